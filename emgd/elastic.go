@@ -1,0 +1,319 @@
+package emgd
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+)
+
+// Rule says what the elastic factors are computed from.
+type Rule int
+
+const (
+	// GMC, gradient magnitude change: z_i = m_i, the moving average of ‖J_i‖.
+	GMC Rule = iota
+	// GS, gradient similarity: z_i = Σ_{k≠i} cos(J_i, J_k). With K = 2 both z are the same, so
+	// σ = (½, ½) for every τ and EMGD is twice MGDA.
+	GS
+)
+
+var ruleNames = []string{"gmc", "gs"}
+
+// String returns "gmc" or "gs".
+func (r Rule) String() string {
+	if r < 0 || int(r) >= len(ruleNames) {
+		return fmt.Sprintf("Rule(%d)", int(r))
+	}
+	return ruleNames[r]
+}
+
+// MarshalText writes "gmc" or "gs".
+func (r Rule) MarshalText() ([]byte, error) {
+	if r < 0 || int(r) >= len(ruleNames) {
+		return nil, fmt.Errorf("emgd: unknown rule %d", int(r))
+	}
+	return []byte(ruleNames[r]), nil
+}
+
+// UnmarshalText reads "gmc" or "gs".
+func (r *Rule) UnmarshalText(text []byte) error {
+	for i, name := range ruleNames {
+		if string(text) == name {
+			*r = Rule(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("emgd: unknown rule %q; want \"gmc\" or \"gs\"", text)
+}
+
+const (
+	// DefaultTau is the temperature of the authors' code, in units of the gradient norm.
+	DefaultTau = 5
+	// DefaultMomentum is the paper's ε1; ε2 = 1 − ε1.
+	DefaultMomentum = 0.9
+	// MinSigma is the smallest elastic factor: the convergence proof needs inf σ_i > 0.
+	MinSigma = 1e-6
+)
+
+// Elastic computes the elastic factors σ = softmax(z/τ) of one step after another. The zero value
+// is GMC with τ = 5 and ε1 = 0.9. What it remembers is keyed by stream id, so streams may join and
+// leave at any step. It is saved and restored as JSON, settings and memory alike.
+type Elastic struct {
+	Rule Rule
+	// Tau is the temperature: 0 means DefaultTau, +Inf means equal factors.
+	Tau float64
+	// AutoTau replaces Tau by c times a moving average of the mean of m_i over the active streams,
+	// which makes σ independent of the unit of the gradients. Only for GMC: the cosines of GS have
+	// no unit.
+	AutoTau bool
+	// AutoScale is the c of AutoTau; 0 means 1.
+	AutoScale float64
+	// Momentum is ε1 in m_i ← ε1·m_i + (1−ε1)·‖J_i‖; 0 means DefaultMomentum, negative means none.
+	Momentum float64
+
+	norms map[int]float64 // m_i
+	level float64         // the moving average behind AutoTau
+	seen  bool            // level has a value
+	z     []float64
+}
+
+// Factors updates what is remembered of the streams ids and writes their factors to sigma, which
+// sum to 1 and are at least MinSigma (METHODS §4 and §5.6). gram is the Gram matrix JJᵀ of the
+// streams' gradients, row-major K×K. A stream seen for the first time starts at m_i = ‖J_i‖; m is
+// updated before σ is computed. Leave a stream without a finite gradient out of the call: its
+// memory then stays as it is. On an error nothing has changed.
+func (e *Elastic) Factors(ids []int, gram []float64, sigma []float64) error {
+	k := len(ids)
+	if len(sigma) != k {
+		return fmt.Errorf("emgd: sigma has length %d for %d streams", len(sigma), k)
+	}
+	if err := checkGram(gram, k); err != nil {
+		return err
+	}
+	if err := checkIDs(ids); err != nil {
+		return err
+	}
+	if err := e.checkSettings(); err != nil {
+		return err
+	}
+	if cap(e.z) < k {
+		e.z = make([]float64, k)
+	}
+	z := e.z[:k]
+	if e.Rule == GS {
+		cosineSums(gram, z)
+	} else {
+		e.observe(ids, gram, z)
+	}
+	softmax(z, e.temperature(), sigma)
+	raise(sigma)
+	return nil
+}
+
+// End forgets a stream that has finished. Unknown ids are ignored.
+func (e *Elastic) End(id int) { delete(e.norms, id) }
+
+// Norm returns m_i of a stream, the moving average of its gradient norm, and whether it is known.
+func (e *Elastic) Norm(id int) (m float64, ok bool) {
+	m, ok = e.norms[id]
+	return m, ok
+}
+
+// Temperature returns the τ that the latest call of Factors used.
+func (e *Elastic) Temperature() float64 { return e.temperature() }
+
+func (e *Elastic) checkSettings() error {
+	switch {
+	case e.Rule != GMC && e.Rule != GS:
+		return fmt.Errorf("emgd: unknown rule %d", int(e.Rule))
+	case !(e.Tau >= 0):
+		return fmt.Errorf("emgd: temperature τ = %v; want a positive number, 0 for the default %v, or +Inf for equal factors", e.Tau, DefaultTau)
+	case e.AutoTau && e.Rule == GS:
+		return fmt.Errorf("emgd: the automatic temperature is in units of the gradient norm and the cosines of rule gs have none; set Tau instead")
+	case !(e.AutoScale >= 0) || math.IsInf(e.AutoScale, 1):
+		return fmt.Errorf("emgd: AutoScale = %v; want a positive number, or 0 for 1", e.AutoScale)
+	case !(e.Momentum < 1):
+		return fmt.Errorf("emgd: momentum ε1 = %v; want a number below 1", e.Momentum)
+	}
+	return nil
+}
+
+func checkIDs(ids []int) error {
+	for i, id := range ids {
+		for j, other := range ids[:i] {
+			if id == other {
+				return fmt.Errorf("emgd: stream id %d is given twice, as rows %d and %d", id, j, i)
+			}
+		}
+	}
+	return nil
+}
+
+func (e *Elastic) momentum() float64 {
+	switch {
+	case e.Momentum == 0:
+		return DefaultMomentum
+	case e.Momentum < 0:
+		return 0
+	}
+	return e.Momentum
+}
+
+func (e *Elastic) temperature() float64 {
+	switch {
+	case e.AutoTau && e.AutoScale > 0:
+		return e.AutoScale * e.level
+	case e.AutoTau:
+		return e.level
+	case e.Tau == 0:
+		return DefaultTau
+	}
+	return e.Tau
+}
+
+func (e *Elastic) observe(ids []int, gram, z []float64) {
+	if e.norms == nil {
+		e.norms = make(map[int]float64)
+	}
+	k, eps1 := len(ids), e.momentum()
+	mean := 0.0
+	for i, id := range ids {
+		norm := math.Sqrt(gram[i*k+i])
+		if m, ok := e.norms[id]; ok {
+			norm = eps1*m + (1-eps1)*norm
+		}
+		e.norms[id] = norm
+		z[i] = norm
+		mean += norm / float64(k)
+	}
+	if e.seen {
+		mean = eps1*e.level + (1-eps1)*mean
+	}
+	e.level, e.seen = mean, true
+}
+
+// cosineSums writes z_i = Σ_{k≠i} cos(J_i, J_k); a zero gradient has cosine 0 with every other.
+func cosineSums(gram, z []float64) {
+	k := len(z)
+	clear(z)
+	for i := range k {
+		for j := range i {
+			c := cosine(gram[i*k+j], gram[i*k+i], gram[j*k+j])
+			z[i] += c
+			z[j] += c
+		}
+	}
+}
+
+func cosine(ab, aa, bb float64) float64 {
+	if aa == 0 || bb == 0 {
+		return 0
+	}
+	return min(1, max(-1, ab/math.Sqrt(aa)/math.Sqrt(bb)))
+}
+
+// softmax writes softmax(z/tau). A temperature of +Inf, or of 0 because every norm is 0, gives
+// equal factors.
+func softmax(z []float64, tau float64, sigma []float64) {
+	top := z[0]
+	for _, v := range z {
+		top = max(top, v)
+	}
+	sum := 0.0
+	for i, v := range z {
+		x := 0.0
+		if tau > 0 {
+			x = (v - top) / tau
+		}
+		sigma[i] = math.Exp(x)
+		sum += sigma[i]
+	}
+	for i := range sigma {
+		sigma[i] /= sum
+	}
+}
+
+// raise lifts factors below MinSigma to it and takes the difference from the others in proportion.
+func raise(sigma []float64) {
+	floor := min(MinSigma, 0.5/float64(len(sigma)))
+	for range sigma {
+		low, rest, changed := 0, 0.0, false
+		for _, s := range sigma {
+			if s <= floor {
+				low++
+				changed = changed || s < floor
+			} else {
+				rest += s
+			}
+		}
+		if !changed {
+			return
+		}
+		scale := (1 - float64(low)*floor) / rest
+		for i, s := range sigma {
+			if s <= floor {
+				sigma[i] = floor
+			} else {
+				sigma[i] = s * scale
+			}
+		}
+	}
+}
+
+type elasticJSON struct {
+	Rule      Rule            `json:"rule"`
+	Tau       jsonFloat       `json:"tau"`
+	AutoTau   bool            `json:"auto_tau"`
+	AutoScale float64         `json:"auto_scale"`
+	Momentum  float64         `json:"momentum"`
+	Norms     map[int]float64 `json:"norms"`
+	Level     float64         `json:"level"`
+	Seen      bool            `json:"seen"`
+}
+
+// jsonFloat is a float64 that may be infinite, which JSON numbers may not.
+type jsonFloat float64
+
+func (f jsonFloat) MarshalJSON() ([]byte, error) {
+	if math.IsInf(float64(f), 1) {
+		return []byte(`"inf"`), nil
+	}
+	return json.Marshal(float64(f))
+}
+
+func (f *jsonFloat) UnmarshalJSON(data []byte) error {
+	if string(data) == `"inf"` {
+		*f = jsonFloat(math.Inf(1))
+		return nil
+	}
+	return json.Unmarshal(data, (*float64)(f))
+}
+
+// MarshalJSON writes the settings and everything remembered; float64 values survive exactly.
+func (e *Elastic) MarshalJSON() ([]byte, error) {
+	return json.Marshal(elasticJSON{e.Rule, jsonFloat(e.Tau), e.AutoTau, e.AutoScale, e.Momentum, e.norms, e.level, e.seen})
+}
+
+// UnmarshalJSON restores what MarshalJSON wrote; the restored value continues exactly as the saved
+// one would have.
+func (e *Elastic) UnmarshalJSON(data []byte) error {
+	var s elasticJSON
+	if err := json.Unmarshal(data, &s); err != nil {
+		return fmt.Errorf("emgd: elastic factors: %w", err)
+	}
+	for id, m := range s.Norms {
+		if !(m >= 0) {
+			return fmt.Errorf("emgd: elastic factors: the mean norm of stream %d is %v; want a number ≥ 0", id, m)
+		}
+	}
+	r := Elastic{
+		Rule: s.Rule, Tau: float64(s.Tau), AutoTau: s.AutoTau, AutoScale: s.AutoScale, Momentum: s.Momentum,
+		norms: maps.Clone(s.Norms), level: s.Level, seen: s.Seen,
+	}
+	if err := r.checkSettings(); err != nil {
+		return err
+	}
+	*e = r
+	return nil
+}

@@ -1,0 +1,39 @@
+// Package seed derives independent random sources from one run seed, and lets their state be saved.
+package seed
+
+import (
+	"encoding/binary"
+	"hash/fnv"
+	"math/rand/v2"
+)
+
+// Source is a random generator whose state can be saved and restored.
+type Source struct {
+	*rand.Rand
+	pcg *rand.PCG
+}
+
+// New returns the source of a run's seed for one purpose, e.g. New(1234, "shuffle", 3). Different
+// purposes or indices give unrelated sequences.
+func New(run uint64, purpose string, index ...int) *Source {
+	h := fnv.New64a()
+	h.Write([]byte(purpose))
+	for _, i := range index {
+		h.Write(binary.LittleEndian.AppendUint64(nil, uint64(i)))
+	}
+	pcg := rand.NewPCG(run, h.Sum64())
+	return &Source{Rand: rand.New(pcg), pcg: pcg}
+}
+
+// MarshalBinary and UnmarshalBinary save and restore the state.
+func (s *Source) MarshalBinary() ([]byte, error) { return s.pcg.MarshalBinary() }
+
+// UnmarshalBinary restores what MarshalBinary saved.
+func (s *Source) UnmarshalBinary(data []byte) error {
+	pcg := new(rand.PCG)
+	if err := pcg.UnmarshalBinary(data); err != nil {
+		return err
+	}
+	s.pcg, s.Rand = pcg, rand.New(pcg)
+	return nil
+}

@@ -1,0 +1,34 @@
+package method
+
+func init() {
+	Register(Spec{
+		Info: avgGradInfo,
+		New:  func(Params) (Method, error) { return avgGrad{}, nil },
+	})
+}
+
+var avgGradInfo = Info{
+	Name: "avggrad", Title: "AvgGrad", Family: "mtl",
+	Rule:   "d = (1/K) Σ Jᵢ",
+	Source: "Lyu et al., Elastic Multi-Gradient Descent for Parallel Continual Learning, arXiv 2401.01054, Eq. 2",
+	Cost:   "K(F+B)", State: "none", SumW: "1",
+}
+
+// avgGrad is the plain mean of the gradients (METHODS §1.1).
+type avgGrad struct{}
+
+func (avgGrad) Info() Info { return avgGradInfo }
+
+func (avgGrad) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.check(avgGradInfo, w); err != nil {
+		return Outcome{}, err
+	}
+	fill(w, 1/float64(s.K()))
+	return Outcome{}, nil
+}
+
+func fill(w []float64, v float64) {
+	for i := range w {
+		w[i] = v
+	}
+}

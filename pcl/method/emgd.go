@@ -1,0 +1,117 @@
+package method
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/parallelcl/parallelcl/emgd"
+)
+
+func init() {
+	for _, rule := range []emgd.Rule{emgd.GMC, emgd.GS} {
+		Register(Spec{
+			Info:   elasticInfo(rule),
+			Params: elasticParams,
+			New:    func(p Params) (Method, error) { return newElastic(rule, p) },
+		})
+	}
+}
+
+var elasticParams = []Param{
+	{Name: "tau", Default: "5", Doc: "softmax temperature τ of the elastic factors, in units of the gradient norm (gmc); a number, \"inf\", or \"auto\": the moving mean of the norms"},
+	{Name: "momentum", Default: 0.9, Doc: "ε₁ of m ← ε₁m + (1−ε₁)‖J‖ (gmc)"},
+	{Name: "floor", Default: "0", Doc: "lower bound of every λ: a number, or \"release\" for 1/(K+1), which gives up the Pareto guarantee"},
+}
+
+func elasticInfo(rule emgd.Rule) Info {
+	info := Info{
+		Family: "pcl",
+		Source: "Lyu et al., Elastic Multi-Gradient Descent for Parallel Continual Learning, arXiv 2401.01054",
+		Cost:   "K(F+B) + Gram O(K²P) + a K×K dual", SumW: "1/σ_max ≤ Σλ ≤ 1/σ_min",
+		NeedsGram: true,
+	}
+	factors := "σ = softmax(m/τ), m the moving mean of ‖Jᵢ‖"
+	info.Name, info.Title, info.State = "emgd-gmc", "EMGD (GMC)", "mᵢ per stream"
+	if rule == emgd.GS {
+		factors = "σ = softmax(Σₖcos(Jᵢ,Jₖ)/τ)"
+		info.Name, info.Title, info.State = "emgd-gs", "EMGD (GS)", "none"
+	}
+	info.Rule = "argmin ‖Σ λᵢJᵢ‖², Σ λᵢσᵢ = 1, λ ≥ 0, d = Σ λᵢJᵢ; " + factors
+	return info
+}
+
+// elastic is Elastic Multi-Gradient Descent (METHODS §4): elastic factors, then the exact dual.
+type elastic struct {
+	info    Info
+	factors emgd.Elastic
+	solver  emgd.Solver
+	release bool // floor 1/(K+1)
+	sigma   []float64
+}
+
+func newElastic(rule emgd.Rule, p Params) (*elastic, error) {
+	e := &elastic{info: elasticInfo(rule)}
+	e.factors.Rule = rule
+	if tau := p.String("tau"); tau == "auto" {
+		if rule == emgd.GS {
+			return nil, fmt.Errorf("tau=auto follows gradient norms and so needs emgd-gmc")
+		}
+		e.factors.AutoTau = true
+	} else {
+		var err error
+		if e.factors.Tau, err = strconv.ParseFloat(tau, 64); err != nil || !(e.factors.Tau > 0) {
+			return nil, fmt.Errorf("tau %q is neither a positive number, \"inf\" nor \"auto\"", tau)
+		}
+	}
+	if e.factors.Momentum = p.Float("momentum"); e.factors.Momentum < 0 || e.factors.Momentum >= 1 {
+		return nil, fmt.Errorf("momentum %g is outside [0,1)", e.factors.Momentum)
+	}
+	if floor := p.String("floor"); floor == "release" {
+		e.release = true
+	} else {
+		var err error
+		if e.solver.Floor, err = strconv.ParseFloat(floor, 64); err != nil || !(e.solver.Floor >= 0) {
+			return nil, fmt.Errorf("floor %q is neither a number ≥ 0 nor \"release\"", floor)
+		}
+	}
+	return e, nil
+}
+
+func (e *elastic) Info() Info { return e.info }
+
+func (e *elastic) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.check(e.info, w); err != nil {
+		return Outcome{}, err
+	}
+	e.sigma = grow(e.sigma, s.K())
+	if err := e.factors.Factors(s.IDs, s.Gram, e.sigma); err != nil {
+		return Outcome{}, err
+	}
+	return e.WeightsFor(s, e.sigma, w)
+}
+
+// Elastic is a method whose weights follow from elastic factors, which can also be given to it.
+type Elastic interface {
+	Method
+	// WeightsFor is Weights for the given σ, which it neither computes nor remembers.
+	WeightsFor(s *Step, sigma, w []float64) (Outcome, error)
+}
+
+func (e *elastic) WeightsFor(s *Step, sigma, w []float64) (Outcome, error) {
+	if err := s.check(e.info, w); err != nil {
+		return Outcome{}, err
+	}
+	if e.release {
+		e.solver.Floor = 1 / float64(s.K()+1)
+	}
+	return solve(&e.solver, s, sigma, w)
+}
+
+func (e *elastic) End(id int) { e.factors.End(id) }
+
+func (e *elastic) MarshalState() (json.RawMessage, error) { return json.Marshal(&e.factors) }
+
+func (e *elastic) UnmarshalState(data json.RawMessage) error {
+	return json.Unmarshal(data, &e.factors)
+}

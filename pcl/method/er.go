@@ -1,0 +1,44 @@
+package method
+
+func init() {
+	Register(Spec{
+		Info: erInfo,
+		New:  func(Params) (Method, error) { return er{}, nil },
+	})
+}
+
+var erInfo = Info{
+	Name: "er", Title: "ER", Family: "scl",
+	Rule:   "d = ½(g_cur + g_mem), g_cur the mean over the tasks in training",
+	Source: "Chaudhry et al., On Tiny Episodic Memories in Continual Learning, arXiv 1902.10486",
+	Cost:   "K(F+B)", State: "none", SumW: "1",
+}
+
+// er is experience replay: the memory has half of the step however many tasks are in training
+// (METHODS §2.1).
+type er struct{}
+
+func (er) Info() Info { return erInfo }
+
+func (er) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.check(erInfo, w); err != nil {
+		return Outcome{}, err
+	}
+	current := len(w)
+	for _, id := range s.IDs {
+		if id == Memory {
+			current--
+		}
+	}
+	if current == 0 || current == len(w) {
+		fill(w, 1/float64(len(w)))
+		return Outcome{}, nil
+	}
+	for i, id := range s.IDs {
+		w[i] = 0.5
+		if id != Memory {
+			w[i] /= float64(current)
+		}
+	}
+	return Outcome{}, nil
+}

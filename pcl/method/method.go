@@ -1,0 +1,89 @@
+// Package method holds one file per rule that turns the gradients of several streams into the
+// weights of one step d = Σᵢ wᵢ Jᵢ (METHODS §1–5). Rows are ordered [memory, tasks by arrival];
+// all arithmetic on them is float64 and none of it knows the machine-learning framework.
+//
+// A method is a value with explicit state: what it remembers is keyed by stream id, so that
+// streams join and leave at any step, and it is saved and restored with the run.
+package method
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/parallelcl/parallelcl/emgd"
+)
+
+// Memory is the stream id of the rehearsal memory; tasks have ids from 1 on.
+const Memory = 0
+
+// Step is what one training step offers to a method. K is the number of active streams.
+type Step struct {
+	// IDs names the rows: Memory first where it is active, then tasks by arrival.
+	IDs []int
+	// Losses are the mean losses ℓᵢ of the K batches; nil where the caller has none.
+	Losses []float64
+	// Gram is M = JJᵀ, row-major K×K; nil where the method's [Info] does not ask for it.
+	Gram []float64
+	// Rand is the run's seeded source for rules that draw; its state is saved with the run.
+	Rand *rand.Rand
+}
+
+// K returns the number of rows.
+func (s *Step) K() int { return len(s.IDs) }
+
+// Info describes a method for people and for the engine.
+type Info struct {
+	Name   string `json:"name"`   // as on the command line, e.g. "emgd-gmc"
+	Title  string `json:"title"`  // as in print, e.g. "EMGD (GMC)"
+	Family string `json:"family"` // "mtl", "scl" or "pcl"
+	Rule   string `json:"rule"`   // the rule in one line
+	Source string `json:"source"` // whom to cite
+	Cost   string `json:"cost"`   // per step, in forward (F) and backward (B) passes
+	State  string `json:"state"`  // what is remembered between steps; "none"
+	SumW   string `json:"sum_w"`  // the declared Σw (METHODS §0, Scale)
+	// NeedsGram says that Weights reads Step.Gram; NeedsLosses that it reads Step.Losses.
+	NeedsGram   bool `json:"needs_gram"`
+	NeedsLosses bool `json:"needs_losses"`
+}
+
+// Outcome is what a method says of one step besides the weights.
+type Outcome struct {
+	// Certificate is the proof that came with the weights; nil for methods without one.
+	// It is valid until the method's next call.
+	Certificate *emgd.Certificate
+	// Dropped lists the ids of rows left out (converged or not finite), which got weight 0.
+	Dropped []int
+}
+
+// Method turns one step into weights.
+type Method interface {
+	Info() Info
+	// Weights writes w (length K), to be used as d = Σ wᵢJᵢ with a step θ ← θ − γd.
+	Weights(s *Step, w []float64) (Outcome, error)
+}
+
+// Stateful is a method that remembers something between steps.
+type Stateful interface {
+	Method
+	// End forgets (or freezes) a stream that has finished.
+	End(id int)
+	// MarshalState and UnmarshalState save and restore all that is remembered.
+	MarshalState() (json.RawMessage, error)
+	UnmarshalState(json.RawMessage) error
+}
+
+func (s *Step) check(info Info, w []float64) error {
+	k := s.K()
+	switch {
+	case k == 0:
+		return fmt.Errorf("method %s: no active stream", info.Name)
+	case len(w) != k:
+		return fmt.Errorf("method %s: w has length %d for %d streams", info.Name, len(w), k)
+	case info.NeedsGram && len(s.Gram) != k*k:
+		return fmt.Errorf("method %s: the Gram matrix has %d entries for %d streams; want %d", info.Name, len(s.Gram), k, k*k)
+	case info.NeedsLosses && len(s.Losses) != k:
+		return fmt.Errorf("method %s: %d losses for %d streams", info.Name, len(s.Losses), k)
+	}
+	return nil
+}

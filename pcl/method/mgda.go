@@ -1,0 +1,84 @@
+package method
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/parallelcl/parallelcl/emgd"
+)
+
+func init() {
+	Register(Spec{
+		Info: mgdaInfo,
+		Params: []Param{{
+			Name: "norm", Default: "none", Choices: []string{"none", "l2", "loss", "loss+"},
+			Doc: "divide each gradient by 1, ‖Jᵢ‖, ℓᵢ or ℓᵢ‖Jᵢ‖ before the weights are found",
+		}},
+		New: func(p Params) (Method, error) { return newMGDA(p.String("norm")), nil },
+	})
+}
+
+var mgdaInfo = Info{
+	Name: "mgda", Title: "MGDA", Family: "mtl",
+	Rule:   "argmin over the simplex of ‖Σ μᵢJᵢ‖², d = Σ μᵢJᵢ",
+	Source: "Désidéri, C. R. Math. 350, 2012; Sener & Koltun, Multi-Task Learning as Multi-Objective Optimization, NeurIPS 2018",
+	Cost:   "K(F+B) + Gram O(K²P)", State: "none", SumW: "1 (norm=none)",
+	NeedsGram: true,
+}
+
+// mgda is the min-norm point of the gradients' convex hull (METHODS §1.2): the EMGD dual with
+// every σᵢ = 1. Normalisation divides row i by cᵢ, which is the dual with σᵢ = cᵢ up to the
+// weights' scale: μᵢ over Jᵢ/cᵢ gives Jᵢ the weight μᵢ/cᵢ, and Σμᵢ = Σ cᵢ(μᵢ/cᵢ) = 1.
+type mgda struct {
+	norm   string
+	info   Info
+	solver emgd.Solver
+	sigma  []float64
+}
+
+func newMGDA(norm string) *mgda {
+	m := &mgda{norm: norm, info: mgdaInfo}
+	m.info.NeedsLosses = norm == "loss" || norm == "loss+"
+	return m
+}
+
+func (m *mgda) Info() Info { return m.info }
+
+func (m *mgda) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.check(m.info, w); err != nil {
+		return Outcome{}, err
+	}
+	k := s.K()
+	m.sigma = grow(m.sigma, k)
+	for i := range k {
+		c := 1.0
+		if m.norm == "l2" || m.norm == "loss+" {
+			c *= math.Sqrt(s.Gram[i*k+i])
+		}
+		if m.norm == "loss" || m.norm == "loss+" {
+			if s.Losses[i] < 0 {
+				return Outcome{}, fmt.Errorf("mgda: norm=%s needs losses ≥ 0; stream %d has %g", m.norm, s.IDs[i], s.Losses[i])
+			}
+			c *= s.Losses[i]
+		}
+		m.sigma[i] = c
+	}
+	return solve(&m.solver, s, m.sigma, w)
+}
+
+// solve runs the dual solver and copies λ into w.
+func solve(solver *emgd.Solver, s *Step, sigma, w []float64) (Outcome, error) {
+	cert, err := solver.Solve(s.Gram, sigma)
+	if err != nil {
+		return Outcome{}, err
+	}
+	copy(w, cert.Lambda)
+	return Outcome{Certificate: cert}, nil
+}
+
+func grow(x []float64, n int) []float64 {
+	if cap(x) < n {
+		return make([]float64, n, 2*n)
+	}
+	return x[:n]
+}

@@ -1,0 +1,104 @@
+package method
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Param declares one parameter of a method.
+type Param struct {
+	Name    string   `json:"name"`
+	Default any      `json:"default"` // float64, bool or string: it fixes the type
+	Choices []string `json:"choices,omitempty"`
+	Doc     string   `json:"doc"`
+}
+
+// Params holds a value for every declared parameter.
+type Params map[string]any
+
+// Float, Bool and String return a declared parameter.
+func (p Params) Float(name string) float64 { return p[name].(float64) }
+
+// Bool returns a declared boolean parameter.
+func (p Params) Bool(name string) bool { return p[name].(bool) }
+
+// String returns a declared text parameter.
+func (p Params) String(name string) string { return p[name].(string) }
+
+func resolve(method string, declared []Param, given map[string]any) (Params, error) {
+	p := Params{}
+	for _, d := range declared {
+		p[d.Name] = d.Default
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		i := slices.IndexFunc(declared, func(d Param) bool { return d.Name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("method %s has no parameter %q; it has %s", method, name, names(declared))
+		}
+		value, err := convert(declared[i], given[name])
+		if err != nil {
+			return nil, fmt.Errorf("method %s: parameter %s: %w", method, name, err)
+		}
+		p[name] = value
+	}
+	return p, nil
+}
+
+func names(declared []Param) string {
+	var s []string
+	for _, d := range declared {
+		s = append(s, d.Name)
+	}
+	return strings.Join(s, ", ")
+}
+
+// convert accepts what TOML, JSON and the command line deliver for a declared type.
+func convert(d Param, v any) (any, error) {
+	switch d.Default.(type) {
+	case float64:
+		return toFloat(v)
+	case bool:
+		switch v := v.(type) {
+		case bool:
+			return v, nil
+		case string:
+			return strconv.ParseBool(v)
+		}
+		return nil, fmt.Errorf("want true or false, not %v", v)
+	}
+	s, ok := v.(string)
+	if !ok {
+		s = fmt.Sprint(v)
+	}
+	if len(d.Choices) > 0 && !slices.Contains(d.Choices, s) {
+		return nil, fmt.Errorf("%q is not one of %s", s, strings.Join(d.Choices, ", "))
+	}
+	return s, nil
+}
+
+func toFloat(v any) (float64, error) {
+	var x float64
+	switch v := v.(type) {
+	case float64:
+		x = v
+	case int64:
+		x = float64(v)
+	case int:
+		x = float64(v)
+	case string:
+		var err error
+		if x, err = strconv.ParseFloat(v, 64); err != nil {
+			return 0, fmt.Errorf("%q is not a number", v)
+		}
+	default:
+		return 0, fmt.Errorf("want a number, not %v", v)
+	}
+	if math.IsNaN(x) {
+		return 0, fmt.Errorf("NaN is not a value")
+	}
+	return x, nil
+}

@@ -1,0 +1,100 @@
+package method
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+)
+
+var rescaleParam = Param{
+	Name: "rescale", Default: "native", Choices: []string{"native", "mean", "match_avg"},
+	Doc: "scale of d: the method's own, w/Σw, or the length of the mean gradient",
+}
+
+// rescaled wraps m unless the scale is its own (METHODS §0, Scale).
+func rescaled(m Method, mode string) (Method, error) {
+	if mode == "native" {
+		return m, nil
+	}
+	r := &scaler{Method: m, mode: mode}
+	if s, ok := m.(Stateful); ok {
+		return &statefulScaler{scaler: r, state: s}, nil
+	}
+	return r, nil
+}
+
+type scaler struct {
+	Method
+	mode string
+}
+
+func (r *scaler) Info() Info {
+	info := r.Method.Info()
+	if r.mode == "mean" {
+		info.SumW = "1"
+	} else {
+		info.SumW = "‖d‖ = ‖mean‖"
+		info.NeedsGram = true
+	}
+	return info
+}
+
+func (r *scaler) Weights(s *Step, w []float64) (Outcome, error) {
+	out, err := r.Method.Weights(s, w)
+	if err != nil {
+		return out, err
+	}
+	factor, err := r.factor(s, w)
+	if err != nil {
+		return out, err
+	}
+	for i := range w {
+		w[i] *= factor
+	}
+	return out, nil
+}
+
+func (r *scaler) factor(s *Step, w []float64) (float64, error) {
+	if r.mode == "mean" {
+		total := 0.0
+		for _, x := range w {
+			total += x
+		}
+		if !(math.Abs(total) > 0) {
+			return 1, nil // no step to scale
+		}
+		return 1 / total, nil
+	}
+	if err := s.check(r.Info(), w); err != nil {
+		return 0, fmt.Errorf("rescale=match_avg: %w", err)
+	}
+	mean := make([]float64, len(w))
+	fill(mean, 1/float64(len(w)))
+	own := Norm(s.Gram, w)
+	if own == 0 {
+		return 1, nil
+	}
+	return Norm(s.Gram, mean) / own, nil
+}
+
+// Norm returns ‖Σ wᵢJᵢ‖ from the Gram matrix (row-major K×K).
+func Norm(gram, w []float64) float64 {
+	k := len(w)
+	total := 0.0
+	for i := range k {
+		for j := range k {
+			total += w[i] * w[j] * gram[i*k+j]
+		}
+	}
+	return math.Sqrt(max(total, 0))
+}
+
+// statefulScaler passes the state of the wrapped method through.
+type statefulScaler struct {
+	*scaler
+	state Stateful
+}
+
+func (r *statefulScaler) End(id int)                             { r.state.End(id) }
+func (r *statefulScaler) MarshalState() (json.RawMessage, error) { return r.state.MarshalState() }
+func (r *statefulScaler) UnmarshalState(d json.RawMessage) error { return r.state.UnmarshalState(d) }

@@ -1,0 +1,28 @@
+package method
+
+func init() {
+	Register(Spec{
+		Info: sumInfo,
+		New:  func(Params) (Method, error) { return sum{}, nil },
+	})
+}
+
+var sumInfo = Info{
+	Name: "sum", Title: "Sum", Family: "mtl",
+	Rule:   "d = Σ Jᵢ",
+	Source: "linear scalarisation with unit weights",
+	Cost:   "K(F+B)", State: "none", SumW: "K",
+}
+
+// sum is AvgGrad without the 1/K (METHODS §1.1).
+type sum struct{}
+
+func (sum) Info() Info { return sumInfo }
+
+func (sum) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.check(sumInfo, w); err != nil {
+		return Outcome{}, err
+	}
+	fill(w, 1)
+	return Outcome{}, nil
+}

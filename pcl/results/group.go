@@ -1,0 +1,72 @@
+package results
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+)
+
+// RunGroup is runs that differ only in their seed.
+type RunGroup struct {
+	Runs []*Run
+}
+
+// Group gathers runs that differ only in their seed, in order of first appearance.
+func Group(runs []*Run) []RunGroup {
+	var out []RunGroup
+	index := map[string]int{}
+	for _, r := range runs {
+		key := r.settings()
+		i, ok := index[key]
+		if !ok {
+			i = len(out)
+			index[key] = i
+			out = append(out, RunGroup{})
+		}
+		out[i].Runs = append(out[i].Runs, r)
+	}
+	return out
+}
+
+// settings is the configuration without the seed.
+func (r *Run) settings() string {
+	var config map[string]any
+	if err := json.Unmarshal(r.Config, &config); err != nil {
+		return r.ID // a run of unknown configuration stands alone
+	}
+	delete(config, "seed")
+	key, err := json.Marshal(config)
+	if err != nil {
+		return r.ID
+	}
+	return string(key)
+}
+
+// Label names the group's method and its parameters, e.g. "emgd-gmc tau=1".
+func (g RunGroup) Label() string {
+	parts := []string{g.Runs[0].Method}
+	for _, name := range slices.Sorted(maps.Keys(g.Runs[0].Params)) {
+		parts = append(parts, fmt.Sprintf("%s=%v", name, g.Runs[0].Params[name]))
+	}
+	return strings.Join(parts, " ")
+}
+
+// Moment summarises a figure over the group's runs.
+func (g RunGroup) Moment(figure func(*Run) float64) Moment {
+	var m Moment
+	for _, r := range g.Runs {
+		m.Add(figure(r))
+	}
+	return m
+}
+
+// Std is the population standard deviation.
+func (m Moment) Std() float64 {
+	if m.N == 0 {
+		return 0
+	}
+	return math.Sqrt(m.M2 / float64(m.N))
+}

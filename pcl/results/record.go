@@ -1,0 +1,43 @@
+package results
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+// Record is one step, as `--record` writes it: one JSON object a line.
+type Record struct {
+	Step   int       `json:"step"`
+	IDs    []int     `json:"ids"` // row order: 0 is the memory
+	Losses []float64 `json:"losses"`
+	Gram   []float64 `json:"gram,omitempty"` // row-major K×K
+	// Weights are those applied, after any rescaling; Lambda those of the certificate.
+	Weights []float64 `json:"weights"`
+	Sigma   []float64 `json:"sigma,omitempty"`
+	Lambda  []float64 `json:"lambda,omitempty"`
+	Slacks  []float64 `json:"slacks,omitempty"` // Jᵢ·d − σᵢ‖d‖²
+	Gap     float64   `json:"gap,omitempty"`
+	Status  string    `json:"status,omitempty"`
+	// NormD is ‖d‖ of the applied weights; 0 where no Gram matrix was computed.
+	NormD float64 `json:"norm_d"`
+}
+
+// ReadRecords reads the lines of a record file.
+func ReadRecords(r io.Reader) ([]Record, error) {
+	var out []Record
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<22)
+	for n := 1; lines.Scan(); n++ {
+		var rec Record
+		if err := json.Unmarshal(lines.Bytes(), &rec); err != nil {
+			return nil, fmt.Errorf("record line %d: %w", n, err)
+		}
+		out = append(out, rec)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("records: %w", err)
+	}
+	return out, nil
+}

@@ -1,0 +1,157 @@
+// Package results holds what a training run leaves behind: one JSON file per run (PROTOCOL §7)
+// and, on request, one JSON line per step. It knows neither the engine that writes them nor the
+// figures that read them.
+package results
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
+)
+
+// Schema is the version of the run file; a reader refuses files of another one.
+const Schema = 1
+
+// Run is the outcome of one training run.
+type Run struct {
+	Schema int `json:"schema"`
+	// ID is the hash of the configuration: runs of equal ID are the same experiment.
+	ID string `json:"id"`
+
+	Method      string         `json:"method"`       // e.g. "emgd-gmc"
+	MethodTitle string         `json:"method_title"` // e.g. "EMGD (GMC)"
+	Params      map[string]any `json:"params,omitempty"`
+	Dataset     string         `json:"dataset"`   // e.g. "emnist-byclass-test80"
+	Increment   string         `json:"increment"` // "task" or "class"
+	LabelSet    uint64         `json:"labelset_seed"`
+	Timeline    uint64         `json:"timeline_seed"`
+	Seed        uint64         `json:"seed"`
+	// Config is the whole configuration, as `pcl run --config` reads it back.
+	Config json.RawMessage `json:"config"`
+
+	Steps int    `json:"steps"` // optimiser steps made, ē+1
+	Tasks []Task `json:"tasks"`
+	// Accuracies are fractions in [0,1]; A and F in percent, as in the paper's tables.
+	A      float64 `json:"A"`       // A_ē, mean final accuracy over the tasks, %
+	F      float64 `json:"F"`       // F_ē, mean of final − at own end, %; higher is better
+	AFirst float64 `json:"A_first"` // A − F, mean accuracy of a task at its own end, %
+	// Curve has one point per evaluation: at each task end, and between them where asked for.
+	Curve []Point `json:"curve"`
+	// PerK has one entry for each number of simultaneous streams that occurred.
+	PerK []KStat `json:"per_k"`
+	// Skipped counts rows left out because a loss or gradient was not finite.
+	Skipped int `json:"skipped_rows"`
+
+	ModelSHA256  string `json:"model_sha256"`  // of the final parameters and statistics
+	MemorySHA256 string `json:"memory_sha256"` // of the final rehearsal store, pixels included
+
+	// Measured is all that may differ between two runs of one configuration.
+	Measured Measured `json:"measured"`
+}
+
+// Task is one stream of a run.
+type Task struct {
+	ID        int     `json:"id"` // from 1, by arrival
+	Classes   []int   `json:"classes"`
+	Start     int     `json:"start"` // first step s_t
+	End       int     `json:"end"`   // last step e_t
+	Train     int     `json:"train"` // training samples
+	Test      int     `json:"test"`
+	AccEnd    float64 `json:"acc_end"`    // accuracy after its own last step
+	AccFinal  float64 `json:"acc_final"`  // accuracy after the run's last step
+	LossFirst float64 `json:"loss_first"` // training loss of its first batch
+	LossLast  float64 `json:"loss_last"`  // and of its last
+}
+
+// Point is one evaluation.
+type Point struct {
+	Step int `json:"step"` // evaluated after this step's update
+	// Ended lists the tasks whose last step this is; empty between task ends.
+	Ended []int `json:"ended,omitempty"`
+	// Acc has each task's accuracy by index (task id − 1), null where it has not started.
+	Acc []*float64 `json:"acc"`
+	// Mean is the average over the tasks started so far (Fig. 7).
+	Mean float64 `json:"mean"`
+}
+
+// KStat gathers the steps that had K streams.
+type KStat struct {
+	K     int    `json:"k"`
+	Steps int    `json:"steps"`
+	SumW  Moment `json:"sum_w"`  // Σwᵢ of the applied weights
+	NormD Moment `json:"norm_d"` // ‖d‖; zero count where the method asks for no Gram matrix
+}
+
+// Moment summarises a quantity without keeping it.
+type Moment struct {
+	N    int     `json:"n"`
+	Mean float64 `json:"mean"`
+	M2   float64 `json:"m2"` // Σ(x−mean)²
+	Min  float64 `json:"min"`
+	Max  float64 `json:"max"`
+}
+
+// Add takes in one observation (Welford).
+func (m *Moment) Add(x float64) {
+	if m.N == 0 {
+		m.Min, m.Max = x, x
+	}
+	m.N++
+	delta := x - m.Mean
+	m.Mean += delta / float64(m.N)
+	m.M2 += delta * (x - m.Mean)
+	m.Min, m.Max = min(m.Min, x), max(m.Max, x)
+}
+
+// Measured holds times, sizes and circumstances.
+type Measured struct {
+	Started  time.Time `json:"started"`
+	Finished time.Time `json:"finished"`
+	// Seconds of training and of evaluation, summed over a run's parts when it was resumed.
+	TrainSeconds float64 `json:"train_seconds"`
+	EvalSeconds  float64 `json:"eval_seconds"`
+	// FirstStepSeconds is the time from the start of the process part to its first finished step.
+	FirstStepSeconds float64 `json:"first_step_seconds"`
+	StepMillis       float64 `json:"step_ms_mean"`
+	PeakRSS          int64   `json:"peak_rss_bytes"`
+	Compilations     int     `json:"compilations"`
+	Resumed          int     `json:"resumed"` // how often the run was taken up again
+	Backend          string  `json:"backend"` // e.g. "xla-cpu"
+	Device           string  `json:"device"`
+	Threads          int     `json:"threads"`
+	Version          string  `json:"version"`
+	Commit           string  `json:"commit"`
+	GoVersion        string  `json:"go_version"`
+}
+
+// Save writes the run to path.
+func (r *Run) Save(path string) error {
+	data, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		return fmt.Errorf("run %s: %w", r.ID, err)
+	}
+	return atomicfile.WriteBytes(path, append(data, '\n'))
+}
+
+// Load reads a run that [Run.Save] wrote.
+func Load(path string) (*Run, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	r := new(Run)
+	if err := json.Unmarshal(data, r); err != nil {
+		return nil, fmt.Errorf("%s is not a run file: %w", path, err)
+	}
+	if r.Schema != Schema {
+		return nil, fmt.Errorf("%s has schema %d; this program reads schema %d", path, r.Schema, Schema)
+	}
+	if len(r.Tasks) == 0 {
+		return nil, fmt.Errorf("%s: %w", path, errors.New("no tasks"))
+	}
+	return r, nil
+}
