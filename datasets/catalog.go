@@ -1,0 +1,181 @@
+package datasets
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Info is what is known about a set without opening it.
+type Info struct {
+	Name                    string   `json:"name"`
+	Title                   string   `json:"title"`
+	Classes                 int      `json:"classes"`
+	Height, Width, Channels int      `json:"-"`
+	Image                   string   `json:"image"` // "28×28×1"
+	Source                  string   `json:"source"`
+	Licence                 string   `json:"licence"`
+	Cite                    string   `json:"cite"`
+	Files                   []File   `json:"files"`     // what Open reads, relative to the data folder; empty for a generated set
+	Downloads               []Source `json:"downloads"` // what Fetch downloads
+}
+
+// A File is one file of a set, or for Tiny ImageNet one folder of images (its path ends in "/").
+type File struct {
+	Path   string `json:"path"`
+	Bytes  int64  `json:"bytes,omitempty"`  // official size; 0 where unknown
+	MD5    string `json:"md5,omitempty"`    // of the official file; "" where none is published
+	SHA256 string `json:"sha256,omitempty"` // likewise
+}
+
+// A Source is one download.
+type Source struct {
+	URL     string `json:"url"`
+	Bytes   int64  `json:"bytes"`         // official size
+	MD5     string `json:"md5,omitempty"` // of the download
+	SumFrom string `json:"sum_from"`      // who published the checksum
+	folder  string // folder of the data folder that it fills
+	keep    func(member string) (path string, ok bool)
+}
+
+// DownloadBytes is the size of all downloads together.
+func (i Info) DownloadBytes() int64 {
+	var n int64
+	for _, s := range i.Downloads {
+		n += s.Bytes
+	}
+	return n
+}
+
+// List returns what is known about every set, the default one first.
+func List() []Info {
+	list := make([]Info, len(catalog))
+	for i := range catalog {
+		list[i] = catalog[i].Info
+		list[i].Image = fmt.Sprintf("%d×%d×%d", list[i].Height, list[i].Width, list[i].Channels)
+		list[i].Files = append([]File{}, list[i].Files...)
+		list[i].Downloads = append([]Source{}, list[i].Downloads...)
+	}
+	return list
+}
+
+// An entry is a set of the catalogue with its reader.
+type entry struct {
+	Info
+	open func(ctx context.Context, d *Dataset, dir string, o Options) error
+	// check tells whether the file at path is well-formed; nil means unknown.
+	check func(ctx context.Context, path string, f File) (Status, string)
+}
+
+// What several entries share.
+const (
+	emnistSource  = "https://www.nist.gov/itl/products-and-services/emnist-dataset"
+	emnistLicence = "derived from NIST Special Database 19 (US public domain); cite Cohen et al. 2017"
+	emnistCite    = "G. Cohen, S. Afshar, J. Tapson, A. van Schaik. EMNIST: an extension of MNIST to handwritten letters. arXiv:1702.05373, 2017"
+	mnistSource   = "http://yann.lecun.com/exdb/mnist/ (mirror: ossci-datasets)"
+	mnistLicence  = "free for research; cite LeCun et al. 1998"
+	mnistCite     = "Y. LeCun, L. Bottou, Y. Bengio, P. Haffner. Gradient-based learning applied to document recognition. Proceedings of the IEEE 86(11), 1998"
+	cifarSource   = "https://www.cs.toronto.edu/~kriz/cifar.html"
+	cifarLicence  = "research use; cite Krizhevsky 2009"
+	cifarCite     = "A. Krizhevsky. Learning multiple layers of features from tiny images. Technical report, University of Toronto, 2009"
+	tinySource    = "http://cs231n.stanford.edu/tiny-imagenet-200.zip"
+	tinyLicence   = "ImageNet terms: non-commercial research and education"
+	tinyCite      = "Y. Le, X. Yang. Tiny ImageNet visual recognition challenge. Stanford CS 231N, 2015"
+)
+
+var (
+	emnistTest = []File{
+		{Path: "emnist/emnist-byclass-test-images-idx3-ubyte.gz", Bytes: 28908322, SHA256: "5ec835bd5d5b1a66378a132e727fef20fe994b3cc666899befcca5ac766f50cd"},
+		{Path: "emnist/emnist-byclass-test-labels-idx1-ubyte.gz", Bytes: 81839, SHA256: "501e305eeeacb093b162592d80e8a2632040872360fa6d85cfcb2200d91ca92a"},
+	}
+	emnistTrain = []File{
+		{Path: "emnist/emnist-byclass-train-images-idx3-ubyte.gz"},
+		{Path: "emnist/emnist-byclass-train-labels-idx1-ubyte.gz"},
+	}
+	emnistDownload = []Source{{URL: "https://biometrics.nist.gov/cs_links/EMNIST/gzip.zip", Bytes: 561753746, MD5: "58c8d27c78d21e728a6bc7b3cc06412e",
+		SumFrom: "torchvision; NIST publishes none", folder: "emnist", keep: keepEMNIST}}
+
+	mnistTest = []File{
+		{Path: "mnist/t10k-images-idx3-ubyte.gz", Bytes: 1648877, MD5: "9fb629c4189551a2d022fa330f9573f3"},
+		{Path: "mnist/t10k-labels-idx1-ubyte.gz", Bytes: 4542, MD5: "ec29112dd5afa0611ce80d1b7f02629c"},
+	}
+	mnistTrain = []File{
+		{Path: "mnist/train-images-idx3-ubyte.gz", Bytes: 9912422, MD5: "f68b3c2dcbeaaa9fbdd348bbdeb94873"},
+		{Path: "mnist/train-labels-idx1-ubyte.gz", Bytes: 28881, MD5: "d53e105ee54ea40749a09fcbcd1e9432"},
+	}
+)
+
+// mnistDownloads are the files themselves.
+func mnistDownloads(files []File) []Source {
+	var s []Source
+	for _, f := range files {
+		s = append(s, Source{URL: "https://ossci-datasets.s3.amazonaws.com/" + f.Path, Bytes: f.Bytes, MD5: f.MD5,
+			SumFrom: "torchvision; the authors publish none", folder: "mnist"})
+	}
+	return s
+}
+
+var catalog = []entry{
+	{Info: Info{Name: "glyphs", Title: "Glyphs", Classes: 62, Height: 28, Width: 28, Channels: 1,
+		Source:  "generated by package glyphs from the Go and Liberation fonts",
+		Licence: "Apache-2.0 (fonts: BSD-3-Clause and SIL OFL 1.1)", Cite: "this module"},
+		open: openGlyphs},
+	{Info: Info{Name: "emnist-byclass", Title: "EMNIST ByClass", Classes: 62, Height: 28, Width: 28, Channels: 1,
+		Source: emnistSource, Licence: emnistLicence, Cite: emnistCite,
+		Files: slices.Concat(emnistTrain, emnistTest), Downloads: emnistDownload},
+		open: openEMNIST, check: checkIDXFile},
+	{Info: Info{Name: "emnist-byclass-test80", Title: "EMNIST ByClass (official test file split 80/20)", Classes: 62, Height: 28, Width: 28, Channels: 1,
+		Source: emnistSource, Licence: emnistLicence, Cite: emnistCite,
+		Files: emnistTest, Downloads: emnistDownload},
+		open: openEMNISTTest80, check: checkIDXFile},
+	{Info: Info{Name: "mnist", Title: "MNIST", Classes: 10, Height: 28, Width: 28, Channels: 1,
+		Source: mnistSource, Licence: mnistLicence, Cite: mnistCite,
+		Files: slices.Concat(mnistTrain, mnistTest), Downloads: mnistDownloads(slices.Concat(mnistTrain, mnistTest))},
+		open: openMNIST, check: checkIDXFile},
+	{Info: Info{Name: "mnist-test80", Title: "MNIST (official test file split 80/20)", Classes: 10, Height: 28, Width: 28, Channels: 1,
+		Source: mnistSource, Licence: mnistLicence, Cite: mnistCite,
+		Files: mnistTest, Downloads: mnistDownloads(mnistTest)},
+		open: openMNISTTest80, check: checkIDXFile},
+	{Info: Info{Name: "cifar-10", Title: "CIFAR-10", Classes: 10, Height: 32, Width: 32, Channels: 3,
+		Source: cifarSource, Licence: cifarLicence, Cite: cifarCite,
+		Files: []File{
+			{Path: "cifar-10-batches-bin/data_batch_1.bin", Bytes: 30730000},
+			{Path: "cifar-10-batches-bin/data_batch_2.bin", Bytes: 30730000},
+			{Path: "cifar-10-batches-bin/data_batch_3.bin", Bytes: 30730000},
+			{Path: "cifar-10-batches-bin/data_batch_4.bin", Bytes: 30730000},
+			{Path: "cifar-10-batches-bin/data_batch_5.bin", Bytes: 30730000},
+			{Path: "cifar-10-batches-bin/test_batch.bin", Bytes: 30730000},
+			{Path: "cifar-10-batches-bin/batches.meta.txt"},
+		},
+		Downloads: []Source{{URL: "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz", Bytes: 170052171, MD5: "c32a1d4ab5d03f1284b67883e8d87530",
+			SumFrom: "the publisher's page", folder: "cifar-10-batches-bin", keep: keepUnder("cifar-10-batches-bin")}}},
+		open: openCIFAR10, check: checkCIFAR10File},
+	{Info: Info{Name: "cifar-100", Title: "CIFAR-100", Classes: 100, Height: 32, Width: 32, Channels: 3,
+		Source: cifarSource, Licence: cifarLicence, Cite: cifarCite,
+		Files: []File{
+			{Path: "cifar-100-binary/train.bin", Bytes: 153700000, MD5: "6172c7755cfe09b2fe270c85cebc1b15"},
+			{Path: "cifar-100-binary/test.bin", Bytes: 30740000, MD5: "4499cfba6c016c1be1438163640a0898"},
+			{Path: "cifar-100-binary/fine_label_names.txt"},
+		},
+		Downloads: []Source{{URL: "https://www.cs.toronto.edu/~kriz/cifar-100-binary.tar.gz", Bytes: 168513733, MD5: "03b5dce01913d631647c71ecec9e9cb8",
+			SumFrom: "the publisher's page", folder: "cifar-100-binary", keep: keepUnder("cifar-100-binary")}}},
+		open: openCIFAR100, check: checkCIFAR100File},
+	{Info: Info{Name: "tiny-imagenet", Title: "Tiny ImageNet", Classes: 200, Height: 64, Width: 64, Channels: 3,
+		Source: tinySource, Licence: tinyLicence, Cite: tinyCite,
+		Files: []File{
+			{Path: tinyFolder + "/wnids.txt"},
+			{Path: tinyFolder + "/words.txt"},
+			{Path: tinyFolder + "/val/val_annotations.txt"},
+			{Path: tinyFolder + "/val/images/"},
+			{Path: tinyFolder + "/train/"},
+		},
+		Downloads: []Source{{URL: "http://cs231n.stanford.edu/tiny-imagenet-200.zip", Bytes: 248100043, MD5: "90528d7ca1a48142e341f4ef8d21d0de",
+			SumFrom: "continual-learning libraries (Avalanche); Stanford publishes none", folder: tinyFolder, keep: keepTiny}}},
+		open: openTinyImageNet, check: checkTinyFile},
+}
+
+// keepUnder takes everything in one top folder, relative to it.
+func keepUnder(folder string) func(string) (string, bool) {
+	return func(member string) (string, bool) { return strings.CutPrefix(member, folder+"/") }
+}

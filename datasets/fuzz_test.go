@@ -1,0 +1,100 @@
+package datasets
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func FuzzIDX(f *testing.F) {
+	file := idxBytes([]byte{1, 2, 3, 4, 5, 6}, 2, 3)
+	f.Add(file, 2)
+	f.Add(gzipped(file), 2)
+	f.Add(idxBytes(nil, 1<<31, 1<<31, 4), 3)
+	f.Add(gzipped(idxBytes(make([]byte, 5000), 5000)), 1)
+	f.Fuzz(func(t *testing.T, data []byte, wantDims int) {
+		wantDims = 1 + (wantDims&3)%3
+		dims, got, err := decodeIDX(bytes.NewReader(data), int64(len(data)), wantDims)
+		if err != nil {
+			return
+		}
+		n := 1
+		for _, d := range dims {
+			n *= d
+		}
+		if len(dims) != wantDims || len(got) != n || n == 0 {
+			t.Errorf("dimensions %v and %d bytes", dims, len(got))
+		}
+	})
+}
+
+func FuzzCIFAR(f *testing.F) {
+	f.Add(cifarRecord([]byte{7}, 1, 2, 3), 1)
+	f.Add(cifarRecord([]byte{7, 99}, 1, 2, 3), 2)
+	f.Add([]byte{}, 1)
+	f.Fuzz(func(t *testing.T, data []byte, labelBytes int) {
+		labelBytes = 1 + labelBytes&1
+		var s Split
+		if err := decodeCIFAR(&s, bytes.NewReader(data), labelBytes, 100); err != nil {
+			return
+		}
+		if s.Len()*(labelBytes+cifarPixels) != len(data) || len(s.Pixels) != s.Len()*cifarPixels {
+			t.Fatalf("%d labels and %d pixel bytes from %d bytes", s.Len(), len(s.Pixels), len(data))
+		}
+		for i, l := range s.Labels {
+			rec := data[i*(labelBytes+cifarPixels):]
+			if l != int32(rec[labelBytes-1]) || s.Pixels[i*cifarPixels+1] != rec[labelBytes+cifarPlane] {
+				t.Fatalf("record %d was misread", i)
+			}
+		}
+	})
+}
+
+func FuzzAnnotations(f *testing.F) {
+	wnids := []string{"n1", "n2", "n3"}
+	f.Add("val_0.JPEG\tn1\t0\t0\t63\t63\nval_1.JPEG\tn3\n")
+	f.Add("../../etc/passwd\tn1\n")
+	f.Add("\n\n")
+	f.Add("a\tn1\r\nb\tn2\r\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		parseWords(text)
+		files, err := parseAnnotations(text, wnids)
+		if err != nil {
+			return
+		}
+		if len(files) == 0 {
+			t.Error("no files and no error")
+		}
+		for _, x := range files {
+			if x.label < 0 || int(x.label) >= len(wnids) || !filepath.IsLocal(x.path) || filepath.Dir(x.path) != "." {
+				t.Errorf("accepted %q with label %d", x.path, x.label)
+			}
+		}
+	})
+}
+
+// FuzzUnpack checks that no archive, however made, writes outside of its folder.
+func FuzzUnpack(f *testing.F) {
+	var t testing.T
+	f.Add(tarOf(&t, member{name: "toy/a", data: []byte("a")}, member{name: "../b"}), false)
+	f.Add(zipOf(&t, member{name: "toy/a", data: []byte("a")}, member{name: "toy/d/b", data: []byte("b")}), true)
+	f.Fuzz(func(t *testing.T, data []byte, isZip bool) {
+		parent := t.TempDir()
+		dir, file := filepath.Join(parent, "in"), filepath.Join(parent, "archive")
+		writeFile(t, file, data)
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		kind := tarGzip
+		if isZip {
+			kind = zipArchive
+		}
+		all := func(m string) (string, bool) { return m, true }
+		_ = unpack(t.Context(), file, kind, all, dir, limits{bytes: 1 << 16, members: 100})
+		entries, err := os.ReadDir(parent)
+		if err != nil || len(entries) != 2 {
+			t.Errorf("beside the folder and the archive: %v, %v", entries, err)
+		}
+	})
+}

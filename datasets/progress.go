@@ -1,0 +1,63 @@
+package datasets
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// progress reports to a writer: a bar on a terminal, lines elsewhere, nothing where w is nil.
+type progress struct{ w io.Writer }
+
+func (p progress) line(format string, args ...any) {
+	if p.w != nil {
+		fmt.Fprintf(p.w, format+"\n", args...)
+	}
+}
+
+// bar starts a bar at have of total bytes.
+func (p progress) bar(name string, have, total int64) *bar {
+	if p.w == nil {
+		return &bar{}
+	}
+	if f, ok := p.w.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
+		return &bar{p: p, name: name, done: have, total: total, said: have * 10 / total}
+	}
+	b := progressbar.NewOptions64(total, progressbar.OptionSetWriter(p.w), progressbar.OptionSetDescription(name),
+		progressbar.OptionShowBytes(true), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionFullWidth())
+	b.Set64(have)
+	return &bar{p: p, term: b}
+}
+
+// A bar is the progress of one download.
+type bar struct {
+	p           progress
+	term        *progressbar.ProgressBar
+	name        string
+	done, total int64
+	said        int64 // tenths reported so far
+}
+
+func (b *bar) add(n int) {
+	if b.term != nil {
+		b.term.Add(n)
+	}
+	if b.total == 0 {
+		return
+	}
+	b.done += int64(n)
+	if tenths := b.done * 10 / b.total; tenths > b.said {
+		b.said = tenths
+		b.p.line("%s: %d %% of %s", b.name, 10*tenths, megabytes(b.total))
+	}
+}
+
+func (b *bar) close() {
+	if b.term != nil {
+		b.p.line("")
+	}
+}

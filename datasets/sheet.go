@@ -1,0 +1,115 @@
+package datasets
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
+	"io"
+
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"golang.org/x/image/font"
+	"golang.org/x/image/font/basicfont"
+	"golang.org/x/image/math/fixed"
+)
+
+// ContactSheet draws the first perClass training images of each class, one row of images per
+// class with the class name before it, in as many columns of rows as make the sheet about as wide
+// as high.
+func ContactSheet(d *Dataset, perClass int) (*image.RGBA, error) {
+	if err := d.Validate(); err != nil {
+		return nil, err
+	}
+	if perClass < 1 || perClass > 100 {
+		return nil, fmt.Errorf("datasets: contact sheet with %d images per class: want 1 to 100", perClass)
+	}
+	l := newSheetLayout(d, perClass)
+	title := fmt.Sprintf("%s: %d classes, %d train and %d test images of %dx%dx%d", d.Title, len(d.Classes), d.Train.Len(), d.Test.Len(), d.Height, d.Width, d.Channels)
+	width := max(l.columns*l.cellW, len([]rune(title))*charWidth+2*sheetGap)
+	img := image.NewRGBA(image.Rect(0, 0, width, l.rows*l.cellH+sheetTitle))
+	draw.Draw(img, img.Rect, image.White, image.Point{}, draw.Src)
+	drawText(img, sheetGap, 15, title, img.Rect.Dx()-sheetGap)
+	for class, members := range firstOfClass(d, perClass) {
+		x, y := class/l.rows*l.cellW, sheetTitle+class%l.rows*l.cellH
+		drawText(img, x+sheetGap, y+l.cellH/2+4, d.Classes[class], l.label-sheetGap)
+		for k, i := range members {
+			at := image.Pt(x+l.label+k*(d.Width*l.zoom+1), y)
+			drawImage(img, at, d, d.Image(&d.Train, i), l.zoom)
+		}
+	}
+	return img, nil
+}
+
+// WriteContactSheet writes [ContactSheet] to a PNG file.
+func WriteContactSheet(path string, d *Dataset, perClass int) error {
+	img, err := ContactSheet(d, perClass)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(path, func(w io.Writer) error { return png.Encode(w, img) })
+}
+
+const (
+	sheetTitle = 22 // height of the title line
+	sheetGap   = 6
+	charWidth  = 7 // of basicfont
+)
+
+// A sheetLayout says how classes are arranged: down the first column, then the next.
+type sheetLayout struct {
+	zoom, label, cellW, cellH, rows, columns int
+}
+
+func newSheetLayout(d *Dataset, perClass int) sheetLayout {
+	l := sheetLayout{zoom: max(1, (56+d.Height/2)/d.Height)}
+	longest := 0
+	for _, c := range d.Classes {
+		longest = max(longest, len([]rune(c)))
+	}
+	l.label = min(longest, 18)*charWidth + 2*sheetGap
+	l.cellW = l.label + perClass*(d.Width*l.zoom+1) + sheetGap
+	l.cellH = d.Height*l.zoom + 2
+	n := len(d.Classes)
+	for l.columns = 1; l.columns < n; l.columns++ {
+		if l.columns*l.cellW >= (n+l.columns-1)/l.columns*l.cellH {
+			break
+		}
+	}
+	l.rows = (n + l.columns - 1) / l.columns
+	return l
+}
+
+// firstOfClass lists the first perClass training images of each class.
+func firstOfClass(d *Dataset, perClass int) [][]int {
+	first := make([][]int, len(d.Classes))
+	for i, l := range d.Train.Labels {
+		if len(first[l]) < perClass {
+			first[l] = append(first[l], i)
+		}
+	}
+	return first
+}
+
+func drawImage(dst *image.RGBA, at image.Point, d *Dataset, pixels []uint8, zoom int) {
+	for y := range d.Height * zoom {
+		for x := range d.Width * zoom {
+			p := pixels[(y/zoom*d.Width+x/zoom)*d.Channels:]
+			c := color.RGBA{p[0], p[0], p[0], 255}
+			if d.Channels == 3 {
+				c = color.RGBA{p[0], p[1], p[2], 255}
+			}
+			dst.SetRGBA(at.X+x, at.Y+y, c)
+		}
+	}
+}
+
+// drawText writes s with its baseline at y, cut to the given width.
+func drawText(dst *image.RGBA, x, y int, s string, width int) {
+	runes := []rune(s)
+	if most := max(width/charWidth, 1); len(runes) > most {
+		runes = append(runes[:most-1], '.')
+	}
+	f := font.Drawer{Dst: dst, Src: image.Black, Face: basicfont.Face7x13, Dot: fixed.P(x, y)}
+	f.DrawString(string(runes))
+}

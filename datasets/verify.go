@@ -1,0 +1,245 @@
+package datasets
+
+import (
+	"context"
+	"crypto/md5"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A Status is what Verify found out about one file.
+type Status string
+
+const (
+	OK       Status = "ok"       // equals the published checksum
+	Readable Status = "readable" // well-formed and complete; nobody publishes a checksum for it
+	Partial  Status = "partial"  // well-formed, but holds less than the official file or folder
+	Missing  Status = "missing"
+	Damaged  Status = "damaged" // wrong checksum, or cannot be read
+)
+
+// A FileReport is the finding for one file.
+type FileReport struct {
+	Path   string `json:"path"` // relative to the data folder
+	Status Status `json:"status"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// A Report is the finding for one set.
+type Report struct {
+	Name  string       `json:"name"`
+	Dir   string       `json:"dir"` // the data folder; empty for a generated set
+	Files []FileReport `json:"files"`
+}
+
+// Complete reports whether all official files are there and whole.
+func (r Report) Complete() bool {
+	for _, f := range r.Files {
+		if f.Status != OK && f.Status != Readable {
+			return false
+		}
+	}
+	return true
+}
+
+// Err returns nil where Complete, else an error that names the files at fault and the command
+// that repairs them.
+func (r Report) Err() error {
+	if r.Complete() {
+		return nil
+	}
+	var bad []string
+	for _, f := range r.Files {
+		if f.Status != OK && f.Status != Readable {
+			bad = append(bad, fmt.Sprintf("%s is %s", f.Path, f.Status))
+		}
+	}
+	return fmt.Errorf("datasets: verify %s in %s: %s; `pcl data fetch %s` brings the official files", r.Name, r.Dir, strings.Join(bad, ", "), r.Name)
+}
+
+// Verify reads the files of a set and compares them with the published checksums, or where there
+// are none (see [File]) checks that they are well-formed. The report is about what it found; the
+// error is about not being able to look. A generated set has no files and is complete.
+func Verify(ctx context.Context, name string, o Options) (Report, error) {
+	e, err := find(name)
+	if err != nil {
+		return Report{}, err
+	}
+	if len(e.Files) == 0 {
+		return Report{Name: name}, nil
+	}
+	dir, err := o.dir()
+	if err != nil {
+		return Report{}, err
+	}
+	return e.verify(ctx, dir)
+}
+
+func (e *entry) verify(ctx context.Context, dir string) (Report, error) {
+	r := Report{Name: e.Name, Dir: dir}
+	for _, f := range e.Files {
+		if err := ctx.Err(); err != nil {
+			return r, err
+		}
+		status, detail := e.verifyFile(ctx, dir, f)
+		if err := ctx.Err(); err != nil {
+			return r, err
+		}
+		r.Files = append(r.Files, FileReport{f.Path, status, detail})
+	}
+	return r, nil
+}
+
+func (e *entry) verifyFile(ctx context.Context, dir string, f File) (Status, string) {
+	path, ok := locate(dir, f.Path)
+	if !ok {
+		return Missing, ""
+	}
+	// An unpacked .gz cannot be compared with the checksum of the packed one.
+	if strings.HasSuffix(path, filepath.FromSlash(strings.TrimSuffix(f.Path, "/"))) && (f.MD5 != "" || f.SHA256 != "") {
+		err := checkSum(ctx, path, f.MD5, f.SHA256)
+		if err == nil {
+			return OK, ""
+		}
+		if e.check != nil {
+			// A smaller but well-formed file is worth telling from a broken one.
+			if s, detail := e.check(ctx, path, f); s == Partial {
+				return s, detail
+			}
+		}
+		return Damaged, err.Error()
+	}
+	if e.check == nil {
+		return Readable, ""
+	}
+	return e.check(ctx, path, f)
+}
+
+// checkSum compares a file with the checksums that are given.
+func checkSum(ctx context.Context, path, md5Hex, sha256Hex string) error {
+	kind, want, h := "SHA-256", sha256Hex, hash.Hash(sha256.New())
+	if want == "" {
+		kind, want, h = "MD5", md5Hex, md5.New()
+	}
+	if want == "" {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := io.Copy(h, contextReader{ctx, f}); err != nil {
+		return err
+	}
+	if got := hex.EncodeToString(h.Sum(nil)); got != want {
+		return fmt.Errorf("%s is %s, published is %s", kind, got, want)
+	}
+	return nil
+}
+
+// A contextReader ends with the context's error.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c contextReader) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p)
+}
+
+func checkIDXFile(_ context.Context, path string, _ File) (Status, string) {
+	if err := checkIDX(path); err != nil {
+		return Damaged, err.Error()
+	}
+	return Readable, ""
+}
+
+func checkCIFAR10File(ctx context.Context, path string, f File) (Status, string) {
+	return checkCIFARFile(ctx, path, f, 1, 10)
+}
+
+func checkCIFAR100File(ctx context.Context, path string, f File) (Status, string) {
+	return checkCIFARFile(ctx, path, f, 2, 100)
+}
+
+func checkCIFARFile(ctx context.Context, path string, f File, labelBytes, classes int) (Status, string) {
+	if strings.HasSuffix(path, ".txt") {
+		return checkNames(path, classes)
+	}
+	s, err := readCIFAR(ctx, labelBytes, classes, path)
+	if err != nil {
+		return Damaged, err.Error()
+	}
+	official := int(f.Bytes) / (labelBytes + cifarPixels)
+	switch {
+	case s.Len() < official:
+		return Partial, fmt.Sprintf("%d of %d images", s.Len(), official)
+	case s.Len() > official:
+		return Damaged, fmt.Sprintf("%d images: the official file has %d", s.Len(), official)
+	}
+	return Readable, ""
+}
+
+func checkNames(path string, want int) (Status, string) {
+	if _, err := readNames(path, want); err != nil {
+		return Damaged, err.Error()
+	}
+	return Readable, ""
+}
+
+// checkTinyFile checks one file of Tiny ImageNet, or counts and decodes the images of a folder.
+func checkTinyFile(ctx context.Context, path string, f File) (Status, string) {
+	dir, rel := filepath.Dir(path), strings.TrimPrefix(f.Path, tinyFolder+"/")
+	if strings.HasPrefix(rel, "val/") {
+		dir = filepath.Dir(dir)
+	}
+	wnids, err := readWNIDs(dir)
+	if err != nil {
+		return Damaged, err.Error()
+	}
+	switch rel {
+	case "words.txt":
+		_, err = tinyNames(dir, wnids)
+	case "val/val_annotations.txt":
+		_, err = tinyVal(dir, wnids)
+	case "val/images/":
+		return checkTinyImages(ctx, dir, wnids, tinyVal, 50*tinyClasses)
+	case "train/":
+		return checkTinyImages(ctx, dir, wnids, tinyTrain, 500*tinyClasses)
+	}
+	if err != nil {
+		return Damaged, err.Error()
+	}
+	return Readable, ""
+}
+
+func checkTinyImages(ctx context.Context, dir string, wnids []string, list func(string, []string) ([]tinyFile, error), official int) (Status, string) {
+	files, err := list(dir, wnids)
+	for some := range slices.Chunk(files, 1000) { // all at once would need 1.2 GB
+		if err == nil {
+			_, err = decodeTiny(ctx, some)
+		}
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Partial, err.Error()
+	case err != nil:
+		return Damaged, err.Error()
+	case len(files) < official:
+		return Partial, fmt.Sprintf("%d of %d images", len(files), official)
+	}
+	return Readable, fmt.Sprintf("%d images", len(files))
+}
