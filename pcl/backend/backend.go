@@ -1,0 +1,160 @@
+// Package backend opens the compute backend that everything else runs on: XLA on an NVIDIA GPU,
+// XLA on the CPU, or pure Go.
+//
+// [Open] with the name "auto" takes the first that works, in that order, and says in [Info] which
+// one it took and why. The XLA CPU plugin is installed on first use into the user's cache folder;
+// without a network, on another platform or without cgo the pure-Go backend takes over.
+package backend
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/gomlx/compute"
+)
+
+// The names that [Options].Name takes, in the order in which [Auto] tries them.
+const (
+	Auto    = "auto"
+	XLACUDA = "xla-cuda"
+	XLACPU  = "xla-cpu"
+	Go      = "go"
+)
+
+// Threads and devices beyond these are typing errors, not machines.
+const (
+	maxThreads = 1024
+	maxDevices = 256
+)
+
+// Options says which backend to open and how. The zero value opens the best one there is.
+type Options struct {
+	// Name is "auto" (or empty), "xla-cuda", "xla-cpu" or "go".
+	Name string
+	// Threads is the size of the XLA CPU thread pool. 0 means 1, which is the fastest for models
+	// of the size of an MLP; large convolutional networks gain from more. XLA starts at least one
+	// thread per device. The GPU and the pure-Go backend (which follows GOMAXPROCS) ignore it.
+	Threads int
+	// Devices is the number of devices to open; 0 means 1.
+	Devices int
+	// CacheDir is where plugins are installed; empty means "parallelcl" in the user's cache folder.
+	CacheDir string
+	// Plugin is a PJRT plugin file to use instead of searching for or installing one.
+	Plugin string
+	// NoInstall forbids downloads.
+	NoInstall bool
+	// Progress receives progress bars and notices; nil means silence.
+	Progress io.Writer
+}
+
+// Info describes an open backend.
+type Info struct {
+	Name          string   `json:"name"`                     // "xla-cuda", "xla-cpu" or "go"
+	Platform      string   `json:"platform"`                 // "cuda", "cpu" or "go"
+	Plugin        string   `json:"plugin,omitempty"`         // the plugin's file
+	PluginVersion string   `json:"plugin_version,omitempty"` // its PJRT C API version, as "0.81"
+	Device        string   `json:"device"`                   // the processor or the GPU
+	Reason        string   `json:"reason"`                   // why this one
+	Threads       int      `json:"threads"`                  // threads that compute
+	Devices       int      `json:"devices"`                  // devices that are open
+	Choices       []Choice `json:"choices,omitempty"`        // every backend and what became of it
+}
+
+// Choice is what became of one backend when [Open] looked for the best.
+type Choice struct {
+	Name      string `json:"name"`
+	Available bool   `json:"available"`
+	Used      bool   `json:"used"`
+	Reason    string `json:"reason"`
+}
+
+// String is one line: name, device, threads and the reason.
+func (i Info) String() string {
+	s := fmt.Sprintf("%s (%s, %s", i.Name, i.Device, count(i.Threads, "thread"))
+	if i.Devices > 1 {
+		s += ", " + count(i.Devices, "device")
+	}
+	return s + "): " + i.Reason
+}
+
+// Backend is an open compute backend and its description. Close it when all its tensors and
+// executables are done with.
+type Backend struct {
+	compute.Backend
+	Info  Info
+	close sync.Once
+}
+
+// Close releases the backend. Closing it twice, or closing nil, does nothing.
+func (b *Backend) Close() (err error) {
+	if b == nil || b.Backend == nil {
+		return nil
+	}
+	b.close.Do(func() {
+		defer recoverTo(&err, "close backend "+b.Info.Name)
+		b.Finalize()
+	})
+	return err
+}
+
+// Open opens the backend that o names. With the name "auto" it tries XLA on CUDA, XLA on the CPU
+// and pure Go in this order; what it passed over, and why, is in Info.Choices. A backend, or a
+// plugin file, that was asked for by name is never replaced by another one: its failure is the error.
+func Open(ctx context.Context, o Options) (*Backend, error) {
+	o, err := o.checked()
+	if err != nil {
+		return nil, err
+	}
+	return open(ctx, o, drivers())
+}
+
+// checked returns o with its defaults filled in, or says what is wrong with it.
+func (o Options) checked() (Options, error) {
+	if o.Name == "" {
+		o.Name = Auto
+	}
+	switch o.Name {
+	case Auto, XLACUDA, XLACPU, Go:
+	default:
+		return o, fmt.Errorf("unknown backend %q: choose one of %s", o.Name, strings.Join([]string{Auto, XLACUDA, XLACPU, Go}, ", "))
+	}
+	if o.Threads < 0 || o.Threads > maxThreads {
+		return o, fmt.Errorf("backend threads = %d: must be between 0 (the default) and %d", o.Threads, maxThreads)
+	}
+	if o.Devices < 0 || o.Devices > maxDevices {
+		return o, fmt.Errorf("backend devices = %d: must be between 0 (the default) and %d", o.Devices, maxDevices)
+	}
+	if o.Devices == 0 {
+		o.Devices = 1
+	}
+	if o.Plugin != "" {
+		if o.Name == Go {
+			return o, fmt.Errorf("plugin %s: the backend %q uses no plugin", o.Plugin, Go)
+		}
+		if o.Name == Auto {
+			o.Name = pluginKind(o.Plugin)
+		}
+	}
+	if o.CacheDir == "" {
+		// Only an installation needs the folder, so its absence is an error there and not here.
+		o.CacheDir, _ = DefaultCacheDir()
+	}
+	return o, nil
+}
+
+// recoverTo turns a panic of the libraries below into an error that says what was being done.
+func recoverTo(err *error, doing string) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("%s: the compute library panicked: %v", doing, p)
+	}
+}
+
+func count(n int, unit string) string {
+	if n == 1 {
+		return "1 " + unit
+	}
+	return fmt.Sprintf("%d %ss", n, unit)
+}

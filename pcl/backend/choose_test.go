@@ -1,0 +1,127 @@
+package backend
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// fakeDriver opens unless it is told an error.
+func fakeDriver(name string, err error) driver {
+	return driver{
+		name:  name,
+		ready: func(context.Context, Options) (string, error) { return "", err },
+		open: func(context.Context, Options) (*Backend, error) {
+			if err != nil {
+				return nil, err
+			}
+			return &Backend{Info: Info{Name: name}}, nil
+		},
+	}
+}
+
+func fakeDrivers(cuda, cpu, pure error) []driver {
+	return []driver{fakeDriver(XLACUDA, cuda), fakeDriver(XLACPU, cpu), fakeDriver(Go, pure)}
+}
+
+func TestAutoTakesTheFirstThatWorks(t *testing.T) {
+	noGPU, offline := errors.New("no GPU"), errors.New("offline:\n no route")
+	for name, c := range map[string]struct {
+		cuda, cpu error
+		reason    string
+		choices   []Choice
+		notice    string
+	}{
+		"gpu": {nil, nil, "first choice", []Choice{
+			{XLACUDA, true, true, "first choice"},
+			{XLACPU, true, false, "not needed, xla-cuda comes first"},
+			{Go, true, false, "not needed, xla-cuda comes first"},
+		}, ""},
+		"cpu": {noGPU, nil, "best available; xla-cuda: no GPU", []Choice{
+			{XLACUDA, false, false, "no GPU"},
+			{XLACPU, true, true, "best available; xla-cuda: no GPU"},
+			{Go, true, false, "not needed, xla-cpu comes first"},
+		}, ""},
+		"go": {noGPU, offline, "best available; xla-cuda: no GPU; xla-cpu: offline: no route", []Choice{
+			{XLACUDA, false, false, "no GPU"},
+			{XLACPU, false, false, "offline: no route"},
+			{Go, true, true, "best available; xla-cuda: no GPU; xla-cpu: offline: no route"},
+		}, "Using the pure-Go backend (slow): best available; xla-cuda: no GPU; xla-cpu: offline: no route\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var notice bytes.Buffer
+			b, err := open(context.Background(), Options{Name: Auto, Progress: &notice}, fakeDrivers(c.cuda, c.cpu, nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b.Info.Reason != c.reason {
+				t.Errorf("reason %q, want %q", b.Info.Reason, c.reason)
+			}
+			if d := cmp.Diff(c.choices, b.Info.Choices); d != "" {
+				t.Error(d)
+			}
+			if notice.String() != c.notice {
+				t.Errorf("notice %q, want %q", notice.String(), c.notice)
+			}
+		})
+	}
+}
+
+func TestANamedBackendIsNotReplaced(t *testing.T) {
+	offline := errors.New("offline")
+	_, err := open(context.Background(), Options{Name: XLACPU}, fakeDrivers(nil, offline, nil))
+	if !errors.Is(err, offline) || !strings.Contains(err.Error(), XLACPU) {
+		t.Errorf("error %v does not say that %s is offline", err, XLACPU)
+	}
+}
+
+func TestANamedBackendSaysSo(t *testing.T) {
+	var notice bytes.Buffer
+	b, err := open(context.Background(), Options{Name: Go, Progress: &notice}, fakeDrivers(errors.New("no GPU"), nil, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Choice{{XLACUDA, false, false, "no GPU"}, {XLACPU, true, false, "not asked for"}, {Go, true, true, "asked for by name"}}
+	if d := cmp.Diff(want, b.Info.Choices); d != "" {
+		t.Error(d)
+	}
+	if notice.Len() > 0 {
+		t.Errorf("notice %q about a backend that was asked for", notice.String())
+	}
+}
+
+func TestAllBackendsFail(t *testing.T) {
+	a, b, c := errors.New("one"), errors.New("two"), errors.New("three")
+	_, err := open(context.Background(), Options{Name: Auto}, fakeDrivers(a, b, c))
+	if !errors.Is(err, a) || !errors.Is(err, b) || !errors.Is(err, c) {
+		t.Errorf("error %v leaves out a reason", err)
+	}
+}
+
+func TestAPanicOfTheLibraryIsAReason(t *testing.T) {
+	all := fakeDrivers(errors.New("no GPU"), nil, nil)
+	all[1].open = func(context.Context, Options) (*Backend, error) { panic("segment 7") }
+	b, err := open(context.Background(), Options{Name: Auto}, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.Info.Name != Go || !strings.Contains(b.Info.Reason, "segment 7") {
+		t.Errorf("got %s because %q", b.Info.Name, b.Info.Reason)
+	}
+}
+
+func TestACancelledInstallationDoesNotFallBack(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	all := fakeDrivers(errors.New("no GPU"), nil, nil)
+	all[1].open = func(context.Context, Options) (*Backend, error) {
+		cancel()
+		return nil, errors.New("download stopped")
+	}
+	if _, err := open(ctx, Options{Name: Auto}, all); err != context.Canceled {
+		t.Errorf("error %v, want context.Canceled", err)
+	}
+}

@@ -1,0 +1,123 @@
+package backend
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gomlx/go-xla/installer"
+)
+
+// JAX's CUDA plugin. Its libraries are whatever versions JAX asks for: the index lists them.
+var cudaWheel = wheel{
+	Package: "jax-cuda13-pjrt",
+	Version: "0.12.0.1",
+	SHA256:  "5899bb6177eda86ea532afb9a26794f2bdd04966f6a01f9028266b16c2b6cf90",
+}
+
+// cudaLibraries is the package whose requirements are the NVIDIA libraries of cudaWheel.
+const cudaLibraries = "jax-cuda13-plugin"
+
+// cudaDir is the installation of the CUDA plugin: a folder laid out like Python's site-packages,
+// because the plugin looks for its libraries relative to itself.
+func cudaDir(cacheDir string) string {
+	return filepath.Join(pluginDir(cacheDir), cudaWheel.Package+"-"+cudaWheel.Version)
+}
+
+// installCUDA installs the CUDA plugin and the NVIDIA libraries it needs (gigabytes) and returns
+// the plugin's file. All or nothing: the folder gets its name when it is complete.
+func installCUDA(ctx context.Context, o Options) (string, error) {
+	dir := cudaDir(o.CacheDir)
+	unlock, err := lockDir(ctx, filepath.Dir(dir), o.Progress)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if p := cudaPluginIn(dir); p != "" {
+		return p, nil
+	}
+	partial := filepath.Join(filepath.Dir(dir), ".partial-"+filepath.Base(dir))
+	if err := os.RemoveAll(partial); err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(partial)
+	wheels, err := cudaWheels(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, w := range wheels {
+		if err := unzipWheel(ctx, w, partial, o.Progress); err != nil {
+			return "", err
+		}
+	}
+	if cudaPluginIn(partial) == "" {
+		return "", fmt.Errorf("%s %s has no jax_plugins/xla_cuda*/xla_cuda_plugin.so", cudaWheel.Package, cudaWheel.Version)
+	}
+	if err := os.Rename(partial, dir); err != nil {
+		return "", err
+	}
+	return cudaPluginIn(dir), nil
+}
+
+// cudaWheels resolves the plugin and its NVIDIA libraries in the package index.
+func cudaWheels(ctx context.Context) ([]*installer.PipReleaseInfo, error) {
+	plugin, err := cudaWheel.release(ctx)
+	if err != nil {
+		return nil, err
+	}
+	info, err := packageInfo(ctx, cudaLibraries)
+	if err != nil {
+		return nil, err
+	}
+	deps, err := info.ParseDependencies()
+	if err != nil {
+		return nil, fmt.Errorf("package index: %s: %w", cudaLibraries, err)
+	}
+	wheels := []*installer.PipReleaseInfo{plugin}
+	for _, d := range deps {
+		if !strings.HasPrefix(d.Package, "nvidia-") {
+			continue
+		}
+		r, err := newest(ctx, d)
+		if err != nil {
+			return nil, err
+		}
+		wheels = append(wheels, r)
+	}
+	return wheels, nil
+}
+
+// newest is the newest release that satisfies a requirement and has a wheel for this platform.
+func newest(ctx context.Context, d installer.PipDependency) (*installer.PipReleaseInfo, error) {
+	info, err := packageInfo(ctx, d.Package)
+	if err != nil {
+		return nil, err
+	}
+	var best string
+	for version, files := range info.Releases {
+		_, err := installer.PipSelectRelease(files, installer.PipPackageLinuxAMD64(), true)
+		if err == nil && d.IsValid(version) && (best == "" || installer.PipCompareVersion(version, best) > 0) {
+			best = version
+		}
+	}
+	if best == "" {
+		return nil, fmt.Errorf("package index: no version of %s fits", d.Package)
+	}
+	return wheel{Package: d.Package, Version: best}.release(ctx)
+}
+
+// unzipWheel downloads a wheel and unpacks all of it into dir.
+func unzipWheel(ctx context.Context, r *installer.PipReleaseInfo, dir string, progress io.Writer) error {
+	file := filepath.Join(dir, ".wheel")
+	if err := fetch(ctx, r, file, progress); err != nil {
+		return err
+	}
+	defer os.Remove(file)
+	if _, err := installer.Unzip(file, dir); err != nil {
+		return fmt.Errorf("unpack %s: %w", r.Filename, err)
+	}
+	return ctx.Err()
+}

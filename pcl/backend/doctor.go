@@ -1,0 +1,169 @@
+package backend
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"time"
+)
+
+// Report is what [Doctor] found: the machine, the versions, and every backend with its speed.
+type Report struct {
+	Go       string          `json:"go"` // the Go version of the build
+	OS       string          `json:"os"`
+	Arch     string          `json:"arch"`
+	CPU      string          `json:"cpu"`
+	Cores    int             `json:"cores"`
+	Memory   int64           `json:"memory_bytes,omitempty"`           // 0: unknown
+	Free     int64           `json:"memory_available_bytes,omitempty"` // 0: unknown
+	GPU      bool            `json:"nvidia_gpu"`
+	CacheDir string          `json:"cache_dir"`
+	Modules  []Module        `json:"modules"`
+	Backends []BackendReport `json:"backends"`
+	Chosen   string          `json:"chosen,omitempty"` // what Open would take
+	Reason   string          `json:"reason,omitempty"` // and why
+	Error    string          `json:"error,omitempty"`  // why nothing can be opened
+}
+
+// Module is a Go module of the program and its version.
+type Module struct {
+	Path    string `json:"path"`
+	Version string `json:"version"`
+}
+
+// BackendReport is the examination of one backend.
+type BackendReport struct {
+	Choice
+	Info   *Info       `json:"info,omitempty"` // nil if it did not open
+	Open   float64     `json:"open_seconds,omitempty"`
+	Plugin *PluginFile `json:"plugin_file,omitempty"`
+	Matmul []Matmul    `json:"matmul,omitempty"`
+	Error  string      `json:"error,omitempty"` // it opened, but did not compute
+}
+
+// PluginFile identifies a plugin's file.
+type PluginFile struct {
+	Path   string `json:"path"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+	Tested bool   `json:"tested"` // it is the very build that this library is tested with
+}
+
+// matmulSizes are the sides of the square matrices that Doctor multiplies.
+var matmulSizes = []int{512, 1024}
+
+// Doctor examines the machine and every backend that o allows: it opens each (installing a plugin
+// where o lets it), and multiplies matrices on it. Whatever fails is in the report.
+func Doctor(ctx context.Context, o Options) Report {
+	r := Report{
+		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
+		CPU: cpuModel(), Cores: runtime.NumCPU(), GPU: thisMachine.hasGPU(), Modules: modules(),
+	}
+	r.Memory, r.Free = memoryBytes()
+	o, err := o.checked()
+	r.CacheDir = o.CacheDir
+	if err != nil {
+		r.Error = err.Error()
+		return r
+	}
+	r.examine(ctx, o, drivers())
+	return r
+}
+
+// examine opens and measures the drivers that o allows. The first that computes is the one that
+// Open would take.
+func (r *Report) examine(ctx context.Context, o Options, all []driver) {
+	for _, d := range all {
+		if o.Name != Auto && o.Name != d.name {
+			r.Backends = append(r.Backends, BackendReport{Choice: passedOver(ctx, o, d, nil)})
+			continue
+		}
+		b := examineOne(ctx, o, d)
+		if b.Available && r.Chosen == "" {
+			b.Used = true
+			r.Chosen = b.Name
+			r.Reason = reason(o, *b.Info, append(choicesOf(r.Backends), b.Choice))
+		}
+		if b.Available {
+			b.Reason = "works"
+		}
+		r.Backends = append(r.Backends, b)
+	}
+	if r.Chosen == "" {
+		r.Error = "no backend works"
+	}
+	for _, b := range r.Backends {
+		if b.Used && b.Error != "" {
+			r.Error = fmt.Sprintf("backend %s opens, but does not work: %s", b.Name, b.Error)
+		}
+	}
+}
+
+func choicesOf(backends []BackendReport) []Choice {
+	choices := make([]Choice, len(backends))
+	for i, b := range backends {
+		choices[i] = b.Choice
+	}
+	return choices
+}
+
+// examineOne opens one backend, identifies its plugin and measures it.
+func examineOne(ctx context.Context, o Options, d driver) BackendReport {
+	r := BackendReport{Choice: Choice{Name: d.name}}
+	start := time.Now()
+	b, err := openOne(ctx, o, d)
+	if err != nil {
+		r.Reason = oneLine(err)
+		return r
+	}
+	defer b.Close()
+	r.Available = true
+	r.Open = time.Since(start).Seconds()
+	b.Info.Reason = "opened for examination"
+	r.Info = &b.Info
+	r.Plugin = identify(b.Info.Plugin)
+	for _, n := range matmulSizes {
+		m, err := timeMatmul(ctx, b, n)
+		if err != nil {
+			r.Error = oneLine(err)
+			break
+		}
+		r.Matmul = append(r.Matmul, m)
+	}
+	return r
+}
+
+// identify hashes a plugin's file; nil if there is none, or none that can be read.
+func identify(path string) *PluginFile {
+	if path == "" {
+		return nil
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil
+	}
+	sum, err := fileSHA256(path)
+	if err != nil {
+		return nil
+	}
+	return &PluginFile{Path: path, Bytes: info.Size(), SHA256: sum, Tested: sum == cpuPlugin.FileSHA256}
+}
+
+// modules lists the versions of what the backends are built from.
+func modules() []Module {
+	build, ok := debug.ReadBuildInfo()
+	if !ok {
+		return nil
+	}
+	var found []Module
+	for _, path := range []string{"github.com/gomlx/gomlx", "github.com/gomlx/compute", "github.com/gomlx/go-xla"} {
+		for _, m := range build.Deps {
+			if m.Path == path {
+				found = append(found, Module{path, m.Version})
+			}
+		}
+	}
+	return found
+}

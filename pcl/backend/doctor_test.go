@@ -1,0 +1,106 @@
+package backend
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// smallMatmuls keeps the pure-Go backend from taking seconds.
+func smallMatmuls(t *testing.T) {
+	before := matmulSizes
+	matmulSizes = []int{32, 64}
+	t.Cleanup(func() { matmulSizes = before })
+}
+
+func TestDoctor(t *testing.T) {
+	smallMatmuls(t)
+	r := Doctor(context.Background(), Options{Name: Go})
+	if r.Error != "" || r.Chosen != Go || r.Reason != "asked for by name" {
+		t.Errorf("chosen %q because %q, error %q", r.Chosen, r.Reason, r.Error)
+	}
+	if r.Go != runtime.Version() || r.OS != runtime.GOOS || r.Arch != runtime.GOARCH || r.Cores < 1 || r.CPU == "" || r.CacheDir == "" {
+		t.Errorf("%+v", r)
+	}
+	if runtime.GOOS == "linux" && (r.Memory <= 0 || r.Free <= 0 || r.Free > r.Memory) {
+		t.Errorf("memory %d, available %d", r.Memory, r.Free)
+	}
+	if len(r.Backends) != 3 || len(r.Backends[2].Matmul) != 2 {
+		t.Fatalf("backends %+v", r.Backends)
+	}
+	for _, m := range r.Backends[2].Matmul {
+		if want := 2 * float64(m.N) * float64(m.N) * float64(m.N) / m.Seconds / 1e9; m.GFLOPS != want || m.Seconds <= 0 {
+			t.Errorf("%+v, want %g GFLOP/s", m, want)
+		}
+	}
+}
+
+func TestDoctorReportIsJSON(t *testing.T) {
+	smallMatmuls(t)
+	r := Doctor(context.Background(), Options{Name: Go})
+	data, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Report
+	if err := json.Unmarshal(data, &back); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(r, back); d != "" {
+		t.Error(d)
+	}
+	for _, key := range []string{`"backends"`, `"gflops"`, `"reason"`, `"available"`, `"cache_dir"`} {
+		if !strings.Contains(string(data), key) {
+			t.Errorf("no %s in %s", key, data)
+		}
+	}
+}
+
+func TestDoctorChoosesLikeOpen(t *testing.T) {
+	smallMatmuls(t)
+	offline := errors.New("offline")
+	all := fakeDrivers(errors.New("no GPU"), offline, nil)
+	all[2] = drivers()[2]
+	var r Report
+	r.examine(context.Background(), Options{Name: Auto, Devices: 1}, all)
+	b, err := open(context.Background(), Options{Name: Auto, Devices: 1}, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if r.Chosen != b.Info.Name || r.Reason != b.Info.Reason {
+		t.Errorf("the doctor chose %s (%s), Open %s (%s)", r.Chosen, r.Reason, b.Info.Name, b.Info.Reason)
+	}
+}
+
+func TestDoctorTellsWhatFails(t *testing.T) {
+	if r := Doctor(context.Background(), Options{Name: "tpu"}); !strings.Contains(r.Error, `"tpu"`) || len(r.Backends) != 0 {
+		t.Errorf("%+v", r)
+	}
+	var r Report
+	failed := errors.New("broken")
+	r.examine(context.Background(), Options{Name: Auto}, fakeDrivers(failed, failed, failed))
+	if r.Error != "no backend works" || r.Chosen != "" {
+		t.Errorf("%+v", r)
+	}
+	// A backend that opens but cannot compute: the fake has no library behind it.
+	r = Report{}
+	r.examine(context.Background(), Options{Name: Auto}, fakeDrivers(failed, failed, nil))
+	if !strings.Contains(r.Error, "backend go opens, but does not work") {
+		t.Errorf("error %q", r.Error)
+	}
+}
+
+func TestDoctorKnowsTheTestedPlugin(t *testing.T) {
+	smallMatmuls(t)
+	r := Doctor(context.Background(), Options{Name: XLACPU, CacheDir: realCache(t), NoInstall: true})
+	b := r.Backends[1]
+	if r.Error != "" || b.Plugin == nil || !b.Plugin.Tested || b.Plugin.Bytes != cpuPlugin.Bytes || b.Info.PluginVersion != "0.81" {
+		t.Errorf("%+v", r)
+	}
+}

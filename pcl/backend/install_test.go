@@ -1,0 +1,314 @@
+package backend
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// fakeContent stands for a plugin.
+var fakeContent = bytes.Repeat([]byte("0123456789abcdef"), 1<<12)
+
+// fakeInstall is an index with one small plugin and a cache folder for it.
+func fakeInstall(t *testing.T) (*fakeIndex, plugin, string) {
+	t.Helper()
+	x := newFakeIndex(t)
+	x.add(t, "tiny-cpu", "plugins/tiny/tiny.so", fakeContent)
+	return x, tinyPlugin(hexSHA256(x.wheels["tiny-cpu"])), t.TempDir()
+}
+
+func tinyPlugin(wheelSHA string) plugin {
+	return plugin{
+		wheel: wheel{Package: "tiny-cpu", Version: fakeVersion, SHA256: wheelSHA},
+		File:  "tiny.so", Bytes: int64(len(fakeContent)), FileSHA256: hexSHA256(fakeContent),
+	}
+}
+
+func mustInstall(t *testing.T, p plugin, dir string) string {
+	t.Helper()
+	file, err := p.install(context.Background(), dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(data, fakeContent) {
+		t.Fatalf("installed %d bytes that differ from the wheel's %d", len(data), len(fakeContent))
+	}
+	return file
+}
+
+// entries lists the names in the folder of an installed plugin.
+func entries(t *testing.T, p plugin, dir string) string {
+	t.Helper()
+	list, err := os.ReadDir(filepath.Dir(p.path(dir)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range list {
+		names = append(names, e.Name())
+	}
+	return strings.Join(names, " ")
+}
+
+func TestInstall(t *testing.T) {
+	x, p, dir := fakeInstall(t)
+	var progress bytes.Buffer
+	file, err := p.install(context.Background(), dir, &progress)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := filepath.Join(dir, "plugins", "tiny-cpu-1.2.3", "tiny.so"); file != want {
+		t.Errorf("installed %s, want %s", file, want)
+	}
+	for _, want := range []string{"Downloading tiny-cpu", "Unpacking tiny.so"} {
+		if !strings.Contains(progress.String(), want) {
+			t.Errorf("progress %q does not say %q", progress.String(), want)
+		}
+	}
+	mustInstall(t, p, dir)
+	if n := x.downloads.Load(); n != 1 {
+		t.Errorf("%d downloads, want 1", n)
+	}
+	if got := entries(t, p, dir); got != ".lock tiny.so" {
+		t.Errorf("left behind: %s", got)
+	}
+}
+
+func TestInstallRecovers(t *testing.T) {
+	for name, spoil := range map[string]func(p plugin, dir string) error{
+		"half a plugin": func(p plugin, dir string) error {
+			return os.WriteFile(p.path(dir), fakeContent[:100], 0o644)
+		},
+		"stale lock file": func(p plugin, dir string) error {
+			return os.WriteFile(filepath.Join(filepath.Dir(p.path(dir)), ".lock"), []byte("12345"), 0o600)
+		},
+		"temporary file": func(p plugin, dir string) error {
+			return os.WriteFile(filepath.Join(filepath.Dir(p.path(dir)), ".tiny.so.123.tmp"), fakeContent[:9], 0o600)
+		},
+		"half a wheel": func(p plugin, dir string) error {
+			return os.WriteFile(p.path(dir)+".whl", []byte("PK"), 0o644)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, p, dir := fakeInstall(t)
+			if err := os.MkdirAll(filepath.Dir(p.path(dir)), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := spoil(p, dir); err != nil {
+				t.Fatal(err)
+			}
+			mustInstall(t, p, dir)
+			if got := entries(t, p, dir); got != ".lock tiny.so" {
+				t.Errorf("left behind: %s", got)
+			}
+		})
+	}
+}
+
+// A whole wheel that a killed installation left is not downloaded again.
+func TestInstallUsesAWholeWheel(t *testing.T) {
+	x, p, dir := fakeInstall(t)
+	os.MkdirAll(filepath.Dir(p.path(dir)), 0o755)
+	if err := os.WriteFile(p.path(dir)+".whl", x.wheels["tiny-cpu"], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	mustInstall(t, p, dir)
+	if n := x.downloads.Load(); n != 0 {
+		t.Errorf("%d downloads, want none", n)
+	}
+}
+
+func TestInstallRefusesWhatIsWrong(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(x *fakeIndex, p *plugin)
+		want   string
+	}{
+		"another wheel in the index": {func(x *fakeIndex, p *plugin) { p.SHA256 = strings.Repeat("0", 64) }, "refused"},
+		"another file in the wheel":  {func(x *fakeIndex, p *plugin) { p.FileSHA256 = strings.Repeat("0", 64) }, "SHA-256"},
+		"no such member":             {func(x *fakeIndex, p *plugin) { p.File = "other.so" }, "no member other.so"},
+		"unknown package":            {func(x *fakeIndex, p *plugin) { p.Package = "none" }, "package index"},
+		"unknown version":            {func(x *fakeIndex, p *plugin) { p.Version = "9" }, "package index: tiny-cpu 9"},
+		"changed on the way": {func(x *fakeIndex, p *plugin) {
+			x.onDownload(func(w http.ResponseWriter, data []byte) {
+				w.Write(append([]byte("X"), data[1:]...))
+			})
+		}, "SHA-256"},
+		"not found": {func(x *fakeIndex, p *plugin) {
+			x.onDownload(func(w http.ResponseWriter, data []byte) { w.WriteHeader(http.StatusNotFound) })
+		}, "404"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x, p, dir := fakeInstall(t)
+			c.change(x, &p)
+			_, err := p.install(context.Background(), dir, nil)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Fatalf("error %v does not say %q", err, c.want)
+			}
+			if got := entries(t, p, dir); got != ".lock" {
+				t.Errorf("left behind: %s", got)
+			}
+		})
+	}
+}
+
+func TestInstallTriesAgain(t *testing.T) {
+	x, p, dir := fakeInstall(t)
+	x.onDownload(func(w http.ResponseWriter, data []byte) {
+		if x.downloads.Load() > 1 {
+			w.Write(data)
+			return
+		}
+		w.Header().Set("Content-Length", "1000000") // the connection breaks before
+		w.Write(data[:10])
+	})
+	mustInstall(t, p, dir)
+	if n := x.downloads.Load(); n != 2 {
+		t.Errorf("%d downloads, want 2", n)
+	}
+}
+
+func TestInstallStopsWithItsContext(t *testing.T) {
+	x, p, dir := fakeInstall(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	x.onDownload(func(w http.ResponseWriter, data []byte) {
+		w.Write(data[:10])
+		w.(http.Flusher).Flush()
+		cancel()
+		time.Sleep(50 * time.Millisecond)
+	})
+	if _, err := p.install(ctx, dir, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want context.Canceled", err)
+	}
+	if got := entries(t, p, dir); got != ".lock" {
+		t.Errorf("left behind: %s", got)
+	}
+}
+
+func TestInstallWithoutNetworkOrFolder(t *testing.T) {
+	x, p, dir := fakeInstall(t)
+	x.Close()
+	if _, err := p.install(context.Background(), dir, nil); err == nil || !strings.Contains(err.Error(), "package index") {
+		t.Errorf("offline: error is %v", err)
+	}
+	if _, err := p.install(context.Background(), "", nil); !errors.Is(err, errNoCacheDir) {
+		t.Errorf("no folder: error is %v", err)
+	}
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.install(context.Background(), file, nil); err == nil || !strings.Contains(err.Error(), file) {
+		t.Errorf("a file in the folder's place: error is %v", err)
+	}
+}
+
+// Environment variables that turn this test's binary into a program that installs the tiny plugin.
+const (
+	childIndex = "PARALLELCL_TEST_INDEX"
+	childDir   = "PARALLELCL_TEST_DIR"
+	childWheel = "PARALLELCL_TEST_WHEEL"
+)
+
+// child starts a process that installs the tiny plugin.
+func child(t *testing.T, x *fakeIndex, p plugin, dir string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestInstallInChild$", "-test.count=1")
+	cmd.Env = append(os.Environ(), childIndex+"="+x.URL, childDir+"="+dir, childWheel+"="+p.SHA256)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd
+}
+
+// TestInstallInChild does the work of [child]'s processes.
+func TestInstallInChild(t *testing.T) {
+	if os.Getenv(childIndex) == "" {
+		t.Skip("runs in the processes that other tests start")
+	}
+	redirectHTTP(t, os.Getenv(childIndex))
+	mustInstall(t, tinyPlugin(os.Getenv(childWheel)), os.Getenv(childDir))
+}
+
+func TestProcessesInstallOnce(t *testing.T) {
+	x, p, dir := fakeInstall(t)
+	x.onDownload(func(w http.ResponseWriter, data []byte) {
+		time.Sleep(200 * time.Millisecond) // long enough for all to arrive
+		w.Write(data)
+	})
+	var all []*exec.Cmd
+	for range 3 {
+		all = append(all, child(t, x, p, dir))
+	}
+	for _, cmd := range all {
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := x.downloads.Load(); n != 1 {
+		t.Errorf("%d downloads, want 1", n)
+	}
+}
+
+func TestInstallAfterAKilledOne(t *testing.T) {
+	x, p, dir := fakeInstall(t)
+	started, stalled := make(chan bool, 1), make(chan bool)
+	x.onDownload(func(w http.ResponseWriter, data []byte) {
+		if x.downloads.Load() > 1 {
+			w.Write(data)
+			return
+		}
+		io.WriteString(w, "PK")
+		w.(http.Flusher).Flush()
+		started <- true
+		<-stalled
+	})
+	cmd := child(t, x, p, dir)
+	select {
+	case <-started:
+	case <-time.After(20 * time.Second):
+		cmd.Process.Kill()
+		t.Fatal("the child process asked for nothing in 20 s")
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait()
+	close(stalled)
+	if got := entries(t, p, dir); !strings.Contains(got, ".tmp") {
+		t.Fatalf("the killed process left nothing to recover from: %s", got)
+	}
+	mustInstall(t, p, dir)
+	if got := entries(t, p, dir); got != ".lock tiny.so" {
+		t.Errorf("left behind: %s", got)
+	}
+}
+
+func TestWaitingForTheLockStopsWithItsContext(t *testing.T) {
+	dir := t.TempDir()
+	unlock, err := lockDir(context.Background(), dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	var notice bytes.Buffer
+	if _, err := lockDir(ctx, dir, &notice); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v, want a deadline", err)
+	}
+	if !strings.Contains(notice.String(), "another process") {
+		t.Errorf("notice %q does not say what is waited for", notice.String())
+	}
+}

@@ -1,0 +1,34 @@
+package backend
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// DefaultCacheDir is the folder that [Options].CacheDir stands for when it is empty.
+func DefaultCacheDir() (string, error) {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("no user cache folder (%w): set a cache folder in the options", err)
+	}
+	return filepath.Join(dir, "parallelcl"), nil
+}
+
+var errNoCacheDir = errors.New("no cache folder to install into: the user has none (is HOME set?), and none was given")
+
+// pluginDir is where the plugins of a cache folder live.
+func pluginDir(cacheDir string) string { return filepath.Join(cacheDir, "plugins") }
+
+// pluginKind guesses from the last parts of a plugin's path what it is for. The rest of the path
+// is the user's and says nothing.
+func pluginKind(path string) string {
+	dir, file := filepath.Split(path)
+	tail := strings.ToLower(filepath.Join(filepath.Base(dir), file))
+	if strings.Contains(tail, "cuda") || strings.Contains(tail, "nvidia") {
+		return XLACUDA
+	}
+	return XLACPU
+}

@@ -1,0 +1,102 @@
+package backend
+
+import (
+	"bytes"
+	"context"
+	"debug/elf"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// foreignFiles makes files that are no plugins, from this test's own binary and from noise.
+func foreignFiles(t *testing.T) map[string]string {
+	t.Helper()
+	dir := t.TempDir()
+	write := func(name string, data []byte) string {
+		p := filepath.Join(dir, name+".so")
+		if err := os.WriteFile(p, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	noise := make([]byte, 1<<16)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range noise {
+		noise[i] = byte(rng.Uint32())
+	}
+	files := map[string]string{
+		"missing":      filepath.Join(dir, "none.so"),
+		"folder":       dir,
+		"empty":        write("empty", nil),
+		"random bytes": write("random", noise),
+		"text":         write("text", []byte("#!/bin/sh\nexit 1\n")),
+		"ELF magic":    write("magic", append([]byte("\x7fELF\x02\x01\x01"), noise...)),
+	}
+	if lib := sharedLibrary(t); lib != nil {
+		files["ordinary library"] = write("ordinary", lib)
+		files["half a library"] = write("half", lib[:len(lib)/2])
+		files["tail cut off"] = write("tail", lib[:len(lib)-100])
+		arm := bytes.Clone(lib)
+		arm[18] = byte(elf.EM_AARCH64) // e_machine
+		files["other machine"] = write("arm", arm)
+		small := bytes.Clone(lib)
+		small[4] = byte(elf.ELFCLASS32) // e_ident: class
+		files["32 bits"] = write("small", small)
+		executable := bytes.Clone(lib)
+		executable[16] = byte(elf.ET_EXEC) // e_type
+		files["executable"] = write("executable", executable)
+	}
+	return files
+}
+
+// sharedLibrary is some shared library of the system, or nil.
+func sharedLibrary(t *testing.T) []byte {
+	t.Helper()
+	for _, pattern := range []string{"/lib/x86_64-linux-gnu/libm.so.6", "/lib64/libm.so.6", "/usr/lib/libm.so.6"} {
+		if data, err := os.ReadFile(pattern); err == nil {
+			return data
+		}
+	}
+	t.Log("no system library found: files made from one are left out")
+	return nil
+}
+
+func TestForeignPluginFilesAreErrors(t *testing.T) {
+	for name, file := range foreignFiles(t) {
+		for _, kind := range []string{XLACPU, XLACUDA, Auto} {
+			t.Run(name+"/"+kind, func(t *testing.T) {
+				b, err := Open(context.Background(), Options{Name: kind, Plugin: file})
+				if err == nil {
+					b.Close()
+					t.Fatal("no error")
+				}
+				if xlaUnsupported == "" && !strings.Contains(err.Error(), file) {
+					t.Errorf("error %q does not name the file", err)
+				}
+			})
+		}
+	}
+}
+
+// FuzzCheckPluginFile looks for files that panic the check.
+func FuzzCheckPluginFile(f *testing.F) {
+	f.Add([]byte("\x7fELF\x02\x01\x01"))
+	if self, err := exec.LookPath("true"); err == nil {
+		if data, err := os.ReadFile(self); err == nil && len(data) < 1<<17 {
+			f.Add(data)
+		}
+	}
+	path := filepath.Join(f.TempDir(), "p.so")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if checkPluginFile(path) == nil && !bytes.Contains(data, []byte(pluginSymbol)) {
+			t.Error("accepted a file that exports nothing")
+		}
+	})
+}

@@ -1,0 +1,77 @@
+package backend
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"sync"
+	"testing"
+	"time"
+)
+
+// real is one installation of the true XLA CPU plugin (259 MB) for all the tests that need it.
+var real struct {
+	once sync.Once
+	dir  string
+	skip string
+	err  error
+	took time.Duration
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if real.dir != "" {
+		os.RemoveAll(real.dir)
+	}
+	os.Exit(code)
+}
+
+// realCache is a cache folder with the true plugin; without a network the test is skipped.
+func realCache(t testing.TB) string {
+	t.Helper()
+	if xlaUnsupported != "" {
+		t.Skip(xlaUnsupported)
+	}
+	if testing.Short() {
+		t.Skip("short: installs no plugin")
+	}
+	real.once.Do(installReal)
+	switch {
+	case real.skip != "":
+		t.Skip(real.skip)
+	case real.err != nil:
+		t.Fatal(real.err)
+	}
+	return real.dir
+}
+
+func installReal() {
+	client := http.Client{Timeout: 5 * time.Second}
+	resp, err := client.Head("https://pypi.org/pypi/" + cpuPlugin.Package + "/json")
+	if err != nil {
+		real.skip = "no network: the XLA CPU plugin cannot be installed: " + err.Error()
+		return
+	}
+	resp.Body.Close()
+	if real.dir, real.err = os.MkdirTemp("", "parallelcl-test-"); real.err != nil {
+		return
+	}
+	start := time.Now()
+	_, real.err = cpuPlugin.install(context.Background(), real.dir, nil)
+	real.took = time.Since(start)
+}
+
+func TestRealInstall(t *testing.T) {
+	file := cpuPlugin.path(realCache(t))
+	sum, err := fileSHA256(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum != cpuPlugin.FileSHA256 {
+		t.Errorf("SHA-256 is %s, want %s", sum, cpuPlugin.FileSHA256)
+	}
+	if err := checkPluginFile(file); err != nil {
+		t.Error(err)
+	}
+	t.Logf("installed %d MB in %s", cpuPlugin.Bytes/1e6, real.took.Round(time.Millisecond))
+}

@@ -1,0 +1,242 @@
+//go:build cgo && linux && amd64
+
+package backend
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gomlx/go-xla/compute/xla"
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+func mustOpen(t testing.TB, o Options) *Backend {
+	t.Helper()
+	b, err := Open(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	return b
+}
+
+// mustMultiply has the backend multiply matrices and fails if the result is wrong.
+func mustMultiply(t testing.TB, b *Backend) {
+	t.Helper()
+	exec := graph.MustNewExec(b, func(x *graph.Node) *graph.Node { return graph.Dot(x, x).Product() })
+	defer exec.Finalize()
+	x := tensors.FromScalarAndDimensions(float32(0.5), 64, 64)
+	defer x.FinalizeAll()
+	if err := multiplyOnce(exec, x, 64); err != nil {
+		t.Error(err)
+	}
+}
+
+// poolThreads counts the threads of XLA's CPU pools in this process.
+func poolThreads(t *testing.T) int {
+	t.Helper()
+	names, err := filepath.Glob("/proc/self/task/*/comm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, f := range names {
+		if name, err := os.ReadFile(f); err == nil && strings.HasPrefix(string(name), "tf_XLAEigen") {
+			n++
+		}
+	}
+	return n
+}
+
+func TestXLACPU(t *testing.T) {
+	b := mustOpen(t, Options{Name: XLACPU, CacheDir: realCache(t)})
+	mustMultiply(t, b)
+	i := b.Info
+	if i.Name != XLACPU || i.Platform != "cpu" || i.PluginVersion != "0.81" || i.Threads != 1 || i.Devices != 1 || i.Device == "" {
+		t.Errorf("%+v", i)
+	}
+	if i.Plugin != cpuPlugin.path(realCache(t)) {
+		t.Errorf("plugin %s", i.Plugin)
+	}
+}
+
+// Several backends with different pools live in one process: the plugin takes the size from the
+// environment whenever it creates a client.
+func TestEachOpenHasItsOwnThreads(t *testing.T) {
+	cache := realCache(t)
+	t.Setenv("NPROC", "7")
+	for _, threads := range []int{0, 2, 5, 1} {
+		before := poolThreads(t)
+		b := mustOpen(t, Options{Name: XLACPU, CacheDir: cache, Threads: threads})
+		mustMultiply(t, b)
+		want := max(threads, 1)
+		if got := poolThreads(t) - before; got != want {
+			t.Errorf("Threads: %d started %d, want %d", threads, got, want)
+		}
+		if b.Info.Threads != want {
+			t.Errorf("Threads: %d: Info says %d, want %d", threads, b.Info.Threads, want)
+		}
+	}
+	if got := os.Getenv("NPROC"); got != "7" {
+		t.Errorf("NPROC is %q afterwards, was 7", got)
+	}
+}
+
+func TestDevices(t *testing.T) {
+	b := mustOpen(t, Options{Name: XLACPU, CacheDir: realCache(t), Devices: 4})
+	if b.NumDevices() != 4 || b.Info.Devices != 4 || b.Info.Threads != 4 {
+		t.Errorf("%d devices; %+v", b.NumDevices(), b.Info)
+	}
+}
+
+func TestMisleadingPaths(t *testing.T) {
+	real := cpuPlugin.path(realCache(t))
+	for _, name := range []string{"nvidia", "CUDA", "with,comma", "plain"} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), name, "plugins", "plugin.so")
+			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(real, file); err != nil {
+				t.Fatal(err)
+			}
+			temp := t.TempDir()
+			t.Setenv("TMPDIR", temp)
+			for range 2 {
+				b := mustOpen(t, Options{Plugin: file})
+				mustMultiply(t, b)
+				if b.Info.Name != XLACPU || b.Info.Plugin != file {
+					t.Errorf("%+v", b.Info)
+				}
+				x := b.Backend.(*xla.Backend)
+				if !x.IsCPU() || x.IsCUDA() || !x.HasSharedBuffers() {
+					t.Errorf("taken for CPU: %v, CUDA: %v; shared buffers: %v", x.IsCPU(), x.IsCUDA(), x.HasSharedBuffers())
+				}
+			}
+			if left, _ := os.ReadDir(temp); len(left) > 0 {
+				t.Errorf("left behind in the temporary folder: %v", left)
+			}
+		})
+	}
+}
+
+func TestCloseBeforeItsTensors(t *testing.T) {
+	b := mustOpen(t, Options{Name: XLACPU, CacheDir: realCache(t)})
+	exec := graph.MustNewExec(b, func(x *graph.Node) *graph.Node { return graph.AddScalar(x, 1) })
+	y, err := exec.Call1(tensors.FromScalarAndDimensions(float32(1), 1<<16))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
+	if !b.IsFinalized() {
+		t.Error("not closed")
+	}
+	runtime.KeepAlive(y)
+	y, exec = nil, nil
+	for range 3 { // the finalisers must cope with a closed backend
+		runtime.GC()
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+func TestConcurrentOpen(t *testing.T) {
+	cache := realCache(t)
+	var wg sync.WaitGroup
+	for n := range 6 {
+		wg.Go(func() {
+			b, err := Open(context.Background(), Options{Name: XLACPU, CacheDir: cache, Threads: n%3 + 1})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer b.Close()
+			mustMultiply(t, b)
+		})
+	}
+	wg.Wait()
+}
+
+const childQuiet = "PARALLELCL_TEST_QUIET"
+
+// The libraries below must not write to the terminal.
+func TestOpenIsQuiet(t *testing.T) {
+	if dir := os.Getenv(childQuiet); dir != "" {
+		mustMultiply(t, mustOpen(t, Options{Name: XLACPU, CacheDir: dir}))
+		mustMultiply(t, mustOpen(t, Options{Name: Go}))
+		return
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestOpenIsQuiet$", "-test.count=1")
+	cmd.Env = append(os.Environ(), childQuiet+"="+realCache(t))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if got := string(bytes.TrimSpace(out)); got != "PASS" {
+		t.Errorf("wrote %q", got)
+	}
+}
+
+func TestAutoWithoutInstallation(t *testing.T) {
+	t.Setenv(cudaPluginEnv, "")
+	if hasNVIDIA() {
+		t.Skip("there is a GPU: auto would take it")
+	}
+	var notice bytes.Buffer
+	b := mustOpen(t, Options{CacheDir: t.TempDir(), NoInstall: true, Progress: &notice})
+	mustMultiply(t, b)
+	if b.Info.Name != Go || strings.Count(notice.String(), "\n") != 1 || !strings.Contains(notice.String(), errNotInstalled.Error()) {
+		t.Errorf("%s; notice %q", b.Info, notice.String())
+	}
+}
+
+func TestAutoOffline(t *testing.T) {
+	if hasNVIDIA() {
+		t.Skip("there is a GPU: auto would take it")
+	}
+	x := newFakeIndex(t)
+	x.Close()
+	b := mustOpen(t, Options{CacheDir: t.TempDir()})
+	if b.Info.Name != Go || !strings.Contains(b.Info.Reason, "package index") {
+		t.Errorf("%s", b.Info)
+	}
+}
+
+func BenchmarkOpenXLACPU(b *testing.B) {
+	cache := realCache(b)
+	for b.Loop() {
+		be, err := Open(context.Background(), Options{Name: XLACPU, CacheDir: cache})
+		if err != nil {
+			b.Fatal(err)
+		}
+		be.Close()
+	}
+}
+
+func BenchmarkMatmul1024(b *testing.B) {
+	for _, o := range []Options{{Name: XLACPU, Threads: 1}, {Name: XLACPU, Threads: 2}, {Name: Go}} {
+		b.Run(fmt.Sprintf("%s-%d", o.Name, o.Threads), func(b *testing.B) {
+			if o.Name == XLACPU {
+				o.CacheDir = realCache(b)
+			}
+			be := mustOpen(b, o)
+			exec := graph.MustNewExec(be, func(x *graph.Node) *graph.Node { return graph.Dot(x, x).Product() })
+			x := tensors.FromScalarAndDimensions(float32(0.5), 1024, 1024)
+			for b.Loop() {
+				exec.MustCall1(x).MustFinalizeAll()
+			}
+			b.ReportMetric(2*1024*1024*1024*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+		})
+	}
+}
