@@ -1,0 +1,133 @@
+package pcl
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+	"github.com/parallelcl/parallelcl/pcl/memory"
+	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// endless delivers random images of two classes, like a PS-EMNIST stream that never ends.
+type endless struct {
+	rng   *rand.Rand
+	bytes []uint8
+	class int
+}
+
+func (s *endless) Next(b *Batch) error {
+	from := s.rng.IntN(len(s.bytes) - len(b.X))
+	for i := range b.X {
+		b.X[i] = unit[s.bytes[from+i]]
+	}
+	for i := range b.Class {
+		b.Class[i] = s.class + i%2
+	}
+	b.N = len(b.Class)
+	return nil
+}
+
+// psEMNIST is a learner of the benchmark's MLP with k running streams; nothing ends.
+func psEMNIST(tb testing.TB, b *backend.Backend, programs *Programs, name string, k int) *Learner {
+	m, err := method.New(name, nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	net, err := model.NewMLP(784, []int{128, 64}, 62)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	l, err := NewLearner(Options{
+		Backend: b.Backend, Model: net, Method: m, Increment: scenario.ClassIncremental,
+		Optimizer: Optimizer{Name: "adam", LR: 0.003}, Batch: 128,
+		Memory: memory.Config{Policy: memory.PerClass, Budget: 5}, Programs: programs,
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	pixels := make([]uint8, 4*128*784)
+	rng := rand.New(rand.NewPCG(1, 1))
+	for i := range pixels {
+		pixels[i] = uint8(rng.IntN(256))
+	}
+	for i := range k {
+		stream := &endless{rng: rand.New(rand.NewPCG(2, uint64(i))), bytes: pixels, class: 2 * i}
+		if _, err := l.Attach(Task{Classes: []int{2 * i, 2*i + 1}, Stream: stream}); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	if err := l.Warm(k); err != nil {
+		tb.Fatal(err)
+	}
+	return l
+}
+
+// BenchmarkTrainingStep times whole PS-EMNIST steps of each method and, step by step in turn on the same
+// streams, their ratio to AvgGrad's (medians; class-incremental, so that J holds all parameters).
+func BenchmarkTrainingStep(b *testing.B) {
+	for _, name := range []string{backend.XLACPU, backend.Go} {
+		b.Run(name, func(b *testing.B) {
+			be := pcltest.Backend(b, name)
+			for _, rule := range []string{"emgd-gmc", "emgd-gs", "mgda"} {
+				for k := 2; k <= 6; k++ {
+					b.Run(fmt.Sprintf("%s/K=%d", rule, k), func(b *testing.B) { benchmarkRatio(b, be, rule, k) })
+				}
+			}
+		})
+	}
+}
+
+func benchmarkRatio(b *testing.B, be *backend.Backend, rule string, k int) {
+	programs := NewPrograms(be.Backend)
+	defer programs.Close()
+	ours, mean := psEMNIST(b, be, programs, rule, k), psEMNIST(b, be, programs, "avggrad", k)
+	defer ours.Close()
+	defer mean.Close()
+	timed := func(l *Learner) float64 {
+		began := time.Now()
+		if _, err := l.Step(); err != nil {
+			b.Fatal(err)
+		}
+		return time.Since(began).Seconds()
+	}
+	for range 20 {
+		timed(ours)
+		timed(mean)
+	}
+	var own, base []float64
+	for b.Loop() {
+		own = append(own, timed(ours))
+		base = append(base, timed(mean))
+	}
+	slices.Sort(own)
+	slices.Sort(base)
+	b.ReportMetric(own[len(own)/2]/base[len(base)/2], "ratio")
+	b.ReportMetric(1/own[len(own)/2], "steps/s")
+	b.ReportMetric(1/base[len(base)/2], "avggrad-steps/s")
+}
+
+// BenchmarkFirstStep times what a process waits for before it trains: compiling the programs of an
+// MLP and making one step of three streams.
+func BenchmarkFirstStep(b *testing.B) {
+	for _, name := range []string{backend.XLACPU, backend.Go} {
+		b.Run(name, func(b *testing.B) {
+			be := pcltest.Backend(b, name)
+			for b.Loop() {
+				programs := NewPrograms(be.Backend)
+				l := psEMNIST(b, be, programs, "emgd-gmc", 3)
+				if _, err := l.Step(); err != nil {
+					b.Fatal(err)
+				}
+				l.Close()
+				programs.Close()
+			}
+		})
+	}
+}

@@ -1,0 +1,143 @@
+package pcl
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/parallelcl/parallelcl/pcl/memory"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// Config is one experiment: everything that its result depends on, and nothing else. Two runs of
+// equal Config on one backend and machine give the same bits. It is written as TOML by people and
+// as JSON into result files.
+type Config struct {
+	Method string         `json:"method" toml:"method"`
+	Params map[string]any `json:"params,omitempty" toml:"params"`
+
+	Dataset string `json:"dataset" toml:"dataset"`
+	// TrainPerClass limits the training samples of each class; 0 takes all.
+	TrainPerClass int                `json:"train_per_class,omitempty" toml:"train_per_class"`
+	Increment     scenario.Increment `json:"increment" toml:"increment"`
+	Kind          scenario.Kind      `json:"kind" toml:"kind"`
+	Tasks         int                `json:"tasks" toml:"tasks"`
+	MinClasses    int                `json:"min_classes" toml:"min_classes"`
+	MaxClasses    int                `json:"max_classes" toml:"max_classes"`
+	Epochs        int                `json:"epochs" toml:"epochs"`
+	LabelSet      uint64             `json:"labelset" toml:"labelset"` // seed of the label sets
+	Timeline      uint64             `json:"timeline" toml:"timeline"` // seed of the timeline
+	Seed          uint64             `json:"seed" toml:"seed"`         // of the run
+
+	Hidden    []int         `json:"hidden" toml:"hidden"` // widths of the MLP's hidden layers
+	Shared    SharedParams  `json:"shared" toml:"shared"` // which parameters are in J
+	Batch     int           `json:"batch" toml:"batch"`
+	Optimizer Optimizer     `json:"optimizer" toml:"optimizer"`
+	Memory    memory.Config `json:"memory" toml:"memory"`
+	// EvalEvery adds evaluations every so many steps to those at the tasks' ends.
+	EvalEvery int `json:"eval_every,omitempty" toml:"eval_every"`
+}
+
+// DefaultConfig returns the benchmark's settings for a data set (PROTOCOL §1, §4): those of
+// PS-EMNIST for sets of small grey images, and their own for CIFAR and Tiny-ImageNet.
+func DefaultConfig(dataset string) Config {
+	c := Config{
+		Method: "emgd-gmc", Dataset: dataset,
+		Increment: scenario.TaskIncremental, Kind: scenario.Parallel,
+		Tasks: 5, MinClasses: 3, MaxClasses: 15, Epochs: 1, Seed: 1234,
+		Hidden: []int{128, 64}, Shared: Shared, Batch: 128,
+		Optimizer: Optimizer{Name: "adam", LR: 0.003},
+		Memory:    memory.Config{Policy: memory.PerClass, Budget: 5},
+	}
+	switch dataset {
+	case "mnist", "mnist-test80", "cifar-10":
+		c.MinClasses, c.MaxClasses = 1, 3
+	case "cifar-100":
+		c.Tasks, c.Optimizer.LR, c.Memory.Budget = 20, 0.0004, 30
+	case "tiny-imagenet":
+		c.Tasks, c.MinClasses, c.MaxClasses = 20, 6, 20
+		c.Optimizer.LR, c.Memory.Budget = 0.0005, 15
+	case "glyphs":
+		c.Batch = 32 // few images: smaller batches give each task enough steps to learn
+	}
+	return c
+}
+
+// LoadConfig reads a TOML file over the defaults of its data set ("glyphs" where it names none).
+// Unknown keys are errors.
+func LoadConfig(path string) (Config, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return Config{}, err
+	}
+	c, err := ParseConfig(data)
+	if err != nil {
+		return Config{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return c, nil
+}
+
+// ParseConfig is [LoadConfig] from memory.
+func ParseConfig(data []byte) (Config, error) {
+	var first struct {
+		Dataset string `toml:"dataset"`
+	}
+	if _, err := toml.Decode(string(data), &first); err != nil {
+		return Config{}, fmt.Errorf("config: %w", err)
+	}
+	if first.Dataset == "" {
+		first.Dataset = "glyphs"
+	}
+	c := DefaultConfig(first.Dataset)
+	meta, err := toml.Decode(string(data), &c)
+	if err != nil {
+		return Config{}, fmt.Errorf("config: %w", err)
+	}
+	if unknown := meta.Undecoded(); len(unknown) > 0 {
+		return Config{}, fmt.Errorf("config: unknown key %q; `pcl run --help` lists what there is", unknown[0].String())
+	}
+	return c, c.Validate()
+}
+
+// Validate names the first thing that is wrong.
+func (c Config) Validate() error {
+	switch {
+	case c.Increment != scenario.TaskIncremental && c.Increment != scenario.ClassIncremental:
+		return fmt.Errorf("config: increment %q is neither %q nor %q", c.Increment, scenario.TaskIncremental, scenario.ClassIncremental)
+	case c.Batch < 1 || c.Batch > 1<<16:
+		return fmt.Errorf("config: batch %d is outside 1…65536", c.Batch)
+	case c.Epochs < 1 || c.Epochs > 1<<20:
+		return fmt.Errorf("config: epochs %d is outside 1…1048576", c.Epochs)
+	case c.Tasks < 1 || c.Tasks > 1<<16:
+		return fmt.Errorf("config: tasks %d is outside 1…65536", c.Tasks)
+	case c.TrainPerClass < 0:
+		return fmt.Errorf("config: train_per_class %d is negative", c.TrainPerClass)
+	case c.EvalEvery < 0:
+		return fmt.Errorf("config: eval_every %d is negative", c.EvalEvery)
+	case len(c.Hidden) == 0 || len(c.Hidden) > 64:
+		return fmt.Errorf("config: %d hidden layers; the MLP takes 1 to 64", len(c.Hidden))
+	case c.Shared != Shared && c.Shared != Backbone && c.Shared != All:
+		return fmt.Errorf("config: shared %q is none of %q, %q, %q", c.Shared, Shared, Backbone, All)
+	}
+	for _, h := range c.Hidden {
+		if h < 1 || h > 1<<16 {
+			return fmt.Errorf("config: a hidden layer of %d; want 1…65536", h)
+		}
+	}
+	if err := c.Optimizer.validate(); err != nil {
+		return fmt.Errorf("config: %w", err)
+	}
+	return c.Memory.Validate()
+}
+
+// ID is the experiment's name in file names: the beginning of the hash of its configuration.
+func (c Config) ID() string {
+	data, err := json.Marshal(c)
+	if err != nil {
+		return "invalid" // a parameter that JSON cannot hold, which method.New refuses
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(data))[:12]
+}

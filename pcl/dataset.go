@@ -1,0 +1,71 @@
+package pcl
+
+import (
+	"fmt"
+
+	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// imageSamples is a selection of a data set's images as [Samples].
+type imageSamples struct {
+	set     *datasets.Dataset
+	split   *datasets.Split
+	indices []int
+}
+
+func (s *imageSamples) Len() int { return len(s.indices) }
+
+func (s *imageSamples) Sample(i int, x []float32) (class int) {
+	at := s.indices[i]
+	for p, v := range s.set.Image(s.split, at) {
+		x[p] = unit[v]
+	}
+	return int(s.split.Labels[at])
+}
+
+// unit maps a byte to [0,1].
+var unit = func() (table [256]float32) {
+	for i := range table {
+		table[i] = float32(i) / 255
+	}
+	return table
+}()
+
+// byClass lists the images of each class, at most limit of them; 0 is no limit.
+func byClass(set *datasets.Dataset, split *datasets.Split, limit int) [][]int {
+	out := make([][]int, len(set.Classes))
+	for i, label := range split.Labels {
+		if limit == 0 || len(out[label]) < limit {
+			out[label] = append(out[label], i)
+		}
+	}
+	return out
+}
+
+// selectClasses returns the samples of the given classes.
+func selectClasses(set *datasets.Dataset, split *datasets.Split, perClass [][]int, classes []int) *imageSamples {
+	s := &imageSamples{set: set, split: split}
+	for _, c := range classes {
+		s.indices = append(s.indices, perClass[c]...)
+	}
+	return s
+}
+
+// NewScenario generates the situation that a configuration asks for on an opened data set.
+func NewScenario(c Config, set *datasets.Dataset) (*scenario.Scenario, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	counts := make([]int, len(set.Classes))
+	for class, images := range byClass(set, &set.Train, c.TrainPerClass) {
+		if counts[class] = len(images); len(images) == 0 {
+			return nil, fmt.Errorf("pcl: %s has no training images of class %d", set.Name, class)
+		}
+	}
+	return scenario.Generate(scenario.Options{
+		Dataset: set.Name, Increment: c.Increment, Kind: c.Kind,
+		Tasks: c.Tasks, MinClasses: c.MinClasses, MaxClasses: c.MaxClasses,
+		Batch: c.Batch, Epochs: c.Epochs, LabelSet: c.LabelSet, Timeline: c.Timeline,
+	}, counts)
+}

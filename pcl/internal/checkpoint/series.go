@@ -1,0 +1,84 @@
+package checkpoint
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+const pattern = "checkpoint-*.pcl"
+
+// Series is the checkpoints of one run in a folder, of which the last Keep are kept.
+type Series struct {
+	Dir  string
+	Keep int
+}
+
+// Save writes the checkpoint of a step and removes those beyond the last Keep.
+func (s Series) Save(step int, f File) error {
+	if err := Save(filepath.Join(s.Dir, fmt.Sprintf("checkpoint-%09d.pcl", step)), f); err != nil {
+		return err
+	}
+	paths, err := s.List()
+	if err != nil {
+		return err
+	}
+	for len(paths) > s.Keep {
+		if err := os.Remove(paths[0]); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		paths = paths[1:]
+	}
+	return nil
+}
+
+// List returns the checkpoints, oldest first.
+func (s Series) List() ([]string, error) {
+	entries, err := os.ReadDir(s.Dir) // sorted by name
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, e := range entries {
+		if ok, _ := filepath.Match(pattern, e.Name()); ok {
+			paths = append(paths, filepath.Join(s.Dir, e.Name()))
+		}
+	}
+	return paths, nil
+}
+
+// Latest loads the newest checkpoint. If it is damaged the error names it, and the newest one
+// before it that is whole.
+func (s Series) Latest() (File, string, error) {
+	paths, err := s.List()
+	if err != nil {
+		return File{}, "", err
+	}
+	if len(paths) == 0 {
+		return File{}, "", fmt.Errorf("no checkpoint in %s: %w", s.Dir, os.ErrNotExist)
+	}
+	newest := paths[len(paths)-1]
+	f, err := Load(newest)
+	if !errors.Is(err, ErrDamaged) {
+		return f, newest, err
+	}
+	for i := len(paths) - 2; i >= 0; i-- {
+		if _, older := Load(paths[i]); older == nil {
+			return File{}, "", fmt.Errorf("%w; the one before it is whole: --checkpoint %s takes the run up there", err, paths[i])
+		}
+	}
+	return File{}, "", fmt.Errorf("%w; no earlier checkpoint is whole: start the run anew without --resume", err)
+}
+
+// Clear removes all checkpoints.
+func (s Series) Clear() error {
+	paths, err := s.List()
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	for _, p := range paths {
+		err = errors.Join(err, os.Remove(p))
+	}
+	return err
+}

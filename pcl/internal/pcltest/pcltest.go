@@ -1,0 +1,73 @@
+// Package pcltest has what several tests need: a small image set and the backends to try.
+package pcltest
+
+import (
+	"context"
+	"os"
+	"sync"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/seed"
+	"github.com/parallelcl/parallelcl/pcl/backend"
+)
+
+// Blobs is a set of 8×8 grey images of the given number of classes: a fixed random pattern for
+// each class under noise, easy enough to be learnt in a few steps.
+func Blobs(classes, train, test int) *datasets.Dataset {
+	d := &datasets.Dataset{Name: "blobs", Height: 8, Width: 8, Channels: 1}
+	patterns := make([][64]float64, classes)
+	rng := seed.New(1, "blobs")
+	for c := range patterns {
+		d.Classes = append(d.Classes, string(rune('A'+c)))
+		for p := range patterns[c] {
+			patterns[c][p] = 255 * rng.Float64()
+		}
+	}
+	fill := func(perClass int) (s datasets.Split) {
+		for range perClass {
+			for c := range patterns {
+				for _, mean := range patterns[c] {
+					v := mean + 40*rng.NormFloat64()
+					s.Pixels = append(s.Pixels, uint8(min(max(v, 0), 255)))
+				}
+				s.Labels = append(s.Labels, int32(c))
+			}
+		}
+		return s
+	}
+	d.Train, d.Test = fill(train), fill(test)
+	return d
+}
+
+var (
+	mu     sync.Mutex
+	opened = map[string]*backend.Backend{}
+)
+
+// Backend opens a backend once for the whole test binary. Where XLA is not to be had the test is
+// skipped, unless CI says that it must not be.
+func Backend(t testing.TB, name string) *backend.Backend {
+	t.Helper()
+	mu.Lock()
+	defer mu.Unlock()
+	if b := opened[name]; b != nil {
+		return b
+	}
+	b, err := backend.Open(context.Background(), backend.Options{Name: name})
+	if err != nil {
+		if os.Getenv("CI") != "" || name == backend.Go {
+			t.Fatalf("backend %s: %v", name, err)
+		}
+		t.Skipf("backend %s is not available here: %v", name, err)
+	}
+	opened[name] = b
+	return b
+}
+
+// Both runs a test on XLA and on pure Go.
+func Both(t *testing.T, test func(t *testing.T, b *backend.Backend)) {
+	for _, name := range []string{backend.XLACPU, backend.Go} {
+		t.Run(name, func(t *testing.T) { test(t, Backend(t, name)) })
+	}
+}

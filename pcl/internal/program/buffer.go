@@ -1,0 +1,35 @@
+package program
+
+import (
+	"fmt"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+)
+
+// Number is what crosses between host and device.
+type Number interface {
+	float32 | float64 | int32 | uint8
+}
+
+// ToDevice copies a flat slice to a new buffer.
+func ToDevice[T Number](backend compute.Backend, flat []T, dims ...int) (compute.Buffer, error) {
+	shape := shapes.Make(dtypes.FromGenericsType[T](), dims...)
+	if shape.Size() != len(flat) {
+		return nil, fmt.Errorf("%d values for a buffer of shape %s", len(flat), shape)
+	}
+	return backend.BufferFromFlatData(0, flat, shape)
+}
+
+// ToHost copies a buffer into dst, which has the buffer's size.
+func ToHost[T Number](dst []T, b compute.Buffer) error { return b.ToFlatData(dst) }
+
+// Free finalises buffers; nil ones are passed over.
+func Free(buffers ...compute.Buffer) {
+	for _, b := range buffers {
+		if b != nil {
+			b.Finalize() // an error here means that the client is gone, and the memory with it
+		}
+	}
+}

@@ -1,0 +1,86 @@
+// Package program compiles a graph once and runs it on device buffers whose life the caller
+// controls: device memory is invisible to Go's collector, so every buffer has one owner that
+// finalises it.
+package program
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/graph"
+)
+
+// Input declares one parameter of a program.
+type Input struct {
+	Name  string
+	Shape shapes.Shape
+	// Donate gives the buffer to the call: it is gone afterwards, and its space may hold an output.
+	Donate bool
+}
+
+// Program is a compiled graph.
+type Program struct {
+	name       string
+	graph      *graph.Graph
+	executable compute.Executable
+	donate     []bool
+	owned      []int // indices of donated inputs
+}
+
+// Counter counts compilations; one belongs to each learner.
+type Counter struct{ n atomic.Int64 }
+
+// Count returns the number of programs compiled so far.
+func (c *Counter) Count() int { return int(c.n.Load()) }
+
+// Compile builds and compiles a program. build may panic, as graph-building code does; the panic
+// becomes the error.
+func Compile(backend compute.Backend, counter *Counter, name string, inputs []Input, build func(in []*graph.Node) []*graph.Node) (p *Program, err error) {
+	defer recoverTo(&err, "compile "+name)
+	g := graph.NewGraph(backend, name)
+	nodes := make([]*graph.Node, len(inputs))
+	p = &Program{name: name, graph: g, donate: make([]bool, len(inputs))}
+	for i, in := range inputs {
+		nodes[i] = graph.Parameter(g, in.Name, in.Shape)
+		if p.donate[i] = in.Donate; in.Donate {
+			p.owned = append(p.owned, i)
+		}
+	}
+	if err := g.Compile(build(nodes)...); err != nil {
+		return nil, fmt.Errorf("compile %s: %w", name, err)
+	}
+	p.executable = g.Executable()
+	counter.n.Add(1)
+	return p, nil
+}
+
+// Call runs the program and returns its outputs, which the caller owns. It blocks until the
+// device has finished. Donated inputs are spent, also after an error.
+func (p *Program) Call(inputs ...compute.Buffer) (out []compute.Buffer, err error) {
+	defer recoverTo(&err, "run "+p.name)
+	out, err = p.executable.Execute(inputs, p.donate, 0)
+	if err != nil {
+		return nil, fmt.Errorf("run %s: %w", p.name, err)
+	}
+	return out, nil
+}
+
+// Close releases the compiled code.
+func (p *Program) Close() {
+	if p != nil && p.graph != nil {
+		p.graph.Finalize()
+		p.graph = nil
+	}
+}
+
+func recoverTo(err *error, what string) {
+	switch r := recover().(type) {
+	case nil:
+	case error:
+		*err = fmt.Errorf("%s: %w", what, r)
+	default:
+		*err = fmt.Errorf("%s: %v", what, r)
+	}
+}

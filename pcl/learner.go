@@ -1,0 +1,253 @@
+// Package pcl trains one network on several streams that start and end at any time: Parallel
+// Continual Learning (METHODS §0, PROTOCOL §1–2).
+//
+// A [Learner] holds the model, the method that combines the streams' gradients, the optimiser and
+// the rehearsal memory. [Learner.Attach] adds a task whenever it arrives, [Learner.Step] makes one
+// update from one batch of every active stream, [Learner.Evaluate] measures. [Run] plays a whole
+// scenario and returns the result file of PROTOCOL §7; it can be stopped and taken up again.
+package pcl
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/gomlx/compute"
+
+	"github.com/parallelcl/parallelcl/internal/seed"
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
+	"github.com/parallelcl/parallelcl/pcl/memory"
+	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// SharedParams says which parameters are in J (METHODS §0).
+type SharedParams string
+
+const (
+	// Shared: every parameter that the losses of two streams can touch: the backbone, and in
+	// class-incremental mode the classifier.
+	Shared SharedParams = "shared"
+	// Backbone: the backbone only; the classifier moves by the plain sum of the gradients.
+	Backbone SharedParams = "backbone"
+	// All: backbone and classifier.
+	All SharedParams = "all"
+)
+
+// Options describe a learner. Backend, Model and Method are required.
+type Options struct {
+	Backend   compute.Backend
+	Model     model.Model
+	Method    method.Method
+	Increment scenario.Increment
+	Params    SharedParams // empty: Shared
+	Optimizer Optimizer
+	Batch     int // samples of each stream in a step
+	Memory    memory.Config
+	Seed      uint64
+	// Programs, if set, shares compiled programs with other learners on the same Backend.
+	Programs *Programs
+}
+
+func (o Options) validate() error {
+	switch {
+	case o.Backend == nil:
+		return errors.New("pcl: Options.Backend is missing: open one with backend.Open")
+	case o.Programs != nil && o.Programs.backend != o.Backend:
+		return errors.New("pcl: Options.Programs belongs to another backend")
+	case o.Model == nil:
+		return errors.New("pcl: Options.Model is missing")
+	case o.Method == nil:
+		return errors.New("pcl: Options.Method is missing: method.New makes one by its name")
+	case o.Batch < 1:
+		return fmt.Errorf("pcl: batch size %d must be positive", o.Batch)
+	case o.Increment != scenario.TaskIncremental && o.Increment != scenario.ClassIncremental:
+		return fmt.Errorf("pcl: increment %q is neither %q nor %q", o.Increment, scenario.TaskIncremental, scenario.ClassIncremental)
+	case o.Params != Shared && o.Params != Backbone && o.Params != All:
+		return fmt.Errorf("pcl: params %q is none of %q, %q, %q", o.Params, Shared, Backbone, All)
+	}
+	if err := o.Optimizer.validate(); err != nil {
+		return fmt.Errorf("pcl: %w", err)
+	}
+	return o.Memory.Validate()
+}
+
+// shared returns how many leading parameters are in J.
+func (o Options) shared() int {
+	l := o.Model.Layout()
+	if o.Params == All || (o.Params == Shared && o.Increment == scenario.ClassIncremental) {
+		return l.Total
+	}
+	return l.Backbone
+}
+
+// Task is what [Learner.Attach] takes.
+type Task struct {
+	Name    string
+	Classes []int // class ids; those of different tasks may overlap
+	Stream  Stream
+	Test    Samples // for [Learner.Evaluate]; may be nil
+}
+
+// Learner trains on the streams attached to it. It is not safe for concurrent use.
+type Learner struct {
+	options  Options
+	programs *programs
+	own      *Programs // those made for this learner alone
+	slots    *slots
+	memory   *memory.Store
+	rng      *seed.Source // the method's draws
+	theta    compute.Buffer
+	state    []compute.Buffer // the optimiser's
+	gram     gramMaker
+
+	tasks  []*task // by arrival; index = id − 1
+	rows   []row   // workspace of Step
+	memBuf *hostBatch
+	step   int // steps made
+	update int // updates made: Adam's t
+}
+
+// task is an attached stream.
+type task struct {
+	Task
+	id        int
+	reservoir *memory.Reservoir
+	current   *hostBatch // what the next step trains on; nil once the stream has ended
+	spare     *hostBatch
+	ended     bool
+	err       error // of the look-ahead
+}
+
+// NewLearner compiles the model and draws its parameters.
+func NewLearner(o Options) (*Learner, error) {
+	if o.Params == "" {
+		o.Params = Shared
+	}
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	o.Optimizer = o.Optimizer.withDefaults()
+	l := &Learner{
+		options: o,
+		slots:   newSlots(o.Increment, o.Model.Outputs()),
+		rng:     seed.New(o.Seed, "method"),
+		memBuf:  newHostBatch(o.Batch, o.Model.Inputs()),
+	}
+	var err error
+	if l.memory, err = memory.NewStore(o.Memory, o.Seed); err != nil {
+		return nil, err
+	}
+	if o.Programs == nil {
+		l.own = NewPrograms(o.Backend)
+		o.Programs = l.own
+	}
+	if l.programs, err = o.Programs.set(o); err != nil {
+		return nil, fmt.Errorf("pcl: %w", err)
+	}
+	l.gram = newGramMaker(o.Backend, l.programs)
+	theta := o.Model.Layout().Init(seed.New(o.Seed, "init").Rand)
+	if err := l.setParameters(theta, nil); err != nil {
+		l.Close()
+		return nil, fmt.Errorf("pcl: %w", err)
+	}
+	return l, nil
+}
+
+// setParameters uploads θ and the optimiser's state; nil state is zero.
+func (l *Learner) setParameters(theta []float32, state [][]float32) error {
+	program.Free(append(l.state, l.theta)...)
+	l.theta, l.state = nil, nil
+	var err error
+	if l.theta, err = program.ToDevice(l.options.Backend, theta, len(theta)); err != nil {
+		return err
+	}
+	for i := range l.programs.rule.slots {
+		values := make([]float32, len(theta))
+		if state != nil {
+			values = state[i]
+		}
+		b, err := program.ToDevice(l.options.Backend, values, len(theta))
+		if err != nil {
+			return err
+		}
+		l.state = append(l.state, b)
+	}
+	return nil
+}
+
+// Close releases what the learner holds on the device. The backend stays open.
+func (l *Learner) Close() {
+	program.Free(append(l.state, l.theta)...)
+	l.theta, l.state = nil, nil
+	if l.own != nil {
+		l.own.Close()
+	}
+}
+
+// Attach adds a task from the next step on and returns its id, from 1. Streams may be attached at
+// any time; the memory of tasks that have ended is stream 0.
+func (l *Learner) Attach(t Task) (id int, err error) {
+	id = len(l.tasks) + 1
+	if t.Stream == nil {
+		return 0, fmt.Errorf("pcl: task %d (%s) has no stream", id, t.Name)
+	}
+	a := &task{Task: t, id: id}
+	a.current = newHostBatch(l.options.Batch, l.options.Model.Inputs())
+	a.spare = newHostBatch(l.options.Batch, l.options.Model.Inputs())
+	if err := a.fetch(a.current); err == io.EOF {
+		return 0, fmt.Errorf("pcl: task %d (%s): its stream is empty", id, t.Name)
+	} else if err != nil {
+		return 0, fmt.Errorf("pcl: task %d (%s): %w", id, t.Name, err)
+	}
+	if err := l.slots.add(id, t.Classes); err != nil {
+		return 0, fmt.Errorf("pcl: %w", err)
+	}
+	a.reservoir = memory.NewReservoir(id, l.memory.Quota(len(t.Classes)), l.options.Seed)
+	l.tasks = append(l.tasks, a)
+	return id, nil
+}
+
+// Warm compiles what steps of up to k rows need, so that no later step waits for it.
+func (l *Learner) Warm(k int) error {
+	for n := 1; n <= k; n++ {
+		if _, err := l.programs.update(n); err != nil {
+			return fmt.Errorf("pcl: %w", err)
+		}
+		if err := l.gram.warm(n); err != nil {
+			return fmt.Errorf("pcl: %w", err)
+		}
+	}
+	return nil
+}
+
+// Compilations returns how many programs have been compiled for this learner, and for others that
+// share its Programs.
+func (l *Learner) Compilations() int { return l.programs.counter.Count() }
+
+// Steps returns how many steps have been made.
+func (l *Learner) Steps() int { return l.step }
+
+// Active returns the ids of the rows that the next step will have, the memory's 0 first.
+func (l *Learner) Active() []int {
+	var ids []int
+	if l.memory.Len() > 0 {
+		ids = append(ids, method.Memory)
+	}
+	for _, t := range l.tasks {
+		if !t.ended {
+			ids = append(ids, t.id)
+		}
+	}
+	return ids
+}
+
+// Memory returns the rehearsal store.
+func (l *Learner) Memory() *memory.Store { return l.memory }
+
+// Parameters returns a copy of θ: the backbone's, then the classifier's (see [model.Layout]).
+func (l *Learner) Parameters() ([]float32, error) {
+	theta := make([]float32, l.options.Model.Layout().Total)
+	return theta, program.ToHost(theta, l.theta)
+}

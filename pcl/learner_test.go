@@ -1,0 +1,320 @@
+package pcl
+
+import (
+	"errors"
+	"io"
+	"math"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+	"github.com/parallelcl/parallelcl/pcl/memory"
+	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// smallLearner has a 64-16-8 MLP with 6 outputs.
+func smallLearner(t testing.TB, b *backend.Backend, name string, o Options) *Learner {
+	t.Helper()
+	m, err := method.New(name, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	net, err := model.NewMLP(64, []int{16, 8}, 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Backend, o.Model, o.Method = b.Backend, net, m
+	if o.Increment == "" {
+		o.Increment = scenario.TaskIncremental
+	}
+	if o.Optimizer.Name == "" {
+		o.Optimizer = Optimizer{Name: "adam", LR: 0.01}
+	}
+	if o.Batch == 0 {
+		o.Batch = 8
+	}
+	o.Memory = memory.Config{Policy: memory.PerClass, Budget: 3}
+	l, err := NewLearner(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.Close)
+	return l
+}
+
+func blobTask(t testing.TB, d *datasets.Dataset, id int, classes ...int) Task {
+	t.Helper()
+	train := selectClasses(d, &d.Train, byClass(d, &d.Train, 0), classes)
+	stream, err := NewStream(train, 1, 7, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Task{Classes: classes, Stream: stream, Test: selectClasses(d, &d.Test, byClass(d, &d.Test, 0), classes)}
+}
+
+func attach(t testing.TB, l *Learner, task Task) int {
+	t.Helper()
+	id, err := l.Attach(task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// TestStreamsComeAndGo attaches tasks while the learner runs and checks rows, memory, accuracy and
+// that nothing is compiled on the way.
+func TestStreamsComeAndGo(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		d := pcltest.Blobs(6, 60, 20)
+		l := smallLearner(t, b, "emgd-gmc", Options{})
+		if _, err := l.Step(); !errors.Is(err, ErrNoStream) {
+			t.Fatalf("a step without streams: %v, want ErrNoStream", err)
+		}
+		if err := l.Warm(4); err != nil {
+			t.Fatal(err)
+		}
+		compiled := l.Compilations()
+		var rows []int
+		for step := 0; ; step++ {
+			switch step {
+			case 0:
+				attach(t, l, blobTask(t, d, 1, 0, 1))
+			case 5:
+				attach(t, l, blobTask(t, d, 2, 2, 3))
+			case 10:
+				attach(t, l, blobTask(t, d, 3, 4, 5))
+			}
+			r, err := l.Step()
+			if errors.Is(err, ErrNoStream) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows = append(rows, len(r.IDs))
+		}
+		// 120 samples in batches of 8 are 15 steps a task: 0–14, 5–19, 10–24.
+		want := []int{1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 2, 2, 2, 2, 2}
+		if len(rows) != len(want) {
+			t.Fatalf("%d steps, want %d", len(rows), len(want))
+		}
+		for i := range want {
+			if rows[i] != want[i] {
+				t.Errorf("step %d has %d rows, want %d", i, rows[i], want[i])
+			}
+		}
+		if n := l.Compilations(); n != compiled {
+			t.Errorf("%d programs were compiled while streams came and went", n-compiled)
+		}
+		if n := l.Memory().Len(); n != 18 {
+			t.Errorf("the memory holds %d samples, want 6 classes × 3", n)
+		}
+		for id := 1; id <= 3; id++ {
+			if acc, err := l.Evaluate(id); err != nil || acc < 0.9 {
+				t.Errorf("task %d: accuracy %.2f (%v), want at least 0.9", id, acc, err)
+			}
+		}
+	})
+}
+
+// TestUpdateIsWeightedSum checks one SGD step of three streams against the gradients themselves:
+// the shared parameters move by Σ wᵢgᵢ, the private ones by Σ gᵢ.
+func TestUpdateIsWeightedSum(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		for _, increment := range []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental} {
+			d := pcltest.Blobs(6, 20, 5)
+			l := smallLearner(t, b, "emgd-gmc", Options{Increment: increment, Optimizer: Optimizer{Name: "sgd", LR: 0.1}})
+			for id := 1; id <= 3; id++ {
+				attach(t, l, blobTask(t, d, id, 2*id-2, 2*id-1))
+			}
+			before, err := l.Parameters()
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows := gradients(t, l)
+			r, err := l.Step()
+			if err != nil {
+				t.Fatal(err)
+			}
+			after, err := l.Parameters()
+			if err != nil {
+				t.Fatal(err)
+			}
+			shared := l.programs.shared
+			for i := range rows {
+				for j := range rows {
+					want := dot(rows[i][:shared], rows[j][:shared])
+					if got := r.Gram[3*i+j]; math.Abs(got-want) > 1e-5*math.Sqrt(dot(rows[i][:shared], rows[i][:shared])*dot(rows[j][:shared], rows[j][:shared])) {
+						t.Errorf("%s: M[%d,%d] = %g, want %g", increment, i, j, got, want)
+					}
+				}
+			}
+			for p := range before {
+				move := 0.0
+				for i, g := range rows {
+					w := r.Weights[i]
+					if p >= shared {
+						w = 1
+					}
+					move += w * float64(g[p])
+				}
+				if got, want := float64(after[p]-before[p]), -0.1*move; math.Abs(got-want) > 1e-6+1e-4*math.Abs(want) {
+					t.Fatalf("%s: parameter %d moved by %g, want %g", increment, p, got, want)
+				}
+			}
+			if want := math.Sqrt(quadratic(r.Gram, r.Weights)); math.Abs(r.NormD-want) > 1e-4*want {
+				t.Errorf("%s: ‖d‖ = %g, want %g", increment, r.NormD, want)
+			}
+		}
+	})
+}
+
+// gradients computes each stream's gradient of the batch that the next step will use.
+func gradients(t *testing.T, l *Learner) [][]float32 {
+	t.Helper()
+	if err := l.collect(); err != nil {
+		t.Fatal(err)
+	}
+	var out [][]float32
+	for i := range l.rows {
+		if err := l.differentiate(&l.rows[i]); err != nil {
+			t.Fatal(err)
+		}
+		g := make([]float32, l.programs.total())
+		if err := l.rows[i].gradient.ToFlatData(g); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, g)
+		l.rows[i].gradient.Finalize()
+	}
+	return out
+}
+
+func dot(a, b []float32) float64 {
+	s := 0.0
+	for i := range a {
+		s += float64(a[i]) * float64(b[i])
+	}
+	return s
+}
+
+func quadratic(m, w []float64) float64 {
+	s := 0.0
+	for i := range w {
+		for j := range w {
+			s += w[i] * w[j] * m[i*len(w)+j]
+		}
+	}
+	return s
+}
+
+// TestGramPathsAgree compares the Gram matrix read in place with the one computed on the device.
+func TestGramPathsAgree(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		d := pcltest.Blobs(6, 20, 5)
+		l := smallLearner(t, b, "mgda", Options{Increment: scenario.ClassIncremental})
+		for id := 1; id <= 3; id++ {
+			attach(t, l, blobTask(t, d, id, 2*id-2, 2*id-1))
+		}
+		if err := l.collect(); err != nil {
+			t.Fatal(err)
+		}
+		host, device := &hostGram{shared: l.programs.shared}, &deviceGram{programs: l.programs}
+		host.begin(3)
+		device.begin(3)
+		for i := range l.rows {
+			if err := l.differentiate(&l.rows[i]); err != nil {
+				t.Fatal(err)
+			}
+			defer l.rows[i].gradient.Finalize()
+			host.add(l.rows[i].gradient)
+			device.add(l.rows[i].gradient)
+		}
+		a, c := make([]float64, 9), make([]float64, 9)
+		if err := errors.Join(host.finish(a), device.finish(c)); err != nil {
+			t.Fatal(err)
+		}
+		for i := range a {
+			if math.Abs(a[i]-c[i]) > 1e-6*math.Sqrt(a[i/3*4]*a[i%3*4]) {
+				t.Errorf("entry %d: in place %g, on the device %g", i, a[i], c[i])
+			}
+		}
+	})
+}
+
+// nanStream delivers pixels that are not finite from its third batch on.
+type nanStream struct {
+	Stream
+	n int
+}
+
+func (s *nanStream) Next(b *Batch) error {
+	err := s.Stream.Next(b)
+	if s.n++; s.n > 2 {
+		b.X[0] = float32(math.NaN())
+	}
+	return err
+}
+
+// TestNaNStreamIsLeftOut checks that a stream that is not finite neither stops nor poisons the
+// others, with a method that sees the Gram matrix and with one that does not.
+func TestNaNStreamIsLeftOut(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		for _, name := range []string{"emgd-gmc", "avggrad"} {
+			d := pcltest.Blobs(6, 60, 20)
+			l := smallLearner(t, b, name, Options{})
+			attach(t, l, blobTask(t, d, 1, 0, 1))
+			bad := blobTask(t, d, 2, 2, 3)
+			bad.Stream = &nanStream{Stream: bad.Stream}
+			attach(t, l, bad)
+			skipped := 0
+			for range 15 {
+				r, err := l.Step()
+				if err != nil {
+					t.Fatal(err)
+				}
+				skipped += len(r.Skipped)
+			}
+			if skipped != 13 {
+				t.Errorf("%s: %d rows were left out, want 13", name, skipped)
+			}
+			if acc, err := l.Evaluate(1); err != nil || acc < 0.9 {
+				t.Errorf("%s: accuracy beside a NaN stream %.2f (%v)", name, acc, err)
+			}
+		}
+	})
+}
+
+type emptyStream struct{}
+
+func (emptyStream) Next(*Batch) error { return io.EOF }
+
+func TestBadInput(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	d := pcltest.Blobs(6, 10, 5)
+	l := smallLearner(t, b, "avggrad", Options{})
+	for name, task := range map[string]Task{
+		"no stream":    {Classes: []int{0}},
+		"empty stream": {Classes: []int{0}, Stream: emptyStream{}},
+		"no classes":   {Stream: blobTask(t, d, 1, 0).Stream},
+		"too many":     {Classes: []int{0, 1, 2, 3, 4, 5, 6}, Stream: blobTask(t, d, 1, 0).Stream},
+		"twice":        {Classes: []int{0, 0}, Stream: blobTask(t, d, 1, 0).Stream},
+	} {
+		if _, err := l.Attach(task); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	attach(t, l, Task{Classes: []int{3}, Stream: blobTask(t, d, 1, 0, 1).Stream})
+	if _, err := l.Step(); err == nil {
+		t.Error("a sample of a foreign class: no error")
+	}
+	if _, err := l.Evaluate(9); err == nil {
+		t.Error("evaluating an unknown task: no error")
+	}
+	if _, err := NewLearner(Options{}); err == nil {
+		t.Error("options without a backend: no error")
+	}
+}

@@ -1,0 +1,106 @@
+package memory
+
+import (
+	"fmt"
+
+	"github.com/parallelcl/parallelcl/internal/seed"
+)
+
+// Reservoir keeps a uniform random sample of each class of a stream that passes once: the
+// candidates for the store when the stream ends (Vitter's algorithm R, one per class).
+type Reservoir struct {
+	task  int
+	quota int
+	rng   *seed.Source
+	seen  map[int]int // class → samples that passed
+	kept  map[int][]Item
+	order []int // classes by first appearance, so that the outcome has one order
+}
+
+// NewReservoir returns an empty reservoir for one task; quota is per class.
+func NewReservoir(task, quota int, run uint64) *Reservoir {
+	return &Reservoir{
+		task: task, quota: quota, rng: seed.New(run, "reservoir", task),
+		seen: map[int]int{}, kept: map[int][]Item{},
+	}
+}
+
+// Offer shows the reservoir one sample; pixels are copied if it is kept.
+func (r *Reservoir) Offer(class int, pixels []float32) {
+	if r.quota == 0 {
+		return
+	}
+	n := r.seen[class]
+	if n == 0 {
+		r.order = append(r.order, class)
+	}
+	r.seen[class] = n + 1
+	if n < r.quota {
+		own := append([]float32(nil), pixels...)
+		r.kept[class] = append(r.kept[class], Item{Task: r.task, Class: class, Pixels: own})
+		return
+	}
+	if k := r.rng.IntN(n + 1); k < r.quota {
+		copy(r.kept[class][k].Pixels, pixels)
+	}
+}
+
+// Items returns the candidates, class by class.
+func (r *Reservoir) Items() []Item {
+	var out []Item
+	for _, c := range r.order {
+		out = append(out, r.kept[c]...)
+	}
+	return out
+}
+
+// ReservoirState is a reservoir without its pixels.
+type ReservoirState struct {
+	Task  int    `json:"task"`
+	Quota int    `json:"quota"`
+	Rand  []byte `json:"rand"`
+	Order []int  `json:"order"`
+	Seen  []int  `json:"seen"` // by Order
+	Kept  []int  `json:"kept"` // by Order
+}
+
+// State returns what restores the reservoir, together with the pixels of [Reservoir.Items].
+func (r *Reservoir) State() (ReservoirState, error) {
+	rng, err := r.rng.MarshalBinary()
+	if err != nil {
+		return ReservoirState{}, err
+	}
+	s := ReservoirState{Task: r.task, Quota: r.quota, Rand: rng, Order: r.order}
+	for _, c := range r.order {
+		s.Seen = append(s.Seen, r.seen[c])
+		s.Kept = append(s.Kept, len(r.kept[c]))
+	}
+	return s, nil
+}
+
+// RestoreReservoir is the inverse of [Reservoir.State]; pixels holds the kept samples one after
+// another, size entries each.
+func RestoreReservoir(s ReservoirState, pixels []float32, size int) (*Reservoir, error) {
+	if len(s.Seen) != len(s.Order) || len(s.Kept) != len(s.Order) {
+		return nil, fmt.Errorf("memory: a damaged reservoir state: %d classes, %d counts, %d sizes", len(s.Order), len(s.Seen), len(s.Kept))
+	}
+	r := NewReservoir(s.Task, s.Quota, 0)
+	if err := r.rng.UnmarshalBinary(s.Rand); err != nil {
+		return nil, fmt.Errorf("memory: reservoir: %w", err)
+	}
+	r.order = s.Order
+	for i, c := range s.Order {
+		r.seen[c] = s.Seen[i]
+		for range s.Kept[i] {
+			if len(pixels) < size {
+				return nil, fmt.Errorf("memory: reservoir of task %d: pixels are missing", s.Task)
+			}
+			r.kept[c] = append(r.kept[c], Item{Task: s.Task, Class: c, Pixels: append([]float32(nil), pixels[:size]...)})
+			pixels = pixels[size:]
+		}
+	}
+	if len(pixels) != 0 {
+		return nil, fmt.Errorf("memory: reservoir of task %d: %d pixels too many", s.Task, len(pixels))
+	}
+	return r, nil
+}

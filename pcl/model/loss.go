@@ -1,0 +1,57 @@
+package model
+
+import (
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/graph"
+)
+
+// Targets say what a batch of B samples should predict, and among which outputs. All are [B].
+type Targets struct {
+	Label  *graph.Node // int32, the output of the right class
+	Lo, Hi *graph.Node // int32: outputs in [Lo,Hi) compete, the others have probability 0
+	Weight *graph.Node // float: share of the sample in the mean loss; 0 for padding
+}
+
+// masked is a logit that stands for −∞ and keeps every gradient finite.
+const masked = -1e30
+
+// Allowed returns [B,C] booleans, true where output c competes for sample b.
+func Allowed(logits, lo, hi *graph.Node) *graph.Node {
+	dims := logits.Shape().Dimensions
+	class := graph.Iota(logits.Graph(), shapes.Make(dtypes.Int32, dims...), 1)
+	atLeast := graph.GreaterOrEqual(class, graph.ExpandAxes(lo, 1))
+	below := graph.LessThan(class, graph.ExpandAxes(hi, 1))
+	return graph.LogicalAnd(atLeast, below)
+}
+
+// Mask replaces the logits that do not compete by −∞.
+func Mask(logits, lo, hi *graph.Node) *graph.Node {
+	low := graph.MulScalar(graph.OnesLike(logits), masked)
+	return graph.Where(Allowed(logits, lo, hi), logits, low)
+}
+
+// CrossEntropy is the weighted masked softmax cross-entropy, a scalar (PROTOCOL §2).
+func CrossEntropy(logits Dual, t Targets) Dual {
+	z := Mask(logits.Value, t.Lo, t.Hi)
+	oneHot := graph.OneHot(t.Label, z.Shape().Dimensions[1], z.DType())
+	shifted := graph.Sub(z, graph.StopGradient(graph.ExpandAxes(graph.ReduceMax(z, 1), 1)))
+	exp := graph.Exp(shifted)
+	total := graph.ReduceSum(exp, 1)
+	right := graph.ReduceSum(graph.Mul(oneHot, shifted), 1)
+	loss := Dual{Value: weighted(graph.Sub(graph.Log(total), right), t.Weight)}
+	if logits.Tangent != nil {
+		residual := graph.Sub(graph.Div(exp, graph.ExpandAxes(total, 1)), oneHot)
+		loss.Tangent = weighted(graph.ReduceSum(graph.Mul(residual, logits.Tangent), 1), t.Weight)
+	}
+	return loss
+}
+
+func weighted(perSample, weight *graph.Node) *graph.Node {
+	return graph.ReduceAllSum(graph.Mul(perSample, weight))
+}
+
+// Predict returns the competing output with the largest logit, int32 [B].
+func Predict(logits, lo, hi *graph.Node) *graph.Node {
+	return graph.ArgMax(Mask(logits, lo, hi), 1, dtypes.Int32)
+}

@@ -1,0 +1,54 @@
+package model
+
+import (
+	"fmt"
+)
+
+// MLP is the PS-EMNIST backbone: fully connected layers with ReLU, then one linear classifier of
+// which each stream sees the outputs of its mask (PROTOCOL §2).
+type MLP struct {
+	inputs, outputs int
+	hidden          []int
+	layout          Layout
+}
+
+// NewMLP returns inputs–hidden…–outputs; the paper's is NewMLP(784, []int{128, 64}, 62).
+func NewMLP(inputs int, hidden []int, outputs int) (*MLP, error) {
+	if inputs < 1 || outputs < 1 || len(hidden) == 0 {
+		return nil, fmt.Errorf("model: an MLP of %d inputs, hidden layers %v and %d outputs; all must be positive", inputs, hidden, outputs)
+	}
+	m := &MLP{inputs: inputs, outputs: outputs, hidden: hidden}
+	width := inputs
+	for i, h := range hidden {
+		if h < 1 {
+			return nil, fmt.Errorf("model: hidden layer %d has width %d", i+1, h)
+		}
+		m.layout.add(fmt.Sprintf("dense%d/weights", i+1), width, h, width, h)
+		m.layout.add(fmt.Sprintf("dense%d/bias", i+1), 0, h, h)
+		width = h
+	}
+	m.layout.Backbone = m.layout.Total
+	m.layout.add("classifier/weights", width, outputs, width, outputs)
+	m.layout.add("classifier/bias", 0, outputs, outputs)
+	return m, nil
+}
+
+// Key is e.g. "mlp-784-[128 64]-62".
+func (m *MLP) Key() string { return fmt.Sprintf("mlp-%d-%v-%d", m.inputs, m.hidden, m.outputs) }
+
+// Layout describes the flat parameter vector.
+func (m *MLP) Layout() *Layout { return &m.layout }
+
+// Inputs and Outputs are the sizes of one sample and of its logits.
+func (m *MLP) Inputs() int  { return m.inputs }
+func (m *MLP) Outputs() int { return m.outputs }
+
+// Forward maps pixels x [B, inputs] to features [B, last hidden] and logits [B, outputs].
+func (m *MLP) Forward(params []Dual, x Dual) (features, logits Dual) {
+	h := x
+	for i := range m.hidden {
+		h = relu(dense(h, params[2*i], params[2*i+1]))
+	}
+	n := 2 * len(m.hidden)
+	return h, dense(h, params[n], params[n+1])
+}

@@ -1,0 +1,93 @@
+package pcl
+
+import (
+	"encoding/json"
+	"runtime"
+	"time"
+
+	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+// result gathers what PROTOCOL §7 lists.
+func (r *runner) result() (*results.Run, error) {
+	config, err := json.Marshal(r.config)
+	if err != nil {
+		return nil, err
+	}
+	theta, err := r.learner.Parameters()
+	if err != nil {
+		return nil, err
+	}
+	out := &results.Run{
+		Schema: results.Schema, ID: r.config.ID(),
+		Method: r.config.Method, MethodTitle: r.learner.options.Method.Info().Title, Params: r.config.Params,
+		Dataset: r.config.Dataset, Increment: string(r.config.Increment),
+		LabelSet: r.config.LabelSet, Timeline: r.config.Timeline, Seed: r.config.Seed, Config: config,
+		Steps: r.learner.Steps(), Tasks: r.state.Tasks, Curve: r.state.Curve, Skipped: r.state.Skipped,
+		ModelSHA256:  checkpoint.Sum(theta),
+		MemorySHA256: checkpoint.Sum(r.learner.memory.Pixels()),
+		Measured:     r.measured(),
+	}
+	for _, k := range r.state.PerK {
+		if k.Steps > 0 {
+			out.PerK = append(out.PerK, k)
+		}
+	}
+	n := float64(len(out.Tasks))
+	for _, t := range out.Tasks {
+		out.A += 100 * t.AccFinal / n
+		out.AFirst += 100 * t.AccEnd / n
+	}
+	out.F = out.A - out.AFirst
+	return out, nil
+}
+
+func (r *runner) measured() results.Measured {
+	m := r.state.Measured
+	m.Finished = time.Now()
+	m.StepMillis = 1000 * m.TrainSeconds / float64(max(1, r.learner.Steps()))
+	m.PeakRSS = max(m.PeakRSS, peakRSS())
+	m.Compilations = r.learner.Compilations()
+	info := r.options.Backend.Info
+	m.Backend, m.Device, m.Threads = info.Name, info.Device, info.Threads
+	m.Version, m.Commit = Version()
+	m.GoVersion = runtime.Version()
+	return m
+}
+
+// stepClock measures the rate of steps over the last few seconds.
+type stepClock struct {
+	times [256]time.Time
+	n     int
+}
+
+func (c *stepClock) tick() {
+	c.times[c.n%len(c.times)] = time.Now()
+	c.n++
+}
+
+// rate is in steps per second; 0 before the second step.
+func (c *stepClock) rate() float64 {
+	held := min(c.n, len(c.times))
+	if held < 2 {
+		return 0
+	}
+	newest := c.times[(c.n-1)%len(c.times)]
+	oldest := c.times[(c.n-held)%len(c.times)]
+	return float64(held-1) / newest.Sub(oldest).Seconds()
+}
+
+func (r *runner) progress(s *StepReport) {
+	if r.options.Progress == nil {
+		return
+	}
+	p := Progress{Step: r.learner.Steps(), Steps: r.scenario.LastStep() + 1, K: len(s.IDs), PerSecond: r.clock.rate()}
+	for _, loss := range s.Losses {
+		p.Loss += loss / float64(len(s.Losses))
+	}
+	if p.PerSecond > 0 {
+		p.ETA = time.Duration(float64(p.Steps-p.Step) / p.PerSecond * float64(time.Second))
+	}
+	r.options.Progress(p)
+}

@@ -1,0 +1,337 @@
+package pcl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
+	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// ErrInterrupted is what [Run] returns when its context was cancelled; the run has been saved if
+// it has a folder.
+var ErrInterrupted = errors.New("pcl: the run was interrupted")
+
+// RunOptions say where and how a run is made; its result does not depend on them.
+type RunOptions struct {
+	Backend *backend.Backend
+	Dataset *datasets.Dataset
+	// Programs, if set, shares compiled programs with other runs on the same Backend.
+	Programs *Programs
+	// Dir is the run's folder, for its result, checkpoints and records. Empty writes no files.
+	Dir string
+	// Resume takes up the newest checkpoint in Dir, or begins where there is none. Checkpoint
+	// names a particular file instead.
+	Resume     bool
+	Checkpoint string
+	// CheckpointEvery is in steps; 0 saves only when interrupted. The last Keep (0: 3) stay.
+	CheckpointEvery int
+	Keep            int
+	// Record writes one line per step to records.jsonl in Dir.
+	Record bool
+	// Progress, if set, is called after each step.
+	Progress func(Progress)
+}
+
+// Progress is where a run stands.
+type Progress struct {
+	Step, Steps int // steps made, and in all
+	K           int // rows of the last step
+	Loss        float64
+	PerSecond   float64       // steps, over the last seconds
+	ETA         time.Duration // from PerSecond
+}
+
+// ResultFile, RecordFile and ScenarioFile are what a run leaves in its folder.
+const (
+	ResultFile   = "result.json"
+	RecordFile   = "records.jsonl"
+	ScenarioFile = "scenario.json"
+)
+
+// Run plays the scenario of a configuration from its first step, or from a checkpoint, to its
+// last, and returns the result, which it also writes to Dir. When ctx is cancelled it finishes the
+// step, saves, and returns an error that is [ErrInterrupted].
+func Run(ctx context.Context, c Config, o RunOptions) (*results.Run, error) {
+	r, err := newRunner(c, o)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	if o.Resume || o.Checkpoint != "" {
+		if err := r.resume(); err != nil {
+			return nil, err
+		}
+	} else if o.Dir != "" {
+		if err := r.saves.Clear(); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.openRecords(); err != nil {
+		return nil, err
+	}
+	if err := r.learner.Warm(r.scenario.MaxStreams()); err != nil {
+		return nil, err
+	}
+	for r.learner.Steps() <= r.scenario.LastStep() {
+		if ctx.Err() != nil {
+			return nil, r.interrupted()
+		}
+		if err := r.step(); err != nil {
+			return nil, err
+		}
+	}
+	return r.finish()
+}
+
+// runner is a run in progress.
+type runner struct {
+	config   Config
+	options  RunOptions
+	scenario *scenario.Scenario
+	learner  *Learner
+	train    [][]int // images by class
+	test     [][]int
+	saves    checkpoint.Series
+	records  *recorder
+	state    runState
+	clock    stepClock
+	begun    time.Time
+}
+
+// runState is what the run has found out so far; it is saved with the checkpoint.
+type runState struct {
+	Tasks    []results.Task   `json:"tasks"`
+	Curve    []results.Point  `json:"curve"`
+	PerK     []results.KStat  `json:"per_k"`
+	Skipped  int              `json:"skipped"`
+	Records  int64            `json:"records"` // length of the record file
+	Measured results.Measured `json:"measured"`
+}
+
+func newRunner(c Config, o RunOptions) (*runner, error) {
+	if o.Backend == nil || o.Dataset == nil {
+		return nil, errors.New("pcl: RunOptions needs a Backend and a Dataset")
+	}
+	if o.Dataset.Name != c.Dataset {
+		return nil, fmt.Errorf("pcl: the configuration asks for data set %q, given %q", c.Dataset, o.Dataset.Name)
+	}
+	if o.Keep == 0 {
+		o.Keep = 3
+	}
+	if o.Dir == "" && (o.Resume || o.Record || o.CheckpointEvery > 0) {
+		return nil, errors.New("pcl: resuming, recording and checkpoints need RunOptions.Dir")
+	}
+	s, err := NewScenario(c, o.Dataset)
+	if err != nil {
+		return nil, err
+	}
+	r := &runner{
+		config: c, options: o, scenario: s, begun: time.Now(),
+		train: byClass(o.Dataset, &o.Dataset.Train, c.TrainPerClass),
+		test:  byClass(o.Dataset, &o.Dataset.Test, 0),
+		saves: checkpoint.Series{Dir: o.Dir, Keep: o.Keep},
+	}
+	r.state.Measured.Started = r.begun
+	for i, t := range s.Tasks {
+		r.state.Tasks = append(r.state.Tasks, results.Task{
+			ID: i + 1, Classes: t.Classes, Start: t.Start, End: t.End(), Train: t.Train,
+			Test: selectClasses(o.Dataset, &o.Dataset.Test, r.test, t.Classes).Len(),
+		})
+	}
+	r.learner, err = r.newLearner()
+	return r, err
+}
+
+func (r *runner) newLearner() (*Learner, error) {
+	m, err := method.New(r.config.Method, r.config.Params)
+	if err != nil {
+		return nil, err
+	}
+	net, err := model.NewMLP(r.options.Dataset.ImageSize(), r.config.Hidden, r.outputs())
+	if err != nil {
+		return nil, err
+	}
+	return NewLearner(Options{
+		Backend: r.options.Backend.Backend, Model: net, Method: m,
+		Increment: r.config.Increment, Params: r.config.Shared,
+		Optimizer: r.config.Optimizer, Batch: r.config.Batch,
+		Memory: r.config.Memory, Seed: r.config.Seed, Programs: r.options.Programs,
+	})
+}
+
+// outputs is the number of classifier outputs that the scenario needs.
+func (r *runner) outputs() int {
+	if r.scenario.Increment == scenario.ClassIncremental {
+		return len(r.options.Dataset.Classes)
+	}
+	n := 0
+	for _, t := range r.scenario.Tasks {
+		n += len(t.Classes)
+	}
+	return n
+}
+
+// task builds what the learner attaches as task id.
+func (r *runner) task(id int) (Task, error) {
+	if id < 1 || id > len(r.scenario.Tasks) {
+		return Task{}, fmt.Errorf("the scenario has %d tasks", len(r.scenario.Tasks))
+	}
+	classes := r.scenario.Tasks[id-1].Classes
+	set := r.options.Dataset
+	stream, err := NewStream(selectClasses(set, &set.Train, r.train, classes), r.config.Epochs, r.config.Seed, id)
+	if err != nil {
+		return Task{}, err
+	}
+	return Task{
+		Name: fmt.Sprintf("task %d", id), Classes: classes, Stream: stream,
+		Test: selectClasses(set, &set.Test, r.test, classes),
+	}, nil
+}
+
+// step attaches the tasks that arrive now, trains, measures and saves.
+func (r *runner) step() error {
+	began := time.Now()
+	if err := r.arrivals(); err != nil {
+		return err
+	}
+	report, err := r.learner.Step()
+	if err != nil {
+		return err
+	}
+	if r.state.Measured.FirstStepSeconds == 0 {
+		r.state.Measured.FirstStepSeconds = time.Since(r.begun).Seconds()
+	}
+	r.clock.tick()
+	r.state.Measured.TrainSeconds += time.Since(began).Seconds()
+	if err := r.observe(report); err != nil {
+		return err
+	}
+	if every := r.options.CheckpointEvery; every > 0 && r.learner.Steps()%every == 0 {
+		if err := r.save(); err != nil {
+			return err
+		}
+	}
+	r.progress(report)
+	return nil
+}
+
+func (r *runner) arrivals() error {
+	for id := len(r.learner.tasks) + 1; id <= len(r.scenario.Tasks); id++ {
+		if r.scenario.Tasks[id-1].Start != r.learner.Steps() {
+			return nil
+		}
+		t, err := r.task(id)
+		if err != nil {
+			return err
+		}
+		if _, err := r.learner.Attach(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// observe takes a step's report into the run's state, and evaluates where it is due.
+func (r *runner) observe(s *StepReport) error {
+	r.state.Skipped += len(s.Skipped)
+	for i, id := range s.IDs {
+		if id == method.Memory {
+			continue
+		}
+		t := &r.state.Tasks[id-1]
+		if s.Step == t.Start {
+			t.LossFirst = s.Losses[i]
+		}
+		t.LossLast = s.Losses[i]
+	}
+	for _, id := range s.Ended {
+		if t := r.state.Tasks[id-1]; t.End != s.Step {
+			return fmt.Errorf("pcl: task %d ended at step %d, its scenario says %d", id, s.Step, t.End)
+		}
+	}
+	r.countStreams(s)
+	if r.records != nil {
+		if err := r.records.write(s); err != nil {
+			return err
+		}
+	}
+	due := r.config.EvalEvery > 0 && (s.Step+1)%r.config.EvalEvery == 0
+	if due || len(s.Ended) > 0 {
+		return r.evaluate(s)
+	}
+	return nil
+}
+
+func (r *runner) countStreams(s *StepReport) {
+	k := len(s.IDs)
+	if k == 0 {
+		return
+	}
+	for len(r.state.PerK) < k {
+		r.state.PerK = append(r.state.PerK, results.KStat{K: len(r.state.PerK) + 1})
+	}
+	stat := &r.state.PerK[k-1]
+	stat.Steps++
+	total := 0.0
+	for _, w := range s.Weights {
+		total += w
+	}
+	stat.SumW.Add(total)
+	stat.NormD.Add(s.NormD)
+}
+
+// evaluate measures every task that has started.
+func (r *runner) evaluate(s *StepReport) error {
+	began := time.Now()
+	point := results.Point{Step: s.Step, Ended: s.Ended, Acc: make([]*float64, len(r.state.Tasks))}
+	for i := range r.learner.tasks {
+		acc, err := r.learner.Evaluate(i + 1)
+		if err != nil {
+			return err
+		}
+		point.Acc[i] = &acc
+		point.Mean += acc / float64(len(r.learner.tasks))
+		r.state.Tasks[i].AccFinal = acc
+	}
+	for _, id := range s.Ended {
+		r.state.Tasks[id-1].AccEnd = *point.Acc[id-1]
+	}
+	r.state.Curve = append(r.state.Curve, point)
+	r.state.Measured.EvalSeconds += time.Since(began).Seconds()
+	return nil
+}
+
+func (r *runner) close() {
+	r.records.close()
+	r.learner.Close()
+}
+
+// finish computes the run's figures and writes its result.
+func (r *runner) finish() (*results.Run, error) {
+	out, err := r.result()
+	if err != nil {
+		return nil, err
+	}
+	if err := r.records.close(); err != nil {
+		return nil, err
+	}
+	if r.options.Dir == "" {
+		return out, nil
+	}
+	if err := r.scenario.Save(filepath.Join(r.options.Dir, ScenarioFile)); err != nil {
+		return nil, err
+	}
+	if err := out.Save(filepath.Join(r.options.Dir, ResultFile)); err != nil {
+		return nil, err
+	}
+	return out, r.saves.Clear()
+}

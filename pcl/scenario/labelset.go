@@ -1,0 +1,33 @@
+package scenario
+
+import (
+	"fmt"
+
+	"github.com/parallelcl/parallelcl/internal/seed"
+)
+
+// LabelSets cuts the classes 0…classes−1 into tasks of lo to hi classes each, every class in
+// exactly one (PROTOCOL §1): sizes are drawn one after another within what stays feasible, then
+// sizes and class ids are shuffled.
+func LabelSets(classes, tasks, lo, hi int, labelset uint64) ([][]int, error) {
+	if tasks < 1 || lo < 1 || hi < lo || tasks*lo > classes || tasks*hi < classes {
+		return nil, fmt.Errorf("scenario: %d classes cannot be cut into %d tasks of %d to %d classes", classes, tasks, lo, hi)
+	}
+	rng := seed.New(labelset, "labelset", classes, tasks, lo, hi)
+	sizes := make([]int, tasks)
+	rest := classes
+	for t := range sizes {
+		after := tasks - 1 - t
+		least := max(lo, rest-hi*after)
+		most := min(hi, rest-lo*after)
+		sizes[t] = least + rng.IntN(most-least+1)
+		rest -= sizes[t]
+	}
+	rng.Shuffle(tasks, func(i, j int) { sizes[i], sizes[j] = sizes[j], sizes[i] })
+	ids := rng.Perm(classes)
+	sets := make([][]int, tasks)
+	for t, n := range sizes {
+		sets[t], ids = ids[:n:n], ids[n:]
+	}
+	return sets, nil
+}

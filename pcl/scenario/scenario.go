@@ -1,0 +1,207 @@
+// Package scenario says which classes each task has and when its stream runs: label sets,
+// timelines, and the JSON form in which they are published, so that anybody can train on the
+// same situation (PROTOCOL §1).
+package scenario
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
+)
+
+// Increment says what a prediction may choose from.
+type Increment string
+
+const (
+	// TaskIncremental predictions know the sample's task and choose among its classes.
+	TaskIncremental Increment = "task"
+	// ClassIncremental predictions choose among all classes of the tasks started so far.
+	ClassIncremental Increment = "class"
+)
+
+// Schema is the version of the JSON form.
+const Schema = 1
+
+// Scenario is one situation: a label set and a timeline on a data set.
+type Scenario struct {
+	Schema    int       `json:"schema"`
+	Dataset   string    `json:"dataset"`
+	Increment Increment `json:"increment"`
+	Kind      Kind      `json:"kind"`
+	Batch     int       `json:"batch"`
+	Epochs    int       `json:"epochs"`
+	LabelSet  uint64    `json:"labelset_seed"`
+	Timeline  uint64    `json:"timeline_seed"`
+	Tasks     []Task    `json:"tasks"`
+}
+
+// Task is one stream; its id is its index + 1.
+type Task struct {
+	Classes []int `json:"classes"` // class ids of the data set
+	Train   int   `json:"train"`   // training samples
+	Start   int   `json:"start"`   // first step, from 0
+	Steps   int   `json:"steps"`   // Epochs·⌈Train/Batch⌉
+}
+
+// End is the task's last step.
+func (t Task) End() int { return t.Start + t.Steps - 1 }
+
+// Options ask for a generated scenario.
+type Options struct {
+	Dataset    string
+	Increment  Increment
+	Kind       Kind
+	Tasks      int
+	MinClasses int
+	MaxClasses int
+	Batch      int
+	Epochs     int
+	LabelSet   uint64 // seed
+	Timeline   uint64 // seed
+}
+
+// Generate draws a scenario. perClass is the number of training samples of each class.
+//
+// Over several epochs both durations and starts are multiplied, so that the streams overlap as
+// they do in one pass (PROTOCOL §3.2).
+func Generate(o Options, perClass []int) (*Scenario, error) {
+	if o.Batch < 1 || o.Epochs < 1 {
+		return nil, fmt.Errorf("scenario: batch %d and epochs %d must be positive", o.Batch, o.Epochs)
+	}
+	sets, err := LabelSets(len(perClass), o.Tasks, o.MinClasses, o.MaxClasses, o.LabelSet)
+	if err != nil {
+		return nil, err
+	}
+	s := &Scenario{
+		Schema: Schema, Dataset: o.Dataset, Increment: o.Increment, Kind: o.Kind,
+		Batch: o.Batch, Epochs: o.Epochs, LabelSet: o.LabelSet, Timeline: o.Timeline,
+	}
+	durations := make([]int, o.Tasks)
+	for t, classes := range sets {
+		task := Task{Classes: classes}
+		for _, c := range classes {
+			task.Train += perClass[c]
+		}
+		durations[t] = (task.Train + o.Batch - 1) / o.Batch
+		task.Steps = durations[t] * o.Epochs
+		s.Tasks = append(s.Tasks, task)
+	}
+	starts, err := Starts(durations, o.Kind, o.Timeline)
+	if err != nil {
+		return nil, err
+	}
+	for t := range s.Tasks {
+		s.Tasks[t].Start = starts[t] * o.Epochs
+	}
+	return s, s.Validate()
+}
+
+// LastStep returns ē, the last step of the last stream to end.
+func (s *Scenario) LastStep() int {
+	last := -1
+	for _, t := range s.Tasks {
+		last = max(last, t.End())
+	}
+	return last
+}
+
+// MaxStreams returns the largest number of rows a step can have, the memory included.
+func (s *Scenario) MaxStreams() int {
+	most := 0
+	for step := range s.LastStep() + 1 {
+		most = max(most, s.Active(step))
+	}
+	return most
+}
+
+// Active returns K at a step: running tasks, plus the memory once a task has finished.
+func (s *Scenario) Active(step int) int {
+	k, finished := 0, 0
+	for _, t := range s.Tasks {
+		if t.Start <= step && step <= t.End() {
+			k++
+		}
+		if t.End() < step {
+			finished = 1
+		}
+	}
+	return k + finished
+}
+
+// Validate names what is wrong with a scenario.
+func (s *Scenario) Validate() error {
+	switch {
+	case s.Schema != Schema:
+		return fmt.Errorf("scenario: schema %d; this program reads schema %d", s.Schema, Schema)
+	case s.Increment != TaskIncremental && s.Increment != ClassIncremental:
+		return fmt.Errorf("scenario: increment %q is neither %q nor %q", s.Increment, TaskIncremental, ClassIncremental)
+	case s.Batch < 1 || s.Epochs < 1:
+		return fmt.Errorf("scenario: batch %d and epochs %d must be positive", s.Batch, s.Epochs)
+	case len(s.Tasks) == 0:
+		return fmt.Errorf("scenario: no tasks")
+	}
+	reached := -1
+	for i, t := range s.Tasks {
+		if err := t.validate(i, s); err != nil {
+			return err
+		}
+		if t.Start > reached+1 {
+			return fmt.Errorf("scenario: no stream runs at step %d; task %d may start there at the latest", reached+1, i+1)
+		}
+		reached = max(reached, t.End())
+	}
+	return nil
+}
+
+func (t Task) validate(i int, s *Scenario) error {
+	steps := (t.Train + s.Batch - 1) / s.Batch * s.Epochs
+	switch {
+	case len(t.Classes) == 0:
+		return fmt.Errorf("scenario: task %d has no classes", i+1)
+	case slices.Min(t.Classes) < 0:
+		return fmt.Errorf("scenario: task %d has class %d", i+1, slices.Min(t.Classes))
+	case t.Train < 1:
+		return fmt.Errorf("scenario: task %d has no training samples", i+1)
+	case t.Steps != steps:
+		return fmt.Errorf("scenario: task %d has %d steps; %d samples in batches of %d for %d epochs are %d", i+1, t.Steps, t.Train, s.Batch, s.Epochs, steps)
+	case i == 0 && t.Start != 0:
+		return fmt.Errorf("scenario: task 1 starts at step %d, not 0", t.Start)
+	case i > 0 && t.Start < s.Tasks[i-1].Start:
+		return fmt.Errorf("scenario: task %d starts before task %d; tasks are ordered by arrival", i+1, i)
+	}
+	return nil
+}
+
+// Save publishes the scenario as JSON.
+func (s *Scenario) Save(path string) error {
+	data, err := json.MarshalIndent(s, "", " ")
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteBytes(path, append(data, '\n'))
+}
+
+// Load reads a published scenario and checks it.
+func Load(path string) (*Scenario, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+// Parse reads the JSON form and checks it.
+func Parse(data []byte) (*Scenario, error) {
+	s := new(Scenario)
+	if err := json.Unmarshal(data, s); err != nil {
+		return nil, fmt.Errorf("scenario: %w", err)
+	}
+	return s, s.Validate()
+}

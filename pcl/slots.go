@@ -1,0 +1,84 @@
+package pcl
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// slots assigns the classifier's outputs to classes as tasks arrive, so that the outputs that may
+// compete are always one range [lo,hi): a task's own in task-incremental mode, all that arrived so
+// far in class-incremental mode (PROTOCOL §2).
+type slots struct {
+	increment scenario.Increment
+	limit     int
+	tasks     map[int]taskSlots
+	shared    map[int]int // class → output, in class-incremental mode
+	used      int
+}
+
+type taskSlots struct {
+	lo, hi int
+	output map[int]int // class → output
+}
+
+func newSlots(increment scenario.Increment, limit int) *slots {
+	return &slots{increment: increment, limit: limit, tasks: map[int]taskSlots{}, shared: map[int]int{}}
+}
+
+// add gives a new task its outputs.
+func (s *slots) add(task int, classes []int) error {
+	if len(classes) == 0 {
+		return fmt.Errorf("task %d has no classes", task)
+	}
+	t := taskSlots{lo: s.used, output: map[int]int{}}
+	next := s.used
+	for _, c := range classes {
+		if _, twice := t.output[c]; twice {
+			return fmt.Errorf("task %d lists class %d twice", task, c)
+		}
+		if known, ok := s.shared[c]; ok && s.increment == scenario.ClassIncremental {
+			t.output[c] = known
+			continue
+		}
+		t.output[c] = next
+		next++
+	}
+	if next > s.limit {
+		return fmt.Errorf("task %d needs outputs up to %d, the model has %d: build a model with more outputs", task, next, s.limit)
+	}
+	for c, o := range t.output {
+		s.shared[c] = o
+	}
+	t.hi, s.used = next, next
+	s.tasks[task] = t
+	return nil
+}
+
+// competing returns the range of outputs that a sample of the task chooses from now.
+func (s *slots) competing(task int) (lo, hi int32) {
+	if s.increment == scenario.ClassIncremental {
+		return 0, int32(s.used)
+	}
+	t := s.tasks[task]
+	return int32(t.lo), int32(t.hi)
+}
+
+// output returns the output of a task's class.
+func (s *slots) output(task, class int) (int32, error) {
+	o, ok := s.tasks[task].output[class]
+	if !ok {
+		return 0, fmt.Errorf("task %d delivered a sample of class %d, which is not among its classes %v", task, class, s.classes(task))
+	}
+	return int32(o), nil
+}
+
+func (s *slots) classes(task int) []int {
+	var out []int
+	for c := range s.tasks[task].output {
+		out = append(out, c)
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,198 @@
+package pcl
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
+	"github.com/parallelcl/parallelcl/pcl/memory"
+	"github.com/parallelcl/parallelcl/pcl/method"
+)
+
+// learnerState is all that a learner remembers apart from its arrays: the parameters, the
+// optimiser's moments, the pixels of the memory, of the reservoirs and of the batches that were
+// fetched already.
+type learnerState struct {
+	Method string          `json:"method"`
+	Step   int             `json:"step"`
+	Update int             `json:"update"`
+	Rand   []byte          `json:"rand"`
+	Rule   json.RawMessage `json:"rule,omitempty"` // the method's state
+	Memory memory.State    `json:"memory"`
+	Tasks  []taskState     `json:"tasks"`
+}
+
+type taskState struct {
+	Name      string                 `json:"name"`
+	Classes   []int                  `json:"classes"`
+	Ended     bool                   `json:"ended"`
+	Stream    json.RawMessage        `json:"stream,omitempty"` // after the fetched batch
+	Reservoir *memory.ReservoirState `json:"reservoir,omitempty"`
+	Class     []int                  `json:"class,omitempty"` // of the fetched batch
+	Repeat    bool                   `json:"repeat,omitempty"`
+}
+
+// arrays are named: "theta", "memory", the optimiser's slots, and per running task
+// "reservoir/ID" and "batch/ID".
+func taskArray(kind string, id int) string { return fmt.Sprintf("%s/%d", kind, id) }
+
+// snapshot returns the whole state of the learner. Every running stream must be [Resumable].
+func (l *Learner) snapshot() (checkpoint.File, error) {
+	s := learnerState{Method: l.options.Method.Info().Name, Step: l.step, Update: l.update}
+	f := checkpoint.File{Arrays: map[string][]float32{}}
+	var err error
+	if s.Rand, err = l.rng.MarshalBinary(); err != nil {
+		return f, err
+	}
+	if m, ok := l.options.Method.(method.Stateful); ok {
+		if s.Rule, err = m.MarshalState(); err != nil {
+			return f, fmt.Errorf("method %s: %w", s.Method, err)
+		}
+	}
+	if s.Memory, err = l.memory.State(); err != nil {
+		return f, err
+	}
+	f.Arrays["memory"] = l.memory.Pixels()
+	for _, t := range l.tasks {
+		ts, err := t.snapshot(f.Arrays)
+		if err != nil {
+			return f, fmt.Errorf("task %d (%s): %w", t.id, t.Name, err)
+		}
+		s.Tasks = append(s.Tasks, ts)
+	}
+	if f.Arrays["theta"], err = l.Parameters(); err != nil {
+		return f, err
+	}
+	for i, name := range l.programs.rule.slots {
+		values := make([]float32, len(f.Arrays["theta"]))
+		if err := program.ToHost(values, l.state[i]); err != nil {
+			return f, err
+		}
+		f.Arrays[name] = values
+	}
+	f.State, err = json.Marshal(s)
+	return f, err
+}
+
+func (t *task) snapshot(arrays map[string][]float32) (taskState, error) {
+	s := taskState{Name: t.Name, Classes: t.Classes, Ended: t.ended}
+	if t.ended {
+		return s, nil
+	}
+	stream, ok := t.Stream.(Resumable)
+	if !ok {
+		return s, errors.New("its stream is not Resumable, so the learner cannot be saved while it runs")
+	}
+	var err error
+	if s.Stream, err = stream.State(); err != nil {
+		return s, err
+	}
+	reservoir, err := t.reservoir.State()
+	if err != nil {
+		return s, err
+	}
+	s.Reservoir = &reservoir
+	arrays[taskArray("reservoir", t.id)] = memory.Flatten(t.reservoir.Items())
+	s.Class, s.Repeat = slices.Clone(t.current.Class[:t.current.N]), t.current.Repeat
+	width := len(t.current.X) / len(t.current.Class)
+	arrays[taskArray("batch", t.id)] = slices.Clone(t.current.X[:t.current.N*width])
+	return s, nil
+}
+
+// restore takes up what snapshot saved. attach gives back each task that had arrived, by id, with
+// its stream at any position and its test samples.
+func (l *Learner) restore(f checkpoint.File, attach func(id int) (Task, error)) error {
+	var s learnerState
+	if err := json.Unmarshal(f.State, &s); err != nil {
+		return fmt.Errorf("state: %w", err)
+	}
+	if name := l.options.Method.Info().Name; s.Method != name {
+		return fmt.Errorf("it was saved by method %s, this run uses %s", s.Method, name)
+	}
+	total := l.options.Model.Layout().Total
+	for _, name := range append([]string{"theta"}, l.programs.rule.slots...) {
+		if len(f.Arrays[name]) != total {
+			return fmt.Errorf("array %q has %d entries, the model %d parameters", name, len(f.Arrays[name]), total)
+		}
+	}
+	if err := l.rng.UnmarshalBinary(s.Rand); err != nil {
+		return err
+	}
+	if m, ok := l.options.Method.(method.Stateful); ok {
+		if err := m.UnmarshalState(s.Rule); err != nil {
+			return fmt.Errorf("method %s: %w", s.Method, err)
+		}
+	}
+	var err error
+	if l.memory, err = memory.Restore(s.Memory, f.Arrays["memory"], l.options.Model.Inputs()); err != nil {
+		return err
+	}
+	if err := l.restoreTasks(s.Tasks, f.Arrays, attach); err != nil {
+		return err
+	}
+	var moments [][]float32
+	for _, name := range l.programs.rule.slots {
+		moments = append(moments, f.Arrays[name])
+	}
+	l.step, l.update = s.Step, s.Update
+	return l.setParameters(f.Arrays["theta"], moments)
+}
+
+func (l *Learner) restoreTasks(states []taskState, arrays map[string][]float32, attach func(id int) (Task, error)) error {
+	l.tasks = nil
+	l.slots = newSlots(l.options.Increment, l.options.Model.Outputs())
+	for i, s := range states {
+		id := i + 1
+		given, err := attach(id)
+		if err != nil {
+			return fmt.Errorf("task %d (%s): %w", id, s.Name, err)
+		}
+		if !slices.Equal(given.Classes, s.Classes) {
+			return fmt.Errorf("task %d had classes %v, now %v", id, s.Classes, given.Classes)
+		}
+		if err := l.slots.add(id, s.Classes); err != nil {
+			return err
+		}
+		t := &task{Task: given, id: id, ended: s.Ended}
+		if !s.Ended {
+			if err := l.restoreStream(t, s, arrays); err != nil {
+				return fmt.Errorf("task %d (%s): %w", id, s.Name, err)
+			}
+		}
+		l.tasks = append(l.tasks, t)
+	}
+	return nil
+}
+
+func (l *Learner) restoreStream(t *task, s taskState, arrays map[string][]float32) error {
+	size, width := l.options.Batch, l.options.Model.Inputs()
+	stream, ok := t.Stream.(Resumable)
+	if !ok {
+		return errors.New("its stream is not Resumable")
+	}
+	if err := stream.SetState(s.Stream); err != nil {
+		return err
+	}
+	if s.Reservoir == nil {
+		return errors.New("its reservoir is missing")
+	}
+	var err error
+	if t.reservoir, err = memory.RestoreReservoir(*s.Reservoir, arrays[taskArray("reservoir", t.id)], width); err != nil {
+		return err
+	}
+	x := arrays[taskArray("batch", t.id)]
+	if n := len(s.Class); n < 1 || n > size || len(x) != n*width {
+		return fmt.Errorf("a fetched batch of %d samples and %d pixels; want up to %d samples of %d", n, len(x), size, width)
+	}
+	t.current, t.spare = newHostBatch(size, width), newHostBatch(size, width)
+	t.current.N, t.current.Repeat = len(s.Class), s.Repeat
+	copy(t.current.X, x)
+	copy(t.current.Class, s.Class)
+	for i := range s.Class {
+		t.current.task[i] = t.id
+	}
+	return nil
+}
