@@ -1,0 +1,125 @@
+package viz
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+// Accuracy draws the average test accuracy over the tasks started so far against the optimiser
+// step (the paper's Fig. 7), one line a method, and the level of guessing. Several runs of a
+// method give their mean and a band of one standard deviation.
+func Accuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
+	groups, err := Groups(runs)
+	if err != nil {
+		return nil, err
+	}
+	p := t.newPlot("optimiser step", "accuracy over started tasks, %")
+	p.Add(t.horizontals())
+	ends := &endLabels{theme: t}
+	low, high := math.Inf(1), 0.0
+	if sameTimeline(runs) {
+		p.Add(arrivals(t, runs[0]))
+		line, err := chanceLine(t, runs[0])
+		if err != nil {
+			return nil, err
+		}
+		p.Add(line)
+		last := line.XYs[len(line.XYs)-1]
+		ends.labels = append(ends.labels, endLabel{x: last.X, y: last.Y, text: "guessing", line: line.LineStyle})
+		low = last.Y
+	}
+	drawn := false
+	for _, g := range groups {
+		c := meanCurve(g.Runs)
+		if len(c.steps) == 0 {
+			continue
+		}
+		drawn = true
+		if err := addCurve(t, p, g, c); err != nil {
+			return nil, err
+		}
+		s, n := t.Method(g.Method), len(c.steps)-1
+		ends.labels = append(ends.labels, endLabel{x: c.steps[n], y: c.mean[n], text: g.Label, line: s.line(1), glyph: s.glyph(2.6)})
+		for i := range c.mean {
+			low, high = math.Min(low, c.mean[i]-c.std[i]), math.Max(high, c.mean[i]+c.std[i])
+		}
+	}
+	if !drawn {
+		return nil, errors.New("viz: none of the runs has an accuracy curve; evaluate at task ends at least")
+	}
+	p.Add(ends)
+	p.X.Min = 0
+	for _, r := range runs {
+		p.X.Max = math.Max(p.X.Max, float64(lastStep(r)+1))
+	}
+	p.Y.Min, p.Y.Max = math.Max(0, low-6), math.Min(100, high+6)
+	alt := fmt.Sprintf("Average accuracy over the started tasks against the optimiser step, for %d methods.", len(groups))
+	return newFigure(t, 290, alt, []*plot.Plot{p}), nil
+}
+
+func addCurve(t *Theme, p *plot.Plot, g Group, c curve) error {
+	xys := make(plotter.XYs, len(c.steps))
+	low, high := make(plotter.XYs, len(c.steps)), make(plotter.XYs, len(c.steps))
+	for i, x := range c.steps {
+		xys[i] = plotter.XY{X: x, Y: c.mean[i]}
+		low[i] = plotter.XY{X: x, Y: c.mean[i] - c.std[i]}
+		high[i] = plotter.XY{X: x, Y: c.mean[i] + c.std[i]}
+	}
+	s := t.Method(g.Method)
+	if len(g.Runs) > 1 && len(xys) > 1 {
+		band, err := t.band(low, high, s)
+		if err != nil {
+			return err
+		}
+		p.Add(band)
+	}
+	line, points, err := plotter.NewLinePoints(xys)
+	if err != nil {
+		return err
+	}
+	line.LineStyle = s.line(1.6)
+	points.GlyphStyle = s.glyph(2.4)
+	p.Add(line)
+	if len(xys) <= 40 {
+		p.Add(points)
+	}
+	return nil
+}
+
+// arrivals marks the steps at which tasks begin.
+func arrivals(t *Theme, run *results.Run) *verticals {
+	v := &verticals{theme: t}
+	for i, task := range run.Tasks {
+		label := fmt.Sprint(task.ID)
+		if i == 0 {
+			label = "task 1"
+		}
+		v.marks = append(v.marks, vertical{x: float64(task.Start), label: label})
+	}
+	return v
+}
+
+func chanceLine(t *Theme, run *results.Run) (*plotter.Line, error) {
+	var xys plotter.XYs
+	end := lastStep(run)
+	for _, task := range run.Tasks {
+		level := Chance(run, task.Start)
+		if n := len(xys); n > 0 {
+			xys = append(xys, plotter.XY{X: float64(task.Start), Y: xys[n-1].Y})
+		}
+		xys = append(xys, plotter.XY{X: float64(task.Start), Y: level})
+	}
+	xys = append(xys, plotter.XY{X: float64(end), Y: xys[len(xys)-1].Y})
+	line, err := plotter.NewLine(xys)
+	if err != nil {
+		return nil, err
+	}
+	line.LineStyle = t.line(t.Muted, 1, 1, 2)
+	return line, nil
+}

@@ -1,0 +1,221 @@
+package viz
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+// Certificates draws the proofs that came with an EMGD run's steps: how far the worst slack falls
+// below 0 and the duality gap, on a logarithmic axis with 0 as its floor; and for each stream its
+// elastic factor σ and its weight λ. Steps are gathered so that at most some 250 points remain: the
+// worst of the gathered steps above, their mean below.
+func Certificates(t *Theme, records []results.Record) (*Figure, error) {
+	var kept []results.Record
+	for i := range records {
+		if certified(&records[i]) {
+			kept = append(kept, records[i])
+		}
+	}
+	if len(kept) == 0 {
+		return nil, errors.New("viz: no record holds a certificate (λ, σ and slacks); record a run of an EMGD method")
+	}
+	bucket := (len(kept) + 249) / 250
+	proof, err := proofPlot(t, kept, bucket)
+	if err != nil {
+		return nil, err
+	}
+	sigma, err := streamPlot(t, kept, bucket, "elastic factor σ", func(r *results.Record) []float64 { return r.Sigma })
+	if err != nil {
+		return nil, err
+	}
+	sigma.X.Label.Text = ""
+	sigma.X.Tick.Marker = withoutLabels{sigma.X.Tick.Marker}
+	lambda, err := streamPlot(t, kept, bucket, "weight λ", func(r *results.Record) []float64 { return r.Lambda })
+	if err != nil {
+		return nil, err
+	}
+	proof.X.Label.Text = ""
+	proof.X.Tick.Marker = withoutLabels{proof.X.Tick.Marker}
+	for _, p := range []*plot.Plot{proof, sigma, lambda} {
+		p.X.Min, p.X.Max = float64(kept[0].Step), float64(kept[len(kept)-1].Step)
+	}
+	alt := fmt.Sprintf("Optimality certificates of %d steps, with the elastic factors and weights of each stream.", len(kept))
+	f := newFigure(t, 430, alt, []*plot.Plot{proof}, []*plot.Plot{sigma}, []*plot.Plot{lambda})
+	f.Share = []float64{1, 1, 1.15}
+	f.key = proofKey(t)
+	if bucket > 1 {
+		f.key = append(f.key, keyEntry{label: fmt.Sprintf("(%d steps a point)", bucket)})
+	}
+	f.key = append(f.key, streamKey(t, kept)...)
+	return f, nil
+}
+
+const exactFloor = -18 // the exponent under which a breach is drawn as 0
+
+func proofStyles(t *Theme) [2]draw.GlyphStyle {
+	return [2]draw.GlyphStyle{
+		{Color: t.Ink, Radius: vg.Points(1.6), Shape: draw.CircleGlyph{}},
+		{Color: t.Muted, Radius: vg.Points(1.8), Shape: draw.RingGlyph{}},
+	}
+}
+
+func proofKey(t *Theme) []keyEntry {
+	s := proofStyles(t)
+	return []keyEntry{
+		{label: "worst slack below 0, relative", glyph: s[0]},
+		{label: "duality gap, relative", glyph: s[1]},
+		{label: "tolerance 1e-9", line: t.line(t.Hues[0], 1, 4, 2)},
+	}
+}
+
+// proofPlot draws the worst breach and gap of each bucket by their exponents.
+func proofPlot(t *Theme, records []results.Record, bucket int) (*plot.Plot, error) {
+	var breach, gap plotter.XYs
+	high := math.Log10(Tolerance) + 1
+	for lo := 0; lo < len(records); lo += bucket {
+		hi := min(lo+bucket, len(records))
+		b, g := 0.0, 0.0
+		for i := lo; i < hi; i++ {
+			b = math.Max(b, -relativeSlack(&records[i]))
+			g = math.Max(g, records[i].Gap)
+		}
+		x := float64(records[lo].Step+records[hi-1].Step) / 2
+		breach = append(breach, plotter.XY{X: x, Y: exponent(b)})
+		gap = append(gap, plotter.XY{X: x, Y: exponent(g)})
+		high = max(high, exponent(b)+1, exponent(g)+1)
+	}
+	p := t.newPlot("optimiser step", "breach, relative")
+	p.Add(t.horizontals())
+	limit := math.Log10(Tolerance)
+	line, err := plotter.NewLine(plotter.XYs{{X: breach[0].X, Y: limit}, {X: breach[len(breach)-1].X, Y: limit}})
+	if err != nil {
+		return nil, err
+	}
+	line.LineStyle = t.line(t.Hues[0], 1, 4, 2)
+	p.Add(line)
+	for i, xys := range []plotter.XYs{gap, breach} {
+		points, err := plotter.NewScatter(xys)
+		if err != nil {
+			return nil, err
+		}
+		points.GlyphStyle = proofStyles(t)[1-i]
+		p.Add(points)
+	}
+	p.Y.Min, p.Y.Max = exactFloor-0.5, high
+	p.Y.Tick.Marker = powerTicks{floor: exactFloor}
+	return p, nil
+}
+
+func exponent(x float64) float64 {
+	if !(x > 0) {
+		return exactFloor
+	}
+	return math.Max(exactFloor, math.Log10(x))
+}
+
+// streamPlot draws a quantity of each stream over the steps, named at the lines' ends.
+func streamPlot(t *Theme, records []results.Record, bucket int, label string, values func(*results.Record) []float64) (*plot.Plot, error) {
+	p := t.newPlot("optimiser step", label)
+	p.Add(t.horizontals())
+	lines := map[int]*streamLine{}
+	tasks := 0
+	for i := range records {
+		r := &records[i]
+		for j, id := range r.IDs {
+			if lines[id] == nil {
+				lines[id] = &streamLine{id: id}
+			}
+			lines[id].add(i/bucket, float64(r.Step), values(r)[j])
+			tasks = max(tasks, id)
+		}
+	}
+	for _, id := range sortedIDs(lines) {
+		l := lines[id]
+		line, err := plotter.NewLine(l.points())
+		if err != nil {
+			return nil, err
+		}
+		line.LineStyle = streamStyle(t, id, tasks)
+		p.Add(line)
+	}
+	p.Y.Min = 0
+	p.Y.Max *= 1.05
+	return p, nil
+}
+
+func streamStyle(t *Theme, id, tasks int) draw.LineStyle {
+	if id == 0 {
+		return t.line(t.Muted, 1.2, 4, 2)
+	}
+	return t.line(t.stream(id-1, tasks), 1.4)
+}
+
+// streamKey names the streams of the records, the memory last; of many tasks only the first, the
+// middle one and the last, since the colours between them follow the order.
+func streamKey(t *Theme, records []results.Record) []keyEntry {
+	seen := map[int]bool{}
+	tasks := 0
+	for i := range records {
+		for _, id := range records[i].IDs {
+			seen[id] = true
+			tasks = max(tasks, id)
+		}
+	}
+	var key []keyEntry
+	for id := 1; id <= tasks; id++ {
+		if seen[id] && (tasks <= 8 || id == 1 || id == (tasks+1)/2 || id == tasks) {
+			key = append(key, keyEntry{label: fmt.Sprintf("task %d", id), line: streamStyle(t, id, tasks)})
+		}
+	}
+	if seen[0] {
+		key = append(key, keyEntry{label: "memory", line: streamStyle(t, 0, tasks)})
+	}
+	return key
+}
+
+// streamLine gathers one stream's values into buckets of steps.
+type streamLine struct {
+	id      int
+	buckets []int
+	sums    []plotter.XY
+	counts  []float64
+}
+
+func (l *streamLine) add(bucket int, x, y float64) {
+	n := len(l.buckets)
+	if n == 0 || l.buckets[n-1] != bucket {
+		l.buckets = append(l.buckets, bucket)
+		l.sums = append(l.sums, plotter.XY{})
+		l.counts = append(l.counts, 0)
+		n++
+	}
+	l.sums[n-1].X += x
+	l.sums[n-1].Y += y
+	l.counts[n-1]++
+}
+
+func (l *streamLine) points() plotter.XYs {
+	var xys plotter.XYs
+	for i, s := range l.sums {
+		xys = append(xys, plotter.XY{X: s.X / l.counts[i], Y: s.Y / l.counts[i]})
+	}
+	return xys
+}
+
+func sortedIDs(lines map[int]*streamLine) []int {
+	var ids []int
+	for id := 0; len(ids) < len(lines); id++ {
+		if lines[id] != nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}

@@ -1,0 +1,85 @@
+package viz
+
+import (
+	"slices"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+// curve is the mean over runs of the accuracy over time, in percent.
+type curve struct {
+	steps     []float64
+	mean, std []float64
+}
+
+// meanCurve takes the runs' curves on all their steps together, from where the last of them
+// begins to where the first of them ends; between two evaluations a run's curve is linear.
+func meanCurve(runs []*results.Run) curve {
+	var steps []int
+	first, last := -1, -1
+	for _, r := range runs {
+		if len(r.Curve) == 0 {
+			return curve{}
+		}
+		for _, p := range r.Curve {
+			steps = append(steps, p.Step)
+		}
+		begin, end := r.Curve[0].Step, r.Curve[len(r.Curve)-1].Step
+		first = max(first, begin)
+		if last < 0 || end < last {
+			last = end
+		}
+	}
+	slices.Sort(steps)
+	var c curve
+	for _, step := range slices.Compact(steps) {
+		if step < first || step > last {
+			continue
+		}
+		accs := make([]float64, len(runs))
+		for i, r := range runs {
+			accs[i] = 100 * interpolate(r.Curve, step)
+		}
+		mean, std := meanStd(accs)
+		c.steps = append(c.steps, float64(step))
+		c.mean = append(c.mean, mean)
+		c.std = append(c.std, std)
+	}
+	return c
+}
+
+// interpolate returns the mean accuracy at a step within the curve.
+func interpolate(points []results.Point, step int) float64 {
+	i, found := slices.BinarySearchFunc(points, step, func(p results.Point, s int) int { return p.Step - s })
+	if found {
+		return points[i].Mean
+	}
+	a, b := points[i-1], points[i]
+	x := float64(step-a.Step) / float64(b.Step-a.Step)
+	return a.Mean*(1-x) + b.Mean*x
+}
+
+// Chance returns the accuracy in percent of guessing after a step: the mean over the tasks
+// started by then of one over the number of classes to choose from, which are the task's own
+// ("task" increment) or those of all tasks started ("class" increment).
+func Chance(run *results.Run, step int) float64 {
+	seen := map[int]bool{}
+	started, sum := 0, 0.0
+	for _, t := range run.Tasks {
+		if t.Start > step || len(t.Classes) == 0 {
+			continue
+		}
+		started++
+		sum += 1 / float64(len(t.Classes))
+		for _, c := range t.Classes {
+			seen[c] = true
+		}
+	}
+	switch {
+	case started == 0:
+		return 0
+	case run.Increment == "class":
+		return 100 / float64(len(seen))
+	}
+	return 100 * sum / float64(started)
+}

@@ -1,0 +1,187 @@
+package viz
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgpdf"
+	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
+)
+
+// Figure is one plot, or a small table of plots with one key above them.
+type Figure struct {
+	// Rows are drawn from the top; the plots of a row stand side by side, those of a column are
+	// aligned. Callers may change them before drawing.
+	Rows [][]*plot.Plot
+	// Share is each row's part of the height; nil means equal parts.
+	Share []float64
+	// Width and Height are the size that Encode and Save give to the plots; the key comes on top.
+	Width, Height vg.Length
+	// Alt describes the figure in a sentence, for those who cannot see it.
+	Alt string
+
+	theme *Theme
+	key   []keyEntry
+}
+
+const (
+	wide   vg.Length = 600 // points
+	narrow vg.Length = 280
+	gutter vg.Length = 14
+	margin vg.Length = 4 // around the whole
+	// dpi of PNG files: two pixels for each of a 72 dpi screen.
+	dpi = 144
+)
+
+func newFigure(t *Theme, height vg.Length, alt string, rows ...[]*plot.Plot) *Figure {
+	return &Figure{Rows: rows, Width: wide, Height: height, Alt: alt, theme: t}
+}
+
+// Narrow returns the figure for a narrow page: its plots below each other. The plots are shared
+// with the figure that it was made from.
+func (f *Figure) Narrow() *Figure {
+	n := *f
+	n.Rows, n.Share, n.Height = nil, nil, 0
+	for i, row := range f.Rows {
+		for _, p := range row {
+			share := f.share(i)
+			n.Rows = append(n.Rows, []*plot.Plot{p})
+			n.Share = append(n.Share, share)
+			n.Height += f.Height * vg.Length(share)
+		}
+	}
+	n.Width = narrow
+	return &n
+}
+
+func (f *Figure) share(row int) float64 {
+	if f.Share == nil {
+		return 1 / float64(len(f.Rows))
+	}
+	sum := 0.0
+	for _, s := range f.Share {
+		sum += s
+	}
+	return f.Share[row] / sum
+}
+
+// Draw draws the figure onto all of c.
+func (f *Figure) Draw(c draw.Canvas) {
+	c.SetColor(f.theme.Background)
+	c.Fill(c.Rectangle.Path())
+	c = draw.Crop(c, margin, -margin, margin, -margin)
+	c.Max.Y -= f.drawKey(c)
+	tiles := f.tiles(c)
+	for i, row := range f.Rows {
+		for j, p := range row {
+			p.Draw(tiles[i][j])
+		}
+	}
+}
+
+// tiles cuts c into one canvas for each plot, such that the data of a column start and end at
+// the same place, whatever the width of the labels beside them.
+func (f *Figure) tiles(c draw.Canvas) [][]draw.Canvas {
+	out := make([][]draw.Canvas, len(f.Rows))
+	top := c.Max.Y
+	height := c.Max.Y - c.Min.Y - gutter*vg.Length(len(f.Rows)-1)
+	for i, row := range f.Rows {
+		h := height * vg.Length(f.share(i))
+		w := (c.Max.X - c.Min.X - gutter*vg.Length(len(row)-1)) / vg.Length(len(row))
+		for j := range row {
+			tile := c
+			tile.Min = vg.Point{X: c.Min.X + vg.Length(j)*(w+gutter), Y: top - h}
+			tile.Max = vg.Point{X: tile.Min.X + w, Y: top}
+			out[i] = append(out[i], tile)
+		}
+		top -= h + gutter
+	}
+	if len(f.Rows) > 1 && sameLength(f.Rows) {
+		for j := range f.Rows[0] {
+			f.alignColumn(out, j)
+		}
+	}
+	return out
+}
+
+func (f *Figure) alignColumn(tiles [][]draw.Canvas, j int) {
+	left, right := make([]vg.Length, len(tiles)), make([]vg.Length, len(tiles))
+	var maxLeft, maxRight vg.Length
+	for i := range tiles {
+		tile := tiles[i][j]
+		data := f.Rows[i][j].DataCanvas(tile)
+		left[i], right[i] = data.Min.X-tile.Min.X, tile.Max.X-data.Max.X
+		maxLeft, maxRight = max(maxLeft, left[i]), max(maxRight, right[i])
+	}
+	for i := range tiles {
+		tiles[i][j].Min.X += maxLeft - left[i]
+		tiles[i][j].Max.X -= maxRight - right[i]
+	}
+}
+
+func sameLength(rows [][]*plot.Plot) bool {
+	for _, row := range rows {
+		if len(row) != len(rows[0]) {
+			return false
+		}
+	}
+	return true
+}
+
+// Encode writes the figure at its size in a format: "png", "svg" or "pdf".
+func (f *Figure) Encode(w io.Writer, format string) error {
+	if len(f.Rows) == 0 || f.Width <= 0 || f.Height <= 0 {
+		return errors.New("viz: the figure is empty; it must come from one of the package's functions")
+	}
+	_, keyHeight := f.placeKey(f.Width - 2*margin)
+	height := f.Height + keyHeight
+	switch format {
+	case "png":
+		c := vgimg.NewWith(vgimg.UseWH(f.Width, height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(f.theme.Background))
+		f.Draw(draw.New(c))
+		_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
+		return err
+	case "svg":
+		c := vgsvg.New(f.Width, height)
+		f.Draw(draw.New(c))
+		var buf bytes.Buffer
+		if _, err := c.WriteTo(&buf); err != nil {
+			return err
+		}
+		_, err := w.Write(withFallbackFonts(buf.Bytes()))
+		return err
+	case "pdf":
+		c := vgpdf.New(f.Width, height)
+		c.EmbedFonts(true)
+		f.Draw(draw.New(c))
+		_, err := c.WriteTo(w)
+		return err
+	}
+	return fmt.Errorf("viz: unknown format %q; known are png, svg and pdf", format)
+}
+
+// Save writes the figure to path in the format that its extension names: .png, .svg or .pdf.
+func (f *Figure) Save(path string) error {
+	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")
+	var buf bytes.Buffer
+	if err := f.Encode(&buf, format); err != nil {
+		return fmt.Errorf("save %s: %w", path, err)
+	}
+	return atomicfile.WriteBytes(path, buf.Bytes())
+}
+
+// withFallbackFonts names fonts of the same widths after Liberation Sans, which few readers have.
+func withFallbackFonts(svg []byte) []byte {
+	return bytes.ReplaceAll(svg, []byte("font-family:Liberation Sans;"),
+		[]byte("font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif;"))
+}

@@ -1,0 +1,197 @@
+package viz_test
+
+import (
+	"bytes"
+	"encoding/xml"
+	"image/color"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/viz"
+	"github.com/parallelcl/parallelcl/viz/internal/sample"
+)
+
+// figures draws every figure of the package.
+func figures(t *testing.T, theme *viz.Theme, runs []*results.Run, traces []viz.Trace) map[string]*viz.Figure {
+	t.Helper()
+	out := map[string]*viz.Figure{}
+	add := func(name string, fig *viz.Figure, err error) {
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		out[name] = fig
+	}
+	fig, err := viz.Timeline(theme, runs[0])
+	add("Timeline", fig, err)
+	fig, err = viz.Accuracy(theme, runs...)
+	add("Accuracy", fig, err)
+	fig, err = viz.TaskAccuracy(theme, runs...)
+	add("TaskAccuracy", fig, err)
+	fig, err = viz.Certificates(theme, sample.Records(runs[0]))
+	add("Certificates", fig, err)
+	fig, err = viz.ToyDescent(theme, traces...)
+	add("ToyDescent", fig, err)
+	fig, err = viz.ToyPaths(theme, traces...)
+	add("ToyPaths", fig, err)
+	fig, err = viz.ToyLosses(theme, traces...)
+	add("ToyLosses", fig, err)
+	return out
+}
+
+func TestFormatsAndThemes(t *testing.T) {
+	runs, traces := sample.Runs(1), sample.Traces()
+	for _, theme := range []*viz.Theme{viz.Light, viz.Dark} {
+		for name, fig := range figures(t, theme, runs, traces) {
+			for _, f := range []*viz.Figure{fig, fig.Narrow()} {
+				checkPNG(t, name, f, theme.Background)
+				checkSVG(t, name, f)
+			}
+			var buf bytes.Buffer
+			if err := fig.Encode(&buf, "pdf"); err != nil || !bytes.HasPrefix(buf.Bytes(), []byte("%PDF-")) {
+				t.Errorf("%s: pdf: %v, starts with %q", name, err, buf.Bytes()[:min(8, buf.Len())])
+			}
+			if fig.Alt == "" {
+				t.Errorf("%s has no description", name)
+			}
+		}
+	}
+}
+
+// checkPNG: two pixels a point, the theme's background in the corners, and something drawn.
+func checkPNG(t *testing.T, name string, fig *viz.Figure, background color.NRGBA) {
+	t.Helper()
+	var buf bytes.Buffer
+	if err := fig.Encode(&buf, "png"); err != nil {
+		t.Fatalf("%s: png: %v", name, err)
+	}
+	img, err := png.Decode(&buf)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	b := img.Bounds()
+	if want := int(2*fig.Width + 0.5); b.Dx() != want {
+		t.Errorf("%s is %d pixels wide, want %d", name, b.Dx(), want)
+	}
+	for _, y := range []int{b.Min.Y, b.Max.Y - 1} {
+		if got := color.NRGBAModel.Convert(img.At(b.Min.X, y)); got != background {
+			t.Errorf("%s: corner %v, want the background %v", name, got, background)
+		}
+	}
+	const stride = 3
+	drawn := 0
+	for y := b.Min.Y; y < b.Max.Y; y += stride {
+		for x := b.Min.X; x < b.Max.X; x += stride {
+			if color.NRGBAModel.Convert(img.At(x, y)) != background {
+				drawn++
+			}
+		}
+	}
+	if all := b.Dx() * b.Dy() / stride / stride; drawn < all/200 {
+		t.Errorf("%s: only %d of %d pixels drawn", name, drawn, all)
+	}
+}
+
+// checkSVG: well-formed, with fonts that a reader's machine can replace by one of equal width.
+func checkSVG(t *testing.T, name string, fig *viz.Figure) {
+	t.Helper()
+	var buf bytes.Buffer
+	if err := fig.Encode(&buf, "svg"); err != nil {
+		t.Fatalf("%s: svg: %v", name, err)
+	}
+	text := buf.String()
+	if strings.Contains(text, "font-family:Liberation Sans;") || !strings.Contains(text, "Arial") {
+		t.Errorf("%s: svg has no fallback fonts", name)
+	}
+	dec := xml.NewDecoder(&buf)
+	for {
+		if _, err := dec.Token(); err == io.EOF {
+			return
+		} else if err != nil {
+			t.Fatalf("%s: svg: %v", name, err)
+		}
+	}
+}
+
+func TestSameInputSameBytes(t *testing.T) {
+	for _, format := range []string{"png", "svg"} {
+		a, b := figures(t, viz.Light, sample.Runs(2), sample.Traces()), figures(t, viz.Light, sample.Runs(2), sample.Traces())
+		for name := range a {
+			var x, y bytes.Buffer
+			if err := a[name].Encode(&x, format); err != nil {
+				t.Fatal(err)
+			}
+			if err := b[name].Encode(&y, format); err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(x.Bytes(), y.Bytes()) {
+				t.Errorf("%s: two drawings differ as %s", name, format)
+			}
+		}
+	}
+}
+
+func TestSave(t *testing.T) {
+	fig, err := viz.Timeline(viz.Light, sample.Runs(1)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "new", "figure.SVG")
+	if err := fig.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := os.ReadFile(path); err != nil || !bytes.Contains(data, []byte("<svg")) {
+		t.Errorf("saved file: %v", err)
+	}
+	err = fig.Save(filepath.Join(dir, "figure.gif"))
+	if err == nil || !strings.Contains(err.Error(), "png, svg and pdf") {
+		t.Errorf("unknown format: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "figure.gif")); !os.IsNotExist(err) {
+		t.Errorf("a failed save left a file: %v", err)
+	}
+	if err := new(viz.Figure).Encode(io.Discard, "png"); err == nil {
+		t.Error("an empty figure was encoded")
+	}
+}
+
+// A grid of the paper's size, and the smallest run, must be drawn too.
+func TestExtremeSizes(t *testing.T) {
+	var many []*results.Run
+	for _, m := range []string{"avggrad", "er", "mgda", "emgd-gmc", "emgd-gmc+me", "emgd-gs", "sum", "agem", "gem", "dwa",
+		"gradnorm", "pcgrad", "rlw", "graddrop", "maxdo", "mega1", "unheard-of"} {
+		r := sample.Run(m, strings.ToUpper(m), 1)
+		r.Curve = r.Curve[:1]
+		for len(r.Tasks) < 20 {
+			task := r.Tasks[len(r.Tasks)-1]
+			task.ID++
+			task.Start += 60
+			task.End += 60
+			r.Tasks = append(r.Tasks, task)
+			r.Curve = append(r.Curve, results.Point{Step: task.End, Mean: task.AccFinal})
+		}
+		r.Steps = r.Tasks[19].End + 1
+		many = append(many, r)
+	}
+	one := &results.Run{ID: "one", Method: "mgda", MethodTitle: "MGDA", Dataset: "glyphs", Increment: "class", Steps: 1,
+		Tasks: []results.Task{{ID: 1, AccEnd: 1, AccFinal: 1}},
+		Curve: []results.Point{{Step: 0, Mean: 1}}}
+	short := []viz.Trace{{Method: "mgda", X: []float64{3, 3}, Y: []float64{3, 3}, F1: []float64{1, 1}, F2: []float64{2, 2}}}
+	for _, c := range []struct {
+		runs   []*results.Run
+		traces []viz.Trace
+	}{{many, sample.Traces()}, {[]*results.Run{one}, short}} {
+		for name, fig := range figures(t, viz.Light, c.runs, c.traces) {
+			for _, f := range []*viz.Figure{fig, fig.Narrow()} {
+				if err := f.Encode(io.Discard, "png"); err != nil {
+					t.Errorf("%s of %d runs: %v", name, len(c.runs), err)
+				}
+			}
+		}
+	}
+}

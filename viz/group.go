@@ -1,0 +1,147 @@
+package viz
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+// Group holds the runs of one method with one set of parameters, which differ in seed, label set
+// or timeline only: the repetitions that figures and tables take the mean of.
+type Group struct {
+	Method string // e.g. "emgd-gmc"
+	Label  string // as in print, with the parameters where the method occurs with several sets
+	Runs   []*results.Run
+}
+
+// Groups sorts runs into groups, in the order of their first run. It returns an error if a run
+// is malformed or if they are not all of one data set and one increment.
+func Groups(runs []*results.Run) ([]Group, error) {
+	if len(runs) == 0 {
+		return nil, errors.New("viz: no runs to draw")
+	}
+	var groups []Group
+	var keys []string
+	for _, r := range runs {
+		if err := checkRun(r); err != nil {
+			return nil, err
+		}
+		if r.Dataset != runs[0].Dataset || r.Increment != runs[0].Increment {
+			return nil, fmt.Errorf("viz: run %s is %s, %s-incremental and run %s is %s, %s-incremental: draw them in two figures",
+				runs[0].ID, runs[0].Dataset, runs[0].Increment, r.ID, r.Dataset, r.Increment)
+		}
+		params, err := json.Marshal(r.Params)
+		if err != nil {
+			return nil, fmt.Errorf("viz: run %s: parameters: %w", r.ID, err)
+		}
+		key := r.Method + " " + string(params)
+		i := slices.Index(keys, key)
+		if i < 0 {
+			i = len(keys)
+			keys = append(keys, key)
+			groups = append(groups, Group{Method: r.Method, Label: r.MethodTitle})
+			if r.MethodTitle == "" {
+				groups[i].Label = r.Method
+			}
+		}
+		groups[i].Runs = append(groups[i].Runs, r)
+	}
+	tellApart(groups)
+	return groups, nil
+}
+
+// checkRun refuses what would make an empty or false figure.
+func checkRun(r *results.Run) error {
+	if r == nil {
+		return errors.New("viz: a run is nil")
+	}
+	if len(r.Tasks) == 0 {
+		return fmt.Errorf("viz: run %s has no tasks", r.ID)
+	}
+	for _, t := range r.Tasks {
+		if t.Start < 0 || t.End < t.Start {
+			return fmt.Errorf("viz: run %s: task %d lasts from step %d to %d", r.ID, t.ID, t.Start, t.End)
+		}
+		if !fraction(t.AccEnd) || !fraction(t.AccFinal) {
+			return fmt.Errorf("viz: run %s: task %d has accuracies %v and %v; want fractions in [0, 1]", r.ID, t.ID, t.AccEnd, t.AccFinal)
+		}
+	}
+	for i, p := range r.Curve {
+		if !fraction(p.Mean) {
+			return fmt.Errorf("viz: run %s: the accuracy after step %d is %v; want a fraction in [0, 1]", r.ID, p.Step, p.Mean)
+		}
+		if i > 0 && p.Step <= r.Curve[i-1].Step {
+			return fmt.Errorf("viz: run %s: the curve's step %d follows step %d", r.ID, p.Step, r.Curve[i-1].Step)
+		}
+	}
+	return nil
+}
+
+// tellApart adds the parameters to labels that several groups share.
+func tellApart(groups []Group) {
+	count := map[string]int{}
+	for _, g := range groups {
+		count[g.Label]++
+	}
+	for i, g := range groups {
+		if count[g.Label] < 2 {
+			continue
+		}
+		params := g.Runs[0].Params
+		var parts []string
+		for _, k := range sortedKeys(params) {
+			parts = append(parts, fmt.Sprintf("%s=%v", k, params[k]))
+		}
+		if len(parts) > 0 {
+			groups[i].Label += " " + strings.Join(parts, " ")
+		}
+	}
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// sameTimeline says whether all runs have their tasks at the same steps.
+func sameTimeline(runs []*results.Run) bool {
+	for _, r := range runs[1:] {
+		if !slices.EqualFunc(r.Tasks, runs[0].Tasks, func(a, b results.Task) bool {
+			return a.Start == b.Start && a.End == b.End
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// lastStep is the last step of any task.
+func lastStep(r *results.Run) int {
+	last := 0
+	for _, t := range r.Tasks {
+		last = max(last, t.End)
+	}
+	return last
+}
+
+// meanStd returns the mean and the population standard deviation.
+func meanStd(xs []float64) (mean, std float64) {
+	var m results.Moment
+	for _, x := range xs {
+		m.Add(x)
+	}
+	return m.Mean, math.Sqrt(m.M2 / float64(m.N))
+}
+
+func fraction(x float64) bool { return x >= 0 && x <= 1 }
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -1,0 +1,100 @@
+package viz
+
+import (
+	"math"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+// Tolerance is the breach of an optimality condition, relative to its scale, up to which it is
+// taken for rounding.
+const Tolerance = 1e-9
+
+// converged is the norm of a gradient, relative to the largest, below which its row is left out
+// (METHODS §0).
+const converged = 1e-12
+
+// CertificateStats sums up the certificates of a run's steps.
+type CertificateStats struct {
+	Steps      int // steps with a certificate
+	Holding    int // of them, those solved with every slack ≥ −Tolerance and a gap ≤ Tolerance
+	Stationary int // of them, those with d = 0
+	// WorstSlack is the lowest slack relative to its scale; positive if none was negative.
+	WorstSlack float64
+	WorstGap   float64 // the largest relative duality gap
+}
+
+// CheckCertificates judges each step's slacks Jᵢ·d − σᵢ‖d‖² against scaleᵢ = ‖Jᵢ‖‖d‖ + σᵢ‖d‖²,
+// the size of the two terms whose difference it is (METHODS §5.1). Without the Gram matrix in the
+// record |Jᵢ·d| takes the place of ‖Jᵢ‖‖d‖, which is stricter.
+func CheckCertificates(records []results.Record) CertificateStats {
+	s := CertificateStats{WorstSlack: math.Inf(1)}
+	for i := range records {
+		r := &records[i]
+		if !certified(r) {
+			continue
+		}
+		s.Steps++
+		slack := relativeSlack(r)
+		unsolved := r.Status == "floor-infeasible" || r.Status == "iteration-limit"
+		if slack >= -Tolerance && r.Gap <= Tolerance && !unsolved {
+			s.Holding++
+		}
+		if r.Status == "stationary" {
+			s.Stationary++
+		}
+		s.WorstSlack = math.Min(s.WorstSlack, slack)
+		s.WorstGap = math.Max(s.WorstGap, r.Gap)
+	}
+	if s.Steps == 0 {
+		s.WorstSlack = 0
+	}
+	return s
+}
+
+func certified(r *results.Record) bool {
+	k := len(r.IDs)
+	return k > 0 && len(r.Lambda) == k && len(r.Sigma) == k && len(r.Slacks) == k
+}
+
+// relativeSlack returns the lowest slack of a step relative to its scale; 0 where d = 0. Rows
+// whose gradient is zero next to the others were left out of the step and promise nothing.
+func relativeSlack(r *results.Record) float64 {
+	if r.Status == "stationary" {
+		return 0
+	}
+	k := len(r.IDs)
+	norm2 := r.NormD * r.NormD
+	withGram := len(r.Gram) == k*k
+	if withGram {
+		norm2 = 0
+		for i := range k {
+			for j := range k {
+				norm2 += r.Lambda[i] * r.Gram[i*k+j] * r.Lambda[j]
+			}
+		}
+		norm2 = math.Max(norm2, 0)
+	}
+	largest := 0.0
+	for i := 0; withGram && i < k; i++ {
+		largest = max(largest, r.Gram[i*k+i])
+	}
+	lowest := math.Inf(1)
+	for i, slack := range r.Slacks {
+		if withGram && r.Lambda[i] == 0 && r.Gram[i*k+i] <= converged*converged*largest {
+			continue
+		}
+		share := r.Sigma[i] * norm2
+		scale := math.Abs(slack+share) + share
+		if withGram {
+			scale = math.Sqrt(r.Gram[i*k+i]*norm2) + share
+		}
+		if scale > 0 {
+			lowest = math.Min(lowest, slack/scale)
+		}
+	}
+	if math.IsInf(lowest, 1) {
+		return 0
+	}
+	return lowest
+}

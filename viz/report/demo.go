@@ -1,0 +1,59 @@
+// Package report writes what a set of runs has shown as one HTML page that needs nothing else, and
+// the picture of it for a README.
+package report
+
+import (
+	"bytes"
+	_ "embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/viz"
+)
+
+// DemoInput is what a demonstration has produced. Only Runs is required; the page leaves out the
+// sections for which there is nothing.
+type DemoInput struct {
+	// Title heads the page; "Parallel continual learning" where it is empty.
+	Title string
+	// Runs are of one data set and one increment. Runs of one method with equal parameters are
+	// taken as repetitions: tables and figures show their mean and standard deviation.
+	Runs []*results.Run
+	// Records holds the steps of one run for each method, by [results.Run].Method. Methods without
+	// certificates are ignored.
+	Records map[string][]results.Record
+	// Toy holds the descents on the two synthetic functions.
+	Toy []viz.Trace
+	// Command is what to type to make the page again.
+	Command string
+	// Version and Backend describe the program; where they are empty, those of the first run.
+	Version, Backend string
+}
+
+//go:embed demo.gohtml
+var demoSource string
+
+var demoPage = template.Must(template.New("demo").Parse(demoSource))
+
+// Demo writes the page: what each method reached, the tasks' timeline, accuracy over time and by
+// task, the toy descent against its known numbers, the certificates of the EMGD steps, and the
+// parameters, versions, checksums and the command behind it. The page is complete in itself: its
+// figures are inline, in a light and a dark version and for wide and narrow screens.
+func Demo(w io.Writer, in DemoInput) error {
+	if len(in.Runs) == 0 {
+		return errors.New("report: no runs; a page needs at least one")
+	}
+	page, err := newPage(&in)
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	var buf bytes.Buffer
+	if err := demoPage.Execute(&buf, page); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	_, err = w.Write(buf.Bytes())
+	return err
+}

@@ -1,0 +1,140 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"strings"
+
+	"github.com/parallelcl/parallelcl/viz"
+)
+
+// page is what the template shows.
+type page struct {
+	Title, Headline string
+	Colors          template.CSS
+	Results         *resultTable
+	Best            string
+	Timeline        template.HTML
+	TimelineNote    string
+	Accuracy        template.HTML
+	Tasks           template.HTML
+	Toy             *toySection
+	Certificates    []certificateSection
+	Tolerance       string
+	About           about
+}
+
+func newPage(in *DemoInput) (*page, error) {
+	first := in.Runs[0]
+	table, err := newResultTable(in.Runs)
+	if err != nil {
+		return nil, err
+	}
+	p := &page{
+		Title:     in.Title,
+		Results:   table,
+		Colors:    methodColors(table.Rows),
+		Headline:  headline(in, table),
+		Best:      table.best(),
+		Tolerance: "10⁻⁹",
+		About:     newAbout(in),
+	}
+	if p.Title == "" {
+		p.Title = "Parallel continual learning"
+	}
+	p.Timeline, err = picture(func(t *viz.Theme) (*viz.Figure, error) { return viz.Timeline(t, first) })
+	if err != nil {
+		return nil, err
+	}
+	p.TimelineNote = timelineNote(in.Runs)
+	if hasCurve(in) {
+		p.Accuracy, err = picture(func(t *viz.Theme) (*viz.Figure, error) { return viz.Accuracy(t, in.Runs...) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	p.Tasks, err = picture(func(t *viz.Theme) (*viz.Figure, error) { return viz.TaskAccuracy(t, in.Runs...) })
+	if err != nil {
+		return nil, err
+	}
+	if p.Toy, err = newToySection(in.Toy); err != nil {
+		return nil, err
+	}
+	p.Certificates, err = newCertificates(in, table)
+	return p, err
+}
+
+func hasCurve(in *DemoInput) bool {
+	for _, r := range in.Runs {
+		if len(r.Curve) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func headline(in *DemoInput, table *resultTable) string {
+	r := in.Runs[0]
+	classes := map[int]bool{}
+	train := 0
+	for _, t := range r.Tasks {
+		train += t.Train
+		for _, c := range t.Classes {
+			classes[c] = true
+		}
+	}
+	methods := "one method learns"
+	if n := len(table.Rows); n > 1 {
+		methods = fmt.Sprintf("%d methods learn", n)
+	}
+	return fmt.Sprintf("Here %s %d tasks of %s, %d classes in all (%s-incremental), from streams that start and end "+
+		"at their own times. Each of %d steps combines the gradients of all streams that are active.",
+		methods, len(r.Tasks), r.Dataset, len(classes), r.Increment, r.Steps)
+}
+
+func timelineNote(runs []runPtr) string {
+	r := runs[0]
+	most, at := 0, 0
+	for _, k := range r.PerK {
+		if k.K > most {
+			most, at = k.K, k.Steps
+		}
+	}
+	note := "Look at the overlaps: a new task joins while others are still in training, and rehearsal of finished tasks starts at the first task's end."
+	if most > 0 {
+		note += fmt.Sprintf(" At the most, %d streams share a step (%d of %d steps).", most, at, r.Steps)
+	}
+	for _, other := range runs[1:] {
+		if other.Timeline != r.Timeline || other.LabelSet != r.LabelSet {
+			return note + " Shown is the first run's timeline; others differ."
+		}
+	}
+	return note
+}
+
+// methodColors defines one CSS variable a row, for both colour schemes.
+func methodColors(rows []resultRow) template.CSS {
+	var light, dark strings.Builder
+	for i, row := range rows {
+		for _, x := range []struct {
+			out   *strings.Builder
+			theme *viz.Theme
+		}{{&light, viz.Light}, {&dark, viz.Dark}} {
+			c := x.theme.Method(row.Method).Color
+			fmt.Fprintf(x.out, "--m%d:#%02x%02x%02x;", i, c.R, c.G, c.B)
+		}
+	}
+	return template.CSS(":root{" + light.String() + "}@media screen and (prefers-color-scheme:dark){:root{" + dark.String() + "}}")
+}
+
+// meanStd returns the mean and the population standard deviation.
+func meanStd(xs []float64) (mean, std float64) {
+	for _, x := range xs {
+		mean += x / float64(len(xs))
+	}
+	for _, x := range xs {
+		std += (x - mean) * (x - mean) / float64(len(xs))
+	}
+	return mean, math.Sqrt(std)
+}

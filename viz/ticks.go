@@ -1,0 +1,70 @@
+package viz
+
+import (
+	"math"
+	"strconv"
+
+	"gonum.org/v1/plot"
+)
+
+// roundTicks puts about n labels at multiples of 1, 2 or 5 times a power of ten, all with the
+// decimals that the multiple needs.
+type roundTicks struct{ n int }
+
+func (r roundTicks) Ticks(lo, hi float64) []plot.Tick {
+	if !(hi > lo) {
+		return nil
+	}
+	power := math.Pow(10, math.Floor(math.Log10((hi-lo)/float64(r.n))))
+	step := power
+	for _, m := range []float64{1, 2, 5, 10} {
+		step = m * power
+		if (hi-lo)/step <= float64(r.n) {
+			break
+		}
+	}
+	decimals := max(0, int(-math.Floor(math.Log10(step)+1e-9)))
+	var ticks []plot.Tick
+	for i := math.Ceil(lo/step - 1e-9); i*step <= hi+1e-9*step; i++ {
+		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step+0, 'f', decimals, 64)})
+	}
+	return ticks
+}
+
+// withoutLabels keeps the tick marks where the plot below names them.
+type withoutLabels struct{ plot.Ticker }
+
+func (w withoutLabels) Ticks(lo, hi float64) []plot.Tick {
+	ticks := w.Ticker.Ticks(lo, hi)
+	for i := range ticks {
+		ticks[i].Label = ""
+	}
+	return ticks
+}
+
+// wholeTicks are ticks at whole numbers, at most about six.
+type wholeTicks struct{}
+
+func (wholeTicks) Ticks(lo, hi float64) []plot.Tick {
+	step := math.Max(1, math.Ceil((hi-lo)/6))
+	var ticks []plot.Tick
+	for v := math.Ceil(lo/step) * step; v <= hi; v += step {
+		ticks = append(ticks, plot.Tick{Value: v, Label: strconv.Itoa(int(v))})
+	}
+	return ticks
+}
+
+// powerTicks label every so many powers of ten on an axis that holds the exponent: the values
+// are log₁₀, so that zero can be put on a floor.
+type powerTicks struct {
+	floor float64 // the exponent that stands for zero
+}
+
+func (p powerTicks) Ticks(lo, hi float64) []plot.Tick {
+	ticks := []plot.Tick{{Value: p.floor, Label: "0"}}
+	step := math.Max(2, math.Ceil((hi-p.floor)/5))
+	for v := p.floor + step; v <= hi+1e-9; v += step {
+		ticks = append(ticks, plot.Tick{Value: v, Label: "1e" + strconv.Itoa(int(v))})
+	}
+	return ticks
+}

@@ -1,0 +1,185 @@
+package viz
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/parallelcl/parallelcl/toy"
+)
+
+// ToyDescent draws the two synthetic functions of the paper's Fig. 2 as level lines and the way
+// each method takes down them: on the left from the start, on the right from the step at which
+// the second task arrives, where the methods part.
+func ToyDescent(t *Theme, traces ...Trace) (*Figure, error) {
+	if err := checkTraces(traces); err != nil {
+		return nil, err
+	}
+	whole, err := descentPlot(t, traces, 0)
+	if err != nil {
+		return nil, err
+	}
+	whole.Title.Text = "the whole descent"
+	after, err := descentPlot(t, traces, traces[0].Arrival)
+	if err != nil {
+		return nil, err
+	}
+	after.Title.Text = "after task 2 has arrived"
+	alt := fmt.Sprintf("Level lines of the two toy functions with the paths of %d methods.", len(traces))
+	f := newFigure(t, 300, alt, []*plot.Plot{whole, after})
+	f.key = toyKey(t, traces)
+	return f, nil
+}
+
+// ToyPaths is the right half of [ToyDescent] alone.
+func ToyPaths(t *Theme, traces ...Trace) (*Figure, error) {
+	if err := checkTraces(traces); err != nil {
+		return nil, err
+	}
+	p, err := descentPlot(t, traces, traces[0].Arrival)
+	if err != nil {
+		return nil, err
+	}
+	f := newFigure(t, 300, "Paths of the methods on the two toy functions after the second task has arrived.", []*plot.Plot{p})
+	f.key = toyKey(t, traces)
+	return f, nil
+}
+
+func toyKey(t *Theme, traces []Trace) []keyEntry {
+	var key []keyEntry
+	for _, tr := range traces {
+		s := t.Method(tr.Method)
+		key = append(key, keyEntry{label: tr.label(), line: s.line(1.6), glyph: s.glyph(2.8)})
+	}
+	return append(key,
+		keyEntry{label: "level lines of f₁", line: t.line(t.Contours[0], 1)},
+		keyEntry{label: "of f₂", line: t.line(t.Contours[1], 1, 4, 2)})
+}
+
+func checkTraces(traces []Trace) error {
+	if len(traces) == 0 {
+		return errors.New("viz: no toy traces to draw")
+	}
+	for _, tr := range traces {
+		n := len(tr.X)
+		switch {
+		case n < 2 || len(tr.Y) != n || len(tr.F1) != n || len(tr.F2) != n:
+			return fmt.Errorf("viz: toy trace %q has %d, %d, %d and %d values of x, y, f1 and f2; want equal numbers, at least 2",
+				tr.Method, n, len(tr.Y), len(tr.F1), len(tr.F2))
+		case tr.Arrival != traces[0].Arrival || tr.Arrival < 0 || tr.Arrival >= n-1:
+			return fmt.Errorf("viz: toy trace %q: task 2 arrives at step %d of %d; all traces must share one step within", tr.Method, tr.Arrival, n)
+		}
+		for i := range n {
+			if !finite(tr.X[i]) || !finite(tr.Y[i]) || !finite(tr.F1[i]) || !finite(tr.F2[i]) {
+				return fmt.Errorf("viz: toy trace %q is not finite at step %d", tr.Method, i)
+			}
+		}
+	}
+	return nil
+}
+
+// descentPlot draws the paths from step first on, over the level lines around them.
+func descentPlot(t *Theme, traces []Trace, first int) (*plot.Plot, error) {
+	p := t.newPlot("x", "y")
+	p.X.Tick.Marker, p.Y.Tick.Marker = roundTicks{5}, roundTicks{5}
+	box := around(traces, first)
+	p.Add(contours(toy.F1, box, t.line(t.Contours[0], 0.7)), contours(toy.F2, box, t.line(t.Contours[1], 0.7, 4, 2)))
+	marks := &pointMarks{theme: t}
+	for _, tr := range longestFirst(traces, first) {
+		xys := tr.path(first, box)
+		line, err := plotter.NewLine(xys)
+		if err != nil {
+			return nil, err
+		}
+		s := t.Method(tr.Method)
+		line.LineStyle = s.line(1.8)
+		p.Add(line)
+		end := xys[len(xys)-1]
+		marks.items = append(marks.items, pointMark{x: end.X, y: end.Y, glyph: s.glyph(4)})
+	}
+	tr := traces[0]
+	ring := draw.GlyphStyle{Color: t.Ink, Radius: vg.Points(4), Shape: draw.RingGlyph{}}
+	if first == 0 {
+		marks.items = append(marks.items, pointMark{x: tr.X[0], y: tr.Y[0], glyph: ring, text: "start"})
+	}
+	marks.items = append(marks.items, pointMark{x: tr.X[tr.Arrival], y: tr.Y[tr.Arrival], glyph: ring, text: "task 2 arrives"})
+	p.Add(marks)
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = box[0], box[1], box[2], box[3]
+	return p, nil
+}
+
+// longestFirst orders traces such that a short path over a longer one stays visible.
+func longestFirst(traces []Trace, first int) []Trace {
+	length := func(tr Trace) float64 {
+		sum := 0.0
+		for i := first + 1; i < len(tr.X); i++ {
+			sum += math.Hypot(tr.X[i]-tr.X[i-1], tr.Y[i]-tr.Y[i-1])
+		}
+		return sum
+	}
+	sorted := slices.Clone(traces)
+	slices.SortStableFunc(sorted, func(a, b Trace) int { return cmp.Compare(length(b), length(a)) })
+	return sorted
+}
+
+// around returns xmin, xmax, ymin, ymax of all paths from step first on, with a margin.
+func around(traces []Trace, first int) [4]float64 {
+	box := [4]float64{math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)}
+	for _, tr := range traces {
+		for i := first; i < len(tr.X); i++ {
+			box[0], box[1] = min(box[0], tr.X[i]), max(box[1], tr.X[i])
+			box[2], box[3] = min(box[2], tr.Y[i]), max(box[3], tr.Y[i])
+		}
+	}
+	mx, my := max(0.14*(box[1]-box[0]), 1e-4), max(0.14*(box[3]-box[2]), 1e-4)
+	return [4]float64{box[0] - mx, box[1] + mx, box[2] - my, box[3] + my}
+}
+
+// contours returns level lines at even shares of the box's area, so that they cover the plot where
+// the function is steep as well as where it is flat.
+func contours(f func(x, y float64) float64, box [4]float64, style draw.LineStyle) *levelLines {
+	g := sampleGrid(f, box)
+	return &levelLines{g, g.quantiles(0.02, 0.08, 0.16, 0.26, 0.38, 0.5, 0.62, 0.74, 0.86, 0.95), style}
+}
+
+// pointMarks draws glyphs with a text beside them, on the side where there is more room.
+type pointMarks struct {
+	theme *Theme
+	items []pointMark
+}
+
+type pointMark struct {
+	x, y  float64
+	glyph draw.GlyphStyle
+	text  string
+}
+
+func (m *pointMarks) Plot(c draw.Canvas, p *plot.Plot) {
+	trX, trY := p.Transforms(&c)
+	sty := m.theme.text(m.theme.Ink, tickSize)
+	for _, it := range m.items {
+		at := vg.Point{X: trX(it.x), Y: trY(it.y)}
+		c.DrawGlyphNoClip(it.glyph, at)
+		if it.text == "" {
+			continue
+		}
+		left := at.X + vg.Points(7)
+		if width := sty.Width(it.text); left+width > c.Max.X {
+			left = at.X - vg.Points(7) - width
+		}
+		// A plate behind the text keeps level lines from running through it.
+		plate := sty.Rectangle(it.text).Add(vg.Point{X: left, Y: at.Y + vg.Points(8)})
+		back := m.theme.Background
+		back.A = 215
+		c.SetColor(back)
+		c.Fill(plate.Path())
+		c.FillText(sty, vg.Point{X: left, Y: at.Y + vg.Points(8) + lift}, it.text)
+	}
+}

@@ -1,0 +1,273 @@
+package viz
+
+import (
+	"image/color"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/plot/vg"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+func twoTasks() *results.Run {
+	return &results.Run{
+		ID: "r", Method: "mgda", MethodTitle: "MGDA", Dataset: "glyphs", Increment: "task", Steps: 8,
+		Tasks: []results.Task{
+			{ID: 1, Classes: []int{0, 1}, Start: 0, End: 3, AccEnd: .9, AccFinal: .8},
+			{ID: 2, Classes: []int{2, 3, 4, 5}, Start: 2, End: 7, AccEnd: .7, AccFinal: .7},
+		},
+		Curve: []results.Point{{Step: 3, Mean: .5}, {Step: 7, Mean: .75}},
+	}
+}
+
+func TestStreamCounts(t *testing.T) {
+	// Task 1 on steps 0–3, task 2 on 2–7, the memory from 4 on.
+	if got, want := streamCounts(twoTasks()), []int{1, 1, 2, 2, 2, 2, 2, 2}; !slices.Equal(got, want) {
+		t.Errorf("K(t) = %v, want %v", got, want)
+	}
+}
+
+func TestChance(t *testing.T) {
+	r := twoTasks()
+	for _, c := range []struct {
+		increment string
+		step      int
+		want      float64
+	}{{"task", 0, 50}, {"task", 2, 37.5}, {"class", 0, 50}, {"class", 7, 100.0 / 6}, {"task", -1, 0}} {
+		r.Increment = c.increment
+		if got := Chance(r, c.step); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%s-incremental, step %d: %v %%, want %v", c.increment, c.step, got, c.want)
+		}
+	}
+}
+
+func TestMeanCurve(t *testing.T) {
+	a, b := twoTasks(), twoTasks()
+	b.Curve = []results.Point{{Step: 1, Mean: 0}, {Step: 5, Mean: .4}, {Step: 9, Mean: .6}}
+	c := meanCurve([]*results.Run{a, b})
+	// Both have values from step 3 to step 7 only; a(5) = .625, b(3) = .2 and b(7) = .5 lie
+	// between evaluations.
+	if want := []float64{3, 5, 7}; !slices.Equal(c.steps, want) {
+		t.Fatalf("steps %v, want %v", c.steps, want)
+	}
+	for i, want := range []float64{35, 51.25, 62.5} {
+		if math.Abs(c.mean[i]-want) > 1e-9 {
+			t.Errorf("mean after step %v is %v, want %v", c.steps[i], c.mean[i], want)
+		}
+	}
+	if want := 15.0; math.Abs(c.std[0]-want) > 1e-9 {
+		t.Errorf("std %v, want %v (of the population)", c.std[0], want)
+	}
+}
+
+// exact is the step of METHODS §5.7: J = [[1,0,0],[0,2,0],[2,2,1]], σ = (.2,.3,.5).
+func exact() results.Record {
+	return results.Record{
+		IDs: []int{0, 1, 2}, Gram: []float64{1, 0, 2, 0, 4, 4, 2, 4, 9},
+		Sigma: []float64{.2, .3, .5}, Lambda: []float64{3.2, 1.2, 0}, Slacks: []float64{0, 0, 3.2},
+		NormD: 4, Status: "optimal",
+	}
+}
+
+func TestCheckCertificates(t *testing.T) {
+	broken := exact()
+	broken.Slacks = []float64{-0.8, 0, 3.2} // scale: 1·4 + .2·16 = 7.2
+	stationary := exact()
+	stationary.Status, stationary.Slacks, stationary.NormD = "stationary", []float64{0, 0, 0}, 0
+	gap := exact()
+	gap.Gap = 1e-3
+	unsolved := exact()
+	unsolved.Status = "iteration-limit"
+	zero := exact() // the second gradient is zero and left out
+	zero.Gram = []float64{1, 0, 2, 0, 0, 0, 2, 0, 9}
+	zero.Lambda[1], zero.Slacks[1] = 0, -0.3*16
+	plain := results.Record{IDs: []int{1}, Weights: []float64{1}}
+
+	got := CheckCertificates([]results.Record{exact(), broken, stationary, gap, unsolved, zero, plain})
+	want := CertificateStats{Steps: 6, Holding: 3, Stationary: 1, WorstSlack: -0.8 / 7.2, WorstGap: 1e-3}
+	if math.Abs(got.WorstSlack-want.WorstSlack) > 1e-12 {
+		t.Errorf("worst slack %v, want %v", got.WorstSlack, want.WorstSlack)
+	}
+	got.WorstSlack = want.WorstSlack
+	if got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+
+	// Without the Gram matrix the breach is judged by |Jᵢ·d| instead: −.8/(2.4+3.2).
+	broken.Gram = nil
+	if got, want := relativeSlack(&broken), -0.8/5.6; math.Abs(got-want) > 1e-12 {
+		t.Errorf("without Gram: %v, want %v", got, want)
+	}
+	if got := CheckCertificates(nil); got != (CertificateStats{}) {
+		t.Errorf("no records: %+v", got)
+	}
+}
+
+// Methods of the paper can be told apart by colour, marker and dash together, and a method keeps
+// its hue in both themes.
+func TestMethodStyles(t *testing.T) {
+	type look struct {
+		color color.NRGBA
+		dash  int
+		mark  any
+	}
+	seen := map[look]string{}
+	for _, name := range order {
+		s := Light.Method(name)
+		l := look{s.Color, slices.IndexFunc(dashes, func(d []vg.Length) bool { return slices.Equal(d, s.Dashes) }), s.Marker}
+		if other, ok := seen[l]; ok {
+			t.Errorf("%s looks like %s", name, other)
+		}
+		seen[l] = name
+	}
+	for _, name := range append(slices.Clone(order), "unheard-of", "emgd-gs+me") {
+		i, j := slices.Index(Light.Hues[:], Light.Method(name).Color), slices.Index(Dark.Hues[:], Dark.Method(name).Color)
+		if i != j || i < 0 {
+			t.Errorf("%s has hue %d in the light theme and %d in the dark one", name, i, j)
+		}
+	}
+	plain, edited := Light.Method("emgd-gs"), Light.Method("emgd-gs+me")
+	if plain.Color != edited.Color || slices.Equal(plain.Dashes, edited.Dashes) {
+		t.Error("memory editing must keep the colour and change the dash")
+	}
+}
+
+// Text keeps a contrast of 4.5 (WCAG AA) and every hue one of 2 to the background.
+func TestContrast(t *testing.T) {
+	luminance := func(c color.NRGBA) float64 {
+		f := func(v uint8) float64 {
+			x := float64(v) / 255
+			if x <= 0.04045 {
+				return x / 12.92
+			}
+			return math.Pow((x+0.055)/1.055, 2.4)
+		}
+		return 0.2126*f(c.R) + 0.7152*f(c.G) + 0.0722*f(c.B)
+	}
+	contrast := func(a, b color.NRGBA) float64 {
+		x, y := luminance(a), luminance(b)
+		return (max(x, y) + 0.05) / (min(x, y) + 0.05)
+	}
+	for _, theme := range []*Theme{Light, Dark} {
+		for _, c := range []color.NRGBA{theme.Ink, theme.Muted} {
+			if got := contrast(c, theme.Background); got < 4.5 {
+				t.Errorf("text %v on %v: %.1f", c, theme.Background, got)
+			}
+		}
+		for _, c := range append(theme.Hues[:], theme.Ramp[:]...) {
+			if got := contrast(c, theme.Background); got < 2 {
+				t.Errorf("line %v on %v: %.1f", c, theme.Background, got)
+			}
+		}
+		for i := range 20 {
+			c := theme.stream(i, 20)
+			if got := contrast(c, readableOn(c)); got < 4.5 {
+				t.Errorf("text on bar %v: %.1f", c, got)
+			}
+		}
+	}
+}
+
+func TestRoundTicks(t *testing.T) {
+	for _, c := range []struct {
+		lo, hi float64
+		n      int
+		want   string
+	}{
+		{0, 410, 7, "0 100 200 300 400"},
+		{2.945, 3.005, 5, "2.96 2.98 3.00"},
+		{-0.2, 1.0, 6, "-0.2 0.0 0.2 0.4 0.6 0.8 1.0"},
+		{0, 5000, 7, "0 1000 2000 3000 4000 5000"},
+		{1, 1, 5, ""},
+	} {
+		var labels []string
+		for _, tick := range (roundTicks{c.n}).Ticks(c.lo, c.hi) {
+			labels = append(labels, tick.Label)
+		}
+		if got := strings.Join(labels, " "); got != c.want {
+			t.Errorf("[%v, %v]: %q, want %q", c.lo, c.hi, got, c.want)
+		}
+	}
+}
+
+func TestSpread(t *testing.T) {
+	ys := []vg.Length{0, 1, 1, 50, 99, 100}
+	spread(ys, 10, 0, 100)
+	for i, y := range ys {
+		if y < 0 || y > 100 || i > 0 && y-ys[i-1] < 10-1e-9 {
+			t.Errorf("labels at %v: too close or outside", ys)
+		}
+	}
+	if ys[3] != 50 {
+		t.Errorf("a label with room was moved to %v", ys[3])
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	nan := twoTasks()
+	nan.Curve[1].Mean = math.NaN()
+	order := twoTasks()
+	order.Curve[1].Step = 3
+	backwards := twoTasks()
+	backwards.Tasks[1].End = 1
+	accuracy := twoTasks()
+	accuracy.Tasks[0].AccFinal = math.Inf(1)
+	other := twoTasks()
+	other.Increment = "class"
+	fewer := twoTasks()
+	fewer.Tasks = fewer.Tasks[:1]
+	silent := twoTasks()
+	silent.Curve = nil
+	for _, c := range []struct {
+		name string
+		err  error
+		want string
+	}{
+		{"none", second(Accuracy(Light)), "no runs"},
+		{"nil", second(Timeline(Light, nil)), "nil"},
+		{"no tasks", second(Timeline(Light, &results.Run{ID: "x"})), "run x has no tasks"},
+		{"NaN", second(Accuracy(Light, nan)), "NaN; want a fraction"},
+		{"steps", second(Accuracy(Light, order)), "step 3 follows step 3"},
+		{"end before start", second(Timeline(Light, backwards)), "from step 2 to 1"},
+		{"infinite", second(TaskAccuracy(Light, accuracy)), "+Inf; want fractions"},
+		{"mixed", second(Accuracy(Light, twoTasks(), other)), "two figures"},
+		{"task numbers", second(TaskAccuracy(Light, twoTasks(), fewer)), "has 1"},
+		{"no curve", second(Accuracy(Light, silent)), "evaluate"},
+		{"no certificate", second(Certificates(Light, []results.Record{{IDs: []int{1}}})), "no record holds"},
+		{"no traces", second(ToyDescent(Light)), "no toy traces"},
+		{"lengths", second(ToyLosses(Light, Trace{Method: "a", X: []float64{1, 2}, Y: []float64{1}})), "2, 1, 0 and 0"},
+		{"arrival", second(ToyPaths(Light, Trace{X: []float64{1, 2}, Y: []float64{1, 2}, F1: []float64{1, 2}, F2: []float64{1, 2}, Arrival: 5})), "within"},
+		{"trace NaN", second(ToyPaths(Light, Trace{X: []float64{1, math.NaN()}, Y: []float64{1, 2}, F1: []float64{1, 2}, F2: []float64{1, 2}})), "not finite"},
+	} {
+		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
+			t.Errorf("%s: error %v; want one with %q", c.name, c.err, c.want)
+		}
+	}
+}
+
+func second(_ *Figure, err error) error { return err }
+
+func TestGroups(t *testing.T) {
+	a, b, c, d := twoTasks(), twoTasks(), twoTasks(), twoTasks()
+	a.Method, a.MethodTitle = "er", "ER"
+	b.Params = map[string]any{"tau": 5.0}
+	c.Params = map[string]any{"tau": 1.0}
+	d.Params = map[string]any{"tau": 5.0}
+	groups, err := Groups([]*results.Run{a, b, c, d})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, g := range groups {
+		got = append(got, g.Label)
+	}
+	if want := []string{"ER", "MGDA tau=5", "MGDA tau=1"}; !slices.Equal(got, want) {
+		t.Errorf("groups %q, want %q", got, want)
+	}
+	if len(groups[1].Runs) != 2 {
+		t.Errorf("%d runs with tau=5, want 2", len(groups[1].Runs))
+	}
+}
