@@ -1,0 +1,107 @@
+// Command pcl trains one network on several streams that come and go, and shows what came of it.
+//
+// Exit codes: 0 success; 1 failure; 2 wrong usage or configuration; 130 interrupted (what was
+// running has been saved, and the last line says how to go on).
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+	"github.com/willabides/kongplete"
+
+	"github.com/parallelcl/parallelcl/pcl"
+)
+
+const (
+	exitFailure     = 1
+	exitUsage       = 2
+	exitInterrupted = 130
+)
+
+// runContext is what every command gets.
+type runContext struct {
+	ctx            context.Context
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	quiet          bool
+}
+
+type cli struct {
+	Quiet bool `short:"q" help:"No progress and no notices."`
+
+	Demo       demoCmd                      `cmd:"" help:"Train four methods on five parallel streams and draw one page about it (two minutes, no data needed)."`
+	Run        runCmd                       `cmd:"" help:"Train on a scenario, with one or several methods and seeds, and print a table."`
+	Toy        toyCmd                       `cmd:"" help:"Descend the paper's two synthetic functions, the second arriving at step 500."`
+	Weights    weightsCmd                   `cmd:"" help:"Read gradients or their Gram matrix as JSON on standard input, print a method's weights and their certificate."`
+	Data       dataCmd                      `cmd:"" help:"Image sets: list, fetch, verify, preview."`
+	Methods    methodsCmd                   `cmd:"" help:"List the methods, or explain one."`
+	Doctor     doctorCmd                    `cmd:"" help:"Show this machine's backends, why one is chosen, and how fast they are."`
+	Version    versionCmd                   `cmd:"" help:"Print the version."`
+	Completion kongplete.InstallCompletions `cmd:"" help:"Install shell completion (bash, zsh, fish), or remove it."`
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
+	rc := &runContext{ctx: ctx, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	os.Exit(execute(rc, os.Args[1:]))
+}
+
+// execute runs one command line and returns its exit code.
+func execute(rc *runContext, args []string) int {
+	var c cli
+	parser, err := kong.New(&c,
+		kong.Name("pcl"),
+		kong.Description("Parallel continual learning with Elastic Multi-Gradient Descent."),
+		kong.UsageOnError(),
+		kong.Writers(rc.stdout, rc.stderr),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	if err != nil {
+		fmt.Fprintln(rc.stderr, "pcl:", err)
+		return exitFailure
+	}
+	kongplete.Complete(parser)
+	k, err := parser.Parse(args)
+	if err != nil {
+		fmt.Fprintf(rc.stderr, "pcl: %v\nTry `pcl --help`.\n", err)
+		return exitUsage
+	}
+	rc.quiet = c.Quiet
+	return exitCode(rc, k.Run(rc))
+}
+
+// usageError is a mistake in what the user wrote.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func exitCode(rc *runContext, err error) int {
+	var usage usageError
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, pcl.ErrInterrupted), errors.Is(err, context.Canceled):
+		fmt.Fprintln(rc.stderr, "pcl:", err)
+		return exitInterrupted
+	case errors.As(err, &usage):
+		fmt.Fprintf(rc.stderr, "pcl: %v\nTry `pcl --help`.\n", err)
+		return exitUsage
+	}
+	fmt.Fprintln(rc.stderr, "pcl:", err)
+	return exitFailure
+}
+
+type versionCmd struct{}
+
+func (versionCmd) Run(rc *runContext) error {
+	version, commit := pcl.Version()
+	_, err := fmt.Fprintf(rc.stdout, "pcl %s (commit %s)\n", version, commit)
+	return err
+}

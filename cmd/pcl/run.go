@@ -1,0 +1,238 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// runCmd trains every combination of the given methods, increments and seeds.
+type runCmd struct {
+	Config string `short:"c" type:"existingfile" placeholder:"FILE.toml" help:"Read the configuration from a TOML file; flags override it."`
+
+	Method    []string          `placeholder:"NAME,…" help:"Methods to train with (default emgd-gmc); pcl methods lists them."`
+	Param     map[string]string `placeholder:"NAME=VALUE" help:"Parameter of the methods; repeat it for more."`
+	Dataset   string            `placeholder:"NAME" help:"Image set (default glyphs, built in); pcl data list has them all."`
+	Increment []string          `placeholder:"task,class" help:"task, class, or both (default task)."`
+	Seed      []uint64          `placeholder:"N,…" help:"Run seeds (default 1234)."`
+	LabelSet  *uint64           `name:"labelset" placeholder:"N" help:"Seed of the label sets."`
+	Timeline  *uint64           `placeholder:"N" help:"Seed of the timeline."`
+	Kind      *string           `placeholder:"KIND" help:"parallel, serial or all_at_once."`
+	Tasks     *int              `placeholder:"T" help:"Number of tasks."`
+	PerClass  *int              `name:"train-per-class" placeholder:"N" help:"Use at most N training images of each class."`
+	Batch     *int              `placeholder:"N" help:"Batch size of each stream."`
+	Epochs    *int              `placeholder:"N" help:"Passes over each stream."`
+	Optimizer *string           `placeholder:"NAME" help:"adam or sgd."`
+	LR        *float64          `name:"lr" placeholder:"X" help:"Learning rate."`
+	Policy    *string           `name:"memory-policy" placeholder:"P" help:"per_class or fixed_total."`
+	Memory    *int              `placeholder:"N" help:"Memory budget, per class or in total."`
+	Shared    *string           `placeholder:"WHICH" help:"Parameters in J: shared, backbone or all."`
+	EvalEvery *int              `placeholder:"N" help:"Evaluate every N steps too, not only at task ends."`
+
+	Out             string `short:"o" default:"runs" type:"path" help:"Folder for results; each run has a folder of its own in it."`
+	Record          bool   `help:"Write one line per step (losses, Gram, σ, λ, slacks) to records.jsonl."`
+	Resume          bool   `help:"Take up interrupted runs at their newest checkpoint, and skip finished ones."`
+	Checkpoint      string `type:"existingfile" placeholder:"FILE" help:"Take the (single) run up at this checkpoint."`
+	CheckpointEvery int    `default:"500" placeholder:"N" help:"Steps between checkpoints; 0 saves only on Ctrl-C."`
+	JSON            bool   `name:"json" help:"Print the results as JSON lines instead of a table."`
+
+	machineFlags
+}
+
+// machineFlags say what to compute on, and where data lies.
+type machineFlags struct {
+	Backend string `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Compute backend: ${enum}."`
+	Threads int    `default:"0" help:"Threads of the XLA CPU backend; 0 is the default, 1."`
+	DataDir string `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
+}
+
+// open opens the backend and says which it is.
+func (m machineFlags) open(rc *runContext) (*backend.Backend, error) {
+	o := backend.Options{Name: m.Backend, Threads: m.Threads}
+	if !rc.quiet {
+		o.Progress = rc.stderr
+	}
+	b, err := backend.Open(rc.ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if !rc.quiet {
+		fmt.Fprintln(rc.stderr, "Backend", b.Info)
+	}
+	return b, nil
+}
+
+func (c *runCmd) Run(rc *runContext) error {
+	configs, err := c.configs()
+	if err != nil {
+		return usageError{err}
+	}
+	if c.Checkpoint != "" && len(configs) != 1 {
+		return usageError{fmt.Errorf("--checkpoint takes up one run, the flags name %d", len(configs))}
+	}
+	b, err := c.open(rc)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	programs := pcl.NewPrograms(b.Backend)
+	defer programs.Close()
+	set, err := datasets.Open(rc.ctx, configs[0].Dataset, datasets.Options{Dir: c.DataDir})
+	if err != nil {
+		return err
+	}
+	var runs []*results.Run
+	for i, config := range configs {
+		label := fmt.Sprintf("[%d/%d] %s, %s-incremental, seed %d", i+1, len(configs), config.Method, config.Increment, config.Seed)
+		r, err := c.one(rc, config, label, pcl.RunOptions{Backend: b, Dataset: set, Programs: programs})
+		if err != nil {
+			return c.explain(err, config)
+		}
+		runs = append(runs, r)
+		if c.JSON {
+			if err := json.NewEncoder(rc.stdout).Encode(r); err != nil {
+				return err
+			}
+		}
+	}
+	if c.JSON {
+		return nil
+	}
+	return printTable(rc.stdout, runs)
+}
+
+// one makes a single run, or loads its result where it is finished already.
+func (c *runCmd) one(rc *runContext, config pcl.Config, label string, o pcl.RunOptions) (*results.Run, error) {
+	dir := c.dir(config)
+	file := filepath.Join(dir, pcl.ResultFile)
+	if c.Resume {
+		if r, err := results.Load(file); err == nil {
+			if !rc.quiet {
+				fmt.Fprintf(rc.stderr, "%s: finished already (%s)\n", label, file)
+			}
+			return r, nil
+		}
+	}
+	bar := newProgress(rc, label)
+	defer bar.close()
+	o.Dir, o.Resume, o.Checkpoint, o.CheckpointEvery = dir, c.Resume, c.Checkpoint, c.CheckpointEvery
+	o.Record, o.Progress = c.Record, bar.show
+	return pcl.Run(rc.ctx, config, o)
+}
+
+func (c *runCmd) dir(config pcl.Config) string {
+	return filepath.Join(c.Out, fmt.Sprintf("%s-%s-%s-s%d-%s", config.Dataset, config.Increment, config.Method, config.Seed, config.ID()))
+}
+
+// explain adds to an interruption how to go on.
+func (c *runCmd) explain(err error, config pcl.Config) error {
+	if errors.Is(err, pcl.ErrInterrupted) {
+		return fmt.Errorf("%w and saved in %s; go on with: pcl %s --resume", err, c.dir(config), strings.Join(quoted(os.Args[1:]), " "))
+	}
+	return err
+}
+
+// quoted returns the arguments as a shell would need them, without --resume.
+func quoted(args []string) []string {
+	var out []string
+	for _, a := range args {
+		switch {
+		case a == "--resume":
+		case strings.ContainsAny(a, " '\"$&|<>();*?"):
+			out = append(out, "'"+strings.ReplaceAll(a, "'", `'\''`)+"'")
+		default:
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// configs expands the flags into one configuration per run.
+func (c *runCmd) configs() ([]pcl.Config, error) {
+	base, err := c.base()
+	if err != nil {
+		return nil, err
+	}
+	methods, increments, seeds := c.Method, c.Increment, c.Seed
+	if len(methods) == 0 {
+		methods = []string{base.Method}
+	}
+	if len(increments) == 0 {
+		increments = []string{string(base.Increment)}
+	}
+	if len(seeds) == 0 {
+		seeds = []uint64{base.Seed}
+	}
+	var out []pcl.Config
+	for _, increment := range increments {
+		for _, name := range methods {
+			for _, seed := range seeds {
+				config := base
+				config.Increment, config.Method, config.Seed = scenario.Increment(increment), name, seed
+				if err := config.Validate(); err != nil {
+					return nil, err
+				}
+				if _, err := method.New(name, config.Params); err != nil {
+					return nil, err
+				}
+				out = append(out, config)
+			}
+		}
+	}
+	return out, nil
+}
+
+// base is the file's configuration, or the data set's defaults, with the flags over it.
+func (c *runCmd) base() (pcl.Config, error) {
+	dataset := c.Dataset
+	if dataset == "" {
+		dataset = "glyphs"
+	}
+	config := pcl.DefaultConfig(dataset)
+	if c.Config != "" {
+		var err error
+		if config, err = pcl.LoadConfig(c.Config); err != nil {
+			return config, err
+		}
+		if c.Dataset != "" {
+			config.Dataset = c.Dataset
+		}
+	}
+	for name, value := range c.Param {
+		if config.Params == nil {
+			config.Params = map[string]any{}
+		}
+		config.Params[name] = value
+	}
+	set(&config.LabelSet, c.LabelSet)
+	set(&config.Timeline, c.Timeline)
+	set((*string)(&config.Kind), c.Kind)
+	set(&config.Tasks, c.Tasks)
+	set(&config.TrainPerClass, c.PerClass)
+	set(&config.Batch, c.Batch)
+	set(&config.Epochs, c.Epochs)
+	set(&config.Optimizer.Name, c.Optimizer)
+	set(&config.Optimizer.LR, c.LR)
+	set((*string)(&config.Memory.Policy), c.Policy)
+	set(&config.Memory.Budget, c.Memory)
+	set((*string)(&config.Shared), c.Shared)
+	set(&config.EvalEvery, c.EvalEvery)
+	return config, nil
+}
+
+// set overrides a value by a flag that was given.
+func set[T any](to *T, flag *T) {
+	if flag != nil {
+		*to = *flag
+	}
+}

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/parallelcl/parallelcl/emgd"
+	"github.com/parallelcl/parallelcl/internal/seed"
+	"github.com/parallelcl/parallelcl/pcl/method"
+)
+
+// weightsCmd answers one JSON value, or a JSON line per problem, with one of its own: the box that
+// other implementations can be compared with.
+type weightsCmd struct {
+	Method string            `required:"" help:"Method; pcl methods lists them."`
+	Param  map[string]string `placeholder:"NAME=VALUE" help:"Parameter of the method; repeat it for more."`
+	Seed   uint64            `default:"0" help:"Seed of methods that draw."`
+}
+
+// problem is one value on standard input: the Jacobian J (K rows) or the Gram matrix JJᵀ.
+type problem struct {
+	Jacobian [][]float64 `json:"jacobian"`
+	Gram     [][]float64 `json:"gram"`
+	Losses   []float64   `json:"losses"`
+	// Sigma are elastic factors to use instead of computed ones (emgd-gmc and emgd-gs).
+	Sigma []float64 `json:"sigma"`
+	// IDs name the rows; 0 is the memory. Without them rows are tasks 1, 2, …
+	IDs []int `json:"ids"`
+}
+
+type answer struct {
+	Weights []float64 `json:"weights"`
+	// Direction is Jᵀw; null where only the Gram matrix was given.
+	Direction   []float64      `json:"direction"`
+	Certificate *emgdStatement `json:"certificate"` // null for methods without one
+}
+
+type emgdStatement struct {
+	Sigma   []float64 `json:"sigma"`
+	Slacks  []float64 `json:"slacks"`
+	Gap     float64   `json:"gap"`
+	Active  []int     `json:"active"`
+	Status  string    `json:"status"`
+	Message string    `json:"message"`
+}
+
+func (c *weightsCmd) Run(rc *runContext) error {
+	params := map[string]any{}
+	for k, v := range c.Param {
+		params[k] = v
+	}
+	m, err := method.New(c.Method, params)
+	if err != nil {
+		return usageError{err}
+	}
+	w := &weigher{method: m, rng: seed.New(c.Seed, "method")}
+	in := json.NewDecoder(rc.stdin)
+	in.DisallowUnknownFields()
+	out := json.NewEncoder(rc.stdout)
+	for n := 1; ; n++ {
+		var p problem
+		if err := in.Decode(&p); errors.Is(err, io.EOF) && n > 1 {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("problem %d: %w", n, err)
+		}
+		a, err := w.answer(&p)
+		if err != nil {
+			return fmt.Errorf("problem %d: %w", n, err)
+		}
+		if err := out.Encode(a); err != nil {
+			return fmt.Errorf("problem %d: %w", n, err)
+		}
+	}
+}
+
+// weigher answers problem after problem with one method, which may remember.
+type weigher struct {
+	method method.Method
+	rng    *seed.Source
+}
+
+func (w *weigher) answer(p *problem) (*answer, error) {
+	step, err := p.step(w.method.Info())
+	if err != nil {
+		return nil, err
+	}
+	step.Rand = w.rng.Rand
+	a := &answer{Weights: make([]float64, step.K())}
+	var cert *emgd.Certificate
+	if p.Sigma != nil {
+		cert, err = w.given(p, step, a.Weights)
+	} else {
+		var out method.Outcome
+		out, err = w.method.Weights(step, a.Weights)
+		cert = out.Certificate
+	}
+	if err != nil {
+		return nil, err
+	}
+	if cert != nil {
+		a.Certificate = &emgdStatement{
+			Sigma: cert.Sigma, Slacks: cert.Slacks, Gap: cert.Gap,
+			Active: append([]int{}, cert.Active...), Status: cert.Status.String(), Message: cert.Status.Message(),
+		}
+	}
+	if p.Jacobian != nil {
+		a.Direction = combine(p.Jacobian, a.Weights)
+	}
+	return a, nil
+}
+
+// given solves the dual for the elastic factors of the problem.
+func (w *weigher) given(p *problem, step *method.Step, weights []float64) (*emgd.Certificate, error) {
+	e, ok := w.method.(method.Elastic)
+	if !ok {
+		return nil, fmt.Errorf("\"sigma\" goes with emgd-gmc and emgd-gs, not with %s", w.method.Info().Name)
+	}
+	if len(p.Sigma) != step.K() {
+		return nil, fmt.Errorf("%d elastic factors for %d gradients", len(p.Sigma), step.K())
+	}
+	out, err := e.WeightsFor(step, p.Sigma, weights)
+	return out.Certificate, err
+}
+
+// step checks the problem and brings it into the methods' form.
+func (p *problem) step(info method.Info) (*method.Step, error) {
+	if (p.Jacobian == nil) == (p.Gram == nil) {
+		return nil, errors.New(`give either "jacobian" or "gram"`)
+	}
+	gram, err := p.gram()
+	if err != nil {
+		return nil, err
+	}
+	k := int(math.Sqrt(float64(len(gram))))
+	s := &method.Step{IDs: p.IDs, Losses: p.Losses, Gram: gram}
+	if s.IDs == nil {
+		for i := range k {
+			s.IDs = append(s.IDs, i+1)
+		}
+	}
+	if len(s.IDs) != k {
+		return nil, fmt.Errorf("%d ids for %d gradients", len(s.IDs), k)
+	}
+	if s.Losses != nil && len(s.Losses) != k {
+		return nil, fmt.Errorf("%d losses for %d gradients", len(s.Losses), k)
+	}
+	if s.Losses == nil && info.NeedsLosses {
+		return nil, fmt.Errorf("%s needs \"losses\"", info.Name)
+	}
+	return s, nil
+}
+
+// gram returns JJᵀ, row-major.
+func (p *problem) gram() ([]float64, error) {
+	if p.Gram != nil {
+		return square(p.Gram)
+	}
+	k := len(p.Jacobian)
+	if k == 0 || len(p.Jacobian[0]) == 0 {
+		return nil, errors.New("the Jacobian is empty")
+	}
+	out := make([]float64, k*k)
+	for i, row := range p.Jacobian {
+		if len(row) != len(p.Jacobian[0]) {
+			return nil, fmt.Errorf("row %d of the Jacobian has %d entries, row 0 has %d", i, len(row), len(p.Jacobian[0]))
+		}
+		for j := range i + 1 {
+			v := 0.0
+			for c, x := range row {
+				v += x * p.Jacobian[j][c]
+			}
+			if math.IsInf(v, 0) || math.IsNaN(v) {
+				return nil, fmt.Errorf("rows %d and %d have no finite inner product: scale the Jacobian down", i, j)
+			}
+			out[i*k+j], out[j*k+i] = v, v
+		}
+	}
+	return out, nil
+}
+
+func square(m [][]float64) ([]float64, error) {
+	if len(m) == 0 {
+		return nil, errors.New("the Gram matrix is empty")
+	}
+	var out []float64
+	for i, row := range m {
+		if len(row) != len(m) {
+			return nil, fmt.Errorf("row %d of the Gram matrix has %d entries for %d rows", i, len(row), len(m))
+		}
+		out = append(out, row...)
+	}
+	return out, nil
+}
+
+// combine returns Σ wᵢJᵢ.
+func combine(jacobian [][]float64, w []float64) []float64 {
+	d := make([]float64, len(jacobian[0]))
+	for i, row := range jacobian {
+		for c, x := range row {
+			d[c] += w[i] * x
+		}
+	}
+	return d
+}
