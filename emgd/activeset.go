@@ -19,10 +19,11 @@ type activeSet struct {
 	c       []float64 // C, row-major n×n
 	s, q    []float64
 	tau     float64
-	shifted bool    // q ≠ 0
-	q0      float64 // the constant of ‖d‖² = νᵀCν + 2qᵀν + q0
-	size0   float64 // the floor's part of Σλ_i‖J_i‖, scaled
-	unit    float64 // m of [Solver.scale]
+	shifted bool      // q ≠ 0
+	q0      float64   // the constant of ‖d‖² = νᵀCν + 2qᵀν + q0
+	least   []float64 // the floor itself, scaled like ν; q = C·least
+	size0   float64   // the floor's part of Σλ_i‖J_i‖, scaled
+	unit    float64   // m of [Solver.scale]
 
 	nu, g      []float64 // the weights, and Cν+q
 	kappa      float64   // the multiplier of sᵀν = τ
@@ -43,7 +44,7 @@ type activeSet struct {
 func (w *activeSet) resize(n int) {
 	w.n = n
 	w.c = grow(w.c, n*n)
-	w.s, w.q = grow(w.s, n), grow(w.q, n)
+	w.s, w.q, w.least = grow(w.s, n), grow(w.q, n), grow(w.least, n)
 	w.nu, w.g = grow(w.nu, n), grow(w.g, n)
 	w.x, w.norm = grow(w.x, n), grow(w.norm, n)
 	w.support, w.old, w.oldNu = grow(w.support, n)[:0], grow(w.old, n)[:0], grow(w.oldNu, n)
@@ -219,17 +220,16 @@ func (w *activeSet) gradient() {
 	}
 	w.norm2, w.kappa = dot, dot
 	if w.shifted {
-		w.shiftedMultiplier(dot)
+		w.norm2 += w.q0
+		for _, i := range w.support {
+			w.norm2 += w.nu[i] * w.q[i]
+		}
+		w.shiftedMultiplier()
 	}
 }
 
-// shiftedMultiplier sets κ and ‖d‖² in the presence of a floor, from νᵀg.
-func (w *activeSet) shiftedMultiplier(dot float64) {
-	linear := w.q0
-	for _, i := range w.support {
-		linear += w.nu[i] * w.q[i]
-	}
-	w.norm2 = dot + linear
+// shiftedMultiplier sets κ in the presence of a floor.
+func (w *activeSet) shiftedMultiplier() {
 	if w.tau == 0 {
 		w.kappa = math.Inf(1)
 		for i, s := range w.s {

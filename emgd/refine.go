@@ -8,7 +8,7 @@ import "math"
 func (w *activeSet) refine() {
 	const eps, enough = 0x1p-52, 1e-11
 	size := w.size()
-	if w.shifted || w.vanishes() || eps*size*size <= enough*math.Sqrt(w.norm2) {
+	if w.vanishes() || eps*size*size <= enough*math.Sqrt(w.norm2) {
 		return
 	}
 	for range 6 {
@@ -25,9 +25,14 @@ func (w *activeSet) refine() {
 		g := w.gain(i)
 		w.g[i] = g.hi
 		norm2 = norm2.addProduct(w.nu[i], g.hi).addProduct(w.nu[i], g.lo)
+		if w.shifted {
+			norm2 = norm2.addProduct(w.least[i], g.hi).addProduct(w.least[i], g.lo)
+		}
 	}
-	w.norm2 = norm2.hi
-	w.kappa = norm2.hi
+	w.norm2, w.kappa = norm2.hi, norm2.hi
+	if w.shifted {
+		w.shiftedMultiplier()
+	}
 }
 
 // improve adds the correction in w.x to ν and reports whether another may help. A correction that
@@ -51,9 +56,14 @@ func (w *activeSet) improve() bool {
 	return change > 1e-15*top
 }
 
-// gain returns (Cν)_i.
+// gain returns (Cν+q)_i.
 func (w *activeSet) gain(i int) twofold {
 	sum := twofold{}
+	if w.shifted {
+		for j, f := range w.least {
+			sum = sum.addProduct(w.c[i*w.n+j], f)
+		}
+	}
 	for _, j := range w.support {
 		sum = sum.addProduct(w.c[i*w.n+j], w.nu[j])
 	}

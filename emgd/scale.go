@@ -61,13 +61,16 @@ func (s *Solver) shift(gram []float64) {
 	}
 	w.tau = max(0, 1-s.Floor*sum)
 	for a := range n {
+		w.least[a] = f * s.unit[a]
+		w.size0 += w.least[a] * w.norm[a]
+	}
+	for a := range n {
 		q := 0.0
-		for b := range n {
-			q += w.c[a*n+b] * s.unit[b]
+		for b, v := range w.least {
+			q += w.c[a*n+b] * v
 		}
-		w.q[a] = q * f
-		w.q0 += w.q[a] * s.unit[a] * f
-		w.size0 += f * s.unit[a] * w.norm[a]
+		w.q[a] = q
+		w.q0 += q * w.least[a]
 	}
 	w.q0 = max(0, w.q0)
 }

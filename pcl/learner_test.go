@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 	"math"
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/parallelcl/parallelcl/datasets"
@@ -317,4 +319,50 @@ func TestBadInput(t *testing.T) {
 	if _, err := NewLearner(Options{}); err == nil {
 		t.Error("options without a backend: no error")
 	}
+}
+
+// TestSaveAndLoad takes a learner up in the middle of three overlapping tasks.
+func TestSaveAndLoad(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		d := pcltest.Blobs(6, 20, 5)
+		task := func(id int) (Task, error) { return blobTask(t, d, id, 2*id-2, 2*id-1), nil }
+		path := filepath.Join(t.TempDir(), "learner.pcl")
+		finish := func(l *Learner) []float32 {
+			for {
+				if _, err := l.Step(); errors.Is(err, ErrNoStream) {
+					break
+				} else if err != nil {
+					t.Fatal(err)
+				}
+			}
+			theta, err := l.Parameters()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return theta
+		}
+		l := smallLearner(t, b, "emgd-gmc", Options{})
+		for id := 1; id <= 3; id++ {
+			given, _ := task(id)
+			attach(t, l, given)
+			if _, err := l.Step(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := l.Save(path); err != nil {
+			t.Fatal(err)
+		}
+		want := finish(l)
+		again := smallLearner(t, b, "emgd-gmc", Options{})
+		if err := again.Load(path, task); err != nil {
+			t.Fatal(err)
+		}
+		if got := finish(again); !slices.Equal(got, want) {
+			t.Error("the loaded learner ends with other parameters")
+		}
+		other := smallLearner(t, b, "avggrad", Options{})
+		if err := other.Load(path, task); err == nil {
+			t.Error("a learner with another method took the file")
+		}
+	})
 }

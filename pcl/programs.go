@@ -142,16 +142,21 @@ const lanes = 64
 
 // inner is ⟨a,b⟩ over the shared parameters, in float64.
 func (p *programs) inner(a, b *graph.Node) *graph.Node {
-	whole := p.shared / lanes * lanes
+	return innerRange(a, b, 0, p.shared)
+}
+
+// innerRange is Σ aᵢbᵢ over from ≤ i < to, in float64.
+func innerRange(a, b *graph.Node, from, to int) *graph.Node {
 	sum := graph.ScalarZero(a.Graph(), dtypes.Float64)
-	if whole > 0 {
+	whole := from + (to-from)/lanes*lanes
+	if whole > from {
 		cut := func(x *graph.Node) *graph.Node {
-			return graph.Reshape(graph.Slice(x, graph.AxisRange(0, whole)), whole/lanes, lanes)
+			return graph.Reshape(graph.Slice(x, graph.AxisRange(from, whole)), -1, lanes)
 		}
 		sum = double(graph.ReduceSum(graph.Mul(cut(a), cut(b)), 0))
 	}
-	if whole < p.shared {
-		cut := func(x *graph.Node) *graph.Node { return graph.Slice(x, graph.AxisRange(whole, p.shared)) }
+	if whole < to {
+		cut := func(x *graph.Node) *graph.Node { return graph.Slice(x, graph.AxisRange(whole, to)) }
 		sum = graph.Add(sum, double(graph.Mul(cut(a), cut(b))))
 	}
 	return sum
@@ -205,9 +210,8 @@ func (p *programs) buildUpdate(state []*graph.Node, w, hyper *graph.Node, rows [
 			d = graph.Add(d, part)
 		}
 	}
-	shared := graph.Slice(d, graph.AxisRange(0, p.shared))
-	norm2 := graph.ReduceAllSum(graph.Mul(shared, shared))
-	finite := graph.IsFinite(graph.ReduceAllSum(graph.Mul(d, d)))
+	norm2 := p.inner(d, d)
+	finite := graph.IsFinite(graph.Add(norm2, innerRange(d, d, p.shared, p.total())))
 	next := p.rule.build(state, d, hyper)
 	for i := range next {
 		next[i] = graph.Where(finite, next[i], state[i])

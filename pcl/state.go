@@ -39,6 +39,31 @@ type taskState struct {
 // "reservoir/ID" and "batch/ID".
 func taskArray(kind string, id int) string { return fmt.Sprintf("%s/%d", kind, id) }
 
+// Save writes everything the learner remembers to one file, under a temporary name that is then
+// renamed. Every running stream must be [Resumable].
+func (l *Learner) Save(path string) error {
+	f, err := l.snapshot()
+	if err != nil {
+		return fmt.Errorf("pcl: save: %w", err)
+	}
+	return checkpoint.Save(path, f)
+}
+
+// Load takes up what [Learner.Save] wrote, so that training goes on as if it had never stopped, on a
+// learner made with the same Options. attach returns each task that had arrived, by id, with its
+// stream at any position. A file that is cut off or altered is refused and changes nothing; after
+// any other error the learner is not to be used.
+func (l *Learner) Load(path string, attach func(id int) (Task, error)) error {
+	f, err := checkpoint.Load(path)
+	if err != nil {
+		return fmt.Errorf("pcl: load: %w", err)
+	}
+	if err := l.restore(f, attach); err != nil {
+		return fmt.Errorf("pcl: load %s: %w", path, err)
+	}
+	return nil
+}
+
 // snapshot returns the whole state of the learner. Every running stream must be [Resumable].
 func (l *Learner) snapshot() (checkpoint.File, error) {
 	s := learnerState{Method: l.options.Method.Info().Name, Step: l.step, Update: l.update}

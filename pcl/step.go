@@ -232,11 +232,11 @@ func (l *Learner) apply(kept []int, r *StepReport) error {
 	last := len(out) - 1
 	l.theta, l.state = out[0], out[1:last]
 	defer program.Free(out[last])
-	var norm2 [1]float32
+	var norm2 [1]float64
 	if err := program.ToHost(norm2[:], out[last]); err != nil {
 		return err
 	}
-	r.NormD = math.Sqrt(float64(norm2[0]))
+	r.NormD = math.Sqrt(norm2[0])
 	l.update++
 	return nil
 }

@@ -29,6 +29,8 @@ type runCmd struct {
 	Timeline  *uint64           `placeholder:"N" help:"Seed of the timeline."`
 	Kind      *string           `placeholder:"KIND" help:"parallel, serial or all_at_once."`
 	Tasks     *int              `placeholder:"T" help:"Number of tasks."`
+	MinClass  *int              `name:"min-classes" placeholder:"N" help:"Fewest classes of a task."`
+	MaxClass  *int              `name:"max-classes" placeholder:"N" help:"Most classes of a task."`
 	PerClass  *int              `name:"train-per-class" placeholder:"N" help:"Use at most N training images of each class."`
 	Batch     *int              `placeholder:"N" help:"Batch size of each stream."`
 	Epochs    *int              `placeholder:"N" help:"Passes over each stream."`
@@ -218,6 +220,8 @@ func (c *runCmd) base() (pcl.Config, error) {
 	set(&config.Timeline, c.Timeline)
 	set((*string)(&config.Kind), c.Kind)
 	set(&config.Tasks, c.Tasks)
+	set(&config.MinClasses, c.MinClass)
+	set(&config.MaxClasses, c.MaxClass)
 	set(&config.TrainPerClass, c.PerClass)
 	set(&config.Batch, c.Batch)
 	set(&config.Epochs, c.Epochs)

@@ -77,6 +77,7 @@ func setEnv(env map[string]string) (restore func()) {
 // openCPUPlugin opens an XLA CPU plugin file.
 func openCPUPlugin(plugin string, o Options) (*Backend, error) {
 	threads := max(o.Threads, 1, o.Devices)
+	keepFreedMemory()
 	// The plugin reads NPROC when it creates a client: each Open has a thread pool of its own.
 	env := map[string]string{"NPROC": strconv.Itoa(threads)}
 	options := pjrt.NamedValuesMap{"cpu_device_count": int64(o.Devices)}

@@ -1,0 +1,24 @@
+//go:build cgo && linux && amd64
+
+package backend
+
+/*
+#include <malloc.h>
+
+#ifdef __GLIBC__
+static void keep_freed_memory(void) {
+	mallopt(M_MMAP_THRESHOLD, 32 << 20); // the largest glibc takes
+	mallopt(M_TRIM_THRESHOLD, -1);
+}
+#else
+static void keep_freed_memory(void) {}
+#endif
+*/
+import "C"
+
+import "sync"
+
+// keepFreedMemory tells the C library to keep what the plugin frees for its next buffers. A training
+// step allocates and frees the same few hundred kilobytes again and again; returned to the system
+// each time, they cost a quarter of an MLP's step in page faults.
+var keepFreedMemory = sync.OnceFunc(func() { C.keep_freed_memory() })
