@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/BurntSushi/toml"
 
@@ -28,9 +29,12 @@ type Config struct {
 	MinClasses    int                `json:"min_classes" toml:"min_classes"`
 	MaxClasses    int                `json:"max_classes" toml:"max_classes"`
 	Epochs        int                `json:"epochs" toml:"epochs"`
-	LabelSet      uint64             `json:"labelset" toml:"labelset"` // seed of the label sets
-	Timeline      uint64             `json:"timeline" toml:"timeline"` // seed of the timeline
-	Seed          uint64             `json:"seed" toml:"seed"`         // of the run
+	// Scenario, if set, is played as published instead of one drawn from the five values above and
+	// the two seeds below. In TOML, scenario = "FILE" names the JSON file, beside the TOML file.
+	Scenario *scenario.Scenario `json:"scenario,omitempty" toml:"-"`
+	LabelSet uint64             `json:"labelset" toml:"labelset"` // seed of the label sets
+	Timeline uint64             `json:"timeline" toml:"timeline"` // seed of the timeline
+	Seed     uint64             `json:"seed" toml:"seed"`         // of the run
 
 	Hidden    []int         `json:"hidden" toml:"hidden"` // widths of the MLP's hidden layers
 	Shared    SharedParams  `json:"shared" toml:"shared"` // which parameters are in J
@@ -73,15 +77,15 @@ func LoadConfig(path string) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
-	c, err := ParseConfig(data)
+	c, err := ParseConfig(data, filepath.Dir(path))
 	if err != nil {
 		return Config{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return c, nil
 }
 
-// ParseConfig is [LoadConfig] from memory.
-func ParseConfig(data []byte) (Config, error) {
+// ParseConfig is [LoadConfig] from memory; a scenario file is looked for in dir.
+func ParseConfig(data []byte, dir string) (Config, error) {
 	var first struct {
 		Dataset string `toml:"dataset"`
 	}
@@ -91,15 +95,40 @@ func ParseConfig(data []byte) (Config, error) {
 	if first.Dataset == "" {
 		first.Dataset = "glyphs"
 	}
-	c := DefaultConfig(first.Dataset)
-	meta, err := toml.Decode(string(data), &c)
+	file := struct {
+		*Config
+		Scenario string `toml:"scenario"`
+	}{Config: new(DefaultConfig(first.Dataset))}
+	meta, err := toml.Decode(string(data), &file)
 	if err != nil {
 		return Config{}, fmt.Errorf("config: %w", err)
+	}
+	c := *file.Config
+	if file.Scenario != "" {
+		if !filepath.IsAbs(file.Scenario) {
+			file.Scenario = filepath.Join(dir, file.Scenario)
+		}
+		if err := c.UseScenario(file.Scenario); err != nil {
+			return Config{}, fmt.Errorf("config: %w", err)
+		}
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
 		return Config{}, fmt.Errorf("config: unknown key %q; `pcl run --help` lists what there is", unknown[0].String())
 	}
 	return c, c.Validate()
+}
+
+// UseScenario reads a published scenario, to be played instead of a drawn one, and takes over what it
+// fixes.
+func (c *Config) UseScenario(path string) error {
+	s, err := scenario.Load(path)
+	if err != nil {
+		return err
+	}
+	c.Scenario, c.Increment, c.Kind = s, s.Increment, s.Kind
+	c.Tasks, c.Batch, c.Epochs = len(s.Tasks), s.Batch, s.Epochs
+	c.LabelSet, c.Timeline = s.LabelSet, s.Timeline
+	return nil
 }
 
 // Validate names the first thing that is wrong.

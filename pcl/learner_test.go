@@ -261,6 +261,39 @@ func (s *nanStream) Next(b *Batch) error {
 	return err
 }
 
+// TestInfiniteStepIsRejected gives a method that never looks at gradients one that overflows, though
+// its loss is finite.
+func TestInfiniteStepIsRejected(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		d := pcltest.Blobs(6, 20, 5)
+		l := smallLearner(t, b, "avggrad", Options{})
+		attach(t, l, blobTask(t, d, 1, 0, 1))
+		before, err := l.Parameters()
+		if err != nil {
+			t.Fatal(err)
+		}
+		clear(before[:16]) // what the first pixel is multiplied with
+		l.tasks[0].current.X[0] = 3e38
+		if err := l.setParameters(before, nil); err != nil {
+			t.Fatal(err)
+		}
+		r, err := l.Step()
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, err := l.Parameters()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !r.Rejected {
+			t.Errorf("a step from loss %v with ‖d‖ = %g was taken", r.Losses, r.NormD)
+		}
+		if !slices.Equal(after, before) {
+			t.Error("the parameters moved")
+		}
+	})
+}
+
 // TestNaNStreamIsLeftOut checks that a stream that is not finite neither stops nor poisons the
 // others, with a method that sees the Gram matrix and with one that does not.
 func TestNaNStreamIsLeftOut(t *testing.T) {

@@ -242,7 +242,9 @@ func (r *runner) arrivals() error {
 
 // observe takes a step's report into the run's state, and evaluates where it is due.
 func (r *runner) observe(s *StepReport) error {
-	r.state.Skipped += len(s.Skipped)
+	if r.state.Skipped += len(s.Skipped); s.Rejected {
+		r.state.Skipped += len(s.IDs)
+	}
 	for i, id := range s.IDs {
 		if id == method.Memory {
 			continue
@@ -273,7 +275,7 @@ func (r *runner) observe(s *StepReport) error {
 
 func (r *runner) countStreams(s *StepReport) {
 	k := len(s.IDs)
-	if k == 0 {
+	if k == 0 || s.Rejected {
 		return
 	}
 	for len(r.state.PerK) < k {

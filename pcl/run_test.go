@@ -195,3 +195,33 @@ func TestMethodsLearn(t *testing.T) {
 		}
 	}
 }
+
+// TestPublishedScenario plays the scenario file of one run in another, and refuses it elsewhere.
+func TestPublishedScenario(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	d, c, dir := pcltest.Blobs(8, 40, 10), blobConfig("er"), t.TempDir()
+	c.Timeline = 5
+	first, err := Run(t.Context(), c, RunOptions{Backend: b, Dataset: d, Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "dataset = \"blobs\"\nscenario = \"" + ScenarioFile + "\"\nmethod = \"er\"\nhidden = [16, 8]\neval_every = 7\n" +
+		"[optimizer]\nname = \"adam\"\nlr = 0.01\n[memory]\npolicy = \"fixed_total\"\nbudget = 24\n"
+	again, err := ParseConfig([]byte(text), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.ID() == c.ID() {
+		t.Error("a drawn and a published scenario share an ID")
+	}
+	second, err := Run(t.Context(), again, RunOptions{Backend: b, Dataset: d})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first.ModelSHA256 != second.ModelSHA256 {
+		t.Error("the published scenario gave another model than the drawn one")
+	}
+	if _, err := Run(t.Context(), again, RunOptions{Backend: b, Dataset: pcltest.Blobs(8, 30, 10)}); err == nil {
+		t.Error("a scenario was played on a data set it was not made for")
+	}
+}

@@ -24,8 +24,11 @@ type StepReport struct {
 	Gram    []float64
 	Weights []float64
 	Outcome method.Outcome
-	// NormD is ‖d‖ over the shared parameters. Not finite: the step was skipped.
+	// NormD is ‖d‖ over the shared parameters.
 	NormD float64
+	// Rejected says that d was not finite, so that the step left everything as it was. Only methods
+	// that do not look at the gradients come to this; the others leave such streams out.
+	Rejected bool
 	// Skipped lists streams whose loss or gradient was not finite and that were left out.
 	Skipped []int
 	// Ended lists the tasks whose last batch this was.
@@ -235,6 +238,9 @@ func (l *Learner) apply(kept []int, r *StepReport) error {
 	var norm2 [1]float64
 	if err := program.ToHost(norm2[:], out[last]); err != nil {
 		return err
+	}
+	if r.Rejected = math.IsNaN(norm2[0]) || math.IsInf(norm2[0], 0); r.Rejected {
+		return nil
 	}
 	r.NormD = math.Sqrt(norm2[0])
 	l.update++

@@ -81,8 +81,8 @@ func (r *Reservoir) State() (ReservoirState, error) {
 // RestoreReservoir is the inverse of [Reservoir.State]; pixels holds the kept samples one after
 // another, size entries each.
 func RestoreReservoir(s ReservoirState, pixels []float32, size int) (*Reservoir, error) {
-	if len(s.Seen) != len(s.Order) || len(s.Kept) != len(s.Order) {
-		return nil, fmt.Errorf("memory: a damaged reservoir state: %d classes, %d counts, %d sizes", len(s.Order), len(s.Seen), len(s.Kept))
+	if s.Quota < 0 || len(s.Seen) != len(s.Order) || len(s.Kept) != len(s.Order) {
+		return nil, fmt.Errorf("memory: a damaged reservoir state: a quota of %d; %d classes, %d counts, %d sizes", s.Quota, len(s.Order), len(s.Seen), len(s.Kept))
 	}
 	r := NewReservoir(s.Task, s.Quota, 0)
 	if err := r.rng.UnmarshalBinary(s.Rand); err != nil {
@@ -90,6 +90,9 @@ func RestoreReservoir(s ReservoirState, pixels []float32, size int) (*Reservoir,
 	}
 	r.order = s.Order
 	for i, c := range s.Order {
+		if _, twice := r.seen[c]; twice || s.Seen[i] < 1 || s.Kept[i] != min(s.Seen[i], s.Quota) {
+			return nil, fmt.Errorf("memory: a damaged reservoir state: class %d kept %d of %d samples seen", c, s.Kept[i], s.Seen[i])
+		}
 		r.seen[c] = s.Seen[i]
 		for range s.Kept[i] {
 			if len(pixels) < size {

@@ -53,10 +53,12 @@ func Restore(st State, pixels []float32, size int) (*Store, error) {
 	if (st.Order != nil && len(st.Order) != n) || st.Next < 0 || st.Next > len(st.Order) {
 		return nil, fmt.Errorf("memory: a damaged state: an order of %d for %d samples, at %d", len(st.Order), n, st.Next)
 	}
+	met := make([]bool, n)
 	for _, i := range st.Order {
-		if i < 0 || i >= n {
-			return nil, fmt.Errorf("memory: a damaged state: sample %d of %d", i, n)
+		if i < 0 || i >= n || met[i] {
+			return nil, fmt.Errorf("memory: a damaged state: its order %v is no permutation of %d samples", st.Order, n)
 		}
+		met[i] = true
 	}
 	if err := s.rng.UnmarshalBinary(st.Rand); err != nil {
 		return nil, fmt.Errorf("memory: %w", err)

@@ -66,12 +66,13 @@ func (s *Store) Len() int { return len(s.items) }
 // Item returns a stored sample; its Pixels are the store's own.
 func (s *Store) Item(i int) Item { return s.items[i] }
 
-// Quota is the most samples of one class that a task of n classes can contribute now.
+// Quota is the most samples of one class that a task of n classes can contribute now. It is 0 only
+// where nothing is to be kept: a budget that is too small is for [Store.Add] to refuse.
 func (s *Store) Quota(n int) int {
-	if s.config.Policy == PerClass {
+	if s.config.Policy == PerClass || s.config.Budget == 0 {
 		return s.config.Budget
 	}
-	return s.config.Budget / max(1, s.groups()+n)
+	return max(1, s.config.Budget/max(1, s.groups()+n))
 }
 
 type group struct{ task, class int }

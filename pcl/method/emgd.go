@@ -3,6 +3,7 @@ package method
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/parallelcl/parallelcl/emgd"
@@ -66,13 +67,15 @@ func newElastic(rule emgd.Rule, p Params) (*elastic, error) {
 	}
 	if e.factors.Momentum = p.Float("momentum"); e.factors.Momentum < 0 || e.factors.Momentum >= 1 {
 		return nil, fmt.Errorf("momentum %g is outside [0,1)", e.factors.Momentum)
+	} else if e.factors.Momentum == 0 {
+		e.factors.Momentum = -1 // none: 0 stands for emgd's default
 	}
 	if floor := p.String("floor"); floor == "release" {
 		e.release = true
 	} else {
 		var err error
-		if e.solver.Floor, err = strconv.ParseFloat(floor, 64); err != nil || !(e.solver.Floor >= 0) {
-			return nil, fmt.Errorf("floor %q is neither a number ≥ 0 nor \"release\"", floor)
+		if e.solver.Floor, err = strconv.ParseFloat(floor, 64); err != nil || !(e.solver.Floor >= 0) || math.IsInf(e.solver.Floor, 1) {
+			return nil, fmt.Errorf("floor %q is neither a finite number ≥ 0 nor \"release\"", floor)
 		}
 	}
 	return e, nil

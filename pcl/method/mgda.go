@@ -3,6 +3,7 @@ package method
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/parallelcl/parallelcl/emgd"
 )
@@ -63,17 +64,24 @@ func (m *mgda) Weights(s *Step, w []float64) (Outcome, error) {
 		}
 		m.sigma[i] = c
 	}
+	if slices.Max(m.sigma) == 0 {
+		fill(m.sigma, 1) // every loss or gradient is 0: there is no scale to divide by
+	}
 	return solve(&m.solver, s, m.sigma, w)
 }
 
-// solve runs the dual solver and copies λ into w.
+// solve runs the dual solver, copies λ into w and names the streams left out.
 func solve(solver *emgd.Solver, s *Step, sigma, w []float64) (Outcome, error) {
 	cert, err := solver.Solve(s.Gram, sigma)
 	if err != nil {
 		return Outcome{}, err
 	}
 	copy(w, cert.Lambda)
-	return Outcome{Certificate: cert}, nil
+	out := Outcome{Certificate: cert}
+	for _, i := range cert.Dropped {
+		out.Dropped = append(out.Dropped, s.IDs[i])
+	}
+	return out, nil
 }
 
 func grow(x []float64, n int) []float64 {

@@ -70,12 +70,18 @@ func (r *scaler) factor(s *Step, w []float64) (float64, error) {
 	}
 	mean := make([]float64, len(w))
 	fill(mean, 1/float64(len(w)))
-	own := Norm(s.Gram, w)
-	if own == 0 {
-		return 1, nil
+	own, parts := Norm(s.Gram, w), 0.0
+	for i, x := range w {
+		parts += math.Abs(x) * math.Sqrt(s.Gram[i*len(w)+i])
+	}
+	if own <= cancelled*parts {
+		return 1, nil // d is 0 but for rounding, which must not be blown up
 	}
 	return Norm(s.Gram, mean) / own, nil
 }
+
+// cancelled is the ‖d‖/Σ|wᵢ|‖Jᵢ‖ below which float64 cannot tell d from 0 by its Gram matrix.
+const cancelled = 1e-6
 
 // Norm returns ‖Σ wᵢJᵢ‖ from the Gram matrix (row-major K×K).
 func Norm(gram, w []float64) float64 {

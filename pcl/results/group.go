@@ -33,8 +33,8 @@ func Group(runs []*Run) []RunGroup {
 
 // settings is the configuration without the seed.
 func (r *Run) settings() string {
-	var config map[string]any
-	if err := json.Unmarshal(r.Config, &config); err != nil {
+	var config map[string]json.RawMessage // raw: seeds beyond 2⁵³ stay apart
+	if err := json.Unmarshal(r.Config, &config); err != nil || config == nil {
 		return r.ID // a run of unknown configuration stands alone
 	}
 	delete(config, "seed")

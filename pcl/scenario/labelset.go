@@ -10,10 +10,11 @@ import (
 // exactly one (PROTOCOL §1): sizes are drawn one after another within what stays feasible, then
 // sizes and class ids are shuffled.
 func LabelSets(classes, tasks, lo, hi int, labelset uint64) ([][]int, error) {
-	if tasks < 1 || lo < 1 || hi < lo || tasks*lo > classes || tasks*hi < classes {
+	if tasks < 1 || tasks > classes || lo < 1 || lo > classes || hi < lo || tasks*lo > classes || tasks*min(hi, classes) < classes {
 		return nil, fmt.Errorf("scenario: %d classes cannot be cut into %d tasks of %d to %d classes", classes, tasks, lo, hi)
 	}
 	rng := seed.New(labelset, "labelset", classes, tasks, lo, hi)
+	hi = min(hi, classes)
 	sizes := make([]int, tasks)
 	rest := classes
 	for t := range sizes {

@@ -110,11 +110,11 @@ func (s *Scenario) LastStep() int {
 
 // MaxStreams returns the largest number of rows a step can have, the memory included.
 func (s *Scenario) MaxStreams() int {
-	most := 0
-	for step := range s.LastStep() + 1 {
-		most = max(most, s.Active(step))
+	rows := 0
+	for _, t := range s.Tasks { // K grows only where a stream starts, or the first one has ended
+		rows = max(rows, s.Active(t.Start), s.Active(t.End()+1))
 	}
-	return most
+	return rows
 }
 
 // Active returns K at a step: running tasks, plus the memory once a task has finished.
@@ -138,8 +138,8 @@ func (s *Scenario) Validate() error {
 		return fmt.Errorf("scenario: schema %d; this program reads schema %d", s.Schema, Schema)
 	case s.Increment != TaskIncremental && s.Increment != ClassIncremental:
 		return fmt.Errorf("scenario: increment %q is neither %q nor %q", s.Increment, TaskIncremental, ClassIncremental)
-	case s.Batch < 1 || s.Epochs < 1:
-		return fmt.Errorf("scenario: batch %d and epochs %d must be positive", s.Batch, s.Epochs)
+	case s.Batch < 1 || s.Epochs < 1 || s.Batch > limit || s.Epochs > limit:
+		return fmt.Errorf("scenario: batch %d and epochs %d must be positive, and at most %d", s.Batch, s.Epochs, limit)
 	case len(s.Tasks) == 0:
 		return fmt.Errorf("scenario: no tasks")
 	}
@@ -156,13 +156,21 @@ func (s *Scenario) Validate() error {
 	return nil
 }
 
+// limit bounds every count, so that sums and products of them do not overflow.
+const limit = 1 << 31
+
 func (t Task) validate(i int, s *Scenario) error {
+	if t.Train > limit || t.Steps > limit {
+		return fmt.Errorf("scenario: task %d has %d samples and %d steps; %d is the most", i+1, t.Train, t.Steps, limit)
+	}
 	steps := (t.Train + s.Batch - 1) / s.Batch * s.Epochs
 	switch {
 	case len(t.Classes) == 0:
 		return fmt.Errorf("scenario: task %d has no classes", i+1)
 	case slices.Min(t.Classes) < 0:
 		return fmt.Errorf("scenario: task %d has class %d", i+1, slices.Min(t.Classes))
+	case twice(t.Classes) >= 0:
+		return fmt.Errorf("scenario: task %d lists class %d twice", i+1, twice(t.Classes))
 	case t.Train < 1:
 		return fmt.Errorf("scenario: task %d has no training samples", i+1)
 	case t.Steps != steps:
@@ -173,6 +181,18 @@ func (t Task) validate(i int, s *Scenario) error {
 		return fmt.Errorf("scenario: task %d starts before task %d; tasks are ordered by arrival", i+1, i)
 	}
 	return nil
+}
+
+// twice returns a class that is listed twice, or −1.
+func twice(classes []int) int {
+	seen := map[int]bool{}
+	for _, c := range classes {
+		if seen[c] {
+			return c
+		}
+		seen[c] = true
+	}
+	return -1
 }
 
 // Save publishes the scenario as JSON.

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 )
 
-const pattern = "checkpoint-*.pcl"
+const pattern = "checkpoint-[0-9]*[0-9].pcl" // as Save names them, and no others in the folder
 
-// Series is the checkpoints of one run in a folder, of which the last Keep are kept.
+// Series is the checkpoints of one run in a folder, of which the last Keep are kept, at least one.
 type Series struct {
 	Dir  string
 	Keep int
@@ -24,7 +24,7 @@ func (s Series) Save(step int, f File) error {
 	if err != nil {
 		return err
 	}
-	for len(paths) > s.Keep {
+	for len(paths) > max(1, s.Keep) {
 		if err := os.Remove(paths[0]); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}

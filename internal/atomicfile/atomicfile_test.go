@@ -1,0 +1,89 @@
+package atomicfile
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// only checks that a folder holds one file of the given content, and no temporary ones.
+func only(t *testing.T, path, want string) {
+	t.Helper()
+	got, err := os.ReadFile(path)
+	if err != nil || string(got) != want {
+		t.Errorf("%s holds %q (%v), want %q", path, got, err, want)
+	}
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil || len(entries) != 1 {
+		t.Errorf("the folder has %v (%v), want the one file", entries, err)
+	}
+}
+
+func TestWriteReplaces(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "new", "folders", "a*b.json")
+	for _, content := range []string{"first and longer", "second", ""} {
+		if err := WriteBytes(path, []byte(content)); err != nil {
+			t.Fatal(err)
+		}
+		only(t, path, content)
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm()&0o444 != 0o444 {
+		t.Errorf("mode %v (%v): others cannot read the file", info.Mode(), err)
+	}
+}
+
+// TestErrorLeavesOldFile fails after more than a buffer has been written.
+func TestErrorLeavesOldFile(t *testing.T) {
+	path, broken := filepath.Join(t.TempDir(), "file"), errors.New("broken")
+	if err := WriteBytes(path, []byte("old")); err != nil {
+		t.Fatal(err)
+	}
+	err := Write(path, func(w io.Writer) error {
+		if _, err := w.Write(make([]byte, 1<<20)); err != nil {
+			return err
+		}
+		return broken
+	})
+	if !errors.Is(err, broken) || !strings.Contains(err.Error(), path) {
+		t.Errorf("error %v, want one that names the file and the cause", err)
+	}
+	only(t, path, "old")
+}
+
+func TestImpossiblePaths(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := WriteBytes(file, nil); err != nil {
+		t.Fatal(err)
+	}
+	for name, path := range map[string]string{"below a file": filepath.Join(file, "x"), "a folder": dir} {
+		if err := WriteBytes(path, []byte("x")); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	only(t, file, "")
+}
+
+// TestConcurrentWriters checks that whoever wins, the file is whole.
+func TestConcurrentWriters(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			if err := WriteBytes(path, []byte(strings.Repeat(string(rune('a'+i)), 100000))); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	only(t, path, strings.Repeat(string(data[:1]), 100000))
+}

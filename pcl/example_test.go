@@ -1,0 +1,61 @@
+package pcl_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/memory"
+	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// dots are images of eight pixels, of which the brightest tells the class.
+type dots []int // the classes
+
+func (d dots) Len() int { return 640 }
+
+func (d dots) Sample(i int, x []float32) (class int) {
+	for p := range x {
+		x[p] = float32((7*i+3*p)%11) / 20
+	}
+	class = d[i%len(d)]
+	x[class] = 1
+	return class
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		log.Fatal(err)
+	}
+	return v
+}
+
+// Two tasks of two classes; the second arrives while the first is being learnt.
+func Example() {
+	device := must(backend.Open(context.Background(), backend.Options{Name: backend.Go})) // or backend.Auto
+	learner := must(pcl.NewLearner(pcl.Options{
+		Backend: device.Backend, Model: must(model.NewMLP(8, []int{32}, 4)), Method: must(method.New("emgd-gmc", nil)),
+		Increment: scenario.ClassIncremental, Batch: 16, Optimizer: pcl.Optimizer{Name: "adam", LR: 0.01},
+		Memory: memory.Config{Policy: memory.PerClass, Budget: 5},
+	}))
+	for i, task := range []dots{{0, 1}, {2, 3}} {
+		stream := must(pcl.NewStream(task, 1, 1234, i+1)) // 40 batches of 16
+		must(learner.Attach(pcl.Task{Classes: task, Stream: stream, Test: task}))
+		for range 10 {
+			must(learner.Step())
+		}
+	}
+	var err error
+	for err == nil { // until both streams have ended
+		_, err = learner.Step()
+	}
+	fmt.Println(err)
+	fmt.Println(learner.Steps(), "steps; above 90 %:", must(learner.Evaluate(1)) > 0.9, must(learner.Evaluate(2)) > 0.9)
+	// Output:
+	// pcl: no active stream: attach a task first
+	// 50 steps; above 90 %: true true
+}

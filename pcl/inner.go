@@ -1,0 +1,60 @@
+package pcl
+
+import (
+	"fmt"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/gomlx/core/graph"
+
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
+)
+
+// gram returns the program that maps K flat gradients to the K(K+1)/2 entries of JJᵀ, row by row
+// below the diagonal.
+func (p *programs) gram(k int) (*program.Program, error) {
+	if g := p.grams[k]; g != nil {
+		return g, nil
+	}
+	g, err := program.Compile(p.backend, &p.counter, fmt.Sprintf("gram-%d", k), p.gradientInputs(k), func(rows []*graph.Node) []*graph.Node {
+		var entries []*graph.Node
+		for i := range rows {
+			for j := range i + 1 {
+				entries = append(entries, graph.Reshape(p.inner(rows[i], rows[j]), 1))
+			}
+		}
+		return []*graph.Node{graph.Concatenate(entries, 0)}
+	})
+	p.grams[k] = g
+	return g, err
+}
+
+// lanes is how many float32 partial sums an inner product runs in before it goes on in float64:
+// enough for vector units, and each sum short enough to keep its precision.
+const lanes = 64
+
+// inner is ⟨a,b⟩ over the shared parameters, in float64.
+func (p *programs) inner(a, b *graph.Node) *graph.Node {
+	return innerRange(a, b, 0, p.shared)
+}
+
+// innerRange is Σ aᵢbᵢ over from ≤ i < to, in float64.
+func innerRange(a, b *graph.Node, from, to int) *graph.Node {
+	sum := graph.ScalarZero(a.Graph(), dtypes.Float64)
+	whole := from + (to-from)/lanes*lanes
+	if whole > from {
+		cut := func(x *graph.Node) *graph.Node {
+			return graph.Reshape(graph.Slice(x, graph.AxisRange(from, whole)), -1, lanes)
+		}
+		sum = double(graph.ReduceSum(graph.Mul(cut(a), cut(b)), 0))
+	}
+	if whole < to {
+		cut := func(x *graph.Node) *graph.Node { return graph.Slice(x, graph.AxisRange(whole, to)) }
+		sum = graph.Add(sum, double(graph.Mul(cut(a), cut(b))))
+	}
+	return sum
+}
+
+// double sums in float64.
+func double(x *graph.Node) *graph.Node {
+	return graph.ReduceAllSum(graph.ConvertDType(x, dtypes.Float64))
+}

@@ -1,0 +1,47 @@
+package checkpoint
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"testing"
+)
+
+// sealed is a file with a right checksum; n is the length of the header, -1 for the true one.
+func sealed(n int64, header string, arrays []byte) []byte {
+	if n == -1 {
+		n = int64(len(header))
+	}
+	data := binary.LittleEndian.AppendUint64([]byte(magic), uint64(n))
+	data = append(append(data, header...), arrays...)
+	sum := sha256.Sum256(data)
+	return append(data, sum[:]...)
+}
+
+// FuzzDecode reads arbitrary bytes as they are, and sealed, so that the reader behind the
+// checksum is reached too. What is read survives being saved.
+func FuzzDecode(f *testing.F) {
+	good := saved(f, File{State: json.RawMessage(`{"step":7}`), Arrays: map[string][]float32{"a": {1, 2}, "b": {}}})
+	f.Add(good, `{"state":{},"arrays":[{"name":"a","len":2}]}`, []byte("12345678"), int64(-1))
+	f.Add(good[:20], `{"arrays":[{"len":1},{"len":1}]}`, []byte("12345678"), int64(3))
+	f.Fuzz(func(t *testing.T, data []byte, header string, arrays []byte, n int64) {
+		for _, in := range [][]byte{data, sealed(n, header, arrays)} {
+			got, err := Decode(in)
+			if err != nil {
+				if !errors.Is(err, ErrDamaged) {
+					t.Errorf("error %v is not ErrDamaged", err)
+				}
+				continue
+			}
+			if got.State == nil {
+				got.State = json.RawMessage("null")
+			}
+			again, err := Decode(saved(t, got))
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, again, got)
+		}
+	})
+}

@@ -1,0 +1,99 @@
+package checkpoint
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// series saves steps 4, 8, 12 and 16 and keeps the last three.
+func series(t *testing.T) (Series, []string) {
+	t.Helper()
+	s := Series{Dir: filepath.Join(t.TempDir(), "run"), Keep: 3}
+	for _, step := range []int{4, 8, 12, 16} {
+		if err := s.Save(step, File{Arrays: map[string][]float32{"step": {float32(step)}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	paths, err := s.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, paths
+}
+
+func damage(t *testing.T, path string) {
+	t.Helper()
+	if err := os.Truncate(path, 60); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSeriesKeepsTheLast(t *testing.T) {
+	s, paths := series(t)
+	if len(paths) != 3 {
+		t.Fatalf("kept %v, want three", paths)
+	}
+	f, path, err := s.Latest()
+	if err != nil || path != paths[2] || f.Arrays["step"][0] != 16 {
+		t.Errorf("the latest is %s, step %v (%v)", path, f.Arrays["step"], err)
+	}
+}
+
+func TestSeriesKeepsAtLeastOne(t *testing.T) {
+	for _, keep := range []int{0, -1} {
+		s := Series{Dir: t.TempDir(), Keep: keep}
+		for step := range 3 {
+			if err := s.Save(step, File{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if paths, err := s.List(); err != nil || len(paths) != 1 {
+			t.Errorf("Keep %d left %v (%v), want one file", keep, paths, err)
+		}
+	}
+}
+
+// TestLatestNamesTheWholeOne damages the newest checkpoint, then also the one before it.
+func TestLatestNamesTheWholeOne(t *testing.T) {
+	s, paths := series(t)
+	for _, whole := range []string{paths[1], paths[0]} {
+		damage(t, paths[len(paths)-1])
+		_, _, err := s.Latest()
+		if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), paths[len(paths)-1]) || !strings.Contains(err.Error(), whole) {
+			t.Errorf("error %v, want one that names %s and %s", err, paths[len(paths)-1], whole)
+		}
+		damage(t, whole)
+	}
+	if _, _, err := s.Latest(); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "anew") {
+		t.Errorf("with every file damaged: %v", err)
+	}
+}
+
+func TestSeriesLeavesOtherFiles(t *testing.T) {
+	s, _ := series(t)
+	other := []string{"checkpoint-best.pcl", "checkpoint-000000016_good.pcl", "result.json"}
+	for _, name := range other {
+		if err := os.WriteFile(filepath.Join(s.Dir, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := s.Latest(); err != nil {
+		t.Errorf("beside other files: %v", err)
+	}
+	if err := s.Clear(); err != nil {
+		t.Fatal(err)
+	}
+	left, err := os.ReadDir(s.Dir)
+	if err != nil || len(left) != len(other) {
+		t.Errorf("%v are left (%v), want %v", left, err, other)
+	}
+	if _, _, err := s.Latest(); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("without checkpoints: %v", err)
+	}
+	if err := (Series{Dir: filepath.Join(s.Dir, "none")}).Clear(); err != nil {
+		t.Errorf("clearing a folder that is not there: %v", err)
+	}
+}

@@ -1,0 +1,84 @@
+package pcl
+
+import (
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+)
+
+// resident returns the megabytes of this process that are in memory, on the device's side too: XLA
+// CPU's buffers are this process's.
+func resident(t *testing.T) float64 {
+	t.Helper()
+	debug.FreeOSMemory()
+	statm, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := strconv.Atoi(strings.Fields(string(statm))[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return float64(pages*os.Getpagesize()) / (1 << 20)
+}
+
+// TestNoLeak makes many steps, then many learners; after each has happened once, memory stays.
+func TestNoLeak(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("resident memory is read from /proc, which only Linux has")
+	}
+	b := pcltest.Backend(t, backend.XLACPU)
+	steps := func(l *Learner, n int) {
+		for range n {
+			if _, err := l.Step(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	l := psEMNIST(t, b, nil, "emgd-gmc", 3)
+	defer l.Close()
+	programs := NewPrograms(b.Backend)
+	defer programs.Close()
+	sharing := func() {
+		l := psEMNIST(t, b, programs, "emgd-gmc", 2)
+		defer l.Close()
+		steps(l, 2)
+	}
+	d := pcltest.Blobs(6, 60, 20)
+	compiling := func() {
+		l := smallLearner(t, b, "emgd-gmc", Options{})
+		defer l.Close()
+		attach(t, l, blobTask(t, d, 1, 0, 1))
+		steps(l, 2)
+	}
+	repeat := func(n int, f func()) func() {
+		return func() {
+			for range n {
+				f()
+			}
+		}
+	}
+	for _, c := range []struct {
+		what        string
+		once, again func()
+	}{
+		{"300 steps", func() { steps(l, 30) }, func() { steps(l, 300) }},
+		{"20 learners that share programs", sharing, repeat(20, sharing)},
+		{"10 learners that compile", repeat(3, compiling), repeat(10, compiling)},
+	} {
+		c.once()
+		before := resident(t)
+		c.again()
+		grown := resident(t) - before
+		t.Logf("%s: %+.1f MB on %.0f MB", c.what, grown, before)
+		if grown > 60 { // the gradients of 300 steps would be 400 MB
+			t.Errorf("%s: resident memory grew by %.1f MB", c.what, grown)
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package memory
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func newStore(t rapid.TB, policy Policy, budget int) *Store {
+	t.Helper()
+	s, err := NewStore(Config{policy, budget}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// candidates are n samples of each class; the pixel says which one it is.
+func candidates(task, n int, classes ...int) []Item {
+	var items []Item
+	for _, c := range classes {
+		for i := range n {
+			items = append(items, Item{Task: task, Class: c, Pixels: []float32{float32(1000*task + 100*c + i)}})
+		}
+	}
+	return items
+}
+
+func add(t rapid.TB, s *Store, items []Item) {
+	t.Helper()
+	if err := s.Add(items); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// counts returns how many samples each class of each task has.
+func counts(s *Store) map[group]int {
+	n := map[group]int{}
+	for i := range s.Len() {
+		it := s.Item(i)
+		n[group{it.Task, it.Class}]++
+	}
+	return n
+}
+
+func TestPerClassKeepsBudgetOfEachClass(t *testing.T) {
+	s := newStore(t, PerClass, 5)
+	if q := s.Quota(3); q != 5 {
+		t.Errorf("quota %d, want 5", q)
+	}
+	add(t, s, candidates(1, 20, 0, 1))
+	first := slices.Clone(s.items)
+	add(t, s, candidates(2, 3, 2)) // fewer than the budget: all
+	want := map[group]int{{1, 0}: 5, {1, 1}: 5, {2, 2}: 3}
+	if got := counts(s); !reflect.DeepEqual(got, want) {
+		t.Errorf("stored %v, want %v", got, want)
+	}
+	if !reflect.DeepEqual(s.items[:10], first) {
+		t.Error("the samples of an old task changed")
+	}
+}
+
+func TestFixedTotalThinsOutOldClasses(t *testing.T) {
+	s := newStore(t, FixedTotal, 20)
+	if q := s.Quota(2); q != 10 {
+		t.Errorf("quota of the first task %d, want 10", q)
+	}
+	add(t, s, candidates(1, 50, 0, 1))
+	before := slices.Clone(s.items)
+	if q := s.Quota(1); q != 6 {
+		t.Errorf("quota of a third class %d, want ⌊20/3⌋", q)
+	}
+	add(t, s, candidates(2, 50, 1)) // class 1 of another task is another class
+	want := map[group]int{{1, 0}: 6, {1, 1}: 6, {2, 1}: 6}
+	if got := counts(s); !reflect.DeepEqual(got, want) {
+		t.Errorf("stored %v, want %v", got, want)
+	}
+	for i := range 12 {
+		if !slices.ContainsFunc(before, func(it Item) bool { return it.Pixels[0] == s.Item(i).Pixels[0] }) {
+			t.Errorf("sample %v was not stored before", s.Item(i))
+		}
+	}
+}
+
+// TestBudgets adds random tasks and checks the budget and the balance of the classes.
+func TestBudgets(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		policy := rapid.SampledFrom([]Policy{PerClass, FixedTotal}).Draw(t, "policy")
+		budget := rapid.IntRange(20, 60).Draw(t, "budget")
+		s := newStore(t, policy, budget)
+		classes := 0
+		for task := 1; task <= 4; task++ {
+			n := rapid.IntRange(1, 5).Draw(t, "classes")
+			quota := s.Quota(n)
+			add(t, s, candidates(task, quota, slices.Collect(func(yield func(int) bool) {
+				for c := range n {
+					yield(c)
+				}
+			})...))
+			classes += n
+			want := budget
+			if policy == FixedTotal {
+				want = budget / classes
+			}
+			for g, got := range counts(s) {
+				if got != want {
+					t.Errorf("task %d class %d has %d samples of %d", g.task, g.class, got, want)
+				}
+			}
+		}
+	})
+}
+
+func TestBadConfigurations(t *testing.T) {
+	for name, c := range map[string]Config{"policy": {"reservoir", 5}, "no policy": {"", 5}, "negative": {PerClass, -1}} {
+		if _, err := NewStore(c, 1); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	s := newStore(t, FixedTotal, 3)
+	if q := s.Quota(4); q != 1 {
+		t.Errorf("quota %d where the budget is too small; want 1, for Add to see the classes", q)
+	}
+	if err := s.Add(candidates(1, 1, 0, 1, 2, 3)); err == nil || s.Len() != 0 {
+		t.Errorf("4 classes in 3 places: error %v, %d stored", err, s.Len())
+	}
+	none := newStore(t, PerClass, 0)
+	add(t, none, candidates(1, 5, 0))
+	if none.Len() != 0 || none.Draw(8) != nil {
+		t.Error("a budget of 0 stored something")
+	}
+}
+
+func sorted(x []int) []int { return slices.Sorted(slices.Values(x)) }
+
+func TestDraw(t *testing.T) {
+	s := newStore(t, PerClass, 12)
+	add(t, s, candidates(1, 12, 0))
+	all := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}
+	if got := s.Draw(20); !slices.Equal(sorted(got), all) {
+		t.Errorf("a small store gave %v, want all of it", got)
+	}
+	var passes [][]int
+	for range 2 {
+		var pass []int
+		for range 3 {
+			pass = append(pass, s.Draw(4)...)
+		}
+		if !slices.Equal(sorted(pass), all) {
+			t.Errorf("a pass gave %v, want every sample once", pass)
+		}
+		passes = append(passes, pass)
+	}
+	if slices.Equal(passes[0], passes[1]) || slices.Equal(passes[0], all) {
+		t.Errorf("the passes are not shuffled: %v", passes)
+	}
+}
+
+// TestDrawIsDistinct draws batches that do not divide the store.
+func TestDrawIsDistinct(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 40).Draw(t, "stored")
+		s := newStore(t, PerClass, n)
+		add(t, s, candidates(1, n, 0))
+		size := rapid.IntRange(0, 50).Draw(t, "batch")
+		for range 10 {
+			batch := sorted(s.Draw(size))
+			if len(batch) != min(n, size) || len(slices.Compact(batch)) != min(n, size) {
+				t.Fatalf("drew %v, want %d distinct samples of %d", batch, min(n, size), n)
+			}
+		}
+	})
+}
+
+// TestReservoirIsUniform keeps 5 of 50 samples 2,000 times: each is kept about 200 times.
+func TestReservoirIsUniform(t *testing.T) {
+	const samples, quota, rounds = 50, 5, 2000
+	var kept [samples]float64
+	for run := range rounds {
+		r := NewReservoir(1, quota, uint64(run))
+		for i := range samples {
+			r.Offer(3, []float32{float32(i)})
+		}
+		if len(r.Items()) != quota {
+			t.Fatalf("kept %d samples, want %d", len(r.Items()), quota)
+		}
+		for _, it := range r.Items() {
+			kept[int(it.Pixels[0])]++
+		}
+	}
+	chi2, want := 0.0, float64(rounds*quota)/samples
+	for _, n := range kept {
+		chi2 += (n - want) * (n - want) / want
+	}
+	if chi2 > 85.4 { // the 0.999 quantile of χ² with 49 degrees of freedom
+		t.Errorf("χ² = %.1f over 50 samples: %v", chi2, kept)
+	}
+}
+
+func TestReservoirCopiesPixels(t *testing.T) {
+	r := NewReservoir(1, 2, 1)
+	x := []float32{1}
+	r.Offer(0, x)
+	x[0] = 9
+	if got := r.Items()[0].Pixels[0]; got != 1 {
+		t.Errorf("the reservoir kept the caller's slice: %v", got)
+	}
+	none := NewReservoir(1, 0, 1)
+	if none.Offer(0, x); none.Items() != nil {
+		t.Error("a quota of 0 kept something")
+	}
+}

@@ -1,0 +1,129 @@
+package memory
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"testing"
+)
+
+// asJSON is a round trip through the form that checkpoints hold.
+func asJSON[T any](t *testing.T, in T, err error) (out T) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestStoreContinues saves a store in the middle of a pass; the restored one goes on as the first.
+func TestStoreContinues(t *testing.T) {
+	s := newStore(t, FixedTotal, 30)
+	add(t, s, candidates(1, 40, 0, 1))
+	s.Draw(7)
+	saved, err := s.State()
+	back, err := Restore(asJSON(t, saved, err), s.Pixels(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 12 {
+		if a, b := s.Draw(7), back.Draw(7); !slices.Equal(a, b) {
+			t.Fatalf("draw %d: %v before, %v after", i, a, b)
+		}
+		if i == 5 {
+			add(t, s, candidates(2, 40, 2))
+			add(t, back, candidates(2, 40, 2))
+		}
+	}
+	if !reflect.DeepEqual(s.items, back.items) {
+		t.Error("the stored samples differ")
+	}
+}
+
+// TestReservoirContinues saves a reservoir that is full in one class and not in the other.
+func TestReservoirContinues(t *testing.T) {
+	a := NewReservoir(2, 4, 7)
+	for i := range 60 {
+		a.Offer(i%20/19, []float32{float32(i), -1})
+	}
+	saved, err := a.State()
+	b, err := RestoreReservoir(asJSON(t, saved, err), Flatten(a.Items()), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 60 {
+		x := []float32{float32(100 + i), -1}
+		a.Offer(i%3, x)
+		b.Offer(i%3, x)
+	}
+	if !reflect.DeepEqual(a.Items(), b.Items()) {
+		t.Errorf("the restored reservoir holds\n%v, the other\n%v", b.Items(), a.Items())
+	}
+}
+
+func TestDamagedStoreIsRefused(t *testing.T) {
+	s := newStore(t, PerClass, 3)
+	add(t, s, candidates(1, 3, 0))
+	s.Draw(2)
+	for name, damage := range map[string]func(*State){
+		"policy":       func(st *State) { st.Config.Policy = "x" },
+		"classes":      func(st *State) { st.Class = st.Class[1:] },
+		"samples":      func(st *State) { st.Class, st.Task = st.Class[1:], st.Task[1:] },
+		"order":        func(st *State) { st.Order = st.Order[1:] },
+		"order range":  func(st *State) { st.Order = []int{0, 1, 3} },
+		"order twice":  func(st *State) { st.Order = []int{0, 1, 1} },
+		"negative":     func(st *State) { st.Order = []int{0, 1, -1} },
+		"position":     func(st *State) { st.Next = 4 },
+		"before start": func(st *State) { st.Next = -1 },
+		"random state": func(st *State) { st.Rand = st.Rand[1:] },
+	} {
+		saved, err := s.State()
+		st := asJSON(t, saved, err)
+		damage(&st)
+		if _, err := Restore(st, s.Pixels(), 1); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func TestDamagedReservoirIsRefused(t *testing.T) {
+	r := NewReservoir(1, 2, 1)
+	for i := range 9 {
+		r.Offer(i%2, []float32{float32(i)})
+	}
+	pixels := Flatten(r.Items())
+	for name, damage := range map[string]func(*ReservoirState){
+		"quota":        func(s *ReservoirState) { s.Quota = -1 },
+		"seen":         func(s *ReservoirState) { s.Seen = s.Seen[1:] },
+		"kept":         func(s *ReservoirState) { s.Kept = s.Kept[1:] },
+		"few seen":     func(s *ReservoirState) { s.Seen[0] = 1 },
+		"never seen":   func(s *ReservoirState) { s.Seen[0] = -4 },
+		"few kept":     func(s *ReservoirState) { s.Kept[0] = 1 },
+		"negative":     func(s *ReservoirState) { s.Kept[0] = -1 },
+		"twice":        func(s *ReservoirState) { s.Order[1] = s.Order[0] },
+		"random state": func(s *ReservoirState) { s.Rand = nil },
+	} {
+		saved, err := r.State()
+		s := asJSON(t, saved, err)
+		damage(&s)
+		if _, err := RestoreReservoir(s, pixels, 1); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	good, err := r.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, wrong := range map[string][]float32{"missing": pixels[1:], "too many": append(slices.Clone(pixels), 0)} {
+		if _, err := RestoreReservoir(good, wrong, 1); err == nil {
+			t.Errorf("pixels %s: no error", name)
+		}
+	}
+}

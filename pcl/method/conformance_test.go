@@ -1,0 +1,322 @@
+package method
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The conformance suite: what every registered method must keep to, whatever its rule.
+
+func each(t *testing.T, test func(t *testing.T, name string)) {
+	for _, name := range Names() {
+		t.Run(name, func(t *testing.T) { test(t, name) })
+	}
+}
+
+func build(t testing.TB, name string, params map[string]any) Method {
+	t.Helper()
+	m, err := New(name, params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func weigh(t testing.TB, m Method, s *Step) []float64 {
+	t.Helper()
+	w, err := try(m, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func try(m Method, s *Step) ([]float64, error) {
+	w := make([]float64, s.K())
+	_, err := m.Weights(s, w)
+	return w, err
+}
+
+func total(w []float64) (sum float64) {
+	for _, x := range w {
+		sum += x
+	}
+	return sum
+}
+
+// near says whether a and b agree to a part of tol of the largest entry.
+func near(a, b []float64, tol float64) bool {
+	scale := 0.0
+	for i := range a {
+		scale = max(scale, math.Abs(a[i]), math.Abs(b[i]))
+	}
+	for i := range a {
+		if !(math.Abs(a[i]-b[i]) <= tol*scale) {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
+
+func TestInfoIsComplete(t *testing.T) {
+	each(t, func(t *testing.T, name string) {
+		info := build(t, name, nil).Info()
+		if info.Name != name {
+			t.Errorf("its Info says %q", info.Name)
+		}
+		if !slices.Contains([]string{"mtl", "scl", "pcl"}, info.Family) {
+			t.Errorf("family %q", info.Family)
+		}
+		for field, text := range map[string]string{"Title": info.Title, "Rule": info.Rule, "Source": info.Source, "Cost": info.Cost, "State": info.State, "SumW": info.SumW} {
+			if text == "" {
+				t.Errorf("%s is empty", field)
+			}
+		}
+	})
+}
+
+// TestWeightsAreFinite runs the zoo; inputs must stay as they are.
+func TestWeightsAreFinite(t *testing.T) {
+	each(t, func(t *testing.T, name string) {
+		for kind := range kinds {
+			for _, z := range zoo(kind) {
+				m, s := build(t, name, nil), z.step(1)
+				gram, losses := slices.Clone(s.Gram), slices.Clone(s.Losses)
+				w, err := try(m, s)
+				if err != nil {
+					t.Errorf("%s: %v", z.name, err)
+				}
+				for _, x := range w {
+					if math.IsNaN(x) || math.IsInf(x, 0) {
+						t.Errorf("%s: weights %v", z.name, w)
+						break
+					}
+				}
+				if !slices.Equal(gram, s.Gram) || !slices.Equal(losses, s.Losses) {
+					t.Errorf("%s: the method changed its input", z.name)
+				}
+			}
+		}
+	})
+}
+
+// TestOneStream: with K = 1 every method goes along the only gradient.
+func TestOneStream(t *testing.T) {
+	each(t, func(t *testing.T, name string) {
+		for _, id := range []int{Memory, 1, 77} {
+			s := sample{rows: [][]float64{{3, 4}}, losses: []float64{2}}.step(1)
+			s.IDs[0] = id
+			if w := weigh(t, build(t, name, nil), s); !(w[0] > 0) {
+				t.Errorf("stream %d alone has weight %g", id, w[0])
+			}
+		}
+	})
+}
+
+// TestPermutation reorders the tasks over three steps; the weights go with their streams. A method
+// that draws at random is held to nothing here.
+func TestPermutation(t *testing.T) {
+	each(t, func(t *testing.T, name string) {
+		if random(t, name) {
+			t.Skip("draws at random: equivariant in distribution only")
+		}
+		r := rand.New(rand.NewPCG(1, 2))
+		for k := 2; k <= 8; k++ {
+			a, b := build(t, name, nil), build(t, name, nil)
+			order := append([]int{0}, r.Perm(k-1)...)
+			for i := 1; i < k; i++ {
+				order[i]++
+			}
+			for range 3 {
+				s := sample{rows: gaussian(r, k, k+3), losses: gaussian(r, 1, k)[0]}
+				for i := range s.losses {
+					s.losses[i] = math.Abs(s.losses[i])
+				}
+				var moved sample
+				for _, i := range order {
+					moved.rows, moved.losses = append(moved.rows, s.rows[i]), append(moved.losses, s.losses[i])
+				}
+				step := moved.step(1)
+				step.IDs = order
+				got, w := weigh(t, b, step), weigh(t, a, s.step(1))
+				var want []float64
+				for _, i := range order {
+					want = append(want, w[i])
+				}
+				if !near(got, want, 1e-8) {
+					t.Fatalf("%d rows in order %v: weights %v, want %v", k, order, got, want)
+				}
+			}
+		}
+	})
+}
+
+func random(t *testing.T, name string) bool {
+	s := zoo("normal")[27]
+	a, b := weigh(t, build(t, name, nil), s.step(1)), weigh(t, build(t, name, nil), s.step(2))
+	return !slices.Equal(a, b)
+}
+
+// TestSumOfWeights checks what Info declares, where it is a rule that can be computed.
+func TestSumOfWeights(t *testing.T) {
+	each(t, func(t *testing.T, name string) {
+		m := build(t, name, nil)
+		declared, _, _ := strings.Cut(m.Info().SumW, " (")
+		for _, z := range zoo("normal") {
+			w := make([]float64, len(z.rows))
+			out, err := m.Weights(z.step(1), w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			least, most := 1.0, 1.0
+			switch declared {
+			case "1":
+			case "K":
+				least, most = float64(len(w)), float64(len(w))
+			case "1/σ_max ≤ Σλ ≤ 1/σ_min":
+				least, most = 1/slices.Max(out.Certificate.Sigma), 1/slices.Min(out.Certificate.Sigma)
+			default:
+				t.Skipf("Σw is declared as %q, which is no number", declared)
+			}
+			if sum := total(w); sum < least*(1-1e-12) || sum > most*(1+1e-12) {
+				t.Errorf("%s: Σw = %g, want %g to %g", z.name, sum, least, most)
+			}
+		}
+	})
+}
+
+// nonConflicting lists the methods that promise Jᵢ·d ≥ 0 for every stream (METHODS §9).
+var nonConflicting = []string{"mgda", "emgd-gmc", "emgd-gs"}
+
+func TestNonConflict(t *testing.T) {
+	for _, name := range nonConflicting {
+		for kind := range kinds {
+			for _, z := range zoo(kind) {
+				s := z.step(1)
+				w := weigh(t, build(t, name, nil), s)
+				k, length := len(w), 0.0
+				for i, x := range w {
+					length += x * math.Sqrt(s.Gram[i*k+i])
+				}
+				for i := range w {
+					gain := 0.0
+					for j, x := range w {
+						gain += x * s.Gram[i*k+j]
+					}
+					if gain < -1e-6*length*math.Sqrt(s.Gram[i*k+i]) {
+						t.Errorf("%s: %s: J_%d·d = %g with weights %v", name, z.name, i, gain, w)
+					}
+				}
+			}
+		}
+	}
+}
+
+// play goes through steps of a life and returns all weights. Before step stop, if it is positive,
+// the method is replaced by a new one that takes over its saved state.
+func play(t *testing.T, name string, steps, stop int) (weights []float64, last Method) {
+	t.Helper()
+	l, m, draws := newLife(), build(t, name, nil), rand.New(rand.NewPCG(9, 9))
+	for i := range steps {
+		if i == stop && stop > 0 {
+			m = reborn(t, name, m)
+		}
+		s, left := l.step(draws)
+		if st, ok := m.(Stateful); ok && left > 0 {
+			st.End(left)
+		}
+		w := weigh(t, m, s)
+		for _, x := range w {
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				t.Fatalf("step %d: weights %v", i, w)
+			}
+		}
+		weights = append(weights, w...)
+	}
+	return weights, m
+}
+
+func reborn(t *testing.T, name string, m Method) Method {
+	t.Helper()
+	next := build(t, name, nil)
+	old, ok := m.(Stateful)
+	if !ok {
+		return next // it declares that there is nothing to save
+	}
+	state, err := old.MarshalState()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := next.(Stateful).UnmarshalState(state); err != nil {
+		t.Fatal(err)
+	}
+	return next
+}
+
+func TestDeterministicAndResumable(t *testing.T) {
+	each(t, func(t *testing.T, name string) {
+		want, _ := play(t, name, 200, 0)
+		if got, _ := play(t, name, 200, 0); !slices.Equal(got, want) {
+			t.Error("two runs of one seed differ")
+		}
+		for _, stop := range []int{1, 17, 150} {
+			if got, _ := play(t, name, 200, stop); !slices.Equal(got, want) {
+				t.Errorf("saved and restored before step %d, the run differs", stop)
+			}
+		}
+	})
+}
+
+// TestManyJoinsAndLeaves checks that nothing of ten thousand streams is left behind.
+func TestManyJoinsAndLeaves(t *testing.T) {
+	each(t, func(t *testing.T, name string) {
+		_, m := play(t, name, 10000, 0)
+		if s, ok := m.(Stateful); ok {
+			state, err := s.MarshalState()
+			if err != nil || len(state) > 2000 {
+				t.Errorf("%d bytes of state (%v) for at most 8 streams", len(state), err)
+			}
+		}
+	})
+}
+
+func TestDamagedStateIsRefused(t *testing.T) {
+	each(t, func(t *testing.T, name string) {
+		s, ok := build(t, name, nil).(Stateful)
+		if !ok {
+			t.Skip("has no state")
+		}
+		for _, bad := range []string{``, `[`, `"x"`, `[1]`} {
+			if err := s.UnmarshalState(json.RawMessage(bad)); err == nil {
+				t.Errorf("state %q: no error", bad)
+			}
+		}
+	})
+}
+
+// TestBadSteps gives steps that do not fit together.
+func TestBadSteps(t *testing.T) {
+	each(t, func(t *testing.T, name string) {
+		m, good := build(t, name, nil), sample{rows: [][]float64{{1, 2}, {3, 4}}, losses: []float64{1, 2}}
+		refused := func(what string, change func(s *Step), width int) {
+			t.Helper()
+			s := good.step(1)
+			change(s)
+			if _, err := m.Weights(s, make([]float64, width)); err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("%s: error %v, want one that names the method", what, err)
+			}
+		}
+		refused("no streams", func(s *Step) { s.IDs = nil }, 0)
+		refused("short w", func(*Step) {}, 1)
+		if m.Info().NeedsGram {
+			refused("no Gram matrix", func(s *Step) { s.Gram = nil }, 2)
+		}
+		if m.Info().NeedsLosses {
+			refused("one loss", func(s *Step) { s.Losses = s.Losses[:1] }, 2)
+		}
+	})
+}

@@ -1,0 +1,136 @@
+package method
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestParameters gives every declared parameter its default, good spellings and bad values.
+func TestParameters(t *testing.T) {
+	each(t, func(t *testing.T, name string) {
+		spec, err := Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range Parameters(spec) {
+			if p.Doc == "" {
+				t.Errorf("%s has no Doc", p.Name)
+			}
+			good, bad := []any{p.Default, fmt.Sprint(p.Default)}, []any{}
+			switch p.Default.(type) {
+			case float64:
+				bad = append(bad, "much", math.NaN(), "NaN", true, nil)
+			case bool:
+				bad = append(bad, "maybe", 2)
+			case string:
+			default:
+				t.Errorf("%s has a default of type %T; want float64, bool or string", p.Name, p.Default)
+			}
+			for _, c := range p.Choices {
+				good = append(good, c)
+			}
+			if len(p.Choices) > 0 {
+				bad = append(bad, "another", 7)
+			}
+			for _, v := range good {
+				build(t, name, map[string]any{p.Name: v})
+			}
+			for _, v := range bad {
+				if _, err := New(name, map[string]any{p.Name: v}); err == nil || !strings.Contains(err.Error(), p.Name) || !strings.Contains(err.Error(), name) {
+					t.Errorf("%s = %v: error %v, want one that names method and parameter", p.Name, v, err)
+				}
+			}
+		}
+		if _, err := New(name, map[string]any{"nonsense": 1}); err == nil || !strings.Contains(err.Error(), `"nonsense"`) || !strings.Contains(err.Error(), "rescale") {
+			t.Errorf("an unknown parameter: error %v, want one that lists those there are", err)
+		}
+	})
+}
+
+func TestValuesOutOfRange(t *testing.T) {
+	for _, c := range []struct {
+		method, param string
+		value         any
+	}{
+		{"emgd-gmc", "tau", 0}, {"emgd-gmc", "tau", -1.5}, {"emgd-gmc", "tau", "nan"}, {"emgd-gmc", "tau", "hot"}, {"emgd-gs", "tau", "auto"},
+		{"emgd-gmc", "momentum", 1}, {"emgd-gmc", "momentum", -0.1}, {"emgd-gmc", "momentum", math.Inf(1)},
+		{"emgd-gmc", "floor", -1}, {"emgd-gmc", "floor", "low"}, {"emgd-gmc", "floor", "nan"}, {"emgd-gmc", "floor", "inf"},
+	} {
+		if _, err := New(c.method, map[string]any{c.param: c.value}); err == nil || !strings.Contains(err.Error(), c.param) {
+			t.Errorf("%s %s=%v: error %v", c.method, c.param, c.value, err)
+		}
+	}
+	if _, err := New("emdg", nil); err == nil || !strings.Contains(err.Error(), "emgd-gmc, emgd-gs") {
+		t.Errorf("an unknown method: error %v, want one that lists those there are", err)
+	}
+}
+
+// TestNumbersInAnyForm: TOML delivers int64, JSON float64, the command line text.
+func TestNumbersInAnyForm(t *testing.T) {
+	s := sample{rows: [][]float64{{-4, 1, 1}, {6, 1, 1}}}.step(1)
+	want := weigh(t, build(t, "emgd-gmc", map[string]any{"tau": "1"}), s)
+	for _, tau := range []any{1, int64(1), 1.0, "1.0"} {
+		if got := weigh(t, build(t, "emgd-gmc", map[string]any{"tau": tau}), s); !slices.Equal(got, want) {
+			t.Errorf("tau = %T(%v): %v, want %v", tau, tau, got, want)
+		}
+	}
+}
+
+func TestRescale(t *testing.T) {
+	each(t, func(t *testing.T, name string) {
+		for _, z := range zoo("normal") {
+			s := z.step(1)
+			native := weigh(t, build(t, name, nil), s)
+			mean := weigh(t, build(t, name, map[string]any{"rescale": "mean"}), z.step(1))
+			match := build(t, name, map[string]any{"rescale": "match_avg"})
+			w := weigh(t, match, z.step(1))
+			if !match.Info().NeedsGram {
+				t.Fatal("match_avg does not ask for the Gram matrix")
+			}
+			average := make([]float64, len(w))
+			fill(average, 1/float64(len(w)))
+			if want := Norm(s.Gram, average); math.Abs(Norm(s.Gram, w)-want) > 1e-9*want {
+				t.Errorf("%s: match_avg has ‖d‖ = %g, the mean gradient %g", z.name, Norm(s.Gram, w), want)
+			}
+			if math.Abs(total(mean)-1) > 1e-12 {
+				t.Errorf("%s: mean has Σw = %g", z.name, total(mean))
+			}
+			for _, x := range [][]float64{mean, w} {
+				if !near(scaled([][]float64{x}, total(native)/total(x))[0], native, 1e-9) {
+					t.Errorf("%s: rescaled weights %v are not parallel to %v", z.name, x, native)
+				}
+			}
+		}
+	})
+}
+
+// TestRescaleLeavesZeroAlone: where d is 0 but for rounding, its length cannot be matched.
+func TestRescaleLeavesZeroAlone(t *testing.T) {
+	for _, name := range []string{"mgda", "emgd-gmc", "emgd-gs"} {
+		for _, kind := range []string{"strongly stationary", "weakly stationary", "opposites", "all zero"} {
+			for _, z := range zoo(kind) {
+				native := weigh(t, build(t, name, nil), z.step(1))
+				for _, mode := range []string{"mean", "match_avg"} {
+					w := weigh(t, build(t, name, map[string]any{"rescale": mode}), z.step(1))
+					if slices.Max(w) > 1.001*slices.Max(native) && len(w) > 1 {
+						t.Errorf("%s, %s: rescale=%s has weights %v, natively %v", name, z.name, mode, w, native)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestRescaleKeepsState: a stateful method stays one.
+func TestRescaleKeepsState(t *testing.T) {
+	each(t, func(t *testing.T, name string) {
+		_, native := build(t, name, nil).(Stateful)
+		_, scaled := build(t, name, map[string]any{"rescale": "mean"}).(Stateful)
+		if native != scaled {
+			t.Errorf("stateful: %v natively, %v rescaled", native, scaled)
+		}
+	})
+}

@@ -1,0 +1,100 @@
+package model
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/graph"
+
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
+)
+
+// tensor is an input of a graph: float64 or int32 entries, row-major.
+type tensor struct {
+	flat any
+	dims []int
+}
+
+func floats(flat []float64, dims ...int) tensor { return tensor{flat, dims} }
+func ints(flat ...int32) tensor                 { return tensor{flat, []int{len(flat)}} }
+
+// run builds a graph on the pure-Go backend, runs it once and returns its outputs in float64.
+func run(t testing.TB, in []tensor, build func(n []*graph.Node) []*graph.Node) [][]float64 {
+	t.Helper()
+	b := pcltest.Backend(t, backend.Go)
+	var inputs []program.Input
+	var buffers []compute.Buffer
+	for i, x := range in {
+		var buffer compute.Buffer
+		var err error
+		dtype := dtypes.Float64
+		switch flat := x.flat.(type) {
+		case []float64:
+			buffer, err = program.ToDevice(b.Backend, flat, x.dims...)
+		case []int32:
+			dtype = dtypes.Int32
+			buffer, err = program.ToDevice(b.Backend, flat, x.dims...)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		buffers = append(buffers, buffer)
+		inputs = append(inputs, program.Input{Name: string(rune('a' + i)), Shape: shapes.Make(dtype, x.dims...)})
+	}
+	var sizes []int
+	p, err := program.Compile(b.Backend, new(program.Counter), "test", inputs, func(n []*graph.Node) []*graph.Node {
+		out := build(n)
+		for i := range out {
+			out[i] = graph.ConvertDType(out[i], dtypes.Float64)
+			sizes = append(sizes, out[i].Shape().Size())
+		}
+		return out
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	defer program.Free(buffers...)
+	results, err := p.Call(buffers...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer program.Free(results...)
+	out := make([][]float64, len(results))
+	for i, buffer := range results {
+		out[i] = make([]float64, sizes[i])
+		if err := program.ToHost(out[i], buffer); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+func normal(r *rand.Rand, n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = r.NormFloat64()
+	}
+	return x
+}
+
+func dot(a, b []float64) (sum float64) {
+	for i := range a {
+		sum += a[i] * b[i]
+	}
+	return sum
+}
+
+// moved is x + h·v.
+func moved(x []float64, h float64, v []float64) []float64 {
+	out := make([]float64, len(x))
+	for i := range x {
+		out[i] = x[i] + h*v[i]
+	}
+	return out
+}

@@ -1,0 +1,94 @@
+package model
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/gomlx/core/graph"
+)
+
+// crossEntropy returns the loss of logits [B,C], its gradient, its tangent along v, and the
+// predictions, all computed in the given type.
+func crossEntropy(t *testing.T, dtype dtypes.DType, logits, v []float64, label, lo, hi []int32, weight []float64) (loss float64, gradient []float64, tangent float64, predicted []float64) {
+	t.Helper()
+	b := len(label)
+	in := []tensor{floats(logits, b, len(logits)/b), floats(v, b, len(logits)/b), ints(label...), ints(lo...), ints(hi...), floats(weight, b)}
+	out := run(t, in, func(n []*graph.Node) []*graph.Node {
+		for _, i := range []int{0, 1, 5} {
+			n[i] = graph.ConvertDType(n[i], dtype)
+		}
+		d := CrossEntropy(Dual{n[0], n[1]}, Targets{Label: n[2], Lo: n[3], Hi: n[4], Weight: n[5]})
+		return []*graph.Node{d.Value, graph.Gradient(d.Value, n[0])[0], d.Tangent, Predict(n[0], n[3], n[4])}
+	})
+	return out[0][0], out[1], out[2][0], out[3]
+}
+
+// TestMaskedOutputs gives each sample another range; outside it nothing has a gradient, inside the
+// gradients of a sample sum to 0.
+func TestMaskedOutputs(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	label, lo, hi := []int32{0, 2, 3, 1}, []int32{0, 2, 1, 1}, []int32{4, 4, 4, 3}
+	_, g, _, predicted := crossEntropy(t, dtypes.Float64, moved(make([]float64, 16), 5, normal(r, 16)), normal(r, 16), label, lo, hi, []float64{.25, .25, .25, .25})
+	for b := range 4 {
+		sum := 0.0
+		for c := range int32(4) {
+			x := g[4*b+int(c)]
+			if (c < lo[b] || c >= hi[b]) && x != 0 {
+				t.Errorf("sample %d: the masked output %d has gradient %g", b, c, x)
+			}
+			sum += x
+		}
+		if math.Abs(sum) > 1e-15 {
+			t.Errorf("sample %d: the gradients sum to %g", b, sum)
+		}
+		if p := int32(predicted[b]); p < lo[b] || p >= hi[b] {
+			t.Errorf("sample %d: predicted %d outside %d…%d", b, p, lo[b], hi[b]-1)
+		}
+	}
+}
+
+// TestPadding: a sample of weight 0 changes nothing, whatever it holds.
+func TestPadding(t *testing.T) {
+	short := []float64{1, 2, -1, 0, .5, 3}
+	v := []float64{.1, -.2, .3, .4, .5, -.6}
+	want, wantG, wantT, _ := crossEntropy(t, dtypes.Float64, short, v, []int32{1, 0}, []int32{0, 0}, []int32{3, 2}, []float64{.5, .5})
+	got, gotG, gotT, _ := crossEntropy(t, dtypes.Float64, append(short, 1e20, -1e20, 7), append(v, 1, 2, 3), []int32{1, 0, 0}, []int32{0, 0, 0}, []int32{3, 2, 1}, []float64{.5, .5, 0})
+	if got != want || gotT != wantT {
+		t.Errorf("loss %g, tangent %g; without padding %g, %g", got, gotT, want, wantT)
+	}
+	for i, x := range append(wantG, 0, 0, 0) {
+		if gotG[i] != x {
+			t.Errorf("gradient %v, want that without padding and zeros: %v", gotG, wantG)
+			break
+		}
+	}
+}
+
+// TestOneClass: where one output competes its probability is 1.
+func TestOneClass(t *testing.T) {
+	loss, g, tangent, predicted := crossEntropy(t, dtypes.Float64, []float64{5, -7, 9}, []float64{1, 2, 3}, []int32{1}, []int32{1}, []int32{2}, []float64{1})
+	if loss != 0 || tangent != 0 || g[0] != 0 || g[1] != 0 || g[2] != 0 || predicted[0] != 1 {
+		t.Errorf("loss %g, gradient %g, tangent %g, prediction %g; want 0, 0, 0, 1", loss, g, tangent, predicted[0])
+	}
+}
+
+// TestHugeLogits stays finite in float32, up to logits of 1e20 and for right and wrong labels.
+func TestHugeLogits(t *testing.T) {
+	for _, size := range []float64{90, 1e4, 1e20} {
+		for label := range int32(3) {
+			loss, g, tangent, _ := crossEntropy(t, dtypes.Float32, []float64{size, -size, 0, size}, []float64{1, 2, 3, 4}, []int32{label}, []int32{0}, []int32{3}, []float64{1})
+			want := []float64{0, 2 * size, size}[label]
+			if math.Abs(loss-want) > 1e-6*size {
+				t.Errorf("logits of ±%g, label %d: loss %g, want %g", size, label, loss, want)
+			}
+			for _, x := range append(g, tangent) {
+				if math.IsNaN(x) || math.Abs(x) > 10 {
+					t.Errorf("logits of ±%g, label %d: gradient %g, tangent %g", size, label, g, tangent)
+					break
+				}
+			}
+		}
+	}
+}

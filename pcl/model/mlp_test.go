@@ -1,0 +1,191 @@
+package model
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/gomlx/gomlx/core/graph"
+)
+
+// problem is a small MLP and a batch of which the last sample is padding.
+type problem struct {
+	net      *MLP
+	theta, x []float64
+	targets  []tensor // label, lo, hi, weight
+}
+
+const batch = 5
+
+func newProblem(t testing.TB) *problem {
+	t.Helper()
+	net, err := NewMLP(6, []int{7, 4}, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(2, 3))
+	return &problem{
+		net: net, theta: normal(r, net.Layout().Total), x: normal(r, batch*6),
+		targets: []tensor{ints(0, 3, 4, 2, 0), ints(0, 2, 0, 2, 0), ints(2, 5, 5, 3, 1), floats([]float64{.25, .25, .3, .2, 0}, batch)},
+	}
+}
+
+// run gives build the dual loss along v, the logits, and the nodes of θ's parts and of x.
+func (p *problem) run(t testing.TB, theta, x, v []float64, build func(loss, logits Dual, theta []*graph.Node, x *graph.Node) []*graph.Node) [][]float64 {
+	t.Helper()
+	in := append([]tensor{floats(theta, len(theta)), floats(x, batch, 6), floats(v, len(v))}, p.targets...)
+	return run(t, in, func(n []*graph.Node) []*graph.Node {
+		layout := p.net.Layout()
+		parts, tangents := layout.Split(n[0]), layout.Split(n[2])
+		params := make([]Dual, len(parts))
+		for i := range parts {
+			params[i] = Dual{parts[i], tangents[i]}
+		}
+		_, logits := p.net.Forward(params, Dual{Value: n[1]})
+		loss := CrossEntropy(logits, Targets{Label: n[3], Lo: n[4], Hi: n[5], Weight: n[6]})
+		return build(loss, logits, parts, n[1])
+	})
+}
+
+// reference is the loss and the logits in plain Go.
+func (p *problem) reference(theta, x []float64) (loss float64, logits []float64) {
+	label, lo, hi, weight := p.targets[0].flat.([]int32), p.targets[1].flat.([]int32), p.targets[2].flat.([]int32), p.targets[3].flat.([]float64)
+	for b := range batch {
+		h := x[6*b : 6*b+6]
+		for i, params := 0, p.net.Layout().Params; i < len(params); i += 2 {
+			w, bias := theta[params[i].Offset:], theta[params[i+1].Offset:]
+			next := make([]float64, params[i].Dims[1])
+			for o := range next {
+				next[o] = bias[o]
+				for k, v := range h {
+					next[o] += v * w[k*len(next)+o]
+				}
+				if i+2 < len(params) {
+					next[o] = max(next[o], 0)
+				}
+			}
+			h = next
+		}
+		total := 0.0
+		for _, z := range h[lo[b]:hi[b]] {
+			total += math.Exp(z)
+		}
+		loss += weight[b] * (math.Log(total) - h[label[b]])
+		logits = append(logits, h...)
+	}
+	return loss, logits
+}
+
+func TestForwardAndLoss(t *testing.T) {
+	p := newProblem(t)
+	got := p.run(t, p.theta, p.x, p.theta, func(loss, logits Dual, _ []*graph.Node, _ *graph.Node) []*graph.Node {
+		return []*graph.Node{loss.Value, logits.Value}
+	})
+	loss, logits := p.reference(p.theta, p.x)
+	if math.Abs(got[0][0]-loss) > 1e-12*loss {
+		t.Errorf("loss %v, want %v", got[0], loss)
+	}
+	for i, want := range logits {
+		if math.Abs(got[1][i]-want) > 1e-12*(1+math.Abs(want)) {
+			t.Errorf("logit %d is %g, want %g", i, got[1][i], want)
+		}
+	}
+}
+
+// gradient is ∇θ of the loss, flat.
+func (p *problem) gradient(t testing.TB, x []float64) []float64 {
+	t.Helper()
+	return p.run(t, p.theta, x, p.theta, func(loss, _ Dual, theta []*graph.Node, _ *graph.Node) []*graph.Node {
+		return []*graph.Node{Join(graph.Gradient(loss.Value, theta...))}
+	})[0]
+}
+
+// TestGradient compares every entry with central differences of the plain loss.
+func TestGradient(t *testing.T) {
+	p := newProblem(t)
+	const h = 1e-5
+	for i, got := range p.gradient(t, p.x) {
+		e := make([]float64, len(p.theta))
+		e[i] = h
+		up, _ := p.reference(moved(p.theta, 1, e), p.x)
+		down, _ := p.reference(moved(p.theta, -1, e), p.x)
+		if want := (up - down) / (2 * h); math.Abs(got-want) > 1e-8 {
+			t.Errorf("entry %d is %g, differences give %g", i, got, want)
+		}
+	}
+}
+
+// TestTangent compares the tangent of the loss with ⟨∇θ, v⟩ and with differences along v.
+func TestTangent(t *testing.T) {
+	p, r := newProblem(t), rand.New(rand.NewPCG(4, 4))
+	g := p.gradient(t, p.x)
+	const h = 1e-5
+	for range 5 {
+		v := normal(r, len(p.theta))
+		got := p.run(t, p.theta, p.x, v, func(loss, _ Dual, _ []*graph.Node, _ *graph.Node) []*graph.Node {
+			return []*graph.Node{loss.Tangent}
+		})[0][0]
+		up, _ := p.reference(moved(p.theta, h, v), p.x)
+		down, _ := p.reference(moved(p.theta, -h, v), p.x)
+		if want := dot(g, v); math.Abs(got-want) > 1e-12*math.Abs(want) {
+			t.Errorf("the tangent is %g, the gradient along v %g", got, want)
+		}
+		if want := (up - down) / (2 * h); math.Abs(got-want) > 1e-6*math.Abs(want) {
+			t.Errorf("the tangent is %g, differences give %g", got, want)
+		}
+	}
+}
+
+// TestEditGradient compares ∂/∂x⟨∇θℓ(x), v⟩, which memory editing needs, with differences of ∇θ.
+func TestEditGradient(t *testing.T) {
+	p := newProblem(t)
+	v := normal(rand.New(rand.NewPCG(6, 6)), len(p.theta))
+	got := p.run(t, p.theta, p.x, v, func(loss, _ Dual, _ []*graph.Node, x *graph.Node) []*graph.Node {
+		return graph.Gradient(loss.Tangent, x)
+	})[0]
+	const h = 1e-5
+	for i := range got {
+		e := make([]float64, len(p.x))
+		e[i] = h
+		want := (dot(p.gradient(t, moved(p.x, 1, e)), v) - dot(p.gradient(t, moved(p.x, -1, e)), v)) / (2 * h)
+		if math.Abs(got[i]-want) > 1e-6*(1+math.Abs(want)) {
+			t.Errorf("pixel %d has %g, differences give %g", i, got[i], want)
+		}
+	}
+}
+
+// TestEditOracle is the worked example of METHODS §6: a linear softmax, φ = ‖∇θℓ(x) − D‖².
+func TestEditOracle(t *testing.T) {
+	in := []tensor{
+		floats([]float64{.3, .1, -.5, -.2, .4, .2}, 2, 3), // Wᵀ
+		floats([]float64{.05, -.1, .05, 0, .02, -.02}, 2, 3),
+		floats([]float64{.6, -.4}, 1, 2), floats(make([]float64, 3), 3),
+		ints(1), ints(0), ints(3), floats([]float64{1}, 1),
+	}
+	got := run(t, in, func(n []*graph.Node) []*graph.Node {
+		x, bias, targets := Dual{Value: n[2]}, Dual{Value: n[3]}, Targets{Label: n[4], Lo: n[5], Hi: n[6], Weight: n[7]}
+		loss := CrossEntropy(dense(x, Dual{Value: n[0]}, bias), targets).Value
+		v := graph.StopGradient(graph.Sub(graph.Gradient(loss, n[0])[0], n[1]))
+		along := CrossEntropy(dense(x, Dual{Value: n[0], Tangent: v}, bias), targets).Tangent
+		return []*graph.Node{graph.ReduceAllSum(graph.Mul(v, v)), graph.Gradient(graph.MulScalar(along, 2), n[2])[0]}
+	})
+	for i, want := range []float64{.68389158, -.65108124} {
+		if math.Abs(got[1][i]-want) > 1e-8 {
+			t.Errorf("∇φ = %.8f, want (0.68389158, -0.65108124)", got[1])
+		}
+	}
+	if math.Abs(got[0][0]-.25673164) > 1e-8 {
+		t.Errorf("φ = %.8f, want 0.25673164", got[0][0])
+	}
+}
+
+func TestNewMLPRefuses(t *testing.T) {
+	for _, c := range []struct {
+		inputs, outputs int
+		hidden          []int
+	}{{0, 5, []int{4}}, {6, 0, []int{4}}, {6, 5, nil}, {6, 5, []int{4, 0}}, {6, 5, []int{-1}}} {
+		if _, err := NewMLP(c.inputs, c.hidden, c.outputs); err == nil {
+			t.Errorf("%+v: no error", c)
+		}
+	}
+}

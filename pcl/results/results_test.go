@@ -1,0 +1,147 @@
+package results
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// worked is a run of two tasks with all kinds of fields set.
+func worked() *Run {
+	acc := 0.75
+	return &Run{
+		Schema: Schema, ID: "0123456789ab", Method: "emgd-gmc", MethodTitle: "EMGD (GMC)",
+		Params: map[string]any{"tau": "1", "momentum": 0.5}, Dataset: "glyphs", Increment: "task", Seed: 1234,
+		Config: json.RawMessage(`{"method":"emgd-gmc","seed":1234}`), Steps: 9,
+		Tasks: []Task{{ID: 1, Classes: []int{3, 0}, End: 5, Train: 48, Test: 8, AccEnd: 0.5, AccFinal: acc}, {ID: 2, Classes: []int{1}, Start: 4, End: 8}},
+		A:     75, F: 25, AFirst: 50,
+		Curve: []Point{{Step: 5, Ended: []int{1}, Acc: []*float64{&acc, nil}, Mean: acc}},
+		PerK:  []KStat{{K: 1, Steps: 9, SumW: Moment{N: 9, Mean: 1, Min: 1, Max: 1}}},
+	}
+}
+
+func TestSaveLoad(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run.json")
+	want := worked()
+	if err := want.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got.Config, want.Config = nil, nil // indented in the file
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestLoadRefuses(t *testing.T) {
+	for name, content := range map[string]string{
+		"no JSON": "A_e: 52.8", "cut off": `{"schema":1,"tasks":[{"id":`, "schema": `{"schema":2,"tasks":[{"id":1}]}`, "no tasks": `{"schema":1}`,
+	} {
+		path := filepath.Join(t.TempDir(), "run.json")
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(path); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: error %v, want one that names the file", name, err)
+		}
+	}
+	if _, err := Load(filepath.Join(t.TempDir(), "none")); !os.IsNotExist(err) {
+		t.Errorf("a missing file: %v", err)
+	}
+	bad := worked()
+	bad.A = math.NaN()
+	if err := bad.Save(filepath.Join(t.TempDir(), "run.json")); err == nil {
+		t.Error("a run with A = NaN was saved")
+	}
+}
+
+func TestReadRecords(t *testing.T) {
+	want := []Record{
+		{Step: 0, IDs: []int{1}, Losses: []float64{2.5}, Weights: []float64{1}},
+		{Step: 1, IDs: []int{0, 1}, Losses: []float64{2, 1}, Gram: []float64{18, -22, -22, 38}, Weights: []float64{.6, .4}, Lambda: []float64{.6, .4}, NormD: 1.5},
+	}
+	var text strings.Builder
+	for _, r := range want {
+		if err := json.NewEncoder(&text).Encode(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := ReadRecords(strings.NewReader(text.String()))
+	if err != nil || !cmp.Equal(want, got) {
+		t.Errorf("%v\n%s", err, cmp.Diff(want, got))
+	}
+	if _, err := ReadRecords(strings.NewReader(text.String() + `{"step":2,`)); err == nil || !strings.Contains(err.Error(), "line 3") {
+		t.Errorf("half a line: error %v, want one that names line 3", err)
+	}
+	if none, err := ReadRecords(strings.NewReader("")); err != nil || none != nil {
+		t.Errorf("an empty file: %v, %v", none, err)
+	}
+}
+
+// TestMoment compares Welford's sums with the plain ones.
+func TestMoment(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := rapid.SliceOfN(rapid.Float64Range(-1e6, 1e6), 1, 50).Draw(t, "x")
+		var m Moment
+		sum, least, most := 0.0, math.Inf(1), math.Inf(-1)
+		for _, v := range x {
+			m.Add(v)
+			sum, least, most = sum+v, min(least, v), max(most, v)
+		}
+		mean, variance := sum/float64(len(x)), 0.0
+		for _, v := range x {
+			variance += (v - mean) * (v - mean) / float64(len(x))
+		}
+		if m.N != len(x) || math.Abs(m.Mean-mean) > 1e-6 || math.Abs(m.Std()-math.Sqrt(variance)) > 1e-6*(1+math.Sqrt(variance)) || m.Min != least || m.Max != most {
+			t.Fatalf("%+v, std %g; want mean %g, std %g", m, m.Std(), mean, math.Sqrt(variance))
+		}
+	})
+	if (Moment{}).Std() != 0 {
+		t.Error("the deviation of nothing is not 0")
+	}
+}
+
+func TestGroup(t *testing.T) {
+	configs := []string{
+		`{"method":"mgda","seed":1,"labelset":9007199254740993}`,
+		`{"seed": 2, "labelset": 9007199254740993, "method": "mgda"}`, // another seed, other layout
+		`{"method":"mgda","seed":1,"labelset":9007199254740992}`,      // differs beyond float64
+		`{"method":"sum","seed":1,"labelset":0}`,
+		`null`, ``, `[1]`, // unknown: each alone
+	}
+	var runs []*Run
+	for i, c := range configs {
+		runs = append(runs, &Run{ID: string(rune('a' + i)), Config: json.RawMessage(c), A: float64(10 * (i + 1))})
+	}
+	var got []string
+	groups := Group(runs)
+	for _, g := range groups {
+		ids := ""
+		for _, r := range g.Runs {
+			ids += r.ID
+		}
+		got = append(got, ids)
+	}
+	if diff := cmp.Diff([]string{"ab", "c", "d", "e", "f", "g"}, got); diff != "" {
+		t.Error(diff)
+	}
+	a := groups[0].Moment(func(r *Run) float64 { return r.A })
+	if a.N != 2 || a.Mean != 15 || a.Std() != 5 {
+		t.Errorf("A over the group: %+v, std %g; want 15 ± 5", a, a.Std())
+	}
+}
+
+func TestLabel(t *testing.T) {
+	if got, want := (RunGroup{Runs: []*Run{worked()}}).Label(), "emgd-gmc momentum=0.5 tau=1"; got != want {
+		t.Errorf("label %q, want %q", got, want)
+	}
+}

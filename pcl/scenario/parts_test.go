@@ -1,0 +1,128 @@
+package scenario
+
+import (
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// TestLabelSets cuts random numbers of classes: each is in one task, and the sizes are in range.
+func TestLabelSets(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tasks := rapid.IntRange(1, 20).Draw(t, "tasks")
+		lo := rapid.IntRange(1, 6).Draw(t, "lo")
+		hi := rapid.IntRange(lo, 20).Draw(t, "hi")
+		classes := rapid.IntRange(tasks*lo, tasks*hi).Draw(t, "classes")
+		sets, err := LabelSets(classes, tasks, lo, hi, rapid.Uint64().Draw(t, "seed"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []int
+		for _, set := range sets {
+			if len(set) < lo || len(set) > hi {
+				t.Errorf("a task of %d classes, want %d to %d", len(set), lo, hi)
+			}
+			all = append(all, set...)
+		}
+		slices.Sort(all)
+		if len(sets) != tasks || len(all) != classes || len(slices.Compact(all)) != classes || all[0] != 0 || all[classes-1] != classes-1 {
+			t.Fatalf("%d tasks hold %v, want each of %d classes once", len(sets), all, classes)
+		}
+	})
+}
+
+func TestInfeasibleLabelSets(t *testing.T) {
+	for _, c := range [][4]int{
+		{62, 5, 13, 15}, {62, 5, 3, 12}, {10, 0, 1, 3}, {10, 11, 1, 3}, {10, 5, 0, 3}, {10, 5, 3, 2}, {0, 1, 1, 1},
+		{10, 3, math.MaxInt, math.MaxInt}, {10, math.MaxInt, 2, 3}, {10, 1 << 62, 4, 1 << 62},
+	} {
+		if sets, err := LabelSets(c[0], c[1], c[2], c[3], 0); err == nil {
+			t.Errorf("%d classes in %d tasks of %d to %d: %v, no error", c[0], c[1], c[2], c[3], sets)
+		}
+	}
+	if _, err := LabelSets(10, 5, 1, 1<<62, 0); err != nil {
+		t.Errorf("no upper limit: %v", err)
+	}
+}
+
+func TestSeedsMatter(t *testing.T) {
+	durations := []int{900, 400, 700, 300, 800}
+	var sets [][][]int
+	var starts [][]int
+	for _, seed := range []uint64{0, 1, 2, 0} {
+		set, err := LabelSets(62, 5, 3, 15, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		start, err := Starts(durations, Parallel, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sets, starts = append(sets, set), append(starts, start)
+	}
+	for a := range 3 {
+		for b := range a {
+			if reflect.DeepEqual(sets[a], sets[b]) || slices.Equal(starts[a], starts[b]) {
+				t.Errorf("seeds %d and %d give the same", a, b)
+			}
+		}
+	}
+	if !reflect.DeepEqual(sets[0], sets[3]) || !slices.Equal(starts[0], starts[3]) {
+		t.Error("the same seed gives different situations")
+	}
+}
+
+// TestStarts checks order and overlap of random parallel timelines.
+func TestStarts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		durations := rapid.SliceOfN(rapid.IntRange(1, 50), 1, 12).Draw(t, "durations")
+		starts, err := Starts(durations, Parallel, rapid.Uint64().Draw(t, "seed"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := 0
+		for i, s := range starts {
+			if i == 0 && s != 0 || i > 0 && s < starts[i-1] || s > last {
+				t.Fatalf("starts %v of durations %v: stream %d leaves a gap or comes too early", starts, durations, i+1)
+			}
+			last = max(last, s+durations[i]-1)
+		}
+	})
+}
+
+// TestStartsCoverTheirRange draws the second of two streams often: every step of the first occurs.
+func TestStartsCoverTheirRange(t *testing.T) {
+	met := map[int]bool{}
+	for seed := range uint64(200) {
+		starts, err := Starts([]int{10, 3}, Parallel, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		met[starts[1]] = true
+	}
+	for step := range 10 {
+		if !met[step] {
+			t.Errorf("no second stream starts at step %d of the first", step)
+		}
+	}
+	if len(met) != 10 {
+		t.Errorf("starts outside 0…9: %v", met)
+	}
+}
+
+func TestOtherKinds(t *testing.T) {
+	for kind, want := range map[Kind][]int{Serial: {0, 5, 7}, AllAtOnce: {0, 0, 0}} {
+		if got, err := Starts([]int{5, 2, 9}, kind, 3); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: starts %v (%v), want %v", kind, got, err, want)
+		}
+	}
+	if _, err := Starts([]int{5, 2}, "sometimes", 0); err == nil {
+		t.Error("an unknown kind: no error")
+	}
+	if _, err := Starts([]int{5, 0}, Parallel, 0); err == nil {
+		t.Error("a stream of no steps: no error")
+	}
+}

@@ -1,0 +1,225 @@
+package scenario
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// emnist asks for PS-EMNIST with a label set and a timeline.
+func emnist(labelset, timeline uint64) Options {
+	return Options{
+		Dataset: "emnist", Increment: TaskIncremental, Kind: Parallel, Tasks: 5, MinClasses: 3, MaxClasses: 15,
+		Batch: 128, Epochs: 1, LabelSet: labelset, Timeline: timeline,
+	}
+}
+
+// perClass is as large and as unbalanced as EMNIST ByClass: ten digits of 34,500 images each, and
+// letters of 2,000 to 25,000, together 730,000.
+func perClass() []int {
+	n := make([]int, 62)
+	for c := range n {
+		n[c] = 34500
+		if c >= 10 {
+			n[c] = 2000 + 23000*((c*7)%52)/52*((c*3)%52)/52
+		}
+	}
+	return n
+}
+
+func generate(t rapid.TB, o Options, perClass []int) *Scenario {
+	t.Helper()
+	s, err := Generate(o, perClass)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestStatistics compares many generated situations with the ranges of PROTOCOL §1.
+func TestStatistics(t *testing.T) {
+	const situations = 300
+	inside, mostRows := 0, 0
+	share := make([]float64, 8)
+	for seed := range uint64(situations) {
+		s := generate(t, emnist(seed, seed+1000), perClass())
+		rows, steps := 0, s.LastStep()+1
+		for step := range steps {
+			k := s.Active(step)
+			rows += k
+			share[k] += 1 / float64(steps) / situations
+		}
+		if mean := float64(rows) / float64(steps); mean >= 1.9 && mean <= 3.5 {
+			inside++
+		}
+		mostRows = max(mostRows, s.MaxStreams())
+	}
+	t.Logf("mean K within 1.9…3.5 in %d of %d situations, at most %d rows; share of the steps with K rows %.2f", inside, situations, mostRows, share)
+	if mostRows > 6 {
+		t.Errorf("up to %d rows; 5 tasks and the memory are 6", mostRows)
+	}
+	if inside < situations*3/4 {
+		t.Errorf("the mean K is within 1.9…3.5 in %d of %d situations", inside, situations)
+	}
+	if share[0] > 0 || share[2] < share[1] || share[2] < share[4] || share[5] > 0.15 {
+		t.Errorf("share of the steps with K rows: %.2f; K = 2 should be the most frequent, 0 and 5 rare", share)
+	}
+}
+
+// TestGolden holds one published situation still.
+func TestGolden(t *testing.T) {
+	o := emnist(1, 2)
+	o.Tasks, o.MinClasses, o.MaxClasses = 3, 2, 4
+	s := generate(t, o, []int{500, 100, 300, 900, 128, 256, 77, 1000})
+	path := filepath.Join(t.TempDir(), "scenario.json")
+	if err := s.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile("testdata/scenario.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("the generator changed, and with it every published result:\n%s", diff)
+	}
+	back, err := Load("testdata/scenario.json")
+	if err != nil || !reflect.DeepEqual(s, back) {
+		t.Errorf("read back: %v\n%s", err, cmp.Diff(s, back))
+	}
+}
+
+// TestEpochs checks that three epochs are the same situation, three times as long.
+func TestEpochs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := emnist(rapid.Uint64().Draw(t, "labelset"), rapid.Uint64().Draw(t, "timeline"))
+		o.Kind = rapid.SampledFrom([]Kind{Parallel, Serial, AllAtOnce}).Draw(t, "kind")
+		one := generate(t, o, perClass())
+		o.Epochs = 3
+		for i, task := range generate(t, o, perClass()).Tasks {
+			if want := one.Tasks[i]; task.Start != 3*want.Start || task.Steps != 3*want.Steps {
+				t.Errorf("task %d starts at %d for %d steps; one epoch at %d for %d", i+1, task.Start, task.Steps, want.Start, want.Steps)
+			}
+		}
+	})
+}
+
+// TestMaxStreams compares with counting at every step.
+func TestMaxStreams(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := emnist(rapid.Uint64().Draw(t, "labelset"), rapid.Uint64().Draw(t, "timeline"))
+		o.Tasks, o.MinClasses, o.Batch = rapid.IntRange(1, 6).Draw(t, "tasks"), 1, 64
+		o.Kind = rapid.SampledFrom([]Kind{Parallel, Serial, AllAtOnce}).Draw(t, "kind")
+		s := generate(t, o, []int{70, 300, 64, 1, 200, 500})
+		rows := 0
+		for step := range s.LastStep() + 1 {
+			rows = max(rows, s.Active(step))
+		}
+		if got := s.MaxStreams(); got != rows {
+			t.Errorf("at most %d rows, counted %d", got, rows)
+		}
+	})
+}
+
+func TestGenerateRefuses(t *testing.T) {
+	for want, change := range map[string]func(*Options){
+		"batch 0":       func(o *Options) { o.Batch = 0 },
+		"epochs -1":     func(o *Options) { o.Epochs = -1 },
+		"kind \"both\"": func(o *Options) { o.Kind = "both" },
+		"increment":     func(o *Options) { o.Increment = "" },
+		"cannot be cut": func(o *Options) { o.Tasks = 63 },
+	} {
+		o := emnist(0, 0)
+		change(&o)
+		if _, err := Generate(o, perClass()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v", want, err)
+		}
+	}
+	if _, err := Generate(emnist(0, 0), make([]int, 62)); err == nil {
+		t.Error("classes without samples: no error")
+	}
+}
+
+// TestValidate breaks a good scenario in every way.
+func TestValidate(t *testing.T) {
+	for _, c := range []struct {
+		want   string
+		damage func(s *Scenario)
+	}{
+		{"schema 2", func(s *Scenario) { s.Schema = 2 }},
+		{`increment "domain"`, func(s *Scenario) { s.Increment = "domain" }},
+		{"batch 0", func(s *Scenario) { s.Batch = 0 }},
+		{"epochs 0", func(s *Scenario) { s.Epochs = 0 }},
+		{"at most", func(s *Scenario) { s.Batch = 1 << 62 }},
+		{"no tasks", func(s *Scenario) { s.Tasks = nil }},
+		{"task 2 has no classes", func(s *Scenario) { s.Tasks[1].Classes = nil }},
+		{"task 2 has class -1", func(s *Scenario) { s.Tasks[1].Classes[0] = -1 }},
+		{"task 2 lists class 7 twice", func(s *Scenario) { s.Tasks[1].Classes = []int{7, 7} }},
+		{"no training samples", func(s *Scenario) { s.Tasks[0].Train = 0 }},
+		{"is the most", func(s *Scenario) { s.Tasks[0].Train = 1 << 62 }},
+		{"has 9 steps", func(s *Scenario) { s.Tasks[0].Steps = 9 }},
+		{"starts at step 1", func(s *Scenario) { s.Tasks[0].Start = 1 }},
+		{"starts before task 1", func(s *Scenario) { s.Tasks[1].Start = -1 }},
+		{"no stream runs at step", func(s *Scenario) { s.Tasks[1].Start = s.Tasks[0].Steps + 1 }},
+	} {
+		o := emnist(0, 0)
+		o.Kind = Serial
+		s := generate(t, o, perClass())
+		c.damage(s)
+		if err := s.Validate(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want %q", err, c.want)
+		}
+	}
+}
+
+func TestLoadNamesFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.json")
+	if err := os.WriteFile(path, []byte(`{"schema":1}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(path); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("error %v, want one that names the file", err)
+	}
+	if _, err := Load(path + "x"); !os.IsNotExist(err) {
+		t.Errorf("a missing file: %v", err)
+	}
+}
+
+// FuzzParse reads arbitrary text; what passes has no gap, no overflow, and survives being saved.
+func FuzzParse(f *testing.F) {
+	good, err := os.ReadFile("testdata/scenario.json")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(good)
+	f.Add([]byte(`{"schema":1,"increment":"task","batch":1,"epochs":2147483648,"tasks":[{"classes":[0],"train":1,"steps":2147483648}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := Parse(data)
+		if err != nil {
+			return
+		}
+		for i, task := range s.Tasks {
+			if task.Steps < 1 || task.Start < 0 || task.End() < task.Start || s.Active(task.Start) < 1 {
+				t.Errorf("task %d: %+v", i+1, task)
+			}
+		}
+		if k := s.MaxStreams(); k < 1 || k > len(s.Tasks)+1 {
+			t.Errorf("%d rows of %d tasks", k, len(s.Tasks))
+		}
+		path := filepath.Join(t.TempDir(), "s.json")
+		if err := s.Save(path); err != nil {
+			t.Fatal(err)
+		}
+		if back, err := Load(path); err != nil || !reflect.DeepEqual(s, back) {
+			t.Errorf("saved and read back: %v\n%s", err, cmp.Diff(s, back))
+		}
+	})
+}

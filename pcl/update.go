@@ -1,0 +1,70 @@
+package pcl
+
+import (
+	"fmt"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/graph"
+
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
+)
+
+// update returns the program (θ, optimiser state…, w [K], hyper, g₁…g_K) → (θ, state…, ‖d‖²), the last of them
+// over the shared parameters. The
+// shared parameters move by d = Σ wᵢgᵢ, the private ones by the plain sum of the gradients
+// (METHODS §0). A step that is not finite leaves everything as it was
+// and has ‖d‖² = ∞.
+func (p *programs) update(k int) (*program.Program, error) {
+	if u := p.updates[k]; u != nil {
+		return u, nil
+	}
+	size := shapes.Make(dtypes.Float32, p.total())
+	in := []program.Input{{Name: "theta", Shape: size, Donate: true}}
+	for _, name := range p.rule.slots {
+		in = append(in, program.Input{Name: name, Shape: size, Donate: true})
+	}
+	held := len(in)
+	in = append(in,
+		program.Input{Name: "w", Shape: shapes.Make(dtypes.Float32, k)},
+		program.Input{Name: "hyper", Shape: shapes.Make(dtypes.Float32, hyperSize)})
+	in = append(in, p.gradientInputs(k)...)
+	u, err := program.Compile(p.backend, &p.counter, fmt.Sprintf("update-%d", k), in, func(n []*graph.Node) []*graph.Node {
+		return p.buildUpdate(n[:held], n[held], n[held+1], n[held+2:])
+	})
+	p.updates[k] = u
+	return u, err
+}
+
+func (p *programs) buildUpdate(state []*graph.Node, w, hyper *graph.Node, rows []*graph.Node) []*graph.Node {
+	var d *graph.Node
+	for i, g := range rows {
+		wi := graph.Slice(w, graph.AxisRange(i, i+1)) // [1], broadcasts
+		part := graph.Mul(g, p.coefficient(wi))
+		if i == 0 {
+			d = part
+		} else {
+			d = graph.Add(d, part)
+		}
+	}
+	norm2 := p.inner(d, d)
+	private := innerRange(d, d, p.shared, p.total())
+	finite := graph.IsFinite(graph.Add(norm2, private))
+	next := p.rule.build(state, d, hyper)
+	for i := range next {
+		next[i] = graph.Where(finite, next[i], state[i])
+	}
+	return append(next, graph.Where(finite, norm2, graph.Infinity(norm2.Graph(), norm2.DType(), 1)))
+}
+
+// coefficient is w over the shared parameters and 1 over the private ones.
+func (p *programs) coefficient(w *graph.Node) *graph.Node {
+	n := p.total()
+	if p.shared == n {
+		return graph.BroadcastToDims(w, n)
+	}
+	index := graph.Iota(w.Graph(), shapes.Make(dtypes.Int32, n), 0)
+	isShared := graph.LessThan(index, graph.Scalar(w.Graph(), dtypes.Int32, p.shared))
+	wide := graph.BroadcastToDims(w, n)
+	return graph.Where(isShared, wide, graph.OnesLike(wide))
+}
