@@ -71,6 +71,8 @@ func (b *hostBatch) fill(store *memory.Store, indices []int) {
 
 // target sets what each sample should predict and among which outputs, as of now.
 func (b *hostBatch) target(s *slots) error {
+	width := len(b.X) / len(b.Class)
+	clear(b.X[b.N*width:]) // weight 0 does not silence what is not finite
 	for i := range b.Class {
 		if i >= b.N {
 			b.lo[i], b.hi[i], b.output[i], b.weight[i] = 0, 1, 0, 0

@@ -3,13 +3,16 @@ package pcl
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 
 	"github.com/BurntSushi/toml"
 
 	"github.com/parallelcl/parallelcl/pcl/memory"
+	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
@@ -87,10 +90,16 @@ func LoadConfig(path string) (Config, error) {
 // ParseConfig is [LoadConfig] from memory; a scenario file is looked for in dir.
 func ParseConfig(data []byte, dir string) (Config, error) {
 	var first struct {
-		Dataset string `toml:"dataset"`
+		Dataset  string `toml:"dataset"`
+		LabelSet int64  `toml:"labelset"`
+		Timeline int64  `toml:"timeline"`
+		Seed     int64  `toml:"seed"`
 	}
 	if _, err := toml.Decode(string(data), &first); err != nil {
 		return Config{}, fmt.Errorf("config: %w", err)
+	}
+	if first.LabelSet < 0 || first.Timeline < 0 || first.Seed < 0 {
+		return Config{}, errors.New("config: seeds (labelset, timeline, seed) must not be negative")
 	}
 	if first.Dataset == "" {
 		first.Dataset = "glyphs"
@@ -148,6 +157,10 @@ func (c Config) Validate() error {
 		return fmt.Errorf("config: eval_every %d is negative", c.EvalEvery)
 	case len(c.Hidden) == 0 || len(c.Hidden) > 64:
 		return fmt.Errorf("config: %d hidden layers; the MLP takes 1 to 64", len(c.Hidden))
+	case c.Kind != scenario.Parallel && c.Kind != scenario.Serial && c.Kind != scenario.AllAtOnce:
+		return fmt.Errorf("config: kind %q is none of %q, %q, %q", c.Kind, scenario.Parallel, scenario.Serial, scenario.AllAtOnce)
+	case c.MinClasses < 1 || c.MaxClasses < c.MinClasses:
+		return fmt.Errorf("config: tasks of %d to %d classes; want 1 ≤ min_classes ≤ max_classes", c.MinClasses, c.MaxClasses)
 	case c.Shared != Shared && c.Shared != Backbone && c.Shared != All:
 		return fmt.Errorf("config: shared %q is none of %q, %q, %q", c.Shared, Shared, Backbone, All)
 	}
@@ -158,6 +171,19 @@ func (c Config) Validate() error {
 	}
 	if err := c.Optimizer.validate(); err != nil {
 		return fmt.Errorf("config: %w", err)
+	}
+	for name, v := range c.Params {
+		if x, ok := v.(float64); ok && (math.IsInf(x, 0) || math.IsNaN(x)) {
+			return fmt.Errorf("config: parameter %s is %g, which a result file cannot hold; write it as text, \"%g\"", name, x, x)
+		}
+	}
+	if _, err := method.New(c.Method, c.Params); err != nil {
+		return fmt.Errorf("config: %w", err)
+	}
+	if c.Scenario != nil {
+		if err := c.Scenario.Validate(); err != nil {
+			return fmt.Errorf("config: %w", err)
+		}
 	}
 	return c.Memory.Validate()
 }

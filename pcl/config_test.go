@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 var benchmarkSets = []string{"glyphs", "emnist-byclass", "emnist-byclass-test80", "mnist", "mnist-test80", "cifar-10", "cifar-100", "tiny-imagenet", "own"}
@@ -67,7 +68,7 @@ func TestUnknownKeys(t *testing.T) {
 			t.Errorf("%s: error %v, want one that names the key", text, err)
 		}
 	}
-	for _, text := range []string{"batch =", `batch = "many"`, "batch = 1.5", "batch = 1\nbatch = 2"} {
+	for _, text := range []string{"seed = -1", "timeline = -1", "labelset = -1", "batch =", `batch = "many"`, "batch = 1.5", "batch = 1\nbatch = 2"} {
 		if _, err := parse(text); err == nil {
 			t.Errorf("%s: no error", text)
 		}
@@ -83,25 +84,31 @@ func TestUnknownKeys(t *testing.T) {
 
 func TestValidateConfig(t *testing.T) {
 	for want, change := range map[string]func(c *Config){
-		`increment "both"`:    func(c *Config) { c.Increment = "both" },
-		"batch 0":             func(c *Config) { c.Batch = 0 },
-		"batch 65537":         func(c *Config) { c.Batch = 65537 },
-		"epochs 0":            func(c *Config) { c.Epochs = 0 },
-		"tasks 0":             func(c *Config) { c.Tasks = 0 },
-		"train_per_class -1":  func(c *Config) { c.TrainPerClass = -1 },
-		"eval_every -1":       func(c *Config) { c.EvalEvery = -1 },
-		"0 hidden layers":     func(c *Config) { c.Hidden = nil },
-		"65 hidden layers":    func(c *Config) { c.Hidden = make([]int, 65) },
-		"hidden layer of 0":   func(c *Config) { c.Hidden = []int{8, 0} },
-		`shared "some"`:       func(c *Config) { c.Shared = "some" },
-		`optimizer "rmsprop"`: func(c *Config) { c.Optimizer.Name = "rmsprop" },
-		"learning rate 0":     func(c *Config) { c.Optimizer.LR = 0 },
-		"learning rate NaN":   func(c *Config) { c.Optimizer.LR = math.NaN() },
-		"β₁=1":                func(c *Config) { c.Optimizer.Beta1 = 1 },
-		"β₂=-0.1":             func(c *Config) { c.Optimizer.Beta2 = -0.1 },
-		"ε=-1":                func(c *Config) { c.Optimizer.Epsilon = -1 },
-		`policy "all"`:        func(c *Config) { c.Memory.Policy = "all" },
-		"budget -1":           func(c *Config) { c.Memory.Budget = -1 },
+		`increment "both"`:     func(c *Config) { c.Increment = "both" },
+		"batch 0":              func(c *Config) { c.Batch = 0 },
+		"batch 65537":          func(c *Config) { c.Batch = 65537 },
+		"epochs 0":             func(c *Config) { c.Epochs = 0 },
+		"tasks 0":              func(c *Config) { c.Tasks = 0 },
+		"train_per_class -1":   func(c *Config) { c.TrainPerClass = -1 },
+		"eval_every -1":        func(c *Config) { c.EvalEvery = -1 },
+		"0 hidden layers":      func(c *Config) { c.Hidden = nil },
+		"65 hidden layers":     func(c *Config) { c.Hidden = make([]int, 65) },
+		"hidden layer of 0":    func(c *Config) { c.Hidden = []int{8, 0} },
+		`shared "some"`:        func(c *Config) { c.Shared = "some" },
+		`optimizer "rmsprop"`:  func(c *Config) { c.Optimizer.Name = "rmsprop" },
+		"learning rate 0":      func(c *Config) { c.Optimizer.LR = 0 },
+		"learning rate NaN":    func(c *Config) { c.Optimizer.LR = math.NaN() },
+		"β₁=1":                 func(c *Config) { c.Optimizer.Beta1 = 1 },
+		"β₂=-0.1":              func(c *Config) { c.Optimizer.Beta2 = -0.1 },
+		"ε=-1":                 func(c *Config) { c.Optimizer.Epsilon = -1 },
+		`policy "all"`:         func(c *Config) { c.Memory.Policy = "all" },
+		"budget -1":            func(c *Config) { c.Memory.Budget = -1 },
+		`kind "circular"`:      func(c *Config) { c.Kind = "circular" },
+		"3 to 2 classes":       func(c *Config) { c.MaxClasses = 2 },
+		`unknown method "x"`:   func(c *Config) { c.Method = "x" },
+		`no parameter "sigma"`: func(c *Config) { c.Params = map[string]any{"sigma": 1.0} },
+		"write it as text":     func(c *Config) { c.Params = map[string]any{"tau": math.Inf(1)} },
+		"schema 0":             func(c *Config) { c.Scenario = new(scenario.Scenario) },
 	} {
 		c := DefaultConfig("glyphs")
 		change(&c)

@@ -323,6 +323,47 @@ func TestNaNStreamIsLeftOut(t *testing.T) {
 	})
 }
 
+// moodyStream delivers one batch that is not finite, then batches of half the size.
+type moodyStream struct {
+	Stream
+	n int
+}
+
+func (s *moodyStream) Next(b *Batch) error {
+	if s.n++; s.n == 1 {
+		err := s.Stream.Next(b)
+		for i := range b.X {
+			b.X[i] = float32(math.NaN())
+		}
+		return err
+	}
+	half := len(b.Class) / 2
+	short := Batch{X: b.X[:len(b.X)/2], Class: b.Class[:half]}
+	err := s.Stream.Next(&short)
+	b.N, b.Repeat = short.N, short.Repeat
+	return err
+}
+
+// TestPaddingForgets checks that pixels of an earlier batch do not reach a later, shorter one.
+func TestPaddingForgets(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		d := pcltest.Blobs(2, 60, 5)
+		l := smallLearner(t, b, "mgda", Options{})
+		task := blobTask(t, d, 1, 0, 1)
+		task.Stream = &moodyStream{Stream: task.Stream}
+		attach(t, l, task)
+		for step := range 6 {
+			r, err := l.Step()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if skipped := len(r.Skipped) == 1; skipped != (step == 0) {
+				t.Errorf("step %d: left out %v", step, r.Skipped)
+			}
+		}
+	})
+}
+
 type emptyStream struct{}
 
 func (emptyStream) Next(*Batch) error { return io.EOF }

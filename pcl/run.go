@@ -10,6 +10,7 @@ import (
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
+	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -134,6 +135,9 @@ func newRunner(c Config, o RunOptions) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := holds(c.Memory, s); err != nil {
+		return nil, err
+	}
 	r := &runner{
 		config: c, options: o, scenario: s, begun: time.Now(),
 		train: byClass(o.Dataset, &o.Dataset.Train, c.TrainPerClass),
@@ -149,6 +153,18 @@ func newRunner(c Config, o RunOptions) (*runner, error) {
 	}
 	r.learner, err = r.newLearner()
 	return r, err
+}
+
+// holds says so now if the memory will be too small for the scenario's last task.
+func holds(c memory.Config, s *scenario.Scenario) error {
+	classes := 0
+	for _, t := range s.Tasks {
+		classes += len(t.Classes)
+	}
+	if c.Policy == memory.FixedTotal && c.Budget > 0 && c.Budget < classes {
+		return fmt.Errorf("pcl: a memory of %d samples in total cannot hold the %d classes of the scenario's tasks; raise the budget, or use %q", c.Budget, classes, memory.PerClass)
+	}
+	return nil
 }
 
 func (r *runner) newLearner() (*Learner, error) {

@@ -225,3 +225,11 @@ func TestPublishedScenario(t *testing.T) {
 		t.Error("a scenario was played on a data set it was not made for")
 	}
 }
+
+func TestMemoryTooSmall(t *testing.T) {
+	c := blobConfig("er")
+	c.Memory = memory.Config{Policy: memory.FixedTotal, Budget: 7} // of 8 classes
+	if _, err := Run(t.Context(), c, RunOptions{Backend: pcltest.Backend(t, backend.Go), Dataset: pcltest.Blobs(8, 40, 10)}); err == nil {
+		t.Error("a memory that cannot hold all classes: no error")
+	}
+}

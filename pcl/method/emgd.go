@@ -115,6 +115,15 @@ func (e *elastic) End(id int) { e.factors.End(id) }
 
 func (e *elastic) MarshalState() (json.RawMessage, error) { return json.Marshal(&e.factors) }
 
+// UnmarshalState refuses a state that other settings left behind.
 func (e *elastic) UnmarshalState(data json.RawMessage) error {
-	return json.Unmarshal(data, &e.factors)
+	var saved emgd.Elastic
+	if err := json.Unmarshal(data, &saved); err != nil {
+		return err
+	}
+	if saved.Rule != e.factors.Rule || saved.Tau != e.factors.Tau || saved.AutoTau != e.factors.AutoTau || saved.Momentum != e.factors.Momentum {
+		return fmt.Errorf("the state belongs to %s with tau=%g and momentum=%g: use the settings it was saved with", saved.Rule, saved.Tau, saved.Momentum)
+	}
+	e.factors = saved
+	return nil
 }

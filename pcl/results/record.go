@@ -20,7 +20,7 @@ type Record struct {
 	Slacks  []float64 `json:"slacks,omitempty"` // Jᵢ·d − σᵢ‖d‖²
 	Gap     float64   `json:"gap,omitempty"`
 	Status  string    `json:"status,omitempty"`
-	// NormD is ‖d‖ of the applied weights; 0 where no Gram matrix was computed.
+	// NormD is ‖d‖ of the applied weights over the shared parameters.
 	NormD float64 `json:"norm_d"`
 }
 

@@ -83,7 +83,7 @@ type KStat struct {
 	K     int    `json:"k"`
 	Steps int    `json:"steps"`
 	SumW  Moment `json:"sum_w"`  // Σwᵢ of the applied weights
-	NormD Moment `json:"norm_d"` // ‖d‖; zero count where the method asks for no Gram matrix
+	NormD Moment `json:"norm_d"` // ‖d‖ over the shared parameters
 }
 
 // Moment summarises a quantity without keeping it.
