@@ -10,6 +10,7 @@ import (
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 	"github.com/parallelcl/parallelcl/toy"
@@ -30,6 +31,11 @@ type demoCmd struct {
 }
 
 func (c *demoCmd) Run(rc *runContext) error {
+	for _, name := range c.Method {
+		if _, err := method.Lookup(name); err != nil {
+			return usageError{err}
+		}
+	}
 	folder := c.Runs
 	if folder == "" {
 		temporary, err := os.MkdirTemp("", "pcl-demo-")

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -59,7 +60,8 @@ func execute(rc *runContext, args []string) int {
 	var c cli
 	parser, err := kong.New(&c,
 		kong.Name("pcl"),
-		kong.Description("Parallel continual learning with Elastic Multi-Gradient Descent."),
+		kong.Description("Parallel continual learning with Elastic Multi-Gradient Descent.\n\n"+
+			"Exit codes: 0 success, 1 failure, 2 wrong usage or configuration, 130 interrupted and saved."),
 		kong.UsageOnError(),
 		kong.Writers(rc.stdout, rc.stderr),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
@@ -83,18 +85,18 @@ type usageError struct{ error }
 func (e usageError) Unwrap() error { return e.error }
 
 func exitCode(rc *runContext, err error) int {
-	var usage usageError
-	switch {
-	case err == nil:
+	if err == nil {
 		return 0
+	}
+	// The errors of package pcl begin with its name, which is also the program's.
+	fmt.Fprintln(rc.stderr, "pcl:", strings.TrimPrefix(err.Error(), "pcl: "))
+	switch {
 	case errors.Is(err, pcl.ErrInterrupted), errors.Is(err, context.Canceled):
-		fmt.Fprintln(rc.stderr, "pcl:", err)
 		return exitInterrupted
-	case errors.As(err, &usage):
-		fmt.Fprintf(rc.stderr, "pcl: %v\nTry `pcl --help`.\n", err)
+	case errors.As(err, new(usageError)):
+		fmt.Fprintln(rc.stderr, "Try `pcl --help`.")
 		return exitUsage
 	}
-	fmt.Fprintln(rc.stderr, "pcl:", err)
 	return exitFailure
 }
 

@@ -12,39 +12,31 @@ import (
 	"github.com/parallelcl/parallelcl/pcl"
 )
 
-// progress shows where a run stands: a bar on a terminal, else a line every few seconds.
+// progress shows where a run stands: a bar on a terminal, else a line every few seconds. What the
+// run is stands on a line of its own above either, so that the bar fits a narrow terminal.
 type progress struct {
-	out   io.Writer
-	label string
-	bar   *progressbar.ProgressBar
-	last  time.Time
+	out      io.Writer
+	terminal bool
+	bar      *progressbar.ProgressBar // from the first step on
+	last     time.Time
 }
 
 // lineEvery is how often a run that is not watched on a terminal says where it stands.
 const lineEvery = 5 * time.Second
 
 func newProgress(rc *runContext, label string) *progress {
-	p := &progress{out: rc.stderr, label: label, last: time.Now()}
 	if rc.quiet {
-		p.out = io.Discard
-		return p
+		return &progress{out: io.Discard}
 	}
-	if f, ok := rc.stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		p.bar = progressbar.NewOptions(-1, progressbar.OptionSetWriter(rc.stderr),
-			progressbar.OptionSetWidth(24), progressbar.OptionThrottle(100*time.Millisecond),
-			progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(false))
-		return p
-	}
-	fmt.Fprintln(p.out, label)
-	return p
+	fmt.Fprintln(rc.stderr, label)
+	f, ok := rc.stderr.(*os.File)
+	return &progress{out: rc.stderr, terminal: ok && term.IsTerminal(int(f.Fd())), last: time.Now()}
 }
 
 // show is a [pcl.RunOptions].Progress.
 func (p *progress) show(s pcl.Progress) {
-	if p.bar != nil {
-		p.bar.ChangeMax(s.Steps)
-		p.bar.Describe(p.label + ": " + figures(s))
-		p.bar.Set(s.Step)
+	if p.terminal {
+		p.draw(s)
 		return
 	}
 	if now := time.Now(); now.Sub(p.last) >= lineEvery {
@@ -53,10 +45,26 @@ func (p *progress) show(s pcl.Progress) {
 	}
 }
 
-func figures(s pcl.Progress) string {
-	return fmt.Sprintf("%.0f steps/s, K=%d, loss %.3f, ETA %s", s.PerSecond, s.K, s.Loss, s.ETA.Round(time.Second))
+func (p *progress) draw(s pcl.Progress) {
+	if p.bar == nil {
+		p.bar = progressbar.NewOptions(s.Steps, progressbar.OptionSetWriter(p.out),
+			progressbar.OptionSetWidth(24), progressbar.OptionThrottle(100*time.Millisecond),
+			progressbar.OptionClearOnFinish(), progressbar.OptionUseANSICodes(true),
+			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false))
+	}
+	p.bar.Describe(figures(s))
+	p.bar.Set(s.Step)
 }
 
+func figures(s pcl.Progress) string {
+	text := fmt.Sprintf("K=%d, loss %.3f", s.K, s.Loss)
+	if s.PerSecond > 0 { // known from the second step on
+		text += fmt.Sprintf(", %.0f steps/s, ETA %s", s.PerSecond, s.ETA.Round(time.Second))
+	}
+	return text
+}
+
+// close wipes the bar away.
 func (p *progress) close() {
 	if p.bar != nil {
 		p.bar.Finish()

@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/parallelcl/parallelcl/datasets"
@@ -25,6 +28,7 @@ type runCmd struct {
 	Dataset   string            `placeholder:"NAME" help:"Image set (default glyphs, built in); pcl data list has them all."`
 	Increment []string          `placeholder:"task,class" help:"task, class, or both (default task)."`
 	Seed      []uint64          `placeholder:"N,…" help:"Run seeds (default 1234)."`
+	Scenario  string            `type:"existingfile" placeholder:"FILE.json" help:"Play this published scenario instead of a drawn one."`
 	LabelSet  *uint64           `name:"labelset" placeholder:"N" help:"Seed of the label sets."`
 	Timeline  *uint64           `placeholder:"N" help:"Seed of the timeline."`
 	Kind      *string           `placeholder:"KIND" help:"parallel, serial or all_at_once."`
@@ -46,6 +50,7 @@ type runCmd struct {
 	Resume          bool   `help:"Take up interrupted runs at their newest checkpoint, and skip finished ones."`
 	Checkpoint      string `type:"existingfile" placeholder:"FILE" help:"Take the (single) run up at this checkpoint."`
 	CheckpointEvery int    `default:"500" placeholder:"N" help:"Steps between checkpoints; 0 saves only on Ctrl-C."`
+	Keep            int    `default:"3" placeholder:"N" help:"Checkpoints to keep."`
 	JSON            bool   `name:"json" help:"Print the results as JSON lines instead of a table."`
 
 	machineFlags
@@ -82,6 +87,15 @@ func (c *runCmd) Run(rc *runContext) error {
 	if c.Checkpoint != "" && len(configs) != 1 {
 		return usageError{fmt.Errorf("--checkpoint takes up one run, the flags name %d", len(configs))}
 	}
+	set, err := openDataset(rc, configs[0].Dataset, c.DataDir)
+	if err != nil {
+		return err
+	}
+	for _, config := range configs { // all mistakes are told before the first run begins
+		if _, err := pcl.NewScenario(config, set); err != nil {
+			return usageError{err}
+		}
+	}
 	b, err := c.open(rc)
 	if err != nil {
 		return err
@@ -89,10 +103,6 @@ func (c *runCmd) Run(rc *runContext) error {
 	defer b.Close()
 	programs := pcl.NewPrograms(b.Backend)
 	defer programs.Close()
-	set, err := datasets.Open(rc.ctx, configs[0].Dataset, datasets.Options{Dir: c.DataDir})
-	if err != nil {
-		return err
-	}
 	var runs []*results.Run
 	for i, config := range configs {
 		label := fmt.Sprintf("[%d/%d] %s, %s-incremental, seed %d", i+1, len(configs), config.Method, config.Increment, config.Seed)
@@ -128,7 +138,7 @@ func (c *runCmd) one(rc *runContext, config pcl.Config, label string, o pcl.RunO
 	bar := newProgress(rc, label)
 	defer bar.close()
 	o.Dir, o.Resume, o.Checkpoint, o.CheckpointEvery = dir, c.Resume, c.Checkpoint, c.CheckpointEvery
-	o.Record, o.Progress = c.Record, bar.show
+	o.Keep, o.Record, o.Progress = c.Keep, c.Record, bar.show
 	return pcl.Run(rc.ctx, config, o)
 }
 
@@ -138,25 +148,47 @@ func (c *runCmd) dir(config pcl.Config) string {
 
 // explain adds to an interruption how to go on.
 func (c *runCmd) explain(err error, config pcl.Config) error {
-	if errors.Is(err, pcl.ErrInterrupted) {
-		return fmt.Errorf("%w and saved in %s; go on with: pcl %s --resume", err, c.dir(config), strings.Join(quoted(os.Args[1:]), " "))
+	switch {
+	case !errors.Is(err, pcl.ErrInterrupted):
+		return err
+	case err != pcl.ErrInterrupted: // joined with why it could not save, which makes it a failure
+		return fmt.Errorf("not saved: %v", err)
 	}
-	return err
+	saved := "before its first step"
+	if files, err := fs.Glob(os.DirFS(c.dir(config)), "checkpoint-*.pcl"); err == nil && len(files) > 0 {
+		saved = "and saved in " + c.dir(config)
+	}
+	return fmt.Errorf("%w %s; go on with: pcl %s --resume", err, saved, strings.Join(quoted(os.Args[1:]), " "))
 }
 
-// quoted returns the arguments as a shell would need them, without --resume.
+// plain matches arguments that a shell takes as they are.
+var plain = regexp.MustCompile(`^[\w%+,./:=@-]+$`)
+
+// quoted returns the arguments as a shell would need them, without --resume, and without
+// --checkpoint, because there is a newer one by now.
 func quoted(args []string) []string {
 	var out []string
-	for _, a := range args {
-		switch {
-		case a == "--resume":
-		case strings.ContainsAny(a, " '\"$&|<>();*?"):
-			out = append(out, "'"+strings.ReplaceAll(a, "'", `'\''`)+"'")
-		default:
+	for i := 0; i < len(args); i++ {
+		switch a := args[i]; {
+		case a == "--resume", strings.HasPrefix(a, "--checkpoint="):
+		case a == "--checkpoint":
+			i++ // its value
+		case plain.MatchString(a):
 			out = append(out, a)
+		default:
+			out = append(out, "'"+strings.ReplaceAll(a, "'", `'\''`)+"'")
 		}
 	}
 	return out
+}
+
+// openDataset tells a name that does not exist from a set that cannot be opened.
+func openDataset(rc *runContext, name, dir string) (*datasets.Dataset, error) {
+	set, err := datasets.Open(rc.ctx, name, datasets.Options{Dir: dir})
+	if err != nil && !slices.ContainsFunc(datasets.List(), func(i datasets.Info) bool { return i.Name == name }) {
+		return nil, usageError{err}
+	}
+	return set, err
 }
 
 // configs expands the flags into one configuration per run.
@@ -208,6 +240,11 @@ func (c *runCmd) base() (pcl.Config, error) {
 		}
 		if c.Dataset != "" {
 			config.Dataset = c.Dataset
+		}
+	}
+	if c.Scenario != "" {
+		if err := config.UseScenario(c.Scenario); err != nil {
+			return config, err
 		}
 	}
 	for name, value := range c.Param {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -29,6 +30,9 @@ type toyCmd struct {
 func (c *toyCmd) Run(rc *runContext) error {
 	if len(c.Start) != 2 {
 		return usageError{fmt.Errorf("--start takes two numbers, not %d", len(c.Start))}
+	}
+	if format := c.format(); c.Out != "" && !slices.Contains([]string{"png", "svg", "pdf"}, format) {
+		return usageError{fmt.Errorf("--out %s: unknown format %q; known are png, svg and pdf", c.Out, format)}
 	}
 	settings := toy.Settings{Start: [2]float64(c.Start), Steps: c.Steps, LR: c.LR, Arrival: c.Arrival}
 	var traces []*toy.Trace
@@ -77,9 +81,11 @@ func (c *toyCmd) draw(traces []*toy.Trace) error {
 	if err != nil {
 		return err
 	}
-	format := strings.TrimPrefix(filepath.Ext(c.Out), ".")
-	return atomicfile.Write(c.Out, func(w io.Writer) error { return figure.Encode(w, format) })
+	return atomicfile.Write(c.Out, func(w io.Writer) error { return figure.Encode(w, c.format()) })
 }
+
+// format is the kind of picture that the file's name asks for.
+func (c *toyCmd) format() string { return strings.TrimPrefix(filepath.Ext(c.Out), ".") }
 
 func printToy(out io.Writer, traces []*toy.Trace) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)

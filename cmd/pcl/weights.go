@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/internal/seed"
@@ -57,12 +58,26 @@ func (c *weightsCmd) Run(rc *runContext) error {
 		return usageError{err}
 	}
 	w := &weigher{method: m, rng: seed.New(c.Seed, "method")}
-	in := json.NewDecoder(rc.stdin)
+	return w.answerAll(rc.stdin, rc.stdout)
+}
+
+// weigher answers problem after problem with one method, which may remember.
+type weigher struct {
+	method method.Method
+	rng    *seed.Source
+}
+
+// answerAll answers one JSON value after the other.
+func (w *weigher) answerAll(r io.Reader, to io.Writer) error {
+	in := json.NewDecoder(r)
 	in.DisallowUnknownFields()
-	out := json.NewEncoder(rc.stdout)
+	out := json.NewEncoder(to)
 	for n := 1; ; n++ {
 		var p problem
-		if err := in.Decode(&p); errors.Is(err, io.EOF) && n > 1 {
+		if err := in.Decode(&p); err == io.EOF {
+			if n == 1 {
+				return errors.New(`nothing on standard input; give {"jacobian": [[…], …]} or {"gram": [[…], …]}`)
+			}
 			return nil
 		} else if err != nil {
 			return fmt.Errorf("problem %d: %w", n, err)
@@ -75,12 +90,6 @@ func (c *weightsCmd) Run(rc *runContext) error {
 			return fmt.Errorf("problem %d: %w", n, err)
 		}
 	}
-}
-
-// weigher answers problem after problem with one method, which may remember.
-type weigher struct {
-	method method.Method
-	rng    *seed.Source
 }
 
 func (w *weigher) answer(p *problem) (*answer, error) {
@@ -110,6 +119,11 @@ func (w *weigher) answer(p *problem) (*answer, error) {
 	if p.Jacobian != nil {
 		a.Direction = combine(p.Jacobian, a.Weights)
 	}
+	for _, x := range append(slices.Clone(a.Weights), a.Direction...) {
+		if math.IsInf(x, 0) || math.IsNaN(x) {
+			return nil, errors.New("the weights or the direction leave the range of float64: scale the gradients down")
+		}
+	}
 	return a, nil
 }
 
@@ -117,7 +131,7 @@ func (w *weigher) answer(p *problem) (*answer, error) {
 func (w *weigher) given(p *problem, step *method.Step, weights []float64) (*emgd.Certificate, error) {
 	e, ok := w.method.(method.Elastic)
 	if !ok {
-		return nil, fmt.Errorf("\"sigma\" goes with emgd-gmc and emgd-gs, not with %s", w.method.Info().Name)
+		return nil, errors.New(`"sigma" needs emgd-gmc or emgd-gs, at rescale=native`)
 	}
 	if len(p.Sigma) != step.K() {
 		return nil, fmt.Errorf("%d elastic factors for %d gradients", len(p.Sigma), step.K())
