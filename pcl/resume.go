@@ -84,6 +84,9 @@ func (r *runner) take(f checkpoint.File) error {
 	if len(s.Run.Tasks) != len(r.scenario.Tasks) {
 		return fmt.Errorf("it has %d tasks, the scenario %d", len(s.Run.Tasks), len(r.scenario.Tasks))
 	}
+	if s.Run.Recorded != r.options.Record {
+		return fmt.Errorf("it was made with Record = %t, and records cannot begin or end in the middle: resume with the same", s.Run.Recorded)
+	}
 	f.State = s.Learner
 	if err := r.learner.restore(f, r.task); err != nil {
 		return err

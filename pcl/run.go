@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -72,7 +73,7 @@ func Run(ctx context.Context, c Config, o RunOptions) (*results.Run, error) {
 			return nil, err
 		}
 	} else if o.Dir != "" {
-		if err := r.saves.Clear(); err != nil {
+		if err := r.forget(); err != nil {
 			return nil, err
 		}
 	}
@@ -91,6 +92,14 @@ func Run(ctx context.Context, c Config, o RunOptions) (*results.Run, error) {
 		}
 	}
 	return r.finish()
+}
+
+// forget removes what an earlier run left in the folder, so that nothing takes it for this one's.
+func (r *runner) forget() error {
+	if err := os.Remove(filepath.Join(r.options.Dir, ResultFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return r.saves.Clear()
 }
 
 // runner is a run in progress.
@@ -114,6 +123,7 @@ type runState struct {
 	Curve    []results.Point  `json:"curve"`
 	PerK     []results.KStat  `json:"per_k"`
 	Skipped  int              `json:"skipped"`
+	Recorded bool             `json:"recorded"`
 	Records  int64            `json:"records"` // length of the record file
 	Measured results.Measured `json:"measured"`
 }
@@ -144,7 +154,7 @@ func newRunner(c Config, o RunOptions) (*runner, error) {
 		test:  byClass(o.Dataset, &o.Dataset.Test, 0),
 		saves: checkpoint.Series{Dir: o.Dir, Keep: o.Keep},
 	}
-	r.state.Measured.Started = r.begun
+	r.state.Measured.Started, r.state.Recorded = r.begun, o.Record
 	for i, t := range s.Tasks {
 		r.state.Tasks = append(r.state.Tasks, results.Task{
 			ID: i + 1, Classes: t.Classes, Start: t.Start, End: t.End(), Train: t.Train,

@@ -233,3 +233,26 @@ func TestMemoryTooSmall(t *testing.T) {
 		t.Error("a memory that cannot hold all classes: no error")
 	}
 }
+
+// TestAnewForgetsTheOldResult begins a finished run again and is interrupted: nothing may take the
+// old result for the new one. Records cannot begin in its middle either.
+func TestAnewForgetsTheOldResult(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	d, c, dir := pcltest.Blobs(8, 40, 10), blobConfig("avggrad"), t.TempDir()
+	o := RunOptions{Backend: b, Dataset: d, Dir: dir}
+	if _, err := Run(t.Context(), c, o); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	o.Progress = func(Progress) { cancel() }
+	if _, err := Run(ctx, c, o); !errors.Is(err, ErrInterrupted) {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, ResultFile)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the old result: %v", err)
+	}
+	o.Resume, o.Record = true, true
+	if _, err := Run(t.Context(), c, o); err == nil {
+		t.Error("records began in the middle of a run")
+	}
+}

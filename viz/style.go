@@ -20,11 +20,11 @@ type Style struct {
 // order fixes the methods' styles: hue by place modulo the number of hues, marker and dash by the
 // round. Appending keeps the styles of those before.
 var order = []string{
-	"emgd-gmc", "emgd-gs", "avggrad", "mgda", "er", "sum", "agem",
-	"gradnorm", "dwa", "pcgrad", "rlw", "graddrop", "maxdo", "gem",
-	"mega1", "mega2", "mdmtr", "derpp", "gmed", "mir", "gss",
-	"imtl-g", "cagrad", "nash", "fairgrad", "famo", "sdmgrad", "upgrad",
-	"aligned-mtl", "config", "icarl", "gdumb", "dualproj", "mgda-l2", "imtl-l",
+	"emgd-gmc", "emgd-gs", "avggrad", "mgda", "er", "sum", "a-gem",
+	"gradnorm", "dwa", "pcgrad", "rlw", "graddrop", "maxdo-minmax", "gem",
+	"mega-1", "mega-2", "mdmtr", "der-pp", "gmed", "mir", "gss",
+	"imtl-g", "cagrad", "nash-mtl", "fairgrad", "famo", "sdmgrad", "upgrad",
+	"aligned-mtl", "config", "icarl", "gdumb", "dualproj", "gradvac", "imtl-l",
 }
 
 var markers = []draw.GlyphDrawer{

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/parallelcl/parallelcl/datasets"
@@ -21,6 +22,14 @@ type dataCmd struct {
 // dataDir is the flag that every subcommand has.
 type dataDir struct {
 	Dir string `placeholder:"DIR" type:"path" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
+}
+
+// setError makes an error a wrong usage where no set has the name.
+func setError(name string, err error) error {
+	if slices.ContainsFunc(datasets.List(), func(i datasets.Info) bool { return i.Name == name }) {
+		return err
+	}
+	return usageError{err}
 }
 
 type dataListCmd struct {
@@ -77,7 +86,7 @@ func (c *dataFetchCmd) Run(rc *runContext) error {
 	o := datasets.Options{Dir: c.Dir, Progress: progressWriter(rc)}
 	for _, name := range c.Names {
 		if err := datasets.Fetch(rc.ctx, name, o); err != nil {
-			return err
+			return setError(name, err)
 		}
 	}
 	return nil
@@ -131,7 +140,7 @@ func (c *dataVerifyCmd) reports(rc *runContext) ([]datasets.Report, error) {
 	for _, name := range names {
 		r, err := datasets.Verify(rc.ctx, name, datasets.Options{Dir: c.Dir})
 		if err != nil {
-			return nil, err
+			return nil, setError(name, err)
 		}
 		reports = append(reports, r)
 	}
@@ -172,7 +181,7 @@ type dataPreviewCmd struct {
 func (c *dataPreviewCmd) Run(rc *runContext) error {
 	d, err := datasets.Open(rc.ctx, c.Name, datasets.Options{Dir: c.Dir, Seed: c.Seed})
 	if err != nil {
-		return err
+		return setError(c.Name, err)
 	}
 	if err := datasets.WriteContactSheet(c.Out, d, c.PerClass); err != nil {
 		return err

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -15,7 +16,7 @@ import (
 	"time"
 )
 
-var kills = flag.Int("kills", 3, "how often TestKill kills a run of each backend")
+var kills = flag.Int("kills", 2, "how often TestKill kills a run of each backend")
 
 // TestKill kills runs with SIGKILL at random moments, every other time while a checkpoint is being
 // written, and resumes them until they end; another run follows until there were enough kills. What
@@ -54,10 +55,12 @@ func (k *killer) run(t *testing.T, backend string) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
 		if len(k.steps) < *kills {
-			k.kill(t, cmd, out)
+			k.kill(t, cmd, ended, out)
 		}
-		err := cmd.Wait()
+		err := <-ended
 		switch {
 		case err == nil:
 			left(t, out).same(t, k.want)
@@ -71,7 +74,7 @@ func (k *killer) run(t *testing.T, backend string) {
 
 // kill waits for a random number of checkpoints to be begun or finished, and for a random moment
 // more, unless the run ends before that.
-func (k *killer) kill(t *testing.T, cmd *exec.Cmd, out string) {
+func (k *killer) kill(t *testing.T, cmd *exec.Cmd, ended chan error, out string) {
 	suffix, moment := ".pcl", time.Duration(k.rng.IntN(60))*time.Millisecond
 	if k.rng.IntN(2) == 0 {
 		suffix, moment = ".tmp", time.Duration(k.rng.IntN(3000))*time.Microsecond
@@ -84,13 +87,16 @@ func (k *killer) kill(t *testing.T, cmd *exec.Cmd, out string) {
 				seen[name] = true
 			}
 		}
-		if slices.Contains(files(t, out, ".json"), "result.json") {
+		select {
+		case err := <-ended:
+			ended <- err
 			return
+		default:
 		}
 	}
 	time.Sleep(moment)
-	if err := cmd.Process.Kill(); err != nil {
-		t.Logf("the run ended before it was killed: %v", err)
+	if err := cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		t.Error(err)
 	}
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -21,7 +20,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "json": jsonHas, "damage": damage},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "json": jsonHas},
 	})
 }
 
@@ -89,13 +88,4 @@ func lookup(value any, path []string) (any, bool) {
 		}
 	}
 	return value, true
-}
-
-// damage FILE flips a bit in the middle of a file.
-func damage(ts *testscript.TestScript, _ bool, args []string) {
-	path := ts.MkAbs(args[0])
-	data, err := os.ReadFile(path)
-	ts.Check(err)
-	data[len(data)/2] ^= 1
-	ts.Check(os.WriteFile(path, data, 0o644))
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/parallelcl/parallelcl/datasets"
@@ -87,9 +86,9 @@ func (c *runCmd) Run(rc *runContext) error {
 	if c.Checkpoint != "" && len(configs) != 1 {
 		return usageError{fmt.Errorf("--checkpoint takes up one run, the flags name %d", len(configs))}
 	}
-	set, err := openDataset(rc, configs[0].Dataset, c.DataDir)
+	set, err := datasets.Open(rc.ctx, configs[0].Dataset, datasets.Options{Dir: c.DataDir})
 	if err != nil {
-		return err
+		return setError(configs[0].Dataset, err)
 	}
 	for _, config := range configs { // all mistakes are told before the first run begins
 		if _, err := pcl.NewScenario(config, set); err != nil {
@@ -180,15 +179,6 @@ func quoted(args []string) []string {
 		}
 	}
 	return out
-}
-
-// openDataset tells a name that does not exist from a set that cannot be opened.
-func openDataset(rc *runContext, name, dir string) (*datasets.Dataset, error) {
-	set, err := datasets.Open(rc.ctx, name, datasets.Options{Dir: dir})
-	if err != nil && !slices.ContainsFunc(datasets.List(), func(i datasets.Info) bool { return i.Name == name }) {
-		return nil, usageError{err}
-	}
-	return set, err
 }
 
 // configs expands the flags into one configuration per run.

@@ -205,6 +205,11 @@ func square(m [][]float64) ([]float64, error) {
 		if len(row) != len(m) {
 			return nil, fmt.Errorf("row %d of the Gram matrix has %d entries for %d rows", i, len(row), len(m))
 		}
+		for j := range i {
+			if math.Abs(row[j]-m[j][i]) > 1e-9*math.Max(math.Abs(row[j]), math.Abs(m[j][i])) {
+				return nil, fmt.Errorf("the Gram matrix is not symmetric: entry (%d,%d) is %g, entry (%d,%d) is %g", i, j, row[j], j, i, m[j][i])
+			}
+		}
 		out = append(out, row...)
 	}
 	return out, nil

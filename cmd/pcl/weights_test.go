@@ -147,19 +147,24 @@ func FuzzWeights(f *testing.F) {
 	})
 }
 
-var fuzzed = []struct {
+type ruleAndParams struct {
 	name   string
 	params map[string]any
-}{
-	{"emgd-gmc", nil},
+}
+
+// fuzzed is every method as it comes, and some with what makes extreme numbers likelier.
+var fuzzed = append([]ruleAndParams{
 	{"emgd-gmc", map[string]any{"tau": "auto", "floor": "release"}},
 	{"emgd-gmc", map[string]any{"tau": "1e-3", "momentum": 0.0, "rescale": "match_avg"}},
-	{"emgd-gs", nil},
 	{"emgd-gs", map[string]any{"tau": "1", "floor": "0.5", "rescale": "mean"}},
-	{"mgda", nil},
 	{"mgda", map[string]any{"norm": "l2"}},
 	{"mgda", map[string]any{"norm": "loss+", "rescale": "match_avg"}},
-	{"avggrad", nil},
-	{"er", nil},
 	{"sum", map[string]any{"rescale": "match_avg"}},
+}, defaults()...)
+
+func defaults() (all []ruleAndParams) {
+	for _, name := range method.Names() {
+		all = append(all, ruleAndParams{name, nil})
+	}
+	return all
 }

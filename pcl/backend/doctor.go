@@ -92,7 +92,9 @@ func (r *Report) examine(ctx context.Context, o Options, all []driver) {
 		r.Backends = append(r.Backends, b)
 	}
 	if r.Chosen == "" {
-		r.Error = "no backend works"
+		if r.Error = "no backend works"; o.Name != "" && o.Name != Auto {
+			r.Error = "the backend " + o.Name + " does not work here"
+		}
 	}
 	for _, b := range r.Backends {
 		if b.Used && b.Error != "" {

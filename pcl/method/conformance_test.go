@@ -190,7 +190,7 @@ func TestSumOfWeights(t *testing.T) {
 }
 
 // nonConflicting lists the methods that promise Jᵢ·d ≥ 0 for every stream (METHODS §9).
-var nonConflicting = []string{"mgda", "emgd-gmc", "emgd-gs"}
+var nonConflicting = []string{"mgda", "emgd-gmc", "emgd-gs", "upgrad", "dualproj", "nash-mtl", "fairgrad"}
 
 func TestNonConflict(t *testing.T) {
 	for _, name := range nonConflicting {

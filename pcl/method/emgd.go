@@ -84,14 +84,37 @@ func newElastic(rule emgd.Rule, p Params) (*elastic, error) {
 func (e *elastic) Info() Info { return e.info }
 
 func (e *elastic) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.check(e.info, w); err != nil {
+	kept, err := keep(e.info, s, w)
+	if err != nil {
 		return Outcome{}, err
 	}
 	e.sigma = grow(e.sigma, s.K())
-	if err := e.factors.Factors(s.IDs, s.Gram, e.sigma); err != nil {
+	if len(kept.dropped) == 0 || kept.k() == 0 {
+		err = e.factors.Factors(s.IDs, s.Gram, e.sigma)
+	} else {
+		err = e.partFactors(s, kept)
+	}
+	if err != nil {
 		return Outcome{}, err
 	}
 	return e.WeightsFor(s, e.sigma, w)
+}
+
+// partFactors shares σ among the rows kept; a converged row has σ = 0, asks for nothing, and is not
+// observed (METHODS §5.6).
+func (e *elastic) partFactors(s *Step, kept *rows) error {
+	ids, sigma := make([]int, kept.k()), make([]float64, kept.k())
+	for i, at := range kept.at {
+		ids[i] = s.IDs[at]
+	}
+	if err := e.factors.Factors(ids, kept.gram, sigma); err != nil {
+		return err
+	}
+	clear(e.sigma)
+	for i, at := range kept.at {
+		e.sigma[at] = sigma[i]
+	}
+	return nil
 }
 
 // Elastic is a method whose weights follow from elastic factors, which can also be given to it.

@@ -85,14 +85,20 @@ const cancelled = 1e-6
 
 // Norm returns ‖Σ wᵢJᵢ‖ from the Gram matrix (row-major K×K).
 func Norm(gram, w []float64) float64 {
-	k := len(w)
+	k, top := len(w), 0.0
+	for i, x := range w { // the longest part: dividing by it keeps the products in range
+		top = max(top, math.Abs(x)*math.Sqrt(gram[i*k+i]))
+	}
+	if top == 0 {
+		return 0
+	}
 	total := 0.0
 	for i := range k {
 		for j := range k {
-			total += w[i] * w[j] * gram[i*k+j]
+			total += w[i] / top * gram[i*k+j] * (w[j] / top)
 		}
 	}
-	return math.Sqrt(max(total, 0))
+	return top * math.Sqrt(max(total, 0))
 }
 
 // statefulScaler passes the state of the wrapped method through.

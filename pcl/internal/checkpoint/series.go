@@ -9,6 +9,9 @@ import (
 
 const pattern = "checkpoint-[0-9]*[0-9].pcl" // as Save names them, and no others in the folder
 
+// leftover is what a process that was killed while it wrote a checkpoint leaves behind.
+const leftover = ".checkpoint-*.tmp"
+
 // Series is the checkpoints of one run in a folder, of which the last Keep are kept, at least one.
 type Series struct {
 	Dir  string
@@ -24,18 +27,19 @@ func (s Series) Save(step int, f File) error {
 	if err != nil {
 		return err
 	}
-	for len(paths) > max(1, s.Keep) {
-		if err := os.Remove(paths[0]); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-		paths = paths[1:]
+	spent, err := s.match(leftover)
+	if err != nil {
+		return err
 	}
-	return nil
+	return remove(append(spent, paths[:max(0, len(paths)-max(1, s.Keep))]...))
 }
 
 // List returns the checkpoints, oldest first.
-func (s Series) List() ([]string, error) {
-	entries, err := os.ReadDir(s.Dir) // sorted by name
+func (s Series) List() ([]string, error) { return s.match(pattern) }
+
+// match returns the files of the folder whose name has the pattern, sorted.
+func (s Series) match(pattern string) ([]string, error) {
+	entries, err := os.ReadDir(s.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -46,6 +50,16 @@ func (s Series) List() ([]string, error) {
 		}
 	}
 	return paths, nil
+}
+
+// remove removes files that may be gone already.
+func remove(paths []string) (err error) {
+	for _, p := range paths {
+		if e := os.Remove(p); e != nil && !errors.Is(e, os.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
 }
 
 // Latest loads the newest checkpoint. If it is damaged the error names it, and the newest one
@@ -73,12 +87,16 @@ func (s Series) Latest() (File, string, error) {
 
 // Clear removes all checkpoints.
 func (s Series) Clear() error {
-	paths, err := s.List()
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
+	var all []string
+	for _, p := range []string{pattern, leftover} {
+		paths, err := s.match(p)
+		if errors.Is(err, os.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		all = append(all, paths...)
 	}
-	for _, p := range paths {
-		err = errors.Join(err, os.Remove(p))
-	}
-	return err
+	return remove(all)
 }

@@ -1,0 +1,34 @@
+package method
+
+func init() {
+	Register(Spec{
+		Info: agemInfo,
+		New:  func(Params) (Method, error) { return agem{}, nil },
+	})
+}
+
+var agemInfo = Info{
+	Name: "a-gem", Title: "A-GEM", Family: "scl",
+	Rule:   "d = g_cur, less its projection on g_mem where the two conflict",
+	Source: "Chaudhry et al., Efficient Lifelong Learning with A-GEM, ICLR 2019 (arXiv 1812.00420)",
+	Cost:   "K(F+B) + Gram O(K²P)", State: "none", SumW: "≥ 1; 1 without conflict",
+	NeedsGram: true,
+}
+
+// agem keeps the step from raising the memory's loss (METHODS §2.2), which adds nothing to it where
+// there is no conflict.
+type agem struct{}
+
+func (agem) Info() Info { return agemInfo }
+
+func (agem) Weights(s *Step, w []float64) (Outcome, error) {
+	p, done, err := serially(agemInfo, s, w)
+	if err != nil || done {
+		return Outcome{}, err
+	}
+	if p.silent() {
+		p.write(1, 0, w)
+		return Outcome{Dropped: []int{Memory}}, nil
+	}
+	return p.write(1, max(0, -p.cm/p.mm), w), nil
+}

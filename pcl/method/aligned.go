@@ -1,0 +1,59 @@
+package method
+
+import "math"
+
+func init() {
+	Register(Spec{
+		Info: alignedInfo,
+		Params: []Param{{
+			Name: "scale", Default: "min", Choices: []string{"min", "median", "rmse"},
+			Doc: "the singular value that all are brought to: the smallest, the median (the lower of two), or the root mean square",
+		}},
+		New: func(p Params) (Method, error) { return aligned{p.String("scale")}, nil },
+	})
+}
+
+var alignedInfo = Info{
+	Name: "aligned-mtl", Title: "Aligned-MTL", Family: "mtl",
+	Rule:   "w = √λ V Λ^(−½) Vᵀ 1/K with M = VΛVᵀ, λ its smallest eigenvalue that is not 0",
+	Source: "Senushkin et al., Independent Component Alignment for Multi-Task Learning, CVPR 2023, Algorithm 1",
+	Cost:   "K(F+B) + Gram O(K²P) + a K×K eigenproblem", State: "none", SumW: "not fixed",
+	NeedsGram: true,
+}
+
+// aligned gives all principal components of the gradients the same singular value (METHODS §9).
+type aligned struct{ scale string }
+
+func (aligned) Info() Info { return alignedInfo }
+
+func (m aligned) Weights(s *Step, w []float64) (Outcome, error) {
+	r, err := keep(alignedInfo, s, w)
+	if err != nil || r.k() == 0 {
+		return r.outcome(), err
+	}
+	r.level()
+	mean := make([]float64, r.k())
+	fill(mean, 1/float64(r.k()))
+	v, err := spectral(r.gram, mean, func(values []float64) []float64 {
+		out, to := make([]float64, len(values)), m.target(values)
+		for i, x := range values {
+			out[i] = math.Sqrt(to / x)
+		}
+		return out
+	})
+	if err != nil {
+		return Outcome{}, err
+	}
+	return r.write(v, w), nil
+}
+
+// target picks the common eigenvalue; values ascend.
+func (m aligned) target(values []float64) float64 {
+	switch m.scale {
+	case "median":
+		return values[(len(values)-1)/2]
+	case "rmse":
+		return sumOf(values) / float64(len(values))
+	}
+	return values[0]
+}

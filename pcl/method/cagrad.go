@@ -1,0 +1,122 @@
+package method
+
+import "fmt"
+
+func init() {
+	Register(Spec{
+		Info: caGradInfo,
+		Params: []Param{
+			{Name: "c", Default: 0.5, Doc: "c ≥ 0, radius of the ball around the mean gradient in units of its length: 0 is the mean, a large c the direction of MGDA"},
+			{Name: "divide", Default: "1", Choices: []string{"1", "1+c", "1+c^2"}, Doc: "what the weights are divided by; published codes use 1 or 1+c^2"},
+		},
+		New: func(p Params) (Method, error) { return newCAGrad(p) },
+	})
+}
+
+var caGradInfo = Info{
+	Name: "cagrad", Title: "CAGrad", Family: "mtl",
+	Rule:   "the d with ‖d−g₀‖ ≤ c‖g₀‖, g₀ the mean, whose smallest Jᵢ·d is largest: d = g₀ + c‖g₀‖·g_w/‖g_w‖, w on the simplex",
+	Source: "Liu et al., Conflict-Averse Gradient Descent for Multi-task Learning, NeurIPS 2021 (arXiv 2110.14048)",
+	Cost:   "K(F+B) + Gram O(K²P) + about 60 K×K duals", State: "none", SumW: "1 + c·‖g₀‖/‖g_w‖",
+	NeedsGram: true,
+}
+
+// caGrad minimises g_w·g₀ + c‖g₀‖‖g_w‖ over the simplex (METHODS §9). Since r‖g‖ is the least
+// ‖g‖²/2λ + r²λ/2 over λ > 0, its w is that of the shifted min-norm problem min ‖g_w + λg₀‖² for the
+// λ with λ·c‖g₀‖ = ‖g_w‖. As ‖g_w‖/λ falls with λ, λ is bisected, and every w on the way is exact.
+// Where ‖g_w‖/λ is below c‖g₀‖ down to λ = 0, the streams cannot all improve at once, the best
+// smallest Jᵢ·d is 0, and of the many d that reach it the limit λ → 0 is taken: the projection of
+// g₀ that DualProj makes.
+type caGrad struct {
+	c      float64
+	factor float64
+	min    shifted
+	cone   cone
+}
+
+func newCAGrad(p Params) (*caGrad, error) {
+	m := &caGrad{c: p.Float("c"), factor: 1}
+	if !(m.c >= 0) || m.c > 1e6 {
+		return nil, fmt.Errorf("c %g is outside [0, 1e6]", m.c)
+	}
+	switch p.String("divide") {
+	case "1+c":
+		m.factor = 1 / (1 + m.c)
+	case "1+c^2":
+		m.factor = 1 / (1 + m.c*m.c)
+	}
+	return m, nil
+}
+
+func (*caGrad) Info() Info { return caGradInfo }
+
+func (m *caGrad) Weights(s *Step, w []float64) (Outcome, error) {
+	r, err := keep(caGradInfo, s, w)
+	if err != nil || r.k() == 0 {
+		return r.outcome(), err
+	}
+	r.level()
+	v, err := m.averse(r)
+	if err != nil {
+		return Outcome{}, err
+	}
+	for i := range v {
+		v[i] *= m.factor
+	}
+	return r.write(v, w), nil
+}
+
+func (m *caGrad) averse(r *rows) ([]float64, error) {
+	k := r.k()
+	v := make([]float64, k)
+	fill(v, 1/float64(k))
+	mean := Norm(r.gram, v)
+	radius := m.c * mean
+	if m.c == 0 || mean <= cancelled*r.lengths(v) {
+		return v, nil // the ball is a point: g₀ itself, or 0 but for rounding
+	}
+	limit, err := m.cone.project(r.gram, v)
+	if err != nil {
+		return nil, err
+	}
+	beyond := Norm(r.gram, difference(limit, v)) > radius
+	// ‖g_w‖ ≤ max‖J‖ < 2 bounds λ from above.
+	lo, hi, err := crossing(nearlyZero/radius, 2/radius, func(lambda float64) (bool, error) {
+		mu, err := m.min.solve(r.gram, lambda, k)
+		if err != nil {
+			return false, err
+		}
+		n := Norm(r.gram, mu)
+		if n <= cancelled*r.lengths(mu) {
+			return beyond, nil // n is rounding: λ is so small that ‖g_w‖/λ is its limit
+		}
+		return lambda*radius < n, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	mu, err := m.min.solve(r.gram, lo+(hi-lo)/2, k)
+	if err != nil {
+		return nil, err
+	}
+	n := Norm(r.gram, mu)
+	if n <= cancelled*r.lengths(mu) {
+		return limit, nil
+	}
+	for i, x := range mu {
+		v[i] += radius / n * x
+	}
+	return v, nil
+}
+
+func difference(a, b []float64) []float64 {
+	d := make([]float64, len(a))
+	for i, x := range a {
+		d[i] = x - b[i]
+	}
+	return d
+}
+
+// nearlyZero is the ‖g_w‖, with the longest gradient between 1 and 2, that counts as 0: rows that
+// are not dropped are longer.
+const nearlyZero = 1e-13

@@ -1,0 +1,56 @@
+package method
+
+import (
+	"math"
+
+	"github.com/parallelcl/parallelcl/emgd"
+)
+
+// cone finds the shortest d = Σ vᵢJᵢ with v ≥ u: the projection of the proposal g = Σ uᵢJᵢ onto the
+// directions that hurt no stream, {d : Jd ≥ 0}. It is the EMGD dual with g as one more row, σ = 1 on
+// g and 0 on the streams (METHODS §5.5, one-hot σ), so the exact solver and its proof serve here too.
+type cone struct {
+	solver      emgd.Solver
+	gram, sigma []float64
+}
+
+// project returns v for the k×k Gram matrix and a proposal u ≥ 0 that is not all 0.
+func (c *cone) project(gram, u []float64) ([]float64, error) {
+	k := len(u)
+	gu := times(gram, u)
+	v, length := make([]float64, k), 0.0
+	copy(v, u)
+	for i, x := range u {
+		length += x * math.Sqrt(gram[i*k+i])
+	}
+	size := inner(u, gu)
+	if size <= cancelled*cancelled*length*length {
+		return v, nil // g is 0 but for rounding
+	}
+	n := k + 1
+	c.gram, c.sigma = grow(c.gram, n*n), grow(c.sigma, n)
+	clear(c.sigma)
+	c.sigma[0], c.gram[0] = 1, size
+	for i := range k {
+		c.gram[i+1], c.gram[(i+1)*n] = gu[i], gu[i]
+		copy(c.gram[(i+1)*n+1:], gram[i*k:(i+1)*k])
+	}
+	bounded(c.gram, n)
+	cert, err := solved(c.solver.Solve(c.gram, c.sigma))
+	if err != nil {
+		return nil, err
+	}
+	for i := range v {
+		v[i] += cert.Lambda[i+1]
+	}
+	return v, nil
+}
+
+// solved turns a solver's stop at its iteration bound into an error, where the weights it stopped
+// with are not even good to the sixth digit.
+func solved(cert *emgd.Certificate, err error) (*emgd.Certificate, error) {
+	if err == nil && cert.Status == emgd.IterationLimit && cert.Violation > unsolved {
+		return nil, errUnsolved
+	}
+	return cert, err
+}

@@ -1,0 +1,53 @@
+package method
+
+import "math"
+
+func init() {
+	Register(Spec{
+		Info: configInfo,
+		New:  func(Params) (Method, error) { return config{}, nil },
+	})
+}
+
+var configInfo = Info{
+	Name: "config", Title: "ConFIG", Family: "mtl",
+	Rule:   "d̂ has the same cosine with all Jᵢ, ‖d‖ = Σ Jᵢ·d̂",
+	Source: "Liu et al., ConFIG: Towards Conflict-free Training of Physics Informed Neural Networks, arXiv 2408.11104, Eq. 2",
+	Cost:   "K(F+B) + Gram O(K²P) + a K×K eigenproblem", State: "none", SumW: "not fixed",
+	NeedsGram: true,
+}
+
+// config is ConFIG with equal preferences (METHODS §9): b = C⁺1 over the unit gradients, scaled to
+// the sum of the gradients' projections on it. It is free of conflict where the gradients are
+// independent, and equals EMGD with σ ∝ ‖J‖ where b ≥ 0. Where all projections cancel, d = 0.
+type config struct{}
+
+func (config) Info() Info { return configInfo }
+
+func (config) Weights(s *Step, w []float64) (Outcome, error) {
+	r, err := keep(configInfo, s, w)
+	if err != nil || r.k() == 0 {
+		return r.outcome(), err
+	}
+	r.level()
+	c := r.cosines()
+	b, err := equalCosines(c, r.k())
+	if err != nil {
+		return Outcome{}, err
+	}
+	v := make([]float64, r.k())
+	size, parts := Norm(c, b), 0.0
+	for _, x := range b {
+		parts += math.Abs(x)
+	}
+	if size > cancelled*parts {
+		n, length := r.norms(), 0.0
+		for i, x := range times(c, b) {
+			length += n[i] * x / size
+		}
+		for i := range v {
+			v[i] = length * b[i] / size / n[i]
+		}
+	}
+	return r.write(v, w), nil
+}

@@ -1,0 +1,129 @@
+package method
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+)
+
+func init() {
+	Register(Spec{
+		Info: crmogmInfo,
+		Params: []Param{
+			{Name: "method", Default: "mgda", Doc: "the method whose weights are smoothed, with its default parameters"},
+			{Name: "alpha", Default: 0.9, Doc: "α in [0, 1), the share of the previous weights"},
+		},
+		New: func(p Params) (Method, error) { return newCRMOGM(p) },
+	})
+}
+
+var crmogmInfo = Info{
+	Name: "cr-mogm", Title: "CR-MOGM", Family: "mtl",
+	Rule:   "w = α·w(t−1) + (1−α)·ŵ, ŵ the weights of another method",
+	Source: "Zhou et al., On the Convergence of Stochastic Multi-Objective Gradient Manipulation and Beyond, NeurIPS 2022",
+	Cost:   "that of the method", State: "wᵢ per stream, and that of the method", SumW: "that of the method (smoothed)",
+}
+
+// crmogm smooths another method's weights. A new stream enters with the weight that the method gives
+// it; where streams came or went, the previous weights of those that stayed are first brought to the
+// sum that the method now gives to these.
+type crmogm struct {
+	info  Info
+	inner Method
+	alpha float64
+	memo  memo[float64]
+	ended bool // a stream of the last step has ended since
+}
+
+func newCRMOGM(p Params) (*crmogm, error) {
+	name := p.String("method")
+	if name == crmogmInfo.Name {
+		return nil, fmt.Errorf("method %q would smooth itself", name)
+	}
+	m, err := New(name, nil)
+	if err != nil {
+		return nil, fmt.Errorf("parameter method: %w", err)
+	}
+	c := &crmogm{info: crmogmInfo, inner: m, alpha: p.Float("alpha"), memo: memo[float64]{}}
+	c.info.NeedsGram, c.info.NeedsLosses = m.Info().NeedsGram, m.Info().NeedsLosses
+	c.info.Title += " of " + m.Info().Title
+	c.info.Cost = m.Info().Cost
+	return c, within("alpha", c.alpha, 0, 1-1e-9)
+}
+
+func (m *crmogm) Info() Info { return m.info }
+
+func (m *crmogm) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.check(m.info, w); err != nil {
+		return Outcome{}, err
+	}
+	out, err := m.inner.Weights(s, w)
+	if err != nil {
+		return out, err
+	}
+	out.Certificate = nil // it proves the weights before smoothing
+	before, now, stayed := 0.0, 0.0, 0
+	for i, id := range s.IDs {
+		if old, ok := m.memo[id]; ok {
+			before, now, stayed = before+old, now+w[i], stayed+1
+		}
+	}
+	factor := 1.0
+	if changed := m.ended || stayed < len(w) || stayed < len(m.memo); changed && before*now > 0 {
+		factor = now / before
+	}
+	for i, id := range s.IDs {
+		if old, ok := m.memo[id]; ok {
+			w[i] = m.alpha*factor*old + (1-m.alpha)*w[i]
+		}
+		m.memo[id] = w[i]
+	}
+	m.ended = false
+	return out, nil
+}
+
+func (m *crmogm) End(id int) {
+	_, known := m.memo[id]
+	m.ended = m.ended || known
+	m.memo.End(id)
+	if s, ok := m.inner.(Stateful); ok {
+		s.End(id)
+	}
+}
+
+type crmogmState struct {
+	Weights map[int]float64 `json:"weights"`
+	Ended   bool            `json:"ended"`
+	Inner   json.RawMessage `json:"inner,omitempty"`
+}
+
+func (m *crmogm) MarshalState() (json.RawMessage, error) {
+	state := crmogmState{Weights: m.memo, Ended: m.ended}
+	if s, ok := m.inner.(Stateful); ok {
+		var err error
+		if state.Inner, err = s.MarshalState(); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(state)
+}
+
+func (m *crmogm) UnmarshalState(data json.RawMessage) error {
+	var state crmogmState
+	if err := json.Unmarshal(data, &state); err != nil {
+		return fmt.Errorf("method cr-mogm: its saved state: %w", err)
+	}
+	if s, ok := m.inner.(Stateful); ok {
+		if err := s.UnmarshalState(state.Inner); err != nil {
+			return err
+		}
+	}
+	m.memo, m.ended = memo[float64]{}, state.Ended
+	for id, w := range state.Weights {
+		if err := within("the weight of a stream", w, -math.MaxFloat64, math.MaxFloat64); err != nil {
+			return fmt.Errorf("method cr-mogm: its saved state: %w", err)
+		}
+		m.memo[id] = w
+	}
+	return nil
+}

@@ -1,0 +1,183 @@
+package method
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/parallelcl/parallelcl/emgd"
+)
+
+// rows is the part of a step that a rule on the Gram matrix works with: the streams whose gradient
+// is not zero next to the longest one (METHODS §0, Numerics). A rule runs over them as if the others
+// were not there, and [rows.write] brings its weights back into the order of the step.
+type rows struct {
+	at      []int     // indices of the rows kept, in the step's order
+	gram    []float64 // their Gram matrix, row i divided by unit[i] and column j by unit[j]
+	unit    []float64 // powers of two, so that dividing by them does not round
+	dropped []int     // ids of the others
+}
+
+// underflow is the squared norm below which inner products lose digits to underflow.
+const underflow = 1e-290
+
+// keep checks the step and takes out its converged rows, ‖Jᵢ‖ ≤ 1e-12·max‖J‖. The units are 1.
+// Where no row is left, all weights are set to 1/K and the step d is 0 whatever they are.
+func keep(info Info, s *Step, w []float64) (*rows, error) {
+	if err := s.check(info, w); err != nil {
+		return nil, err
+	}
+	if err := s.checkGram(info); err != nil {
+		return nil, err
+	}
+	k, top := s.K(), 0.0
+	for i := range k {
+		top = max(top, s.Gram[i*k+i])
+	}
+	bound := max(underflow, emgd.DefaultZeroTol*emgd.DefaultZeroTol*top)
+	r := &rows{}
+	for i, id := range s.IDs {
+		if s.Gram[i*k+i] > bound {
+			r.at = append(r.at, i)
+		} else {
+			r.dropped = append(r.dropped, id)
+		}
+	}
+	r.unit = make([]float64, r.k())
+	fill(r.unit, 1)
+	r.gram = make([]float64, 0, r.k()*r.k())
+	for _, i := range r.at {
+		for _, j := range r.at {
+			r.gram = append(r.gram, s.Gram[i*k+j]/2+s.Gram[j*k+i]/2)
+		}
+	}
+	clear(w)
+	if r.k() == 0 {
+		fill(w, 1/float64(k))
+	}
+	return r, nil
+}
+
+// k is the number of rows kept.
+func (r *rows) k() int { return len(r.at) }
+
+// dot is ĴᵢĴⱼ, the inner product of two rows in their units.
+func (r *rows) dot(i, j int) float64 { return r.gram[i*r.k()+j] }
+
+// level brings the longest row to a length in [1,2), all rows by the same factor.
+func (r *rows) level() {
+	top := 0.0
+	for i := range r.k() {
+		top = max(top, r.dot(i, i))
+	}
+	u := make([]float64, r.k())
+	fill(u, powerOfTwo(math.Sqrt(top)))
+	r.divide(u)
+}
+
+// balance brings every row to a length in [1,2).
+func (r *rows) balance() {
+	u := make([]float64, r.k())
+	for i := range u {
+		u[i] = powerOfTwo(math.Sqrt(r.dot(i, i)))
+	}
+	r.divide(u)
+}
+
+func (r *rows) divide(u []float64) {
+	k := r.k()
+	for i := range k {
+		for j := range k {
+			r.gram[i*k+j] = r.gram[i*k+j] / u[i] / u[j]
+		}
+		r.unit[i] *= u[i]
+	}
+}
+
+// write puts the weights v of the rows kept into w; the dropped rows have weight 0.
+func (r *rows) write(v, w []float64) Outcome {
+	for i, at := range r.at {
+		w[at] = v[i]
+	}
+	return r.outcome()
+}
+
+// outcome names the dropped rows; it is empty where there are no rows for an error.
+func (r *rows) outcome() Outcome {
+	if r == nil {
+		return Outcome{}
+	}
+	return Outcome{Dropped: r.dropped}
+}
+
+// lengths is Σ |vᵢ|‖Jᵢ‖, against which Σ vᵢJᵢ is rounded.
+func (r *rows) lengths(v []float64) (sum float64) {
+	for i, x := range v {
+		sum += math.Abs(x) * math.Sqrt(r.dot(i, i))
+	}
+	return sum
+}
+
+// norms are the lengths of the rows in their units.
+func (r *rows) norms() []float64 {
+	n := make([]float64, r.k())
+	for i := range n {
+		n[i] = math.Sqrt(r.dot(i, i))
+	}
+	return n
+}
+
+// times is M·v over the rows kept.
+func (r *rows) times(v []float64) []float64 { return times(r.gram, v) }
+
+// times is m·v for a square matrix m, row-major.
+func times(m, v []float64) []float64 {
+	k := len(v)
+	out := make([]float64, k)
+	for i := range k {
+		out[i] = inner(m[i*k:(i+1)*k], v)
+	}
+	return out
+}
+
+func inner(a, b []float64) (sum float64) {
+	for i, x := range a {
+		sum += x * b[i]
+	}
+	return sum
+}
+
+func sumOf(v []float64) (sum float64) {
+	for _, x := range v {
+		sum += x
+	}
+	return sum
+}
+
+// powerOfTwo is the p with p ≤ x < 2p, for x > 0.
+func powerOfTwo(x float64) float64 {
+	_, exp := math.Frexp(x)
+	return math.Ldexp(1, exp-1)
+}
+
+// checkGram refuses a Gram matrix that no gradients can have.
+func (s *Step) checkGram(info Info) error {
+	k := s.K()
+	for i, id := range s.IDs {
+		for j, other := range s.IDs {
+			if x := s.Gram[i*k+j]; x-x != 0 || i == j && x < 0 {
+				return fmt.Errorf("method %s: the inner product of the gradients of streams %d and %d is %g; leave streams without a finite gradient out of the step", info.Name, id, other, x)
+			}
+		}
+	}
+	return nil
+}
+
+// checkLosses refuses losses that are not finite or are negative.
+func (s *Step) checkLosses(info Info) error {
+	for i, x := range s.Losses {
+		if !(x >= 0) || math.IsInf(x, 1) {
+			return fmt.Errorf("method %s: the loss of stream %d is %g; want a finite number ≥ 0", info.Name, s.IDs[i], x)
+		}
+	}
+	return nil
+}

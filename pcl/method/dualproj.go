@@ -1,0 +1,36 @@
+package method
+
+func init() {
+	Register(Spec{
+		Info: dualProjInfo,
+		New:  func(Params) (Method, error) { return &dualProj{}, nil },
+	})
+}
+
+var dualProjInfo = Info{
+	Name: "dualproj", Title: "DualProj", Family: "mtl",
+	Rule:   "the mean gradient projected on {d : Jᵢ·d ≥ 0 for all i}",
+	Source: "Lopez-Paz & Ranzato, Gradient Episodic Memory, NeurIPS 2017; as in Quinton & Rey, Jacobian Descent, arXiv 2406.16232",
+	Cost:   "K(F+B) + Gram O(K²P) + a K×K dual", State: "none", SumW: "≥ 1; 1 without conflict",
+	NeedsGram: true,
+}
+
+// dualProj solves min ‖Σ vᵢJᵢ‖² over v ≥ 1/K (METHODS §9).
+type dualProj struct{ cone cone }
+
+func (*dualProj) Info() Info { return dualProjInfo }
+
+func (m *dualProj) Weights(s *Step, w []float64) (Outcome, error) {
+	r, err := keep(dualProjInfo, s, w)
+	if err != nil || r.k() == 0 {
+		return r.outcome(), err
+	}
+	r.level()
+	mean := make([]float64, r.k())
+	fill(mean, 1/float64(r.k()))
+	v, err := m.cone.project(r.gram, mean)
+	if err != nil {
+		return Outcome{}, err
+	}
+	return r.write(v, w), nil
+}

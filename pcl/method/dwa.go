@@ -1,0 +1,104 @@
+package method
+
+import (
+	"encoding/json"
+	"math"
+)
+
+func init() {
+	Register(Spec{
+		Info: dwaInfo,
+		Params: []Param{
+			{Name: "temperature", Default: 2.0, Doc: "T > 0 of the softmax; large gives equal weights"},
+			{Name: "momentum", Default: 0.9, Doc: "β in [0, 1) of the moving mean of the losses that stands for the epochs of the original; 0 compares single steps"},
+		},
+		New: func(p Params) (Method, error) {
+			m := &dwa{temperature: p.Float("temperature"), momentum: p.Float("momentum"), memo: memo[dwaStream]{}}
+			if err := within("temperature", m.temperature, 1e-3, 1e9); err != nil {
+				return nil, err
+			}
+			return m, within("momentum", m.momentum, 0, 1-1e-9)
+		},
+	})
+}
+
+var dwaInfo = Info{
+	Name: "dwa", Title: "DWA", Family: "mtl",
+	Rule:   "w = K·softmax(r/T), rᵢ = ℓᵢ(t−1)/ℓᵢ(t−2) of the moving mean losses",
+	Source: "Liu, Johns & Davison, End-to-End Multi-Task Learning with Attention, CVPR 2019 (arXiv 1803.10704)",
+	Cost:   "K(F+B)", State: "the last two mean losses per stream", SumW: "K",
+	NeedsLosses: true,
+}
+
+// dwa weights streams by how slowly their losses fall (METHODS §1.4). A stream with fewer than two
+// losses behind it has r = 1.
+type dwa struct {
+	temperature, momentum float64
+	memo                  memo[dwaStream]
+}
+
+// dwaStream holds the mean losses after the last step and the one before.
+type dwaStream struct {
+	Last   float64 `json:"last"`
+	Before float64 `json:"before"`
+	Seen   int     `json:"seen"` // 1 or 2 losses
+}
+
+// mostRate bounds r, which a loss near 0 would otherwise drive out of float64.
+const mostRate = 1e6
+
+func (*dwa) Info() Info { return dwaInfo }
+
+func (m *dwa) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.check(dwaInfo, w); err != nil {
+		return Outcome{}, err
+	}
+	if err := s.checkLosses(dwaInfo); err != nil {
+		return Outcome{}, err
+	}
+	for i, id := range s.IDs {
+		t := m.memo[id]
+		w[i] = 1 / m.temperature
+		if t.Seen == 2 && t.Before > 0 {
+			w[i] = min(t.Last/t.Before, mostRate) / m.temperature
+		}
+		m.memo[id] = t.observe(s.Losses[i], m.momentum)
+	}
+	softmax(w)
+	for i := range w {
+		w[i] *= float64(len(w))
+	}
+	return Outcome{}, nil
+}
+
+func (t dwaStream) observe(loss, momentum float64) dwaStream {
+	if t.Seen == 0 {
+		return dwaStream{Last: loss, Seen: 1}
+	}
+	return dwaStream{Last: momentum*t.Last + (1-momentum)*loss, Before: t.Last, Seen: 2}
+}
+
+// softmax replaces z by its softmax.
+func softmax(z []float64) {
+	top := math.Inf(-1)
+	for _, x := range z {
+		top = max(top, x)
+	}
+	for i, x := range z {
+		z[i] = math.Exp(x - top)
+	}
+	toSum(z, 1)
+}
+
+func (m *dwa) End(id int) { m.memo.End(id) }
+
+func (m *dwa) MarshalState() (json.RawMessage, error) { return m.memo.MarshalState() }
+
+func (m *dwa) UnmarshalState(data json.RawMessage) error {
+	return m.memo.restore("dwa", data, func(t dwaStream) error {
+		if err := within("the number of losses", float64(t.Seen), 1, 2); err != nil {
+			return err
+		}
+		return within("its mean loss", min(t.Last, t.Before), 0, math.MaxFloat64)
+	})
+}

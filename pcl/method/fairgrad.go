@@ -1,0 +1,47 @@
+package method
+
+import "fmt"
+
+func init() {
+	Register(Spec{
+		Info:   fairGradInfo,
+		Params: []Param{{Name: "alpha", Default: 1.0, Doc: "α in [0.1, 10], the kind of fairness: 1 proportional (Nash), large max-min (the direction of MGDA)"}},
+		New:    func(p Params) (Method, error) { return newFairGrad(p.Float("alpha")) },
+	})
+}
+
+var fairGradInfo = Info{
+	Name: "fairgrad", Title: "FairGrad", Family: "mtl",
+	Rule:   "(Mw)ᵢ = wᵢ^(−1/α), w > 0",
+	Source: "Ban & Ji, Fair Resource Allocation in Multi-Task Learning, ICML 2024 (arXiv 2402.15638)",
+	Cost:   "K(F+B) + Gram O(K²P) + a K×K Newton method", State: "none", SumW: "not fixed",
+	NeedsGram: true,
+}
+
+// fairGrad shares the progress by α-fairness (METHODS §9). Where the gradients have 0 in their
+// convex hull there is no solution and it stays, as Nash-MTL does.
+type fairGrad struct {
+	alpha    float64
+	bargains bargains
+}
+
+func newFairGrad(alpha float64) (*fairGrad, error) {
+	if !(alpha >= 0.1 && alpha <= 10) {
+		return nil, fmt.Errorf("alpha %g is outside [0.1, 10]", alpha)
+	}
+	return &fairGrad{alpha: alpha}, nil
+}
+
+func (*fairGrad) Info() Info { return fairGradInfo }
+
+func (m *fairGrad) Weights(s *Step, w []float64) (Outcome, error) {
+	r, err := keep(fairGradInfo, s, w)
+	if err != nil || r.k() == 0 {
+		return r.outcome(), err
+	}
+	v, out, err := m.bargains.solve(s, r, m.alpha, w)
+	if err != nil || v == nil {
+		return out, err
+	}
+	return r.write(v, w), nil
+}

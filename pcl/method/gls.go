@@ -1,0 +1,54 @@
+package method
+
+import "math"
+
+func init() {
+	Register(Spec{
+		Info: glsInfo,
+		New:  func(Params) (Method, error) { return gls{}, nil },
+	})
+}
+
+var glsInfo = Info{
+	Name: "gls", Title: "GLS", Family: "mtl",
+	Rule:   "d = ∇(Π ℓᵢ)^(1/K), that is wᵢ = (Π ℓⱼ)^(1/K)/(K·ℓᵢ)",
+	Source: "Chennupati et al., MultiNet++: Multi-Stream Feature Aggregation and Geometric Loss Strategy, CVPR Workshops 2019 (arXiv 1904.08492)",
+	Cost:   "K(F+B)", State: "none", SumW: "≥ 1; 1 for equal losses",
+	NeedsLosses: true,
+}
+
+// gls descends on the geometric mean of the losses. A stream whose loss is 0 next to the largest
+// would hold the mean at 0 and is left out.
+type gls struct{}
+
+func (gls) Info() Info { return glsInfo }
+
+func (gls) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.check(glsInfo, w); err != nil {
+		return Outcome{}, err
+	}
+	if err := s.checkLosses(glsInfo); err != nil {
+		return Outcome{}, err
+	}
+	top, mean, n := 0.0, 0.0, 0.0
+	for _, x := range s.Losses {
+		top = max(top, x)
+	}
+	bound := 1e-12 * top
+	for _, x := range s.Losses {
+		if x > bound {
+			mean += math.Log(x)
+			n++
+		}
+	}
+	var out Outcome
+	for i, x := range s.Losses {
+		w[i] = 0
+		if x > bound {
+			w[i] = math.Exp(mean/n-math.Log(x)) / n
+		} else {
+			out.Dropped = append(out.Dropped, s.IDs[i])
+		}
+	}
+	return out, nil
+}

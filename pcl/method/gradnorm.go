@@ -1,0 +1,135 @@
+package method
+
+import (
+	"encoding/json"
+	"math"
+)
+
+func init() {
+	Register(Spec{
+		Info: gradNormInfo,
+		Params: []Param{
+			{Name: "alpha", Default: 1.5, Doc: "α in [0, 10], how strongly slower streams are favoured"},
+			{Name: "lr", Default: 0.025, Doc: "η ≥ 0, step size of the weights, one step per iteration"},
+		},
+		New: func(p Params) (Method, error) {
+			m := &gradNorm{alpha: p.Float("alpha"), lr: p.Float("lr"), memo: memo[gradNormStream]{}}
+			if err := within("alpha", m.alpha, 0, 10); err != nil {
+				return nil, err
+			}
+			return m, within("lr", m.lr, 0, 1e6)
+		},
+	})
+}
+
+var gradNormInfo = Info{
+	Name: "gradnorm", Title: "GradNorm", Family: "mtl",
+	Rule:   "w ← w − η∂/∂w Σ |wᵢ‖Jᵢ‖ − Ḡrᵢ^α|, Ḡ the mean of wᵢ‖Jᵢ‖, rᵢ the relative (ℓᵢ/ℓᵢ(0)); Σw = K, d = Σ wᵢJᵢ",
+	Source: "Chen et al., GradNorm, ICML 2018 (arXiv 1711.02257)",
+	Cost:   "K(F+B) + K norms", State: "wᵢ and ℓᵢ(0) per stream", SumW: "K",
+	NeedsGram: true, NeedsLosses: true,
+}
+
+// leastWeight keeps a weight from reaching 0, from where the rule could not judge it any more.
+const leastWeight = 1e-3
+
+// gradNorm balances gradient norms by the streams' training rates (METHODS §1.3). A step uses the
+// weights from before their update. A new stream enters with w = 1, and the weights of the active
+// streams are brought to a sum of K. What the memory's loss is compared with is refreshed after each
+// end of a task, because its samples change there.
+type gradNorm struct {
+	alpha, lr float64
+	memo      memo[gradNormStream]
+}
+
+type gradNormStream struct {
+	W float64 `json:"w"`
+	// First is ℓ(0); negative where the next loss is to be taken.
+	First float64 `json:"first"`
+}
+
+func (*gradNorm) Info() Info { return gradNormInfo }
+
+func (m *gradNorm) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.check(gradNormInfo, w); err != nil {
+		return Outcome{}, err
+	}
+	if err := s.checkGram(gradNormInfo); err != nil {
+		return Outcome{}, err
+	}
+	if err := s.checkLosses(gradNormInfo); err != nil {
+		return Outcome{}, err
+	}
+	for i, id := range s.IDs {
+		t, known := m.memo[id]
+		if !known {
+			t = gradNormStream{W: 1, First: -1}
+		}
+		if t.First < 0 {
+			t.First = s.Losses[i]
+		}
+		m.memo[id], w[i] = t, t.W
+	}
+	toSum(w, float64(len(w)))
+	m.update(s, w)
+	return Outcome{}, nil
+}
+
+// update makes one step on the weights.
+func (m *gradNorm) update(s *Step, w []float64) {
+	k := len(w)
+	rate, norm := make([]float64, k), make([]float64, k)
+	meanRate, meanNorm := 0.0, 0.0
+	for i, id := range s.IDs {
+		rate[i] = 1
+		if first := m.memo[id].First; first > 0 {
+			rate[i] = s.Losses[i] / first
+		}
+		norm[i] = math.Sqrt(s.Gram[i*k+i])
+		meanRate += rate[i] / float64(k)
+		meanNorm += w[i] * norm[i] / float64(k)
+	}
+	next := make([]float64, k)
+	for i := range next {
+		relative := 1.0
+		if meanRate > 0 {
+			relative = rate[i] / meanRate
+		}
+		next[i] = w[i]
+		switch excess := w[i]*norm[i] - meanNorm*math.Pow(relative, m.alpha); {
+		case excess > 0:
+			next[i] -= m.lr * norm[i]
+		case excess < 0:
+			next[i] += m.lr * norm[i]
+		}
+		next[i] = max(next[i], leastWeight)
+	}
+	toSum(next, float64(k))
+	for i, id := range s.IDs {
+		m.memo[id] = gradNormStream{W: max(next[i], leastWeight), First: m.memo[id].First}
+	}
+}
+
+// toSum scales positive weights to a given sum.
+func toSum(w []float64, sum float64) {
+	factor := sum / sumOf(w)
+	for i := range w {
+		w[i] *= factor
+	}
+}
+
+func (m *gradNorm) End(id int) {
+	m.memo.End(id)
+	if t, ok := m.memo[Memory]; ok {
+		t.First = -1
+		m.memo[Memory] = t
+	}
+}
+
+func (m *gradNorm) MarshalState() (json.RawMessage, error) { return m.memo.MarshalState() }
+
+func (m *gradNorm) UnmarshalState(data json.RawMessage) error {
+	return m.memo.restore("gradnorm", data, func(t gradNormStream) error {
+		return within("its weight", t.W, leastWeight, math.MaxFloat64)
+	})
+}

@@ -1,0 +1,66 @@
+package method
+
+import "encoding/json"
+
+func init() {
+	Register(Spec{
+		Info:   imtlInfo,
+		Params: imtlLParams,
+		New: func(p Params) (Method, error) {
+			l, err := newIMTLL(p)
+			return &imtl{losses: l}, err
+		},
+	})
+}
+
+var imtlInfo = Info{
+	Name: "imtl", Title: "IMTL", Family: "mtl",
+	Rule:   "IMTL-G on the gradients exp(sᵢ)Jᵢ that IMTL-L scales",
+	Source: "Liu et al., Towards Impartial Multi-Task Learning, ICLR 2021",
+	Cost:   "K(F+B) + Gram O(K²P) + a K×K eigenproblem", State: "sᵢ per stream", SumW: "not fixed",
+	NeedsGram: true, NeedsLosses: true,
+}
+
+// imtl is L inside G (METHODS §1.8). IMTL-G does not see the lengths of the gradients, so the
+// direction is IMTL-G's and the scales decide on the length alone.
+type imtl struct {
+	losses    *imtlL
+	gradients imtlG
+}
+
+func (*imtl) Info() Info { return imtlInfo }
+
+func (m *imtl) Weights(s *Step, w []float64) (Outcome, error) {
+	r, err := keep(imtlInfo, s, w)
+	if err != nil {
+		return Outcome{}, err
+	}
+	scale := make([]float64, s.K())
+	if err := m.losses.scale(imtlInfo, s, scale); err != nil || r.k() == 0 {
+		return r.outcome(), err
+	}
+	var kept []float64
+	for _, i := range r.at {
+		kept = append(kept, scale[i])
+	}
+	for i, a := range kept {
+		for j, b := range kept {
+			r.gram[i*r.k()+j] *= a * b
+		}
+	}
+	r.level()
+	alpha, err := m.gradients.impartial(r)
+	if err != nil {
+		return Outcome{}, err
+	}
+	for i, a := range kept {
+		alpha[i] *= a
+	}
+	return r.write(alpha, w), nil
+}
+
+func (m *imtl) End(id int) { m.losses.End(id) }
+
+func (m *imtl) MarshalState() (json.RawMessage, error) { return m.losses.MarshalState() }
+
+func (m *imtl) UnmarshalState(data json.RawMessage) error { return m.losses.UnmarshalState(data) }

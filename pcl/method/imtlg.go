@@ -1,0 +1,92 @@
+package method
+
+import (
+	"math"
+
+	"github.com/parallelcl/parallelcl/emgd"
+)
+
+func init() {
+	Register(Spec{
+		Info: imtlGInfo,
+		New:  func(Params) (Method, error) { return &imtlG{}, nil },
+	})
+}
+
+var imtlGInfo = Info{
+	Name: "imtl-g", Title: "IMTL-G", Family: "mtl",
+	Rule:   "Jᵢ·d/‖Jᵢ‖ the same for all i, d = Σ αᵢJᵢ, Σ αᵢ = 1; α may be negative",
+	Source: "Liu et al., Towards Impartial Multi-Task Learning, ICLR 2021",
+	Cost:   "K(F+B) + Gram O(K²P) + a K×K eigenproblem", State: "none", SumW: "1",
+	NeedsGram: true,
+}
+
+// imtlG gives all gradients the same projection (METHODS §1.8): with unit rows U and their cosines
+// C, αᵢ ∝ (C⁺1)ᵢ/‖Jᵢ‖. Where dependent gradients allow no such direction, and where the weights
+// would sum to 0, it takes the min-norm point of the unit gradients, MGDA(l2), which has the same
+// direction wherever both exist with positive weights.
+type imtlG struct {
+	solver emgd.Solver
+}
+
+func (*imtlG) Info() Info { return imtlGInfo }
+
+func (m *imtlG) Weights(s *Step, w []float64) (Outcome, error) {
+	r, err := keep(imtlGInfo, s, w)
+	if err != nil || r.k() == 0 {
+		return r.outcome(), err
+	}
+	r.level()
+	alpha, err := m.impartial(r)
+	if err != nil {
+		return Outcome{}, err
+	}
+	return r.write(alpha, w), nil
+}
+
+// impartial returns α for the rows of r, in whose units it does not depend on a common factor.
+func (m *imtlG) impartial(r *rows) ([]float64, error) {
+	c := r.cosines()
+	beta, err := equalCosines(c, r.k())
+	if err != nil {
+		return nil, err
+	}
+	n := r.norms()
+	if alpha := shares(beta, n); alpha != nil && impartialTo(c, beta) {
+		return alpha, nil
+	}
+	ones := make([]float64, r.k())
+	fill(ones, 1)
+	cert, err := solved(m.solver.Solve(c, ones))
+	if err != nil {
+		return nil, err
+	}
+	return shares(cert.Lambda, n), nil
+}
+
+// impartialTo says whether Cβ = 1.
+func impartialTo(c, beta []float64) bool {
+	for _, x := range times(c, beta) {
+		if math.Abs(x-1) > unsolved {
+			return false
+		}
+	}
+	return true
+}
+
+// shares returns βᵢ/nᵢ over their sum, or nil if the sum is 0 but for rounding.
+func shares(beta, n []float64) []float64 {
+	alpha, size := make([]float64, len(beta)), 0.0
+	for i, b := range beta {
+		alpha[i] = b / n[i]
+		size += math.Abs(alpha[i])
+	}
+	sum := sumOf(alpha)
+	if !(math.Abs(sum) > cancelled*size) {
+		return nil
+	}
+	for i := range alpha {
+		alpha[i] /= sum
+	}
+	return alpha
+}

@@ -1,0 +1,78 @@
+package method
+
+import (
+	"encoding/json"
+	"math"
+)
+
+func init() {
+	Register(Spec{
+		Info:   imtlLInfo,
+		Params: imtlLParams,
+		New:    func(p Params) (Method, error) { return newIMTLL(p) },
+	})
+}
+
+var imtlLParams = []Param{
+	{Name: "lr", Default: 0.1, Doc: "step size of s, in [0, 1]"},
+	{Name: "init", Default: "zero", Choices: []string{"zero", "loss"}, Doc: "s of a new stream: 0, or −log ℓ, where it would come to rest"},
+}
+
+var imtlLInfo = Info{
+	Name: "imtl-l", Title: "IMTL-L", Family: "mtl",
+	Rule:   "d = Σ exp(sᵢ)Jᵢ, sᵢ ← sᵢ − lr·(exp(sᵢ)ℓᵢ − 1)",
+	Source: "Liu et al., Towards Impartial Multi-Task Learning, ICLR 2021",
+	Cost:   "K(F+B)", State: "sᵢ per stream", SumW: "not fixed",
+	NeedsLosses: true,
+}
+
+// imtlL learns a scale per stream that brings all losses to 1 (METHODS §1.8). A step uses the scales
+// from before their update.
+type imtlL struct {
+	lr     float64
+	closed bool
+	memo   memo[float64] // s
+}
+
+// mostLog bounds |s|: the scale of a loss that stays 0 would grow for ever.
+const mostLog = 10
+
+func newIMTLL(p Params) (*imtlL, error) {
+	m := &imtlL{lr: p.Float("lr"), closed: p.String("init") == "loss", memo: memo[float64]{}}
+	return m, within("lr", m.lr, 0, 1)
+}
+
+func (*imtlL) Info() Info { return imtlLInfo }
+
+func (m *imtlL) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.check(imtlLInfo, w); err != nil {
+		return Outcome{}, err
+	}
+	return Outcome{}, m.scale(imtlLInfo, s, w)
+}
+
+// scale writes exp(s) to w and updates s.
+func (m *imtlL) scale(info Info, s *Step, w []float64) error {
+	if err := s.checkLosses(info); err != nil {
+		return err
+	}
+	for i, id := range s.IDs {
+		log, known := m.memo[id]
+		if !known && m.closed {
+			log = clampLog(-math.Log(s.Losses[i]))
+		}
+		w[i] = math.Exp(log)
+		m.memo[id] = clampLog(log - m.lr*(w[i]*s.Losses[i]-1))
+	}
+	return nil
+}
+
+func clampLog(x float64) float64 { return max(-mostLog, min(mostLog, x)) }
+
+func (m *imtlL) End(id int) { m.memo.End(id) }
+
+func (m *imtlL) MarshalState() (json.RawMessage, error) { return m.memo.MarshalState() }
+
+func (m *imtlL) UnmarshalState(data json.RawMessage) error {
+	return m.memo.restore("imtl-l", data, func(x float64) error { return within("s", x, -mostLog, mostLog) })
+}

@@ -1,0 +1,95 @@
+package method
+
+import (
+	"math"
+
+	"github.com/parallelcl/parallelcl/emgd"
+)
+
+func init() {
+	Register(Spec{
+		Info: maxDOInfo,
+		New:  func(Params) (Method, error) { return &maxDO{}, nil },
+	})
+}
+
+var maxDOInfo = Info{
+	Name: "maxdo-minmax", Title: "MaxDO (min-max)", Family: "pcl",
+	Rule:   "the d of the convex hull whose largest ‖d−Jᵢ‖/‖Jᵢ‖ is smallest",
+	Source: "after Lyu et al., Measuring Asymmetric Gradient Discrepancy in Parallel Continual Learning, ICCV 2023",
+	Cost:   "K(F+B) + Gram O(K²P) + about 60 K×K duals", State: "none", SumW: "1",
+	NeedsGram: true,
+}
+
+// maxDO minimises the largest relative distance to a gradient (METHODS §3), a smallest enclosing
+// ball with weights 1/‖Jᵢ‖. A ball with ‖d−Jᵢ‖² ≤ (1−ρ)‖Jᵢ‖² for all i has 2Jᵢ·d ≥ ‖d‖² + ρ‖Jᵢ‖²;
+// with ρ = κ‖d‖² that is what the EMGD dual with σᵢ = 1 + κ‖Jᵢ‖² guarantees to d/2. So d is twice an
+// EMGD step, for the κ with the largest ρ, and that is where its weights sum to 1. Their sum falls
+// as κ grows, and κ is the reciprocal of a mean of the ‖Jᵢ‖², which brackets it.
+type maxDO struct {
+	solver emgd.Solver
+	sigma  []float64
+}
+
+func (*maxDO) Info() Info { return maxDOInfo }
+
+func (m *maxDO) Weights(s *Step, w []float64) (Outcome, error) {
+	r, err := keep(maxDOInfo, s, w)
+	if err != nil || r.k() == 0 {
+		return r.outcome(), err
+	}
+	r.level()
+	v, err := m.closest(r)
+	if err != nil {
+		return Outcome{}, err
+	}
+	return r.write(v, w), nil
+}
+
+func (m *maxDO) closest(r *rows) ([]float64, error) {
+	shortest, longest := math.Inf(1), 0.0
+	for i := range r.k() {
+		shortest, longest = min(shortest, r.dot(i, i)), max(longest, r.dot(i, i))
+	}
+	lo, hi, err := crossing(1/longest, 1/shortest, func(kappa float64) (bool, error) {
+		lambda, err := m.elastic(r, kappa)
+		return sumOf(lambda) > 0.5, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	long, err := m.elastic(r, lo)
+	if err != nil {
+		return nil, err
+	}
+	above, v := sumOf(long), append([]float64(nil), long...)
+	short, err := m.elastic(r, hi)
+	if err != nil {
+		return nil, err
+	}
+	// Dependent gradients let the weights, not d, jump across ½ here: what lies between has the same d.
+	if below := sumOf(short); below < above {
+		t := max(0, min(1, (above-0.5)/(above-below)))
+		for i := range v {
+			v[i] += t * (short[i] - v[i])
+		}
+	}
+	sum := sumOf(v)
+	for i := range v {
+		v[i] /= sum
+	}
+	return v, nil
+}
+
+// elastic returns the dual's λ for σᵢ = 1 + κ‖Jᵢ‖²; it belongs to the solver.
+func (m *maxDO) elastic(r *rows, kappa float64) ([]float64, error) {
+	m.sigma = grow(m.sigma, r.k())
+	for i := range m.sigma {
+		m.sigma[i] = 1 + kappa*r.dot(i, i)
+	}
+	cert, err := solved(m.solver.Solve(r.gram, m.sigma))
+	if err != nil {
+		return nil, err
+	}
+	return cert.Lambda, nil
+}

@@ -1,0 +1,36 @@
+package method
+
+func init() {
+	Register(Spec{
+		Info:   mega1Info,
+		Params: []Param{{Name: "eps", Default: 1e-3, Doc: "ε > 0, the loss of the tasks below which only the memory is trained"}},
+		New: func(p Params) (Method, error) {
+			m := mega1{p.Float("eps")}
+			return m, within("eps", m.eps, 1e-12, 1e12)
+		},
+	})
+}
+
+var mega1Info = Info{
+	Name: "mega-1", Title: "MEGA-I", Family: "scl",
+	Rule:   "d = g_cur + (ℓ_mem/ℓ_cur)g_mem, and g_mem alone where ℓ_cur ≤ ε",
+	Source: "Guo et al., Improved Schemes for Episodic Memory-based Lifelong Learning, NeurIPS 2020 (arXiv 1909.11763)",
+	Cost:   "K(F+B)", State: "none", SumW: "not fixed",
+	NeedsLosses: true,
+}
+
+// mega1 balances the memory against the tasks by their losses (METHODS §2.4).
+type mega1 struct{ eps float64 }
+
+func (mega1) Info() Info { return mega1Info }
+
+func (m mega1) Weights(s *Step, w []float64) (Outcome, error) {
+	p, done, err := serially(mega1Info, s, w)
+	if err != nil || done {
+		return Outcome{}, err
+	}
+	if p.loss > m.eps {
+		return p.write(1, p.memoryLoss/p.loss, w), nil
+	}
+	return p.write(0, 1, w), nil
+}

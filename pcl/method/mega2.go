@@ -1,0 +1,52 @@
+package method
+
+import "math"
+
+func init() {
+	Register(Spec{
+		Info: mega2Info,
+		New:  func(Params) (Method, error) { return mega2{}, nil },
+	})
+}
+
+var mega2Info = Info{
+	Name: "mega-2", Title: "MEGA-II", Family: "scl",
+	Rule:   "g_cur turned towards g_mem by the β in [0, π/2] that maximises ℓ_cur·cos β + ℓ_mem·cos(θ−β), θ their angle",
+	Source: "Guo et al., Improved Schemes for Episodic Memory-based Lifelong Learning, NeurIPS 2020 (arXiv 1909.11763)",
+	Cost:   "K(F+B) + Gram O(K²P)", State: "none", SumW: "not fixed",
+	NeedsGram: true, NeedsLosses: true,
+}
+
+// mega2 turns the tasks' gradient without changing its length (METHODS §2.4). The best β has a
+// closed form, and d = ‖g_cur‖·(sin(θ−β)ĝ_cur + sin β ĝ_mem)/sin θ.
+type mega2 struct{}
+
+func (mega2) Info() Info { return mega2Info }
+
+func (mega2) Weights(s *Step, w []float64) (Outcome, error) {
+	p, done, err := serially(mega2Info, s, w)
+	if err != nil || done {
+		return Outcome{}, err
+	}
+	if p.silent() {
+		p.write(1, 0, w)
+		return Outcome{Dropped: []int{Memory}}, nil
+	}
+	cur, mem := math.Sqrt(p.cc), math.Sqrt(p.mm)
+	if cur <= 1e-12*mem {
+		return p.write(1, 0, w), nil // nothing to turn
+	}
+	cos := max(-1, min(1, p.cm/cur/mem))
+	sin := math.Sqrt((1 - cos) * (1 + cos))
+	if sin <= 1e-5 {
+		return p.write(1, 0, w), nil // the two span no plane to turn in
+	}
+	top := max(p.loss, p.memoryLoss)
+	if top == 0 {
+		return p.write(1, 0, w), nil
+	}
+	l, k := p.loss/top, p.memoryLoss/top
+	beta := max(0, min(math.Pi/2, math.Atan2(k*sin, l+k*cos)))
+	theta := math.Atan2(sin, cos)
+	return p.write(math.Sin(theta-beta)/sin, cur/mem*math.Sin(beta)/sin, w), nil
+}

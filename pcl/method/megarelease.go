@@ -1,0 +1,36 @@
+package method
+
+func init() {
+	Register(Spec{
+		Info:   megaReleaseInfo,
+		Params: []Param{{Name: "eps", Default: 0.1, Doc: "ε > 0, the loss of the first task below which only the tasks are trained"}},
+		New: func(p Params) (Method, error) {
+			m := megaRelease{p.Float("eps")}
+			return m, within("eps", m.eps, 1e-12, 1e12)
+		},
+	})
+}
+
+var megaReleaseInfo = Info{
+	Name: "mega-release", Title: "MEGA (release)", Family: "scl",
+	Rule:   "d = (ℓ_mem/ℓ₁)g_cur + g_mem, ℓ₁ the loss of the first task in training, and g_cur alone where ℓ₁ ≤ ε",
+	Source: "the benchmark code of Lyu et al., arXiv 2407.08214: MEGA-I of Guo et al., NeurIPS 2020, with its two weights exchanged",
+	Cost:   "K(F+B)", State: "none", SumW: "not fixed",
+	NeedsLosses: true,
+}
+
+// megaRelease is what the published PCL tables probably call MEGA (METHODS §2.4).
+type megaRelease struct{ eps float64 }
+
+func (megaRelease) Info() Info { return megaReleaseInfo }
+
+func (m megaRelease) Weights(s *Step, w []float64) (Outcome, error) {
+	p, done, err := serially(megaReleaseInfo, s, w)
+	if err != nil || done {
+		return Outcome{}, err
+	}
+	if p.firstLoss > m.eps {
+		return p.write(p.memoryLoss/p.firstLoss, 1, w), nil
+	}
+	return p.write(1, 0, w), nil
+}

@@ -1,0 +1,43 @@
+package method
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+)
+
+// memo is what a rule remembers of each stream, by stream id.
+type memo[T any] map[int]T
+
+// End forgets a stream.
+func (m memo[T]) End(id int) { delete(m, id) }
+
+// MarshalState writes everything; float64 values survive exactly.
+func (m memo[T]) MarshalState() (json.RawMessage, error) { return json.Marshal(map[int]T(m)) }
+
+// restore reads what MarshalState wrote, after check of every value.
+func (m *memo[T]) restore(name string, data json.RawMessage, check func(T) error) error {
+	read := map[int]T{}
+	if err := json.Unmarshal(data, &read); err != nil {
+		return fmt.Errorf("method %s: its saved state: %w", name, err)
+	}
+	for _, id := range slices.Sorted(maps.Keys(read)) {
+		if err := check(read[id]); err != nil {
+			return fmt.Errorf("method %s: its saved state: stream %d: %w", name, id, err)
+		}
+	}
+	if read == nil {
+		read = map[int]T{}
+	}
+	*m = read
+	return nil
+}
+
+func within(what string, x, least, most float64) error {
+	if !(x >= least && x <= most) || math.IsInf(x, 0) {
+		return fmt.Errorf("%s is %g; want a number from %g to %g", what, x, least, most)
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package method
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/parallelcl/parallelcl/emgd"
+)
+
+func init() {
+	Register(Spec{
+		Info:   nashInfo,
+		Params: []Param{{Name: "max_norm", Default: 1.0, Doc: "longest ‖d‖, to which longer ones are scaled; \"inf\" for none. Unscaled, ‖d‖ = √K always"}},
+		New: func(p Params) (Method, error) {
+			m := &nash{maxNorm: p.Float("max_norm")}
+			if !(m.maxNorm > 0) {
+				return nil, fmt.Errorf("max_norm %g is not positive", m.maxNorm)
+			}
+			return m, nil
+		},
+	})
+}
+
+var nashInfo = Info{
+	Name: "nash-mtl", Title: "Nash-MTL", Family: "mtl",
+	Rule:   "(Mα)ᵢ = 1/αᵢ, α > 0: the Nash bargaining solution; ‖d‖ at most max_norm",
+	Source: "Navon et al., Multi-Task Learning as a Bargaining Game, ICML 2022 (arXiv 2202.01017)",
+	Cost:   "K(F+B) + Gram O(K²P) + a K×K Newton method", State: "none", SumW: "not fixed",
+	NeedsGram: true,
+}
+
+// nash solves the bargaining equations exactly in every step (METHODS §9), so it needs none of the
+// warm starts and skipped updates of the published code. Where the gradients have 0 in their convex
+// hull no bargain exists: it then stays, d = 0, with the weights and the certificate of MGDA(l2).
+type nash struct {
+	maxNorm  float64
+	bargains bargains
+}
+
+func (*nash) Info() Info { return nashInfo }
+
+func (m *nash) Weights(s *Step, w []float64) (Outcome, error) {
+	r, err := keep(nashInfo, s, w)
+	if err != nil || r.k() == 0 {
+		return r.outcome(), err
+	}
+	v, out, err := m.bargains.solve(s, r, 1, w)
+	if err != nil || v == nil {
+		return out, err
+	}
+	// The equations say that ‖d‖² = Σ αᵢ(Mα)ᵢ = K.
+	if length := math.Sqrt(float64(r.k())); length > m.maxNorm {
+		for i := range v {
+			v[i] *= m.maxNorm / length
+		}
+	}
+	return r.write(v, w), nil
+}
+
+// bargains solves (Mw)ᵢ = wᵢ^(−1/a), the equations of Nash-MTL (a = 1) and FairGrad.
+type bargains struct {
+	solver emgd.Solver
+}
+
+// solve returns w for the rows kept, or nil where there is none: then it has written the weights of
+// MGDA(l2), whose certificate in the outcome shows that d = 0.
+func (b *bargains) solve(s *Step, r *rows, a float64, w []float64) ([]float64, Outcome, error) {
+	k := s.K()
+	norms := make([]float64, k)
+	for _, i := range r.at {
+		norms[i] = math.Sqrt(s.Gram[i*k+i])
+	}
+	out, err := solve(&b.solver, s, norms, w)
+	if err != nil || out.Certificate.Status == emgd.Stationary {
+		return nil, out, err
+	}
+	clear(w)
+	r.level()
+	level := r.unit[0]
+	r.balance()
+	// w = x/p turns the equations into (Ĵ Ĵᵀx)ᵢ = pᵢ^(1/a − 1)·xᵢ^(−1/a) for Ĵᵢ = Jᵢ/pᵢ, up to the
+	// common level, which w follows with the power −2a/(a+1).
+	c := make([]float64, r.k())
+	for i, unit := range r.unit {
+		c[i] = math.Pow(unit/level, 1/a-1)
+	}
+	x, err := fairness(r.gram, c, a)
+	if err != nil {
+		return nil, Outcome{}, err
+	}
+	scale := math.Pow(level, -2*a/(a+1))
+	for i := range x {
+		x[i] *= scale / (r.unit[i] / level)
+	}
+	return x, r.outcome(), nil
+}

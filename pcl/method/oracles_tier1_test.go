@@ -1,0 +1,155 @@
+package method
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// The worked examples of METHODS §1–3 and §9 for the methods beyond MGDA and EMGD.
+func TestOraclesTier1(t *testing.T) {
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		method string
+		params params
+		rows   [][]float64
+		losses []float64
+		w, d   []float64
+	}{
+		{"imtl-g", nil, base, nil, []float64{.592330, .407670}, []float64{.076697, 1, 1}},
+		{"config", nil, base, nil, []float64{1.226483, .844124}, []float64{.158809, 2.070607, 2.070607}},
+		{"aligned-mtl", nil, base, nil, []float64{.559072, .408261}, []float64{.213279, .967333, .967333}},
+		{"dualproj", nil, base, nil, []float64{.611111, .5}, []float64{.555556, 1.111111, 1.111111}},
+		{"upgrad", nil, base, nil, []float64{1.111111, .789474}, []float64{.292398, 1.900585, 1.900585}},
+		{"cagrad", nil, base, nil, []float64{.704124, .5}, []float64{.183503, 1.204124, 1.204124}},
+		{"cagrad", params{"divide": "1+c^2"}, base, nil, []float64{.704124 / 1.25, .4}, []float64{.1468024, .9632992, .9632992}},
+		{"nash-mtl", params{"max_norm": inf}, base, nil, []float64{.591461, .407071}, []float64{.076584, .998533, .998533}},
+		{"nash-mtl", nil, base, nil, []float64{.591461 / math.Sqrt2, .407071 / math.Sqrt2}, []float64{.054153, .706069, .706069}},
+		{"fairgrad", nil, base, nil, []float64{.591461, .407071}, []float64{.076584, .998533, .998533}},
+		{"fairgrad", params{"alpha": 2}, base, nil, []float64{.471363, .319454}, nil},
+		{"fairgrad", params{"alpha": .5}, base, nil, []float64{.742828, .525393}, nil},
+		{"sdmgrad", nil, base, nil, []float64{.6, .4}, []float64{0, 1, 1}},
+		{"pcgrad", nil, base, nil, []float64{2.222222, 1.578947}, []float64{.584795, 3.801170, 3.801170}},
+		{"gradvac", nil, base, nil, []float64{2.222222, 1.578947}, []float64{.584795, 3.801170, 3.801170}},
+		{"maxdo-minmax", nil, [][]float64{{3, 0}, {0, 4}}, nil, []float64{4. / 7, 3. / 7}, []float64{12. / 7, 12. / 7}},
+		{"maxdo-minmax", nil, pair, nil, []float64{.585786, .414214}, nil},
+		{"a-gem", nil, pair, nil, []float64{1, 1}, []float64{1, 1}},
+		{"a-gem", nil, [][]float64{{6, 1, 1}, {-4, 1, 1}}, nil, []float64{.578947, 1}, []float64{-.526316, 1.578947, 1.578947}},
+		{"mega-1", nil, pair, []float64{.5, 2}, []float64{.25, 1}, []float64{1.75, .25}},
+		{"mega-release", nil, pair, []float64{.5, 2}, []float64{1, .25}, []float64{-.5, 1}},
+		{"mega-2", nil, pair, []float64{.5, 2}, []float64{.419902, 1.187663}, []float64{1.955424, .419902}},
+		{"gls", nil, base, []float64{4, 1}, []float64{.25, 1}, nil},
+		{"stch", nil, base, []float64{1 + math.Log(3), 1}, []float64{.75, .25}, nil},
+		{"uw", nil, base, []float64{1, 2}, []float64{.5, .5}, nil},
+		{"constant", params{"memory": 3, "task": .5}, three, nil, []float64{3, .5, .5}, nil},
+		{"cr-mogm", params{"method": "mgda"}, base, nil, []float64{.6, .4}, []float64{0, 1, 1}},
+	} {
+		w := weigh(t, build(t, c.method, c.params), sample{rows: c.rows, losses: c.losses}.step(1))
+		if d := direction(c.rows, w); !near(w, c.w, 2e-6) || c.d != nil && !near(d, c.d, 2e-6) {
+			t.Errorf("%s %v on %v: w = %.6f, d = %.6f; want %v, %v", c.method, c.params, c.rows, w, d, c.w, c.d)
+		}
+	}
+}
+
+func TestGradNormSteps(t *testing.T) {
+	m := build(t, "gradnorm", params{"lr": .1})
+	s := sample{rows: [][]float64{{1, 0}, {0, 2}}, losses: []float64{1, 1}}.step(1)
+	if w := weigh(t, m, s); !near(w, []float64{1, 1}, 0) {
+		t.Errorf("first step: %v, want ones", w)
+	}
+	if w := weigh(t, m, s); !near(w, []float64{1.157895, .842105}, 1e-6) {
+		t.Errorf("second step: %.6f, want 1.157895 0.842105", w)
+	}
+	// Stream 7 joins with weight 1, and all three are brought to a sum of 3.
+	m = build(t, "gradnorm", params{"lr": .1})
+	weigh(t, m, s)
+	s = sample{rows: [][]float64{{1, 0}, {0, 2}, {1, 1}}, losses: []float64{1, 1, 5}}.step(1)
+	s.IDs[2] = 7
+	if w := weigh(t, m, s); !near(w, []float64{1.157895, .842105, 1}, 1e-6) {
+		t.Errorf("a stream joins: %.6f", w)
+	}
+}
+
+// TestGradNormRefreshesTheMemory: after a task ends, the memory's loss is compared with its next one,
+// so that a jump of it is no sign of slow training; without an end it is, and its weight grows.
+func TestGradNormRefreshesTheMemory(t *testing.T) {
+	third := func(end bool) float64 {
+		m := build(t, "gradnorm", nil).(Stateful)
+		s := sample{rows: [][]float64{{1, 0}, {0, 1}}, losses: []float64{1, 1}}.step(1)
+		weigh(t, m, s)
+		if end {
+			m.End(9)
+		}
+		s.Losses = []float64{100, 1}
+		weigh(t, m, s)
+		return weigh(t, m, s)[0]
+	}
+	if ended, on := third(true), third(false); ended != 1 || !(on > 1.01) {
+		t.Errorf("memory weight %g after a refresh, want 1; %g without, want more", ended, on)
+	}
+}
+
+func TestDWASteps(t *testing.T) {
+	m := build(t, "dwa", params{"momentum": 0})
+	for i, losses := range [][]float64{{1, 1}, {1, .5}, {9, 9}} {
+		want := []float64{1, 1}
+		if i == 2 {
+			want = []float64{1.124353, .875647}
+		}
+		if w := weigh(t, m, sample{rows: base, losses: losses}.step(1)); !near(w, want, 1e-6) {
+			t.Errorf("step %d: %.6f, want %v", i, w, want)
+		}
+	}
+}
+
+func TestIMTLLSteps(t *testing.T) {
+	m := build(t, "imtl-l", nil)
+	s := sample{rows: base, losses: []float64{2, 1}}.step(1)
+	if w := weigh(t, m, s); !near(w, []float64{1, 1}, 0) {
+		t.Errorf("first step: %v, want ones", w)
+	}
+	if w := weigh(t, m, s); !near(w, []float64{math.Exp(-.1), 1}, 1e-14) {
+		t.Errorf("second step: %v, want exp(−0.1) and 1", w)
+	}
+	for range 2000 {
+		weigh(t, m, s)
+	}
+	if w := weigh(t, m, s); !near(w, []float64{.5, 1}, 1e-9) {
+		t.Errorf("at rest: %v, want 1/ℓ", w)
+	}
+	if w := weigh(t, build(t, "imtl-l", params{"init": "loss"}), s); !near(w, []float64{.5, 1}, 1e-14) {
+		t.Errorf("init=loss: %v, want 1/ℓ", w)
+	}
+}
+
+// TestUWRest: at rest exp(−s)ℓ = 1, so the weight is 1/2ℓ.
+func TestUWRest(t *testing.T) {
+	m, s := build(t, "uw", nil), sample{rows: base, losses: []float64{2, .25}}.step(1)
+	for range 2000 {
+		weigh(t, m, s)
+	}
+	if w := weigh(t, m, s); !near(w, []float64{.25, 2}, 1e-9) {
+		t.Errorf("%v, want 1/2ℓ", w)
+	}
+}
+
+func TestRLW(t *testing.T) {
+	for _, distribution := range []string{"normal", "uniform"} {
+		m, r := build(t, "rlw", params{"distribution": distribution}), rand.New(rand.NewPCG(1, 1))
+		mean := make([]float64, 3)
+		for range 20000 {
+			w := make([]float64, 3)
+			if _, err := m.Weights(&Step{IDs: []int{0, 1, 2}, Rand: r}, w); err != nil {
+				t.Fatal(err)
+			}
+			add(mean, 1./20000, w)
+		}
+		if !near(mean, []float64{1. / 3, 1. / 3, 1. / 3}, .03) {
+			t.Errorf("%s: mean weights %v, want thirds", distribution, mean)
+		}
+		if _, err := m.Weights(&Step{IDs: []int{1}}, make([]float64, 1)); err == nil || !strings.Contains(err.Error(), "Rand") {
+			t.Errorf("without a source: error %v", err)
+		}
+	}
+}

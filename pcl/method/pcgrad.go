@@ -1,0 +1,74 @@
+package method
+
+import "fmt"
+
+func init() {
+	Register(Spec{
+		Info: pcGradInfo,
+		New:  func(Params) (Method, error) { return pcGrad{}, nil },
+	})
+}
+
+var pcGradInfo = Info{
+	Name: "pcgrad", Title: "PCGrad", Family: "mtl",
+	Rule:   "from each Jᵢ its projections on the Jⱼ it conflicts with are taken, j in random order; d is the sum",
+	Source: "Yu et al., Gradient Surgery for Multi-Task Learning, NeurIPS 2020 (arXiv 2001.06782)",
+	Cost:   "K(F+B) + Gram O(K²P)", State: "none", SumW: "≥ K; K without conflict",
+	NeedsGram: true,
+}
+
+// pcGrad keeps each projected gradient as coefficients over the gradients, so that the Gram matrix
+// is all it needs (METHODS §1.6).
+type pcGrad struct{}
+
+func (pcGrad) Info() Info { return pcGradInfo }
+
+func (pcGrad) Weights(s *Step, w []float64) (Outcome, error) {
+	r, err := keep(pcGradInfo, s, w)
+	if err != nil || r.k() == 0 {
+		return r.outcome(), err
+	}
+	r.balance()
+	k := r.k()
+	v := make([]float64, k)
+	for i := range k {
+		c := make([]float64, k)
+		c[i] = r.unit[i]
+		others, err := s.others(pcGradInfo, i, k)
+		if err != nil {
+			return Outcome{}, err
+		}
+		for _, j := range others {
+			if along := r.along(j, c); along < 0 {
+				c[j] -= along / r.dot(j, j)
+			}
+		}
+		for j, x := range c {
+			v[j] += x / r.unit[j]
+		}
+	}
+	return r.write(v, w), nil
+}
+
+// along is Ĵⱼ·Σ cᵢĴᵢ.
+func (r *rows) along(j int, c []float64) float64 {
+	return inner(r.gram[j*r.k():(j+1)*r.k()], c)
+}
+
+// others returns the rows but i in random order; the order of one row needs no drawing.
+func (s *Step) others(info Info, i, k int) ([]int, error) {
+	var rest []int
+	for j := range k {
+		if j != i {
+			rest = append(rest, j)
+		}
+	}
+	if len(rest) < 2 {
+		return rest, nil
+	}
+	if s.Rand == nil {
+		return nil, fmt.Errorf("method %s: it draws at random and the step has no Rand", info.Name)
+	}
+	s.Rand.Shuffle(len(rest), func(a, b int) { rest[a], rest[b] = rest[b], rest[a] })
+	return rest, nil
+}

@@ -1,0 +1,92 @@
+package method
+
+// serial is a step as the serial continual-learning methods see it (METHODS §0): the mean of the
+// tasks in training against the memory.
+type serial struct {
+	memory     int     // its row; -1 without
+	current    float64 // number of tasks in training
+	cc, cm, mm float64 // inner products of g_cur and g_mem
+	loss       float64 // ℓ_cur
+	memoryLoss float64 // ℓ_mem
+	firstLoss  float64 // of the task that arrived first
+}
+
+// serially checks the step and merges its tasks. Where there are only tasks or only the memory, it
+// writes the mean to w and done is true.
+func serially(info Info, s *Step, w []float64) (p serial, done bool, err error) {
+	if err := s.check(info, w); err != nil {
+		return p, false, err
+	}
+	if info.NeedsGram {
+		if err := s.checkGram(info); err != nil {
+			return p, false, err
+		}
+	}
+	if info.NeedsLosses {
+		if err := s.checkLosses(info); err != nil {
+			return p, false, err
+		}
+	}
+	p.memory = -1
+	for i, id := range s.IDs {
+		if id == Memory {
+			p.memory = i
+		} else {
+			p.current++
+		}
+	}
+	if p.memory < 0 || p.current == 0 {
+		fill(w, 1/float64(len(w)))
+		return p, true, nil
+	}
+	if info.NeedsGram {
+		p.mergeGradients(s)
+	}
+	if info.NeedsLosses {
+		p.mergeLosses(s)
+	}
+	return p, false, nil
+}
+
+func (p *serial) mergeGradients(s *Step) {
+	k, m := s.K(), p.memory
+	p.mm = s.Gram[m*k+m]
+	for i := range k {
+		if i == m {
+			continue
+		}
+		p.cm += s.Gram[i*k+m] / p.current
+		for j := range k {
+			if j != m {
+				p.cc += s.Gram[i*k+j] / p.current / p.current
+			}
+		}
+	}
+	p.cc = max(p.cc, 0)
+}
+
+func (p *serial) mergeLosses(s *Step) {
+	first := Memory // ids count arrivals
+	for i, loss := range s.Losses {
+		if i == p.memory {
+			p.memoryLoss = loss
+			continue
+		}
+		p.loss += loss / p.current
+		if id := s.IDs[i]; first == Memory || id < first {
+			first, p.firstLoss = id, loss
+		}
+	}
+}
+
+// silent says that the memory's gradient is 0 next to the tasks'.
+func (p *serial) silent() bool {
+	return p.mm <= max(underflow, 1e-24*p.cc)
+}
+
+// write sets w for d = a·g_cur + b·g_mem.
+func (p *serial) write(a, b float64, w []float64) Outcome {
+	fill(w, a/p.current)
+	w[p.memory] = b
+	return Outcome{}
+}

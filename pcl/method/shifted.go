@@ -1,0 +1,55 @@
+package method
+
+import (
+	"math"
+
+	"github.com/parallelcl/parallelcl/emgd"
+)
+
+// shifted finds the μ on the simplex that minimises ‖Σ μᵢJᵢ + λ·g₀‖² with g₀ the mean gradient: the
+// min-norm point of the shifted gradients Jᵢ + λg₀ (METHODS §5.2). SDMGrad is this problem, and
+// CAGrad is it for the right λ.
+type shifted struct {
+	solver emgd.Solver
+	gram   []float64
+	ones   []float64
+}
+
+// solve returns μ; it belongs to the solver and is valid until the next call.
+func (p *shifted) solve(gram []float64, lambda float64, k int) ([]float64, error) {
+	p.solver.Zero = emgd.Keep // a shifted gradient of length 0 is the answer, not a finished stream
+	p.gram, p.ones = grow(p.gram, k*k), grow(p.ones, k)
+	fill(p.ones, 1)
+	mean, all := times(gram, p.ones), 0.0
+	for i := range mean {
+		mean[i] /= float64(k)
+		all += mean[i] / float64(k)
+	}
+	all = max(all, 0)
+	for i := range k {
+		for j := range k {
+			p.gram[i*k+j] = gram[i*k+j] + lambda*(mean[i]+mean[j]) + lambda*lambda*all
+		}
+	}
+	bounded(p.gram, k)
+	cert, err := solved(p.solver.Solve(p.gram, p.ones))
+	if err != nil {
+		return nil, err
+	}
+	return cert.Lambda, nil
+}
+
+// bounded brings the entries of a Gram matrix that was computed from another one back within
+// |Mᵢⱼ| ≤ √(MᵢᵢMⱼⱼ), which rounding may have broken where rows nearly cancel.
+func bounded(gram []float64, k int) {
+	for i := range k {
+		gram[i*k+i] = max(gram[i*k+i], 0)
+	}
+	for i := range k {
+		for j := range i {
+			most := math.Sqrt(gram[i*k+i]) * math.Sqrt(gram[j*k+j])
+			v := min(max(gram[i*k+j], -most), most)
+			gram[i*k+j], gram[j*k+i] = v, v
+		}
+	}
+}

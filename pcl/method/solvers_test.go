@@ -1,0 +1,323 @@
+package method
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// The small convex problems, each against its optimality conditions or a slow exact solution, on
+// thousands of random Gram matrices: 1 to 12 rows, full rank and not, gradients of 1e-15 to 1e15.
+
+// problem draws a Gram matrix. Rows may differ in length by many powers of ten.
+func problem(r *rand.Rand) *rows {
+	k := 1 + r.IntN(12)
+	p := gaussian(r, k, 1+r.IntN(k+4))
+	spread := float64(r.IntN(2)) * 4
+	level := math.Pow(10, float64(r.IntN(31)-15))
+	for i := range p {
+		scaled(p[i:i+1], level*math.Pow(10, spread*(r.Float64()-.5)))
+	}
+	s := sample{rows: p}.step(1)
+	kept, err := keep(Info{Name: "test", NeedsGram: true}, s, make([]float64, k))
+	if err != nil {
+		panic(err)
+	}
+	kept.level()
+	return kept
+}
+
+// TestConeKKT: v ≥ u, Jᵢ·d ≥ 0, and Jᵢ·d = 0 where vᵢ > uᵢ.
+func TestConeKKT(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 1))
+	var c cone
+	worst := 0.0
+	for range 5000 {
+		p := problem(r)
+		u := make([]float64, p.k())
+		for i := range u {
+			u[i] = r.Float64()
+		}
+		v, err := c.project(p.gram, u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, size := p.norms(), p.lengths(v)
+		for i, gain := range p.times(v) {
+			if v[i] < u[i] {
+				t.Fatalf("v = %v < u = %v", v, u)
+			}
+			breach := -gain
+			if (v[i]-u[i])*n[i] > 1e-6*size {
+				breach = math.Abs(gain)
+			}
+			worst = max(worst, breach/n[i]/size)
+		}
+	}
+	t.Logf("worst breach %.1e", worst)
+	if worst > 1e-6 {
+		t.Errorf("a condition is broken by %g of ‖Jᵢ‖·Σ vⱼ‖Jⱼ‖", worst)
+	}
+}
+
+// TestConeBruteForce enumerates which vᵢ are at their bounds.
+func TestConeBruteForce(t *testing.T) {
+	r := rand.New(rand.NewPCG(12, 1))
+	var c cone
+	for range 2000 {
+		k := 1 + r.IntN(5)
+		gram := gramOf(gaussian(r, k, k+1))
+		u := make([]float64, k)
+		for i := range u {
+			u[i] = r.Float64()
+		}
+		v, err := c.project(gram, u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		best := math.Inf(1)
+		for free := range 1 << k {
+			if x := atBounds(gram, u, free); x != nil {
+				best = min(best, Norm(gram, x))
+			}
+		}
+		if got := Norm(gram, v); math.Abs(got-best) > 1e-8*(best+1) {
+			t.Fatalf("‖d‖ = %g, enumeration finds %g", got, best)
+		}
+	}
+}
+
+// atBounds minimises over the vᵢ with bit i of free set, the others at u; nil if that breaks v ≥ u.
+func atBounds(gram, u []float64, free int) []float64 {
+	k := len(u)
+	var at []int
+	for i := range k {
+		if free>>i&1 == 1 {
+			at = append(at, i)
+		}
+	}
+	gu := times(gram, u)
+	sub, rhs := make([]float64, 0, k*k), make([]float64, 0, k)
+	for _, i := range at {
+		rhs = append(rhs, -gu[i])
+		for _, j := range at {
+			sub = append(sub, gram[i*k+j])
+		}
+	}
+	if !cholesky(sub, len(at)) {
+		return nil
+	}
+	substitute(sub, rhs)
+	v := append([]float64(nil), u...)
+	for n, i := range at {
+		if rhs[n] < 0 {
+			return nil
+		}
+		v[i] += rhs[n]
+	}
+	return v
+}
+
+// TestUPGradBruteForce compares every projection's sum with enumeration.
+func TestUPGradBruteForce(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 1))
+	for range 1000 {
+		k := 1 + r.IntN(5)
+		s := sample{rows: gaussian(r, k, k+1)}
+		gram, want := gramOf(s.rows), make([]float64, k)
+		for i := range k {
+			u, best := make([]float64, k), []float64(nil)
+			u[i] = 1 / float64(k)
+			for free := range 1 << k {
+				if x := atBounds(gram, u, free); x != nil && (best == nil || Norm(gram, x) < Norm(gram, best)) {
+					best = x
+				}
+			}
+			add(want, 1, best)
+		}
+		if got := weigh(t, build(t, "upgrad", nil), s.step(1)); !near(direction(s.rows, got), direction(s.rows, want), 1e-8) {
+			t.Fatalf("weights %v, enumeration finds %v", got, want)
+		}
+	}
+}
+
+// TestCAGradOptimal: the primal and the dual value are the same, and no d of the ball does better.
+func TestCAGradOptimal(t *testing.T) {
+	r := rand.New(rand.NewPCG(14, 1))
+	worst := 0.0
+	for range 3000 {
+		p := problem(r)
+		m := &caGrad{c: []float64{.1, .5, 1, 3}[r.IntN(4)], factor: 1}
+		v, err := m.averse(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := p.k()
+		mean, g := make([]float64, k), make([]float64, k)
+		fill(mean, 1/float64(k))
+		total := 0.0
+		for i := range g {
+			g[i] = v[i] - mean[i]
+			total += g[i]
+		}
+		radius, size := m.c*Norm(p.gram, mean), p.lengths(v)
+		if n := Norm(p.gram, g); n > radius+1e-6*size {
+			t.Fatalf("‖d−g₀‖ = %g outside the ball of radius %g", n, radius)
+		}
+		least := math.Inf(1)
+		for i, gain := range p.times(v) {
+			least = min(least, gain)
+			if g[i] < -1e-12*total {
+				t.Fatalf("g_w has the weight %g", g[i])
+			}
+		}
+		if total == 0 {
+			continue
+		}
+		// The dual value at any w bounds the best smallest Jᵢ·d from above: here at g_w, and at the
+		// min-norm point, where it is 0 if the hull contains 0.
+		dual := math.Inf(1)
+		mu, err := (&shifted{}).solve(p.gram, 0, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range [][]float64{scaled([][]float64{g}, 1/total)[0], mu} {
+			dual = min(dual, inner(w, p.times(mean))+radius*Norm(p.gram, w))
+		}
+		worst = max(worst, (dual-least)/size)
+	}
+	t.Logf("worst duality gap %.1e", worst)
+	if worst > 1e-6 {
+		t.Errorf("duality gap %g of the longest gradient's square", worst)
+	}
+}
+
+// TestSDMGradOptimal: the conditions of the min-norm point of Jᵢ + λg₀.
+func TestSDMGradOptimal(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 1))
+	worst := 0.0
+	for range 5000 {
+		p := problem(r)
+		k, lambda := p.k(), []float64{0, .3, 1, 100}[r.IntN(4)]
+		mu, err := (&shifted{}).solve(p.gram, lambda, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, shift := make([]float64, k), 0.0
+		for i := range x {
+			x[i] = mu[i] + lambda/float64(k)
+		}
+		gain := p.times(x) // Jᵢ·d
+		for _, v := range gain {
+			shift += lambda / float64(k) * v
+		}
+		size := p.lengths(x)
+		norm2 := inner(x, gain)
+		for i := range gain {
+			worst = max(worst, (norm2-gain[i]-shift)/size/size)
+		}
+	}
+	t.Logf("worst breach %.1e", worst)
+	if worst > 1e-6 {
+		t.Errorf("a condition is broken by %g of (Σ wⱼ‖Jⱼ‖)²", worst)
+	}
+}
+
+// TestMaxDOOptimal: the largest relative distance equals the dual bound R² = 1 − ‖d‖²/Σ wᵢ‖Jᵢ‖².
+func TestMaxDOOptimal(t *testing.T) {
+	r := rand.New(rand.NewPCG(16, 1))
+	worst := 0.0
+	for range 3000 {
+		p := problem(r)
+		v, err := (&maxDO{}).closest(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(sumOf(v)-1) > 1e-12 {
+			t.Fatalf("Σw = %g", sumOf(v))
+		}
+		gain, norm2, squares, far := p.times(v), 0.0, 0.0, 0.0
+		norm2 = inner(v, gain)
+		for i, x := range v {
+			if x < 0 {
+				t.Fatalf("weights %v", v)
+			}
+			squares += x * p.dot(i, i)
+			far = max(far, 1+(norm2-2*gain[i])/p.dot(i, i))
+		}
+		worst = max(worst, far-(1-norm2/squares))
+	}
+	t.Logf("worst duality gap %.1e", worst)
+	if worst > 1e-6 {
+		t.Errorf("the largest squared relative distance is %g above its lower bound", worst)
+	}
+}
+
+// TestFairnessResidual: (Mw)ᵢ = wᵢ^(−1/α) wherever a solution exists.
+func TestFairnessResidual(t *testing.T) {
+	r := rand.New(rand.NewPCG(17, 1))
+	worst, solutions := 0.0, 0
+	for range 5000 {
+		k := 1 + r.IntN(12)
+		s := sample{rows: gaussian(r, k, 1+r.IntN(k+4))}
+		for i := range s.rows {
+			scaled(s.rows[i:i+1], math.Pow(10, 6*(r.Float64()-.5)))
+		}
+		scaled(s.rows, math.Pow(10, float64(r.IntN(31)-15)))
+		alpha := []float64{.1, .5, 1, 2, 10}[r.IntN(5)]
+		step, w := s.step(1), make([]float64, k)
+		out, err := build(t, "fairgrad", params{"alpha": alpha}).Weights(step, w)
+		if err != nil {
+			t.Fatalf("%v: α = %g, %v", err, alpha, s.rows)
+		}
+		if out.Certificate != nil {
+			continue
+		}
+		solutions++
+		for i, gain := range times(step.Gram, w) {
+			size := 0.0
+			for j, x := range w {
+				size += x * math.Abs(step.Gram[i*k+j])
+			}
+			worst = max(worst, math.Abs(gain-math.Pow(w[i], -1/alpha))/size)
+		}
+	}
+	t.Logf("%d of 5000 have a solution; worst residual %.1e", solutions, worst)
+	if worst > 1e-8 || solutions < 2000 {
+		t.Errorf("worst relative residual %g in %d solutions", worst, solutions)
+	}
+}
+
+// TestRowsRoundTrip: units are powers of two and bring every row to a length in [1,2).
+func TestRowsRoundTrip(t *testing.T) {
+	r := rand.New(rand.NewPCG(18, 1))
+	for range 500 {
+		p := problem(r)
+		gram, was := append([]float64(nil), p.gram...), append([]float64(nil), p.unit...)
+		p.balance()
+		for i := range p.k() {
+			if x := p.dot(i, i); !(x >= 1 && x < 4) {
+				t.Fatalf("row %d has the squared length %g", i, x)
+			}
+			for j := range p.k() {
+				if got := p.dot(i, j) * p.unit[i] / was[i] * p.unit[j] / was[j]; got != gram[i*p.k()+j] {
+					t.Fatalf("entry (%d,%d): %g, was %g", i, j, got, gram[i*p.k()+j])
+				}
+			}
+		}
+	}
+}
+
+func BenchmarkWeights(b *testing.B) {
+	s := sample{rows: gaussian(rand.New(rand.NewPCG(1, 1)), 6, 20), losses: []float64{1, 2, 3, 4, 5, 6}}.step(1)
+	for _, name := range Names() {
+		b.Run(name, func(b *testing.B) {
+			m, w := build(b, name, nil), make([]float64, 6)
+			for b.Loop() {
+				if _, err := m.Weights(s, w); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

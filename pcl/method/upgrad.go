@@ -1,0 +1,49 @@
+package method
+
+import "github.com/parallelcl/parallelcl/emgd"
+
+func init() {
+	Register(Spec{
+		Info: upGradInfo,
+		New:  func(Params) (Method, error) { return &upGrad{}, nil },
+	})
+}
+
+var upGradInfo = Info{
+	Name: "upgrad", Title: "UPGrad", Family: "mtl",
+	Rule:   "d = (1/K) Σ of the Jᵢ, each projected on {d : Jⱼ·d ≥ 0 for all j}",
+	Source: "Quinton & Rey, Jacobian Descent for Multi-Objective Optimization, arXiv 2406.16232",
+	Cost:   "K(F+B) + Gram O(K²P) + K duals of size K×K", State: "none", SumW: "≥ 1; 1 without conflict",
+	NeedsGram: true,
+}
+
+// upGrad projects every gradient on the directions that hurt no stream and takes the mean
+// (METHODS §9). One projection is the EMGD dual with σ = 1 on its own row: its λᵢ is then 1, and
+// the others' λⱼ are what removes its conflicts (METHODS §5.5).
+type upGrad struct {
+	solver emgd.Solver
+}
+
+func (*upGrad) Info() Info { return upGradInfo }
+
+func (m *upGrad) Weights(s *Step, w []float64) (Outcome, error) {
+	r, err := keep(upGradInfo, s, w)
+	if err != nil || r.k() == 0 {
+		return r.outcome(), err
+	}
+	r.level()
+	k := r.k()
+	v, own := make([]float64, k), make([]float64, k)
+	for i := range k {
+		own[i] = 1
+		cert, err := solved(m.solver.Solve(r.gram, own))
+		if err != nil {
+			return Outcome{}, err
+		}
+		own[i] = 0
+		for j, l := range cert.Lambda {
+			v[j] += l / float64(k)
+		}
+	}
+	return r.write(v, w), nil
+}

@@ -1,0 +1,57 @@
+package method
+
+import (
+	"encoding/json"
+	"math"
+)
+
+func init() {
+	Register(Spec{
+		Info:   uwInfo,
+		Params: []Param{{Name: "lr", Default: 0.1, Doc: "step size of s, in [0, 1]"}},
+		New: func(p Params) (Method, error) {
+			m := &uw{lr: p.Float("lr"), memo: memo[float64]{}}
+			return m, within("lr", m.lr, 0, 1)
+		},
+	})
+}
+
+var uwInfo = Info{
+	Name: "uw", Title: "UW", Family: "mtl",
+	Rule:   "d = Σ ½exp(−sᵢ)Jᵢ, s descends on Σ ½exp(−sᵢ)ℓᵢ + ½sᵢ; s = log of a stream's variance",
+	Source: "Kendall, Gal & Cipolla, Multi-Task Learning Using Uncertainty to Weigh Losses, CVPR 2018 (arXiv 1705.07115)",
+	Cost:   "K(F+B)", State: "sᵢ per stream", SumW: "not fixed",
+	NeedsLosses: true,
+}
+
+// uw weighs streams by their learned homoscedastic uncertainty; s starts at 0. A step uses the
+// uncertainties from before their update.
+type uw struct {
+	lr   float64
+	memo memo[float64] // s
+}
+
+func (*uw) Info() Info { return uwInfo }
+
+func (m *uw) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.check(uwInfo, w); err != nil {
+		return Outcome{}, err
+	}
+	if err := s.checkLosses(uwInfo); err != nil {
+		return Outcome{}, err
+	}
+	for i, id := range s.IDs {
+		log := m.memo[id]
+		w[i] = math.Exp(-log) / 2
+		m.memo[id] = clampLog(log - m.lr*(0.5-w[i]*s.Losses[i]))
+	}
+	return Outcome{}, nil
+}
+
+func (m *uw) End(id int) { m.memo.End(id) }
+
+func (m *uw) MarshalState() (json.RawMessage, error) { return m.memo.MarshalState() }
+
+func (m *uw) UnmarshalState(data json.RawMessage) error {
+	return m.memo.restore("uw", data, func(x float64) error { return within("s", x, -mostLog, mostLog) })
+}
