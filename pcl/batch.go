@@ -11,20 +11,24 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
-// hostBatch is one batch in host memory, padded to the compiled size by samples of weight 0.
+// hostBatch is one batch in host memory, padded to the compiled size by samples that are not valid.
 type hostBatch struct {
 	Batch
-	task           []int // of each sample: memory batches mix tasks
-	lo, hi, output []int32
-	weight         []float32
+	task []int // of each sample: memory batches mix tasks
+	// targets go to the device in one piece; the four rows are its parts.
+	targets               []int32
+	lo, hi, output, valid []int32
 }
 
+// targetRows is the number of rows of the targets.
+const targetRows = 4
+
 func newHostBatch(size, inputs int) *hostBatch {
+	t := make([]int32, targetRows*size)
 	return &hostBatch{
 		Batch: Batch{X: make([]float32, size*inputs), Class: make([]int, size)},
-		task:  make([]int, size),
-		lo:    make([]int32, size), hi: make([]int32, size), output: make([]int32, size),
-		weight: make([]float32, size),
+		task:  make([]int, size), targets: t,
+		lo: t[:size], hi: t[size : 2*size], output: t[2*size : 3*size], valid: t[3*size:],
 	}
 }
 
@@ -72,10 +76,10 @@ func (b *hostBatch) fill(store *memory.Store, indices []int) {
 // target sets what each sample should predict and among which outputs, as of now.
 func (b *hostBatch) target(s *slots) error {
 	width := len(b.X) / len(b.Class)
-	clear(b.X[b.N*width:]) // weight 0 does not silence what is not finite
+	clear(b.X[b.N*width:]) // a weight of 0 does not silence what is not finite
 	for i := range b.Class {
 		if i >= b.N {
-			b.lo[i], b.hi[i], b.output[i], b.weight[i] = 0, 1, 0, 0
+			b.lo[i], b.hi[i], b.output[i], b.valid[i] = 0, 1, 0, 0
 			continue
 		}
 		var err error
@@ -83,41 +87,24 @@ func (b *hostBatch) target(s *slots) error {
 			return err
 		}
 		b.lo[i], b.hi[i] = s.competing(b.task[i])
-		b.weight[i] = 1 / float32(b.N)
+		b.valid[i] = 1
 	}
 	return nil
 }
 
-// upload copies x, lo, hi and, with targets, label and weight to the device.
-func (b *hostBatch) upload(backend compute.Backend, targets bool) ([]compute.Buffer, error) {
+// upload copies pixels and targets to the device.
+func (b *hostBatch) upload(backend compute.Backend) ([]compute.Buffer, error) {
 	size := len(b.Class)
-	var out []compute.Buffer
-	add := func(buf compute.Buffer, err error) error {
-		if err != nil {
-			program.Free(out...)
-			return err
-		}
-		out = append(out, buf)
-		return nil
-	}
-	if err := add(program.ToDevice(backend, b.X, size, len(b.X)/size)); err != nil {
+	x, err := program.ToDevice(backend, b.X, size, len(b.X)/size)
+	if err != nil {
 		return nil, err
 	}
-	columns := [][]int32{b.lo, b.hi}
-	if targets {
-		columns = append(columns, b.output)
+	targets, err := program.ToDevice(backend, b.targets, targetRows, size)
+	if err != nil {
+		program.Free(x)
+		return nil, err
 	}
-	for _, c := range columns {
-		if err := add(program.ToDevice(backend, c, size)); err != nil {
-			return nil, err
-		}
-	}
-	if targets {
-		if err := add(program.ToDevice(backend, b.weight, size)); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return []compute.Buffer{x, targets}, nil
 }
 
 // row is one stream in one step.

@@ -41,7 +41,7 @@ func (l *Learner) countRight(t *task, b *hostBatch, from int) (int, error) {
 	if err := b.target(l.slots); err != nil {
 		return 0, err
 	}
-	in, err := b.upload(l.options.Backend, false)
+	in, err := b.upload(l.options.Backend)
 	if err != nil {
 		return 0, err
 	}

@@ -9,35 +9,37 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
-// batchInputs lists the parameters of the programs that see a batch: θ, x, lo, hi and, with
-// targets, the label and weight of each sample.
-func (p *programs) batchInputs(targets bool) []program.Input {
-	float, integer := dtypes.Float32, dtypes.Int32
-	in := []program.Input{
-		{Name: "theta", Shape: shapes.Make(float, p.total())},
-		{Name: "x", Shape: shapes.Make(float, p.batch, p.model.Inputs())},
-		{Name: "lo", Shape: shapes.Make(integer, p.batch)},
-		{Name: "hi", Shape: shapes.Make(integer, p.batch)},
+// batchInputs lists the parameters of the programs that see a batch: θ, the pixels, and the targets
+// of [hostBatch], one row for each of lo, hi, label and valid.
+func (p *programs) batchInputs() []program.Input {
+	return []program.Input{
+		{Name: "theta", Shape: shapes.Make(dtypes.Float32, p.total())},
+		{Name: "x", Shape: shapes.Make(dtypes.Float32, p.batch, p.model.Inputs())},
+		{Name: "targets", Shape: shapes.Make(dtypes.Int32, targetRows, p.batch)},
 	}
-	if targets {
-		in = append(in,
-			program.Input{Name: "label", Shape: shapes.Make(integer, p.batch)},
-			program.Input{Name: "weight", Shape: shapes.Make(float, p.batch)})
-	}
-	return in
 }
 
-// buildGradient gives one stream's gradient of all parameters, flat, and its loss.
+// buildGradient gives one stream's gradient of all parameters, flat, and its loss: the mean over the
+// samples that are no padding.
 func (p *programs) buildGradient(in []*graph.Node) []*graph.Node {
 	parts := p.model.Layout().Split(in[0])
 	_, logits := p.model.Forward(primal(parts), model.Dual{Value: in[1]})
-	loss := model.CrossEntropy(logits, model.Targets{Lo: in[2], Hi: in[3], Label: in[4], Weight: in[5]}).Value
+	valid := graph.ConvertDType(p.target(in[2], 3), dtypes.Float32)
+	loss := model.CrossEntropy(logits, model.Targets{
+		Lo: p.target(in[2], 0), Hi: p.target(in[2], 1), Label: p.target(in[2], 2),
+		Weight: graph.Div(valid, graph.ReduceAllSum(valid)),
+	}).Value
 	return []*graph.Node{model.Join(graph.Gradient(loss, parts...)), loss}
 }
 
 func (p *programs) buildPredict(in []*graph.Node) []*graph.Node {
 	_, logits := p.model.Forward(primal(p.model.Layout().Split(in[0])), model.Dual{Value: in[1]})
-	return []*graph.Node{model.Predict(logits.Value, in[2], in[3])}
+	return []*graph.Node{model.Predict(logits.Value, p.target(in[2], 0), p.target(in[2], 1))}
+}
+
+// target is one row of the targets, [B].
+func (p *programs) target(targets *graph.Node, row int) *graph.Node {
+	return graph.Reshape(graph.Slice(targets, graph.AxisRange(row, row+1)), p.batch)
 }
 
 func primal(parts []*graph.Node) []model.Dual {

@@ -68,10 +68,10 @@ func newPrograms(backend compute.Backend, m model.Model, shared, batch int, rule
 		grams: map[int]*program.Program{}, updates: map[int]*program.Program{},
 	}
 	var err error
-	if p.gradient, err = program.Compile(backend, &p.counter, "gradient", p.batchInputs(true), p.buildGradient); err != nil {
+	if p.gradient, err = program.Compile(backend, &p.counter, "gradient", p.batchInputs(), p.buildGradient); err != nil {
 		return nil, err
 	}
-	p.predict, err = program.Compile(backend, &p.counter, "predict", p.batchInputs(false), p.buildPredict)
+	p.predict, err = program.Compile(backend, &p.counter, "predict", p.batchInputs(), p.buildPredict)
 	return p, err
 }
 

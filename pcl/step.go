@@ -149,7 +149,7 @@ func (l *Learner) train() (*StepReport, error) {
 
 // differentiate computes one stream's gradient and loss.
 func (l *Learner) differentiate(r *row) error {
-	in, err := r.batch.upload(l.options.Backend, true)
+	in, err := r.batch.upload(l.options.Backend)
 	if err != nil {
 		return err
 	}
