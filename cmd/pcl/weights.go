@@ -19,6 +19,7 @@ type weightsCmd struct {
 	Method string            `required:"" help:"Method; pcl methods lists them."`
 	Param  map[string]string `placeholder:"NAME=VALUE" help:"Parameter of the method; repeat it for more."`
 	Seed   uint64            `default:"0" help:"Seed of methods that draw."`
+	State  string            `type:"path" placeholder:"FILE" help:"Go on from the state in this file, if it is there, and leave the new one in it."`
 }
 
 // problem is one value on standard input: the Jacobian J (K rows) or the Gram matrix JJᵀ.
@@ -58,7 +59,16 @@ func (c *weightsCmd) Run(rc *runContext) error {
 		return usageError{err}
 	}
 	w := &weigher{method: m, rng: seed.New(c.Seed, "method")}
-	return w.answerAll(rc.stdin, rc.stdout)
+	if c.State == "" {
+		return w.answerAll(rc.stdin, rc.stdout)
+	}
+	if err := w.load(c.State); err != nil {
+		return err
+	}
+	if err := w.answerAll(rc.stdin, rc.stdout); err != nil {
+		return err
+	}
+	return w.save(c.State)
 }
 
 // weigher answers problem after problem with one method, which may remember.

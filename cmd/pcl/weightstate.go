@@ -1,0 +1,65 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/pcl/method"
+)
+
+// weightState is what a method knows after some problems: what it remembers of the streams, and
+// where its random draws are.
+type weightState struct {
+	Method string          `json:"method"`
+	Rand   []byte          `json:"rand"`
+	State  json.RawMessage `json:"state,omitempty"`
+}
+
+// load takes up the state in a file; without the file the method begins.
+func (w *weigher) load(path string) error {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var s weightState
+	if err := json.Unmarshal(data, &s); err != nil {
+		return fmt.Errorf("%s is no state of pcl weights: %w", path, err)
+	}
+	if name := w.method.Info().Name; s.Method != name {
+		return fmt.Errorf("%s holds the state of %q, not of %s", path, s.Method, name)
+	}
+	if err := w.rng.UnmarshalBinary(s.Rand); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if m, ok := w.method.(method.Stateful); ok {
+		if err := m.UnmarshalState(s.State); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+func (w *weigher) save(path string) error {
+	s := weightState{Method: w.method.Info().Name}
+	var err error
+	if s.Rand, err = w.rng.MarshalBinary(); err != nil {
+		return err
+	}
+	if m, ok := w.method.(method.Stateful); ok {
+		if s.State, err = m.MarshalState(); err != nil {
+			return err
+		}
+	}
+	data, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteBytes(path, append(data, '\n'))
+}
