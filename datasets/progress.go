@@ -3,11 +3,11 @@ package datasets
 import (
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
+
+	"github.com/parallelcl/parallelcl/internal/terminal"
 )
 
 // progress reports to a writer: a bar on a terminal, lines elsewhere, nothing where w is nil.
@@ -24,7 +24,7 @@ func (p progress) bar(name string, have, total int64) *bar {
 	if p.w == nil {
 		return &bar{}
 	}
-	if f, ok := p.w.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
+	if !terminal.Is(p.w) {
 		return &bar{p: p, name: name, done: have, total: total, said: have * 10 / total}
 	}
 	b := progressbar.NewOptions64(total, progressbar.OptionSetWriter(p.w), progressbar.OptionSetDescription(name),

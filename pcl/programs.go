@@ -11,9 +11,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
-// programs holds everything that is compiled for one kind of learner. The gradient of one stream and the
-// predictions are compiled once; the Gram matrix and the update once for each number of rows.
-// Nothing depends on which streams are active, so nothing recompiles when they change.
+// programs holds everything that is compiled for one kind of learner. The gradient of one stream
+// and the predictions are compiled once; the Gram matrix and the update once for each number of
+// rows. Nothing depends on which streams are active, so nothing recompiles when they change.
 type programs struct {
 	backend compute.Backend
 	counter program.Counter

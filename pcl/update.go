@@ -10,11 +10,10 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
 
-// update returns the program (θ, optimiser state…, w [K], hyper, g₁…g_K) → (θ, state…, ‖d‖²), the last of them
-// over the shared parameters. The
-// shared parameters move by d = Σ wᵢgᵢ, the private ones by the plain sum of the gradients
-// (METHODS §0). A step that is not finite leaves everything as it was
-// and has ‖d‖² = ∞.
+// update returns the program (θ, optimiser state…, w [K], hyper, g₁…g_K) → (θ, state…, ‖d‖²), the
+// last of them over the shared parameters. These move by d = Σ wᵢgᵢ, the private ones by the plain
+// sum of the gradients (METHODS §0). A step that is not finite leaves everything as it was and has
+// ‖d‖² = ∞.
 func (p *programs) update(k int) (*program.Program, error) {
 	if u := p.updates[k]; u != nil {
 		return u, nil

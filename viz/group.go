@@ -92,24 +92,8 @@ func tellApart(groups []Group) {
 		if count[g.Label] < 2 {
 			continue
 		}
-		params := g.Runs[0].Params
-		var parts []string
-		for _, k := range sortedKeys(params) {
-			parts = append(parts, fmt.Sprintf("%s=%v", k, params[k]))
-		}
-		if len(parts) > 0 {
-			groups[i].Label += " " + strings.Join(parts, " ")
-		}
+		groups[i].Label = strings.TrimSpace(g.Label + " " + g.Runs[0].ParamText())
 	}
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // sameTimeline says whether all runs have their tasks at the same steps.
@@ -139,7 +123,7 @@ func meanStd(xs []float64) (mean, std float64) {
 	for _, x := range xs {
 		m.Add(x)
 	}
-	return m.Mean, math.Sqrt(m.M2 / float64(m.N))
+	return m.Mean, m.Std()
 }
 
 func fraction(x float64) bool { return x >= 0 && x <= 1 }

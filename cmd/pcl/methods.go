@@ -66,3 +66,12 @@ func explain(rc *runContext, m methodDescription) error {
 	}
 	return w.Flush()
 }
+
+// parameters is what --param gave, as [method.New] takes it.
+func parameters(flags map[string]string) map[string]any {
+	out := map[string]any{}
+	for name, value := range flags {
+		out[name] = value
+	}
+	return out
+}

@@ -3,12 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 
+	"github.com/parallelcl/parallelcl/internal/terminal"
 	"github.com/parallelcl/parallelcl/pcl"
 )
 
@@ -29,8 +28,7 @@ func newProgress(rc *runContext, label string) *progress {
 		return &progress{out: io.Discard}
 	}
 	fmt.Fprintln(rc.stderr, label)
-	f, ok := rc.stderr.(*os.File)
-	return &progress{out: rc.stderr, terminal: ok && term.IsTerminal(int(f.Fd())), last: time.Now()}
+	return &progress{out: rc.stderr, terminal: terminal.Is(rc.stderr), last: time.Now()}
 }
 
 // show is a [pcl.RunOptions].Progress.

@@ -61,11 +61,7 @@ func (c *toyCmd) Run(rc *runContext) error {
 }
 
 func toyTrace(name string, given map[string]string, s toy.Settings) (*toy.Trace, error) {
-	params := map[string]any{}
-	for k, v := range given {
-		params[k] = v
-	}
-	m, err := method.New(name, params)
+	m, err := method.New(name, parameters(given))
 	if err != nil {
 		return nil, err
 	}

@@ -50,11 +50,7 @@ type emgdStatement struct {
 }
 
 func (c *weightsCmd) Run(rc *runContext) error {
-	params := map[string]any{}
-	for k, v := range c.Param {
-		params[k] = v
-	}
-	m, err := method.New(c.Method, params)
+	m, err := method.New(c.Method, parameters(c.Param))
 	if err != nil {
 		return usageError{err}
 	}

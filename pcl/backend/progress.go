@@ -3,11 +3,11 @@ package backend
 import (
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
+
+	"github.com/parallelcl/parallelcl/internal/terminal"
 )
 
 // newBar counts size bytes that are written to it: as a bar on a terminal, as one line at the
@@ -16,7 +16,7 @@ func newBar(w io.Writer, size int64, title string) io.WriteCloser {
 	switch {
 	case w == nil:
 		return silent{io.Discard}
-	case !isTerminal(w):
+	case !terminal.Is(w):
 		fmt.Fprintf(w, "%s (%.0f MB)\n", title, float64(size)/1e6)
 		return silent{io.Discard}
 	}
@@ -28,11 +28,6 @@ func newBar(w io.Writer, size int64, title string) io.WriteCloser {
 		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionOnCompletion(func() { fmt.Fprintln(w) }),
 	)
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // silent counts nothing.

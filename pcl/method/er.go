@@ -21,24 +21,11 @@ type er struct{}
 func (er) Info() Info { return erInfo }
 
 func (er) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.check(erInfo, w); err != nil {
+	p, done, err := serially(erInfo, s, w)
+	if done || err != nil {
 		return Outcome{}, err
 	}
-	current := len(w)
-	for _, id := range s.IDs {
-		if id == Memory {
-			current--
-		}
-	}
-	if current == 0 || current == len(w) {
-		fill(w, 1/float64(len(w)))
-		return Outcome{}, nil
-	}
-	for i, id := range s.IDs {
-		w[i] = 0.5
-		if id != Memory {
-			w[i] /= float64(current)
-		}
-	}
+	fill(w, 0.5/p.current)
+	w[p.memory] = 0.5
 	return Outcome{}, nil
 }

@@ -56,10 +56,7 @@ func (r *scaler) Weights(s *Step, w []float64) (Outcome, error) {
 
 func (r *scaler) factor(s *Step, w []float64) (float64, error) {
 	if r.mode == "mean" {
-		total := 0.0
-		for _, x := range w {
-			total += x
-		}
+		total := sumOf(w)
 		if !(math.Abs(total) > 0) {
 			return 1, nil // no step to scale
 		}

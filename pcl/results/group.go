@@ -47,9 +47,14 @@ func (r *Run) settings() string {
 
 // Label names the group's method and its parameters, e.g. "emgd-gmc tau=1".
 func (g RunGroup) Label() string {
-	parts := []string{g.Runs[0].Method}
-	for _, name := range slices.Sorted(maps.Keys(g.Runs[0].Params)) {
-		parts = append(parts, fmt.Sprintf("%s=%v", name, g.Runs[0].Params[name]))
+	return strings.TrimSpace(g.Runs[0].Method + " " + g.Runs[0].ParamText())
+}
+
+// ParamText lists the method's parameters by name, e.g. "momentum=0.5 tau=1".
+func (r *Run) ParamText() string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(r.Params)) {
+		parts = append(parts, fmt.Sprintf("%s=%v", name, r.Params[name]))
 	}
 	return strings.Join(parts, " ")
 }

@@ -26,7 +26,6 @@ type Program struct {
 	graph      *graph.Graph
 	executable compute.Executable
 	donate     []bool
-	owned      []int // indices of donated inputs
 }
 
 // Counter counts compilations; one belongs to each learner.
@@ -41,19 +40,17 @@ func Compile(backend compute.Backend, counter *Counter, name string, inputs []In
 	defer recoverTo(&err, "compile "+name)
 	g := graph.NewGraph(backend, name)
 	nodes := make([]*graph.Node, len(inputs))
-	p = &Program{name: name, graph: g, donate: make([]bool, len(inputs))}
+	made := &Program{name: name, graph: g, donate: make([]bool, len(inputs))}
 	for i, in := range inputs {
 		nodes[i] = graph.Parameter(g, in.Name, in.Shape)
-		if p.donate[i] = in.Donate; in.Donate {
-			p.owned = append(p.owned, i)
-		}
+		made.donate[i] = in.Donate
 	}
 	if err := g.Compile(build(nodes)...); err != nil {
 		return nil, fmt.Errorf("compile %s: %w", name, err)
 	}
-	p.executable = g.Executable()
+	made.executable = g.Executable()
 	counter.n.Add(1)
-	return p, nil
+	return made, nil
 }
 
 // Call runs the program and returns its outputs, which the caller owns. It blocks until the
