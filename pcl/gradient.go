@@ -23,7 +23,7 @@ func (p *programs) batchInputs() []program.Input {
 // samples that are no padding.
 func (p *programs) buildGradient(in []*graph.Node) []*graph.Node {
 	parts := p.model.Layout().Split(in[0])
-	_, logits := p.model.Forward(primal(parts), model.Dual{Value: in[1]})
+	logits := p.model.Forward(model.Pass{Params: primal(parts), X: model.Dual{Value: in[1]}}).Logits
 	valid := graph.ConvertDType(p.target(in[2], 3), dtypes.Float32)
 	loss := model.CrossEntropy(logits, model.Targets{
 		Lo: p.target(in[2], 0), Hi: p.target(in[2], 1), Label: p.target(in[2], 2),
@@ -33,7 +33,7 @@ func (p *programs) buildGradient(in []*graph.Node) []*graph.Node {
 }
 
 func (p *programs) buildPredict(in []*graph.Node) []*graph.Node {
-	_, logits := p.model.Forward(primal(p.model.Layout().Split(in[0])), model.Dual{Value: in[1]})
+	logits := p.model.Forward(model.Pass{Params: primal(p.model.Layout().Split(in[0])), X: model.Dual{Value: in[1]}}).Logits
 	return []*graph.Node{model.Predict(logits.Value, p.target(in[2], 0), p.target(in[2], 1))}
 }
 

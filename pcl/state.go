@@ -72,7 +72,7 @@ func (l *Learner) snapshot() (checkpoint.File, error) {
 	if s.Rand, err = l.rng.MarshalBinary(); err != nil {
 		return f, err
 	}
-	if m, ok := l.options.Method.(method.Stateful); ok {
+	if m, ok := method.As[method.Stateful](l.options.Method); ok {
 		if s.Rule, err = m.MarshalState(); err != nil {
 			return f, fmt.Errorf("method %s: %w", s.Method, err)
 		}
@@ -81,6 +81,9 @@ func (l *Learner) snapshot() (checkpoint.File, error) {
 		return f, err
 	}
 	f.Arrays["memory"] = l.memory.Pixels()
+	if logits := l.memory.Logits(); logits != nil {
+		f.Arrays["memory/logits"] = logits
+	}
 	for _, t := range l.tasks {
 		ts, err := t.snapshot(f.Arrays)
 		if err != nil {
@@ -146,13 +149,13 @@ func (l *Learner) restore(f checkpoint.File, attach func(id int) (Task, error)) 
 	if err := l.rng.UnmarshalBinary(s.Rand); err != nil {
 		return err
 	}
-	if m, ok := l.options.Method.(method.Stateful); ok {
+	if m, ok := method.As[method.Stateful](l.options.Method); ok {
 		if err := m.UnmarshalState(s.Rule); err != nil {
 			return fmt.Errorf("method %s: %w", s.Method, err)
 		}
 	}
 	var err error
-	if l.memory, err = memory.Restore(s.Memory, f.Arrays["memory"], l.options.Model.Inputs()); err != nil {
+	if l.memory, err = memory.Restore(s.Memory, f.Arrays["memory"], f.Arrays["memory/logits"], l.options.Model.Inputs()); err != nil {
 		return err
 	}
 	if err := l.restoreTasks(s.Tasks, f.Arrays, attach); err != nil {

@@ -98,7 +98,7 @@ func (l *Learner) advance(r *StepReport) error {
 			return err
 		}
 		t.ended, t.current, t.spare, t.reservoir = true, nil, nil, nil
-		if s, ok := l.options.Method.(method.Stateful); ok {
+		if s, ok := method.As[method.Stateful](l.options.Method); ok {
 			s.End(t.id)
 		}
 		r.Ended = append(r.Ended, t.id)

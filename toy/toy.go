@@ -59,6 +59,8 @@ type Step struct {
 	Index int `json:"step"` // from 0
 	// Weights are w of d = w_1∇f1 + w_2∇f2; w_2 is 0 before the arrival.
 	Weights [2]float64 `json:"weights"`
+	// Direction is d where the method gives one that weights do not determine.
+	Direction []float64 `json:"direction,omitempty"`
 	// Slacks are ∇f_i·d − σ_i‖d‖² from the arrival on, for methods that come with a certificate.
 	Slacks []float64 `json:"slacks,omitempty"`
 }
@@ -96,15 +98,29 @@ func Run(m method.Method, s Settings) (*Trace, error) {
 			}
 		}
 		trace.Steps = append(trace.Steps, step)
-		w := step.Weights
-		x -= s.LR * (w[0]*g[0][0] + w[1]*g[1][0])
-		y -= s.LR * (w[0]*g[0][1] + w[1]*g[1][1])
+		d := step.direction(g)
+		x -= s.LR * d[0]
+		y -= s.LR * d[1]
 		if !finite(F1(x, y)) || !finite(F2(x, y)) {
 			return nil, fmt.Errorf("toy: the descent diverges at step %d, (%v, %v); choose a step size below %v", t, x, y, s.LR)
+		}
+		if f, ok := method.As[method.Follower](m); ok && t >= s.Arrival {
+			if err := f.Follow([]int{Task1, Task2}, []float64{F1(x, y), F2(x, y)}); err != nil {
+				return nil, fmt.Errorf("toy: step %d: %w", t, err)
+			}
 		}
 	}
 	trace.End, _ = at(x, y)
 	return trace, nil
+}
+
+// direction is d at the gradients g.
+func (s *Step) direction(g [2][2]float64) [2]float64 {
+	if s.Direction != nil {
+		return [2]float64(s.Direction)
+	}
+	w := s.Weights
+	return [2]float64{w[0]*g[0][0] + w[1]*g[1][0], w[0]*g[0][1] + w[1]*g[1][1]}
 }
 
 // at describes (x, y) and returns the two gradients there.
@@ -124,11 +140,13 @@ func weigh(m method.Method, rng *rand.Rand, g [2][2]float64, step *Step) error {
 		}
 	}
 	out, err := m.Weights(&method.Step{
-		IDs: []int{Task1, Task2}, Losses: []float64{step.F1, step.F2}, Gram: gram, Rand: rng,
+		IDs: []int{Task1, Task2}, Losses: []float64{step.F1, step.F2}, Gram: gram,
+		Rows: [][]float64{g[0][:], g[1][:]}, Cross: gram, Rand: rng,
 	}, step.Weights[:])
 	if err != nil {
 		return err
 	}
+	step.Direction = slices.Clone(out.Direction)
 	if c := out.Certificate; c != nil {
 		step.Slacks = slices.Clone(c.Slacks)
 	}

@@ -27,6 +27,8 @@ type problem struct {
 	Jacobian [][]float64 `json:"jacobian"`
 	Gram     [][]float64 `json:"gram"`
 	Losses   []float64   `json:"losses"`
+	// LossesAfter are those of the same batches after the step, for methods that learn from them (famo).
+	LossesAfter []float64 `json:"losses_after"`
 	// Sigma are elastic factors to use instead of computed ones (emgd-gmc and emgd-gs).
 	Sigma []float64 `json:"sigma"`
 	// IDs name the rows; 0 is the memory. Without them rows are tasks 1, 2, …
@@ -35,7 +37,7 @@ type problem struct {
 
 type answer struct {
 	Weights []float64 `json:"weights"`
-	// Direction is Jᵀw; null where only the Gram matrix was given.
+	// Direction is Jᵀw, or the method's own (graddrop, …); null where only the Gram matrix was given.
 	Direction   []float64      `json:"direction"`
 	Certificate *emgdStatement `json:"certificate"` // null for methods without one
 }
@@ -106,12 +108,13 @@ func (w *weigher) answer(p *problem) (*answer, error) {
 	step.Rand = w.rng.Rand
 	a := &answer{Weights: make([]float64, step.K())}
 	var cert *emgd.Certificate
+	var direction []float64
 	if p.Sigma != nil {
 		cert, err = w.given(p, step, a.Weights)
 	} else {
 		var out method.Outcome
 		out, err = w.method.Weights(step, a.Weights)
-		cert = out.Certificate
+		cert, direction = out.Certificate, out.Direction
 	}
 	if err != nil {
 		return nil, err
@@ -122,8 +125,16 @@ func (w *weigher) answer(p *problem) (*answer, error) {
 			Active: append([]int{}, cert.Active...), Status: cert.Status.String(), Message: cert.Status.Message(),
 		}
 	}
-	if p.Jacobian != nil {
+	switch {
+	case direction != nil:
+		a.Direction = slices.Clone(direction)
+	case p.Jacobian != nil:
 		a.Direction = combine(p.Jacobian, a.Weights)
+	}
+	if f, ok := method.As[method.Follower](w.method); ok && p.LossesAfter != nil {
+		if err := f.Follow(step.IDs, p.LossesAfter); err != nil {
+			return nil, err
+		}
 	}
 	for _, x := range append(slices.Clone(a.Weights), a.Direction...) {
 		if math.IsInf(x, 0) || math.IsNaN(x) {
@@ -156,7 +167,7 @@ func (p *problem) step(info method.Info) (*method.Step, error) {
 		return nil, err
 	}
 	k := int(math.Sqrt(float64(len(gram))))
-	s := &method.Step{IDs: p.IDs, Losses: p.Losses, Gram: gram}
+	s := &method.Step{IDs: p.IDs, Losses: p.Losses, Gram: gram, Rows: p.Jacobian, Cross: gram}
 	if s.IDs == nil {
 		for i := range k {
 			s.IDs = append(s.IDs, i+1)
@@ -165,8 +176,14 @@ func (p *problem) step(info method.Info) (*method.Step, error) {
 	if len(s.IDs) != k {
 		return nil, fmt.Errorf("%d ids for %d gradients", len(s.IDs), k)
 	}
+	if p.LossesAfter != nil && len(p.LossesAfter) != k {
+		return nil, fmt.Errorf("%d losses_after for %d gradients", len(p.LossesAfter), k)
+	}
 	if s.Losses != nil && len(s.Losses) != k {
 		return nil, fmt.Errorf("%d losses for %d gradients", len(s.Losses), k)
+	}
+	if info.NeedsRows && s.Rows == nil {
+		return nil, fmt.Errorf("%s needs the \"jacobian\", its Gram matrix is not enough", info.Name)
 	}
 	if s.Losses == nil && info.NeedsLosses {
 		return nil, fmt.Errorf("%s needs \"losses\"", info.Name)

@@ -38,7 +38,7 @@ func (w *weigher) load(path string) error {
 	if err := w.rng.UnmarshalBinary(s.Rand); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	if m, ok := w.method.(method.Stateful); ok {
+	if m, ok := method.As[method.Stateful](w.method); ok {
 		if err := m.UnmarshalState(s.State); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
@@ -52,7 +52,7 @@ func (w *weigher) save(path string) error {
 	if s.Rand, err = w.rng.MarshalBinary(); err != nil {
 		return err
 	}
-	if m, ok := w.method.(method.Stateful); ok {
+	if m, ok := method.As[method.Stateful](w.method); ok {
 		if s.State, err = m.MarshalState(); err != nil {
 			return err
 		}

@@ -212,3 +212,42 @@ func TestReservoirCopiesPixels(t *testing.T) {
 		t.Error("a quota of 0 kept something")
 	}
 }
+
+// TestRanked keeps the first of each class, also when later classes make room scarce.
+func TestRanked(t *testing.T) {
+	s := newStore(t, FixedTotal, 8)
+	ranked := func(class int) (items []Item) {
+		for i := range 9 {
+			items = append(items, Item{Task: 1, Class: class, Pixels: []float32{float32(i)}})
+		}
+		return items
+	}
+	for class, want := range [][]float32{{0, 1, 2, 3, 4, 5, 6, 7}, {0, 1, 2, 3, 0, 1, 2, 3}, {0, 1, 0, 1, 0, 1}} {
+		if err := s.AddRanked(ranked(class)); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Pixels(); !slices.Equal(got, want) {
+			t.Errorf("with %d classes it holds %v, want %v", class+1, got, want)
+		}
+	}
+}
+
+// TestOwnFilling puts, replaces and edits; the caller's slices stay its own.
+func TestOwnFilling(t *testing.T) {
+	s, x := newStore(t, PerClass, 2), []float32{1}
+	if s.Capacity(3) != 6 || newStore(t, FixedTotal, 5).Capacity(3) != 5 {
+		t.Error("the capacities are not 2·3 and 5")
+	}
+	s.Put(Item{Class: 1, Pixels: x})
+	s.Put(Item{Class: 2, Pixels: x})
+	s.Replace(0, Item{Class: 3, Pixels: []float32{4}})
+	s.Edit(1, []float32{9})
+	s.SetScore(1, 0.5)
+	want := []Item{{Class: 3, Pixels: []float32{4}}, {Class: 2, Pixels: []float32{9}, Edits: 1, Score: 0.5}}
+	if !reflect.DeepEqual(s.items, want) || x[0] != 1 {
+		t.Errorf("it holds %+v; the caller's pixels are %v", s.items, x)
+	}
+	if got := len(s.Draw(5)); got != 2 {
+		t.Errorf("drew %d samples", got)
+	}
+}

@@ -27,9 +27,12 @@ func asJSON[T any](t *testing.T, in T, err error) (out T) {
 func TestStoreContinues(t *testing.T) {
 	s := newStore(t, FixedTotal, 30)
 	add(t, s, candidates(1, 40, 0, 1))
+	s.items[3].Logits, s.items[5].Logits = []float32{1, 2}, []float32{3}
+	s.items[4].Score = 0.1
+	s.Edit(2, []float32{7})
 	s.Draw(7)
 	saved, err := s.State()
-	back, err := Restore(asJSON(t, saved, err), s.Pixels(), 1)
+	back, err := Restore(asJSON(t, saved, err), s.Pixels(), s.Logits(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,6 +75,9 @@ func TestDamagedStoreIsRefused(t *testing.T) {
 	s := newStore(t, PerClass, 3)
 	add(t, s, candidates(1, 3, 0))
 	s.Draw(2)
+	if _, err := Restore(State{Config: s.config, Rand: nil}, nil, []float32{1}, 1); err == nil {
+		t.Error("logits of nothing: no error")
+	}
 	for name, damage := range map[string]func(*State){
 		"policy":       func(st *State) { st.Config.Policy = "x" },
 		"classes":      func(st *State) { st.Class = st.Class[1:] },
@@ -81,13 +87,17 @@ func TestDamagedStoreIsRefused(t *testing.T) {
 		"order twice":  func(st *State) { st.Order = []int{0, 1, 1} },
 		"negative":     func(st *State) { st.Order = []int{0, 1, -1} },
 		"position":     func(st *State) { st.Next = 4 },
+		"scores":       func(st *State) { st.Score = []float64{1} },
+		"edits":        func(st *State) { st.Edits = []int{1} },
+		"logits":       func(st *State) { st.Logits = []int{1, 0, 0} },
+		"no logits":    func(st *State) { st.Logits = []int{-1, 0, 0} },
 		"before start": func(st *State) { st.Next = -1 },
 		"random state": func(st *State) { st.Rand = st.Rand[1:] },
 	} {
 		saved, err := s.State()
 		st := asJSON(t, saved, err)
 		damage(&st)
-		if _, err := Restore(st, s.Pixels(), 1); err == nil {
+		if _, err := Restore(st, s.Pixels(), s.Logits(), 1); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}

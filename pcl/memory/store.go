@@ -41,6 +41,9 @@ func (c Config) Validate() error {
 type Item struct {
 	Task, Class int
 	Pixels      []float32 // in [0,1]; owned by the store once added
+	Logits      []float32 // of the model that stored it, where a method asks for them
+	Score       float64   // for methods that select by one
+	Edits       int       // how often its pixels were changed
 }
 
 // Store holds samples of finished tasks and draws batches of them.
@@ -86,9 +89,25 @@ func (s *Store) groups() int {
 	return len(seen)
 }
 
+// Capacity is how many samples a store can hold that is filled while tasks of so many classes run.
+func (s *Store) Capacity(classes int) int {
+	if s.config.Policy == PerClass {
+		return s.config.Budget * classes
+	}
+	return s.config.Budget
+}
+
 // Add takes in the candidates of a finished task: at most the quota of each class, chosen at
 // random, and thins out what is stored already where the policy asks for it.
-func (s *Store) Add(candidates []Item) error {
+func (s *Store) Add(candidates []Item) error { return s.add(candidates, s.choose) }
+
+// AddRanked is Add for candidates that stand in order of preference within each class: the first ones
+// stay, now and when the store is thinned out.
+func (s *Store) AddRanked(candidates []Item) error {
+	return s.add(candidates, func(indices []int, n int) []int { return indices[:min(n, len(indices))] })
+}
+
+func (s *Store) add(candidates []Item, choose func(indices []int, n int) []int) error {
 	if s.config.Budget == 0 || len(candidates) == 0 {
 		return nil
 	}
@@ -110,7 +129,7 @@ func (s *Store) Add(candidates []Item) error {
 	}
 	kept := make([]Item, 0, len(order)*quota)
 	for _, g := range order {
-		for _, i := range s.choose(members[g], quota) {
+		for _, i := range choose(members[g], quota) {
 			kept = append(kept, all[i])
 		}
 	}
@@ -118,6 +137,29 @@ func (s *Store) Add(candidates []Item) error {
 	s.order, s.next = nil, 0
 	return nil
 }
+
+// Put adds one sample, whatever the budget says; Replace puts one in the place of another. Both are
+// for methods that fill the store themselves, and copy the pixels.
+func (s *Store) Put(it Item) {
+	it.Pixels = slices.Clone(it.Pixels)
+	s.items = append(s.items, it)
+	s.order, s.next = nil, 0
+}
+
+// Replace puts a sample in the place of sample i.
+func (s *Store) Replace(i int, it Item) {
+	it.Pixels = slices.Clone(it.Pixels)
+	s.items[i] = it
+}
+
+// Edit changes the pixels of sample i.
+func (s *Store) Edit(i int, pixels []float32) {
+	copy(s.items[i].Pixels, pixels)
+	s.items[i].Edits++
+}
+
+// SetScore changes the score of sample i.
+func (s *Store) SetScore(i int, score float64) { s.items[i].Score = score }
 
 // choose returns at most n of the indices, uniformly at random, in their old order.
 func (s *Store) choose(indices []int, n int) []int {

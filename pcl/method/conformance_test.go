@@ -41,6 +41,16 @@ func try(m Method, s *Step) ([]float64, error) {
 	return w, err
 }
 
+// stateful is the role that the test cannot do without.
+func stateful(t testing.TB, m Method) Stateful {
+	t.Helper()
+	s, ok := As[Stateful](m)
+	if !ok {
+		t.Fatalf("%s is not Stateful", m.Info().Name)
+	}
+	return s
+}
+
 func total(w []float64) (sum float64) {
 	for _, x := range w {
 		sum += x
@@ -85,18 +95,22 @@ func TestWeightsAreFinite(t *testing.T) {
 		for kind := range kinds {
 			for _, z := range zoo(kind) {
 				m, s := build(t, name, nil), z.step(1)
-				gram, losses := slices.Clone(s.Gram), slices.Clone(s.Losses)
-				w, err := try(m, s)
+				gram, losses, rows := slices.Clone(s.Gram), slices.Clone(s.Losses), slices.Concat(s.Rows...)
+				w := make([]float64, s.K())
+				out, err := m.Weights(s, w)
 				if err != nil {
 					t.Errorf("%s: %v", z.name, err)
 				}
-				for _, x := range w {
+				for _, x := range slices.Concat(w, out.Direction) {
 					if math.IsNaN(x) || math.IsInf(x, 0) {
-						t.Errorf("%s: weights %v", z.name, w)
+						t.Errorf("%s: weights %v, direction %v", z.name, w, out.Direction)
 						break
 					}
 				}
-				if !slices.Equal(gram, s.Gram) || !slices.Equal(losses, s.Losses) {
+				if direct := m.Info().Direct; direct != (out.Direction != nil) || direct && len(out.Direction) != len(s.Rows[0]) {
+					t.Errorf("%s: a direction of %d entries for rows of %d; Info says %v", z.name, len(out.Direction), len(s.Rows[0]), direct)
+				}
+				if !slices.Equal(gram, s.Gram) || !slices.Equal(losses, s.Losses) || !slices.Equal(rows, slices.Concat(s.Rows...)) {
 					t.Errorf("%s: the method changed its input", z.name)
 				}
 			}
@@ -142,10 +156,21 @@ func TestPermutation(t *testing.T) {
 				}
 				step := moved.step(1)
 				step.IDs = order
-				got, w := weigh(t, b, step), weigh(t, a, s.step(1))
+				got, w := make([]float64, k), make([]float64, k)
+				there, err := b.Weights(step, got)
+				if err != nil {
+					t.Fatal(err)
+				}
+				here, err := a.Weights(s.step(1), w)
+				if err != nil {
+					t.Fatal(err)
+				}
 				var want []float64
 				for _, i := range order {
 					want = append(want, w[i])
+				}
+				if !near(there.Direction, here.Direction, 1e-8) {
+					t.Fatalf("%d rows in order %v: direction %v, want %v", k, order, there.Direction, here.Direction)
 				}
 				if !near(got, want, 1e-8) {
 					t.Fatalf("%d rows in order %v: weights %v, want %v", k, order, got, want)
@@ -156,9 +181,16 @@ func TestPermutation(t *testing.T) {
 }
 
 func random(t *testing.T, name string) bool {
-	s := zoo("normal")[27]
-	a, b := weigh(t, build(t, name, nil), s.step(1)), weigh(t, build(t, name, nil), s.step(2))
-	return !slices.Equal(a, b)
+	s, w := zoo("normal")[27], make([]float64, len(zoo("normal")[27].rows))
+	var seen [2][]float64
+	for i := range seen {
+		out, err := build(t, name, nil).Weights(s.step(uint64(i+1)), w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen[i] = slices.Concat(w, out.Direction)
+	}
+	return !slices.Equal(seen[0], seen[1])
 }
 
 // TestSumOfWeights checks what Info declares, where it is a rule that can be computed.
@@ -226,16 +258,26 @@ func play(t *testing.T, name string, steps, stop int) (weights []float64, last M
 			m = reborn(t, name, m)
 		}
 		s, left := l.step(draws)
-		if st, ok := m.(Stateful); ok && left > 0 {
+		if st, ok := As[Stateful](m); ok && left > 0 {
 			st.End(left)
 		}
-		w := weigh(t, m, s)
+		w := make([]float64, s.K())
+		out, err := m.Weights(s, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w = append(w, out.Direction...)
 		for _, x := range w {
 			if math.IsNaN(x) || math.IsInf(x, 0) {
-				t.Fatalf("step %d: weights %v", i, w)
+				t.Fatalf("step %d: weights and direction %v", i, w)
 			}
 		}
 		weights = append(weights, w...)
+		if f, ok := As[Follower](m); ok {
+			if err := f.Follow(s.IDs, scaled([][]float64{slices.Clone(s.Losses)}, 0.9)[0]); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 	return weights, m
 }
@@ -243,7 +285,7 @@ func play(t *testing.T, name string, steps, stop int) (weights []float64, last M
 func reborn(t *testing.T, name string, m Method) Method {
 	t.Helper()
 	next := build(t, name, nil)
-	old, ok := m.(Stateful)
+	old, ok := As[Stateful](m)
 	if !ok {
 		return next // it declares that there is nothing to save
 	}
@@ -251,7 +293,7 @@ func reborn(t *testing.T, name string, m Method) Method {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := next.(Stateful).UnmarshalState(state); err != nil {
+	if err := stateful(t, next).UnmarshalState(state); err != nil {
 		t.Fatal(err)
 	}
 	return next
@@ -275,7 +317,7 @@ func TestDeterministicAndResumable(t *testing.T) {
 func TestManyJoinsAndLeaves(t *testing.T) {
 	each(t, func(t *testing.T, name string) {
 		_, m := play(t, name, 10000, 0)
-		if s, ok := m.(Stateful); ok {
+		if s, ok := As[Stateful](m); ok {
 			state, err := s.MarshalState()
 			if err != nil || len(state) > 2000 {
 				t.Errorf("%d bytes of state (%v) for at most 8 streams", len(state), err)
@@ -286,7 +328,7 @@ func TestManyJoinsAndLeaves(t *testing.T) {
 
 func TestDamagedStateIsRefused(t *testing.T) {
 	each(t, func(t *testing.T, name string) {
-		s, ok := build(t, name, nil).(Stateful)
+		s, ok := As[Stateful](build(t, name, nil))
 		if !ok {
 			return
 		}
@@ -314,6 +356,10 @@ func TestBadSteps(t *testing.T) {
 		refused("short w", func(*Step) {}, 1)
 		if m.Info().NeedsGram {
 			refused("no Gram matrix", func(s *Step) { s.Gram = nil }, 2)
+		}
+		if m.Info().NeedsRows {
+			refused("no rows", func(s *Step) { s.Rows = nil }, 2)
+			refused("ragged rows", func(s *Step) { s.Rows = [][]float64{{1, 2}, {3}} }, 2)
 		}
 		if m.Info().NeedsLosses {
 			refused("one loss", func(s *Step) { s.Losses = s.Losses[:1] }, 2)

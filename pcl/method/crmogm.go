@@ -44,14 +44,21 @@ func newCRMOGM(p Params) (*crmogm, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parameter method: %w", err)
 	}
+	if m.Info().Direct {
+		return nil, fmt.Errorf("parameter method: %q gives a direction, which weights do not determine", name)
+	}
 	c := &crmogm{info: crmogmInfo, inner: m, alpha: p.Float("alpha"), memo: memo[float64]{}}
 	c.info.NeedsGram, c.info.NeedsLosses = m.Info().NeedsGram, m.Info().NeedsLosses
+	c.info.NeedsRows, c.info.NeedsCross = m.Info().NeedsRows, m.Info().NeedsCross
 	c.info.Title += " of " + m.Info().Title
 	c.info.Cost = m.Info().Cost
 	return c, within("alpha", c.alpha, 0, 1-1e-9)
 }
 
 func (m *crmogm) Info() Info { return m.info }
+
+// Unwrap gives access to the method's roles.
+func (m *crmogm) Unwrap() Method { return m.inner }
 
 func (m *crmogm) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := s.check(m.info, w); err != nil {
@@ -86,7 +93,7 @@ func (m *crmogm) End(id int) {
 	_, known := m.memo[id]
 	m.ended = m.ended || known
 	m.memo.End(id)
-	if s, ok := m.inner.(Stateful); ok {
+	if s, ok := As[Stateful](m.inner); ok {
 		s.End(id)
 	}
 }
@@ -99,7 +106,7 @@ type crmogmState struct {
 
 func (m *crmogm) MarshalState() (json.RawMessage, error) {
 	state := crmogmState{Weights: m.memo, Ended: m.ended}
-	if s, ok := m.inner.(Stateful); ok {
+	if s, ok := As[Stateful](m.inner); ok {
 		var err error
 		if state.Inner, err = s.MarshalState(); err != nil {
 			return nil, err
@@ -113,7 +120,7 @@ func (m *crmogm) UnmarshalState(data json.RawMessage) error {
 	if err := json.Unmarshal(data, &state); err != nil {
 		return fmt.Errorf("method cr-mogm: its saved state: %w", err)
 	}
-	if s, ok := m.inner.(Stateful); ok {
+	if s, ok := As[Stateful](m.inner); ok {
 		if err := s.UnmarshalState(state.Inner); err != nil {
 			return err
 		}

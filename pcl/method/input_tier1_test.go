@@ -83,7 +83,7 @@ func TestStateTier1(t *testing.T) {
 		"gradnorm": `{"1":{"w":-1}}`, "dwa": `{"1":{"last":-1,"seen":2}}`, "imtl-l": `{"1":99}`, "imtl": `{"1":99}`,
 		"uw": `{"1":-99}`, "gradvac": `{"1":{"2":7}}`, "cr-mogm": `{"weights":{"1":"x"}}`,
 	} {
-		m := build(t, name, nil).(Stateful)
+		m := stateful(t, build(t, name, nil))
 		if err := m.UnmarshalState([]byte(bad)); err == nil || !strings.Contains(err.Error(), strings.TrimSuffix(name, "-l")) {
 			t.Errorf("%s: state %s: error %v", name, bad, err)
 		}

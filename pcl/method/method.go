@@ -7,7 +7,6 @@
 package method
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 
@@ -25,6 +24,12 @@ type Step struct {
 	Losses []float64
 	// Gram is M = JJᵀ, row-major K×K; nil where the method's [Info] does not ask for it.
 	Gram []float64
+	// Rows are the gradients themselves, K of equal length; nil where [Info] does not ask for them.
+	// They are the caller's: a method that keeps one copies it.
+	Rows [][]float64
+	// Cross holds the inner products of two independent halves of the batches, row-major K×K: entry
+	// (i,j) is ⟨Jᵢ of the first half, Jⱼ of the second⟩; nil where [Info] does not ask for it.
+	Cross []float64
 	// Rand is the run's seeded source for rules that draw; its state is saved with the run.
 	Rand *rand.Rand
 }
@@ -42,9 +47,14 @@ type Info struct {
 	Cost   string `json:"cost"`   // per step, in forward (F) and backward (B) passes
 	State  string `json:"state"`  // what is remembered between steps; "none"
 	SumW   string `json:"sum_w"`  // the declared Σw (METHODS §0, Scale)
-	// NeedsGram says that Weights reads Step.Gram; NeedsLosses that it reads Step.Losses.
+	// NeedsGram says that Weights reads Step.Gram; NeedsLosses that it reads Step.Losses; NeedsRows,
+	// which implies NeedsGram, Step.Rows; NeedsCross Step.Cross.
 	NeedsGram   bool `json:"needs_gram"`
 	NeedsLosses bool `json:"needs_losses"`
+	NeedsRows   bool `json:"needs_rows"`
+	NeedsCross  bool `json:"needs_cross"`
+	// Direct says that d need not be a combination of the rows: it comes as Outcome.Direction.
+	Direct bool `json:"direct"`
 }
 
 // Outcome is what a method says of one step besides the weights.
@@ -52,25 +62,19 @@ type Outcome struct {
 	// Certificate is the proof that came with the weights; nil for methods without one.
 	// It is valid until the method's next call.
 	Certificate *emgd.Certificate
+	// Direction is d where Info.Direct says so, of the rows' length and valid until the method's next
+	// call. The weights then tell each row's nominal share in it.
+	Direction []float64
 	// Dropped lists the ids of rows left out (converged or not finite), which got weight 0.
 	Dropped []int
 }
 
-// Method turns one step into weights.
+// Method turns one step into weights. What it may do beyond that is in its roles: [Stateful],
+// [Follower], [Objective], [Replayer], [Curator], [Keeper], [Predictor].
 type Method interface {
 	Info() Info
 	// Weights writes w (length K), to be used as d = Σ wᵢJᵢ with a step θ ← θ − γd.
 	Weights(s *Step, w []float64) (Outcome, error)
-}
-
-// Stateful is a method that remembers something between steps.
-type Stateful interface {
-	Method
-	// End forgets (or freezes) a stream that has finished.
-	End(id int)
-	// MarshalState and UnmarshalState save and restore all that is remembered.
-	MarshalState() (json.RawMessage, error)
-	UnmarshalState(json.RawMessage) error
 }
 
 func (s *Step) check(info Info, w []float64) error {
@@ -82,8 +86,19 @@ func (s *Step) check(info Info, w []float64) error {
 		return fmt.Errorf("method %s: w has length %d for %d streams", info.Name, len(w), k)
 	case info.NeedsGram && len(s.Gram) != k*k:
 		return fmt.Errorf("method %s: the Gram matrix has %d entries for %d streams; want %d", info.Name, len(s.Gram), k, k*k)
+	case info.NeedsCross && len(s.Cross) != k*k:
+		return fmt.Errorf("method %s: the cross-Gram matrix has %d entries for %d streams; want %d", info.Name, len(s.Cross), k, k*k)
+	case info.NeedsRows && len(s.Rows) != k:
+		return fmt.Errorf("method %s: %d gradients for %d streams; it needs the rows themselves, not only their Gram matrix", info.Name, len(s.Rows), k)
 	case info.NeedsLosses && len(s.Losses) != k:
 		return fmt.Errorf("method %s: %d losses for %d streams", info.Name, len(s.Losses), k)
+	}
+	if info.NeedsRows {
+		for i, row := range s.Rows {
+			if len(row) != len(s.Rows[0]) || len(row) == 0 {
+				return fmt.Errorf("method %s: gradient %d has %d entries, the first has %d", info.Name, i, len(row), len(s.Rows[0]))
+			}
+		}
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func TestGradNormSteps(t *testing.T) {
 // so that a jump of it is no sign of slow training; without an end it is, and its weight grows.
 func TestGradNormRefreshesTheMemory(t *testing.T) {
 	third := func(end bool) float64 {
-		m := build(t, "gradnorm", nil).(Stateful)
+		m := stateful(t, build(t, "gradnorm", nil))
 		s := sample{rows: [][]float64{{1, 0}, {0, 1}}, losses: []float64{1, 1}}.step(1)
 		weigh(t, m, s)
 		if end {

@@ -127,8 +127,8 @@ func TestRescaleLeavesZeroAlone(t *testing.T) {
 // TestRescaleKeepsState: a stateful method stays one.
 func TestRescaleKeepsState(t *testing.T) {
 	each(t, func(t *testing.T, name string) {
-		_, native := build(t, name, nil).(Stateful)
-		_, scaled := build(t, name, map[string]any{"rescale": "mean"}).(Stateful)
+		_, native := As[Stateful](build(t, name, nil))
+		_, scaled := As[Stateful](build(t, name, map[string]any{"rescale": "mean"}))
 		if native != scaled {
 			t.Errorf("stateful: %v natively, %v rescaled", native, scaled)
 		}

@@ -17,7 +17,7 @@ type Spec struct {
 var registry = map[string]Spec{}
 
 // Register adds a method under spec.Info.Name, for [New] and the command line. It panics if the
-// name is empty or taken: both are programming errors.
+// name is empty or taken, or if Info contradicts itself: programming errors.
 func Register(spec Spec) {
 	name := spec.Info.Name
 	if name == "" || spec.New == nil {
@@ -25,6 +25,9 @@ func Register(spec Spec) {
 	}
 	if _, taken := registry[name]; taken {
 		panic(fmt.Sprintf("method: %q is registered twice", name))
+	}
+	if spec.Info.NeedsRows && !spec.Info.NeedsGram {
+		panic(fmt.Sprintf("method: %q needs the rows, so it must ask for their Gram matrix", name))
 	}
 	registry[name] = spec
 }

@@ -1,9 +1,10 @@
 package method
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 var rescaleParam = Param{
@@ -16,17 +17,16 @@ func rescaled(m Method, mode string) (Method, error) {
 	if mode == "native" {
 		return m, nil
 	}
-	r := &scaler{Method: m, mode: mode}
-	if s, ok := m.(Stateful); ok {
-		return &statefulScaler{scaler: r, state: s}, nil
-	}
-	return r, nil
+	return &scaler{Method: m, mode: mode}, nil
 }
 
 type scaler struct {
 	Method
 	mode string
 }
+
+// Unwrap gives access to the method's roles.
+func (r *scaler) Unwrap() Method { return r.Method }
 
 func (r *scaler) Info() Info {
 	info := r.Method.Info()
@@ -44,17 +44,20 @@ func (r *scaler) Weights(s *Step, w []float64) (Outcome, error) {
 	if err != nil {
 		return out, err
 	}
-	factor, err := r.factor(s, w)
+	factor, err := r.factor(s, w, out.Direction)
 	if err != nil {
 		return out, err
 	}
 	for i := range w {
 		w[i] *= factor
 	}
+	for p := range out.Direction {
+		out.Direction[p] *= factor
+	}
 	return out, nil
 }
 
-func (r *scaler) factor(s *Step, w []float64) (float64, error) {
+func (r *scaler) factor(s *Step, w, direction []float64) (float64, error) {
 	if r.mode == "mean" {
 		total := sumOf(w)
 		if !(math.Abs(total) > 0) {
@@ -68,6 +71,9 @@ func (r *scaler) factor(s *Step, w []float64) (float64, error) {
 	mean := make([]float64, len(w))
 	fill(mean, 1/float64(len(w)))
 	own, parts := Norm(s.Gram, w), 0.0
+	if direction != nil {
+		own = floats.Norm(direction, 2)
+	}
 	for i, x := range w {
 		parts += math.Abs(x) * math.Sqrt(s.Gram[i*len(w)+i])
 	}
@@ -97,13 +103,3 @@ func Norm(gram, w []float64) float64 {
 	}
 	return top * math.Sqrt(max(total, 0))
 }
-
-// statefulScaler passes the state of the wrapped method through.
-type statefulScaler struct {
-	*scaler
-	state Stateful
-}
-
-func (r *statefulScaler) End(id int)                             { r.state.End(id) }
-func (r *statefulScaler) MarshalState() (json.RawMessage, error) { return r.state.MarshalState() }
-func (r *statefulScaler) UnmarshalState(d json.RawMessage) error { return r.state.UnmarshalState(d) }

@@ -119,7 +119,7 @@ func zoo(kind string) (samples []sample) {
 
 // step is what the engine would offer: ids 0, 1, …, or 1 alone; draws from the given seed.
 func (s sample) step(seed uint64) *Step {
-	out := &Step{Losses: s.losses, Gram: gramOf(s.rows), Rand: rand.New(rand.NewPCG(seed, 0))}
+	out := &Step{Losses: s.losses, Gram: gramOf(s.rows), Rows: s.rows, Cross: gramOf(s.rows), Rand: rand.New(rand.NewPCG(seed, 0))}
 	for i := range s.rows {
 		out.IDs = append(out.IDs, i)
 	}
@@ -174,7 +174,8 @@ func (l *life) step(draws *rand.Rand) (s *Step, left int) {
 		l.ids = append(l.ids[:i:i], l.ids[i+1:]...)
 	}
 	rows := gaussian(l.rng, len(l.ids), 6)
-	s = &Step{IDs: l.ids, Gram: gramOf(scaled(rows, math.Exp(l.rng.NormFloat64()))), Rand: draws}
+	scaled(rows, math.Exp(l.rng.NormFloat64()))
+	s = &Step{IDs: l.ids, Gram: gramOf(rows), Rows: rows, Cross: gramOf(rows), Rand: draws}
 	for range l.ids {
 		s.Losses = append(s.Losses, l.rng.ExpFloat64())
 	}

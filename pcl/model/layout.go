@@ -31,6 +31,9 @@ type Layout struct {
 	Params   []Param
 	Backbone int // entries of the backbone
 	Total    int // entries of backbone and classifier
+	// Stats are the running statistics of batch normalisation, in a flat vector of their own.
+	Stats      []Param
+	StatsTotal int
 }
 
 func (l *Layout) add(name string, fanIn, fanOut int, dims ...int) {

@@ -43,12 +43,12 @@ func (m *MLP) Layout() *Layout { return &m.layout }
 func (m *MLP) Inputs() int  { return m.inputs }
 func (m *MLP) Outputs() int { return m.outputs }
 
-// Forward maps pixels x [B, inputs] to features [B, last hidden] and logits [B, outputs].
-func (m *MLP) Forward(params []Dual, x Dual) (features, logits Dual) {
-	h := x
+// Forward maps pixels [B, inputs] to features [B, last hidden] and logits [B, outputs].
+func (m *MLP) Forward(p Pass) Output {
+	h := p.X
 	for i := range m.hidden {
-		h = relu(dense(h, params[2*i], params[2*i+1]))
+		h = relu(dense(h, p.Params[2*i], p.Params[2*i+1]))
 	}
 	n := 2 * len(m.hidden)
-	return h, dense(h, params[n], params[n+1])
+	return Output{Features: h, Logits: dense(h, p.Params[n], p.Params[n+1])}
 }

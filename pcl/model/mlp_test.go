@@ -41,7 +41,7 @@ func (p *problem) run(t testing.TB, theta, x, v []float64, build func(loss, logi
 		for i := range parts {
 			params[i] = Dual{parts[i], tangents[i]}
 		}
-		_, logits := p.net.Forward(params, Dual{Value: n[1]})
+		logits := p.net.Forward(Pass{Params: params, X: Dual{Value: n[1]}}).Logits
 		loss := CrossEntropy(logits, Targets{Label: n[3], Lo: n[4], Hi: n[5], Weight: n[6]})
 		return build(loss, logits, parts, n[1])
 	})
