@@ -3,32 +3,46 @@ package pcl
 import (
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/gomlx/compute"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/memory"
-	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
 // hostBatch is one batch in host memory, padded to the compiled size by samples that are not valid.
 type hostBatch struct {
 	Batch
 	task []int // of each sample: memory batches mix tasks
-	// targets go to the device in one piece; the four rows are its parts.
-	targets               []int32
-	lo, hi, output, valid []int32
+	// targets go to the device in one piece; the rows are its parts.
+	targets                               []int32
+	lo, hi, output, valid, taskLo, taskHi []int32
+	stored                                [][]float32 // logits that came with the samples; nil for streams
+	reference                             []float32   // [size][outputs], for losses that need one
 }
 
-// targetRows is the number of rows of the targets.
-const targetRows = 4
+// The rows of the targets: the range of outputs that compete, the right one, the sample's share (0 for
+// padding), and the range of its task's outputs.
+const (
+	targetLo = iota
+	targetHi
+	targetLabel
+	targetValid
+	targetTaskLo
+	targetTaskHi
+	targetRows
+)
 
 func newHostBatch(size, inputs int) *hostBatch {
 	t := make([]int32, targetRows*size)
+	part := func(row int) []int32 { return t[row*size : (row+1)*size] }
 	return &hostBatch{
 		Batch: Batch{X: make([]float32, size*inputs), Class: make([]int, size)},
 		task:  make([]int, size), targets: t,
-		lo: t[:size], hi: t[size : 2*size], output: t[2*size : 3*size], valid: t[3*size:],
+		lo: part(targetLo), hi: part(targetHi), output: part(targetLabel), valid: part(targetValid),
+		taskLo: part(targetTaskLo), taskHi: part(targetTaskHi),
 	}
 }
 
@@ -62,75 +76,95 @@ func (t *task) observe(b *hostBatch) {
 	}
 }
 
-// fill gathers stored samples.
-func (b *hostBatch) fill(store *memory.Store, indices []int) {
+// items returns the samples, which share the batch's pixels.
+func (b *hostBatch) items() []memory.Item {
 	width := len(b.X) / len(b.Class)
-	b.N = len(indices)
-	for k, i := range indices {
-		it := store.Item(i)
+	out := make([]memory.Item, b.N)
+	for i := range out {
+		out[i] = memory.Item{Task: b.task[i], Class: b.Class[i], Pixels: b.X[i*width : (i+1)*width]}
+	}
+	return out
+}
+
+// fill gathers samples, at most as many as there is room for.
+func (b *hostBatch) fill(samples []memory.Item) {
+	width := len(b.X) / len(b.Class)
+	b.N, b.stored = len(samples), b.stored[:0]
+	for k, it := range samples {
 		copy(b.X[k*width:(k+1)*width], it.Pixels)
 		b.task[k], b.Class[k] = it.Task, it.Class
+		b.stored = append(b.stored, it.Logits)
 	}
 }
 
-// target sets what each sample should predict and among which outputs, as of now.
-func (b *hostBatch) target(s *slots) error {
+// target sets what each sample should predict and among which outputs, as of now. With seen, all that
+// have arrived compete.
+func (b *hostBatch) target(s *slots, seen bool) error {
 	width := len(b.X) / len(b.Class)
 	clear(b.X[b.N*width:]) // a weight of 0 does not silence what is not finite
 	for i := range b.Class {
 		if i >= b.N {
-			b.lo[i], b.hi[i], b.output[i], b.valid[i] = 0, 1, 0, 0
+			b.lo[i], b.hi[i], b.output[i], b.valid[i], b.taskLo[i], b.taskHi[i] = 0, 1, 0, 0, 0, 0
 			continue
 		}
 		var err error
 		if b.output[i], err = s.output(b.task[i], b.Class[i]); err != nil {
 			return err
 		}
-		b.lo[i], b.hi[i] = s.competing(b.task[i])
+		if b.lo[i], b.hi[i] = s.competing(b.task[i]); seen {
+			b.lo[i], b.hi[i] = 0, int32(s.used)
+		}
+		b.taskLo[i], b.taskHi[i] = s.span(b.task[i])
 		b.valid[i] = 1
 	}
 	return nil
 }
 
-// upload copies pixels and targets to the device.
-func (b *hostBatch) upload(backend compute.Backend) ([]compute.Buffer, error) {
+// share weighs the samples in the mean, in 65536ths.
+func (b *hostBatch) share(shares []float64) {
+	for i, x := range shares {
+		b.valid[i] = int32(math.Round(x * 65536))
+	}
+}
+
+// refer fills the reference with what the stored logits say, and nothing for other samples.
+func (b *hostBatch) refer(outputs int) {
+	b.blank(outputs)
+	for i, logits := range b.stored {
+		copy(b.reference[i*outputs:(i+1)*outputs], logits)
+	}
+}
+
+// blank sets a reference that says nothing.
+func (b *hostBatch) blank(outputs int) {
+	if len(b.reference) != len(b.Class)*outputs {
+		b.reference = make([]float32, len(b.Class)*outputs)
+	}
+	for i := range b.reference {
+		b.reference[i] = model.NoReference
+	}
+}
+
+// upload copies pixels, targets and, where asked for, the reference to the device.
+func (b *hostBatch) upload(backend compute.Backend, reference bool) (in []compute.Buffer, err error) {
 	size := len(b.Class)
+	defer func() {
+		if err != nil {
+			program.Free(in...)
+		}
+	}()
 	x, err := program.ToDevice(backend, b.X, size, len(b.X)/size)
 	if err != nil {
 		return nil, err
 	}
+	in = append(in, x)
 	targets, err := program.ToDevice(backend, b.targets, targetRows, size)
 	if err != nil {
-		program.Free(x)
-		return nil, err
+		return in, err
 	}
-	return []compute.Buffer{x, targets}, nil
-}
-
-// row is one stream in one step.
-type row struct {
-	id       int
-	batch    *hostBatch
-	gradient compute.Buffer
-	loss     float64
-}
-
-// collect gathers the rows of a step: the memory's batch first, then each running task's.
-func (l *Learner) collect() error {
-	l.rows = l.rows[:0]
-	if n := l.memory.Len(); n > 0 {
-		l.memBuf.fill(l.memory, l.memory.Draw(l.options.Batch))
-		l.rows = append(l.rows, row{id: method.Memory, batch: l.memBuf})
+	if in = append(in, targets); !reference {
+		return in, nil
 	}
-	for _, t := range l.tasks {
-		if !t.ended {
-			l.rows = append(l.rows, row{id: t.id, batch: t.current})
-		}
-	}
-	for _, r := range l.rows {
-		if err := r.batch.target(l.slots); err != nil {
-			return err
-		}
-	}
-	return nil
+	r, err := program.ToDevice(backend, b.reference, size, len(b.reference)/size)
+	return append(in, r), err
 }

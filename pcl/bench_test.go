@@ -2,6 +2,7 @@ package pcl
 
 import (
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -34,12 +35,44 @@ func (s *endless) Next(b *Batch) error {
 	return nil
 }
 
+// short is an endless stream that ends after some batches.
+type short struct {
+	endless
+	left int
+}
+
+func (s *short) Next(b *Batch) error {
+	if s.left--; s.left < 0 {
+		return io.EOF
+	}
+	return s.endless.Next(b)
+}
+
 // psEMNIST is a learner of the benchmark's MLP with k running streams; nothing ends.
 func psEMNIST(tb testing.TB, b *backend.Backend, programs *Programs, name string, k int) *Learner {
-	m, err := method.New(name, nil)
-	if err != nil {
+	l := emptyEMNIST(tb, b, programs, name)
+	attachEndless(tb, l, 0, k)
+	return l
+}
+
+// rehearsing is a learner with k rows, of which one is the memory, of 128 samples of a task that is over.
+func rehearsing(tb testing.TB, b *backend.Backend, programs *Programs, name string, k int) *Learner {
+	l := emptyEMNIST(tb, b, programs, name)
+	stream := &short{endless{rng: rand.New(rand.NewPCG(3, 0)), bytes: noise()}, 2}
+	if _, err := l.Attach(Task{Classes: []int{0, 1}, Stream: stream}); err != nil {
 		tb.Fatal(err)
 	}
+	for range 2 {
+		if _, err := l.Step(); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	attachEndless(tb, l, 1, k-1)
+	return l
+}
+
+func emptyEMNIST(tb testing.TB, b *backend.Backend, programs *Programs, name string) *Learner {
+	m := newMethod(tb, name, nil)
 	net, err := model.NewMLP(784, []int{128, 64}, 62)
 	if err != nil {
 		tb.Fatal(err)
@@ -47,26 +80,46 @@ func psEMNIST(tb testing.TB, b *backend.Backend, programs *Programs, name string
 	l, err := NewLearner(Options{
 		Backend: b.Backend, Model: net, Method: m, Increment: scenario.ClassIncremental,
 		Optimizer: Optimizer{Name: "adam", LR: 0.003}, Batch: 128,
-		Memory: memory.Config{Policy: memory.PerClass, Budget: 5}, Programs: programs,
+		Memory: memory.Config{Policy: memory.PerClass, Budget: 64}, Programs: programs,
 	})
 	if err != nil {
 		tb.Fatal(err)
 	}
+	return l
+}
+
+// noise is random pixels to cut images from.
+func noise() []uint8 {
 	pixels := make([]uint8, 4*128*784)
 	rng := rand.New(rand.NewPCG(1, 1))
 	for i := range pixels {
 		pixels[i] = uint8(rng.IntN(256))
 	}
-	for i := range k {
+	return pixels
+}
+
+// attachEndless attaches k tasks of two classes each, the first of them task number from.
+func attachEndless(tb testing.TB, l *Learner, from, k int) {
+	pixels := noise()
+	for i := from; i < from+k; i++ {
 		stream := &endless{rng: rand.New(rand.NewPCG(2, uint64(i))), bytes: pixels, class: 2 * i}
 		if _, err := l.Attach(Task{Classes: []int{2 * i, 2*i + 1}, Stream: stream}); err != nil {
 			tb.Fatal(err)
 		}
 	}
-	if err := l.Warm(k); err != nil {
+	if err := l.Warm(from + k); err != nil {
 		tb.Fatal(err)
 	}
-	return l
+}
+
+// BenchmarkMethods times whole PS-EMNIST steps with a memory, of every method, as a ratio to AvgGrad's.
+func BenchmarkMethods(b *testing.B) {
+	be := pcltest.Backend(b, backend.XLACPU)
+	for _, name := range method.Names() {
+		for _, k := range []int{3, 6} {
+			b.Run(fmt.Sprintf("%s/K=%d", name, k), func(b *testing.B) { benchmarkRatio(b, be, name, k, rehearsing) })
+		}
+	}
 }
 
 // BenchmarkTrainingStep times whole PS-EMNIST steps of each method and, step by step in turn on the same
@@ -77,17 +130,17 @@ func BenchmarkTrainingStep(b *testing.B) {
 			be := pcltest.Backend(b, name)
 			for _, rule := range []string{"emgd-gmc", "emgd-gs", "mgda"} {
 				for k := 2; k <= 6; k++ {
-					b.Run(fmt.Sprintf("%s/K=%d", rule, k), func(b *testing.B) { benchmarkRatio(b, be, rule, k) })
+					b.Run(fmt.Sprintf("%s/K=%d", rule, k), func(b *testing.B) { benchmarkRatio(b, be, rule, k, psEMNIST) })
 				}
 			}
 		})
 	}
 }
 
-func benchmarkRatio(b *testing.B, be *backend.Backend, rule string, k int) {
+func benchmarkRatio(b *testing.B, be *backend.Backend, rule string, k int, learner func(testing.TB, *backend.Backend, *Programs, string, int) *Learner) {
 	programs := NewPrograms(be.Backend)
 	defer programs.Close()
-	ours, mean := psEMNIST(b, be, programs, rule, k), psEMNIST(b, be, programs, "avggrad", k)
+	ours, mean := learner(b, be, programs, rule, k), learner(b, be, programs, "avggrad", k)
 	defer ours.Close()
 	defer mean.Close()
 	timed := func(l *Learner) float64 {

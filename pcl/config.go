@@ -11,8 +11,10 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
@@ -39,11 +41,20 @@ type Config struct {
 	Timeline uint64             `json:"timeline" toml:"timeline"` // seed of the timeline
 	Seed     uint64             `json:"seed" toml:"seed"`         // of the run
 
-	Hidden    []int         `json:"hidden" toml:"hidden"` // widths of the MLP's hidden layers
+	// Model is "mlp" (empty too) with Hidden, or "resnet18" with Width channels in its stem (0: 64);
+	// Release takes the released code's variant of it (PROTOCOL §2).
+	Model   string `json:"model,omitempty" toml:"model"`
+	Hidden  []int  `json:"hidden,omitempty" toml:"hidden"` // widths of the MLP's hidden layers
+	Width   int    `json:"width,omitempty" toml:"width"`
+	Release bool   `json:"release,omitempty" toml:"release"`
+
 	Shared    SharedParams  `json:"shared" toml:"shared"` // which parameters are in J
 	Batch     int           `json:"batch" toml:"batch"`
 	Optimizer Optimizer     `json:"optimizer" toml:"optimizer"`
 	Memory    memory.Config `json:"memory" toml:"memory"`
+	// Edit is memory editing; ExtraUpdate the control that makes a second update per step instead.
+	Edit        Edit `json:"edit,omitzero" toml:"edit"`
+	ExtraUpdate bool `json:"extra_update,omitempty" toml:"extra_update"`
 	// EvalEvery adds evaluations every so many steps to those at the tasks' ends.
 	EvalEvery int `json:"eval_every,omitempty" toml:"eval_every"`
 }
@@ -62,11 +73,16 @@ func DefaultConfig(dataset string) Config {
 	switch dataset {
 	case "mnist", "mnist-test80", "cifar-10":
 		c.MinClasses, c.MaxClasses = 1, 3
+		if dataset == "cifar-10" {
+			c.Model, c.Hidden = "resnet18", nil
+		}
 	case "cifar-100":
 		c.Tasks, c.Optimizer.LR, c.Memory.Budget = 20, 0.0004, 30
+		c.Model, c.Hidden = "resnet18", nil
 	case "tiny-imagenet":
 		c.Tasks, c.MinClasses, c.MaxClasses = 20, 6, 20
 		c.Optimizer.LR, c.Memory.Budget = 0.0005, 15
+		c.Model, c.Hidden = "resnet18", nil
 	case "glyphs":
 		c.Batch = 32 // few images: smaller batches give each task enough steps to learn
 	}
@@ -155,8 +171,16 @@ func (c Config) Validate() error {
 		return fmt.Errorf("config: train_per_class %d is negative", c.TrainPerClass)
 	case c.EvalEvery < 0:
 		return fmt.Errorf("config: eval_every %d is negative", c.EvalEvery)
-	case len(c.Hidden) == 0 || len(c.Hidden) > 64:
+	case c.Model != "" && c.Model != "mlp" && c.Model != "resnet18":
+		return fmt.Errorf("config: model %q is neither \"mlp\" nor \"resnet18\"", c.Model)
+	case c.mlp() && (len(c.Hidden) == 0 || len(c.Hidden) > 64):
 		return fmt.Errorf("config: %d hidden layers; the MLP takes 1 to 64", len(c.Hidden))
+	case c.mlp() && (c.Width != 0 || c.Release):
+		return errors.New("config: width and release belong to model = \"resnet18\"")
+	case !c.mlp() && len(c.Hidden) != 0:
+		return errors.New("config: hidden layers belong to model = \"mlp\"; a resnet18 has a width")
+	case c.Width < 0 || c.Width > 1<<12:
+		return fmt.Errorf("config: width %d is outside 0…4096", c.Width)
 	case c.Kind != scenario.Parallel && c.Kind != scenario.Serial && c.Kind != scenario.AllAtOnce:
 		return fmt.Errorf("config: kind %q is none of %q, %q, %q", c.Kind, scenario.Parallel, scenario.Serial, scenario.AllAtOnce)
 	case c.MinClasses < 1 || c.MaxClasses < c.MinClasses:
@@ -169,7 +193,7 @@ func (c Config) Validate() error {
 			return fmt.Errorf("config: a hidden layer of %d; want 1…65536", h)
 		}
 	}
-	if err := c.Optimizer.validate(); err != nil {
+	if err := errors.Join(c.Optimizer.validate(), c.Edit.validate()); err != nil {
 		return fmt.Errorf("config: %w", err)
 	}
 	for name, v := range c.Params {
@@ -177,8 +201,12 @@ func (c Config) Validate() error {
 			return fmt.Errorf("config: parameter %s is %g, which a result file cannot hold; write it as text, \"%g\"", name, x, x)
 		}
 	}
-	if _, err := method.New(c.Method, c.Params); err != nil {
+	m, err := method.New(c.Method, c.Params)
+	if err != nil {
 		return fmt.Errorf("config: %w", err)
+	}
+	if m.Info().Direct && c.ExtraUpdate {
+		return fmt.Errorf("config: extra_update repeats a step by its weights; %s gives a direction instead", c.Method)
 	}
 	if c.Scenario != nil {
 		if err := c.Scenario.Validate(); err != nil {
@@ -186,6 +214,18 @@ func (c Config) Validate() error {
 		}
 	}
 	return c.Memory.Validate()
+}
+
+func (c Config) mlp() bool { return c.Model == "" || c.Model == "mlp" }
+
+// network builds the model for a data set.
+func (c Config) network(d *datasets.Dataset, outputs int) (model.Model, error) {
+	if c.mlp() {
+		return model.NewMLP(d.ImageSize(), c.Hidden, outputs)
+	}
+	return model.NewResNet18(model.ResNetConfig{
+		Height: d.Height, Width: d.Width, Channels: d.Channels, Base: c.Width, Outputs: outputs, Release: c.Release,
+	})
 }
 
 // ID is the experiment's name in file names: the beginning of the hash of its configuration.

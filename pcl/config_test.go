@@ -45,14 +45,17 @@ func TestParseConfig(t *testing.T) {
 dataset = "cifar-100"
 method = "mgda"
 increment = "class"
+model = "mlp"
 hidden = [32]
 seed = 7
 params = { norm = "l2" }
 optimizer = { name = "sgd", lr = 0.1 }
+edit = { eta = 0.01, max_drift = 0.1, aim = "ascend" }
 memory = { policy = "fixed_total", budget = 300 }
 `)
 	want := DefaultConfig("cifar-100")
 	want.Method, want.Params, want.Increment, want.Hidden, want.Seed = "mgda", map[string]any{"norm": "l2"}, "class", []int{32}, 7
+	want.Model, want.Edit = "mlp", Edit{Eta: 0.01, MaxDrift: 0.1, Aim: "ascend"}
 	want.Optimizer.Name, want.Optimizer.LR = "sgd", 0.1
 	want.Memory.Policy, want.Memory.Budget = "fixed_total", 300
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
@@ -108,6 +111,15 @@ func TestValidateConfig(t *testing.T) {
 		`unknown method "x"`:   func(c *Config) { c.Method = "x" },
 		`no parameter "sigma"`: func(c *Config) { c.Params = map[string]any{"sigma": 1.0} },
 		"write it as text":     func(c *Config) { c.Params = map[string]any{"tau": math.Inf(1)} },
+		`model "vgg"`:          func(c *Config) { c.Model = "vgg" },
+		"belong to model":      func(c *Config) { c.Width = 8 },
+		"a resnet18 has a":     func(c *Config) { c.Model = "resnet18" },
+		"width -1":             func(c *Config) { c.Model, c.Hidden, c.Width = "resnet18", nil, -1 },
+		"edit eta -1":          func(c *Config) { c.Edit.Eta = -1 },
+		`edit aim "up"`:        func(c *Config) { c.Edit.Aim = "up" },
+		"edit every -2":        func(c *Config) { c.Edit.Every = -2 },
+		"edit max_drift NaN":   func(c *Config) { c.Edit.MaxDrift = math.NaN() },
+		"repeats a step":       func(c *Config) { c.Method, c.ExtraUpdate = "graddrop", true },
 		"schema 0":             func(c *Config) { c.Scenario = new(scenario.Scenario) },
 	} {
 		c := DefaultConfig("glyphs")
@@ -146,8 +158,12 @@ func alter(t *testing.T, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
 		v.SetString(v.String() + "x")
+	case reflect.Bool:
+		v.SetBool(!v.Bool())
 	case reflect.Int:
 		v.SetInt(v.Int() + 1)
+	case reflect.Float64:
+		v.SetFloat(v.Float() + 1)
 	case reflect.Uint64:
 		v.SetUint(v.Uint() + 1)
 	case reflect.Map:

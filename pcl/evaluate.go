@@ -6,6 +6,7 @@ import (
 	"github.com/gomlx/compute"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
+	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
 // Evaluate returns the accuracy, in [0,1], of a task on its test samples: predictions choose among
@@ -17,6 +18,9 @@ func (l *Learner) Evaluate(id int) (float64, error) {
 	t := l.tasks[id-1]
 	if t.Test == nil || t.Test.Len() == 0 {
 		return 0, fmt.Errorf("pcl: evaluate: task %d (%s) was attached without test samples", id, t.Name)
+	}
+	if err := l.prepare(); err != nil {
+		return 0, fmt.Errorf("pcl: evaluate task %d: %w", id, err)
 	}
 	right := 0
 	b := newHostBatch(l.options.Batch, l.options.Model.Inputs())
@@ -38,28 +42,56 @@ func (l *Learner) countRight(t *task, b *hostBatch, from int) (int, error) {
 		b.Class[i] = t.Test.Sample(from+i, b.X[i*width:(i+1)*width])
 		b.task[i] = t.id
 	}
-	if err := b.target(l.slots); err != nil {
-		return 0, err
+	right := 0
+	if own, ok := method.As[method.Predictor](l.options.Method); ok {
+		classes, err := own.Predict(lab{l}, b.items())
+		if err == nil && len(classes) != b.N {
+			err = fmt.Errorf("method %s predicted %d classes for %d samples", l.options.Method.Info().Name, len(classes), b.N)
+		}
+		for i, c := range classes {
+			if c == b.Class[i] {
+				right++
+			}
+		}
+		return right, err
 	}
-	in, err := b.upload(l.options.Backend)
-	if err != nil {
-		return 0, err
+	predicted, err := l.predictAt(l.theta, b)
+	for i, o := range predicted {
+		if o == b.output[i] {
+			right++
+		}
 	}
-	defer program.Free(in...)
-	out, err := l.programs.predict.Call(append([]compute.Buffer{l.theta}, in...)...)
+	return right, err
+}
+
+// prepare lets a method that predicts by a rule of its own get ready, once for each θ.
+func (l *Learner) prepare() error {
+	own, ok := method.As[method.Predictor](l.options.Method)
+	if !ok || l.prepared == l.step+1 {
+		return nil
+	}
+	l.prepared = l.step + 1
+	return own.Prepare(lab{l})
+}
+
+// predictAt returns the output that each sample of a batch is assigned to. The batch need not have been
+// aimed with the outputs that the method trains on.
+func (l *Learner) predictAt(theta compute.Buffer, b *hostBatch) ([]int32, error) {
+	if err := b.target(l.slots, false); err != nil {
+		return nil, err
+	}
+	p, err := l.programs.predict(lossOf(l.options.Method, method.Memory))
 	if err != nil {
-		return 0, err
+		return nil, err
+	}
+	out, err := l.look(p, theta, b, false)
+	if err != nil {
+		return nil, err
 	}
 	defer program.Free(out...)
 	predicted := make([]int32, len(b.Class))
 	if err := program.ToHost(predicted, out[0]); err != nil {
-		return 0, err
+		return nil, err
 	}
-	right := 0
-	for i := range b.N {
-		if predicted[i] == b.output[i] {
-			right++
-		}
-	}
-	return right, nil
+	return predicted[:b.N], nil
 }

@@ -6,35 +6,83 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
+	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
 // batchInputs lists the parameters of the programs that see a batch: θ, the pixels, and the targets
-// of [hostBatch], one row for each of lo, hi, label and valid.
-func (p *programs) batchInputs() []program.Input {
-	return []program.Input{
+// of [hostBatch], one row for each of its parts; then, where asked for, a reference for each output.
+func (p *programs) batchInputs(reference bool) []program.Input {
+	in := []program.Input{
 		{Name: "theta", Shape: shapes.Make(dtypes.Float32, p.total())},
 		{Name: "x", Shape: shapes.Make(dtypes.Float32, p.batch, p.model.Inputs())},
 		{Name: "targets", Shape: shapes.Make(dtypes.Int32, targetRows, p.batch)},
 	}
+	if reference {
+		in = append(in, program.Input{Name: "reference", Shape: shapes.Make(dtypes.Float32, p.batch, p.model.Outputs())})
+	}
+	return in
 }
 
-// buildGradient gives one stream's gradient of all parameters, flat, and its loss: the mean over the
-// samples that are no padding.
-func (p *programs) buildGradient(in []*graph.Node) []*graph.Node {
-	parts := p.model.Layout().Split(in[0])
-	logits := p.model.Forward(model.Pass{Params: primal(parts), X: model.Dual{Value: in[1]}}).Logits
-	valid := graph.ConvertDType(p.target(in[2], 3), dtypes.Float32)
-	loss := model.CrossEntropy(logits, model.Targets{
-		Lo: p.target(in[2], 0), Hi: p.target(in[2], 1), Label: p.target(in[2], 2),
-		Weight: graph.Div(valid, graph.ReduceAllSum(valid)),
-	}).Value
-	return []*graph.Node{model.Join(graph.Gradient(loss, parts...)), loss}
+// evaluationInputs adds the running statistics, which take the place of the batch's own.
+func (p *programs) evaluationInputs(reference bool) []program.Input {
+	in := p.batchInputs(reference)
+	if n := p.model.Layout().StatsTotal; n > 0 {
+		in = append(in, program.Input{Name: "statistics", Shape: shapes.Make(dtypes.Float32, n)})
+	}
+	return in
 }
 
-func (p *programs) buildPredict(in []*graph.Node) []*graph.Node {
-	logits := p.model.Forward(model.Pass{Params: primal(p.model.Layout().Split(in[0])), X: model.Dual{Value: in[1]}}).Logits
-	return []*graph.Node{model.Predict(logits.Value, p.target(in[2], 0), p.target(in[2], 1))}
+// gradient returns the program (θ, x, targets[, reference]) → (gradient of all parameters, flat;
+// loss[; statistics of the batch]) of one row: of the mean loss over the samples that are no padding.
+func (p *programs) gradient(l method.Loss) (*program.Program, error) {
+	return p.lazy(programKey{"gradient", l, 0}, p.batchInputs(referenced(l)), func(in []*graph.Node) []*graph.Node {
+		parts := p.model.Layout().Split(in[0])
+		pass := p.open(in, parts, nil)
+		loss := graph.ReduceAllSum(graph.Mul(pass.losses(l).Value, pass.weight))
+		out := []*graph.Node{model.Join(graph.Gradient(loss, parts...)), loss}
+		if stats := pass.out.Stats; len(stats) > 0 {
+			out = append(out, model.Join(stats))
+		}
+		return out
+	})
+}
+
+// pass is a forward computation with what its losses need.
+type pass struct {
+	programs  *programs
+	params    []model.Dual
+	targets   *graph.Node // [targetRows, B]
+	reference *graph.Node
+	weight    *graph.Node // [B]
+	out       model.Output
+}
+
+// open builds the forward computation of a program's inputs (θ, x, targets[, reference]).
+func (p *programs) open(in, parts, running []*graph.Node) *pass {
+	return p.forward(in, primal(parts), running)
+}
+
+// forward is open for parameters that may have tangents.
+func (p *programs) forward(in []*graph.Node, params []model.Dual, running []*graph.Node) *pass {
+	s := &pass{programs: p, params: params, targets: in[2]}
+	if len(in) > 3 {
+		s.reference = in[3]
+	}
+	valid := graph.ConvertDType(p.target(in[2], targetValid), dtypes.Float32)
+	s.weight = graph.Div(valid, graph.ReduceAllSum(valid))
+	s.out = p.model.Forward(model.Pass{Params: s.params, X: model.Dual{Value: in[1]}, Weight: s.weight, Running: running})
+	return s
+}
+
+// evaluate is open with running statistics, the last input where the model has any.
+func (p *programs) evaluate(in []*graph.Node) *pass {
+	var running []*graph.Node
+	if p.model.Layout().StatsTotal > 0 {
+		last := len(in) - 1
+		running, in = p.model.Layout().SplitStats(in[last]), in[:last]
+	}
+	return p.open(in, p.model.Layout().Split(in[0]), running)
 }
 
 // target is one row of the targets, [B].

@@ -1,8 +1,6 @@
 package pcl
 
 import (
-	"fmt"
-
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/graph"
 
@@ -12,10 +10,7 @@ import (
 // gram returns the program that maps K flat gradients to the K(K+1)/2 entries of JJᵀ, row by row
 // below the diagonal.
 func (p *programs) gram(k int) (*program.Program, error) {
-	if g := p.grams[k]; g != nil {
-		return g, nil
-	}
-	g, err := program.Compile(p.backend, &p.counter, fmt.Sprintf("gram-%d", k), p.gradientInputs(k), func(rows []*graph.Node) []*graph.Node {
+	return p.lazy(programKey{name: "gram", rows: k}, p.gradientInputs(k), func(rows []*graph.Node) []*graph.Node {
 		var entries []*graph.Node
 		for i := range rows {
 			for j := range i + 1 {
@@ -24,8 +19,6 @@ func (p *programs) gram(k int) (*program.Program, error) {
 		}
 		return []*graph.Node{graph.Concatenate(entries, 0)}
 	})
-	p.grams[k] = g
-	return g, err
 }
 
 // lanes is how many float32 partial sums an inner product runs in before it goes on in float64:

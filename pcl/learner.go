@@ -46,9 +46,21 @@ type Options struct {
 	Batch     int // samples of each stream in a step
 	Memory    memory.Config
 	Seed      uint64
+	// Edit is memory editing; the zero value edits nothing.
+	Edit Edit
+	// ExtraUpdate makes a second update in each step, with the same weights from the same batches: the
+	// control for what memory editing gains (METHODS §8).
+	ExtraUpdate bool
+	// Image is the shape of a sample, for methods that cut and mix images; zero: one row of pixels.
+	Image Image
 	// Programs, if set, shares compiled programs with other learners on the same Backend.
 	Programs *Programs
 }
+
+// Image is the shape of a sample: rows of pixels, each of the channels' values in turn.
+type Image struct{ Height, Width, Channels int }
+
+func (i Image) size() int { return i.Height * i.Width * i.Channels }
 
 func (o Options) validate() error {
 	switch {
@@ -60,6 +72,8 @@ func (o Options) validate() error {
 		return errors.New("pcl: Options.Model is missing")
 	case o.Method == nil:
 		return errors.New("pcl: Options.Method is missing: method.New makes one by its name")
+	case o.Image.size() != o.Model.Inputs():
+		return fmt.Errorf("pcl: images of %d×%d×%d for a model of %d inputs", o.Image.Height, o.Image.Width, o.Image.Channels, o.Model.Inputs())
 	case o.Batch < 1:
 		return fmt.Errorf("pcl: batch size %d must be positive", o.Batch)
 	case o.Increment != scenario.TaskIncremental && o.Increment != scenario.ClassIncremental:
@@ -67,7 +81,7 @@ func (o Options) validate() error {
 	case o.Params != Shared && o.Params != Backbone && o.Params != All:
 		return fmt.Errorf("pcl: params %q is none of %q, %q, %q", o.Params, Shared, Backbone, All)
 	}
-	if err := o.Optimizer.validate(); err != nil {
+	if err := errors.Join(o.Optimizer.validate(), o.Edit.validate()); err != nil {
 		return fmt.Errorf("pcl: %w", err)
 	}
 	return o.Memory.Validate()
@@ -102,11 +116,20 @@ type Learner struct {
 	state    []compute.Buffer // the optimiser's
 	gram     gramMaker
 
-	tasks  []*task // by arrival; index = id − 1
-	rows   []row   // workspace of Step
-	memBuf *hostBatch
-	step   int // steps made
-	update int // updates made: Adam's t
+	tasks    []*task      // by arrival; index = id − 1
+	rows     []row        // of the step being made
+	replayed []*hostBatch // workspace of the memory's rows
+	sample   *hostBatch   // workspace of lab
+	step     int          // steps made
+	update   int          // updates made: Adam's t
+
+	statistics      []float32               // running, by model.Layout.Stats; nil without any
+	remembered      compute.Buffer          // θ when the method last asked to remember it
+	rememberedTasks []int                   // those that were over then
+	aheadTheta      compute.Buffer          // of the last virtual step
+	apart           [2]compute.Buffer       // a network trained apart, and its momentum
+	export          func(*StepReport) error // sees a step before its rows are freed; nil: nobody does
+	prepared        int                     // steps made when the method last prepared to predict, plus 1
 }
 
 // task is an attached stream.
@@ -125,16 +148,19 @@ func NewLearner(o Options) (*Learner, error) {
 	if o.Params == "" {
 		o.Params = Shared
 	}
+	if o.Image == (Image{}) && o.Model != nil {
+		o.Image = Image{Height: 1, Width: o.Model.Inputs(), Channels: 1}
+	}
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	o.Optimizer = o.Optimizer.withDefaults()
+	o.Optimizer, o.Edit = o.Optimizer.withDefaults(), o.Edit.withDefaults()
 	l := &Learner{
 		options: o,
 		slots:   newSlots(o.Increment, o.Model.Outputs()),
 		rng:     seed.New(o.Seed, "method"),
-		memBuf:  newHostBatch(o.Batch, o.Model.Inputs()),
 	}
+	l.resetStatistics()
 	var err error
 	if l.memory, err = memory.NewStore(o.Memory, o.Seed); err != nil {
 		return nil, err
@@ -153,6 +179,13 @@ func NewLearner(o Options) (*Learner, error) {
 		return nil, fmt.Errorf("pcl: %w", err)
 	}
 	return l, nil
+}
+
+// resetStatistics sets the running statistics to those before any batch.
+func (l *Learner) resetStatistics() {
+	if l.options.Model.Layout().StatsTotal > 0 {
+		l.statistics = l.options.Model.Layout().InitStats()
+	}
 }
 
 // setParameters uploads θ and the optimiser's state; nil state is zero.
@@ -179,8 +212,8 @@ func (l *Learner) setParameters(theta []float32, state [][]float32) error {
 
 // Close releases what the learner holds on the device. The backend stays open.
 func (l *Learner) Close() {
-	program.Free(append(l.state, l.theta)...)
-	l.theta, l.state = nil, nil
+	program.Free(append(l.state, l.theta, l.remembered, l.aheadTheta, l.apart[0], l.apart[1])...)
+	l.theta, l.state, l.remembered, l.aheadTheta, l.apart = nil, nil, nil, nil, [2]compute.Buffer{}
 	if l.own != nil {
 		l.own.Close()
 	}
@@ -204,9 +237,21 @@ func (l *Learner) Attach(t Task) (id int, err error) {
 	if err := l.slots.add(id, t.Classes); err != nil {
 		return 0, fmt.Errorf("pcl: %w", err)
 	}
-	a.reservoir = memory.NewReservoir(id, l.memory.Quota(len(t.Classes)), l.options.Seed)
+	a.reservoir = memory.NewReservoir(id, l.pool(len(t.Classes)), l.options.Seed)
 	l.tasks = append(l.tasks, a)
 	return id, nil
+}
+
+// pool is how many candidates of each class are collected while a task of so many classes runs.
+func (l *Learner) pool(classes int) int {
+	if _, ok := method.As[method.Keeper](l.options.Method); ok {
+		return 0
+	}
+	quota := l.memory.Quota(classes)
+	if c, ok := method.As[method.Curator](l.options.Method); ok && quota > 0 {
+		return c.Pool(quota)
+	}
+	return quota
 }
 
 // Warm compiles what steps of up to k rows need, so that no later step waits for it.

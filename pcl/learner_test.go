@@ -20,9 +20,9 @@ import (
 // smallLearner has a 64-16-8 MLP with 6 outputs.
 func smallLearner(t testing.TB, b *backend.Backend, name string, o Options) *Learner {
 	t.Helper()
-	m, err := method.New(name, nil)
-	if err != nil {
-		t.Fatal(err)
+	m := o.Method // "" takes the given one
+	if name != "" {
+		m = newMethod(t, name, nil)
 	}
 	net, err := model.NewMLP(64, []int{16, 8}, 6)
 	if err != nil {
@@ -45,6 +45,15 @@ func smallLearner(t testing.TB, b *backend.Backend, name string, o Options) *Lea
 	}
 	t.Cleanup(l.Close)
 	return l
+}
+
+func newMethod(t testing.TB, name string, params map[string]any) method.Method {
+	t.Helper()
+	m, err := method.New(name, params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }
 
 func blobTask(t testing.TB, d *datasets.Dataset, id int, classes ...int) Task {
@@ -174,12 +183,25 @@ func TestUpdateIsWeightedSum(t *testing.T) {
 	})
 }
 
+// gather puts the rows of the next step in place.
+func gather(t *testing.T, l *Learner) {
+	t.Helper()
+	rows, err := l.memoryRows()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.rows = append(rows, l.taskRows()...)
+	for _, r := range l.rows {
+		if err := l.aim(r.batch, r.loss); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // gradients computes each stream's gradient of the batch that the next step will use.
 func gradients(t *testing.T, l *Learner) [][]float32 {
 	t.Helper()
-	if err := l.collect(); err != nil {
-		t.Fatal(err)
-	}
+	gather(t, l)
 	var out [][]float32
 	for i := range l.rows {
 		if err := l.differentiate(&l.rows[i]); err != nil {
@@ -221,9 +243,7 @@ func TestGramPathsAgree(t *testing.T) {
 		for id := 1; id <= 3; id++ {
 			attach(t, l, blobTask(t, d, id, 2*id-2, 2*id-1))
 		}
-		if err := l.collect(); err != nil {
-			t.Fatal(err)
-		}
+		gather(t, l)
 		host, device := &hostGram{shared: l.programs.shared}, &deviceGram{programs: l.programs}
 		host.begin(3)
 		device.begin(3)

@@ -6,8 +6,10 @@ import (
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/graph"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
+	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
@@ -21,11 +23,30 @@ type programs struct {
 	shared  int // leading parameters that are in J
 	batch   int
 	rule    optimizerRule
+	made    map[programKey]*program.Program
+}
 
-	gradient *program.Program
-	predict  *program.Program
-	grams    map[int]*program.Program
-	updates  map[int]*program.Program
+// programKey tells programs apart: what they do, for which loss, on how many rows.
+type programKey struct {
+	name string
+	loss method.Loss
+	rows int
+}
+
+// lazy returns the program of a key, compiled at its first use.
+func (p *programs) lazy(key programKey, in []program.Input, build func(in []*graph.Node) []*graph.Node) (*program.Program, error) {
+	if made := p.made[key]; made != nil {
+		return made, nil
+	}
+	name := key.name
+	if key.rows > 0 {
+		name = fmt.Sprintf("%s-%d", name, key.rows)
+	}
+	made, err := program.Compile(p.backend, &p.counter, name, in, build)
+	if err == nil {
+		p.made[key] = made
+	}
+	return made, err
 }
 
 // Programs keeps what was compiled on one backend, so that learners of equal model, batch size and
@@ -54,25 +75,19 @@ func (p *Programs) set(o Options) (*programs, error) {
 	if set := p.sets[key]; set != nil {
 		return set, nil
 	}
-	set, err := newPrograms(p.backend, o.Model, o.shared(), o.Batch, o.Optimizer.rule())
-	if err != nil {
+	set := &programs{
+		backend: p.backend, model: o.Model, shared: o.shared(), batch: o.Batch, rule: o.Optimizer.rule(),
+		made: map[programKey]*program.Program{},
+	}
+	loss := lossOf(o.Method, method.Memory)
+	if _, err := set.gradient(loss); err != nil {
+		return nil, err
+	}
+	if _, err := set.predict(loss); err != nil {
 		return nil, err
 	}
 	p.sets[key] = set
 	return set, nil
-}
-
-func newPrograms(backend compute.Backend, m model.Model, shared, batch int, rule optimizerRule) (*programs, error) {
-	p := &programs{
-		backend: backend, model: m, shared: shared, batch: batch, rule: rule,
-		grams: map[int]*program.Program{}, updates: map[int]*program.Program{},
-	}
-	var err error
-	if p.gradient, err = program.Compile(backend, &p.counter, "gradient", p.batchInputs(), p.buildGradient); err != nil {
-		return nil, err
-	}
-	p.predict, err = program.Compile(backend, &p.counter, "predict", p.batchInputs(), p.buildPredict)
-	return p, err
 }
 
 func (p *programs) total() int { return p.model.Layout().Total }
@@ -87,12 +102,7 @@ func (p *programs) gradientInputs(k int) []program.Input {
 
 // close releases the compiled code.
 func (p *programs) close() {
-	p.gradient.Close()
-	p.predict.Close()
-	for _, g := range p.grams {
-		g.Close()
-	}
-	for _, u := range p.updates {
-		u.Close()
+	for _, made := range p.made {
+		made.Close()
 	}
 }

@@ -48,6 +48,9 @@ func (r *recorder) write(s *StepReport) error {
 	line := results.Record{
 		Step: s.Step, IDs: s.IDs, Losses: s.Losses, Gram: s.Gram, Weights: s.Weights, NormD: s.NormD,
 	}
+	if e := s.Edit; e != nil {
+		line.Edit = &results.Edit{Samples: len(e.Indices), Phi: e.Phi, Change: e.Change}
+	}
 	if c := s.Outcome.Certificate; c != nil {
 		line.Sigma, line.Lambda, line.Slacks, line.Gap, line.Status = c.Sigma, c.Lambda, c.Slacks, c.Gap, c.Status.String()
 	}

@@ -22,12 +22,16 @@ func (r *runner) result() (*results.Run, error) {
 	out := &results.Run{
 		Schema: results.Schema, ID: r.config.ID(),
 		Method: r.config.Method, MethodTitle: r.learner.options.Method.Info().Title, Params: r.config.Params,
+		Variant: r.config.variant(),
 		Dataset: r.config.Dataset, Increment: string(r.config.Increment),
 		LabelSet: r.config.LabelSet, Timeline: r.config.Timeline, Seed: r.config.Seed, Config: config,
 		Steps: r.learner.Steps(), Tasks: r.state.Tasks, Curve: r.state.Curve, Skipped: r.state.Skipped,
-		ModelSHA256:  checkpoint.Sum(theta),
+		ModelSHA256:  modelSum(theta, r.learner.statistics),
 		MemorySHA256: checkpoint.Sum(r.learner.memory.Pixels()),
 		Measured:     r.measured(),
+	}
+	if mean, largest, n := r.learner.memory.Drift(); n > 0 {
+		out.Drift = &results.Drift{Samples: n, Mean: mean, Max: largest}
 	}
 	for _, k := range r.state.PerK {
 		if k.Steps > 0 {
@@ -41,6 +45,13 @@ func (r *runner) result() (*results.Run, error) {
 	}
 	out.F = out.A - out.AFirst
 	return out, nil
+}
+
+func modelSum(theta, statistics []float32) string {
+	if statistics == nil {
+		return checkpoint.Sum(theta)
+	}
+	return checkpoint.Sum(theta, statistics)
 }
 
 func (r *runner) measured() results.Measured {

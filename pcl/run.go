@@ -13,7 +13,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
-	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
@@ -39,6 +38,9 @@ type RunOptions struct {
 	Keep            int
 	// Record writes one line per step to records.jsonl in Dir.
 	Record bool
+	// RecordArrays writes the batches and parameters of the first so many steps to [ArraysDir] in Dir, for
+	// other implementations to compute them again.
+	RecordArrays int
 	// Progress, if set, is called after each step.
 	Progress func(Progress)
 }
@@ -78,6 +80,9 @@ func Run(ctx context.Context, c Config, o RunOptions) (*results.Run, error) {
 		}
 	}
 	if err := r.openRecords(); err != nil {
+		return nil, err
+	}
+	if err := r.beginArrays(); err != nil {
 		return nil, err
 	}
 	if err := r.learner.Warm(r.scenario.MaxStreams()); err != nil {
@@ -138,7 +143,7 @@ func newRunner(c Config, o RunOptions) (*runner, error) {
 	if o.Keep == 0 {
 		o.Keep = 3
 	}
-	if o.Dir == "" && (o.Resume || o.Record || o.CheckpointEvery > 0) {
+	if o.Dir == "" && (o.Resume || o.Record || o.RecordArrays > 0 || o.CheckpointEvery > 0) {
 		return nil, errors.New("pcl: resuming, recording and checkpoints need RunOptions.Dir")
 	}
 	s, err := NewScenario(c, o.Dataset)
@@ -182,7 +187,7 @@ func (r *runner) newLearner() (*Learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	net, err := model.NewMLP(r.options.Dataset.ImageSize(), r.config.Hidden, r.outputs())
+	net, err := r.config.network(r.options.Dataset, r.outputs())
 	if err != nil {
 		return nil, err
 	}
@@ -191,6 +196,8 @@ func (r *runner) newLearner() (*Learner, error) {
 		Increment: r.config.Increment, Params: r.config.Shared,
 		Optimizer: r.config.Optimizer, Batch: r.config.Batch,
 		Memory: r.config.Memory, Seed: r.config.Seed, Programs: r.options.Programs,
+		Edit: r.config.Edit, ExtraUpdate: r.config.ExtraUpdate,
+		Image: Image{r.options.Dataset.Height, r.options.Dataset.Width, r.options.Dataset.Channels},
 	})
 }
 
@@ -272,7 +279,7 @@ func (r *runner) observe(s *StepReport) error {
 		r.state.Skipped += len(s.IDs)
 	}
 	for i, id := range s.IDs {
-		if id == method.Memory {
+		if id <= method.Memory {
 			continue
 		}
 		t := &r.state.Tasks[id-1]

@@ -82,3 +82,35 @@ func (s *slots) classes(task int) []int {
 	slices.Sort(out)
 	return out
 }
+
+// span returns the range of a task's own outputs.
+func (s *slots) span(task int) (lo, hi int32) {
+	if s.increment != scenario.ClassIncremental {
+		return s.competing(task)
+	}
+	lo = int32(s.used)
+	for _, o := range s.tasks[task].output {
+		lo, hi = min(lo, int32(o)), max(hi, int32(o)+1)
+	}
+	return lo, hi
+}
+
+// contiguous says whether a task's outputs are all of its span, which margins between tasks need.
+func (s *slots) contiguous(task int) bool {
+	lo, hi := s.span(task)
+	return int(hi-lo) == len(s.tasks[task].output)
+}
+
+// among lists the classes that a sample of the task is told apart from, by output.
+func (s *slots) among(task int) []int {
+	lo, hi := s.competing(task)
+	classes := make([]int, hi-lo)
+	outputs := s.shared
+	if s.increment != scenario.ClassIncremental {
+		outputs = s.tasks[task].output
+	}
+	for class, o := range outputs {
+		classes[o-int(lo)] = class
+	}
+	return classes
+}

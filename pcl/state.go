@@ -23,6 +23,8 @@ type learnerState struct {
 	Rule   json.RawMessage `json:"rule,omitempty"` // the method's state
 	Memory memory.State    `json:"memory"`
 	Tasks  []taskState     `json:"tasks"`
+	// Remembered lists the tasks that were over when θ was last remembered; null if it was not.
+	Remembered []int `json:"remembered,omitempty"`
 }
 
 type taskState struct {
@@ -35,8 +37,8 @@ type taskState struct {
 	Repeat    bool                   `json:"repeat,omitempty"`
 }
 
-// arrays are named: "theta", "memory", the optimiser's slots, and per running task
-// "reservoir/ID" and "batch/ID".
+// arrays are named: "theta", "memory", "memory/logits", "memory/origin", "statistics", "remembered", the optimiser's
+// slots, and per running task "reservoir/ID" and "batch/ID".
 func taskArray(kind string, id int) string { return fmt.Sprintf("%s/%d", kind, id) }
 
 // Save writes everything the learner remembers to one file, under a temporary name that is then
@@ -81,9 +83,7 @@ func (l *Learner) snapshot() (checkpoint.File, error) {
 		return f, err
 	}
 	f.Arrays["memory"] = l.memory.Pixels()
-	if logits := l.memory.Logits(); logits != nil {
-		f.Arrays["memory/logits"] = logits
-	}
+	f.Arrays["memory/logits"], f.Arrays["memory/origin"] = l.memory.Extras()
 	for _, t := range l.tasks {
 		ts, err := t.snapshot(f.Arrays)
 		if err != nil {
@@ -93,6 +93,16 @@ func (l *Learner) snapshot() (checkpoint.File, error) {
 	}
 	if f.Arrays["theta"], err = l.Parameters(); err != nil {
 		return f, err
+	}
+	if l.statistics != nil {
+		f.Arrays["statistics"] = slices.Clone(l.statistics)
+	}
+	if l.remembered != nil {
+		values := make([]float32, len(f.Arrays["theta"]))
+		if err := program.ToHost(values, l.remembered); err != nil {
+			return f, err
+		}
+		f.Arrays["remembered"], s.Remembered = values, l.rememberedTasks
 	}
 	for i, name := range l.programs.rule.slots {
 		values := make([]float32, len(f.Arrays["theta"]))
@@ -155,7 +165,7 @@ func (l *Learner) restore(f checkpoint.File, attach func(id int) (Task, error)) 
 		}
 	}
 	var err error
-	if l.memory, err = memory.Restore(s.Memory, f.Arrays["memory"], f.Arrays["memory/logits"], l.options.Model.Inputs()); err != nil {
+	if l.memory, err = memory.Restore(s.Memory, f.Arrays["memory"], f.Arrays["memory/logits"], f.Arrays["memory/origin"], l.options.Model.Inputs()); err != nil {
 		return err
 	}
 	if err := l.restoreTasks(s.Tasks, f.Arrays, attach); err != nil {
@@ -165,7 +175,19 @@ func (l *Learner) restore(f checkpoint.File, attach func(id int) (Task, error)) 
 	for _, name := range l.programs.rule.slots {
 		moments = append(moments, f.Arrays[name])
 	}
-	l.step, l.update = s.Step, s.Update
+	if n := len(f.Arrays["statistics"]); n != len(l.statistics) {
+		return fmt.Errorf("%d running statistics, the model has %d", n, len(l.statistics))
+	}
+	copy(l.statistics, f.Arrays["statistics"])
+	if theta := f.Arrays["remembered"]; theta != nil {
+		if len(theta) != total {
+			return fmt.Errorf("remembered parameters: %d entries, the model has %d", len(theta), total)
+		}
+		if err := l.setRemembered(theta, s.Remembered); err != nil {
+			return err
+		}
+	}
+	l.step, l.update, l.prepared = s.Step, s.Update, 0
 	return l.setParameters(f.Arrays["theta"], moments)
 }
 

@@ -29,6 +29,8 @@ type StepReport struct {
 	// Rejected says that d was not finite, so that the step left everything as it was. Only methods
 	// that do not look at the gradients come to this; the others leave such streams out.
 	Rejected bool
+	// Edit tells of memory editing; nil where there was none.
+	Edit *EditReport
 	// Skipped lists streams whose loss or gradient was not finite and that were left out.
 	Skipped []int
 	// Ended lists the tasks whose last batch this was.
@@ -46,29 +48,43 @@ func (l *Learner) Step() (*StepReport, error) {
 	if !running {
 		return nil, ErrNoStream
 	}
-	if err := l.collect(); err != nil {
+	r, err := l.makeStep()
+	if err != nil {
 		return nil, fmt.Errorf("pcl: step %d: %w", l.step, err)
+	}
+	l.step++
+	return r, nil
+}
+
+func (l *Learner) makeStep() (*StepReport, error) {
+	tasks := l.taskRows()
+	for _, r := range tasks {
+		if err := l.aim(r.batch, r.loss); err != nil {
+			return nil, err
+		}
 	}
 	fetched := make(chan struct{})
 	go func() {
 		defer close(fetched)
 		l.lookAhead()
 	}()
-	r, err := l.train()
+	r, err := l.train(tasks)
 	l.gram.wait()
+	if err == nil && l.export != nil {
+		err = l.export(r)
+	}
 	for i := range l.rows {
-		program.Free(l.rows[i].gradient)
-		l.rows[i].gradient = nil
+		l.rows[i].free()
+	}
+	l.rows = nil
+	if keeper, ok := method.As[method.Keeper](l.options.Method); ok && err == nil {
+		err = keeper.Keep(lab{l})
 	}
 	<-fetched
 	if err == nil {
 		err = l.advance(r)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("pcl: step %d: %w", l.step, err)
-	}
-	l.step++
-	return r, nil
+	return r, err
 }
 
 // lookAhead shows the batches being trained on to the reservoirs and fetches the next ones.
@@ -94,10 +110,11 @@ func (l *Learner) advance(r *StepReport) error {
 		if t.err != io.EOF {
 			return fmt.Errorf("task %d (%s): %w", t.id, t.Name, t.err)
 		}
-		if err := l.memory.Add(t.reservoir.Items()); err != nil {
+		t.ended = true
+		if err := l.remember(t); err != nil {
 			return err
 		}
-		t.ended, t.current, t.spare, t.reservoir = true, nil, nil, nil
+		t.current, t.spare, t.reservoir = nil, nil, nil
 		if s, ok := method.As[method.Stateful](l.options.Method); ok {
 			s.End(t.id)
 		}
@@ -106,27 +123,31 @@ func (l *Learner) advance(r *StepReport) error {
 	return nil
 }
 
+// remember takes what is to be kept of a task that has ended into the memory.
+func (l *Learner) remember(t *task) error {
+	items := t.reservoir.Items()
+	if c, ok := method.As[method.Curator](l.options.Method); ok {
+		return c.Curate(lab{l}, t.id, items)
+	}
+	return l.memory.Add(items)
+}
+
 // train computes the gradients, asks the method for weights and updates the parameters.
-func (l *Learner) train() (*StepReport, error) {
+func (l *Learner) train(tasks []row) (*StepReport, error) {
 	r := &StepReport{Step: l.step}
+	if i, ok := method.As[method.Idler](l.options.Method); ok && i.Idle() {
+		return r, nil
+	}
 	info := l.options.Method.Info()
+	var gram []float64
+	var err error
 	if info.NeedsGram {
-		l.gram.begin(len(l.rows))
+		gram, err = l.differentiateAll(tasks)
+	} else {
+		_, err = l.differentiateAll(tasks)
 	}
-	for i := range l.rows {
-		if err := l.differentiate(&l.rows[i]); err != nil {
-			return nil, err
-		}
-		if info.NeedsGram {
-			l.gram.add(l.rows[i].gradient)
-		}
-	}
-	gram := []float64(nil)
-	if info.NeedsGram {
-		gram = make([]float64, len(l.rows)*len(l.rows))
-		if err := l.gram.finish(gram); err != nil {
-			return nil, err
-		}
+	if err != nil {
+		return nil, err
 	}
 	kept := l.finite(gram, r)
 	if len(kept) == 0 {
@@ -135,7 +156,16 @@ func (l *Learner) train() (*StepReport, error) {
 	r.Gram = submatrix(gram, len(l.rows), kept)
 	r.Weights = make([]float64, len(kept))
 	step := &method.Step{IDs: r.IDs, Losses: r.Losses, Gram: r.Gram, Rand: l.rng.Rand}
-	var err error
+	if info.NeedsRows {
+		if step.Rows, err = l.jacobian(kept); err != nil {
+			return nil, err
+		}
+	}
+	if info.NeedsCross {
+		if step.Cross, err = l.cross(kept); err != nil {
+			return nil, err
+		}
+	}
 	if r.Outcome, err = l.options.Method.Weights(step, r.Weights); err != nil {
 		return nil, err
 	}
@@ -144,28 +174,189 @@ func (l *Learner) train() (*StepReport, error) {
 			return nil, fmt.Errorf("method %s gave stream %d the weight %g", info.Name, r.IDs[i], w)
 		}
 	}
-	return r, l.apply(kept, r)
+	return r, l.conclude(kept, r)
+}
+
+// conclude makes the step whose weights are known, and what belongs to it: the memory's edit before or
+// after it, an extra update, the method's look at the new losses.
+func (l *Learner) conclude(kept []int, r *StepReport) error {
+	var target compute.Buffer
+	if l.edits(r) {
+		var err error
+		if target, err = l.target(kept, r); err != nil {
+			return err
+		}
+		defer program.Free(target)
+		if l.options.Edit.At == "pre" {
+			if err := l.editMemory(kept, r, target); err != nil {
+				return err
+			}
+		}
+	}
+	if err := l.apply(kept, r); err != nil || r.Rejected {
+		return err
+	}
+	if l.options.ExtraUpdate {
+		if err := l.again(kept, r); err != nil {
+			return err
+		}
+	}
+	if target != nil && l.options.Edit.At == "post" {
+		if err := l.renew(); err != nil {
+			return err
+		}
+		if err := l.editMemory(kept, r, target); err != nil {
+			return err
+		}
+	}
+	return l.follow(kept, r)
+}
+
+// again makes a second update with the same weights, from the same batches' gradients at the new θ.
+func (l *Learner) again(kept []int, r *StepReport) error {
+	if err := l.renew(); err != nil {
+		return err
+	}
+	rows := make([]compute.Buffer, len(kept))
+	for k, i := range kept {
+		rows[k] = l.rows[i].gradient
+	}
+	_, err := l.descend(r.Weights, rows)
+	return err
+}
+
+// renew computes the gradients of all rows at the θ of now.
+func (l *Learner) renew() error {
+	for i := range l.rows {
+		l.rows[i].free()
+		if err := l.differentiate(&l.rows[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// differentiateAll computes the gradients of a step's rows, the memory's first, and their Gram matrix
+// where the method asks for it. A method that chooses what is replayed sees the tasks' gradients first.
+func (l *Learner) differentiateAll(tasks []row) ([]float64, error) {
+	_, chooses := method.As[method.Replayer](l.options.Method)
+	l.rows = tasks
+	if chooses {
+		for i := range l.rows {
+			if err := l.differentiate(&l.rows[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if chooses || l.memory.Len() > 0 {
+		replayed, err := l.memoryRows()
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range replayed {
+			if err := l.aim(r.batch, r.loss); err != nil {
+				return nil, err
+			}
+		}
+		l.rows = append(replayed, l.rows...)
+	}
+	needsGram := l.options.Method.Info().NeedsGram
+	if needsGram {
+		l.gram.begin(len(l.rows))
+	}
+	for i := range l.rows {
+		if l.rows[i].gradient == nil {
+			if err := l.differentiate(&l.rows[i]); err != nil {
+				return nil, err
+			}
+		}
+		if needsGram {
+			l.gram.add(l.rows[i].gradient)
+		}
+	}
+	if !needsGram {
+		return nil, nil
+	}
+	gram := make([]float64, len(l.rows)*len(l.rows))
+	return gram, l.gram.finish(gram)
+}
+
+// aim sets what a batch should predict, for a loss.
+func (l *Learner) aim(b *hostBatch, loss method.Loss) error {
+	if loss.TaskMargin != 0 {
+		for _, id := range b.task[:b.N] {
+			if !l.slots.contiguous(id) {
+				return fmt.Errorf("method %s sets a margin around each task, but the outputs of task %d lie among those of others, since they share classes: set its task margin to 0", l.options.Method.Info().Name, id)
+			}
+		}
+	}
+	if err := b.target(l.slots, loss.Seen); err != nil {
+		return err
+	}
+	switch loss.Kind {
+	case method.StoredLogits:
+		b.refer(l.options.Model.Outputs())
+	case method.Sigmoid:
+		return l.teach(b)
+	}
+	return nil
 }
 
 // differentiate computes one stream's gradient and loss.
 func (l *Learner) differentiate(r *row) error {
-	in, err := r.batch.upload(l.options.Backend)
+	p, err := l.programs.gradient(r.loss)
 	if err != nil {
 		return err
+	}
+	if r.gradient, r.value, err = l.gradientAt(l.theta, p, r.batch, r.loss, true); err != nil {
+		return err
+	}
+	if !l.options.Method.Info().NeedsCross {
+		return nil
+	}
+	half := (r.batch.N + 1) / 2
+	for h := range r.halves {
+		for i := range r.batch.N {
+			r.batch.valid[i] = 0
+			if (i < half) == (h == 0) || r.batch.N == 1 {
+				r.batch.valid[i] = 1
+			}
+		}
+		if r.halves[h], _, err = l.gradientAt(l.theta, p, r.batch, r.loss, false); err != nil {
+			return err
+		}
+	}
+	for i := range r.batch.N {
+		r.batch.valid[i] = 1
+	}
+	return nil
+}
+
+// gradientAt runs a gradient program on a batch that has been aimed. With record, the batch's
+// statistics go into the running ones.
+func (l *Learner) gradientAt(theta compute.Buffer, p *program.Program, b *hostBatch, loss method.Loss, record bool) (compute.Buffer, float64, error) {
+	in, err := b.upload(l.options.Backend, referenced(loss))
+	if err != nil {
+		return nil, 0, err
 	}
 	defer program.Free(in...)
-	out, err := l.programs.gradient.Call(append([]compute.Buffer{l.theta}, in...)...)
+	out, err := p.Call(append([]compute.Buffer{theta}, in...)...)
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
-	r.gradient = out[0]
-	defer program.Free(out[1])
-	var loss [1]float32
-	if err := program.ToHost(loss[:], out[1]); err != nil {
-		return err
+	defer program.Free(out[1:]...)
+	if record && len(out) > 2 {
+		if err := l.runStatistics(out[2]); err != nil {
+			program.Free(out[0])
+			return nil, 0, err
+		}
 	}
-	r.loss = float64(loss[0])
-	return nil
+	var value [1]float32
+	if err := program.ToHost(value[:], out[1]); err != nil {
+		program.Free(out[0])
+		return nil, 0, err
+	}
+	return out[0], float64(value[0]), nil
 }
 
 // finite returns the indices of the rows whose loss and gradient are finite, and reports them and
@@ -173,7 +364,7 @@ func (l *Learner) differentiate(r *row) error {
 func (l *Learner) finite(gram []float64, r *StepReport) []int {
 	kept := make([]int, 0, len(l.rows))
 	for i, row := range l.rows {
-		v := row.loss
+		v := row.value
 		if gram != nil {
 			v += gram[i*len(l.rows)+i]
 		}
@@ -183,7 +374,7 @@ func (l *Learner) finite(gram []float64, r *StepReport) []int {
 		}
 		kept = append(kept, i)
 		r.IDs = append(r.IDs, row.id)
-		r.Losses = append(r.Losses, row.loss)
+		r.Losses = append(r.Losses, row.value)
 	}
 	return kept
 }
@@ -202,47 +393,95 @@ func submatrix(m []float64, n int, kept []int) []float64 {
 	return out
 }
 
-// apply makes the optimiser step along d = Σ wᵢJᵢ.
+// apply makes the optimiser step along d: Σ wᵢJᵢ, or what the method gave instead.
 func (l *Learner) apply(kept []int, r *StepReport) error {
-	p, err := l.programs.update(len(kept))
+	w, rows := r.Weights, make([]compute.Buffer, len(kept))
+	for k, i := range kept {
+		rows[k] = l.rows[i].gradient
+	}
+	if d := r.Outcome.Direction; d != nil {
+		g, err := l.along(d, kept)
+		if err != nil {
+			return err
+		}
+		defer program.Free(g)
+		w, rows = []float64{1}, []compute.Buffer{g}
+	}
+	norm2, err := l.descend(w, rows)
 	if err != nil {
 		return err
 	}
-	w := make([]float32, len(kept))
-	for i := range w {
-		w[i] = float32(r.Weights[i])
+	if r.Rejected = math.IsNaN(norm2) || math.IsInf(norm2, 0); !r.Rejected {
+		r.NormD = math.Sqrt(norm2)
 	}
-	weights, err := program.ToDevice(l.options.Backend, w, len(w))
+	return nil
+}
+
+// descend makes an optimiser step along Σ wᵢ·rowᵢ and returns ‖d‖², which is not finite if the step was
+// refused.
+func (l *Learner) descend(w []float64, rows []compute.Buffer) (norm2 float64, err error) {
+	p, err := l.programs.update(len(rows))
 	if err != nil {
-		return err
+		return 0, err
 	}
-	defer program.Free(weights)
-	hyper, err := program.ToDevice(l.options.Backend, l.options.Optimizer.hyper(l.update+1), hyperSize)
+	in, err := l.updateInputs(w, l.options.Optimizer.hyper(l.update+1))
 	if err != nil {
-		return err
+		return 0, err
 	}
-	defer program.Free(hyper)
-	in := append([]compute.Buffer{l.theta}, l.state...)
-	in = append(in, weights, hyper)
-	for _, i := range kept {
-		in = append(in, l.rows[i].gradient)
-	}
+	defer program.Free(in...)
+	all := append([]compute.Buffer{l.theta}, l.state...)
+	all = append(append(all, in...), rows...)
 	l.theta, l.state = nil, nil // donated
-	out, err := p.Call(in...)
+	out, err := p.Call(all...)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	last := len(out) - 1
 	l.theta, l.state = out[0], out[1:last]
 	defer program.Free(out[last])
-	var norm2 [1]float64
-	if err := program.ToHost(norm2[:], out[last]); err != nil {
-		return err
+	var result [1]float64
+	if err := program.ToHost(result[:], out[last]); err != nil {
+		return 0, err
 	}
-	if r.Rejected = math.IsNaN(norm2[0]) || math.IsInf(norm2[0], 0); r.Rejected {
+	if norm2 = result[0]; !math.IsNaN(norm2) && !math.IsInf(norm2, 0) {
+		l.update++
+	}
+	return norm2, nil
+}
+
+// updateInputs uploads the weights and the scalars of an update.
+func (l *Learner) updateInputs(w []float64, hyper []float32) ([]compute.Buffer, error) {
+	single := make([]float32, len(w))
+	for i := range w {
+		single[i] = float32(w[i])
+	}
+	weights, err := program.ToDevice(l.options.Backend, single, len(single))
+	if err != nil {
+		return nil, err
+	}
+	h, err := program.ToDevice(l.options.Backend, hyper, hyperSize)
+	if err != nil {
+		program.Free(weights)
+		return nil, err
+	}
+	return []compute.Buffer{weights, h}, nil
+}
+
+// follow shows the method the losses of the same batches at the new parameters.
+func (l *Learner) follow(kept []int, r *StepReport) error {
+	f, ok := method.As[method.Follower](l.options.Method)
+	if !ok {
 		return nil
 	}
-	r.NormD = math.Sqrt(norm2[0])
-	l.update++
-	return nil
+	after := make([]float64, len(kept))
+	for k, i := range kept {
+		each, err := l.lossesAt(l.theta, l.rows[i].batch, l.rows[i].loss)
+		if err != nil {
+			return err
+		}
+		for _, x := range each {
+			after[k] += x / float64(len(each))
+		}
+	}
+	return f.Follow(r.IDs, after)
 }

@@ -1,8 +1,6 @@
 package pcl
 
 import (
-	"fmt"
-
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
@@ -15,27 +13,31 @@ import (
 // sum of the gradients (METHODS §0). A step that is not finite leaves everything as it was and has
 // ‖d‖² = ∞.
 func (p *programs) update(k int) (*program.Program, error) {
-	if u := p.updates[k]; u != nil {
-		return u, nil
-	}
+	return p.updateBy(p.rule, programKey{name: "update", rows: k}, true)
+}
+
+// ahead is update by plain descent that leaves θ where it is, for virtual steps.
+func (p *programs) ahead(k int) (*program.Program, error) {
+	return p.updateBy(Optimizer{Name: "sgd"}.rule(), programKey{name: "ahead", rows: k}, false)
+}
+
+func (p *programs) updateBy(rule optimizerRule, key programKey, donate bool) (*program.Program, error) {
 	size := shapes.Make(dtypes.Float32, p.total())
-	in := []program.Input{{Name: "theta", Shape: size, Donate: true}}
-	for _, name := range p.rule.slots {
-		in = append(in, program.Input{Name: name, Shape: size, Donate: true})
+	in := []program.Input{{Name: "theta", Shape: size, Donate: donate}}
+	for _, name := range rule.slots {
+		in = append(in, program.Input{Name: name, Shape: size, Donate: donate})
 	}
 	held := len(in)
 	in = append(in,
-		program.Input{Name: "w", Shape: shapes.Make(dtypes.Float32, k)},
+		program.Input{Name: "w", Shape: shapes.Make(dtypes.Float32, key.rows)},
 		program.Input{Name: "hyper", Shape: shapes.Make(dtypes.Float32, hyperSize)})
-	in = append(in, p.gradientInputs(k)...)
-	u, err := program.Compile(p.backend, &p.counter, fmt.Sprintf("update-%d", k), in, func(n []*graph.Node) []*graph.Node {
-		return p.buildUpdate(n[:held], n[held], n[held+1], n[held+2:])
+	in = append(in, p.gradientInputs(key.rows)...)
+	return p.lazy(key, in, func(n []*graph.Node) []*graph.Node {
+		return p.buildUpdate(rule, n[:held], n[held], n[held+1], n[held+2:])
 	})
-	p.updates[k] = u
-	return u, err
 }
 
-func (p *programs) buildUpdate(state []*graph.Node, w, hyper *graph.Node, rows []*graph.Node) []*graph.Node {
+func (p *programs) buildUpdate(rule optimizerRule, state []*graph.Node, w, hyper *graph.Node, rows []*graph.Node) []*graph.Node {
 	var d *graph.Node
 	for i, g := range rows {
 		wi := graph.Slice(w, graph.AxisRange(i, i+1)) // [1], broadcasts
@@ -49,7 +51,7 @@ func (p *programs) buildUpdate(state []*graph.Node, w, hyper *graph.Node, rows [
 	norm2 := p.inner(d, d)
 	private := innerRange(d, d, p.shared, p.total())
 	finite := graph.IsFinite(graph.Add(norm2, private))
-	next := p.rule.build(state, d, hyper)
+	next := rule.build(state, d, hyper)
 	for i := range next {
 		next[i] = graph.Where(finite, next[i], state[i])
 	}

@@ -42,10 +42,25 @@ type runCmd struct {
 	Policy    *string           `name:"memory-policy" placeholder:"P" help:"per_class or fixed_total."`
 	Memory    *int              `placeholder:"N" help:"Memory budget, per class or in total."`
 	Shared    *string           `placeholder:"WHICH" help:"Parameters in J: shared, backbone or all."`
-	EvalEvery *int              `placeholder:"N" help:"Evaluate every N steps too, not only at task ends."`
+	Model     *string           `placeholder:"NAME" help:"mlp or resnet18 (default: as the benchmark's, by data set)."`
+	Width     *int              `placeholder:"N" help:"Channels of the ResNet's stem (default 64)."`
+	Release   *bool             `help:"The released code's ResNet: biases, and a ReLU more in each block."`
+
+	Edit      *float64 `name:"edit" placeholder:"ETA" help:"Edit the memory by steps of this size, of the pixel range; 0 does not."`
+	EditMode  *string  `placeholder:"MODE" help:"batch or per_sample."`
+	EditNorm  *string  `placeholder:"NORM" help:"rms, l2 or raw: how a sample's edit gradient is normalised."`
+	EditAim   *string  `placeholder:"AIM" help:"toward the step's direction D, literal (the paper's Eq. 12 as printed) or ascend."`
+	EditTo    *string  `name:"edit-target" placeholder:"T" help:"d, or mean for D/Σλ."`
+	EditAt    *string  `placeholder:"WHEN" help:"pre or post: at θ before or after the update."`
+	EditEvery *int     `placeholder:"N" help:"Edit in every Nth step only."`
+	EditDrift *float64 `name:"edit-max-drift" placeholder:"X" help:"Bound of a pixel's distance from its original; 0: none."`
+	Extra     *bool    `name:"extra-update" help:"Make a second update per step with the same weights: the control for editing."`
+
+	EvalEvery *int `placeholder:"N" help:"Evaluate every N steps too, not only at task ends."`
 
 	Out             string `short:"o" default:"runs" type:"path" help:"Folder for results; each run has a folder of its own in it."`
 	Record          bool   `help:"Write one line per step (losses, Gram, σ, λ, slacks) to records.jsonl."`
+	RecordArrays    int    `name:"record-arrays" placeholder:"N" help:"Write batches and parameters of the first N steps as .npz, to be computed again elsewhere (bench/peers/replay.py)."`
 	Resume          bool   `help:"Take up interrupted runs at their newest checkpoint, and skip finished ones."`
 	Checkpoint      string `type:"existingfile" placeholder:"FILE" help:"Take the (single) run up at this checkpoint."`
 	CheckpointEvery int    `default:"500" placeholder:"N" help:"Steps between checkpoints; 0 saves only on Ctrl-C."`
@@ -137,7 +152,7 @@ func (c *runCmd) one(rc *runContext, config pcl.Config, label string, o pcl.RunO
 	bar := newProgress(rc, label)
 	defer bar.close()
 	o.Dir, o.Resume, o.Checkpoint, o.CheckpointEvery = dir, c.Resume, c.Checkpoint, c.CheckpointEvery
-	o.Keep, o.Record, o.Progress = c.Keep, c.Record, bar.show
+	o.Keep, o.Record, o.RecordArrays, o.Progress = c.Keep, c.Record, c.RecordArrays, bar.show
 	return pcl.Run(rc.ctx, config, o)
 }
 
@@ -258,7 +273,29 @@ func (c *runCmd) base() (pcl.Config, error) {
 	set(&config.Memory.Budget, c.Memory)
 	set((*string)(&config.Shared), c.Shared)
 	set(&config.EvalEvery, c.EvalEvery)
+	c.network(&config)
+	set(&config.Edit.Eta, c.Edit)
+	set(&config.Edit.Mode, c.EditMode)
+	set(&config.Edit.Norm, c.EditNorm)
+	set(&config.Edit.Aim, c.EditAim)
+	set(&config.Edit.Target, c.EditTo)
+	set(&config.Edit.At, c.EditAt)
+	set(&config.Edit.Every, c.EditEvery)
+	set(&config.Edit.MaxDrift, c.EditDrift)
+	set(&config.ExtraUpdate, c.Extra)
 	return config, nil
+}
+
+// network overrides the model; another one than the data set's comes without its sizes.
+func (c *runCmd) network(config *pcl.Config) {
+	if c.Model != nil && *c.Model != config.Model {
+		config.Model, config.Hidden, config.Width, config.Release = *c.Model, nil, 0, false
+		if *c.Model == "mlp" {
+			config.Hidden = []int{128, 64}
+		}
+	}
+	set(&config.Width, c.Width)
+	set(&config.Release, c.Release)
 }
 
 // set overrides a value by a flag that was given.

@@ -243,9 +243,12 @@ func TestOwnFilling(t *testing.T) {
 	s.Replace(0, Item{Class: 3, Pixels: []float32{4}})
 	s.Edit(1, []float32{9})
 	s.SetScore(1, 0.5)
-	want := []Item{{Class: 3, Pixels: []float32{4}}, {Class: 2, Pixels: []float32{9}, Edits: 1, Score: 0.5}}
+	want := []Item{{Class: 3, Pixels: []float32{4}}, {Class: 2, Pixels: []float32{9}, Edits: 1, Score: 0.5, Origin: []float32{1}}}
 	if !reflect.DeepEqual(s.items, want) || x[0] != 1 {
 		t.Errorf("it holds %+v; the caller's pixels are %v", s.items, x)
+	}
+	if mean, largest, n := s.Drift(); mean != 8 || largest != 8 || n != 1 {
+		t.Errorf("a drift of %g, at most %g, of %d samples; want 8, 8, 1", mean, largest, n)
 	}
 	if got := len(s.Draw(5)); got != 2 {
 		t.Errorf("drew %d samples", got)

@@ -17,6 +17,7 @@ type State struct {
 	Logits []int     `json:"logits,omitempty"` // their number
 	Score  []float64 `json:"score,omitempty"`
 	Edits  []int     `json:"edits,omitempty"`
+	Origin []int     `json:"origin,omitempty"` // the number of pixels kept from before the first edit
 }
 
 // State returns what restores the store, together with [Store.Pixels].
@@ -32,8 +33,10 @@ func (s *Store) State() (State, error) {
 		out.Logits = append(out.Logits, len(it.Logits))
 		out.Score = append(out.Score, it.Score)
 		out.Edits = append(out.Edits, it.Edits)
+		out.Origin = append(out.Origin, len(it.Origin))
 	}
-	out.Logits, out.Score, out.Edits = unlessZero(out.Logits), unlessZero(out.Score), unlessZero(out.Edits)
+	out.Logits, out.Score = unlessZero(out.Logits), unlessZero(out.Score)
+	out.Edits, out.Origin = unlessZero(out.Edits), unlessZero(out.Origin)
 	return out, nil
 }
 
@@ -47,13 +50,13 @@ func unlessZero[T int | float64](x []T) []T {
 	return nil
 }
 
-// Logits returns all stored logits, item after item.
-func (s *Store) Logits() []float32 {
-	var out []float32
+// Extras returns what else belongs to the state: all stored logits, then all pixels from before an edit,
+// item after item.
+func (s *Store) Extras() (logits, origin []float32) {
 	for _, it := range s.items {
-		out = append(out, it.Logits...)
+		logits, origin = append(logits, it.Logits...), append(origin, it.Origin...)
 	}
-	return out
+	return logits, origin
 }
 
 // Pixels returns all stored pixels, item after item.
@@ -68,9 +71,8 @@ func Flatten(items []Item) []float32 {
 	return out
 }
 
-// Restore is the inverse of [Store.State], [Store.Pixels] and [Store.Logits] for samples of size
-// pixels.
-func Restore(st State, pixels, logits []float32, size int) (*Store, error) {
+// Restore is the inverse of [Store.State], [Store.Pixels] and [Store.Extras] for samples of size pixels.
+func Restore(st State, pixels, logits, origin []float32, size int) (*Store, error) {
 	s, err := NewStore(st.Config, 0)
 	if err != nil {
 		return nil, err
@@ -79,7 +81,7 @@ func Restore(st State, pixels, logits []float32, size int) (*Store, error) {
 	if len(st.Class) != n || len(pixels) != n*size {
 		return nil, fmt.Errorf("memory: a damaged state: %d tasks, %d classes, %d pixels of %d each", n, len(st.Class), len(pixels), size)
 	}
-	for _, l := range []int{len(st.Logits), len(st.Score), len(st.Edits)} {
+	for _, l := range []int{len(st.Logits), len(st.Score), len(st.Edits), len(st.Origin)} {
 		if l != 0 && l != n {
 			return nil, fmt.Errorf("memory: a damaged state: %d values for %d samples", l, n)
 		}
@@ -100,12 +102,14 @@ func Restore(st State, pixels, logits []float32, size int) (*Store, error) {
 	for i := range n {
 		own := append([]float32(nil), pixels[i*size:(i+1)*size]...)
 		it := Item{Task: st.Task[i], Class: st.Class[i], Pixels: own}
-		if st.Logits != nil {
-			if l := st.Logits[i]; l < 0 || l > len(logits) {
-				return nil, fmt.Errorf("memory: a damaged state: %d logits of sample %d, %d are left", l, i, len(logits))
-			} else if l > 0 {
-				it.Logits, logits = append([]float32(nil), logits[:l]...), logits[l:]
-			}
+		if it.Logits, logits, err = cut(st.Logits, i, logits); err != nil {
+			return nil, err
+		}
+		if it.Origin, origin, err = cut(st.Origin, i, origin); err != nil {
+			return nil, err
+		}
+		if n := len(it.Origin); n != 0 && n != size {
+			return nil, fmt.Errorf("memory: a damaged state: %d pixels from before an edit, want %d", n, size)
 		}
 		if st.Score != nil {
 			it.Score = st.Score[i]
@@ -115,9 +119,21 @@ func Restore(st State, pixels, logits []float32, size int) (*Store, error) {
 		}
 		s.items = append(s.items, it)
 	}
-	if len(logits) != 0 {
-		return nil, fmt.Errorf("memory: a damaged state: %d logits too many", len(logits))
+	if len(logits)+len(origin) != 0 {
+		return nil, fmt.Errorf("memory: a damaged state: %d logits and %d old pixels too many", len(logits), len(origin))
 	}
 	s.order, s.next = st.Order, st.Next
 	return s, nil
+}
+
+// cut takes the values of item i off the front.
+func cut(counts []int, i int, values []float32) (own, rest []float32, err error) {
+	if counts == nil || counts[i] == 0 {
+		return nil, values, nil
+	}
+	n := counts[i]
+	if n < 0 || n > len(values) {
+		return nil, nil, fmt.Errorf("memory: a damaged state: %d values of sample %d, %d are left", n, i, len(values))
+	}
+	return append([]float32(nil), values[:n]...), values[n:], nil
 }

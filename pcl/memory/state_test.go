@@ -32,7 +32,8 @@ func TestStoreContinues(t *testing.T) {
 	s.Edit(2, []float32{7})
 	s.Draw(7)
 	saved, err := s.State()
-	back, err := Restore(asJSON(t, saved, err), s.Pixels(), s.Logits(), 1)
+	logits, origin := s.Extras()
+	back, err := Restore(asJSON(t, saved, err), s.Pixels(), logits, origin, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +76,7 @@ func TestDamagedStoreIsRefused(t *testing.T) {
 	s := newStore(t, PerClass, 3)
 	add(t, s, candidates(1, 3, 0))
 	s.Draw(2)
-	if _, err := Restore(State{Config: s.config, Rand: nil}, nil, []float32{1}, 1); err == nil {
+	if _, err := Restore(State{Config: s.config, Rand: nil}, nil, []float32{1}, nil, 1); err == nil {
 		t.Error("logits of nothing: no error")
 	}
 	for name, damage := range map[string]func(*State){
@@ -90,6 +91,7 @@ func TestDamagedStoreIsRefused(t *testing.T) {
 		"scores":       func(st *State) { st.Score = []float64{1} },
 		"edits":        func(st *State) { st.Edits = []int{1} },
 		"logits":       func(st *State) { st.Logits = []int{1, 0, 0} },
+		"old pixels":   func(st *State) { st.Origin = []int{1, 0, 0} },
 		"no logits":    func(st *State) { st.Logits = []int{-1, 0, 0} },
 		"before start": func(st *State) { st.Next = -1 },
 		"random state": func(st *State) { st.Rand = st.Rand[1:] },
@@ -97,7 +99,7 @@ func TestDamagedStoreIsRefused(t *testing.T) {
 		saved, err := s.State()
 		st := asJSON(t, saved, err)
 		damage(&st)
-		if _, err := Restore(st, s.Pixels(), s.Logits(), 1); err == nil {
+		if _, err := Restore(st, s.Pixels(), nil, nil, 1); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}

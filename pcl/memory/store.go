@@ -44,6 +44,16 @@ type Item struct {
 	Logits      []float32 // of the model that stored it, where a method asks for them
 	Score       float64   // for methods that select by one
 	Edits       int       // how often its pixels were changed
+	Origin      []float32 // pixels before the first edit; nil if there was none
+}
+
+// Drift is the largest distance of a pixel from where it began, ‖x − x_origin‖∞.
+func (it Item) Drift() float64 {
+	drift := float32(0)
+	for p, x := range it.Origin {
+		drift = max(drift, it.Pixels[p]-x, x-it.Pixels[p])
+	}
+	return float64(drift)
 }
 
 // Store holds samples of finished tasks and draws batches of them.
@@ -154,8 +164,23 @@ func (s *Store) Replace(i int, it Item) {
 
 // Edit changes the pixels of sample i.
 func (s *Store) Edit(i int, pixels []float32) {
-	copy(s.items[i].Pixels, pixels)
-	s.items[i].Edits++
+	it := &s.items[i]
+	if it.Origin == nil {
+		it.Origin = slices.Clone(it.Pixels)
+	}
+	copy(it.Pixels, pixels)
+	it.Edits++
+}
+
+// Drift returns the mean and the largest drift of the samples that were edited, and their number.
+func (s *Store) Drift() (mean, largest float64, edited int) {
+	for _, it := range s.items {
+		if it.Origin != nil {
+			d := it.Drift()
+			mean, largest, edited = mean+d, max(largest, d), edited+1
+		}
+	}
+	return mean / float64(max(1, edited)), largest, edited
 }
 
 // SetScore changes the score of sample i.

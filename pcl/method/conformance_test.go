@@ -196,11 +196,10 @@ func random(t *testing.T, name string) bool {
 // TestSumOfWeights checks what Info declares, where it is a rule that can be computed.
 func TestSumOfWeights(t *testing.T) {
 	each(t, func(t *testing.T, name string) {
-		m := build(t, name, nil)
-		declared, _, _ := strings.Cut(m.Info().SumW, " (")
+		declared, _, _ := strings.Cut(build(t, name, nil).Info().SumW, " (")
 		for _, z := range zoo("normal") {
 			w := make([]float64, len(z.rows))
-			out, err := m.Weights(z.step(1), w)
+			out, err := build(t, name, nil).Weights(z.step(1), w)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -58,6 +58,11 @@ type Keeper interface {
 	Keep(lab Lab) error
 }
 
+// Idler makes no step while streams run.
+type Idler interface {
+	Idle() bool
+}
+
 // Predictor has a rule of prediction of its own.
 type Predictor interface {
 	// Prepare is called before predictions at parameters that are new.

@@ -307,17 +307,3 @@ func TestRowsRoundTrip(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkWeights(b *testing.B) {
-	s := sample{rows: gaussian(rand.New(rand.NewPCG(1, 1)), 6, 20), losses: []float64{1, 2, 3, 4, 5, 6}}.step(1)
-	for _, name := range Names() {
-		b.Run(name, func(b *testing.B) {
-			m, w := build(b, name, nil), make([]float64, 6)
-			for b.Loop() {
-				if _, err := m.Weights(s, w); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}

@@ -49,3 +49,15 @@ func product(f func(a, b *graph.Node) *graph.Node, a, b Dual) Dual {
 	}
 	return out
 }
+
+// sum adds two duals, of which the smaller is repeated along its axes of size 1.
+func sum(a, b Dual) Dual {
+	out := Dual{Value: graph.Add(a.Value, b.Value)}
+	if t := plus(a.Tangent, b.Tangent); t != nil {
+		out.Tangent = graph.BroadcastToShape(t, out.Value.Shape())
+	}
+	return out
+}
+
+// times multiplies entry by entry; the smaller is repeated along its axes of size 1.
+func times(a, b Dual) Dual { return product(graph.Mul, a, b) }

@@ -26,24 +26,18 @@ func ints(flat ...int32) tensor                 { return tensor{flat, []int{len(
 // run builds a graph on the pure-Go backend, runs it once and returns its outputs in float64.
 func run(t testing.TB, in []tensor, build func(n []*graph.Node) []*graph.Node) [][]float64 {
 	t.Helper()
-	b := pcltest.Backend(t, backend.Go)
+	return compile(t, pcltest.Backend(t, backend.Go), in, build)(in)
+}
+
+// compile builds a graph for inputs like the given ones, and returns what runs it: outputs in float64.
+func compile(t testing.TB, b *backend.Backend, like []tensor, build func(n []*graph.Node) []*graph.Node) func(in []tensor) [][]float64 {
+	t.Helper()
 	var inputs []program.Input
-	var buffers []compute.Buffer
-	for i, x := range in {
-		var buffer compute.Buffer
-		var err error
+	for i, x := range like {
 		dtype := dtypes.Float64
-		switch flat := x.flat.(type) {
-		case []float64:
-			buffer, err = program.ToDevice(b.Backend, flat, x.dims...)
-		case []int32:
+		if _, ok := x.flat.([]int32); ok {
 			dtype = dtypes.Int32
-			buffer, err = program.ToDevice(b.Backend, flat, x.dims...)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		buffers = append(buffers, buffer)
 		inputs = append(inputs, program.Input{Name: string(rune('a' + i)), Shape: shapes.Make(dtype, x.dims...)})
 	}
 	var sizes []int
@@ -58,8 +52,32 @@ func run(t testing.TB, in []tensor, build func(n []*graph.Node) []*graph.Node) [
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.Close()
-	defer program.Free(buffers...)
+	t.Cleanup(p.Close)
+	return func(in []tensor) [][]float64 {
+		t.Helper()
+		return call(t, b, p, in, sizes)
+	}
+}
+
+// call runs a program whose outputs have the given sizes.
+func call(t testing.TB, b *backend.Backend, p *program.Program, in []tensor, sizes []int) [][]float64 {
+	t.Helper()
+	var buffers []compute.Buffer
+	defer func() { program.Free(buffers...) }()
+	for _, x := range in {
+		var buffer compute.Buffer
+		var err error
+		switch flat := x.flat.(type) {
+		case []float64:
+			buffer, err = program.ToDevice(b.Backend, flat, x.dims...)
+		case []int32:
+			buffer, err = program.ToDevice(b.Backend, flat, x.dims...)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		buffers = append(buffers, buffer)
+	}
 	results, err := p.Call(buffers...)
 	if err != nil {
 		t.Fatal(err)

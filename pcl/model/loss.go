@@ -32,23 +32,27 @@ func Mask(logits, lo, hi *graph.Node) *graph.Node {
 }
 
 // CrossEntropy is the weighted masked softmax cross-entropy, a scalar (PROTOCOL §2).
-func CrossEntropy(logits Dual, t Targets) Dual {
+func CrossEntropy(logits Dual, t Targets) Dual { return Mean(CrossEntropies(logits, t), t.Weight) }
+
+// CrossEntropies is the masked softmax cross-entropy of each sample, [B].
+func CrossEntropies(logits Dual, t Targets) Dual {
 	z := Mask(logits.Value, t.Lo, t.Hi)
 	oneHot := graph.OneHot(t.Label, z.Shape().Dimensions[1], z.DType())
 	shifted := graph.Sub(z, graph.StopGradient(graph.ExpandAxes(graph.ReduceMax(z, 1), 1)))
 	exp := graph.Exp(shifted)
 	total := graph.ReduceSum(exp, 1)
 	right := graph.ReduceSum(graph.Mul(oneHot, shifted), 1)
-	loss := Dual{Value: weighted(graph.Sub(graph.Log(total), right), t.Weight)}
+	loss := Dual{Value: graph.Sub(graph.Log(total), right)}
 	if logits.Tangent != nil {
 		residual := graph.Sub(graph.Div(exp, graph.ExpandAxes(total, 1)), oneHot)
-		loss.Tangent = weighted(graph.ReduceSum(graph.Mul(residual, logits.Tangent), 1), t.Weight)
+		loss.Tangent = graph.ReduceSum(graph.Mul(residual, logits.Tangent), 1)
 	}
 	return loss
 }
 
-func weighted(perSample, weight *graph.Node) *graph.Node {
-	return graph.ReduceAllSum(graph.Mul(perSample, weight))
+// Mean is the sum of the samples' losses, each by its weight.
+func Mean(perSample Dual, weight *graph.Node) Dual {
+	return lift(func(n *graph.Node) *graph.Node { return graph.ReduceAllSum(graph.Mul(n, weight)) }, perSample)
 }
 
 // Predict returns the competing output with the largest logit, int32 [B].

@@ -24,12 +24,12 @@ func NewMLP(inputs int, hidden []int, outputs int) (*MLP, error) {
 			return nil, fmt.Errorf("model: hidden layer %d has width %d", i+1, h)
 		}
 		m.layout.add(fmt.Sprintf("dense%d/weights", i+1), width, h, width, h)
-		m.layout.add(fmt.Sprintf("dense%d/bias", i+1), 0, h, h)
+		m.layout.addConstant(fmt.Sprintf("dense%d/bias", i+1), 0, h)
 		width = h
 	}
 	m.layout.Backbone = m.layout.Total
 	m.layout.add("classifier/weights", width, outputs, width, outputs)
-	m.layout.add("classifier/bias", 0, outputs, outputs)
+	m.layout.addConstant("classifier/bias", 0, outputs)
 	return m, nil
 }
 

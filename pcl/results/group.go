@@ -45,9 +45,10 @@ func (r *Run) settings() string {
 	return string(key)
 }
 
-// Label names the group's method and its parameters, e.g. "emgd-gmc tau=1".
+// Label names the group's method, its parameters and its variant, e.g. "emgd-gmc tau=1".
 func (g RunGroup) Label() string {
-	return strings.TrimSpace(g.Runs[0].Method + " " + g.Runs[0].ParamText())
+	r := g.Runs[0]
+	return strings.Join(strings.Fields(r.Method+" "+r.ParamText()+" "+r.Variant), " ")
 }
 
 // ParamText lists the method's parameters by name, e.g. "momentum=0.5 tau=1".

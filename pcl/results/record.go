@@ -22,6 +22,14 @@ type Record struct {
 	Status  string    `json:"status,omitempty"`
 	// NormD is ‖d‖ of the applied weights over the shared parameters.
 	NormD float64 `json:"norm_d"`
+	Edit  *Edit   `json:"edit,omitempty"`
+}
+
+// Edit is what memory editing did in a step.
+type Edit struct {
+	Samples int     `json:"samples"`
+	Phi     float64 `json:"phi"`    // ‖∇ℓ − D‖² before
+	Change  float64 `json:"change"` // mean |Δx| over the samples' pixels
 }
 
 // ReadRecords reads the lines of a record file.

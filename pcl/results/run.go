@@ -25,11 +25,13 @@ type Run struct {
 	Method      string         `json:"method"`       // e.g. "emgd-gmc"
 	MethodTitle string         `json:"method_title"` // e.g. "EMGD (GMC)"
 	Params      map[string]any `json:"params,omitempty"`
-	Dataset     string         `json:"dataset"`   // e.g. "emnist-byclass-test80"
-	Increment   string         `json:"increment"` // "task" or "class"
-	LabelSet    uint64         `json:"labelset_seed"`
-	Timeline    uint64         `json:"timeline_seed"`
-	Seed        uint64         `json:"seed"`
+	// Variant says what was done besides the method, e.g. "edit η=0.003 drift≤0.05"; empty: nothing.
+	Variant   string `json:"variant,omitempty"`
+	Dataset   string `json:"dataset"`   // e.g. "emnist-byclass-test80"
+	Increment string `json:"increment"` // "task" or "class"
+	LabelSet  uint64 `json:"labelset_seed"`
+	Timeline  uint64 `json:"timeline_seed"`
+	Seed      uint64 `json:"seed"`
 	// Config is the whole configuration, as `pcl run --config` reads it back.
 	Config json.RawMessage `json:"config"`
 
@@ -43,6 +45,8 @@ type Run struct {
 	Curve []Point `json:"curve"`
 	// PerK has one entry for each number of simultaneous streams that occurred.
 	PerK []KStat `json:"per_k"`
+	// Drift is how far memory editing has moved the stored pixels; nil without it.
+	Drift *Drift `json:"drift,omitempty"`
 	// Skipped counts rows left out because a loss or gradient was not finite.
 	Skipped int `json:"skipped_rows"`
 
@@ -51,6 +55,13 @@ type Run struct {
 
 	// Measured is all that may differ between two runs of one configuration.
 	Measured Measured `json:"measured"`
+}
+
+// Drift is ‖x − x_original‖∞ over the samples in the memory at the end that were edited.
+type Drift struct {
+	Samples int     `json:"samples"`
+	Mean    float64 `json:"mean"`
+	Max     float64 `json:"max"`
 }
 
 // Task is one stream of a run.

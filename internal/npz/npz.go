@@ -1,0 +1,71 @@
+// Package npz writes arrays for NumPy: a zip archive of .npy files (NEP 1, version 1.0), as numpy.load
+// reads it.
+package npz
+
+import (
+	"archive/zip"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
+)
+
+// Array is a row-major array; Data is a []float32, []float64 or []int32 of as many entries as Shape says.
+type Array struct {
+	Shape []int
+	Data  any
+}
+
+// Write writes named arrays to a file, which appears whole or not at all.
+func Write(path string, arrays map[string]Array) error {
+	return atomicfile.Write(path, func(w io.Writer) error {
+		archive := zip.NewWriter(w)
+		for _, name := range slices.Sorted(maps.Keys(arrays)) {
+			// Stored, not deflated: gradients and pixels hardly shrink.
+			f, err := archive.CreateHeader(&zip.FileHeader{Name: name + ".npy", Method: zip.Store})
+			if err != nil {
+				return err
+			}
+			if err := write(f, arrays[name]); err != nil {
+				return fmt.Errorf("array %s: %w", name, err)
+			}
+		}
+		return archive.Close()
+	})
+}
+
+func write(w io.Writer, a Array) error {
+	kind, n := "", 0
+	switch d := a.Data.(type) {
+	case []float32:
+		kind, n = "<f4", len(d)
+	case []float64:
+		kind, n = "<f8", len(d)
+	case []int32:
+		kind, n = "<i4", len(d)
+	default:
+		return fmt.Errorf("data of type %T", a.Data)
+	}
+	size, dims := 1, ""
+	for _, d := range a.Shape {
+		size *= d
+		dims += fmt.Sprintf("%d, ", d)
+	}
+	if size != n {
+		return fmt.Errorf("%d values for the shape %v", n, a.Shape)
+	}
+	header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", kind, dims)
+	const prefix = 10                                 // magic string, version, length
+	pad := 63 - (prefix+len(header))%64               // the whole header is a multiple of 64 bytes
+	header += strings.Repeat(" ", pad) + "\n"         // and ends with a line feed
+	head := append([]byte("\x93NUMPY\x01\x00"), 0, 0) // then its length
+	binary.LittleEndian.PutUint16(head[8:], uint16(len(header)))
+	if _, err := w.Write(append(head, header...)); err != nil {
+		return err
+	}
+	return binary.Write(w, binary.LittleEndian, a.Data)
+}

@@ -1,0 +1,51 @@
+package pcl
+
+import (
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/graph"
+
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
+	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/model"
+)
+
+// edit returns the program (θ, v, x, targets[, reference]) → (∇φ [B, inputs], ‖v‖²), v zero outside the
+// backbone (METHODS §6).
+func (p *programs) edit(l method.Loss) (*program.Program, error) {
+	size := shapes.Make(dtypes.Float32, p.total())
+	in := append([]program.Input{{Name: "theta", Shape: size}, {Name: "v", Shape: size}}, p.batchInputs(referenced(l))[1:]...)
+	return p.lazy(programKey{"edit", l, 0}, in, func(n []*graph.Node) []*graph.Node {
+		layout := p.model.Layout()
+		duals := primal(layout.Split(n[0]))
+		for i, v := range layout.Split(n[1]) {
+			if layout.Params[i].Offset < layout.Backbone {
+				duals[i].Tangent = v
+			}
+		}
+		s := p.forward(append([]*graph.Node{n[0]}, n[2:]...), duals, nil)
+		along := model.Mean(s.losses(l), s.weight).Tangent
+		valid := graph.ReduceAllSum(graph.ConvertDType(p.target(s.targets, targetValid), dtypes.Float32))
+		gradient := graph.Mul(graph.Gradient(along, n[2])[0], graph.MulScalar(valid, 2))
+		return []*graph.Node{gradient, innerRange(n[1], n[1], 0, layout.Backbone)}
+	})
+}
+
+// combine returns the program (w [K], g₁…g_K) → Σ wᵢgᵢ over the backbone, zero elsewhere.
+func (p *programs) combine(k int) (*program.Program, error) {
+	in := append([]program.Input{{Name: "w", Shape: shapes.Make(dtypes.Float32, k)}}, p.gradientInputs(k)...)
+	return p.lazy(programKey{name: "combine", rows: k}, in, func(n []*graph.Node) []*graph.Node {
+		var sum *graph.Node
+		for i, g := range n[1:] {
+			part := graph.Mul(g, element(n[0], i))
+			if sum == nil {
+				sum = part
+			} else {
+				sum = graph.Add(sum, part)
+			}
+		}
+		index := graph.Iota(sum.Graph(), shapes.Make(dtypes.Int32, p.total()), 0)
+		inside := graph.LessThan(index, graph.Scalar(sum.Graph(), dtypes.Int32, p.model.Layout().Backbone))
+		return []*graph.Node{graph.Where(inside, sum, graph.ZerosLike(sum))}
+	})
+}

@@ -1,0 +1,301 @@
+package pcl
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+	"github.com/parallelcl/parallelcl/pcl/memory"
+	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// replayer calls a function where a method chooses what is replayed.
+type replayer struct {
+	method.Method
+	choose func(lab method.Lab) ([]method.Replay, error)
+}
+
+func (r replayer) Replays(lab method.Lab) ([]method.Replay, error) { return r.choose(lab) }
+
+// trained has two tasks of which the first is over and in the memory.
+func trained(t *testing.T, b *backend.Backend, m method.Method, o Options) *Learner {
+	t.Helper()
+	o.Method = m
+	d := pcltest.Blobs(4, 24, 5)
+	l := smallLearner(t, b, "", o)
+	attach(t, l, blobTask(t, d, 1, 0, 1))
+	for range 6 {
+		if _, err := l.Step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	attach(t, l, blobTask(t, d, 2, 2, 3))
+	return l
+}
+
+// inLab runs f where a method would choose what is replayed, in the middle of a step.
+func inLab(t *testing.T, b *backend.Backend, o Options, f func(l *Learner, lab method.Lab)) {
+	t.Helper()
+	m, called := replayer{Method: newMethod(t, "avggrad", nil)}, false
+	var l *Learner
+	m.choose = func(lab method.Lab) ([]method.Replay, error) {
+		if lab.Memory().Len() > 0 {
+			called = true
+			f(l, lab)
+		}
+		return nil, nil
+	}
+	l = trained(t, b, &m, o)
+	if _, err := l.Step(); err != nil {
+		t.Fatal(err)
+	}
+	if !called {
+		t.Fatal("the method was never asked")
+	}
+}
+
+func stored(lab method.Lab) (items []memory.Item) {
+	for i := range lab.Memory().Len() {
+		items = append(items, lab.Memory().Item(i))
+	}
+	return items
+}
+
+// must ends the test on an error.
+func must[T any](t *testing.T) func(x T, err error) T {
+	return func(x T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+}
+
+// TestPixelGradients compares them with finite differences of the losses.
+func TestPixelGradients(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		inLab(t, b, Options{}, func(l *Learner, lab method.Lab) {
+			items := stored(lab)
+			g := must[[][]float32](t)(lab.PixelGradients(method.Now, items))
+			const h = 1e-2
+			for _, p := range []int{0, 17, 40, 63} {
+				shifted := func(by float32) []float64 {
+					var moved []memory.Item
+					for _, it := range items {
+						it.Pixels = slices.Clone(it.Pixels)
+						it.Pixels[p] += by
+						moved = append(moved, it)
+					}
+					return must[[]float64](t)(lab.Losses(method.Now, moved))
+				}
+				up, down := shifted(h), shifted(-h)
+				for i := range items {
+					want := (up[i] - down[i]) / (2 * h)
+					if got := float64(g[i][p]); math.Abs(got-want) > 1e-3+0.02*math.Abs(want) {
+						t.Errorf("sample %d, pixel %d: gradient %g, by differences %g", i, p, got, want)
+					}
+				}
+			}
+		})
+	})
+}
+
+// TestVirtualStep: Ahead is θ less γ times the mean gradient, the losses of the current batch fall along
+// it by about γ‖g‖², and θ stays.
+func TestVirtualStep(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		inLab(t, b, Options{Increment: scenario.ClassIncremental}, func(l *Learner, lab method.Lab) {
+			batch := lab.Current()[0]
+			before := must[[]float32](t)(l.Parameters())
+			g := must[[]float32](t)(lab.Gradient(method.Now, batch))
+			if _, err := lab.Losses(method.Ahead, batch); err == nil {
+				t.Error("Ahead before a virtual step: no error")
+			}
+			const gamma = 1e-3
+			if err := lab.StepAhead(gamma); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(before, must[[]float32](t)(l.Parameters())) {
+				t.Error("the virtual step moved θ")
+			}
+			now, ahead := must[[]float64](t)(lab.Losses(method.Now, batch)), must[[]float64](t)(lab.Losses(method.Ahead, batch))
+			fall, square := 0.0, 0.0
+			for i := range now {
+				fall += (now[i] - ahead[i]) / float64(len(now))
+			}
+			for _, x := range g {
+				square += float64(x) * float64(x)
+			}
+			if math.Abs(fall-gamma*square) > 0.05*gamma*square {
+				t.Errorf("the loss fell by %g, γ‖g‖² is %g", fall, gamma*square)
+			}
+		})
+	})
+}
+
+// TestApart trains a network on the memory from new parameters: it learns, the run's network stays.
+func TestApart(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		inLab(t, b, Options{}, func(l *Learner, lab method.Lab) {
+			items, before := stored(lab), must[[]float32](t)(l.Parameters())
+			if err := lab.Descend(items, nil, method.SGD{LR: 0.1}); err == nil {
+				t.Error("training apart before a restart: no error")
+			}
+			if err := lab.Restart(); err != nil {
+				t.Fatal(err)
+			}
+			sum := func() (s float64) {
+				for _, x := range must[[]float64](t)(lab.Losses(method.Apart, items)) {
+					s += x
+				}
+				return s
+			}
+			first := sum()
+			for range 40 {
+				if err := lab.Descend(items, nil, method.SGD{LR: 0.05, Momentum: 0.9, Decay: 1e-6, Clip: 10}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if last := sum(); last > 0.2*first {
+				t.Errorf("the loss went from %g to %g", first, last)
+			}
+			if got := must[[]int](t)(lab.Predict(method.Apart, items)); !slices.EqualFunc(got, items, func(c int, it memory.Item) bool { return c == it.Class }) {
+				t.Errorf("it predicts %v", got)
+			}
+			if !slices.Equal(before, must[[]float32](t)(l.Parameters())) {
+				t.Error("training apart moved θ")
+			}
+		})
+	})
+}
+
+// TestShares: weights 1 and 0 train on the first sample alone; a clip shortens the step to its length.
+func TestShares(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		inLab(t, b, Options{}, func(l *Learner, lab method.Lab) {
+			two := stored(lab)[:2]
+			train := func(items []memory.Item, shares []float64, clip float64) []float32 {
+				if err := lab.Restart(); err != nil {
+					t.Fatal(err)
+				}
+				start := make([]float32, l.programs.total())
+				copy(start, must[[]float32](t)(host(l.apart[0], len(start))))
+				if err := lab.Descend(items, shares, method.SGD{LR: 1, Clip: clip}); err != nil {
+					t.Fatal(err)
+				}
+				for i, x := range must[[]float32](t)(host(l.apart[0], len(start))) {
+					start[i] -= x
+				}
+				return start
+			}
+			alone, weighed := train(two[:1], nil, 0), train(two, []float64{1, 0}, 0)
+			for i := range alone {
+				if math.Abs(float64(alone[i]-weighed[i])) > 1e-6 {
+					t.Fatalf("parameter %d moves by %g alone, by %g with shares 1 and 0", i, alone[i], weighed[i])
+				}
+			}
+			short := train(two, nil, 0.01)
+			if n := math.Sqrt(dot(short, short)); math.Abs(n-0.01) > 1e-4 {
+				t.Errorf("clipped to 0.01, the step has length %g", n)
+			}
+		})
+	})
+}
+
+// TestRemembered keeps θ over a save: what a teacher says stays.
+func TestRemembered(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		inLab(t, b, Options{}, func(l *Learner, lab method.Lab) {
+			items := stored(lab)
+			if err := lab.Remember(); err != nil {
+				t.Fatal(err)
+			}
+			old := must[[]float64](t)(lab.Losses(method.Remembered, items))
+			if err := lab.Update(); err != nil {
+				t.Fatal(err)
+			}
+			f, err := l.snapshot()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(f.Arrays["remembered"]) != l.programs.total() || slices.Equal(f.Arrays["remembered"], f.Arrays["theta"]) {
+				t.Error("the checkpoint does not hold the remembered parameters")
+			}
+			if got := must[[]float64](t)(lab.Losses(method.Remembered, items)); !slices.Equal(got, old) {
+				t.Error("what is remembered moved with θ")
+			}
+			if got := must[[]float64](t)(lab.Losses(method.Now, items)); slices.Equal(got, old) {
+				t.Error("Update did not move θ")
+			}
+		})
+	})
+}
+
+// direct gives the mean gradient as a direction of its own.
+type direct struct {
+	method.Method
+	cross, gram []float64
+	rows        [][]float64
+}
+
+func (d *direct) Info() method.Info {
+	info := d.Method.Info()
+	info.NeedsGram, info.NeedsRows, info.NeedsCross, info.Direct = true, true, true, true
+	return info
+}
+
+func (d *direct) Weights(s *method.Step, w []float64) (method.Outcome, error) {
+	out, err := d.Method.Weights(s, w)
+	out.Direction = make([]float64, len(s.Rows[0]))
+	for i, row := range s.Rows {
+		for p, x := range row {
+			out.Direction[p] += w[i] * x
+		}
+	}
+	d.cross, d.gram, d.rows = s.Cross, s.Gram, s.Rows
+	return out, err
+}
+
+// TestDirection: a direction that is the weighted sum of the rows moves θ as the weights would, private
+// heads included; rows, Gram matrix and halves fit together.
+func TestDirection(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		rule := &direct{Method: newMethod(t, "avggrad", nil)}
+		l, plain := trained(t, b, rule, Options{}), trained(t, b, newMethod(t, "avggrad", nil), Options{})
+		for range 3 {
+			r, err := l.Step()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := plain.Step(); err != nil {
+				t.Fatal(err)
+			}
+			k := len(r.IDs)
+			for i := range k {
+				for j := range k {
+					v := 0.0
+					for p := range rule.rows[i] {
+						v += rule.rows[i][p] * rule.rows[j][p]
+					}
+					if math.Abs(v-rule.gram[i*k+j]) > 1e-6*(1+math.Abs(v)) {
+						t.Errorf("rows %d and %d: product %g, the Gram matrix says %g", i, j, v, rule.gram[i*k+j])
+					}
+				}
+			}
+			// Halves of equal size: ‖J‖² = (‖a‖² + 2a·b + ‖b‖²)/4 ≥ a·b.
+			if i := k - 1; rule.cross[i*k+i] > rule.gram[i*k+i]*(1+1e-6) {
+				t.Errorf("halves have the product %g, the whole %g", rule.cross[i*k+i], rule.gram[i*k+i])
+			}
+		}
+		a, c := must[[]float32](t)(l.Parameters()), must[[]float32](t)(plain.Parameters())
+		for i := range a {
+			if math.Abs(float64(a[i]-c[i])) > 1e-5 {
+				t.Fatalf("parameter %d is %g, with weights %g", i, a[i], c[i])
+			}
+		}
+	})
+}

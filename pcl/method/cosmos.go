@@ -1,0 +1,51 @@
+package method
+
+import "math"
+
+func init() {
+	Register(Spec{
+		Info:   cosmosInfo,
+		Params: []Param{{Name: "lambda", Default: 1.0, Doc: "λ ≥ 0, reward for equal losses; in the paper 0.01 to 8 by data set"}},
+		New: func(p Params) (Method, error) {
+			m := cosmos{p.Float("lambda")}
+			return m, within("lambda", m.lambda, 0, 1e9)
+		},
+	})
+}
+
+var cosmosInfo = Info{
+	Name: "cosmos", Title: "COSMOS", Family: "mtl",
+	Rule:   "d = ∇(Σℓᵢ/K − λ·cos(ℓ, 1)), 1 the vector of ones",
+	Source: "Ruchte & Grabocka, Scalable Pareto Front Approximation for Deep Multi-Objective Learning, ICDM 2021 (arXiv 2103.13392), with equal preferences that are no input of the network",
+	Cost:   "K(F+B)", State: "none", SumW: "not fixed",
+	NeedsLosses: true,
+}
+
+// cosmos adds to the mean loss what keeps the losses together.
+type cosmos struct{ lambda float64 }
+
+func (cosmos) Info() Info { return cosmosInfo }
+
+func (m cosmos) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.check(cosmosInfo, w); err != nil {
+		return Outcome{}, err
+	}
+	if err := s.checkLosses(cosmosInfo); err != nil {
+		return Outcome{}, err
+	}
+	root, length, sum := math.Sqrt(float64(len(w))), 0.0, 0.0
+	for _, x := range s.Losses {
+		length = math.Hypot(length, x)
+	}
+	fill(w, 1/float64(len(w)))
+	if length < 1e-12 {
+		return Outcome{}, nil // no loss is left to hold together
+	}
+	for _, x := range s.Losses {
+		sum += x / length
+	}
+	for i, x := range s.Losses {
+		w[i] -= m.lambda / root / length * (1 - sum*x/length)
+	}
+	return Outcome{}, nil
+}

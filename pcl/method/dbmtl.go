@@ -1,0 +1,108 @@
+package method
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+)
+
+func init() {
+	Register(Spec{
+		Info: dbmtlInfo,
+		Params: []Param{
+			{Name: "beta", Default: 0.9, Doc: "β in [0, 1), the share of the past in the moving means"},
+			{Name: "beta_decay", Default: 0.0, Doc: "σ ≥ 0 of β/n^σ, n the steps of the stream"},
+		},
+		New: func(p Params) (Method, error) {
+			m := &dbmtl{beta: p.Float("beta"), decay: p.Float("beta_decay"), memo: memo[dbmtlStream]{}}
+			if err := within("beta", m.beta, 0, 1-1e-9); err != nil {
+				return nil, err
+			}
+			return m, within("beta_decay", m.decay, 0, 1e9)
+		},
+	})
+}
+
+var dbmtlInfo = Info{
+	Name: "db-mtl", Title: "DB-MTL", Family: "mtl",
+	Rule:   "d = max‖ĝ‖·Σ ĝᵢ/‖ĝᵢ‖, ĝᵢ ← βĝᵢ + (1−β)∇log ℓᵢ",
+	Source: "Lin et al., Dual-Balancing for Multi-Task Learning, arXiv 2308.12029",
+	Cost:   "K(F+B) + O(KP)", State: "ĝᵢ (P numbers) per stream", SumW: "not fixed",
+	NeedsGram: true, NeedsLosses: true, NeedsRows: true, Direct: true,
+}
+
+// dbmtl brings the losses to one scale by their logarithms and the moving means of their gradients to
+// the length of the longest. As in the authors' code in LibMTL, the means start at 0 and the logarithm
+// is that of ℓ + 1e-8. The nominal weight of a stream is what d holds of its Jᵢ.
+type dbmtl struct {
+	beta, decay float64
+	memo        memo[dbmtlStream]
+	d           []float64
+}
+
+type dbmtlStream struct {
+	Mean  vector `json:"mean"` // ĝ
+	Steps int    `json:"steps"`
+}
+
+func (*dbmtl) Info() Info { return dbmtlInfo }
+
+func (m *dbmtl) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.check(dbmtlInfo, w); err != nil {
+		return Outcome{}, err
+	}
+	if err := s.checkGram(dbmtlInfo); err != nil {
+		return Outcome{}, err
+	}
+	if err := s.checkLosses(dbmtlInfo); err != nil {
+		return Outcome{}, err
+	}
+	means, err := track(dbmtlInfo, s, func(id int) vector { return m.memo[id].Mean })
+	if err != nil {
+		return Outcome{}, err
+	}
+	norms, top := make([]float64, len(means)), 0.0
+	for i, id := range s.IDs {
+		t := dbmtlStream{means[i], m.memo[id].Steps + 1}
+		fresh := 1 - m.beta/math.Pow(float64(t.Steps), m.decay)
+		w[i] = fresh / (s.Losses[i] + 1e-8)
+		t.Mean.follow(s.Rows[i], 1/(s.Losses[i]+1e-8), fresh)
+		m.memo[id] = t
+		norms[i] = math.Sqrt(t.Mean.product(t.Mean))
+		top = max(top, norms[i])
+	}
+	if math.IsInf(top, 1) {
+		return Outcome{}, fmt.Errorf("method %s: a gradient divided by its loss leaves the range of float32; scale the losses down", dbmtlInfo.Name)
+	}
+	return m.balance(s, means, norms, top, w), nil
+}
+
+// balance brings the means to the length top; one that is 0 next to it is left out.
+func (m *dbmtl) balance(s *Step, means []vector, norms []float64, top float64, w []float64) Outcome {
+	var out Outcome
+	factors := make([]float64, len(means))
+	for i, norm := range norms {
+		if norm > 1e-12*top {
+			factors[i] = top / norm
+		} else {
+			out.Dropped = append(out.Dropped, s.IDs[i])
+		}
+		w[i] *= factors[i]
+	}
+	m.d = combineVectors(m.d, means, factors)
+	out.Direction = m.d
+	return out
+}
+
+func (m *dbmtl) End(id int) { m.memo.End(id) }
+
+func (m *dbmtl) MarshalState() (json.RawMessage, error) { return m.memo.MarshalState() }
+
+func (m *dbmtl) UnmarshalState(data json.RawMessage) error {
+	return m.memo.restore("db-mtl", data, func(t dbmtlStream) error {
+		if err := t.Mean.check(); err != nil {
+			return err
+		}
+		return within("its number of steps", float64(t.Steps), 1, math.MaxInt32)
+	})
+}

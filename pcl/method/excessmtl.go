@@ -1,0 +1,165 @@
+package method
+
+import (
+	"encoding/json"
+	"math"
+)
+
+func init() {
+	Register(Spec{
+		Info: excessMTLInfo,
+		Params: []Param{
+			{Name: "lr", Default: 0.01, Doc: "η ≥ 0, step size of log λ"},
+			{Name: "warmup", Default: 1.0, Doc: "first steps of a stream whose mean risk is the measure of its later ones; the paper takes three epochs, its code one step"},
+		},
+		New: func(p Params) (Method, error) {
+			m := &excessMTL{lr: p.Float("lr"), memo: memo[excessStream]{}}
+			if err := within("lr", m.lr, 0, 1e6); err != nil {
+				return nil, err
+			}
+			var err error
+			m.warmup, err = whole("warmup", p.Float("warmup"), 1, 1e9)
+			return m, err
+		},
+	})
+}
+
+var excessMTLInfo = Info{
+	Name: "excess-mtl", Title: "ExcessMTL", Family: "mtl",
+	Rule:   "d = Σ λᵢJᵢ, λᵢ ∝ λᵢ·exp(ηEᵢ/Eᵢ(0)), Eᵢ = Jᵢ·Hᵢ⁻¹Jᵢ the excess risk, Hᵢ = √Σ Jᵢ² over the steps, entry by entry",
+	Source: "He et al., Robust Multi-Task Learning with Excess Risks, ICML 2024 (arXiv 2402.02009), Eqs. 6–9",
+	Cost:   "K(F+B) + O(KP)", State: "Hᵢ (P numbers), λᵢ and Eᵢ(0) per stream", SumW: "1",
+	NeedsGram: true, NeedsRows: true,
+}
+
+// excessMTL gives weight to the streams that are far from where they can get. Until a stream's
+// warm-up is over, its risk counts as equal to Eᵢ(0). It enters with λ = 1/K. The authors' code and
+// LibMTL bring Σλ to K instead of the paper's 1, and add 1e-7 under the root of H, which makes the
+// rule depend on the scale of the gradients; here an entry that was always 0 adds no risk.
+type excessMTL struct {
+	lr     float64
+	warmup int
+	memo   memo[excessStream]
+}
+
+type excessStream struct {
+	Root vector  `json:"root"` // H
+	Log  float64 `json:"log"`  // log λ
+	Sum  float64 `json:"sum"`  // of the risks of the warm-up
+	Seen int     `json:"seen"` // its steps so far; those without a gradient do not count
+}
+
+func (*excessMTL) Info() Info { return excessMTLInfo }
+
+func (m *excessMTL) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.check(excessMTLInfo, w); err != nil {
+		return Outcome{}, err
+	}
+	if err := s.checkGram(excessMTLInfo); err != nil {
+		return Outcome{}, err
+	}
+	roots, err := track(excessMTLInfo, s, func(id int) vector { return m.memo[id].Root })
+	if err != nil {
+		return Outcome{}, err
+	}
+	m.enter(s.IDs, roots)
+	for i, id := range s.IDs {
+		t := m.memo[id]
+		w[i] = t.Log + m.lr*m.excess(&t, s.Rows[i])
+		m.memo[id] = t
+	}
+	logs := logSoftmax(w)
+	softmax(w)
+	for i, id := range s.IDs {
+		t := m.memo[id]
+		t.Log = logs[i]
+		m.memo[id] = t
+	}
+	return Outcome{}, nil
+}
+
+// enter gives new streams log 1/K and the others the rest.
+func (m *excessMTL) enter(ids []int, roots []vector) {
+	var known []float64
+	for _, id := range ids {
+		if t, ok := m.memo[id]; ok {
+			known = append(known, t.Log)
+		}
+	}
+	rest := math.Log(float64(len(known)) / float64(len(ids)))
+	known = logSoftmax(known)
+	for i, id := range ids {
+		t, ok := m.memo[id]
+		if ok {
+			t.Log, known = known[0]+rest, known[1:]
+		} else {
+			t = excessStream{Root: roots[i], Log: -math.Log(float64(len(ids)))}
+		}
+		m.memo[id] = t
+	}
+}
+
+// excess takes a gradient into H and returns the risk in units of E(0).
+func (m *excessMTL) excess(t *excessStream, row []float64) float64 {
+	risk := 0.0
+	for p, x := range row {
+		root := math.Hypot(float64(t.Root[p]), x)
+		if root > 0 {
+			risk += math.Abs(x) * (math.Abs(x) / root)
+		}
+		t.Root[p] = float32(root)
+	}
+	if t.Seen >= m.warmup {
+		return min(risk*float64(t.Seen)/t.Sum, mostExcess)
+	}
+	if risk > 0 {
+		t.Sum, t.Seen = t.Sum+risk, t.Seen+1
+	}
+	return 1
+}
+
+// mostExcess bounds E/E(0), which may follow on a first gradient of nearly 0.
+const mostExcess = 1e12
+
+// logSoftmax is the logarithm of softmax(z), which does not underflow.
+func logSoftmax(z []float64) []float64 {
+	logs, top, sum := make([]float64, len(z)), math.Inf(-1), 0.0
+	for _, x := range z {
+		top = max(top, x)
+	}
+	for _, x := range z {
+		sum += math.Exp(x - top)
+	}
+	for i, x := range z {
+		logs[i] = x - top - math.Log(sum)
+	}
+	return logs
+}
+
+func (m *excessMTL) End(id int) { m.memo.End(id) }
+
+func (m *excessMTL) MarshalState() (json.RawMessage, error) { return m.memo.MarshalState() }
+
+func (m *excessMTL) UnmarshalState(data json.RawMessage) error {
+	return m.memo.restore("excess-mtl", data, func(t excessStream) error {
+		if err := t.Root.check(); err != nil {
+			return err
+		}
+		for _, x := range t.Root {
+			if err := within("an entry of H", float64(x), 0, math.MaxFloat32); err != nil {
+				return err
+			}
+		}
+		if err := within("log λ", t.Log, -math.MaxFloat64, 1e-9); err != nil {
+			return err
+		}
+		least := 0.0
+		if t.Seen > 0 {
+			least = math.SmallestNonzeroFloat64
+		}
+		if err := within("the sum of its risks", t.Sum, least, math.MaxFloat64); err != nil {
+			return err
+		}
+		return within("its number of steps", float64(t.Seen), 0, float64(m.warmup))
+	})
+}

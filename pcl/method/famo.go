@@ -1,0 +1,158 @@
+package method
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+)
+
+func init() {
+	Register(Spec{
+		Info: famoInfo,
+		Params: []Param{
+			{Name: "lr", Default: 0.025, Doc: "step size of ξ, in [0, 1]"},
+			{Name: "decay", Default: 1e-3, Doc: "weight decay of ξ, in [0, 1]"},
+			{Name: "min_loss", Default: "zero", Choices: []string{"zero", "tracked"}, Doc: "ℓᵢmin, which a loss is measured from: 0, or the stream's smallest so far, which wants an eps of the order of the losses' noise"},
+			{Name: "eps", Default: 1e-8, Doc: "what is added to ℓᵢ−ℓᵢmin, in [1e-12, 1e3]"},
+		},
+		New: func(p Params) (Method, error) { return newFAMO(p) },
+	})
+}
+
+var famoInfo = Info{
+	Name: "famo", Title: "FAMO", Family: "mtl",
+	Rule:   "w ∝ softmax(ξ)ᵢ/Dᵢ, Dᵢ = ℓᵢ−ℓᵢmin+ε; after the step ξ goes by Adam against the decrease of log D",
+	Source: "Liu et al., FAMO: Fast Adaptive Multitask Optimization, NeurIPS 2023 (arXiv 2306.03792)",
+	Cost:   "K(F+B) + KF", State: "ξᵢ, its two moments and ℓᵢmin per stream", SumW: "1",
+	NeedsLosses: true,
+}
+
+// famo moves weight to the streams whose log loss falls least (METHODS §9). It needs no gradients, but
+// the losses of the same batches after the step. A new stream has the mean ξ of those beside it.
+type famo struct {
+	lr, decay, eps float64
+	tracked        bool
+	memo           memo[famoStream]
+	last           famoStep // what Follow compares with
+}
+
+type famoStream struct {
+	Xi    float64 `json:"xi"`
+	M     float64 `json:"m"`
+	V     float64 `json:"v"`
+	Moves int     `json:"moves"`
+	Least float64 `json:"least"` // ℓmin
+}
+
+type famoStep struct {
+	ids    []int
+	z, log []float64 // softmax(ξ), log D
+}
+
+// Adam's decays and its guard against division by 0.
+const (
+	famoBeta1, famoBeta2 = 0.9, 0.999
+	famoGuard            = 1e-8
+)
+
+func newFAMO(p Params) (*famo, error) {
+	m := &famo{lr: p.Float("lr"), decay: p.Float("decay"), eps: p.Float("eps"), tracked: p.String("min_loss") == "tracked", memo: memo[famoStream]{}}
+	return m, errors.Join(within("lr", m.lr, 0, 1), within("decay", m.decay, 0, 1), within("eps", m.eps, 1e-12, 1e3))
+}
+
+func (*famo) Info() Info { return famoInfo }
+
+func (m *famo) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.check(famoInfo, w); err != nil {
+		return Outcome{}, err
+	}
+	if err := s.checkLosses(famoInfo); err != nil {
+		return Outcome{}, err
+	}
+	m.welcome(s)
+	k := s.K()
+	m.last = famoStep{ids: slices.Clone(s.IDs), z: make([]float64, k), log: make([]float64, k)}
+	for i, id := range s.IDs {
+		m.last.z[i] = m.memo[id].Xi
+	}
+	softmax(m.last.z)
+	for i, id := range s.IDs {
+		d := m.distance(id, s.Losses[i])
+		w[i], m.last.log[i] = m.last.z[i]/d, math.Log(d)
+	}
+	toSum(w, 1)
+	return Outcome{}, nil
+}
+
+// welcome gives new streams their ξ and keeps the smallest losses.
+func (m *famo) welcome(s *Step) {
+	mean, known := 0.0, 0.0
+	for _, id := range s.IDs {
+		if t, ok := m.memo[id]; ok {
+			mean, known = mean+t.Xi, known+1
+		}
+	}
+	mean /= max(known, 1)
+	for i, id := range s.IDs {
+		t, ok := m.memo[id]
+		if !ok {
+			t = famoStream{Xi: mean, Least: s.Losses[i]}
+		}
+		t.Least = min(t.Least, s.Losses[i])
+		m.memo[id] = t
+	}
+}
+
+// distance is D of a loss.
+func (m *famo) distance(id int, loss float64) float64 {
+	if m.tracked {
+		loss = max(0, loss-m.memo[id].Least)
+	}
+	return loss + m.eps
+}
+
+// Follow moves ξ. A step after which a loss is not finite says nothing about the weights.
+func (m *famo) Follow(ids []int, losses []float64) error {
+	last := m.last
+	if !slices.Equal(ids, last.ids) || len(losses) != len(ids) {
+		return errors.New("method famo: the losses after a step are not those of the streams that were weighed")
+	}
+	delta, mean := make([]float64, len(ids)), 0.0
+	for i, id := range ids {
+		if !(losses[i] >= 0) || math.IsInf(losses[i], 1) {
+			return nil
+		}
+		delta[i] = last.log[i] - math.Log(m.distance(id, losses[i]))
+		mean += last.z[i] * delta[i]
+	}
+	for i, id := range ids {
+		if t, ok := m.memo[id]; ok {
+			m.memo[id] = m.adam(t, last.z[i]*(delta[i]-mean))
+		}
+	}
+	return nil
+}
+
+func (m *famo) adam(t famoStream, g float64) famoStream {
+	g += m.decay * t.Xi
+	t.Moves++
+	t.M = famoBeta1*t.M + (1-famoBeta1)*g
+	t.V = famoBeta2*t.V + (1-famoBeta2)*g*g
+	n := float64(t.Moves)
+	t.Xi -= m.lr * t.M / (1 - math.Pow(famoBeta1, n)) / (math.Sqrt(t.V/(1-math.Pow(famoBeta2, n))) + famoGuard)
+	return t
+}
+
+func (m *famo) End(id int) { m.memo.End(id) }
+
+func (m *famo) MarshalState() (json.RawMessage, error) { return m.memo.MarshalState() }
+
+func (m *famo) UnmarshalState(data json.RawMessage) error {
+	m.last = famoStep{}
+	return m.memo.restore("famo", data, func(t famoStream) error {
+		return errors.Join(
+			within("ξ", t.Xi, -1e9, 1e9), within("its first moment", t.M, -1e9, 1e9), within("its second moment", t.V, 0, 1e18),
+			within("its number of moves", float64(t.Moves), 0, 1e15), within("its smallest loss", t.Least, 0, math.MaxFloat64))
+	})
+}

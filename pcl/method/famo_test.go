@@ -1,0 +1,110 @@
+package method
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+func follow(t *testing.T, m Method, s *Step, losses ...float64) {
+	t.Helper()
+	f, ok := As[Follower](m)
+	if !ok {
+		t.Fatal("no Follower")
+	}
+	must(t, f.Follow(s.IDs, losses))
+}
+
+// TestFAMOStep works out a first step: δ = (0, log 2), so Adam moves ξ by lr towards the first task.
+func TestFAMOStep(t *testing.T) {
+	m, s := build(t, "famo", nil), sample{rows: base, losses: []float64{1, 4}}.step(1)
+	if w := weigh(t, m, s); !near(w, []float64{.8, .2}, 1e-7) {
+		t.Errorf("uniform ξ: %v, want .8 .2", w)
+	}
+	follow(t, m, s, 1, 2)
+	s.Losses = []float64{1, 1}
+	z := 1 / (1 + math.Exp(-0.05))
+	if w := weigh(t, m, s); !near(w, []float64{z, 1 - z}, 1e-6) {
+		t.Errorf("after a step: %v, want %g", w, z)
+	}
+}
+
+// TestFAMODecay: with no change of the losses only the decay moves ξ, back to 0.
+func TestFAMODecay(t *testing.T) {
+	for decay, back := range map[float64]bool{0: false, 0.5: true} {
+		m, s := build(t, "famo", params{"decay": decay}).(*famo), sample{rows: base, losses: []float64{1, 1}}.step(1)
+		weigh(t, m, s)
+		follow(t, m, s, 1, .5)
+		start := m.memo[0].Xi
+		for range 2000 {
+			weigh(t, m, s)
+			follow(t, m, s, 1, 1)
+		}
+		if now := m.memo[0].Xi; start <= 0 || back != (math.Abs(now) < start/10) {
+			t.Errorf("decay %g: ξ from %g to %g", decay, start, now)
+		}
+	}
+}
+
+// TestFAMOHelpsTheSlow: a task whose loss halves each time gives its weight to one that stands still.
+func TestFAMOHelpsTheSlow(t *testing.T) {
+	m, s := build(t, "famo", nil), sample{rows: base, losses: []float64{1, 1}}.step(1)
+	before := math.Inf(1)
+	for range 50 {
+		w := weigh(t, m, s)
+		if w[0] >= before {
+			t.Fatalf("the fast task's weight rose from %g to %g", before, w[0])
+		}
+		before = w[0]
+		follow(t, m, s, .5, 1)
+	}
+	if before > 0.15 {
+		t.Errorf("the fast task has weight %g after 50 steps", before)
+	}
+	// A third stream has the mean ξ, so its share is the geometric mean of the others'.
+	s = sample{rows: three, losses: []float64{1, 1, 1}}.step(1)
+	if w := weigh(t, m, s); math.Abs(w[2]*w[2]-w[0]*w[1]) > 1e-12 {
+		t.Errorf("with a new stream: %v", w)
+	}
+}
+
+func TestFAMOTracksTheLowestLoss(t *testing.T) {
+	m, s := build(t, "famo", params{"min_loss": "tracked", "eps": .5}), sample{rows: base, losses: []float64{2, 2}}.step(1)
+	if w := weigh(t, m, s); !near(w, []float64{.5, .5}, 1e-15) {
+		t.Errorf("at the lowest losses: %v, want halves", w)
+	}
+	s.Losses = []float64{3, 2.5} // D = 1.5 and 1
+	if w := weigh(t, m, s); !near(w, []float64{.4, .6}, 1e-14) {
+		t.Errorf("above them: %v, want .4 .6", w)
+	}
+	follow(t, m, s, 1, 1) // below the lowest: D = ε
+	s.Losses = []float64{1, 1}
+	if w := weigh(t, m, s); !(w[0] < .5) {
+		t.Errorf("the first fell further, and has %v", w)
+	}
+}
+
+func TestFAMOFollowsItsOwnStep(t *testing.T) {
+	m, s := build(t, "famo", nil), sample{rows: base, losses: []float64{1, 4}}.step(1)
+	f, _ := As[Follower](m)
+	if err := f.Follow([]int{0, 1}, []float64{1, 1}); err == nil {
+		t.Error("losses before any step: no error")
+	}
+	weigh(t, m, s)
+	if err := f.Follow([]int{0, 2}, []float64{1, 1}); err == nil || !strings.Contains(err.Error(), "famo") {
+		t.Errorf("other streams: error %v", err)
+	}
+	want := weigh(t, m, s)
+	follow(t, m, s, 1, math.NaN())
+	if got := weigh(t, m, s); !near(got, want, 0) {
+		t.Errorf("a step that diverged moved the weights from %v to %v", want, got)
+	}
+	for _, bad := range []string{`{"1":{"v":-1}}`, `{"1":{"xi":1e99}}`, `{"1":{"moves":-1}}`, `{"1":{"least":-1}}`, `{"x":{}}`} {
+		if err := stateful(t, m).UnmarshalState([]byte(bad)); err == nil || !strings.Contains(err.Error(), "famo") {
+			t.Errorf("state %s: error %v", bad, err)
+		}
+	}
+	if got := weigh(t, m, s); !near(got, want, 0) {
+		t.Error("a refused state changed the method")
+	}
+}

@@ -1,0 +1,114 @@
+package method
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/parallelcl/parallelcl/emgd"
+)
+
+func init() {
+	Register(Spec{
+		Info: gemInfo,
+		Params: []Param{
+			{Name: "margin", Default: 0.5, Doc: "m ≥ 0, the least weight of a finished task's gradient in a step that conflicts with one (the official memory strength)"},
+			{Name: "eps", Default: 1e-3, Doc: "ε ≥ 0, added to the diagonal of the dual's matrix, in units of a squared gradient"},
+		},
+		New: func(p Params) (Method, error) {
+			m := &gem{margin: p.Float("margin"), eps: p.Float("eps")}
+			return m, errors.Join(within("margin", m.margin, 0, 1e6), within("eps", m.eps, 0, 1e12))
+		},
+	})
+}
+
+var gemInfo = Info{
+	Name: "gem", Title: "GEM", Family: "scl",
+	Rule:   "d = g_cur where that hurts no finished task; else g_cur + Gᵀv, v = argmin ½vᵀ(GGᵀ+εI)v + (G g_cur)ᵀv over v ≥ m, G a gradient per finished task",
+	Source: "Lopez-Paz & Ranzato, Gradient Episodic Memory for Continual Learning, NeurIPS 2017 (arXiv 1706.08840)",
+	Cost:   "(K_c + finished)(F+B) + Gram O(K²P) + a dual", State: "none", SumW: "≥ 1; 1 without conflict",
+	NeedsGram: true,
+}
+
+// gem keeps the step from raising the loss of any finished task (METHODS §2.3). Its memory rows have
+// the ids −task.
+type gem struct {
+	margin, eps float64
+	solver      emgd.Solver
+}
+
+func (*gem) Info() Info { return gemInfo }
+
+// Replays draws samples of every finished task.
+func (*gem) Replays(lab Lab) ([]Replay, error) {
+	store, of := lab.Memory(), map[int][]int{}
+	for i := range store.Len() {
+		task := store.Item(i).Task
+		of[task] = append(of[task], i)
+	}
+	var rows []Replay
+	for _, task := range lab.Finished() {
+		rows = append(rows, replay(-task, anyOf(of[task], lab.Batch(), lab.Rand()))...)
+	}
+	return rows, nil
+}
+
+func (m *gem) Weights(s *Step, w []float64) (Outcome, error) {
+	r, err := keep(gemInfo, s, w)
+	if err != nil || r.k() == 0 {
+		return r.outcome(), err
+	}
+	tasks := s.tasks()
+	if tasks == 0 || tasks == s.K() {
+		fill(w, 1/float64(s.K()))
+		return Outcome{}, nil
+	}
+	r.level()
+	u := make([]float64, r.k()) // d = Σ uᵢJᵢ
+	var past []int
+	for i, at := range r.at {
+		if s.IDs[at] > Memory {
+			u[i] = 1 / float64(tasks)
+		} else {
+			past = append(past, i)
+		}
+	}
+	gain := r.times(u)
+	if slices.ContainsFunc(past, func(i int) bool { return gain[i] < 0 }) {
+		err = m.repair(r, past, u)
+	}
+	return r.write(u, w), err
+}
+
+// repair adds v to the weights of the finished tasks. With v = m + x the dual is that of the shortest
+// p + Σ xᵢJᵢ, x ≥ 0, where ε stands for a coordinate of its own per finished task: the EMGD dual with
+// p = g_cur + mΣJᵢ as one more row that alone has σ = 1 (METHODS §5.5).
+func (m *gem) repair(r *rows, past []int, u []float64) error {
+	eps := m.eps / r.unit[0] / r.unit[0] // all rows have the same unit
+	for _, i := range past {
+		u[i] = m.margin
+	}
+	p, n := r.times(u), len(past)+1
+	gram, sigma := make([]float64, n*n), make([]float64, n)
+	sigma[0] = 1
+	gram[0] = inner(u, p) + float64(len(past))*eps*m.margin*m.margin
+	if length := r.lengths(u); gram[0] <= cancelled*cancelled*length*length {
+		return nil // p is 0 but for rounding
+	}
+	for a, i := range past {
+		along := p[i] + eps*m.margin
+		gram[a+1], gram[(a+1)*n] = along, along
+		for b, j := range past {
+			gram[(a+1)*n+b+1] = r.dot(i, j)
+		}
+		gram[(a+1)*n+a+1] += eps
+	}
+	bounded(gram, n)
+	cert, err := solved(m.solver.Solve(gram, sigma))
+	if err != nil {
+		return err
+	}
+	for a, i := range past {
+		u[i] += cert.Lambda[a+1]
+	}
+	return nil
+}

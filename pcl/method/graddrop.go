@@ -1,0 +1,63 @@
+package method
+
+import "fmt"
+
+func init() {
+	Register(Spec{
+		Info:   gradDropInfo,
+		Params: []Param{{Name: "leak", Default: 0.0, Doc: "the part of every gradient, in [0, 1], that is kept whatever is drawn: 1 gives the sum"}},
+		New: func(p Params) (Method, error) {
+			m := &gradDrop{leak: p.Float("leak")}
+			return m, within("leak", m.leak, 0, 1)
+		},
+	})
+}
+
+var gradDropInfo = Info{
+	Name: "graddrop", Title: "GradDrop", Family: "mtl",
+	Rule:   "in every coordinate only positive or only negative entries are summed, drawn with P = ½(1 + ΣJᵢ/Σ|Jᵢ|)",
+	Source: "Chen et al., Just Pick a Sign: Optimizing Deep Multitask Models with Gradient Sign Dropout, NeurIPS 2020 (arXiv 2010.06808)",
+	Cost:   "K(F+B) + O(KP)", State: "none", SumW: "K (nominal)",
+	NeedsGram: true, NeedsRows: true, Direct: true,
+}
+
+// gradDrop works on the gradients of the parameters (METHODS §1.5); the paper does on those of a
+// shared activation, times its sign. The nominal weights are 1: the expectation of d is the sum.
+type gradDrop struct {
+	leak float64
+	d    []float64
+}
+
+func (*gradDrop) Info() Info { return gradDropInfo }
+
+func (m *gradDrop) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.check(gradDropInfo, w); err != nil {
+		return Outcome{}, err
+	}
+	if err := s.checkGram(gradDropInfo); err != nil {
+		return Outcome{}, err
+	}
+	if s.Rand == nil {
+		return Outcome{}, fmt.Errorf("method %s: it draws at random and the step has no Rand", gradDropInfo.Name)
+	}
+	fill(w, 1)
+	return Outcome{Direction: m.drop(s.Rows, s.Rand.Float64)}, nil
+}
+
+// drop returns d for the numbers U in [0, 1) that draw delivers, one per coordinate.
+func (m *gradDrop) drop(rows [][]float64, draw func() float64) []float64 {
+	m.d = grow(m.d, len(rows[0]))
+	for p := range m.d {
+		plus, minus := 0.0, 0.0
+		for _, row := range rows {
+			plus += max(row[p], 0)
+			minus += max(-row[p], 0)
+		}
+		u, kept := draw(), -minus
+		if size := plus + minus; size > 0 && plus/size > u { // plus/size is P
+			kept = plus
+		}
+		m.d[p] = m.leak*(plus-minus) + (1-m.leak)*kept
+	}
+	return m.d
+}

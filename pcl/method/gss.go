@@ -1,0 +1,177 @@
+package method
+
+import (
+	"errors"
+	"math"
+
+	"github.com/parallelcl/parallelcl/pcl/memory"
+)
+
+func init() {
+	Register(Spec{
+		Info: gssInfo,
+		Params: []Param{
+			{Name: "subsets", Default: 10.0, Doc: "n ≥ 1, the random parts of the store that a gradient is compared with"},
+			{Name: "subset_size", Default: 10.0, Doc: "samples in each of them, from 1 to the batch size"},
+			{Name: "threshold", Default: 0.0, Doc: "cosine in [-1, 1] below which a batch may replace samples"},
+			{Name: "score_all", Default: false, Doc: "score samples also while the store is not full, at the cost of a gradient each, as in the official code"},
+		},
+		New: func(p Params) (Method, error) { return newGSS(p) },
+	})
+}
+
+var gssInfo = Info{
+	Name: "gss", Title: "GSS-Greedy", Family: "scl",
+	Rule:   "d = ½(g_cur + g_mem); a sample replaces a stored one, drawn ∝ cᵢ, with probability cᵢ/(cᵢ+c), c = 1 + the largest cosine of its gradient with those of n parts of the store",
+	Source: "Aljundi et al., Gradient based sample selection for online continual learning, NeurIPS 2019 (arXiv 1903.08671)",
+	Cost:   "K(F+B) + (n+K_c)(F+B); a gradient per sample where a batch conflicts with the store", State: "none; the scores in the store", SumW: "1",
+}
+
+// gss keeps samples whose gradients point different ways (METHODS §2.9). While the store has room,
+// samples go in as they come.
+type gss struct {
+	subsets, size int
+	threshold     float64
+	scoreAll      bool
+}
+
+// gssFirst is the score of a sample that nothing was compared with: a cosine of 0.1, as in the
+// official code.
+const gssFirst = 1.1
+
+func newGSS(p Params) (gss, error) {
+	subsets, err := whole("subsets", p.Float("subsets"), 1, 1e4)
+	size, err2 := whole("subset_size", p.Float("subset_size"), 1, 1e6)
+	m := gss{subsets: subsets, size: size, threshold: p.Float("threshold"), scoreAll: p.Bool("score_all")}
+	return m, errors.Join(err, err2, within("threshold", m.threshold, -1, 1))
+}
+
+func (gss) Info() Info { return gssInfo }
+
+func (gss) Weights(s *Step, w []float64) (Outcome, error) {
+	return weighRows(gssInfo, s, w, 0.5, 0.5)
+}
+
+// Keep offers each running task's batch. Samples of a batch that fills the store and do not fit are
+// passed over.
+func (m gss) Keep(lab Lab) error {
+	store, current := lab.Memory(), lab.Current()
+	capacity := store.Capacity(classesMet(store, current))
+	if capacity == 0 {
+		return nil
+	}
+	var parts [][]float32 // gradients, computed when first needed
+	for _, batch := range current {
+		room := min(len(batch), capacity-store.Len())
+		if parts == nil && store.Len() > 0 && (room <= 0 || m.scoreAll) {
+			var err error
+			if parts, err = m.parts(lab); err != nil {
+				return err
+			}
+		}
+		var err error
+		if room > 0 {
+			err = m.take(lab, batch[:room], parts)
+		} else {
+			err = m.replace(lab, batch, parts)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parts are the gradients of random parts of the store.
+func (m gss) parts(lab Lab) (gradients [][]float32, err error) {
+	store := lab.Memory()
+	for range m.subsets {
+		g, err := lab.Gradient(Now, itemsAt(store, anyOf(everyIndex(store), min(m.size, lab.Batch()), lab.Rand())))
+		if err != nil {
+			return nil, err
+		}
+		gradients = append(gradients, g)
+	}
+	return gradients, nil
+}
+
+func (m gss) take(lab Lab, samples []memory.Item, parts [][]float32) error {
+	for _, it := range samples {
+		it.Score = gssFirst
+		if m.scoreAll && parts != nil {
+			var err error
+			if it.Score, err = score(lab, []memory.Item{it}, parts); err != nil {
+				return err
+			}
+		}
+		lab.Memory().Put(it)
+	}
+	return nil
+}
+
+func (m gss) replace(lab Lab, batch []memory.Item, parts [][]float32) error {
+	c, err := score(lab, batch, parts)
+	if err != nil || c >= 1+m.threshold {
+		return err
+	}
+	store, r := lab.Memory(), lab.Rand()
+	for _, it := range batch {
+		if it.Score, err = score(lab, []memory.Item{it}, parts); err != nil {
+			return err
+		}
+		i := drawByScore(store, r.Float64())
+		if i < 0 {
+			return nil
+		}
+		if old := store.Item(i).Score; r.Float64()*(old+it.Score) < old {
+			store.Replace(i, it)
+		}
+	}
+	return nil
+}
+
+// score is 1 + the largest cosine of the samples' gradient with one of the parts', in [0, 2].
+func score(lab Lab, samples []memory.Item, parts [][]float32) (float64, error) {
+	g, err := lab.Gradient(Now, samples)
+	if err != nil {
+		return 0, err
+	}
+	largest := -1.0
+	for _, part := range parts {
+		largest = max(largest, cosine32(g, part))
+	}
+	return 1 + largest, nil
+}
+
+// cosine32 is 0 where a vector is 0 or not finite.
+func cosine32(a, b []float32) float64 {
+	ab, aa, bb := 0.0, 0.0, 0.0
+	for p, x := range a {
+		x, y := float64(x), float64(b[p])
+		ab, aa, bb = ab+x*y, aa+x*x, bb+y*y
+	}
+	c := ab / math.Sqrt(aa) / math.Sqrt(bb)
+	if math.IsNaN(c) {
+		return 0
+	}
+	return min(max(c, -1), 1)
+}
+
+// drawByScore returns the sample at the part u in [0, 1) of the sum of the scores; −1 if all are 0.
+func drawByScore(s *memory.Store, u float64) int {
+	total, last := 0.0, -1
+	for i := range s.Len() {
+		total += s.Item(i).Score
+	}
+	u *= total
+	for i := range s.Len() {
+		c := s.Item(i).Score
+		if c > 0 {
+			last = i
+		}
+		if u -= c; u < 0 {
+			return i
+		}
+	}
+	return last
+}

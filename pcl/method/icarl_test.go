@@ -1,0 +1,189 @@
+package method
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl/memory"
+)
+
+// TestHerding: METHODS §2.7's example, and every choice of random ones, found by trying all.
+func TestHerding(t *testing.T) {
+	if got := herd([][]float64{{0}, {1}, {2}, {9}}, 1); !slices.Equal(got, []int{2}) {
+		t.Errorf("of 0, 1, 2, 9 it takes number %v first, want the 2", got)
+	}
+	r := rand.New(rand.NewPCG(8, 8))
+	for range 100 {
+		n := 1 + r.IntN(9)
+		features := gaussian(r, n, 3)
+		mean := make([]float64, 3)
+		for _, f := range features {
+			add(mean, 1/float64(n), f)
+		}
+		got, sum := herd(features, n+2), make([]float64, 3)
+		if !slices.Equal(sortedInts(got), everyInt(n)) {
+			t.Fatalf("ranked %v, want all %d", got, n)
+		}
+		off := func(i, k int) float64 {
+			d := slices.Clone(mean)
+			add(d, -1/float64(k), sum)
+			add(d, -1/float64(k), features[i])
+			return math.Sqrt(inner(d, d))
+		}
+		for k, i := range got {
+			for _, other := range got[k:] {
+				if off(i, k+1) > off(other, k+1)+1e-12 {
+					t.Fatalf("choice %d is %d at %g; %d is at %g", k, i, off(i, k+1), other, off(other, k+1))
+				}
+			}
+			add(sum, 1, features[i])
+		}
+	}
+	if got := herd(nil, 3); got != nil {
+		t.Errorf("of nothing it takes %v", got)
+	}
+}
+
+func everyInt(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+// TestICaRLKeepsTheBest: the store holds the first of the ranking, and of those the first when it must
+// shrink; the model is copied when a task is over.
+func TestICaRLKeepsTheBest(t *testing.T) {
+	l := newLinearLab(t, build(t, "icarl", params{"pool": 30}), memory.Config{Policy: memory.FixedTotal, Budget: 12})
+	task := l.attach(30, 0, 1)
+	var ranked [2][]memory.Item
+	for c := range ranked {
+		var own []memory.Item
+		var features [][]float64
+		for _, it := range task.data {
+			if it.Class == c {
+				f := wide(it.Pixels)
+				toLengthOne(f)
+				own, features = append(own, it), append(features, f)
+			}
+		}
+		for _, i := range herd(features, 6) {
+			ranked[c] = append(ranked[c], own[i])
+		}
+	}
+	check := func(n int) {
+		t.Helper()
+		for c := range ranked {
+			for k, it := range ranked[c][:n] {
+				if got := l.store.Item(c*n + k); got.Class != c || !slices.Equal(got.Pixels, it.Pixels) {
+					t.Errorf("place %d of class %d with %d places is not the ranking's", k, c, n)
+				}
+			}
+		}
+	}
+	for len(l.Running()) > 0 {
+		l.step(t)
+	}
+	check(6)
+	if !slices.Equal(l.at[Remembered], l.at[Now]) || !slices.Equal(l.overThen, []int{1}) {
+		t.Error("the model at the end of the task was not remembered")
+	}
+	l.attach(30, 2, 3)
+	for len(l.Running()) > 0 {
+		l.step(t)
+	}
+	check(3)
+	if !slices.Equal(l.overThen, []int{1, 2}) {
+		t.Errorf("remembered after tasks %v", l.overThen)
+	}
+}
+
+// TestICaRLLoss: the first task has plain binary cross-entropy; later the outputs of finished tasks are
+// held where they were.
+func TestICaRLLoss(t *testing.T) {
+	l := newLinearLab(t, build(t, "icarl", nil), perClass)
+	l.byTask = true // all seen outputs are trained nevertheless
+	l.attach(4, 0, 1)
+	it := l.tasks[0].data[0]
+	bce := func(outputs ...int) (sum float64) {
+		for _, o := range outputs {
+			p := 1 / (1 + math.Exp(-l.scores(l.at[Now], it.Pixels, Loss{})[o]))
+			if o != it.Class {
+				p = 1 - p
+			}
+			sum -= math.Log(p)
+		}
+		return sum
+	}
+	if got, want := l.loss(l.at[Now], it, l.lossOf(1)), bce(0, 1); math.Abs(got-want) > 1e-12 {
+		t.Errorf("first task: loss %g, want %g", got, want)
+	}
+	l.step(t)
+	l.attach(4, 2, 3)
+	it = l.tasks[1].data[0]
+	g := l.slope(l.at[Now], it, l.lossOf(Memory))
+	if math.Abs(g[0]) > 1e-12 || math.Abs(g[1]) > 1e-12 || math.Abs(g[2]) < 1e-3 {
+		t.Errorf("right after a task the slopes are %v, want 0 on its outputs", g)
+	}
+}
+
+// TestICaRLPredictsByTheNearestExemplar: with one exemplar per class it is 1-NN, among the classes that
+// compete.
+func TestICaRLPredictsByTheNearestExemplar(t *testing.T) {
+	m := build(t, "icarl", params{"pool": 8}).(*icarl)
+	l := newLinearLab(t, m, memory.Config{Policy: memory.PerClass, Budget: 1}).oneByOne(t)
+	var samples []memory.Item
+	r := rand.New(rand.NewPCG(3, 3))
+	for i := range 200 {
+		it := memory.Item{Task: 1 + i%3, Pixels: make([]float32, l.inputs)}
+		for p := range it.Pixels {
+			it.Pixels[p] = r.Float32()
+		}
+		samples = append(samples, it)
+	}
+	must(t, m.Prepare(l))
+	for _, byTask := range []bool{false, true} {
+		l.byTask = byTask
+		got, err := m.Predict(l, samples)
+		must(t, err)
+		for k, it := range samples {
+			best, most := -1, -2.0
+			for i := range l.store.Len() {
+				other := l.store.Item(i)
+				if c := cosine32(it.Pixels, other.Pixels); c > most && slices.Contains(l.Competing(it.Task), other.Class) {
+					best, most = other.Class, c
+				}
+			}
+			if got[k] != best {
+				t.Fatalf("by task: %v: class %d, the nearest exemplar has %d", byTask, got[k], best)
+			}
+		}
+	}
+}
+
+// TestICaRLBeforeTheEnd: running tasks are represented by their candidates, and before there are any by
+// the logits.
+func TestICaRLBeforeTheEnd(t *testing.T) {
+	m := build(t, "icarl", nil).(*icarl)
+	l := newLinearLab(t, m, perClass)
+	samples := slices.Clone(l.attach(20, 0, 1).data)
+	must(t, m.Prepare(l))
+	got, err := m.Predict(l, samples)
+	must(t, err)
+	want, err := l.Predict(Now, samples)
+	must(t, err)
+	if !slices.Equal(got, want) {
+		t.Error("without any samples it does not predict by the logits")
+	}
+	l.step(t)
+	must(t, m.Prepare(l))
+	if len(m.means) != 2 || len(l.Candidates(1)) == 0 {
+		t.Errorf("%d class means from %d candidates", len(m.means), len(l.Candidates(1)))
+	}
+	if m.Pool(6) != 500 || m.Pool(700) != 700 || m.Pool(0) != 0 {
+		t.Errorf("pools of %d, %d, %d; want 500, 700, 0", m.Pool(6), m.Pool(700), m.Pool(0))
+	}
+}

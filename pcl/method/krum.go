@@ -1,0 +1,79 @@
+package method
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+func init() {
+	Register(Spec{
+		Info: krumInfo,
+		Params: []Param{
+			{Name: "byzantine", Default: 1.0, Doc: "f, the number of streams not to be trusted"},
+			{Name: "selected", Default: 1.0, Doc: "m, the number of streams whose mean is taken: 1 is Krum, more is Multi-Krum"},
+		},
+		New: func(p Params) (Method, error) { return newKrum(p) },
+	})
+}
+
+var krumInfo = Info{
+	Name: "krum", Title: "Krum", Family: "mtl",
+	Rule:   "d is the mean of the m gradients with the least Σ ‖Jᵢ−Jⱼ‖² over their K−f−2 nearest Jⱼ; of all where K < f+3",
+	Source: "Blanchard et al., Machine Learning with Adversaries: Byzantine Tolerant Gradient Descent, NeurIPS 2017 (arXiv 1703.02757)",
+	Cost:   "K(F+B) + Gram O(K²P)", State: "none", SumW: "1",
+	NeedsGram: true,
+}
+
+// krum takes the gradients that have the closest neighbours. Of equal ones it takes the stream with
+// the smaller id, as the paper says. Its guarantee needs K > 2f+2. With fewer than f+3 streams there
+// is no neighbour left to judge by and all of them count; more than K streams are never selected.
+type krum struct{ byzantine, selected int }
+
+func newKrum(p Params) (m krum, err error) {
+	if m.byzantine, err = whole("byzantine", p.Float("byzantine"), 0, 1e6); err != nil {
+		return m, err
+	}
+	m.selected, err = whole("selected", p.Float("selected"), 1, 1e6)
+	return m, err
+}
+
+func (krum) Info() Info { return krumInfo }
+
+func (m krum) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.check(krumInfo, w); err != nil {
+		return Outcome{}, err
+	}
+	if err := s.checkGram(krumInfo); err != nil {
+		return Outcome{}, err
+	}
+	k, order, scores := s.K(), make([]int, s.K()), make([]float64, s.K())
+	for i := range k {
+		order[i], scores[i] = i, s.crowding(i, k-m.byzantine-2)
+	}
+	selected := min(m.selected, k)
+	if k < m.byzantine+3 {
+		selected = k
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		return cmp.Or(cmp.Compare(scores[i], scores[j]), cmp.Compare(s.IDs[i], s.IDs[j]))
+	})
+	clear(w)
+	for _, i := range order[:selected] {
+		w[i] = 1 / float64(selected)
+	}
+	return Outcome{}, nil
+}
+
+// crowding is the sum of the squared distances from row i to its nearest rows.
+func (s *Step) crowding(i, nearest int) float64 {
+	k, distances := s.K(), []float64(nil)
+	for j := range k {
+		if j != i {
+			a, b, ab := s.Gram[i*k+i], s.Gram[j*k+j], s.Gram[i*k+j]/2+s.Gram[j*k+i]/2
+			distances = append(distances, math.Max(a+b-2*ab, 0))
+		}
+	}
+	slices.Sort(distances)
+	return sumOf(distances[:max(nearest, 0)])
+}

@@ -1,0 +1,113 @@
+package method
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl/memory"
+)
+
+// interfered is a lab with a full memory and a running task.
+func interfered(t *testing.T, name string, p params) *linearLab {
+	t.Helper()
+	l := newLinearLab(t, build(t, name, p), memory.Config{Policy: memory.PerClass, Budget: 15})
+	l.attach(20, 0, 1)
+	l.attach(20, 2, 3)
+	for len(l.Running()) > 0 {
+		l.step(t)
+	}
+	l.attach(20, 4, 5)
+	return l
+}
+
+// TestMIRPicksConflicts: for a short step the rise is −γ∇ℓ_cur·∇ℓ_x, so the samples with the most
+// negative inner products are replayed.
+func TestMIRPicksConflicts(t *testing.T) {
+	const gamma = 1e-4
+	l := interfered(t, "mir", params{"gamma": gamma, "candidates": 100})
+	g, all := l.current(), everyIndex(l.store)
+	rise, err := l.method.(mir).interference(l, all)
+	must(t, err)
+	along := make([]float64, len(all))
+	for i := range along {
+		along[i] = inner(g, l.gradient(l.at[Now], itemsAt(l.store, []int{i}), Loss{}))
+		if want := -gamma * along[i]; math.Abs(rise[i]-want) > 1e-3*math.Abs(want)+1e-10 {
+			t.Errorf("sample %d: the loss rises by %g, want %g", i, rise[i], want)
+		}
+	}
+	rows, err := l.method.(Replayer).Replays(l)
+	must(t, err)
+	slices.SortFunc(all, func(a, b int) int { return cmp.Compare(along[a], along[b]) })
+	if got := sortedInts(rows[0].Indices); rows[0].ID != Memory || !slices.Equal(got, sortedInts(all[:8])) {
+		t.Errorf("replayed %v, want %v", got, sortedInts(all[:8]))
+	}
+}
+
+// TestMIRWithoutAStep: γ = 0 makes all scores 0, and the choice uniform.
+func TestMIRWithoutAStep(t *testing.T) {
+	l := interfered(t, "mir", params{"gamma": 0, "candidates": 3})
+	counts := make([]float64, l.store.Len())
+	const rounds = 3000
+	for range rounds {
+		rows, err := l.method.(Replayer).Replays(l)
+		must(t, err)
+		for _, i := range rows[0].Indices {
+			counts[i]++
+		}
+	}
+	want := 8. / float64(len(counts))
+	for i, n := range counts {
+		if math.Abs(n/rounds-want) > .03 { // 5 standard deviations
+			t.Errorf("sample %d was replayed in %g of the steps, want %g", i, n/rounds, want)
+		}
+	}
+}
+
+// TestMIRBestLoss measures against the smallest loss met so far, which the store keeps.
+func TestMIRBestLoss(t *testing.T) {
+	l := interfered(t, "mir", params{"best_loss": true})
+	all := everyIndex(l.store)
+	m, samples := l.method.(mir), itemsAt(l.store, all)
+	for i := range all {
+		l.store.SetScore(i, 0)
+	}
+	before, err := l.Losses(Now, samples)
+	must(t, err)
+	_, err = m.interference(l, all)
+	must(t, err)
+	l.at[Now] = scaled([][]float64{l.at[Now]}, -1)[0] // most losses rise
+	rise, err := m.interference(l, all)
+	must(t, err)
+	after, err := l.Losses(Ahead, samples)
+	must(t, err)
+	now, err := l.Losses(Now, samples)
+	must(t, err)
+	rose := 0
+	for i := range all {
+		if before[i] < now[i] {
+			rose++
+		}
+		best := min(before[i], now[i])
+		if math.Abs(rise[i]-(after[i]-best)) > 1e-12 || math.Abs(l.store.Item(i).Score-1-best) > 1e-12 {
+			t.Errorf("sample %d: rise %g and best %g, want %g and %g", i, rise[i], l.store.Item(i).Score-1, after[i]-best, best)
+		}
+	}
+	if rose == 0 {
+		t.Error("no loss rose, so nothing was tested")
+	}
+}
+
+// TestMIROfFew: where the memory fits into the batch, it is ER with the gradients summed.
+func TestMIROfFew(t *testing.T) {
+	few := memory.Config{Policy: memory.PerClass, Budget: 1}
+	got := newLinearLab(t, build(t, "mir", nil), few).oneByOne(t)
+	want := newLinearLab(t, build(t, "constant", params{"memory": 1, "task": 1}), few).oneByOne(t)
+	if !near(got.at[Now], want.at[Now], 1e-12) {
+		t.Error("not the parameters of ER")
+	}
+	if got.at[Ahead] != nil {
+		t.Error("a virtual step was made for nothing")
+	}
+}

@@ -1,0 +1,160 @@
+package method
+
+import (
+	"encoding/json"
+	"math"
+)
+
+func init() {
+	Register(Spec{
+		Info: mocoInfo,
+		Params: []Param{
+			{Name: "beta", Default: 0.5, Doc: "β in [0, 1], how far yᵢ moves to the gradient"},
+			{Name: "beta_decay", Default: 0.5, Doc: "σ ≥ 0 of β/n^σ, n the steps of the stream"},
+			{Name: "gamma", Default: 0.1, Doc: "γ ≥ 0, step size of λ"},
+			{Name: "gamma_decay", Default: 0.5, Doc: "the same for γ, n the steps of the newest stream"},
+			{Name: "rho", Default: 0.0, Doc: "ρ ≥ 0, pull of λ towards equal weights"},
+			{Name: "norm", Default: "none", Choices: []string{"none", "loss"}, Doc: "follow Jᵢ as in the paper, or ℓᵢJᵢ/‖Jᵢ‖ as in the authors' code"},
+		},
+		New: func(p Params) (Method, error) { return newMoCo(p) },
+	})
+}
+
+var mocoInfo = Info{
+	Name: "moco", Title: "MoCo", Family: "mtl",
+	Rule:   "d = Σ λᵢyᵢ, yᵢ ← yᵢ − β(yᵢ − Jᵢ), λ ← P(λ − γ(YYᵀ + ρI)λ), P the projection on the simplex",
+	Source: "Fernando et al., Mitigating Gradient Bias in Multi-Objective Learning, ICLR 2023 (arXiv 2210.12624)",
+	Cost:   "K(F+B) + Gram O(K²P)", State: "yᵢ (P numbers) and λᵢ per stream", SumW: "1 (nominal)",
+	NeedsGram: true, NeedsRows: true, Direct: true,
+}
+
+// moco follows MGDA's weights on moving means of the gradients, which takes the bias out of them. A
+// stream's mean starts at its first gradient and its λ at 1/K. LibMTL departs from the paper: its
+// means start at 0, they follow ℓᵢJᵢ/‖Jᵢ‖ (norm = loss), and a softmax stands for the projection.
+// The nominal weights are λ.
+type moco struct {
+	info                   Info
+	beta, betaDecay        float64
+	gamma, gammaDecay, rho float64
+	memo                   memo[mocoStream]
+	d                      []float64
+}
+
+type mocoStream struct {
+	Mean  vector  `json:"mean"`  // y
+	Share float64 `json:"share"` // λ
+	Steps int     `json:"steps"`
+}
+
+func newMoCo(p Params) (*moco, error) {
+	m := &moco{
+		info: mocoInfo, memo: memo[mocoStream]{},
+		beta: p.Float("beta"), betaDecay: p.Float("beta_decay"),
+		gamma: p.Float("gamma"), gammaDecay: p.Float("gamma_decay"), rho: p.Float("rho"),
+	}
+	m.info.NeedsLosses = p.String("norm") == "loss"
+	for _, name := range []string{"beta_decay", "gamma", "gamma_decay", "rho"} {
+		if err := within(name, p.Float(name), 0, 1e9); err != nil {
+			return nil, err
+		}
+	}
+	return m, within("beta", m.beta, 0, 1)
+}
+
+func (m *moco) Info() Info { return m.info }
+
+func (m *moco) Weights(s *Step, w []float64) (Outcome, error) {
+	means, newest, err := m.follow(s, w)
+	if err != nil {
+		return Outcome{}, err
+	}
+	tracked := *s
+	tracked.Gram = make([]float64, 0, s.K()*s.K())
+	for _, a := range means {
+		for _, b := range means {
+			tracked.Gram = append(tracked.Gram, a.product(b))
+		}
+	}
+	r, err := keep(m.info, &tracked, w)
+	if err != nil {
+		return r.outcome(), err
+	}
+	if r.k() > 0 {
+		m.move(s, r, newest, w)
+	}
+	m.d = combineVectors(m.d, means, w)
+	out := r.outcome()
+	out.Direction = m.d
+	return out, nil
+}
+
+// follow moves the means and tells for how many steps the newest stream has been there.
+func (m *moco) follow(s *Step, w []float64) (means []vector, newest int, err error) {
+	if err := s.check(m.info, w); err != nil {
+		return nil, 0, err
+	}
+	if err := s.checkGram(m.info); err != nil {
+		return nil, 0, err
+	}
+	if m.info.NeedsLosses {
+		if err := s.checkLosses(m.info); err != nil {
+			return nil, 0, err
+		}
+	}
+	means, err = track(m.info, s, func(id int) vector { return m.memo[id].Mean })
+	if err != nil {
+		return nil, 0, err
+	}
+	newest = math.MaxInt
+	for i, id := range s.IDs {
+		t, known := m.memo[id]
+		t.Mean, t.Steps = means[i], t.Steps+1
+		rate, scale := m.beta/math.Pow(float64(t.Steps), m.betaDecay), 1.0
+		if !known {
+			rate, t.Share = 1, 1/float64(s.K())
+		}
+		if norm := math.Sqrt(s.Gram[i*s.K()+i]); m.info.NeedsLosses && norm > 0 {
+			scale = s.Losses[i] / norm
+		}
+		t.Mean.follow(s.Rows[i], scale, rate)
+		m.memo[id] = t
+		newest = min(newest, t.Steps)
+	}
+	return means, newest, nil
+}
+
+// move makes the step of λ for the streams in r and writes it to w.
+func (m *moco) move(s *Step, r *rows, newest int, w []float64) {
+	ids := make([]int, r.k())
+	for i, at := range r.at {
+		ids[i] = s.IDs[at]
+	}
+	share := entered(ids, func(id int) (float64, bool) { return m.memo[id].Share, m.memo[id].Steps > 1 })
+	rate := m.gamma / math.Pow(float64(newest), m.gammaDecay)
+	for i, slope := range r.times(share) {
+		share[i] -= rate * (slope + m.rho*share[i])
+	}
+	toSimplex(share)
+	for i, id := range ids {
+		t := m.memo[id]
+		t.Share = share[i]
+		m.memo[id] = t
+	}
+	r.write(share, w)
+}
+
+func (m *moco) End(id int) { m.memo.End(id) }
+
+func (m *moco) MarshalState() (json.RawMessage, error) { return m.memo.MarshalState() }
+
+func (m *moco) UnmarshalState(data json.RawMessage) error {
+	return m.memo.restore("moco", data, func(t mocoStream) error {
+		if err := t.Mean.check(); err != nil {
+			return err
+		}
+		if err := within("λ", t.Share, 0, 1); err != nil {
+			return err
+		}
+		return within("its number of steps", float64(t.Steps), 1, math.MaxInt32)
+	})
+}

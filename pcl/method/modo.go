@@ -1,0 +1,84 @@
+package method
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+func init() {
+	Register(Spec{
+		Info: modoInfo,
+		Params: []Param{
+			{Name: "gamma", Default: 0.001, Doc: "γ ≥ 0, step size of λ"},
+			{Name: "rho", Default: 0.1, Doc: "ρ ≥ 0, pull of λ towards equal weights"},
+		},
+		New: func(p Params) (Method, error) {
+			m := &modo{gamma: p.Float("gamma"), rho: p.Float("rho"), memo: memo[float64]{}}
+			if err := within("gamma", m.gamma, 0, 1e9); err != nil {
+				return nil, err
+			}
+			return m, within("rho", m.rho, 0, 1e9)
+		},
+	})
+}
+
+var modoInfo = Info{
+	Name: "modo", Title: "MoDo", Family: "mtl",
+	Rule:   "d = Σ λᵢJᵢ, λ ← P(λ − γ(J'J''ᵀλ + ρλ)), J' and J'' of independent halves of the batches, P the projection on the simplex",
+	Source: "Chen et al., Three-Way Trade-Off in Multi-Objective Learning, NeurIPS 2023 and JMLR 2024 (arXiv 2305.20057)",
+	Cost:   "K(F+B) + Gram O(K²P) + cross-Gram of half batches", State: "λᵢ per stream", SumW: "1",
+	NeedsGram: true, NeedsCross: true,
+}
+
+// modo follows MGDA's weights with one unbiased gradient step per training step: the product of two
+// independent samples of J has no bias where JJᵀ has. As in the paper, d is that of both samples
+// together; LibMTL draws a third one for it. A new stream enters with λ = 1/K.
+type modo struct {
+	gamma, rho float64
+	memo       memo[float64] // λ
+}
+
+func (*modo) Info() Info { return modoInfo }
+
+func (m *modo) Weights(s *Step, w []float64) (Outcome, error) {
+	r, err := keep(modoInfo, s, w)
+	if err != nil || r.k() == 0 {
+		return r.outcome(), err
+	}
+	for i, x := range s.Cross {
+		if x-x != 0 {
+			return Outcome{}, fmt.Errorf("method %s: the half-batch gradients of streams %d and %d have the inner product %g", modoInfo.Name, s.IDs[i/s.K()], s.IDs[i%s.K()], x)
+		}
+	}
+	ids := make([]int, r.k())
+	for i, at := range r.at {
+		ids[i] = s.IDs[at]
+	}
+	share := entered(ids, m.share)
+	next := make([]float64, len(share))
+	for i, at := range r.at {
+		slope := m.rho * share[i]
+		for j, other := range r.at {
+			slope += s.Cross[at*s.K()+other] * share[j]
+		}
+		next[i] = share[i] - m.gamma*slope
+	}
+	toSimplex(next)
+	for i, id := range ids {
+		m.memo[id] = next[i]
+	}
+	return r.write(next, w), nil
+}
+
+func (m *modo) share(id int) (float64, bool) {
+	x, known := m.memo[id]
+	return x, known
+}
+
+func (m *modo) End(id int) { m.memo.End(id) }
+
+func (m *modo) MarshalState() (json.RawMessage, error) { return m.memo.MarshalState() }
+
+func (m *modo) UnmarshalState(data json.RawMessage) error {
+	return m.memo.restore("modo", data, func(x float64) error { return within("λ", x, 0, 1) })
+}

@@ -1,0 +1,52 @@
+package method
+
+import "math"
+
+func init() {
+	Register(Spec{
+		Info:   pbiInfo,
+		Params: []Param{{Name: "theta", Default: 5.0, Doc: "θ ≥ 0, penalty on unequal losses"}},
+		New: func(p Params) (Method, error) {
+			m := pbi{p.Float("theta")}
+			return m, within("theta", m.theta, 0, 1e9)
+		},
+	})
+}
+
+var pbiInfo = Info{
+	Name: "pbi", Title: "PBI", Family: "mtl",
+	Rule:   "d = ∇(d₁ + θd₂), d₁ = Σℓᵢ/√K along equal losses and d₂ the distance of ℓ from them",
+	Source: "Zhang & Li, MOEA/D: A Multiobjective Evolutionary Algorithm Based on Decomposition, IEEE TEVC 2007, with equal preferences and ideal point 0",
+	Cost:   "K(F+B)", State: "none", SumW: "√K",
+	NeedsLosses: true,
+}
+
+// pbi is penalty-based boundary intersection. A stream whose loss is far below the mean has a
+// negative weight.
+type pbi struct{ theta float64 }
+
+func (pbi) Info() Info { return pbiInfo }
+
+func (m pbi) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.check(pbiInfo, w); err != nil {
+		return Outcome{}, err
+	}
+	if err := s.checkLosses(pbiInfo); err != nil {
+		return Outcome{}, err
+	}
+	k := float64(len(w))
+	mean, top, distance := 0.0, 0.0, 0.0
+	for _, x := range s.Losses {
+		mean, top = mean+x/k, max(top, x)
+	}
+	for _, x := range s.Losses {
+		distance = math.Hypot(distance, x-mean)
+	}
+	for i, x := range s.Losses {
+		w[i] = 1 / math.Sqrt(k)
+		if distance > 1e-12*top { // else there is no direction but that of rounding
+			w[i] += m.theta * (x - mean) / distance
+		}
+	}
+	return Outcome{}, nil
+}

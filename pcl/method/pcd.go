@@ -1,0 +1,157 @@
+package method
+
+import (
+	"encoding/json"
+	"math"
+
+	"github.com/parallelcl/parallelcl/emgd"
+)
+
+func init() {
+	Register(Spec{
+		Info: pcdInfo,
+		Params: []Param{
+			{Name: "tau", Default: 0.02, Doc: "τ in [0, 1], the part of the progress along its own gradient that every other stream is given"},
+			{Name: "beta", Default: 0.999, Doc: "β in [0, 1) of the moving means of ‖Jᵢ‖²"},
+			{Name: "primary", Default: "first", Choices: []string{"first", "last"}, Doc: "the stream that leads: the memory, or the oldest task without one; or the newest task"},
+		},
+		New: func(p Params) (Method, error) {
+			m := &pcd{tau: p.Float("tau"), beta: p.Float("beta"), last: p.String("primary") == "last", memo: memo[pcdStream]{}}
+			if err := within("tau", m.tau, 0, 1); err != nil {
+				return nil, err
+			}
+			return m, within("beta", m.beta, 0, 1-1e-9)
+		},
+	})
+}
+
+var pcdInfo = Info{
+	Name: "pcd", Title: "PCD", Family: "mtl",
+	Rule:   "d ∝ argmin ‖d − g₁‖² with gⱼ·d ≥ τ‖gⱼ‖² for all others, g = J over its mean length, g₁ the primary; ‖d‖ = ‖J₁‖",
+	Source: "Varam & AlHajri, Not All Objectives Are Born Equal: Priority-Constrained Descent for Hierarchical Multi-Objective Optimization, TMLR 2026 (arXiv 2606.29521)",
+	Cost:   "K(F+B) + Gram O(K²P) + a K×K dual", State: "mean ‖Jᵢ‖² per stream", SumW: "not fixed",
+	NeedsGram: true,
+}
+
+// pcd follows one stream and lets every other one make some progress. Where that cannot be had for
+// all, d is the primary's gradient, as in the paper; where the primary has converged, the next stream
+// leads. The paper adds 1e-8 to the mean squared lengths; here they are taken as they are, which keeps
+// the rule free of scale.
+type pcd struct {
+	tau, beta float64
+	last      bool
+	memo      memo[pcdStream]
+	solver    emgd.Solver
+}
+
+type pcdStream struct {
+	Square float64 `json:"square"` // Σ of ‖J‖² in the moving mean, before it is divided by Weight
+	Weight float64 `json:"weight"` // 1 − βⁿ after n steps
+}
+
+func (*pcd) Info() Info { return pcdInfo }
+
+func (m *pcd) Weights(s *Step, w []float64) (Outcome, error) {
+	r, err := keep(pcdInfo, s, w)
+	if err != nil {
+		return r.outcome(), err
+	}
+	for i, id := range s.IDs {
+		t := m.memo[id]
+		t.Square = m.beta*t.Square + (1-m.beta)*s.Gram[i*s.K()+i]
+		t.Weight = m.beta*t.Weight + (1 - m.beta)
+		m.memo[id] = t
+	}
+	if r.k() == 0 {
+		return r.outcome(), nil
+	}
+	primary, lengths := 0, r.norms()
+	for i, at := range r.at {
+		if id, best := s.IDs[at], s.IDs[r.at[primary]]; m.last == (id > best) && id != best {
+			primary = i
+		}
+		t := m.memo[s.IDs[at]]
+		lengths[i] /= math.Sqrt(t.Square / t.Weight)
+	}
+	v, err := m.project(r.cosines(), lengths, primary)
+	if err != nil {
+		return Outcome{}, err
+	}
+	n := r.norms()
+	for i := range v {
+		v[i] *= n[primary] / n[i]
+	}
+	return r.write(v, w), nil
+}
+
+// project returns the weights of the unit gradients in d/‖d‖; their cosines are c, and lengths those
+// of the gradients g. With e = d − g₁ the problem is to find the shortest e with uⱼ·e ≥ bⱼ for the
+// unit gradients uⱼ. Of the cone {(e,t) : uⱼ·e ≥ bⱼt} the point next to (0,1) has the solution as its
+// e/t, and that point is the EMGD dual with σ = 1 on (0,1) and 0 on the constraints (METHODS §5.5).
+func (m *pcd) project(c, lengths []float64, primary int) ([]float64, error) {
+	k := len(lengths)
+	v, b, size := make([]float64, k), make([]float64, k), lengths[primary]
+	v[primary] = 1
+	for j := range k {
+		if j != primary {
+			b[j] = m.tau*lengths[j] - c[primary*k+j]*lengths[primary]
+			size = max(size, math.Abs(b[j]))
+		}
+	}
+	// In the place of the primary stands (0,1); lengths are in units of size.
+	gram, sigma := make([]float64, k*k), make([]float64, k)
+	sigma[primary] = 1
+	for i := range k {
+		for j := range k {
+			switch {
+			case i == primary && j == primary:
+				gram[i*k+j] = 1
+			case i == primary:
+				gram[i*k+j] = -b[j] / size
+			case j == primary:
+				gram[i*k+j] = -b[i] / size
+			default:
+				gram[i*k+j] = c[i*k+j] + b[i]/size*(b[j]/size)
+			}
+		}
+	}
+	bounded(gram, k)
+	cert, err := solved(m.solver.Solve(gram, sigma))
+	if err != nil {
+		return nil, err
+	}
+	t := 1 - inner(cert.Lambda, b)/size
+	if cert.Status == emgd.Stationary || !(t > 0) {
+		return v, nil // the constraints contradict each other
+	}
+	parts := 0.0
+	for j, l := range cert.Lambda {
+		v[j] = l / t
+		if j == primary {
+			v[j] = lengths[j] / size
+		}
+		parts += v[j]
+	}
+	length := Norm(c, v)
+	if length <= cancelled*parts {
+		clear(v) // d is 0 but for rounding
+		return v, nil
+	}
+	for j := range v {
+		v[j] /= length
+	}
+	return v, nil
+}
+
+func (m *pcd) End(id int) { m.memo.End(id) }
+
+func (m *pcd) MarshalState() (json.RawMessage, error) { return m.memo.MarshalState() }
+
+func (m *pcd) UnmarshalState(data json.RawMessage) error {
+	return m.memo.restore("pcd", data, func(t pcdStream) error {
+		if err := within("the mean of its squared lengths", t.Square, 0, math.MaxFloat64); err != nil {
+			return err
+		}
+		return within("the weight of that mean", t.Weight, 1e-9, 1+1e-9)
+	})
+}

@@ -1,0 +1,126 @@
+package method
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/parallelcl/parallelcl/pcl/memory"
+)
+
+// What the methods share that choose their memory rows, or their memory, by themselves.
+
+// stored is the row that is trained on the logits kept with its samples.
+const stored = -1
+
+// weighRows sets w for d = current·g_cur + replayed·Σ of the memory rows, whose ids are not positive.
+// Where there are only tasks or only memory, w is the mean.
+func weighRows(info Info, s *Step, w []float64, current, replayed float64) (Outcome, error) {
+	if err := s.check(info, w); err != nil {
+		return Outcome{}, err
+	}
+	tasks := s.tasks()
+	if tasks == 0 || tasks == len(w) {
+		fill(w, 1/float64(len(w)))
+		return Outcome{}, nil
+	}
+	for i, id := range s.IDs {
+		w[i] = replayed
+		if id > Memory {
+			w[i] = current / float64(tasks)
+		}
+	}
+	return Outcome{}, nil
+}
+
+// tasks counts the rows that are no memory.
+func (s *Step) tasks() (n int) {
+	for _, id := range s.IDs {
+		if id > Memory {
+			n++
+		}
+	}
+	return n
+}
+
+// replay is a memory row of the given samples, or none.
+func replay(id int, indices []int) []Replay {
+	if len(indices) == 0 {
+		return nil
+	}
+	return []Replay{{ID: id, Indices: indices}}
+}
+
+// anyOf returns at most n of the indices, at random and in random order.
+func anyOf(indices []int, n int, r *rand.Rand) []int {
+	n = min(n, len(indices))
+	out := make([]int, n)
+	for k, p := range r.Perm(len(indices))[:n] {
+		out[k] = indices[p]
+	}
+	return out
+}
+
+// everyIndex lists the samples of a store.
+func everyIndex(s *memory.Store) []int {
+	all := make([]int, s.Len())
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// itemsAt returns stored samples.
+func itemsAt(s *memory.Store, indices []int) []memory.Item {
+	items := make([]memory.Item, len(indices))
+	for k, i := range indices {
+		items[k] = s.Item(i)
+	}
+	return items
+}
+
+// taskClass is what a store balances: the same class of another task is another one.
+type taskClass struct{ task, class int }
+
+// classesMet counts the classes that are stored or in the samples: those that a store has places for.
+func classesMet(s *memory.Store, samples [][]memory.Item) int {
+	met := map[taskClass]bool{}
+	for i := range s.Len() {
+		it := s.Item(i)
+		met[taskClass{it.Task, it.Class}] = true
+	}
+	for _, batch := range samples {
+		for _, it := range batch {
+			met[taskClass{it.Task, it.Class}] = true
+		}
+	}
+	return len(met)
+}
+
+// editPixels moves the pixels of a stored sample by rate·direction within [0,1]. Entries that are not
+// finite move nothing, and a sample that stays as it was does not count as edited.
+func editPixels(s *memory.Store, i int, rate float64, direction func(p int) float64) {
+	old, changed := s.Item(i).Pixels, false
+	pixels := make([]float32, len(old))
+	for p, x := range old {
+		pixels[p] = x
+		if y := float64(x) + rate*direction(p); !math.IsNaN(y) && !math.IsInf(y, 0) {
+			pixels[p] = float32(min(max(y, 0), 1))
+		}
+		changed = changed || pixels[p] != x
+	}
+	if changed {
+		s.Edit(i, pixels)
+	}
+}
+
+// whole is x as an integer.
+func whole(what string, x, least, most float64) (int, error) {
+	if err := within(what, x, least, most); err != nil {
+		return 0, err
+	}
+	if x != math.Trunc(x) {
+		return 0, fmt.Errorf("%s is %g; want a whole number", what, x)
+	}
+	return int(x), nil
+}

@@ -1,0 +1,52 @@
+package method
+
+import "slices"
+
+func init() {
+	Register(Spec{
+		Info:   trimmedMeanInfo,
+		Params: []Param{{Name: "trim", Default: 1.0, Doc: "number of largest and of smallest entries left out in each coordinate; fewer where no entry would be left"}},
+		New: func(p Params) (Method, error) {
+			trim, err := whole("trim", p.Float("trim"), 0, 1e6)
+			return &trimmedMean{trim: trim}, err
+		},
+	})
+}
+
+var trimmedMeanInfo = Info{
+	Name: "trimmed-mean", Title: "Trimmed mean", Family: "mtl",
+	Rule:   "in every coordinate the mean of the entries without the largest and the smallest ones",
+	Source: "Yin et al., Byzantine-Robust Distributed Learning: Towards Optimal Statistical Rates, ICML 2018 (arXiv 1803.01498)",
+	Cost:   "K(F+B) + O(KP log K)", State: "none", SumW: "1 (nominal)",
+	NeedsGram: true, NeedsRows: true, Direct: true,
+}
+
+// trimmedMean leaves out at most (K−1)/2 entries at each end: one or two streams are averaged, and
+// three or four at trim = 1 or more have the median. The nominal weights are 1/K.
+type trimmedMean struct {
+	trim int
+	d    []float64
+}
+
+func (*trimmedMean) Info() Info { return trimmedMeanInfo }
+
+func (m *trimmedMean) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.check(trimmedMeanInfo, w); err != nil {
+		return Outcome{}, err
+	}
+	if err := s.checkGram(trimmedMeanInfo); err != nil {
+		return Outcome{}, err
+	}
+	k := s.K()
+	trim, column := min(m.trim, (k-1)/2), make([]float64, k)
+	m.d = grow(m.d, len(s.Rows[0]))
+	for p := range m.d {
+		for i, row := range s.Rows {
+			column[i] = row[p]
+		}
+		slices.Sort(column)
+		m.d[p] = sumOf(column[trim:k-trim]) / float64(k-2*trim)
+	}
+	fill(w, 1/float64(k))
+	return Outcome{Direction: m.d}, nil
+}

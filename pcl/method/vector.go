@@ -1,0 +1,92 @@
+package method
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+)
+
+// vector is what a rule remembers of every parameter of a stream; it is saved as little-endian float32.
+type vector []float32
+
+// MarshalJSON writes the bytes in base64.
+func (v vector) MarshalJSON() ([]byte, error) {
+	data := make([]byte, 0, 4*len(v))
+	for _, x := range v {
+		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(x))
+	}
+	return json.Marshal(data)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote and refuses what is not finite.
+func (v *vector) UnmarshalJSON(text []byte) error {
+	var data []byte
+	if err := json.Unmarshal(text, &data); err != nil {
+		return err
+	}
+	if len(data)%4 != 0 {
+		return fmt.Errorf("%d bytes of float32 values; want a multiple of 4", len(data))
+	}
+	*v = make(vector, len(data)/4)
+	for p := range *v {
+		x := math.Float32frombits(binary.LittleEndian.Uint32(data[4*p:]))
+		if x-x != 0 {
+			return fmt.Errorf("entry %d of a vector is %g; want a finite number", p, x)
+		}
+		(*v)[p] = x
+	}
+	return nil
+}
+
+// check refuses a vector that was not in the saved state.
+func (v vector) check() error {
+	if len(v) == 0 {
+		return fmt.Errorf("it has no vector")
+	}
+	return nil
+}
+
+// track returns what is remembered of each stream of a step, zeros for a new one.
+func track(info Info, s *Step, of func(id int) vector) ([]vector, error) {
+	n, list := len(s.Rows[0]), make([]vector, s.K())
+	for i, id := range s.IDs {
+		switch list[i] = of(id); {
+		case list[i] == nil:
+			list[i] = make(vector, n)
+		case len(list[i]) != n:
+			return nil, fmt.Errorf("method %s: the gradient of stream %d has %d entries; it had %d before", info.Name, id, n, len(list[i]))
+		}
+	}
+	return list, nil
+}
+
+// follow moves v by the part rate of the way to scale·row.
+func (v vector) follow(row []float64, scale, rate float64) {
+	for p, x := range row {
+		old := float64(v[p])
+		v[p] = float32(old + rate*(scale*x-old))
+	}
+}
+
+// product is the inner product of two vectors of one length.
+func (v vector) product(u vector) (sum float64) {
+	for p, x := range v {
+		sum += float64(x) * float64(u[p])
+	}
+	return sum
+}
+
+// combineVectors writes Σ wᵢvᵢ to d, which it returns.
+func combineVectors(d []float64, vectors []vector, w []float64) []float64 {
+	d = grow(d, len(vectors[0]))
+	clear(d)
+	for i, v := range vectors {
+		if w[i] != 0 {
+			for p, x := range v {
+				d[p] += w[i] * float64(x)
+			}
+		}
+	}
+	return d
+}

@@ -1,0 +1,62 @@
+package model
+
+import (
+	"github.com/gomlx/gomlx/core/graph"
+)
+
+// Cosines returns the cosine of the angle between each sample's features [B,F] and each output's
+// weights, the columns of [F,C]: the scores [B,C] of an angular classifier (METHODS §2.5). With
+// frobenius the weights are divided by the norm of the whole matrix instead of their column's.
+func Cosines(features, weights Dual, frobenius bool) Dual {
+	axes := []int{0}
+	if frobenius {
+		axes = []int{0, 1}
+	}
+	return product(func(a, b *graph.Node) *graph.Node { return graph.Dot(a, b).Product() }, unit(features, 1), unit(weights, axes...))
+}
+
+// unit divides x by its norm along the axes; 0 stays 0.
+func unit(x Dual, axes ...int) Dual {
+	norm := graph.Sqrt(graph.AddScalar(graph.ReduceAndKeep(graph.Square(x.Value), graph.ReduceSum, axes...), 1e-24))
+	out := Dual{Value: graph.Div(x.Value, norm)}
+	if x.Tangent != nil {
+		along := graph.ReduceAndKeep(graph.Mul(out.Value, x.Tangent), graph.ReduceSum, axes...)
+		out.Tangent = graph.Div(graph.Sub(x.Tangent, graph.Mul(out.Value, along)), norm)
+	}
+	return out
+}
+
+// Margins are added to the angles before the softmax: that of the right class, and that of the
+// outputs of the sample's task, [TaskLo,TaskHi) (int32 [B]). In radians.
+type Margins struct {
+	Class, Task    float64
+	TaskLo, TaskHi *graph.Node
+}
+
+// WithMargins turns the cosines [B,C] of angles φ into cos(φ+margin) = cosφ·cos m − sinφ·sin m. An
+// angle that would pass π stays there.
+func WithMargins(cosines Dual, label *graph.Node, m Margins) Dual {
+	x := cosines.Value
+	right := graph.OneHot(label, x.Shape().Dimensions[1], x.DType())
+	task := graph.ConvertDType(Allowed(x, m.TaskLo, m.TaskHi), x.DType())
+	margin := graph.Add(graph.MulScalar(right, m.Class), graph.MulScalar(task, m.Task))
+	cosM, sinM := graph.Cos(margin), graph.Sin(margin)
+	const edge = 1 - 1e-7 // where acos would have no derivative (METHODS §2.5)
+	c := graph.ClipScalar(x, -edge, edge)
+	sinPhi := graph.Sqrt(graph.OneMinus(graph.Square(c)))
+	inside := graph.GreaterThan(c, graph.Neg(cosM))
+	inside = graph.LogicalOr(inside, graph.Equal(margin, graph.ZerosLike(margin)))
+	floor := graph.Neg(graph.OnesLike(c))
+	out := Dual{Value: graph.Where(inside, graph.Sub(graph.Mul(c, cosM), graph.Mul(sinPhi, sinM)), floor)}
+	if cosines.Tangent != nil {
+		slope := graph.Add(cosM, graph.Mul(graph.Div(c, sinPhi), sinM))
+		free := graph.LogicalAnd(inside, graph.LessThan(graph.Abs(x), graph.MulScalar(graph.OnesLike(x), edge)))
+		out.Tangent = graph.Where(free, graph.Mul(slope, cosines.Tangent), graph.ZerosLike(x))
+	}
+	return out
+}
+
+// Sharpen multiplies scores by s.
+func Sharpen(scores Dual, s float64) Dual {
+	return lift(func(n *graph.Node) *graph.Node { return graph.MulScalar(n, s) }, scores)
+}

@@ -1,0 +1,37 @@
+package model
+
+import "github.com/gomlx/gomlx/core/graph"
+
+// block is the basic residual block: two 3×3 convolutions, each normalised, beside the identity or,
+// where the shape changes, a normalised 1×1 convolution.
+type block struct {
+	conv1, conv2, shortcut convolution
+	norm1, norm2, normS    batchNorm
+	changes                bool // the shape: there is a shortcut
+	release                bool
+}
+
+func (l *Layout) addBlock(name string, in, out, stride int, release bool) block {
+	b := block{changes: stride != 1 || in != out, release: release}
+	b.conv1 = l.addConvolution(name+"/conv1", 3, in, out, stride, release)
+	b.norm1 = l.addBatchNorm(name+"/norm1", out)
+	b.conv2 = l.addConvolution(name+"/conv2", 3, out, out, 1, release)
+	b.norm2 = l.addBatchNorm(name+"/norm2", out)
+	if b.changes {
+		b.shortcut = l.addConvolution(name+"/shortcut/conv", 1, in, out, stride, release)
+		b.normS = l.addBatchNorm(name+"/shortcut/norm", out)
+	}
+	return b
+}
+
+func (b block) apply(p Pass, stats []*graph.Node, x Dual) Dual {
+	h := relu(b.norm1.apply(p, stats, b.conv1.apply(p, x)))
+	h = b.norm2.apply(p, stats, b.conv2.apply(p, h))
+	if b.release {
+		h = relu(h)
+	}
+	if b.changes {
+		x = b.normS.apply(p, stats, b.shortcut.apply(p, x))
+	}
+	return relu(sum(h, x))
+}

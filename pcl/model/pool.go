@@ -1,0 +1,28 @@
+package model
+
+import "github.com/gomlx/gomlx/core/graph"
+
+// maxPool takes the maximum of each 2×2 window of x [B,H,W,C], with stride 2; H and W are even. Pixels
+// that share the maximum share its derivative (a stock maximum gives each the whole of it, so that an
+// area of one colour would count up to four times).
+func maxPool(x Dual) Dual {
+	d := x.Value.Shape().Dimensions
+	windows := lift(func(n *graph.Node) *graph.Node {
+		return graph.Reshape(n, d[0], d[1]/2, 2, d[2]/2, 2, d[3])
+	}, x)
+	share := sharesOfMax(windows.Value)
+	return lift(func(n *graph.Node) *graph.Node { return graph.ReduceSum(graph.Mul(n, share), 2, 4) }, windows)
+}
+
+// sharesOfMax returns 1/k at the k largest entries of each window, 0 elsewhere.
+func sharesOfMax(windows *graph.Node) *graph.Node {
+	windows = graph.StopGradient(windows)
+	largest := graph.ReduceAndKeep(windows, graph.ReduceMax, 2, 4)
+	at := graph.ConvertDType(graph.Equal(windows, largest), windows.DType())
+	return graph.StopGradient(graph.Div(at, graph.ReduceAndKeep(at, graph.ReduceSum, 2, 4)))
+}
+
+// averagePool is the mean over all pixels, [B,H,W,C] to [B,C].
+func averagePool(x Dual) Dual {
+	return lift(func(n *graph.Node) *graph.Node { return graph.ReduceMean(n, 1, 2) }, x)
+}

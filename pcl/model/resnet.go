@@ -1,0 +1,95 @@
+package model
+
+import (
+	"fmt"
+
+	"github.com/gomlx/gomlx/core/graph"
+)
+
+// ResNetConfig describes a ResNet-18.
+type ResNetConfig struct {
+	Height, Width, Channels int // of an image; height and width are even
+	Base                    int // channels of the stem and the first stage; 0: the paper's 64
+	Outputs                 int
+	// Release follows the released code of the benchmark: convolutions have biases, and a ReLU more
+	// follows each block's second normalisation, before the addition.
+	Release bool
+}
+
+// ResNet18 is the backbone of PS-CIFAR-100 and PS-ImageNet-TINY: a stem of a 3×3 convolution and a 2×2
+// maximum, four stages of two blocks of which each but the first halves the image and doubles the
+// channels, the mean over the pixels, and one linear classifier (PROTOCOL §2).
+type ResNet18 struct {
+	config     ResNetConfig
+	layout     Layout
+	stem       convolution
+	stemNorm   batchNorm
+	blocks     []block
+	classifier int // place of its weights in Layout.Params; its bias is next
+}
+
+// NewResNet18 returns the model; the paper's is NewResNet18(ResNetConfig{Height: 32, Width: 32, Channels: 3, Outputs: 100}).
+func NewResNet18(c ResNetConfig) (*ResNet18, error) {
+	if c.Base == 0 {
+		c.Base = 64
+	}
+	switch {
+	case c.Height < 2 || c.Width < 2 || c.Height%2 != 0 || c.Width%2 != 0:
+		return nil, fmt.Errorf("model: a ResNet-18 for images of %d×%d; both sides must be even and positive", c.Height, c.Width)
+	case c.Channels < 1 || c.Base < 1 || c.Outputs < 1:
+		return nil, fmt.Errorf("model: a ResNet-18 of %d channels, base width %d and %d outputs; all must be positive", c.Channels, c.Base, c.Outputs)
+	}
+	m := &ResNet18{config: c}
+	l := &m.layout
+	m.stem = l.addConvolution("stem/conv", 3, c.Channels, c.Base, 1, c.Release)
+	m.stemNorm = l.addBatchNorm("stem/norm", c.Base)
+	width := c.Base
+	for stage := range 4 {
+		for i := range 2 {
+			stride, out := 1, c.Base<<stage
+			if stage > 0 && i == 0 {
+				stride = 2
+			}
+			m.blocks = append(m.blocks, l.addBlock(fmt.Sprintf("layer%d/%d", stage+1, i), width, out, stride, c.Release))
+			width = out
+		}
+	}
+	l.Backbone = l.Total
+	m.classifier = l.add("classifier/weights", width, c.Outputs, width, c.Outputs)
+	l.addConstant("classifier/bias", 0, c.Outputs)
+	return m, nil
+}
+
+// Key is e.g. "resnet18-32x32x3-64-100", with "-release" for that variant.
+func (m *ResNet18) Key() string {
+	c := m.config
+	key := fmt.Sprintf("resnet18-%dx%dx%d-%d-%d", c.Height, c.Width, c.Channels, c.Base, c.Outputs)
+	if c.Release {
+		key += "-release"
+	}
+	return key
+}
+
+// Layout describes the flat parameter vector and the running statistics.
+func (m *ResNet18) Layout() *Layout { return &m.layout }
+
+// Inputs and Outputs are the sizes of one sample, H·W·C pixels with channels last, and of its logits.
+func (m *ResNet18) Inputs() int  { return m.config.Height * m.config.Width * m.config.Channels }
+func (m *ResNet18) Outputs() int { return m.config.Outputs }
+
+// Forward maps pixels [B, H·W·C] to features [B, 8·Base] and logits [B, Outputs].
+func (m *ResNet18) Forward(p Pass) Output {
+	var stats []*graph.Node
+	if p.Running == nil {
+		stats = make([]*graph.Node, len(m.layout.Stats))
+	}
+	h := lift(func(n *graph.Node) *graph.Node {
+		return graph.Reshape(n, -1, m.config.Height, m.config.Width, m.config.Channels)
+	}, p.X)
+	h = maxPool(relu(m.stemNorm.apply(p, stats, m.stem.apply(p, h))))
+	for _, b := range m.blocks {
+		h = b.apply(p, stats, h)
+	}
+	h = averagePool(h)
+	return Output{Features: h, Logits: dense(h, p.Params[m.classifier], p.Params[m.classifier+1]), Stats: stats}
+}

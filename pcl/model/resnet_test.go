@@ -1,0 +1,241 @@
+package model
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/gomlx/gomlx/core/graph"
+
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+)
+
+func newResNet18(t testing.TB, c ResNetConfig) *ResNet18 {
+	t.Helper()
+	m, err := NewResNet18(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestResNet18Layout counts the parameters of the CIFAR-style ResNet-18 of 100 classes, 11.22 million in
+// the literature: convolutions, 2 for each normalised channel, and the classifier.
+func TestResNet18Layout(t *testing.T) {
+	c := ResNetConfig{Height: 32, Width: 32, Channels: 3, Outputs: 100}
+	l := newResNet18(t, c).Layout()
+	if l.Total != 11_220_132 || l.Total-l.Backbone != 512*100+100 || l.StatsTotal != 9600 {
+		t.Errorf("%d parameters, %d of the classifier, %d statistics", l.Total, l.Total-l.Backbone, l.StatsTotal)
+	}
+	c.Height, c.Width, c.Release = 64, 64, true
+	if m := newResNet18(t, c); m.Layout().Total != l.Total+4800 || m.Key() != "resnet18-64x64x3-64-100-release" || m.Inputs() != 64*64*3 {
+		t.Errorf("%s: %d parameters, %d inputs", m.Key(), m.Layout().Total, m.Inputs())
+	}
+	names := map[string]bool{}
+	for _, list := range [][]Param{l.Params, l.Stats} {
+		at := 0
+		for _, p := range list {
+			if names[p.Name] || p.Offset != at {
+				t.Errorf("%s begins at %d, want %d, or is there twice", p.Name, p.Offset, at)
+			}
+			names[p.Name], at = true, at+p.Size()
+		}
+	}
+	for _, name := range []string{"stem/conv/weights", "layer1/0/conv1/weights", "layer4/1/norm2/scale", "layer2/0/shortcut/conv/weights", "layer2/0/shortcut/norm/variance"} {
+		if !names[name] {
+			t.Errorf("no %s", name)
+		}
+	}
+}
+
+func TestResNet18Init(t *testing.T) {
+	l := newResNet18(t, ResNetConfig{Height: 8, Width: 8, Channels: 1, Base: 2, Outputs: 3, Release: true}).Layout()
+	theta := l.Init(rand.New(rand.NewPCG(1, 1)))
+	check := func(flat []float32, p Param, want float32) {
+		if part := flat[p.Offset : p.Offset+p.Size()]; slices.Min(part) != want || slices.Max(part) != want {
+			t.Errorf("%s starts from %g to %g, want %g", p.Name, slices.Min(part), slices.Max(part), want)
+		}
+	}
+	ends := func(p Param, end string) bool { return p.Name[len(p.Name)-len(end):] == end }
+	for _, p := range l.Params {
+		switch {
+		case ends(p, "/scale"):
+			check(theta, p, 1)
+		case ends(p, "/shift"), ends(p, "/bias"):
+			check(theta, p, 0)
+		default:
+			if k := p.Dims; len(k) == 4 && (p.FanIn != k[0]*k[1]*k[2] || p.FanOut != k[0]*k[1]*k[3]) {
+				t.Errorf("%s: fan %d to %d of %v", p.Name, p.FanIn, p.FanOut, k)
+			}
+		}
+	}
+	for i, p := range l.Stats {
+		check(l.InitStats(), p, float32(i%2)) // a mean, a variance, …
+	}
+}
+
+func TestNewResNet18Refuses(t *testing.T) {
+	good := ResNetConfig{Height: 8, Width: 8, Channels: 1, Base: 2, Outputs: 3}
+	for _, spoil := range []func(c *ResNetConfig){
+		func(c *ResNetConfig) { c.Height = 7 }, func(c *ResNetConfig) { c.Width = 0 }, func(c *ResNetConfig) { c.Channels = 0 },
+		func(c *ResNetConfig) { c.Base = -1 }, func(c *ResNetConfig) { c.Outputs = 0 }, func(c *ResNetConfig) { c.Height = -2 },
+	} {
+		c := good
+		spoil(&c)
+		if _, err := NewResNet18(c); err == nil {
+			t.Errorf("%+v: no error", c)
+		}
+	}
+}
+
+// resNetProblem is a small ResNet-18 and a batch of six images of which the last is padding.
+type resNetProblem struct {
+	net *ResNet18
+	in  []tensor // θ, x, v, label, lo, hi, weight
+}
+
+func newResNetProblem(t testing.TB, release bool) *resNetProblem {
+	net := newResNet18(t, ResNetConfig{Height: 8, Width: 12, Channels: 2, Base: 3, Outputs: 4, Release: release})
+	r := rand.New(rand.NewPCG(21, 4))
+	total := net.Layout().Total
+	theta := make([]float64, total)
+	for i, v := range net.Layout().Init(r) {
+		theta[i] = float64(v) + .1*r.NormFloat64()
+	}
+	return &resNetProblem{net, []tensor{
+		floats(theta, total), floats(normal(r, 6*net.Inputs()), 6, net.Inputs()), floats(normal(r, total), total),
+		ints(0, 3, 2, 2, 1, 0), ints(0, 2, 0, 2, 0, 0), ints(2, 4, 4, 3, 4, 1), floats([]float64{.2, .2, .2, .2, .2, 0}, 6),
+	}}
+}
+
+// build gives the loss, its tangent, gradient and pixel gradient along v, and the batch's statistics.
+func (p *resNetProblem) build(n []*graph.Node) []*graph.Node {
+	l := p.net.Layout()
+	parts, along := l.Split(n[0]), l.Split(n[2])
+	targets := Targets{Label: n[3], Lo: n[4], Hi: n[5], Weight: n[6]}
+	duals := make([]Dual, len(parts))
+	for i := range parts {
+		duals[i] = Dual{parts[i], along[i]}
+	}
+	out := p.net.Forward(Pass{Params: duals, X: Dual{Value: n[1]}, Weight: n[6]})
+	loss := CrossEntropy(out.Logits, targets)
+	return []*graph.Node{
+		loss.Value, loss.Tangent, Join(graph.Gradient(loss.Value, parts...)),
+		PixelGradientAlong(p.net, parts, along, n[1], n[6], targets), Join(out.Stats),
+	}
+}
+
+// moved returns the inputs with one of them moved.
+func (p *resNetProblem) moved(which int, h float64, direction []float64) []tensor {
+	in := slices.Clone(p.in)
+	in[which].flat = moved(in[which].flat.([]float64), h, direction)
+	return in
+}
+
+// TestResNet18Derivatives compares tangent, gradient and pixel gradient of the whole model with one
+// another and with central differences, among others pixel by pixel.
+func TestResNet18Derivatives(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		for _, release := range []bool{false, true} {
+			p := newResNetProblem(t, release)
+			eval := compile(t, b, p.in, p.build)
+			got := eval(p.in)
+			v := p.in[2].flat.([]float64)
+			const h = 1e-6
+			compare := func(what string, got, want float64) {
+				if math.Abs(got-want) > 1e-6*(.1+math.Abs(want)) {
+					t.Errorf("release %v: %s is %.9g, want %.9g", release, what, got, want)
+				}
+			}
+			compare("⟨gradient,v⟩", dot(got[2], v), got[1][0])
+			compare("tangent", got[1][0], (eval(p.moved(0, h, v))[0][0]-eval(p.moved(0, -h, v))[0][0])/(2*h))
+			r, pixels := rand.New(rand.NewPCG(2, 2)), len(got[3])
+			for i := range 8 {
+				u := normal(r, pixels)
+				if i > 0 {
+					u = make([]float64, pixels)
+					u[r.IntN(pixels*5/6)] = 1
+				}
+				compare("pixel gradient", dot(got[3], u), (eval(p.moved(1, h, u))[1][0]-eval(p.moved(1, -h, u))[1][0])/(2*h))
+			}
+			if padding := got[3][pixels*5/6:]; slices.Min(padding) != 0 || slices.Max(padding) != 0 {
+				t.Error("padding has a pixel gradient")
+			}
+		}
+	})
+}
+
+// TestResNet18Padding: what a padded sample holds, and that it is there at all, changes nothing.
+func TestResNet18Padding(t *testing.T) {
+	p := newResNetProblem(t, false)
+	want := run(t, p.in, p.build)
+	const valid = 5
+	short := slices.Clone(p.in)
+	short[1] = floats(p.in[1].flat.([]float64)[:valid*p.net.Inputs()], valid, p.net.Inputs())
+	for i := 3; i < 6; i++ {
+		short[i] = ints(p.in[i].flat.([]int32)[:valid]...)
+	}
+	short[6] = floats(p.in[6].flat.([]float64)[:valid], valid)
+	other := slices.Clone(p.in)
+	x := slices.Clone(p.in[1].flat.([]float64))
+	for i := valid * p.net.Inputs(); i < len(x); i++ {
+		x[i] *= 100
+	}
+	other[1].flat = x
+	for _, in := range [][]tensor{short, other} {
+		for k, out := range run(t, in, p.build) {
+			for i, got := range out {
+				if math.Abs(got-want[k][i]) > 1e-9*(1+math.Abs(want[k][i])) {
+					t.Fatalf("output %d, entry %d is %g, want %g", k, i, got, want[k][i])
+				}
+			}
+		}
+	}
+}
+
+// TestResNet18Running: with the batch's statistics as the running ones the logits are the same; with
+// others a sample's logits don't depend on its neighbours, and no statistics come out.
+func TestResNet18Running(t *testing.T) {
+	p := newResNetProblem(t, true)
+	l := p.net.Layout()
+	stats := floats(nil, l.StatsTotal)
+	for _, s := range l.InitStats() {
+		stats.flat = append(stats.flat.([]float64), float64(s))
+	}
+	got := run(t, []tensor{p.in[0], p.in[1], p.in[6], stats}, func(n []*graph.Node) []*graph.Node {
+		forward := func(x *graph.Node, running []*graph.Node) Output {
+			duals := make([]Dual, len(l.Params))
+			for i, part := range l.Split(n[0]) {
+				duals[i].Value = part
+			}
+			return p.net.Forward(Pass{Params: duals, X: Dual{Value: x}, Weight: n[2], Running: running})
+		}
+		own := forward(n[1], nil)
+		running := forward(n[1], l.SplitStats(n[3]))
+		if running.Stats != nil || len(own.Stats) != len(l.Stats) {
+			t.Error("statistics come out of a pass that did not use the batch's, or not of one that did")
+		}
+		if d := own.Features.Value.Shape().Dimensions; !slices.Equal(d, []int{6, 24}) {
+			t.Errorf("features are %v, want [6 24]", d)
+		}
+		first := graph.Slice(n[1], graph.AxisRange(0, 1))
+		return []*graph.Node{
+			own.Logits.Value, forward(n[1], own.Stats).Logits.Value,
+			running.Logits.Value, forward(first, l.SplitStats(n[3])).Logits.Value,
+		}
+	})
+	near := func(what string, a, b []float64) {
+		for i := range b {
+			if math.Abs(a[i]-b[i]) > 1e-9*(1+math.Abs(b[i])) {
+				t.Errorf("%s: logit %d is %g, want %g", what, i, a[i], b[i])
+			}
+		}
+	}
+	near("the batch's own statistics", got[1], got[0])
+	near("alone", got[2], got[3])
+	if slices.Equal(got[0], got[2]) {
+		t.Error("the running statistics change nothing")
+	}
+}
