@@ -3,7 +3,10 @@ package viz
 import (
 	"errors"
 	"fmt"
+	"image/color"
+	"maps"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -18,6 +21,33 @@ import (
 // elastic factor σ and its weight λ. Steps are gathered so that at most some 250 points remain: the
 // worst of the gathered steps above, their mean below.
 func Certificates(t *Theme, records []results.Record) (*Figure, error) {
+	kept, err := withCertificate(records)
+	if err != nil {
+		return nil, err
+	}
+	bucket := bucketOf(kept)
+	proof, err := proofPlot(t, kept, bucket)
+	if err != nil {
+		return nil, err
+	}
+	sigma, err := streamPlot(t, kept, bucket, "elastic factor σ", func(r *results.Record) []float64 { return r.Sigma })
+	if err != nil {
+		return nil, err
+	}
+	lambda, err := streamPlot(t, kept, bucket, "weight λ", func(r *results.Record) []float64 { return r.Lambda })
+	if err != nil {
+		return nil, err
+	}
+	alt := fmt.Sprintf("Optimality certificates of %d steps, with the elastic factors and weights of each stream.", len(kept))
+	f := overSteps(t, kept, 430, alt, proof, sigma, lambda)
+	f.key = append(append(proofKey(t), bucketKey(bucket)...), streamKey(t, kept)...)
+	return f, nil
+}
+
+func withCertificate(records []results.Record) ([]results.Record, error) {
+	if err := checkRecords(records); err != nil {
+		return nil, err
+	}
 	var kept []results.Record
 	for i := range records {
 		if certified(&records[i]) {
@@ -27,35 +57,34 @@ func Certificates(t *Theme, records []results.Record) (*Figure, error) {
 	if len(kept) == 0 {
 		return nil, errors.New("viz: no record holds a certificate (λ, σ and slacks); record a run of an EMGD method")
 	}
-	bucket := (len(kept) + 249) / 250
-	proof, err := proofPlot(t, kept, bucket)
-	if err != nil {
-		return nil, err
+	return kept, nil
+}
+
+// bucketOf is the number of steps gathered into a point.
+func bucketOf(records []results.Record) int { return (len(records) + 249) / 250 }
+
+func bucketKey(bucket int) []keyEntry {
+	if bucket < 2 {
+		return nil
 	}
-	sigma, err := streamPlot(t, kept, bucket, "elastic factor σ", func(r *results.Record) []float64 { return r.Sigma })
-	if err != nil {
-		return nil, err
+	return []keyEntry{{label: fmt.Sprintf("(%d steps a point)", bucket)}}
+}
+
+// overSteps puts plots over the steps of the records below each other; the last one names the steps.
+func overSteps(t *Theme, records []results.Record, height vg.Length, alt string, plots ...*plot.Plot) *Figure {
+	f := newFigure(t, height, alt)
+	last := len(plots) - 1
+	for i, p := range plots {
+		p.X.Min, p.X.Max = float64(records[0].Step), float64(records[len(records)-1].Step)
+		if i < last {
+			p.X.Label.Text = ""
+			p.X.Tick.Marker = withoutLabels{p.X.Tick.Marker}
+		}
+		f.Rows = append(f.Rows, []*plot.Plot{p})
+		f.Share = append(f.Share, 1)
 	}
-	sigma.X.Label.Text = ""
-	sigma.X.Tick.Marker = withoutLabels{sigma.X.Tick.Marker}
-	lambda, err := streamPlot(t, kept, bucket, "weight λ", func(r *results.Record) []float64 { return r.Lambda })
-	if err != nil {
-		return nil, err
-	}
-	proof.X.Label.Text = ""
-	proof.X.Tick.Marker = withoutLabels{proof.X.Tick.Marker}
-	for _, p := range []*plot.Plot{proof, sigma, lambda} {
-		p.X.Min, p.X.Max = float64(kept[0].Step), float64(kept[len(kept)-1].Step)
-	}
-	alt := fmt.Sprintf("Optimality certificates of %d steps, with the elastic factors and weights of each stream.", len(kept))
-	f := newFigure(t, 430, alt, []*plot.Plot{proof}, []*plot.Plot{sigma}, []*plot.Plot{lambda})
-	f.Share = []float64{1, 1, 1.15}
-	f.key = proofKey(t)
-	if bucket > 1 {
-		f.key = append(f.key, keyEntry{label: fmt.Sprintf("(%d steps a point)", bucket)})
-	}
-	f.key = append(f.key, streamKey(t, kept)...)
-	return f, nil
+	f.Share[last] = 1.15
+	return f
 }
 
 const exactFloor = -18 // the exponent under which a breach is drawn as 0
@@ -129,15 +158,19 @@ func streamPlot(t *Theme, records []results.Record, bucket int, label string, va
 	tasks := 0
 	for i := range records {
 		r := &records[i]
+		vs := values(r)
 		for j, id := range r.IDs {
+			tasks = max(tasks, id)
+			if math.IsNaN(vs[j]) {
+				continue
+			}
 			if lines[id] == nil {
 				lines[id] = &streamLine{id: id}
 			}
-			lines[id].add(i/bucket, float64(r.Step), values(r)[j])
-			tasks = max(tasks, id)
+			lines[id].add(i/bucket, float64(r.Step), vs[j])
 		}
 	}
-	for _, id := range sortedIDs(lines) {
+	for _, id := range slices.Sorted(maps.Keys(lines)) {
 		l := lines[id]
 		line, err := plotter.NewLine(l.points())
 		if err != nil {
@@ -146,16 +179,23 @@ func streamPlot(t *Theme, records []results.Record, bucket int, label string, va
 		line.LineStyle = streamStyle(t, id, tasks)
 		p.Add(line)
 	}
-	p.Y.Min = 0
-	p.Y.Max *= 1.05
+	p.Y.Min = min(0, 1.05*p.Y.Min)
+	p.Y.Max = max(0, 1.05*p.Y.Max)
 	return p, nil
 }
 
 func streamStyle(t *Theme, id, tasks int) draw.LineStyle {
 	if id == 0 {
-		return t.line(t.Muted, 1.2, 4, 2)
+		return t.line(streamColor(t, id, tasks), 1.2, 4, 2)
 	}
-	return t.line(t.stream(id-1, tasks), 1.4)
+	return t.line(streamColor(t, id, tasks), 1.4)
+}
+
+func streamColor(t *Theme, id, tasks int) color.NRGBA {
+	if id == 0 {
+		return t.Muted
+	}
+	return t.stream(id-1, tasks)
 }
 
 // streamKey names the streams of the records, the memory last; of many tasks only the first, the
@@ -208,14 +248,4 @@ func (l *streamLine) points() plotter.XYs {
 		xys = append(xys, plotter.XY{X: s.X / l.counts[i], Y: s.Y / l.counts[i]})
 	}
 	return xys
-}
-
-func sortedIDs(lines map[int]*streamLine) []int {
-	var ids []int
-	for id := 0; len(ids) < len(lines); id++ {
-		if lines[id] != nil {
-			ids = append(ids, id)
-		}
-	}
-	return ids
 }

@@ -6,10 +6,16 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// curve is the mean over runs of the accuracy over time, in percent.
+// curve is the mean over runs of the accuracy over time, or another quantity, in percent.
 type curve struct {
 	steps     []float64
 	mean, std []float64
+}
+
+func (c *curve) add(step, mean, std float64) {
+	c.steps = append(c.steps, step)
+	c.mean = append(c.mean, mean)
+	c.std = append(c.std, std)
 }
 
 // meanCurve takes the runs' curves on all their steps together, from where the last of them
@@ -41,9 +47,7 @@ func meanCurve(runs []*results.Run) curve {
 			accs[i] = 100 * interpolate(r.Curve, step)
 		}
 		mean, std := meanStd(accs)
-		c.steps = append(c.steps, float64(step))
-		c.mean = append(c.mean, mean)
-		c.std = append(c.std, std)
+		c.add(float64(step), mean, std)
 	}
 	return c
 }

@@ -3,83 +3,194 @@ package viz_test
 import (
 	"log"
 
+	"github.com/parallelcl/parallelcl/emgd"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
 	"github.com/parallelcl/parallelcl/viz"
-	"github.com/parallelcl/parallelcl/viz/internal/sample"
 )
 
-// The runs and records that a program would read with results.Load and results.ReadRecords are
-// invented here; what each example draws is kept in testdata and compared by the tests.
+// What each example draws is kept in testdata and compared by the tests. The runs and records that a
+// program would read with results.Load and results.ReadRecords come from there too.
 
-func ExampleTimeline() {
-	run := sample.Run("emgd-gmc", "EMGD (GMC)", 1234)
-	fig, err := viz.Timeline(viz.Light, run)
+// save writes an example's figure.
+func save(name string, fig *viz.Figure, err error) {
+	if err == nil {
+		err = fig.Save("testdata/" + name + ".png")
+	}
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := fig.Save("testdata/timeline.png"); err != nil {
-		log.Fatal(err)
+}
+
+func ExampleScenarios() {
+	var all []*scenario.Scenario
+	for _, kind := range []scenario.Kind{scenario.AllAtOnce, scenario.Serial, scenario.Parallel} {
+		perClass := make([]int, 60) // training samples
+		for i := range perClass {
+			perClass[i] = 400
+		}
+		s, err := scenario.Generate(scenario.Options{
+			Dataset: "glyphs", Increment: scenario.TaskIncremental, Kind: kind,
+			Tasks: 5, MinClasses: 12, MaxClasses: 12, Batch: 32, Epochs: 1,
+		}, perClass)
+		if err != nil {
+			log.Fatal(err)
+		}
+		all = append(all, s)
 	}
+	fig, err := viz.Scenarios(viz.Light, all...)
+	save("scenarios", fig, err)
+}
+
+func ExampleTimeline() {
+	runs := only(loadRuns("methods.jsonl.gz"), "class", "emgd-gmc")
+	fig, err := viz.Timeline(viz.Light, runs[0])
+	save("timeline", fig, err)
 }
 
 func ExampleAccuracy() {
-	runs := sample.Runs(3) // four methods, three seeds each
+	runs := only(loadRuns("methods.jsonl.gz"), "class") // six methods, three seeds each
 	fig, err := viz.Accuracy(viz.Light, runs...)
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := fig.Save("testdata/accuracy.png"); err != nil {
-		log.Fatal(err)
-	}
+	save("accuracy", fig, err)
 }
 
 func ExampleTaskAccuracy() {
-	runs := sample.Runs(3)
+	runs := only(loadRuns("methods.jsonl.gz"), "class", "avggrad", "er", "mgda", "emgd-gmc")
 	fig, err := viz.TaskAccuracy(viz.Light, runs...)
+	save("taskaccuracy", fig, err)
+}
+
+func ExampleAccuracyMatrix() {
+	runs := only(loadRuns("methods.jsonl.gz"), "class", "a-gem", "avggrad", "emgd-gmc")
+	fig, err := viz.AccuracyMatrix(viz.Light, runs...)
+	save("accuracymatrix", fig, err)
+}
+
+func ExampleLearningProcess() {
+	fig, err := viz.LearningProcess(viz.Light, loadRuns("methods.jsonl.gz")...)
+	save("learningprocess", fig, err)
+}
+
+func ExampleMemorySize() {
+	fig, err := viz.MemorySize(viz.Light, loadRuns("memory.jsonl.gz")...)
+	save("memorysize", fig, err)
+}
+
+func ExampleTemperature() {
+	runs := loadRuns("temperature.jsonl.gz")
+	for _, increment := range []string{"task", "class"} { // as levels
+		runs = append(runs, only(loadRuns("methods.jsonl.gz"), increment, "avggrad", "mgda")...)
+	}
+	fig, err := viz.Temperature(viz.Light, runs...)
+	save("temperature", fig, err)
+}
+
+func ExampleCriticalDifference() {
+	ranking, err := viz.RankRuns(0.05, loadRuns("methods.jsonl.gz")...)
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := fig.Save("testdata/taskaccuracy.png"); err != nil {
-		log.Fatal(err)
-	}
+	fig, err := viz.CriticalDifference(viz.Light, ranking)
+	save("criticaldifference", fig, err)
 }
 
 func ExampleCertificates() {
-	records := sample.Records(sample.Run("emgd-gmc", "EMGD (GMC)", 1234))
-	fig, err := viz.Certificates(viz.Light, records)
+	fig, err := viz.Certificates(viz.Light, loadRecords())
+	save("certificates", fig, err)
+}
+
+func ExampleSlacks() {
+	fig, err := viz.Slacks(viz.Light, loadRecords())
+	save("slacks", fig, err)
+}
+
+func ExampleStreamWeights() {
+	fig, err := viz.StreamWeights(viz.Light, loadRecords())
+	save("streamweights", fig, err)
+}
+
+func ExampleConflicts() {
+	fig, err := viz.Conflicts(viz.Light, loadRecords())
+	save("conflicts", fig, err)
+}
+
+func ExampleMeasuredRatio() {
+	fig, err := viz.MeasuredRatio(viz.Light, loadRecords(), 2, 4) // task 4 arrives long after task 2
+	save("measuredratio", fig, err)
+}
+
+func ExampleRatio() {
+	fig, err := viz.Ratio(viz.Light,
+		[]float64{1, 0.5, 0.5, 1},   // equal lengths at 60°
+		[]float64{1, -0.6, -0.6, 4}, // a conflict, the second twice as long
+		[]float64{1, 1.2, 1.2, 4},   // agreement, the second twice as long
+	)
+	save("ratio", fig, err)
+}
+
+func ExampleStepGeometry() {
+	gradients := [][]float64{{1, 0.2, 0}, {-0.8, 2, 0.5}, {0.8, 1.5, -1}}
+	gram := make([]float64, 9)
+	for i, a := range gradients {
+		for j, b := range gradients {
+			gram[3*i+j] = a[0]*b[0] + a[1]*b[1] + a[2]*b[2]
+		}
+	}
+	sigma := make([]float64, 3)
+	if err := new(emgd.Elastic).Factors([]int{1, 2, 3}, gram, sigma); err != nil {
+		log.Fatal(err)
+	}
+	step, err := viz.Geometry(gradients, sigma)
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := fig.Save("testdata/certificates.png"); err != nil {
-		log.Fatal(err)
+	fig, err := viz.StepGeometry(viz.Light, step)
+	save("stepgeometry", fig, err)
+}
+
+// The features are brought to two dimensions by their principal components; t-SNE does as well.
+func ExampleFeatures() {
+	s := tinyStudy()
+	fig, err := viz.Features(viz.Light, nil, s.early, s.er, s.edited)
+	save("features", fig, err)
+}
+
+func ExampleEditedImages() {
+	fig, err := viz.EditedImages(viz.Light, tinyStudy().images...)
+	save("editedimages", fig, err)
+}
+
+// Measured on glyphs, batch 128, one thread of an AMD EPYC that had other work to do; means over the
+// 376 steps of a run.
+func ExampleStepTimes() {
+	row := func(label string, gradients, gram, weights, update, rest float64) viz.StepTime {
+		return viz.StepTime{Label: label, Parts: []viz.TimePart{
+			{Name: "gradients", Millis: gradients}, {Name: "Gram matrix", Millis: gram}, {Name: "weights", Millis: weights},
+			{Name: "update", Millis: update}, {Name: "rest", Millis: rest},
+		}}
 	}
+	fig, err := viz.StepTimes(viz.Light,
+		row("AvgGrad", 3.0323, 0.0002, 0.0015, 0.4427, 0.1125),
+		row("MGDA", 2.9255, 0.1374, 0.0071, 0.4092, 0.1079),
+		row("Nash-MTL", 2.9370, 0.1296, 0.0149, 0.4181, 0.1163),
+		row("EMGD (GMC)", 2.8585, 0.1270, 0.0112, 0.4123, 0.0970),
+	)
+	save("steptimes", fig, err)
 }
 
 func ExampleToyDescent() {
-	fig, err := viz.ToyDescent(viz.Light, sample.Traces()...)
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := fig.Save("testdata/toydescent.png"); err != nil {
-		log.Fatal(err)
-	}
+	fig, err := viz.ToyDescent(viz.Light, descents()...)
+	save("toydescent", fig, err)
 }
 
 func ExampleToyPaths() {
-	fig, err := viz.ToyPaths(viz.Light, sample.Traces()...)
-	if err != nil {
-		log.Fatal(err)
+	fig, err := viz.ToyPaths(viz.Light, descents()...)
+	if err == nil {
+		fig = fig.Narrow()
 	}
-	if err := fig.Narrow().Save("testdata/toypaths.png"); err != nil {
-		log.Fatal(err)
-	}
+	save("toypaths", fig, err)
 }
 
 func ExampleToyLosses() {
-	fig, err := viz.ToyLosses(viz.Dark, sample.Traces()...)
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := fig.Save("testdata/toylosses.png"); err != nil {
-		log.Fatal(err)
-	}
+	fig, err := viz.ToyLosses(viz.Dark, descents()...)
+	save("toylosses", fig, err)
 }

@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"image/png"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,14 +44,49 @@ func figures(t *testing.T, theme *viz.Theme, runs []*results.Run, traces []viz.T
 	return out
 }
 
+// measured draws the figures of measured runs, records and networks.
+func measured(t *testing.T, theme *viz.Theme) map[string]*viz.Figure {
+	t.Helper()
+	runs, records, tiny := loadRuns("methods.jsonl.gz"), loadRecords(), tinyStudy()
+	ranking, err := viz.RankRuns(0.05, runs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]*viz.Figure{}
+	for name, draw := range map[string]func() (*viz.Figure, error){
+		"AccuracyMatrix":     func() (*viz.Figure, error) { return viz.AccuracyMatrix(theme, only(runs, "task")...) },
+		"LearningProcess":    func() (*viz.Figure, error) { return viz.LearningProcess(theme, runs...) },
+		"MemorySize":         func() (*viz.Figure, error) { return viz.MemorySize(theme, loadRuns("memory.jsonl.gz")...) },
+		"CriticalDifference": func() (*viz.Figure, error) { return viz.CriticalDifference(theme, ranking) },
+		"StreamWeights":      func() (*viz.Figure, error) { return viz.StreamWeights(theme, records) },
+		"Slacks":             func() (*viz.Figure, error) { return viz.Slacks(theme, records) },
+		"Conflicts":          func() (*viz.Figure, error) { return viz.Conflicts(theme, records) },
+		"MeasuredRatio":      func() (*viz.Figure, error) { return viz.MeasuredRatio(theme, records, 0, 5) },
+		"Ratio":              func() (*viz.Figure, error) { return viz.Ratio(theme, []float64{1, 0.5, 0.5, 2}) },
+		"StepGeometry":       func() (*viz.Figure, error) { return viz.StepGeometry(theme, records[len(records)/2]) },
+		"Features": func() (*viz.Figure, error) {
+			return viz.Features(theme, map[int]string{0: "zero"}, tiny.early, tiny.er)
+		},
+		"EditedImages": func() (*viz.Figure, error) { return viz.EditedImages(theme, tiny.images...) },
+	} {
+		fig, err := draw()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		out[name] = fig
+	}
+	return out
+}
+
 func TestFormatsAndThemes(t *testing.T) {
 	runs, traces := sample.Runs(1), sample.Traces()
 	for _, theme := range []*viz.Theme{viz.Light, viz.Dark} {
-		for name, fig := range figures(t, theme, runs, traces) {
-			for _, f := range []*viz.Figure{fig, fig.Narrow()} {
-				checkPNG(t, name, f, theme.Background)
-				checkSVG(t, name, f)
-			}
+		all := figures(t, theme, runs, traces)
+		maps.Copy(all, measured(t, theme))
+		for name, fig := range all {
+			checkPNG(t, name, fig, theme.Background)
+			checkSVG(t, name, fig)
+			checkSVG(t, name, fig.Narrow())
 			var buf bytes.Buffer
 			if err := fig.Encode(&buf, "pdf"); err != nil || !bytes.HasPrefix(buf.Bytes(), []byte("%PDF-")) {
 				t.Errorf("%s: pdf: %v, starts with %q", name, err, buf.Bytes()[:min(8, buf.Len())])
@@ -120,6 +156,10 @@ func checkSVG(t *testing.T, name string, fig *viz.Figure) {
 func TestSameInputSameBytes(t *testing.T) {
 	for _, format := range []string{"png", "svg"} {
 		a, b := figures(t, viz.Light, sample.Runs(2), sample.Traces()), figures(t, viz.Light, sample.Runs(2), sample.Traces())
+		if format == "svg" {
+			maps.Copy(a, measured(t, viz.Light))
+			maps.Copy(b, measured(t, viz.Light))
+		}
 		for name := range a {
 			var x, y bytes.Buffer
 			if err := a[name].Encode(&x, format); err != nil {

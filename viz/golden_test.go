@@ -11,13 +11,28 @@ import (
 // tolerance allows for another rounding at the edges of lines.
 func TestGolden(t *testing.T) {
 	for name, draw := range map[string]func(){
-		"timeline.png":     ExampleTimeline,
-		"accuracy.png":     ExampleAccuracy,
-		"taskaccuracy.png": ExampleTaskAccuracy,
-		"certificates.png": ExampleCertificates,
-		"toydescent.png":   ExampleToyDescent,
-		"toypaths.png":     ExampleToyPaths,
-		"toylosses.png":    ExampleToyLosses,
+		"scenarios.png":          ExampleScenarios,
+		"timeline.png":           ExampleTimeline,
+		"accuracy.png":           ExampleAccuracy,
+		"taskaccuracy.png":       ExampleTaskAccuracy,
+		"accuracymatrix.png":     ExampleAccuracyMatrix,
+		"learningprocess.png":    ExampleLearningProcess,
+		"memorysize.png":         ExampleMemorySize,
+		"temperature.png":        ExampleTemperature,
+		"criticaldifference.png": ExampleCriticalDifference,
+		"certificates.png":       ExampleCertificates,
+		"slacks.png":             ExampleSlacks,
+		"streamweights.png":      ExampleStreamWeights,
+		"conflicts.png":          ExampleConflicts,
+		"measuredratio.png":      ExampleMeasuredRatio,
+		"ratio.png":              ExampleRatio,
+		"stepgeometry.png":       ExampleStepGeometry,
+		"features.png":           ExampleFeatures,
+		"editedimages.png":       ExampleEditedImages,
+		"steptimes.png":          ExampleStepTimes,
+		"toydescent.png":         ExampleToyDescent,
+		"toypaths.png":           ExampleToyPaths,
+		"toylosses.png":          ExampleToyLosses,
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmpimg.CheckPlotApprox(draw, t, 0.1, name)

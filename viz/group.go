@@ -22,6 +22,21 @@ type Group struct {
 // Groups sorts runs into groups, in the order of their first run. It returns an error if a run
 // is malformed or if they are not all of one data set and one increment.
 func Groups(runs []*results.Run) ([]Group, error) {
+	groups, err := byMethod(runs)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range runs {
+		if r.Dataset != runs[0].Dataset || r.Increment != runs[0].Increment {
+			return nil, fmt.Errorf("viz: run %s is %s, %s-incremental and run %s is %s, %s-incremental: draw them in two figures",
+				runs[0].ID, runs[0].Dataset, runs[0].Increment, r.ID, r.Dataset, r.Increment)
+		}
+	}
+	return groups, nil
+}
+
+// byMethod is [Groups] for runs of any data sets.
+func byMethod(runs []*results.Run) ([]Group, error) {
 	if len(runs) == 0 {
 		return nil, errors.New("viz: no runs to draw")
 	}
@@ -30,10 +45,6 @@ func Groups(runs []*results.Run) ([]Group, error) {
 	for _, r := range runs {
 		if err := checkRun(r); err != nil {
 			return nil, err
-		}
-		if r.Dataset != runs[0].Dataset || r.Increment != runs[0].Increment {
-			return nil, fmt.Errorf("viz: run %s is %s, %s-incremental and run %s is %s, %s-incremental: draw them in two figures",
-				runs[0].ID, runs[0].Dataset, runs[0].Increment, r.ID, r.Dataset, r.Increment)
 		}
 		params, err := json.Marshal(r.Params)
 		if err != nil {
@@ -72,6 +83,11 @@ func checkRun(r *results.Run) error {
 		}
 	}
 	for i, p := range r.Curve {
+		for j, acc := range p.Acc {
+			if acc != nil && !fraction(*acc) {
+				return fmt.Errorf("viz: run %s: after step %d task %d has accuracy %v; want a fraction in [0, 1]", r.ID, p.Step, j+1, *acc)
+			}
+		}
 		if !fraction(p.Mean) {
 			return fmt.Errorf("viz: run %s: the accuracy after step %d is %v; want a fraction in [0, 1]", r.ID, p.Step, p.Mean)
 		}

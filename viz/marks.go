@@ -35,6 +35,18 @@ func (v *verticals) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
+// plated writes a text from its left middle on, with a plate behind it that keeps what lies there from
+// running through it.
+func (t *Theme) plated(c draw.Canvas, at vg.Point, text string) {
+	sty := t.text(t.Ink, tickSize)
+	back := t.Background
+	back.A = 215
+	c.SetColor(back)
+	c.Fill(sty.Rectangle(text).Add(at).Path())
+	at.Y += lift
+	c.FillText(sty, at, text)
+}
+
 // horizontals returns grid lines at the ticks of the vertical axis.
 func (t *Theme) horizontals() *plotter.Grid {
 	g := plotter.NewGrid()

@@ -57,13 +57,28 @@ func certified(r *results.Record) bool {
 	return k > 0 && len(r.Lambda) == k && len(r.Sigma) == k && len(r.Slacks) == k
 }
 
-// relativeSlack returns the lowest slack of a step relative to its scale; 0 where d = 0. Rows
-// whose gradient is zero next to the others were left out of the step and promise nothing.
+// relativeSlack returns the lowest of a step's [relativeSlacks]; 0 where there is none.
 func relativeSlack(r *results.Record) float64 {
-	if r.Status == "stationary" {
+	lowest := math.Inf(1)
+	for _, slack := range relativeSlacks(r) {
+		if !math.IsNaN(slack) {
+			lowest = math.Min(lowest, slack)
+		}
+	}
+	if math.IsInf(lowest, 1) {
 		return 0
 	}
+	return lowest
+}
+
+// relativeSlacks returns the slack of each row relative to its scale; 0 where d = 0. It is NaN for
+// rows whose gradient is zero next to the others: they were left out of the step and promise nothing.
+func relativeSlacks(r *results.Record) []float64 {
 	k := len(r.IDs)
+	out := make([]float64, k)
+	if r.Status == "stationary" {
+		return out
+	}
 	norm2 := r.NormD * r.NormD
 	withGram := len(r.Gram) == k*k
 	if withGram {
@@ -79,8 +94,8 @@ func relativeSlack(r *results.Record) float64 {
 	for i := 0; withGram && i < k; i++ {
 		largest = max(largest, r.Gram[i*k+i])
 	}
-	lowest := math.Inf(1)
 	for i, slack := range r.Slacks {
+		out[i] = math.NaN()
 		if withGram && r.Lambda[i] == 0 && r.Gram[i*k+i] <= converged*converged*largest {
 			continue
 		}
@@ -90,11 +105,8 @@ func relativeSlack(r *results.Record) float64 {
 			scale = math.Sqrt(r.Gram[i*k+i]*norm2) + share
 		}
 		if scale > 0 {
-			lowest = math.Min(lowest, slack/scale)
+			out[i] = slack / scale
 		}
 	}
-	if math.IsInf(lowest, 1) {
-		return 0
-	}
-	return lowest
+	return out
 }

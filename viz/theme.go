@@ -2,6 +2,7 @@ package viz
 
 import (
 	"image/color"
+	"math"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -116,12 +117,24 @@ func rgb(hex uint32) color.NRGBA {
 	return color.NRGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 255}
 }
 
-// readableOn returns black or white, whichever is easier to read on c.
-func readableOn(c color.Color) color.NRGBA {
-	if color.GrayModel.Convert(c).(color.Gray).Y > 100 {
+// readableOn returns black or white, whichever is easier to read on c: the contrast is at least 4.5.
+func readableOn(c color.NRGBA) color.NRGBA {
+	if luminance(c) > 0.179 { // where both have the same contrast
 		return rgb(0x000000)
 	}
 	return rgb(0xffffff)
+}
+
+// luminance is the relative luminance of WCAG, from 0 of black to 1 of white.
+func luminance(c color.NRGBA) float64 {
+	f := func(v uint8) float64 {
+		x := float64(v) / 255
+		if x <= 0.04045 {
+			return x / 12.92
+		}
+		return math.Pow((x+0.055)/1.055, 2.4)
+	}
+	return 0.2126*f(c.R) + 0.7152*f(c.G) + 0.0722*f(c.B)
 }
 
 // mix goes from a to b as x goes from 0 to 1.

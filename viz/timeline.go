@@ -6,7 +6,6 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
@@ -21,11 +20,8 @@ func Timeline(t *Theme, run *results.Run) (*Figure, error) {
 	end := float64(lastStep(run) + 1)
 	bars := streamBars(t, run)
 	top := t.newPlot("", "")
-	top.Add(bars)
+	bars.addTo(top)
 	top.X.Min, top.X.Max = 0, end
-	top.Y.Min, top.Y.Max = -0.5, float64(len(bars.bars))-0.5
-	top.Y.Tick.Marker = plot.ConstantTicks(bars.ticks())
-	top.Y.Tick.Length, top.Y.LineStyle.Width = 0, 0
 	top.X.Tick.Marker = withoutLabels{top.X.Tick.Marker}
 
 	count, err := countPlot(t, run)
@@ -34,7 +30,7 @@ func Timeline(t *Theme, run *results.Run) (*Figure, error) {
 	}
 	alt := fmt.Sprintf("Timeline of %d tasks over %d optimiser steps, with the memory stream and the number of simultaneous streams.",
 		len(run.Tasks), int(end))
-	height := vg.Length(min(60+16*(len(bars.bars)), 420)) + 90
+	height := vg.Length(min(60+16*(len(bars.rows)), 420)) + 90
 	f := newFigure(t, height, alt, []*plot.Plot{top}, []*plot.Plot{count})
 	f.Share = []float64{float64(height - 100), 100}
 	return f, nil
@@ -86,20 +82,9 @@ func streamCounts(run *results.Run) []int {
 	return ks
 }
 
-// bars draws one horizontal bar a row, from the top.
-type streams struct {
-	theme *Theme
-	bars  []bar
-}
-
-type bar struct {
-	name, text string
-	start, end float64
-	style      draw.LineStyle // its colour fills the bar
-}
-
-func streamBars(t *Theme, run *results.Run) *streams {
-	s := &streams{theme: t}
+// streamBars gives each task a row, and the memory one from the first task's end on.
+func streamBars(t *Theme, run *results.Run) *bars {
+	b := &bars{theme: t}
 	first := lastStep(run)
 	for i, task := range run.Tasks {
 		first = min(first, task.End)
@@ -107,52 +92,12 @@ func streamBars(t *Theme, run *results.Run) *streams {
 		if n := len(task.Classes); n > 0 {
 			text = fmt.Sprintf("%d classes", n)
 		}
-		s.bars = append(s.bars, bar{
-			name: fmt.Sprintf("task %d", task.ID), text: text,
-			start: float64(task.Start), end: float64(task.End + 1),
-			style: draw.LineStyle{Color: t.stream(i, len(run.Tasks))},
-		})
+		b.rows = append(b.rows, fmt.Sprintf("task %d", task.ID))
+		b.bars = append(b.bars, bar{row: i, text: text, start: float64(task.Start), end: float64(task.End + 1), color: t.stream(i, len(run.Tasks))})
 	}
 	if start, end := float64(first+1), float64(lastStep(run)+1); start < end {
-		s.bars = append(s.bars, bar{name: "memory", text: "rehearsal", start: start, end: end,
-			style: draw.LineStyle{Color: t.Muted}})
+		b.rows = append(b.rows, "memory")
+		b.bars = append(b.bars, bar{row: len(run.Tasks), text: "rehearsal", start: start, end: end, color: t.Muted})
 	}
-	return s
-}
-
-func (s *streams) row(i int) float64 { return float64(len(s.bars) - 1 - i) }
-
-func (s *streams) ticks() []plot.Tick {
-	var ticks []plot.Tick
-	for i, b := range s.bars {
-		ticks = append(ticks, plot.Tick{Value: s.row(i), Label: b.name})
-	}
-	return ticks
-}
-
-func (s *streams) Plot(c draw.Canvas, p *plot.Plot) {
-	trX, trY := p.Transforms(&c)
-	for i, b := range s.bars {
-		low, high := trY(s.row(i)-0.38), trY(s.row(i)+0.38)
-		left, right := trX(b.start), trX(b.end)
-		c.FillPolygon(b.style.Color, []vg.Point{{X: left, Y: low}, {X: right, Y: low}, {X: right, Y: high}, {X: left, Y: high}})
-		s.label(c, b, left, right, (low+high)/2, high-low)
-	}
-}
-
-// label writes into the bar where the text fits, else beside it.
-func (s *streams) label(c draw.Canvas, b bar, left, right, y, height vg.Length) {
-	sty := s.theme.text(readableOn(b.style.Color), tickSize-1)
-	if height < sty.FontExtents().Height {
-		return
-	}
-	width := sty.Width(b.text)
-	x := left + vg.Points(4)
-	if right-left < width+vg.Points(8) {
-		sty.Color = s.theme.Ink
-		if x = right + vg.Points(4); x+width > c.Max.X {
-			x = left - vg.Points(4) - width
-		}
-	}
-	c.FillText(sty, vg.Point{X: x, Y: y + lift}, b.text)
+	return b
 }

@@ -174,12 +174,6 @@ func (m *pointMarks) Plot(c draw.Canvas, p *plot.Plot) {
 		if width := sty.Width(it.text); left+width > c.Max.X {
 			left = at.X - vg.Points(7) - width
 		}
-		// A plate behind the text keeps level lines from running through it.
-		plate := sty.Rectangle(it.text).Add(vg.Point{X: left, Y: at.Y + vg.Points(8)})
-		back := m.theme.Background
-		back.A = 215
-		c.SetColor(back)
-		c.Fill(plate.Path())
-		c.FillText(sty, vg.Point{X: left, Y: at.Y + vg.Points(8) + lift}, it.text)
+		m.theme.plated(c, vg.Point{X: left, Y: at.Y + vg.Points(8)}, it.text)
 	}
 }

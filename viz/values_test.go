@@ -135,22 +135,14 @@ func TestMethodStyles(t *testing.T) {
 	}
 }
 
+// contrast is that of WCAG.
+func contrast(a, b color.NRGBA) float64 {
+	x, y := luminance(a), luminance(b)
+	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
+}
+
 // Text keeps a contrast of 4.5 (WCAG AA) and every hue one of 2 to the background.
 func TestContrast(t *testing.T) {
-	luminance := func(c color.NRGBA) float64 {
-		f := func(v uint8) float64 {
-			x := float64(v) / 255
-			if x <= 0.04045 {
-				return x / 12.92
-			}
-			return math.Pow((x+0.055)/1.055, 2.4)
-		}
-		return 0.2126*f(c.R) + 0.7152*f(c.G) + 0.0722*f(c.B)
-	}
-	contrast := func(a, b color.NRGBA) float64 {
-		x, y := luminance(a), luminance(b)
-		return (max(x, y) + 0.05) / (min(x, y) + 0.05)
-	}
 	for _, theme := range []*Theme{Light, Dark} {
 		for _, c := range []color.NRGBA{theme.Ink, theme.Muted} {
 			if got := contrast(c, theme.Background); got < 4.5 {

@@ -1,4 +1,4 @@
-// Package sample makes small results that look like real ones, for the tests and examples of the
+// Package sample makes small results that look like real ones, for the tests of the
 // figures. The numbers are invented.
 package sample
 

@@ -1,0 +1,343 @@
+package viz
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/floats/scalar"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// The plane keeps lengths and angles where the gradients lie in one with d, and their components along
+// d always.
+func TestPlane(t *testing.T) {
+	step, err := Geometry([][]float64{{1, 0, 0}, {0, 2, 0}, {2, 2, 1}}, []float64{.2, .3, .5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// METHODS §5.7: λ = (3.2, 1.2, 0), d = (3.2, 2.4, 0), ‖d‖ = 4.
+	along, across, length, err := plane(step.Gram, step.Lambda)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !scalar.EqualWithinAbs(length, 4, 1e-12) || !scalar.EqualWithinAbs(step.NormD, 4, 1e-12) {
+		t.Errorf("‖d‖ = %v and %v, want 4", length, step.NormD)
+	}
+	for i, want := range []float64{.8, 1.2, 2.8} {
+		if !scalar.EqualWithinAbs(along[i], want, 1e-12) {
+			t.Errorf("J%d along d: %v, want %v", i+1, along[i], want)
+		}
+	}
+	// Across d = (.8, .6, 0) the gradients have (.6, 0), (−1.6, 0) and (−.4, 1) on (.6, −.8, 0) and the
+	// third axis; their scatter [[3.08, −.4], [−.4, 1]] has the largest eigenvalue 2.04 + √1.2416.
+	got := 0.0
+	for _, x := range across {
+		got += x * x
+	}
+	if want := 2.04 + math.Sqrt(1.2416); !scalar.EqualWithinAbs(got, want, 1e-12) {
+		t.Errorf("Σ across² = %v, want %v", got, want)
+	}
+	if _, _, _, err := plane([]float64{1, -1, -1, 1}, []float64{1, 1}); err == nil || !strings.Contains(err.Error(), "d is 0") {
+		t.Errorf("d = 0: %v", err)
+	}
+
+	flat, err := Geometry([][]float64{{3, 1}, {-1, 2}}, []float64{.5, .5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if along, across, _, err = plane(flat.Gram, flat.Lambda); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range [][2]int{{0, 0}, {0, 1}, {1, 1}} {
+		i, j := p[0], p[1]
+		if dot := along[i]*along[j] + across[i]*across[j]; !scalar.EqualWithinAbs(dot, flat.Gram[2*i+j], 1e-9) {
+			t.Errorf("J%d·J%d is %v in the plane, %v in truth", i+1, j+1, dot, flat.Gram[2*i+j])
+		}
+	}
+	if across[0] <= 0 {
+		t.Error("the first gradient points downwards")
+	}
+}
+
+// METHODS §5.3: λ₂/λ₁ = (σ₂M₁₁ − σ₁M₁₂)/(σ₁M₂₂ − σ₂M₁₂) inside, 0 and ∞ beyond.
+func TestLogRatio(t *testing.T) {
+	gram := []float64{1, 1.2, 1.2, 4}
+	for s := 0.05; s < 1; s += 0.05 {
+		a, b := s*4-(1-s)*1.2, (1-s)*1-s*1.2
+		want := math.Log10(b / a)
+		switch {
+		case a <= 0:
+			want = ratioEdge
+		case b <= 0:
+			want = -ratioEdge
+		}
+		got, err := logRatio(gram, []float64{s, 1 - s})
+		if err != nil || math.Abs(got-want) > 1e-9 {
+			t.Errorf("σ₁ = %.2f: %v (%v), want %v", s, got, err, want)
+		}
+	}
+}
+
+func TestCosines(t *testing.T) {
+	records := []results.Record{
+		{Step: 0, IDs: []int{1, 2}, Gram: []float64{4, 2, 2, 4}},
+		{Step: 1, IDs: []int{0, 2}, Gram: []float64{1, 0, 0, 9}},
+		{Step: 2, IDs: []int{0, 1, 2}, Gram: []float64{1, 0, 0, 0, 1, -1, 0, -1, 1}},
+	}
+	pairs, names, err := cosines(records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(names, []string{"memory", "task 1", "task 2"}) {
+		t.Errorf("names %q", names)
+	}
+	for _, c := range []struct {
+		a, b int
+		want pair
+	}{{1, 2, pair{2, -.5, 1}}, {2, 1, pair{2, -.5, 1}}, {0, 2, pair{2, 0, 0}}, {0, 1, pair{1, 0, 0}}, {0, 0, pair{}}} {
+		if got := pairs[c.a][c.b]; got != c.want {
+			t.Errorf("pair %d, %d: %+v, want %+v", c.a, c.b, got, c.want)
+		}
+	}
+	if m := cells(pairs, func(p pair) float64 { return p.cosine / p.steps }); m[1][2] != -.25 || !math.IsNaN(m[1][1]) {
+		t.Errorf("mean cosines %v", m)
+	}
+}
+
+func TestRelativeSlacks(t *testing.T) {
+	r := exact()
+	got := relativeSlacks(&r) // the third: 3.2/(3·4 + .5·16)
+	for i, want := range []float64{0, 0, .16} {
+		if !scalar.EqualWithinAbs(got[i], want, 1e-12) {
+			t.Errorf("slack %d is %v, want %v", i, got[i], want)
+		}
+	}
+	r.Gram[0], r.Gram[2], r.Gram[6], r.Lambda[0] = 0, 0, 0, 0
+	if got := relativeSlacks(&r); !math.IsNaN(got[0]) {
+		t.Errorf("a row without a gradient has slack %v", got[0])
+	}
+}
+
+func TestRehearsalCosine(t *testing.T) {
+	features := [][]float64{{1, 0}, {3, 0}, {0, 2}, {0, 5}, {1, 1}, {0, 1}}
+	got, err := RehearsalCosine(features, []int{7, 7, 8, 7, 7, 8}, []bool{false, false, false, true, true, true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := math.Sqrt2 / 4; !scalar.EqualWithinAbs(got[7], want, 1e-12) || got[8] != 1 || len(got) != 2 {
+		t.Errorf("cosines %v, want %v of class 7 and 1 of class 8", got, want)
+	}
+	for _, c := range []struct {
+		features  [][]float64
+		class     []int
+		rehearsal []bool
+		want      string
+	}{
+		{nil, nil, nil, "0 features"},
+		{features[:2], []int{1, 1}, []bool{false, false}, "no sample"},
+		{features[:2], []int{1, 2}, []bool{false, true}, "no others"},
+		{[][]float64{{1}, {1, 2}}, []int{1, 1}, []bool{false, true}, "2 features and the first has 1"},
+		{[][]float64{{1}, {0}}, []int{1, 1}, []bool{false, true}, "zero vector"},
+	} {
+		if _, err := RehearsalCosine(c.features, c.class, c.rehearsal); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v; want one with %q", err, c.want)
+		}
+	}
+}
+
+func TestSweepValues(t *testing.T) {
+	for _, c := range []struct {
+		method string
+		params map[string]any
+		want   float64
+		ok     bool
+	}{
+		{"emgd-gmc", nil, 5, true}, {"mgda", nil, 0, false}, {"emgd-gs", map[string]any{"tau": "inf"}, math.Inf(1), true},
+		{"emgd-gmc+me", map[string]any{"tau": 0.5}, .5, true}, {"emgd-gmc", map[string]any{"tau": "auto"}, 0, false}, {"emgd-gmc", map[string]any{"tau": 2}, 2, true},
+	} {
+		got, ok, err := temperatureOf(&results.Run{Method: c.method, Params: c.params})
+		if got != c.want || ok != c.ok || err != nil {
+			t.Errorf("%s %v: %v, %v, %v; want %v, %v", c.method, c.params, got, ok, err, c.want, c.ok)
+		}
+	}
+	ticks := sweepAxis([]float64{0.1, 1, 100, math.Inf(1)})
+	var labels []string
+	for i, tick := range ticks {
+		labels = append(labels, tick.Label)
+		if want := []float64{-1, 0, 2, 2.4}[i]; !scalar.EqualWithinAbs(tick.Value, want, 1e-12) {
+			t.Errorf("%s lies at %v, want %v", tick.Label, tick.Value, want)
+		}
+	}
+	if got := strings.Join(labels, " "); got != "0.1 1 100 ∞" {
+		t.Errorf("labels %q", got)
+	}
+}
+
+func TestEndCurve(t *testing.T) {
+	a, b := twoTasks(), twoTasks()
+	a.Curve[0].Ended, a.Curve[1].Ended = []int{1}, []int{2}
+	b.Curve = []results.Point{{Step: 2, Mean: .9}, {Step: 7, Mean: .25, Ended: []int{1, 2}}} // both at once
+	c, err := endCurve([]*results.Run{a, b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(c.steps, []float64{1, 2}) || !slices.Equal(c.mean, []float64{37.5, 50}) || !slices.Equal(c.std, []float64{12.5, 25}) {
+		t.Errorf("steps %v, mean %v, std %v", c.steps, c.mean, c.std)
+	}
+}
+
+func TestAccuracyMatrixCells(t *testing.T) {
+	acc := func(x float64) *float64 { return &x }
+	run := func(x float64) *results.Run {
+		r := twoTasks()
+		r.Curve = []results.Point{
+			{Step: 3, Mean: .5, Ended: []int{1}, Acc: []*float64{acc(x), nil}},
+			{Step: 5, Mean: .5, Acc: []*float64{acc(1), acc(1)}}, // between ends
+			{Step: 7, Mean: .75, Ended: []int{2}, Acc: []*float64{acc(.5), acc(x)}},
+		}
+		return r
+	}
+	m, err := accuracyMatrix(Light, Group{Runs: []*results.Run{run(.2), run(.6)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !scalar.EqualWithinAbs(m.cells[0][0], .4, 1e-12) || m.cells[0][1] != .5 || !math.IsNaN(m.cells[1][0]) || !scalar.EqualWithinAbs(m.cells[1][1], .4, 1e-12) {
+		t.Errorf("cells %v", m.cells)
+	}
+	if !slices.Equal(m.outline, [][2]int{{0, 0}, {1, 1}}) || !slices.Equal(m.columns, []string{"1", "2"}) {
+		t.Errorf("frames %v, columns %v", m.outline, m.columns)
+	}
+}
+
+func TestEditedImagePictures(t *testing.T) {
+	m := EditedImage{H: 1, W: 2, C: 3, Before: []float32{0, .5, 1, 0, 0, 0}, Gradient: []float32{-2, 0, 1, 0, 0, 0}, After: []float32{0, .5, 1, .3, .3, .3}}
+	if r, g, b, _ := m.picture(m.stretched()).At(0, 0).RGBA(); r>>8 != 255 || g != 0 || b>>8 != 128 {
+		t.Errorf("edit gradient (−2, 0, 1) is drawn as %d %d %d", r>>8, g>>8, b>>8)
+	}
+	img, largest := m.change(Light)
+	if math.Abs(largest-.3) > 1e-6 || img.At(0, 0) != Light.diverging(0) || img.At(2*zoom-1, zoom-1) != Light.diverging(1) {
+		t.Errorf("largest change %v, colours %v and %v", largest, img.At(0, 0), img.At(2*zoom-1, zoom-1))
+	}
+}
+
+// Numbers in cells stay readable.
+func TestCellContrast(t *testing.T) {
+	for _, theme := range []*Theme{Light, Dark} {
+		for v := -1.0; v <= 1; v += 0.05 {
+			back := theme.diverging(v)
+			if got := contrast(back, readableOn(back)); got < 4.5 {
+				t.Errorf("%.2f: contrast %.1f on %v", v, got, back)
+			}
+		}
+	}
+}
+
+// Twenty tasks and the memory, and twelve methods, must find room.
+func TestManyStreams(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	var ids []int
+	var gradients [][]float64
+	var sigma []float64
+	for id := range 21 {
+		g := make([]float64, 30)
+		for p := range g {
+			g[p] = rng.NormFloat64()
+		}
+		ids, gradients, sigma = append(ids, id), append(gradients, g), append(sigma, 1.0/21)
+	}
+	step, err := Geometry(gradients, sigma)
+	if err != nil {
+		t.Fatal(err)
+	}
+	step.IDs = ids
+	next := step
+	next.Step = 1
+	records := []results.Record{step, next}
+	for name, draw := range map[string]func() (*Figure, error){
+		"Conflicts":     func() (*Figure, error) { return Conflicts(Light, records) },
+		"StepGeometry":  func() (*Figure, error) { return StepGeometry(Light, step) },
+		"StreamWeights": func() (*Figure, error) { return StreamWeights(Light, records) },
+		"Slacks":        func() (*Figure, error) { return Slacks(Light, records) },
+		"MeasuredRatio": func() (*Figure, error) { return MeasuredRatio(Light, records, 20, 0) },
+		"one record":    func() (*Figure, error) { return Conflicts(Light, records[:1]) },
+	} {
+		fig, err := draw()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for _, f := range []*Figure{fig, fig.Narrow()} {
+			if err := f.Encode(new(strings.Builder), "svg"); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+func TestBadInputOfComputed(t *testing.T) {
+	gram := exact()
+	gram.Gram = nil
+	short := exact()
+	short.Weights = []float64{1}
+	nan := exact()
+	nan.Lambda = []float64{1, math.NaN(), 0}
+	negative := exact()
+	negative.IDs = []int{-1, 0, 1}
+	img := EditedImage{H: 1, W: 1, C: 1, Before: []float32{0}, Gradient: []float32{1}, After: []float32{2}}
+	noBudget, elsewhere := twoTasks(), twoTasks()
+	elsewhere.Config = []byte(`{"memory":{"policy":"per_class","budget":5}}`)
+	tau := twoTasks()
+	tau.Params = map[string]any{"tau": "-1"}
+	moved := twoTasks()
+	moved.Tasks[1].Start = 3
+	for _, c := range []struct {
+		name string
+		err  error
+		want string
+	}{
+		{"no scenario", second(Scenarios(Light)), "no scenarios"},
+		{"nil scenario", second(Scenarios(Light, nil)), "scenario 1 is nil"},
+		{"bad scenario", second(Scenarios(Light, &scenario.Scenario{})), "scenario 1: scenario: schema"},
+		{"no records", second(StreamWeights(Light, nil)), "no records"},
+		{"no Gram", second(Conflicts(Light, []results.Record{gram})), "no Gram matrix"},
+		{"one stream", second(Conflicts(Light, []results.Record{{IDs: []int{1}, Gram: []float64{1}}})), "two streams"},
+		{"weights", second(StreamWeights(Light, []results.Record{short})), "1 weights for 3 streams"},
+		{"NaN", second(Slacks(Light, []results.Record{nan})), "NaN among its λ"},
+		{"ids", second(Certificates(Light, []results.Record{negative})), "stream -1"},
+		{"order", second(Slacks(Light, []results.Record{exact(), exact()})), "follows"},
+		{"never met", second(MeasuredRatio(Light, []results.Record{exact()}, 1, 7)), "task 1 and task 7"},
+		{"no pair", second(Ratio(Light)), "no pair"},
+		{"zero gradient", second(Ratio(Light, []float64{0, 0, 0, 1})), "not 0"},
+		{"geometry without Gram", second(StepGeometry(Light, gram)), "lacks a Gram matrix"},
+		{"no images", second(EditedImages(Light)), "no images"},
+		{"pixel", second(EditedImages(Light, img)), "After holds 2"},
+		{"shape", second(EditedImages(Light, EditedImage{H: 1, W: 1, C: 2})), "1 or 3 channels"},
+		{"no maps", second(Features(Light, nil)), "no feature maps"},
+		{"classes", second(Features(Light, nil, FeatureMap{X: make([][2]float64, 2)})), "2 points, 0 classes"},
+		{"no times", second(StepTimes(Light)), "no step times"},
+		{"time", second(StepTimes(Light, StepTime{Label: "a", Parts: []TimePart{{"g", -1}}})), "-1 ms"},
+		{"zero time", second(StepTimes(Light, StepTime{Label: "a"})), "are 0"},
+		{"ranking", second(CriticalDifference(Light, nil)), "Rank"},
+		{"budget", second(MemorySize(Light, noBudget)), "no memory budget"},
+		{"one budget", second(MemorySize(Light, elsewhere)), "at least two"},
+		{"tau", second(Temperature(Light, tau)), "above 0"},
+		{"no ends", second(LearningProcess(Light, twoTasks())), "0 task ends"},
+		{"no ends, matrix", second(AccuracyMatrix(Light, twoTasks())), "not evaluated"},
+		{"timelines", second(AccuracyMatrix(Light, twoTasks(), moved)), "one timeline"},
+	} {
+		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
+			t.Errorf("%s: error %v; want one with %q", c.name, c.err, c.want)
+		}
+	}
+	if _, err := Geometry([][]float64{{1}, {1, 2}}, []float64{1, 1}); err == nil || !strings.Contains(err.Error(), "2 entries") {
+		t.Errorf("lengths: %v", err)
+	}
+	if _, err := Geometry(nil, nil); err == nil {
+		t.Error("no gradients, and no error")
+	}
+}

@@ -1,0 +1,128 @@
+package viz
+
+import (
+	"errors"
+	"fmt"
+	"image/color"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+// Conflicts draws how the streams' gradients lie to each other: on the left the cosine of each pair,
+// averaged over the steps that both take part in, on the right the share of those steps in which they
+// conflict (a cosine below 0). The records must hold Gram matrices; a single step's record gives its
+// cosines alone.
+func Conflicts(t *Theme, records []results.Record) (*Figure, error) {
+	pairs, names, err := cosines(records)
+	if err != nil {
+		return nil, err
+	}
+	cosine := t.newPlot("", "")
+	columns := names
+	if len(names) > 7 { // too many to stand beside each other in full
+		columns = nil
+		for _, name := range names {
+			columns = append(columns, strings.TrimPrefix(name, "task "))
+		}
+	}
+	mean := &matrix{theme: t, rows: names, columns: columns, color: t.diverging, text: signed,
+		cells: cells(pairs, func(p pair) float64 { return p.cosine / p.steps })}
+	mean.addTo(cosine)
+	row := []*plot.Plot{cosine}
+	if len(records) > 1 {
+		cosine.Title.Text = "cosine of the gradients, mean over steps"
+		share := t.newPlot("", "")
+		share.Title.Text = "steps in conflict, %"
+		m := &matrix{theme: t, rows: names, columns: columns, text: percent,
+			color: func(v float64) color.NRGBA { return t.diverging(-v) },
+			cells: cells(pairs, func(p pair) float64 { return p.conflicts / p.steps })}
+		m.addTo(share)
+		row = append(row, share)
+	} else {
+		cosine.Title.Text = "cosine of the gradients"
+	}
+	f := newFigure(t, 300, fmt.Sprintf("Cosines of the gradients of %d streams.", len(names)), row)
+	if len(row) == 1 {
+		f.Width = wide / 2
+	}
+	f.key = []keyEntry{
+		t.swatchKey("conflict (−1, or all steps)", t.diverging(-1)),
+		t.swatchKey("at right angles (0, or no step)", t.diverging(0)),
+		t.swatchKey("agreement (+1)", t.diverging(1)),
+	}
+	return f, nil
+}
+
+func signed(v float64) string { return fmt.Sprintf("%+.2f", v) }
+
+func percent(v float64) string { return fmt.Sprintf("%.0f", 100*v) }
+
+// pair sums up the steps that two streams share.
+type pair struct{ steps, cosine, conflicts float64 }
+
+// cosines gathers all pairs of streams, the memory first, then the tasks.
+func cosines(records []results.Record) ([][]pair, []string, error) {
+	if err := checkRecords(records); err != nil {
+		return nil, nil, err
+	}
+	sums := map[[2]int]pair{}
+	seen := map[int]bool{}
+	for i := range records {
+		r := &records[i]
+		k := len(r.IDs)
+		if len(r.Gram) == 0 && k > 0 {
+			return nil, nil, fmt.Errorf("viz: the record of step %d has no Gram matrix; record a method that needs one, for example an EMGD method", r.Step)
+		}
+		for a := range k {
+			seen[r.IDs[a]] = true
+			for b := range k {
+				norms := math.Sqrt(r.Gram[a*k+a] * r.Gram[b*k+b])
+				if a == b || norms == 0 {
+					continue
+				}
+				s := sums[[2]int{r.IDs[a], r.IDs[b]}]
+				cosine := r.Gram[a*k+b] / norms
+				s.steps++
+				s.cosine += cosine
+				if cosine < 0 {
+					s.conflicts++
+				}
+				sums[[2]int{r.IDs[a], r.IDs[b]}] = s
+			}
+		}
+	}
+	if len(sums) == 0 {
+		return nil, nil, errors.New("viz: no step has two streams with gradients to compare")
+	}
+	ids := slices.Sorted(maps.Keys(seen))
+	pairs := make([][]pair, len(ids))
+	var names []string
+	for i, a := range ids {
+		for _, b := range ids {
+			pairs[i] = append(pairs[i], sums[[2]int{a, b}])
+		}
+		names = append(names, streamName(a))
+	}
+	return pairs, names, nil
+}
+
+// cells applies value to the pairs that met; the others stay empty.
+func cells(pairs [][]pair, value func(pair) float64) [][]float64 {
+	out := make([][]float64, len(pairs))
+	for i, row := range pairs {
+		for _, p := range row {
+			v := math.NaN()
+			if p.steps > 0 {
+				v = value(p)
+			}
+			out[i] = append(out[i], v)
+		}
+	}
+	return out
+}

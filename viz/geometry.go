@@ -1,0 +1,144 @@
+package viz
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/plot"
+
+	"github.com/parallelcl/parallelcl/emgd"
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+// StepGeometry draws one EMGD step (the paper's Fig. 3). On the left the gradients Jᵢ and d in a
+// plane of one scale: along d, where each tip's place is exact and a dashed line of the stream's colour
+// marks σᵢ‖d‖, which it must reach (Jᵢ·d ≥ σᵢ‖d‖²), and along the direction across d in which the gradients
+// differ most. On the right what each stream gains, Jᵢ·d/‖d‖², beside its guarantee σᵢ. The record needs
+// a Gram matrix; [Geometry] makes one of any gradients.
+func StepGeometry(t *Theme, step results.Record) (*Figure, error) {
+	if err := checkRecord(&step); err != nil {
+		return nil, err
+	}
+	k := len(step.IDs)
+	if !certified(&step) || len(step.Gram) == 0 {
+		return nil, fmt.Errorf("viz: the record of step %d lacks a Gram matrix or a certificate (λ, σ and slacks)", step.Step)
+	}
+	if k < 2 {
+		return nil, fmt.Errorf("viz: step %d has %d streams; want at least two", step.Step, k)
+	}
+	along, across, length, err := plane(step.Gram, step.Lambda)
+	if err != nil {
+		return nil, fmt.Errorf("viz: step %d: %w", step.Step, err)
+	}
+	left := t.newPlot("", "")
+	left.Title.Text = "gradients and d, in a plane through d"
+	left.HideAxes()
+	a := &arrows{theme: t}
+	gains := &bars{theme: t, wide: 0.5}
+	for i, id := range step.IDs {
+		color := streamColor(t, id, slices.Max(step.IDs))
+		a.items = append(a.items, arrow{x: along[i], y: across[i], color: color, text: streamName(id)})
+		a.floors = append(a.floors, arrow{x: step.Sigma[i] * length, color: color})
+		gains.rows = append(gains.rows, streamName(id))
+		gains.bars = append(gains.bars, bar{row: i, end: along[i] / length, color: color,
+			text: fmt.Sprintf("λ = %.3g, ‖J‖ = %.3g", step.Lambda[i], math.Sqrt(step.Gram[i*k+i]))})
+	}
+	a.items = append(a.items, arrow{x: length, color: t.Ink, text: "d"})
+	left.Add(a)
+
+	right := t.newPlot("gain Jᵢ·d/‖d‖²", "")
+	right.Title.Text = "what each stream gains"
+	gains.addTo(right)
+	right.Add(&strokes{theme: t, at: step.Sigma, bars: gains})
+	right.X.Min, right.X.Max = 0, 0
+	for i := range k {
+		right.X.Min = min(right.X.Min, along[i]/length)
+		right.X.Max = max(right.X.Max, 1.08*along[i]/length, 1.08*step.Sigma[i])
+	}
+	right.X.Tick.Marker = roundTicks{5}
+	f := newFigure(t, 270, fmt.Sprintf("Geometry of the step of %d gradients: gradients, direction d, and each stream's gain beside its guarantee.", k),
+		[]*plot.Plot{left, right})
+	f.key = []keyEntry{
+		{label: "σᵢ‖d‖, how far along d each gradient has to reach", line: t.line(t.Muted, 1, 3, 2)},
+		{label: "guarantee σᵢ", line: t.line(t.Ink, 2)},
+	}
+	return f, nil
+}
+
+// Geometry solves a step for gradients given as vectors of one length, with elastic factors σ, and
+// returns it as the record of streams 1, 2, …
+func Geometry(gradients [][]float64, sigma []float64) (results.Record, error) {
+	k := len(gradients)
+	r := results.Record{Gram: make([]float64, k*k)}
+	for i, g := range gradients {
+		if len(g) != len(gradients[0]) {
+			return r, fmt.Errorf("viz: gradient %d has %d entries and the first has %d", i+1, len(g), len(gradients[0]))
+		}
+		r.IDs = append(r.IDs, i+1)
+		for j := range i + 1 {
+			dot := 0.0
+			for p := range g {
+				dot += g[p] * gradients[j][p]
+			}
+			r.Gram[i*k+j], r.Gram[j*k+i] = dot, dot
+		}
+	}
+	var solver emgd.Solver
+	c, err := solver.Solve(r.Gram, sigma)
+	if err != nil {
+		return r, fmt.Errorf("viz: %w", err)
+	}
+	c = c.Clone()
+	r.Sigma, r.Lambda, r.Weights, r.Slacks = c.Sigma, c.Lambda, c.Lambda, c.Slacks
+	r.Gap, r.Status, r.NormD = c.Gap, c.Status.String(), math.Sqrt(c.Norm2)
+	return r, nil
+}
+
+// plane returns the gradients' components along d = Σλᵢ Jᵢ and along the direction across it in which
+// they differ most, and ‖d‖, from the Gram matrix alone.
+func plane(gram, lambda []float64) (along, across []float64, length float64, err error) {
+	k := len(lambda)
+	along, across = make([]float64, k), make([]float64, k)
+	largest, norm2 := 0.0, 0.0
+	for i := range k {
+		for j := range k {
+			along[i] += gram[i*k+j] * lambda[j] // Jᵢ·d
+		}
+		norm2 += lambda[i] * along[i]
+		largest = max(largest, gram[i*k+i])
+	}
+	if !(norm2 > 1e-24*largest) {
+		return nil, nil, 0, errors.New("d is 0; there is no direction to draw along")
+	}
+	length = math.Sqrt(norm2)
+	rest := mat.NewSymDense(k, nil) // the Gram matrix of what is left across d
+	for i := range k {
+		along[i] /= length
+	}
+	for i := range k {
+		for j := i; j < k; j++ {
+			rest.SetSym(i, j, gram[i*k+j]-along[i]*along[j])
+		}
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(rest, true) {
+		return nil, nil, 0, errors.New("the Gram matrix has no eigenvectors")
+	}
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	scale := math.Sqrt(math.Max(0, eigen.Values(nil)[k-1]))
+	up := 1.0 // the first gradient that is not on d points upwards
+	for i := range k {
+		if v := vectors.At(i, k-1); math.Abs(v) > 1e-9 {
+			up = math.Copysign(1, v)
+			break
+		}
+	}
+	for i := range k {
+		across[i] = up * scale * vectors.At(i, k-1)
+	}
+	return along, across, length, nil
+}

@@ -1,0 +1,194 @@
+package viz
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/integrate/quad"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+// Ranking compares k methods over n situations by their ranks (Demšar, Statistical Comparisons of
+// Classifiers over Multiple Data Sets, JMLR 7, 2006).
+type Ranking struct {
+	Methods []string  // for the style, e.g. "emgd-gmc"
+	Labels  []string  // as in print
+	Ranks   []float64 // average rank of each method; 1 is best, equal scores share their ranks
+	N       int       // situations
+	// ChiSquare is Friedman's statistic without a correction for ties, of k−1 degrees of freedom, and F
+	// that of Iman and Davenport, of k−1 and (k−1)(n−1); P is the probability of so large an F if all
+	// methods were equal.
+	ChiSquare, F, P float64
+	// Alpha is the level of the test, and CD the critical difference of Nemenyi's test: two methods
+	// whose average ranks lie further apart differ at that level.
+	Alpha, CD float64
+}
+
+// Rank ranks methods by scores[situation][method], of which higher is better.
+func Rank(methods []string, scores [][]float64, alpha float64) (*Ranking, error) {
+	k, n := len(methods), len(scores)
+	switch {
+	case k < 2 || n < 2:
+		return nil, fmt.Errorf("viz: %d methods in %d situations; a ranking takes at least two of each", k, n)
+	case !(alpha > 0 && alpha < 1):
+		return nil, fmt.Errorf("viz: the level of the test is %v; want one between 0 and 1, for example 0.05", alpha)
+	}
+	r := &Ranking{Methods: slices.Clone(methods), Labels: slices.Clone(methods), Ranks: make([]float64, k), N: n, Alpha: alpha}
+	for i, row := range scores {
+		if len(row) != k {
+			return nil, fmt.Errorf("viz: situation %d has %d scores for %d methods", i+1, len(row), k)
+		}
+		for j, score := range row {
+			if math.IsNaN(score) {
+				return nil, fmt.Errorf("viz: situation %d has no score of %s", i+1, methods[j])
+			}
+			r.Ranks[j] += rankIn(row, score) / float64(n)
+		}
+	}
+	r.test()
+	return r, nil
+}
+
+// rankIn is the mean place of a score among a row's, from 1.
+func rankIn(row []float64, score float64) float64 {
+	rank := 0.5
+	for _, other := range row {
+		switch {
+		case other > score:
+			rank++
+		case other == score:
+			rank += 0.5
+		}
+	}
+	return rank
+}
+
+// test fills in the statistics from the average ranks.
+func (r *Ranking) test() {
+	k, n := float64(len(r.Ranks)), float64(r.N)
+	sum := -k * (k + 1) * (k + 1) / 4
+	for _, rank := range r.Ranks {
+		sum += rank * rank
+	}
+	r.ChiSquare = 12 * n / (k * (k + 1)) * sum
+	r.F, r.P = math.Inf(1), 0 // all situations rank alike
+	if rest := n*(k-1) - r.ChiSquare; rest > 1e-9 {
+		r.F = max(0, (n-1)*r.ChiSquare/rest)
+		r.P = distuv.F{D1: k - 1, D2: (k - 1) * (n - 1)}.Survival(r.F)
+	}
+	r.CD = nemenyi(len(r.Ranks), r.Alpha) * math.Sqrt(k*(k+1)/(6*n))
+}
+
+// nemenyi returns the critical value q of Nemenyi's test: the quantile 1−α of the range of k standard
+// normal values, over √2.
+func nemenyi(k int, alpha float64) float64 {
+	low, high := 0.0, 20.0
+	for range 60 {
+		mid := (low + high) / 2
+		if rangeBelow(mid, k) < 1-alpha {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low / math.Sqrt2
+}
+
+// rangeBelow is the probability that k standard normal values lie within q of each other.
+func rangeBelow(q float64, k int) float64 {
+	normal := distuv.UnitNormal
+	density := func(z float64) float64 {
+		return float64(k) * normal.Prob(z) * math.Pow(normal.CDF(z)-normal.CDF(z-q), float64(k-1))
+	}
+	return quad.Fixed(density, -8, 8+q, 200, nil, 0)
+}
+
+// RankRuns ranks methods by the final average accuracy A of their runs. A situation is a data set,
+// increment, label set, timeline and seed, and needs one run of every method. Situations that differ
+// in their seed alone are less independent than Demšar's data sets: the test is then too sure.
+func RankRuns(alpha float64, runs ...*results.Run) (*Ranking, error) {
+	groups, err := byMethod(runs)
+	if err != nil {
+		return nil, err
+	}
+	type situation struct {
+		title                    string
+		labelSet, timeline, seed uint64
+	}
+	index := map[situation]int{}
+	var scores [][]float64
+	at := func(s situation) []float64 {
+		if _, ok := index[s]; !ok {
+			index[s] = len(scores)
+			scores = append(scores, slices.Repeat([]float64{math.NaN()}, len(groups)))
+		}
+		return scores[index[s]]
+	}
+	var methods []string
+	for j, g := range groups {
+		methods = append(methods, g.Method)
+		for _, r := range g.Runs {
+			row := at(situation{r.Dataset + ", " + r.Increment + "-incremental", r.LabelSet, r.Timeline, r.Seed})
+			if !math.IsNaN(row[j]) {
+				return nil, fmt.Errorf("viz: %s has two runs on %s, seed %d, of one situation; rank runs that differ in method and situation alone", g.Label, r.Dataset, r.Seed)
+			}
+			row[j] = r.A
+		}
+	}
+	for s, i := range index {
+		for j, score := range scores[i] {
+			if math.IsNaN(score) {
+				return nil, fmt.Errorf("viz: no run of %s on %s, seed %d; every situation needs all methods", groups[j].Label, s.title, s.seed)
+			}
+		}
+	}
+	r, err := Rank(methods, scores, alpha)
+	if err != nil {
+		return nil, err
+	}
+	for j, g := range groups {
+		r.Labels[j] = g.Label
+	}
+	return r, nil
+}
+
+// byRank returns the methods' indices, the best first.
+func (r *Ranking) byRank() []int {
+	order := make([]int, len(r.Ranks))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.Ranks[a], r.Ranks[b]) })
+	return order
+}
+
+// cliques returns the largest runs of methods, as first and last place by rank, that the test cannot
+// tell apart.
+func (r *Ranking) cliques() [][2]int {
+	order := r.byRank()
+	var out [][2]int
+	last := -1
+	for i := range order {
+		j := i
+		for j+1 < len(order) && r.Ranks[order[j+1]]-r.Ranks[order[i]] <= r.CD {
+			j++
+		}
+		if j > i && j > last {
+			out = append(out, [2]int{i, j})
+			last = j
+		}
+	}
+	return out
+}
+
+func (r *Ranking) check() error {
+	if r == nil || len(r.Ranks) < 2 || len(r.Methods) != len(r.Ranks) || len(r.Labels) != len(r.Ranks) {
+		return errors.New("viz: the ranking is empty; it must come from Rank or RankRuns")
+	}
+	return nil
+}

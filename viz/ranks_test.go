@@ -1,0 +1,119 @@
+package viz
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+// Demšar (2006), Table 6: four classifiers on 14 data sets, by their printed ranks.
+var demsar = [][]float64{
+	{4, 3, 2, 1}, {1, 2, 3, 4}, {4, 1, 2, 3}, {4, 1, 3, 2}, {4, 2, 3, 1}, {1, 2.5, 4, 2.5}, {3, 2, 4, 1},
+	{2.5, 2.5, 4, 1}, {4, 3, 2, 1}, {2.5, 2.5, 2.5, 2.5}, {4, 2.5, 1, 2.5}, {3, 2, 4, 1}, {4, 1, 2, 3}, {3, 1, 4, 2},
+}
+
+func TestRankOfDemsar(t *testing.T) {
+	var scores [][]float64
+	for _, ranks := range demsar {
+		row := make([]float64, len(ranks))
+		for j, r := range ranks {
+			row[j] = -r
+		}
+		scores = append(scores, row)
+	}
+	r, err := Rank([]string{"C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf"}, scores, 0.05)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, want := range []float64{3.143, 2.000, 2.893, 1.964} {
+		if math.Abs(r.Ranks[j]-want) > 5e-4 {
+			t.Errorf("average rank of %s is %v, want %v", r.Methods[j], r.Ranks[j], want)
+		}
+	}
+	// The article rounds χ² to 9.28 and takes F from it; F(3, 39) exceeds 2.85 with probability .05.
+	for _, c := range []struct {
+		name      string
+		got, want float64
+		tolerance float64
+	}{{"χ²", r.ChiSquare, 9.28, 5e-3}, {"F", r.F, 3.69, 5e-3}, {"CD", r.CD, 1.25, 6e-3}} {
+		if math.Abs(c.got-c.want) > c.tolerance {
+			t.Errorf("%s = %v, want %v", c.name, c.got, c.want)
+		}
+	}
+	if r.P > 0.05 || r.P < 0.01 {
+		t.Errorf("p = %v; the article rejects at .05", r.P)
+	}
+	if r, err = Rank(r.Methods, scores, 0.1); err != nil || math.Abs(r.CD-1.12) > 5e-3 {
+		t.Errorf("CD at .1 is %v (%v), want 1.12", r.CD, err)
+	}
+}
+
+// Demšar (2006), Table 5(a).
+func TestNemenyi(t *testing.T) {
+	for alpha, want := range map[float64][]float64{
+		0.05: {1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164},
+		0.10: {1.645, 2.052, 2.291, 2.459, 2.589, 2.693, 2.780, 2.855, 2.920},
+	} {
+		for i, q := range want {
+			if got := nemenyi(i+2, alpha); math.Abs(got-q) > 1.1e-3 {
+				t.Errorf("q of %d methods at %v is %.4f, want %v", i+2, alpha, got, q)
+			}
+		}
+	}
+}
+
+func TestCliques(t *testing.T) {
+	r := &Ranking{Ranks: []float64{5, 1, 1.5, 2.4, 4.9}, CD: 1}
+	if got, want := r.byRank(), []int{1, 2, 3, 4, 0}; !slices.Equal(got, want) {
+		t.Errorf("order %v, want %v", got, want)
+	}
+	// 1 and 1.5, 1.5 and 2.4, 4.9 and 5.
+	if got, want := r.cliques(), [][2]int{{0, 1}, {1, 2}, {3, 4}}; !slices.Equal(got, want) {
+		t.Errorf("cliques %v, want %v", got, want)
+	}
+}
+
+func TestRankRuns(t *testing.T) {
+	run := func(method, dataset string, seed uint64, a float64) *results.Run {
+		r := twoTasks()
+		r.Method, r.MethodTitle, r.Dataset, r.Seed, r.A = method, strings.ToUpper(method), dataset, seed, a
+		return r
+	}
+	runs := []*results.Run{
+		run("er", "x", 1, 50), run("mgda", "x", 1, 60), run("er", "y", 1, 20), run("mgda", "y", 1, 20), run("mgda", "x", 2, 30), run("er", "x", 2, 10),
+	}
+	r, err := RankRuns(0.05, runs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []float64{(2 + 1.5 + 2) / 3, (1 + 1.5 + 1) / 3.}; math.Abs(r.Ranks[0]-want[0]) > 1e-12 || math.Abs(r.Ranks[1]-want[1]) > 1e-12 {
+		t.Errorf("ranks %v of %v, want %v", r.Ranks, r.Labels, want)
+	}
+	if r.N != 3 || !slices.Equal(r.Labels, []string{"ER", "MGDA"}) {
+		t.Errorf("%d situations of %v", r.N, r.Labels)
+	}
+	for _, c := range []struct {
+		runs []*results.Run
+		want string
+	}{
+		{nil, "no runs"},
+		{runs[:5], "no run of ER on x, task-incremental, seed 2"},
+		{append(runs, runs[0]), "two runs"},
+		{runs[:2], "at least two"},
+	} {
+		if _, err := RankRuns(0.05, c.runs...); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v; want one with %q", err, c.want)
+		}
+	}
+	// Where all situations agree, F is infinite.
+	if r, err := Rank([]string{"a", "b"}, [][]float64{{1, 0}, {3, 2}}, 0.05); err != nil || !math.IsInf(r.F, 1) || r.P != 0 {
+		t.Errorf("unanimous: %+v, %v", r, err)
+	}
+	// Where no method differs, nothing is found.
+	if r, err := Rank([]string{"a", "b"}, [][]float64{{1, 0}, {2, 3}}, 0.05); err != nil || r.ChiSquare != 0 || r.F != 0 || r.P != 1 {
+		t.Errorf("undecided: %+v, %v", r, err)
+	}
+}

@@ -1,0 +1,61 @@
+package viz
+
+import (
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+var kindTitles = map[scenario.Kind]string{
+	scenario.AllAtOnce: "multi-task learning",
+	scenario.Serial:    "serial continual learning",
+	scenario.Parallel:  "parallel continual learning",
+}
+
+// Scenarios draws situations beside each other as bars over the optimiser steps (the paper's
+// Fig. 1): under multi-task learning all streams start together, under serial continual learning
+// each starts where the last ended, under parallel continual learning at any time. The memory
+// rehearses from the first task's end on.
+func Scenarios(t *Theme, scenarios ...*scenario.Scenario) (*Figure, error) {
+	if len(scenarios) == 0 {
+		return nil, errors.New("viz: no scenarios to draw")
+	}
+	var row []*plot.Plot
+	rows := 0
+	for i, s := range scenarios {
+		if s == nil {
+			return nil, fmt.Errorf("viz: scenario %d is nil", i+1)
+		}
+		if err := s.Validate(); err != nil {
+			return nil, fmt.Errorf("viz: scenario %d: %w", i+1, err)
+		}
+		b := streamBars(t, scenarioTasks(s))
+		p := t.newPlot("optimiser step", "")
+		p.Title.Text = kindTitles[s.Kind]
+		b.addTo(p)
+		p.X.Min, p.X.Max = 0, float64(s.LastStep()+1)
+		p.X.Tick.Marker = roundTicks{4}
+		row = append(row, p)
+		rows = max(rows, len(b.rows))
+	}
+	// Rows of one height in all plots, so that they can be compared.
+	for _, p := range row {
+		p.Y.Min = p.Y.Max - float64(rows)
+	}
+	alt := fmt.Sprintf("Timelines of %d scenarios: which streams run at which optimiser step.", len(scenarios))
+	return newFigure(t, vg.Length(min(60+18*rows, 420)), alt, row), nil
+}
+
+// scenarioTasks is a run of the scenario before it is run.
+func scenarioTasks(s *scenario.Scenario) *results.Run {
+	run := new(results.Run)
+	for i, task := range s.Tasks {
+		run.Tasks = append(run.Tasks, results.Task{ID: i + 1, Classes: task.Classes, Start: task.Start, End: task.End()})
+	}
+	return run
+}

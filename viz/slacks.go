@@ -1,0 +1,30 @@
+package viz
+
+import (
+	"fmt"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+// Slacks draws over the steps of an EMGD run by how much each stream gains beyond its guaranteed
+// share, (Jᵢ·d − σᵢ‖d‖²)/(‖Jᵢ‖‖d‖ + σᵢ‖d‖²): 0 for streams that bind, more for those that descend by
+// themselves and have λᵢ = 0. Below, how far the worst slack falls under 0, as in [Certificates].
+func Slacks(t *Theme, records []results.Record) (*Figure, error) {
+	kept, err := withCertificate(records)
+	if err != nil {
+		return nil, err
+	}
+	bucket := bucketOf(kept)
+	slack, err := streamPlot(t, kept, bucket, "slack, relative", relativeSlacks)
+	if err != nil {
+		return nil, err
+	}
+	slack.Y.Max = max(slack.Y.Max, 0.01) // rounding is not to fill the plot
+	proof, err := proofPlot(t, kept, bucket)
+	if err != nil {
+		return nil, err
+	}
+	f := overSteps(t, kept, 320, fmt.Sprintf("Slack of each stream over %d steps, and its worst breach.", len(kept)), slack, proof)
+	f.key = append(append(streamKey(t, kept), proofKey(t)...), bucketKey(bucket)...)
+	return f, nil
+}

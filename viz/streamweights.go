@@ -1,0 +1,56 @@
+package viz
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+// StreamWeights draws over the steps what each stream weighs: for EMGD methods its elastic factor σ
+// and its weight λ, and for all methods the weight w applied, where it is not λ itself. Steps are
+// gathered so that at most some 250 points remain, at their mean.
+func StreamWeights(t *Theme, records []results.Record) (*Figure, error) {
+	if err := checkRecords(records); err != nil {
+		return nil, err
+	}
+	certificates, rescaled := true, false
+	for i := range records {
+		r := &records[i]
+		if len(r.Weights) != len(r.IDs) {
+			return nil, fmt.Errorf("viz: the record of step %d has %d weights for %d streams", r.Step, len(r.Weights), len(r.IDs))
+		}
+		certificates = certificates && len(r.Lambda) == len(r.IDs) && len(r.Sigma) == len(r.IDs)
+		rescaled = rescaled || !slices.Equal(r.Weights, r.Lambda)
+	}
+	type quantity struct {
+		label  string
+		values func(*results.Record) []float64
+	}
+	var quantities []quantity
+	if certificates {
+		quantities = []quantity{
+			{"elastic factor σ", func(r *results.Record) []float64 { return r.Sigma }},
+			{"weight λ", func(r *results.Record) []float64 { return r.Lambda }},
+		}
+	}
+	if rescaled || !certificates {
+		quantities = append(quantities, quantity{"applied weight w", func(r *results.Record) []float64 { return r.Weights }})
+	}
+	bucket := bucketOf(records)
+	var plots []*plot.Plot
+	for _, q := range quantities {
+		p, err := streamPlot(t, records, bucket, q.label, q.values)
+		if err != nil {
+			return nil, err
+		}
+		plots = append(plots, p)
+	}
+	alt := fmt.Sprintf("Weights of each stream over %d steps.", len(records))
+	f := overSteps(t, records, vg.Length(40+140*len(plots)), alt, plots...)
+	f.key = append(streamKey(t, records), bucketKey(bucket)...)
+	return f, nil
+}
