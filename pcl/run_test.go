@@ -47,15 +47,35 @@ func outcome(t *testing.T, r *results.Run, dir string) (result, records []byte) 
 	return result, records
 }
 
+// resumed are runs that remember in different ways: methods with states, stored logits, a remembered
+// network, their own store, edited pixels.
+func resumed(b *backend.Backend) (configs []Config) {
+	for _, increment := range []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental} {
+		c := blobConfig("emgd-gmc")
+		c.Increment = increment
+		configs = append(configs, c)
+	}
+	if b.Info.Name != backend.Go {
+		return configs
+	}
+	for _, name := range []string{"der-pp", "icarl", "gss", "mir", "gmed", "famo", "moco", "gem"} {
+		c := blobConfig(name)
+		c.Increment = scenario.ClassIncremental
+		configs = append(configs, c)
+	}
+	c := blobConfig("emgd-gs")
+	c.Edit = Edit{Eta: 0.01, MaxDrift: 0.05}
+	return append(configs, c)
+}
+
 // TestResumeEqualsNeverStopping interrupts a run again and again, and compares model, memory,
 // result and records with those of an uninterrupted run.
 func TestResumeEqualsNeverStopping(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
 		programs := NewPrograms(b.Backend)
 		defer programs.Close()
-		for _, increment := range []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental} {
-			d, c := pcltest.Blobs(8, 40, 10), blobConfig("emgd-gmc")
-			c.Increment = increment
+		for _, c := range resumed(b) {
+			d := pcltest.Blobs(8, 40, 10)
 			whole := t.TempDir()
 			r, err := Run(t.Context(), c, RunOptions{Backend: b, Dataset: d, Dir: whole, Record: true})
 			if err != nil {
@@ -88,10 +108,10 @@ func TestResumeEqualsNeverStopping(t *testing.T) {
 				t.Errorf("%d stops, %d resumptions counted", stops, r.Measured.Resumed)
 			}
 			if !bytes.Equal(gotResult, wantResult) {
-				t.Errorf("%s: after %d stops the result differs:\n%s\n%s", increment, stops, gotResult, wantResult)
+				t.Errorf("%s: after %d stops the result differs:\n%s\n%s", c.Method, stops, gotResult, wantResult)
 			}
 			if !bytes.Equal(gotRecords, wantRecords) {
-				t.Errorf("%s: after %d stops the records differ", increment, stops)
+				t.Errorf("%s: after %d stops the records differ", c.Method, stops)
 			}
 		}
 	})

@@ -9,7 +9,7 @@ func init() {
 	Register(Spec{
 		Info: gmedInfo,
 		Params: []Param{
-			{Name: "alpha", Default: 0.1, Doc: "α ≥ 0, length of an edit in pixel gradients"},
+			{Name: "alpha", Default: 0.01, Doc: "α ≥ 0, length of an edit in pixel gradients; tune it per data set (the authors took 0.1 for split MNIST)"},
 			{Name: "beta", Default: 0.01, Doc: "β ≥ 0, how much an edit also lowers the loss"},
 			{Name: "decay", Default: 0.0, Doc: "in [0, 1], by how much an edit is shorter than the sample's last"},
 			{Name: "gamma", Default: 0.1, Doc: "γ ≥ 0, length of the virtual step in gradients"},

@@ -10,7 +10,7 @@ func init() {
 		Info: mocoInfo,
 		Params: []Param{
 			{Name: "beta", Default: 0.5, Doc: "β in [0, 1], how far yᵢ moves to the gradient"},
-			{Name: "beta_decay", Default: 0.5, Doc: "σ ≥ 0 of β/n^σ, n the steps of the stream"},
+			{Name: "beta_decay", Default: 0.0, Doc: "σ ≥ 0 of β/n^σ, n the steps of the stream; the theory decays (0.5), but then yᵢ stays behind a network that moves"},
 			{Name: "gamma", Default: 0.1, Doc: "γ ≥ 0, step size of λ"},
 			{Name: "gamma_decay", Default: 0.5, Doc: "the same for γ, n the steps of the newest stream"},
 			{Name: "rho", Default: 0.0, Doc: "ρ ≥ 0, pull of λ towards equal weights"},

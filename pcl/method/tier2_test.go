@@ -206,7 +206,7 @@ func TestMoCoFollowsTheGradients(t *testing.T) {
 		t.Errorf("second step: %v", d)
 	}
 	// y follows on, at β/√3, also where the gradient is 0.
-	m = build(t, "moco", nil)
+	m = build(t, "moco", params{"beta_decay": .5})
 	zero := sample{rows: [][]float64{{0, 0}}}.step(1)
 	act(t, m, sample{rows: [][]float64{{4, 2}}}.step(1))
 	act(t, m, zero)

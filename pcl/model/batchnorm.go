@@ -50,7 +50,7 @@ func averageChannels(x, weight *graph.Node) *graph.Node {
 
 // inverseRoot is 1/√(x+ε).
 func inverseRoot(x Dual) Dual {
-	y := Dual{Value: graph.Inverse(graph.Sqrt(graph.AddScalar(x.Value, epsilon)))}
+	y := Dual{Value: graph.Reciprocal(graph.Sqrt(graph.AddScalar(x.Value, epsilon)))}
 	if x.Tangent != nil {
 		cube := graph.Mul(y.Value, graph.Mul(y.Value, y.Value))
 		y.Tangent = graph.Mul(x.Tangent, graph.MulScalar(cube, -0.5))

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -38,7 +39,7 @@ func compile(t testing.TB, b *backend.Backend, like []tensor, build func(n []*gr
 		if _, ok := x.flat.([]int32); ok {
 			dtype = dtypes.Int32
 		}
-		inputs = append(inputs, program.Input{Name: string(rune('a' + i)), Shape: shapes.Make(dtype, x.dims...)})
+		inputs = append(inputs, program.Input{Name: fmt.Sprintf("in%d", i), Shape: shapes.Make(dtype, x.dims...)})
 	}
 	var sizes []int
 	p, err := program.Compile(b.Backend, new(program.Counter), "test", inputs, func(n []*graph.Node) []*graph.Node {

@@ -36,6 +36,19 @@ func normOf(running bool) layer {
 	}}
 }
 
+// blockOf is a block of a ResNet with its parameters.
+func blockOf(batch, high, wide, in, out, stride int, release bool) layer {
+	var layout Layout
+	b := layout.addBlock("block", in, out, stride, release)
+	l := layer{[][]int{{batch, high, wide, in}}, func(n []Dual) Dual {
+		return b.apply(Pass{Params: n[1:]}, make([]*graph.Node, len(layout.Stats)), n[0])
+	}}
+	for _, p := range layout.Params {
+		l.dims = append(l.dims, p.Dims)
+	}
+	return l
+}
+
 var layers = map[string]layer{
 	"dense":                  {[][]int{{3, 4}, {4, 2}, {2}}, func(n []Dual) Dual { return dense(n[0], n[1], n[2]) }},
 	"relu":                   {[][]int{{5, 6}}, func(n []Dual) Dual { return relu(n[0]) }},
@@ -62,6 +75,13 @@ func TestLayers(t *testing.T) {
 			t.Run(name, func(t *testing.T) { checkLayer(t, b, l) })
 		}
 	})
+}
+
+// TestBlocks: the same of whole blocks, on one backend, since compiling them takes XLA seconds.
+func TestBlocks(t *testing.T) {
+	for _, l := range []layer{blockOf(2, 4, 3, 2, 2, 1, false), blockOf(3, 6, 5, 2, 3, 2, true)} {
+		checkLayer(t, pcltest.Backend(t, backend.Go), l)
+	}
 }
 
 func checkLayer(t *testing.T, b *backend.Backend, l layer) {

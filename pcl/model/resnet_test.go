@@ -97,7 +97,7 @@ type resNetProblem struct {
 }
 
 func newResNetProblem(t testing.TB, release bool) *resNetProblem {
-	net := newResNet18(t, ResNetConfig{Height: 8, Width: 12, Channels: 2, Base: 3, Outputs: 4, Release: release})
+	net := newResNet18(t, ResNetConfig{Height: 8, Width: 16, Channels: 2, Base: 3, Outputs: 4, Release: release})
 	r := rand.New(rand.NewPCG(21, 4))
 	total := net.Layout().Total
 	theta := make([]float64, total)
@@ -137,34 +137,67 @@ func (p *resNetProblem) moved(which int, h float64, direction []float64) []tenso
 // TestResNet18Derivatives compares tangent, gradient and pixel gradient of the whole model with one
 // another and with central differences, among others pixel by pixel.
 func TestResNet18Derivatives(t *testing.T) {
-	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		for _, release := range []bool{false, true} {
-			p := newResNetProblem(t, release)
-			eval := compile(t, b, p.in, p.build)
-			got := eval(p.in)
-			v := p.in[2].flat.([]float64)
-			const h = 1e-6
-			compare := func(what string, got, want float64) {
-				if math.Abs(got-want) > 1e-6*(.1+math.Abs(want)) {
-					t.Errorf("release %v: %s is %.9g, want %.9g", release, what, got, want)
-				}
-			}
-			compare("⟨gradient,v⟩", dot(got[2], v), got[1][0])
-			compare("tangent", got[1][0], (eval(p.moved(0, h, v))[0][0]-eval(p.moved(0, -h, v))[0][0])/(2*h))
-			r, pixels := rand.New(rand.NewPCG(2, 2)), len(got[3])
-			for i := range 8 {
-				u := normal(r, pixels)
-				if i > 0 {
-					u = make([]float64, pixels)
-					u[r.IntN(pixels*5/6)] = 1
-				}
-				compare("pixel gradient", dot(got[3], u), (eval(p.moved(1, h, u))[1][0]-eval(p.moved(1, -h, u))[1][0])/(2*h))
-			}
-			if padding := got[3][pixels*5/6:]; slices.Min(padding) != 0 || slices.Max(padding) != 0 {
-				t.Error("padding has a pixel gradient")
+	for _, release := range []bool{false, true} {
+		p := newResNetProblem(t, release)
+		eval := compile(t, pcltest.Backend(t, backend.Go), p.in, p.build)
+		got := eval(p.in)
+		v := p.in[2].flat.([]float64)
+		const h = 1e-6
+		compare := func(what string, got, want float64) {
+			if math.Abs(got-want) > 1e-6*(.1+math.Abs(want)) {
+				t.Errorf("release %v: %s is %.9g, want %.9g", release, what, got, want)
 			}
 		}
-	})
+		compare("⟨gradient,v⟩", dot(got[2], v), got[1][0])
+		compare("tangent", got[1][0], (eval(p.moved(0, h, v))[0][0]-eval(p.moved(0, -h, v))[0][0])/(2*h))
+		r, pixels := rand.New(rand.NewPCG(2, 2)), len(got[3])
+		for i := range 8 {
+			u := normal(r, pixels)
+			if i > 0 {
+				u = make([]float64, pixels)
+				u[r.IntN(pixels*5/6)] = 1
+			}
+			compare("pixel gradient", dot(got[3], u), (eval(p.moved(1, h, u))[1][0]-eval(p.moved(1, -h, u))[1][0])/(2*h))
+		}
+		if padding := got[3][pixels*5/6:]; slices.Min(padding) != 0 || slices.Max(padding) != 0 {
+			t.Error("padding has a pixel gradient")
+		}
+	}
+}
+
+// TestResNet18XLA: XLA has the pixel gradient that pure Go has; it needs the whole chain.
+func TestResNet18XLA(t *testing.T) {
+	p := newResNetProblem(t, false)
+	build := func(n []*graph.Node) []*graph.Node { return p.build(n)[3:4] }
+	want := run(t, p.in, build)[0]
+	for i, got := range compile(t, pcltest.Backend(t, backend.XLACPU), p.in, build)(p.in)[0] {
+		if math.Abs(got-want[i]) > 1e-9*(1+math.Abs(want[i])) {
+			t.Fatalf("pixel %d has %g, want %g", i, got, want[i])
+		}
+	}
+}
+
+// TestReleaseBlock: with the ReLU before the addition a block can only add to its input, else not.
+func TestReleaseBlock(t *testing.T) {
+	for _, release := range []bool{false, true} {
+		l, r := blockOf(4, 3, 3, 2, 2, 1, release), rand.New(rand.NewPCG(7, 7))
+		var in []tensor
+		for _, dims := range l.dims {
+			p := Param{Dims: dims}
+			in = append(in, floats(normal(r, p.Size()), dims...))
+		}
+		less := run(t, in, func(n []*graph.Node) []*graph.Node {
+			duals := make([]Dual, len(n))
+			for i := range n {
+				duals[i].Value = n[i]
+			}
+			duals[0].Value = graph.Abs(n[0])
+			return []*graph.Node{graph.ReduceAllMin(graph.Sub(l.apply(duals).Value, duals[0].Value))}
+		})[0][0]
+		if release != (less >= 0) {
+			t.Errorf("release %v: the smallest difference to the input is %g", release, less)
+		}
+	}
 }
 
 // TestResNet18Padding: what a padded sample holds, and that it is there at all, changes nothing.

@@ -1,0 +1,145 @@
+package tsne
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+func TestCalibration(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for name, draw := range map[string]func() float64{
+		"uniform":   r.Float64,
+		"wide":      func() float64 { return math.Exp(20 * r.NormFloat64()) },
+		"narrow":    func() float64 { return 1e12 + r.Float64() },
+		"two rings": func() float64 { return float64(r.IntN(2))*1e6 + r.Float64() },
+	} {
+		for _, perplexity := range []float64{1.5, 5, 30, 60, 89} {
+			p := make([]float64, 90)
+			for j := range p {
+				p[j] = draw()
+			}
+			calibrate(p, math.Log(perplexity))
+			h, sum := 0.0, 0.0
+			for _, v := range p {
+				if sum += v; v > 0 {
+					h -= v * math.Log(v)
+				}
+			}
+			if math.Abs(math.Exp(h)-perplexity) > 1e-6*perplexity || math.Abs(sum-1) > 1e-12 {
+				t.Errorf("%s: perplexity %v, sum %v; want %v and 1", name, math.Exp(h), sum, perplexity)
+			}
+		}
+	}
+}
+
+// TestCalibrationWithoutSolution has more equal nearest neighbours than the perplexity.
+func TestCalibrationWithoutSolution(t *testing.T) {
+	for _, c := range [][2][]float64{
+		{{5, 5, 5, 5}, {0.25, 0.25, 0.25, 0.25}},
+		{{0, 7, 0, 0, 9}, {1. / 3, 0, 1. / 3, 1. / 3, 0}},
+	} {
+		p, want := slices.Clone(c[0]), c[1]
+		calibrate(p, math.Log(2))
+		if !floats.EqualApprox(p, want, 1e-9) {
+			t.Errorf("squared distances %v give %v; want %v", c[0], p, want)
+		}
+	}
+}
+
+func TestAffinities(t *testing.T) {
+	x, _ := clusters(4, 30, 6, 3, 1)
+	x[7] = x[3] // a duplicate
+	for _, k := range []int{len(x) - 1, 30} {
+		p, sum := dense(affinitiesOf(t, x, 10, k)), 0.0
+		for i := range p {
+			for j := range p {
+				sum += p[i][j]
+				if p[i][j] != p[j][i] || p[i][j] < 0 {
+					t.Fatalf("k=%d: p[%d][%d] = %v, p[%d][%d] = %v", k, i, j, p[i][j], j, i, p[j][i])
+				}
+			}
+			if p[i][i] != 0 {
+				t.Errorf("k=%d: p[%d][%d] = %v", k, i, i, p[i][i])
+			}
+		}
+		if math.Abs(sum-1) > 1e-12 {
+			t.Errorf("k=%d: ΣP = %v", k, sum)
+		}
+	}
+}
+
+// TestAffinitiesFollow checks that P follows a permutation of the rows and does not see shift and scale.
+func TestAffinitiesFollow(t *testing.T) {
+	x, _ := clusters(4, 30, 6, 3, 2)
+	order := rand.New(rand.NewPCG(4, 4)).Perm(len(x))
+	moved := make([][]float64, len(x))
+	for to, from := range order {
+		for _, v := range x[from] {
+			moved[to] = append(moved[to], 37.3*v-120)
+		}
+	}
+	for _, k := range []int{len(x) - 1, 30} {
+		p, q := dense(affinitiesOf(t, x, 10, k)), dense(affinitiesOf(t, moved, 10, k))
+		for i := range q {
+			for j := range q {
+				if want := p[order[i]][order[j]]; math.Abs(q[i][j]-want) > 1e-8*want+1e-14 {
+					t.Fatalf("k=%d: entry (%d,%d) is %v, was %v", k, i, j, q[i][j], want)
+				}
+			}
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	for range 200 {
+		d2 := make([]float64, 40)
+		for j := range d2 {
+			d2[j] = float64(r.IntN(12)) // with ties
+		}
+		i, k := r.IntN(len(d2)), 1+r.IntN(len(d2)-1)
+		var want []int32
+		for j := range d2 {
+			if j != i {
+				want = append(want, int32(j))
+			}
+		}
+		slices.SortStableFunc(want, func(a, b int32) int { return int(d2[a] - d2[b]) })
+		want = want[:k]
+		slices.Sort(want)
+		if got := nearest(d2, i, k); !slices.Equal(got, want) {
+			t.Fatalf("the %d nearest to %d in %v are %v; want %v", k, i, d2, got, want)
+		}
+	}
+}
+
+// TestDistances holds distances inside a tight cluster far from the others, where the difference
+// ‖a‖² + ‖b‖² − 2ab would be nothing but rounding.
+func TestDistances(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	x := gaussian(r, 20, 8)
+	for i := range x {
+		for j := range x[i] {
+			if i%2 == 0 {
+				x[i][j] = 1 + 1e-9*x[i][j]
+			}
+		}
+	}
+	x[4] = slices.Clone(x[2])
+	p := pointsOf(t, x)
+	for i := range x {
+		for j := range x {
+			want := 0.0
+			for k := range x[i] {
+				want += (p.rows[i][k] - p.rows[j][k]) * (p.rows[i][k] - p.rows[j][k])
+			}
+			if got := p.distance2(i, j); math.Abs(got-want) > 1e-9*want {
+				t.Fatalf("‖x_%d − x_%d‖² = %v; want %v", i, j, got, want)
+			}
+		}
+	}
+}

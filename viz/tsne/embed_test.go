@@ -1,0 +1,270 @@
+package tsne
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+func TestClustersStayApart(t *testing.T) {
+	x, label := clusters(6, 50, 10, 8, 1)
+	for _, o := range []Options{{}, {Theta: 0.5}, {Init: Random}, {Theta: 0.5, Init: Random}, {Perplexity: 5, Exaggeration: 4, LearningRate: 100}} {
+		o.Iterations = 400
+		r := embed(t, x, o)
+		if s := strangers(r.Y, label); s > 0 {
+			t.Errorf("%+v: the nearest neighbours of %d points are of another cluster", o, s)
+		}
+		if trust, err := Trustworthiness(x, r.Y, 12); err != nil || trust < 0.9 {
+			t.Errorf("%+v: trustworthiness %v, %v", o, trust, err)
+		}
+	}
+}
+
+// TestMethodsAgree compares Barnes–Hut and the exact method by the exact KL.
+func TestMethodsAgree(t *testing.T) {
+	x, _ := clusters(5, 100, 10, 1, 2)
+	exact := embed(t, x, Options{})
+	near := embed(t, x, Options{Theta: 0.5})
+	measured, err := KL(x, near.Y, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if measured > 1.05*exact.KL {
+		t.Errorf("KL is %v with Barnes–Hut, %v exactly", measured, exact.KL)
+	}
+	if measured, err = KL(x, exact.Y, 30); err != nil || math.Abs(measured-exact.KL) > 1e-9 {
+		t.Errorf("the result's KL is %v, KL gives %v, %v", exact.KL, measured, err)
+	}
+}
+
+func TestSeed(t *testing.T) {
+	x, _ := clusters(3, 40, 5, 3, 3)
+	for _, init := range []Init{PCA, Random} {
+		o := Options{Perplexity: 10, Theta: 0.5, Iterations: 100, Init: init}
+		first, again := embed(t, x, o), embed(t, x, o)
+		if !slices.Equal(first.Y, again.Y) {
+			t.Errorf("%s: the same seed gives other bits", init)
+		}
+		o.Seed = 1
+		if slices.Equal(first.Y, embed(t, x, o).Y) {
+			t.Errorf("%s: another seed gives the same bits", init)
+		}
+	}
+}
+
+// TestScale checks that a power of two does not change a bit, out to where squares over- and underflow.
+func TestScale(t *testing.T) {
+	x, _ := clusters(3, 40, 5, 3, 4)
+	o := Options{Perplexity: 10, Iterations: 100}
+	want := embed(t, x, o)
+	for _, exponent := range []int{-900, -40, 1, 900} {
+		scaled := make([][]float64, len(x))
+		for i, row := range x {
+			for _, v := range row {
+				scaled[i] = append(scaled[i], math.Ldexp(v, exponent))
+			}
+		}
+		if !slices.Equal(embed(t, scaled, o).Y, want.Y) {
+			t.Errorf("x·2^%d gives other bits", exponent)
+		}
+	}
+}
+
+// TestDegenerate embeds points that coincide, lie on a line, have one coordinate or are very few.
+func TestDegenerate(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	twins, _ := clusters(2, 30, 4, 5, 5)
+	for i := range 20 {
+		twins[i] = twins[0]
+	}
+	line := gaussian(r, 60, 1)
+	for i := range line {
+		line[i] = []float64{line[i][0], 2 * line[i][0], 0}
+	}
+	for name, c := range map[string]struct {
+		x          [][]float64
+		perplexity float64
+	}{"twins": {twins, 10}, "line": {line, 10}, "one column": {gaussian(r, 60, 1), 10}, "few": {gaussian(r, 5, 3), 1.2}} {
+		for _, theta := range []float64{0, 0.5} {
+			got := embed(t, c.x, Options{Perplexity: c.perplexity, Theta: theta, Iterations: 300})
+			var low, high, mean [2]float64
+			for _, p := range got.Y {
+				for a, v := range p {
+					low[a], high[a] = min(low[a], v), max(high[a], v)
+					mean[a] += v / float64(len(got.Y))
+				}
+			}
+			if math.IsNaN(got.KL) || !(high[0]-low[0] > 1) || !(high[1]-low[1] > 1) || math.Hypot(mean[0], mean[1]) > 1e-9*high[0] {
+				t.Errorf("%s, θ = %v: KL %v, from %v to %v, mean %v", name, theta, got.KL, low, high, mean)
+			}
+		}
+	}
+}
+
+func TestProgress(t *testing.T) {
+	x, _ := clusters(3, 40, 5, 3, 6)
+	for _, theta := range []float64{0, 0.5} {
+		var met []Progress
+		o := Options{Perplexity: 10, Theta: theta, Iterations: 330, Progress: func(p Progress) { met = append(met, p) }}
+		r := embed(t, x, o)
+		var at []int
+		for _, p := range met {
+			if at = append(at, p.Iteration); p.Iterations != 330 || !(p.KL > 0) || !(p.GradientNorm > 0) {
+				t.Errorf("progress %+v", p)
+			}
+		}
+		if !slices.Equal(at, []int{50, 100, 150, 200, 250, 300, 330}) {
+			t.Errorf("progress after %v iterations", at)
+		}
+		if first, last := met[0].KL, met[len(met)-1].KL; last > first || math.Abs(last-r.KL) > 0.02*r.KL {
+			t.Errorf("θ = %v: KL from %v to %v; the result's is %v", theta, first, last, r.KL)
+		}
+		o.Progress = nil
+		if !slices.Equal(embed(t, x, o).Y, r.Y) {
+			t.Error("watching changes the result")
+		}
+	}
+}
+
+// TestCollapse embeds a cloud without parts, which exaggeration pulls onto one spot.
+func TestCollapse(t *testing.T) {
+	x := gaussian(rand.New(rand.NewPCG(7, 7)), 200, 3)
+	kl := 0.0 // right after exaggeration
+	r := embed(t, x, Options{LearningRate: 10, Progress: func(p Progress) {
+		if p.Iteration == 300 {
+			kl = p.KL
+		}
+	}})
+	trust, err := Trustworthiness(x, r.Y, 12)
+	if err != nil || kl > 1 || r.KL > 0.6 || trust < 0.95 {
+		t.Errorf("KL %v, then %v, trustworthiness %v, %v", kl, r.KL, trust, err)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	x, _ := clusters(3, 40, 5, 3, 8)
+	ctx, cancel := context.WithCancel(t.Context())
+	o := Options{Perplexity: 10, Progress: func(p Progress) {
+		if p.Iteration == 100 {
+			cancel()
+		} else if p.Iteration > 100 {
+			t.Errorf("still at it in iteration %d", p.Iteration)
+		}
+	}}
+	for range 2 { // the second time ctx is done at the start
+		if r, err := Embed(ctx, x, o); !errors.Is(err, context.Canceled) || r != nil {
+			t.Errorf("%v, %v", r, err)
+		}
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	good, _ := clusters(2, 50, 3, 3, 9)
+	with := func(i, j int, v float64) [][]float64 {
+		x := slices.Clone(good)
+		x[i] = slices.Clone(x[i])
+		x[i][j] = v
+		return x
+	}
+	ragged := slices.Clone(good)
+	ragged[9] = []float64{1, 2}
+	same := make([][]float64, 100)
+	for i := range same {
+		same[i] = []float64{0.1, 0.2}
+	}
+	for _, c := range []struct {
+		x    [][]float64
+		o    Options
+		want string
+	}{
+		{nil, Options{}, "no data"},
+		{make([][]float64, 100), Options{}, "no data"},
+		{ragged, Options{}, "row 9 has 2 numbers and row 0 has 3"},
+		{with(4, 2, math.NaN()), Options{}, "x[4][2] is NaN"},
+		{with(4, 2, math.Inf(-1)), Options{}, "x[4][2] is -Inf"},
+		{same, Options{}, "same point"},
+		{good, Options{Perplexity: 40}, "100 points are too few for perplexity 40, which needs 121; give more points or a perplexity of at most 33"},
+		{good, Options{Perplexity: 1}, "Perplexity = 1"},
+		{good, Options{Perplexity: math.NaN()}, "Perplexity = NaN"},
+		{good, Options{Theta: -0.1}, "Theta = -0.1"},
+		{good, Options{Theta: math.NaN()}, "Theta = NaN"},
+		{good, Options{Theta: 1.5}, "Theta = 1.5"},
+		{good, Options{Iterations: -1}, "Iterations = -1"},
+		{good, Options{Exaggeration: 0.5}, "Exaggeration = 0.5"},
+		{good, Options{LearningRate: -1}, "LearningRate = -1"},
+		{good, Options{Init: "spectral"}, `Init is "spectral"; want "pca" or "random"`},
+		{good, Options{LearningRate: 1e300}, "diverged"},
+	} {
+		r, err := Embed(t.Context(), c.x, c.o)
+		if err == nil || r != nil || !strings.HasPrefix(err.Error(), "tsne: ") || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: error %v; want %q", c.o, err, c.want)
+		}
+	}
+}
+
+// TestInputIsKept checks that x is not written to.
+func TestInputIsKept(t *testing.T) {
+	x, _ := clusters(2, 50, 3, 3, 10)
+	same, _ := clusters(2, 50, 3, 3, 10)
+	embed(t, x, Options{Iterations: 10})
+	for i := range x {
+		if !slices.Equal(x[i], same[i]) {
+			t.Fatalf("row %d was changed", i)
+		}
+	}
+}
+
+// TestPrincipal compares the components with a whole singular value decomposition.
+func TestPrincipal(t *testing.T) {
+	for _, d := range []int{2, 5, 40, 150} {
+		x, _ := clusters(3, 30, d, 1, 11)
+		p := pointsOf(t, x)
+		m := mat.NewDense(len(x), d, nil)
+		for i, row := range p.rows {
+			m.SetRow(i, row)
+		}
+		var svd mat.SVD
+		if !svd.Factorize(m, mat.SVDThin) {
+			t.Fatal("no decomposition")
+		}
+		var u mat.Dense
+		svd.UTo(&u)
+		values := svd.Values(nil)
+		y, err := start(p, PCA, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for a := range 2 {
+			scale := startSize * math.Sqrt(float64(len(x))) * values[a] / values[0]
+			plus, minus := 0.0, 0.0
+			for i := range y {
+				plus += math.Pow(y[i][a]-scale*u.At(i, a), 2)
+				minus += math.Pow(y[i][a]+scale*u.At(i, a), 2)
+			}
+			if e := math.Sqrt(min(plus, minus)) / scale; e > 0.05 { // the noise is a hundredth
+				t.Errorf("d = %d: component %d is off by %v", d, a, e)
+			}
+		}
+	}
+}
+
+func BenchmarkEmbed(b *testing.B) {
+	for _, c := range []struct {
+		name  string
+		n     int
+		theta float64
+	}{{"n=1000/exact", 1000, 0}, {"n=1000/theta=0.5", 1000, 0.5}, {"n=5000/exact", 5000, 0}, {"n=5000/theta=0.5", 5000, 0.5}} {
+		x, _ := clusters(10, c.n/10, 50, 1, 1)
+		b.Run(c.name, func(b *testing.B) {
+			for b.Loop() {
+				b.ReportMetric(embed(b, x, Options{Theta: c.theta}).KL, "KL")
+			}
+		})
+	}
+}

@@ -1,0 +1,151 @@
+package tsne
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+)
+
+// objectiveValue is e Σ p_ij log(p_ij/w_ij) + log Z: KL(P‖Q) written out for e = 1, as ΣP = 1, and
+// for others what the exaggerated gradient descends.
+func objectiveValue(p [][]float64, y [][2]float64, e float64) float64 {
+	cost, z := 0.0, 0.0
+	for i := range y {
+		for j := range y {
+			if i != j {
+				w := 1 / (1 + math.Pow(math.Hypot(y[i][0]-y[j][0], y[i][1]-y[j][1]), 2))
+				z += w
+				if p[i][j] > 0 {
+					cost += e * p[i][j] * math.Log(p[i][j]/w)
+				}
+			}
+		}
+	}
+	return cost + math.Log(z)
+}
+
+func TestGradientByDifferences(t *testing.T) {
+	x, _ := clusters(3, 12, 5, 2, 1)
+	p := affinitiesOf(t, x, 6, len(x)-1)
+	for _, size := range []float64{1e-4, 1, 30} {
+		for _, e := range []float64{1, 12} {
+			y := plane(len(x), size, 2)
+			g, _ := gradientOf(t, newObjective(p, 0), y, e)
+			h, scale, whole := 1e-4, norm(g), dense(p)
+			for i := range y {
+				for a := range y[i] {
+					at := y[i][a]
+					y[i][a] = at + h
+					up := objectiveValue(whole, y, e)
+					y[i][a] = at - h
+					down := objectiveValue(whole, y, e)
+					y[i][a] = at
+					if want := (up - down) / (2 * h); math.Abs(g[i][a]-want) > 1e-5*scale+1e-10 {
+						t.Fatalf("size %v, exaggeration %v: ∂C/∂y[%d][%d] = %v; differences give %v", size, e, i, a, g[i][a], want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestGradientFollows checks that the gradient follows a permutation of the points.
+func TestGradientFollows(t *testing.T) {
+	x, _ := clusters(3, 40, 5, 2, 3)
+	y := plane(len(x), 3, 3)
+	order := rand.New(rand.NewPCG(4, 4)).Perm(len(x))
+	x2, y2 := make([][]float64, len(x)), make([][2]float64, len(x))
+	for to, from := range order {
+		x2[to], y2[to] = x[from], y[from]
+	}
+	for _, theta := range []float64{0, 0.5} {
+		g, _ := gradientOf(t, newObjective(affinitiesOf(t, x, 10, 30), theta), y, 1)
+		g2, _ := gradientOf(t, newObjective(affinitiesOf(t, x2, 10, 30), theta), y2, 1)
+		for to, from := range order {
+			if d := math.Hypot(g2[to][0]-g[from][0], g2[to][1]-g[from][1]); d > 1e-9*norm(g) {
+				t.Fatalf("θ = %v: the gradient of point %d moved by %v", theta, from, d)
+			}
+		}
+	}
+}
+
+func TestBarnesHut(t *testing.T) {
+	x, _ := clusters(3, 200, 5, 2, 4)
+	p := affinitiesOf(t, x, 20, len(x)-1)
+	y := plane(len(x), 10, 5)
+	for i := range 20 {
+		y[i] = y[0] // coincident points, more than a leaf holds
+	}
+	exact, z := gradientOf(t, newObjective(p, 0), y, 1)
+	for _, c := range []struct{ theta, tol float64 }{{1e-9, 1e-12}, {0.1, 1e-3}, {0.5, 3e-2}, {1, 0.2}} {
+		g, approximate := gradientOf(t, newObjective(p, c.theta), y, 1)
+		for i := range g {
+			g[i][0] -= exact[i][0]
+			g[i][1] -= exact[i][1]
+		}
+		if e := norm(g) / norm(exact); !(e <= c.tol) || math.Abs(approximate/z-1) > c.tol {
+			t.Errorf("θ = %v: the gradient is off by %.1e, Z by %.1e; want at most %v", c.theta, e, math.Abs(approximate/z-1), c.tol)
+		}
+	}
+}
+
+// TestTree checks on random and on degenerate points that every point is in one leaf and every cell
+// has the mass and centre of its points, which lie inside it.
+func TestTree(t *testing.T) {
+	line := plane(50, 1, 1)
+	for i := range line {
+		line[i][1] = 0
+	}
+	for name, y := range map[string][][2]float64{
+		"random": plane(300, 5, 2), "tiny": plane(300, 1e-200, 2), "huge": plane(300, 1e100, 2),
+		"one": make([][2]float64, 1), "same": make([][2]float64, 100), "line": line,
+		"outlier": append(plane(100, 1e-12, 3), [2]float64{1e9, -1e9}),
+	} {
+		var tr tree
+		for range 2 { // the second time reuses the order
+			tr.build(y)
+			var seen []int32
+			for id, c := range tr.cells {
+				var sum [2]float64
+				for place := c.lo; place < c.hi; place++ {
+					p := y[tr.order[place]]
+					sum[0] += p[0]
+					sum[1] += p[1]
+					if d := math.Hypot(p[0]-c.x, p[1]-c.y); d > 1.5*math.Sqrt(c.width2) && c.width2 > 0 {
+						t.Errorf("%s: cell %d of width %v has a point at %v from its centre", name, id, math.Sqrt(c.width2), d)
+					}
+				}
+				size := math.Hypot(c.x, c.y)
+				if c.count != float64(c.hi-c.lo) || math.Hypot(c.x-sum[0]/c.count, c.y-sum[1]/c.count) > 1e-12*size {
+					t.Errorf("%s: cell %d is %+v", name, id, c)
+				}
+				if int(c.next) == id+1 {
+					seen = append(seen, tr.order[c.lo:c.hi]...)
+				}
+			}
+			slices.Sort(seen)
+			for i, v := range seen {
+				if len(seen) != len(y) || i != int(v) {
+					t.Fatalf("%s: the leaves hold %v of %d points", name, seen, len(y))
+				}
+			}
+		}
+	}
+}
+
+// TestProcessors checks that the bits do not depend on the number of goroutines.
+func TestProcessors(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	x, _ := clusters(4, 60, 5, 3, 6)
+	for _, theta := range []float64{0, 0.5} {
+		runtime.GOMAXPROCS(1)
+		one := embed(t, x, Options{Perplexity: 15, Theta: theta, Iterations: 100, Seed: 3})
+		runtime.GOMAXPROCS(7)
+		many := embed(t, x, Options{Perplexity: 15, Theta: theta, Iterations: 100, Seed: 3})
+		if !slices.Equal(one.Y, many.Y) || one.KL != many.KL {
+			t.Errorf("θ = %v: one processor and seven give different bits", theta)
+		}
+	}
+}
