@@ -19,8 +19,9 @@ type hostBatch struct {
 	// targets go to the device in one piece; the rows are its parts.
 	targets                               []int32
 	lo, hi, output, valid, taskLo, taskHi []int32
-	stored                                [][]float32 // logits that came with the samples; nil for streams
-	reference                             []float32   // [size][outputs], for losses that need one
+	stored                                [][]float32       // logits that came with the samples; nil for streams
+	reference                             []float32         // [size][outputs], for losses that need one
+	device                                [2]compute.Buffer // of X and targets, where the device reads them in place
 }
 
 // The rows of the targets: the range of outputs that compete, the right one, the sample's share (0 for
@@ -35,14 +36,33 @@ const (
 	targetRows
 )
 
-func newHostBatch(size, inputs int) *hostBatch {
-	t := make([]int32, targetRows*size)
+// newBatch returns an empty batch, to be freed.
+func (l *Learner) newBatch() (*hostBatch, error) {
+	size, inputs := l.options.Batch, l.options.Model.Inputs()
+	x, onX, err := program.Shared[float32](l.options.Backend, size, inputs)
+	if err != nil {
+		return nil, err
+	}
+	t, onT, err := program.Shared[int32](l.options.Backend, targetRows, size)
+	if err != nil {
+		program.Free(onX)
+		return nil, err
+	}
 	part := func(row int) []int32 { return t[row*size : (row+1)*size] }
 	return &hostBatch{
-		Batch: Batch{X: make([]float32, size*inputs), Class: make([]int, size)},
+		Batch: Batch{X: x, Class: make([]int, size)},
 		task:  make([]int, size), targets: t,
 		lo: part(targetLo), hi: part(targetHi), output: part(targetLabel), valid: part(targetValid),
 		taskLo: part(targetTaskLo), taskHi: part(targetTaskHi),
+		device: [2]compute.Buffer{onX, onT},
+	}, nil
+}
+
+// free gives the batch's memory back; it is not to be used any more.
+func (b *hostBatch) free() {
+	if b != nil {
+		program.Free(b.device[:]...)
+		*b = hostBatch{}
 	}
 }
 
@@ -145,26 +165,31 @@ func (b *hostBatch) blank(outputs int) {
 	}
 }
 
-// upload copies pixels, targets and, where asked for, the reference to the device.
-func (b *hostBatch) upload(backend compute.Backend, reference bool) (in []compute.Buffer, err error) {
+// upload brings pixels, targets and, where asked for, the reference to the device. done frees what was
+// copied for it.
+func (b *hostBatch) upload(backend compute.Backend, reference bool) (in []compute.Buffer, done func(), err error) {
 	size := len(b.Class)
-	defer func() {
-		if err != nil {
-			program.Free(in...)
+	var copied []compute.Buffer
+	done = func() { program.Free(copied...) }
+	add := func(buffer compute.Buffer, err error) error {
+		if err == nil {
+			in, copied = append(in, buffer), append(copied, buffer)
 		}
-	}()
-	x, err := program.ToDevice(backend, b.X, size, len(b.X)/size)
+		return err
+	}
+	if b.device[0] != nil {
+		in = append(in, b.device[:]...)
+	} else {
+		err = add(program.ToDevice(backend, b.X, size, len(b.X)/size))
+		if err == nil {
+			err = add(program.ToDevice(backend, b.targets, targetRows, size))
+		}
+	}
+	if err == nil && reference {
+		err = add(program.ToDevice(backend, b.reference, size, len(b.reference)/size))
+	}
 	if err != nil {
-		return nil, err
+		done()
 	}
-	in = append(in, x)
-	targets, err := program.ToDevice(backend, b.targets, targetRows, size)
-	if err != nil {
-		return in, err
-	}
-	if in = append(in, targets); !reference {
-		return in, nil
-	}
-	r, err := program.ToDevice(backend, b.reference, size, len(b.reference)/size)
-	return append(in, r), err
+	return in, done, err
 }

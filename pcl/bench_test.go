@@ -5,6 +5,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -72,6 +73,10 @@ func rehearsing(tb testing.TB, b *backend.Backend, programs *Programs, name stri
 }
 
 func emptyEMNIST(tb testing.TB, b *backend.Backend, programs *Programs, name string) *Learner {
+	edit := Edit{}
+	if rule, ok := strings.CutSuffix(name, "+edit"); ok {
+		name, edit.Eta = rule, 0.003
+	}
 	m := newMethod(tb, name, nil)
 	net, err := model.NewMLP(784, []int{128, 64}, 62)
 	if err != nil {
@@ -81,6 +86,7 @@ func emptyEMNIST(tb testing.TB, b *backend.Backend, programs *Programs, name str
 		Backend: b.Backend, Model: net, Method: m, Increment: scenario.ClassIncremental,
 		Optimizer: Optimizer{Name: "adam", LR: 0.003}, Batch: 128,
 		Memory: memory.Config{Policy: memory.PerClass, Budget: 64}, Programs: programs,
+		Edit: edit,
 	})
 	if err != nil {
 		tb.Fatal(err)
@@ -137,10 +143,24 @@ func BenchmarkTrainingStep(b *testing.B) {
 	}
 }
 
-func benchmarkRatio(b *testing.B, be *backend.Backend, rule string, k int, learner func(testing.TB, *backend.Backend, *Programs, string, int) *Learner) {
+// BenchmarkEdit times EMGD steps with memory editing as a ratio to those without.
+func BenchmarkEdit(b *testing.B) {
+	be := pcltest.Backend(b, backend.XLACPU)
+	for _, k := range []int{2, 3, 6} {
+		b.Run(fmt.Sprintf("K=%d", k), func(b *testing.B) { benchmarkAgainst(b, be, "emgd-gmc+edit", "emgd-gmc", k, rehearsing) })
+	}
+}
+
+type maker func(testing.TB, *backend.Backend, *Programs, string, int) *Learner
+
+func benchmarkRatio(b *testing.B, be *backend.Backend, rule string, k int, learner maker) {
+	benchmarkAgainst(b, be, rule, "avggrad", k, learner)
+}
+
+func benchmarkAgainst(b *testing.B, be *backend.Backend, rule, other string, k int, learner maker) {
 	programs := NewPrograms(be.Backend)
 	defer programs.Close()
-	ours, mean := learner(b, be, programs, rule, k), learner(b, be, programs, "avggrad", k)
+	ours, mean := learner(b, be, programs, rule, k), learner(b, be, programs, other, k)
 	defer ours.Close()
 	defer mean.Close()
 	timed := func(l *Learner) float64 {
@@ -163,7 +183,7 @@ func benchmarkRatio(b *testing.B, be *backend.Backend, rule string, k int, learn
 	slices.Sort(base)
 	b.ReportMetric(own[len(own)/2]/base[len(base)/2], "ratio")
 	b.ReportMetric(1/own[len(own)/2], "steps/s")
-	b.ReportMetric(1/base[len(base)/2], "avggrad-steps/s")
+	b.ReportMetric(1/base[len(base)/2], other+"-steps/s")
 }
 
 // BenchmarkFirstStep times what a process waits for before it trains: compiling the programs of an

@@ -2,8 +2,10 @@ package pcl
 
 import (
 	"math"
+	"sync"
 
 	"github.com/gomlx/compute"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/method"
@@ -26,9 +28,9 @@ func (l *Learner) edits(r *StepReport) bool {
 	return e.on() && l.step%e.Every == 0 && !r.Rejected && len(r.IDs) > 0
 }
 
-// editMemory moves the samples of the memory's rows by a step on φ (METHODS §6). D belongs to the step's
-// gradients, which are still on the device.
-func (l *Learner) editMemory(kept []int, r *StepReport, target compute.Buffer) error {
+// editMemory moves the samples of the memory's rows by a step on φ (METHODS §6), with D of the given
+// weights and gradients of the step's rows. The pixels move while the caller goes on; wait ends that.
+func (l *Learner) editMemory(kept []int, r *StepReport, d *aggregate) (wait func(), err error) {
 	r.Edit = &EditReport{}
 	rows := 0
 	for _, i := range kept {
@@ -36,56 +38,55 @@ func (l *Learner) editMemory(kept []int, r *StepReport, target compute.Buffer) e
 		if row.id > method.Memory || row.loss.Kind == method.StoredLogits {
 			continue
 		}
-		phi, gradients, err := l.editGradients(row, target)
+		phi, gradients, err := l.editGradients(row, d)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		rows++
 		r.Edit.Phi += (phi - r.Edit.Phi) / float64(rows)
-		change := 0.0
-		for k, g := range gradients {
-			change += l.move(row.indices[k], g)
-		}
-		n := len(r.Edit.Indices)
 		r.Edit.Indices = append(r.Edit.Indices, row.indices...)
 		r.Edit.Gradients = append(r.Edit.Gradients, gradients...)
-		if all := len(r.Edit.Indices); all > 0 {
-			r.Edit.Change = (r.Edit.Change*float64(n) + change) / float64(all)
-		}
 	}
-	return nil
+	var busy sync.WaitGroup
+	busy.Go(func() {
+		for k, g := range r.Edit.Gradients {
+			r.Edit.Change += l.move(r.Edit.Indices[k], g) / float64(len(r.Edit.Gradients))
+		}
+	})
+	return busy.Wait, nil
 }
 
-// target returns D over the backbone, zero elsewhere: the step's direction, or its mean.
-func (l *Learner) target(kept []int, r *StepReport) (compute.Buffer, error) {
-	if d := r.Outcome.Direction; d != nil {
-		flat := make([]float32, l.programs.total())
-		for p := range l.options.Model.Layout().Backbone {
-			flat[p] = float32(d[p] / l.targetScale(r.Weights))
-		}
-		return program.ToDevice(l.options.Backend, flat, len(flat))
+// aggregate is D = Σ wᵢ·rowᵢ.
+type aggregate struct {
+	w    []float64
+	rows []compute.Buffer
+	own  compute.Buffer // a row that is not one of the step's; to be freed
+}
+
+// aggregate returns D of a step: its direction, or that divided by Σw.
+func (l *Learner) aggregate(kept []int, r *StepReport) (*aggregate, error) {
+	scale := 1.0
+	if sum := floats.Sum(r.Weights); l.options.Edit.Target == "mean" && sum != 0 {
+		scale = 1 / sum
 	}
-	w := make([]float64, len(kept))
-	rows := make([]compute.Buffer, len(kept))
+	if r.Outcome.Direction != nil {
+		g, err := l.along(r.Outcome.Direction, nil)
+		return &aggregate{[]float64{scale}, []compute.Buffer{g}, g}, err
+	}
+	d := &aggregate{}
 	for k, i := range kept {
-		w[k], rows[k] = r.Weights[k]/l.targetScale(r.Weights), l.rows[i].gradient
+		d.w, d.rows = append(d.w, scale*r.Weights[k]), append(d.rows, l.rows[i].gradient)
 	}
-	return l.combine(w, rows)
+	return d, nil
 }
 
-// targetScale divides D.
-func (l *Learner) targetScale(w []float64) float64 {
-	if l.options.Edit.Target == "d" {
-		return 1
+// fix replaces the rows by their sum, so that they may be freed.
+func (l *Learner) fix(d *aggregate) (err error) {
+	if d.own == nil {
+		d.own, err = l.combine(d.w, d.rows)
+		d.w, d.rows = []float64{1}, []compute.Buffer{d.own}
 	}
-	sum := 0.0
-	for _, x := range w {
-		sum += x
-	}
-	if sum == 0 {
-		return 1
-	}
-	return sum
+	return err
 }
 
 // combine returns Σ wᵢ·rowᵢ over the backbone, zero elsewhere.
@@ -111,10 +112,9 @@ func (l *Learner) combine(w []float64, rows []compute.Buffer) (compute.Buffer, e
 }
 
 // editGradients returns φ and ∇φ of each sample of a memory row.
-func (l *Learner) editGradients(r *row, target compute.Buffer) (phi float64, gradients [][]float32, err error) {
+func (l *Learner) editGradients(r *row, d *aggregate) (phi float64, gradients [][]float32, err error) {
 	if l.options.Edit.Mode == "batch" {
-		phi, gradients, err = l.editAt(r, r.gradient, target)
-		return phi, gradients, err
+		return l.editAt(r, r.gradient, d)
 	}
 	p, err := l.programs.gradient(r.loss)
 	if err != nil {
@@ -127,7 +127,7 @@ func (l *Learner) editGradients(r *row, target compute.Buffer) (phi float64, gra
 		if err != nil {
 			return 0, nil, err
 		}
-		own, rows, err := l.editAt(r, g, target)
+		own, rows, err := l.editAt(r, g, d)
 		program.Free(g)
 		if err != nil {
 			return 0, nil, err
@@ -151,12 +151,20 @@ func (l *Learner) share(b *hostBatch, k int) {
 // editAt returns φ = ‖v‖² with v = g − D (or g + D, where Eq. 12 is taken literally), and ∇φ of each
 // sample: twice the mixed derivative of the valid samples' mean loss, times their number, so that it does
 // not depend on how many there are.
-func (l *Learner) editAt(r *row, g, target compute.Buffer) (phi float64, gradients [][]float32, err error) {
+func (l *Learner) editAt(r *row, g compute.Buffer, d *aggregate) (phi float64, gradients [][]float32, err error) {
 	sign := -1.0
 	if l.options.Edit.Aim == "literal" {
 		sign = 1
 	}
-	v, err := l.combine([]float64{1, sign}, []compute.Buffer{g, target})
+	w, rows := []float64{1}, []compute.Buffer{g}
+	for i, x := range d.w {
+		if d.rows[i] == g {
+			w[0] += sign * x
+			continue
+		}
+		w, rows = append(w, sign*x), append(rows, d.rows[i])
+	}
+	v, err := l.combine(w, rows)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -165,13 +173,12 @@ func (l *Learner) editAt(r *row, g, target compute.Buffer) (phi float64, gradien
 	if err != nil {
 		return 0, nil, err
 	}
-	in, err := r.batch.upload(l.options.Backend, referenced(r.loss))
+	in, done, err := r.batch.upload(l.options.Backend, referenced(r.loss))
 	if err != nil {
 		return 0, nil, err
 	}
-	defer program.Free(in...)
-	theta := l.theta
-	out, err := p.Call(append([]compute.Buffer{theta, v}, in...)...)
+	defer done()
+	out, err := p.Call(append([]compute.Buffer{l.theta, v}, in...)...)
 	if err != nil {
 		return 0, nil, err
 	}

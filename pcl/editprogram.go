@@ -17,16 +17,19 @@ func (p *programs) edit(l method.Loss) (*program.Program, error) {
 	in := append([]program.Input{{Name: "theta", Shape: size}, {Name: "v", Shape: size}}, p.batchInputs(referenced(l))[1:]...)
 	return p.lazy(programKey{"edit", l, 0}, in, func(n []*graph.Node) []*graph.Node {
 		layout := p.model.Layout()
-		duals := primal(layout.Split(n[0]))
-		for i, v := range layout.Split(n[1]) {
-			if layout.Params[i].Offset < layout.Backbone {
-				duals[i].Tangent = v
+		direction := layout.Split(n[1])
+		for i, param := range layout.Params {
+			if param.Offset >= layout.Backbone {
+				direction[i] = nil
 			}
 		}
-		s := p.forward(append([]*graph.Node{n[0]}, n[2:]...), duals, nil)
-		along := model.Mean(s.losses(l), s.weight).Tangent
+		s := p.begin(append([]*graph.Node{n[0]}, n[2:]...))
+		mixed := model.PixelGradientAlong(p.model, layout.Split(n[0]), direction, n[2], s.weight, func(params []model.Dual, out model.Output) model.Dual {
+			s.params, s.out = params, out
+			return model.Mean(s.losses(l), s.weight)
+		})
 		valid := graph.ReduceAllSum(graph.ConvertDType(p.target(s.targets, targetValid), dtypes.Float32))
-		gradient := graph.Mul(graph.Gradient(along, n[2])[0], graph.MulScalar(valid, 2))
+		gradient := graph.Mul(mixed, graph.MulScalar(valid, 2))
 		return []*graph.Node{gradient, innerRange(n[1], n[1], 0, layout.Backbone)}
 	})
 }

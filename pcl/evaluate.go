@@ -23,7 +23,11 @@ func (l *Learner) Evaluate(id int) (float64, error) {
 		return 0, fmt.Errorf("pcl: evaluate task %d: %w", id, err)
 	}
 	right := 0
-	b := newHostBatch(l.options.Batch, l.options.Model.Inputs())
+	b, err := l.newBatch()
+	if err != nil {
+		return 0, fmt.Errorf("pcl: evaluate task %d: %w", id, err)
+	}
+	defer b.free()
 	for from := 0; from < t.Test.Len(); from += l.options.Batch {
 		n, err := l.countRight(t, b, from)
 		if err != nil {

@@ -47,19 +47,19 @@ func (p *programs) pixels(l method.Loss) (*program.Program, error) {
 
 // look runs one of these programs on a batch that has been aimed.
 func (l *Learner) look(p *program.Program, theta compute.Buffer, b *hostBatch, reference bool) ([]compute.Buffer, error) {
-	in, err := b.upload(l.options.Backend, reference)
+	in, done, err := b.upload(l.options.Backend, reference)
 	if err != nil {
 		return nil, err
 	}
+	defer done()
 	if l.statistics != nil {
 		s, err := program.ToDevice(l.options.Backend, l.statistics, len(l.statistics))
 		if err != nil {
-			program.Free(in...)
 			return nil, err
 		}
+		defer program.Free(s)
 		in = append(in, s)
 	}
-	defer program.Free(in...)
 	return p.Call(append([]compute.Buffer{theta}, in...)...)
 }
 

@@ -60,18 +60,20 @@ type pass struct {
 
 // open builds the forward computation of a program's inputs (θ, x, targets[, reference]).
 func (p *programs) open(in, parts, running []*graph.Node) *pass {
-	return p.forward(in, primal(parts), running)
+	s := p.begin(in)
+	s.params = primal(parts)
+	s.out = p.model.Forward(model.Pass{Params: s.params, X: model.Dual{Value: in[1]}, Weight: s.weight, Running: running})
+	return s
 }
 
-// forward is open for parameters that may have tangents.
-func (p *programs) forward(in []*graph.Node, params []model.Dual, running []*graph.Node) *pass {
-	s := &pass{programs: p, params: params, targets: in[2]}
+// begin is open before anything is computed.
+func (p *programs) begin(in []*graph.Node) *pass {
+	s := &pass{programs: p, targets: in[2]}
 	if len(in) > 3 {
 		s.reference = in[3]
 	}
 	valid := graph.ConvertDType(p.target(in[2], targetValid), dtypes.Float32)
 	s.weight = graph.Div(valid, graph.ReduceAllSum(valid))
-	s.out = p.model.Forward(model.Pass{Params: s.params, X: model.Dual{Value: in[1]}, Weight: s.weight, Running: running})
 	return s
 }
 

@@ -74,7 +74,10 @@ func (l *Learner) parameters(at method.Point) (compute.Buffer, error) {
 func (b lab) batches(samples []memory.Item, f func(h *hostBatch) error) error {
 	l := b.l
 	if l.sample == nil {
-		l.sample = newHostBatch(l.options.Batch, l.options.Model.Inputs())
+		var err error
+		if l.sample, err = l.newBatch(); err != nil {
+			return err
+		}
 	}
 	for from := 0; from < len(samples); from += l.options.Batch {
 		l.sample.fill(samples[from:min(len(samples), from+l.options.Batch)])
@@ -295,11 +298,11 @@ func (b lab) Descend(samples []memory.Item, shares []float64, s method.SGD) erro
 	}
 	return b.batches(samples, func(h *hostBatch) error {
 		h.share(shares)
-		in, err := h.upload(l.options.Backend, referenced(loss))
+		in, done, err := h.upload(l.options.Backend, referenced(loss))
 		if err != nil {
 			return err
 		}
-		defer program.Free(in...)
+		defer done()
 		hyper := []float32{float32(s.LR), float32(s.Momentum), float32(s.Decay), float32(s.Clip)}
 		scalars, err := program.ToDevice(l.options.Backend, hyper, len(hyper))
 		if err != nil {

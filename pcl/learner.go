@@ -214,6 +214,13 @@ func (l *Learner) setParameters(theta []float32, state [][]float32) error {
 func (l *Learner) Close() {
 	program.Free(append(l.state, l.theta, l.remembered, l.aheadTheta, l.apart[0], l.apart[1])...)
 	l.theta, l.state, l.remembered, l.aheadTheta, l.apart = nil, nil, nil, nil, [2]compute.Buffer{}
+	for _, t := range l.tasks {
+		t.free()
+	}
+	for _, b := range append(l.replayed, l.sample) {
+		b.free()
+	}
+	l.tasks, l.replayed, l.sample = nil, nil, nil
 	if l.own != nil {
 		l.own.Close()
 	}
@@ -227,8 +234,14 @@ func (l *Learner) Attach(t Task) (id int, err error) {
 		return 0, fmt.Errorf("pcl: task %d (%s) has no stream", id, t.Name)
 	}
 	a := &task{Task: t, id: id}
-	a.current = newHostBatch(l.options.Batch, l.options.Model.Inputs())
-	a.spare = newHostBatch(l.options.Batch, l.options.Model.Inputs())
+	if err := l.prepareBatches(a); err != nil {
+		return 0, fmt.Errorf("pcl: task %d (%s): %w", id, t.Name, err)
+	}
+	defer func() {
+		if err != nil {
+			a.free()
+		}
+	}()
 	if err := a.fetch(a.current); err == io.EOF {
 		return 0, fmt.Errorf("pcl: task %d (%s): its stream is empty", id, t.Name)
 	} else if err != nil {
@@ -240,6 +253,24 @@ func (l *Learner) Attach(t Task) (id int, err error) {
 	a.reservoir = memory.NewReservoir(id, l.pool(len(t.Classes)), l.options.Seed)
 	l.tasks = append(l.tasks, a)
 	return id, nil
+}
+
+// prepareBatches gives a task room for the batch that it trains on and the next one.
+func (l *Learner) prepareBatches(t *task) (err error) {
+	if t.current, err = l.newBatch(); err != nil {
+		return err
+	}
+	if t.spare, err = l.newBatch(); err != nil {
+		t.free()
+	}
+	return err
+}
+
+// free gives the task's batches back.
+func (t *task) free() {
+	t.current.free()
+	t.spare.free()
+	t.current, t.spare = nil, nil
 }
 
 // pool is how many candidates of each class are collected while a task of so many classes runs.

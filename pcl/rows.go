@@ -60,7 +60,11 @@ func (l *Learner) memoryRows() ([]row, error) {
 			continue
 		}
 		if i == len(l.replayed) {
-			l.replayed = append(l.replayed, newHostBatch(l.options.Batch, l.options.Model.Inputs()))
+			b, err := l.newBatch()
+			if err != nil {
+				return nil, err
+			}
+			l.replayed = append(l.replayed, b)
 		}
 		items := make([]memory.Item, len(replay.Indices))
 		for k, index := range replay.Indices {

@@ -192,6 +192,9 @@ func (l *Learner) restore(f checkpoint.File, attach func(id int) (Task, error)) 
 }
 
 func (l *Learner) restoreTasks(states []taskState, arrays map[string][]float32, attach func(id int) (Task, error)) error {
+	for _, t := range l.tasks {
+		t.free()
+	}
 	l.tasks = nil
 	l.slots = newSlots(l.options.Increment, l.options.Model.Outputs())
 	for i, s := range states {
@@ -237,7 +240,9 @@ func (l *Learner) restoreStream(t *task, s taskState, arrays map[string][]float3
 	if n := len(s.Class); n < 1 || n > size || len(x) != n*width {
 		return fmt.Errorf("a fetched batch of %d samples and %d pixels; want up to %d samples of %d", n, len(x), size, width)
 	}
-	t.current, t.spare = newHostBatch(size, width), newHostBatch(size, width)
+	if err := l.prepareBatches(t); err != nil {
+		return err
+	}
 	t.current.N, t.current.Repeat = len(s.Class), s.Repeat
 	copy(t.current.X, x)
 	copy(t.current.Class, s.Class)

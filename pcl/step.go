@@ -114,7 +114,8 @@ func (l *Learner) advance(r *StepReport) error {
 		if err := l.remember(t); err != nil {
 			return err
 		}
-		t.current, t.spare, t.reservoir = nil, nil, nil
+		t.free()
+		t.reservoir = nil
 		if s, ok := method.As[method.Stateful](l.options.Method); ok {
 			s.End(t.id)
 		}
@@ -180,17 +181,29 @@ func (l *Learner) train(tasks []row) (*StepReport, error) {
 // conclude makes the step whose weights are known, and what belongs to it: the memory's edit before or
 // after it, an extra update, the method's look at the new losses.
 func (l *Learner) conclude(kept []int, r *StepReport) error {
-	var target compute.Buffer
+	var d *aggregate
+	wait := func() {}
+	defer func() { wait() }()
+	edit := func() (err error) {
+		wait, err = l.editMemory(kept, r, d)
+		if err != nil {
+			wait = func() {}
+		}
+		return err
+	}
 	if l.edits(r) {
 		var err error
-		if target, err = l.target(kept, r); err != nil {
+		if d, err = l.aggregate(kept, r); err != nil {
 			return err
 		}
-		defer program.Free(target)
+		defer func() { program.Free(d.own) }()
 		if l.options.Edit.At == "pre" {
-			if err := l.editMemory(kept, r, target); err != nil {
-				return err
-			}
+			err = edit()
+		} else {
+			err = l.fix(d)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	if err := l.apply(kept, r); err != nil || r.Rejected {
@@ -201,11 +214,11 @@ func (l *Learner) conclude(kept []int, r *StepReport) error {
 			return err
 		}
 	}
-	if target != nil && l.options.Edit.At == "post" {
+	if d != nil && l.options.Edit.At == "post" {
 		if err := l.renew(); err != nil {
 			return err
 		}
-		if err := l.editMemory(kept, r, target); err != nil {
+		if err := edit(); err != nil {
 			return err
 		}
 	}
@@ -335,11 +348,11 @@ func (l *Learner) differentiate(r *row) error {
 // gradientAt runs a gradient program on a batch that has been aimed. With record, the batch's
 // statistics go into the running ones.
 func (l *Learner) gradientAt(theta compute.Buffer, p *program.Program, b *hostBatch, loss method.Loss, record bool) (compute.Buffer, float64, error) {
-	in, err := b.upload(l.options.Backend, referenced(loss))
+	in, done, err := b.upload(l.options.Backend, referenced(loss))
 	if err != nil {
 		return nil, 0, err
 	}
-	defer program.Free(in...)
+	defer done()
 	out, err := p.Call(append([]compute.Buffer{theta}, in...)...)
 	if err != nil {
 		return nil, 0, err

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/parallelcl/parallelcl/datasets"
@@ -73,7 +75,7 @@ type runCmd struct {
 // machineFlags say what to compute on, and where data lies.
 type machineFlags struct {
 	Backend string `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Compute backend: ${enum}."`
-	Threads int    `default:"0" help:"Threads of the XLA CPU backend; 0 is the default, 1."`
+	Threads int    `default:"0" help:"Threads of the XLA CPU backend; 0: one, and for a ResNet one per core."`
 	DataDir string `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
 }
 
@@ -109,6 +111,9 @@ func (c *runCmd) Run(rc *runContext) error {
 		if _, err := pcl.NewScenario(config, set); err != nil {
 			return usageError{err}
 		}
+	}
+	if c.Threads == 0 && slices.ContainsFunc(configs, func(config pcl.Config) bool { return config.Model == "resnet18" }) {
+		c.Threads = runtime.NumCPU() // convolutions gain from every core, an MLP's steps do not
 	}
 	b, err := c.open(rc)
 	if err != nil {

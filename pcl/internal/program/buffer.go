@@ -22,6 +22,23 @@ func ToDevice[T Number](backend compute.Backend, flat []T, dims ...int) (compute
 	return backend.BufferFromFlatData(0, flat, shape)
 }
 
+// Shared returns host memory of the given shape and, where the device can read it in place, a buffer of
+// that same memory; elsewhere the buffer is nil. The memory lives as long as the buffer, and must not be
+// written while a program runs on it.
+func Shared[T Number](backend compute.Backend, dims ...int) ([]T, compute.Buffer, error) {
+	shape := shapes.Make(dtypes.FromGenericsType[T](), dims...)
+	if !backend.HasSharedBuffers() {
+		return make([]T, shape.Size()), nil, nil
+	}
+	b, flat, err := backend.NewSharedBuffer(0, shape)
+	if err != nil {
+		return nil, nil, err
+	}
+	values := flat.([]T)
+	clear(values)
+	return values, b, nil
+}
+
 // ToHost copies a buffer into dst, which has the buffer's size. Memory that the device shares with
 // the host is read in place: asking the device for it costs a change of threads, which is as much as a
 // tenth of a small gradient.
