@@ -67,6 +67,8 @@ type runCmd struct {
 	Checkpoint      string `type:"existingfile" placeholder:"FILE" help:"Take the (single) run up at this checkpoint."`
 	CheckpointEvery int    `default:"500" placeholder:"N" help:"Steps between checkpoints; 0 saves only on Ctrl-C."`
 	Keep            int    `default:"3" placeholder:"N" help:"Checkpoints to keep."`
+	Jobs            int    `default:"1" placeholder:"N" help:"Processes to make the runs in; one per core is best for an MLP."`
+	Shard           shard  `placeholder:"I/N" help:"Make only every Nth run, from the Ith on (from 0): one part of an array job."`
 	JSON            bool   `name:"json" help:"Print the results as JSON lines instead of a table."`
 
 	machineFlags
@@ -112,6 +114,19 @@ func (c *runCmd) Run(rc *runContext) error {
 			return usageError{err}
 		}
 	}
+	if configs = c.Shard.of(configs); len(configs) == 0 {
+		return nil // fewer runs than parts
+	}
+	if c.Jobs < 1 || c.Jobs > 1024 {
+		return usageError{fmt.Errorf("--jobs %d: want 1 to 1024 processes", c.Jobs)}
+	}
+	if c.Jobs > 1 {
+		runs, err := c.inProcesses(rc, configs)
+		if err != nil {
+			return err
+		}
+		return c.print(rc, runs)
+	}
 	if c.Threads == 0 && slices.ContainsFunc(configs, func(config pcl.Config) bool { return config.Model == "resnet18" }) {
 		c.Threads = runtime.NumCPU() // convolutions gain from every core, an MLP's steps do not
 	}
@@ -131,7 +146,7 @@ func (c *runCmd) Run(rc *runContext) error {
 		}
 		runs = append(runs, r)
 		if c.JSON {
-			if err := json.NewEncoder(rc.stdout).Encode(r); err != nil {
+			if err := c.print(rc, runs[i:]); err != nil {
 				return err
 			}
 		}
@@ -139,7 +154,20 @@ func (c *runCmd) Run(rc *runContext) error {
 	if c.JSON {
 		return nil
 	}
-	return printTable(rc.stdout, runs)
+	return c.print(rc, runs)
+}
+
+// print shows the results as a table or as JSON lines.
+func (c *runCmd) print(rc *runContext, runs []*results.Run) error {
+	if !c.JSON {
+		return printTable(rc.stdout, runs)
+	}
+	for _, r := range runs {
+		if err := json.NewEncoder(rc.stdout).Encode(r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // one makes a single run, or loads its result where it is finished already.
