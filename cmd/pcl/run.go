@@ -78,12 +78,13 @@ type runCmd struct {
 type machineFlags struct {
 	Backend string `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Compute backend: ${enum}."`
 	Threads int    `default:"0" help:"Threads of the XLA CPU backend; 0: one, and for a ResNet one per core."`
+	TF32    bool   `name:"tf32" help:"Let a GPU round the factors of products to 10 bits: faster, less exact."`
 	DataDir string `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
 }
 
 // open opens the backend and says which it is.
 func (m machineFlags) open(rc *runContext) (*backend.Backend, error) {
-	o := backend.Options{Name: m.Backend, Threads: m.Threads}
+	o := backend.Options{Name: m.Backend, Threads: m.Threads, TF32: m.TF32}
 	if !rc.quiet {
 		o.Progress = rc.stderr
 	}

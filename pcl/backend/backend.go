@@ -38,6 +38,9 @@ type Options struct {
 	// of the size of an MLP; large convolutional networks gain from more. XLA starts at least one
 	// thread per device. The GPU and the pure-Go backend (which follows GOMAXPROCS) ignore it.
 	Threads int
+	// TF32 lets a GPU round the factors of float32 products to 10 bits: faster products and convolutions,
+	// float32 parameters and sums. The conflict between gradients is then known less exactly.
+	TF32 bool
 	// Devices is the number of devices to open; 0 means 1.
 	Devices int
 	// CacheDir is where plugins are installed; empty means "parallelcl" in the user's cache folder.

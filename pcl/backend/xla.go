@@ -96,14 +96,13 @@ func openCUDAPlugin(plugin string, o Options) (*Backend, error) {
 	for i := range visible {
 		visible[i] = int64(i)
 	}
-	// TF32 rounds the factors of a float32 product to 10 bits, which is too few for the conflict
-	// test between gradients.
 	options := pjrt.NamedValuesMap{"preallocate": false, "visible_devices": visible}
 	if dir := cudaDataDir(plugin); dir != "" {
 		os.Setenv("XLA_FLAGS", withCUDADataDir(os.Getenv("XLA_FLAGS"), dir)) // read again at each compilation
 	}
 	env := map[string]string{"GOPJRT_CUDA_CHECKS": "0"} // the binding's own search for the data folder
-	b, api, err := openXLA(XLACUDA, plugin, ",tf32=false,noshared_buffers", options, env)
+	settings := fmt.Sprintf(",tf32=%t,noshared_buffers", o.TF32)
+	b, api, err := openXLA(XLACUDA, plugin, settings, options, env)
 	if err != nil {
 		return nil, err
 	}
