@@ -43,6 +43,8 @@ type cli struct {
 	Weights    weightsCmd                   `cmd:"" help:"Read gradients or their Gram matrix as JSON on standard input, print a method's weights and their certificate."`
 	Data       dataCmd                      `cmd:"" help:"Image sets: list, fetch, verify, preview."`
 	Methods    methodsCmd                   `cmd:"" help:"List the methods, or explain one."`
+	Notebook   notebookCmd                  `cmd:"" help:"Open JupyterLab with the kernel \"ParallelCL (Go)\", installing what is missing."`
+	Kernel     kernelCmd                    `cmd:"" help:"The Jupyter kernel: install, list, remove, doctor."`
 	Doctor     doctorCmd                    `cmd:"" help:"Show this machine's backends, why one is chosen, and how fast they are."`
 	Version    versionCmd                   `cmd:"" help:"Print the version."`
 	Completion kongplete.InstallCompletions `cmd:"" help:"Install shell completion (bash, zsh, fish), or remove it."`

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"github.com/parallelcl/parallelcl/internal/kernel"
+)
+
+// notebookCmd is `pcl notebook`: from whatever is there to an open JupyterLab.
+type notebookCmd struct {
+	moduleFlag
+	Path      string   `arg:"" optional:"" help:"Folder or notebook to open (default: the current folder)."`
+	NoBrowser bool     `name:"no-browser" help:"Print the address instead of opening a browser."`
+	Private   bool     `help:"Use the private JupyterLab even where the user has one."`
+	Jupyter   []string `sep:"none" placeholder:"ARG" help:"Argument for jupyter-lab, e.g. --jupyter=--port=9999; repeat it for more."`
+}
+
+// Run installs what is missing and serves JupyterLab until it is interrupted.
+func (c *notebookCmd) Run(rc *runContext) error {
+	if _, err := os.Stat(c.Path); c.Path != "" && err != nil {
+		return usageError{err}
+	}
+	o, err := kernelOptions(rc)
+	if err != nil {
+		return err
+	}
+	if _, err := c.install(rc, o); err != nil {
+		return err
+	}
+	lab, err := kernel.Jupyter(rc.ctx, o, c.Private)
+	if err != nil {
+		return resumable(rc, err)
+	}
+	if !rc.quiet {
+		fmt.Fprintf(rc.stderr, "JupyterLab %s: Ctrl-C ends it.\n", lab.Version)
+	}
+	return c.serve(rc, lab)
+}
+
+// serve runs JupyterLab. An interrupt is how it ends; it asks nothing then, and its kernels end too.
+func (c *notebookCmd) serve(rc *runContext, lab kernel.Lab) error {
+	args := []string{"-y", "--log-level=WARN"}
+	if c.NoBrowser {
+		args = append(args, "--no-browser")
+	}
+	args = append(args, c.Jupyter...)
+	if c.Path != "" {
+		args = append(args, c.Path)
+	}
+	cmd := exec.CommandContext(rc.ctx, lab.Path, args...)
+	cmd.Stdout, cmd.Stderr = rc.stdout, rc.stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 20 * time.Second
+	if err := cmd.Run(); err != nil && rc.ctx.Err() == nil {
+		return fmt.Errorf("JupyterLab: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Check is one thing that notebooks need.
+type Check struct {
+	Name   string `json:"name"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"`
+	Mend   string `json:"mend,omitempty"` // what to do where it is not
+}
+
+// Doctor looks at everything that a notebook needs. It changes nothing.
+func Doctor(ctx context.Context, o Options) []Check {
+	return append([]Check{checkGo(ctx), checkCompiler(), checkTools(o.Cache), checkLab(ctx, o.Cache)}, checkKernels(o)...)
+}
+
+func checkGo(ctx context.Context) Check {
+	c := Check{Name: "Go", Mend: "install Go 1.26.5 or later and put it on PATH"}
+	path, err := FindGo()
+	if err != nil {
+		c.Detail = "not on PATH"
+		return c
+	}
+	out, err := run(ctx, "", goEnv(), path, "version")
+	if err != nil {
+		c.Detail = err.Error()
+		return c
+	}
+	return Check{Name: "Go", OK: true, Detail: strings.TrimPrefix(strings.TrimSpace(string(out)), "go version ") + " (" + path + ")"}
+}
+
+// checkCompiler looks for what cgo needs; without it the pure-Go backend still works.
+func checkCompiler() Check {
+	for _, name := range []string{os.Getenv("CC"), "gcc", "clang"} {
+		if path, err := exec.LookPath(name); name != "" && err == nil {
+			return Check{Name: "C compiler", OK: true, Detail: path}
+		}
+	}
+	return Check{Name: "C compiler", Detail: "not on PATH: cells cannot use XLA, only the slower pure-Go backend",
+		Mend: "install gcc (Debian, Ubuntu: apt install gcc libc6-dev)"}
+}
+
+func checkTools(cache string) Check {
+	dir := toolsDir(cache)
+	if !toolsInstalled(dir) {
+		return Check{Name: "GoNB and tools", Detail: "not built at the pinned versions", Mend: "pcl kernel install"}
+	}
+	return Check{Name: "GoNB and tools", OK: true, Detail: strings.Join(toolVersions(), ", ") + " (" + dir + ")"}
+}
+
+// toolVersions are the pinned versions of the tools that have one of their own.
+func toolVersions() []string {
+	var list []string
+	for line := range strings.Lines(string(toolsMod)) {
+		f := strings.Fields(line)
+		if len(f) > 1 && (f[0] == "github.com/janpfeifer/gonb" || f[0] == "golang.org/x/tools/gopls") {
+			list = append(list, filepath.Base(f[0])+" "+f[1])
+		}
+	}
+	return list
+}
+
+func checkLab(ctx context.Context, cache string) Check {
+	lab, ok := FindLab(ctx, cache, false)
+	if !ok {
+		return Check{Name: "JupyterLab", Detail: "not found", Mend: "pcl notebook"}
+	}
+	return Check{Name: "JupyterLab", OK: true, Detail: fmt.Sprintf("%s (%s)", lab.Version, lab.Path)}
+}
+
+func checkKernels(o Options) []Check {
+	list, err := List(o.Data)
+	if err != nil {
+		return []Check{{Name: "Kernel", Detail: err.Error(), Mend: "make the folder readable"}}
+	}
+	var checks []Check
+	if len(list) == 0 || list[0].Name != Name {
+		checks = append(checks, Check{Name: "Kernel " + Name, Detail: "not in " + filepath.Join(o.Data, "kernels"), Mend: "pcl kernel install"})
+	}
+	for _, k := range list {
+		checks = append(checks, k.check())
+	}
+	return checks
+}
+
+// check looks for what the kernel is made of.
+func (k Kernel) check() Check {
+	c := Check{Name: "Kernel " + k.Name, Mend: "pcl kernel install, or pcl kernel remove " + k.Version}
+	_, err := os.Stat(k.Start)
+	switch {
+	case err != nil:
+		c.Detail = "its files are gone: " + filepath.Dir(k.Start)
+	case !isModule(k.Source):
+		c.Detail = "its module is gone: " + k.Source
+	default:
+		c.OK, c.Detail, c.Mend = true, fmt.Sprintf("version %s, module in %s", k.Version, k.Source), ""
+	}
+	return c
+}

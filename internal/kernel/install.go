@@ -1,0 +1,149 @@
+package kernel
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// Options says where things go.
+type Options struct {
+	Cache    string    // our folder: tools, JupyterLab, kernels
+	Data     string    // Jupyter's data folder of the user; see [DataDir]
+	Go       string    // the go command; see [FindGo]
+	Progress io.Writer // what is being done; nil means silence
+}
+
+// FindGo finds the go command.
+func FindGo() (string, error) {
+	path, err := exec.LookPath("go")
+	if err != nil {
+		return "", errors.New("cells are compiled by Go: install Go 1.26.5 or later and put it on PATH")
+	}
+	return filepath.Abs(path)
+}
+
+// Install installs the kernel for a source: the tools where they are missing, its files, and its
+// folder in the user's Jupyter. It builds a first cell, so that from then on nothing is missing
+// offline. Calling it again is quick and brings all up to date.
+func Install(ctx context.Context, o Options, s Source) (Kernel, error) {
+	if runtime.GOOS == "windows" {
+		return Kernel{}, errors.New("GoNB, which runs the cells, knows Linux and macOS only: on Windows use WSL")
+	}
+	unlock, err := o.lock(ctx)
+	if err != nil {
+		return Kernel{}, err
+	}
+	defer unlock()
+	if err := installTools(ctx, o); err != nil {
+		return Kernel{}, err
+	}
+	dir := o.files(s)
+	if !s.Clone {
+		if s.Dir, err = freshCopy(s.Dir, filepath.Join(dir, sourceDir)); err != nil {
+			return Kernel{}, err
+		}
+	}
+	if err := writeStart(dir, toolsDir(o.Cache), o.Go, s); err != nil {
+		return Kernel{}, err
+	}
+	done := o.step("Building the module for the first cell")
+	if err := writePackages(ctx, dir, o.Go, s); err != nil {
+		return Kernel{}, err
+	}
+	if err := firstCell(ctx, dir, o.Go); err != nil {
+		return Kernel{}, err
+	}
+	done()
+	return register(o.Data, Kernel{Version: s.Version, Source: s.Dir, Clone: s.Clone, Start: filepath.Join(dir, startFile)})
+}
+
+// files is the folder of the kernel for a source.
+func (o Options) files(s Source) string { return filepath.Join(o.Cache, "kernels", s.Version) }
+
+// freshCopy replaces to with a copy of the module in from, unless they are the same.
+func freshCopy(from, to string) (string, error) {
+	if from == to {
+		return to, nil
+	}
+	partial := to + ".partial"
+	if err := os.RemoveAll(partial); err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(partial)
+	if err := copySource(from, partial); err != nil {
+		return "", err
+	}
+	if err := os.RemoveAll(to); err != nil {
+		return "", err
+	}
+	return to, os.Rename(partial, to)
+}
+
+// lock lets one process at a time install. The system frees the lock of one that dies.
+func (o Options) lock(ctx context.Context) (func(), error) {
+	if err := os.MkdirAll(o.Cache, 0o755); err != nil {
+		return nil, err
+	}
+	l := flock.New(filepath.Join(o.Cache, ".lock"))
+	got, err := l.TryLock()
+	if err == nil && !got {
+		if o.Progress != nil {
+			fmt.Fprintln(o.Progress, "Waiting for another process that installs...")
+		}
+		_, err = l.TryLockContext(ctx, 100*time.Millisecond)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot lock %s: %w", l.Path(), err)
+	}
+	return func() { l.Unlock() }, nil
+}
+
+// step says what begins, and how long it took when it is done.
+func (o Options) step(what string) (done func()) {
+	if o.Progress == nil {
+		return func() {}
+	}
+	begin := time.Now()
+	fmt.Fprintf(o.Progress, "%s...\n", what)
+	return func() { fmt.Fprintf(o.Progress, "  done in %.0f s\n", time.Since(begin).Seconds()) }
+}
+
+// goEnv is the environment without what would make the go command look elsewhere.
+func goEnv() []string {
+	return append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOOS=", "GOARCH=")
+}
+
+// run runs a program and returns its output. A failure tells what the program said last.
+func run(ctx context.Context, dir string, env []string, name string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir, cmd.Env = dir, env
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 5 * time.Second
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w\n%s", cmd, err, tail(append(stdout.Bytes(), stderr.Bytes()...)))
+	}
+	return stdout.Bytes(), nil
+}
+
+// tail is the end of what a program said.
+func tail(out []byte) []byte {
+	const most = 2000
+	out = bytes.TrimSpace(out)
+	return out[max(0, len(out)-most):]
+}

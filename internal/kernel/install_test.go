@@ -1,0 +1,321 @@
+//go:build unix
+
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// offline forbids the go command to download.
+func offline(t *testing.T) {
+	t.Setenv("GOPROXY", "off")
+	t.Setenv("GOTOOLCHAIN", "local")
+}
+
+// module writes a small module of our name: what a cell can import, and what it cannot.
+func module(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "it's a clone")
+	for name, text := range map[string]string{
+		"go.mod":                  "module " + Module + "\n\ngo 1.26.5\n",
+		"go.sum":                  "",
+		"toy/toy.go":              "package toy\n\nfunc Answer() int { return 42 }\n",
+		"toy/toy_test.go":         "package toy\n",
+		"toy/testdata/big.json":   "{}",
+		"viz/report/report.go":    "package report\n",
+		"viz/report/page.gohtml":  "<p>",
+		"internal/seed/seed.go":   "package seed\n",
+		"cmd/pcl/main.go":         "package main\n\nfunc main() {}\n",
+		"tools/go.mod":            "module " + Module + "/tools\n",
+		"tools/tools.go":          "package tools\n",
+		".git/config":             "",
+		"runs/one/result.json":    "{}",
+		"notebooks/quickstart.go": "package quickstart // another name than its folder's\n",
+	} {
+		write(t, filepath.Join(dir, name), text)
+	}
+	return dir
+}
+
+// machine is where a test installs: the tools are there, and say what they are called with.
+func machine(t *testing.T) Options {
+	t.Helper()
+	offline(t)
+	o := Options{Cache: filepath.Join(t.TempDir(), "the user's cache"), Data: t.TempDir(), Progress: new(strings.Builder)}
+	for _, name := range toolNames {
+		write(t, filepath.Join(toolsDir(o.Cache), "bin", name), "#!/bin/sh\necho "+name+" \"$@\"\necho $GOFLAGS, $GOWORK.\nfor p in go goimports gopls; do command -v $p; done\nexit 0\n")
+	}
+	var err error
+	if o.Go, err = FindGo(); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func install(t *testing.T, o Options, s Source) Kernel {
+	t.Helper()
+	k, err := Install(t.Context(), o, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// sh runs a program of the kernel in a folder, as GoNB would.
+func sh(t *testing.T, dir string, o Options, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "PARALLELCL_GO="+o.Go, "GOFLAGS=-buildvcs=false")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", cmd, err, out)
+	}
+	return string(out)
+}
+
+func TestInstallTwice(t *testing.T) {
+	o, source := machine(t), module(t)
+	first := install(t, o, Source{Dir: source, Version: "devel", Clone: true})
+	if again := install(t, o, Source{Dir: source, Version: "devel", Clone: true}); again != first {
+		t.Errorf("%+v, then %+v", first, again)
+	}
+	packages := readFile(t, filepath.Join(filepath.Dir(first.Start), packagesFile))
+	if packages != Module+"/toy\n"+Module+"/viz/report\n" {
+		t.Errorf("a cell can import %q", packages)
+	}
+	if !first.Clone || first.Source != source {
+		t.Errorf("runs on %+v", first)
+	}
+}
+
+func TestInstalledCopyOutlivesItsOrigin(t *testing.T) {
+	o, source := machine(t), module(t)
+	k := install(t, o, Source{Dir: source, Version: "v1.2.3"})
+	if err := os.RemoveAll(source); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	err := filepath.WalkDir(k.Source, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			rel, _ := filepath.Rel(k.Source, path)
+			got = append(got, filepath.ToSlash(rel))
+		}
+		return err
+	})
+	want := []string{"cmd/pcl/main.go", "go.mod", "go.sum", "internal/seed/seed.go", "notebooks/quickstart.go",
+		"toy/toy.go", "viz/report/page.gohtml", "viz/report/report.go"}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("copied %q, %v; want %q", got, err, want)
+	}
+	runCell(t, o, k)
+	s, err := builtSource(t.Context(), o, "v1.2.3", source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again := install(t, o, s); again != k {
+		t.Errorf("%+v, then from its own copy %+v", k, again)
+	}
+}
+
+// runCell does with the kernel's go command what GoNB does: a new module, a cell, a build.
+func runCell(t *testing.T, o Options, k Kernel) {
+	t.Helper()
+	goTool, cell := filepath.Join(filepath.Dir(k.Start), goFile), t.TempDir()
+	sh(t, cell, o, goTool, "mod", "init", "gonb_12ab")
+	write(t, filepath.Join(cell, "main.go"), "package main\n\nimport \""+Module+"/toy\"\n\nfunc main() { println(toy.Answer()) }\n")
+	if out := sh(t, cell, o, goTool, "get"); out != "" {
+		t.Errorf("go get says %q", out)
+	}
+	sh(t, cell, o, goTool, "build", "-o", "cell")
+	if out := sh(t, cell, o, filepath.Join(cell, "cell")); out != "42\n" {
+		t.Errorf("the cell says %q", out)
+	}
+	if v := sh(t, cell, o, goTool, "env", "GOVERSION"); !strings.HasPrefix(v, "go1.") {
+		t.Errorf("go env says %q", v)
+	}
+}
+
+func TestCellInAClone(t *testing.T) {
+	o, source := machine(t), module(t)
+	k := install(t, o, Source{Dir: source, Version: "devel", Clone: true})
+	runCell(t, o, k)
+	write(t, filepath.Join(source, "toy", "toy.go"), "package toy\n\nfunc Answer() int { return 6 * 7 }\n\nfunc New() {}\n")
+	runCell(t, o, k) // without another installation
+}
+
+func TestStart(t *testing.T) {
+	o := machine(t)
+	k := install(t, o, Source{Dir: module(t), Version: "devel", Clone: true})
+	t.Setenv("GOWORK", "/other/go.work")
+	bin, tools := filepath.Join(filepath.Dir(k.Start), "bin"), filepath.Join(toolsDir(o.Cache), "bin")
+	want := "gonb -raw_error -logtostderr=false -log_file=/dev/null -stderrthreshold=FATAL --kernel /run/kernel 1.json\n" +
+		"-buildvcs=false -ldflags=-s, .\n" +
+		bin + "/go\n" + bin + "/goimports\n" + tools + "/gopls\n"
+	if out := sh(t, t.TempDir(), o, k.Start, "/run/kernel 1.json"); out != want {
+		t.Errorf("started as\n%s\nwant\n%s", out, want)
+	}
+}
+
+func TestGoimportsKnowsThePackages(t *testing.T) {
+	o := machine(t)
+	k := install(t, o, Source{Dir: module(t), Version: "devel", Clone: true})
+	for cell, want := range map[string]string{
+		"package main\n\nfunc main() {}\n":                                      "package main; import \"" + Module + "/toy\"; import \"" + Module + "/viz/report\"\n\nfunc main() {}\n",
+		"package main\n\nimport (\n\ttoy \"x/y\"\n\t\"fmt\"\n)\n":               "package main; import \"" + Module + "/viz/report\"\n\nimport (\n\ttoy \"x/y\"\n\t\"fmt\"\n)\n",
+		"package main\n\nimport \"other/toy\"\n\nimport (\n\t\"a/report\"\n)\n": "package main\n\nimport \"other/toy\"\n\nimport (\n\t\"a/report\"\n)\n",
+	} {
+		file := filepath.Join(t.TempDir(), "main.go")
+		write(t, file, cell)
+		out := sh(t, filepath.Dir(file), o, filepath.Join(filepath.Dir(k.Start), goimportsFile), "-w", file)
+		if !strings.HasPrefix(out, "goimports -w "+file+"\n") {
+			t.Errorf("goimports was called as %q", out)
+		}
+		if got := readFile(t, file); got != want {
+			t.Errorf("%q became %q, want %q", cell, got, want)
+		}
+	}
+}
+
+func TestBrokenModule(t *testing.T) {
+	o, source := machine(t), module(t)
+	write(t, filepath.Join(source, "toy", "toy.go"), "package toy\n\nvar x int = \"\"\n")
+	_, err := Install(t.Context(), o, Source{Dir: source, Version: "devel", Clone: true})
+	if err == nil || !strings.Contains(err.Error(), "toy.go:3:13") {
+		t.Errorf("installed: %v", err)
+	}
+	if list, _ := List(o.Data); len(list) != 0 {
+		t.Errorf("registered: %v", list)
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	o := machine(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Install(ctx, o, Source{Dir: module(t), Version: "devel", Clone: true}); err == nil || ctx.Err() == nil {
+		t.Error("installed all the same")
+	}
+	install(t, o, Source{Dir: module(t), Version: "devel", Clone: true})
+}
+
+func TestFindSource(t *testing.T) {
+	offline(t)
+	source := module(t)
+	find := func(named, dir string) (Source, error) { return FindSource(t.Context(), Options{}, named, dir) }
+	want := Source{Dir: source, Version: "devel", Clone: true}
+	if s, err := find("", filepath.Join(source, "viz", "report")); err != nil || s != want {
+		t.Errorf("inside a clone: %+v, %v", s, err)
+	}
+	if s, err := find(source, t.TempDir()); err != nil || s != want {
+		t.Errorf("a named clone: %+v, %v", s, err)
+	}
+	if _, err := find(filepath.Join(source, "tools"), source); err == nil || !strings.Contains(err.Error(), "no go.mod of that module") {
+		t.Errorf("a folder that is none: %v", err)
+	}
+	// Anywhere else it is what the program was built from: here, this very module.
+	s, err := find("", t.TempDir())
+	if err != nil || s.Clone || !isModule(s.Dir) || s.Version == "" || s.Version != versionName(s.Version) {
+		t.Errorf("elsewhere: %+v, %v", s, err)
+	}
+}
+
+func TestPublished(t *testing.T) {
+	o := machine(t)
+	if _, err := published(t.Context(), o, "(devel)"); err == nil || !strings.Contains(err.Error(), "--module") {
+		t.Errorf("a version that nobody published: %v", err)
+	}
+	if _, err := published(t.Context(), o, "v0.0.0-20260102030405-0123456789ab"); err == nil || !strings.Contains(err.Error(), "download") {
+		t.Errorf("offline: %v", err)
+	}
+}
+
+func TestVersionName(t *testing.T) {
+	for version, want := range map[string]string{"v1.2.3": "v1.2.3", "(devel)": "devel", "v0.0.0-2026-abc+dirty": "v0.0.0-2026-abc-dirty"} {
+		if got := versionName(version); got != want {
+			t.Errorf("%s becomes %s, want %s", version, got, want)
+		}
+	}
+}
+
+func TestPins(t *testing.T) {
+	for line := range strings.Lines(string(requirements)) {
+		if name, version, ok := strings.Cut(strings.TrimSpace(line), "=="); !ok || name == "" || version == "" {
+			t.Errorf("not pinned: %s", line)
+		}
+	}
+	for _, name := range []string{"jupyterlab", "nbconvert", "ipykernel"} {
+		if !strings.Contains("\n"+string(requirements), "\n"+name+"==") {
+			t.Errorf("%s is not pinned", name)
+		}
+	}
+	if v := toolVersions(); len(v) != 2 {
+		t.Errorf("tools: %v", v)
+	}
+}
+
+// fakeLab writes a jupyter-lab that says a version.
+func fakeLab(t *testing.T, dir, version string) string {
+	t.Helper()
+	path := filepath.Join(dir, "jupyter-lab")
+	write(t, path, fmt.Sprintf("#!/bin/sh\necho %s\n", version))
+	return path
+}
+
+func TestFindLab(t *testing.T) {
+	own, cache := t.TempDir(), t.TempDir()
+	t.Setenv("PATH", own)
+	if lab, ok := FindLab(t.Context(), cache, false); ok {
+		t.Errorf("found %+v", lab)
+	}
+	private := fakeLab(t, filepath.Join(labDir(cache), "bin"), "4.6.6")
+	if lab, ok := FindLab(t.Context(), cache, false); ok {
+		t.Errorf("found %+v, which is not complete", lab)
+	}
+	write(t, filepath.Join(labDir(cache), labComplete), "")
+	for _, c := range []struct {
+		own     string
+		private bool
+		want    Lab
+	}{
+		{"3.6.7", false, Lab{private, "4.6.6", true}},
+		{"4.1.0", false, Lab{filepath.Join(own, "jupyter-lab"), "4.1.0", false}},
+		{"4.1.0", true, Lab{private, "4.6.6", true}},
+	} {
+		fakeLab(t, own, c.own)
+		if lab, ok := FindLab(t.Context(), cache, c.private); !ok || lab != c.want {
+			t.Errorf("%s, private %t: %+v, %t; want %+v", c.own, c.private, lab, ok, c.want)
+		}
+	}
+}
+
+func TestDoctor(t *testing.T) {
+	o := machine(t)
+	k := install(t, o, Source{Dir: module(t), Version: "devel", Clone: true})
+	write(t, filepath.Join(labDir(o.Cache), labComplete), "")
+	fakeLab(t, filepath.Join(labDir(o.Cache), "bin"), "4.6.6")
+	for _, c := range Doctor(t.Context(), o) {
+		if !c.OK && c.Name != "C compiler" || c.Detail == "" || c.OK == (c.Mend != "") {
+			t.Errorf("all is there, but %+v", c)
+		}
+	}
+	if err := os.RemoveAll(filepath.Dir(k.Start)); err != nil {
+		t.Fatal(err)
+	}
+	if c := k.check(); c.OK || !strings.Contains(c.Detail, "gone") || !strings.Contains(c.Mend, "pcl kernel install") {
+		t.Errorf("its files are gone, but %+v", c)
+	}
+	t.Setenv("PATH", t.TempDir())
+	for _, c := range Doctor(t.Context(), Options{Cache: t.TempDir(), Data: t.TempDir()}) {
+		if c.OK || c.Detail == "" || c.Mend == "" {
+			t.Errorf("nothing is there, but %+v", c)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package kernel
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
+)
+
+//go:embed pins/requirements.txt
+var requirements []byte
+
+// Lab is a JupyterLab.
+type Lab struct {
+	Path    string `json:"path"` // of its program jupyter-lab
+	Version string `json:"version"`
+	Private bool   `json:"private"` // in our cache
+}
+
+// FindLab looks for JupyterLab 4: the user's own on PATH, unless private is set, then ours.
+func FindLab(ctx context.Context, cache string, private bool) (Lab, bool) {
+	if path, err := exec.LookPath("jupyter-lab"); err == nil && !private {
+		if v, err := labVersion(ctx, path); err == nil {
+			return Lab{Path: path, Version: v}, true
+		}
+	}
+	dir := labDir(cache)
+	if _, err := os.Stat(filepath.Join(dir, labComplete)); err != nil {
+		return Lab{}, false
+	}
+	path := filepath.Join(dir, "bin", "jupyter-lab")
+	v, err := labVersion(ctx, path)
+	return Lab{Path: path, Version: v, Private: true}, err == nil
+}
+
+func labVersion(ctx context.Context, path string) (string, error) {
+	out, err := run(ctx, "", os.Environ(), path, "--version")
+	v := strings.TrimSpace(string(out))
+	if err == nil && !strings.HasPrefix(v, "4.") {
+		err = fmt.Errorf("%s is JupyterLab %q, not 4", path, v)
+	}
+	return v, err
+}
+
+// A virtual environment cannot be renamed; a file in it says that it is complete.
+const labComplete = "parallelcl-complete"
+
+func labDir(cache string) string { return pinned(cache, "jupyter", requirements) }
+
+// labSettings spares a fresh JupyterLab its question about news, and the look for them.
+const labSettings = `{"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false}}` + "\n"
+
+// Jupyter finds JupyterLab as [FindLab] does, and installs it into a private environment where
+// there is none.
+func Jupyter(ctx context.Context, o Options, private bool) (Lab, error) {
+	unlock, err := o.lock(ctx)
+	if err != nil {
+		return Lab{}, err
+	}
+	defer unlock()
+	if lab, ok := FindLab(ctx, o.Cache, private); ok {
+		return lab, nil
+	}
+	python, err := findPython(ctx)
+	if err != nil {
+		return Lab{}, err
+	}
+	dir := labDir(o.Cache)
+	done := o.step("Installing JupyterLab into a private environment")
+	if _, err := run(ctx, "", os.Environ(), python, "-m", "venv", "--clear", dir); err != nil {
+		return Lab{}, err
+	}
+	list := filepath.Join(dir, "requirements.txt")
+	if err := atomicfile.WriteBytes(list, requirements); err != nil {
+		return Lab{}, err
+	}
+	pip := filepath.Join(dir, "bin", "python")
+	if _, err := run(ctx, dir, os.Environ(), pip, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
+		"--constraint", list, "jupyterlab", "nbconvert", "ipykernel"); err != nil {
+		return Lab{}, err
+	}
+	settings := filepath.Join(dir, "share", "jupyter", "lab", "settings", "overrides.json")
+	if err := atomicfile.WriteBytes(settings, []byte(labSettings)); err != nil {
+		return Lab{}, err
+	}
+	if err := atomicfile.WriteBytes(filepath.Join(dir, labComplete), nil); err != nil {
+		return Lab{}, err
+	}
+	done()
+	lab, ok := FindLab(ctx, o.Cache, true)
+	if !ok {
+		return lab, fmt.Errorf("JupyterLab in %s does not start: delete the folder and try again", dir)
+	}
+	return lab, nil
+}
+
+// findPython finds a Python that can make an environment for the pinned JupyterLab.
+func findPython(ctx context.Context) (string, error) {
+	const ask = "import sys, venv, ensurepip; assert sys.version_info >= (3, 11)"
+	path, err := exec.LookPath("python3")
+	if err == nil {
+		_, err = run(ctx, "", os.Environ(), path, "-c", ask)
+	}
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	if err != nil {
+		return "", errors.New("JupyterLab needs Python 3.11 or later with its venv module (Debian, Ubuntu: apt install python3-venv), " +
+			"or install JupyterLab 4 yourself so that jupyter-lab is on PATH")
+	}
+	return path, nil
+}

@@ -1,0 +1,173 @@
+// Package kernel sets up the Jupyter kernel "ParallelCL (Go)": GoNB with this module, its imports
+// and its tools at hand in the first cell.
+//
+// Everything lies in one folder of the cache: the tools, built at pinned versions; a private
+// JupyterLab where none is found; and per version of the module what the kernel starts from. In the
+// user's Jupyter folder a kernel is one folder of its own under kernels; nothing else is touched.
+package kernel
+
+import (
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
+)
+
+// Module is the module that the kernel makes ready.
+const Module = "github.com/parallelcl/parallelcl"
+
+// Name is the kernel that was installed last, the one that notebooks ask for. When another version
+// takes its place it stays as Name-VERSION.
+const Name = "parallelcl"
+
+// Kernel is an installed kernel.
+type Kernel struct {
+	Name    string `json:"name"`            // its folder's, by which a notebook asks for it
+	Title   string `json:"title"`           // what Jupyter shows
+	Version string `json:"version"`         // of the module
+	Source  string `json:"source"`          // the module's folder
+	Clone   bool   `json:"clone,omitempty"` // the source is the user's own clone: changes show in the next cell
+	Spec    string `json:"spec"`            // the kernel's folder in the user's Jupyter
+	Start   string `json:"start"`           // the program that Jupyter runs
+}
+
+// spec is a kernel.json, as the Jupyter client documents it.
+type spec struct {
+	Argv          []string      `json:"argv"`
+	DisplayName   string        `json:"display_name"`
+	Language      string        `json:"language"`
+	InterruptMode string        `json:"interrupt_mode"`
+	Metadata      *specMetadata `json:"metadata"`
+}
+
+// specMetadata tells our kernels from others.
+type specMetadata struct {
+	ParallelCL *specOrigin `json:"parallelcl"`
+}
+
+type specOrigin struct {
+	Version string `json:"version"`
+	Source  string `json:"source"`
+	Clone   bool   `json:"clone,omitempty"`
+}
+
+//go:embed logo.svg
+var logo []byte
+
+// DataDir is the folder in which Jupyter looks for what a user installed.
+func DataDir() (string, error) {
+	if dir := os.Getenv("JUPYTER_DATA_DIR"); dir != "" {
+		return dir, nil
+	}
+	if dir := os.Getenv("XDG_DATA_HOME"); dir != "" && runtime.GOOS != "darwin" {
+		return filepath.Join(dir, "jupyter"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("no folder for Jupyter's kernels (%w): set JUPYTER_DATA_DIR", err)
+	}
+	if runtime.GOOS == "darwin" {
+		return filepath.Join(home, "Library", "Jupyter"), nil
+	}
+	return filepath.Join(home, ".local", "share", "jupyter"), nil
+}
+
+// List returns our kernels in a Jupyter data folder, the current one first.
+func List(dataDir string) ([]Kernel, error) {
+	entries, err := os.ReadDir(filepath.Join(dataDir, "kernels"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var list []Kernel
+	for _, e := range entries {
+		if k, err := read(filepath.Join(dataDir, "kernels", e.Name())); err == nil {
+			list = append(list, k)
+		}
+	}
+	slices.SortFunc(list, func(a, b Kernel) int { return strings.Compare(a.Name, b.Name) })
+	return list, nil
+}
+
+var errForeign = errors.New("not a kernel of parallelcl")
+
+// read reads the kernel in a folder. One that is not ours is errForeign.
+func read(dir string) (Kernel, error) {
+	data, err := os.ReadFile(filepath.Join(dir, "kernel.json"))
+	if err != nil {
+		return Kernel{}, err
+	}
+	var s spec
+	if err := json.Unmarshal(data, &s); err != nil || s.Metadata == nil || s.Metadata.ParallelCL == nil || len(s.Argv) == 0 {
+		return Kernel{}, errForeign
+	}
+	o := s.Metadata.ParallelCL
+	return Kernel{
+		Name: filepath.Base(dir), Title: s.DisplayName, Version: o.Version, Source: o.Source, Clone: o.Clone,
+		Spec: dir, Start: s.Argv[0],
+	}, nil
+}
+
+// register makes k the kernel that notebooks ask for. One of another version in its place steps
+// aside.
+func register(dataDir string, k Kernel) (Kernel, error) {
+	kernels := filepath.Join(dataDir, "kernels")
+	k.Name, k.Title, k.Spec = Name, "ParallelCL (Go)", filepath.Join(kernels, Name)
+	switch old, err := read(k.Spec); {
+	case errors.Is(err, errForeign):
+		return k, fmt.Errorf("%s is %w: move it away first", k.Spec, err)
+	case err == nil && old.Version != k.Version:
+		old.Name, old.Title = Name+"-"+old.Version, "ParallelCL "+old.Version+" (Go)"
+		old.Spec = filepath.Join(kernels, old.Name)
+		if err := old.write(); err != nil {
+			return k, err
+		}
+	}
+	if err := k.write(); err != nil {
+		return k, err
+	}
+	aside := filepath.Join(kernels, Name+"-"+k.Version)
+	if _, err := read(aside); err != nil {
+		return k, nil
+	}
+	return k, os.RemoveAll(aside)
+}
+
+// write writes the kernel's folder in the user's Jupyter.
+func (k Kernel) write() error {
+	data, err := json.MarshalIndent(spec{
+		Argv:        []string{k.Start, "{connection_file}"},
+		DisplayName: k.Title, Language: "go", InterruptMode: "message",
+		Metadata: &specMetadata{&specOrigin{Version: k.Version, Source: k.Source, Clone: k.Clone}},
+	}, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.WriteBytes(filepath.Join(k.Spec, "logo-svg.svg"), logo); err != nil {
+		return err
+	}
+	return atomicfile.WriteBytes(filepath.Join(k.Spec, "kernel.json"), append(data, '\n'))
+}
+
+// Remove deletes a kernel: its folder in the user's Jupyter and its files in the cache. A clone
+// that it ran on stays.
+func Remove(cache string, k Kernel) error {
+	if again, err := read(k.Spec); err != nil || again.Start != k.Start {
+		return fmt.Errorf("remove %s: %w", k.Spec, errForeign)
+	}
+	if err := os.RemoveAll(k.Spec); err != nil {
+		return err
+	}
+	files := filepath.Dir(k.Start)
+	if filepath.Dir(files) != filepath.Join(cache, "kernels") { // of another cache, or meddled with
+		return nil
+	}
+	return os.RemoveAll(files)
+}

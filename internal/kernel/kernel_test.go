@@ -1,0 +1,173 @@
+package kernel
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// names lists the kernels in a Jupyter folder, ours or not.
+func names(t *testing.T, data string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Join(data, "kernels"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, e := range entries {
+		list = append(list, e.Name())
+	}
+	return list
+}
+
+// made returns a kernel of a version whose files exist in the cache.
+func made(t *testing.T, cache, version string) Kernel {
+	t.Helper()
+	start := filepath.Join(cache, "kernels", version, startFile)
+	write(t, start, "#!/bin/sh\n")
+	return Kernel{Version: version, Source: "/somewhere", Start: start}
+}
+
+func TestVersionsSideBySide(t *testing.T) {
+	data, cache := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(data, "kernels", "python3", "kernel.json"), `{"argv":["python"],"display_name":"Python 3","language":"python"}`)
+	write(t, filepath.Join(data, "kernels", "broken", "kernel.json"), `{`)
+	for _, step := range []struct {
+		version string
+		want    []string
+	}{
+		{"v0.1.0", []string{"parallelcl"}},
+		{"v0.2.0", []string{"parallelcl", "parallelcl-v0.1.0"}},
+		{"v0.2.0", []string{"parallelcl", "parallelcl-v0.1.0"}},
+		{"v0.1.0", []string{"parallelcl", "parallelcl-v0.2.0"}}, // back again: no second one of it
+		{"devel", []string{"parallelcl", "parallelcl-v0.1.0", "parallelcl-v0.2.0"}},
+	} {
+		if _, err := register(data, made(t, cache, step.version)); err != nil {
+			t.Fatal(err)
+		}
+		if got := names(t, data); !slices.Equal(got, append([]string{"broken"}, append(step.want, "python3")...)) {
+			t.Fatalf("after %s: %v", step.version, got)
+		}
+	}
+	list, err := List(data)
+	if err != nil || len(list) != 3 {
+		t.Fatalf("listed %v, %v", list, err)
+	}
+	var titles []string
+	for _, k := range list {
+		titles = append(titles, k.Title)
+		if filepath.Dir(k.Start) != filepath.Join(cache, "kernels", k.Version) || k.Source != "/somewhere" {
+			t.Errorf("%s: start %s, source %s", k.Name, k.Start, k.Source)
+		}
+	}
+	if want := []string{"ParallelCL (Go)", "ParallelCL v0.1.0 (Go)", "ParallelCL v0.2.0 (Go)"}; !slices.Equal(titles, want) {
+		t.Errorf("titles %q, want %q", titles, want)
+	}
+
+	if err := Remove(cache, list[1]); err != nil {
+		t.Fatal(err)
+	}
+	if got := names(t, data); !slices.Equal(got, []string{"broken", "parallelcl", "parallelcl-v0.2.0", "python3"}) {
+		t.Errorf("after removing one: %v", got)
+	}
+	if got := names(t, cache); !slices.Equal(got, []string{"devel", "v0.2.0"}) {
+		t.Errorf("the cache has %v", got)
+	}
+	if err := Remove(cache, list[1]); err == nil {
+		t.Error("removed twice")
+	}
+}
+
+func TestSpecIsWhatJupyterReads(t *testing.T) {
+	data := t.TempDir()
+	k, err := register(data, Kernel{Version: "v1.0.0", Source: "/src", Clone: true, Start: "/cache/kernels/v1.0.0/start"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var spec map[string]any
+	if err := json.Unmarshal([]byte(readFile(t, filepath.Join(k.Spec, "kernel.json"))), &spec); err != nil {
+		t.Fatal(err)
+	}
+	argv, _ := json.Marshal(spec["argv"])
+	if string(argv) != `["/cache/kernels/v1.0.0/start","{connection_file}"]` ||
+		spec["display_name"] != "ParallelCL (Go)" || spec["language"] != "go" || spec["interrupt_mode"] != "message" {
+		t.Errorf("kernel.json: %v", spec)
+	}
+	if again, err := read(k.Spec); err != nil || again != k {
+		t.Errorf("read back %+v, %v; want %+v", again, err, k)
+	}
+	if !strings.Contains(readFile(t, filepath.Join(k.Spec, "logo-svg.svg")), "<svg") {
+		t.Error("no logo")
+	}
+}
+
+func TestForeignKernelIsLeftAlone(t *testing.T) {
+	data := t.TempDir()
+	foreign := filepath.Join(data, "kernels", Name, "kernel.json")
+	write(t, foreign, `{"argv":["other"]}`)
+	if _, err := register(data, Kernel{Version: "v1.0.0", Start: "/start"}); err == nil || !strings.Contains(err.Error(), "not a kernel of parallelcl") {
+		t.Errorf("registered over it: %v", err)
+	}
+	if readFile(t, foreign) != `{"argv":["other"]}` {
+		t.Error("it was changed")
+	}
+	if list, err := List(data); len(list) != 0 || err != nil {
+		t.Errorf("listed as ours: %v, %v", list, err)
+	}
+}
+
+// A kernel.json may name any program; only folders of the cache are deleted.
+func TestRemoveStaysInTheCache(t *testing.T) {
+	data, cache, elsewhere := t.TempDir(), t.TempDir(), t.TempDir()
+	keep := filepath.Join(elsewhere, "precious", "start")
+	write(t, keep, "")
+	k, err := register(data, Kernel{Version: "v1.0.0", Start: keep})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Remove(cache, k); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(keep); err != nil {
+		t.Error(err)
+	}
+	if got := names(t, data); len(got) != 0 {
+		t.Errorf("left: %v", got)
+	}
+}
+
+func TestDataDir(t *testing.T) {
+	t.Setenv("JUPYTER_DATA_DIR", "/jupyter")
+	if dir, err := DataDir(); err != nil || dir != "/jupyter" {
+		t.Errorf("%s, %v", dir, err)
+	}
+	t.Setenv("JUPYTER_DATA_DIR", "")
+	t.Setenv("XDG_DATA_HOME", "")
+	t.Setenv("HOME", "/home/me")
+	dir, err := DataDir()
+	if err != nil || !slices.Contains([]string{"/home/me/.local/share/jupyter", "/home/me/Library/Jupyter"}, dir) {
+		t.Errorf("%s, %v", dir, err)
+	}
+}

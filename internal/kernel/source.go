@@ -1,0 +1,145 @@
+package kernel
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"strings"
+)
+
+// Source is where the module comes from.
+type Source struct {
+	Dir     string // the folder of its go.mod
+	Version string // "devel" for a clone, or what the program was built as
+	Clone   bool   // the user works in it
+}
+
+// FindSource finds the module for a kernel: in the folder that is named, or else the clone that dir
+// lies in, or else the very source that this program was built from. Where that is gone it takes
+// the copy of an earlier installation, or the published module of the same version.
+func FindSource(ctx context.Context, o Options, named, dir string) (Source, error) {
+	if named != "" {
+		if !isModule(named) {
+			return Source{}, fmt.Errorf("%s is not the folder of %s: it has no go.mod of that module", named, Module)
+		}
+		return clone(named)
+	}
+	for d := dir; ; d = filepath.Dir(d) {
+		if isModule(d) {
+			return clone(d)
+		}
+		if d == filepath.Dir(d) {
+			break
+		}
+	}
+	version := "(devel)"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		version = info.Main.Version
+	}
+	return builtSource(ctx, o, version, builtFrom())
+}
+
+// builtSource finds the source of this program, which was built as a version in the folder root.
+func builtSource(ctx context.Context, o Options, version, root string) (Source, error) {
+	s := Source{Version: versionName(version)}
+	for _, s.Dir = range []string{root, filepath.Join(o.files(s), sourceDir)} {
+		if isModule(s.Dir) {
+			return s, nil
+		}
+	}
+	return published(ctx, o, version)
+}
+
+func clone(dir string) (Source, error) {
+	dir, err := filepath.Abs(dir)
+	return Source{Dir: dir, Version: "devel", Clone: true}, err
+}
+
+// builtFrom is the module's folder on the machine that built the program, or nonsense where the
+// build left it out.
+func builtFrom() string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Dir(filepath.Dir(filepath.Dir(file)))
+}
+
+func isModule(dir string) bool {
+	f, err := os.Open(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if s.Text() == "module "+Module {
+			return true
+		}
+	}
+	return false
+}
+
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+// versionName is a version as a part of a kernel's name, for which Jupyter allows few characters.
+func versionName(version string) string {
+	return strings.Trim(notInNames.ReplaceAllString(version, "-"), "-")
+}
+
+// published downloads the module in a version from the module proxy.
+func published(ctx context.Context, o Options, version string) (Source, error) {
+	if !strings.HasPrefix(version, "v") || strings.Contains(version, "+") {
+		return Source{}, fmt.Errorf("the source that this pcl (version %s) was built from is gone, and the version is not a published one: "+
+			"call it in a clone of %s, or name one with --module", version, Module)
+	}
+	out, err := run(ctx, os.TempDir(), goEnv(), o.Go, "mod", "download", "-json", Module+"@"+version)
+	if err != nil {
+		return Source{}, err
+	}
+	var m struct{ Dir string }
+	if err := json.Unmarshal(out, &m); err != nil || m.Dir == "" {
+		return Source{}, fmt.Errorf("download %s@%s: no folder in %q", Module, version, out)
+	}
+	return Source{Dir: m.Dir, Version: versionName(version)}, nil
+}
+
+// copySource copies what builds the module: no tests, no hidden folders, no nested modules.
+func copySource(from, to string) error {
+	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		switch {
+		case d.IsDir():
+			if rel != "." && notSource(path) {
+				return filepath.SkipDir
+			}
+			return os.MkdirAll(filepath.Join(to, rel), 0o755)
+		case !d.Type().IsRegular() || strings.HasSuffix(rel, "_test.go"):
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, rel), data, 0o644)
+	})
+}
+
+// notSource says of a folder inside the module that no package of the module lies in it.
+func notSource(dir string) bool {
+	base := filepath.Base(dir)
+	if base == "testdata" || base == "runs" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") {
+		return true
+	}
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil
+}

@@ -1,0 +1,168 @@
+package nb
+
+import (
+	"fmt"
+	"html"
+	"sync"
+	"time"
+
+	"github.com/janpfeifer/gonb/gonbui"
+	"github.com/janpfeifer/gonb/gonbui/protocol"
+
+	"github.com/parallelcl/parallelcl/viz"
+)
+
+// How often a running display changes.
+const (
+	barEvery  = 100 * time.Millisecond
+	liveEvery = 500 * time.Millisecond
+)
+
+// Bar is a live progress bar with the rate and the time that is left:
+//
+//	bar := nb.Progress("training")
+//	defer bar.Close()
+//	options.Progress = func(p pcl.Progress) { bar.Set(p.Step, p.Steps, fmt.Sprintf("loss %.3f", p.Loss)) }
+//
+// Its methods may be called from several goroutines.
+type Bar struct {
+	mu          sync.Mutex
+	id, title   string
+	begin       time.Time // of all, what comes before the first step too
+	first       time.Time // when the first call of Set came,
+	before      int       // and the steps that were done then
+	shown       time.Time
+	done, total int
+	note        string
+	closed      bool
+}
+
+// Progress shows a bar that is busy with what comes before the first step.
+func Progress(title string) *Bar {
+	now := time.Now()
+	b := &Bar{id: gonbui.UniqueId(), title: title, begin: now}
+	report(b.show(now))
+	return b
+}
+
+// Set says how many steps of how many are done, and anything else worth knowing.
+func (b *Bar) Set(done, total int, note string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := time.Now()
+	if b.total == 0 {
+		b.first, b.before = now, done
+	}
+	b.done, b.total, b.note = done, max(total, 1), note
+	if now.Sub(b.shown) >= barEvery {
+		b.show(now)
+	}
+}
+
+// Close shows where the bar stands in the end. The bar stays.
+func (b *Bar) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+	return report(b.show(time.Now()))
+}
+
+func (b *Bar) show(now time.Time) error {
+	b.shown = now
+	if !InNotebook() {
+		return nil
+	}
+	return send(&protocol.DisplayData{Data: map[protocol.MIMEType]any{
+		protocol.MIMETextHTML: b.page(now), protocol.MIMETextPlain: b.text(now),
+	}}, b.id)
+}
+
+func (b *Bar) page(now time.Time) string {
+	value := "" // none: busy
+	switch {
+	case b.total > 0:
+		value = fmt.Sprintf(` max="%d" value="%d"`, b.total, b.done)
+	case b.closed:
+		value = ` value="1"`
+	}
+	return fmt.Sprintf(`<div><progress%s style="width:16em;vertical-align:middle"></progress> %s</div>`,
+		value, html.EscapeString(b.text(now)))
+}
+
+// text is where the bar stands, in words.
+func (b *Bar) text(now time.Time) string {
+	took := ", took " + roundTime(now.Sub(b.begin)).String()
+	switch {
+	case b.total == 0 && b.closed:
+		return b.title + took
+	case b.total == 0:
+		return b.title
+	}
+	s := fmt.Sprintf("%s: %d of %d", b.title, b.done, b.total)
+	if b.note != "" {
+		s += ", " + b.note
+	}
+	rate := float64(b.done-b.before) / now.Sub(b.first).Seconds()
+	if b.done > b.before && rate > 0 {
+		s += fmt.Sprintf(", %.3g/s", rate)
+	}
+	switch {
+	case b.done >= b.total:
+		s += took
+	case b.done > b.before && rate > 0:
+		s += ", ETA " + roundTime(time.Duration(float64(b.total-b.done)/rate*float64(time.Second))).String()
+	}
+	return s
+}
+
+func roundTime(d time.Duration) time.Duration {
+	if d < 10*time.Second {
+		return d.Round(100 * time.Millisecond)
+	}
+	return d.Round(time.Second)
+}
+
+// Live is a figure that changes while a cell runs. Its methods may be called from several
+// goroutines.
+type Live struct {
+	mu      sync.Mutex
+	id      string
+	shown   time.Time
+	pending *viz.Figure
+}
+
+// NewLive returns a live figure, of which nothing shows before the first [Live.Show].
+func NewLive() *Live { return &Live{id: gonbui.UniqueId()} }
+
+// Show puts a figure in the place of the one before. Of figures that come faster than two in a
+// second only the newest is drawn. Like [Show] it takes what a function of package viz returns.
+func (l *Live) Show(f *viz.Figure, failed ...error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, err := range failed {
+		if err != nil {
+			return report(err)
+		}
+	}
+	l.pending = f
+	if time.Since(l.shown) < liveEvery {
+		return nil
+	}
+	return l.flush()
+}
+
+// Close shows the last figure. It stays.
+func (l *Live) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.flush()
+}
+
+func (l *Live) flush() error {
+	if l.pending == nil {
+		return nil
+	}
+	err := show(l.pending, l.id)
+	l.pending, l.shown = nil, time.Now() // from the end: drawing must not take all the time
+	return report(err)
+}

@@ -1,0 +1,268 @@
+//go:build unix
+
+package nb
+
+import (
+	"bytes"
+	"encoding/gob"
+	"errors"
+	"image"
+	"image/png"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/janpfeifer/gonb/gonbui/protocol"
+
+	"github.com/parallelcl/parallelcl/viz"
+	"github.com/parallelcl/parallelcl/viz/internal/sample"
+)
+
+// cells are programs as a notebook runs them: the test binary under another environment.
+var cells = map[string]func(){
+	"figures": func() {
+		Show(viz.ToyPaths(viz.Light, sample.Traces()...))
+		Themed(func(t *viz.Theme) (*viz.Figure, error) { return viz.ToyPaths(t, sample.Traces()...) })
+		Image(image.NewGray(image.Rect(0, 0, 8, 4)), "grey")
+	},
+	"text": func() {
+		HTML("<b>bold</b>")
+		Table([]string{"name", "a & b"}, []any{"x<y", 1.23456789}, []any{"z", 2})
+	},
+	"live": func() {
+		bar := Progress("training")
+		for i := range 1001 {
+			bar.Set(i, 1000, "loss 0.5")
+		}
+		bar.Close()
+		live := NewLive()
+		for range 5 {
+			live.Show(viz.ToyPaths(viz.Light, sample.Traces()...))
+		}
+		live.Close()
+	},
+	"slider": func() {
+		f, err := viz.ToyPaths(viz.Light, sample.Traces()...)
+		if err != nil {
+			panic(err)
+		}
+		Slider([]*viz.Figure{f, f, f}, []string{"step 1", "step <2>", "step 3"})
+	},
+	"mistakes": func() {
+		Show(nil, errors.New("no runs"))
+		Show(nil)
+		Slider(nil, []string{"a"})
+		Table([]string{"a"}, []any{1, 2})
+	},
+}
+
+func TestMain(m *testing.M) {
+	if cell := cells[os.Getenv("NB_TEST_CELL")]; cell != nil {
+		cell()
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// notebook runs a cell and returns what a kernel received: first every display, in order, and
+// whether each was waited for; then what the cell printed to standard error.
+func notebook(t *testing.T, cell string) ([]*protocol.DisplayData, string) {
+	t.Helper()
+	dir := t.TempDir()
+	to, from := filepath.Join(dir, "to"), filepath.Join(dir, "from")
+	for _, path := range []string{to, from} {
+		if err := syscall.Mkfifo(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), "NB_TEST_CELL="+cell, protocol.GONB_PIPE_ENV+"="+to, protocol.GONB_PIPE_BACK_ENV+"="+from)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	// Opened for both directions, neither end waits for a cell that shows nothing.
+	read, err := os.OpenFile(to, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	write, err := os.OpenFile(from, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer write.Close()
+	var shown []*protocol.DisplayData
+	received := make(chan error, 1)
+	go func() { received <- receive(read, write, &shown) }()
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v\n%s", err, stderr.String())
+	}
+	read.SetReadDeadline(time.Now().Add(100 * time.Millisecond)) // what was not waited for shows up now
+	if err := <-received; err != nil {
+		t.Fatal(err)
+	}
+	return shown, stderr.String()
+}
+
+// receive is the kernel's side. A display that the cell goes on from without waiting is an error.
+func receive(read io.Reader, write io.Writer, shown *[]*protocol.DisplayData) error {
+	in, out := gob.NewDecoder(read), gob.NewEncoder(write)
+	waiting := false
+	for {
+		var data protocol.DisplayData
+		if err := in.Decode(&data); err != nil {
+			if waiting {
+				return errors.New("the cell did not wait for its last display")
+			}
+			if errors.Is(err, os.ErrDeadlineExceeded) {
+				return nil
+			}
+			return err
+		}
+		value, sync := data.Data[protocol.MIMECommValue].(protocol.CommValue)
+		switch {
+		case sync:
+			waiting = false
+			if err := out.Encode(&protocol.CommValue{Address: protocol.GonbuiSyncAckAddress, Value: value.Value}); err != nil {
+				return err
+			}
+		case waiting:
+			return errors.New("the cell did not wait for the display before")
+		default:
+			waiting = true
+			*shown = append(*shown, &data)
+		}
+	}
+}
+
+func pageOf(d *protocol.DisplayData) string {
+	s, _ := d.Data[protocol.MIMETextHTML].(string)
+	return s
+}
+
+func TestFigures(t *testing.T) {
+	shown, _ := notebook(t, "figures")
+	if len(shown) != 3 {
+		t.Fatalf("%d displays, want 3", len(shown))
+	}
+	data, _ := shown[0].Data[protocol.MIMEImagePNG].([]byte)
+	c, err := png.DecodeConfig(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	size, _ := shown[0].Metadata["image/png"].(map[string]any)
+	if size["width"] != c.Width/2 || size["height"] != c.Height/2 || c.Width < 1000 {
+		t.Errorf("a picture of %d×%d says it is %v", c.Width, c.Height, size)
+	}
+	if alt, _ := shown[0].Data[protocol.MIMETextPlain].(string); len(alt) < 20 {
+		t.Errorf("the picture is described as %q", alt)
+	}
+	page := pageOf(shown[1])
+	if strings.Count(page, "data:image/png;base64,") != 2 || !strings.Contains(page, `data-jp-theme-light="false"`) {
+		t.Errorf("not two versions: %.300s", page)
+	}
+	if _, ok := shown[2].Data[protocol.MIMEImagePNG].([]byte); !ok || shown[2].Metadata != nil {
+		t.Errorf("an image has %v", shown[2])
+	}
+}
+
+func TestText(t *testing.T) {
+	shown, _ := notebook(t, "text")
+	if len(shown) != 2 || pageOf(shown[0]) != "<b>bold</b>" {
+		t.Fatalf("shown: %v", shown)
+	}
+	for _, want := range []string{
+		`<th style="text-align:left">name</th>`, `<th style="text-align:right">a &amp; b</th>`,
+		`<td style="text-align:left">x&lt;y</td>`, `<td style="text-align:right">1.235</td>`, `<td style="text-align:right">2</td>`,
+	} {
+		if !strings.Contains(pageOf(shown[1]), want) {
+			t.Errorf("no %s in %s", want, pageOf(shown[1]))
+		}
+	}
+}
+
+func TestLive(t *testing.T) {
+	shown, _ := notebook(t, "live")
+	byID := map[string][]*protocol.DisplayData{}
+	for _, d := range shown {
+		byID[d.DisplayID] = append(byID[d.DisplayID], d)
+	}
+	if len(byID) != 2 || byID[""] != nil {
+		t.Fatalf("%d places were drawn into, want a bar and a figure", len(byID))
+	}
+	bar, live := byID[shown[0].DisplayID], byID[shown[len(shown)-1].DisplayID]
+	if len(bar) < 2 || len(bar) > 100 {
+		t.Errorf("1,000 steps changed the bar %d times", len(bar))
+	}
+	if begin := pageOf(bar[0]); !strings.Contains(begin, "<progress style") || !strings.Contains(begin, "training</div>") {
+		t.Errorf("the bar begins as %s", begin)
+	}
+	end := pageOf(bar[len(bar)-1])
+	if !strings.Contains(end, `max="1000" value="1000"`) || !strings.Contains(end, "training: 1000 of 1000, loss 0.5, ") || !strings.Contains(end, ", took ") {
+		t.Errorf("the bar ends as %s", end)
+	}
+	// Drawing takes long enough that the second of five figures may or may not be due.
+	if len(live) < 2 || len(live) > 5 || live[0].Data[protocol.MIMEImagePNG] == nil {
+		t.Errorf("five figures at once were drawn %d times", len(live))
+	}
+}
+
+func TestSlider(t *testing.T) {
+	shown, _ := notebook(t, "slider")
+	if len(shown) != 1 {
+		t.Fatalf("%d displays", len(shown))
+	}
+	page := pageOf(shown[0])
+	for want, n := range map[string]int{
+		"data:image/png;base64,": 3, "<div hidden>": 2, "<span hidden>": 2, "<span>step 1</span>": 1,
+		"step &lt;2&gt;": 1, `max="2"`: 1, "http": 0, "<script": 0,
+	} {
+		if got := strings.Count(page, want); got != n {
+			t.Errorf("%q %d times, want %d", want, got, n)
+		}
+	}
+}
+
+func TestMistakesAreSaid(t *testing.T) {
+	shown, stderr := notebook(t, "mistakes")
+	if len(shown) != 0 {
+		t.Errorf("shown: %v", shown)
+	}
+	for _, want := range []string{"no runs\n", "nb: no figure to show\n", "nb: 0 frames and 1 labels", "nb: row 0 has 2 cells, the head of the table 1\n"} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("nothing says %q in\n%s", want, stderr)
+		}
+	}
+}
+
+func TestBarText(t *testing.T) {
+	begin := time.Now()
+	first := begin.Add(10 * time.Second) // after a long start
+	b := &Bar{title: "runs", begin: begin}
+	if got := b.text(first); got != "runs" {
+		t.Errorf("before the first step: %q", got)
+	}
+	if got := (&Bar{title: "runs", begin: begin, closed: true}).text(first); got != "runs, took 10s" {
+		t.Errorf("closed without a step: %q", got)
+	}
+	b.first, b.before, b.total = first, 10, 210
+	for _, c := range []struct {
+		done  int
+		after time.Duration
+		want  string
+	}{
+		{10, 0, "runs: 10 of 210"},
+		{60, 5 * time.Second, "runs: 60 of 210, 10/s, ETA 15s"},
+		{209, 40 * time.Second, "runs: 209 of 210, 4.97/s, ETA 200ms"},
+		{210, 80 * time.Second, "runs: 210 of 210, 2.5/s, took 1m30s"},
+	} {
+		b.done = c.done
+		if got := b.text(first.Add(c.after)); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
