@@ -95,11 +95,7 @@ func (l *Learner) combine(w []float64, rows []compute.Buffer) (compute.Buffer, e
 	if err != nil {
 		return nil, err
 	}
-	single := make([]float32, len(w))
-	for i := range w {
-		single[i] = float32(w[i])
-	}
-	weights, err := program.ToDevice(l.options.Backend, single, len(single))
+	weights, err := l.uploadWeights(w)
 	if err != nil {
 		return nil, err
 	}
