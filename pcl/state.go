@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gomlx/compute"
+
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/memory"
@@ -179,6 +181,8 @@ func (l *Learner) restore(f checkpoint.File, attach func(id int) (Task, error)) 
 		return fmt.Errorf("%d running statistics, the model has %d", n, len(l.statistics))
 	}
 	copy(l.statistics, f.Arrays["statistics"])
+	program.Free(l.remembered, l.aheadTheta, l.apart[0], l.apart[1])
+	l.remembered, l.rememberedTasks, l.aheadTheta, l.apart = nil, nil, nil, [2]compute.Buffer{}
 	if theta := f.Arrays["remembered"]; theta != nil {
 		if len(theta) != total {
 			return fmt.Errorf("remembered parameters: %d entries, the model has %d", len(theta), total)
