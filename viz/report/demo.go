@@ -1,13 +1,10 @@
-// Package report writes what a set of runs has shown as one HTML page that needs nothing else, and
-// the picture of it for a README.
+// Package report writes what runs or a notebook have shown as one HTML page that needs nothing else,
+// and the picture of the demonstration for a README.
 package report
 
 import (
-	"bytes"
-	_ "embed"
 	"errors"
 	"fmt"
-	"html/template"
 	"io"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -33,11 +30,6 @@ type DemoInput struct {
 	Version, Backend string
 }
 
-//go:embed demo.gohtml
-var demoSource string
-
-var demoPage = template.Must(template.New("demo").Parse(demoSource))
-
 // Demo writes the page: what each method reached, the tasks' timeline, accuracy over time and by
 // task, the toy descent against its known numbers, the certificates of the EMGD steps, and the
 // parameters, versions, checksums and the command behind it. The page is complete in itself: its
@@ -50,10 +42,5 @@ func Demo(w io.Writer, in DemoInput) error {
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	var buf bytes.Buffer
-	if err := demoPage.Execute(&buf, page); err != nil {
-		return fmt.Errorf("report: %w", err)
-	}
-	_, err = w.Write(buf.Bytes())
-	return err
+	return writePage(w, "demo.gohtml", page)
 }

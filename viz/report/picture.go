@@ -13,7 +13,7 @@ import (
 
 // picture returns a figure in four versions, of which the style sheet shows the one that suits the
 // screen: light or dark, wide or narrow. Paper gets the wide light one. (Browsers do not choose a
-// <picture>'s source anew for print, so it would not do.)
+// <picture>'s source anew for print, so it would not do.) Those that are not shown are not drawn.
 func picture(draw func(*viz.Theme) (*viz.Figure, error)) (template.HTML, error) {
 	light, err := draw(viz.Light)
 	if err != nil {
@@ -32,9 +32,18 @@ func picture(draw func(*viz.Theme) (*viz.Figure, error)) (template.HTML, error) 
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&b, `<img class="%s" alt="%s" src="%s">`, v.class, html.EscapeString(v.fig.Alt), uri)
+		fmt.Fprintf(&b, `<img loading="lazy" class="%s"%s alt="%s" src="%s">`, v.class, widthOf(v.fig), html.EscapeString(v.fig.Alt), uri)
 	}
 	return template.HTML(b.String()), nil
+}
+
+// widthOf keeps a figure that is less wide than most from filling the page; narrow ones fill it.
+func widthOf(fig *viz.Figure) string {
+	const most, narrow = 600, 300
+	if fig.Width <= narrow || fig.Width >= most {
+		return ""
+	}
+	return fmt.Sprintf(` style="width:%.0f%%"`, 100*float64(fig.Width)/most)
 }
 
 func dataURI(fig *viz.Figure) (string, error) {

@@ -26,6 +26,7 @@ type resultRow struct {
 	Runs          int
 	A, F, AFirst  measure
 	Speed         measure // steps/s
+	Steps, Millis measure // ms a step
 	Params        string
 }
 
@@ -87,6 +88,9 @@ func newResultRow(g viz.Group) resultRow {
 	row.AFirst = of(2, func(r runPtr) float64 { return r.AFirst })
 	row.Speed = of(1, speed)
 	row.Speed.Many = false
+	row.Steps = of(0, func(r runPtr) float64 { return float64(r.Steps) })
+	row.Steps.Many = row.Steps.Std > 0
+	row.Millis = of(2, func(r runPtr) float64 { return 1000 / speed(r) })
 	if r := g.Runs[0]; g.Label == r.MethodTitle { // else the label has them
 		row.Params = paramText(r.Params)
 	}

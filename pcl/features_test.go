@@ -1,0 +1,72 @@
+package pcl
+
+import (
+	"math"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+)
+
+// TestFeatures computes the hidden layers again on the host, for test samples of several batches and for
+// the memory.
+func TestFeatures(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		d := pcltest.Blobs(6, 20, 7)
+		l := smallLearner(t, b, "emgd-gmc", Options{})
+		task := blobTask(t, d, 1, 0, 1, 2)
+		attach(t, l, task)
+		for range 8 { // ⌈60/8⌉: to the end
+			if _, err := l.Step(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name, samples := range map[string]Samples{"test": task.Test, "memory": Stored(l.Memory())} {
+			features, class, err := l.Features(samples)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := map[string]int{"test": 21, "memory": 9}[name]; len(features) != want || len(class) != want {
+				t.Fatalf("%s: %d features and %d classes, want %d", name, len(features), len(class), want)
+			}
+			x := make([]float32, 64)
+			for i, got := range features {
+				if c := samples.Sample(i, x); c != class[i] {
+					t.Errorf("%s: sample %d has class %d, want %d", name, i, class[i], c)
+				}
+				for k, want := range hiddenLayers(t, l, x) {
+					if math.Abs(got[k]-want) > 1e-5*(1+math.Abs(want)) {
+						t.Fatalf("%s: sample %d, feature %d is %v, want %v", name, i, k, got[k], want)
+					}
+				}
+			}
+		}
+	})
+}
+
+// hiddenLayers is the MLP's backbone in float64.
+func hiddenLayers(t *testing.T, l *Learner, x []float32) []float64 {
+	t.Helper()
+	theta, err := l.Parameters()
+	if err != nil {
+		t.Fatal(err)
+	}
+	layout := l.options.Model.Layout()
+	h := make([]float64, len(x))
+	for i, v := range x {
+		h[i] = float64(v)
+	}
+	for p := 0; p < layout.Classifier(); p += 2 {
+		w, bias := layout.Params[p], layout.Params[p+1]
+		next := make([]float64, w.Dims[1])
+		for j := range next {
+			sum := float64(theta[bias.Offset+j])
+			for i, v := range h {
+				sum += v * float64(theta[w.Offset+i*len(next)+j])
+			}
+			next[j] = max(0, sum)
+		}
+		h = next
+	}
+	return h
+}

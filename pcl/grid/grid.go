@@ -1,0 +1,231 @@
+// Package grid makes several runs on one data set, and remembers which are finished:
+//
+//	g := grid.New("glyphs", grid.Options{})
+//	configs := grid.Vary(pcl.DefaultConfig("glyphs"), []string{"emgd-gmc", "avggrad"}, nil, 1234, 1235)
+//	runs, err := g.Run(ctx, configs, nil)
+//
+// A second call reads the four results from their folders, as does a program that was started anew, and
+// `pcl run` writes to the same folders. [Grid.Play] makes a run whose learner can be looked at
+// after each step, [Grid.Learner] and [Grid.Task] are its parts.
+package grid
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+
+	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// EnvBackend is the environment variable that names the backend where [Options] do not.
+const EnvBackend = "PARALLELCL_BACKEND"
+
+// Options say where runs are made and kept. The zero value is ready to use.
+type Options struct {
+	Dir     string // folder of the results, with a folder for each run in it; empty: "runs"
+	Record  bool   // write one line per step to each run's folder, for [Grid.Records]
+	DataDir string // data folder; empty: datasets.DefaultDir
+	Backend string // "auto", "xla-cuda", "xla-cpu" or "go"; empty: $PARALLELCL_BACKEND, else "auto"
+	Threads int    // of the XLA CPU backend; 0: one
+}
+
+// Grid makes runs on one data set. Backend and data set are opened when they are first needed: where all
+// runs are finished, never. It is not safe for concurrent use.
+type Grid struct {
+	options  Options
+	name     string
+	backend  *backend.Backend
+	set      *datasets.Dataset
+	programs *pcl.Programs
+}
+
+// New returns a grid on the data set of that name. Close it if the program goes on without it.
+func New(dataset string, o Options) *Grid {
+	if o.Dir == "" {
+		o.Dir = "runs"
+	}
+	if o.Backend == "" {
+		o.Backend = os.Getenv(EnvBackend)
+	}
+	return &Grid{options: o, name: dataset}
+}
+
+// Close releases what was opened.
+func (g *Grid) Close() error {
+	if g.programs != nil {
+		g.programs.Close()
+	}
+	err := g.backend.Close()
+	g.backend, g.programs = nil, nil
+	return err
+}
+
+// Backend returns the backend, which belongs to the grid.
+func (g *Grid) Backend(ctx context.Context) (*backend.Backend, error) {
+	if g.backend != nil {
+		return g.backend, nil
+	}
+	b, err := backend.Open(ctx, backend.Options{Name: g.options.Backend, Threads: g.options.Threads})
+	if err != nil {
+		return nil, err
+	}
+	g.backend, g.programs = b, pcl.NewPrograms(b.Backend)
+	return b, nil
+}
+
+// Dataset returns the data set.
+func (g *Grid) Dataset(ctx context.Context) (*datasets.Dataset, error) {
+	if g.set != nil {
+		return g.set, nil
+	}
+	var err error
+	g.set, err = datasets.Open(ctx, g.name, datasets.Options{Dir: g.options.DataDir})
+	return g.set, err
+}
+
+// open opens both.
+func (g *Grid) open(ctx context.Context) error {
+	if _, err := g.Dataset(ctx); err != nil {
+		return err
+	}
+	_, err := g.Backend(ctx)
+	return err
+}
+
+// Vary returns base in every combination of methods, increments and seeds, in that order. What is empty
+// stays as in base.
+func Vary(base pcl.Config, methods []string, increments []scenario.Increment, seeds ...uint64) []pcl.Config {
+	if len(methods) == 0 {
+		methods = []string{base.Method}
+	}
+	if len(increments) == 0 {
+		increments = []scenario.Increment{base.Increment}
+	}
+	if len(seeds) == 0 {
+		seeds = []uint64{base.Seed}
+	}
+	var configs []pcl.Config
+	for _, name := range methods {
+		for _, increment := range increments {
+			for _, seed := range seeds {
+				c := base
+				c.Method, c.Increment, c.Seed = name, increment, seed
+				configs = append(configs, c)
+			}
+		}
+	}
+	return configs
+}
+
+// Folder returns the folder of a run, the same that `pcl run` uses.
+func (g *Grid) Folder(c pcl.Config) string {
+	return filepath.Join(g.options.Dir, fmt.Sprintf("%s-%s-%s-s%d-%s", c.Dataset, c.Increment, c.Method, c.Seed, c.ID()))
+}
+
+// Run returns the results of all configurations, in their order. It makes the runs that are not finished;
+// when ctx ends it saves the one it is at, where the next call goes on, and returns pcl.ErrInterrupted.
+// progress, if not nil, is told the steps done, those of all runs, and which run it is at.
+func (g *Grid) Run(ctx context.Context, configs []pcl.Config, progress func(done, total int, note string)) ([]*results.Run, error) {
+	var runs []*results.Run
+	for r, err := range g.Each(ctx, configs, progress) {
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, r)
+	}
+	return runs, nil
+}
+
+// Each is [Grid.Run] that yields each result as soon as there is one, for pictures that grow. The first
+// error ends it. All mistakes in configurations are told before the first run begins.
+func (g *Grid) Each(ctx context.Context, configs []pcl.Config, progress func(done, total int, note string)) iter.Seq2[*results.Run, error] {
+	return func(yield func(*results.Run, error) bool) {
+		finished, steps, err := g.plan(ctx, configs)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		total, before := 0, 0
+		for _, n := range steps {
+			total += n
+		}
+		for i, c := range configs {
+			tell := func(step int) {
+				if progress != nil {
+					progress(before+step, total, fmt.Sprintf("run %d of %d: %s, %s-incremental, seed %d", i+1, len(configs), c.Method, c.Increment, c.Seed))
+				}
+			}
+			r := finished[i]
+			if r == nil {
+				r, err = pcl.Run(ctx, c, pcl.RunOptions{
+					Backend: g.backend, Dataset: g.set, Programs: g.programs,
+					Dir: g.Folder(c), Resume: true, Record: g.options.Record,
+					Progress: func(p pcl.Progress) { tell(p.Step) },
+				})
+			}
+			if !yield(r, err) || err != nil {
+				return
+			}
+			tell(steps[i])
+			before += steps[i]
+		}
+	}
+}
+
+// plan loads what is finished, and opens what the rest needs. steps is the length of each run.
+func (g *Grid) plan(ctx context.Context, configs []pcl.Config) (finished []*results.Run, steps []int, err error) {
+	for _, c := range configs {
+		if err := c.Validate(); err != nil {
+			return nil, nil, err
+		}
+		r, err := g.load(c)
+		if err != nil {
+			return nil, nil, err
+		}
+		finished = append(finished, r)
+		if r != nil {
+			steps = append(steps, r.Steps)
+			continue
+		}
+		if err := g.open(ctx); err != nil {
+			return nil, nil, err
+		}
+		s, err := pcl.NewScenario(c, g.set)
+		if err != nil {
+			return nil, nil, err
+		}
+		steps = append(steps, s.LastStep()+1)
+	}
+	return finished, steps, nil
+}
+
+// load reads the result of a run; nil if it is not finished, or lacks the records that are asked for.
+func (g *Grid) load(c pcl.Config) (*results.Run, error) {
+	if g.options.Record {
+		if _, err := os.Stat(filepath.Join(g.Folder(c), pcl.RecordFile)); err != nil {
+			return nil, nil
+		}
+	}
+	r, err := results.Load(filepath.Join(g.Folder(c), pcl.ResultFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	return r, err
+}
+
+// Records returns the steps of a finished run of a grid with Options.Record.
+func (g *Grid) Records(c pcl.Config) ([]results.Record, error) {
+	f, err := os.Open(filepath.Join(g.Folder(c), pcl.RecordFile))
+	if err != nil {
+		return nil, fmt.Errorf("grid: no records of this run, make it with Options.Record: %w", err)
+	}
+	defer f.Close()
+	return results.ReadRecords(f)
+}

@@ -1,0 +1,183 @@
+package report
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Notebook is a Jupyter notebook of format 4.
+type Notebook struct {
+	File   string // where it was read from; pictures that its text names lie beside it
+	SHA256 string // of the file
+
+	cells    []cell
+	language string
+	kernel   string // as people see it
+	name     string // as Jupyter calls it
+}
+
+// cell is a cell as the format has it.
+type cell struct {
+	Type     string `json:"cell_type"`
+	Source   lines  `json:"source"`
+	Metadata struct {
+		Jupyter struct {
+			SourceHidden bool `json:"source_hidden"`
+		} `json:"jupyter"`
+	} `json:"metadata"`
+	Attachments map[string]map[string]lines `json:"attachments"` // by name and media type
+	Outputs     []output                    `json:"outputs"`
+	Count       *int                        `json:"execution_count"`
+}
+
+// output is one of a cell's results.
+type output struct {
+	Type      string                     `json:"output_type"`
+	Stream    string                     `json:"name"`
+	Text      lines                      `json:"text"`
+	Data      map[string]lines           `json:"data"` // by media type
+	Metadata  map[string]json.RawMessage `json:"metadata"`
+	Error     string                     `json:"ename"`
+	Message   string                     `json:"evalue"`
+	Traceback []string                   `json:"traceback"`
+}
+
+// lines is a text that the format may hold as a list of lines. Data of other shapes stay JSON.
+type lines string
+
+func (l *lines) UnmarshalJSON(data []byte) error {
+	var list []string
+	if json.Unmarshal(data, &list) == nil {
+		*l = lines(strings.Join(list, ""))
+		return nil
+	}
+	var text string
+	if json.Unmarshal(data, &text) == nil {
+		*l = lines(text)
+		return nil
+	}
+	*l = lines(data)
+	return nil
+}
+
+// ReadNotebook reads an .ipynb file.
+func ReadNotebook(path string) (*Notebook, error) {
+	data, sum, err := readSummed(path)
+	if err != nil {
+		return nil, err
+	}
+	var file struct {
+		Format   int    `json:"nbformat"`
+		Cells    []cell `json:"cells"`
+		Metadata struct {
+			Kernel struct {
+				Name    string `json:"name"`
+				Display string `json:"display_name"`
+			} `json:"kernelspec"`
+			Language struct {
+				Name    string `json:"name"`
+				Version string `json:"version"`
+			} `json:"language_info"`
+		} `json:"metadata"`
+	}
+	if err := json.Unmarshal(data, &file); err != nil {
+		return nil, fmt.Errorf("report: %s is no notebook: %w", path, err)
+	}
+	switch {
+	case file.Format != 4:
+		return nil, fmt.Errorf("report: %s has notebook format %d, want 4: open and save it in JupyterLab", path, file.Format)
+	case len(file.Cells) == 0:
+		return nil, fmt.Errorf("report: %s has no cells", path)
+	}
+	m := file.Metadata
+	n := &Notebook{File: path, SHA256: sum, cells: file.Cells, name: m.Kernel.Name, kernel: m.Kernel.Display, language: m.Language.Name}
+	if n.kernel == "" {
+		n.kernel = n.name
+	}
+	if v := strings.TrimPrefix(m.Language.Version, m.Language.Name); v != "" { // Go's is go1.26
+		n.kernel = strings.Trim(n.kernel+", "+m.Language.Name+" "+v, ", ")
+	}
+	return n, nil
+}
+
+// Kernel is the kernel that the notebook asks for, as Jupyter calls it; empty where it names none.
+func (n *Notebook) Kernel() string { return n.name }
+
+// Executed says whether every cell with code has been executed.
+func (n *Notebook) Executed() bool {
+	for _, c := range n.cells {
+		if c.Type == "code" && strings.TrimSpace(string(c.Source)) != "" && c.Count == nil && len(c.Outputs) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// TakeResults takes the outputs of an executed copy of the notebook.
+func (n *Notebook) TakeResults(executed *Notebook) error {
+	if len(executed.cells) != len(n.cells) {
+		return fmt.Errorf("report: %s has %d cells and its executed copy %d", n.File, len(n.cells), len(executed.cells))
+	}
+	n.cells, n.kernel, n.language = executed.cells, executed.kernel, executed.language
+	return nil
+}
+
+// Failed returns an error for each output that is one, in order, joined; nil where there is none.
+func (n *Notebook) Failed() error {
+	var failed []error
+	for i, c := range n.cells {
+		for _, o := range c.Outputs {
+			if o.Type == "error" {
+				first, _, _ := strings.Cut(plain(o.Error+": "+o.Message), "\n")
+				failed = append(failed, fmt.Errorf("%s: cell %d failed: %s", n.File, i+1, first))
+			}
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// pictureURI returns a picture named in the text of a cell as a data URI: an attachment, or a file
+// beside the notebook.
+func (n *Notebook) pictureURI(c *cell, name string) (string, error) {
+	if attached, ok := strings.CutPrefix(name, "attachment:"); ok {
+		data := c.Attachments[attached]
+		for _, media := range slices.Sorted(maps.Keys(data)) {
+			return binaryURI(media, string(data[media]))
+		}
+		return "", fmt.Errorf("the cell has no attachment %q", attached)
+	}
+	if strings.HasPrefix(name, "data:") {
+		return name, nil
+	}
+	if strings.Contains(name, ":") {
+		return "", fmt.Errorf("the picture %s would be loaded from elsewhere: keep it beside the notebook", name)
+	}
+	media, ok := mediaTypes[strings.ToLower(filepath.Ext(name))]
+	if !ok {
+		return "", fmt.Errorf("the picture %s is of no known kind (png, jpg, gif, svg, webp)", name)
+	}
+	data, _, err := readSummed(filepath.Join(filepath.Dir(n.File), filepath.FromSlash(name)))
+	if err != nil {
+		return "", err
+	}
+	return "data:" + media + ";base64," + base64.StdEncoding.EncodeToString(data), nil
+}
+
+var mediaTypes = map[string]string{
+	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".svg": "image/svg+xml", ".webp": "image/webp",
+}
+
+// binaryURI makes a data URI of what a notebook holds in base64.
+func binaryURI(media, text string) (string, error) {
+	text = strings.Join(strings.Fields(text), "")
+	if _, err := base64.StdEncoding.DecodeString(text); err != nil {
+		return "", fmt.Errorf("the %s is not base64: %w", media, err)
+	}
+	return "data:" + media + ";base64," + text, nil
+}

@@ -1,0 +1,270 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/plot/cmpimg"
+
+	"github.com/parallelcl/parallelcl/viz/report"
+)
+
+var origin = report.Origin{Command: "pcl report small.ipynb > a", Version: "v0.1.0"}
+
+func readNotebook(t *testing.T, path string) *report.Notebook {
+	t.Helper()
+	n, err := report.ReadNotebook(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func notebookPage(t *testing.T, n *report.Notebook) string {
+	t.Helper()
+	var buf bytes.Buffer
+	if err := n.Write(&buf, origin); err != nil {
+		t.Fatal(err)
+	}
+	return buf.String()
+}
+
+// TestNotebook compares the page's text with the one that was looked at.
+func TestNotebook(t *testing.T) {
+	n := readNotebook(t, "testdata/small.ipynb")
+	if !n.Executed() || n.Failed() != nil || n.Kernel() != "parallelcl" {
+		t.Errorf("executed %t, failed %v, kernel %q", n.Executed(), n.Failed(), n.Kernel())
+	}
+	page := notebookPage(t, n)
+	begin, end := strings.Index(page, "<header>"), strings.Index(page, "</main>")
+	if begin < 0 || end < begin {
+		t.Fatal("the page has no header or no main part")
+	}
+	got := page[begin:end]
+	golden := "testdata/small_golden.html"
+	if *cmpimg.GenerateTestData {
+		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("the page differs from %s; go test -regen writes it anew:\n%s", golden, diff)
+	}
+	for _, want := range []string{
+		"<title>Weights of K=2 streams</title>", "pcl report small.ipynb &gt; a", "v0.1.0", n.SHA256, "ParallelCL (Go), go 1.26",
+		"@article{lyu2024elastic", `th.ariaSort = "none"`, "@media print", "Content-Security-Policy",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(page, "alert(1)") || strings.Contains(page, "ZgotmplZ") {
+		t.Error("the page has a script of an output, or a value that the template refused")
+	}
+}
+
+// offline fails if a browser would fetch anything to show the page. Links may lead elsewhere.
+func offline(t *testing.T, page string) {
+	t.Helper()
+	for _, m := range regexp.MustCompile(`(?s)<(\w+)[^>]*?\s(?:src|srcset|href|poster|data)=["']?([^"'\s>]{1,40})`).FindAllStringSubmatch(page, -1) {
+		if m[1] != "a" && !strings.HasPrefix(m[2], "data:") {
+			t.Errorf("<%s> loads %q", m[1], m[2])
+		}
+	}
+	if strings.Contains(page, "@import") || regexp.MustCompile(`url\(\s*["']?http`).MatchString(page) {
+		t.Error("a style loads something")
+	}
+	if !strings.Contains(page, `content="default-src 'none'; `) {
+		t.Error("the page has no policy against loading")
+	}
+}
+
+func TestPagesAreSelfContained(t *testing.T) {
+	offline(t, notebookPage(t, readNotebook(t, "testdata/small.ipynb")))
+}
+
+// notebookOf writes a notebook with one cell.
+func notebookOf(t *testing.T, cell map[string]any) *report.Notebook {
+	t.Helper()
+	data, err := json.Marshal(map[string]any{"nbformat": 4, "cells": []any{cell}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "one.ipynb")
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return readNotebook(t, path)
+}
+
+func markdownCell(source string) map[string]any {
+	return map[string]any{"cell_type": "markdown", "source": source}
+}
+
+func outputCell(output map[string]any) map[string]any {
+	return map[string]any{"cell_type": "code", "source": "x", "execution_count": 1, "outputs": []any{output}}
+}
+
+func htmlCell(html string) map[string]any {
+	return outputCell(map[string]any{"output_type": "display_data", "data": map[string]any{"text/html": html}})
+}
+
+func TestWhatCannotBeShownIsAnError(t *testing.T) {
+	for name, c := range map[string]struct {
+		cell map[string]any
+		want string
+	}{
+		"formula":    {markdownCell(`so $\foo$`), `cell 1: formula "\\foo": unknown command \foo`},
+		"web":        {markdownCell("![x](https://example.org/a.png)"), "would be loaded from elsewhere"},
+		"missing":    {markdownCell("![x](none.png)"), "none.png"},
+		"kind":       {markdownCell("![x](a.tiff)"), "no known kind"},
+		"attachment": {markdownCell("![x](attachment:a.png)"), `no attachment "a.png"`},
+		"raw HTML":   {markdownCell(`<img alt="" src="a.png">`), "loads a.png"},
+		"script":     {htmlCell(`<script src="https://example.org/x.js"></script>`), "loads https://example.org/x.js"},
+		"style":      {htmlCell(`<p style="background:url('http://example.org/x')">`), "loads http://example.org/x"},
+		"import":     {htmlCell(`<style>@import "x.css";</style>`), "loads x.css"},
+		"base64":     {outputCell(map[string]any{"output_type": "display_data", "data": map[string]any{"image/png": "?"}}), "not base64"},
+	} {
+		var buf bytes.Buffer
+		err := notebookOf(t, c.cell).Write(&buf, origin)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v; want one with %q", name, err, c.want)
+		}
+		if buf.Len() > 0 {
+			t.Errorf("%s: half a page", name)
+		}
+	}
+}
+
+func TestFailedCellsShow(t *testing.T) {
+	n := notebookOf(t, outputCell(map[string]any{
+		"output_type": "error", "ename": "ERROR", "evalue": "main.go:3: undefined: a<b", "traceback": []string{"\x1b[31mmain.go:3\x1b[0m: undefined: a<b"},
+	}))
+	if err := n.Failed(); err == nil || !strings.Contains(err.Error(), "cell 1 failed: ERROR: main.go:3: undefined: a<b") {
+		t.Errorf("failed: %v", err)
+	}
+	if page := notebookPage(t, n); !strings.Contains(page, `<pre class="error">main.go:3: undefined: a&lt;b</pre>`) {
+		t.Error("the page does not show the error")
+	}
+}
+
+// A slider is a part of the page with a handler of its own, which must stay.
+func TestSlidersStay(t *testing.T) {
+	slider := `<div id="s"><input type="range" min="0" max="1" oninput="var i=+this.value"><output><span>a</span></output></div>`
+	if page := notebookPage(t, notebookOf(t, htmlCell(slider))); !strings.Contains(page, slider) {
+		t.Error("the slider is not in the page as it was")
+	}
+}
+
+func TestExecuted(t *testing.T) {
+	code := map[string]any{"cell_type": "code", "source": "x", "execution_count": nil, "outputs": []any{}}
+	if notebookOf(t, code).Executed() {
+		t.Error("a cell without results counts as executed")
+	}
+	code["source"] = " \n"
+	if n := notebookOf(t, code); !n.Executed() {
+		t.Error("an empty cell needs execution")
+	}
+	plain, done := notebookOf(t, markdownCell("a")), notebookOf(t, markdownCell("b"))
+	if err := plain.TakeResults(done); err != nil || !strings.Contains(notebookPage(t, plain), "<p>b</p>") || !strings.Contains(notebookPage(t, plain), plain.SHA256) {
+		t.Errorf("results were not taken: %v", err)
+	}
+	if err := plain.TakeResults(readNotebook(t, "testdata/small.ipynb")); err == nil {
+		t.Error("results of another notebook were taken")
+	}
+}
+
+func TestReadNotebookErrors(t *testing.T) {
+	for content, want := range map[string]string{
+		"": "is no notebook", `{"nbformat":3}`: "format 3, want 4", `{"nbformat":4,"cells":[]}`: "no cells",
+	} {
+		path := filepath.Join(t.TempDir(), "bad.ipynb")
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := report.ReadNotebook(path); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v; want %q", content, err, want)
+		}
+	}
+}
+
+func TestSite(t *testing.T) {
+	dir, source := t.TempDir(), t.TempDir()
+	for name, cells := range map[string][]any{
+		"01-a.ipynb": {markdownCell("# First\n\n**Question.** What is $x_1$? It is *less* than a full answer would take, but longer than two lines. More.\n\n[on](02-b.ipynb#There) ![d](dot.png)")},
+		"02-b.ipynb": {markdownCell("# Second & last"), outputCell(map[string]any{"output_type": "error", "ename": "E", "evalue": "no"})},
+	} {
+		data, err := json.Marshal(map[string]any{"nbformat": 4, "cells": cells})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(source, name), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dot, err := os.ReadFile("testdata/dot.png")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(source, "dot.png"), dot, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second := readNotebook(t, filepath.Join(source, "01-a.ipynb")), readNotebook(t, filepath.Join(source, "02-b.ipynb"))
+	if err := report.Site(dir, "All of it", []*report.Notebook{first, second}, origin); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string][]string{
+		"index.html": {
+			"<title>All of it</title>", `<a class="card" href="01-a.html"><div class="shot"><img alt="" src="data:image/jpeg;base64,`,
+			`<h2>First</h2><p>What is x1? It is less than a full answer would take, but longer than two lines.</p>`,
+			`href="02-b.html"`, "Second &amp; last", "A cell failed.", first.SHA256, second.SHA256, "@article",
+		},
+		"01-a.html": {`<a href="02-b.html#There">on</a>`, `<a href="02-b.html">Second &amp; last →</a>`, `<a href="index.html">`},
+		"02-b.html": {`<a href="01-a.html">← First</a>`},
+	}
+	for file, texts := range want {
+		data, err := os.ReadFile(filepath.Join(dir, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		offline(t, string(data))
+		for _, text := range texts {
+			if !strings.Contains(string(data), text) {
+				t.Errorf("%s lacks %s", file, text)
+			}
+		}
+	}
+	if err := report.Site(dir, "", []*report.Notebook{first, first}, origin); err == nil || !strings.Contains(err.Error(), "two notebooks are called 01-a.ipynb") {
+		t.Errorf("two of one name: %v", err)
+	}
+}
+
+// The box must agree with the file that repositories read.
+func TestCitation(t *testing.T) {
+	data, err := os.ReadFile("../../CITATION.cff")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := notebookPage(t, readNotebook(t, "testdata/small.ipynb"))
+	for _, key := range []string{"title", "url", "year", "repository-code"} {
+		found := regexp.MustCompile(`(?m)^\s*`+key+`: (.*)$`).FindAllStringSubmatch(string(data), -1)
+		if len(found) == 0 {
+			t.Errorf("CITATION.cff has no %s", key)
+		}
+		for _, m := range found {
+			if !strings.Contains(page, "{"+m[1]+"}") {
+				t.Errorf("the page does not cite %s %q", key, m[1])
+			}
+		}
+	}
+}

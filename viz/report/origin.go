@@ -1,0 +1,77 @@
+package report
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+)
+
+// Origin says where a page comes from.
+type Origin struct {
+	Command string    // what to type to make the page again
+	Version string    // of this library, with its commit
+	Made    time.Time // left out where it is zero
+}
+
+// inputFile is a file that a page was made from.
+type inputFile struct{ Name, SHA256 string }
+
+// made is the box about a page's origin.
+type made struct {
+	Command string
+	Facts   []fact
+	Files   []inputFile
+}
+
+func (o Origin) made() made {
+	m := made{Command: o.Command}
+	m.add("parallelcl", o.Version)
+	m.add("Go", runtime.Version())
+	if !o.Made.IsZero() {
+		m.add("page made", o.Made.UTC().Format("2006-01-02 15:04 UTC"))
+	}
+	return m
+}
+
+// add adds a fact that is known.
+func (m *made) add(name, value string) {
+	if value != "" {
+		m.Facts = append(m.Facts, fact{name, value})
+	}
+}
+
+func checksum(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// readSummed reads a file and its checksum.
+func readSummed(path string) ([]byte, string, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, "", fmt.Errorf("report: %w", err)
+	}
+	return data, checksum(data), nil
+}
+
+// citation is what to cite, as CITATION.cff has it.
+type citation struct{ Paper, BibTeX string }
+
+var cite = citation{
+	Paper: "https://arxiv.org/abs/2401.01054",
+	BibTeX: `@article{lyu2024elastic,
+  title  = {Elastic Multi-Gradient Descent for Parallel Continual Learning},
+  author = {Lyu, Fan and Feng, Wei and others},
+  year   = {2024},
+  url    = {https://arxiv.org/abs/2401.01054}
+}
+
+@software{parallelcl,
+  title  = {parallelcl},
+  author = {{The parallelcl authors}},
+  url    = {https://github.com/parallelcl/parallelcl}
+}`,
+}

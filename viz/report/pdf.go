@@ -1,0 +1,76 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
+)
+
+// browsers are the programs that can print a page, by name or place.
+var browsers = []string{
+	"chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome", "microsoft-edge", "msedge",
+	"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", "/Applications/Chromium.app/Contents/MacOS/Chromium",
+}
+
+// ErrNoBrowser is returned where there is no program that prints pages.
+var ErrNoBrowser = errors.New("report: a PDF is printed by Chromium or Chrome, and none is on PATH: install one, or print the page from any browser")
+
+// FindBrowser finds Chromium or one of its kin.
+func FindBrowser() (string, error) {
+	for _, name := range browsers {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", ErrNoBrowser
+}
+
+// printTimeout bounds the printing of a page.
+const printTimeout = 2 * time.Minute
+
+// PDF prints a page to a file.
+func PDF(ctx context.Context, browser, page, file string) error {
+	temporary, err := os.MkdirTemp("", "pcl-report-") // the profile, and the PDF until it is complete
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temporary)
+	if page, err = filepath.Abs(page); err != nil {
+		return err
+	}
+	printed := filepath.Join(temporary, "page.pdf")
+	address := url.URL{Scheme: "file", Path: filepath.ToSlash(page)}
+	args := []string{
+		"--headless", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
+		"--disable-extensions", "--no-pdf-header-footer", "--user-data-dir=" + temporary, "--print-to-pdf=" + printed,
+	}
+	if os.Geteuid() == 0 { // its sandbox refuses root; the page may load nothing
+		args = append(args, "--no-sandbox")
+	}
+	ctx, cancel := context.WithTimeout(ctx, printTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, browser, append(args, address.String())...)
+	cmd.WaitDelay = 5 * time.Second
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	err = cmd.Run()
+	data, missing := os.ReadFile(printed)
+	if err := errors.Join(err, missing); err != nil {
+		return fmt.Errorf("report: %s did not print %s: %w\n%s", browser, page, err, last(said.Bytes()))
+	}
+	return atomicfile.WriteBytes(file, data)
+}
+
+// last is the end of what a program said.
+func last(said []byte) []byte {
+	const most = 1000
+	return bytes.TrimSpace(said[max(0, len(said)-most):])
+}

@@ -1,0 +1,122 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+// RunFile is a run and the files that it was read from.
+type RunFile struct {
+	Run           *results.Run
+	File, SHA256  string
+	Records       string // the file of its steps; empty where there is none
+	RecordsSHA256 string
+}
+
+// The names that a run gives to its files.
+const (
+	resultName = "result.json"
+	recordName = "records.jsonl"
+)
+
+// FindRuns reads the runs that paths name: result files, run folders, and folders with any number
+// of those below. Runs of one result file's content that lie in several places are read once. It
+// returns an error that names each path without a result, and each file that is none.
+func FindRuns(paths ...string) ([]RunFile, error) {
+	var files []string
+	var failed []error
+	for _, path := range paths {
+		found, err := resultFiles(path)
+		if err == nil && len(found) == 0 {
+			err = fmt.Errorf("no results in %s: it has no %s, nor has a folder below it; pcl run writes them", path, resultName)
+		}
+		failed = append(failed, err)
+		files = append(files, found...)
+	}
+	var out []RunFile
+	seen := map[string]bool{}
+	for _, file := range files {
+		f, err := readRun(file)
+		failed = append(failed, err)
+		if err == nil && !seen[f.SHA256] {
+			seen[f.SHA256] = true
+			out = append(out, f)
+		}
+	}
+	if err := errors.Join(failed...); err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	if err := onceEach(out); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func resultFiles(path string) ([]string, error) {
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return []string{path}, err
+	}
+	var out []string
+	err = filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && d.Name() == resultName {
+			out = append(out, file)
+		}
+		return err
+	})
+	slices.Sort(out)
+	return out, err
+}
+
+func readRun(file string) (RunFile, error) {
+	f := RunFile{File: file}
+	var err error
+	if f.Run, err = results.Load(file); err != nil {
+		return f, err
+	}
+	if _, f.SHA256, err = readSummed(file); err != nil {
+		return f, err
+	}
+	records := filepath.Join(filepath.Dir(file), recordName)
+	if _, sum, err := readSummed(records); err == nil {
+		f.Records, f.RecordsSHA256 = records, sum
+	}
+	return f, nil
+}
+
+// onceEach refuses an experiment that was made twice: a mean over both would count it twice.
+func onceEach(files []RunFile) error {
+	at := map[string]string{}
+	var twice []string
+	for _, f := range files {
+		if other, ok := at[f.Run.ID]; ok && f.Run.ID != "" {
+			twice = append(twice, other+" and "+f.File)
+		}
+		at[f.Run.ID] = f.File
+	}
+	if len(twice) > 0 {
+		return fmt.Errorf("report: of one configuration are %s: name one of them", strings.Join(twice, "; "))
+	}
+	return nil
+}
+
+// readRecords reads the steps of a run.
+func (f RunFile) readRecords() ([]results.Record, error) {
+	file, err := os.Open(f.Records)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	records, err := results.ReadRecords(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Records, err)
+	}
+	return records, nil
+}

@@ -1,0 +1,222 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/parallelcl/parallelcl/viz"
+)
+
+// RunsInput is what a report of runs is made from.
+type RunsInput struct {
+	Title string // heads the page; "Results" where it is empty
+	Files []RunFile
+	Origin
+}
+
+// runsPage is what the template shows.
+type runsPage struct {
+	Title, Headline string
+	Colors          template.CSS
+	Rows            []runRow
+	Several         bool // settings
+	Repeated        bool
+	Sections        []runSection
+	Figures         []runFigure // that take in several settings
+	Made            made
+	Params          []paramList
+	Cite            citation
+}
+
+// runRow is a line of the table: a method in a setting.
+type runRow struct {
+	resultRow
+	Setting string
+}
+
+type paramList struct {
+	Title string
+	Facts []fact
+}
+
+// runFigure is a figure, or why there is none.
+type runFigure struct {
+	Title   string
+	Picture template.HTML
+	Note    string
+}
+
+// Runs writes a page about training runs: what each method reached, with the standard deviation
+// over its repetitions; for each setting the figures that its runs allow; the parameters, versions
+// and checksums behind it. The page is complete in itself.
+func Runs(w io.Writer, in RunsInput) error {
+	if len(in.Files) == 0 {
+		return errors.New("report: no runs; a page needs at least one")
+	}
+	p, err := newRunsPage(&in)
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	return writePage(w, "runs.gohtml", p)
+}
+
+func newRunsPage(in *RunsInput) (*runsPage, error) {
+	p := &runsPage{Title: in.Title, Cite: cite, Made: runsMade(in)}
+	if p.Title == "" {
+		p.Title = "Results"
+	}
+	all := settingsOf(in.Files)
+	p.Several = len(all) > 1
+	var rows []resultRow
+	for _, s := range all {
+		table, err := newResultTable(s.runs())
+		if err != nil {
+			return nil, err
+		}
+		for i := range table.Rows {
+			table.Rows[i].Index = len(rows)
+			rows = append(rows, table.Rows[i])
+			p.Rows = append(p.Rows, runRow{table.Rows[i], s.Title})
+		}
+		p.Repeated = p.Repeated || table.Repeated
+		section, err := newRunSection(s, table)
+		if err != nil {
+			return nil, err
+		}
+		p.Sections = append(p.Sections, *section)
+		p.Params = append(p.Params, paramList{s.Title, s.facts()})
+	}
+	p.Colors = methodColors(rows)
+	p.Headline = runsHeadline(in.Files, all)
+	p.Figures = acrossSettings(in.Files, all)
+	return p, nil
+}
+
+func runsHeadline(files []RunFile, all []*setting) string {
+	methods, situations := map[string]bool{}, map[situation]bool{}
+	for _, f := range files {
+		methods[f.Run.MethodTitle] = true
+		situations[situationOf(f.Run)] = true
+	}
+	return fmt.Sprintf("%s of %s in %s, in %s.", count(len(files), "run"), count(len(methods), "method"),
+		count(len(situations), "situation"), count(len(all), "setting"))
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// situation is what methods are compared in.
+type situation struct {
+	dataset, increment       string
+	labelSet, timeline, seed uint64
+}
+
+func situationOf(r runPtr) situation {
+	return situation{r.Dataset, r.Increment, r.LabelSet, r.Timeline, r.Seed}
+}
+
+// runsMade tells what the runs were made with; where they differ, all of it.
+func runsMade(in *RunsInput) made {
+	m := in.Origin.made()
+	each := func(name string, value func(runPtr) string) {
+		var values []string
+		for _, f := range in.Files {
+			if v := strings.TrimSpace(value(f.Run)); v != "" && !slices.Contains(values, v) {
+				values = append(values, v)
+			}
+		}
+		m.add(name, strings.Join(values, "; "))
+	}
+	each("runs made with", func(r runPtr) string { return r.Measured.Version + " " + r.Measured.Commit })
+	each("their Go", func(r runPtr) string { return r.Measured.GoVersion })
+	each("backend", func(r runPtr) string { return r.Measured.Backend })
+	each("device", func(r runPtr) string { return r.Measured.Device })
+	each("threads", func(r runPtr) string {
+		if r.Measured.Threads == 0 {
+			return ""
+		}
+		return fmt.Sprint(r.Measured.Threads)
+	})
+	seconds := 0.0
+	for _, f := range in.Files {
+		seconds += f.Run.Measured.TrainSeconds + f.Run.Measured.EvalSeconds
+		m.Files = append(m.Files, inputFile{filepath.ToSlash(f.File), f.SHA256})
+		if f.Records != "" {
+			m.Files = append(m.Files, inputFile{filepath.ToSlash(f.Records), f.RecordsSHA256})
+		}
+	}
+	if seconds > 0 {
+		m.add("training and evaluation", fmt.Sprintf("%.1f s, all runs together", seconds))
+	}
+	return m
+}
+
+// acrossSettings draws what takes in runs of several settings: accuracy against the memory's size,
+// and the methods' ranks.
+func acrossSettings(files []RunFile, all []*setting) []runFigure {
+	var out []runFigure
+	var swept []*setting
+	for _, s := range all {
+		if slices.ContainsFunc(all, func(o *setting) bool { return onlyBudgetDiffers(s, o) }) {
+			swept = append(swept, s)
+		}
+	}
+	if len(swept) > 0 {
+		var runs []runPtr
+		for _, s := range swept {
+			runs = append(runs, s.runs()...)
+		}
+		out = append(out, drawn("Accuracy and the memory's size", "Look at the distance between the lines at the smallest memories.",
+			func(t *viz.Theme) (*viz.Figure, error) { return viz.MemorySize(t, runs...) }))
+	}
+	if ranked := rankable(files); ranked != nil {
+		out = append(out, drawn("Ranks of the methods", "Average ranks by A over the situations, the best at the left; methods on one thick line cannot be told apart at the level of 5 % (Nemenyi's test). "+
+			"Situations that differ in their seed alone are less independent than the test assumes.",
+			func(t *viz.Theme) (*viz.Figure, error) {
+				ranking, err := viz.RankRuns(0.05, ranked...)
+				if err != nil {
+					return nil, err
+				}
+				return viz.CriticalDifference(t, ranking)
+			}))
+	}
+	return out
+}
+
+func onlyBudgetDiffers(a, b *setting) bool {
+	names := differing([]*setting{a, b})
+	return len(names) == 1 && names[0] == "memory.budget"
+}
+
+// rankable returns all runs if there are enough methods and situations for a ranking, else nil.
+func rankable(files []RunFile) []runPtr {
+	methods, situations := map[string]bool{}, map[situation]bool{}
+	var runs []runPtr
+	for _, f := range files {
+		methods[f.Run.Method+" "+paramText(f.Run.Params)] = true
+		situations[situationOf(f.Run)] = true
+		runs = append(runs, f.Run)
+	}
+	if len(methods) < 5 || len(situations) < 3 {
+		return nil
+	}
+	return runs
+}
+
+// drawn draws a figure, or says why it cannot be drawn.
+func drawn(title, note string, figure func(*viz.Theme) (*viz.Figure, error)) runFigure {
+	shown, err := picture(figure)
+	if err != nil {
+		return runFigure{Title: title, Note: "Left out: " + strings.TrimPrefix(err.Error(), "viz: ") + "."}
+	}
+	return runFigure{Title: title, Picture: shown, Note: note}
+}

@@ -1,0 +1,171 @@
+package report_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/viz/internal/sample"
+	"github.com/parallelcl/parallelcl/viz/report"
+)
+
+// runsFolder saves runs as pcl run does.
+func runsFolder(t *testing.T, runs []*results.Run) string {
+	t.Helper()
+	dir := t.TempDir()
+	for i, r := range runs {
+		if err := r.Save(filepath.Join(dir, fmt.Sprintf("%02d-%s", i, r.ID), "result.json")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// sampleRuns are of five methods with three seeds; for each a configuration as pcl run has it.
+func sampleRuns() []*results.Run {
+	runs := sample.Runs(3)
+	for seed := range uint64(3) {
+		runs = append(runs, sample.Run("emgd-gs", "EMGD (GS)", 1234+seed))
+	}
+	for _, r := range runs {
+		configure(r, 5)
+	}
+	return runs
+}
+
+func configure(r *results.Run, budget int) {
+	r.ID = fmt.Sprintf("%s-%d-%d-%s", r.ID, r.Seed, budget, r.Increment)
+	r.Config = json.RawMessage(fmt.Sprintf(`{"method":%q,"seed":%d,"memory":{"policy":"per_class","budget":%d},"optimizer":{"lr":0.003}}`, r.Method, r.Seed, budget))
+}
+
+func runsPage(t *testing.T, paths ...string) string {
+	t.Helper()
+	files, err := report.FindRuns(paths...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var buf bytes.Buffer
+	if err := report.Runs(&buf, report.RunsInput{Files: files, Origin: origin}); err != nil {
+		t.Fatal(err)
+	}
+	return buf.String()
+}
+
+func TestRuns(t *testing.T) {
+	runs := sampleRuns()
+	dir := runsFolder(t, runs)
+	emgd := filepath.Join(dir, "09-"+runs[9].ID) // its steps are there too
+	var records bytes.Buffer
+	for _, r := range sample.Records(runs[9]) {
+		if err := json.NewEncoder(&records).Encode(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(emgd, "records.jsonl"), records.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	page := runsPage(t, dir)
+	offline(t, page)
+	for _, want := range []string{
+		"15 runs of 5 methods in 3 situations, in 1 setting.",
+		`<th aria-sort="none"><button type="button">A, %</button></th>`, `<td data-sort="EMGD (GS)">`, "±\u00a0",
+		"task 5</button>", "Average ranks by A", "Steps of EMGD (GMC), seed 1234", "What each stream gains", "What each stream weighs", "Which streams conflict",
+		"Of 410 steps with a certificate 100 % are proved optimal", "<dt>memory.budget</dt><dd>5</dd>", "<dt>optimizer.lr</dt><dd>0.003</dd>",
+		"Accuracy over time", "<dt>backend</dt><dd>xla-cpu</dd>", "records.jsonl", "@article",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	for _, f := range []string{"records.jsonl", "result.json"} {
+		data, err := os.ReadFile(filepath.Join(emgd, f))
+		if sum := fmt.Sprintf("%x", sha256.Sum256(data)); err != nil || !strings.Contains(page, sum) {
+			t.Errorf("the page lacks the checksum of %s (%v)", f, err)
+		}
+	}
+	if strings.Contains(page, "ZgotmplZ") || strings.Contains(page, "setting</button>") || strings.Contains(page, "memory's size") {
+		t.Error("a value was refused, or the page has a part without data for it")
+	}
+	// The invented run has no evaluations at task ends: what cannot be drawn is told.
+	if !strings.Contains(page, "was not evaluated at task ends.") {
+		t.Error("the page does not say why a figure is missing")
+	}
+}
+
+func TestRunsOfSeveralSettings(t *testing.T) {
+	var runs []*results.Run
+	for _, budget := range []int{5, 20} {
+		for _, increment := range []string{"task", "class"} {
+			for _, tau := range []float64{1, 5} {
+				r := sample.Run("emgd-gmc", "EMGD (GMC)", 1234)
+				r.Increment, r.Params = increment, map[string]any{"tau": tau}
+				configure(r, budget)
+				r.ID += fmt.Sprint(tau)
+				runs = append(runs, r)
+			}
+		}
+	}
+	page := runsPage(t, runsFolder(t, runs))
+	for _, want := range []string{
+		"in 4 settings", "setting</button>", "<h2>glyphs, task-incremental, memory.budget 5</h2>", "glyphs, class-incremental, memory.budget 20",
+		"Accuracy and the memory&#39;s size", "Accuracy and the temperature", "EMGD (GMC) tau=5",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
+// Label sets and timelines of their own: averaged, but not over steps.
+func TestRunsOfSeveralTimelines(t *testing.T) {
+	runs := sampleRuns()
+	for _, r := range runs {
+		r.Timeline = r.Seed
+		for i := range r.Tasks {
+			r.Tasks[i].End -= int(r.Seed - 1234)
+		}
+	}
+	page := runsPage(t, runsFolder(t, runs))
+	if !strings.Contains(page, "Accuracy as tasks end") || strings.Contains(page, "Accuracy over time") || !strings.Contains(page, "in 1 setting.") {
+		t.Error("runs of several timelines are not averaged over task ends")
+	}
+}
+
+func TestFindRuns(t *testing.T) {
+	runs := sampleRuns()[:2]
+	dir := runsFolder(t, runs)
+	one := filepath.Join(dir, "00-"+runs[0].ID, "result.json")
+	if files, err := report.FindRuns(one, dir, filepath.Dir(one)); err != nil || len(files) != 2 || files[0].File != one || files[0].Run.A != runs[0].A {
+		t.Errorf("%d runs, %v; want two, each once", len(files), err)
+	}
+	other := runsFolder(t, runs[:1])
+	again := filepath.Join(other, "00-"+runs[0].ID, "result.json")
+	runs[0].Measured.StepMillis++ // of the same configuration, made again
+	if err := runs[0].Save(again); err != nil {
+		t.Fatal(err)
+	}
+	bad := filepath.Join(t.TempDir(), "result.json")
+	if err := os.WriteFile(bad, []byte(`{"schema":2,"tasks":[{"id":1}]}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	empty := t.TempDir()
+	for want, paths := range map[string][]string{
+		"no results in " + empty:                            {dir, empty},
+		"has schema 2; this program reads":                  {dir, filepath.Dir(bad)},
+		"no such file":                                      {"nowhere"},
+		"of one configuration are " + one + " and " + again: {dir, other},
+	} {
+		if _, err := report.FindRuns(paths...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: error %v; want one with %q", paths, err, want)
+		}
+	}
+	if err := report.Runs(&bytes.Buffer{}, report.RunsInput{}); err == nil {
+		t.Error("a page without runs")
+	}
+}

@@ -1,0 +1,166 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/viz"
+)
+
+// runSection is what one setting's runs show.
+type runSection struct {
+	Title   string
+	Figures []runFigure
+	Tasks   taskTable
+	Steps   []stepsSection // of methods whose steps were recorded
+}
+
+// taskTable has the final accuracy on each task, and that at the task's own end.
+type taskTable struct {
+	Tasks []int
+	Rows  []taskRow
+}
+
+type taskRow struct {
+	Index int
+	Label string
+	Final []measure // %
+	End   []measure
+}
+
+// stepsSection shows the recorded steps of one run.
+type stepsSection struct {
+	Label, Run  string
+	Certificate string
+	Figures     []runFigure
+}
+
+func newRunSection(s *setting, table *resultTable) (*runSection, error) {
+	runs := s.runs()
+	out := &runSection{Title: s.Title}
+	add := func(title, note string, figure func(*viz.Theme) (*viz.Figure, error)) {
+		out.Figures = append(out.Figures, drawn(title, note, figure))
+	}
+	add("When the tasks came", timelineNote(runs), func(t *viz.Theme) (*viz.Figure, error) { return viz.Timeline(t, runs[0]) })
+	if oneTimeline(runs) {
+		add("Accuracy over time", "The average is over all tasks started so far: it falls when a task arrives. Bands are ± one standard deviation over runs.",
+			func(t *viz.Theme) (*viz.Figure, error) { return viz.Accuracy(t, runs...) })
+	} else {
+		add("Accuracy as tasks end", "The average is over all tasks started so far. Bands are ± one standard deviation over runs.",
+			func(t *viz.Theme) (*viz.Figure, error) { return viz.LearningProcess(t, runs...) })
+	}
+	add("Accuracy by task", "Look at the length of the stems: a marker below its bar is forgetting, a marker above it later improvement.",
+		func(t *viz.Theme) (*viz.Figure, error) { return viz.TaskAccuracy(t, runs...) })
+	if oneTimeline(runs) {
+		add("Accuracy of each task at each task's end", "Look along a row to the right of its frame: paler is forgetting.",
+			func(t *viz.Theme) (*viz.Figure, error) { return viz.AccuracyMatrix(t, runs...) })
+	}
+	if temperatures(runs) > 1 {
+		add("Accuracy and the temperature", "Runs without a fixed temperature are level lines.",
+			func(t *viz.Theme) (*viz.Figure, error) { return viz.Temperature(t, runs...) })
+	}
+	var err error
+	if out.Tasks, err = newTaskTable(runs, table); err != nil {
+		return nil, err
+	}
+	out.Steps, err = newStepsSections(s, table)
+	return out, err
+}
+
+// oneTimeline says whether all runs have their tasks at the same steps.
+func oneTimeline(runs []runPtr) bool {
+	for _, r := range runs[1:] {
+		if !slices.EqualFunc(r.Tasks, runs[0].Tasks, func(a, b results.Task) bool { return a.Start == b.Start && a.End == b.End }) {
+			return false
+		}
+	}
+	return true
+}
+
+// temperatures counts the temperatures that were set.
+func temperatures(runs []runPtr) int {
+	set := map[string]bool{}
+	for _, r := range runs {
+		if tau, ok := r.Params["tau"]; ok && tau != "auto" {
+			set[fmt.Sprint(tau)] = true
+		}
+	}
+	return len(set)
+}
+
+func newTaskTable(runs []runPtr, table *resultTable) (taskTable, error) {
+	var out taskTable
+	groups, err := viz.Groups(runs)
+	if err != nil {
+		return out, err
+	}
+	for _, task := range runs[0].Tasks {
+		out.Tasks = append(out.Tasks, task.ID)
+	}
+	for i, g := range groups {
+		row := taskRow{Index: table.Rows[i].Index, Label: g.Label}
+		for t := range out.Tasks {
+			row.Final = append(row.Final, overRuns(g, t, func(task results.Task) float64 { return 100 * task.AccFinal }))
+			row.End = append(row.End, overRuns(g, t, func(task results.Task) float64 { return 100 * task.AccEnd }))
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return out, nil
+}
+
+// overRuns is a value of one task over those of a group's runs that have it.
+func overRuns(g viz.Group, task int, value func(results.Task) float64) measure {
+	var xs []float64
+	for _, r := range g.Runs {
+		if task < len(r.Tasks) {
+			xs = append(xs, value(r.Tasks[task]))
+		}
+	}
+	mean, std := meanStd(xs)
+	return measure{mean, std, 1, len(xs) > 1}
+}
+
+// newStepsSections shows for each method the steps of its first recorded run.
+func newStepsSections(s *setting, table *resultTable) ([]stepsSection, error) {
+	groups, err := viz.Groups(s.runs())
+	if err != nil {
+		return nil, err
+	}
+	var out []stepsSection
+	for i, g := range groups {
+		at := slices.IndexFunc(s.files, func(f RunFile) bool { return f.Records != "" && slices.Contains(g.Runs, f.Run) })
+		if at < 0 {
+			continue
+		}
+		f := s.files[at]
+		records, err := f.readRecords()
+		if err != nil {
+			return nil, err
+		}
+		if len(records) > 0 {
+			out = append(out, newStepsSection(f.Run, table.Rows[i].Label, records))
+		}
+	}
+	return out, nil
+}
+
+func newStepsSection(r runPtr, label string, records []results.Record) stepsSection {
+	out := stepsSection{Label: label, Run: fmt.Sprintf("seed %d", r.Seed)}
+	last := records[len(records)-1]
+	if c := viz.CheckCertificates(records); c.Steps > 0 {
+		out.Certificate = fmt.Sprintf("Of %d steps with a certificate %s are proved optimal; the lowest slack is %s, the largest gap %s, relative to the size of their terms.",
+			c.Steps, share(c.Holding, c.Steps), scientific(min(0, c.WorstSlack)), scientific(c.WorstGap))
+		out.Figures = append(out.Figures, drawn("What each stream gains beyond its share", "A stream at 0 binds; one above it descends by itself.",
+			func(t *viz.Theme) (*viz.Figure, error) { return viz.Slacks(t, records) }))
+	}
+	if len(last.Weights) > 0 {
+		out.Figures = append(out.Figures, drawn("What each stream weighs", "",
+			func(t *viz.Theme) (*viz.Figure, error) { return viz.StreamWeights(t, records) }))
+	}
+	if len(last.Gram) > 0 {
+		out.Figures = append(out.Figures, drawn("Which streams conflict", "A cosine below 0 is a conflict.",
+			func(t *viz.Theme) (*viz.Figure, error) { return viz.Conflicts(t, records) }))
+	}
+	return out
+}

@@ -1,0 +1,136 @@
+package report
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"html/template"
+	"image"
+	_ "image/gif" // kinds of pictures that a thumbnail is made of
+	"image/jpeg"
+	_ "image/png"
+	"io"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"golang.org/x/image/draw"
+
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
+)
+
+// indexPage is the site's first page.
+type indexPage struct {
+	Title string
+	Cards []card
+	Made  made
+	Cite  citation
+}
+
+// card is a notebook on it.
+type card struct {
+	Href, Title, Description string
+	Picture                  template.URL
+	Failed                   bool
+}
+
+// IndexFile is the first page of a site.
+const IndexFile = "index.html"
+
+// Site writes a page for each notebook into a folder, and an index with the title, the first
+// picture and the first sentence of each. Links are relative: the folder can be moved, and opened
+// without a server.
+func Site(dir, title string, notebooks []*Notebook, o Origin) error {
+	site := map[string]string{}
+	for _, n := range notebooks {
+		name := filepath.Base(n.File)
+		if _, ok := site[name]; ok {
+			return fmt.Errorf("report: two notebooks are called %s; their pages would be one", name)
+		}
+		site[name] = pageName(name)
+	}
+	index := indexPage{Title: title, Made: o.made(), Cite: cite}
+	var pages []*notebookPage
+	var failed []error
+	for _, n := range notebooks {
+		p, err := n.page(o, site)
+		if err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		pages = append(pages, p)
+		index.Cards = append(index.Cards, card{
+			Href: site[filepath.Base(n.File)], Title: p.Title, Description: p.Description, Picture: p.thumbnail(), Failed: n.Failed() != nil,
+		})
+		index.Made.Files = append(index.Made.Files, p.Made.Files...)
+	}
+	if err := errors.Join(failed...); err != nil {
+		return err
+	}
+	for i, p := range pages {
+		if i > 0 {
+			p.Previous = &neighbour{index.Cards[i-1].Href, index.Cards[i-1].Title}
+		}
+		if i+1 < len(pages) {
+			p.Next = &neighbour{index.Cards[i+1].Href, index.Cards[i+1].Title}
+		}
+		if err := writeTo(filepath.Join(dir, index.Cards[i].Href), "notebook.gohtml", p); err != nil {
+			return err
+		}
+	}
+	return writeTo(filepath.Join(dir, IndexFile), "index.gohtml", index)
+}
+
+// pageName is the page's file of a notebook's file.
+func pageName(file string) string { return strings.TrimSuffix(file, filepath.Ext(file)) + ".html" }
+
+func writeTo(path, name string, page any) error {
+	return atomicfile.Write(path, func(w io.Writer) error { return writePage(w, name, page) })
+}
+
+var pictures = regexp.MustCompile(`<img\b[^>]*?\bsrc="(data:image/([a-z+]+);base64,([^"]*))"`)
+
+// thumbnailWidth is twice the pixels that a card's picture takes.
+const thumbnailWidth = 560
+
+// thumbnail is the first picture of the page, in small; empty where there is none.
+func (p *notebookPage) thumbnail() template.URL {
+	for _, c := range p.Cells {
+		for _, part := range []template.HTML{c.Text, c.Output} {
+			m := pictures.FindStringSubmatch(string(part))
+			if m == nil {
+				continue
+			}
+			if m[2] == "svg+xml" {
+				return template.URL(m[1])
+			}
+			data, err := base64.StdEncoding.DecodeString(m[3])
+			if err != nil {
+				continue
+			}
+			if small, err := shrink(data); err == nil {
+				return template.URL("data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(small))
+			}
+		}
+	}
+	return ""
+}
+
+// shrink makes a JPEG of a picture, on white where it is transparent.
+func shrink(data []byte) ([]byte, error) {
+	large, _, err := image.Decode(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	size := large.Bounds().Size()
+	if size.X > thumbnailWidth {
+		size = image.Pt(thumbnailWidth, max(1, size.Y*thumbnailWidth/size.X))
+	}
+	small := image.NewRGBA(image.Rectangle{Max: size})
+	draw.Draw(small, small.Bounds(), image.White, image.Point{}, draw.Src)
+	draw.CatmullRom.Scale(small, small.Bounds(), large, large.Bounds(), draw.Over, nil)
+	var b bytes.Buffer
+	err = jpeg.Encode(&b, small, &jpeg.Options{Quality: 85})
+	return b.Bytes(), err
+}
