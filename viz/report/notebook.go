@@ -134,12 +134,21 @@ func (n *Notebook) Failed() error {
 	for i, c := range n.cells {
 		for _, o := range c.Outputs {
 			if o.Type == "error" {
-				first, _, _ := strings.Cut(plain(o.Error+": "+o.Message), "\n")
-				failed = append(failed, fmt.Errorf("%s: cell %d failed: %s", n.File, i+1, first))
+				failed = append(failed, fmt.Errorf("%s: cell %d failed: %s", n.File, i+1, o.mistake()))
 			}
 		}
 	}
 	return errors.Join(failed...)
+}
+
+// mistake is an error in a line: its first, but for the package that Go's compiler begins with.
+func (o *output) mistake() string {
+	for line := range strings.Lines(plain(o.Message)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "# ") {
+			return o.Error + ": " + line
+		}
+	}
+	return o.Error
 }
 
 // pictureURI returns a picture named in the text of a cell as a data URI: an attachment, or a file

@@ -148,13 +148,14 @@ func TestWhatCannotBeShownIsAnError(t *testing.T) {
 
 func TestFailedCellsShow(t *testing.T) {
 	n := notebookOf(t, outputCell(map[string]any{
-		"output_type": "error", "ename": "ERROR", "evalue": "main.go:3: undefined: a<b", "traceback": []string{"\x1b[31mmain.go:3\x1b[0m: undefined: a<b"},
+		"output_type": "error", "ename": "ERROR", "evalue": "# gonb_1\nmain.go:3: undefined: a<b\nmore", "traceback": []string{"\x1b[31mmain.go:3\x1b[0m: undefined: a<b"},
 	}))
 	if err := n.Failed(); err == nil || !strings.Contains(err.Error(), "cell 1 failed: ERROR: main.go:3: undefined: a<b") {
 		t.Errorf("failed: %v", err)
 	}
-	if page := notebookPage(t, n); !strings.Contains(page, `<pre class="error">main.go:3: undefined: a&lt;b</pre>`) {
-		t.Error("the page does not show the error")
+	page := notebookPage(t, n)
+	if !strings.Contains(page, `<pre class="error">ERROR: # gonb_1`) || !strings.Contains(page, "\nmain.go:3: undefined: a&lt;b</pre>") || strings.Contains(page, "\x1b") {
+		t.Error("the page does not show the error and its traceback as text")
 	}
 }
 
