@@ -46,6 +46,7 @@ type cli struct {
 	Notebook   notebookCmd                  `cmd:"" help:"Open JupyterLab with the kernel \"ParallelCL (Go)\", installing what is missing."`
 	Kernel     kernelCmd                    `cmd:"" help:"The Jupyter kernel: install, list, remove, doctor."`
 	Report     reportCmd                    `cmd:"" help:"Make a page, or a site, from results or notebooks: figures, tables and text, to be read offline."`
+	Bench      benchCmd                     `cmd:"" help:"Time training steps."`
 	Doctor     doctorCmd                    `cmd:"" help:"Show this machine's backends, why one is chosen, and how fast they are."`
 	Version    versionCmd                   `cmd:"" help:"Print the version."`
 	Completion kongplete.InstallCompletions `cmd:"" help:"Install shell completion (bash, zsh, fish), or remove it."`

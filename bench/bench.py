@@ -1,0 +1,271 @@
+#!/usr/bin/env python3
+"""Measures our training step and its peers' on the same work, in one run.
+
+    python3 bench/bench.py --out bench/out              # on the CPU
+    python3 bench/bench.py --device cuda --out bench/out-gpu
+
+The work is one class-incremental step: K batches of random images from host memory, J over all parameters,
+JJᵀ, MGDA's weights, Adam. Every contender runs in a process of its own; all of one workload are alive at
+once and make a few steps each in turn, so that noise of the machine hits all. A turn in which other programs
+took more of the machine than --calm is made again. A ratio is a contender's median time of a round over ours
+of that round; its spread is the quartiles over the rounds. With one core every process is pinned to the same
+one.
+
+Peers come from requirements.txt into a throw-away environment. Each measurement is a file in OUT/parts, and a
+second run measures only what is missing. OUT/bench.json, report.md and bench.png are made of all of them.
+"""
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from process import GPUMemory, Process, cores_there, others_busy, wait_calm
+from report import OURS, markdown
+
+HERE = Path(__file__).resolve().parent
+# name: script and variant
+PEERS = {
+    "PyTorch eager": ("torch_step.py", "eager"),
+    "torch.compile": ("torch_step.py", "compile"),
+    "TorchJD MGDA": ("torch_step.py", "torchjd-mgda"),
+    "TorchJD UPGrad": ("torch_step.py", "torchjd-upgrad"),
+    "JAX vmap": ("jax_step.py", "vmap"),
+    "JAX lax.map": ("jax_step.py", "map"),
+    "JAX K calls": ("jax_step.py", "calls"),
+}
+
+
+def workloads(a):
+    """(model, flags, cores, numbers of rows, contenders, seconds of a turn, warm-up steps) of what is compared."""
+    gpu = a.device == "cuda"
+    rows = range(2, 7)
+    for cores in [a.cores] if gpu else sorted({1, min(2, a.cores)}):
+        yield "mlp", {"batch": 128}, cores, rows, list(PEERS), 0.5, 20
+    if gpu:
+        yield "resnet18", {"batch": 128, "width": 64}, a.cores, rows, list(PEERS), 2, 5
+        return
+    yield "resnet18", {"batch": 32, "width": 16}, a.cores, rows, list(PEERS), 1, 2
+    yield "resnet18", {"batch": 32, "width": 64}, a.cores, (2, 3), list(PEERS), 1, 1
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=HERE / "out", help="folder of the results (%(default)s)")
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--rounds", type=int, default=8, help="turns of every contender (%(default)s)")
+    parser.add_argument("--calm", type=float, default=0.1, help="cores that other programs may take during a turn (%(default)s)")
+    parser.add_argument("--again", type=int, default=3, help="how often a turn that was disturbed is made again (%(default)s)")
+    parser.add_argument("--wait", type=float, default=20, help="seconds to wait for a calm machine before a turn (%(default)s)")
+    parser.add_argument("--only", default="", help="measure only parts whose name begins so, e.g. peers-mlp, methods, memory")
+    parser.add_argument("--patience", type=float, default=60, help="seconds for one step, beyond which a contender is given up (%(default)s)")
+    parser.add_argument("--quick", action="store_true", help="try everything: K=2 and 3, small ResNets, two rounds")
+    parser.add_argument("--venv", type=Path, help="keep the peers' environment here, and use it again")
+    parser.add_argument("--pcl", type=Path, help="a built pcl (default: build this checkout's)")
+    a = parser.parse_args()
+    a.out = a.out.resolve()
+    a.cores = len(cores_there())
+    if a.quick:
+        a.rounds, a.again, a.wait = 2, 0, 0
+    return a
+
+
+def say(*words):
+    print(*words, file=sys.stderr, flush=True)
+
+
+def write(path, text):
+    """The file appears whole or not at all."""
+    temporary = path.with_name(path.name + ".tmp")
+    temporary.write_text(text)
+    temporary.replace(path)
+
+
+class Bench:
+    def __init__(self, a, scratch):
+        self.a, self.scratch = a, scratch
+        self.parts = a.out / "parts"
+        self.parts.mkdir(parents=True, exist_ok=True)
+        self.python = self.environment()
+        self.pcl = a.pcl.resolve() if a.pcl else self.build()
+
+    def environment(self):
+        where = (self.a.venv or self.scratch / "venv").resolve()
+        python = where / "bin" / "python"
+        if not python.exists():
+            say("Installing the peers into", where)
+            subprocess.run([sys.executable, "-m", "venv", where], check=True)
+        needs = "requirements-gpu.txt" if self.a.device == "cuda" else "requirements.txt"
+        subprocess.run([python, "-m", "pip", "install", "-q", "-r", HERE / needs], check=True)
+        return python
+
+    def build(self):
+        binary = self.scratch / "pcl"
+        subprocess.run(["go", "build", "-o", binary, "./cmd/pcl"], cwd=HERE.parent, check=True)
+        return binary
+
+    def part(self, name, measure):
+        """Measures what is not there yet."""
+        path = self.parts / f"{name}.json"
+        if path.exists() or not name.startswith(self.a.only):
+            return
+        say(f"== {name} (load {os.getloadavg()[0]:.1f})")
+        before = os.getloadavg()[0]
+        result = measure()
+        result |= {"name": name, "load": [before, os.getloadavg()[0]], "at": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
+        write(path, json.dumps(result, indent=1) + "\n")
+
+    def ours(self, *flags):
+        backend = "xla-cuda" if self.a.device == "cuda" else "xla-cpu"
+        return [self.pcl, "--quiet", "bench", "step", "--backend", backend, *map(str, flags)]
+
+    def command(self, name, model, flags, k, cores, warmup):
+        sizes = [f"--{key}={value}" for key, value in flags.items()] + [f"--model={model}", f"--k={k}", f"--warmup={warmup}"]
+        threads = 1 if model == "mlp" else cores  # of ours: what `pcl run` is recommended to take
+        if name == OURS:
+            return self.ours("--turns", "--method=mgda", f"--threads={threads}", *sizes)
+        script, variant = PEERS[name]
+        return [self.python, HERE / "contenders" / script, variant, f"--threads={cores}", f"--device={self.a.device}", *sizes]
+
+    def compare(self, model, flags, cores, k, names, seconds, warmup):
+        """The contenders' times, turn by turn."""
+        results = {name: {"ms": [], "others": []} for name in names}
+        alive, rounds = {}, {}  # who steps of 5 s and more makes only two turns
+        for name in names:  # one after the other, so that first steps are measured alone
+            process = Process(self.command(name, model, flags, k, cores, warmup), cores, self.a.patience, self.scratch / "contender.log")
+            try:
+                said, results[name]["first_step_seconds"] = process.ready(warmup)
+                results[name]["parameters"] = said["parameters"]
+                one = process.turn(1)["ms"][0]
+                alive[name] = process, max(1, min(200, int(1e3 * seconds / one)))
+                rounds[name] = self.a.rounds if one < 5e3 else 2
+            except (TimeoutError, RuntimeError, OSError) as err:
+                self.give_up(process, name, results, err)
+        for turn in range(self.a.rounds):
+            for name, (process, steps) in list(alive.items()):
+                if turn >= rounds[name]:
+                    continue
+                try:
+                    said, others = self.calm_turn(process, steps)
+                    results[name]["ms"].append(said["ms"])
+                    results[name]["others"].append(round(others, 3))
+                    results[name]["peak_rss_bytes"] = said.get("peak_rss_bytes", 0)
+                except (TimeoutError, RuntimeError, OSError) as err:
+                    del alive[name]
+                    self.give_up(process, name, results, err)
+        for process, _ in alive.values():
+            process.close()
+        sizes = {r["parameters"] for r in results.values() if "parameters" in r}
+        if len(sizes) > 1:
+            sys.exit(f"the contenders' models differ: {sizes} parameters")
+        return {"kind": "peers", "model": model, **flags, "cores": cores, "k": k, "contenders": results}
+
+    def calm_turn(self, process, steps):
+        """A turn, made again where other programs took too much of the machine; the calmest counts."""
+        turns = []
+        for _ in range(1 + self.a.again):
+            wait_calm(self.a.calm, self.a.wait)
+            turns.append(others_busy(process.child.pid, lambda: process.turn(steps)))
+            if turns[-1][1] <= self.a.calm:
+                break
+        return min(turns, key=lambda turn: turn[1])
+
+    def give_up(self, process, name, results, err):
+        process.close()
+        results[name]["error"] = str(err)
+        say(f"   {name}: {err}")
+
+    def memory(self, flags, k):
+        """Peak memory of a few steps, one contender at a time."""
+        results = {}
+        for name in [OURS, "PyTorch eager", "TorchJD MGDA", "JAX vmap", "JAX K calls"]:
+            sampler = GPUMemory(self.a.device)
+            process = Process(self.command(name, "resnet18", flags, k, self.a.cores, 1), self.a.cores, self.a.patience, self.scratch / "contender.log")
+            try:
+                process.ready(1)
+                said = process.turn(2)
+                results[name] = {"peak_rss_bytes": said.get("peak_rss_bytes", 0)}
+            except (TimeoutError, RuntimeError, OSError) as err:
+                results[name] = {"error": str(err)}
+            results[name] |= sampler.stop()
+            process.close()
+        return {"kind": "memory", "model": "resnet18", **flags, "k": k, "contenders": results}
+
+    def methods(self, model, flags, k, steps, warmup, *more):
+        """Our methods' steps, one of each in turn."""
+        sizes = [f"--{key}={value}" for key, value in flags.items()]
+        threads = 1 if model == "mlp" else self.a.cores
+        wait_calm(self.a.calm, 3 * self.a.wait)
+        done = subprocess.run(
+            self.ours("--json", f"--model={model}", f"--k={k}", f"--steps={steps}", f"--warmup={warmup}", f"--threads={threads}", *sizes, *more),
+            check=True, stdout=subprocess.PIPE, text=True)
+        return {"kind": "methods", "model": model, **flags, "k": k, "report": json.loads(done.stdout)}
+
+    def run(self):
+        quick, gpu = self.a.quick, self.a.device == "cuda"
+        rows = (2, 3) if quick else range(2, 7)
+        for model, flags, cores, ks, names, seconds, warmup in workloads(self.a):
+            if quick and model == "resnet18":
+                flags = flags | {"width": min(8, flags["width"]), "batch": 8}
+            for k in ks if not quick else rows:
+                self.part(f"peers-{label(model, flags)}-{cores}core-k{k}", lambda: self.compare(model, flags, cores, k, [OURS, *names], seconds, warmup))
+        batch, width = (8, 8) if quick else (128 if gpu else 32, 64)
+        resnets = [{"batch": batch, "width": width}] if quick or gpu else [{"batch": 32, "width": 16}, {"batch": 32, "width": 64}]
+        for model, flags in [("mlp", {"batch": 128}), *(("resnet18", r) for r in resnets)]:
+            for k in rows:
+                steps, warmup = (400, 20) if model == "mlp" else (30, 3) if gpu or flags["width"] < 64 else (7, 1)
+                steps = 5 if quick else steps
+                self.part(f"methods-{label(model, flags)}-k{k}", lambda: self.methods(model, flags, k, steps, warmup, "--method=avggrad,emgd-gmc"))
+            self.part(f"edit-{label(model, flags)}-k3", lambda: self.methods(model, flags, 3, steps, warmup, "--method=avggrad,emgd-gmc", "--edit"))
+        for k in rows if quick else (2, 4, 6, 10):
+            self.part(f"memory-k{k}", lambda: self.memory({"batch": batch, "width": width}, k))
+        self.report()
+
+    def report(self):
+        parts = [json.loads(p.read_text()) for p in sorted(self.parts.glob("*.json"), key=natural)]
+        parts.sort(key=lambda p: (["peers", "methods", "memory"].index(p["kind"]), p["model"], p.get("width", 0), p["name"].startswith("edit")))
+        about = {
+            "machine": machine(), "device": self.a.device, "rounds": self.a.rounds,
+            "commit": subprocess.run(["git", "describe", "--always", "--dirty"], cwd=HERE, capture_output=True, text=True).stdout.strip(),
+            "peers": [line for line in (HERE / "requirements.txt").read_text().splitlines() if "==" in line], "parts": parts,
+        }
+        write(self.a.out / "bench.json", json.dumps(about, indent=1) + "\n")
+        text = markdown(about)
+        write(self.a.out / "report.md", text)
+        subprocess.run([self.python, HERE / "draw.py", self.a.out / "bench.json", self.a.out / "bench.png"], check=True)
+        print(text)
+
+
+def label(model, flags):
+    return model if model == "mlp" else f"{model}-w{flags['width']}"
+
+
+def natural(path):
+    """Sorts k10 after k2."""
+    return [int(t) if t.isdigit() else t for t in path.stem.replace("-k", "-k-").split("-")]
+
+
+def machine():
+    cpu = platform.processor()
+    if Path("/proc/cpuinfo").exists():
+        cpu = next((line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")), cpu)
+    found = {"system": platform.platform(), "cpu": cpu, "cores": len(cores_there())}
+    if shutil.which("nvidia-smi"):
+        found["gpu"] = subprocess.run(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], capture_output=True, text=True).stdout.strip()
+    return found
+
+
+def main():
+    a = arguments()
+    with tempfile.TemporaryDirectory() as scratch:
+        Bench(a, Path(scratch)).run()
+
+
+if __name__ == "__main__":
+    main()

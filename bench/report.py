@@ -1,0 +1,95 @@
+"""The tables of bench.json, in Markdown."""
+
+import statistics
+
+OURS = "ParallelCL"
+
+
+def quartiles(sample):
+    if len(sample) < 2:
+        return [sample[0]] * 3
+    return statistics.quantiles(sample, n=4, method="inclusive")
+
+
+def ratios(part, name):
+    """Quartiles over the rounds of a contender's time to ours; None where either is missing."""
+    own, peer = part["contenders"][OURS]["ms"], part["contenders"][name]["ms"]
+    both = [statistics.median(p) / statistics.median(o) for o, p in zip(own, peer)]
+    return quartiles(both) if both else None
+
+
+def table(rows, head):
+    return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in [head, ["---"] * len(head), *rows]) + "\n"
+
+
+def title(part):
+    if part["model"] == "mlp":
+        return f"MLP 784-128-64-62, batch {part['batch']}"
+    return f"ResNet-18, width {part['width']}, batch {part['batch']}"
+
+
+def markdown(about):
+    m = about["machine"]
+    out = [f"# Steps on {m.get('gpu') or m['cpu']}\n",
+           f"{m['cores']} cores, {m['system']}, {about['commit']}. {', '.join(about['peers'])}.\n"]
+    peers = [p for p in about["parts"] if p["kind"] == "peers"]
+    for group in dict.fromkeys((title(p), p["cores"]) for p in peers):
+        parts = [p for p in peers if (title(p), p["cores"]) == group]
+        names = dict.fromkeys(n for p in parts for n in p["contenders"] if n != OURS)
+        out.append(f"## {group[0]}, {group[1]} core{'s' * (group[1] > 1)}\n\nmedian ms per step, and its ratio to ours [quartiles over the rounds]; above 1 ours is faster.\n")
+        rows = [[OURS, *(cell(p, OURS) for p in parts)]] + [[n, *(cell(p, n) for p in parts)] for n in names]
+        out.append(table(rows, ["", *(f"K={p['k']}" for p in parts)]))
+        first = [[n, *(f"{p['contenders'][n]['first_step_seconds']:.1f}" if "first_step_seconds" in p["contenders"][n] else "–" for p in parts)] for n in [OURS, *names]]
+        out.append("Seconds from the start of the process to the end of its first step.\n")
+        out.append(table(first, ["", *(f"K={p['k']}" for p in parts)]))
+        others = sorted(x for p in parts for c in p["contenders"].values() for x in c["others"])
+        if others:
+            out.append(f"Other programs took {statistics.median(others):.2f} cores during the median turn, {others[-1]:.2f} during the worst.\n")
+    out += methods_tables([p for p in about["parts"] if p["kind"] == "methods"])
+    out += memory_tables([p for p in about["parts"] if p["kind"] == "memory"])
+    return "\n".join(out)
+
+
+def cell(part, name):
+    c = part["contenders"].get(name, {})
+    if not c.get("ms"):
+        return c.get("error", "–").replace("|", "/")
+    ms = f"{statistics.median([x for turn in c['ms'] for x in turn]):.4g}"
+    r = None if name == OURS else ratios(part, name)
+    return ms if r is None else f"{ms} · {r[1]:.2f} [{r[0]:.2f}, {r[2]:.2f}]"
+
+
+def methods_tables(parts):
+    if not parts:
+        return []
+    rows = []
+    for p in parts:
+        report = p["report"]
+        base, ours = report["methods"][0], report["methods"][1]
+        q, edit = ours["ratio_quartiles"], "–"
+        if len(report["methods"]) > 2:
+            added = quartiles([(e - o) / o for e, o in zip(report["methods"][2]["ms"], ours["ms"])])
+            edit = f"{added[1]:.2f} [{added[0]:.2f}, {added[2]:.2f}]"
+        rows.append([title(p), f"{p['k']}{' with memory' * report['memory']}", f"{base['ms_quartiles'][1]:.4g}", f"{ours['ms_quartiles'][1]:.4g}",
+                     f"{q[1]:.3f} [{q[0]:.3f}, {q[2]:.3f}]", edit, f"{report['first_step_seconds']:.1f}"])
+    return ["## EMGD (GMC) beside AvgGrad, step by step in turn\n",
+            table(rows, ["work", "K", "AvgGrad, ms", "EMGD, ms", "EMGD / AvgGrad", "editing adds, EMGD steps", "first step, s"])]
+
+
+def memory_tables(parts):
+    if not parts:
+        return []
+    names = list(parts[0]["contenders"])
+    out = []
+    for key, what in [("peak_device_bytes", "on the GPU"), ("peak_rss_bytes", "of the process")]:
+        if not any(key in c for p in parts for c in p["contenders"].values()):
+            continue
+        rows = []
+        for n in names:
+            at = {p["k"]: p["contenders"][n][key] / 1e6 for p in parts if key in p["contenders"][n]}
+            each = "–"
+            if len(at) > 1:
+                each = f"{(at[max(at)] - at[min(at)]) / (max(at) - min(at)):.0f}"
+            rows.append([n, *(f"{at[p['k']]:.0f}" if p["k"] in at else "–" for p in parts), each])
+        out += [f"## Peak memory {what}, MB, {title(parts[0])}\n", table(rows, ["", *(f"K={p['k']}" for p in parts), "for each more row"])]
+    return out

@@ -1,0 +1,334 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/memory"
+	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// benchCmd groups what measures speed.
+type benchCmd struct {
+	Step benchStepCmd `cmd:"" help:"Time training steps on random images: of one method, or of several step by step in turn."`
+}
+
+// benchStepCmd times training steps: whole ones, with the streams' batches, all gradients, weights and
+// update. Class-incremental, so that J holds all parameters.
+type benchStepCmd struct {
+	Model   string            `default:"mlp" enum:"mlp,resnet18" help:"mlp (784-128-64-62) or resnet18."`
+	Width   int               `default:"64" placeholder:"N" help:"Channels of the ResNet's stem (${default})."`
+	Side    int               `default:"32" placeholder:"N" help:"Height and width of the ResNet's images (${default})."`
+	Batch   int               `placeholder:"N" help:"Samples of each stream (default 128 for the mlp, 32 for resnet18)."`
+	K       int               `name:"k" default:"3" placeholder:"N" help:"Rows of J: the streams, and the memory where there is one (${default})."`
+	Method  []string          `default:"avggrad,emgd-gmc" placeholder:"NAME,…" help:"Methods (${default}); the ratios are to the first."`
+	Param   map[string]string `placeholder:"NAME=VALUE" help:"Parameter of the methods; repeat it for more."`
+	Memory  bool              `help:"Make the memory of a task that is over one of the K rows."`
+	Edit    bool              `help:"Time the last method with memory editing too (implies --memory)."`
+	Warmup  int               `default:"5" placeholder:"N" help:"Steps before the first timed one (${default})."`
+	Steps   int               `default:"30" placeholder:"N" help:"Timed steps of each method (${default})."`
+	Turns   bool              `help:"For taking turns with other programs: read from each line of standard input how many steps to time next, and print a JSON line at the start and one for each of them."`
+	JSON    bool              `name:"json" help:"Print JSON, with the time of every step."`
+	Backend string            `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Compute backend: ${enum}."`
+	Threads int               `default:"0" help:"Threads of the XLA CPU backend; 0 is the default, 1."`
+}
+
+// benchReport is what is printed. Times are in milliseconds unless their names say seconds.
+type benchReport struct {
+	Backend    backend.Info `json:"backend"`
+	Model      string       `json:"model"`
+	Parameters int          `json:"parameters"`
+	Batch      int          `json:"batch"`
+	K          int          `json:"k"`
+	Memory     bool         `json:"memory"` // is one of the K rows
+	// FirstStep is from the program's start until the first method has made a step, all compiled.
+	FirstStep float64      `json:"first_step_seconds"`
+	PeakRSS   int64        `json:"peak_rss_bytes,omitempty"` // of the steps after the warm-up; 0: unknown
+	Methods   []*contender `json:"methods"`
+}
+
+// contender is one of the methods being timed.
+type contender struct {
+	Name     string    `json:"name"`
+	Millis   []float64 `json:"ms"`
+	Quarters quarters  `json:"ms_quartiles"`
+	Ratio    quarters  `json:"ratio_quartiles"` // of each step's time to that of the first method's step beside it
+	PerSec   float64   `json:"steps_per_second"`
+	learner  *pcl.Learner
+}
+
+// quarters are the three quartiles of a sample.
+type quarters [3]float64
+
+func quartersOf(sample []float64) (q quarters) {
+	sorted := slices.Sorted(slices.Values(sample))
+	for i := range q {
+		at := float64((i+1)*(len(sorted)-1)) / 4
+		low := int(at)
+		high := min(low+1, len(sorted)-1)
+		q[i] = sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
+	}
+	return q
+}
+
+func (c *benchStepCmd) Run(rc *runContext) error {
+	began := time.Now()
+	if err := c.check(); err != nil {
+		return usageError{err}
+	}
+	b, err := machineFlags{Backend: c.Backend, Threads: c.Threads}.open(rc)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	programs := pcl.NewPrograms(b.Backend)
+	defer programs.Close()
+	report := &benchReport{Backend: b.Info, Batch: c.Batch, K: c.K, Memory: c.Memory}
+	for i, name := range c.contenders() {
+		l, err := c.learner(b, programs, name)
+		if err != nil {
+			return err
+		}
+		defer l.learner.Close()
+		if err := l.step(rc); err != nil {
+			return err
+		}
+		if i == 0 {
+			report.FirstStep = time.Since(began).Seconds()
+		}
+		report.Methods = append(report.Methods, l)
+	}
+	report.Model, report.Parameters = c.network().Key(), c.network().Layout().Total
+	if err := report.turn(rc, c.Warmup); err != nil {
+		return err
+	}
+	forgetPeakRSS()
+	if c.Turns {
+		return report.takeTurns(rc)
+	}
+	if err := report.turn(rc, c.Steps); err != nil {
+		return err
+	}
+	report.PeakRSS = peakRSS()
+	report.summarise()
+	if c.JSON {
+		return json.NewEncoder(rc.stdout).Encode(report)
+	}
+	return report.print(rc.stdout)
+}
+
+// check fills in what depends on other flags.
+func (c *benchStepCmd) check() error {
+	if c.Batch == 0 {
+		c.Batch = 128
+		if c.Model == "resnet18" {
+			c.Batch = 32
+		}
+	}
+	c.Memory = c.Memory || c.Edit
+	least := 1
+	if c.Memory {
+		least = 2
+	}
+	switch tasks := c.outputs() / classesPerTask; {
+	case c.K < least || c.K > tasks:
+		return fmt.Errorf("--k %d: the benchmark has %d to %d rows", c.K, least, tasks)
+	case c.Batch < 2:
+		return fmt.Errorf("--batch %d: want 2 samples or more", c.Batch)
+	case c.Steps < 1 || c.Warmup < 0:
+		return fmt.Errorf("--steps %d --warmup %d: want at least one step, and no negative number", c.Steps, c.Warmup)
+	case c.Turns && len(c.contenders()) != 1:
+		return fmt.Errorf("--turns times one method, not %d", len(c.contenders()))
+	}
+	for _, name := range c.Method {
+		if _, err := method.New(name, parameters(c.Param)); err != nil {
+			return err
+		}
+	}
+	_, err := c.build()
+	return err
+}
+
+// editing marks the contender that edits.
+const editing = "+edit"
+
+func (c *benchStepCmd) contenders() []string {
+	names := slices.Clone(c.Method)
+	if c.Edit {
+		names = append(names, names[len(names)-1]+editing)
+	}
+	return names
+}
+
+// classesPerTask is of every task of the benchmark.
+const classesPerTask = 2
+
+func (c *benchStepCmd) outputs() int {
+	if c.Model == "mlp" {
+		return 62
+	}
+	return 100
+}
+
+func (c *benchStepCmd) build() (model.Model, error) {
+	if c.Model == "mlp" {
+		return model.NewMLP(784, []int{128, 64}, c.outputs())
+	}
+	return model.NewResNet18(model.ResNetConfig{Height: c.Side, Width: c.Side, Channels: 3, Base: c.Width, Outputs: c.outputs()})
+}
+
+// network is build after check.
+func (c *benchStepCmd) network() model.Model {
+	m, err := c.build()
+	if err != nil {
+		panic(err)
+	}
+	return m
+}
+
+// learner has K rows that never end; of these the memory of a task that is over is one, if asked for.
+func (c *benchStepCmd) learner(b *backend.Backend, programs *pcl.Programs, name string) (*contender, error) {
+	o := pcl.Options{
+		Backend: b.Backend, Model: c.network(), Increment: scenario.ClassIncremental, Batch: c.Batch, Programs: programs,
+		Optimizer: pcl.Optimizer{Name: "adam", LR: 0.001},
+		Memory:    memory.Config{Policy: memory.PerClass, Budget: (c.Batch + 1) / classesPerTask},
+	}
+	if c.Model == "resnet18" {
+		o.Image = pcl.Image{Height: c.Side, Width: c.Side, Channels: 3}
+	}
+	plain, edit := strings.CutSuffix(name, editing)
+	if edit {
+		o.Edit.Eta = 0.02
+	}
+	var err error
+	if o.Method, err = method.New(plain, parameters(c.Param)); err != nil {
+		return nil, err
+	}
+	l, err := pcl.NewLearner(o)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.attach(l, o.Model.Inputs()); err != nil {
+		l.Close()
+		return nil, err
+	}
+	return &contender{Name: name, learner: l}, nil
+}
+
+func (c *benchStepCmd) attach(l *pcl.Learner, inputs int) error {
+	pixels := noise(4 * c.Batch * inputs)
+	for i := range c.K {
+		s := &noiseStream{pixels: pixels, rng: newRand(i), class: classesPerTask * i, left: -1}
+		over := 0 // steps until the task is
+		if c.Memory && i == 0 {
+			over = 2 // batches, enough to fill the memory
+			s.left = over
+		}
+		if _, err := l.Attach(pcl.Task{Classes: []int{s.class, s.class + 1}, Stream: s}); err != nil {
+			return err
+		}
+		for range over {
+			if _, err := l.Step(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (c *contender) step(rc *runContext) error {
+	if err := rc.ctx.Err(); err != nil {
+		return err
+	}
+	_, err := c.learner.Step()
+	return err
+}
+
+// turn makes steps of all methods, one of each in turn, and keeps their times.
+func (r *benchReport) turn(rc *runContext, steps int) error {
+	for _, m := range r.Methods {
+		m.Millis = make([]float64, 0, steps)
+	}
+	for range steps {
+		for _, m := range r.Methods {
+			began := time.Now()
+			if err := m.step(rc); err != nil {
+				return err
+			}
+			m.Millis = append(m.Millis, 1e3*time.Since(began).Seconds())
+		}
+	}
+	return nil
+}
+
+// takeTurns times as many steps as each line of the input says.
+func (r *benchReport) takeTurns(rc *runContext) error {
+	out := json.NewEncoder(rc.stdout)
+	if err := out.Encode(r); err != nil {
+		return err
+	}
+	lines := bufio.NewScanner(rc.stdin)
+	for lines.Scan() {
+		steps, err := strconv.Atoi(lines.Text())
+		if err != nil || steps < 1 {
+			return usageError{fmt.Errorf("--turns: %q is no number of steps", lines.Text())}
+		}
+		if err := r.turn(rc, steps); err != nil {
+			return err
+		}
+		err = out.Encode(struct {
+			Millis  []float64 `json:"ms"`
+			PeakRSS int64     `json:"peak_rss_bytes,omitempty"`
+		}{r.Methods[0].Millis, peakRSS()})
+		if err != nil {
+			return err
+		}
+	}
+	return lines.Err()
+}
+
+func (r *benchReport) summarise() {
+	base := r.Methods[0].Millis
+	for _, m := range r.Methods {
+		ratios := make([]float64, len(base))
+		for i := range base {
+			ratios[i] = m.Millis[i] / base[i]
+		}
+		m.Quarters, m.Ratio = quartersOf(m.Millis), quartersOf(ratios)
+		m.PerSec = 1e3 / m.Quarters[1]
+	}
+}
+
+func (r *benchReport) print(out io.Writer) error {
+	row := ""
+	if r.Memory {
+		row = ", one of them the memory's"
+	}
+	fmt.Fprintf(out, "%s, %d parameters, batch %d, %d rows%s; medians [quartiles]\n", r.Model, r.Parameters, r.Batch, r.K, row)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "METHOD\tms/STEP\tSTEPS/s\tTIME / %s\n", strings.ToUpper(r.Methods[0].Name))
+	for _, m := range r.Methods {
+		q, ratio := m.Quarters, m.Ratio
+		fmt.Fprintf(w, "%s\t%.2f [%.2f, %.2f]\t%.1f\t%.3f [%.3f, %.3f]\n", m.Name, q[1], q[0], q[2], m.PerSec, ratio[1], ratio[0], ratio[2])
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "First step after %.1f s.", r.FirstStep)
+	if r.PeakRSS > 0 {
+		fmt.Fprintf(out, " Peak memory of the process %.0f MB.", float64(r.PeakRSS)/1e6)
+	}
+	_, err := fmt.Fprintln(out)
+	return err
+}
