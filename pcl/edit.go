@@ -47,6 +47,10 @@ func (l *Learner) editMemory(kept []int, r *StepReport, d *aggregate) (wait func
 		r.Edit.Indices = append(r.Edit.Indices, row.indices...)
 		r.Edit.Gradients = append(r.Edit.Gradients, gradients...)
 	}
+	if rows == 0 { // nothing is replayed yet
+		r.Edit = nil
+		return func() {}, nil
+	}
 	var busy sync.WaitGroup
 	busy.Go(func() {
 		for k, g := range r.Edit.Gradients {
