@@ -1,0 +1,22 @@
+package grid_test
+
+import (
+	"fmt"
+
+	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/grid"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// Two methods with two seeds each, class-incremental.
+func ExampleVary() {
+	class := []scenario.Increment{scenario.ClassIncremental}
+	for _, c := range grid.Vary(pcl.DefaultConfig("glyphs"), []string{"emgd-gmc", "avggrad"}, class, 1234, 1235) {
+		fmt.Println(c.Method, c.Increment, c.Seed)
+	}
+	// Output:
+	// emgd-gmc class 1234
+	// emgd-gmc class 1235
+	// avggrad class 1234
+	// avggrad class 1235
+}
