@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,7 +55,8 @@ func (c *runCmd) inProcesses(rc *runContext, configs []pcl.Config) ([]*results.R
 	var group errgroup.Group
 	for i := range jobs {
 		group.Go(func() error {
-			return process(rc.ctx, program, append(args, "--quiet", fmt.Sprintf("--shard=%d/%d", i, jobs)))
+			part := []string{"--quiet", fmt.Sprintf("--shard=%d/%d", i, jobs)}
+			return process(rc.ctx, program, slices.Concat(args, part)) // append would let the processes share an array
 		})
 	}
 	err = group.Wait()
