@@ -44,7 +44,7 @@ func Accuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
 		if err := addCurve(t, p, g, c); err != nil {
 			return nil, err
 		}
-		s, n := t.Method(g.Method), len(c.steps)-1
+		s, n := t.Method(g.look), len(c.steps)-1
 		ends.labels = append(ends.labels, endLabel{x: c.steps[n], y: c.mean[n], text: g.Label, line: s.line(1), glyph: s.glyph(2.6)})
 		for i := range c.mean {
 			low, high = math.Min(low, c.mean[i]-c.std[i]), math.Max(high, c.mean[i]+c.std[i])
@@ -71,7 +71,7 @@ func addCurve(t *Theme, p *plot.Plot, g Group, c curve) error {
 		low[i] = plotter.XY{X: x, Y: c.mean[i] - c.std[i]}
 		high[i] = plotter.XY{X: x, Y: c.mean[i] + c.std[i]}
 	}
-	s := t.Method(g.Method)
+	s := t.Method(g.look)
 	if len(g.Runs) > 1 && len(xys) > 1 {
 		band, err := t.band(low, high, s)
 		if err != nil {

@@ -11,12 +11,16 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// Group holds the runs of one method with one set of parameters, which differ in seed, label set
-// or timeline only: the repetitions that figures and tables take the mean of.
+// Group holds the runs of one method with one set of parameters and one variant (memory editing, an
+// extra update), which differ in seed, label set or timeline only: the repetitions that figures and
+// tables take the mean of.
 type Group struct {
-	Method string // e.g. "emgd-gmc"
-	Label  string // as in print, with the parameters where the method occurs with several sets
-	Runs   []*results.Run
+	Method  string // e.g. "emgd-gmc"
+	Variant string // e.g. "edit η=0.003 drift≤0.02"; empty: the plain method
+	Label   string // as in print, with the variant, and the parameters where several groups would else share it
+	Runs    []*results.Run
+
+	look string // the name of its style, for [Theme.Method]
 }
 
 // Groups sorts runs into groups, in the order of their first run. It returns an error if a run
@@ -50,20 +54,30 @@ func byMethod(runs []*results.Run) ([]Group, error) {
 		if err != nil {
 			return nil, fmt.Errorf("viz: run %s: parameters: %w", r.ID, err)
 		}
-		key := r.Method + " " + string(params)
+		key := r.Method + " " + string(params) + " " + r.Variant
 		i := slices.Index(keys, key)
 		if i < 0 {
 			i = len(keys)
 			keys = append(keys, key)
-			groups = append(groups, Group{Method: r.Method, Label: r.MethodTitle})
-			if r.MethodTitle == "" {
-				groups[i].Label = r.Method
-			}
+			groups = append(groups, newGroup(r))
 		}
 		groups[i].Runs = append(groups[i].Runs, r)
 	}
 	tellApart(groups)
+	dress(groups)
 	return groups, nil
+}
+
+// newGroup returns the group of a first run, still without it.
+func newGroup(r *results.Run) Group {
+	g := Group{Method: r.Method, Variant: r.Variant, Label: r.MethodTitle}
+	if g.Label == "" {
+		g.Label = r.Method
+	}
+	if g.Variant != "" {
+		g.Label += " + " + g.Variant
+	}
+	return g
 }
 
 // checkRun refuses what would make an empty or false figure.
@@ -109,6 +123,24 @@ func tellApart(groups []Group) {
 			continue
 		}
 		groups[i].Label = strings.TrimSpace(g.Label + " " + g.Runs[0].ParamText())
+	}
+}
+
+// dress numbers the variants of each method, for their styles.
+func dress(groups []Group) {
+	variants := map[string][]string{} // by method
+	for i, g := range groups {
+		groups[i].look = g.Method
+		if g.Variant == "" {
+			continue
+		}
+		known := variants[g.Method]
+		n := slices.Index(known, g.Variant)
+		if n < 0 {
+			n = len(known)
+			variants[g.Method] = append(known, g.Variant)
+		}
+		groups[i].look = fmt.Sprintf("%s+%d", g.Method, n+1)
 	}
 }
 

@@ -15,7 +15,7 @@ type keyEntry struct {
 func methodKey(t *Theme, groups []Group) []keyEntry {
 	var key []keyEntry
 	for _, g := range groups {
-		s := t.Method(g.Method)
+		s := t.Method(g.look)
 		key = append(key, keyEntry{label: g.Label, line: s.line(1.6), glyph: s.glyph(2.8)})
 	}
 	return key

@@ -131,7 +131,7 @@ func RankRuns(alpha float64, runs ...*results.Run) (*Ranking, error) {
 	}
 	var methods []string
 	for j, g := range groups {
-		methods = append(methods, g.Method)
+		methods = append(methods, g.look)
 		for _, r := range g.Runs {
 			row := at(situation{r.Dataset + ", " + r.Increment + "-incremental", r.LabelSet, r.Timeline, r.Seed})
 			if !math.IsNaN(row[j]) {

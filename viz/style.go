@@ -4,6 +4,7 @@ import (
 	"hash/fnv"
 	"image/color"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot/vg"
@@ -39,14 +40,15 @@ var dashes = [][]vg.Length{
 	{vg.Points(9), vg.Points(3)},
 }
 
-// editDashes marks "+me", a method with memory editing: the method's own colour and marker.
-var editDashes = []vg.Length{vg.Points(2.5), vg.Points(2)}
+// variantDashes mark a variant of a method.
+var variantDashes = []vg.Length{vg.Points(2.5), vg.Points(2)}
 
-// Method returns the style of the method of that name, for example "emgd-gmc" or "emgd-gmc+me".
-// A name that the package does not know gets one of the styles by its hash: the same everywhere,
-// though perhaps that of another method.
+// Method returns the style of the method of that name, for example "emgd-gmc". Of "emgd-gmc+me", with
+// memory editing, it has the method's own colour and marker, but a dash; "emgd-gmc+1", "emgd-gmc+2" and so
+// on are more variants, which have the colour and markers of their own. A name that the package does not
+// know gets one of the styles by its hash: the same everywhere, though perhaps that of another method.
 func (t *Theme) Method(name string) Style {
-	base, edited := strings.CutSuffix(name, "+me")
+	base, variant, varied := strings.Cut(name, "+")
 	i := slices.Index(order, base)
 	if i < 0 {
 		h := fnv.New32a()
@@ -59,8 +61,10 @@ func (t *Theme) Method(name string) Style {
 		Marker: markers[(hue+round)%len(markers)],
 		Dashes: dashes[round%len(dashes)],
 	}
-	if edited {
-		s.Dashes = editDashes
+	if varied {
+		nth, _ := strconv.Atoi(variant) // "me": 0
+		s.Dashes = variantDashes
+		s.Marker = markers[(hue+round+nth)%len(markers)]
 	}
 	return s
 }

@@ -232,7 +232,7 @@ func addLevel(t *Theme, p *plot.Plot, g Group, axis []plot.Tick) error {
 	if err != nil {
 		return err
 	}
-	line.LineStyle = t.Method(g.Method).line(1)
+	line.LineStyle = t.Method(g.look).line(1)
 	p.Add(line)
 	return nil
 }

@@ -54,7 +54,7 @@ func TaskAccuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
 // dumbbell is one method's accuracy of one task, in percent.
 type dumbbell struct {
 	x, own, final, std float64
-	method             string
+	look               string // for [Theme.Method]
 }
 
 func dumbbellOf(g Group, task int) dumbbell {
@@ -63,7 +63,7 @@ func dumbbellOf(g Group, task int) dumbbell {
 		own = append(own, 100*r.Tasks[task].AccEnd)
 		final = append(final, 100*r.Tasks[task].AccFinal)
 	}
-	b := dumbbell{method: g.Method}
+	b := dumbbell{look: g.look}
 	b.own, _ = meanStd(own)
 	b.final, b.std = meanStd(final)
 	return b
@@ -101,7 +101,7 @@ type dumbbells struct {
 func (d *dumbbells) Plot(c draw.Canvas, p *plot.Plot) {
 	trX, trY := p.Transforms(&c)
 	for _, b := range d.items {
-		s := d.theme.Method(b.method)
+		s := d.theme.Method(b.look)
 		x, own, final := trX(b.x), trY(b.own), trY(b.final)
 		c.StrokeLine2(d.theme.line(s.Color, 1), x, own, x, final)
 		c.StrokeLine2(d.theme.line(s.Color, 1), x-vg.Points(3), own, x+vg.Points(3), own)

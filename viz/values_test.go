@@ -1,6 +1,7 @@
 package viz
 
 import (
+	"fmt"
 	"image/color"
 	"math"
 	"slices"
@@ -261,5 +262,34 @@ func TestGroups(t *testing.T) {
 	}
 	if len(groups[1].Runs) != 2 {
 		t.Errorf("%d runs with tau=5, want 2", len(groups[1].Runs))
+	}
+}
+
+// TestVariantsStandApart: edited runs are no repetitions of plain ones, and look different.
+func TestVariantsStandApart(t *testing.T) {
+	var runs []*results.Run
+	for _, variant := range []string{"", "edit η=0.01", "extra update", "edit η=0.01"} {
+		r := twoTasks()
+		r.Variant = variant
+		runs = append(runs, r)
+	}
+	groups, err := Groups(runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var labels []string
+	styles := map[string]bool{}
+	for _, g := range groups {
+		s := Light.Method(g.look)
+		if s.Color != Light.Method("mgda").Color {
+			t.Errorf("%s has another colour than its method", g.Label)
+		}
+		labels, styles[fmt.Sprint(s.Marker, s.Dashes)] = append(labels, g.Label), true
+	}
+	if want := []string{"MGDA", "MGDA + edit η=0.01", "MGDA + extra update"}; !slices.Equal(labels, want) {
+		t.Errorf("groups %q, want %q", labels, want)
+	}
+	if len(styles) != 3 || len(groups[1].Runs) != 2 {
+		t.Errorf("%d styles, and %d runs with editing", len(styles), len(groups[1].Runs))
 	}
 }
