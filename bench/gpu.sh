@@ -5,7 +5,9 @@
 #   2 correctness  50 steps on the GPU and on the CPU: losses, Gram matrix, weights and λ (compare.py)
 #   3 bench        bench.py: the ratio tables, peers, memory
 #   4 speed        steps/s at the sizes of PS-CIFAR-100 and PS-ImageNet-TINY
-#   5 situation    one PS-CIFAR-100 situation, three seeds, five methods
+#   5 precision    the step with products in float32, TF32 and bfloat16, and what that does to weights and accuracy
+#   6 warm         the first step with XLA's autotuning cache, empty and full
+#   7 situation    one PS-CIFAR-100 situation, three seeds, five methods
 #
 # Each stage leaves OUT/STAGE.txt, and OUT/STAGE.done when it has passed: called again, the script goes on where
 # it ended, in the middle of a stage too. A stage that fails does not stop those after it, and the script ends
@@ -80,6 +82,28 @@ speed() {
   done
 }
 
+# The effect on λ and accuracy is that of three seeds of a narrow ResNet on few images.
+precision() {
+  need cifar-100 || return 1
+  local few=(--dataset cifar-100 --width "$((width < 16 ? width : 16))" --batch 32 --train-per-class "${TRAIN:-100}" --labelset 0 --timeline 0
+    --increment class --method emgd-gmc --seed "$seeds" --backend "$backend" --threads "$threads" --record --resume)
+  for products in "" --tf32 --precision=bfloat16; do
+    echo "Products in ${products:-float32}"
+    "${pcl[@]}" bench step --backend "$backend" --threads "$threads" --model resnet18 --width "$width" --batch "$batch" --k 3 --steps "$steps" \
+      --method avggrad,emgd-gmc $products || return 1
+    "${pcl[@]}" run "${few[@]}" --out "$out/precision/${products:-float32}" $products || return 1
+  done
+}
+
+warm() {
+  mkdir -p "$out/autotune"
+  for cache in empty full; do
+    echo "Autotuning cache $cache"
+    XLA_FLAGS="${XLA_FLAGS:-} --xla_gpu_per_fusion_autotune_cache_dir=$out/autotune" "${pcl[@]}" bench step --backend "$backend" \
+      --threads "$threads" --model resnet18 --width "$width" --batch "$batch" --k 2 --steps 2 --method emgd-gmc || return 1
+  done
+}
+
 # The memory is that of the published tables: 30 per class in total, shared by the classes seen so far.
 situation() {
   need cifar-100 || return 1
@@ -90,7 +114,7 @@ situation() {
 }
 
 status=0
-for stage in ${STAGES:-doctor correctness bench speed situation}; do
+for stage in ${STAGES:-doctor correctness bench speed precision warm situation}; do
   [ -e "$out/$stage.done" ] && continue
   echo "== $stage ($(date -u +%H:%M:%S))"
   if "$stage" 2>"$out/$stage.err" | tee "$out/$stage.txt"; then

@@ -22,6 +22,7 @@ type hostBatch struct {
 	stored                                [][]float32       // logits that came with the samples; nil for streams
 	reference                             []float32         // [size][outputs], for losses that need one
 	device                                [2]compute.Buffer // of X and targets, where the device reads them in place
+	ahead                                 compute.Buffer    // elsewhere a copy of X that was sent before it is needed
 }
 
 // The rows of the targets: the range of outputs that compete, the right one, the sample's share (0 for
@@ -61,14 +62,14 @@ func (l *Learner) newBatch() (*hostBatch, error) {
 // free gives the batch's memory back; it is not to be used any more.
 func (b *hostBatch) free() {
 	if b != nil {
-		program.Free(b.device[:]...)
+		program.Free(append(b.device[:], b.ahead)...)
 		*b = hostBatch{}
 	}
 }
 
 // fetch fills b with the stream's next batch; io.EOF is its end.
 func (t *task) fetch(b *hostBatch) error {
-	b.N, b.Repeat = 0, false
+	b.renew()
 	err := t.Stream.Next(&b.Batch)
 	if err == io.EOF {
 		return io.EOF
@@ -83,6 +84,33 @@ func (t *task) fetch(b *hostBatch) error {
 		b.task[i] = t.id
 	}
 	return nil
+}
+
+// renew empties the batch.
+func (b *hostBatch) renew() {
+	program.Free(b.ahead)
+	b.N, b.Repeat, b.ahead = 0, false, nil
+}
+
+// clean clears what is padding: a weight of 0 does not silence what is not finite.
+func (b *hostBatch) clean() {
+	width := len(b.X) / len(b.Class)
+	clear(b.X[b.N*width:])
+}
+
+// send copies the pixels to the device, unless it reads them in place, so that the step that needs them
+// does not wait.
+func (b *hostBatch) send(backend compute.Backend) (err error) {
+	if b.device[0] == nil {
+		b.clean()
+		b.ahead, err = b.copyPixels(backend)
+	}
+	return err
+}
+
+func (b *hostBatch) copyPixels(backend compute.Backend) (compute.Buffer, error) {
+	size := len(b.Class)
+	return program.ToDevice(backend, b.X, size, len(b.X)/size)
 }
 
 // observe shows the batch to the reservoir.
@@ -109,6 +137,7 @@ func (b *hostBatch) items() []memory.Item {
 // fill gathers samples, at most as many as there is room for.
 func (b *hostBatch) fill(samples []memory.Item) {
 	width := len(b.X) / len(b.Class)
+	b.renew()
 	b.N, b.stored = len(samples), b.stored[:0]
 	for k, it := range samples {
 		copy(b.X[k*width:(k+1)*width], it.Pixels)
@@ -120,8 +149,7 @@ func (b *hostBatch) fill(samples []memory.Item) {
 // target sets what each sample should predict and among which outputs, as of now. With seen, all that
 // have arrived compete.
 func (b *hostBatch) target(s *slots, seen bool) error {
-	width := len(b.X) / len(b.Class)
-	clear(b.X[b.N*width:]) // a weight of 0 does not silence what is not finite
+	b.clean()
 	for i := range b.Class {
 		if i >= b.N {
 			b.lo[i], b.hi[i], b.output[i], b.valid[i], b.taskLo[i], b.taskHi[i] = 0, 1, 0, 0, 0, 0
@@ -177,13 +205,16 @@ func (b *hostBatch) upload(backend compute.Backend, reference bool) (in []comput
 		}
 		return err
 	}
-	if b.device[0] != nil {
+	switch {
+	case b.device[0] != nil:
 		in = append(in, b.device[:]...)
-	} else {
-		err = add(program.ToDevice(backend, b.X, size, len(b.X)/size))
-		if err == nil {
-			err = add(program.ToDevice(backend, b.targets, targetRows, size))
-		}
+	case b.ahead != nil:
+		in = append(in, b.ahead)
+	default:
+		err = add(b.copyPixels(backend))
+	}
+	if b.device[0] == nil && err == nil {
+		err = add(program.ToDevice(backend, b.targets, targetRows, size))
 	}
 	if err == nil && reference {
 		err = add(program.ToDevice(backend, b.reference, size, len(b.reference)/size))

@@ -11,10 +11,8 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
-	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
@@ -47,6 +45,8 @@ type Config struct {
 	Hidden  []int  `json:"hidden,omitempty" toml:"hidden"` // widths of the MLP's hidden layers
 	Width   int    `json:"width,omitempty" toml:"width"`
 	Release bool   `json:"release,omitempty" toml:"release"`
+	// Precision of the model's products: "float32" (empty too) or "bfloat16" ([model.BFloat16]).
+	Precision string `json:"precision,omitempty" toml:"precision"`
 
 	Shared    SharedParams  `json:"shared" toml:"shared"` // which parameters are in J
 	Batch     int           `json:"batch" toml:"batch"`
@@ -173,6 +173,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("config: eval_every %d is negative", c.EvalEvery)
 	case c.Model != "" && c.Model != "mlp" && c.Model != "resnet18":
 		return fmt.Errorf("config: model %q is neither \"mlp\" nor \"resnet18\"", c.Model)
+	case c.Precision != "" && c.Precision != "float32" && c.Precision != "bfloat16":
+		return fmt.Errorf("config: precision %q is neither \"float32\" nor \"bfloat16\"", c.Precision)
 	case c.mlp() && (len(c.Hidden) == 0 || len(c.Hidden) > 64):
 		return fmt.Errorf("config: %d hidden layers; the MLP takes 1 to 64", len(c.Hidden))
 	case c.mlp() && (c.Width != 0 || c.Release):
@@ -218,14 +220,9 @@ func (c Config) Validate() error {
 
 func (c Config) mlp() bool { return c.Model == "" || c.Model == "mlp" }
 
-// network builds the model for a data set.
-func (c Config) network(d *datasets.Dataset, outputs int) (model.Model, error) {
-	if c.mlp() {
-		return model.NewMLP(d.ImageSize(), c.Hidden, outputs)
-	}
-	return model.NewResNet18(model.ResNetConfig{
-		Height: d.Height, Width: d.Width, Channels: d.Channels, Base: c.Width, Outputs: outputs, Release: c.Release,
-	})
+// Folder is the name of a run's folder among others: what differs most often in plain text, and the ID.
+func (c Config) Folder() string {
+	return fmt.Sprintf("%s-%s-%s-s%d-%s", c.Dataset, c.Increment, c.Method, c.Seed, c.ID())
 }
 
 // ID is the experiment's name in file names: the beginning of the hash of its configuration.

@@ -7,16 +7,29 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
-// imageSamples is a selection of a data set's images as [Samples].
-type imageSamples struct {
+// Images returns the images of some classes of a split, class by class in the given order, at most limit of
+// each; 0 is no limit.
+func Images(set *datasets.Dataset, split *datasets.Split, limit int, classes ...int) Samples {
+	s := &images{set: set, split: split}
+	perClass := byClass(set, split, limit)
+	for _, c := range classes {
+		if c >= 0 && c < len(perClass) {
+			s.indices = append(s.indices, perClass[c]...)
+		}
+	}
+	return s
+}
+
+// images is a selection of a data set's images.
+type images struct {
 	set     *datasets.Dataset
 	split   *datasets.Split
 	indices []int
 }
 
-func (s *imageSamples) Len() int { return len(s.indices) }
+func (s *images) Len() int { return len(s.indices) }
 
-func (s *imageSamples) Sample(i int, x []float32) (class int) {
+func (s *images) Sample(i int, x []float32) (class int) {
 	at := s.indices[i]
 	for p, v := range s.set.Image(s.split, at) {
 		x[p] = unit[v]
@@ -41,15 +54,6 @@ func byClass(set *datasets.Dataset, split *datasets.Split, limit int) [][]int {
 		}
 	}
 	return out
-}
-
-// selectClasses returns the samples of the given classes.
-func selectClasses(set *datasets.Dataset, split *datasets.Split, perClass [][]int, classes []int) *imageSamples {
-	s := &imageSamples{set: set, split: split}
-	for _, c := range classes {
-		s.indices = append(s.indices, perClass[c]...)
-	}
-	return s
 }
 
 // NewScenario returns the situation that a configuration asks for on an opened data set: the

@@ -15,10 +15,8 @@ func (l *Learner) differentiateAll(tasks []row) ([]float64, error) {
 	_, chooses := method.As[method.Replayer](l.options.Method)
 	l.rows = tasks
 	if chooses {
-		for i := range l.rows {
-			if err := l.differentiate(&l.rows[i]); err != nil {
-				return nil, err
-			}
+		if err := l.gradients(nil); err != nil {
+			return nil, err
 		}
 	}
 	if chooses || l.memory.Len() > 0 {
@@ -33,22 +31,12 @@ func (l *Learner) differentiateAll(tasks []row) ([]float64, error) {
 		}
 		l.rows = append(replayed, l.rows...)
 	}
-	needsGram := l.options.Method.Info().NeedsGram
-	if needsGram {
-		l.gram.begin(len(l.rows))
+	if !l.options.Method.Info().NeedsGram {
+		return nil, l.gradients(nil)
 	}
-	for i := range l.rows {
-		if l.rows[i].gradient == nil {
-			if err := l.differentiate(&l.rows[i]); err != nil {
-				return nil, err
-			}
-		}
-		if needsGram {
-			l.gram.add(l.rows[i].gradient)
-		}
-	}
-	if !needsGram {
-		return nil, nil
+	l.gram.begin(len(l.rows))
+	if err := l.gradients(l.gram.add); err != nil {
+		return nil, err
 	}
 	gram := make([]float64, len(l.rows)*len(l.rows))
 	return gram, l.gram.finish(gram)
@@ -75,14 +63,36 @@ func (l *Learner) aim(b *hostBatch, loss method.Loss) error {
 	return nil
 }
 
-// differentiate computes one stream's gradient and loss.
+// gradients computes the gradient of each row that has none, and shows all rows' to each (if not nil), each
+// as soon as it is there.
+func (l *Learner) gradients(each func(compute.Buffer)) error {
+	for i := range l.rows {
+		r := &l.rows[i]
+		if r.gradient == nil {
+			if err := l.differentiate(r); err != nil {
+				return err
+			}
+		}
+		if each != nil {
+			each(r.gradient)
+		}
+	}
+	return nil
+}
+
+// differentiate computes one row's gradient and loss.
 func (l *Learner) differentiate(r *row) error {
 	p, err := l.programs.gradient(r.loss)
 	if err != nil {
 		return err
 	}
-	if r.gradient, r.value, err = l.gradientAt(l.theta, p, r.batch, r.loss, true); err != nil {
+	if r.differentiated, err = l.gradientAt(l.theta, p, r.batch, r.loss); err != nil {
 		return err
+	}
+	if r.statistics != nil {
+		if err := l.runStatistics(r.statistics); err != nil {
+			return err
+		}
 	}
 	if !l.options.Method.Info().NeedsCross {
 		return nil
@@ -95,9 +105,12 @@ func (l *Learner) differentiate(r *row) error {
 				r.batch.valid[i] = 1
 			}
 		}
-		if r.halves[h], _, err = l.gradientAt(l.theta, p, r.batch, r.loss, false); err != nil {
+		half, err := l.gradientAt(l.theta, p, r.batch, r.loss)
+		if err != nil {
 			return err
 		}
+		r.halves[h] = half.gradient
+		program.Free(half.statistics)
 	}
 	for i := range r.batch.N {
 		r.batch.valid[i] = 1
@@ -105,29 +118,34 @@ func (l *Learner) differentiate(r *row) error {
 	return nil
 }
 
-// gradientAt runs a gradient program on a batch that has been aimed. With record, the batch's
-// statistics go into the running ones.
-func (l *Learner) gradientAt(theta compute.Buffer, p *program.Program, b *hostBatch, loss method.Loss, record bool) (compute.Buffer, float64, error) {
+// differentiated is what a gradient program gives for a batch; its buffers are to be freed.
+type differentiated struct {
+	gradient   compute.Buffer // [parameters]
+	statistics compute.Buffer // of the batch; nil where the model has none
+	value      float64        // of the loss
+}
+
+// gradientAt runs a gradient program on a batch that has been aimed.
+func (l *Learner) gradientAt(theta compute.Buffer, p *program.Program, b *hostBatch, loss method.Loss) (d differentiated, err error) {
 	in, done, err := b.upload(l.options.Backend, referenced(loss))
 	if err != nil {
-		return nil, 0, err
+		return d, err
 	}
 	defer done()
 	out, err := p.Call(append([]compute.Buffer{theta}, in...)...)
 	if err != nil {
-		return nil, 0, err
+		return d, err
 	}
-	defer program.Free(out[1:]...)
-	if record && len(out) > 2 {
-		if err := l.runStatistics(out[2]); err != nil {
-			program.Free(out[0])
-			return nil, 0, err
-		}
+	defer program.Free(out[1])
+	d.gradient = out[0]
+	if len(out) > 2 {
+		d.statistics = out[2]
 	}
 	var value [1]float32
 	if err := program.ToHost(value[:], out[1]); err != nil {
-		program.Free(out[0])
-		return nil, 0, err
+		program.Free(d.gradient, d.statistics)
+		return differentiated{}, err
 	}
-	return out[0], float64(value[0]), nil
+	d.value = float64(value[0])
+	return d, nil
 }

@@ -123,12 +123,12 @@ func (l *Learner) editGradients(r *row, d *aggregate) (phi float64, gradients []
 	defer l.share(r.batch, -1)
 	for k := range r.batch.N {
 		l.share(r.batch, k)
-		g, _, err := l.gradientAt(l.theta, p, r.batch, r.loss, false)
+		one, err := l.gradientAt(l.theta, p, r.batch, r.loss)
 		if err != nil {
 			return 0, nil, err
 		}
-		own, rows, err := l.editAt(r, g, d)
-		program.Free(g)
+		own, rows, err := l.editAt(r, one.gradient, d)
+		program.Free(one.gradient, one.statistics)
 		if err != nil {
 			return 0, nil, err
 		}

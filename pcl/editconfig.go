@@ -103,5 +103,8 @@ func (c Config) variant() string {
 	if c.ExtraUpdate {
 		parts = append(parts, "extra update")
 	}
+	if c.Precision == "bfloat16" {
+		parts = append(parts, "bfloat16")
+	}
 	return strings.Join(parts, " ")
 }

@@ -144,12 +144,12 @@ func (b lab) Gradient(at method.Point, samples []memory.Item) (out []float32, er
 		return nil, err
 	}
 	err = b.batches(samples, func(h *hostBatch) error {
-		g, _, err := b.l.gradientAt(theta, p, h, loss, false)
+		d, err := b.l.gradientAt(theta, p, h, loss)
 		if err != nil {
 			return err
 		}
-		defer program.Free(g)
-		all, err := host(g, b.l.programs.total())
+		defer program.Free(d.gradient, d.statistics)
+		all, err := host(d.gradient, b.l.programs.total())
 		if err == nil {
 			out = append(out, all[:b.l.programs.shared]...)
 		}

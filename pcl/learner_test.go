@@ -58,12 +58,12 @@ func newMethod(t testing.TB, name string, params map[string]any) method.Method {
 
 func blobTask(t testing.TB, d *datasets.Dataset, id int, classes ...int) Task {
 	t.Helper()
-	train := selectClasses(d, &d.Train, byClass(d, &d.Train, 0), classes)
+	train := Images(d, &d.Train, 0, classes...)
 	stream, err := NewStream(train, 1, 7, id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Task{Classes: classes, Stream: stream, Test: selectClasses(d, &d.Test, byClass(d, &d.Test, 0), classes)}
+	return Task{Classes: classes, Stream: stream, Test: Images(d, &d.Test, 0, classes...)}
 }
 
 func attach(t testing.TB, l *Learner, task Task) int {

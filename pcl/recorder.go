@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-
-	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
 // recorder appends one JSON line per step. A nil recorder does nothing.
@@ -45,16 +43,7 @@ func (r *runner) openRecords() error {
 }
 
 func (r *recorder) write(s *StepReport) error {
-	line := results.Record{
-		Step: s.Step, IDs: s.IDs, Losses: s.Losses, Gram: s.Gram, Weights: s.Weights, NormD: s.NormD,
-	}
-	if e := s.Edit; e != nil {
-		line.Edit = &results.Edit{Samples: len(e.Indices), Phi: e.Phi, Change: e.Change}
-	}
-	if c := s.Outcome.Certificate; c != nil {
-		line.Sigma, line.Lambda, line.Slacks, line.Gap, line.Status = c.Sigma, c.Lambda, c.Slacks, c.Gap, c.Status.String()
-	}
-	data, err := json.Marshal(line)
+	data, err := json.Marshal(s.Record())
 	if err != nil {
 		return fmt.Errorf("record step %d: %w", s.Step, err)
 	}

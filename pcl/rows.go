@@ -11,18 +11,17 @@ import (
 
 // row is one stream in one step.
 type row struct {
-	id       int
-	batch    *hostBatch
-	indices  []int // of the stored samples in it; nil for tasks
-	loss     method.Loss
-	gradient compute.Buffer
-	halves   [2]compute.Buffer // gradients of the halves of the batch, for methods that need them
-	value    float64           // of the loss
+	id      int
+	batch   *hostBatch
+	indices []int // of the stored samples in it; nil for tasks
+	loss    method.Loss
+	differentiated
+	halves [2]compute.Buffer // gradients of the halves of the batch, for methods that need them
 }
 
 func (r *row) free() {
-	program.Free(r.gradient, r.halves[0], r.halves[1])
-	r.gradient, r.halves = nil, [2]compute.Buffer{}
+	program.Free(r.gradient, r.statistics, r.halves[0], r.halves[1])
+	r.gradient, r.statistics, r.halves = nil, nil, [2]compute.Buffer{}
 }
 
 // lossOf is what a method trains a row on.

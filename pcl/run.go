@@ -113,8 +113,6 @@ type runner struct {
 	options  RunOptions
 	scenario *scenario.Scenario
 	learner  *Learner
-	train    [][]int // images by class
-	test     [][]int
 	saves    checkpoint.Series
 	records  *recorder
 	state    runState
@@ -155,18 +153,16 @@ func newRunner(c Config, o RunOptions) (*runner, error) {
 	}
 	r := &runner{
 		config: c, options: o, scenario: s, begun: time.Now(),
-		train: byClass(o.Dataset, &o.Dataset.Train, c.TrainPerClass),
-		test:  byClass(o.Dataset, &o.Dataset.Test, 0),
 		saves: checkpoint.Series{Dir: o.Dir, Keep: o.Keep},
 	}
 	r.state.Measured.Started, r.state.Recorded = r.begun, o.Record
 	for i, t := range s.Tasks {
 		r.state.Tasks = append(r.state.Tasks, results.Task{
 			ID: i + 1, Classes: t.Classes, Start: t.Start, End: t.End(), Train: t.Train,
-			Test: selectClasses(o.Dataset, &o.Dataset.Test, r.test, t.Classes).Len(),
+			Test: Images(o.Dataset, &o.Dataset.Test, 0, t.Classes...).Len(),
 		})
 	}
-	r.learner, err = r.newLearner()
+	r.learner, err = c.NewLearner(o.Backend, o.Programs, o.Dataset, Outputs(s, o.Dataset))
 	return r, err
 }
 
@@ -182,52 +178,12 @@ func holds(c memory.Config, s *scenario.Scenario) error {
 	return nil
 }
 
-func (r *runner) newLearner() (*Learner, error) {
-	m, err := method.New(r.config.Method, r.config.Params)
-	if err != nil {
-		return nil, err
-	}
-	net, err := r.config.network(r.options.Dataset, r.outputs())
-	if err != nil {
-		return nil, err
-	}
-	return NewLearner(Options{
-		Backend: r.options.Backend.Backend, Model: net, Method: m,
-		Increment: r.config.Increment, Params: r.config.Shared,
-		Optimizer: r.config.Optimizer, Batch: r.config.Batch,
-		Memory: r.config.Memory, Seed: r.config.Seed, Programs: r.options.Programs,
-		Edit: r.config.Edit, ExtraUpdate: r.config.ExtraUpdate,
-		Image: Image{r.options.Dataset.Height, r.options.Dataset.Width, r.options.Dataset.Channels},
-	})
-}
-
-// outputs is the number of classifier outputs that the scenario needs.
-func (r *runner) outputs() int {
-	if r.scenario.Increment == scenario.ClassIncremental {
-		return len(r.options.Dataset.Classes)
-	}
-	n := 0
-	for _, t := range r.scenario.Tasks {
-		n += len(t.Classes)
-	}
-	return n
-}
-
 // task builds what the learner attaches as task id.
 func (r *runner) task(id int) (Task, error) {
 	if id < 1 || id > len(r.scenario.Tasks) {
 		return Task{}, fmt.Errorf("the scenario has %d tasks", len(r.scenario.Tasks))
 	}
-	classes := r.scenario.Tasks[id-1].Classes
-	set := r.options.Dataset
-	stream, err := NewStream(selectClasses(set, &set.Train, r.train, classes), r.config.Epochs, r.config.Seed, id)
-	if err != nil {
-		return Task{}, err
-	}
-	return Task{
-		Name: fmt.Sprintf("task %d", id), Classes: classes, Stream: stream,
-		Test: selectClasses(set, &set.Test, r.test, classes),
-	}, nil
+	return r.config.NewTask(r.options.Dataset, id, r.scenario.Tasks[id-1].Classes...)
 }
 
 // step attaches the tasks that arrive now, trains, measures and saves.

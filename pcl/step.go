@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
 // ErrNoStream is what [Learner.Step] returns where no task is attached or all have ended.
@@ -31,6 +33,22 @@ type StepReport struct {
 	Skipped []int
 	// Ended lists the tasks whose last batch this was.
 	Ended []int
+}
+
+// Record returns the step as the record file of a run has it. Unlike the report it stays valid.
+func (r *StepReport) Record() results.Record {
+	out := results.Record{
+		Step: r.Step, IDs: slices.Clone(r.IDs), Losses: slices.Clone(r.Losses), Gram: slices.Clone(r.Gram),
+		Weights: slices.Clone(r.Weights), NormD: r.NormD,
+	}
+	if e := r.Edit; e != nil {
+		out.Edit = &results.Edit{Samples: len(e.Indices), Phi: e.Phi, Change: e.Change}
+	}
+	if c := r.Outcome.Certificate; c != nil {
+		c = c.Clone()
+		out.Sigma, out.Lambda, out.Slacks, out.Gap, out.Status = c.Sigma, c.Lambda, c.Slacks, c.Gap, c.Status.String()
+	}
+	return out
 }
 
 // Step makes one update from one batch of every active stream (METHODS §0, DESIGN "One training
@@ -88,7 +106,9 @@ func (l *Learner) lookAhead() {
 	for _, t := range l.tasks {
 		if !t.ended {
 			t.observe(t.current)
-			t.err = t.fetch(t.spare)
+			if t.err = t.fetch(t.spare); t.err == nil {
+				t.err = t.spare.send(l.options.Backend)
+			}
 		}
 	}
 }

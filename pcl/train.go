@@ -119,11 +119,8 @@ func (l *Learner) again(kept []int, r *StepReport) error {
 func (l *Learner) renew() error {
 	for i := range l.rows {
 		l.rows[i].free()
-		if err := l.differentiate(&l.rows[i]); err != nil {
-			return err
-		}
 	}
-	return nil
+	return l.gradients(nil)
 }
 
 // finite returns the indices of the rows whose loss and gradient are finite, and reports them and

@@ -27,21 +27,23 @@ type benchCmd struct {
 // benchStepCmd times training steps: whole ones, with the streams' batches, all gradients, weights and
 // update. Class-incremental, so that J holds all parameters.
 type benchStepCmd struct {
-	Model   string            `default:"mlp" enum:"mlp,resnet18" help:"mlp (784-128-64-62) or resnet18."`
-	Width   int               `default:"64" placeholder:"N" help:"Channels of the ResNet's stem (${default})."`
-	Side    int               `default:"32" placeholder:"N" help:"Height and width of the ResNet's images (${default})."`
-	Batch   int               `placeholder:"N" help:"Samples of each stream (default 128 for the mlp, 32 for resnet18)."`
-	K       int               `name:"k" default:"3" placeholder:"N" help:"Rows of J: the streams, and the memory where there is one (${default})."`
-	Method  []string          `default:"avggrad,emgd-gmc" placeholder:"NAME,…" help:"Methods (${default}); the ratios are to the first."`
-	Param   map[string]string `placeholder:"NAME=VALUE" help:"Parameter of the methods; repeat it for more."`
-	Memory  bool              `help:"Make the memory of a task that is over one of the K rows."`
-	Edit    bool              `help:"Time the last method with memory editing too (implies --memory)."`
-	Warmup  int               `default:"5" placeholder:"N" help:"Steps before the first timed one (${default})."`
-	Steps   int               `default:"30" placeholder:"N" help:"Timed steps of each method (${default})."`
-	Turns   bool              `help:"For taking turns with other programs: read from each line of standard input how many steps to time next, and print a JSON line at the start and one for each of them."`
-	JSON    bool              `name:"json" help:"Print JSON, with the time of every step."`
-	Backend string            `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Compute backend: ${enum}."`
-	Threads int               `default:"0" help:"Threads of the XLA CPU backend; 0 is the default, 1."`
+	Model     string            `default:"mlp" enum:"mlp,resnet18" help:"mlp (784-128-64-62) or resnet18."`
+	Width     int               `default:"64" placeholder:"N" help:"Channels of the ResNet's stem (${default})."`
+	Precision string            `default:"float32" enum:"float32,bfloat16" help:"Of the model's products: ${enum}."`
+	Side      int               `default:"32" placeholder:"N" help:"Height and width of the ResNet's images (${default})."`
+	Batch     int               `placeholder:"N" help:"Samples of each stream (default 128 for the mlp, 32 for resnet18)."`
+	K         int               `name:"k" default:"3" placeholder:"N" help:"Rows of J: the streams, and the memory where there is one (${default})."`
+	Method    []string          `default:"avggrad,emgd-gmc" placeholder:"NAME,…" help:"Methods (${default}); the ratios are to the first."`
+	Param     map[string]string `placeholder:"NAME=VALUE" help:"Parameter of the methods; repeat it for more."`
+	Memory    bool              `help:"Make the memory of a task that is over one of the K rows."`
+	Edit      bool              `help:"Time the last method with memory editing too (implies --memory)."`
+	Warmup    int               `default:"5" placeholder:"N" help:"Steps before the first timed one (${default})."`
+	Steps     int               `default:"30" placeholder:"N" help:"Timed steps of each method (${default})."`
+	Turns     bool              `help:"For taking turns with other programs: read from each line of standard input how many steps to time next, and print a JSON line at the start and one for each of them."`
+	JSON      bool              `name:"json" help:"Print JSON, with the time of every step."`
+	Backend   string            `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Compute backend: ${enum}."`
+	Threads   int               `default:"0" help:"Threads of the XLA CPU backend; 0 is the default, 1."`
+	TF32      bool              `name:"tf32" help:"Let a GPU round the factors of products to 10 bits."`
 }
 
 // benchReport is what is printed. Times are in milliseconds unless their names say seconds.
@@ -87,7 +89,7 @@ func (c *benchStepCmd) Run(rc *runContext) error {
 	if err := c.check(); err != nil {
 		return usageError{err}
 	}
-	b, err := machineFlags{Backend: c.Backend, Threads: c.Threads}.open(rc)
+	b, err := machineFlags{Backend: c.Backend, Threads: c.Threads, TF32: c.TF32}.open(rc)
 	if err != nil {
 		return err
 	}
@@ -181,11 +183,16 @@ func (c *benchStepCmd) outputs() int {
 	return 100
 }
 
-func (c *benchStepCmd) build() (model.Model, error) {
+func (c *benchStepCmd) build() (m model.Model, err error) {
 	if c.Model == "mlp" {
-		return model.NewMLP(784, []int{128, 64}, c.outputs())
+		m, err = model.NewMLP(784, []int{128, 64}, c.outputs())
+	} else {
+		m, err = model.NewResNet18(model.ResNetConfig{Height: c.Side, Width: c.Side, Channels: 3, Base: c.Width, Outputs: c.outputs()})
 	}
-	return model.NewResNet18(model.ResNetConfig{Height: c.Side, Width: c.Side, Channels: 3, Base: c.Width, Outputs: c.outputs()})
+	if err == nil && c.Precision == "bfloat16" {
+		m = model.BFloat16(m)
+	}
+	return m, err
 }
 
 // network is build after check.

@@ -47,6 +47,7 @@ type runCmd struct {
 	Model     *string           `placeholder:"NAME" help:"mlp or resnet18 (default: as the benchmark's, by data set)."`
 	Width     *int              `placeholder:"N" help:"Channels of the ResNet's stem (default 64)."`
 	Release   *bool             `help:"The released code's ResNet: biases, and a ReLU more in each block."`
+	Precision *string           `placeholder:"P" help:"Of the model's products: float32 or bfloat16 (default float32)."`
 
 	Edit      *float64 `name:"edit" placeholder:"ETA" help:"Edit the memory by steps of this size, of the pixel range; 0 does not."`
 	EditMode  *string  `placeholder:"MODE" help:"batch or per_sample."`
@@ -191,7 +192,7 @@ func (c *runCmd) one(rc *runContext, config pcl.Config, label string, o pcl.RunO
 }
 
 func (c *runCmd) dir(config pcl.Config) string {
-	return filepath.Join(c.Out, fmt.Sprintf("%s-%s-%s-s%d-%s", config.Dataset, config.Increment, config.Method, config.Seed, config.ID()))
+	return filepath.Join(c.Out, config.Folder())
 }
 
 // explain adds to an interruption how to go on.
@@ -330,6 +331,7 @@ func (c *runCmd) network(config *pcl.Config) {
 	}
 	set(&config.Width, c.Width)
 	set(&config.Release, c.Release)
+	set(&config.Precision, c.Precision)
 }
 
 // set overrides a value by a flag that was given.

@@ -126,7 +126,7 @@ func Vary(base pcl.Config, methods []string, increments []scenario.Increment, se
 
 // Folder returns the folder of a run, the same that `pcl run` uses.
 func (g *Grid) Folder(c pcl.Config) string {
-	return filepath.Join(g.options.Dir, fmt.Sprintf("%s-%s-%s-s%d-%s", c.Dataset, c.Increment, c.Method, c.Seed, c.ID()))
+	return filepath.Join(g.options.Dir, c.Folder())
 }
 
 // Run returns the results of all configurations, in their order. It makes the runs that are not finished;

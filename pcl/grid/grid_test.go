@@ -130,7 +130,7 @@ func TestRun(t *testing.T) {
 	final := make([]float64, len(runs[0].Tasks))
 	var played []results.Record
 	err = recording.Play(ctx, configs[0], func(l *pcl.Learner, r *pcl.StepReport) (err error) {
-		played = append(played, Record(r))
+		played = append(played, r.Record())
 		for i := range final {
 			if l.Steps() == runs[0].Steps && err == nil {
 				final[i], err = l.Evaluate(i + 1)

@@ -5,8 +5,8 @@ import (
 )
 
 // dense maps x [B,I] by weights [I,O] and bias [O] to [B,O].
-func dense(x, weights, bias Dual) Dual {
-	y := product(func(a, b *graph.Node) *graph.Node { return graph.Dot(a, b).Product() }, x, weights)
+func (p Pass) dense(x, weights, bias Dual) Dual {
+	y := product(p.bilinear(func(a, b *graph.Node) *graph.Node { return graph.Dot(a, b).Product() }), x, weights)
 	return sum(y, lift(func(n *graph.Node) *graph.Node { return graph.ExpandAxes(n, 0) }, bias))
 }
 

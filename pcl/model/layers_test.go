@@ -50,7 +50,7 @@ func blockOf(batch, high, wide, in, out, stride int, release bool) layer {
 }
 
 var layers = map[string]layer{
-	"dense":                  {[][]int{{3, 4}, {4, 2}, {2}}, func(n []Dual) Dual { return dense(n[0], n[1], n[2]) }},
+	"dense":                  {[][]int{{3, 4}, {4, 2}, {2}}, func(n []Dual) Dual { return Pass{}.dense(n[0], n[1], n[2]) }},
 	"relu":                   {[][]int{{5, 6}}, func(n []Dual) Dual { return relu(n[0]) }},
 	"maxPool":                {[][]int{{2, 4, 6, 3}}, func(n []Dual) Dual { return maxPool(n[0]) }},
 	"averagePool":            {[][]int{{2, 3, 2, 3}}, func(n []Dual) Dual { return averagePool(n[0]) }},

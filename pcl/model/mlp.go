@@ -47,8 +47,8 @@ func (m *MLP) Outputs() int { return m.outputs }
 func (m *MLP) Forward(p Pass) Output {
 	h := p.X
 	for i := range m.hidden {
-		h = relu(dense(h, p.Params[2*i], p.Params[2*i+1]))
+		h = relu(p.dense(h, p.Params[2*i], p.Params[2*i+1]))
 	}
 	n := 2 * len(m.hidden)
-	return Output{Features: h, Logits: dense(h, p.Params[n], p.Params[n+1])}
+	return Output{Features: h, Logits: p.dense(h, p.Params[n], p.Params[n+1])}
 }

@@ -24,6 +24,8 @@ type Pass struct {
 	// Running are the running statistics to normalise with, by Layout.Stats; nil normalises with the
 	// batch's own.
 	Running []*graph.Node
+
+	bfloat16 bool // products in mixed precision, see [BFloat16]
 }
 
 // Output is what a forward computation gives.

@@ -91,5 +91,5 @@ func (m *ResNet18) Forward(p Pass) Output {
 		h = b.apply(p, stats, h)
 	}
 	h = averagePool(h)
-	return Output{Features: h, Logits: dense(h, p.Params[m.classifier], p.Params[m.classifier+1]), Stats: stats}
+	return Output{Features: h, Logits: p.dense(h, p.Params[m.classifier], p.Params[m.classifier+1]), Stats: stats}
 }

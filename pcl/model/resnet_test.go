@@ -92,7 +92,7 @@ func TestNewResNet18Refuses(t *testing.T) {
 
 // resNetProblem is a small ResNet-18 and a batch of six images of which the last is padding.
 type resNetProblem struct {
-	net *ResNet18
+	net Model
 	in  []tensor // θ, x, v, label, lo, hi, weight
 }
 

@@ -1,0 +1,31 @@
+package model
+
+import (
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/gomlx/core/graph"
+)
+
+// BFloat16 returns m in mixed precision: matrix products and convolutions, forward and backward, take
+// factors rounded to bfloat16 (8 bits), sum in float32 and round the result. Parameters, normalisation, losses and gradients stay
+// float32.
+func BFloat16(m Model) Model { return mixed{m} }
+
+type mixed struct{ Model }
+
+func (m mixed) Key() string { return m.Model.Key() + "-bf16" }
+
+func (m mixed) Forward(p Pass) Output {
+	p.bfloat16 = true
+	return m.Model.Forward(p)
+}
+
+// bilinear is f in the precision of the pass.
+func (p Pass) bilinear(f func(a, b *graph.Node) *graph.Node) func(a, b *graph.Node) *graph.Node {
+	if !p.bfloat16 {
+		return f
+	}
+	return func(a, b *graph.Node) *graph.Node {
+		y := f(graph.ConvertDType(a, dtypes.BFloat16), graph.ConvertDType(b, dtypes.BFloat16))
+		return graph.ConvertDType(y, a.DType())
+	}
+}
