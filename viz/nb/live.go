@@ -8,8 +8,6 @@ import (
 
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
-
-	"github.com/parallelcl/parallelcl/viz"
 )
 
 // How often a running display changes.
@@ -125,44 +123,46 @@ func roundTime(d time.Duration) time.Duration {
 // Live is a figure that changes while a cell runs. Its methods may be called from several
 // goroutines.
 type Live struct {
-	mu      sync.Mutex
-	id      string
-	shown   time.Time
-	pending *viz.Figure
+	mu    sync.Mutex
+	id    string
+	shown time.Time
+	last  Drawing
 }
 
 // NewLive returns a live figure, of which nothing shows before the first [Live.Show].
 func NewLive() *Live { return &Live{id: gonbui.UniqueId()} }
 
-// Show puts a figure in the place of the one before. Of figures that come faster than two in a
-// second only the newest is drawn. Like [Show] it takes what a function of package viz returns.
-func (l *Live) Show(f *viz.Figure, failed ...error) error {
+// Show puts a figure in the place of the one before, in light and dark:
+//
+//	live.Show(func(t *viz.Theme) (*viz.Figure, error) { return viz.Accuracy(t, runs...) })
+//
+// Of figures that come faster than two in a second only the newest is drawn: draw may be called later, or
+// never.
+func (l *Live) Show(draw Drawing) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, err := range failed {
-		if err != nil {
-			return report(err)
-		}
-	}
-	l.pending = f
+	l.last = draw
 	if time.Since(l.shown) < liveEvery {
 		return nil
 	}
-	return l.flush()
+	return l.flush(draw, false)
 }
 
-// Close shows the last figure. It stays.
+// Close shows the last figure, in a version for phones too. It stays.
 func (l *Live) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.flush()
-}
-
-func (l *Live) flush() error {
-	if l.pending == nil {
+	if l.last == nil {
 		return nil
 	}
-	err := show(l.pending, l.id)
-	l.pending, l.shown = nil, time.Now() // from the end: drawing must not take all the time
+	return l.flush(l.last, true)
+}
+
+func (l *Live) flush(draw Drawing, phones bool) error {
+	page, err := versions(draw, phones)
+	if err == nil {
+		err = showHTML(themeStyle+page, l.id)
+	}
+	l.shown = time.Now() // from the end: drawing must not take all the time
 	return report(err)
 }

@@ -23,11 +23,13 @@ import (
 	"github.com/parallelcl/parallelcl/viz/internal/sample"
 )
 
+func paths(t *viz.Theme) (*viz.Figure, error) { return viz.ToyPaths(t, sample.Traces()...) }
+
 // cells are programs as a notebook runs them: the test binary under another environment.
 var cells = map[string]func(){
 	"figures": func() {
 		Show(viz.ToyPaths(viz.Light, sample.Traces()...))
-		Themed(func(t *viz.Theme) (*viz.Figure, error) { return viz.ToyPaths(t, sample.Traces()...) })
+		Themed(paths)
 		Image(image.NewGray(image.Rect(0, 0, 8, 4)), "grey")
 	},
 	"text": func() {
@@ -42,21 +44,18 @@ var cells = map[string]func(){
 		bar.Close()
 		live := NewLive()
 		for range 5 {
-			live.Show(viz.ToyPaths(viz.Light, sample.Traces()...))
+			live.Show(paths)
 		}
 		live.Close()
 	},
 	"slider": func() {
-		f, err := viz.ToyPaths(viz.Light, sample.Traces()...)
-		if err != nil {
-			panic(err)
-		}
-		Slider([]*viz.Figure{f, f, f}, []string{"step 1", "step <2>", "step 3"})
+		Slider([]Drawing{paths, paths, paths}, []string{"step 1", "step <2>", "step 3"})
 	},
 	"mistakes": func() {
 		Show(nil, errors.New("no runs"))
 		Show(nil)
 		Slider(nil, []string{"a"})
+		Slider([]Drawing{func(*viz.Theme) (*viz.Figure, error) { return nil, errors.New("no frame") }}, []string{"a"})
 		Table([]string{"a"}, []any{1, 2})
 	},
 }
@@ -162,8 +161,13 @@ func TestFigures(t *testing.T) {
 		t.Errorf("the picture is described as %q", alt)
 	}
 	page := pageOf(shown[1])
-	if strings.Count(page, "data:image/png;base64,") != 2 || !strings.Contains(page, `data-jp-theme-light="false"`) {
-		t.Errorf("not two versions: %.300s", page)
+	if !strings.Contains(page, `data-jp-theme-light="false"`) {
+		t.Errorf("no rule for the dark version: %.300s", page)
+	}
+	for want, n := range map[string]int{"data:image/png;base64,": 4, `class="pcl-light"`: 1, `class="pcl-dark"`: 1, `class="pcl-narrow"`: 2} {
+		if got := strings.Count(page, want); got != n {
+			t.Errorf("%q %d times, want %d", want, got, n)
+		}
 	}
 	if _, ok := shown[2].Data[protocol.MIMEImagePNG].([]byte); !ok || shown[2].Metadata != nil {
 		t.Errorf("an image has %v", shown[2])
@@ -206,8 +210,17 @@ func TestLive(t *testing.T) {
 		t.Errorf("the bar ends as %s", end)
 	}
 	// Drawing takes long enough that the second of five figures may or may not be due.
-	if len(live) < 2 || len(live) > 5 || live[0].Data[protocol.MIMEImagePNG] == nil {
+	if len(live) < 2 || len(live) > 6 {
 		t.Errorf("five figures at once were drawn %d times", len(live))
+	}
+	for i, d := range live {
+		want := 2 // light and dark
+		if i == len(live)-1 {
+			want = 4 // and for phones
+		}
+		if n := strings.Count(pageOf(d), "data:image/png;base64,"); n != want {
+			t.Errorf("drawing %d of %d has %d versions, want %d", i+1, len(live), n, want)
+		}
 	}
 }
 
@@ -218,7 +231,7 @@ func TestSlider(t *testing.T) {
 	}
 	page := pageOf(shown[0])
 	for want, n := range map[string]int{
-		"data:image/png;base64,": 3, "<div hidden>": 2, "<span hidden>": 2, "<span>step 1</span>": 1,
+		"data:image/png;base64,": 12, "<div hidden>": 2, "<span hidden>": 2, "<span>step 1</span>": 1,
 		"step &lt;2&gt;": 1, `max="2"`: 1, "http": 0, "<script": 0,
 	} {
 		if got := strings.Count(page, want); got != n {
@@ -232,7 +245,7 @@ func TestMistakesAreSaid(t *testing.T) {
 	if len(shown) != 0 {
 		t.Errorf("shown: %v", shown)
 	}
-	for _, want := range []string{"no runs\n", "nb: no figure to show\n", "nb: 0 frames and 1 labels", "nb: row 0 has 2 cells, the head of the table 1\n"} {
+	for _, want := range []string{"no runs\n", "nb: no figure to show\n", "nb: 0 frames and 1 labels", `frame "a": no frame`, "nb: row 0 has 2 cells, the head of the table 1\n"} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("nothing says %q in\n%s", want, stderr)
 		}

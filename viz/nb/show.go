@@ -2,11 +2,9 @@ package nb
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/gob"
 	"errors"
 	"fmt"
-	"html"
 	"image"
 	"image/png"
 	"os"
@@ -22,46 +20,19 @@ func init() { gob.Register(map[string]any{}) } // the metadata of a picture, on 
 // InNotebook reports whether the program runs as a cell.
 func InNotebook() bool { return gonbui.IsNotebook }
 
-// Show shows a figure as a picture at its size, with its description. It takes what a function of
+// Show shows a figure as one picture at its size, with its description. It takes what a function of
 // package viz returns, error and all:
 //
 //	nb.Show(viz.Accuracy(viz.Light, runs...))
-func Show(f *viz.Figure, failed ...error) error { return report(show(f, "", failed...)) }
-
-// show shows a figure, in place of what was shown under the same id if that is not empty.
-func show(f *viz.Figure, id string, failed ...error) error {
+//
+// [Themed] suits the reader's colours and screen.
+func Show(f *viz.Figure, failed ...error) error {
 	data, err := encode(f, failed...)
 	if err != nil || !InNotebook() {
-		return err
+		return report(err)
 	}
-	return send(picture(data, f.Alt), id)
+	return report(send(picture(data, f.Alt), ""))
 }
-
-// Themed shows a figure in two versions, of which the reader sees the one that suits the notebook's
-// colours:
-//
-//	nb.Themed(func(t *viz.Theme) (*viz.Figure, error) { return viz.Timeline(t, run) })
-func Themed(draw func(*viz.Theme) (*viz.Figure, error)) error {
-	page := themeStyle
-	for _, version := range []struct {
-		theme        *viz.Theme
-		class, style string
-	}{{viz.Light, "pcl-light", ""}, {viz.Dark, "pcl-dark", "display:none"}} {
-		f, err := draw(version.theme)
-		data, err := encode(f, err)
-		if err != nil {
-			return report(err)
-		}
-		page += fmt.Sprintf(`<div class="%s" style="%s">%s</div>`, version.class, version.style, img(data, f.Alt))
-	}
-	return HTML(page)
-}
-
-// themeStyle shows the dark version in dark JupyterLab and VS Code. Pages say nothing and are light.
-const themeStyle = `<style>
-body[data-jp-theme-light="false"] .pcl-light, body.vscode-dark .pcl-light { display: none }
-body[data-jp-theme-light="false"] .pcl-dark, body.vscode-dark .pcl-dark { display: block !important }
-</style>`
 
 // Image shows an image, one pixel of it on one of the screen's.
 func Image(m image.Image, alt string) error {
@@ -79,10 +50,15 @@ func Image(m image.Image, alt string) error {
 
 // HTML shows a piece of a page.
 func HTML(text string) error {
+	return report(showHTML(text, ""))
+}
+
+// showHTML shows a piece of a page, in place of what was shown under the same id if that is not empty.
+func showHTML(text, id string) error {
 	if !InNotebook() {
 		return nil
 	}
-	return report(send(&protocol.DisplayData{Data: map[protocol.MIMEType]any{protocol.MIMETextHTML: text}}, ""))
+	return send(&protocol.DisplayData{Data: map[protocol.MIMEType]any{protocol.MIMETextHTML: text}}, id)
 }
 
 // encode draws a figure as a PNG.
@@ -118,13 +94,6 @@ func picture(data []byte, alt string) *protocol.DisplayData {
 		Data:     map[protocol.MIMEType]any{protocol.MIMEImagePNG: data, protocol.MIMETextPlain: alt},
 		Metadata: map[string]any{string(protocol.MIMEImagePNG): map[string]any{"width": w, "height": h}},
 	}
-}
-
-// img is a PNG inside a page.
-func img(data []byte, alt string) string {
-	w, _ := size(data)
-	return fmt.Sprintf(`<img style="width:%dpx;max-width:100%%" alt="%s" src="data:image/png;base64,%s">`,
-		w, html.EscapeString(alt), base64.StdEncoding.EncodeToString(data))
 }
 
 // send shows data and waits until the kernel has it: a cell that ends sooner loses what is on its way.

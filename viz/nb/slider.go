@@ -6,27 +6,25 @@ import (
 	"strings"
 
 	"github.com/janpfeifer/gonb/gonbui"
-
-	"github.com/parallelcl/parallelcl/viz"
 )
 
 // Slider shows one of several figures and a slider to choose it, beginning with the first. All of
-// them are in the page, so that it works without a kernel, in exported pages too. Every frame needs
-// a label.
-func Slider(frames []*viz.Figure, labels []string) error {
+// them are in the page, in the versions of [Themed], so that it works without a kernel, in exported pages
+// too. Every frame needs a label.
+func Slider(frames []Drawing, labels []string) error {
 	if len(frames) == 0 || len(frames) != len(labels) {
 		return report(fmt.Errorf("nb: %d frames and %d labels; a slider needs one label for each of its frames", len(frames), len(labels)))
 	}
 	var pictures, names strings.Builder
-	for i, f := range frames {
-		data, err := encode(f)
+	for i, draw := range frames {
+		page, err := versions(draw, true)
 		if err != nil {
 			return report(fmt.Errorf("frame %q: %w", labels[i], err))
 		}
-		fmt.Fprintf(&pictures, `<div%s>%s</div>`, hiddenUnless(i == 0), img(data, f.Alt))
+		fmt.Fprintf(&pictures, `<div%s>%s</div>`, hiddenUnless(i == 0), page)
 		fmt.Fprintf(&names, `<span%s>%s</span>`, hiddenUnless(i == 0), html.EscapeString(labels[i]))
 	}
-	return HTML(fmt.Sprintf(sliderPage, gonbui.UniqueId(), len(frames)-1, html.EscapeString(labels[0]), names.String(), pictures.String()))
+	return HTML(themeStyle + fmt.Sprintf(sliderPage, gonbui.UniqueId(), len(frames)-1, html.EscapeString(labels[0]), names.String(), pictures.String()))
 }
 
 // sliderPage shows the pictures' and the names' child whose number the slider has.
