@@ -1,7 +1,9 @@
 package pcl
 
 import (
+	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/gomlx/compute"
 
@@ -63,21 +65,63 @@ func (l *Learner) aim(b *hostBatch, loss method.Loss) error {
 	return nil
 }
 
-// gradients computes the gradient of each row that has none, and shows all rows' to each (if not nil), each
-// as soon as it is there.
+// gradients computes the gradient of each row that has none, and shows all rows' to each (if not nil) in
+// their order, each as soon as it is there.
 func (l *Learner) gradients(each func(compute.Buffer)) error {
+	finished, err := l.beginGradients()
+	if err != nil {
+		return err
+	}
 	for i := range l.rows {
 		r := &l.rows[i]
-		if r.gradient == nil {
-			if err := l.differentiate(r); err != nil {
-				return err
-			}
+		if e := finished(i); e != nil {
+			err = errors.Join(err, e)
+		}
+		if err != nil {
+			continue // those that have begun must come to an end
+		}
+		if r.statistics != nil {
+			err = l.runStatistics(r.statistics)
+			program.Free(r.statistics)
+			r.statistics = nil
 		}
 		if each != nil {
 			each(r.gradient)
 		}
 	}
-	return nil
+	return err
+}
+
+// beginGradients begins with as many rows as there are workers. What it returns waits for row i, and is to be
+// called for all rows in order.
+func (l *Learner) beginGradients() (finished func(i int) error, err error) {
+	for i := range l.rows { // compiled now: workers only look it up
+		if _, err := l.programs.gradient(l.rows[i].loss); err != nil {
+			return nil, err
+		}
+	}
+	one := func(i int) error {
+		if l.rows[i].gradient != nil {
+			return nil
+		}
+		return l.differentiate(&l.rows[i])
+	}
+	if l.workers < 2 {
+		return one, nil
+	}
+	var next atomic.Int64
+	done := make([]chan error, len(l.rows))
+	for i := range done {
+		done[i] = make(chan error, 1)
+	}
+	for range min(l.workers, len(l.rows)) {
+		go func() {
+			for i := int(next.Add(1)) - 1; i < len(done); i = int(next.Add(1)) - 1 {
+				done[i] <- one(i)
+			}
+		}()
+	}
+	return func(i int) error { return <-done[i] }, nil
 }
 
 // differentiate computes one row's gradient and loss.
@@ -88,11 +132,6 @@ func (l *Learner) differentiate(r *row) error {
 	}
 	if r.differentiated, err = l.gradientAt(l.theta, p, r.batch, r.loss); err != nil {
 		return err
-	}
-	if r.statistics != nil {
-		if err := l.runStatistics(r.statistics); err != nil {
-			return err
-		}
 	}
 	if !l.options.Method.Info().NeedsCross {
 		return nil
@@ -121,7 +160,7 @@ func (l *Learner) differentiate(r *row) error {
 // differentiated is what a gradient program gives for a batch; its buffers are to be freed.
 type differentiated struct {
 	gradient   compute.Buffer // [parameters]
-	statistics compute.Buffer // of the batch; nil where the model has none
+	statistics compute.Buffer // of the batch, until they are in the running ones; nil where the model has none
 	value      float64        // of the loss
 }
 

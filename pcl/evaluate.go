@@ -2,8 +2,11 @@ package pcl
 
 import (
 	"fmt"
+	"runtime"
+	"sync/atomic"
 
 	"github.com/gomlx/compute"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/method"
@@ -22,20 +25,44 @@ func (l *Learner) Evaluate(id int) (float64, error) {
 	if err := l.prepare(); err != nil {
 		return 0, fmt.Errorf("pcl: evaluate task %d: %w", id, err)
 	}
-	right := 0
-	b, err := l.newBatch()
+	right, err := l.countAll(t)
 	if err != nil {
 		return 0, fmt.Errorf("pcl: evaluate task %d: %w", id, err)
 	}
-	defer b.free()
-	for from := 0; from < t.Test.Len(); from += l.options.Batch {
-		n, err := l.countRight(t, b, from)
-		if err != nil {
-			return 0, fmt.Errorf("pcl: evaluate task %d: %w", id, err)
-		}
-		right += n
-	}
 	return float64(right) / float64(t.Test.Len()), nil
+}
+
+// countAll predicts the test samples, several batches at a time where the rule of prediction is the
+// network's. Each worker fills batches while others compute.
+func (l *Learner) countAll(t *task) (int, error) {
+	workers := min(runtime.GOMAXPROCS(0), 1+t.Test.Len()/l.options.Batch)
+	if _, ok := method.As[method.Predictor](l.options.Method); ok {
+		workers = 1
+	} else if _, err := l.programs.predict(lossOf(l.options.Method, method.Memory)); err != nil {
+		return 0, err // compiled now: workers only look it up
+	}
+	var group errgroup.Group
+	var next, right atomic.Int64
+	for range workers {
+		group.Go(func() error {
+			b, err := l.newBatch()
+			if err != nil {
+				return err
+			}
+			defer b.free()
+			size := l.options.Batch
+			for from := int(next.Add(int64(size))) - size; from < t.Test.Len(); from = int(next.Add(int64(size))) - size {
+				n, err := l.countRight(t, b, from)
+				if err != nil {
+					return err
+				}
+				right.Add(int64(n))
+			}
+			return nil
+		})
+	}
+	err := group.Wait()
+	return int(right.Load()), err
 }
 
 // countRight predicts one batch of test samples, from the given one on.

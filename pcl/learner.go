@@ -11,10 +11,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 
 	"github.com/gomlx/compute"
 
 	"github.com/parallelcl/parallelcl/internal/seed"
+	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
@@ -115,6 +117,7 @@ type Learner struct {
 	theta    compute.Buffer
 	state    []compute.Buffer // the optimiser's
 	gram     gramMaker
+	workers  int // rows whose gradients are computed at the same time
 
 	tasks    []*task      // by arrival; index = id − 1
 	rows     []row        // of the step being made
@@ -173,6 +176,9 @@ func NewLearner(o Options) (*Learner, error) {
 		return nil, fmt.Errorf("pcl: %w", err)
 	}
 	l.gram = newGramMaker(o.Backend, l.programs)
+	if l.workers = 1; backend.Concurrent(o.Backend) {
+		l.workers = runtime.GOMAXPROCS(0)
+	}
 	theta := o.Model.Layout().Init(seed.New(o.Seed, "init").Rand)
 	if err := l.setParameters(theta, nil); err != nil {
 		l.Close()

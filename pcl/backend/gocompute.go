@@ -5,12 +5,16 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/gobackend"
 )
 
 // goConfig avoids the default configuration of the pure-Go backend: with few cores its parallel
 // execution of operations deadlocks, since all workers can end up waiting for a free worker.
 const goConfig = "ops_sequential"
+
+// goName is what the pure-Go backend calls itself.
+const goName = "Go Backend"
 
 func goReady(context.Context, Options) (string, error) { return "", nil }
 
@@ -27,3 +31,8 @@ func openGo(_ context.Context, o Options) (*Backend, error) {
 		Name: Go, Platform: "go", Device: cpuModel(), Threads: runtime.GOMAXPROCS(0), Devices: 1,
 	}}, nil
 }
+
+// Concurrent says whether calls of programs from several goroutines gain anything: with pure Go, which
+// computes small operations on one core, they do; XLA has threads of its own and queues what comes at the
+// same time.
+func Concurrent(b compute.Backend) bool { return b.Name() == goName }
