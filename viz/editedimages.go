@@ -51,7 +51,7 @@ func EditedImages(t *Theme, images ...EditedImage) (*Figure, error) {
 	f := newFigure(t, 0, alt, []*plot.Plot{p})
 	// Square cells, as far as the page's width goes.
 	cell := min((wide-80)/vg.Length(len(images)), 110)
-	f.Height = 4*cell + 40
+	f.Height, f.shape = 4*cell+40, true
 	f.Width = min(wide, vg.Length(len(images))*cell+90)
 	f.key = []keyEntry{t.swatchKey("darker", t.diverging(-1)), t.swatchKey("brighter", t.diverging(1)),
 		{label: "±: largest change of a pixel"}}

@@ -32,6 +32,7 @@ type Figure struct {
 
 	theme *Theme
 	key   []keyEntry
+	shape bool // of the plots is that of images, which are less high where they are less wide
 }
 
 const (
@@ -61,6 +62,9 @@ func (f *Figure) Narrow() *Figure {
 		}
 	}
 	n.Width = narrow
+	if f.shape {
+		n.Height *= narrow / f.Width
+	}
 	return &n
 }
 
@@ -122,6 +126,9 @@ func (f *Figure) alignColumn(tiles [][]draw.Canvas, j int) {
 		data := f.Rows[i][j].DataCanvas(tile)
 		left[i], right[i] = data.Min.X-tile.Min.X, tile.Max.X-data.Max.X
 		maxLeft, maxRight = max(maxLeft, left[i]), max(maxRight, right[i])
+	}
+	if tile := tiles[0][j]; maxLeft+maxRight > (tile.Max.X-tile.Min.X)*2/5 {
+		return // one row's long labels would squeeze the others
 	}
 	for i := range tiles {
 		tiles[i][j].Min.X += maxLeft - left[i]

@@ -57,7 +57,7 @@ func StepTimes(t *Theme, steps ...StepTime) (*Figure, error) {
 	}
 	p := t.newPlot("time of a training step, ms", "")
 	b.addTo(p)
-	p.X.Min, p.X.Max = 0, 1.14*longest
+	p.X.Min, p.X.Max = 0, 1.26*longest // room for the text where the page is narrow
 	f := newFigure(t, vg.Length(56+24*len(steps)), fmt.Sprintf("Breakdown of the time of a training step, for %d rows.", len(steps)), []*plot.Plot{p})
 	for i, name := range names {
 		f.key = append(f.key, t.swatchKey(name, t.stream(i, len(names))))
