@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"encoding/base64"
 	"bytes"
 	"encoding/json"
 	"os"
@@ -201,9 +202,17 @@ func TestReadNotebookErrors(t *testing.T) {
 
 func TestSite(t *testing.T) {
 	dir, source := t.TempDir(), t.TempDir()
+	dot, err := os.ReadFile("testdata/dot.png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	img := `<img src="data:image/png;base64,` + base64.StdEncoding.EncodeToString(dot) + `">`
+	themed := map[string]any{"output_type": "display_data", "data": map[string]any{
+		"text/html": `<div class="pcl-light">` + img + `</div><div class="pcl-dark" style="display:none">` + img + `</div>`,
+	}}
 	for name, cells := range map[string][]any{
 		"01-a.ipynb": {markdownCell("# First\n\n**Question.** What is $x_1$? It is *less* than a full answer would take, but longer than two lines. More.\n\n[on](02-b.ipynb#There) ![d](dot.png)")},
-		"02-b.ipynb": {markdownCell("# Second & last"), outputCell(map[string]any{"output_type": "error", "ename": "E", "evalue": "no"})},
+		"02-b.ipynb": {markdownCell("# Second & last"), outputCell(map[string]any{"output_type": "error", "ename": "E", "evalue": "no"}), outputCell(themed)},
 	} {
 		data, err := json.Marshal(map[string]any{"nbformat": 4, "cells": cells})
 		if err != nil {
@@ -213,11 +222,7 @@ func TestSite(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	dot, err := os.ReadFile("testdata/dot.png")
-	if err == nil {
-		err = os.WriteFile(filepath.Join(source, "dot.png"), dot, 0o644)
-	}
-	if err != nil {
+	if err := os.WriteFile(filepath.Join(source, "dot.png"), dot, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	first, second := readNotebook(t, filepath.Join(source, "01-a.ipynb")), readNotebook(t, filepath.Join(source, "02-b.ipynb"))
@@ -228,7 +233,7 @@ func TestSite(t *testing.T) {
 		"index.html": {
 			"<title>All of it</title>", `<a class="card" href="01-a.html"><div class="shot"><img alt="" src="data:image/jpeg;base64,`,
 			`<h2>First</h2><p>What is x1? It is less than a full answer would take, but longer than two lines.</p>`,
-			`href="02-b.html"`, "Second &amp; last", "A cell failed.", first.SHA256, second.SHA256, "@article",
+			`href="02-b.html"`, `<img class="dark" alt="" src="data:image/jpeg;base64,`, "Second &amp; last", "A cell failed.", first.SHA256, second.SHA256, "@article",
 		},
 		"01-a.html": {`<a href="02-b.html#There">on</a>`, `<a href="02-b.html">Second &amp; last →</a>`, `<a href="index.html">`},
 		"02-b.html": {`<a href="01-a.html">← First</a>`},

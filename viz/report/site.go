@@ -31,7 +31,7 @@ type indexPage struct {
 // card is a notebook on it.
 type card struct {
 	Href, Title, Description string
-	Picture                  template.URL
+	Picture, Dark            template.URL // Dark: its version for dark screens, if there is one
 	Failed                   bool
 }
 
@@ -60,8 +60,9 @@ func Site(dir, title string, notebooks []*Notebook, o Origin) error {
 			continue
 		}
 		pages = append(pages, p)
+		light, dark := p.thumbnails()
 		index.Cards = append(index.Cards, card{
-			Href: site[filepath.Base(n.File)], Title: p.Title, Description: p.Description, Picture: p.thumbnail(), Failed: n.Failed() != nil,
+			Href: site[filepath.Base(n.File)], Title: p.Title, Description: p.Description, Picture: light, Dark: dark, Failed: n.Failed() != nil,
 		})
 		index.Made.Files = append(index.Made.Files, p.Made.Files...)
 	}
@@ -94,27 +95,41 @@ var pictures = regexp.MustCompile(`<img\b[^>]*?\bsrc="(data:image/([a-z+]+);base
 // thumbnailWidth is twice the pixels that a card's picture takes.
 const thumbnailWidth = 560
 
-// thumbnail is the first picture of the page, in small; empty where there is none.
-func (p *notebookPage) thumbnail() template.URL {
+// thumbnails are the first picture of the page in small, and its version for dark screens; empty where there
+// is none.
+func (p *notebookPage) thumbnails() (light, dark template.URL) {
 	for _, c := range p.Cells {
 		for _, part := range []template.HTML{c.Text, c.Output} {
-			m := pictures.FindStringSubmatch(string(part))
-			if m == nil {
+			if light = thumbnail(string(part)); light == "" {
 				continue
 			}
-			if m[2] == "svg+xml" {
-				return template.URL(m[1])
+			if _, after, ok := strings.Cut(string(part), `class="pcl-dark"`); ok {
+				dark = thumbnail(after)
 			}
-			data, err := base64.StdEncoding.DecodeString(m[3])
-			if err != nil {
-				continue
-			}
-			if small, err := shrink(data); err == nil {
-				return template.URL("data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(small))
-			}
+			return light, dark
 		}
 	}
-	return ""
+	return "", ""
+}
+
+// thumbnail is the first picture of a piece of a page in small.
+func thumbnail(html string) template.URL {
+	m := pictures.FindStringSubmatch(html)
+	if m == nil {
+		return ""
+	}
+	if m[2] == "svg+xml" {
+		return template.URL(m[1])
+	}
+	data, err := base64.StdEncoding.DecodeString(m[3])
+	if err != nil {
+		return ""
+	}
+	small, err := shrink(data)
+	if err != nil {
+		return ""
+	}
+	return template.URL("data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(small))
 }
 
 // shrink makes a JPEG of a picture, on white where it is transparent.
