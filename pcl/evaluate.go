@@ -41,6 +41,10 @@ func (l *Learner) countAll(t *task) (int, error) {
 	} else if _, err := l.programs.predict(lossOf(l.options.Method, method.Memory)); err != nil {
 		return 0, err // compiled now: workers only look it up
 	}
+	// XLA's binding keeps a buffer's shape at the first look, without a lock: all workers have θ in common.
+	if _, err := l.theta.Shape(); err != nil {
+		return 0, err
+	}
 	var group errgroup.Group
 	var next, right atomic.Int64
 	for range workers {
