@@ -205,16 +205,17 @@ func (b *hostBatch) upload(backend compute.Backend, reference bool) (in []comput
 		}
 		return err
 	}
-	switch {
-	case b.device[0] != nil:
+	if b.device[0] != nil {
 		in = append(in, b.device[:]...)
-	case b.ahead != nil:
-		in = append(in, b.ahead)
-	default:
-		err = add(b.copyPixels(backend))
-	}
-	if b.device[0] == nil && err == nil {
-		err = add(program.ToDevice(backend, b.targets, targetRows, size))
+	} else {
+		if b.ahead != nil {
+			in = append(in, b.ahead)
+		} else {
+			err = add(b.copyPixels(backend))
+		}
+		if err == nil {
+			err = add(program.ToDevice(backend, b.targets, targetRows, size))
+		}
 	}
 	if err == nil && reference {
 		err = add(program.ToDevice(backend, b.reference, size, len(b.reference)/size))

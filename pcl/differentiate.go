@@ -1,8 +1,8 @@
 package pcl
 
 import (
-	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/gomlx/compute"
@@ -68,20 +68,22 @@ func (l *Learner) aim(b *hostBatch, loss method.Loss) error {
 // gradients computes the gradient of each row that has none, and shows all rows' to each (if not nil) in
 // their order, each as soon as it is there.
 func (l *Learner) gradients(each func(compute.Buffer)) error {
-	finished, err := l.beginGradients()
-	if err != nil {
-		return err
+	for i := range l.rows { // compiled now: workers only look it up
+		if _, err := l.programs.gradient(l.rows[i].loss); err != nil {
+			return err
+		}
 	}
+	finished, wait := l.beginGradients()
+	defer wait()
 	for i := range l.rows {
+		if err := finished(i); err != nil {
+			return err
+		}
 		r := &l.rows[i]
-		if e := finished(i); e != nil {
-			err = errors.Join(err, e)
-		}
-		if err != nil {
-			continue // those that have begun must come to an end
-		}
 		if r.statistics != nil {
-			err = l.runStatistics(r.statistics)
+			if err := l.runStatistics(r.statistics); err != nil {
+				return err
+			}
 			program.Free(r.statistics)
 			r.statistics = nil
 		}
@@ -89,17 +91,12 @@ func (l *Learner) gradients(each func(compute.Buffer)) error {
 			each(r.gradient)
 		}
 	}
-	return err
+	return nil
 }
 
-// beginGradients begins with as many rows as there are workers. What it returns waits for row i, and is to be
-// called for all rows in order.
-func (l *Learner) beginGradients() (finished func(i int) error, err error) {
-	for i := range l.rows { // compiled now: workers only look it up
-		if _, err := l.programs.gradient(l.rows[i].loss); err != nil {
-			return nil, err
-		}
-	}
+// beginGradients begins with as many rows as there are workers. finished is to be called for the rows in
+// order, and returns when that one is there; wait returns when no row is being computed any more.
+func (l *Learner) beginGradients() (finished func(i int) error, wait func()) {
 	one := func(i int) error {
 		if l.rows[i].gradient != nil {
 			return nil
@@ -107,21 +104,22 @@ func (l *Learner) beginGradients() (finished func(i int) error, err error) {
 		return l.differentiate(&l.rows[i])
 	}
 	if l.workers < 2 {
-		return one, nil
+		return one, func() {}
 	}
+	var busy sync.WaitGroup
 	var next atomic.Int64
 	done := make([]chan error, len(l.rows))
 	for i := range done {
 		done[i] = make(chan error, 1)
 	}
 	for range min(l.workers, len(l.rows)) {
-		go func() {
+		busy.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(done); i = int(next.Add(1)) - 1 {
 				done[i] <- one(i)
 			}
-		}()
+		})
 	}
-	return func(i int) error { return <-done[i] }, nil
+	return func(i int) error { return <-done[i] }, busy.Wait
 }
 
 // differentiate computes one row's gradient and loss.

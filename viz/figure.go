@@ -94,7 +94,7 @@ func (f *Figure) Draw(c draw.Canvas) {
 }
 
 // tiles cuts c into one canvas for each plot, such that the data of a column start and end at
-// the same place, whatever the width of the labels beside them.
+// the same place, whatever the width of the labels beside them, unless that would squeeze it.
 func (f *Figure) tiles(c draw.Canvas) [][]draw.Canvas {
 	out := make([][]draw.Canvas, len(f.Rows))
 	top := c.Max.Y

@@ -6,8 +6,8 @@ import (
 )
 
 // BFloat16 returns m in mixed precision: matrix products and convolutions, forward and backward, take
-// factors rounded to bfloat16 (8 bits), sum in float32 and round the result. Parameters, normalisation, losses and gradients stay
-// float32.
+// factors rounded to bfloat16 (8 bits) and give such a result. Parameters, normalisation, losses and
+// gradients stay float32.
 func BFloat16(m Model) Model { return mixed{m} }
 
 type mixed struct{ Model }
