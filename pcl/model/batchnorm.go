@@ -1,6 +1,9 @@
 package model
 
-import "github.com/gomlx/gomlx/core/graph"
+import (
+	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/graph"
+)
 
 // epsilon is added to variances.
 const epsilon = 1e-5
@@ -22,30 +25,53 @@ func (l *Layout) addBatchNorm(name string, channels int) batchNorm {
 // apply normalises x [B,H,W,C] with the running statistics if the pass has them, else with the
 // batch's own, which it writes to stats.
 func (n batchNorm) apply(p Pass, stats []*graph.Node, x Dual) Dual {
-	var mean, variance Dual
+	images := x.Value
+	d := images.Shape().Dimensions
+	x = lift(func(v *graph.Node) *graph.Node { return graph.Reshape(v, -1, d[3]) }, x)
+	var variance Dual
 	if p.Running != nil {
-		mean, variance = channels(Dual{Value: p.Running[n.mean]}), channels(Dual{Value: p.Running[n.variance]})
-		x = difference(x, mean)
+		x = centre(x, Dual{Value: p.Running[n.mean]})
+		variance = Dual{Value: p.Running[n.variance]}
 	} else {
-		average := func(v *graph.Node) *graph.Node { return averageChannels(v, p.Weight) }
-		mean = lift(average, x)
-		x = difference(x, mean)
+		share := shareOfPixels(images, p.Weight)
+		average := func(v *graph.Node) *graph.Node { return sumRows(share, v) }
+		mean := lift(average, x)
+		x = centre(x, mean)
 		variance = lift(average, times(x, x))
-		stats[n.mean], stats[n.variance] = graph.Reshape(mean.Value, -1), graph.Reshape(variance.Value, -1)
+		stats[n.mean], stats[n.variance] = mean.Value, variance.Value
 	}
-	scale := times(channels(p.Params[n.scale]), inverseRoot(variance))
-	return sum(times(x, scale), channels(p.Params[n.shift]))
+	scale := times(p.Params[n.scale], inverseRoot(variance))
+	x = sum(times(x, spread(scale, x)), spread(p.Params[n.shift], x))
+	return lift(func(v *graph.Node) *graph.Node { return graph.Reshape(v, d...) }, x)
 }
 
-// averageChannels is the mean over samples, by their weights [B] (nil: all equal), and over pixels:
-// [B,H,W,C] to [1,1,1,C].
-func averageChannels(x, weight *graph.Node) *graph.Node {
-	if weight == nil {
-		return graph.ReduceAndKeep(x, graph.ReduceMean, 0, 1, 2)
-	}
+// centre subtracts a mean [C] from each row of x [N,C].
+func centre(x, mean Dual) Dual { return sum(x, spread(lift(graph.Neg, mean), x)) }
+
+// shareOfPixels is the share of each pixel of x [B,H,W,C] in an average, [B·H·W]: that of its sample
+// (weight [B]; nil: all equal) over the number of its pixels.
+func shareOfPixels(x, weight *graph.Node) *graph.Node {
 	d := x.Shape().Dimensions
-	share := graph.MulScalar(graph.Reshape(weight, d[0], 1, 1, 1), 1/float64(d[1]*d[2]))
-	return graph.ReduceAndKeep(graph.Mul(x, share), graph.ReduceSum, 0, 1, 2)
+	if weight == nil {
+		weight = graph.MulScalar(graph.Ones(x.Graph(), shapes.Make(x.DType(), d[0])), 1/float64(d[0]))
+	}
+	share := graph.MulScalar(graph.Reshape(weight, d[0], 1), 1/float64(d[1]*d[2]))
+	return graph.Reshape(graph.BroadcastToDims(share, d[0], d[1]*d[2]), -1)
+}
+
+// sumRows is Σᵢ wᵢ·xᵢ of the rows of x [N,C], for weights w [N].
+//
+// It and spread are written as products of matrices, of which each is the other's derivative. As a
+// reduction and a broadcast XLA's CPU code would draw all that leads to x, forward and backward, into a
+// loop that it does not vectorise: a gradient of ResNet-18 took a fifth longer, an edit two fifths.
+func sumRows(w, x *graph.Node) *graph.Node {
+	return graph.DotGeneral(w, []int{0}, nil, x, []int{0}, nil)
+}
+
+// spread repeats v [C] for each row of x [N,C].
+func spread(v, x Dual) Dual {
+	ones := graph.Ones(x.Value.Graph(), shapes.Make(x.Value.DType(), x.Value.Shape().Dimensions[0]))
+	return lift(func(v *graph.Node) *graph.Node { return graph.DotGeneral(ones, nil, nil, v, nil, nil) }, v)
 }
 
 // inverseRoot is 1/√(x+ε).
@@ -57,5 +83,3 @@ func inverseRoot(x Dual) Dual {
 	}
 	return y
 }
-
-func difference(a, b Dual) Dual { return sum(a, lift(graph.Neg, b)) }

@@ -28,13 +28,14 @@ func (c convolution) apply(p Pass, x Dual) Dual {
 
 // convolve is bilinear in x [B,H,W,I] and kernel [size,size,I,O].
 //
-// Where the output has fewer pixels than the kernel, XLA swaps the two, and its CPU code for that is a
-// plain loop: the last stage of a ResNet-18 on images of 32×32 took ten times as long as all others
-// together. There the sum is written as a product of matrices.
+// XLA's CPU code has two slow cases, in which the sum is written as a product of matrices. Where the
+// output has fewer pixels than the kernel it swaps the two and makes a plain loop of that: the last stage
+// of a ResNet-18 on images of 32×32 took ten times as long as all others together. And the derivative by
+// images of few channels, which the stem's are, took five times as long as this.
 func convolve(x, kernel *graph.Node, stride int) *graph.Node {
 	size, d := kernel.Shape().Dimensions[0], x.Shape().Dimensions
 	high, wide := (d[1]+stride-1)/stride, (d[2]+stride-1)/stride
-	if high*wide < size*size {
+	if high*wide < size*size || d[3] < fewChannels {
 		out := kernel.Shape().Dimensions[3]
 		y := graph.Dot(patches(x, size, stride, high, wide), graph.Reshape(kernel, -1, out)).Product()
 		return graph.Reshape(y, d[0], high, wide, out)
@@ -42,6 +43,8 @@ func convolve(x, kernel *graph.Node, stride int) *graph.Node {
 	margin := size / 2
 	return graph.Convolve(x, kernel).Strides(stride).PaddingPerDim([][2]int{{margin, margin}, {margin, margin}}).Done()
 }
+
+const fewChannels = 8
 
 // patches has a row for each output pixel, of the size×size input pixels that it sees in the order of
 // the kernel: [B,H,W,I] to [B·high·wide,size·size·I].
