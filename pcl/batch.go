@@ -22,7 +22,7 @@ type hostBatch struct {
 	stored                                [][]float32       // logits that came with the samples; nil for streams
 	reference                             []float32         // [size][outputs], for losses that need one
 	device                                [2]compute.Buffer // of X and targets, where the device reads them in place
-	ahead                                 compute.Buffer    // elsewhere a copy of X that was sent before it is needed
+	ahead                                 compute.Buffer    // elsewhere X, if it was sent before it is needed
 }
 
 // The rows of the targets: the range of outputs that compete, the right one, the sample's share (0 for
@@ -51,7 +51,7 @@ func (l *Learner) newBatch() (*hostBatch, error) {
 	}
 	part := func(row int) []int32 { return t[row*size : (row+1)*size] }
 	return &hostBatch{
-		Batch: Batch{X: x, Class: make([]int, size)},
+		Batch: Batch{X: x, Class: make([]int, size), rows: make([]int32, size)},
 		task:  make([]int, size), targets: t,
 		lo: part(targetLo), hi: part(targetHi), output: part(targetLabel), valid: part(targetValid),
 		taskLo: part(targetTaskLo), taskHi: part(targetTaskHi),
@@ -89,23 +89,13 @@ func (t *task) fetch(b *hostBatch) error {
 // renew empties the batch.
 func (b *hostBatch) renew() {
 	program.Free(b.ahead)
-	b.N, b.Repeat, b.ahead = 0, false, nil
+	b.N, b.Repeat, b.table, b.ahead = 0, false, nil, nil
 }
 
 // clean clears what is padding: a weight of 0 does not silence what is not finite.
 func (b *hostBatch) clean() {
 	width := len(b.X) / len(b.Class)
 	clear(b.X[b.N*width:])
-}
-
-// send copies the pixels to the device, unless it reads them in place, so that the step that needs them
-// does not wait.
-func (b *hostBatch) send(backend compute.Backend) (err error) {
-	if b.device[0] == nil {
-		b.clean()
-		b.ahead, err = b.copyPixels(backend)
-	}
-	return err
 }
 
 func (b *hostBatch) copyPixels(backend compute.Backend) (compute.Buffer, error) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
 
 // copying is a backend whose device does not read the host's memory, as a GPU's.
@@ -16,34 +17,101 @@ type copying struct{ compute.Backend }
 
 func (copying) HasSharedBuffers() bool { return false }
 
-// TestCopiedBatches: what is sent ahead to a device of its own memory gives the same bits.
+// TestCopiedBatches: a device of its own memory gets numbers of rows where the samples are rows of a table
+// or a memory that stays as it is, else pixels, all of it before it is needed; with the same bits.
 func TestCopiedBatches(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		d := pcltest.Blobs(6, 21, 5) // the last batch of a task is short
-		var ends [2][]float32
-		for i, on := range []*backend.Backend{b, {Backend: copying{b.Backend}, Info: b.Info}} {
-			l := smallLearner(t, on, "avggrad", Options{})
-			attach(t, l, blobTask(t, d, 1, 0, 1))
-			for step := 0; ; step++ {
-				if step == 4 {
-					attach(t, l, blobTask(t, d, 2, 2, 3))
+		for name, o := range map[string]Options{"plain": {}, "edited": {Edit: Edit{Eta: 0.01}}, "pixels": {}} {
+			t.Run(name, func(t *testing.T) {
+				own, accuracy := trainedOn(t, b, o, name == "pixels", false)
+				ends, same := trainedOn(t, &backend.Backend{Backend: copying{b.Backend}, Info: b.Info}, o, name == "pixels", true)
+				if !slices.Equal(own, ends) || accuracy != same {
+					t.Error("copied batches end with other parameters or another accuracy")
 				}
-				if _, err := l.Step(); errors.Is(err, ErrNoStream) {
-					break
-				} else if err != nil {
-					t.Fatal(err)
-				}
-				if ahead := l.tasks[0].current != nil && l.tasks[0].current.ahead != nil; ahead != (i == 1) && !l.tasks[0].ended {
-					t.Fatalf("step %d: sent ahead: %v", step, ahead)
-				}
-			}
+			})
+		}
+	})
+}
+
+// pixelSamples hides that samples are rows of a table.
+type pixelSamples struct{ Samples }
+
+// trainedOn trains two tasks, of which one arrives later, and looks at what is sent.
+func trainedOn(t *testing.T, b *backend.Backend, o Options, pixels, copies bool) (theta []float32, accuracy float64) {
+	t.Helper()
+	d := pcltest.Blobs(6, 21, 5) // the last batch of a task is short
+	task := func(id int, classes ...int) Task {
+		out := blobTask(t, d, id, classes...)
+		if pixels {
 			var err error
-			if ends[i], err = l.Parameters(); err != nil {
+			if out.Stream, err = NewStream(pixelSamples{Images(d, &d.Train, 0, classes...)}, 1, 7, id); err != nil {
 				t.Fatal(err)
 			}
+			out.Test = pixelSamples{out.Test}
 		}
-		if !slices.Equal(ends[0], ends[1]) {
-			t.Error("copied batches end with other parameters")
+		return out
+	}
+	l := smallLearner(t, b, "avggrad", o)
+	attach(t, l, task(1, 0, 1))
+	for step := 0; ; step++ {
+		if step == 4 {
+			attach(t, l, task(2, 2, 3))
+		}
+		if _, err := l.Step(); errors.Is(err, ErrNoStream) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if ahead := l.tasks[0].current != nil && l.tasks[0].current.ahead != nil; ahead != copies && !l.tasks[0].ended {
+			t.Fatalf("step %d: sent ahead: %v", step, ahead)
+		}
+	}
+	theta, err := l.Parameters()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if accuracy, err = l.Evaluate(1); err != nil {
+		t.Fatal(err)
+	}
+	tables := 0
+	if copies && !pixels {
+		tables = 2 // training and test
+	}
+	if n := len(l.residents.tables); n != tables {
+		t.Errorf("%d tables are on the device, want %d", n, tables)
+	}
+	if mirrored := l.mirror.buffer != nil; mirrored != (copies && o.Edit.Eta == 0) {
+		t.Errorf("the memory is on the device: %v", mirrored)
+	}
+	return theta, accuracy
+}
+
+// TestResidentRows: rows come as the host has them, to the bit, and padding as zeros.
+func TestResidentRows(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		table := make([]uint8, 3*256)
+		for i := range table {
+			table[i] = uint8(i * i / 3)
+		}
+		r := newResidents(b.Backend)
+		defer r.close()
+		x, err := r.batch(table, 256, []int32{2, 0, -1, 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer program.Free(x)
+		got := make([]float32, 4*256)
+		if err := program.ToHost(got, x); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range got {
+			want := float32(0)
+			if row := []int{2, 0, -1, 2}[i/256]; row >= 0 {
+				want = unit[table[row*256+i%256]]
+			}
+			if v != want {
+				t.Fatalf("row %d, pixel %d: %g, want %g", i/256, i%256, v, want)
+			}
 		}
 	})
 }

@@ -37,6 +37,10 @@ func (s *images) Sample(i int, x []float32) (class int) {
 	return int(s.split.Labels[at])
 }
 
+// Table and Row make the images [TableSamples].
+func (s *images) Table() []uint8 { return s.split.Pixels }
+func (s *images) Row(i int) int  { return s.indices[i] }
+
 // unit maps a byte to [0,1].
 var unit = func() (table [256]float32) {
 	for i := range table {

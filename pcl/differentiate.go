@@ -17,7 +17,7 @@ func (l *Learner) differentiateAll(tasks []row) ([]float64, error) {
 	_, chooses := method.As[method.Replayer](l.options.Method)
 	l.rows = tasks
 	if chooses {
-		if err := l.gradients(nil); err != nil {
+		if _, err := l.gradients(false); err != nil {
 			return nil, err
 		}
 	}
@@ -33,15 +33,7 @@ func (l *Learner) differentiateAll(tasks []row) ([]float64, error) {
 		}
 		l.rows = append(replayed, l.rows...)
 	}
-	if !l.options.Method.Info().NeedsGram {
-		return nil, l.gradients(nil)
-	}
-	l.gram.begin(len(l.rows))
-	if err := l.gradients(l.gram.add); err != nil {
-		return nil, err
-	}
-	gram := make([]float64, len(l.rows)*len(l.rows))
-	return gram, l.gram.finish(gram)
+	return l.gradients(l.options.Method.Info().NeedsGram)
 }
 
 // aim sets what a batch should predict, for a loss.
@@ -65,33 +57,34 @@ func (l *Learner) aim(b *hostBatch, loss method.Loss) error {
 	return nil
 }
 
-// gradients computes the gradient of each row that has none, and shows all rows' to each (if not nil) in
-// their order, each as soon as it is there.
-func (l *Learner) gradients(each func(compute.Buffer)) error {
+// gradients computes the gradient of each row that has none, and reads what the host needs of all rows:
+// their values and, where asked for, their Gram matrix.
+func (l *Learner) gradients(gram bool) ([]float64, error) {
 	for i := range l.rows { // compiled now: workers only look it up
 		if _, err := l.programs.gradient(l.rows[i].loss); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	finished, wait := l.beginGradients()
 	defer wait()
+	l.readout.begin(len(l.rows), gram)
 	for i := range l.rows {
 		if err := finished(i); err != nil {
-			return err
+			return nil, err
 		}
-		r := &l.rows[i]
-		if r.statistics != nil {
-			if err := l.runStatistics(r.statistics); err != nil {
-				return err
-			}
-			program.Free(r.statistics)
-			r.statistics = nil
-		}
-		if each != nil {
-			each(r.gradient)
+		l.readout.add(&l.rows[i])
+	}
+	m, err := l.readout.finish()
+	if err != nil {
+		return nil, err
+	}
+	for i := range l.rows {
+		if r := &l.rows[i]; !r.counted {
+			l.runStatistics(r.observed)
+			r.counted = true
 		}
 	}
-	return nil
+	return m, nil
 }
 
 // beginGradients begins with as many rows as there are workers. finished is to be called for the rows in
@@ -147,7 +140,7 @@ func (l *Learner) differentiate(r *row) error {
 			return err
 		}
 		r.halves[h] = half.gradient
-		program.Free(half.statistics)
+		program.Free(half.objective, half.statistics)
 	}
 	for i := range r.batch.N {
 		r.batch.valid[i] = 1
@@ -155,11 +148,16 @@ func (l *Learner) differentiate(r *row) error {
 	return nil
 }
 
-// differentiated is what a gradient program gives for a batch; its buffers are to be freed.
+// differentiated is what a gradient program gives for a batch; to be freed.
 type differentiated struct {
 	gradient   compute.Buffer // [parameters]
-	statistics compute.Buffer // of the batch, until they are in the running ones; nil where the model has none
-	value      float64        // of the loss
+	objective  compute.Buffer // the loss, a scalar
+	statistics compute.Buffer // of the batch; nil where the model has none
+}
+
+func (d *differentiated) free() {
+	program.Free(d.gradient, d.objective, d.statistics)
+	*d = differentiated{}
 }
 
 // gradientAt runs a gradient program on a batch that has been aimed.
@@ -173,16 +171,9 @@ func (l *Learner) gradientAt(theta compute.Buffer, p *program.Program, b *hostBa
 	if err != nil {
 		return d, err
 	}
-	defer program.Free(out[1])
-	d.gradient = out[0]
+	d.gradient, d.objective = out[0], out[1]
 	if len(out) > 2 {
 		d.statistics = out[2]
 	}
-	var value [1]float32
-	if err := program.ToHost(value[:], out[1]); err != nil {
-		program.Free(d.gradient, d.statistics)
-		return differentiated{}, err
-	}
-	d.value = float64(value[0])
 	return d, nil
 }

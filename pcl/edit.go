@@ -128,7 +128,7 @@ func (l *Learner) editGradients(r *row, d *aggregate) (phi float64, gradients []
 			return 0, nil, err
 		}
 		own, rows, err := l.editAt(r, one.gradient, d)
-		program.Free(one.gradient, one.statistics)
+		one.free()
 		if err != nil {
 			return 0, nil, err
 		}

@@ -142,13 +142,8 @@ func (l *Learner) teach(b *hostBatch) error {
 const momentum = 0.9
 
 // runStatistics takes the statistics of a batch into the running ones.
-func (l *Learner) runStatistics(batch compute.Buffer) error {
-	now := make([]float32, len(l.statistics))
-	if err := program.ToHost(now, batch); err != nil {
-		return err
-	}
-	for i, x := range now {
+func (l *Learner) runStatistics(batch []float32) {
+	for i, x := range batch {
 		l.statistics[i] = momentum*l.statistics[i] + (1-momentum)*x
 	}
-	return nil
 }

@@ -3,23 +3,7 @@ package pcl
 import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/graph"
-
-	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
-
-// gram returns the program that maps K flat gradients to the K(K+1)/2 entries of JJᵀ, row by row
-// below the diagonal.
-func (p *programs) gram(k int) (*program.Program, error) {
-	return p.lazy(programKey{name: "gram", rows: k}, p.gradientInputs(k), func(rows []*graph.Node) []*graph.Node {
-		var entries []*graph.Node
-		for i := range rows {
-			for j := range i + 1 {
-				entries = append(entries, graph.Reshape(p.inner(rows[i], rows[j]), 1))
-			}
-		}
-		return []*graph.Node{graph.Concatenate(entries, 0)}
-	})
-}
 
 // lanes is how many float32 partial sums an inner product runs in before it goes on in float64:
 // enough for vector units, and each sum short enough to keep its precision.

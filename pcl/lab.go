@@ -148,7 +148,7 @@ func (b lab) Gradient(at method.Point, samples []memory.Item) (out []float32, er
 		if err != nil {
 			return err
 		}
-		defer program.Free(d.gradient, d.statistics)
+		defer d.free()
 		all, err := host(d.gradient, b.l.programs.total())
 		if err == nil {
 			out = append(out, all[:b.l.programs.shared]...)
@@ -318,7 +318,11 @@ func (b lab) Descend(samples []memory.Item, shares []float64, s method.SGD) erro
 		l.apart = [2]compute.Buffer(out[:2])
 		defer program.Free(out[2:]...)
 		if len(out) > 2 {
-			return l.runStatistics(out[2])
+			observed := make([]float32, len(l.statistics))
+			if err := program.ToHost(observed, out[2]); err != nil {
+				return err
+			}
+			l.runStatistics(observed)
 		}
 		return nil
 	})

@@ -116,8 +116,11 @@ type Learner struct {
 	rng      *seed.Source // the method's draws
 	theta    compute.Buffer
 	state    []compute.Buffer // the optimiser's
-	gram     gramMaker
-	workers  int // rows whose gradients are computed at the same time
+	readout  readout
+	// residents are what a device of its own memory keeps of the data sets; mirror, of the memory.
+	residents *residents
+	mirror    mirror
+	workers   int // rows whose gradients are computed at the same time
 
 	tasks    []*task      // by arrival; index = id − 1
 	rows     []row        // of the step being made
@@ -175,7 +178,7 @@ func NewLearner(o Options) (*Learner, error) {
 	if l.programs, err = o.Programs.set(o); err != nil {
 		return nil, fmt.Errorf("pcl: %w", err)
 	}
-	l.gram = newGramMaker(o.Backend, l.programs)
+	l.readout, l.residents = newReadout(o.Backend, l.programs), o.Programs.residents
 	if l.workers = 1; backend.Concurrent(o.Backend) {
 		l.workers = runtime.GOMAXPROCS(0)
 	}
@@ -227,6 +230,7 @@ func (l *Learner) Close() {
 		b.free()
 	}
 	l.tasks, l.replayed, l.sample = nil, nil, nil
+	l.mirror.free()
 	if l.own != nil {
 		l.own.Close()
 	}
@@ -297,7 +301,7 @@ func (l *Learner) Warm(k int) error {
 		if _, err := l.programs.update(n); err != nil {
 			return fmt.Errorf("pcl: %w", err)
 		}
-		if err := l.gram.warm(n); err != nil {
+		if err := l.readout.warm(n, l.options.Method.Info().NeedsGram); err != nil {
 			return fmt.Errorf("pcl: %w", err)
 		}
 	}

@@ -17,18 +17,21 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
-// smallLearner has a 64-16-8 MLP with 6 outputs.
+// smallLearner has a 64-16-8 MLP with 6 outputs unless a model is given.
 func smallLearner(t testing.TB, b *backend.Backend, name string, o Options) *Learner {
 	t.Helper()
 	m := o.Method // "" takes the given one
 	if name != "" {
 		m = newMethod(t, name, nil)
 	}
-	net, err := model.NewMLP(64, []int{16, 8}, 6)
-	if err != nil {
-		t.Fatal(err)
+	if o.Model == nil {
+		net, err := model.NewMLP(64, []int{16, 8}, 6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Model = net
 	}
-	o.Backend, o.Model, o.Method = b.Backend, net, m
+	o.Backend, o.Method = b.Backend, m
 	if o.Increment == "" {
 		o.Increment = scenario.TaskIncremental
 	}
@@ -235,33 +238,55 @@ func quadratic(m, w []float64) float64 {
 	return s
 }
 
-// TestGramPathsAgree compares the Gram matrix read in place with the one computed on the device.
-func TestGramPathsAgree(t *testing.T) {
+// TestReadoutPathsAgree compares what is read in place with what is read once from the device: losses,
+// statistics and Gram matrix.
+func TestReadoutPathsAgree(t *testing.T) {
+	net, err := model.NewResNet18(model.ResNetConfig{Height: 8, Width: 8, Channels: 1, Base: 4, Outputs: 6})
+	if err != nil {
+		t.Fatal(err)
+	}
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
 		d := pcltest.Blobs(6, 20, 5)
-		l := smallLearner(t, b, "mgda", Options{Increment: scenario.ClassIncremental})
+		l := smallLearner(t, b, "mgda", Options{Increment: scenario.ClassIncremental, Model: net})
 		for id := 1; id <= 3; id++ {
 			attach(t, l, blobTask(t, d, id, 2*id-2, 2*id-1))
 		}
 		gather(t, l)
-		host, device := &hostGram{shared: l.programs.shared}, &deviceGram{programs: l.programs}
-		host.begin(3)
-		device.begin(3)
 		for i := range l.rows {
 			if err := l.differentiate(&l.rows[i]); err != nil {
 				t.Fatal(err)
 			}
-			defer l.rows[i].gradient.Finalize()
-			host.add(l.rows[i].gradient)
-			device.add(l.rows[i].gradient)
+			defer l.rows[i].free()
 		}
-		a, c := make([]float64, 9), make([]float64, 9)
-		if err := errors.Join(host.finish(a), device.finish(c)); err != nil {
-			t.Fatal(err)
+		read := func(way readout, gram bool) (m []float64, rows []row) {
+			way.begin(3, gram)
+			for i := range l.rows {
+				way.add(&l.rows[i])
+			}
+			m, err := way.finish()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return m, slices.Clone(l.rows)
 		}
-		for i := range a {
-			if math.Abs(a[i]-c[i]) > 1e-6*math.Sqrt(a[i/3*4]*a[i%3*4]) {
-				t.Errorf("entry %d: in place %g, on the device %g", i, a[i], c[i])
+		a, in := read(&readInPlace{programs: l.programs}, true)
+		for _, gram := range []bool{true, false} {
+			c, on := read(&readOnce{programs: l.programs}, gram)
+			for i := range in {
+				if on[i].value != in[i].value || len(in[i].observed) == 0 || !slices.Equal(on[i].observed, in[i].observed) {
+					t.Errorf("row %d: losses %g and %g, or its statistics differ", i, in[i].value, on[i].value)
+				}
+			}
+			if !gram {
+				if c != nil {
+					t.Error("a Gram matrix that was not asked for")
+				}
+				continue
+			}
+			for i := range a {
+				if math.Abs(a[i]-c[i]) > 1e-6*math.Sqrt(a[i/3*4]*a[i%3*4]) {
+					t.Errorf("entry %d: in place %g, on the device %g", i, a[i], c[i])
+				}
 			}
 		}
 	})

@@ -50,15 +50,16 @@ func (p *programs) lazy(key programKey, in []program.Input, build func(in []*gra
 }
 
 // Programs keeps what was compiled on one backend, so that learners of equal model, batch size and
-// optimiser compile once. It serves one learner at a time.
+// optimiser compile once, and the data sets that a device of its own memory holds. It serves one learner at a time.
 type Programs struct {
-	backend compute.Backend
-	sets    map[string]*programs
+	backend   compute.Backend
+	sets      map[string]*programs
+	residents *residents
 }
 
 // NewPrograms returns an empty collection; close it before the backend.
 func NewPrograms(backend compute.Backend) *Programs {
-	return &Programs{backend: backend, sets: map[string]*programs{}}
+	return &Programs{backend: backend, sets: map[string]*programs{}, residents: newResidents(backend)}
 }
 
 // Close releases the compiled code.
@@ -67,6 +68,7 @@ func (p *Programs) Close() {
 		set.close()
 	}
 	p.sets = nil
+	p.residents.close()
 }
 
 // set returns the programs of a learner.

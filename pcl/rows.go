@@ -16,12 +16,34 @@ type row struct {
 	indices []int // of the stored samples in it; nil for tasks
 	loss    method.Loss
 	differentiated
-	halves [2]compute.Buffer // gradients of the halves of the batch, for methods that need them
+	value    float64           // of the loss, once it was read
+	observed []float32         // the batch's statistics, once they were read
+	counted  bool              // they are in the running ones
+	halves   [2]compute.Buffer // gradients of the halves of the batch, for methods that need them
 }
 
 func (r *row) free() {
-	program.Free(r.gradient, r.statistics, r.halves[0], r.halves[1])
-	r.gradient, r.statistics, r.halves = nil, nil, [2]compute.Buffer{}
+	r.differentiated.free()
+	program.Free(r.halves[:]...)
+	r.counted, r.halves = false, [2]compute.Buffer{}
+}
+
+// read reads the value and the statistics.
+func (r *row) read() error {
+	var value [1]float32
+	if err := program.ToHost(value[:], r.objective); err != nil {
+		return err
+	}
+	r.value = float64(value[0])
+	if r.statistics == nil {
+		return nil
+	}
+	shape, err := r.statistics.Shape()
+	if err != nil {
+		return err
+	}
+	r.observed = make([]float32, shape.Size())
+	return program.ToHost(r.observed, r.statistics)
 }
 
 // lossOf is what a method trains a row on.
@@ -70,6 +92,9 @@ func (l *Learner) memoryRows() ([]row, error) {
 			items[k] = l.memory.Item(index)
 		}
 		l.replayed[i].fill(items)
+		if err := l.replay(l.replayed[i], replay.Indices); err != nil {
+			return nil, err
+		}
 		rows = append(rows, row{id: replay.ID, batch: l.replayed[i], indices: replay.Indices, loss: lossOf(l.options.Method, replay.ID)})
 	}
 	return rows, nil

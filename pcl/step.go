@@ -83,7 +83,7 @@ func (l *Learner) makeStep() (*StepReport, error) {
 		l.lookAhead()
 	}()
 	r, err := l.train(tasks)
-	l.gram.wait()
+	l.readout.wait()
 	if err == nil && l.export != nil {
 		err = l.export(r)
 	}
@@ -107,7 +107,7 @@ func (l *Learner) lookAhead() {
 		if !t.ended {
 			t.observe(t.current)
 			if t.err = t.fetch(t.spare); t.err == nil {
-				t.err = t.spare.send(l.options.Backend)
+				t.err = l.send(t.spare)
 			}
 		}
 	}

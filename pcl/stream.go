@@ -17,6 +17,9 @@ type Batch struct {
 	// Repeat says that these samples were in an earlier batch already (a later epoch), so that
 	// the rehearsal memory counts them once.
 	Repeat bool
+
+	table []uint8 // the samples' own, if they have one (see [TableSamples])
+	rows  []int32 // theirs in it; of the batch's size, nil where nobody asks
 }
 
 // Stream delivers the training data of one task, batch by batch, and ends with io.EOF. The
@@ -71,6 +74,12 @@ func (s *shuffled) Next(b *Batch) error {
 	}
 	b.N = min(len(b.Class), len(s.order)-s.next)
 	b.Repeat = s.epoch > 0
+	if t, ok := s.samples.(TableSamples); ok && b.rows != nil {
+		b.table = t.Table()
+		for i := range b.N {
+			b.rows[i] = int32(t.Row(s.order[s.next+i]))
+		}
+	}
 	width := len(b.X) / len(b.Class)
 	for i := range b.N {
 		b.Class[i] = s.samples.Sample(s.order[s.next+i], b.X[i*width:(i+1)*width])

@@ -17,13 +17,7 @@ func (l *Learner) train(tasks []row) (*StepReport, error) {
 		return r, nil
 	}
 	info := l.options.Method.Info()
-	var gram []float64
-	var err error
-	if info.NeedsGram {
-		gram, err = l.differentiateAll(tasks)
-	} else {
-		_, err = l.differentiateAll(tasks)
-	}
+	gram, err := l.differentiateAll(tasks)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +114,8 @@ func (l *Learner) renew() error {
 	for i := range l.rows {
 		l.rows[i].free()
 	}
-	return l.gradients(nil)
+	_, err := l.gradients(false)
+	return err
 }
 
 // finite returns the indices of the rows whose loss and gradient are finite, and reports them and

@@ -63,6 +63,8 @@ type Store struct {
 	rng    *seed.Source
 	order  []int // a permutation of the items
 	next   int   // position in order
+
+	changes int // how often samples or their pixels changed
 }
 
 // NewStore returns an empty store; run is the seed of its selections and batches.
@@ -75,6 +77,9 @@ func NewStore(c Config, run uint64) (*Store, error) {
 
 // Len returns the number of stored samples.
 func (s *Store) Len() int { return len(s.items) }
+
+// Changes counts how often the samples or their pixels have changed since the store was made.
+func (s *Store) Changes() int { return s.changes }
 
 // Item returns a stored sample; its Pixels are the store's own.
 func (s *Store) Item(i int) Item { return s.items[i] }
@@ -144,6 +149,7 @@ func (s *Store) add(candidates []Item, choose func(indices []int, n int) []int) 
 		}
 	}
 	s.items = kept
+	s.changes++
 	s.order, s.next = nil, 0
 	return nil
 }
@@ -153,6 +159,7 @@ func (s *Store) add(candidates []Item, choose func(indices []int, n int) []int) 
 func (s *Store) Put(it Item) {
 	it.Pixels = slices.Clone(it.Pixels)
 	s.items = append(s.items, it)
+	s.changes++
 	s.order, s.next = nil, 0
 }
 
@@ -160,6 +167,7 @@ func (s *Store) Put(it Item) {
 func (s *Store) Replace(i int, it Item) {
 	it.Pixels = slices.Clone(it.Pixels)
 	s.items[i] = it
+	s.changes++
 }
 
 // Edit changes the pixels of sample i.
@@ -170,6 +178,7 @@ func (s *Store) Edit(i int, pixels []float32) {
 	}
 	copy(it.Pixels, pixels)
 	it.Edits++
+	s.changes++
 }
 
 // Drift returns the mean and the largest drift of the samples that were edited, and their number.
