@@ -35,7 +35,7 @@ func (c convolution) apply(p Pass, x Dual) Dual {
 func convolve(x, kernel *graph.Node, stride int) *graph.Node {
 	size, d := kernel.Shape().Dimensions[0], x.Shape().Dimensions
 	high, wide := (d[1]+stride-1)/stride, (d[2]+stride-1)/stride
-	if high*wide < size*size || d[3] < fewChannels {
+	if high*wide < size*size || (d[3] < fewChannels && onCPU(x)) {
 		out := kernel.Shape().Dimensions[3]
 		y := graph.Dot(patches(x, size, stride, high, wide), graph.Reshape(kernel, -1, out)).Product()
 		return graph.Reshape(y, d[0], high, wide, out)

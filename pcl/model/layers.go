@@ -17,3 +17,6 @@ func relu(x Dual) Dual {
 	off := graph.LessOrEqual(x.Value, zero)
 	return lift(func(n *graph.Node) *graph.Node { return graph.Where(off, zero, n) }, x)
 }
+
+// onCPU says whether what is built will run where the host's memory is.
+func onCPU(n *graph.Node) bool { return n.Graph().Backend().HasSharedBuffers() }

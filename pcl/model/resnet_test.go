@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/core/graph"
 
 	"github.com/parallelcl/parallelcl/pcl/backend"
@@ -132,6 +133,28 @@ func (p *resNetProblem) moved(which int, h float64, direction []float64) []tenso
 	in := slices.Clone(p.in)
 	in[which].flat = moved(in[which].flat.([]float64), h, direction)
 	return in
+}
+
+// separate is a backend whose device does not read the host's memory, as a GPU's.
+type separate struct{ compute.Backend }
+
+func (separate) HasSharedBuffers() bool { return false }
+
+// TestResNet18OnGPU: what is written in another way for a GPU is the same.
+func TestResNet18OnGPU(t *testing.T) {
+	for _, release := range []bool{false, true} {
+		p := newResNetProblem(t, release)
+		b := pcltest.Backend(t, backend.Go)
+		here := compile(t, b, p.in, p.build)(p.in)
+		there := compile(t, &backend.Backend{Backend: separate{b.Backend}, Info: b.Info}, p.in, p.build)(p.in)
+		for k := range here {
+			for i, x := range here[k] {
+				if math.Abs(there[k][i]-x) > 1e-9*(1+math.Abs(x)) {
+					t.Fatalf("output %d, entry %d: %g and %g", k, i, x, there[k][i])
+				}
+			}
+		}
+	}
 }
 
 // TestResNet18Derivatives compares tangent, gradient and pixel gradient of the whole model with one
