@@ -5,32 +5,24 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gomlx/compute"
-
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
 
-// copying is a backend whose device does not read the host's memory, as a GPU's.
-type copying struct{ compute.Backend }
-
-func (copying) HasSharedBuffers() bool { return false }
-
 // TestCopiedBatches: a device of its own memory gets numbers of rows where the samples are rows of a table
 // or a memory that stays as it is, else pixels, all of it before it is needed; with the same bits.
 func TestCopiedBatches(t *testing.T) {
-	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		for name, o := range map[string]Options{"plain": {}, "edited": {Edit: Edit{Eta: 0.01}}, "pixels": {}} {
-			t.Run(name, func(t *testing.T) {
-				own, accuracy := trainedOn(t, b, o, name == "pixels", false)
-				ends, same := trainedOn(t, &backend.Backend{Backend: copying{b.Backend}, Info: b.Info}, o, name == "pixels", true)
-				if !slices.Equal(own, ends) || accuracy != same {
-					t.Error("copied batches end with other parameters or another accuracy")
-				}
-			})
-		}
-	})
+	b, separate := pcltest.Backend(t, backend.XLACPU), pcltest.Separate(t)
+	for name, o := range map[string]Options{"plain": {}, "edited": {Edit: Edit{Eta: 0.01}}, "pixels": {}} {
+		t.Run(name, func(t *testing.T) {
+			own, accuracy := trainedOn(t, b, o, name == "pixels", false)
+			ends, same := trainedOn(t, separate, o, name == "pixels", true)
+			if !slices.Equal(own, ends) || accuracy != same {
+				t.Error("copied batches end with other parameters or another accuracy")
+			}
+		})
+	}
 }
 
 // pixelSamples hides that samples are rows of a table.

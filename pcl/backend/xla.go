@@ -81,7 +81,11 @@ func openCPUPlugin(plugin string, o Options) (*Backend, error) {
 	// The plugin reads NPROC when it creates a client: each Open has a thread pool of its own.
 	env := map[string]string{"NPROC": strconv.Itoa(threads)}
 	options := pjrt.NamedValuesMap{"cpu_device_count": int64(o.Devices)}
-	b, api, err := openXLA(XLACPU, plugin, "", options, env)
+	settings := ""
+	if o.Separate {
+		settings = ",noshared_buffers"
+	}
+	b, api, err := openXLA(XLACPU, plugin, settings, options, env)
 	if err != nil {
 		return nil, err
 	}

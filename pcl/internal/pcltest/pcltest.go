@@ -3,6 +3,7 @@ package pcltest
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"sync"
 	"testing"
@@ -45,23 +46,29 @@ var (
 	opened = map[string]*backend.Backend{}
 )
 
-// Backend opens a backend once for the whole test binary. Where XLA is not to be had the test is
-// skipped, unless CI says that it must not be.
-func Backend(t testing.TB, name string) *backend.Backend {
+// Backend returns a backend, opened once for the whole test binary. Where XLA is not to be had the test
+// is skipped, unless CI says that it must not be.
+func Backend(t testing.TB, name string) *backend.Backend { return open(t, name, false) }
+
+// Separate returns an XLA CPU backend whose memory is apart from the host's, as a GPU's.
+func Separate(t testing.TB) *backend.Backend { return open(t, backend.XLACPU, true) }
+
+func open(t testing.TB, name string, separate bool) *backend.Backend {
 	t.Helper()
+	key := fmt.Sprint(name, separate)
 	mu.Lock()
 	defer mu.Unlock()
-	if b := opened[name]; b != nil {
+	if b := opened[key]; b != nil {
 		return b
 	}
-	b, err := backend.Open(context.Background(), backend.Options{Name: name})
+	b, err := backend.Open(context.Background(), backend.Options{Name: name, Separate: separate})
 	if err != nil {
 		if os.Getenv("CI") != "" || name == backend.Go {
 			t.Fatalf("backend %s: %v", name, err)
 		}
 		t.Skipf("backend %s is not available here: %v", name, err)
 	}
-	opened[name] = b
+	opened[key] = b
 	return b
 }
 

@@ -10,16 +10,21 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
-// TestEveryMethodCopied makes a few steps with each method on a device of its own memory, where what the host
+// TestEveryMethodSeparate makes a few steps with each method on a device of its own memory, where what the host
 // decides on is read once: they are those of the device that is read in place, but for the Gram matrix's
 // rounding.
-func TestEveryMethodCopied(t *testing.T) {
-	b := pcltest.Backend(t, backend.Go)
+func TestEveryMethodSeparate(t *testing.T) {
+	backends := [2]*backend.Backend{pcltest.Backend(t, backend.XLACPU), pcltest.Separate(t)}
+	var programs [2]*Programs
+	for i, b := range backends {
+		programs[i] = NewPrograms(b.Backend)
+		defer programs[i].Close()
+	}
 	for _, name := range method.Names() {
 		t.Run(name, func(t *testing.T) {
 			var ends [2][]float32
-			for i, on := range []*backend.Backend{b, {Backend: copying{b.Backend}, Info: b.Info}} {
-				l := trained(t, on, newMethod(t, name, nil), Options{Increment: scenario.ClassIncremental})
+			for i, on := range backends {
+				l := trained(t, on, newMethod(t, name, nil), Options{Increment: scenario.ClassIncremental, Programs: programs[i]})
 				defer l.Close()
 				for range 3 {
 					if _, err := l.Step(); err != nil {
