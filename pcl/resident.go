@@ -10,7 +10,6 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
-	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
 // TableSamples are samples that are rows of one table of bytes, of which 255 stands for 1. A device of
@@ -24,8 +23,8 @@ type TableSamples interface {
 	Row(i int) int
 }
 
-// residents are the tables that a device of its own memory keeps: those of data sets, and a learner's
-// memory. They may be used by several goroutines at once.
+// residents are the data sets that a device of its own memory keeps, and the programs that gather rows of
+// tables there. They may be used by several goroutines at once.
 type residents struct {
 	backend compute.Backend
 	counter program.Counter
@@ -134,55 +133,5 @@ func (l *Learner) send(b *hostBatch) (err error) {
 	if err == nil && b.ahead == nil {
 		b.ahead, err = b.copyPixels(l.options.Backend)
 	}
-	return err
-}
-
-// mirror is a memory on a device of its own memory, as it was after some change.
-type mirror struct {
-	buffer  compute.Buffer
-	rows    int
-	store   *memory.Store
-	changes int // those in buffer
-	seen    int // those at the last look
-}
-
-func (m *mirror) free() {
-	program.Free(m.buffer)
-	*m = mirror{}
-}
-
-// replay sends a batch of stored samples, of the given indices. The memory is taken over as a whole once
-// it has stayed the same from one step to the next: where it is edited in every step, pixels are sent.
-func (l *Learner) replay(b *hostBatch, indices []int) (err error) {
-	m, store := &l.mirror, l.memory
-	if b.device[0] != nil {
-		return nil
-	}
-	if m.store != store {
-		m.free()
-		m.store, m.changes, m.seen = store, -1, -1
-	}
-	now, width := store.Changes(), l.options.Model.Inputs()
-	if m.changes != now {
-		if m.seen != now {
-			m.seen = now
-			return nil
-		}
-		program.Free(m.buffer)
-		for m.rows = 64; m.rows < store.Len(); m.rows *= 2 { // so that few programs are compiled
-		}
-		pixels := make([]float32, m.rows*width)
-		copy(pixels, store.Pixels())
-		if m.buffer, err = program.ToDevice(l.options.Backend, pixels, m.rows, width); err != nil {
-			return err
-		}
-		m.changes = now
-	}
-	for i := range b.rows {
-		if b.rows[i] = -1; i < len(indices) {
-			b.rows[i] = int32(indices[i])
-		}
-	}
-	b.ahead, err = l.residents.pick(m.buffer, dtypes.Float32, m.rows, width, b.rows)
 	return err
 }
