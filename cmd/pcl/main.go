@@ -53,7 +53,6 @@ type cli struct {
 }
 
 func main() {
-	useHugePages()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
 	rc := &runContext{ctx: ctx, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
