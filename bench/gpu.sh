@@ -58,12 +58,14 @@ both() {
 
 # The ResNet hardly moves (its learning rate is 1e-6): training it amplifies rounding a hundredfold per step, and
 # CPU runs of one and two threads are apart by 70 % in the Gram matrix within 20 steps. So its gradients, Gram
-# matrices and λ are compared on 50 different sets of batches at nearly one θ, the updates with the MLP.
+# matrices and λ are compared on 50 different sets of batches at nearly one θ, the updates with the MLP. The
+# tolerance is three times what float32's rounding does: on one CPU, batch norm in the GPU's form and in the
+# CPU's are apart by up to 0.011 in the Gram matrix and 0.006 in λ (by 1e-9 in float64).
 correctness() {
   need cifar-100 || return 1
   local good=0
   both mlp 1e-4 --dataset glyphs --increment class --method emgd-gmc || good=1
-  both resnet18 0.01 --dataset cifar-100 --increment class --method emgd-gmc --width 16 --batch 32 --tasks 10 --train-per-class 35 \
+  both resnet18 0.03 --dataset cifar-100 --increment class --method emgd-gmc --width 16 --batch 32 --tasks 10 --train-per-class 35 \
     --optimizer sgd --lr 1e-6 || good=1
   return $good
 }
