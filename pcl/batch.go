@@ -96,6 +96,9 @@ func (b *hostBatch) renew() {
 func (b *hostBatch) clean() {
 	width := len(b.X) / len(b.Class)
 	clear(b.X[b.N*width:])
+	for i := b.N; i < len(b.rows); i++ {
+		b.rows[i] = -1
+	}
 }
 
 func (b *hostBatch) copyPixels(backend compute.Backend) (compute.Buffer, error) {

@@ -79,9 +79,5 @@ func (l *Learner) updateInputs(w []float64, hyper []float32) ([]compute.Buffer, 
 }
 
 func (l *Learner) uploadWeights(w []float64) (compute.Buffer, error) {
-	single := make([]float32, len(w))
-	for i := range w {
-		single[i] = float32(w[i])
-	}
-	return program.ToDevice(l.options.Backend, single, len(single))
+	return program.ToDevice(l.options.Backend, single(w), len(w))
 }

@@ -71,11 +71,10 @@ func (l *Learner) countAll(t *task) (int, error) {
 
 // countRight predicts one batch of test samples, from the given one on.
 func (l *Learner) countRight(t *task, b *hostBatch, from int) (int, error) {
-	width := l.options.Model.Inputs()
 	b.renew()
 	b.N = min(len(b.Class), t.Test.Len()-from)
+	b.read(t.Test, func(i int) int { return from + i })
 	for i := range b.N {
-		b.Class[i] = t.Test.Sample(from+i, b.X[i*width:(i+1)*width])
 		b.task[i] = t.id
 	}
 	right := 0
@@ -90,12 +89,6 @@ func (l *Learner) countRight(t *task, b *hostBatch, from int) (int, error) {
 			}
 		}
 		return right, err
-	}
-	if s, ok := t.Test.(TableSamples); ok {
-		b.table = s.Table()
-		for i := range b.N {
-			b.rows[i] = int32(s.Row(from + i))
-		}
 	}
 	if err := l.send(b); err != nil {
 		return 0, err

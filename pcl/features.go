@@ -15,12 +15,10 @@ func (l *Learner) Features(s Samples) (features [][]float64, class []int, err er
 		return nil, nil, fmt.Errorf("pcl: features: %w", err)
 	}
 	defer b.free()
-	width := l.options.Model.Inputs()
 	for from := 0; from < s.Len(); from += l.options.Batch {
 		b.N = min(len(b.Class), s.Len()-from)
-		for i := range b.N {
-			class = append(class, s.Sample(from+i, b.X[i*width:(i+1)*width]))
-		}
+		b.read(s, func(i int) int { return from + i })
+		class = append(class, b.Class[:b.N]...)
 		_, rows, err := l.describeAt(l.theta, b, lossOf(l.options.Method, method.Memory))
 		if err != nil {
 			return nil, nil, fmt.Errorf("pcl: features: %w", err)

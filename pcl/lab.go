@@ -318,8 +318,8 @@ func (b lab) Descend(samples []memory.Item, shares []float64, s method.SGD) erro
 		l.apart = [2]compute.Buffer(out[:2])
 		defer program.Free(out[2:]...)
 		if len(out) > 2 {
-			observed := make([]float32, len(l.statistics))
-			if err := program.ToHost(observed, out[2]); err != nil {
+			observed, err := host(out[2], len(l.statistics))
+			if err != nil {
 				return err
 			}
 			l.runStatistics(observed)

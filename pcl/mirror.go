@@ -5,14 +5,12 @@ import (
 	"github.com/gomlx/compute/dtypes"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
-	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
 // mirror is a memory on a device of its own memory, as it was after some change.
 type mirror struct {
 	buffer  compute.Buffer
 	rows    int
-	store   *memory.Store
 	changes int // those in buffer
 	seen    int // those at the last look
 }
@@ -29,12 +27,8 @@ func (l *Learner) replay(b *hostBatch, indices []int) (err error) {
 	if b.device[0] != nil {
 		return nil
 	}
-	if m.store != store {
-		m.free()
-		m.store, m.changes, m.seen = store, -1, -1
-	}
 	now, width := store.Changes(), l.options.Model.Inputs()
-	if m.changes != now {
+	if m.buffer == nil || m.changes != now {
 		if m.seen != now {
 			m.seen = now
 			return nil
@@ -49,10 +43,9 @@ func (l *Learner) replay(b *hostBatch, indices []int) (err error) {
 		}
 		m.changes = now
 	}
-	for i := range b.rows {
-		if b.rows[i] = -1; i < len(indices) {
-			b.rows[i] = int32(indices[i])
-		}
+	b.clean()
+	for i, index := range indices {
+		b.rows[i] = int32(index)
 	}
 	b.ahead, err = l.residents.pick(m.buffer, dtypes.Float32, m.rows, width, b.rows)
 	return err

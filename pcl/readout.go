@@ -52,7 +52,7 @@ func (h *readInPlace) begin(k int, gram bool) {
 
 func (h *readInPlace) add(r *row) {
 	if h.err == nil {
-		h.err = r.read()
+		h.err = r.read(h.programs.model.Layout().StatsTotal)
 	}
 	if h.err != nil || !h.gram {
 		return

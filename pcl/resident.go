@@ -37,7 +37,6 @@ type residents struct {
 type heldTable struct {
 	host   []uint8
 	buffer compute.Buffer // nil if there was no room
-	rows   int
 }
 
 func newResidents(backend compute.Backend) *residents {
@@ -60,8 +59,8 @@ func (r *residents) batch(table []uint8, width int, rows []int32) (compute.Buffe
 	r.mu.Lock()
 	t, known := r.tables[&table[0]]
 	if !known {
-		t = heldTable{host: table, rows: len(table) / width}
-		if b, err := program.ToDevice(r.backend, table, t.rows, width); err == nil {
+		t = heldTable{host: table}
+		if b, err := program.ToDevice(r.backend, table, len(table)/width, width); err == nil {
 			t.buffer = b
 		}
 		r.tables[&table[0]] = t
@@ -70,7 +69,7 @@ func (r *residents) batch(table []uint8, width int, rows []int32) (compute.Buffe
 	if t.buffer == nil {
 		return nil, nil
 	}
-	return r.pick(t.buffer, dtypes.Uint8, t.rows, width, rows)
+	return r.pick(t.buffer, dtypes.Uint8, len(table)/width, width, rows)
 }
 
 // pick gathers rows of a table [n, width].
@@ -125,9 +124,6 @@ func (l *Learner) send(b *hostBatch) (err error) {
 		return nil
 	}
 	if b.clean(); b.table != nil {
-		for i := b.N; i < len(b.rows); i++ {
-			b.rows[i] = -1
-		}
 		b.ahead, err = l.residents.batch(b.table, l.options.Model.Inputs(), b.rows)
 	}
 	if err == nil && b.ahead == nil {

@@ -17,7 +17,7 @@ type row struct {
 	loss    method.Loss
 	differentiated
 	value    float64           // of the loss, once it was read
-	observed []float32         // the batch's statistics, once they were read
+	observed []float32         // the batch's statistics, once they were read; until the row is freed
 	counted  bool              // they are in the running ones
 	halves   [2]compute.Buffer // gradients of the halves of the batch, for methods that need them
 }
@@ -25,25 +25,20 @@ type row struct {
 func (r *row) free() {
 	r.differentiated.free()
 	program.Free(r.halves[:]...)
-	r.counted, r.halves = false, [2]compute.Buffer{}
+	r.observed, r.counted, r.halves = nil, false, [2]compute.Buffer{}
 }
 
-// read reads the value and the statistics.
-func (r *row) read() error {
-	var value [1]float32
-	if err := program.ToHost(value[:], r.objective); err != nil {
-		return err
-	}
-	r.value = float64(value[0])
-	if r.statistics == nil {
-		return nil
-	}
-	shape, err := r.statistics.Shape()
+// read reads the value and the statistics, of which there are n.
+func (r *row) read(n int) error {
+	value, err := host(r.objective, 1)
 	if err != nil {
 		return err
 	}
-	r.observed = make([]float32, shape.Size())
-	return program.ToHost(r.observed, r.statistics)
+	r.value = float64(value[0])
+	if n > 0 {
+		r.observed, err = host(r.statistics, n)
+	}
+	return err
 }
 
 // lossOf is what a method trains a row on.
@@ -100,7 +95,7 @@ func (l *Learner) memoryRows() ([]row, error) {
 	return rows, nil
 }
 
-// host returns the entries of a gradient, in place where the device shares memory with the host.
+// host returns the n entries of a buffer of float32, in place where the device shares memory with the host.
 func host(g compute.Buffer, n int) ([]float32, error) {
 	if g.Backend().HasSharedBuffers() {
 		flat, err := g.Data()

@@ -167,6 +167,7 @@ func (l *Learner) restore(f checkpoint.File, attach func(id int) (Task, error)) 
 		}
 	}
 	var err error
+	l.mirror.free()
 	if l.memory, err = memory.Restore(s.Memory, f.Arrays["memory"], f.Arrays["memory/logits"], f.Arrays["memory/origin"], l.options.Model.Inputs()); err != nil {
 		return err
 	}

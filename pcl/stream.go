@@ -22,6 +22,20 @@ type Batch struct {
 	rows  []int32 // theirs in it; of the batch's size, nil where nobody asks
 }
 
+// read fills in N samples, the i-th of them sample at(i) of s.
+func (b *Batch) read(s Samples, at func(i int) int) {
+	width := len(b.X) / len(b.Class)
+	for i := range b.N {
+		b.Class[i] = s.Sample(at(i), b.X[i*width:(i+1)*width])
+	}
+	if t, ok := s.(TableSamples); ok && b.rows != nil {
+		b.table = t.Table()
+		for i := range b.N {
+			b.rows[i] = int32(t.Row(at(i)))
+		}
+	}
+}
+
 // Stream delivers the training data of one task, batch by batch, and ends with io.EOF. The
 // learner calls it from one goroutine at a time, one batch ahead of training.
 type Stream interface {
@@ -74,16 +88,7 @@ func (s *shuffled) Next(b *Batch) error {
 	}
 	b.N = min(len(b.Class), len(s.order)-s.next)
 	b.Repeat = s.epoch > 0
-	if t, ok := s.samples.(TableSamples); ok && b.rows != nil {
-		b.table = t.Table()
-		for i := range b.N {
-			b.rows[i] = int32(t.Row(s.order[s.next+i]))
-		}
-	}
-	width := len(b.X) / len(b.Class)
-	for i := range b.N {
-		b.Class[i] = s.samples.Sample(s.order[s.next+i], b.X[i*width:(i+1)*width])
-	}
+	b.read(s.samples, func(i int) int { return s.order[s.next+i] })
 	s.next += b.N
 	return nil
 }
