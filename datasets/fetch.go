@@ -2,7 +2,9 @@ package datasets
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -11,13 +13,19 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/parallelcl/parallelcl/internal/archive"
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/ctxio"
+	"github.com/parallelcl/parallelcl/internal/disk"
+	"github.com/parallelcl/parallelcl/internal/download"
 )
 
 // Fetch downloads the official files of a set into the data folder and verifies them; where they
 // are already there and whole it does nothing. A broken or cancelled download leaves its first
 // part in the downloads folder and the next Fetch goes on from there. Two processes that fetch the
 // same set wait for each other. A copy of the publisher's file that lies in the downloads folder of
-// the data folder is taken instead of a download. A generated set needs nothing.
+// the data folder is taken instead of a download, and stays there. A generated set needs nothing.
 func Fetch(ctx context.Context, name string, o Options) error {
 	e, err := find(name)
 	if err != nil {
@@ -37,6 +45,19 @@ func Fetch(ctx context.Context, name string, o Options) error {
 	return nil
 }
 
+// A getter downloads, and says so.
+type getter struct {
+	progress
+	*download.Client
+}
+
+func newGetter(p progress) *getter {
+	c := download.New()
+	c.Bar = func(f download.File, have int64) io.WriteCloser { return p.bar(path.Base(f.URL), have, f.Bytes) }
+	c.Again = func(f download.File, err error) { p.line("%s: %v: trying again", path.Base(f.URL), err) }
+	return &getter{p, c}
+}
+
 func fetch(ctx context.Context, e *entry, dir string, g *getter) error {
 	downloads := filepath.Join(dir, "downloads")
 	if err := os.MkdirAll(downloads, 0o755); err != nil {
@@ -52,7 +73,7 @@ func fetch(ctx context.Context, e *entry, dir string, g *getter) error {
 		return err
 	}
 	if before.Complete() {
-		g.progress.line("%s is complete in %s", e.Name, dir)
+		g.line("%s is complete in %s", e.Name, dir)
 		return nil
 	}
 	for _, s := range e.Downloads {
@@ -70,7 +91,7 @@ func fetch(ctx context.Context, e *entry, dir string, g *getter) error {
 	if err := after.Err(); err != nil {
 		return fmt.Errorf("the download does not hold what it should: %w", err)
 	}
-	g.progress.line("%s is complete in %s", e.Name, dir)
+	g.line("%s is complete in %s", e.Name, dir)
 	return nil
 }
 
@@ -84,85 +105,124 @@ func (r Report) whole(path string) bool {
 	return false
 }
 
-// fetchSource downloads one file and puts it, or what it holds, in its folder.
+// fetchSource puts what one download holds in its folder: from the copy of it that the user has put
+// beside ours, or from a download.
 func fetchSource(ctx context.Context, s Source, dir, downloads string, g *getter) error {
 	base := path.Base(s.URL)
-	part := filepath.Join(downloads, base+".part")
-	if byHand := filepath.Join(downloads, base); fileSize(byHand) == s.Bytes {
-		if err := os.Rename(byHand, part); err != nil {
-			return err
-		}
+	file := filepath.Join(downloads, base)
+	wrong := checkDownload(ctx, s, file)
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
-	if err := g.get(ctx, s, part); err != nil {
+	if wrong == nil {
+		return place(ctx, s, file, dir, g)
+	}
+	hint := fmt.Sprintf("a copy of the file put by hand into %s is used, too", downloads)
+	if !errors.Is(wrong, fs.ErrNotExist) {
+		hint = fmt.Sprintf("the file that lies at %s is not the publisher's (%v): it was left alone; put the right one in its place, or move it away", file, wrong)
+		g.line("%s", hint)
+	}
+	part := file + ".part"
+	if err := g.To(ctx, download.File{URL: s.URL, Bytes: s.Bytes, Check: s.check}, part); err != nil {
 		if ctx.Err() != nil {
 			return err
 		}
-		return fmt.Errorf("%w; a copy of the file put by hand into %s is used, too", err, downloads)
+		return fmt.Errorf("%w; %s", err, hint)
 	}
-	if err := checkSum(ctx, part, s.MD5, ""); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		forget(part)
-		return fmt.Errorf("%s: %w: the download was deleted, fetch again; if that does not help the publisher changed the file", s.URL, err)
+	if err := place(ctx, s, part, dir, g); err != nil {
+		return err
 	}
-	target := filepath.Join(dir, s.folder)
-	if s.keep == nil {
-		if err := os.MkdirAll(target, 0o755); err != nil {
-			return err
-		}
-		if err := os.Rename(part, filepath.Join(target, base)); err != nil {
-			return err
-		}
-		forget(part)
-		return nil
-	}
-	g.progress.line("unpacking %s", base)
-	if err := unpackInto(ctx, part, archiveKind(base), s.keep, target); err != nil {
-		return fmt.Errorf("unpack %s: %w", base, err)
-	}
-	forget(part)
+	download.Forget(part)
 	return nil
 }
 
+// check compares a whole download with the published checksum.
+func (s Source) check(ctx context.Context, file string) error {
+	if err := checkSum(ctx, file, s.MD5, ""); err != nil {
+		return fmt.Errorf("%w: fetch again; if that does not help the publisher changed the file", err)
+	}
+	return nil
+}
+
+// checkDownload tells whether a file is the publisher's, without an opinion on what to do if not.
+func checkDownload(ctx context.Context, s Source, file string) error {
+	info, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
+	if info.Size() != s.Bytes {
+		return fmt.Errorf("it has %d bytes, the official file %d", info.Size(), s.Bytes)
+	}
+	return checkSum(ctx, file, s.MD5, "")
+}
+
+// place puts a file, or what it holds, in the folder of its set. The file stays: it may be the user's.
+func place(ctx context.Context, s Source, file, dir string, g *getter) error {
+	target, base := filepath.Join(dir, s.folder), path.Base(s.URL)
+	if s.keep == nil {
+		return disk.Explain(copyFile(ctx, file, filepath.Join(target, base)), target)
+	}
+	g.line("unpacking %s", base)
+	if err := unpackInto(ctx, file, archiveFormat(base), s.keep, target); err != nil {
+		return fmt.Errorf("unpack %s: %w", base, err)
+	}
+	return nil
+}
+
+func copyFile(ctx context.Context, from, to string) error {
+	f, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return atomicfile.Write(to, func(w io.Writer) error {
+		_, err := io.Copy(w, ctxio.Reader(ctx, f))
+		return err
+	})
+}
+
+// Tiny ImageNet has the most members (120,609), EMNIST the most bytes (0.6 GB).
+var archiveLimits = archive.Limits{Bytes: 4 << 30, Members: 500_000}
+
 // unpackInto unpacks an archive into a temporary folder and moves the result to target in one
 // rename, or file by file where target is there already.
-func unpackInto(ctx context.Context, archive string, kind archiveFormat, keep func(string) (string, bool), target string) error {
+func unpackInto(ctx context.Context, file string, format archive.Format, keep func(string) (string, bool), target string) error {
 	tmp, err := os.MkdirTemp(filepath.Dir(target), ".unpack-*")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	if err := unpack(ctx, archive, kind, keep, tmp, defaultLimits); err != nil {
+	whole := filepath.Join(tmp, "whole") // the folder around it is nobody else's to read
+	if err := os.Mkdir(whole, 0o777); err != nil {
 		return err
 	}
-	if err := os.Chmod(tmp, 0o755); err != nil {
+	if err := archive.Unpack(ctx, file, format, keep, whole, archiveLimits); err != nil {
 		return err
 	}
 	if _, err := os.Stat(target); os.IsNotExist(err) {
-		return os.Rename(tmp, target)
+		return os.Rename(whole, target)
 	}
-	return filepath.WalkDir(tmp, func(p string, d fs.DirEntry, err error) error {
+	return filepath.WalkDir(whole, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		rel, err := filepath.Rel(tmp, p)
+		rel, err := filepath.Rel(whole, p)
 		if err != nil {
 			return err
 		}
 		to := filepath.Join(target, rel)
 		if d.IsDir() {
-			return os.MkdirAll(to, 0o755)
+			return os.MkdirAll(to, 0o777)
 		}
 		return os.Rename(p, to)
 	})
 }
 
-func archiveKind(name string) archiveFormat {
+func archiveFormat(name string) archive.Format {
 	if strings.HasSuffix(name, ".zip") {
-		return zipArchive
+		return archive.Zip
 	}
-	return tarGzip
+	return archive.TarGzip
 }
 
 // lock takes the lock file at path, waiting for another process that has it. The operating system

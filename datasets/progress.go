@@ -33,7 +33,7 @@ func (p progress) bar(name string, have, total int64) *bar {
 	return &bar{p: p, term: b}
 }
 
-// A bar is the progress of one download.
+// A bar is the progress of one download, which is written to it.
 type bar struct {
 	p           progress
 	term        *progressbar.ProgressBar
@@ -42,22 +42,26 @@ type bar struct {
 	said        int64 // tenths reported so far
 }
 
-func (b *bar) add(n int) {
+// Write counts what has come.
+func (b *bar) Write(p []byte) (int, error) {
 	if b.term != nil {
-		b.term.Add(n)
+		b.term.Add(len(p))
 	}
 	if b.total == 0 {
-		return
+		return len(p), nil
 	}
-	b.done += int64(n)
+	b.done += int64(len(p))
 	if tenths := b.done * 10 / b.total; tenths > b.said {
 		b.said = tenths
-		b.p.line("%s: %d %% of %s", b.name, 10*tenths, megabytes(b.total))
+		b.p.line("%s: %d %% of %.1f MB", b.name, 10*tenths, float64(b.total)/1e6)
 	}
+	return len(p), nil
 }
 
-func (b *bar) close() {
+// Close ends the line of the bar.
+func (b *bar) Close() error {
 	if b.term != nil {
 		b.p.line("")
 	}
+	return nil
 }

@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/parallelcl/parallelcl/internal/ctxio"
 )
 
 // A Status is what Verify found out about one file.
@@ -138,26 +140,13 @@ func checkSum(ctx context.Context, path, md5Hex, sha256Hex string) error {
 		return err
 	}
 	defer f.Close()
-	if _, err := io.Copy(h, contextReader{ctx, f}); err != nil {
+	if _, err := io.Copy(h, ctxio.Reader(ctx, f)); err != nil {
 		return err
 	}
 	if got := hex.EncodeToString(h.Sum(nil)); got != want {
 		return fmt.Errorf("%s is %s, published is %s", kind, got, want)
 	}
 	return nil
-}
-
-// A contextReader ends with the context's error.
-type contextReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (c contextReader) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.r.Read(p)
 }
 
 func checkIDXFile(_ context.Context, path string, _ File) (Status, string) {

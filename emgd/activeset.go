@@ -1,6 +1,10 @@
 package emgd
 
-import "math"
+import (
+	"math"
+
+	"github.com/parallelcl/parallelcl/internal/fp"
+)
 
 // activeSet solves the scaled problem
 //
@@ -17,13 +21,14 @@ import "math"
 type activeSet struct {
 	n       int
 	c       []float64 // C, row-major n×n
+	lo      []float64 // what rounding took from C; empty where it is not known
 	s, q    []float64
 	tau     float64
 	shifted bool      // q ≠ 0
 	q0      float64   // the constant of ‖d‖² = νᵀCν + 2qᵀν + q0
 	least   []float64 // the floor itself, scaled like ν; q = C·least
 	size0   float64   // the floor's part of Σλ_i‖J_i‖, scaled
-	unit    float64   // m of [Solver.scale]
+	unit    int       // the exponent of m of [Solver.scale]
 
 	nu, g      []float64 // the weights, and Cν+q
 	kappa      float64   // the multiplier of sᵀν = τ
@@ -43,12 +48,12 @@ type activeSet struct {
 
 func (w *activeSet) resize(n int) {
 	w.n = n
-	w.c = grow(w.c, n*n)
-	w.s, w.q, w.least = grow(w.s, n), grow(w.q, n), grow(w.least, n)
-	w.nu, w.g = grow(w.nu, n), grow(w.g, n)
-	w.x, w.norm = grow(w.x, n), grow(w.norm, n)
-	w.support, w.old, w.oldNu = grow(w.support, n)[:0], grow(w.old, n)[:0], grow(w.oldNu, n)
-	w.inside, w.banned = grow(w.inside, n), grow(w.banned, n)
+	w.c, w.lo = fp.Grow(w.c, n*n), w.lo[:0]
+	w.s, w.q, w.least = fp.Grow(w.s, n), fp.Grow(w.q, n), fp.Grow(w.least, n)
+	w.nu, w.g = fp.Grow(w.nu, n), fp.Grow(w.g, n)
+	w.x, w.norm = fp.Grow(w.x, n), fp.Grow(w.norm, n)
+	w.support, w.old, w.oldNu = fp.Grow(w.support, n)[:0], fp.Grow(w.old, n)[:0], fp.Grow(w.oldNu, n)
+	w.inside, w.banned = fp.Grow(w.inside, n), fp.Grow(w.banned, n)
 	w.face.resize(n)
 }
 
@@ -64,7 +69,7 @@ func (w *activeSet) size() float64 {
 // vanishes says whether d cannot be told from 0.
 func (w *activeSet) vanishes() bool {
 	limit := stationary(w.n) * w.size()
-	return w.norm2 <= limit*limit
+	return w.norm2 <= limit*limit && !math.IsInf(limit*limit, 1)
 }
 
 // solve finds the optimum, in at most 100 + 20n iterations of at most n face minimisations each.
@@ -76,6 +81,9 @@ func (w *activeSet) solve() {
 	for w.iterations = 1; w.iterations <= 2*limit; w.iterations++ {
 		w.minimise()
 		w.gradient()
+		if len(w.lo) > 0 {
+			w.refine()
+		}
 		if w.vanishes() {
 			w.converged = true
 			return
@@ -250,7 +258,6 @@ func (w *activeSet) shiftedMultiplier() {
 // entering returns the row that breaks its condition most (the first one that does, if lowest), or
 // −1 if all hold to rounding.
 func (w *activeSet) entering(lowest bool) int {
-	const eps = 0x1p-52
 	tol := 2e-12*math.Sqrt(max(0, w.norm2)) + 8*eps*w.size()
 	worst, at := -tol, -1
 	for i, g := range w.g {

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"math"
+
+	"github.com/parallelcl/parallelcl/internal/fp"
+	"github.com/parallelcl/parallelcl/internal/jsonin"
 )
 
 // Rule says what the elastic factors are computed from.
@@ -84,6 +87,11 @@ type Elastic struct {
 // updated before σ is computed. Leave a stream without a finite gradient out of the call: its
 // memory then stays as it is. On an error nothing has changed.
 func (e *Elastic) Factors(ids []int, gram []float64, sigma []float64) error {
+	return e.FactorsScaled(ids, gram, 0, sigma)
+}
+
+// FactorsScaled is Factors for the Gram matrix of the gradients divided by 2^exponent, as [Gram] makes it.
+func (e *Elastic) FactorsScaled(ids []int, gram []float64, exponent int, sigma []float64) error {
 	k := len(ids)
 	if len(sigma) != k {
 		return fmt.Errorf("emgd: sigma has length %d for %d streams", len(sigma), k)
@@ -97,14 +105,18 @@ func (e *Elastic) Factors(ids []int, gram []float64, sigma []float64) error {
 	if err := e.checkSettings(); err != nil {
 		return err
 	}
-	if cap(e.z) < k {
-		e.z = make([]float64, k)
-	}
-	z := e.z[:k]
+	e.z = fp.Grow(e.z, k)
+	z := e.z
 	if e.Rule == GS {
 		cosineSums(gram, z)
 	} else {
-		e.observe(ids, gram, z)
+		for i := range k {
+			z[i] = math.Ldexp(math.Sqrt(gram[i*k+i]), exponent)
+			if math.IsInf(z[i], 1) {
+				return fmt.Errorf("emgd: the length of gradient %d leaves the range of float64; scale the gradients down", i)
+			}
+		}
+		e.observe(ids, z)
 	}
 	softmax(z, e.temperature(), sigma)
 	raise(sigma)
@@ -172,14 +184,15 @@ func (e *Elastic) temperature() float64 {
 	return e.Tau
 }
 
-func (e *Elastic) observe(ids []int, gram, z []float64) {
+// observe takes the lengths in z into the moving averages, and leaves these in z.
+func (e *Elastic) observe(ids []int, z []float64) {
 	if e.norms == nil {
 		e.norms = make(map[int]float64)
 	}
 	k, eps1 := len(ids), e.momentum()
 	mean := 0.0
 	for i, id := range ids {
-		norm := math.Sqrt(gram[i*k+i])
+		norm := z[i]
 		if m, ok := e.norms[id]; ok {
 			norm = eps1*m + (1-eps1)*norm
 		}
@@ -287,7 +300,7 @@ func (f *jsonFloat) UnmarshalJSON(data []byte) error {
 		*f = jsonFloat(math.Inf(1))
 		return nil
 	}
-	return json.Unmarshal(data, (*float64)(f))
+	return jsonin.Unmarshal(data, (*float64)(f))
 }
 
 // MarshalJSON writes the settings and everything remembered; float64 values survive exactly.
@@ -299,7 +312,7 @@ func (e *Elastic) MarshalJSON() ([]byte, error) {
 // one would have.
 func (e *Elastic) UnmarshalJSON(data []byte) error {
 	var s elasticJSON
-	if err := json.Unmarshal(data, &s); err != nil {
+	if err := jsonin.Unmarshal(data, &s); err != nil {
 		return fmt.Errorf("emgd: elastic factors: %w", err)
 	}
 	for id, m := range s.Norms {

@@ -1,6 +1,10 @@
 package emgd
 
-import "math"
+import (
+	"math"
+
+	"github.com/parallelcl/parallelcl/internal/fp"
+)
 
 // face is the face of an [activeSet]'s support, seen from its base e = support[0]: with ratios
 // t_j = s_j/s_e, the constraint gives ν_e = (τ − Σs_jν_j)/s_e, and what is left to minimise over is
@@ -29,8 +33,8 @@ const dependent = 4e-15
 
 func (f *face) resize(n int) {
 	f.n, f.r, f.raised = n, 0, false
-	f.l = grow(f.l, n*n)
-	f.inv, f.y, f.t = grow(f.inv, n), grow(f.y, n), grow(f.t, n)
+	f.l = fp.Grow(f.l, n*n)
+	f.inv, f.y, f.t = fp.Grow(f.inv, n), fp.Grow(f.y, n), fp.Grow(f.t, n)
 }
 
 // factor starts anew from the support of w. Rows there are independent; pivots that rounding made

@@ -4,11 +4,10 @@ import "math"
 
 // refine improves ν where weights much larger than d cancel in it, and recomputes g, κ and ‖d‖²,
 // with sums in twice the precision of float64: ‖d‖² = νᵀCν loses a part (Σν)²/‖d‖² of its digits
-// otherwise. It does nothing where the plain sums are good to ten digits.
+// otherwise. It does nothing where the plain sums are good to ten digits and no better C is known.
 func (w *activeSet) refine() {
-	const eps, enough = 0x1p-52, 1e-11
 	size := w.size()
-	if w.vanishes() || eps*size*size <= enough*math.Sqrt(w.norm2) {
+	if w.vanishes() || len(w.lo) == 0 && eps*size*size <= enough*math.Sqrt(w.norm2) {
 		return
 	}
 	for range 6 {
@@ -34,6 +33,14 @@ func (w *activeSet) refine() {
 		w.shiftedMultiplier()
 	}
 }
+
+// cancels says whether weights larger than d cancel in it so far that ‖d‖² has less than ten digits.
+func (w *activeSet) cancels() bool {
+	size := w.size()
+	return eps*size*size > enough*w.norm2
+}
+
+const eps, enough = 0x1p-52, 1e-11
 
 // improve adds the correction in w.x to ν and reports whether another may help. A correction that
 // would leave ν ≥ 0 or is larger than ν itself is not made: the face's matrix is then too close to
@@ -66,6 +73,16 @@ func (w *activeSet) gain(i int) twofold {
 	}
 	for _, j := range w.support {
 		sum = sum.addProduct(w.c[i*w.n+j], w.nu[j])
+	}
+	if len(w.lo) > 0 {
+		for _, j := range w.support {
+			sum = sum.addProduct(w.lo[i*w.n+j], w.nu[j])
+		}
+		for j, f := range w.least {
+			if w.shifted {
+				sum = sum.addProduct(w.lo[i*w.n+j], f)
+			}
+		}
 	}
 	return sum
 }

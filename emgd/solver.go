@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
 // ZeroPolicy says what happens to streams whose gradient is zero next to the others (METHODS §5.6).
@@ -23,7 +25,7 @@ const DefaultZeroTol = 1e-12
 
 // Solver finds the weights λ that minimise ‖Σλ_iJ_i‖² subject to Σλ_iσ_i = 1 and λ ≥ Floor, exactly
 // and from the Gram matrix alone (METHODS §5.2–5.3). The zero value is ready. It reuses its memory:
-// once it has seen its largest K it allocates nothing. It is not safe for concurrent use.
+// once it has seen its largest K, Solve allocates nothing. It is not safe for concurrent use.
 //
 // Rows are scaled by powers of two before solving, so gradients of very different length are no
 // difficulty and the scaling itself is free of rounding. K = 1 and K = 2 have closed forms; beyond,
@@ -31,21 +33,19 @@ const DefaultZeroTol = 1e-12
 type Solver struct {
 	// Floor is the smallest weight allowed, 0 in the paper, 1/(K+1) in the authors' code.
 	Floor float64
-	// Zero is what happens to gradients with ‖J_i‖ ≤ ZeroTol·max_j‖J_j‖; Drop by default.
+	// Zero is what happens to gradients with ‖J_i‖ ≤ ZeroTol·max_j‖J_j‖; Drop by default. A gradient
+	// that is not 0 stays where no longer one has a factor σ > 0.
 	Zero ZeroPolicy
 	// ZeroTol is 0 for DefaultZeroTol; negative treats only gradients of norm 0 as zero.
 	ZeroTol float64
 
 	cert Certificate
+	gram scaledGram
 	rows []int     // the rows that take part
-	unit []float64 // their power-of-two norms p_i
-	inv  []float64 // 1/p_i
+	exp  []int     // the exponent of their length
+	inv  []float64 // the power of two that brings them to it in gram
 	set  activeSet
 }
-
-// underflow is the squared norm below which products of gradients lose digits to underflow; such
-// gradients count as zero.
-const underflow = 1e-290
 
 // stationary is the ratio ‖d‖/Σλ_i‖J_i‖ up to which d cannot be told from 0: rounding in M alone
 // moves ‖d‖² by about 1e-16·K·(Σλ_i‖J_i‖)², and below this ratio the conditions on J_i·d cannot be
@@ -55,45 +55,61 @@ func stationary(k int) float64 { return 4e-7 * math.Sqrt(float64(k)) }
 // Solve returns the weights for the Gram matrix gram = JJᵀ (row-major K×K) and the elastic factors
 // sigma (length K, ≥ 0, not all 0; they need not sum to 1, and all 1 gives MGDA). The certificate
 // belongs to the solver and is valid until its next call; keep one with Clone. Errors are for bad
-// input only and name the entry at fault. Whatever the gradients, the weights are finite, ≥ 0 and
-// satisfy Σλ_iσ_i = 1; the certificate's Status says what they are.
+// input, and for weights that float64 cannot hold; they name the entry at fault. Otherwise the weights
+// are finite, ≥ 0 and satisfy Σλ_iσ_i = 1; the certificate's Status says what they are.
+//
+// A Gram matrix may have any scale, but the squares of gradients shorter than 1e-150 or longer than
+// 1e150 leave float64: [Gram] and SolveRows scale before they multiply.
 func (s *Solver) Solve(gram, sigma []float64) (*Certificate, error) {
 	k := len(sigma)
 	if err := checkGram(gram, k); err != nil {
 		return nil, err
 	}
-	if err := checkSigma(sigma, k); err != nil {
+	return s.solve(scaledGram{k: k, m: gram}, sigma)
+}
+
+// SolveRows is Solve for the gradients themselves, K rows of one length, of any size in float64, even
+// side by side: every row is divided by a power of two of its own before any product.
+func (s *Solver) SolveRows(rows [][]float64, sigma []float64) (*Certificate, error) {
+	g, err := scaledRows(rows)
+	if err != nil {
+		return nil, err
+	}
+	return s.solve(*g, sigma)
+}
+
+func (s *Solver) solve(gram scaledGram, sigma []float64) (*Certificate, error) {
+	if err := checkSigma(sigma, gram.k); err != nil {
 		return nil, err
 	}
 	if !(s.Floor >= 0) || math.IsInf(s.Floor, 1) {
 		return nil, fmt.Errorf("emgd: floor %v on the weights; want a finite number ≥ 0", s.Floor)
 	}
+	s.gram = gram
+	defer func() { s.gram = scaledGram{} }() // it is the caller's
 	s.reset(sigma)
-	s.choose(gram)
-	if !s.feasible() {
-		return s.equal(gram)
-	}
+	s.choose()
 	if !s.anyFactor() {
 		return s.onZeroRows()
 	}
-	s.scale(gram)
+	s.scale()
 	switch {
+	case !s.feasible():
+		s.equal()
+		return s.finish(FloorInfeasible)
 	case s.Floor > 0 || len(s.rows) > 2:
 		s.set.solve()
 		s.set.refine()
 	case len(s.rows) == 2:
 		s.set.pair()
+		if s.gram.lo != nil && s.set.cancels() {
+			s.set.solve()
+			s.set.refine()
+		}
 	default:
 		s.set.single()
 	}
-	return s.finish(gram)
-}
-
-func grow[T any](v []T, n int) []T {
-	if cap(v) < n {
-		v = make([]T, n)
-	}
-	return v[:n]
+	return s.finish(Optimal)
 }
 
 // reset prepares an empty certificate for the factors sigma.
@@ -101,47 +117,77 @@ func (s *Solver) reset(sigma []float64) {
 	k := len(sigma)
 	c := &s.cert
 	*c = Certificate{
-		Lambda: grow(c.Lambda, k), Sigma: grow(c.Sigma, k), Slacks: grow(c.Slacks, k),
-		Active: grow(c.Active, k)[:0], Dropped: grow(c.Dropped, k)[:0], Floor: s.Floor,
+		Lambda: fp.Grow(c.Lambda, k), Sigma: fp.Grow(c.Sigma, k), Slacks: fp.Grow(c.Slacks, k),
+		Active: fp.Grow(c.Active, k)[:0], Dropped: fp.Grow(c.Dropped, k)[:0], Floor: s.Floor,
 	}
 	clear(c.Lambda)
+	clear(c.Slacks)
 	copy(c.Sigma, sigma)
-	s.rows, s.unit, s.inv = grow(s.rows, k)[:0], grow(s.unit, k), grow(s.inv, k)
+	s.rows, s.exp, s.inv = fp.Grow(s.rows, k)[:0], fp.Grow(s.exp, k), fp.Grow(s.inv, k)
 }
 
-// choose fills rows and the certificate's Dropped.
-func (s *Solver) choose(gram []float64) {
-	k := len(s.cert.Sigma)
-	top := 0.0
-	for i := range k {
-		top = max(top, gram[i*k+i])
+// choose fills rows and the certificate's Dropped. Where all rows with a factor would be dropped, those
+// of them that are not 0 stay: they are short next to rows that only bound them.
+func (s *Solver) choose() {
+	s.sift(false)
+	if !s.anyFactor() {
+		s.sift(true)
+	}
+}
+
+func (s *Solver) sift(keepFactors bool) {
+	c, g, far := &s.cert, &s.gram, math.MinInt
+	s.rows, c.Dropped = s.rows[:0], c.Dropped[:0]
+	for i := range g.k {
+		if m := g.square(i); m > 0 {
+			far = max(far, math.Ilogb(m)+2*g.exponent(i))
+		}
+	}
+	top := 0.0 // the largest squared length, over 2^far as the others
+	for i := range g.k {
+		top = max(top, s.relative(i, far))
 	}
 	tol := s.ZeroTol
 	if tol == 0 {
 		tol = DefaultZeroTol
 	}
-	bound := underflow
-	if tol > 0 {
-		bound = max(bound, tol*tol*top)
-	}
-	for i, sigma := range s.cert.Sigma {
-		m := gram[i*k+i]
-		switch {
-		case m > bound, s.Zero == Keep && (m > underflow || sigma > 0):
+	for i, sigma := range c.Sigma {
+		moves := g.square(i) > 0
+		long := moves && (tol < 0 || s.relative(i, far) > tol*tol*top)
+		if long || keepFactors && moves && sigma > 0 || s.Zero == Keep && (moves || sigma > 0) {
 			s.rows = append(s.rows, i)
-		default:
-			s.cert.Dropped = append(s.cert.Dropped, i)
+		} else {
+			c.Dropped = append(c.Dropped, i)
 		}
 	}
 }
 
+// relative is ‖J_i‖²/2^far.
+func (s *Solver) relative(i, far int) float64 {
+	return math.Ldexp(s.gram.square(i), 2*s.gram.exponent(i)-far)
+}
+
 // feasible says whether some λ ≥ Floor has Σλσ = 1 over the rows that take part.
 func (s *Solver) feasible() bool {
-	sum := 0.0
+	sum, least := s.factors()
+	return s.Floor == 0 || s.Floor*sum*least <= 1+1e-12
+}
+
+// factors returns Σσ over the rows that take part as a product of two numbers; the second one is 1
+// unless the sum leaves the range of float64.
+func (s *Solver) factors() (sum, unit float64) {
 	for _, i := range s.rows {
 		sum += s.cert.Sigma[i]
 	}
-	return s.Floor*sum <= 1+1e-12
+	if !math.IsInf(sum, 1) {
+		return sum, 1
+	}
+	const part = 0x1p-40
+	sum = 0
+	for _, i := range s.rows {
+		sum += s.cert.Sigma[i] * part
+	}
+	return sum, 1 / part
 }
 
 func (s *Solver) anyFactor() bool {
@@ -152,87 +198,38 @@ func (s *Solver) anyFactor() bool {
 // there.
 func (s *Solver) onZeroRows() (*Certificate, error) {
 	c := &s.cert
-	sum := 0.0
-	for _, sigma := range c.Sigma {
-		sum += sigma
-	}
+	s.rows = s.rows[:0]
 	for i, sigma := range c.Sigma {
 		if sigma > 0 {
-			c.Lambda[i] = 1 / sum
-			c.Active = append(c.Active, i)
+			s.rows = append(s.rows, i)
 		}
+	}
+	sum, unit := s.factors()
+	for _, i := range s.rows {
+		c.Lambda[i] = 1 / sum / unit
+		c.Active = append(c.Active, i)
 	}
 	c.Status = Stationary
-	clear(c.Slacks)
 	return c, s.finite()
 }
 
-// equal answers with equal weights over the rows that take part, for want of a feasible floor.
-func (s *Solver) equal(gram []float64) (*Certificate, error) {
-	c := &s.cert
-	k, sum := len(c.Sigma), 0.0
-	for _, i := range s.rows {
-		sum += c.Sigma[i]
+// equal puts equal weights on the rows that take part, for want of a feasible floor.
+func (s *Solver) equal() {
+	w, n := &s.set, len(s.rows)
+	sum, unit := s.factors()
+	w.tau, w.q0, w.size0, w.shifted, w.iterations, w.norm2 = 1, 0, 0, false, 0, 0
+	for a := range n {
+		w.nu[a] = math.Ldexp(1/sum/unit, s.exp[a]+w.unit)
 	}
-	for _, i := range s.rows {
-		c.Lambda[i] = 1 / sum
-	}
-	for i := range k {
-		c.Slacks[i] = 0
-		for j, l := range c.Lambda {
-			c.Slacks[i] += gram[i*k+j] * l
+	for a := range n {
+		w.g[a] = 0
+		for b, v := range w.nu {
+			w.g[a] += w.c[a*n+b] * v
 		}
-		c.Norm2 += c.Lambda[i] * c.Slacks[i]
 	}
-	c.Norm2 = max(c.Norm2, 0)
-	c.Level = c.Norm2
-	c.Status = FloorInfeasible
-	s.measure(gram)
-	return c, s.finite()
-}
-
-// measure turns the gains J_i·d in Slacks into slacks, and judges them. It reads Lambda, Norm2 and
-// Level.
-func (s *Solver) measure(gram []float64) {
-	c := &s.cert
-	k := len(c.Sigma)
-	norm := math.Sqrt(c.Norm2)
-	level := max(c.Norm2, math.Abs(c.Level))
-	size, gap, total := 0.0, 0.0, 0.0
-	for i, l := range c.Lambda {
-		ni := math.Sqrt(gram[i*k+i])
-		size += l * ni
-		c.Slacks[i] -= c.Sigma[i] * c.Level
-		scale := ni*norm + c.Sigma[i]*level
-		free := l - s.Floor
-		if scale == 0 || l == 0 && slices.Contains(c.Dropped, i) {
-			continue
-		}
-		breach := -c.Slacks[i]
-		if free > 0 && slices.Contains(c.Active, i) {
-			breach = math.Abs(breach)
-			gap += free * breach
-			total += free * scale
-		}
-		c.Violation = max(c.Violation, breach/scale)
+	for a, v := range w.nu {
+		w.norm2 += v * w.g[a]
 	}
-	if total > 0 {
-		c.Gap = gap / total
-	}
-	if size > 0 {
-		c.Cancellation = min(1, norm/size)
-	}
-}
-
-// finite guards against factors and gradients so extreme that the result leaves float64.
-func (s *Solver) finite() error {
-	c := &s.cert
-	sum := c.Norm2 + c.Level
-	for i := range c.Lambda {
-		sum += c.Lambda[i] + c.Slacks[i]
-	}
-	if sum-sum != 0 {
-		return fmt.Errorf("emgd: the weights leave the range of float64; rescale the factors σ or the gradients")
-	}
-	return nil
+	w.norm2 = max(w.norm2, 0)
+	w.kappa = w.norm2
 }

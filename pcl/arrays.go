@@ -34,7 +34,7 @@ func (r *runner) beginArrays() error {
 	if r.options.RecordArrays == 0 {
 		return nil
 	}
-	dir := filepath.Join(r.options.Dir, ArraysDir)
+	dir := filepath.Join(r.folder.work, ArraysDir)
 	l := r.learner
 	layout := l.options.Model.Layout()
 	about, err := json.MarshalIndent(arraysModel{
@@ -68,7 +68,7 @@ func (r *runner) beginArrays() error {
 
 // writeArrays writes the batches of the step being made, its weights, and the parameters after it.
 func (l *Learner) writeArrays(path string, s *StepReport) error {
-	theta, err := l.Parameters()
+	theta, err := l.theta32()
 	if err != nil {
 		return err
 	}

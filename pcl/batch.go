@@ -1,8 +1,6 @@
 package pcl
 
 import (
-	"fmt"
-	"io"
 	"math"
 
 	"github.com/gomlx/compute"
@@ -67,25 +65,6 @@ func (b *hostBatch) free() {
 	}
 }
 
-// fetch fills b with the stream's next batch; io.EOF is its end.
-func (t *task) fetch(b *hostBatch) error {
-	b.renew()
-	err := t.Stream.Next(&b.Batch)
-	if err == io.EOF {
-		return io.EOF
-	}
-	if err != nil {
-		return err
-	}
-	if b.N < 1 || b.N > len(b.Class) {
-		return fmt.Errorf("the stream delivered a batch of %d samples; want 1 to %d", b.N, len(b.Class))
-	}
-	for i := range b.N {
-		b.task[i] = t.id
-	}
-	return nil
-}
-
 // renew empties the batch.
 func (b *hostBatch) renew() {
 	program.Free(b.ahead)
@@ -106,9 +85,10 @@ func (b *hostBatch) copyPixels(backend compute.Backend) (compute.Buffer, error) 
 	return program.ToDevice(backend, b.X, size, len(b.X)/size)
 }
 
-// observe shows the batch to the reservoir.
-func (t *task) observe(b *hostBatch) {
-	if b.Repeat {
+// observe shows the reservoir the batch that was trained on.
+func (t *task) observe() {
+	b := t.current
+	if !t.ready || t.leftOut || b.Repeat {
 		return
 	}
 	width := len(b.X) / len(b.Class)

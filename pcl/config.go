@@ -202,6 +202,9 @@ func (c Config) Validate() error {
 		if x, ok := v.(float64); ok && (math.IsInf(x, 0) || math.IsNaN(x)) {
 			return fmt.Errorf("config: parameter %s is %g, which a result file cannot hold; write it as text, \"%g\"", name, x, x)
 		}
+		if _, err := json.Marshal(v); err != nil {
+			return fmt.Errorf("config: parameter %s is %v, which a result file cannot hold: %w", name, v, err)
+		}
 	}
 	m, err := method.New(c.Method, c.Params)
 	if err != nil {
@@ -215,7 +218,13 @@ func (c Config) Validate() error {
 			return fmt.Errorf("config: %w", err)
 		}
 	}
-	return c.Memory.Validate()
+	if err := c.Memory.Validate(); err != nil {
+		return err
+	}
+	if _, err := json.Marshal(c); err != nil { // whatever was forgotten above
+		return fmt.Errorf("config: a result file cannot hold it: %w", err)
+	}
+	return nil
 }
 
 func (c Config) mlp() bool { return c.Model == "" || c.Model == "mlp" }
@@ -229,7 +238,7 @@ func (c Config) Folder() string {
 func (c Config) ID() string {
 	data, err := json.Marshal(c)
 	if err != nil {
-		return "invalid" // a parameter that JSON cannot hold, which method.New refuses
+		return "invalid" // a value that JSON cannot hold, which Validate refuses, and with it Run
 	}
 	return fmt.Sprintf("%x", sha256.Sum256(data))[:12]
 }

@@ -89,6 +89,11 @@ func TestValidateConfig(t *testing.T) {
 	for want, change := range map[string]func(c *Config){
 		`increment "both"`:     func(c *Config) { c.Increment = "both" },
 		"batch 0":              func(c *Config) { c.Batch = 0 },
+		"β₁=NaN":               func(c *Config) { c.Optimizer.Beta1 = math.NaN() },
+		"β₂=NaN":               func(c *Config) { c.Optimizer.Beta2 = math.NaN() },
+		"ε=NaN":                func(c *Config) { c.Optimizer.Epsilon = math.NaN() },
+		"ε=+Inf":               func(c *Config) { c.Optimizer.Epsilon = math.Inf(1) },
+		"parameter weights":    func(c *Config) { c.Params = map[string]any{"weights": []any{math.NaN()}} },
 		"batch 65537":          func(c *Config) { c.Batch = 65537 },
 		"epochs 0":             func(c *Config) { c.Epochs = 0 },
 		"tasks 0":              func(c *Config) { c.Tasks = 0 },

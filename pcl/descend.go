@@ -47,6 +47,7 @@ func (l *Learner) descend(w []float64, rows []compute.Buffer) (norm2 float64, er
 	all := append([]compute.Buffer{l.theta}, l.state...)
 	all = append(append(all, in...), rows...)
 	l.theta, l.state = nil, nil // donated
+	l.touched = true
 	out, err := p.Call(all...)
 	if err != nil {
 		return 0, err

@@ -17,7 +17,7 @@ func (l *Learner) differentiateAll(tasks []row) ([]float64, error) {
 	_, chooses := method.As[method.Replayer](l.options.Method)
 	l.rows = tasks
 	if chooses {
-		if _, err := l.gradients(false); err != nil {
+		if _, err := l.gradients(nothing); err != nil {
 			return nil, err
 		}
 	}
@@ -33,7 +33,7 @@ func (l *Learner) differentiateAll(tasks []row) ([]float64, error) {
 		}
 		l.rows = append(replayed, l.rows...)
 	}
-	return l.gradients(l.options.Method.Info().NeedsGram)
+	return l.gradients(products(l.options.Method))
 }
 
 // aim sets what a batch should predict, for a loss.
@@ -58,8 +58,8 @@ func (l *Learner) aim(b *hostBatch, loss method.Loss) error {
 }
 
 // gradients computes the gradient of each row that has none, and reads what the host needs of all rows:
-// their values and, where asked for, their Gram matrix.
-func (l *Learner) gradients(gram bool) ([]float64, error) {
+// their values and the inner products that are asked for.
+func (l *Learner) gradients(asked inner) ([]float64, error) {
 	for i := range l.rows { // compiled now: workers only look it up
 		if _, err := l.programs.gradient(l.rows[i].loss); err != nil {
 			return nil, err
@@ -67,7 +67,7 @@ func (l *Learner) gradients(gram bool) ([]float64, error) {
 	}
 	finished, wait := l.beginGradients()
 	defer wait()
-	l.readout.begin(len(l.rows), gram)
+	l.readout.begin(len(l.rows), asked)
 	for i := range l.rows {
 		if err := finished(i); err != nil {
 			return nil, err

@@ -28,9 +28,10 @@ func (l *Learner) edits(r *StepReport) bool {
 	return e.on() && l.step%e.Every == 0 && !r.Rejected && len(r.IDs) > 0
 }
 
-// editMemory moves the samples of the memory's rows by a step on φ (METHODS §6), with D of the given
-// weights and gradients of the step's rows. The pixels move while the caller goes on; wait ends that.
-func (l *Learner) editMemory(kept []int, r *StepReport, d *aggregate) (wait func(), err error) {
+// editMemory computes how the samples of the memory's rows move by a step on φ (METHODS §6), with D of the
+// given weights and gradients of the step's rows. move begins to move them while the caller goes on; wait
+// ends that.
+func (l *Learner) editMemory(kept []int, r *StepReport, d *aggregate) (move func() (wait func()), err error) {
 	r.Edit = &EditReport{}
 	rows := 0
 	for _, i := range kept {
@@ -49,15 +50,17 @@ func (l *Learner) editMemory(kept []int, r *StepReport, d *aggregate) (wait func
 	}
 	if rows == 0 { // nothing is replayed yet
 		r.Edit = nil
-		return func() {}, nil
+		return func() (wait func()) { return func() {} }, nil
 	}
-	var busy sync.WaitGroup
-	busy.Go(func() {
-		for k, g := range r.Edit.Gradients {
-			r.Edit.Change += l.move(r.Edit.Indices[k], g) / float64(len(r.Edit.Gradients))
-		}
-	})
-	return busy.Wait, nil
+	return func() (wait func()) {
+		var busy sync.WaitGroup
+		busy.Go(func() {
+			for k, g := range r.Edit.Gradients {
+				r.Edit.Change += l.move(r.Edit.Indices[k], g) / float64(len(r.Edit.Gradients))
+			}
+		})
+		return busy.Wait
+	}, nil
 }
 
 // aggregate is D = Σ wᵢ·rowᵢ.
@@ -229,6 +232,8 @@ func (l *Learner) move(index int, g []float32) float64 {
 		moved[p] = y
 		change += math.Abs(float64(y - x))
 	}
-	l.memory.Edit(index, moved)
+	if !l.memory.Edit(index, moved) {
+		return 0
+	}
 	return change / float64(len(g))
 }

@@ -15,6 +15,10 @@ import (
 // Evaluate returns the accuracy, in [0,1], of a task on its test samples: predictions choose among
 // the task's classes, or in class-incremental mode among all classes that have arrived.
 func (l *Learner) Evaluate(id int) (float64, error) {
+	if err := l.enter(false); err != nil {
+		return 0, err
+	}
+	defer l.leave()
 	if id < 1 || id > len(l.tasks) {
 		return 0, fmt.Errorf("pcl: evaluate: there is no task %d; %d have arrived", id, len(l.tasks))
 	}
@@ -70,14 +74,14 @@ func (l *Learner) countAll(t *task) (int, error) {
 }
 
 // countRight predicts one batch of test samples, from the given one on.
-func (l *Learner) countRight(t *task, b *hostBatch, from int) (int, error) {
+func (l *Learner) countRight(t *task, b *hostBatch, from int) (right int, err error) {
+	defer recovered(&err, "reading or predicting the test samples")
 	b.renew()
 	b.N = min(len(b.Class), t.Test.Len()-from)
 	b.read(t.Test, func(i int) int { return from + i })
 	for i := range b.N {
 		b.task[i] = t.id
 	}
-	right := 0
 	if own, ok := method.As[method.Predictor](l.options.Method); ok {
 		classes, err := own.Predict(lab{l}, b.items())
 		if err == nil && len(classes) != b.N {
@@ -103,13 +107,17 @@ func (l *Learner) countRight(t *task, b *hostBatch, from int) (int, error) {
 }
 
 // prepare lets a method that predicts by a rule of its own get ready, once for each θ.
-func (l *Learner) prepare() error {
+func (l *Learner) prepare() (err error) {
 	own, ok := method.As[method.Predictor](l.options.Method)
 	if !ok || l.prepared == l.step+1 {
 		return nil
 	}
+	defer recovered(&err, "method "+l.options.Method.Info().Name)
+	if err := own.Prepare(lab{l}); err != nil {
+		return err
+	}
 	l.prepared = l.step + 1
-	return own.Prepare(lab{l})
+	return nil
 }
 
 // predictAt returns the output that each sample of a batch is assigned to. The batch need not have been

@@ -10,6 +10,11 @@ import (
 // Features returns the classifier's input for each sample at the present θ, [len][F], and the samples'
 // class ids. They are normalised with running statistics, as in [Learner.Evaluate].
 func (l *Learner) Features(s Samples) (features [][]float64, class []int, err error) {
+	if err := l.enter(false); err != nil {
+		return nil, nil, err
+	}
+	defer l.leave()
+	defer recovered(&err, "reading the samples")
 	b, err := l.newBatch()
 	if err != nil {
 		return nil, nil, fmt.Errorf("pcl: features: %w", err)

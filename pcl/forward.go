@@ -1,6 +1,7 @@
 package pcl
 
 import (
+	"math"
 	"slices"
 
 	"github.com/gomlx/compute"
@@ -141,8 +142,13 @@ func (l *Learner) teach(b *hostBatch) error {
 // momentum is the share of the old running statistics that a batch leaves.
 const momentum = 0.9
 
-// runStatistics takes the statistics of a batch into the running ones.
+// runStatistics takes the statistics of a batch into the running ones, unless they are not finite.
 func (l *Learner) runStatistics(batch []float32) {
+	for _, x := range batch {
+		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
+			return
+		}
+	}
 	for i, x := range batch {
 		l.statistics[i] = momentum*l.statistics[i] + (1-momentum)*x
 	}

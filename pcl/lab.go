@@ -26,8 +26,8 @@ func (b lab) Image() (height, width, channels int) {
 }
 
 func (b lab) Current() (batches [][]memory.Item) {
-	for _, t := range b.l.tasks {
-		if !t.ended && !t.current.Repeat {
+	for _, t := range b.l.running() {
+		if t.ready && !t.leftOut && !t.current.Repeat {
 			batches = append(batches, t.current.items())
 		}
 	}
@@ -47,7 +47,7 @@ func (l *Learner) tasksThat(hold func(t *task) bool) (ids []int) {
 }
 
 func (b lab) Candidates(task int) []memory.Item {
-	if t := b.l.tasks[task-1]; !t.ended {
+	if t := b.l.tasks[task-1]; t.reservoir != nil {
 		return t.reservoir.Items()
 	}
 	return nil
@@ -197,8 +197,12 @@ func (b lab) Predict(at method.Point, samples []memory.Item) (classes []int, err
 	err = b.batches(samples, func(h *hostBatch) error {
 		outputs, err := b.l.predictAt(theta, h)
 		for i, o := range outputs {
-			lo, _ := b.l.slots.competing(h.task[i])
-			classes = append(classes, b.l.slots.among(h.task[i])[o-lo])
+			lo, hi := b.l.slots.competing(h.task[i])
+			class := -1
+			if lo <= o && o < hi { // else no score was a number
+				class = b.l.slots.among(h.task[i])[o-lo]
+			}
+			classes = append(classes, class)
 		}
 		return err
 	})
@@ -250,7 +254,7 @@ func (b lab) Update() error {
 }
 
 func (b lab) Remember() error {
-	theta, err := b.l.Parameters()
+	theta, err := b.l.theta32()
 	if err != nil {
 		return err
 	}

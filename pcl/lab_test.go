@@ -110,7 +110,7 @@ func TestVirtualStep(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
 		inLab(t, b, Options{Increment: scenario.ClassIncremental}, func(l *Learner, lab method.Lab) {
 			batch := lab.Current()[0]
-			before := must[[]float32](t)(l.Parameters())
+			before := must[[]float32](t)(l.theta32())
 			g := must[[]float32](t)(lab.Gradient(method.Now, batch))
 			if _, err := lab.Losses(method.Ahead, batch); err == nil {
 				t.Error("Ahead before a virtual step: no error")
@@ -119,7 +119,7 @@ func TestVirtualStep(t *testing.T) {
 			if err := lab.StepAhead(gamma); err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(before, must[[]float32](t)(l.Parameters())) {
+			if !slices.Equal(before, must[[]float32](t)(l.theta32())) {
 				t.Error("the virtual step moved θ")
 			}
 			now, ahead := must[[]float64](t)(lab.Losses(method.Now, batch)), must[[]float64](t)(lab.Losses(method.Ahead, batch))
@@ -141,7 +141,7 @@ func TestVirtualStep(t *testing.T) {
 func TestApart(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
 		inLab(t, b, Options{}, func(l *Learner, lab method.Lab) {
-			items, before := stored(lab), must[[]float32](t)(l.Parameters())
+			items, before := stored(lab), must[[]float32](t)(l.theta32())
 			if err := lab.Descend(items, nil, method.SGD{LR: 0.1}); err == nil {
 				t.Error("training apart before a restart: no error")
 			}
@@ -166,7 +166,7 @@ func TestApart(t *testing.T) {
 			if got := must[[]int](t)(lab.Predict(method.Apart, items)); !slices.EqualFunc(got, items, func(c int, it memory.Item) bool { return c == it.Class }) {
 				t.Errorf("it predicts %v", got)
 			}
-			if !slices.Equal(before, must[[]float32](t)(l.Parameters())) {
+			if !slices.Equal(before, must[[]float32](t)(l.theta32())) {
 				t.Error("training apart moved θ")
 			}
 		})
@@ -291,7 +291,7 @@ func TestDirection(t *testing.T) {
 				t.Errorf("halves have the product %g, the whole %g", rule.cross[i*k+i], rule.gram[i*k+i])
 			}
 		}
-		a, c := must[[]float32](t)(l.Parameters()), must[[]float32](t)(plain.Parameters())
+		a, c := must[[]float32](t)(l.theta32()), must[[]float32](t)(plain.Parameters())
 		for i := range a {
 			if math.Abs(float64(a[i]-c[i])) > 1e-5 {
 				t.Fatalf("parameter %d is %g, with weights %g", i, a[i], c[i])

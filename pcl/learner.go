@@ -12,6 +12,9 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/gomlx/compute"
 
@@ -37,7 +40,8 @@ const (
 	All SharedParams = "all"
 )
 
-// Options describe a learner. Backend, Model and Method are required.
+// Options describe a learner. Backend, Model, Method, Increment, Optimizer, Batch and the policy of Memory are
+// required.
 type Options struct {
 	Backend   compute.Backend
 	Model     model.Model
@@ -106,8 +110,16 @@ type Task struct {
 	Test    Samples // for [Learner.Evaluate]; may be nil
 }
 
-// Learner trains on the streams attached to it. It is not safe for concurrent use.
+// Learner trains on the streams attached to it. It serves one call at a time: a call that comes while
+// another is in progress is answered by [ErrBusy], and by [ErrClosed] after Close. [Learner.Steps] and
+// [Learner.Active] may be called at any time.
 type Learner struct {
+	busy    sync.Mutex // held by the call in progress
+	closed  bool
+	failure error // why the learner cannot go on; nil while it can
+	touched bool  // the step being made has changed something that cannot be taken back
+	status  atomic.Pointer[status]
+
 	options  Options
 	programs *programs
 	own      *Programs // those made for this learner alone
@@ -143,10 +155,14 @@ type task struct {
 	Task
 	id        int
 	reservoir *memory.Reservoir
-	current   *hostBatch // what the next step trains on; nil once the stream has ended
-	spare     *hostBatch
-	ended     bool
-	err       error // of the look-ahead
+	current   *hostBatch // what the next step trains on, if it is ready
+	spare     *hostBatch // the one after it, if it was fetched
+	ready     bool
+	fetched   bool
+	over      bool  // the stream has no further batch
+	ended     bool  // nothing is left to train on
+	leftOut   bool  // of the step being made
+	err       error // why the stream failed after the current batch, until a step says so
 }
 
 // NewLearner compiles the model and draws its parameters.
@@ -178,6 +194,7 @@ func NewLearner(o Options) (*Learner, error) {
 	if l.programs, err = o.Programs.set(o); err != nil {
 		return nil, fmt.Errorf("pcl: %w", err)
 	}
+	l.publish()
 	l.readout, l.residents = newReadout(o.Backend, l.programs), o.Programs.residents
 	if l.workers = 1; backend.Concurrent(o.Backend) {
 		l.workers = runtime.GOMAXPROCS(0)
@@ -219,8 +236,15 @@ func (l *Learner) setParameters(theta []float32, state [][]float32) error {
 	return nil
 }
 
-// Close releases what the learner holds on the device. The backend stays open.
+// Close releases what the learner holds on the device, after the call in progress if there is one. The
+// backend stays open. It must not be called from within a stream.
 func (l *Learner) Close() {
+	l.busy.Lock()
+	defer l.busy.Unlock()
+	if l.closed {
+		return
+	}
+	l.closed = true
 	program.Free(append(l.state, l.theta, l.remembered, l.aheadTheta, l.apart[0], l.apart[1])...)
 	l.theta, l.state, l.remembered, l.aheadTheta, l.apart = nil, nil, nil, nil, [2]compute.Buffer{}
 	for _, t := range l.tasks {
@@ -229,7 +253,7 @@ func (l *Learner) Close() {
 	for _, b := range append(l.replayed, l.sample) {
 		b.free()
 	}
-	l.tasks, l.replayed, l.sample = nil, nil, nil
+	l.replayed, l.sample = nil, nil
 	l.mirror.free()
 	if l.own != nil {
 		l.own.Close()
@@ -237,32 +261,42 @@ func (l *Learner) Close() {
 }
 
 // Attach adds a task from the next step on and returns its id, from 1. Streams may be attached at
-// any time; the memory of tasks that have ended is stream 0.
+// any time; the memory of tasks that have ended is stream 0. Attach reads the stream's first batch. After
+// an error the learner is as it was.
 func (l *Learner) Attach(t Task) (id int, err error) {
-	id = len(l.tasks) + 1
-	if t.Stream == nil {
-		return 0, fmt.Errorf("pcl: task %d (%s) has no stream", id, t.Name)
+	if err := l.enter(false); err != nil {
+		return 0, err
 	}
-	a := &task{Task: t, id: id}
-	if err := l.prepareBatches(a); err != nil {
-		return 0, fmt.Errorf("pcl: task %d (%s): %w", id, t.Name, err)
+	defer l.leave()
+	t.Classes = slices.Clone(t.Classes)
+	a := &task{Task: t, id: len(l.tasks) + 1}
+	if err := l.begin(a); err != nil {
+		a.free()
+		return 0, fmt.Errorf("pcl: %s: %w", label(a.id, t.Name), err)
 	}
-	defer func() {
-		if err != nil {
-			a.free()
-		}
-	}()
-	if err := a.fetch(a.current); err == io.EOF {
-		return 0, fmt.Errorf("pcl: task %d (%s): its stream is empty", id, t.Name)
-	} else if err != nil {
-		return 0, fmt.Errorf("pcl: task %d (%s): %w", id, t.Name, err)
-	}
-	if err := l.slots.add(id, t.Classes); err != nil {
-		return 0, fmt.Errorf("pcl: %w", err)
-	}
-	a.reservoir = memory.NewReservoir(id, l.pool(len(t.Classes)), l.options.Seed)
 	l.tasks = append(l.tasks, a)
-	return id, nil
+	return a.id, nil
+}
+
+// begin fetches a new task's first batch and gives the task its outputs.
+func (l *Learner) begin(t *task) error {
+	if t.Stream == nil {
+		return errors.New("it has no stream")
+	}
+	if err := l.slots.fits(t.Classes); err != nil {
+		return err
+	}
+	if err := l.prepareBatches(t); err != nil {
+		return err
+	}
+	if err := t.fetch(t.current); err == io.EOF {
+		return errors.New("its stream is empty")
+	} else if err != nil {
+		return err
+	}
+	t.ready = true
+	t.reservoir = memory.NewReservoir(t.id, l.pool(t.Classes), l.options.Seed)
+	return l.slots.add(t.id, t.Classes)
 }
 
 // prepareBatches gives a task room for the batch that it trains on and the next one.
@@ -280,11 +314,11 @@ func (l *Learner) prepareBatches(t *task) (err error) {
 func (t *task) free() {
 	t.current.free()
 	t.spare.free()
-	t.current, t.spare = nil, nil
+	t.current, t.spare, t.ready, t.fetched = nil, nil, false, false
 }
 
-// pool is how many candidates of each class are collected while a task of so many classes runs.
-func (l *Learner) pool(classes int) int {
+// pool is how many candidates of each class are collected while a task of these classes runs.
+func (l *Learner) pool(classes []int) int {
 	if _, ok := method.As[method.Keeper](l.options.Method); ok {
 		return 0
 	}
@@ -297,11 +331,15 @@ func (l *Learner) pool(classes int) int {
 
 // Warm compiles what steps of up to k rows need, so that no later step waits for it.
 func (l *Learner) Warm(k int) error {
+	if err := l.enter(false); err != nil {
+		return err
+	}
+	defer l.leave()
 	for n := 1; n <= k; n++ {
 		if _, err := l.programs.update(n); err != nil {
 			return fmt.Errorf("pcl: %w", err)
 		}
-		if err := l.readout.warm(n, l.options.Method.Info().NeedsGram); err != nil {
+		if err := l.readout.warm(n, products(l.options.Method)); err != nil {
 			return fmt.Errorf("pcl: %w", err)
 		}
 	}
@@ -312,28 +350,32 @@ func (l *Learner) Warm(k int) error {
 // share its Programs.
 func (l *Learner) Compilations() int { return l.programs.counter.Count() }
 
-// Steps returns how many steps have been made.
-func (l *Learner) Steps() int { return l.step }
-
-// Active returns the ids of the rows that the next step will have, the memory's 0 first.
-func (l *Learner) Active() []int {
+// active lists the ids of the rows that the next step will have, the memory's 0 first.
+func (l *Learner) active() []int {
 	var ids []int
 	if l.memory.Len() > 0 {
 		ids = append(ids, method.Memory)
 	}
-	for _, t := range l.tasks {
-		if !t.ended {
-			ids = append(ids, t.id)
-		}
+	for _, t := range l.running() {
+		ids = append(ids, t.id)
 	}
 	return ids
 }
 
-// Memory returns the rehearsal store.
+// Memory returns the rehearsal store, which is not to be used while another call is in progress.
 func (l *Learner) Memory() *memory.Store { return l.memory }
 
 // Parameters returns a copy of θ: the backbone's, then the classifier's (see [model.Layout]).
 func (l *Learner) Parameters() ([]float32, error) {
+	if err := l.enter(false); err != nil {
+		return nil, err
+	}
+	defer l.leave()
+	return l.theta32()
+}
+
+// theta32 is [Learner.Parameters] within a call.
+func (l *Learner) theta32() ([]float32, error) {
 	theta := make([]float32, l.options.Model.Layout().Total)
 	return theta, program.ToHost(theta, l.theta)
 }

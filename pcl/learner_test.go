@@ -41,7 +41,9 @@ func smallLearner(t testing.TB, b *backend.Backend, name string, o Options) *Lea
 	if o.Batch == 0 {
 		o.Batch = 8
 	}
-	o.Memory = memory.Config{Policy: memory.PerClass, Budget: 3}
+	if o.Memory == (memory.Config{}) {
+		o.Memory = memory.Config{Policy: memory.PerClass, Budget: 3}
+	}
 	l, err := NewLearner(o)
 	if err != nil {
 		t.Fatal(err)
@@ -258,8 +260,8 @@ func TestReadoutPathsAgree(t *testing.T) {
 			}
 			defer l.rows[i].free()
 		}
-		read := func(way readout, gram bool) (m []float64, rows []row) {
-			way.begin(3, gram)
+		read := func(way readout, asked inner) (m []float64, rows []row) {
+			way.begin(3, asked)
 			for i := range l.rows {
 				way.add(&l.rows[i])
 			}
@@ -269,23 +271,24 @@ func TestReadoutPathsAgree(t *testing.T) {
 			}
 			return m, slices.Clone(l.rows)
 		}
-		a, in := read(&readInPlace{programs: l.programs}, true)
-		for _, gram := range []bool{true, false} {
-			c, on := read(&readOnce{programs: l.programs}, gram)
+		a, in := read(&readInPlace{programs: l.programs}, gram)
+		diagonal, _ := read(&readInPlace{programs: l.programs}, norms)
+		for _, asked := range []inner{gram, norms, nothing} {
+			c, on := read(&readOnce{programs: l.programs}, asked)
 			for i := range in {
 				if on[i].value != in[i].value || len(in[i].observed) == 0 || !slices.Equal(on[i].observed, in[i].observed) {
 					t.Errorf("row %d: losses %g and %g, or its statistics differ", i, in[i].value, on[i].value)
 				}
 			}
-			if !gram {
-				if c != nil {
-					t.Error("a Gram matrix that was not asked for")
+			for i, want := range a {
+				if asked == nothing || asked == norms && i%4 != 0 {
+					want = 0
 				}
-				continue
-			}
-			for i := range a {
-				if math.Abs(a[i]-c[i]) > 1e-6*math.Sqrt(a[i/3*4]*a[i%3*4]) {
-					t.Errorf("entry %d: in place %g, on the device %g", i, a[i], c[i])
+				if math.Abs(want-c[i]) > 1e-6*math.Sqrt(a[i/3*4]*a[i%3*4]) {
+					t.Errorf("entry %d: in place %g, on the device %g", i, want, c[i])
+				}
+				if asked == norms && (diagonal[i] != want || asked == norms && math.Abs(on[i%3].private-in[i%3].private) > 1e-6*in[i%3].private) {
+					t.Errorf("entry %d: in place %g of %g, or the private norms differ", i, diagonal[i], want)
 				}
 			}
 		}
@@ -306,13 +309,14 @@ func (s *nanStream) Next(b *Batch) error {
 	return err
 }
 
-// TestInfiniteStepIsRejected gives a method that never looks at gradients one that overflows, though
-// its loss is finite.
-func TestInfiniteStepIsRejected(t *testing.T) {
+// TestOverflowingGradientIsLeftOut gives a method that never looks at gradients one that overflows, though
+// its loss is finite: the other stream trains on.
+func TestOverflowingGradientIsLeftOut(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
 		d := pcltest.Blobs(6, 20, 5)
 		l := smallLearner(t, b, "avggrad", Options{})
 		attach(t, l, blobTask(t, d, 1, 0, 1))
+		attach(t, l, blobTask(t, d, 2, 2, 3))
 		before, err := l.Parameters()
 		if err != nil {
 			t.Fatal(err)
@@ -330,11 +334,48 @@ func TestInfiniteStepIsRejected(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !r.Rejected {
-			t.Errorf("a step from loss %v with ‖d‖ = %g was taken", r.Losses, r.NormD)
+		if r.Rejected || !slices.Equal(r.Skipped, []int{1}) || !slices.Equal(r.IDs, []int{2}) {
+			t.Errorf("rejected: %t, left out %v, taken %v; want task 1 left out", r.Rejected, r.Skipped, r.IDs)
 		}
-		if !slices.Equal(after, before) {
-			t.Error("the parameters moved")
+		if slices.Equal(after, before) {
+			t.Error("task 2 did not train")
+		}
+	})
+}
+
+// boundless gives weights that no update can be made with.
+type boundless struct{ method.Method }
+
+func (boundless) Weights(_ *method.Step, w []float64) (method.Outcome, error) {
+	for i := range w {
+		w[i] = 1e300
+	}
+	return method.Outcome{}, nil
+}
+
+// TestInfiniteStepIsRejected: the parameters stay, and nothing of the batches enters the memory.
+func TestInfiniteStepIsRejected(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		d := pcltest.Blobs(6, 4, 5)
+		l := smallLearner(t, b, "", Options{Method: boundless{newMethod(t, "avggrad", nil)}})
+		attach(t, l, blobTask(t, d, 1, 0, 1))
+		before, err := l.Parameters()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := l.Step()
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, err := l.Parameters()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !r.Rejected || !slices.Equal(after, before) {
+			t.Errorf("a step with ‖d‖ = %g was taken", r.NormD)
+		}
+		if !slices.Equal(r.Ended, []int{1}) || l.Memory().Len() != 0 {
+			t.Errorf("ended %v, %d samples in the memory; want task 1 and none", r.Ended, l.Memory().Len())
 		}
 	})
 }
@@ -428,9 +469,11 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	attach(t, l, Task{Classes: []int{3}, Stream: blobTask(t, d, 1, 0, 1).Stream})
-	if _, err := l.Step(); err == nil {
+	if _, err := l.Attach(Task{Classes: []int{3}, Stream: blobTask(t, d, 1, 0, 1).Stream}); err == nil {
 		t.Error("a sample of a foreign class: no error")
+	}
+	if len(l.Active()) != 0 {
+		t.Errorf("streams %v after nothing but failures", l.Active())
 	}
 	if _, err := l.Evaluate(9); err == nil {
 		t.Error("evaluating an unknown task: no error")

@@ -45,8 +45,9 @@ func (o Optimizer) validate() error {
 	if !(o.LR > 0) || math.IsInf(o.LR, 1) {
 		return fmt.Errorf("learning rate %g is not a positive number", o.LR)
 	}
-	if o.Beta1 < 0 || o.Beta1 >= 1 || o.Beta2 < 0 || o.Beta2 >= 1 || o.Epsilon < 0 {
-		return fmt.Errorf("adam needs 0 ≤ β < 1 and ε ≥ 0; got β₁=%g, β₂=%g, ε=%g", o.Beta1, o.Beta2, o.Epsilon)
+	share := func(x float64) bool { return x >= 0 && x < 1 } // false for NaN, as the next
+	if !share(o.Beta1) || !share(o.Beta2) || !(o.Epsilon >= 0) || math.IsInf(o.Epsilon, 1) {
+		return fmt.Errorf("adam needs 0 ≤ β < 1 and a number ε ≥ 0; got β₁=%g, β₂=%g, ε=%g", o.Beta1, o.Beta2, o.Epsilon)
 	}
 	return nil
 }

@@ -14,22 +14,22 @@ import (
 // readOnce runs one program over all rows and reads its result back.
 type readOnce struct {
 	programs *programs
-	gram     bool
+	asked    inner
 	rows     []*row
 }
 
-func (d *readOnce) warm(k int, gram bool) error {
-	_, err := d.programs.readout(k, gram)
+func (d *readOnce) warm(k int, asked inner) error {
+	_, err := d.programs.readout(k, asked)
 	return err
 }
 
-func (d *readOnce) begin(_ int, gram bool) { d.gram, d.rows = gram, d.rows[:0] }
-func (d *readOnce) add(r *row)             { d.rows = append(d.rows, r) }
-func (d *readOnce) wait()                  {}
+func (d *readOnce) begin(_ int, asked inner) { d.asked, d.rows = asked, d.rows[:0] }
+func (d *readOnce) add(r *row)               { d.rows = append(d.rows, r) }
+func (d *readOnce) wait()                    {}
 
 func (d *readOnce) finish() ([]float64, error) {
 	k, stats := len(d.rows), d.programs.model.Layout().StatsTotal
-	p, err := d.programs.readout(k, d.gram)
+	p, err := d.programs.readout(k, d.asked)
 	if err != nil {
 		return nil, err
 	}
@@ -40,9 +40,9 @@ func (d *readOnce) finish() ([]float64, error) {
 			statistics = append(statistics, r.statistics)
 		}
 	}
-	in, entries := append(losses, statistics...), 0
-	if d.gram {
-		in, entries = append(in, gradients...), k*(k+1)/2
+	in, entries := append(losses, statistics...), d.asked.entries(k)
+	if d.asked != nothing {
+		in, entries = append(in, gradients...), entries+k
 	}
 	out, err := p.Call(in...)
 	if err != nil {
@@ -57,18 +57,41 @@ func (d *readOnce) finish() ([]float64, error) {
 		r.value = all[i]
 		r.observed = single(all[k+i*stats : k+(i+1)*stats])
 	}
-	if !d.gram {
-		return nil, nil
+	products := all[k+k*stats:]
+	if d.asked != nothing {
+		for i, r := range d.rows {
+			r.private = products[i]
+		}
+		products = products[k:]
 	}
-	return symmetric(all[k+k*stats:], k), nil
+	return d.asked.matrix(products, k), nil
 }
 
-// symmetric fills a k×k matrix from its entries on and below the diagonal, row by row.
-func symmetric(below []float64, k int) []float64 {
+// from is the column at which what is read of row i begins; it ends with the diagonal.
+func (a inner) from(i int) int {
+	switch a {
+	case gram:
+		return 0
+	case norms:
+		return i
+	}
+	return i + 1
+}
+
+// entries is how many products are read of k rows.
+func (a inner) entries(k int) (n int) {
+	for i := range k {
+		n += i + 1 - a.from(i)
+	}
+	return n
+}
+
+// matrix fills a symmetric k×k matrix from what was read, row by row.
+func (a inner) matrix(entries []float64, k int) []float64 {
 	m := make([]float64, k*k)
 	for i, n := 0, 0; i < k; i++ {
-		for j := 0; j <= i; j++ {
-			m[i*k+j], m[j*k+i] = below[n], below[n]
+		for j := a.from(i); j <= i; j++ {
+			m[i*k+j], m[j*k+i] = entries[n], entries[n]
 			n++
 		}
 	}
@@ -84,9 +107,9 @@ func single(x []float64) []float32 {
 }
 
 // readout returns the program (K losses[, K statistics][, K flat gradients]) → all that a step's host
-// reads of them, in one vector of float64: the losses, the statistics, and the K(K+1)/2 entries of JJᵀ
-// row by row below the diagonal.
-func (p *programs) readout(k int, gram bool) (*program.Program, error) {
+// reads of them, in one vector of float64: the losses, the statistics and, where products are asked for, the
+// squared norms of the private parts and the entries of JJᵀ, row by row up to the diagonal.
+func (p *programs) readout(k int, asked inner) (*program.Program, error) {
 	var in []program.Input
 	for range k {
 		in = append(in, program.Input{Name: fmt.Sprintf("l%d", len(in)), Shape: shapes.Make(dtypes.Float32)})
@@ -96,9 +119,9 @@ func (p *programs) readout(k int, gram bool) (*program.Program, error) {
 			in = append(in, program.Input{Name: fmt.Sprintf("s%d", i), Shape: shapes.Make(dtypes.Float32, n)})
 		}
 	}
-	small, name := len(in), "losses"
-	if gram {
-		in, name = append(in, p.gradientInputs(k)...), "gram"
+	small, name := len(in), []string{"losses", "norms", "gram"}[asked]
+	if asked != nothing {
+		in = append(in, p.gradientInputs(k)...)
 	}
 	return p.lazy(programKey{name: name, rows: k}, in, func(in []*graph.Node) []*graph.Node {
 		var all []*graph.Node
@@ -106,8 +129,11 @@ func (p *programs) readout(k int, gram bool) (*program.Program, error) {
 			all = append(all, graph.Reshape(graph.ConvertDType(x, dtypes.Float64), -1))
 		}
 		rows := in[small:]
+		for _, g := range rows {
+			all = append(all, graph.Reshape(innerRange(g, g, p.shared, p.total()), 1))
+		}
 		for i := range rows {
-			for j := range i + 1 {
+			for j := asked.from(i); j <= i; j++ {
 				all = append(all, graph.Reshape(p.inner(rows[i], rows[j]), 1))
 			}
 		}

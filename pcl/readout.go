@@ -5,16 +5,38 @@ import (
 
 	"github.com/gomlx/compute"
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
+// inner says which inner products of the rows' gradients are read: those of M = JJᵀ over the shared
+// parameters.
+type inner int
+
+const (
+	nothing inner = iota
+	norms         // M's diagonal, by which rows that are not finite are told
+	gram          // all of M
+)
+
+// products is what a step of a method reads.
+func products(m method.Method) inner {
+	if m.Info().NeedsGram {
+		return gram
+	}
+	return norms
+}
+
 // readout brings to the host what a step decides on: the losses of its rows, the statistics of their
-// batches and, where asked for, M = JJᵀ over the shared parameters, in float64.
+// batches and, where asked for, inner products of their gradients, in float64, and the squared norms of
+// their private parts.
 type readout interface {
-	warm(k int, gram bool) error
-	begin(k int, gram bool)
+	warm(k int, asked inner) error
+	begin(k int, asked inner)
 	// add takes the next row, right after its gradient was computed.
 	add(r *row)
-	// finish gives the rows their values and statistics and returns M, row-major K×K.
+	// finish gives the rows their values and statistics and returns M, row-major K×K, in which 0 stands
+	// where nothing was asked for.
 	finish() ([]float64, error)
 	// wait returns when no gradient is being read any more.
 	wait()
@@ -34,27 +56,24 @@ func newReadout(backend compute.Backend, p *programs) readout {
 type readInPlace struct {
 	programs *programs
 	k        int
-	gram     bool
+	asked    inner
 	rows     []blas32.Vector
 	m        []float64
 	busy     sync.WaitGroup
 	err      error
 }
 
-func (h *readInPlace) warm(int, bool) error { return nil }
+func (h *readInPlace) warm(int, inner) error { return nil }
 
-func (h *readInPlace) begin(k int, gram bool) {
-	h.k, h.gram, h.err, h.rows = k, gram, nil, h.rows[:0]
-	if h.m = nil; gram {
-		h.m = make([]float64, k*k)
-	}
+func (h *readInPlace) begin(k int, asked inner) {
+	h.k, h.asked, h.err, h.rows, h.m = k, asked, nil, h.rows[:0], make([]float64, k*k)
 }
 
 func (h *readInPlace) add(r *row) {
 	if h.err == nil {
 		h.err = r.read(h.programs.model.Layout().StatsTotal)
 	}
-	if h.err != nil || !h.gram {
+	if h.err != nil || h.asked == nothing {
 		return
 	}
 	g, err := host(r.gradient, h.programs.total())
@@ -62,9 +81,17 @@ func (h *readInPlace) add(r *row) {
 		h.err = err
 		return
 	}
+	if n := h.programs.total() - h.programs.shared; n > 0 {
+		own := blas32.Vector{N: n, Inc: 1, Data: g[h.programs.shared:]}
+		r.private = blas32.DDot(own, own)
+	}
 	h.rows = append(h.rows, blas32.Vector{N: h.programs.shared, Inc: 1, Data: g[:h.programs.shared]})
 	i := len(h.rows) - 1
 	rows := h.rows[:i+1]
+	if h.asked == norms {
+		h.busy.Go(func() { h.products(rows, i, i+1) })
+		return
+	}
 	if len(rows) == h.k && i > 1 { // the last: nothing runs beside it, so two share it
 		half := (i + 1) / 2
 		h.busy.Go(func() { h.products(rows, 0, half) })

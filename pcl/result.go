@@ -2,6 +2,7 @@ package pcl
 
 import (
 	"encoding/json"
+	"math"
 	"runtime"
 	"time"
 
@@ -25,7 +26,8 @@ func (r *runner) result() (*results.Run, error) {
 		Variant: r.config.variant(),
 		Dataset: r.config.Dataset, Increment: string(r.config.Increment),
 		LabelSet: r.config.LabelSet, Timeline: r.config.Timeline, Seed: r.config.Seed, Config: config,
-		Steps: r.learner.Steps(), Tasks: r.state.Tasks, Curve: r.state.Curve, Skipped: r.state.Skipped,
+		Steps: r.learner.Steps(), Tasks: r.state.Tasks, Curve: r.state.Curve,
+		Skipped: r.state.Skipped, Rejected: r.state.Rejected, DivergedAt: r.state.divergedAt(r.learner.Steps(), theta),
 		ModelSHA256:  modelSum(theta, r.learner.statistics),
 		MemorySHA256: checkpoint.Sum(r.learner.memory.Pixels()),
 		Measured:     r.measured(),
@@ -60,10 +62,23 @@ func (r *runner) measured() results.Measured {
 	m.StepMillis = 1000 * m.TrainSeconds / float64(max(1, r.learner.Steps()))
 	m.PeakRSS = max(m.PeakRSS, peakRSS())
 	m.Compilations = r.learner.Compilations()
+	m.Maker = r.maker()
+	if len(m.Parts) == 1 && m.Parts[0].From == 0 {
+		m.Parts = nil // the whole run
+	}
+	return m
+}
+
+// beginPart notes from which step on this process makes the run, and with what.
+func (r *runner) beginPart() {
+	m := &r.state.Measured
+	m.Parts = append(m.Parts, results.Part{From: r.learner.Steps(), Begun: r.begun, Maker: r.maker()})
+}
+
+func (r *runner) maker() results.Maker {
 	info := r.options.Backend.Info
-	m.Backend, m.Device, m.Threads = info.Name, info.Device, info.Threads
+	m := results.Maker{Backend: info.Name, Device: info.Device, Threads: info.Threads, GoVersion: runtime.Version()}
 	m.Version, m.Commit = Version()
-	m.GoVersion = runtime.Version()
 	return m
 }
 
@@ -93,7 +108,12 @@ func (r *runner) progress(s *StepReport) {
 	if r.options.Progress == nil {
 		return
 	}
-	p := Progress{Step: r.learner.Steps(), Steps: r.scenario.LastStep() + 1, K: len(s.IDs), PerSecond: r.clock.rate()}
+	p := Progress{
+		Step: r.learner.Steps(), Steps: r.scenario.LastStep() + 1, K: len(s.IDs), Skipped: r.state.Skipped, PerSecond: r.clock.rate(),
+	}
+	if p.K == 0 {
+		p.Loss = math.NaN()
+	}
 	for _, loss := range s.Losses {
 		p.Loss += loss / float64(len(s.Losses))
 	}

@@ -21,6 +21,9 @@ const savedSchema = 1
 
 // save writes a checkpoint of the run.
 func (r *runner) save() error {
+	if err := r.folder.check(); err != nil {
+		return err
+	}
 	f, err := r.learner.snapshot()
 	if err != nil {
 		return fmt.Errorf("pcl: checkpoint: %w", err)
@@ -42,16 +45,40 @@ func (r *runner) interrupted() error {
 		return ErrInterrupted
 	}
 	if err := r.save(); err != nil {
-		return errors.Join(ErrInterrupted, err)
+		return &UnsavedError{r.options.Dir, err}
 	}
 	return ErrInterrupted
 }
+
+// UnsavedError is what [Run] returns where it was interrupted, or came to a step at which to save, and could not
+// save. It is not [ErrInterrupted]. What was saved before is still there.
+type UnsavedError struct {
+	Dir string
+	Err error
+}
+
+func (e *UnsavedError) Error() string {
+	return fmt.Sprintf("pcl: the run in %s was not saved: %v", e.Dir, e.Err)
+}
+func (e *UnsavedError) Unwrap() error { return e.Err }
+
+// DamagedError says that the newest checkpoint of a run is damaged, and which one before it is whole, if any.
+type DamagedError struct {
+	Err   error
+	Whole string // a file for RunOptions.Checkpoint
+}
+
+func (e *DamagedError) Error() string { return fmt.Sprintf("pcl: resume: %v", e.Err) }
+func (e *DamagedError) Unwrap() error { return e.Err }
 
 // resume takes up the checkpoint that was asked for; without one in the folder the run begins.
 func (r *runner) resume() error {
 	f, path, err := r.find()
 	if errors.Is(err, os.ErrNotExist) && r.options.Checkpoint == "" {
 		return nil
+	}
+	if latest := new(checkpoint.LatestError); errors.As(err, &latest) {
+		return &DamagedError{err, latest.Whole}
 	}
 	if err != nil {
 		return fmt.Errorf("pcl: resume: %w", err)

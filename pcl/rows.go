@@ -17,6 +17,7 @@ type row struct {
 	loss    method.Loss
 	differentiated
 	value    float64           // of the loss, once it was read
+	private  float64           // ‖gradient of the private parameters‖², where products were read
 	observed []float32         // the batch's statistics, once they were read; until the row is freed
 	counted  bool              // they are in the running ones
 	halves   [2]compute.Buffer // gradients of the halves of the batch, for methods that need them
@@ -51,8 +52,8 @@ func lossOf(m method.Method, id int) method.Loss {
 
 // taskRows gathers a row for each running task.
 func (l *Learner) taskRows() (rows []row) {
-	for _, t := range l.tasks {
-		if !t.ended {
+	for _, t := range l.running() {
+		if t.ready {
 			rows = append(rows, row{id: t.id, batch: t.current, loss: lossOf(l.options.Method, t.id)})
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -17,8 +16,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
-// ErrInterrupted is what [Run] returns when its context was cancelled; the run has been saved if
-// it has a folder.
+// ErrInterrupted is what [Run] returns when its context was cancelled; the run has been saved if it has a
+// folder and had made a step. Where saving failed, the error is another.
 var ErrInterrupted = errors.New("pcl: the run was interrupted")
 
 // RunOptions say where and how a run is made; its result does not depend on them.
@@ -27,12 +26,17 @@ type RunOptions struct {
 	Dataset *datasets.Dataset
 	// Programs, if set, shares compiled programs with other runs on the same Backend.
 	Programs *Programs
-	// Dir is the run's folder, for its result, checkpoints and records. Empty writes no files.
+	// Dir is the run's folder, for its result, checkpoints and records. Empty writes no files. One process works
+	// in it at a time. A run that is finished there is not made again: Run returns its result. One that was saved
+	// there unfinished is refused with [ErrUnfinished] unless Resume, Checkpoint or Replace says what to do.
 	Dir string
 	// Resume takes up the newest checkpoint in Dir, or begins where there is none. Checkpoint
 	// names a particular file instead.
 	Resume     bool
 	Checkpoint string
+	// Replace makes the run anew, in [ReplacementDir] within Dir, where it is finished or saved already. The old
+	// files stay until the new result is complete. With Resume it goes on with a replacement that was begun.
+	Replace bool
 	// CheckpointEvery is in steps; 0 saves only when interrupted. The last Keep (0: 3) stay.
 	CheckpointEvery int
 	Keep            int
@@ -47,9 +51,10 @@ type RunOptions struct {
 
 // Progress is where a run stands.
 type Progress struct {
-	Step, Steps int // steps made, and in all
-	K           int // rows of the last step
-	Loss        float64
+	Step, Steps int           // steps made, and in all
+	K           int           // rows of the last step
+	Loss        float64       // their mean; NaN where there was none
+	Skipped     int           // rows left out so far, because something was not finite
 	PerSecond   float64       // steps, over the last seconds
 	ETA         time.Duration // from PerSecond
 }
@@ -63,27 +68,47 @@ const (
 
 // Run plays the scenario of a configuration from its first step, or from a checkpoint, to its
 // last, and returns the result, which it also writes to Dir. When ctx is cancelled it finishes the
-// step, saves, and returns an error that is [ErrInterrupted].
-func Run(ctx context.Context, c Config, o RunOptions) (*results.Run, error) {
-	r, err := newRunner(c, o)
+// step, saves, and returns an error that is [ErrInterrupted]. What stands against the run in its folder is said
+// before anything is computed ([Ready]).
+func Run(ctx context.Context, c Config, o RunOptions) (out *results.Run, err error) {
+	if err := errors.Join(c.Validate(), o.validate()); err != nil {
+		return nil, err
+	}
+	f, finished, err := takeFolder(c, o)
+	if err != nil || finished != nil {
+		return finished, err
+	}
+	defer func() {
+		if failed := f.release(); err == nil {
+			err = failed
+		}
+	}()
+	r, err := newRunner(c, o, f)
 	if err != nil {
 		return nil, err
 	}
 	defer r.close()
-	if o.Resume || o.Checkpoint != "" {
+	return r.run(ctx)
+}
+
+func (r *runner) run(ctx context.Context) (*results.Run, error) {
+	if err := r.folder.begin(r.options); err != nil {
+		return nil, err
+	}
+	if r.options.Resume || r.options.Checkpoint != "" {
 		if err := r.resume(); err != nil {
 			return nil, err
 		}
-	} else if o.Dir != "" {
-		if err := r.forget(); err != nil {
-			return nil, err
-		}
 	}
+	r.beginPart()
 	if err := r.openRecords(); err != nil {
 		return nil, err
 	}
 	if err := r.beginArrays(); err != nil {
 		return nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, r.interrupted()
 	}
 	if err := r.learner.Warm(r.scenario.MaxStreams()); err != nil {
 		return nil, err
@@ -99,12 +124,17 @@ func Run(ctx context.Context, c Config, o RunOptions) (*results.Run, error) {
 	return r.finish()
 }
 
-// forget removes what an earlier run left in the folder, so that nothing takes it for this one's.
-func (r *runner) forget() error {
-	if err := os.Remove(filepath.Join(r.options.Dir, ResultFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
+// validate says what the options lack or cannot have together.
+func (o RunOptions) validate() error {
+	switch {
+	case o.Dir == "" && (o.Resume || o.Replace || o.Record || o.RecordArrays > 0 || o.CheckpointEvery > 0):
+		return errors.New("pcl: resuming, replacing, recording and checkpoints need RunOptions.Dir")
+	case o.CheckpointEvery < 0 || o.Keep < 0 || o.RecordArrays < 0:
+		return fmt.Errorf("pcl: RunOptions has CheckpointEvery %d, Keep %d, RecordArrays %d; want none negative", o.CheckpointEvery, o.Keep, o.RecordArrays)
+	case o.Checkpoint != "" && o.Replace:
+		return errors.New("pcl: RunOptions.Checkpoint takes the run up, Replace makes it anew: give one of them")
 	}
-	return r.saves.Clear()
+	return nil
 }
 
 // runner is a run in progress.
@@ -113,6 +143,7 @@ type runner struct {
 	options  RunOptions
 	scenario *scenario.Scenario
 	learner  *Learner
+	folder   *runFolder
 	saves    checkpoint.Series
 	records  *recorder
 	state    runState
@@ -122,16 +153,16 @@ type runner struct {
 
 // runState is what the run has found out so far; it is saved with the checkpoint.
 type runState struct {
-	Tasks    []results.Task   `json:"tasks"`
-	Curve    []results.Point  `json:"curve"`
-	PerK     []results.KStat  `json:"per_k"`
-	Skipped  int              `json:"skipped"`
+	Tasks []results.Task  `json:"tasks"`
+	Curve []results.Point `json:"curve"`
+	PerK  []results.KStat `json:"per_k"`
+	trouble
 	Recorded bool             `json:"recorded"`
 	Records  int64            `json:"records"` // length of the record file
 	Measured results.Measured `json:"measured"`
 }
 
-func newRunner(c Config, o RunOptions) (*runner, error) {
+func newRunner(c Config, o RunOptions, f *runFolder) (*runner, error) {
 	if o.Backend == nil || o.Dataset == nil {
 		return nil, errors.New("pcl: RunOptions needs a Backend and a Dataset")
 	}
@@ -141,9 +172,6 @@ func newRunner(c Config, o RunOptions) (*runner, error) {
 	if o.Keep == 0 {
 		o.Keep = 3
 	}
-	if o.Dir == "" && (o.Resume || o.Record || o.RecordArrays > 0 || o.CheckpointEvery > 0) {
-		return nil, errors.New("pcl: resuming, recording and checkpoints need RunOptions.Dir")
-	}
 	s, err := NewScenario(c, o.Dataset)
 	if err != nil {
 		return nil, err
@@ -152,8 +180,8 @@ func newRunner(c Config, o RunOptions) (*runner, error) {
 		return nil, err
 	}
 	r := &runner{
-		config: c, options: o, scenario: s, begun: time.Now(),
-		saves: checkpoint.Series{Dir: o.Dir, Keep: o.Keep},
+		config: c, options: o, scenario: s, folder: f, begun: time.Now(),
+		saves: checkpoint.Series{Dir: f.work, Keep: o.Keep},
 	}
 	r.state.Measured.Started, r.state.Recorded = r.begun, o.Record
 	for i, t := range s.Tasks {
@@ -166,14 +194,16 @@ func newRunner(c Config, o RunOptions) (*runner, error) {
 	return r, err
 }
 
-// holds says so now if the memory will be too small for the scenario's last task.
+// holds says so now if the memory will have no place for some of the scenario's classes.
 func holds(c memory.Config, s *scenario.Scenario) error {
-	classes := 0
+	classes := map[int]bool{}
 	for _, t := range s.Tasks {
-		classes += len(t.Classes)
+		for _, class := range t.Classes {
+			classes[class] = true
+		}
 	}
-	if c.Policy == memory.FixedTotal && c.Budget > 0 && c.Budget < classes {
-		return fmt.Errorf("pcl: a memory of %d samples in total cannot hold the %d classes of the scenario's tasks; raise the budget, or use %q", c.Budget, classes, memory.PerClass)
+	if c.Policy == memory.FixedTotal && c.Budget > 0 && c.Budget < len(classes) {
+		return fmt.Errorf("pcl: a memory of %d samples in total cannot hold the %d classes of the scenario's tasks; raise the budget, or use %q", c.Budget, len(classes), memory.PerClass)
 	}
 	return nil
 }
@@ -206,7 +236,7 @@ func (r *runner) step() error {
 	}
 	if every := r.options.CheckpointEvery; every > 0 && r.learner.Steps()%every == 0 {
 		if err := r.save(); err != nil {
-			return err
+			return &UnsavedError{r.options.Dir, err}
 		}
 	}
 	r.progress(report)
@@ -231,9 +261,7 @@ func (r *runner) arrivals() error {
 
 // observe takes a step's report into the run's state, and evaluates where it is due.
 func (r *runner) observe(s *StepReport) error {
-	if r.state.Skipped += len(s.Skipped); s.Rejected {
-		r.state.Skipped += len(s.IDs)
-	}
+	r.state.trouble.observe(s)
 	for i, id := range s.IDs {
 		if id <= method.Memory {
 			continue
@@ -312,17 +340,23 @@ func (r *runner) finish() (*results.Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, err := r.records.flush(); err != nil {
+		return nil, err
+	}
 	if err := r.records.close(); err != nil {
 		return nil, err
 	}
 	if r.options.Dir == "" {
 		return out, nil
 	}
-	if err := r.scenario.Save(filepath.Join(r.options.Dir, ScenarioFile)); err != nil {
+	if err := r.folder.check(); err != nil {
 		return nil, err
 	}
-	if err := out.Save(filepath.Join(r.options.Dir, ResultFile)); err != nil {
+	if err := r.scenario.Save(filepath.Join(r.folder.work, ScenarioFile)); err != nil {
 		return nil, err
 	}
-	return out, r.saves.Clear()
+	if err := out.Save(filepath.Join(r.folder.work, ResultFile)); err != nil {
+		return nil, err
+	}
+	return out, r.folder.complete()
 }

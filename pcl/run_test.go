@@ -117,6 +117,42 @@ func TestResumeEqualsNeverStopping(t *testing.T) {
 	})
 }
 
+// TestResumeAtEveryStep interrupts a run after each of its steps, so that it is taken up also where a task
+// arrives.
+func TestResumeAtEveryStep(t *testing.T) {
+	b, d, c := pcltest.Backend(t, backend.Go), pcltest.Blobs(8, 40, 10), blobConfig("emgd-gmc")
+	programs := NewPrograms(b.Backend)
+	defer programs.Close()
+	whole := t.TempDir()
+	r, err := Run(t.Context(), c, RunOptions{Backend: b, Dataset: d, Programs: programs, Dir: whole, Record: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantResult, wantRecords := outcome(t, r, whole)
+	parts, steps := t.TempDir(), r.Steps
+	for step := 1; ; step++ {
+		ctx, cancel := context.WithCancel(t.Context())
+		r, err = Run(ctx, c, RunOptions{Backend: b, Dataset: d, Programs: programs, Dir: parts, Record: true, Resume: true,
+			Progress: func(p Progress) {
+				if p.Step != step {
+					t.Errorf("taken up for step %d, the run made step %d", step, p.Step)
+				}
+				cancel()
+			}})
+		cancel()
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, ErrInterrupted) || step > steps {
+			t.Fatalf("after step %d of %d: %v", step, steps, err)
+		}
+	}
+	gotResult, gotRecords := outcome(t, r, parts)
+	if !bytes.Equal(gotResult, wantResult) || !bytes.Equal(gotRecords, wantRecords) {
+		t.Error("stopped after each step, the result or the records differ")
+	}
+}
+
 // TestDamagedCheckpoint cuts off and alters checkpoints: each is named and refused, and the one
 // before it offered.
 func TestDamagedCheckpoint(t *testing.T) {
@@ -251,28 +287,5 @@ func TestMemoryTooSmall(t *testing.T) {
 	c.Memory = memory.Config{Policy: memory.FixedTotal, Budget: 7} // of 8 classes
 	if _, err := Run(t.Context(), c, RunOptions{Backend: pcltest.Backend(t, backend.Go), Dataset: pcltest.Blobs(8, 40, 10)}); err == nil {
 		t.Error("a memory that cannot hold all classes: no error")
-	}
-}
-
-// TestAnewForgetsTheOldResult begins a finished run again and is interrupted: nothing may take the
-// old result for the new one. Records cannot begin in its middle either.
-func TestAnewForgetsTheOldResult(t *testing.T) {
-	b := pcltest.Backend(t, backend.Go)
-	d, c, dir := pcltest.Blobs(8, 40, 10), blobConfig("avggrad"), t.TempDir()
-	o := RunOptions{Backend: b, Dataset: d, Dir: dir}
-	if _, err := Run(t.Context(), c, o); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	o.Progress = func(Progress) { cancel() }
-	if _, err := Run(ctx, c, o); !errors.Is(err, ErrInterrupted) {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(filepath.Join(dir, ResultFile)); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the old result: %v", err)
-	}
-	o.Resume, o.Record = true, true
-	if _, err := Run(t.Context(), c, o); err == nil {
-		t.Error("records began in the middle of a run")
 	}
 }

@@ -1,6 +1,7 @@
 package pcl
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -27,33 +28,47 @@ func newSlots(increment scenario.Increment, limit int) *slots {
 	return &slots{increment: increment, limit: limit, tasks: map[int]taskSlots{}, shared: map[int]int{}}
 }
 
+// fits says whether a new task of these classes can have outputs.
+func (s *slots) fits(classes []int) error {
+	_, err := s.outputs(classes)
+	return err
+}
+
 // add gives a new task its outputs.
 func (s *slots) add(task int, classes []int) error {
-	if len(classes) == 0 {
-		return fmt.Errorf("task %d has no classes", task)
+	t, err := s.outputs(classes)
+	if err != nil {
+		return err
 	}
-	t := taskSlots{lo: s.used, output: map[int]int{}}
-	next := s.used
+	for c, o := range t.output {
+		s.shared[c] = o
+	}
+	s.used = t.hi
+	s.tasks[task] = t
+	return nil
+}
+
+// outputs are those that a new task of these classes would have.
+func (s *slots) outputs(classes []int) (taskSlots, error) {
+	t := taskSlots{lo: s.used, hi: s.used, output: map[int]int{}}
+	if len(classes) == 0 {
+		return t, errors.New("it has no classes")
+	}
 	for _, c := range classes {
 		if _, twice := t.output[c]; twice {
-			return fmt.Errorf("task %d lists class %d twice", task, c)
+			return t, fmt.Errorf("it lists class %d twice", c)
 		}
 		if known, ok := s.shared[c]; ok && s.increment == scenario.ClassIncremental {
 			t.output[c] = known
 			continue
 		}
-		t.output[c] = next
-		next++
+		t.output[c] = t.hi
+		t.hi++
 	}
-	if next > s.limit {
-		return fmt.Errorf("task %d needs outputs up to %d, the model has %d: build a model with more outputs", task, next, s.limit)
+	if t.hi > s.limit {
+		return t, fmt.Errorf("it needs outputs up to %d, the model has %d: build a model with more outputs", t.hi, s.limit)
 	}
-	for c, o := range t.output {
-		s.shared[c] = o
-	}
-	t.hi, s.used = next, next
-	s.tasks[task] = t
-	return nil
+	return t, nil
 }
 
 // competing returns the range of outputs that a sample of the task chooses from now.

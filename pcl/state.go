@@ -33,19 +33,31 @@ type taskState struct {
 	Name      string                 `json:"name"`
 	Classes   []int                  `json:"classes"`
 	Ended     bool                   `json:"ended"`
-	Stream    json.RawMessage        `json:"stream,omitempty"` // after the fetched batch
+	Stream    json.RawMessage        `json:"stream,omitempty"` // after the fetched batches
 	Reservoir *memory.ReservoirState `json:"reservoir,omitempty"`
-	Class     []int                  `json:"class,omitempty"` // of the fetched batch
-	Repeat    bool                   `json:"repeat,omitempty"`
+	Over      bool                   `json:"over,omitempty"` // the stream has no further batch
+	batchState
+	// Ahead is a second batch, fetched by a step that was not made.
+	Ahead *batchState `json:"ahead,omitempty"`
+}
+
+// batchState is a fetched batch without its pixels; without samples where the stream owes one.
+type batchState struct {
+	Class  []int `json:"class,omitempty"`
+	Repeat bool  `json:"repeat,omitempty"`
 }
 
 // arrays are named: "theta", "memory", "memory/logits", "memory/origin", "statistics", "remembered", the optimiser's
-// slots, and per running task "reservoir/ID" and "batch/ID".
+// slots, and per running task "reservoir/ID", "batch/ID" and, where there is one, "ahead/ID".
 func taskArray(kind string, id int) string { return fmt.Sprintf("%s/%d", kind, id) }
 
 // Save writes everything the learner remembers to one file, under a temporary name that is then
 // renamed. Every running stream must be [Resumable].
 func (l *Learner) Save(path string) error {
+	if err := l.enter(false); err != nil {
+		return err
+	}
+	defer l.leave()
 	f, err := l.snapshot()
 	if err != nil {
 		return fmt.Errorf("pcl: save: %w", err)
@@ -55,9 +67,13 @@ func (l *Learner) Save(path string) error {
 
 // Load takes up what [Learner.Save] wrote, so that training goes on as if it had never stopped, on a
 // learner made with the same Options. attach returns each task that had arrived, by id, with its
-// stream at any position. A file that is cut off or altered is refused and changes nothing; after
-// any other error the learner is not to be used.
+// stream at any position. A file that is cut off, altered or another learner's is refused and changes
+// nothing; where a task cannot be attached again, the learner takes no call but another Load.
 func (l *Learner) Load(path string, attach func(id int) (Task, error)) error {
+	if err := l.enter(true); err != nil {
+		return err
+	}
+	defer l.leave()
 	f, err := checkpoint.Load(path)
 	if err != nil {
 		return fmt.Errorf("pcl: load: %w", err)
@@ -69,10 +85,13 @@ func (l *Learner) Load(path string, attach func(id int) (Task, error)) error {
 }
 
 // snapshot returns the whole state of the learner. Every running stream must be [Resumable].
-func (l *Learner) snapshot() (checkpoint.File, error) {
+func (l *Learner) snapshot() (f checkpoint.File, err error) {
+	if err := l.usable(); err != nil {
+		return f, err
+	}
+	defer recovered(&err, "saving a stream")
 	s := learnerState{Method: l.options.Method.Info().Name, Step: l.step, Update: l.update}
-	f := checkpoint.File{Arrays: map[string][]float32{}}
-	var err error
+	f.Arrays = map[string][]float32{}
 	if s.Rand, err = l.rng.MarshalBinary(); err != nil {
 		return f, err
 	}
@@ -89,11 +108,11 @@ func (l *Learner) snapshot() (checkpoint.File, error) {
 	for _, t := range l.tasks {
 		ts, err := t.snapshot(f.Arrays)
 		if err != nil {
-			return f, fmt.Errorf("task %d (%s): %w", t.id, t.Name, err)
+			return f, fmt.Errorf("%s: %w", label(t.id, t.Name), err)
 		}
 		s.Tasks = append(s.Tasks, ts)
 	}
-	if f.Arrays["theta"], err = l.Parameters(); err != nil {
+	if f.Arrays["theta"], err = l.theta32(); err != nil {
 		return f, err
 	}
 	if l.statistics != nil {
@@ -118,7 +137,7 @@ func (l *Learner) snapshot() (checkpoint.File, error) {
 }
 
 func (t *task) snapshot(arrays map[string][]float32) (taskState, error) {
-	s := taskState{Name: t.Name, Classes: t.Classes, Ended: t.ended}
+	s := taskState{Name: t.Name, Classes: t.Classes, Ended: t.ended, Over: t.over}
 	if t.ended {
 		return s, nil
 	}
@@ -136,28 +155,72 @@ func (t *task) snapshot(arrays map[string][]float32) (taskState, error) {
 	}
 	s.Reservoir = &reservoir
 	arrays[taskArray("reservoir", t.id)] = memory.Flatten(t.reservoir.Items())
-	s.Class, s.Repeat = slices.Clone(t.current.Class[:t.current.N]), t.current.Repeat
-	width := len(t.current.X) / len(t.current.Class)
-	arrays[taskArray("batch", t.id)] = slices.Clone(t.current.X[:t.current.N*width])
+	if t.ready {
+		s.batchState, arrays[taskArray("batch", t.id)] = t.current.state()
+	}
+	if t.fetched {
+		ahead, pixels := t.spare.state()
+		s.Ahead, arrays[taskArray("ahead", t.id)] = &ahead, pixels
+	}
 	return s, nil
+}
+
+func (b *hostBatch) state() (s batchState, pixels []float32) {
+	width := len(b.X) / len(b.Class)
+	return batchState{Class: slices.Clone(b.Class[:b.N]), Repeat: b.Repeat}, slices.Clone(b.X[:b.N*width])
+}
+
+// restore takes up a batch of a task.
+func (b *hostBatch) restore(s batchState, task int, pixels []float32) error {
+	width := len(b.X) / len(b.Class)
+	if n := len(s.Class); n < 1 || n > len(b.Class) || len(pixels) != n*width {
+		return fmt.Errorf("a fetched batch of %d samples and %d pixels; want up to %d samples of %d", n, len(pixels), len(b.Class), width)
+	}
+	b.renew()
+	b.N, b.Repeat = len(s.Class), s.Repeat
+	copy(b.X, pixels)
+	copy(b.Class, s.Class)
+	for i := range s.Class {
+		b.task[i] = task
+	}
+	return nil
 }
 
 // restore takes up what snapshot saved. attach gives back each task that had arrived, by id, with
 // its stream at any position and its test samples.
 func (l *Learner) restore(f checkpoint.File, attach func(id int) (Task, error)) error {
-	var s learnerState
+	s, err := l.understand(f)
+	if err != nil {
+		return err
+	}
+	l.failure = l.takeUp(s, f, attach)
+	l.publish()
+	return l.failure
+}
+
+// understand reads the state of a file that is this learner's.
+func (l *Learner) understand(f checkpoint.File) (s learnerState, err error) {
 	if err := json.Unmarshal(f.State, &s); err != nil {
-		return fmt.Errorf("state: %w", err)
+		return s, fmt.Errorf("state: %w", err)
 	}
 	if name := l.options.Method.Info().Name; s.Method != name {
-		return fmt.Errorf("it was saved by method %s, this run uses %s", s.Method, name)
+		return s, fmt.Errorf("it was saved by method %s, this run uses %s", s.Method, name)
 	}
 	total := l.options.Model.Layout().Total
 	for _, name := range append([]string{"theta"}, l.programs.rule.slots...) {
 		if len(f.Arrays[name]) != total {
-			return fmt.Errorf("array %q has %d entries, the model %d parameters", name, len(f.Arrays[name]), total)
+			return s, fmt.Errorf("array %q has %d entries, the model %d parameters", name, len(f.Arrays[name]), total)
 		}
 	}
+	if n := len(f.Arrays["statistics"]); n != len(l.statistics) {
+		return s, fmt.Errorf("%d running statistics, the model has %d", n, len(l.statistics))
+	}
+	return s, nil
+}
+
+func (l *Learner) takeUp(s learnerState, f checkpoint.File, attach func(id int) (Task, error)) (err error) {
+	defer recovered(&err, "attaching a stream again")
+	total := l.options.Model.Layout().Total
 	if err := l.rng.UnmarshalBinary(s.Rand); err != nil {
 		return err
 	}
@@ -166,7 +229,6 @@ func (l *Learner) restore(f checkpoint.File, attach func(id int) (Task, error)) 
 			return fmt.Errorf("method %s: %w", s.Method, err)
 		}
 	}
-	var err error
 	l.mirror.free()
 	if l.memory, err = memory.Restore(s.Memory, f.Arrays["memory"], f.Arrays["memory/logits"], f.Arrays["memory/origin"], l.options.Model.Inputs()); err != nil {
 		return err
@@ -177,9 +239,6 @@ func (l *Learner) restore(f checkpoint.File, attach func(id int) (Task, error)) 
 	var moments [][]float32
 	for _, name := range l.programs.rule.slots {
 		moments = append(moments, f.Arrays[name])
-	}
-	if n := len(f.Arrays["statistics"]); n != len(l.statistics) {
-		return fmt.Errorf("%d running statistics, the model has %d", n, len(l.statistics))
 	}
 	copy(l.statistics, f.Arrays["statistics"])
 	program.Free(l.remembered, l.aheadTheta, l.apart[0], l.apart[1])
@@ -206,27 +265,27 @@ func (l *Learner) restoreTasks(states []taskState, arrays map[string][]float32, 
 		id := i + 1
 		given, err := attach(id)
 		if err != nil {
-			return fmt.Errorf("task %d (%s): %w", id, s.Name, err)
+			return fmt.Errorf("%s: %w", label(id, s.Name), err)
 		}
 		if !slices.Equal(given.Classes, s.Classes) {
 			return fmt.Errorf("task %d had classes %v, now %v", id, s.Classes, given.Classes)
 		}
 		if err := l.slots.add(id, s.Classes); err != nil {
-			return err
+			return fmt.Errorf("%s: %w", label(id, s.Name), err)
 		}
-		t := &task{Task: given, id: id, ended: s.Ended}
-		if !s.Ended {
-			if err := l.restoreStream(t, s, arrays); err != nil {
-				return fmt.Errorf("task %d (%s): %w", id, s.Name, err)
-			}
-		}
+		t := &task{Task: given, id: id, ended: s.Ended, over: s.Over}
+		t.Classes = s.Classes
 		l.tasks = append(l.tasks, t)
+		if s.Ended {
+			t.Stream = nil
+		} else if err := l.restoreStream(t, s, arrays); err != nil {
+			return fmt.Errorf("%s: %w", label(id, s.Name), err)
+		}
 	}
 	return nil
 }
 
 func (l *Learner) restoreStream(t *task, s taskState, arrays map[string][]float32) error {
-	size, width := l.options.Batch, l.options.Model.Inputs()
 	stream, ok := t.Stream.(Resumable)
 	if !ok {
 		return errors.New("its stream is not Resumable")
@@ -238,21 +297,22 @@ func (l *Learner) restoreStream(t *task, s taskState, arrays map[string][]float3
 		return errors.New("its reservoir is missing")
 	}
 	var err error
-	if t.reservoir, err = memory.RestoreReservoir(*s.Reservoir, arrays[taskArray("reservoir", t.id)], width); err != nil {
+	if t.reservoir, err = memory.RestoreReservoir(*s.Reservoir, arrays[taskArray("reservoir", t.id)], l.options.Model.Inputs()); err != nil {
 		return err
-	}
-	x := arrays[taskArray("batch", t.id)]
-	if n := len(s.Class); n < 1 || n > size || len(x) != n*width {
-		return fmt.Errorf("a fetched batch of %d samples and %d pixels; want up to %d samples of %d", n, len(x), size, width)
 	}
 	if err := l.prepareBatches(t); err != nil {
 		return err
 	}
-	t.current.N, t.current.Repeat = len(s.Class), s.Repeat
-	copy(t.current.X, x)
-	copy(t.current.Class, s.Class)
-	for i := range s.Class {
-		t.current.task[i] = t.id
+	if s.Class != nil {
+		if err := t.current.restore(s.batchState, t.id, arrays[taskArray("batch", t.id)]); err != nil {
+			return err
+		}
 	}
+	if s.Ahead != nil {
+		if err := t.spare.restore(*s.Ahead, t.id, arrays[taskArray("ahead", t.id)]); err != nil {
+			return err
+		}
+	}
+	t.ready, t.fetched = s.Class != nil, s.Ahead != nil
 	return nil
 }

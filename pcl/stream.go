@@ -11,9 +11,9 @@ import (
 
 // Batch is what a stream fills: up to len(Class) samples.
 type Batch struct {
-	X     []float32 // [len(Class)][inputs], row-major, in [0,1]
+	X     []float32 // [len(Class)][inputs], row-major; images in [0,1]
 	Class []int     // class ids
-	N     int       // samples filled in
+	N     int       // samples filled in: at least 1
 	// Repeat says that these samples were in an earlier batch already (a later epoch), so that
 	// the rehearsal memory counts them once.
 	Repeat bool
@@ -39,6 +39,11 @@ func (b *Batch) read(s Samples, at func(i int) int) {
 // Stream delivers the training data of one task, batch by batch, and ends with io.EOF. The
 // learner calls it from one goroutine at a time, one batch ahead of training.
 type Stream interface {
+	// Next fills in a batch, or puts slices of its own in the place of b.X and b.Class: they are copied
+	// before it is called again. It returns io.EOF where there is no further batch, or together with the
+	// last one. After any other error, a panic, or a batch that does not fit (of no samples, too many, too
+	// few values, a class that is not the task's), nothing of the batch is used, [Learner.Step] says so in
+	// a [StreamError], and the step after it calls Next again.
 	Next(b *Batch) error
 }
 

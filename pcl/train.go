@@ -25,7 +25,9 @@ func (l *Learner) train(tasks []row) (*StepReport, error) {
 	if len(kept) == 0 {
 		return r, nil
 	}
-	r.Gram = submatrix(gram, len(l.rows), kept)
+	if info.NeedsGram {
+		r.Gram = submatrix(gram, len(l.rows), kept)
+	}
 	r.Weights = make([]float64, len(kept))
 	step := &method.Step{IDs: r.IDs, Losses: r.Losses, Gram: r.Gram, Rand: l.rng.Rand}
 	if info.NeedsRows {
@@ -53,13 +55,9 @@ func (l *Learner) train(tasks []row) (*StepReport, error) {
 // after it, an extra update, the method's look at the new losses.
 func (l *Learner) conclude(kept []int, r *StepReport) error {
 	var d *aggregate
-	wait := func() {}
-	defer func() { wait() }()
+	move := func() (wait func()) { return func() {} } // the memory's samples, once the step stands
 	edit := func() (err error) {
-		wait, err = l.editMemory(kept, r, d)
-		if err != nil {
-			wait = func() {}
-		}
+		move, err = l.editMemory(kept, r, d)
 		return err
 	}
 	if l.edits(r) {
@@ -78,6 +76,7 @@ func (l *Learner) conclude(kept []int, r *StepReport) error {
 		}
 	}
 	if err := l.apply(kept, r); err != nil || r.Rejected {
+		r.Edit = nil
 		return err
 	}
 	if l.options.ExtraUpdate {
@@ -93,6 +92,8 @@ func (l *Learner) conclude(kept []int, r *StepReport) error {
 			return err
 		}
 	}
+	wait := move()
+	defer wait()
 	return l.follow(kept, r)
 }
 
@@ -114,20 +115,18 @@ func (l *Learner) renew() error {
 	for i := range l.rows {
 		l.rows[i].free()
 	}
-	_, err := l.gradients(false)
+	_, err := l.gradients(nothing)
 	return err
 }
 
 // finite returns the indices of the rows whose loss and gradient are finite, and reports them and
-// the others.
+// the others. gram has at least the squares of the gradients' norms, on its diagonal; an update adds them
+// up in float32, so that a square beyond its range counts as not finite.
 func (l *Learner) finite(gram []float64, r *StepReport) []int {
 	kept := make([]int, 0, len(l.rows))
 	for i, row := range l.rows {
-		v := row.value
-		if gram != nil {
-			v += gram[i*len(l.rows)+i]
-		}
-		if math.IsNaN(v) || math.IsInf(v, 0) {
+		square := row.private + gram[i*len(l.rows)+i]
+		if math.IsNaN(row.value) || math.IsInf(row.value, 0) || !(square <= math.MaxFloat32) {
 			r.Skipped = append(r.Skipped, row.id)
 			continue
 		}
@@ -140,7 +139,7 @@ func (l *Learner) finite(gram []float64, r *StepReport) []int {
 
 // submatrix keeps the given rows and columns of an n×n matrix.
 func submatrix(m []float64, n int, kept []int) []float64 {
-	if m == nil || len(kept) == n {
+	if len(kept) == n {
 		return m
 	}
 	out := make([]float64, 0, len(kept)*len(kept))

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
@@ -133,22 +134,23 @@ func at(x, y float64) (Point, [2][2]float64) {
 
 // weigh asks m for the weights of the gradients g.
 func weigh(m method.Method, rng *rand.Rand, g [2][2]float64, step *Step) error {
-	gram := make([]float64, 0, 4)
-	for _, a := range g {
-		for _, b := range g {
-			gram = append(gram, a[0]*b[0]+a[1]*b[1])
-		}
+	rows := [][]float64{g[0][:], g[1][:]}
+	gram, exponent, err := emgd.Gram(rows)
+	if err != nil {
+		return err
 	}
 	out, err := m.Weights(&method.Step{
-		IDs: []int{Task1, Task2}, Losses: []float64{step.F1, step.F2}, Gram: gram,
-		Rows: [][]float64{g[0][:], g[1][:]}, Cross: gram, Rand: rng,
+		IDs: []int{Task1, Task2}, Losses: []float64{step.F1, step.F2}, Gram: gram, Exponent: exponent,
+		Rows: rows, Cross: gram, Rand: rng,
 	}, step.Weights[:])
 	if err != nil {
 		return err
 	}
 	step.Direction = slices.Clone(out.Direction)
 	if c := out.Certificate; c != nil {
-		step.Slacks = slices.Clone(c.Slacks)
+		for _, slack := range c.Slacks {
+			step.Slacks = append(step.Slacks, math.Ldexp(slack, 2*c.Exponent))
+		}
 	}
 	return nil
 }

@@ -12,8 +12,10 @@ import (
 )
 
 // Accuracy draws the average test accuracy over the tasks started so far against the optimiser
-// step (the paper's Fig. 7), one line a method, and the level of guessing. Several runs of a
-// method give their mean and a band of one standard deviation.
+// step (the paper's Fig. 7), one line a method, and the level of guessing. It must show which method is
+// ahead when, what an arrival costs, and how sure the lead is: several runs of a method give their
+// mean and a band of one standard deviation, or with more than four methods, whose bands would hide each
+// other, a bar of that height at each point.
 func Accuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
 	groups, err := Groups(runs)
 	if err != nil {
@@ -22,6 +24,8 @@ func Accuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
 	p := t.newPlot("optimiser step", "accuracy over started tasks, %")
 	p.Add(t.horizontals())
 	ends := &endLabels{theme: t}
+	styles := t.stylesOf(groups)
+	data := Table{Head: []string{"method", "step", "accuracy_percent", "std_percent", "runs"}}
 	low, high := math.Inf(1), 0.0
 	if sameTimeline(runs) {
 		p.Add(arrivals(t, runs[0]))
@@ -41,10 +45,13 @@ func Accuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
 			continue
 		}
 		drawn = true
-		if err := addCurve(t, p, g, c); err != nil {
+		if err := addCurve(t, p, styles[g.look], c, spreadOf(g, groups)); err != nil {
 			return nil, err
 		}
-		s, n := t.Method(g.look), len(c.steps)-1
+		for i := range c.steps {
+			data.add(g.Label, c.steps[i], c.mean[i], c.std[i], len(g.Runs))
+		}
+		s, n := styles[g.look], len(c.steps)-1
 		ends.labels = append(ends.labels, endLabel{x: c.steps[n], y: c.mean[n], text: g.Label, line: s.line(1), glyph: s.glyph(2.6)})
 		for i := range c.mean {
 			low, high = math.Min(low, c.mean[i]-c.std[i]), math.Max(high, c.mean[i]+c.std[i])
@@ -60,10 +67,30 @@ func Accuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
 	}
 	p.Y.Min, p.Y.Max = math.Max(0, low-6), math.Min(100, high+6)
 	alt := fmt.Sprintf("Average accuracy over the started tasks against the optimiser step, for %d methods.", len(groups))
-	return newFigure(t, 290, alt, []*plot.Plot{p}), nil
+	return newFigure(t, 290, alt, []*plot.Plot{p}).holding("accuracy", data), nil
 }
 
-func addCurve(t *Theme, p *plot.Plot, g Group, c curve) error {
+// spread is how a curve shows the standard deviation over its runs.
+type spread int
+
+const (
+	noSpread spread = iota // of a single run
+	bands                  // an area around the curve
+	whiskers               // a bar at each point
+)
+
+// spreadOf chooses bands as long as they can be told apart.
+func spreadOf(g Group, all []Group) spread {
+	switch {
+	case len(g.Runs) < 2:
+		return noSpread
+	case len(all) > 4:
+		return whiskers
+	}
+	return bands
+}
+
+func addCurve(t *Theme, p *plot.Plot, s Style, c curve, show spread) error {
 	xys := make(plotter.XYs, len(c.steps))
 	low, high := make(plotter.XYs, len(c.steps)), make(plotter.XYs, len(c.steps))
 	for i, x := range c.steps {
@@ -71,13 +98,15 @@ func addCurve(t *Theme, p *plot.Plot, g Group, c curve) error {
 		low[i] = plotter.XY{X: x, Y: c.mean[i] - c.std[i]}
 		high[i] = plotter.XY{X: x, Y: c.mean[i] + c.std[i]}
 	}
-	s := t.Method(g.look)
-	if len(g.Runs) > 1 && len(xys) > 1 {
+	switch {
+	case show == bands && len(xys) > 1:
 		band, err := t.band(low, high, s)
 		if err != nil {
 			return err
 		}
 		p.Add(band)
+	case show != noSpread && len(xys) <= 40:
+		p.Add(&errorBars{s.Color, low, high})
 	}
 	line, points, err := plotter.NewLinePoints(xys)
 	if err != nil {

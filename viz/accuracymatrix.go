@@ -12,7 +12,7 @@ import (
 )
 
 // AccuracyMatrix draws each task's test accuracy at each task's end, in percent, one panel a method:
-// tasks from the top, ends from the left in the order in which they happen. A frame marks a task's
+// what each task had at its end and what later ones left of it. Tasks from the top, ends from the left in the order in which they happen. A frame marks a task's
 // own end; what comes after it in a row is forgetting or gain, what comes before is a task still in
 // training. Several runs of a method give means; all must share one timeline.
 func AccuracyMatrix(t *Theme, runs ...*results.Run) (*Figure, error) {
@@ -24,6 +24,7 @@ func AccuracyMatrix(t *Theme, runs ...*results.Run) (*Figure, error) {
 		return nil, errors.New("viz: the runs' tasks end at different steps: draw one timeline at a time")
 	}
 	var plots []*plot.Plot
+	data := Table{Head: []string{"method", "task", "after_end_of_task", "accuracy"}}
 	for _, g := range groups {
 		m, err := accuracyMatrix(t, g)
 		if err != nil {
@@ -32,6 +33,11 @@ func AccuracyMatrix(t *Theme, runs ...*results.Run) (*Figure, error) {
 		p := t.newPlot("after the end of task", "task")
 		p.Title.Text = g.Label
 		m.addTo(p)
+		for i, row := range m.cells {
+			for j, v := range row {
+				data.add(g.Label, m.rows[i], m.columns[j], v)
+			}
+		}
 		plots = append(plots, p)
 	}
 	f := newFigure(t, 0, fmt.Sprintf("Accuracy of each task at each task's end, for %d methods.", len(groups)), panels(plots)...)
@@ -41,7 +47,7 @@ func AccuracyMatrix(t *Theme, runs ...*results.Run) (*Figure, error) {
 	}
 	f.key = []keyEntry{{label: "test accuracy, %"}, t.swatchKey("0", t.sequential(0)), t.swatchKey("100", t.sequential(1)),
 		{label: "frame: the task's own end"}}
-	return f, nil
+	return f.holding("accuracy-matrix", data), nil
 }
 
 func accuracyMatrix(t *Theme, g Group) (*matrix, error) {

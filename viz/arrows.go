@@ -9,12 +9,13 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// arrows draws vectors from one origin, all in one scale, so that lengths and angles can be compared.
-// It does not heed the plot's axes.
+// arrows draws vectors from one origin, all in one scale, so that lengths and angles can be compared. The
+// scale is the largest at which the ranges of the plot's axes fit.
 type arrows struct {
 	theme  *Theme
 	items  []arrow
-	floors []arrow // dashed lines across the horizontal axis at their x
+	axis   arrow // of the items the one along which the tips of the others have to reach their floors
+	floors []floor
 }
 
 type arrow struct {
@@ -23,34 +24,62 @@ type arrow struct {
 	text  string
 }
 
-func (a *arrows) Plot(c draw.Canvas, _ *plot.Plot) {
+// floor is how far along the axis the tip of an arrow has to reach.
+type floor struct {
+	arrow int
+	at    float64
+}
+
+func (a *arrows) Plot(c draw.Canvas, p *plot.Plot) {
 	sty := a.theme.text(a.theme.Ink, tickSize)
 	var widest vg.Length
 	for _, it := range a.items {
 		widest = max(widest, sty.Width(it.text))
 	}
-	at, unit := a.place(draw.Crop(c, 0, -widest-vg.Points(8), vg.Points(10), -vg.Points(10)))
-	zero := at(arrow{})
-	c.StrokeLine2(a.theme.line(a.theme.Grid, 1), c.Min.X, zero.Y, c.Max.X, zero.Y)
-	half := max(unit*vg.Length(a.reach())*0.2, vg.Points(10))
+	at := scaled(draw.Crop(c, 0, -widest-vg.Points(8), vg.Points(10), -vg.Points(10)), p)
+	zero := at(0, 0)
 	for _, f := range a.floors {
-		p := at(f)
-		c.StrokeLine2(a.theme.line(f.color, 1, 3, 2), p.X, p.Y-half, p.X, p.Y+half)
+		a.floor(c, at, f)
 	}
+	a.draw(c, zero, at(a.axis.x, a.axis.y), a.axis.color, 4) // broad and below, so that one on it is seen
 	for _, it := range a.items {
-		a.draw(c, zero, at(it), it.color)
+		if it != a.axis {
+			a.draw(c, zero, at(it.x, it.y), it.color, 2)
+		}
 	}
 	ys := make([]vg.Length, 0, len(a.items))
 	for _, it := range a.items {
-		tip := at(it)
-		y := clear(tip.Y, ys)
+		tip := at(it.x, it.y)
+		y := clearOf(tip.Y, ys)
 		ys = append(ys, y)
 		a.theme.plated(c, vg.Point{X: tip.X + vg.Points(7), Y: y}, it.text)
 	}
 }
 
-// clear moves y up or down to where it is a line away from those taken.
-func clear(y vg.Length, taken []vg.Length) vg.Length {
+// floor draws the dashed line that a tip has to reach, from the axis to beside the tip, and what the tip
+// has beyond it, the slack, as a broad pale line.
+func (a *arrows) floor(c draw.Canvas, at func(x, y float64) vg.Point, f floor) {
+	tip := a.items[f.arrow]
+	length := math.Hypot(a.axis.x, a.axis.y)
+	ux, uy := a.axis.x/length, a.axis.y/length
+	beyond := tip.x*ux + tip.y*uy - f.at
+	foot, beside := at(f.at*ux, f.at*uy), at(tip.x-beyond*ux, tip.y-beyond*uy)
+	if beyond > 1e-6*length {
+		pale, end := tip.color, at(tip.x, tip.y)
+		pale.A = 110
+		c.StrokeLine2(a.theme.line(pale, 6), beside.X, beside.Y, end.X, end.Y)
+	}
+	// A little beyond both, so that the crossing shows.
+	d := beside.Sub(foot)
+	if l := math.Hypot(float64(d.X), float64(d.Y)); l > 0 {
+		more := d.Scale(vg.Length(5 / l))
+		foot, beside = foot.Sub(more), beside.Add(more)
+	}
+	c.StrokeLine2(a.theme.line(tip.color, 1, 3, 2), foot.X, foot.Y, beside.X, beside.Y)
+}
+
+// clearOf moves y up or down to where it is a line away from those taken.
+func clearOf(y vg.Length, taken []vg.Length) vg.Length {
 	line := vg.Points(tickSize * 1.2)
 	for k := range 2 * len(taken) {
 		for _, at := range []vg.Length{y + vg.Length(k)*line/2, y - vg.Length(k)*line/2} {
@@ -66,49 +95,44 @@ func clear(y vg.Length, taken []vg.Length) vg.Length {
 	return y
 }
 
-// place returns where vectors end on the canvas, and how long a unit is.
-func (a *arrows) place(c draw.Canvas) (func(arrow) vg.Point, vg.Length) {
-	var left, right, down, up float64
-	for _, it := range append(a.items, a.floors...) {
-		left, right, down, up = min(left, it.x), max(right, it.x), min(down, it.y), max(up, it.y)
-	}
-	size := c.Size()
-	unit := vg.Length(math.Inf(1))
-	if right > left {
-		unit = size.X / vg.Length(right-left)
-	}
-	if up > down {
-		unit = min(unit, size.Y/vg.Length(up-down))
-	}
-	mid := c.Center()
-	return func(v arrow) vg.Point {
+// scaled returns where a place of the plot's axes lies on the canvas, in one scale for both axes.
+func scaled(c draw.Canvas, p *plot.Plot) func(x, y float64) vg.Point {
+	size, mid := c.Size(), c.Center()
+	unit := min(size.X/vg.Length(p.X.Max-p.X.Min), size.Y/vg.Length(p.Y.Max-p.Y.Min))
+	return func(x, y float64) vg.Point {
 		return vg.Point{
-			X: mid.X + unit*vg.Length(v.x-(left+right)/2),
-			Y: mid.Y + unit*vg.Length(v.y-(down+up)/2),
+			X: mid.X + unit*vg.Length(x-(p.X.Min+p.X.Max)/2),
+			Y: mid.Y + unit*vg.Length(y-(p.Y.Min+p.Y.Max)/2),
 		}
-	}, unit
-}
-
-// reach is the length of the longest vector.
-func (a *arrows) reach() float64 {
-	longest := 0.0
-	for _, it := range a.items {
-		longest = max(longest, math.Hypot(it.x, it.y))
 	}
-	return longest
 }
 
-func (a *arrows) draw(c draw.Canvas, from, to vg.Point, color color.NRGBA) {
+// DataRange is the smallest box that holds the arrows and the feet of their floors.
+func (a *arrows) DataRange() (xmin, xmax, ymin, ymax float64) {
+	add := func(x, y float64) {
+		xmin, xmax, ymin, ymax = min(xmin, x), max(xmax, x), min(ymin, y), max(ymax, y)
+	}
+	for _, it := range a.items {
+		add(it.x, it.y)
+	}
+	length := math.Hypot(a.axis.x, a.axis.y)
+	for _, f := range a.floors {
+		add(f.at*a.axis.x/length, f.at*a.axis.y/length)
+	}
+	return xmin, xmax, ymin, ymax
+}
+
+func (a *arrows) draw(c draw.Canvas, from, to vg.Point, color color.NRGBA, width float64) {
 	d := to.Sub(from)
 	length := vg.Length(math.Hypot(float64(d.X), float64(d.Y)))
 	if length == 0 {
 		return
 	}
 	u := vg.Point{X: d.X / length, Y: d.Y / length}
-	head := min(vg.Points(7), length)
+	head := min(vg.Points(5+width), length)
 	neck := to.Sub(u.Scale(head))
-	side := vg.Point{X: -u.Y, Y: u.X}.Scale(head * 0.4)
-	c.StrokeLine2(a.theme.line(color, 2), from.X, from.Y, neck.X, neck.Y)
+	side := vg.Point{X: -u.Y, Y: u.X}.Scale(head*0.3 + vg.Points(width/3))
+	c.StrokeLine2(a.theme.line(color, width), from.X, from.Y, neck.X, neck.Y)
 	c.FillPolygon(color, []vg.Point{to, neck.Add(side), neck.Sub(side)})
 }
 
@@ -121,7 +145,8 @@ type strokes struct {
 
 func (s *strokes) Plot(c draw.Canvas, p *plot.Plot) {
 	trX, trY := p.Transforms(&c)
+	half := s.bars.wide/2 + 0.02
 	for i, x := range s.at {
-		c.StrokeLine2(s.theme.line(s.theme.Ink, 2), trX(x), trY(s.bars.y(i)-0.36), trX(x), trY(s.bars.y(i)+0.36))
+		c.StrokeLine2(s.theme.line(s.theme.Ink, 2), trX(x), trY(s.bars.y(i)-half), trX(x), trY(s.bars.y(i)+half))
 	}
 }

@@ -22,6 +22,7 @@ type bar struct {
 	start, end float64
 	color      color.NRGBA
 	inside     bool // the text is left out rather than written beside the bar
+	above      bool // the text stands above the bar
 }
 
 // addTo adds the bars to a plot and names the rows along its vertical axis.
@@ -58,8 +59,13 @@ func (b *bars) Plot(c draw.Canvas, p *plot.Plot) {
 
 // label writes into the bar where the text fits, else beside it.
 func (b *bars) label(c draw.Canvas, it bar, left, right, y, height vg.Length) {
-	sty := b.theme.text(readableOn(it.color), tickSize-1)
+	sty := b.theme.text(readableOn(it.color), tickSize)
 	if height < sty.FontExtents().Height {
+		return
+	}
+	if it.above {
+		sty.Color = b.theme.Ink
+		c.FillText(sty, vg.Point{X: left, Y: y + height/2 + sty.FontExtents().Height/2 + vg.Points(2)}, it.text)
 		return
 	}
 	width := sty.Width(it.text)

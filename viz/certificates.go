@@ -41,7 +41,7 @@ func Certificates(t *Theme, records []results.Record) (*Figure, error) {
 	alt := fmt.Sprintf("Optimality certificates of %d steps, with the elastic factors and weights of each stream.", len(kept))
 	f := overSteps(t, kept, 430, alt, proof, sigma, lambda)
 	f.key = append(append(proofKey(t), bucketKey(bucket)...), streamKey(t, kept)...)
-	return f, nil
+	return f.holding("certificates", recordTable(kept)), nil
 }
 
 func withCertificate(records []results.Record) ([]results.Record, error) {
@@ -210,8 +210,8 @@ func streamKey(t *Theme, records []results.Record) []keyEntry {
 		}
 	}
 	var key []keyEntry
-	for id := 1; id <= tasks; id++ {
-		if seen[id] && (tasks <= 8 || id == 1 || id == (tasks+1)/2 || id == tasks) {
+	for _, id := range slices.Sorted(maps.Keys(seen)) {
+		if id > 0 && (tasks <= 8 || id == 1 || id == tasks-tasks/2 || id == tasks) {
 			key = append(key, keyEntry{label: fmt.Sprintf("task %d", id), line: streamStyle(t, id, tasks)})
 		}
 	}

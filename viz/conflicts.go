@@ -16,7 +16,8 @@ import (
 
 // Conflicts draws how the streams' gradients lie to each other: on the left the cosine of each pair,
 // averaged over the steps that both take part in, on the right the share of those steps in which they
-// conflict (a cosine below 0). The records must hold Gram matrices; a single step's record gives its
+// conflict (a cosine below 0). It must show who is at odds with whom, how much and how often; the colour of the
+// right half turns at every second step, so that frequent conflicts do not all look alike. The records must hold Gram matrices; a single step's record gives its
 // cosines alone.
 func Conflicts(t *Theme, records []results.Record) (*Figure, error) {
 	pairs, names, err := cosines(records)
@@ -40,7 +41,7 @@ func Conflicts(t *Theme, records []results.Record) (*Figure, error) {
 		share := t.newPlot("", "")
 		share.Title.Text = "steps in conflict, %"
 		m := &matrix{theme: t, rows: names, columns: columns, text: percent,
-			color: func(v float64) color.NRGBA { return t.diverging(-v) },
+			color: func(v float64) color.NRGBA { return t.diverging(1 - 2*v) },
 			cells: cells(pairs, func(p pair) float64 { return p.conflicts / p.steps })}
 		m.addTo(share)
 		row = append(row, share)
@@ -52,16 +53,32 @@ func Conflicts(t *Theme, records []results.Record) (*Figure, error) {
 		f.Width = wide / 2
 	}
 	f.key = []keyEntry{
-		t.swatchKey("conflict (−1, or all steps)", t.diverging(-1)),
-		t.swatchKey("at right angles (0, or no step)", t.diverging(0)),
-		t.swatchKey("agreement (+1)", t.diverging(1)),
+		t.swatchKey("conflict (−1; all steps)", t.diverging(-1)),
+		t.swatchKey("at right angles (0; half of the steps)", t.diverging(0)),
+		t.swatchKey("agreement (+1; no step)", t.diverging(1)),
 	}
-	return f, nil
+	return f.holding("conflicts", pairTable(pairs, names)), nil
+}
+
+// pairTable has a row for each two streams that met.
+func pairTable(pairs [][]pair, names []string) Table {
+	data := Table{Head: []string{"stream", "other", "mean_cosine", "share_in_conflict", "steps"}}
+	for i := range pairs {
+		for j := i + 1; j < len(pairs); j++ {
+			if p := pairs[i][j]; p.steps > 0 {
+				data.add(names[i], names[j], p.cosine/p.steps, p.conflicts/p.steps, p.steps)
+			}
+		}
+	}
+	return data
 }
 
 func signed(v float64) string { return fmt.Sprintf("%+.2f", v) }
 
 func percent(v float64) string { return fmt.Sprintf("%.0f", 100*v) }
+
+// maxMatrix is how many rows and columns a matrix may have: with more, none could be told from the next.
+const maxMatrix = 500
 
 // pair sums up the steps that two streams share.
 type pair struct{ steps, cosine, conflicts float64 }
@@ -101,6 +118,9 @@ func cosines(records []results.Record) ([][]pair, []string, error) {
 		return nil, nil, errors.New("viz: no step has two streams with gradients to compare")
 	}
 	ids := slices.Sorted(maps.Keys(seen))
+	if len(ids) > maxMatrix {
+		return nil, nil, fmt.Errorf("viz: the records have %d streams; a matrix shows up to %d: draw fewer steps", len(ids), maxMatrix)
+	}
 	pairs := make([][]pair, len(ids))
 	var names []string
 	for i, a := range ids {

@@ -11,7 +11,7 @@ import (
 )
 
 // CriticalDifference draws a ranking on an axis of average ranks, the best at the left (the diagram of
-// Demšar 2006). A thick line joins methods that Nemenyi's test cannot tell apart; the scale above the
+// Demšar 2006). It must show which differences the situations prove, and how many they do not: a thick line joins methods that Nemenyi's test cannot tell apart; the scale above the
 // axis is the critical difference. Where Friedman's test (its p stands above) finds no
 // difference at all, the thick lines are not to be trusted either.
 func CriticalDifference(t *Theme, r *Ranking) (*Figure, error) {
@@ -20,10 +20,15 @@ func CriticalDifference(t *Theme, r *Ranking) (*Figure, error) {
 	}
 	p := t.newPlot("", "")
 	p.HideAxes()
-	p.Add(&rankAxis{theme: t, ranking: r})
+	p.Add(&rankAxis{theme: t, ranking: r, styles: t.Methods(r.Methods...)})
 	k := len(r.Ranks)
 	height := vg.Length(80+8*len(r.cliques())) + vg.Length((k+1)/2)*rankLine
 	f := newFigure(t, height, fmt.Sprintf("Average ranks of %d methods over %d situations with the critical difference %.2f.", k, r.N, r.CD), []*plot.Plot{p})
+	data := Table{Head: []string{"method", "average_rank", "situations", "friedman_p", "critical_difference"}}
+	for _, i := range r.byRank() {
+		data.add(r.Labels[i], r.Ranks[i], r.N, r.P, r.CD)
+	}
+	f.holding("critical-difference", data)
 	f.key = []keyEntry{
 		{label: fmt.Sprintf("average rank over %d situations, 1 is best", r.N)},
 		{label: fmt.Sprintf("Friedman χ² = %.2f, F = %.2f, p = %.2g", r.ChiSquare, r.F, r.P)},
@@ -38,6 +43,7 @@ const rankLine vg.Length = tickSize * 1.7 // between the names of two methods
 type rankAxis struct {
 	theme   *Theme
 	ranking *Ranking
+	styles  map[string]Style
 }
 
 func (a *rankAxis) Plot(c draw.Canvas, _ *plot.Plot) {
@@ -109,7 +115,7 @@ func (a *rankAxis) groups(c draw.Canvas, x func(float64) vg.Length, y vg.Length)
 
 // method draws the leader from the axis down and to the side, and the name there.
 func (a *rankAxis) method(c draw.Canvas, i int, x, axis, y vg.Length, atLeft bool, left, right vg.Length) {
-	s := a.theme.Method(a.ranking.Methods[i])
+	s := a.styles[a.ranking.Methods[i]]
 	sty := a.theme.text(a.theme.Ink, tickSize)
 	end, text := left-vg.Points(2), left-vg.Points(10)-sty.Width(a.name(i))
 	if !atLeft {

@@ -25,19 +25,31 @@ type EditedImage struct {
 // EditedImages draws stored images from the left to the right, and below each its edit gradient
 // |∇ₓφ|, stretched per image from its smallest to its largest value (the paper's Fig. 6), the image
 // after editing, and what has changed: darker pixels in one colour, brighter ones in another, up to the
-// largest change, whose size stands below.
+// largest change, whose size stands below. It must show where the edits go, so the outline of the strokes as
+// they were, of the pixels brighter than half-way between the darkest and the brightest of the
+// smoothed image, lies over the gradient and the change, and below stands which part of all
+// change lies on them, with the part of the image that they cover: chance would give as much.
 func EditedImages(t *Theme, images ...EditedImage) (*Figure, error) {
 	if len(images) == 0 {
 		return nil, errors.New("viz: no images to draw")
 	}
 	g := &imageGrid{theme: t, rows: []string{"stored", "edit gradient", "edited", "change"}}
+	data := Table{Head: []string{"image", "label", "largest_change", "share_of_change_on_strokes", "share_of_area_on_strokes"}}
 	for i := range images {
 		m := &images[i]
 		if err := m.check(); err != nil {
 			return nil, fmt.Errorf("viz: image %d: %w", i+1, err)
 		}
 		change, largest := m.change(t)
-		g.columns = append(g.columns, fmt.Sprintf("%s\n±%.2g", m.Label, largest))
+		strokes := m.strokes()
+		on, area := m.changeOn(strokes), share(strokes)
+		column := fmt.Sprintf("%s\n±%.2g\n%.0f %% on %.0f %%", m.Label, largest, 100*on, 100*area)
+		if largest == 0 {
+			column = m.Label + "\nno change"
+		}
+		g.columns = append(g.columns, column)
+		g.outlines = append(g.outlines, outlineOf(strokes, m.W))
+		data.add(i+1, m.Label, largest, on, area)
 		g.images = append(g.images, []image.Image{
 			m.picture(func(k int) float64 { return float64(m.Before[k]) }),
 			m.picture(m.stretched()),
@@ -51,11 +63,12 @@ func EditedImages(t *Theme, images ...EditedImage) (*Figure, error) {
 	f := newFigure(t, 0, alt, []*plot.Plot{p})
 	// Square cells, as far as the page's width goes.
 	cell := min((wide-80)/vg.Length(len(images)), 110)
-	f.Height, f.shape = 4*cell+40, true
+	f.Height, f.shape = 4*cell+52, true
 	f.Width = min(wide, vg.Length(len(images))*cell+90)
 	f.key = []keyEntry{t.swatchKey("darker", t.diverging(-1)), t.swatchKey("brighter", t.diverging(1)),
-		{label: "±: largest change of a pixel"}}
-	return f, nil
+		{label: "the stroke's outline", line: t.line(t.outline(), 1)}, {label: "±: largest change of a pixel"},
+		{label: "a % on b %: of all change, on strokes that cover so much of the image"}}
+	return f.holding("edited-images", data), nil
 }
 
 func (m *EditedImage) check() error {
@@ -123,6 +136,75 @@ func (m *EditedImage) change(t *Theme) (image.Image, float64) {
 	}), largest
 }
 
+// strokes says which pixels are brighter than half-way between the darkest and the brightest of the stored
+// image, smoothed over 3 × 3 pixels so that noise does not count.
+func (m *EditedImage) strokes() []bool {
+	smooth := make([]float64, m.H*m.W)
+	low, high := math.Inf(1), math.Inf(-1)
+	for k := range smooth {
+		n := 0.0
+		for y := max(0, k/m.W-1); y <= min(m.H-1, k/m.W+1); y++ {
+			for x := max(0, k%m.W-1); x <= min(m.W-1, k%m.W+1); x++ {
+				for c := range m.C {
+					smooth[k] += float64(m.Before[(y*m.W+x)*m.C+c])
+					n++
+				}
+			}
+		}
+		smooth[k] /= n
+		low, high = min(low, smooth[k]), max(high, smooth[k])
+	}
+	out := make([]bool, len(smooth))
+	for k, v := range smooth {
+		out[k] = v > (low+high)/2
+	}
+	return out
+}
+
+func share(pixels []bool) float64 {
+	n := 0.0
+	for _, in := range pixels {
+		if in {
+			n++
+		}
+	}
+	return n / float64(len(pixels))
+}
+
+// changeOn is the part of all change, in absolute value, that lies on some pixels; NaN without a change.
+func (m *EditedImage) changeOn(pixels []bool) float64 {
+	var on, all float64
+	for k := range m.Before {
+		d := math.Abs(float64(m.After[k]) - float64(m.Before[k]))
+		all += d
+		if pixels[k/m.C] {
+			on += d
+		}
+	}
+	return on / all
+}
+
+// outlineOf returns the edges between pixels inside and outside, from pixel corner to pixel corner.
+func outlineOf(inside []bool, width int) [][2]image.Point {
+	var out [][2]image.Point
+	height := len(inside) / width
+	at := func(x, y int) bool { return x >= 0 && x < width && y >= 0 && y < height && inside[y*width+x] }
+	for y := range height + 1 {
+		for x := range width + 1 {
+			if at(x, y) != at(x-1, y) {
+				out = append(out, [2]image.Point{{X: x, Y: y}, {X: x, Y: y + 1}})
+			}
+			if at(x, y) != at(x, y-1) {
+				out = append(out, [2]image.Point{{X: x, Y: y}, {X: x + 1, Y: y}})
+			}
+		}
+	}
+	return out
+}
+
+// outline is seen on black, on white and on the colours of a change.
+func (t *Theme) outline() color.NRGBA { return t.Hues[4] }
+
 // zoom is how many pixels a pixel is drawn with, so that readers show its edges.
 const zoom = 6
 
@@ -140,7 +222,8 @@ func (m *EditedImage) paint(pixel func(int) color.NRGBA) image.Image {
 type imageGrid struct {
 	theme         *Theme
 	rows, columns []string
-	images        [][]image.Image // by column, then row
+	images        [][]image.Image    // by column, then row
+	outlines      [][][2]image.Point // by column
 }
 
 func (g *imageGrid) addTo(p *plot.Plot) {
@@ -159,7 +242,30 @@ func (g *imageGrid) Plot(c draw.Canvas, p *plot.Plot) {
 			unit := min(width/vg.Length(size.X), height/vg.Length(size.Y)) / 2
 			half := vg.Point{X: unit * vg.Length(size.X), Y: unit * vg.Length(size.Y)}
 			at := vg.Point{X: x, Y: y}
-			c.DrawImage(vg.Rectangle{Min: at.Sub(half), Max: at.Add(half)}, img)
+			box := vg.Rectangle{Min: at.Sub(half), Max: at.Add(half)}
+			c.DrawImage(box, img)
+			if i%2 == 1 { // the gradient and the change
+				g.outline(c, box, unit*2*zoom, g.outlines[j])
+			}
 		}
+	}
+}
+
+// outline draws the edges of pixels of a size over an image.
+func (g *imageGrid) outline(c draw.Canvas, box vg.Rectangle, pixel vg.Length, edges [][2]image.Point) {
+	c.SetLineStyle(g.theme.line(g.theme.outline(), 0.7))
+	var path vg.Path
+	for _, e := range edges {
+		for k, p := range e {
+			at := vg.Point{X: box.Min.X + pixel*vg.Length(p.X), Y: box.Max.Y - pixel*vg.Length(p.Y)}
+			if k == 0 {
+				path.Move(at)
+			} else {
+				path.Line(at)
+			}
+		}
+	}
+	if len(path) > 0 {
+		c.Stroke(path)
 	}
 }

@@ -34,7 +34,7 @@ func (e *endLabels) Plot(c draw.Canvas, p *plot.Plot) {
 	for i, l := range labels {
 		ys[i] = min(max(trY(l.y), c.Min.Y), c.Max.Y)
 	}
-	spread(ys, vg.Points(tickSize*1.25), c.Min.Y, c.Max.Y)
+	moveApart(ys, vg.Points(tickSize*1.25), c.Min.Y, c.Max.Y)
 	for i, l := range labels {
 		x, y := trX(l.x), min(max(trY(l.y), c.Min.Y), c.Max.Y)
 		line := l.line
@@ -60,8 +60,8 @@ func (e *endLabels) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
 	return boxes
 }
 
-// spread moves sorted positions at least gap apart, inside [low, high] if they all fit.
-func spread(ys []vg.Length, gap, low, high vg.Length) {
+// moveApart moves sorted positions at least gap apart, inside [low, high] if they all fit.
+func moveApart(ys []vg.Length, gap, low, high vg.Length) {
 	for i := 1; i < len(ys); i++ {
 		ys[i] = max(ys[i], ys[i-1]+gap)
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 	"github.com/parallelcl/parallelcl/viz"
+	"github.com/parallelcl/parallelcl/viz/internal/sample"
 )
 
 // What each example draws is kept in testdata and compared by the tests. The runs and records that a
@@ -57,6 +58,11 @@ func ExampleTaskAccuracy() {
 	runs := only(loadRuns("methods.jsonl.gz"), "class", "avggrad", "er", "mgda", "emgd-gmc")
 	fig, err := viz.TaskAccuracy(viz.Light, runs...)
 	save("taskaccuracy", fig, err)
+}
+
+func ExampleTaskCurves() {
+	fig, err := viz.TaskCurves(viz.Light, sample.Run("emgd-gmc", "EMGD (GMC)", 1)) // evaluated every 20 steps
+	save("taskcurves", fig, err)
 }
 
 func ExampleAccuracyMatrix() {

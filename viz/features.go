@@ -22,18 +22,23 @@ type FeatureMap struct {
 	// Cosine has each class's mean cosine of its rehearsal samples to the class mean, as
 	// [RehearsalCosine] returns it; nil leaves the bars out.
 	Cosine map[int]float64
+	// Baseline has, in the same way, their mean cosine to the means of the other classes, as
+	// [RehearsalBaseline] returns it: what Cosine is worth. nil leaves it out.
+	Baseline map[int]float64
 }
 
-// Features draws maps beside each other (the paper's Fig. 9): test samples as small dots coloured by
-// class, rehearsal samples as large ones with a rim, a class's number at the median of its dots.
-// Below them, where all maps have one, the mean cosine of rehearsal samples to their class mean over
-// the classes, with a dot for each class. names holds the classes' names; those missing are numbers.
+// Features draws maps beside each other (the paper's Fig. 9). It must show whether the rehearsal samples still
+// lie where their classes lie: test samples as small marks, rehearsal samples as large ones with a rim, a
+// class's name at the median of its marks. Every class has a colour and marker that no other has, up to
+// 70 of them. Below them, where all maps have one, the mean cosine of rehearsal samples to their class
+// mean over the classes, with a mark for each class, and beside it as rings the baseline, their
+// cosine to the means of the other classes: only what lies above that says something of the class. names holds the classes' names; those missing are numbers.
 func Features(t *Theme, names map[int]string, features ...FeatureMap) (*Figure, error) {
 	if len(features) == 0 {
 		return nil, errors.New("viz: no feature maps to draw")
 	}
 	classes := map[int]int{} // the place of each class, for its colour
-	withBars := true
+	withBars, withBaseline := true, false
 	for i := range features {
 		if err := features[i].check(); err != nil {
 			return nil, fmt.Errorf("viz: feature map %d (%s): %w", i+1, features[i].Title, err)
@@ -42,11 +47,12 @@ func Features(t *Theme, names map[int]string, features ...FeatureMap) (*Figure, 
 			classes[c] = 0
 		}
 		withBars = withBars && len(features[i].Cosine) > 0
+		withBaseline = withBaseline || len(features[i].Baseline) > 0
 	}
 	for place, c := range sortedKeys(classes) {
 		classes[c] = place
 	}
-	var row []*plot.Plot
+	var plots []*plot.Plot
 	for i := range features {
 		p := t.newPlot("", "")
 		p.Title.Text = features[i].Title
@@ -54,18 +60,66 @@ func Features(t *Theme, names map[int]string, features ...FeatureMap) (*Figure, 
 		s := &scatter{theme: t, features: &features[i], places: classes, names: names}
 		p.Add(s)
 		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = s.box()
-		row = append(row, p)
+		plots = append(plots, p)
 	}
-	f := newFigure(t, 230, fmt.Sprintf("Two-dimensional maps of the features of %d classes, in %d states of the model, with the rehearsal samples.", len(classes), len(features)), row)
+	f := newFigure(t, 0, fmt.Sprintf("Two-dimensional maps of the features of %d classes, in %d states of the model, with the rehearsal samples.", len(classes), len(features)), panels(plots)...)
+	f.Height = 230 * rowsOf(f)
+	f.free = plots
 	if withBars {
 		f.Rows = append(f.Rows, []*plot.Plot{cosinePlot(t, features, classes)})
 		extra := vg.Length(50 + 24*len(features))
-		f.Share = []float64{float64(f.Height), float64(extra)}
+		for range f.Rows[1:] {
+			f.Share = append(f.Share, 230)
+		}
+		f.Share = append(f.Share, float64(extra))
 		f.Height += extra
 	}
-	dot := draw.GlyphStyle{Color: t.Muted, Radius: 1.6, Shape: draw.CircleGlyph{}}
-	f.key = []keyEntry{{label: "test sample", glyph: dot}, {label: "rehearsal sample (colour: class)", glyph: draw.GlyphStyle{Color: t.Muted, Radius: 3.4, Shape: rimmed{t.Ink}}}}
-	return f, nil
+	f.key = classKey(t, classes, names)
+	if withBaseline {
+		ring := draw.GlyphStyle{Color: t.Muted, Radius: 2.4, Shape: draw.RingGlyph{}}
+		f.key = slices.Insert(f.key, 2, keyEntry{label: "cosine to the means of other classes", glyph: ring})
+	}
+	return f.holding("features", featureTable(features, names)), nil
+}
+
+// classKey explains the marks, and names the classes as far as there is room.
+func classKey(t *Theme, places map[int]int, names map[int]string) []keyEntry {
+	key := []keyEntry{
+		{label: "test sample", glyph: draw.GlyphStyle{Color: t.Muted, Radius: 2, Shape: solid[0]}},
+		{label: "rehearsal sample", glyph: draw.GlyphStyle{Color: t.Muted, Radius: 3.6, Shape: rimmed{t.Ink, solid[0]}}},
+	}
+	if len(places) > 30 {
+		return key
+	}
+	for _, class := range sortedKeys(places) {
+		key = append(key, keyEntry{label: className(names, class), glyph: classGlyph(t, places[class], 3), tight: true})
+	}
+	return key
+}
+
+func featureTable(features []FeatureMap, names map[int]string) Table {
+	data := Table{Head: []string{"map", "x", "y", "class", "rehearsal", "mean_cosine_of_class", "mean_cosine_to_other_classes"}}
+	of := func(m map[int]float64, class int) any {
+		if v, ok := m[class]; ok {
+			return v
+		}
+		return nil
+	}
+	for i := range features {
+		m := &features[i]
+		for k, x := range m.X {
+			data.add(m.Title, x[0], x[1], className(names, m.Class[k]), m.Rehearsal != nil && m.Rehearsal[k],
+				of(m.Cosine, m.Class[k]), of(m.Baseline, m.Class[k]))
+		}
+	}
+	return data
+}
+
+func className(names map[int]string, class int) string {
+	if name, ok := names[class]; ok {
+		return name
+	}
+	return fmt.Sprint(class)
 }
 
 func (m *FeatureMap) check() error {
@@ -77,9 +131,11 @@ func (m *FeatureMap) check() error {
 			return fmt.Errorf("point %d is %v", i+1, x)
 		}
 	}
-	for c, v := range m.Cosine {
-		if !(math.Abs(v) <= 1+1e-9) {
-			return fmt.Errorf("class %d has cosine %v; want one in [−1, 1]", c, v)
+	for _, cosines := range []map[int]float64{m.Cosine, m.Baseline} {
+		for c, v := range cosines {
+			if !(math.Abs(v) <= 1+1e-9) {
+				return fmt.Errorf("class %d has cosine %v; want one in [−1, 1]", c, v)
+			}
 		}
 	}
 	return nil
@@ -88,11 +144,59 @@ func (m *FeatureMap) check() error {
 // RehearsalCosine returns for each class with rehearsal samples their mean cosine to the mean of the
 // class's other samples. features holds one vector a sample.
 func RehearsalCosine(features [][]float64, class []int, rehearsal []bool) (map[int]float64, error) {
+	return rehearsalCosine(features, class, rehearsal, func(sample, mean int) bool { return sample == mean })
+}
+
+// RehearsalBaseline returns for each class with rehearsal samples their mean cosine to the means of all other
+// classes: as much as they would have without belonging to a class. Features that are never negative,
+// after a ReLU, have a large one.
+func RehearsalBaseline(features [][]float64, class []int, rehearsal []bool) (map[int]float64, error) {
+	return rehearsalCosine(features, class, rehearsal, func(sample, mean int) bool { return sample != mean })
+}
+
+// rehearsalCosine takes the mean over the rehearsal samples of a class and the class means to compare with.
+func rehearsalCosine(features [][]float64, class []int, rehearsal []bool, compare func(sample, mean int) bool) (map[int]float64, error) {
+	means, err := classMeans(features, class, rehearsal)
+	if err != nil {
+		return nil, err
+	}
+	sums, counts := map[int]float64{}, map[int]float64{}
+	for i, f := range features {
+		if !rehearsal[i] {
+			continue
+		}
+		if means[class[i]] == nil {
+			return nil, fmt.Errorf("viz: class %d has rehearsal samples and no others to take the mean of", class[i])
+		}
+		for _, c := range sortedKeys(means) {
+			if !compare(class[i], c) {
+				continue
+			}
+			cosine := cosineOf(f, means[c])
+			if math.IsNaN(cosine) {
+				return nil, fmt.Errorf("viz: sample %d of class %d or the mean of class %d is the zero vector, which has no cosine", i+1, class[i], c)
+			}
+			sums[class[i]] += cosine
+			counts[class[i]]++
+		}
+	}
+	if len(sums) == 0 {
+		return nil, errors.New("viz: no sample is marked as rehearsal, or there is no class to compare it with")
+	}
+	for c := range sums {
+		sums[c] /= counts[c]
+	}
+	return sums, nil
+}
+
+// classMeans are the sums of each class's features without its rehearsal samples, which have the direction
+// of its mean.
+func classMeans(features [][]float64, class []int, rehearsal []bool) (map[int][]float64, error) {
 	if len(features) == 0 || len(class) != len(features) || len(rehearsal) != len(features) {
 		return nil, fmt.Errorf("viz: %d features, %d classes and %d rehearsal marks; want one of each a sample", len(features), len(class), len(rehearsal))
 	}
 	width := len(features[0])
-	means := map[int][]float64{} // or their multiples, which have the same direction
+	means := map[int][]float64{}
 	for i, f := range features {
 		if len(f) != width {
 			return nil, fmt.Errorf("viz: sample %d has %d features and the first has %d", i+1, len(f), width)
@@ -107,53 +211,37 @@ func RehearsalCosine(features [][]float64, class []int, rehearsal []bool) (map[i
 			means[class[i]][k] += v
 		}
 	}
-	sums, counts := map[int]float64{}, map[int]float64{}
-	for i, f := range features {
-		if !rehearsal[i] {
-			continue
-		}
-		mean := means[class[i]]
-		if mean == nil {
-			return nil, fmt.Errorf("viz: class %d has rehearsal samples and no others to take the mean of", class[i])
-		}
-		var dot, a, b float64
-		for k := range f {
-			dot, a, b = dot+f[k]*mean[k], a+f[k]*f[k], b+mean[k]*mean[k]
-		}
-		if a == 0 || b == 0 {
-			return nil, fmt.Errorf("viz: sample %d of class %d or the class mean is the zero vector, which has no cosine", i+1, class[i])
-		}
-		sums[class[i]] += dot / math.Sqrt(a*b)
-		counts[class[i]]++
+	return means, nil
+}
+
+// cosineOf is that of two vectors, NaN if one is zero.
+func cosineOf(a, b []float64) float64 {
+	var dot, aa, bb float64
+	for k := range a {
+		dot, aa, bb = dot+a[k]*b[k], aa+a[k]*a[k], bb+b[k]*b[k]
 	}
-	if len(sums) == 0 {
-		return nil, errors.New("viz: no sample is marked as rehearsal")
-	}
-	for c := range sums {
-		sums[c] /= counts[c]
-	}
-	return sums, nil
+	return dot / math.Sqrt(aa*bb)
 }
 
 func sortedKeys[V any](m map[int]V) []int { return slices.Sorted(maps.Keys(m)) }
 
-// classGlyph gives each class by its place a hue, and another marker when the hues are used up.
+// classGlyph gives each class by its place a colour, one of 14, and a marker, one of five.
 func classGlyph(t *Theme, place int, radius float64) draw.GlyphStyle {
-	n := len(t.Hues)
-	return draw.GlyphStyle{Color: t.Hues[place%n], Radius: vg.Points(radius), Shape: markers[place/n%len(markers)]}
+	return draw.GlyphStyle{Color: t.hue(place % (2 * len(t.Hues))), Radius: vg.Points(radius), Shape: solid[place%len(solid)]}
 }
 
-// rimmed is a disc with a rim.
-type rimmed struct{ rim color.NRGBA }
+// rimmed is a marker with a rim.
+type rimmed struct {
+	rim   color.NRGBA
+	shape draw.GlyphDrawer
+}
 
 func (g rimmed) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, pt vg.Point) {
-	draw.CircleGlyph{}.DrawGlyph(c, sty, pt)
-	c.SetLineStyle(draw.LineStyle{Color: g.rim, Width: vg.Points(0.9)})
-	var path vg.Path
-	path.Move(vg.Point{X: pt.X + sty.Radius, Y: pt.Y})
-	path.Arc(pt, sty.Radius, 0, 2*math.Pi)
-	path.Close()
-	c.Stroke(path)
+	outer := sty
+	outer.Color, outer.Radius, outer.Shape = g.rim, sty.Radius+vg.Points(1), g.shape
+	sty.Shape = g.shape
+	c.DrawGlyphNoClip(outer, pt)
+	c.DrawGlyphNoClip(sty, pt)
 }
 
 type scatter struct {
@@ -183,9 +271,9 @@ func (s *scatter) Plot(c draw.Canvas, p *plot.Plot) {
 			if s.stored(i) != stored {
 				continue
 			}
-			sty := classGlyph(s.theme, s.places[s.features.Class[i]], 1.5)
+			sty := classGlyph(s.theme, s.places[s.features.Class[i]], 1.7)
 			if stored {
-				sty.Radius, sty.Shape = 3.2, rimmed{s.theme.Ink}
+				sty.Radius, sty.Shape = 3.2, rimmed{s.theme.Ink, sty.Shape}
 			} else {
 				faint := sty.Color.(color.NRGBA)
 				faint.A = 170
@@ -197,16 +285,10 @@ func (s *scatter) Plot(c draw.Canvas, p *plot.Plot) {
 	sty := s.theme.text(s.theme.Ink, tickSize)
 	for _, class := range sortedKeys(s.places) {
 		if x, ok := s.median(class); ok {
-			s.theme.plated(c, vg.Point{X: trX(x[0]) - sty.Width(s.name(class))/2, Y: trY(x[1])}, s.name(class))
+			name := className(s.names, class)
+			s.theme.plated(c, vg.Point{X: trX(x[0]) - sty.Width(name)/2, Y: trY(x[1])}, name)
 		}
 	}
-}
-
-func (s *scatter) name(class int) string {
-	if name, ok := s.names[class]; ok {
-		return name
-	}
-	return fmt.Sprint(class)
 }
 
 // median returns the median place of a class's test samples.
@@ -232,16 +314,19 @@ func cosinePlot(t *Theme, features []FeatureMap, places map[int]int) *plot.Plot 
 	dots := &classDots{theme: t, bars: b, places: places}
 	low := 0.0
 	for i := range features {
-		mean := 0.0
-		for _, c := range sortedKeys(features[i].Cosine) {
-			v := features[i].Cosine[c]
-			mean += v / float64(len(features[i].Cosine))
-			low = min(low, v)
+		m := &features[i]
+		mean, least := meanOf(m.Cosine)
+		text := fmt.Sprintf("%.3f", mean)
+		if len(m.Baseline) > 0 {
+			baseline, lowest := meanOf(m.Baseline)
+			text += fmt.Sprintf(" (others %.3f)", baseline)
+			least = min(least, lowest)
 		}
-		b.rows = append(b.rows, features[i].Title)
+		low = min(low, least)
+		b.rows = append(b.rows, m.Title)
 		b.bars = append(b.bars, bar{row: i, end: mean, color: t.Grid})
-		dots.cosines = append(dots.cosines, features[i].Cosine)
-		dots.texts = append(dots.texts, fmt.Sprintf("%.3f", mean))
+		dots.maps = append(dots.maps, m)
+		dots.texts = append(dots.texts, text)
 	}
 	b.addTo(p)
 	p.Add(dots)
@@ -250,22 +335,36 @@ func cosinePlot(t *Theme, features []FeatureMap, places map[int]int) *plot.Plot 
 	return p
 }
 
-// classDots puts a glyph for each class onto the bars, and the mean at the right.
+func meanOf(values map[int]float64) (mean, least float64) {
+	least = math.Inf(1)
+	for _, c := range sortedKeys(values) {
+		mean += values[c] / float64(len(values))
+		least = min(least, values[c])
+	}
+	return mean, least
+}
+
+// classDots puts a mark for each class onto the bars, a ring for its baseline, and the means at the right.
 type classDots struct {
-	theme   *Theme
-	bars    *bars
-	places  map[int]int
-	cosines []map[int]float64
-	texts   []string
+	theme  *Theme
+	bars   *bars
+	places map[int]int
+	maps   []*FeatureMap
+	texts  []string
 }
 
 func (d *classDots) Plot(c draw.Canvas, p *plot.Plot) {
 	trX, trY := p.Transforms(&c)
-	sty := d.theme.text(d.theme.Ink, tickSize-1)
-	for i, cosines := range d.cosines {
+	sty := d.theme.text(d.theme.Ink, tickSize)
+	for i, m := range d.maps {
 		y := trY(d.bars.y(i))
-		for _, class := range sortedKeys(cosines) {
-			c.DrawGlyphNoClip(classGlyph(d.theme, d.places[class], 2.2), vg.Point{X: trX(cosines[class]), Y: y})
+		for _, class := range sortedKeys(m.Baseline) {
+			ring := classGlyph(d.theme, d.places[class], 2.4)
+			ring.Shape = draw.RingGlyph{}
+			c.DrawGlyphNoClip(ring, vg.Point{X: trX(m.Baseline[class]), Y: y})
+		}
+		for _, class := range sortedKeys(m.Cosine) {
+			c.DrawGlyphNoClip(classGlyph(d.theme, d.places[class], 2.4), vg.Point{X: trX(m.Cosine[class]), Y: y})
 		}
 		c.FillText(sty, vg.Point{X: c.Max.X + vg.Points(4), Y: y + lift}, d.texts[i])
 	}
@@ -273,6 +372,10 @@ func (d *classDots) Plot(c draw.Canvas, p *plot.Plot) {
 
 // GlyphBoxes asks the plot for room on the right.
 func (d *classDots) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
-	sty := d.theme.text(d.theme.Ink, tickSize-1)
-	return []plot.GlyphBox{{X: 1, Y: 0.5, Rectangle: vg.Rectangle{Max: vg.Point{X: vg.Points(6) + sty.Width("−0.000")}}}}
+	sty := d.theme.text(d.theme.Ink, tickSize)
+	var boxes []plot.GlyphBox
+	for _, text := range d.texts {
+		boxes = append(boxes, plot.GlyphBox{X: 1, Y: 0.5, Rectangle: vg.Rectangle{Max: vg.Point{X: vg.Points(6) + sty.Width(text)}}})
+	}
+	return boxes
 }

@@ -29,10 +29,15 @@ type Figure struct {
 	Width, Height vg.Length
 	// Alt describes the figure in a sentence, for those who cannot see it.
 	Alt string
+	// Name is what a file of the figure is called, for example "accuracy".
+	Name string
+	// Data is what the figure shows, in numbers.
+	Data Table
 
 	theme *Theme
 	key   []keyEntry
-	shape bool // of the plots is that of images, which are less high where they are less wide
+	free  []*plot.Plot // whose axes mean nothing beyond the figure
+	shape bool         // of the plots is that of images, which are less high where they are less wide
 }
 
 const (
@@ -46,6 +51,12 @@ const (
 
 func newFigure(t *Theme, height vg.Length, alt string, rows ...[]*plot.Plot) *Figure {
 	return &Figure{Rows: rows, Width: wide, Height: height, Alt: alt, theme: t}
+}
+
+// holding names a figure and gives it its data.
+func (f *Figure) holding(name string, data Table) *Figure {
+	f.Name, f.Data = name, data
+	return f
 }
 
 // Narrow returns the figure for a narrow page: its plots below each other. The plots are shared
@@ -145,8 +156,11 @@ func sameLength(rows [][]*plot.Plot) bool {
 	return true
 }
 
-// Encode writes the figure at its size in a format: "png", "svg" or "pdf".
+// Encode writes the figure at its size in a format, "png", "svg" or "pdf", or its data as "csv".
 func (f *Figure) Encode(w io.Writer, format string) error {
+	if format == "csv" {
+		return f.Data.writeCSV(w)
+	}
 	if len(f.Rows) == 0 || f.Width <= 0 || f.Height <= 0 {
 		return errors.New("viz: the figure is empty; it must come from one of the package's functions")
 	}
@@ -169,15 +183,14 @@ func (f *Figure) Encode(w io.Writer, format string) error {
 		return err
 	case "pdf":
 		c := vgpdf.New(f.Width, height)
-		c.EmbedFonts(true)
-		f.Draw(draw.New(c))
+		f.Draw(draw.NewCanvas(outlined{c}, f.Width, height))
 		_, err := c.WriteTo(w)
 		return err
 	}
-	return fmt.Errorf("viz: unknown format %q; known are png, svg and pdf", format)
+	return fmt.Errorf("viz: unknown format %q; known are png, svg, pdf and csv", format)
 }
 
-// Save writes the figure to path in the format that its extension names: .png, .svg or .pdf.
+// Save writes the figure to path in the format that its extension names: .png, .svg, .pdf or .csv.
 func (f *Figure) Save(path string) error {
 	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")
 	var buf bytes.Buffer

@@ -2,6 +2,7 @@ package viz_test
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/xml"
 	"image/color"
 	"image/png"
@@ -9,6 +10,9 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -31,6 +35,8 @@ func figures(t *testing.T, theme *viz.Theme, runs []*results.Run, traces []viz.T
 	add("Timeline", fig, err)
 	fig, err = viz.Accuracy(theme, runs...)
 	add("Accuracy", fig, err)
+	fig, err = viz.TaskCurves(theme, withTasks(runs[0]))
+	add("TaskCurves", fig, err)
 	fig, err = viz.TaskAccuracy(theme, runs...)
 	add("TaskAccuracy", fig, err)
 	fig, err = viz.Certificates(theme, sample.Records(runs[0]))
@@ -42,6 +48,18 @@ func figures(t *testing.T, theme *viz.Theme, runs []*results.Run, traces []viz.T
 	fig, err = viz.ToyLosses(theme, traces...)
 	add("ToyLosses", fig, err)
 	return out
+}
+
+// withTasks gives the curve the tasks' accuracies where it has none.
+func withTasks(run *results.Run) *results.Run {
+	out := *run
+	out.Curve = slices.Clone(run.Curve)
+	for i, p := range out.Curve {
+		for j := len(p.Acc); j < len(run.Tasks); j++ {
+			out.Curve[i].Acc = append(slices.Clone(out.Curve[i].Acc), &p.Mean)
+		}
+	}
+	return &out
 }
 
 // measured draws the figures of measured runs, records and networks.
@@ -87,13 +105,21 @@ func TestFormatsAndThemes(t *testing.T) {
 			checkPNG(t, name, fig, theme.Background)
 			checkSVG(t, name, fig)
 			checkSVG(t, name, fig.Narrow())
+			if fig.Alt == "" || fig.Name == "" {
+				t.Errorf("%s has no description or no name", name)
+			}
+			if theme == viz.Dark {
+				continue // only its colours are others
+			}
 			var buf bytes.Buffer
 			if err := fig.Encode(&buf, "pdf"); err != nil || !bytes.HasPrefix(buf.Bytes(), []byte("%PDF-")) {
 				t.Errorf("%s: pdf: %v, starts with %q", name, err, buf.Bytes()[:min(8, buf.Len())])
 			}
-			if fig.Alt == "" {
-				t.Errorf("%s has no description", name)
+			// The text is shapes: no font, which alone would take 200 kB, and draws σ and λ as other letters.
+			if buf.Len() > 160_000 || bytes.Contains(buf.Bytes(), []byte("/FontFile")) {
+				t.Errorf("%s: the pdf has %d bytes, or holds a font", name, buf.Len())
 			}
+			checkCSV(t, name, fig)
 		}
 	}
 }
@@ -143,12 +169,51 @@ func checkSVG(t *testing.T, name string, fig *viz.Figure) {
 	if strings.Contains(text, "font-family:Liberation Sans;") || !strings.Contains(text, "Arial") {
 		t.Errorf("%s: svg has no fallback fonts", name)
 	}
+	// At 96 pixels an inch a point is 4/3 of a pixel: 9 points are 12 pixels.
+	for _, m := range regexp.MustCompile(`font-size:([0-9.]+)px`).FindAllStringSubmatch(text, -1) {
+		if size, err := strconv.ParseFloat(m[1], 64); err != nil || size < 9 {
+			t.Errorf("%s: text of %s points", name, m[1])
+		}
+	}
+	if !strings.Contains(text, "font-size:") {
+		t.Errorf("%s: no text was found to measure", name)
+	}
 	dec := xml.NewDecoder(&buf)
 	for {
 		if _, err := dec.Token(); err == io.EOF {
 			return
 		} else if err != nil {
 			t.Fatalf("%s: svg: %v", name, err)
+		}
+	}
+}
+
+// checkCSV: rows of as many cells as the head, something in each column, and numbers to read.
+func checkCSV(t *testing.T, name string, fig *viz.Figure) {
+	t.Helper()
+	var buf bytes.Buffer
+	if err := fig.Encode(&buf, "csv"); err != nil {
+		t.Fatalf("%s: csv: %v", name, err)
+	}
+	rows, err := csv.NewReader(&buf).ReadAll() // refuses rows of other lengths
+	if err != nil || len(rows) < 3 {
+		t.Fatalf("%s: %d rows of data, %v", name, len(rows), err)
+	}
+	for j, head := range rows[0] {
+		filled, numbers := 0, 0
+		for _, row := range rows[1:] {
+			if row[j] != "" {
+				filled++
+			}
+			if _, err := strconv.ParseFloat(row[j], 64); err == nil {
+				numbers++
+			}
+		}
+		if head == "" || filled == 0 {
+			t.Errorf("%s: column %d, %q, is empty", name, j+1, head)
+		}
+		if j == len(rows[0])-1 && numbers == 0 {
+			t.Errorf("%s: the last column, %q, holds no numbers", name, head)
 		}
 	}
 }
@@ -189,7 +254,7 @@ func TestSave(t *testing.T) {
 		t.Errorf("saved file: %v", err)
 	}
 	err = fig.Save(filepath.Join(dir, "figure.gif"))
-	if err == nil || !strings.Contains(err.Error(), "png, svg and pdf") {
+	if err == nil || !strings.Contains(err.Error(), "png, svg, pdf and csv") {
 		t.Errorf("unknown format: %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "figure.gif")); !os.IsNotExist(err) {

@@ -3,6 +3,7 @@ package viz
 import (
 	"errors"
 	"fmt"
+	"image/color"
 	"math"
 	"slices"
 
@@ -13,11 +14,13 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// StepGeometry draws one EMGD step (the paper's Fig. 3). On the left the gradients Jᵢ and d in a
-// plane of one scale: along d, where each tip's place is exact and a dashed line of the stream's colour
-// marks σᵢ‖d‖, which it must reach (Jᵢ·d ≥ σᵢ‖d‖²), and along the direction across d in which the gradients
-// differ most. On the right what each stream gains, Jᵢ·d/‖d‖², beside its guarantee σᵢ. The record needs
-// a Gram matrix; [Geometry] makes one of any gradients.
+// StepGeometry draws one EMGD step (the paper's Fig. 3). It must show that every gradient's tip reaches its
+// guarantee along d, Jᵢ·d ≥ σᵢ‖d‖², and which tips go beyond it, have slack, and so need no weight. On the
+// left the gradients Jᵢ and d in one scale. Two gradients stand where they are whatever σ and λ, in their
+// own plane; of more, the plane goes through d, where each tip's place along d is exact, and the
+// direction across it in which they differ most. A dashed line marks how far along d each tip has to reach,
+// σᵢ‖d‖, a broad pale one its slack. On the right what each stream gains, Jᵢ·d/‖d‖²: up to its guarantee
+// σᵢ in its colour, beyond it paler. The record needs a Gram matrix; [Geometry] makes one of any gradients.
 func StepGeometry(t *Theme, step results.Record) (*Figure, error) {
 	if err := checkRecord(&step); err != nil {
 		return nil, err
@@ -33,39 +36,69 @@ func StepGeometry(t *Theme, step results.Record) (*Figure, error) {
 	if err != nil {
 		return nil, fmt.Errorf("viz: step %d: %w", step.Step, err)
 	}
+	x, y, d := along, across, arrow{x: length, color: t.Ink, text: "d"}
+	if k == 2 {
+		x, y = pairPlane(step.Gram)
+		d.x, d.y = step.Lambda[0]*x[0]+step.Lambda[1]*x[1], step.Lambda[0]*y[0]+step.Lambda[1]*y[1]
+	}
 	left := t.newPlot("", "")
-	left.Title.Text = "gradients and d, in a plane through d"
+	left.Title.Text = "gradients and d"
 	left.HideAxes()
-	a := &arrows{theme: t}
-	gains := &bars{theme: t, wide: 0.5}
+	a := &arrows{theme: t, axis: d}
+	gains := &bars{theme: t, wide: 0.44}
+	data := Table{Head: []string{"stream", "sigma", "lambda", "norm", "gain", "slack"}}
+	most, least := 0.0, 0.0
 	for i, id := range step.IDs {
 		color := streamColor(t, id, slices.Max(step.IDs))
-		a.items = append(a.items, arrow{x: along[i], y: across[i], color: color, text: streamName(id)})
-		a.floors = append(a.floors, arrow{x: step.Sigma[i] * length, color: color})
+		a.items = append(a.items, arrow{x: x[i], y: y[i], color: color, text: streamName(id)})
+		a.floors = append(a.floors, floor{i, step.Sigma[i] * length})
+		gain, norm := along[i]/length, math.Sqrt(step.Gram[i*k+i])
 		gains.rows = append(gains.rows, streamName(id))
-		gains.bars = append(gains.bars, bar{row: i, end: along[i] / length, color: color,
-			text: fmt.Sprintf("λ = %.3g, ‖J‖ = %.3g", step.Lambda[i], math.Sqrt(step.Gram[i*k+i]))})
+		gains.bars = append(gains.bars, gainBars(t, i, gain, step.Sigma[i], color,
+			fmt.Sprintf("λ = %.3g, ‖J‖ = %.3g", step.Lambda[i], norm))...)
+		data.add(streamName(id), step.Sigma[i], step.Lambda[i], norm, gain, gain-step.Sigma[i])
+		most, least = max(most, gain, step.Sigma[i]), min(least, gain)
 	}
-	a.items = append(a.items, arrow{x: length, color: t.Ink, text: "d"})
+	a.items = append(a.items, d)
 	left.Add(a)
 
-	right := t.newPlot("gain Jᵢ·d/‖d‖²", "")
+	right := t.newPlot("gain Jᵢ·d / ‖d‖²", "")
 	right.Title.Text = "what each stream gains"
 	gains.addTo(right)
 	right.Add(&strokes{theme: t, at: step.Sigma, bars: gains})
-	right.X.Min, right.X.Max = 0, 0
-	for i := range k {
-		right.X.Min = min(right.X.Min, along[i]/length)
-		right.X.Max = max(right.X.Max, 1.08*along[i]/length, 1.08*step.Sigma[i])
-	}
+	right.X.Min, right.X.Max = least, 1.2*most // room for the slack's size
 	right.X.Tick.Marker = roundTicks{5}
 	f := newFigure(t, 270, fmt.Sprintf("Geometry of the step of %d gradients: gradients, direction d, and each stream's gain beside its guarantee.", k),
 		[]*plot.Plot{left, right})
+	pale := t.Muted
+	pale.A = 110
 	f.key = []keyEntry{
-		{label: "σᵢ‖d‖, how far along d each gradient has to reach", line: t.line(t.Muted, 1, 3, 2)},
+		{label: "σᵢ‖d‖: so far each tip has to reach along d", line: t.line(t.Muted, 1, 3, 2)},
 		{label: "guarantee σᵢ", line: t.line(t.Ink, 2)},
+		{label: "slack: what is gained beyond it", line: t.line(pale, 6)},
 	}
-	return f, nil
+	return f.holding("step-geometry", data), nil
+}
+
+// gainBars are what a stream gains: up to its guarantee, and the slack beyond.
+func gainBars(t *Theme, row int, gain, sigma float64, color color.NRGBA, text string) []bar {
+	out := []bar{{row: row, end: min(gain, sigma), color: color, text: text, above: true}}
+	if slack := gain - sigma; slack > 1e-6*sigma {
+		out = append(out, bar{row: row, start: sigma, end: gain, color: mix(t.Background, color, 0.45), text: fmt.Sprintf("slack %.2g", slack)})
+	}
+	return out
+}
+
+// pairPlane returns two gradients' components in their own plane: the first above, the second below the
+// direction between them.
+func pairPlane(gram []float64) (x, y []float64) {
+	a, b := math.Sqrt(gram[0]), math.Sqrt(gram[3])
+	half := 0.0
+	if a > 0 && b > 0 {
+		half = math.Acos(min(max(gram[1]/(a*b), -1), 1)) / 2
+	}
+	sin, cos := math.Sincos(half)
+	return []float64{a * cos, b * cos}, []float64{a * sin, -b * sin}
 }
 
 // Geometry solves a step for gradients given as vectors of one length, with elastic factors σ, and

@@ -15,6 +15,7 @@ func TestGolden(t *testing.T) {
 		"timeline.png":           ExampleTimeline,
 		"accuracy.png":           ExampleAccuracy,
 		"taskaccuracy.png":       ExampleTaskAccuracy,
+		"taskcurves.png":         ExampleTaskCurves,
 		"accuracymatrix.png":     ExampleAccuracyMatrix,
 		"learningprocess.png":    ExampleLearningProcess,
 		"memorysize.png":         ExampleMemorySize,

@@ -80,6 +80,9 @@ func newGroup(r *results.Run) Group {
 	return g
 }
 
+// maxStep is the last step that a figure can tell from the next.
+const maxStep = 1 << 52
+
 // checkRun refuses what would make an empty or false figure.
 func checkRun(r *results.Run) error {
 	if r == nil {
@@ -89,7 +92,7 @@ func checkRun(r *results.Run) error {
 		return fmt.Errorf("viz: run %s has no tasks", r.ID)
 	}
 	for _, t := range r.Tasks {
-		if t.Start < 0 || t.End < t.Start {
+		if t.Start < 0 || t.End < t.Start || t.End > maxStep {
 			return fmt.Errorf("viz: run %s: task %d lasts from step %d to %d", r.ID, t.ID, t.Start, t.End)
 		}
 		if !fraction(t.AccEnd) || !fraction(t.AccFinal) {
@@ -126,21 +129,18 @@ func tellApart(groups []Group) {
 	}
 }
 
-// dress numbers the variants of each method, for their styles.
+// dress numbers the variants of each method, and the same method with other parameters, for their styles:
+// no two groups look alike.
 func dress(groups []Group) {
-	variants := map[string][]string{} // by method
+	plain, variants := map[string]bool{}, map[string]int{} // by method
 	for i, g := range groups {
 		groups[i].look = g.Method
-		if g.Variant == "" {
+		if g.Variant == "" && !plain[g.Method] {
+			plain[g.Method] = true
 			continue
 		}
-		known := variants[g.Method]
-		n := slices.Index(known, g.Variant)
-		if n < 0 {
-			n = len(known)
-			variants[g.Method] = append(known, g.Variant)
-		}
-		groups[i].look = fmt.Sprintf("%s+%d", g.Method, n+1)
+		variants[g.Method]++
+		groups[i].look = fmt.Sprintf("%s+%d", g.Method, variants[g.Method])
 	}
 }
 

@@ -10,12 +10,13 @@ type keyEntry struct {
 	label string
 	line  draw.LineStyle // drawn where its width is not 0
 	glyph draw.GlyphStyle
+	tight bool // a marker takes its own width, not that of a line
 }
 
-func methodKey(t *Theme, groups []Group) []keyEntry {
+func methodKey(groups []Group, styles map[string]Style) []keyEntry {
 	var key []keyEntry
 	for _, g := range groups {
-		s := t.Method(g.look)
+		s := styles[g.look]
 		key = append(key, keyEntry{label: g.Label, line: s.line(1.6), glyph: s.glyph(2.8)})
 	}
 	return key
@@ -27,6 +28,14 @@ const (
 	entryGap   vg.Length = 14
 	lineHeight vg.Length = tickSize * 1.6
 )
+
+// swatch is the room that the line or marker takes.
+func (e *keyEntry) swatch() vg.Length {
+	if e.tight {
+		return vg.Points(8)
+	}
+	return swatch
+}
 
 func (e *keyEntry) hasSwatch() bool { return e.line.Width > 0 || e.glyph.Shape != nil }
 
@@ -42,7 +51,7 @@ func (f *Figure) placeKey(width vg.Length) ([]vg.Point, vg.Length) {
 	for _, e := range f.key {
 		w := sty.Width(e.label)
 		if e.hasSwatch() {
-			w += swatch + swatchGap
+			w += e.swatch() + swatchGap
 		}
 		if at.X > 0 && at.X+w > width {
 			at = vg.Point{Y: at.Y - lineHeight}
@@ -63,10 +72,10 @@ func (f *Figure) drawKey(c draw.Canvas) vg.Length {
 			c.StrokeLine2(e.line, at.X, at.Y, at.X+swatch, at.Y)
 		}
 		if e.glyph.Shape != nil {
-			c.DrawGlyphNoClip(e.glyph, vg.Point{X: at.X + swatch/2, Y: at.Y})
+			c.DrawGlyphNoClip(e.glyph, vg.Point{X: at.X + e.swatch()/2, Y: at.Y})
 		}
 		if e.hasSwatch() {
-			at.X += swatch + swatchGap
+			at.X += e.swatch() + swatchGap
 		}
 		c.FillText(sty, vg.Point{X: at.X, Y: at.Y + lift}, e.label)
 	}

@@ -9,9 +9,11 @@ import (
 )
 
 // LearningProcess draws the average accuracy over the tasks started so far after each task's end
-// (the paper's Fig. 7), one line a method with a band of one standard deviation over its runs, and
-// one panel for each data set and increment. The axis counts task ends, so that runs of several
-// timelines can be averaged; [Accuracy] draws the same against the step.
+// (the paper's Fig. 7), one line a method and one panel for each data set and increment. It must show how
+// the methods' order changes from task to task, and whether the differences exceed those between runs:
+// the methods stand beside each other at each end, so that their bars, of one standard deviation over
+// the runs, can be told apart. The axis counts task ends, so that runs of several timelines can be
+// averaged; [Accuracy] draws the same against the step.
 func LearningProcess(t *Theme, runs ...*results.Run) (*Figure, error) {
 	parts, err := settings(runs)
 	if err != nil {
@@ -19,33 +21,49 @@ func LearningProcess(t *Theme, runs ...*results.Run) (*Figure, error) {
 	}
 	var plots []*plot.Plot
 	var all []Group
-	for _, part := range parts {
-		groups, err := Groups(part.runs)
-		if err != nil {
+	split := make([][]Group, len(parts))
+	for i, part := range parts {
+		if split[i], err = Groups(part.runs); err != nil {
 			return nil, err
 		}
+		all = append(all, split[i]...)
+	}
+	styles := t.stylesOf(all)
+	data := Table{Head: []string{"setting", "method", "tasks_ended", "accuracy_percent", "std_percent", "runs"}}
+	for i, part := range parts {
+		groups := split[i]
 		p := t.newPlot("tasks ended", "accuracy over started tasks, %")
 		p.Title.Text = part.title
-		p.Add(t.horizontals())
-		for _, g := range groups {
+		p.Add(&stripes{theme: t, n: len(part.runs[0].Tasks), first: 1}, t.horizontals())
+		for j, g := range groups {
 			c, err := endCurve(g.Runs)
 			if err != nil {
 				return nil, err
 			}
-			if err := addCurve(t, p, g, c); err != nil {
+			for k := range c.steps {
+				data.add(part.title, g.Label, c.steps[k], c.mean[k], c.std[k], len(g.Runs))
+				c.steps[k] += beside(j, len(groups))
+			}
+			show := noSpread
+			if len(g.Runs) > 1 {
+				show = whiskers
+			}
+			if err := addCurve(t, p, styles[g.look], c, show); err != nil {
 				return nil, err
 			}
 		}
 		p.X.Tick.Marker = wholeTicks{}
-		p.X.Min, p.X.Max = 0.9, float64(len(part.runs[0].Tasks))+0.1
-		all = append(all, groups...)
+		p.X.Min, p.X.Max = 0.5, float64(len(part.runs[0].Tasks))+0.5
 		plots = append(plots, p)
 	}
 	f := newFigure(t, 0, fmt.Sprintf("Average accuracy over the started tasks at each task's end, in %d settings.", len(parts)), panels(plots)...)
-	f.Height = 240 * rowsOf(f)
-	f.key = keyOf(t, all)
-	return f, nil
+	f.Height = 260 * rowsOf(f)
+	f.key = keyOf(all, styles)
+	return f.holding("learning-process", data), nil
 }
+
+// beside is where the method of a number stands, from the middle of its place on an axis of whole numbers.
+func beside(i, n int) float64 { return (float64(i) - float64(n-1)/2) * 0.72 / float64(n) }
 
 // endCurve is the mean accuracy over the number of tasks that have ended.
 func endCurve(runs []*results.Run) (curve, error) {

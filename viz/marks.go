@@ -1,6 +1,9 @@
 package viz
 
 import (
+	"image/color"
+	"slices"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -20,19 +23,61 @@ type vertical struct {
 
 func (v *verticals) Plot(c draw.Canvas, p *plot.Plot) {
 	trX, _ := p.Transforms(&c)
-	sty := v.theme.text(v.theme.Muted, tickSize-1)
-	free := c.Min.X
+	sty := v.theme.text(v.theme.Muted, tickSize)
+	for _, l := range v.labels(c, trX, sty.Width) {
+		c.FillText(sty, vg.Point{X: l.x, Y: c.Max.Y - vg.Points(4)}, l.text)
+	}
 	for _, m := range v.marks {
-		x := trX(m.x)
-		if !c.ContainsX(x) {
-			continue
-		}
-		c.StrokeLine2(v.theme.line(v.theme.Muted, 0.5, 2, 2), x, c.Min.Y, x, c.Max.Y)
-		if at := x + vg.Points(2); at >= free {
-			c.FillText(sty, vg.Point{X: at, Y: c.Max.Y - vg.Points(4)}, m.label)
-			free = at + sty.Width(m.label) + vg.Points(2)
+		if x := trX(m.x); c.ContainsX(x) {
+			c.StrokeLine2(v.theme.line(v.theme.Muted, 0.5, 2, 2), x, c.Min.Y, x, c.Max.Y)
 		}
 	}
+}
+
+// placed is a text and where it begins.
+type placed struct {
+	x    vg.Length
+	text string
+}
+
+// labels places the marks' labels. One that the label before leaves no room for joins it: "2, 3".
+func (v *verticals) labels(c draw.Canvas, trX func(float64) vg.Length, width func(string) vg.Length) []placed {
+	var out []placed
+	for _, m := range v.marks {
+		at := trX(m.x) + vg.Points(2)
+		if !c.ContainsX(at) || m.label == "" {
+			continue
+		}
+		if n := len(out) - 1; n >= 0 && at < out[n].x+width(out[n].text)+vg.Points(2) {
+			out[n].text += ", " + m.label
+			continue
+		}
+		out = append(out, placed{at, m.label})
+	}
+	return out
+}
+
+// errorBars are thin bars from low to high.
+type errorBars struct {
+	color     color.NRGBA
+	low, high plotter.XYs
+}
+
+func (e *errorBars) Plot(c draw.Canvas, p *plot.Plot) {
+	trX, trY := p.Transforms(&c)
+	style := draw.LineStyle{Color: e.color, Width: vg.Points(0.9)}
+	for i := range e.low {
+		x, low, high := trX(e.low[i].X), trY(e.low[i].Y), trY(e.high[i].Y)
+		c.StrokeLines(style, c.ClipLinesXY([]vg.Point{{X: x, Y: low}, {X: x, Y: high}})...)
+		for _, y := range []vg.Length{low, high} {
+			c.StrokeLines(style, c.ClipLinesXY([]vg.Point{{X: x - 2, Y: y}, {X: x + 2, Y: y}})...)
+		}
+	}
+}
+
+// DataRange makes room for the bars.
+func (e *errorBars) DataRange() (xmin, xmax, ymin, ymax float64) {
+	return plotter.XYRange(append(slices.Clone(e.low), e.high...))
 }
 
 // plated writes a text from its left middle on, with a plate behind it that keeps what lies there from

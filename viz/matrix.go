@@ -73,7 +73,7 @@ func (m *matrix) fill(c draw.Canvas, cell vg.Rectangle, v float64) {
 	back := m.color(v)
 	c.SetColor(back)
 	c.Fill(cell.Path())
-	sty := m.theme.text(readableOn(back), tickSize-1)
+	sty := m.theme.text(readableOn(back), tickSize)
 	sty.XAlign = draw.XCenter
 	text, size := m.text(v), cell.Size()
 	if sty.Width(text) > size.X-1 || sty.FontExtents().Height > size.Y+2 {

@@ -62,14 +62,23 @@ func panels(plots []*plot.Plot) [][]*plot.Plot {
 }
 
 // keyOf names the methods of several settings, each once.
-func keyOf(t *Theme, groups []Group) []keyEntry {
+func keyOf(groups []Group, styles map[string]Style) []keyEntry {
 	var once []Group
 	for _, g := range groups {
 		if !slices.ContainsFunc(once, func(o Group) bool { return o.Label == g.Label }) {
 			once = append(once, g)
 		}
 	}
-	return methodKey(t, once)
+	return methodKey(once, styles)
+}
+
+// stylesOf keeps the methods of a figure apart.
+func (t *Theme) stylesOf(groups []Group) map[string]Style {
+	var looks []string
+	for _, g := range groups {
+		looks = append(looks, g.look)
+	}
+	return t.Methods(looks...)
 }
 
 func rowsOf(f *Figure) vg.Length { return vg.Length(len(f.Rows)) }

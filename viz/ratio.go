@@ -3,6 +3,7 @@ package viz
 import (
 	"errors"
 	"fmt"
+	"image/color"
 	"math"
 	"slices"
 
@@ -20,20 +21,26 @@ const ratioEdge = 3
 
 // Ratio draws how the elastic factors share out the weight of two gradients (the paper's Fig. 4):
 // λ₂/λ₁ of EMGD against σ₁ = 1 − σ₂ as a line, one for each pair, and MGDA's, which knows no σ, as a
-// dashed level. They meet at σ₁ = ½. Each pair is a Gram matrix (‖J₁‖², J₁·J₂, J₂·J₁, ‖J₂‖²). The ratio
+// dashed level. It must show that σ moves the ratio where MGDA's stands still, and how far: all the way from
+// ∞ to 0 for gradients that agree, less the more they conflict. They meet at σ₁ = ½. Each pair is a Gram matrix (‖J₁‖², J₁·J₂, J₂·J₁, ‖J₂‖²). The ratio
 // is on a logarithmic axis whose ends stand for 0 (λ₂ = 0) and ∞ (λ₁ = 0).
 func Ratio(t *Theme, grams ...[]float64) (*Figure, error) {
 	if len(grams) == 0 {
 		return nil, errors.New("viz: no pair of gradients to draw")
 	}
-	p := ratioPlot(t, "elastic factor σ₁ of the first gradient")
+	p := ratioPlot(t, "elastic factor σ₁ of the first gradient", "λ₂ / λ₁")
 	var key []keyEntry
+	data := Table{Head: []string{"pair", "sigma1", "log10_ratio", "log10_ratio_mgda"}}
 	meet := &pointMarks{theme: t}
 	for i, gram := range grams {
 		if len(gram) != 4 || !(gram[0] > 0) || !(gram[3] > 0) || gram[1] != gram[2] {
 			return nil, fmt.Errorf("viz: pair %d has the Gram matrix %v; want (‖J₁‖², J₁·J₂, J₂·J₁, ‖J₂‖²) of two gradients that are not 0", i+1, gram)
 		}
 		color := t.Hues[(i+1)%len(t.Hues)]
+		level, err := logRatio(gram, []float64{1, 1})
+		if err != nil {
+			return nil, fmt.Errorf("viz: pair %d: %w", i+1, err)
+		}
 		var xys plotter.XYs
 		for k := range 199 {
 			s := float64(k+1) / 200
@@ -42,10 +49,7 @@ func Ratio(t *Theme, grams ...[]float64) (*Figure, error) {
 				return nil, fmt.Errorf("viz: pair %d: %w", i+1, err)
 			}
 			xys = append(xys, plotter.XY{X: s, Y: e})
-		}
-		level, err := logRatio(gram, []float64{1, 1})
-		if err != nil {
-			return nil, fmt.Errorf("viz: pair %d: %w", i+1, err)
+			data.add(i+1, s, e, level)
 		}
 		if err := addLines(p, t.line(color, 1.6), xys); err != nil {
 			return nil, err
@@ -55,17 +59,17 @@ func Ratio(t *Theme, grams ...[]float64) (*Figure, error) {
 		}
 		meet.items = append(meet.items, pointMark{x: 0.5, y: level, glyph: draw.GlyphStyle{Color: color, Radius: vg.Points(3), Shape: draw.CircleGlyph{}}})
 		cos := gram[1] / math.Sqrt(gram[0]*gram[3])
-		key = append(key, keyEntry{line: t.line(color, 1.6), label: fmt.Sprintf("‖J₂‖/‖J₁‖ = %.3g, cos = %.2f", math.Sqrt(gram[3]/gram[0]), cos)})
+		key = append(key, keyEntry{line: t.line(color, 1.6), label: fmt.Sprintf("‖J₂‖ / ‖J₁‖ = %.3g, cos = %.2f", math.Sqrt(gram[3]/gram[0]), cos)})
 	}
 	p.Add(meet)
 	p.X.Min, p.X.Max = 0, 1
 	f := newFigure(t, 290, fmt.Sprintf("Ratio of the two weights of EMGD against the elastic factor, with that of MGDA, for %d pairs of gradients.", len(grams)), []*plot.Plot{p})
 	f.key = append([]keyEntry{{label: "EMGD", line: t.line(t.Ink, 1.6)}, {label: "MGDA", line: t.line(t.Ink, 1, 4, 2)}}, key...)
-	return f, nil
+	return f.holding("ratio", data), nil
 }
 
-func ratioPlot(t *Theme, x string) *plot.Plot {
-	p := t.newPlot(x, "λ₂/λ₁")
+func ratioPlot(t *Theme, x, y string) *plot.Plot {
+	p := t.newPlot(x, y)
 	p.Add(t.horizontals())
 	p.Y.Min, p.Y.Max = -ratioEdge-0.2, ratioEdge+0.2
 	ticks := []plot.Tick{{Value: -ratioEdge, Label: "0"}, {Value: ratioEdge, Label: "∞"}}
@@ -101,74 +105,135 @@ func addLines(p *plot.Plot, style draw.LineStyle, xys plotter.XYs) error {
 	return nil
 }
 
-// MeasuredRatio draws the weight λ of a second stream over that of a first as a run recorded them, over
-// the steps that both take part in, beside what MGDA gives for the same gradients (Fig. 4 on measured
-// gradients): on the left over the steps, on the right against the first stream's share of the two
-// elastic factors. The ids are those of the records; 0 is the memory.
+// MeasuredRatio draws what the elastic factors did to the weights of two streams of a run (Fig. 4 on
+// measured gradients): the ratio of their weights λ over the ratio that MGDA gives for the same gradients,
+// against the first stream's share of the two σ, one point a step. It must show the law that the points
+// follow. For gradients at right angles, of any length and number, the ratio is σ₂/σ₁ times MGDA's; with
+// two streams of equal length and a cosine c it is (σ₂ − σ₁c)/(σ₁ − σ₂c): steeper where they agree, flatter
+// where they conflict. These are the lines, in the colours of the points near such a cosine. They all
+// meet at equal σ, where σ changes nothing. The ends of the axis stand for 0 and ∞. The ids are those of the
+// records; 0 is the memory.
 func MeasuredRatio(t *Theme, records []results.Record, first, second int) (*Figure, error) {
 	kept, err := withCertificate(records)
 	if err != nil {
 		return nil, err
 	}
-	var steps, parts [2]plotter.XYs // of EMGD and of MGDA
-	for i := range kept {
-		r := &kept[i]
-		a, b := slices.Index(r.IDs, first), slices.Index(r.IDs, second)
-		if a < 0 || b < 0 || a == b || len(r.Gram) == 0 || r.Lambda[a]+r.Lambda[b] == 0 {
-			continue
-		}
-		lambda, err := minNorm(r.Gram, len(r.IDs))
-		if err != nil {
-			return nil, fmt.Errorf("viz: step %d: %w", r.Step, err)
-		}
-		part := r.Sigma[a] / (r.Sigma[a] + r.Sigma[b])
-		add := func(k int, lambda []float64) {
-			if lambda[a]+lambda[b] == 0 {
-				return
-			}
-			ratio := logOf(lambda[a], lambda[b])
-			steps[k] = append(steps[k], plotter.XY{X: float64(r.Step), Y: ratio})
-			parts[k] = append(parts[k], plotter.XY{X: part, Y: ratio})
-		}
-		add(0, r.Lambda)
-		add(1, lambda)
+	steps, met, err := pairSteps(kept, first, second)
+	if err != nil {
+		return nil, err
 	}
-	if len(steps[0]) == 0 {
+	if met == 0 {
 		return nil, fmt.Errorf("viz: no recorded step has weights of %s and %s, with a Gram matrix", streamName(first), streamName(second))
 	}
-	styles := [2]draw.GlyphStyle{t.Method("emgd-gmc").glyph(1.5), t.Method("mgda").glyph(2.2)}
-	styles[1].Shape = draw.RingGlyph{}
-	over, against := ratioPlot(t, "optimiser step"), ratioPlot(t, fmt.Sprintf("σ of %s, as a share of both", streamName(first)))
-	for k := 1; k >= 0; k-- {
-		for _, at := range []struct {
-			p   *plot.Plot
-			xys plotter.XYs
-		}{{over, steps[k]}, {against, parts[k]}} {
-			points, err := plotter.NewScatter(at.xys)
-			if err != nil {
-				return nil, err
-			}
-			points.GlyphStyle = styles[k]
-			at.p.Add(points)
-		}
+	if len(steps) == 0 {
+		return nil, fmt.Errorf("viz: of the %d steps of %s and %s none has a ratio of EMGD's weights and one of MGDA's to compare", met, streamName(first), streamName(second))
 	}
-	narrowRatios(append(slices.Clone(steps[0]), steps[1]...), over, against)
-	over.Y.Label.Text = fmt.Sprintf("λ of %s over λ of %s", streamName(second), streamName(first))
-	against.Y.Label.Text = ""
-	f := newFigure(t, 270, fmt.Sprintf("Recorded ratio of the weights of %s and %s over %d steps, with that of MGDA.", streamName(second), streamName(first), len(steps[0])),
-		[]*plot.Plot{over, against})
-	f.key = []keyEntry{{label: "EMGD, as recorded", glyph: styles[0]}, {label: "MGDA on the same gradients", glyph: styles[1]}}
-	return f, nil
+	p := ratioPlot(t, fmt.Sprintf("σ of %s, as a share of both", streamName(first)),
+		fmt.Sprintf("λ of %s / λ of %s, over MGDA's", streamName(second), streamName(first)))
+	var key []keyEntry
+	for _, c := range []float64{-0.5, 0, 0.5} {
+		color, label := t.angle(c), fmt.Sprintf("law at a cosine of %+.1f", c)
+		if c == 0 {
+			color, label = t.Ink, "law at right angles, σ₂ / σ₁"
+		}
+		if err := addLines(p, t.line(color, 1.4), ratioLaw(c)); err != nil {
+			return nil, err
+		}
+		key = append(key, keyEntry{label: label, line: t.line(color, 1.4)})
+	}
+	data := Table{Head: []string{"step", "sigma_share", "cosine", "log10_ratio", "log10_ratio_mgda", "log10_quotient"}}
+	points := &tinted{theme: t}
+	low, high := -0.7, 0.7
+	for _, s := range steps {
+		points.items = append(points.items, pointMark{x: s.share, y: s.quotient(), glyph: t.anglePoint(s.cosine)})
+		data.add(s.step, s.share, s.cosine, s.ratio, s.mgda, s.quotient())
+		low, high = min(low, s.quotient()), max(high, s.quotient())
+	}
+	p.Add(points)
+	p.X.Min, p.X.Max = 0, 1
+	p.Y.Min, p.Y.Max = max(p.Y.Min, low-0.3), min(p.Y.Max, high+0.3)
+	f := newFigure(t, 300, fmt.Sprintf("Recorded ratio of the weights of %s and %s over MGDA's, against their elastic factors, in %d steps.",
+		streamName(second), streamName(first), len(steps)), []*plot.Plot{p})
+	f.key = append(key,
+		keyEntry{label: "step in conflict", glyph: t.anglePoint(-0.5)},
+		keyEntry{label: "at right angles", glyph: t.anglePoint(0)},
+		keyEntry{label: "in agreement", glyph: t.anglePoint(0.5)})
+	if left := met - len(steps); left > 0 {
+		f.key = append(f.key, keyEntry{label: fmt.Sprintf("(%d of %d steps without such a ratio: both rules drop the same stream)", left, met)})
+	}
+	return f.holding("measured-ratio", data), nil
 }
 
-// narrowRatios cuts decades off the axes that no point comes near.
-func narrowRatios(points plotter.XYs, plots ...*plot.Plot) {
-	low, high := -1.0, 1.0
-	for _, at := range points {
-		low, high = min(low, at.Y), max(high, at.Y)
+// pairStep is what a step says about two streams: exponents of the ratios of their weights.
+type pairStep struct {
+	step          int
+	share, cosine float64
+	ratio, mgda   float64
+}
+
+func (s *pairStep) quotient() float64 { return min(max(s.ratio-s.mgda, -ratioEdge), ratioEdge) }
+
+// pairSteps returns the steps with a ratio of EMGD's and MGDA's weights, and how many both streams took
+// part in. Where both rules give 0, or both ∞, there is nothing to divide.
+func pairSteps(records []results.Record, first, second int) (out []pairStep, met int, err error) {
+	for i := range records {
+		r := &records[i]
+		k, a, b := len(r.IDs), slices.Index(r.IDs, first), slices.Index(r.IDs, second)
+		if a < 0 || b < 0 || a == b || len(r.Gram) == 0 || r.Lambda[a]+r.Lambda[b] == 0 || r.Sigma[a]+r.Sigma[b] == 0 {
+			continue
+		}
+		met++
+		lambda, err := minNorm(r.Gram, k)
+		if err != nil {
+			return nil, 0, fmt.Errorf("viz: step %d: %w", r.Step, err)
+		}
+		norms := math.Sqrt(r.Gram[a*k+a] * r.Gram[b*k+b])
+		if norms == 0 || lambda[a]+lambda[b] == 0 {
+			continue
+		}
+		s := pairStep{step: r.Step, share: r.Sigma[a] / (r.Sigma[a] + r.Sigma[b]), cosine: r.Gram[a*k+b] / norms,
+			ratio: logOf(r.Lambda[a], r.Lambda[b]), mgda: logOf(lambda[a], lambda[b])}
+		if math.Abs(s.ratio) == ratioEdge && s.ratio == s.mgda {
+			continue
+		}
+		out = append(out, s)
 	}
-	for _, p := range plots {
-		p.Y.Min, p.Y.Max = max(p.Y.Min, low-0.3), min(p.Y.Max, high+0.3)
+	return out, met, nil
+}
+
+// ratioLaw is the exponent of λ₂/λ₁ over MGDA's against σ₁ = 1 − σ₂, of two gradients of equal length.
+func ratioLaw(cosine float64) plotter.XYs {
+	var xys plotter.XYs
+	for k := range 199 {
+		s := float64(k+1) / 200
+		a, b := max(0, s-(1-s)*cosine), max(0, 1-s-s*cosine)
+		xys = append(xys, plotter.XY{X: s, Y: logOf(a, b)})
+	}
+	return xys
+}
+
+// angle colours a cosine: conflict in the first hue, agreement in the second, right angles muted.
+func (t *Theme) angle(cosine float64) color.NRGBA {
+	if cosine < 0 {
+		return mix(t.Muted, t.Hues[0], min(1, -2*cosine))
+	}
+	return mix(t.Muted, t.Hues[1], min(1, 2*cosine))
+}
+
+func (t *Theme) anglePoint(cosine float64) draw.GlyphStyle {
+	return draw.GlyphStyle{Color: t.angle(cosine), Radius: vg.Points(2.4), Shape: draw.CircleGlyph{}}
+}
+
+// tinted draws points in colours of their own.
+type tinted struct {
+	theme *Theme
+	items []pointMark
+}
+
+func (m *tinted) Plot(c draw.Canvas, p *plot.Plot) {
+	trX, trY := p.Transforms(&c)
+	for _, it := range m.items {
+		c.DrawGlyphNoClip(it.glyph, vg.Point{X: trX(it.x), Y: trY(it.y)})
 	}
 }
 

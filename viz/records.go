@@ -53,3 +53,26 @@ func streamName(id int) string {
 	}
 	return fmt.Sprintf("task %d", id)
 }
+
+// recordTable has a row for each stream of each step; a method without certificates leaves its columns empty.
+func recordTable(records []results.Record) Table {
+	data := Table{Head: []string{"step", "stream", "weight", "sigma", "lambda", "slack_relative", "gap_relative"}}
+	at := func(values []float64, i int) any {
+		if i < len(values) {
+			return values[i]
+		}
+		return nil
+	}
+	for i := range records {
+		r := &records[i]
+		var slacks []float64
+		var gap any
+		if certified(r) {
+			slacks, gap = relativeSlacks(r), r.Gap
+		}
+		for j, id := range r.IDs {
+			data.add(r.Step, streamName(id), at(r.Weights, j), at(r.Sigma, j), at(r.Lambda, j), at(slacks, j), gap)
+		}
+	}
+	return data
+}

@@ -20,13 +20,15 @@ var kindTitles = map[scenario.Kind]string{
 // Scenarios draws situations beside each other as bars over the optimiser steps (the paper's
 // Fig. 1): under multi-task learning all streams start together, under serial continual learning
 // each starts where the last ended, under parallel continual learning at any time. The memory
-// rehearses from the first task's end on.
+// rehearses from the first task's end on. It must show at a glance how the three situations differ, in how
+// many streams run together and in how long all of it takes: the axes are the same.
 func Scenarios(t *Theme, scenarios ...*scenario.Scenario) (*Figure, error) {
 	if len(scenarios) == 0 {
 		return nil, errors.New("viz: no scenarios to draw")
 	}
 	var row []*plot.Plot
-	rows := 0
+	rows, last := 0, 0.0
+	data := Table{Head: []string{"scenario", "stream", "first_step", "last_step"}}
 	for i, s := range scenarios {
 		if s == nil {
 			return nil, fmt.Errorf("viz: scenario %d is nil", i+1)
@@ -38,17 +40,29 @@ func Scenarios(t *Theme, scenarios ...*scenario.Scenario) (*Figure, error) {
 		p := t.newPlot("optimiser step", "")
 		p.Title.Text = kindTitles[s.Kind]
 		b.addTo(p)
-		p.X.Min, p.X.Max = 0, float64(s.LastStep()+1)
+		last = max(last, float64(s.LastStep()+1))
+		streamTable(&data, kindTitles[s.Kind], scenarioTasks(s))
 		p.X.Tick.Marker = roundTicks{4}
 		row = append(row, p)
 		rows = max(rows, len(b.rows))
 	}
-	// Rows of one height in all plots, so that they can be compared.
+	// Rows of one height and steps of one width in all plots, so that they can be compared.
 	for _, p := range row {
 		p.Y.Min = p.Y.Max - float64(rows)
+		p.X.Min, p.X.Max = 0, last
 	}
 	alt := fmt.Sprintf("Timelines of %d scenarios: which streams run at which optimiser step.", len(scenarios))
-	return newFigure(t, vg.Length(min(60+18*rows, 420)), alt, row), nil
+	return newFigure(t, vg.Length(min(60+18*rows, 420)), alt, row).holding("scenarios", data), nil
+}
+
+// streamTable adds when each stream of a run begins and ends.
+func streamTable(data *Table, title string, run *results.Run) {
+	for _, task := range run.Tasks {
+		data.add(title, streamName(task.ID), task.Start, task.End)
+	}
+	if from := memoryFrom(run); from <= lastStep(run) {
+		data.add(title, streamName(0), from, lastStep(run))
+	}
 }
 
 // scenarioTasks is a run of the scenario before it is run.

@@ -26,5 +26,5 @@ func Slacks(t *Theme, records []results.Record) (*Figure, error) {
 	}
 	f := overSteps(t, kept, 320, fmt.Sprintf("Slack of each stream over %d steps, and its worst breach.", len(kept)), slack, proof)
 	f.key = append(append(streamKey(t, kept), proofKey(t)...), bucketKey(bucket)...)
-	return f, nil
+	return f.holding("slacks", recordTable(kept)), nil
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // StreamWeights draws over the steps what each stream weighs: for EMGD methods its elastic factor σ
-// and its weight λ, and for all methods the weight w applied, where it is not λ itself. Steps are
+// and its weight λ, who is asked for how much and what it took to give it, and for all methods the weight w applied, where it is not λ itself. Steps are
 // gathered so that at most some 250 points remain, at their mean.
 func StreamWeights(t *Theme, records []results.Record) (*Figure, error) {
 	if err := checkRecords(records); err != nil {
@@ -52,5 +52,5 @@ func StreamWeights(t *Theme, records []results.Record) (*Figure, error) {
 	alt := fmt.Sprintf("Weights of each stream over %d steps.", len(records))
 	f := overSteps(t, records, vg.Length(40+140*len(plots)), alt, plots...)
 	f.key = append(streamKey(t, records), bucketKey(bucket)...)
-	return f, nil
+	return f.holding("stream-weights", recordTable(records)), nil
 }

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Style is how a method looks in every figure.
+// Style is how a method looks.
 type Style struct {
 	Color  color.NRGBA
 	Marker draw.GlyphDrawer
@@ -32,6 +32,11 @@ var markers = []draw.GlyphDrawer{
 	draw.CircleGlyph{}, polygon{4, 45}, polygon{3, 90}, polygon{4, 0}, polygon{3, -90}, polygon{5, 90}, draw.CrossGlyph{},
 }
 
+// solid are markers that stay what they are at any size.
+var solid = []draw.GlyphDrawer{
+	draw.CircleGlyph{}, polygon{4, 45}, polygon{3, 90}, polygon{4, 0}, polygon{3, -90},
+}
+
 var dashes = [][]vg.Length{
 	nil,
 	{vg.Points(5), vg.Points(2)},
@@ -47,26 +52,108 @@ var variantDashes = []vg.Length{vg.Points(2.5), vg.Points(2)}
 // memory editing, it has the method's own colour and marker, but a dash; "emgd-gmc+1", "emgd-gmc+2" and so
 // on are more variants, which have the colour and markers of their own. A name that the package does not
 // know gets one of the styles by its hash: the same everywhere, though perhaps that of another method.
+// [Theme.Methods] keeps those of one figure apart.
 func (t *Theme) Method(name string) Style {
 	base, variant, varied := strings.Cut(name, "+")
-	i := slices.Index(order, base)
-	if i < 0 {
-		h := fnv.New32a()
-		h.Write([]byte(base))
-		i = len(t.Hues) + int(h.Sum32()%uint32(len(t.Hues)*(len(dashes)-1)))
+	i := place(base)
+	return t.dressed(i%len(t.Hues), (i%len(t.Hues)+i/len(t.Hues))%len(markers), i, variant, varied)
+}
+
+// place is a method's number in order; that of an unknown one lies behind the first round of hues.
+func place(base string) int {
+	if i := slices.Index(order, base); i >= 0 {
+		return i
 	}
-	hue, round := i%len(t.Hues), i/len(t.Hues)
-	s := Style{
-		Color:  t.Hues[hue],
-		Marker: markers[(hue+round)%len(markers)],
-		Dashes: dashes[round%len(dashes)],
-	}
+	h := fnv.New32a()
+	h.Write([]byte(base))
+	n := uint32(len(Light.Hues))
+	return int(n + h.Sum32()%(n*uint32(len(dashes)-1)))
+}
+
+// dressed puts a style together: a colour by its number, a marker by its, the dashes of a method's place.
+func (t *Theme) dressed(colour, marker, place int, variant string, varied bool) Style {
+	s := Style{Color: t.hue(colour), Marker: markers[marker], Dashes: dashes[place/len(t.Hues)%len(dashes)]}
 	if varied {
 		nth, _ := strconv.Atoi(variant) // "me": 0
 		s.Dashes = variantDashes
-		s.Marker = markers[(hue+round+nth)%len(markers)]
+		s.Marker = markers[(marker+nth)%len(markers)]
 	}
 	return s
+}
+
+// hue is the colour of a number: the hues, and from then on each once more, nearer to the ink.
+func (t *Theme) hue(i int) color.NRGBA {
+	c := t.Hues[i%len(t.Hues)]
+	if i/len(t.Hues)%2 == 1 {
+		return mix(c, t.Ink, 0.45)
+	}
+	return c
+}
+
+// Methods returns the styles of the methods of one figure, of which no two have the same colour as long as
+// there are no more than 14 of them, nor the same marker up to seven; variants share their method's colour.
+// Each keeps the colour and marker that [Theme.Method] gives it unless a method named earlier in the
+// package's order has it; methods that the package does not know take what is left.
+func (t *Theme) Methods(names ...string) map[string]Style {
+	var bases []string
+	for _, name := range names {
+		base, _, _ := strings.Cut(name, "+")
+		if !slices.Contains(bases, base) {
+			bases = append(bases, base)
+		}
+	}
+	known := func(base string) bool { return slices.Contains(order, base) }
+	slices.SortStableFunc(bases, func(a, b string) int {
+		switch {
+		case known(a) && known(b):
+			return place(a) - place(b)
+		case known(a):
+			return -1
+		case known(b):
+			return 1
+		}
+		return 0
+	})
+	colours := apart(bases, 2*len(t.Hues), known, func(b string) int { return place(b) % len(t.Hues) })
+	marks := apart(bases, len(markers), known, func(b string) int {
+		return (place(b)%len(t.Hues) + place(b)/len(t.Hues)) % len(markers)
+	})
+	styles := map[string]Style{}
+	for _, name := range names {
+		base, variant, varied := strings.Cut(name, "+")
+		styles[name] = t.dressed(colours[base], marks[base], place(base), variant, varied)
+	}
+	return styles
+}
+
+// apart gives each name one of n numbers: first those known the one that they wish for, as long as it is
+// free, then the others the next free one after their wish, or the first. When none is left they are
+// given out again.
+func apart(names []string, n int, known func(string) bool, wish func(string) int) map[string]int {
+	out, taken := map[string]int{}, map[int]bool{}
+	for _, name := range names {
+		if known(name) && !taken[wish(name)] {
+			out[name] = wish(name)
+			taken[wish(name)] = true
+		}
+	}
+	for _, name := range names {
+		if _, ok := out[name]; ok {
+			continue
+		}
+		if len(taken) == n {
+			clear(taken)
+		}
+		at := 0
+		if known(name) {
+			at = wish(name)
+		}
+		for taken[at] {
+			at = (at + 1) % n
+		}
+		out[name], taken[at] = at, true
+	}
+	return out
 }
 
 func (s Style) line(width float64) draw.LineStyle {

@@ -17,7 +17,7 @@ import (
 )
 
 // MemorySize draws the final average accuracy A against the number of stored samples (the paper's
-// Fig. 5), one line a method with a band of one standard deviation over its runs, and one panel for
+// Fig. 5): what each method makes of more memory, and where more no longer helps. One line a method with a band of one standard deviation over its runs, and one panel for
 // each data set and increment. The budget is that of the run's configuration.
 func MemorySize(t *Theme, runs ...*results.Run) (*Figure, error) {
 	label := "stored samples"
@@ -46,11 +46,13 @@ func MemorySize(t *Theme, runs ...*results.Run) (*Figure, error) {
 	}
 	f.labelX(label)
 	f.Alt = "Final average accuracy against the number of stored samples."
+	f.Name, f.Data.Head[2] = "memory-size", "stored_samples"
 	return f, nil
 }
 
 // Temperature draws the final average accuracy A against the softmax temperature τ of the elastic
-// factors (the paper's Fig. 8), as [MemorySize] does against the budget. Runs without a fixed
+// factors (the paper's Fig. 8), as [MemorySize] does against the budget: which temperatures are good, how
+// wide the good range is, and whether all of it lies above the methods without one. Runs without a fixed
 // temperature, of other methods or with tau=auto, give a level line for comparison.
 func Temperature(t *Theme, runs ...*results.Run) (*Figure, error) {
 	f, err := sweep(t, runs, temperatureOf)
@@ -59,6 +61,7 @@ func Temperature(t *Theme, runs ...*results.Run) (*Figure, error) {
 	}
 	f.labelX("softmax temperature τ")
 	f.Alt = "Final average accuracy against the softmax temperature of the elastic factors."
+	f.Name, f.Data.Head[2] = "temperature", "tau"
 	return f, nil
 }
 
@@ -96,36 +99,53 @@ func (f *Figure) labelX(label string) {
 	}
 }
 
+// sweepPanel is the runs of one setting: those with a place on the axis, and those without, levels.
+type sweepPanel struct {
+	title        string
+	swept, level []Group
+	at           map[*results.Run]float64
+	axis         []plot.Tick
+}
+
 // sweep draws A against a value of the runs on a logarithmic axis; runs without it as levels.
 func sweep(t *Theme, runs []*results.Run, value func(*results.Run) (float64, bool, error)) (*Figure, error) {
 	parts, err := settings(runs)
 	if err != nil {
 		return nil, err
 	}
-	var plots []*plot.Plot
+	var panel []*sweepPanel
 	var all []Group
 	for _, part := range parts {
-		p := t.newPlot("", "final accuracy A, %")
-		p.Title.Text = part.title
-		p.Add(t.horizontals())
-		groups, err := addSweep(t, p, part.runs, value)
+		s, err := newSweepPanel(part, value)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, groups...)
+		panel = append(panel, s)
+		all = append(append(all, s.swept...), s.level...)
+	}
+	styles := t.stylesOf(all)
+	var plots []*plot.Plot
+	data := Table{Head: []string{"setting", "method", "value", "accuracy_percent", "std_percent", "runs"}}
+	for _, s := range panel {
+		p := t.newPlot("", "final accuracy A, %")
+		p.Title.Text = s.title
+		p.Add(t.horizontals())
+		if err := s.draw(t, p, styles, &data); err != nil {
+			return nil, err
+		}
 		plots = append(plots, p)
 	}
 	f := newFigure(t, 0, "", panels(plots)...)
 	f.Height = 230 * rowsOf(f)
-	f.key = keyOf(t, all)
-	return f, nil
+	f.key = keyOf(all, styles)
+	return f.holding("sweep", data), nil
 }
 
-func addSweep(t *Theme, p *plot.Plot, runs []*results.Run, value func(*results.Run) (float64, bool, error)) ([]Group, error) {
-	at := map[*results.Run]float64{}
+func newSweepPanel(part setting, value func(*results.Run) (float64, bool, error)) (*sweepPanel, error) {
+	s := &sweepPanel{title: part.title, at: map[*results.Run]float64{}}
 	var swept, level []*results.Run
 	var values []float64
-	for _, r := range runs {
+	for _, r := range part.runs {
 		v, ok, err := value(r)
 		if err != nil {
 			return nil, err
@@ -137,41 +157,57 @@ func addSweep(t *Theme, p *plot.Plot, runs []*results.Run, value func(*results.R
 		plain := *r // its group is that of all values
 		plain.Params = maps.Clone(r.Params)
 		delete(plain.Params, "tau")
-		at[&plain] = v
+		s.at[&plain] = v
 		swept = append(swept, &plain)
 		values = append(values, v)
 	}
 	slices.Sort(values)
-	axis := sweepAxis(slices.Compact(values))
-	if len(axis) < 2 {
-		return nil, fmt.Errorf("viz: the runs on %s have %d values to draw A against; want at least two", runs[0].Dataset, len(axis))
+	s.axis = sweepAxis(slices.Compact(values))
+	if len(s.axis) < 2 {
+		return nil, fmt.Errorf("viz: the runs on %s have %d values to draw A against; want at least two", part.runs[0].Dataset, len(s.axis))
 	}
-	groups, err := Groups(swept)
-	if err != nil {
+	var err error
+	if s.swept, err = Groups(swept); err != nil {
 		return nil, err
 	}
-	for _, g := range groups {
-		if err := addCurve(t, p, g, sweepCurve(g.Runs, at, axis)); err != nil {
-			return nil, err
-		}
-	}
 	if len(level) > 0 {
-		others, err := Groups(level)
-		if err != nil {
+		if s.level, err = Groups(level); err != nil {
 			return nil, err
 		}
-		for _, g := range others {
-			if err := addLevel(t, p, g, axis); err != nil {
-				return nil, err
-			}
-		}
-		groups = append(groups, others...)
 	}
-	first, last := axis[0].Value, axis[len(axis)-1].Value
+	both := append(slices.Clone(s.swept), s.level...)
+	dress(both) // a level may be of a method that is swept as well
+	n := copy(s.swept, both)
+	copy(s.level, both[n:])
+	return s, nil
+}
+
+func (s *sweepPanel) draw(t *Theme, p *plot.Plot, styles map[string]Style, data *Table) error {
+	for _, g := range s.swept {
+		c, values := sweepCurve(g.Runs, s.at, s.axis)
+		for i := range values {
+			data.add(s.title, g.Label, values[i], c.mean[i], c.std[i], len(g.Runs)/len(values))
+		}
+		if err := addCurve(t, p, styles[g.look], c, spreadOf(g, s.swept)); err != nil {
+			return err
+		}
+	}
+	first, last := s.axis[0].Value, s.axis[len(s.axis)-1].Value
+	for _, g := range s.level {
+		var as []float64
+		for _, r := range g.Runs {
+			as = append(as, r.A)
+		}
+		mean, std := meanStd(as)
+		data.add(s.title, g.Label, nil, mean, std, len(g.Runs))
+		if err := addLines(p, styles[g.look].line(1), plotter.XYs{{X: first, Y: mean}, {X: last, Y: mean}}); err != nil {
+			return err
+		}
+	}
 	pad := 0.03 * (last - first)
 	p.X.Min, p.X.Max = first-pad, last+pad
-	p.X.Tick.Marker = plot.ConstantTicks(spaced(axis))
-	return groups, nil
+	p.X.Tick.Marker = plot.ConstantTicks(spaced(s.axis))
+	return nil
 }
 
 // sweepAxis places values at their logarithms, and infinity a little beyond the last of them.
@@ -205,34 +241,19 @@ func spaced(ticks []plot.Tick) []plot.Tick {
 	return out
 }
 
-func sweepCurve(runs []*results.Run, at map[*results.Run]float64, axis []plot.Tick) curve {
-	scores := map[string][]float64{}
+// sweepCurve is A over the axis, and the values that stand there.
+func sweepCurve(runs []*results.Run, at map[*results.Run]float64, axis []plot.Tick) (c curve, values []float64) {
+	scores, valueOf := map[string][]float64{}, map[string]float64{}
 	for _, r := range runs {
 		label := sweepAxis([]float64{at[r]})[0].Label
-		scores[label] = append(scores[label], r.A)
+		scores[label], valueOf[label] = append(scores[label], r.A), at[r]
 	}
-	var c curve
 	for _, tick := range axis {
 		if as := scores[tick.Label]; as != nil {
 			mean, std := meanStd(as)
 			c.add(tick.Value, mean, std)
+			values = append(values, valueOf[tick.Label])
 		}
 	}
-	return c
-}
-
-// addLevel draws the mean of runs that have no place on the axis over all of it.
-func addLevel(t *Theme, p *plot.Plot, g Group, axis []plot.Tick) error {
-	var as []float64
-	for _, r := range g.Runs {
-		as = append(as, r.A)
-	}
-	mean, _ := meanStd(as)
-	line, err := plotter.NewLine(plotter.XYs{{X: axis[0].Value, Y: mean}, {X: axis[len(axis)-1].Value, Y: mean}})
-	if err != nil {
-		return err
-	}
-	line.LineStyle = t.Method(g.look).line(1)
-	p.Add(line)
-	return nil
+	return c, values
 }

@@ -12,7 +12,8 @@ import (
 
 // TaskAccuracy draws each task's test accuracy for each method: a thin stem from the accuracy at
 // the task's own end to a marker at the accuracy at the end of the run, so that a stem that
-// falls is forgetting. Several runs of a method give means and a bar of ± one standard deviation.
+// falls is forgetting. It must show which tasks each method learns, which it loses, and beside which
+// others. Several runs of a method give means and a bar of ± one standard deviation.
 func TaskAccuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
 	groups, err := Groups(runs)
 	if err != nil {
@@ -28,11 +29,13 @@ func TaskAccuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
 	p.Add(&stripes{theme: t, n: tasks}, t.horizontals())
 	low, high := 100.0, 0.0
 	d := &dumbbells{theme: t}
+	styles := t.stylesOf(groups)
+	data := Table{Head: []string{"method", "task", "accuracy_at_own_end_percent", "accuracy_at_end_percent", "std_percent", "runs"}}
 	for i, g := range groups {
-		offset := (float64(i) - float64(len(groups)-1)/2) * 0.72 / float64(len(groups))
-		for j := range tasks {
+		for j, task := range runs[0].Tasks {
 			b := dumbbellOf(g, j)
-			b.x = float64(j) + offset
+			b.x, b.style = float64(j)+beside(i, len(groups)), styles[g.look]
+			data.add(g.Label, task.ID, b.own, b.final, b.std, len(g.Runs))
 			d.items = append(d.items, b)
 			low, high = min(low, b.own, b.final-b.std), max(high, b.own, b.final+b.std)
 		}
@@ -43,18 +46,18 @@ func TaskAccuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
 	p.X.Tick.Length = 0
 	p.Y.Min, p.Y.Max = max(0, low-4), min(100, high+4)
 	f := newFigure(t, 260, fmt.Sprintf("Accuracy of each of %d tasks at its own end and at the end of the run, for %d methods.", tasks, len(groups)), []*plot.Plot{p})
-	f.key = methodKey(t, groups)
+	f.key = methodKey(groups, styles)
 	for i := range f.key {
 		f.key[i].line = t.line(f.key[i].line.Color, 1)
 	}
 	f.key = append(f.key, keyEntry{label: "bar: at the task's own end; marker: at the end of the run"})
-	return f, nil
+	return f.holding("task-accuracy", data), nil
 }
 
 // dumbbell is one method's accuracy of one task, in percent.
 type dumbbell struct {
 	x, own, final, std float64
-	look               string // for [Theme.Method]
+	style              Style
 }
 
 func dumbbellOf(g Group, task int) dumbbell {
@@ -63,7 +66,7 @@ func dumbbellOf(g Group, task int) dumbbell {
 		own = append(own, 100*r.Tasks[task].AccEnd)
 		final = append(final, 100*r.Tasks[task].AccFinal)
 	}
-	b := dumbbell{look: g.look}
+	var b dumbbell
 	b.own, _ = meanStd(own)
 	b.final, b.std = meanStd(final)
 	return b
@@ -81,6 +84,7 @@ func taskTicks(runs []*results.Run) []plot.Tick {
 type stripes struct {
 	theme *Theme
 	n     int
+	first float64 // where the first task stands
 }
 
 func (s *stripes) Plot(c draw.Canvas, p *plot.Plot) {
@@ -88,7 +92,7 @@ func (s *stripes) Plot(c draw.Canvas, p *plot.Plot) {
 	shade := s.theme.Grid
 	shade.A = 110
 	for j := 1; j < s.n; j += 2 {
-		left, right := trX(float64(j)-0.5), trX(float64(j)+0.5)
+		left, right := trX(s.first+float64(j)-0.5), trX(s.first+float64(j)+0.5)
 		c.FillPolygon(shade, []vg.Point{{X: left, Y: c.Min.Y}, {X: right, Y: c.Min.Y}, {X: right, Y: c.Max.Y}, {X: left, Y: c.Max.Y}})
 	}
 }
@@ -101,7 +105,7 @@ type dumbbells struct {
 func (d *dumbbells) Plot(c draw.Canvas, p *plot.Plot) {
 	trX, trY := p.Transforms(&c)
 	for _, b := range d.items {
-		s := d.theme.Method(b.look)
+		s := b.style
 		x, own, final := trX(b.x), trY(b.own), trY(b.final)
 		c.StrokeLine2(d.theme.line(s.Color, 1), x, own, x, final)
 		c.StrokeLine2(d.theme.line(s.Color, 1), x-vg.Points(3), own, x+vg.Points(3), own)

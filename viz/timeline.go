@@ -2,6 +2,8 @@ package viz
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -12,7 +14,7 @@ import (
 
 // Timeline draws a run's streams over the optimiser steps: a bar for each task from its first
 // to its last step, one for the memory from the first task's end on, and below them K(t), the
-// number of streams whose gradients one step combines.
+// number of streams whose gradients one step combines. It must show who trains beside whom and when.
 func Timeline(t *Theme, run *results.Run) (*Figure, error) {
 	if err := checkRun(run); err != nil {
 		return nil, err
@@ -33,25 +35,25 @@ func Timeline(t *Theme, run *results.Run) (*Figure, error) {
 	height := vg.Length(min(60+16*(len(bars.rows)), 420)) + 90
 	f := newFigure(t, height, alt, []*plot.Plot{top}, []*plot.Plot{count})
 	f.Share = []float64{float64(height - 100), 100}
-	return f, nil
+	data := Table{Head: []string{"method", "stream", "first_step", "last_step"}}
+	streamTable(&data, run.Method, run)
+	return f.holding("timeline", data), nil
 }
 
 // countPlot draws K(t) as steps.
 func countPlot(t *Theme, run *results.Run) (*plot.Plot, error) {
-	ks := streamCounts(run)
+	changes := streamCounts(run)
 	var xys plotter.XYs
 	most := 0
-	for step, k := range ks {
-		if step > 0 && ks[step-1] == k {
-			continue
+	for i, c := range changes {
+		if i > 0 {
+			xys = append(xys, plotter.XY{X: float64(c.step), Y: float64(changes[i-1].streams)})
 		}
-		if step > 0 {
-			xys = append(xys, plotter.XY{X: float64(step), Y: float64(ks[step-1])})
-		}
-		xys = append(xys, plotter.XY{X: float64(step), Y: float64(k)})
-		most = max(most, k)
+		xys = append(xys, plotter.XY{X: float64(c.step), Y: float64(c.streams)})
+		most = max(most, c.streams)
 	}
-	xys = append(xys, plotter.XY{X: float64(len(ks)), Y: float64(ks[len(ks)-1])})
+	end := float64(lastStep(run) + 1)
+	xys = append(xys, plotter.XY{X: end, Y: float64(changes[len(changes)-1].streams)})
 	line, err := plotter.NewLine(xys)
 	if err != nil {
 		return nil, err
@@ -60,34 +62,52 @@ func countPlot(t *Theme, run *results.Run) (*plot.Plot, error) {
 	line.FillColor = t.Grid
 	p := t.newPlot("optimiser step", "streams K")
 	p.Add(line)
-	p.X.Min, p.X.Max = 0, float64(len(ks))
+	p.X.Min, p.X.Max = 0, end
 	p.Y.Min, p.Y.Max = 0, float64(most)+0.3
 	p.Y.Tick.Marker = wholeTicks{}
 	return p, nil
 }
 
-// streamCounts returns K at each step: the tasks in training, and the memory after the first end.
-func streamCounts(run *results.Run) []int {
-	ks := make([]int, lastStep(run)+1)
-	first := lastStep(run)
+// streamCount is a step and how many streams there are from then on.
+type streamCount struct{ step, streams int }
+
+// streamCounts returns K where it changes: the tasks in training, and the memory after the first end.
+// It takes as long as there are tasks, however long those last.
+func streamCounts(run *results.Run) []streamCount {
+	last := lastStep(run)
+	first := last
+	change := map[int]int{0: 0}
 	for _, t := range run.Tasks {
 		first = min(first, t.End)
-		for step := t.Start; step <= t.End; step++ {
-			ks[step]++
+		change[t.Start]++
+		change[t.End+1]--
+	}
+	if first < last {
+		change[first+1]++
+	}
+	var out []streamCount
+	streams := 0
+	for _, step := range slices.Sorted(maps.Keys(change)) {
+		if streams += change[step]; step <= last && (step == 0 || change[step] != 0) {
+			out = append(out, streamCount{step, streams})
 		}
 	}
-	for step := first + 1; step < len(ks); step++ {
-		ks[step]++
+	return out
+}
+
+// memoryFrom is the step after the first task's end, from which on the memory rehearses.
+func memoryFrom(run *results.Run) int {
+	first := lastStep(run)
+	for _, task := range run.Tasks {
+		first = min(first, task.End)
 	}
-	return ks
+	return first + 1
 }
 
 // streamBars gives each task a row, and the memory one from the first task's end on.
 func streamBars(t *Theme, run *results.Run) *bars {
 	b := &bars{theme: t}
-	first := lastStep(run)
 	for i, task := range run.Tasks {
-		first = min(first, task.End)
 		text := ""
 		if n := len(task.Classes); n > 0 {
 			text = fmt.Sprintf("%d classes", n)
@@ -95,7 +115,7 @@ func streamBars(t *Theme, run *results.Run) *bars {
 		b.rows = append(b.rows, fmt.Sprintf("task %d", task.ID))
 		b.bars = append(b.bars, bar{row: i, text: text, start: float64(task.Start), end: float64(task.End + 1), color: t.stream(i, len(run.Tasks))})
 	}
-	if start, end := float64(first+1), float64(lastStep(run)+1); start < end {
+	if start, end := float64(memoryFrom(run)), float64(lastStep(run)+1); start < end {
 		b.rows = append(b.rows, "memory")
 		b.bars = append(b.bars, bar{row: len(run.Tasks), text: "rehearsal", start: start, end: end, color: t.Muted})
 	}

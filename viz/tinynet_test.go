@@ -190,6 +190,9 @@ func featureMap(title string, n *net, tested, memory []glyph) viz.FeatureMap {
 	if m.Cosine, err = viz.RehearsalCosine(features, m.Class, m.Rehearsal); err != nil {
 		log.Fatal(err)
 	}
+	if m.Baseline, err = viz.RehearsalBaseline(features, m.Class, m.Rehearsal); err != nil {
+		log.Fatal(err)
+	}
 	m.X = principal(features)
 	return m
 }

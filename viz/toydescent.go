@@ -16,7 +16,7 @@ import (
 )
 
 // ToyDescent draws the two synthetic functions of the paper's Fig. 2 as level lines and the way
-// each method takes down them: on the left from the start, on the right from the step at which
+// each method takes down them. It must show which methods climb on the old task's function: on the left from the start, on the right from the step at which
 // the second task arrives, where the methods part.
 func ToyDescent(t *Theme, traces ...Trace) (*Figure, error) {
 	if err := checkTraces(traces); err != nil {
@@ -35,7 +35,7 @@ func ToyDescent(t *Theme, traces ...Trace) (*Figure, error) {
 	alt := fmt.Sprintf("Level lines of the two toy functions with the paths of %d methods.", len(traces))
 	f := newFigure(t, 300, alt, []*plot.Plot{whole, after})
 	f.key = toyKey(t, traces)
-	return f, nil
+	return f.holding("toy-descent", traceTable(traces)), nil
 }
 
 // ToyPaths is the right half of [ToyDescent] alone.
@@ -49,18 +49,52 @@ func ToyPaths(t *Theme, traces ...Trace) (*Figure, error) {
 	}
 	f := newFigure(t, 300, "Paths of the methods on the two toy functions after the second task has arrived.", []*plot.Plot{p})
 	f.key = toyKey(t, traces)
-	return f, nil
+	return f.holding("toy-paths", traceTable(traces)), nil
 }
 
 func toyKey(t *Theme, traces []Trace) []keyEntry {
 	var key []keyEntry
-	for _, tr := range traces {
-		s := t.Method(tr.Method)
+	styles := t.tracesOf(traces)
+	for i, tr := range traces {
+		s := styles[i]
 		key = append(key, keyEntry{label: tr.label(), line: s.line(1.6), glyph: s.glyph(2.8)})
 	}
 	return append(key,
 		keyEntry{label: "level lines of f₁", line: t.line(t.Contours[0], 1)},
 		keyEntry{label: "of f₂", line: t.line(t.Contours[1], 1, 4, 2)})
+}
+
+// tracesOf keeps the traces apart; those of one method, with other parameters, are variants of it.
+func (t *Theme) tracesOf(traces []Trace) []Style {
+	var looks []string
+	seen := map[string]int{}
+	for _, tr := range traces {
+		look := tr.Method
+		if n := seen[tr.Method]; n > 0 {
+			look = fmt.Sprintf("%s+%d", tr.Method, n)
+		}
+		seen[tr.Method]++
+		looks = append(looks, look)
+	}
+	styles := t.Methods(looks...)
+	out := make([]Style, len(traces))
+	for i, look := range looks {
+		out[i] = styles[look]
+	}
+	return out
+}
+
+// traceTable is both functions along each path.
+func traceTable(traces []Trace) Table {
+	data := Table{Head: []string{"method", "step", "x", "y", "f1", "f2"}}
+	for _, tr := range traces {
+		for i := range tr.X {
+			if i%10 == 0 || i == len(tr.X)-1 {
+				data.add(tr.label(), i, tr.X[i], tr.Y[i], tr.F1[i], tr.F2[i])
+			}
+		}
+	}
+	return data
 }
 
 func checkTraces(traces []Trace) error {
@@ -92,13 +126,14 @@ func descentPlot(t *Theme, traces []Trace, first int) (*plot.Plot, error) {
 	box := around(traces, first)
 	p.Add(contours(toy.F1, box, t.line(t.Contours[0], 0.7)), contours(toy.F2, box, t.line(t.Contours[1], 0.7, 4, 2)))
 	marks := &pointMarks{theme: t}
-	for _, tr := range longestFirst(traces, first) {
-		xys := tr.path(first, box)
+	styles := t.tracesOf(traces)
+	for _, k := range longestFirst(traces, first) {
+		xys := traces[k].path(first, box)
 		line, err := plotter.NewLine(xys)
 		if err != nil {
 			return nil, err
 		}
-		s := t.Method(tr.Method)
+		s := styles[k]
 		line.LineStyle = s.line(1.8)
 		p.Add(line)
 		end := xys[len(xys)-1]
@@ -116,16 +151,19 @@ func descentPlot(t *Theme, traces []Trace, first int) (*plot.Plot, error) {
 }
 
 // longestFirst orders traces such that a short path over a longer one stays visible.
-func longestFirst(traces []Trace, first int) []Trace {
-	length := func(tr Trace) float64 {
-		sum := 0.0
+func longestFirst(traces []Trace, first int) []int {
+	length := func(k int) float64 {
+		tr, sum := &traces[k], 0.0
 		for i := first + 1; i < len(tr.X); i++ {
 			sum += math.Hypot(tr.X[i]-tr.X[i-1], tr.Y[i]-tr.Y[i-1])
 		}
 		return sum
 	}
-	sorted := slices.Clone(traces)
-	slices.SortStableFunc(sorted, func(a, b Trace) int { return cmp.Compare(length(b), length(a)) })
+	sorted := make([]int, len(traces))
+	for k := range sorted {
+		sorted[k] = k
+	}
+	slices.SortStableFunc(sorted, func(a, b int) int { return cmp.Compare(length(b), length(a)) })
 	return sorted
 }
 

@@ -8,7 +8,8 @@ import (
 	"gonum.org/v1/plot/plotter"
 )
 
-// ToyLosses draws both toy functions along each method's descent. The vertical axes cover the
+// ToyLosses draws both toy functions along each method's descent. It must show which methods let the old
+// task rise when the new one arrives, and how fast each lowers the new one. The vertical axes cover the
 // values from shortly before the second task's arrival on, where the methods differ; the first
 // fall of f₁, which is the same for all of them, leaves the plot at its top.
 func ToyLosses(t *Theme, traces ...Trace) (*Figure, error) {
@@ -24,7 +25,7 @@ func ToyLosses(t *Theme, traces ...Trace) (*Figure, error) {
 		return nil, err
 	}
 	alt := fmt.Sprintf("Both toy functions over the steps of %d methods; the second task arrives at step %d.", len(traces), traces[0].Arrival)
-	return newFigure(t, 270, alt, []*plot.Plot{f1, f2}), nil
+	return newFigure(t, 270, alt, []*plot.Plot{f1, f2}).holding("toy-losses", traceTable(traces)), nil
 }
 
 func lossPlot(t *Theme, traces []Trace, label string, values func(*Trace) []float64) (*plot.Plot, error) {
@@ -33,6 +34,7 @@ func lossPlot(t *Theme, traces []Trace, label string, values func(*Trace) []floa
 	p.Add(t.horizontals())
 	p.Add(&verticals{theme: t, marks: []vertical{{x: float64(traces[0].Arrival), label: "task 2 arrives"}}})
 	ends := &endLabels{theme: t}
+	styles := t.tracesOf(traces)
 	low, high := math.Inf(1), math.Inf(-1)
 	for i := range traces {
 		tr := &traces[i]
@@ -50,7 +52,7 @@ func lossPlot(t *Theme, traces []Trace, label string, values func(*Trace) []floa
 		if err != nil {
 			return nil, err
 		}
-		s := t.Method(tr.Method)
+		s := styles[i]
 		line.LineStyle = s.line(1.6)
 		p.Add(line)
 		last := xys[len(xys)-1]

@@ -26,7 +26,7 @@ func twoTasks() *results.Run {
 
 func TestStreamCounts(t *testing.T) {
 	// Task 1 on steps 0–3, task 2 on 2–7, the memory from 4 on.
-	if got, want := streamCounts(twoTasks()), []int{1, 1, 2, 2, 2, 2, 2, 2}; !slices.Equal(got, want) {
+	if got, want := streamCounts(twoTasks()), []streamCount{{0, 1}, {2, 2}}; !slices.Equal(got, want) {
 		t.Errorf("K(t) = %v, want %v", got, want)
 	}
 }
@@ -186,9 +186,9 @@ func TestRoundTicks(t *testing.T) {
 	}
 }
 
-func TestSpread(t *testing.T) {
+func TestMoveApart(t *testing.T) {
 	ys := []vg.Length{0, 1, 1, 50, 99, 100}
-	spread(ys, 10, 0, 100)
+	moveApart(ys, 10, 0, 100)
 	for i, y := range ys {
 		if y < 0 || y > 100 || i > 0 && y-ys[i-1] < 10-1e-9 {
 			t.Errorf("labels at %v: too close or outside", ys)

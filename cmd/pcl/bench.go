@@ -42,7 +42,7 @@ type benchStepCmd struct {
 	Turns     bool              `help:"For taking turns with other programs: read from each line of standard input how many steps to time next, and print a JSON line at the start and one for each of them."`
 	JSON      bool              `name:"json" help:"Print JSON, with the time of every step."`
 	Backend   string            `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Compute backend: ${enum}."`
-	Threads   int               `default:"0" help:"Threads of the XLA CPU backend; 0 is the default, 1."`
+	Threads   count             `default:"0" help:"Threads of the XLA CPU backend; 0 is the default, 1."`
 	TF32      bool              `name:"tf32" help:"Let a GPU round the factors of products to 10 bits."`
 }
 

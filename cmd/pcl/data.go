@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
 // dataCmd is `pcl data`: what the image sets are, fetching, verifying and looking at them.
@@ -155,7 +156,7 @@ func printReports(out io.Writer, reports []datasets.Report) error {
 			fmt.Fprintf(w, "%s\t(generated)\tok\t\n", r.Name)
 		}
 		for _, f := range r.Files {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Name, f.Path, f.Status, f.Detail)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Name, f.Path, f.Status, printable.Line(f.Detail))
 		}
 	}
 	return w.Flush()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -23,7 +24,7 @@ import (
 type demoCmd struct {
 	Out       string   `short:"o" default:"pcl-demo.html" type:"path" placeholder:"FILE.html" help:"Page to write."`
 	Cover     string   `type:"path" placeholder:"FILE.png" help:"Draw the overview picture too."`
-	Runs      string   `type:"path" placeholder:"DIR" help:"Keep results and records in this folder."`
+	Runs      string   `type:"path" placeholder:"DIR" help:"Keep results and records in this folder, and take those from it that are there."`
 	Method    []string `default:"emgd-gmc,avggrad,mgda,er" placeholder:"NAME,…" help:"Methods to compare (${default})."`
 	Increment string   `default:"class" enum:"task,class" help:"${enum}: what predictions choose from."`
 	Seed      []uint64 `placeholder:"N,…" help:"Run seeds (default 1234,1235,1236; on the pure-Go backend, which is slower, 1234)."`
@@ -36,6 +37,9 @@ func (c *demoCmd) Run(rc *runContext) error {
 		if _, err := method.Lookup(name); err != nil {
 			return usageError{err}
 		}
+	}
+	if err := errors.Join(once("--method", c.Method), once("--seed", c.Seed)); err != nil {
+		return usageError{err}
 	}
 	folder := c.Runs
 	if folder == "" {
@@ -78,7 +82,10 @@ func (c *demoCmd) Run(rc *runContext) error {
 	if err := printTable(rc.stdout, in.Runs); err != nil {
 		return err
 	}
-	return c.draw(rc, in)
+	if err := c.draw(rc, in); err != nil {
+		return err
+	}
+	return diverged(in.Runs)
 }
 
 // train makes one run, and keeps the records of each method's first.
@@ -88,7 +95,8 @@ func (c *demoCmd) train(rc *runContext, in *report.DemoInput, name string, seed 
 	config.EvalEvery = 20
 	bar := newProgress(rc, fmt.Sprintf("[%d/%d] %s, seed %d", len(in.Runs)+1, len(c.Method)*len(c.Seed), name, seed))
 	defer bar.close()
-	o.Dir, o.Progress = filepath.Join(folder, fmt.Sprintf("%s-s%d", name, seed)), bar.show
+	defer rc.hold()()
+	o.Dir, o.Progress, o.Resume = filepath.Join(folder, config.Folder()), bar.show, true
 	r, err := pcl.Run(rc.ctx, config, o)
 	if err != nil {
 		return err

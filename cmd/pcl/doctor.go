@@ -15,13 +15,13 @@ import (
 type doctorCmd struct {
 	JSON      bool   `name:"json" help:"Print the report as JSON."`
 	Backend   string `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Examine one backend only: ${enum}."`
-	Threads   int    `help:"Threads of the XLA CPU backend; 0 is the default, 1."`
+	Threads   count  `help:"Threads of the XLA CPU backend; 0 is the default, 1."`
 	NoInstall bool   `name:"no-install" help:"Download nothing."`
 }
 
 // Run examines the machine and prints the report. No working backend is an error.
 func (c *doctorCmd) Run(rc *runContext) error {
-	o := backend.Options{Name: c.Backend, Threads: c.Threads, NoInstall: c.NoInstall}
+	o := backend.Options{Name: c.Backend, Threads: int(c.Threads), NoInstall: c.NoInstall}
 	if !rc.quiet {
 		o.Progress = rc.stderr
 	}

@@ -4,110 +4,155 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
+	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// shard is a part of the runs: every N-th of them, from the I-th on.
-type shard struct{ I, N int }
-
-// UnmarshalText reads "I/N", I from 0.
-func (s *shard) UnmarshalText(text []byte) error {
-	if n, err := fmt.Sscanf(string(text), "%d/%d", &s.I, &s.N); n != 2 || err != nil || s.I < 0 || s.I >= s.N {
-		return fmt.Errorf("%q is no part I/N of the runs, 0 ≤ I < N", text)
-	}
-	return nil
-}
-
-// of returns the part of the configurations.
-func (s shard) of(configs []pcl.Config) []pcl.Config {
-	if s.N == 0 {
-		return configs
-	}
-	var out []pcl.Config
-	for i := s.I; i < len(configs); i += s.N {
-		out = append(out, configs[i])
-	}
-	return out
-}
-
 // inProcesses makes the runs in several processes of this program, of one compute thread each unless
 // the flags say otherwise: small models gain nothing from a second thread, but whole runs share nothing.
-func (c *runCmd) inProcesses(rc *runContext, configs []pcl.Config) ([]*results.Run, error) {
+func (c *runCmd) inProcesses(rc *runContext, configs []pcl.Config, finished []*results.Run) ([]*results.Run, error) {
+	if _, err := c.dataset(rc, configs); err != nil { // once instead of by every process
+		return nil, err
+	}
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	jobs := min(c.Jobs, len(configs))
-	args := withoutJobs(os.Args[1:])
-	began := time.Now()
 	done := make(chan struct{})
-	go c.watch(rc, configs, began, done)
-	var group errgroup.Group
-	for i := range jobs {
-		group.Go(func() error {
-			part := []string{"--quiet", fmt.Sprintf("--shard=%d/%d", i, jobs)}
-			return process(rc.ctx, program, slices.Concat(args, part)) // append would let the processes share an array
-		})
+	go c.watch(rc, configs, finished, done)
+	defer rc.hold()() // they end by themselves
+	ends := make([]error, min(int(c.Jobs), len(configs)))
+	if !rc.quiet {
+		fmt.Fprintf(rc.stderr, "Runs: %d, processes: %d\n", len(configs), len(ends))
 	}
-	err = group.Wait()
+	var all sync.WaitGroup
+	for i := range ends {
+		all.Go(func() { ends[i] = process(rc.ctx, program, shard{i, len(ends)}) })
+	}
+	all.Wait()
 	close(done)
-	if rc.ctx.Err() != nil {
-		return nil, fmt.Errorf("%w; go on with: pcl %s --resume", pcl.ErrInterrupted, strings.Join(quoted(os.Args[1:]), " "))
-	}
-	if err != nil {
+	if err := together(ends); err != nil {
 		return nil, err
 	}
+	return c.collect(rc, configs)
+}
+
+// collect loads the results that the processes left.
+func (c *runCmd) collect(rc *runContext, configs []pcl.Config) ([]*results.Run, error) {
 	var runs []*results.Run
 	for _, config := range configs {
-		r, err := results.Load(filepath.Join(c.dir(config), pcl.ResultFile))
+		r, err := pcl.Finished(c.dir(config), config)
+		if err == nil && r == nil {
+			err = fmt.Errorf("the process that was to make the run in %s ended without a result", c.dir(config))
+		}
 		if err != nil {
-			return nil, err
+			return nil, c.advise(err, config)
 		}
 		runs = append(runs, r)
+	}
+	if c.JSON {
+		return runs, printJSONLines(rc.stdout, runs)
 	}
 	return runs, nil
 }
 
-// process runs this program once more; an interrupt reaches it too, and it is given time to save.
-func process(ctx context.Context, program string, args []string) error {
-	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = time.Minute
-	var said strings.Builder
-	cmd.Stderr = &said
-	if err := cmd.Run(); err != nil {
-		return errors.Join(fmt.Errorf("pcl %s: %w", strings.Join(args, " "), err), errors.New(strings.TrimSpace(said.String())))
+// processError is a process of --jobs that did not end well.
+type processError struct {
+	err  error
+	said string // on its standard error, in most cases why
+}
+
+// interrupted says that the process saved what it was at.
+func (e *processError) interrupted() bool {
+	exit := new(exec.ExitError)
+	return errors.As(e.err, &exit) && exit.ExitCode() == exitInterrupted
+}
+
+// killed says that it could not say anything any more.
+func (e *processError) killed() bool {
+	exit := new(exec.ExitError)
+	return errors.As(e.err, &exit) && exit.ExitCode() < 0
+}
+
+func (e *processError) Error() string {
+	said := strings.TrimPrefix(strings.TrimSpace(e.said), "pcl: ")
+	switch {
+	case e.killed():
+		return strings.TrimSpace(fmt.Sprintf("a process of --jobs was ended from outside (%v); %s\n%s", e.err, goOn(), said))
+	case said != "":
+		return said
+	}
+	return fmt.Sprintf("a process of --jobs: %v", e.err)
+}
+
+// together tells of all processes that failed. Where all that did not finish their runs were interrupted and saved
+// them, so was this one.
+func together(ends []error) error {
+	var failed []error
+	stopped := false
+	for _, err := range ends {
+		end := new(processError)
+		switch {
+		case errors.Is(err, context.Canceled), errors.As(err, &end) && end.interrupted():
+			stopped = true
+		case err != nil:
+			failed = append(failed, err)
+		}
+	}
+	switch {
+	case len(failed) > 0:
+		return errors.Join(failed...)
+	case stopped:
+		return fmt.Errorf("%w; %s", pcl.ErrInterrupted, goOn())
 	}
 	return nil
 }
 
-// withoutJobs leaves the flag out that starts processes.
-func withoutJobs(args []string) []string {
-	var out []string
-	for i := 0; i < len(args); i++ {
-		switch a := args[i]; {
-		case strings.HasPrefix(a, "--jobs="), a == "--json":
-		case a == "--jobs":
-			i++ // its value
-		default:
-			out = append(out, a)
-		}
+// process runs this program once more, with the same arguments, for a part of the runs. Its standard input is a
+// pipe that nothing is written to: it closes with an interrupt, and also when this process ends in whatever way,
+// upon which the other saves its run and ends (see withParent).
+func process(ctx context.Context, program string, part shard) error {
+	cmd := exec.CommandContext(ctx, program, os.Args[1:]...)
+	cmd.Env = append(os.Environ(), partVariable+"="+part.String())
+	var said strings.Builder
+	cmd.Stderr = &said
+	line, err := cmd.StdinPipe()
+	if err != nil {
+		return err
 	}
-	return out
+	cmd.Cancel = func() error {
+		line.Close()
+		return os.ErrProcessDone // so that how the process ends is what counts
+	}
+	cmd.WaitDelay = time.Minute // to save
+	if err := cmd.Run(); err != nil {
+		return &processError{err, said.String()}
+	}
+	return nil
+}
+
+// withParent returns a context that also ends with the process at the other end of the standard input. Further
+// interrupts are ignored: on a terminal Ctrl-C reaches the processes of --jobs too, and they are saving already.
+func withParent(ctx context.Context) context.Context {
+	ctx, end := context.WithCancel(ctx)
+	go func() {
+		io.Copy(io.Discard, os.Stdin)
+		end()
+	}()
+	return ctx
 }
 
 // watch tells every few seconds how many runs are finished.
-func (c *runCmd) watch(rc *runContext, configs []pcl.Config, began time.Time, done <-chan struct{}) {
+func (c *runCmd) watch(rc *runContext, configs []pcl.Config, finished []*results.Run, done <-chan struct{}) {
+	began := time.Now()
 	tick := time.NewTicker(5 * time.Second)
 	defer tick.Stop()
 	for {
@@ -116,14 +161,15 @@ func (c *runCmd) watch(rc *runContext, configs []pcl.Config, began time.Time, do
 			return
 		case <-tick.C:
 		}
-		finished := 0
-		for _, config := range configs {
-			if info, err := os.Stat(filepath.Join(c.dir(config), pcl.ResultFile)); err == nil && info.ModTime().After(began) {
-				finished++
+		n := 0
+		for i, config := range configs {
+			info, err := os.Stat(filepath.Join(c.dir(config), pcl.ResultFile))
+			if finished[i] != nil || err == nil && info.ModTime().After(began) {
+				n++
 			}
 		}
 		if !rc.quiet {
-			fmt.Fprintf(rc.stderr, "%d of %d runs finished after %s\n", finished, len(configs), time.Since(began).Round(time.Second))
+			fmt.Fprintf(rc.stderr, "%d of %d runs finished after %s\n", n, len(configs), time.Since(began).Round(time.Second))
 		}
 	}
 }

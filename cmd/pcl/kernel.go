@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/parallelcl/parallelcl/internal/kernel"
+	"github.com/parallelcl/parallelcl/internal/printable"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 )
 
@@ -55,6 +56,9 @@ func (m moduleFlag) install(rc *runContext, o kernel.Options) (kernel.Kernel, er
 	k, err := kernel.Install(rc.ctx, o, source)
 	if err != nil {
 		return k, resumable(rc, err)
+	}
+	if k.Moved != "" && !rc.quiet {
+		fmt.Fprintln(rc.stderr, printable.Line(k.Moved))
 	}
 	b, err := backend.Open(rc.ctx, backend.Options{Progress: o.Progress})
 	if err != nil {
@@ -114,7 +118,7 @@ func (c *kernelListCmd) Run(rc *runContext) error {
 	w := tabwriter.NewWriter(rc.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tTITLE\tVERSION\tMODULE")
 	for _, k := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", k.Name, k.Title, k.Version, k.Source)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", printable.Line(k.Name), printable.Line(k.Title), k.Version, printable.Line(k.Source))
 	}
 	return w.Flush()
 }
@@ -153,7 +157,7 @@ func (c *kernelRemoveCmd) Run(rc *runContext) error {
 			return err
 		}
 		if !rc.quiet {
-			fmt.Fprintf(rc.stdout, "removed %s\n", k.Spec)
+			fmt.Fprintf(rc.stdout, "removed %s\n", printable.Line(k.Spec))
 		}
 	}
 	if c.All {
@@ -215,9 +219,9 @@ func printChecks(out io.Writer, checks []kernel.Check) error {
 		if !c.OK {
 			state = "missing"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", c.Name, state, c.Detail)
+		fmt.Fprintf(w, "%s\t%s\t%s\n", printable.Line(c.Name), state, printable.Line(c.Detail))
 		if c.Mend != "" {
-			fmt.Fprintf(w, "\t\tto mend it: %s\n", c.Mend)
+			fmt.Fprintf(w, "\t\tto mend it: %s\n", printable.Line(c.Mend))
 		}
 	}
 	fmt.Fprintln(w, "\nThe backends: pcl doctor")

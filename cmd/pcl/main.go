@@ -1,7 +1,7 @@
 // Command pcl trains one network on several streams that come and go, and shows what came of it.
 //
-// Exit codes: 0 success; 1 failure; 2 wrong usage or configuration; 130 interrupted (what was
-// running has been saved, and the last line says how to go on).
+// Exit codes: 0 success; 1 failure, also of saving, and where a run diverged; 2 wrong usage or configuration; 130
+// interrupted (a run has been saved, and the last line says how to go on).
 package main
 
 import (
@@ -10,13 +10,17 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"strings"
+	"sync/atomic"
 	"syscall"
+	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
 	"github.com/willabides/kongplete"
 
+	"github.com/parallelcl/parallelcl/internal/printable"
 	"github.com/parallelcl/parallelcl/pcl"
 )
 
@@ -32,6 +36,7 @@ type runContext struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	quiet          bool
+	held           atomic.Int32 // see hold
 }
 
 type cli struct {
@@ -54,13 +59,22 @@ type cli struct {
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
+	if os.Getenv(partVariable) == "" {
+		context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
+	} else {
+		ctx = withParent(ctx)
+	}
 	rc := &runContext{ctx: ctx, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
 	os.Exit(execute(rc, os.Args[1:]))
 }
 
 // execute runs one command line and returns its exit code.
 func execute(rc *runContext, args []string) int {
+	for _, a := range args {
+		if !utf8.ValidString(a) { // the parser would change it, and a file's name with it
+			return exitCode(rc, usageError{fmt.Errorf("the argument %q is not valid UTF-8", a)})
+		}
+	}
 	var c cli
 	parser, err := kong.New(&c,
 		kong.Name("pcl"),
@@ -80,7 +94,7 @@ func execute(rc *runContext, args []string) int {
 		return exitUsage
 	}
 	rc.quiet = c.Quiet
-	return exitCode(rc, k.Run(rc))
+	return exitCode(rc, rc.attend(func() error { return k.Run(rc) }))
 }
 
 // usageError is a mistake in what the user wrote.
@@ -92,10 +106,14 @@ func exitCode(rc *runContext, err error) int {
 	if err == nil {
 		return 0
 	}
-	// The errors of package pcl begin with its name, which is also the program's.
-	fmt.Fprintln(rc.stderr, "pcl:", strings.TrimPrefix(err.Error(), "pcl: "))
+	text := strings.TrimPrefix(err.Error(), "pcl: ")                     // the errors of package pcl begin with its name, which is also the program's
+	ended := rc.ctx.Err() != nil && errors.As(err, new(*exec.ExitError)) // a program that the interrupt ended
+	if text == context.Canceled.Error() {
+		text = "interrupted"
+	}
+	fmt.Fprintln(rc.stderr, "pcl:", printable.Text(text))
 	switch {
-	case errors.Is(err, pcl.ErrInterrupted), errors.Is(err, context.Canceled):
+	case errors.Is(err, pcl.ErrInterrupted), errors.Is(err, context.Canceled), ended:
 		return exitInterrupted
 	case errors.As(err, new(usageError)):
 		fmt.Fprintln(rc.stderr, "Try `pcl --help`.")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"syscall"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 // notebookCmd is `pcl notebook`: from whatever is there to an open JupyterLab.
 type notebookCmd struct {
 	moduleFlag
-	Path      string   `arg:"" optional:"" help:"Folder or notebook to open (default: the current folder)."`
+	Path      string   `arg:"" optional:"" help:"Folder or notebook to open (default: the quickstart; . for the current folder)."`
 	NoBrowser bool     `name:"no-browser" help:"Print the address instead of opening a browser."`
 	Private   bool     `help:"Use the private JupyterLab even where the user has one."`
 	Jupyter   []string `sep:"none" placeholder:"ARG" help:"Argument for jupyter-lab, e.g. --jupyter=--port=9999; repeat it for more."`
@@ -28,8 +29,14 @@ func (c *notebookCmd) Run(rc *runContext) error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.install(rc, o); err != nil {
+	k, err := c.install(rc, o)
+	if err != nil {
 		return err
+	}
+	if c.Path == "" {
+		if c.Path, err = kernel.Quickstart(k); err != nil {
+			return err
+		}
 	}
 	lab, err := kernel.Jupyter(rc.ctx, o, c.Private)
 	if err != nil {
@@ -43,7 +50,30 @@ func (c *notebookCmd) Run(rc *runContext) error {
 
 // serve runs JupyterLab. An interrupt is how it ends; it asks nothing then, and its kernels end too.
 func (c *notebookCmd) serve(rc *runContext, lab kernel.Lab) error {
+	args := c.args(os.Geteuid())
+	if !rc.quiet && slices.Contains(args, allowRoot) {
+		fmt.Fprintln(rc.stderr, "You are root, and so is every cell. From outside a container the lab is reached with --jupyter=--ip=0.0.0.0 and a published port.")
+	}
+	cmd := exec.CommandContext(rc.ctx, lab.Path, args...)
+	cmd.Stdout, cmd.Stderr = rc.stdout, rc.stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 20 * time.Second
+	defer rc.hold()() // so that it ends before this program does
+	if err := cmd.Run(); err != nil && rc.ctx.Err() == nil {
+		return fmt.Errorf("JupyterLab: %w", err)
+	}
+	return nil
+}
+
+// allowRoot is what Jupyter wants to be told before it runs as root.
+const allowRoot = "--allow-root"
+
+// args are the arguments for JupyterLab, run by a user.
+func (c *notebookCmd) args(uid int) []string {
 	args := []string{"-y", "--log-level=WARN"}
+	if uid == 0 && !slices.Contains(c.Jupyter, allowRoot) {
+		args = append(args, allowRoot)
+	}
 	if c.NoBrowser {
 		args = append(args, "--no-browser")
 	}
@@ -51,12 +81,5 @@ func (c *notebookCmd) serve(rc *runContext, lab kernel.Lab) error {
 	if c.Path != "" {
 		args = append(args, c.Path)
 	}
-	cmd := exec.CommandContext(rc.ctx, lab.Path, args...)
-	cmd.Stdout, cmd.Stderr = rc.stdout, rc.stderr
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.WaitDelay = 20 * time.Second
-	if err := cmd.Run(); err != nil && rc.ctx.Err() == nil {
-		return fmt.Errorf("JupyterLab: %w", err)
-	}
-	return nil
+	return args
 }

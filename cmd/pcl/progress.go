@@ -46,7 +46,7 @@ func (p *progress) show(s pcl.Progress) {
 func (p *progress) draw(s pcl.Progress) {
 	if p.bar == nil {
 		p.bar = progressbar.NewOptions(s.Steps, progressbar.OptionSetWriter(p.out),
-			progressbar.OptionSetWidth(24), progressbar.OptionThrottle(100*time.Millisecond),
+			progressbar.OptionSetWidth(20), progressbar.OptionThrottle(100*time.Millisecond),
 			progressbar.OptionClearOnFinish(), progressbar.OptionUseANSICodes(true),
 			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false))
 	}
@@ -56,8 +56,16 @@ func (p *progress) draw(s pcl.Progress) {
 
 func figures(s pcl.Progress) string {
 	text := fmt.Sprintf("K=%d, loss %.3f", s.K, s.Loss)
+	if s.K == 0 {
+		text = "K=0" // no loss, because of what was skipped, or because the method sits the step out
+	}
+	if s.Skipped > 0 { // what is worth more than the speed, where there is room for one of them
+		text += fmt.Sprintf(", skipped %d", s.Skipped)
+	} else if s.PerSecond > 0 {
+		text += fmt.Sprintf(", %.0f steps/s", s.PerSecond)
+	}
 	if s.PerSecond > 0 { // known from the second step on
-		text += fmt.Sprintf(", %.0f steps/s, ETA %s", s.PerSecond, s.ETA.Round(time.Second))
+		text += fmt.Sprintf(", ETA %s", s.ETA.Round(time.Second))
 	}
 	return text
 }

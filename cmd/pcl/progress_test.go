@@ -23,6 +23,11 @@ func TestProgressLines(t *testing.T) {
 	if want := "label\n  step 50 of 100, K=12, loss 12.346, 12346 steps/s, ETA 99h59m59s\n"; out.String() != want {
 		t.Errorf("wrote %q, want %q", out.String(), want)
 	}
+	ill := halfway
+	ill.K, ill.Skipped, ill.PerSecond = 0, 51, 0
+	if got, want := figures(ill), "K=0, skipped 51"; got != want {
+		t.Errorf("where no row takes part: %q, want %q", got, want)
+	}
 	quiet := newProgress(&runContext{stderr: &out, quiet: true}, "label")
 	out.Reset()
 	quiet.last = time.Time{}
@@ -45,8 +50,11 @@ func TestProgressBar(t *testing.T) {
 	}
 	p.show(pcl.Progress{Step: 1, Steps: 100, K: 1, Loss: 3})
 	p.show(halfway)
+	ill := halfway
+	ill.Skipped = 12345
+	(&progress{out: &out, terminal: true}).show(ill)
 	drawn := out.String()
-	if !strings.Contains(drawn, "K=1, loss 3.000 ") || strings.Contains(drawn, "\n") {
+	if !strings.Contains(drawn, "K=1, loss 3.000 ") || !strings.Contains(drawn, ", skipped 12345, ") || strings.Contains(drawn, "\n") {
 		t.Errorf("drew %q", drawn)
 	}
 	for line := range strings.SplitSeq(strings.ReplaceAll(drawn, "\033[0K", ""), "\r") {

@@ -106,7 +106,7 @@ func (c *reportCmd) runs(rc *runContext, o report.Origin) error {
 	}
 	out := c.out("report.html")
 	in := report.RunsInput{Title: c.Title, Files: files, Origin: o}
-	if err := atomicfile.Write(out, func(w io.Writer) error { return report.Runs(w, in) }); err != nil {
+	if err := atomicfile.Write(out, func(w io.Writer) error { return report.Runs(rc.ctx, w, in) }); err != nil {
 		return err
 	}
 	return c.finish(rc, out, []string{out})
@@ -125,6 +125,9 @@ func (c *reportCmd) pages(rc *runContext, o report.Origin, paths []string) error
 	var notebooks []*report.Notebook
 	var failed []error
 	for _, path := range paths {
+		if err := rc.ctx.Err(); err != nil {
+			return err
+		}
 		n, err := report.ReadNotebook(path)
 		if err != nil {
 			return err
@@ -140,7 +143,7 @@ func (c *reportCmd) pages(rc *runContext, o report.Origin, paths []string) error
 		err = c.site(rc, o, notebooks)
 	} else {
 		out := c.out(strings.TrimSuffix(filepath.Base(paths[0]), ".ipynb") + ".html")
-		err = atomicfile.Write(out, func(w io.Writer) error { return notebooks[0].Write(w, o) })
+		err = atomicfile.Write(out, func(w io.Writer) error { return notebooks[0].Write(rc.ctx, w, o) })
 		if err == nil {
 			err = c.finish(rc, out, []string{out})
 		}
@@ -153,7 +156,7 @@ func (c *reportCmd) site(rc *runContext, o report.Origin, notebooks []*report.No
 	if title == "" {
 		title = "Notebooks"
 	}
-	if err := report.Site(dir, title, notebooks, o); err != nil {
+	if err := report.Site(rc.ctx, dir, title, notebooks, o); err != nil {
 		return err
 	}
 	var pages []string
@@ -198,6 +201,7 @@ func (c *reportCmd) results(rc *runContext, n *report.Notebook) error {
 		return err
 	}
 	defer os.RemoveAll(folder)
+	defer rc.hold()() // so that an interrupt ends the kernel before this program
 	begin := time.Now()
 	if !rc.quiet {
 		fmt.Fprintf(rc.stderr, "Executing %s...\n", n.File)

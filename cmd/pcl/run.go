@@ -1,16 +1,11 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl"
@@ -63,12 +58,13 @@ type runCmd struct {
 
 	Out             string `short:"o" default:"runs" type:"path" help:"Folder for results; each run has a folder of its own in it."`
 	Record          bool   `help:"Write one line per step (losses, Gram, σ, λ, slacks) to records.jsonl."`
-	RecordArrays    int    `name:"record-arrays" placeholder:"N" help:"Write batches and parameters of the first N steps as .npz, to be computed again elsewhere (bench/peers/replay.py)."`
-	Resume          bool   `help:"Take up interrupted runs at their newest checkpoint, and skip finished ones."`
-	Checkpoint      string `type:"existingfile" placeholder:"FILE" help:"Take the (single) run up at this checkpoint."`
-	CheckpointEvery int    `default:"500" placeholder:"N" help:"Steps between checkpoints; 0 saves only on Ctrl-C."`
-	Keep            int    `default:"3" placeholder:"N" help:"Checkpoints to keep."`
-	Jobs            int    `default:"1" placeholder:"N" help:"Processes to make the runs in; one per core is best for an MLP."`
+	RecordArrays    count  `name:"record-arrays" placeholder:"N" help:"Write batches and parameters of the first N steps as .npz, to be computed again elsewhere (bench/peers/replay.py)."`
+	Resume          bool   `help:"Take up interrupted runs at their newest checkpoint. Finished runs are not made again, with or without this."`
+	Replace         bool   `xor:"again" help:"Make runs anew that are finished or saved already; what is there stays until the new result is complete."`
+	Checkpoint      string `xor:"again" type:"existingfile" placeholder:"FILE" help:"Take the (single) run up at this checkpoint; later ones go when the next is saved."`
+	CheckpointEvery count  `default:"500" placeholder:"N" help:"Steps between checkpoints; 0 saves only on Ctrl-C."`
+	Keep            number `default:"3" placeholder:"N" help:"Checkpoints to keep."`
+	Jobs            number `default:"1" placeholder:"N" help:"Processes to make the runs in; one per core is best for an MLP."`
 	Shard           shard  `placeholder:"I/N" help:"Make only every Nth run, from the Ith on (from 0): one part of an array job."`
 	JSON            bool   `name:"json" help:"Print the results as JSON lines instead of a table."`
 
@@ -78,14 +74,14 @@ type runCmd struct {
 // machineFlags say what to compute on, and where data lies.
 type machineFlags struct {
 	Backend string `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Compute backend: ${enum}."`
-	Threads int    `default:"0" help:"Threads of the XLA CPU backend; 0: one, and for a ResNet one per core."`
+	Threads count  `default:"0" help:"Threads of the XLA CPU backend; 0: one, and for a ResNet one per core."`
 	TF32    bool   `name:"tf32" help:"Let a GPU round the factors of products to 10 bits: faster, less exact."`
 	DataDir string `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
 }
 
 // open opens the backend and says which it is.
 func (m machineFlags) open(rc *runContext) (*backend.Backend, error) {
-	o := backend.Options{Name: m.Backend, Threads: m.Threads, TF32: m.TF32}
+	o := backend.Options{Name: m.Backend, Threads: int(m.Threads), TF32: m.TF32}
 	if !rc.quiet {
 		o.Progress = rc.stderr
 	}
@@ -107,128 +103,147 @@ func (c *runCmd) Run(rc *runContext) error {
 	if c.Checkpoint != "" && len(configs) != 1 {
 		return usageError{fmt.Errorf("--checkpoint takes up one run, the flags name %d", len(configs))}
 	}
-	set, err := datasets.Open(rc.ctx, configs[0].Dataset, datasets.Options{Dir: c.DataDir})
-	if err != nil {
-		return setError(configs[0].Dataset, err)
-	}
-	for _, config := range configs { // all mistakes are told before the first run begins
-		if _, err := pcl.NewScenario(config, set); err != nil {
-			return usageError{err}
-		}
-	}
-	if configs = c.Shard.of(configs); len(configs) == 0 {
-		return nil // fewer runs than parts
-	}
-	if c.Jobs < 1 || c.Jobs > 1024 {
+	if c.Jobs > 1024 {
 		return usageError{fmt.Errorf("--jobs %d: want 1 to 1024 processes", c.Jobs)}
 	}
-	if c.Jobs > 1 {
-		runs, err := c.inProcesses(rc, configs)
-		if err != nil {
+	part, isPart, err := ownPart()
+	if err != nil {
+		return usageError{err}
+	}
+	rc.quiet = rc.quiet || isPart
+	if configs = part.of(c.Shard.of(configs)); len(configs) == 0 {
+		return nil // fewer runs than parts
+	}
+	finished, err := c.finished(configs)
+	if err != nil {
+		return err
+	}
+	var runs []*results.Run
+	switch {
+	case !slices.Contains(finished, nil):
+		runs, err = c.make(rc, configs, finished, pcl.RunOptions{})
+	case c.Jobs > 1 && !isPart:
+		runs, err = c.inProcesses(rc, configs, finished)
+	default:
+		runs, err = c.inThisProcess(rc, configs, finished)
+	}
+	if err != nil {
+		return err
+	}
+	if !c.JSON {
+		if err := printTable(rc.stdout, runs); err != nil {
 			return err
 		}
-		return c.print(rc, runs)
+	}
+	if isPart {
+		return nil // the process that began this one looks at all the runs
+	}
+	return diverged(runs)
+}
+
+// finished returns the results of the runs that are finished, nil for those that are to be made. All that stands
+// against a run in its folder is told before the first one begins.
+func (c *runCmd) finished(configs []pcl.Config) ([]*results.Run, error) {
+	finished := make([]*results.Run, len(configs))
+	for i, config := range configs {
+		var err error
+		if finished[i], err = pcl.Ready(config, c.options(config, pcl.RunOptions{})); err != nil {
+			return nil, c.advise(err, config)
+		}
+	}
+	return finished, nil
+}
+
+// inThisProcess opens what the runs need and makes them.
+func (c *runCmd) inThisProcess(rc *runContext, configs []pcl.Config, finished []*results.Run) ([]*results.Run, error) {
+	set, err := c.dataset(rc, configs)
+	if err != nil {
+		return nil, err
 	}
 	if c.Threads == 0 && slices.ContainsFunc(configs, func(config pcl.Config) bool { return config.Model == "resnet18" }) {
-		c.Threads = runtime.NumCPU() // convolutions gain from every core, an MLP's steps do not
+		c.Threads = count(runtime.NumCPU()) // convolutions gain from every core, an MLP's steps do not
 	}
 	b, err := c.open(rc)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer b.Close()
 	programs := pcl.NewPrograms(b.Backend)
 	defer programs.Close()
+	return c.make(rc, configs, finished, pcl.RunOptions{Backend: b, Dataset: set, Programs: programs})
+}
+
+// dataset opens the data set, and checks that the scenarios can be drawn from it.
+func (c *runCmd) dataset(rc *runContext, configs []pcl.Config) (*datasets.Dataset, error) {
+	set, err := datasets.Open(rc.ctx, configs[0].Dataset, datasets.Options{Dir: c.DataDir})
+	if err != nil {
+		return nil, setError(configs[0].Dataset, err)
+	}
+	for _, config := range configs {
+		if _, err := pcl.NewScenario(config, set); err != nil {
+			return nil, usageError{err}
+		}
+	}
+	return set, nil
+}
+
+// make makes one run after the other, and takes the results of those that are finished.
+func (c *runCmd) make(rc *runContext, configs []pcl.Config, finished []*results.Run, o pcl.RunOptions) ([]*results.Run, error) {
 	var runs []*results.Run
 	for i, config := range configs {
 		label := fmt.Sprintf("[%d/%d] %s, %s-incremental, seed %d", i+1, len(configs), config.Method, config.Increment, config.Seed)
-		r, err := c.one(rc, config, label, pcl.RunOptions{Backend: b, Dataset: set, Programs: programs})
-		if err != nil {
-			return c.explain(err, config)
+		r := finished[i]
+		if r == nil {
+			var err error
+			if r, err = c.one(rc, config, label, o); err != nil {
+				return nil, c.advise(err, config)
+			}
+		} else if !rc.quiet {
+			fmt.Fprintf(rc.stderr, "%s: finished already (%s)\n", label, filepath.Join(c.dir(config), pcl.ResultFile))
 		}
 		runs = append(runs, r)
 		if c.JSON {
-			if err := c.print(rc, runs[i:]); err != nil {
-				return err
+			if err := printJSONLines(rc.stdout, runs[i:]); err != nil {
+				return nil, err
 			}
 		}
 	}
-	if c.JSON {
-		return nil
-	}
-	return c.print(rc, runs)
+	return runs, nil
 }
 
-// print shows the results as a table or as JSON lines.
-func (c *runCmd) print(rc *runContext, runs []*results.Run) error {
-	if !c.JSON {
-		return printTable(rc.stdout, runs)
-	}
-	for _, r := range runs {
-		if err := json.NewEncoder(rc.stdout).Encode(r); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// one makes a single run, or loads its result where it is finished already.
+// one makes a single run. An interrupt waits until it is saved.
 func (c *runCmd) one(rc *runContext, config pcl.Config, label string, o pcl.RunOptions) (*results.Run, error) {
-	dir := c.dir(config)
-	file := filepath.Join(dir, pcl.ResultFile)
-	if c.Resume {
-		if r, err := results.Load(file); err == nil {
-			if !rc.quiet {
-				fmt.Fprintf(rc.stderr, "%s: finished already (%s)\n", label, file)
-			}
-			return r, nil
-		}
-	}
+	defer rc.hold()()
 	bar := newProgress(rc, label)
 	defer bar.close()
-	o.Dir, o.Resume, o.Checkpoint, o.CheckpointEvery = dir, c.Resume, c.Checkpoint, c.CheckpointEvery
-	o.Keep, o.Record, o.RecordArrays, o.Progress = c.Keep, c.Record, c.RecordArrays, bar.show
+	o = c.options(config, o)
+	o.Progress = bar.show
 	return pcl.Run(rc.ctx, config, o)
+}
+
+// options are those of a run that the flags fix.
+func (c *runCmd) options(config pcl.Config, o pcl.RunOptions) pcl.RunOptions {
+	o.Dir, o.Resume, o.Replace, o.Checkpoint = c.dir(config), c.Resume, c.Replace, c.Checkpoint
+	o.CheckpointEvery, o.Keep, o.Record, o.RecordArrays = int(c.CheckpointEvery), int(c.Keep), c.Record, int(c.RecordArrays)
+	return o
+}
+
+// diverged is an error where runs ended with a network that had ceased to learn.
+func diverged(runs []*results.Run) error {
+	n := 0
+	for _, r := range runs {
+		if r.DivergedAt != nil {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %d runs diverged; a smaller learning rate (--lr) is the usual remedy", n, len(runs))
 }
 
 func (c *runCmd) dir(config pcl.Config) string {
 	return filepath.Join(c.Out, config.Folder())
-}
-
-// explain adds to an interruption how to go on.
-func (c *runCmd) explain(err error, config pcl.Config) error {
-	switch {
-	case !errors.Is(err, pcl.ErrInterrupted):
-		return err
-	case err != pcl.ErrInterrupted: // joined with why it could not save, which makes it a failure
-		return fmt.Errorf("not saved: %v", err)
-	}
-	saved := "before its first step"
-	if files, err := fs.Glob(os.DirFS(c.dir(config)), "checkpoint-*.pcl"); err == nil && len(files) > 0 {
-		saved = "and saved in " + c.dir(config)
-	}
-	return fmt.Errorf("%w %s; go on with: pcl %s --resume", err, saved, strings.Join(quoted(os.Args[1:]), " "))
-}
-
-// plain matches arguments that a shell takes as they are.
-var plain = regexp.MustCompile(`^[\w%+,./:=@-]+$`)
-
-// quoted returns the arguments as a shell would need them, without --resume, and without
-// --checkpoint, because there is a newer one by now.
-func quoted(args []string) []string {
-	var out []string
-	for i := 0; i < len(args); i++ {
-		switch a := args[i]; {
-		case a == "--resume", strings.HasPrefix(a, "--checkpoint="):
-		case a == "--checkpoint":
-			i++ // its value
-		case plain.MatchString(a):
-			out = append(out, a)
-		default:
-			out = append(out, "'"+strings.ReplaceAll(a, "'", `'\''`)+"'")
-		}
-	}
-	return out
 }
 
 // configs expands the flags into one configuration per run.
@@ -247,6 +262,9 @@ func (c *runCmd) configs() ([]pcl.Config, error) {
 	if len(seeds) == 0 {
 		seeds = []uint64{base.Seed}
 	}
+	if err := errors.Join(once("--method", methods), once("--increment", increments), once("--seed", seeds)); err != nil {
+		return nil, err
+	}
 	var out []pcl.Config
 	for _, increment := range increments {
 		for _, name := range methods {
@@ -264,6 +282,16 @@ func (c *runCmd) configs() ([]pcl.Config, error) {
 		}
 	}
 	return out, nil
+}
+
+// once refuses a value that is named twice: the run of a repeated seed is the same run, not a repetition.
+func once[T comparable](flag string, values []T) error {
+	for i, v := range values {
+		if slices.Contains(values[:i], v) {
+			return fmt.Errorf("%s names %v twice: that is the same run again, and would count as another", flag, v)
+		}
+	}
+	return nil
 }
 
 // base is the file's configuration, or the data set's defaults, with the flags over it.

@@ -11,14 +11,14 @@ import (
 	"github.com/parallelcl/parallelcl/pcl"
 )
 
-// TestExplain checks that an interruption claims no checkpoint that is not there.
-func TestExplain(t *testing.T) {
+// TestAdvise checks that an interruption claims no checkpoint that is not there, and what else helps where.
+func TestAdvise(t *testing.T) {
 	c, config := &runCmd{Out: t.TempDir()}, pcl.DefaultConfig("glyphs")
 	other := errors.New("other")
-	if err := c.explain(other, config); err != other {
+	if err := c.advise(other, config); err != other {
 		t.Errorf("another error became %v", err)
 	}
-	err := c.explain(pcl.ErrInterrupted, config)
+	err := c.advise(pcl.ErrInterrupted, config)
 	if !errors.Is(err, pcl.ErrInterrupted) || strings.Contains(err.Error(), "saved") || !strings.HasSuffix(err.Error(), "--resume") {
 		t.Errorf("with nothing saved: %v", err)
 	}
@@ -28,12 +28,23 @@ func TestExplain(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(c.dir(config), "checkpoint-000000007.pcl"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.explain(pcl.ErrInterrupted, config); !strings.Contains(err.Error(), "saved in "+c.dir(config)) {
+	if err := c.advise(pcl.ErrInterrupted, config); !strings.Contains(err.Error(), "saved in "+c.dir(config)) {
 		t.Errorf("with a checkpoint: %v", err)
 	}
-	full := errors.Join(pcl.ErrInterrupted, errors.New("disk full"))
-	if err := c.explain(full, config); errors.Is(err, pcl.ErrInterrupted) || !strings.Contains(err.Error(), "disk full") {
+	full := &pcl.UnsavedError{Dir: "folder", Err: errors.New("disk full")}
+	if err := c.advise(full, config); errors.Is(err, pcl.ErrInterrupted) || !strings.Contains(err.Error(), "disk full") || strings.Contains(err.Error(), "--resume") {
 		t.Errorf("where saving failed: %v, want a failure that says why", err)
+	}
+	for err, want := range map[error]string{
+		pcl.ErrUnfinished: "--replace",
+		pcl.ErrForeign:    "--replace",
+		pcl.ErrUnrecorded: "--replace",
+		error(&pcl.DamagedError{Err: other, Whole: "older.pcl"}): "--checkpoint older.pcl",
+		error(&pcl.DamagedError{Err: other}):                     "--replace",
+	} {
+		if got := c.advise(err, config); !errors.Is(got, err) || !strings.Contains(got.Error(), want) {
+			t.Errorf("%v: the advice is %v, want %s", err, got, want)
+		}
 	}
 }
 
@@ -50,5 +61,11 @@ func TestQuoted(t *testing.T) {
 	again := quoted([]string{"run", "--resume", "--checkpoint", "old.pcl", "--checkpoint=old.pcl", "--checkpoint-every", "5", "-q"})
 	if got, want := strings.Join(again, " "), "run --checkpoint-every 5 -q"; got != want {
 		t.Errorf("the command to go on with is %q, want %q", got, want)
+	}
+	old := os.Args
+	defer func() { os.Args = old }()
+	os.Args = []string{"pcl", "run", "-q", "--"}
+	if got, want := goOn(), "go on with: pcl run -q --resume --"; got != want {
+		t.Errorf("the advice is %q, want %q", got, want)
 	}
 }

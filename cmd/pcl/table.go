@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -15,7 +16,7 @@ func printTable(out io.Writer, runs []*results.Run) error {
 	for _, g := range results.Group(runs) {
 		r := g.Runs[0]
 		ms := g.Moment(func(r *results.Run) float64 { return r.Measured.StepMillis })
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%d\t%.2f\t%.0f\n", r.Dataset, r.Increment, g.Label(), len(g.Runs),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%.2f\t%.0f\n", r.Dataset, r.Increment, g.Label(), howMany(g),
 			spread(g.Moment(func(r *results.Run) float64 { return r.A })),
 			spread(g.Moment(func(r *results.Run) float64 { return r.F })),
 			spread(g.Moment(func(r *results.Run) float64 { return r.AFirst })),
@@ -24,8 +25,39 @@ func printTable(out io.Writer, runs []*results.Run) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(out, "A: mean final accuracy over the tasks; F: final minus at the task's own end (higher is better); ± population standard deviation over the seeds.")
-	return err
+	fmt.Fprintln(out, "A: mean final accuracy over the tasks; F: final minus at the task's own end (higher is better); ± population standard deviation over the seeds.")
+	return printRemarks(out, runs)
+}
+
+// howMany is the number of runs, with that of those whose figures say nothing.
+func howMany(g results.RunGroup) string {
+	text := fmt.Sprint(len(g.Runs))
+	if n := g.Diverged(); n > 0 {
+		text += fmt.Sprintf(", %d diverged", n)
+	}
+	return text
+}
+
+// printRemarks says what has to be known about single runs.
+func printRemarks(out io.Writer, runs []*results.Run) error {
+	for _, r := range runs {
+		for _, remark := range r.Remarks() {
+			if _, err := fmt.Fprintf(out, "Note on %s: %s\n", r.Name(), remark); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// printJSONLines prints a line per run.
+func printJSONLines(out io.Writer, runs []*results.Run) error {
+	for _, r := range runs {
+		if err := json.NewEncoder(out).Encode(r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func spread(m results.Moment) string {

@@ -31,6 +31,9 @@ func (c *toyCmd) Run(rc *runContext) error {
 	if len(c.Start) != 2 {
 		return usageError{fmt.Errorf("--start takes two numbers, not %d", len(c.Start))}
 	}
+	if c.Steps > 0 && c.Steps <= c.Arrival {
+		return usageError{fmt.Errorf("--steps %d: the descent ends before the second function arrives, at step %d; take more than %d steps, or an earlier --arrival", c.Steps, c.Arrival, c.Arrival)}
+	}
 	if format := c.format(); c.Out != "" && !slices.Contains([]string{"png", "svg", "pdf"}, format) {
 		return usageError{fmt.Errorf("--out %s: unknown format %q; known are png, svg and pdf", c.Out, format)}
 	}

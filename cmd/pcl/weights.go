@@ -7,8 +7,10 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/parallelcl/parallelcl/emgd"
+	"github.com/parallelcl/parallelcl/internal/jsonin"
 	"github.com/parallelcl/parallelcl/internal/seed"
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
@@ -37,18 +39,32 @@ type problem struct {
 
 type answer struct {
 	Weights []float64 `json:"weights"`
+	// Dropped are the ids of the rows left out, because their gradient is zero next to the longest.
+	Dropped []int `json:"dropped,omitempty"`
 	// Direction is Jᵀw, or the method's own (graddrop, …); null where only the Gram matrix was given.
 	Direction   []float64      `json:"direction"`
 	Certificate *emgdStatement `json:"certificate"` // null for methods without one
 }
 
+// emgdStatement is what [emgd.Certificate] says. Rows in active and dropped are counted from 0. Slacks are
+// in units of 4^exponent, which is left out where it is 0.
 type emgdStatement struct {
-	Sigma   []float64 `json:"sigma"`
-	Slacks  []float64 `json:"slacks"`
-	Gap     float64   `json:"gap"`
-	Active  []int     `json:"active"`
-	Status  string    `json:"status"`
-	Message string    `json:"message"`
+	Sigma     []float64 `json:"sigma"`
+	Slacks    []float64 `json:"slacks"`
+	Exponent  int       `json:"exponent,omitempty"`
+	Gap       float64   `json:"gap"`
+	Violation float64   `json:"violation"`
+	Active    []int     `json:"active"`
+	Dropped   []int     `json:"dropped,omitempty"`
+	Status    string    `json:"status"`
+	Message   string    `json:"message"`
+}
+
+func newStatement(c *emgd.Certificate) *emgdStatement {
+	return &emgdStatement{
+		Sigma: c.Sigma, Slacks: c.Slacks, Exponent: c.Exponent, Gap: c.Gap, Violation: c.Violation,
+		Active: append([]int{}, c.Active...), Dropped: c.Dropped, Status: c.Status.String(), Message: c.Message(),
+	}
 }
 
 func (c *weightsCmd) Run(rc *runContext) error {
@@ -56,29 +72,35 @@ func (c *weightsCmd) Run(rc *runContext) error {
 	if err != nil {
 		return usageError{err}
 	}
-	w := &weigher{method: m, rng: seed.New(c.Seed, "method")}
+	w := &weigher{method: m, rng: seed.New(c.Seed, "method"), notes: rc.stderr}
+	w.sayWhatIsMissing()
 	if c.State == "" {
 		return w.answerAll(rc.stdin, rc.stdout)
 	}
 	if err := w.load(c.State); err != nil {
 		return err
 	}
-	if err := w.answerAll(rc.stdin, rc.stdout); err != nil {
+	defer rc.hold()() // an interrupt ends the input: the state after what was answered is saved
+	if err := w.answerAll(rc.input(), rc.stdout); err != nil && rc.ctx.Err() == nil {
 		return err
 	}
-	return w.save(c.State)
+	if err := w.save(c.State); err != nil {
+		return err
+	}
+	return rc.ctx.Err()
 }
 
 // weigher answers problem after problem with one method, which may remember.
 type weigher struct {
 	method method.Method
 	rng    *seed.Source
+	notes  io.Writer // for what the user should know beside the answers; nil for nobody
+	told   bool      // that a method learns from losses_after
 }
 
 // answerAll answers one JSON value after the other.
 func (w *weigher) answerAll(r io.Reader, to io.Writer) error {
-	in := json.NewDecoder(r)
-	in.DisallowUnknownFields()
+	in := jsonin.NewDecoder(r)
 	out := json.NewEncoder(to)
 	for n := 1; ; n++ {
 		var p problem
@@ -107,54 +129,87 @@ func (w *weigher) answer(p *problem) (*answer, error) {
 	}
 	step.Rand = w.rng.Rand
 	a := &answer{Weights: make([]float64, step.K())}
-	var cert *emgd.Certificate
-	var direction []float64
+	var out method.Outcome
 	if p.Sigma != nil {
-		cert, err = w.given(p, step, a.Weights)
+		out, err = w.given(p, step, a.Weights)
 	} else {
-		var out method.Outcome
 		out, err = w.method.Weights(step, a.Weights)
-		cert, direction = out.Certificate, out.Direction
 	}
 	if err != nil {
 		return nil, err
 	}
-	if cert != nil {
-		a.Certificate = &emgdStatement{
-			Sigma: cert.Sigma, Slacks: cert.Slacks, Gap: cert.Gap,
-			Active: append([]int{}, cert.Active...), Status: cert.Status.String(), Message: cert.Status.Message(),
-		}
+	a.Dropped = out.Dropped
+	if out.Certificate != nil {
+		a.Certificate = newStatement(out.Certificate)
 	}
 	switch {
-	case direction != nil:
-		a.Direction = slices.Clone(direction)
+	case out.Direction != nil:
+		a.Direction = slices.Clone(out.Direction)
 	case p.Jacobian != nil:
 		a.Direction = combine(p.Jacobian, a.Weights)
 	}
-	if f, ok := method.As[method.Follower](w.method); ok && p.LossesAfter != nil {
-		if err := f.Follow(step.IDs, p.LossesAfter); err != nil {
-			return nil, err
-		}
+	if err := w.follow(step.IDs, p.LossesAfter); err != nil {
+		return nil, err
 	}
 	for _, x := range append(slices.Clone(a.Weights), a.Direction...) {
 		if math.IsInf(x, 0) || math.IsNaN(x) {
-			return nil, errors.New("the weights or the direction leave the range of float64: scale the gradients down")
+			return nil, errors.New("the weights or the direction leave the range of float64: rescale the gradients")
 		}
 	}
 	return a, nil
 }
 
+// follow gives the losses after a step to a method that learns from them.
+func (w *weigher) follow(ids []int, losses []float64) error {
+	f, ok := method.As[method.Follower](w.method)
+	switch {
+	case !ok:
+		return nil
+	case losses != nil:
+		return f.Follow(ids, losses)
+	case !w.told:
+		w.told = true
+		w.note("%s learns from the losses of the same batches after each step: without \"losses_after\" its weights stay as they are", w.method.Info().Name)
+	}
+	return nil
+}
+
+// sayWhatIsMissing tells of methods that do more than weigh rows.
+func (w *weigher) sayWhatIsMissing() {
+	var more []string
+	if _, ok := method.As[method.Objective](w.method); ok {
+		more = append(more, "its own loss")
+	}
+	_, replays := method.As[method.Replayer](w.method)
+	_, curates := method.As[method.Curator](w.method)
+	_, keeps := method.As[method.Keeper](w.method)
+	if replays || curates || keeps {
+		more = append(more, "its choice of samples for the memory")
+	}
+	if _, ok := method.As[method.Predictor](w.method); ok {
+		more = append(more, "its rule of prediction")
+	}
+	if len(more) > 0 {
+		w.note("%s also consists of %s, of which weights say nothing: they are those of the rows as given", w.method.Info().Name, strings.Join(more, " and "))
+	}
+}
+
+func (w *weigher) note(format string, args ...any) {
+	if w.notes != nil {
+		fmt.Fprintf(w.notes, "pcl weights: "+format+"\n", args...)
+	}
+}
+
 // given solves the dual for the elastic factors of the problem.
-func (w *weigher) given(p *problem, step *method.Step, weights []float64) (*emgd.Certificate, error) {
+func (w *weigher) given(p *problem, step *method.Step, weights []float64) (method.Outcome, error) {
 	e, ok := w.method.(method.Elastic)
 	if !ok {
-		return nil, errors.New(`"sigma" needs emgd-gmc or emgd-gs, at rescale=native`)
+		return method.Outcome{}, errors.New(`"sigma" needs emgd-gmc or emgd-gs, at rescale=native`)
 	}
 	if len(p.Sigma) != step.K() {
-		return nil, fmt.Errorf("%d elastic factors for %d gradients", len(p.Sigma), step.K())
+		return method.Outcome{}, fmt.Errorf("%d elastic factors in sigma for %d gradients", len(p.Sigma), step.K())
 	}
-	out, err := e.WeightsFor(step, p.Sigma, weights)
-	return out.Certificate, err
+	return e.WeightsFor(step, p.Sigma, weights)
 }
 
 // step checks the problem and brings it into the methods' form.
@@ -162,12 +217,12 @@ func (p *problem) step(info method.Info) (*method.Step, error) {
 	if (p.Jacobian == nil) == (p.Gram == nil) {
 		return nil, errors.New(`give either "jacobian" or "gram"`)
 	}
-	gram, err := p.gram()
+	gram, exponent, err := p.gram()
 	if err != nil {
 		return nil, err
 	}
-	k := int(math.Sqrt(float64(len(gram))))
-	s := &method.Step{IDs: p.IDs, Losses: p.Losses, Gram: gram, Rows: p.Jacobian, Cross: gram}
+	k := max(len(p.Jacobian), len(p.Gram))
+	s := &method.Step{IDs: p.IDs, Losses: p.Losses, Gram: gram, Exponent: exponent, Rows: p.Jacobian, Cross: gram}
 	if s.IDs == nil {
 		for i := range k {
 			s.IDs = append(s.IDs, i+1)
@@ -191,46 +246,35 @@ func (p *problem) step(info method.Info) (*method.Step, error) {
 	return s, nil
 }
 
-// gram returns JJᵀ, row-major.
-func (p *problem) gram() ([]float64, error) {
+// gram returns the Gram matrix, row-major, of the gradients divided by 2^exponent.
+func (p *problem) gram() (gram []float64, exponent int, err error) {
 	if p.Gram != nil {
-		return square(p.Gram)
+		gram, err = square(p.Gram)
+		return gram, 0, err
 	}
-	k := len(p.Jacobian)
-	if k == 0 || len(p.Jacobian[0]) == 0 {
-		return nil, errors.New("the Jacobian is empty")
+	if len(p.Jacobian) == 0 || len(p.Jacobian[0]) == 0 {
+		return nil, 0, errors.New("the jacobian is empty")
 	}
-	out := make([]float64, k*k)
 	for i, row := range p.Jacobian {
 		if len(row) != len(p.Jacobian[0]) {
-			return nil, fmt.Errorf("row %d of the Jacobian has %d entries, row 0 has %d", i, len(row), len(p.Jacobian[0]))
-		}
-		for j := range i + 1 {
-			v := 0.0
-			for c, x := range row {
-				v += x * p.Jacobian[j][c]
-			}
-			if math.IsInf(v, 0) || math.IsNaN(v) {
-				return nil, fmt.Errorf("rows %d and %d have no finite inner product: scale the Jacobian down", i, j)
-			}
-			out[i*k+j], out[j*k+i] = v, v
+			return nil, 0, fmt.Errorf("jacobian row %d has %d entries, row 1 has %d", i+1, len(row), len(p.Jacobian[0]))
 		}
 	}
-	return out, nil
+	return emgd.Gram(p.Jacobian)
 }
 
 func square(m [][]float64) ([]float64, error) {
 	if len(m) == 0 {
-		return nil, errors.New("the Gram matrix is empty")
+		return nil, errors.New("the gram matrix is empty")
 	}
 	var out []float64
 	for i, row := range m {
 		if len(row) != len(m) {
-			return nil, fmt.Errorf("row %d of the Gram matrix has %d entries for %d rows", i, len(row), len(m))
+			return nil, fmt.Errorf("gram row %d has %d entries for %d rows", i+1, len(row), len(m))
 		}
 		for j := range i {
 			if math.Abs(row[j]-m[j][i]) > 1e-9*math.Max(math.Abs(row[j]), math.Abs(m[j][i])) {
-				return nil, fmt.Errorf("the Gram matrix is not symmetric: entry (%d,%d) is %g, entry (%d,%d) is %g", i, j, row[j], j, i, m[j][i])
+				return nil, fmt.Errorf("the gram matrix is not symmetric: row %d, entry %d is %g, but row %d, entry %d is %g", i+1, j+1, row[j], j+1, i+1, m[j][i])
 			}
 		}
 		out = append(out, row...)
@@ -240,11 +284,28 @@ func square(m [][]float64) ([]float64, error) {
 
 // combine returns Σ wᵢJᵢ.
 func combine(jacobian [][]float64, w []float64) []float64 {
-	d := make([]float64, len(jacobian[0]))
+	d, finite := make([]float64, len(jacobian[0])), true
 	for i, row := range jacobian {
 		for c, x := range row {
 			d[c] += w[i] * x
 		}
 	}
+	for _, x := range d {
+		finite = finite && x-x == 0
+	}
+	if !finite { // perhaps only a part of the sum is not
+		clear(d)
+		for i, row := range jacobian {
+			for c, x := range row {
+				d[c] += w[i] * part * (x * part)
+			}
+		}
+		for c := range d {
+			d[c] = d[c] / part / part
+		}
+	}
 	return d
 }
+
+// part is what terms of a sum that overflows are multiplied by, each factor once.
+const part = 0x1p-60

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/jsonin"
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
@@ -29,7 +30,7 @@ func (w *weigher) load(path string) error {
 		return err
 	}
 	var s weightState
-	if err := json.Unmarshal(data, &s); err != nil {
+	if err := jsonin.Unmarshal(data, &s); err != nil {
 		return fmt.Errorf("%s is no state of pcl weights: %w", path, err)
 	}
 	if name := w.method.Info().Name; s.Method != name {

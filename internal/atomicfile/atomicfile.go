@@ -1,49 +1,61 @@
 // Package atomicfile writes files so that a reader, or a crash, never meets half of one.
+//
+// In all else a file is written as cp or the shell's > would write it. A new file gets the mode that
+// the umask leaves, one that exists keeps its mode and, where the system allows it, its owner. What a
+// symbolic link names is written, not the link, also where the link names nothing yet. A device, a
+// named pipe and the program's own /dev/stdout and /dev/stderr are written in place. Only hard links
+// part: the file's other names keep what it held, because it is replaced as a whole.
 package atomicfile
 
 import (
-	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
-// Write creates path with what fill writes: into a temporary file of the same folder that is
-// flushed to disk and renamed. On any error path is left as it was.
+// Write creates or replaces the file at path with what fill writes, and creates the folders above it
+// that are missing. A regular file is written under another name of the same folder, flushed to disk
+// and renamed: on any error it is left as it was.
 func Write(path string, fill func(io.Writer) error) (err error) {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*.tmp")
-	if err != nil {
-		return err
-	}
 	defer func() {
 		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
 			err = fmt.Errorf("write %s: %w", path, err)
 		}
 	}()
-	w := bufio.NewWriterSize(f, 1<<16)
-	if err := fill(w); err != nil {
+	if f := stream(path); f != nil {
+		return fillInPlace(f, fill)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
-	if err := w.Flush(); err != nil {
+	// Opening asks the system whether this user may write there, and follow the links on the way.
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if path, err = created(path); err != nil {
+			return err
+		}
+		return replace(path, nil, fill)
+	case errors.Is(err, syscall.EISDIR):
+		return errFolder
+	case err != nil:
 		return err
 	}
-	if err := f.Sync(); err != nil {
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		return errors.Join(fillInPlace(f, fill), f.Close())
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if err := f.Chmod(0o644); err != nil {
+	if path, err = filepath.EvalSymlinks(path); err != nil {
 		return err
 	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return replace(path, info, fill)
 }
 
 // WriteBytes is [Write] of a slice.
@@ -52,4 +64,18 @@ func WriteBytes(path string, data []byte) error {
 		_, err := w.Write(data)
 		return err
 	})
+}
+
+var errFolder = errors.New("this is a folder: name a file")
+
+// stream is the program's own output that path names, or nil. It must not be opened a second time:
+// where it goes to a file, the two would overwrite each other.
+func stream(path string) *os.File {
+	switch path {
+	case "/dev/stdout":
+		return os.Stdout
+	case "/dev/stderr":
+		return os.Stderr
+	}
+	return nil
 }

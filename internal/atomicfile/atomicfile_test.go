@@ -61,12 +61,24 @@ func TestImpossiblePaths(t *testing.T) {
 	if err := WriteBytes(file, nil); err != nil {
 		t.Fatal(err)
 	}
-	for name, path := range map[string]string{"below a file": filepath.Join(file, "x"), "a folder": dir} {
-		if err := WriteBytes(path, []byte("x")); err == nil {
-			t.Errorf("%s: no error", name)
+	for path, want := range map[string]string{filepath.Join(file, "x"): file, dir: "folder: name a file", filepath.Join(dir, "new") + "/": "folder"} {
+		if err := WriteBytes(path, []byte("x")); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want one with %q", path, err, want)
 		}
 	}
+	os.Remove(filepath.Join(dir, "new"))
 	only(t, file, "")
+}
+
+func TestLongName(t *testing.T) {
+	for _, name := range []string{strings.Repeat("a", 255), strings.Repeat("語", 85)} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := WriteBytes(path, []byte("x")); err != nil {
+			t.Errorf("a name of %d bytes: %v", len(name), err)
+			continue
+		}
+		only(t, path, "x")
+	}
 }
 
 // TestConcurrentWriters checks that whoever wins, the file is whole.

@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
 // Check is one thing that notebooks need.
@@ -34,7 +36,7 @@ func checkGo(ctx context.Context) Check {
 		c.Detail = err.Error()
 		return c
 	}
-	return Check{Name: "Go", OK: true, Detail: strings.TrimPrefix(strings.TrimSpace(string(out)), "go version ") + " (" + path + ")"}
+	return Check{Name: "Go", OK: true, Detail: strings.TrimPrefix(printable.Line(string(out)), "go version ") + " (" + path + ")"}
 }
 
 // checkCompiler looks for what cgo needs; without it the pure-Go backend still works.

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
 // Options says where things go.
@@ -38,6 +40,9 @@ func FindGo() (string, error) {
 func Install(ctx context.Context, o Options, s Source) (Kernel, error) {
 	if runtime.GOOS == "windows" {
 		return Kernel{}, errors.New("GoNB, which runs the cells, knows Linux and macOS only: on Windows use WSL")
+	}
+	if !validVersion(s.Version) {
+		return Kernel{}, fmt.Errorf("no folder can be named after the version %q", s.Version)
 	}
 	unlock, err := o.lock(ctx)
 	if err != nil {
@@ -123,8 +128,13 @@ func goEnv() []string {
 	return append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOOS=", "GOARCH=")
 }
 
+// patience is how long a program that downloads or builds may take.
+const patience = time.Hour
+
 // run runs a program and returns its output. A failure tells what the program said last.
 func run(ctx context.Context, dir string, env []string, name string, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("%s was not done in %s", name, patience))
+	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env = dir, env
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
@@ -133,10 +143,10 @@ func run(ctx context.Context, dir string, env []string, name string, args ...str
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
 	if ctx.Err() != nil {
-		return nil, ctx.Err()
+		return nil, context.Cause(ctx)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w\n%s", cmd, err, tail(append(stdout.Bytes(), stderr.Bytes()...)))
+		return nil, printable.Error(fmt.Errorf("%s: %w\n%s", cmd, err, tail(append(stdout.Bytes(), stderr.Bytes()...))))
 	}
 	return stdout.Bytes(), nil
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -44,12 +46,50 @@ func module(t *testing.T) string {
 	return dir
 }
 
+// shims is the folder of the shim that all tests share.
+var shims struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	os.RemoveAll(shims.dir)
+	os.Exit(code)
+}
+
+// builtShim builds the shim as an installation does.
+func builtShim(t *testing.T) string {
+	t.Helper()
+	shims.once.Do(func() {
+		var o Options
+		if o.Go, shims.err = FindGo(); shims.err != nil {
+			return
+		}
+		if shims.dir, shims.err = os.MkdirTemp("", "shim"); shims.err == nil {
+			shims.err = buildShim(context.Background(), o, filepath.Join(shims.dir, "source"), shims.dir)
+		}
+	})
+	if shims.err != nil {
+		t.Fatal(shims.err)
+	}
+	return filepath.Join(shims.dir, shimName)
+}
+
 // machine is where a test installs: the tools are there, and say what they are called with.
 func machine(t *testing.T) Options {
 	t.Helper()
 	offline(t)
 	o := Options{Cache: filepath.Join(t.TempDir(), "the user's cache"), Data: t.TempDir(), Progress: new(strings.Builder)}
-	for _, name := range toolNames {
+	shim := builtShim(t)
+	if err := os.MkdirAll(filepath.Join(toolsDir(o.Cache), "bin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(shim, filepath.Join(toolsDir(o.Cache), "bin", shimName)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"gonb", "goimports", "gopls"} {
 		write(t, filepath.Join(toolsDir(o.Cache), "bin", name), "#!/bin/sh\necho "+name+" \"$@\"\necho $GOFLAGS, $GOWORK.\nfor p in go goimports gopls; do command -v $p; done\nexit 0\n")
 	}
 	var err error
@@ -155,10 +195,10 @@ func TestStart(t *testing.T) {
 	o := machine(t)
 	k := install(t, o, Source{Dir: module(t), Version: "devel", Clone: true})
 	t.Setenv("GOWORK", "/other/go.work")
-	bin, tools := filepath.Join(filepath.Dir(k.Start), "bin"), filepath.Join(toolsDir(o.Cache), "bin")
+	bin := filepath.Join(filepath.Dir(k.Start), "bin")
 	want := "gonb -raw_error -logtostderr=false -log_file=/dev/null -stderrthreshold=FATAL --kernel /run/kernel 1.json\n" +
 		"-buildvcs=false -ldflags=-s, .\n" +
-		bin + "/go\n" + bin + "/goimports\n" + tools + "/gopls\n"
+		bin + "/go\n" + bin + "/goimports\n" + bin + "/gopls\n"
 	if out := sh(t, t.TempDir(), o, k.Start, "/run/kernel 1.json"); out != want {
 		t.Errorf("started as\n%s\nwant\n%s", out, want)
 	}
@@ -167,20 +207,62 @@ func TestStart(t *testing.T) {
 func TestGoimportsKnowsThePackages(t *testing.T) {
 	o := machine(t)
 	k := install(t, o, Source{Dir: module(t), Version: "devel", Clone: true})
-	for cell, want := range map[string]string{
-		"package main\n\nfunc main() {}\n":                                      "package main; import \"" + Module + "/toy\"; import \"" + Module + "/viz/report\"\n\nfunc main() {}\n",
-		"package main\n\nimport (\n\ttoy \"x/y\"\n\t\"fmt\"\n)\n":               "package main; import \"" + Module + "/viz/report\"\n\nimport (\n\ttoy \"x/y\"\n\t\"fmt\"\n)\n",
-		"package main\n\nimport \"other/toy\"\n\nimport (\n\t\"a/report\"\n)\n": "package main\n\nimport \"other/toy\"\n\nimport (\n\t\"a/report\"\n)\n",
+	for cell, c := range map[string]struct {
+		want   string
+		search bool // by the real goimports
+	}{
+		"package main\n\nvar _ = toy.Answer()\n":            {"package main; import \"" + Module + "/toy\"\n\nvar _ = toy.Answer()\n", false},
+		"package main\n\nvar _ = nothing.Known\n":           {"package main\n\nvar _ = nothing.Known\n", true},
+		"package main\n\nimport toy \"x/y\"\n\nvar _ = 1\n": {"package main\n\n                \n\nvar _ = 1\n", false},
 	} {
 		file := filepath.Join(t.TempDir(), "main.go")
 		write(t, file, cell)
 		out := sh(t, filepath.Dir(file), o, filepath.Join(filepath.Dir(k.Start), goimportsFile), "-w", file)
-		if !strings.HasPrefix(out, "goimports -w "+file+"\n") {
-			t.Errorf("goimports was called as %q", out)
+		if got := strings.HasPrefix(out, "goimports -w "+file+"\n"); got != c.search {
+			t.Errorf("%q: searched: %t", cell, got)
 		}
-		if got := readFile(t, file); got != want {
-			t.Errorf("%q became %q, want %q", cell, got, want)
+		if got := readFile(t, file); got != c.want {
+			t.Errorf("%q became %q, want %q", cell, got, c.want)
 		}
+	}
+}
+
+func TestVersionThatIsNoName(t *testing.T) {
+	o := machine(t)
+	before := files(t, o.Cache)
+	for _, version := range []string{"..", "../x", ""} {
+		if _, err := Install(t.Context(), o, Source{Dir: module(t), Version: version, Clone: true}); err == nil || !strings.Contains(err.Error(), "no folder can be named") {
+			t.Errorf("%q: %v", version, err)
+		}
+	}
+	if got := files(t, o.Cache); !slices.Equal(got, before) {
+		t.Errorf("the cache has %q", got)
+	}
+}
+
+// What a program says last is shown without what it would do to a terminal.
+func TestOutputIsPrintable(t *testing.T) {
+	_, err := run(t.Context(), "", os.Environ(), "/bin/sh", "-c", `printf 'bad\033[2J\nworse\n'; exit 3`)
+	if err == nil || !strings.Contains(err.Error(), "bad\\x1b[2J\nworse") {
+		t.Errorf("error %q", err)
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "jupyter-lab")
+	write(t, path, "#!/bin/sh\nprintf '4.1\\033[2J\\n'\n")
+	if v, err := labVersion(t.Context(), path); err != nil || v != `4.1\x1b[2J` {
+		t.Errorf("version %q, %v", v, err)
+	}
+}
+
+// The files of a kernel are as readable as the umask lets them be, and its programs run.
+func TestProgramsFollowTheUmask(t *testing.T) {
+	old := syscall.Umask(0o077)
+	defer syscall.Umask(old)
+	o := machine(t)
+	k := install(t, o, Source{Dir: module(t), Version: "devel", Clone: true})
+	info, err := os.Stat(k.Start)
+	if err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
 }
 
@@ -210,7 +292,7 @@ func TestFindSource(t *testing.T) {
 	offline(t)
 	source := module(t)
 	find := func(named, dir string) (Source, error) { return FindSource(t.Context(), Options{}, named, dir) }
-	want := Source{Dir: source, Version: "devel", Clone: true}
+	want := Source{Dir: source, Version: cloneVersion(source), Clone: true}
 	if s, err := find("", filepath.Join(source, "viz", "report")); err != nil || s != want {
 		t.Errorf("inside a clone: %+v, %v", s, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
 //go:embed pins/requirements.txt
@@ -41,7 +42,7 @@ func FindLab(ctx context.Context, cache string, private bool) (Lab, bool) {
 
 func labVersion(ctx context.Context, path string) (string, error) {
 	out, err := run(ctx, "", os.Environ(), path, "--version")
-	v := strings.TrimSpace(string(out))
+	v := printable.Line(string(out))
 	if err == nil && !strings.HasPrefix(v, "4.") {
 		err = fmt.Errorf("%s is JupyterLab %q, not 4", path, v)
 	}
@@ -53,8 +54,22 @@ const labComplete = "parallelcl-complete"
 
 func labDir(cache string) string { return pinned(cache, "jupyter", requirements) }
 
-// labSettings spares a fresh JupyterLab its question about news, and the look for them.
-const labSettings = `{"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false}}` + "\n"
+// labSettings spares a fresh JupyterLab its question about news, and the look for them. It lets completions take longer than
+// one second: the first of a kernel comes when gopls has read the packages.
+const labSettings = `{
+  "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false},
+  "@jupyterlab/completer-extension:manager": {"providerTimeout": 10000}
+}
+`
+
+// writeSettings brings the settings of our own JupyterLab up to date.
+func writeSettings(cache string) error {
+	path := filepath.Join(labDir(cache), "share", "jupyter", "lab", "settings", "overrides.json")
+	if text, err := os.ReadFile(path); err == nil && string(text) == labSettings {
+		return nil
+	}
+	return atomicfile.WriteBytes(path, []byte(labSettings))
+}
 
 // Jupyter finds JupyterLab as [FindLab] does, and installs it into a private environment where
 // there is none.
@@ -65,7 +80,10 @@ func Jupyter(ctx context.Context, o Options, private bool) (Lab, error) {
 	}
 	defer unlock()
 	if lab, ok := FindLab(ctx, o.Cache, private); ok {
-		return lab, nil
+		if lab.Private {
+			err = writeSettings(o.Cache)
+		}
+		return lab, err
 	}
 	python, err := findPython(ctx)
 	if err != nil {
@@ -85,8 +103,7 @@ func Jupyter(ctx context.Context, o Options, private bool) (Lab, error) {
 		"--constraint", list, "jupyterlab", "nbconvert", "ipykernel"); err != nil {
 		return Lab{}, err
 	}
-	settings := filepath.Join(dir, "share", "jupyter", "lab", "settings", "overrides.json")
-	if err := atomicfile.WriteBytes(settings, []byte(labSettings)); err != nil {
+	if err := writeSettings(o.Cache); err != nil {
 		return Lab{}, err
 	}
 	if err := atomicfile.WriteBytes(filepath.Join(dir, labComplete), nil); err != nil {

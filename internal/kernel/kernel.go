@@ -37,6 +37,7 @@ type Kernel struct {
 	Clone   bool   `json:"clone,omitempty"` // the source is the user's own clone: changes show in the next cell
 	Spec    string `json:"spec"`            // the kernel's folder in the user's Jupyter
 	Start   string `json:"start"`           // the program that Jupyter runs
+	Moved   string `json:"-"`               // what has become of the kernel that had this name before
 }
 
 // spec is a kernel.json, as the Jupyter client documents it.
@@ -109,21 +110,29 @@ func read(dir string) (Kernel, error) {
 		return Kernel{}, errForeign
 	}
 	o := s.Metadata.ParallelCL
+	if !validVersion(o.Version) {
+		return Kernel{}, errForeign
+	}
 	return Kernel{
 		Name: filepath.Base(dir), Title: s.DisplayName, Version: o.Version, Source: o.Source, Clone: o.Clone,
 		Spec: dir, Start: s.Argv[0],
 	}, nil
 }
 
+// validVersion says of a version that it may be a part of a folder's name. What we write has such a
+// version only; a kernel.json may have been written by anybody.
+func validVersion(version string) bool {
+	return len(version) <= 100 && version == versionName(version) && strings.Trim(version, ".") != ""
+}
+
 // register makes k the kernel that notebooks ask for. One of another version in its place steps
-// aside.
+// aside, which is said in Moved; an earlier one of the same clone ends.
 func register(dataDir string, k Kernel) (Kernel, error) {
 	kernels := filepath.Join(dataDir, "kernels")
 	k.Name, k.Title, k.Spec = Name, "ParallelCL (Go)", filepath.Join(kernels, Name)
-	switch old, err := read(k.Spec); {
-	case errors.Is(err, errForeign):
-		return k, fmt.Errorf("%s is %w: move it away first", k.Spec, err)
-	case err == nil && old.Version != k.Version:
+	if old, err := read(k.Spec); err == nil && old.Version != k.Version && !(old.Clone && k.Clone && old.Source == k.Source) {
+		k.Moved = fmt.Sprintf("Notebooks that ask for %q now run on %s; the kernel that runs on %s stays as %q.",
+			k.Title, k.Source, old.Source, "ParallelCL "+old.Version+" (Go)")
 		old.Name, old.Title = Name+"-"+old.Version, "ParallelCL "+old.Version+" (Go)"
 		old.Spec = filepath.Join(kernels, old.Name)
 		if err := old.write(); err != nil {
@@ -140,8 +149,12 @@ func register(dataDir string, k Kernel) (Kernel, error) {
 	return k, os.RemoveAll(aside)
 }
 
-// write writes the kernel's folder in the user's Jupyter.
+// write writes the kernel's folder in the user's Jupyter. A folder of that name that is somebody
+// else's stays as it is.
 func (k Kernel) write() error {
+	if _, err := read(k.Spec); errors.Is(err, errForeign) {
+		return fmt.Errorf("%s is %w: move it away first", k.Spec, err)
+	}
 	data, err := json.MarshalIndent(spec{
 		Argv:        []string{k.Start, "{connection_file}"},
 		DisplayName: k.Title, Language: "go", InterruptMode: "message",

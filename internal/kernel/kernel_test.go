@@ -138,6 +138,61 @@ func TestForeignKernelIsLeftAlone(t *testing.T) {
 	}
 }
 
+// files lists all that lies in a folder.
+func files(t *testing.T, dir string) (list []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			rel, _ := filepath.Rel(dir, path)
+			list = append(list, filepath.ToSlash(rel))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// A kernel.json in our place may hold any version: it must not become a path.
+func TestVersionIsNoPath(t *testing.T) {
+	for _, version := range []string{"../../../x", "/x", "..", ".", "", "a/b", `a\b`, "v1\x1b[2J", "v1\u202e", "-v1", strings.Repeat("v", 101)} {
+		root := t.TempDir()
+		data := filepath.Join(root, "some", "where", "jupyter")
+		meddled := filepath.Join(data, "kernels", Name, "kernel.json")
+		text, err := json.Marshal(spec{Argv: []string{"/start"}, DisplayName: "ParallelCL (Go)", Metadata: &specMetadata{&specOrigin{Version: version}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, meddled, string(text))
+		if _, err := register(data, Kernel{Version: "v1.0.0", Start: "/start"}); err == nil || !strings.Contains(err.Error(), "not a kernel of parallelcl") {
+			t.Errorf("%q: registered over it: %v", version, err)
+		}
+		if got := files(t, root); !slices.Equal(got, []string{"some/where/jupyter/kernels/parallelcl/kernel.json"}) {
+			t.Errorf("%q: there are %q", version, got)
+		}
+		if list, err := List(data); len(list) != 0 || err != nil {
+			t.Errorf("%q: listed as ours: %v, %v", version, list, err)
+		}
+	}
+}
+
+// A folder that has the name under which the current kernel would step aside, but is not ours, stays.
+func TestForeignKernelAsideIsLeftAlone(t *testing.T) {
+	data := t.TempDir()
+	if _, err := register(data, Kernel{Version: "v1.0.0", Start: "/start"}); err != nil {
+		t.Fatal(err)
+	}
+	foreign := filepath.Join(data, "kernels", Name+"-v1.0.0", "kernel.json")
+	write(t, foreign, `{"argv":["other"]}`)
+	if _, err := register(data, Kernel{Version: "v2.0.0", Start: "/start"}); err == nil || !strings.Contains(err.Error(), foreign[:len(foreign)-len("/kernel.json")]) {
+		t.Errorf("registered: %v", err)
+	}
+	if readFile(t, foreign) != `{"argv":["other"]}` {
+		t.Error("it was changed")
+	}
+}
+
 // A kernel.json may name any program; only folders of the cache are deleted.
 func TestRemoveStaysInTheCache(t *testing.T) {
 	data, cache, elsewhere := t.TempDir(), t.TempDir(), t.TempDir()
@@ -169,5 +224,76 @@ func TestDataDir(t *testing.T) {
 	dir, err := DataDir()
 	if err != nil || !slices.Contains([]string{"/home/me/.local/share/jupyter", "/home/me/Library/Jupyter"}, dir) {
 		t.Errorf("%s, %v", dir, err)
+	}
+}
+
+// Two clones have a kernel each, and the one whose name the other takes is told of.
+func TestTwoClones(t *testing.T) {
+	data, cache := t.TempDir(), t.TempDir()
+	install := func(version, source string) Kernel {
+		t.Helper()
+		k := made(t, cache, version)
+		k.Clone, k.Source = true, source
+		k, err := register(data, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	one, two := cloneVersion("/one"), cloneVersion("/two")
+	if k := install("devel", "/one"); k.Moved != "" { // by an earlier version of this program
+		t.Error(k.Moved)
+	}
+	if k := install(one, "/one"); k.Moved != "" || len(names(t, data)) != 1 {
+		t.Errorf("the same clone: %q, %v", k.Moved, names(t, data))
+	}
+	k := install(two, "/two")
+	for _, want := range []string{"/one", "/two", "ParallelCL " + one + " (Go)"} {
+		if !strings.Contains(k.Moved, want) {
+			t.Errorf("nothing of %s in %q", want, k.Moved)
+		}
+	}
+	if got := names(t, data); !slices.Equal(got, []string{"parallelcl", "parallelcl-" + one}) {
+		t.Errorf("there are %v", got)
+	}
+	if one == two || one != cloneVersion("/one") || !validVersion(one) {
+		t.Errorf("versions %s and %s", one, two)
+	}
+}
+
+func TestQuickstart(t *testing.T) {
+	source := t.TempDir()
+	t.Chdir(t.TempDir())
+	if path, err := Quickstart(Kernel{Source: source}); path != "" || err != nil {
+		t.Errorf("a module without notebooks: %q, %v", path, err)
+	}
+	write(t, filepath.Join(source, "notebooks", "00-quickstart.ipynb"), "zero")
+	write(t, filepath.Join(source, "notebooks", "01-toy.ipynb"), "one")
+	if path, err := Quickstart(Kernel{Source: source, Clone: true}); path != filepath.Join(source, "notebooks", "00-quickstart.ipynb") || err != nil {
+		t.Errorf("a clone: %q, %v", path, err)
+	}
+	write(t, filepath.Join("parallelcl-notebooks", "01-toy.ipynb"), "mine")
+	path, err := Quickstart(Kernel{Source: source})
+	if err != nil || readFile(t, path) != "zero" || readFile(t, filepath.Join(filepath.Dir(path), "01-toy.ipynb")) != "mine" {
+		t.Errorf("a copied module: %q, %v", path, err)
+	}
+}
+
+// An installed JupyterLab gets settings that a later version of this program adds.
+func TestSettings(t *testing.T) {
+	cache := t.TempDir()
+	for range 2 {
+		if err := writeSettings(cache); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(labDir(cache), "share", "jupyter", "lab", "settings", "overrides.json")
+		var s map[string]map[string]any
+		if err := json.Unmarshal([]byte(readFile(t, path)), &s); err != nil {
+			t.Fatal(err)
+		}
+		if limit, _ := s["@jupyterlab/completer-extension:manager"]["providerTimeout"].(float64); limit < 5000 {
+			t.Errorf("completions may take %v ms", limit)
+		}
+		write(t, path, `{"old": {}}`)
 	}
 }

@@ -3,6 +3,8 @@ package kernel
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -17,7 +19,7 @@ import (
 // Source is where the module comes from.
 type Source struct {
 	Dir     string // the folder of its go.mod
-	Version string // "devel" for a clone, or what the program was built as
+	Version string // of a clone see cloneVersion, or what the program was built as
 	Clone   bool   // the user works in it
 }
 
@@ -59,7 +61,13 @@ func builtSource(ctx context.Context, o Options, version, root string) (Source, 
 
 func clone(dir string) (Source, error) {
 	dir, err := filepath.Abs(dir)
-	return Source{Dir: dir, Version: "devel", Clone: true}, err
+	return Source{Dir: dir, Version: cloneVersion(dir), Clone: true}, err
+}
+
+// cloneVersion names a clone by its folder, so that several have a kernel each.
+func cloneVersion(dir string) string {
+	sum := sha256.Sum256([]byte(dir))
+	return "devel-" + hex.EncodeToString(sum[:3])
 }
 
 // builtFrom is the module's folder on the machine that built the program, or nonsense where the
@@ -109,6 +117,12 @@ func published(ctx context.Context, o Options, version string) (Source, error) {
 
 // copySource copies what builds the module: no tests, no hidden folders, no nested modules.
 func copySource(from, to string) error {
+	return copyModule(from, to, func(rel string) bool { return rel != "." && notSource(filepath.Join(from, rel)) })
+}
+
+// copyModule copies a module's files without its tests, writable, and without the folders that are to be left
+// out, named from the module's own.
+func copyModule(from, to string, leaveOut func(rel string) bool) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -118,11 +132,10 @@ func copySource(from, to string) error {
 			return err
 		}
 		switch {
+		case d.IsDir() && leaveOut(rel):
+			return filepath.SkipDir
 		case d.IsDir():
-			if rel != "." && notSource(path) {
-				return filepath.SkipDir
-			}
-			return os.MkdirAll(filepath.Join(to, rel), 0o755)
+			return os.MkdirAll(filepath.Join(to, rel), 0o777)
 		case !d.Type().IsRegular() || strings.HasSuffix(rel, "_test.go"):
 			return nil
 		}
@@ -130,7 +143,7 @@ func copySource(from, to string) error {
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(filepath.Join(to, rel), data, 0o644)
+		return os.WriteFile(filepath.Join(to, rel), data, 0o666)
 	})
 }
 

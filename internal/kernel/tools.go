@@ -1,27 +1,34 @@
 package kernel
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
-	_ "embed"
+	"embed"
 	"encoding/hex"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 )
 
 // The tools that GoNB needs and GoNB itself, at the versions that were tested together: a module of
-// its own, because theirs must not weigh on ours.
+// its own, because theirs must not weigh on ours. GoNB is built from its source with our mends.
 var (
 	//go:embed pins/tools.mod
 	toolsMod []byte
 	//go:embed pins/tools.sum
 	toolsSum []byte
+	//go:embed shim/*.go
+	shimSource embed.FS
 )
 
-// toolNames are the programs of the tools module.
-var toolNames = []string{"gonb", "goimports", "gopls"}
+// toolNames are the programs of the tools' folder; shim stands between GoNB and the others.
+var toolNames = []string{"gonb", "goimports", "gopls", shimName}
+
+const shimName = "shim"
 
 // pinned is a folder of the cache that belongs to pins: other pins, another folder.
 func pinned(cache, name string, pins []byte) string {
@@ -29,7 +36,41 @@ func pinned(cache, name string, pins []byte) string {
 	return filepath.Join(cache, name+"-"+hex.EncodeToString(sum[:4]))
 }
 
-func toolsDir(cache string) string { return pinned(cache, "tools", toolsMod) }
+func toolsDir(cache string) string {
+	made := bytes.Clone(toolsMod)
+	for _, m := range mends {
+		made = append(made, m.file+m.old+m.new...)
+	}
+	for _, text := range shimFiles() {
+		made = append(made, text...)
+	}
+	return pinned(cache, "tools", made)
+}
+
+// shimFiles are what the shim is built from, in the order of their names.
+func shimFiles() (texts [][]byte) {
+	for _, name := range shimNames() {
+		text, err := shimSource.ReadFile("shim/" + name)
+		if err != nil {
+			panic(err) // it is in this program
+		}
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+func shimNames() (names []string) {
+	entries, err := shimSource.ReadDir("shim")
+	if err != nil {
+		panic(err)
+	}
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), "_test.go") {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
 
 func toolsInstalled(dir string) bool {
 	for _, name := range toolNames {
@@ -49,10 +90,23 @@ func installTools(ctx context.Context, o Options) error {
 	done := o.step("Building GoNB, goimports and gopls at their pinned versions")
 	partial := dir + ".partial"
 	defer os.RemoveAll(partial)
+	if err := os.RemoveAll(partial); err != nil {
+		return err
+	}
 	for name, data := range map[string][]byte{"go.mod": toolsMod, "go.sum": toolsSum} {
 		if err := atomicfile.WriteBytes(filepath.Join(partial, name), data); err != nil {
 			return err
 		}
+	}
+	if err := mendedGoNB(ctx, o, partial, filepath.Join(partial, "gonb")); err != nil {
+		return err
+	}
+	replaced := fmt.Appendf(bytes.Clone(toolsMod), "\nreplace %s => ./gonb\n", gonb)
+	if err := atomicfile.WriteBytes(filepath.Join(partial, "go.mod"), replaced); err != nil {
+		return err
+	}
+	if err := buildShim(ctx, o, filepath.Join(partial, "shim"), filepath.Join(partial, "bin")); err != nil {
+		return err
 	}
 	env := append(goEnv(), "GOBIN="+filepath.Join(partial, "bin"))
 	if _, err := run(ctx, partial, env, o.Go, "install", "-buildvcs=false", "tool"); err != nil {
@@ -66,4 +120,18 @@ func installTools(ctx context.Context, o Options) error {
 	}
 	done()
 	return nil
+}
+
+// buildShim builds the shim in a folder, from its source in this program.
+func buildShim(ctx context.Context, o Options, dir, bin string) error {
+	for i, text := range shimFiles() {
+		if err := atomicfile.WriteBytes(filepath.Join(dir, shimNames()[i]), text); err != nil {
+			return err
+		}
+	}
+	if err := atomicfile.WriteBytes(filepath.Join(dir, "go.mod"), []byte("module shim\n\ngo 1.26.0\n")); err != nil {
+		return err
+	}
+	_, err := run(ctx, dir, goEnv(), o.Go, "build", "-buildvcs=false", "-ldflags=-s", "-o", filepath.Join(bin, shimName))
+	return err
 }

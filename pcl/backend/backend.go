@@ -2,8 +2,9 @@
 // XLA on the CPU, or pure Go.
 //
 // [Open] with the name "auto" takes the first that works, in that order, and says in [Info] which
-// one it took and why. The XLA CPU plugin is installed on first use into the user's cache folder;
-// without a network, on another platform or without cgo the pure-Go backend takes over.
+// one it took and why. The XLA CPU plugin is installed on first use into the user's cache folder, and
+// compared with its known SHA-256 before each process loads it; a damaged one is installed again.
+// Without a network, on another platform or without cgo the pure-Go backend takes over.
 package backend
 
 import (

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
 // driver is one kind of backend.
@@ -121,6 +123,4 @@ func announceFallback(w io.Writer, o Options, info Info) {
 }
 
 // oneLine is an error's text without line breaks.
-func oneLine(err error) string {
-	return strings.Join(strings.Fields(err.Error()), " ")
-}
+func oneLine(err error) string { return printable.Line(err.Error()) }

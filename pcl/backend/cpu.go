@@ -3,6 +3,7 @@ package backend
 import (
 	"context"
 	"errors"
+	"fmt"
 )
 
 // errNotInstalled is the state of a machine on which the plugin may not be fetched.
@@ -33,9 +34,21 @@ func openCPU(ctx context.Context, o Options) (*Backend, error) {
 	if o.Plugin != "" {
 		return openCPUPlugin(o.Plugin, o)
 	}
-	file, err := cpuPlugin.install(ctx, o.CacheDir, o.Progress)
+	file, err := installedCPU(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	return openCPUPlugin(file, o)
+}
+
+// installedCPU is the file of the plugin that belongs to this program, unharmed.
+func installedCPU(ctx context.Context, o Options) (string, error) {
+	if o.NoInstall {
+		err := cpuPlugin.intact(ctx, o.CacheDir)
+		if errors.Is(err, errDamaged) {
+			err = fmt.Errorf("%w, and installing is switched off", err)
+		}
+		return cpuPlugin.path(o.CacheDir), err
+	}
+	return cpuPlugin.install(ctx, o.CacheDir, o.Progress)
 }

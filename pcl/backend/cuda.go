@@ -77,6 +77,11 @@ func (m machine) openCUDA(ctx context.Context, o Options,
 			return nil, err
 		}
 	}
+	if plugin != o.Plugin && plugin != os.Getenv(cudaPluginEnv) { // what the user names is the user's
+		if err := checkRecord(ctx, plugin); err != nil {
+			return nil, err
+		}
+	}
 	return open(plugin, o)
 }
 

@@ -9,6 +9,11 @@ import (
 	"strings"
 
 	"github.com/gomlx/go-xla/installer"
+
+	"github.com/parallelcl/parallelcl/internal/archive"
+	"github.com/parallelcl/parallelcl/internal/disk"
+	"github.com/parallelcl/parallelcl/internal/download"
+	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
 // JAX's CUDA plugin. Its libraries are whatever versions JAX asks for: the index lists them.
@@ -16,7 +21,16 @@ var cudaWheel = wheel{
 	Package: "jax-cuda13-pjrt",
 	Version: "0.12.0.1",
 	SHA256:  "5899bb6177eda86ea532afb9a26794f2bdd04966f6a01f9028266b16c2b6cf90",
+	Size:    134922808,
 }
+
+// All that belongs to the CUDA plugin has 2.5 GB packed. Much more is not what it should be.
+const (
+	maxCUDA      = 8 << 30
+	maxLibraries = 40
+)
+
+var cudaLimits = archive.Limits{Bytes: 4 << 30, Members: 100_000} // of one wheel
 
 // cudaLibraries is the package whose requirements are the NVIDIA libraries of cudaWheel.
 const cudaLibraries = "jax-cuda13-plugin"
@@ -48,6 +62,9 @@ func installCUDA(ctx context.Context, o Options) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if err := disk.Room(filepath.Dir(dir), 2*totalSize(wheels)); err != nil { // unpacked they have twice the size
+		return "", err
+	}
 	for _, w := range wheels {
 		if err := unzipWheel(ctx, w, partial, o.Progress); err != nil {
 			return "", err
@@ -56,6 +73,9 @@ func installCUDA(ctx context.Context, o Options) (string, error) {
 	if cudaPluginIn(partial) == "" {
 		return "", fmt.Errorf("%s %s has no jax_plugins/xla_cuda*/xla_cuda_plugin.so", cudaWheel.Package, cudaWheel.Version)
 	}
+	if err := os.RemoveAll(dir); err != nil { // without its plugin it is of no use
+		return "", err
+	}
 	if err := os.Rename(partial, dir); err != nil {
 		return "", err
 	}
@@ -63,20 +83,20 @@ func installCUDA(ctx context.Context, o Options) (string, error) {
 }
 
 // cudaWheels resolves the plugin and its NVIDIA libraries in the package index.
-func cudaWheels(ctx context.Context) ([]*installer.PipReleaseInfo, error) {
+func cudaWheels(ctx context.Context) ([]*release, error) {
 	plugin, err := cudaWheel.release(ctx)
 	if err != nil {
 		return nil, err
 	}
-	info, err := packageInfo(ctx, cudaLibraries)
+	index, err := ask(ctx, cudaLibraries)
 	if err != nil {
 		return nil, err
 	}
-	deps, err := info.ParseDependencies()
+	deps, err := index.requirements()
 	if err != nil {
 		return nil, fmt.Errorf("package index: %s: %w", cudaLibraries, err)
 	}
-	wheels := []*installer.PipReleaseInfo{plugin}
+	wheels := []*release{plugin}
 	for _, d := range deps {
 		if !strings.HasPrefix(d.Package, "nvidia-") {
 			continue
@@ -86,38 +106,50 @@ func cudaWheels(ctx context.Context) ([]*installer.PipReleaseInfo, error) {
 			return nil, err
 		}
 		wheels = append(wheels, r)
+		if n := totalSize(wheels); n > maxCUDA || len(wheels) > maxLibraries {
+			return nil, fmt.Errorf("package index: the CUDA plugin needs %d packages of %.1f GB or more: refused", len(wheels), float64(n)/1e9)
+		}
 	}
 	return wheels, nil
 }
 
+func totalSize(wheels []*release) (n int64) {
+	for _, w := range wheels {
+		n += w.Size
+	}
+	return n
+}
+
 // newest is the newest release that satisfies a requirement and has a wheel for this platform.
-func newest(ctx context.Context, d installer.PipDependency) (*installer.PipReleaseInfo, error) {
-	info, err := packageInfo(ctx, d.Package)
+func newest(ctx context.Context, d installer.PipDependency) (*release, error) {
+	index, err := ask(ctx, d.Package)
 	if err != nil {
 		return nil, err
 	}
 	var best string
-	for version, files := range info.Releases {
-		_, err := installer.PipSelectRelease(files, installer.PipPackageLinuxAMD64(), true)
-		if err == nil && d.IsValid(version) && (best == "" || installer.PipCompareVersion(version, best) > 0) {
+	for version := range index.Releases {
+		if index.wheel(version) != nil && d.IsValid(version) && (best == "" || installer.PipCompareVersion(version, best) > 0) {
 			best = version
 		}
 	}
 	if best == "" {
 		return nil, fmt.Errorf("package index: no version of %s fits", d.Package)
 	}
-	return wheel{Package: d.Package, Version: best}.release(ctx)
+	return wheel{Package: d.Package, Version: best}.in(index)
 }
 
 // unzipWheel downloads a wheel and unpacks all of it into dir.
-func unzipWheel(ctx context.Context, r *installer.PipReleaseInfo, dir string, progress io.Writer) error {
-	file := filepath.Join(dir, ".wheel")
-	if err := fetch(ctx, r, file, progress); err != nil {
+func unzipWheel(ctx context.Context, r *release, dir string, progress io.Writer) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	defer os.Remove(file)
-	if _, err := installer.Unzip(file, dir); err != nil {
-		return fmt.Errorf("unpack %s: %w", r.Filename, err)
+	file := filepath.Join(dir, ".wheel")
+	if err := r.fetch(ctx, file, progress); err != nil {
+		return err
 	}
-	return ctx.Err()
+	defer download.Forget(file)
+	if err := archive.Unpack(ctx, file, archive.Zip, nil, dir, cudaLimits); err != nil {
+		return fmt.Errorf("unpack %s: %w", printable.Line(r.Filename), err)
+	}
+	return nil
 }

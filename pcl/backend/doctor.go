@@ -125,7 +125,7 @@ func examineOne(ctx context.Context, o Options, d driver) BackendReport {
 	r.Open = time.Since(start).Seconds()
 	b.Info.Reason = "opened for examination"
 	r.Info = &b.Info
-	r.Plugin = identify(b.Info.Plugin)
+	r.Plugin = identify(ctx, b.Info.Plugin)
 	for _, n := range matmulSizes {
 		m, err := timeMatmul(ctx, b, n)
 		if err != nil {
@@ -138,7 +138,7 @@ func examineOne(ctx context.Context, o Options, d driver) BackendReport {
 }
 
 // identify hashes a plugin's file; nil if there is none, or none that can be read.
-func identify(path string) *PluginFile {
+func identify(ctx context.Context, path string) *PluginFile {
 	if path == "" {
 		return nil
 	}
@@ -146,7 +146,7 @@ func identify(path string) *PluginFile {
 	if err != nil {
 		return nil
 	}
-	sum, err := fileSHA256(path)
+	sum, err := loadedSHA256(ctx, path)
 	if err != nil {
 		return nil
 	}

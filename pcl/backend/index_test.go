@@ -22,6 +22,7 @@ type fakeIndex struct {
 	requires  map[string][]string // by package name
 	mu        sync.Mutex
 	serve     func(w http.ResponseWriter, data []byte) // how a wheel is sent
+	answer    func(w http.ResponseWriter) bool         // says something else than the index would; nil or false: it does not
 	downloads atomic.Int32
 }
 
@@ -73,8 +74,11 @@ func (x *fakeIndex) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := parts[1]
 	x.mu.Lock()
 	data, ok := x.wheels[name]
-	requires, serve := x.requires[name], x.serve
+	requires, serve, answer := x.requires[name], x.serve, x.answer
 	x.mu.Unlock()
+	if parts[0] != "files" && answer != nil && answer(w) {
+		return
+	}
 	if !ok {
 		http.NotFound(w, r)
 		return
@@ -90,8 +94,8 @@ func (x *fakeIndex) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		quoted = append(quoted, fmt.Sprintf("%q", q))
 	}
 	fmt.Fprintf(w, `{"info":{"name":%q,"version":%q,"requires_dist":[%s]},"releases":{%q:[
-		{"packagetype":"bdist_wheel","filename":%q,"url":"../../files/%s/%s","digests":{"sha256":%q}}]}}`,
-		name, fakeVersion, strings.Join(quoted, ","), fakeVersion, file, name, file, hexSHA256(data))
+		{"packagetype":"bdist_wheel","filename":%q,"url":"../../files/%s/%s","size":%d,"digests":{"sha256":%q}}]}}`,
+		name, fakeVersion, strings.Join(quoted, ","), fakeVersion, file, name, file, len(data), hexSHA256(data))
 }
 
 // add puts a wheel with one member into the index.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,6 +16,9 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/ctxio"
+	"github.com/parallelcl/parallelcl/internal/disk"
+	"github.com/parallelcl/parallelcl/internal/download"
 )
 
 // plugin is a plugin that consists of one file of a wheel.
@@ -31,6 +35,7 @@ var cpuPlugin = plugin{
 		Package: "xla-cpu-pjrt",
 		Version: "0.0.1",
 		SHA256:  "55837b6b7b47daa717f2d9a5a03563ea0ceaa338d06a81a1e2d3f060d960decc",
+		Size:    63461052,
 	},
 	File:       "xla_cpu_pjrt.so",
 	Bytes:      259284552,
@@ -42,21 +47,25 @@ func (p plugin) path(cacheDir string) string {
 	return filepath.Join(pluginDir(cacheDir), p.Package+"-"+p.Version, p.File)
 }
 
-// installed reports whether the whole plugin is there. Its SHA-256 was checked before the file got
-// its name, so that its size is enough to tell a damaged one; hashing would cost every start a second.
+// installed reports whether the plugin seems to be there, by a look at its size.
 func (p plugin) installed(cacheDir string) bool {
 	info, err := os.Stat(p.path(cacheDir))
 	return err == nil && info.Mode().IsRegular() && info.Size() == p.Bytes
 }
 
-// install returns the plugin's file in the cache folder and installs it first if need be. Any
-// number of processes may call it at the same time: one installs, the others wait.
+// intact is an error unless the plugin is there, byte for byte.
+func (p plugin) intact(ctx context.Context, cacheDir string) error {
+	return checkSHA256(ctx, p.path(cacheDir), p.FileSHA256)
+}
+
+// install returns the plugin's file in the cache folder and installs it first if need be, also where
+// it is damaged. Any number of processes may call it at the same time: one installs, the others wait.
 func (p plugin) install(ctx context.Context, cacheDir string, progress io.Writer) (string, error) {
 	if cacheDir == "" {
 		return "", errNoCacheDir
 	}
 	file := p.path(cacheDir)
-	if p.installed(cacheDir) {
+	if p.intact(ctx, cacheDir) == nil {
 		return file, nil
 	}
 	dir := filepath.Dir(file)
@@ -65,23 +74,41 @@ func (p plugin) install(ctx context.Context, cacheDir string, progress io.Writer
 		return "", err
 	}
 	defer unlock()
-	if p.installed(cacheDir) { // another process was faster
+	state := p.intact(ctx, cacheDir)
+	if state == nil { // another process was faster
 		return file, nil
 	}
-	removeLeftovers(dir)
+	if errors.Is(state, errDamaged) && progress != nil {
+		fmt.Fprintf(progress, "The plugin %s is damaged: installing it again.\n", file)
+	}
+	err = p.bring(ctx, file, progress)
+	if err != nil && errors.Is(state, errDamaged) {
+		err = fmt.Errorf("%w, and installing it again failed: %w", state, err)
+	}
+	return file, err
+}
+
+// bring downloads the wheel and unpacks the plugin. Needs the folder's lock.
+func (p plugin) bring(ctx context.Context, file string, progress io.Writer) error {
+	removeLeftovers(filepath.Dir(file))
 	release, err := p.release(ctx)
 	if err != nil {
-		return "", err
+		return err
 	}
 	archive := file + ".whl"
-	if err := fetch(ctx, release, archive, progress); err != nil {
-		return "", err
+	here, err := os.Stat(archive)
+	need := p.Bytes + release.Size
+	if err == nil {
+		need -= min(here.Size(), release.Size)
 	}
-	defer os.Remove(archive)
-	if err := unpack(ctx, archive, p.File, file, p.FileSHA256, progress); err != nil {
-		return "", err
+	if err := disk.Room(filepath.Dir(file), need); err != nil {
+		return err
 	}
-	return file, nil
+	if err := release.fetch(ctx, archive, progress); err != nil {
+		return err
+	}
+	defer download.Forget(archive)
+	return disk.Explain(unpack(ctx, archive, p.File, file, p.FileSHA256, progress), filepath.Dir(file))
 }
 
 // lockDir takes the lock of a folder, creating it, and returns the function that gives it back.
@@ -137,7 +164,7 @@ func unpackMember(ctx context.Context, f *zip.File, to, want string, progress io
 	bar := newBar(progress, int64(f.UncompressedSize64), "Unpacking "+path.Base(f.Name))
 	return atomicfile.Write(to, func(w io.Writer) error {
 		hash := sha256.New()
-		if _, err := io.Copy(io.MultiWriter(w, hash, bar), &ctxReader{ctx, r}); err != nil {
+		if _, err := io.Copy(io.MultiWriter(w, hash, bar), ctxio.Reader(ctx, r)); err != nil {
 			return err
 		}
 		if sum := hex.EncodeToString(hash.Sum(nil)); sum != want {
@@ -145,17 +172,4 @@ func unpackMember(ctx context.Context, f *zip.File, to, want string, progress io
 		}
 		return bar.Close()
 	})
-}
-
-// ctxReader stops reading when its context ends.
-type ctxReader struct {
-	ctx context.Context
-	io.Reader
-}
-
-func (r *ctxReader) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.Reader.Read(p)
 }

@@ -5,13 +5,17 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/parallelcl/parallelcl/internal/disk"
 )
 
 // fakeContent stands for a plugin.
@@ -46,6 +50,13 @@ func mustInstall(t *testing.T, p plugin, dir string) string {
 		t.Fatalf("installed %d bytes that differ from the wheel's %d", len(data), len(fakeContent))
 	}
 	return file
+}
+
+// flipped is data with one bit changed.
+func flipped(data []byte) []byte {
+	data = bytes.Clone(data)
+	data[len(data)/2] ^= 1
+	return data
 }
 
 // entries lists the names in the folder of an installed plugin.
@@ -91,6 +102,9 @@ func TestInstallRecovers(t *testing.T) {
 		"half a plugin": func(p plugin, dir string) error {
 			return os.WriteFile(p.path(dir), fakeContent[:100], 0o644)
 		},
+		"a flipped bit": func(p plugin, dir string) error {
+			return os.WriteFile(p.path(dir), flipped(fakeContent), 0o644)
+		},
 		"stale lock file": func(p plugin, dir string) error {
 			return os.WriteFile(filepath.Join(filepath.Dir(p.path(dir)), ".lock"), []byte("12345"), 0o600)
 		},
@@ -99,6 +113,9 @@ func TestInstallRecovers(t *testing.T) {
 		},
 		"half a wheel": func(p plugin, dir string) error {
 			return os.WriteFile(p.path(dir)+".whl", []byte("PK"), 0o644)
+		},
+		"half of another wheel": func(p plugin, dir string) error {
+			return os.WriteFile(p.path(dir)+".whl", []byte("other"), 0o644)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -140,6 +157,7 @@ func TestInstallRefusesWhatIsWrong(t *testing.T) {
 		"no such member":             {func(x *fakeIndex, p *plugin) { p.File = "other.so" }, "no member other.so"},
 		"unknown package":            {func(x *fakeIndex, p *plugin) { p.Package = "none" }, "package index"},
 		"unknown version":            {func(x *fakeIndex, p *plugin) { p.Version = "9" }, "package index: tiny-cpu 9"},
+		"another size in the index":  {func(x *fakeIndex, p *plugin) { p.Size = 7 }, "expected 7: refused"},
 		"changed on the way": {func(x *fakeIndex, p *plugin) {
 			x.onDownload(func(w http.ResponseWriter, data []byte) {
 				w.Write(append([]byte("X"), data[1:]...))
@@ -163,6 +181,64 @@ func TestInstallRefusesWhatIsWrong(t *testing.T) {
 	}
 }
 
+// A plugin whose size is right and whose bytes are not must never be loaded.
+func TestDamagedPlugin(t *testing.T) {
+	x, p, dir := fakeInstall(t)
+	before := cpuPlugin
+	cpuPlugin = p
+	t.Cleanup(func() { cpuPlugin = before })
+	file := mustInstall(t, p, dir)
+	if err := os.WriteFile(file, flipped(fakeContent), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := installedCPU(t.Context(), Options{CacheDir: dir, NoInstall: true}); !errors.Is(err, errDamaged) || !strings.Contains(err.Error(), file) {
+		t.Errorf("no installation allowed: error %v", err)
+	}
+	var notice bytes.Buffer
+	x.answer = func(w http.ResponseWriter) bool { w.WriteHeader(http.StatusNotFound); return true }
+	if _, err := installedCPU(t.Context(), Options{CacheDir: dir, Progress: &notice}); !errors.Is(err, errDamaged) || !strings.Contains(err.Error(), "404") {
+		t.Errorf("offline: error %v", err)
+	}
+	x.answer = nil
+	got, err := installedCPU(t.Context(), Options{CacheDir: dir, Progress: &notice})
+	if err != nil || got != file || strings.Count(notice.String(), file+" is damaged: installing it again.\n") != 2 {
+		t.Errorf("installed again: %s, %v, said %q", got, err, notice.String())
+	}
+	mustInstall(t, p, dir)
+}
+
+// The hash of a file is not computed twice in a process, and computed anew when the file changes.
+func TestLoadedSHA256(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	for _, content := range []string{"one", "another"} {
+		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if sum, err := loadedSHA256(t.Context(), file); err != nil || sum != hexSHA256([]byte(content)) {
+				t.Errorf("%s: %s, %v", content, sum, err)
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := fileSHA256(ctx, file); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// Nothing is downloaded where the plugin would not fit.
+func TestInstallWithoutRoom(t *testing.T) {
+	if disk.Room(t.TempDir(), math.MaxInt64) == nil {
+		t.Skip("this system does not tell how much room there is")
+	}
+	x, p, dir := fakeInstall(t)
+	p.Bytes = math.MaxInt64 / 2
+	if _, err := p.install(t.Context(), dir, nil); !errors.Is(err, disk.ErrFull) || x.downloads.Load() != 0 {
+		t.Errorf("error %v after %d downloads", err, x.downloads.Load())
+	}
+}
+
 func TestInstallTriesAgain(t *testing.T) {
 	x, p, dir := fakeInstall(t)
 	x.onDownload(func(w http.ResponseWriter, data []byte) {
@@ -170,7 +246,7 @@ func TestInstallTriesAgain(t *testing.T) {
 			w.Write(data)
 			return
 		}
-		w.Header().Set("Content-Length", "1000000") // the connection breaks before
+		w.Header().Set("Content-Length", strconv.Itoa(len(data))) // the connection breaks before
 		w.Write(data[:10])
 	})
 	mustInstall(t, p, dir)
@@ -179,19 +255,31 @@ func TestInstallTriesAgain(t *testing.T) {
 	}
 }
 
+// arrives waits until a file has a beginning.
+func arrives(t *testing.T, file string) {
+	t.Helper()
+	for begin := time.Now(); time.Since(begin) < 20*time.Second; time.Sleep(time.Millisecond) {
+		if info, err := os.Stat(file); err == nil && info.Size() > 0 {
+			return
+		}
+	}
+	t.Errorf("%s did not come", file)
+}
+
 func TestInstallStopsWithItsContext(t *testing.T) {
 	x, p, dir := fakeInstall(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	x.onDownload(func(w http.ResponseWriter, data []byte) {
 		w.Write(data[:10])
 		w.(http.Flusher).Flush()
+		arrives(t, p.path(dir)+".whl")
 		cancel()
 		time.Sleep(50 * time.Millisecond)
 	})
 	if _, err := p.install(ctx, dir, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want context.Canceled", err)
 	}
-	if got := entries(t, p, dir); got != ".lock" {
+	if got := entries(t, p, dir); got != ".lock tiny.so.whl" { // from which the next one goes on
 		t.Errorf("left behind: %s", got)
 	}
 }
@@ -281,12 +369,13 @@ func TestInstallAfterAKilledOne(t *testing.T) {
 		cmd.Process.Kill()
 		t.Fatal("the child process asked for nothing in 20 s")
 	}
+	arrives(t, p.path(dir)+".whl")
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	cmd.Wait()
 	close(stalled)
-	if got := entries(t, p, dir); !strings.Contains(got, ".tmp") {
+	if got := entries(t, p, dir); got != ".lock tiny.so.whl" {
 		t.Fatalf("the killed process left nothing to recover from: %s", got)
 	}
 	mustInstall(t, p, dir)

@@ -12,12 +12,12 @@ import (
 func DefaultCacheDir() (string, error) {
 	dir, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("no user cache folder (%w): set a cache folder in the options", err)
+		return "", fmt.Errorf("no user cache folder: %w", err)
 	}
 	return filepath.Join(dir, "parallelcl"), nil
 }
 
-var errNoCacheDir = errors.New("no cache folder to install into: the user has none (is HOME set?), and none was given")
+var errNoCacheDir = errors.New("no cache folder to install its plugin into: set HOME or XDG_CACHE_HOME")
 
 // pluginDir is where the plugins of a cache folder live.
 func pluginDir(cacheDir string) string { return filepath.Join(cacheDir, "plugins") }

@@ -36,6 +36,11 @@ func checkPluginFile(path string) error {
 			return fmt.Errorf("plugin %s is truncated: it has %d bytes, a segment ends at %d", path, info.Size(), p.Off+p.Filesz)
 		}
 	}
+	for _, s := range f.Sections {
+		if s.Type != elf.SHT_NOBITS && (s.FileSize > uint64(info.Size()) || s.Offset > uint64(info.Size())-s.FileSize) {
+			return fmt.Errorf("plugin %s is truncated: it has %d bytes, the section %q ends at %d", path, info.Size(), s.Name, s.Offset+s.FileSize)
+		}
+	}
 	return checkPluginSymbol(f, path)
 }
 

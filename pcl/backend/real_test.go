@@ -63,7 +63,7 @@ func installReal() {
 
 func TestRealInstall(t *testing.T) {
 	file := cpuPlugin.path(realCache(t))
-	sum, err := fileSHA256(file)
+	sum, err := fileSHA256(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,11 @@ import (
 
 	"github.com/gomlx/go-xla/compute/xla"
 	"github.com/gomlx/go-xla/pjrt"
+
+	"github.com/parallelcl/parallelcl/pcl/backend/internal/pjrtenv"
 )
+
+func init() { pjrtenv.Restore() }
 
 // xlaUnsupported is empty where XLA plugins can be loaded.
 const xlaUnsupported = ""

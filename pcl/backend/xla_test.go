@@ -188,6 +188,36 @@ func TestOpenIsQuiet(t *testing.T) {
 	}
 }
 
+const childHomeless = "PARALLELCL_TEST_HOMELESS"
+
+// Without a home folder there is one line about what that means, and the rest works.
+func TestWithoutHome(t *testing.T) {
+	if os.Getenv(childHomeless) != "" {
+		if v, ok := os.LookupEnv("PJRT_PLUGIN_LIBRARY_PATH"); ok {
+			t.Errorf("the environment has %s", v)
+		}
+		b := mustOpen(t, Options{Progress: os.Stderr})
+		mustMultiply(t, b)
+		if _, err := cpuReady(t.Context(), Options{}); err != errNoCacheDir {
+			t.Errorf("error %v", err)
+		}
+		return
+	}
+	if hasNVIDIA() {
+		t.Skip("there is a GPU: auto would take it")
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestWithoutHome$", "-test.count=1")
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), childHomeless + "=1"}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if len(lines) != 2 || !strings.HasPrefix(lines[0], "Using the pure-Go backend (slow): ") || !strings.Contains(lines[0], "HOME") || lines[1] != "PASS" {
+		t.Errorf("wrote %q", out)
+	}
+}
+
 func TestAutoWithoutInstallation(t *testing.T) {
 	t.Setenv(cudaPluginEnv, "")
 	if hasNVIDIA() {

@@ -11,7 +11,6 @@ package grid
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"os"
@@ -166,7 +165,7 @@ func (g *Grid) Each(ctx context.Context, configs []pcl.Config, progress func(don
 			if r == nil {
 				r, err = pcl.Run(ctx, c, pcl.RunOptions{
 					Backend: g.backend, Dataset: g.set, Programs: g.programs,
-					Dir: g.Folder(c), Resume: true, Record: g.options.Record,
+					Dir: g.Folder(c), Resume: true, Replace: g.unrecorded(c), Record: g.options.Record,
 					Progress: func(p pcl.Progress) { tell(p.Step) },
 				})
 			}
@@ -181,10 +180,15 @@ func (g *Grid) Each(ctx context.Context, configs []pcl.Config, progress func(don
 
 // plan loads what is finished, and opens what the rest needs. steps is the length of each run.
 func (g *Grid) plan(ctx context.Context, configs []pcl.Config) (finished []*results.Run, steps []int, err error) {
-	for _, c := range configs {
+	seen := map[string]int{}
+	for i, c := range configs {
 		if err := c.Validate(); err != nil {
 			return nil, nil, err
 		}
+		if first, ok := seen[c.ID()]; ok {
+			return nil, nil, fmt.Errorf("grid: configurations %d and %d are the same run (%s, seed %d): it would count twice", first+1, i+1, c.Method, c.Seed)
+		}
+		seen[c.ID()] = i
 		r, err := g.load(c)
 		if err != nil {
 			return nil, nil, err
@@ -208,16 +212,22 @@ func (g *Grid) plan(ctx context.Context, configs []pcl.Config) (finished []*resu
 
 // load reads the result of a run; nil if it is not finished, or lacks the records that are asked for.
 func (g *Grid) load(c pcl.Config) (*results.Run, error) {
-	if g.options.Record {
-		if _, err := os.Stat(filepath.Join(g.Folder(c), pcl.RecordFile)); err != nil {
-			return nil, nil
-		}
-	}
-	r, err := results.Load(filepath.Join(g.Folder(c), pcl.ResultFile))
-	if errors.Is(err, os.ErrNotExist) {
+	if g.unrecorded(c) {
 		return nil, nil
 	}
-	return r, err
+	return pcl.Finished(g.Folder(c), c)
+}
+
+// unrecorded says that a finished run is to be made anew, because it lacks the records that are asked for.
+func (g *Grid) unrecorded(c pcl.Config) bool {
+	if !g.options.Record {
+		return false
+	}
+	if r, err := pcl.Finished(g.Folder(c), c); r == nil || err != nil {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(g.Folder(c), pcl.RecordFile))
+	return err != nil
 }
 
 // Records returns the steps of a finished run of a grid with Options.Record.

@@ -109,6 +109,22 @@ func TestRun(t *testing.T) {
 		t.Errorf("progress ends at %v, want %d of %d", last, total, total)
 	}
 
+	// Of another configuration is what somebody put in a run's place.
+	result := filepath.Join(g.Folder(configs[0]), pcl.ResultFile)
+	own, err := os.ReadFile(result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := runs[1].Save(result); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := again.Run(ctx, configs[:1], nil); !errors.Is(err, pcl.ErrForeign) {
+		t.Errorf("another run's result: %v, want pcl.ErrForeign", err)
+	}
+	if err := os.WriteFile(result, own, 0o644); err != nil {
+		t.Fatal(err)
+	}
+
 	// Records were not written: with them the run is made again, to the same bits.
 	if _, err := again.Records(configs[0]); err == nil || !strings.Contains(err.Error(), "Options.Record") {
 		t.Errorf("records that are not there: %v", err)
@@ -232,6 +248,9 @@ func TestMistakes(t *testing.T) {
 	}
 	if _, err := os.Stat(g.Folder(small())); err == nil {
 		t.Error("a run was made before the mistake was told")
+	}
+	if _, err := g.Run(t.Context(), Vary(small(), nil, nil, 7, 8, 7), nil); err == nil || !strings.Contains(err.Error(), "configurations 1 and 3 are the same run") {
+		t.Errorf("a repeated seed: %v", err)
 	}
 	if _, err := New("nowhere", Options{Backend: backend.Go}).Run(t.Context(), []pcl.Config{small()}, nil); err == nil {
 		t.Error("an unknown data set passed")

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"math"
 	"reflect"
 	"slices"
 	"testing"
@@ -30,30 +31,28 @@ func candidates(task, n int, classes ...int) []Item {
 
 func add(t rapid.TB, s *Store, items []Item) {
 	t.Helper()
-	if err := s.Add(items); err != nil {
-		t.Fatal(err)
-	}
+	s.Add(items)
 }
 
 // counts returns how many samples each class of each task has.
-func counts(s *Store) map[group]int {
-	n := map[group]int{}
+func counts(s *Store) map[part]int {
+	n := map[part]int{}
 	for i := range s.Len() {
 		it := s.Item(i)
-		n[group{it.Task, it.Class}]++
+		n[part{it.Task, it.Class}]++
 	}
 	return n
 }
 
 func TestPerClassKeepsBudgetOfEachClass(t *testing.T) {
 	s := newStore(t, PerClass, 5)
-	if q := s.Quota(3); q != 5 {
+	if q := s.Quota([]int{0, 1, 2}); q != 5 {
 		t.Errorf("quota %d, want 5", q)
 	}
 	add(t, s, candidates(1, 20, 0, 1))
 	first := slices.Clone(s.items)
 	add(t, s, candidates(2, 3, 2)) // fewer than the budget: all
-	want := map[group]int{{1, 0}: 5, {1, 1}: 5, {2, 2}: 3}
+	want := map[part]int{{1, 0}: 5, {1, 1}: 5, {2, 2}: 3}
 	if got := counts(s); !reflect.DeepEqual(got, want) {
 		t.Errorf("stored %v, want %v", got, want)
 	}
@@ -64,16 +63,19 @@ func TestPerClassKeepsBudgetOfEachClass(t *testing.T) {
 
 func TestFixedTotalThinsOutOldClasses(t *testing.T) {
 	s := newStore(t, FixedTotal, 20)
-	if q := s.Quota(2); q != 10 {
+	if q := s.Quota([]int{0, 1}); q != 10 {
 		t.Errorf("quota of the first task %d, want 10", q)
 	}
 	add(t, s, candidates(1, 50, 0, 1))
 	before := slices.Clone(s.items)
-	if q := s.Quota(1); q != 6 {
+	if q := s.Quota([]int{2}); q != 6 {
 		t.Errorf("quota of a third class %d, want ⌊20/3⌋", q)
 	}
-	add(t, s, candidates(2, 50, 1)) // class 1 of another task is another class
-	want := map[group]int{{1, 0}: 6, {1, 1}: 6, {2, 1}: 6}
+	if q := s.Quota([]int{1}); q != 10 {
+		t.Errorf("quota of a class that is stored already %d, want ⌊20/2⌋", q)
+	}
+	add(t, s, candidates(2, 50, 2))
+	want := map[part]int{{1, 0}: 6, {1, 1}: 6, {2, 2}: 6}
 	if got := counts(s); !reflect.DeepEqual(got, want) {
 		t.Errorf("stored %v, want %v", got, want)
 	}
@@ -92,14 +94,12 @@ func TestBudgets(t *testing.T) {
 		s := newStore(t, policy, budget)
 		classes := 0
 		for task := 1; task <= 4; task++ {
-			n := rapid.IntRange(1, 5).Draw(t, "classes")
-			quota := s.Quota(n)
-			add(t, s, candidates(task, quota, slices.Collect(func(yield func(int) bool) {
-				for c := range n {
-					yield(c)
-				}
-			})...))
-			classes += n
+			var own []int
+			for range rapid.IntRange(1, 5).Draw(t, "classes") {
+				own = append(own, classes)
+				classes++
+			}
+			add(t, s, candidates(task, s.Quota(own), own...))
 			want := budget
 			if policy == FixedTotal {
 				want = budget / classes
@@ -114,22 +114,130 @@ func TestBudgets(t *testing.T) {
 }
 
 func TestBadConfigurations(t *testing.T) {
-	for name, c := range map[string]Config{"policy": {"reservoir", 5}, "no policy": {"", 5}, "negative": {PerClass, -1}} {
+	for name, c := range map[string]Config{"policy": {"reservoir", 5}, "no policy": {"", 5}, "negative": {PerClass, -1}, "absurd": {PerClass, MaxBudget + 1}, "largest int": {FixedTotal, math.MaxInt}} {
 		if _, err := NewStore(c, 1); err == nil {
 			t.Errorf("%s: no error", name)
 		}
-	}
-	s := newStore(t, FixedTotal, 3)
-	if q := s.Quota(4); q != 1 {
-		t.Errorf("quota %d where the budget is too small; want 1, for Add to see the classes", q)
-	}
-	if err := s.Add(candidates(1, 1, 0, 1, 2, 3)); err == nil || s.Len() != 0 {
-		t.Errorf("4 classes in 3 places: error %v, %d stored", err, s.Len())
 	}
 	none := newStore(t, PerClass, 0)
 	add(t, none, candidates(1, 5, 0))
 	if none.Len() != 0 || none.Draw(8) != nil {
 		t.Error("a budget of 0 stored something")
+	}
+}
+
+// TestLargestBudget keeps what there is, and takes no more room than that.
+func TestLargestBudget(t *testing.T) {
+	for _, policy := range []Policy{PerClass, FixedTotal} {
+		s := newStore(t, policy, MaxBudget)
+		add(t, s, candidates(1, 4, 0, 1))
+		r := NewReservoir(2, s.Quota([]int{2}), 1)
+		for i := range 4 {
+			r.Offer(2, []float32{float32(i)})
+		}
+		add(t, s, r.Items())
+		if s.Len() != 12 {
+			t.Errorf("%s: %d of 12 samples are stored", policy, s.Len())
+		}
+	}
+}
+
+// TestFewerPlacesThanClasses: where not even one place is left for each class, some classes keep one
+// sample, and nothing fails.
+func TestFewerPlacesThanClasses(t *testing.T) {
+	s := newStore(t, FixedTotal, 3)
+	for task := 1; task <= 5; task++ {
+		classes := []int{4 * task, 4*task + 1, 4*task + 2, 4*task + 3}
+		add(t, s, candidates(task, s.Quota(classes), classes...))
+		stored := map[int]bool{}
+		for i := range s.Len() {
+			stored[s.Item(i).Class] = true
+		}
+		if s.Len() != 3 || len(stored) != 3 {
+			t.Fatalf("after task %d: %v, want three classes of one sample", task, counts(s))
+		}
+	}
+}
+
+// TestTasksShareTheirClass: the budget counts classes, however many tasks bring the same one. Every task
+// keeps its share, and one with few samples leaves its places to the others.
+func TestTasksShareTheirClass(t *testing.T) {
+	for _, c := range []struct {
+		policy Policy
+		budget int
+		brings []int // samples of class 0, by task
+		want   map[part]int
+	}{
+		{PerClass, 5, []int{9, 9}, map[part]int{{1, 0}: 2, {2, 0}: 3}},
+		{PerClass, 5, []int{9, 9, 9, 9}, map[part]int{{1, 0}: 1, {2, 0}: 1, {3, 0}: 1, {4, 0}: 2}},
+		{PerClass, 5, []int{9, 1}, map[part]int{{1, 0}: 4, {2, 0}: 1}},
+		{PerClass, 2, []int{9, 9, 9}, map[part]int{{2, 0}: 1, {3, 0}: 1}},
+		{FixedTotal, 6, []int{9, 9}, map[part]int{{1, 0}: 3, {2, 0}: 3}},
+	} {
+		s := newStore(t, c.policy, c.budget)
+		for i, n := range c.brings {
+			add(t, s, candidates(i+1, n, 0))
+		}
+		if got := counts(s); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s, %d: tasks with %v samples of a class store %v, want %v", c.policy, c.budget, c.brings, got, c.want)
+		}
+	}
+}
+
+// TestOnlyFiniteSamplesEnter tries every way into the memory.
+func TestOnlyFiniteSamplesEnter(t *testing.T) {
+	for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))} {
+		broken := Item{Task: 1, Class: 0, Pixels: []float32{0, bad}}
+		logits := Item{Task: 1, Class: 0, Pixels: []float32{0, 0}, Logits: []float32{bad}}
+		good := Item{Task: 1, Class: 0, Pixels: []float32{0, 1}}
+		s := newStore(t, PerClass, 9)
+		add(t, s, []Item{broken, good, logits})
+		if s.AddRanked([]Item{broken, logits}); s.Len() != 1 {
+			t.Fatalf("%g: %d samples are stored, want the good one", bad, s.Len())
+		}
+		if s.Put(broken) || s.Put(logits) || s.Replace(0, broken) || s.Edit(0, broken.Pixels) || s.Len() != 1 {
+			t.Errorf("%g was put, replaced or edited in", bad)
+		}
+		if !slices.Equal(s.Item(0).Pixels, good.Pixels) || s.Item(0).Edits != 0 {
+			t.Errorf("%g: the good sample is now %+v", bad, s.Item(0))
+		}
+		r := NewReservoir(1, 2, 1)
+		for i := range 200 {
+			r.Offer(0, []float32{float32(i), bad})
+			r.Offer(0, []float32{float32(i), 0})
+		}
+		items := r.Items()
+		if len(items) != 2 {
+			t.Fatalf("%g: the reservoir holds %d samples", bad, len(items))
+		}
+		for _, it := range items {
+			if !it.finite() {
+				t.Errorf("the reservoir took %v", it.Pixels)
+			}
+		}
+	}
+}
+
+// TestRewind: draws that are taken back are made again.
+func TestRewind(t *testing.T) {
+	s := newStore(t, PerClass, 12)
+	add(t, s, candidates(1, 12, 0))
+	s.Draw(5)
+	at, err := s.Draws()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var passes [2][]int
+	for i := range passes {
+		for range 9 {
+			passes[i] = append(passes[i], s.Draw(5)...)
+		}
+		if err := s.Rewind(at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(passes[0], passes[1]) {
+		t.Errorf("drawn %v, then %v", passes[0], passes[1])
 	}
 }
 
@@ -223,9 +331,7 @@ func TestRanked(t *testing.T) {
 		return items
 	}
 	for class, want := range [][]float32{{0, 1, 2, 3, 4, 5, 6, 7}, {0, 1, 2, 3, 0, 1, 2, 3}, {0, 1, 0, 1, 0, 1}} {
-		if err := s.AddRanked(ranked(class)); err != nil {
-			t.Fatal(err)
-		}
+		s.AddRanked(ranked(class))
 		if got := s.Pixels(); !slices.Equal(got, want) {
 			t.Errorf("with %d classes it holds %v, want %v", class+1, got, want)
 		}

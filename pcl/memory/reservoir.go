@@ -25,12 +25,16 @@ func NewReservoir(task, quota int, run uint64) *Reservoir {
 	}
 }
 
-// Offer shows the reservoir one sample; pixels are copied if it is kept.
+// Offer shows the reservoir one sample; pixels are copied if it is kept. A sample that is not finite is
+// not taken, and counts only where it was not looked at, because others were kept.
 func (r *Reservoir) Offer(class int, pixels []float32) {
 	if r.quota == 0 {
 		return
 	}
 	n := r.seen[class]
+	if n < r.quota && !finite(pixels) {
+		return
+	}
 	if n == 0 {
 		r.order = append(r.order, class)
 	}
@@ -40,7 +44,7 @@ func (r *Reservoir) Offer(class int, pixels []float32) {
 		r.kept[class] = append(r.kept[class], Item{Task: r.task, Class: class, Pixels: own})
 		return
 	}
-	if k := r.rng.IntN(n + 1); k < r.quota {
+	if k := r.rng.IntN(n + 1); k < r.quota && finite(pixels) {
 		copy(r.kept[class][k].Pixels, pixels)
 	}
 }

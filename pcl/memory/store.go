@@ -4,6 +4,7 @@ package memory
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/seed"
@@ -16,11 +17,16 @@ const (
 	// PerClass keeps Budget samples of each class, from the start.
 	PerClass Policy = "per_class"
 	// FixedTotal shares Budget samples among all stored classes: ⌊Budget/#classes⌋ each. Old
-	// classes are thinned out when new ones come.
+	// classes are thinned out when new ones come; where there are more classes than places, so many
+	// classes, chosen at random, keep one sample each.
 	FixedTotal Policy = "fixed_total"
 )
 
-// Config is the budget of a store. Budget 0 keeps nothing.
+// MaxBudget is the largest budget that is accepted: more samples than any machine holds.
+const MaxBudget = 1 << 30
+
+// Config is the budget of a store, in samples: of each class, or of all together, as the policy says.
+// Budget 0 keeps nothing.
 type Config struct {
 	Policy Policy `json:"policy" toml:"policy"`
 	Budget int    `json:"budget" toml:"budget"`
@@ -31,13 +37,14 @@ func (c Config) Validate() error {
 	if c.Policy != PerClass && c.Policy != FixedTotal {
 		return fmt.Errorf("memory: policy %q is neither %q nor %q", c.Policy, PerClass, FixedTotal)
 	}
-	if c.Budget < 0 {
-		return fmt.Errorf("memory: budget %d is negative", c.Budget)
+	if c.Budget < 0 || c.Budget > MaxBudget {
+		return fmt.Errorf("memory: budget %d is outside 0…%d samples", c.Budget, MaxBudget)
 	}
 	return nil
 }
 
-// Item is one stored sample.
+// Item is one stored sample. A store takes no sample with a pixel or a logit that is not finite: its
+// loss would leave the memory out of every step that replays it.
 type Item struct {
 	Task, Class int
 	Pixels      []float32 // in [0,1]; owned by the store once added
@@ -45,6 +52,18 @@ type Item struct {
 	Score       float64   // for methods that select by one
 	Edits       int       // how often its pixels were changed
 	Origin      []float32 // pixels before the first edit; nil if there was none
+}
+
+// finite says whether a store may take the sample.
+func (it Item) finite() bool { return finite(it.Pixels) && finite(it.Logits) }
+
+func finite(x []float32) bool {
+	for _, v := range x {
+		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+			return false
+		}
+	}
+	return true
 }
 
 // Drift is the largest distance of a pixel from where it began, ‖x − x_origin‖∞.
@@ -84,24 +103,20 @@ func (s *Store) Changes() int { return s.changes }
 // Item returns a stored sample; its Pixels are the store's own.
 func (s *Store) Item(i int) Item { return s.items[i] }
 
-// Quota is the most samples of one class that a task of n classes can contribute now. It is 0 only
-// where nothing is to be kept: a budget that is too small is for [Store.Add] to refuse.
-func (s *Store) Quota(n int) int {
+// Quota is the most samples of one class that a task of these classes can contribute now. It is 0 only
+// where nothing is to be kept.
+func (s *Store) Quota(classes []int) int {
 	if s.config.Policy == PerClass || s.config.Budget == 0 {
 		return s.config.Budget
 	}
-	return max(1, s.config.Budget/max(1, s.groups()+n))
-}
-
-type group struct{ task, class int }
-
-// groups counts the stored (task, class) pairs.
-func (s *Store) groups() int {
-	seen := map[group]bool{}
+	seen := map[int]bool{}
 	for _, it := range s.items {
-		seen[group{it.Task, it.Class}] = true
+		seen[it.Class] = true
 	}
-	return len(seen)
+	for _, c := range classes {
+		seen[c] = true
+	}
+	return max(1, s.config.Budget/max(1, len(seen)))
 }
 
 // Capacity is how many samples a store can hold that is filled while tasks of so many classes run.
@@ -113,65 +128,112 @@ func (s *Store) Capacity(classes int) int {
 }
 
 // Add takes in the candidates of a finished task: at most the quota of each class, chosen at
-// random, and thins out what is stored already where the policy asks for it.
-func (s *Store) Add(candidates []Item) error { return s.add(candidates, s.choose) }
+// random, and thins out what is stored already where the policy asks for it. Where several tasks have
+// a class, they share its places. Samples that are not finite are passed over.
+func (s *Store) Add(candidates []Item) { s.add(candidates, s.choose) }
 
 // AddRanked is Add for candidates that stand in order of preference within each class: the first ones
 // stay, now and when the store is thinned out.
-func (s *Store) AddRanked(candidates []Item) error {
-	return s.add(candidates, func(indices []int, n int) []int { return indices[:min(n, len(indices))] })
+func (s *Store) AddRanked(candidates []Item) {
+	s.add(candidates, func(indices []int, n int) []int { return indices[:min(n, len(indices))] })
 }
 
-func (s *Store) add(candidates []Item, choose func(indices []int, n int) []int) error {
-	if s.config.Budget == 0 || len(candidates) == 0 {
-		return nil
+// part is the samples that one task has of one class.
+type part struct{ task, class int }
+
+func (s *Store) add(candidates []Item, choose func(indices []int, n int) []int) {
+	all := slices.Clone(s.items)
+	for _, it := range candidates {
+		if it.finite() {
+			all = append(all, it)
+		}
 	}
-	all := append(slices.Clone(s.items), candidates...)
-	members := map[group][]int{}
-	var order []group
+	if s.config.Budget == 0 || len(all) == len(s.items) {
+		return
+	}
+	members := map[part][]int{}
+	var order []part
 	for i, it := range all {
-		g := group{it.Task, it.Class}
-		if members[g] == nil {
-			order = append(order, g)
+		p := part{it.Task, it.Class}
+		if members[p] == nil {
+			order = append(order, p)
 		}
-		members[g] = append(members[g], i)
+		members[p] = append(members[p], i)
 	}
-	quota := s.config.Budget
-	if s.config.Policy == FixedTotal {
-		if quota /= len(order); quota == 0 {
-			return fmt.Errorf("memory: a fixed total of %d samples cannot hold %d classes; raise the budget", s.config.Budget, len(order))
-		}
-	}
-	kept := make([]Item, 0, len(order)*quota)
-	for _, g := range order {
-		for _, i := range choose(members[g], quota) {
+	places := s.places(order, members)
+	var kept []Item
+	for _, p := range order {
+		for _, i := range choose(members[p], places[p]) {
 			kept = append(kept, all[i])
 		}
 	}
 	s.items = kept
 	s.changes++
 	s.order, s.next = nil, 0
-	return nil
+}
+
+// places shares each class's places among the tasks that have it, in turn and the latest task first, so
+// that no place stays empty while a task has a sample for it.
+func (s *Store) places(order []part, members map[part][]int) map[part]int {
+	tasks := map[int][]part{} // of each class, the latest first
+	var classes []int
+	for _, p := range order {
+		if tasks[p.class] == nil {
+			classes = append(classes, p.class)
+		}
+		tasks[p.class] = slices.Insert(tasks[p.class], 0, p)
+	}
+	quota := s.config.Budget
+	if s.config.Policy == FixedTotal {
+		if quota /= len(classes); quota == 0 {
+			quota, classes = 1, s.some(classes, s.config.Budget)
+		}
+	}
+	out := map[part]int{}
+	for _, c := range classes {
+		for left, given := quota, true; left > 0 && given; {
+			given = false
+			for _, p := range tasks[c] {
+				if left > 0 && out[p] < len(members[p]) {
+					out[p]++
+					left, given = left-1, true
+				}
+			}
+		}
+	}
+	return out
 }
 
 // Put adds one sample, whatever the budget says; Replace puts one in the place of another. Both are
-// for methods that fill the store themselves, and copy the pixels.
-func (s *Store) Put(it Item) {
+// for methods that fill the store themselves, and copy the pixels. They return false, and change
+// nothing, where the sample is not finite.
+func (s *Store) Put(it Item) bool {
+	if !it.finite() {
+		return false
+	}
 	it.Pixels = slices.Clone(it.Pixels)
 	s.items = append(s.items, it)
 	s.changes++
 	s.order, s.next = nil, 0
+	return true
 }
 
 // Replace puts a sample in the place of sample i.
-func (s *Store) Replace(i int, it Item) {
+func (s *Store) Replace(i int, it Item) bool {
+	if !it.finite() {
+		return false
+	}
 	it.Pixels = slices.Clone(it.Pixels)
 	s.items[i] = it
 	s.changes++
+	return true
 }
 
-// Edit changes the pixels of sample i.
-func (s *Store) Edit(i int, pixels []float32) {
+// Edit changes the pixels of sample i. It returns false, and changes nothing, where they are not finite.
+func (s *Store) Edit(i int, pixels []float32) bool {
+	if !finite(pixels) {
+		return false
+	}
 	it := &s.items[i]
 	if it.Origin == nil {
 		it.Origin = slices.Clone(it.Pixels)
@@ -179,6 +241,7 @@ func (s *Store) Edit(i int, pixels []float32) {
 	copy(it.Pixels, pixels)
 	it.Edits++
 	s.changes++
+	return true
 }
 
 // Drift returns the mean and the largest drift of the samples that were edited, and their number.
@@ -200,11 +263,16 @@ func (s *Store) choose(indices []int, n int) []int {
 	if len(indices) <= n {
 		return indices
 	}
-	picked := s.rng.Perm(len(indices))[:n]
+	return s.some(indices, n)
+}
+
+// some returns n of the values, uniformly at random, in their old order.
+func (s *Store) some(values []int, n int) []int {
+	picked := s.rng.Perm(len(values))[:n]
 	slices.Sort(picked)
 	out := make([]int, n)
 	for k, p := range picked {
-		out[k] = indices[p]
+		out[k] = values[p]
 	}
 	return out
 }
@@ -221,4 +289,24 @@ func (s *Store) Draw(n int) []int {
 	batch := s.order[s.next : s.next+n]
 	s.next += n
 	return batch
+}
+
+// Draws is the position of a store's draws.
+type Draws struct {
+	rand  []byte
+	order []int
+	next  int
+}
+
+// Draws returns where the draws stand; [Store.Rewind] takes them back to it while the number of stored
+// samples is the same.
+func (s *Store) Draws() (Draws, error) {
+	rng, err := s.rng.MarshalBinary()
+	return Draws{rng, s.order, s.next}, err
+}
+
+// Rewind takes the draws back to where they stood, so that they are made again.
+func (s *Store) Rewind(d Draws) error {
+	s.order, s.next = d.order, d.next
+	return s.rng.UnmarshalBinary(d.rand)
 }

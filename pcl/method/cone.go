@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/parallelcl/parallelcl/emgd"
+	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
 // cone finds the shortest d = Σ vᵢJᵢ with v ≥ u: the projection of the proposal g = Σ uᵢJᵢ onto the
@@ -28,7 +29,7 @@ func (c *cone) project(gram, u []float64) ([]float64, error) {
 		return v, nil // g is 0 but for rounding
 	}
 	n := k + 1
-	c.gram, c.sigma = grow(c.gram, n*n), grow(c.sigma, n)
+	c.gram, c.sigma = fp.Grow(c.gram, n*n), fp.Grow(c.sigma, n)
 	clear(c.sigma)
 	c.sigma[0], c.gram[0] = 1, size
 	for i := range k {

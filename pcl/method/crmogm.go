@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+
+	"github.com/parallelcl/parallelcl/internal/jsonin"
 )
 
 func init() {
@@ -117,7 +119,10 @@ func (m *crmogm) MarshalState() (json.RawMessage, error) {
 
 func (m *crmogm) UnmarshalState(data json.RawMessage) error {
 	var state crmogmState
-	if err := json.Unmarshal(data, &state); err != nil {
+	if string(data) == "null" {
+		data = json.RawMessage("{}") // as for the other methods
+	}
+	if err := jsonin.Unmarshal(data, &state); err != nil {
 		return fmt.Errorf("method cr-mogm: its saved state: %w", err)
 	}
 	if s, ok := As[Stateful](m.inner); ok {

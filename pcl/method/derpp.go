@@ -90,5 +90,6 @@ func (keepLogits) Curate(lab Lab, id int, candidates []memory.Item) error {
 	for i := range kept {
 		kept[i].Logits = logits[i]
 	}
-	return lab.Memory().Add(kept)
+	lab.Memory().Add(kept)
+	return nil
 }

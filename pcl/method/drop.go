@@ -3,25 +3,26 @@ package method
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/parallelcl/parallelcl/emgd"
+	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
 // rows is the part of a step that a rule on the Gram matrix works with: the streams whose gradient
 // is not zero next to the longest one (METHODS §0, Numerics). A rule runs over them as if the others
 // were not there, and [rows.write] brings its weights back into the order of the step.
 type rows struct {
-	at      []int     // indices of the rows kept, in the step's order
-	gram    []float64 // their Gram matrix, row i divided by unit[i] and column j by unit[j]
-	unit    []float64 // powers of two, so that dividing by them does not round
-	dropped []int     // ids of the others
+	at       []int     // indices of the rows kept, in the step's order
+	gram     []float64 // their Gram matrix, row i divided by unit[i] and column j by unit[j]
+	unit     []float64 // powers of two, so that dividing by them does not round
+	dropped  []int     // ids of the others
+	all      []float64 // the Gram matrix of all rows, divided by 2^exponent
+	exponent int
 }
 
-// underflow is the squared norm below which inner products lose digits to underflow.
-const underflow = 1e-290
-
-// keep checks the step and takes out its converged rows, ‖Jᵢ‖ ≤ 1e-12·max‖J‖. The units are 1.
-// Where no row is left, all weights are set to 1/K and the step d is 0 whatever they are.
+// keep checks the step and takes out its converged rows, ‖Jᵢ‖ ≤ 1e-12·max‖J‖. The units are those of
+// [Step.products]. Where no row is left, all weights are set to 1/K and the step d is 0 whatever they are.
 func keep(info Info, s *Step, w []float64) (*rows, error) {
 	if err := s.check(info, w); err != nil {
 		return nil, err
@@ -29,25 +30,26 @@ func keep(info Info, s *Step, w []float64) (*rows, error) {
 	if err := s.checkGram(info); err != nil {
 		return nil, err
 	}
-	k, top := s.K(), 0.0
-	for i := range k {
-		top = max(top, s.Gram[i*k+i])
+	k, r := s.K(), &rows{}
+	r.all, r.exponent = s.products()
+	unit := math.Ldexp(1, r.exponent)
+	if unit == 0 || math.IsInf(unit, 1) {
+		return nil, fmt.Errorf("method %s: the lengths of the gradients leave the range of float64; rescale them", info.Name)
 	}
-	bound := max(underflow, emgd.DefaultZeroTol*emgd.DefaultZeroTol*top)
-	r := &rows{}
+	bound := emgd.DefaultZeroTol * emgd.DefaultZeroTol * longest(r.all, k)
 	for i, id := range s.IDs {
-		if s.Gram[i*k+i] > bound {
+		if r.all[i*k+i] > bound {
 			r.at = append(r.at, i)
 		} else {
 			r.dropped = append(r.dropped, id)
 		}
 	}
 	r.unit = make([]float64, r.k())
-	fill(r.unit, 1)
+	fill(r.unit, unit)
 	r.gram = make([]float64, 0, r.k()*r.k())
 	for _, i := range r.at {
 		for _, j := range r.at {
-			r.gram = append(r.gram, s.Gram[i*k+j]/2+s.Gram[j*k+i]/2)
+			r.gram = append(r.gram, r.all[i*k+j]/2+r.all[j*k+i]/2)
 		}
 	}
 	clear(w)
@@ -55,6 +57,40 @@ func keep(info Info, s *Step, w []float64) (*rows, error) {
 		fill(w, 1/float64(k))
 	}
 	return r, nil
+}
+
+// products returns the Gram matrix of the gradients divided by 2^exponent, all of it in ordinary numbers,
+// so that rules may multiply them and what follows from them. This is where every rule on the Gram
+// matrix gets it from.
+func (s *Step) products() (gram []float64, exponent int) {
+	top := longest(s.Gram, s.K())
+	if top == 0 || smallSquare <= top && top <= largeSquare {
+		return s.Gram, s.Exponent
+	}
+	gram = slices.Clone(s.Gram)
+	return gram, s.Exponent + emgd.Level(gram, s.K())
+}
+
+// Squared lengths of the longest gradient between which its products, with those of rows that are just
+// not dropped, have all their digits.
+const smallSquare, largeSquare = 0x1p-800, 0x1p800
+
+// longest is the largest squared length in a k×k Gram matrix.
+func longest(gram []float64, k int) (top float64) {
+	for i := range k {
+		top = max(top, gram[i*k+i])
+	}
+	return top
+}
+
+// lengths returns the lengths of all gradients, which may be infinite where float64 cannot hold them.
+func (s *Step) lengths() []float64 {
+	gram, exponent := s.products()
+	n := make([]float64, s.K())
+	for i := range n {
+		n[i] = math.Ldexp(math.Sqrt(gram[i*s.K()+i]), exponent)
+	}
+	return n
 }
 
 // k is the number of rows kept.
@@ -65,12 +101,8 @@ func (r *rows) dot(i, j int) float64 { return r.gram[i*r.k()+j] }
 
 // level brings the longest row to a length in [1,2), all rows by the same factor.
 func (r *rows) level() {
-	top := 0.0
-	for i := range r.k() {
-		top = max(top, r.dot(i, i))
-	}
 	u := make([]float64, r.k())
-	fill(u, powerOfTwo(math.Sqrt(top)))
+	fill(u, fp.PowerOfTwo(math.Sqrt(longest(r.gram, r.k()))))
 	r.divide(u)
 }
 
@@ -78,7 +110,7 @@ func (r *rows) level() {
 func (r *rows) balance() {
 	u := make([]float64, r.k())
 	for i := range u {
-		u[i] = powerOfTwo(math.Sqrt(r.dot(i, i)))
+		u[i] = fp.PowerOfTwo(math.Sqrt(r.dot(i, i)))
 	}
 	r.divide(u)
 }
@@ -151,12 +183,6 @@ func sumOf(v []float64) (sum float64) {
 		sum += x
 	}
 	return sum
-}
-
-// powerOfTwo is the p with p ≤ x < 2p, for x > 0.
-func powerOfTwo(x float64) float64 {
-	_, exp := math.Frexp(x)
-	return math.Ldexp(1, exp-1)
 }
 
 // checkGram refuses a Gram matrix that no gradients can have.

@@ -7,6 +7,8 @@ import (
 	"strconv"
 
 	"github.com/parallelcl/parallelcl/emgd"
+	"github.com/parallelcl/parallelcl/internal/fp"
+	"github.com/parallelcl/parallelcl/internal/jsonin"
 )
 
 func init() {
@@ -88,9 +90,9 @@ func (e *elastic) Weights(s *Step, w []float64) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	e.sigma = grow(e.sigma, s.K())
+	e.sigma = fp.Grow(e.sigma, s.K())
 	if len(kept.dropped) == 0 || kept.k() == 0 {
-		err = e.factors.Factors(s.IDs, s.Gram, e.sigma)
+		err = e.factors.FactorsScaled(s.IDs, kept.all, kept.exponent, e.sigma)
 	} else {
 		err = e.partFactors(s, kept)
 	}
@@ -107,7 +109,7 @@ func (e *elastic) partFactors(s *Step, kept *rows) error {
 	for i, at := range kept.at {
 		ids[i] = s.IDs[at]
 	}
-	if err := e.factors.Factors(ids, kept.gram, sigma); err != nil {
+	if err := e.factors.FactorsScaled(ids, kept.gram, kept.exponent, sigma); err != nil {
 		return err
 	}
 	clear(e.sigma)
@@ -141,7 +143,7 @@ func (e *elastic) MarshalState() (json.RawMessage, error) { return json.Marshal(
 // UnmarshalState refuses a state that other settings left behind.
 func (e *elastic) UnmarshalState(data json.RawMessage) error {
 	var saved emgd.Elastic
-	if err := json.Unmarshal(data, &saved); err != nil {
+	if err := jsonin.Unmarshal(data, &saved); err != nil {
 		return err
 	}
 	if saved.Rule != e.factors.Rule || saved.Tau != e.factors.Tau || saved.AutoTau != e.factors.AutoTau || saved.Momentum != e.factors.Momentum {

@@ -81,49 +81,49 @@ func (gdumb) Keep(lab Lab) error {
 // greedy is a store with the places of each class.
 type greedy struct {
 	store *memory.Store
-	order []taskClass // by first appearance
-	at    map[taskClass][]int
+	order []int // classes, by first appearance
+	at    map[int][]int
 }
 
 func balance(s *memory.Store) *greedy {
-	g := &greedy{store: s, at: map[taskClass][]int{}}
+	g := &greedy{store: s, at: map[int][]int{}}
 	for i := range s.Len() {
 		it := s.Item(i)
-		class := g.class(it)
-		g.at[class] = append(g.at[class], i)
+		g.meet(it.Class)
+		g.at[it.Class] = append(g.at[it.Class], i)
 	}
 	return g
 }
 
-func (g *greedy) class(it memory.Item) taskClass {
-	c := taskClass{it.Task, it.Class}
-	if _, met := g.at[c]; !met {
-		g.order, g.at[c] = append(g.order, c), nil
+func (g *greedy) meet(class int) {
+	if _, met := g.at[class]; !met {
+		g.order, g.at[class] = append(g.order, class), nil
 	}
-	return c
 }
 
 func (g *greedy) offer(it memory.Item, r *rand.Rand) {
-	class := g.class(it)
+	g.meet(it.Class)
 	if n := g.store.Len(); n < g.store.Capacity(len(g.order)) {
-		g.store.Put(it)
-		g.at[class] = append(g.at[class], n)
+		if g.store.Put(it) {
+			g.at[it.Class] = append(g.at[it.Class], n)
+		}
 		return
 	}
 	largest := g.largest()
-	if len(largest) == 0 || len(g.at[class]) >= len(g.at[largest[0]]) {
+	if len(largest) == 0 || len(g.at[it.Class]) >= len(g.at[largest[0]]) {
 		return
 	}
 	victim := largest[r.IntN(len(largest))]
 	k := r.IntN(len(g.at[victim]))
 	i := g.at[victim][k]
-	g.store.Replace(i, it)
-	g.at[victim] = slices.Delete(g.at[victim], k, k+1)
-	g.at[class] = append(g.at[class], i)
+	if g.store.Replace(i, it) {
+		g.at[victim] = slices.Delete(g.at[victim], k, k+1)
+		g.at[it.Class] = append(g.at[it.Class], i)
+	}
 }
 
 // largest lists the classes with the most samples.
-func (g *greedy) largest() (classes []taskClass) {
+func (g *greedy) largest() (classes []int) {
 	most := 0
 	for _, c := range g.order {
 		if n := len(g.at[c]); n > most {

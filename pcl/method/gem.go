@@ -83,7 +83,8 @@ func (m *gem) Weights(s *Step, w []float64) (Outcome, error) {
 // p + Σ xᵢJᵢ, x ≥ 0, where ε stands for a coordinate of its own per finished task: the EMGD dual with
 // p = g_cur + mΣJᵢ as one more row that alone has σ = 1 (METHODS §5.5).
 func (m *gem) repair(r *rows, past []int, u []float64) error {
-	eps := m.eps / r.unit[0] / r.unit[0] // all rows have the same unit
+	// All rows have the same unit. Beyond 1e200 times their products ε leaves them no weight at all.
+	eps := min(m.eps/r.unit[0]/r.unit[0], 1e200)
 	for _, i := range past {
 		u[i] = m.margin
 	}

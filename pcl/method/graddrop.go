@@ -1,6 +1,10 @@
 package method
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/parallelcl/parallelcl/internal/fp"
+)
 
 func init() {
 	Register(Spec{
@@ -46,7 +50,7 @@ func (m *gradDrop) Weights(s *Step, w []float64) (Outcome, error) {
 
 // drop returns d for the numbers U in [0, 1) that draw delivers, one per coordinate.
 func (m *gradDrop) drop(rows [][]float64, draw func() float64) []float64 {
-	m.d = grow(m.d, len(rows[0]))
+	m.d = fp.Grow(m.d, len(rows[0]))
 	for p := range m.d {
 		plus, minus := 0.0, 0.0
 		for _, row := range rows {

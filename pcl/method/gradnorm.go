@@ -78,14 +78,13 @@ func (m *gradNorm) Weights(s *Step, w []float64) (Outcome, error) {
 // update makes one step on the weights.
 func (m *gradNorm) update(s *Step, w []float64) {
 	k := len(w)
-	rate, norm := make([]float64, k), make([]float64, k)
+	rate, norm := make([]float64, k), s.lengths()
 	meanRate, meanNorm := 0.0, 0.0
 	for i, id := range s.IDs {
 		rate[i] = 1
 		if first := m.memo[id].First; first > 0 {
 			rate[i] = s.Losses[i] / first
 		}
-		norm[i] = math.Sqrt(s.Gram[i*k+i])
 		meanRate += rate[i] / float64(k)
 		meanNorm += w[i] * norm[i] / float64(k)
 	}

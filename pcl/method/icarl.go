@@ -62,7 +62,7 @@ func (m *icarl) Curate(lab Lab, _ int, candidates []memory.Item) error {
 		of[it.Class] = append(of[it.Class], i)
 	}
 	var ranked []memory.Item
-	quota := lab.Memory().Quota(len(classes))
+	quota := lab.Memory().Quota(classes)
 	for _, c := range classes {
 		own := make([][]float64, len(of[c]))
 		for k, i := range of[c] {
@@ -72,9 +72,7 @@ func (m *icarl) Curate(lab Lab, _ int, candidates []memory.Item) error {
 			ranked = append(ranked, candidates[of[c][k]])
 		}
 	}
-	if err := lab.Memory().AddRanked(ranked); err != nil {
-		return err
-	}
+	lab.Memory().AddRanked(ranked)
 	return lab.Remember()
 }
 

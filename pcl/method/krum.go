@@ -48,8 +48,9 @@ func (m krum) Weights(s *Step, w []float64) (Outcome, error) {
 		return Outcome{}, err
 	}
 	k, order, scores := s.K(), make([]int, s.K()), make([]float64, s.K())
+	gram, _ := s.products()
 	for i := range k {
-		order[i], scores[i] = i, s.crowding(i, k-m.byzantine-2)
+		order[i], scores[i] = i, crowding(gram, k, i, k-m.byzantine-2)
 	}
 	selected := min(m.selected, k)
 	if k < m.byzantine+3 {
@@ -66,11 +67,11 @@ func (m krum) Weights(s *Step, w []float64) (Outcome, error) {
 }
 
 // crowding is the sum of the squared distances from row i to its nearest rows.
-func (s *Step) crowding(i, nearest int) float64 {
-	k, distances := s.K(), []float64(nil)
+func crowding(gram []float64, k, i, nearest int) float64 {
+	var distances []float64
 	for j := range k {
 		if j != i {
-			a, b, ab := s.Gram[i*k+i], s.Gram[j*k+j], s.Gram[i*k+j]/2+s.Gram[j*k+i]/2
+			a, b, ab := gram[i*k+i], gram[j*k+j], gram[i*k+j]/2+gram[j*k+i]/2
 			distances = append(distances, math.Max(a+b-2*ab, 0))
 		}
 	}

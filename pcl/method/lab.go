@@ -57,7 +57,7 @@ type Lab interface {
 	Gradient(at Point, samples []memory.Item) ([]float32, error)
 	// PixelGradients returns ∂ℓ/∂x of each sample.
 	PixelGradients(at Point, samples []memory.Item) ([][]float32, error)
-	// Predict returns the competing class with the largest logit.
+	// Predict returns the competing class with the largest logit, and −1 where no logit is a number.
 	Predict(at Point, samples []memory.Item) (classes []int, err error)
 
 	// Restart begins Apart with parameters drawn anew.

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/parallelcl/parallelcl/emgd"
+	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
 func init() {
@@ -83,7 +84,7 @@ func (m *maxDO) closest(r *rows) ([]float64, error) {
 
 // elastic returns the dual's λ for σᵢ = 1 + κ‖Jᵢ‖²; it belongs to the solver.
 func (m *maxDO) elastic(r *rows, kappa float64) ([]float64, error) {
-	m.sigma = grow(m.sigma, r.k())
+	m.sigma = fp.Grow(m.sigma, r.k())
 	for i := range m.sigma {
 		m.sigma[i] = 1 + kappa*r.dot(i, i)
 	}

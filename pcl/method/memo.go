@@ -6,6 +6,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/parallelcl/parallelcl/internal/jsonin"
 )
 
 // memo is what a rule remembers of each stream, by stream id.
@@ -20,7 +22,7 @@ func (m memo[T]) MarshalState() (json.RawMessage, error) { return json.Marshal(m
 // restore reads what MarshalState wrote, after check of every value.
 func (m *memo[T]) restore(name string, data json.RawMessage, check func(T) error) error {
 	read := map[int]T{}
-	if err := json.Unmarshal(data, &read); err != nil {
+	if err := jsonin.Unmarshal(data, &read); err != nil {
 		return fmt.Errorf("method %s: its saved state: %w", name, err)
 	}
 	for _, id := range slices.Sorted(maps.Keys(read)) {

@@ -24,6 +24,9 @@ type Step struct {
 	Losses []float64
 	// Gram is M = JJᵀ, row-major K×K; nil where the method's [Info] does not ask for it.
 	Gram []float64
+	// Exponent is 0 for gradients of ordinary size. Where their products would leave the range of
+	// float64, Gram and Cross are those of the gradients divided by 2^Exponent; see [emgd.Gram].
+	Exponent int
 	// Rows are the gradients themselves, K of equal length; nil where [Info] does not ask for them.
 	// They are the caller's: a method that keeps one copies it.
 	Rows [][]float64
@@ -65,7 +68,8 @@ type Outcome struct {
 	// Direction is d where Info.Direct says so, of the rows' length and valid until the method's next
 	// call. The weights then tell each row's nominal share in it.
 	Direction []float64
-	// Dropped lists the ids of rows left out (converged or not finite), which got weight 0.
+	// Dropped lists the ids of rows left out, because their gradient is zero next to the longest. They
+	// got weight 0; where no row is left the weights are equal, and d = 0 whatever they are.
 	Dropped []int
 }
 
@@ -90,6 +94,8 @@ func (s *Step) check(info Info, w []float64) error {
 		return fmt.Errorf("method %s: the cross-Gram matrix has %d entries for %d streams; want %d", info.Name, len(s.Cross), k, k*k)
 	case info.NeedsRows && len(s.Rows) != k:
 		return fmt.Errorf("method %s: %d gradients for %d streams; it needs the rows themselves, not only their Gram matrix", info.Name, len(s.Rows), k)
+	case s.Exponent < -2000 || s.Exponent > 2000:
+		return fmt.Errorf("method %s: the gradients are divided by 2^%d; no length in float64 needs that", info.Name, s.Exponent)
 	case info.NeedsLosses && len(s.Losses) != k:
 		return fmt.Errorf("method %s: %d losses for %d streams", info.Name, len(s.Losses), k)
 	}

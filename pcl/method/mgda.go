@@ -2,10 +2,10 @@ package method
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/parallelcl/parallelcl/emgd"
+	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
 func init() {
@@ -49,12 +49,14 @@ func (m *mgda) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := s.check(m.info, w); err != nil {
 		return Outcome{}, err
 	}
-	k := s.K()
-	m.sigma = grow(m.sigma, k)
-	for i := range k {
+	if err := s.checkGram(m.info); err != nil {
+		return Outcome{}, err
+	}
+	m.sigma = fp.Grow(m.sigma, s.K())
+	for i, length := range s.lengths() {
 		c := 1.0
 		if m.norm == "l2" || m.norm == "loss+" {
-			c *= math.Sqrt(s.Gram[i*k+i])
+			c *= length
 		}
 		if m.norm == "loss" || m.norm == "loss+" {
 			if s.Losses[i] < 0 {
@@ -72,7 +74,7 @@ func (m *mgda) Weights(s *Step, w []float64) (Outcome, error) {
 
 // solve runs the dual solver, copies λ into w and names the streams left out.
 func solve(solver *emgd.Solver, s *Step, sigma, w []float64) (Outcome, error) {
-	cert, err := solver.Solve(s.Gram, sigma)
+	cert, err := s.dual(solver, sigma)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -84,9 +86,39 @@ func solve(solver *emgd.Solver, s *Step, sigma, w []float64) (Outcome, error) {
 	return out, nil
 }
 
-func grow(x []float64, n int) []float64 {
-	if cap(x) < n {
-		return make([]float64, n, 2*n)
+// dual solves from the rows, where the step has them, if their squares say too little of them: those that
+// vanish in the Gram matrix may be the ones that σ asks for.
+func (s *Step) dual(solver *emgd.Solver, sigma []float64) (*emgd.Certificate, error) {
+	if s.extreme() {
+		return solver.SolveRows(s.Rows, sigma)
 	}
-	return x[:n]
+	cert, err := solver.Solve(s.Gram, sigma)
+	switch {
+	case err != nil || cert.Status == emgd.Stationary:
+	case cert.Cancellation < delicate && len(s.Rows) == s.K():
+		return solver.SolveRows(s.Rows, sigma)
+	default:
+		cert.Exponent += s.Exponent
+	}
+	return cert, err
+}
+
+// delicate is the cancellation in d below which the rounding of the Gram matrix, 1e-16 over its square in
+// ‖d‖², begins to show in the certificate.
+const delicate = 1e-3
+
+// extreme says whether the step has rows with squares that leave the range in which products keep their
+// digits.
+func (s *Step) extreme() bool {
+	k := s.K()
+	if len(s.Rows) != k {
+		return false
+	}
+	for i, row := range s.Rows {
+		ordinary := smallSquare <= s.Gram[i*k+i] && s.Gram[i*k+i] <= largeSquare
+		if (s.Exponent != 0 || !ordinary) && slices.ContainsFunc(row, func(x float64) bool { return x != 0 }) {
+			return true
+		}
+	}
+	return false
 }

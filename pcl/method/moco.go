@@ -68,7 +68,8 @@ func (m *moco) Weights(s *Step, w []float64) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	tracked := *s
+	tracked := *s // the vectors are in the range of float32, and so their products in that of float64
+	tracked.Exponent = 0
 	tracked.Gram = make([]float64, 0, s.K()*s.K())
 	for _, a := range means {
 		for _, b := range means {
@@ -106,6 +107,7 @@ func (m *moco) follow(s *Step, w []float64) (means []vector, newest int, err err
 		return nil, 0, err
 	}
 	newest = math.MaxInt
+	lengths := s.lengths()
 	for i, id := range s.IDs {
 		t, known := m.memo[id]
 		t.Mean, t.Steps = means[i], t.Steps+1
@@ -113,7 +115,7 @@ func (m *moco) follow(s *Step, w []float64) (means []vector, newest int, err err
 		if !known {
 			rate, t.Share = 1, 1/float64(s.K())
 		}
-		if norm := math.Sqrt(s.Gram[i*s.K()+i]); m.info.NeedsLosses && norm > 0 {
+		if norm := lengths[i]; m.info.NeedsLosses && norm > 0 {
 			scale = s.Losses[i] / norm
 		}
 		t.Mean.follow(s.Rows[i], scale, rate)

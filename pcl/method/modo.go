@@ -3,6 +3,7 @@ package method
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 )
 
 func init() {
@@ -59,9 +60,12 @@ func (m *modo) Weights(s *Step, w []float64) (Outcome, error) {
 	for i, at := range r.at {
 		slope := m.rho * share[i]
 		for j, other := range r.at {
-			slope += s.Cross[at*s.K()+other] * share[j]
+			slope += math.Ldexp(s.Cross[at*s.K()+other], 2*s.Exponent) * share[j]
 		}
 		next[i] = share[i] - m.gamma*slope
+		if next[i]-next[i] != 0 {
+			return Outcome{}, fmt.Errorf("method %s: a step along the inner products of stream %d leaves the range of float64; scale the gradients down", modoInfo.Name, ids[i])
+		}
 	}
 	toSimplex(next)
 	for i, id := range ids {

@@ -65,10 +65,9 @@ type bargains struct {
 // solve returns w for the rows kept, or nil where there is none: then it has written the weights of
 // MGDA(l2), whose certificate in the outcome shows that d = 0.
 func (b *bargains) solve(s *Step, r *rows, a float64, w []float64) ([]float64, Outcome, error) {
-	k := s.K()
-	norms := make([]float64, k)
-	for _, i := range r.at {
-		norms[i] = math.Sqrt(s.Gram[i*k+i])
+	norms := make([]float64, s.K())
+	for n, i := range r.at {
+		norms[i] = math.Sqrt(r.dot(n, n)) * r.unit[n]
 	}
 	out, err := solve(&b.solver, s, norms, w)
 	if err != nil || out.Certificate.Status == emgd.Stationary {

@@ -2,6 +2,8 @@ package method
 
 import (
 	"math"
+
+	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
 // fairness solves (Mx)ᵢ = cᵢ·xᵢ^(−1/a), x > 0, for a symmetric positive semidefinite M (row-major)
@@ -50,7 +52,7 @@ type newton struct {
 // evaluate updates t, g and size, and says whether x solves the equations.
 func (n *newton) evaluate() bool {
 	k := len(n.x)
-	n.size = grow(n.size, k)
+	n.size = fp.Grow(n.size, k)
 	done := true
 	for i, x := range n.x {
 		n.t[i] = n.c[i] * math.Pow(x, n.q)

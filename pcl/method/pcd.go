@@ -47,6 +47,22 @@ type pcd struct {
 type pcdStream struct {
 	Square float64 `json:"square"` // Σ of ‖J‖² in the moving mean, before it is divided by Weight
 	Weight float64 `json:"weight"` // 1 − βⁿ after n steps
+	// Exponent says that Square is in units of 4^Exponent; 0 for gradients of ordinary size.
+	Exponent int `json:"exponent,omitempty"`
+}
+
+// add takes a squared length in units of 4^exponent into the mean.
+func (t *pcdStream) add(beta, square float64, exponent int) {
+	unit := max(t.Exponent, exponent)
+	switch {
+	case square == 0:
+		unit = t.Exponent
+	case t.Square == 0:
+		unit = exponent
+	}
+	t.Square = beta*math.Ldexp(t.Square, 2*(t.Exponent-unit)) + (1-beta)*math.Ldexp(square, 2*(exponent-unit))
+	t.Weight = beta*t.Weight + (1 - beta)
+	t.Exponent = unit
 }
 
 func (*pcd) Info() Info { return pcdInfo }
@@ -58,8 +74,7 @@ func (m *pcd) Weights(s *Step, w []float64) (Outcome, error) {
 	}
 	for i, id := range s.IDs {
 		t := m.memo[id]
-		t.Square = m.beta*t.Square + (1-m.beta)*s.Gram[i*s.K()+i]
-		t.Weight = m.beta*t.Weight + (1 - m.beta)
+		t.add(m.beta, r.all[i*s.K()+i], r.exponent)
 		m.memo[id] = t
 	}
 	if r.k() == 0 {
@@ -71,7 +86,7 @@ func (m *pcd) Weights(s *Step, w []float64) (Outcome, error) {
 			primary = i
 		}
 		t := m.memo[s.IDs[at]]
-		lengths[i] /= math.Sqrt(t.Square / t.Weight)
+		lengths[i] = math.Ldexp(lengths[i]/math.Sqrt(t.Square/t.Weight), r.exponent-t.Exponent)
 	}
 	v, err := m.project(r.cosines(), lengths, primary)
 	if err != nil {
@@ -150,6 +165,9 @@ func (m *pcd) MarshalState() (json.RawMessage, error) { return m.memo.MarshalSta
 func (m *pcd) UnmarshalState(data json.RawMessage) error {
 	return m.memo.restore("pcd", data, func(t pcdStream) error {
 		if err := within("the mean of its squared lengths", t.Square, 0, math.MaxFloat64); err != nil {
+			return err
+		}
+		if err := within("the exponent of their unit", float64(t.Exponent), -2000, 2000); err != nil {
 			return err
 		}
 		return within("the weight of that mean", t.Weight, 1e-9, 1+1e-9)

@@ -79,19 +79,15 @@ func itemsAt(s *memory.Store, indices []int) []memory.Item {
 	return items
 }
 
-// taskClass is what a store balances: the same class of another task is another one.
-type taskClass struct{ task, class int }
-
 // classesMet counts the classes that are stored or in the samples: those that a store has places for.
 func classesMet(s *memory.Store, samples [][]memory.Item) int {
-	met := map[taskClass]bool{}
+	met := map[int]bool{}
 	for i := range s.Len() {
-		it := s.Item(i)
-		met[taskClass{it.Task, it.Class}] = true
+		met[s.Item(i).Class] = true
 	}
 	for _, batch := range samples {
 		for _, it := range batch {
-			met[taskClass{it.Task, it.Class}] = true
+			met[it.Class] = true
 		}
 	}
 	return len(met)

@@ -70,17 +70,18 @@ func (r *scaler) factor(s *Step, w, direction []float64) (float64, error) {
 	}
 	mean := make([]float64, len(w))
 	fill(mean, 1/float64(len(w)))
-	own, parts := Norm(s.Gram, w), 0.0
+	gram, exponent := s.products()
+	own, parts := Norm(gram, w), 0.0
 	if direction != nil {
-		own = floats.Norm(direction, 2)
+		own = math.Ldexp(floats.Norm(direction, 2), -exponent)
 	}
 	for i, x := range w {
-		parts += math.Abs(x) * math.Sqrt(s.Gram[i*len(w)+i])
+		parts += math.Abs(x) * math.Sqrt(gram[i*len(w)+i])
 	}
 	if own <= cancelled*parts {
 		return 1, nil // d is 0 but for rounding, which must not be blown up
 	}
-	return Norm(s.Gram, mean) / own, nil
+	return Norm(gram, mean) / own, nil
 }
 
 // cancelled is the ‖d‖/Σ|wᵢ|‖Jᵢ‖ below which float64 cannot tell d from 0 by its Gram matrix.

@@ -50,15 +50,16 @@ func serially(info Info, s *Step, w []float64) (p serial, done bool, err error) 
 
 func (p *serial) mergeGradients(s *Step) {
 	k, m := s.K(), p.memory
-	p.mm = s.Gram[m*k+m]
+	gram, _ := s.products() // no rule sees a common factor
+	p.mm = gram[m*k+m]
 	for i := range k {
 		if i == m {
 			continue
 		}
-		p.cm += s.Gram[i*k+m] / p.current
+		p.cm += gram[i*k+m] / p.current
 		for j := range k {
 			if j != m {
-				p.cc += s.Gram[i*k+j] / p.current / p.current
+				p.cc += gram[i*k+j] / p.current / p.current
 			}
 		}
 	}
@@ -81,7 +82,7 @@ func (p *serial) mergeLosses(s *Step) {
 
 // silent says that the memory's gradient is 0 next to the tasks'.
 func (p *serial) silent() bool {
-	return p.mm <= max(underflow, 1e-24*p.cc)
+	return p.mm <= 1e-24*p.cc
 }
 
 // write sets w for d = a·g_cur + b·g_mem.

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/parallelcl/parallelcl/emgd"
+	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
 // shifted finds the μ on the simplex that minimises ‖Σ μᵢJᵢ + λ·g₀‖² with g₀ the mean gradient: the
@@ -18,7 +19,7 @@ type shifted struct {
 // solve returns μ; it belongs to the solver and is valid until the next call.
 func (p *shifted) solve(gram []float64, lambda float64, k int) ([]float64, error) {
 	p.solver.Zero = emgd.Keep // a shifted gradient of length 0 is the answer, not a finished stream
-	p.gram, p.ones = grow(p.gram, k*k), grow(p.ones, k)
+	p.gram, p.ones = fp.Grow(p.gram, k*k), fp.Grow(p.ones, k)
 	fill(p.ones, 1)
 	mean, all := times(gram, p.ones), 0.0
 	for i := range mean {

@@ -406,7 +406,7 @@ func TestDamagedVectorsAreRefused(t *testing.T) {
 	const good, short, nan = `"AACAPwAAAEA="`, `"AACA"`, `"AADAfwAAAEA="` // 1, 2; three bytes; NaN, 2
 	for _, c := range []struct{ method, state, says string }{
 		{"modo", `{"1":-0.5}`, "λ"}, {"modo", `{"1":2}`, "λ"}, {"modo", `{"x":0.5}`, "state"},
-		{"moco", `{"1":null}`, "vector"}, {"moco", `{"1":{"mean":"","share":0.5,"steps":1}}`, "vector"},
+		{"moco", `{"1":null}`, "null is not an object"}, {"moco", `{"1":{}}`, "vector"}, {"moco", `{"1":{"mean":"","share":0.5,"steps":1}}`, "vector"},
 		{"moco", `{"1":{"mean":` + short + `,"share":0.5,"steps":1}}`, "multiple of 4"},
 		{"moco", `{"1":{"mean":` + nan + `,"share":0.5,"steps":1}}`, "finite"},
 		{"moco", `{"1":{"mean":"!","share":0.5,"steps":1}}`, "base64"},

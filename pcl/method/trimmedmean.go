@@ -1,6 +1,10 @@
 package method
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/parallelcl/parallelcl/internal/fp"
+)
 
 func init() {
 	Register(Spec{
@@ -39,7 +43,7 @@ func (m *trimmedMean) Weights(s *Step, w []float64) (Outcome, error) {
 	}
 	k := s.K()
 	trim, column := min(m.trim, (k-1)/2), make([]float64, k)
-	m.d = grow(m.d, len(s.Rows[0]))
+	m.d = fp.Grow(m.d, len(s.Rows[0]))
 	for p := range m.d {
 		for i, row := range s.Rows {
 			column[i] = row[p]

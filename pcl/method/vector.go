@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+
+	"github.com/parallelcl/parallelcl/internal/fp"
+	"github.com/parallelcl/parallelcl/internal/jsonin"
 )
 
 // vector is what a rule remembers of every parameter of a stream; it is saved as little-endian float32.
@@ -22,7 +25,7 @@ func (v vector) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads what MarshalJSON wrote and refuses what is not finite.
 func (v *vector) UnmarshalJSON(text []byte) error {
 	var data []byte
-	if err := json.Unmarshal(text, &data); err != nil {
+	if err := jsonin.Unmarshal(text, &data); err != nil {
 		return err
 	}
 	if len(data)%4 != 0 {
@@ -51,6 +54,9 @@ func (v vector) check() error {
 func track(info Info, s *Step, of func(id int) vector) ([]vector, error) {
 	n, list := len(s.Rows[0]), make([]vector, s.K())
 	for i, id := range s.IDs {
+		if !storable(s.Rows[i]) {
+			return nil, fmt.Errorf("method %s: the gradient of stream %d leaves the range of float32, in which it is remembered; rescale it", info.Name, id)
+		}
 		switch list[i] = of(id); {
 		case list[i] == nil:
 			list[i] = make(vector, n)
@@ -59,6 +65,22 @@ func track(info Info, s *Step, of func(id int) vector) ([]vector, error) {
 		}
 	}
 	return list, nil
+}
+
+// storable says whether float32 can hold what matters of a row: it is 0, or its first entries that are
+// not 0 become neither all 0 nor infinite. A row of float32 numbers is told at its first one.
+func storable(row []float64) bool {
+	zero := true
+	for _, x := range row {
+		if math.Abs(x) > math.MaxFloat32 {
+			return false
+		}
+		if float32(x) != 0 {
+			return true
+		}
+		zero = zero && x == 0
+	}
+	return zero
 }
 
 // follow moves v by the part rate of the way to scale·row.
@@ -79,7 +101,7 @@ func (v vector) product(u vector) (sum float64) {
 
 // combineVectors writes Σ wᵢvᵢ to d, which it returns.
 func combineVectors(d []float64, vectors []vector, w []float64) []float64 {
-	d = grow(d, len(vectors[0]))
+	d = fp.Grow(d, len(vectors[0]))
 	clear(d)
 	for i, v := range vectors {
 		if w[i] != 0 {

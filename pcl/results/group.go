@@ -14,7 +14,8 @@ type RunGroup struct {
 	Runs []*Run
 }
 
-// Group gathers runs that differ only in their seed, in order of first appearance.
+// Group gathers runs that differ only in their seed, in order of first appearance. A run that is named twice
+// counts once: the same seed again is no repetition of the experiment.
 func Group(runs []*Run) []RunGroup {
 	var out []RunGroup
 	index := map[string]int{}
@@ -26,7 +27,9 @@ func Group(runs []*Run) []RunGroup {
 			index[key] = i
 			out = append(out, RunGroup{})
 		}
-		out[i].Runs = append(out[i].Runs, r)
+		if !slices.ContainsFunc(out[i].Runs, func(other *Run) bool { return other == r || other.ID == r.ID && r.ID != "" }) {
+			out[i].Runs = append(out[i].Runs, r)
+		}
 	}
 	return out
 }
@@ -43,6 +46,17 @@ func (r *Run) settings() string {
 		return r.ID
 	}
 	return string(key)
+}
+
+// Diverged counts the runs that diverged.
+func (g RunGroup) Diverged() int {
+	n := 0
+	for _, r := range g.Runs {
+		if r.DivergedAt != nil {
+			n++
+		}
+	}
+	return n
 }
 
 // Label names the group's method, its parameters and its variant, e.g. "emgd-gmc tau=1".

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
@@ -47,8 +48,13 @@ type Run struct {
 	PerK []KStat `json:"per_k"`
 	// Drift is how far memory editing has moved the stored pixels; nil without it.
 	Drift *Drift `json:"drift,omitempty"`
-	// Skipped counts rows left out because a loss or gradient was not finite.
+	// Skipped counts rows left out because a loss or gradient was not finite, those of rejected steps too.
 	Skipped int `json:"skipped_rows"`
+	// Rejected counts steps that left everything as it was because their direction was not finite.
+	Rejected int `json:"rejected_steps,omitempty"`
+	// DivergedAt is the first step from which on, to the end, no row took part: the network learnt nothing
+	// any more. It is nil for a run that learnt to its end.
+	DivergedAt *int `json:"diverged_at,omitempty"`
 
 	ModelSHA256  string `json:"model_sha256"`  // of the final parameters and statistics
 	MemorySHA256 string `json:"memory_sha256"` // of the final rehearsal store, pixels included
@@ -131,12 +137,37 @@ type Measured struct {
 	PeakRSS          int64   `json:"peak_rss_bytes"`
 	Compilations     int     `json:"compilations"`
 	Resumed          int     `json:"resumed"` // how often the run was taken up again
-	Backend          string  `json:"backend"` // e.g. "xla-cpu"
-	Device           string  `json:"device"`
-	Threads          int     `json:"threads"`
-	Version          string  `json:"version"`
-	Commit           string  `json:"commit"`
-	GoVersion        string  `json:"go_version"`
+	// Maker made the run's last part. Where there were several, Parts has all of them, in their order.
+	Maker
+	Parts []Part `json:"parts,omitempty"`
+}
+
+// Maker is what a run, or a part of it, was made with.
+type Maker struct {
+	Backend   string `json:"backend"` // e.g. "xla-cpu"
+	Device    string `json:"device"`
+	Threads   int    `json:"threads"`
+	Version   string `json:"version"`
+	Commit    string `json:"commit"`
+	GoVersion string `json:"go_version"`
+}
+
+// Part is the steps of a run from where it was begun, or taken up, to where it was left.
+type Part struct {
+	From  int       `json:"from_step"`
+	Begun time.Time `json:"begun"`
+	Maker
+}
+
+// Makers returns what made the run's parts, each once, in order of first appearance.
+func (m Measured) Makers() []Maker {
+	out := []Maker{}
+	for _, p := range append(slices.Clone(m.Parts), Part{Maker: m.Maker}) {
+		if !slices.Contains(out, p.Maker) {
+			out = append(out, p.Maker)
+		}
+	}
+	return out
 }
 
 // Save writes the run to path.

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/jsonin"
 )
 
 // Increment says what a prediction may choose from.
@@ -220,7 +221,7 @@ func Load(path string) (*Scenario, error) {
 // Parse reads the JSON form and checks it.
 func Parse(data []byte) (*Scenario, error) {
 	s := new(Scenario)
-	if err := json.Unmarshal(data, s); err != nil {
+	if err := jsonin.Unmarshal(data, s); err != nil {
 		return nil, fmt.Errorf("scenario: %w", err)
 	}
 	return s, s.Validate()

@@ -193,6 +193,33 @@ func TestLoadNamesFile(t *testing.T) {
 	}
 }
 
+// TestParseNamesTheField: faults of the text are told in its own words.
+func TestParseNamesTheField(t *testing.T) {
+	good, err := os.ReadFile("testdata/scenario.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ old, new, want string }{
+		{`"batch": `, `"batch": null, "x": `, "batch: null is not a whole number"},
+		{`"batch": `, `"batch": "8", "x": `, `batch: the text "8" is not a whole number`},
+		{`"batch": `, `"batch": NaN, "x": `, "batch: NaN is not a number"},
+		{`"epochs": `, `"epochs": 1e999, "x": `, "epochs: 1e999 is not a whole number"},
+		{`"labelset_seed": `, `"labelset_seed": -1, "x": `, "labelset_seed: -1 is negative"},
+		{`"increment": `, `"increment": 5, "x": `, "increment: 5 is not a text"},
+		{`"train": `, `"train": 1.5, "x": `, "tasks entry 1, train: 1.5 is not a whole number"},
+		{`"classes": [`, `"classes": [null, `, "tasks entry 1, classes entry 1: null is not a whole number"},
+		{`"batch": `, `"bacth": `, `unknown key "bacth"`},
+	} {
+		text := strings.Replace(string(good), c.old, c.new, 1)
+		if text == string(good) {
+			t.Fatalf("no %s in the sample", c.old)
+		}
+		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "Go ") {
+			t.Errorf("%s: error %v, want %q", c.new, err, c.want)
+		}
+	}
+}
+
 // FuzzParse reads arbitrary text; what passes has no gap, no overflow, and survives being saved.
 func FuzzParse(f *testing.F) {
 	good, err := os.ReadFile("testdata/scenario.json")

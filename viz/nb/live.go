@@ -13,7 +13,7 @@ import (
 // How often a running display changes.
 const (
 	barEvery  = 100 * time.Millisecond
-	liveEvery = 500 * time.Millisecond
+	liveEvery = 250 * time.Millisecond
 )
 
 // Bar is a live progress bar with the rate and the time that is left:
@@ -136,7 +136,7 @@ func NewLive() *Live { return &Live{id: gonbui.UniqueId()} }
 //
 //	live.Show(func(t *viz.Theme) (*viz.Figure, error) { return viz.Accuracy(t, runs...) })
 //
-// Of figures that come faster than two in a second only the newest is drawn: draw may be called later, or
+// Of figures that come faster than four in a second only the newest is drawn: draw may be called later, or
 // never.
 func (l *Live) Show(draw Drawing) error {
 	l.mu.Lock()
@@ -148,7 +148,7 @@ func (l *Live) Show(draw Drawing) error {
 	return l.flush(draw, false)
 }
 
-// Close shows the last figure, in a version for phones too. It stays.
+// Close shows the last figure as [Themed] does. It stays.
 func (l *Live) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -158,11 +158,24 @@ func (l *Live) Close() error {
 	return l.flush(l.last, true)
 }
 
-func (l *Live) flush(draw Drawing, phones bool) error {
-	page, err := versions(draw, phones)
-	if err == nil {
-		err = showHTML(themeStyle+page, l.id)
-	}
+func (l *Live) flush(draw Drawing, final bool) error {
+	err := l.draw(draw, final)
 	l.shown = time.Now() // from the end: drawing must not take all the time
 	return report(err)
+}
+
+// draw shows a figure; the final one in all versions and with what can be saved.
+func (l *Live) draw(draw Drawing, final bool) error {
+	t, err := drawThemed(draw)
+	if err != nil {
+		return err
+	}
+	page, err := t.page(final, final)
+	if err != nil {
+		return err
+	}
+	if final {
+		return showFigure(t.light, page, l.id)
+	}
+	return showHTML(themeStyle+page, l.id)
 }

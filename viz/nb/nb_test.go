@@ -49,12 +49,13 @@ var cells = map[string]func(){
 		live.Close()
 	},
 	"slider": func() {
-		Slider([]Drawing{paths, paths, paths}, []string{"step 1", "step <2>", "step 3"})
+		SliderFrom(2, []Drawing{paths, paths, paths}, []string{"step 1", "step <2>", "step 3"})
 	},
 	"mistakes": func() {
 		Show(nil, errors.New("no runs"))
 		Show(nil)
 		Slider(nil, []string{"a"})
+		SliderFrom(1, []Drawing{paths}, []string{"a"})
 		Slider([]Drawing{func(*viz.Theme) (*viz.Figure, error) { return nil, errors.New("no frame") }}, []string{"a"})
 		Table([]string{"a"}, []any{1, 2})
 	},
@@ -154,7 +155,7 @@ func TestFigures(t *testing.T) {
 		t.Fatal(err)
 	}
 	size, _ := shown[0].Metadata["image/png"].(map[string]any)
-	if size["width"] != c.Width/2 || size["height"] != c.Height/2 || c.Width < 1000 {
+	if size["width"] != 800 || size["height"] != int(float64(c.Height)/1.5+0.5) || c.Width != 1200 {
 		t.Errorf("a picture of %d×%d says it is %v", c.Width, c.Height, size)
 	}
 	if alt, _ := shown[0].Data[protocol.MIMETextPlain].(string); len(alt) < 20 {
@@ -164,7 +165,10 @@ func TestFigures(t *testing.T) {
 	if !strings.Contains(page, `data-jp-theme-light="false"`) {
 		t.Errorf("no rule for the dark version: %.300s", page)
 	}
-	for want, n := range map[string]int{"data:image/png;base64,": 4, `class="pcl-light"`: 1, `class="pcl-dark"`: 1, `class="pcl-narrow"`: 2} {
+	for want, n := range map[string]int{
+		"data:image/svg+xml;base64,": 4, `class="pcl-light"`: 1, `class="pcl-dark"`: 1, `class="pcl-narrow"`: 2, "width:800px": 2,
+		`<button type="button"`: 3, `class="pcl-pdf" style="display:none">JVBERi0`: 1, `class="pcl-name" style="display:none">toy-paths<`: 1,
+	} {
 		if got := strings.Count(page, want); got != n {
 			t.Errorf("%q %d times, want %d", want, got, n)
 		}
@@ -180,7 +184,7 @@ func TestText(t *testing.T) {
 		t.Fatalf("shown: %v", shown)
 	}
 	for _, want := range []string{
-		`<th style="text-align:left">name</th>`, `<th style="text-align:right">a &amp; b</th>`,
+		`<th style="text-align:left" tabindex="0" data-lm-suppress-shortcuts="true" title="sort">name</th>`, `<th style="text-align:right" tabindex="0" data-lm-suppress-shortcuts="true" title="sort">a &amp; b</th>`,
 		`<td style="text-align:left">x&lt;y</td>`, `<td style="text-align:right">1.235</td>`, `<td style="text-align:right">2</td>`,
 	} {
 		if !strings.Contains(pageOf(shown[1]), want) {
@@ -218,7 +222,7 @@ func TestLive(t *testing.T) {
 		if i == len(live)-1 {
 			want = 4 // and for phones
 		}
-		if n := strings.Count(pageOf(d), "data:image/png;base64,"); n != want {
+		if n := strings.Count(pageOf(d), "data:image/svg+xml;base64,"); n != want {
 			t.Errorf("drawing %d of %d has %d versions, want %d", i+1, len(live), n, want)
 		}
 	}
@@ -231,8 +235,8 @@ func TestSlider(t *testing.T) {
 	}
 	page := pageOf(shown[0])
 	for want, n := range map[string]int{
-		"data:image/png;base64,": 12, "<div hidden>": 2, "<span hidden>": 2, "<span>step 1</span>": 1,
-		"step &lt;2&gt;": 1, `max="2"`: 1, "http": 0, "<script": 0,
+		"data:image/svg+xml;base64,": 12, `<div style="display:none"><div class="pcl-figure">`: 2, `<span style="display:none">step`: 2, "<span>step 3</span>": 1,
+		"step &lt;2&gt;": 1, `max="2" value="2"`: 1, "http": 0, "<script": 0, `data-lm-suppress-shortcuts="true"`: 1, " hidden": 0,
 	} {
 		if got := strings.Count(page, want); got != n {
 			t.Errorf("%q %d times, want %d", want, got, n)
@@ -245,7 +249,7 @@ func TestMistakesAreSaid(t *testing.T) {
 	if len(shown) != 0 {
 		t.Errorf("shown: %v", shown)
 	}
-	for _, want := range []string{"no runs\n", "nb: no figure to show\n", "nb: 0 frames and 1 labels", `frame "a": no frame`, "nb: row 0 has 2 cells, the head of the table 1\n"} {
+	for _, want := range []string{"no runs\n", "nb: no figure to show\n", "nb: 0 frames and 1 labels", "cannot begin with number 1", `frame "a": no frame`, "nb: row 0 has 2 cells, the head of the table 1\n"} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("nothing says %q in\n%s", want, stderr)
 		}

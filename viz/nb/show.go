@@ -20,19 +20,26 @@ func init() { gob.Register(map[string]any{}) } // the metadata of a picture, on 
 // InNotebook reports whether the program runs as a cell.
 func InNotebook() bool { return gonbui.IsNotebook }
 
-// Show shows a figure as one picture at its size, with its description. It takes what a function of
-// package viz returns, error and all:
+// Show shows a figure at its size in the colours that it was drawn in, with the buttons of [Themed], which
+// suits the reader's colours too. It takes what a function of package viz returns, error and all:
 //
 //	nb.Show(viz.Accuracy(viz.Light, runs...))
-//
-// [Themed] suits the reader's colours and screen.
 func Show(f *viz.Figure, failed ...error) error {
-	data, err := encode(f, failed...)
-	if err != nil || !InNotebook() {
+	err := errors.Join(failed...)
+	if err == nil && f == nil {
+		err = errNoFigure
+	}
+	if err != nil {
 		return report(err)
 	}
-	return report(send(picture(data, f.Alt), ""))
+	page, err := themed{light: f}.page(true, true)
+	if err != nil {
+		return report(err)
+	}
+	return report(showFigure(f, page, ""))
 }
+
+var errNoFigure = errors.New("nb: no figure to show")
 
 // Image shows an image, one pixel of it on one of the screen's.
 func Image(m image.Image, alt string) error {
@@ -62,28 +69,22 @@ func showHTML(text, id string) error {
 }
 
 // encode draws a figure as a PNG.
-func encode(f *viz.Figure, failed ...error) ([]byte, error) {
-	if err := errors.Join(failed...); err != nil {
-		return nil, err
-	}
-	if f == nil {
-		return nil, errors.New("nb: no figure to show")
-	}
+func encode(f *viz.Figure) ([]byte, error) {
 	var b bytes.Buffer
 	err := f.Encode(&b, "png")
 	return b.Bytes(), err
 }
 
-// scale is the number of a figure's pixels, in each direction, to one of the screen's: sharp on
-// fine screens.
-const scale = 2
+// scale is the number of a picture's pixels, in each direction, to one of the screen's: it has 144 an
+// inch, which the screen shows as 96.
+const scale = 1.5
 
 func size(data []byte) (width, height int) {
 	c, err := png.DecodeConfig(bytes.NewReader(data))
 	if err != nil {
 		return 0, 0
 	}
-	return c.Width / scale, c.Height / scale
+	return int(float64(c.Width)/scale + 0.5), int(float64(c.Height)/scale + 0.5)
 }
 
 // picture is a PNG with its description and, as every front end and the export to LaTeX read it,

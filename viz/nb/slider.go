@@ -6,36 +6,70 @@ import (
 	"strings"
 
 	"github.com/janpfeifer/gonb/gonbui"
+
+	"github.com/parallelcl/parallelcl/viz"
 )
 
 // Slider shows one of several figures and a slider to choose it, beginning with the first. All of
 // them are in the page, in the versions of [Themed], so that it works without a kernel, in exported pages
-// too. Every frame needs a label.
-func Slider(frames []Drawing, labels []string) error {
+// too. Every frame needs a label. The frames get the same axes ([viz.SameAxes]), so that what does not
+// change stays where it is.
+func Slider(frames []Drawing, labels []string) error { return SliderFrom(0, frames, labels) }
+
+// SliderFrom is [Slider], beginning with the frame of a number: the one that says most, since it is the only
+// one on paper and where scripts do not run.
+func SliderFrom(start int, frames []Drawing, labels []string) error {
 	if len(frames) == 0 || len(frames) != len(labels) {
 		return report(fmt.Errorf("nb: %d frames and %d labels; a slider needs one label for each of its frames", len(frames), len(labels)))
 	}
+	if start < 0 || start >= len(frames) {
+		return report(fmt.Errorf("nb: a slider of %d frames cannot begin with number %d; want one from 0 to %d", len(frames), start, len(frames)-1))
+	}
+	figures, err := drawFrames(frames, labels)
+	if err != nil {
+		return report(err)
+	}
 	var pictures, names strings.Builder
-	for i, draw := range frames {
-		page, err := versions(draw, true)
+	for i, f := range figures {
+		page, err := f.page(true, true)
 		if err != nil {
 			return report(fmt.Errorf("frame %q: %w", labels[i], err))
 		}
-		fmt.Fprintf(&pictures, `<div%s>%s</div>`, hiddenUnless(i == 0), page)
-		fmt.Fprintf(&names, `<span%s>%s</span>`, hiddenUnless(i == 0), html.EscapeString(labels[i]))
+		fmt.Fprintf(&pictures, `<div%s>%s</div>`, hiddenUnless(i == start), page)
+		fmt.Fprintf(&names, `<span%s>%s</span>`, hiddenUnless(i == start), html.EscapeString(labels[i]))
 	}
-	return HTML(themeStyle + fmt.Sprintf(sliderPage, gonbui.UniqueId(), len(frames)-1, html.EscapeString(labels[0]), names.String(), pictures.String()))
+	page := fmt.Sprintf(sliderPage, gonbui.UniqueId(), len(frames)-1, start, html.EscapeString(labels[start]), names.String(), pictures.String())
+	return report(showFigure(figures[start].light, page, ""))
 }
 
-// sliderPage shows the pictures' and the names' child whose number the slider has.
+// drawFrames draws all frames with the same axes. Figures of different kinds keep their own.
+func drawFrames(frames []Drawing, labels []string) ([]themed, error) {
+	out := make([]themed, len(frames))
+	light, dark := make([]*viz.Figure, len(frames)), make([]*viz.Figure, len(frames))
+	for i, draw := range frames {
+		var err error
+		if out[i], err = drawThemed(draw); err != nil {
+			return nil, fmt.Errorf("frame %q: %w", labels[i], err)
+		}
+		light[i], dark[i] = out[i].light, out[i].dark
+	}
+	if viz.SameAxes(light...) == nil {
+		viz.SameAxes(dark...) // of the same kinds
+	}
+	return out, nil
+}
+
+// sliderPage shows the pictures' and the names' child whose number the slider has. JupyterLab is told to leave
+// the arrow keys to the slider.
 const sliderPage = `<div id="pcl-slider-%s"><div>
-<input type="range" min="0" max="%d" value="0" step="1" aria-label="frame" aria-valuetext="%s" style="width:20em;vertical-align:middle"
- oninput="var i=+this.value,n=this.nextElementSibling,p=this.parentElement.nextElementSibling;[n,p].forEach(function(g){Array.prototype.forEach.call(g.children,function(c,j){c.hidden=j!==i})});this.setAttribute('aria-valuetext',n.children[i].textContent)">
+<input type="range" data-lm-suppress-shortcuts="true" min="0" max="%d" value="%d" step="1" aria-label="frame" aria-valuetext="%s" style="width:20em;vertical-align:middle"
+ oninput="var i=+this.value,n=this.nextElementSibling,p=this.parentElement.nextElementSibling;[n,p].forEach(function(g){Array.prototype.forEach.call(g.children,function(c,j){c.style.display=j===i?'':'none'})});this.setAttribute('aria-valuetext',n.children[i].textContent)">
 <output>%s</output></div><div>%s</div></div>`
 
+// hiddenUnless hides by a style, which notebooks that are not trusted keep; the attribute hidden they drop.
 func hiddenUnless(shown bool) string {
 	if shown {
 		return ""
 	}
-	return " hidden"
+	return ` style="display:none"`
 }

@@ -10,7 +10,8 @@ import (
 )
 
 // Table shows rows below a head: numbers to the right, floating-point numbers with four significant
-// digits. Outside a notebook it prints them.
+// digits. A press on a name in the head sorts by its column, first downwards where it holds numbers, and once
+// more the other way round. Outside a notebook it prints the rows.
 func Table(head []string, rows ...[]any) error {
 	for i, row := range rows {
 		if len(row) != len(head) {
@@ -20,10 +21,15 @@ func Table(head []string, rows ...[]any) error {
 	if !InNotebook() {
 		return printTable(head, rows)
 	}
+	return HTML(tablePage(head, rows))
+}
+
+// tablePage is a table as a piece of a page.
+func tablePage(head []string, rows [][]any) string {
 	var b strings.Builder
-	b.WriteString("<table><thead><tr>")
+	fmt.Fprintf(&b, `<table class="pcl-table"><thead onclick="%s" onkeydown="if(event.key==='Enter'||event.key===' '){event.preventDefault();event.target.click()}"><tr>`, html.EscapeString(sortScript))
 	for j, h := range head {
-		fmt.Fprintf(&b, `<th style="text-align:%s">%s</th>`, align(rows, j), html.EscapeString(h))
+		fmt.Fprintf(&b, `<th style="text-align:%s" tabindex="0" data-lm-suppress-shortcuts="true" title="sort">%s</th>`, align(rows, j), html.EscapeString(h))
 	}
 	b.WriteString("</tr></thead><tbody>")
 	for _, row := range rows {
@@ -33,9 +39,25 @@ func Table(head []string, rows ...[]any) error {
 		}
 		b.WriteString("</tr>")
 	}
-	b.WriteString("</tbody></table>")
-	return HTML(b.String())
+	b.WriteString("</tbody></table>" + tableStyle)
+	return b.String()
 }
+
+// tableStyle shows that a head can be pressed, and by which column the rows are sorted.
+const tableStyle = `<style>
+.pcl-table th { cursor: pointer }
+.pcl-table th[aria-sort=descending]::after { content: " ↓" }
+.pcl-table th[aria-sort=ascending]::after { content: " ↑" }
+</style>`
+
+// sortScript sorts the rows by the column whose head was pressed: numbers by what they begin with, as
+// "27.4 ± 0.8" does, before texts. Exported pages have a script of their own that does the same.
+const sortScript = `var th=event.target.closest('th');if(!th)return;` +
+	`var body=this.parentNode.tBodies[0],k=th.cellIndex,value=function(r){var t=r.cells[k].textContent.trim(),n=parseFloat(t.replace('−','-'));return isNaN(n)?t:n},` +
+	`rows=Array.from(body.rows),was=th.getAttribute('aria-sort'),down=was?was==='ascending':rows.some(function(r){return typeof value(r)==='number'});` +
+	`Array.from(th.parentNode.cells).forEach(function(c){c.removeAttribute('aria-sort')});th.setAttribute('aria-sort',down?'descending':'ascending');` +
+	`rows.sort(function(a,b){var x=value(a),y=value(b);if(typeof x!==typeof y)return typeof x==='number'?-1:1;` +
+	`var o=typeof x==='number'?x-y:x.localeCompare(y);return down?-o:o}).forEach(function(r){body.appendChild(r)})`
 
 func printTable(head []string, rows [][]any) error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)

@@ -2,11 +2,11 @@ package report
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"html/template"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -17,27 +17,33 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// markdown renders GitHub's Markdown, with HTML, as Jupyter does.
-var markdown = goldmark.New(
-	goldmark.WithExtensions(extension.GFM, extension.Footnote),
-	goldmark.WithParserOptions(parser.WithAutoHeadingID()),
-	goldmark.WithRendererOptions(html.WithUnsafe()),
-)
+// markdown renders GitHub's Markdown, with HTML, as Jupyter does, in time linear in the text.
+var markdown = func() goldmark.Markdown {
+	m := goldmark.New(
+		goldmark.WithExtensions(extension.GFM, extension.Footnote),
+		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
+		goldmark.WithRendererOptions(html.WithUnsafe()), // the page sanitises what comes out
+	)
+	m.Parser().AddOptions(bounded{})
+	return m
+}()
 
-// headingIDs names the headings of a page as Jupyter does, so that its links to them work.
-type headingIDs map[string]bool
+// headingIDs names the headings of a page as Jupyter does, so that its links to them work. For each
+// name it knows how often it was wanted.
+type headingIDs map[string]int
 
 func (ids headingIDs) Generate(value []byte, _ ast.NodeKind) []byte {
 	base := strings.Join(strings.Fields(strings.NewReplacer("*", "", "`", "", `"`, "").Replace(withoutMaths(string(value)))), "-")
 	id := base
-	for i := 2; id == "" || ids[id]; i++ {
-		id = fmt.Sprintf("%s-%d", base, i)
+	for id == "" || ids[id] > 0 {
+		ids[base] = max(ids[base], 1) + 1
+		id = fmt.Sprintf("%s-%d", base, ids[base])
 	}
-	ids[id] = true
+	ids[id] = max(ids[id], 1)
 	return []byte(id)
 }
 
-func (ids headingIDs) Put(value []byte) { ids[string(value)] = true }
+func (ids headingIDs) Put(value []byte) { ids[string(value)]++ }
 
 // renderMarkdown renders the text of a cell, complete with its formulas and pictures.
 func (r *notebookRenderer) renderMarkdown(c *cell, source string) (string, error) {
@@ -47,62 +53,22 @@ func (r *notebookRenderer) renderMarkdown(c *cell, source string) (string, error
 	}
 	src := []byte(source)
 	doc := markdown.Parser().Parse(text.NewReader(src), parser.WithContext(parser.NewContext(parser.WithIDs(r.ids))))
-	if err := r.resolve(c, doc); err != nil {
-		return "", err
-	}
 	var buf bytes.Buffer
 	if err := markdown.Renderer().Render(&buf, src, doc); err != nil {
 		return "", err
 	}
-	if found := loads(buf.String()); len(found) > 0 {
-		return "", fmt.Errorf("the text loads %s: name pictures as ![description](file)", strings.Join(found, ", "))
-	}
-	return putMaths(buf.String(), formulas), nil
-}
-
-// resolve puts pictures into the page and turns links into such as work from there.
-func (r *notebookRenderer) resolve(c *cell, doc ast.Node) error {
-	var dead []*ast.Link
-	var mistakes []error
-	err := ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if !entering {
-			return ast.WalkContinue, nil
-		}
-		switch n := n.(type) {
-		case *ast.Image:
-			name, err := url.PathUnescape(string(n.Destination))
-			if err != nil {
-				name = string(n.Destination)
-			}
-			uri, err := r.notebook.pictureURI(c, name)
-			mistakes = append(mistakes, err)
-			n.Destination = []byte(uri)
-		case *ast.Link:
-			to, ok := r.link(string(n.Destination))
-			if n.Destination = []byte(to); !ok {
-				dead = append(dead, n)
-			}
-		}
-		return ast.WalkContinue, nil
-	})
-	for _, link := range dead { // its words stay
-		parent := link.Parent()
-		for child := link.FirstChild(); child != nil; child = link.FirstChild() {
-			parent.InsertBefore(parent, link, child)
-		}
-		parent.RemoveChild(parent, link)
-	}
-	return errors.Join(append(mistakes, err)...)
+	clean, err := r.sanitise(c, buf.String(), textPolicy, formulas)
+	return putMaths(clean, formulas), err
 }
 
 // link returns where a link of the notebook leads from the page; false where that is nowhere.
 func (r *notebookRenderer) link(to string) (string, bool) {
-	u, err := url.Parse(to)
+	u, err := url.Parse(strings.TrimSpace(to))
 	if err != nil {
 		return to, false
 	}
-	if u.Scheme != "" || u.Path == "" { // another site, or this page
-		return to, u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "mailto" || u.Scheme == ""
+	if u.Scheme != "" || u.Host != "" || u.Path == "" { // another site, or this page
+		return to, slices.Contains([]string{"http", "https", "mailto"}, u.Scheme) || u.Scheme == "" && u.Host == "" && u.Opaque == ""
 	}
 	page, ok := r.site[u.Path]
 	u.Path = page

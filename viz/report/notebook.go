@@ -1,13 +1,11 @@
 package report
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"path/filepath"
-	"slices"
+	"io"
+	"os"
 	"strings"
 )
 
@@ -32,7 +30,7 @@ type cell struct {
 		} `json:"jupyter"`
 	} `json:"metadata"`
 	Attachments map[string]map[string]lines `json:"attachments"` // by name and media type
-	Outputs     []output                    `json:"outputs"`
+	Outputs     list[output]                `json:"outputs"`
 	Count       *int                        `json:"execution_count"`
 }
 
@@ -66,15 +64,65 @@ func (l *lines) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// Bounds of a notebook: what is larger would take more memory than machines have.
+const (
+	maxNotebook = 256 << 20 // bytes
+	maxList     = 100_000   // cells, or outputs of a cell
+)
+
+// list is a list that is not longer than a notebook's may be: the shortest element takes two
+// characters in the file, and a hundred times as much in memory.
+type list[T any] []T
+
+func (l *list[T]) UnmarshalJSON(data []byte) error {
+	var raw []json.RawMessage
+	if err := json.Unmarshal(data, &raw); err != nil {
+		return err
+	}
+	if len(raw) > maxList {
+		return fmt.Errorf("a list has %d entries, want at most %d", len(raw), maxList)
+	}
+	*l = make([]T, len(raw))
+	for i, r := range raw {
+		if err := json.Unmarshal(r, &(*l)[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readUpTo reads a file that is not larger than so many bytes.
+func readUpTo(path string, most int64) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	defer file.Close()
+	var data []byte
+	info, err := file.Stat()
+	large := err == nil && info.Size() > most
+	if err == nil && !large {
+		data, err = io.ReadAll(io.LimitReader(file, most+1)) // a pipe has no size
+		large = int64(len(data)) > most
+	}
+	if large {
+		err = fmt.Errorf("%s is larger than %d MB", path, most>>20)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	return data, nil
+}
+
 // ReadNotebook reads an .ipynb file.
 func ReadNotebook(path string) (*Notebook, error) {
-	data, sum, err := readSummed(path)
+	data, err := readUpTo(path, maxNotebook)
 	if err != nil {
 		return nil, err
 	}
 	var file struct {
-		Format   int    `json:"nbformat"`
-		Cells    []cell `json:"cells"`
+		Format   int        `json:"nbformat"`
+		Cells    list[cell] `json:"cells"`
 		Metadata struct {
 			Kernel struct {
 				Name    string `json:"name"`
@@ -96,7 +144,7 @@ func ReadNotebook(path string) (*Notebook, error) {
 		return nil, fmt.Errorf("report: %s has no cells", path)
 	}
 	m := file.Metadata
-	n := &Notebook{File: path, SHA256: sum, cells: file.Cells, name: m.Kernel.Name, kernel: m.Kernel.Display, language: m.Language.Name}
+	n := &Notebook{File: path, SHA256: checksum(data), cells: file.Cells, name: m.Kernel.Name, kernel: m.Kernel.Display, language: m.Language.Name}
 	if n.kernel == "" {
 		n.kernel = n.name
 	}
@@ -145,48 +193,8 @@ func (n *Notebook) Failed() error {
 func (o *output) mistake() string {
 	for line := range strings.Lines(plain(o.Message)) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "# ") {
-			return o.Error + ": " + line
+			return plain(o.Error) + ": " + line
 		}
 	}
-	return o.Error
-}
-
-// pictureURI returns a picture named in the text of a cell as a data URI: an attachment, or a file
-// beside the notebook.
-func (n *Notebook) pictureURI(c *cell, name string) (string, error) {
-	if attached, ok := strings.CutPrefix(name, "attachment:"); ok {
-		data := c.Attachments[attached]
-		for _, media := range slices.Sorted(maps.Keys(data)) {
-			return binaryURI(media, string(data[media]))
-		}
-		return "", fmt.Errorf("the cell has no attachment %q", attached)
-	}
-	if strings.HasPrefix(name, "data:") {
-		return name, nil
-	}
-	if strings.Contains(name, ":") {
-		return "", fmt.Errorf("the picture %s would be loaded from elsewhere: keep it beside the notebook", name)
-	}
-	media, ok := mediaTypes[strings.ToLower(filepath.Ext(name))]
-	if !ok {
-		return "", fmt.Errorf("the picture %s is of no known kind (png, jpg, gif, svg, webp)", name)
-	}
-	data, _, err := readSummed(filepath.Join(filepath.Dir(n.File), filepath.FromSlash(name)))
-	if err != nil {
-		return "", err
-	}
-	return "data:" + media + ";base64," + base64.StdEncoding.EncodeToString(data), nil
-}
-
-var mediaTypes = map[string]string{
-	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".svg": "image/svg+xml", ".webp": "image/webp",
-}
-
-// binaryURI makes a data URI of what a notebook holds in base64.
-func binaryURI(media, text string) (string, error) {
-	text = strings.Join(strings.Fields(text), "")
-	if _, err := base64.StdEncoding.DecodeString(text); err != nil {
-		return "", fmt.Errorf("the %s is not base64: %w", media, err)
-	}
-	return "data:" + media + ";base64," + text, nil
+	return plain(o.Error)
 }

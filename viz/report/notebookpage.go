@@ -1,7 +1,7 @@
 package report
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"html/template"
 	"io"
@@ -42,9 +42,11 @@ type shownCell struct {
 // Write writes the notebook and its results as one page that is complete in itself: text with its
 // formulas as MathML, code, pictures, tables, and where all of it comes from. Results that are
 // errors are shown; [Notebook.Failed] tells them. An error names the cells that cannot be shown: an
-// unknown formula, a missing picture, or an output that loads something from elsewhere.
-func (n *Notebook) Write(w io.Writer, o Origin) error {
-	page, err := n.page(o, nil)
+// unknown formula, or a picture that is missing or lies outside the notebook's folder. Scripts of
+// outputs, and whatever else would run, load something or lead away by itself, are left out. Write
+// stops when ctx is done.
+func (n *Notebook) Write(ctx context.Context, w io.Writer, o Origin) error {
+	page, err := n.page(ctx, o, nil)
 	if err != nil {
 		return err
 	}
@@ -52,23 +54,26 @@ func (n *Notebook) Write(w io.Writer, o Origin) error {
 }
 
 // page renders the notebook as a page of a site, whose other pages are given, or of none.
-func (n *Notebook) page(o Origin, site map[string]string) (*notebookPage, error) {
+func (n *Notebook) page(ctx context.Context, o Origin, site map[string]string) (*notebookPage, error) {
 	r := &notebookRenderer{notebook: n, ids: headingIDs{}, site: site}
 	p := &notebookPage{Made: o.made(), Cite: cite, Site: site != nil}
 	p.Made.add("kernel", n.kernel)
 	p.Made.Files = []inputFile{{filepath.ToSlash(n.File), n.SHA256}}
-	var failed []error
+	var failed mistakes
 	for i := range n.cells {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		c := &n.cells[i]
 		shown, err := r.cell(c)
 		if err != nil {
-			failed = append(failed, fmt.Errorf("report: %s: cell %d: %w", n.File, i+1, err))
+			failed.add(fmt.Errorf("report: %s: cell %d: %w", n.File, i+1, err))
 		}
 		if shown != nil {
 			p.Cells = append(p.Cells, *shown)
 		}
 	}
-	if err := errors.Join(failed...); err != nil {
+	if err := failed.err(); err != nil {
 		return nil, err
 	}
 	p.takeHeading(strings.TrimSuffix(filepath.Base(n.File), filepath.Ext(n.File)))

@@ -1,13 +1,13 @@
 package report
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html"
 	"html/template"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"github.com/parallelcl/parallelcl/viz/report/internal/tex"
 )
@@ -19,18 +19,19 @@ func (r *notebookRenderer) renderOutputs(c *cell) (template.HTML, error) {
 		o := c.Outputs[i]
 		switch o.Type {
 		case "stream":
-			text := string(o.Text)
+			var said strings.Builder
+			said.WriteString(string(o.Text))
 			for i+1 < len(c.Outputs) && c.Outputs[i+1].Type == "stream" && c.Outputs[i+1].Stream == o.Stream {
 				i++
-				text += string(c.Outputs[i].Text)
+				said.WriteString(string(c.Outputs[i].Text))
 			}
-			if text = plain(text); strings.TrimSpace(text) != "" {
+			if text := plain(said.String()); strings.TrimSpace(text) != "" {
 				fmt.Fprintf(&b, `<pre class="%s">%s</pre>`, streamClass(o.Stream), html.EscapeString(text))
 			}
 		case "error":
 			text := plain(strings.Join(o.Traceback, "\n"))
 			if message := plain(o.Message); !strings.Contains(text, message) {
-				text = o.Error + ": " + message + "\n" + text
+				text = plain(o.Error) + ": " + message + "\n" + text
 			}
 			fmt.Fprintf(&b, `<pre class="error">%s</pre>`, html.EscapeString(strings.TrimSpace(text)))
 		case "display_data", "execute_result":
@@ -61,12 +62,8 @@ func (r *notebookRenderer) renderData(c *cell, o *output) (string, error) {
 		text := string(data)
 		switch media {
 		case "text/html":
-			if found := loads(text); len(found) > 0 {
-				return "", fmt.Errorf("an output loads %s: the page would not work offline", strings.Join(found, ", "))
-			}
-			return `<div class="html">` + text + "</div>", nil
-		case "image/svg+xml":
-			return o.picture("data:image/svg+xml;base64,"+base64.StdEncoding.EncodeToString(data.bytes()), media), nil
+			shown, err := r.sanitise(c, text, outputPolicy, nil)
+			return `<div class="html">` + shown + "</div>", err
 		case "text/markdown":
 			shown, err := r.renderMarkdown(c, text)
 			return `<div class="md">` + shown + "</div>", err
@@ -75,8 +72,11 @@ func (r *notebookRenderer) renderData(c *cell, o *output) (string, error) {
 		case "text/plain":
 			return `<pre class="stdout">` + html.EscapeString(plain(text)) + "</pre>", nil
 		default:
-			uri, err := binaryURI(media, text)
-			return o.picture(uri, media), err
+			uri, err := mediaURI(media, text)
+			if err != nil {
+				return "", fmt.Errorf("the %s of an output: %w", media, err)
+			}
+			return o.picture(uri, media), nil
 		}
 	}
 	if len(o.Data) == 0 {
@@ -84,8 +84,6 @@ func (r *notebookRenderer) renderData(c *cell, o *output) (string, error) {
 	}
 	return `<p class="note">(An output that needs a running notebook.)</p>`, nil
 }
-
-func (l lines) bytes() []byte { return []byte(l) }
 
 // picture is an image at the size that the notebook gives it, on white: it may be made for that.
 func (o *output) picture(uri, media string) string {
@@ -112,10 +110,16 @@ func latex(text string) (string, error) {
 
 var escapes = regexp.MustCompile(`\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)`)
 
-// plain is what a terminal would show in the end: no colours, and of a line that was written over
-// the last version.
+// plain is what a terminal would show in the end: no colours, of a line that was written over the
+// last version, and nothing that a terminal takes for a command.
 func plain(text string) string {
 	text = strings.ReplaceAll(escapes.ReplaceAllString(text, ""), "\r\n", "\n")
+	text = strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) && !strings.ContainsRune("\n\t\r\b", c) {
+			return -1
+		}
+		return c
+	}, text)
 	if !strings.ContainsAny(text, "\r\b") {
 		return text
 	}

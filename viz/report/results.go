@@ -28,6 +28,7 @@ type resultRow struct {
 	Speed         measure // steps/s
 	Steps, Millis measure // ms a step
 	Params        string
+	Diverged      string // how many of the runs did; empty: none
 }
 
 // measure is a mean with its standard deviation over runs.
@@ -91,6 +92,9 @@ func newResultRow(g viz.Group) resultRow {
 	row.Steps = of(0, func(r runPtr) float64 { return float64(r.Steps) })
 	row.Steps.Many = row.Steps.Std > 0
 	row.Millis = of(2, func(r runPtr) float64 { return 1000 / speed(r) })
+	if n := (results.RunGroup{Runs: g.Runs}).Diverged(); n > 0 {
+		row.Diverged = fmt.Sprintf("%d diverged", n)
+	}
 	if r := g.Runs[0]; g.Label == r.MethodTitle { // else the label has them
 		row.Params = paramText(r.Params)
 	}

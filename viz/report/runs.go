@@ -1,6 +1,7 @@
 package report
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"html/template"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/viz"
 )
 
@@ -26,11 +28,25 @@ type runsPage struct {
 	Rows            []runRow
 	Several         bool // settings
 	Repeated        bool
+	Remarks         []remark
 	Sections        []runSection
 	Figures         []runFigure // that take in several settings
 	Made            made
 	Params          []paramList
 	Cite            citation
+}
+
+// remark is what has to be known about a run to read its figures.
+type remark struct{ Run, Text string }
+
+func remarks(files []RunFile) []remark {
+	var out []remark
+	for _, f := range files {
+		for _, text := range f.Run.Remarks() {
+			out = append(out, remark{f.Run.Name(), text})
+		}
+	}
+	return out
 }
 
 // runRow is a line of the table: a method in a setting.
@@ -53,19 +69,19 @@ type runFigure struct {
 
 // Runs writes a page about training runs: what each method reached, with the standard deviation
 // over its repetitions; for each setting the figures that its runs allow; the parameters, versions
-// and checksums behind it. The page is complete in itself.
-func Runs(w io.Writer, in RunsInput) error {
+// and checksums behind it. The page is complete in itself. Runs stops when ctx is done.
+func Runs(ctx context.Context, w io.Writer, in RunsInput) error {
 	if len(in.Files) == 0 {
 		return errors.New("report: no runs; a page needs at least one")
 	}
-	p, err := newRunsPage(&in)
+	p, err := newRunsPage(ctx, &in)
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
 	return writePage(w, "runs.gohtml", p)
 }
 
-func newRunsPage(in *RunsInput) (*runsPage, error) {
+func newRunsPage(ctx context.Context, in *RunsInput) (*runsPage, error) {
 	p := &runsPage{Title: in.Title, Cite: cite, Made: runsMade(in)}
 	if p.Title == "" {
 		p.Title = "Results"
@@ -84,7 +100,7 @@ func newRunsPage(in *RunsInput) (*runsPage, error) {
 			p.Rows = append(p.Rows, runRow{table.Rows[i], s.Title})
 		}
 		p.Repeated = p.Repeated || table.Repeated
-		section, err := newRunSection(s, table)
+		section, err := newRunSection(ctx, s, table)
 		if err != nil {
 			return nil, err
 		}
@@ -92,9 +108,9 @@ func newRunsPage(in *RunsInput) (*runsPage, error) {
 		p.Params = append(p.Params, paramList{s.Title, s.facts()})
 	}
 	p.Colors = methodColors(rows)
-	p.Headline = runsHeadline(in.Files, all)
+	p.Headline, p.Remarks = runsHeadline(in.Files, all), remarks(in.Files)
 	p.Figures = acrossSettings(in.Files, all)
-	return p, nil
+	return p, ctx.Err()
 }
 
 func runsHeadline(files []RunFile, all []*setting) string {
@@ -127,24 +143,26 @@ func situationOf(r runPtr) situation {
 // runsMade tells what the runs were made with; where they differ, all of it.
 func runsMade(in *RunsInput) made {
 	m := in.Origin.made()
-	each := func(name string, value func(runPtr) string) {
+	each := func(name string, value func(results.Maker) string) {
 		var values []string
 		for _, f := range in.Files {
-			if v := strings.TrimSpace(value(f.Run)); v != "" && !slices.Contains(values, v) {
-				values = append(values, v)
+			for _, maker := range f.Run.Measured.Makers() {
+				if v := strings.TrimSpace(value(maker)); v != "" && !slices.Contains(values, v) {
+					values = append(values, v)
+				}
 			}
 		}
 		m.add(name, strings.Join(values, "; "))
 	}
-	each("runs made with", func(r runPtr) string { return r.Measured.Version + " " + r.Measured.Commit })
-	each("their Go", func(r runPtr) string { return r.Measured.GoVersion })
-	each("backend", func(r runPtr) string { return r.Measured.Backend })
-	each("device", func(r runPtr) string { return r.Measured.Device })
-	each("threads", func(r runPtr) string {
-		if r.Measured.Threads == 0 {
+	each("runs made with", func(by results.Maker) string { return by.Version + " " + by.Commit })
+	each("their Go", func(by results.Maker) string { return by.GoVersion })
+	each("backend", func(by results.Maker) string { return by.Backend })
+	each("device", func(by results.Maker) string { return by.Device })
+	each("threads", func(by results.Maker) string {
+		if by.Threads == 0 {
 			return ""
 		}
-		return fmt.Sprint(r.Measured.Threads)
+		return fmt.Sprint(by.Threads)
 	})
 	seconds := 0.0
 	for _, f := range in.Files {

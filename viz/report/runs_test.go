@@ -51,7 +51,7 @@ func runsPage(t *testing.T, paths ...string) string {
 		t.Fatal(err)
 	}
 	var buf bytes.Buffer
-	if err := report.Runs(&buf, report.RunsInput{Files: files, Origin: origin}); err != nil {
+	if err := report.Runs(t.Context(), &buf, report.RunsInput{Files: files, Origin: origin}); err != nil {
 		t.Fatal(err)
 	}
 	return buf.String()
@@ -165,7 +165,7 @@ func TestFindRuns(t *testing.T) {
 			t.Errorf("%v: error %v; want one with %q", paths, err, want)
 		}
 	}
-	if err := report.Runs(&bytes.Buffer{}, report.RunsInput{}); err == nil {
+	if err := report.Runs(t.Context(), &bytes.Buffer{}, report.RunsInput{}); err == nil {
 		t.Error("a page without runs")
 	}
 }

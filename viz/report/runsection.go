@@ -1,6 +1,7 @@
 package report
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -36,11 +37,13 @@ type stepsSection struct {
 	Figures     []runFigure
 }
 
-func newRunSection(s *setting, table *resultTable) (*runSection, error) {
+func newRunSection(ctx context.Context, s *setting, table *resultTable) (*runSection, error) {
 	runs := s.runs()
 	out := &runSection{Title: s.Title}
 	add := func(title, note string, figure func(*viz.Theme) (*viz.Figure, error)) {
-		out.Figures = append(out.Figures, drawn(title, note, figure))
+		if ctx.Err() == nil {
+			out.Figures = append(out.Figures, drawn(title, note, figure))
+		}
 	}
 	add("When the tasks came", timelineNote(runs), func(t *viz.Theme) (*viz.Figure, error) { return viz.Timeline(t, runs[0]) })
 	if oneTimeline(runs) {
@@ -64,7 +67,7 @@ func newRunSection(s *setting, table *resultTable) (*runSection, error) {
 	if out.Tasks, err = newTaskTable(runs, table); err != nil {
 		return nil, err
 	}
-	out.Steps, err = newStepsSections(s, table)
+	out.Steps, err = newStepsSections(ctx, s, table)
 	return out, err
 }
 
@@ -122,13 +125,16 @@ func overRuns(g viz.Group, task int, value func(results.Task) float64) measure {
 }
 
 // newStepsSections shows for each method the steps of its first recorded run.
-func newStepsSections(s *setting, table *resultTable) ([]stepsSection, error) {
+func newStepsSections(ctx context.Context, s *setting, table *resultTable) ([]stepsSection, error) {
 	groups, err := viz.Groups(s.runs())
 	if err != nil {
 		return nil, err
 	}
 	var out []stepsSection
 	for i, g := range groups {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		at := slices.IndexFunc(s.files, func(f RunFile) bool { return f.Records != "" && slices.Contains(g.Runs, f.Run) })
 		if at < 0 {
 			continue

@@ -2,14 +2,13 @@ package report
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"html/template"
 	"image"
-	_ "image/gif" // kinds of pictures that a thumbnail is made of
 	"image/jpeg"
-	_ "image/png"
 	"io"
 	"path/filepath"
 	"regexp"
@@ -40,8 +39,8 @@ const IndexFile = "index.html"
 
 // Site writes a page for each notebook into a folder, and an index with the title, the first
 // picture and the first sentence of each. Links are relative: the folder can be moved, and opened
-// without a server.
-func Site(dir, title string, notebooks []*Notebook, o Origin) error {
+// without a server. It stops when ctx is done.
+func Site(ctx context.Context, dir, title string, notebooks []*Notebook, o Origin) error {
 	site := map[string]string{}
 	for _, n := range notebooks {
 		name := filepath.Base(n.File)
@@ -54,7 +53,10 @@ func Site(dir, title string, notebooks []*Notebook, o Origin) error {
 	var pages []*notebookPage
 	var failed []error
 	for _, n := range notebooks {
-		p, err := n.page(o, site)
+		p, err := n.page(ctx, o, site)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if err != nil {
 			failed = append(failed, err)
 			continue

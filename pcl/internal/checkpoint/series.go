@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 const pattern = "checkpoint-[0-9]*[0-9].pcl" // as Save names them, and no others in the folder
@@ -18,9 +19,12 @@ type Series struct {
 	Keep int
 }
 
-// Save writes the checkpoint of a step and removes those beyond the last Keep.
+// Save writes the checkpoint of a step and removes those beyond the last Keep. It also removes those of later
+// steps: they are of a course that was left when the run was taken up at an earlier checkpoint, and would be
+// taken for newer ones.
 func (s Series) Save(step int, f File) error {
-	if err := Save(filepath.Join(s.Dir, fmt.Sprintf("checkpoint-%09d.pcl", step)), f); err != nil {
+	path := filepath.Join(s.Dir, fmt.Sprintf("checkpoint-%09d.pcl", step))
+	if err := Save(path, f); err != nil {
 		return err
 	}
 	paths, err := s.List()
@@ -31,7 +35,21 @@ func (s Series) Save(step int, f File) error {
 	if err != nil {
 		return err
 	}
-	return remove(append(spent, paths[:max(0, len(paths)-max(1, s.Keep))]...))
+	last := slices.Index(paths, path) + 1
+	if last == 0 {
+		return fmt.Errorf("%s was removed while it was being saved", path)
+	}
+	spent = append(spent, paths[last:]...)
+	return remove(append(spent, paths[:max(0, last-max(1, s.Keep))]...))
+}
+
+// Step is the number of steps that had been made at a checkpoint of that name, as Save gives it; 0 for others.
+func Step(path string) int {
+	var step int
+	if _, err := fmt.Sscanf(filepath.Base(path), "checkpoint-%d.pcl", &step); err != nil {
+		return 0
+	}
+	return step
 }
 
 // List returns the checkpoints, oldest first.
@@ -62,8 +80,23 @@ func remove(paths []string) (err error) {
 	return err
 }
 
-// Latest loads the newest checkpoint. If it is damaged the error names it, and the newest one
-// before it that is whole.
+// LatestError says that the newest checkpoint is damaged, and names the newest one before it that is whole,
+// if there is one.
+type LatestError struct {
+	Err   error
+	Whole string
+}
+
+func (e *LatestError) Error() string {
+	if e.Whole == "" {
+		return fmt.Sprintf("%v; no earlier checkpoint is whole: begin the run anew", e.Err)
+	}
+	return fmt.Sprintf("%v; the one before it, %s, is whole", e.Err, e.Whole)
+}
+
+func (e *LatestError) Unwrap() error { return e.Err }
+
+// Latest loads the newest checkpoint. If it is damaged the error is a [LatestError].
 func (s Series) Latest() (File, string, error) {
 	paths, err := s.List()
 	if err != nil {
@@ -79,10 +112,10 @@ func (s Series) Latest() (File, string, error) {
 	}
 	for i := len(paths) - 2; i >= 0; i-- {
 		if _, older := Load(paths[i]); older == nil {
-			return File{}, "", fmt.Errorf("%w; the one before it is whole: --checkpoint %s takes the run up there", err, paths[i])
+			return File{}, "", &LatestError{err, paths[i]}
 		}
 	}
-	return File{}, "", fmt.Errorf("%w; no earlier checkpoint is whole: start the run anew without --resume", err)
+	return File{}, "", &LatestError{Err: err}
 }
 
 // Clear removes all checkpoints.

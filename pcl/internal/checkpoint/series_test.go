@@ -72,6 +72,19 @@ func TestLatestNamesTheWholeOne(t *testing.T) {
 	}
 }
 
+// TestSeriesFromAnEarlierCheckpoint goes on from step 8 of a series that ends at 16: what is saved next must
+// neither be removed as the oldest nor come second to what was left.
+func TestSeriesFromAnEarlierCheckpoint(t *testing.T) {
+	s, _ := series(t)
+	if err := s.Save(10, File{}); err != nil {
+		t.Fatal(err)
+	}
+	paths, err := s.List()
+	if err != nil || len(paths) != 2 || Step(paths[0]) != 8 || Step(paths[1]) != 10 {
+		t.Errorf("left %v (%v), want those of steps 8 and 10", paths, err)
+	}
+}
+
 func TestSeriesLeavesOtherFiles(t *testing.T) {
 	s, _ := series(t)
 	other := []string{"checkpoint-best.pcl", "checkpoint-000000016_good.pcl", "result.json"}

@@ -43,8 +43,8 @@ func Run(method, title string, seed uint64) *results.Run {
 		Config:      json.RawMessage(`{"batch": 128, "lr": 0.003, "memory_per_class": 5, "optimizer": "adam"}`),
 		ModelSHA256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 		Measured: results.Measured{
-			TrainSeconds: 9.1, StepMillis: 22 + float64(len(method)), Backend: "xla-cpu", Device: "CPU, 2 threads",
-			Threads: 2, Version: "v0.1.0", GoVersion: "go1.26",
+			TrainSeconds: 9.1, StepMillis: 22 + float64(len(method)),
+			Maker: results.Maker{Backend: "xla-cpu", Device: "CPU, 2 threads", Threads: 2, Version: "v0.1.0", GoVersion: "go1.26"},
 		},
 	}
 	if method == "emgd-gmc" {

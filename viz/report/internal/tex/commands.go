@@ -63,7 +63,7 @@ func (p *parser) command(t string) (node, error) {
 	case "nonumber", "notag", "hline":
 		return nothing, nil
 	}
-	return node{}, fmt.Errorf("unknown command %s", t)
+	return node{}, fmt.Errorf("unknown command %s", short(t))
 }
 
 // nothing is an element all the same: a script needs one.
@@ -107,7 +107,7 @@ func (p *parser) operatorName() (node, error) {
 	text, err := p.raw()
 	text = strings.NewReplacer(`\,`, "\u2009", `\ `, " ", `\;`, " ").Replace(text)
 	if strings.ContainsAny(text, `\{}`) {
-		return node{}, fmt.Errorf(`\operatorname{%s} is more than a name`, text)
+		return node{}, fmt.Errorf(`\operatorname{%s} is more than a name`, short(text))
 	}
 	variant := ""
 	if len(text) == 1 {
@@ -181,7 +181,7 @@ func (p *parser) fence() (string, error) {
 		if s, ok := symbols[strings.TrimPrefix(t, `\`)]; ok && len(t) > 1 && (s.kind == '(' || s.kind == '|') {
 			return s.text, nil
 		}
-		return "", fmt.Errorf("%q is no fence", t)
+		return "", fmt.Errorf("%q is no fence", short(t))
 	}
 }
 
@@ -217,6 +217,11 @@ func (p *parser) sized(size string) (node, error) {
 
 // negated strikes the next operator through.
 func (p *parser) negated() (node, error) {
+	leave, err := p.deeper()
+	defer leave()
+	if err != nil {
+		return node{}, err
+	}
 	n, err := p.atom()
 	text, ok := strings.CutSuffix(n.xml, "</mo>")
 	if err == nil && !ok {

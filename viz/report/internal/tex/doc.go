@@ -18,7 +18,7 @@ func MathML(source string, display bool) (string, error) {
 	p := &parser{src: source, display: display}
 	body, err := p.row()
 	if err == nil && p.next() != "" {
-		err = fmt.Errorf("%q closes nothing", p.next())
+		err = fmt.Errorf("%q closes nothing", short(p.next()))
 	}
 	if err != nil {
 		return "", fmt.Errorf("formula %q: %w", short(source), err)

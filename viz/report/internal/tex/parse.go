@@ -16,10 +16,20 @@ type parser struct {
 	depth   int
 	display bool   // large sums, with their limits above and below
 	font    string // the alphabet of letters, as \mathbf sets it; "" is italic
+	lost    bool   // there is no ] any more
 }
 
 // maxDepth bounds how deeply a formula may nest.
 const maxDepth = 100
+
+// deeper counts a level, until the function that it returns is called.
+func (p *parser) deeper() (func(), error) {
+	p.depth++
+	if p.depth > maxDepth {
+		return func() { p.depth-- }, errors.New("it nests too deeply")
+	}
+	return func() { p.depth-- }, nil
+}
 
 // node is one element, and how it behaves between others.
 type node struct {
@@ -31,24 +41,26 @@ type node struct {
 
 // row reads up to what ends a row, which it leaves.
 func (p *parser) row() (string, error) {
-	if p.depth++; p.depth > maxDepth {
-		return "", errors.New("it nests too deeply")
+	leave, err := p.deeper()
+	defer leave()
+	if err != nil {
+		return "", err
 	}
-	defer func(font string, display bool) { p.depth--; p.font, p.display = font, display }(p.font, p.display)
+	defer func(font string, display bool) { p.font, p.display = font, display }(p.font, p.display)
 	var b strings.Builder
-	closers := ""
+	closer := ""
 	last := node{space: true}
 	for {
 		t := p.next()
 		if t == "" || t == "}" || t == "&" || t == `\\` || t == `\end` || t == `\right` {
-			return b.String() + closers, nil
+			return b.String() + closer, nil
 		}
 		switch t {
 		case `\displaystyle`, `\textstyle`:
 			p.take()
 			p.display = t == `\displaystyle`
-			fmt.Fprintf(&b, `<mstyle displaystyle="%t">`, p.display)
-			closers += "</mstyle>"
+			fmt.Fprintf(&b, `%s<mstyle displaystyle="%t">`, closer, p.display)
+			closer = "</mstyle>"
 			continue
 		}
 		n, err := p.scripted()
@@ -82,11 +94,16 @@ func missing(what, at string) error {
 	if at == "" {
 		return fmt.Errorf("%s is missing at the end", what)
 	}
-	return fmt.Errorf("%s is missing before %q", what, at)
+	return fmt.Errorf("%s is missing before %q", what, short(at))
 }
 
 // argument reads what a command takes: a group, or a single token. It is in text style.
 func (p *parser) argument() (string, error) {
+	leave, err := p.deeper()
+	defer leave()
+	if err != nil {
+		return "", err
+	}
 	defer func(display bool) { p.display = display }(p.display)
 	p.display = false
 	switch t := p.next(); {
@@ -117,7 +134,9 @@ func (p *parser) scripted() (node, error) {
 		}
 	}
 	above := base.limits && p.display
-	var sub, sup string
+	var sub string
+	var sup strings.Builder
+	raised := false
 	for {
 		switch t := p.next(); t {
 		case `\limits`, `\nolimits`:
@@ -125,7 +144,7 @@ func (p *parser) scripted() (node, error) {
 			above = t == `\limits`
 			continue
 		case "'":
-			sup += p.primes()
+			sup.WriteString(p.primes())
 			continue
 		case "^", "_":
 			p.take()
@@ -139,11 +158,15 @@ func (p *parser) scripted() (node, error) {
 				}
 				sub = script
 			} else {
-				sup += script
+				if raised {
+					return base, errors.New("two superscripts")
+				}
+				raised = true
+				sup.WriteString(script)
 			}
 			continue
 		}
-		base.xml = attach(base.xml, sub, sup, above)
+		base.xml = attach(base.xml, sub, sup.String(), above)
 		return base, nil
 	}
 }

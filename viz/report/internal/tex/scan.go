@@ -59,7 +59,7 @@ func digit(c byte) bool  { return c >= '0' && c <= '9' }
 // raw takes the text of a group as it stands: \text{so}.
 func (p *parser) raw() (string, error) {
 	if t := p.take(); t != "{" {
-		return "", fmt.Errorf("a { is missing before %q", t)
+		return "", fmt.Errorf("a { is missing before %q", short(t))
 	}
 	begin, open := p.pos, 1
 	for ; p.pos < len(p.src); p.pos++ {
@@ -84,8 +84,12 @@ func (p *parser) option() (string, bool) {
 	if p.next() != "[" {
 		return "", false
 	}
+	if p.lost {
+		return "", false
+	}
 	text, rest, ok := strings.Cut(p.src[p.pos+1:], "]")
 	if !ok {
+		p.lost = true
 		return "", false
 	}
 	p.pos = len(p.src) - len(rest)

@@ -29,7 +29,7 @@ func (p *parser) environment() (node, error) {
 	}
 	style, ok := environments[strings.TrimSuffix(name, "*")]
 	if !ok {
-		return node{}, fmt.Errorf("unknown environment %q", name)
+		return node{}, fmt.Errorf("unknown environment %q", short(name))
 	}
 	if name == "array" {
 		columns, err := p.raw()
@@ -38,7 +38,7 @@ func (p *parser) environment() (node, error) {
 		}
 		style.align = strings.NewReplacer("|", "", " ", "").Replace(columns)
 		if style.align == "" || strings.Trim(style.align, "lcr") != "" {
-			return node{}, fmt.Errorf("array has the columns %q; want l, c or r for each", columns)
+			return node{}, fmt.Errorf("array has the columns %q; want l, c or r for each", short(columns))
 		}
 	}
 	table, err := p.table(style)
@@ -49,7 +49,7 @@ func (p *parser) environment() (node, error) {
 		return node{}, missing(`an \end{`+name+"}", t)
 	}
 	if end, err := p.raw(); err != nil || end != name {
-		return node{}, fmt.Errorf(`\begin{%s} ends as \end{%s}`, name, end)
+		return node{}, fmt.Errorf(`\begin{%s} ends as \end{%s}`, name, short(end))
 	}
 	return node{xml: "<mrow>" + grown(style.left, "prefix") + table + grown(style.right, "postfix") + "</mrow>"}, nil
 }

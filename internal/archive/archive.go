@@ -1,4 +1,6 @@
-package datasets
+// Package archive unpacks archives of strangers: nothing outside of one folder, no links, no more
+// than is allowed.
+package archive
 
 import (
 	"archive/tar"
@@ -13,45 +15,52 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/parallelcl/parallelcl/internal/ctxio"
+	"github.com/parallelcl/parallelcl/internal/disk"
+	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
-type archiveFormat int
+// A Format is a kind of archive.
+type Format int
 
 const (
-	tarGzip archiveFormat = iota
-	zipArchive
+	TarGzip Format = iota
+	Zip
 )
 
-// limits bound what an archive may hold, whatever its headers claim.
-type limits struct {
-	bytes   int64
-	members int
+// Limits bound what an archive may hold, whatever its headers claim.
+type Limits struct {
+	Bytes   int64
+	Members int
 }
 
-// Tiny ImageNet has the most members (120,609), EMNIST the most bytes (0.6 GB).
-var defaultLimits = limits{bytes: 4 << 30, members: 500_000}
-
-// unpack writes the regular files of an archive that keep wants into dir, under the names that
-// keep gives them. A member whose name leads out of the archive, or that is a link or a device,
-// makes the whole archive refused.
-func unpack(ctx context.Context, archive string, kind archiveFormat, keep func(string) (string, bool), dir string, most limits) error {
+// Unpack writes the regular files of an archive that keep wants into the folder dir, under the names
+// that keep gives them; keep may be nil for all under their own. A member whose name leads out of the
+// archive or is not printable, or that is a link or a device, makes the whole archive refused.
+func Unpack(ctx context.Context, archive string, format Format, keep func(member string) (string, bool), dir string, most Limits) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	u := &unpacker{ctx: ctx, root: root, keep: keep, left: most}
-	if kind == zipArchive {
-		return u.zip(archive)
+	if keep == nil {
+		keep = func(member string) (string, bool) { return member, true }
 	}
-	return u.tarGzip(archive)
+	u := &unpacker{ctx: ctx, root: root, keep: keep, left: most}
+	if format == Zip {
+		err = u.zip(archive)
+	} else {
+		err = u.tarGzip(archive)
+	}
+	return disk.Explain(err, dir)
 }
 
 type unpacker struct {
 	ctx  context.Context
 	root *os.Root // the second guard after the check of names: nothing is written outside
 	keep func(string) (string, bool)
-	left limits
+	left Limits
 }
 
 func (u *unpacker) zip(archive string) error {
@@ -103,8 +112,11 @@ func (u *unpacker) member(name string, mode fs.FileMode, open func() (io.ReadClo
 	if err := u.ctx.Err(); err != nil {
 		return err
 	}
-	if u.left.members--; u.left.members < 0 {
-		return errors.New("more members than any of the sets has: refused")
+	if u.left.Members--; u.left.Members < 0 {
+		return errors.New("more members than it should have: refused")
+	}
+	if printable.Text(name) != name || strings.ContainsAny(name, "\n\t") {
+		return fmt.Errorf("member %q has a name that is not printable: refused", name)
 	}
 	clean := path.Clean(name)
 	if !filepath.IsLocal(filepath.FromSlash(clean)) || strings.Contains(name, `\`) || !fs.ValidPath(clean) {
@@ -125,26 +137,26 @@ func (u *unpacker) member(name string, mode fs.FileMode, open func() (io.ReadClo
 		return fmt.Errorf("member %q: %w", name, err)
 	}
 	defer r.Close()
-	if err := u.write(to, r); err != nil {
+	if err := u.write(to, mode, r); err != nil {
 		return fmt.Errorf("member %q: %w", name, err)
 	}
 	return nil
 }
 
-// write copies one member to a new file. The folder becomes visible under its name only when it
-// is whole, so that its files need not each be written under another name first.
-func (u *unpacker) write(to string, r io.Reader) (err error) {
-	if err := u.root.MkdirAll(path.Dir(to), 0o755); err != nil {
+// write copies one member to a new file; programs stay programs. The folder becomes visible under its
+// name only when it is whole, so that its files need not each be written under another name first.
+func (u *unpacker) write(to string, mode fs.FileMode, r io.Reader) (err error) {
+	if err := u.root.MkdirAll(path.Dir(to), 0o777); err != nil {
 		return err
 	}
-	f, err := u.root.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	f, err := u.root.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666|mode&0o111)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	n, err := io.Copy(f, io.LimitReader(contextReader{u.ctx, r}, u.left.bytes+1))
-	if u.left.bytes -= n; err == nil && u.left.bytes < 0 {
-		err = errors.New("the archive unpacks to more than any of the sets has: refused")
+	n, err := io.Copy(f, io.LimitReader(ctxio.Reader(u.ctx, r), u.left.Bytes+1))
+	if u.left.Bytes -= n; err == nil && u.left.Bytes < 0 {
+		err = errors.New("the archive unpacks to more than it should: refused")
 	}
 	return err
 }

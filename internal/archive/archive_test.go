@@ -1,0 +1,171 @@
+package archive
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A member is what a test puts into an archive.
+type member struct {
+	name, link string
+	data       []byte
+	kind       byte
+	mode       int64 // 0o644 if it is 0
+}
+
+func tarOf(t *testing.T, members ...member) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	z := gzip.NewWriter(&buf)
+	w := tar.NewWriter(z)
+	for _, m := range members {
+		if err := w.WriteHeader(&tar.Header{Name: m.name, Linkname: m.link, Size: int64(len(m.data)), Mode: m.perm(), Typeflag: m.kind}); err != nil {
+			t.Fatal(err)
+		}
+		w.Write(m.data)
+	}
+	w.Close()
+	z.Close()
+	return buf.Bytes()
+}
+
+func zipOf(t *testing.T, members ...member) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	w := zip.NewWriter(&buf)
+	for _, m := range members {
+		h := &zip.FileHeader{Name: m.name, Method: zip.Deflate}
+		h.SetMode(fs.FileMode(m.perm()))
+		if m.kind == tar.TypeSymlink {
+			h.SetMode(os.ModeSymlink | 0o777)
+		}
+		f, err := w.CreateHeader(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Write(m.data)
+	}
+	w.Close()
+	return buf.Bytes()
+}
+
+func (m member) perm() int64 {
+	if m.mode == 0 {
+		return 0o644
+	}
+	return m.mode
+}
+
+func keepToy(name string) (string, bool) { return strings.CutPrefix(name, "toy/") }
+
+func writeFile(t *testing.T, path string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestUnpack(t *testing.T) {
+	members := []member{
+		{name: "toy/a", data: []byte("a")}, {name: "toy/deep/er/b", data: []byte("b")},
+		{name: "toy/bin/tool", data: []byte("c"), mode: 0o755}, {name: "other/d", data: []byte("d")},
+	}
+	for format, data := range map[Format][]byte{TarGzip: tarOf(t, members...), Zip: zipOf(t, members...)} {
+		file := filepath.Join(t.TempDir(), "archive")
+		writeFile(t, file, data)
+		some, all := t.TempDir(), t.TempDir()
+		if err := Unpack(t.Context(), file, format, keepToy, some, Limits{100, 4}); err != nil {
+			t.Fatal(err)
+		}
+		if err := Unpack(t.Context(), file, format, nil, all, Limits{100, 4}); err != nil {
+			t.Fatal(err)
+		}
+		for path, want := range map[string]string{
+			some + "/a": "a", some + "/deep/er/b": "b", some + "/bin/tool": "c", some + "/d": "", all + "/toy/a": "a", all + "/other/d": "d",
+		} {
+			if got, err := os.ReadFile(path); string(got) != want || (err == nil) != (want != "") {
+				t.Errorf("format %d: %s holds %q, %v", format, path, got, err)
+			}
+		}
+		for path, want := range map[string]bool{some + "/a": false, some + "/bin/tool": true} {
+			if info, err := os.Stat(path); err != nil || (info.Mode()&0o100 != 0) != want {
+				t.Errorf("format %d: %s has mode %v, %v", format, path, info.Mode(), err)
+			}
+		}
+	}
+}
+
+func TestUnpackRefuses(t *testing.T) {
+	most := Limits{Bytes: 100, Members: 3}
+	big := make([]byte, 101)
+	small := member{name: "toy/a", data: []byte("a")}
+	for _, c := range []struct {
+		name, want string
+		members    []member
+		tarOnly    bool
+	}{
+		{"escape sequence", "not printable", []member{{name: "toy/\x1b[2J"}}, false},
+		{"two lines", "not printable", []member{{name: "toy/a\nb"}}, false},
+		{"up", "leads out", []member{{name: "../evil"}}, false},
+		{"up inside", "leads out", []member{{name: "toy/../../evil"}}, false},
+		{"absolute", "leads out", []member{{name: "/evil"}}, false},
+		{"backslash", "leads out", []member{{name: `toy\..\evil`}}, false},
+		{"symbolic link", "link or a special file", []member{{name: "toy/l", link: "/etc", kind: tar.TypeSymlink}}, false},
+		{"hard link", "link or a special file", []member{small, {name: "toy/l", link: "toy/a", kind: tar.TypeLink}}, true},
+		{"device", "link or a special file", []member{{name: "toy/d", kind: tar.TypeChar}}, true},
+		{"twice", "exist", []member{small, small}, false},
+		{"too large", "unpacks to more", []member{{name: "toy/big", data: big}}, false},
+		{"too many", "more members", []member{small, {name: "b"}, {name: "c"}, {name: "d"}}, false},
+	} {
+		archives := map[Format][]byte{TarGzip: tarOf(t, c.members...)}
+		if !c.tarOnly {
+			archives[Zip] = zipOf(t, c.members...)
+		}
+		for kind, data := range archives {
+			parent := t.TempDir()
+			dir, file := filepath.Join(parent, "in"), filepath.Join(parent, "archive")
+			writeFile(t, file, data)
+			if err := os.Mkdir(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			err := Unpack(t.Context(), file, kind, keepToy, dir, most)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s (format %d): error %v: want one with %q", c.name, kind, err, c.want)
+			}
+			if err != nil && strings.Contains(err.Error(), "\x1b") {
+				t.Errorf("%s (format %d): error %q has an escape sequence", c.name, kind, err)
+			}
+			if found, _ := filepath.Glob(filepath.Join(parent, "*vil*")); len(found) > 0 {
+				t.Errorf("%s (format %d): wrote %v", c.name, kind, found)
+			}
+		}
+	}
+}
+
+func TestUnpackBroken(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	data := make([]byte, 1000)
+	for i := range data {
+		data[i] = byte(rng.Uint32())
+	}
+	whole := tarOf(t, member{name: "toy/a", data: data})
+	dir := t.TempDir()
+	for name, data := range map[string][]byte{"empty": nil, "nonsense": []byte("nonsense"), "cut": whole[:len(whole)/2]} {
+		file := filepath.Join(dir, name)
+		writeFile(t, file, data)
+		for _, kind := range []Format{TarGzip, Zip} {
+			out := t.TempDir()
+			if err := Unpack(t.Context(), file, kind, keepToy, out, Limits{Bytes: 1 << 20, Members: 10}); err == nil {
+				t.Errorf("%s (format %d): no error", name, kind)
+			}
+		}
+	}
+}

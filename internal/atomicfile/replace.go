@@ -1,0 +1,88 @@
+package atomicfile
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// replace writes a new file and gives it the name path. old is the file of that name, or nil.
+func replace(path string, old fs.FileInfo, fill func(io.Writer) error) (err error) {
+	f, err := temporary(path, old)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name())
+		}
+	}()
+	if err := fillInPlace(f, fill); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if old != nil {
+		keepOwner(f, old) // before the mode, which a change of the owner may narrow
+		if err := f.Chmod(old.Mode().Perm()); err != nil {
+			return err
+		}
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// fillInPlace writes to a file that is open.
+func fillInPlace(f *os.File, fill func(io.Writer) error) error {
+	w := bufio.NewWriterSize(f, 1<<16)
+	if err := fill(w); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// temporary creates a file beside path, which nobody may read who must not read the old one.
+func temporary(path string, old fs.FileInfo) (*os.File, error) {
+	dir, base := filepath.Split(path) // uncleaned: "..", behind a link to a folder, leads up from where that lies
+	if base == "" {
+		return nil, errFolder
+	}
+	mode := fs.FileMode(0o666)
+	if old != nil {
+		mode = old.Mode().Perm()
+	}
+	base = strings.ToValidUTF8(base[:min(len(base), 200)], "") // names have at most 255 bytes
+	for {
+		name := fmt.Sprintf("%s.%s.%d.tmp", dir, base, rand.Uint32())
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
+}
+
+// created is the file that writing to path creates: path, or what it names if it is a symbolic link.
+func created(path string) (string, error) {
+	for range 40 {
+		to, err := os.Readlink(path)
+		if err != nil {
+			return path, nil
+		}
+		if !filepath.IsAbs(to) {
+			dir, _ := filepath.Split(path)
+			to = dir + to
+		}
+		path = to
+	}
+	return "", errors.New("too many symbolic links")
+}

@@ -1,0 +1,58 @@
+package download
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+)
+
+// Limits say how patient a download is.
+type Limits struct {
+	Retries int           // attempts in a row that may bring nothing, or too little
+	Pause   time.Duration // before the second attempt; doubles each time
+	Window  time.Duration // a connection that brings less than Slowest in so long is given up
+	Slowest int64         // bytes per second within a window
+	Average int64         // bytes per second of a whole download, all attempts and pauses included
+	Extra   time.Duration // on top of what Average allows
+}
+
+// A modem of the last century brings 5 kB/s; 16 kB/s are the largest data set in ten hours.
+var defaultLimits = Limits{Retries: 4, Pause: time.Second, Window: 30 * time.Second, Slowest: 4 << 10, Average: 16 << 10, Extra: 3 * time.Minute}
+
+// maxAttempts bounds them even where each brings something.
+const maxAttempts = 100
+
+// errSlow is matched by the cause with which watch cancels.
+var errSlow = errors.New("too slow")
+
+// withTimeLimit bounds a download of n bytes.
+func (l Limits) withTimeLimit(ctx context.Context, n int64) (context.Context, context.CancelFunc) {
+	limit := l.Extra + time.Duration(float64(n)/float64(l.Average)*float64(time.Second))
+	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("given up after %s", limit.Round(time.Second)))
+}
+
+// watch returns a context that ends when too little is added to received within a window.
+func (l Limits) watch(ctx context.Context) (_ context.Context, received *atomic.Int64, stop func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	received = new(atomic.Int64)
+	window := time.NewTicker(l.Window)
+	go func() {
+		defer window.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-window.C:
+			}
+			switch n := received.Swap(0); {
+			case n == 0:
+				cancel(fmt.Errorf("%w: nothing came for %s", errSlow, l.Window))
+			case float64(n) < float64(l.Slowest)*l.Window.Seconds():
+				cancel(fmt.Errorf("%w: %d bytes in %s", errSlow, n, l.Window))
+			}
+		}
+	}()
+	return ctx, received, func() { cancel(nil) }
+}

@@ -1,0 +1,71 @@
+// Package jsonin reads JSON that people write, and says what is wrong with it in their words: the keys,
+// rows and entries of their file. It is stricter than encoding/json: null is no number, no text and no
+// list, keys must be known, and after a document there may be nothing more.
+package jsonin
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Decoder reads one JSON value after another.
+type Decoder struct{ in *json.Decoder }
+
+// NewDecoder returns a decoder of r.
+func NewDecoder(r io.Reader) *Decoder { return &Decoder{json.NewDecoder(r)} }
+
+// Decode reads the next value into v, a pointer. It returns [io.EOF] where there is none.
+func (d *Decoder) Decode(v any) error {
+	var text json.RawMessage
+	err := d.in.Decode(&text)
+	switch {
+	case err == io.EOF:
+		return err
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("the JSON text ends in the middle of a value")
+	case err != nil:
+		rest, _ := io.ReadAll(d.in.Buffered())
+		return inPlace(rest, err)
+	}
+	return read(text, v)
+}
+
+// Unmarshal reads a whole document into v, a pointer.
+func Unmarshal(data []byte, v any) error {
+	d := NewDecoder(bytes.NewReader(data))
+	if err := d.Decode(v); err == io.EOF {
+		return errors.New("there is no JSON in it")
+	} else if err != nil {
+		return err
+	}
+	if rest := bytes.TrimSpace(data[d.in.InputOffset():]); len(rest) > 0 {
+		return fmt.Errorf("after the end of the JSON text there is more: %s", abridged(rest))
+	}
+	return nil
+}
+
+// read fills v. What encoding/json refuses, or takes too easily, is gone through once more.
+func read(text []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	err := d.Decode(v)
+	if err == nil && !bytes.Contains(text, []byte("null")) {
+		return nil
+	}
+	if wrong := explain(text, v); wrong != nil {
+		return wrong
+	}
+	return err
+}
+
+// abridged is the beginning of a text.
+func abridged(text []byte) string {
+	const most = 40
+	if len(text) > most {
+		return string(bytes.ToValidUTF8(text[:most], nil)) + "…"
+	}
+	return string(text)
+}

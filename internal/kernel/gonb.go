@@ -1,0 +1,203 @@
+package kernel
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// gonb is the module of GoNB.
+const gonb = "github.com/janpfeifer/gonb"
+
+// mend is one change to GoNB's source: what the pinned version has once, and what stands there instead; or a new file, where
+// nothing is old. docs/gonb.md says of each fault how to see it.
+type mend struct{ file, old, new string }
+
+var mends = []mend{
+	{ // The first look for gopls comes after 12 s, and so does the first completion of a kernel.
+		"internal/goexec/goplsclient/conn.go",
+		"	ConnectTimeout       = 12000 * time.Millisecond\n",
+		"	ConnectTimeout       = 12000 * time.Millisecond\n	pollEvery            = 50 * time.Millisecond\n",
+	},
+	{
+		"internal/goexec/goplsclient/exec.go",
+		"			case <-time.After(ConnectTimeout):\n",
+		"			case <-time.After(pollEvery):\n",
+	},
+	{
+		"internal/goexec/goplsclient/exec.go",
+		"		<-time.After(ConnectTimeout)\n",
+		"		<-time.After(pollEvery)\n",
+	},
+	{ // gopls checks the whole program with all its analyses, which nobody sees, and grows beyond a gigabyte.
+		"internal/goexec/goplsclient/conn.go",
+		"	callId, err := c.jsonConn.Call(ctx, lsp.MethodInitialize, &lsp.InitializeParams{\n",
+		"	callId, err := c.jsonConn.Call(ctx, lsp.MethodInitialize, &lsp.InitializeParams{\n		InitializationOptions: map[string]any{\"diagnosticsDelay\": \"8760h\"},\n",
+	},
+	{ // gopls reads packages at the first question: so one is asked before the user does.
+		"internal/goexec/goplsclient/exec.go",
+		"				c.waitConnecting = false\n				return\n",
+		"				c.waitConnecting = false\n				_, _ = c.CallComplete(ctx, c.dir+\"/main.go\", 0, 0)\n				return\n",
+	},
+	{ // A cell without %% that has statements is given a main, or an explanation; see the shim's impliedMain.
+		"internal/goexec/parser.go",
+		`	if err != nil {
+		if msg != nil {
+			err = s.DisplayErrorWithContext(msg, fileToCellIdAndLine, err.Error(), err)
+		}
+`,
+		`	if err != nil {
+		why, mainErr := exec.Command("goimports", "-main", s.CodePath()).Output()
+		if mainErr == nil {
+			pi.fileSet = token.NewFileSet()
+			packages, err = parser.ParseDir(pi.fileSet, s.TempDir, func(info fs.FileInfo) bool {
+				return info.Name() == path.Base(s.CodePath())
+			}, parser.SkipObjectResolution|parser.ParseComments)
+		} else if len(why) > 0 {
+			err = errors.New(strings.TrimSpace(string(why)))
+		}
+	}
+	if err != nil {
+		if msg != nil {
+			err = s.DisplayErrorWithContext(msg, fileToCellIdAndLine, err.Error(), err)
+		}
+`,
+	},
+	{
+		"internal/goexec/parser.go",
+		"	\"os\"\n	\"regexp\"\n",
+		"	\"os\"\n	\"os/exec\"\n	\"path\"\n	\"regexp\"\n",
+	},
+	{ // A cursor at the end of a declaration belongs to it: there one types.
+		"internal/goexec/parser.go",
+		"			if lineNum == toPos.Line && col >= toPos.Column-1 {\n",
+		"			if lineNum == toPos.Line && col > toPos.Column-1 {\n",
+	},
+	{ // A cell that does not parse yet gets no imports, so that nothing is known of its types.
+		"internal/goexec/inspect.go",
+		`		klog.V(2).Infof("Ignoring ParseError for auto-complete: %+v", err)
+		err = nil
+		// Render memorized definitions on a side file, so ` + "`gopls`" + ` can pick those definitions if needed for
+		// auto-complete.
+		err = s.createAlternativeFileFromDecls(s.Definitions)
+`,
+		`		err = s.createAlternativeFileFromDecls(s.Definitions)
+		_ = exec.Command("goimports", "-w", s.CodePath()).Run()
+`,
+	},
+	{
+		"internal/goexec/inspect.go",
+		`		klog.V(2).Infof("Ignoring parse err for InspectRequest: %+v", err)
+		err = nil
+		// Render memorized definitions on a side file, so ` + "`gopls`" + ` can pick those definitions if needed for
+		// auto-complete.
+		err = s.createAlternativeFileFromDecls(s.Definitions)
+`,
+		`		err = s.createAlternativeFileFromDecls(s.Definitions)
+		_ = exec.Command("goimports", "-w", s.CodePath()).Run()
+`,
+	},
+	{
+		"internal/goexec/inspect.go",
+		"	\"os\"\n	\"path\"\n",
+		"	\"os\"\n	\"os/exec\"\n	\"path\"\n",
+	},
+	{ // A completion does not download.
+		"internal/goexec/execcode.go",
+		"	if !s.AutoGet {\n",
+		"	if !s.AutoGet || msg == nil {\n",
+	},
+	{ // What the go command says stands alone: not behind the path of the command and its exit status.
+		"internal/goexec/execcode.go",
+		"		strOutput := fmt.Sprintf(\"%v\\n\\n%s\", err, output)\n",
+		"		strOutput := strings.TrimSpace(string(output))\n",
+	},
+	{ // A kernel that is killed leaves the program of its cell behind. Linux can end it too.
+		"internal/jpyexec/jpyexec.go",
+		"	cmd.Dir = exec.dir\n",
+		"	cmd.Dir = exec.dir\n	cmd.SysProcAttr = endsWithKernel()\n",
+	},
+	{
+		"internal/jpyexec/ends_linux.go", "",
+		"package jpyexec\n\nimport \"syscall\"\n\nfunc endsWithKernel() *syscall.SysProcAttr {\n	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}\n}\n",
+	},
+	{
+		"internal/jpyexec/ends_other.go", "",
+		"//go:build !linux\n\npackage jpyexec\n\nimport \"syscall\"\n\nfunc endsWithKernel() *syscall.SysProcAttr { return nil }\n",
+	},
+	{ // The exit status of a cell is shown once, by Jupyter; and a stop is no error of the cell.
+		"internal/jpyexec/jpyexec.go",
+		"	if exec.exitError != nil {\n		errMsg",
+		"	if exec.exitError != nil && !exec.useNamedPipes {\n		errMsg",
+	},
+	{
+		"internal/goexec/execcode.go",
+		"	if exitErr := jpyExec.ExitError(); exitErr != nil {\n",
+		`	const stopped = "Stopped. Run the cell again to go on."
+	if exitErr := jpyExec.ExitError(); exitErr == nil && msg.Kernel().Interrupted.Load() {
+		_ = kernel.PublishWriteStream(msg, kernel.StreamStderr, stopped+"\n")
+	} else if exitErr != nil {
+		if msg.Kernel().Interrupted.Load() {
+			return errors.New(stopped)
+		}
+`,
+	},
+	{
+		"internal/dispatcher/dispatcher.go",
+		"			msg.Kernel().CallInterruptSubscribers()\n			replyContent",
+		"			msg.Kernel().Interrupted.Store(true)\n			msg.Kernel().CallInterruptSubscribers()\n			replyContent",
+	},
+	{ // Without it exported notebooks are coloured as Python.
+		"internal/kernel/messages.go",
+		"				MIMEType:      \"text/x-go\",\n",
+		"				MIMEType:      \"text/x-go\",\n				PygmentsLexer: \"go\",\n",
+	},
+}
+
+// mendedGoNB writes GoNB's source with our mends into a folder.
+func mendedGoNB(ctx context.Context, o Options, pins, dir string) error {
+	out, err := run(ctx, pins, goEnv(), o.Go, "mod", "download", "-json", gonb)
+	if err != nil {
+		return err
+	}
+	var m struct{ Dir string }
+	if err := json.Unmarshal(out, &m); err != nil || m.Dir == "" {
+		return fmt.Errorf("download %s: no folder in %q", gonb, out)
+	}
+	if err := copyModule(m.Dir, dir, notGoNB); err != nil {
+		return err
+	}
+	return applyMends(dir)
+}
+
+// notGoNB says of a folder of GoNB's module that the program needs nothing in it.
+func notGoNB(rel string) bool {
+	return rel == "examples" || rel == "docs" || rel == "binder" || filepath.Base(rel) == "testdata"
+}
+
+// applyMends changes the source in a folder.
+func applyMends(dir string) error {
+	for _, m := range mends {
+		file := filepath.Join(dir, filepath.FromSlash(m.file))
+		if m.old == "" {
+			if err := os.WriteFile(file, []byte(m.new), 0o666); err != nil {
+				return err
+			}
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		if n := strings.Count(string(text), m.old); n != 1 {
+			return fmt.Errorf("GoNB's %s has what is to be mended %d times, not once:\n%s", m.file, n, m.old)
+		}
+		if err := os.WriteFile(file, []byte(strings.Replace(string(text), m.old, m.new, 1)), 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,160 @@
+//go:build unix
+
+package main
+
+import (
+	"archive/zip"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// goTool is the go command of the tests.
+func goTool(t *testing.T) string {
+	t.Helper()
+	path, err := exec.LookPath("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestHelpersThatACellNeeds(t *testing.T) {
+	for name, test := range map[string]struct {
+		cell string
+		want []string
+	}{
+		"none":            {"func main() {}", nil},
+		"must":            {"func main() { must(1, nil) }", []string{"must", failHelper}},
+		"check":           {"func main() { check(nil) }", []string{"check", failHelper}},
+		"ctx":             {"func main() { <-ctx.Done() }", []string{"ctx"}},
+		"its own must":    {"func must() {}\nfunc main() { must(); check(nil) }", []string{"check", failHelper}},
+		"its own ctx":     {"var ctx = 1\nfunc main() { _ = ctx }", nil},
+		"a parameter ctx": {"func f(ctx int) { _ = ctx }\nfunc main() {}", nil},
+		"a field":         {"var x struct{ ctx int }\nfunc main() { _ = x.ctx }", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, filepath.Join(dir, "main.go"), "package main\n"+test.cell+"\n")
+			for name, text := range helpers {
+				write(t, filepath.Join(dir, helperFile(name)), text)
+			}
+			overlay, err := writeOverlay(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var o struct{ Replace map[string]string }
+			if err := json.Unmarshal([]byte(read(t, overlay)), &o); err != nil {
+				t.Fatal(err)
+			}
+			for name := range helpers {
+				_, absent := o.Replace[filepath.Join(dir, helperFile(name))]
+				if absent == slices.Contains(test.want, name) {
+					t.Errorf("%s is absent: %t", name, absent)
+				}
+			}
+		})
+	}
+}
+
+// A cell is compiled by the go command as GoNB calls it, with helpers and with a must of its own.
+func TestHelpersRun(t *testing.T) {
+	c := machine(t)
+	write(t, filepath.Join(c.Source, "go.mod"), "module "+c.Module+"\n\ngo 1.26.0\n")
+	write(t, filepath.Join(c.Source, "go.sum"), "")
+	t.Chdir(t.TempDir())
+	t.Setenv("GOFLAGS", "-buildvcs=false")
+	t.Setenv("PARALLELCL_GO", goTool(t))
+	if code := c.goCommand([]string{"mod", "init", "gonb_1"}); code != 0 {
+		t.Fatalf("exit code %d", code)
+	}
+	for _, test := range []struct{ cell, want string }{
+		{"import \"errors\"\nfunc main() {\n\tprintln(must(1, nil))\n\tcheck(errors.New(\"bad\"))\n}\n", "1\n/main.go:5: bad\n"},
+		{"func must(s string) { println(s) }\nfunc main() { must(\"mine\"); println(ctx.Err() == nil) }\n", "mine\ntrue\n"},
+	} {
+		write(t, "main.go", "package main\n"+test.cell)
+		if code := c.goCommand([]string{"build", "-o", "cell"}); code != 0 {
+			t.Fatalf("exit code %d", code)
+		}
+		out, _ := exec.Command("./cell").CombinedOutput()
+		dir, _ := os.Getwd()
+		if got := strings.ReplaceAll(string(out), dir, ""); got != test.want {
+			t.Errorf("said %q, want %q", got, test.want)
+		}
+	}
+}
+
+// proxy serves one module from a folder, as a module proxy would.
+func proxy(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	versions := filepath.Join(dir, "example.com/dice/@v")
+	write(t, filepath.Join(versions, "list"), "v1.0.0\n")
+	write(t, filepath.Join(versions, "v1.0.0.info"), `{"Version":"v1.0.0"}`)
+	write(t, filepath.Join(versions, "v1.0.0.mod"), "module example.com/dice\n")
+	f, err := os.Create(filepath.Join(versions, "v1.0.0.zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := zip.NewWriter(f)
+	for name, text := range map[string]string{"go.mod": "module example.com/dice\n", "dice.go": "package dice\n\nfunc Roll() int { return 4 }\n"} {
+		w, err := z.Create("example.com/dice@v1.0.0/" + name)
+		if err == nil {
+			_, err = w.Write([]byte(text))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestThirdPartyImport(t *testing.T) {
+	from := proxy(t)
+	for name, test := range map[string]struct{ env, pkg, want string }{
+		"fetched":   {"file://" + from, "example.com/dice", ""},
+		"offline":   {"off", "example.com/dice", "main.go:3:8: example.com/dice is not on this machine and the network cannot be reached"},
+		"not there": {"file://" + from, "example.com/nothing", "main.go:3:8: example.com/nothing cannot be fetched: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for name, value := range map[string]string{"GOPROXY": test.env, "GOSUMDB": "off", "GOFLAGS": "-modcacherw", "GOMODCACHE": t.TempDir(), "GOTOOLCHAIN": "local", "GOWORK": "off", "GOPRIVATE": ""} {
+				t.Setenv(name, value)
+			}
+			clone, cell := t.TempDir(), t.TempDir()
+			write(t, filepath.Join(clone, "go.mod"), "module example.org/ours\n\ngo 1.26.0\n")
+			goMod := "module gonb_1\n\ngo 1.26.0\n\nrequire example.org/ours v0.0.0\n\nreplace example.org/ours => \"" + clone + "\"\n"
+			write(t, filepath.Join(cell, "go.mod"), goMod)
+			write(t, filepath.Join(cell, "main.go"), "package main\n\nimport \""+test.pkg+"\"\n\nimport \"example.org/ours/toy\"\n")
+			code, said := captured(t, func() int { return get(goTool(t), cell) })
+			if said = strings.TrimPrefix(said, cell+"/"); (code == 0) != (test.want == "") || !strings.HasPrefix(said, test.want) || strings.Count(said, "\n") > 1 {
+				t.Fatalf("exit code %d, said %q", code, said)
+			}
+			if test.want == "" && !strings.Contains(read(t, filepath.Join(cell, "go.mod")), "example.com/dice v1.0.0") {
+				t.Errorf("the cell's go.mod:\n%s", read(t, filepath.Join(cell, "go.mod")))
+			}
+			if read(t, filepath.Join(clone, "go.mod")) != "module example.org/ours\n\ngo 1.26.0\n" {
+				t.Error("the clone's go.mod changed")
+			}
+		})
+	}
+}
+
+func TestRequiredModules(t *testing.T) {
+	got := requiredModules("module m\n\nrequire a.org/b v1.0.0 // indirect\n\nrequire (\n\tc.org/d v1.0.0\n)\nreplace (\n\te.org/f => \"/x\"\n)\nexclude (\n\tg.org/h v1.0.0\n)\n")
+	if !slices.Equal(got, []string{"a.org/b", "c.org/d", "e.org/f"}) {
+		t.Errorf("requires %q", got)
+	}
+	if within(got, "c.org/dd") || !within(got, "c.org/d/e") {
+		t.Error("a module has what only begins like it, or lacks a package of its own")
+	}
+}

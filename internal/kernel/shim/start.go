@@ -1,0 +1,45 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// start becomes GoNB, with the pinned tools and this program's names before all others. GoNB's log goes nowhere: without
+// that it fills the terminal that Jupyter was started in. Errors are Jupyter's, as text: they outlive the export, where
+// GoNB's own page needs a mouse and a running Jupyter.
+func (c *config) start(args []string) int {
+	if _, err := c.findGo(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	removeAbandoned(os.TempDir())
+	list := string(filepath.ListSeparator)
+	os.Setenv("PATH", filepath.Join(c.files, "bin")+list+filepath.Join(c.Tools, "bin")+list+os.Getenv("PATH"))
+	os.Setenv("GOFLAGS", "-buildvcs=false -ldflags=-s")
+	for _, name := range []string{"GOWORK", "GOOS", "GOARCH"} {
+		os.Unsetenv(name)
+	}
+	flags := []string{"-raw_error", "-logtostderr=false", "-log_file=/dev/null", "-stderrthreshold=FATAL", "--kernel"}
+	return become(c.tool("gonb"), append(flags, args...)...)
+}
+
+// findGo is the go command, wherever it has moved since the installation. For that this program must not find itself:
+// start remembers it.
+func (c *config) findGo() (string, error) {
+	const remembered = "PARALLELCL_GO"
+	for _, path := range []string{os.Getenv(remembered), c.Go} {
+		if info, err := os.Stat(path); path != "" && err == nil && !info.IsDir() {
+			return path, os.Setenv(remembered, path)
+		}
+	}
+	path, err := exec.LookPath("go")
+	if err != nil || filepath.Dir(path) == filepath.Join(c.files, "bin") {
+		return "", fmt.Errorf("no Go: install it, then run pcl kernel install")
+	}
+	return path, os.Setenv(remembered, path)
+}

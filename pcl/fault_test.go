@@ -1,0 +1,562 @@
+package pcl
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"weak"
+
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+	"github.com/parallelcl/parallelcl/pcl/memory"
+	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// faulty does something else than to read its stream, in some of its calls.
+type faulty struct {
+	Resumable
+	at    []int // calls of Next, from 0
+	fault func(b *Batch, next func(*Batch) error) error
+	calls int
+}
+
+func (s *faulty) Next(b *Batch) error {
+	s.calls++
+	if slices.Contains(s.at, s.calls-1) {
+		return s.fault(b, s.Resumable.Next)
+	}
+	return s.Resumable.Next(b)
+}
+
+// playOut steps until all streams have ended, and returns the errors that steps gave on the way.
+func playOut(t *testing.T, l *Learner) (failures []error) {
+	t.Helper()
+	for range 200 {
+		switch _, err := l.Step(); {
+		case errors.Is(err, ErrNoStream):
+			return failures
+		case err != nil:
+			failures = append(failures, err)
+		}
+	}
+	t.Fatalf("no end after 200 steps; failures: %v", failures)
+	return nil
+}
+
+// two has a learner with a healthy task 2 and a task 1 whose stream f changes.
+func two(t *testing.T, b *backend.Backend, o Options, f func(s Resumable) Stream) *Learner {
+	t.Helper()
+	d := pcltest.Blobs(4, 40, 10)
+	l := smallLearner(t, b, "emgd-gmc", o)
+	first := blobTask(t, d, 1, 0, 1)
+	first.Stream = f(first.Stream.(Resumable))
+	attach(t, l, first)
+	attach(t, l, blobTask(t, d, 2, 2, 3))
+	return l
+}
+
+func plain(s Resumable) Stream { return s }
+
+// same compares two learners that were played out.
+func same(t *testing.T, got, want *Learner) {
+	t.Helper()
+	if !slices.Equal(must[[]float32](t)(got.Parameters()), must[[]float32](t)(want.Parameters())) {
+		t.Error("the parameters are not those of an undisturbed run")
+	}
+	if !slices.Equal(got.Memory().Pixels(), want.Memory().Pixels()) {
+		t.Error("the memory is not that of an undisturbed run")
+	}
+	if got.Steps() != want.Steps() {
+		t.Errorf("%d steps, an undisturbed run has %d", got.Steps(), want.Steps())
+	}
+}
+
+// TestFailingCallsCostNothing: whatever single calls of a stream do instead of delivering a batch, each is
+// told once, and the run ends with the bits of one whose stream never failed.
+func TestFailingCallsCostNothing(t *testing.T) {
+	broken := errors.New("broken")
+	faults := map[string]func(b *Batch, next func(*Batch) error) error{
+		"error":          func(*Batch, func(*Batch) error) error { return broken },
+		"panic":          func(*Batch, func(*Batch) error) error { panic("boom") },
+		"nothing":        func(*Batch, func(*Batch) error) error { return nil },
+		"too many":       func(b *Batch, _ func(*Batch) error) error { b.N = len(b.Class) + 1; return nil },
+		"negative":       func(b *Batch, _ func(*Batch) error) error { b.N = -1; return nil },
+		"foreign class":  func(b *Batch, _ func(*Batch) error) error { b.N, b.Class[0] = 1, 2; return nil },
+		"too few values": func(b *Batch, _ func(*Batch) error) error { b.N, b.X = 2, make([]float32, 70); return nil },
+		"no classes":     func(b *Batch, _ func(*Batch) error) error { b.N, b.Class = 2, nil; return nil },
+	}
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		want := two(t, b, Options{}, plain)
+		if failures := playOut(t, want); failures != nil {
+			t.Fatal(failures)
+		}
+		for name, fault := range faults {
+			t.Run(name, func(t *testing.T) {
+				l := two(t, b, Options{}, func(s Resumable) Stream { return &faulty{Resumable: s, at: []int{3, 4, 7}, fault: fault} })
+				failures := playOut(t, l)
+				if len(failures) != 3 {
+					t.Errorf("%d failures were told, want 3: %v", len(failures), failures)
+				}
+				for _, err := range failures {
+					if at := new(StreamError); !errors.As(err, &at) || at.ID != 1 || (name == "error") != errors.Is(err, broken) {
+						t.Errorf("%v: want an error of the stream of task 1", err)
+					}
+				}
+				same(t, l, want)
+			})
+		}
+	})
+}
+
+// TestOwnSlices: a stream may put slices of its own, of any sufficient length, in the place of the
+// batch's.
+func TestOwnSlices(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	want := two(t, b, Options{}, plain)
+	playOut(t, want)
+	every := make([]int, 100)
+	for i := range every {
+		every[i] = i
+	}
+	l := two(t, b, Options{}, func(s Resumable) Stream {
+		return &faulty{Resumable: s, at: every, fault: func(b *Batch, next func(*Batch) error) error {
+			own := Batch{X: make([]float32, len(b.X)), Class: make([]int, len(b.Class))}
+			err := next(&own)
+			b.X, b.Class, b.N = append(own.X, 1, 2, 3), append(own.Class, 99, 99), own.N
+			return err
+		}}
+	})
+	if failures := playOut(t, l); failures != nil {
+		t.Fatal(failures)
+	}
+	same(t, l, want)
+}
+
+// lastTogether returns io.EOF together with its last batch.
+type lastTogether struct {
+	Resumable
+	left int
+}
+
+func (s *lastTogether) Next(b *Batch) error {
+	err := s.Resumable.Next(b)
+	if s.left--; err == nil && s.left == 0 {
+		return io.EOF
+	}
+	return err
+}
+
+// TestEndWithTheLastBatch: a batch that comes together with io.EOF is trained on.
+func TestEndWithTheLastBatch(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	want := two(t, b, Options{}, plain)
+	playOut(t, want)
+	l := two(t, b, Options{}, func(s Resumable) Stream { return &lastTogether{s, 10} })
+	playOut(t, l)
+	same(t, l, want)
+	one := smallLearner(t, b, "avggrad", Options{})
+	task := blobTask(t, pcltest.Blobs(1, 5, 1), 1, 0)
+	task.Stream = &lastTogether{task.Stream.(Resumable), 1}
+	attach(t, one, task)
+	if failures := playOut(t, one); failures != nil || one.Steps() != 1 {
+		t.Errorf("a stream of one batch: %d steps, failures %v", one.Steps(), failures)
+	}
+}
+
+// TestFaultyStreamIsDetached: a stream that fails for good holds the others up until it is dropped.
+func TestFaultyStreamIsDetached(t *testing.T) {
+	for _, keep := range []bool{false, true} {
+		b, every := pcltest.Backend(t, backend.Go), []int{2, 3, 4, 5, 6, 7, 8}
+		l := two(t, b, Options{}, func(s Resumable) Stream {
+			return &faulty{Resumable: s, at: every, fault: func(*Batch, func(*Batch) error) error { return io.ErrUnexpectedEOF }}
+		})
+		for range 2 {
+			must[*StepReport](t)(l.Step())
+		}
+		for range 2 {
+			at := new(StreamError)
+			if _, err := l.Step(); !errors.As(err, &at) || at.ID != 1 {
+				t.Fatalf("error %v", err)
+			}
+		}
+		if err := l.Detach(1, keep); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Detach(1, keep); err == nil {
+			t.Error("a task was detached twice")
+		}
+		if err := l.Detach(3, keep); err == nil {
+			t.Error("a task that never arrived was detached")
+		}
+		if failures := playOut(t, l); failures != nil || l.Steps() != 10 {
+			t.Errorf("%d steps, failures %v; want the 10 of the healthy task", l.Steps(), failures)
+		}
+		if n, want := l.Memory().Len(), map[bool]int{false: 6, true: 12}[keep]; n != want {
+			t.Errorf("kept: %t: %d samples in the memory, want %d", keep, n, want)
+		}
+	}
+}
+
+// TestBatchThatIsNotFinite: a batch with a NaN is left out of its step, none of its samples enters the
+// memory, and later steps rehearse undisturbed.
+func TestBatchThatIsNotFinite(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		for _, name := range []string{"emgd-gmc", "avggrad", "gdumb", "gss", "der-pp", "icarl"} {
+			d := pcltest.Blobs(4, 16, 10)
+			l := smallLearner(t, b, name, Options{})
+			task := blobTask(t, d, 1, 0, 1)
+			task.Stream = &faulty{Resumable: task.Stream.(Resumable), at: []int{1, 3}, fault: func(b *Batch, next func(*Batch) error) error {
+				err := next(b)
+				b.X[70] = float32(math.NaN())
+				return err
+			}}
+			attach(t, l, task)
+			skipped := 0
+			for range 4 {
+				skipped += len(must[*StepReport](t)(l.Step()).Skipped)
+			}
+			if skipped != 2 && name != "gdumb" { // which makes no step
+				t.Errorf("%s: %d batches were left out, want 2", name, skipped)
+			}
+			if l.Memory().Len() == 0 {
+				t.Errorf("%s: nothing was stored", name)
+			}
+			for i, x := range l.Memory().Pixels() {
+				if math.IsNaN(float64(x)) {
+					t.Fatalf("%s: sample %d of the memory has a NaN", name, i/64)
+				}
+			}
+			attach(t, l, blobTask(t, d, 2, 2, 3))
+			for range 3 {
+				if r := must[*StepReport](t)(l.Step()); len(r.Skipped) > 0 {
+					t.Errorf("%s: a later step leaves out %v", name, r.Skipped)
+				}
+			}
+		}
+	})
+}
+
+// TestStatisticsStayFinite: a batch with a NaN does not reach the running statistics of batch norm.
+func TestStatisticsStayFinite(t *testing.T) {
+	net, err := model.NewResNet18(model.ResNetConfig{Height: 8, Width: 8, Channels: 1, Base: 4, Outputs: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := two(t, pcltest.Backend(t, backend.XLACPU), Options{Model: net}, func(s Resumable) Stream {
+		return &faulty{Resumable: s, at: []int{1}, fault: func(b *Batch, next func(*Batch) error) error {
+			err := next(b)
+			b.X[0] = float32(math.Inf(1))
+			return err
+		}}
+	})
+	for step := range 3 {
+		r := must[*StepReport](t)(l.Step())
+		if (len(r.Skipped) == 1) != (step == 1) {
+			t.Errorf("step %d leaves out %v", step, r.Skipped)
+		}
+	}
+	for _, x := range l.statistics {
+		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
+			t.Fatal("the running statistics are not finite")
+		}
+	}
+}
+
+// TestEndedStreamsAreLetGo: what a task's stream holds is free once the task has ended.
+func TestEndedStreamsAreLetGo(t *testing.T) {
+	l := smallLearner(t, pcltest.Backend(t, backend.Go), "avggrad", Options{})
+	var streams []weak.Pointer[faulty]
+	func() {
+		d := pcltest.Blobs(4, 8, 2)
+		for id := 1; id <= 2; id++ {
+			task := blobTask(t, d, id, 2*id-2, 2*id-1)
+			s := &faulty{Resumable: task.Stream.(Resumable)}
+			streams, task.Stream = append(streams, weak.Make(s)), s
+			attach(t, l, task)
+		}
+	}()
+	if err := l.Detach(2, false); err != nil {
+		t.Fatal(err)
+	}
+	playOut(t, l)
+	runtime.GC()
+	for i, s := range streams {
+		if s.Value() != nil {
+			t.Errorf("the stream of task %d is still held", i+1)
+		}
+	}
+	runtime.KeepAlive(l)
+}
+
+// TestMemoryCountsClasses: the same classes attached again and again stay within their budget, in
+// total budgets too, and more classes than places fail no step.
+func TestMemoryCountsClasses(t *testing.T) {
+	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(6, 8, 2)
+	for _, name := range []string{"emgd-gmc", "icarl", "der-pp"} {
+		for _, c := range []struct {
+			memory  memory.Config
+			classes [][]int
+			want    int
+		}{
+			{memory.Config{Policy: memory.PerClass, Budget: 5}, [][]int{{0, 1}, {0, 1}, {0, 1}, {0, 1}}, 10},
+			{memory.Config{Policy: memory.FixedTotal, Budget: 7}, [][]int{{0, 1}, {0, 1}, {0, 1}, {0, 1}}, 6},
+			{memory.Config{Policy: memory.FixedTotal, Budget: 4}, [][]int{{0, 1, 2}, {3, 4, 5}, {0, 5}}, 4},
+		} {
+			l := smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental, Memory: c.memory})
+			for i, classes := range c.classes {
+				attach(t, l, blobTask(t, d, i+1, classes...))
+				if failures := playOut(t, l); failures != nil {
+					t.Fatalf("%s, %v: %v", name, c.memory, failures)
+				}
+			}
+			if n := l.Memory().Len(); n != c.want {
+				t.Errorf("%s, %v: %d samples are stored, want %d", name, c.memory, n, c.want)
+			}
+		}
+	}
+}
+
+// TestAbsurdBudget is refused before anything is allocated; the largest that is not takes no more room
+// than there are samples.
+func TestAbsurdBudget(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	for _, budget := range []int{memory.MaxBudget + 1, 1_000_000_000_000, math.MaxInt} {
+		c := DefaultConfig("glyphs")
+		c.Memory.Budget = budget
+		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), fmt.Sprint("budget ", budget)) {
+			t.Errorf("budget %d: error %v", budget, err)
+		}
+	}
+	for _, policy := range []memory.Policy{memory.PerClass, memory.FixedTotal} {
+		for _, name := range []string{"emgd-gmc", "icarl", "gdumb", "gss"} {
+			l := smallLearner(t, b, name, Options{Memory: memory.Config{Policy: policy, Budget: memory.MaxBudget}})
+			attach(t, l, blobTask(t, pcltest.Blobs(2, 8, 2), 1, 0, 1))
+			if failures := playOut(t, l); failures != nil || l.Memory().Len() != 16 {
+				t.Errorf("%s, %s: %d of 16 samples stored, failures %v", name, policy, l.Memory().Len(), failures)
+			}
+		}
+	}
+}
+
+// failing fails where it is told to.
+type failing struct {
+	method.Method
+	weights, follow error
+}
+
+func (f *failing) Weights(s *method.Step, w []float64) (method.Outcome, error) {
+	s.Rand.Uint64()
+	if f.weights != nil {
+		panic(f.weights)
+	}
+	return f.Method.Weights(s, w)
+}
+
+func (f *failing) Follow([]int, []float64) error { return f.follow }
+
+// TestFailureBeforeTheUpdate: where a method fails on a step's gradients, the step can be made again and
+// is the one that it would have been.
+func TestFailureBeforeTheUpdate(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		var ends [2]*Learner
+		for i := range ends {
+			m := &failing{Method: newMethod(t, "rlw", nil)}
+			l := two(t, b, Options{}, plain)
+			l.options.Method = m
+			for step := range 30 {
+				if m.weights = nil; i == 1 && step%3 == 0 {
+					m.weights = errors.New("no weights")
+				}
+				if _, err := l.Step(); errors.Is(err, ErrNoStream) {
+					break
+				} else if (err != nil) != (m.weights != nil) || err != nil && !strings.Contains(err.Error(), "no weights") {
+					t.Fatalf("step %d: error %v", step, err)
+				}
+			}
+			ends[i] = l
+		}
+		same(t, ends[1], ends[0])
+	})
+}
+
+// TestFailureAfterTheUpdate: a learner that stopped in the middle of a step says so in every call, until a
+// checkpoint is loaded.
+func TestFailureAfterTheUpdate(t *testing.T) {
+	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 40, 10)
+	m := &failing{Method: newMethod(t, "avggrad", nil)}
+	l := two(t, b, Options{}, plain)
+	l.options.Method = m
+	must[*StepReport](t)(l.Step())
+	path := filepath.Join(t.TempDir(), "learner.pcl")
+	if err := l.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	m.follow = errors.New("lost the thread")
+	if _, err := l.Step(); !errors.Is(err, m.follow) {
+		t.Fatalf("error %v", err)
+	}
+	m.follow = nil
+	task := blobTask(t, d, 3, 0, 1)
+	calls := map[string]func() error{
+		"Step":       func() error { _, err := l.Step(); return err },
+		"Evaluate":   func() error { _, err := l.Evaluate(1); return err },
+		"Attach":     func() error { _, err := l.Attach(task); return err },
+		"Detach":     func() error { return l.Detach(1, true) },
+		"Save":       func() error { return l.Save(path) },
+		"Parameters": func() error { _, err := l.Parameters(); return err },
+		"Features":   func() error { _, _, err := l.Features(task.Test); return err },
+		"Warm":       func() error { return l.Warm(2) },
+	}
+	for name, call := range calls {
+		if err := call(); err == nil || !strings.Contains(err.Error(), "stopped in the middle of step 1") || !strings.Contains(err.Error(), "lost the thread") {
+			t.Errorf("%s on a learner that stopped: %v", name, err)
+		}
+	}
+	if l.Steps() != 1 {
+		t.Errorf("%d steps", l.Steps())
+	}
+	if err := l.Load(path, func(id int) (Task, error) { return blobTask(t, d, id, 2*id-2, 2*id-1), nil }); err != nil {
+		t.Fatal(err)
+	}
+	if failures := playOut(t, l); failures != nil {
+		t.Error(failures)
+	}
+	l.Close()
+	calls["Load"] = func() error { return l.Load(path, nil) }
+	for name, call := range calls {
+		if err := call(); !errors.Is(err, ErrClosed) {
+			t.Errorf("%s on a closed learner: %v", name, err)
+		}
+	}
+	l.Close()
+}
+
+// TestSavedBetweenFailures saves where a stream owes a batch, and where one was fetched by a step that was
+// not made: both go on as they would have.
+func TestSavedBetweenFailures(t *testing.T) {
+	b, path := pcltest.Backend(t, backend.Go), filepath.Join(t.TempDir(), "learner.pcl")
+	d := pcltest.Blobs(4, 40, 10)
+	want := two(t, b, Options{}, plain)
+	playOut(t, want)
+	again := func() *Learner {
+		l := smallLearner(t, b, "emgd-gmc", Options{})
+		if err := l.Load(path, func(id int) (Task, error) { return blobTask(t, d, id, 2*id-2, 2*id-1), nil }); err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	l := two(t, b, Options{}, func(s Resumable) Stream {
+		return &faulty{Resumable: s, at: []int{3}, fault: func(*Batch, func(*Batch) error) error { return errors.New("once") }}
+	})
+	for range 3 {
+		must[*StepReport](t)(l.Step())
+	}
+	if l.tasks[0].ready {
+		t.Fatal("the third step did not meet the failure")
+	}
+	if err := l.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	l = again()
+	playOut(t, l)
+	same(t, l, want)
+
+	l, m := two(t, b, Options{}, plain), &failing{Method: newMethod(t, "emgd-gmc", nil), weights: errors.New("once")}
+	rule := l.options.Method
+	l.options.Method = m
+	if _, err := l.Step(); err == nil {
+		t.Fatal("no failure")
+	}
+	if !l.tasks[0].fetched || !l.tasks[1].fetched {
+		t.Fatal("the step that was not made has fetched nothing")
+	}
+	l.options.Method = rule
+	if err := l.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	l = again()
+	playOut(t, l)
+	same(t, l, want)
+}
+
+// busybody calls the learner that reads it.
+type busybody struct {
+	Resumable
+	learner **Learner
+	errs    []error
+}
+
+func (s *busybody) Next(b *Batch) error {
+	if l := *s.learner; l != nil {
+		_, err := l.Evaluate(1)
+		s.errs = append(s.errs, err)
+		l.Steps()
+		l.Active()
+	}
+	return s.Resumable.Next(b)
+}
+
+// State lets nothing of the calls into a checkpoint.
+func (s *busybody) State() (json.RawMessage, error) { return s.Resumable.State() }
+
+// TestOneCallAtATime: calls from other goroutines, and from within a stream, are answered by an error.
+func TestOneCallAtATime(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		var l *Learner
+		var stream *busybody
+		made := two(t, b, Options{}, func(s Resumable) Stream {
+			stream = &busybody{Resumable: s, learner: &l}
+			return stream
+		})
+		l = made
+		var all sync.WaitGroup
+		for worker := range 4 {
+			all.Go(func() {
+				// Until the learner is closed: a fixed number of calls could all be answered with ErrBusy.
+				for err := error(nil); !errors.Is(err, ErrClosed); runtime.Gosched() {
+					switch worker {
+					case 0, 1:
+						_, err = l.Step()
+					case 2:
+						_, err = l.Evaluate(2)
+					case 3:
+						_, err = l.Parameters()
+					}
+					l.Active()
+					if err != nil && !errors.Is(err, ErrBusy) && !errors.Is(err, ErrNoStream) && !errors.Is(err, ErrClosed) {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		all.Go(func() {
+			for l.Steps() < 5 {
+				runtime.Gosched()
+				if len(l.Active()) == 0 {
+					break
+				}
+			}
+			l.Close()
+		})
+		all.Wait()
+		if len(stream.errs) == 0 {
+			t.Fatal("the stream was not read")
+		}
+		for _, err := range stream.errs {
+			if !errors.Is(err, ErrBusy) {
+				t.Errorf("a call from within the stream: %v", err)
+			}
+		}
+	})
+}

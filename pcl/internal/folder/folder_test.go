@@ -1,0 +1,139 @@
+package folder
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// TestOneAtATime has a folder refused while it is taken, with its holder named, and given afterwards.
+func TestOneAtATime(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "run")
+	first, err := Take(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Take(dir)
+	var held *HeldError
+	if !errors.As(err, &held) || !errors.Is(err, ErrHeld) {
+		t.Fatalf("a second holder: %v, want ErrHeld", err)
+	}
+	host, _ := os.Hostname()
+	if h := held.Holder; h.PID != os.Getpid() || h.Host != host || time.Since(h.Since) > time.Minute || !strings.Contains(err.Error(), host) {
+		t.Errorf("the holder is %+v, in words %q", h, err)
+	}
+	if err := first.Release(); err != nil {
+		t.Fatal(err)
+	}
+	second, err := Take(dir)
+	if err != nil {
+		t.Fatalf("after its release: %v", err)
+	}
+	if err := second.Release(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestNoTwoHolders lets many take and release one folder, whose lock's file comes and goes with them.
+func TestNoTwoHolders(t *testing.T) {
+	dir := t.TempDir()
+	var inside, most, taken atomic.Int32
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 30 {
+				l, err := Take(dir)
+				if errors.Is(err, ErrHeld) {
+					continue
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if n := inside.Add(1); n > 1 {
+					most.Store(n)
+				}
+				taken.Add(1)
+				inside.Add(-1)
+				if err := l.Release(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if most.Load() > 1 || taken.Load() < 30 {
+		t.Errorf("%d holders at once, taken %d times", most.Load(), taken.Load())
+	}
+}
+
+// TestLeftBehind takes a folder whose last holder died and left its name.
+func TestLeftBehind(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, lockFile), []byte("\x00{\"pid\":1,\"host\":\"gone\"}\nand more"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	l, err := Take(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Release()
+	if h := holder(dir); h.PID != os.Getpid() {
+		t.Errorf("the holder is %+v", h)
+	}
+}
+
+// TestFolderTakenAway removes a folder in use: its holder must not write into the one that comes after.
+func TestFolderTakenAway(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	l, err := Take(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Check(); err != nil {
+		t.Error(err)
+	}
+	if err := os.Rename(dir, dir+"-away"); err != nil {
+		t.Skipf("this system does not let a folder in use be moved: %v", err)
+	}
+	if err := l.Check(); err == nil {
+		t.Error("the folder is away, and nothing is said")
+	}
+	other, err := Take(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Check(); err == nil {
+		t.Error("another folder of its name passes for it")
+	}
+	if err := errors.Join(l.Release(), other.Check(), other.Release()); err != nil {
+		t.Errorf("the release of the first took the second's lock away: %v", err)
+	}
+}
+
+// TestNotWritable names the folder, and makes nothing on the way.
+func TestNotWritable(t *testing.T) {
+	base := t.TempDir()
+	file := filepath.Join(base, "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	below := filepath.Join(file, "runs", "one")
+	if err := Writable(below); err == nil || !strings.Contains(err.Error(), below) {
+		t.Errorf("below a file: %v", err)
+	}
+	if _, err := Take(below); err == nil || !strings.Contains(err.Error(), below) {
+		t.Errorf("below a file: taken, %v", err)
+	}
+	if err := Writable(filepath.Join(base, "new", "folders")); err != nil {
+		t.Errorf("a folder that could be made: %v", err)
+	}
+	if entries, err := os.ReadDir(base); err != nil || len(entries) != 1 {
+		t.Errorf("%v (%v) are left, want the one file", entries, err)
+	}
+}

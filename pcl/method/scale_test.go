@@ -1,0 +1,176 @@
+package method
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/emgd"
+)
+
+// magnified is the step of s with all gradients multiplied by 2^e, made from the gradients themselves.
+func magnified(t *testing.T, s sample, e int) *Step {
+	t.Helper()
+	step := s.step(1)
+	step.Rows = slices.Clone(s.rows)
+	for i, row := range s.rows {
+		step.Rows[i] = slices.Clone(row)
+		for p := range row {
+			step.Rows[i][p] = math.Ldexp(row[p], e)
+		}
+	}
+	var err error
+	if step.Gram, step.Exponent, err = emgd.Gram(step.Rows); err != nil {
+		t.Fatal(err)
+	}
+	step.Cross = step.Gram
+	return step
+}
+
+// The rules that no common factor of the gradients can change but for the length of d.
+var scaleFree = []string{
+	"mgda", "emgd-gs", "a-gem", "mega-2", "imtl-g", "imtl", "config", "aligned-mtl", "dualproj", "upgrad", "cagrad",
+	"nash-mtl", "fairgrad", "sdmgrad", "maxdo-minmax", "maxdo-release", "pcgrad", "gradvac", "krum", "pcd", "cr-mogm",
+}
+
+// TestAnyScale: gradients from one end of float64 to the other give the weights of ordinary ones, from
+// the gradients and from a Gram matrix that is given as such.
+func TestAnyScale(t *testing.T) {
+	r := rand.New(rand.NewPCG(17, 7))
+	for _, name := range scaleFree {
+		for k := 1; k <= 6; k++ {
+			s := sample{rows: gaussian(r, k, k+2), losses: []float64{1, 2, 3, 4, 5, 6}[:k]}
+			want := weigh(t, build(t, name, nil), s.step(1))
+			compare := func(what string, step *Step) {
+				t.Helper()
+				w := make([]float64, k)
+				out, err := build(t, name, nil).Weights(step, w)
+				if err != nil {
+					t.Errorf("%s, %s: %v", name, what, err)
+					return
+				}
+				if len(out.Dropped) > 0 || out.Certificate != nil && out.Certificate.Status != emgd.Optimal {
+					t.Errorf("%s, %s: dropped %v, certificate %v", name, what, out.Dropped, out.Certificate)
+				}
+				factor := 1 / slices.Max(w)
+				for i := range w {
+					w[i] *= factor * slices.Max(want)
+				}
+				if !near(w, want, 1e-9) {
+					t.Errorf("%s, %s: weights ∝ %v, want %v", name, what, w, want)
+				}
+			}
+			for _, e := range []int{-960, -600, -450, 450, 600, 960} {
+				compare(fmt.Sprintf("gradients × 2^%d", e), magnified(t, s, e))
+			}
+			for _, e := range []int{-1000, -900, 900, 1000} {
+				step := s.step(1)
+				step.Rows = nil
+				for i := range step.Gram {
+					step.Gram[i] = math.Ldexp(step.Gram[i], e)
+				}
+				compare(fmt.Sprintf("Gram matrix × 2^%d", e), step)
+			}
+		}
+	}
+}
+
+// TestLengthAtAnyScale: rules whose weights follow the length of the gradients see it as it is.
+func TestLengthAtAnyScale(t *testing.T) {
+	s := sample{rows: [][]float64{{3, 4}, {4, 3}}, losses: []float64{1, 1}}
+	for _, e := range []int{-900, 0, 900} {
+		step := magnified(t, s, e)
+		for name, params := range map[string]map[string]any{"nash-mtl": nil, "mgda": {"norm": "l2"}} {
+			w := weigh(t, build(t, name, params), step)
+			at := weigh(t, build(t, name, params), s.step(1))
+			if !near([]float64{math.Ldexp(w[0], e), math.Ldexp(w[1], e)}, at, 1e-12) {
+				t.Errorf("%s at 2^%d: %v, at 1 %v", name, e, w, at)
+			}
+		}
+		m := build(t, "emgd-gmc", map[string]any{"tau": "auto"})
+		weigh(t, m, step)
+		if got, _ := m.(*elastic).factors.Norm(s.step(1).IDs[0]); got != math.Ldexp(5, e) {
+			t.Errorf("2^%d: the mean norm is %g, want %g", e, got, math.Ldexp(5, e))
+		}
+	}
+	// GradNorm moves its weights by the lengths; next to 1e270 they go to their least value.
+	m := build(t, "gradnorm", nil)
+	weigh(t, m, magnified(t, sample{rows: [][]float64{{3, 4}, {6, 8}}, losses: []float64{1, 1}}, 900))
+	if w := weigh(t, m, s.step(1)); w[1] > 0.01 {
+		t.Errorf("gradnorm: %v, want nearly nothing for the long gradient", w)
+	}
+}
+
+// TestPCDRemembersLengths: its mean of squared lengths may be out of float64's range, and is saved so.
+func TestPCDRemembersLengths(t *testing.T) {
+	s := sample{rows: [][]float64{{3, 4}, {-4, 3}}, losses: []float64{1, 1}}
+	m := stateful(t, build(t, "pcd", nil))
+	weigh(t, m, magnified(t, s, -900))
+	state, err := m.MarshalState()
+	if err != nil || !strings.Contains(string(state), `"exponent":-`) {
+		t.Fatalf("%s (%v), want an exponent in it", state, err)
+	}
+	back := stateful(t, build(t, "pcd", nil))
+	if err := back.UnmarshalState(state); err != nil {
+		t.Fatal(err)
+	}
+	if a, b := weigh(t, m, magnified(t, s, -899)), weigh(t, back, magnified(t, s, -899)); !slices.Equal(a, b) {
+		t.Errorf("restored: %v, want %v", b, a)
+	}
+	if w := weigh(t, m, s.step(1)); !near(w, weigh(t, build(t, "pcd", nil), s.step(1)), 1e-9) {
+		t.Errorf("after ordinary gradients: %v", w)
+	}
+}
+
+// TestFarApart: σ may ask for a gradient that is nothing next to another one.
+func TestFarApart(t *testing.T) {
+	s := sample{rows: [][]float64{{1e-200, 0}, {-1e100, 1e100}}, losses: []float64{1, 1}}
+	w := make([]float64, 2)
+	out, err := build(t, "emgd-gmc", nil).(Elastic).WeightsFor(magnified(t, s, 0), []float64{1, 0}, w)
+	if err != nil || out.Certificate.Status != emgd.Optimal || !near([]float64{w[0], w[1] * 1e300}, []float64{1, .5}, 1e-12) {
+		t.Errorf("weights %v, %v (%v)", w, out.Certificate, err)
+	}
+}
+
+// TestFloat32Memory: methods that remember gradients refuse those that float32 cannot hold.
+func TestFloat32Memory(t *testing.T) {
+	for _, name := range []string{"moco", "db-mtl", "excess-mtl"} {
+		for _, e := range []int{-900, -200, 140, 900} {
+			s := sample{rows: [][]float64{{3, 4}, {-4, 3}}, losses: []float64{1, 1}}
+			if _, err := try(build(t, name, nil), magnified(t, s, e)); err == nil || !strings.Contains(err.Error(), "float32") {
+				t.Errorf("%s at 2^%d: error %v", name, e, err)
+			}
+		}
+	}
+}
+
+// TestDelicate: where gradients nearly cancel, the certificate holds for the gradients themselves and not
+// only for their rounded Gram matrix.
+func TestDelicate(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 8))
+	worse := 0
+	for range 200 {
+		e := math.Pow(10, -5+2*r.Float64())
+		s := sample{rows: [][]float64{{r.Float64() + 1, e * r.Float64(), e}, {-r.Float64() - 1, e, e * r.Float64()}, {0, e * r.Float64(), e * r.Float64()}}, losses: []float64{1, 1, 1}}
+		out, err := build(t, "mgda", nil).Weights(s.step(1), make([]float64, 3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := out.Certificate.VerifyRows(s.rows, 1e-9); err != nil && out.Certificate.Status == emgd.Optimal {
+			t.Errorf("gradients %v: %v", s.rows, err)
+		}
+		plain, err := new(emgd.Solver).Solve(s.step(1).Gram, []float64{1, 1, 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if plain.VerifyRows(s.rows, 1e-9) != nil {
+			worse++
+		}
+	}
+	if worse == 0 {
+		t.Error("the Gram matrix alone is good enough for all of them: the test is too easy")
+	}
+}

@@ -1,0 +1,62 @@
+package results
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Remarks says in sentences what a reader of the run's figures has to know: that it diverged, that rows were left
+// out of its steps, that its parts were made with different things. Mostly there is nothing.
+func (r *Run) Remarks() []string {
+	var out []string
+	switch rows := count(r.Skipped, "row"); {
+	case r.DivergedAt != nil:
+		out = append(out, fmt.Sprintf("It diverged: from step %d of %d on it learnt nothing, because no row had a finite loss and gradient "+
+			"(%s left out in all). Its accuracies are those of a broken network.", *r.DivergedAt, r.Steps, rows))
+	case r.Skipped > 0:
+		out = append(out, fmt.Sprintf("%s left out of its steps, because a loss, a gradient or the step's direction was not finite.", rows))
+	}
+	if r.Rejected > 0 {
+		out = append(out, fmt.Sprintf("%s made no update, because the direction was not finite.", count(r.Rejected, "step")))
+	}
+	if makers := r.Measured.Makers(); len(makers) > 1 {
+		out = append(out, "It was made in parts: "+strings.Join(r.Measured.parts(), ", then ")+".")
+	}
+	return out
+}
+
+// count is a number of things in words.
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// parts describes the parts, those with the same maker in one.
+func (m Measured) parts() []string {
+	var out []string
+	var last Maker
+	for i, p := range m.Parts {
+		if i > 0 && p.Maker == last {
+			continue
+		}
+		last = p.Maker
+		out = append(out, fmt.Sprintf("from step %d on with %s", p.From, p.Maker))
+	}
+	return out
+}
+
+// String names the backend and what else tells makers apart.
+func (m Maker) String() string {
+	text := m.Backend
+	if m.Threads > 0 {
+		text += fmt.Sprintf(" (%s, %s)", m.Device, count(m.Threads, "thread"))
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s, version %s %s, %s", text, m.Version, m.Commit, m.GoVersion))
+}
+
+// Name tells the run from others in a sentence.
+func (r *Run) Name() string {
+	return fmt.Sprintf("%s, %s-incremental, %s, seed %d", r.Dataset, r.Increment, RunGroup{Runs: []*Run{r}}.Label(), r.Seed)
+}

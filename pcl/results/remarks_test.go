@@ -1,0 +1,40 @@
+package results
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestRemarks has nothing to say of a good run.
+func TestRemarks(t *testing.T) {
+	r := worked()
+	if got := r.Remarks(); len(got) != 0 {
+		t.Errorf("a good run: %q", got)
+	}
+	goCPU, xla := Maker{Backend: "go", Device: "CPU", Threads: 2}, Maker{Backend: "xla-cpu", Device: "CPU", Threads: 1}
+	r.Measured.Maker = xla
+	r.Measured.Parts = []Part{{Maker: goCPU}, {From: 3, Maker: goCPU}, {From: 5, Maker: xla}}
+	got := strings.Join(r.Remarks(), "\n")
+	if !strings.Contains(got, "from step 0 on with go (CPU, 2 threads)") || !strings.Contains(got, ", then from step 5 on with xla-cpu (CPU, 1 thread)") || strings.Contains(got, "step 3") {
+		t.Errorf("parts made with different backends: %q", got)
+	}
+	at := 4
+	r.Skipped, r.DivergedAt = 1, &at
+	if got := strings.Join(r.Remarks(), "\n"); !strings.Contains(got, "diverged: from step 4 of 9") || !strings.Contains(got, "1 row left out") {
+		t.Errorf("a run that diverged: %q", got)
+	}
+}
+
+// TestRepeatedRunsCountOnce groups a run that is named three times with another seed's.
+func TestRepeatedRunsCountOnce(t *testing.T) {
+	other := worked()
+	other.ID, other.Seed, other.A = "ba9876543210", 1235, 65
+	other.Config = []byte(`{"method":"emgd-gmc","seed":1235}`)
+	groups := Group([]*Run{worked(), worked(), other, worked()})
+	if len(groups) != 1 || len(groups[0].Runs) != 2 {
+		t.Fatalf("groups %+v, want one of two runs", groups)
+	}
+	if a := groups[0].Moment(func(r *Run) float64 { return r.A }); a.Mean != 70 || a.Std() != 5 {
+		t.Errorf("A is %g ± %g, want 70 ± 5", a.Mean, a.Std())
+	}
+}

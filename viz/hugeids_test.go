@@ -1,0 +1,48 @@
+package viz_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/viz"
+	"github.com/parallelcl/parallelcl/viz/internal/sample"
+)
+
+// TestHugeNumbersEnd draws what a damaged file may hold: ids and steps of 2⁵² and more. No figure
+// takes longer for that.
+func TestHugeNumbersEnd(t *testing.T) {
+	const huge = 1 << 52
+	record := func(step int, ids ...int) results.Record {
+		return results.Record{Step: step, IDs: ids, Losses: []float64{1, 1}, Weights: []float64{.5, .5}, Lambda: []float64{.5, .5},
+			Sigma: []float64{.5, .5}, Slacks: []float64{0, 0}, Gram: []float64{1, -.5, -.5, 1}, NormD: 1}
+	}
+	records := []results.Record{record(0, 0, 1), record(1, 0, 2*huge), record(huge, 1, 1<<62)}
+	run := sample.Runs(1)[0]
+	run.Tasks[0].End = huge
+	run.Steps = huge + 1
+	done := make(chan bool)
+	go func() {
+		defer close(done)
+		for name, draw := range map[string]func(*viz.Theme) (*viz.Figure, error){
+			"weights":      func(t *viz.Theme) (*viz.Figure, error) { return viz.StreamWeights(t, records) },
+			"slacks":       func(t *viz.Theme) (*viz.Figure, error) { return viz.Slacks(t, records) },
+			"certificates": func(t *viz.Theme) (*viz.Figure, error) { return viz.Certificates(t, records) },
+			"conflicts":    func(t *viz.Theme) (*viz.Figure, error) { return viz.Conflicts(t, records) },
+			"timeline":     func(t *viz.Theme) (*viz.Figure, error) { return viz.Timeline(t, run) },
+		} {
+			if _, err := draw(viz.Light); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Fatal("a figure has not ended in 10 s")
+	}
+	run.Tasks[0].End = 1<<63 - 1
+	if _, err := viz.Timeline(viz.Light, run); err == nil {
+		t.Error("a task that ends at step 2⁶³−1 was drawn")
+	}
+}

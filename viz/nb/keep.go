@@ -1,0 +1,135 @@
+package nb
+
+import (
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"time"
+
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
+)
+
+// keptDir is where kept values lie: beside the notebook, with its other results.
+const keptDir = "runs/kept"
+
+// Keep returns a value that takes long to make or to fetch. The first cell that asks for the name calls fill and keeps what
+// it returns in a file; later cells, and those after a restart, read it from there:
+//
+//	set, err := nb.Keep("set", func() (*datasets.Dataset, error) { return datasets.Open(ctx, "glyphs", datasets.Options{}) })
+//
+// The file is written with encoding/gob, so that only exported fields are kept. An error is returned and nothing kept. Keep
+// does not know when fill has changed: [Forget] has the value made anew. One of another type than the file has is made anew
+// too.
+func Keep[T any](name string, fill func() (T, error)) (T, error) {
+	return keep(name, decode[T], fill, func(path string, v T) error {
+		return atomicfile.Write(path, func(w io.Writer) error {
+			enc := gob.NewEncoder(w)
+			return errors.Join(enc.Encode(typeName[T]()), enc.Encode(v))
+		})
+	})
+}
+
+// Saver is a value that writes itself into a file, such as a learner with its exact checkpoint.
+type Saver interface{ Save(path string) error }
+
+// KeepSaved is [Keep] for a value that saves itself. Of what it saved, load makes the value again:
+//
+//	l, err := nb.KeepSaved("trained", func(path string) (*pcl.Learner, error) {
+//		l, err := g.Learner(ctx, config)
+//		if err != nil {
+//			return nil, err
+//		}
+//		return l, l.Load(path, task)
+//	}, train)
+func KeepSaved[T Saver](name string, load func(path string) (T, error), fill func() (T, error)) (T, error) {
+	return keep(name, load, fill, func(path string, v T) error {
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return err
+		}
+		return v.Save(path)
+	})
+}
+
+// Forget deletes kept values, or all where no name is given.
+func Forget(names ...string) error {
+	if len(names) == 0 {
+		return report(os.RemoveAll(keptDir))
+	}
+	for _, name := range names {
+		path, err := keptPath(name)
+		if err == nil {
+			err = os.Remove(path)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return report(err)
+		}
+	}
+	return nil
+}
+
+// errStale is the error of a file that has something else than is asked for.
+var errStale = errors.New("it was kept as another type, or is damaged")
+
+func keep[T any](name string, load func(path string) (T, error), fill func() (T, error), save func(path string, v T) error) (T, error) {
+	var none T
+	path, err := keptPath(name)
+	if err != nil {
+		return none, report(err)
+	}
+	if info, err := os.Stat(path); err == nil {
+		v, err := load(path)
+		if err == nil {
+			say("%s: kept since %s", name, info.ModTime().Format(time.DateTime))
+			return v, nil
+		}
+		if !errors.Is(err, errStale) {
+			return none, report(fmt.Errorf("nb: read %q back: %w (nb.Forget(%q) has it made anew)", name, err, name))
+		}
+		say("%s: made anew, since %v", name, err)
+	}
+	v, err := fill()
+	if err != nil {
+		return none, err
+	}
+	if err := save(path, v); err != nil {
+		return none, report(fmt.Errorf("nb: keep %q: %w", name, err))
+	}
+	return v, nil
+}
+
+// keptPath is the file of a name.
+func keptPath(name string) (string, error) {
+	if name == "" || name != filepath.Base(name) || !filepath.IsLocal(name) {
+		return "", fmt.Errorf("nb: nothing can be kept as %q: give it a name that a file can have", name)
+	}
+	return filepath.Join(filepath.FromSlash(keptDir), name), nil
+}
+
+func typeName[T any]() string { return reflect.TypeFor[T]().String() }
+
+// decode reads what [Keep] wrote.
+func decode[T any](path string) (v T, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return v, err
+	}
+	defer f.Close()
+	dec := gob.NewDecoder(f)
+	var kept string
+	if dec.Decode(&kept) != nil || kept != typeName[T]() || dec.Decode(&v) != nil {
+		return v, errStale
+	}
+	return v, nil
+}
+
+// say tells the reader of a notebook where a value comes from.
+func say(format string, args ...any) {
+	if InNotebook() {
+		fmt.Printf(format+"\n", args...)
+	}
+}

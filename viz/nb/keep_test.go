@@ -1,0 +1,145 @@
+package nb
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/grid"
+)
+
+func TestKeep(t *testing.T) {
+	t.Chdir(t.TempDir())
+	made := 0
+	ask := func() (map[string][]float64, error) {
+		return Keep("table", func() (map[string][]float64, error) {
+			made++
+			return map[string][]float64{"a": {1, 2}}, nil
+		})
+	}
+	for i := range 2 {
+		if v, err := ask(); err != nil || !reflect.DeepEqual(v, map[string][]float64{"a": {1, 2}}) || made != 1 {
+			t.Errorf("time %d: %v, %v; made %d times", i+1, v, err, made)
+		}
+	}
+	if err := Forget("table", "never"); err != nil {
+		t.Error(err)
+	}
+	if _, err := ask(); err != nil || made != 2 {
+		t.Errorf("forgotten: %v, made %d times", err, made)
+	}
+	if v, err := Keep("table", func() (int, error) { return 7, nil }); v != 7 || err != nil {
+		t.Errorf("as another type: %v, %v", v, err)
+	}
+	if err := os.WriteFile(filepath.Join(keptDir, "table"), []byte("half a fi"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := Keep("table", func() (int, error) { return 8, nil }); v != 8 || err != nil {
+		t.Errorf("a damaged file: %v, %v", v, err)
+	}
+	if err := Forget(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(keptDir); err == nil {
+		t.Error("not all was forgotten")
+	}
+}
+
+func TestNothingIsKeptOfAnError(t *testing.T) {
+	t.Chdir(t.TempDir())
+	stopped := errors.New("stopped")
+	if _, err := Keep("x", func() (int, error) { return 1, stopped }); !errors.Is(err, stopped) {
+		t.Error(err)
+	}
+	if v, err := Keep("x", func() (int, error) { return 2, nil }); v != 2 || err != nil {
+		t.Errorf("%d, %v", v, err)
+	}
+	for _, name := range []string{"", "..", "../x", "a/b"} {
+		if _, err := Keep(name, func() (int, error) { return 1, nil }); err == nil || !strings.Contains(err.Error(), "name") {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+func TestKeepDataset(t *testing.T) {
+	t.Chdir(t.TempDir())
+	open := func() (*datasets.Dataset, error) {
+		return datasets.Open(context.Background(), "glyphs", datasets.Options{})
+	}
+	want, err := Keep("set", open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Keep("set", func() (*datasets.Dataset, error) { return nil, errors.New("it was not kept") })
+	if err != nil || !reflect.DeepEqual(got, want) || got.Validate() != nil {
+		t.Errorf("the data set changed, %v", err)
+	}
+}
+
+// A learner goes on from what was kept as if it had never stopped.
+func TestKeepLearner(t *testing.T) {
+	t.Chdir(t.TempDir())
+	ctx := t.Context()
+	c := pcl.DefaultConfig("glyphs")
+	c.TrainPerClass, c.Hidden = 64, []int{4}
+	g := grid.New("glyphs", grid.Options{Dir: t.TempDir(), Backend: backend.Go})
+	t.Cleanup(func() { g.Close() })
+	task := func(id int) (pcl.Task, error) { return g.Task(ctx, c, id, 0, 1) }
+	steps := func(l *pcl.Learner, n int) string {
+		t.Helper()
+		for range n {
+			if _, err := l.Step(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		path := filepath.Join(t.TempDir(), "l.pcl")
+		if err := l.Save(path); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	train := func() (*pcl.Learner, error) {
+		l, err := g.Learner(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		first, err := task(1)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := l.Attach(first); err != nil {
+			return nil, err
+		}
+		steps(l, 2)
+		return l, nil
+	}
+	load := func(path string) (*pcl.Learner, error) {
+		l, err := g.Learner(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		return l, l.Load(path, task)
+	}
+	trained, err := KeepSaved("trained", load, train)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := KeepSaved("trained", load, func() (*pcl.Learner, error) { return nil, errors.New("it was not kept") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if steps(trained, 2) != steps(kept, 2) {
+		t.Error("two steps later the kept learner is another one")
+	}
+}

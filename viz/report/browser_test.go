@@ -1,0 +1,459 @@
+//go:build unix
+
+package report_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/parallelcl/parallelcl/viz/report"
+)
+
+var (
+	chromium = flag.String("chromium", "", "open the pages of hostile notebooks in this browser too (minutes)")
+	exporter = flag.String("exporter", "", "let this pcl make those pages, to see what another version did")
+)
+
+// TestZooInBrowser opens the pages in Chromium, with a server that tells what is asked for, and clicks
+// on everything: go test ./viz/report -run ZooInBrowser -chromium chromium -v
+func TestZooInBrowser(t *testing.T) {
+	if *chromium == "" {
+		t.Skip("it needs a browser and minutes; go test ./viz/report -run ZooInBrowser -chromium PATH")
+	}
+	var mu sync.Mutex
+	var asked []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		asked = append(asked, r.URL.Path)
+	}))
+	defer server.Close()
+	b := startBrowser(t, *chromium)
+	total := map[string]int{}
+	all := specimens()
+	slices.SortFunc(all, func(a, b specimen) int { return strings.Compare(a.name, b.name) })
+	for _, s := range all {
+		page := filepath.Join(t.TempDir(), "page.html")
+		if err := export(t, writeSpecimen(t, s, server.URL), page); err != nil {
+			total["refused"]++
+			t.Logf("%-50s refused", s.name)
+			continue
+		}
+		seen := b.visit(page)
+		mu.Lock()
+		found := seen.mischief()
+		if len(asked) > 0 {
+			found = append(found, fmt.Sprintf("%d requests: %s", len(asked), asked[0]))
+		}
+		asked = nil
+		mu.Unlock()
+		for _, f := range found {
+			kind, _, _ := strings.Cut(strings.TrimLeft(f, "0123456789 "), ":")
+			total["with "+kind]++
+		}
+		if len(found) > 0 {
+			total["fired"]++
+			t.Errorf("%-50s %s", s.name, strings.Join(found, ", "))
+		} else {
+			total["quiet"]++
+		}
+	}
+	t.Logf("of %d notebooks: %v", len(all), total)
+}
+
+// export makes the page, by this library or by the program that the flag names.
+func export(t *testing.T, notebook, page string) error {
+	t.Helper()
+	if *exporter != "" {
+		return exec.Command(*exporter, "report", "-q", "--no-execute", notebook, "-o", page).Run()
+	}
+	var buf bytes.Buffer
+	n, err := report.ReadNotebook(notebook)
+	if err == nil {
+		err = n.Write(t.Context(), &buf, origin)
+	}
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(page, buf.Bytes(), 0o644)
+}
+
+// browser is a Chromium that is told what to do over its debugging pipe.
+type browser struct {
+	t      *testing.T
+	in     io.Writer
+	events chan message
+	id     int
+	target string    // the tab
+	seen   []message // since the last visit began
+}
+
+// message is one of the DevTools protocol.
+type message struct {
+	ID        int             `json:"id,omitempty"`
+	Method    string          `json:"method,omitempty"`
+	Params    json.RawMessage `json:"params,omitempty"`
+	Result    json.RawMessage `json:"result,omitempty"`
+	SessionID string          `json:"sessionId,omitempty"`
+}
+
+func startBrowser(t *testing.T, program string) *browser {
+	t.Helper()
+	theirIn, ourIn, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ourOut, theirOut, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), program, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+		"--disable-component-update", "--disable-extensions", "--user-data-dir="+t.TempDir(), "--remote-debugging-pipe", "about:blank")
+	cmd.ExtraFiles = []*os.File{theirIn, theirOut}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	theirIn.Close()
+	theirOut.Close()
+	b := &browser{t: t, in: ourIn, events: make(chan message, 1000)}
+	go func() {
+		defer close(b.events)
+		var rest []byte
+		chunk := make([]byte, 1<<16)
+		for {
+			n, err := ourOut.Read(chunk)
+			rest = append(rest, chunk[:n]...)
+			for {
+				line, after, ok := bytes.Cut(rest, []byte{0})
+				if !ok {
+					break
+				}
+				var m message
+				if json.Unmarshal(line, &m) == nil {
+					b.events <- m
+				}
+				rest = after
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		b.send("", "Browser.close", nil)
+		ourIn.Close()
+		go func() {
+			for range b.events { // it may still be talking
+			}
+		}()
+		cmd.Wait()
+	})
+	return b
+}
+
+func (b *browser) send(session, method string, params any) int {
+	b.id++
+	raw, err := json.Marshal(params)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	m := message{ID: b.id, Method: method, SessionID: session}
+	if params != nil {
+		m.Params = raw
+	}
+	data, err := json.Marshal(m)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.in.Write(append(data, 0))
+	return b.id
+}
+
+// call sends a command and reads its answer into result.
+func (b *browser) call(session, method string, params, result any) error {
+	id := b.send(session, method, params)
+	deadline := time.After(time.Minute)
+	for {
+		select {
+		case m, ok := <-b.events:
+			switch {
+			case !ok:
+				return errors.New("the browser is gone")
+			case m.ID == id && result != nil:
+				return json.Unmarshal(m.Result, result)
+			case m.ID == id:
+				return nil
+			}
+			b.seen = append(b.seen, m)
+		case <-deadline:
+			return errors.New("the browser does not answer")
+		}
+	}
+}
+
+// wait gathers events for a while, or until one of the kind comes.
+func (b *browser) wait(kind string, d time.Duration) {
+	deadline := time.After(d)
+	for {
+		select {
+		case m, ok := <-b.events:
+			if !ok {
+				return
+			}
+			b.seen = append(b.seen, m)
+			if m.Method == kind {
+				return
+			}
+		case <-deadline:
+			return
+		}
+	}
+}
+
+// visited is what a page did.
+type visited struct {
+	state struct {
+		Title, Address string
+		Sorts          int
+		Ours           bool
+	}
+	navigations []string
+	messages    []string
+	err         error
+}
+
+// probe tells how the page is, once all in it has been clicked at; a link that a person may follow is
+// not followed.
+const probe = `(() => {
+  for (const a of document.querySelectorAll('a[href^="http"], a[href^="mailto"]')) a.removeAttribute("href");
+  for (const e of document.querySelectorAll("main *")) {
+    for (const kind of ["mouseover", "pointerenter", "focus", "click"]) e.dispatchEvent(new Event(kind, {bubbles: true}));
+    e.click?.();
+  }
+  return JSON.stringify({Title: document.title, Address: location.href, Sorts: document.querySelectorAll("th[aria-sort] > button").length, Ours: !!document.getElementById("cite")});
+})()`
+
+// open opens a page in a tab of its own, in the place of the last, and returns its session.
+func (b *browser) open(page string) string {
+	b.t.Helper()
+	if b.target != "" {
+		b.must(b.call("", "Target.closeTarget", map[string]any{"targetId": b.target}, nil))
+	}
+	b.seen = nil
+	var target struct{ TargetID string }
+	b.must(b.call("", "Target.createTarget", map[string]any{"url": "about:blank"}, &target))
+	b.target = target.TargetID
+	var attached struct{ SessionID string }
+	b.must(b.call("", "Target.attachToTarget", map[string]any{"targetId": b.target, "flatten": true}, &attached))
+	for _, domain := range []string{"Page", "Runtime", "Log"} {
+		b.must(b.call(attached.SessionID, domain+".enable", nil, nil))
+	}
+	b.must(b.call(attached.SessionID, "Page.navigate", map[string]any{"url": fileAddress(page)}, nil))
+	b.wait("Page.loadEventFired", 10*time.Second)
+	return attached.SessionID
+}
+
+func (b *browser) must(err error) {
+	b.t.Helper()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func fileAddress(path string) string { return (&url.URL{Scheme: "file", Path: path}).String() }
+
+// visit opens a page, waits, and clicks on everything.
+func (b *browser) visit(page string) visited {
+	var v, after visited
+	session := b.open(page)
+	b.wait("", 300*time.Millisecond)
+	v.err = b.evaluate(session, probe, &v.state)
+	b.wait("", 300*time.Millisecond)
+	v.err = errors.Join(v.err, b.evaluate(session, strings.ReplaceAll(probe, "main *", "main none"), &after.state))
+	v.state.Title, v.state.Address = after.state.Title, after.state.Address
+	address := fileAddress(page)
+	for _, m := range b.seen {
+		switch m.Method {
+		case "Page.frameNavigated", "Page.frameScheduledNavigation", "Page.frameRequestedNavigation", "Page.windowOpen", "Page.javascriptDialogOpening":
+			var p struct {
+				URL   string
+				Frame struct{ URL string }
+			}
+			json.Unmarshal(m.Params, &p)
+			if to := p.URL + p.Frame.URL; to != "about:blank" && !strings.HasPrefix(to, address) {
+				v.navigations = append(v.navigations, to)
+			}
+		case "Log.entryAdded", "Runtime.exceptionThrown":
+			v.messages = append(v.messages, string(m.Params))
+		}
+	}
+	return v
+}
+
+func (b *browser) evaluate(session, expression string, result any) error {
+	var answer struct{ Result struct{ Value string } }
+	if err := b.call(session, "Runtime.evaluate", map[string]any{"expression": expression, "userGesture": true}, &answer); err != nil {
+		return err
+	}
+	return json.Unmarshal([]byte(answer.Result.Value), result)
+}
+
+// mischief tells what the page did that it must not do.
+func (v *visited) mischief() []string {
+	var found []string
+	if v.err != nil {
+		found = append(found, "no answer: "+v.err.Error())
+	}
+	if v.state.Title == "FIRED" {
+		found = append(found, "script")
+	}
+	if len(v.navigations) > 0 {
+		found = append(found, "navigation: "+v.navigations[0])
+	}
+	if !v.state.Ours {
+		found = append(found, "other page: "+v.state.Address)
+	} else if v.state.Sorts < 2 {
+		found = append(found, "our script did not run")
+	}
+	for _, m := range v.messages {
+		found = append(found, "message: "+m)
+	}
+	return found
+}
+
+// TestPagesWorkInBrowser moves a slider by its keys and sorts a table, of a notebook and of runs.
+func TestPagesWorkInBrowser(t *testing.T) {
+	if *chromium == "" {
+		t.Skip("it needs a browser; go test ./viz/report -run InBrowser -chromium PATH")
+	}
+	b := startBrowser(t, *chromium)
+	page := filepath.Join(t.TempDir(), "page.html")
+	text := notebookPage(t, notebookOf(t, htmlCell(`<table><thead><tr><th>a</th></tr></thead><tbody><tr><td>1</td></tr><tr><td>10</td></tr><tr><td>9</td></tr></tbody></table>`+
+		`<div id="pcl-slider-1"><div><input type="range" min="0" max="2" value="0" step="1" aria-valuetext="one" oninput="document.title='FIRED'">`+
+		`<output><span>one</span><span style="display:none">two</span><span hidden>three</span></output></div><div><div>A</div><div style="display:none">B</div><div hidden>C</div></div></div>`)))
+	if err := os.WriteFile(page, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	session := b.open(page)
+	var got string
+	for _, step := range []struct{ do, want string }{
+		{`document.querySelector(".out").innerText`, "a\n1\n10\n9\none\nA"},
+		{`(document.querySelector("th button").click(), document.querySelector(".out").innerText)`, "a\n10\n9\n1\none\nA"},
+		{`(document.querySelector("th button").click(), document.querySelector(".out").innerText)`, "a\n1\n9\n10\none\nA"},
+		{`(document.querySelector("input").focus(), "ArrowRight")`, "ArrowRight"},
+		{`document.querySelector(".out").innerText`, "a\n1\n9\n10\ntwo\nB"},
+		{`(document.querySelector("input").focus(), "End")`, "End"},
+		{`document.querySelector(".out").innerText + document.querySelector("input").getAttribute("aria-valuetext") + document.title`, "a\n1\n9\n10\nthree\nCthreeone"},
+	} {
+		if err := b.evaluate(session, `JSON.stringify(`+step.do+`.replace(/\s*\n\s*/g, "\n"))`, &got); err != nil {
+			t.Fatal(err)
+		}
+		if strings.ReplaceAll(strings.ReplaceAll(got, " ↓", ""), " ↑", "") != step.want {
+			t.Errorf("%s: %q, want %q", step.do, got, step.want)
+		}
+		if step.want == "ArrowRight" || step.want == "End" {
+			code := map[string]int{"ArrowRight": 39, "End": 35}[step.want]
+			for _, kind := range []string{"keyDown", "keyUp"} {
+				if err := b.call(session, "Input.dispatchKeyEvent", map[string]any{"type": kind, "key": step.want, "code": step.want, "windowsVirtualKeyCode": code}, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	text = runsPage(t, runsFolder(t, sampleRuns()))
+	if err := os.WriteFile(page, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	session = b.open(page)
+	const column = `[...document.querySelectorAll("table.all tbody tr")].map(tr => tr.children[1].dataset.sort).join(" ")`
+	var down, up string
+	for _, to := range []*string{&down, &up} {
+		if err := b.evaluate(session, `JSON.stringify((document.querySelectorAll("table.all th button")[1].click(), `+column+`))`, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	values := strings.Fields(up)
+	slices.Reverse(values)
+	if len(values) < 3 || strings.Join(values, " ") != down {
+		t.Errorf("sorted down %q and up %q", down, up)
+	}
+	for _, m := range b.seen {
+		if m.Method == "Log.entryAdded" || m.Method == "Runtime.exceptionThrown" {
+			t.Errorf("the browser says: %s", m.Params)
+		}
+	}
+}
+
+// TestFiguresAreSavedInBrowser presses what a figure of package nb offers: three files of their own kinds, by
+// a name that is harmless, and no formula in the table. The page stays where it is.
+func TestFiguresAreSavedInBrowser(t *testing.T) {
+	if *chromium == "" {
+		t.Skip("it needs a browser; go test ./viz/report -run InBrowser -chromium PATH")
+	}
+	var table bytes.Buffer
+	z := gzip.NewWriter(&table)
+	fmt.Fprint(z, "method,value\n=cmd(),-1.5\n\"@x\",+2\n")
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	in64 := base64.StdEncoding.EncodeToString
+	hidden := func(part, text string) string {
+		return `<span class="pcl-` + part + `" style="display:none">` + text + `</span>`
+	}
+	svg := `<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><script>alert(1)</script><rect width="5" height="5"/></svg>`
+	figure := func(name, pdf string) string {
+		return `<div class="pcl-figure"><div class="pcl-light"><img class="pcl-wide" alt="" src="data:image/svg+xml;base64,` + in64([]byte(svg)) + `"></div>` +
+			`<div class="pcl-save" style="display:none" onclick="document.title='FIRED'"><button type="button">SVG</button>` +
+			hidden("name", name) + hidden("pdf", in64([]byte(pdf))) + hidden("csv", in64(table.Bytes())) + `</div></div>`
+	}
+	page := filepath.Join(t.TempDir(), "page.html")
+	text := notebookPage(t, notebookOf(t, htmlCell(figure("../Evil.exe", "%PDF-1.4 x")+figure("plain", "<script>"))))
+	if err := os.WriteFile(page, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b := startBrowser(t, *chromium)
+	session := b.open(page)
+	var got string
+	b.must(b.evaluate(session, `JSON.stringify((window.saved = [], window.names = [],
+		URL.createObjectURL = file => { file.text().then(text => saved.push(file.type + " " + text)); return "blob:none"; },
+		HTMLAnchorElement.prototype.click = function () { names.push(this.download); },
+		document.querySelectorAll(".pcl-save button").forEach(e => e.click()),
+		[...document.querySelectorAll(".pcl-save button")].filter(e => e.offsetParent).map(e => e.textContent).join(" ")))`, &got))
+	if got != "SVG PDF CSV SVG PDF CSV" {
+		t.Errorf("the figures offer %q", got)
+	}
+	b.wait("", 500*time.Millisecond)
+	b.must(b.evaluate(session, `JSON.stringify(saved.sort().join("\n") + "\n" + names.sort().join(" ") + " " + document.title)`, &got))
+	for want, n := range map[string]int{
+		"application/pdf %PDF-1.4 x": 1, "application/pdf": 1, "image/svg+xml <svg": 2, "script": 0, "text/csv": 2,
+		"method,value\n'=cmd(),-1.5\n\"'@x\",+2\n": 2, "vilexe.csv vilexe.pdf vilexe.svg": 1, "FIRED": 0, "plain.pdf": 0,
+	} {
+		if c := strings.Count(got, want); c != n {
+			t.Errorf("%q %d times among what was saved, want %d: %s", want, c, n, got)
+		}
+	}
+	for _, m := range b.seen {
+		if m.Method == "Page.frameNavigated" || m.Method == "Page.windowOpen" {
+			if !strings.Contains(string(m.Params), "page.html") {
+				t.Errorf("the page went elsewhere: %s", m.Params)
+			}
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package report
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/microcosm-cc/bluemonday"
+)
+
+// What outputs and texts may bring into a page: text, tables, pictures that lie in the page itself,
+// links that a reader may follow, and the sliders, bars and figures of package nb. What a figure offers to
+// save comes as text, of which the page's own script makes the file. No script, handler, style
+// sheet, frame, form or address that a browser would load or go to by itself.
+
+// allowed are the elements; all others lose their tags, and those of left their contents too.
+var allowed = words(`a abbr address article aside b bdi bdo blockquote br caption center cite code col colgroup dd
+	del details dfn div dl dt em figcaption figure footer h1 h2 h3 h4 h5 h6 header hr i img input ins kbd li main
+	mark meter nav ol output p picture pre progress q rp rt ruby s samp section small source span strike strong sub
+	summary sup table tbody td tfoot th thead time tr tt u ul var wbr`)
+
+// left are elements that go with all they hold.
+var left = words(`annotation annotation-xml applet audio button canvas datalist embed form frame frameset head iframe
+	map math noembed noframes noscript object option plaintext portal script select style svg template textarea
+	title video xmp`)
+
+// missed are those of them that a reader would miss.
+var missed = words(`applet audio canvas embed iframe object script video`)
+
+func words(list string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(list) {
+		m[w] = true
+	}
+	return m
+}
+
+var (
+	embedded = regexp.MustCompile(`^data:image/(?:png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/]+=*$`)
+	ourClass = regexp.MustCompile(`^pcl-[a-z]+$`)
+	ourID    = regexp.MustCompile(`^pcl-slider-[A-Za-z0-9_-]+$`)
+	number   = regexp.MustCompile(`^-?[0-9]{1,15}(?:\.[0-9]{1,15})?$`)
+	pixels   = regexp.MustCompile(`^[0-9]{1,4}(?:px|%)?$`)
+	few      = regexp.MustCompile(`^[1-9][0-9]?$`) // cells of a table that one takes
+	set      = regexp.MustCompile(`^(?i:true|false|hidden|checked|disabled|open|reversed)?$`)
+	lengths  = regexp.MustCompile(`^(?:auto|0|-?[0-9]{0,4}(?:\.[0-9]{1,4})?(?:px|em|rem|ex|ch|pt|%))$`)
+	colours  = regexp.MustCompile(`^(?:#[0-9a-f]{3,8}|[a-z]{3,25}|(?:rgb|hsl)a?\([0-9., %/deg]{3,40}\))$`)
+)
+
+// outputPolicy is for results of cells, textPolicy for Markdown, whose headings and footnotes have names.
+var outputPolicy, textPolicy = newPolicy(), func() *bluemonday.Policy {
+	p := newPolicy()
+	p.AllowAttrs("id").OnElements("h1", "h2", "h3", "h4", "h5", "h6", "li", "sup", "a")
+	p.AllowAttrs("class").Matching(regexp.MustCompile(`^footnote[a-z-]*$`)).OnElements("a", "div")
+	return p
+}()
+
+func newPolicy() *bluemonday.Policy {
+	p := bluemonday.NewPolicy()
+	for name := range allowed {
+		p.AllowElements(name)
+		p.AllowNoAttrs().OnElements(name)
+	}
+	for name := range left {
+		p.SkipElementsContent(name)
+	}
+	p.AllowAttrs("title", "lang", "dir").Globally()
+	p.AllowAttrs("align").Matching(regexp.MustCompile(`^(?i:left|right|center|justify)$`)).Globally()
+	p.AllowAttrs("valign").Matching(regexp.MustCompile(`^(?i:top|middle|bottom|baseline)$`)).Globally()
+	p.AllowAttrs("class").Matching(ourClass).OnElements("div", "img", "span")
+	p.AllowAttrs("id").Matching(ourID).OnElements("div")
+	p.AllowAttrs("hidden").Matching(set).OnElements("div", "span")
+	p.AllowAttrs("open").Matching(set).OnElements("details")
+	p.AllowAttrs("reversed").Matching(set).OnElements("ol")
+	p.AllowAttrs("start", "value").Matching(number).OnElements("ol", "li")
+	p.AllowAttrs("colspan", "rowspan").Matching(few).OnElements("td", "th")
+	p.AllowAttrs("width", "height").Matching(pixels).OnElements("img", "table", "td", "th", "col")
+
+	p.AllowAttrs("type").Matching(regexp.MustCompile(`^(?:range|checkbox)$`)).OnElements("input")
+	p.AllowAttrs("min", "max", "value", "step").Matching(number).OnElements("input", "progress", "meter")
+	p.AllowAttrs("checked", "disabled").Matching(set).OnElements("input")
+	p.AllowAttrs("aria-label", "aria-valuetext").OnElements("input")
+
+	p.AllowAttrs("href").OnElements("a")
+	p.AllowURLSchemes("http", "https", "mailto")
+	p.AllowRelativeURLs(true)
+	p.RequireNoFollowOnFullyQualifiedLinks(true)
+	p.RequireNoReferrerOnFullyQualifiedLinks(true)
+
+	p.AllowDataURIImages()
+	p.AllowAttrs("src").Matching(embedded).OnElements("img")
+	p.AllowAttrs("srcset").Matching(embedded).OnElements("source")
+	p.AllowAttrs("media").Matching(regexp.MustCompile(`^\(prefers-color-scheme: ?(?:dark|light)\)$`)).OnElements("source")
+	p.AllowAttrs("alt").OnElements("img")
+
+	p.AllowStyles("width", "max-width", "min-width", "height", "max-height", "min-height", "font-size", "line-height", "border-width",
+		"margin-left", "margin-right", "margin-top", "margin-bottom", "padding-left", "padding-right", "padding-top", "padding-bottom",
+		"padding", "margin").Matching(lengths).Globally()
+	p.AllowStyles("color", "background-color", "border-color").Matching(colours).Globally()
+	p.AllowStyles("display").MatchingEnum("none", "block", "inline", "inline-block", "table").Globally()
+	p.AllowStyles("text-align").MatchingEnum("left", "right", "center", "justify", "start", "end").Globally()
+	p.AllowStyles("vertical-align").MatchingEnum("top", "middle", "bottom", "baseline", "sub", "super").Globally()
+	p.AllowStyles("font-weight").MatchingEnum("normal", "bold", "bolder", "lighter", "400", "500", "600", "700").Globally()
+	p.AllowStyles("font-style").MatchingEnum("normal", "italic").Globally()
+	p.AllowStyles("font-family").MatchingEnum("monospace", "serif", "sans-serif").Globally()
+	p.AllowStyles("text-decoration").MatchingEnum("none", "underline", "line-through").Globally()
+	p.AllowStyles("white-space").MatchingEnum("normal", "nowrap", "pre", "pre-wrap").Globally()
+	p.AllowStyles("border-style").MatchingEnum("none", "solid", "dashed", "dotted").Globally()
+	p.AllowStyles("border-collapse").MatchingEnum("collapse", "separate").Globally()
+	return p
+}

@@ -1,0 +1,55 @@
+package viz
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+)
+
+// Table is what a figure shows, in numbers: rows below a head, of strings, whole and floating-point numbers.
+// A cell without a value is nil or NaN.
+type Table struct {
+	Head []string
+	Rows [][]any
+}
+
+func (t *Table) add(row ...any) { t.Rows = append(t.Rows, row) }
+
+// writeCSV writes the table, numbers with six significant digits, more than any figure shows, and nothing
+// where there is no value.
+func (t *Table) writeCSV(w io.Writer) error {
+	if len(t.Head) == 0 {
+		return errors.New("viz: the figure holds no data; set its Data, or take a figure of one of the package's functions")
+	}
+	out := csv.NewWriter(w)
+	if err := out.Write(t.Head); err != nil {
+		return err
+	}
+	for _, row := range t.Rows {
+		line := make([]string, len(row))
+		for i, v := range row {
+			line[i] = csvCell(v)
+		}
+		if err := out.Write(line); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func csvCell(v any) string {
+	switch x := v.(type) {
+	case nil:
+		return ""
+	case float64:
+		if math.IsNaN(x) {
+			return ""
+		}
+		return strconv.FormatFloat(x, 'g', 6, 64)
+	}
+	return fmt.Sprint(v)
+}
