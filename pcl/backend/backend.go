@@ -42,9 +42,6 @@ type Options struct {
 	// TF32 lets a GPU round the factors of float32 products to 10 bits: faster products and convolutions,
 	// float32 parameters and sums. The conflict between gradients is then known less exactly.
 	TF32 bool
-	// Separate keeps the memory of the XLA CPU backend apart from the host's, as a GPU's is: to try on a
-	// CPU what happens with a GPU.
-	Separate bool
 	// Devices is the number of devices to open; 0 means 1.
 	Devices int
 	// CacheDir is where plugins are installed; empty means "parallelcl" in the user's cache folder.

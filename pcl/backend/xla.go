@@ -78,6 +78,10 @@ func setEnv(env map[string]string) (restore func()) {
 	}
 }
 
+// EnvSeparate is the environment variable that, where it is not empty, keeps the memory of the XLA CPU
+// backend separate from the host's, as a GPU's is: for tests on a machine without a GPU.
+const EnvSeparate = "PARALLELCL_SEPARATE_MEMORY"
+
 // openCPUPlugin opens an XLA CPU plugin file.
 func openCPUPlugin(plugin string, o Options) (*Backend, error) {
 	threads := max(o.Threads, 1, o.Devices)
@@ -86,7 +90,7 @@ func openCPUPlugin(plugin string, o Options) (*Backend, error) {
 	env := map[string]string{"NPROC": strconv.Itoa(threads)}
 	options := pjrt.NamedValuesMap{"cpu_device_count": int64(o.Devices)}
 	settings := ""
-	if o.Separate {
+	if os.Getenv(EnvSeparate) != "" {
 		settings = ",noshared_buffers"
 	}
 	b, api, err := openXLA(XLACPU, plugin, settings, options, env)

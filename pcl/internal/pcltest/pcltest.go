@@ -61,7 +61,11 @@ func open(t testing.TB, name string, separate bool) *backend.Backend {
 	if b := opened[key]; b != nil {
 		return b
 	}
-	b, err := backend.Open(context.Background(), backend.Options{Name: name, Separate: separate})
+	if separate {
+		os.Setenv(backend.EnvSeparate, "1")
+		defer os.Unsetenv(backend.EnvSeparate)
+	}
+	b, err := backend.Open(context.Background(), backend.Options{Name: name})
 	if err != nil {
 		if os.Getenv("CI") != "" || name == backend.Go {
 			t.Fatalf("backend %s: %v", name, err)
