@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
-	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
 
 // TestCopiedBatches: a device of its own memory gets numbers of rows where the samples are rows of a table
@@ -26,7 +26,7 @@ func TestCopiedBatches(t *testing.T) {
 }
 
 // pixelSamples hides that samples are rows of a table.
-type pixelSamples struct{ Samples }
+type pixelSamples struct{ data.Samples }
 
 // trainedOn trains two tasks, of which one arrives later, and looks at what is sent.
 func trainedOn(t *testing.T, b *backend.Backend, o Options, pixels, copies bool) (theta []float32, accuracy float64) {
@@ -36,7 +36,7 @@ func trainedOn(t *testing.T, b *backend.Backend, o Options, pixels, copies bool)
 		out := blobTask(t, d, id, classes...)
 		if pixels {
 			var err error
-			if out.Stream, err = NewStream(pixelSamples{Images(d, &d.Train, 0, classes...)}, 1, 7, id); err != nil {
+			if out.Stream, err = data.NewStream(pixelSamples{d.Select(&d.Train, 0, classes...)}, 1, 7, id); err != nil {
 				t.Fatal(err)
 			}
 			out.Test = pixelSamples{out.Test}
@@ -54,7 +54,7 @@ func trainedOn(t *testing.T, b *backend.Backend, o Options, pixels, copies bool)
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		if ahead := l.tasks[0].current != nil && l.tasks[0].current.ahead != nil; ahead != copies && !l.tasks[0].ended {
+		if ahead := l.tasks[0].current != nil && l.tasks[0].current.Sent(); ahead != copies && !l.tasks[0].ended {
 			t.Fatalf("step %d: sent ahead: %v", step, ahead)
 		}
 	}
@@ -69,41 +69,11 @@ func trainedOn(t *testing.T, b *backend.Backend, o Options, pixels, copies bool)
 	if copies && !pixels {
 		tables = 2 // training and test
 	}
-	if n := len(l.residents.tables); n != tables {
+	if n := l.tables.Len(); n != tables {
 		t.Errorf("%d tables are on the device, want %d", n, tables)
 	}
-	if mirrored := l.mirror.buffer != nil; mirrored != (copies && o.Edit.Eta == 0) {
+	if mirrored := l.mirror.Held(); mirrored != (copies && o.Edit.Eta == 0) {
 		t.Errorf("the memory is on the device: %v", mirrored)
 	}
 	return theta, accuracy
-}
-
-// TestResidentRows: rows come as the host has them, to the bit, and padding as zeros.
-func TestResidentRows(t *testing.T) {
-	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		table := make([]uint8, 3*256)
-		for i := range table {
-			table[i] = uint8(i * i / 3)
-		}
-		r := newResidents(b.Backend)
-		defer r.close()
-		x, err := r.batch(table, 256, []int32{2, 0, -1, 2})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer program.Free(x)
-		got := make([]float32, 4*256)
-		if err := program.ToHost(got, x); err != nil {
-			t.Fatal(err)
-		}
-		for i, v := range got {
-			want := float32(0)
-			if row := []int{2, 0, -1, 2}[i/256]; row >= 0 {
-				want = unit[table[row*256+i%256]]
-			}
-			if v != want {
-				t.Fatalf("row %d, pixel %d: %g, want %g", i/256, i%256, v, want)
-			}
-		}
-	})
 }

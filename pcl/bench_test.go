@@ -10,10 +10,12 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/optim"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
@@ -24,10 +26,10 @@ type endless struct {
 	class int
 }
 
-func (s *endless) Next(b *Batch) error {
+func (s *endless) Next(b *data.Batch) error {
 	from := s.rng.IntN(len(s.bytes) - len(b.X))
 	for i := range b.X {
-		b.X[i] = unit[s.bytes[from+i]]
+		b.X[i] = data.Unit[s.bytes[from+i]]
 	}
 	for i := range b.Class {
 		b.Class[i] = s.class + i%2
@@ -42,7 +44,7 @@ type short struct {
 	left int
 }
 
-func (s *short) Next(b *Batch) error {
+func (s *short) Next(b *data.Batch) error {
 	if s.left--; s.left < 0 {
 		return io.EOF
 	}
@@ -84,7 +86,7 @@ func emptyEMNIST(tb testing.TB, b *backend.Backend, programs *Programs, name str
 	}
 	l, err := NewLearner(Options{
 		Backend: b.Backend, Model: net, Method: m, Increment: scenario.ClassIncremental,
-		Optimizer: Optimizer{Name: "adam", LR: 0.003}, Batch: 128,
+		Optimizer: optim.Adam{LR: 0.003}, Batch: 128,
 		Memory: memory.Config{Policy: memory.PerClass, Budget: 64}, Programs: programs,
 		Edit: edit,
 	})

@@ -7,60 +7,79 @@ import (
 	"github.com/gomlx/compute"
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/parallelcl/parallelcl/pcl/internal/device"
+	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
-// EditReport tells what memory editing did in one step. Its slices are valid until the next step.
-type EditReport struct {
-	Indices []int // of the samples in the store
-	// Phi is φ before the edit: ‖∇ℓ(X) − D‖² of the batch; in mode per_sample, the mean over the samples.
-	Phi float64
-	// Change is the mean |Δx| over the pixels.
-	Change float64
-	// Gradients are ∇φ of each sample, before they are normalised.
-	Gradients [][]float32
+// prepareEdit returns D where this step edits the memory, and nil where it does not. If edits are made at
+// the θ before the update, it also computes how the samples are to move.
+func (s *step) prepareEdit() (d *aggregate, err error) {
+	if e := s.options.Edit; !e.On() || s.report.Step%e.Every != 0 {
+		return nil, nil
+	}
+	if d, err = s.aggregate(); err != nil {
+		return nil, err
+	}
+	if s.options.Edit.At == EditBefore {
+		err = s.editMemory(d)
+	} else {
+		err = s.fix(d)
+	}
+	if err != nil {
+		d.free()
+	}
+	return d, err
 }
 
-// edits says whether this step edits.
-func (l *Learner) edits(r *StepReport) bool {
-	e := l.options.Edit
-	return e.on() && l.step%e.Every == 0 && !r.Rejected && len(r.IDs) > 0
+// editAfter computes how the samples are to move where edits are made at the updated θ.
+func (s *step) editAfter(d *aggregate) error {
+	if d == nil || s.options.Edit.At != EditAfter {
+		return nil
+	}
+	if err := s.renew(); err != nil {
+		return err
+	}
+	return s.editMemory(d)
 }
 
-// editMemory computes how the samples of the memory's rows move by a step on φ (METHODS §6), with D of the
-// given weights and gradients of the step's rows. move begins to move them while the caller goes on; wait
-// ends that.
-func (l *Learner) editMemory(kept []int, r *StepReport, d *aggregate) (move func() (wait func()), err error) {
-	r.Edit = &EditReport{}
-	rows := 0
-	for _, i := range kept {
-		row := &l.rows[i]
+// editMemory computes the gradient of φ for the samples of the memory's rows (METHODS §6).
+func (s *step) editMemory(d *aggregate) error {
+	report, rows := &EditReport{}, 0
+	for _, i := range s.kept {
+		row := &s.rows[i]
 		if row.id > method.Memory || row.loss.Kind == method.StoredLogits {
 			continue
 		}
-		phi, gradients, err := l.editGradients(row, d)
+		phi, gradients, err := s.editGradients(row, d)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		rows++
-		r.Edit.Phi += (phi - r.Edit.Phi) / float64(rows)
-		r.Edit.Indices = append(r.Edit.Indices, row.indices...)
-		r.Edit.Gradients = append(r.Edit.Gradients, gradients...)
+		report.Phi += (phi - report.Phi) / float64(rows)
+		report.Indices = append(report.Indices, row.indices...)
+		report.Gradients = append(report.Gradients, gradients...)
 	}
-	if rows == 0 { // nothing is replayed yet
-		r.Edit = nil
-		return func() (wait func()) { return func() {} }, nil
+	if rows > 0 { // else nothing is replayed yet
+		s.report.Edit = report
 	}
-	return func() (wait func()) {
-		var busy sync.WaitGroup
-		busy.Go(func() {
-			for k, g := range r.Edit.Gradients {
-				r.Edit.Change += l.move(r.Edit.Indices[k], g) / float64(len(r.Edit.Gradients))
-			}
-		})
-		return busy.Wait
-	}, nil
+	return nil
+}
+
+// moveSamples begins to move the memory's samples where the step edits them; wait returns when it is done.
+func (s *step) moveSamples() (wait func()) {
+	r := s.report.Edit
+	if r == nil {
+		return func() {}
+	}
+	var busy sync.WaitGroup
+	busy.Go(func() {
+		for k, g := range r.Gradients {
+			r.Change += s.move(r.Indices[k], g) / float64(len(r.Gradients))
+		}
+	})
+	return busy.Wait
 }
 
 // aggregate is D = Σ wᵢ·rowᵢ.
@@ -70,19 +89,25 @@ type aggregate struct {
 	own  compute.Buffer // a row that is not one of the step's; to be freed
 }
 
-// aggregate returns D of a step: its direction, or that divided by Σw.
-func (l *Learner) aggregate(kept []int, r *StepReport) (*aggregate, error) {
-	scale := 1.0
-	if sum := floats.Sum(r.Weights); l.options.Edit.Target == "mean" && sum != 0 {
+func (d *aggregate) free() {
+	if d != nil {
+		program.Free(d.own)
+	}
+}
+
+// aggregate returns D of the step: its direction, or that divided by Σw.
+func (s *step) aggregate() (*aggregate, error) {
+	r, scale := s.report, 1.0
+	if sum := floats.Sum(r.Weights); s.options.Edit.Target == EditTowardMean && sum != 0 {
 		scale = 1 / sum
 	}
 	if r.Outcome.Direction != nil {
-		g, err := l.along(r.Outcome.Direction, nil)
+		g, err := s.along(r.Outcome.Direction, nil)
 		return &aggregate{[]float64{scale}, []compute.Buffer{g}, g}, err
 	}
 	d := &aggregate{}
-	for k, i := range kept {
-		d.w, d.rows = append(d.w, scale*r.Weights[k]), append(d.rows, l.rows[i].gradient)
+	for k, g := range s.gradientsKept() {
+		d.w, d.rows = append(d.w, scale*r.Weights[k]), append(d.rows, g)
 	}
 	return d, nil
 }
@@ -98,7 +123,7 @@ func (l *Learner) fix(d *aggregate) (err error) {
 
 // combine returns Σ wᵢ·rowᵢ over the backbone, zero elsewhere.
 func (l *Learner) combine(w []float64, rows []compute.Buffer) (compute.Buffer, error) {
-	p, err := l.programs.combine(len(rows))
+	p, err := l.programs.Combine(len(rows))
 	if err != nil {
 		return nil, err
 	}
@@ -116,22 +141,18 @@ func (l *Learner) combine(w []float64, rows []compute.Buffer) (compute.Buffer, e
 
 // editGradients returns φ and ∇φ of each sample of a memory row.
 func (l *Learner) editGradients(r *row, d *aggregate) (phi float64, gradients [][]float32, err error) {
-	if l.options.Edit.Mode == "batch" {
-		return l.editAt(r, r.gradient, d)
+	if l.options.Edit.Mode == EditBatch {
+		return l.editAt(r, r.Flat, d)
 	}
-	p, err := l.programs.gradient(r.loss)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer l.share(r.batch, -1)
+	defer r.batch.All()
 	for k := range r.batch.N {
-		l.share(r.batch, k)
-		one, err := l.gradientAt(l.theta, p, r.batch, r.loss)
+		r.batch.Only(k)
+		one, err := l.gradientAt(l.network.theta, r.batch, r.loss)
 		if err != nil {
 			return 0, nil, err
 		}
-		own, rows, err := l.editAt(r, one.gradient, d)
-		one.free()
+		own, rows, err := l.editAt(r, one.Flat, d)
+		one.Free()
 		if err != nil {
 			return 0, nil, err
 		}
@@ -141,22 +162,12 @@ func (l *Learner) editGradients(r *row, d *aggregate) (phi float64, gradients []
 	return phi, gradients, nil
 }
 
-// share makes sample k of a batch the only valid one; −1 makes all valid.
-func (l *Learner) share(b *hostBatch, k int) {
-	for i := range b.N {
-		b.valid[i] = 0
-		if k < 0 || i == k {
-			b.valid[i] = 1
-		}
-	}
-}
-
 // editAt returns φ = ‖v‖² with v = g − D (or g + D, where Eq. 12 is taken literally), and ∇φ of each
 // sample: twice the mixed derivative of the valid samples' mean loss, times their number, so that it does
 // not depend on how many there are.
 func (l *Learner) editAt(r *row, g compute.Buffer, d *aggregate) (phi float64, gradients [][]float32, err error) {
 	sign := -1.0
-	if l.options.Edit.Aim == "literal" {
+	if l.options.Edit.Aim == EditLiteral {
 		sign = 1
 	}
 	w, rows := []float64{1}, []compute.Buffer{g}
@@ -172,16 +183,16 @@ func (l *Learner) editAt(r *row, g compute.Buffer, d *aggregate) (phi float64, g
 		return 0, nil, err
 	}
 	defer program.Free(v)
-	p, err := l.programs.edit(r.loss)
+	p, err := l.programs.Edit(r.loss)
 	if err != nil {
 		return 0, nil, err
 	}
-	in, done, err := r.batch.upload(l.options.Backend, referenced(r.loss))
+	in, done, err := r.batch.Inputs(l.options.Backend, graphs.Referenced(r.loss))
 	if err != nil {
 		return 0, nil, err
 	}
 	defer done()
-	out, err := p.Call(append([]compute.Buffer{l.theta, v}, in...)...)
+	out, err := p.Call(append([]compute.Buffer{l.network.theta, v}, in...)...)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -190,7 +201,7 @@ func (l *Learner) editAt(r *row, g compute.Buffer, d *aggregate) (phi float64, g
 	if err := program.ToHost(square[:], out[1]); err != nil {
 		return 0, nil, err
 	}
-	gradients, err = matrix(out[0], r.batch.N)
+	gradients, err = device.Matrix(out[0], r.batch.N)
 	return square[0], gradients, err
 }
 
@@ -206,13 +217,13 @@ func (l *Learner) move(index int, g []float32) float64 {
 		return 0
 	}
 	step := -e.Eta
-	if e.Aim == "ascend" {
+	if e.Aim == EditAscend {
 		step = e.Eta
 	}
 	switch e.Norm {
-	case "rms":
+	case EditRMS:
 		step /= math.Sqrt(square / float64(len(g)))
-	case "l2":
+	case EditL2:
 		step /= math.Sqrt(square)
 	}
 	it := l.memory.Item(index)

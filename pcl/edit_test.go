@@ -11,13 +11,14 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/optim"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // phi computes φ of the given samples at θ from gradients alone: ‖∇ℓ − D‖² over the backbone.
 func phi(t *testing.T, l *Learner, theta []float32, d []float64, samples []memory.Item) float64 {
 	t.Helper()
-	if err := l.setParameters(theta, nil); err != nil {
+	if err := l.network.set(l.options.Backend, theta, nil, len(l.network.state)); err != nil {
 		t.Fatal(err)
 	}
 	g := must[[]float32](t)(lab{l}.Gradient(method.Now, samples))
@@ -94,7 +95,7 @@ func TestSmallEditsLowerPhi(t *testing.T) {
 // TestEditGradient compares ∇φ with central differences of φ, pixel by pixel, of batch and of one sample.
 func TestEditGradient(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		for _, mode := range []string{"batch", "per_sample"} {
+		for _, mode := range []EditMode{EditBatch, EditPerSample} {
 			for _, increment := range []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental} {
 				l := trained(t, b, newMethod(t, "emgd-gmc", nil), Options{Increment: increment, Edit: Edit{Eta: 1e-3, Mode: mode}})
 				theta, d, before, r := edited(t, l)
@@ -111,7 +112,7 @@ func TestEditGradient(t *testing.T) {
 						moved := slices.Clone(before)
 						moved[i].Pixels = slices.Clone(moved[i].Pixels)
 						moved[i].Pixels[p] += by
-						if mode == "per_sample" {
+						if mode == EditPerSample {
 							return phi(t, l, theta, d, moved[i:i+1])
 						}
 						return phi(t, l, theta, d, moved) * float64(len(moved))
@@ -263,7 +264,7 @@ func TestEditOfResNet(t *testing.T) {
 	d := pcltest.Blobs(4, 120, 20)
 	l, err := NewLearner(Options{
 		Backend: b.Backend, Model: net, Method: newMethod(t, "avggrad", nil), Increment: scenario.TaskIncremental, Batch: 8,
-		Optimizer: Optimizer{Name: "adam", LR: 0.003}, Memory: memory.Config{Policy: memory.PerClass, Budget: 3},
+		Optimizer: optim.Adam{LR: 0.003}, Memory: memory.Config{Policy: memory.PerClass, Budget: 3},
 		Edit: Edit{Eta: 1e-6, Unclamped: true}, // a longer step can cross a kink of a ReLU
 	})
 	if err != nil {

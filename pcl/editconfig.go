@@ -3,7 +3,7 @@ package pcl
 import (
 	"fmt"
 	"math"
-	"strings"
+	"slices"
 )
 
 // Edit describes memory editing (METHODS §6): after each step the memory's samples x of the step move
@@ -11,18 +11,12 @@ import (
 // backbone. The zero value edits nothing; empty fields stand for the first of the choices.
 type Edit struct {
 	// Eta is the step size η, in units of the pixels' range, [0,1].
-	Eta float64 `json:"eta,omitempty" toml:"eta"`
-	// Mode is "batch" (∇ℓ of the batch's mean loss, one for all samples) or "per_sample" (Algorithm 1 read
-	// literally: of each sample's own loss, at the cost of a gradient and an edit gradient each).
-	Mode string `json:"mode,omitempty" toml:"mode"`
-	// Norm of a sample's ∇φ before the step: "rms" (its root mean square becomes 1), "l2" or "raw".
-	Norm string `json:"norm,omitempty" toml:"norm"`
-	// Aim is "toward" D, "literal" (Eq. 12 as printed, which leads towards −D), or to "ascend" φ.
-	Aim string `json:"aim,omitempty" toml:"aim"`
-	// Target is "d", or "mean" for D/Σλ.
-	Target string `json:"target,omitempty" toml:"target"`
-	// At is "pre", the θ that the gradients were taken at, or "post", the updated one.
-	At string `json:"at,omitempty" toml:"at"`
+	Eta    float64    `json:"eta,omitempty" toml:"eta"`
+	Mode   EditMode   `json:"mode,omitempty" toml:"mode"`
+	Norm   EditNorm   `json:"norm,omitempty" toml:"norm"`
+	Aim    EditAim    `json:"aim,omitempty" toml:"aim"`
+	Target EditTarget `json:"target,omitempty" toml:"target"`
+	At     EditAt     `json:"at,omitempty" toml:"at"`
 	// Every edits in every so-many-th step only; 0 stands for 1.
 	Every int `json:"every,omitempty" toml:"every"`
 	// MaxDrift bounds ‖x − x_original‖∞; 0: no bound.
@@ -31,45 +25,82 @@ type Edit struct {
 	Unclamped bool `json:"unclamped,omitempty" toml:"unclamped"`
 }
 
-func (e Edit) on() bool { return e.Eta > 0 }
+// EditMode says of which loss the gradient is moved towards D.
+type EditMode string
+
+const (
+	// EditBatch: of the batch's mean loss, one gradient for all samples.
+	EditBatch EditMode = "batch"
+	// EditPerSample: of each sample's own loss (Algorithm 1 read literally), at the cost of a gradient and an
+	// edit gradient each.
+	EditPerSample EditMode = "per_sample"
+)
+
+// EditNorm says how a sample's ∇φ is normalised before the step.
+type EditNorm string
+
+const (
+	EditRMS EditNorm = "rms" // its root mean square becomes 1
+	EditL2  EditNorm = "l2"  // its length becomes 1
+	EditRaw EditNorm = "raw" // not at all
+)
+
+// EditAim says where the step leads.
+type EditAim string
+
+const (
+	EditToward  EditAim = "toward"  // D
+	EditLiteral EditAim = "literal" // Eq. 12 as printed, which leads towards −D
+	EditAscend  EditAim = "ascend"  // away from D: φ grows
+)
+
+// EditTarget says what D is.
+type EditTarget string
+
+const (
+	EditTowardD    EditTarget = "d"    // the step's direction
+	EditTowardMean EditTarget = "mean" // D/Σλ
+)
+
+// EditAt says at which θ the gradients are taken.
+type EditAt string
+
+const (
+	EditBefore EditAt = "pre"  // that before the update
+	EditAfter  EditAt = "post" // that after it
+)
+
+// On says whether anything is edited.
+func (e Edit) On() bool { return e.Eta > 0 }
 
 func (e Edit) withDefaults() Edit {
-	for _, c := range e.choices() {
-		if *c.value == "" {
-			*c.value = c.choices[0]
-		}
-	}
+	e.Mode = orFirst(e.Mode, EditBatch)
+	e.Norm = orFirst(e.Norm, EditRMS)
+	e.Aim = orFirst(e.Aim, EditToward)
+	e.Target = orFirst(e.Target, EditTowardD)
+	e.At = orFirst(e.At, EditBefore)
 	if e.Every == 0 {
 		e.Every = 1
 	}
 	return e
 }
 
-type choice struct {
-	name    string
-	value   *string
-	choices []string
-}
-
-// choices lists the fields that are one of several words, the default first.
-func (e *Edit) choices() []choice {
-	return []choice{
-		{"mode", &e.Mode, []string{"batch", "per_sample"}},
-		{"norm", &e.Norm, []string{"rms", "l2", "raw"}},
-		{"aim", &e.Aim, []string{"toward", "literal", "ascend"}},
-		{"target", &e.Target, []string{"d", "mean"}},
-		{"at", &e.At, []string{"pre", "post"}},
+func orFirst[T ~string](x, first T) T {
+	if x == "" {
+		return first
 	}
+	return x
 }
 
-func (e Edit) validate() error {
-	for _, c := range e.choices() {
-		known := *c.value == ""
-		for _, x := range c.choices {
-			known = known || x == *c.value
-		}
-		if !known {
-			return fmt.Errorf("edit %s %q is none of %q", c.name, *c.value, c.choices)
+// Validate names the first thing that is wrong.
+func (e Edit) Validate() error {
+	for _, err := range []error{
+		oneOf("mode", e.Mode, EditBatch, EditPerSample), oneOf("norm", e.Norm, EditRMS, EditL2, EditRaw),
+		oneOf("aim", e.Aim, EditToward, EditLiteral, EditAscend), oneOf("target", e.Target, EditTowardD, EditTowardMean),
+		oneOf("at", e.At, EditBefore, EditAfter),
+	} {
+		if err != nil {
+			return err
 		}
 	}
 	switch {
@@ -83,28 +114,9 @@ func (e Edit) validate() error {
 	return nil
 }
 
-// variant describes what a configuration adds to its method.
-func (c Config) variant() string {
-	var parts []string
-	if e := c.Edit; e.on() {
-		parts = append(parts, fmt.Sprintf("edit η=%g", e.Eta))
-		if e.MaxDrift > 0 {
-			parts = append(parts, fmt.Sprintf("drift≤%g", e.MaxDrift))
-		}
-		for _, f := range e.choices() {
-			if *f.value != "" && *f.value != f.choices[0] {
-				parts = append(parts, *f.value)
-			}
-		}
-		if e.Every > 1 {
-			parts = append(parts, fmt.Sprintf("every %d", e.Every))
-		}
+func oneOf[T ~string](name string, x T, choices ...T) error {
+	if x == "" || slices.Contains(choices, x) {
+		return nil
 	}
-	if c.ExtraUpdate {
-		parts = append(parts, "extra update")
-	}
-	if c.Precision == "bfloat16" {
-		parts = append(parts, "bfloat16")
-	}
-	return strings.Join(parts, " ")
+	return fmt.Errorf("edit %s %q is none of %q", name, x, choices)
 }

@@ -5,10 +5,9 @@ import (
 	"runtime"
 	"sync/atomic"
 
-	"github.com/gomlx/compute"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/parallelcl/parallelcl/pcl/internal/program"
+	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
@@ -42,11 +41,9 @@ func (l *Learner) countAll(t *task) (int, error) {
 	workers := min(runtime.GOMAXPROCS(0), 1+t.Test.Len()/l.options.Batch)
 	if _, ok := method.As[method.Predictor](l.options.Method); ok {
 		workers = 1
-	} else if _, err := l.programs.predict(lossOf(l.options.Method, method.Memory)); err != nil {
-		return 0, err // compiled now: workers only look it up
 	}
 	// XLA's binding keeps a buffer's shape at the first look, without a lock: all workers have θ in common.
-	if _, err := l.theta.Shape(); err != nil {
+	if _, err := l.network.theta.Shape(); err != nil {
 		return 0, err
 	}
 	var group errgroup.Group
@@ -57,7 +54,7 @@ func (l *Learner) countAll(t *task) (int, error) {
 			if err != nil {
 				return err
 			}
-			defer b.free()
+			defer b.Free()
 			size := l.options.Batch
 			for from := int(next.Add(int64(size))) - size; from < t.Test.Len(); from = int(next.Add(int64(size))) - size {
 				n, err := l.countRight(t, b, from)
@@ -74,16 +71,11 @@ func (l *Learner) countAll(t *task) (int, error) {
 }
 
 // countRight predicts one batch of test samples, from the given one on.
-func (l *Learner) countRight(t *task, b *hostBatch, from int) (right int, err error) {
+func (l *Learner) countRight(t *task, b *device.Batch, from int) (right int, err error) {
 	defer recovered(&err, "reading or predicting the test samples")
-	b.renew()
-	b.N = min(len(b.Class), t.Test.Len()-from)
-	b.read(t.Test, func(i int) int { return from + i })
-	for i := range b.N {
-		b.task[i] = t.id
-	}
+	b.Read(t.Test, from, t.id)
 	if own, ok := method.As[method.Predictor](l.options.Method); ok {
-		classes, err := own.Predict(lab{l}, b.items())
+		classes, err := own.Predict(predicting{lab{l}}, b.Items())
 		if err == nil && len(classes) != b.N {
 			err = fmt.Errorf("method %s predicted %d classes for %d samples", l.options.Method.Info().Name, len(classes), b.N)
 		}
@@ -94,12 +86,12 @@ func (l *Learner) countRight(t *task, b *hostBatch, from int) (right int, err er
 		}
 		return right, err
 	}
-	if err := l.send(b); err != nil {
+	if err := l.tables.Send(b); err != nil {
 		return 0, err
 	}
-	predicted, err := l.predictAt(l.theta, b)
+	predicted, err := l.predictAt(l.network.theta, b)
 	for i, o := range predicted {
-		if o == b.output[i] {
+		if o == b.Output[i] {
 			right++
 		}
 	}
@@ -112,32 +104,10 @@ func (l *Learner) prepare() (err error) {
 	if !ok || l.prepared == l.step+1 {
 		return nil
 	}
-	defer recovered(&err, "method "+l.options.Method.Info().Name)
-	if err := own.Prepare(lab{l}); err != nil {
+	defer recovered(&err, l.byMethod())
+	if err := own.Prepare(predicting{lab{l}}); err != nil {
 		return err
 	}
 	l.prepared = l.step + 1
 	return nil
-}
-
-// predictAt returns the output that each sample of a batch is assigned to. The batch need not have been
-// aimed with the outputs that the method trains on.
-func (l *Learner) predictAt(theta compute.Buffer, b *hostBatch) ([]int32, error) {
-	if err := b.target(l.slots, false); err != nil {
-		return nil, err
-	}
-	p, err := l.programs.predict(lossOf(l.options.Method, method.Memory))
-	if err != nil {
-		return nil, err
-	}
-	out, err := l.look(p, theta, b, false)
-	if err != nil {
-		return nil, err
-	}
-	defer program.Free(out...)
-	predicted := make([]int32, len(b.Class))
-	if err := program.ToHost(predicted, out[0]); err != nil {
-		return nil, err
-	}
-	return predicted[:b.N], nil
 }

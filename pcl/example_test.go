@@ -7,9 +7,11 @@ import (
 
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/optim"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
@@ -39,11 +41,11 @@ func Example() {
 	device := must(backend.Open(context.Background(), backend.Options{Name: backend.Go})) // or backend.Auto
 	learner := must(pcl.NewLearner(pcl.Options{
 		Backend: device.Backend, Model: must(model.NewMLP(8, []int{32}, 4)), Method: must(method.New("emgd-gmc", nil)),
-		Increment: scenario.ClassIncremental, Batch: 16, Optimizer: pcl.Optimizer{Name: "adam", LR: 0.01},
+		Increment: scenario.ClassIncremental, Batch: 16, Optimizer: optim.Adam{LR: 0.01},
 		Memory: memory.Config{Policy: memory.PerClass, Budget: 5},
 	}))
 	for i, task := range []dots{{0, 1}, {2, 3}} {
-		stream := must(pcl.NewStream(task, 1, 1234, i+1)) // 40 batches of 16
+		stream := must(data.NewStream(task, 1, 1234, i+1)) // 40 batches of 16
 		must(learner.Attach(pcl.Task{Classes: task, Stream: stream, Test: task}))
 		for range 10 {
 			must(learner.Step())

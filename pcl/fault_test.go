@@ -15,6 +15,7 @@ import (
 	"weak"
 
 	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
@@ -24,13 +25,13 @@ import (
 
 // faulty does something else than to read its stream, in some of its calls.
 type faulty struct {
-	Resumable
+	data.Resumable
 	at    []int // calls of Next, from 0
-	fault func(b *Batch, next func(*Batch) error) error
+	fault func(b *data.Batch, next func(*data.Batch) error) error
 	calls int
 }
 
-func (s *faulty) Next(b *Batch) error {
+func (s *faulty) Next(b *data.Batch) error {
 	s.calls++
 	if slices.Contains(s.at, s.calls-1) {
 		return s.fault(b, s.Resumable.Next)
@@ -54,18 +55,18 @@ func playOut(t *testing.T, l *Learner) (failures []error) {
 }
 
 // two has a learner with a healthy task 2 and a task 1 whose stream f changes.
-func two(t *testing.T, b *backend.Backend, o Options, f func(s Resumable) Stream) *Learner {
+func two(t *testing.T, b *backend.Backend, o Options, f func(s data.Resumable) data.Stream) *Learner {
 	t.Helper()
 	d := pcltest.Blobs(4, 40, 10)
 	l := smallLearner(t, b, "emgd-gmc", o)
 	first := blobTask(t, d, 1, 0, 1)
-	first.Stream = f(first.Stream.(Resumable))
+	first.Stream = f(first.Stream.(data.Resumable))
 	attach(t, l, first)
 	attach(t, l, blobTask(t, d, 2, 2, 3))
 	return l
 }
 
-func plain(s Resumable) Stream { return s }
+func plain(s data.Resumable) data.Stream { return s }
 
 // same compares two learners that were played out.
 func same(t *testing.T, got, want *Learner) {
@@ -85,15 +86,15 @@ func same(t *testing.T, got, want *Learner) {
 // told once, and the run ends with the bits of one whose stream never failed.
 func TestFailingCallsCostNothing(t *testing.T) {
 	broken := errors.New("broken")
-	faults := map[string]func(b *Batch, next func(*Batch) error) error{
-		"error":          func(*Batch, func(*Batch) error) error { return broken },
-		"panic":          func(*Batch, func(*Batch) error) error { panic("boom") },
-		"nothing":        func(*Batch, func(*Batch) error) error { return nil },
-		"too many":       func(b *Batch, _ func(*Batch) error) error { b.N = len(b.Class) + 1; return nil },
-		"negative":       func(b *Batch, _ func(*Batch) error) error { b.N = -1; return nil },
-		"foreign class":  func(b *Batch, _ func(*Batch) error) error { b.N, b.Class[0] = 1, 2; return nil },
-		"too few values": func(b *Batch, _ func(*Batch) error) error { b.N, b.X = 2, make([]float32, 70); return nil },
-		"no classes":     func(b *Batch, _ func(*Batch) error) error { b.N, b.Class = 2, nil; return nil },
+	faults := map[string]func(b *data.Batch, next func(*data.Batch) error) error{
+		"error":          func(*data.Batch, func(*data.Batch) error) error { return broken },
+		"panic":          func(*data.Batch, func(*data.Batch) error) error { panic("boom") },
+		"nothing":        func(*data.Batch, func(*data.Batch) error) error { return nil },
+		"too many":       func(b *data.Batch, _ func(*data.Batch) error) error { b.N = len(b.Class) + 1; return nil },
+		"negative":       func(b *data.Batch, _ func(*data.Batch) error) error { b.N = -1; return nil },
+		"foreign class":  func(b *data.Batch, _ func(*data.Batch) error) error { b.N, b.Class[0] = 1, 2; return nil },
+		"too few values": func(b *data.Batch, _ func(*data.Batch) error) error { b.N, b.X = 2, make([]float32, 70); return nil },
+		"no classes":     func(b *data.Batch, _ func(*data.Batch) error) error { b.N, b.Class = 2, nil; return nil },
 	}
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
 		want := two(t, b, Options{}, plain)
@@ -102,7 +103,7 @@ func TestFailingCallsCostNothing(t *testing.T) {
 		}
 		for name, fault := range faults {
 			t.Run(name, func(t *testing.T) {
-				l := two(t, b, Options{}, func(s Resumable) Stream { return &faulty{Resumable: s, at: []int{3, 4, 7}, fault: fault} })
+				l := two(t, b, Options{}, func(s data.Resumable) data.Stream { return &faulty{Resumable: s, at: []int{3, 4, 7}, fault: fault} })
 				failures := playOut(t, l)
 				if len(failures) != 3 {
 					t.Errorf("%d failures were told, want 3: %v", len(failures), failures)
@@ -128,9 +129,9 @@ func TestOwnSlices(t *testing.T) {
 	for i := range every {
 		every[i] = i
 	}
-	l := two(t, b, Options{}, func(s Resumable) Stream {
-		return &faulty{Resumable: s, at: every, fault: func(b *Batch, next func(*Batch) error) error {
-			own := Batch{X: make([]float32, len(b.X)), Class: make([]int, len(b.Class))}
+	l := two(t, b, Options{}, func(s data.Resumable) data.Stream {
+		return &faulty{Resumable: s, at: every, fault: func(b *data.Batch, next func(*data.Batch) error) error {
+			own := data.Batch{X: make([]float32, len(b.X)), Class: make([]int, len(b.Class))}
 			err := next(&own)
 			b.X, b.Class, b.N = append(own.X, 1, 2, 3), append(own.Class, 99, 99), own.N
 			return err
@@ -144,11 +145,11 @@ func TestOwnSlices(t *testing.T) {
 
 // lastTogether returns io.EOF together with its last batch.
 type lastTogether struct {
-	Resumable
+	data.Resumable
 	left int
 }
 
-func (s *lastTogether) Next(b *Batch) error {
+func (s *lastTogether) Next(b *data.Batch) error {
 	err := s.Resumable.Next(b)
 	if s.left--; err == nil && s.left == 0 {
 		return io.EOF
@@ -161,12 +162,12 @@ func TestEndWithTheLastBatch(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	want := two(t, b, Options{}, plain)
 	playOut(t, want)
-	l := two(t, b, Options{}, func(s Resumable) Stream { return &lastTogether{s, 10} })
+	l := two(t, b, Options{}, func(s data.Resumable) data.Stream { return &lastTogether{s, 10} })
 	playOut(t, l)
 	same(t, l, want)
 	one := smallLearner(t, b, "avggrad", Options{})
 	task := blobTask(t, pcltest.Blobs(1, 5, 1), 1, 0)
-	task.Stream = &lastTogether{task.Stream.(Resumable), 1}
+	task.Stream = &lastTogether{task.Stream.(data.Resumable), 1}
 	attach(t, one, task)
 	if failures := playOut(t, one); failures != nil || one.Steps() != 1 {
 		t.Errorf("a stream of one batch: %d steps, failures %v", one.Steps(), failures)
@@ -177,8 +178,8 @@ func TestEndWithTheLastBatch(t *testing.T) {
 func TestFaultyStreamIsDetached(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		b, every := pcltest.Backend(t, backend.Go), []int{2, 3, 4, 5, 6, 7, 8}
-		l := two(t, b, Options{}, func(s Resumable) Stream {
-			return &faulty{Resumable: s, at: every, fault: func(*Batch, func(*Batch) error) error { return io.ErrUnexpectedEOF }}
+		l := two(t, b, Options{}, func(s data.Resumable) data.Stream {
+			return &faulty{Resumable: s, at: every, fault: func(*data.Batch, func(*data.Batch) error) error { return io.ErrUnexpectedEOF }}
 		})
 		for range 2 {
 			must[*StepReport](t)(l.Step())
@@ -215,7 +216,7 @@ func TestBatchThatIsNotFinite(t *testing.T) {
 			d := pcltest.Blobs(4, 16, 10)
 			l := smallLearner(t, b, name, Options{})
 			task := blobTask(t, d, 1, 0, 1)
-			task.Stream = &faulty{Resumable: task.Stream.(Resumable), at: []int{1, 3}, fault: func(b *Batch, next func(*Batch) error) error {
+			task.Stream = &faulty{Resumable: task.Stream.(data.Resumable), at: []int{1, 3}, fault: func(b *data.Batch, next func(*data.Batch) error) error {
 				err := next(b)
 				b.X[70] = float32(math.NaN())
 				return err
@@ -252,8 +253,8 @@ func TestStatisticsStayFinite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := two(t, pcltest.Backend(t, backend.XLACPU), Options{Model: net}, func(s Resumable) Stream {
-		return &faulty{Resumable: s, at: []int{1}, fault: func(b *Batch, next func(*Batch) error) error {
+	l := two(t, pcltest.Backend(t, backend.XLACPU), Options{Model: net}, func(s data.Resumable) data.Stream {
+		return &faulty{Resumable: s, at: []int{1}, fault: func(b *data.Batch, next func(*data.Batch) error) error {
 			err := next(b)
 			b.X[0] = float32(math.Inf(1))
 			return err
@@ -265,7 +266,7 @@ func TestStatisticsStayFinite(t *testing.T) {
 			t.Errorf("step %d leaves out %v", step, r.Skipped)
 		}
 	}
-	for _, x := range l.statistics {
+	for _, x := range l.network.statistics {
 		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
 			t.Fatal("the running statistics are not finite")
 		}
@@ -280,7 +281,7 @@ func TestEndedStreamsAreLetGo(t *testing.T) {
 		d := pcltest.Blobs(4, 8, 2)
 		for id := 1; id <= 2; id++ {
 			task := blobTask(t, d, id, 2*id-2, 2*id-1)
-			s := &faulty{Resumable: task.Stream.(Resumable)}
+			s := &faulty{Resumable: task.Stream.(data.Resumable)}
 			streams, task.Stream = append(streams, weak.Make(s)), s
 			attach(t, l, task)
 		}
@@ -331,9 +332,7 @@ func TestMemoryCountsClasses(t *testing.T) {
 func TestAbsurdBudget(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	for _, budget := range []int{memory.MaxBudget + 1, 1_000_000_000_000, math.MaxInt} {
-		c := DefaultConfig("glyphs")
-		c.Memory.Budget = budget
-		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), fmt.Sprint("budget ", budget)) {
+		if err := (memory.Config{Policy: memory.PerClass, Budget: budget}).Validate(); err == nil || !strings.Contains(err.Error(), fmt.Sprint("budget ", budget)) {
 			t.Errorf("budget %d: error %v", budget, err)
 		}
 	}
@@ -455,8 +454,8 @@ func TestSavedBetweenFailures(t *testing.T) {
 		}
 		return l
 	}
-	l := two(t, b, Options{}, func(s Resumable) Stream {
-		return &faulty{Resumable: s, at: []int{3}, fault: func(*Batch, func(*Batch) error) error { return errors.New("once") }}
+	l := two(t, b, Options{}, func(s data.Resumable) data.Stream {
+		return &faulty{Resumable: s, at: []int{3}, fault: func(*data.Batch, func(*data.Batch) error) error { return errors.New("once") }}
 	})
 	for range 3 {
 		must[*StepReport](t)(l.Step())
@@ -491,12 +490,12 @@ func TestSavedBetweenFailures(t *testing.T) {
 
 // busybody calls the learner that reads it.
 type busybody struct {
-	Resumable
+	data.Resumable
 	learner **Learner
 	errs    []error
 }
 
-func (s *busybody) Next(b *Batch) error {
+func (s *busybody) Next(b *data.Batch) error {
 	if l := *s.learner; l != nil {
 		_, err := l.Evaluate(1)
 		s.errs = append(s.errs, err)
@@ -514,7 +513,7 @@ func TestOneCallAtATime(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
 		var l *Learner
 		var stream *busybody
-		made := two(t, b, Options{}, func(s Resumable) Stream {
+		made := two(t, b, Options{}, func(s data.Resumable) data.Stream {
 			stream = &busybody{Resumable: s, learner: &l}
 			return stream
 		})

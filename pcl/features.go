@@ -3,13 +3,13 @@ package pcl
 import (
 	"fmt"
 
-	"github.com/parallelcl/parallelcl/pcl/memory"
+	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
 // Features returns the classifier's input for each sample at the present θ, [len][F], and the samples'
 // class ids. They are normalised with running statistics, as in [Learner.Evaluate].
-func (l *Learner) Features(s Samples) (features [][]float64, class []int, err error) {
+func (l *Learner) Features(s data.Samples) (features [][]float64, class []int, err error) {
 	if err := l.enter(false); err != nil {
 		return nil, nil, err
 	}
@@ -19,12 +19,11 @@ func (l *Learner) Features(s Samples) (features [][]float64, class []int, err er
 	if err != nil {
 		return nil, nil, fmt.Errorf("pcl: features: %w", err)
 	}
-	defer b.free()
+	defer b.Free()
 	for from := 0; from < s.Len(); from += l.options.Batch {
-		b.N = min(len(b.Class), s.Len()-from)
-		b.read(s, func(i int) int { return from + i })
+		b.Read(s, from, method.Memory)
 		class = append(class, b.Class[:b.N]...)
-		_, rows, err := l.describeAt(l.theta, b, lossOf(l.options.Method, method.Memory))
+		_, rows, err := l.describeAt(l.network.theta, b, l.options.lossOf(method.Memory))
 		if err != nil {
 			return nil, nil, fmt.Errorf("pcl: features: %w", err)
 		}
@@ -37,22 +36,4 @@ func (l *Learner) Features(s Samples) (features [][]float64, class []int, err er
 		}
 	}
 	return features, class, nil
-}
-
-// Stored returns the samples of a rehearsal store as they are now.
-func Stored(m *memory.Store) Samples {
-	items := make(storedSamples, m.Len())
-	for i := range items {
-		items[i] = m.Item(i)
-	}
-	return items
-}
-
-type storedSamples []memory.Item
-
-func (s storedSamples) Len() int { return len(s) }
-
-func (s storedSamples) Sample(i int, x []float32) (class int) {
-	copy(x, s[i].Pixels)
-	return s[i].Class
 }

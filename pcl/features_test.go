@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 )
 
@@ -21,7 +22,7 @@ func TestFeatures(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for name, samples := range map[string]Samples{"test": task.Test, "memory": Stored(l.Memory())} {
+		for name, samples := range map[string]data.Samples{"test": task.Test, "memory": l.Memory().Samples()} {
 			features, class, err := l.Features(samples)
 			if err != nil {
 				t.Fatal(err)

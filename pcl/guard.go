@@ -47,14 +47,19 @@ func (l *Learner) usable() error {
 
 // status is what can be read of a learner while a call to it is in progress.
 type status struct {
-	steps  int
-	active []int
+	steps   int
+	arrived int
+	active  []int
 }
 
-func (l *Learner) publish() { l.status.Store(&status{l.step, l.active()}) }
+func (l *Learner) publish() { l.status.Store(&status{l.step, len(l.tasks), l.active()}) }
 
 // Steps returns how many steps have been made. It may be called from any goroutine.
 func (l *Learner) Steps() int { return l.status.Load().steps }
+
+// Arrived returns how many tasks have been attached so far. The next one gets the id after that. It
+// may be called from any goroutine.
+func (l *Learner) Arrived() int { return l.status.Load().arrived }
 
 // Active returns the ids of the rows that the next step will have, the memory's 0 first. It may be called
 // from any goroutine.

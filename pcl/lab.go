@@ -7,13 +7,28 @@ import (
 	"github.com/gomlx/compute"
 
 	"github.com/parallelcl/parallelcl/internal/seed"
+	"github.com/parallelcl/parallelcl/pcl/internal/device"
+	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/optim"
 )
 
-// lab is the learner as a method sees it.
+// lab is the learner as a method sees it at any time; in some phases it can do more.
 type lab struct{ l *Learner }
+
+// replaying is the lab while a step chooses what is replayed.
+type replaying struct {
+	lab
+	s *step
+}
+
+// storing is the lab while a step's batches are offered to the memory.
+type storing struct{ lab }
+
+// predicting is the lab between steps.
+type predicting struct{ lab }
 
 func (b lab) Batch() int            { return b.l.options.Batch }
 func (b lab) Step() int             { return b.l.step }
@@ -25,10 +40,10 @@ func (b lab) Image() (height, width, channels int) {
 	return i.Height, i.Width, i.Channels
 }
 
-func (b lab) Current() (batches [][]memory.Item) {
+func (b storing) Current() (batches [][]memory.Item) {
 	for _, t := range b.l.running() {
 		if t.ready && !t.leftOut && !t.current.Repeat {
-			batches = append(batches, t.current.items())
+			batches = append(batches, t.current.Items())
 		}
 	}
 	return batches
@@ -46,32 +61,33 @@ func (l *Learner) tasksThat(hold func(t *task) bool) (ids []int) {
 	return ids
 }
 
-func (b lab) Candidates(task int) []memory.Item {
+func (b predicting) Candidates(task int) []memory.Item {
 	if t := b.l.tasks[task-1]; t.reservoir != nil {
 		return t.reservoir.Items()
 	}
 	return nil
 }
 
-func (b lab) Competing(task int) []int { return b.l.slots.among(task) }
+func (b lab) Competing(task int) []int { return b.l.heads.Among(task) }
 
-// parameters returns θ at a point.
-func (l *Learner) parameters(at method.Point) (compute.Buffer, error) {
+// at returns θ at a point.
+func (b lab) at(point method.Point) (compute.Buffer, error) {
+	o := &b.l.others
 	switch {
-	case at == method.Now || (at == method.Remembered && l.remembered == nil):
-		return l.theta, nil
-	case at == method.Remembered:
-		return l.remembered, nil
-	case at == method.Ahead && l.aheadTheta != nil:
-		return l.aheadTheta, nil
-	case at == method.Apart && l.apart[0] != nil:
-		return l.apart[0], nil
+	case point == method.Now || (point == method.Remembered && o.remembered == nil):
+		return b.l.network.theta, nil
+	case point == method.Remembered:
+		return o.remembered, nil
+	case point == method.Ahead && o.ahead != nil:
+		return o.ahead, nil
+	case point == method.Apart && o.apart[0] != nil:
+		return o.apart[0], nil
 	}
-	return nil, fmt.Errorf("method %s asks for parameters (%d) that it has not made", l.options.Method.Info().Name, at)
+	return nil, fmt.Errorf("method %s asks for parameters (%d) that it has not made", b.l.options.Method.Info().Name, point)
 }
 
 // batches shows samples to f, as many at a time as a program takes.
-func (b lab) batches(samples []memory.Item, f func(h *hostBatch) error) error {
+func (b lab) batches(samples []memory.Item, f func(h *device.Batch) error) error {
 	l := b.l
 	if l.sample == nil {
 		var err error
@@ -80,8 +96,8 @@ func (b lab) batches(samples []memory.Item, f func(h *hostBatch) error) error {
 		}
 	}
 	for from := 0; from < len(samples); from += l.options.Batch {
-		l.sample.fill(samples[from:min(len(samples), from+l.options.Batch)])
-		if err := l.aim(l.sample, lossOf(l.options.Method, method.Memory)); err != nil {
+		l.sample.Gather(samples[from:min(len(samples), from+l.options.Batch)])
+		if err := l.aim(l.sample, l.options.lossOf(method.Memory)); err != nil {
 			return err
 		}
 		if err := f(l.sample); err != nil {
@@ -92,12 +108,12 @@ func (b lab) batches(samples []memory.Item, f func(h *hostBatch) error) error {
 }
 
 func (b lab) Losses(at method.Point, samples []memory.Item) (out []float64, err error) {
-	theta, err := b.l.parameters(at)
+	theta, err := b.at(at)
 	if err != nil {
 		return nil, err
 	}
-	err = b.batches(samples, func(h *hostBatch) error {
-		each, err := b.l.lossesAt(theta, h, lossOf(b.l.options.Method, method.Memory))
+	err = b.batches(samples, func(h *device.Batch) error {
+		each, err := b.l.lossesAt(theta, h, b.l.options.lossOf(method.Memory))
 		out = append(out, each...)
 		return err
 	})
@@ -107,7 +123,7 @@ func (b lab) Losses(at method.Point, samples []memory.Item) (out []float64, err 
 func (b lab) Logits(at method.Point, samples []memory.Item) ([][]float32, error) {
 	scores, _, err := b.describe(at, samples)
 	for i := range scores {
-		scores[i] = scores[i][:b.l.slots.used]
+		scores[i] = scores[i][:b.l.heads.Used()]
 	}
 	return scores, err
 }
@@ -118,12 +134,12 @@ func (b lab) Features(at method.Point, samples []memory.Item) ([][]float32, erro
 }
 
 func (b lab) describe(at method.Point, samples []memory.Item) (scores, features [][]float32, err error) {
-	theta, err := b.l.parameters(at)
+	theta, err := b.at(at)
 	if err != nil {
 		return nil, nil, err
 	}
-	err = b.batches(samples, func(h *hostBatch) error {
-		s, f, err := b.l.describeAt(theta, h, lossOf(b.l.options.Method, method.Memory))
+	err = b.batches(samples, func(h *device.Batch) error {
+		s, f, err := b.l.describeAt(theta, h, b.l.options.lossOf(method.Memory))
 		scores, features = append(scores, s...), append(features, f...)
 		return err
 	})
@@ -131,27 +147,23 @@ func (b lab) describe(at method.Point, samples []memory.Item) (scores, features 
 }
 
 func (b lab) Gradient(at method.Point, samples []memory.Item) (out []float32, err error) {
-	theta, err := b.l.parameters(at)
+	theta, err := b.at(at)
 	if err != nil {
 		return nil, err
 	}
 	if err := b.fits(samples); err != nil {
 		return nil, err
 	}
-	loss := lossOf(b.l.options.Method, method.Memory)
-	p, err := b.l.programs.gradient(loss)
-	if err != nil {
-		return nil, err
-	}
-	err = b.batches(samples, func(h *hostBatch) error {
-		d, err := b.l.gradientAt(theta, p, h, loss)
+	loss := b.l.options.lossOf(method.Memory)
+	err = b.batches(samples, func(h *device.Batch) error {
+		g, err := b.l.gradientAt(theta, h, loss)
 		if err != nil {
 			return err
 		}
-		defer d.free()
-		all, err := host(d.gradient, b.l.programs.total())
+		defer g.Free()
+		all, err := device.Host(g.Flat, b.l.programs.Total())
 		if err == nil {
-			out = append(out, all[:b.l.programs.shared]...)
+			out = append(out, all[:b.l.programs.Shared]...)
 		}
 		return err
 	})
@@ -167,22 +179,22 @@ func (b lab) fits(samples []memory.Item) error {
 }
 
 func (b lab) PixelGradients(at method.Point, samples []memory.Item) (out [][]float32, err error) {
-	theta, err := b.l.parameters(at)
+	theta, err := b.at(at)
 	if err != nil {
 		return nil, err
 	}
-	loss := lossOf(b.l.options.Method, method.Memory)
-	p, err := b.l.programs.pixels(loss)
+	loss := b.l.options.lossOf(method.Memory)
+	p, err := b.l.programs.Pixels(loss)
 	if err != nil {
 		return nil, err
 	}
-	err = b.batches(samples, func(h *hostBatch) error {
-		g, err := b.l.look(p, theta, h, referenced(loss))
+	err = b.batches(samples, func(h *device.Batch) error {
+		g, err := b.l.look(p, theta, h, graphs.Referenced(loss))
 		if err != nil {
 			return err
 		}
 		defer program.Free(g...)
-		rows, err := matrix(g[0], h.N)
+		rows, err := device.Matrix(g[0], h.N)
 		out = append(out, rows...)
 		return err
 	})
@@ -190,17 +202,17 @@ func (b lab) PixelGradients(at method.Point, samples []memory.Item) (out [][]flo
 }
 
 func (b lab) Predict(at method.Point, samples []memory.Item) (classes []int, err error) {
-	theta, err := b.l.parameters(at)
+	theta, err := b.at(at)
 	if err != nil {
 		return nil, err
 	}
-	err = b.batches(samples, func(h *hostBatch) error {
+	err = b.batches(samples, func(h *device.Batch) error {
 		outputs, err := b.l.predictAt(theta, h)
 		for i, o := range outputs {
-			lo, hi := b.l.slots.competing(h.task[i])
+			lo, hi := b.l.heads.Competing(h.Task[i])
 			class := -1
 			if lo <= o && o < hi { // else no score was a number
-				class = b.l.slots.among(h.task[i])[o-lo]
+				class = b.l.heads.Among(h.Task[i])[o-lo]
 			}
 			classes = append(classes, class)
 		}
@@ -210,10 +222,10 @@ func (b lab) Predict(at method.Point, samples []memory.Item) (classes []int, err
 }
 
 // current returns the gradients of the tasks' rows, and weights that average them.
-func (l *Learner) current() (w []float64, rows []compute.Buffer) {
-	for _, r := range l.rows {
-		if r.id > 0 && r.gradient != nil {
-			rows = append(rows, r.gradient)
+func (s *step) current() (w []float64, rows []compute.Buffer) {
+	for _, r := range s.rows {
+		if r.id > 0 && r.Flat != nil {
+			rows = append(rows, r.Flat)
 		}
 	}
 	w = make([]float64, len(rows))
@@ -223,86 +235,75 @@ func (l *Learner) current() (w []float64, rows []compute.Buffer) {
 	return w, rows
 }
 
-func (b lab) StepAhead(gamma float64) error {
+func (b replaying) StepAhead(gamma float64) error {
 	l := b.l
-	w, rows := l.current()
-	p, err := l.programs.ahead(len(rows))
+	w, rows := b.s.current()
+	p, err := l.programs.Ahead(len(rows))
 	if err != nil {
 		return err
 	}
-	in, err := l.updateInputs(w, Optimizer{LR: gamma}.hyper(1))
+	in, err := l.updateInputs(w, optim.SGD{LR: gamma}.Scalars(1))
 	if err != nil {
 		return err
 	}
 	defer program.Free(in...)
-	out, err := p.Call(append(append([]compute.Buffer{l.theta}, in...), rows...)...)
+	out, err := p.Call(append(append([]compute.Buffer{l.network.theta}, in...), rows...)...)
 	if err != nil {
 		return err
 	}
-	program.Free(out[1], l.aheadTheta)
-	l.aheadTheta = out[0]
+	program.Free(out[1], l.others.ahead)
+	l.others.ahead = out[0]
 	return nil
 }
 
-func (b lab) Update() error {
-	l := b.l
-	w, rows := l.current()
-	if _, err := l.descend(w, rows); err != nil {
+func (b replaying) Update() error {
+	w, rows := b.s.current()
+	if _, err := b.s.descend(w, rows); err != nil {
 		return err
 	}
-	return l.renew()
+	return b.s.renew()
 }
 
 func (b lab) Remember() error {
-	theta, err := b.l.theta32()
+	theta, err := b.l.parameters()
 	if err != nil {
 		return err
 	}
-	return b.l.setRemembered(theta, b.Finished())
+	return b.l.others.remember(b.l.options.Backend, theta, b.Finished())
 }
 
-func (l *Learner) setRemembered(theta []float32, finished []int) error {
-	copied, err := program.ToDevice(l.options.Backend, theta, len(theta))
-	if err != nil {
-		return err
-	}
-	program.Free(l.remembered)
-	l.remembered, l.rememberedTasks = copied, finished
-	return nil
-}
-
-func (b lab) Restart() error {
+func (b predicting) Restart() error {
 	l := b.l
-	program.Free(l.apart[:]...)
-	l.apart = [2]compute.Buffer{}
+	program.Free(l.others.apart[:]...)
+	l.others.apart = [2]compute.Buffer{}
 	rng := seed.New(l.options.Seed, "restart", l.step)
 	theta := l.options.Model.Layout().Init(rng.Rand)
 	for i, values := range [][]float32{theta, make([]float32, len(theta))} {
 		var err error
-		if l.apart[i], err = program.ToDevice(l.options.Backend, values, len(values)); err != nil {
+		if l.others.apart[i], err = program.ToDevice(l.options.Backend, values, len(values)); err != nil {
 			return err
 		}
 	}
-	l.resetStatistics()
+	l.network.resetStatistics(l.options.Model.Layout())
 	return nil
 }
 
-func (b lab) Descend(samples []memory.Item, shares []float64, s method.SGD) error {
+func (b predicting) Descend(samples []memory.Item, shares []float64, s method.SGD) error {
 	l := b.l
 	if err := b.fits(samples); err != nil {
 		return err
 	}
-	if l.apart[0] == nil {
+	if l.others.apart[0] == nil {
 		return fmt.Errorf("method %s trains a network apart before it restarted one", l.options.Method.Info().Name)
 	}
-	loss := lossOf(l.options.Method, method.Memory)
-	p, err := l.programs.sgd(loss)
+	loss := l.options.lossOf(method.Memory)
+	p, err := l.programs.SGD(loss)
 	if err != nil {
 		return err
 	}
-	return b.batches(samples, func(h *hostBatch) error {
-		h.share(shares)
-		in, done, err := h.upload(l.options.Backend, referenced(loss))
+	return b.batches(samples, func(h *device.Batch) error {
+		h.Share(shares)
+		in, done, err := h.Inputs(l.options.Backend, graphs.Referenced(loss))
 		if err != nil {
 			return err
 		}
@@ -313,20 +314,20 @@ func (b lab) Descend(samples []memory.Item, shares []float64, s method.SGD) erro
 			return err
 		}
 		defer program.Free(scalars)
-		spent := l.apart
-		l.apart = [2]compute.Buffer{} // donated
+		spent := l.others.apart
+		l.others.apart = [2]compute.Buffer{} // donated
 		out, err := p.Call(append(append([]compute.Buffer{spent[0], spent[1]}, scalars), in...)...)
 		if err != nil {
 			return err
 		}
-		l.apart = [2]compute.Buffer(out[:2])
+		l.others.apart = [2]compute.Buffer(out[:2])
 		defer program.Free(out[2:]...)
 		if len(out) > 2 {
-			observed, err := host(out[2], len(l.statistics))
+			observed, err := device.Host(out[2], len(l.network.statistics))
 			if err != nil {
 				return err
 			}
-			l.runStatistics(observed)
+			l.network.observe(observed)
 		}
 		return nil
 	})

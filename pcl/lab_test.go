@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
@@ -15,10 +16,10 @@ import (
 // replayer calls a function where a method chooses what is replayed.
 type replayer struct {
 	method.Method
-	choose func(lab method.Lab) ([]method.Replay, error)
+	choose func(lab method.ReplayLab) ([]method.Replay, error)
 }
 
-func (r replayer) Replays(lab method.Lab) ([]method.Replay, error) { return r.choose(lab) }
+func (r replayer) Replays(lab method.ReplayLab) ([]method.Replay, error) { return r.choose(lab) }
 
 // trained has two tasks of which the first is over and in the memory.
 func trained(t *testing.T, b *backend.Backend, m method.Method, o Options) *Learner {
@@ -37,11 +38,11 @@ func trained(t *testing.T, b *backend.Backend, m method.Method, o Options) *Lear
 }
 
 // inLab runs f where a method would choose what is replayed, in the middle of a step.
-func inLab(t *testing.T, b *backend.Backend, o Options, f func(l *Learner, lab method.Lab)) {
+func inLab(t *testing.T, b *backend.Backend, o Options, f func(l *Learner, lab method.ReplayLab)) {
 	t.Helper()
 	m, called := replayer{Method: newMethod(t, "avggrad", nil)}, false
 	var l *Learner
-	m.choose = func(lab method.Lab) ([]method.Replay, error) {
+	m.choose = func(lab method.ReplayLab) ([]method.Replay, error) {
 		if lab.Memory().Len() > 0 {
 			called = true
 			f(l, lab)
@@ -78,7 +79,7 @@ func must[T any](t *testing.T) func(x T, err error) T {
 // TestPixelGradients compares them with finite differences of the losses.
 func TestPixelGradients(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		inLab(t, b, Options{}, func(l *Learner, lab method.Lab) {
+		inLab(t, b, Options{}, func(l *Learner, lab method.ReplayLab) {
 			items := stored(lab)
 			g := must[[][]float32](t)(lab.PixelGradients(method.Now, items))
 			const h = 1e-2
@@ -108,9 +109,9 @@ func TestPixelGradients(t *testing.T) {
 // it by about γ‖g‖², and θ stays.
 func TestVirtualStep(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		inLab(t, b, Options{Increment: scenario.ClassIncremental}, func(l *Learner, lab method.Lab) {
-			batch := lab.Current()[0]
-			before := must[[]float32](t)(l.theta32())
+		inLab(t, b, Options{Increment: scenario.ClassIncremental}, func(l *Learner, lab method.ReplayLab) {
+			batch := l.tasks[1].current.Items()
+			before := must[[]float32](t)(l.parameters())
 			g := must[[]float32](t)(lab.Gradient(method.Now, batch))
 			if _, err := lab.Losses(method.Ahead, batch); err == nil {
 				t.Error("Ahead before a virtual step: no error")
@@ -119,7 +120,7 @@ func TestVirtualStep(t *testing.T) {
 			if err := lab.StepAhead(gamma); err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(before, must[[]float32](t)(l.theta32())) {
+			if !slices.Equal(before, must[[]float32](t)(l.parameters())) {
 				t.Error("the virtual step moved θ")
 			}
 			now, ahead := must[[]float64](t)(lab.Losses(method.Now, batch)), must[[]float64](t)(lab.Losses(method.Ahead, batch))
@@ -140,8 +141,9 @@ func TestVirtualStep(t *testing.T) {
 // TestApart trains a network on the memory from new parameters: it learns, the run's network stays.
 func TestApart(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		inLab(t, b, Options{}, func(l *Learner, lab method.Lab) {
-			items, before := stored(lab), must[[]float32](t)(l.theta32())
+		inLab(t, b, Options{}, func(l *Learner, _ method.ReplayLab) {
+			lab := predicting{lab{l}}
+			items, before := stored(lab), must[[]float32](t)(l.parameters())
 			if err := lab.Descend(items, nil, method.SGD{LR: 0.1}); err == nil {
 				t.Error("training apart before a restart: no error")
 			}
@@ -166,7 +168,7 @@ func TestApart(t *testing.T) {
 			if got := must[[]int](t)(lab.Predict(method.Apart, items)); !slices.EqualFunc(got, items, func(c int, it memory.Item) bool { return c == it.Class }) {
 				t.Errorf("it predicts %v", got)
 			}
-			if !slices.Equal(before, must[[]float32](t)(l.theta32())) {
+			if !slices.Equal(before, must[[]float32](t)(l.parameters())) {
 				t.Error("training apart moved θ")
 			}
 		})
@@ -176,18 +178,19 @@ func TestApart(t *testing.T) {
 // TestShares: weights 1 and 0 train on the first sample alone; a clip shortens the step to its length.
 func TestShares(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		inLab(t, b, Options{}, func(l *Learner, lab method.Lab) {
+		inLab(t, b, Options{}, func(l *Learner, _ method.ReplayLab) {
+			lab := predicting{lab{l}}
 			two := stored(lab)[:2]
 			train := func(items []memory.Item, shares []float64, clip float64) []float32 {
 				if err := lab.Restart(); err != nil {
 					t.Fatal(err)
 				}
-				start := make([]float32, l.programs.total())
-				copy(start, must[[]float32](t)(host(l.apart[0], len(start))))
+				start := make([]float32, l.programs.Total())
+				copy(start, must[[]float32](t)(device.Host(l.others.apart[0], len(start))))
 				if err := lab.Descend(items, shares, method.SGD{LR: 1, Clip: clip}); err != nil {
 					t.Fatal(err)
 				}
-				for i, x := range must[[]float32](t)(host(l.apart[0], len(start))) {
+				for i, x := range must[[]float32](t)(device.Host(l.others.apart[0], len(start))) {
 					start[i] -= x
 				}
 				return start
@@ -209,7 +212,7 @@ func TestShares(t *testing.T) {
 // TestRemembered keeps θ over a save: what a teacher says stays.
 func TestRemembered(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		inLab(t, b, Options{}, func(l *Learner, lab method.Lab) {
+		inLab(t, b, Options{}, func(l *Learner, lab method.ReplayLab) {
 			items := stored(lab)
 			if err := lab.Remember(); err != nil {
 				t.Fatal(err)
@@ -222,7 +225,7 @@ func TestRemembered(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(f.Arrays["remembered"]) != l.programs.total() || slices.Equal(f.Arrays["remembered"], f.Arrays["theta"]) {
+			if len(f.Arrays["remembered"]) != l.programs.Total() || slices.Equal(f.Arrays["remembered"], f.Arrays["theta"]) {
 				t.Error("the checkpoint does not hold the remembered parameters")
 			}
 			if got := must[[]float64](t)(lab.Losses(method.Remembered, items)); !slices.Equal(got, old) {
@@ -291,7 +294,7 @@ func TestDirection(t *testing.T) {
 				t.Errorf("halves have the product %g, the whole %g", rule.cross[i*k+i], rule.gram[i*k+i])
 			}
 		}
-		a, c := must[[]float32](t)(l.theta32()), must[[]float32](t)(plain.Parameters())
+		a, c := must[[]float32](t)(l.parameters()), must[[]float32](t)(plain.Parameters())
 		for i := range a {
 			if math.Abs(float64(a[i]-c[i])) > 1e-5 {
 				t.Fatalf("parameter %d is %g, with weights %g", i, a[i], c[i])

@@ -10,10 +10,14 @@ import (
 
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/data"
+	"github.com/parallelcl/parallelcl/pcl/internal/device"
+	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/optim"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
@@ -35,8 +39,8 @@ func smallLearner(t testing.TB, b *backend.Backend, name string, o Options) *Lea
 	if o.Increment == "" {
 		o.Increment = scenario.TaskIncremental
 	}
-	if o.Optimizer.Name == "" {
-		o.Optimizer = Optimizer{Name: "adam", LR: 0.01}
+	if o.Optimizer == nil {
+		o.Optimizer = optim.Adam{LR: 0.01}
 	}
 	if o.Batch == 0 {
 		o.Batch = 8
@@ -63,12 +67,12 @@ func newMethod(t testing.TB, name string, params map[string]any) method.Method {
 
 func blobTask(t testing.TB, d *datasets.Dataset, id int, classes ...int) Task {
 	t.Helper()
-	train := Images(d, &d.Train, 0, classes...)
-	stream, err := NewStream(train, 1, 7, id)
+	train := d.Select(&d.Train, 0, classes...)
+	stream, err := data.NewStream(train, 1, 7, id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Task{Classes: classes, Stream: stream, Test: Images(d, &d.Test, 0, classes...)}
+	return Task{Classes: classes, Stream: stream, Test: d.Select(&d.Test, 0, classes...)}
 }
 
 func attach(t testing.TB, l *Learner, task Task) int {
@@ -142,7 +146,7 @@ func TestUpdateIsWeightedSum(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
 		for _, increment := range []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental} {
 			d := pcltest.Blobs(6, 20, 5)
-			l := smallLearner(t, b, "emgd-gmc", Options{Increment: increment, Optimizer: Optimizer{Name: "sgd", LR: 0.1}})
+			l := smallLearner(t, b, "emgd-gmc", Options{Increment: increment, Optimizer: optim.SGD{LR: 0.1}})
 			for id := 1; id <= 3; id++ {
 				attach(t, l, blobTask(t, d, id, 2*id-2, 2*id-1))
 			}
@@ -159,7 +163,7 @@ func TestUpdateIsWeightedSum(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			shared := l.programs.shared
+			shared := l.programs.Shared
 			for i := range rows {
 				for j := range rows {
 					want := dot(rows[i][:shared], rows[j][:shared])
@@ -188,36 +192,37 @@ func TestUpdateIsWeightedSum(t *testing.T) {
 	})
 }
 
-// gather puts the rows of the next step in place.
-func gather(t *testing.T, l *Learner) {
+// differentiated returns the rows of the next step with their gradients.
+func differentiated(t *testing.T, l *Learner) []row {
 	t.Helper()
-	rows, err := l.memoryRows()
+	s := &step{Learner: l, report: &StepReport{}}
+	rows, err := s.memoryRows()
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.rows = append(rows, l.taskRows()...)
-	for _, r := range l.rows {
-		if err := l.aim(r.batch, r.loss); err != nil {
+	s.rows = append(rows, l.taskRows()...)
+	if err := s.aimAll(); err != nil {
+		t.Fatal(err)
+	}
+	for i := range s.rows {
+		if err := l.differentiateRow(&s.rows[i]); err != nil {
 			t.Fatal(err)
 		}
 	}
+	return s.rows
 }
 
 // gradients computes each stream's gradient of the batch that the next step will use.
 func gradients(t *testing.T, l *Learner) [][]float32 {
 	t.Helper()
-	gather(t, l)
 	var out [][]float32
-	for i := range l.rows {
-		if err := l.differentiate(&l.rows[i]); err != nil {
-			t.Fatal(err)
-		}
-		g := make([]float32, l.programs.total())
-		if err := l.rows[i].gradient.ToFlatData(g); err != nil {
+	for _, r := range differentiated(t, l) {
+		g := make([]float32, l.programs.Total())
+		if err := r.Flat.ToFlatData(g); err != nil {
 			t.Fatal(err)
 		}
 		out = append(out, g)
-		l.rows[i].gradient.Finalize()
+		r.free()
 	}
 	return out
 }
@@ -253,41 +258,38 @@ func TestReadoutPathsAgree(t *testing.T) {
 		for id := 1; id <= 3; id++ {
 			attach(t, l, blobTask(t, d, id, 2*id-2, 2*id-1))
 		}
-		gather(t, l)
-		for i := range l.rows {
-			if err := l.differentiate(&l.rows[i]); err != nil {
-				t.Fatal(err)
-			}
-			defer l.rows[i].free()
+		all := differentiated(t, l)
+		for i := range all {
+			defer all[i].free()
 		}
-		read := func(way readout, asked inner) (m []float64, rows []row) {
-			way.begin(3, asked)
-			for i := range l.rows {
-				way.add(&l.rows[i])
+		read := func(way device.Readout, asked graphs.Products) (m []float64, rows []row) {
+			way.Begin(3, asked)
+			for i := range all {
+				way.Add(&all[i].Gradient)
 			}
-			m, err := way.finish()
+			m, err := way.Finish()
 			if err != nil {
 				t.Fatal(err)
 			}
-			return m, slices.Clone(l.rows)
+			return m, slices.Clone(all)
 		}
-		a, in := read(&readInPlace{programs: l.programs}, gram)
-		diagonal, _ := read(&readInPlace{programs: l.programs}, norms)
-		for _, asked := range []inner{gram, norms, nothing} {
-			c, on := read(&readOnce{programs: l.programs}, asked)
+		a, in := read(device.ReadInPlace(l.programs), graphs.Gram)
+		diagonal, _ := read(device.ReadInPlace(l.programs), graphs.Norms)
+		for _, asked := range []graphs.Products{graphs.Gram, graphs.Norms, graphs.None} {
+			c, on := read(device.ReadOnce(l.programs), asked)
 			for i := range in {
-				if on[i].value != in[i].value || len(in[i].observed) == 0 || !slices.Equal(on[i].observed, in[i].observed) {
-					t.Errorf("row %d: losses %g and %g, or its statistics differ", i, in[i].value, on[i].value)
+				if on[i].Value != in[i].Value || len(in[i].Statistics) == 0 || !slices.Equal(on[i].Statistics, in[i].Statistics) {
+					t.Errorf("row %d: losses %g and %g, or its statistics differ", i, in[i].Value, on[i].Value)
 				}
 			}
 			for i, want := range a {
-				if asked == nothing || asked == norms && i%4 != 0 {
+				if asked == graphs.None || asked == graphs.Norms && i%4 != 0 {
 					want = 0
 				}
 				if math.Abs(want-c[i]) > 1e-6*math.Sqrt(a[i/3*4]*a[i%3*4]) {
 					t.Errorf("entry %d: in place %g, on the device %g", i, want, c[i])
 				}
-				if asked == norms && (diagonal[i] != want || asked == norms && math.Abs(on[i%3].private-in[i%3].private) > 1e-6*in[i%3].private) {
+				if asked == graphs.Norms && (diagonal[i] != want || math.Abs(on[i%3].Private-in[i%3].Private) > 1e-6*in[i%3].Private) {
 					t.Errorf("entry %d: in place %g of %g, or the private norms differ", i, diagonal[i], want)
 				}
 			}
@@ -297,11 +299,11 @@ func TestReadoutPathsAgree(t *testing.T) {
 
 // nanStream delivers pixels that are not finite from its third batch on.
 type nanStream struct {
-	Stream
+	data.Stream
 	n int
 }
 
-func (s *nanStream) Next(b *Batch) error {
+func (s *nanStream) Next(b *data.Batch) error {
 	err := s.Stream.Next(b)
 	if s.n++; s.n > 2 {
 		b.X[0] = float32(math.NaN())
@@ -323,7 +325,7 @@ func TestOverflowingGradientIsLeftOut(t *testing.T) {
 		}
 		clear(before[:16]) // what the first pixel is multiplied with
 		l.tasks[0].current.X[0] = 3e38
-		if err := l.setParameters(before, nil); err != nil {
+		if err := l.network.set(l.options.Backend, before, nil, len(l.network.state)); err != nil {
 			t.Fatal(err)
 		}
 		r, err := l.Step()
@@ -411,11 +413,11 @@ func TestNaNStreamIsLeftOut(t *testing.T) {
 
 // moodyStream delivers one batch that is not finite, then batches of half the size.
 type moodyStream struct {
-	Stream
+	data.Stream
 	n int
 }
 
-func (s *moodyStream) Next(b *Batch) error {
+func (s *moodyStream) Next(b *data.Batch) error {
 	if s.n++; s.n == 1 {
 		err := s.Stream.Next(b)
 		for i := range b.X {
@@ -424,7 +426,7 @@ func (s *moodyStream) Next(b *Batch) error {
 		return err
 	}
 	half := len(b.Class) / 2
-	short := Batch{X: b.X[:len(b.X)/2], Class: b.Class[:half]}
+	short := data.Batch{X: b.X[:len(b.X)/2], Class: b.Class[:half]}
 	err := s.Stream.Next(&short)
 	b.N, b.Repeat = short.N, short.Repeat
 	return err
@@ -452,7 +454,7 @@ func TestPaddingForgets(t *testing.T) {
 
 type emptyStream struct{}
 
-func (emptyStream) Next(*Batch) error { return io.EOF }
+func (emptyStream) Next(*data.Batch) error { return io.EOF }
 
 func TestBadInput(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)

@@ -14,10 +14,12 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/optim"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
@@ -71,7 +73,7 @@ func (s *scripted) samples(at int) (names []int) {
 
 func (s *scripted) class(name int) int { return s.classes[name%len(s.classes)] }
 
-func (s *scripted) Next(b *Batch) error {
+func (s *scripted) Next(b *data.Batch) error {
 	at := s.At
 	e := s.script[min(at, len(s.script)-1)]
 	if e != ends {
@@ -190,21 +192,21 @@ func (p *player) fatalf(format string, args ...any) {
 func (p *player) start() {
 	p.mood = &moody{Method: p.options.Method}
 	p.options.Method = p.mood
-	l, err := NewLearner(p.options)
-	if err != nil {
-		p.fatalf("%v", err)
-	}
-	l.export = func(r *StepReport) error {
+	p.options.Trace = func(s *Trace) error {
 		p.seen = nil
-		for _, row := range l.rows {
-			if r.Rejected || row.id <= method.Memory || !slices.Contains(r.IDs, row.id) {
+		for i, id := range s.IDs {
+			if s.Rejected || id <= method.Memory {
 				continue
 			}
-			for i := range row.batch.N {
-				p.seen = append(p.seen, int(math.Round(float64(row.batch.X[i*seqInputs])*seqNames)))
+			for k := range s.N[i] {
+				p.seen = append(p.seen, int(math.Round(float64(s.X[i][k*seqInputs])*seqNames)))
 			}
 		}
 		return nil
+	}
+	l, err := NewLearner(p.options)
+	if err != nil {
+		p.fatalf("%v", err)
 	}
 	p.learner = l
 }
@@ -243,7 +245,7 @@ func (p *player) attach() {
 
 // outputsSpent says whether the classifier has no outputs left for these classes.
 func (p *player) outputsSpent(classes []int) bool {
-	return p.options.Increment == scenario.TaskIncremental && p.learner.slots.used+len(classes) > seqOutputs
+	return p.options.Increment == scenario.TaskIncremental && p.learner.heads.Used()+len(classes) > seqOutputs
 }
 
 // testing4 are four test samples.
@@ -518,7 +520,7 @@ func (p *player) check() {
 
 // keeps says whether the method fills the memory itself, while tasks run.
 func (p *player) keeps() bool {
-	_, ok := method.As[method.Keeper](p.options.Method)
+	_, ok := method.As[method.Storer](p.options.Method)
 	return ok
 }
 
@@ -569,7 +571,7 @@ func TestRandomSequences(t *testing.T) {
 					Backend: b.Backend, Programs: programs, Model: net, Batch: seqBatch,
 					Method:    newMethod(t, pick("emgd-gmc", "emgd-gmc", "avggrad", "er", "der-pp", "icarl", "gss", "gdumb", "mir"), map[string]any{}),
 					Increment: scenario.Increment(pick("task", "class")),
-					Optimizer: Optimizer{Name: "sgd", LR: 0.01},
+					Optimizer: optim.SGD{LR: 0.01},
 					Memory:    memory.Config{Policy: memory.Policy(pick("per_class", "fixed_total")), Budget: rng.IntN(5)},
 					Seed:      uint64(seed),
 				},

@@ -1,71 +1,128 @@
 package pcl
 
 import (
-	"github.com/gomlx/compute/dtypes"
-	"github.com/gomlx/compute/shapes"
-	"github.com/gomlx/gomlx/core/graph"
+	"math"
 
+	"github.com/gomlx/compute"
+
+	"github.com/parallelcl/parallelcl/pcl/internal/device"
+	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
 
-// update returns the program (θ, optimiser state…, w [K], hyper, g₁…g_K) → (θ, state…, ‖d‖²), the
-// last of them over the shared parameters. These move by d = Σ wᵢgᵢ, the private ones by the plain
-// sum of the gradients (METHODS §0). A step that is not finite leaves everything as it was and has
-// ‖d‖² = ∞.
-func (p *programs) update(k int) (*program.Program, error) {
-	return p.updateBy(p.rule, programKey{name: "update", rows: k}, true)
-}
-
-// ahead is update by plain descent that leaves θ where it is, for virtual steps.
-func (p *programs) ahead(k int) (*program.Program, error) {
-	return p.updateBy(Optimizer{Name: "sgd"}.rule(), programKey{name: "ahead", rows: k}, false)
-}
-
-func (p *programs) updateBy(rule optimizerRule, key programKey, donate bool) (*program.Program, error) {
-	size := shapes.Make(dtypes.Float32, p.total())
-	in := []program.Input{{Name: "theta", Shape: size, Donate: donate}}
-	for _, name := range rule.slots {
-		in = append(in, program.Input{Name: name, Shape: size, Donate: donate})
+// update makes the optimiser step along d: Σ wᵢJᵢ, or what the method gave instead.
+func (s *step) update() error {
+	r := s.report
+	w, rows := r.Weights, s.gradientsKept()
+	if d := r.Outcome.Direction; d != nil {
+		g, err := s.along(d, s.kept)
+		if err != nil {
+			return err
+		}
+		defer program.Free(g)
+		w, rows = []float64{1}, []compute.Buffer{g}
 	}
-	held := len(in)
-	in = append(in,
-		program.Input{Name: "w", Shape: shapes.Make(dtypes.Float32, key.rows)},
-		program.Input{Name: "hyper", Shape: shapes.Make(dtypes.Float32, hyperSize)})
-	in = append(in, p.gradientInputs(key.rows)...)
-	return p.lazy(key, in, func(n []*graph.Node) []*graph.Node {
-		return p.buildUpdate(rule, n[:held], n[held], n[held+1], n[held+2:])
-	})
+	norm2, err := s.descend(w, rows)
+	if err != nil {
+		return err
+	}
+	if r.Rejected = math.IsNaN(norm2) || math.IsInf(norm2, 0); r.Rejected {
+		r.Edit = nil
+		return nil
+	}
+	r.NormD = math.Sqrt(norm2)
+	return nil
 }
 
-func (p *programs) buildUpdate(rule optimizerRule, state []*graph.Node, w, hyper *graph.Node, rows []*graph.Node) []*graph.Node {
-	var d *graph.Node
-	for i, g := range rows {
-		wi := graph.Slice(w, graph.AxisRange(i, i+1)) // [1], broadcasts
-		part := graph.Mul(g, p.coefficient(wi))
-		if i == 0 {
-			d = part
-		} else {
-			d = graph.Add(d, part)
+// updateAgain makes a second update with the same weights, from the same batches' gradients at the new θ,
+// where the options ask for it.
+func (s *step) updateAgain() error {
+	if !s.options.ExtraUpdate {
+		return nil
+	}
+	if err := s.renew(); err != nil {
+		return err
+	}
+	_, err := s.descend(s.report.Weights, s.gradientsKept())
+	return err
+}
+
+// renew computes the gradients of all rows at the θ of now.
+func (s *step) renew() error {
+	for i := range s.rows {
+		s.rows[i].free()
+	}
+	_, err := s.gradients(graphs.None)
+	return err
+}
+
+// descend makes an optimiser step along Σ wᵢ·rowᵢ and returns ‖d‖², which is not finite if the step was
+// refused.
+func (s *step) descend(w []float64, rows []compute.Buffer) (norm2 float64, err error) {
+	p, err := s.programs.Update(len(rows))
+	if err != nil {
+		return 0, err
+	}
+	n := &s.network
+	in, err := s.updateInputs(w, s.options.Optimizer.Scalars(n.updates+1))
+	if err != nil {
+		return 0, err
+	}
+	defer program.Free(in...)
+	all := append([]compute.Buffer{n.theta}, n.state...)
+	all = append(append(all, in...), rows...)
+	n.theta, n.state = nil, nil // donated
+	s.touched = true
+	out, err := p.Call(all...)
+	if err != nil {
+		return 0, err
+	}
+	last := len(out) - 1
+	n.theta, n.state = out[0], out[1:last]
+	defer program.Free(out[last])
+	var result [1]float64
+	if err := program.ToHost(result[:], out[last]); err != nil {
+		return 0, err
+	}
+	if norm2 = result[0]; !math.IsNaN(norm2) && !math.IsInf(norm2, 0) {
+		n.updates++
+	}
+	return norm2, nil
+}
+
+// updateInputs uploads the weights and the scalars of an update.
+func (l *Learner) updateInputs(w []float64, scalars []float32) ([]compute.Buffer, error) {
+	weights, err := l.uploadWeights(w)
+	if err != nil {
+		return nil, err
+	}
+	h, err := program.ToDevice(l.options.Backend, scalars, len(scalars))
+	if err != nil {
+		program.Free(weights)
+		return nil, err
+	}
+	return []compute.Buffer{weights, h}, nil
+}
+
+func (l *Learner) uploadWeights(w []float64) (compute.Buffer, error) {
+	return program.ToDevice(l.options.Backend, device.Single(w), len(w))
+}
+
+// along replaces the gradients of the rows by one: the given direction over the shared parameters, the
+// plain sum of the rows over the private ones.
+func (s *step) along(direction []float64, rows []int) (compute.Buffer, error) {
+	total := make([]float32, s.programs.Total())
+	for p, x := range direction {
+		total[p] = float32(x)
+	}
+	for _, i := range rows {
+		g, err := device.Host(s.rows[i].Flat, len(total))
+		if err != nil {
+			return nil, err
+		}
+		for p := len(direction); p < len(total); p++ {
+			total[p] += g[p]
 		}
 	}
-	norm2 := p.inner(d, d)
-	private := innerRange(d, d, p.shared, p.total())
-	finite := graph.IsFinite(graph.Add(norm2, private))
-	next := rule.build(state, d, hyper)
-	for i := range next {
-		next[i] = graph.Where(finite, next[i], state[i])
-	}
-	return append(next, graph.Where(finite, norm2, graph.Infinity(norm2.Graph(), norm2.DType(), 1)))
-}
-
-// coefficient is w over the shared parameters and 1 over the private ones.
-func (p *programs) coefficient(w *graph.Node) *graph.Node {
-	n := p.total()
-	if p.shared == n {
-		return graph.BroadcastToDims(w, n)
-	}
-	index := graph.Iota(w.Graph(), shapes.Make(dtypes.Int32, n), 0)
-	isShared := graph.LessThan(index, graph.Scalar(w.Graph(), dtypes.Int32, p.shared))
-	wide := graph.BroadcastToDims(w, n)
-	return graph.Where(isShared, wide, graph.OnesLike(wide))
+	return program.ToDevice(s.options.Backend, total, len(total))
 }

@@ -10,22 +10,22 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
 
 // advise adds to what stands against a run the flags that help.
-func (c *runCmd) advise(err error, config pcl.Config) error {
-	damaged := new(pcl.DamagedError)
+func (c *runCmd) advise(err error, config experiment.Config) error {
+	damaged := new(experiment.DamagedError)
 	switch {
-	case errors.Is(err, pcl.ErrInterrupted):
+	case errors.Is(err, experiment.ErrInterrupted):
 		return fmt.Errorf("%w %s; %s", err, c.saved(config), goOn())
-	case errors.Is(err, pcl.ErrUnfinished) && c.Replace:
+	case errors.Is(err, experiment.ErrUnfinished) && c.Replace:
 		return usageError{fmt.Errorf("%w (--replace --resume takes it up)", err)}
-	case errors.Is(err, pcl.ErrUnfinished):
+	case errors.Is(err, experiment.ErrUnfinished):
 		return usageError{fmt.Errorf("%w (--resume goes on from there; --replace makes the run anew, and keeps what is saved until that is finished)", err)}
-	case errors.Is(err, pcl.ErrForeign):
+	case errors.Is(err, experiment.ErrForeign):
 		return fmt.Errorf("%w (move it elsewhere, or have the run made in its place by --replace)", err)
-	case errors.Is(err, pcl.ErrUnrecorded):
+	case errors.Is(err, experiment.ErrUnrecorded):
 		return usageError{fmt.Errorf("%w (--replace does)", err)}
 	case errors.As(err, &damaged) && damaged.Whole != "":
 		return fmt.Errorf("%w (--checkpoint %s takes the run up there)", err, damaged.Whole)
@@ -36,8 +36,8 @@ func (c *runCmd) advise(err error, config pcl.Config) error {
 }
 
 // saved says where an interrupted run is, if it had made a step.
-func (c *runCmd) saved(config pcl.Config) string {
-	for _, dir := range []string{filepath.Join(c.dir(config), pcl.ReplacementDir), c.dir(config)} {
+func (c *runCmd) saved(config experiment.Config) string {
+	for _, dir := range []string{filepath.Join(c.dir(config), experiment.ReplacementDir), c.dir(config)} {
 		if files, err := fs.Glob(os.DirFS(dir), "checkpoint-*.pcl"); err == nil && len(files) > 0 {
 			return "and saved in " + dir
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/optim"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
@@ -208,7 +209,7 @@ func (c *benchStepCmd) network() model.Model {
 func (c *benchStepCmd) learner(b *backend.Backend, programs *pcl.Programs, name string) (*contender, error) {
 	o := pcl.Options{
 		Backend: b.Backend, Model: c.network(), Increment: scenario.ClassIncremental, Batch: c.Batch, Programs: programs,
-		Optimizer: pcl.Optimizer{Name: "adam", LR: 0.001},
+		Optimizer: optim.Adam{LR: 0.001},
 		Memory:    memory.Config{Policy: memory.PerClass, Budget: (c.Batch + 1) / classesPerTask},
 	}
 	if c.Model == "resnet18" {

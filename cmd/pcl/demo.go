@@ -12,6 +12,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
@@ -62,7 +63,7 @@ func (c *demoCmd) Run(rc *runContext) error {
 		}
 	}
 	in := report.DemoInput{Command: c.command(), Records: map[string][]results.Record{}, Backend: b.Info.String()}
-	o := pcl.RunOptions{Backend: b, Programs: pcl.NewPrograms(b.Backend), Record: true}
+	o := experiment.RunOptions{Backend: b, Programs: pcl.NewPrograms(b.Backend), Record: true}
 	defer o.Programs.Close()
 	if o.Dataset, err = datasets.Open(rc.ctx, "glyphs", datasets.Options{}); err != nil {
 		return err
@@ -89,15 +90,15 @@ func (c *demoCmd) Run(rc *runContext) error {
 }
 
 // train makes one run, and keeps the records of each method's first.
-func (c *demoCmd) train(rc *runContext, in *report.DemoInput, name string, seed uint64, folder string, o pcl.RunOptions) error {
-	config := pcl.DefaultConfig("glyphs")
+func (c *demoCmd) train(rc *runContext, in *report.DemoInput, name string, seed uint64, folder string, o experiment.RunOptions) error {
+	config := experiment.DefaultConfig("glyphs")
 	config.Method, config.Seed, config.Increment = name, seed, scenario.Increment(c.Increment)
 	config.EvalEvery = 20
 	bar := newProgress(rc, fmt.Sprintf("[%d/%d] %s, seed %d", len(in.Runs)+1, len(c.Method)*len(c.Seed), name, seed))
 	defer bar.close()
 	defer rc.hold()()
 	o.Dir, o.Progress, o.Resume = filepath.Join(folder, config.Folder()), bar.show, true
-	r, err := pcl.Run(rc.ctx, config, o)
+	r, err := experiment.Run(rc.ctx, config, o)
 	if err != nil {
 		return err
 	}
@@ -105,7 +106,7 @@ func (c *demoCmd) train(rc *runContext, in *report.DemoInput, name string, seed 
 	if in.Records[name] != nil {
 		return nil
 	}
-	f, err := os.Open(filepath.Join(o.Dir, pcl.RecordFile))
+	f, err := os.Open(filepath.Join(o.Dir, experiment.RecordFile))
 	if err != nil {
 		return err
 	}

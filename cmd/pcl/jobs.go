@@ -12,13 +12,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
 // inProcesses makes the runs in several processes of this program, of one compute thread each unless
 // the flags say otherwise: small models gain nothing from a second thread, but whole runs share nothing.
-func (c *runCmd) inProcesses(rc *runContext, configs []pcl.Config, finished []*results.Run) ([]*results.Run, error) {
+func (c *runCmd) inProcesses(rc *runContext, configs []experiment.Config, finished []*results.Run) ([]*results.Run, error) {
 	if _, err := c.dataset(rc, configs); err != nil { // once instead of by every process
 		return nil, err
 	}
@@ -46,10 +46,10 @@ func (c *runCmd) inProcesses(rc *runContext, configs []pcl.Config, finished []*r
 }
 
 // collect loads the results that the processes left.
-func (c *runCmd) collect(rc *runContext, configs []pcl.Config) ([]*results.Run, error) {
+func (c *runCmd) collect(rc *runContext, configs []experiment.Config) ([]*results.Run, error) {
 	var runs []*results.Run
 	for _, config := range configs {
-		r, err := pcl.Finished(c.dir(config), config)
+		r, err := experiment.Finished(c.dir(config), config)
 		if err == nil && r == nil {
 			err = fmt.Errorf("the process that was to make the run in %s ended without a result", c.dir(config))
 		}
@@ -111,7 +111,7 @@ func together(ends []error) error {
 	case len(failed) > 0:
 		return errors.Join(failed...)
 	case stopped:
-		return fmt.Errorf("%w; %s", pcl.ErrInterrupted, goOn())
+		return fmt.Errorf("%w; %s", experiment.ErrInterrupted, goOn())
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func withParent(ctx context.Context) context.Context {
 }
 
 // watch tells every few seconds how many runs are finished.
-func (c *runCmd) watch(rc *runContext, configs []pcl.Config, finished []*results.Run, done <-chan struct{}) {
+func (c *runCmd) watch(rc *runContext, configs []experiment.Config, finished []*results.Run, done <-chan struct{}) {
 	began := time.Now()
 	tick := time.NewTicker(5 * time.Second)
 	defer tick.Stop()
@@ -163,7 +163,7 @@ func (c *runCmd) watch(rc *runContext, configs []pcl.Config, finished []*results
 		}
 		n := 0
 		for i, config := range configs {
-			info, err := os.Stat(filepath.Join(c.dir(config), pcl.ResultFile))
+			info, err := os.Stat(filepath.Join(c.dir(config), experiment.ResultFile))
 			if finished[i] != nil || err == nil && info.ModTime().After(began) {
 				n++
 			}

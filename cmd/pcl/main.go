@@ -21,7 +21,7 @@ import (
 	"github.com/willabides/kongplete"
 
 	"github.com/parallelcl/parallelcl/internal/printable"
-	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
 
 const (
@@ -113,7 +113,7 @@ func exitCode(rc *runContext, err error) int {
 	}
 	fmt.Fprintln(rc.stderr, "pcl:", printable.Text(text))
 	switch {
-	case errors.Is(err, pcl.ErrInterrupted), errors.Is(err, context.Canceled), ended:
+	case errors.Is(err, experiment.ErrInterrupted), errors.Is(err, context.Canceled), ended:
 		return exitInterrupted
 	case errors.As(err, new(usageError)):
 		fmt.Fprintln(rc.stderr, "Try `pcl --help`.")
@@ -125,7 +125,7 @@ func exitCode(rc *runContext, err error) int {
 type versionCmd struct{}
 
 func (versionCmd) Run(rc *runContext) error {
-	version, commit := pcl.Version()
+	version, commit := experiment.Version()
 	_, err := fmt.Fprintf(rc.stdout, "pcl %s (commit %s)\n", version, commit)
 	return err
 }

@@ -7,7 +7,7 @@ import (
 	"os"
 	"strconv"
 
-	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/data"
 )
 
 // noiseStream delivers random images of two classes in turn.
@@ -19,7 +19,7 @@ type noiseStream struct {
 }
 
 // Next fills a batch with images that lie somewhere in the pixels.
-func (s *noiseStream) Next(b *pcl.Batch) error {
+func (s *noiseStream) Next(b *data.Batch) error {
 	if s.left == 0 {
 		return io.EOF
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 
 	"github.com/parallelcl/parallelcl/internal/terminal"
-	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
 
 // progress shows where a run stands: a bar on a terminal, else a line every few seconds. What the
@@ -31,8 +31,8 @@ func newProgress(rc *runContext, label string) *progress {
 	return &progress{out: rc.stderr, terminal: terminal.Is(rc.stderr), last: time.Now()}
 }
 
-// show is a [pcl.RunOptions].Progress.
-func (p *progress) show(s pcl.Progress) {
+// show is a [experiment.RunOptions].Progress.
+func (p *progress) show(s experiment.Progress) {
 	if p.terminal {
 		p.draw(s)
 		return
@@ -43,7 +43,7 @@ func (p *progress) show(s pcl.Progress) {
 	}
 }
 
-func (p *progress) draw(s pcl.Progress) {
+func (p *progress) draw(s experiment.Progress) {
 	if p.bar == nil {
 		p.bar = progressbar.NewOptions(s.Steps, progressbar.OptionSetWriter(p.out),
 			progressbar.OptionSetWidth(20), progressbar.OptionThrottle(100*time.Millisecond),
@@ -54,7 +54,7 @@ func (p *progress) draw(s pcl.Progress) {
 	p.bar.Set(s.Step)
 }
 
-func figures(s pcl.Progress) string {
+func figures(s experiment.Progress) string {
 	text := fmt.Sprintf("K=%d, loss %.3f", s.K, s.Loss)
 	if s.K == 0 {
 		text = "K=0" // no loss, because of what was skipped, or because the method sits the step out

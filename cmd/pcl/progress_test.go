@@ -7,10 +7,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
 
-var halfway = pcl.Progress{Step: 50, Steps: 100, K: 12, Loss: 12.3456, PerSecond: 12345.6, ETA: 99*time.Hour + 59*time.Minute + 59*time.Second}
+var halfway = experiment.Progress{Step: 50, Steps: 100, K: 12, Loss: 12.3456, PerSecond: 12345.6, ETA: 99*time.Hour + 59*time.Minute + 59*time.Second}
 
 func TestProgressLines(t *testing.T) {
 	var out bytes.Buffer
@@ -48,7 +48,7 @@ func TestProgressBar(t *testing.T) {
 	if out.Len() != 0 {
 		t.Errorf("a bar without a step: %q", out.String())
 	}
-	p.show(pcl.Progress{Step: 1, Steps: 100, K: 1, Loss: 3})
+	p.show(experiment.Progress{Step: 1, Steps: 100, K: 1, Loss: 3})
 	p.show(halfway)
 	ill := halfway
 	ill.Skipped = 12345

@@ -15,7 +15,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/kernel"
-	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/viz/report"
 )
 
@@ -45,7 +45,7 @@ func (c *reportCmd) Run(rc *runContext) error {
 			return err
 		}
 	}
-	version, commit := pcl.Version()
+	version, commit := experiment.Version()
 	o := report.Origin{
 		Command: strings.Join(append([]string{"pcl"}, quoted(os.Args[1:])...), " "),
 		Version: version + " " + commit, Made: time.Now(),

@@ -10,6 +10,7 @@ import (
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
@@ -44,15 +45,15 @@ type runCmd struct {
 	Release   *bool             `help:"The released code's ResNet: biases, and a ReLU more in each block."`
 	Precision *string           `placeholder:"P" help:"Of the model's products: float32 or bfloat16 (default float32)."`
 
-	Edit      *float64 `name:"edit" placeholder:"ETA" help:"Edit the memory by steps of this size, of the pixel range; 0 does not."`
-	EditMode  *string  `placeholder:"MODE" help:"batch or per_sample."`
-	EditNorm  *string  `placeholder:"NORM" help:"rms, l2 or raw: how a sample's edit gradient is normalised."`
-	EditAim   *string  `placeholder:"AIM" help:"toward the step's direction D, literal (the paper's Eq. 12 as printed) or ascend."`
-	EditTo    *string  `name:"edit-target" placeholder:"T" help:"d, or mean for D/Σλ."`
-	EditAt    *string  `placeholder:"WHEN" help:"pre or post: at θ before or after the update."`
-	EditEvery *int     `placeholder:"N" help:"Edit in every Nth step only."`
-	EditDrift *float64 `name:"edit-max-drift" placeholder:"X" help:"Bound of a pixel's distance from its original; 0: none."`
-	Extra     *bool    `name:"extra-update" help:"Make a second update per step with the same weights: the control for editing."`
+	Edit      *float64        `name:"edit" placeholder:"ETA" help:"Edit the memory by steps of this size, of the pixel range; 0 does not."`
+	EditMode  *pcl.EditMode   `placeholder:"MODE" help:"batch or per_sample."`
+	EditNorm  *pcl.EditNorm   `placeholder:"NORM" help:"rms, l2 or raw: how a sample's edit gradient is normalised."`
+	EditAim   *pcl.EditAim    `placeholder:"AIM" help:"toward the step's direction D, literal (the paper's Eq. 12 as printed) or ascend."`
+	EditTo    *pcl.EditTarget `name:"edit-target" placeholder:"T" help:"d, or mean for D/Σλ."`
+	EditAt    *pcl.EditAt     `placeholder:"WHEN" help:"pre or post: at θ before or after the update."`
+	EditEvery *int            `placeholder:"N" help:"Edit in every Nth step only."`
+	EditDrift *float64        `name:"edit-max-drift" placeholder:"X" help:"Bound of a pixel's distance from its original; 0: none."`
+	Extra     *bool           `name:"extra-update" help:"Make a second update per step with the same weights: the control for editing."`
 
 	EvalEvery *int `placeholder:"N" help:"Evaluate every N steps too, not only at task ends."`
 
@@ -121,7 +122,7 @@ func (c *runCmd) Run(rc *runContext) error {
 	var runs []*results.Run
 	switch {
 	case !slices.Contains(finished, nil):
-		runs, err = c.make(rc, configs, finished, pcl.RunOptions{})
+		runs, err = c.make(rc, configs, finished, experiment.RunOptions{})
 	case c.Jobs > 1 && !isPart:
 		runs, err = c.inProcesses(rc, configs, finished)
 	default:
@@ -143,11 +144,11 @@ func (c *runCmd) Run(rc *runContext) error {
 
 // finished returns the results of the runs that are finished, nil for those that are to be made. All that stands
 // against a run in its folder is told before the first one begins.
-func (c *runCmd) finished(configs []pcl.Config) ([]*results.Run, error) {
+func (c *runCmd) finished(configs []experiment.Config) ([]*results.Run, error) {
 	finished := make([]*results.Run, len(configs))
 	for i, config := range configs {
 		var err error
-		if finished[i], err = pcl.Ready(config, c.options(config, pcl.RunOptions{})); err != nil {
+		if finished[i], err = experiment.Ready(config, c.options(config, experiment.RunOptions{})); err != nil {
 			return nil, c.advise(err, config)
 		}
 	}
@@ -155,12 +156,12 @@ func (c *runCmd) finished(configs []pcl.Config) ([]*results.Run, error) {
 }
 
 // inThisProcess opens what the runs need and makes them.
-func (c *runCmd) inThisProcess(rc *runContext, configs []pcl.Config, finished []*results.Run) ([]*results.Run, error) {
+func (c *runCmd) inThisProcess(rc *runContext, configs []experiment.Config, finished []*results.Run) ([]*results.Run, error) {
 	set, err := c.dataset(rc, configs)
 	if err != nil {
 		return nil, err
 	}
-	if c.Threads == 0 && slices.ContainsFunc(configs, func(config pcl.Config) bool { return config.Model == "resnet18" }) {
+	if c.Threads == 0 && slices.ContainsFunc(configs, func(config experiment.Config) bool { return config.Model == "resnet18" }) {
 		c.Threads = count(runtime.NumCPU()) // convolutions gain from every core, an MLP's steps do not
 	}
 	b, err := c.open(rc)
@@ -170,17 +171,17 @@ func (c *runCmd) inThisProcess(rc *runContext, configs []pcl.Config, finished []
 	defer b.Close()
 	programs := pcl.NewPrograms(b.Backend)
 	defer programs.Close()
-	return c.make(rc, configs, finished, pcl.RunOptions{Backend: b, Dataset: set, Programs: programs})
+	return c.make(rc, configs, finished, experiment.RunOptions{Backend: b, Dataset: set, Programs: programs})
 }
 
 // dataset opens the data set, and checks that the scenarios can be drawn from it.
-func (c *runCmd) dataset(rc *runContext, configs []pcl.Config) (*datasets.Dataset, error) {
+func (c *runCmd) dataset(rc *runContext, configs []experiment.Config) (*datasets.Dataset, error) {
 	set, err := datasets.Open(rc.ctx, configs[0].Dataset, datasets.Options{Dir: c.DataDir})
 	if err != nil {
 		return nil, setError(configs[0].Dataset, err)
 	}
 	for _, config := range configs {
-		if _, err := pcl.NewScenario(config, set); err != nil {
+		if _, err := experiment.NewScenario(config, set); err != nil {
 			return nil, usageError{err}
 		}
 	}
@@ -188,7 +189,7 @@ func (c *runCmd) dataset(rc *runContext, configs []pcl.Config) (*datasets.Datase
 }
 
 // make makes one run after the other, and takes the results of those that are finished.
-func (c *runCmd) make(rc *runContext, configs []pcl.Config, finished []*results.Run, o pcl.RunOptions) ([]*results.Run, error) {
+func (c *runCmd) make(rc *runContext, configs []experiment.Config, finished []*results.Run, o experiment.RunOptions) ([]*results.Run, error) {
 	var runs []*results.Run
 	for i, config := range configs {
 		label := fmt.Sprintf("[%d/%d] %s, %s-incremental, seed %d", i+1, len(configs), config.Method, config.Increment, config.Seed)
@@ -199,7 +200,7 @@ func (c *runCmd) make(rc *runContext, configs []pcl.Config, finished []*results.
 				return nil, c.advise(err, config)
 			}
 		} else if !rc.quiet {
-			fmt.Fprintf(rc.stderr, "%s: finished already (%s)\n", label, filepath.Join(c.dir(config), pcl.ResultFile))
+			fmt.Fprintf(rc.stderr, "%s: finished already (%s)\n", label, filepath.Join(c.dir(config), experiment.ResultFile))
 		}
 		runs = append(runs, r)
 		if c.JSON {
@@ -212,17 +213,17 @@ func (c *runCmd) make(rc *runContext, configs []pcl.Config, finished []*results.
 }
 
 // one makes a single run. An interrupt waits until it is saved.
-func (c *runCmd) one(rc *runContext, config pcl.Config, label string, o pcl.RunOptions) (*results.Run, error) {
+func (c *runCmd) one(rc *runContext, config experiment.Config, label string, o experiment.RunOptions) (*results.Run, error) {
 	defer rc.hold()()
 	bar := newProgress(rc, label)
 	defer bar.close()
 	o = c.options(config, o)
 	o.Progress = bar.show
-	return pcl.Run(rc.ctx, config, o)
+	return experiment.Run(rc.ctx, config, o)
 }
 
 // options are those of a run that the flags fix.
-func (c *runCmd) options(config pcl.Config, o pcl.RunOptions) pcl.RunOptions {
+func (c *runCmd) options(config experiment.Config, o experiment.RunOptions) experiment.RunOptions {
 	o.Dir, o.Resume, o.Replace, o.Checkpoint = c.dir(config), c.Resume, c.Replace, c.Checkpoint
 	o.CheckpointEvery, o.Keep, o.Record, o.RecordArrays = int(c.CheckpointEvery), int(c.Keep), c.Record, int(c.RecordArrays)
 	return o
@@ -242,12 +243,12 @@ func diverged(runs []*results.Run) error {
 	return fmt.Errorf("%d of %d runs diverged; a smaller learning rate (--lr) is the usual remedy", n, len(runs))
 }
 
-func (c *runCmd) dir(config pcl.Config) string {
+func (c *runCmd) dir(config experiment.Config) string {
 	return filepath.Join(c.Out, config.Folder())
 }
 
 // configs expands the flags into one configuration per run.
-func (c *runCmd) configs() ([]pcl.Config, error) {
+func (c *runCmd) configs() ([]experiment.Config, error) {
 	base, err := c.base()
 	if err != nil {
 		return nil, err
@@ -265,7 +266,7 @@ func (c *runCmd) configs() ([]pcl.Config, error) {
 	if err := errors.Join(once("--method", methods), once("--increment", increments), once("--seed", seeds)); err != nil {
 		return nil, err
 	}
-	var out []pcl.Config
+	var out []experiment.Config
 	for _, increment := range increments {
 		for _, name := range methods {
 			for _, seed := range seeds {
@@ -295,15 +296,15 @@ func once[T comparable](flag string, values []T) error {
 }
 
 // base is the file's configuration, or the data set's defaults, with the flags over it.
-func (c *runCmd) base() (pcl.Config, error) {
+func (c *runCmd) base() (experiment.Config, error) {
 	dataset := c.Dataset
 	if dataset == "" {
 		dataset = "glyphs"
 	}
-	config := pcl.DefaultConfig(dataset)
+	config := experiment.DefaultConfig(dataset)
 	if c.Config != "" {
 		var err error
-		if config, err = pcl.LoadConfig(c.Config); err != nil {
+		if config, err = experiment.LoadConfig(c.Config); err != nil {
 			return config, err
 		}
 		if c.Dataset != "" {
@@ -350,7 +351,7 @@ func (c *runCmd) base() (pcl.Config, error) {
 }
 
 // network overrides the model; another one than the data set's comes without its sizes.
-func (c *runCmd) network(config *pcl.Config) {
+func (c *runCmd) network(config *experiment.Config) {
 	if c.Model != nil && *c.Model != config.Model {
 		config.Model, config.Hidden, config.Width, config.Release = *c.Model, nil, 0, false
 		if *c.Model == "mlp" {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
 
 // shard is a part of the runs: every N-th of them, from the I-th on.
@@ -25,11 +25,11 @@ func (s *shard) UnmarshalText(text []byte) error {
 }
 
 // of returns the part of the configurations. The part of a part is one too.
-func (s shard) of(configs []pcl.Config) []pcl.Config {
+func (s shard) of(configs []experiment.Config) []experiment.Config {
 	if s.N == 0 {
 		return configs
 	}
-	var out []pcl.Config
+	var out []experiment.Config
 	for i := s.I; i < len(configs); i += s.N {
 		out = append(out, configs[i])
 	}

@@ -182,7 +182,7 @@ func (w *weigher) sayWhatIsMissing() {
 	}
 	_, replays := method.As[method.Replayer](w.method)
 	_, curates := method.As[method.Curator](w.method)
-	_, keeps := method.As[method.Keeper](w.method)
+	_, keeps := method.As[method.Storer](w.method)
 	if replays || curates || keeps {
 		more = append(more, "its choice of samples for the memory")
 	}

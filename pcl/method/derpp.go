@@ -52,7 +52,7 @@ func (m derpp) Loss(id int) Loss {
 
 // Replays draws two batches; the store's own draws pass over all samples, so that two of them would
 // not be independent.
-func (m derpp) Replays(lab Lab) ([]Replay, error) {
+func (m derpp) Replays(lab ReplayLab) ([]Replay, error) {
 	var rows []Replay
 	store := lab.Memory()
 	if m.beta > 0 {

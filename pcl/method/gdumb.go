@@ -68,7 +68,7 @@ func (gdumb) Weights(s *Step, w []float64) (Outcome, error) {
 }
 
 // Keep takes in samples while there is room, and then in place of one of a largest class.
-func (gdumb) Keep(lab Lab) error {
+func (gdumb) Store(lab StoreLab) error {
 	g := balance(lab.Memory())
 	for _, batch := range lab.Current() {
 		for _, it := range batch {
@@ -138,7 +138,7 @@ func (g *greedy) largest() (classes []int) {
 
 // Prepare trains a new network on the store. Its draws depend on the step alone, so that evaluating
 // changes nothing in the run.
-func (m gdumb) Prepare(lab Lab) error {
+func (m gdumb) Prepare(lab PredictLab) error {
 	if err := lab.Restart(); err != nil {
 		return err
 	}
@@ -208,6 +208,6 @@ func cut(n int, part float64, r *rand.Rand) (from, to int) {
 }
 
 // Predict asks the new network.
-func (gdumb) Predict(lab Lab, samples []memory.Item) ([]int, error) {
+func (gdumb) Predict(lab PredictLab, samples []memory.Item) ([]int, error) {
 	return lab.Predict(Apart, samples)
 }

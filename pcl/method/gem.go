@@ -39,7 +39,7 @@ type gem struct {
 func (*gem) Info() Info { return gemInfo }
 
 // Replays draws samples of every finished task.
-func (*gem) Replays(lab Lab) ([]Replay, error) {
+func (*gem) Replays(lab ReplayLab) ([]Replay, error) {
 	store, of := lab.Memory(), map[int][]int{}
 	for i := range store.Len() {
 		task := store.Item(i).Task

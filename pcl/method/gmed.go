@@ -39,7 +39,7 @@ func (gmed) Weights(s *Step, w []float64) (Outcome, error) {
 }
 
 // Replays edits the batch that it draws.
-func (m gmed) Replays(lab Lab) ([]Replay, error) {
+func (m gmed) Replays(lab ReplayLab) ([]Replay, error) {
 	store := lab.Memory()
 	batch := store.Draw(lab.Batch())
 	if len(batch) == 0 {

@@ -30,7 +30,7 @@ func (gmedRelease) Weights(s *Step, w []float64) (Outcome, error) {
 }
 
 // Replays makes the first of the two steps and edits the batch that it draws.
-func (m gmedRelease) Replays(lab Lab) ([]Replay, error) {
+func (m gmedRelease) Replays(lab ReplayLab) ([]Replay, error) {
 	store := lab.Memory()
 	batch := store.Draw(lab.Batch())
 	if len(batch) == 0 {

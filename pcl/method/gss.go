@@ -54,7 +54,7 @@ func (gss) Weights(s *Step, w []float64) (Outcome, error) {
 
 // Keep offers each running task's batch. Samples of a batch that fills the store and do not fit are
 // passed over.
-func (m gss) Keep(lab Lab) error {
+func (m gss) Store(lab StoreLab) error {
 	store, current := lab.Memory(), lab.Current()
 	capacity := store.Capacity(classesMet(store, current))
 	if capacity == 0 {

@@ -70,7 +70,7 @@ func TestGSSKeeps(t *testing.T) {
 	keep := func(it memory.Item, n int) {
 		t.Helper()
 		l.tasks[0].data = slices.Repeat([]memory.Item{it}, n)
-		must(t, l.method.(Keeper).Keep(l))
+		must(t, l.method.(Storer).Store(l))
 	}
 	class := func(c int) int { return countClass(itemsAt(l.store, everyIndex(l.store)), c) }
 	keep(first, 6)
@@ -109,7 +109,7 @@ func TestGSSScoresAll(t *testing.T) {
 		want float64
 	}{{first, gssFirst}, {first, 2}, {opposite, 0}} {
 		l.tasks[0].data = []memory.Item{c.item}
-		must(t, l.method.(Keeper).Keep(l))
+		must(t, l.method.(Storer).Store(l))
 		if got := l.store.Item(l.store.Len() - 1).Score; math.Abs(got-c.want) > 1e-7 {
 			t.Errorf("score %g, want %g", got, c.want)
 		}

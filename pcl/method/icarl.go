@@ -145,7 +145,7 @@ func toLengthOne(v []float64) {
 }
 
 // Prepare computes the class means: of the exemplars, and of the candidates of running tasks.
-func (m *icarl) Prepare(lab Lab) error {
+func (m *icarl) Prepare(lab PredictLab) error {
 	samples := itemsAt(lab.Memory(), everyIndex(lab.Memory()))
 	for _, task := range lab.Running() {
 		samples = append(samples, lab.Candidates(task)...)
@@ -172,7 +172,7 @@ func (m *icarl) Prepare(lab Lab) error {
 
 // Predict returns the class with the nearest mean. Where no competing class has one, as before the
 // first samples came, it is the class with the largest logit.
-func (m *icarl) Predict(lab Lab, samples []memory.Item) ([]int, error) {
+func (m *icarl) Predict(lab PredictLab, samples []memory.Item) ([]int, error) {
 	features, err := unitFeatures(lab, samples)
 	if err != nil {
 		return nil, err

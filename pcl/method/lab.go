@@ -12,16 +12,16 @@ type Point int
 const (
 	// Now is θ as it is.
 	Now Point = iota
-	// Ahead is θ after the virtual step of [Lab.StepAhead].
+	// Ahead is θ after the virtual step of [ReplayLab.StepAhead].
 	Ahead
 	// Remembered is θ when [Lab.Remember] was last called; before that it is Now.
 	Remembered
-	// Apart is a network that [Lab.Restart] began and [Lab.Descend] trains.
+	// Apart is a network that [PredictLab.Restart] began and [PredictLab.Descend] trains.
 	Apart
 )
 
-// Lab is what the engine lets a method do with the model and the memory. Lists of samples may be of
-// any length. Losses are those of [Objective] for the sample, with the outputs that compete for it now.
+// Lab is what the engine lets a method do with the model and the memory at any time. Lists of samples may be
+// of any length. Losses are those of [Objective] for the sample, with the outputs that compete for it now.
 type Lab interface {
 	// Batch is how many samples a row holds, Step the number of steps made.
 	Batch() int
@@ -29,22 +29,14 @@ type Lab interface {
 	Memory() *memory.Store
 	// Rand is the run's seeded source.
 	Rand() *rand.Rand
-	// Current holds the samples that each running task sees for the first time in this step.
-	Current() [][]memory.Item
 	// Running lists the tasks that are in training, Finished those that have ended, by arrival.
 	Running() []int
 	Finished() []int
-	// Candidates are samples kept of a running task so far.
-	Candidates(task int) []memory.Item
 	// Competing lists the classes that a sample of the task is told apart from.
 	Competing(task int) []int
 	// Image is the height, width and number of channels of a sample, channels last.
 	Image() (height, width, channels int)
 
-	// StepAhead makes Ahead = θ − γ·g_cur, g_cur the mean of the running tasks' gradients.
-	StepAhead(gamma float64) error
-	// Update makes an optimiser step along g_cur; the tasks' gradients are computed anew.
-	Update() error
 	// Remember makes Remembered a copy of θ.
 	Remember() error
 
@@ -59,7 +51,29 @@ type Lab interface {
 	PixelGradients(at Point, samples []memory.Item) ([][]float32, error)
 	// Predict returns the competing class with the largest logit, and −1 where no logit is a number.
 	Predict(at Point, samples []memory.Item) (classes []int, err error)
+}
 
+// ReplayLab is a [Lab] while a step chooses what is replayed: the gradients of its tasks are known.
+type ReplayLab interface {
+	Lab
+	// StepAhead makes Ahead = θ − γ·g_cur, g_cur the mean of the running tasks' gradients.
+	StepAhead(gamma float64) error
+	// Update makes an optimiser step along g_cur; the tasks' gradients are computed anew.
+	Update() error
+}
+
+// StoreLab is a [Lab] after a step's update, when its samples may enter the memory.
+type StoreLab interface {
+	Lab
+	// Current holds the samples that each running task sees for the first time in this step.
+	Current() [][]memory.Item
+}
+
+// PredictLab is a [Lab] between steps.
+type PredictLab interface {
+	Lab
+	// Candidates are samples kept of a running task so far.
+	Candidates(task int) []memory.Item
 	// Restart begins Apart with parameters drawn anew.
 	Restart() error
 	// Descend makes a step of Apart on at most Batch samples. Shares weigh the samples in the loss; nil

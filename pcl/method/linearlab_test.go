@@ -112,8 +112,8 @@ func (l *linearLab) step(t testing.TB) (*Step, []float64) {
 	if i, ok := As[Idler](l.method); !ok || !i.Idle() {
 		s, w = l.train(t)
 	}
-	if k, ok := As[Keeper](l.method); ok {
-		must(t, k.Keep(l))
+	if k, ok := As[Storer](l.method); ok {
+		must(t, k.Store(l))
 	}
 	l.made++
 	for _, task := range l.tasks {
@@ -178,7 +178,7 @@ func (l *linearLab) pass(t testing.TB, task *linearTask) {
 	t.Helper()
 	now := task.current(l.batch)
 	task.data = task.data[len(now):]
-	if _, keeps := As[Keeper](l.method); !keeps {
+	if _, keeps := As[Storer](l.method); !keeps {
 		for _, it := range now {
 			if n := l.pool(task); countClass(task.candidates, it.Class) < n {
 				task.candidates = append(task.candidates, it)

@@ -71,7 +71,7 @@ func (m mdmtrDistilled) Loss(id int) Loss {
 }
 
 // Replays draws one batch for both rows.
-func (mdmtrDistilled) Replays(lab Lab) ([]Replay, error) {
+func (mdmtrDistilled) Replays(lab ReplayLab) ([]Replay, error) {
 	batch := lab.Memory().Draw(lab.Batch())
 	return append(replay(Memory, batch), replay(stored, batch)...), nil
 }

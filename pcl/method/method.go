@@ -74,7 +74,7 @@ type Outcome struct {
 }
 
 // Method turns one step into weights. What it may do beyond that is in its roles: [Stateful],
-// [Follower], [Objective], [Replayer], [Curator], [Keeper], [Predictor].
+// [Follower], [Objective], [Replayer], [Curator], [Storer], [Predictor].
 type Method interface {
 	Info() Info
 	// Weights writes w (length K), to be used as d = Σ wᵢJᵢ with a step θ ← θ − γd.

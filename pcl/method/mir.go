@@ -42,7 +42,7 @@ func (mir) Weights(s *Step, w []float64) (Outcome, error) {
 }
 
 // Replays picks among candidates; where all of them fit into the batch nothing is scored.
-func (m mir) Replays(lab Lab) ([]Replay, error) {
+func (m mir) Replays(lab ReplayLab) ([]Replay, error) {
 	store, k := lab.Memory(), lab.Batch()
 	c := int(min(m.candidates*float64(k), float64(store.Len())))
 	among := anyOf(everyIndex(store), c, lab.Rand())
@@ -63,7 +63,7 @@ func (m mir) Replays(lab Lab) ([]Replay, error) {
 }
 
 // interference is how much each loss rises in the virtual step.
-func (m mir) interference(lab Lab, indices []int) ([]float64, error) {
+func (m mir) interference(lab ReplayLab, indices []int) ([]float64, error) {
 	if err := lab.StepAhead(m.gamma); err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ type Objective interface {
 // Replayer decides which memory rows a step has, and which samples are in them. Without it there is
 // one row, [Memory], of a batch drawn at random. It is asked after the tasks' gradients are known.
 type Replayer interface {
-	Replays(lab Lab) ([]Replay, error)
+	Replays(lab ReplayLab) ([]Replay, error)
 }
 
 // Replay is a memory row: its id, not positive, and the stored samples in it.
@@ -53,9 +53,9 @@ type Curator interface {
 	Curate(lab Lab, id int, candidates []memory.Item) error
 }
 
-// Keeper fills the store by itself, while tasks run: see [Lab.Current]. Nothing is added at their ends.
-type Keeper interface {
-	Keep(lab Lab) error
+// Storer fills the store by itself, while tasks run: see [StoreLab.Current]. Nothing is added at their ends.
+type Storer interface {
+	Store(lab StoreLab) error
 }
 
 // Idler makes no step while streams run.
@@ -66,9 +66,9 @@ type Idler interface {
 // Predictor has a rule of prediction of its own.
 type Predictor interface {
 	// Prepare is called before predictions at parameters that are new.
-	Prepare(lab Lab) error
+	Prepare(lab PredictLab) error
 	// Predict returns a class for each sample, of those in [Lab.Competing] for the sample's task.
-	Predict(lab Lab, samples []memory.Item) (classes []int, err error)
+	Predict(lab PredictLab, samples []memory.Item) (classes []int, err error)
 }
 
 // As returns the role T of a method or of one that it wraps.

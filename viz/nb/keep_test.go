@@ -12,7 +12,7 @@ import (
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
-	"github.com/parallelcl/parallelcl/pcl/grid"
+	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
 
 func TestKeep(t *testing.T) {
@@ -87,9 +87,9 @@ func TestKeepDataset(t *testing.T) {
 func TestKeepLearner(t *testing.T) {
 	t.Chdir(t.TempDir())
 	ctx := t.Context()
-	c := pcl.DefaultConfig("glyphs")
+	c := experiment.DefaultConfig("glyphs")
 	c.TrainPerClass, c.Hidden = 64, []int{4}
-	g := grid.New("glyphs", grid.Options{Dir: t.TempDir(), Backend: backend.Go})
+	g := experiment.New("glyphs", experiment.Options{Dir: t.TempDir(), Backend: backend.Go})
 	t.Cleanup(func() { g.Close() })
 	task := func(id int) (pcl.Task, error) { return g.Task(ctx, c, id, 0, 1) }
 	steps := func(l *pcl.Learner, n int) string {

@@ -1,0 +1,58 @@
+package datasets
+
+// Selection is some images of a split, one after the other. It can be read from several goroutines at once.
+type Selection struct {
+	set     *Dataset
+	split   *Split
+	indices []int
+}
+
+// Select returns the images of some classes of a split, class by class in the given order, at most limit of
+// each; 0 is no limit.
+func (d *Dataset) Select(split *Split, limit int, classes ...int) *Selection {
+	s := &Selection{set: d, split: split}
+	perClass := d.ByClass(split, limit)
+	for _, c := range classes {
+		if c >= 0 && c < len(perClass) {
+			s.indices = append(s.indices, perClass[c]...)
+		}
+	}
+	return s
+}
+
+// ByClass lists the indices of the images of each class, at most limit of them; 0 is no limit.
+func (d *Dataset) ByClass(split *Split, limit int) [][]int {
+	out := make([][]int, len(d.Classes))
+	for i, label := range split.Labels {
+		if limit == 0 || len(out[label]) < limit {
+			out[label] = append(out[label], i)
+		}
+	}
+	return out
+}
+
+// Len is the number of images.
+func (s *Selection) Len() int { return len(s.indices) }
+
+// Sample writes the pixels of image i, in [0,1], into x and returns its class.
+func (s *Selection) Sample(i int, x []float32) (class int) {
+	at := s.indices[i]
+	for p, v := range s.set.Image(s.split, at) {
+		x[p] = unit[v]
+	}
+	return int(s.split.Labels[at])
+}
+
+// Table returns the pixels of the whole split, and Row the row of image i in it: a device keeps the table.
+func (s *Selection) Table() []uint8 { return s.split.Pixels }
+
+// Row is the row of image i in the table.
+func (s *Selection) Row(i int) int { return s.indices[i] }
+
+// unit maps a byte to [0,1].
+var unit = func() (table [256]float32) {
+	for i := range table {
+		table[i] = float32(i) / 255
+	}
+	return table
+}()

@@ -1,0 +1,346 @@
+package pcl
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/parallelcl/parallelcl/pcl/data"
+	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
+	"github.com/parallelcl/parallelcl/pcl/internal/device"
+	"github.com/parallelcl/parallelcl/pcl/internal/heads"
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
+	"github.com/parallelcl/parallelcl/pcl/memory"
+	"github.com/parallelcl/parallelcl/pcl/method"
+)
+
+// learnerState is all that a learner remembers apart from its arrays: the parameters, the
+// optimiser's moments, the pixels of the memory, of the reservoirs and of the batches that were
+// fetched already.
+type learnerState struct {
+	Method string          `json:"method"`
+	Step   int             `json:"step"`
+	Update int             `json:"update"`
+	Rand   []byte          `json:"rand"`
+	Rule   json.RawMessage `json:"rule,omitempty"` // the method's state
+	Memory memory.State    `json:"memory"`
+	Tasks  []taskState     `json:"tasks"`
+	// Remembered lists the tasks that were over when θ was last remembered; null if it was not.
+	Remembered []int `json:"remembered,omitempty"`
+}
+
+type taskState struct {
+	Name      string                 `json:"name"`
+	Classes   []int                  `json:"classes"`
+	Ended     bool                   `json:"ended"`
+	Stream    json.RawMessage        `json:"stream,omitempty"` // after the fetched batches
+	Reservoir *memory.ReservoirState `json:"reservoir,omitempty"`
+	Over      bool                   `json:"over,omitempty"` // the stream has no further batch
+	batchState
+	// Ahead is a second batch, fetched by a step that was not made.
+	Ahead *batchState `json:"ahead,omitempty"`
+}
+
+// batchState is a fetched batch without its pixels; without samples where the stream owes one.
+type batchState struct {
+	Class  []int `json:"class,omitempty"`
+	Repeat bool  `json:"repeat,omitempty"`
+}
+
+// arrays are named: "theta", "memory", "memory/logits", "memory/origin", "statistics", "remembered", the optimiser's
+// slots, and per running task "reservoir/ID", "batch/ID" and, where there is one, "ahead/ID".
+func taskArray(kind string, id int) string { return fmt.Sprintf("%s/%d", kind, id) }
+
+// ErrDamaged marks an error of [Learner.Load]: the file is no whole, unaltered checkpoint.
+var ErrDamaged = checkpoint.ErrDamaged
+
+// State is everything that a learner remembers.
+type State struct {
+	JSON   json.RawMessage
+	Arrays map[string][]float32
+}
+
+// Save writes everything the learner remembers to one file, under a temporary name that is then
+// renamed. Every running stream must be [data.Resumable].
+func (l *Learner) Save(path string) error {
+	if err := l.enter(false); err != nil {
+		return err
+	}
+	defer l.leave()
+	s, err := l.snapshot()
+	if err != nil {
+		return fmt.Errorf("pcl: save: %w", err)
+	}
+	return checkpoint.Save(path, checkpoint.File{State: s.JSON, Arrays: s.Arrays})
+}
+
+// State returns everything that the learner remembers, as [Learner.Save] writes it, for a caller that keeps
+// it in another place. Every running stream must be [data.Resumable].
+func (l *Learner) State() (State, error) {
+	if err := l.enter(false); err != nil {
+		return State{}, err
+	}
+	defer l.leave()
+	s, err := l.snapshot()
+	if err != nil {
+		return State{}, fmt.Errorf("pcl: state: %w", err)
+	}
+	return s, nil
+}
+
+// Restore takes up what [Learner.State] returned, as [Learner.Load] does.
+func (l *Learner) Restore(s State, attach func(id int) (Task, error)) error {
+	if err := l.enter(true); err != nil {
+		return err
+	}
+	defer l.leave()
+	if err := l.restore(s, attach); err != nil {
+		return fmt.Errorf("pcl: restore: %w", err)
+	}
+	return nil
+}
+
+// Load takes up what [Learner.Save] wrote, so that training goes on as if it had never stopped, on a
+// learner made with the same Options. attach returns each task that had arrived, by id, with its
+// stream at any position. A file that is cut off, altered or another learner's is refused and changes
+// nothing; where a task cannot be attached again, the learner takes no call but another Load.
+func (l *Learner) Load(path string, attach func(id int) (Task, error)) error {
+	if err := l.enter(true); err != nil {
+		return err
+	}
+	defer l.leave()
+	f, err := checkpoint.Load(path)
+	if err != nil {
+		return fmt.Errorf("pcl: load: %w", err)
+	}
+	if err := l.restore(State{f.State, f.Arrays}, attach); err != nil {
+		return fmt.Errorf("pcl: load %s: %w", path, err)
+	}
+	return nil
+}
+
+// snapshot returns the whole state of the learner. Every running stream must be [data.Resumable].
+func (l *Learner) snapshot() (f State, err error) {
+	if err := l.usable(); err != nil {
+		return f, err
+	}
+	defer recovered(&err, "saving a stream")
+	s := learnerState{Method: l.options.Method.Info().Name, Step: l.step, Update: l.network.updates}
+	f.Arrays = map[string][]float32{}
+	if s.Rand, err = l.rng.MarshalBinary(); err != nil {
+		return f, err
+	}
+	if m, ok := method.As[method.Stateful](l.options.Method); ok {
+		if s.Rule, err = m.MarshalState(); err != nil {
+			return f, fmt.Errorf("method %s: %w", s.Method, err)
+		}
+	}
+	if s.Memory, err = l.memory.State(); err != nil {
+		return f, err
+	}
+	f.Arrays["memory"] = l.memory.Pixels()
+	f.Arrays["memory/logits"], f.Arrays["memory/origin"] = l.memory.Extras()
+	for _, t := range l.tasks {
+		ts, err := t.snapshot(f.Arrays)
+		if err != nil {
+			return f, fmt.Errorf("%s: %w", label(t.id, t.Name), err)
+		}
+		s.Tasks = append(s.Tasks, ts)
+	}
+	if f.Arrays["theta"], err = l.parameters(); err != nil {
+		return f, err
+	}
+	if l.network.statistics != nil {
+		f.Arrays["statistics"] = slices.Clone(l.network.statistics)
+	}
+	if l.others.remembered != nil {
+		values := make([]float32, len(f.Arrays["theta"]))
+		if err := program.ToHost(values, l.others.remembered); err != nil {
+			return f, err
+		}
+		f.Arrays["remembered"], s.Remembered = values, l.others.over
+	}
+	for i, name := range l.options.Optimizer.State() {
+		values := make([]float32, len(f.Arrays["theta"]))
+		if err := program.ToHost(values, l.network.state[i]); err != nil {
+			return f, err
+		}
+		f.Arrays[name] = values
+	}
+	f.JSON, err = json.Marshal(s)
+	return f, err
+}
+
+func (t *task) snapshot(arrays map[string][]float32) (taskState, error) {
+	s := taskState{Name: t.Name, Classes: t.Classes, Ended: t.ended, Over: t.over}
+	if t.ended {
+		return s, nil
+	}
+	stream, ok := t.Stream.(data.Resumable)
+	if !ok {
+		return s, errors.New("its stream is not Resumable, so the learner cannot be saved while it runs")
+	}
+	var err error
+	if s.Stream, err = stream.State(); err != nil {
+		return s, err
+	}
+	reservoir, err := t.reservoir.State()
+	if err != nil {
+		return s, err
+	}
+	s.Reservoir = &reservoir
+	arrays[taskArray("reservoir", t.id)] = memory.Flatten(t.reservoir.Items())
+	if t.ready {
+		s.batchState, arrays[taskArray("batch", t.id)] = stateOf(t.current)
+	}
+	if t.fetched {
+		ahead, pixels := stateOf(t.spare)
+		s.Ahead, arrays[taskArray("ahead", t.id)] = &ahead, pixels
+	}
+	return s, nil
+}
+
+func stateOf(b *device.Batch) (batchState, []float32) {
+	classes, pixels := b.State()
+	return batchState{Class: classes, Repeat: b.Repeat}, pixels
+}
+
+// restoreBatch takes up a batch of a task.
+func (t *task) restoreBatch(b *device.Batch, s batchState, pixels []float32) error {
+	if err := b.Restore(t.id, s.Class, pixels); err != nil {
+		return err
+	}
+	b.Repeat = s.Repeat
+	return nil
+}
+
+// restore takes up what snapshot saved. attach gives back each task that had arrived, by id, with
+// its stream at any position and its test samples.
+func (l *Learner) restore(f State, attach func(id int) (Task, error)) error {
+	s, err := l.understand(f)
+	if err != nil {
+		return err
+	}
+	l.failure = l.takeUp(s, f, attach)
+	l.publish()
+	return l.failure
+}
+
+// understand reads the state of a file that is this learner's.
+func (l *Learner) understand(f State) (s learnerState, err error) {
+	if err := json.Unmarshal(f.JSON, &s); err != nil {
+		return s, fmt.Errorf("state: %w", err)
+	}
+	if name := l.options.Method.Info().Name; s.Method != name {
+		return s, fmt.Errorf("it was saved by method %s, this run uses %s", s.Method, name)
+	}
+	total := l.options.Model.Layout().Total
+	for _, name := range append([]string{"theta"}, l.options.Optimizer.State()...) {
+		if len(f.Arrays[name]) != total {
+			return s, fmt.Errorf("array %q has %d entries, the model %d parameters", name, len(f.Arrays[name]), total)
+		}
+	}
+	if n := len(f.Arrays["statistics"]); n != len(l.network.statistics) {
+		return s, fmt.Errorf("%d running statistics, the model has %d", n, len(l.network.statistics))
+	}
+	return s, nil
+}
+
+func (l *Learner) takeUp(s learnerState, f State, attach func(id int) (Task, error)) (err error) {
+	defer recovered(&err, "attaching a stream again")
+	total := l.options.Model.Layout().Total
+	if err := l.rng.UnmarshalBinary(s.Rand); err != nil {
+		return err
+	}
+	if m, ok := method.As[method.Stateful](l.options.Method); ok {
+		if err := m.UnmarshalState(s.Rule); err != nil {
+			return fmt.Errorf("method %s: %w", s.Method, err)
+		}
+	}
+	l.mirror.Free()
+	if l.memory, err = memory.Restore(s.Memory, f.Arrays["memory"], f.Arrays["memory/logits"], f.Arrays["memory/origin"], l.options.Model.Inputs()); err != nil {
+		return err
+	}
+	if err := l.restoreTasks(s.Tasks, f.Arrays, attach); err != nil {
+		return err
+	}
+	var moments [][]float32
+	for _, name := range l.options.Optimizer.State() {
+		moments = append(moments, f.Arrays[name])
+	}
+	copy(l.network.statistics, f.Arrays["statistics"])
+	l.others.free()
+	if theta := f.Arrays["remembered"]; theta != nil {
+		if len(theta) != total {
+			return fmt.Errorf("remembered parameters: %d entries, the model has %d", len(theta), total)
+		}
+		if err := l.others.remember(l.options.Backend, theta, s.Remembered); err != nil {
+			return err
+		}
+	}
+	l.step, l.network.updates, l.prepared = s.Step, s.Update, 0
+	return l.network.set(l.options.Backend, f.Arrays["theta"], moments, len(moments))
+}
+
+func (l *Learner) restoreTasks(states []taskState, arrays map[string][]float32, attach func(id int) (Task, error)) error {
+	for _, t := range l.tasks {
+		t.free()
+	}
+	l.tasks = nil
+	l.heads = heads.New(l.options.Increment, l.options.Model.Outputs())
+	for i, s := range states {
+		id := i + 1
+		given, err := attach(id)
+		if err != nil {
+			return fmt.Errorf("%s: %w", label(id, s.Name), err)
+		}
+		if !slices.Equal(given.Classes, s.Classes) {
+			return fmt.Errorf("task %d had classes %v, now %v", id, s.Classes, given.Classes)
+		}
+		if err := l.heads.Add(id, s.Classes); err != nil {
+			return fmt.Errorf("%s: %w", label(id, s.Name), err)
+		}
+		t := &task{Task: given, id: id, ended: s.Ended, over: s.Over}
+		t.Classes = s.Classes
+		l.tasks = append(l.tasks, t)
+		if s.Ended {
+			t.Stream = nil
+		} else if err := l.restoreStream(t, s, arrays); err != nil {
+			return fmt.Errorf("%s: %w", label(id, s.Name), err)
+		}
+	}
+	return nil
+}
+
+func (l *Learner) restoreStream(t *task, s taskState, arrays map[string][]float32) error {
+	stream, ok := t.Stream.(data.Resumable)
+	if !ok {
+		return errors.New("its stream is not Resumable")
+	}
+	if err := stream.SetState(s.Stream); err != nil {
+		return err
+	}
+	if s.Reservoir == nil {
+		return errors.New("its reservoir is missing")
+	}
+	var err error
+	if t.reservoir, err = memory.RestoreReservoir(*s.Reservoir, arrays[taskArray("reservoir", t.id)], l.options.Model.Inputs()); err != nil {
+		return err
+	}
+	if err := l.prepareBatches(t); err != nil {
+		return err
+	}
+	if s.Class != nil {
+		if err := t.restoreBatch(t.current, s.batchState, arrays[taskArray("batch", t.id)]); err != nil {
+			return err
+		}
+	}
+	if s.Ahead != nil {
+		if err := t.restoreBatch(t.spare, *s.Ahead, arrays[taskArray("ahead", t.id)]); err != nil {
+			return err
+		}
+	}
+	t.ready, t.fetched = s.Class != nil, s.Ahead != nil
+	return nil
+}

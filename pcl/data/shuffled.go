@@ -1,0 +1,92 @@
+package data
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/parallelcl/parallelcl/internal/seed"
+)
+
+// NewStream returns a stream that passes over the samples the given number of times, each time in
+// a new order drawn from the seed and the task id. Its last batch of an epoch may be short.
+func NewStream(s Samples, epochs int, run uint64, task int) (Resumable, error) {
+	if s.Len() == 0 || epochs < 1 {
+		return nil, fmt.Errorf("data: a stream of %d samples for %d epochs; both must be positive", s.Len(), epochs)
+	}
+	st := &shuffled{samples: s, epochs: epochs, rng: seed.New(run, "stream", task)}
+	st.order = st.rng.Perm(s.Len())
+	return st, nil
+}
+
+// shuffled is a stream over [Samples].
+type shuffled struct {
+	samples Samples
+	epochs  int
+	rng     *seed.Source
+	order   []int
+	epoch   int
+	next    int
+}
+
+func (s *shuffled) Next(b *Batch) error {
+	if s.next == len(s.order) {
+		if s.epoch+1 == s.epochs {
+			return io.EOF
+		}
+		s.epoch++
+		s.order, s.next = s.rng.Perm(len(s.order)), 0
+	}
+	b.N = min(len(b.Class), len(s.order)-s.next)
+	b.Repeat = s.epoch > 0
+	from := s.next
+	b.Fill(s.samples, func(i int) int { return s.order[from+i] })
+	s.next += b.N
+	return nil
+}
+
+func (s *shuffled) NextRows(b *Batch, rows []int32) (table []uint8, err error) {
+	if err := s.Next(b); err != nil {
+		return nil, err
+	}
+	from := s.next - b.N
+	return Rows(s.samples, b.N, func(i int) int { return s.order[from+i] }, rows), nil
+}
+
+// shuffledState is the position before the orders of later epochs are drawn: the current order
+// follows from the generator's state at its beginning, but storing it is simpler and exact.
+type shuffledState struct {
+	Epoch int    `json:"epoch"`
+	Next  int    `json:"next"`
+	Order []int  `json:"order"`
+	Rand  []byte `json:"rand"`
+}
+
+func (s *shuffled) State() (json.RawMessage, error) {
+	rng, err := s.rng.MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(shuffledState{Epoch: s.epoch, Next: s.next, Order: s.order, Rand: rng})
+}
+
+func (s *shuffled) SetState(data json.RawMessage) error {
+	var st shuffledState
+	if err := json.Unmarshal(data, &st); err != nil {
+		return fmt.Errorf("data: stream state: %w", err)
+	}
+	if len(st.Order) != s.samples.Len() || st.Next < 0 || st.Next > len(st.Order) || st.Epoch < 0 || st.Epoch >= s.epochs {
+		return errors.New("data: the stream state belongs to other samples: check that the data set is the one the run began with")
+	}
+	for _, i := range st.Order {
+		if i < 0 || i >= len(st.Order) {
+			return fmt.Errorf("data: stream state: sample %d of %d", i, len(st.Order))
+		}
+	}
+	if err := s.rng.UnmarshalBinary(st.Rand); err != nil {
+		return fmt.Errorf("data: stream state: %w", err)
+	}
+	s.epoch, s.next, s.order = st.Epoch, st.Next, st.Order
+	return nil
+}

@@ -1,0 +1,85 @@
+package experiment
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/npz"
+	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/optim"
+)
+
+// ArraysDir is the folder of a run that RunOptions.RecordArrays fills: model.json, init.npz with the
+// starting parameters, and one step-NNNNNN.npz per step with what went in and what came out. Another
+// implementation can compute the steps again from it.
+const ArraysDir = "arrays"
+
+// arraysModel describes the arrays to whoever reads them.
+type arraysModel struct {
+	Model     string        `json:"model"`
+	Params    []model.Param `json:"params"` // of the flat vector theta, in order
+	Backbone  int           `json:"backbone"`
+	Total     int           `json:"total"`
+	Shared    int           `json:"shared"` // the first entries are in J; the others move by the sum of the gradients
+	Method    string        `json:"method"`
+	Settings  any           `json:"method_params"`
+	Optimizer optim.Config  `json:"optimizer"`
+	Targets   []string      `json:"targets"` // rows of the array "targets"
+}
+
+// beginArrays writes the model and its parameters.
+func (r *runner) beginArrays() error {
+	if r.options.RecordArrays == 0 {
+		return nil
+	}
+	dir := filepath.Join(r.folder.work, ArraysDir)
+	o := r.learner.Options()
+	layout := o.Model.Layout()
+	about, err := json.MarshalIndent(arraysModel{
+		Model: o.Model.Key(), Params: layout.Params, Backbone: layout.Backbone, Total: layout.Total,
+		Shared: o.InJ(), Method: r.config.Method, Settings: r.config.Params, Optimizer: r.config.Optimizer.WithDefaults(),
+		Targets: pcl.TargetRows,
+	}, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.WriteBytes(filepath.Join(dir, "model.json"), append(about, '\n')); err != nil {
+		return err
+	}
+	if r.learner.Steps() > 0 { // a resumed run has written them already
+		return nil
+	}
+	theta, err := r.learner.Parameters()
+	if err != nil {
+		return err
+	}
+	return npz.Write(filepath.Join(dir, "init.npz"), map[string]npz.Array{"theta": {Shape: []int{len(theta)}, Data: theta}})
+}
+
+// trace writes the batches of a step, its weights, and the parameters after it.
+func (r *runner) trace(t *pcl.Trace) error {
+	if t.Step >= r.options.RecordArrays {
+		return nil
+	}
+	theta, err := t.Theta()
+	if err != nil {
+		return err
+	}
+	var x []float32
+	var ids, targets []int32
+	for i, id := range t.IDs {
+		ids, x, targets = append(ids, int32(id)), append(x, t.X[i]...), append(targets, t.Targets[i]...)
+	}
+	o, k := r.learner.Options(), len(ids)
+	path := filepath.Join(r.folder.work, ArraysDir, fmt.Sprintf("step-%06d.npz", t.Step))
+	return npz.Write(path, map[string]npz.Array{
+		"ids": {Shape: []int{k}, Data: ids}, "losses": {Shape: []int{k}, Data: t.Losses},
+		"weights": {Shape: []int{k}, Data: t.Weights},
+		"x":       {Shape: []int{k, o.Batch, o.Model.Inputs()}, Data: x},
+		"targets": {Shape: []int{k, len(pcl.TargetRows), o.Batch}, Data: targets},
+		"theta":   {Shape: []int{len(theta)}, Data: theta},
+	})
+}

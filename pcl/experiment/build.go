@@ -1,0 +1,83 @@
+package experiment
+
+import (
+	"fmt"
+
+	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/data"
+	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// NewLearner returns a learner of the configuration for the images of a data set, with the given number of
+// classifier outputs ([Outputs]) and no task yet. Of the configuration's scenario it knows nothing. programs
+// may be nil; close the learner.
+func (c Config) NewLearner(b *backend.Backend, programs *pcl.Programs, set *datasets.Dataset, outputs int) (*pcl.Learner, error) {
+	return c.newLearner(b, programs, set, outputs, nil)
+}
+
+func (c Config) newLearner(b *backend.Backend, programs *pcl.Programs, set *datasets.Dataset, outputs int, trace func(*pcl.Trace) error) (*pcl.Learner, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	m, err := method.New(c.Method, c.Params)
+	if err != nil {
+		return nil, err
+	}
+	optimizer, err := c.Optimizer.New()
+	if err != nil {
+		return nil, fmt.Errorf("config: %w", err)
+	}
+	net, err := c.network(set, outputs)
+	if err != nil {
+		return nil, err
+	}
+	return pcl.NewLearner(pcl.Options{
+		Backend: b.Backend, Programs: programs, Model: net, Method: m,
+		Increment: c.Increment, Shared: c.Shared, Optimizer: optimizer, Batch: c.Batch,
+		Memory: c.Memory, Seed: c.Seed, Edit: c.Edit, ExtraUpdate: c.ExtraUpdate,
+		Image: pcl.Image{Height: set.Height, Width: set.Width, Channels: set.Channels},
+		Trace: trace,
+	})
+}
+
+// network builds the model for a data set.
+func (c Config) network(d *datasets.Dataset, outputs int) (m model.Model, err error) {
+	if c.mlp() {
+		m, err = model.NewMLP(d.ImageSize(), c.Hidden, outputs)
+	} else {
+		m, err = model.NewResNet18(model.ResNetConfig{
+			Height: d.Height, Width: d.Width, Channels: d.Channels, Base: c.Width, Outputs: outputs, Release: c.Release,
+		})
+	}
+	if err == nil && c.Precision == "bfloat16" {
+		m = model.BFloat16(m)
+	}
+	return m, err
+}
+
+// Outputs is the number of classifier outputs that a scenario on a data set needs: all classes, or those of
+// its tasks counted apart.
+func Outputs(s *scenario.Scenario, set *datasets.Dataset) int {
+	if s.Increment == scenario.ClassIncremental {
+		return len(set.Classes)
+	}
+	n := 0
+	for _, t := range s.Tasks {
+		n += len(t.Classes)
+	}
+	return n
+}
+
+// NewTask returns the training and test images of some classes, to be attached to a learner of the
+// configuration as its task id (from 1, by arrival).
+func (c Config) NewTask(set *datasets.Dataset, id int, classes ...int) (pcl.Task, error) {
+	stream, err := data.NewStream(set.Select(&set.Train, c.TrainPerClass, classes...), c.Epochs, c.Seed, id)
+	if err != nil {
+		return pcl.Task{}, fmt.Errorf("task %d, classes %v: %w", id, classes, err)
+	}
+	return pcl.Task{Name: fmt.Sprintf("task %d", id), Classes: classes, Stream: stream, Test: set.Select(&set.Test, 0, classes...)}, nil
+}

@@ -1,0 +1,245 @@
+package experiment
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/memory"
+	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/optim"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// Config is one experiment: everything that its result depends on, and nothing else. Two runs of
+// equal Config on one backend and machine give the same bits. It is written as TOML by people and
+// as JSON into result files.
+type Config struct {
+	Method string         `json:"method" toml:"method"`
+	Params map[string]any `json:"params,omitempty" toml:"params"`
+
+	Dataset string `json:"dataset" toml:"dataset"`
+	// TrainPerClass limits the training samples of each class; 0 takes all.
+	TrainPerClass int                `json:"train_per_class,omitempty" toml:"train_per_class"`
+	Increment     scenario.Increment `json:"increment" toml:"increment"`
+	Kind          scenario.Kind      `json:"kind" toml:"kind"`
+	Tasks         int                `json:"tasks" toml:"tasks"`
+	MinClasses    int                `json:"min_classes" toml:"min_classes"`
+	MaxClasses    int                `json:"max_classes" toml:"max_classes"`
+	Epochs        int                `json:"epochs" toml:"epochs"`
+	// Scenario, if set, is played as published instead of one drawn from the five values above and
+	// the two seeds below. In TOML, scenario = "FILE" names the JSON file, beside the TOML file.
+	Scenario *scenario.Scenario `json:"scenario,omitempty" toml:"-"`
+	LabelSet uint64             `json:"labelset" toml:"labelset"` // seed of the label sets
+	Timeline uint64             `json:"timeline" toml:"timeline"` // seed of the timeline
+	Seed     uint64             `json:"seed" toml:"seed"`         // of the run
+
+	// Model is "mlp" (empty too) with Hidden, or "resnet18" with Width channels in its stem (0: 64);
+	// Release takes the released code's variant of it (PROTOCOL §2).
+	Model   string `json:"model,omitempty" toml:"model"`
+	Hidden  []int  `json:"hidden,omitempty" toml:"hidden"` // widths of the MLP's hidden layers
+	Width   int    `json:"width,omitempty" toml:"width"`
+	Release bool   `json:"release,omitempty" toml:"release"`
+	// Precision of the model's products: "float32" (empty too) or "bfloat16" ([model.BFloat16]).
+	Precision string `json:"precision,omitempty" toml:"precision"`
+
+	Shared    pcl.SharedParams `json:"shared" toml:"shared"` // which parameters are in J
+	Batch     int              `json:"batch" toml:"batch"`
+	Optimizer optim.Config     `json:"optimizer" toml:"optimizer"`
+	Memory    memory.Config    `json:"memory" toml:"memory"`
+	// Edit is memory editing; ExtraUpdate the control that makes a second update per step instead.
+	Edit        pcl.Edit `json:"edit,omitzero" toml:"edit"`
+	ExtraUpdate bool     `json:"extra_update,omitempty" toml:"extra_update"`
+	// EvalEvery adds evaluations every so many steps to those at the tasks' ends.
+	EvalEvery int `json:"eval_every,omitempty" toml:"eval_every"`
+}
+
+// DefaultConfig returns the benchmark's settings for a data set (PROTOCOL §1, §4): those of
+// PS-EMNIST for sets of small grey images, and their own for CIFAR and Tiny-ImageNet.
+func DefaultConfig(dataset string) Config {
+	c := Config{
+		Method: "emgd-gmc", Dataset: dataset,
+		Increment: scenario.TaskIncremental, Kind: scenario.Parallel,
+		Tasks: 5, MinClasses: 3, MaxClasses: 15, Epochs: 1, Seed: 1234,
+		Hidden: []int{128, 64}, Shared: pcl.Shared, Batch: 128,
+		Optimizer: optim.Config{Name: "adam", LR: 0.003},
+		Memory:    memory.Config{Policy: memory.PerClass, Budget: 5},
+	}
+	switch dataset {
+	case "mnist", "mnist-test80", "cifar-10":
+		c.MinClasses, c.MaxClasses = 1, 3
+		if dataset == "cifar-10" {
+			c.Model, c.Hidden = "resnet18", nil
+		}
+	case "cifar-100":
+		c.Tasks, c.Optimizer.LR, c.Memory.Budget = 20, 0.0004, 30
+		c.Model, c.Hidden = "resnet18", nil
+	case "tiny-imagenet":
+		c.Tasks, c.MinClasses, c.MaxClasses = 20, 6, 20
+		c.Optimizer.LR, c.Memory.Budget = 0.0005, 15
+		c.Model, c.Hidden = "resnet18", nil
+	case "glyphs":
+		c.Batch = 32 // few images: smaller batches give each task enough steps to learn
+	}
+	return c
+}
+
+// LoadConfig reads a TOML file over the defaults of its data set ("glyphs" where it names none).
+// Unknown keys are errors.
+func LoadConfig(path string) (Config, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return Config{}, err
+	}
+	c, err := ParseConfig(data, filepath.Dir(path))
+	if err != nil {
+		return Config{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return c, nil
+}
+
+// ParseConfig is [LoadConfig] from memory; a scenario file is looked for in dir.
+func ParseConfig(data []byte, dir string) (Config, error) {
+	var first struct {
+		Dataset  string `toml:"dataset"`
+		LabelSet int64  `toml:"labelset"`
+		Timeline int64  `toml:"timeline"`
+		Seed     int64  `toml:"seed"`
+	}
+	if _, err := toml.Decode(string(data), &first); err != nil {
+		return Config{}, fmt.Errorf("config: %w", err)
+	}
+	if first.LabelSet < 0 || first.Timeline < 0 || first.Seed < 0 {
+		return Config{}, errors.New("config: seeds (labelset, timeline, seed) must not be negative")
+	}
+	if first.Dataset == "" {
+		first.Dataset = "glyphs"
+	}
+	file := struct {
+		*Config
+		Scenario string `toml:"scenario"`
+	}{Config: new(DefaultConfig(first.Dataset))}
+	meta, err := toml.Decode(string(data), &file)
+	if err != nil {
+		return Config{}, fmt.Errorf("config: %w", err)
+	}
+	c := *file.Config
+	if file.Scenario != "" {
+		if !filepath.IsAbs(file.Scenario) {
+			file.Scenario = filepath.Join(dir, file.Scenario)
+		}
+		if err := c.UseScenario(file.Scenario); err != nil {
+			return Config{}, fmt.Errorf("config: %w", err)
+		}
+	}
+	if unknown := meta.Undecoded(); len(unknown) > 0 {
+		return Config{}, fmt.Errorf("config: unknown key %q; `pcl run --help` lists what there is", unknown[0].String())
+	}
+	return c, c.Validate()
+}
+
+// UseScenario reads a published scenario, to be played instead of a drawn one, and takes over what it
+// fixes.
+func (c *Config) UseScenario(path string) error {
+	s, err := scenario.Load(path)
+	if err != nil {
+		return err
+	}
+	c.Scenario, c.Increment, c.Kind = s, s.Increment, s.Kind
+	c.Tasks, c.Batch, c.Epochs = len(s.Tasks), s.Batch, s.Epochs
+	c.LabelSet, c.Timeline = s.LabelSet, s.Timeline
+	return nil
+}
+
+// Validate names the first thing that is wrong.
+func (c Config) Validate() error {
+	switch {
+	case c.Increment != scenario.TaskIncremental && c.Increment != scenario.ClassIncremental:
+		return fmt.Errorf("config: increment %q is neither %q nor %q", c.Increment, scenario.TaskIncremental, scenario.ClassIncremental)
+	case c.Batch < 1 || c.Batch > 1<<16:
+		return fmt.Errorf("config: batch %d is outside 1…65536", c.Batch)
+	case c.Epochs < 1 || c.Epochs > 1<<20:
+		return fmt.Errorf("config: epochs %d is outside 1…1048576", c.Epochs)
+	case c.Tasks < 1 || c.Tasks > 1<<16:
+		return fmt.Errorf("config: tasks %d is outside 1…65536", c.Tasks)
+	case c.TrainPerClass < 0:
+		return fmt.Errorf("config: train_per_class %d is negative", c.TrainPerClass)
+	case c.EvalEvery < 0:
+		return fmt.Errorf("config: eval_every %d is negative", c.EvalEvery)
+	case c.Model != "" && c.Model != "mlp" && c.Model != "resnet18":
+		return fmt.Errorf("config: model %q is neither \"mlp\" nor \"resnet18\"", c.Model)
+	case c.Precision != "" && c.Precision != "float32" && c.Precision != "bfloat16":
+		return fmt.Errorf("config: precision %q is neither \"float32\" nor \"bfloat16\"", c.Precision)
+	case c.mlp() && (len(c.Hidden) == 0 || len(c.Hidden) > 64):
+		return fmt.Errorf("config: %d hidden layers; the MLP takes 1 to 64", len(c.Hidden))
+	case c.mlp() && (c.Width != 0 || c.Release):
+		return errors.New("config: width and release belong to model = \"resnet18\"")
+	case !c.mlp() && len(c.Hidden) != 0:
+		return errors.New("config: hidden layers belong to model = \"mlp\"; a resnet18 has a width")
+	case c.Width < 0 || c.Width > 1<<12:
+		return fmt.Errorf("config: width %d is outside 0…4096", c.Width)
+	case c.Kind != scenario.Parallel && c.Kind != scenario.Serial && c.Kind != scenario.AllAtOnce:
+		return fmt.Errorf("config: kind %q is none of %q, %q, %q", c.Kind, scenario.Parallel, scenario.Serial, scenario.AllAtOnce)
+	case c.MinClasses < 1 || c.MaxClasses < c.MinClasses:
+		return fmt.Errorf("config: tasks of %d to %d classes; want 1 ≤ min_classes ≤ max_classes", c.MinClasses, c.MaxClasses)
+	}
+	for _, h := range c.Hidden {
+		if h < 1 || h > 1<<16 {
+			return fmt.Errorf("config: a hidden layer of %d; want 1…65536", h)
+		}
+	}
+	_, err := c.Optimizer.New()
+	if err := errors.Join(c.Shared.Validate(), err, c.Edit.Validate()); err != nil {
+		return fmt.Errorf("config: %w", err)
+	}
+	for name, v := range c.Params {
+		if x, ok := v.(float64); ok && (math.IsInf(x, 0) || math.IsNaN(x)) {
+			return fmt.Errorf("config: parameter %s is %g, which a result file cannot hold; write it as text, \"%g\"", name, x, x)
+		}
+		if _, err := json.Marshal(v); err != nil {
+			return fmt.Errorf("config: parameter %s is %v, which a result file cannot hold: %w", name, v, err)
+		}
+	}
+	m, err := method.New(c.Method, c.Params)
+	if err != nil {
+		return fmt.Errorf("config: %w", err)
+	}
+	if m.Info().Direct && c.ExtraUpdate {
+		return fmt.Errorf("config: extra_update repeats a step by its weights; %s gives a direction instead", c.Method)
+	}
+	if c.Scenario != nil {
+		if err := c.Scenario.Validate(); err != nil {
+			return fmt.Errorf("config: %w", err)
+		}
+	}
+	if err := c.Memory.Validate(); err != nil {
+		return err
+	}
+	if _, err := json.Marshal(c); err != nil { // whatever was forgotten above
+		return fmt.Errorf("config: a result file cannot hold it: %w", err)
+	}
+	return nil
+}
+
+func (c Config) mlp() bool { return c.Model == "" || c.Model == "mlp" }
+
+// Folder is the name of a run's folder among others: what differs most often in plain text, and the ID.
+func (c Config) Folder() string {
+	return fmt.Sprintf("%s-%s-%s-s%d-%s", c.Dataset, c.Increment, c.Method, c.Seed, c.ID())
+}
+
+// ID is the experiment's name in file names: the beginning of the hash of its configuration.
+func (c Config) ID() string {
+	data, err := json.Marshal(c)
+	if err != nil {
+		return "invalid" // a value that JSON cannot hold, which Validate refuses, and with it Run
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(data))[:12]
+}

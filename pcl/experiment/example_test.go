@@ -1,0 +1,21 @@
+package experiment_test
+
+import (
+	"fmt"
+
+	"github.com/parallelcl/parallelcl/pcl/experiment"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// Two methods with two seeds each, class-incremental.
+func ExampleVary() {
+	class := []scenario.Increment{scenario.ClassIncremental}
+	for _, c := range experiment.Vary(experiment.DefaultConfig("glyphs"), []string{"emgd-gmc", "avggrad"}, class, 1234, 1235) {
+		fmt.Println(c.Method, c.Increment, c.Seed)
+	}
+	// Output:
+	// emgd-gmc class 1234
+	// emgd-gmc class 1235
+	// avggrad class 1234
+	// avggrad class 1235
+}

@@ -1,0 +1,39 @@
+package experiment
+
+import (
+	"context"
+	"iter"
+
+	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// play makes the steps of a scenario, from the one that the learner is at to the last, and yields the report
+// of each; tasks are attached as they arrive. The first error ends it, and so does the end of ctx, with the
+// context's error.
+func play(ctx context.Context, s *scenario.Scenario, l *pcl.Learner, task func(id int) (pcl.Task, error)) iter.Seq2[*pcl.StepReport, error] {
+	return func(yield func(*pcl.StepReport, error) bool) {
+		for l.Steps() <= s.LastStep() {
+			r, err := playStep(ctx, s, l, task)
+			if !yield(r, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func playStep(ctx context.Context, s *scenario.Scenario, l *pcl.Learner, task func(id int) (pcl.Task, error)) (*pcl.StepReport, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	for id := l.Arrived() + 1; id <= len(s.Tasks) && s.Tasks[id-1].Start == l.Steps(); id++ {
+		t, err := task(id)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := l.Attach(t); err != nil {
+			return nil, err
+		}
+	}
+	return l.Step()
+}

@@ -1,0 +1,92 @@
+package experiment
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+// recorder appends one JSON line per step. A nil recorder does nothing.
+type recorder struct {
+	file *os.File
+	w    *bufio.Writer
+}
+
+// openRecords opens the record file where one was asked for. A resumed run cuts off the lines
+// that were written after its checkpoint.
+func (r *runner) openRecords() error {
+	if !r.options.Record {
+		return nil
+	}
+	if err := os.MkdirAll(r.folder.work, 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(filepath.Join(r.folder.work, RecordFile), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return err
+	}
+	r.records = &recorder{file: f, w: bufio.NewWriter(f)}
+	size, err := f.Seek(0, 2)
+	if err == nil && size < r.state.Records {
+		err = fmt.Errorf("%s has %d bytes, the checkpoint was made at %d: it was altered since", f.Name(), size, r.state.Records)
+	}
+	if err == nil {
+		err = f.Truncate(r.state.Records)
+	}
+	if err == nil {
+		_, err = f.Seek(r.state.Records, 0)
+	}
+	return err
+}
+
+func (r *recorder) write(s *pcl.StepReport) error {
+	data, err := json.Marshal(Record(s))
+	if err != nil {
+		return fmt.Errorf("record step %d: %w", s.Step, err)
+	}
+	_, err = r.w.Write(append(data, '\n'))
+	return err
+}
+
+// flush writes everything out and returns the file's length.
+func (r *recorder) flush() (int64, error) {
+	if r == nil {
+		return 0, nil
+	}
+	if err := errors.Join(r.w.Flush(), r.file.Sync()); err != nil {
+		return 0, err
+	}
+	return r.file.Seek(0, 1)
+}
+
+func (r *recorder) close() error {
+	if r == nil || r.file == nil {
+		return nil
+	}
+	err := errors.Join(r.w.Flush(), r.file.Close())
+	r.file = nil
+	return err
+}
+
+// Record returns a step's report as the record file has it. Unlike the report it stays valid.
+func Record(s *pcl.StepReport) results.Record {
+	out := results.Record{
+		Step: s.Step, IDs: slices.Clone(s.IDs), Losses: slices.Clone(s.Losses), Gram: slices.Clone(s.Gram),
+		Weights: slices.Clone(s.Weights), NormD: s.NormD,
+	}
+	if e := s.Edit; e != nil {
+		out.Edit = &results.Edit{Samples: len(e.Indices), Phi: e.Phi, Change: e.Change}
+	}
+	if c := s.Outcome.Certificate; c != nil {
+		c = c.Clone()
+		out.Sigma, out.Lambda, out.Slacks, out.Gap, out.Status = c.Sigma, c.Lambda, c.Slacks, c.Gap, c.Status.String()
+	}
+	return out
+}

@@ -1,0 +1,129 @@
+package experiment
+
+import (
+	"encoding/json"
+	"math"
+	"runtime"
+	"time"
+
+	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+// result gathers what PROTOCOL §7 lists.
+func (r *runner) result() (*results.Run, error) {
+	config, err := json.Marshal(r.config)
+	if err != nil {
+		return nil, err
+	}
+	theta, err := r.learner.Parameters()
+	if err != nil {
+		return nil, err
+	}
+	statistics, err := r.learner.Statistics()
+	if err != nil {
+		return nil, err
+	}
+	out := &results.Run{
+		Schema: results.Schema, ID: r.config.ID(),
+		Method: r.config.Method, MethodTitle: r.learner.Options().Method.Info().Title, Params: r.config.Params,
+		Variant: r.config.variant(),
+		Dataset: r.config.Dataset, Increment: string(r.config.Increment),
+		LabelSet: r.config.LabelSet, Timeline: r.config.Timeline, Seed: r.config.Seed, Config: config,
+		Steps: r.learner.Steps(), Tasks: r.state.Tasks, Curve: r.state.Curve,
+		Skipped: r.state.Skipped, Rejected: r.state.Rejected, DivergedAt: r.state.divergedAt(r.learner.Steps(), theta),
+		ModelSHA256:  modelSum(theta, statistics),
+		MemorySHA256: checkpoint.Sum(r.learner.Memory().Pixels()),
+		Measured:     r.measured(),
+	}
+	if mean, largest, n := r.learner.Memory().Drift(); n > 0 {
+		out.Drift = &results.Drift{Samples: n, Mean: mean, Max: largest}
+	}
+	for _, k := range r.state.PerK {
+		if k.Steps > 0 {
+			out.PerK = append(out.PerK, k)
+		}
+	}
+	n := float64(len(out.Tasks))
+	for _, t := range out.Tasks {
+		out.A += 100 * t.AccFinal / n
+		out.AFirst += 100 * t.AccEnd / n
+	}
+	out.F = out.A - out.AFirst
+	return out, nil
+}
+
+func modelSum(theta, statistics []float32) string {
+	if statistics == nil {
+		return checkpoint.Sum(theta)
+	}
+	return checkpoint.Sum(theta, statistics)
+}
+
+func (r *runner) measured() results.Measured {
+	m := r.state.Measured
+	m.Finished = time.Now()
+	m.StepMillis = 1000 * m.TrainSeconds / float64(max(1, r.learner.Steps()))
+	m.PeakRSS = max(m.PeakRSS, peakRSS())
+	m.Compilations = r.learner.Compilations()
+	m.Maker = r.maker()
+	if len(m.Parts) == 1 && m.Parts[0].From == 0 {
+		m.Parts = nil // the whole run
+	}
+	return m
+}
+
+// beginPart notes from which step on this process makes the run, and with what.
+func (r *runner) beginPart() {
+	m := &r.state.Measured
+	m.Parts = append(m.Parts, results.Part{From: r.learner.Steps(), Begun: r.begun, Maker: r.maker()})
+}
+
+func (r *runner) maker() results.Maker {
+	info := r.options.Backend.Info
+	m := results.Maker{Backend: info.Name, Device: info.Device, Threads: info.Threads, GoVersion: runtime.Version()}
+	m.Version, m.Commit = Version()
+	return m
+}
+
+// stepClock measures the rate of steps over the last few seconds.
+type stepClock struct {
+	times [256]time.Time
+	n     int
+}
+
+func (c *stepClock) tick() {
+	c.times[c.n%len(c.times)] = time.Now()
+	c.n++
+}
+
+// rate is in steps per second; 0 before the second step.
+func (c *stepClock) rate() float64 {
+	held := min(c.n, len(c.times))
+	if held < 2 {
+		return 0
+	}
+	newest := c.times[(c.n-1)%len(c.times)]
+	oldest := c.times[(c.n-held)%len(c.times)]
+	return float64(held-1) / newest.Sub(oldest).Seconds()
+}
+
+func (r *runner) progress(s *pcl.StepReport) {
+	if r.options.Progress == nil {
+		return
+	}
+	p := Progress{
+		Step: r.learner.Steps(), Steps: r.scenario.LastStep() + 1, K: len(s.IDs), Skipped: r.state.Skipped, PerSecond: r.clock.rate(),
+	}
+	if p.K == 0 {
+		p.Loss = math.NaN()
+	}
+	for _, loss := range s.Losses {
+		p.Loss += loss / float64(len(s.Losses))
+	}
+	if p.PerSecond > 0 {
+		p.ETA = time.Duration(float64(p.Steps-p.Step) / p.PerSecond * float64(time.Second))
+	}
+	r.options.Progress(p)
+}

@@ -1,0 +1,124 @@
+package experiment
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
+)
+
+// saved is the JSON part of a run's checkpoint.
+type saved struct {
+	Schema  int             `json:"schema"`
+	Config  Config          `json:"config"`
+	Learner json.RawMessage `json:"learner"`
+	Run     runState        `json:"run"`
+}
+
+const savedSchema = 1
+
+// save writes a checkpoint of the run.
+func (r *runner) save() error {
+	if err := r.folder.check(); err != nil {
+		return err
+	}
+	learner, err := r.learner.State()
+	if err != nil {
+		return fmt.Errorf("pcl: checkpoint: %w", err)
+	}
+	if r.state.Records, err = r.records.flush(); err != nil {
+		return err
+	}
+	r.state.Measured.PeakRSS = max(r.state.Measured.PeakRSS, peakRSS())
+	state, err := json.Marshal(saved{Schema: savedSchema, Config: r.config, Learner: learner.JSON, Run: r.state})
+	if err != nil {
+		return fmt.Errorf("pcl: checkpoint: %w", err)
+	}
+	return r.saves.Save(r.learner.Steps(), checkpoint.File{State: state, Arrays: learner.Arrays})
+}
+
+// interrupted saves, if there is a folder to save to.
+func (r *runner) interrupted() error {
+	if r.options.Dir == "" || r.learner.Steps() == 0 {
+		return ErrInterrupted
+	}
+	if err := r.save(); err != nil {
+		return &UnsavedError{r.options.Dir, err}
+	}
+	return ErrInterrupted
+}
+
+// UnsavedError is what [Run] returns where it was interrupted, or came to a step at which to save, and could not
+// save. It is not [ErrInterrupted]. What was saved before is still there.
+type UnsavedError struct {
+	Dir string
+	Err error
+}
+
+func (e *UnsavedError) Error() string {
+	return fmt.Sprintf("pcl: the run in %s was not saved: %v", e.Dir, e.Err)
+}
+func (e *UnsavedError) Unwrap() error { return e.Err }
+
+// DamagedError says that the newest checkpoint of a run is damaged, and which one before it is whole, if any.
+type DamagedError struct {
+	Err   error
+	Whole string // a file for RunOptions.Checkpoint
+}
+
+func (e *DamagedError) Error() string { return fmt.Sprintf("pcl: resume: %v", e.Err) }
+func (e *DamagedError) Unwrap() error { return e.Err }
+
+// resume takes up the checkpoint that was asked for; without one in the folder the run begins.
+func (r *runner) resume() error {
+	f, path, err := r.find()
+	if errors.Is(err, os.ErrNotExist) && r.options.Checkpoint == "" {
+		return nil
+	}
+	if latest := new(checkpoint.LatestError); errors.As(err, &latest) {
+		return &DamagedError{err, latest.Whole}
+	}
+	if err != nil {
+		return fmt.Errorf("pcl: resume: %w", err)
+	}
+	if err := r.take(f); err != nil {
+		return fmt.Errorf("pcl: resume from %s: %w", path, err)
+	}
+	return nil
+}
+
+func (r *runner) find() (checkpoint.File, string, error) {
+	if path := r.options.Checkpoint; path != "" {
+		f, err := checkpoint.Load(path)
+		return f, path, err
+	}
+	return r.saves.Latest()
+}
+
+func (r *runner) take(f checkpoint.File) error {
+	var s saved
+	if err := json.Unmarshal(f.State, &s); err != nil {
+		return fmt.Errorf("state: %w", err)
+	}
+	if s.Schema != savedSchema {
+		return fmt.Errorf("it has schema %d; this program reads schema %d", s.Schema, savedSchema)
+	}
+	if got, want := s.Config.ID(), r.config.ID(); got != want {
+		return fmt.Errorf("it belongs to another configuration (%s, not %s)", got, want)
+	}
+	if len(s.Run.Tasks) != len(r.scenario.Tasks) {
+		return fmt.Errorf("it has %d tasks, the scenario %d", len(s.Run.Tasks), len(r.scenario.Tasks))
+	}
+	if s.Run.Recorded != r.options.Record {
+		return fmt.Errorf("it was made with Record = %t, and records cannot begin or end in the middle: resume with the same", s.Run.Recorded)
+	}
+	if err := r.learner.Restore(pcl.State{JSON: s.Learner, Arrays: f.Arrays}, r.task); err != nil {
+		return err
+	}
+	r.state = s.Run
+	r.state.Measured.Resumed++
+	return nil
+}

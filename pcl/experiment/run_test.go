@@ -1,0 +1,292 @@
+package experiment
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
+	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+	"github.com/parallelcl/parallelcl/pcl/memory"
+	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+func blobConfig(method string) Config {
+	c := DefaultConfig("blobs")
+	c.Method, c.Tasks, c.MinClasses, c.MaxClasses = method, 3, 2, 3
+	c.Batch, c.Hidden, c.Optimizer.LR = 8, []int{16, 8}, 0.01
+	c.Memory = memory.Config{Policy: memory.FixedTotal, Budget: 24}
+	c.Epochs, c.EvalEvery = 2, 7
+	return c
+}
+
+// outcome is a result without what was measured, and the record file.
+func outcome(t *testing.T, r *results.Run, dir string) (result, records []byte) {
+	t.Helper()
+	saved, err := results.Load(filepath.Join(dir, ResultFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if saved.ModelSHA256 != r.ModelSHA256 {
+		t.Error("the saved result is not the returned one")
+	}
+	saved.Measured = results.Measured{}
+	if result, err = json.Marshal(saved); err != nil {
+		t.Fatal(err)
+	}
+	if records, err = os.ReadFile(filepath.Join(dir, RecordFile)); err != nil {
+		t.Fatal(err)
+	}
+	return result, records
+}
+
+// resumed are runs that remember in different ways: methods with states, stored logits, a remembered
+// network, their own store, edited pixels.
+func resumed(b *backend.Backend) (configs []Config) {
+	for _, increment := range []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental} {
+		c := blobConfig("emgd-gmc")
+		c.Increment = increment
+		configs = append(configs, c)
+	}
+	if b.Info.Name != backend.Go {
+		return configs
+	}
+	for _, name := range []string{"der-pp", "icarl", "gss", "mir", "gmed", "famo", "moco", "gem"} {
+		c := blobConfig(name)
+		c.Increment = scenario.ClassIncremental
+		configs = append(configs, c)
+	}
+	c := blobConfig("emgd-gs")
+	c.Edit = pcl.Edit{Eta: 0.01, MaxDrift: 0.05}
+	return append(configs, c)
+}
+
+// TestResumeEqualsNeverStopping interrupts a run again and again, and compares model, memory,
+// result and records with those of an uninterrupted run.
+func TestResumeEqualsNeverStopping(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		programs := pcl.NewPrograms(b.Backend)
+		defer programs.Close()
+		for _, c := range resumed(b) {
+			d := pcltest.Blobs(8, 40, 10)
+			whole := t.TempDir()
+			r, err := Run(t.Context(), c, RunOptions{Backend: b, Dataset: d, Dir: whole, Record: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantResult, wantRecords := outcome(t, r, whole)
+
+			parts, rng := t.TempDir(), rand.New(rand.NewPCG(1, 2))
+			stops := 0
+			for {
+				ctx, cancel := context.WithCancel(t.Context())
+				left := 1 + rng.IntN(9)
+				r, err = Run(ctx, c, RunOptions{Backend: b, Dataset: d, Programs: programs, Dir: parts, Record: true, Resume: true,
+					Progress: func(Progress) {
+						if left--; left == 0 {
+							cancel()
+						}
+					}})
+				cancel()
+				if err == nil {
+					break
+				}
+				if !errors.Is(err, ErrInterrupted) {
+					t.Fatal(err)
+				}
+				stops++
+			}
+			gotResult, gotRecords := outcome(t, r, parts)
+			if stops < 5 || r.Measured.Resumed != stops {
+				t.Errorf("%d stops, %d resumptions counted", stops, r.Measured.Resumed)
+			}
+			if !bytes.Equal(gotResult, wantResult) {
+				t.Errorf("%s: after %d stops the result differs:\n%s\n%s", c.Method, stops, gotResult, wantResult)
+			}
+			if !bytes.Equal(gotRecords, wantRecords) {
+				t.Errorf("%s: after %d stops the records differ", c.Method, stops)
+			}
+		}
+	})
+}
+
+// TestResumeAtEveryStep interrupts a run after each of its steps, so that it is taken up also where a task
+// arrives.
+func TestResumeAtEveryStep(t *testing.T) {
+	b, d, c := pcltest.Backend(t, backend.Go), pcltest.Blobs(8, 40, 10), blobConfig("emgd-gmc")
+	programs := pcl.NewPrograms(b.Backend)
+	defer programs.Close()
+	whole := t.TempDir()
+	r, err := Run(t.Context(), c, RunOptions{Backend: b, Dataset: d, Programs: programs, Dir: whole, Record: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantResult, wantRecords := outcome(t, r, whole)
+	parts, steps := t.TempDir(), r.Steps
+	for step := 1; ; step++ {
+		ctx, cancel := context.WithCancel(t.Context())
+		r, err = Run(ctx, c, RunOptions{Backend: b, Dataset: d, Programs: programs, Dir: parts, Record: true, Resume: true,
+			Progress: func(p Progress) {
+				if p.Step != step {
+					t.Errorf("taken up for step %d, the run made step %d", step, p.Step)
+				}
+				cancel()
+			}})
+		cancel()
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, ErrInterrupted) || step > steps {
+			t.Fatalf("after step %d of %d: %v", step, steps, err)
+		}
+	}
+	gotResult, gotRecords := outcome(t, r, parts)
+	if !bytes.Equal(gotResult, wantResult) || !bytes.Equal(gotRecords, wantRecords) {
+		t.Error("stopped after each step, the result or the records differ")
+	}
+}
+
+// TestDamagedCheckpoint cuts off and alters checkpoints: each is named and refused, and the one
+// before it offered.
+func TestDamagedCheckpoint(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	d, c, dir := pcltest.Blobs(8, 40, 10), blobConfig("mgda"), t.TempDir()
+	interrupt := func(steps int, resume bool) error {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		_, err := Run(ctx, c, RunOptions{Backend: b, Dataset: d, Dir: dir, Resume: resume, CheckpointEvery: 4,
+			Progress: func(p Progress) {
+				if p.Step >= steps {
+					cancel()
+				}
+			}})
+		return err
+	}
+	if err := interrupt(10, false); !errors.Is(err, ErrInterrupted) {
+		t.Fatal(err)
+	}
+	paths, err := checkpoint.Series{Dir: dir}.List()
+	if err != nil || len(paths) != 3 {
+		t.Fatalf("checkpoints %v (%v), want 3", paths, err)
+	}
+	newest, older := paths[2], paths[1]
+	good, err := os.ReadFile(newest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, bad := range map[string][]byte{
+		"truncated":   good[:len(good)/2],
+		"empty":       {},
+		"bit-flipped": flip(good),
+	} {
+		if err := os.WriteFile(newest, bad, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		err := interrupt(1000, true)
+		if !errors.Is(err, checkpoint.ErrDamaged) {
+			t.Errorf("%s: %v, want ErrDamaged", name, err)
+			continue
+		}
+		for _, path := range []string{newest, older} {
+			if !bytes.Contains([]byte(err.Error()), []byte(path)) {
+				t.Errorf("%s: the message %q does not name %s", name, err, path)
+			}
+		}
+	}
+	if _, err := Run(t.Context(), c, RunOptions{Backend: b, Dataset: d, Dir: dir, Checkpoint: older}); err != nil {
+		t.Errorf("the older checkpoint: %v", err)
+	}
+}
+
+func flip(data []byte) []byte {
+	out := bytes.Clone(data)
+	out[len(out)/3] ^= 4
+	return out
+}
+
+// TestOtherConfigurationIsRefused resumes with a changed learning rate.
+func TestOtherConfigurationIsRefused(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	d, c, dir := pcltest.Blobs(8, 40, 10), blobConfig("avggrad"), t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := Run(ctx, c, RunOptions{Backend: b, Dataset: d, Dir: dir, Progress: func(Progress) { cancel() }})
+	if !errors.Is(err, ErrInterrupted) {
+		t.Fatal(err)
+	}
+	c.Optimizer.LR *= 2
+	if _, err := Run(t.Context(), c, RunOptions{Backend: b, Dataset: d, Dir: dir, Resume: true}); err == nil {
+		t.Error("a checkpoint of another configuration was taken")
+	}
+}
+
+// TestMethodsLearn runs each method to the end and checks what PROTOCOL §7 asks of the result.
+func TestMethodsLearn(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	d := pcltest.Blobs(8, 40, 10)
+	for _, name := range []string{"avggrad", "sum", "mgda", "emgd-gmc", "emgd-gs", "er"} {
+		c := blobConfig(name)
+		r, err := Run(t.Context(), c, RunOptions{Backend: b, Dataset: d})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if r.A < 80 {
+			t.Errorf("%s: A = %.1f %%, want at least 80", name, r.A)
+		}
+		if diff := r.F - (r.A - r.AFirst); diff != 0 {
+			t.Errorf("%s: F is off by %g", name, diff)
+		}
+		steps := 0
+		for _, k := range r.PerK {
+			steps += k.Steps
+		}
+		if steps != r.Steps || r.Steps != r.Tasks[len(r.Tasks)-1].End+1 && r.Steps < r.Tasks[0].End {
+			t.Errorf("%s: %d steps in the histogram, %d made", name, steps, r.Steps)
+		}
+	}
+}
+
+// TestPublishedScenario plays the scenario file of one run in another, and refuses it elsewhere.
+func TestPublishedScenario(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	d, c, dir := pcltest.Blobs(8, 40, 10), blobConfig("er"), t.TempDir()
+	c.Timeline = 5
+	first, err := Run(t.Context(), c, RunOptions{Backend: b, Dataset: d, Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "dataset = \"blobs\"\nscenario = \"" + ScenarioFile + "\"\nmethod = \"er\"\nhidden = [16, 8]\neval_every = 7\n" +
+		"[optimizer]\nname = \"adam\"\nlr = 0.01\n[memory]\npolicy = \"fixed_total\"\nbudget = 24\n"
+	again, err := ParseConfig([]byte(text), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.ID() == c.ID() {
+		t.Error("a drawn and a published scenario share an ID")
+	}
+	second, err := Run(t.Context(), again, RunOptions{Backend: b, Dataset: d})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first.ModelSHA256 != second.ModelSHA256 {
+		t.Error("the published scenario gave another model than the drawn one")
+	}
+	if _, err := Run(t.Context(), again, RunOptions{Backend: b, Dataset: pcltest.Blobs(8, 30, 10)}); err == nil {
+		t.Error("a scenario was played on a data set it was not made for")
+	}
+}
+
+func TestMemoryTooSmall(t *testing.T) {
+	c := blobConfig("er")
+	c.Memory = memory.Config{Policy: memory.FixedTotal, Budget: 7} // of 8 classes
+	if _, err := Run(t.Context(), c, RunOptions{Backend: pcltest.Backend(t, backend.Go), Dataset: pcltest.Blobs(8, 40, 10)}); err == nil {
+		t.Error("a memory that cannot hold all classes: no error")
+	}
+}

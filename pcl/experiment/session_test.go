@@ -1,0 +1,258 @@
+package experiment
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// small is a run of a few seconds even in pure Go.
+func small() Config {
+	c := DefaultConfig("glyphs")
+	c.TrainPerClass, c.Hidden = 8, []int{8}
+	return c
+}
+
+func open(t *testing.T, o Options) *Session {
+	t.Helper()
+	if o.Dir == "" {
+		o.Dir = t.TempDir()
+	}
+	if o.Backend == "" {
+		o.Backend = backend.Go
+	}
+	g := New("glyphs", o)
+	t.Cleanup(func() {
+		if err := g.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return g
+}
+
+func TestVary(t *testing.T) {
+	base := small()
+	both := []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental}
+	configs := Vary(base, []string{"mgda", "er"}, both, 1, 2)
+	var got []string
+	ids := map[string]bool{}
+	for _, c := range configs {
+		got = append(got, filepath.Base(New("glyphs", Options{}).Folder(c)))
+		ids[c.ID()] = true
+	}
+	if len(got) != 8 || len(ids) != 8 || !strings.HasPrefix(got[0], "glyphs-task-mgda-s1-") || !strings.HasPrefix(got[7], "glyphs-class-er-s2-") {
+		t.Errorf("configurations: %q", got)
+	}
+	if one := Vary(base, nil, nil); len(one) != 1 || one[0].ID() != base.ID() {
+		t.Errorf("nothing varied gives %v, want the base alone", one)
+	}
+}
+
+// TestRun makes runs, finds them finished, takes an interrupted one up, and repeats one whose records
+// are missing.
+func TestRun(t *testing.T) {
+	ctx := t.Context()
+	g := open(t, Options{})
+	configs := Vary(small(), []string{"emgd-gmc", "avggrad"}, nil)
+
+	// Interrupted in the second run: the first is there, the second saved.
+	stopped, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var last [2]int
+	progress := func(done, total int, note string) {
+		if done < last[0] {
+			t.Errorf("progress went back from %d to %d", last[0], done)
+		}
+		last = [2]int{done, total}
+		if done > total/2+3 {
+			cancel()
+		}
+	}
+	if _, err := g.Run(stopped, configs, progress); !errors.Is(err, ErrInterrupted) {
+		t.Fatalf("interrupted: %v, want ErrInterrupted", err)
+	}
+	if saved, err := filepath.Glob(filepath.Join(g.Folder(configs[1]), "checkpoint-*")); err != nil || len(saved) != 1 {
+		t.Errorf("the interrupted run left the checkpoints %q (%v), want one", saved, err)
+	}
+	runs, err := g.Run(ctx, configs, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if runs[0].Method != "emgd-gmc" || runs[0].Measured.Resumed != 0 || runs[1].Method != "avggrad" || runs[1].Measured.Resumed != 1 {
+		t.Errorf("%s resumed %d times, %s %d times; want 0 and 1", runs[0].Method, runs[0].Measured.Resumed, runs[1].Method, runs[1].Measured.Resumed)
+	}
+
+	// Finished: a grid that cannot open anything reads them.
+	last = [2]int{}
+	again := New("glyphs", Options{Dir: g.options.Dir, Backend: "none", DataDir: "none"})
+	read, err := again.Run(ctx, configs, progress)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range runs {
+		if a, b := asJSON(t, runs[i]), asJSON(t, read[i]); !bytes.Equal(a, b) {
+			t.Errorf("run %d was read as\n%s\nwant\n%s", i, b, a)
+		}
+	}
+	if total := runs[0].Steps + runs[1].Steps; last != [2]int{total, total} {
+		t.Errorf("progress ends at %v, want %d of %d", last, total, total)
+	}
+
+	// Of another configuration is what somebody put in a run's place.
+	result := filepath.Join(g.Folder(configs[0]), ResultFile)
+	own, err := os.ReadFile(result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := runs[1].Save(result); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := again.Run(ctx, configs[:1], nil); !errors.Is(err, ErrForeign) {
+		t.Errorf("another run's result: %v, want ErrForeign", err)
+	}
+	if err := os.WriteFile(result, own, 0o644); err != nil {
+		t.Fatal(err)
+	}
+
+	// Records were not written: with them the run is made again, to the same bits.
+	if _, err := again.Records(configs[0]); err == nil || !strings.Contains(err.Error(), "Options.Record") {
+		t.Errorf("records that are not there: %v", err)
+	}
+	recording := open(t, Options{Dir: g.options.Dir, Record: true})
+	repeated, err := recording.Run(ctx, configs[:1], nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if repeated[0].ModelSHA256 != runs[0].ModelSHA256 {
+		t.Error("the run that was made again ends with another model")
+	}
+	records, err := recording.Records(configs[0])
+	if err != nil || len(records) != runs[0].Steps {
+		t.Errorf("%d records (%v), want %d", len(records), err, runs[0].Steps)
+	}
+
+	// Play is the same run: accuracies and records.
+	final := make([]float64, len(runs[0].Tasks))
+	var played []results.Record
+	err = recording.Play(ctx, configs[0], func(l *pcl.Learner, r *pcl.StepReport) (err error) {
+		played = append(played, Record(r))
+		for i := range final {
+			if l.Steps() == runs[0].Steps && err == nil {
+				final[i], err = l.Evaluate(i + 1)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, task := range runs[0].Tasks {
+		if final[i] != task.AccFinal {
+			t.Errorf("played, task %d ends at accuracy %v, run at %v", i+1, final[i], task.AccFinal)
+		}
+	}
+	if !reflect.DeepEqual(played, records) {
+		t.Error("the records of Play are not those of Run")
+	}
+}
+
+func asJSON(t *testing.T, r *results.Run) []byte {
+	t.Helper()
+	data, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestStop(t *testing.T) {
+	g := open(t, Options{})
+	steps := 0
+	err := g.Play(t.Context(), small(), func(l *pcl.Learner, r *pcl.StepReport) error {
+		if steps = l.Steps(); steps == 3 {
+			return ErrStop
+		}
+		return nil
+	})
+	if err != nil || steps != 3 {
+		t.Errorf("stopped after %d steps: %v, want 3 and no error", steps, err)
+	}
+}
+
+// TestLearner attaches two tasks of chosen classes by hand.
+func TestLearner(t *testing.T) {
+	ctx := t.Context()
+	g := open(t, Options{})
+	c := small()
+	c.Increment = scenario.ClassIncremental
+	l, err := g.Learner(ctx, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for id, classes := range [][]int{{10, 11, 12, 13, 14}, {0, 1, 2}} {
+		task, err := g.Task(ctx, c, id+1, classes...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := l.Attach(task); err != nil || got != id+1 {
+			t.Fatalf("attached as task %d: %v", got, err)
+		}
+		r, err := l.Step()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.IDs) != id+1 || len(r.Ended) != 2*id { // 40 images in batches of 32 are two steps, 24 one
+			t.Errorf("step %d had the rows %v and ended %v", r.Step, r.IDs, r.Ended)
+		}
+	}
+	if n := l.Memory().Len(); n != 40 {
+		t.Errorf("the memory holds %d samples, want 8 classes × 5", n)
+	}
+	if _, err := g.Task(ctx, c, 3, 99); err == nil || !strings.Contains(err.Error(), "[99]") {
+		t.Errorf("a class that is not there: %v", err)
+	}
+}
+
+func TestEnvironmentNamesTheBackend(t *testing.T) {
+	t.Setenv(EnvBackend, backend.Go)
+	g := New("glyphs", Options{})
+	b, err := g.Backend(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	if b.Info.Name != backend.Go {
+		t.Errorf("opened %s", b.Info.Name)
+	}
+}
+
+// TestMistakes are told before anything runs.
+func TestMistakes(t *testing.T) {
+	g := open(t, Options{})
+	wrong := small()
+	wrong.Method = "nonsense"
+	if _, err := g.Run(t.Context(), []Config{small(), wrong}, nil); err == nil || !strings.Contains(err.Error(), "nonsense") {
+		t.Errorf("an unknown method: %v", err)
+	}
+	if _, err := os.Stat(g.Folder(small())); err == nil {
+		t.Error("a run was made before the mistake was told")
+	}
+	if _, err := g.Run(t.Context(), Vary(small(), nil, nil, 7, 8, 7), nil); err == nil || !strings.Contains(err.Error(), "configurations 1 and 3 are the same run") {
+		t.Errorf("a repeated seed: %v", err)
+	}
+	if _, err := New("nowhere", Options{Backend: backend.Go}).Run(t.Context(), []Config{small()}, nil); err == nil {
+		t.Error("an unknown data set passed")
+	}
+}

@@ -1,0 +1,24 @@
+package experiment
+
+import "runtime/debug"
+
+// Version returns the module's version and the commit it was built from, as far as the build knows
+// them.
+func Version() (version, commit string) {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown", "unknown"
+	}
+	version, commit = info.Main.Version, "unknown"
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			commit = s.Value
+		case "vcs.modified":
+			if s.Value == "true" {
+				commit += "+changes"
+			}
+		}
+	}
+	return version, commit
+}

@@ -1,0 +1,221 @@
+package pcl
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gomlx/compute"
+
+	"github.com/parallelcl/parallelcl/pcl/internal/device"
+	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
+	"github.com/parallelcl/parallelcl/pcl/memory"
+	"github.com/parallelcl/parallelcl/pcl/method"
+)
+
+// row is one stream in one step, and its gradient.
+type row struct {
+	id      int
+	batch   *device.Batch
+	indices []int // of the stored samples in it; nil for tasks
+	loss    method.Loss
+	device.Gradient
+	observed bool              // its statistics are in the running ones
+	halves   [2]compute.Buffer // gradients of the halves of the batch, for methods that need them
+}
+
+func (r *row) free() {
+	r.Gradient.Free()
+	program.Free(r.halves[:]...)
+	r.observed, r.halves = false, [2]compute.Buffer{}
+}
+
+// taskRows gathers a row for each running task.
+func (l *Learner) taskRows() (rows []row) {
+	for _, t := range l.running() {
+		if t.ready {
+			rows = append(rows, row{id: t.id, batch: t.current, loss: l.options.lossOf(t.id)})
+		}
+	}
+	return rows
+}
+
+// memoryRows gathers what is replayed: what the method asks for, or one batch drawn at random.
+func (s *step) memoryRows() ([]row, error) {
+	replays, err := s.replays()
+	if err != nil {
+		return nil, err
+	}
+	var rows []row
+	for i, replay := range replays {
+		if len(replay.Indices) == 0 {
+			continue
+		}
+		if i == len(s.replayed) {
+			b, err := s.newBatch()
+			if err != nil {
+				return nil, err
+			}
+			s.replayed = append(s.replayed, b)
+		}
+		items := make([]memory.Item, len(replay.Indices))
+		for k, index := range replay.Indices {
+			items[k] = s.memory.Item(index)
+		}
+		b := s.replayed[i]
+		b.Gather(items)
+		if err := s.mirror.Send(s.tables, s.memory, b, replay.Indices); err != nil {
+			return nil, err
+		}
+		rows = append(rows, row{id: replay.ID, batch: b, indices: replay.Indices, loss: s.options.lossOf(replay.ID)})
+	}
+	return rows, nil
+}
+
+func (s *step) replays() ([]method.Replay, error) {
+	if r, ok := method.As[method.Replayer](s.options.Method); ok {
+		return r.Replays(replaying{lab{s.Learner}, s})
+	}
+	return []method.Replay{{ID: method.Memory, Indices: s.memory.Draw(s.options.Batch)}}, nil
+}
+
+// aimAll sets what the rows' batches should predict.
+func (s *step) aimAll() error {
+	for _, r := range s.rows {
+		if err := s.aim(r.batch, r.loss); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// aim sets what a batch should predict, for a loss.
+func (l *Learner) aim(b *device.Batch, loss method.Loss) error {
+	if loss.TaskMargin != 0 {
+		for _, id := range b.Task[:b.N] {
+			if !l.heads.Contiguous(id) {
+				return fmt.Errorf("method %s sets a margin around each task, but the outputs of task %d lie among those of others, since they share classes: set its task margin to 0", l.options.Method.Info().Name, id)
+			}
+		}
+	}
+	if err := b.Aim(l.heads, loss.Seen); err != nil {
+		return err
+	}
+	switch loss.Kind {
+	case method.StoredLogits:
+		b.Refer(l.options.Model.Outputs())
+	case method.Sigmoid:
+		return l.teach(b)
+	}
+	return nil
+}
+
+// differentiate computes the gradients of the step's rows, to which those of the memory are added in front,
+// and their Gram matrix where the method asks for it. A method that chooses what is replayed sees the tasks'
+// gradients first.
+func (s *step) differentiate() error {
+	_, chooses := method.As[method.Replayer](s.options.Method)
+	if chooses {
+		if _, err := s.gradients(graphs.None); err != nil {
+			return err
+		}
+	}
+	if chooses || s.memory.Len() > 0 {
+		replayed, err := s.memoryRows()
+		if err != nil {
+			return err
+		}
+		for _, r := range replayed {
+			if err := s.aim(r.batch, r.loss); err != nil {
+				return err
+			}
+		}
+		s.rows = append(replayed, s.rows...)
+	}
+	gram, err := s.gradients(s.products())
+	if err != nil {
+		return err
+	}
+	s.keepFinite(gram)
+	return nil
+}
+
+// gradients computes the gradient of each row that has none, and reads what the host needs of all rows:
+// their values and the inner products that are asked for.
+func (s *step) gradients(asked graphs.Products) (gram []float64, err error) {
+	finished, wait := s.beginGradients()
+	defer wait()
+	s.readout.Begin(len(s.rows), asked)
+	for i := range s.rows {
+		if err := finished(i); err != nil {
+			return nil, err
+		}
+		s.readout.Add(&s.rows[i].Gradient)
+	}
+	if gram, err = s.readout.Finish(); err != nil {
+		return nil, err
+	}
+	for i := range s.rows {
+		if r := &s.rows[i]; !r.observed {
+			s.network.observe(r.Statistics)
+			r.observed = true
+		}
+	}
+	return gram, nil
+}
+
+// beginGradients begins with as many rows as there are workers. finished is to be called for the rows in
+// order, and returns when that one is there; wait returns when no row is being computed any more.
+func (s *step) beginGradients() (finished func(i int) error, wait func()) {
+	one := func(i int) error {
+		if s.rows[i].Flat != nil {
+			return nil
+		}
+		return s.differentiateRow(&s.rows[i])
+	}
+	if s.workers < 2 {
+		return one, func() {}
+	}
+	var busy sync.WaitGroup
+	var next atomic.Int64
+	done := make([]chan error, len(s.rows))
+	for i := range done {
+		done[i] = make(chan error, 1)
+	}
+	for range min(s.workers, len(s.rows)) {
+		busy.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(done); i = int(next.Add(1)) - 1 {
+				done[i] <- one(i)
+			}
+		})
+	}
+	return func(i int) error { return <-done[i] }, busy.Wait
+}
+
+// differentiateRow computes one row's gradient and loss, and the gradients of its halves where they are
+// asked for.
+func (l *Learner) differentiateRow(r *row) (err error) {
+	if r.Gradient, err = l.gradientAt(l.network.theta, r.batch, r.loss); err != nil {
+		return err
+	}
+	if !l.options.Method.Info().NeedsCross {
+		return nil
+	}
+	defer r.batch.All()
+	for h := range r.halves {
+		r.batch.Half(h)
+		g, err := l.gradientAt(l.network.theta, r.batch, r.loss)
+		if err != nil {
+			return err
+		}
+		r.halves[h], g.Flat = g.Flat, nil
+		g.Free()
+	}
+	return nil
+}
+
+// gradientAt computes the gradient of a batch that has been aimed.
+func (l *Learner) gradientAt(theta compute.Buffer, b *device.Batch, loss method.Loss) (device.Gradient, error) {
+	return device.Differentiate(l.programs, theta, b, loss)
+}

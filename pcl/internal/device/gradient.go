@@ -1,0 +1,90 @@
+package device
+
+import (
+	"slices"
+
+	"github.com/gomlx/compute"
+
+	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
+	"github.com/parallelcl/parallelcl/pcl/method"
+)
+
+// Gradient is that of one row's loss, on the device, and what the host has read of it; to be freed.
+type Gradient struct {
+	Flat       compute.Buffer // [parameters]; nil until it is computed
+	loss       compute.Buffer // a scalar
+	statistics compute.Buffer // of the batch; nil where the model has none
+
+	Value      float64   // of the loss
+	Private    float64   // ‖gradient of the private parameters‖², where products were read
+	Statistics []float32 // of the batch; until the gradient is freed
+}
+
+// Free gives the buffers back.
+func (g *Gradient) Free() {
+	program.Free(g.Flat, g.loss, g.statistics)
+	*g = Gradient{}
+}
+
+// Differentiate computes the gradient of a loss at θ, on a batch that has been aimed.
+func Differentiate(s *graphs.Set, theta compute.Buffer, b *Batch, loss method.Loss) (g Gradient, err error) {
+	p, err := s.Gradient(loss)
+	if err != nil {
+		return g, err
+	}
+	in, done, err := b.Inputs(s.Backend, graphs.Referenced(loss))
+	if err != nil {
+		return g, err
+	}
+	defer done()
+	out, err := p.Call(append([]compute.Buffer{theta}, in...)...)
+	if err != nil {
+		return g, err
+	}
+	g.Flat, g.loss = out[0], out[1]
+	if len(out) > 2 {
+		g.statistics = out[2]
+	}
+	return g, nil
+}
+
+// read reads the value and the statistics, of which there are n.
+func (g *Gradient) read(n int) error {
+	value, err := Host(g.loss, 1)
+	if err != nil {
+		return err
+	}
+	g.Value = float64(value[0])
+	if n > 0 {
+		g.Statistics, err = Host(g.statistics, n)
+	}
+	return err
+}
+
+// Host returns the n entries of a buffer of float32, in place where the device shares memory with the host.
+func Host(b compute.Buffer, n int) ([]float32, error) {
+	if b.Backend().HasSharedBuffers() {
+		flat, err := b.Data()
+		if err != nil {
+			return nil, err
+		}
+		return flat.([]float32), nil
+	}
+	out := make([]float32, n)
+	return out, b.ToFlatData(out)
+}
+
+// Matrix reads the first n rows of a buffer [B, width].
+func Matrix(b compute.Buffer, n int) ([][]float32, error) {
+	shape, err := b.Shape()
+	if err != nil {
+		return nil, err
+	}
+	flat := make([]float32, shape.Size())
+	if err := program.ToHost(flat, b); err != nil {
+		return nil, err
+	}
+	width := shape.Dimensions[1]
+	return slices.Collect(slices.Chunk(flat[:n*width], width)), nil
+}

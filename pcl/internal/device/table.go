@@ -1,0 +1,121 @@
+package device
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/graph"
+
+	"github.com/parallelcl/parallelcl/pcl/data"
+	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
+)
+
+// Tables are the data sets that a device with memory of its own keeps, and the programs that gather rows of
+// tables there. They may be used by several goroutines at once.
+type Tables struct {
+	backend compute.Backend
+	counter program.Counter
+	mu      sync.Mutex
+	tables  map[*uint8]heldTable
+	pickers map[string]*program.Program
+}
+
+// heldTable is a table on the device; the host's is kept so that nothing else takes its address.
+type heldTable struct {
+	host   []uint8
+	buffer compute.Buffer // nil if there was no room
+}
+
+func NewTables(backend compute.Backend) *Tables {
+	return &Tables{backend: backend, tables: map[*uint8]heldTable{}, pickers: map[string]*program.Program{}}
+}
+
+// Close frees all tables.
+func (r *Tables) Close() {
+	for _, t := range r.tables {
+		program.Free(t.buffer)
+	}
+	for _, p := range r.pickers {
+		p.Close()
+	}
+	r.tables, r.pickers = nil, nil
+}
+
+// Len is how many tables are on the device.
+func (r *Tables) Len() int { return len(r.tables) }
+
+// batch returns the rows of a table of the given width as a batch, [len(rows), width] in [0,1]; a negative
+// row is padding. It returns nil where the device has no room for the table.
+func (r *Tables) batch(table []uint8, width int, rows []int32) (compute.Buffer, error) {
+	r.mu.Lock()
+	t, known := r.tables[&table[0]]
+	if !known {
+		t = heldTable{host: table}
+		if b, err := program.ToDevice(r.backend, table, len(table)/width, width); err == nil {
+			t.buffer = b
+		}
+		r.tables[&table[0]] = t
+	}
+	r.mu.Unlock()
+	if t.buffer == nil {
+		return nil, nil
+	}
+	return r.pick(t.buffer, dtypes.Uint8, len(table)/width, width, rows)
+}
+
+// pick gathers rows of a table [n, width].
+func (r *Tables) pick(table compute.Buffer, dtype dtypes.DType, n, width int, rows []int32) (compute.Buffer, error) {
+	p, err := r.picker(dtype, n, width, len(rows))
+	if err != nil {
+		return nil, err
+	}
+	numbers, err := program.ToDevice(r.backend, rows, len(rows))
+	if err != nil {
+		return nil, err
+	}
+	defer program.Free(numbers)
+	out, err := p.Call(table, numbers)
+	if err != nil {
+		return nil, err
+	}
+	return out[0], nil
+}
+
+// picker returns the program (table [n, width], rows [B]) → pixels [B, width].
+func (r *Tables) picker(dtype dtypes.DType, n, width, batch int) (*program.Program, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	key := fmt.Sprintf("rows-%s-%dx%d-%d", dtype, n, width, batch)
+	if made := r.pickers[key]; made != nil {
+		return made, nil
+	}
+	in := []program.Input{
+		{Name: "table", Shape: shapes.Make(dtype, n, width)}, {Name: "rows", Shape: shapes.Make(dtypes.Int32, batch)},
+	}
+	made, err := program.Compile(r.backend, &r.counter, key, in, func(in []*graph.Node) []*graph.Node {
+		return []*graph.Node{graphs.Rows(in[0], in[1], data.Unit[:])}
+	})
+	if err == nil {
+		r.pickers[key] = made
+	}
+	return made, err
+}
+
+// Send brings a batch's pixels to the device, unless it reads them in place, so that the step that needs
+// them does not wait.
+func (r *Tables) Send(b *Batch) (err error) {
+	if b.device[0] != nil {
+		return nil
+	}
+	if b.clean(); b.Table != nil {
+		b.ahead, err = r.batch(b.Table, len(b.X)/len(b.Class), b.Rows)
+	}
+	if err == nil && b.ahead == nil {
+		b.ahead, err = b.copyPixels(r.backend)
+	}
+	return err
+}

@@ -1,0 +1,40 @@
+package device
+
+import (
+	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/data"
+	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
+)
+
+// TestResidentRows: rows come as the host has them, to the bit, and padding as zeros.
+func TestResidentRows(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		table := make([]uint8, 3*256)
+		for i := range table {
+			table[i] = uint8(i * i / 3)
+		}
+		r := NewTables(b.Backend)
+		defer r.Close()
+		x, err := r.batch(table, 256, []int32{2, 0, -1, 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer program.Free(x)
+		got := make([]float32, 4*256)
+		if err := program.ToHost(got, x); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range got {
+			want := float32(0)
+			if row := []int{2, 0, -1, 2}[i/256]; row >= 0 {
+				want = data.Unit[table[row*256+i%256]]
+			}
+			if v != want {
+				t.Fatalf("row %d, pixel %d: %g, want %g", i/256, i%256, v, want)
+			}
+		}
+	})
+}

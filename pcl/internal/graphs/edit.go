@@ -1,0 +1,54 @@
+package graphs
+
+import (
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/graph"
+
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
+	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/model"
+)
+
+// Edit returns the program (θ, v, x, targets[, reference]) → (∇φ [B, inputs], ‖v‖²), v zero outside the
+// backbone (METHODS §6).
+func (p *Set) Edit(l method.Loss) (*program.Program, error) {
+	size := shapes.Make(dtypes.Float32, p.Total())
+	in := append([]program.Input{{Name: "theta", Shape: size}, {Name: "v", Shape: size}}, p.batchInputs(Referenced(l))[1:]...)
+	return p.lazy(programKey{"edit", l, 0}, in, func(n []*graph.Node) []*graph.Node {
+		layout := p.Model.Layout()
+		direction := layout.Split(n[1])
+		for i, param := range layout.Params {
+			if param.Offset >= layout.Backbone {
+				direction[i] = nil
+			}
+		}
+		s := p.begin(append([]*graph.Node{n[0]}, n[2:]...))
+		mixed := model.PixelGradientAlong(p.Model, layout.Split(n[0]), direction, n[2], s.weight, func(params []model.Dual, out model.Output) model.Dual {
+			s.params, s.out = params, out
+			return model.Mean(s.losses(l), s.weight)
+		})
+		valid := graph.ReduceAllSum(graph.ConvertDType(p.target(s.targets, TargetValid), dtypes.Float32))
+		gradient := graph.Mul(mixed, graph.MulScalar(valid, 2))
+		return []*graph.Node{gradient, innerRange(n[1], n[1], 0, layout.Backbone)}
+	})
+}
+
+// Combine returns the program (w [K], g₁…g_K) → Σ wᵢgᵢ over the backbone, zero elsewhere.
+func (p *Set) Combine(k int) (*program.Program, error) {
+	in := append([]program.Input{{Name: "w", Shape: shapes.Make(dtypes.Float32, k)}}, p.gradientInputs(k)...)
+	return p.lazy(programKey{name: "combine", rows: k}, in, func(n []*graph.Node) []*graph.Node {
+		var sum *graph.Node
+		for i, g := range n[1:] {
+			part := graph.Mul(g, element(n[0], i))
+			if sum == nil {
+				sum = part
+			} else {
+				sum = graph.Add(sum, part)
+			}
+		}
+		index := graph.Iota(sum.Graph(), shapes.Make(dtypes.Int32, p.Total()), 0)
+		inside := graph.LessThan(index, graph.Scalar(sum.Graph(), dtypes.Int32, p.Model.Layout().Backbone))
+		return []*graph.Node{graph.Where(inside, sum, graph.ZerosLike(sum))}
+	})
+}

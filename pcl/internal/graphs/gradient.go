@@ -1,0 +1,113 @@
+package graphs
+
+import (
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/graph"
+
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
+	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/model"
+)
+
+// The rows of a batch's targets: the range of outputs that compete, the right one, the sample's share (0 for
+// padding), and the range of its task's outputs.
+const (
+	TargetLo = iota
+	TargetHi
+	TargetLabel
+	TargetValid
+	TargetTaskLo
+	TargetTaskHi
+	TargetRows
+)
+
+// batchInputs lists the parameters of the programs that see a batch: θ, the pixels, and the targets;
+// then, where asked for, a reference for each output.
+func (p *Set) batchInputs(reference bool) []program.Input {
+	in := []program.Input{
+		{Name: "theta", Shape: shapes.Make(dtypes.Float32, p.Total())},
+		{Name: "x", Shape: shapes.Make(dtypes.Float32, p.Batch, p.Model.Inputs())},
+		{Name: "targets", Shape: shapes.Make(dtypes.Int32, TargetRows, p.Batch)},
+	}
+	if reference {
+		in = append(in, program.Input{Name: "reference", Shape: shapes.Make(dtypes.Float32, p.Batch, p.Model.Outputs())})
+	}
+	return in
+}
+
+// evaluationInputs adds the running statistics, which take the place of the batch's own.
+func (p *Set) evaluationInputs(reference bool) []program.Input {
+	in := p.batchInputs(reference)
+	if n := p.Model.Layout().StatsTotal; n > 0 {
+		in = append(in, program.Input{Name: "statistics", Shape: shapes.Make(dtypes.Float32, n)})
+	}
+	return in
+}
+
+// Gradient returns the program (θ, x, targets[, reference]) → (gradient of all parameters, flat;
+// loss[; statistics of the batch]) of one row: of the mean loss over the samples that are no padding.
+func (p *Set) Gradient(l method.Loss) (*program.Program, error) {
+	return p.lazy(programKey{"gradient", l, 0}, p.batchInputs(Referenced(l)), func(in []*graph.Node) []*graph.Node {
+		parts := p.Model.Layout().Split(in[0])
+		pass := p.open(in, parts, nil)
+		loss := graph.ReduceAllSum(graph.Mul(pass.losses(l).Value, pass.weight))
+		out := []*graph.Node{model.Join(graph.Gradient(loss, parts...)), loss}
+		if stats := pass.out.Stats; len(stats) > 0 {
+			out = append(out, model.Join(stats))
+		}
+		return out
+	})
+}
+
+// pass is a forward computation with what its losses need.
+type pass struct {
+	set       *Set
+	params    []model.Dual
+	targets   *graph.Node // [TargetRows, B]
+	reference *graph.Node
+	weight    *graph.Node // [B]
+	out       model.Output
+}
+
+// open builds the forward computation of a program's inputs (θ, x, targets[, reference]).
+func (p *Set) open(in, parts, running []*graph.Node) *pass {
+	s := p.begin(in)
+	s.params = primal(parts)
+	s.out = p.Model.Forward(model.Pass{Params: s.params, X: model.Dual{Value: in[1]}, Weight: s.weight, Running: running})
+	return s
+}
+
+// begin reads the inputs of a program (θ, x, targets[, reference]); nothing is computed yet.
+func (p *Set) begin(in []*graph.Node) *pass {
+	s := &pass{set: p, targets: in[2]}
+	if len(in) > 3 {
+		s.reference = in[3]
+	}
+	valid := graph.ConvertDType(p.target(in[2], TargetValid), dtypes.Float32)
+	s.weight = graph.Div(valid, graph.ReduceAllSum(valid))
+	return s
+}
+
+// evaluate is open with running statistics, the last input where the model has any.
+func (p *Set) evaluate(in []*graph.Node) *pass {
+	var running []*graph.Node
+	if p.Model.Layout().StatsTotal > 0 {
+		last := len(in) - 1
+		running, in = p.Model.Layout().SplitStats(in[last]), in[:last]
+	}
+	return p.open(in, p.Model.Layout().Split(in[0]), running)
+}
+
+// target is one row of the targets, [B].
+func (p *Set) target(targets *graph.Node, row int) *graph.Node {
+	return graph.Reshape(graph.Slice(targets, graph.AxisRange(row, row+1)), p.Batch)
+}
+
+func primal(parts []*graph.Node) []model.Dual {
+	out := make([]model.Dual, len(parts))
+	for i, n := range parts {
+		out[i].Value = n
+	}
+	return out
+}

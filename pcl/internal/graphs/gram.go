@@ -1,0 +1,95 @@
+package graphs
+
+import (
+	"fmt"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/graph"
+
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
+)
+
+// Products says which inner products of the rows' gradients are read: those of M = JJᵀ over the shared
+// parameters.
+type Products int
+
+const (
+	None  Products = iota
+	Norms          // M's diagonal, by which rows that are not finite are told
+	Gram           // all of M
+)
+
+// from is the column at which what is read of row i begins; it ends with the diagonal.
+func (a Products) from(i int) int {
+	switch a {
+	case Gram:
+		return 0
+	case Norms:
+		return i
+	}
+	return i + 1
+}
+
+// Entries is how many products are read of k rows.
+func (a Products) Entries(k int) (n int) {
+	for i := range k {
+		n += i + 1 - a.from(i)
+	}
+	return n
+}
+
+// Matrix fills a symmetric k×k matrix from what was read, row by row.
+func (a Products) Matrix(entries []float64, k int) []float64 {
+	m := make([]float64, k*k)
+	for i, n := 0, 0; i < k; i++ {
+		for j := a.from(i); j <= i; j++ {
+			m[i*k+j], m[j*k+i] = entries[n], entries[n]
+			n++
+		}
+	}
+	return m
+}
+
+// Readout returns the program (K losses[, K statistics][, K flat gradients]) → all that a step's host
+// reads of them, in one vector of float64: the losses, the statistics and, where products are asked for, the
+// squared norms of the private parts and the entries of JJᵀ, row by row up to the diagonal.
+func (p *Set) Readout(k int, asked Products) (*program.Program, error) {
+	var in []program.Input
+	for range k {
+		in = append(in, program.Input{Name: fmt.Sprintf("l%d", len(in)), Shape: shapes.Make(dtypes.Float32)})
+	}
+	if n := p.Model.Layout().StatsTotal; n > 0 {
+		for i := range k {
+			in = append(in, program.Input{Name: fmt.Sprintf("s%d", i), Shape: shapes.Make(dtypes.Float32, n)})
+		}
+	}
+	small, name := len(in), []string{"losses", "norms", "gram"}[asked]
+	if asked != None {
+		in = append(in, p.gradientInputs(k)...)
+	}
+	return p.lazy(programKey{name: name, rows: k}, in, func(in []*graph.Node) []*graph.Node {
+		var all []*graph.Node
+		for _, x := range in[:small] {
+			all = append(all, graph.Reshape(graph.ConvertDType(x, dtypes.Float64), -1))
+		}
+		rows := in[small:]
+		for _, g := range rows {
+			all = append(all, graph.Reshape(innerRange(g, g, p.Shared, p.Total()), 1))
+		}
+		for i := range rows {
+			for j := asked.from(i); j <= i; j++ {
+				all = append(all, graph.Reshape(p.inner(rows[i], rows[j]), 1))
+			}
+		}
+		return []*graph.Node{graph.Concatenate(all, 0)}
+	})
+}
+
+func (p *Set) gradientInputs(k int) []program.Input {
+	in := make([]program.Input, k)
+	for i := range in {
+		in[i] = program.Input{Name: fmt.Sprintf("g%d", i), Shape: shapes.Make(dtypes.Float32, p.Total())}
+	}
+	return in
+}

@@ -1,0 +1,42 @@
+package graphs
+
+import (
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/gomlx/core/graph"
+)
+
+// lanes is how many float32 partial sums an inner product runs in before it goes on in float64:
+// enough for vector units, and each sum short enough to keep its precision.
+const lanes = 64
+
+// inner is ⟨a,b⟩ over the shared parameters, in float64.
+func (p *Set) inner(a, b *graph.Node) *graph.Node {
+	return innerRange(a, b, 0, p.Shared)
+}
+
+// innerRange is Σ aᵢbᵢ over from ≤ i < to, in float64.
+func innerRange(a, b *graph.Node, from, to int) *graph.Node {
+	sum := graph.ScalarZero(a.Graph(), dtypes.Float64)
+	whole := from + (to-from)/lanes*lanes
+	if whole > from {
+		cut := func(x *graph.Node) *graph.Node {
+			return graph.Reshape(graph.Slice(x, graph.AxisRange(from, whole)), -1, lanes)
+		}
+		sum = double(graph.ReduceSum(graph.Mul(cut(a), cut(b)), 0))
+	}
+	if whole < to {
+		cut := func(x *graph.Node) *graph.Node { return graph.Slice(x, graph.AxisRange(whole, to)) }
+		sum = graph.Add(sum, double(graph.Mul(cut(a), cut(b))))
+	}
+	return sum
+}
+
+// double sums in float64.
+func double(x *graph.Node) *graph.Node {
+	return graph.ReduceAllSum(graph.ConvertDType(x, dtypes.Float64))
+}
+
+// element is x[i] as a vector of one entry, which broadcasts.
+func element(x *graph.Node, i int) *graph.Node {
+	return graph.Slice(x, graph.AxisRange(i, i+1))
+}

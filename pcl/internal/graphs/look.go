@@ -1,0 +1,43 @@
+package graphs
+
+import (
+	"github.com/gomlx/gomlx/core/graph"
+
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
+	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/model"
+)
+
+// The programs that look at a batch without training on it; they normalise with running statistics.
+
+// Predict gives the competing output with the largest score, [B].
+func (p *Set) Predict(l method.Loss) (*program.Program, error) {
+	key := method.Loss{Cosine: l.Cosine, Frobenius: l.Frobenius, Sharpness: l.Sharpness}
+	return p.lazy(programKey{"predict", key, 0}, p.evaluationInputs(false), func(in []*graph.Node) []*graph.Node {
+		s := p.evaluate(in)
+		return []*graph.Node{model.Predict(s.scores(l).Value, p.target(in[2], TargetLo), p.target(in[2], TargetHi))}
+	})
+}
+
+// Losses gives the loss of each sample, [B].
+func (p *Set) Losses(l method.Loss) (*program.Program, error) {
+	return p.lazy(programKey{"losses", l, 0}, p.evaluationInputs(Referenced(l)), func(in []*graph.Node) []*graph.Node {
+		return []*graph.Node{p.evaluate(in).losses(l).Value}
+	})
+}
+
+// Describe gives scores [B, outputs] and features [B, F].
+func (p *Set) Describe(l method.Loss) (*program.Program, error) {
+	key := method.Loss{Cosine: l.Cosine, Frobenius: l.Frobenius, Sharpness: l.Sharpness}
+	return p.lazy(programKey{"describe", key, 0}, p.evaluationInputs(false), func(in []*graph.Node) []*graph.Node {
+		s := p.evaluate(in)
+		return []*graph.Node{s.scores(l).Value, s.out.Features.Value}
+	})
+}
+
+// Pixels gives ∂ℓ/∂x of each sample, [B, inputs].
+func (p *Set) Pixels(l method.Loss) (*program.Program, error) {
+	return p.lazy(programKey{"pixels", l, 0}, p.evaluationInputs(Referenced(l)), func(in []*graph.Node) []*graph.Node {
+		return graph.Gradient(graph.ReduceAllSum(p.evaluate(in).losses(l).Value), in[1])
+	})
+}

@@ -1,0 +1,51 @@
+package graphs
+
+import (
+	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/model"
+)
+
+// Referenced says whether a loss compares outputs with reference values.
+func Referenced(l method.Loss) bool { return l.Kind == method.Sigmoid || l.Kind == method.StoredLogits }
+
+// scores are what predictions compare: the logits, or the sharpened cosines.
+func (s *pass) scores(l method.Loss) model.Dual {
+	if !l.Cosine {
+		return s.out.Logits
+	}
+	return model.Sharpen(s.cosines(l), l.Sharpness)
+}
+
+// cosines are those of the features with the classifier's weights.
+func (s *pass) cosines(l method.Loss) model.Dual {
+	return model.Cosines(s.out.Features, s.params[s.set.Model.Layout().Classifier()], l.Frobenius)
+}
+
+// losses is the loss of each sample, [B].
+func (s *pass) losses(l method.Loss) model.Dual {
+	p := s.set
+	t := model.Targets{
+		Lo: p.target(s.targets, TargetLo), Hi: p.target(s.targets, TargetHi),
+		Label: p.target(s.targets, TargetLabel), Weight: s.weight,
+	}
+	scores := s.scores(l)
+	if l.Cosine && (l.ClassMargin != 0 || l.TaskMargin != 0) && l.Kind == method.CrossEntropy {
+		scores = model.Sharpen(model.WithMargins(s.cosines(l), t.Label, model.Margins{
+			Class: l.ClassMargin, Task: l.TaskMargin,
+			TaskLo: p.target(s.targets, TargetTaskLo), TaskHi: p.target(s.targets, TargetTaskHi),
+		}), l.Sharpness)
+	}
+	var each model.Dual
+	switch l.Kind {
+	case method.Sigmoid:
+		each = model.SigmoidCrossEntropies(scores, t, s.reference)
+	case method.StoredLogits:
+		each = model.SquaredDifferences(scores, s.reference)
+	default:
+		each = model.CrossEntropies(scores, t)
+	}
+	if l.Factor() == 1 {
+		return each
+	}
+	return model.Sharpen(each, l.Factor())
+}

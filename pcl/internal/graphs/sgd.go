@@ -1,0 +1,43 @@
+package graphs
+
+import (
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/graph"
+
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
+	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/model"
+)
+
+// SGD returns the program (θ, v, hyper, x, targets[, reference]) → (θ, v[, statistics]): one step of
+// [method.SGD] on one batch, for networks that are trained apart from the run's.
+func (p *Set) SGD(l method.Loss) (*program.Program, error) {
+	size := shapes.Make(dtypes.Float32, p.Total())
+	in := []program.Input{
+		{Name: "theta", Shape: size, Donate: true}, {Name: "v", Shape: size, Donate: true},
+		{Name: "hyper", Shape: shapes.Make(dtypes.Float32, 4)},
+	}
+	in = append(in, p.batchInputs(Referenced(l))[1:]...)
+	return p.lazy(programKey{"sgd", l, 0}, in, func(n []*graph.Node) []*graph.Node {
+		theta, v, hyper := n[0], n[1], n[2]
+		parts := p.Model.Layout().Split(theta)
+		s := p.open(append([]*graph.Node{theta}, n[3:]...), parts, nil)
+		loss := graph.ReduceAllSum(graph.Mul(s.losses(l).Value, s.weight))
+		g := model.Join(graph.Gradient(loss, parts...))
+		v = graph.Add(graph.Mul(v, element(hyper, 1)), graph.Add(clipped(g, element(hyper, 3)), graph.Mul(theta, element(hyper, 2))))
+		out := []*graph.Node{graph.Sub(theta, graph.Mul(v, element(hyper, 0))), v}
+		if stats := s.out.Stats; len(stats) > 0 {
+			out = append(out, model.Join(stats))
+		}
+		return out
+	})
+}
+
+// clipped shortens g to the given length [1], unless that is 0.
+func clipped(g, longest *graph.Node) *graph.Node {
+	norm := graph.Reshape(graph.Sqrt(graph.AddScalar(graph.ReduceAllSum(graph.Square(g)), 1e-30)), 1)
+	factor := graph.Min(graph.OnesLike(norm), graph.Div(longest, norm))
+	factor = graph.Where(graph.GreaterThan(longest, graph.ZerosLike(longest)), factor, graph.OnesLike(norm))
+	return graph.Mul(g, factor)
+}

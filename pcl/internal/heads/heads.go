@@ -1,0 +1,143 @@
+// Package heads assigns the outputs of the one classifier to the classes of tasks.
+package heads
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// Heads assigns the classifier's outputs to classes as tasks arrive, so that the outputs that may
+// compete are always one range [lo,hi): a task's own in task-incremental mode, all that arrived so
+// far in class-incremental mode (PROTOCOL §2).
+type Heads struct {
+	increment scenario.Increment
+	limit     int
+	tasks     map[int]head
+	shared    map[int]int // class → output, in class-incremental mode
+	used      int
+}
+
+type head struct {
+	lo, hi int
+	output map[int]int // class → output
+}
+
+func New(increment scenario.Increment, limit int) *Heads {
+	return &Heads{increment: increment, limit: limit, tasks: map[int]head{}, shared: map[int]int{}}
+}
+
+// Fits says whether a new task of these classes can have outputs.
+func (s *Heads) Fits(classes []int) error {
+	_, err := s.outputs(classes)
+	return err
+}
+
+// Add gives a new task its outputs.
+func (s *Heads) Add(task int, classes []int) error {
+	t, err := s.outputs(classes)
+	if err != nil {
+		return err
+	}
+	for c, o := range t.output {
+		s.shared[c] = o
+	}
+	s.used = t.hi
+	s.tasks[task] = t
+	return nil
+}
+
+// outputs are those that a new task of these classes would have.
+func (s *Heads) outputs(classes []int) (head, error) {
+	t := head{lo: s.used, hi: s.used, output: map[int]int{}}
+	if len(classes) == 0 {
+		return t, errors.New("it has no classes")
+	}
+	for _, c := range classes {
+		if _, twice := t.output[c]; twice {
+			return t, fmt.Errorf("it lists class %d twice", c)
+		}
+		if known, ok := s.shared[c]; ok && s.increment == scenario.ClassIncremental {
+			t.output[c] = known
+			continue
+		}
+		t.output[c] = t.hi
+		t.hi++
+	}
+	if t.hi > s.limit {
+		return t, fmt.Errorf("it needs outputs up to %d, the model has %d: build a model with more outputs", t.hi, s.limit)
+	}
+	return t, nil
+}
+
+// Competing returns the range of outputs that a sample of the task chooses from now.
+func (s *Heads) Competing(task int) (lo, hi int32) {
+	if s.increment == scenario.ClassIncremental {
+		return 0, int32(s.used)
+	}
+	t := s.tasks[task]
+	return int32(t.lo), int32(t.hi)
+}
+
+// Output returns the output of a task's class.
+func (s *Heads) Output(task, class int) (int32, error) {
+	o, ok := s.tasks[task].output[class]
+	if !ok {
+		return 0, fmt.Errorf("task %d delivered a sample of class %d, which is not among its classes %v", task, class, s.classes(task))
+	}
+	return int32(o), nil
+}
+
+func (s *Heads) classes(task int) []int {
+	var out []int
+	for c := range s.tasks[task].output {
+		out = append(out, c)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Span returns the range of a task's own outputs.
+func (s *Heads) Span(task int) (lo, hi int32) {
+	if s.increment != scenario.ClassIncremental {
+		return s.Competing(task)
+	}
+	lo = int32(s.used)
+	for _, o := range s.tasks[task].output {
+		lo, hi = min(lo, int32(o)), max(hi, int32(o)+1)
+	}
+	return lo, hi
+}
+
+// Contiguous says whether a task's outputs are all of its span, which margins between tasks need.
+func (s *Heads) Contiguous(task int) bool {
+	lo, hi := s.Span(task)
+	return int(hi-lo) == len(s.tasks[task].output)
+}
+
+// Among lists the classes that a sample of the task is told apart from, by output.
+func (s *Heads) Among(task int) []int {
+	lo, hi := s.Competing(task)
+	classes := make([]int, hi-lo)
+	outputs := s.shared
+	if s.increment != scenario.ClassIncremental {
+		outputs = s.tasks[task].output
+	}
+	for class, o := range outputs {
+		classes[o-int(lo)] = class
+	}
+	return classes
+}
+
+// Used is how many outputs have been assigned.
+func (s *Heads) Used() int { return s.used }
+
+// Of returns the outputs of a task's classes, in no particular order.
+func (s *Heads) Of(task int) (outputs []int) {
+	for _, o := range s.tasks[task].output {
+		outputs = append(outputs, o)
+	}
+	return outputs
+}

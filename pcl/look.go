@@ -1,0 +1,111 @@
+package pcl
+
+import (
+	"github.com/gomlx/compute"
+
+	"github.com/parallelcl/parallelcl/pcl/internal/device"
+	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
+	"github.com/parallelcl/parallelcl/pcl/method"
+)
+
+// look runs a program that does not train on a batch that has been aimed.
+func (l *Learner) look(p *program.Program, theta compute.Buffer, b *device.Batch, reference bool) ([]compute.Buffer, error) {
+	in, done, err := b.Inputs(l.options.Backend, reference)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	if l.network.statistics != nil {
+		s, err := program.ToDevice(l.options.Backend, l.network.statistics, len(l.network.statistics))
+		if err != nil {
+			return nil, err
+		}
+		defer program.Free(s)
+		in = append(in, s)
+	}
+	return p.Call(append([]compute.Buffer{theta}, in...)...)
+}
+
+// lossesAt returns the loss of each sample of a batch that has been aimed.
+func (l *Learner) lossesAt(theta compute.Buffer, b *device.Batch, loss method.Loss) ([]float64, error) {
+	p, err := l.programs.Losses(loss)
+	if err != nil {
+		return nil, err
+	}
+	out, err := l.look(p, theta, b, graphs.Referenced(loss))
+	if err != nil {
+		return nil, err
+	}
+	defer program.Free(out...)
+	values := make([]float32, len(b.Class))
+	if err := program.ToHost(values, out[0]); err != nil {
+		return nil, err
+	}
+	each := make([]float64, b.N)
+	for i := range each {
+		each[i] = float64(values[i])
+	}
+	return each, nil
+}
+
+// describeAt returns the scores and the features of a batch that has been aimed.
+func (l *Learner) describeAt(theta compute.Buffer, b *device.Batch, loss method.Loss) (scores, features [][]float32, err error) {
+	p, err := l.programs.Describe(loss)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, err := l.look(p, theta, b, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer program.Free(out...)
+	if scores, err = device.Matrix(out[0], b.N); err != nil {
+		return nil, nil, err
+	}
+	features, err = device.Matrix(out[1], b.N)
+	return scores, features, err
+}
+
+// teach fills the reference with the logits of the remembered model, for the outputs of the tasks that
+// were over then.
+func (l *Learner) teach(b *device.Batch) error {
+	outputs := l.options.Model.Outputs()
+	if b.Blank(outputs); l.others.remembered == nil {
+		return nil
+	}
+	logits, _, err := l.describeAt(l.others.remembered, b, method.Loss{})
+	if err != nil {
+		return err
+	}
+	for i, row := range logits {
+		for _, task := range l.others.over {
+			for _, o := range l.heads.Of(task) {
+				b.Reference[i*outputs+o] = row[o]
+			}
+		}
+	}
+	return nil
+}
+
+// predictAt returns the output that each sample of a batch is assigned to. The batch need not have been
+// aimed with the outputs that the method trains on.
+func (l *Learner) predictAt(theta compute.Buffer, b *device.Batch) ([]int32, error) {
+	if err := b.Aim(l.heads, false); err != nil {
+		return nil, err
+	}
+	p, err := l.programs.Predict(l.options.lossOf(method.Memory))
+	if err != nil {
+		return nil, err
+	}
+	out, err := l.look(p, theta, b, false)
+	if err != nil {
+		return nil, err
+	}
+	defer program.Free(out...)
+	predicted := make([]int32, len(b.Class))
+	if err := program.ToHost(predicted, out[0]); err != nil {
+		return nil, err
+	}
+	return predicted[:b.N], nil
+}

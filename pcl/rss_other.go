@@ -1,6 +1,0 @@
-//go:build !linux
-
-package pcl
-
-// peakRSS is only measured on Linux; 0 stands for unknown.
-func peakRSS() int64 { return 0 }

@@ -1,0 +1,193 @@
+package pcl
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/parallelcl/parallelcl/pcl/data"
+	"github.com/parallelcl/parallelcl/pcl/internal/device"
+	"github.com/parallelcl/parallelcl/pcl/memory"
+	"github.com/parallelcl/parallelcl/pcl/method"
+)
+
+// Task is what [Learner.Attach] takes.
+type Task struct {
+	Name    string
+	Classes []int // class ids; those of different tasks may overlap
+	Stream  data.Stream
+	Test    data.Samples // for [Learner.Evaluate]; may be nil
+}
+
+// StreamError is what [Learner.Step] returns where a stream delivered no batch that can be trained on.
+// The step was not made, and nothing has changed: the other streams keep their batches, and the batch at
+// fault is not used. The next Step asks the stream for its next batch; [Learner.Detach] drops the stream.
+type StreamError struct {
+	ID   int // of the task
+	Name string
+	Err  error
+}
+
+func (e *StreamError) Error() string {
+	return fmt.Sprintf("%s: %v", label(e.ID, e.Name), e.Err)
+}
+
+func (e *StreamError) Unwrap() error { return e.Err }
+
+// label names a task in messages.
+func label(id int, name string) string {
+	if name == "" || name == fmt.Sprintf("task %d", id) {
+		return fmt.Sprintf("task %d", id)
+	}
+	return fmt.Sprintf("task %d (%s)", id, name)
+}
+
+// task is an attached stream.
+type task struct {
+	Task
+	id        int
+	reservoir *memory.Reservoir
+	current   *device.Batch // what the next step trains on, if it is ready
+	spare     *device.Batch // the one after it, if it was fetched
+	ready     bool
+	fetched   bool
+	over      bool  // the stream has no further batch
+	ended     bool  // nothing is left to train on
+	leftOut   bool  // of the step being made
+	err       error // why the stream failed after the current batch, until a step says so
+}
+
+// prepareBatches gives a task room for the batch that it trains on and the next one.
+func (l *Learner) prepareBatches(t *task) (err error) {
+	if t.current, err = l.newBatch(); err != nil {
+		return err
+	}
+	if t.spare, err = l.newBatch(); err != nil {
+		t.free()
+	}
+	return err
+}
+
+// free gives the task's batches back.
+func (t *task) free() {
+	t.current.Free()
+	t.spare.Free()
+	t.current, t.spare, t.ready, t.fetched = nil, nil, false, false
+}
+
+func (t *task) failed(err error) error { return &StreamError{t.id, t.Name, err} }
+
+// fetch fills b with the stream's next batch. io.EOF says that there is none; a stream that ends together
+// with its last batch is asked no more. b is valid only if there is no error.
+func (t *task) fetch(b *device.Batch) error {
+	b.Empty()
+	if t.over {
+		return io.EOF
+	}
+	given := data.Batch{X: b.X, Class: b.Class}
+	table, err := t.next(&given, b.Rows)
+	if err == io.EOF {
+		if t.over = true; given.N == 0 {
+			return io.EOF
+		}
+	} else if err != nil {
+		return err
+	}
+	if err := t.take(b, &given); err != nil {
+		b.Empty()
+		return err
+	}
+	b.Table = table
+	return nil
+}
+
+// next asks the stream; its panics are errors.
+func (t *task) next(b *data.Batch, rows []int32) (table []uint8, err error) {
+	defer recovered(&err, "the stream")
+	if s, ok := t.Stream.(data.RowStream); ok {
+		return s.NextRows(b, rows)
+	}
+	return nil, t.Stream.Next(b)
+}
+
+// take checks what the stream delivered and takes it into b. A stream may put slices of its own in the
+// place of those that it was to fill.
+func (t *task) take(b *device.Batch, given *data.Batch) error {
+	n, width := given.N, len(b.X)/len(b.Class)
+	switch {
+	case n < 1 || n > len(b.Class):
+		return fmt.Errorf("the stream delivered a batch of %d samples; want 1 to %d", n, len(b.Class))
+	case len(given.X) < n*width:
+		return fmt.Errorf("the stream delivered %d values for %d samples of %d each", len(given.X), n, width)
+	case len(given.Class) < n:
+		return fmt.Errorf("the stream delivered %d classes for %d samples", len(given.Class), n)
+	}
+	for i, c := range given.Class[:n] {
+		if !slices.Contains(t.Classes, c) {
+			return fmt.Errorf("the stream delivered sample %d of class %d, which is not among the task's classes %v", i, c, t.Classes)
+		}
+	}
+	if &given.X[0] != &b.X[0] {
+		copy(b.X, given.X[:n*width])
+	}
+	if &given.Class[0] != &b.Class[0] {
+		copy(b.Class, given.Class[:n])
+	}
+	b.N, b.Repeat = n, given.Repeat
+	for i := range n {
+		b.Task[i] = t.id
+	}
+	return nil
+}
+
+// observe shows the reservoir the batch that was trained on.
+func (t *task) observe() {
+	b := t.current
+	if !t.ready || t.leftOut || b.Repeat {
+		return
+	}
+	width := len(b.X) / len(b.Class)
+	for i := range b.N {
+		t.reservoir.Offer(b.Class[i], b.X[i*width:(i+1)*width])
+	}
+}
+
+// pool is how many candidates of each class are collected while a task of these classes runs.
+func (l *Learner) pool(classes []int) int {
+	if _, ok := method.As[method.Storer](l.options.Method); ok {
+		return 0
+	}
+	quota := l.memory.Quota(classes)
+	if c, ok := method.As[method.Curator](l.options.Method); ok && quota > 0 {
+		return c.Pool(quota)
+	}
+	return quota
+}
+
+// retire ends a task. With keep, what its reservoir holds enters the memory.
+func (l *Learner) retire(t *task, keep bool) error {
+	t.ended = true
+	if keep {
+		if err := l.remember(t); err != nil {
+			return fmt.Errorf("%s: %w", label(t.id, t.Name), err)
+		}
+	}
+	t.free()
+	t.Stream, t.reservoir, t.err = nil, nil, nil
+	if s, ok := method.As[method.Stateful](l.options.Method); ok {
+		s.End(t.id)
+	}
+	return nil
+}
+
+// remember takes what is to be kept of a task that has ended into the memory.
+func (l *Learner) remember(t *task) (err error) {
+	items := t.reservoir.Items()
+	c, ok := method.As[method.Curator](l.options.Method)
+	if !ok {
+		l.memory.Add(items)
+		return nil
+	}
+	defer recovered(&err, l.byMethod())
+	return c.Curate(lab{l}, t.id, items)
+}

@@ -1,0 +1,140 @@
+package pcl
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gomlx/compute"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/parallelcl/parallelcl/pcl/internal/device"
+	"github.com/parallelcl/parallelcl/pcl/method"
+)
+
+// keepFinite notes which rows have a finite loss and gradient, and reports them and the others. gram has at
+// least the squares of the gradients' norms, on its diagonal; an update adds them up in float32, so that a
+// square beyond its range counts as not finite.
+func (s *step) keepFinite(gram []float64) {
+	r := s.report
+	for i, row := range s.rows {
+		square := row.Private + gram[i*len(s.rows)+i]
+		if math.IsNaN(row.Value) || math.IsInf(row.Value, 0) || !(square <= math.MaxFloat32) {
+			r.Skipped = append(r.Skipped, row.id)
+			continue
+		}
+		s.kept = append(s.kept, i)
+		r.IDs = append(r.IDs, row.id)
+		r.Losses = append(r.Losses, row.Value)
+	}
+	if s.options.Method.Info().NeedsGram && len(s.kept) > 0 {
+		r.Gram = submatrix(gram, len(s.rows), s.kept)
+	}
+}
+
+// submatrix keeps the given rows and columns of an n×n matrix.
+func submatrix(m []float64, n int, kept []int) []float64 {
+	if len(kept) == n {
+		return m
+	}
+	out := make([]float64, 0, len(kept)*len(kept))
+	for _, i := range kept {
+		for _, j := range kept {
+			out = append(out, m[i*n+j])
+		}
+	}
+	return out
+}
+
+// weigh asks the method for the weights of the rows that are finite.
+func (s *step) weigh() (err error) {
+	if len(s.kept) == 0 {
+		return nil
+	}
+	r, info := s.report, s.options.Method.Info()
+	in := &method.Step{IDs: r.IDs, Losses: r.Losses, Gram: r.Gram, Rand: s.rng.Rand}
+	if info.NeedsRows {
+		if in.Rows, err = s.jacobian(); err != nil {
+			return err
+		}
+	}
+	if info.NeedsCross {
+		if in.Cross, err = s.cross(); err != nil {
+			return err
+		}
+	}
+	r.Weights = make([]float64, len(s.kept))
+	if r.Outcome, err = s.options.Method.Weights(in, r.Weights); err != nil {
+		return err
+	}
+	for i, w := range r.Weights {
+		if math.IsNaN(w) || math.IsInf(w, 0) {
+			return fmt.Errorf("method %s gave stream %d the weight %g", info.Name, r.IDs[i], w)
+		}
+	}
+	return nil
+}
+
+// jacobian returns the shared parts of the rows' gradients in float64.
+func (s *step) jacobian() ([][]float64, error) {
+	out := make([][]float64, len(s.kept))
+	for k, i := range s.kept {
+		g, err := device.Host(s.rows[i].Flat, s.programs.Total())
+		if err != nil {
+			return nil, err
+		}
+		out[k] = make([]float64, s.programs.Shared)
+		for p := range out[k] {
+			out[k][p] = float64(g[p])
+		}
+	}
+	return out, nil
+}
+
+// cross returns the inner products of the rows' first halves with their second ones.
+func (s *step) cross() ([]float64, error) {
+	var parts [2][]blas32.Vector
+	for h := range parts {
+		for _, i := range s.kept {
+			g, err := device.Host(s.rows[i].halves[h], s.programs.Total())
+			if err != nil {
+				return nil, err
+			}
+			parts[h] = append(parts[h], blas32.Vector{N: s.programs.Shared, Inc: 1, Data: g})
+		}
+	}
+	var out []float64
+	for _, a := range parts[0] {
+		for _, b := range parts[1] {
+			out = append(out, blas32.DDot(a, b))
+		}
+	}
+	return out, nil
+}
+
+// gradientsKept are the gradients of the rows that are finite.
+func (s *step) gradientsKept() []compute.Buffer {
+	out := make([]compute.Buffer, len(s.kept))
+	for k, i := range s.kept {
+		out[k] = s.rows[i].Flat
+	}
+	return out
+}
+
+// follow shows the method the losses of the same batches at the new parameters.
+func (s *step) follow() error {
+	f, ok := method.As[method.Follower](s.options.Method)
+	if !ok {
+		return nil
+	}
+	after := make([]float64, len(s.kept))
+	for k, i := range s.kept {
+		each, err := s.lossesAt(s.network.theta, s.rows[i].batch, s.rows[i].loss)
+		if err != nil {
+			return err
+		}
+		for _, x := range each {
+			after[k] += x / float64(len(each))
+		}
+	}
+	return f.Follow(s.report.IDs, after)
+}
