@@ -82,7 +82,7 @@ type Elastic struct {
 }
 
 // Factors updates what is remembered of the streams ids and writes their factors to sigma, which
-// sum to 1 and are at least MinSigma (METHODS §4 and §5.6). gram is the Gram matrix JJᵀ of the
+// sum to 1 and are at least MinSigma (docs/method.md §2.1). gram is the Gram matrix JJᵀ of the
 // streams' gradients, row-major K×K. A stream seen for the first time starts at m_i = ‖J_i‖; m is
 // updated before σ is computed. Leave a stream without a finite gradient out of the call: its
 // memory then stays as it is. On an error nothing has changed.

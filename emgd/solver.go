@@ -8,7 +8,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
-// ZeroPolicy says what happens to streams whose gradient is zero next to the others (METHODS §5.6).
+// ZeroPolicy says what happens to streams whose gradient is zero next to the others (docs/method.md §1.5).
 type ZeroPolicy int
 
 const (
@@ -24,7 +24,7 @@ const (
 const DefaultZeroTol = 1e-12
 
 // Solver finds the weights λ that minimise ‖Σλ_iJ_i‖² subject to Σλ_iσ_i = 1 and λ ≥ Floor, exactly
-// and from the Gram matrix alone (METHODS §5.2–5.3). The zero value is ready. It reuses its memory:
+// and from the Gram matrix alone (docs/method.md §2.3, §2.4). The zero value is ready. It reuses its memory:
 // once it has seen its largest K, Solve allocates nothing. It is not safe for concurrent use.
 //
 // Rows are scaled by powers of two before solving, so gradients of very different length are no

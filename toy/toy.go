@@ -22,8 +22,8 @@ type Settings struct {
 	Seed    uint64     `json:"seed"`    // for methods that draw
 }
 
-// Figure2 returns the settings of the paper's figure (step size and length read off it; PROTOCOL
-// §6).
+// Figure2 returns the settings of the paper's figure (step size and length read off it;
+// docs/protocol.md §5.1).
 func Figure2() Settings {
 	return Settings{Start: [2]float64{3, 3}, Steps: 1500, LR: 2e-5, Arrival: 500}
 }

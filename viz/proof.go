@@ -11,7 +11,7 @@ import (
 const Tolerance = 1e-9
 
 // converged is the norm of a gradient, relative to the largest, below which its row is left out
-// (METHODS §0).
+// (docs/method.md §1.5).
 const converged = 1e-12
 
 // CertificateStats sums up the certificates of a run's steps.
@@ -25,7 +25,7 @@ type CertificateStats struct {
 }
 
 // CheckCertificates judges each step's slacks Jᵢ·d − σᵢ‖d‖² against scaleᵢ = ‖Jᵢ‖‖d‖ + σᵢ‖d‖²,
-// the size of the two terms whose difference it is (METHODS §5.1). Without the Gram matrix in the
+// the size of the two terms whose difference it is (docs/method.md §2.5). Without the Gram matrix in the
 // record |Jᵢ·d| takes the place of ‖Jᵢ‖‖d‖, which is stricter.
 func CheckCertificates(records []results.Record) CertificateStats {
 	s := CertificateStats{WorstSlack: math.Inf(1)}

@@ -1,5 +1,5 @@
 // Package memory is the rehearsal store: which samples of finished tasks are kept, how a batch of
-// them is drawn, and how their pixels are changed in place (PROTOCOL §2).
+// them is drawn, and how their pixels are changed in place (docs/protocol.md §2.4).
 package memory
 
 import (

@@ -15,7 +15,7 @@ var agemInfo = Info{
 	NeedsGram: true,
 }
 
-// agem keeps the step from raising the memory's loss (METHODS §2.2), which adds nothing to it where
+// agem keeps the step from raising the memory's loss (docs/method.md §5.2), which adds nothing to it where
 // there is no conflict.
 type agem struct{}
 

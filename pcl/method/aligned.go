@@ -21,7 +21,7 @@ var alignedInfo = Info{
 	NeedsGram: true,
 }
 
-// aligned gives all principal components of the gradients the same singular value (METHODS §9).
+// aligned gives all principal components of the gradients the same singular value (docs/method.md §4.11).
 type aligned struct{ scale string }
 
 func (aligned) Info() Info { return alignedInfo }

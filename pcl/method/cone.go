@@ -9,7 +9,7 @@ import (
 
 // cone finds the shortest d = Σ vᵢJᵢ with v ≥ u: the projection of the proposal g = Σ uᵢJᵢ onto the
 // directions that hurt no stream, {d : Jd ≥ 0}. It is the EMGD dual with g as one more row, σ = 1 on
-// g and 0 on the streams (METHODS §5.5, one-hot σ), so the exact solver and its proof serve here too.
+// g and 0 on the streams (docs/method.md §2.7, one-hot σ), so the exact solver and its proof serve here too.
 type cone struct {
 	solver      emgd.Solver
 	gram, sigma []float64

@@ -10,7 +10,7 @@ import (
 )
 
 // rows is the part of a step that a rule on the Gram matrix works with: the streams whose gradient
-// is not zero next to the longest one (METHODS §0, Numerics). A rule runs over them as if the others
+// is not zero next to the longest one (docs/method.md §1.5). A rule runs over them as if the others
 // were not there, and [rows.write] brings its weights back into the order of the step.
 type rows struct {
 	at       []int     // indices of the rows kept, in the step's order

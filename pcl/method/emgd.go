@@ -44,7 +44,7 @@ func elasticInfo(rule emgd.Rule) Info {
 	return info
 }
 
-// elastic is Elastic Multi-Gradient Descent (METHODS §4): elastic factors, then the exact dual.
+// elastic is Elastic Multi-Gradient Descent (docs/method.md §2): elastic factors, then the exact dual.
 type elastic struct {
 	info    Info
 	factors emgd.Elastic
@@ -103,7 +103,7 @@ func (e *elastic) Weights(s *Step, w []float64) (Outcome, error) {
 }
 
 // partFactors shares σ among the rows kept; a converged row has σ = 0, asks for nothing, and is not
-// observed (METHODS §5.6).
+// observed (docs/method.md §2.8).
 func (e *elastic) partFactors(s *Step, kept *rows) error {
 	ids, sigma := make([]int, kept.k()), make([]float64, kept.k())
 	for i, at := range kept.at {

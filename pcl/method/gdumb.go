@@ -31,7 +31,7 @@ var gdumbInfo = Info{
 	Cost:   "none per step; passes × (F+B) of the whole store per evaluation", State: "none but the store", SumW: "1 (not used)",
 }
 
-// gdumb trains only when it is asked (METHODS §2.8): SGD with momentum, one warm pass, then cosine
+// gdumb trains only when it is asked (docs/method.md §5.8): SGD with momentum, one warm pass, then cosine
 // restarts whose cycles double from one pass on, with CutMix.
 type gdumb struct {
 	passes            int

@@ -33,7 +33,7 @@ var gradNormInfo = Info{
 // leastWeight keeps a weight from reaching 0, from where the rule could not judge it any more.
 const leastWeight = 1e-3
 
-// gradNorm balances gradient norms by the streams' training rates (METHODS §1.3). A step uses the
+// gradNorm balances gradient norms by the streams' training rates (docs/method.md §4.3). A step uses the
 // weights from before their update. A new stream enters with w = 1, and the weights of the active
 // streams are brought to a sum of K. What the memory's loss is compared with is refreshed after each
 // end of a task, because its samples change there.

@@ -27,7 +27,7 @@ var gssInfo = Info{
 	Cost:   "K(F+B) + (n+K_c)(F+B); a gradient per sample where a batch conflicts with the store", State: "none; the scores in the store", SumW: "1",
 }
 
-// gss keeps samples whose gradients point different ways (METHODS §2.9). While the store has room,
+// gss keeps samples whose gradients point different ways (docs/method.md §5.9). While the store has room,
 // samples go in as they come.
 type gss struct {
 	subsets, size int

@@ -21,7 +21,7 @@ var maxDOReleaseInfo = Info{
 	NeedsGram: true,
 }
 
-// The release's settings (METHODS §3).
+// The release's settings (docs/method.md §6).
 const (
 	maxDOSteps    = 5
 	maxDORate     = 50.0 // K > 2

@@ -1,5 +1,5 @@
 // Package method holds one file per rule that turns the gradients of several streams into the
-// weights of one step d = Σᵢ wᵢ Jᵢ (METHODS §1–5). Rows are ordered [memory, tasks by arrival];
+// weights of one step d = Σᵢ wᵢ Jᵢ (docs/method.md). Rows are ordered [memory, tasks by arrival];
 // all arithmetic on them is float64 and none of it knows the machine-learning framework.
 //
 // A method is a value with explicit state: what it remembers is keyed by stream id, so that
@@ -49,7 +49,7 @@ type Info struct {
 	Source string `json:"source"` // whom to cite
 	Cost   string `json:"cost"`   // per step, in forward (F) and backward (B) passes
 	State  string `json:"state"`  // what is remembered between steps; "none"
-	SumW   string `json:"sum_w"`  // the declared Σw (METHODS §0, Scale)
+	SumW   string `json:"sum_w"`  // the declared Σw (docs/method.md §1.4)
 	// NeedsGram says that Weights reads Step.Gram; NeedsLosses that it reads Step.Losses; NeedsRows,
 	// which implies NeedsGram, Step.Rows; NeedsCross Step.Cross.
 	NeedsGram   bool `json:"needs_gram"`

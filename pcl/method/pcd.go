@@ -102,7 +102,7 @@ func (m *pcd) Weights(s *Step, w []float64) (Outcome, error) {
 // project returns the weights of the unit gradients in d/‖d‖; their cosines are c, and lengths those
 // of the gradients g. With e = d − g₁ the problem is to find the shortest e with uⱼ·e ≥ bⱼ for the
 // unit gradients uⱼ. Of the cone {(e,t) : uⱼ·e ≥ bⱼt} the point next to (0,1) has the solution as its
-// e/t, and that point is the EMGD dual with σ = 1 on (0,1) and 0 on the constraints (METHODS §5.5).
+// e/t, and that point is the EMGD dual with σ = 1 on (0,1) and 0 on the constraints (docs/method.md §2.7).
 func (m *pcd) project(c, lengths []float64, primary int) ([]float64, error) {
 	k := len(lengths)
 	v, b, size := make([]float64, k), make([]float64, k), lengths[primary]

@@ -1,4 +1,4 @@
-// Package results holds what a training run leaves behind: one JSON file per run (PROTOCOL §7)
+// Package results holds what a training run leaves behind: one JSON file per run (docs/protocol.md §4)
 // and, on request, one JSON line per step. It knows neither the engine that writes them nor the
 // figures that read them.
 package results

@@ -1,6 +1,6 @@
 // Package scenario says which classes each task has and when its stream runs: label sets,
 // timelines, and the JSON form in which they are published, so that anybody can train on the
-// same situation (PROTOCOL §1).
+// same situation (docs/protocol.md §1).
 package scenario
 
 import (
@@ -67,7 +67,7 @@ type Options struct {
 // Generate draws a scenario. perClass is the number of training samples of each class.
 //
 // Over several epochs both durations and starts are multiplied, so that the streams overlap as
-// they do in one pass (PROTOCOL §3.2).
+// they do in one pass (docs/protocol.md §1.5).
 func Generate(o Options, perClass []int) (*Scenario, error) {
 	if o.Batch < 1 || o.Epochs < 1 {
 		return nil, fmt.Errorf("scenario: batch %d and epochs %d must be positive", o.Batch, o.Epochs)
