@@ -28,7 +28,7 @@ func (l *Learner) edits(r *StepReport) bool {
 	return e.on() && l.step%e.Every == 0 && !r.Rejected && len(r.IDs) > 0
 }
 
-// editMemory computes how the samples of the memory's rows move by a step on φ (METHODS §6), with D of the
+// editMemory computes how the samples of the memory's rows move by a step on φ (docs/method.md §3.1), with D of the
 // given weights and gradients of the step's rows. move begins to move them while the caller goes on; wait
 // ends that.
 func (l *Learner) editMemory(kept []int, r *StepReport, d *aggregate) (move func() (wait func()), err error) {

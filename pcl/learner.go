@@ -1,10 +1,10 @@
 // Package pcl trains one network on several streams that start and end at any time: Parallel
-// Continual Learning (METHODS §0, PROTOCOL §1–2).
+// Continual Learning (docs/method.md §1, docs/protocol.md §1, §2).
 //
 // A [Learner] holds the model, the method that combines the streams' gradients, the optimiser and
 // the rehearsal memory. [Learner.Attach] adds a task whenever it arrives, [Learner.Step] makes one
 // update from one batch of every active stream, [Learner.Evaluate] measures. [Run] plays a whole
-// scenario and returns the result file of PROTOCOL §7; it can be stopped and taken up again.
+// scenario and returns the result file of docs/protocol.md §4; it can be stopped and taken up again.
 package pcl
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
-// SharedParams says which parameters are in J (METHODS §0).
+// SharedParams says which parameters are in J (docs/method.md §1.3).
 type SharedParams string
 
 const (
@@ -55,7 +55,7 @@ type Options struct {
 	// Edit is memory editing; the zero value edits nothing.
 	Edit Edit
 	// ExtraUpdate makes a second update in each step, with the same weights from the same batches: the
-	// control for what memory editing gains (METHODS §8).
+	// control for what memory editing gains (docs/method.md §3.4).
 	ExtraUpdate bool
 	// Image is the shape of a sample, for methods that cut and mix images; zero: one row of pixels.
 	Image Image

@@ -53,8 +53,8 @@ func (r *StepReport) Record() results.Record {
 	return out
 }
 
-// Step makes one update from one batch of every active stream (METHODS §0, DESIGN "One training
-// step"): a gradient each, the method's weights, one optimiser step. While the device computes,
+// Step makes one update from one batch of every active stream (docs/method.md §1.2): a gradient
+// each, the method's weights, one optimiser step. While the device computes,
 // the streams' next batches are fetched. Tasks that end go into the memory.
 //
 // A step is made or not made. After an error nothing has changed and every stream keeps the batch that it

@@ -10,7 +10,7 @@ import (
 
 // update returns the program (θ, optimiser state…, w [K], hyper, g₁…g_K) → (θ, state…, ‖d‖²), the
 // last of them over the shared parameters. These move by d = Σ wᵢgᵢ, the private ones by the plain
-// sum of the gradients (METHODS §0). A step that is not finite leaves everything as it was and has
+// sum of the gradients (docs/method.md §1.3). A step that is not finite leaves everything as it was and has
 // ‖d‖² = ∞.
 func (p *programs) update(k int) (*program.Program, error) {
 	return p.updateBy(p.rule, programKey{name: "update", rows: k}, true)
