@@ -6,7 +6,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/seed"
 )
 
-// Kind says how the streams lie in time.
+// Kind says how the streams follow or overlap each other in time.
 type Kind string
 
 const (
