@@ -47,7 +47,7 @@ func (m aligned) Weights(s *Step, w []float64) (Outcome, error) {
 	return r.write(v, w), nil
 }
 
-// target picks the common eigenvalue; values ascend.
+// target picks the common eigenvalue from the eigenvalues in ascending order.
 func (m aligned) target(values []float64) float64 {
 	switch m.scale {
 	case "median":

@@ -50,8 +50,8 @@ func (m derpp) Loss(id int) Loss {
 	return Loss{}
 }
 
-// Replays draws two batches; the store's own draws pass over all samples, so that two of them would
-// not be independent.
+// Replays draws two batches. Two of the store's own draws would not be independent, because these pass over
+// all samples before they repeat one.
 func (m derpp) Replays(lab Lab) ([]Replay, error) {
 	var rows []Replay
 	store := lab.Memory()

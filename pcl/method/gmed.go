@@ -29,7 +29,7 @@ var gmedInfo = Info{
 }
 
 // gmed moves stored samples to where the step would hurt them more (docs/method.md §5.11). Samples stay in
-// [0, 1], which the original leaves open.
+// [0, 1], which the original does not say.
 type gmed struct{ alpha, beta, decay, gamma float64 }
 
 func (gmed) Info() Info { return gmedInfo }

@@ -29,10 +29,10 @@ const (
 	maxDOFactor   = 0.1  // of the loss
 )
 
-// maxDORelease is a reconstruction: each gradient is approached by a mixture P of the others, a row
-// softmax of A without its diagonal, with the relative asymmetric distance
-// rad(x→y) = ‖x−y‖/(‖x−y‖+‖y‖). For two streams a softmax over one entry would say nothing; there A
-// itself, clipped to [0,1], is the mixture, and the weights are the softmax of its column sums.
+// maxDORelease is a reconstruction: each gradient is approached by a mixture P of the others, a row softmax
+// of A without its diagonal, with the relative asymmetric distance rad(x→y) = ‖x−y‖/(‖x−y‖+‖y‖). For two
+// streams a softmax over one entry would be constant; there A itself, clipped to [0,1], is the mixture, and
+// the weights are the softmax of its column sums.
 type maxDORelease struct {
 	solver emgd.Solver
 }

@@ -86,8 +86,8 @@ func solve(solver *emgd.Solver, s *Step, sigma, w []float64) (Outcome, error) {
 	return out, nil
 }
 
-// dual solves from the rows, where the step has them, if their squares say too little of them: those that
-// vanish in the Gram matrix may be the ones that σ asks for.
+// dual solves from the rows, if the step has them, when their squares are too inaccurate: the rows that
+// vanish in the Gram matrix may be the ones with a factor.
 func (s *Step) dual(solver *emgd.Solver, sigma []float64) (*emgd.Certificate, error) {
 	if s.extreme() {
 		return solver.SolveRows(s.Rows, sigma)

@@ -33,10 +33,10 @@ var pcdInfo = Info{
 	NeedsGram: true,
 }
 
-// pcd follows one stream and lets every other one make some progress. Where that cannot be had for
-// all, d is the primary's gradient, as in the paper; where the primary has converged, the next stream
-// leads. The paper adds 1e-8 to the mean squared lengths; here they are taken as they are, which keeps
-// the rule free of scale.
+// pcd follows one stream and lets every other one make some progress. If that is impossible for all of them
+// at once, d is the primary's gradient, as in the paper. If the primary has converged, the next stream leads.
+// The paper adds 1e-8 to the mean squared lengths; here nothing is added, which keeps the rule independent of
+// scale.
 type pcd struct {
 	tau, beta float64
 	last      bool
