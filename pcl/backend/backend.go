@@ -25,7 +25,7 @@ const (
 	Go      = "go"
 )
 
-// Threads and devices beyond these are typing errors, not machines.
+// More threads or devices than these are typing errors: no machine has them.
 const (
 	maxThreads = 1024
 	maxDevices = 256
@@ -152,7 +152,7 @@ func (o Options) checked() (Options, error) {
 	return o, nil
 }
 
-// recoverTo turns a panic of the libraries below into an error that says what was being done.
+// recoverTo turns a panic in one of the libraries into an error that says what was being done.
 func recoverTo(err *error, doing string) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("%s: the compute library panicked: %v", doing, p)

@@ -4,9 +4,9 @@
 //	configs := grid.Vary(pcl.DefaultConfig("glyphs"), []string{"emgd-gmc", "avggrad"}, nil, 1234, 1235)
 //	runs, err := g.Run(ctx, configs, nil)
 //
-// A second call reads the four results from their folders, as does a program that was started anew, and
-// `pcl run` writes to the same folders. [Grid.Play] makes a run whose learner can be looked at
-// after each step, [Grid.Learner] and [Grid.Task] are its parts.
+// A second call, also in a later program, reads the four results from their folders; `pcl run` uses the same
+// folders. [Grid.Play] makes a run whose learner can be inspected after each step; [Grid.Learner] and
+// [Grid.Task] are its parts.
 package grid
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
-// EnvBackend is the environment variable that names the backend where [Options] do not.
+// EnvBackend is the environment variable that names the backend if [Options] do not.
 const EnvBackend = "PARALLELCL_BACKEND"
 
 // Options say where runs are made and kept. The zero value is ready to use.
@@ -35,8 +35,8 @@ type Options struct {
 	Threads int    // of the XLA CPU backend; 0: one
 }
 
-// Grid makes runs on one data set. Backend and data set are opened when they are first needed: where all
-// runs are finished, never. It is not safe for concurrent use.
+// Grid makes runs on one data set. Backend and data set are opened when they are first needed, and never if
+// all runs are finished. It is not safe for concurrent use.
 type Grid struct {
 	options  Options
 	name     string
@@ -98,8 +98,8 @@ func (g *Grid) open(ctx context.Context) error {
 	return err
 }
 
-// Vary returns base in every combination of methods, increments and seeds, in that order. What is empty
-// stays as in base.
+// Vary returns base in every combination of methods, increments and seeds, in that order. Where a list is
+// empty, the value of base is used.
 func Vary(base pcl.Config, methods []string, increments []scenario.Increment, seeds ...uint64) []pcl.Config {
 	if len(methods) == 0 {
 		methods = []string{base.Method}
@@ -128,9 +128,10 @@ func (g *Grid) Folder(c pcl.Config) string {
 	return filepath.Join(g.options.Dir, c.Folder())
 }
 
-// Run returns the results of all configurations, in their order. It makes the runs that are not finished;
-// when ctx ends it saves the one it is at, where the next call goes on, and returns pcl.ErrInterrupted.
-// progress, if not nil, is told the steps done, those of all runs, and which run it is at.
+// Run returns the results of all configurations, in their order. It makes the runs that are not finished.
+// When ctx ends, it saves the current run, which the next call continues, and returns pcl.ErrInterrupted.
+// progress, if not nil, is called with the steps done, the steps of all runs, and a note that says which run
+// is being made.
 func (g *Grid) Run(ctx context.Context, configs []pcl.Config, progress func(done, total int, note string)) ([]*results.Run, error) {
 	var runs []*results.Run
 	for r, err := range g.Each(ctx, configs, progress) {
@@ -142,8 +143,8 @@ func (g *Grid) Run(ctx context.Context, configs []pcl.Config, progress func(done
 	return runs, nil
 }
 
-// Each is [Grid.Run] that yields each result as soon as there is one, for pictures that grow. The first
-// error ends it. All mistakes in configurations are told before the first run begins.
+// Each is [Grid.Run], but yields each result as soon as it is there, for figures that grow. It ends at the
+// first error. All configurations are checked, and their mistakes reported, before the first run begins.
 func (g *Grid) Each(ctx context.Context, configs []pcl.Config, progress func(done, total int, note string)) iter.Seq2[*results.Run, error] {
 	return func(yield func(*results.Run, error) bool) {
 		finished, steps, err := g.plan(ctx, configs)
@@ -218,7 +219,7 @@ func (g *Grid) load(c pcl.Config) (*results.Run, error) {
 	return pcl.Finished(g.Folder(c), c)
 }
 
-// unrecorded says that a finished run is to be made anew, because it lacks the records that are asked for.
+// unrecorded says that a finished run has to be made again, because it lacks the records that are asked for.
 func (g *Grid) unrecorded(c pcl.Config) bool {
 	if !g.options.Record {
 		return false

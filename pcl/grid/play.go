@@ -10,9 +10,9 @@ import (
 // ErrStop ends [Grid.Play] early, without an error.
 var ErrStop = errors.New("grid: stop")
 
-// Play makes the run of a configuration with a learner of its own, which after each step is handed to
-// the caller: to measure, to draw, to keep what no result file holds. Nothing is written. The
-// parameters are those of pcl.Run, to the bit; the learner is closed when Play returns.
+// Play makes the run of a configuration with a learner of its own, which is handed to the caller after each
+// step: to measure, to draw, or to keep what no result file holds. No files are written. The parameters have
+// the same bits as with pcl.Run. The learner is closed when Play returns.
 func (g *Grid) Play(ctx context.Context, c pcl.Config, after func(*pcl.Learner, *pcl.StepReport) error) error {
 	if err := g.open(ctx); err != nil {
 		return err
@@ -53,7 +53,7 @@ func (g *Grid) Play(ctx context.Context, c pcl.Config, after func(*pcl.Learner, 
 }
 
 // Learner returns a learner of a configuration for the grid's data set, with an output for each of its
-// classes and no task yet. Of the configuration's scenario it knows nothing.
+// classes and no task yet. The configuration's scenario is ignored.
 func (g *Grid) Learner(ctx context.Context, c pcl.Config) (*pcl.Learner, error) {
 	if err := g.open(ctx); err != nil {
 		return nil, err
