@@ -24,8 +24,8 @@ func (s *Split) Len() int { return len(s.Labels) }
 // A Dataset is an image set in memory.
 type Dataset struct {
 	Name    string // the name it was opened by
-	Title   string // for people; says so when the set is not the whole official one
-	Note    string // how it was made out of what was there; may be empty
+	Title   string // for people; it says so if the set is not the whole official one
+	Note    string // how it was made from the files that were there; may be empty
 	Source  string // where it comes from
 	Licence string // its terms in one line
 	Cite    string // the publication to cite
@@ -38,8 +38,8 @@ type Dataset struct {
 // ImageSize returns the number of bytes of one image, H·W·C.
 func (d *Dataset) ImageSize() int { return d.Height * d.Width * d.Channels }
 
-// Image returns the pixels of image i of a split of d, H·W·C bytes that alias split.Pixels.
-// Like a slice expression it panics where i is out of range.
+// Image returns the pixels of image i of a split of d, H·W·C bytes that alias split.Pixels. Like a slice
+// expression it panics if i is out of range.
 func (d *Dataset) Image(split *Split, i int) []uint8 {
 	n := d.ImageSize()
 	return split.Pixels[i*n : (i+1)*n : (i+1)*n]
@@ -76,7 +76,7 @@ func (d *Dataset) validateSplit(name string, s *Split) error {
 	return nil
 }
 
-// Options say where data lies and how to report. The zero value is ready to use.
+// Options say where the data is and where to report progress. The zero value is ready to use.
 type Options struct {
 	Dir      string    // data folder; "" means DefaultDir
 	Seed     uint64    // seed of generated sets (glyphs); sets read from files do not depend on it
@@ -102,9 +102,8 @@ func DefaultDir() (string, error) {
 	return filepath.Join(cache, "parallelcl", "data"), nil
 }
 
-// Open reads the set called name into memory; List has the names. It never downloads: where files
-// are missing the error says which, where they were looked for, and which command fetches them
-// (it matches [ErrMissing]).
+// Open reads the set called name into memory; List has the names. It never downloads: if files are missing,
+// the error says which, where they were looked for, and which command fetches them (it matches [ErrMissing]).
 func Open(ctx context.Context, name string, o Options) (*Dataset, error) {
 	e, err := find(name)
 	if err != nil {

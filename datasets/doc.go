@@ -1,5 +1,5 @@
-// Package datasets opens the image sets of the Parallel Continual Learning benchmark, and
-// fetches and verifies their files.
+// Package datasets opens the image data sets of the Parallel Continual Learning benchmark, and downloads and
+// verifies their files.
 //
 // [Open] reads a set by name from a data folder ([DefaultDir] unless Options.Dir says otherwise):
 //
@@ -12,8 +12,8 @@
 //	cifar-100              100 fine classes, 32×32 RGB
 //	tiny-imagenet          200 classes, 64×64 RGB; the validation set is the test split
 //
-// Pixels are bytes in row-major order with channels last (N, H, W, C), labels are class indices.
-// Nothing is normalised: the benchmark divides by 255 and does nothing else.
+// Pixels are bytes in row-major order with channels last (N, H, W, C); labels are class indices. Nothing is
+// normalised: the benchmark divides by 255 and does nothing else.
 //
 // # Formats
 //

@@ -21,11 +21,11 @@ import (
 	"github.com/parallelcl/parallelcl/internal/download"
 )
 
-// Fetch downloads the official files of a set into the data folder and verifies them; where they
-// are already there and whole it does nothing. A broken or cancelled download leaves its first
-// part in the downloads folder and the next Fetch goes on from there. Two processes that fetch the
-// same set wait for each other. A copy of the publisher's file that lies in the downloads folder of
-// the data folder is taken instead of a download, and stays there. A generated set needs nothing.
+// Fetch downloads the official files of a set into the data folder and verifies them; if they are there
+// already and complete, it does nothing. An interrupted download leaves its first part in the downloads
+// folder, and the next Fetch continues from there. Two processes that fetch the same set wait for each other.
+// A copy of the publisher's file in the downloads folder of the data folder is used instead of a download,
+// and stays there. A generated set needs no files.
 func Fetch(ctx context.Context, name string, o Options) error {
 	e, err := find(name)
 	if err != nil {

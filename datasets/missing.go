@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// ErrMissing is matched by the error of Open where files of a set are not in the data folder.
+// ErrMissing is matched by the error of Open if files of a set are not in the data folder.
 var ErrMissing = errors.New("files are missing")
 
-// MissingFiles lists the files of a set, relative to the data folder, that are not there. It only
-// looks whether they exist: [Verify] reads them.
+// MissingFiles lists the files of a set, relative to the data folder, that are missing. It only checks
+// whether they exist; [Verify] reads them.
 func MissingFiles(name string, o Options) ([]string, error) {
 	e, err := find(name)
 	if err != nil || len(e.Files) == 0 {

@@ -14,9 +14,8 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-// ContactSheet draws the first perClass training images of each class, one row of images per
-// class with the class name before it, in as many columns of rows as make the sheet about as wide
-// as high.
+// ContactSheet draws the first perClass training images of each class, one row of images per class, after the
+// class's name, in as many columns as make the sheet about as wide as it is high.
 func ContactSheet(d *Dataset, perClass int) (*image.RGBA, error) {
 	if err := d.Validate(); err != nil {
 		return nil, err

@@ -29,21 +29,21 @@ const (
 	Damaged  Status = "damaged" // wrong checksum, or cannot be read
 )
 
-// A FileReport is the finding for one file.
+// A FileReport is what Verify found out about one file.
 type FileReport struct {
 	Path   string `json:"path"` // relative to the data folder
 	Status Status `json:"status"`
 	Detail string `json:"detail,omitempty"`
 }
 
-// A Report is the finding for one set.
+// A Report is what Verify found out about one set.
 type Report struct {
 	Name  string       `json:"name"`
 	Dir   string       `json:"dir"` // the data folder; empty for a generated set
 	Files []FileReport `json:"files"`
 }
 
-// Complete reports whether all official files are there and whole.
+// Complete reports whether all official files are there and complete.
 func (r Report) Complete() bool {
 	for _, f := range r.Files {
 		if f.Status != OK && f.Status != Readable {
@@ -53,7 +53,7 @@ func (r Report) Complete() bool {
 	return true
 }
 
-// Err returns nil where Complete, else an error that names the files at fault and the command
+// Err returns nil if the set is Complete, and else an error that names the files at fault and the command
 // that repairs them.
 func (r Report) Err() error {
 	if r.Complete() {
@@ -68,9 +68,9 @@ func (r Report) Err() error {
 	return fmt.Errorf("datasets: verify %s in %s: %s; `pcl data fetch %s` brings the official files", r.Name, r.Dir, strings.Join(bad, ", "), r.Name)
 }
 
-// Verify reads the files of a set and compares them with the published checksums, or where there
-// are none (see [File]) checks that they are well-formed. The report is about what it found; the
-// error is about not being able to look. A generated set has no files and is complete.
+// Verify reads the files of a set and compares them with the published checksums or, if there are none (see
+// [File]), checks that they are well-formed. The report says what it found; an error says that it could not
+// look. A generated set has no files and is complete.
 func Verify(ctx context.Context, name string, o Options) (Report, error) {
 	e, err := find(name)
 	if err != nil {

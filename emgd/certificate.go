@@ -79,13 +79,13 @@ func (s *Status) UnmarshalText(text []byte) error {
 // Certificate holds the weights of one solve and the proof of their optimality. Lambda,
 // Sigma and Slacks have one entry per gradient, in the order of the Gram matrix.
 //
-// The proof: λ ≥ floor, Σλ_iσ_i = 1, every slack is ≥ 0, and a slack is 0 where λ_i is above the
-// floor. Rounding is judged row by row against scale_i = ‖J_i‖‖d‖ + σ_i·max(‖d‖², |Level|). Rows in
-// Dropped took no part: a negative slack of theirs breaks no condition of the problem that was solved,
-// but then the status is RowsDropped or a worse one, never Optimal.
+// The proof: λ ≥ floor, Σλ_iσ_i = 1, every slack is ≥ 0, and a slack is 0 where λ_i is above the floor.
+// Rounding is judged row by row against scale_i = ‖J_i‖‖d‖ + σ_i·max(‖d‖², |Level|). Rows in Dropped took no
+// part. If one of them has a negative slack, no condition of the problem that was solved is broken, but the
+// status is then RowsDropped or a worse one, never Optimal.
 //
-// Slacks, Norm2 and Level are those of the gradients divided by 2^Exponent. Exponent is 0, and they are
-// those of the gradients themselves, wherever float64 can hold them.
+// Slacks, Norm2 and Level belong to the gradients divided by 2^Exponent. Wherever float64 can hold them,
+// Exponent is 0 and they belong to the gradients themselves.
 type Certificate struct {
 	// Lambda are the weights λ_i of d = Σ λ_i J_i.
 	Lambda []float64 `json:"lambda"`
@@ -102,20 +102,21 @@ type Certificate struct {
 	Violation float64 `json:"violation"`
 	// Gap is the duality gap Σ(λ_i−floor)|slack_i| relative to Σ(λ_i−floor)·scale_i.
 	Gap float64 `json:"gap"`
-	// Cancellation is ‖d‖/Σλ_i‖J_i‖ as computed: 1 when all active gradients agree. Below about
-	// 1e-6 it cannot be told from 0 in float64, and the status is Stationary. The certificate is about
-	// the Gram matrix as it was given: its own rounding moves ‖d‖² by some 1e-16/Cancellation² of it,
-	// which [Solver.SolveRows] avoids.
+	// Cancellation is ‖d‖/Σλ_i‖J_i‖ as computed: 1 when all active gradients agree. Below about 1e-6 it
+	// cannot be distinguished from 0 in float64, and the status is Stationary. The certificate is about the
+	// Gram matrix as it was given. The rounding of that matrix alone changes ‖d‖² by a relative
+	// 1e-16/Cancellation² or so, which [Solver.SolveRows] avoids.
 	Cancellation float64 `json:"cancellation"`
 	// Floor is the floor on λ.
 	Floor float64 `json:"floor"`
 	// Active lists the rows with λ_i above the floor.
 	Active []int `json:"active"`
-	// Dropped lists the rows left out because their gradient is zero next to the others. They have
-	// λ_i = 0, except where every row with a factor σ_i > 0 has a zero gradient: then d = 0 whatever the
-	// weights are, and those rows share them equally.
+	// Dropped lists the rows left out because their gradient is zero next to the others. They have λ_i = 0,
+	// unless every row with a factor σ_i > 0 has a zero gradient: then d = 0 whatever the weights are, and
+	// those rows get equal weights.
 	Dropped []int `json:"dropped,omitempty"`
-	// Exponent is that of the unit that Slacks, Norm2 and Level are given in; mostly 0.
+	// Exponent says in which unit Slacks, Norm2 and Level are given: they belong to the gradients divided by
+	// 2^Exponent. It is mostly 0.
 	Exponent int `json:"exponent,omitempty"`
 	// Iterations counts changes of the active set; 0 for closed forms.
 	Iterations int    `json:"iterations"`

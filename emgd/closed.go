@@ -20,7 +20,7 @@ func (w *activeSet) only(a int) {
 	w.norm2 = w.kappa
 }
 
-// pair solves the scaled problem of two rows in closed form (METHODS §5.3):
+// pair solves the scaled problem of two rows in closed form (docs/method.md §2.4):
 //
 //	Λ = ‖s_2u_1 − s_1u_2‖²,  ν_1 = (s_1C_22 − s_2C_12)/Λ,  ν_2 = (s_2C_11 − s_1C_12)/Λ,
 //

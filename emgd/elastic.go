@@ -59,9 +59,9 @@ const (
 	MinSigma = 1e-6
 )
 
-// Elastic computes the elastic factors σ = softmax(z/τ) of one step after another. The zero value
-// is GMC with τ = 5 and ε1 = 0.9. What it remembers is keyed by stream id, so streams may join and
-// leave at any step. It is saved and restored as JSON, settings and memory alike.
+// Elastic computes the elastic factors σ = softmax(z/τ) of one step after another. The zero value is GMC with
+// τ = 5 and ε1 = 0.9. What it remembers is keyed by stream id, so streams may join and leave at any step.
+// Settings and memory are saved and restored as JSON.
 type Elastic struct {
 	Rule Rule
 	// Tau is the temperature: 0 means DefaultTau, +Inf means equal factors.
@@ -81,11 +81,11 @@ type Elastic struct {
 	z     []float64
 }
 
-// Factors updates what is remembered of the streams ids and writes their factors to sigma, which
-// sum to 1 and are at least MinSigma (METHODS §4 and §5.6). gram is the Gram matrix JJᵀ of the
-// streams' gradients, row-major K×K. A stream seen for the first time starts at m_i = ‖J_i‖; m is
-// updated before σ is computed. Leave a stream without a finite gradient out of the call: its
-// memory then stays as it is. On an error nothing has changed.
+// Factors updates what is remembered of the given streams and writes their factors to sigma. They sum to 1
+// and are at least MinSigma (docs/method.md §2.1). gram is the Gram matrix JJᵀ of the streams' gradients,
+// row-major K×K. A stream seen for the first time starts at m_i = ‖J_i‖; m is updated before σ is computed.
+// Leave out a stream whose gradient is not finite: what is remembered of it then stays as it is. On an error
+// nothing changes.
 func (e *Elastic) Factors(ids []int, gram []float64, sigma []float64) error {
 	return e.FactorsScaled(ids, gram, 0, sigma)
 }

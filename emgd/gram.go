@@ -66,8 +66,8 @@ func Gram(rows [][]float64) (gram []float64, exponent int, err error) {
 	return gram, exponent + more, nil
 }
 
-// Level divides a K×K Gram matrix by the power of four that brings the largest squared length to [1, 4),
-// in place, and returns the exponent of the power of two that the gradients are divided by with that.
+// Level divides a K×K Gram matrix, in place, by the power of four that brings the largest squared length to
+// [1, 4). That divides the gradients by a power of two, whose exponent it returns.
 func Level(gram []float64, k int) (exponent int) {
 	top := 0.0
 	for i := range k {

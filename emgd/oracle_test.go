@@ -30,7 +30,7 @@ func close6(t *testing.T, what string, got, want []float64) {
 	}
 }
 
-// The numbers of METHODS §5.7, computed there by enumeration.
+// The worked examples of docs/method.md §8, computed by enumeration.
 func TestOracles(t *testing.T) {
 	tests := []struct {
 		name      string

@@ -79,7 +79,7 @@ func must(t rapid.TB, s *Solver, rows [][]float64, sigma []float64) *Certificate
 	return c.Clone()
 }
 
-func TestBounds(t *testing.T) { // METHODS §5.4
+func TestBounds(t *testing.T) { // docs/method.md §2.6
 	rapid.Check(t, func(t *rapid.T) {
 		rows := drawRows(t, 1, 12)
 		sigma := drawSigma(t, len(rows))

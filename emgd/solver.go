@@ -8,7 +8,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
-// ZeroPolicy says what happens to streams whose gradient is zero next to the others (METHODS §5.6).
+// ZeroPolicy says what happens to streams whose gradient is zero next to the others (docs/method.md §1.5).
 type ZeroPolicy int
 
 const (
@@ -24,17 +24,17 @@ const (
 const DefaultZeroTol = 1e-12
 
 // Solver finds the weights λ that minimise ‖Σλ_iJ_i‖² subject to Σλ_iσ_i = 1 and λ ≥ Floor, exactly
-// and from the Gram matrix alone (METHODS §5.2–5.3). The zero value is ready. It reuses its memory:
+// and from the Gram matrix alone (docs/method.md §2.3, §2.4). The zero value is ready. It reuses its memory:
 // once it has seen its largest K, Solve allocates nothing. It is not safe for concurrent use.
 //
-// Rows are scaled by powers of two before solving, so gradients of very different length are no
-// difficulty and the scaling itself is free of rounding. K = 1 and K = 2 have closed forms; beyond,
-// an active-set method solves one bordered system per support.
+// Rows are scaled by powers of two before solving, so gradients of very different lengths cause no
+// difficulty, and the scaling itself does not round. K = 1 and K = 2 have closed forms; beyond, an active-set
+// method solves one bordered system per support.
 type Solver struct {
 	// Floor is the smallest weight allowed, 0 in the paper, 1/(K+1) in the authors' code.
 	Floor float64
-	// Zero is what happens to gradients with ‖J_i‖ ≤ ZeroTol·max_j‖J_j‖; Drop by default. A gradient
-	// that is not 0 stays where no longer one has a factor σ > 0.
+	// Zero is what happens to gradients with ‖J_i‖ ≤ ZeroTol·max_j‖J_j‖; Drop by default. Such a gradient
+	// stays all the same if it is not 0 and all gradients above the bound have σ = 0.
 	Zero ZeroPolicy
 	// ZeroTol is 0 for DefaultZeroTol; negative treats only gradients of norm 0 as zero.
 	ZeroTol float64
@@ -58,8 +58,8 @@ func stationary(k int) float64 { return 4e-7 * math.Sqrt(float64(k)) }
 // input, and for weights that float64 cannot hold; they name the entry at fault. Otherwise the weights
 // are finite, ≥ 0 and satisfy Σλ_iσ_i = 1; the certificate's Status says what they are.
 //
-// A Gram matrix may have any scale, but the squares of gradients shorter than 1e-150 or longer than
-// 1e150 leave float64: [Gram] and SolveRows scale before they multiply.
+// A Gram matrix may have any scale, but the squares of gradients shorter than 1e-150 or longer than 1e150
+// leave the range of float64: [Gram] and SolveRows scale before they multiply.
 func (s *Solver) Solve(gram, sigma []float64) (*Certificate, error) {
 	k := len(sigma)
 	if err := checkGram(gram, k); err != nil {
@@ -68,8 +68,9 @@ func (s *Solver) Solve(gram, sigma []float64) (*Certificate, error) {
 	return s.solve(scaledGram{k: k, m: gram}, sigma)
 }
 
-// SolveRows is Solve for the gradients themselves, K rows of one length, of any size in float64, even
-// side by side: every row is divided by a power of two of its own before any product.
+// SolveRows is Solve for the gradients themselves, K rows with the same number of entries. Their sizes may be
+// anything that float64 holds, and may differ by any factor: every row is divided by a power of two of its
+// own before any multiplication.
 func (s *Solver) SolveRows(rows [][]float64, sigma []float64) (*Certificate, error) {
 	g, err := scaledRows(rows)
 	if err != nil {

@@ -44,7 +44,7 @@ func (s *step) editAfter(d *aggregate) error {
 	return s.editMemory(d)
 }
 
-// editMemory computes the gradient of φ for the samples of the memory's rows (METHODS §6).
+// editMemory computes the gradient of φ for the samples of the memory's rows (docs/method.md §3.1).
 func (s *step) editMemory(d *aggregate) error {
 	report, rows := &EditReport{}, 0
 	for _, i := range s.kept {

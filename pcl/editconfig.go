@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Edit describes memory editing (METHODS §6): after each step the memory's samples x of the step move
+// Edit describes memory editing (docs/method.md §3): after each step the memory's samples x of the step move
 // by a gradient step on φ(x) = ‖∇ℓ(x) − D‖², D = Σ λᵢ∇ℓᵢ the direction of the step, both over the
 // backbone. The zero value edits nothing; empty fields stand for the first of the choices.
 type Edit struct {

@@ -1,5 +1,5 @@
 // Package pcl trains one network on several streams that start and end at any time: Parallel
-// Continual Learning (METHODS §0, PROTOCOL §1–2).
+// Continual Learning (docs/method.md §1, docs/protocol.md §1, §2).
 //
 // A [Learner] holds the model, the method that combines the streams' gradients, the optimiser and
 // the rehearsal memory. [Learner.Attach] adds a task whenever it arrives, [Learner.Step] makes one

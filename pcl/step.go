@@ -13,7 +13,7 @@ import (
 // ErrNoStream is what [Learner.Step] returns where no task is attached or all have ended.
 var ErrNoStream = errors.New("pcl: no active stream: attach a task first")
 
-// Step makes one update from one batch of every active stream (METHODS §0): a gradient each, the
+// Step makes one update from one batch of every active stream (docs/method.md §1.2): a gradient each, the
 // method's weights, one optimiser step. While the device computes, the streams' next batches are fetched.
 // Tasks that end go into the memory.
 //

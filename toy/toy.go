@@ -22,8 +22,8 @@ type Settings struct {
 	Seed    uint64     `json:"seed"`    // for methods that draw
 }
 
-// Figure2 returns the settings of the paper's figure (step size and length read off it; PROTOCOL
-// §6).
+// Figure2 returns the settings of the paper's figure (step size and length read off it;
+// docs/protocol.md §5.1).
 func Figure2() Settings {
 	return Settings{Start: [2]float64{3, 3}, Steps: 1500, LR: 2e-5, Arrival: 500}
 }
@@ -44,7 +44,7 @@ func (s Settings) check() error {
 
 func finite(x float64) bool { return x-x == 0 }
 
-// Point is a place on the way and what the two tasks look like there.
+// Point is a place on the way, with the values and gradient norms of both tasks there.
 type Point struct {
 	X     float64 `json:"x"`
 	Y     float64 `json:"y"`
@@ -60,7 +60,7 @@ type Step struct {
 	Index int `json:"step"` // from 0
 	// Weights are w of d = w_1∇f1 + w_2∇f2; w_2 is 0 before the arrival.
 	Weights [2]float64 `json:"weights"`
-	// Direction is d where the method gives one that weights do not determine.
+	// Direction is d for methods whose d does not follow from weights.
 	Direction []float64 `json:"direction,omitempty"`
 	// Slacks are ∇f_i·d − σ_i‖d‖² from the arrival on, for methods that come with a certificate.
 	Slacks []float64 `json:"slacks,omitempty"`

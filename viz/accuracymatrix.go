@@ -11,10 +11,11 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// AccuracyMatrix draws each task's test accuracy at each task's end, in percent, one panel a method:
-// what each task had at its end and what later ones left of it. Tasks from the top, ends from the left in the order in which they happen. A frame marks a task's
-// own end; what comes after it in a row is forgetting or gain, what comes before is a task still in
-// training. Several runs of a method give means; all must share one timeline.
+// AccuracyMatrix draws each task's test accuracy at each task's end, in percent, one panel per method: what
+// each task reached at its own end, and what later tasks left of it. Tasks run from the top down, and ends
+// from left to right in the order in which they happen. A frame marks a task's own end: to the right of it is
+// forgetting or gain, to the left the task is still in training. Several runs of a method are averaged; all
+// must have the same timeline.
 func AccuracyMatrix(t *Theme, runs ...*results.Run) (*Figure, error) {
 	groups, err := Groups(runs)
 	if err != nil {

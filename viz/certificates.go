@@ -16,10 +16,10 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// Certificates draws the proofs that came with an EMGD run's steps: how far the worst slack falls
-// below 0 and the duality gap, on a logarithmic axis with 0 as its floor; and for each stream its
-// elastic factor σ and its weight λ. Steps are gathered so that at most some 250 points remain: the
-// worst of the gathered steps above, their mean below.
+// Certificates draws the certificates of an EMGD run's steps. Above: how far the worst slack falls below 0,
+// and the duality gap, on a logarithmic axis whose lower end stands for 0. Below: each stream's elastic
+// factor σ and its weight λ. Steps are grouped so that at most some 250 points remain; above, a point is the
+// worst of its group, below the mean.
 func Certificates(t *Theme, records []results.Record) (*Figure, error) {
 	kept, err := withCertificate(records)
 	if err != nil {

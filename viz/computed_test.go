@@ -20,7 +20,7 @@ func TestPlane(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// METHODS §5.7: λ = (3.2, 1.2, 0), d = (3.2, 2.4, 0), ‖d‖ = 4.
+	// docs/method.md §8: λ = (3.2, 1.2, 0), d = (3.2, 2.4, 0), ‖d‖ = 4.
 	along, across, length, err := plane(step.Gram, step.Lambda)
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func TestPlane(t *testing.T) {
 	}
 }
 
-// METHODS §5.3: λ₂/λ₁ = (σ₂M₁₁ − σ₁M₁₂)/(σ₁M₂₂ − σ₂M₁₂) inside, 0 and ∞ beyond.
+// docs/method.md §2.4: λ₂/λ₁ = (σ₂M₁₁ − σ₁M₁₂)/(σ₁M₂₂ − σ₂M₁₂) inside, 0 and ∞ beyond.
 func TestLogRatio(t *testing.T) {
 	gram := []float64{1, 1.2, 1.2, 4}
 	for s := 0.05; s < 1; s += 0.05 {

@@ -14,11 +14,11 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// Conflicts draws how the streams' gradients lie to each other: on the left the cosine of each pair,
-// averaged over the steps that both take part in, on the right the share of those steps in which they
-// conflict (a cosine below 0). It must show who is at odds with whom, how much and how often; the colour of the
-// right half turns at every second step, so that frequent conflicts do not all look alike. The records must hold Gram matrices; a single step's record gives its
-// cosines alone.
+// Conflicts draws how the streams' gradients agree. On the left is the cosine of each pair, averaged over the
+// steps in which both take part; on the right the share of those steps in which they conflict (a cosine below
+// 0). It must show which streams conflict, how much and how often. The colour scale of the right half has its
+// middle at a half, so that frequent conflicts do not all look alike. The records must hold Gram matrices; a
+// single step's record gives its cosines alone.
 func Conflicts(t *Theme, records []results.Record) (*Figure, error) {
 	pairs, names, err := cosines(records)
 	if err != nil {

@@ -10,10 +10,11 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// CriticalDifference draws a ranking on an axis of average ranks, the best at the left (the diagram of
-// Demšar 2006). It must show which differences the situations prove, and how many they do not: a thick line joins methods that Nemenyi's test cannot tell apart; the scale above the
-// axis is the critical difference. Where Friedman's test (its p stands above) finds no
-// difference at all, the thick lines are not to be trusted either.
+// CriticalDifference draws a ranking on an axis of average ranks, the best at the left (the diagram of Demšar
+// 2006). It must show which differences are significant over these situations, and which are not: a thick
+// line joins methods that Nemenyi's test cannot tell apart. The bar above the axis is the critical
+// difference. If Friedman's test finds no difference at all (its p is printed above), the thick lines mean
+// nothing either.
 func CriticalDifference(t *Theme, r *Ranking) (*Figure, error) {
 	if err := r.check(); err != nil {
 		return nil, err

@@ -1,11 +1,11 @@
 // Package viz draws every figure of the library from results, with gonum/plot.
 //
-// A figure is a function from results to a [Figure]: one file each, no state, no files read.
-// The first argument is the [Theme], [Light] or [Dark]. A method has the same colour, marker and
-// dash in every figure, unless another of the same figure had them first ([Theme.Methods]); where several
-// runs of a method are given, figures show their mean and a band, or bars, of one population standard
-// deviation. A figure is saved as a picture, or its numbers as CSV ([Figure.Data]). [SameAxes] makes
-// figures comparable. What a figure must show its function says.
+// Each figure is a function, in a file of its own, from results to a [Figure]; it keeps no state and reads no
+// files. The first argument is the [Theme], [Light] or [Dark]. A method has the same colour, marker and dash
+// in every figure, unless another method of the figure has them already ([Theme.Methods]). Several runs of a
+// method are shown by their mean and a band, or bars, of one population standard deviation. A figure can be
+// saved as a picture, and its numbers as CSV ([Figure.Data]). [SameAxes] makes figures comparable. The
+// comment of each function says what the figure must show.
 //
 // The figures of the paper (arXiv 2401.01054): [Scenarios] and [Timeline] (1); [ToyDescent],
 // [ToyPaths] and [ToyLosses] (2); [StepGeometry] (3); [Ratio] and [MeasuredRatio] (4); [MemorySize]

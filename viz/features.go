@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// FeatureMap is features of one model, brought to two dimensions, for example by t-SNE.
+// FeatureMap holds features of one model, reduced to two dimensions, for example by t-SNE.
 type FeatureMap struct {
 	Title     string // for example "early, EMGD"
 	X         [][2]float64
@@ -27,12 +27,13 @@ type FeatureMap struct {
 	Baseline map[int]float64
 }
 
-// Features draws maps beside each other (the paper's Fig. 9). It must show whether the rehearsal samples still
-// lie where their classes lie: test samples as small marks, rehearsal samples as large ones with a rim, a
-// class's name at the median of its marks. Every class has a colour and marker that no other has, up to
-// 70 of them. Below them, where all maps have one, the mean cosine of rehearsal samples to their class
-// mean over the classes, with a mark for each class, and beside it as rings the baseline, their
-// cosine to the means of the other classes: only what lies above that says something of the class. names holds the classes' names; those missing are numbers.
+// Features draws maps side by side (the paper's Fig. 9). It must show whether the rehearsal samples still lie
+// where their classes lie. Test samples are small marks, rehearsal samples large ones with a rim, and a
+// class's name is at the median of its marks. Up to 70 classes each have their own combination of colour and
+// marker. If all maps have cosines, the mean cosine of the rehearsal samples to their class mean is drawn
+// below them, with a mark for each class, and beside it, as rings, the baseline: their cosine to the means of
+// the other classes. Only what lies above the baseline says something about the class. names holds the
+// classes' names; a class without one is shown by its number.
 func Features(t *Theme, names map[int]string, features ...FeatureMap) (*Figure, error) {
 	if len(features) == 0 {
 		return nil, errors.New("viz: no feature maps to draw")
@@ -148,8 +149,8 @@ func RehearsalCosine(features [][]float64, class []int, rehearsal []bool) (map[i
 }
 
 // RehearsalBaseline returns for each class with rehearsal samples their mean cosine to the means of all other
-// classes: as much as they would have without belonging to a class. Features that are never negative,
-// after a ReLU, have a large one.
+// classes: as much as they would have without belonging to the class. It is large for features that are never
+// negative, as after a ReLU.
 func RehearsalBaseline(features [][]float64, class []int, rehearsal []bool) (map[int]float64, error) {
 	return rehearsalCosine(features, class, rehearsal, func(sample, mean int) bool { return sample != mean })
 }

@@ -20,12 +20,12 @@ import (
 
 // Figure is one plot, or a small table of plots with one key above them.
 type Figure struct {
-	// Rows are drawn from the top; the plots of a row stand side by side, those of a column are
-	// aligned. Callers may change them before drawing.
+	// Rows are drawn from the top; the plots of a row are side by side, those of a column are aligned.
+	// Callers may change them before drawing.
 	Rows [][]*plot.Plot
 	// Share is each row's part of the height; nil means equal parts.
 	Share []float64
-	// Width and Height are the size that Encode and Save give to the plots; the key comes on top.
+	// Width and Height are the size that Encode and Save give to the plots; the key is added above them.
 	Width, Height vg.Length
 	// Alt describes the figure in a sentence, for those who cannot see it.
 	Alt string
@@ -59,8 +59,8 @@ func (f *Figure) holding(name string, data Table) *Figure {
 	return f
 }
 
-// Narrow returns the figure for a narrow page: its plots below each other. The plots are shared
-// with the figure that it was made from.
+// Narrow returns the figure for a narrow page, with its plots one below the other. It shares them with the
+// original figure.
 func (f *Figure) Narrow() *Figure {
 	n := *f
 	n.Rows, n.Share, n.Height = nil, nil, 0

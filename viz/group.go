@@ -11,9 +11,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// Group holds the runs of one method with one set of parameters and one variant (memory editing, an
-// extra update), which differ in seed, label set or timeline only: the repetitions that figures and
-// tables take the mean of.
+// Group holds the runs of one method with one set of parameters and one variant (memory editing, an extra
+// update), which differ in seed, label set or timeline only: the repetitions over which figures and tables
+// average.
 type Group struct {
 	Method  string // e.g. "emgd-gmc"
 	Variant string // e.g. "edit η=0.003 drift≤0.02"; empty: the plain method

@@ -8,12 +8,12 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// LearningProcess draws the average accuracy over the tasks started so far after each task's end
-// (the paper's Fig. 7), one line a method and one panel for each data set and increment. It must show how
-// the methods' order changes from task to task, and whether the differences exceed those between runs:
-// the methods stand beside each other at each end, so that their bars, of one standard deviation over
-// the runs, can be told apart. The axis counts task ends, so that runs of several timelines can be
-// averaged; [Accuracy] draws the same against the step.
+// LearningProcess draws the average accuracy over the tasks started so far after each task's end (the paper's
+// Fig. 7), one line per method and one panel for each data set and increment. It must show how the order of
+// the methods changes from task to task, and whether the differences are larger than those between runs. At
+// each end the methods are drawn side by side, so that their bars, of one standard deviation over the runs,
+// do not overlap. The axis counts task ends, so that runs of several timelines can be averaged; [Accuracy]
+// draws the same against the step.
 func LearningProcess(t *Theme, runs ...*results.Run) (*Figure, error) {
 	parts, err := settings(runs)
 	if err != nil {

@@ -6,15 +6,15 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// Tolerance is the breach of an optimality condition, relative to its scale, up to which it is
-// taken for rounding.
+// Tolerance is the violation of an optimality condition, relative to its scale, that is still taken for
+// rounding.
 const Tolerance = 1e-9
 
 // converged is the norm of a gradient, relative to the largest, below which its row is left out
-// (METHODS §0).
+// (docs/method.md §1.5).
 const converged = 1e-12
 
-// CertificateStats sums up the certificates of a run's steps.
+// CertificateStats summarises the certificates of a run's steps.
 type CertificateStats struct {
 	Steps      int // steps with a certificate
 	Holding    int // of them, those solved with every slack ≥ −Tolerance and a gap ≤ Tolerance
@@ -24,9 +24,9 @@ type CertificateStats struct {
 	WorstGap   float64 // the largest relative duality gap
 }
 
-// CheckCertificates judges each step's slacks Jᵢ·d − σᵢ‖d‖² against scaleᵢ = ‖Jᵢ‖‖d‖ + σᵢ‖d‖²,
-// the size of the two terms whose difference it is (METHODS §5.1). Without the Gram matrix in the
-// record |Jᵢ·d| takes the place of ‖Jᵢ‖‖d‖, which is stricter.
+// CheckCertificates compares each step's slacks Jᵢ·d − σᵢ‖d‖² with scaleᵢ = ‖Jᵢ‖‖d‖ + σᵢ‖d‖², the size of the
+// two terms of the difference (docs/method.md §2.5). If the record has no Gram matrix, |Jᵢ·d| takes the place
+// of ‖Jᵢ‖‖d‖, which is stricter.
 func CheckCertificates(records []results.Record) CertificateStats {
 	s := CertificateStats{WorstSlack: math.Inf(1)}
 	for i := range records {

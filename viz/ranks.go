@@ -20,8 +20,8 @@ type Ranking struct {
 	Labels  []string  // as in print
 	Ranks   []float64 // average rank of each method; 1 is best, equal scores share their ranks
 	N       int       // situations
-	// ChiSquare is Friedman's statistic without a correction for ties, of k−1 degrees of freedom, and F
-	// that of Iman and Davenport, of k−1 and (k−1)(n−1); P is the probability of so large an F if all
+	// ChiSquare is Friedman's statistic without a correction for ties, with k−1 degrees of freedom, and F
+	// that of Iman and Davenport, with k−1 and (k−1)(n−1); P is the probability of so large an F if all
 	// methods were equal.
 	ChiSquare, F, P float64
 	// Alpha is the level of the test, and CD the critical difference of Nemenyi's test: two methods
@@ -29,7 +29,7 @@ type Ranking struct {
 	Alpha, CD float64
 }
 
-// Rank ranks methods by scores[situation][method], of which higher is better.
+// Rank ranks methods by scores[situation][method]; higher scores are better.
 func Rank(methods []string, scores [][]float64, alpha float64) (*Ranking, error) {
 	k, n := len(methods), len(scores)
 	switch {
@@ -108,9 +108,9 @@ func rangeBelow(q float64, k int) float64 {
 	return quad.Fixed(density, -8, 8+q, 200, nil, 0)
 }
 
-// RankRuns ranks methods by the final average accuracy A of their runs. A situation is a data set,
-// increment, label set, timeline and seed, and needs one run of every method. Situations that differ
-// in their seed alone are less independent than Demšar's data sets: the test is then too sure.
+// RankRuns ranks methods by the final average accuracy A of their runs. A situation is a data set, increment,
+// label set, timeline and seed, and needs one run of every method. Situations that differ in their seed alone
+// are less independent than Demšar's data sets, so the test is then overconfident.
 func RankRuns(alpha float64, runs ...*results.Run) (*Ranking, error) {
 	groups, err := byMethod(runs)
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/plot"
 )
 
-// SameAxes gives figures of one kind, the frames of a slider say, the same axes: each plot's range
-// becomes the union of those that stand at its place, except those of maps, whose scale has no meaning. What does not change then stays where it is from
-// one frame to the next, and what changes can be compared.
+// SameAxes gives figures of one kind, the frames of a slider say, the same axes: each plot's range becomes
+// the union of the ranges of all plots in its place. Maps are left out, since their scale has no meaning.
+// From one frame to the next, what does not change then stays in place, and what changes can be compared.
 func SameAxes(figures ...*Figure) error {
 	for _, f := range figures {
 		if f == nil || !sameLayout(f, figures[0]) {

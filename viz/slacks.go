@@ -6,9 +6,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// Slacks draws over the steps of an EMGD run by how much each stream gains beyond its guaranteed
-// share, (Jᵢ·d − σᵢ‖d‖²)/(‖Jᵢ‖‖d‖ + σᵢ‖d‖²): 0 for streams that bind, more for those that descend by
-// themselves and have λᵢ = 0. Below, how far the worst slack falls under 0, as in [Certificates].
+// Slacks draws over the steps of an EMGD run by how much each stream gains beyond its guaranteed share, (Jᵢ·d
+// − σᵢ‖d‖²)/(‖Jᵢ‖‖d‖ + σᵢ‖d‖²): 0 for streams whose guarantee is tight, more for those that descend without
+// any weight, λᵢ = 0. Below it draws how far the worst slack falls below 0, as in [Certificates].
 func Slacks(t *Theme, records []results.Record) (*Figure, error) {
 	kept, err := withCertificate(records)
 	if err != nil {

@@ -23,10 +23,10 @@ type TimePart struct {
 	Millis float64
 }
 
-// StepTimes draws where the time of training steps goes. It must show what a method costs in all, and what
-// each part of a step does, the smallest as well: on the left a stacked bar for each row, in milliseconds,
-// with the whole at its end; on the right each part by itself on a logarithmic axis, on which a
-// microsecond can be seen beside a millisecond. A part has one colour and marker in all rows.
+// StepTimes draws where the time of training steps goes. It must show what a method costs in total and what
+// each part of a step costs, even the smallest. On the left is a stacked bar for each row, in milliseconds,
+// with the total at its end; on the right each part by itself on a logarithmic axis, on which a microsecond
+// is visible next to a millisecond. A part has one colour and marker in all rows.
 func StepTimes(t *Theme, steps ...StepTime) (*Figure, error) {
 	names, err := partNames(steps)
 	if err != nil {

@@ -10,9 +10,10 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// StreamWeights draws over the steps what each stream weighs: for EMGD methods its elastic factor σ
-// and its weight λ, who is asked for how much and what it took to give it, and for all methods the weight w applied, where it is not λ itself. Steps are
-// gathered so that at most some 250 points remain, at their mean.
+// StreamWeights draws each stream's weight over the steps: for EMGD methods its elastic factor σ, which is
+// the share that it is guaranteed, and the weight λ that this took; for all methods the weight w that was
+// applied, if it is not λ itself. Steps are grouped so that at most some 250 points remain, each the mean of
+// its group.
 func StreamWeights(t *Theme, records []results.Record) (*Figure, error) {
 	if err := checkRecords(records); err != nil {
 		return nil, err

@@ -48,11 +48,11 @@ var dashes = [][]vg.Length{
 // variantDashes mark a variant of a method.
 var variantDashes = []vg.Length{vg.Points(2.5), vg.Points(2)}
 
-// Method returns the style of the method of that name, for example "emgd-gmc". Of "emgd-gmc+me", with
-// memory editing, it has the method's own colour and marker, but a dash; "emgd-gmc+1", "emgd-gmc+2" and so
-// on are more variants, which have the colour and markers of their own. A name that the package does not
-// know gets one of the styles by its hash: the same everywhere, though perhaps that of another method.
-// [Theme.Methods] keeps those of one figure apart.
+// Method returns the style of the method of that name, for example "emgd-gmc". Of "emgd-gmc+me", with memory
+// editing, it has the method's own colour and marker, but a dash; "emgd-gmc+1", "emgd-gmc+2" and so on are
+// more variants, which have the colour and markers of their own. A name that the package does not know gets a
+// style chosen by its hash, which is the same everywhere but may also be that of another method.
+// [Theme.Methods] gives the methods of one figure different styles.
 func (t *Theme) Method(name string) Style {
 	base, variant, varied := strings.Cut(name, "+")
 	i := place(base)
@@ -92,8 +92,8 @@ func (t *Theme) hue(i int) color.NRGBA {
 
 // Methods returns the styles of the methods of one figure, of which no two have the same colour as long as
 // there are no more than 14 of them, nor the same marker up to seven; variants share their method's colour.
-// Each keeps the colour and marker that [Theme.Method] gives it unless a method named earlier in the
-// package's order has it; methods that the package does not know take what is left.
+// Each keeps the colour and marker that [Theme.Method] gives it, unless a method that comes earlier in the
+// package's order has them; methods that the package does not know get what is left.
 func (t *Theme) Methods(names ...string) map[string]Style {
 	var bases []string
 	for _, name := range names {

@@ -16,9 +16,10 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// MemorySize draws the final average accuracy A against the number of stored samples (the paper's
-// Fig. 5): what each method makes of more memory, and where more no longer helps. One line a method with a band of one standard deviation over its runs, and one panel for
-// each data set and increment. The budget is that of the run's configuration.
+// MemorySize draws the final average accuracy A against the number of stored samples (the paper's Fig. 5):
+// how much each method gains from more memory, and from where on more no longer helps. There is one line per
+// method, with a band of one standard deviation over its runs, and one panel for each data set and increment.
+// The budget is that of the run's configuration.
 func MemorySize(t *Theme, runs ...*results.Run) (*Figure, error) {
 	label := "stored samples"
 	policy := ""
@@ -50,10 +51,10 @@ func MemorySize(t *Theme, runs ...*results.Run) (*Figure, error) {
 	return f, nil
 }
 
-// Temperature draws the final average accuracy A against the softmax temperature τ of the elastic
-// factors (the paper's Fig. 8), as [MemorySize] does against the budget: which temperatures are good, how
-// wide the good range is, and whether all of it lies above the methods without one. Runs without a fixed
-// temperature, of other methods or with tau=auto, give a level line for comparison.
+// Temperature draws the final average accuracy A against the softmax temperature τ of the elastic factors
+// (the paper's Fig. 8), as [MemorySize] does against the budget: which temperatures are good, how wide the
+// good range is, and whether all of it lies above the methods that have no temperature. Runs without a fixed
+// temperature (of other methods, or with tau=auto) are drawn as a level line for comparison.
 func Temperature(t *Theme, runs ...*results.Run) (*Figure, error) {
 	f, err := sweep(t, runs, temperatureOf)
 	if err != nil {

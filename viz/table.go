@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// Table is what a figure shows, in numbers: rows below a head, of strings, whole and floating-point numbers.
-// A cell without a value is nil or NaN.
+// Table holds what a figure shows, in numbers: a head and rows of strings, integers and floating-point
+// numbers. A cell without a value is nil or NaN.
 type Table struct {
 	Head []string
 	Rows [][]any

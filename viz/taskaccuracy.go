@@ -10,10 +10,10 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// TaskAccuracy draws each task's test accuracy for each method: a thin stem from the accuracy at
-// the task's own end to a marker at the accuracy at the end of the run, so that a stem that
-// falls is forgetting. It must show which tasks each method learns, which it loses, and beside which
-// others. Several runs of a method give means and a bar of ± one standard deviation.
+// TaskAccuracy draws each task's test accuracy for each method: a thin stem from the accuracy at the task's
+// own end to a marker at the accuracy at the end of the run, so that a stem that falls is forgetting. It must
+// show which tasks each method learns, which it loses, and which others they overlap with. Several runs of a
+// method are shown by their mean and a bar of ± one standard deviation.
 func TaskAccuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
 	groups, err := Groups(runs)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// TaskCurves draws the test accuracy of each task of one run against the optimiser step, a line a task from
-// its arrival on: solid while its stream runs, dashed from its end on, when only the memory speaks for it. A
-// run that is still going on may be drawn too.
+// TaskCurves draws the test accuracy of each task of one run against the optimiser step, one line per task
+// from its arrival on: solid while its stream runs, and dashed after its end, when only the memory still
+// represents it. A run that has not finished may be drawn too.
 func TaskCurves(t *Theme, run *results.Run) (*Figure, error) {
 	if err := checkRun(run); err != nil {
 		return nil, err

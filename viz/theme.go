@@ -11,14 +11,14 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Theme holds the colours of a figure. The zero value is of no use: take [Light] or [Dark].
+// Theme holds the colours of a figure. The zero value is not usable: take [Light] or [Dark].
 type Theme struct {
 	Background color.NRGBA
 	Ink        color.NRGBA // text
 	Muted      color.NRGBA // axes, secondary text
 	Grid       color.NRGBA
-	// Hues colour the methods: vermillion, blue, orange, sky blue, green, purple and yellow of
-	// Okabe and Ito, made lighter or darker only as far as the background asks for it.
+	// Hues colour the methods: the vermillion, blue, orange, sky blue, green, purple and yellow of Okabe and
+	// Ito, made lighter or darker only as far as the background requires.
 	Hues [7]color.NRGBA
 	// Ramp colours the streams from the first to the last: anchors of viridis, which stays
 	// ordered for colour-blind readers and in grey print.

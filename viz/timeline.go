@@ -12,9 +12,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// Timeline draws a run's streams over the optimiser steps: a bar for each task from its first
-// to its last step, one for the memory from the first task's end on, and below them K(t), the
-// number of streams whose gradients one step combines. It must show who trains beside whom and when.
+// Timeline draws a run's streams over the optimiser steps: a bar for each task from its first to its last
+// step, one for the memory from the first task's end on, and below them K(t), the number of streams whose
+// gradients one step combines. It must show which tasks train together, and when.
 func Timeline(t *Theme, run *results.Run) (*Figure, error) {
 	if err := checkRun(run); err != nil {
 		return nil, err

@@ -15,9 +15,9 @@ import (
 	"github.com/parallelcl/parallelcl/toy"
 )
 
-// ToyDescent draws the two synthetic functions of the paper's Fig. 2 as level lines and the way
-// each method takes down them. It must show which methods climb on the old task's function: on the left from the start, on the right from the step at which
-// the second task arrives, where the methods part.
+// ToyDescent draws the two synthetic functions of the paper's Fig. 2 as level lines, with the path that each
+// method takes down them. It must show which methods climb on the old task's function. The left half begins
+// at the start, the right half at the step in which the second task arrives, where the methods separate.
 func ToyDescent(t *Theme, traces ...Trace) (*Figure, error) {
 	if err := checkTraces(traces); err != nil {
 		return nil, err

@@ -9,9 +9,9 @@ import (
 )
 
 // ToyLosses draws both toy functions along each method's descent. It must show which methods let the old
-// task rise when the new one arrives, and how fast each lowers the new one. The vertical axes cover the
-// values from shortly before the second task's arrival on, where the methods differ; the first
-// fall of f₁, which is the same for all of them, leaves the plot at its top.
+// task's loss rise when the new one arrives, and how fast each lowers the new task's loss. The vertical axes
+// cover the values from shortly before the second task's arrival on, where the methods differ; the first
+// descent of f₁, which is the same for all of them, is cut off at the top.
 func ToyLosses(t *Theme, traces ...Trace) (*Figure, error) {
 	if err := checkTraces(traces); err != nil {
 		return nil, err

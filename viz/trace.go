@@ -11,13 +11,13 @@ import (
 // Trace is one method's descent on the two synthetic functions.
 type Trace struct {
 	Method string // for the style, e.g. "emgd-gmc"
-	Label  string // for the reader; Method where it is empty
-	// X, Y, F1 and F2 hold one entry a step, the start first.
+	Label  string // for the reader; Method if it is empty
+	// X, Y, F1 and F2 hold one entry per step, starting with the initial point.
 	X, Y, F1, F2 []float64
 	Arrival      int // the step from which the second task takes part
 }
 
-// NewTrace takes the path out of a descent; label may be empty.
+// NewTrace returns the path of a descent; label may be empty.
 func NewTrace(t *toy.Trace, label string) Trace {
 	tr := Trace{Method: t.Method, Label: label, Arrival: t.Settings.Arrival}
 	add := func(p toy.Point) {

@@ -14,7 +14,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
-// Problems of the specification's oracle file.
+// The problems of docs/method.md §8.
 const (
 	baseJ  = `{"jacobian":[[-4,1,1],[6,1,1]]}`
 	base   = `{"gram":[[18,-22],[-22,38]]}`
@@ -26,8 +26,8 @@ func withSigma(problem, sigma string) string {
 	return strings.TrimSuffix(problem, "}") + `,"sigma":` + sigma + "}"
 }
 
-// TestWeightsOracles compares with numbers computed independently by the specification, printed
-// there with six decimals. In the base problem all floors lie below the weights.
+// TestWeightsOracles compares with numbers that were computed independently of this library and rounded to
+// six decimals. In the base problem all floors lie below the weights.
 func TestWeightsOracles(t *testing.T) {
 	third, quarter := []string{"floor=0.3333333333333333"}, []string{"floor=0.25"}
 	for _, c := range []struct {

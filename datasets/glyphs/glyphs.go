@@ -1,11 +1,10 @@
-// Package glyphs generates a set of 62 characters (0-9, A-Z, a-z) as 28×28 grey images, white on
-// black, out of open fonts: a stand-in for EMNIST that needs no file and no network.
+// Package glyphs generates a set of 62 characters (0-9, A-Z, a-z) as 28×28 grey images, white on black, from
+// open fonts: a stand-in for EMNIST that needs no file and no network.
 //
-// Each image draws a font, bends and distorts the outline (affine map, smooth wobble), changes
-// stroke weight and contrast, and adds neighbouring letters, stray strokes, gaps, blur, shading
-// and noise. An image depends on (Seed, split, class, index) and nothing else, so that any part of
-// the set can be made alone, in any order and on any number of cores. Train and test images come
-// from the same fonts with different draws.
+// Each image draws a font, bends and distorts the outline (affine map, smooth wobble), changes stroke weight
+// and contrast, and adds neighbouring letters, stray strokes, gaps, blur, shading and noise. An image depends
+// on (Seed, split, class, index) and nothing else, so any part of the set can be made by itself, in any order
+// and on any number of cores. Train and test images come from the same fonts with different draws.
 package glyphs
 
 import (
@@ -23,7 +22,7 @@ const (
 	Classes = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
-// A Part says which half of the set an image belongs to.
+// A Part says whether an image belongs to the training or the test images.
 type Part uint8
 
 const (
@@ -107,8 +106,8 @@ func generate(ctx context.Context, c Config, part Part, perClass int) (Images, e
 	return out, g.Wait()
 }
 
-// Render makes one image of the set: number index of a class, 28×28 bytes. It may be asked for any
-// index, also beyond the configured number per class.
+// Render makes one image of the set: number index of a class, 28×28 bytes. The index may be any number, also
+// beyond the configured number per class.
 func Render(c Config, part Part, class, index int) ([]uint8, error) {
 	c, err := c.withDefaults()
 	if err != nil {

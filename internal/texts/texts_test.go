@@ -70,17 +70,24 @@ func TestNamedTestsExist(t *testing.T) {
 	}
 }
 
-// TestNamedFilesExist: the map of the house leads to files that are there.
+// TestNamedFilesExist: every file and folder that a document names in backticks is there.
 func TestNamedFilesExist(t *testing.T) {
 	paths, _ := sources(t)
-	names := regexp.MustCompile("`([a-z0-9_./-]+\\.(?:go|md|sh|py))`").FindAllStringSubmatch(read(t, "CONTRIBUTING.md"), -1)
-	if len(names) < 10 {
-		t.Fatalf("only %d files are named", len(names))
-	}
-	for _, name := range names {
-		if !contains(paths, name[1]) {
-			t.Errorf("CONTRIBUTING.md names %s, which is not there", name[1])
+	named := regexp.MustCompile("`((?:[a-z.][\\w.-]*/)*[\\w.-]+\\.(?:go|md|sh|py|ipynb|txtar)|\\.?[a-z][\\w.-]*/[\\w./-]*)`")
+	count := 0
+	for _, file := range paths {
+		if file != "README.md" && file != "CONTRIBUTING.md" && !(strings.HasPrefix(file, "docs/") && strings.HasSuffix(file, ".md")) {
+			continue
 		}
+		for _, name := range named.FindAllStringSubmatch(read(t, file), -1) {
+			count++
+			if !contains(paths, name[1]) && !folder(paths, name[1]) {
+				t.Errorf("%s names %s, which is not there", file, name[1])
+			}
+		}
+	}
+	if count < 80 {
+		t.Fatalf("only %d files are named", count)
 	}
 }
 

@@ -1,10 +1,10 @@
 // Package backend opens the compute backend that everything else runs on: XLA on an NVIDIA GPU,
 // XLA on the CPU, or pure Go.
 //
-// [Open] with the name "auto" takes the first that works, in that order, and says in [Info] which
-// one it took and why. The XLA CPU plugin is installed on first use into the user's cache folder, and
-// compared with its known SHA-256 before each process loads it; a damaged one is installed again.
-// Without a network, on another platform or without cgo the pure-Go backend takes over.
+// With the name "auto", [Open] takes the first one that works, in that order, and says in [Info] which one it
+// took and why. The XLA CPU plugin is installed into the user's cache folder when it is first used. Each
+// process compares it with its known SHA-256 before loading it, and installs it again if it is damaged.
+// Without a network, on another platform or without cgo, the pure-Go backend is used.
 package backend
 
 import (
@@ -25,13 +25,13 @@ const (
 	Go      = "go"
 )
 
-// Threads and devices beyond these are typing errors, not machines.
+// More threads or devices than these are typing errors: no machine has them.
 const (
 	maxThreads = 1024
 	maxDevices = 256
 )
 
-// Options says which backend to open and how. The zero value opens the best one there is.
+// Options say which backend to open and how. The zero value opens the best one available.
 type Options struct {
 	// Name is "auto" (or empty), "xla-cuda", "xla-cpu" or "go".
 	Name string
@@ -39,8 +39,8 @@ type Options struct {
 	// of the size of an MLP; large convolutional networks gain from more. XLA starts at least one
 	// thread per device. The GPU and the pure-Go backend (which follows GOMAXPROCS) ignore it.
 	Threads int
-	// TF32 lets a GPU round the factors of float32 products to 10 bits: faster products and convolutions,
-	// float32 parameters and sums. The conflict between gradients is then known less exactly.
+	// TF32 lets a GPU round the factors of float32 products to 10 bits. Products and convolutions become
+	// faster, parameters and sums stay in float32, and the conflict between gradients is known less exactly.
 	TF32 bool
 	// Devices is the number of devices to open; 0 means 1.
 	Devices int
@@ -62,12 +62,12 @@ type Info struct {
 	PluginVersion string   `json:"plugin_version,omitempty"` // its PJRT C API version, as "0.81"
 	Device        string   `json:"device"`                   // the processor or the GPU
 	Reason        string   `json:"reason"`                   // why this one
-	Threads       int      `json:"threads"`                  // threads that compute
-	Devices       int      `json:"devices"`                  // devices that are open
-	Choices       []Choice `json:"choices,omitempty"`        // every backend and what became of it
+	Threads       int      `json:"threads"`                  // number of computing threads
+	Devices       int      `json:"devices"`                  // number of open devices
+	Choices       []Choice `json:"choices,omitempty"`        // every backend, and why it was or was not used
 }
 
-// Choice is what became of one backend when [Open] looked for the best.
+// Choice says, for one backend, whether [Open] could and did use it, and why.
 type Choice struct {
 	Name      string `json:"name"`
 	Available bool   `json:"available"`
@@ -84,8 +84,8 @@ func (i Info) String() string {
 	return s + "): " + i.Reason
 }
 
-// Backend is an open compute backend and its description. Close it when all its tensors and
-// executables are done with.
+// Backend is an open compute backend and its description. Close it when none of its tensors and executables
+// is needed any more.
 type Backend struct {
 	compute.Backend
 	Info  Info
@@ -104,9 +104,9 @@ func (b *Backend) Close() (err error) {
 	return err
 }
 
-// Open opens the backend that o names. With the name "auto" it tries XLA on CUDA, XLA on the CPU
-// and pure Go in this order; what it passed over, and why, is in Info.Choices. A backend, or a
-// plugin file, that was asked for by name is never replaced by another one: its failure is the error.
+// Open opens the backend that o names. With the name "auto" it tries XLA on CUDA, XLA on the CPU and pure Go
+// in this order; Info.Choices has the ones that it did not take, and why. A backend, or a plugin file, that
+// was asked for by name is never replaced by another one: if it fails, that is the error.
 func Open(ctx context.Context, o Options) (*Backend, error) {
 	o, err := o.checked()
 	if err != nil {
@@ -149,7 +149,7 @@ func (o Options) checked() (Options, error) {
 	return o, nil
 }
 
-// recoverTo turns a panic of the libraries below into an error that says what was being done.
+// recoverTo turns a panic in one of the libraries into an error that says what was being done.
 func recoverTo(err *error, doing string) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("%s: the compute library panicked: %v", doing, p)

@@ -76,7 +76,7 @@ func openOne(ctx context.Context, o Options, d driver) (b *Backend, err error) {
 	return d.open(ctx, o)
 }
 
-// passedOver describes a driver that was not tried.
+// passedOver returns the description of a driver that was not tried.
 func passedOver(ctx context.Context, o Options, d driver, opened *Backend) Choice {
 	c := Choice{Name: d.name}
 	o.Plugin = "" // it was meant for another driver
@@ -115,7 +115,7 @@ func reason(o Options, info Info, choices []Choice) string {
 	return "best available; " + strings.Join(failed, "; ")
 }
 
-// announceFallback writes the one line that a user needs who gets the slow backend unasked.
+// announceFallback tells a user in one line that the slow backend is used although it was not asked for.
 func announceFallback(w io.Writer, o Options, info Info) {
 	if w != nil && o.Name == Auto && info.Name == Go {
 		fmt.Fprintf(w, "Using the pure-Go backend (slow): %s\n", info.Reason)

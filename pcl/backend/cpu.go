@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// errNotInstalled is the state of a machine on which the plugin may not be fetched.
+// errNotInstalled is returned if the plugin is not installed and may not be downloaded.
 var errNotInstalled = errors.New("its plugin is not installed, and installing is switched off")
 
 // cpuReady reports whether the XLA CPU plugin is there or can be installed.
@@ -41,7 +41,7 @@ func openCPU(ctx context.Context, o Options) (*Backend, error) {
 	return openCPUPlugin(file, o)
 }
 
-// installedCPU is the file of the plugin that belongs to this program, unharmed.
+// installedCPU returns the file of this program's plugin, after checking that it is undamaged.
 func installedCPU(ctx context.Context, o Options) (string, error) {
 	if o.NoInstall {
 		err := cpuPlugin.intact(ctx, o.CacheDir)

@@ -21,7 +21,7 @@ var (
 	errNoCUDAPlugin = errors.New("there is an NVIDIA GPU, but no plugin, and installing is switched off: install jax[cuda13] for Python or set " + cudaPluginEnv)
 )
 
-// machine is what the choice of CUDA asks of the computer; tests fake it.
+// machine is what has to be known about the computer to choose CUDA; tests replace it.
 type machine struct {
 	hasGPU      func() bool
 	pythonPaths func(ctx context.Context) []string // folders like site-packages, the best first
@@ -85,8 +85,8 @@ func (m machine) openCUDA(ctx context.Context, o Options,
 	return open(plugin, o)
 }
 
-// findCUDA returns an installed CUDA plugin, or "". A file that the environment names is returned
-// unseen: when it does not exist, opening it is the error that the user should read.
+// findCUDA returns an installed CUDA plugin, or "". A file that the environment names is returned without a
+// check: if it does not exist, the error of opening it is the one that the user should read.
 func (m machine) findCUDA(ctx context.Context, cacheDir string) string {
 	if p := os.Getenv(cudaPluginEnv); p != "" {
 		return p
@@ -118,8 +118,8 @@ func cudaPluginIn(site string) string {
 	return slices.Max(found) // the newest CUDA
 }
 
-// sitePackages lists where Python keeps its packages: the active environment's, python3's own
-// answer, the usual places.
+// sitePackages lists the folders where Python may keep its packages: the active environment's, those that
+// python3 reports, and the usual places.
 func sitePackages(ctx context.Context) []string {
 	var dirs []string
 	for _, env := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
@@ -147,8 +147,8 @@ func askPython(ctx context.Context) []string {
 	return slices.DeleteFunc(strings.Split(strings.TrimSpace(string(out)), "\n"), func(p string) bool { return !filepath.IsAbs(p) })
 }
 
-// cudaDataDir is the folder of CUDA's own libraries (libdevice, ptxas) that belongs to a plugin;
-// "" where it is not beside the plugin, and XLA has to know a system-wide CUDA.
+// cudaDataDir is the folder of CUDA's own libraries (libdevice, ptxas) that belongs to a plugin; "" if it is
+// not beside the plugin, so that XLA has to find a CUDA installed on the system.
 func cudaDataDir(plugin string) string {
 	for _, nvidia := range []string{
 		filepath.Join(filepath.Dir(plugin), "..", "..", "nvidia"), // site-packages

@@ -24,7 +24,7 @@ var cudaWheel = wheel{
 	Size:    134922808,
 }
 
-// All that belongs to the CUDA plugin has 2.5 GB packed. Much more is not what it should be.
+// The CUDA plugin and its libraries are 2.5 GB when packed. A much larger download must be something else.
 const (
 	maxCUDA      = 8 << 30
 	maxLibraries = 40
@@ -41,8 +41,8 @@ func cudaDir(cacheDir string) string {
 	return filepath.Join(pluginDir(cacheDir), cudaWheel.Package+"-"+cudaWheel.Version)
 }
 
-// installCUDA installs the CUDA plugin and the NVIDIA libraries it needs (gigabytes) and returns
-// the plugin's file. All or nothing: the folder gets its name when it is complete.
+// installCUDA installs the CUDA plugin and the NVIDIA libraries it needs (gigabytes) and returns the plugin's
+// file. It installs everything or nothing: the folder gets its name only when it is complete.
 func installCUDA(ctx context.Context, o Options) (string, error) {
 	dir := cudaDir(o.CacheDir)
 	unlock, err := lockDir(ctx, filepath.Dir(dir), o.Progress)

@@ -32,7 +32,7 @@ func openGo(_ context.Context, o Options) (*Backend, error) {
 	}}, nil
 }
 
-// Concurrent says whether calls of programs from several goroutines gain anything: with pure Go, which
-// computes small operations on one core, they do; XLA has threads of its own and queues what comes at the
+// Concurrent says whether it pays to run programs from several goroutines at once. It does with pure Go,
+// which computes small operations on one core; XLA has threads of its own and queues calls that come at the
 // same time.
 func Concurrent(b compute.Backend) bool { return b.Name() == goName }

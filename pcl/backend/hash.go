@@ -17,9 +17,9 @@ import (
 // errDamaged is matched by the error about a plugin that is not what was installed.
 var errDamaged = errors.New("the plugin is damaged")
 
-// checkSHA256 is errDamaged unless a plugin's file has the SHA-256 want. The dynamic loader would run
-// whatever is in it, or die of it. A quarter of a second for 259 MB is the price of each start; a
-// flipped bit leaves size and time as they were, so that nothing cheaper would find it.
+// checkSHA256 returns errDamaged unless a plugin's file has the SHA-256 want. The dynamic loader would run
+// whatever is in the file, or crash. The check costs a quarter of a second for 259 MB at each start; a
+// flipped bit changes neither size nor time of the file, so nothing cheaper would find it.
 func checkSHA256(ctx context.Context, file, want string) error {
 	sum, err := loadedSHA256(ctx, file)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
-// What the package index may take and send. The longest answers about packages are some megabytes.
+// Limits on the time and the size of the package index's answers. The longest answers about packages have
+// some megabytes.
 const (
 	indexTimeout = 20 * time.Second
 	maxIndex     = 16 << 20

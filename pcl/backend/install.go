@@ -47,13 +47,13 @@ func (p plugin) path(cacheDir string) string {
 	return filepath.Join(pluginDir(cacheDir), p.Package+"-"+p.Version, p.File)
 }
 
-// installed reports whether the plugin seems to be there, by a look at its size.
+// installed reports whether the plugin seems to be there, judging by its size.
 func (p plugin) installed(cacheDir string) bool {
 	info, err := os.Stat(p.path(cacheDir))
 	return err == nil && info.Mode().IsRegular() && info.Size() == p.Bytes
 }
 
-// intact is an error unless the plugin is there, byte for byte.
+// intact returns an error unless the plugin is there and has its known SHA-256.
 func (p plugin) intact(ctx context.Context, cacheDir string) error {
 	return checkSHA256(ctx, p.path(cacheDir), p.FileSHA256)
 }
@@ -88,7 +88,7 @@ func (p plugin) install(ctx context.Context, cacheDir string, progress io.Writer
 	return file, err
 }
 
-// bring downloads the wheel and unpacks the plugin. Needs the folder's lock.
+// bring downloads the wheel and unpacks the plugin. The caller holds the folder's lock.
 func (p plugin) bring(ctx context.Context, file string, progress io.Writer) error {
 	removeLeftovers(filepath.Dir(file))
 	release, err := p.release(ctx)
@@ -131,7 +131,7 @@ func lockDir(ctx context.Context, dir string, progress io.Writer) (func(), error
 	return func() { lock.Unlock() }, nil
 }
 
-// removeLeftovers deletes the temporary files of killed installations. Needs the folder's lock.
+// removeLeftovers deletes the temporary files of killed installations. The caller holds the folder's lock.
 func removeLeftovers(dir string) {
 	old, _ := filepath.Glob(filepath.Join(dir, ".*.tmp"))
 	for _, f := range old {

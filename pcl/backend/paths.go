@@ -22,8 +22,8 @@ var errNoCacheDir = errors.New("no cache folder to install its plugin into: set 
 // pluginDir is where the plugins of a cache folder live.
 func pluginDir(cacheDir string) string { return filepath.Join(cacheDir, "plugins") }
 
-// pluginKind guesses from the last parts of a plugin's path what it is for. The rest of the path
-// is the user's and says nothing.
+// pluginKind guesses from the last parts of a plugin's path what it is for. The rest of the path was chosen
+// by the user and means nothing.
 func pluginKind(path string) string {
 	dir, file := filepath.Split(path)
 	tail := strings.ToLower(filepath.Join(filepath.Base(dir), file))

@@ -32,8 +32,8 @@ import (
 	"unsafe"
 )
 
-// The PJRT C API versions that the binding's function table fits. 0.57 was the last rearrangement
-// of the table; the binding checks nothing, it would call whatever pointer is in the place.
+// The PJRT C API versions that the binding's function table fits. The table was last rearranged in 0.57. The
+// binding does not check the version and would call whatever pointer is in the place.
 const (
 	apiMajor    = 0
 	apiMinMinor = 57

@@ -10,8 +10,8 @@ import (
 // pluginSymbol is the one function that every PJRT plugin exports.
 const pluginSymbol = "GetPjrtApi"
 
-// checkPluginFile reads a plugin file without loading it. The dynamic loader executes a foreign
-// library's initialisers and dies of a truncated one, so the file has to be looked at first.
+// checkPluginFile reads a plugin file without loading it. The dynamic loader runs the initialisers of any
+// library and crashes on a truncated one, so the file has to be checked first.
 func checkPluginFile(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -44,8 +44,8 @@ func checkPluginFile(path string) error {
 	return checkPluginSymbol(f, path)
 }
 
-// checkPluginSymbol wants the function that makes a shared library a PJRT plugin. A file without
-// section headers cannot be asked; the loader will.
+// checkPluginSymbol checks for the function that makes a shared library a PJRT plugin. A file without section
+// headers cannot be checked; that is left to the loader.
 func checkPluginSymbol(f *elf.File, path string) error {
 	symbols, err := f.DynamicSymbols()
 	if err != nil && !(errors.Is(err, elf.ErrNoSymbols) && len(f.Sections) == 0) {

@@ -26,7 +26,7 @@ func (w wheel) release(ctx context.Context) (*release, error) {
 	return w.in(index)
 }
 
-// in looks the wheel up in an answer of the package index and refuses one that cannot be checked.
+// in looks the wheel up in an answer of the package index and refuses a wheel without a checksum.
 func (w wheel) in(index *packageIndex) (*release, error) {
 	fail := func(format string, args ...any) (*release, error) {
 		return nil, printable.Error(fmt.Errorf("package index: %s %s "+format, append([]any{w.Package, w.Version}, args...)...))
@@ -64,7 +64,7 @@ func absoluteURL(pkg, link string) (string, error) {
 	return u.String(), nil
 }
 
-// fetch downloads r to path, going on from what is there already. What has another SHA-256 is deleted.
+// fetch downloads r to path, continuing an earlier download. A file with another SHA-256 is deleted.
 func (r *release) fetch(ctx context.Context, path string, progress io.Writer) error {
 	c := download.New()
 	c.Bar = func(f download.File, have int64) io.WriteCloser {

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// names are the paths under which the binding has loaded plugins. It looks a plugin up by its path
-// before it looks at the file, so that a link need not outlive the loading.
+// names are the paths under which the binding has loaded plugins. It looks a plugin up by its path before it
+// looks at the file, so a link is needed only until the plugin is loaded.
 var names = map[string]string{}
 
-// bindingName is the path under which the XLA binding gets a plugin. The binding takes a plugin
-// for CUDA, or for the CPU, by these words anywhere in its path, and cuts the path at a comma; a
-// home folder called "nvidia" would do. Where the real path misleads, a link with a plain one serves.
+// bindingName is the path under which the XLA binding gets a plugin. The binding takes a plugin to be for
+// CUDA, or for the CPU, if these words are anywhere in its path, even in the name of a home folder, and it
+// cuts the path at a comma. If the real path is misleading, a link with a plain path is used.
 func bindingName(kind, plugin string) (string, error) {
 	if saysKind(plugin, kind) {
 		return plugin, nil
@@ -31,7 +31,7 @@ func bindingName(kind, plugin string) (string, error) {
 	return "", fmt.Errorf("the path of plugin %s makes it look like another platform's, and no folder for a link was found: move it to a path without the words cpu, cuda and nvidia and without commas", plugin)
 }
 
-// saysKind reports whether the binding would recognise a path as what it is.
+// saysKind reports whether the binding would recognise the plugin's kind from its path.
 func saysKind(path, kind string) bool {
 	p := strings.ToLower(path)
 	cuda := strings.Contains(p, "cuda") || strings.Contains(p, "nvidia")

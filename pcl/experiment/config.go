@@ -42,7 +42,7 @@ type Config struct {
 	Seed     uint64             `json:"seed" toml:"seed"`         // of the run
 
 	// Model is "mlp" (empty too) with Hidden, or "resnet18" with Width channels in its stem (0: 64);
-	// Release takes the released code's variant of it (PROTOCOL §2).
+	// Release takes the released code's variant of it (docs/protocol.md §2.2).
 	Model   string `json:"model,omitempty" toml:"model"`
 	Hidden  []int  `json:"hidden,omitempty" toml:"hidden"` // widths of the MLP's hidden layers
 	Width   int    `json:"width,omitempty" toml:"width"`
@@ -61,7 +61,7 @@ type Config struct {
 	EvalEvery int `json:"eval_every,omitempty" toml:"eval_every"`
 }
 
-// DefaultConfig returns the benchmark's settings for a data set (PROTOCOL §1, §4): those of
+// DefaultConfig returns the benchmark's settings for a data set (docs/protocol.md §1.1): those of
 // PS-EMNIST for sets of small grey images, and their own for CIFAR and Tiny-ImageNet.
 func DefaultConfig(dataset string) Config {
 	c := Config{

@@ -11,7 +11,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// result gathers what PROTOCOL §7 lists.
+// result gathers what docs/protocol.md §4 lists.
 func (r *runner) result() (*results.Run, error) {
 	config, err := json.Marshal(r.config)
 	if err != nil {

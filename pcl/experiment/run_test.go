@@ -227,7 +227,7 @@ func TestOtherConfigurationIsRefused(t *testing.T) {
 	}
 }
 
-// TestMethodsLearn runs each method to the end and checks what PROTOCOL §7 asks of the result.
+// TestMethodsLearn runs each method to the end and checks that the result has what docs/protocol.md §4 lists.
 func TestMethodsLearn(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	d := pcltest.Blobs(8, 40, 10)

@@ -6,8 +6,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/seed"
 )
 
-// Reservoir keeps a uniform random sample of each class of a stream that passes once: the
-// candidates for the store when the stream ends (Vitter's algorithm R, one per class).
+// Reservoir keeps a uniform random sample of each class of a stream, each of whose samples is seen once: the
+// candidates for the store when the stream ends (Vitter's algorithm R, once per class).
 type Reservoir struct {
 	task  int
 	quota int
@@ -25,8 +25,9 @@ func NewReservoir(task, quota int, run uint64) *Reservoir {
 	}
 }
 
-// Offer shows the reservoir one sample; pixels are copied if it is kept. A sample that is not finite is
-// not taken, and counts only where it was not looked at, because others were kept.
+// Offer shows the reservoir one sample; pixels are copied if it is kept. A sample that is not finite is never
+// taken. It is counted only if its class was full already, since its values are then looked at only when it
+// is drawn.
 func (r *Reservoir) Offer(class int, pixels []float32) {
 	if r.quota == 0 {
 		return

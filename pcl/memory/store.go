@@ -1,5 +1,5 @@
 // Package memory is the rehearsal store: which samples of finished tasks are kept, how a batch of
-// them is drawn, and how their pixels are changed in place (PROTOCOL §2).
+// them is drawn, and how their pixels are changed in place (docs/protocol.md §2.4).
 package memory
 
 import (
@@ -16,23 +16,23 @@ type Policy string
 const (
 	// PerClass keeps Budget samples of each class, from the start.
 	PerClass Policy = "per_class"
-	// FixedTotal shares Budget samples among all stored classes: ⌊Budget/#classes⌋ each. Old
-	// classes are thinned out when new ones come; where there are more classes than places, so many
-	// classes, chosen at random, keep one sample each.
+	// FixedTotal shares Budget samples among all stored classes: ⌊Budget/#classes⌋ each. Old classes are
+	// thinned out when new ones come. If there are more classes than places, Budget of them, chosen at
+	// random, keep one sample each.
 	FixedTotal Policy = "fixed_total"
 )
 
 // MaxBudget is the largest budget that is accepted: more samples than any machine holds.
 const MaxBudget = 1 << 30
 
-// Config is the budget of a store, in samples: of each class, or of all together, as the policy says.
-// Budget 0 keeps nothing.
+// Config is the budget of a store in samples, per class or in total, as the policy says. Budget 0 keeps
+// nothing.
 type Config struct {
 	Policy Policy `json:"policy" toml:"policy"`
 	Budget int    `json:"budget" toml:"budget"`
 }
 
-// Validate names what is wrong with a configuration.
+// Validate returns an error that names what is wrong with a configuration.
 func (c Config) Validate() error {
 	if c.Policy != PerClass && c.Policy != FixedTotal {
 		return fmt.Errorf("memory: policy %q is neither %q nor %q", c.Policy, PerClass, FixedTotal)
@@ -43,13 +43,13 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// Item is one stored sample. A store takes no sample with a pixel or a logit that is not finite: its
-// loss would leave the memory out of every step that replays it.
+// Item is one stored sample. A store refuses samples with a pixel or logit that is not finite: their loss
+// would not be finite either, and the memory would be left out of every step that replays them.
 type Item struct {
 	Task, Class int
 	Pixels      []float32 // in [0,1]; owned by the store once added
-	Logits      []float32 // of the model that stored it, where a method asks for them
-	Score       float64   // for methods that select by one
+	Logits      []float32 // of the model when it was stored, for methods that ask for them
+	Score       float64   // for methods that select samples by a score
 	Edits       int       // how often its pixels were changed
 	Origin      []float32 // pixels before the first edit; nil if there was none
 }
@@ -66,7 +66,7 @@ func finite(x []float32) bool {
 	return true
 }
 
-// Drift is the largest distance of a pixel from where it began, ‖x − x_origin‖∞.
+// Drift is the largest distance of a pixel from its original value, ‖x − x_origin‖∞.
 func (it Item) Drift() float64 {
 	drift := float32(0)
 	for p, x := range it.Origin {
@@ -103,8 +103,8 @@ func (s *Store) Changes() int { return s.changes }
 // Item returns a stored sample; its Pixels are the store's own.
 func (s *Store) Item(i int) Item { return s.items[i] }
 
-// Quota is the most samples of one class that a task of these classes can contribute now. It is 0 only
-// where nothing is to be kept.
+// Quota is the largest number of samples of one class that a task with these classes can contribute now. It
+// is 0 only if the budget is 0.
 func (s *Store) Quota(classes []int) int {
 	if s.config.Policy == PerClass || s.config.Budget == 0 {
 		return s.config.Budget
@@ -119,7 +119,8 @@ func (s *Store) Quota(classes []int) int {
 	return max(1, s.config.Budget/max(1, len(seen)))
 }
 
-// Capacity is how many samples a store can hold that is filled while tasks of so many classes run.
+// Capacity is how many samples the store can hold when it is filled while tasks run, given the number of
+// classes met so far.
 func (s *Store) Capacity(classes int) int {
 	if s.config.Policy == PerClass {
 		return s.config.Budget * classes
@@ -127,13 +128,13 @@ func (s *Store) Capacity(classes int) int {
 	return s.config.Budget
 }
 
-// Add takes in the candidates of a finished task: at most the quota of each class, chosen at
-// random, and thins out what is stored already where the policy asks for it. Where several tasks have
-// a class, they share its places. Samples that are not finite are passed over.
+// Add takes in the candidates of a finished task, at most the quota of each class, chosen at random. It thins
+// out what is stored already if the policy asks for it. Several tasks that have the same class share its
+// places. Samples that are not finite are passed over.
 func (s *Store) Add(candidates []Item) { s.add(candidates, s.choose) }
 
-// AddRanked is Add for candidates that stand in order of preference within each class: the first ones
-// stay, now and when the store is thinned out.
+// AddRanked is Add for candidates in order of preference within each class: the first ones stay, now and when
+// the store is thinned out later.
 func (s *Store) AddRanked(candidates []Item) {
 	s.add(candidates, func(indices []int, n int) []int { return indices[:min(n, len(indices))] })
 }
@@ -204,9 +205,9 @@ func (s *Store) places(order []part, members map[part][]int) map[part]int {
 	return out
 }
 
-// Put adds one sample, whatever the budget says; Replace puts one in the place of another. Both are
-// for methods that fill the store themselves, and copy the pixels. They return false, and change
-// nothing, where the sample is not finite.
+// Put adds one sample, whatever the budget says; Replace puts one in the place of another. Both are for
+// methods that fill the store themselves, and copy the pixels. If the sample is not finite, they return false
+// and change nothing.
 func (s *Store) Put(it Item) bool {
 	if !it.finite() {
 		return false
@@ -229,7 +230,7 @@ func (s *Store) Replace(i int, it Item) bool {
 	return true
 }
 
-// Edit changes the pixels of sample i. It returns false, and changes nothing, where they are not finite.
+// Edit changes the pixels of sample i. If they are not finite, it returns false and changes nothing.
 func (s *Store) Edit(i int, pixels []float32) bool {
 	if !finite(pixels) {
 		return false
@@ -277,8 +278,9 @@ func (s *Store) some(values []int, n int) []int {
 	return out
 }
 
-// Draw returns the indices of a batch of at most n distinct samples: a shuffled pass over the
-// store, begun anew where fewer than n are left. A store of up to n samples is returned whole.
+// Draw returns the indices of a batch of at most n distinct samples. Batches come from a shuffled pass over
+// the store; a new pass begins when fewer than n samples are left. A store of up to n samples is returned
+// whole.
 func (s *Store) Draw(n int) []int {
 	if n = min(n, len(s.items)); n == 0 {
 		return nil
@@ -291,21 +293,21 @@ func (s *Store) Draw(n int) []int {
 	return batch
 }
 
-// Draws is the position of a store's draws.
+// Draws is how far a store has got with its random draws.
 type Draws struct {
 	rand  []byte
 	order []int
 	next  int
 }
 
-// Draws returns where the draws stand; [Store.Rewind] takes them back to it while the number of stored
-// samples is the same.
+// Draws returns the state of the random draws. [Store.Rewind] goes back to it, as long as the number of
+// stored samples has not changed.
 func (s *Store) Draws() (Draws, error) {
 	rng, err := s.rng.MarshalBinary()
 	return Draws{rng, s.order, s.next}, err
 }
 
-// Rewind takes the draws back to where they stood, so that they are made again.
+// Rewind goes back to an earlier state of the draws, so that the same draws are made again.
 func (s *Store) Rewind(d Draws) error {
 	s.order, s.next = d.order, d.next
 	return s.rng.UnmarshalBinary(d.rand)

@@ -15,8 +15,8 @@ var agemInfo = Info{
 	NeedsGram: true,
 }
 
-// agem keeps the step from raising the memory's loss (METHODS §2.2), which adds nothing to it where
-// there is no conflict.
+// agem keeps the step from raising the memory's loss (docs/method.md §5.2). Where there is no conflict, the
+// memory contributes nothing to the step.
 type agem struct{}
 
 func (agem) Info() Info { return agemInfo }

@@ -21,7 +21,7 @@ var alignedInfo = Info{
 	NeedsGram: true,
 }
 
-// aligned gives all principal components of the gradients the same singular value (METHODS §9).
+// aligned gives all principal components of the gradients the same singular value (docs/method.md §4.11).
 type aligned struct{ scale string }
 
 func (aligned) Info() Info { return alignedInfo }
@@ -47,7 +47,7 @@ func (m aligned) Weights(s *Step, w []float64) (Outcome, error) {
 	return r.write(v, w), nil
 }
 
-// target picks the common eigenvalue; values ascend.
+// target picks the common eigenvalue from the eigenvalues in ascending order.
 func (m aligned) target(values []float64) float64 {
 	switch m.scale {
 	case "median":

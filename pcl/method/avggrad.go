@@ -14,7 +14,7 @@ var avgGradInfo = Info{
 	Cost:   "K(F+B)", State: "none", SumW: "1",
 }
 
-// avgGrad is the plain mean of the gradients (METHODS §1.1).
+// avgGrad is the plain mean of the gradients (docs/method.md §4.1).
 type avgGrad struct{}
 
 func (avgGrad) Info() Info { return avgGradInfo }

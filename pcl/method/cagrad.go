@@ -21,7 +21,7 @@ var caGradInfo = Info{
 	NeedsGram: true,
 }
 
-// caGrad minimises g_w·g₀ + c‖g₀‖‖g_w‖ over the simplex (METHODS §9). Since r‖g‖ is the least
+// caGrad minimises g_w·g₀ + c‖g₀‖‖g_w‖ over the simplex (docs/method.md §4.9). Since r‖g‖ is the least
 // ‖g‖²/2λ + r²λ/2 over λ > 0, its w is that of the shifted min-norm problem min ‖g_w + λg₀‖² for the
 // λ with λ·c‖g₀‖ = ‖g_w‖. As ‖g_w‖/λ falls with λ, λ is bisected, and every w on the way is exact.
 // Where ‖g_w‖/λ is below c‖g₀‖ down to λ = 0, the streams cannot all improve at once, the best

@@ -8,8 +8,9 @@ import (
 )
 
 // cone finds the shortest d = Σ vᵢJᵢ with v ≥ u: the projection of the proposal g = Σ uᵢJᵢ onto the
-// directions that hurt no stream, {d : Jd ≥ 0}. It is the EMGD dual with g as one more row, σ = 1 on
-// g and 0 on the streams (METHODS §5.5, one-hot σ), so the exact solver and its proof serve here too.
+// directions that hurt no stream, {d : Jd ≥ 0}. It is the EMGD dual with g as one more row, σ = 1 on g and 0
+// on the streams (docs/method.md §2.7, one-hot σ), so the exact solver and its certificate can be used here
+// too.
 type cone struct {
 	solver      emgd.Solver
 	gram, sigma []float64
@@ -47,8 +48,8 @@ func (c *cone) project(gram, u []float64) ([]float64, error) {
 	return v, nil
 }
 
-// solved turns a solver's stop at its iteration bound into an error, where the weights it stopped
-// with are not even good to the sixth digit.
+// solved returns an error if a solver stopped at its iteration bound with weights that are not even accurate
+// to the sixth digit.
 func solved(cert *emgd.Certificate, err error) (*emgd.Certificate, error) {
 	if err == nil && cert.Status == emgd.IterationLimit && cert.Violation > unsolved {
 		return nil, errUnsolved

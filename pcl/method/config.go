@@ -17,7 +17,7 @@ var configInfo = Info{
 	NeedsGram: true,
 }
 
-// config is ConFIG with equal preferences (METHODS §9): b = C⁺1 over the unit gradients, scaled to
+// config is ConFIG with equal preferences (docs/method.md §4.13): b = C⁺1 over the unit gradients, scaled to
 // the sum of the gradients' projections on it. It is free of conflict where the gradients are
 // independent, and equals EMGD with σ ∝ ‖J‖ where b ≥ 0. Where all projections cancel, d = 0.
 type config struct{}

@@ -220,7 +220,7 @@ func TestSumOfWeights(t *testing.T) {
 	})
 }
 
-// nonConflicting lists the methods that promise Jᵢ·d ≥ 0 for every stream (METHODS §9).
+// nonConflicting lists the methods that promise Jᵢ·d ≥ 0 for every stream (docs/method.md §4.17).
 var nonConflicting = []string{"mgda", "emgd-gmc", "emgd-gs", "upgrad", "dualproj", "nash-mtl", "fairgrad"}
 
 func TestNonConflict(t *testing.T) {

@@ -21,7 +21,7 @@ var cosmosInfo = Info{
 	NeedsLosses: true,
 }
 
-// cosmos adds to the mean loss what keeps the losses together.
+// cosmos adds a term to the mean loss that keeps the losses close to each other.
 type cosmos struct{ lambda float64 }
 
 func (cosmos) Info() Info { return cosmosInfo }

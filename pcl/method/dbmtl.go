@@ -31,9 +31,9 @@ var dbmtlInfo = Info{
 	NeedsGram: true, NeedsLosses: true, NeedsRows: true, Direct: true,
 }
 
-// dbmtl brings the losses to one scale by their logarithms and the moving means of their gradients to
-// the length of the longest. As in the authors' code in LibMTL, the means start at 0 and the logarithm
-// is that of ℓ + 1e-8. The nominal weight of a stream is what d holds of its Jᵢ.
+// dbmtl brings the losses to one scale by their logarithms and the moving means of their gradients to the
+// length of the longest. As in the authors' code in LibMTL, the means start at 0 and the logarithm is that of
+// ℓ + 1e-8. The nominal weight of a stream is the coefficient of its Jᵢ in d.
 type dbmtl struct {
 	beta, decay float64
 	memo        memo[dbmtlStream]

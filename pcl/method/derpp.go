@@ -32,7 +32,7 @@ var derppInfo = Info{
 	Cost:   "(K_c+2)(F+B)", State: "the logits in the store", SumW: "3 with α and β in the losses; 1 before there is memory",
 }
 
-// derpp is dark experience replay (METHODS §2.6). Its two memory rows have α and β in their losses.
+// derpp is dark experience replay (docs/method.md §5.6). Its two memory rows have α and β in their losses.
 type derpp struct {
 	keepLogits
 	alpha, beta float64
@@ -50,8 +50,8 @@ func (m derpp) Loss(id int) Loss {
 	return Loss{}
 }
 
-// Replays draws two batches; the store's own draws pass over all samples, so that two of them would
-// not be independent.
+// Replays draws two batches. Two of the store's own draws would not be independent, because these pass over
+// all samples before they repeat one.
 func (m derpp) Replays(lab ReplayLab) ([]Replay, error) {
 	var rows []Replay
 	store := lab.Memory()

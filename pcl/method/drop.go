@@ -10,7 +10,7 @@ import (
 )
 
 // rows is the part of a step that a rule on the Gram matrix works with: the streams whose gradient
-// is not zero next to the longest one (METHODS §0, Numerics). A rule runs over them as if the others
+// is not zero next to the longest one (docs/method.md §1.5). A rule runs over them as if the others
 // were not there, and [rows.write] brings its weights back into the order of the step.
 type rows struct {
 	at       []int     // indices of the rows kept, in the step's order
@@ -59,9 +59,9 @@ func keep(info Info, s *Step, w []float64) (*rows, error) {
 	return r, nil
 }
 
-// products returns the Gram matrix of the gradients divided by 2^exponent, all of it in ordinary numbers,
-// so that rules may multiply them and what follows from them. This is where every rule on the Gram
-// matrix gets it from.
+// products returns the Gram matrix of the gradients divided by 2^exponent, with entries of ordinary size, so
+// that rules may multiply them, and the results, without leaving the range of float64. Every rule on the Gram
+// matrix gets it from here.
 func (s *Step) products() (gram []float64, exponent int) {
 	top := longest(s.Gram, s.K())
 	if top == 0 || smallSquare <= top && top <= largeSquare {
@@ -141,7 +141,7 @@ func (r *rows) outcome() Outcome {
 	return Outcome{Dropped: r.dropped}
 }
 
-// lengths is Σ |vᵢ|‖Jᵢ‖, against which Σ vᵢJᵢ is rounded.
+// lengths is Σ |vᵢ|‖Jᵢ‖, the scale to which rounding errors of Σ vᵢJᵢ are relative.
 func (r *rows) lengths(v []float64) (sum float64) {
 	for i, x := range v {
 		sum += math.Abs(x) * math.Sqrt(r.dot(i, i))

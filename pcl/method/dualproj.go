@@ -15,7 +15,7 @@ var dualProjInfo = Info{
 	NeedsGram: true,
 }
 
-// dualProj solves min ‖Σ vᵢJᵢ‖² over v ≥ 1/K (METHODS §9).
+// dualProj solves min ‖Σ vᵢJᵢ‖² over v ≥ 1/K (docs/method.md §4.12).
 type dualProj struct{ cone cone }
 
 func (*dualProj) Info() Info { return dualProjInfo }

@@ -30,7 +30,7 @@ var dwaInfo = Info{
 	NeedsLosses: true,
 }
 
-// dwa weights streams by how slowly their losses fall (METHODS §1.4). A stream with fewer than two
+// dwa weights streams by how slowly their losses fall (docs/method.md §4.4). A stream with fewer than two
 // losses behind it has r = 1.
 type dwa struct {
 	temperature, momentum float64

@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// rankTol is the eigenvalue, relative to the largest, from which on down the rounding of a Gram
-// matrix cannot be told from rank deficiency.
+// rankTol is the eigenvalue, relative to the largest, below which the rounding of a Gram matrix cannot be
+// told from rank deficiency.
 const rankTol = 1e-12
 
 // eigen returns the eigenvalues (ascending) and eigenvectors (columns) of a symmetric k×k matrix

@@ -44,7 +44,7 @@ func elasticInfo(rule emgd.Rule) Info {
 	return info
 }
 
-// elastic is Elastic Multi-Gradient Descent (METHODS §4): elastic factors, then the exact dual.
+// elastic is Elastic Multi-Gradient Descent (docs/method.md §2): elastic factors, then the exact dual.
 type elastic struct {
 	info    Info
 	factors emgd.Elastic
@@ -102,8 +102,8 @@ func (e *elastic) Weights(s *Step, w []float64) (Outcome, error) {
 	return e.WeightsFor(s, e.sigma, w)
 }
 
-// partFactors shares σ among the rows kept; a converged row has σ = 0, asks for nothing, and is not
-// observed (METHODS §5.6).
+// partFactors divides σ among the rows kept. A converged row has σ = 0, is guaranteed nothing, and is not
+// observed (docs/method.md §2.8).
 func (e *elastic) partFactors(s *Step, kept *rows) error {
 	ids, sigma := make([]int, kept.k()), make([]float64, kept.k())
 	for i, at := range kept.at {
@@ -140,7 +140,7 @@ func (e *elastic) End(id int) { e.factors.End(id) }
 
 func (e *elastic) MarshalState() (json.RawMessage, error) { return json.Marshal(&e.factors) }
 
-// UnmarshalState refuses a state that other settings left behind.
+// UnmarshalState refuses a state that was saved with other settings.
 func (e *elastic) UnmarshalState(data json.RawMessage) error {
 	var saved emgd.Elastic
 	if err := jsonin.Unmarshal(data, &saved); err != nil {

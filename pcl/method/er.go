@@ -15,7 +15,7 @@ var erInfo = Info{
 }
 
 // er is experience replay: the memory has half of the step however many tasks are in training
-// (METHODS §2.1).
+// (docs/method.md §5.1).
 type er struct{}
 
 func (er) Info() Info { return erInfo }

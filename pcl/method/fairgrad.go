@@ -18,7 +18,7 @@ var fairGradInfo = Info{
 	NeedsGram: true,
 }
 
-// fairGrad shares the progress by α-fairness (METHODS §9). Where the gradients have 0 in their
+// fairGrad shares the progress by α-fairness (docs/method.md §4.10). Where the gradients have 0 in their
 // convex hull there is no solution and it stays, as Nash-MTL does.
 type fairGrad struct {
 	alpha    float64

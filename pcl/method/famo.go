@@ -28,8 +28,9 @@ var famoInfo = Info{
 	NeedsLosses: true,
 }
 
-// famo moves weight to the streams whose log loss falls least (METHODS §9). It needs no gradients, but
-// the losses of the same batches after the step. A new stream has the mean ξ of those beside it.
+// famo moves weight to the streams whose log loss falls least (docs/method.md §4.15). It needs no products of
+// gradients, but the losses of the same batches after the step. A new stream starts with the mean ξ of the
+// other streams.
 type famo struct {
 	lr, decay, eps float64
 	tracked        bool

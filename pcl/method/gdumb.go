@@ -31,14 +31,14 @@ var gdumbInfo = Info{
 	Cost:   "none per step; passes × (F+B) of the whole store per evaluation", State: "none but the store", SumW: "1 (not used)",
 }
 
-// gdumb trains only when it is asked (METHODS §2.8): SGD with momentum, one warm pass, then cosine
-// restarts whose cycles double from one pass on, with CutMix.
+// gdumb trains only when a prediction is asked for (docs/method.md §5.8): SGD with momentum, one warm pass,
+// then cosine restarts whose cycles double from one pass on, with CutMix.
 type gdumb struct {
 	passes            int
 	cutmix, lr, minLR float64
 }
 
-// What the paper fixes.
+// Settings that the paper fixes.
 const (
 	gdumbBatch    = 16
 	gdumbMomentum = 0.9
@@ -58,7 +58,7 @@ func (gdumb) Info() Info { return gdumbInfo }
 // Idle says that no step is made while tasks run.
 func (gdumb) Idle() bool { return true }
 
-// Weights is the mean: the engine does not ask, as it makes no step.
+// Weights is the mean. The engine does not call it, since it makes no steps.
 func (gdumb) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := s.check(gdumbInfo, w); err != nil {
 		return Outcome{}, err
@@ -174,9 +174,9 @@ func (m gdumb) rate(pass int) float64 {
 	return m.minLR + (m.lr-m.minLR)*(1+math.Cos(math.Pi*float64(t)/float64(cycle)))/2
 }
 
-// cutmix puts a box of another sample of the batch into each, one box for all (Yun et al., 2019, with
-// α = 1). A mixed picture comes twice, once with each of its two labels, which share its place in the
-// loss by area.
+// cutmix puts a box of another sample of the batch into each, one box for all (Yun et al., 2019, with α = 1).
+// A mixed picture comes twice, once with each of its two labels; the two share its weight in the loss in
+// proportion to their areas.
 func cutmix(lab Lab, batch []memory.Item, r *rand.Rand) (samples []memory.Item, shares []float64, err error) {
 	height, width, channels := lab.Image()
 	if n := len(batch[0].Pixels); height*width*channels != n || n == 0 {

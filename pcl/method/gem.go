@@ -29,7 +29,7 @@ var gemInfo = Info{
 	NeedsGram: true,
 }
 
-// gem keeps the step from raising the loss of any finished task (METHODS §2.3). Its memory rows have
+// gem keeps the step from raising the loss of any finished task (docs/method.md §5.3). Its memory rows have
 // the ids −task.
 type gem struct {
 	margin, eps float64
@@ -79,9 +79,9 @@ func (m *gem) Weights(s *Step, w []float64) (Outcome, error) {
 	return r.write(u, w), err
 }
 
-// repair adds v to the weights of the finished tasks. With v = m + x the dual is that of the shortest
-// p + Σ xᵢJᵢ, x ≥ 0, where ε stands for a coordinate of its own per finished task: the EMGD dual with
-// p = g_cur + mΣJᵢ as one more row that alone has σ = 1 (METHODS §5.5).
+// repair adds v to the weights of the finished tasks. With v = m + x the dual is that of the shortest p + Σ
+// xᵢJᵢ, x ≥ 0, where ε acts as an additional coordinate for each finished task: the EMGD dual with p = g_cur
+// + mΣJᵢ as one more row that alone has σ = 1 (docs/method.md §2.7).
 func (m *gem) repair(r *rows, past []int, u []float64) error {
 	// All rows have the same unit. Beyond 1e200 times their products ε leaves them no weight at all.
 	eps := min(m.eps/r.unit[0]/r.unit[0], 1e200)

@@ -17,8 +17,8 @@ var glsInfo = Info{
 	NeedsLosses: true,
 }
 
-// gls descends on the geometric mean of the losses. A stream whose loss is 0 next to the largest
-// would hold the mean at 0 and is left out.
+// gls descends on the geometric mean of the losses. A stream whose loss is 0 next to the largest would keep
+// the mean at 0 and is left out.
 type gls struct{}
 
 func (gls) Info() Info { return glsInfo }

@@ -28,8 +28,8 @@ var gmedInfo = Info{
 	Cost:   "K(F+B) + 2(F+B) for the edit", State: "none; the edited samples in the store", SumW: "1",
 }
 
-// gmed moves stored samples to where the step would hurt them more (METHODS §2.11). Samples stay in
-// [0, 1], which the original leaves open.
+// gmed moves stored samples to where the step would hurt them more (docs/method.md §5.11). Samples stay in
+// [0, 1], which the original does not say.
 type gmed struct{ alpha, beta, decay, gamma float64 }
 
 func (gmed) Info() Info { return gmedInfo }

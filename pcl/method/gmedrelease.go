@@ -18,9 +18,9 @@ var gmedReleaseInfo = Info{
 	Cost:   "(K+K_c)(F+B) + (F+B) for the edit; two updates per step", State: "none; the edited samples in the store", SumW: "1",
 }
 
-// gmedRelease is what the published PCL tables probably call GMED (METHODS §2.11): its edits make
-// samples easier, for a model that the step made stale. It trains twice as often as other methods.
-// Samples stay in [0, 1], which the release leaves open.
+// gmedRelease is what the published PCL tables probably call GMED (docs/method.md §5.11): its edits make
+// samples easier for the parameters before the step, which the step has replaced by then. It makes twice as
+// many updates as other methods. Samples stay in [0, 1], which the released code does not enforce.
 type gmedRelease struct{ alpha float64 }
 
 func (gmedRelease) Info() Info { return gmedReleaseInfo }

@@ -25,7 +25,7 @@ var gradDropInfo = Info{
 	NeedsGram: true, NeedsRows: true, Direct: true,
 }
 
-// gradDrop works on the gradients of the parameters (METHODS §1.5); the paper does on those of a
+// gradDrop works on the gradients of the parameters (docs/method.md §4.5); the paper does on those of a
 // shared activation, times its sign. The nominal weights are 1: the expectation of d is the sum.
 type gradDrop struct {
 	leak float64

@@ -30,13 +30,13 @@ var gradNormInfo = Info{
 	NeedsGram: true, NeedsLosses: true,
 }
 
-// leastWeight keeps a weight from reaching 0, from where the rule could not judge it any more.
+// leastWeight keeps weights above 0; at 0 the rule could no longer compare the stream with the others.
 const leastWeight = 1e-3
 
-// gradNorm balances gradient norms by the streams' training rates (METHODS §1.3). A step uses the
-// weights from before their update. A new stream enters with w = 1, and the weights of the active
-// streams are brought to a sum of K. What the memory's loss is compared with is refreshed after each
-// end of a task, because its samples change there.
+// gradNorm balances gradient norms by the streams' training rates (docs/method.md §4.3). A step uses the
+// weights from before their update. A new stream enters with w = 1, and the weights of the active streams are
+// brought to a sum of K. The loss with which the memory's is compared is taken anew after each end of a task,
+// because the memory's samples change there.
 type gradNorm struct {
 	alpha, lr float64
 	memo      memo[gradNormStream]

@@ -24,7 +24,7 @@ var gradVacInfo = Info{
 	NeedsGram: true,
 }
 
-// gradVac is PCGrad with targets for the cosines that follow what is seen of them (METHODS §9).
+// gradVac is PCGrad with target cosines, which follow the cosines seen so far (docs/method.md §4.6).
 type gradVac struct {
 	beta float64
 	memo memo[map[int]float64] // φᵢⱼ by i, then j

@@ -27,16 +27,15 @@ var gssInfo = Info{
 	Cost:   "K(F+B) + (n+K_c)(F+B); a gradient per sample where a batch conflicts with the store", State: "none; the scores in the store", SumW: "1",
 }
 
-// gss keeps samples whose gradients point different ways (METHODS §2.9). While the store has room,
-// samples go in as they come.
+// gss keeps samples whose gradients point in different directions (docs/method.md §5.9). While the store has
+// room, every sample is taken.
 type gss struct {
 	subsets, size int
 	threshold     float64
 	scoreAll      bool
 }
 
-// gssFirst is the score of a sample that nothing was compared with: a cosine of 0.1, as in the
-// official code.
+// gssFirst is the score of a sample that was compared with nothing: a cosine of 0.1, as in the official code.
 const gssFirst = 1.1
 
 func newGSS(p Params) (gss, error) {

@@ -25,7 +25,7 @@ var icarlInfo = Info{
 	Cost:   "K(F+B) + KF of the old model", State: "none; the model at the last task's end, kept by the engine", SumW: "1",
 }
 
-// icarl learns by distillation from its former self and classifies by exemplars (METHODS §2.7).
+// icarl learns by distillation from its former self and classifies by exemplars (docs/method.md §5.7).
 type icarl struct {
 	pool  int
 	means map[int][]float64 // by class, of length 1

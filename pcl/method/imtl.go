@@ -21,7 +21,7 @@ var imtlInfo = Info{
 	NeedsGram: true, NeedsLosses: true,
 }
 
-// imtl is L inside G (METHODS §1.8). IMTL-G does not see the lengths of the gradients, so the
+// imtl is L inside G (docs/method.md §4.8). IMTL-G does not see the lengths of the gradients, so the
 // direction is IMTL-G's and the scales decide on the length alone.
 type imtl struct {
 	losses    *imtlL

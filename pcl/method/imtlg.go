@@ -21,7 +21,7 @@ var imtlGInfo = Info{
 	NeedsGram: true,
 }
 
-// imtlG gives all gradients the same projection (METHODS §1.8): with unit rows U and their cosines
+// imtlG gives all gradients the same projection (docs/method.md §4.8): with unit rows U and their cosines
 // C, αᵢ ∝ (C⁺1)ᵢ/‖Jᵢ‖. Where dependent gradients allow no such direction, and where the weights
 // would sum to 0, it takes the min-norm point of the unit gradients, MGDA(l2), which has the same
 // direction wherever both exist with positive weights.

@@ -26,7 +26,7 @@ var imtlLInfo = Info{
 	NeedsLosses: true,
 }
 
-// imtlL learns a scale per stream that brings all losses to 1 (METHODS §1.8). A step uses the scales
+// imtlL learns a scale per stream that brings all losses to 1 (docs/method.md §4.8). A step uses the scales
 // from before their update.
 type imtlL struct {
 	lr     float64

@@ -25,9 +25,9 @@ var krumInfo = Info{
 	NeedsGram: true,
 }
 
-// krum takes the gradients that have the closest neighbours. Of equal ones it takes the stream with
-// the smaller id, as the paper says. Its guarantee needs K > 2f+2. With fewer than f+3 streams there
-// is no neighbour left to judge by and all of them count; more than K streams are never selected.
+// krum takes the gradients that have the closest neighbours. Of equal ones it takes the stream with the
+// smaller id, as the paper says. Its guarantee needs K > 2f+2. With fewer than f+3 streams there are no
+// neighbours to compare with, and all streams count. No more than K streams are ever selected.
 type krum struct{ byzantine, selected int }
 
 func newKrum(p Params) (m krum, err error) {

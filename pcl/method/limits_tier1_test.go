@@ -142,7 +142,7 @@ func spread(s sample, w []float64) float64 {
 	return 1 - slices.Min(gain)/slices.Max(gain)
 }
 
-// TestNonConflictTier1 checks Jᵢ·d ≥ 0 where METHODS §9 promises it, in the last for
+// TestNonConflictTier1 checks Jᵢ·d ≥ 0 where docs/method.md §4.17 promises it, in the last for
 // independent gradients only.
 func TestNonConflictTier1(t *testing.T) {
 	for name, anywhere := range map[string]bool{"upgrad": true, "dualproj": true, "nash-mtl": true, "fairgrad": true, "config": false} {

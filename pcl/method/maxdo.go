@@ -22,7 +22,7 @@ var maxDOInfo = Info{
 	NeedsGram: true,
 }
 
-// maxDO minimises the largest relative distance to a gradient (METHODS §3), a smallest enclosing
+// maxDO minimises the largest relative distance to a gradient (docs/method.md §6), a smallest enclosing
 // ball with weights 1/‖Jᵢ‖. A ball with ‖d−Jᵢ‖² ≤ (1−ρ)‖Jᵢ‖² for all i has 2Jᵢ·d ≥ ‖d‖² + ρ‖Jᵢ‖²;
 // with ρ = κ‖d‖² that is what the EMGD dual with σᵢ = 1 + κ‖Jᵢ‖² guarantees to d/2. So d is twice an
 // EMGD step, for the κ with the largest ρ, and that is where its weights sum to 1. Their sum falls

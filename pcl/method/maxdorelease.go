@@ -21,7 +21,7 @@ var maxDOReleaseInfo = Info{
 	NeedsGram: true,
 }
 
-// The release's settings (METHODS §3).
+// The release's settings (docs/method.md §6).
 const (
 	maxDOSteps    = 5
 	maxDORate     = 50.0 // K > 2
@@ -29,10 +29,10 @@ const (
 	maxDOFactor   = 0.1  // of the loss
 )
 
-// maxDORelease is a reconstruction: each gradient is approached by a mixture P of the others, a row
-// softmax of A without its diagonal, with the relative asymmetric distance
-// rad(x→y) = ‖x−y‖/(‖x−y‖+‖y‖). For two streams a softmax over one entry would say nothing; there A
-// itself, clipped to [0,1], is the mixture, and the weights are the softmax of its column sums.
+// maxDORelease is a reconstruction: each gradient is approached by a mixture P of the others, a row softmax
+// of A without its diagonal, with the relative asymmetric distance rad(x→y) = ‖x−y‖/(‖x−y‖+‖y‖). For two
+// streams a softmax over one entry would be constant; there A itself, clipped to [0,1], is the mixture, and
+// the weights are the softmax of its column sums.
 type maxDORelease struct {
 	solver emgd.Solver
 }

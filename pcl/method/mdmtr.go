@@ -26,7 +26,7 @@ var mdmtrInfo = Info{
 	Cost:   "K(F+B), one more with distill", State: "none; with distill the scores in the store", SumW: "1; 1.5 with distill",
 }
 
-// mdmtr rehearses with a two-level angular margin loss (METHODS §2.5). Scores are the cosines, in
+// mdmtr rehearses with a two-level angular margin loss (docs/method.md §5.5). Scores are the cosines, in
 // prediction without margins.
 type mdmtr struct{ loss Loss }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
-// TestMDMTRLoss: the losses that the parameters stand for are those of METHODS §2.5, two classes at
+// TestMDMTRLoss: the losses that the parameters stand for are those of docs/method.md §8, two classes at
 // cosines of .8 and .6.
 func TestMDMTRLoss(t *testing.T) {
 	for _, c := range []struct {

@@ -19,7 +19,7 @@ var mega1Info = Info{
 	NeedsLosses: true,
 }
 
-// mega1 balances the memory against the tasks by their losses (METHODS §2.4).
+// mega1 balances the memory against the tasks by their losses (docs/method.md §5.4).
 type mega1 struct{ eps float64 }
 
 func (mega1) Info() Info { return mega1Info }

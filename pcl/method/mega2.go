@@ -17,7 +17,7 @@ var mega2Info = Info{
 	NeedsGram: true, NeedsLosses: true,
 }
 
-// mega2 turns the tasks' gradient without changing its length (METHODS §2.4). The best β has a
+// mega2 turns the tasks' gradient without changing its length (docs/method.md §5.4). The best β has a
 // closed form, and d = ‖g_cur‖·(sin(θ−β)ĝ_cur + sin β ĝ_mem)/sin θ.
 type mega2 struct{}
 

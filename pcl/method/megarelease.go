@@ -19,7 +19,7 @@ var megaReleaseInfo = Info{
 	NeedsLosses: true,
 }
 
-// megaRelease is what the published PCL tables probably call MEGA (METHODS §2.4).
+// megaRelease is what the published PCL tables probably call MEGA (docs/method.md §5.4).
 type megaRelease struct{ eps float64 }
 
 func (megaRelease) Info() Info { return megaReleaseInfo }

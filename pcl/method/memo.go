@@ -10,7 +10,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 )
 
-// memo is what a rule remembers of each stream, by stream id.
+// memo holds what a rule remembers about each stream, by stream id.
 type memo[T any] map[int]T
 
 // End forgets a stream.
@@ -19,7 +19,7 @@ func (m memo[T]) End(id int) { delete(m, id) }
 // MarshalState writes everything; float64 values survive exactly.
 func (m memo[T]) MarshalState() (json.RawMessage, error) { return json.Marshal(map[int]T(m)) }
 
-// restore reads what MarshalState wrote, after check of every value.
+// restore reads what MarshalState wrote and checks every value.
 func (m *memo[T]) restore(name string, data json.RawMessage, check func(T) error) error {
 	read := map[int]T{}
 	if err := jsonin.Unmarshal(data, &read); err != nil {

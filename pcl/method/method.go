@@ -1,9 +1,9 @@
-// Package method holds one file per rule that turns the gradients of several streams into the
-// weights of one step d = Σᵢ wᵢ Jᵢ (METHODS §1–5). Rows are ordered [memory, tasks by arrival];
-// all arithmetic on them is float64 and none of it knows the machine-learning framework.
+// Package method has one file for each rule that turns the gradients of several streams into the weights of
+// one step d = Σᵢ wᵢ Jᵢ (docs/method.md). Rows are ordered [memory, tasks by arrival]. All arithmetic on them
+// is in float64 and independent of the machine-learning framework.
 //
-// A method is a value with explicit state: what it remembers is keyed by stream id, so that
-// streams join and leave at any step, and it is saved and restored with the run.
+// A method is a value with explicit state. What it remembers is keyed by stream id, so that streams can join
+// and leave at any step, and is saved and restored with the run.
 package method
 
 import (
@@ -16,19 +16,19 @@ import (
 // Memory is the stream id of the rehearsal memory; tasks have ids from 1 on.
 const Memory = 0
 
-// Step is what one training step offers to a method. K is the number of active streams.
+// Step is what a method is given in one training step. K is the number of active streams.
 type Step struct {
 	// IDs names the rows: Memory first where it is active, then tasks by arrival.
 	IDs []int
-	// Losses are the mean losses ℓᵢ of the K batches; nil where the caller has none.
+	// Losses are the mean losses ℓᵢ of the K batches; nil if the caller has none.
 	Losses []float64
-	// Gram is M = JJᵀ, row-major K×K; nil where the method's [Info] does not ask for it.
+	// Gram is M = JJᵀ, row-major K×K; nil if the method's [Info] does not ask for it.
 	Gram []float64
-	// Exponent is 0 for gradients of ordinary size. Where their products would leave the range of
-	// float64, Gram and Cross are those of the gradients divided by 2^Exponent; see [emgd.Gram].
+	// Exponent is 0 for gradients of ordinary size. If their products would leave the range of float64, Gram
+	// and Cross belong to the gradients divided by 2^Exponent; see [emgd.Gram].
 	Exponent int
-	// Rows are the gradients themselves, K of equal length; nil where [Info] does not ask for them.
-	// They are the caller's: a method that keeps one copies it.
+	// Rows are the gradients themselves, K of equal length; nil if [Info] does not ask for them. They belong
+	// to the caller: a method that wants to keep one copies it.
 	Rows [][]float64
 	// Cross holds the inner products of two independent halves of the batches, row-major K×K: entry
 	// (i,j) is ⟨Jᵢ of the first half, Jⱼ of the second⟩; nil where [Info] does not ask for it.
@@ -49,27 +49,27 @@ type Info struct {
 	Source string `json:"source"` // whom to cite
 	Cost   string `json:"cost"`   // per step, in forward (F) and backward (B) passes
 	State  string `json:"state"`  // what is remembered between steps; "none"
-	SumW   string `json:"sum_w"`  // the declared Σw (METHODS §0, Scale)
+	SumW   string `json:"sum_w"`  // the declared Σw (docs/method.md §1.4)
 	// NeedsGram says that Weights reads Step.Gram; NeedsLosses that it reads Step.Losses; NeedsRows,
 	// which implies NeedsGram, Step.Rows; NeedsCross Step.Cross.
 	NeedsGram   bool `json:"needs_gram"`
 	NeedsLosses bool `json:"needs_losses"`
 	NeedsRows   bool `json:"needs_rows"`
 	NeedsCross  bool `json:"needs_cross"`
-	// Direct says that d need not be a combination of the rows: it comes as Outcome.Direction.
+	// Direct says that d need not be a combination of the rows; the method returns it as Outcome.Direction.
 	Direct bool `json:"direct"`
 }
 
-// Outcome is what a method says of one step besides the weights.
+// Outcome is what a method returns for one step besides the weights.
 type Outcome struct {
 	// Certificate is the proof that came with the weights; nil for methods without one.
 	// It is valid until the method's next call.
 	Certificate *emgd.Certificate
-	// Direction is d where Info.Direct says so, of the rows' length and valid until the method's next
-	// call. The weights then tell each row's nominal share in it.
+	// Direction is d, for methods with Info.Direct: as long as the rows, and valid until the method's next
+	// call. The weights are then the rows' nominal shares in it.
 	Direction []float64
-	// Dropped lists the ids of rows left out, because their gradient is zero next to the longest. They
-	// got weight 0; where no row is left the weights are equal, and d = 0 whatever they are.
+	// Dropped lists the ids of rows that were left out because their gradient is zero next to the longest
+	// one. They have weight 0. If no row is left, the weights are equal, and d = 0 whatever they are.
 	Dropped []int
 }
 

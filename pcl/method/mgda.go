@@ -27,7 +27,7 @@ var mgdaInfo = Info{
 	NeedsGram: true,
 }
 
-// mgda is the min-norm point of the gradients' convex hull (METHODS §1.2): the EMGD dual with
+// mgda is the min-norm point of the gradients' convex hull (docs/method.md §4.2): the EMGD dual with
 // every σᵢ = 1. Normalisation divides row i by cᵢ, which is the dual with σᵢ = cᵢ up to the
 // weights' scale: μᵢ over Jᵢ/cᵢ gives Jᵢ the weight μᵢ/cᵢ, and Σμᵢ = Σ cᵢ(μᵢ/cᵢ) = 1.
 type mgda struct {
@@ -86,8 +86,8 @@ func solve(solver *emgd.Solver, s *Step, sigma, w []float64) (Outcome, error) {
 	return out, nil
 }
 
-// dual solves from the rows, where the step has them, if their squares say too little of them: those that
-// vanish in the Gram matrix may be the ones that σ asks for.
+// dual solves from the rows, if the step has them, when their squares are too inaccurate: the rows that
+// vanish in the Gram matrix may be the ones with a factor.
 func (s *Step) dual(solver *emgd.Solver, sigma []float64) (*emgd.Certificate, error) {
 	if s.extreme() {
 		return solver.SolveRows(s.Rows, sigma)

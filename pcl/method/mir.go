@@ -28,7 +28,7 @@ var mirInfo = Info{
 	Cost:   "K(F+B) + 2F of the candidates", State: "none; with best_loss the scores in the store", SumW: "2; 1 before there is memory",
 }
 
-// mir replays what the step would make worse (METHODS §2.10). Its two gradients are summed, as they
+// mir replays what the step would make worse (docs/method.md §5.10). Its two gradients are summed, as they
 // accumulate in the original.
 type mir struct {
 	candidates, gamma float64

@@ -28,10 +28,10 @@ var mocoInfo = Info{
 	NeedsGram: true, NeedsRows: true, Direct: true,
 }
 
-// moco follows MGDA's weights on moving means of the gradients, which takes the bias out of them. A
-// stream's mean starts at its first gradient and its λ at 1/K. LibMTL departs from the paper: its
-// means start at 0, they follow ℓᵢJᵢ/‖Jᵢ‖ (norm = loss), and a softmax stands for the projection.
-// The nominal weights are λ.
+// moco approaches MGDA's weights for moving means of the gradients, which removes the bias of mini-batches. A
+// stream's mean starts at its first gradient and its λ at 1/K. LibMTL departs from the paper: its means start
+// at 0, they follow ℓᵢJᵢ/‖Jᵢ‖ (norm = loss), and a softmax stands for the projection. The nominal weights are
+// λ.
 type moco struct {
 	info                   Info
 	beta, betaDecay        float64
@@ -89,7 +89,7 @@ func (m *moco) Weights(s *Step, w []float64) (Outcome, error) {
 	return out, nil
 }
 
-// follow moves the means and tells for how many steps the newest stream has been there.
+// follow moves the means and returns for how many steps the newest stream has been there.
 func (m *moco) follow(s *Step, w []float64) (means []vector, newest int, err error) {
 	if err := s.check(m.info, w); err != nil {
 		return nil, 0, err

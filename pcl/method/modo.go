@@ -31,8 +31,8 @@ var modoInfo = Info{
 	NeedsGram: true, NeedsCross: true,
 }
 
-// modo follows MGDA's weights with one unbiased gradient step per training step: the product of two
-// independent samples of J has no bias where JJᵀ has. As in the paper, d is that of both samples
+// modo approaches MGDA's weights by one unbiased gradient step per training step: the product of two
+// independent samples of J is unbiased, while JJᵀ is not. As in the paper, d is computed from both samples
 // together; LibMTL draws a third one for it. A new stream enters with λ = 1/K.
 type modo struct {
 	gamma, rho float64

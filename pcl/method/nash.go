@@ -29,9 +29,9 @@ var nashInfo = Info{
 	NeedsGram: true,
 }
 
-// nash solves the bargaining equations exactly in every step (METHODS §9), so it needs none of the
-// warm starts and skipped updates of the published code. Where the gradients have 0 in their convex
-// hull no bargain exists: it then stays, d = 0, with the weights and the certificate of MGDA(l2).
+// nash solves the bargaining equations exactly in every step (docs/method.md §4.10), so it needs none of the
+// warm starts and skipped updates of the published code. Where the gradients have 0 in their convex hull no
+// bargain exists. The method then stays where it is, d = 0, with the weights and the certificate of MGDA(l2).
 type nash struct {
 	maxNorm  float64
 	bargains bargains

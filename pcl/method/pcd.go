@@ -33,10 +33,10 @@ var pcdInfo = Info{
 	NeedsGram: true,
 }
 
-// pcd follows one stream and lets every other one make some progress. Where that cannot be had for
-// all, d is the primary's gradient, as in the paper; where the primary has converged, the next stream
-// leads. The paper adds 1e-8 to the mean squared lengths; here they are taken as they are, which keeps
-// the rule free of scale.
+// pcd follows one stream and lets every other one make some progress. If that is impossible for all of them
+// at once, d is the primary's gradient, as in the paper. If the primary has converged, the next stream leads.
+// The paper adds 1e-8 to the mean squared lengths; here nothing is added, which keeps the rule independent of
+// scale.
 type pcd struct {
 	tau, beta float64
 	last      bool
@@ -102,7 +102,7 @@ func (m *pcd) Weights(s *Step, w []float64) (Outcome, error) {
 // project returns the weights of the unit gradients in d/‖d‖; their cosines are c, and lengths those
 // of the gradients g. With e = d − g₁ the problem is to find the shortest e with uⱼ·e ≥ bⱼ for the
 // unit gradients uⱼ. Of the cone {(e,t) : uⱼ·e ≥ bⱼt} the point next to (0,1) has the solution as its
-// e/t, and that point is the EMGD dual with σ = 1 on (0,1) and 0 on the constraints (METHODS §5.5).
+// e/t, and that point is the EMGD dual with σ = 1 on (0,1) and 0 on the constraints (docs/method.md §2.7).
 func (m *pcd) project(c, lengths []float64, primary int) ([]float64, error) {
 	k := len(lengths)
 	v, b, size := make([]float64, k), make([]float64, k), lengths[primary]

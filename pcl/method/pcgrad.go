@@ -18,7 +18,7 @@ var pcGradInfo = Info{
 }
 
 // pcGrad keeps each projected gradient as coefficients over the gradients, so that the Gram matrix
-// is all it needs (METHODS §1.6).
+// is all it needs (docs/method.md §4.6).
 type pcGrad struct{}
 
 func (pcGrad) Info() Info { return pcGradInfo }

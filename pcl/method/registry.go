@@ -16,8 +16,8 @@ type Spec struct {
 
 var registry = map[string]Spec{}
 
-// Register adds a method under spec.Info.Name, for [New] and the command line. It panics if the
-// name is empty or taken, or if Info contradicts itself: programming errors.
+// Register adds a method under spec.Info.Name, for [New] and the command line. It panics on programming
+// errors: if the name is empty or taken, or if Info contradicts itself.
 func Register(spec Spec) {
 	name := spec.Info.Name
 	if name == "" || spec.New == nil {
@@ -42,7 +42,7 @@ func Names() []string {
 	return names
 }
 
-// Lookup returns what is registered under name.
+// Lookup returns the Spec that is registered under a name.
 func Lookup(name string) (Spec, error) {
 	spec, ok := registry[name]
 	if !ok {
@@ -51,8 +51,8 @@ func Lookup(name string) (Spec, error) {
 	return spec, nil
 }
 
-// New builds the named method. Parameters that are absent get their defaults; "rescale" is
-// understood by all (see [Rescaled]). Unknown names and values out of range are errors.
+// New builds the named method. Parameters that are absent get their defaults; all methods understand
+// "rescale" (docs/method.md §1.4). Unknown names and values out of range are errors.
 func New(name string, params map[string]any) (Method, error) {
 	spec, err := Lookup(name)
 	if err != nil {

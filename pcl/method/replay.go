@@ -8,7 +8,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
-// What the methods share that choose their memory rows, or their memory, by themselves.
+// This file holds what is shared by methods that choose their own memory rows or fill their own memory.
 
 // stored is the row that is trained on the logits kept with its samples.
 const stored = -1
@@ -43,7 +43,7 @@ func (s *Step) tasks() (n int) {
 	return n
 }
 
-// replay is a memory row of the given samples, or none.
+// replay is a memory row of the given samples, or no row if there are none.
 func replay(id int, indices []int) []Replay {
 	if len(indices) == 0 {
 		return nil

@@ -12,7 +12,7 @@ var rescaleParam = Param{
 	Doc: "scale of d: the method's own, w/Σw, or the length of the mean gradient",
 }
 
-// rescaled wraps m unless the scale is its own (METHODS §0, Scale).
+// rescaled wraps m unless the scale is its own (docs/method.md §1.4).
 func rescaled(m Method, mode string) (Method, error) {
 	if mode == "native" {
 		return m, nil

@@ -20,7 +20,7 @@ var rlwInfo = Info{
 	Cost:   "K(F+B)", State: "none", SumW: "1",
 }
 
-// rlw is random loss weighting (METHODS §1.7).
+// rlw is random loss weighting (docs/method.md §4.7).
 type rlw struct{ uniform bool }
 
 func (rlw) Info() Info { return rlwInfo }

@@ -6,8 +6,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
-// The roles that a method can take besides turning gradients into weights. The engine asks for them
-// with [As] and knows no method by its name.
+// These interfaces are the roles that a method can take besides turning gradients into weights. The engine
+// asks for them with [As]; it knows no method by its name.
 
 // Stateful is a method that remembers something between steps.
 type Stateful interface {
@@ -19,20 +19,20 @@ type Stateful interface {
 	UnmarshalState(json.RawMessage) error
 }
 
-// Follower looks at the same batches once more after the step was made.
+// Follower sees the losses of the same batches once more after the step was made.
 type Follower interface {
-	// Follow gets the step's ids and the losses of its batches at the new parameters.
+	// Follow is given the step's ids and the losses of its batches at the new parameters.
 	Follow(ids []int, losses []float64) error
 }
 
-// Objective is a method that trains on another loss than masked cross-entropy.
+// Objective is a method that trains on a loss other than masked cross-entropy.
 type Objective interface {
-	// Loss is that of a row: a task's id, or that of a memory row.
+	// Loss returns the loss of a row, which is given by its id: a task's, or that of a memory row.
 	Loss(id int) Loss
 }
 
-// Replayer decides which memory rows a step has, and which samples are in them. Without it there is
-// one row, [Memory], of a batch drawn at random. It is asked after the tasks' gradients are known.
+// Replayer decides which memory rows a step has, and which samples are in them. Without it there is one row,
+// [Memory], with a batch drawn at random. It is called after the tasks' gradients have been computed.
 type Replayer interface {
 	Replays(lab ReplayLab) ([]Replay, error)
 }
@@ -43,31 +43,31 @@ type Replay struct {
 	Indices []int // of [memory.Store.Item], at most [Lab.Batch] of them
 }
 
-// Curator decides what of a finished task is kept, and may prepare it. Without it the store takes
-// samples at random.
+// Curator decides which samples of a finished task are kept, and may add to them what it needs later. Without
+// it the store takes samples at random.
 type Curator interface {
-	// Pool says how many candidates of each class to collect while the task runs, where quota is what
+	// Pool says how many candidates of each class to collect while the task runs; quota is the number that
 	// the store can take.
 	Pool(quota int) int
-	// Curate puts what is to be kept of the candidates of task id into the store.
+	// Curate puts those candidates of task id that are to be kept into the store.
 	Curate(lab Lab, id int, candidates []memory.Item) error
 }
 
-// Storer fills the store by itself, while tasks run: see [StoreLab.Current]. Nothing is added at their ends.
+// Storer fills the store itself while tasks run, from [StoreLab.Current]. Nothing is added when they end.
 type Storer interface {
 	Store(lab StoreLab) error
 }
 
-// Idler makes no step while streams run.
+// Idler is a method that makes no steps while streams run.
 type Idler interface {
 	Idle() bool
 }
 
-// Predictor has a rule of prediction of its own.
+// Predictor is a method with its own rule of prediction.
 type Predictor interface {
-	// Prepare is called before predictions at parameters that are new.
+	// Prepare is called before the first predictions at new parameters.
 	Prepare(lab PredictLab) error
-	// Predict returns a class for each sample, of those in [Lab.Competing] for the sample's task.
+	// Predict returns a class for each sample, one of [Lab.Competing] for the sample's task.
 	Predict(lab PredictLab, samples []memory.Item) (classes []int, err error)
 }
 

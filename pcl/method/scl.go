@@ -1,6 +1,6 @@
 package method
 
-// serial is a step as the serial continual-learning methods see it (METHODS §0): the mean of the
+// serial is a step as the serial continual-learning methods see it (docs/method.md §1.7): the mean of the
 // tasks in training against the memory.
 type serial struct {
 	memory     int     // its row; -1 without

@@ -18,7 +18,7 @@ var sdmGradInfo = Info{
 	NeedsGram: true,
 }
 
-// sdmGrad is the deterministic form, one batch per stream and μ exact, of SDMGrad (METHODS §9).
+// sdmGrad is the deterministic form, one batch per stream and μ exact, of SDMGrad (docs/method.md §4.14).
 type sdmGrad struct {
 	lambda float64
 	min    shifted

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// unsolved is the relative residual from which on a small convex problem counts as not solved.
+// unsolved is the relative residual above which a small convex problem counts as not solved.
 const unsolved = 1e-6
 
 var errUnsolved = errors.New("the weights did not converge; check that the Gram matrix was accumulated in float64")

@@ -14,7 +14,7 @@ var sumInfo = Info{
 	Cost:   "K(F+B)", State: "none", SumW: "K",
 }
 
-// sum is AvgGrad without the 1/K (METHODS §1.1).
+// sum is AvgGrad without the 1/K (docs/method.md §4.1).
 type sum struct{}
 
 func (sum) Info() Info { return sumInfo }

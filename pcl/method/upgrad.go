@@ -17,9 +17,9 @@ var upGradInfo = Info{
 	NeedsGram: true,
 }
 
-// upGrad projects every gradient on the directions that hurt no stream and takes the mean
-// (METHODS §9). One projection is the EMGD dual with σ = 1 on its own row: its λᵢ is then 1, and
-// the others' λⱼ are what removes its conflicts (METHODS §5.5).
+// upGrad projects every gradient on the directions that hurt no stream and takes the mean (docs/method.md
+// §4.12). One projection is the EMGD dual with σ = 1 on its own row: its λᵢ is then 1, and the other λⱼ
+// remove its conflicts (docs/method.md §2.7).
 type upGrad struct {
 	solver emgd.Solver
 }

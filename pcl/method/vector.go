@@ -67,8 +67,8 @@ func track(info Info, s *Step, of func(id int) vector) ([]vector, error) {
 	return list, nil
 }
 
-// storable says whether float32 can hold what matters of a row: it is 0, or its first entries that are
-// not 0 become neither all 0 nor infinite. A row of float32 numbers is told at its first one.
+// storable says whether float32 can hold what matters of a row: it is 0, or its first entries that are not 0
+// become neither all 0 nor infinite. For a row of float32 numbers the first entry that is not 0 decides.
 func storable(row []float64) bool {
 	zero := true
 	for _, x := range row {
@@ -83,7 +83,7 @@ func storable(row []float64) bool {
 	return zero
 }
 
-// follow moves v by the part rate of the way to scale·row.
+// follow moves v by the fraction rate of the way to scale·row.
 func (v vector) follow(row []float64, scale, rate float64) {
 	for p, x := range row {
 		old := float64(v[p])

@@ -5,7 +5,7 @@ import (
 )
 
 // Cosines returns the cosine of the angle between each sample's features [B,F] and each output's
-// weights, the columns of [F,C]: the scores [B,C] of an angular classifier (METHODS §2.5). With
+// weights, the columns of [F,C]: the scores [B,C] of an angular classifier (docs/method.md §5.5). With
 // frobenius the weights are divided by the norm of the whole matrix instead of their column's.
 func Cosines(features, weights Dual, frobenius bool) Dual {
 	axes := []int{0}
@@ -41,7 +41,7 @@ func WithMargins(cosines Dual, label *graph.Node, m Margins) Dual {
 	task := graph.ConvertDType(Allowed(x, m.TaskLo, m.TaskHi), x.DType())
 	margin := graph.Add(graph.MulScalar(right, m.Class), graph.MulScalar(task, m.Task))
 	cosM, sinM := graph.Cos(margin), graph.Sin(margin)
-	const edge = 1 - 1e-7 // where acos would have no derivative (METHODS §2.5)
+	const edge = 1 - 1e-7 // where acos would have no derivative (docs/method.md §5.5)
 	c := graph.ClipScalar(x, -edge, edge)
 	sinPhi := graph.Sqrt(graph.OneMinus(graph.Square(c)))
 	inside := graph.GreaterThan(c, graph.Neg(cosM))

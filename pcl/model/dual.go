@@ -1,6 +1,6 @@
 // Package model holds the backbones of the benchmark as layers that map dual numbers: the same
 // code gives the loss, and with a tangent the directional derivative that memory editing needs
-// (METHODS §6). All parameters of a model lie in one flat vector, backbone first and classifier
+// (docs/method.md §3.2). All parameters of a model lie in one flat vector, backbone first and classifier
 // last, so that gradients, Gram matrices and optimisers know nothing of layers.
 //
 // Graph-building functions panic on a wrong shape, as GoMLX's do; the engine turns that into an

@@ -7,7 +7,7 @@ import (
 )
 
 // PixelGradientAlong returns ∂/∂x⟨∇θℓ(θ,x), v⟩, of the shape of x [B,Inputs]: the mixed second
-// derivative that memory editing follows (METHODS §6; twice it, with v = ∇θℓ−D, is the gradient of the
+// derivative that memory editing follows (docs/method.md §3.2; twice it, with v = ∇θℓ−D, is the gradient of the
 // paper's objective). loss gives ℓ, a scalar, of the forward computation with these parameters and the
 // batch's own statistics, as in training, through which it differentiates; weight [B] is the samples'
 // share in them. direction is v, a node for each of params, of which nil stands for zero, so that heads

@@ -31,7 +31,7 @@ func Mask(logits, lo, hi *graph.Node) *graph.Node {
 	return graph.Where(Allowed(logits, lo, hi), logits, low)
 }
 
-// CrossEntropy is the weighted masked softmax cross-entropy, a scalar (PROTOCOL §2).
+// CrossEntropy is the weighted masked softmax cross-entropy, a scalar (docs/protocol.md §2.1).
 func CrossEntropy(logits Dual, t Targets) Dual { return Mean(CrossEntropies(logits, t), t.Weight) }
 
 // CrossEntropies is the masked softmax cross-entropy of each sample, [B].

@@ -5,7 +5,7 @@ import (
 )
 
 // MLP is the PS-EMNIST backbone: fully connected layers with ReLU, then one linear classifier of
-// which each stream sees the outputs of its mask (PROTOCOL §2).
+// which each stream sees the outputs of its mask (docs/protocol.md §2.1).
 type MLP struct {
 	inputs, outputs int
 	hidden          []int

@@ -14,7 +14,7 @@ func hasReference(reference *graph.Node) (has, value *graph.Node) {
 }
 
 // SquaredDifferences is the mean over the outputs that have a reference of (logit − reference)², for
-// each sample [B] (DER++, METHODS §2.6). Samples without any have loss 0.
+// each sample [B] (DER++, docs/method.md §5.6). Samples without any have loss 0.
 func SquaredDifferences(logits Dual, reference *graph.Node) Dual {
 	has, value := hasReference(reference)
 	mask := graph.ConvertDType(has, logits.Value.DType())
@@ -29,7 +29,7 @@ func SquaredDifferences(logits Dual, reference *graph.Node) Dual {
 
 // SigmoidCrossEntropies is the binary cross-entropy of each sample [B], summed over the outputs that
 // compete. An output's target is the sigmoid of its reference, where it has one, and else 1 for the
-// right class and 0 for the others (iCaRL, METHODS §2.7).
+// right class and 0 for the others (iCaRL, docs/method.md §5.7).
 func SigmoidCrossEntropies(logits Dual, t Targets, reference *graph.Node) Dual {
 	z := logits.Value
 	has, value := hasReference(reference)

@@ -18,7 +18,7 @@ type ResNetConfig struct {
 
 // ResNet18 is the backbone of PS-CIFAR-100 and PS-ImageNet-TINY: a stem of a 3×3 convolution and a 2×2
 // maximum, four stages of two blocks of which each but the first halves the image and doubles the
-// channels, the mean over the pixels, and one linear classifier (PROTOCOL §2).
+// channels, the mean over the pixels, and one linear classifier (docs/protocol.md §2.2).
 type ResNet18 struct {
 	config     ResNetConfig
 	layout     Layout

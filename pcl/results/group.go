@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// RunGroup is runs that differ only in their seed.
+// RunGroup holds runs that differ only in their seed.
 type RunGroup struct {
 	Runs []*Run
 }
 
-// Group gathers runs that differ only in their seed, in order of first appearance. A run that is named twice
-// counts once: the same seed again is no repetition of the experiment.
+// Group gathers runs that differ only in their seed, in order of first appearance. A run that is given twice
+// counts once: the same seed again does not repeat the experiment.
 func Group(runs []*Run) []RunGroup {
 	var out []RunGroup
 	index := map[string]int{}
@@ -74,7 +74,7 @@ func (r *Run) ParamText() string {
 	return strings.Join(parts, " ")
 }
 
-// Moment summarises a figure over the group's runs.
+// Moment summarises a number, such as A, over the group's runs.
 func (g RunGroup) Moment(figure func(*Run) float64) Moment {
 	var m Moment
 	for _, r := range g.Runs {

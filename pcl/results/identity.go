@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// Of says whether the run is the one of a configuration, which is given as JSON with its ID: an error says what
-// is not so.
+// Of checks that the run belongs to a configuration, given as JSON with its ID. An error says what differs.
 func (r *Run) Of(id string, config json.RawMessage) error {
 	var own, want map[string]json.RawMessage
 	if err := json.Unmarshal(config, &want); err != nil {
@@ -29,7 +28,7 @@ func (r *Run) Of(id string, config json.RawMessage) error {
 	return r.consistent(own)
 }
 
-// differing names the settings that are not the same, with the values of those that are short.
+// differing names the settings that differ, with their values if these are short.
 func differing(own, want map[string]json.RawMessage) []string {
 	all := map[string]json.RawMessage{}
 	maps.Copy(all, own)
@@ -63,7 +62,7 @@ func compact(value json.RawMessage) string {
 	return string(text)
 }
 
-// consistent checks what the file says twice.
+// consistent checks that the file does not contradict itself where it says something twice.
 func (r *Run) consistent(config map[string]json.RawMessage) error {
 	for name, value := range map[string]any{
 		"method": r.Method, "dataset": r.Dataset, "increment": r.Increment, "labelset": r.LabelSet, "timeline": r.Timeline, "seed": r.Seed,

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// Remarks says in sentences what a reader of the run's figures has to know: that it diverged, that rows were left
-// out of its steps, that its parts were made with different things. Mostly there is nothing.
+// Remarks says in sentences what a reader of the run's numbers has to know: that it diverged, that rows were
+// left out of its steps, that its parts were made on different backends or by different programs. Mostly
+// there is nothing to say.
 func (r *Run) Remarks() []string {
 	var out []string
 	switch rows := count(r.Skipped, "row"); {
@@ -33,7 +34,7 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// parts describes the parts, those with the same maker in one.
+// parts describes the run's parts; those with the same maker are described together.
 func (m Measured) parts() []string {
 	var out []string
 	var last Maker
@@ -47,7 +48,7 @@ func (m Measured) parts() []string {
 	return out
 }
 
-// String names the backend and what else tells makers apart.
+// String names the backend and whatever else distinguishes makers.
 func (m Maker) String() string {
 	text := m.Backend
 	if m.Threads > 0 {
@@ -56,7 +57,7 @@ func (m Maker) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s, version %s %s, %s", text, m.Version, m.Commit, m.GoVersion))
 }
 
-// Name tells the run from others in a sentence.
+// Name identifies the run among others, in one phrase.
 func (r *Run) Name() string {
 	return fmt.Sprintf("%s, %s-incremental, %s, seed %d", r.Dataset, r.Increment, RunGroup{Runs: []*Run{r}}.Label(), r.Seed)
 }

@@ -1,6 +1,6 @@
-// Package results holds what a training run leaves behind: one JSON file per run (PROTOCOL §7)
-// and, on request, one JSON line per step. It knows neither the engine that writes them nor the
-// figures that read them.
+// Package results defines what a training run leaves behind: one JSON file per run (docs/protocol.md §4) and,
+// on request, one line of JSON per step. It depends neither on the engine that writes them nor on the figures
+// that read them.
 package results
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 )
 
-// Schema is the version of the run file; a reader refuses files of another one.
+// Schema is the version of the run file; files of another version are refused.
 const Schema = 1
 
 // Run is the outcome of one training run.
@@ -26,7 +26,8 @@ type Run struct {
 	Method      string         `json:"method"`       // e.g. "emgd-gmc"
 	MethodTitle string         `json:"method_title"` // e.g. "EMGD (GMC)"
 	Params      map[string]any `json:"params,omitempty"`
-	// Variant says what was done besides the method, e.g. "edit η=0.003 drift≤0.05"; empty: nothing.
+	// Variant says what the run did in addition to the method, e.g. "edit η=0.003 drift≤0.05"; empty for
+	// nothing.
 	Variant   string `json:"variant,omitempty"`
 	Dataset   string `json:"dataset"`   // e.g. "emnist-byclass-test80"
 	Increment string `json:"increment"` // "task" or "class"
@@ -42,7 +43,7 @@ type Run struct {
 	A      float64 `json:"A"`       // A_ē, mean final accuracy over the tasks, %
 	F      float64 `json:"F"`       // F_ē, mean of final − at own end, %; higher is better
 	AFirst float64 `json:"A_first"` // A − F, mean accuracy of a task at its own end, %
-	// Curve has one point per evaluation: at each task end, and between them where asked for.
+	// Curve has one point per evaluation: at each task's end, and in between if that was asked for.
 	Curve []Point `json:"curve"`
 	// PerK has one entry for each number of simultaneous streams that occurred.
 	PerK []KStat `json:"per_k"`
@@ -50,20 +51,20 @@ type Run struct {
 	Drift *Drift `json:"drift,omitempty"`
 	// Skipped counts rows left out because a loss or gradient was not finite, those of rejected steps too.
 	Skipped int `json:"skipped_rows"`
-	// Rejected counts steps that left everything as it was because their direction was not finite.
+	// Rejected counts steps that changed nothing because their direction was not finite.
 	Rejected int `json:"rejected_steps,omitempty"`
-	// DivergedAt is the first step from which on, to the end, no row took part: the network learnt nothing
-	// any more. It is nil for a run that learnt to its end.
+	// DivergedAt is the step from which on no row took part any more, up to the end of the run: the network
+	// had stopped learning. It is nil for a run that learnt until its end.
 	DivergedAt *int `json:"diverged_at,omitempty"`
 
 	ModelSHA256  string `json:"model_sha256"`  // of the final parameters and statistics
 	MemorySHA256 string `json:"memory_sha256"` // of the final rehearsal store, pixels included
 
-	// Measured is all that may differ between two runs of one configuration.
+	// Measured holds everything that may differ between two runs of one configuration.
 	Measured Measured `json:"measured"`
 }
 
-// Drift is ‖x − x_original‖∞ over the samples in the memory at the end that were edited.
+// Drift is ‖x − x_original‖∞ of the edited samples that are in the memory at the end.
 type Drift struct {
 	Samples int     `json:"samples"`
 	Mean    float64 `json:"mean"`
@@ -89,7 +90,7 @@ type Point struct {
 	Step int `json:"step"` // evaluated after this step's update
 	// Ended lists the tasks whose last step this is; empty between task ends.
 	Ended []int `json:"ended,omitempty"`
-	// Acc has each task's accuracy by index (task id − 1), null where it has not started.
+	// Acc has each task's accuracy by index (task id − 1), null for tasks that have not started.
 	Acc []*float64 `json:"acc"`
 	// Mean is the average over the tasks started so far (Fig. 7).
 	Mean float64 `json:"mean"`
@@ -103,7 +104,7 @@ type KStat struct {
 	NormD Moment `json:"norm_d"` // ‖d‖ over the shared parameters
 }
 
-// Moment summarises a quantity without keeping it.
+// Moment summarises a quantity without keeping its values.
 type Moment struct {
 	N    int     `json:"n"`
 	Mean float64 `json:"mean"`
@@ -131,18 +132,18 @@ type Measured struct {
 	// Seconds of training and of evaluation, summed over a run's parts when it was resumed.
 	TrainSeconds float64 `json:"train_seconds"`
 	EvalSeconds  float64 `json:"eval_seconds"`
-	// FirstStepSeconds is the time from the start of the process part to its first finished step.
+	// FirstStepSeconds is the time from the start of the process to its first finished step.
 	FirstStepSeconds float64 `json:"first_step_seconds"`
 	StepMillis       float64 `json:"step_ms_mean"`
 	PeakRSS          int64   `json:"peak_rss_bytes"`
 	Compilations     int     `json:"compilations"`
-	Resumed          int     `json:"resumed"` // how often the run was taken up again
-	// Maker made the run's last part. Where there were several, Parts has all of them, in their order.
+	Resumed          int     `json:"resumed"` // how often the run was resumed
+	// Maker is what made the run's last part. If there were several parts, Parts has all of them, in order.
 	Maker
 	Parts []Part `json:"parts,omitempty"`
 }
 
-// Maker is what a run, or a part of it, was made with.
+// Maker names the backend, device and program that made a run or a part of it.
 type Maker struct {
 	Backend   string `json:"backend"` // e.g. "xla-cpu"
 	Device    string `json:"device"`
@@ -152,14 +153,14 @@ type Maker struct {
 	GoVersion string `json:"go_version"`
 }
 
-// Part is the steps of a run from where it was begun, or taken up, to where it was left.
+// Part is a stretch of a run's steps, from where the run was begun or resumed to where it was interrupted.
 type Part struct {
 	From  int       `json:"from_step"`
 	Begun time.Time `json:"begun"`
 	Maker
 }
 
-// Makers returns what made the run's parts, each once, in order of first appearance.
+// Makers returns the makers of the run's parts, each once, in order of first appearance.
 func (m Measured) Makers() []Maker {
 	out := []Maker{}
 	for _, p := range append(slices.Clone(m.Parts), Part{Maker: m.Maker}) {

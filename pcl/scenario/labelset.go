@@ -6,8 +6,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/seed"
 )
 
-// LabelSets cuts the classes 0…classes−1 into tasks of lo to hi classes each, every class in
-// exactly one (PROTOCOL §1): sizes are drawn one after another within what stays feasible, then
+// LabelSets cuts the classes 0…classes−1 into tasks of lo to hi classes each, every class in exactly one
+// (docs/protocol.md §1.2): sizes are drawn one after another, each within what leaves the rest feasible; then
 // sizes and class ids are shuffled.
 func LabelSets(classes, tasks, lo, hi int, labelset uint64) ([][]int, error) {
 	if tasks < 1 || tasks > classes || lo < 1 || lo > classes || hi < lo || tasks*lo > classes || tasks*min(hi, classes) < classes {

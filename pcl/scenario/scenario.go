@@ -1,6 +1,6 @@
 // Package scenario says which classes each task has and when its stream runs: label sets,
 // timelines, and the JSON form in which they are published, so that anybody can train on the
-// same situation (PROTOCOL §1).
+// same situation (docs/protocol.md §1).
 package scenario
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 )
 
-// Increment says what a prediction may choose from.
+// Increment says which classes a prediction may choose from.
 type Increment string
 
 const (
@@ -50,7 +50,7 @@ type Task struct {
 // End is the task's last step.
 func (t Task) End() int { return t.Start + t.Steps - 1 }
 
-// Options ask for a generated scenario.
+// Options describe a scenario to be generated.
 type Options struct {
 	Dataset    string
 	Increment  Increment
@@ -67,7 +67,7 @@ type Options struct {
 // Generate draws a scenario. perClass is the number of training samples of each class.
 //
 // Over several epochs both durations and starts are multiplied, so that the streams overlap as
-// they do in one pass (PROTOCOL §3.2).
+// they do in one pass (docs/protocol.md §1.5).
 func Generate(o Options, perClass []int) (*Scenario, error) {
 	if o.Batch < 1 || o.Epochs < 1 {
 		return nil, fmt.Errorf("scenario: batch %d and epochs %d must be positive", o.Batch, o.Epochs)
@@ -118,7 +118,7 @@ func (s *Scenario) MaxStreams() int {
 	return rows
 }
 
-// Active returns K at a step: running tasks, plus the memory once a task has finished.
+// Active returns K at a step: the number of running tasks, plus one for the memory once a task has finished.
 func (s *Scenario) Active(step int) int {
 	k, finished := 0, 0
 	for _, t := range s.Tasks {
@@ -132,7 +132,7 @@ func (s *Scenario) Active(step int) int {
 	return k + finished
 }
 
-// Validate names what is wrong with a scenario.
+// Validate returns an error that names what is wrong with a scenario.
 func (s *Scenario) Validate() error {
 	switch {
 	case s.Schema != Schema:
@@ -196,7 +196,7 @@ func twice(classes []int) int {
 	return -1
 }
 
-// Save publishes the scenario as JSON.
+// Save writes the scenario to a JSON file.
 func (s *Scenario) Save(path string) error {
 	data, err := json.MarshalIndent(s, "", " ")
 	if err != nil {

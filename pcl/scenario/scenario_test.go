@@ -41,7 +41,7 @@ func generate(t rapid.TB, o Options, perClass []int) *Scenario {
 	return s
 }
 
-// TestStatistics compares many generated situations with the ranges of PROTOCOL §1.
+// TestStatistics compares many generated situations with the ranges of docs/protocol.md §1.3.
 func TestStatistics(t *testing.T) {
 	const situations = 300
 	inside, mostRows := 0, 0

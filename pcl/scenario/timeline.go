@@ -6,7 +6,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/seed"
 )
 
-// Kind says how the streams lie in time.
+// Kind says how the streams follow or overlap each other in time.
 type Kind string
 
 const (
@@ -18,7 +18,7 @@ const (
 	AllAtOnce Kind = "all_at_once"
 )
 
-// Starts returns the first step of each stream, given how many steps each lasts (PROTOCOL §1):
+// Starts returns the first step of each stream, given how many steps each lasts (docs/protocol.md §1.3):
 // for Parallel s₁ = 0 and s_t ~ U{s_{t−1} … max_{k<t} e_k}, so that there is never a gap.
 func Starts(durations []int, kind Kind, timeline uint64) ([]int, error) {
 	for t, d := range durations {

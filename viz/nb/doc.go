@@ -3,9 +3,9 @@
 //
 //	nb.Show(viz.Timeline(viz.Light, run))
 //
-// What is shown has reached the notebook when a call returns. All of it stays in exported pages and
-// loads nothing from elsewhere. Outside a notebook tables are printed as text and the rest does
-// nothing, so that the same code runs in a test or a program.
+// When a call returns, what it shows has reached the notebook. Everything remains in exported pages and loads
+// nothing from elsewhere. Outside a notebook, tables are printed as text and the other functions do nothing,
+// so that the same code runs in a test or a program.
 //
-// Errors are returned, and also printed to standard error: a cell seldom looks at them.
+// Errors are returned and also printed to standard error, because cells seldom check them.
 package nb

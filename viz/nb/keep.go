@@ -17,14 +17,14 @@ import (
 // keptDir is where kept values lie: beside the notebook, with its other results.
 const keptDir = "runs/kept"
 
-// Keep returns a value that takes long to make or to fetch. The first cell that asks for the name calls fill and keeps what
-// it returns in a file; later cells, and those after a restart, read it from there:
+// Keep returns a value that takes long to compute or to fetch. The first cell that asks for the name calls
+// fill and stores the result in a file; later cells, also after a restart, read it from there:
 //
 //	set, err := nb.Keep("set", func() (*datasets.Dataset, error) { return datasets.Open(ctx, "glyphs", datasets.Options{}) })
 //
-// The file is written with encoding/gob, so that only exported fields are kept. An error is returned and nothing kept. Keep
-// does not know when fill has changed: [Forget] has the value made anew. One of another type than the file has is made anew
-// too.
+// The file is written with encoding/gob, so only exported fields are kept. If fill fails, its error is
+// returned and nothing is kept. Keep does not notice when fill has changed: call [Forget] to have the value
+// computed again. It is also computed again if the file holds a value of another type.
 func Keep[T any](name string, fill func() (T, error)) (T, error) {
 	return keep(name, decode[T], fill, func(path string, v T) error {
 		return atomicfile.Write(path, func(w io.Writer) error {
@@ -37,7 +37,7 @@ func Keep[T any](name string, fill func() (T, error)) (T, error) {
 // Saver is a value that writes itself into a file, such as a learner with its exact checkpoint.
 type Saver interface{ Save(path string) error }
 
-// KeepSaved is [Keep] for a value that saves itself. Of what it saved, load makes the value again:
+// KeepSaved is [Keep] for a value that saves itself to a file, from which load restores it:
 //
 //	l, err := nb.KeepSaved("trained", func(path string) (*pcl.Learner, error) {
 //		l, err := g.Learner(ctx, config)
@@ -55,7 +55,7 @@ func KeepSaved[T Saver](name string, load func(path string) (T, error), fill fun
 	})
 }
 
-// Forget deletes kept values, or all where no name is given.
+// Forget deletes the kept values of these names, or all if no name is given.
 func Forget(names ...string) error {
 	if len(names) == 0 {
 		return report(os.RemoveAll(keptDir))

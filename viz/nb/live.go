@@ -16,7 +16,7 @@ const (
 	liveEvery = 250 * time.Millisecond
 )
 
-// Bar is a live progress bar with the rate and the time that is left:
+// Bar is a live progress bar with the rate and the remaining time:
 //
 //	bar := nb.Progress("training")
 //	defer bar.Close()
@@ -35,7 +35,7 @@ type Bar struct {
 	closed      bool
 }
 
-// Progress shows a bar that is busy with what comes before the first step.
+// Progress shows a bar without any progress yet, for the time before the first step.
 func Progress(title string) *Bar {
 	now := time.Now()
 	b := &Bar{id: gonbui.UniqueId(), title: title, begin: now}
@@ -43,7 +43,7 @@ func Progress(title string) *Bar {
 	return b
 }
 
-// Set says how many steps of how many are done, and anything else worth knowing.
+// Set says how many steps out of how many are done, and adds a note.
 func (b *Bar) Set(done, total int, note string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -57,7 +57,7 @@ func (b *Bar) Set(done, total int, note string) {
 	}
 }
 
-// Close shows where the bar stands in the end. The bar stays.
+// Close shows the final state of the bar, which stays visible.
 func (b *Bar) Close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -129,15 +129,14 @@ type Live struct {
 	last  Drawing
 }
 
-// NewLive returns a live figure, of which nothing shows before the first [Live.Show].
+// NewLive returns a live figure. Nothing is visible before the first [Live.Show].
 func NewLive() *Live { return &Live{id: gonbui.UniqueId()} }
 
-// Show puts a figure in the place of the one before, in light and dark:
+// Show replaces the previous figure, in light and dark:
 //
 //	live.Show(func(t *viz.Theme) (*viz.Figure, error) { return viz.Accuracy(t, runs...) })
 //
-// Of figures that come faster than four in a second only the newest is drawn: draw may be called later, or
-// never.
+// If more than four figures a second come, only the newest is drawn: draw may be called later, or never.
 func (l *Live) Show(draw Drawing) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -148,7 +147,7 @@ func (l *Live) Show(draw Drawing) error {
 	return l.flush(draw, false)
 }
 
-// Close shows the last figure as [Themed] does. It stays.
+// Close shows the last figure as [Themed] does; it stays visible.
 func (l *Live) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -17,11 +17,11 @@ import (
 
 func init() { gob.Register(map[string]any{}) } // the metadata of a picture, on its way to the kernel
 
-// InNotebook reports whether the program runs as a cell.
+// InNotebook reports whether the program runs in a notebook's cell.
 func InNotebook() bool { return gonbui.IsNotebook }
 
 // Show shows a figure at its size in the colours that it was drawn in, with the buttons of [Themed], which
-// suits the reader's colours too. It takes what a function of package viz returns, error and all:
+// suits the reader's colours too. It takes the results of a function of package viz, including the error:
 //
 //	nb.Show(viz.Accuracy(viz.Light, runs...))
 func Show(f *viz.Figure, failed ...error) error {
@@ -41,7 +41,7 @@ func Show(f *viz.Figure, failed ...error) error {
 
 var errNoFigure = errors.New("nb: no figure to show")
 
-// Image shows an image, one pixel of it on one of the screen's.
+// Image shows an image at one screen pixel for each of its pixels.
 func Image(m image.Image, alt string) error {
 	if !InNotebook() {
 		return nil
@@ -55,7 +55,7 @@ func Image(m image.Image, alt string) error {
 	return report(send(data, ""))
 }
 
-// HTML shows a piece of a page.
+// HTML shows a piece of HTML.
 func HTML(text string) error {
 	return report(showHTML(text, ""))
 }

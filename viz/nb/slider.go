@@ -10,14 +10,14 @@ import (
 	"github.com/parallelcl/parallelcl/viz"
 )
 
-// Slider shows one of several figures and a slider to choose it, beginning with the first. All of
-// them are in the page, in the versions of [Themed], so that it works without a kernel, in exported pages
-// too. Every frame needs a label. The frames get the same axes ([viz.SameAxes]), so that what does not
-// change stays where it is.
+// Slider shows one of several figures, with a slider to choose which; the first is shown first. All of them
+// are in the page, in the versions of [Themed], so the slider works without a kernel, also in exported pages.
+// Every frame needs a label. The frames get the same axes ([viz.SameAxes]), so that what does not change
+// stays in place.
 func Slider(frames []Drawing, labels []string) error { return SliderFrom(0, frames, labels) }
 
-// SliderFrom is [Slider], beginning with the frame of a number: the one that says most, since it is the only
-// one on paper and where scripts do not run.
+// SliderFrom is [Slider], but shows the frame with the given number first. Choose the most informative one:
+// it is the only one that is seen on paper, or if scripts do not run.
 func SliderFrom(start int, frames []Drawing, labels []string) error {
 	if len(frames) == 0 || len(frames) != len(labels) {
 		return report(fmt.Errorf("nb: %d frames and %d labels; a slider needs one label for each of its frames", len(frames), len(labels)))

@@ -9,9 +9,9 @@ import (
 	"text/tabwriter"
 )
 
-// Table shows rows below a head: numbers to the right, floating-point numbers with four significant
-// digits. A press on a name in the head sorts by its column, first downwards where it holds numbers, and once
-// more the other way round. Outside a notebook it prints the rows.
+// Table shows rows below a head, with numbers aligned to the right and floating-point numbers to four
+// significant digits. A click on a name in the head sorts by its column, columns of numbers in descending
+// order first; a second click reverses the order. Outside a notebook the rows are printed.
 func Table(head []string, rows ...[]any) error {
 	for i, row := range rows {
 		if len(row) != len(head) {

@@ -20,8 +20,8 @@ const (
 	coverDPI              = 120
 )
 
-// Cover writes the picture for a README as a PNG of 1200×520 pixels: on the left the tasks'
-// timeline over the accuracy that goes with it, on the right the toy descent where there is one.
+// Cover writes the picture for a README as a PNG of 1200×520 pixels: on the left the tasks' timeline over the
+// accuracy that goes with it, on the right the toy descent if there is one.
 func Cover(w io.Writer, in DemoInput) error {
 	if len(in.Runs) == 0 {
 		return errors.New("report: no runs; a cover needs at least one")

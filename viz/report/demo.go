@@ -1,5 +1,5 @@
-// Package report writes what runs or a notebook have shown as one HTML page that needs nothing else,
-// and the picture of the demonstration for a README.
+// Package report writes the results of runs, or a notebook, as a single self-contained HTML page, and draws
+// the picture of the demonstration for a README.
 package report
 
 import (
@@ -11,10 +11,9 @@ import (
 	"github.com/parallelcl/parallelcl/viz"
 )
 
-// DemoInput is what a demonstration has produced. Only Runs is required; the page leaves out the
-// sections for which there is nothing.
+// DemoInput is what a demonstration has produced. Only Runs is required; sections without data are left out.
 type DemoInput struct {
-	// Title heads the page; "Parallel continual learning" where it is empty.
+	// Title is the page's heading; "Parallel continual learning" if it is empty.
 	Title string
 	// Runs are of one data set and one increment. Runs of one method with equal parameters are
 	// taken as repetitions: tables and figures show their mean and standard deviation.
@@ -24,9 +23,9 @@ type DemoInput struct {
 	Records map[string][]results.Record
 	// Toy holds the descents on the two synthetic functions.
 	Toy []viz.Trace
-	// Command is what to type to make the page again.
+	// Command is the command that makes the page again.
 	Command string
-	// Version and Backend describe the program; where they are empty, those of the first run.
+	// Version and Backend describe the program; if they are empty, those of the first run are used.
 	Version, Backend string
 }
 

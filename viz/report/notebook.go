@@ -154,7 +154,7 @@ func ReadNotebook(path string) (*Notebook, error) {
 	return n, nil
 }
 
-// Kernel is the kernel that the notebook asks for, as Jupyter calls it; empty where it names none.
+// Kernel is Jupyter's name of the kernel that the notebook asks for; empty if it names none.
 func (n *Notebook) Kernel() string { return n.name }
 
 // Executed says whether every cell with code has been executed.
@@ -176,7 +176,7 @@ func (n *Notebook) TakeResults(executed *Notebook) error {
 	return nil
 }
 
-// Failed returns an error for each output that is one, in order, joined; nil where there is none.
+// Failed returns the errors among the outputs, in order and joined into one; nil if there are none.
 func (n *Notebook) Failed() error {
 	var failed []error
 	for i, c := range n.cells {

@@ -39,12 +39,12 @@ type shownCell struct {
 	Output template.HTML
 }
 
-// Write writes the notebook and its results as one page that is complete in itself: text with its
-// formulas as MathML, code, pictures, tables, and where all of it comes from. Results that are
-// errors are shown; [Notebook.Failed] tells them. An error names the cells that cannot be shown: an
-// unknown formula, or a picture that is missing or lies outside the notebook's folder. Scripts of
-// outputs, and whatever else would run, load something or lead away by itself, are left out. Write
-// stops when ctx is done.
+// Write writes the notebook and its results as one page that is complete in itself: text with its formulas as
+// MathML, code, pictures, tables, and where all of it comes from. Errors among the results are shown;
+// [Notebook.Failed] lists them. If cells cannot be shown, because of an unknown formula or a picture that is
+// missing or lies outside the notebook's folder, the returned error names them. Scripts in outputs, and
+// anything else that would run, load something or navigate by itself, are left out. Write stops when ctx is
+// done.
 func (n *Notebook) Write(ctx context.Context, w io.Writer, o Origin) error {
 	page, err := n.page(ctx, o, nil)
 	if err != nil {

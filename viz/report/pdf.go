@@ -20,10 +20,10 @@ var browsers = []string{
 	"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", "/Applications/Chromium.app/Contents/MacOS/Chromium",
 }
 
-// ErrNoBrowser is returned where there is no program that prints pages.
+// ErrNoBrowser is returned if there is no program that can print pages.
 var ErrNoBrowser = errors.New("report: a PDF is printed by Chromium or Chrome, and none is on PATH: install one, or print the page from any browser")
 
-// FindBrowser finds Chromium or one of its kin.
+// FindBrowser finds Chromium or a related browser.
 func FindBrowser() (string, error) {
 	for _, name := range browsers {
 		if path, err := exec.LookPath(name); err == nil {

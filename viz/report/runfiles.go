@@ -26,9 +26,9 @@ const (
 	recordName = "records.jsonl"
 )
 
-// FindRuns reads the runs that paths name: result files, run folders, and folders with any number
-// of those below. Runs of one result file's content that lie in several places are read once. It
-// returns an error that names each path without a result, and each file that is none.
+// FindRuns reads the runs that paths name: result files, run folders, and folders with any number of those
+// below. Copies of one result file are read once. It returns an error that names each path without a result
+// and each file that is not a result.
 func FindRuns(paths ...string) ([]RunFile, error) {
 	var files []string
 	var failed []error

@@ -14,7 +14,7 @@ import (
 	"github.com/parallelcl/parallelcl/viz"
 )
 
-// RunsInput is what a report of runs is made from.
+// RunsInput is the material of a report of runs.
 type RunsInput struct {
 	Title string // heads the page; "Results" where it is empty
 	Files []RunFile
@@ -67,9 +67,9 @@ type runFigure struct {
 	Note    string
 }
 
-// Runs writes a page about training runs: what each method reached, with the standard deviation
-// over its repetitions; for each setting the figures that its runs allow; the parameters, versions
-// and checksums behind it. The page is complete in itself. Runs stops when ctx is done.
+// Runs writes a page about training runs: what each method reached, with the standard deviation over its
+// repetitions; for each setting the figures that can be drawn from its runs; the parameters, versions and
+// checksums behind it. The page is complete in itself. Runs stops when ctx is done.
 func Runs(ctx context.Context, w io.Writer, in RunsInput) error {
 	if len(in.Files) == 0 {
 		return errors.New("report: no runs; a page needs at least one")

@@ -27,7 +27,7 @@ type toyRow struct {
 }
 
 // known holds x, y, f₁ and f₂ after 1,500 steps of 2·10⁻⁵ from (3, 3) with the second function from
-// step 500 on, for GMC with τ = 5: PROTOCOL §6, computed independently of this library and given
+// step 500 on, for GMC with τ = 5: docs/protocol.md §5.1, computed independently of this library and given
 // with four decimals.
 var known = map[string][4]float64{
 	"avggrad":  {2.9710, 3.0834, 2.2995, 4.1868},

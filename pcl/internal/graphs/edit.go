@@ -11,7 +11,7 @@ import (
 )
 
 // Edit returns the program (θ, v, x, targets[, reference]) → (∇φ [B, inputs], ‖v‖²), v zero outside the
-// backbone (METHODS §6).
+// backbone (docs/method.md §3.2).
 func (p *Set) Edit(l method.Loss) (*program.Program, error) {
 	size := shapes.Make(dtypes.Float32, p.Total())
 	in := append([]program.Input{{Name: "theta", Shape: size}, {Name: "v", Shape: size}}, p.batchInputs(Referenced(l))[1:]...)

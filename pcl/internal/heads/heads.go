@@ -11,7 +11,7 @@ import (
 
 // Heads assigns the classifier's outputs to classes as tasks arrive, so that the outputs that may
 // compete are always one range [lo,hi): a task's own in task-incremental mode, all that arrived so
-// far in class-incremental mode (PROTOCOL §2).
+// far in class-incremental mode (docs/protocol.md §2.1).
 type Heads struct {
 	increment scenario.Increment
 	limit     int
