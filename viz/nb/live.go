@@ -102,14 +102,17 @@ func (b *Bar) text(now time.Time) string {
 		return b.title
 	}
 	s := fmt.Sprintf("%s: %d of %d", b.title, b.done, b.total)
-	rate := float64(b.done-b.before) / now.Sub(b.first).Seconds()
-	if b.done > b.before && rate > 0 {
+	rate := 0.0
+	if since := now.Sub(b.first); since >= barEvery { // else all was read from files, or it has only begun
+		rate = float64(b.done-b.before) / since.Seconds()
+	}
+	if rate > 0 {
 		s += fmt.Sprintf(", %.3g/s", rate)
 	}
 	switch {
 	case b.done >= b.total:
 		s += took
-	case b.done > b.before && rate > 0:
+	case rate > 0:
 		s += ", ETA " + roundTime(time.Duration(float64(b.total-b.done)/rate*float64(time.Second))).String()
 	}
 	if b.note != "" {
