@@ -39,11 +39,13 @@ func must[T any](v T, err error) T {
 // Two tasks of two classes; the second arrives while the first is being learnt.
 func Example() {
 	device := must(backend.Open(context.Background(), backend.Options{Name: backend.Go})) // or backend.Auto
+	defer device.Close()
 	learner := must(pcl.NewLearner(pcl.Options{
 		Backend: device.Backend, Model: must(model.NewMLP(8, []int{32}, 4)), Method: must(method.New("emgd-gmc", nil)),
 		Increment: scenario.ClassIncremental, Batch: 16, Optimizer: optim.Adam{LR: 0.01},
 		Memory: memory.Config{Policy: memory.PerClass, Budget: 5},
 	}))
+	defer learner.Close()
 	for i, task := range []dots{{0, 1}, {2, 3}} {
 		stream := must(data.NewStream(task, 1, 1234, i+1)) // 40 batches of 16
 		must(learner.Attach(pcl.Task{Classes: task, Stream: stream, Test: task}))
@@ -51,13 +53,10 @@ func Example() {
 			must(learner.Step())
 		}
 	}
-	var err error
-	for err == nil { // until both streams have ended
-		_, err = learner.Step()
+	for len(learner.Active()) > 1 { // beside the memory: until both streams have ended
+		must(learner.Step())
 	}
-	fmt.Println(err)
 	fmt.Println(learner.Steps(), "steps; above 90 %:", must(learner.Evaluate(1)) > 0.9, must(learner.Evaluate(2)) > 0.9)
 	// Output:
-	// pcl: no active stream: attach a task first
 	// 50 steps; above 90 %: true true
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
-// SharedParams says which parameters are in J (METHODS §0).
+// SharedParams says which parameters are in J (docs/method.md §1.3).
 type SharedParams string
 
 const (
@@ -42,7 +42,7 @@ type Options struct {
 	// Edit is memory editing; the zero value edits nothing.
 	Edit Edit
 	// ExtraUpdate makes a second update in each step, with the same weights from the same batches: the
-	// control for what memory editing gains (METHODS §8).
+	// control for what memory editing gains (docs/method.md §3.4).
 	ExtraUpdate bool
 	// Image is the shape of a sample, for methods that cut and mix images; zero: one row of pixels.
 	Image Image

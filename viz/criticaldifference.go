@@ -14,7 +14,7 @@ import (
 // 2006). It must show which differences are significant over these situations, and which are not: a thick
 // line joins methods that Nemenyi's test cannot tell apart. The bar above the axis is the critical
 // difference. If Friedman's test finds no difference at all (its p is printed above), the thick lines mean
-// nothing either.
+// nothing either. Methods of nearly the same rank stand side by side; the number beside the name is exact.
 func CriticalDifference(t *Theme, r *Ranking) (*Figure, error) {
 	if err := r.check(); err != nil {
 		return nil, err
@@ -38,7 +38,10 @@ func CriticalDifference(t *Theme, r *Ranking) (*Figure, error) {
 	return f, nil
 }
 
-const rankLine vg.Length = tickSize * 1.7 // between the names of two methods
+const (
+	rankLine vg.Length = tickSize * 1.7 // between the names of two methods
+	rankMark           = 2.8            // a marker's radius
+)
 
 // rankAxis is the whole diagram.
 type rankAxis struct {
@@ -65,12 +68,17 @@ func (a *rankAxis) Plot(c draw.Canvas, _ *plot.Plot) {
 	a.scale(c, x, c.Max.Y-vg.Points(10))
 	low := a.groups(c, x, y-vg.Points(9))
 	order := r.byRank()
+	at := make([]vg.Length, k)
+	for place, i := range order {
+		at[place] = x(r.Ranks[i])
+	}
+	spaceOut(at, 2*rankMark)
 	for place, i := range order {
 		row, atLeft := place, place < (k+1)/2
 		if !atLeft {
 			row = k - 1 - place
 		}
-		a.method(c, i, x(r.Ranks[i]), y, low-vg.Points(8)-rankLine*vg.Length(row), atLeft, left, right)
+		a.method(c, i, at[place], y, low-vg.Points(8)-rankLine*vg.Length(row), atLeft, left, right)
 	}
 }
 
@@ -123,6 +131,6 @@ func (a *rankAxis) method(c draw.Canvas, i int, x, axis, y vg.Length, atLeft boo
 		end, text = right+vg.Points(2), right+vg.Points(10)
 	}
 	c.StrokeLines(draw.LineStyle{Color: s.Color, Width: 1.2}, []vg.Point{{X: x, Y: axis}, {X: x, Y: y}, {X: end, Y: y}})
-	c.DrawGlyphNoClip(s.glyph(2.8), vg.Point{X: x, Y: axis})
+	c.DrawGlyphNoClip(s.glyph(rankMark), vg.Point{X: x, Y: axis})
 	c.FillText(sty, vg.Point{X: text, Y: y + lift}, a.name(i))
 }

@@ -43,7 +43,7 @@ func EditedImages(t *Theme, images ...EditedImage) (*Figure, error) {
 		change, largest := m.change(t)
 		strokes := m.strokes()
 		on, area := m.changeOn(strokes), share(strokes)
-		column := fmt.Sprintf("%s\n±%.2g\n%.0f %% on %.0f %%", m.Label, largest, 100*on, 100*area)
+		column := fmt.Sprintf("%s\n±%.2g\n%.0f %%\non %.0f %%", m.Label, largest, 100*on, 100*area)
 		if largest == 0 {
 			column = m.Label + "\nno change"
 		}
@@ -63,11 +63,11 @@ func EditedImages(t *Theme, images ...EditedImage) (*Figure, error) {
 	f := newFigure(t, 0, alt, []*plot.Plot{p})
 	// Square cells, as far as the page's width goes.
 	cell := min((wide-80)/vg.Length(len(images)), 110)
-	f.Height, f.shape = 4*cell+52, true
+	f.Height, f.shape = 4*cell+64, true
 	f.Width = min(wide, vg.Length(len(images))*cell+90)
 	f.key = []keyEntry{t.swatchKey("darker", t.diverging(-1)), t.swatchKey("brighter", t.diverging(1)),
 		{label: "the stroke's outline", line: t.line(t.outline(), 1)}, {label: "±: largest change of a pixel"},
-		{label: "a % on b %: of all change, on strokes that cover so much of the image"}}
+		{label: "a % on b %: of the change, on strokes of so much area"}}
 	return f.holding("edited-images", data), nil
 }
 

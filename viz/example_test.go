@@ -99,6 +99,17 @@ func ExampleCriticalDifference() {
 	save("criticaldifference", fig, err)
 }
 
+// Methods of one rank stand side by side, each with its own marker and line.
+func ExampleCriticalDifference_equalRanks() {
+	scores := [][]float64{{4, 3, 3, 3, 1}, {4, 3, 3, 3, 1}, {3, 2, 2, 2, 4}}
+	ranking, err := viz.Rank([]string{"emgd-gmc", "mgda", "avggrad", "er", "pcgrad"}, scores, 0.05)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fig, err := viz.CriticalDifference(viz.Light, ranking)
+	save("equalranks", fig, err)
+}
+
 func ExampleCertificates() {
 	fig, err := viz.Certificates(viz.Light, loadRecords())
 	save("certificates", fig, err)

@@ -310,7 +310,7 @@ func (s *scatter) median(class int) ([2]float64, bool) {
 
 // cosinePlot draws a bar for each map.
 func cosinePlot(t *Theme, features []FeatureMap, places map[int]int) *plot.Plot {
-	p := t.newPlot("cosine of rehearsal samples to their class mean", "")
+	p := t.newPlot("cosine to the own class / to other classes", "")
 	b := &bars{theme: t, wide: 0.6}
 	dots := &classDots{theme: t, bars: b, places: places}
 	low := 0.0
@@ -320,7 +320,7 @@ func cosinePlot(t *Theme, features []FeatureMap, places map[int]int) *plot.Plot 
 		text := fmt.Sprintf("%.3f", mean)
 		if len(m.Baseline) > 0 {
 			baseline, lowest := meanOf(m.Baseline)
-			text += fmt.Sprintf(" (others %.3f)", baseline)
+			text += fmt.Sprintf(" / %.3f", baseline)
 			least = min(least, lowest)
 		}
 		low = min(low, least)

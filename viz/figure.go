@@ -179,7 +179,7 @@ func (f *Figure) Encode(w io.Writer, format string) error {
 		if _, err := c.WriteTo(&buf); err != nil {
 			return err
 		}
-		_, err := w.Write(withFallbackFonts(buf.Bytes()))
+		_, err := w.Write(withPictureType(withFallbackFonts(buf.Bytes())))
 		return err
 	case "pdf":
 		c := vgpdf.New(f.Width, height)
@@ -204,4 +204,10 @@ func (f *Figure) Save(path string) error {
 func withFallbackFonts(svg []byte) []byte {
 	return bytes.ReplaceAll(svg, []byte("font-family:Liberation Sans;"),
 		[]byte("font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif;"))
+}
+
+// withPictureType calls the pictures in a drawing what they are, PNG: readers that are careful, such as exported pages, drop
+// those of an unknown type.
+func withPictureType(svg []byte) []byte {
+	return bytes.ReplaceAll(svg, []byte(`href="data:image/jpg;base64,iVBORw0KGgo`), []byte(`href="data:image/png;base64,iVBORw0KGgo`))
 }

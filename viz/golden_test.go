@@ -21,6 +21,7 @@ func TestGolden(t *testing.T) {
 		"memorysize.png":         ExampleMemorySize,
 		"temperature.png":        ExampleTemperature,
 		"criticaldifference.png": ExampleCriticalDifference,
+		"equalranks.png":         ExampleCriticalDifference_equalRanks,
 		"certificates.png":       ExampleCertificates,
 		"slacks.png":             ExampleSlacks,
 		"streamweights.png":      ExampleStreamWeights,

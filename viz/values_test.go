@@ -293,3 +293,23 @@ func TestVariantsStandApart(t *testing.T) {
 		t.Errorf("%d styles, and %d runs with editing", len(styles), len(groups[1].Runs))
 	}
 }
+
+// Equal positions spread to both sides alike, and those that are far enough apart stay where they are.
+func TestSpaceOut(t *testing.T) {
+	for _, c := range []struct{ xs, want []vg.Length }{
+		{[]vg.Length{1, 20, 40}, []vg.Length{1, 20, 40}},
+		{[]vg.Length{10, 10}, []vg.Length{5, 15}},
+		{[]vg.Length{10, 10, 10, 50}, []vg.Length{0, 10, 20, 50}},
+		{[]vg.Length{10, 10, 16}, []vg.Length{2, 12, 22}}, // the pair meets its neighbour
+		{nil, nil},
+	} {
+		got := slices.Clone(c.xs)
+		spaceOut(got, 10)
+		for i := range got {
+			if math.Abs(float64(got[i]-c.want[i])) > 1e-9 {
+				t.Errorf("%v: %v, want %v", c.xs, got, c.want)
+				break
+			}
+		}
+	}
+}

@@ -2,9 +2,12 @@ package main
 
 import (
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -77,9 +80,21 @@ func (c *notebookCmd) args(uid int) []string {
 	if c.NoBrowser {
 		args = append(args, "--no-browser")
 	}
+	if info, err := os.Stat(c.Path); err == nil && info.Mode().IsRegular() && !c.elsewhere() {
+		args = append(args, "--LabApp.default_url=/lab/tree/"+url.PathEscape(filepath.Base(c.Path)))
+	}
 	args = append(args, c.Jupyter...)
 	if c.Path != "" {
 		args = append(args, c.Path)
 	}
 	return args
+}
+
+// elsewhere says that the user's own arguments choose the page or the folder. Otherwise the notebook's folder is the lab's
+// root, and the address that is printed leads to the notebook, as an opened browser does by itself.
+func (c *notebookCmd) elsewhere() bool {
+	return slices.ContainsFunc(c.Jupyter, func(arg string) bool {
+		name, _, _ := strings.Cut(arg, "=")
+		return strings.HasSuffix(name, "default_url") || strings.HasSuffix(name, "dir")
+	})
 }

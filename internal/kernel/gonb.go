@@ -136,15 +136,25 @@ var mends = []mend{
 	{
 		"internal/goexec/execcode.go",
 		"	if exitErr := jpyExec.ExitError(); exitErr != nil {\n",
-		`	const stopped = "Stopped. Run the cell again to go on."
-	if exitErr := jpyExec.ExitError(); exitErr == nil && msg.Kernel().Interrupted.Load() {
-		_ = kernel.PublishWriteStream(msg, kernel.StreamStderr, stopped+"\n")
+		`	if exitErr := jpyExec.ExitError(); exitErr == nil && msg.Kernel().Interrupted.Load() {
+		_ = kernel.PublishWriteStream(msg, kernel.StreamStderr, errStopped.Error()+"\n")
 	} else if exitErr != nil {
 		if msg.Kernel().Interrupted.Load() {
-			return errors.New(stopped)
+			return errStopped
 		}
 `,
 	},
+	{ // A stop while a cell is being built, or while a package comes, stops nothing, and the cell runs.
+		"internal/goexec/execcode.go",
+		"	output, err := cmd.CombinedOutput()\n	if err != nil {\n		klog.Errorf(\"Failed",
+		"	output, err := stoppable(msg, cmd)\n	if err == errStopped {\n		return err\n	}\n	if err != nil {\n		klog.Errorf(\"Failed",
+	},
+	{
+		"internal/goexec/execcode.go",
+		"	output, err = cmd.CombinedOutput()\n	if err != nil {\n		err = errors.Wrapf(err, \"failed to run %q\", cmd.String())\n		strOutput",
+		"	output, err = stoppable(msg, cmd)\n	if err == errStopped {\n		return\n	}\n	if err != nil {\n		err = errors.Wrapf(err, \"failed to run %q\", cmd.String())\n		strOutput",
+	},
+	{"internal/goexec/stoppable.go", "", stoppable},
 	{
 		"internal/dispatcher/dispatcher.go",
 		"			msg.Kernel().CallInterruptSubscribers()\n			replyContent",
@@ -156,6 +166,43 @@ var mends = []mend{
 		"				MIMEType:      \"text/x-go\",\n				PygmentsLexer: \"go\",\n",
 	},
 }
+
+// stoppable is a file of GoNB's package goexec. The go command has a process group of its own, since it has children.
+const stoppable = `package goexec
+
+import (
+	"bytes"
+	"os/exec"
+	"syscall"
+
+	"github.com/janpfeifer/gonb/internal/kernel"
+	"github.com/pkg/errors"
+)
+
+// errStopped is the error of a cell that was stopped.
+var errStopped = errors.New("Stopped. Run the cell again to go on.")
+
+// stoppable runs a command of the cell in msg and returns its output. The stop button ends it, with errStopped.
+func stoppable(msg kernel.Message, cmd *exec.Cmd) ([]byte, error) {
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	stop := func(kernel.SubscriptionId) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
+	id := msg.Kernel().SubscribeInterrupt(stop)
+	if msg.Kernel().Interrupted.Load() { // before the subscription
+		stop(id)
+	}
+	err := cmd.Wait()
+	msg.Kernel().UnsubscribeInterrupt(id)
+	if msg.Kernel().Interrupted.Load() {
+		err = errStopped
+	}
+	return output.Bytes(), err
+}
+`
 
 // mendedGoNB writes GoNB's source with our mends into a folder.
 func mendedGoNB(ctx context.Context, o Options, pins, dir string) error {

@@ -83,11 +83,16 @@ func (b *Bar) page(now time.Time) string {
 	case b.closed:
 		value = ` value="1"`
 	}
-	return fmt.Sprintf(`<div><progress%s style="width:16em;vertical-align:middle"></progress> %s</div>`,
-		value, html.EscapeString(b.text(now)))
+	wrap := "nowrap" // while it changes: a second line that comes and goes would move what stands below
+	if b.closed {
+		wrap = "normal"
+	}
+	text := html.EscapeString(b.text(now))
+	return fmt.Sprintf(`<div title="%s" style="overflow:hidden;text-overflow:ellipsis;white-space:%s">`+
+		`<progress%s style="width:10em;vertical-align:middle"></progress> %s</div>`, text, wrap, value, text)
 }
 
-// text is where the bar stands, in words.
+// text is where the bar stands, in words. The note comes last: it is the longest, and cut off where there is no room.
 func (b *Bar) text(now time.Time) string {
 	took := ", took " + roundTime(now.Sub(b.begin)).String()
 	switch {
@@ -97,18 +102,21 @@ func (b *Bar) text(now time.Time) string {
 		return b.title
 	}
 	s := fmt.Sprintf("%s: %d of %d", b.title, b.done, b.total)
-	if b.note != "" {
-		s += ", " + b.note
+	rate := 0.0
+	if since := now.Sub(b.first); since >= barEvery { // else all was read from files, or it has only begun
+		rate = float64(b.done-b.before) / since.Seconds()
 	}
-	rate := float64(b.done-b.before) / now.Sub(b.first).Seconds()
-	if b.done > b.before && rate > 0 {
+	if rate > 0 {
 		s += fmt.Sprintf(", %.3g/s", rate)
 	}
 	switch {
 	case b.done >= b.total:
 		s += took
-	case b.done > b.before && rate > 0:
+	case rate > 0:
 		s += ", ETA " + roundTime(time.Duration(float64(b.total-b.done)/rate*float64(time.Second))).String()
+	}
+	if b.note != "" {
+		s += ", " + b.note
 	}
 	return s
 }

@@ -210,7 +210,8 @@ func TestLive(t *testing.T) {
 		t.Errorf("the bar begins as %s", begin)
 	}
 	end := pageOf(bar[len(bar)-1])
-	if !strings.Contains(end, `max="1000" value="1000"`) || !strings.Contains(end, "training: 1000 of 1000, loss 0.5, ") || !strings.Contains(end, ", took ") {
+	if !strings.Contains(end, `max="1000" value="1000"`) || !strings.Contains(end, "training: 1000 of 1000, ") || !strings.Contains(end, ", took ") ||
+		!strings.HasSuffix(end, ", loss 0.5</div>") {
 		t.Errorf("the bar ends as %s", end)
 	}
 	// Drawing takes long enough that the second of five figures may or may not be due.

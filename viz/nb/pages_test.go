@@ -137,3 +137,28 @@ func TestScriptsNameTheWindow(t *testing.T) {
 		}
 	}
 }
+
+// Pictures within a figure are in the exported page, too.
+func TestExportedPagesKeepPictures(t *testing.T) {
+	gray := []float32{0, 0.5, 1, 0.2}
+	edited := viz.EditedImage{Label: "a", H: 2, W: 2, C: 1, Before: gray, Gradient: gray, After: gray}
+	figure, err := drawThemed(func(t *viz.Theme) (*viz.Figure, error) { return viz.EditedImages(t, edited) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, err := figure.page(false, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawing := regexp.MustCompile(`src="data:image/svg\+xml;base64,([^"]+)"`).FindStringSubmatch(exported(t, themeStyle+shown))
+	if drawing == nil {
+		t.Fatal("no drawing in the page")
+	}
+	svg, err := base64.StdEncoding.DecodeString(html.UnescapeString(drawing[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(svg), `href="data:image/png;base64,`); n != 4 {
+		t.Errorf("%d of 4 pictures are in the drawing", n)
+	}
+}

@@ -149,6 +149,23 @@ func TestThirdPartyImport(t *testing.T) {
 	}
 }
 
+// What an earlier kernel has fetched is there without a network.
+func TestThirdPartyImportFetchedBefore(t *testing.T) {
+	for name, value := range map[string]string{"GOSUMDB": "off", "GOFLAGS": "-modcacherw", "GOMODCACHE": t.TempDir(), "GOTOOLCHAIN": "local", "GOWORK": "off", "GOPRIVATE": ""} {
+		t.Setenv(name, value)
+	}
+	for _, from := range []string{"file://" + proxy(t), "off"} {
+		t.Setenv("GOPROXY", from)
+		cell := t.TempDir()
+		write(t, filepath.Join(cell, "go.mod"), "module gonb_1\n\ngo 1.26.0\n")
+		write(t, filepath.Join(cell, "main.go"), "package main\n\nimport \"example.com/dice\"\n")
+		code, said := captured(t, func() int { return get(goTool(t), cell) })
+		if code != 0 || !strings.Contains(read(t, filepath.Join(cell, "go.mod")), "example.com/dice v1.0.0") {
+			t.Errorf("from %s: exit code %d, said %q", from, code, said)
+		}
+	}
+}
+
 func TestRequiredModules(t *testing.T) {
 	got := requiredModules("module m\n\nrequire a.org/b v1.0.0 // indirect\n\nrequire (\n\tc.org/d v1.0.0\n)\nreplace (\n\te.org/f => \"/x\"\n)\nexclude (\n\tg.org/h v1.0.0\n)\n")
 	if !slices.Equal(got, []string{"a.org/b", "c.org/d", "e.org/f"}) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"go/parser"
 	"go/token"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -105,18 +106,37 @@ func resolves(goPath, dir, pkg string) bool {
 func fetch(goPath, dir, pkg string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), fetchLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, goPath, "get", pkg)
-	cmd.Dir, cmd.WaitDelay = dir, time.Second
-	out, err := cmd.CombinedOutput()
+	out, err := goGet(ctx, goPath, dir, pkg)
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return fmt.Errorf("%s did not arrive within %s: run the cell again when the network is quicker", pkg, fetchLimit)
 	case offline(out):
+		if fetchedBefore(ctx, goPath, dir, pkg) {
+			return nil
+		}
 		return fmt.Errorf("%s is not on this machine and the network cannot be reached: connect, then run the cell again", pkg)
 	}
 	return fmt.Errorf("%s cannot be fetched: %s (another version: !*go get %s@VERSION)", pkg, lastLine(out), pkg)
+}
+
+func goGet(ctx context.Context, goPath, dir, pkg string, env ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, goPath, "get", pkg)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, append(os.Environ(), env...), time.Second
+	return cmd.CombinedOutput()
+}
+
+// fetchedBefore adds the newest version that an earlier kernel or program has left in Go's module cache, which is laid out as
+// a proxy is. Its checksum was looked up when it came.
+func fetchedBefore(ctx context.Context, goPath, dir, pkg string) bool {
+	cache, err := exec.CommandContext(ctx, goPath, "env", "GOMODCACHE").Output()
+	if err != nil {
+		return false
+	}
+	proxy := url.URL{Scheme: "file", Path: filepath.ToSlash(strings.TrimSpace(string(cache))) + "/cache/download"}
+	_, err = goGet(ctx, goPath, dir, pkg, "GOPROXY="+proxy.String(), "GOSUMDB=off")
+	return err == nil
 }
 
 // offline says whether the go command failed because it could reach nobody.

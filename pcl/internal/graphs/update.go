@@ -11,7 +11,7 @@ import (
 
 // Update returns the program (θ, optimiser state…, w [K], scalars, g₁…g_K) → (θ, state…, ‖d‖²), the
 // last of them over the shared parameters. These move by d = Σ wᵢgᵢ, the private ones by the plain
-// sum of the gradients (METHODS §0). A step that is not finite leaves everything as it was and has
+// sum of the gradients (docs/method.md §1.3). A step that is not finite leaves everything as it was and has
 // ‖d‖² = ∞.
 func (p *Set) Update(k int) (*program.Program, error) {
 	return p.updateBy(p.Optimizer, programKey{name: "update", rows: k}, true)

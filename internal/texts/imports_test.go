@@ -1,0 +1,81 @@
+package texts
+
+import (
+	"go/parser"
+	"go/token"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/parallelcl/parallelcl/"
+
+// mayImport lists, for each package, which of our packages it may import; those under the top-level internal/
+// are small tools that any may. CONTRIBUTING says what the packages hold.
+var mayImport = map[string]string{
+	"bench/record":                 "pcl/results",
+	"datasets":                     "datasets/glyphs",
+	"datasets/glyphs":              "",
+	"emgd":                         "",
+	"toy":                          "emgd pcl/method",
+	"pcl/backend":                  "pcl/backend/internal/pjrtenv",
+	"pcl/data":                     "",
+	"pcl/memory":                   "",
+	"pcl/method":                   "emgd pcl/memory",
+	"pcl/model":                    "",
+	"pcl/optim":                    "",
+	"pcl/results":                  "",
+	"pcl/scenario":                 "",
+	"pcl/internal/checkpoint":      "",
+	"pcl/internal/folder":          "",
+	"pcl/internal/pcltest":         "datasets pcl/backend",
+	"pcl/internal/program":         "",
+	"pcl/internal/graphs":          "pcl/internal/program pcl/method pcl/model pcl/optim",
+	"pcl/internal/heads":           "pcl/scenario",
+	"pcl/internal/device":          "pcl/data pcl/internal/graphs pcl/internal/heads pcl/internal/program pcl/memory pcl/method pcl/model",
+	"pcl":                          "pcl/backend pcl/data pcl/internal/checkpoint pcl/internal/device pcl/internal/graphs pcl/internal/heads pcl/internal/program pcl/memory pcl/method pcl/model pcl/optim pcl/scenario",
+	"pcl/experiment":               "datasets pcl pcl/backend pcl/data pcl/internal/checkpoint pcl/internal/folder pcl/memory pcl/method pcl/model pcl/optim pcl/results pcl/scenario",
+	"viz":                          "emgd pcl/results pcl/scenario toy",
+	"viz/internal/sample":          "pcl/results viz",
+	"viz/nb":                       "viz",
+	"viz/report":                   "pcl/results viz viz/report/internal/tex",
+	"viz/report/internal/tex":      "",
+	"viz/tsne":                     "",
+	"viz/tsne/internal/embed":      "viz/tsne",
+	"pcl/backend/internal/pjrtenv": "",
+}
+
+// TestImports: data flows one way, and the learner knows neither data sets nor what is made of its results.
+// Only the command line may import everything.
+func TestImports(t *testing.T) {
+	paths, _ := sources(t)
+	for _, p := range paths {
+		dir := path.Dir(p)
+		if path.Ext(p) != ".go" || strings.HasSuffix(p, "_test.go") || strings.Contains(p, "testdata/") ||
+			strings.HasPrefix(p, "cmd/") || strings.HasPrefix(p, "tools/") || strings.HasPrefix(p, "internal/") {
+			continue
+		}
+		allowed, known := mayImport[dir]
+		if !known {
+			t.Errorf("package %s is not in the table of what may import what", dir)
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, p), nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range f.Imports {
+			name, err := strconv.Unquote(i.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			own, ours := strings.CutPrefix(name, module)
+			if ours && !strings.HasPrefix(own, "internal/") && !slices.Contains(strings.Fields(allowed), own) {
+				t.Errorf("%s imports %s, which %s may not", p, own, dir)
+			}
+		}
+	}
+}
