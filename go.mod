@@ -7,9 +7,9 @@ require (
 	github.com/BurntSushi/toml v1.6.0
 	github.com/alecthomas/kong v1.17.0
 	github.com/gofrs/flock v0.13.0
-	github.com/gomlx/compute v0.1.4
-	github.com/gomlx/go-xla v0.4.2
-	github.com/gomlx/gomlx v0.28.2
+	github.com/gomlx/compute v0.1.6
+	github.com/gomlx/go-xla v0.4.5
+	github.com/gomlx/gomlx v0.28.3
 	github.com/google/go-cmp v0.7.0
 	github.com/janpfeifer/gonb v0.11.4
 	github.com/microcosm-cc/bluemonday v1.0.27

@@ -29,7 +29,12 @@ const (
 const (
 	maxThreads = 1024
 	maxDevices = 256
+	maxClients = 256
 )
+
+// EnvSeparate is the environment variable that, where it is not empty, keeps the memory of the XLA CPU
+// backend separate from the host's, as a GPU's is: for tests on a machine without a GPU.
+const EnvSeparate = "PARALLELCL_SEPARATE_MEMORY"
 
 // Options say which backend to open and how. The zero value opens the best one available.
 type Options struct {
@@ -39,6 +44,10 @@ type Options struct {
 	// of the size of an MLP; large convolutional networks gain from more. XLA starts at least one
 	// thread per device. The GPU and the pure-Go backend (which follows GOMAXPROCS) ignore it.
 	Threads int
+	// Clients is the number of XLA CPU clients to open; 0 means 1. Each has its own thread pool and computes
+	// at the same time as the others, which is how several small programs use several cores: see
+	// [Backend.Clients]. The GPU and the pure-Go backend ignore it.
+	Clients int
 	// TF32 lets a GPU round the factors of float32 products to 10 bits. Products and convolutions become
 	// faster, parameters and sums stay in float32, and the conflict between gradients is known less exactly.
 	TF32 bool
@@ -62,7 +71,8 @@ type Info struct {
 	PluginVersion string   `json:"plugin_version,omitempty"` // its PJRT C API version, as "0.81"
 	Device        string   `json:"device"`                   // the processor or the GPU
 	Reason        string   `json:"reason"`                   // why this one
-	Threads       int      `json:"threads"`                  // number of computing threads
+	Threads       int      `json:"threads"`                  // number of computing threads, of each client
+	Clients       int      `json:"clients,omitempty"`        // number of clients, if there are several
 	Devices       int      `json:"devices"`                  // number of open devices
 	Choices       []Choice `json:"choices,omitempty"`        // every backend, and why it was or was not used
 }
@@ -78,6 +88,9 @@ type Choice struct {
 // String is one line: name, device, threads and the reason.
 func (i Info) String() string {
 	s := fmt.Sprintf("%s (%s, %s", i.Name, i.Device, count(i.Threads, "thread"))
+	if i.Clients > 1 {
+		s += " in each of " + count(i.Clients, "client")
+	}
 	if i.Devices > 1 {
 		s += ", " + count(i.Devices, "device")
 	}
@@ -89,6 +102,7 @@ func (i Info) String() string {
 type Backend struct {
 	compute.Backend
 	Info  Info
+	more  []compute.Backend // clients after the first
 	close sync.Once
 }
 
@@ -99,7 +113,9 @@ func (b *Backend) Close() (err error) {
 	}
 	b.close.Do(func() {
 		defer recoverTo(&err, "close backend "+b.Info.Name)
-		b.Finalize()
+		for _, c := range b.Clients() {
+			c.Finalize()
+		}
 	})
 	return err
 }
@@ -133,6 +149,12 @@ func (o Options) checked() (Options, error) {
 	}
 	if o.Devices == 0 {
 		o.Devices = 1
+	}
+	if o.Clients < 0 || o.Clients > maxClients {
+		return o, fmt.Errorf("backend clients = %d: must be between 0 (the default) and %d", o.Clients, maxClients)
+	}
+	if o.Clients > 1 && o.Devices > 1 {
+		return o, fmt.Errorf("backend clients = %d with %d devices: several of one or of the other", o.Clients, o.Devices)
 	}
 	if o.Plugin != "" {
 		if o.Name == Go {

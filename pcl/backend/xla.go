@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/gomlx/compute"
 	"github.com/gomlx/go-xla/compute/xla"
 	"github.com/gomlx/go-xla/pjrt"
 
@@ -78,10 +79,6 @@ func setEnv(env map[string]string) (restore func()) {
 	}
 }
 
-// EnvSeparate is the environment variable that, where it is not empty, keeps the memory of the XLA CPU
-// backend separate from the host's, as a GPU's is: for tests on a machine without a GPU.
-const EnvSeparate = "PARALLELCL_SEPARATE_MEMORY"
-
 // openCPUPlugin opens an XLA CPU plugin file.
 func openCPUPlugin(plugin string, o Options) (*Backend, error) {
 	threads := max(o.Threads, 1, o.Devices)
@@ -93,13 +90,28 @@ func openCPUPlugin(plugin string, o Options) (*Backend, error) {
 	if os.Getenv(EnvSeparate) != "" {
 		settings = ",noshared_buffers"
 	}
-	b, api, err := openXLA(XLACPU, plugin, settings, options, env)
+	first, api, err := openXLA(XLACPU, plugin, settings, options, env)
 	if err != nil {
 		return nil, err
 	}
-	return withInfo(b, o, Info{
+	b, err := withInfo(first, o, Info{
 		Name: XLACPU, Platform: "cpu", Plugin: plugin, PluginVersion: api, Device: cpuModel(), Threads: threads,
 	})
+	if err != nil {
+		return nil, err
+	}
+	err = b.addClients(o, func() (compute.Backend, error) {
+		if err := viewable(); err != nil {
+			return nil, err
+		}
+		c, _, err := openXLA(XLACPU, plugin, settings, options, env)
+		return c, err
+	})
+	if err != nil {
+		b.Close()
+		return nil, err
+	}
+	return b, nil
 }
 
 // openCUDAPlugin opens an XLA CUDA plugin file on the first o.Devices GPUs that are visible.

@@ -5,6 +5,8 @@ package backend
 import (
 	"errors"
 	"runtime"
+
+	"github.com/gomlx/compute"
 )
 
 // xlaUnsupported says why this build loads no XLA plugins.
@@ -13,3 +15,8 @@ const xlaUnsupported = "this build of the program has no XLA on " + runtime.GOOS
 
 func openCPUPlugin(string, Options) (*Backend, error)  { return nil, errors.New(xlaUnsupported) }
 func openCUDAPlugin(string, Options) (*Backend, error) { return nil, errors.New(xlaUnsupported) }
+
+// View would return a buffer of one client whose memory is that of a buffer of another one.
+func View(compute.Backend, compute.Buffer) (compute.Buffer, error) {
+	return nil, errors.New(xlaUnsupported)
+}

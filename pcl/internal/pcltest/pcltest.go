@@ -48,14 +48,23 @@ var (
 
 // Backend returns a backend, opened once for the whole test binary. Where XLA is not to be had the test
 // is skipped, unless CI says that it must not be.
-func Backend(t testing.TB, name string) *backend.Backend { return open(t, name, false) }
+func Backend(t testing.TB, name string) *backend.Backend {
+	return open(t, backend.Options{Name: name}, false)
+}
+
+// Clients returns an XLA CPU backend of n clients.
+func Clients(t testing.TB, n int) *backend.Backend {
+	return open(t, backend.Options{Name: backend.XLACPU, Clients: n}, false)
+}
 
 // Separate returns an XLA CPU backend whose memory is apart from the host's, as a GPU's.
-func Separate(t testing.TB) *backend.Backend { return open(t, backend.XLACPU, true) }
+func Separate(t testing.TB) *backend.Backend {
+	return open(t, backend.Options{Name: backend.XLACPU}, true)
+}
 
-func open(t testing.TB, name string, separate bool) *backend.Backend {
+func open(t testing.TB, o backend.Options, separate bool) *backend.Backend {
 	t.Helper()
-	key := fmt.Sprint(name, separate)
+	key := fmt.Sprint(o.Name, o.Clients, separate)
 	mu.Lock()
 	defer mu.Unlock()
 	if b := opened[key]; b != nil {
@@ -65,12 +74,12 @@ func open(t testing.TB, name string, separate bool) *backend.Backend {
 		os.Setenv(backend.EnvSeparate, "1")
 		defer os.Unsetenv(backend.EnvSeparate)
 	}
-	b, err := backend.Open(context.Background(), backend.Options{Name: name})
+	b, err := backend.Open(context.Background(), o)
 	if err != nil {
-		if os.Getenv("CI") != "" || name == backend.Go {
-			t.Fatalf("backend %s: %v", name, err)
+		if os.Getenv("CI") != "" || o.Name == backend.Go {
+			t.Fatalf("backend %s: %v", o.Name, err)
 		}
-		t.Skipf("backend %s is not available here: %v", name, err)
+		t.Skipf("backend %s is not available here: %v", o.Name, err)
 	}
 	opened[key] = b
 	return b

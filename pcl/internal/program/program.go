@@ -10,6 +10,8 @@ import (
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
+
+	"github.com/parallelcl/parallelcl/pcl/backend"
 )
 
 // Input declares one parameter of a program.
@@ -23,6 +25,7 @@ type Input struct {
 // Program is a compiled graph.
 type Program struct {
 	name       string
+	client     compute.Backend
 	graph      *graph.Graph
 	executable compute.Executable
 	donate     []bool
@@ -34,13 +37,14 @@ type Counter struct{ n atomic.Int64 }
 // Count returns the number of programs compiled so far.
 func (c *Counter) Count() int { return int(c.n.Load()) }
 
-// Compile builds and compiles a program. build may panic, as graph-building code does; the panic
+// Compile builds and compiles a program for a backend, or for one of its clients; several may compile at
+// the same time. build may panic, as graph-building code does; the panic
 // becomes the error.
-func Compile(backend compute.Backend, counter *Counter, name string, inputs []Input, build func(in []*graph.Node) []*graph.Node) (p *Program, err error) {
+func Compile(on compute.Backend, counter *Counter, name string, inputs []Input, build func(in []*graph.Node) []*graph.Node) (p *Program, err error) {
 	defer recoverTo(&err, "compile "+name)
-	g := graph.NewGraph(backend, name)
+	g := graph.NewGraph(on, name)
 	nodes := make([]*graph.Node, len(inputs))
-	made := &Program{name: name, graph: g, donate: make([]bool, len(inputs))}
+	made := &Program{name: name, client: backend.Client(on), graph: g, donate: make([]bool, len(inputs))}
 	for i, in := range inputs {
 		nodes[i] = graph.Parameter(g, in.Name, in.Shape)
 		made.donate[i] = in.Donate
@@ -54,10 +58,20 @@ func Compile(backend compute.Backend, counter *Counter, name string, inputs []In
 }
 
 // Call runs the program and returns its outputs, which the caller owns. It blocks until the
-// device has finished. Donated inputs are spent, also after an error.
+// device has finished. Donated inputs are spent, also after an error. Inputs may belong to other clients
+// of the same backend, and are then read where they are.
 func (p *Program) Call(inputs ...compute.Buffer) (out []compute.Buffer, err error) {
 	defer recoverTo(&err, "run "+p.name)
-	out, err = p.executable.Execute(inputs, p.donate, 0)
+	donate := p.donate
+	if p.anyForeign(inputs) {
+		v, err := p.viewed(inputs)
+		if err != nil {
+			return nil, fmt.Errorf("run %s: %w", p.name, err)
+		}
+		defer v.free()
+		inputs, donate = v.inputs, v.donate
+	}
+	out, err = p.executable.Execute(inputs, donate, 0)
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", p.name, err)
 	}

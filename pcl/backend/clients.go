@@ -1,0 +1,42 @@
+package backend
+
+import (
+	"fmt"
+
+	"github.com/gomlx/compute"
+)
+
+// Clients returns the clients of the backend, the first of which is b.Backend itself. A client computes
+// one program at a time. There are several only where [Options].Clients asked for them and XLA computes
+// on the CPU: programs that are compiled for different clients then compute at the same time, on
+// different cores, and each client reads what another one wrote through a [View].
+func (b *Backend) Clients() []compute.Backend {
+	return append([]compute.Backend{b.Backend}, b.more...)
+}
+
+// addClients opens the clients that o asks for beside the first one.
+func (b *Backend) addClients(o Options, open func() (compute.Backend, error)) error {
+	if o.Clients < 2 {
+		return nil
+	}
+	if !b.HasSharedBuffers() { // the clients could not read each other's memory
+		return fmt.Errorf("%s cannot be opened where memory is kept separate", count(o.Clients, "client"))
+	}
+	for len(b.more) < o.Clients-1 {
+		c, err := open()
+		if err != nil {
+			return fmt.Errorf("client %d of %d: %w", len(b.more)+2, o.Clients, err)
+		}
+		b.more = append(b.more, c)
+	}
+	b.Info.Clients = o.Clients
+	return nil
+}
+
+// Client is the client that a backend stands for: what the buffers that it makes call their backend.
+func Client(b compute.Backend) compute.Backend {
+	if whole, ok := b.(*Backend); ok {
+		return whole.Backend
+	}
+	return b
+}
