@@ -85,7 +85,7 @@ func emptyEMNIST(tb testing.TB, b *backend.Backend, programs *Programs, name str
 		tb.Fatal(err)
 	}
 	l, err := NewLearner(Options{
-		Backend: b.Backend, Model: net, Method: m, Increment: scenario.ClassIncremental,
+		Backend: b, Model: net, Method: m, Increment: scenario.ClassIncremental,
 		Optimizer: optim.Adam{LR: 0.003}, Batch: 128,
 		Memory: memory.Config{Policy: memory.PerClass, Budget: 64}, Programs: programs,
 		Edit: edit,
@@ -160,7 +160,7 @@ func benchmarkRatio(b *testing.B, be *backend.Backend, rule string, k int, learn
 }
 
 func benchmarkAgainst(b *testing.B, be *backend.Backend, rule, other string, k int, learner maker) {
-	programs := NewPrograms(be.Backend)
+	programs := NewPrograms(be)
 	defer programs.Close()
 	ours, mean := learner(b, be, programs, rule, k), learner(b, be, programs, other, k)
 	defer ours.Close()
@@ -195,7 +195,7 @@ func BenchmarkFirstStep(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			be := pcltest.Backend(b, name)
 			for b.Loop() {
-				programs := NewPrograms(be.Backend)
+				programs := NewPrograms(be)
 				l := psEMNIST(b, be, programs, "emgd-gmc", 3)
 				if _, err := l.Step(); err != nil {
 					b.Fatal(err)

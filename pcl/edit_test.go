@@ -59,7 +59,7 @@ func edited(t *testing.T, l *Learner) (theta []float32, d []float64, before []me
 // η‖∇φ‖² where it is not normalised.
 func TestSmallEditsLowerPhi(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
-	programs := NewPrograms(b.Backend)
+	programs := NewPrograms(b)
 	defer programs.Close()
 	lowered := 0
 	for seed := range uint64(100) {
@@ -233,7 +233,7 @@ func TestMeanTarget(t *testing.T) {
 // pixels move.
 func TestEditWithEveryMethod(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
-	programs := NewPrograms(b.Backend)
+	programs := NewPrograms(b)
 	defer programs.Close()
 	for _, name := range method.Names() {
 		m := newMethod(t, name, nil)
@@ -263,7 +263,7 @@ func TestEditOfResNet(t *testing.T) {
 	}
 	d := pcltest.Blobs(4, 120, 20)
 	l, err := NewLearner(Options{
-		Backend: b.Backend, Model: net, Method: newMethod(t, "avggrad", nil), Increment: scenario.TaskIncremental, Batch: 8,
+		Backend: b, Model: net, Method: newMethod(t, "avggrad", nil), Increment: scenario.TaskIncremental, Batch: 8,
 		Optimizer: optim.Adam{LR: 0.003}, Memory: memory.Config{Policy: memory.PerClass, Budget: 3},
 		Edit: Edit{Eta: 1e-6, Unclamped: true}, // a longer step can cross a kink of a ReLU
 	})

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
+	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
@@ -48,7 +49,8 @@ func (l *Learner) countAll(t *task) (int, error) {
 	}
 	var group errgroup.Group
 	var next, right atomic.Int64
-	for range workers {
+	for w := range workers {
+		set := l.lanes[w%len(l.lanes)]
 		group.Go(func() error {
 			b, err := l.newBatch()
 			if err != nil {
@@ -57,7 +59,7 @@ func (l *Learner) countAll(t *task) (int, error) {
 			defer b.Free()
 			size := l.options.Batch
 			for from := int(next.Add(int64(size))) - size; from < t.Test.Len(); from = int(next.Add(int64(size))) - size {
-				n, err := l.countRight(t, b, from)
+				n, err := l.countRight(set, t, b, from)
 				if err != nil {
 					return err
 				}
@@ -71,7 +73,7 @@ func (l *Learner) countAll(t *task) (int, error) {
 }
 
 // countRight predicts one batch of test samples, from the given one on.
-func (l *Learner) countRight(t *task, b *device.Batch, from int) (right int, err error) {
+func (l *Learner) countRight(set *graphs.Set, t *task, b *device.Batch, from int) (right int, err error) {
 	defer recovered(&err, "reading or predicting the test samples")
 	b.Read(t.Test, from, t.id)
 	if own, ok := method.As[method.Predictor](l.options.Method); ok {
@@ -89,7 +91,7 @@ func (l *Learner) countRight(t *task, b *device.Batch, from int) (right int, err
 	if err := l.tables.Send(b); err != nil {
 		return 0, err
 	}
-	predicted, err := l.predictAt(l.network.theta, b)
+	predicted, err := l.predictAt(set, l.network.theta, b)
 	for i, o := range predicted {
 		if o == b.Output[i] {
 			right++

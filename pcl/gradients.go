@@ -165,17 +165,21 @@ func (s *step) gradients(asked graphs.Products) (gram []float64, err error) {
 	return gram, nil
 }
 
-// beginGradients begins with as many rows as there are workers. finished is to be called for the rows in
+// beginGradients begins with as many rows as there are lanes. finished is to be called for the rows in
 // order, and returns when that one is there; wait returns when no row is being computed any more.
 func (s *step) beginGradients() (finished func(i int) error, wait func()) {
-	one := func(i int) error {
+	one := func(set *graphs.Set, i int) error {
 		if s.rows[i].Flat != nil {
 			return nil
 		}
-		return s.differentiateRow(&s.rows[i])
+		return s.differentiateRow(set, &s.rows[i])
 	}
-	if s.workers < 2 {
-		return one, func() {}
+	if len(s.lanes) < 2 || len(s.rows) < 2 {
+		return func(i int) error { return one(s.programs, i) }, func() {}
+	}
+	// XLA's binding keeps a buffer's shape at the first look, without a lock: all lanes have θ in common.
+	if _, err := s.network.theta.Shape(); err != nil {
+		return func(int) error { return err }, func() {}
 	}
 	var busy sync.WaitGroup
 	var next atomic.Int64
@@ -183,10 +187,10 @@ func (s *step) beginGradients() (finished func(i int) error, wait func()) {
 	for i := range done {
 		done[i] = make(chan error, 1)
 	}
-	for range min(s.workers, len(s.rows)) {
+	for _, set := range s.lanes[:min(len(s.lanes), len(s.rows))] {
 		busy.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(done); i = int(next.Add(1)) - 1 {
-				done[i] <- one(i)
+				done[i] <- one(set, i)
 			}
 		})
 	}
@@ -195,8 +199,8 @@ func (s *step) beginGradients() (finished func(i int) error, wait func()) {
 
 // differentiateRow computes one row's gradient and loss, and the gradients of its halves where they are
 // asked for.
-func (l *Learner) differentiateRow(r *row) (err error) {
-	if r.Gradient, err = l.gradientAt(l.network.theta, r.batch, r.loss); err != nil {
+func (l *Learner) differentiateRow(set *graphs.Set, r *row) (err error) {
+	if r.Gradient, err = device.Differentiate(set, l.network.theta, r.batch, r.loss); err != nil {
 		return err
 	}
 	if !l.options.Method.Info().NeedsCross {
@@ -205,7 +209,7 @@ func (l *Learner) differentiateRow(r *row) (err error) {
 	defer r.batch.All()
 	for h := range r.halves {
 		r.batch.Half(h)
-		g, err := l.gradientAt(l.network.theta, r.batch, r.loss)
+		g, err := device.Differentiate(set, l.network.theta, r.batch, r.loss)
 		if err != nil {
 			return err
 		}

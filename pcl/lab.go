@@ -207,7 +207,7 @@ func (b lab) Predict(at method.Point, samples []memory.Item) (classes []int, err
 		return nil, err
 	}
 	err = b.batches(samples, func(h *device.Batch) error {
-		outputs, err := b.l.predictAt(theta, h)
+		outputs, err := b.l.predictAt(b.l.programs, theta, h)
 		for i, o := range outputs {
 			lo, hi := b.l.heads.Competing(h.Task[i])
 			class := -1

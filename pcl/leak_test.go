@@ -43,7 +43,7 @@ func TestNoLeak(t *testing.T) {
 	}
 	l := psEMNIST(t, b, nil, "emgd-gmc", 3)
 	defer l.Close()
-	programs := NewPrograms(b.Backend)
+	programs := NewPrograms(b)
 	defer programs.Close()
 	sharing := func() {
 		l := psEMNIST(t, b, programs, "emgd-gmc", 2)

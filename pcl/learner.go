@@ -16,6 +16,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/parallelcl/parallelcl/internal/seed"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
@@ -40,7 +42,7 @@ type Learner struct {
 	tables   *device.Tables
 	own      *Programs // those made for this learner alone
 	readout  device.Readout
-	workers  int // rows whose gradients are computed at the same time
+	lanes    []*graphs.Set // the programs of each worker: so many gradients are computed at the same time
 
 	network network
 	others  others
@@ -87,22 +89,29 @@ func NewLearner(o Options) (*Learner, error) {
 
 // compile makes the programs that every learner needs, unless they are there already.
 func (l *Learner) compile() error {
+	if l.options.Programs == nil {
+		l.own = NewPrograms(l.options.Backend)
+		l.options.Programs = l.own
+	}
 	shared := l.options.Programs
-	if shared == nil {
-		shared = NewPrograms(l.options.Backend)
-		l.own = shared
+	sets := shared.cache.Sets(l.options.spec())
+	l.tables, l.programs, l.lanes = shared.tables, sets[0], sets
+	if backend.Concurrent(l.options.Backend) {
+		l.lanes = slices.Repeat(sets, runtime.GOMAXPROCS(0))
 	}
-	l.tables, l.programs = shared.tables, shared.cache.Set(l.options.spec())
 	l.readout = device.NewReadout(l.programs)
-	if l.workers = 1; backend.Concurrent(l.options.Backend) {
-		l.workers = runtime.GOMAXPROCS(0)
-	}
 	loss := l.options.lossOf(method.Memory)
-	if _, err := l.programs.Gradient(loss); err != nil {
-		return err
+	var compiling errgroup.Group
+	for _, set := range sets {
+		compiling.Go(func() error {
+			if _, err := set.Gradient(loss); err != nil {
+				return err
+			}
+			_, err := set.Predict(loss)
+			return err
+		})
 	}
-	_, err := l.programs.Predict(loss)
-	return err
+	return compiling.Wait()
 }
 
 // Warm compiles what steps of up to k rows need, so that no later step waits for it.
@@ -212,7 +221,12 @@ func (l *Learner) Options() Options { return l.options }
 
 // Compilations returns how many programs have been compiled for this learner, and for others that
 // share its Programs.
-func (l *Learner) Compilations() int { return l.programs.Compilations() }
+func (l *Learner) Compilations() (n int) {
+	for _, set := range l.options.Programs.cache.Sets(l.options.spec()) {
+		n += set.Compilations()
+	}
+	return n
+}
 
 // Memory returns the rehearsal store, which must not be used while another call is in progress.
 func (l *Learner) Memory() *memory.Store { return l.memory }

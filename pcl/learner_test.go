@@ -35,7 +35,7 @@ func smallLearner(t testing.TB, b *backend.Backend, name string, o Options) *Lea
 		}
 		o.Model = net
 	}
-	o.Backend, o.Method = b.Backend, m
+	o.Backend, o.Method = b, m
 	if o.Increment == "" {
 		o.Increment = scenario.TaskIncremental
 	}
@@ -205,7 +205,7 @@ func differentiated(t *testing.T, l *Learner) []row {
 		t.Fatal(err)
 	}
 	for i := range s.rows {
-		if err := l.differentiateRow(&s.rows[i]); err != nil {
+		if err := l.differentiateRow(l.programs, &s.rows[i]); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -90,11 +90,11 @@ func (l *Learner) teach(b *device.Batch) error {
 
 // predictAt returns the output that each sample of a batch is assigned to. The batch need not have been
 // aimed with the outputs that the method trains on.
-func (l *Learner) predictAt(theta compute.Buffer, b *device.Batch) ([]int32, error) {
+func (l *Learner) predictAt(set *graphs.Set, theta compute.Buffer, b *device.Batch) ([]int32, error) {
 	if err := b.Aim(l.heads, false); err != nil {
 		return nil, err
 	}
-	p, err := l.programs.Predict(l.options.lossOf(method.Memory))
+	p, err := set.Predict(l.options.lossOf(method.Memory))
 	if err != nil {
 		return nil, err
 	}

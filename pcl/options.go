@@ -4,8 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/gomlx/compute"
-
+	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
@@ -30,7 +29,7 @@ const (
 // Options describe a learner. Backend, Model, Method, Increment, Optimizer, Batch and the policy of Memory are
 // required.
 type Options struct {
-	Backend   compute.Backend
+	Backend   *backend.Backend
 	Model     model.Model
 	Method    method.Method
 	Increment scenario.Increment
@@ -73,7 +72,7 @@ func (o Options) validate() error {
 	switch {
 	case o.Backend == nil:
 		return errors.New("pcl: Options.Backend is missing: open one with backend.Open")
-	case o.Programs != nil && o.Programs.cache.Backend != o.Backend:
+	case o.Programs != nil && o.Programs.backend != o.Backend:
 		return errors.New("pcl: Options.Programs belongs to another backend")
 	case o.Model == nil:
 		return errors.New("pcl: Options.Model is missing")

@@ -1,8 +1,7 @@
 package pcl
 
 import (
-	"github.com/gomlx/compute"
-
+	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 )
@@ -11,13 +10,14 @@ import (
 // optimiser compile once, and the data sets that a device with memory of its own holds. It serves one learner
 // at a time.
 type Programs struct {
-	cache  *graphs.Cache
-	tables *device.Tables
+	backend *backend.Backend
+	cache   *graphs.Cache
+	tables  *device.Tables
 }
 
 // NewPrograms returns an empty collection; close it before the backend.
-func NewPrograms(backend compute.Backend) *Programs {
-	return &Programs{cache: graphs.NewCache(backend), tables: device.NewTables(backend)}
+func NewPrograms(b *backend.Backend) *Programs {
+	return &Programs{backend: b, cache: graphs.NewCache(b.Clients()...), tables: device.NewTables(b.Backend)}
 }
 
 // Close releases the compiled code.

@@ -558,7 +558,7 @@ func TestRandomSequences(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		programs := NewPrograms(b.Backend)
+		programs := NewPrograms(b)
 		defer programs.Close()
 		folder := t.TempDir()
 		for seed := range *sequences {
@@ -568,7 +568,7 @@ func TestRandomSequences(t *testing.T) {
 				t: t, rng: rng, path: filepath.Join(folder, "learner.pcl"), names: 1,
 				world: &world{trained: map[int]int{}},
 				options: Options{
-					Backend: b.Backend, Programs: programs, Model: net, Batch: seqBatch,
+					Backend: b, Programs: programs, Model: net, Batch: seqBatch,
 					Method:    newMethod(t, pick("emgd-gmc", "emgd-gmc", "avggrad", "er", "der-pp", "icarl", "gss", "gdumb", "mir"), map[string]any{}),
 					Increment: scenario.Increment(pick("task", "class")),
 					Optimizer: optim.SGD{LR: 0.01},

@@ -44,6 +44,7 @@ type benchStepCmd struct {
 	JSON      bool              `name:"json" help:"Print JSON, with the time of every step."`
 	Backend   string            `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Compute backend: ${enum}."`
 	Threads   count             `default:"0" help:"Threads of the XLA CPU backend; 0 is the default, 1."`
+	Clients   count             `default:"1" placeholder:"N" help:"Streams whose gradients the XLA CPU backend computes at the same time (${default})."`
 	TF32      bool              `name:"tf32" help:"Let a GPU round the factors of products to 10 bits."`
 }
 
@@ -90,12 +91,12 @@ func (c *benchStepCmd) Run(rc *runContext) error {
 	if err := c.check(); err != nil {
 		return usageError{err}
 	}
-	b, err := machineFlags{Backend: c.Backend, Threads: c.Threads, TF32: c.TF32}.open(rc)
+	b, err := machineFlags{Backend: c.Backend, Threads: c.Threads, Clients: c.Clients, TF32: c.TF32}.open(rc)
 	if err != nil {
 		return err
 	}
 	defer b.Close()
-	programs := pcl.NewPrograms(b.Backend)
+	programs := pcl.NewPrograms(b)
 	defer programs.Close()
 	report := &benchReport{Backend: b.Info, Batch: c.Batch, K: c.K, Memory: c.Memory}
 	for i, name := range c.contenders() {
@@ -208,7 +209,7 @@ func (c *benchStepCmd) network() model.Model {
 // learner has K rows that never end; of these the memory of a task that is over is one, if asked for.
 func (c *benchStepCmd) learner(b *backend.Backend, programs *pcl.Programs, name string) (*contender, error) {
 	o := pcl.Options{
-		Backend: b.Backend, Model: c.network(), Increment: scenario.ClassIncremental, Batch: c.Batch, Programs: programs,
+		Backend: b, Model: c.network(), Increment: scenario.ClassIncremental, Batch: c.Batch, Programs: programs,
 		Optimizer: optim.Adam{LR: 0.001},
 		Memory:    memory.Config{Policy: memory.PerClass, Budget: (c.Batch + 1) / classesPerTask},
 	}

@@ -63,7 +63,7 @@ func (c *demoCmd) Run(rc *runContext) error {
 		}
 	}
 	in := report.DemoInput{Command: c.command(), Records: map[string][]results.Record{}, Backend: b.Info.String()}
-	o := experiment.RunOptions{Backend: b, Programs: pcl.NewPrograms(b.Backend), Record: true}
+	o := experiment.RunOptions{Backend: b, Programs: pcl.NewPrograms(b), Record: true}
 	defer o.Programs.Close()
 	if o.Dataset, err = datasets.Open(rc.ctx, "glyphs", datasets.Options{}); err != nil {
 		return err

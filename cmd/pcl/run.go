@@ -76,13 +76,14 @@ type runCmd struct {
 type machineFlags struct {
 	Backend string `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Compute backend: ${enum}."`
 	Threads count  `default:"0" help:"Threads of the XLA CPU backend; 0: one, and for a ResNet one per core."`
+	Clients count  `default:"1" placeholder:"N" help:"Compute the gradients of N streams at the same time on the XLA CPU backend; results are the same."`
 	TF32    bool   `name:"tf32" help:"Let a GPU round the factors of products to 10 bits: faster, less exact."`
 	DataDir string `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
 }
 
 // open opens the backend and says which it is.
 func (m machineFlags) open(rc *runContext) (*backend.Backend, error) {
-	o := backend.Options{Name: m.Backend, Threads: int(m.Threads), TF32: m.TF32}
+	o := backend.Options{Name: m.Backend, Threads: int(m.Threads), Clients: int(m.Clients), TF32: m.TF32}
 	if !rc.quiet {
 		o.Progress = rc.stderr
 	}
@@ -169,7 +170,7 @@ func (c *runCmd) inThisProcess(rc *runContext, configs []experiment.Config, fini
 		return nil, err
 	}
 	defer b.Close()
-	programs := pcl.NewPrograms(b.Backend)
+	programs := pcl.NewPrograms(b)
 	defer programs.Close()
 	return c.make(rc, configs, finished, experiment.RunOptions{Backend: b, Dataset: set, Programs: programs})
 }

@@ -32,7 +32,7 @@ var mayImport = map[string]string{
 	"pcl/internal/checkpoint":      "",
 	"pcl/internal/folder":          "",
 	"pcl/internal/pcltest":         "datasets pcl/backend",
-	"pcl/internal/program":         "",
+	"pcl/internal/program":         "pcl/backend",
 	"pcl/internal/graphs":          "pcl/internal/program pcl/method pcl/model pcl/optim",
 	"pcl/internal/heads":           "pcl/scenario",
 	"pcl/internal/device":          "pcl/data pcl/internal/graphs pcl/internal/heads pcl/internal/program pcl/memory pcl/method pcl/model",

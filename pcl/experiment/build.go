@@ -36,7 +36,7 @@ func (c Config) newLearner(b *backend.Backend, programs *pcl.Programs, set *data
 		return nil, err
 	}
 	return pcl.NewLearner(pcl.Options{
-		Backend: b.Backend, Programs: programs, Model: net, Method: m,
+		Backend: b, Programs: programs, Model: net, Method: m,
 		Increment: c.Increment, Shared: c.Shared, Optimizer: optimizer, Batch: c.Batch,
 		Memory: c.Memory, Seed: c.Seed, Edit: c.Edit, ExtraUpdate: c.ExtraUpdate,
 		Image: pcl.Image{Height: set.Height, Width: set.Width, Channels: set.Channels},

@@ -73,7 +73,7 @@ func resumed(b *backend.Backend) (configs []Config) {
 // result and records with those of an uninterrupted run.
 func TestResumeEqualsNeverStopping(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		programs := pcl.NewPrograms(b.Backend)
+		programs := pcl.NewPrograms(b)
 		defer programs.Close()
 		for _, c := range resumed(b) {
 			d := pcltest.Blobs(8, 40, 10)
@@ -122,7 +122,7 @@ func TestResumeEqualsNeverStopping(t *testing.T) {
 // arrives.
 func TestResumeAtEveryStep(t *testing.T) {
 	b, d, c := pcltest.Backend(t, backend.Go), pcltest.Blobs(8, 40, 10), blobConfig("emgd-gmc")
-	programs := pcl.NewPrograms(b.Backend)
+	programs := pcl.NewPrograms(b)
 	defer programs.Close()
 	whole := t.TempDir()
 	r, err := Run(t.Context(), c, RunOptions{Backend: b, Dataset: d, Programs: programs, Dir: whole, Record: true})

@@ -29,7 +29,7 @@ type played struct {
 func newPlayed(t *testing.T) *played {
 	b := pcltest.Backend(t, backend.Go)
 	p := &played{t: t, c: blobConfig("avggrad")}
-	p.o = RunOptions{Backend: b, Dataset: pcltest.Blobs(8, 40, 10), Programs: pcl.NewPrograms(b.Backend), Dir: filepath.Join(t.TempDir(), "run")}
+	p.o = RunOptions{Backend: b, Dataset: pcltest.Blobs(8, 40, 10), Programs: pcl.NewPrograms(b), Dir: filepath.Join(t.TempDir(), "run")}
 	t.Cleanup(p.o.Programs.Close)
 	return p
 }

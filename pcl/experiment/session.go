@@ -24,6 +24,7 @@ type Options struct {
 	DataDir string // data folder; empty: datasets.DefaultDir
 	Backend string // "auto", "xla-cuda", "xla-cpu" or "go"; empty: $PARALLELCL_BACKEND, else "auto"
 	Threads int    // of the XLA CPU backend; 0: one
+	Clients int    // streams whose gradients the XLA CPU backend computes at the same time; 0: one
 }
 
 // Session makes runs on one data set. Backend and data set are opened when they are first needed: where all
@@ -62,11 +63,11 @@ func (s *Session) Backend(ctx context.Context) (*backend.Backend, error) {
 	if s.backend != nil {
 		return s.backend, nil
 	}
-	b, err := backend.Open(ctx, backend.Options{Name: s.options.Backend, Threads: s.options.Threads})
+	b, err := backend.Open(ctx, backend.Options{Name: s.options.Backend, Threads: s.options.Threads, Clients: s.options.Clients})
 	if err != nil {
 		return nil, err
 	}
-	s.backend, s.programs = b, pcl.NewPrograms(b.Backend)
+	s.backend, s.programs = b, pcl.NewPrograms(b)
 	return b, nil
 }
 

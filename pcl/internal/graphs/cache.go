@@ -70,32 +70,36 @@ func (p *Set) lazy(key programKey, in []program.Input, build func(in []*graph.No
 // Compilations returns how many programs have been compiled.
 func (p *Set) Compilations() int { return p.counter.Count() }
 
-// Cache keeps the sets of programs that were compiled on one backend.
+// Cache keeps the sets of programs that were compiled for the clients of one backend.
 type Cache struct {
-	Backend compute.Backend
-	sets    map[string]*Set
+	clients []compute.Backend
+	sets    map[string][]*Set
 }
 
-// NewCache returns an empty cache; close it before the backend.
-func NewCache(backend compute.Backend) *Cache {
-	return &Cache{Backend: backend, sets: map[string]*Set{}}
+// NewCache returns an empty cache; close it before the clients.
+func NewCache(clients ...compute.Backend) *Cache {
+	return &Cache{clients: clients, sets: map[string][]*Set{}}
 }
 
-// Set returns the programs of a kind of learner.
-func (c *Cache) Set(s Spec) *Set {
-	set := c.sets[s.key()]
-	if set == nil {
-		set = &Set{Spec: s, Backend: c.Backend, made: map[programKey]*program.Program{}}
-		c.sets[s.key()] = set
+// Sets returns the programs of a kind of learner, a set for each client.
+func (c *Cache) Sets(s Spec) []*Set {
+	sets := c.sets[s.key()]
+	if sets == nil {
+		for _, client := range c.clients {
+			sets = append(sets, &Set{Spec: s, Backend: client, made: map[programKey]*program.Program{}})
+		}
+		c.sets[s.key()] = sets
 	}
-	return set
+	return sets
 }
 
 // Close releases the compiled code.
 func (c *Cache) Close() {
-	for _, set := range c.sets {
-		for _, p := range set.made {
-			p.Close()
+	for _, sets := range c.sets {
+		for _, set := range sets {
+			for _, p := range set.made {
+				p.Close()
+			}
 		}
 	}
 	c.sets = nil
