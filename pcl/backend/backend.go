@@ -5,6 +5,11 @@
 // took and why. The XLA CPU plugin is installed into the user's cache folder when it is first used. Each
 // process compares it with its known SHA-256 before loading it, and installs it again if it is damaged.
 // Without a network, on another platform or without cgo, the pure-Go backend is used.
+//
+// XLA runs on linux/amd64, where all of it is tested; on linux/arm64 on the CPU, where the plugin's
+// installation, its loading and small programs were tested under emulation; and on darwin/arm64 on the
+// CPU, with a plugin file that [Options].Plugin names, since OpenXLA publishes none. That last one has only
+// been compiled.
 package backend
 
 import (

@@ -9,6 +9,9 @@ import (
 // errNotInstalled is returned if the plugin is not installed and may not be downloaded.
 var errNotInstalled = errors.New("its plugin is not installed, and installing is switched off")
 
+// errNoBuild is the state of a platform on which XLA runs, but for which OpenXLA publishes no plugin.
+var errNoBuild = errors.New("OpenXLA publishes no CPU plugin for " + thisPlatform + ": name the file of another build of it")
+
 // cpuReady reports whether the XLA CPU plugin is there or can be installed.
 func cpuReady(_ context.Context, o Options) (string, error) {
 	switch {
@@ -16,6 +19,8 @@ func cpuReady(_ context.Context, o Options) (string, error) {
 		return "", errors.New(xlaUnsupported)
 	case o.Plugin != "":
 		return "", checkPluginFile(o.Plugin)
+	case cpuPlugin.Package == "":
+		return "", errNoBuild
 	case o.CacheDir == "":
 		return "", errNoCacheDir
 	case cpuPlugin.installed(o.CacheDir):

@@ -17,6 +17,7 @@ import (
 const cudaPluginEnv = "PARALLELCL_CUDA_PLUGIN"
 
 var (
+	errNoCUDAHere   = errors.New("this library uses CUDA on " + cudaWheel.Platform + " only, this is " + thisPlatform)
 	errNoGPU        = errors.New("no NVIDIA GPU found")
 	errNoCUDAPlugin = errors.New("there is an NVIDIA GPU, but no plugin, and installing is switched off: install jax[cuda13] for Python or set " + cudaPluginEnv)
 )
@@ -41,6 +42,8 @@ func (m machine) cudaReady(ctx context.Context, o Options) (string, error) {
 	switch {
 	case xlaUnsupported != "":
 		return "", errors.New(xlaUnsupported)
+	case thisPlatform != cudaWheel.Platform:
+		return "", errNoCUDAHere
 	case o.Plugin != "":
 		return "", checkPluginFile(o.Plugin)
 	case !m.hasGPU():

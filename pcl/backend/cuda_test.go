@@ -118,7 +118,7 @@ func cudaIndex(t *testing.T) *fakeIndex {
 	t.Helper()
 	x := newFakeIndex(t)
 	before := cudaWheel
-	cudaWheel = wheel{Package: before.Package, Version: fakeVersion} // neither digest nor size
+	cudaWheel = wheel{Package: before.Package, Version: fakeVersion, Platform: "linux/amd64"} // neither digest nor size
 	t.Cleanup(func() { cudaWheel = before })
 	x.add(t, cudaWheel.Package, "jax_plugins/xla_cuda13/xla_cuda_plugin.so", fakeContent)
 	x.add(t, cudaLibraries, "unused", nil)

@@ -18,10 +18,11 @@ import (
 
 // JAX's CUDA plugin. Its libraries are whatever versions JAX asks for: the index lists them.
 var cudaWheel = wheel{
-	Package: "jax-cuda13-pjrt",
-	Version: "0.12.0.1",
-	SHA256:  "5899bb6177eda86ea532afb9a26794f2bdd04966f6a01f9028266b16c2b6cf90",
-	Size:    134922808,
+	Package:  "jax-cuda13-pjrt",
+	Version:  "0.12.0.1",
+	Platform: "linux/amd64",
+	SHA256:   "5899bb6177eda86ea532afb9a26794f2bdd04966f6a01f9028266b16c2b6cf90",
+	Size:     134922808,
 }
 
 // The CUDA plugin and its libraries are 2.5 GB when packed. A much larger download must be something else.
@@ -120,7 +121,7 @@ func totalSize(wheels []*release) (n int64) {
 	return n
 }
 
-// newest is the newest release that satisfies a requirement and has a wheel for this platform.
+// newest is the newest release that satisfies a requirement and has a wheel for the plugin's platform.
 func newest(ctx context.Context, d installer.PipDependency) (*release, error) {
 	index, err := ask(ctx, d.Package)
 	if err != nil {
@@ -128,14 +129,14 @@ func newest(ctx context.Context, d installer.PipDependency) (*release, error) {
 	}
 	var best string
 	for version := range index.Releases {
-		if index.wheel(version) != nil && d.IsValid(version) && (best == "" || installer.PipCompareVersion(version, best) > 0) {
+		if index.wheel(version, cudaWheel.Platform) != nil && d.IsValid(version) && (best == "" || installer.PipCompareVersion(version, best) > 0) {
 			best = version
 		}
 	}
 	if best == "" {
 		return nil, fmt.Errorf("package index: no version of %s fits", d.Package)
 	}
-	return wheel{Package: d.Package, Version: best}.in(index)
+	return wheel{Package: d.Package, Version: best, Platform: cudaWheel.Platform}.in(index)
 }
 
 // unzipWheel downloads a wheel and unpacks all of it into dir.

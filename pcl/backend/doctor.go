@@ -150,7 +150,7 @@ func identify(ctx context.Context, path string) *PluginFile {
 	if err != nil {
 		return nil
 	}
-	return &PluginFile{Path: path, Bytes: info.Size(), SHA256: sum, Tested: sum == cpuPlugin.FileSHA256}
+	return &PluginFile{Path: path, Bytes: info.Size(), SHA256: sum, Tested: sum == cpuPlugins["linux/amd64"].FileSHA256}
 }
 
 // modules lists the versions of what the backends are built from.

@@ -23,7 +23,7 @@ var hostile = map[string]struct {
 	"a huge size":            {`{"releases":{"1.2.3":[{"filename":"a-manylinux_x86_64.whl","size":99999999999999,"digests":{"sha256":"x"}}]}}`, "refused", false},
 	"a negative size":        {`{"releases":{"1.2.3":[{"filename":"a-manylinux_x86_64.whl","size":-1,"digests":{"sha256":"x"}}]}}`, "refused", false},
 	"no digest":              {`{"releases":{"1.2.3":[{"filename":"a-manylinux_x86_64.whl","size":1}]}}`, "no SHA-256", false},
-	"no file":                {`{"releases":{"1.2.3":[]}}`, "no file for Linux", false},
+	"no file":                {`{"releases":{"1.2.3":[]}}`, "no file for linux/amd64", false},
 	"an address with escape": {`{"releases":{"1.2.3":[{"filename":"a-manylinux_x86_64.whl","size":1,"url":"http://\u001b[2J/","digests":{"sha256":"x"}}]}}`, "is nowhere", false},
 	"a strange scheme":       {`{"releases":{"1.2.3":[{"filename":"a-manylinux_x86_64.whl","size":1,"url":"file:///etc/passwd","digests":{"sha256":"x"}}]}}`, "scheme", false},
 	"strange requirements":   {`{"info":{"requires_dist":["\u001b[2J\u202e"]}}`, "requirement", true},
@@ -51,7 +51,7 @@ func TestHostileIndex(t *testing.T) {
 }
 
 func askedWheel(ctx context.Context, dir string) error {
-	r, err := wheel{Package: "tiny-cpu", Version: fakeVersion}.release(ctx)
+	r, err := wheel{Package: "tiny-cpu", Version: fakeVersion, Platform: "linux/amd64"}.release(ctx)
 	if err == nil {
 		err = r.fetch(ctx, dir+"/wheel", nil)
 	}

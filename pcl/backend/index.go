@@ -57,10 +57,10 @@ func ask(ctx context.Context, name string) (*packageIndex, error) {
 
 func indexURL(pkg string) string { return "https://pypi.org/pypi/" + url.PathEscape(pkg) + "/json" }
 
-// wheel is the file of a version for this platform, or nil.
-func (p *packageIndex) wheel(version string) *release {
+// wheel is the file of a version for a platform, or nil.
+func (p *packageIndex) wheel(version, platform string) *release {
 	for _, r := range p.Releases[version] {
-		if installer.PipPackageLinuxAMD64().MatchString(r.Filename) {
+		if name := wheelNames[platform]; name != nil && name.MatchString(r.Filename) {
 			return &r
 		}
 	}

@@ -29,19 +29,6 @@ type plugin struct {
 	FileSHA256 string
 }
 
-// The XLA CPU plugin: OpenXLA's official build, the one that this library is tested with.
-var cpuPlugin = plugin{
-	wheel: wheel{
-		Package: "xla-cpu-pjrt",
-		Version: "0.0.1",
-		SHA256:  "55837b6b7b47daa717f2d9a5a03563ea0ceaa338d06a81a1e2d3f060d960decc",
-		Size:    63461052,
-	},
-	File:       "xla_cpu_pjrt.so",
-	Bytes:      259284552,
-	FileSHA256: "88c3f28c5900f48ad4a82cab9e79bba9537809743395e341485f8794268820dc",
-}
-
 // path is where the plugin lies in a cache folder when it is installed.
 func (p plugin) path(cacheDir string) string {
 	return filepath.Join(pluginDir(cacheDir), p.Package+"-"+p.Version, p.File)

@@ -31,7 +31,7 @@ func fakeInstall(t *testing.T) (*fakeIndex, plugin, string) {
 
 func tinyPlugin(wheelSHA string) plugin {
 	return plugin{
-		wheel: wheel{Package: "tiny-cpu", Version: fakeVersion, SHA256: wheelSHA},
+		wheel: wheel{Package: "tiny-cpu", Version: fakeVersion, Platform: "linux/amd64", SHA256: wheelSHA},
 		File:  "tiny.so", Bytes: int64(len(fakeContent)), FileSHA256: hexSHA256(fakeContent),
 	}
 }

@@ -1,11 +1,12 @@
-//go:build cgo && linux && amd64
+//go:build cgo && ((linux && (amd64 || arm64)) || (darwin && arm64))
 
 package backend
 
 /*
-#include <malloc.h>
+#include <stdlib.h> // has __GLIBC__, where that is the library
 
 #ifdef __GLIBC__
+#include <malloc.h>
 static void keep_freed_memory(void) {
 	mallopt(M_MMAP_THRESHOLD, 32 << 20); // the largest glibc takes
 	mallopt(M_TRIM_THRESHOLD, -1);

@@ -13,6 +13,7 @@ import (
 // wheel is one file of the Python package index that carries a plugin.
 type wheel struct {
 	Package, Version string
+	Platform         string // as in "linux/amd64"
 	SHA256           string // of the wheel; empty: the index's own digest counts
 	Size             int64  // likewise
 }
@@ -31,10 +32,10 @@ func (w wheel) in(index *packageIndex) (*release, error) {
 	fail := func(format string, args ...any) (*release, error) {
 		return nil, printable.Error(fmt.Errorf("package index: %s %s "+format, append([]any{w.Package, w.Version}, args...)...))
 	}
-	r := index.wheel(w.Version)
+	r := index.wheel(w.Version, w.Platform)
 	switch {
 	case r == nil:
-		return fail("has no file for Linux on x86-64")
+		return fail("has no file for %s", w.Platform)
 	case r.Digests.SHA256 == "":
 		return fail("has no SHA-256: refused")
 	case w.SHA256 != "" && r.Digests.SHA256 != w.SHA256:

@@ -1,4 +1,4 @@
-//go:build !(cgo && linux && amd64)
+//go:build !(cgo && ((linux && (amd64 || arm64)) || (darwin && arm64)))
 
 package backend
 
@@ -11,7 +11,7 @@ import (
 
 // xlaUnsupported says why this build loads no XLA plugins.
 const xlaUnsupported = "this build of the program has no XLA on " + runtime.GOOS + "/" + runtime.GOARCH +
-	" (it needs linux/amd64 and cgo)"
+	" (it needs cgo, and linux/amd64, linux/arm64 or darwin/arm64)"
 
 func openCPUPlugin(string, Options) (*Backend, error)  { return nil, errors.New(xlaUnsupported) }
 func openCUDAPlugin(string, Options) (*Backend, error) { return nil, errors.New(xlaUnsupported) }
