@@ -1,6 +1,7 @@
 package viz
 
 import (
+	"encoding/json"
 	"fmt"
 	"image/color"
 	"math"
@@ -262,6 +263,28 @@ func TestGroups(t *testing.T) {
 	}
 	if len(groups[1].Runs) != 2 {
 		t.Errorf("%d runs with tau=5, want 2", len(groups[1].Runs))
+	}
+}
+
+// TestExperimentsStandApart: runs that differ in a setting are not averaged, and their labels say in which; seed,
+// label set and timeline only repeat an experiment.
+func TestExperimentsStandApart(t *testing.T) {
+	var runs []*results.Run
+	for _, config := range []string{
+		`{"seed": 1, "optimizer": {"name": "adam", "lr": 0.003}, "batch": 16}`,
+		`{"seed": 2, "labelset": 3, "timeline": 4, "optimizer": {"name": "adam", "lr": 0.003}, "batch": 16}`,
+		`{"seed": 1, "optimizer": {"name": "adam", "lr": 0.01}, "batch": 16}`,
+	} {
+		r := twoTasks()
+		r.Config = json.RawMessage(config)
+		runs = append(runs, r)
+	}
+	groups, err := Groups(runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(groups) != 2 || len(groups[0].Runs) != 2 || groups[0].Label != "MGDA optimizer.lr=0.003" || groups[1].Label != "MGDA optimizer.lr=0.01" {
+		t.Errorf("groups %+v", groups)
 	}
 }
 
