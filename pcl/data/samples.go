@@ -24,9 +24,9 @@ type TableSamples interface {
 type Batch struct {
 	X     []float32 // [len(Class)][inputs], row-major; images in [0,1]
 	Class []int     // class ids
-	N     int       // samples filled in: at least 1
-	// Repeat says that these samples were in an earlier batch already (a later epoch), so that
-	// the rehearsal memory counts them once.
+	N     int       // how many samples were filled in; at least 1
+	// Repeat says that these samples have been in an earlier batch already, as in a second epoch. The rehearsal
+	// memory then does not count them again.
 	Repeat bool
 }
 
