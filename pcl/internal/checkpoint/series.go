@@ -90,9 +90,9 @@ type LatestError struct {
 
 func (e *LatestError) Error() string {
 	if e.Whole == "" {
-		return fmt.Sprintf("%v; no earlier checkpoint is whole: begin the run anew", e.Err)
+		return fmt.Sprintf("%v; no earlier checkpoint is undamaged: start the run again from its beginning", e.Err)
 	}
-	return fmt.Sprintf("%v; the one before it, %s, is whole", e.Err, e.Whole)
+	return fmt.Sprintf("%v; an earlier checkpoint, %s, is not damaged", e.Err, e.Whole)
 }
 
 func (e *LatestError) Unwrap() error { return e.Err }
