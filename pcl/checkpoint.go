@@ -15,9 +15,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
-// learnerState is all that a learner remembers apart from its arrays: the parameters, the
-// optimiser's moments, the pixels of the memory, of the reservoirs and of the batches that were
-// fetched already.
+// learnerState is everything that a learner remembers except its arrays. The arrays are the parameters, the
+// optimiser's moments, and the pixels of the memory, of the reservoirs and of the batches already fetched.
 type learnerState struct {
 	Method string          `json:"method"`
 	Step   int             `json:"step"`
@@ -26,7 +25,7 @@ type learnerState struct {
 	Rule   json.RawMessage `json:"rule,omitempty"` // the method's state
 	Memory memory.State    `json:"memory"`
 	Tasks  []taskState     `json:"tasks"`
-	// Remembered lists the tasks that were over when θ was last remembered; null if it was not.
+	// Remembered lists the tasks that had ended when the method last remembered θ; absent if it never did.
 	Remembered []int `json:"remembered,omitempty"`
 }
 
@@ -34,35 +33,36 @@ type taskState struct {
 	Name      string                 `json:"name"`
 	Classes   []int                  `json:"classes"`
 	Ended     bool                   `json:"ended"`
-	Stream    json.RawMessage        `json:"stream,omitempty"` // after the fetched batches
+	Stream    json.RawMessage        `json:"stream,omitempty"` // the stream's position after the fetched batches
 	Reservoir *memory.ReservoirState `json:"reservoir,omitempty"`
 	Over      bool                   `json:"over,omitempty"` // the stream has no further batch
 	batchState
-	// Ahead is a second batch, fetched by a step that was not made.
+	// Ahead is a second batch, which a step that failed had fetched.
 	Ahead *batchState `json:"ahead,omitempty"`
 }
 
-// batchState is a fetched batch without its pixels; without samples where the stream owes one.
+// batchState is a fetched batch without its pixels. It has no samples if the stream has yet to deliver one.
 type batchState struct {
 	Class  []int `json:"class,omitempty"`
 	Repeat bool  `json:"repeat,omitempty"`
 }
 
-// arrays are named: "theta", "memory", "memory/logits", "memory/origin", "statistics", "remembered", the optimiser's
-// slots, and per running task "reservoir/ID", "batch/ID" and, where there is one, "ahead/ID".
+// taskArray names an array of one task. A checkpoint has the arrays "theta", "memory", "memory/logits",
+// "memory/origin", "statistics", "remembered" and those of the optimiser; for each running task it has
+// "reservoir/ID" and, where there are such batches, "batch/ID" and "ahead/ID".
 func taskArray(kind string, id int) string { return fmt.Sprintf("%s/%d", kind, id) }
 
-// ErrDamaged marks an error of [Learner.Load]: the file is no whole, unaltered checkpoint.
+// ErrDamaged marks the error of [Learner.Load] for a file that is not a complete, unaltered checkpoint.
 var ErrDamaged = checkpoint.ErrDamaged
 
-// State is everything that a learner remembers.
+// State is everything that a learner remembers, as [Learner.State] returns it.
 type State struct {
 	JSON   json.RawMessage
 	Arrays map[string][]float32
 }
 
-// Save writes everything the learner remembers to one file, under a temporary name that is then
-// renamed. Every running stream must be [data.Resumable].
+// Save writes everything that the learner remembers to one file. The file is written under a temporary name and
+// then renamed, so that path never holds half a checkpoint. Every running stream must be [data.Resumable].
 func (l *Learner) Save(path string) error {
 	if err := l.enter(false); err != nil {
 		return err
@@ -75,8 +75,8 @@ func (l *Learner) Save(path string) error {
 	return checkpoint.Save(path, checkpoint.File{State: s.JSON, Arrays: s.Arrays})
 }
 
-// State returns everything that the learner remembers, as [Learner.Save] writes it, for a caller that keeps
-// it in another place. Every running stream must be [data.Resumable].
+// State returns everything that [Learner.Save] would write, for a caller that stores it elsewhere. Every
+// running stream must be [data.Resumable].
 func (l *Learner) State() (State, error) {
 	if err := l.enter(false); err != nil {
 		return State{}, err
@@ -89,7 +89,7 @@ func (l *Learner) State() (State, error) {
 	return s, nil
 }
 
-// Restore takes up what [Learner.State] returned, as [Learner.Load] does.
+// Restore is like [Learner.Load], for a state that [Learner.State] returned.
 func (l *Learner) Restore(s State, attach func(id int) (Task, error)) error {
 	if err := l.enter(true); err != nil {
 		return err
@@ -101,10 +101,11 @@ func (l *Learner) Restore(s State, attach func(id int) (Task, error)) error {
 	return nil
 }
 
-// Load takes up what [Learner.Save] wrote, so that training goes on as if it had never stopped, on a
-// learner made with the same Options. attach returns each task that had arrived, by id, with its
-// stream at any position. A file that is cut off, altered or another learner's is refused and changes
-// nothing; where a task cannot be attached again, the learner takes no call but another Load.
+// Load restores what [Learner.Save] wrote, so that training goes on as if it had never stopped. The learner must
+// have been made with the same Options. attach is called with the id of each task that had arrived and returns
+// the task; its stream may be at any position, since Load sets the position. A file that is damaged or belongs
+// to a different learner is refused, and nothing changes. If a task cannot be attached again, the learner cannot
+// be used any more, except for another Load or [Learner.Restore].
 func (l *Learner) Load(path string, attach func(id int) (Task, error)) error {
 	if err := l.enter(true); err != nil {
 		return err
@@ -206,7 +207,7 @@ func stateOf(b *device.Batch) (batchState, []float32) {
 	return batchState{Class: classes, Repeat: b.Repeat}, pixels
 }
 
-// restoreBatch takes up a batch of a task.
+// restoreBatch restores one fetched batch of a task.
 func (t *task) restoreBatch(b *device.Batch, s batchState, pixels []float32) error {
 	if err := b.Restore(t.id, s.Class, pixels); err != nil {
 		return err
@@ -215,8 +216,8 @@ func (t *task) restoreBatch(b *device.Batch, s batchState, pixels []float32) err
 	return nil
 }
 
-// restore takes up what snapshot saved. attach gives back each task that had arrived, by id, with
-// its stream at any position and its test samples.
+// restore restores what snapshot returned. attach returns the task with the given id, with its stream at any
+// position and its test samples.
 func (l *Learner) restore(f State, attach func(id int) (Task, error)) error {
 	s, err := l.understand(f)
 	if err != nil {
@@ -227,7 +228,7 @@ func (l *Learner) restore(f State, attach func(id int) (Task, error)) error {
 	return l.failure
 }
 
-// understand reads the state of a file that is this learner's.
+// understand decodes a saved state and checks that it belongs to a learner like this one.
 func (l *Learner) understand(f State) (s learnerState, err error) {
 	if err := json.Unmarshal(f.JSON, &s); err != nil {
 		return s, fmt.Errorf("state: %w", err)
@@ -247,6 +248,7 @@ func (l *Learner) understand(f State) (s learnerState, err error) {
 	return s, nil
 }
 
+// takeUp replaces the learner's state by a saved one. After an error the learner is left half restored.
 func (l *Learner) takeUp(s learnerState, f State, attach func(id int) (Task, error)) (err error) {
 	defer recovered(&err, "attaching a stream again")
 	total := l.options.Model.Layout().Total

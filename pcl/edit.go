@@ -13,8 +13,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
-// prepareEdit returns D where this step edits the memory, and nil where it does not. If edits are made at
-// the θ before the update, it also computes how the samples are to move.
+// prepareEdit returns D, the direction that edits aim at, or nil if this step does not edit the memory. If
+// edits use the θ from before the update, it also computes the gradients by which the samples will be moved.
 func (s *step) prepareEdit() (d *aggregate, err error) {
 	if e := s.options.Edit; !e.On() || s.report.Step%e.Every != 0 {
 		return nil, nil
@@ -33,7 +33,7 @@ func (s *step) prepareEdit() (d *aggregate, err error) {
 	return d, err
 }
 
-// editAfter computes how the samples are to move where edits are made at the updated θ.
+// editAfter computes the gradients by which the samples will be moved if edits use the updated θ.
 func (s *step) editAfter(d *aggregate) error {
 	if d == nil || s.options.Edit.At != EditAfter {
 		return nil
@@ -61,13 +61,13 @@ func (s *step) editMemory(d *aggregate) error {
 		report.Indices = append(report.Indices, row.indices...)
 		report.Gradients = append(report.Gradients, gradients...)
 	}
-	if rows > 0 { // else nothing is replayed yet
+	if rows > 0 { // without rows, nothing that can be edited was replayed
 		s.report.Edit = report
 	}
 	return nil
 }
 
-// moveSamples begins to move the memory's samples where the step edits them; wait returns when it is done.
+// moveSamples starts to move the memory's samples if the step edits them; wait returns when that is done.
 func (s *step) moveSamples() (wait func()) {
 	r := s.report.Edit
 	if r == nil {
@@ -82,11 +82,11 @@ func (s *step) moveSamples() (wait func()) {
 	return busy.Wait
 }
 
-// aggregate is D = Σ wᵢ·rowᵢ.
+// aggregate is D = Σ wᵢ·rowᵢ, kept as its terms.
 type aggregate struct {
 	w    []float64
 	rows []compute.Buffer
-	own  compute.Buffer // a row that is not one of the step's; to be freed
+	own  compute.Buffer // a row that belongs to the aggregate and not to the step; free releases it
 }
 
 func (d *aggregate) free() {
@@ -95,7 +95,7 @@ func (d *aggregate) free() {
 	}
 }
 
-// aggregate returns D of the step: its direction, or that divided by Σw.
+// aggregate returns D: the direction of the step or, with [EditTowardMean], that direction divided by Σw.
 func (s *step) aggregate() (*aggregate, error) {
 	r, scale := s.report, 1.0
 	if sum := floats.Sum(r.Weights); s.options.Edit.Target == EditTowardMean && sum != 0 {
@@ -112,7 +112,7 @@ func (s *step) aggregate() (*aggregate, error) {
 	return d, nil
 }
 
-// fix replaces the rows by their sum, so that they may be freed.
+// fix replaces the rows of d by their weighted sum, so that the step may free the rows themselves.
 func (l *Learner) fix(d *aggregate) (err error) {
 	if d.own == nil {
 		d.own, err = l.combine(d.w, d.rows)
@@ -139,7 +139,7 @@ func (l *Learner) combine(w []float64, rows []compute.Buffer) (compute.Buffer, e
 	return out[0], nil
 }
 
-// editGradients returns φ and ∇φ of each sample of a memory row.
+// editGradients returns φ of a memory row and the gradient ∇φ of each of its samples.
 func (l *Learner) editGradients(r *row, d *aggregate) (phi float64, gradients [][]float32, err error) {
 	if l.options.Edit.Mode == EditBatch {
 		return l.editAt(r, r.Flat, d)
@@ -162,9 +162,9 @@ func (l *Learner) editGradients(r *row, d *aggregate) (phi float64, gradients []
 	return phi, gradients, nil
 }
 
-// editAt returns φ = ‖v‖² with v = g − D (or g + D, where Eq. 12 is taken literally), and ∇φ of each
-// sample: twice the mixed derivative of the valid samples' mean loss, times their number, so that it does
-// not depend on how many there are.
+// editAt returns φ = ‖v‖² with v = g − D (or g + D with [EditLiteral]), and ∇φ of each sample. ∇φ is twice the
+// mixed derivative of the mean loss of the samples that count, multiplied by their number, so that its size
+// does not depend on how many there are.
 func (l *Learner) editAt(r *row, g compute.Buffer, d *aggregate) (phi float64, gradients [][]float32, err error) {
 	sign := -1.0
 	if l.options.Edit.Aim == EditLiteral {
@@ -205,8 +205,8 @@ func (l *Learner) editAt(r *row, g compute.Buffer, d *aggregate) (phi float64, g
 	return square[0], gradients, err
 }
 
-// move makes the step of one sample and returns its mean |Δx|. A gradient that is not finite moves
-// nothing.
+// move moves one sample of the memory along its gradient g and returns the mean |Δx| over its pixels. A
+// gradient that is zero or not finite moves nothing.
 func (l *Learner) move(index int, g []float32) float64 {
 	e := l.options.Edit
 	square := 0.0

@@ -6,71 +6,72 @@ import (
 	"slices"
 )
 
-// Edit describes memory editing (docs/method.md §3): after each step the memory's samples x of the step move
-// by a gradient step on φ(x) = ‖∇ℓ(x) − D‖², D = Σ λᵢ∇ℓᵢ the direction of the step, both over the
-// backbone. The zero value edits nothing; empty fields stand for the first of the choices.
+// Edit describes memory editing (docs/method.md §3): after each update, the memory's samples that took part in
+// the step are changed themselves, by a gradient step on φ(x) = ‖∇ℓ(x) − D‖². Here x are a sample's pixels and
+// D = Σ λᵢ∇ℓᵢ is the direction of the update; both gradients are taken over the backbone's parameters. The zero
+// value turns editing off. An empty field of Mode, Norm, Aim, Target or At stands for its first choice.
 type Edit struct {
-	// Eta is the step size η, in units of the pixels' range, [0,1].
+	// Eta is the step size η, in units in which pixels lie in [0,1]; 0 turns editing off.
 	Eta    float64    `json:"eta,omitempty" toml:"eta"`
 	Mode   EditMode   `json:"mode,omitempty" toml:"mode"`
 	Norm   EditNorm   `json:"norm,omitempty" toml:"norm"`
 	Aim    EditAim    `json:"aim,omitempty" toml:"aim"`
 	Target EditTarget `json:"target,omitempty" toml:"target"`
 	At     EditAt     `json:"at,omitempty" toml:"at"`
-	// Every edits in every so-many-th step only; 0 stands for 1.
+	// Every is how many steps pass from one edit to the next: 1 edits in every step, and so does 0.
 	Every int `json:"every,omitempty" toml:"every"`
-	// MaxDrift bounds ‖x − x_original‖∞; 0: no bound.
+	// MaxDrift is the most that any pixel may differ from the original, ‖x − x_original‖∞; 0 means no limit.
 	MaxDrift float64 `json:"max_drift,omitempty" toml:"max_drift"`
-	// Unclamped lets pixels leave [0,1].
+	// Unclamped allows pixels outside [0,1].
 	Unclamped bool `json:"unclamped,omitempty" toml:"unclamped"`
 }
 
-// EditMode says of which loss the gradient is moved towards D.
+// EditMode says which loss it is whose gradient ∇ℓ an edit moves towards D.
 type EditMode string
 
 const (
-	// EditBatch: of the batch's mean loss, one gradient for all samples.
+	// EditBatch takes the mean loss of the batch: one gradient for all its samples.
 	EditBatch EditMode = "batch"
-	// EditPerSample: of each sample's own loss (Algorithm 1 read literally), at the cost of a gradient and an
-	// edit gradient each.
+	// EditPerSample takes each sample's own loss (Algorithm 1 read literally). It costs a gradient and an edit
+	// gradient for every sample.
 	EditPerSample EditMode = "per_sample"
 )
 
-// EditNorm says how a sample's ∇φ is normalised before the step.
+// EditNorm says how the gradient ∇φ of a sample is normalised before the sample is moved along it.
 type EditNorm string
 
 const (
-	EditRMS EditNorm = "rms" // its root mean square becomes 1
-	EditL2  EditNorm = "l2"  // its length becomes 1
-	EditRaw EditNorm = "raw" // not at all
+	EditRMS EditNorm = "rms" // scaled to a root mean square of 1
+	EditL2  EditNorm = "l2"  // scaled to a length of 1
+	EditRaw EditNorm = "raw" // not normalised
 )
 
-// EditAim says where the step leads.
+// EditAim says in which direction an edit moves a sample's gradient ∇ℓ.
 type EditAim string
 
 const (
-	EditToward  EditAim = "toward"  // D
-	EditLiteral EditAim = "literal" // Eq. 12 as printed, which leads towards −D
-	EditAscend  EditAim = "ascend"  // away from D: φ grows
+	EditToward  EditAim = "toward"  // towards D: φ decreases
+	EditLiteral EditAim = "literal" // Eq. 12 as printed in the paper, which leads towards −D
+	EditAscend  EditAim = "ascend"  // away from D: φ increases
 )
 
 // EditTarget says what D is.
 type EditTarget string
 
 const (
-	EditTowardD    EditTarget = "d"    // the step's direction
-	EditTowardMean EditTarget = "mean" // D/Σλ
+	EditTowardD    EditTarget = "d"    // the direction of the update, Σ λᵢ∇ℓᵢ
+	EditTowardMean EditTarget = "mean" // that direction divided by Σ λᵢ
 )
 
-// EditAt says at which θ the gradients are taken.
+// EditAt says at which parameters θ the gradients of an edit are taken.
 type EditAt string
 
 const (
-	EditBefore EditAt = "pre"  // that before the update
-	EditAfter  EditAt = "post" // that after it
+	EditBefore EditAt = "pre"  // those before the update
+	EditAfter  EditAt = "post" // those after the update
 )
 
-// On says whether anything is edited.
+// On reports whether memory editing is turned on.
 func (e Edit) On() bool { return e.Eta > 0 }
 
 func (e Edit) withDefaults() Edit {
@@ -92,7 +93,7 @@ func orFirst[T ~string](x, first T) T {
 	return x
 }
 
-// Validate names the first thing that is wrong.
+// Validate returns an error that names the first setting that is not allowed.
 func (e Edit) Validate() error {
 	for _, err := range []error{
 		oneOf("mode", e.Mode, EditBatch, EditPerSample), oneOf("norm", e.Norm, EditRMS, EditL2, EditRaw),

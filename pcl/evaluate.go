@@ -12,8 +12,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
-// Evaluate returns the accuracy, in [0,1], of a task on its test samples: predictions choose among
-// the task's classes, or in class-incremental mode among all classes that have arrived.
+// Evaluate returns the accuracy, from 0 to 1, on the test samples of the task with the given id. A prediction
+// chooses among the task's own classes or, in class-incremental mode, among all classes that have arrived.
 func (l *Learner) Evaluate(id int) (float64, error) {
 	if err := l.enter(false); err != nil {
 		return 0, err
@@ -36,14 +36,15 @@ func (l *Learner) Evaluate(id int) (float64, error) {
 	return float64(right) / float64(t.Test.Len()), nil
 }
 
-// countAll predicts the test samples, several batches at a time where the rule of prediction is the
-// network's. Each worker fills batches while others compute.
+// countAll counts the test samples that are predicted correctly. Several workers share the batches, so that one
+// fills a batch while others compute. A method that predicts by a rule of its own gets one worker only.
 func (l *Learner) countAll(t *task) (int, error) {
 	workers := min(runtime.GOMAXPROCS(0), 1+t.Test.Len()/l.options.Batch)
 	if _, ok := method.As[method.Predictor](l.options.Method); ok {
 		workers = 1
 	}
-	// XLA's binding keeps a buffer's shape at the first look, without a lock: all workers have θ in common.
+	// XLA's binding caches a buffer's shape when it is first asked for, without a lock. All workers read θ, so
+	// its shape is asked for here, before they start.
 	if _, err := l.network.theta.Shape(); err != nil {
 		return 0, err
 	}
@@ -72,7 +73,8 @@ func (l *Learner) countAll(t *task) (int, error) {
 	return int(right.Load()), err
 }
 
-// countRight predicts one batch of test samples, from the given one on.
+// countRight counts the samples that are predicted correctly in one batch of test samples, which begins with
+// sample number from.
 func (l *Learner) countRight(set *graphs.Set, t *task, b *device.Batch, from int) (right int, err error) {
 	defer recovered(&err, "reading or predicting the test samples")
 	b.Read(t.Test, from, t.id)
@@ -100,7 +102,7 @@ func (l *Learner) countRight(set *graphs.Set, t *task, b *device.Batch, from int
 	return right, err
 }
 
-// prepare lets a method that predicts by a rule of its own get ready, once for each θ.
+// prepare lets a method that predicts by a rule of its own get ready, once after each step that was made.
 func (l *Learner) prepare() (err error) {
 	own, ok := method.As[method.Predictor](l.options.Method)
 	if !ok || l.prepared == l.step+1 {

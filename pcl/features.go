@@ -7,8 +7,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
-// Features returns the classifier's input for each sample at the present θ, [len][F], and the samples'
-// class ids. They are normalised with running statistics, as in [Learner.Evaluate].
+// Features returns, for each sample, its features and its class id. The features are the input of the
+// classifier at the current parameters. Batch normalisation uses the running statistics, as in
+// [Learner.Evaluate].
 func (l *Learner) Features(s data.Samples) (features [][]float64, class []int, err error) {
 	if err := l.enter(false); err != nil {
 		return nil, nil, err

@@ -14,15 +14,15 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
-// row is one stream in one step, and its gradient.
+// row is one stream in one step: its batch, its loss, and the gradient of that loss.
 type row struct {
 	id      int
 	batch   *device.Batch
-	indices []int // of the stored samples in it; nil for tasks
+	indices []int // the places in the memory of a replayed row's samples; nil for tasks
 	loss    method.Loss
 	device.Gradient
-	observed bool              // its statistics are in the running ones
-	halves   [2]compute.Buffer // gradients of the halves of the batch, for methods that need them
+	observed bool              // whether the running statistics include those of its batch
+	halves   [2]compute.Buffer // gradients of the two halves of the batch, for methods that need them
 }
 
 func (r *row) free() {
@@ -41,7 +41,8 @@ func (l *Learner) taskRows() (rows []row) {
 	return rows
 }
 
-// memoryRows gathers what is replayed: what the method asks for, or one batch drawn at random.
+// memoryRows gathers the rows that are replayed from the memory: the samples that the method chooses or, if it
+// does not choose, one batch drawn at random.
 func (s *step) memoryRows() ([]row, error) {
 	replays, err := s.replays()
 	if err != nil {
@@ -73,6 +74,7 @@ func (s *step) memoryRows() ([]row, error) {
 	return rows, nil
 }
 
+// replays says which samples of the memory are replayed in this step.
 func (s *step) replays() ([]method.Replay, error) {
 	if r, ok := method.As[method.Replayer](s.options.Method); ok {
 		return r.Replays(replaying{lab{s.Learner}, s})
@@ -80,7 +82,7 @@ func (s *step) replays() ([]method.Replay, error) {
 	return []method.Replay{{ID: method.Memory, Indices: s.memory.Draw(s.options.Batch)}}, nil
 }
 
-// aimAll sets what the rows' batches should predict.
+// aimAll sets, for each row, what its batch should predict.
 func (s *step) aimAll() error {
 	for _, r := range s.rows {
 		if err := s.aim(r.batch, r.loss); err != nil {
@@ -90,7 +92,8 @@ func (s *step) aimAll() error {
 	return nil
 }
 
-// aim sets what a batch should predict, for a loss.
+// aim sets what a batch should predict under a loss: the right output of each sample, the outputs that compete
+// with it, and the reference values if the loss needs any.
 func (l *Learner) aim(b *device.Batch, loss method.Loss) error {
 	if loss.TaskMargin != 0 {
 		for _, id := range b.Task[:b.N] {
@@ -111,9 +114,9 @@ func (l *Learner) aim(b *device.Batch, loss method.Loss) error {
 	return nil
 }
 
-// differentiate computes the gradients of the step's rows, to which those of the memory are added in front,
-// and their Gram matrix where the method asks for it. A method that chooses what is replayed sees the tasks'
-// gradients first.
+// differentiate puts the memory's rows in front of the tasks' rows and computes the gradient of each row and,
+// where the method asks for it, their Gram matrix. If the method chooses what is replayed, the tasks' gradients
+// are computed before it chooses, because it may want to use them.
 func (s *step) differentiate() error {
 	_, chooses := method.As[method.Replayer](s.options.Method)
 	if chooses {
@@ -141,8 +144,8 @@ func (s *step) differentiate() error {
 	return nil
 }
 
-// gradients computes the gradient of each row that has none, and reads what the host needs of all rows:
-// their values and the inner products that are asked for.
+// gradients computes the gradient of each row that has none yet, and brings to the host what it needs of all
+// rows: the losses, the statistics of the batches, and the inner products that are asked for.
 func (s *step) gradients(asked graphs.Products) (gram []float64, err error) {
 	finished, wait := s.beginGradients()
 	defer wait()
@@ -165,8 +168,9 @@ func (s *step) gradients(asked graphs.Products) (gram []float64, err error) {
 	return gram, nil
 }
 
-// beginGradients begins with as many rows as there are lanes. finished is to be called for the rows in
-// order, and returns when that one is there; wait returns when no row is being computed any more.
+// beginGradients starts to compute the gradients of as many rows as there are lanes, at the same time. Call
+// finished for each row in order: it returns when that row's gradient is there. wait returns when no row is
+// being computed any more.
 func (s *step) beginGradients() (finished func(i int) error, wait func()) {
 	one := func(set *graphs.Set, i int) error {
 		if s.rows[i].Flat != nil {
@@ -177,7 +181,8 @@ func (s *step) beginGradients() (finished func(i int) error, wait func()) {
 	if len(s.lanes) < 2 || len(s.rows) < 2 {
 		return func(i int) error { return one(s.programs, i) }, func() {}
 	}
-	// XLA's binding keeps a buffer's shape at the first look, without a lock: all lanes have θ in common.
+	// XLA's binding caches a buffer's shape when it is first asked for, without a lock. All lanes read θ, so its
+	// shape is asked for here, before they start.
 	if _, err := s.network.theta.Shape(); err != nil {
 		return func(int) error { return err }, func() {}
 	}
@@ -197,8 +202,8 @@ func (s *step) beginGradients() (finished func(i int) error, wait func()) {
 	return func(i int) error { return <-done[i] }, busy.Wait
 }
 
-// differentiateRow computes one row's gradient and loss, and the gradients of its halves where they are
-// asked for.
+// differentiateRow computes one row's loss and gradient and, if the method needs them, the gradients of the
+// two halves of its batch.
 func (l *Learner) differentiateRow(set *graphs.Set, r *row) (err error) {
 	if r.Gradient, err = device.Differentiate(set, l.network.theta, r.batch, r.loss); err != nil {
 		return err
@@ -219,7 +224,7 @@ func (l *Learner) differentiateRow(set *graphs.Set, r *row) (err error) {
 	return nil
 }
 
-// gradientAt computes the gradient of a batch that has been aimed.
+// gradientAt computes the gradient at θ of a batch whose targets have been set by aim.
 func (l *Learner) gradientAt(theta compute.Buffer, b *device.Batch, loss method.Loss) (device.Gradient, error) {
 	return device.Differentiate(l.programs, theta, b, loss)
 }

@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// ErrClosed is what a learner answers after [Learner.Close].
+// ErrClosed is what the calls of a learner return after [Learner.Close].
 var ErrClosed = errors.New("pcl: the learner is closed")
 
-// ErrBusy is what a learner answers while another call to it is in progress: in another goroutine, or
-// around this one, where a stream calls the learner that reads it.
+// ErrBusy is what a call of a learner returns while another call is in progress. That call may be in another
+// goroutine, or it may be the one that made this call, when a stream calls the learner that is reading it.
 var ErrBusy = errors.New("pcl: the learner is busy with another call: it serves one at a time")
 
-// enter begins a call to the learner, which leave ends. A learner that a failure stopped takes no call
-// but those that say so with stopped.
+// enter begins a call to the learner; leave ends it. A learner that was stopped by a failure refuses all calls
+// except those that pass stopped, which do not need its state.
 func (l *Learner) enter(stopped bool) error {
 	if !l.busy.TryLock() {
 		return ErrBusy
@@ -31,13 +31,13 @@ func (l *Learner) enter(stopped bool) error {
 	return err
 }
 
-// leave ends a call and publishes what other goroutines may read meanwhile.
+// leave ends a call, and publishes what other goroutines may read while the next call is in progress.
 func (l *Learner) leave() {
 	l.publish()
 	l.busy.Unlock()
 }
 
-// usable says why the learner cannot go on, if it cannot.
+// usable returns an error if the learner cannot go on, which says why.
 func (l *Learner) usable() error {
 	if l.failure == nil {
 		return nil
@@ -57,15 +57,15 @@ func (l *Learner) publish() { l.status.Store(&status{l.step, len(l.tasks), l.act
 // Steps returns how many steps have been made. It may be called from any goroutine.
 func (l *Learner) Steps() int { return l.status.Load().steps }
 
-// Arrived returns how many tasks have been attached so far. The next one gets the id after that. It
-// may be called from any goroutine.
+// Arrived returns how many tasks have been attached so far. The id of the next task is one more than this.
+// Arrived may be called from any goroutine.
 func (l *Learner) Arrived() int { return l.status.Load().arrived }
 
-// Active returns the ids of the rows that the next step will have, the memory's 0 first. It may be called
-// from any goroutine.
+// Active returns the ids of the streams in the next step: first 0 for the memory, unless it is empty, then the
+// ids of the tasks that have not ended. It may be called from any goroutine.
 func (l *Learner) Active() []int { return slices.Clone(l.status.Load().active) }
 
-// recovered turns a panic of a user's code into an error that says whose it was.
+// recovered turns a panic in code that is not the learner's own into an error that says whose code it was.
 func recovered(err *error, whose string) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("%s panicked: %v", whose, r)

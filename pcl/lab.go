@@ -15,19 +15,20 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/optim"
 )
 
-// lab is the learner as a method sees it at any time; in some phases it can do more.
+// lab is what a method may see of the learner and do with it at any time. The types that embed it add what is
+// possible only in one phase.
 type lab struct{ l *Learner }
 
-// replaying is the lab while a step chooses what is replayed.
+// replaying is the lab of a method that chooses which samples a step replays.
 type replaying struct {
 	lab
 	s *step
 }
 
-// storing is the lab while a step's batches are offered to the memory.
+// storing is the lab of a method that decides which samples of a step's batches enter the memory.
 type storing struct{ lab }
 
-// predicting is the lab between steps.
+// predicting is the lab of a method that prepares to predict, or predicts, between steps.
 type predicting struct{ lab }
 
 func (b lab) Batch() int            { return b.l.options.Batch }
@@ -70,7 +71,8 @@ func (b predicting) Candidates(task int) []memory.Item {
 
 func (b lab) Competing(task int) []int { return b.l.heads.Among(task) }
 
-// at returns θ at a point.
+// at returns the parameters that a point stands for. As long as nothing was remembered, [method.Remembered]
+// stands for the current ones.
 func (b lab) at(point method.Point) (compute.Buffer, error) {
 	o := &b.l.others
 	switch {
@@ -86,7 +88,7 @@ func (b lab) at(point method.Point) (compute.Buffer, error) {
 	return nil, fmt.Errorf("method %s asks for parameters (%d) that it has not made", b.l.options.Method.Info().Name, point)
 }
 
-// batches shows samples to f, as many at a time as a program takes.
+// batches calls f with the samples in batches, each of as many samples as a program takes.
 func (b lab) batches(samples []memory.Item, f func(h *device.Batch) error) error {
 	l := b.l
 	if l.sample == nil {
@@ -170,7 +172,7 @@ func (b lab) Gradient(at method.Point, samples []memory.Item) (out []float32, er
 	return out, err
 }
 
-// fits refuses lists that are no single batch.
+// fits returns an error unless the samples make exactly one batch.
 func (b lab) fits(samples []memory.Item) error {
 	if n := len(samples); n < 1 || n > b.l.options.Batch {
 		return fmt.Errorf("method %s: a batch of %d samples; want 1 to %d", b.l.options.Method.Info().Name, n, b.l.options.Batch)
@@ -211,7 +213,7 @@ func (b lab) Predict(at method.Point, samples []memory.Item) (classes []int, err
 		for i, o := range outputs {
 			lo, hi := b.l.heads.Competing(h.Task[i])
 			class := -1
-			if lo <= o && o < hi { // else no score was a number
+			if lo <= o && o < hi { // it is outside only if no score was a number
 				class = b.l.heads.Among(h.Task[i])[o-lo]
 			}
 			classes = append(classes, class)
@@ -221,7 +223,7 @@ func (b lab) Predict(at method.Point, samples []memory.Item) (classes []int, err
 	return classes, err
 }
 
-// current returns the gradients of the tasks' rows, and weights that average them.
+// current returns the gradients of the tasks' rows, and the weights whose sum over them is their average.
 func (s *step) current() (w []float64, rows []compute.Buffer) {
 	for _, r := range s.rows {
 		if r.id > 0 && r.Flat != nil {
@@ -315,7 +317,7 @@ func (b predicting) Descend(samples []memory.Item, shares []float64, s method.SG
 		}
 		defer program.Free(scalars)
 		spent := l.others.apart
-		l.others.apart = [2]compute.Buffer{} // donated
+		l.others.apart = [2]compute.Buffer{} // the program reuses their memory for its results
 		out, err := p.Call(append(append([]compute.Buffer{spent[0], spent[1]}, scalars), in...)...)
 		if err != nil {
 			return err

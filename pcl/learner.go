@@ -1,10 +1,11 @@
-// Package pcl trains one network on several streams that start and end at any time: Parallel
-// Continual Learning (docs/method.md §1, docs/protocol.md §1, §2).
+// Package pcl trains one neural network on several streams of data, each of which may start and end at any
+// time. This is Parallel Continual Learning (docs/method.md §1, docs/protocol.md §1, §2).
 //
-// A [Learner] holds the model, the method that combines the streams' gradients, the optimiser and
-// the rehearsal memory. [Learner.Attach] adds a task whenever it arrives, [Learner.Step] makes one
-// update from one batch of every active stream, [Learner.Evaluate] measures. Package
-// [github.com/parallelcl/parallelcl/pcl/experiment] plays whole scenarios with it.
+// Begin with [NewLearner]. A [Learner] holds the model, the method that combines the streams' gradients, the
+// optimiser, and the rehearsal memory with samples of tasks that have ended. [Learner.Attach] adds a task when
+// it arrives, [Learner.Step] makes one update from one batch of every active stream, and [Learner.Evaluate]
+// measures the accuracy of a task. To run a whole scenario, use package
+// [github.com/parallelcl/parallelcl/pcl/experiment].
 package pcl
 
 import (
@@ -28,37 +29,38 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
-// Learner trains on the streams attached to it. It serves one call at a time: a call that comes while
-// another is in progress is answered by [ErrBusy], and by [ErrClosed] after Close. [Learner.Steps] and
-// [Learner.Active] may be called at any time.
+// Learner trains a model on the streams attached to it. It serves one call at a time: a call made while
+// another is in progress returns [ErrBusy], and a call after [Learner.Close] returns [ErrClosed].
+// [Learner.Steps], [Learner.Arrived] and [Learner.Active] may be called at any time.
 type Learner struct {
 	busy    sync.Mutex // held by the call in progress
 	closed  bool
-	failure error // why the learner cannot go on; nil while it can
+	failure error // why the learner cannot go on; nil as long as it can
 	status  atomic.Pointer[status]
 
 	options  Options
 	programs *graphs.Set
 	tables   *device.Tables
-	own      *Programs // those made for this learner alone
+	own      *Programs // the programs made for this learner alone; nil if it shares those of others
 	readout  device.Readout
-	lanes    []*graphs.Set // the programs of each worker: so many gradients are computed at the same time
+	lanes    []*graphs.Set // one entry for each gradient that may be computed at the same time
 
 	network network
 	others  others
 	heads   *heads.Heads
 	memory  *memory.Store
-	mirror  device.Mirror // of the memory
-	rng     *seed.Source  // the method's draws
+	mirror  device.Mirror // the copy of the memory on the device
+	rng     *seed.Source  // the random numbers that the method draws
 
-	tasks    []*task         // by arrival; index = id − 1
-	replayed []*device.Batch // workspace of the memory's rows
-	sample   *device.Batch   // workspace of lab
-	step     int             // steps made
-	prepared int             // steps made when the method last prepared to predict, plus 1
+	tasks    []*task         // in order of arrival; the index is the id minus 1
+	replayed []*device.Batch // reused for the memory's rows
+	sample   *device.Batch   // reused for the samples that a method asks about (see lab)
+	step     int             // how many steps have been made
+	prepared int             // one more than the steps made when the method last prepared to predict
 }
 
-// NewLearner compiles the model and draws its parameters.
+// NewLearner returns a learner with freshly drawn parameters and no tasks. It compiles the programs that every
+// step needs. Close the learner when it is no longer needed.
 func NewLearner(o Options) (*Learner, error) {
 	o = o.withDefaults()
 	if err := o.validate(); err != nil {
@@ -87,7 +89,7 @@ func NewLearner(o Options) (*Learner, error) {
 	return l, nil
 }
 
-// compile makes the programs that every learner needs, unless they are there already.
+// compile compiles the programs that every learner needs, unless a learner that shares them has done so.
 func (l *Learner) compile() error {
 	if l.options.Programs == nil {
 		l.own = NewPrograms(l.options.Backend)
@@ -114,7 +116,8 @@ func (l *Learner) compile() error {
 	return compiling.Wait()
 }
 
-// Warm compiles what steps of up to k rows need, so that no later step waits for it.
+// Warm compiles in advance what steps of up to k rows need, so that no step has to wait for the compiler. A row
+// is one stream of a step; the memory counts as one.
 func (l *Learner) Warm(k int) error {
 	if err := l.enter(false); err != nil {
 		return err
@@ -131,8 +134,8 @@ func (l *Learner) Warm(k int) error {
 	return nil
 }
 
-// Close releases what the learner holds on the device, after the call in progress if there is one. The
-// backend stays open. It must not be called from within a stream.
+// Close releases what the learner holds on the device. It waits for the call in progress, if there is one, and
+// must therefore not be called from within a stream. The backend stays open.
 func (l *Learner) Close() {
 	l.busy.Lock()
 	defer l.busy.Unlock()
@@ -155,9 +158,9 @@ func (l *Learner) Close() {
 	}
 }
 
-// Attach adds a task from the next step on and returns its id, from 1. Streams may be attached at
-// any time; the memory of tasks that have ended is stream 0. Attach reads the stream's first batch. After
-// an error the learner is as it was.
+// Attach adds a task, which takes part from the next step on, and returns its id. Ids count from 1 in order of
+// arrival; id 0 stands for the memory of tasks that have ended. Tasks may be attached at any time. Attach reads
+// the first batch of the task's stream. After an error the learner is unchanged.
 func (l *Learner) Attach(t Task) (id int, err error) {
 	if err := l.enter(false); err != nil {
 		return 0, err
@@ -194,9 +197,9 @@ func (l *Learner) begin(t *task) error {
 	return l.heads.Add(t.id, t.Classes)
 }
 
-// Detach ends a task before its stream does: a stream that fails for good, or one that is not wanted any
-// more. With keep, what has been collected of it enters the memory, as at the end of its stream; else it
-// is forgotten. Batches that were fetched and not trained on are dropped.
+// Detach ends a task before its stream has ended, for example because the stream keeps failing or is no longer
+// wanted. If keep is true, the samples collected from the task enter the memory, as they do when a stream ends;
+// otherwise they are discarded. Batches that have been fetched but not trained on are dropped.
 func (l *Learner) Detach(id int, keep bool) error {
 	if err := l.enter(false); err != nil {
 		return err
@@ -216,11 +219,11 @@ func (l *Learner) Detach(id int, keep bool) error {
 	return nil
 }
 
-// Options returns the options that the learner was made with, defaults filled in.
+// Options returns the options that the learner was made with, with the defaults filled in.
 func (l *Learner) Options() Options { return l.options }
 
-// Compilations returns how many programs have been compiled for this learner, and for others that
-// share its Programs.
+// Compilations returns how many programs have been compiled for this learner, including those compiled for
+// learners of the same kind that share its [Options.Programs].
 func (l *Learner) Compilations() (n int) {
 	for _, set := range l.options.Programs.cache.Sets(l.options.spec()) {
 		n += set.Compilations()
@@ -228,10 +231,11 @@ func (l *Learner) Compilations() (n int) {
 	return n
 }
 
-// Memory returns the rehearsal store, which must not be used while another call is in progress.
+// Memory returns the rehearsal memory. It must not be used while a call to the learner is in progress.
 func (l *Learner) Memory() *memory.Store { return l.memory }
 
-// Parameters returns a copy of θ: the backbone's, then the classifier's (see [model.Layout]).
+// Parameters returns a copy of the parameters θ: the backbone's first, then the classifier's (see the Layout
+// type of package [github.com/parallelcl/parallelcl/pcl/model]).
 func (l *Learner) Parameters() ([]float32, error) {
 	if err := l.enter(false); err != nil {
 		return nil, err
@@ -240,13 +244,13 @@ func (l *Learner) Parameters() ([]float32, error) {
 	return l.parameters()
 }
 
-// parameters is [Learner.Parameters] within a call.
+// parameters does the work of [Learner.Parameters] for callers that have already entered the learner.
 func (l *Learner) parameters() ([]float32, error) {
 	theta := make([]float32, l.programs.Total())
 	return theta, program.ToHost(theta, l.network.theta)
 }
 
-// Statistics returns a copy of the running statistics of batch normalisation; nil where the model has none.
+// Statistics returns a copy of the running statistics of batch normalisation, or nil if the model has none.
 func (l *Learner) Statistics() ([]float32, error) {
 	if err := l.enter(false); err != nil {
 		return nil, err
@@ -255,15 +259,15 @@ func (l *Learner) Statistics() ([]float32, error) {
 	return slices.Clone(l.network.statistics), nil
 }
 
-// newBatch returns an empty batch, to be freed.
+// newBatch returns an empty batch, which the caller must free.
 func (l *Learner) newBatch() (*device.Batch, error) {
 	return device.NewBatch(l.options.Backend, l.options.Batch, l.options.Model.Inputs())
 }
 
-// byMethod names the method in errors.
+// byMethod names the method, for error messages.
 func (l *Learner) byMethod() string { return "method " + l.options.Method.Info().Name }
 
-// products is what a step of the method reads of the rows' gradients.
+// products says which inner products of the rows' gradients the method needs in a step.
 func (l *Learner) products() graphs.Products {
 	if l.options.Method.Info().NeedsGram {
 		return graphs.Gram
@@ -281,7 +285,7 @@ func (l *Learner) running() (tasks []*task) {
 	return tasks
 }
 
-// active lists the ids of the rows that the next step will have, the memory's 0 first.
+// active lists the ids of the streams in the next step: first 0 for the memory, unless it is empty.
 func (l *Learner) active() []int {
 	var ids []int
 	if l.memory.Len() > 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
-// look runs a program that does not train on a batch that has been aimed.
+// look runs a program that only looks at a batch and does not train. The batch's targets must have been set.
 func (l *Learner) look(p *program.Program, theta compute.Buffer, b *device.Batch, reference bool) ([]compute.Buffer, error) {
 	in, done, err := b.Inputs(l.options.Backend, reference)
 	if err != nil {
@@ -27,7 +27,7 @@ func (l *Learner) look(p *program.Program, theta compute.Buffer, b *device.Batch
 	return p.Call(append([]compute.Buffer{theta}, in...)...)
 }
 
-// lossesAt returns the loss of each sample of a batch that has been aimed.
+// lossesAt returns the loss of each sample of a batch whose targets have been set.
 func (l *Learner) lossesAt(theta compute.Buffer, b *device.Batch, loss method.Loss) ([]float64, error) {
 	p, err := l.programs.Losses(loss)
 	if err != nil {
@@ -49,7 +49,7 @@ func (l *Learner) lossesAt(theta compute.Buffer, b *device.Batch, loss method.Lo
 	return each, nil
 }
 
-// describeAt returns the scores and the features of a batch that has been aimed.
+// describeAt returns the scores and the features of each sample of a batch.
 func (l *Learner) describeAt(theta compute.Buffer, b *device.Batch, loss method.Loss) (scores, features [][]float32, err error) {
 	p, err := l.programs.Describe(loss)
 	if err != nil {
@@ -67,8 +67,8 @@ func (l *Learner) describeAt(theta compute.Buffer, b *device.Batch, loss method.
 	return scores, features, err
 }
 
-// teach fills the reference with the logits of the remembered model, for the outputs of the tasks that
-// were over then.
+// teach fills the batch's reference values with the logits of the remembered model, for the outputs of the
+// tasks that had ended when it was remembered. Other outputs get no reference.
 func (l *Learner) teach(b *device.Batch) error {
 	outputs := l.options.Model.Outputs()
 	if b.Blank(outputs); l.others.remembered == nil {
@@ -88,8 +88,8 @@ func (l *Learner) teach(b *device.Batch) error {
 	return nil
 }
 
-// predictAt returns the output that each sample of a batch is assigned to. The batch need not have been
-// aimed with the outputs that the method trains on.
+// predictAt returns the output with the highest score for each sample of a batch. It sets the batch's targets
+// itself, so that the outputs that compete are those of prediction, not those of training.
 func (l *Learner) predictAt(set *graphs.Set, theta compute.Buffer, b *device.Batch) ([]int32, error) {
 	if err := b.Aim(l.heads, false); err != nil {
 		return nil, err

@@ -9,15 +9,16 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
-// network is what training changes.
+// network is the part of the model that training changes.
 type network struct {
 	theta      compute.Buffer
-	state      []compute.Buffer // the optimiser's
-	statistics []float32        // running, by model.Layout.Stats; nil without any
-	updates    int              // made: Adam's t
+	state      []compute.Buffer // the vectors that the optimiser remembers
+	statistics []float32        // running statistics, in the order of model.Layout.Stats; nil if there are none
+	updates    int              // how many updates were made: Adam's t
 }
 
-// set uploads θ and the optimiser's n vectors; nil vectors are zero.
+// set copies θ and the vectors of the optimiser's state to the device. There are as many vectors as the last
+// argument says; if state is nil they are zero.
 func (n *network) set(backend compute.Backend, theta []float32, state [][]float32, vectors int) error {
 	n.free()
 	var err error
@@ -43,17 +44,18 @@ func (n *network) free() {
 	n.theta, n.state = nil, nil
 }
 
-// resetStatistics sets the running statistics to those before any batch.
+// resetStatistics sets the running statistics to their values before the first batch.
 func (n *network) resetStatistics(l *model.Layout) {
 	if l.StatsTotal > 0 {
 		n.statistics = l.InitStats()
 	}
 }
 
-// momentum is the share of the old running statistics that a batch leaves.
+// momentum is the weight of the old running statistics when those of a batch are averaged in.
 const momentum = 0.9
 
-// observe takes the statistics of a batch into the running ones, unless they are not finite.
+// observe averages the statistics of a batch into the running ones. It ignores a batch whose statistics are not
+// finite.
 func (n *network) observe(batch []float32) {
 	for _, x := range batch {
 		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
@@ -65,12 +67,12 @@ func (n *network) observe(batch []float32) {
 	}
 }
 
-// others are parameters beside θ, which methods ask for.
+// others are sets of parameters that methods ask for in addition to θ.
 type others struct {
-	remembered compute.Buffer    // θ when the method last asked to remember it
-	over       []int             // the tasks that were over then
-	ahead      compute.Buffer    // of the last virtual step
-	apart      [2]compute.Buffer // a network trained apart, and its momentum
+	remembered compute.Buffer    // θ as it was when the method last asked to remember it
+	over       []int             // the tasks that had ended by then
+	ahead      compute.Buffer    // where the last virtual step led
+	apart      [2]compute.Buffer // a second network, trained separately, and its momentum
 }
 
 func (o *others) free() {
@@ -78,7 +80,7 @@ func (o *others) free() {
 	*o = others{}
 }
 
-// remember makes remembered a copy of the given parameters.
+// remember copies the given parameters to the device and keeps them as remembered.
 func (o *others) remember(backend compute.Backend, theta []float32, over []int) error {
 	copied, err := program.ToDevice(backend, theta, len(theta))
 	if err != nil {

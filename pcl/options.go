@@ -13,46 +13,49 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
-// SharedParams says which parameters are in J (docs/method.md §1.3).
+// SharedParams says which parameters count as shared (docs/method.md §1.3). The shared parameters are the
+// columns of J, the matrix of the streams' gradients, from which the method computes the weights. All other
+// parameters move by the plain sum of the gradients.
 type SharedParams string
 
 const (
-	// Shared: every parameter that the losses of two streams can touch: the backbone, and in
-	// class-incremental mode the classifier.
+	// Shared takes every parameter that the losses of two streams can have in common: the backbone and, in
+	// class-incremental mode, the classifier.
 	Shared SharedParams = "shared"
-	// Backbone: the backbone only; the classifier moves by the plain sum of the gradients.
+	// Backbone takes the backbone only.
 	Backbone SharedParams = "backbone"
-	// All: backbone and classifier.
+	// All takes the backbone and the classifier.
 	All SharedParams = "all"
 )
 
-// Options describe a learner. Backend, Model, Method, Increment, Optimizer, Batch and the policy of Memory are
-// required.
+// Options describe a learner for [NewLearner]. Backend, Model, Method, Increment, Optimizer, Batch and the
+// policy of Memory are required.
 type Options struct {
 	Backend   *backend.Backend
 	Model     model.Model
 	Method    method.Method
 	Increment scenario.Increment
-	Shared    SharedParams // which parameters are in J; empty: [Shared]
+	Shared    SharedParams // which parameters are shared; empty stands for [Shared]
 	Optimizer optim.Optimizer
-	Batch     int // samples of each stream in a step
+	Batch     int // how many samples of each stream go into a step
 	Memory    memory.Config
 	Seed      uint64
-	// Edit is memory editing; the zero value edits nothing.
+	// Edit turns memory editing on; the zero value turns it off.
 	Edit Edit
-	// ExtraUpdate makes a second update in each step, with the same weights from the same batches: the
-	// control for what memory editing gains (docs/method.md §3.4).
+	// ExtraUpdate makes a second update in each step, from the same batches and with the same weights. It is the
+	// control experiment for memory editing (docs/method.md §3.4).
 	ExtraUpdate bool
-	// Image is the shape of a sample, for methods that cut and mix images; zero: one row of pixels.
+	// Image is the shape of a sample, for methods that cut and mix images. The zero value stands for one row of
+	// pixels.
 	Image Image
 	// Programs, if set, shares compiled programs with other learners on the same Backend.
 	Programs *Programs
-	// Trace, if set, sees what went into each step before its batches are let go of. An error stops the
-	// learner.
+	// Trace, if set, is called at the end of each step with what went into it. If it returns an error after the
+	// parameters have changed, the learner stops.
 	Trace func(*Trace) error
 }
 
-// Image is the shape of a sample: rows of pixels, each of the channels' values in turn.
+// Image is the shape of a sample. Its values lie row by row, and for each pixel its channels one after another.
 type Image struct{ Height, Width, Channels int }
 
 func (i Image) size() int { return i.Height * i.Width * i.Channels }
@@ -93,7 +96,7 @@ func (o Options) validate() error {
 	return o.Memory.Validate()
 }
 
-// Validate says so if s is none of the three choices.
+// Validate returns an error if s is none of the three choices.
 func (s SharedParams) Validate() error {
 	switch s {
 	case Shared, Backbone, All:
@@ -102,7 +105,7 @@ func (s SharedParams) Validate() error {
 	return fmt.Errorf("shared %q is none of %q, %q, %q", s, Shared, Backbone, All)
 }
 
-// InJ returns how many leading parameters are in J.
+// InJ returns how many parameters are shared, that is, are columns of J. They are the first ones of θ.
 func (o Options) InJ() int {
 	l := o.Model.Layout()
 	if o.Shared == All || (o.Shared == Shared && o.Increment == scenario.ClassIncremental) {
@@ -111,12 +114,12 @@ func (o Options) InJ() int {
 	return l.Backbone
 }
 
-// spec is what the learner's programs depend on.
+// spec returns everything that the learner's programs depend on.
 func (o Options) spec() graphs.Spec {
 	return graphs.Spec{Model: o.Model, Shared: o.InJ(), Batch: o.Batch, Optimizer: o.Optimizer}
 }
 
-// lossOf is what the method trains a row on.
+// lossOf returns the loss on which the method trains the stream with the given id.
 func (o Options) lossOf(id int) method.Loss {
 	if m, ok := method.As[method.Objective](o.Method); ok {
 		return m.Loss(id)

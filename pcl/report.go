@@ -4,23 +4,25 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
-// StepReport tells what one step did. Its slices are valid until the next step.
+// StepReport tells what one step did. A row is one stream in the step. IDs, Losses and Weights have an entry for
+// each row that took part. The slices are valid until the next step.
 type StepReport struct {
-	Step   int   // from 0
-	IDs    []int // the rows that took part; 0 is the memory
+	Step   int   // the number of the step, from 0
+	IDs    []int // the id of each row's task; 0 is the memory
 	Losses []float64
-	// Gram is M = JJᵀ, row-major; nil where the method does not ask for it.
+	// Gram is M = JJᵀ, the inner products of the rows' gradients over the shared parameters, row by row. It is
+	// nil if the method does not ask for it.
 	Gram    []float64
 	Weights []float64
 	Outcome method.Outcome
-	// NormD is ‖d‖ over the shared parameters.
+	// NormD is ‖d‖, the length of the direction of the update over the shared parameters.
 	NormD float64
-	// Rejected says that d was not finite though every row was, so that the step left the parameters and the
-	// memory as they were.
+	// Rejected says that d was not finite although every row was. The step then left the parameters as they were,
+	// and nothing of its batches enters the memory.
 	Rejected bool
-	// Edit tells of memory editing; nil where there was none.
+	// Edit tells what memory editing did; nil if nothing was edited.
 	Edit *EditReport
-	// Skipped lists streams whose loss or gradient was not finite and that were left out. Nothing of
+	// Skipped lists the streams that were left out because their loss or gradient was not finite. Nothing of
 	// their batches enters the memory.
 	Skipped []int
 	// Ended lists the tasks whose last batch this was.
@@ -29,20 +31,20 @@ type StepReport struct {
 
 // EditReport tells what memory editing did in one step. Its slices are valid until the next step.
 type EditReport struct {
-	Indices []int // of the samples in the store
-	// Phi is φ before the edit: ‖∇ℓ(X) − D‖² of the batch; in mode per_sample, the mean over the samples.
+	Indices []int // the places of the edited samples in the memory
+	// Phi is φ before the edit: ‖∇ℓ(X) − D‖² for the batch X or, in mode per_sample, its mean over the samples.
 	Phi float64
-	// Change is the mean |Δx| over the pixels.
+	// Change is the mean change |Δx| of a pixel.
 	Change float64
-	// Gradients are ∇φ of each sample, before they are normalised.
+	// Gradients are the gradients ∇φ of the samples, before they are normalised.
 	Gradients [][]float32
 }
 
-// Trace is what went into a step, for [Options.Trace]. It is valid during the call.
+// Trace is what went into a step, for [Options.Trace]. It is valid only during that call.
 type Trace struct {
 	*StepReport
-	// N, X and Targets have an entry for each row of IDs: the number of samples, their pixels [Batch, inputs],
-	// padded with zeros, and six rows of Batch numbers, named in [TargetRows].
+	// N, X and Targets have an entry for each entry of IDs: the number of samples in the batch, their pixels
+	// [Batch, inputs], padded with zeros, and six rows of Batch numbers each, which [TargetRows] names.
 	N       []int
 	X       [][]float32
 	Targets [][]int32
@@ -50,6 +52,7 @@ type Trace struct {
 	Theta func() ([]float32, error)
 }
 
-// TargetRows names the rows of [Trace].Targets: the range [lo, hi) of outputs that compete for a sample, the
-// right one, whether the sample counts, and the range of its task's outputs.
+// TargetRows names the rows of [Trace].Targets. For each sample these are the range [lo, hi) of the outputs that
+// compete, the output of the right class, whether the sample counts (padding does not), and the range of the
+// outputs of the sample's task.
 var TargetRows = []string{"lo", "hi", "label", "valid", "task_lo", "task_hi"}

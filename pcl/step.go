@@ -10,17 +10,18 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
-// ErrNoStream is what [Learner.Step] returns where no task is attached or all have ended.
+// ErrNoStream is what [Learner.Step] returns when no task is attached, or when all attached tasks have ended.
 var ErrNoStream = errors.New("pcl: no active stream: attach a task first")
 
-// Step makes one update from one batch of every active stream (docs/method.md §1.2): a gradient each, the
-// method's weights, one optimiser step. While the device computes, the streams' next batches are fetched.
-// Tasks that end go into the memory.
+// Step makes one update from one batch of every active stream (docs/method.md §1.2). It computes one gradient
+// for each stream, asks the method for the weight of each gradient, and makes one optimiser step along their
+// weighted sum. While the device computes, the streams' next batches are fetched. When a task's stream has
+// ended, the samples collected from it enter the memory.
 //
-// A step is made or not made. After an error nothing has changed and every stream keeps the batch that it
-// delivered, so that Step may be called again: a [StreamError] says which stream is at fault. The one
-// exception is a failure of the device or the method after the parameters were touched; from then on the
-// learner says that it has stopped.
+// A step happens completely or not at all. After an error nothing has changed, and every stream keeps the
+// batch that it delivered, so Step may be called again. If a stream is at fault, the error is a [StreamError],
+// which says which one. The only exception is a failure of the device or of the method after the parameters
+// have been touched: the learner then stops, and every later call returns an error that says so.
 func (l *Learner) Step() (*StepReport, error) {
 	if err := l.enter(false); err != nil {
 		return nil, err
@@ -37,16 +38,16 @@ func (l *Learner) Step() (*StepReport, error) {
 	return s.report, nil
 }
 
-// step is one step being made.
+// step is the state of one step while it is being made.
 type step struct {
 	*Learner
-	rows    []row // the memory's first, then the tasks' by arrival
-	kept    []int // indices of the rows that are finite
+	rows    []row // the memory's rows first, then the tasks' rows in order of arrival
+	kept    []int // indices of the rows whose loss and gradient are finite
 	report  *StepReport
-	touched bool // something has changed that cannot be taken back
+	touched bool // whether something has changed that cannot be undone
 }
 
-// make makes the step. Its phases stand in their order, each in the file of its name.
+// make makes the whole step: the functions that it and [step.compute] call are the phases, in order.
 func (s *step) make() (err error) {
 	if err := s.awaitStreams(); err != nil {
 		return err
@@ -59,7 +60,7 @@ func (s *step) make() (err error) {
 	if err := s.train(); err != nil {
 		return err
 	}
-	s.touched = true // samples are about to enter the memory
+	s.touched = true // from here on samples enter the memory, which cannot be undone
 	for _, t := range s.running() {
 		t.observe()
 	}
@@ -69,14 +70,14 @@ func (s *step) make() (err error) {
 	return s.advance()
 }
 
-// train does what a step computes, while the streams' next batches are fetched. A panic in the method's code
-// is an error.
+// train does the computing of a step while the streams' next batches are fetched in another goroutine. A panic
+// in the method's code is returned as an error.
 func (s *step) train() (err error) {
 	fetched := s.lookAhead()
 	defer func() { err = errors.Join(err, <-fetched) }()
 	defer s.free()
 	defer recovered(&err, s.byMethod())
-	if s.rows = s.taskRows(); len(s.rows) == 0 { // streams that ended without another batch
+	if s.rows = s.taskRows(); len(s.rows) == 0 { // every stream has ended without another batch
 		return nil
 	}
 	if err := s.compute(); err != nil {
@@ -88,7 +89,7 @@ func (s *step) train() (err error) {
 	return s.trace()
 }
 
-// compute changes θ, and the memory's pixels where they are edited.
+// compute changes the parameters θ and, where memory editing is on, the pixels of the samples in the memory.
 func (s *step) compute() error {
 	if err := s.aimAll(); err != nil || s.idle() {
 		return err
@@ -118,8 +119,9 @@ func (s *step) compute() error {
 	return s.follow()
 }
 
-// awaitStreams gives each running task a batch to train on, where its stream has one more. A stream that
-// failed during the step before is named now, before anything is computed, and asked anew by the next step.
+// awaitStreams gives each running task a batch to train on, if its stream has another one. The error of a
+// stream that failed during the previous step is returned now, before anything is computed; the next step asks
+// that stream again.
 func (s *step) awaitStreams() error {
 	for _, t := range s.running() {
 		t.leftOut = false
@@ -139,8 +141,8 @@ func (s *step) awaitStreams() error {
 	return nil
 }
 
-// lookAhead fetches the next batch of each stream, unless a step that was not made has fetched it. The
-// channel says when it has.
+// lookAhead starts to fetch the next batch of each stream, unless an earlier step that failed has fetched it
+// already. The channel receives the result when all batches are there.
 func (s *step) lookAhead() (fetched chan error) {
 	fetched = make(chan error, 1)
 	go func() { fetched <- s.fetchAhead() }()
@@ -166,13 +168,13 @@ func (s *step) fetchAhead() error {
 	return nil
 }
 
-// idle says whether the method sits the step out.
+// idle reports whether the method skips this step and leaves the parameters as they are.
 func (s *step) idle() bool {
 	i, ok := method.As[method.Idler](s.options.Method)
 	return ok && i.Idle()
 }
 
-// free gives back what the step has on the device.
+// free releases the buffers that the step holds on the device.
 func (s *step) free() {
 	s.readout.Wait()
 	for i := range s.rows {
@@ -181,7 +183,7 @@ func (s *step) free() {
 	s.rows = nil
 }
 
-// trace shows what went into the step to whoever asked for it.
+// trace passes what went into the step to [Options.Trace], if it is set.
 func (s *step) trace() error {
 	if s.options.Trace == nil {
 		return nil
@@ -194,7 +196,7 @@ func (s *step) trace() error {
 	return s.options.Trace(t)
 }
 
-// store lets a method that fills the memory by itself look at the step's batches.
+// store shows the step's batches to a method that fills the memory itself.
 func (s *step) store() (err error) {
 	m, ok := method.As[method.Storer](s.options.Method)
 	if !ok {
@@ -204,7 +206,7 @@ func (s *step) store() (err error) {
 	return m.Store(storing{lab{s.Learner}})
 }
 
-// advance makes the fetched batches current and retires the tasks whose streams have no more.
+// advance makes the fetched batches the current ones, and ends the tasks whose streams have no more batches.
 func (s *step) advance() error {
 	for _, t := range s.running() {
 		t.ready = t.fetched
@@ -222,13 +224,14 @@ func (s *step) advance() error {
 	return nil
 }
 
-// beginning is what a step that is not made goes back to.
+// beginning is the state at the beginning of a step, which is restored if the step fails.
 type beginning struct {
 	method     []byte // the state of the method's random draws
 	memory     memory.Draws
 	statistics []float32
 }
 
+// mark records the state that settle restores if the step fails.
 func (s *step) mark() (b beginning, err error) {
 	if b.method, err = s.rng.MarshalBinary(); err != nil {
 		return b, err
@@ -238,7 +241,8 @@ func (s *step) mark() (b beginning, err error) {
 	return b, err
 }
 
-// settle takes back what a step that failed has changed; where that cannot be, the learner stops.
+// settle ends the step: if it failed, settle restores what it had changed, or, where that is not possible,
+// stops the learner for good.
 func (s *step) settle(err error, b beginning) error {
 	switch {
 	case err == nil:

@@ -11,19 +11,19 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
-// Task is what [Learner.Attach] takes.
+// Task is a classification task to be learnt from a stream of labelled samples; see [Learner.Attach].
 type Task struct {
 	Name    string
-	Classes []int // class ids; those of different tasks may overlap
+	Classes []int // class ids; tasks may have classes in common
 	Stream  data.Stream
-	Test    data.Samples // for [Learner.Evaluate]; may be nil
+	Test    data.Samples // what [Learner.Evaluate] measures; may be nil
 }
 
-// StreamError is what [Learner.Step] returns where a stream delivered no batch that can be trained on.
-// The step was not made, and nothing has changed: the other streams keep their batches, and the batch at
-// fault is not used. The next Step asks the stream for its next batch; [Learner.Detach] drops the stream.
+// StreamError is what [Learner.Step] returns if a stream failed or delivered a batch that cannot be used. The
+// step was not made and nothing has changed: the other streams keep their batches, and the bad batch is dropped.
+// The next Step asks the stream for its next batch. To drop the stream instead, call [Learner.Detach].
 type StreamError struct {
-	ID   int // of the task
+	ID   int // the id of the task
 	Name string
 	Err  error
 }
@@ -47,14 +47,14 @@ type task struct {
 	Task
 	id        int
 	reservoir *memory.Reservoir
-	current   *device.Batch // what the next step trains on, if it is ready
-	spare     *device.Batch // the one after it, if it was fetched
+	current   *device.Batch // the batch that the next step trains on, if ready is set
+	spare     *device.Batch // the batch after that one, if fetched is set
 	ready     bool
 	fetched   bool
-	over      bool  // the stream has no further batch
-	ended     bool  // nothing is left to train on
-	leftOut   bool  // of the step being made
-	err       error // why the stream failed after the current batch, until a step says so
+	over      bool  // the stream has no more batches
+	ended     bool  // the task takes part in no further step
+	leftOut   bool  // the task's batch does not count in the step being made
+	err       error // why the stream failed after the current batch, until a step returns it
 }
 
 // prepareBatches gives a task room for the batch that it trains on and the next one.
@@ -68,7 +68,7 @@ func (l *Learner) prepareBatches(t *task) (err error) {
 	return err
 }
 
-// free gives the task's batches back.
+// free releases the task's batches.
 func (t *task) free() {
 	t.current.Free()
 	t.spare.Free()
@@ -77,8 +77,8 @@ func (t *task) free() {
 
 func (t *task) failed(err error) error { return &StreamError{t.id, t.Name, err} }
 
-// fetch fills b with the stream's next batch. io.EOF says that there is none; a stream that ends together
-// with its last batch is asked no more. b is valid only if there is no error.
+// fetch fills b with the stream's next batch; b is valid only if there is no error. io.EOF says that there is no
+// next batch. A stream that returns io.EOF together with its last batch is not asked again.
 func (t *task) fetch(b *device.Batch) error {
 	b.Empty()
 	if t.over {
@@ -101,7 +101,7 @@ func (t *task) fetch(b *device.Batch) error {
 	return nil
 }
 
-// next asks the stream; its panics are errors.
+// next asks the stream for a batch, and turns a panic in the stream into an error.
 func (t *task) next(b *data.Batch, rows []int32) (table []uint8, err error) {
 	defer recovered(&err, "the stream")
 	if s, ok := t.Stream.(data.RowStream); ok {
@@ -110,8 +110,8 @@ func (t *task) next(b *data.Batch, rows []int32) (table []uint8, err error) {
 	return nil, t.Stream.Next(b)
 }
 
-// take checks what the stream delivered and takes it into b. A stream may put slices of its own in the
-// place of those that it was to fill.
+// take checks the batch that the stream delivered and moves it into b. The stream may have replaced the slices
+// that it was given by slices of its own; those are copied.
 func (t *task) take(b *device.Batch, given *data.Batch) error {
 	n, width := given.N, len(b.X)/len(b.Class)
 	switch {
@@ -140,7 +140,7 @@ func (t *task) take(b *device.Batch, given *data.Batch) error {
 	return nil
 }
 
-// observe shows the reservoir the batch that was trained on.
+// observe offers the reservoir the samples of the batch that was just trained on.
 func (t *task) observe() {
 	b := t.current
 	if !t.ready || t.leftOut || b.Repeat {
@@ -152,7 +152,8 @@ func (t *task) observe() {
 	}
 }
 
-// pool is how many candidates of each class are collected while a task of these classes runs.
+// pool returns how many samples of each class are collected while a task of these classes runs, as candidates
+// for the memory. It is 0 if the method fills the memory itself.
 func (l *Learner) pool(classes []int) int {
 	if _, ok := method.As[method.Storer](l.options.Method); ok {
 		return 0
@@ -164,7 +165,7 @@ func (l *Learner) pool(classes []int) int {
 	return quota
 }
 
-// retire ends a task. With keep, what its reservoir holds enters the memory.
+// retire ends a task. If keep is true, the samples in its reservoir enter the memory.
 func (l *Learner) retire(t *task, keep bool) error {
 	t.ended = true
 	if keep {
@@ -180,7 +181,8 @@ func (l *Learner) retire(t *task, keep bool) error {
 	return nil
 }
 
-// remember takes what is to be kept of a task that has ended into the memory.
+// remember puts the samples of a task that has ended into the memory. A method that curates the memory decides
+// which ones.
 func (l *Learner) remember(t *task) (err error) {
 	items := t.reservoir.Items()
 	c, ok := method.As[method.Curator](l.options.Method)

@@ -10,7 +10,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
 
-// update makes the optimiser step along d: Σ wᵢJᵢ, or what the method gave instead.
+// update makes the optimiser step along d, which is Σ wᵢJᵢ or, if the method returned a direction instead of
+// weights, that direction.
 func (s *step) update() error {
 	r := s.report
 	w, rows := r.Weights, s.gradientsKept()
@@ -34,8 +35,8 @@ func (s *step) update() error {
 	return nil
 }
 
-// updateAgain makes a second update with the same weights, from the same batches' gradients at the new θ,
-// where the options ask for it.
+// updateAgain makes a second update where [Options.ExtraUpdate] asks for it: with the same weights, but with
+// the gradients of the same batches at the new θ.
 func (s *step) updateAgain() error {
 	if !s.options.ExtraUpdate {
 		return nil
@@ -47,7 +48,7 @@ func (s *step) updateAgain() error {
 	return err
 }
 
-// renew computes the gradients of all rows at the θ of now.
+// renew computes the gradients of all rows again, at the current θ.
 func (s *step) renew() error {
 	for i := range s.rows {
 		s.rows[i].free()
@@ -56,8 +57,8 @@ func (s *step) renew() error {
 	return err
 }
 
-// descend makes an optimiser step along Σ wᵢ·rowᵢ and returns ‖d‖², which is not finite if the step was
-// refused.
+// descend makes an optimiser step along d = Σ wᵢ·rowᵢ and returns ‖d‖². If d is not finite, the parameters and
+// the optimiser's state stay as they were, and the result is not finite either.
 func (s *step) descend(w []float64, rows []compute.Buffer) (norm2 float64, err error) {
 	p, err := s.programs.Update(len(rows))
 	if err != nil {
@@ -71,7 +72,7 @@ func (s *step) descend(w []float64, rows []compute.Buffer) (norm2 float64, err e
 	defer program.Free(in...)
 	all := append([]compute.Buffer{n.theta}, n.state...)
 	all = append(append(all, in...), rows...)
-	n.theta, n.state = nil, nil // donated
+	n.theta, n.state = nil, nil // the program reuses their memory for its results
 	s.touched = true
 	out, err := p.Call(all...)
 	if err != nil {
@@ -90,7 +91,7 @@ func (s *step) descend(w []float64, rows []compute.Buffer) (norm2 float64, err e
 	return norm2, nil
 }
 
-// updateInputs uploads the weights and the scalars of an update.
+// updateInputs copies the weights and the optimiser's scalars of an update to the device.
 func (l *Learner) updateInputs(w []float64, scalars []float32) ([]compute.Buffer, error) {
 	weights, err := l.uploadWeights(w)
 	if err != nil {
@@ -108,8 +109,8 @@ func (l *Learner) uploadWeights(w []float64) (compute.Buffer, error) {
 	return program.ToDevice(l.options.Backend, device.Single(w), len(w))
 }
 
-// along replaces the gradients of the rows by one: the given direction over the shared parameters, the
-// plain sum of the rows over the private ones.
+// along returns one gradient that stands for all the given rows: over the shared parameters it is the given
+// direction, over the private ones the plain sum of the rows.
 func (s *step) along(direction []float64, rows []int) (compute.Buffer, error) {
 	total := make([]float32, s.programs.Total())
 	for p, x := range direction {

@@ -11,9 +11,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
-// keepFinite notes which rows have a finite loss and gradient, and reports them and the others. gram has at
-// least the squares of the gradients' norms, on its diagonal; an update adds them up in float32, so that a
-// square beyond its range counts as not finite.
+// keepFinite notes which rows have a finite loss and gradient, and reports which take part and which are left
+// out. The diagonal of gram holds the squared norms of the gradients over the shared parameters. An update adds
+// gradients up in float32, so a squared norm that is beyond the range of float32 counts as not finite.
 func (s *step) keepFinite(gram []float64) {
 	r := s.report
 	for i, row := range s.rows {
@@ -45,7 +45,7 @@ func submatrix(m []float64, n int, kept []int) []float64 {
 	return out
 }
 
-// weigh asks the method for the weights of the rows that are finite.
+// weigh asks the method for the weight of each row that takes part, and hands it what it needs to decide.
 func (s *step) weigh() (err error) {
 	if len(s.kept) == 0 {
 		return nil
@@ -74,7 +74,7 @@ func (s *step) weigh() (err error) {
 	return nil
 }
 
-// jacobian returns the shared parts of the rows' gradients in float64.
+// jacobian returns the part of each row's gradient that belongs to the shared parameters, in float64.
 func (s *step) jacobian() ([][]float64, error) {
 	out := make([][]float64, len(s.kept))
 	for k, i := range s.kept {
@@ -90,7 +90,7 @@ func (s *step) jacobian() ([][]float64, error) {
 	return out, nil
 }
 
-// cross returns the inner products of the rows' first halves with their second ones.
+// cross returns the inner products of the gradients of the rows' first halves with those of their second halves.
 func (s *step) cross() ([]float64, error) {
 	var parts [2][]blas32.Vector
 	for h := range parts {
@@ -111,7 +111,7 @@ func (s *step) cross() ([]float64, error) {
 	return out, nil
 }
 
-// gradientsKept are the gradients of the rows that are finite.
+// gradientsKept returns the gradients of the rows that take part.
 func (s *step) gradientsKept() []compute.Buffer {
 	out := make([]compute.Buffer, len(s.kept))
 	for k, i := range s.kept {
@@ -120,7 +120,7 @@ func (s *step) gradientsKept() []compute.Buffer {
 	return out
 }
 
-// follow shows the method the losses of the same batches at the new parameters.
+// follow tells the method, if it asks for this, the losses of the same batches at the new parameters.
 func (s *step) follow() error {
 	f, ok := method.As[method.Follower](s.options.Method)
 	if !ok {

@@ -20,27 +20,27 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
-// benchCmd groups what measures speed.
+// benchCmd groups the commands that measure speed.
 type benchCmd struct {
-	Step benchStepCmd `cmd:"" help:"Time training steps on random images: of one method, or of several step by step in turn."`
+	Step benchStepCmd `cmd:"" help:"Time training steps on random images, of one method or of several in turn."`
 }
 
-// benchStepCmd times training steps: whole ones, with the streams' batches, all gradients, weights and
-// update. Class-incremental, so that J holds all parameters.
+// benchStepCmd times whole training steps: the streams' batches, all gradients, the weights and the update. Training
+// is class-incremental, so that all parameters are shared.
 type benchStepCmd struct {
 	Model     string            `default:"mlp" enum:"mlp,resnet18" help:"mlp (784-128-64-62) or resnet18."`
 	Width     int               `default:"64" placeholder:"N" help:"Channels of the ResNet's stem (${default})."`
-	Precision string            `default:"float32" enum:"float32,bfloat16" help:"Of the model's products: ${enum}."`
+	Precision string            `default:"float32" enum:"float32,bfloat16" help:"Precision of the model's products: ${enum}."`
 	Side      int               `default:"32" placeholder:"N" help:"Height and width of the ResNet's images (${default})."`
 	Batch     int               `placeholder:"N" help:"Samples of each stream (default 128 for the mlp, 32 for resnet18)."`
-	K         int               `name:"k" default:"3" placeholder:"N" help:"Rows of J: the streams, and the memory where there is one (${default})."`
-	Method    []string          `default:"avggrad,emgd-gmc" placeholder:"NAME,…" help:"Methods (${default}); the ratios are to the first."`
+	K         int               `name:"k" default:"3" placeholder:"N" help:"Number of gradients in a step: one for each stream, and one for the memory if there is one (${default})."`
+	Method    []string          `default:"avggrad,emgd-gmc" placeholder:"NAME,…" help:"Methods (${default}); each is compared with the first."`
 	Param     map[string]string `placeholder:"NAME=VALUE" help:"Parameter of the methods; repeat it for more."`
-	Memory    bool              `help:"Make the memory of a task that is over one of the K rows."`
+	Memory    bool              `help:"Let one of the K gradients be that of the memory of a task that has ended."`
 	Edit      bool              `help:"Time the last method with memory editing too (implies --memory)."`
 	Warmup    int               `default:"5" placeholder:"N" help:"Steps before the first timed one (${default})."`
 	Steps     int               `default:"30" placeholder:"N" help:"Timed steps of each method (${default})."`
-	Turns     bool              `help:"For taking turns with other programs: read from each line of standard input how many steps to time next, and print a JSON line at the start and one for each of them."`
+	Turns     bool              `help:"Take turns with other programs: print a JSON line when ready, then read from each line of standard input how many steps to time next, and answer with a JSON line."`
 	JSON      bool              `name:"json" help:"Print JSON, with the time of every step."`
 	Backend   string            `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Compute backend: ${enum}."`
 	Threads   count             `default:"0" help:"Threads of the XLA CPU backend; 0 is the default, 1."`
@@ -48,17 +48,17 @@ type benchStepCmd struct {
 	TF32      bool              `name:"tf32" help:"Let a GPU round the factors of products to 10 bits."`
 }
 
-// benchReport is what is printed. Times are in milliseconds unless their names say seconds.
+// benchReport is what the command prints. Times are in milliseconds unless their names say seconds.
 type benchReport struct {
 	Backend    backend.Info `json:"backend"`
 	Model      string       `json:"model"`
 	Parameters int          `json:"parameters"`
 	Batch      int          `json:"batch"`
 	K          int          `json:"k"`
-	Memory     bool         `json:"memory"` // is one of the K rows
-	// FirstStep is from the program's start until the first method has made a step, all compiled.
+	Memory     bool         `json:"memory"` // whether one of the K rows is the memory's
+	// FirstStep is the time from the program's start until the first method has made a step, compilation included.
 	FirstStep float64      `json:"first_step_seconds"`
-	PeakRSS   int64        `json:"peak_rss_bytes,omitempty"` // of the steps after the warm-up; 0: unknown
+	PeakRSS   int64        `json:"peak_rss_bytes,omitempty"` // during the steps after the warm-up; 0 if unknown
 	Methods   []*contender `json:"methods"`
 }
 
@@ -67,7 +67,7 @@ type contender struct {
 	Name     string    `json:"name"`
 	Millis   []float64 `json:"ms"`
 	Quarters quarters  `json:"ms_quartiles"`
-	Ratio    quarters  `json:"ratio_quartiles"` // of each step's time to that of the first method's step beside it
+	Ratio    quarters  `json:"ratio_quartiles"` // each step's time divided by that of the first method's step in the same turn
 	PerSec   float64   `json:"steps_per_second"`
 	learner  *pcl.Learner
 }
@@ -132,7 +132,7 @@ func (c *benchStepCmd) Run(rc *runContext) error {
 	return report.print(rc.stdout)
 }
 
-// check fills in what depends on other flags.
+// check checks the flags, and fills in defaults that depend on other flags.
 func (c *benchStepCmd) check() error {
 	if c.Batch == 0 {
 		c.Batch = 128
@@ -164,7 +164,7 @@ func (c *benchStepCmd) check() error {
 	return err
 }
 
-// editing marks the contender that edits.
+// editing is appended to the name of the contender that edits its memory.
 const editing = "+edit"
 
 func (c *benchStepCmd) contenders() []string {
@@ -175,7 +175,7 @@ func (c *benchStepCmd) contenders() []string {
 	return names
 }
 
-// classesPerTask is of every task of the benchmark.
+// classesPerTask is the number of classes of every task of the benchmark.
 const classesPerTask = 2
 
 func (c *benchStepCmd) outputs() int {
@@ -197,7 +197,7 @@ func (c *benchStepCmd) build() (m model.Model, err error) {
 	return m, err
 }
 
-// network is build after check.
+// network returns the model. check has made sure that it can be built.
 func (c *benchStepCmd) network() model.Model {
 	m, err := c.build()
 	if err != nil {
@@ -206,7 +206,8 @@ func (c *benchStepCmd) network() model.Model {
 	return m
 }
 
-// learner has K rows that never end; of these the memory of a task that is over is one, if asked for.
+// learner returns a contender whose learner has K rows that never end. If asked for, one of them is the memory of a
+// task that has ended.
 func (c *benchStepCmd) learner(b *backend.Backend, programs *pcl.Programs, name string) (*contender, error) {
 	o := pcl.Options{
 		Backend: b, Model: c.network(), Increment: scenario.ClassIncremental, Batch: c.Batch, Programs: programs,
@@ -239,9 +240,9 @@ func (c *benchStepCmd) attach(l *pcl.Learner, inputs int) error {
 	pixels := noise(4 * c.Batch * inputs)
 	for i := range c.K {
 		s := &noiseStream{pixels: pixels, rng: newRand(i), class: classesPerTask * i, left: -1}
-		over := 0 // steps until the task is
+		over := 0 // how many steps to make until the task has ended
 		if c.Memory && i == 0 {
-			over = 2 // batches, enough to fill the memory
+			over = 2 // two batches are enough to fill the memory
 			s.left = over
 		}
 		if _, err := l.Attach(pcl.Task{Classes: []int{s.class, s.class + 1}, Stream: s}); err != nil {
@@ -264,7 +265,7 @@ func (c *contender) step(rc *runContext) error {
 	return err
 }
 
-// turn makes steps of all methods, one of each in turn, and keeps their times.
+// turn times steps of all methods: one step of each, then the next step of each, and so on.
 func (r *benchReport) turn(rc *runContext, steps int) error {
 	for _, m := range r.Methods {
 		m.Millis = make([]float64, 0, steps)
@@ -281,7 +282,7 @@ func (r *benchReport) turn(rc *runContext, steps int) error {
 	return nil
 }
 
-// takeTurns times as many steps as each line of the input says.
+// takeTurns reads numbers of steps from standard input, one on each line, and times that many steps.
 func (r *benchReport) takeTurns(rc *runContext) error {
 	out := json.NewEncoder(rc.stdout)
 	if err := out.Encode(r); err != nil {
@@ -291,7 +292,7 @@ func (r *benchReport) takeTurns(rc *runContext) error {
 	for lines.Scan() {
 		steps, err := strconv.Atoi(lines.Text())
 		if err != nil || steps < 1 {
-			return usageError{fmt.Errorf("--turns: %q is no number of steps", lines.Text())}
+			return usageError{fmt.Errorf("--turns: %q is not a number of steps", lines.Text())}
 		}
 		if err := r.turn(rc, steps); err != nil {
 			return err

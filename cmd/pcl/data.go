@@ -12,7 +12,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
-// dataCmd is `pcl data`: what the image sets are, fetching, verifying and looking at them.
+// dataCmd is `pcl data`, which lists, downloads, verifies and draws image sets.
 type dataCmd struct {
 	List    dataListCmd    `cmd:"" help:"List the image sets, their size, and whether their files are here."`
 	Fetch   dataFetchCmd   `cmd:"" help:"Download image sets from their publishers and verify them."`
@@ -20,12 +20,12 @@ type dataCmd struct {
 	Preview dataPreviewCmd `cmd:"" help:"Draw a contact sheet of an image set, labelled by class."`
 }
 
-// dataDir is the flag that every subcommand has.
+// dataDir is the flag that all subcommands have.
 type dataDir struct {
 	Dir string `placeholder:"DIR" type:"path" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
 }
 
-// setError makes an error a wrong usage where no set has the name.
+// setError turns an error into a usage error if there is no image set of that name.
 func setError(name string, err error) error {
 	if slices.ContainsFunc(datasets.List(), func(i datasets.Info) bool { return i.Name == name }) {
 		return err
@@ -61,7 +61,7 @@ func (c *dataListCmd) Run(rc *runContext) error {
 	return w.Flush()
 }
 
-// here says how many of the files of a set are in the data folder.
+// here says how many of a set's files are in the data folder.
 func (c *dataListCmd) here(i datasets.Info) (string, error) {
 	if len(i.Files) == 0 {
 		return "built in", nil
@@ -103,7 +103,7 @@ func progressWriter(rc *runContext) io.Writer {
 type dataVerifyCmd struct {
 	dataDir
 	JSON  bool     `name:"json" help:"Print the reports as JSON."`
-	Names []string `arg:"" optional:"" name:"name" help:"Image sets to verify; without names all, and only damaged files count as an error."`
+	Names []string `arg:"" optional:"" name:"name" help:"Image sets to verify. Without names, all sets are verified, and missing files are not an error."`
 }
 
 func (c *dataVerifyCmd) Run(rc *runContext) error {

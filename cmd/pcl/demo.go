@@ -21,13 +21,13 @@ import (
 	"github.com/parallelcl/parallelcl/viz/report"
 )
 
-// demoCmd shows all of it at once, on built-in data.
+// demoCmd trains several methods on built-in data and draws one page about them.
 type demoCmd struct {
 	Out       string   `short:"o" default:"pcl-demo.html" type:"path" placeholder:"FILE.html" help:"Page to write."`
 	Cover     string   `type:"path" placeholder:"FILE.png" help:"Draw the overview picture too."`
-	Runs      string   `type:"path" placeholder:"DIR" help:"Keep results and records in this folder, and take those from it that are there."`
+	Runs      string   `type:"path" placeholder:"DIR" help:"Keep results and records in this folder, and reuse those that are already there."`
 	Method    []string `default:"emgd-gmc,avggrad,mgda,er" placeholder:"NAME,…" help:"Methods to compare (${default})."`
-	Increment string   `default:"class" enum:"task,class" help:"${enum}: what predictions choose from."`
+	Increment string   `default:"class" enum:"task,class" help:"Whether predictions choose among the classes of the sample's task or among all classes: ${enum}."`
 	Seed      []uint64 `placeholder:"N,…" help:"Run seeds (default 1234,1235,1236; on the pure-Go backend, which is slower, 1234)."`
 
 	machineFlags
@@ -89,7 +89,7 @@ func (c *demoCmd) Run(rc *runContext) error {
 	return diverged(in.Runs)
 }
 
-// train makes one run, and keeps the records of each method's first.
+// train makes one run, and keeps the records of the first run of each method.
 func (c *demoCmd) train(rc *runContext, in *report.DemoInput, name string, seed uint64, folder string, o experiment.RunOptions) error {
 	config := experiment.DefaultConfig("glyphs")
 	config.Method, config.Seed, config.Increment = name, seed, scenario.Increment(c.Increment)

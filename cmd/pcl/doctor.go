@@ -11,7 +11,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/backend"
 )
 
-// doctorCmd says what this machine offers: versions, backends, and how fast each multiplies.
+// doctorCmd reports on this machine: versions, backends, and how fast each backend multiplies matrices.
 type doctorCmd struct {
 	JSON      bool   `name:"json" help:"Print the report as JSON."`
 	Backend   string `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Examine one backend only: ${enum}."`
@@ -29,7 +29,7 @@ func (c *doctorCmd) Run(rc *runContext) error {
 	if err := rc.ctx.Err(); err != nil {
 		return err
 	}
-	if len(report.Backends) > 0 || c.JSON { // else it has nothing but an error
+	if len(report.Backends) > 0 || c.JSON { // without backends there is only an error to show
 		if err := c.print(rc.stdout, report); err != nil {
 			return err
 		}
@@ -74,8 +74,7 @@ func printMachine(w io.Writer, r backend.Report) {
 	}
 }
 
-// printSpeeds prints one row per backend. A backend that does not work has only a reason, which
-// printDetails tells.
+// printSpeeds prints one row for each backend. Why a backend does not work is left to printDetails.
 func printSpeeds(w io.Writer, backends []backend.BackendReport) {
 	fmt.Fprintf(w, "\nBackend\tWorks\tThreads\tDevices\tOpened in\tMatmul, GFLOP/s\n")
 	for _, b := range backends {

@@ -2,10 +2,10 @@ package main
 
 import "fmt"
 
-// count is a number of things, from 0.
+// count is the value of a flag that must be 0 or more.
 type count int
 
-// Validate is asked by the parser.
+// Validate is called by the parser of the command line.
 func (c count) Validate() error {
 	if c < 0 {
 		return fmt.Errorf("%d is negative", c)
@@ -13,10 +13,10 @@ func (c count) Validate() error {
 	return nil
 }
 
-// number is a number of things, from 1.
+// number is the value of a flag that must be 1 or more.
 type number int
 
-// Validate is asked by the parser.
+// Validate is called by the parser of the command line.
 func (n number) Validate() error {
 	if n < 1 {
 		return fmt.Errorf("%d is too small: want 1 or more", n)

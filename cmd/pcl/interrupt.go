@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// grace is how long a command that has nothing to save is given to end by itself after an interrupt.
+// grace is how long a command with nothing to save may take to end by itself after an interrupt.
 const grace = time.Second
 
-// hold makes an interrupt wait until release is called: something is being saved or brought to its end, such as
-// a run's step and its checkpoint.
+// hold makes an interrupt wait until release is called, because something has to be finished or saved first, such as
+// the current step of a run and its checkpoint.
 func (rc *runContext) hold() (release func()) {
 	rc.held.Add(1)
 	return func() { rc.held.Add(-1) }
 }
 
-// attend runs a command. When an interrupt comes, the command is left alone as long as it holds something, and a
-// moment more; then it is left behind, for the program to end.
+// attend runs a command. After an interrupt it waits as long as the command holds something (see hold), and a moment
+// longer for it to end by itself. Then it returns although the command is still running, so that the program can end.
 func (rc *runContext) attend(command func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- command() }()
@@ -38,7 +38,7 @@ func (rc *runContext) attend(command func() error) error {
 	}
 }
 
-// input is the standard input, which an interrupt ends with an error though nothing was written to it.
+// input returns the standard input. An interrupt makes reading from it fail, even while it waits for input.
 func (rc *runContext) input() io.Reader {
 	from, to := io.Pipe()
 	context.AfterFunc(rc.ctx, func() { to.CloseWithError(rc.ctx.Err()) })

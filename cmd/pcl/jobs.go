@@ -16,10 +16,11 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// inProcesses makes the runs in several processes of this program, of one compute thread each unless
-// the flags say otherwise: small models gain nothing from a second thread, but whole runs share nothing.
+// inProcesses makes the runs in several processes of this program. Unless the flags say otherwise, each process uses
+// one compute thread: small models gain nothing from a second thread, whereas whole runs do not get in each other's
+// way.
 func (c *runCmd) inProcesses(rc *runContext, configs []experiment.Config, finished []*results.Run) ([]*results.Run, error) {
-	if _, err := c.dataset(rc, configs); err != nil { // once instead of by every process
+	if _, err := c.dataset(rc, configs); err != nil { // checked once here instead of in every process
 		return nil, err
 	}
 	program, err := os.Executable()
@@ -28,7 +29,7 @@ func (c *runCmd) inProcesses(rc *runContext, configs []experiment.Config, finish
 	}
 	done := make(chan struct{})
 	go c.watch(rc, configs, finished, done)
-	defer rc.hold()() // they end by themselves
+	defer rc.hold()() // after an interrupt, the processes save their runs and end by themselves
 	ends := make([]error, min(int(c.Jobs), len(configs)))
 	if !rc.quiet {
 		fmt.Fprintf(rc.stderr, "Runs: %d, processes: %d\n", len(configs), len(ends))
@@ -45,7 +46,7 @@ func (c *runCmd) inProcesses(rc *runContext, configs []experiment.Config, finish
 	return c.collect(rc, configs)
 }
 
-// collect loads the results that the processes left.
+// collect loads the results that the processes have written.
 func (c *runCmd) collect(rc *runContext, configs []experiment.Config) ([]*results.Run, error) {
 	var runs []*results.Run
 	for _, config := range configs {
@@ -64,19 +65,19 @@ func (c *runCmd) collect(rc *runContext, configs []experiment.Config) ([]*result
 	return runs, nil
 }
 
-// processError is a process of --jobs that did not end well.
+// processError is the error of a process of --jobs that failed.
 type processError struct {
 	err  error
-	said string // on its standard error, in most cases why
+	said string // what it wrote to standard error, which in most cases says why
 }
 
-// interrupted says that the process saved what it was at.
+// interrupted reports whether the process was interrupted and saved its run.
 func (e *processError) interrupted() bool {
 	exit := new(exec.ExitError)
 	return errors.As(e.err, &exit) && exit.ExitCode() == exitInterrupted
 }
 
-// killed says that it could not say anything any more.
+// killed reports whether the process was killed, so that it could not say why it ended.
 func (e *processError) killed() bool {
 	exit := new(exec.ExitError)
 	return errors.As(e.err, &exit) && exit.ExitCode() < 0
@@ -86,15 +87,15 @@ func (e *processError) Error() string {
 	said := strings.TrimPrefix(strings.TrimSpace(e.said), "pcl: ")
 	switch {
 	case e.killed():
-		return strings.TrimSpace(fmt.Sprintf("a process of --jobs was ended from outside (%v); %s\n%s", e.err, goOn(), said))
+		return strings.TrimSpace(fmt.Sprintf("a process of --jobs was killed (%v); %s\n%s", e.err, goOn(), said))
 	case said != "":
 		return said
 	}
 	return fmt.Sprintf("a process of --jobs: %v", e.err)
 }
 
-// together tells of all processes that failed. Where all that did not finish their runs were interrupted and saved
-// them, so was this one.
+// together combines the errors of all processes. If every process that did not finish its runs was interrupted and
+// saved them, the result says that this command was interrupted.
 func together(ends []error) error {
 	var failed []error
 	stopped := false
@@ -116,9 +117,9 @@ func together(ends []error) error {
 	return nil
 }
 
-// process runs this program once more, with the same arguments, for a part of the runs. Its standard input is a
-// pipe that nothing is written to: it closes with an interrupt, and also when this process ends in whatever way,
-// upon which the other saves its run and ends (see withParent).
+// process runs this program once more, with the same arguments, for a part of the runs. The standard input of the new
+// process is a pipe to which nothing is written. The pipe is closed by an interrupt, and also when this process ends,
+// for whatever reason. The new process then saves its run and ends (see withParent).
 func process(ctx context.Context, program string, part shard) error {
 	cmd := exec.CommandContext(ctx, program, os.Args[1:]...)
 	cmd.Env = append(os.Environ(), partVariable+"="+part.String())
@@ -130,17 +131,18 @@ func process(ctx context.Context, program string, part shard) error {
 	}
 	cmd.Cancel = func() error {
 		line.Close()
-		return os.ErrProcessDone // so that how the process ends is what counts
+		return os.ErrProcessDone // so that the process's own exit code decides, not the interrupt
 	}
-	cmd.WaitDelay = time.Minute // to save
+	cmd.WaitDelay = time.Minute // time to save the run
 	if err := cmd.Run(); err != nil {
 		return &processError{err, said.String()}
 	}
 	return nil
 }
 
-// withParent returns a context that also ends with the process at the other end of the standard input. Further
-// interrupts are ignored: on a terminal Ctrl-C reaches the processes of --jobs too, and they are saving already.
+// withParent returns a context that also ends when the process that started this one closes the standard input.
+// Further interrupts are ignored: in a terminal, Ctrl-C reaches the processes of --jobs too, when they are already
+// saving their runs.
 func withParent(ctx context.Context) context.Context {
 	ctx, end := context.WithCancel(ctx)
 	go func() {
@@ -150,7 +152,7 @@ func withParent(ctx context.Context) context.Context {
 	return ctx
 }
 
-// watch tells every few seconds how many runs are finished.
+// watch prints every few seconds how many runs are finished.
 func (c *runCmd) watch(rc *runContext, configs []experiment.Config, finished []*results.Run, done <-chan struct{}) {
 	began := time.Now()
 	tick := time.NewTicker(5 * time.Second)

@@ -14,12 +14,12 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/backend"
 )
 
-// kernelCmd is `pcl kernel`: the Jupyter kernel without JupyterLab.
+// kernelCmd is `pcl kernel`, which installs, lists, removes and examines the Jupyter kernel.
 type kernelCmd struct {
 	Install kernelInstallCmd `cmd:"" help:"Install the kernel for the user, or bring it up to date."`
 	List    kernelListCmd    `cmd:"" help:"List the installed kernels."`
 	Remove  kernelRemoveCmd  `cmd:"" help:"Remove kernels and their files."`
-	Doctor  kernelDoctorCmd  `cmd:"" help:"Show what notebooks need, what is missing, and how to mend it."`
+	Doctor  kernelDoctorCmd  `cmd:"" help:"Show what notebooks need, what is missing, and how to fix it."`
 }
 
 // kernelOptions says where the kernel and its files go on this machine.
@@ -35,12 +35,12 @@ func kernelOptions(rc *runContext) (kernel.Options, error) {
 	return kernel.Options{Cache: filepath.Join(cache, "notebook"), Data: data, Progress: progressWriter(rc)}, nil
 }
 
-// moduleFlag is the flag of the commands that install.
+// moduleFlag is the flag of all commands that install the kernel.
 type moduleFlag struct {
-	Module string `placeholder:"DIR" type:"path" help:"Clone of parallelcl that cells import (default: the one around the current folder, else what pcl was built from)."`
+	Module string `placeholder:"DIR" type:"path" help:"Clone of parallelcl that cells import (default: the one that the current folder is in, else the source that pcl was built from)."`
 }
 
-// install installs the kernel and the backend that its cells will open.
+// install installs the kernel and the backend that its cells will use.
 func (m moduleFlag) install(rc *runContext, o kernel.Options) (kernel.Kernel, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -68,7 +68,7 @@ func (m moduleFlag) install(rc *runContext, o kernel.Options) (kernel.Kernel, er
 	return k, nil
 }
 
-// resumable tells how an interrupted installation goes on.
+// resumable adds to the error of an interrupted installation how to continue it.
 func resumable(rc *runContext, err error) error {
 	if rc.ctx.Err() == nil {
 		return err
@@ -109,7 +109,7 @@ func (c *kernelListCmd) Run(rc *runContext) error {
 		return err
 	}
 	if c.JSON {
-		return printJSON(rc.stdout, append([]kernel.Kernel{}, list...)) // [] where there is none
+		return printJSON(rc.stdout, append([]kernel.Kernel{}, list...)) // prints [] instead of null for an empty list
 	}
 	if len(list) == 0 {
 		fmt.Fprintln(rc.stderr, "No kernel is installed: pcl kernel install")
@@ -186,7 +186,7 @@ type kernelDoctorCmd struct {
 	JSON bool `name:"json" help:"Print the report as JSON."`
 }
 
-// Run prints what notebooks need. Something missing is an error.
+// Run prints what notebooks need. It returns an error if something is missing.
 func (c *kernelDoctorCmd) Run(rc *runContext) error {
 	o, err := kernelOptions(rc)
 	if err != nil {
@@ -221,7 +221,7 @@ func printChecks(out io.Writer, checks []kernel.Check) error {
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\n", printable.Line(c.Name), state, printable.Line(c.Detail))
 		if c.Mend != "" {
-			fmt.Fprintf(w, "\t\tto mend it: %s\n", printable.Line(c.Mend))
+			fmt.Fprintf(w, "\t\tto fix it: %s\n", printable.Line(c.Mend))
 		}
 	}
 	fmt.Fprintln(w, "\nThe backends: pcl doctor")

@@ -1,7 +1,8 @@
-// Command pcl trains one network on several streams that come and go, and shows what came of it.
+// Command pcl trains one neural network on several streams of data that start and end at different times, and
+// reports the results. `pcl --help` lists its commands; `pcl demo` is a good one to begin with.
 //
-// Exit codes: 0 success; 1 failure, also of saving, and where a run diverged; 2 wrong usage or configuration; 130
-// interrupted (a run has been saved, and the last line says how to go on).
+// Exit codes: 0 success; 1 failure, also if a run could not be saved or has diverged; 2 wrong usage or configuration;
+// 130 interrupted (a run has been saved, and the last line of the output says how to continue).
 package main
 
 import (
@@ -30,17 +31,17 @@ const (
 	exitInterrupted = 130
 )
 
-// runContext is what every command gets.
+// runContext is what every command needs from its surroundings.
 type runContext struct {
 	ctx            context.Context
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	quiet          bool
-	held           atomic.Int32 // see hold
+	held           atomic.Int32 // how often hold was called and not released
 }
 
 type cli struct {
-	Quiet bool `short:"q" help:"No progress and no notices."`
+	Quiet bool `short:"q" help:"Print no progress and no notices."`
 
 	Demo       demoCmd                      `cmd:"" help:"Train four methods on five parallel streams and draw one page about it (two minutes, no data needed)."`
 	Run        runCmd                       `cmd:"" help:"Train on a scenario, with one or several methods and seeds, and print a table."`
@@ -71,7 +72,7 @@ func main() {
 // execute runs one command line and returns its exit code.
 func execute(rc *runContext, args []string) int {
 	for _, a := range args {
-		if !utf8.ValidString(a) { // the parser would change it, and a file's name with it
+		if !utf8.ValidString(a) { // the parser would change the argument, which may be the name of a file
 			return exitCode(rc, usageError{fmt.Errorf("the argument %q is not valid UTF-8", a)})
 		}
 	}
@@ -97,7 +98,7 @@ func execute(rc *runContext, args []string) int {
 	return exitCode(rc, rc.attend(func() error { return k.Run(rc) }))
 }
 
-// usageError is a mistake in what the user wrote.
+// usageError is a mistake in the command line or the configuration.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
@@ -107,7 +108,7 @@ func exitCode(rc *runContext, err error) int {
 		return 0
 	}
 	text := strings.TrimPrefix(err.Error(), "pcl: ")                     // the errors of package pcl begin with its name, which is also the program's
-	ended := rc.ctx.Err() != nil && errors.As(err, new(*exec.ExitError)) // a program that the interrupt ended
+	ended := rc.ctx.Err() != nil && errors.As(err, new(*exec.ExitError)) // the interrupt ended a program that pcl ran
 	if text == context.Canceled.Error() {
 		text = "interrupted"
 	}

@@ -67,7 +67,7 @@ func explain(rc *runContext, m methodDescription) error {
 	return w.Flush()
 }
 
-// parameters is what --param gave, as [method.New] takes it.
+// parameters converts the values of --param to what [method.New] takes.
 func parameters(flags map[string]string) map[string]any {
 	out := map[string]any{}
 	for name, value := range flags {

@@ -12,13 +12,13 @@ import (
 
 // noiseStream delivers random images of two classes in turn.
 type noiseStream struct {
-	pixels []float32 // to cut batches from
+	pixels []float32 // noise, of which batches are parts
 	rng    *rand.Rand
 	class  int
-	left   int // batches; negative: it never ends
+	left   int // how many batches are left; if negative, the stream never ends
 }
 
-// Next fills a batch with images that lie somewhere in the pixels.
+// Next fills a batch with a part of the noise that begins at a random place.
 func (s *noiseStream) Next(b *data.Batch) error {
 	if s.left == 0 {
 		return io.EOF
@@ -34,7 +34,7 @@ func (s *noiseStream) Next(b *data.Batch) error {
 
 func newRand(i int) *rand.Rand { return rand.New(rand.NewPCG(2, uint64(i))) }
 
-// noise is n pixels in [0,1), the same each time.
+// noise returns n random pixels in [0,1), the same each time.
 func noise(n int) []float32 {
 	rng := rand.New(rand.NewPCG(1, 1))
 	pixels := make([]float32, n)
@@ -44,10 +44,10 @@ func noise(n int) []float32 {
 	return pixels
 }
 
-// forgetPeakRSS has [peakRSS] count from now on, where the system can.
+// forgetPeakRSS makes [peakRSS] measure from now on, if the system supports this.
 func forgetPeakRSS() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
 
-// peakRSS is the largest resident size of this process in bytes; 0 where it is not known.
+// peakRSS returns the largest resident size of this process in bytes, or 0 if it is not known.
 func peakRSS() int64 {
 	status, _ := os.ReadFile("/proc/self/status")
 	_, rest, _ := bytes.Cut(status, []byte("VmHWM:"))

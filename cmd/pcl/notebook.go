@@ -14,7 +14,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/kernel"
 )
 
-// notebookCmd is `pcl notebook`: from whatever is there to an open JupyterLab.
+// notebookCmd is `pcl notebook`, which installs what is missing and opens JupyterLab.
 type notebookCmd struct {
 	moduleFlag
 	Path      string   `arg:"" optional:"" help:"Folder or notebook to open (default: the quickstart; . for the current folder)."`
@@ -46,32 +46,32 @@ func (c *notebookCmd) Run(rc *runContext) error {
 		return resumable(rc, err)
 	}
 	if !rc.quiet {
-		fmt.Fprintf(rc.stderr, "JupyterLab %s: Ctrl-C ends it.\n", lab.Version)
+		fmt.Fprintf(rc.stderr, "Starting JupyterLab %s. Press Ctrl-C to stop it.\n", lab.Version)
 	}
 	return c.serve(rc, lab)
 }
 
-// serve runs JupyterLab. An interrupt is how it ends; it asks nothing then, and its kernels end too.
+// serve runs JupyterLab until an interrupt. JupyterLab then ends without asking, and so do its kernels.
 func (c *notebookCmd) serve(rc *runContext, lab kernel.Lab) error {
 	args := c.args(os.Geteuid())
 	if !rc.quiet && slices.Contains(args, allowRoot) {
-		fmt.Fprintln(rc.stderr, "You are root, and so is every cell. From outside a container the lab is reached with --jupyter=--ip=0.0.0.0 and a published port.")
+		fmt.Fprintln(rc.stderr, "You are root, so all cells run as root. To reach JupyterLab from outside a container, add --jupyter=--ip=0.0.0.0 and publish its port.")
 	}
 	cmd := exec.CommandContext(rc.ctx, lab.Path, args...)
 	cmd.Stdout, cmd.Stderr = rc.stdout, rc.stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 20 * time.Second
-	defer rc.hold()() // so that it ends before this program does
+	defer rc.hold()() // so that JupyterLab ends before this program does
 	if err := cmd.Run(); err != nil && rc.ctx.Err() == nil {
 		return fmt.Errorf("JupyterLab: %w", err)
 	}
 	return nil
 }
 
-// allowRoot is what Jupyter wants to be told before it runs as root.
+// allowRoot is the flag without which Jupyter refuses to run as root.
 const allowRoot = "--allow-root"
 
-// args are the arguments for JupyterLab, run by a user.
+// args returns the arguments for JupyterLab when it is run by the user with this id.
 func (c *notebookCmd) args(uid int) []string {
 	args := []string{"-y", "--log-level=WARN"}
 	if uid == 0 && !slices.Contains(c.Jupyter, allowRoot) {
@@ -90,8 +90,9 @@ func (c *notebookCmd) args(uid int) []string {
 	return args
 }
 
-// elsewhere says that the user's own arguments choose the page or the folder. Otherwise the notebook's folder is the lab's
-// root, and the address that is printed leads to the notebook, as an opened browser does by itself.
+// elsewhere reports whether the user's own arguments choose the page or the folder. If they do not, the notebook's
+// folder is the root of JupyterLab, and the address that is printed leads to the notebook, just as a browser that is
+// opened would show it.
 func (c *notebookCmd) elsewhere() bool {
 	return slices.ContainsFunc(c.Jupyter, func(arg string) bool {
 		name, _, _ := strings.Cut(arg, "=")

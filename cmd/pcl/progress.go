@@ -11,16 +11,16 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
 
-// progress shows where a run stands: a bar on a terminal, else a line every few seconds. What the
-// run is stands on a line of its own above either, so that the bar fits a narrow terminal.
+// progress shows how far a run has come: a bar on a terminal, otherwise a line every few seconds. The run's name is
+// printed on a line of its own above it, so that the bar fits a narrow terminal.
 type progress struct {
 	out      io.Writer
 	terminal bool
-	bar      *progressbar.ProgressBar // from the first step on
+	bar      *progressbar.ProgressBar // nil before the first step
 	last     time.Time
 }
 
-// lineEvery is how often a run that is not watched on a terminal says where it stands.
+// lineEvery is the time between two lines of progress if the output is not a terminal.
 const lineEvery = 5 * time.Second
 
 func newProgress(rc *runContext, label string) *progress {
@@ -31,7 +31,7 @@ func newProgress(rc *runContext, label string) *progress {
 	return &progress{out: rc.stderr, terminal: terminal.Is(rc.stderr), last: time.Now()}
 }
 
-// show is a [experiment.RunOptions].Progress.
+// show prints the progress of a run. It is what [experiment.RunOptions].Progress calls.
 func (p *progress) show(s experiment.Progress) {
 	if p.terminal {
 		p.draw(s)
@@ -57,9 +57,9 @@ func (p *progress) draw(s experiment.Progress) {
 func figures(s experiment.Progress) string {
 	text := fmt.Sprintf("K=%d, loss %.3f", s.K, s.Loss)
 	if s.K == 0 {
-		text = "K=0" // no loss, because of what was skipped, or because the method sits the step out
+		text = "K=0" // there is no loss: all rows were left out, or the method skips the step
 	}
-	if s.Skipped > 0 { // what is worth more than the speed, where there is room for one of them
+	if s.Skipped > 0 { // there is room for only one of the two, and this one is more important
 		text += fmt.Sprintf(", skipped %d", s.Skipped)
 	} else if s.PerSecond > 0 {
 		text += fmt.Sprintf(", %.0f steps/s", s.PerSecond)
@@ -70,7 +70,7 @@ func figures(s experiment.Progress) string {
 	return text
 }
 
-// close wipes the bar away.
+// close removes the bar from the terminal.
 func (p *progress) close() {
 	if p.bar != nil {
 		p.bar.Finish()

@@ -26,13 +26,13 @@ type reportCmd struct {
 	Out     string   `short:"o" placeholder:"PATH" help:"Page to write, or the site's folder (default: report.html, NOTEBOOK.html, site)."`
 	Title   string   `placeholder:"TEXT" help:"Title of a report of runs, or of a site."`
 	PDF     bool     `name:"pdf" help:"Print the page, or every page of the site, to a PDF beside it, with Chromium or Chrome."`
-	Execute *bool    `negatable:"" help:"Execute notebooks, even those that have results; --no-execute refuses those that have none."`
+	Execute *bool    `negatable:"" help:"Execute notebooks even if they have results; with --no-execute, a notebook without results is an error."`
 	Private bool     `help:"Execute with the private JupyterLab even where the user has one."`
 
 	moduleFlag
 
-	browser   string // for PDFs
-	nbconvert string // the program that executes notebooks, once it is found
+	browser   string // the browser that prints PDFs
+	nbconvert string // the program that executes notebooks; empty until it is found
 }
 
 func (c *reportCmd) Run(rc *runContext) error {
@@ -56,10 +56,10 @@ func (c *reportCmd) Run(rc *runContext) error {
 	return c.pages(rc, o, notebooks)
 }
 
-// isNotebook goes by the name.
+// isNotebook reports whether a file is a notebook, by its name.
 func isNotebook(path string) bool { return filepath.Ext(path) == ".ipynb" }
 
-// notebooks returns the files that are to become pages; nil where the paths name runs.
+// notebooks returns the notebooks that the paths name, or nil if they name runs.
 func (c *reportCmd) notebooks() ([]string, error) {
 	if len(c.Paths) == 0 {
 		c.Paths = []string{"runs"}
@@ -92,7 +92,7 @@ func (c *reportCmd) notebooks() ([]string, error) {
 	case c.All && runs != "":
 		return nil, fmt.Errorf("no notebooks (*.ipynb) in %s", runs)
 	case runs != "" && len(out) > 0:
-		return nil, fmt.Errorf("%s is no notebook and %s is one: a report is of runs or of notebooks", runs, out[0])
+		return nil, fmt.Errorf("%s is not a notebook but %s is: name either runs or notebooks", runs, out[0])
 	}
 	c.All = c.All || len(out) > 1
 	return out, nil
@@ -119,8 +119,8 @@ func (c *reportCmd) out(name string) string {
 	return name
 }
 
-// pages writes the page of a notebook, or the site of several. A cell that failed is in the page,
-// and an error once all is written.
+// pages writes the page of one notebook, or a site of several. The page shows cells that failed; they are returned
+// as an error when everything has been written.
 func (c *reportCmd) pages(rc *runContext, o report.Origin, paths []string) error {
 	var notebooks []*report.Notebook
 	var failed []error
@@ -166,7 +166,7 @@ func (c *reportCmd) site(rc *runContext, o report.Origin, notebooks []*report.No
 	return c.finish(rc, filepath.Join(dir, report.IndexFile), pages)
 }
 
-// finish prints the pages to PDFs if asked to, and says where all begins.
+// finish prints the pages to PDFs if asked to, and says which page to open first.
 func (c *reportCmd) finish(rc *runContext, begin string, pages []string) error {
 	if c.PDF {
 		for _, page := range pages {
@@ -182,7 +182,7 @@ func (c *reportCmd) finish(rc *runContext, begin string, pages []string) error {
 	return err
 }
 
-// results executes a notebook unless it has its results or must keep them.
+// results executes a notebook, unless it has results already or the flags say not to execute it.
 func (c *reportCmd) results(rc *runContext, n *report.Notebook) error {
 	switch {
 	case c.Execute == nil && n.Executed():
@@ -231,7 +231,7 @@ func (c *reportCmd) prepare(rc *runContext) error {
 	if _, err := c.install(rc, o); err != nil {
 		return err
 	}
-	for _, private := range []bool{c.Private, true} { // the user's own may lack nbconvert
+	for _, private := range []bool{c.Private, true} { // the user's own JupyterLab may lack nbconvert
 		lab, err := kernel.Jupyter(rc.ctx, o, private)
 		if err != nil {
 			return resumable(rc, err)
@@ -244,11 +244,10 @@ func (c *reportCmd) prepare(rc *runContext) error {
 	return errors.New("the private JupyterLab has no nbconvert: pcl kernel remove --all, then try again")
 }
 
-// ourKernels are the names under which a notebook means our kernel.
+// ourKernels are the kernel names in notebooks that stand for our kernel.
 var ourKernels = []string{"", "gonb", kernel.Name}
 
-// execute writes an executed copy of a notebook into a folder. Cells that fail have their errors as
-// results.
+// execute writes an executed copy of a notebook to a folder. The result of a cell that fails is its error.
 func (c *reportCmd) execute(ctx context.Context, n *report.Notebook, folder string) error {
 	args := []string{
 		"--to", "notebook", "--execute", "--allow-errors", "--log-level=ERROR", "--ExecutePreprocessor.startup_timeout=300",
@@ -258,7 +257,7 @@ func (c *reportCmd) execute(ctx context.Context, n *report.Notebook, folder stri
 		args = append(args, "--ExecutePreprocessor.kernel_name="+kernel.Name)
 	}
 	cmd := exec.CommandContext(ctx, c.nbconvert, append(args, n.File)...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) } // it ends its kernel
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) } // upon which it ends its kernel
 	cmd.WaitDelay = 20 * time.Second
 	said, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {

@@ -39,49 +39,49 @@ type runCmd struct {
 	LR        *float64          `name:"lr" placeholder:"X" help:"Learning rate."`
 	Policy    *string           `name:"memory-policy" placeholder:"P" help:"per_class or fixed_total."`
 	Memory    *int              `placeholder:"N" help:"Memory budget, per class or in total."`
-	Shared    *string           `placeholder:"WHICH" help:"Parameters in J: shared, backbone or all."`
-	Model     *string           `placeholder:"NAME" help:"mlp or resnet18 (default: as the benchmark's, by data set)."`
+	Shared    *string           `placeholder:"WHICH" help:"Which parameters count as shared: shared, backbone or all."`
+	Model     *string           `placeholder:"NAME" help:"mlp or resnet18 (default: the benchmark's model for the data set)."`
 	Width     *int              `placeholder:"N" help:"Channels of the ResNet's stem (default 64)."`
-	Release   *bool             `help:"The released code's ResNet: biases, and a ReLU more in each block."`
-	Precision *string           `placeholder:"P" help:"Of the model's products: float32 or bfloat16 (default float32)."`
+	Release   *bool             `help:"Use the ResNet of the released code, with biases and one more ReLU in each block."`
+	Precision *string           `placeholder:"P" help:"Precision of the model's products: float32 or bfloat16 (default float32)."`
 
-	Edit      *float64        `name:"edit" placeholder:"ETA" help:"Edit the memory by steps of this size, of the pixel range; 0 does not."`
+	Edit      *float64        `name:"edit" placeholder:"ETA" help:"Edit the memory with this step size, in units in which pixels lie in [0,1]; 0 turns editing off."`
 	EditMode  *pcl.EditMode   `placeholder:"MODE" help:"batch or per_sample."`
 	EditNorm  *pcl.EditNorm   `placeholder:"NORM" help:"rms, l2 or raw: how a sample's edit gradient is normalised."`
-	EditAim   *pcl.EditAim    `placeholder:"AIM" help:"toward the step's direction D, literal (the paper's Eq. 12 as printed) or ascend."`
-	EditTo    *pcl.EditTarget `name:"edit-target" placeholder:"T" help:"d, or mean for D/Σλ."`
-	EditAt    *pcl.EditAt     `placeholder:"WHEN" help:"pre or post: at θ before or after the update."`
+	EditAim   *pcl.EditAim    `placeholder:"AIM" help:"Where edits lead: toward (to the step's direction D), literal (the paper's Eq. 12 as printed) or ascend (away from D)."`
+	EditTo    *pcl.EditTarget `name:"edit-target" placeholder:"T" help:"What edits aim at: d (the step's direction D) or mean (D/Σλ)."`
+	EditAt    *pcl.EditAt     `placeholder:"WHEN" help:"Whether edits use the parameters before or after the update: pre or post."`
 	EditEvery *int            `placeholder:"N" help:"Edit in every Nth step only."`
-	EditDrift *float64        `name:"edit-max-drift" placeholder:"X" help:"Bound of a pixel's distance from its original; 0: none."`
-	Extra     *bool           `name:"extra-update" help:"Make a second update per step with the same weights: the control for editing."`
+	EditDrift *float64        `name:"edit-max-drift" placeholder:"X" help:"Largest change of a pixel from its original; 0 means no limit."`
+	Extra     *bool           `name:"extra-update" help:"Make a second update in each step with the same weights, as the control experiment for editing."`
 
-	EvalEvery *int `placeholder:"N" help:"Evaluate every N steps too, not only at task ends."`
+	EvalEvery *int `placeholder:"N" help:"Evaluate every N steps too, not only when a task ends."`
 
 	Out             string `short:"o" default:"runs" type:"path" help:"Folder for results; each run has a folder of its own in it."`
 	Record          bool   `help:"Write one line per step (losses, Gram, σ, λ, slacks) to records.jsonl."`
-	RecordArrays    count  `name:"record-arrays" placeholder:"N" help:"Write batches and parameters of the first N steps as .npz, to be computed again elsewhere (bench/peers/replay.py)."`
-	Resume          bool   `help:"Take up interrupted runs at their newest checkpoint. Finished runs are not made again, with or without this."`
-	Replace         bool   `xor:"again" help:"Make runs anew that are finished or saved already; what is there stays until the new result is complete."`
-	Checkpoint      string `xor:"again" type:"existingfile" placeholder:"FILE" help:"Take the (single) run up at this checkpoint; later ones go when the next is saved."`
+	RecordArrays    count  `name:"record-arrays" placeholder:"N" help:"Write batches and parameters of the first N steps as .npz, so that another program can compute the same steps (bench/peers/replay.py)."`
+	Resume          bool   `help:"Continue interrupted runs from their newest checkpoint. Finished runs are not repeated, with or without this flag."`
+	Replace         bool   `xor:"again" help:"Repeat runs that are finished or saved already; the old files stay until the new result is complete."`
+	Checkpoint      string `xor:"again" type:"existingfile" placeholder:"FILE" help:"Continue a single run from this checkpoint; later checkpoints are deleted when the next one is saved."`
 	CheckpointEvery count  `default:"500" placeholder:"N" help:"Steps between checkpoints; 0 saves only on Ctrl-C."`
 	Keep            number `default:"3" placeholder:"N" help:"Checkpoints to keep."`
-	Jobs            number `default:"1" placeholder:"N" help:"Processes to make the runs in; one per core is best for an MLP."`
-	Shard           shard  `placeholder:"I/N" help:"Make only every Nth run, from the Ith on (from 0): one part of an array job."`
+	Jobs            number `default:"1" placeholder:"N" help:"Number of processes that make the runs; one per core is best for an MLP."`
+	Shard           shard  `placeholder:"I/N" help:"Make only every Nth run, beginning with run I (counted from 0), as one part of an array job."`
 	JSON            bool   `name:"json" help:"Print the results as JSON lines instead of a table."`
 
 	machineFlags
 }
 
-// machineFlags say what to compute on, and where data lies.
+// machineFlags say on which backend to compute, and where the data sets are.
 type machineFlags struct {
 	Backend string `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Compute backend: ${enum}."`
-	Threads count  `default:"0" help:"Threads of the XLA CPU backend; 0: one, and for a ResNet one per core."`
+	Threads count  `default:"0" help:"Threads of the XLA CPU backend; 0 stands for one, or one per core for a ResNet."`
 	Clients count  `default:"1" placeholder:"N" help:"Compute the gradients of N streams at the same time on the XLA CPU backend; results are the same."`
 	TF32    bool   `name:"tf32" help:"Let a GPU round the factors of products to 10 bits: faster, less exact."`
 	DataDir string `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
 }
 
-// open opens the backend and says which it is.
+// open opens the backend and prints which one it is.
 func (m machineFlags) open(rc *runContext) (*backend.Backend, error) {
 	o := backend.Options{Name: m.Backend, Threads: int(m.Threads), Clients: int(m.Clients), TF32: m.TF32}
 	if !rc.quiet {
@@ -103,7 +103,7 @@ func (c *runCmd) Run(rc *runContext) error {
 		return usageError{err}
 	}
 	if c.Checkpoint != "" && len(configs) != 1 {
-		return usageError{fmt.Errorf("--checkpoint takes up one run, the flags name %d", len(configs))}
+		return usageError{fmt.Errorf("--checkpoint continues a single run, but the flags name %d", len(configs))}
 	}
 	if c.Jobs > 1024 {
 		return usageError{fmt.Errorf("--jobs %d: want 1 to 1024 processes", c.Jobs)}
@@ -114,7 +114,7 @@ func (c *runCmd) Run(rc *runContext) error {
 	}
 	rc.quiet = rc.quiet || isPart
 	if configs = part.of(c.Shard.of(configs)); len(configs) == 0 {
-		return nil // fewer runs than parts
+		return nil // there are fewer runs than parts, and this part has none
 	}
 	finished, err := c.finished(configs)
 	if err != nil {
@@ -138,13 +138,13 @@ func (c *runCmd) Run(rc *runContext) error {
 		}
 	}
 	if isPart {
-		return nil // the process that began this one looks at all the runs
+		return nil // the process that started this one checks all runs
 	}
 	return diverged(runs)
 }
 
-// finished returns the results of the runs that are finished, nil for those that are to be made. All that stands
-// against a run in its folder is told before the first one begins.
+// finished returns the results of the runs that are finished, and nil for those that are to be made. If something in
+// a run's folder prevents the run, finished returns that error, before any run is made.
 func (c *runCmd) finished(configs []experiment.Config) ([]*results.Run, error) {
 	finished := make([]*results.Run, len(configs))
 	for i, config := range configs {
@@ -175,7 +175,7 @@ func (c *runCmd) inThisProcess(rc *runContext, configs []experiment.Config, fini
 	return c.make(rc, configs, finished, experiment.RunOptions{Backend: b, Dataset: set, Programs: programs})
 }
 
-// dataset opens the data set, and checks that the scenarios can be drawn from it.
+// dataset opens the data set, and checks that it can be used with the scenarios.
 func (c *runCmd) dataset(rc *runContext, configs []experiment.Config) (*datasets.Dataset, error) {
 	set, err := datasets.Open(rc.ctx, configs[0].Dataset, datasets.Options{Dir: c.DataDir})
 	if err != nil {
@@ -189,7 +189,7 @@ func (c *runCmd) dataset(rc *runContext, configs []experiment.Config) (*datasets
 	return set, nil
 }
 
-// make makes one run after the other, and takes the results of those that are finished.
+// make makes the runs that are not finished, one after another, and returns the results of all.
 func (c *runCmd) make(rc *runContext, configs []experiment.Config, finished []*results.Run, o experiment.RunOptions) ([]*results.Run, error) {
 	var runs []*results.Run
 	for i, config := range configs {
@@ -213,7 +213,7 @@ func (c *runCmd) make(rc *runContext, configs []experiment.Config, finished []*r
 	return runs, nil
 }
 
-// one makes a single run. An interrupt waits until it is saved.
+// one makes a single run. An interrupt waits until the run has been saved.
 func (c *runCmd) one(rc *runContext, config experiment.Config, label string, o experiment.RunOptions) (*results.Run, error) {
 	defer rc.hold()()
 	bar := newProgress(rc, label)
@@ -223,14 +223,14 @@ func (c *runCmd) one(rc *runContext, config experiment.Config, label string, o e
 	return experiment.Run(rc.ctx, config, o)
 }
 
-// options are those of a run that the flags fix.
+// options fills in the options of a run that follow from the flags.
 func (c *runCmd) options(config experiment.Config, o experiment.RunOptions) experiment.RunOptions {
 	o.Dir, o.Resume, o.Replace, o.Checkpoint = c.dir(config), c.Resume, c.Replace, c.Checkpoint
 	o.CheckpointEvery, o.Keep, o.Record, o.RecordArrays = int(c.CheckpointEvery), int(c.Keep), c.Record, int(c.RecordArrays)
 	return o
 }
 
-// diverged is an error where runs ended with a network that had ceased to learn.
+// diverged returns an error if some runs ended with a network that no longer learnt.
 func diverged(runs []*results.Run) error {
 	n := 0
 	for _, r := range runs {
@@ -286,7 +286,7 @@ func (c *runCmd) configs() ([]experiment.Config, error) {
 	return out, nil
 }
 
-// once refuses a value that is named twice: the run of a repeated seed is the same run, not a repetition.
+// once returns an error if a value is given twice. A run with the same seed would be the same run, not another one.
 func once[T comparable](flag string, values []T) error {
 	for i, v := range values {
 		if slices.Contains(values[:i], v) {
@@ -296,7 +296,7 @@ func once[T comparable](flag string, values []T) error {
 	return nil
 }
 
-// base is the file's configuration, or the data set's defaults, with the flags over it.
+// base returns the configuration of the file, or the defaults of the data set, changed as the flags say.
 func (c *runCmd) base() (experiment.Config, error) {
 	dataset := c.Dataset
 	if dataset == "" {
@@ -351,7 +351,7 @@ func (c *runCmd) base() (experiment.Config, error) {
 	return config, nil
 }
 
-// network overrides the model; another one than the data set's comes without its sizes.
+// network changes the model as the flags say. If the kind of model changes, the sizes of the old one are dropped.
 func (c *runCmd) network(config *experiment.Config) {
 	if c.Model != nil && *c.Model != config.Model {
 		config.Model, config.Hidden, config.Width, config.Release = *c.Model, nil, 0, false
@@ -364,7 +364,7 @@ func (c *runCmd) network(config *experiment.Config) {
 	set(&config.Precision, c.Precision)
 }
 
-// set overrides a value by a flag that was given.
+// set replaces a value by that of a flag, if the flag was given.
 func set[T any](to *T, flag *T) {
 	if flag != nil {
 		*to = *flag

@@ -9,22 +9,22 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
 
-// shard is a part of the runs: every N-th of them, from the I-th on.
+// shard is a part of the runs: every N-th of them, beginning with run I, counted from 0.
 type shard struct{ I, N int }
 
-// UnmarshalText reads "I/N", I from 0.
+// UnmarshalText reads "I/N".
 func (s *shard) UnmarshalText(text []byte) error {
 	first, of, _ := strings.Cut(string(text), "/")
 	var err1, err2 error
 	s.I, err1 = strconv.Atoi(first)
 	s.N, err2 = strconv.Atoi(of)
 	if err1 != nil || err2 != nil || s.I < 0 || s.I >= s.N {
-		return fmt.Errorf("%q is no part I/N of the runs, 0 ≤ I < N", text)
+		return fmt.Errorf("%q is not a part I/N of the runs, with 0 ≤ I < N", text)
 	}
 	return nil
 }
 
-// of returns the part of the configurations. The part of a part is one too.
+// of returns this part of the configurations, which may be a part themselves.
 func (s shard) of(configs []experiment.Config) []experiment.Config {
 	if s.N == 0 {
 		return configs
@@ -38,11 +38,11 @@ func (s shard) of(configs []experiment.Config) []experiment.Config {
 
 func (s shard) String() string { return fmt.Sprintf("%d/%d", s.I, s.N) }
 
-// partVariable names the environment variable that gives a process of --jobs its part of the runs. Its arguments
-// are those of the process that began it.
+// partVariable is the environment variable that tells a process of --jobs its part of the runs. The arguments of such
+// a process are the same as those of the process that started it.
 const partVariable = "PARALLELCL_PART_OF_JOBS"
 
-// ownPart is this process's part; false where no other has begun it.
+// ownPart returns this process's part of the runs. isPart is false if it was not started as a process of --jobs.
 func ownPart() (part shard, isPart bool, err error) {
 	text, isPart := os.LookupEnv(partVariable)
 	if !isPart || text == "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// printTable prints a line per group of runs that differ only in their seed.
+// printTable prints a line for each group of runs that differ only in their seed.
 func printTable(out io.Writer, runs []*results.Run) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "DATA SET\tINCREMENT\tMETHOD\tRUNS\tA (%)\tF (%)\tA_first (%)\tSTEPS\tms/STEP\tSTEPS/s")
@@ -25,11 +25,11 @@ func printTable(out io.Writer, runs []*results.Run) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintln(out, "A: mean final accuracy over the tasks; F: final minus at the task's own end (higher is better); ± population standard deviation over the seeds.")
+	fmt.Fprintln(out, "A: mean final accuracy over the tasks; F: A minus A_first, the mean accuracy at each task's own end (higher is better); ± population standard deviation over the seeds.")
 	return printRemarks(out, runs)
 }
 
-// howMany is the number of runs, with that of those whose figures say nothing.
+// howMany returns the number of runs, and how many of them diverged.
 func howMany(g results.RunGroup) string {
 	text := fmt.Sprint(len(g.Runs))
 	if n := g.Diverged(); n > 0 {
@@ -38,7 +38,7 @@ func howMany(g results.RunGroup) string {
 	return text
 }
 
-// printRemarks says what has to be known about single runs.
+// printRemarks prints what the reader should know about single runs.
 func printRemarks(out io.Writer, runs []*results.Run) error {
 	for _, r := range runs {
 		for _, remark := range r.Remarks() {
@@ -50,7 +50,7 @@ func printRemarks(out io.Writer, runs []*results.Run) error {
 	return nil
 }
 
-// printJSONLines prints a line per run.
+// printJSONLines prints a line of JSON for each run.
 func printJSONLines(out io.Writer, runs []*results.Run) error {
 	for _, r := range runs {
 		if err := json.NewEncoder(out).Encode(r); err != nil {

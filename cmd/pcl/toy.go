@@ -15,7 +15,7 @@ import (
 	"github.com/parallelcl/parallelcl/viz"
 )
 
-// toyCmd is the paper's Figure 2.
+// toyCmd is `pcl toy`, which repeats the experiment of the paper's Figure 2.
 type toyCmd struct {
 	Method  []string          `default:"avggrad,mgda,emgd-gs,emgd-gmc" placeholder:"NAME,…" help:"Methods (${default})."`
 	Param   map[string]string `placeholder:"NAME=VALUE" help:"Parameter of the methods, e.g. tau=1 or rescale=mean; repeat it for more."`
@@ -83,7 +83,7 @@ func (c *toyCmd) draw(traces []*toy.Trace) error {
 	return atomicfile.Write(c.Out, func(w io.Writer) error { return figure.Encode(w, c.format()) })
 }
 
-// format is the kind of picture that the file's name asks for.
+// format returns the picture format that the file's name asks for.
 func (c *toyCmd) format() string { return strings.TrimPrefix(filepath.Ext(c.Out), ".") }
 
 func printToy(out io.Writer, traces []*toy.Trace) error {
@@ -107,7 +107,7 @@ func printPoint(w io.Writer, name, step string, p toy.Point) {
 	fmt.Fprintf(w, "%s\t%s\t%.4f\t%.4f\t%.4f\t%.4f\t%.3f\t%.3f\t", name, step, p.X, p.Y, p.F1, p.F2, p.Norm1, p.Norm2)
 }
 
-// title is a method's name in print.
+// title returns a method's name as it is printed.
 func title(name string) string {
 	spec, err := method.Lookup(name)
 	if err != nil {

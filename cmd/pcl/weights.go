@@ -15,39 +15,40 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
-// weightsCmd answers one JSON value, or a JSON line per problem, with one of its own: the box that
-// other implementations can be compared with.
+// weightsCmd is `pcl weights`. It reads problems as JSON values, and answers each with a line of JSON. Other
+// implementations can be compared with it.
 type weightsCmd struct {
 	Method string            `required:"" help:"Method; pcl methods lists them."`
 	Param  map[string]string `placeholder:"NAME=VALUE" help:"Parameter of the method; repeat it for more."`
-	Seed   uint64            `default:"0" help:"Seed of methods that draw."`
-	State  string            `type:"path" placeholder:"FILE" help:"Go on from the state in this file, if it is there, and leave the new one in it."`
+	Seed   uint64            `default:"0" help:"Seed of methods that draw random numbers."`
+	State  string            `type:"path" placeholder:"FILE" help:"Start with the method's state in this file, if the file exists, and save the new state to it."`
 }
 
-// problem is one value on standard input: the Jacobian J (K rows) or the Gram matrix JJᵀ.
+// problem is one JSON value on standard input. It holds the Jacobian J, with K rows, or the Gram matrix JJᵀ.
 type problem struct {
 	Jacobian [][]float64 `json:"jacobian"`
 	Gram     [][]float64 `json:"gram"`
 	Losses   []float64   `json:"losses"`
-	// LossesAfter are those of the same batches after the step, for methods that learn from them (famo).
+	// LossesAfter are the losses of the same batches after the step, for methods that learn from them (famo).
 	LossesAfter []float64 `json:"losses_after"`
-	// Sigma are elastic factors to use instead of computed ones (emgd-gmc and emgd-gs).
+	// Sigma are elastic factors to use instead of those that emgd-gmc and emgd-gs would compute.
 	Sigma []float64 `json:"sigma"`
-	// IDs name the rows; 0 is the memory. Without them rows are tasks 1, 2, …
+	// IDs are the rows' task ids; 0 is the memory. If they are missing, the rows are tasks 1, 2, …
 	IDs []int `json:"ids"`
 }
 
 type answer struct {
 	Weights []float64 `json:"weights"`
-	// Dropped are the ids of the rows left out, because their gradient is zero next to the longest.
+	// Dropped are the ids of the rows that were left out, because their gradient is negligible beside the longest.
 	Dropped []int `json:"dropped,omitempty"`
-	// Direction is Jᵀw, or the method's own (graddrop, …); null where only the Gram matrix was given.
+	// Direction is Jᵀw, or the direction that the method itself returned (graddrop, …). It is null if only the Gram
+	// matrix was given.
 	Direction   []float64      `json:"direction"`
 	Certificate *emgdStatement `json:"certificate"` // null for methods without one
 }
 
-// emgdStatement is what [emgd.Certificate] says. Rows in active and dropped are counted from 0. Slacks are
-// in units of 4^exponent, which is left out where it is 0.
+// emgdStatement is an [emgd.Certificate] as JSON. Rows in active and dropped are counted from 0. Slacks are in units
+// of 4^exponent; an exponent of 0 is left out.
 type emgdStatement struct {
 	Sigma     []float64 `json:"sigma"`
 	Slacks    []float64 `json:"slacks"`
@@ -80,7 +81,7 @@ func (c *weightsCmd) Run(rc *runContext) error {
 	if err := w.load(c.State); err != nil {
 		return err
 	}
-	defer rc.hold()() // an interrupt ends the input: the state after what was answered is saved
+	defer rc.hold()() // an interrupt ends the input, and the state after the last answer is saved
 	if err := w.answerAll(rc.input(), rc.stdout); err != nil && rc.ctx.Err() == nil {
 		return err
 	}
@@ -90,15 +91,15 @@ func (c *weightsCmd) Run(rc *runContext) error {
 	return rc.ctx.Err()
 }
 
-// weigher answers problem after problem with one method, which may remember.
+// weigher answers one problem after another with one method, which may remember earlier ones.
 type weigher struct {
 	method method.Method
 	rng    *seed.Source
-	notes  io.Writer // for what the user should know beside the answers; nil for nobody
-	told   bool      // that a method learns from losses_after
+	notes  io.Writer // where notes for the user go; nil if nowhere
+	told   bool      // whether the user was told that the method learns from losses_after
 }
 
-// answerAll answers one JSON value after the other.
+// answerAll reads JSON values until the end of the input, and answers each.
 func (w *weigher) answerAll(r io.Reader, to io.Writer) error {
 	in := jsonin.NewDecoder(r)
 	out := json.NewEncoder(to)
@@ -159,7 +160,7 @@ func (w *weigher) answer(p *problem) (*answer, error) {
 	return a, nil
 }
 
-// follow gives the losses after a step to a method that learns from them.
+// follow passes the losses after a step to the method, if it learns from them.
 func (w *weigher) follow(ids []int, losses []float64) error {
 	f, ok := method.As[method.Follower](w.method)
 	switch {
@@ -169,12 +170,12 @@ func (w *weigher) follow(ids []int, losses []float64) error {
 		return f.Follow(ids, losses)
 	case !w.told:
 		w.told = true
-		w.note("%s learns from the losses of the same batches after each step: without \"losses_after\" its weights stay as they are", w.method.Info().Name)
+		w.note("%s learns from the losses of the same batches after each step: without \"losses_after\" its weights do not change", w.method.Info().Name)
 	}
 	return nil
 }
 
-// sayWhatIsMissing tells of methods that do more than weigh rows.
+// sayWhatIsMissing tells the user if the method does more than compute weights.
 func (w *weigher) sayWhatIsMissing() {
 	var more []string
 	if _, ok := method.As[method.Objective](w.method); ok {
@@ -190,7 +191,7 @@ func (w *weigher) sayWhatIsMissing() {
 		more = append(more, "its rule of prediction")
 	}
 	if len(more) > 0 {
-		w.note("%s also consists of %s, of which weights say nothing: they are those of the rows as given", w.method.Info().Name, strings.Join(more, " and "))
+		w.note("%s also has %s, which this command leaves out: the weights are those for the rows as given", w.method.Info().Name, strings.Join(more, " and "))
 	}
 }
 
@@ -200,7 +201,7 @@ func (w *weigher) note(format string, args ...any) {
 	}
 }
 
-// given solves the dual for the elastic factors of the problem.
+// given computes the weights for the elastic factors that the problem prescribes.
 func (w *weigher) given(p *problem, step *method.Step, weights []float64) (method.Outcome, error) {
 	e, ok := w.method.(method.Elastic)
 	if !ok {
@@ -212,7 +213,7 @@ func (w *weigher) given(p *problem, step *method.Step, weights []float64) (metho
 	return e.WeightsFor(step, p.Sigma, weights)
 }
 
-// step checks the problem and brings it into the methods' form.
+// step checks the problem and converts it to the form that methods take.
 func (p *problem) step(info method.Info) (*method.Step, error) {
 	if (p.Jacobian == nil) == (p.Gram == nil) {
 		return nil, errors.New(`give either "jacobian" or "gram"`)
@@ -293,7 +294,7 @@ func combine(jacobian [][]float64, w []float64) []float64 {
 	for _, x := range d {
 		finite = finite && x-x == 0
 	}
-	if !finite { // perhaps only a part of the sum is not
+	if !finite { // perhaps the sum is finite and only an intermediate result overflowed
 		clear(d)
 		for i, row := range jacobian {
 			for c, x := range row {
@@ -307,5 +308,5 @@ func combine(jacobian [][]float64, w []float64) []float64 {
 	return d
 }
 
-// part is what terms of a sum that overflows are multiplied by, each factor once.
+// part scales the terms of a sum that overflows: each of a term's two factors is multiplied by it.
 const part = 0x1p-60

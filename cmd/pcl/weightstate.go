@@ -12,15 +12,15 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
-// weightState is what a method knows after some problems: what it remembers of the streams, and
-// where its random draws are.
+// weightState is the state of a method after some problems: what it remembers of the streams, and the state of its
+// random numbers.
 type weightState struct {
 	Method string          `json:"method"`
 	Rand   []byte          `json:"rand"`
 	State  json.RawMessage `json:"state,omitempty"`
 }
 
-// load takes up the state in a file; without the file the method begins.
+// load restores the state in a file. If there is no such file, the method starts without a state.
 func (w *weigher) load(path string) error {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -31,7 +31,7 @@ func (w *weigher) load(path string) error {
 	}
 	var s weightState
 	if err := jsonin.Unmarshal(data, &s); err != nil {
-		return fmt.Errorf("%s is no state of pcl weights: %w", path, err)
+		return fmt.Errorf("%s is not a state file of pcl weights: %w", path, err)
 	}
 	if name := w.method.Info().Name; s.Method != name {
 		return fmt.Errorf("%s holds the state of %q, not of %s", path, s.Method, name)

@@ -1,37 +1,36 @@
-// Package data holds what a learner is fed with: labelled samples, and streams that deliver them batch by
-// batch.
+// Package data defines what a learner trains on: sets of labelled samples, and streams that deliver samples batch
+// by batch. Begin with [Stream], or with [NewStream], which makes a stream of a set of samples.
 package data
 
-// Samples is a set of labelled samples that can be read in any order, also from several
-// goroutines at once.
+// Samples is a set of labelled samples. It can be read in any order, and by several goroutines at once.
 type Samples interface {
 	Len() int
 	// Sample writes the pixels of sample i, in [0,1], into x and returns its class id.
 	Sample(i int, x []float32) (class int)
 }
 
-// TableSamples are samples that are rows of one table of bytes, in which b stands for b/255. A device with
-// memory of its own keeps the table, so that batches of [NewStream] and test batches are sent to it as
-// numbers of rows.
+// TableSamples are samples that are rows of one table of bytes, in which a byte b stands for the value b/255. A
+// device with memory of its own keeps a copy of the table. Batches are then sent to it as row numbers instead of
+// pixels.
 type TableSamples interface {
 	Samples
-	// Table returns all rows, one after the other; it must not change any more.
+	// Table returns all rows, one after another. The table must not change any more.
 	Table() []uint8
-	// Row returns the number of the row of sample i.
+	// Row returns the row number of sample i.
 	Row(i int) int
 }
 
-// Batch is what a stream fills: up to len(Class) samples.
+// Batch is a batch of samples that a stream fills, with room for len(Class) samples.
 type Batch struct {
 	X     []float32 // [len(Class)][inputs], row-major; images in [0,1]
 	Class []int     // class ids
-	N     int       // samples filled in: at least 1
-	// Repeat says that these samples were in an earlier batch already (a later epoch), so that
-	// the rehearsal memory counts them once.
+	N     int       // how many samples were filled in; at least 1
+	// Repeat says that these samples have been in an earlier batch already, as in a second epoch. The rehearsal
+	// memory then does not count them again.
 	Repeat bool
 }
 
-// Fill reads b.N samples of s into the batch: the i-th of them is sample at(i).
+// Fill reads b.N samples of s into the batch. Its i-th sample is sample at(i) of s.
 func (b *Batch) Fill(s Samples, at func(i int) int) {
 	width := len(b.X) / len(b.Class)
 	for i := range b.N {
@@ -39,8 +38,8 @@ func (b *Batch) Fill(s Samples, at func(i int) int) {
 	}
 }
 
-// Rows writes the numbers of the rows of n samples into rows, if s is [TableSamples], and returns the
-// table; otherwise it returns nil.
+// Rows writes the row numbers of n samples into rows and returns the table, if s is [TableSamples]. Otherwise it
+// returns nil. The i-th of these samples is sample at(i) of s.
 func Rows(s Samples, n int, at func(i int) int, rows []int32) (table []uint8) {
 	t, ok := s.(TableSamples)
 	if !ok {
@@ -52,7 +51,7 @@ func Rows(s Samples, n int, at func(i int) int, rows []int32) (table []uint8) {
 	return t.Table()
 }
 
-// Unit maps a byte to [0,1].
+// Unit maps a byte b to b/255, a value in [0,1].
 var Unit = func() (table [256]float32) {
 	for i := range table {
 		table[i] = float32(i) / 255

@@ -9,8 +9,9 @@ import (
 	"github.com/parallelcl/parallelcl/internal/seed"
 )
 
-// NewStream returns a stream that passes over the samples the given number of times, each time in
-// a new order drawn from the seed and the task id. Its last batch of an epoch may be short.
+// NewStream returns a stream that delivers all samples as many times as there are epochs, in each epoch in a new
+// random order. The orders follow from the seed of the run and the id of the task. The last batch of an epoch may
+// have fewer samples than the others.
 func NewStream(s Samples, epochs int, run uint64, task int) (Resumable, error) {
 	if s.Len() == 0 || epochs < 1 {
 		return nil, fmt.Errorf("data: a stream of %d samples for %d epochs; both must be positive", s.Len(), epochs)
@@ -54,8 +55,8 @@ func (s *shuffled) NextRows(b *Batch, rows []int32) (table []uint8, err error) {
 	return Rows(s.samples, b.N, func(i int) int { return s.order[from+i] }, rows), nil
 }
 
-// shuffledState is the position before the orders of later epochs are drawn: the current order
-// follows from the generator's state at its beginning, but storing it is simpler and exact.
+// shuffledState is the position of a stream. The order of the current epoch is stored as it is; Rand is the state
+// of the generator from which the orders of the later epochs will be drawn.
 type shuffledState struct {
 	Epoch int    `json:"epoch"`
 	Next  int    `json:"next"`

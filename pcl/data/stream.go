@@ -2,29 +2,33 @@ package data
 
 import "encoding/json"
 
-// Stream delivers the training data of one task, batch by batch, and ends with io.EOF. The
-// learner calls it from one goroutine at a time, one batch ahead of training.
+// Stream delivers the training data of one task, batch by batch. The learner calls it from one goroutine at a
+// time, and fetches each batch while it trains on the one before.
 type Stream interface {
-	// Next fills in a batch, or puts slices of its own in the place of b.X and b.Class: they are copied
-	// before it is called again. It returns io.EOF where there is no further batch, or together with the
-	// last one. After any other error, a panic, or a batch that does not fit (of no samples, too many, too
-	// few values, a class that is not the task's), nothing of the batch is used, the learner's Step says
-	// so in a StreamError, and the step after it calls Next again.
+	// Next fills b with the next batch. It may also replace b.X and b.Class by slices of its own, which are copied
+	// before Next is called again. It returns io.EOF when there are no more batches, or together with the last
+	// batch.
+	//
+	// If Next returns another error, panics, or delivers a batch that cannot be used (no samples or too many, too
+	// few values, a class that is not one of the task's), then nothing of the batch is used, the learner's Step
+	// returns a StreamError, and the step after that calls Next again.
 	Next(b *Batch) error
 }
 
-// Resumable is a stream whose position can be saved with a checkpoint and taken up again.
+// Resumable is a stream whose position can be saved in a checkpoint.
 type Resumable interface {
 	Stream
+	// State returns the position: which batch Next will deliver next.
 	State() (json.RawMessage, error)
+	// SetState moves the stream to a position that State returned.
 	SetState(json.RawMessage) error
 }
 
-// RowStream is a stream whose samples may be rows of a table. A stream that is wrapped in another, which
-// may change the samples, hides this.
+// RowStream is a stream whose samples may be rows of a table (see [TableSamples]). A stream that changes the
+// samples of another one must not be a RowStream, since its samples are no longer rows of the table.
 type RowStream interface {
 	Stream
-	// NextRows is Next, and also writes the number of each sample's row into rows, which has room for a
-	// batch. It returns the table; nil where the samples are rows of none.
+	// NextRows is like Next, and also writes the row number of each sample into rows, which has room for a whole
+	// batch. It returns the table, or nil if the samples are not rows of a table.
 	NextRows(b *Batch, rows []int32) (table []uint8, err error)
 }

@@ -12,25 +12,25 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/optim"
 )
 
-// ArraysDir is the folder of a run that RunOptions.RecordArrays fills: model.json, init.npz with the
-// starting parameters, and one step-NNNNNN.npz per step with what went in and what came out. Another
-// implementation can compute the steps again from it.
+// ArraysDir is the name of the folder, in that of a run, which RunOptions.RecordArrays fills. It holds model.json,
+// init.npz with the starting parameters, and for each step one step-NNNNNN.npz with the inputs and the results.
+// Another implementation can use them to compute the same steps.
 const ArraysDir = "arrays"
 
-// arraysModel describes the arrays to whoever reads them.
+// arraysModel is the content of model.json, which describes the arrays.
 type arraysModel struct {
 	Model     string        `json:"model"`
 	Params    []model.Param `json:"params"` // of the flat vector theta, in order
 	Backbone  int           `json:"backbone"`
 	Total     int           `json:"total"`
-	Shared    int           `json:"shared"` // the first entries are in J; the others move by the sum of the gradients
+	Shared    int           `json:"shared"` // so many first entries are shared; the others move by the sum of the gradients
 	Method    string        `json:"method"`
 	Settings  any           `json:"method_params"`
 	Optimizer optim.Config  `json:"optimizer"`
 	Targets   []string      `json:"targets"` // rows of the array "targets"
 }
 
-// beginArrays writes the model and its parameters.
+// beginArrays writes model.json and the starting parameters, if arrays are recorded.
 func (r *runner) beginArrays() error {
 	if r.options.RecordArrays == 0 {
 		return nil
@@ -59,7 +59,7 @@ func (r *runner) beginArrays() error {
 	return npz.Write(filepath.Join(dir, "init.npz"), map[string]npz.Array{"theta": {Shape: []int{len(theta)}, Data: theta}})
 }
 
-// trace writes the batches of a step, its weights, and the parameters after it.
+// trace writes the arrays of a step: its batches, its weights, and the parameters after it.
 func (r *runner) trace(t *pcl.Trace) error {
 	if t.Step >= r.options.RecordArrays {
 		return nil

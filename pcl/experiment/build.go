@@ -12,9 +12,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
-// NewLearner returns a learner of the configuration for the images of a data set, with the given number of
-// classifier outputs ([Outputs]) and no task yet. Of the configuration's scenario it knows nothing. programs
-// may be nil; close the learner.
+// NewLearner returns a learner with the settings of the configuration, for the images of a data set. It has the
+// given number of classifier outputs (see [Outputs]) and no tasks yet; the configuration's scenario is not used.
+// programs may be nil. Close the learner when it is no longer needed.
 func (c Config) NewLearner(b *backend.Backend, programs *pcl.Programs, set *datasets.Dataset, outputs int) (*pcl.Learner, error) {
 	return c.newLearner(b, programs, set, outputs, nil)
 }
@@ -59,8 +59,8 @@ func (c Config) network(d *datasets.Dataset, outputs int) (m model.Model, err er
 	return m, err
 }
 
-// Outputs is the number of classifier outputs that a scenario on a data set needs: all classes, or those of
-// its tasks counted apart.
+// Outputs returns the number of classifier outputs that a scenario on a data set needs. In class-incremental mode
+// this is the number of classes of the data set, otherwise the sum of the numbers of classes of the tasks.
 func Outputs(s *scenario.Scenario, set *datasets.Dataset) int {
 	if s.Increment == scenario.ClassIncremental {
 		return len(set.Classes)
@@ -72,8 +72,8 @@ func Outputs(s *scenario.Scenario, set *datasets.Dataset) int {
 	return n
 }
 
-// NewTask returns the training and test images of some classes, to be attached to a learner of the
-// configuration as its task id (from 1, by arrival).
+// NewTask returns a task with the training and test images of the given classes. id should be the id that the
+// learner will give the task when it is attached. The order of the training images is drawn from it.
 func (c Config) NewTask(set *datasets.Dataset, id int, classes ...int) (pcl.Task, error) {
 	stream, err := data.NewStream(set.Select(&set.Train, c.TrainPerClass, classes...), c.Epochs, c.Seed, id)
 	if err != nil {

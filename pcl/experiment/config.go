@@ -18,15 +18,15 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
-// Config is one experiment: everything that its result depends on, and nothing else. Two runs of
-// equal Config on one backend and machine give the same bits. It is written as TOML by people and
-// as JSON into result files.
+// Config describes one experiment: everything that its result depends on, and nothing else. Two runs with equal
+// Configs, on the same backend and machine, give exactly the same result, bit by bit. People write a Config as
+// TOML; result files hold it as JSON.
 type Config struct {
 	Method string         `json:"method" toml:"method"`
 	Params map[string]any `json:"params,omitempty" toml:"params"`
 
 	Dataset string `json:"dataset" toml:"dataset"`
-	// TrainPerClass limits the training samples of each class; 0 takes all.
+	// TrainPerClass is the largest number of training samples of each class; 0 takes all.
 	TrainPerClass int                `json:"train_per_class,omitempty" toml:"train_per_class"`
 	Increment     scenario.Increment `json:"increment" toml:"increment"`
 	Kind          scenario.Kind      `json:"kind" toml:"kind"`
@@ -34,35 +34,36 @@ type Config struct {
 	MinClasses    int                `json:"min_classes" toml:"min_classes"`
 	MaxClasses    int                `json:"max_classes" toml:"max_classes"`
 	Epochs        int                `json:"epochs" toml:"epochs"`
-	// Scenario, if set, is played as published instead of one drawn from the five values above and
-	// the two seeds below. In TOML, scenario = "FILE" names the JSON file, beside the TOML file.
+	// Scenario, if set, is a published scenario to be used instead of one drawn from the five values above and the
+	// two seeds below. In TOML, scenario = "FILE" names its JSON file, relative to the TOML file.
 	Scenario *scenario.Scenario `json:"scenario,omitempty" toml:"-"`
 	LabelSet uint64             `json:"labelset" toml:"labelset"` // seed of the label sets
 	Timeline uint64             `json:"timeline" toml:"timeline"` // seed of the timeline
 	Seed     uint64             `json:"seed" toml:"seed"`         // of the run
 
-	// Model is "mlp" (empty too) with Hidden, or "resnet18" with Width channels in its stem (0: 64);
-	// Release takes the released code's variant of it (docs/protocol.md §2.2).
+	// Model is "mlp", for which empty stands too, or "resnet18". An MLP has the hidden layers Hidden. A ResNet has
+	// Width channels in its stem (0 stands for 64); Release selects the variant of the code that the paper's authors
+	// released (docs/protocol.md §2.2).
 	Model   string `json:"model,omitempty" toml:"model"`
 	Hidden  []int  `json:"hidden,omitempty" toml:"hidden"` // widths of the MLP's hidden layers
 	Width   int    `json:"width,omitempty" toml:"width"`
 	Release bool   `json:"release,omitempty" toml:"release"`
-	// Precision of the model's products: "float32" (empty too) or "bfloat16" ([model.BFloat16]).
+	// Precision of the model's products: "float32", for which empty stands too, or "bfloat16" ([model.BFloat16]).
 	Precision string `json:"precision,omitempty" toml:"precision"`
 
-	Shared    pcl.SharedParams `json:"shared" toml:"shared"` // which parameters are in J
+	Shared    pcl.SharedParams `json:"shared" toml:"shared"` // which parameters are shared
 	Batch     int              `json:"batch" toml:"batch"`
 	Optimizer optim.Config     `json:"optimizer" toml:"optimizer"`
 	Memory    memory.Config    `json:"memory" toml:"memory"`
-	// Edit is memory editing; ExtraUpdate the control that makes a second update per step instead.
+	// Edit turns memory editing on. ExtraUpdate is the control experiment for it: a second update in each step.
 	Edit        pcl.Edit `json:"edit,omitzero" toml:"edit"`
 	ExtraUpdate bool     `json:"extra_update,omitempty" toml:"extra_update"`
-	// EvalEvery adds evaluations every so many steps to those at the tasks' ends.
+	// EvalEvery is the number of steps between evaluations; 0 evaluates only when a task ends, which is always done.
 	EvalEvery int `json:"eval_every,omitempty" toml:"eval_every"`
 }
 
-// DefaultConfig returns the benchmark's settings for a data set (docs/protocol.md §1.1): those of
-// PS-EMNIST for sets of small grey images, and their own for CIFAR and Tiny-ImageNet.
+// DefaultConfig returns the benchmark's settings for a data set (docs/protocol.md §1.1). CIFAR and Tiny-ImageNet
+// have settings of their own; for data sets of small grey images they are those of PS-EMNIST.
 func DefaultConfig(dataset string) Config {
 	c := Config{
 		Method: "emgd-gmc", Dataset: dataset,
@@ -91,8 +92,8 @@ func DefaultConfig(dataset string) Config {
 	return c
 }
 
-// LoadConfig reads a TOML file over the defaults of its data set ("glyphs" where it names none).
-// Unknown keys are errors.
+// LoadConfig reads a configuration from a TOML file. What the file leaves out is as in the [DefaultConfig] of its
+// data set, which is "glyphs" if the file names none. Unknown keys are errors.
 func LoadConfig(path string) (Config, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -105,7 +106,7 @@ func LoadConfig(path string) (Config, error) {
 	return c, nil
 }
 
-// ParseConfig is [LoadConfig] from memory; a scenario file is looked for in dir.
+// ParseConfig is like [LoadConfig] for the text of a file. A relative path of a scenario file is relative to dir.
 func ParseConfig(data []byte, dir string) (Config, error) {
 	var first struct {
 		Dataset  string `toml:"dataset"`
@@ -145,8 +146,8 @@ func ParseConfig(data []byte, dir string) (Config, error) {
 	return c, c.Validate()
 }
 
-// UseScenario reads a published scenario, to be played instead of a drawn one, and takes over what it
-// fixes.
+// UseScenario reads a published scenario, to be used instead of a drawn one, and sets all fields that the scenario
+// determines.
 func (c *Config) UseScenario(path string) error {
 	s, err := scenario.Load(path)
 	if err != nil {
@@ -158,7 +159,7 @@ func (c *Config) UseScenario(path string) error {
 	return nil
 }
 
-// Validate names the first thing that is wrong.
+// Validate returns an error that names the first thing that is wrong.
 func (c Config) Validate() error {
 	switch {
 	case c.Increment != scenario.TaskIncremental && c.Increment != scenario.ClassIncremental:
@@ -222,7 +223,7 @@ func (c Config) Validate() error {
 	if err := c.Memory.Validate(); err != nil {
 		return err
 	}
-	if _, err := json.Marshal(c); err != nil { // whatever was forgotten above
+	if _, err := json.Marshal(c); err != nil { // whatever the checks above may have missed
 		return fmt.Errorf("config: a result file cannot hold it: %w", err)
 	}
 	return nil
@@ -230,16 +231,17 @@ func (c Config) Validate() error {
 
 func (c Config) mlp() bool { return c.Model == "" || c.Model == "mlp" }
 
-// Folder is the name of a run's folder among others: what differs most often in plain text, and the ID.
+// Folder returns the name of a run's folder. It consists of the settings that differ most often from run to run,
+// and of the ID.
 func (c Config) Folder() string {
 	return fmt.Sprintf("%s-%s-%s-s%d-%s", c.Dataset, c.Increment, c.Method, c.Seed, c.ID())
 }
 
-// ID is the experiment's name in file names: the beginning of the hash of its configuration.
+// ID identifies an experiment in file names. It is the beginning of the hash of its configuration.
 func (c Config) ID() string {
 	data, err := json.Marshal(c)
 	if err != nil {
-		return "invalid" // a value that JSON cannot hold, which Validate refuses, and with it Run
+		return "invalid" // JSON cannot hold some value; Validate and Run refuse such a configuration
 	}
 	return fmt.Sprintf("%x", sha256.Sum256(data))[:12]
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
-// NewScenario returns the situation that a configuration asks for on an opened data set: the
-// published one that it names, or one drawn from its seeds.
+// NewScenario returns the scenario of a configuration on a data set: the published one that it names, or one drawn
+// from its seeds.
 func NewScenario(c Config, set *datasets.Dataset) (*scenario.Scenario, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -29,7 +29,7 @@ func NewScenario(c Config, set *datasets.Dataset) (*scenario.Scenario, error) {
 	}, counts)
 }
 
-// fits says why a published scenario cannot be played on a data set with the given number of
+// fits returns an error if a published scenario cannot be used with a data set that has the given numbers of
 // training images of each class.
 func fits(c Config, counts []int) error {
 	s := c.Scenario

@@ -1,12 +1,13 @@
-// Package experiment makes whole runs: it plays the scenario of a [Config] with a learner, measures it, writes
-// its result, records and checkpoints, and takes it up again. [Run] makes one run. A [Session] makes several
-// on one data set, and remembers which are finished:
+// Package experiment makes whole runs. A run trains a learner on the scenario that a [Config] describes, measures
+// its accuracy, and writes its result, records and checkpoints to a folder; an interrupted run can be resumed.
+// [Run] makes one run. To make several on one data set, begin with a [Session], which also knows which of them are
+// finished:
 //
 //	s := experiment.New("glyphs", experiment.Options{})
 //	configs := experiment.Vary(experiment.DefaultConfig("glyphs"), []string{"emgd-gmc", "avggrad"}, nil, 1234, 1235)
 //	runs, err := s.Run(ctx, configs, nil)
 //
-// A second call reads the four results from their folders, as does a program that was started anew, and
-// `pcl run` writes to the same folders. [Session.Play] makes a run whose learner can be looked at
-// after each step, [Session.Learner] and [Session.Task] are its parts.
+// A second call reads the four results from their folders instead of training again, even in another process.
+// The command `pcl run` uses the same folders. [Session.Play] makes a run and hands over its learner after each
+// step. To train step by step yourself, use [Session.Learner] and [Session.Task].
 package experiment

@@ -8,9 +8,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
-// play makes the steps of a scenario, from the one that the learner is at to the last, and yields the report
-// of each; tasks are attached as they arrive. The first error ends it, and so does the end of ctx, with the
-// context's error.
+// play makes the steps of a scenario, from the learner's current step to the last, and yields the report of each.
+// It attaches tasks when they arrive. It ends at the first error, which it yields; when ctx is cancelled, that is
+// the context's error.
 func play(ctx context.Context, s *scenario.Scenario, l *pcl.Learner, task func(id int) (pcl.Task, error)) iter.Seq2[*pcl.StepReport, error] {
 	return func(yield func(*pcl.StepReport, error) bool) {
 		for l.Steps() <= s.LastStep() {

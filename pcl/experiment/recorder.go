@@ -19,8 +19,8 @@ type recorder struct {
 	w    *bufio.Writer
 }
 
-// openRecords opens the record file where one was asked for. A resumed run cuts off the lines
-// that were written after its checkpoint.
+// openRecords opens the record file if one was asked for. A resumed run cuts off the lines that were written after
+// its checkpoint.
 func (r *runner) openRecords() error {
 	if !r.options.Record {
 		return nil
@@ -55,7 +55,7 @@ func (r *recorder) write(s *pcl.StepReport) error {
 	return err
 }
 
-// flush writes everything out and returns the file's length.
+// flush writes everything to disk and returns the file's length.
 func (r *recorder) flush() (int64, error) {
 	if r == nil {
 		return 0, nil
@@ -75,7 +75,7 @@ func (r *recorder) close() error {
 	return err
 }
 
-// Record returns a step's report as the record file has it. Unlike the report it stays valid.
+// Record returns what the record file holds about a step. Unlike the report, it stays valid after the next step.
 func Record(s *pcl.StepReport) results.Record {
 	out := results.Record{
 		Step: s.Step, IDs: slices.Clone(s.IDs), Losses: slices.Clone(s.Losses), Gram: slices.Clone(s.Gram),

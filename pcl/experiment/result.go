@@ -11,7 +11,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// result gathers what docs/protocol.md §4 lists.
+// result returns the run's result, with everything that docs/protocol.md §4 lists.
 func (r *runner) result() (*results.Run, error) {
 	config, err := json.Marshal(r.config)
 	if err != nil {
@@ -69,12 +69,12 @@ func (r *runner) measured() results.Measured {
 	m.Compilations = r.learner.Compilations()
 	m.Maker = r.maker()
 	if len(m.Parts) == 1 && m.Parts[0].From == 0 {
-		m.Parts = nil // the whole run
+		m.Parts = nil // a single part that is the whole run need not be listed
 	}
 	return m
 }
 
-// beginPart notes from which step on this process makes the run, and with what.
+// beginPart notes from which step on this process makes the run, and on which backend and device.
 func (r *runner) beginPart() {
 	m := &r.state.Measured
 	m.Parts = append(m.Parts, results.Part{From: r.learner.Steps(), Begun: r.begun, Maker: r.maker()})
@@ -98,7 +98,7 @@ func (c *stepClock) tick() {
 	c.n++
 }
 
-// rate is in steps per second; 0 before the second step.
+// rate returns the steps per second, or 0 before the second step.
 func (c *stepClock) rate() float64 {
 	held := min(c.n, len(c.times))
 	if held < 2 {

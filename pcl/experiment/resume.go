@@ -40,7 +40,7 @@ func (r *runner) save() error {
 	return r.saves.Save(r.learner.Steps(), checkpoint.File{State: state, Arrays: learner.Arrays})
 }
 
-// interrupted saves, if there is a folder to save to.
+// interrupted saves the run if it has a folder and has made a step, and returns the error of an interrupted run.
 func (r *runner) interrupted() error {
 	if r.options.Dir == "" || r.learner.Steps() == 0 {
 		return ErrInterrupted
@@ -51,8 +51,8 @@ func (r *runner) interrupted() error {
 	return ErrInterrupted
 }
 
-// UnsavedError is what [Run] returns where it was interrupted, or came to a step at which to save, and could not
-// save. It is not [ErrInterrupted]. What was saved before is still there.
+// UnsavedError is what [Run] returns if it could not save the run, either when it was interrupted or at a step at
+// which a checkpoint was due. It does not match [ErrInterrupted]. Earlier checkpoints are still there.
 type UnsavedError struct {
 	Dir string
 	Err error
@@ -63,16 +63,17 @@ func (e *UnsavedError) Error() string {
 }
 func (e *UnsavedError) Unwrap() error { return e.Err }
 
-// DamagedError says that the newest checkpoint of a run is damaged, and which one before it is whole, if any.
+// DamagedError says that the newest checkpoint of a run is damaged.
 type DamagedError struct {
 	Err   error
-	Whole string // a file for RunOptions.Checkpoint
+	Whole string // the newest checkpoint that is not damaged, for RunOptions.Checkpoint; empty if there is none
 }
 
 func (e *DamagedError) Error() string { return fmt.Sprintf("pcl: resume: %v", e.Err) }
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// resume takes up the checkpoint that was asked for; without one in the folder the run begins.
+// resume restores the checkpoint that was asked for. If none was named and the folder has none, the run starts from
+// its beginning.
 func (r *runner) resume() error {
 	f, path, err := r.find()
 	if errors.Is(err, os.ErrNotExist) && r.options.Checkpoint == "" {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// peakRSS returns the largest resident size of this process in bytes.
+// peakRSS returns the largest amount of memory that this process has used so far (its resident size), in bytes.
 func peakRSS() int64 {
 	data, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -17,60 +17,63 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
-// ErrInterrupted is what [Run] returns when its context was cancelled; the run has been saved if it has a
-// folder and had made a step. Where saving failed, the error is another.
+// ErrInterrupted is what [Run] returns when its context was cancelled. The run has then been saved, if it has a
+// folder and had made a step. If saving failed, the error is an [UnsavedError] instead.
 var ErrInterrupted = errors.New("pcl: the run was interrupted")
 
-// RunOptions say where and how a run is made; its result does not depend on them.
+// RunOptions say where and how a run is made. What is computed depends on the [Config] alone, except for rounding,
+// which differs from backend to backend.
 type RunOptions struct {
 	Backend *backend.Backend
 	Dataset *datasets.Dataset
 	// Programs, if set, shares compiled programs with other runs on the same Backend.
 	Programs *pcl.Programs
-	// Dir is the run's folder, for its result, checkpoints and records. Empty writes no files. One process works
-	// in it at a time. A run that is finished there is not made again: Run returns its result. One that was saved
-	// there unfinished is refused with [ErrUnfinished] unless Resume, Checkpoint or Replace says what to do.
+	// Dir is the folder for the run's result, checkpoints and records. If it is empty, no files are written. Only one
+	// process at a time may work in the folder. If the run is already finished there, it is not repeated: Run returns
+	// its result. If it was saved there unfinished, Run returns [ErrUnfinished], unless Resume, Checkpoint or Replace
+	// says what to do.
 	Dir string
-	// Resume takes up the newest checkpoint in Dir, or begins where there is none. Checkpoint
-	// names a particular file instead.
+	// Resume continues from the newest checkpoint in Dir, or starts the run if there is none. Checkpoint continues
+	// from the file that it names.
 	Resume     bool
 	Checkpoint string
-	// Replace makes the run anew, in [ReplacementDir] within Dir, where it is finished or saved already. The old
-	// files stay until the new result is complete. With Resume it goes on with a replacement that was begun.
+	// Replace repeats a run that is finished or saved already. It is made in [ReplacementDir] within Dir, and the old
+	// files stay until the new result is complete. Replace with Resume continues a replacement that was interrupted.
 	Replace bool
-	// CheckpointEvery is in steps; 0 saves only when interrupted. The last Keep (0: 3) stay.
+	// CheckpointEvery is the number of steps between checkpoints; 0 saves only when the run is interrupted. The last
+	// Keep checkpoints are kept; 0 stands for 3.
 	CheckpointEvery int
 	Keep            int
 	// Record writes one line per step to records.jsonl in Dir.
 	Record bool
-	// RecordArrays writes the batches and parameters of the first so many steps to [ArraysDir] in Dir, for
-	// other implementations to compute them again.
+	// RecordArrays is the number of steps, counted from the first, whose batches and parameters are written to
+	// [ArraysDir] in Dir, so that other implementations can compute the same steps.
 	RecordArrays int
 	// Progress, if set, is called after each step.
 	Progress func(Progress)
 }
 
-// Progress is where a run stands.
+// Progress says how far a run has come.
 type Progress struct {
-	Step, Steps int           // steps made, and in all
-	K           int           // rows of the last step
-	Loss        float64       // their mean; NaN where there was none
-	Skipped     int           // rows left out so far, because something was not finite
-	PerSecond   float64       // steps, over the last seconds
-	ETA         time.Duration // from PerSecond
+	Step, Steps int           // steps made so far, and steps of the whole run
+	K           int           // number of rows of the last step
+	Loss        float64       // mean loss of these rows; NaN if there was none
+	Skipped     int           // number of rows left out so far, because something was not finite
+	PerSecond   float64       // steps per second, measured over the last steps
+	ETA         time.Duration // time that the remaining steps will take, estimated from PerSecond
 }
 
-// ResultFile, RecordFile and ScenarioFile are what a run leaves in its folder.
+// ResultFile, RecordFile and ScenarioFile are the names of the files that a run leaves in its folder.
 const (
 	ResultFile   = "result.json"
 	RecordFile   = "records.jsonl"
 	ScenarioFile = "scenario.json"
 )
 
-// Run plays the scenario of a configuration from its first step, or from a checkpoint, to its
-// last, and returns the result, which it also writes to Dir. When ctx is cancelled it finishes the
-// step, saves, and returns an error that is [ErrInterrupted]. What stands against the run in its folder is said
-// before anything is computed ([Ready]).
+// Run trains on the scenario of a configuration, from its first step or from a checkpoint to its last step, and
+// returns the result, which it also writes to Dir. When ctx is cancelled, Run finishes the current step, saves the
+// run, and returns [ErrInterrupted]. If something in Dir prevents the run, Run returns the error before anything is
+// computed; [Ready] returns it too.
 func Run(ctx context.Context, c Config, o RunOptions) (out *results.Run, err error) {
 	if err := errors.Join(c.Validate(), o.validate()); err != nil {
 		return nil, err
@@ -130,7 +133,7 @@ func (r *runner) run(ctx context.Context) (*results.Run, error) {
 	return r.finish()
 }
 
-// validate says what the options lack or cannot have together.
+// validate returns an error if an option is missing or if options contradict each other.
 func (o RunOptions) validate() error {
 	switch {
 	case o.Dir == "" && (o.Resume || o.Replace || o.Record || o.RecordArrays > 0 || o.CheckpointEvery > 0):
@@ -157,7 +160,7 @@ type runner struct {
 	begun    time.Time
 }
 
-// runState is what the run has found out so far; it is saved with the checkpoint.
+// runState is what has been measured of the run so far. It is saved with each checkpoint.
 type runState struct {
 	Tasks []results.Task  `json:"tasks"`
 	Curve []results.Point `json:"curve"`
@@ -204,7 +207,7 @@ func newRunner(c Config, o RunOptions, f *runFolder) (*runner, error) {
 	return r, err
 }
 
-// holds says so now if the memory will have no place for some of the scenario's classes.
+// holds returns an error if the memory is too small to hold a sample of each class of the scenario.
 func holds(c memory.Config, s *scenario.Scenario) error {
 	classes := map[int]bool{}
 	for _, t := range s.Tasks {
@@ -218,7 +221,7 @@ func holds(c memory.Config, s *scenario.Scenario) error {
 	return nil
 }
 
-// task builds what the learner attaches as task id.
+// task returns the task of the scenario with the given id.
 func (r *runner) task(id int) (pcl.Task, error) {
 	if id < 1 || id > len(r.scenario.Tasks) {
 		return pcl.Task{}, fmt.Errorf("the scenario has %d tasks", len(r.scenario.Tasks))
@@ -226,7 +229,7 @@ func (r *runner) task(id int) (pcl.Task, error) {
 	return r.config.NewTask(r.options.Dataset, id, r.scenario.Tasks[id-1].Classes...)
 }
 
-// step measures a step that took the given time, and saves.
+// step takes note of a step that took the given time, and saves a checkpoint if one is due.
 func (r *runner) step(report *pcl.StepReport, took time.Duration) error {
 	if r.state.Measured.FirstStepSeconds == 0 {
 		r.state.Measured.FirstStepSeconds = time.Since(r.begun).Seconds()
@@ -245,7 +248,7 @@ func (r *runner) step(report *pcl.StepReport, took time.Duration) error {
 	return nil
 }
 
-// observe takes a step's report into the run's state, and evaluates where it is due.
+// observe adds a step's report to the run's state and its records, and evaluates the learner if that is due.
 func (r *runner) observe(s *pcl.StepReport) error {
 	r.state.trouble.observe(s)
 	for i, id := range s.IDs {
@@ -294,7 +297,7 @@ func (r *runner) countStreams(s *pcl.StepReport) {
 	stat.NormD.Add(s.NormD)
 }
 
-// evaluate measures every task that has started.
+// evaluate measures the accuracy on every task that has started.
 func (r *runner) evaluate(s *pcl.StepReport) error {
 	began := time.Now()
 	point := results.Point{Step: s.Step, Ended: s.Ended, Acc: make([]*float64, len(r.state.Tasks))}
@@ -321,7 +324,7 @@ func (r *runner) close() {
 	r.learner.Close()
 }
 
-// finish computes the run's figures and writes its result.
+// finish computes the result of the run and writes it to the run's folder.
 func (r *runner) finish() (*results.Run, error) {
 	out, err := r.result()
 	if err != nil {

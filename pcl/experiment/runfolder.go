@@ -14,32 +14,32 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// ReplacementDir is the folder, within that of a run, where the run is made anew while what it will replace is
-// still kept.
+// ReplacementDir is the name of the folder, within that of a run, in which the run is repeated while the old files
+// are still kept.
 const ReplacementDir = "replacement"
 
-// What [Run] and [Ready] may find in a run's folder. errors.Is tells them apart.
+// These errors say what [Run] and [Ready] found in a run's folder. Test for them with errors.Is.
 var (
-	// ErrInUse: another process works there; the message says which.
+	// ErrInUse says that another process works in the folder; the message says which.
 	ErrInUse = folder.ErrHeld
-	// ErrUnfinished: the run is saved there, and the options don't say what to do with it.
+	// ErrUnfinished says that the run was saved there unfinished, and the options don't say what to do with it.
 	ErrUnfinished = errors.New("an unfinished run")
-	// ErrForeign: the result there is not this run's.
+	// ErrForeign says that the result there belongs to a different run.
 	ErrForeign = errors.New("not this run's result")
-	// ErrUnrecorded: the run is finished, without the records or arrays that are asked for.
+	// ErrUnrecorded says that the run is finished, but without the records or arrays that are asked for.
 	ErrUnrecorded = errors.New("finished without records")
 )
 
 // runFolder is the folder of a run that this process works in.
 type runFolder struct {
-	dir  string // empty: the run leaves no files
-	work string // where it is being made: dir, or the replacement's folder in it
+	dir  string // empty if the run writes no files
+	work string // the folder that the run writes to: dir, or the replacement's folder within it
 	lock *folder.Lock
 }
 
-// Ready says what [Run] will find in o.Dir, before data are read and programs compiled: the run's result where it
-// is finished, nil where there is something to do, or the error for which Run will refuse to begin. Backend and
-// Dataset may be missing.
+// Ready looks into o.Dir before any data are read or programs compiled. It returns the run's result if the run is
+// finished, nil if the run can be made, or the error for which [Run] would refuse to start. o.Backend and o.Dataset
+// may be missing.
 func Ready(c Config, o RunOptions) (*results.Run, error) {
 	if err := errors.Join(c.Validate(), o.validate()); err != nil {
 		return nil, err
@@ -57,15 +57,15 @@ func Ready(c Config, o RunOptions) (*results.Run, error) {
 	return finished, err
 }
 
-// takeFolder takes the run's folder and decides where in it the run is made. Where the run is finished it returns
-// the result instead.
+// takeFolder locks the run's folder and decides where in it the run is made. If the run is finished, it returns the
+// result instead.
 func takeFolder(c Config, o RunOptions) (*runFolder, *results.Run, error) {
 	if o.Dir == "" {
 		return &runFolder{}, nil, nil
 	}
 	f := &runFolder{dir: o.Dir, work: o.Dir}
 	if finished, err := f.finished(c, o); err != nil || finished != nil && !f.replaced() {
-		return nil, finished, err // also where nothing can be written
+		return nil, finished, err // a finished run can be read even in a folder that cannot be written to
 	}
 	var err error
 	if f.lock, err = folder.Take(o.Dir); err != nil {
@@ -88,7 +88,7 @@ func inFolder(err error) error {
 	return fmt.Errorf("pcl: %w", err)
 }
 
-// settle brings to its end what a killed process left halfway, and decides where the run is made.
+// settle completes what a process left half done when it was killed, and decides where the run is made.
 func (f *runFolder) settle(c Config, o RunOptions) (*results.Run, error) {
 	if f.replaced() {
 		if err := f.adopt(); err != nil {
@@ -128,7 +128,7 @@ func unfinished(saved []string) error {
 	return fmt.Errorf("%w, saved at step %d", ErrUnfinished, checkpoint.Step(saved[len(saved)-1]))
 }
 
-// finished returns the run's result if it is there and is to be kept.
+// finished returns the run's result if the run is finished and is not to be replaced.
 func (f *runFolder) finished(c Config, o RunOptions) (*results.Run, error) {
 	if o.Replace {
 		return nil, nil
@@ -143,8 +143,8 @@ func (f *runFolder) finished(c Config, o RunOptions) (*results.Run, error) {
 	return r, nil
 }
 
-// Finished returns the result of a run that is finished in a folder, nil where there is none, and an error that
-// is [ErrForeign] where there is something else in its place.
+// Finished returns the result of a run that is finished in the folder dir, or nil if there is no result. If the
+// result there is not that of this run, or not a valid result, the error is [ErrForeign].
 func Finished(dir string, c Config) (*results.Run, error) {
 	path := filepath.Join(dir, ResultFile)
 	r, err := results.Load(path)
@@ -166,11 +166,11 @@ func Finished(dir string, c Config) (*results.Run, error) {
 	return r, nil
 }
 
-// replaced says whether the run was made anew to its end, and not put in the old one's place yet.
+// replaced reports whether a replacement of the run is finished but has not been moved to its place yet.
 func (f *runFolder) replaced() bool { return exists(f.dir, ReplacementDir, ResultFile) }
 
-// adopt puts what was made anew in the place of the old, the result last: a process that is killed on the way
-// leaves the rest to the next one.
+// adopt moves the files of a finished replacement to the place of the old ones. The result is moved last, so that if
+// this process is killed on the way, the next one can see that something is left to move.
 func (f *runFolder) adopt() error {
 	anew := filepath.Join(f.dir, ReplacementDir)
 	for _, name := range []string{RecordFile, ArraysDir, ScenarioFile, ResultFile} {
@@ -189,7 +189,7 @@ func (f *runFolder) adopt() error {
 	return errors.Join(os.RemoveAll(anew), checkpoint.Series{Dir: f.dir}.Clear())
 }
 
-// sweep removes the temporary files of processes that were killed.
+// sweep removes temporary files left by processes that were killed.
 func (f *runFolder) sweep() error {
 	entries, err := os.ReadDir(f.dir)
 	if err != nil {
@@ -203,8 +203,8 @@ func (f *runFolder) sweep() error {
 	return err
 }
 
-// begin empties the folder in which the run is made of what it is not to go on from. What lies in the run's own
-// folder beside neither a result nor a checkpoint belongs to nothing.
+// begin removes old files from the folder in which the run is made, unless the run is resumed. Records and arrays in
+// the run's own folder are left over from an earlier run if there is neither a result nor a checkpoint.
 func (f *runFolder) begin(o RunOptions) error {
 	if f.dir == "" || o.Resume || o.Checkpoint != "" {
 		return nil
@@ -215,13 +215,14 @@ func (f *runFolder) begin(o RunOptions) error {
 	return errors.Join(os.RemoveAll(filepath.Join(f.dir, RecordFile)), os.RemoveAll(filepath.Join(f.dir, ArraysDir)))
 }
 
-// complete has the run's files, of which the result was written last, take their place.
+// complete ends a run whose result has been written: it removes the checkpoints, and moves the files of a
+// replacement to their place.
 func (f *runFolder) complete() error {
 	if f.work == f.dir {
 		return checkpoint.Series{Dir: f.dir}.Clear()
 	}
 	for _, name := range []string{RecordFile, ArraysDir} {
-		if !exists(f.work, name) { // that of the old run would be taken for this one's
+		if !exists(f.work, name) { // the old run's would be mistaken for this run's
 			if err := os.RemoveAll(filepath.Join(f.dir, name)); err != nil {
 				return err
 			}
@@ -230,7 +231,7 @@ func (f *runFolder) complete() error {
 	return f.adopt()
 }
 
-// check says whether the folder can still be written to as this run's.
+// check returns an error if the folder is no longer the one that this process locked.
 func (f *runFolder) check() error {
 	if f.lock == nil {
 		return nil

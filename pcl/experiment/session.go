@@ -14,21 +14,21 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// EnvBackend is the environment variable that names the backend where [Options] do not.
+// EnvBackend is the environment variable that names the backend if [Options].Backend is empty.
 const EnvBackend = "PARALLELCL_BACKEND"
 
-// Options say where runs are made and kept. The zero value is ready to use.
+// Options say where and how the runs of a [Session] are made and kept. The zero value is ready to use.
 type Options struct {
-	Dir     string // folder of the results, with a folder for each run in it; empty: "runs"
-	Record  bool   // write one line per step to each run's folder, for [Session.Records]
-	DataDir string // data folder; empty: datasets.DefaultDir
-	Backend string // "auto", "xla-cuda", "xla-cpu" or "go"; empty: $PARALLELCL_BACKEND, else "auto"
-	Threads int    // of the XLA CPU backend; 0: one
-	Clients int    // streams whose gradients the XLA CPU backend computes at the same time; 0: one
+	Dir     string // folder of the results, with a folder for each run in it; empty stands for "runs"
+	Record  bool   // whether to write one line per step to each run's folder, for [Session.Records]
+	DataDir string // folder of the data sets; empty stands for datasets.DefaultDir
+	Backend string // "auto", "xla-cuda", "xla-cpu" or "go"; empty stands for $PARALLELCL_BACKEND, or else "auto"
+	Threads int    // threads of the XLA CPU backend; 0 stands for one
+	Clients int    // how many streams' gradients the XLA CPU backend computes at the same time; 0 stands for one
 }
 
-// Session makes runs on one data set. Backend and data set are opened when they are first needed: where all
-// runs are finished, never. It is not safe for concurrent use.
+// Session makes runs on one data set. It opens the backend and the data set when they are first needed, and so
+// never if all runs are finished. A Session must not be used by several goroutines at once.
 type Session struct {
 	options  Options
 	name     string
@@ -37,7 +37,7 @@ type Session struct {
 	programs *pcl.Programs
 }
 
-// New returns a session on the data set of that name. Close it if the program goes on without it.
+// New returns a session on the data set of the given name. Close the session when it is no longer needed.
 func New(dataset string, o Options) *Session {
 	if o.Dir == "" {
 		o.Dir = "runs"
@@ -48,7 +48,7 @@ func New(dataset string, o Options) *Session {
 	return &Session{options: o, name: dataset}
 }
 
-// Close releases what was opened.
+// Close closes the session's backend and releases its compiled programs.
 func (s *Session) Close() error {
 	if s.programs != nil {
 		s.programs.Close()
@@ -58,7 +58,7 @@ func (s *Session) Close() error {
 	return err
 }
 
-// Backend returns the backend, which belongs to the session.
+// Backend returns the session's backend, and opens it if necessary. The session closes it.
 func (s *Session) Backend(ctx context.Context) (*backend.Backend, error) {
 	if s.backend != nil {
 		return s.backend, nil
@@ -71,7 +71,7 @@ func (s *Session) Backend(ctx context.Context) (*backend.Backend, error) {
 	return b, nil
 }
 
-// Dataset returns the data set.
+// Dataset returns the session's data set, and opens it if necessary.
 func (s *Session) Dataset(ctx context.Context) (*datasets.Dataset, error) {
 	if s.set != nil {
 		return s.set, nil
@@ -81,7 +81,7 @@ func (s *Session) Dataset(ctx context.Context) (*datasets.Dataset, error) {
 	return s.set, err
 }
 
-// open opens both.
+// open opens the data set and the backend.
 func (s *Session) open(ctx context.Context) error {
 	if _, err := s.Dataset(ctx); err != nil {
 		return err
@@ -90,14 +90,15 @@ func (s *Session) open(ctx context.Context) error {
 	return err
 }
 
-// Folder returns the folder of a run, the same that `pcl run` uses.
+// Folder returns the folder of a run. `pcl run` uses the same one.
 func (s *Session) Folder(c Config) string {
 	return filepath.Join(s.options.Dir, c.Folder())
 }
 
-// Run returns the results of all configurations, in their order. It makes the runs that are not finished;
-// when ctx ends it saves the one it is at, where the next call goes on, and returns ErrInterrupted.
-// progress, if not nil, is told the steps done, those of all runs, and which run it is at.
+// Run returns the results of all configurations, in their order, and makes the runs that are not finished. When ctx
+// is cancelled, it saves the current run and returns [ErrInterrupted]; the next call continues that run. progress
+// may be nil. Otherwise it is called with the number of steps done, the number of steps of all runs, and a note
+// that names the current run.
 func (s *Session) Run(ctx context.Context, configs []Config, progress func(done, total int, note string)) ([]*results.Run, error) {
 	var runs []*results.Run
 	for r, err := range s.Each(ctx, configs, progress) {
@@ -109,8 +110,8 @@ func (s *Session) Run(ctx context.Context, configs []Config, progress func(done,
 	return runs, nil
 }
 
-// Each is [Session.Run] that yields each result as soon as there is one, for pictures that grow. The first
-// error ends it. All mistakes in configurations are told before the first run begins.
+// Each is like [Session.Run], but yields each result as soon as its run is finished, for example to update a figure.
+// It ends at the first error. If a configuration is not valid, Each yields that error before it makes any run.
 func (s *Session) Each(ctx context.Context, configs []Config, progress func(done, total int, note string)) iter.Seq2[*results.Run, error] {
 	return func(yield func(*results.Run, error) bool) {
 		finished, steps, err := s.plan(ctx, configs)
@@ -145,7 +146,7 @@ func (s *Session) Each(ctx context.Context, configs []Config, progress func(done
 	}
 }
 
-// plan loads what is finished, and opens what the rest needs. steps is the length of each run.
+// plan loads the results of finished runs, and opens what the other runs need. steps is the length of each run.
 func (s *Session) plan(ctx context.Context, configs []Config) (finished []*results.Run, steps []int, err error) {
 	seen := map[string]int{}
 	for i, c := range configs {
@@ -177,7 +178,7 @@ func (s *Session) plan(ctx context.Context, configs []Config) (finished []*resul
 	return finished, steps, nil
 }
 
-// load reads the result of a run; nil if it is not finished, or lacks the records that are asked for.
+// load reads the result of a run. It is nil if the run is not finished, or lacks the records that are asked for.
 func (s *Session) load(c Config) (*results.Run, error) {
 	if s.unrecorded(c) {
 		return nil, nil
@@ -185,7 +186,7 @@ func (s *Session) load(c Config) (*results.Run, error) {
 	return Finished(s.Folder(c), c)
 }
 
-// unrecorded says that a finished run is to be made anew, because it lacks the records that are asked for.
+// unrecorded reports whether a finished run has to be repeated, because it lacks the records that are asked for.
 func (s *Session) unrecorded(c Config) bool {
 	if !s.options.Record {
 		return false
@@ -197,7 +198,7 @@ func (s *Session) unrecorded(c Config) bool {
 	return err != nil
 }
 
-// Records returns the steps of a finished run of a session with Options.Record.
+// Records returns the records of the steps of a finished run. They exist if the session has [Options].Record set.
 func (s *Session) Records(c Config) ([]results.Record, error) {
 	f, err := os.Open(filepath.Join(s.Folder(c), RecordFile))
 	if err != nil {
@@ -207,12 +208,12 @@ func (s *Session) Records(c Config) ([]results.Record, error) {
 	return results.ReadRecords(f)
 }
 
-// ErrStop ends [Session.Play] early, without an error.
+// ErrStop makes [Session.Play] stop early and return nil, if its callback returns it.
 var ErrStop = errors.New("experiment: stop")
 
-// Play makes the run of a configuration with a learner of its own, which after each step is handed to
-// the caller: to measure, to draw, to keep what no result file holds. Nothing is written. The
-// parameters are those of [Run], to the bit; the learner is closed when Play returns.
+// Play makes the run of a configuration and calls after with the learner after each step, so that the caller can
+// measure or draw what no result file holds. Play writes no files. The learner's parameters are the same as in
+// [Run], bit by bit. The learner is closed when Play returns.
 func (s *Session) Play(ctx context.Context, c Config, after func(*pcl.Learner, *pcl.StepReport) error) error {
 	if err := s.open(ctx); err != nil {
 		return err
@@ -240,8 +241,8 @@ func (s *Session) Play(ctx context.Context, c Config, after func(*pcl.Learner, *
 	return nil
 }
 
-// Learner returns a learner of a configuration for the session's data set, with an output for each of its
-// classes and no task yet. Of the configuration's scenario it knows nothing.
+// Learner returns a learner with the settings of a configuration, for the session's data set. It has an output for
+// each class of the data set and no tasks yet; the configuration's scenario is not used.
 func (s *Session) Learner(ctx context.Context, c Config) (*pcl.Learner, error) {
 	if err := s.open(ctx); err != nil {
 		return nil, err
@@ -249,8 +250,8 @@ func (s *Session) Learner(ctx context.Context, c Config) (*pcl.Learner, error) {
 	return c.NewLearner(s.backend, s.programs, s.set, len(s.set.Classes))
 }
 
-// Task returns the training and test images of some classes, ready to be attached to a learner of the
-// configuration as its task id (from 1, by arrival).
+// Task returns a task with the training and test images of the given classes, ready to be attached to a learner. id
+// should be the id that the learner will give the task. The order of the training images is drawn from it.
 func (s *Session) Task(ctx context.Context, c Config, id int, classes ...int) (pcl.Task, error) {
 	set, err := s.Dataset(ctx)
 	if err != nil {

@@ -6,12 +6,11 @@ import (
 	"github.com/parallelcl/parallelcl/pcl"
 )
 
-// trouble is what was not finite in a run's steps, and whether the run still learns.
+// trouble counts what was not finite in the steps of a run, and notes whether the run still learns.
 type trouble struct {
-	Skipped  int `json:"skipped"`            // rows
-	Rejected int `json:"rejected,omitempty"` // steps
-	// Stuck is the first step of those, up to the last one made, in which no row took part; nil if some took
-	// part in the last one.
+	Skipped  int `json:"skipped"`            // how many rows were left out
+	Rejected int `json:"rejected,omitempty"` // how many steps were rejected
+	// Stuck is the first of the latest steps in which no row could be used. It is nil if the last step used a row.
 	Stuck *int `json:"stuck,omitempty"`
 }
 
@@ -25,14 +24,15 @@ func (t *trouble) observe(s *pcl.StepReport) {
 	switch {
 	case len(s.IDs) > 0 && !s.Rejected:
 		t.Stuck = nil
-	case t.Stuck == nil && (s.Rejected || len(s.Skipped) > 0): // else the method sits the step out
+	case t.Stuck == nil && (s.Rejected || len(s.Skipped) > 0): // otherwise the method skipped the step on purpose
 		step := s.Step
 		t.Stuck = &step
 	}
 }
 
-// divergedAt is the step from which on the run learnt nothing any more, nil if it learnt to its end. Parameters
-// that are not finite come from the last step if no earlier one was noticed: nothing after it looked at them.
+// divergedAt returns the step from which on the run learnt nothing any more, or nil if it learnt until its end. If
+// the final parameters theta are not finite and no earlier step was noticed, it is the last step, since a later step
+// would have noticed them.
 func (t *trouble) divergedAt(steps int, theta []float32) *int {
 	if t.Stuck != nil {
 		return t.Stuck

@@ -8,7 +8,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl"
 )
 
-// variant describes what a configuration adds to its method.
+// variant describes in a few words what a configuration adds to its method, such as memory editing.
 func (c Config) variant() string {
 	var parts []string
 	if e := c.Edit; e.On() {
@@ -31,7 +31,7 @@ func (c Config) variant() string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " ")
 }
 
-// unlessFirst is a choice as text, empty if it is the default.
+// unlessFirst returns a choice as text, or an empty text if it is the default.
 func unlessFirst[T ~string](x, first T) string {
 	if x == first {
 		return ""

@@ -2,8 +2,9 @@ package experiment
 
 import "github.com/parallelcl/parallelcl/pcl/scenario"
 
-// Vary returns base in every combination of methods, increments and seeds, in that order. What is empty
-// stays as in base.
+// Vary returns copies of base with every combination of the given methods, increments and seeds: all configurations
+// of the first method come first, and among them those of the first increment. Where a list is empty, the value of
+// base is used.
 func Vary(base Config, methods []string, increments []scenario.Increment, seeds ...uint64) []Config {
 	if len(methods) == 0 {
 		methods = []string{base.Method}

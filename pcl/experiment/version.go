@@ -2,8 +2,8 @@ package experiment
 
 import "runtime/debug"
 
-// Version returns the module's version and the commit it was built from, as far as the build knows
-// them.
+// Version returns the module's version and the commit that the program was built from, as far as the build has
+// recorded them.
 func Version() (version, commit string) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

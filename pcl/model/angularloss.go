@@ -4,9 +4,9 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 )
 
-// Cosines returns the cosine of the angle between each sample's features [B,F] and each output's
-// weights, the columns of [F,C]: the scores [B,C] of an angular classifier (docs/method.md §5.5). With
-// frobenius the weights are divided by the norm of the whole matrix instead of their column's.
+// Cosines returns the cosine of the angle between each sample's features [B,F] and each output's weights, which are
+// the columns of [F,C]. They are the scores [B,C] of an angular classifier (docs/method.md §5.5). If frobenius is
+// true, the weights are divided by the norm of the whole matrix instead of the norm of their column.
 func Cosines(features, weights Dual, frobenius bool) Dual {
 	axes := []int{0}
 	if frobenius {
@@ -15,7 +15,7 @@ func Cosines(features, weights Dual, frobenius bool) Dual {
 	return product(func(a, b *graph.Node) *graph.Node { return graph.Dot(a, b).Product() }, unit(features, 1), unit(weights, axes...))
 }
 
-// unit divides x by its norm along the axes; 0 stays 0.
+// unit divides x by its norm along the axes. Zero stays zero.
 func unit(x Dual, axes ...int) Dual {
 	norm := graph.Sqrt(graph.AddScalar(graph.ReduceAndKeep(graph.Square(x.Value), graph.ReduceSum, axes...), 1e-24))
 	out := Dual{Value: graph.Div(x.Value, norm)}
@@ -26,22 +26,22 @@ func unit(x Dual, axes ...int) Dual {
 	return out
 }
 
-// Margins are added to the angles before the softmax: that of the right class, and that of the
-// outputs of the sample's task, [TaskLo,TaskHi) (int32 [B]). In radians.
+// Margins are angles, in radians, that are added to a sample's angles before the softmax: Class to the angle of the
+// right class, and Task to the angles of all outputs of the sample's task, [TaskLo,TaskHi) (int32 [B]).
 type Margins struct {
 	Class, Task    float64
 	TaskLo, TaskHi *graph.Node
 }
 
-// WithMargins turns the cosines [B,C] of angles φ into cos(φ+margin) = cosφ·cos m − sinφ·sin m. An
-// angle that would pass π stays there.
+// WithMargins turns the cosines [B,C] of angles φ into cos(φ+m) = cosφ·cos m − sinφ·sin m, where m is the sum of the
+// margins. An angle that would become larger than π becomes π.
 func WithMargins(cosines Dual, label *graph.Node, m Margins) Dual {
 	x := cosines.Value
 	right := graph.OneHot(label, x.Shape().Dimensions[1], x.DType())
 	task := graph.ConvertDType(Allowed(x, m.TaskLo, m.TaskHi), x.DType())
 	margin := graph.Add(graph.MulScalar(right, m.Class), graph.MulScalar(task, m.Task))
 	cosM, sinM := graph.Cos(margin), graph.Sin(margin)
-	const edge = 1 - 1e-7 // where acos would have no derivative (docs/method.md §5.5)
+	const edge = 1 - 1e-7 // at 1, acos has no derivative (docs/method.md §5.5)
 	c := graph.ClipScalar(x, -edge, edge)
 	sinPhi := graph.Sqrt(graph.OneMinus(graph.Square(c)))
 	inside := graph.GreaterThan(c, graph.Neg(cosM))

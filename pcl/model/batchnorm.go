@@ -5,14 +5,14 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 )
 
-// epsilon is added to variances.
+// epsilon is added to variances, so that they can be divided by.
 const epsilon = 1e-5
 
-// batchNorm brings each channel to mean 0 and variance 1, then scales and shifts it. It is made of
-// plain operations, so that gradients and tangents go through the batch's mean and variance.
+// batchNorm normalises each channel to mean 0 and variance 1, then scales and shifts it. It is built from elementary
+// operations, so that gradients and tangents pass through the batch's mean and variance.
 type batchNorm struct {
-	scale, shift   int // places in Layout.Params
-	mean, variance int // places in Layout.Stats
+	scale, shift   int // indices in Layout.Params
+	mean, variance int // indices in Layout.Stats
 }
 
 func (l *Layout) addBatchNorm(name string, channels int) batchNorm {
@@ -22,8 +22,8 @@ func (l *Layout) addBatchNorm(name string, channels int) batchNorm {
 	}
 }
 
-// apply normalises x [B,H,W,C] with the running statistics if the pass has them, else with the
-// batch's own, which it writes to stats.
+// apply normalises x [B,H,W,C] with the running statistics if the pass has them. Otherwise it uses the batch's own
+// statistics and writes them to stats.
 func (n batchNorm) apply(p Pass, stats []*graph.Node, x Dual) Dual {
 	images := x.Value
 	d := images.Shape().Dimensions
@@ -48,8 +48,8 @@ func (n batchNorm) apply(p Pass, stats []*graph.Node, x Dual) Dual {
 // centre subtracts a mean [C] from each row of x [N,C].
 func centre(x, mean Dual) Dual { return sum(x, spread(lift(graph.Neg, mean), x)) }
 
-// shareOfPixels is the share of each pixel of x [B,H,W,C] in an average, [B·H·W]: that of its sample
-// (weight [B]; nil: all equal) over the number of its pixels.
+// shareOfPixels returns the share of each pixel of x [B,H,W,C] in an average, [B·H·W]. It is the share of the pixel's
+// sample, divided by the number of pixels of a sample. weight [B] are the samples' shares; nil makes them equal.
 func shareOfPixels(x, weight *graph.Node) *graph.Node {
 	d := x.Shape().Dimensions
 	if weight == nil {
@@ -59,12 +59,12 @@ func shareOfPixels(x, weight *graph.Node) *graph.Node {
 	return graph.Reshape(graph.BroadcastToDims(share, d[0], d[1]*d[2]), -1)
 }
 
-// sumRows is Σᵢ wᵢ·xᵢ of the rows of x [N,C], for weights w [N].
+// sumRows returns Σᵢ wᵢ·xᵢ over the rows of x [N,C], for weights w [N].
 //
-// On a CPU it and spread are products of matrices, of which each is the other's derivative. As a
-// reduction and a broadcast XLA's CPU code would draw all that leads to x, forward and backward, into a
-// loop that it does not vectorise: a gradient of ResNet-18 took a fifth longer, an edit two fifths. A
-// GPU's fuses reductions well.
+// On a CPU, sumRows and spread are written as matrix products, each of which is the derivative of the other. If
+// they were a reduction and a broadcast, XLA's CPU compiler would fuse everything that leads to x, forward and
+// backward, into a loop that it does not vectorise: a gradient of ResNet-18 then took a fifth longer, an edit two
+// fifths. XLA's GPU compiler fuses reductions well.
 func sumRows(w, x *graph.Node) *graph.Node {
 	if onCPU(x) {
 		return graph.DotGeneral(w, []int{0}, nil, x, []int{0}, nil)
@@ -83,7 +83,7 @@ func spread(v, x Dual) Dual {
 	}, v)
 }
 
-// inverseRoot is 1/√(x+ε).
+// inverseRoot returns 1/√(x+ε).
 func inverseRoot(x Dual) Dual {
 	y := Dual{Value: graph.Reciprocal(graph.Sqrt(graph.AddScalar(x.Value, epsilon)))}
 	if x.Tangent != nil {

@@ -2,12 +2,12 @@ package model
 
 import "github.com/gomlx/gomlx/core/graph"
 
-// block is the basic residual block: two 3×3 convolutions, each normalised, beside the identity or,
-// where the shape changes, a normalised 1×1 convolution.
+// block is the basic residual block. It adds two branches: one of two 3×3 convolutions, each normalised, and a
+// shortcut, which is the identity or, if the shape changes, a normalised 1×1 convolution.
 type block struct {
 	conv1, conv2, shortcut convolution
 	norm1, norm2, normS    batchNorm
-	changes                bool // the shape: there is a shortcut
+	changes                bool // whether the shape changes, so that the shortcut is a convolution
 	release                bool
 }
 

@@ -2,10 +2,10 @@ package model
 
 import "github.com/gomlx/gomlx/core/graph"
 
-// convolution is a 3×3 or 1×1 convolution of images with channels last, [B,H,W,I] to
-// [B,⌈H/stride⌉,⌈W/stride⌉,O], with zeros around the image for 3×3.
+// convolution is a 3×3 or 1×1 convolution of images with channels last, from [B,H,W,I] to
+// [B,⌈H/stride⌉,⌈W/stride⌉,O]. For 3×3 the image is surrounded by zeros.
 type convolution struct {
-	weights, bias int // places in Layout.Params; bias is −1 where there is none
+	weights, bias int // indices in Layout.Params; bias is −1 if there is none
 	stride        int
 }
 
@@ -26,12 +26,12 @@ func (c convolution) apply(p Pass, x Dual) Dual {
 	return y
 }
 
-// convolve is bilinear in x [B,H,W,I] and kernel [size,size,I,O].
+// convolve returns the convolution of x [B,H,W,I] with kernel [size,size,I,O]. It is bilinear in both.
 //
-// XLA's CPU code has two slow cases, in which the sum is written as a product of matrices. Where the
-// output has fewer pixels than the kernel it swaps the two and makes a plain loop of that: the last stage
-// of a ResNet-18 on images of 32×32 took ten times as long as all others together. And the derivative by
-// images of few channels, which the stem's are, took five times as long as this.
+// XLA's CPU compiler is slow in two cases, for which the convolution is written as a matrix product instead. If the
+// output has fewer pixels than the kernel, XLA swaps the two and makes a plain loop: the last stage of a ResNet-18 on
+// images of 32×32 then took ten times as long as all other stages together. And the derivative by images with few
+// channels, such as those that enter the stem, took five times as long as with a matrix product.
 func convolve(x, kernel *graph.Node, stride int) *graph.Node {
 	size, d := kernel.Shape().Dimensions[0], x.Shape().Dimensions
 	high, wide := (d[1]+stride-1)/stride, (d[2]+stride-1)/stride
@@ -44,10 +44,11 @@ func convolve(x, kernel *graph.Node, stride int) *graph.Node {
 	return graph.Convolve(x, kernel).Strides(stride).PaddingPerDim([][2]int{{margin, margin}, {margin, margin}}).Done()
 }
 
+// fewChannels is the number of channels from which on XLA's own convolution is used on a CPU.
 const fewChannels = 8
 
-// patches has a row for each output pixel, of the size×size input pixels that it sees in the order of
-// the kernel: [B,H,W,I] to [B·high·wide,size·size·I].
+// patches returns a row for each pixel of the output, [B·high·wide,size·size·I]. The row holds the size×size pixels
+// of the input [B,H,W,I] that the output pixel depends on, in the order of the kernel.
 func patches(x *graph.Node, size, stride, high, wide int) *graph.Node {
 	x = surround(surround(x, 1, size/2), 2, size/2)
 	shifted := make([]*graph.Node, 0, size*size)
@@ -60,7 +61,7 @@ func patches(x *graph.Node, size, stride, high, wide int) *graph.Node {
 	return graph.Reshape(graph.Concatenate(shifted, -1), -1, size*size*x.Shape().Dimensions[3])
 }
 
-// surround adds zeros on both sides of an axis. A stock Pad has no derivative.
+// surround adds zeros on both sides of an axis. It does not use GoMLX's Pad, which has no derivative.
 func surround(x *graph.Node, axis, margin int) *graph.Node {
 	if margin == 0 {
 		return x
@@ -71,7 +72,7 @@ func surround(x *graph.Node, axis, margin int) *graph.Node {
 	return graph.Concatenate([]*graph.Node{zeros, x, zeros}, axis)
 }
 
-// channels makes a vector [C] fit images, [1,1,1,C].
+// channels reshapes a vector [C] to [1,1,1,C], so that it can be added to images.
 func channels(v Dual) Dual {
 	return lift(func(n *graph.Node) *graph.Node { return graph.Reshape(n, 1, 1, 1, -1) }, v)
 }

@@ -1,24 +1,27 @@
-// Package model holds the backbones of the benchmark as layers that map dual numbers: the same
-// code gives the loss, and with a tangent the directional derivative that memory editing needs
-// (docs/method.md §3.2). All parameters of a model lie in one flat vector, backbone first and classifier
-// last, so that gradients, Gram matrices and optimisers know nothing of layers.
+// Package model holds the networks of the benchmark: [MLP] and [ResNet18]. To use another network, implement
+// [Model].
 //
-// Graph-building functions panic on a wrong shape, as GoMLX's do; the engine turns that into an
-// error.
+// Layers compute with dual numbers ([Dual]). The same code then gives the loss and, if the parameters have
+// tangents, the directional derivative that memory editing needs (docs/method.md §3.2). All parameters of a model
+// lie in one flat vector, the backbone's first and the classifier's last ([Layout]), so that gradients, Gram
+// matrices and optimisers need to know nothing about layers.
+//
+// Functions that build graphs panic if a shape is wrong, as those of GoMLX do. The learner turns such a panic into
+// an error.
 package model
 
 import (
 	"github.com/gomlx/gomlx/core/graph"
 )
 
-// Dual is a value with its derivative along one direction of the parameters. A nil Tangent
-// stands for zero.
+// Dual is a dual number: a value together with its derivative along one direction in the space of the parameters,
+// the tangent. A nil Tangent stands for zero.
 type Dual struct {
 	Value   *graph.Node
 	Tangent *graph.Node
 }
 
-// lift applies a linear function.
+// lift applies a linear function to a dual number.
 func lift(f func(*graph.Node) *graph.Node, x Dual) Dual {
 	out := Dual{Value: f(x.Value)}
 	if x.Tangent != nil {
@@ -38,7 +41,7 @@ func plus(a, b *graph.Node) *graph.Node {
 	return graph.Add(a, b)
 }
 
-// product applies the product rule to a bilinear function.
+// product applies a bilinear function to two dual numbers, with the tangent that the product rule gives.
 func product(f func(a, b *graph.Node) *graph.Node, a, b Dual) Dual {
 	out := Dual{Value: f(a.Value, b.Value)}
 	if a.Tangent != nil {
@@ -50,7 +53,7 @@ func product(f func(a, b *graph.Node) *graph.Node, a, b Dual) Dual {
 	return out
 }
 
-// sum adds two duals, of which the smaller is repeated along its axes of size 1.
+// sum adds two dual numbers. The smaller one is repeated along its axes of size 1.
 func sum(a, b Dual) Dual {
 	out := Dual{Value: graph.Add(a.Value, b.Value)}
 	if t := plus(a.Tangent, b.Tangent); t != nil {
@@ -59,5 +62,5 @@ func sum(a, b Dual) Dual {
 	return out
 }
 
-// times multiplies entry by entry; the smaller is repeated along its axes of size 1.
+// times multiplies two dual numbers entry by entry. The smaller one is repeated along its axes of size 1.
 func times(a, b Dual) Dual { return product(graph.Mul, a, b) }

@@ -6,15 +6,17 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 )
 
-// PixelGradientAlong returns ∂/∂x⟨∇θℓ(θ,x), v⟩, of the shape of x [B,Inputs]: the mixed second
-// derivative that memory editing follows (docs/method.md §3.2; twice it, with v = ∇θℓ−D, is the gradient of the
-// paper's objective). loss gives ℓ, a scalar, of the forward computation with these parameters and the
-// batch's own statistics, as in training, through which it differentiates; weight [B] is the samples'
-// share in them. direction is v, a node for each of params, of which nil stands for zero, so that heads
-// can be left out; v counts as a constant.
+// PixelGradientAlong returns ∂/∂x⟨∇θℓ(θ,x), v⟩, with the shape of x [B,Inputs]. This is the mixed second
+// derivative that memory editing follows (docs/method.md §3.2): twice its value for v = ∇θℓ−D is the gradient of
+// the paper's objective.
 //
-// The tangent of ℓ along v is ⟨∇θℓ, v⟩, and one ordinary gradient of it is exact: no operation needs a
-// second derivative.
+// loss computes the scalar ℓ from the result of a forward computation. That computation normalises with the
+// batch's own statistics, as in training, and the derivative takes them into account; weight [B] is each sample's
+// share in them. direction is v: one node for each of params, where nil stands for zero, so that the classifier
+// can be left out. v is treated as a constant.
+//
+// The tangent of ℓ along v is ⟨∇θℓ, v⟩. An ordinary gradient of that tangent is the exact result, and no operation
+// needs a second derivative of its own.
 func PixelGradientAlong(m Model, params, direction []*graph.Node, x, weight *graph.Node, loss func(params []Dual, out Output) Dual) *graph.Node {
 	if n := len(m.Layout().Params); len(params) != n || len(direction) != n {
 		panic(fmt.Errorf("model: %d parameters and %d parts of a direction, want %d of each", len(params), len(direction), n))

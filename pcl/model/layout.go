@@ -8,7 +8,7 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 )
 
-// Param is one tensor of a model inside its flat vector.
+// Param is one tensor of parameters, or of statistics, and its place in the flat vector of all of them.
 type Param struct {
 	Name   string
 	Dims   []int
@@ -18,7 +18,7 @@ type Param struct {
 	Start  float32
 }
 
-// Size returns the number of entries.
+// Size returns the number of entries of the tensor.
 func (p Param) Size() int {
 	n := 1
 	for _, d := range p.Dims {
@@ -27,22 +27,23 @@ func (p Param) Size() int {
 	return n
 }
 
-// Layout orders the parameters: the backbone's, then the classifier's.
+// Layout says where each tensor of parameters lies in the flat vector θ. The tensors of the backbone come first,
+// then the two of the classifier.
 type Layout struct {
 	Params   []Param
-	Backbone int // entries of the backbone
-	Total    int // entries of backbone and classifier
-	// Stats are the running statistics of batch normalisation, in a flat vector of their own.
+	Backbone int // how many entries of θ belong to the backbone
+	Total    int // how many entries θ has
+	// Stats are the running statistics of batch normalisation, which have a flat vector of their own.
 	Stats      []Param
 	StatsTotal int
 }
 
-// add appends a parameter of random start and returns its place in Params.
+// add appends a tensor with random starting values and returns its index in Params.
 func (l *Layout) add(name string, fanIn, fanOut int, dims ...int) int {
 	return l.append(Param{Name: name, Dims: dims, FanIn: fanIn, FanOut: fanOut})
 }
 
-// addConstant appends a vector of n equal entries and returns its place in Params.
+// addConstant appends a vector of n equal starting values and returns its index in Params.
 func (l *Layout) addConstant(name string, start float32, n int) int {
 	return l.append(Param{Name: name, Dims: []int{n}, Start: start})
 }
@@ -54,14 +55,14 @@ func (l *Layout) append(p Param) int {
 	return len(l.Params) - 1
 }
 
-// addStat appends a running statistic of n equal entries and returns its place in Stats.
+// addStat appends a vector of n running statistics with equal starting values and returns its index in Stats.
 func (l *Layout) addStat(name string, start float32, n int) int {
 	l.Stats = append(l.Stats, Param{Name: name, Dims: []int{n}, Offset: l.StatsTotal, Start: start})
 	l.StatsTotal += n
 	return len(l.Stats) - 1
 }
 
-// Init draws the starting parameters: Glorot-uniform weights, zero biases, scales of 1.
+// Init draws the starting values of the parameters. Weights are Glorot-uniform, biases 0, and scales 1.
 func (l *Layout) Init(rng *rand.Rand) []float32 {
 	theta := constants(l.Params, l.Total)
 	for _, p := range l.Params {
@@ -89,7 +90,7 @@ func constants(params []Param, total int) []float32 {
 	return out
 }
 
-// Classifier returns the place in Params of the classifier's weights [F, outputs]; its bias follows.
+// Classifier returns the index in Params of the classifier's weights [F, outputs]. Its bias comes next.
 func (l *Layout) Classifier() int {
 	for i, p := range l.Params {
 		if p.Offset == l.Backbone {
@@ -99,14 +100,14 @@ func (l *Layout) Classifier() int {
 	panic("model: a layout without a classifier")
 }
 
-// Split cuts a flat vector node [Total] into one node per parameter. Gradients are taken with
-// respect to these, and joined again by [Join]: differentiating through the cuts would add up
-// zero-padded copies of the whole vector.
+// Split cuts a flat vector [Total] into one node for each of Params. Take gradients with respect to these nodes and
+// join them with [Join]. Differentiating through the cuts instead would add up copies of the whole vector, padded
+// with zeros.
 func (l *Layout) Split(theta *graph.Node) []*graph.Node {
 	return split("parameter", theta, l.Params, l.Total)
 }
 
-// SplitStats cuts the running statistics [StatsTotal] into one node for each of Stats; [Join] is its
+// SplitStats cuts the flat vector of running statistics [StatsTotal] into one node for each of Stats. [Join] is its
 // inverse.
 func (l *Layout) SplitStats(stats *graph.Node) []*graph.Node {
 	return split("statistics", stats, l.Stats, l.StatsTotal)

@@ -6,17 +6,17 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 )
 
-// Targets say what a batch of B samples should predict, and among which outputs. All are [B].
+// Targets say what a batch of B samples should predict, and which outputs compete. All nodes are [B].
 type Targets struct {
-	Label  *graph.Node // int32, the output of the right class
-	Lo, Hi *graph.Node // int32: outputs in [Lo,Hi) compete, the others have probability 0
-	Weight *graph.Node // float: share of the sample in the mean loss; 0 for padding
+	Label  *graph.Node // int32: the output of the right class
+	Lo, Hi *graph.Node // int32: the outputs in [Lo,Hi) compete, all others have probability 0
+	Weight *graph.Node // float: the sample's share in the mean loss; 0 for padding
 }
 
-// masked is a logit that stands for −∞ and keeps every gradient finite.
+// masked is a logit that stands for −∞, but is finite so that every gradient stays finite.
 const masked = -1e30
 
-// Allowed returns [B,C] booleans, true where output c competes for sample b.
+// Allowed returns booleans [B,C], which are true where an output competes for a sample.
 func Allowed(logits, lo, hi *graph.Node) *graph.Node {
 	dims := logits.Shape().Dimensions
 	class := graph.Iota(logits.Graph(), shapes.Make(dtypes.Int32, dims...), 1)
@@ -25,16 +25,17 @@ func Allowed(logits, lo, hi *graph.Node) *graph.Node {
 	return graph.LogicalAnd(atLeast, below)
 }
 
-// Mask replaces the logits that do not compete by −∞.
+// Mask replaces the logits of outputs that do not compete by a number that stands for −∞.
 func Mask(logits, lo, hi *graph.Node) *graph.Node {
 	low := graph.MulScalar(graph.OnesLike(logits), masked)
 	return graph.Where(Allowed(logits, lo, hi), logits, low)
 }
 
-// CrossEntropy is the weighted masked softmax cross-entropy, a scalar (docs/protocol.md §2.1).
+// CrossEntropy returns the weighted mean of the samples' softmax cross-entropies over the outputs that compete, a
+// scalar (docs/protocol.md §2.1).
 func CrossEntropy(logits Dual, t Targets) Dual { return Mean(CrossEntropies(logits, t), t.Weight) }
 
-// CrossEntropies is the masked softmax cross-entropy of each sample, [B].
+// CrossEntropies returns the softmax cross-entropy of each sample over the outputs that compete, [B].
 func CrossEntropies(logits Dual, t Targets) Dual {
 	z := Mask(logits.Value, t.Lo, t.Hi)
 	oneHot := graph.OneHot(t.Label, z.Shape().Dimensions[1], z.DType())
@@ -50,12 +51,12 @@ func CrossEntropies(logits Dual, t Targets) Dual {
 	return loss
 }
 
-// Mean is the sum of the samples' losses, each by its weight.
+// Mean returns the weighted mean of the samples' losses: their sum, each multiplied by its share.
 func Mean(perSample Dual, weight *graph.Node) Dual {
 	return lift(func(n *graph.Node) *graph.Node { return graph.ReduceAllSum(graph.Mul(n, weight)) }, perSample)
 }
 
-// Predict returns the competing output with the largest logit, int32 [B].
+// Predict returns for each sample the competing output with the largest logit, int32 [B].
 func Predict(logits, lo, hi *graph.Node) *graph.Node {
 	return graph.ArgMax(Mask(logits, lo, hi), 1, dtypes.Int32)
 }

@@ -4,15 +4,15 @@ import (
 	"fmt"
 )
 
-// MLP is the PS-EMNIST backbone: fully connected layers with ReLU, then one linear classifier of
-// which each stream sees the outputs of its mask (docs/protocol.md §2.1).
+// MLP is the network of PS-EMNIST: fully connected layers with ReLU, followed by a linear classifier
+// (docs/protocol.md §2.1).
 type MLP struct {
 	inputs, outputs int
 	hidden          []int
 	layout          Layout
 }
 
-// NewMLP returns inputs–hidden…–outputs; the paper's is NewMLP(784, []int{128, 64}, 62).
+// NewMLP returns an MLP with the given sizes of its layers. The paper's is NewMLP(784, []int{128, 64}, 62).
 func NewMLP(inputs int, hidden []int, outputs int) (*MLP, error) {
 	if inputs < 1 || outputs < 1 || len(hidden) == 0 {
 		return nil, fmt.Errorf("model: an MLP of %d inputs, hidden layers %v and %d outputs; all must be positive", inputs, hidden, outputs)
@@ -33,14 +33,16 @@ func NewMLP(inputs int, hidden []int, outputs int) (*MLP, error) {
 	return m, nil
 }
 
-// Key is e.g. "mlp-784-[128 64]-62".
+// Key returns the name of the architecture, for example "mlp-784-[128 64]-62".
 func (m *MLP) Key() string { return fmt.Sprintf("mlp-%d-%v-%d", m.inputs, m.hidden, m.outputs) }
 
-// Layout describes the flat parameter vector.
+// Layout describes the flat vector of the parameters.
 func (m *MLP) Layout() *Layout { return &m.layout }
 
-// Inputs and Outputs are the sizes of one sample and of its logits.
-func (m *MLP) Inputs() int  { return m.inputs }
+// Inputs returns the number of pixels of a sample.
+func (m *MLP) Inputs() int { return m.inputs }
+
+// Outputs returns the number of logits.
 func (m *MLP) Outputs() int { return m.outputs }
 
 // Forward maps pixels [B, inputs] to features [B, last hidden] and logits [B, outputs].

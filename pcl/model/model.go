@@ -2,36 +2,37 @@ package model
 
 import "github.com/gomlx/gomlx/core/graph"
 
-// Model is a backbone with one linear classifier.
+// Model is a network: a backbone followed by one linear classifier.
 type Model interface {
-	// Key names the architecture: models of equal Key build the same graphs.
+	// Key names the architecture. Models with equal keys build the same graphs and share compiled programs.
 	Key() string
-	// Layout describes the flat parameter vector, and that of the running statistics.
+	// Layout describes the flat vectors of the parameters and of the running statistics.
 	Layout() *Layout
-	// Inputs is the number of entries of one sample, Outputs that of its logits.
+	// Inputs returns the number of pixels of a sample, Outputs the number of its logits.
 	Inputs() int
 	Outputs() int
-	// Forward builds one forward computation.
+	// Forward builds the computation of features and logits from a batch of samples.
 	Forward(p Pass) Output
 }
 
-// Pass is what one forward computation of B samples starts from.
+// Pass is the input of one forward computation, for B samples.
 type Pass struct {
-	Params []Dual // by Layout.Params
-	X      Dual   // [B, Inputs]
-	// Weight [B] is the share of each sample in the statistics of the batch: 0 for padding, 1 in all.
+	Params []Dual // in the order of Layout.Params
+	X      Dual   // the samples' pixels, [B, Inputs]
+	// Weight [B] is each sample's share in the statistics of the batch. It is 0 for padding, and the shares add up
+	// to 1.
 	Weight *graph.Node
-	// Running are the running statistics to normalise with, by Layout.Stats; nil normalises with the
-	// batch's own.
+	// Running are the running statistics to normalise with, in the order of Layout.Stats. If it is nil, the batch's
+	// own statistics are used.
 	Running []*graph.Node
 
-	bfloat16 bool // products in mixed precision, see [BFloat16]
+	bfloat16 bool // whether products are in mixed precision, see [BFloat16]
 }
 
-// Output is what a forward computation gives.
+// Output is the result of a forward computation.
 type Output struct {
 	Features Dual // [B, F], the classifier's input
 	Logits   Dual // [B, Outputs]
-	// Stats are the batch's statistics by Layout.Stats, where they were used.
+	// Stats are the batch's own statistics in the order of Layout.Stats, if they were used.
 	Stats []*graph.Node
 }

@@ -5,9 +5,9 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 )
 
-// BFloat16 returns m in mixed precision: matrix products and convolutions, forward and backward, take
-// factors rounded to bfloat16 (8 bits) and give such a result. Parameters, normalisation, losses and
-// gradients stay float32.
+// BFloat16 returns m with mixed precision. The factors and results of matrix products and convolutions, forward
+// and backward, are rounded to bfloat16, which has 8 significant bits. Parameters, normalisation, losses and
+// gradients stay in float32.
 func BFloat16(m Model) Model { return mixed{m} }
 
 type mixed struct{ Model }
@@ -19,7 +19,7 @@ func (m mixed) Forward(p Pass) Output {
 	return m.Model.Forward(p)
 }
 
-// bilinear is f in the precision of the pass.
+// bilinear returns the bilinear function f in the precision of the pass.
 func (p Pass) bilinear(f func(a, b *graph.Node) *graph.Node) func(a, b *graph.Node) *graph.Node {
 	if !p.bfloat16 {
 		return f

@@ -4,17 +4,17 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 )
 
-// NoReference stands in a reference [B,C] for an output without one.
+// NoReference is the entry of reference values [B,C] for an output that has none.
 const NoReference = 1e30
 
-// hasReference is true where the reference holds a value, and the value, with 0 elsewhere.
+// hasReference returns where there is a reference value, and the values, with 0 where there is none.
 func hasReference(reference *graph.Node) (has, value *graph.Node) {
 	has = graph.LessThan(reference, graph.MulScalar(graph.OnesLike(reference), NoReference/2))
 	return has, graph.Where(has, reference, graph.ZerosLike(reference))
 }
 
-// SquaredDifferences is the mean over the outputs that have a reference of (logit − reference)², for
-// each sample [B] (DER++, docs/method.md §5.6). Samples without any have loss 0.
+// SquaredDifferences returns for each sample [B] the mean of (logit − reference)² over the outputs that have a
+// reference value, which is the loss of DER++ (docs/method.md §5.6). It is 0 for samples without reference values.
 func SquaredDifferences(logits Dual, reference *graph.Node) Dual {
 	has, value := hasReference(reference)
 	mask := graph.ConvertDType(has, logits.Value.DType())
@@ -27,9 +27,9 @@ func SquaredDifferences(logits Dual, reference *graph.Node) Dual {
 	return out
 }
 
-// SigmoidCrossEntropies is the binary cross-entropy of each sample [B], summed over the outputs that
-// compete. An output's target is the sigmoid of its reference, where it has one, and else 1 for the
-// right class and 0 for the others (iCaRL, docs/method.md §5.7).
+// SigmoidCrossEntropies returns for each sample [B] the sum of the binary cross-entropies of the outputs that
+// compete, which is the loss of iCaRL (docs/method.md §5.7). The target of an output is the sigmoid of its
+// reference value. If it has none, the target is 1 for the right class and 0 for the others.
 func SigmoidCrossEntropies(logits Dual, t Targets, reference *graph.Node) Dual {
 	z := logits.Value
 	has, value := hasReference(reference)

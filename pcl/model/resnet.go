@@ -8,27 +8,28 @@ import (
 
 // ResNetConfig describes a ResNet-18.
 type ResNetConfig struct {
-	Height, Width, Channels int // of an image; height and width are even
-	Base                    int // channels of the stem and the first stage; 0: the paper's 64
+	Height, Width, Channels int // the shape of an image; height and width must be even
+	Base                    int // channels of the stem and of the first stage; 0 stands for 64, as in the paper
 	Outputs                 int
-	// Release follows the released code of the benchmark: convolutions have biases, and a ReLU more
-	// follows each block's second normalisation, before the addition.
+	// Release follows the code that the paper's authors released: convolutions have biases, and each block has an
+	// additional ReLU after its second normalisation, before the addition.
 	Release bool
 }
 
-// ResNet18 is the backbone of PS-CIFAR-100 and PS-ImageNet-TINY: a stem of a 3×3 convolution and a 2×2
-// maximum, four stages of two blocks of which each but the first halves the image and doubles the
-// channels, the mean over the pixels, and one linear classifier (docs/protocol.md §2.2).
+// ResNet18 is the network of PS-CIFAR-100 and PS-ImageNet-TINY (docs/protocol.md §2.2). It has a stem, which is a
+// 3×3 convolution and a 2×2 maximum, then four stages of two blocks each, then the mean over the pixels, and a
+// linear classifier. Each stage except the first halves the sides of the image and doubles the channels.
 type ResNet18 struct {
 	config     ResNetConfig
 	layout     Layout
 	stem       convolution
 	stemNorm   batchNorm
 	blocks     []block
-	classifier int // place of its weights in Layout.Params; its bias is next
+	classifier int // index of its weights in Layout.Params; its bias comes next
 }
 
-// NewResNet18 returns the model; the paper's is NewResNet18(ResNetConfig{Height: 32, Width: 32, Channels: 3, Outputs: 100}).
+// NewResNet18 returns a ResNet-18. The paper's network for PS-CIFAR-100 is
+// NewResNet18(ResNetConfig{Height: 32, Width: 32, Channels: 3, Outputs: 100}).
 func NewResNet18(c ResNetConfig) (*ResNet18, error) {
 	if c.Base == 0 {
 		c.Base = 64
@@ -60,7 +61,8 @@ func NewResNet18(c ResNetConfig) (*ResNet18, error) {
 	return m, nil
 }
 
-// Key is e.g. "resnet18-32x32x3-64-100", with "-release" for that variant.
+// Key returns the name of the architecture, for example "resnet18-32x32x3-64-100". It ends in "-release" if
+// [ResNetConfig].Release is set.
 func (m *ResNet18) Key() string {
 	c := m.config
 	key := fmt.Sprintf("resnet18-%dx%dx%d-%d-%d", c.Height, c.Width, c.Channels, c.Base, c.Outputs)
@@ -70,11 +72,13 @@ func (m *ResNet18) Key() string {
 	return key
 }
 
-// Layout describes the flat parameter vector and the running statistics.
+// Layout describes the flat vectors of the parameters and of the running statistics.
 func (m *ResNet18) Layout() *Layout { return &m.layout }
 
-// Inputs and Outputs are the sizes of one sample, H·W·C pixels with channels last, and of its logits.
-func (m *ResNet18) Inputs() int  { return m.config.Height * m.config.Width * m.config.Channels }
+// Inputs returns the number of values of a sample: its H·W pixels with C channels each, channels last.
+func (m *ResNet18) Inputs() int { return m.config.Height * m.config.Width * m.config.Channels }
+
+// Outputs returns the number of logits.
 func (m *ResNet18) Outputs() int { return m.config.Outputs }
 
 // Forward maps pixels [B, H·W·C] to features [B, 8·Base] and logits [B, Outputs].

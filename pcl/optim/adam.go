@@ -7,7 +7,8 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 )
 
-// Adam is Kingma & Ba 2015, Algorithm 1. Zero values of β₁, β₂ and ε stand for 0.9, 0.999 and 1e-7.
+// Adam is the optimiser of Kingma & Ba 2015, Algorithm 1. Zero values of β₁, β₂ and ε stand for 0.9, 0.999 and
+// 1e-7.
 type Adam struct {
 	LR           float64 // step size γ
 	Beta1, Beta2 float64
@@ -29,7 +30,7 @@ func orDefault(x, otherwise float64) float64 {
 }
 
 func (o Adam) Validate() error {
-	share := func(x float64) bool { return x >= 0 && x < 1 } // false for NaN, as the next
+	share := func(x float64) bool { return x >= 0 && x < 1 } // false for NaN, like the condition on ε
 	if !share(o.Beta1) || !share(o.Beta2) || !(o.Epsilon >= 0) || math.IsInf(o.Epsilon, 1) {
 		return fmt.Errorf("adam needs 0 ≤ β < 1 and a number ε ≥ 0; got β₁=%g, β₂=%g, ε=%g", o.Beta1, o.Beta2, o.Epsilon)
 	}
@@ -43,7 +44,7 @@ func (o Adam) Key() string {
 
 func (o Adam) State() []string { return []string{"m", "v"} }
 
-// Scalars are γ and the two bias corrections.
+// Scalars returns γ and the two bias corrections.
 func (o Adam) Scalars(t int) []float32 {
 	o = o.withDefaults()
 	return []float32{

@@ -1,4 +1,5 @@
-// Package optim turns directions into steps of the parameters.
+// Package optim holds the optimisers, which turn the direction of an update into a step of the parameters. Begin
+// with [Adam] or [SGD].
 package optim
 
 import (
@@ -8,24 +9,24 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 )
 
-// Optimizer turns a direction d into a step of all parameters. [Adam] and [SGD] are optimisers; one of your
-// own has to build its step from graph nodes.
+// Optimizer turns a direction d into a step of all parameters. [Adam] and [SGD] are optimisers. To write another
+// one, build its step from graph nodes.
 type Optimizer interface {
-	// Validate says what is wrong with its settings.
+	// Validate returns an error if the settings are not allowed.
 	Validate() error
-	// Key names everything that Step compiles in: optimisers of equal Key share compiled programs.
+	// Key names everything that is fixed when Step is compiled. Optimisers with equal keys share compiled programs.
 	Key() string
-	// State names the vectors that it remembers, each as long as θ and zero before the first step.
+	// State names the vectors that the optimiser remembers. Each is as long as θ, and zero before the first step.
 	State() []string
-	// Scalars returns the numbers that change from step to step, for step t (from 1). There is at least
-	// one, and always the same number of them.
+	// Scalars returns the numbers of step t, counted from 1, that may differ from step to step. There is at least
+	// one of them, and in every step the same number.
 	Scalars(t int) []float32
-	// Step builds one step. state is θ followed by the vectors of State, all of d's length; the result is
-	// their values after the step.
+	// Step builds one step along d. state is θ followed by the vectors that State names, all as long as d. The
+	// result is their values after the step.
 	Step(state []*graph.Node, d, scalars *graph.Node) []*graph.Node
 }
 
-// Config is an optimiser by its name, as configuration files hold it.
+// Config describes an optimiser in a configuration file.
 type Config struct {
 	Name string  `json:"name" toml:"name"` // "adam" or "sgd"
 	LR   float64 `json:"lr" toml:"lr"`     // step size γ
@@ -52,7 +53,7 @@ func (c Config) New() (Optimizer, error) {
 	return o, o.Validate()
 }
 
-// WithDefaults replaces zero values of Adam's settings by those that they stand for.
+// WithDefaults replaces zero values of Adam's settings by the values that they stand for.
 func (c Config) WithDefaults() Config {
 	if c.Name == "adam" {
 		a := Adam{LR: c.LR, Beta1: c.Beta1, Beta2: c.Beta2, Epsilon: c.Epsilon}.withDefaults()
@@ -68,7 +69,7 @@ func checkRate(lr float64) error {
 	return nil
 }
 
-// element is x[i] as a vector of one entry, which broadcasts.
+// element returns x[i] as a vector with one entry, so that it can be broadcast.
 func element(x *graph.Node, i int) *graph.Node {
 	return graph.Slice(x, graph.AxisRange(i, i+1))
 }

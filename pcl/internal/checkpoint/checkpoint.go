@@ -1,6 +1,6 @@
-// Package checkpoint is the file a run is saved in: a JSON state and named float32 arrays, closed
-// by a checksum of everything before it, so that a damaged file is recognised before any of it
-// is used.
+// Package checkpoint writes and reads the files in which a run is saved. A file holds a state in JSON and named
+// arrays of float32, and ends with a checksum of everything before it, so that a damaged file is recognised
+// before any of it is used. Begin with [Save] and [Load]; [Series] keeps the last few checkpoints of a run.
 //
 //	"PCLCKPT1" · length of header (uint64) · header (JSON) · arrays · SHA-256
 //
@@ -25,7 +25,7 @@ import (
 
 const magic = "PCLCKPT1"
 
-// ErrDamaged marks a file that is not a whole, unaltered checkpoint.
+// ErrDamaged marks the error for a file that is not a complete, unaltered checkpoint.
 var ErrDamaged = errors.New("damaged checkpoint")
 
 // File is the content of a checkpoint.
@@ -44,7 +44,7 @@ type array struct {
 	Len  int    `json:"len"`
 }
 
-// Save writes f to path under a temporary name, then renames it.
+// Save writes f to a temporary file and then renames it to path.
 func Save(path string, f File) error {
 	var h header
 	h.State = f.State
@@ -73,7 +73,7 @@ func Save(path string, f File) error {
 	})
 }
 
-// Load reads and checks a checkpoint. An error that is [ErrDamaged] says what is wrong with it.
+// Load reads and checks a checkpoint. For a damaged file the error is [ErrDamaged] and says what is wrong.
 func Load(path string) (File, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -140,7 +140,7 @@ func decode(data []byte) []float32 {
 	return out
 }
 
-// Sum returns the SHA-256 of arrays, in hexadecimal: the identity of a model or a memory.
+// Sum returns the SHA-256 of arrays in hexadecimal. Two models, or two memories, are the same if their sums are.
 func Sum(arrays ...[]float32) string {
 	h := sha256.New()
 	for _, x := range arrays {

@@ -8,20 +8,21 @@ import (
 	"slices"
 )
 
-const pattern = "checkpoint-[0-9]*[0-9].pcl" // as Save names them, and no others in the folder
+// pattern matches the names that Save gives to checkpoints, and no other file of a run.
+const pattern = "checkpoint-[0-9]*[0-9].pcl"
 
-// leftover is what a process that was killed while it wrote a checkpoint leaves behind.
+// leftover matches the file that is left behind by a process that was killed while it wrote a checkpoint.
 const leftover = ".checkpoint-*.tmp"
 
-// Series is the checkpoints of one run in a folder, of which the last Keep are kept, at least one.
+// Series is the checkpoints of one run in a folder. The last Keep of them are kept, but always at least one.
 type Series struct {
 	Dir  string
 	Keep int
 }
 
-// Save writes the checkpoint of a step and removes those beyond the last Keep. It also removes those of later
-// steps: they are of a course that was left when the run was taken up at an earlier checkpoint, and would be
-// taken for newer ones.
+// Save writes the checkpoint of a step and removes all but the last Keep. It also removes the checkpoints of
+// later steps. There are such if the run was resumed from an earlier checkpoint, and they would otherwise be
+// mistaken for newer ones.
 func (s Series) Save(step int, f File) error {
 	path := filepath.Join(s.Dir, fmt.Sprintf("checkpoint-%09d.pcl", step))
 	if err := Save(path, f); err != nil {
@@ -43,7 +44,7 @@ func (s Series) Save(step int, f File) error {
 	return remove(append(spent, paths[:max(0, last-max(1, s.Keep))]...))
 }
 
-// Step is the number of steps that had been made at a checkpoint of that name, as Save gives it; 0 for others.
+// Step returns the number of steps in the name of a checkpoint file, or 0 if the name is not one that Save gives.
 func Step(path string) int {
 	var step int
 	if _, err := fmt.Sscanf(filepath.Base(path), "checkpoint-%d.pcl", &step); err != nil {
@@ -55,7 +56,7 @@ func Step(path string) int {
 // List returns the checkpoints, oldest first.
 func (s Series) List() ([]string, error) { return s.match(pattern) }
 
-// match returns the files of the folder whose name has the pattern, sorted.
+// match returns the files in the folder whose names match the pattern, sorted.
 func (s Series) match(pattern string) ([]string, error) {
 	entries, err := os.ReadDir(s.Dir)
 	if err != nil {
@@ -70,7 +71,7 @@ func (s Series) match(pattern string) ([]string, error) {
 	return paths, nil
 }
 
-// remove removes files that may be gone already.
+// remove removes files. It is no error if one does not exist any more.
 func remove(paths []string) (err error) {
 	for _, p := range paths {
 		if e := os.Remove(p); e != nil && !errors.Is(e, os.ErrNotExist) {
@@ -80,8 +81,8 @@ func remove(paths []string) (err error) {
 	return err
 }
 
-// LatestError says that the newest checkpoint is damaged, and names the newest one before it that is whole,
-// if there is one.
+// LatestError says that the newest checkpoint is damaged. Whole is the newest one before it that is not, or empty
+// if there is none.
 type LatestError struct {
 	Err   error
 	Whole string
@@ -89,14 +90,14 @@ type LatestError struct {
 
 func (e *LatestError) Error() string {
 	if e.Whole == "" {
-		return fmt.Sprintf("%v; no earlier checkpoint is whole: begin the run anew", e.Err)
+		return fmt.Sprintf("%v; no earlier checkpoint is undamaged: start the run again from its beginning", e.Err)
 	}
-	return fmt.Sprintf("%v; the one before it, %s, is whole", e.Err, e.Whole)
+	return fmt.Sprintf("%v; an earlier checkpoint, %s, is not damaged", e.Err, e.Whole)
 }
 
 func (e *LatestError) Unwrap() error { return e.Err }
 
-// Latest loads the newest checkpoint. If it is damaged the error is a [LatestError].
+// Latest loads the newest checkpoint and returns its path too. If it is damaged, the error is a [LatestError].
 func (s Series) Latest() (File, string, error) {
 	paths, err := s.List()
 	if err != nil {

@@ -67,7 +67,7 @@ func TestLatestNamesTheWholeOne(t *testing.T) {
 		}
 		damage(t, whole)
 	}
-	if _, _, err := s.Latest(); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "anew") {
+	if _, _, err := s.Latest(); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "again") {
 		t.Errorf("with every file damaged: %v", err)
 	}
 }

@@ -1,5 +1,6 @@
-// Package device holds what a learner keeps on the device and how it comes there and back: batches, tables
-// of samples, gradients and their Gram matrix. It knows nothing of tasks or steps.
+// Package device moves data between the host and the device on which a learner computes: batches, tables of
+// samples, gradients and their Gram matrix. It does not know what steps or streams are. Begin with [Batch] and
+// [Differentiate].
 package device
 
 import (
@@ -17,24 +18,25 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
-// Batch is one batch in host memory, padded to the compiled size by samples that are not valid.
+// Batch is one batch in host memory. It always has the size for which the programs were compiled; samples that
+// are missing are filled with padding, which does not count.
 type Batch struct {
 	data.Batch
-	Task      []int     // of each sample: memory batches mix tasks
-	Rows      []int32   // the samples' numbers in Table
-	Table     []uint8   // of which the samples are rows; nil if they are rows of none
-	Targets   []int32   // [graphs.TargetRows][size], which the following are parts of
-	Output    []int32   // the right output of each sample
-	Reference []float32 // [size][outputs], for losses that need one
+	Task      []int     // the task of each sample; in batches from the memory they differ
+	Rows      []int32   // the number of each sample's row in Table
+	Table     []uint8   // the table whose rows the samples are; nil if there is none
+	Targets   []int32   // [graphs.TargetRows][size]; the following slices are parts of it
+	Output    []int32   // the output of each sample's class
+	Reference []float32 // [size][outputs], for losses that compare outputs with reference values
 
 	lo, hi, valid, taskLo, taskHi []int32
 
-	stored [][]float32       // logits that came with the samples; nil for streams
-	device [2]compute.Buffer // of X and Targets, where the device reads them in place
-	ahead  compute.Buffer    // elsewhere X, if it was sent before it is needed
+	stored [][]float32       // the logits stored with the samples of the memory; nil for streams
+	device [2]compute.Buffer // X and Targets as buffers, if the device shares memory with the host
+	ahead  compute.Buffer    // otherwise: a copy of X that was sent to the device in advance
 }
 
-// NewBatch returns an empty batch, to be freed.
+// NewBatch returns an empty batch, which the caller must free.
 func NewBatch(backend compute.Backend, size, inputs int) (*Batch, error) {
 	x, onX, err := program.Shared[float32](backend, size, inputs)
 	if err != nil {
@@ -55,7 +57,7 @@ func NewBatch(backend compute.Backend, size, inputs int) (*Batch, error) {
 	}, nil
 }
 
-// Free gives the batch's memory back; it is not to be used any more.
+// Free releases the batch's memory. The batch must not be used after that.
 func (b *Batch) Free() {
 	if b != nil {
 		program.Free(append(b.device[:], b.ahead)...)
@@ -63,16 +65,17 @@ func (b *Batch) Free() {
 	}
 }
 
-// Empty empties the batch.
+// Empty removes all samples from the batch.
 func (b *Batch) Empty() {
 	program.Free(b.ahead)
 	b.N, b.Repeat, b.Table, b.ahead = 0, false, nil, nil
 }
 
-// Sent says whether the pixels were sent to the device before they are needed.
+// Sent reports whether the pixels were sent to the device in advance.
 func (b *Batch) Sent() bool { return b.ahead != nil }
 
-// clean clears the padding: a sample that is not finite would make the loss so even with a weight of 0.
+// clean clears the padding. Values left over from an earlier batch might be infinite or NaN, and would then make
+// the loss so as well, although padding has weight 0.
 func (b *Batch) clean() {
 	width := len(b.X) / len(b.Class)
 	clear(b.X[b.N*width:])
@@ -86,7 +89,7 @@ func (b *Batch) copyPixels(backend compute.Backend) (compute.Buffer, error) {
 	return program.ToDevice(backend, b.X, size, len(b.X)/size)
 }
 
-// Items returns the samples, which share the batch's pixels.
+// Items returns the samples. Their pixels are parts of the batch, not copies.
 func (b *Batch) Items() []memory.Item {
 	width := len(b.X) / len(b.Class)
 	out := make([]memory.Item, b.N)
@@ -96,7 +99,7 @@ func (b *Batch) Items() []memory.Item {
 	return out
 }
 
-// Gather gathers samples, at most as many as there is room for.
+// Gather fills the batch with samples, of which there may be at most as many as the batch has room for.
 func (b *Batch) Gather(samples []memory.Item) {
 	width := len(b.X) / len(b.Class)
 	b.Empty()
@@ -108,8 +111,8 @@ func (b *Batch) Gather(samples []memory.Item) {
 	}
 }
 
-// Aim sets what each sample should predict and among which outputs, as of now. With seen, all that
-// have arrived compete.
+// Aim sets the targets: the right output of each sample, and the outputs that compete with it at present. If seen
+// is true, all outputs that have been assigned so far compete.
 func (b *Batch) Aim(h *heads.Heads, seen bool) error {
 	b.clean()
 	for i := range b.Class {
@@ -135,8 +138,8 @@ func (b *Batch) Only(k int) {
 	b.count(func(i int) bool { return i == k })
 }
 
-// Half makes the first or the second half of the samples (0 or 1) those that count; a single sample counts
-// in both.
+// Half makes only the samples of the first half (h = 0) or of the second half (h = 1) count. A single sample
+// belongs to both halves.
 func (b *Batch) Half(h int) {
 	half := (b.N + 1) / 2
 	b.count(func(i int) bool { return b.N == 1 || (i < half) == (h == 0) })
@@ -154,14 +157,15 @@ func (b *Batch) count(counts func(i int) bool) {
 	}
 }
 
-// Share weighs the samples in the mean, in 65536ths.
+// Share sets the weight of each sample in the mean loss. Weights are rounded to multiples of 1/65536, because
+// targets are integers.
 func (b *Batch) Share(shares []float64) {
 	for i, x := range shares {
 		b.valid[i] = int32(math.Round(x * 65536))
 	}
 }
 
-// Refer fills the reference with what the stored logits say, and nothing for other samples.
+// Refer sets the reference values to the logits stored with the samples. Samples without stored logits get none.
 func (b *Batch) Refer(outputs int) {
 	b.Blank(outputs)
 	for i, logits := range b.stored {
@@ -169,7 +173,7 @@ func (b *Batch) Refer(outputs int) {
 	}
 }
 
-// Blank sets a reference that says nothing.
+// Blank sets no reference value for any output.
 func (b *Batch) Blank(outputs int) {
 	if len(b.Reference) != len(b.Class)*outputs {
 		b.Reference = make([]float32, len(b.Class)*outputs)
@@ -179,8 +183,8 @@ func (b *Batch) Blank(outputs int) {
 	}
 }
 
-// Inputs brings pixels, targets and, where asked for, the reference to the device. done frees what was
-// copied for it.
+// Inputs returns the pixels, the targets and, if asked for, the reference values as buffers on the device. Call
+// done when they are no longer needed: it frees the copies that were made.
 func (b *Batch) Inputs(backend compute.Backend, reference bool) (in []compute.Buffer, done func(), err error) {
 	size := len(b.Class)
 	var copied []compute.Buffer
@@ -212,13 +216,13 @@ func (b *Batch) Inputs(backend compute.Backend, reference bool) (in []compute.Bu
 	return in, done, err
 }
 
-// State returns the samples' classes and pixels, copied.
+// State returns copies of the samples' classes and pixels.
 func (b *Batch) State() (classes []int, pixels []float32) {
 	width := len(b.X) / len(b.Class)
 	return slices.Clone(b.Class[:b.N]), slices.Clone(b.X[:b.N*width])
 }
 
-// Restore fills the batch with what State returned, as samples of a task.
+// Restore fills the batch with what State returned, as samples of the given task.
 func (b *Batch) Restore(task int, classes []int, pixels []float32) error {
 	width := len(b.X) / len(b.Class)
 	if n := len(classes); n < 1 || n > len(b.Class) || len(pixels) != n*width {
@@ -234,7 +238,7 @@ func (b *Batch) Restore(task int, classes []int, pixels []float32) error {
 	return nil
 }
 
-// Read fills the batch with up to len(Class) samples of a task, from the given one on.
+// Read fills the batch with samples of s, from number from on, as samples of the given task.
 func (b *Batch) Read(s data.Samples, from, task int) {
 	b.Empty()
 	b.N = min(len(b.Class), s.Len()-from)

@@ -10,24 +10,28 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
-// Gradient is that of one row's loss, on the device, and what the host has read of it; to be freed.
+// Gradient is the gradient of one row's loss on the device, together with what the host has read of it. It must
+// be freed.
 type Gradient struct {
 	Flat       compute.Buffer // [parameters]; nil until it is computed
 	loss       compute.Buffer // a scalar
-	statistics compute.Buffer // of the batch; nil where the model has none
+	statistics compute.Buffer // the statistics of the batch; nil if the model has none
 
-	Value      float64   // of the loss
-	Private    float64   // ‖gradient of the private parameters‖², where products were read
-	Statistics []float32 // of the batch; until the gradient is freed
+	// The following are set when the gradient has been read by a [Readout].
+
+	Value      float64   // the loss
+	Private    float64   // the squared norm over the private parameters, if inner products were asked for
+	Statistics []float32 // the statistics of the batch; valid until the gradient is freed
 }
 
-// Free gives the buffers back.
+// Free releases the buffers.
 func (g *Gradient) Free() {
 	program.Free(g.Flat, g.loss, g.statistics)
 	*g = Gradient{}
 }
 
-// Differentiate computes the gradient of a loss at θ, on a batch that has been aimed.
+// Differentiate computes the gradient of a loss at θ on a batch, whose targets must have been set
+// ([Batch.Aim]).
 func Differentiate(s *graphs.Set, theta compute.Buffer, b *Batch, loss method.Loss) (g Gradient, err error) {
 	p, err := s.Gradient(loss)
 	if err != nil {
@@ -49,7 +53,7 @@ func Differentiate(s *graphs.Set, theta compute.Buffer, b *Batch, loss method.Lo
 	return g, nil
 }
 
-// read reads the value and the statistics, of which there are n.
+// read brings the loss and the n statistics to the host.
 func (g *Gradient) read(n int) error {
 	value, err := Host(g.loss, 1)
 	if err != nil {
@@ -62,7 +66,8 @@ func (g *Gradient) read(n int) error {
 	return err
 }
 
-// Host returns the n entries of a buffer of float32, in place where the device shares memory with the host.
+// Host returns the n entries of a buffer of float32. If the device shares memory with the host, the result is
+// that memory, otherwise a copy.
 func Host(b compute.Buffer, n int) ([]float32, error) {
 	if b.Backend().HasSharedBuffers() {
 		flat, err := b.Data()
@@ -75,7 +80,7 @@ func Host(b compute.Buffer, n int) ([]float32, error) {
 	return out, b.ToFlatData(out)
 }
 
-// Matrix reads the first n rows of a buffer [B, width].
+// Matrix returns copies of the first n rows of a buffer [B, width].
 func Matrix(b compute.Buffer, n int) ([][]float32, error) {
 	shape, err := b.Shape()
 	if err != nil {

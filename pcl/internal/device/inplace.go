@@ -8,8 +8,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 )
 
-// readInPlace takes inner products in place, with float64 sums. Row k is computed while the device
-// works on gradient k+1, so that only the last row costs time.
+// readInPlace computes inner products on the host, with sums in float64, from gradients in memory that the
+// device shares with it. The products of one row are computed while the device works on the next gradient, so
+// that only those of the last row take extra time.
 type readInPlace struct {
 	set   *graphs.Set
 	k     int
@@ -49,7 +50,7 @@ func (h *readInPlace) Add(r *Gradient) {
 		h.busy.Go(func() { h.products(rows, i, i+1) })
 		return
 	}
-	if len(rows) == h.k && i > 1 { // the last: nothing runs beside it, so two share it
+	if len(rows) == h.k && i > 1 { // no gradient is computed beside the last row, so two goroutines share it
 		half := (i + 1) / 2
 		h.busy.Go(func() { h.products(rows, 0, half) })
 		h.products(rows, half, i+1)
@@ -58,7 +59,7 @@ func (h *readInPlace) Add(r *Gradient) {
 	h.busy.Go(func() { h.products(rows, 0, i+1) })
 }
 
-// products fills entries from…to−1 of the last row.
+// products computes the entries from…to−1 of the last row of M, and their mirror images.
 func (h *readInPlace) products(rows []blas32.Vector, from, to int) {
 	i := len(rows) - 1
 	for j := from; j < to; j++ {

@@ -8,25 +8,28 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
-// Mirror is a copy of the rehearsal memory on a device with memory of its own, as it was after some change.
+// Mirror is a copy of the rehearsal memory on a device that does not share memory with the host. It spares
+// sending the same pixels in every step.
 type Mirror struct {
 	buffer  compute.Buffer
 	rows    int
-	changes int // those in buffer
-	seen    int // those at the last look
+	changes int // the memory's count of changes when it was copied
+	seen    int // the memory's count of changes when Send last found the copy out of date
 }
 
-// Held says whether there is a copy.
+// Held reports whether there is a copy at present.
 func (m *Mirror) Held() bool { return m.buffer != nil }
 
-// Free gives the copy back.
+// Free releases the copy.
 func (m *Mirror) Free() {
 	program.Free(m.buffer)
 	*m = Mirror{}
 }
 
-// Send sends a batch of samples of the store, of the given indices. The memory is copied as a whole once
-// it has stayed the same from one step to the next: where it is edited in every step, pixels are sent.
+// Send brings the pixels of a batch to the device; its samples are those of the store with the given indices.
+// The whole memory is copied to the device when it has not changed since the last call, and the batch is then
+// gathered there. As long as the memory changes from step to step, Send does nothing, and the pixels of each
+// batch are copied when it is used.
 func (m *Mirror) Send(r *Tables, store *memory.Store, b *Batch, indices []int) (err error) {
 	if b.device[0] != nil {
 		return nil
@@ -38,7 +41,7 @@ func (m *Mirror) Send(r *Tables, store *memory.Store, b *Batch, indices []int) (
 			return nil
 		}
 		program.Free(m.buffer)
-		for m.rows = 64; m.rows < store.Len(); m.rows *= 2 { // so that few programs are compiled
+		for m.rows = 64; m.rows < store.Len(); m.rows *= 2 { // few sizes, so that few programs are compiled
 		}
 		pixels := make([]float32, m.rows*width)
 		copy(pixels, store.Pixels())

@@ -7,7 +7,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
 
-// readOnce runs one program over all rows and reads its result back.
+// readOnce has the device compute everything that the host needs of all rows, and copies the result to the host
+// once.
 type readOnce struct {
 	set   *graphs.Set
 	asked graphs.Products
@@ -63,7 +64,7 @@ func (d *readOnce) Finish() ([]float64, error) {
 	return d.asked.Matrix(products, k), nil
 }
 
-// Single rounds to float32.
+// Single returns x rounded to float32.
 func Single(x []float64) []float32 {
 	out := make([]float32, len(x))
 	for i := range x {

@@ -14,8 +14,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
 
-// Tables are the data sets that a device with memory of its own keeps, and the programs that gather rows of
-// tables there. They may be used by several goroutines at once.
+// Tables keeps copies of data sets on a device that does not share memory with the host, and the programs that
+// gather rows of these tables there. It may be used by several goroutines at once.
 type Tables struct {
 	backend compute.Backend
 	counter program.Counter
@@ -24,17 +24,19 @@ type Tables struct {
 	pickers map[string]*program.Program
 }
 
-// heldTable is a table on the device; the host's is kept so that nothing else takes its address.
+// heldTable is a table on the device. It keeps a reference to the host's table, because tables are told apart by
+// their address, which must not be used again for another one.
 type heldTable struct {
 	host   []uint8
-	buffer compute.Buffer // nil if there was no room
+	buffer compute.Buffer // nil if the device had no room for it
 }
 
+// NewTables returns an empty collection. Close it before the backend is closed.
 func NewTables(backend compute.Backend) *Tables {
 	return &Tables{backend: backend, tables: map[*uint8]heldTable{}, pickers: map[string]*program.Program{}}
 }
 
-// Close frees all tables.
+// Close releases all tables and programs.
 func (r *Tables) Close() {
 	for _, t := range r.tables {
 		program.Free(t.buffer)
@@ -45,11 +47,11 @@ func (r *Tables) Close() {
 	r.tables, r.pickers = nil, nil
 }
 
-// Len is how many tables are on the device.
+// Len returns how many tables the collection knows, including those for which the device had no room.
 func (r *Tables) Len() int { return len(r.tables) }
 
-// batch returns the rows of a table of the given width as a batch, [len(rows), width] in [0,1]; a negative
-// row is padding. It returns nil where the device has no room for the table.
+// batch returns rows of a table of the given width as pixels [len(rows), width] in [0,1]. A negative row number
+// stands for padding. It returns nil if the device has no room for the table.
 func (r *Tables) batch(table []uint8, width int, rows []int32) (compute.Buffer, error) {
 	r.mu.Lock()
 	t, known := r.tables[&table[0]]
@@ -105,8 +107,8 @@ func (r *Tables) picker(dtype dtypes.DType, n, width, batch int) (*program.Progr
 	return made, err
 }
 
-// Send brings a batch's pixels to the device, unless it reads them in place, so that the step that needs
-// them does not wait.
+// Send brings a batch's pixels to the device in advance, so that the step that needs them does not have to wait.
+// It does nothing if the device shares memory with the host.
 func (r *Tables) Send(b *Batch) (err error) {
 	if b.device[0] != nil {
 		return nil

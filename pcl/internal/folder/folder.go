@@ -1,5 +1,5 @@
-// Package folder gives a run's folder to one process at a time, and says beforehand whether anything can be
-// written to it.
+// Package folder makes sure that only one process at a time works in a run's folder, and checks in advance
+// whether the folder can be written to. Begin with [Take].
 package folder
 
 import (
@@ -15,17 +15,18 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// lockFile is locked as long as a process works in its folder, and says which one does. The operating system
-// frees the lock of a process that dies, so that a file left behind holds nobody up.
+// lockFile is locked as long as a process works in its folder, and says which process that is. The operating
+// system releases the lock when the process dies, so a file that is left behind does no harm.
 const lockFile = ".lock"
 
-// patience is how long [Take] waits for a process that only looks: less than a second look lasts.
+// patience is how long [Take] waits for the lock. Another process may hold it for only a moment, to look into the
+// folder.
 const patience = 500 * time.Millisecond
 
-// ErrHeld marks the error of [Take] where another process works in the folder.
+// ErrHeld marks the error of [Take] if another process works in the folder.
 var ErrHeld = errors.New("folder in use")
 
-// Holder is who works in a folder.
+// Holder is the process that works in a folder.
 type Holder struct {
 	PID   int       `json:"pid"`
 	Host  string    `json:"host"`
@@ -39,7 +40,7 @@ func (h Holder) String() string {
 	return fmt.Sprintf("process %d on %s, since %s", h.PID, h.Host, h.Since.Local().Format("2006-01-02 15:04:05"))
 }
 
-// HeldError says who works in a folder. It is [ErrHeld].
+// HeldError says which process works in a folder. It matches [ErrHeld].
 type HeldError struct {
 	Dir    string
 	Holder Holder
@@ -49,17 +50,17 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("%s is in use by %s: wait until it has ended, or end it", e.Dir, e.Holder)
 }
 
-// Is makes it [ErrHeld].
+// Is reports whether the target is [ErrHeld].
 func (e *HeldError) Is(target error) bool { return target == ErrHeld }
 
-// Lock is the right to write to a folder.
+// Lock gives its holder the right to write to a folder.
 type Lock struct {
 	dir  string
 	file *flock.Flock
 }
 
-// Take makes the folder where it is not there, takes its lock, and writes to it for a trial. An error that is
-// [ErrHeld] says who has the lock.
+// Take creates the folder if it does not exist, takes its lock, and checks that the folder can be written to. If
+// another process has the lock, the error is [ErrHeld] and says which.
 func Take(dir string) (*Lock, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, cannotWrite(dir, err)
@@ -82,8 +83,8 @@ func Take(dir string) (*Lock, error) {
 	}
 }
 
-// try takes the lock if nobody has it. The file may have been removed by its last holder between being opened
-// and being locked: such a lock holds nobody off.
+// try takes the lock if it is free. The last holder may have removed the file after it was opened here and before
+// it was locked; a lock on a removed file would keep nobody out, so it does not count.
 func (l *Lock) try() (bool, error) {
 	l.file = flock.New(filepath.Join(l.dir, lockFile), flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o644))
 	got, err := l.file.TryLock()
@@ -93,8 +94,8 @@ func (l *Lock) try() (bool, error) {
 	return got, err
 }
 
-// Check says whether the folder is still the one that was locked: it may have been removed or moved, and
-// another process may have made one of its name.
+// Check returns an error if the folder is no longer the one that was locked. It may have been removed or moved,
+// and another process may have created a new folder with its name.
 func (l *Lock) Check() error {
 	locked, err := l.file.Stat()
 	if err != nil {
@@ -110,19 +111,19 @@ func (l *Lock) Check() error {
 	return nil
 }
 
-// Release removes the lock's file, as far as the system lets a file in use be removed, and frees the lock.
+// Release removes the lock file, if the system allows a file in use to be removed, and releases the lock.
 func (l *Lock) Release() error {
 	if l.Check() == nil {
-		os.Remove(l.file.Path()) // on Windows it stays, and is taken again by the next
+		os.Remove(l.file.Path()) // on Windows the file stays, and the next process locks it again
 	}
 	return l.file.Unlock()
 }
 
-// offset is where the lock's file names its holder: on Windows the first byte is what is locked, and cannot be
-// read by others.
+// offset is where the lock file names its holder. On Windows the first byte of the file is what is locked, and
+// other processes cannot read it.
 const offset = 1
 
-// sign writes down who has the lock.
+// sign writes into the lock file which process has the lock.
 func (l *Lock) sign() error {
 	host, err := os.Hostname()
 	if err != nil {
@@ -140,7 +141,7 @@ func (l *Lock) sign() error {
 	return errors.Join(err, f.Close())
 }
 
-// holder reads who has the lock, as far as it is known.
+// holder reads which process has the lock; the result is zero if that is not known.
 func holder(dir string) (h Holder) {
 	f, err := os.Open(filepath.Join(dir, lockFile))
 	if err != nil {
@@ -153,7 +154,8 @@ func holder(dir string) (h Holder) {
 	return h
 }
 
-// Writable says whether a folder could be made, where it is not there, and written to. It leaves nothing behind.
+// Writable returns an error if a folder cannot be written to or, if it does not exist, cannot be created. It
+// leaves nothing behind.
 func Writable(dir string) error {
 	for at := dir; ; at = filepath.Dir(at) {
 		_, err := os.Stat(at)
@@ -167,7 +169,8 @@ func Writable(dir string) error {
 	}
 }
 
-// try writes a small file and removes it: a folder's permissions do not tell of a full disk.
+// try writes a small file to a folder and removes it. Looking at the folder's permissions would not be enough: the
+// disk may be full.
 func try(dir string) error {
 	f, err := os.CreateTemp(dir, ".trial.*.tmp")
 	if err != nil {

@@ -1,5 +1,6 @@
-// Package graphs builds and compiles the computations of a learner: nodes in, nodes out. It knows nothing of
-// buffers, tasks or steps.
+// Package graphs builds and compiles the computations that a learner runs on the device: the gradient of a
+// batch, the Gram matrix, the update, predictions and edits. Each is a function from graph nodes to graph nodes
+// that knows nothing of buffers, tasks or steps. Begin with [Set.Gradient].
 package graphs
 
 import (
@@ -18,22 +19,22 @@ import (
 // Spec is everything that the programs of a learner depend on.
 type Spec struct {
 	Model     model.Model
-	Shared    int // how many leading parameters are in J
-	Batch     int // samples of a row
+	Shared    int // how many of the parameters are shared, counted from the first
+	Batch     int // how many samples a batch has, padding included
 	Optimizer optim.Optimizer
 }
 
-// Total is the number of parameters.
+// Total returns the number of parameters.
 func (s Spec) Total() int { return s.Model.Layout().Total }
 
 func (s Spec) key() string {
 	return fmt.Sprintf("%s shared=%d batch=%d %s", s.Model.Key(), s.Shared, s.Batch, s.Optimizer.Key())
 }
 
-// Set holds everything that is compiled for one kind of learner. The gradient of one stream
-// and the predictions are compiled once; the Gram matrix and the update once for each number of
-// rows. Nothing depends on which streams are active, so nothing recompiles when they change. It may be used
-// from several goroutines at once.
+// Set holds the programs compiled for one kind of learner. The gradient of one stream and the predictions are
+// compiled once, the Gram matrix and the update once for each number of rows. No program depends on which
+// streams are active, so nothing is compiled again when they change. A Set may be used by several goroutines at
+// once.
 type Set struct {
 	Spec
 	Backend compute.Backend
@@ -42,14 +43,14 @@ type Set struct {
 	made    map[programKey]*program.Program
 }
 
-// programKey tells programs apart: what they do, for which loss, on how many rows.
+// programKey identifies a program by what it does, for which loss, and on how many rows.
 type programKey struct {
 	name string
 	loss method.Loss
 	rows int
 }
 
-// lazy returns the program of a key, compiled at its first use.
+// lazy returns the program with the given key, and compiles it when it is first asked for.
 func (p *Set) lazy(key programKey, in []program.Input, build func(in []*graph.Node) []*graph.Node) (*program.Program, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,18 +71,18 @@ func (p *Set) lazy(key programKey, in []program.Input, build func(in []*graph.No
 // Compilations returns how many programs have been compiled.
 func (p *Set) Compilations() int { return p.counter.Count() }
 
-// Cache keeps the sets of programs that were compiled for the clients of one backend.
+// Cache keeps the sets of programs compiled for the clients of one backend.
 type Cache struct {
 	clients []compute.Backend
 	sets    map[string][]*Set
 }
 
-// NewCache returns an empty cache; close it before the clients.
+// NewCache returns an empty cache. Close it before the clients are closed.
 func NewCache(clients ...compute.Backend) *Cache {
 	return &Cache{clients: clients, sets: map[string][]*Set{}}
 }
 
-// Sets returns the programs of a kind of learner, a set for each client.
+// Sets returns the programs for one kind of learner: one set for each client.
 func (c *Cache) Sets(s Spec) []*Set {
 	sets := c.sets[s.key()]
 	if sets == nil {
@@ -93,7 +94,7 @@ func (c *Cache) Sets(s Spec) []*Set {
 	return sets
 }
 
-// Close releases the compiled code.
+// Close releases all compiled programs.
 func (c *Cache) Close() {
 	for _, sets := range c.sets {
 		for _, set := range sets {

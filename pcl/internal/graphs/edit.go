@@ -10,8 +10,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
-// Edit returns the program (θ, v, x, targets[, reference]) → (∇φ [B, inputs], ‖v‖²), v zero outside the
-// backbone (docs/method.md §3.2).
+// Edit returns the program (θ, v, x, targets[, reference]) → (∇φ [B, inputs], ‖v‖²) of memory editing
+// (docs/method.md §3.2). Only the entries of v that belong to the backbone count.
 func (p *Set) Edit(l method.Loss) (*program.Program, error) {
 	size := shapes.Make(dtypes.Float32, p.Total())
 	in := append([]program.Input{{Name: "theta", Shape: size}, {Name: "v", Shape: size}}, p.batchInputs(Referenced(l))[1:]...)
@@ -34,7 +34,7 @@ func (p *Set) Edit(l method.Loss) (*program.Program, error) {
 	})
 }
 
-// Combine returns the program (w [K], g₁…g_K) → Σ wᵢgᵢ over the backbone, zero elsewhere.
+// Combine returns the program (w [K], g₁…g_K) → Σ wᵢgᵢ over the backbone's parameters, and 0 for the others.
 func (p *Set) Combine(k int) (*program.Program, error) {
 	in := append([]program.Input{{Name: "w", Shape: shapes.Make(dtypes.Float32, k)}}, p.gradientInputs(k)...)
 	return p.lazy(programKey{name: "combine", rows: k}, in, func(n []*graph.Node) []*graph.Node {

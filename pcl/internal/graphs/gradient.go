@@ -10,8 +10,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
-// The rows of a batch's targets: the range of outputs that compete, the right one, the sample's share (0 for
-// padding), and the range of its task's outputs.
+// The rows of a batch's targets. For each sample they hold the range of outputs that compete, the output of the
+// right class, the sample's weight in the mean loss (0 for padding), and the range of its task's outputs.
 const (
 	TargetLo = iota
 	TargetHi
@@ -22,8 +22,8 @@ const (
 	TargetRows
 )
 
-// batchInputs lists the parameters of the programs that see a batch: θ, the pixels, and the targets;
-// then, where asked for, a reference for each output.
+// batchInputs lists the inputs of a program that takes a batch: θ, the pixels, the targets and, if asked for, a
+// reference value for each output of each sample.
 func (p *Set) batchInputs(reference bool) []program.Input {
 	in := []program.Input{
 		{Name: "theta", Shape: shapes.Make(dtypes.Float32, p.Total())},
@@ -36,7 +36,8 @@ func (p *Set) batchInputs(reference bool) []program.Input {
 	return in
 }
 
-// evaluationInputs adds the running statistics, which take the place of the batch's own.
+// evaluationInputs is batchInputs followed by the running statistics, if the model has any. Programs that do not
+// train use them in place of the batch's own statistics.
 func (p *Set) evaluationInputs(reference bool) []program.Input {
 	in := p.batchInputs(reference)
 	if n := p.Model.Layout().StatsTotal; n > 0 {
@@ -45,8 +46,9 @@ func (p *Set) evaluationInputs(reference bool) []program.Input {
 	return in
 }
 
-// Gradient returns the program (θ, x, targets[, reference]) → (gradient of all parameters, flat;
-// loss[; statistics of the batch]) of one row: of the mean loss over the samples that are no padding.
+// Gradient returns the program (θ, x, targets[, reference]) → (gradient, loss[, statistics of the batch]) for
+// one batch. The loss is the weighted mean over the samples that are not padding. The gradient is one flat
+// vector over all parameters.
 func (p *Set) Gradient(l method.Loss) (*program.Program, error) {
 	return p.lazy(programKey{"gradient", l, 0}, p.batchInputs(Referenced(l)), func(in []*graph.Node) []*graph.Node {
 		parts := p.Model.Layout().Split(in[0])
@@ -60,13 +62,13 @@ func (p *Set) Gradient(l method.Loss) (*program.Program, error) {
 	})
 }
 
-// pass is a forward computation with what its losses need.
+// pass is one forward computation of the model, with everything that its losses need.
 type pass struct {
 	set       *Set
 	params    []model.Dual
 	targets   *graph.Node // [TargetRows, B]
 	reference *graph.Node
-	weight    *graph.Node // [B]
+	weight    *graph.Node // [B], each sample's share of the mean loss
 	out       model.Output
 }
 
@@ -78,7 +80,7 @@ func (p *Set) open(in, parts, running []*graph.Node) *pass {
 	return s
 }
 
-// begin reads the inputs of a program (θ, x, targets[, reference]); nothing is computed yet.
+// begin takes the inputs of a program (θ, x, targets[, reference]) apart. It does not run the model yet.
 func (p *Set) begin(in []*graph.Node) *pass {
 	s := &pass{set: p, targets: in[2]}
 	if len(in) > 3 {
@@ -89,7 +91,8 @@ func (p *Set) begin(in []*graph.Node) *pass {
 	return s
 }
 
-// evaluate is open with running statistics, the last input where the model has any.
+// evaluate is like open, but normalises with the running statistics, which are the last input if the model has
+// any.
 func (p *Set) evaluate(in []*graph.Node) *pass {
 	var running []*graph.Node
 	if p.Model.Layout().StatsTotal > 0 {
@@ -99,11 +102,12 @@ func (p *Set) evaluate(in []*graph.Node) *pass {
 	return p.open(in, p.Model.Layout().Split(in[0]), running)
 }
 
-// target is one row of the targets, [B].
+// target returns one row of the targets, [B].
 func (p *Set) target(targets *graph.Node, row int) *graph.Node {
 	return graph.Reshape(graph.Slice(targets, graph.AxisRange(row, row+1)), p.Batch)
 }
 
+// primal returns duals without tangents.
 func primal(parts []*graph.Node) []model.Dual {
 	out := make([]model.Dual, len(parts))
 	for i, n := range parts {

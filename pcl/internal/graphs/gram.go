@@ -10,17 +10,17 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
 
-// Products says which inner products of the rows' gradients are read: those of M = JJᵀ over the shared
-// parameters.
+// Products says which entries of the Gram matrix M = JJᵀ are needed. They are the inner products of the rows'
+// gradients over the shared parameters.
 type Products int
 
 const (
 	None  Products = iota
-	Norms          // M's diagonal, by which rows that are not finite are told
+	Norms          // the diagonal of M, which shows the rows that are not finite
 	Gram           // all of M
 )
 
-// from is the column at which what is read of row i begins; it ends with the diagonal.
+// from returns the first column of row i that is needed. The last one is on the diagonal.
 func (a Products) from(i int) int {
 	switch a {
 	case Gram:
@@ -31,7 +31,7 @@ func (a Products) from(i int) int {
 	return i + 1
 }
 
-// Entries is how many products are read of k rows.
+// Entries returns how many inner products are needed of k rows.
 func (a Products) Entries(k int) (n int) {
 	for i := range k {
 		n += i + 1 - a.from(i)
@@ -39,7 +39,8 @@ func (a Products) Entries(k int) (n int) {
 	return n
 }
 
-// Matrix fills a symmetric k×k matrix from what was read, row by row.
+// Matrix makes a symmetric k×k matrix of the entries, which are listed row by row. Entries that were not asked
+// for are 0.
 func (a Products) Matrix(entries []float64, k int) []float64 {
 	m := make([]float64, k*k)
 	for i, n := 0, 0; i < k; i++ {
@@ -51,9 +52,10 @@ func (a Products) Matrix(entries []float64, k int) []float64 {
 	return m
 }
 
-// Readout returns the program (K losses[, K statistics][, K flat gradients]) → all that a step's host
-// reads of them, in one vector of float64: the losses, the statistics and, where products are asked for, the
-// squared norms of the private parts and the entries of JJᵀ, row by row up to the diagonal.
+// Readout returns the program (K losses[, K statistics][, K flat gradients]) → everything that the host needs of
+// these rows, in one vector of float64. It holds the losses, the statistics and, if products are asked for, the
+// squared norms of the gradients over the private parameters and the entries of JJᵀ, row by row up to the
+// diagonal.
 func (p *Set) Readout(k int, asked Products) (*program.Program, error) {
 	var in []program.Input
 	for range k {

@@ -5,8 +5,8 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 )
 
-// lanes is how many float32 partial sums an inner product runs in before it goes on in float64:
-// enough for vector units, and each sum short enough to keep its precision.
+// lanes is the number of float32 partial sums of an inner product, which are then added up in float64. There are
+// enough of them to fill a processor's vector units, and to keep each sum short enough to be precise.
 const lanes = 64
 
 // inner is ⟨a,b⟩ over the shared parameters, in float64.
@@ -31,12 +31,12 @@ func innerRange(a, b *graph.Node, from, to int) *graph.Node {
 	return sum
 }
 
-// double sums in float64.
+// double returns the sum of all entries of x in float64.
 func double(x *graph.Node) *graph.Node {
 	return graph.ReduceAllSum(graph.ConvertDType(x, dtypes.Float64))
 }
 
-// element is x[i] as a vector of one entry, which broadcasts.
+// element returns x[i] as a vector with one entry, so that it can be broadcast.
 func element(x *graph.Node, i int) *graph.Node {
 	return graph.Slice(x, graph.AxisRange(i, i+1))
 }

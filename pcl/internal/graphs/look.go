@@ -8,9 +8,10 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
-// The programs that look at a batch without training on it; they normalise with running statistics.
+// The programs in this file look at a batch without training on it. They normalise with the running statistics.
 
-// Predict gives the competing output with the largest score, [B].
+// Predict returns the program (θ, x, targets[, running statistics]) → the competing output with the largest
+// score, [B].
 func (p *Set) Predict(l method.Loss) (*program.Program, error) {
 	key := method.Loss{Cosine: l.Cosine, Frobenius: l.Frobenius, Sharpness: l.Sharpness}
 	return p.lazy(programKey{"predict", key, 0}, p.evaluationInputs(false), func(in []*graph.Node) []*graph.Node {
@@ -19,14 +20,14 @@ func (p *Set) Predict(l method.Loss) (*program.Program, error) {
 	})
 }
 
-// Losses gives the loss of each sample, [B].
+// Losses returns the program (θ, x, targets[, reference][, running statistics]) → the loss of each sample, [B].
 func (p *Set) Losses(l method.Loss) (*program.Program, error) {
 	return p.lazy(programKey{"losses", l, 0}, p.evaluationInputs(Referenced(l)), func(in []*graph.Node) []*graph.Node {
 		return []*graph.Node{p.evaluate(in).losses(l).Value}
 	})
 }
 
-// Describe gives scores [B, outputs] and features [B, F].
+// Describe returns the program (θ, x, targets[, running statistics]) → (scores [B, outputs], features [B, F]).
 func (p *Set) Describe(l method.Loss) (*program.Program, error) {
 	key := method.Loss{Cosine: l.Cosine, Frobenius: l.Frobenius, Sharpness: l.Sharpness}
 	return p.lazy(programKey{"describe", key, 0}, p.evaluationInputs(false), func(in []*graph.Node) []*graph.Node {
@@ -35,7 +36,8 @@ func (p *Set) Describe(l method.Loss) (*program.Program, error) {
 	})
 }
 
-// Pixels gives ∂ℓ/∂x of each sample, [B, inputs].
+// Pixels returns the program (θ, x, targets[, reference][, running statistics]) → the derivative ∂ℓ/∂x of each
+// sample's loss by its own pixels, [B, inputs].
 func (p *Set) Pixels(l method.Loss) (*program.Program, error) {
 	return p.lazy(programKey{"pixels", l, 0}, p.evaluationInputs(Referenced(l)), func(in []*graph.Node) []*graph.Node {
 		return graph.Gradient(graph.ReduceAllSum(p.evaluate(in).losses(l).Value), in[1])

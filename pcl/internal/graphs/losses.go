@@ -8,7 +8,7 @@ import (
 // Referenced says whether a loss compares outputs with reference values.
 func Referenced(l method.Loss) bool { return l.Kind == method.Sigmoid || l.Kind == method.StoredLogits }
 
-// scores are what predictions compare: the logits, or the sharpened cosines.
+// scores returns what predictions compare: the logits or, for a cosine loss, the cosines times a factor.
 func (s *pass) scores(l method.Loss) model.Dual {
 	if !l.Cosine {
 		return s.out.Logits
@@ -16,12 +16,12 @@ func (s *pass) scores(l method.Loss) model.Dual {
 	return model.Sharpen(s.cosines(l), l.Sharpness)
 }
 
-// cosines are those of the features with the classifier's weights.
+// cosines returns the cosines of the angles between the features and the classifier's weights.
 func (s *pass) cosines(l method.Loss) model.Dual {
 	return model.Cosines(s.out.Features, s.params[s.set.Model.Layout().Classifier()], l.Frobenius)
 }
 
-// losses is the loss of each sample, [B].
+// losses returns the loss of each sample, [B].
 func (s *pass) losses(l method.Loss) model.Dual {
 	p := s.set
 	t := model.Targets{

@@ -5,9 +5,9 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 )
 
-// Rows gathers rows of a table [n, width] as pixels [B, width] in [0,1]; rows [B] are their numbers, and a
-// negative one is padding. A table of bytes is looked up in unit, the host's own values of byte/255: a
-// device's division may round otherwise.
+// Rows gathers rows of a table [n, width] as pixels [B, width] in [0,1]. rows [B] are the rows' numbers; a
+// negative number stands for padding, which becomes zeros. The values of a table of bytes are looked up in unit,
+// which holds byte/255 as the host computes it, because the device might round the division differently.
 func Rows(table, rows *graph.Node, unit []float32) *graph.Node {
 	width, batch := table.Shape().Dimensions[1], rows.Shape().Size()
 	rows = graph.Reshape(rows, batch, 1)

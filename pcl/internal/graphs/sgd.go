@@ -10,8 +10,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
-// SGD returns the program (θ, v, hyper, x, targets[, reference]) → (θ, v[, statistics]): one step of
-// [method.SGD] on one batch, for networks that are trained apart from the run's.
+// SGD returns the program (θ, v, hyper, x, targets[, reference]) → (θ, v[, statistics]), which makes one step of
+// [method.SGD] on one batch. It serves methods that train a second network. v is the momentum; hyper holds the
+// learning rate, the momentum's factor, the weight decay, and the limit of the gradient's length.
 func (p *Set) SGD(l method.Loss) (*program.Program, error) {
 	size := shapes.Make(dtypes.Float32, p.Total())
 	in := []program.Input{
@@ -34,7 +35,7 @@ func (p *Set) SGD(l method.Loss) (*program.Program, error) {
 	})
 }
 
-// clipped shortens g to the given length [1], unless that is 0.
+// clipped shortens g to the given length [1] if it is longer. A length of 0 means no limit.
 func clipped(g, longest *graph.Node) *graph.Node {
 	norm := graph.Reshape(graph.Sqrt(graph.AddScalar(graph.ReduceAllSum(graph.Square(g)), 1e-30)), 1)
 	factor := graph.Min(graph.OnesLike(norm), graph.Div(longest, norm))

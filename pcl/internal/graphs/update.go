@@ -9,15 +9,16 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/optim"
 )
 
-// Update returns the program (θ, optimiser state…, w [K], scalars, g₁…g_K) → (θ, state…, ‖d‖²), the
-// last of them over the shared parameters. These move by d = Σ wᵢgᵢ, the private ones by the plain
-// sum of the gradients (docs/method.md §1.3). A step that is not finite leaves everything as it was and has
-// ‖d‖² = ∞.
+// Update returns the program (θ, optimiser state…, w [K], scalars, g₁…g_K) → (θ, state…, ‖d‖²), which makes one
+// optimiser step along d. Over the shared parameters d = Σ wᵢgᵢ; over the private ones it is the plain sum of
+// the gradients (docs/method.md §1.3). ‖d‖² is taken over the shared parameters only. If d is not finite,
+// nothing changes, and ‖d‖² = ∞ is returned.
 func (p *Set) Update(k int) (*program.Program, error) {
 	return p.updateBy(p.Optimizer, programKey{name: "update", rows: k}, true)
 }
 
-// ahead is update by plain descent that leaves θ where it is, for virtual steps.
+// Ahead is like [Set.Update] with plain gradient descent, but leaves the buffer of θ as it is. Methods use it to
+// look at the parameters after a virtual step.
 func (p *Set) Ahead(k int) (*program.Program, error) {
 	return p.updateBy(optim.SGD{}, programKey{name: "ahead", rows: k}, false)
 }
@@ -59,7 +60,7 @@ func (p *Set) buildUpdate(rule optim.Optimizer, state []*graph.Node, w, scalars 
 	return append(next, graph.Where(finite, norm2, graph.Infinity(norm2.Graph(), norm2.DType(), 1)))
 }
 
-// coefficient is w over the shared parameters and 1 over the private ones.
+// coefficient returns the factor of a gradient's entries: w for the shared parameters, 1 for the private ones.
 func (p *Set) coefficient(w *graph.Node) *graph.Node {
 	n := p.Total()
 	if p.Shared == n {

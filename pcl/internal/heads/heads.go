@@ -1,4 +1,5 @@
-// Package heads assigns the outputs of the one classifier to the classes of tasks.
+// Package heads assigns the outputs of the classifier, which all tasks share, to the classes of the tasks. Begin
+// with [Heads].
 package heads
 
 import (
@@ -9,9 +10,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
-// Heads assigns the classifier's outputs to classes as tasks arrive, so that the outputs that may
-// compete are always one range [lo,hi): a task's own in task-incremental mode, all that arrived so
-// far in class-incremental mode (docs/protocol.md §2.1).
+// Heads assigns outputs of the classifier to classes as tasks arrive. The outputs that compete for a sample are
+// always one range [lo,hi): in task-incremental mode the outputs of the sample's task, in class-incremental mode
+// all outputs assigned so far (docs/protocol.md §2.1).
 type Heads struct {
 	increment scenario.Increment
 	limit     int
@@ -25,17 +26,18 @@ type head struct {
 	output map[int]int // class → output
 }
 
+// New returns a Heads without tasks, for a classifier with limit outputs.
 func New(increment scenario.Increment, limit int) *Heads {
 	return &Heads{increment: increment, limit: limit, tasks: map[int]head{}, shared: map[int]int{}}
 }
 
-// Fits says whether a new task of these classes can have outputs.
+// Fits returns an error if a new task with these classes cannot be given outputs.
 func (s *Heads) Fits(classes []int) error {
 	_, err := s.outputs(classes)
 	return err
 }
 
-// Add gives a new task its outputs.
+// Add assigns outputs to the classes of a new task.
 func (s *Heads) Add(task int, classes []int) error {
 	t, err := s.outputs(classes)
 	if err != nil {
@@ -49,7 +51,7 @@ func (s *Heads) Add(task int, classes []int) error {
 	return nil
 }
 
-// outputs are those that a new task of these classes would have.
+// outputs returns the outputs that a new task with these classes would get.
 func (s *Heads) outputs(classes []int) (head, error) {
 	t := head{lo: s.used, hi: s.used, output: map[int]int{}}
 	if len(classes) == 0 {
@@ -72,7 +74,7 @@ func (s *Heads) outputs(classes []int) (head, error) {
 	return t, nil
 }
 
-// Competing returns the range of outputs that a sample of the task chooses from now.
+// Competing returns the range of outputs that at present compete for a sample of the task.
 func (s *Heads) Competing(task int) (lo, hi int32) {
 	if s.increment == scenario.ClassIncremental {
 		return 0, int32(s.used)
@@ -81,7 +83,7 @@ func (s *Heads) Competing(task int) (lo, hi int32) {
 	return int32(t.lo), int32(t.hi)
 }
 
-// Output returns the output of a task's class.
+// Output returns the output that belongs to a class of a task.
 func (s *Heads) Output(task, class int) (int32, error) {
 	o, ok := s.tasks[task].output[class]
 	if !ok {
@@ -99,7 +101,7 @@ func (s *Heads) classes(task int) []int {
 	return out
 }
 
-// Span returns the range of a task's own outputs.
+// Span returns the smallest range that holds all of a task's own outputs.
 func (s *Heads) Span(task int) (lo, hi int32) {
 	if s.increment != scenario.ClassIncremental {
 		return s.Competing(task)
@@ -111,13 +113,13 @@ func (s *Heads) Span(task int) (lo, hi int32) {
 	return lo, hi
 }
 
-// Contiguous says whether a task's outputs are all of its span, which margins between tasks need.
+// Contiguous reports whether every output in a task's span belongs to the task. Margins between tasks need this.
 func (s *Heads) Contiguous(task int) bool {
 	lo, hi := s.Span(task)
 	return int(hi-lo) == len(s.tasks[task].output)
 }
 
-// Among lists the classes that a sample of the task is told apart from, by output.
+// Among lists the classes of the outputs that compete for a sample of the task, in the order of the outputs.
 func (s *Heads) Among(task int) []int {
 	lo, hi := s.Competing(task)
 	classes := make([]int, hi-lo)
@@ -131,7 +133,7 @@ func (s *Heads) Among(task int) []int {
 	return classes
 }
 
-// Used is how many outputs have been assigned.
+// Used returns how many outputs have been assigned.
 func (s *Heads) Used() int { return s.used }
 
 // Of returns the outputs of a task's classes, in no particular order.

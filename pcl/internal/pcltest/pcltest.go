@@ -1,4 +1,5 @@
-// Package pcltest has what several tests need: a small image set and the backends to try.
+// Package pcltest provides what the tests of several packages need: a small image set, and backends opened once
+// for all tests.
 package pcltest
 
 import (
@@ -13,8 +14,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/backend"
 )
 
-// Blobs is a set of 8×8 grey images of the given number of classes: a fixed random pattern for
-// each class under noise, easy enough to be learnt in a few steps.
+// Blobs returns a set of 8×8 grey images of the given number of classes. Each class is a fixed random pattern with
+// noise added, which is easy enough to be learnt in a few steps.
 func Blobs(classes, train, test int) *datasets.Dataset {
 	d := &datasets.Dataset{Name: "blobs", Height: 8, Width: 8, Channels: 1}
 	patterns := make([][64]float64, classes)
@@ -46,8 +47,8 @@ var (
 	opened = map[string]*backend.Backend{}
 )
 
-// Backend returns a backend, opened once for the whole test binary. Where XLA is not to be had the test
-// is skipped, unless CI says that it must not be.
+// Backend returns the backend of that name, opened once for the whole test binary. If XLA is not available, the
+// test is skipped, or fails if the environment variable CI is set.
 func Backend(t testing.TB, name string) *backend.Backend {
 	return open(t, backend.Options{Name: name}, false)
 }
@@ -57,7 +58,7 @@ func Clients(t testing.TB, n int) *backend.Backend {
 	return open(t, backend.Options{Name: backend.XLACPU, Clients: n}, false)
 }
 
-// Separate returns an XLA CPU backend whose memory is apart from the host's, as a GPU's.
+// Separate returns an XLA CPU backend that treats its memory as separate from the host's, as a GPU's is.
 func Separate(t testing.TB) *backend.Backend {
 	return open(t, backend.Options{Name: backend.XLACPU}, true)
 }
@@ -85,7 +86,7 @@ func open(t testing.TB, o backend.Options, separate bool) *backend.Backend {
 	return b
 }
 
-// Both runs a test on XLA and on pure Go.
+// Both runs a test on the XLA CPU backend and on the pure Go backend.
 func Both(t *testing.T, test func(t *testing.T, b *backend.Backend)) {
 	for _, name := range []string{backend.XLACPU, backend.Go} {
 		t.Run(name, func(t *testing.T) { test(t, Backend(t, name)) })

@@ -8,12 +8,12 @@ import (
 	"github.com/gomlx/compute/shapes"
 )
 
-// Number is what crosses between host and device.
+// Number is the type of a number that is exchanged between host and device.
 type Number interface {
 	float32 | float64 | int32 | uint8
 }
 
-// ToDevice copies a flat slice to a new buffer.
+// ToDevice copies a flat slice to a new buffer with the given dimensions.
 func ToDevice[T Number](backend compute.Backend, flat []T, dims ...int) (compute.Buffer, error) {
 	shape := shapes.Make(dtypes.FromGenericsType[T](), dims...)
 	if shape.Size() != len(flat) {
@@ -22,9 +22,9 @@ func ToDevice[T Number](backend compute.Backend, flat []T, dims ...int) (compute
 	return backend.BufferFromFlatData(0, flat, shape)
 }
 
-// Shared returns host memory of the given shape and, where the device can read it in place, a buffer of
-// that same memory; elsewhere the buffer is nil. The memory lives as long as the buffer, and must not be
-// written while a program runs on it.
+// Shared returns host memory with room for the given dimensions and, if the device shares memory with the host, a
+// buffer that is that same memory; otherwise the buffer is nil. The memory is valid as long as the buffer is, and
+// must not be written to while a program is reading it.
 func Shared[T Number](backend compute.Backend, dims ...int) ([]T, compute.Buffer, error) {
 	shape := shapes.Make(dtypes.FromGenericsType[T](), dims...)
 	if !backend.HasSharedBuffers() {
@@ -39,8 +39,8 @@ func Shared[T Number](backend compute.Backend, dims ...int) ([]T, compute.Buffer
 	return values, b, nil
 }
 
-// ToHost copies a buffer into dst, which has the buffer's size. Memory that the device shares with
-// the host is read in place: asking the device for it costs a change of threads, which is as much as a
+// ToHost copies a buffer into dst, which must have the buffer's size. Memory that the device shares with the host
+// is read directly, because asking the device for a copy involves a switch of threads, which takes as long as a
 // tenth of a small gradient.
 func ToHost[T Number](dst []T, b compute.Buffer) error {
 	if !b.Backend().HasSharedBuffers() {
@@ -58,7 +58,7 @@ func ToHost[T Number](dst []T, b compute.Buffer) error {
 	return nil
 }
 
-// Free finalises buffers; nil ones are passed over.
+// Free finalises buffers. It ignores those that are nil.
 func Free(buffers ...compute.Buffer) {
 	for _, b := range buffers {
 		if b != nil {

@@ -9,16 +9,16 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/backend"
 )
 
-// viewed is the inputs of a call in which views stand for what belongs to other clients.
+// viewed is the inputs of a call in which buffers of other clients are replaced by views of them.
 type viewed struct {
 	inputs []compute.Buffer
 	donate []bool
 	views  []compute.Buffer
-	spent  []compute.Buffer // what was donated by another client
+	spent  []compute.Buffer // buffers of other clients that the caller donated
 }
 
-// foreign tells a buffer of another client. One of another kind of backend is left to the executable,
-// which refuses it.
+// foreign reports whether a buffer belongs to another client of the same kind of backend. A buffer of another
+// kind of backend is left to the executable, which refuses it.
 func (p *Program) foreign(b compute.Buffer) bool {
 	return b != nil && b.Backend() != p.client && reflect.TypeOf(b.Backend()) == reflect.TypeOf(p.client)
 }
@@ -27,8 +27,7 @@ func (p *Program) anyForeign(inputs []compute.Buffer) bool {
 	return slices.ContainsFunc(inputs, p.foreign)
 }
 
-// viewed makes views for a call. A view cannot be donated: in its place the buffer itself is freed after
-// the call.
+// viewed makes the views for a call. A view cannot be donated; if its buffer was, free frees it after the call.
 func (p *Program) viewed(inputs []compute.Buffer) (*viewed, error) {
 	v := &viewed{inputs: slices.Clone(inputs), donate: slices.Clone(p.donate)}
 	for i, b := range inputs {
@@ -48,7 +47,7 @@ func (p *Program) viewed(inputs []compute.Buffer) (*viewed, error) {
 	return v, nil
 }
 
-// free ends the views and then what they showed, if it was donated.
+// free frees the views, and then the donated buffers that they were views of.
 func (v *viewed) free() {
 	Free(v.views...)
 	Free(v.spent...)

@@ -1,6 +1,6 @@
-// Package program compiles a graph once and runs it on device buffers whose life the caller
-// controls: device memory is invisible to Go's collector, so every buffer has one owner that
-// finalises it.
+// Package program compiles a computation graph once and then runs it on buffers of the device. Go's garbage
+// collector does not see device memory, so every buffer has one owner, who must finalise it. Begin with [Compile]
+// and [Program.Call].
 package program
 
 import (
@@ -14,11 +14,12 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/backend"
 )
 
-// Input declares one parameter of a program.
+// Input declares one input of a program.
 type Input struct {
 	Name  string
 	Shape shapes.Shape
-	// Donate gives the buffer to the call: it is gone afterwards, and its space may hold an output.
+	// Donate hands the buffer over to the call, which may reuse its memory for an output. The buffer cannot be used
+	// after the call.
 	Donate bool
 }
 
@@ -31,15 +32,14 @@ type Program struct {
 	donate     []bool
 }
 
-// Counter counts compilations; one belongs to each learner.
+// Counter counts compilations.
 type Counter struct{ n atomic.Int64 }
 
 // Count returns the number of programs compiled so far.
 func (c *Counter) Count() int { return int(c.n.Load()) }
 
-// Compile builds and compiles a program for a backend, or for one of its clients; several may compile at
-// the same time. build may panic, as graph-building code does; the panic
-// becomes the error.
+// Compile builds and compiles a program for a backend or for one of its clients. Several programs may be compiled
+// at the same time. build may panic, as graph-building code does; Compile returns the panic as an error.
 func Compile(on compute.Backend, counter *Counter, name string, inputs []Input, build func(in []*graph.Node) []*graph.Node) (p *Program, err error) {
 	defer recoverTo(&err, "compile "+name)
 	g := graph.NewGraph(on, name)
@@ -57,9 +57,9 @@ func Compile(on compute.Backend, counter *Counter, name string, inputs []Input, 
 	return made, nil
 }
 
-// Call runs the program and returns its outputs, which the caller owns. It blocks until the
-// device has finished. Donated inputs are spent, also after an error. Inputs may belong to other clients
-// of the same backend, and are then read where they are.
+// Call runs the program and returns its outputs, which belong to the caller. It waits until the device has
+// finished. Donated inputs cannot be used any more, even after an error. Inputs may belong to other clients of
+// the same backend; they are then read without being copied.
 func (p *Program) Call(inputs ...compute.Buffer) (out []compute.Buffer, err error) {
 	defer recoverTo(&err, "run "+p.name)
 	donate := p.donate
@@ -86,6 +86,7 @@ func (p *Program) Close() {
 	}
 }
 
+// recoverTo turns a panic into an error.
 func recoverTo(err *error, what string) {
 	switch r := recover().(type) {
 	case nil:
