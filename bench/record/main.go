@@ -1,6 +1,6 @@
-// Command record makes many small runs with a pcl program and prints what they computed, a line for each:
-// hashes of the model, the memory, the result and the records of all steps. Two programs that compute the
-// same, to the bit, on one machine give equal output:
+// Command record checks whether a change of the code has changed any result. It makes many small runs with a pcl
+// program and prints one line for each, with hashes of the model, the memory, the result and the records of all
+// steps. Two programs that compute the same, bit by bit, print the same on the same machine:
 //
 //	go build -o before ./cmd/pcl && go run ./bench/record -pcl ./before > before.txt
 //	(change the code)
@@ -40,7 +40,7 @@ func main() {
 
 func record(ctx context.Context, out io.Writer, program, only string) error {
 	if program == "" {
-		return fmt.Errorf("which program? Build one with `go build -o pcl ./cmd/pcl` and name it with -pcl")
+		return fmt.Errorf("no program was named: build one with `go build -o pcl ./cmd/pcl` and name it with -pcl")
 	}
 	program, err := filepath.Abs(program)
 	if err != nil {
@@ -82,7 +82,7 @@ func methodNames(ctx context.Context, program string) ([]string, error) {
 	return names, nil
 }
 
-// print makes a part's runs in a folder of their own and prints a line for each.
+// print makes the runs of a part in a folder of their own and prints a line for each.
 func (p part) print(ctx context.Context, out io.Writer, program string) error {
 	dir, err := os.MkdirTemp("", "record")
 	if err != nil {
@@ -122,7 +122,7 @@ func (p part) command(ctx context.Context, program, dir string) *exec.Cmd {
 	return c
 }
 
-// begin makes the part's run until there is a checkpoint, and stops it there.
+// begin starts the run of a part and interrupts it when there is a checkpoint.
 func (p part) begin(ctx context.Context, program, dir string) error {
 	c := p.command(ctx, program, dir)
 	if err := c.Start(); err != nil {

@@ -2,16 +2,16 @@ package main
 
 import "strings"
 
-// part is some runs that one command makes.
+// part is a set of runs that one command makes.
 type part struct {
 	name      string
 	flags     []string
 	env       []string
-	interrupt bool // stop the run at its first checkpoint, and take it up again
+	interrupt bool // whether to interrupt the run at its first checkpoint and then resume it
 }
 
-// parts lists what is recorded: every method in both increments, memory editing in its modes, the extra
-// update, residual networks, other shapes of tasks and memory, a run taken up again, the pure-Go backend,
+// parts lists what is recorded: every method in both increments, memory editing in its modes, the extra update,
+// residual networks, other shapes of tasks and memory, a run that is interrupted and resumed, the pure Go backend,
 // and a device whose memory is separate from the host's.
 func parts(methods []string) []part {
 	all := strings.Join(methods, ",")
@@ -61,7 +61,7 @@ func parts(methods []string) []part {
 	return list
 }
 
-// known keeps those of the wanted methods that there are.
+// known returns those of the wanted methods that the program has.
 func known(methods []string, wanted string) string {
 	there := map[string]bool{}
 	for _, m := range methods {

@@ -1,5 +1,5 @@
-// Package archive unpacks archives of strangers: nothing outside of one folder, no links, no more
-// than is allowed.
+// Package archive unpacks archives from untrusted sources. It writes nothing outside of one folder, no links, and no
+// more than is allowed. Begin with [Unpack].
 package archive
 
 import (
@@ -29,15 +29,15 @@ const (
 	Zip
 )
 
-// Limits bound what an archive may hold, whatever its headers claim.
+// Limits say how much an archive may hold. What its headers claim does not count.
 type Limits struct {
 	Bytes   int64
 	Members int
 }
 
-// Unpack writes the regular files of an archive that keep wants into the folder dir, under the names
-// that keep gives them; keep may be nil for all under their own. A member whose name leads out of the
-// archive or is not printable, or that is a link or a device, makes the whole archive refused.
+// Unpack writes regular files of an archive to the folder dir. keep says which members to write and under which names;
+// if it is nil, all are written under their own names. If the name of a member leads out of the archive or is not
+// printable, or if a member is a link or a device, Unpack returns an error and unpacks no more.
 func Unpack(ctx context.Context, archive string, format Format, keep func(member string) (string, bool), dir string, most Limits) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -58,7 +58,7 @@ func Unpack(ctx context.Context, archive string, format Format, keep func(member
 
 type unpacker struct {
 	ctx  context.Context
-	root *os.Root // the second guard after the check of names: nothing is written outside
+	root *os.Root // in addition to the check of names, keeps anything from being written outside of the folder
 	keep func(string) (string, bool)
 	left Limits
 }
@@ -143,8 +143,8 @@ func (u *unpacker) member(name string, mode fs.FileMode, open func() (io.ReadClo
 	return nil
 }
 
-// write copies one member to a new file; programs stay programs. The folder becomes visible under its
-// name only when it is whole, so that its files need not each be written under another name first.
+// write copies one member to a new file. An executable file stays executable. The caller gives the folder its final
+// name only when it is complete, so single files need not be written under temporary names.
 func (u *unpacker) write(to string, mode fs.FileMode, r io.Reader) (err error) {
 	if err := u.root.MkdirAll(path.Dir(to), 0o777); err != nil {
 		return err

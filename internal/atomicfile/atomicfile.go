@@ -1,10 +1,11 @@
-// Package atomicfile writes files so that a reader, or a crash, never meets half of one.
+// Package atomicfile writes files in such a way that neither a reader nor a crash ever leaves half a file to be seen.
+// Begin with [Write].
 //
-// In all else a file is written as cp or the shell's > would write it. A new file gets the mode that
-// the umask leaves, one that exists keeps its mode and, where the system allows it, its owner. What a
-// symbolic link names is written, not the link, also where the link names nothing yet. A device, a
-// named pipe and the program's own /dev/stdout and /dev/stderr are written in place. Only hard links
-// part: the file's other names keep what it held, because it is replaced as a whole.
+// In all other respects a file is written as cp or the shell's > would write it. A new file gets the mode that the
+// umask allows; an existing one keeps its mode and, where the system allows it, its owner. If the path is a symbolic
+// link, the file that it points to is written, even if that does not exist yet. A device, a named pipe, and the
+// program's own /dev/stdout and /dev/stderr are written in place. The only difference is with hard links: the file's
+// other names keep the old content, because the file is replaced by a new one.
 package atomicfile
 
 import (
@@ -17,9 +18,9 @@ import (
 	"syscall"
 )
 
-// Write creates or replaces the file at path with what fill writes, and creates the folders above it
-// that are missing. A regular file is written under another name of the same folder, flushed to disk
-// and renamed: on any error it is left as it was.
+// Write creates or replaces the file at path with what fill writes. It creates the folders above it if they are
+// missing. A regular file is written under a temporary name in the same folder, flushed to disk, and renamed, so that
+// after an error the old file is unchanged.
 func Write(path string, fill func(io.Writer) error) (err error) {
 	defer func() {
 		if err != nil {
@@ -58,7 +59,7 @@ func Write(path string, fill func(io.Writer) error) (err error) {
 	return replace(path, info, fill)
 }
 
-// WriteBytes is [Write] of a slice.
+// WriteBytes is like [Write], with the content given as a slice.
 func WriteBytes(path string, data []byte) error {
 	return Write(path, func(w io.Writer) error {
 		_, err := w.Write(data)
@@ -68,8 +69,8 @@ func WriteBytes(path string, data []byte) error {
 
 var errFolder = errors.New("this is a folder: name a file")
 
-// stream is the program's own output that path names, or nil. It must not be opened a second time:
-// where it goes to a file, the two would overwrite each other.
+// stream returns the program's own standard output or error if path names it, and otherwise nil. Such a file must not
+// be opened a second time: if it is a regular file, the two would overwrite each other.
 func stream(path string) *os.File {
 	switch path {
 	case "/dev/stdout":

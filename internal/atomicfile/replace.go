@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// replace writes a new file and gives it the name path. old is the file of that name, or nil.
+// replace writes a new file and renames it to path. old describes the file that has this name now, or is nil.
 func replace(path string, old fs.FileInfo, fill func(io.Writer) error) (err error) {
 	f, err := temporary(path, old)
 	if err != nil {
@@ -31,7 +31,7 @@ func replace(path string, old fs.FileInfo, fill func(io.Writer) error) (err erro
 		return err
 	}
 	if old != nil {
-		keepOwner(f, old) // before the mode, which a change of the owner may narrow
+		keepOwner(f, old) // before the mode is set, because a change of the owner may change the mode
 		if err := f.Chmod(old.Mode().Perm()); err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func replace(path string, old fs.FileInfo, fill func(io.Writer) error) (err erro
 	return os.Rename(f.Name(), path)
 }
 
-// fillInPlace writes to a file that is open.
+// fillInPlace writes to a file that is already open, and does not replace it.
 func fillInPlace(f *os.File, fill func(io.Writer) error) error {
 	w := bufio.NewWriterSize(f, 1<<16)
 	if err := fill(w); err != nil {
@@ -51,7 +51,7 @@ func fillInPlace(f *os.File, fill func(io.Writer) error) error {
 	return w.Flush()
 }
 
-// temporary creates a file beside path, which nobody may read who must not read the old one.
+// temporary creates a file in the same folder as path. Nobody who must not read the old file may read it.
 func temporary(path string, old fs.FileInfo) (*os.File, error) {
 	dir, base := filepath.Split(path) // uncleaned: "..", behind a link to a folder, leads up from where that lies
 	if base == "" {
@@ -71,7 +71,8 @@ func temporary(path string, old fs.FileInfo) (*os.File, error) {
 	}
 }
 
-// created is the file that writing to path creates: path, or what it names if it is a symbolic link.
+// created returns the path of the file that writing to path creates: path itself or, if it is a symbolic link, what
+// the link points to.
 func created(path string) (string, error) {
 	for range 40 {
 		to, err := os.Readlink(path)

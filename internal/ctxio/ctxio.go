@@ -1,4 +1,4 @@
-// Package ctxio reads until a context ends.
+// Package ctxio provides a reader that stops when a context ends.
 package ctxio
 
 import (
@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// Reader returns a reader of r that ends with the context's error.
+// Reader returns a reader that reads from r until the context ends, and then returns the context's error.
 func Reader(ctx context.Context, r io.Reader) io.Reader { return reader{ctx, r} }
 
 type reader struct {

@@ -1,4 +1,4 @@
-// Package disk tells whether there is room for what is about to be written.
+// Package disk checks whether there is enough room on a disk before something is written. Begin with [Room].
 package disk
 
 import (
@@ -10,11 +10,11 @@ import (
 	"slices"
 )
 
-// ErrFull is matched by the errors of this package.
+// ErrFull marks the errors of this package about a full disk.
 var ErrFull = errors.New("not enough room on the disk")
 
-// Room is an error unless n more bytes fit into the folder dir, which need not exist yet. Where the
-// system does not tell, writing will.
+// Room returns an error unless n more bytes fit into the folder dir, which need not exist yet. If the system does not
+// say how much is free, Room returns nil, and a full disk shows when something is written.
 func Room(dir string, n int64) error {
 	if left, ok := free(existing(dir)); ok && left < n {
 		return fmt.Errorf("%w: %s needs %s, %s are free", ErrFull, dir, megabytes(n), megabytes(left))
@@ -22,8 +22,8 @@ func Room(dir string, n int64) error {
 	return nil
 }
 
-// Explain says of an error that came while writing into dir how much is free there, if the error is
-// about a full disk or a used-up quota. Other errors it returns as they are.
+// Explain adds to an error that came from writing to dir how much room is left there, if the error is about a full
+// disk or an exhausted quota. It returns other errors unchanged.
 func Explain(err error, dir string) error {
 	if err == nil || errors.Is(err, ErrFull) || !slices.ContainsFunc(fullErrors, func(full error) bool { return errors.Is(err, full) }) {
 		return err
@@ -34,7 +34,7 @@ func Explain(err error, dir string) error {
 	return fmt.Errorf("%w: %s: %w", ErrFull, dir, err)
 }
 
-// existing is dir or the nearest folder above it that exists.
+// existing returns dir or, if it does not exist, the nearest folder above it that does.
 func existing(dir string) string {
 	for {
 		_, err := os.Stat(dir)

@@ -7,5 +7,5 @@ import "syscall"
 // fullErrors are the system's errors about a disk that is full.
 var fullErrors = []error{syscall.ENOSPC}
 
-// free is not known on this system.
+// free returns false: on this system it is not known how much room is left.
 func free(string) (int64, bool) { return 0, false }

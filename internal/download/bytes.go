@@ -9,7 +9,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
-// Bytes downloads at most most bytes into memory, in one attempt.
+// Bytes downloads an address into memory, in a single attempt. It is an error if there are more than most bytes.
 func (c *Client) Bytes(ctx context.Context, address string, most int64) ([]byte, error) {
 	data, err := c.bytes(ctx, address, most)
 	if err != nil {
@@ -43,7 +43,7 @@ func (c *Client) bytes(ctx context.Context, address string, most int64) ([]byte,
 	return data, nil
 }
 
-// counter reports how much each read brings.
+// counter reports how many bytes each read returns.
 type counter struct {
 	io.Reader
 	report func(int)

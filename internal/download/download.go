@@ -1,5 +1,5 @@
-// Package download fetches files over HTTP, from servers that nobody has vouched for: every download
-// has a size, a slowest rate and a time limit, and follows few redirects.
+// Package download fetches files over HTTP from servers that are not trusted. Every download has a fixed size, a
+// slowest rate and a time limit, and follows only a few redirects. Begin with [New] and [Client.To].
 package download
 
 import (
@@ -16,22 +16,22 @@ import (
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
-// A File is what is to be downloaded.
+// A File describes a file to be downloaded.
 type File struct {
 	URL   string
-	Bytes int64 // its size: no more is written, and less is not enough
-	// Check examines the whole file; one that fails is deleted. nil takes any.
+	Bytes int64 // its exact size
+	// Check examines the complete file. If it returns an error, the file is deleted. If it is nil, any file is accepted.
 	Check func(ctx context.Context, path string) error
 }
 
-// A Client downloads files, resuming what an earlier attempt left. It is not safe for use by several
-// goroutines.
+// A Client downloads files, and continues downloads that an earlier attempt left incomplete. It must not be used by
+// several goroutines at once.
 type Client struct {
 	Limits
-	// Bar shows the progress of an attempt that starts at have: it is told the bytes that follow. nil
-	// shows none.
+	// Bar returns what shows the progress of an attempt that starts with have bytes already there. The bytes that
+	// follow are written to it. If Bar is nil, no progress is shown.
 	Bar func(f File, have int64) io.WriteCloser
-	// Again is told why another attempt is made.
+	// Again is called with the reason when another attempt is made.
 	Again func(f File, err error)
 	http  *http.Client
 }
@@ -39,8 +39,8 @@ type Client struct {
 // New returns a client with the default limits.
 func New() *Client { return &Client{Limits: defaultLimits, http: newHTTP()} }
 
-// To downloads f to the file part. On an error what has arrived stays, and the next call goes on from
-// there, unless it was the wrong file.
+// To downloads f to the file part. After an error, what has arrived is kept, and the next call continues from there,
+// unless it was the wrong file.
 func (c *Client) To(ctx context.Context, f File, part string) error {
 	resumed := size(part) > 0
 	for {
@@ -61,11 +61,11 @@ func (c *Client) To(ctx context.Context, f File, part string) error {
 		if !resumed {
 			return fmt.Errorf("download %s: %w: what came was deleted", f.URL, err)
 		}
-		resumed = false // its beginning may have been of another file: once more, all of it
+		resumed = false // the part that was there may have been of another file: download all of it once more
 	}
 }
 
-// whole makes attempts until part has f.Bytes bytes.
+// whole makes attempts until the file part has f.Bytes bytes.
 func (c *Client) whole(ctx context.Context, f File, part string) error {
 	if err := disk.Room(filepath.Dir(part), f.Bytes-size(part)); err != nil {
 		return err
@@ -103,7 +103,7 @@ func (c *Client) whole(ctx context.Context, f File, part string) error {
 	}
 }
 
-// attempt makes one request for what part still lacks.
+// attempt makes one request for the bytes that the file part still lacks.
 func (c *Client) attempt(ctx context.Context, f File, part string) error {
 	have := size(part)
 	if have == f.Bytes {
@@ -137,7 +137,7 @@ func (c *Client) attempt(ctx context.Context, f File, part string) error {
 	return disk.Explain(err, filepath.Dir(part))
 }
 
-// save writes a body behind the first have bytes of part, and reports its pieces.
+// save writes the body of a response to the file part, after its first have bytes, and reports each piece.
 func save(resp *http.Response, f File, have int64, part string, report func([]byte)) (err error) {
 	if have == 0 {
 		if err := saveTag(part, resp.Header.Get("ETag")); err != nil {
@@ -176,8 +176,8 @@ type none struct{ io.Writer }
 
 func (none) Close() error { return nil }
 
-// copyBody copies at most limit bytes and reports each piece. Errors of reading are transient,
-// those of writing (a full disk) are not.
+// copyBody copies at most limit bytes and reports each piece. Errors from reading are transient; errors from writing,
+// such as a full disk, are not.
 func copyBody(w io.Writer, r io.Reader, limit int64, report func([]byte)) (int64, error) {
 	buf := make([]byte, 1<<17)
 	var done int64
@@ -200,7 +200,7 @@ func copyBody(w io.Writer, r io.Reader, limit int64, report func([]byte)) (int64
 	}
 }
 
-// size is the number of bytes of a file, 0 if there is none.
+// size returns the number of bytes of a file, or 0 if it does not exist.
 func size(path string) int64 {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -24,7 +24,7 @@ func partHeader(part string, have int64) http.Header {
 // The tag beside a part names the version of the file that it is a part of.
 func tagFile(part string) string { return part + ".etag" }
 
-// strongTag is a tag that promises equal bytes; a weak one begins with W/.
+// strongTag matches an ETag that promises that the bytes are equal. A weak one begins with W/.
 var strongTag = regexp.MustCompile(`^"[!#-~]{1,200}"$`)
 
 func saveTag(part, tag string) error {
@@ -35,7 +35,7 @@ func saveTag(part, tag string) error {
 	return atomicfile.WriteBytes(tagFile(part), []byte(tag))
 }
 
-// Forget removes a download, whole or not.
+// Forget deletes a download, whether it is complete or not.
 func Forget(part string) {
 	os.Remove(part)
 	os.Remove(tagFile(part))

@@ -15,7 +15,7 @@ import (
 
 const maxRedirects = 5
 
-// newHTTP returns a client on the program's transport, with bounds on what comes before a body.
+// newHTTP returns an HTTP client that limits the time and size of what a server sends before the body.
 func newHTTP() *http.Client {
 	transport := http.DefaultTransport
 	if t, ok := transport.(*http.Transport); ok {
@@ -37,7 +37,7 @@ func checkRedirect(next *http.Request, before []*http.Request) error {
 	return nil
 }
 
-// get makes one request. Its errors are without the address, which the caller names.
+// get makes one request. Its errors do not name the address; the caller adds it.
 func (c *Client) get(ctx context.Context, address string, header http.Header) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -70,7 +70,7 @@ func requestError(err error) error {
 	return transient{printable.Error(err)}
 }
 
-// transient marks errors that another attempt may cure.
+// transient marks errors after which another attempt may succeed.
 type transient struct{ error }
 
 func (t transient) Unwrap() error { return t.error }
@@ -80,10 +80,10 @@ func isTransient(err error) bool {
 	return ok
 }
 
-// errStartOver means that what has arrived is of no use.
+// errStartOver says that what has arrived so far cannot be used, so that the download has to start again.
 var errStartOver = errors.New("the server does not go on from what is here")
 
-// startAt reads from the response at which byte its body starts.
+// startAt returns the byte of the file at which the body of a response starts.
 func startAt(resp *http.Response, f File, have int64) (int64, error) {
 	switch resp.StatusCode {
 	case http.StatusPartialContent:
@@ -104,8 +104,8 @@ func startAt(resp *http.Response, f File, have int64) (int64, error) {
 	return have, nil
 }
 
-// checkStatus is an error unless the answer has the whole file. It says what the code means, and not
-// what the server says that it does.
+// checkStatus returns an error unless the status code promises the file. The message explains the code in our own
+// words and does not repeat text that the server sent.
 func checkStatus(resp *http.Response) error {
 	code := resp.StatusCode
 	if code == http.StatusOK {

@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// explain compares a text that is JSON with the type of what it is read into, and names the first place
-// where they differ; nil if there is none.
+// explain compares a JSON text with the type that it is to be read into, and returns an error that names the first
+// place where they differ, or nil if there is none.
 func explain(text []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -178,12 +178,12 @@ func differWhole(at place, value any, t reflect.Type) error {
 	return nil
 }
 
-// wrong says that a value is not what is wanted.
+// wrong returns the error that a value is not what is wanted at its place.
 func (p place) wrong(value any, wanted string) error {
 	return p.errorf("%s is not %s", shown(value), wanted)
 }
 
-// shown is a value as a reader recognises it.
+// shown returns a value in a form in which the reader of a message can recognise it.
 func shown(value any) string {
 	switch v := value.(type) {
 	case nil:

@@ -1,6 +1,6 @@
-// Package jsonin reads JSON that people write, and says what is wrong with it in their words: the keys,
-// rows and entries of their file. It is stricter than encoding/json: null is no number, no text and no
-// list, keys must be known, and after a document there may be nothing more.
+// Package jsonin reads JSON that people have written. Its error messages name the keys, rows and entries of their
+// file. It is stricter than encoding/json: null does not stand for a number, a text or a list, keys must be known, and
+// nothing may follow a document. Begin with [Unmarshal] or [NewDecoder].
 package jsonin
 
 import (
@@ -47,7 +47,7 @@ func Unmarshal(data []byte, v any) error {
 	return nil
 }
 
-// read fills v. What encoding/json refuses, or takes too easily, is gone through once more.
+// read fills v. If encoding/json refuses the text, or may have been too lenient, the text is checked in more detail.
 func read(text []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
@@ -61,7 +61,7 @@ func read(text []byte, v any) error {
 	return err
 }
 
-// abridged is the beginning of a text.
+// abridged returns the beginning of a text.
 func abridged(text []byte) string {
 	const most = 40
 	if len(text) > most {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// place is where in a JSON text something is: "jacobian row 2, entry 3".
+// place describes in words where in a JSON text something is, for example "jacobian row 2, entry 3".
 type place string
 
 func (p place) key(name string) place {
@@ -18,7 +18,7 @@ func (p place) key(name string) place {
 	return p + ", " + place(name)
 }
 
-// item is the element at index i, counted from 1 as people do, of a list.
+// item returns the place of the element at index i of a list. In the text the elements are counted from 1.
 func (p place) item(word string, i int) place {
 	sep := place(" ")
 	switch {
@@ -37,7 +37,7 @@ func (p place) errorf(format string, args ...any) error {
 	return fmt.Errorf("%s: %w", string(p), fmt.Errorf(format, args...))
 }
 
-// inPlace says where in a text the fault is that makes it no JSON.
+// inPlace adds to a syntax error where in the text it is.
 func inPlace(text []byte, fault error) error {
 	var syntax *json.SyntaxError
 	if !errors.As(fault, &syntax) {
@@ -64,7 +64,7 @@ type walker struct {
 	stack []level
 }
 
-// level is an object or a list that is open.
+// level is an object or a list that has not been closed yet.
 type level struct {
 	list  bool
 	index int    // of the element that comes next in a list

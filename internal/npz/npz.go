@@ -1,5 +1,5 @@
-// Package npz writes arrays for NumPy: a zip archive of .npy files (NEP 1, version 1.0), as numpy.load
-// reads it.
+// Package npz writes arrays to files that numpy.load reads: zip archives of .npy files (NEP 1, version 1.0). Begin with
+// [Write].
 package npz
 
 import (
@@ -14,13 +14,14 @@ import (
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 )
 
-// Array is a row-major array; Data is a []float32, []float64 or []int32 of as many entries as Shape says.
+// Array is an array of numbers. Data is a []float32, []float64 or []int32 with as many entries as Shape says; the last
+// index of the array changes fastest.
 type Array struct {
 	Shape []int
 	Data  any
 }
 
-// Write writes named arrays to a file, which appears whole or not at all.
+// Write writes named arrays to a file. The file appears only when it is complete.
 func Write(path string, arrays map[string]Array) error {
 	return atomicfile.Write(path, func(w io.Writer) error {
 		archive := zip.NewWriter(w)

@@ -1,6 +1,6 @@
-// Package printable makes the text of strangers (servers, archives, other programs, files that
-// anybody may have written) fit for a terminal. Escape sequences in it could recolour what is on the
-// screen, hide it or type on the user's behalf; they come out as what they are written with.
+// Package printable makes text from untrusted sources (servers, archives, other programs, files that anybody may have
+// written) safe to print on a terminal. Escape sequences in such a text could change the colours of what is on the
+// screen, hide it, or even type on the user's behalf. They are replaced by visible characters.
 package printable
 
 import (
@@ -10,11 +10,11 @@ import (
 	"unicode/utf8"
 )
 
-// Line is s as one line: control characters, and those that reverse the direction of writing, are
-// written as \x1b or \u202e, line breaks as spaces.
+// Line returns s as one line. Line breaks become spaces. Control characters, and characters that change the direction
+// of writing, are spelt out as in \x1b or \u202e.
 func Line(s string) string { return escape(strings.Join(strings.Fields(s), " ")) }
 
-// Text is s with its lines and tabs, and otherwise as [Line] has it.
+// Text is like [Line], but keeps line breaks and tabs.
 func Text(s string) string { return escape(s) }
 
 func escape(s string) string {
@@ -39,9 +39,8 @@ func escape(s string) string {
 	return b.String()
 }
 
-// isHidden says of a character that it acts on the terminal, or on what is shown, instead of being
-// shown: control and format characters. The joiner and the non-joiner, which some scripts and emoji
-// are spelt with, are no harm.
+// isHidden reports whether a character is not shown but acts on the terminal or on other characters. These are control
+// and format characters, except the joiner and the non-joiner, which are harmless and needed by some scripts and emoji.
 func isHidden(r rune) bool {
 	switch r {
 	case '\n', '\t', '\u200c', '\u200d':
@@ -50,7 +49,7 @@ func isHidden(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
-// Error is err, if it is one, with a printable message.
+// Error returns err with a message that is safe to print, or nil if err is nil.
 func Error(err error) error {
 	if err == nil {
 		return nil

@@ -1,4 +1,5 @@
-// Package seed derives independent random sources from one run seed, and lets their state be saved.
+// Package seed derives independent sources of random numbers from the one seed of a run. The state of a source can be
+// saved. Begin with [New].
 package seed
 
 import (
@@ -13,7 +14,7 @@ type Source struct {
 	pcg *rand.PCG
 }
 
-// New returns the source of a run's seed for one purpose, e.g. New(1234, "shuffle", 3). Different
+// New returns the source of random numbers for one purpose in a run, for example New(1234, "shuffle", 3). Different
 // purposes or indices give unrelated sequences.
 func New(run uint64, purpose string, index ...int) *Source {
 	h := fnv.New64a()
@@ -25,10 +26,10 @@ func New(run uint64, purpose string, index ...int) *Source {
 	return &Source{Rand: rand.New(pcg), pcg: pcg}
 }
 
-// MarshalBinary and UnmarshalBinary save and restore the state.
+// MarshalBinary returns the state of the source.
 func (s *Source) MarshalBinary() ([]byte, error) { return s.pcg.MarshalBinary() }
 
-// UnmarshalBinary restores what MarshalBinary saved.
+// UnmarshalBinary restores a state that MarshalBinary returned.
 func (s *Source) UnmarshalBinary(data []byte) error {
 	pcg := new(rand.PCG)
 	if err := pcg.UnmarshalBinary(data); err != nil {

@@ -1,5 +1,4 @@
-// Package terminal tells whether somebody watches: progress is a bar on a terminal, and lines
-// elsewhere.
+// Package terminal tells whether output goes to a terminal. Progress is shown as a bar there, and as lines elsewhere.
 package terminal
 
 import (

@@ -9,7 +9,7 @@ func init() {
 
 var agemInfo = Info{
 	Name: "a-gem", Title: "A-GEM", Family: "scl",
-	Rule:   "d = g_cur, less its projection on g_mem where the two conflict",
+	Rule:   "d = g_cur; if it conflicts with g_mem, its projection on g_mem is subtracted",
 	Source: "Chaudhry et al., Efficient Lifelong Learning with A-GEM, ICLR 2019 (arXiv 1812.00420)",
 	Cost:   "K(F+B) + Gram O(K²P)", State: "none", SumW: "≥ 1; 1 without conflict",
 	NeedsGram: true,

@@ -7,7 +7,7 @@ func init() {
 		Info: alignedInfo,
 		Params: []Param{{
 			Name: "scale", Default: "min", Choices: []string{"min", "median", "rmse"},
-			Doc: "the singular value that all are brought to: the smallest, the median (the lower of two), or the root mean square",
+			Doc: "the value to which all singular values of J are set: the smallest of them, the median (the lower of two), or the root mean square",
 		}},
 		New: func(p Params) (Method, error) { return aligned{p.String("scale")}, nil },
 	})
@@ -15,7 +15,7 @@ func init() {
 
 var alignedInfo = Info{
 	Name: "aligned-mtl", Title: "Aligned-MTL", Family: "mtl",
-	Rule:   "w = √λ V Λ^(−½) Vᵀ 1/K with M = VΛVᵀ, λ its smallest eigenvalue that is not 0",
+	Rule:   "w = √λ V Λ^(−½) Vᵀ 1/K with M = VΛVᵀ, λ the smallest nonzero eigenvalue of M",
 	Source: "Senushkin et al., Independent Component Alignment for Multi-Task Learning, CVPR 2023, Algorithm 1",
 	Cost:   "K(F+B) + Gram O(K²P) + a K×K eigenproblem", State: "none", SumW: "not fixed",
 	NeedsGram: true,

@@ -6,7 +6,7 @@ func init() {
 	Register(Spec{
 		Info: caGradInfo,
 		Params: []Param{
-			{Name: "c", Default: 0.5, Doc: "c ≥ 0, radius of the ball around the mean gradient in units of its length: 0 is the mean, a large c the direction of MGDA"},
+			{Name: "c", Default: 0.5, Doc: "c ≥ 0, radius of the ball around the mean gradient, relative to its length: 0 gives the mean, a large c the direction of MGDA"},
 			{Name: "divide", Default: "1", Choices: []string{"1", "1+c", "1+c^2"}, Doc: "what the weights are divided by; published codes use 1 or 1+c^2"},
 		},
 		New: func(p Params) (Method, error) { return newCAGrad(p) },
@@ -15,7 +15,7 @@ func init() {
 
 var caGradInfo = Info{
 	Name: "cagrad", Title: "CAGrad", Family: "mtl",
-	Rule:   "the d with ‖d−g₀‖ ≤ c‖g₀‖, g₀ the mean, whose smallest Jᵢ·d is largest: d = g₀ + c‖g₀‖·g_w/‖g_w‖, w on the simplex",
+	Rule:   "among all d with ‖d−g₀‖ ≤ c‖g₀‖, where g₀ is the mean gradient, the one with the largest minimum of Jᵢ·d: d = g₀ + c‖g₀‖·g_w/‖g_w‖, w on the simplex",
 	Source: "Liu et al., Conflict-Averse Gradient Descent for Multi-task Learning, NeurIPS 2021 (arXiv 2110.14048)",
 	Cost:   "K(F+B) + Gram O(K²P) + about 60 K×K duals", State: "none", SumW: "1 + c·‖g₀‖/‖g_w‖",
 	NeedsGram: true,

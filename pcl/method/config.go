@@ -11,7 +11,7 @@ func init() {
 
 var configInfo = Info{
 	Name: "config", Title: "ConFIG", Family: "mtl",
-	Rule:   "d̂ has the same cosine with all Jᵢ, ‖d‖ = Σ Jᵢ·d̂",
+	Rule:   "the unit vector d̂ along d has the same cosine with all Jᵢ, and ‖d‖ = Σ Jᵢ·d̂",
 	Source: "Liu et al., ConFIG: Towards Conflict-free Training of Physics Informed Neural Networks, arXiv 2408.11104, Eq. 2",
 	Cost:   "K(F+B) + Gram O(K²P) + a K×K eigenproblem", State: "none", SumW: "not fixed",
 	NeedsGram: true,

@@ -5,7 +5,7 @@ import "math"
 func init() {
 	Register(Spec{
 		Info:   cosmosInfo,
-		Params: []Param{{Name: "lambda", Default: 1.0, Doc: "λ ≥ 0, reward for equal losses; in the paper 0.01 to 8 by data set"}},
+		Params: []Param{{Name: "lambda", Default: 1.0, Doc: "λ ≥ 0, reward for equal losses; the paper takes 0.01 to 8, depending on the data set"}},
 		New: func(p Params) (Method, error) {
 			m := cosmos{p.Float("lambda")}
 			return m, within("lambda", m.lambda, 0, 1e9)
@@ -15,8 +15,8 @@ func init() {
 
 var cosmosInfo = Info{
 	Name: "cosmos", Title: "COSMOS", Family: "mtl",
-	Rule:   "d = ∇(Σℓᵢ/K − λ·cos(ℓ, 1)), 1 the vector of ones",
-	Source: "Ruchte & Grabocka, Scalable Pareto Front Approximation for Deep Multi-Objective Learning, ICDM 2021 (arXiv 2103.13392), with equal preferences that are no input of the network",
+	Rule:   "d = ∇(Σℓᵢ/K − λ·cos(ℓ, 1)), where 1 is the vector of ones",
+	Source: "Ruchte & Grabocka, Scalable Pareto Front Approximation for Deep Multi-Objective Learning, ICDM 2021 (arXiv 2103.13392), with equal preferences, which are not an input of the network",
 	Cost:   "K(F+B)", State: "none", SumW: "not fixed",
 	NeedsLosses: true,
 }

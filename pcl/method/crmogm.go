@@ -21,9 +21,9 @@ func init() {
 
 var crmogmInfo = Info{
 	Name: "cr-mogm", Title: "CR-MOGM", Family: "mtl",
-	Rule:   "w = α·w(t−1) + (1−α)·ŵ, ŵ the weights of another method",
+	Rule:   "w = α·w(t−1) + (1−α)·ŵ, where ŵ are the weights of another method",
 	Source: "Zhou et al., On the Convergence of Stochastic Multi-Objective Gradient Manipulation and Beyond, NeurIPS 2022",
-	Cost:   "that of the method", State: "wᵢ per stream, and that of the method", SumW: "that of the method (smoothed)",
+	Cost:   "as the other method", State: "wᵢ per stream, and that of the other method", SumW: "as the other method (smoothed)",
 }
 
 // crmogm smooths another method's weights. A new stream enters with the weight that the method gives

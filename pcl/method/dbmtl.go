@@ -11,7 +11,7 @@ func init() {
 		Info: dbmtlInfo,
 		Params: []Param{
 			{Name: "beta", Default: 0.9, Doc: "β in [0, 1), the share of the past in the moving means"},
-			{Name: "beta_decay", Default: 0.0, Doc: "σ ≥ 0 of β/n^σ, n the steps of the stream"},
+			{Name: "beta_decay", Default: 0.0, Doc: "σ ≥ 0: β becomes β/n^σ in the stream's n-th step"},
 		},
 		New: func(p Params) (Method, error) {
 			m := &dbmtl{beta: p.Float("beta"), decay: p.Float("beta_decay"), memo: memo[dbmtlStream]{}}

@@ -13,7 +13,7 @@ func init() {
 		Info: derppInfo,
 		Params: []Param{
 			{Name: "alpha", Default: 0.3, Doc: "α ≥ 0, weight of the squared difference to the stored logits; 0 leaves it out"},
-			{Name: "beta", Default: 0.5, Doc: "β ≥ 0, weight of the cross-entropy in memory; 0 leaves it out, which is DER"},
+			{Name: "beta", Default: 0.5, Doc: "β ≥ 0, weight of the memory's cross-entropy; 0 leaves it out, which is DER"},
 		},
 		New: func(p Params) (Method, error) {
 			m := derpp{alpha: p.Float("alpha"), beta: p.Float("beta")}
@@ -27,9 +27,9 @@ func init() {
 
 var derppInfo = Info{
 	Name: "der-pp", Title: "DER++", Family: "scl",
-	Rule:   "d = g_cur + ∇(α·MSE(h(x′), z′) + β·CE(h(x″), y″)), (x′, z′) and (x″, y″) two draws from the memory, z′ the logits at the end of the task",
+	Rule:   "d = g_cur + ∇(α·MSE(h(x′), z′) + β·CE(h(x″), y″)), where (x′, z′) and (x″, y″) are two draws from the memory, and z′ are the logits at the end of the sample's task",
 	Source: "Buzzega et al., Dark Experience for General Continual Learning, NeurIPS 2020 (arXiv 2004.07211)",
-	Cost:   "(K_c+2)(F+B)", State: "the logits in the store", SumW: "3 with α and β in the losses; 1 before there is memory",
+	Cost:   "(K_c+2)(F+B)", State: "the logits stored with the samples", SumW: "3, with α and β counted in the losses; 1 while the memory is empty",
 }
 
 // derpp is dark experience replay (docs/method.md §5.6). Its two memory rows have α and β in their losses.

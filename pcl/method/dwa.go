@@ -9,8 +9,8 @@ func init() {
 	Register(Spec{
 		Info: dwaInfo,
 		Params: []Param{
-			{Name: "temperature", Default: 2.0, Doc: "T > 0 of the softmax; large gives equal weights"},
-			{Name: "momentum", Default: 0.9, Doc: "β in [0, 1) of the moving mean of the losses that stands for the epochs of the original; 0 compares single steps"},
+			{Name: "temperature", Default: 2.0, Doc: "T > 0, temperature of the softmax; a large T gives equal weights"},
+			{Name: "momentum", Default: 0.9, Doc: "β in [0, 1), share of the past in the moving means, which replace the means over epochs of the original method; 0 compares single steps"},
 		},
 		New: func(p Params) (Method, error) {
 			m := &dwa{temperature: p.Float("temperature"), momentum: p.Float("momentum"), memo: memo[dwaStream]{}}
@@ -24,7 +24,7 @@ func init() {
 
 var dwaInfo = Info{
 	Name: "dwa", Title: "DWA", Family: "mtl",
-	Rule:   "w = K·softmax(r/T), rᵢ = ℓᵢ(t−1)/ℓᵢ(t−2) of the moving mean losses",
+	Rule:   "w = K·softmax(r/T), rᵢ = ℓᵢ(t−1)/ℓᵢ(t−2), where ℓᵢ are moving means of the losses",
 	Source: "Liu, Johns & Davison, End-to-End Multi-Task Learning with Attention, CVPR 2019 (arXiv 1803.10704)",
 	Cost:   "K(F+B)", State: "the last two mean losses per stream", SumW: "K",
 	NeedsLosses: true,

@@ -23,7 +23,7 @@ func init() {
 
 var elasticParams = []Param{
 	{Name: "tau", Default: "5", Doc: "softmax temperature τ of the elastic factors, in units of the gradient norm (gmc); a number, \"inf\", or \"auto\": the moving mean of the norms"},
-	{Name: "momentum", Default: 0.9, Doc: "ε₁ of m ← ε₁m + (1−ε₁)‖J‖ (gmc)"},
+	{Name: "momentum", Default: 0.9, Doc: "ε₁, share of the past in the moving mean of the norms, m ← ε₁m + (1−ε₁)‖J‖ (gmc)"},
 	{Name: "floor", Default: "0", Doc: "lower bound of every λ: a number, or \"release\" for 1/(K+1), which gives up the Pareto guarantee"},
 }
 

@@ -10,7 +10,7 @@ func init() {
 		Info: excessMTLInfo,
 		Params: []Param{
 			{Name: "lr", Default: 0.01, Doc: "η ≥ 0, step size of log λ"},
-			{Name: "warmup", Default: 1.0, Doc: "first steps of a stream whose mean risk is the measure of its later ones; the paper takes three epochs, its code one step"},
+			{Name: "warmup", Default: 1.0, Doc: "number of first steps of a stream whose mean risk is Eᵢ(0), to which later risks are compared; the paper takes three epochs, its code one step"},
 		},
 		New: func(p Params) (Method, error) {
 			m := &excessMTL{lr: p.Float("lr"), memo: memo[excessStream]{}}
@@ -26,7 +26,7 @@ func init() {
 
 var excessMTLInfo = Info{
 	Name: "excess-mtl", Title: "ExcessMTL", Family: "mtl",
-	Rule:   "d = Σ λᵢJᵢ, λᵢ ∝ λᵢ·exp(ηEᵢ/Eᵢ(0)), Eᵢ = Jᵢ·Hᵢ⁻¹Jᵢ the excess risk, Hᵢ = √Σ Jᵢ² over the steps, entry by entry",
+	Rule:   "d = Σ λᵢJᵢ, λᵢ ∝ λᵢ·exp(ηEᵢ/Eᵢ(0)), where Eᵢ = Jᵢ·Hᵢ⁻¹Jᵢ is the excess risk, and Hᵢ = √Σ Jᵢ², entry by entry, sums over the steps",
 	Source: "He et al., Robust Multi-Task Learning with Excess Risks, ICML 2024 (arXiv 2402.02009), Eqs. 6–9",
 	Cost:   "K(F+B) + O(KP)", State: "Hᵢ (P numbers), λᵢ and Eᵢ(0) per stream", SumW: "1",
 	NeedsGram: true, NeedsRows: true,

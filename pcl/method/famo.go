@@ -13,8 +13,8 @@ func init() {
 		Params: []Param{
 			{Name: "lr", Default: 0.025, Doc: "step size of ξ, in [0, 1]"},
 			{Name: "decay", Default: 1e-3, Doc: "weight decay of ξ, in [0, 1]"},
-			{Name: "min_loss", Default: "zero", Choices: []string{"zero", "tracked"}, Doc: "ℓᵢmin, which a loss is measured from: 0, or the stream's smallest so far, which wants an eps of the order of the losses' noise"},
-			{Name: "eps", Default: 1e-8, Doc: "what is added to ℓᵢ−ℓᵢmin, in [1e-12, 1e3]"},
+			{Name: "min_loss", Default: "zero", Choices: []string{"zero", "tracked"}, Doc: "ℓᵢmin, which is subtracted from a loss: 0, or the stream's smallest loss so far, which needs an eps as large as the noise of the losses"},
+			{Name: "eps", Default: 1e-8, Doc: "ε in [1e-12, 1e3], added to ℓᵢ−ℓᵢmin"},
 		},
 		New: func(p Params) (Method, error) { return newFAMO(p) },
 	})
@@ -22,7 +22,7 @@ func init() {
 
 var famoInfo = Info{
 	Name: "famo", Title: "FAMO", Family: "mtl",
-	Rule:   "w ∝ softmax(ξ)ᵢ/Dᵢ, Dᵢ = ℓᵢ−ℓᵢmin+ε; after the step ξ goes by Adam against the decrease of log D",
+	Rule:   "w ∝ softmax(ξ)ᵢ/Dᵢ, Dᵢ = ℓᵢ−ℓᵢmin+ε; after the step, Adam changes ξ so that weight moves to the streams whose log D decreased least",
 	Source: "Liu et al., FAMO: Fast Adaptive Multitask Optimization, NeurIPS 2023 (arXiv 2306.03792)",
 	Cost:   "K(F+B) + KF", State: "ξᵢ, its two moments and ℓᵢmin per stream", SumW: "1",
 	NeedsLosses: true,

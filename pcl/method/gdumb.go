@@ -15,8 +15,8 @@ func init() {
 	Register(Spec{
 		Info: gdumbInfo,
 		Params: []Param{
-			{Name: "passes", Default: 256.0, Doc: "passes over the store before a prediction, from 1 on; powers of two end with the learning rate at its lowest"},
-			{Name: "cutmix", Default: 0.5, Doc: "probability in [0, 1] that a batch is mixed"},
+			{Name: "passes", Default: 256.0, Doc: "number of passes over the memory before a prediction, at least 1; with a power of two, training ends at the lowest learning rate"},
+			{Name: "cutmix", Default: 0.5, Doc: "probability in [0, 1] that CutMix mixes the images of a batch"},
 			{Name: "lr", Default: 0.05, Doc: "largest learning rate, in (0, 1e3]"},
 			{Name: "min_lr", Default: 0.0005, Doc: "smallest learning rate, from 0 to lr"},
 		},
@@ -26,9 +26,9 @@ func init() {
 
 var gdumbInfo = Info{
 	Name: "gdumb", Title: "GDumb", Family: "scl",
-	Rule:   "no training while tasks run: the store is filled greedily with as many samples of each class, and for prediction a new network is trained on it alone",
+	Rule:   "no training while tasks run: the memory is filled with an equal number of samples of each class, and for predictions a new network is trained on the memory alone",
 	Source: "Prabhu, Torr & Dokania, GDumb: A Simple Approach that Questions Our Progress in Continual Learning, ECCV 2020",
-	Cost:   "none per step; passes × (F+B) of the whole store per evaluation", State: "none but the store", SumW: "1 (not used)",
+	Cost:   "none per step; passes × (F+B) of the whole memory per evaluation", State: "only the memory", SumW: "1 (not used)",
 }
 
 // gdumb trains only when a prediction is asked for (docs/method.md §5.8): SGD with momentum, one warm pass,

@@ -11,7 +11,7 @@ func init() {
 	Register(Spec{
 		Info: gemInfo,
 		Params: []Param{
-			{Name: "margin", Default: 0.5, Doc: "m ≥ 0, the least weight of a finished task's gradient in a step that conflicts with one (the official memory strength)"},
+			{Name: "margin", Default: 0.5, Doc: "m ≥ 0, smallest weight of a finished task's gradient in a step that conflicts with one of them (\"memory strength\" in the official code)"},
 			{Name: "eps", Default: 1e-3, Doc: "ε ≥ 0, added to the diagonal of the dual's matrix, in units of a squared gradient"},
 		},
 		New: func(p Params) (Method, error) {
@@ -23,7 +23,7 @@ func init() {
 
 var gemInfo = Info{
 	Name: "gem", Title: "GEM", Family: "scl",
-	Rule:   "d = g_cur where that hurts no finished task; else g_cur + Gᵀv, v = argmin ½vᵀ(GGᵀ+εI)v + (G g_cur)ᵀv over v ≥ m, G a gradient per finished task",
+	Rule:   "d = g_cur if that conflicts with no finished task; otherwise g_cur + Gᵀv, v = argmin ½vᵀ(GGᵀ+εI)v + (G g_cur)ᵀv over v ≥ m, where G has one gradient for each finished task",
 	Source: "Lopez-Paz & Ranzato, Gradient Episodic Memory for Continual Learning, NeurIPS 2017 (arXiv 1706.08840)",
 	Cost:   "(K_c + finished)(F+B) + Gram O(K²P) + a dual", State: "none", SumW: "≥ 1; 1 without conflict",
 	NeedsGram: true,

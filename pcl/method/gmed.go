@@ -9,10 +9,10 @@ func init() {
 	Register(Spec{
 		Info: gmedInfo,
 		Params: []Param{
-			{Name: "alpha", Default: 0.01, Doc: "α ≥ 0, length of an edit in pixel gradients; tune it per data set (the authors took 0.1 for split MNIST)"},
+			{Name: "alpha", Default: 0.01, Doc: "α ≥ 0, length of an edit as a multiple of the pixel gradient; tune it for each data set (the authors took 0.1 for split MNIST)"},
 			{Name: "beta", Default: 0.01, Doc: "β ≥ 0, how much an edit also lowers the loss"},
-			{Name: "decay", Default: 0.0, Doc: "in [0, 1], by how much an edit is shorter than the sample's last"},
-			{Name: "gamma", Default: 0.1, Doc: "γ ≥ 0, length of the virtual step in gradients"},
+			{Name: "decay", Default: 0.0, Doc: "number in [0, 1], by what fraction each edit of a sample is shorter than its previous one"},
+			{Name: "gamma", Default: 0.1, Doc: "γ ≥ 0, length of the virtual step as a multiple of the gradient"},
 		},
 		New: func(p Params) (Method, error) {
 			m := gmed{alpha: p.Float("alpha"), beta: p.Float("beta"), decay: p.Float("decay"), gamma: p.Float("gamma")}
@@ -23,9 +23,9 @@ func init() {
 
 var gmedInfo = Info{
 	Name: "gmed", Title: "GMED", Family: "scl",
-	Rule:   "d = ½(g_cur + g_mem) of a memory batch edited before: x ← x + (1−decay)^age·α∇ₓ[ℓ(x; θ−γg_cur) − ℓ(x; θ) − βℓ(x; θ)]",
+	Rule:   "d = ½(g_cur + g_mem), where the memory batch is edited first: x ← x + (1−decay)^age·α∇ₓ[ℓ(x; θ−γg_cur) − ℓ(x; θ) − βℓ(x; θ)]",
 	Source: "Jin et al., Gradient-based Editing of Memory Examples for Online Task-free Continual Learning, NeurIPS 2021 (arXiv 2006.15294)",
-	Cost:   "K(F+B) + 2(F+B) for the edit", State: "none; the edited samples in the store", SumW: "1",
+	Cost:   "K(F+B) + 2(F+B) for the edit", State: "none, apart from the edited samples in the memory", SumW: "1",
 }
 
 // gmed moves stored samples to where the step would hurt them more (docs/method.md §5.11). Samples stay in

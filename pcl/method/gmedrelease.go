@@ -3,7 +3,7 @@ package method
 func init() {
 	Register(Spec{
 		Info:   gmedReleaseInfo,
-		Params: []Param{{Name: "alpha", Default: 0.003, Doc: "length of an edit in pixel gradients, ≥ 0"}},
+		Params: []Param{{Name: "alpha", Default: 0.003, Doc: "α ≥ 0, length of an edit as a multiple of the pixel gradient"}},
 		New: func(p Params) (Method, error) {
 			m := gmedRelease{p.Float("alpha")}
 			return m, within("alpha", m.alpha, 0, 1e6)
@@ -13,9 +13,9 @@ func init() {
 
 var gmedReleaseInfo = Info{
 	Name: "gmed-release", Title: "GMED (release)", Family: "scl",
-	Rule:   "an optimiser step along g_cur; x ← x − α∇ₓℓ(x; θ before it) on a memory batch; then a second step along ½(g_cur + g_mem)",
-	Source: "the benchmark code of Lyu et al., arXiv 2407.08214: GMED of Jin et al., NeurIPS 2021, with descent and a real step for the virtual one",
-	Cost:   "(K+K_c)(F+B) + (F+B) for the edit; two updates per step", State: "none; the edited samples in the store", SumW: "1",
+	Rule:   "an optimiser step along g_cur; then x ← x − α∇ₓℓ(x; θ) on a memory batch, with the θ before that step; then a second step along ½(g_cur + g_mem)",
+	Source: "the benchmark code of Lyu et al., arXiv 2407.08214: GMED of Jin et al., NeurIPS 2021, with descent instead of ascent and a real step instead of the virtual one",
+	Cost:   "(K+K_c)(F+B) + (F+B) for the edit; two updates per step", State: "none, apart from the edited samples in the memory", SumW: "1",
 }
 
 // gmedRelease is what the published PCL tables probably call GMED (docs/method.md §5.11): its edits make

@@ -9,7 +9,7 @@ import (
 func init() {
 	Register(Spec{
 		Info:   gradDropInfo,
-		Params: []Param{{Name: "leak", Default: 0.0, Doc: "the part of every gradient, in [0, 1], that is kept whatever is drawn: 1 gives the sum"}},
+		Params: []Param{{Name: "leak", Default: 0.0, Doc: "number in [0, 1], the part of every gradient that is always kept: 1 gives the sum"}},
 		New: func(p Params) (Method, error) {
 			m := &gradDrop{leak: p.Float("leak")}
 			return m, within("leak", m.leak, 0, 1)
@@ -19,7 +19,7 @@ func init() {
 
 var gradDropInfo = Info{
 	Name: "graddrop", Title: "GradDrop", Family: "mtl",
-	Rule:   "in every coordinate only positive or only negative entries are summed, drawn with P = ½(1 + ΣJᵢ/Σ|Jᵢ|)",
+	Rule:   "in every coordinate either only the positive entries are summed, with probability P = ½(1 + ΣJᵢ/Σ|Jᵢ|), or only the negative ones",
 	Source: "Chen et al., Just Pick a Sign: Optimizing Deep Multitask Models with Gradient Sign Dropout, NeurIPS 2020 (arXiv 2010.06808)",
 	Cost:   "K(F+B) + O(KP)", State: "none", SumW: "K (nominal)",
 	NeedsGram: true, NeedsRows: true, Direct: true,

@@ -24,7 +24,7 @@ func init() {
 
 var gradNormInfo = Info{
 	Name: "gradnorm", Title: "GradNorm", Family: "mtl",
-	Rule:   "w ← w − η∂/∂w Σ |wᵢ‖Jᵢ‖ − Ḡrᵢ^α|, Ḡ the mean of wᵢ‖Jᵢ‖, rᵢ the relative (ℓᵢ/ℓᵢ(0)); Σw = K, d = Σ wᵢJᵢ",
+	Rule:   "w ← w − η∂/∂w Σ |wᵢ‖Jᵢ‖ − Ḡrᵢ^α|, where Ḡ is the mean of wᵢ‖Jᵢ‖ and rᵢ is ℓᵢ/ℓᵢ(0) divided by its mean; Σw = K, d = Σ wᵢJᵢ",
 	Source: "Chen et al., GradNorm, ICML 2018 (arXiv 1711.02257)",
 	Cost:   "K(F+B) + K norms", State: "wᵢ and ℓᵢ(0) per stream", SumW: "K",
 	NeedsGram: true, NeedsLosses: true,

@@ -8,7 +8,7 @@ import (
 func init() {
 	Register(Spec{
 		Info:   gradVacInfo,
-		Params: []Param{{Name: "beta", Default: 0.5, Doc: "β in [0, 1] of the moving mean of the cosines: 0 keeps the targets at 0, which is PCGrad"}},
+		Params: []Param{{Name: "beta", Default: 0.5, Doc: "β in [0, 1], how fast the moving means of the cosines change: 0 keeps them at 0, which is PCGrad"}},
 		New: func(p Params) (Method, error) {
 			m := &gradVac{beta: p.Float("beta"), memo: memo[map[int]float64]{}}
 			return m, within("beta", m.beta, 0, 1)
@@ -18,9 +18,9 @@ func init() {
 
 var gradVacInfo = Info{
 	Name: "gradvac", Title: "GradVac", Family: "mtl",
-	Rule:   "each Jᵢ is turned towards the Jⱼ to which its cosine is below the moving mean φᵢⱼ, until it is φᵢⱼ, j in random order; d is the sum",
+	Rule:   "for each Jᵢ, and j in random order: if the cosine of Jᵢ and Jⱼ is below its moving mean φᵢⱼ, Jᵢ is turned towards Jⱼ until the cosine is φᵢⱼ; d is the sum",
 	Source: "Wang et al., Gradient Vaccine, ICLR 2021 (arXiv 2010.05874)",
-	Cost:   "K(F+B) + Gram O(K²P)", State: "φᵢⱼ per pair of streams", SumW: "≥ K where no φᵢⱼ is negative",
+	Cost:   "K(F+B) + Gram O(K²P)", State: "φᵢⱼ per pair of streams", SumW: "≥ K if no φᵢⱼ is negative",
 	NeedsGram: true,
 }
 

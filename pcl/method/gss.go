@@ -11,10 +11,10 @@ func init() {
 	Register(Spec{
 		Info: gssInfo,
 		Params: []Param{
-			{Name: "subsets", Default: 10.0, Doc: "n ≥ 1, the random parts of the store that a gradient is compared with"},
-			{Name: "subset_size", Default: 10.0, Doc: "samples in each of them, from 1 to the batch size"},
-			{Name: "threshold", Default: 0.0, Doc: "cosine in [-1, 1] below which a batch may replace samples"},
-			{Name: "score_all", Default: false, Doc: "score samples also while the store is not full, at the cost of a gradient each, as in the official code"},
+			{Name: "subsets", Default: 10.0, Doc: "n ≥ 1, number of random parts of the memory that a gradient is compared with"},
+			{Name: "subset_size", Default: 10.0, Doc: "number of samples in each part, from 1 to the batch size"},
+			{Name: "threshold", Default: 0.0, Doc: "cosine in [-1, 1]: only batches whose cosine with the memory is below it may replace samples"},
+			{Name: "score_all", Default: false, Doc: "also score samples while the memory is not full, as in the official code, at the cost of a gradient for each"},
 		},
 		New: func(p Params) (Method, error) { return newGSS(p) },
 	})
@@ -22,9 +22,9 @@ func init() {
 
 var gssInfo = Info{
 	Name: "gss", Title: "GSS-Greedy", Family: "scl",
-	Rule:   "d = ½(g_cur + g_mem); a sample replaces a stored one, drawn ∝ cᵢ, with probability cᵢ/(cᵢ+c), c = 1 + the largest cosine of its gradient with those of n parts of the store",
+	Rule:   "d = ½(g_cur + g_mem); a new sample with score c replaces a stored one, which is drawn in proportion to its score cᵢ, with probability cᵢ/(cᵢ+c); the score is 1 + the largest cosine of the sample's gradient with those of n random parts of the memory",
 	Source: "Aljundi et al., Gradient based sample selection for online continual learning, NeurIPS 2019 (arXiv 1903.08671)",
-	Cost:   "K(F+B) + (n+K_c)(F+B); a gradient per sample where a batch conflicts with the store", State: "none; the scores in the store", SumW: "1",
+	Cost:   "K(F+B) + (n+K_c)(F+B); a gradient per sample if a batch conflicts with the memory", State: "none, apart from the scores stored with the samples", SumW: "1",
 }
 
 // gss keeps samples whose gradients point in different directions (docs/method.md §5.9). While the store has

@@ -10,7 +10,7 @@ import (
 func init() {
 	Register(Spec{
 		Info:   icarlInfo,
-		Params: []Param{{Name: "pool", Default: 500.0, Doc: "samples of each class of a running task among which its exemplars are chosen, from 1 on; never fewer than the store can take"}},
+		Params: []Param{{Name: "pool", Default: 500.0, Doc: "number of samples of each class of a running task from which those for the memory are chosen, at least 1; never fewer than the memory can take"}},
 		New: func(p Params) (Method, error) {
 			pool, err := whole("pool", p.Float("pool"), 1, 1e9)
 			return &icarl{pool: pool}, err
@@ -20,9 +20,9 @@ func init() {
 
 var icarlInfo = Info{
 	Name: "icarl", Title: "iCaRL", Family: "scl",
-	Rule:   "d = ½(g_cur + g_mem) of sigmoid losses on all seen outputs, those of finished tasks towards the outputs at the last task's end; exemplars by herding, prediction by the nearest class mean of the features",
+	Rule:   "d = ½(g_cur + g_mem) of sigmoid losses on all outputs seen so far, where the targets of finished tasks are the outputs of the model when the last task ended; samples are chosen for the memory by herding, and predictions are the class with the nearest mean of the features",
 	Source: "Rebuffi et al., iCaRL: Incremental Classifier and Representation Learning, CVPR 2017 (arXiv 1611.07725)",
-	Cost:   "K(F+B) + KF of the old model", State: "none; the model at the last task's end, kept by the engine", SumW: "1",
+	Cost:   "K(F+B) + KF of the old model", State: "none, apart from the model when the last task ended", SumW: "1",
 }
 
 // icarl learns by distillation from its former self and classifies by exemplars (docs/method.md §5.7).

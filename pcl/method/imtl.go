@@ -15,7 +15,7 @@ func init() {
 
 var imtlInfo = Info{
 	Name: "imtl", Title: "IMTL", Family: "mtl",
-	Rule:   "IMTL-G on the gradients exp(sᵢ)Jᵢ that IMTL-L scales",
+	Rule:   "IMTL-G applied to the gradients exp(sᵢ)Jᵢ, as scaled by IMTL-L",
 	Source: "Liu et al., Towards Impartial Multi-Task Learning, ICLR 2021",
 	Cost:   "K(F+B) + Gram O(K²P) + a K×K eigenproblem", State: "sᵢ per stream", SumW: "not fixed",
 	NeedsGram: true, NeedsLosses: true,

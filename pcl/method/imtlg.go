@@ -15,7 +15,7 @@ func init() {
 
 var imtlGInfo = Info{
 	Name: "imtl-g", Title: "IMTL-G", Family: "mtl",
-	Rule:   "Jᵢ·d/‖Jᵢ‖ the same for all i, d = Σ αᵢJᵢ, Σ αᵢ = 1; α may be negative",
+	Rule:   "d = Σ αᵢJᵢ with Σ αᵢ = 1, such that Jᵢ·d/‖Jᵢ‖ is the same for all i; α may be negative",
 	Source: "Liu et al., Towards Impartial Multi-Task Learning, ICLR 2021",
 	Cost:   "K(F+B) + Gram O(K²P) + a K×K eigenproblem", State: "none", SumW: "1",
 	NeedsGram: true,

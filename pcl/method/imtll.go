@@ -15,7 +15,7 @@ func init() {
 
 var imtlLParams = []Param{
 	{Name: "lr", Default: 0.1, Doc: "step size of s, in [0, 1]"},
-	{Name: "init", Default: "zero", Choices: []string{"zero", "loss"}, Doc: "s of a new stream: 0, or −log ℓ, where it would come to rest"},
+	{Name: "init", Default: "zero", Choices: []string{"zero", "loss"}, Doc: "s of a new stream: 0, or −log ℓ, the value at which it would no longer change"},
 }
 
 var imtlLInfo = Info{

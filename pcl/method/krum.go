@@ -10,7 +10,7 @@ func init() {
 	Register(Spec{
 		Info: krumInfo,
 		Params: []Param{
-			{Name: "byzantine", Default: 1.0, Doc: "f, the number of streams not to be trusted"},
+			{Name: "byzantine", Default: 1.0, Doc: "f, the number of streams that are not to be trusted"},
 			{Name: "selected", Default: 1.0, Doc: "m, the number of streams whose mean is taken: 1 is Krum, more is Multi-Krum"},
 		},
 		New: func(p Params) (Method, error) { return newKrum(p) },
@@ -19,7 +19,7 @@ func init() {
 
 var krumInfo = Info{
 	Name: "krum", Title: "Krum", Family: "mtl",
-	Rule:   "d is the mean of the m gradients with the least Σ ‖Jᵢ−Jⱼ‖² over their K−f−2 nearest Jⱼ; of all where K < f+3",
+	Rule:   "d is the mean of the m gradients with the smallest Σ ‖Jᵢ−Jⱼ‖² over their K−f−2 nearest Jⱼ, or of all gradients if K < f+3",
 	Source: "Blanchard et al., Machine Learning with Adversaries: Byzantine Tolerant Gradient Descent, NeurIPS 2017 (arXiv 1703.02757)",
 	Cost:   "K(F+B) + Gram O(K²P)", State: "none", SumW: "1",
 	NeedsGram: true,

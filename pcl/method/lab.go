@@ -6,78 +6,80 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
-// Point names parameters at which a [Lab] computes.
+// Point says at which parameters a [Lab] computes.
 type Point int
 
 const (
-	// Now is θ as it is.
+	// Now stands for the current θ.
 	Now Point = iota
-	// Ahead is θ after the virtual step of [ReplayLab.StepAhead].
+	// Ahead stands for θ after the virtual step of [ReplayLab.StepAhead].
 	Ahead
-	// Remembered is θ when [Lab.Remember] was last called; before that it is Now.
+	// Remembered stands for θ as it was when [Lab.Remember] was last called. Before the first call it is Now.
 	Remembered
-	// Apart is a network that [PredictLab.Restart] began and [PredictLab.Descend] trains.
+	// Apart stands for a second network, which [PredictLab.Restart] creates and [PredictLab.Descend] trains.
 	Apart
 )
 
-// Lab is what the engine lets a method do with the model and the memory at any time. Lists of samples may be
-// of any length. Losses are those of [Objective] for the sample, with the outputs that compete for it now.
+// Lab is what the learner lets a method do with the model and the memory at any time. Lists of samples may have any
+// length, except where a method says otherwise. Losses are those that the method trains the memory on (see
+// [Objective]), with the outputs that compete at present.
 type Lab interface {
-	// Batch is how many samples a row holds, Step the number of steps made.
+	// Batch returns how many samples a row may have, Step how many steps have been made.
 	Batch() int
 	Step() int
 	Memory() *memory.Store
-	// Rand is the run's seeded source.
+	// Rand returns the run's source of random numbers for methods.
 	Rand() *rand.Rand
-	// Running lists the tasks that are in training, Finished those that have ended, by arrival.
+	// Running lists the tasks that are in training, Finished those that have ended, both in order of arrival.
 	Running() []int
 	Finished() []int
-	// Competing lists the classes that a sample of the task is told apart from.
+	// Competing lists the classes among which a prediction for a sample of the task chooses.
 	Competing(task int) []int
-	// Image is the height, width and number of channels of a sample, channels last.
+	// Image returns the height, width and number of channels of a sample. The channels of a pixel lie together.
 	Image() (height, width, channels int)
 
-	// Remember makes Remembered a copy of θ.
+	// Remember stores a copy of θ as Remembered.
 	Remember() error
 
 	// Losses returns the loss of each sample.
 	Losses(at Point, samples []memory.Item) ([]float64, error)
-	// Logits and Features return a vector for each sample; logits are not masked.
+	// Logits and Features return a vector for each sample. Logits include those of outputs that do not compete.
 	Logits(at Point, samples []memory.Item) ([][]float32, error)
 	Features(at Point, samples []memory.Item) ([][]float32, error)
-	// Gradient is that of the mean loss of at most Batch samples, over the shared parameters.
+	// Gradient returns the gradient of the mean loss of at most Batch samples, over the shared parameters.
 	Gradient(at Point, samples []memory.Item) ([]float32, error)
-	// PixelGradients returns ∂ℓ/∂x of each sample.
+	// PixelGradients returns ∂ℓ/∂x for each sample.
 	PixelGradients(at Point, samples []memory.Item) ([][]float32, error)
-	// Predict returns the competing class with the largest logit, and −1 where no logit is a number.
+	// Predict returns for each sample the competing class with the largest logit, or −1 if no logit is a number.
 	Predict(at Point, samples []memory.Item) (classes []int, err error)
 }
 
-// ReplayLab is a [Lab] while a step chooses what is replayed: the gradients of its tasks are known.
+// ReplayLab is the [Lab] of a method that chooses what a step replays. The gradients of the tasks are known by then;
+// g_cur is their mean.
 type ReplayLab interface {
 	Lab
-	// StepAhead makes Ahead = θ − γ·g_cur, g_cur the mean of the running tasks' gradients.
+	// StepAhead makes a virtual step: it sets Ahead to θ − γ·g_cur.
 	StepAhead(gamma float64) error
-	// Update makes an optimiser step along g_cur; the tasks' gradients are computed anew.
+	// Update makes an optimiser step along g_cur, and computes the tasks' gradients again.
 	Update() error
 }
 
-// StoreLab is a [Lab] after a step's update, when its samples may enter the memory.
+// StoreLab is the [Lab] after the update of a step, when the step's samples may enter the memory.
 type StoreLab interface {
 	Lab
-	// Current holds the samples that each running task sees for the first time in this step.
+	// Current returns, for each running task, the samples that it sees for the first time in this step.
 	Current() [][]memory.Item
 }
 
-// PredictLab is a [Lab] between steps.
+// PredictLab is the [Lab] between steps, when predictions are made.
 type PredictLab interface {
 	Lab
-	// Candidates are samples kept of a running task so far.
+	// Candidates returns the samples of a running task that have been collected so far.
 	Candidates(task int) []memory.Item
-	// Restart begins Apart with parameters drawn anew.
+	// Restart creates the network Apart with freshly drawn parameters.
 	Restart() error
-	// Descend makes a step of Apart on at most Batch samples. Shares weigh the samples in the loss; nil
-	// weighs them equally.
+	// Descend trains Apart for one step on at most Batch samples. shares are the samples' weights in the loss; nil
+	// makes them equal.
 	Descend(samples []memory.Item, shares []float64, s SGD) error
 }
 
@@ -86,5 +88,5 @@ type SGD struct {
 	LR       float64 // γ
 	Momentum float64 // μ
 	Decay    float64 // λ
-	Clip     float64 // largest ‖g‖; 0: none
+	Clip     float64 // largest ‖g‖; 0 means no limit
 }

@@ -1,20 +1,21 @@
 package method
 
-// Loss says which loss a row is trained on. The zero value is cross-entropy among the competing outputs.
+// Loss says which loss a row is trained on. The zero value stands for the cross-entropy of the outputs that compete.
 // Equal losses share one compiled program.
 type Loss struct {
 	Kind LossKind
 	// Scale multiplies the loss; 0 stands for 1.
 	Scale float64
-	// Seen lets the outputs of all tasks that have arrived compete, in task-incremental mode too.
+	// Seen lets the outputs of all tasks that have arrived compete, even in task-incremental mode.
 	Seen bool
-	// Cosine replaces the logit by s·cos of the angle between the features and the output's weights, with s =
-	// Sharpness. With Frobenius, the weights are divided by the norm of the whole matrix instead of each
-	// output's own.
+	// Cosine replaces each logit by Sharpness times the cosine of the angle between the features and the output's
+	// weights. With Frobenius, the weights are divided by the norm of the whole matrix instead of the norm of each
+	// output's weights.
 	Cosine    bool
 	Sharpness float64
 	Frobenius bool
-	// ClassMargin and TaskMargin are added to the angles of the right class and of its task, in radians.
+	// ClassMargin is added to the angle of the right class, TaskMargin to the angles of all classes of its task, both
+	// in radians.
 	ClassMargin, TaskMargin float64
 }
 
@@ -22,16 +23,16 @@ type Loss struct {
 type LossKind int
 
 const (
-	// CrossEntropy is that of the softmax.
+	// CrossEntropy is the cross-entropy of the softmax.
 	CrossEntropy LossKind = iota
-	// Sigmoid is binary cross-entropy, summed over the competing outputs. Outputs of tasks that had ended
-	// when [Lab.Remember] was last called have the sigmoid of the logits at [Remembered] as their target.
+	// Sigmoid is the binary cross-entropy, summed over the outputs that compete. The target of outputs of tasks that
+	// had ended when [Lab.Remember] was last called is the sigmoid of their logit at [Remembered].
 	Sigmoid
-	// StoredLogits is the mean squared difference to the logits that were stored with the samples.
+	// StoredLogits is the mean squared difference between the logits and those that were stored with the samples.
 	StoredLogits
 )
 
-// Factor is Scale, or 1 if none is set.
+// Factor returns Scale, or 1 if Scale is not set.
 func (l Loss) Factor() float64 {
 	if l.Scale == 0 {
 		return 1

@@ -16,7 +16,7 @@ func init() {
 
 var maxDOInfo = Info{
 	Name: "maxdo-minmax", Title: "MaxDO (min-max)", Family: "pcl",
-	Rule:   "the d of the convex hull whose largest ‖d−Jᵢ‖/‖Jᵢ‖ is smallest",
+	Rule:   "the d in the convex hull of the gradients for which the largest ‖d−Jᵢ‖/‖Jᵢ‖ is smallest",
 	Source: "after Lyu et al., Measuring Asymmetric Gradient Discrepancy in Parallel Continual Learning, ICCV 2023",
 	Cost:   "K(F+B) + Gram O(K²P) + about 60 K×K duals", State: "none", SumW: "1",
 	NeedsGram: true,

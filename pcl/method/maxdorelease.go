@@ -15,7 +15,7 @@ func init() {
 
 var maxDOReleaseInfo = Info{
 	Name: "maxdo-release", Title: "MaxDO (release)", Family: "pcl",
-	Rule:   "wⱼ = (Σᵢ Pᵢⱼ + aⱼ)/(K+1): P five SGD steps on the mean relative distance of Σⱼ PᵢⱼJⱼ to Jᵢ, a the weights of MGDA",
+	Rule:   "wⱼ = (Σᵢ Pᵢⱼ + aⱼ)/(K+1), where P results from five SGD steps on the mean relative distance of Σⱼ PᵢⱼJⱼ to Jᵢ, and a are the weights of MGDA",
 	Source: "reconstructed from the benchmark code of Lyu et al., ICCV 2023 and arXiv 2407.08214",
 	Cost:   "K(F+B) + Gram O(K²P) + five steps on a K×K matrix", State: "none", SumW: "1",
 	NeedsGram: true,

@@ -12,8 +12,8 @@ func init() {
 			{Name: "class_margin", Default: 0.01, Doc: "m_c in [0, π], added to the angle of the right class"},
 			{Name: "task_margin", Default: 0.01, Doc: "m_t in [0, π], added to the angles of the classes of the right task"},
 			{Name: "sharpness", Default: 20.0, Doc: "s > 0, the factor of the cosines"},
-			{Name: "legacy_norm", Default: false, Doc: "divide by the Frobenius norm of the whole classifier, not by each class's own, as in the released PCL code"},
-			{Name: "distill", Default: 0.0, Doc: "weight of the squared difference to the scores stored at a task's end; 0: none"},
+			{Name: "legacy_norm", Default: false, Doc: "divide by the Frobenius norm of the whole classifier instead of the norm of each class's weights, as in the released PCL code"},
+			{Name: "distill", Default: 0.0, Doc: "weight of the squared difference to the scores stored when a task ended; 0 leaves it out"},
 		},
 		New: func(p Params) (Method, error) { return newMDMTR(p) },
 	})
@@ -21,9 +21,9 @@ func init() {
 
 var mdmtrInfo = Info{
 	Name: "mdmtr", Title: "MDMTR", Family: "scl",
-	Rule:   "d = ½(g_cur + g_mem) of the softmax over all seen classes of s·cos(φⱼ + m_t[j of the right task] + m_c[j the right class]), φⱼ the angle between the features and class j",
+	Rule:   "d = ½(g_cur + g_mem) for the softmax over all classes seen so far of s·cos(φⱼ + m_t[j of the right task] + m_c[j the right class]), where φⱼ is the angle between the features and the weights of class j",
 	Source: "Lyu et al., Multi-Domain Multi-Task Rehearsal for Lifelong Learning, AAAI 2021 (arXiv 2012.07236)",
-	Cost:   "K(F+B), one more with distill", State: "none; with distill the scores in the store", SumW: "1; 1.5 with distill",
+	Cost:   "K(F+B), one more with distill", State: "none; with distill, the scores stored with the samples", SumW: "1; 1.5 with distill",
 }
 
 // mdmtr rehearses with a two-level angular margin loss (docs/method.md §5.5). Scores are the cosines, in

@@ -3,7 +3,7 @@ package method
 func init() {
 	Register(Spec{
 		Info:   mega1Info,
-		Params: []Param{{Name: "eps", Default: 1e-3, Doc: "ε > 0, the loss of the tasks below which only the memory is trained"}},
+		Params: []Param{{Name: "eps", Default: 1e-3, Doc: "ε > 0: while the loss of the tasks is below it, only the memory is trained on"}},
 		New: func(p Params) (Method, error) {
 			m := mega1{p.Float("eps")}
 			return m, within("eps", m.eps, 1e-12, 1e12)
@@ -13,7 +13,7 @@ func init() {
 
 var mega1Info = Info{
 	Name: "mega-1", Title: "MEGA-I", Family: "scl",
-	Rule:   "d = g_cur + (ℓ_mem/ℓ_cur)g_mem, and g_mem alone where ℓ_cur ≤ ε",
+	Rule:   "d = g_cur + (ℓ_mem/ℓ_cur)g_mem, or g_mem alone if ℓ_cur ≤ ε",
 	Source: "Guo et al., Improved Schemes for Episodic Memory-based Lifelong Learning, NeurIPS 2020 (arXiv 1909.11763)",
 	Cost:   "K(F+B)", State: "none", SumW: "not fixed",
 	NeedsLosses: true,

@@ -11,7 +11,7 @@ func init() {
 
 var mega2Info = Info{
 	Name: "mega-2", Title: "MEGA-II", Family: "scl",
-	Rule:   "g_cur turned towards g_mem by the β in [0, π/2] that maximises ℓ_cur·cos β + ℓ_mem·cos(θ−β), θ their angle",
+	Rule:   "g_cur turned towards g_mem by the angle β in [0, π/2] that maximises ℓ_cur·cos β + ℓ_mem·cos(θ−β), where θ is the angle between the two",
 	Source: "Guo et al., Improved Schemes for Episodic Memory-based Lifelong Learning, NeurIPS 2020 (arXiv 1909.11763)",
 	Cost:   "K(F+B) + Gram O(K²P)", State: "none", SumW: "not fixed",
 	NeedsGram: true, NeedsLosses: true,

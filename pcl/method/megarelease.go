@@ -3,7 +3,7 @@ package method
 func init() {
 	Register(Spec{
 		Info:   megaReleaseInfo,
-		Params: []Param{{Name: "eps", Default: 0.1, Doc: "ε > 0, the loss of the first task below which only the tasks are trained"}},
+		Params: []Param{{Name: "eps", Default: 0.1, Doc: "ε > 0: while the loss of the first task is below it, only the tasks are trained on"}},
 		New: func(p Params) (Method, error) {
 			m := megaRelease{p.Float("eps")}
 			return m, within("eps", m.eps, 1e-12, 1e12)
@@ -13,7 +13,7 @@ func init() {
 
 var megaReleaseInfo = Info{
 	Name: "mega-release", Title: "MEGA (release)", Family: "scl",
-	Rule:   "d = (ℓ_mem/ℓ₁)g_cur + g_mem, ℓ₁ the loss of the first task in training, and g_cur alone where ℓ₁ ≤ ε",
+	Rule:   "d = (ℓ_mem/ℓ₁)g_cur + g_mem, where ℓ₁ is the loss of the first task in training, or g_cur alone if ℓ₁ ≤ ε",
 	Source: "the benchmark code of Lyu et al., arXiv 2407.08214: MEGA-I of Guo et al., NeurIPS 2020, with its two weights exchanged",
 	Cost:   "K(F+B)", State: "none", SumW: "not fixed",
 	NeedsLosses: true,

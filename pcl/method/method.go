@@ -1,9 +1,11 @@
-// Package method has one file for each rule that turns the gradients of several streams into the weights of
-// one step d = Σᵢ wᵢ Jᵢ (docs/method.md). Rows are ordered [memory, tasks by arrival]. All arithmetic on them
-// is in float64 and independent of the machine-learning framework.
+// Package method holds the methods: rules that turn the gradients Jᵢ of several streams into the weights wᵢ of one
+// step along d = Σᵢ wᵢJᵢ (docs/method.md). Begin with [New], which makes a method by its name, or with [Method], the
+// interface of a method of your own. There is one file for each rule.
 //
-// A method is a value with explicit state. What it remembers is keyed by stream id, so that streams can join
-// and leave at any step, and is saved and restored with the run.
+// Each row Jᵢ is the gradient of one stream: first the memory, if there is any, then the tasks in order of arrival.
+// All arithmetic on rows is in float64 and does not depend on the machine-learning framework. What a method remembers
+// of a stream is keyed by the stream's id, so that streams can join and leave at any step, and is saved and restored
+// with the run.
 package method
 
 import (
@@ -18,66 +20,66 @@ const Memory = 0
 
 // Step is what a method is given in one training step. K is the number of active streams.
 type Step struct {
-	// IDs names the rows: Memory first where it is active, then tasks by arrival.
+	// IDs are the streams' ids: first Memory, if it takes part, then the tasks in order of arrival.
 	IDs []int
 	// Losses are the mean losses ℓᵢ of the K batches; nil if the caller has none.
 	Losses []float64
-	// Gram is M = JJᵀ, row-major K×K; nil if the method's [Info] does not ask for it.
+	// Gram is M = JJᵀ, a K×K matrix stored row by row; nil if the method's [Info] does not ask for it.
 	Gram []float64
-	// Exponent is 0 for gradients of ordinary size. If their products would leave the range of float64, Gram
-	// and Cross belong to the gradients divided by 2^Exponent; see [emgd.Gram].
+	// Exponent is 0 for gradients of ordinary size. If their products would leave the range of float64, Gram and
+	// Cross are those of the gradients divided by 2^Exponent; see [emgd.Gram].
 	Exponent int
-	// Rows are the gradients themselves, K of equal length; nil if [Info] does not ask for them. They belong
-	// to the caller: a method that wants to keep one copies it.
+	// Rows are the K gradients themselves, all of the same length; nil if [Info] does not ask for them. They belong
+	// to the caller: a method that wants to keep one must copy it.
 	Rows [][]float64
-	// Cross holds the inner products of two independent halves of the batches, row-major K×K: entry
-	// (i,j) is ⟨Jᵢ of the first half, Jⱼ of the second⟩; nil where [Info] does not ask for it.
+	// Cross holds inner products of gradients of the two halves of each batch, a K×K matrix stored row by row. Entry
+	// (i,j) is ⟨Jᵢ of the first half, Jⱼ of the second half⟩. It is nil if [Info] does not ask for it.
 	Cross []float64
-	// Rand is the run's seeded source for rules that draw; its state is saved with the run.
+	// Rand is a source of random numbers for rules that draw. It is seeded by the run, and its state is saved with it.
 	Rand *rand.Rand
 }
 
 // K returns the number of rows.
 func (s *Step) K() int { return len(s.IDs) }
 
-// Info describes a method for people and for the engine.
+// Info describes a method, for people and for the learner.
 type Info struct {
 	Name   string `json:"name"`   // as on the command line, e.g. "emgd-gmc"
 	Title  string `json:"title"`  // as in print, e.g. "EMGD (GMC)"
 	Family string `json:"family"` // "mtl", "scl" or "pcl"
 	Rule   string `json:"rule"`   // the rule in one line
-	Source string `json:"source"` // whom to cite
-	Cost   string `json:"cost"`   // per step, in forward (F) and backward (B) passes
-	State  string `json:"state"`  // what is remembered between steps; "none"
-	SumW   string `json:"sum_w"`  // the declared Σw (docs/method.md §1.4)
-	// NeedsGram says that Weights reads Step.Gram; NeedsLosses that it reads Step.Losses; NeedsRows,
-	// which implies NeedsGram, Step.Rows; NeedsCross Step.Cross.
+	Source string `json:"source"` // the publication to cite
+	Cost   string `json:"cost"`   // cost of a step, in forward (F) and backward (B) passes
+	State  string `json:"state"`  // what is remembered between steps, or "none"
+	SumW   string `json:"sum_w"`  // the sum of the weights (docs/method.md §1.4)
+	// NeedsGram, NeedsLosses, NeedsRows and NeedsCross say which fields of [Step] Weights reads. A method that needs
+	// the rows must ask for the Gram matrix too.
 	NeedsGram   bool `json:"needs_gram"`
 	NeedsLosses bool `json:"needs_losses"`
 	NeedsRows   bool `json:"needs_rows"`
 	NeedsCross  bool `json:"needs_cross"`
-	// Direct says that d need not be a combination of the rows; the method returns it as Outcome.Direction.
+	// Direct says that d need not be a weighted sum of the rows. The method then returns d as Outcome.Direction.
 	Direct bool `json:"direct"`
 }
 
 // Outcome is what a method returns for one step besides the weights.
 type Outcome struct {
-	// Certificate is the proof that came with the weights; nil for methods without one.
-	// It is valid until the method's next call.
+	// Certificate proves that the weights are optimal; nil for methods without a proof. It is valid until the method
+	// is called again.
 	Certificate *emgd.Certificate
-	// Direction is d, for methods with Info.Direct: as long as the rows, and valid until the method's next
-	// call. The weights are then the rows' nominal shares in it.
+	// Direction is d, for methods with Info.Direct. It is as long as the rows, and valid until the method is called
+	// again. The weights are then only nominal: the share that each row may be said to have in d.
 	Direction []float64
-	// Dropped lists the ids of rows that were left out because their gradient is zero next to the longest
-	// one. They have weight 0. If no row is left, the weights are equal, and d = 0 whatever they are.
+	// Dropped lists the ids of rows that were left out because their gradient is negligible beside the longest one.
+	// They have weight 0. If no row is left, the weights are equal; d is then 0 for any weights.
 	Dropped []int
 }
 
-// Method turns one step into weights. What it may do beyond that is in its roles: [Stateful],
-// [Follower], [Objective], [Replayer], [Curator], [Storer], [Predictor].
+// Method computes the weights of a step. A method can do more by implementing one of the interfaces that are called
+// roles here: [Stateful], [Follower], [Objective], [Replayer], [Curator], [Storer], [Idler], [Predictor].
 type Method interface {
 	Info() Info
-	// Weights writes w (length K), to be used as d = Σ wᵢJᵢ with a step θ ← θ − γd.
+	// Weights writes the K weights to w. The step is then made along d = Σ wᵢJᵢ, for example as θ ← θ − γd.
 	Weights(s *Step, w []float64) (Outcome, error)
 }
 

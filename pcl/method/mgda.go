@@ -13,7 +13,7 @@ func init() {
 		Info: mgdaInfo,
 		Params: []Param{{
 			Name: "norm", Default: "none", Choices: []string{"none", "l2", "loss", "loss+"},
-			Doc: "divide each gradient by 1, ‖Jᵢ‖, ℓᵢ or ℓᵢ‖Jᵢ‖ before the weights are found",
+			Doc: "what each gradient is divided by before the weights are computed: 1, ‖Jᵢ‖, ℓᵢ or ℓᵢ‖Jᵢ‖",
 		}},
 		New: func(p Params) (Method, error) { return newMGDA(p.String("norm")), nil },
 	})
@@ -21,7 +21,7 @@ func init() {
 
 var mgdaInfo = Info{
 	Name: "mgda", Title: "MGDA", Family: "mtl",
-	Rule:   "argmin over the simplex of ‖Σ μᵢJᵢ‖², d = Σ μᵢJᵢ",
+	Rule:   "d = Σ μᵢJᵢ with the μ on the simplex that minimises ‖Σ μᵢJᵢ‖²",
 	Source: "Désidéri, C. R. Math. 350, 2012; Sener & Koltun, Multi-Task Learning as Multi-Objective Optimization, NeurIPS 2018",
 	Cost:   "K(F+B) + Gram O(K²P)", State: "none", SumW: "1 (norm=none)",
 	NeedsGram: true,

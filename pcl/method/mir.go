@@ -10,9 +10,9 @@ func init() {
 	Register(Spec{
 		Info: mirInfo,
 		Params: []Param{
-			{Name: "candidates", Default: 5.0, Doc: "candidates for each sample that is replayed, from 1 on"},
-			{Name: "gamma", Default: 0.1, Doc: "γ ≥ 0, length of the virtual step in gradients"},
-			{Name: "best_loss", Default: false, Doc: "measure the loss after the step against the smallest that was met so far"},
+			{Name: "candidates", Default: 5.0, Doc: "number of candidates for each sample that is replayed, at least 1"},
+			{Name: "gamma", Default: 0.1, Doc: "γ ≥ 0, length of the virtual step as a multiple of the gradient"},
+			{Name: "best_loss", Default: false, Doc: "compare the loss after the virtual step with the sample's smallest loss so far"},
 		},
 		New: func(p Params) (Method, error) {
 			m := mir{candidates: p.Float("candidates"), gamma: p.Float("gamma"), best: p.Bool("best_loss")}
@@ -23,9 +23,9 @@ func init() {
 
 var mirInfo = Info{
 	Name: "mir", Title: "MIR", Family: "scl",
-	Rule:   "d = g_cur + g_mem, the memory batch those of random candidates whose loss rises most from θ to θ − γg_cur",
+	Rule:   "d = g_cur + g_mem, where the memory batch consists of those random candidates whose loss rises most from θ to θ − γg_cur",
 	Source: "Aljundi et al., Online Continual Learning with Maximally Interfered Retrieval, NeurIPS 2019 (arXiv 1908.04742)",
-	Cost:   "K(F+B) + 2F of the candidates", State: "none; with best_loss the scores in the store", SumW: "2; 1 before there is memory",
+	Cost:   "K(F+B) + 2F of the candidates", State: "none; with best_loss, the scores stored with the samples", SumW: "2; 1 while the memory is empty",
 }
 
 // mir replays what the step would make worse (docs/method.md §5.10). Its two gradients are summed, as they

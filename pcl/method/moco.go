@@ -9,11 +9,11 @@ func init() {
 	Register(Spec{
 		Info: mocoInfo,
 		Params: []Param{
-			{Name: "beta", Default: 0.5, Doc: "β in [0, 1], how far yᵢ moves to the gradient"},
-			{Name: "beta_decay", Default: 0.0, Doc: "σ ≥ 0 of β/n^σ, n the steps of the stream; the theory decays (0.5), but then yᵢ stays behind a network that moves"},
+			{Name: "beta", Default: 0.5, Doc: "β in [0, 1], what part of the way to the gradient yᵢ moves"},
+			{Name: "beta_decay", Default: 0.0, Doc: "σ ≥ 0: β becomes β/n^σ in the stream's n-th step. The theory takes 0.5, but yᵢ then lags behind a network that changes"},
 			{Name: "gamma", Default: 0.1, Doc: "γ ≥ 0, step size of λ"},
-			{Name: "gamma_decay", Default: 0.5, Doc: "the same for γ, n the steps of the newest stream"},
-			{Name: "rho", Default: 0.0, Doc: "ρ ≥ 0, pull of λ towards equal weights"},
+			{Name: "gamma_decay", Default: 0.5, Doc: "the same for γ, with the n-th step of the newest stream"},
+			{Name: "rho", Default: 0.0, Doc: "ρ ≥ 0, how strongly λ is pulled towards equal weights"},
 			{Name: "norm", Default: "none", Choices: []string{"none", "loss"}, Doc: "follow Jᵢ as in the paper, or ℓᵢJᵢ/‖Jᵢ‖ as in the authors' code"},
 		},
 		New: func(p Params) (Method, error) { return newMoCo(p) },
@@ -22,7 +22,7 @@ func init() {
 
 var mocoInfo = Info{
 	Name: "moco", Title: "MoCo", Family: "mtl",
-	Rule:   "d = Σ λᵢyᵢ, yᵢ ← yᵢ − β(yᵢ − Jᵢ), λ ← P(λ − γ(YYᵀ + ρI)λ), P the projection on the simplex",
+	Rule:   "d = Σ λᵢyᵢ, yᵢ ← yᵢ − β(yᵢ − Jᵢ), λ ← P(λ − γ(YYᵀ + ρI)λ), where P is the projection on the simplex",
 	Source: "Fernando et al., Mitigating Gradient Bias in Multi-Objective Learning, ICLR 2023 (arXiv 2210.12624)",
 	Cost:   "K(F+B) + Gram O(K²P)", State: "yᵢ (P numbers) and λᵢ per stream", SumW: "1 (nominal)",
 	NeedsGram: true, NeedsRows: true, Direct: true,

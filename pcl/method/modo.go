@@ -11,7 +11,7 @@ func init() {
 		Info: modoInfo,
 		Params: []Param{
 			{Name: "gamma", Default: 0.001, Doc: "γ ≥ 0, step size of λ"},
-			{Name: "rho", Default: 0.1, Doc: "ρ ≥ 0, pull of λ towards equal weights"},
+			{Name: "rho", Default: 0.1, Doc: "ρ ≥ 0, how strongly λ is pulled towards equal weights"},
 		},
 		New: func(p Params) (Method, error) {
 			m := &modo{gamma: p.Float("gamma"), rho: p.Float("rho"), memo: memo[float64]{}}
@@ -25,7 +25,7 @@ func init() {
 
 var modoInfo = Info{
 	Name: "modo", Title: "MoDo", Family: "mtl",
-	Rule:   "d = Σ λᵢJᵢ, λ ← P(λ − γ(J'J''ᵀλ + ρλ)), J' and J'' of independent halves of the batches, P the projection on the simplex",
+	Rule:   "d = Σ λᵢJᵢ, λ ← P(λ − γ(J'J''ᵀλ + ρλ)), where J' and J'' are the gradients of independent halves of the batches, and P is the projection on the simplex",
 	Source: "Chen et al., Three-Way Trade-Off in Multi-Objective Learning, NeurIPS 2023 and JMLR 2024 (arXiv 2305.20057)",
 	Cost:   "K(F+B) + Gram O(K²P) + cross-Gram of half batches", State: "λᵢ per stream", SumW: "1",
 	NeedsGram: true, NeedsCross: true,

@@ -10,7 +10,7 @@ import (
 func init() {
 	Register(Spec{
 		Info:   nashInfo,
-		Params: []Param{{Name: "max_norm", Default: 1.0, Doc: "longest ‖d‖, to which longer ones are scaled; \"inf\" for none. Unscaled, ‖d‖ = √K always"}},
+		Params: []Param{{Name: "max_norm", Default: 1.0, Doc: "largest ‖d‖; a longer d is scaled down to it, and \"inf\" means no limit. Without a limit, ‖d‖ is always √K"}},
 		New: func(p Params) (Method, error) {
 			m := &nash{maxNorm: p.Float("max_norm")}
 			if !(m.maxNorm > 0) {
@@ -23,7 +23,7 @@ func init() {
 
 var nashInfo = Info{
 	Name: "nash-mtl", Title: "Nash-MTL", Family: "mtl",
-	Rule:   "(Mα)ᵢ = 1/αᵢ, α > 0: the Nash bargaining solution; ‖d‖ at most max_norm",
+	Rule:   "the Nash bargaining solution: (Mα)ᵢ = 1/αᵢ, α > 0; d = Σ αᵢJᵢ is scaled so that ‖d‖ ≤ max_norm",
 	Source: "Navon et al., Multi-Task Learning as a Bargaining Game, ICML 2022 (arXiv 2202.01017)",
 	Cost:   "K(F+B) + Gram O(K²P) + a K×K Newton method", State: "none", SumW: "not fixed",
 	NeedsGram: true,

@@ -12,21 +12,21 @@ import (
 // Param declares one parameter of a method.
 type Param struct {
 	Name    string   `json:"name"`
-	Default any      `json:"default"` // float64, bool or string: it fixes the type
+	Default any      `json:"default"` // a float64, bool or string, which also determines the parameter's type
 	Choices []string `json:"choices,omitempty"`
 	Doc     string   `json:"doc"`
 }
 
-// Params holds a value for every declared parameter.
+// Params holds a value for every parameter of a method.
 type Params map[string]any
 
-// Float, Bool and String return a declared parameter.
+// Float returns a parameter that is a number.
 func (p Params) Float(name string) float64 { return p[name].(float64) }
 
-// Bool returns a declared boolean parameter.
+// Bool returns a parameter that is true or false.
 func (p Params) Bool(name string) bool { return p[name].(bool) }
 
-// String returns a declared text parameter.
+// String returns a parameter that is a text.
 func (p Params) String(name string) string { return p[name].(string) }
 
 func resolve(method string, declared []Param, given map[string]any) (Params, error) {

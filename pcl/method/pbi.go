@@ -15,7 +15,7 @@ func init() {
 
 var pbiInfo = Info{
 	Name: "pbi", Title: "PBI", Family: "mtl",
-	Rule:   "d = ∇(d₁ + θd₂), d₁ = Σℓᵢ/√K along equal losses and d₂ the distance of ℓ from them",
+	Rule:   "d = ∇(d₁ + θd₂), where d₁ = Σℓᵢ/√K is the length of ℓ along the line of equal losses and d₂ its distance from that line",
 	Source: "Zhang & Li, MOEA/D: A Multiobjective Evolutionary Algorithm Based on Decomposition, IEEE TEVC 2007, with equal preferences and ideal point 0",
 	Cost:   "K(F+B)", State: "none", SumW: "√K",
 	NeedsLosses: true,

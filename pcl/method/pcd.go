@@ -11,9 +11,9 @@ func init() {
 	Register(Spec{
 		Info: pcdInfo,
 		Params: []Param{
-			{Name: "tau", Default: 0.02, Doc: "τ in [0, 1], the part of the progress along its own gradient that every other stream is given"},
-			{Name: "beta", Default: 0.999, Doc: "β in [0, 1) of the moving means of ‖Jᵢ‖²"},
-			{Name: "primary", Default: "first", Choices: []string{"first", "last"}, Doc: "the stream that leads: the memory, or the oldest task without one; or the newest task"},
+			{Name: "tau", Default: 0.02, Doc: "τ in [0, 1], how much progress every other stream gets, relative to a step along its own gradient"},
+			{Name: "beta", Default: 0.999, Doc: "β in [0, 1), share of the past in the moving means of ‖Jᵢ‖²"},
+			{Name: "primary", Default: "first", Choices: []string{"first", "last"}, Doc: "the primary stream: first is the memory or, without one, the oldest task; last is the newest task"},
 		},
 		New: func(p Params) (Method, error) {
 			m := &pcd{tau: p.Float("tau"), beta: p.Float("beta"), last: p.String("primary") == "last", memo: memo[pcdStream]{}}
@@ -27,7 +27,7 @@ func init() {
 
 var pcdInfo = Info{
 	Name: "pcd", Title: "PCD", Family: "mtl",
-	Rule:   "d ∝ argmin ‖d − g₁‖² with gⱼ·d ≥ τ‖gⱼ‖² for all others, g = J over its mean length, g₁ the primary; ‖d‖ = ‖J₁‖",
+	Rule:   "d ∝ argmin ‖d − g₁‖² such that gⱼ·d ≥ τ‖gⱼ‖² for all other streams, where gᵢ is Jᵢ divided by its mean length and g₁ belongs to the primary stream; ‖d‖ = ‖J₁‖",
 	Source: "Varam & AlHajri, Not All Objectives Are Born Equal: Priority-Constrained Descent for Hierarchical Multi-Objective Optimization, TMLR 2026 (arXiv 2606.29521)",
 	Cost:   "K(F+B) + Gram O(K²P) + a K×K dual", State: "mean ‖Jᵢ‖² per stream", SumW: "not fixed",
 	NeedsGram: true,

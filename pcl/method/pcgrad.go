@@ -11,7 +11,7 @@ func init() {
 
 var pcGradInfo = Info{
 	Name: "pcgrad", Title: "PCGrad", Family: "mtl",
-	Rule:   "from each Jᵢ its projections on the Jⱼ it conflicts with are taken, j in random order; d is the sum",
+	Rule:   "for each Jᵢ, and j in random order: if Jᵢ conflicts with Jⱼ, its projection on Jⱼ is subtracted; d is the sum",
 	Source: "Yu et al., Gradient Surgery for Multi-Task Learning, NeurIPS 2020 (arXiv 2001.06782)",
 	Cost:   "K(F+B) + Gram O(K²P)", State: "none", SumW: "≥ K; K without conflict",
 	NeedsGram: true,

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// Spec is what a method registers under its name.
+// Spec describes a kind of method and how to make one; see [Register].
 type Spec struct {
 	Info   Info
 	Params []Param
-	// New builds the method from parameters that already hold every default.
+	// New makes the method. p has a value for every parameter, its default if none was given.
 	New func(p Params) (Method, error)
 }
 
 var registry = map[string]Spec{}
 
-// Register adds a method under spec.Info.Name, for [New] and the command line. It panics on programming
-// errors: if the name is empty or taken, or if Info contradicts itself.
+// Register makes a method known under the name spec.Info.Name, to [New] and the command line. It panics if the name
+// is empty or taken, or if spec contradicts itself.
 func Register(spec Spec) {
 	name := spec.Info.Name
 	if name == "" || spec.New == nil {
@@ -42,7 +42,7 @@ func Names() []string {
 	return names
 }
 
-// Lookup returns the Spec that is registered under a name.
+// Lookup returns the Spec that was registered under the name.
 func Lookup(name string) (Spec, error) {
 	spec, ok := registry[name]
 	if !ok {
@@ -51,8 +51,9 @@ func Lookup(name string) (Spec, error) {
 	return spec, nil
 }
 
-// New builds the named method. Parameters that are absent get their defaults; all methods understand
-// "rescale" (docs/method.md §1.4). Unknown names and values out of range are errors.
+// New makes the method with the given name. Parameters that are missing get their defaults. Besides its own
+// parameters, every method has the parameter "rescale" (docs/method.md §1.4). Unknown names and values out of range
+// are errors.
 func New(name string, params map[string]any) (Method, error) {
 	spec, err := Lookup(name)
 	if err != nil {
@@ -69,7 +70,7 @@ func New(name string, params map[string]any) (Method, error) {
 	return rescaled(m, p.String("rescale"))
 }
 
-// Parameters returns what [New] accepts for a method: its own parameters, and "rescale".
+// Parameters returns the parameters that [New] accepts for a method: its own, and "rescale".
 func Parameters(spec Spec) []Param {
 	return append(slices.Clone(spec.Params), rescaleParam)
 }

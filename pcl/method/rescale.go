@@ -9,7 +9,7 @@ import (
 
 var rescaleParam = Param{
 	Name: "rescale", Default: "native", Choices: []string{"native", "mean", "match_avg"},
-	Doc: "scale of d: the method's own, w/Σw, or the length of the mean gradient",
+	Doc: "how d is scaled: native (by the method itself), mean (w/Σw), or match_avg (to the length of the mean gradient)",
 }
 
 // rescaled wraps m unless the scale is its own (docs/method.md §1.4).

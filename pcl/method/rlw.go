@@ -7,7 +7,7 @@ func init() {
 		Info: rlwInfo,
 		Params: []Param{{
 			Name: "distribution", Default: "normal", Choices: []string{"normal", "uniform"},
-			Doc: "of the z that are drawn: N(0,1), or U[0,1) as in the released PCL code",
+			Doc: "distribution of z: N(0,1), or U[0,1) as in the released PCL code",
 		}},
 		New: func(p Params) (Method, error) { return rlw{p.String("distribution") == "uniform"}, nil },
 	})
@@ -15,7 +15,7 @@ func init() {
 
 var rlwInfo = Info{
 	Name: "rlw", Title: "RLW", Family: "mtl",
-	Rule:   "w = softmax(z), z drawn anew in every step",
+	Rule:   "w = softmax(z), with a new random z in every step",
 	Source: "Lin et al., Reasonable Effectiveness of Random Weighting, TMLR 2022 (arXiv 2111.10603)",
 	Cost:   "K(F+B)", State: "none", SumW: "1",
 }

@@ -5,14 +5,14 @@ import "fmt"
 func init() {
 	Register(Spec{
 		Info:   sdmGradInfo,
-		Params: []Param{{Name: "lambda", Default: 0.3, Doc: "λ ≥ 0, pull towards the mean gradient: 0 is MGDA, a large λ the mean"}},
+		Params: []Param{{Name: "lambda", Default: 0.3, Doc: "λ ≥ 0, how strongly d is pulled towards the mean gradient: 0 gives MGDA, a large λ the mean"}},
 		New:    func(p Params) (Method, error) { return newSDMGrad(p.Float("lambda")) },
 	})
 }
 
 var sdmGradInfo = Info{
 	Name: "sdmgrad", Title: "SDMGrad", Family: "mtl",
-	Rule:   "d = (Σ μᵢJᵢ + λg₀)/(1+λ), μ on the simplex minimising ‖Σ μᵢJᵢ + λg₀‖², g₀ the mean",
+	Rule:   "d = (Σ μᵢJᵢ + λg₀)/(1+λ) with the μ on the simplex that minimises ‖Σ μᵢJᵢ + λg₀‖², where g₀ is the mean gradient",
 	Source: "Xiao et al., Direction-oriented Multi-objective Learning, NeurIPS 2023 (arXiv 2305.18409)",
 	Cost:   "K(F+B) + Gram O(K²P) + a K×K dual", State: "none", SumW: "1",
 	NeedsGram: true,

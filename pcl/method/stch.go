@@ -3,7 +3,7 @@ package method
 func init() {
 	Register(Spec{
 		Info:   stchInfo,
-		Params: []Param{{Name: "mu", Default: 1.0, Doc: "μ > 0, smoothing: small follows the largest loss alone, large gives equal weights"}},
+		Params: []Param{{Name: "mu", Default: 1.0, Doc: "μ > 0, smoothing: a small μ follows the largest loss alone, a large μ gives equal weights"}},
 		New: func(p Params) (Method, error) {
 			m := stch{p.Float("mu")}
 			return m, within("mu", m.mu, 1e-6, 1e9)

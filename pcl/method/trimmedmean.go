@@ -9,7 +9,7 @@ import (
 func init() {
 	Register(Spec{
 		Info:   trimmedMeanInfo,
-		Params: []Param{{Name: "trim", Default: 1.0, Doc: "number of largest and of smallest entries left out in each coordinate; fewer where no entry would be left"}},
+		Params: []Param{{Name: "trim", Default: 1.0, Doc: "how many of the largest and how many of the smallest entries are left out in each coordinate; fewer if none would be left"}},
 		New: func(p Params) (Method, error) {
 			trim, err := whole("trim", p.Float("trim"), 0, 1e6)
 			return &trimmedMean{trim: trim}, err
@@ -19,7 +19,7 @@ func init() {
 
 var trimmedMeanInfo = Info{
 	Name: "trimmed-mean", Title: "Trimmed mean", Family: "mtl",
-	Rule:   "in every coordinate the mean of the entries without the largest and the smallest ones",
+	Rule:   "in every coordinate, the mean of the entries that are left without the largest and the smallest ones",
 	Source: "Yin et al., Byzantine-Robust Distributed Learning: Towards Optimal Statistical Rates, ICML 2018 (arXiv 1803.01498)",
 	Cost:   "K(F+B) + O(KP log K)", State: "none", SumW: "1 (nominal)",
 	NeedsGram: true, NeedsRows: true, Direct: true,

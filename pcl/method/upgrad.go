@@ -11,7 +11,7 @@ func init() {
 
 var upGradInfo = Info{
 	Name: "upgrad", Title: "UPGrad", Family: "mtl",
-	Rule:   "d = (1/K) Σ of the Jᵢ, each projected on {d : Jⱼ·d ≥ 0 for all j}",
+	Rule:   "each Jᵢ is projected on {d : Jⱼ·d ≥ 0 for all j}; d is the mean of the projections",
 	Source: "Quinton & Rey, Jacobian Descent for Multi-Objective Optimization, arXiv 2406.16232",
 	Cost:   "K(F+B) + Gram O(K²P) + K duals of size K×K", State: "none", SumW: "≥ 1; 1 without conflict",
 	NeedsGram: true,
