@@ -48,9 +48,9 @@ var dashes = [][]vg.Length{
 // variantDashes mark a variant of a method.
 var variantDashes = []vg.Length{vg.Points(2.5), vg.Points(2)}
 
-// shades say how much darker than its method a variant is, from "+me" on. None of them makes the colour of
+// shades say how far a variant's colour is from its method's, from "+me" on. None of them makes the colour of
 // another method, see [Theme.hue].
-var shades = []float64{0, 0.3, 0.55}
+var shades = []float64{0, 0.35, 0.6}
 
 // Method returns the style of the method of that name, for example "emgd-gmc". Of "emgd-gmc+me", with memory
 // editing, it has the method's own colour and marker, but a dash; "emgd-gmc+1", "emgd-gmc+2" and so on are
@@ -80,7 +80,7 @@ func (t *Theme) dressed(colour, marker, place int, variant string, varied bool) 
 	if varied {
 		nth, _ := strconv.Atoi(variant) // "me": 0
 		nth = max(nth, 0)
-		s.Color = mix(s.Color, t.darkest(), shades[nth%len(shades)])
+		s.Color = mix(s.Color, t.far(s.Color), shades[nth%len(shades)])
 		s.Dashes = variantDashes
 		s.Marker = markers[(marker+nth)%len(markers)]
 	}
@@ -96,12 +96,12 @@ func (t *Theme) hue(i int) color.NRGBA {
 	return c
 }
 
-// darkest is the ink or the background.
-func (t *Theme) darkest() color.NRGBA {
-	if luminance(t.Ink) < luminance(t.Background) {
-		return t.Ink
+// far is where the shades of a colour go: to the ink, but from a colour that is near to it to the background.
+func (t *Theme) far(c color.NRGBA) color.NRGBA {
+	if contrast(c, t.Ink) < 2 {
+		return t.Background
 	}
-	return t.Background
+	return t.Ink
 }
 
 // Methods returns the styles of the methods of one figure, of which no two have the same colour as long as

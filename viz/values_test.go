@@ -136,12 +136,6 @@ func TestMethodStyles(t *testing.T) {
 	}
 }
 
-// contrast is that of WCAG.
-func contrast(a, b color.NRGBA) float64 {
-	x, y := luminance(a), luminance(b)
-	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
-}
-
 // Text keeps a contrast of 4.5 (WCAG AA) and every hue one of 2 to the background.
 func TestContrast(t *testing.T) {
 	for _, theme := range []*Theme{Light, Dark} {
