@@ -27,7 +27,7 @@ import time
 from pathlib import Path
 
 from process import GPUMemory, Process, cores_there, others_busy, wait_calm
-from report import OURS, markdown
+from report import CLIENTS, OURS, markdown
 
 HERE = Path(__file__).resolve().parent
 # name: script and variant
@@ -47,11 +47,11 @@ def workloads(a):
     gpu = a.device == "cuda"
     rows = range(2, 7)
     for cores in [a.cores] if gpu else sorted({1, min(2, a.cores)}):
-        yield "mlp", {"batch": 128}, cores, rows, list(PEERS), 0.5, 20
+        yield "mlp", {"batch": 128}, cores, rows, ([] if gpu or cores == 1 else [CLIENTS]) + list(PEERS), 0.5, 20
     if gpu:
         yield "resnet18", {"batch": 128, "width": 64}, a.cores, rows, list(PEERS), 2, 5
         return
-    yield "resnet18", {"batch": 32, "width": 16}, a.cores, rows, list(PEERS), 1, 2
+    yield "resnet18", {"batch": 32, "width": 16}, a.cores, rows, [CLIENTS, *PEERS], 1, 2
     yield "resnet18", {"batch": 32, "width": 64}, a.cores, (2, 3), list(PEERS), 1, 1
 
 
@@ -66,6 +66,8 @@ def arguments():
     parser.add_argument("--only", default="", help="measure only parts whose name begins so, e.g. peers-mlp, methods, memory")
     parser.add_argument("--patience", type=float, default=60, help="seconds for one step, beyond which a contender is given up (%(default)s)")
     parser.add_argument("--quick", action="store_true", help="try everything: K=2 and 3, small ResNets, two rounds")
+    parser.add_argument("--contenders", help="measure only these beside ours, e.g. 'JAX vmap,PyTorch eager'")
+    parser.add_argument("--as-is", action="store_true", help="install nothing into --venv")
     parser.add_argument("--venv", type=Path, help="keep the peers' environment here, and use it again")
     parser.add_argument("--pcl", type=Path, help="a built pcl (default: build this checkout's)")
     a = parser.parse_args()
@@ -101,6 +103,8 @@ class Bench:
         if not python.exists():
             say("Installing the peers into", where)
             subprocess.run([sys.executable, "-m", "venv", where], check=True)
+        if self.a.as_is:
+            return python
         needs = "requirements-gpu.txt" if self.a.device == "cuda" else "requirements.txt"
         subprocess.run([python, "-m", "pip", "install", "-q", "-r", HERE / needs], check=True)
         return python
@@ -130,6 +134,8 @@ class Bench:
         threads = 1 if model == "mlp" else cores  # of ours: what `pcl run` is recommended to take
         if name == OURS:
             return self.ours("--turns", "--method=mgda", f"--threads={threads}", *sizes)
+        if name == CLIENTS:
+            return self.ours("--turns", "--method=mgda", f"--clients={cores}", "--threads=1", *sizes)
         script, variant = PEERS[name]
         return [self.python, HERE / "contenders" / script, variant, f"--threads={cores}", f"--device={self.a.device}", *sizes]
 
@@ -213,6 +219,8 @@ class Bench:
         for model, flags, cores, ks, names, seconds, warmup in workloads(self.a):
             if quick and model == "resnet18":
                 flags = flags | {"width": min(8, flags["width"]), "batch": 8}
+            if self.a.contenders:
+                names = [n for n in names if n == CLIENTS or n in self.a.contenders.split(",")]
             for k in ks if not quick else rows:
                 self.part(f"peers-{label(model, flags)}-{cores}core-k{k}", lambda: self.compare(model, flags, cores, k, [OURS, *names], seconds, warmup))
         batch, width = (8, 8) if quick else (128 if gpu else 32, 64)

@@ -3,6 +3,7 @@
 import statistics
 
 OURS = "ParallelCL"
+CLIENTS = "ParallelCL, a client per core"
 
 
 def quartiles(sample):

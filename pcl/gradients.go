@@ -9,27 +9,9 @@ import (
 
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
-	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
-
-// row is one stream in one step: its batch, its loss, and the gradient of that loss.
-type row struct {
-	id      int
-	batch   *device.Batch
-	indices []int // the places in the memory of a replayed row's samples; nil for tasks
-	loss    method.Loss
-	device.Gradient
-	observed bool              // whether the running statistics include those of its batch
-	halves   [2]compute.Buffer // gradients of the two halves of the batch, for methods that need them
-}
-
-func (r *row) free() {
-	r.Gradient.Free()
-	program.Free(r.halves[:]...)
-	r.observed, r.halves = false, [2]compute.Buffer{}
-}
 
 // taskRows gathers a row for each running task.
 func (l *Learner) taskRows() (rows []row) {

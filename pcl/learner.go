@@ -9,9 +9,7 @@
 package pcl
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"runtime"
 	"slices"
 	"sync"
@@ -158,67 +156,6 @@ func (l *Learner) Close() {
 	}
 }
 
-// Attach adds a task, which takes part from the next step on, and returns its id. Ids count from 1 in order of
-// arrival; id 0 stands for the memory of tasks that have ended. Tasks may be attached at any time. Attach reads
-// the first batch of the task's stream. After an error the learner is unchanged.
-func (l *Learner) Attach(t Task) (id int, err error) {
-	if err := l.enter(false); err != nil {
-		return 0, err
-	}
-	defer l.leave()
-	t.Classes = slices.Clone(t.Classes)
-	a := &task{Task: t, id: len(l.tasks) + 1}
-	if err := l.begin(a); err != nil {
-		a.free()
-		return 0, fmt.Errorf("pcl: %s: %w", label(a.id, t.Name), err)
-	}
-	l.tasks = append(l.tasks, a)
-	return a.id, nil
-}
-
-// begin fetches a new task's first batch and gives the task its outputs.
-func (l *Learner) begin(t *task) error {
-	if t.Stream == nil {
-		return errors.New("it has no stream")
-	}
-	if err := l.heads.Fits(t.Classes); err != nil {
-		return err
-	}
-	if err := l.prepareBatches(t); err != nil {
-		return err
-	}
-	if err := t.fetch(t.current); err == io.EOF {
-		return errors.New("its stream is empty")
-	} else if err != nil {
-		return err
-	}
-	t.ready = true
-	t.reservoir = memory.NewReservoir(t.id, l.pool(t.Classes), l.options.Seed)
-	return l.heads.Add(t.id, t.Classes)
-}
-
-// Detach ends a task before its stream has ended, for example because the stream keeps failing or is no longer
-// wanted. If keep is true, the samples collected from the task enter the memory, as they do when a stream ends;
-// otherwise they are discarded. Batches that have been fetched but not trained on are dropped.
-func (l *Learner) Detach(id int, keep bool) error {
-	if err := l.enter(false); err != nil {
-		return err
-	}
-	defer l.leave()
-	if id < 1 || id > len(l.tasks) {
-		return fmt.Errorf("pcl: detach: there is no task %d; %d have arrived", id, len(l.tasks))
-	}
-	t := l.tasks[id-1]
-	if t.ended {
-		return fmt.Errorf("pcl: detach: %s has ended already", label(id, t.Name))
-	}
-	if err := l.retire(t, keep); err != nil {
-		l.failure = err
-		return fmt.Errorf("pcl: detach: %w", err)
-	}
-	return nil
-}
-
 // Options returns the options that the learner was made with, with the defaults filled in.
 func (l *Learner) Options() Options { return l.options }
 
@@ -296,3 +233,55 @@ func (l *Learner) active() []int {
 	}
 	return ids
 }
+
+// enter begins a call to the learner; leave ends it. A learner that was stopped by a failure refuses all calls
+// except those that pass stopped, which do not need its state.
+func (l *Learner) enter(stopped bool) error {
+	if !l.busy.TryLock() {
+		return ErrBusy
+	}
+	err := l.usable()
+	if l.closed {
+		err = ErrClosed
+	} else if stopped {
+		err = nil
+	}
+	if err != nil {
+		l.busy.Unlock()
+	}
+	return err
+}
+
+// leave ends a call, and publishes what other goroutines may read while the next call is in progress.
+func (l *Learner) leave() {
+	l.publish()
+	l.busy.Unlock()
+}
+
+// usable returns an error if the learner cannot go on, which says why.
+func (l *Learner) usable() error {
+	if l.failure == nil {
+		return nil
+	}
+	return fmt.Errorf("pcl: the learner stopped in the middle of step %d and cannot go on: load a checkpoint, or make a new learner: %w", l.step, l.failure)
+}
+
+// status is what can be read of a learner while a call to it is in progress.
+type status struct {
+	steps   int
+	arrived int
+	active  []int
+}
+
+func (l *Learner) publish() { l.status.Store(&status{l.step, len(l.tasks), l.active()}) }
+
+// Steps returns how many steps have been made. It may be called from any goroutine.
+func (l *Learner) Steps() int { return l.status.Load().steps }
+
+// Arrived returns how many tasks have been attached so far. The id of the next task is one more than this.
+// Arrived may be called from any goroutine.
+func (l *Learner) Arrived() int { return l.status.Load().arrived }
+
+// Active returns the ids of the streams in the next step: first 0 for the memory, unless it is empty, then the
+// ids of the tasks that have not ended. It may be called from any goroutine.
+func (l *Learner) Active() []int { return slices.Clone(l.status.Load().active) }

@@ -38,15 +38,6 @@ func (l *Learner) Step() (*StepReport, error) {
 	return s.report, nil
 }
 
-// step is the state of one step while it is being made.
-type step struct {
-	*Learner
-	rows    []row // the memory's rows first, then the tasks' rows in order of arrival
-	kept    []int // indices of the rows whose loss and gradient are finite
-	report  *StepReport
-	touched bool // whether something has changed that cannot be undone
-}
-
 // make makes the whole step: the functions that it and [step.compute] call are the phases, in order.
 func (s *step) make() (err error) {
 	if err := s.awaitStreams(); err != nil {

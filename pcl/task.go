@@ -8,7 +8,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/memory"
-	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
 // Task is a classification task to be learnt from a stream of labelled samples; see [Learner.Attach].
@@ -55,17 +54,6 @@ type task struct {
 	ended     bool  // the task takes part in no further step
 	leftOut   bool  // the task's batch does not count in the step being made
 	err       error // why the stream failed after the current batch, until a step returns it
-}
-
-// prepareBatches gives a task room for the batch that it trains on and the next one.
-func (l *Learner) prepareBatches(t *task) (err error) {
-	if t.current, err = l.newBatch(); err != nil {
-		return err
-	}
-	if t.spare, err = l.newBatch(); err != nil {
-		t.free()
-	}
-	return err
 }
 
 // free releases the task's batches.
@@ -150,46 +138,4 @@ func (t *task) observe() {
 	for i := range b.N {
 		t.reservoir.Offer(b.Class[i], b.X[i*width:(i+1)*width])
 	}
-}
-
-// pool returns how many samples of each class are collected while a task of these classes runs, as candidates
-// for the memory. It is 0 if the method fills the memory itself.
-func (l *Learner) pool(classes []int) int {
-	if _, ok := method.As[method.Storer](l.options.Method); ok {
-		return 0
-	}
-	quota := l.memory.Quota(classes)
-	if c, ok := method.As[method.Curator](l.options.Method); ok && quota > 0 {
-		return c.Pool(quota)
-	}
-	return quota
-}
-
-// retire ends a task. If keep is true, the samples in its reservoir enter the memory.
-func (l *Learner) retire(t *task, keep bool) error {
-	t.ended = true
-	if keep {
-		if err := l.remember(t); err != nil {
-			return fmt.Errorf("%s: %w", label(t.id, t.Name), err)
-		}
-	}
-	t.free()
-	t.Stream, t.reservoir, t.err = nil, nil, nil
-	if s, ok := method.As[method.Stateful](l.options.Method); ok {
-		s.End(t.id)
-	}
-	return nil
-}
-
-// remember puts the samples of a task that has ended into the memory. A method that curates the memory decides
-// which ones.
-func (l *Learner) remember(t *task) (err error) {
-	items := t.reservoir.Items()
-	c, ok := method.As[method.Curator](l.options.Method)
-	if !ok {
-		l.memory.Add(items)
-		return nil
-	}
-	defer recovered(&err, l.byMethod())
-	return c.Curate(lab{l}, t.id, items)
 }

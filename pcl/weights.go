@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/gomlx/compute"
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
@@ -109,15 +108,6 @@ func (s *step) cross() ([]float64, error) {
 		}
 	}
 	return out, nil
-}
-
-// gradientsKept returns the gradients of the rows that take part.
-func (s *step) gradientsKept() []compute.Buffer {
-	out := make([]compute.Buffer, len(s.kept))
-	for k, i := range s.kept {
-		out[k] = s.rows[i].Flat
-	}
-	return out
 }
 
 // follow tells the method, if it asks for this, the losses of the same batches at the new parameters.

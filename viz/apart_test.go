@@ -9,7 +9,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// No two methods of a figure have one colour, whichever they are; variants share their method's.
+// No two methods of a figure have one colour, whichever they are.
 func TestMethodsApart(t *testing.T) {
 	for _, names := range [][]string{
 		{"avggrad", "pcgrad"}, // one place in the order apart by a round of hues
@@ -43,9 +43,37 @@ func TestMethodsApart(t *testing.T) {
 			t.Errorf("%s lost its colour though nobody else has it", name)
 		}
 	}
-	styles := Light.Methods("pcgrad+1", "avggrad", "pcgrad")
-	if styles["pcgrad"].Color != styles["pcgrad+1"].Color || slices.Equal(styles["pcgrad"].Dashes, styles["pcgrad+1"].Dashes) {
-		t.Error("a variant has another colour than its method, or its dashes")
+}
+
+// A method and two variants of it have three shades, which no other method of the figure has: where lines are
+// thin and short, as in [TaskAccuracy], dashes cannot tell them apart.
+func TestVariantsHaveShades(t *testing.T) {
+	var names []string
+	for _, name := range order[:14] {
+		names = append(names, name, name+"+1", name+"+2")
+	}
+	for _, theme := range []*Theme{Light, Dark} {
+		styles := theme.Methods(names...)
+		seen := map[color.NRGBA]string{}
+		for _, name := range names {
+			s := styles[name]
+			if other, ok := seen[s.Color]; ok {
+				t.Errorf("%s has the colour of %s", name, other)
+			}
+			if contrast(s.Color, theme.Background) < 2 {
+				t.Errorf("%s is hard to see: %v", name, s.Color)
+			}
+			seen[s.Color] = name
+		}
+		for _, name := range order[:14] {
+			plain, one, two := styles[name], styles[name+"+1"], styles[name+"+2"]
+			if slices.Equal(plain.Dashes, one.Dashes) {
+				t.Errorf("%s and its variant have the same dashes", name)
+			}
+			if contrast(plain.Color, one.Color) < 1.15 || contrast(one.Color, two.Color) < 1.15 {
+				t.Errorf("the shades of %s are too near to each other: %v %v %v", name, plain.Color, one.Color, two.Color)
+			}
+		}
 	}
 }
 

@@ -31,10 +31,9 @@ type floor struct {
 }
 
 func (a *arrows) Plot(c draw.Canvas, p *plot.Plot) {
-	sty := a.theme.text(a.theme.Ink, tickSize)
 	var widest vg.Length
 	for _, it := range a.items {
-		widest = max(widest, sty.Width(it.text))
+		widest = max(widest, a.theme.text(a.theme.Ink, tickSize).Width(it.text))
 	}
 	at := scaled(draw.Crop(c, 0, -widest-vg.Points(8), vg.Points(10), -vg.Points(10)), p)
 	zero := at(0, 0)
@@ -47,24 +46,28 @@ func (a *arrows) Plot(c draw.Canvas, p *plot.Plot) {
 			a.draw(c, zero, at(it.x, it.y), it.color, 2)
 		}
 	}
-	ys := make([]vg.Length, 0, len(a.items))
-	for _, it := range a.items {
-		tip := at(it.x, it.y)
-		y := clearOf(tip.Y, ys)
-		ys = append(ys, y)
-		a.theme.plated(c, vg.Point{X: tip.X + vg.Points(7), Y: y}, it.text)
+	for i, left := range a.names(c, at) {
+		a.theme.plated(c, left, a.items[i].text)
 	}
+}
+
+// reach returns where on the axis a floor begins, the place beside the tip that it passes, and how far the
+// tip lies beyond it.
+func (a *arrows) reach(f floor) (footX, footY, besideX, besideY, beyond float64) {
+	tip := a.items[f.arrow]
+	length := math.Hypot(a.axis.x, a.axis.y)
+	ux, uy := a.axis.x/length, a.axis.y/length
+	beyond = tip.x*ux + tip.y*uy - f.at
+	return f.at * ux, f.at * uy, tip.x - beyond*ux, tip.y - beyond*uy, beyond
 }
 
 // floor draws the dashed line that a tip has to reach, from the axis to beside the tip, and what the tip
 // has beyond it, the slack, as a broad pale line.
 func (a *arrows) floor(c draw.Canvas, at func(x, y float64) vg.Point, f floor) {
 	tip := a.items[f.arrow]
-	length := math.Hypot(a.axis.x, a.axis.y)
-	ux, uy := a.axis.x/length, a.axis.y/length
-	beyond := tip.x*ux + tip.y*uy - f.at
-	foot, beside := at(f.at*ux, f.at*uy), at(tip.x-beyond*ux, tip.y-beyond*uy)
-	if beyond > 1e-6*length {
+	fx, fy, bx, by, beyond := a.reach(f)
+	foot, beside := at(fx, fy), at(bx, by)
+	if beyond > 1e-6*math.Hypot(a.axis.x, a.axis.y) {
 		pale, end := tip.color, at(tip.x, tip.y)
 		pale.A = 110
 		c.StrokeLine2(a.theme.line(pale, 6), beside.X, beside.Y, end.X, end.Y)
@@ -76,23 +79,6 @@ func (a *arrows) floor(c draw.Canvas, at func(x, y float64) vg.Point, f floor) {
 		foot, beside = foot.Sub(more), beside.Add(more)
 	}
 	c.StrokeLine2(a.theme.line(tip.color, 1, 3, 2), foot.X, foot.Y, beside.X, beside.Y)
-}
-
-// clearOf moves y up or down to where it is a line away from those taken.
-func clearOf(y vg.Length, taken []vg.Length) vg.Length {
-	line := vg.Points(tickSize * 1.2)
-	for k := range 2 * len(taken) {
-		for _, at := range []vg.Length{y + vg.Length(k)*line/2, y - vg.Length(k)*line/2} {
-			free := true
-			for _, other := range taken {
-				free = free && math.Abs(float64(at-other)) >= float64(line)
-			}
-			if free {
-				return at
-			}
-		}
-	}
-	return y
 }
 
 // scaled returns where a place of the plot's axes lies on the canvas, in one scale for both axes.
@@ -107,7 +93,7 @@ func scaled(c draw.Canvas, p *plot.Plot) func(x, y float64) vg.Point {
 	}
 }
 
-// DataRange is the smallest box that holds the arrows and the feet of their floors.
+// DataRange is the smallest box that holds the arrows and their floors.
 func (a *arrows) DataRange() (xmin, xmax, ymin, ymax float64) {
 	add := func(x, y float64) {
 		xmin, xmax, ymin, ymax = min(xmin, x), max(xmax, x), min(ymin, y), max(ymax, y)
@@ -115,9 +101,10 @@ func (a *arrows) DataRange() (xmin, xmax, ymin, ymax float64) {
 	for _, it := range a.items {
 		add(it.x, it.y)
 	}
-	length := math.Hypot(a.axis.x, a.axis.y)
 	for _, f := range a.floors {
-		add(f.at*a.axis.x/length, f.at*a.axis.y/length)
+		fx, fy, bx, by, _ := a.reach(f)
+		add(fx, fy)
+		add(bx, by)
 	}
 	return xmin, xmax, ymin, ymax
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -11,8 +12,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// Group holds the runs of one method with one set of parameters and one variant (memory editing, an extra
-// update), which differ in seed, label set or timeline only: the repetitions over which figures and tables
+// Group holds the runs of one method with one set of parameters, one variant (memory editing, an extra
+// update) and equal settings, which differ in seed, label set or timeline only ([results.Repetition]): the repetitions over which figures and tables
 // average.
 type Group struct {
 	Method  string // e.g. "emgd-gmc"
@@ -20,13 +21,22 @@ type Group struct {
 	Label   string // as in print, with the variant, and the parameters where several groups would else share it
 	Runs    []*results.Run
 
-	look string // the name of its style, for [Theme.Method]
+	settings map[string]string
+	look     string // the name of its style, for [Theme.Method]
 }
 
 // Groups sorts runs into groups, in the order of their first run. It returns an error if a run
 // is malformed or if they are not all of one data set and one increment.
 func Groups(runs []*results.Run) ([]Group, error) {
-	groups, err := byMethod(runs)
+	return groupsBut(runs)
+}
+
+// groupsBut is [Groups] of runs that may also differ in some settings, such as the one that a figure has on its
+// axis.
+func groupsBut(runs []*results.Run, settings ...string) ([]Group, error) {
+	told := append([]string{"method", "params", "edit", "extra_update", "eval_every"}, results.Repetition...)
+	told = append(told, settings...)
+	groups, err := groupBy(runs, func(r *results.Run) map[string]string { return r.Settings(told...) })
 	if err != nil {
 		return nil, err
 	}
@@ -39,8 +49,14 @@ func Groups(runs []*results.Run) ([]Group, error) {
 	return groups, nil
 }
 
-// byMethod is [Groups] for runs of any data sets.
+// byMethod sorts runs by their method, its parameters and its variant alone: data sets have settings of their
+// own.
 func byMethod(runs []*results.Run) ([]Group, error) {
+	return groupBy(runs, func(*results.Run) map[string]string { return nil })
+}
+
+// groupBy sorts runs by their method, its parameters, its variant and further settings.
+func groupBy(runs []*results.Run, settings func(*results.Run) map[string]string) ([]Group, error) {
 	if len(runs) == 0 {
 		return nil, errors.New("viz: no runs to draw")
 	}
@@ -54,12 +70,14 @@ func byMethod(runs []*results.Run) ([]Group, error) {
 		if err != nil {
 			return nil, fmt.Errorf("viz: run %s: parameters: %w", r.ID, err)
 		}
-		key := r.Method + " " + string(params) + " " + r.Variant
+		own := settings(r)
+		key := fmt.Sprint(r.Method, string(params), r.Variant, own)
 		i := slices.Index(keys, key)
 		if i < 0 {
 			i = len(keys)
 			keys = append(keys, key)
 			groups = append(groups, newGroup(r))
+			groups[i].settings = own
 		}
 		groups[i].Runs = append(groups[i].Runs, r)
 	}
@@ -115,18 +133,39 @@ func checkRun(r *results.Run) error {
 	return nil
 }
 
-// tellApart adds the parameters to labels that several groups share.
+// tellApart adds to labels that several groups share what these groups do not share: the parameters, then the
+// settings.
 func tellApart(groups []Group) {
-	count := map[string]int{}
-	for _, g := range groups {
-		count[g.Label]++
-	}
-	for i, g := range groups {
-		if count[g.Label] < 2 {
-			continue
+	for _, same := range sharing(groups) {
+		for _, i := range same {
+			groups[i].Label = strings.TrimSpace(groups[i].Label + " " + groups[i].Runs[0].ParamText())
 		}
-		groups[i].Label = strings.TrimSpace(g.Label + " " + g.Runs[0].ParamText())
 	}
+	for _, same := range sharing(groups) {
+		var all []map[string]string
+		for _, i := range same {
+			all = append(all, groups[i].settings)
+		}
+		for _, name := range results.Differing(all...) {
+			for _, i := range same {
+				groups[i].Label += " " + name + "=" + groups[i].settings[name]
+			}
+		}
+	}
+}
+
+// sharing lists the indices of groups of equal label, where there are several.
+func sharing(groups []Group) (out [][]int) {
+	index := map[string][]int{}
+	for i, g := range groups {
+		index[g.Label] = append(index[g.Label], i)
+	}
+	for _, label := range slices.Sorted(maps.Keys(index)) {
+		if len(index[label]) > 1 {
+			out = append(out, index[label])
+		}
+	}
+	return out
 }
 
 // dress numbers the variants of each method, and the same method with other parameters, for their styles:

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -23,14 +24,14 @@ type vertical struct {
 
 func (v *verticals) Plot(c draw.Canvas, p *plot.Plot) {
 	trX, _ := p.Transforms(&c)
-	sty := v.theme.text(v.theme.Muted, tickSize)
-	for _, l := range v.labels(c, trX, sty.Width) {
-		c.FillText(sty, vg.Point{X: l.x, Y: c.Max.Y - vg.Points(4)}, l.text)
-	}
 	for _, m := range v.marks {
 		if x := trX(m.x); c.ContainsX(x) {
 			c.StrokeLine2(v.theme.line(v.theme.Muted, 0.5, 2, 2), x, c.Min.Y, x, c.Max.Y)
 		}
+	}
+	sty := v.theme.text(v.theme.Muted, tickSize)
+	for _, l := range v.labels(c, trX, sty.Width) {
+		v.theme.platedIn(sty, c, vg.Point{X: l.x, Y: c.Max.Y - vg.Points(5)}, l.text)
 	}
 }
 
@@ -83,7 +84,10 @@ func (e *errorBars) DataRange() (xmin, xmax, ymin, ymax float64) {
 // plated writes a text from its left middle on, with a plate behind it that keeps what lies there from
 // running through it.
 func (t *Theme) plated(c draw.Canvas, at vg.Point, text string) {
-	sty := t.text(t.Ink, tickSize)
+	t.platedIn(t.text(t.Ink, tickSize), c, at, text)
+}
+
+func (t *Theme) platedIn(sty text.Style, c draw.Canvas, at vg.Point, text string) {
 	back := t.Background
 	back.A = 215
 	c.SetColor(back)

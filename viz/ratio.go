@@ -159,7 +159,7 @@ func MeasuredRatio(t *Theme, records []results.Record, first, second int) (*Figu
 		keyEntry{label: "at right angles", glyph: t.anglePoint(0)},
 		keyEntry{label: "in agreement", glyph: t.anglePoint(0.5)})
 	if left := met - len(steps); left > 0 {
-		f.key = append(f.key, keyEntry{label: fmt.Sprintf("(%d of %d steps without such a ratio: both rules drop the same stream)", left, met)})
+		f.key = append(f.key, keyEntry{label: fmt.Sprintf("(%d of %d steps without a ratio: both drop the same stream)", left, met)})
 	}
 	return f.holding("measured-ratio", data), nil
 }

@@ -90,6 +90,37 @@ func TestGeometryShowsSlack(t *testing.T) {
 	}
 }
 
+// Names stand beside their tips, off all arrows and off each other, also where d lies on a gradient.
+func TestGeometryNamesStandFree(t *testing.T) {
+	c := draw.Canvas{Rectangle: vg.Rectangle{Max: vg.Point{X: 300, Y: 250}}}
+	for s := 1; s <= 9; s++ {
+		sigma := []float64{float64(s) / 10, float64(10-s) / 10}
+		step, err := Geometry([][]float64{{1, 0.2}, {0.3, 1.8}}, sigma)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, y := pairPlane(step.Gram)
+		d := arrow{x: step.Lambda[0]*x[0] + step.Lambda[1]*x[1], y: step.Lambda[0]*y[0] + step.Lambda[1]*y[1], text: "d"}
+		a := &arrows{theme: Light, axis: d, items: []arrow{{x: x[0], y: y[0], text: "task 1"}, {x: x[1], y: y[1], text: "task 2"}, d}}
+		p := Light.newPlot("", "")
+		p.Add(a)
+		at := scaled(draw.Crop(c, 0, -vg.Points(40), vg.Points(10), -vg.Points(10)), p)
+		var taken []vg.Rectangle
+		for i, left := range a.names(c, at) {
+			it := a.items[i]
+			box := nameBox(left, Light.text(Light.Ink, tickSize).Width(it.text))
+			if n := covers(c, box, a.lines(at), taken); n > 0 {
+				t.Errorf("σ₁ = 0.%d: the name %s covers something (%d)", s, it.text, n)
+			}
+			taken = append(taken, box)
+			tip := at(it.x, it.y)
+			if gap := math.Hypot(float64(left.X-tip.X), float64(left.Y-tip.Y)); gap > 50 {
+				t.Errorf("σ₁ = 0.%d: the name %s begins %.0f points from its tip", s, it.text, gap)
+			}
+		}
+	}
+}
+
 // The points lie on the law that is drawn: two streams of one length at a cosine, over all σ.
 func TestMeasuredRatioFollowsLaw(t *testing.T) {
 	for _, cosine := range []float64{-0.5, 0, 0.5} {

@@ -48,9 +48,13 @@ var dashes = [][]vg.Length{
 // variantDashes mark a variant of a method.
 var variantDashes = []vg.Length{vg.Points(2.5), vg.Points(2)}
 
+// shades say how far a variant's colour is from its method's, from "+me" on. None of them makes the colour of
+// another method, see [Theme.hue].
+var shades = []float64{0, 0.35, 0.6}
+
 // Method returns the style of the method of that name, for example "emgd-gmc". Of "emgd-gmc+me", with memory
 // editing, it has the method's own colour and marker, but a dash; "emgd-gmc+1", "emgd-gmc+2" and so on are
-// more variants, which have the colour and markers of their own. A name that the package does not know gets a
+// more variants, which have shades of the colour and markers of their own. A name that the package does not know gets a
 // style chosen by its hash, which is the same everywhere but may also be that of another method.
 // [Theme.Methods] gives the methods of one figure different styles.
 func (t *Theme) Method(name string) Style {
@@ -75,6 +79,8 @@ func (t *Theme) dressed(colour, marker, place int, variant string, varied bool) 
 	s := Style{Color: t.hue(colour), Marker: markers[marker], Dashes: dashes[place/len(t.Hues)%len(dashes)]}
 	if varied {
 		nth, _ := strconv.Atoi(variant) // "me": 0
+		nth = max(nth, 0)
+		s.Color = mix(s.Color, t.far(s.Color), shades[nth%len(shades)])
 		s.Dashes = variantDashes
 		s.Marker = markers[(marker+nth)%len(markers)]
 	}
@@ -90,8 +96,16 @@ func (t *Theme) hue(i int) color.NRGBA {
 	return c
 }
 
+// far is where the shades of a colour go: to the ink, but from a colour that is near to it to the background.
+func (t *Theme) far(c color.NRGBA) color.NRGBA {
+	if contrast(c, t.Ink) < 2 {
+		return t.Background
+	}
+	return t.Ink
+}
+
 // Methods returns the styles of the methods of one figure, of which no two have the same colour as long as
-// there are no more than 14 of them, nor the same marker up to seven; variants share their method's colour.
+// there are no more than 14 of them, nor the same marker up to seven; variants have shades of their method's colour.
 // Each keeps the colour and marker that [Theme.Method] gives it, unless a method that comes earlier in the
 // package's order has them; methods that the package does not know get what is left.
 func (t *Theme) Methods(names ...string) map[string]Style {

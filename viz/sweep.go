@@ -41,7 +41,7 @@ func MemorySize(t *Theme, runs ...*results.Run) (*Figure, error) {
 		}
 		return *c.Memory.Budget, true, nil
 	}
-	f, err := sweep(t, runs, value)
+	f, err := sweep(t, runs, "memory.budget", value)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func MemorySize(t *Theme, runs ...*results.Run) (*Figure, error) {
 // good range is, and whether all of it lies above the methods that have no temperature. Runs without a fixed
 // temperature (of other methods, or with tau=auto) are drawn as a level line for comparison.
 func Temperature(t *Theme, runs ...*results.Run) (*Figure, error) {
-	f, err := sweep(t, runs, temperatureOf)
+	f, err := sweep(t, runs, "params.tau", temperatureOf)
 	if err != nil {
 		return nil, err
 	}
@@ -108,8 +108,8 @@ type sweepPanel struct {
 	axis         []plot.Tick
 }
 
-// sweep draws A against a value of the runs on a logarithmic axis; runs without it as levels.
-func sweep(t *Theme, runs []*results.Run, value func(*results.Run) (float64, bool, error)) (*Figure, error) {
+// sweep draws A against a value of the runs, that of the named setting, on a logarithmic axis; runs without it as levels.
+func sweep(t *Theme, runs []*results.Run, axis string, value func(*results.Run) (float64, bool, error)) (*Figure, error) {
 	parts, err := settings(runs)
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func sweep(t *Theme, runs []*results.Run, value func(*results.Run) (float64, boo
 	var panel []*sweepPanel
 	var all []Group
 	for _, part := range parts {
-		s, err := newSweepPanel(part, value)
+		s, err := newSweepPanel(part, axis, value)
 		if err != nil {
 			return nil, err
 		}
@@ -142,7 +142,7 @@ func sweep(t *Theme, runs []*results.Run, value func(*results.Run) (float64, boo
 	return f.holding("sweep", data), nil
 }
 
-func newSweepPanel(part setting, value func(*results.Run) (float64, bool, error)) (*sweepPanel, error) {
+func newSweepPanel(part setting, axis string, value func(*results.Run) (float64, bool, error)) (*sweepPanel, error) {
 	s := &sweepPanel{title: part.title, at: map[*results.Run]float64{}}
 	var swept, level []*results.Run
 	var values []float64
@@ -168,7 +168,7 @@ func newSweepPanel(part setting, value func(*results.Run) (float64, bool, error)
 		return nil, fmt.Errorf("viz: the runs on %s have %d values to draw A against; want at least two", part.runs[0].Dataset, len(s.axis))
 	}
 	var err error
-	if s.swept, err = Groups(swept); err != nil {
+	if s.swept, err = groupsBut(swept, axis); err != nil {
 		return nil, err
 	}
 	if len(level) > 0 {

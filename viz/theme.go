@@ -137,6 +137,12 @@ func luminance(c color.NRGBA) float64 {
 	return 0.2126*f(c.R) + 0.7152*f(c.G) + 0.0722*f(c.B)
 }
 
+// contrast is that of WCAG.
+func contrast(a, b color.NRGBA) float64 {
+	x, y := luminance(a), luminance(b)
+	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
+}
+
 // mix goes from a to b as x goes from 0 to 1.
 func mix(a, b color.NRGBA, x float64) color.NRGBA {
 	f := func(a, b uint8) uint8 { return uint8(float64(a)*(1-x) + float64(b)*x + 0.5) }

@@ -1,6 +1,7 @@
 package viz
 
 import (
+	"encoding/json"
 	"fmt"
 	"image/color"
 	"math"
@@ -136,12 +137,6 @@ func TestMethodStyles(t *testing.T) {
 	}
 }
 
-// contrast is that of WCAG.
-func contrast(a, b color.NRGBA) float64 {
-	x, y := luminance(a), luminance(b)
-	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
-}
-
 // Text keeps a contrast of 4.5 (WCAG AA) and every hue one of 2 to the background.
 func TestContrast(t *testing.T) {
 	for _, theme := range []*Theme{Light, Dark} {
@@ -265,6 +260,28 @@ func TestGroups(t *testing.T) {
 	}
 }
 
+// TestExperimentsStandApart: runs that differ in a setting are not averaged, and their labels say in which; seed,
+// label set and timeline only repeat an experiment.
+func TestExperimentsStandApart(t *testing.T) {
+	var runs []*results.Run
+	for _, config := range []string{
+		`{"seed": 1, "optimizer": {"name": "adam", "lr": 0.003}, "batch": 16}`,
+		`{"seed": 2, "labelset": 3, "timeline": 4, "optimizer": {"name": "adam", "lr": 0.003}, "batch": 16}`,
+		`{"seed": 1, "optimizer": {"name": "adam", "lr": 0.01}, "batch": 16}`,
+	} {
+		r := twoTasks()
+		r.Config = json.RawMessage(config)
+		runs = append(runs, r)
+	}
+	groups, err := Groups(runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(groups) != 2 || len(groups[0].Runs) != 2 || groups[0].Label != "MGDA optimizer.lr=0.003" || groups[1].Label != "MGDA optimizer.lr=0.01" {
+		t.Errorf("groups %+v", groups)
+	}
+}
+
 // TestVariantsStandApart: edited runs are no repetitions of plain ones, and look different.
 func TestVariantsStandApart(t *testing.T) {
 	var runs []*results.Run
@@ -278,19 +295,17 @@ func TestVariantsStandApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	var labels []string
-	styles := map[string]bool{}
+	styles, colours := map[string]bool{}, map[color.NRGBA]bool{}
 	for _, g := range groups {
 		s := Light.Method(g.look)
-		if s.Color != Light.Method("mgda").Color {
-			t.Errorf("%s has another colour than its method", g.Label)
-		}
-		labels, styles[fmt.Sprint(s.Marker, s.Dashes)] = append(labels, g.Label), true
+		labels = append(labels, g.Label)
+		styles[fmt.Sprint(s.Marker, s.Dashes)], colours[s.Color] = true, true
 	}
 	if want := []string{"MGDA", "MGDA + edit η=0.01", "MGDA + extra update"}; !slices.Equal(labels, want) {
 		t.Errorf("groups %q, want %q", labels, want)
 	}
-	if len(styles) != 3 || len(groups[1].Runs) != 2 {
-		t.Errorf("%d styles, and %d runs with editing", len(styles), len(groups[1].Runs))
+	if len(styles) != 3 || len(colours) != 3 || len(groups[1].Runs) != 2 {
+		t.Errorf("%d styles, %d shades, and %d runs with editing", len(styles), len(colours), len(groups[1].Runs))
 	}
 }
 

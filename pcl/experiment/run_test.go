@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -240,16 +241,47 @@ func TestMethodsLearn(t *testing.T) {
 		if r.A < 80 {
 			t.Errorf("%s: A = %.1f %%, want at least 80", name, r.A)
 		}
-		if diff := r.F - (r.A - r.AFirst); diff != 0 {
-			t.Errorf("%s: F is off by %g", name, diff)
+		if r.ModelSHA256 == "" || r.MemorySHA256 == "" || r.ID != c.ID() {
+			t.Errorf("%s: the result lacks its identity: %q, %q, %q", name, r.ID, r.ModelSHA256, r.MemorySHA256)
 		}
-		steps := 0
-		for _, k := range r.PerK {
-			steps += k.Steps
+		checkFigures(t, r)
+	}
+}
+
+// checkFigures computes a result's figures anew from its curve of accuracies.
+func checkFigures(t *testing.T, r *results.Run) {
+	t.Helper()
+	accuracy := map[int]map[int]float64{} // step, task
+	for _, p := range r.Curve {
+		accuracy[p.Step] = map[int]float64{}
+		for i, acc := range p.Acc {
+			if acc != nil {
+				accuracy[p.Step][i+1] = *acc
+			}
 		}
-		if steps != r.Steps || r.Steps != r.Tasks[len(r.Tasks)-1].End+1 && r.Steps < r.Tasks[0].End {
-			t.Errorf("%s: %d steps in the histogram, %d made", name, steps, r.Steps)
-		}
+	}
+	last, final, forgotten := 0, 0.0, 0.0
+	for _, task := range r.Tasks {
+		last = max(last, task.End)
+	}
+	for _, task := range r.Tasks {
+		final += 100 * accuracy[last][task.ID] / float64(len(r.Tasks))
+		forgotten += 100 * (accuracy[last][task.ID] - accuracy[task.End][task.ID]) / float64(len(r.Tasks))
+	}
+	if math.Abs(r.A-final) > 1e-9 || math.Abs(r.F-forgotten) > 1e-9 || math.Abs(r.AFirst-(final-forgotten)) > 1e-9 {
+		t.Errorf("%s: A %g, F %g, A_first %g; the curve says %g, %g, %g", r.Method, r.A, r.F, r.AFirst, final, forgotten, final-forgotten)
+	}
+	rows, steps := 0, 0
+	for _, k := range r.PerK {
+		steps += k.Steps
+		rows += k.K * k.Steps
+	}
+	tasks := 0 // steps in which each task took part, without the memory's row
+	for _, task := range r.Tasks {
+		tasks += task.End - task.Start + 1
+	}
+	if r.Steps != last+1 || steps != r.Steps || rows < tasks || rows > tasks+steps {
+		t.Errorf("%s: %d steps, %d in the histogram with %d rows; the tasks end at step %d and have %d", r.Method, r.Steps, steps, rows, last, tasks)
 	}
 }
 

@@ -1,7 +1,6 @@
 package results
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -34,18 +33,13 @@ func Group(runs []*Run) []RunGroup {
 	return out
 }
 
-// settings is the configuration without the seed.
+// settings is the configuration without the seed, as one text.
 func (r *Run) settings() string {
-	var config map[string]json.RawMessage // raw: seeds beyond 2⁵³ stay apart
-	if err := json.Unmarshal(r.Config, &config); err != nil || config == nil {
+	settings := r.Settings("seed")
+	if len(settings) == 0 {
 		return r.ID // a run of unknown configuration stands alone
 	}
-	delete(config, "seed")
-	key, err := json.Marshal(config)
-	if err != nil {
-		return r.ID
-	}
-	return string(key)
+	return fmt.Sprint(settings) // in the order of the names
 }
 
 // Diverged counts the runs that diverged.

@@ -16,6 +16,9 @@ const placeOpen, placeClose = "\uE000", "\uE001"
 
 var place = regexp.MustCompile(placeOpen + `(\d+)` + placeClose)
 
+// placeAndMark is a place with the punctuation mark that follows it, if one does.
+var placeAndMark = regexp.MustCompile(place.String() + `([,.;:!?)]?)`)
+
 // formula is one that left the text.
 type formula struct{ source, xml string }
 
@@ -59,13 +62,18 @@ func takeMaths(text string) (rest string, formulas []formula, err error) {
 // characters of places too, and would grow with each of them.
 func putMaths(html string, formulas []formula) string {
 	put := make([]bool, len(formulas))
-	return place.ReplaceAllStringFunc(html, func(s string) string {
+	return placeAndMark.ReplaceAllStringFunc(html, func(s string) string {
 		i, err := placed(s, len(formulas))
-		if err != nil || put[i] {
-			return ""
+		mark := s[strings.Index(s, placeClose)+len(placeClose):]
+		switch {
+		case err != nil || put[i]:
+			return mark
+		case mark == "":
+			put[i] = true
+			return formulas[i].xml
 		}
 		put[i] = true
-		return formulas[i].xml
+		return `<span class="keep">` + formulas[i].xml + mark + "</span>" // no line begins with the mark
 	})
 }
 

@@ -211,7 +211,7 @@ func acrossSettings(files []RunFile, all []*setting) []runFigure {
 }
 
 func onlyBudgetDiffers(a, b *setting) bool {
-	names := differing([]*setting{a, b})
+	names := results.Differing(a.config, b.config)
 	return len(names) == 1 && names[0] == "memory.budget"
 }
 

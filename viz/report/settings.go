@@ -1,12 +1,10 @@
 package report
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
 // setting is runs that one figure may compare: they differ in method and parameters, and in what
@@ -47,36 +45,9 @@ func settingTitle(r runPtr) string { return r.Dataset + ", " + r.Increment + "-i
 // settingConfig is the configuration as names and values, without what differs within a setting.
 // Editing is told by the run's variant.
 func settingConfig(r runPtr) map[string]string {
-	out := map[string]string{"dataset": r.Dataset, "increment": r.Increment, "variant": r.Variant}
-	d := json.NewDecoder(bytes.NewReader(r.Config))
-	d.UseNumber() // large seeds stay as they are
-	var config map[string]any
-	if d.Decode(&config) != nil {
-		return out
-	}
-	for _, name := range []string{"method", "params", "seed", "labelset", "timeline", "scenario", "eval_every", "edit", "extra_update"} {
-		delete(config, name)
-	}
-	flatten(out, "", config)
+	out := r.Settings(append([]string{"method", "params", "eval_every", "edit", "extra_update"}, results.Repetition...)...)
+	out["dataset"], out["increment"], out["variant"] = r.Dataset, r.Increment, r.Variant
 	return out
-}
-
-func flatten(out map[string]string, prefix string, value any) {
-	if m, ok := value.(map[string]any); ok {
-		for name, v := range m {
-			flatten(out, strings.TrimPrefix(prefix+"."+name, "."), v)
-		}
-		return
-	}
-	if text, ok := value.(string); ok {
-		out[prefix] = text
-		return
-	}
-	text, err := json.Marshal(value)
-	if err != nil {
-		text = []byte(fmt.Sprint(value))
-	}
-	out[prefix] = string(text)
 }
 
 // tellSettingsApart adds to equal titles what differs.
@@ -86,7 +57,11 @@ func tellSettingsApart(all []*setting) {
 		byTitle[s.Title] = append(byTitle[s.Title], s)
 	}
 	for _, same := range byTitle {
-		names := differing(same)
+		var configs []map[string]string
+		for _, s := range same {
+			configs = append(configs, s.config)
+		}
+		names := results.Differing(configs...)
 		for _, s := range same {
 			for _, name := range names {
 				switch value := s.config[name]; {
@@ -99,21 +74,6 @@ func tellSettingsApart(all []*setting) {
 			}
 		}
 	}
-}
-
-// differing returns the names that settings have other values of.
-func differing(all []*setting) []string {
-	names := map[string]bool{}
-	for _, s := range all[1:] {
-		for _, other := range []map[string]string{s.config, all[0].config} {
-			for name := range other {
-				if s.config[name] != all[0].config[name] {
-					names[name] = true
-				}
-			}
-		}
-	}
-	return slices.Sorted(maps.Keys(names))
 }
 
 // facts lists the configuration.

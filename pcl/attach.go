@@ -1,0 +1,125 @@
+package pcl
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/parallelcl/parallelcl/pcl/memory"
+	"github.com/parallelcl/parallelcl/pcl/method"
+)
+
+// Attach adds a task, which takes part from the next step on, and returns its id. Ids count from 1 in order of
+// arrival; id 0 stands for the memory of tasks that have ended. Tasks may be attached at any time. Attach reads
+// the first batch of the task's stream. After an error the learner is unchanged.
+func (l *Learner) Attach(t Task) (id int, err error) {
+	if err := l.enter(false); err != nil {
+		return 0, err
+	}
+	defer l.leave()
+	t.Classes = slices.Clone(t.Classes)
+	a := &task{Task: t, id: len(l.tasks) + 1}
+	if err := l.begin(a); err != nil {
+		a.free()
+		return 0, fmt.Errorf("pcl: %s: %w", label(a.id, t.Name), err)
+	}
+	l.tasks = append(l.tasks, a)
+	return a.id, nil
+}
+
+// begin fetches a new task's first batch and gives the task its outputs.
+func (l *Learner) begin(t *task) error {
+	if t.Stream == nil {
+		return errors.New("it has no stream")
+	}
+	if err := l.heads.Fits(t.Classes); err != nil {
+		return err
+	}
+	if err := l.prepareBatches(t); err != nil {
+		return err
+	}
+	if err := t.fetch(t.current); err == io.EOF {
+		return errors.New("its stream is empty")
+	} else if err != nil {
+		return err
+	}
+	t.ready = true
+	t.reservoir = memory.NewReservoir(t.id, l.pool(t.Classes), l.options.Seed)
+	return l.heads.Add(t.id, t.Classes)
+}
+
+// Detach ends a task before its stream has ended, for example because the stream keeps failing or is no longer
+// wanted. If keep is true, the samples collected from the task enter the memory, as they do when a stream ends;
+// otherwise they are discarded. Batches that have been fetched but not trained on are dropped.
+func (l *Learner) Detach(id int, keep bool) error {
+	if err := l.enter(false); err != nil {
+		return err
+	}
+	defer l.leave()
+	if id < 1 || id > len(l.tasks) {
+		return fmt.Errorf("pcl: detach: there is no task %d; %d have arrived", id, len(l.tasks))
+	}
+	t := l.tasks[id-1]
+	if t.ended {
+		return fmt.Errorf("pcl: detach: %s has ended already", label(id, t.Name))
+	}
+	if err := l.retire(t, keep); err != nil {
+		l.failure = err
+		return fmt.Errorf("pcl: detach: %w", err)
+	}
+	return nil
+}
+
+// prepareBatches gives a task room for the batch that it trains on and the next one.
+func (l *Learner) prepareBatches(t *task) (err error) {
+	if t.current, err = l.newBatch(); err != nil {
+		return err
+	}
+	if t.spare, err = l.newBatch(); err != nil {
+		t.free()
+	}
+	return err
+}
+
+// pool returns how many samples of each class are collected while a task of these classes runs, as candidates
+// for the memory. It is 0 if the method fills the memory itself.
+func (l *Learner) pool(classes []int) int {
+	if _, ok := method.As[method.Storer](l.options.Method); ok {
+		return 0
+	}
+	quota := l.memory.Quota(classes)
+	if c, ok := method.As[method.Curator](l.options.Method); ok && quota > 0 {
+		return c.Pool(quota)
+	}
+	return quota
+}
+
+// retire ends a task. If keep is true, the samples in its reservoir enter the memory.
+func (l *Learner) retire(t *task, keep bool) error {
+	t.ended = true
+	if keep {
+		if err := l.remember(t); err != nil {
+			return fmt.Errorf("%s: %w", label(t.id, t.Name), err)
+		}
+	}
+	t.free()
+	t.Stream, t.reservoir, t.err = nil, nil, nil
+	if s, ok := method.As[method.Stateful](l.options.Method); ok {
+		s.End(t.id)
+	}
+	return nil
+}
+
+// remember puts the samples of a task that has ended into the memory. A method that curates the memory decides
+// which ones.
+func (l *Learner) remember(t *task) (err error) {
+	items := t.reservoir.Items()
+	c, ok := method.As[method.Curator](l.options.Method)
+	if !ok {
+		l.memory.Add(items)
+		return nil
+	}
+	defer recovered(&err, l.byMethod())
+	return c.Curate(lab{l}, t.id, items)
+}

@@ -1,0 +1,628 @@
+package method
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+)
+
+// Value describes a method by a struct of its parameters, such as EMGD{Tau: 10}, where [New] takes a name and a
+// map. A field with its zero value stands for the default; where 0 is a choice of its own, the field is a pointer
+// (new(0.0)).
+type Value interface {
+	// New builds the method. Values out of range are errors.
+	New() (Method, error)
+}
+
+// fromFields makes the named method from a struct whose fields are tagged with the names of parameters.
+func fromFields(name string, v any) (Method, error) {
+	params := map[string]any{}
+	fields := reflect.ValueOf(v)
+	for i := range fields.NumField() {
+		f, param := fields.Field(i), fields.Type().Field(i).Tag.Get("param")
+		if f.IsZero() || param == "" {
+			continue
+		}
+		params[param] = reflect.Indirect(f).Interface()
+	}
+	if e, ok := v.(EMGD); ok && e.AutoTau {
+		if e.Tau != 0 {
+			return nil, fmt.Errorf("method emgd-gmc: Tau %g and AutoTau exclude each other", e.Tau)
+		}
+		params["tau"] = "auto"
+	}
+	if tau, ok := params["tau"].(float64); ok && name[:4] == "emgd" {
+		params["tau"] = strconv.FormatFloat(tau, 'g', -1, 64)
+	}
+	return New(name, params)
+}
+
+// AGEM is the method "a-gem", A-GEM.
+type AGEM struct {
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v AGEM) New() (Method, error) { return fromFields("a-gem", v) }
+
+// AlignedMTL is the method "aligned-mtl", Aligned-MTL.
+type AlignedMTL struct {
+	// Scale: the singular value that all are brought to: the smallest, the median (the lower of two), or the root mean square; "" stands for "min".
+	Scale string `param:"scale"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v AlignedMTL) New() (Method, error) { return fromFields("aligned-mtl", v) }
+
+// AvgGrad is the method "avggrad", AvgGrad.
+type AvgGrad struct {
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v AvgGrad) New() (Method, error) { return fromFields("avggrad", v) }
+
+// CAGrad is the method "cagrad", CAGrad.
+type CAGrad struct {
+	// C: c ≥ 0, radius of the ball around the mean gradient in units of its length: 0 is the mean, a large c the direction of MGDA; nil stands for 0.5.
+	C *float64 `param:"c"`
+	// Divide: what the weights are divided by; published codes use 1 or 1+c^2; "" stands for "1".
+	Divide string `param:"divide"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v CAGrad) New() (Method, error) { return fromFields("cagrad", v) }
+
+// ConFIG is the method "config", ConFIG.
+type ConFIG struct {
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v ConFIG) New() (Method, error) { return fromFields("config", v) }
+
+// Constant is the method "constant", Constant.
+type Constant struct {
+	// Memory: weight of the memory; nil stands for 1.
+	Memory *float64 `param:"memory"`
+	// Task: weight of every task in training; nil stands for 1.
+	Task *float64 `param:"task"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v Constant) New() (Method, error) { return fromFields("constant", v) }
+
+// COSMOS is the method "cosmos", COSMOS.
+type COSMOS struct {
+	// Lambda: λ ≥ 0, reward for equal losses; in the paper 0.01 to 8 by data set; nil stands for 1.
+	Lambda *float64 `param:"lambda"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v COSMOS) New() (Method, error) { return fromFields("cosmos", v) }
+
+// CRMOGM is the method "cr-mogm", CR-MOGM.
+type CRMOGM struct {
+	// Method: the method whose weights are smoothed, with its default parameters; "" stands for "mgda".
+	Method string `param:"method"`
+	// Alpha: α in [0, 1), the share of the previous weights; nil stands for 0.9.
+	Alpha *float64 `param:"alpha"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v CRMOGM) New() (Method, error) { return fromFields("cr-mogm", v) }
+
+// DBMTL is the method "db-mtl", DB-MTL.
+type DBMTL struct {
+	// Beta: β in [0, 1), the share of the past in the moving means; nil stands for 0.9.
+	Beta *float64 `param:"beta"`
+	// BetaDecay: σ ≥ 0 of β/n^σ, n the steps of the stream.
+	BetaDecay float64 `param:"beta_decay"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v DBMTL) New() (Method, error) { return fromFields("db-mtl", v) }
+
+// DERPP is the method "der-pp", DER++.
+type DERPP struct {
+	// Alpha: α ≥ 0, weight of the squared difference to the stored logits; 0 leaves it out; nil stands for 0.3.
+	Alpha *float64 `param:"alpha"`
+	// Beta: β ≥ 0, weight of the cross-entropy in memory; 0 leaves it out, which is DER; nil stands for 0.5.
+	Beta *float64 `param:"beta"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v DERPP) New() (Method, error) { return fromFields("der-pp", v) }
+
+// DualProj is the method "dualproj", DualProj.
+type DualProj struct {
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v DualProj) New() (Method, error) { return fromFields("dualproj", v) }
+
+// DWA is the method "dwa", DWA.
+type DWA struct {
+	// Temperature: T > 0 of the softmax; large gives equal weights; 0 stands for 2.
+	Temperature float64 `param:"temperature"`
+	// Momentum: β in [0, 1) of the moving mean of the losses that stands for the epochs of the original; 0 compares single steps; nil stands for 0.9.
+	Momentum *float64 `param:"momentum"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v DWA) New() (Method, error) { return fromFields("dwa", v) }
+
+// EMGD is the method "emgd-gmc", EMGD (GMC).
+type EMGD struct {
+	// Tau: softmax temperature τ of the elastic factors, in units of the gradient norm (gmc); a number, "inf", or "auto": the moving mean of the norms; 0 stands for 5.
+	Tau float64 `param:"tau"`
+	// AutoTau takes the moving mean of the norms for τ.
+	AutoTau bool
+	// Momentum: ε₁ of m ← ε₁m + (1−ε₁)‖J‖ (gmc); nil stands for 0.9.
+	Momentum *float64 `param:"momentum"`
+	// Floor: lower bound of every λ: a number, or "release" for 1/(K+1), which gives up the Pareto guarantee; "" stands for "0".
+	Floor string `param:"floor"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v EMGD) New() (Method, error) { return fromFields("emgd-gmc", v) }
+
+// EMGDGS is the method "emgd-gs", EMGD (GS).
+type EMGDGS struct {
+	// Tau: softmax temperature τ of the elastic factors, in units of the gradient norm (gmc); a number, "inf", or "auto": the moving mean of the norms; 0 stands for 5.
+	Tau float64 `param:"tau"`
+	// Momentum: ε₁ of m ← ε₁m + (1−ε₁)‖J‖ (gmc); nil stands for 0.9.
+	Momentum *float64 `param:"momentum"`
+	// Floor: lower bound of every λ: a number, or "release" for 1/(K+1), which gives up the Pareto guarantee; "" stands for "0".
+	Floor string `param:"floor"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v EMGDGS) New() (Method, error) { return fromFields("emgd-gs", v) }
+
+// ER is the method "er", ER.
+type ER struct {
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v ER) New() (Method, error) { return fromFields("er", v) }
+
+// ExcessMTL is the method "excess-mtl", ExcessMTL.
+type ExcessMTL struct {
+	// LR: η ≥ 0, step size of log λ; nil stands for 0.01.
+	LR *float64 `param:"lr"`
+	// Warmup: first steps of a stream whose mean risk is the measure of its later ones; the paper takes three epochs, its code one step; 0 stands for 1.
+	Warmup float64 `param:"warmup"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v ExcessMTL) New() (Method, error) { return fromFields("excess-mtl", v) }
+
+// FairGrad is the method "fairgrad", FairGrad.
+type FairGrad struct {
+	// Alpha: α in [0.1, 10], the kind of fairness: 1 proportional (Nash), large max-min (the direction of MGDA); 0 stands for 1.
+	Alpha float64 `param:"alpha"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v FairGrad) New() (Method, error) { return fromFields("fairgrad", v) }
+
+// FAMO is the method "famo", FAMO.
+type FAMO struct {
+	// LR: step size of ξ, in [0, 1]; nil stands for 0.025.
+	LR *float64 `param:"lr"`
+	// Decay: weight decay of ξ, in [0, 1]; nil stands for 0.001.
+	Decay *float64 `param:"decay"`
+	// MinLoss: ℓᵢmin, which a loss is measured from: 0, or the stream's smallest so far, which wants an eps of the order of the losses' noise; "" stands for "zero".
+	MinLoss string `param:"min_loss"`
+	// Eps: what is added to ℓᵢ−ℓᵢmin, in [1e-12, 1e3]; 0 stands for 1e-08.
+	Eps float64 `param:"eps"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v FAMO) New() (Method, error) { return fromFields("famo", v) }
+
+// GDumb is the method "gdumb", GDumb.
+type GDumb struct {
+	// Passes: passes over the store before a prediction, from 1 on; powers of two end with the learning rate at its lowest; 0 stands for 256.
+	Passes float64 `param:"passes"`
+	// Cutmix: probability in [0, 1] that a batch is mixed; nil stands for 0.5.
+	Cutmix *float64 `param:"cutmix"`
+	// LR: largest learning rate, in (0, 1e3]; 0 stands for 0.05.
+	LR float64 `param:"lr"`
+	// MinLR: smallest learning rate, from 0 to lr; nil stands for 0.0005.
+	MinLR *float64 `param:"min_lr"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v GDumb) New() (Method, error) { return fromFields("gdumb", v) }
+
+// GEM is the method "gem", GEM.
+type GEM struct {
+	// Margin: m ≥ 0, the least weight of a finished task's gradient in a step that conflicts with one (the official memory strength); nil stands for 0.5.
+	Margin *float64 `param:"margin"`
+	// Eps: ε ≥ 0, added to the diagonal of the dual's matrix, in units of a squared gradient; nil stands for 0.001.
+	Eps *float64 `param:"eps"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v GEM) New() (Method, error) { return fromFields("gem", v) }
+
+// GLS is the method "gls", GLS.
+type GLS struct {
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v GLS) New() (Method, error) { return fromFields("gls", v) }
+
+// GMED is the method "gmed", GMED.
+type GMED struct {
+	// Alpha: α ≥ 0, length of an edit in pixel gradients; tune it per data set (the authors took 0.1 for split MNIST); nil stands for 0.01.
+	Alpha *float64 `param:"alpha"`
+	// Beta: β ≥ 0, how much an edit also lowers the loss; nil stands for 0.01.
+	Beta *float64 `param:"beta"`
+	// Decay: in [0, 1], by how much an edit is shorter than the sample's last.
+	Decay float64 `param:"decay"`
+	// Gamma: γ ≥ 0, length of the virtual step in gradients; nil stands for 0.1.
+	Gamma *float64 `param:"gamma"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v GMED) New() (Method, error) { return fromFields("gmed", v) }
+
+// GMEDRelease is the method "gmed-release", GMED (release).
+type GMEDRelease struct {
+	// Alpha: length of an edit in pixel gradients, ≥ 0; nil stands for 0.003.
+	Alpha *float64 `param:"alpha"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v GMEDRelease) New() (Method, error) { return fromFields("gmed-release", v) }
+
+// GradDrop is the method "graddrop", GradDrop.
+type GradDrop struct {
+	// Leak: the part of every gradient, in [0, 1], that is kept whatever is drawn: 1 gives the sum.
+	Leak float64 `param:"leak"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v GradDrop) New() (Method, error) { return fromFields("graddrop", v) }
+
+// GradNorm is the method "gradnorm", GradNorm.
+type GradNorm struct {
+	// Alpha: α in [0, 10], how strongly slower streams are favoured; nil stands for 1.5.
+	Alpha *float64 `param:"alpha"`
+	// LR: η ≥ 0, step size of the weights, one step per iteration; nil stands for 0.025.
+	LR *float64 `param:"lr"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v GradNorm) New() (Method, error) { return fromFields("gradnorm", v) }
+
+// GradVac is the method "gradvac", GradVac.
+type GradVac struct {
+	// Beta: β in [0, 1] of the moving mean of the cosines: 0 keeps the targets at 0, which is PCGrad; nil stands for 0.5.
+	Beta *float64 `param:"beta"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v GradVac) New() (Method, error) { return fromFields("gradvac", v) }
+
+// GSS is the method "gss", GSS-Greedy.
+type GSS struct {
+	// Subsets: n ≥ 1, the random parts of the store that a gradient is compared with; 0 stands for 10.
+	Subsets float64 `param:"subsets"`
+	// SubsetSize: samples in each of them, from 1 to the batch size; 0 stands for 10.
+	SubsetSize float64 `param:"subset_size"`
+	// Threshold: cosine in [-1, 1] below which a batch may replace samples.
+	Threshold float64 `param:"threshold"`
+	// ScoreAll: score samples also while the store is not full, at the cost of a gradient each, as in the official code.
+	ScoreAll bool `param:"score_all"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v GSS) New() (Method, error) { return fromFields("gss", v) }
+
+// ICaRL is the method "icarl", iCaRL.
+type ICaRL struct {
+	// Pool: samples of each class of a running task among which its exemplars are chosen, from 1 on; never fewer than the store can take; 0 stands for 500.
+	Pool float64 `param:"pool"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v ICaRL) New() (Method, error) { return fromFields("icarl", v) }
+
+// IMTL is the method "imtl", IMTL.
+type IMTL struct {
+	// LR: step size of s, in [0, 1]; nil stands for 0.1.
+	LR *float64 `param:"lr"`
+	// Init: s of a new stream: 0, or −log ℓ, where it would come to rest; "" stands for "zero".
+	Init string `param:"init"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v IMTL) New() (Method, error) { return fromFields("imtl", v) }
+
+// IMTLG is the method "imtl-g", IMTL-G.
+type IMTLG struct {
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v IMTLG) New() (Method, error) { return fromFields("imtl-g", v) }
+
+// IMTLL is the method "imtl-l", IMTL-L.
+type IMTLL struct {
+	// LR: step size of s, in [0, 1]; nil stands for 0.1.
+	LR *float64 `param:"lr"`
+	// Init: s of a new stream: 0, or −log ℓ, where it would come to rest; "" stands for "zero".
+	Init string `param:"init"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v IMTLL) New() (Method, error) { return fromFields("imtl-l", v) }
+
+// Krum is the method "krum", Krum.
+type Krum struct {
+	// Byzantine: f, the number of streams not to be trusted; nil stands for 1.
+	Byzantine *float64 `param:"byzantine"`
+	// Selected: m, the number of streams whose mean is taken: 1 is Krum, more is Multi-Krum; 0 stands for 1.
+	Selected float64 `param:"selected"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v Krum) New() (Method, error) { return fromFields("krum", v) }
+
+// MaxDOMinMax is the method "maxdo-minmax", MaxDO (min-max).
+type MaxDOMinMax struct {
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v MaxDOMinMax) New() (Method, error) { return fromFields("maxdo-minmax", v) }
+
+// MaxDORelease is the method "maxdo-release", MaxDO (release).
+type MaxDORelease struct {
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v MaxDORelease) New() (Method, error) { return fromFields("maxdo-release", v) }
+
+// MDMTR is the method "mdmtr", MDMTR.
+type MDMTR struct {
+	// ClassMargin: m_c in [0, π], added to the angle of the right class; nil stands for 0.01.
+	ClassMargin *float64 `param:"class_margin"`
+	// TaskMargin: m_t in [0, π], added to the angles of the classes of the right task; nil stands for 0.01.
+	TaskMargin *float64 `param:"task_margin"`
+	// Sharpness: s > 0, the factor of the cosines; 0 stands for 20.
+	Sharpness float64 `param:"sharpness"`
+	// LegacyNorm: divide by the Frobenius norm of the whole classifier, not by each class's own, as in the released PCL code.
+	LegacyNorm bool `param:"legacy_norm"`
+	// Distill: weight of the squared difference to the scores stored at a task's end; 0: none.
+	Distill float64 `param:"distill"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v MDMTR) New() (Method, error) { return fromFields("mdmtr", v) }
+
+// MEGA1 is the method "mega-1", MEGA-I.
+type MEGA1 struct {
+	// Eps: ε > 0, the loss of the tasks below which only the memory is trained; 0 stands for 0.001.
+	Eps float64 `param:"eps"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v MEGA1) New() (Method, error) { return fromFields("mega-1", v) }
+
+// MEGA2 is the method "mega-2", MEGA-II.
+type MEGA2 struct {
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v MEGA2) New() (Method, error) { return fromFields("mega-2", v) }
+
+// MEGARelease is the method "mega-release", MEGA (release).
+type MEGARelease struct {
+	// Eps: ε > 0, the loss of the first task below which only the tasks are trained; 0 stands for 0.1.
+	Eps float64 `param:"eps"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v MEGARelease) New() (Method, error) { return fromFields("mega-release", v) }
+
+// MGDA is the method "mgda", MGDA.
+type MGDA struct {
+	// Norm: divide each gradient by 1, ‖Jᵢ‖, ℓᵢ or ℓᵢ‖Jᵢ‖ before the weights are found; "" stands for "none".
+	Norm string `param:"norm"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v MGDA) New() (Method, error) { return fromFields("mgda", v) }
+
+// MIR is the method "mir", MIR.
+type MIR struct {
+	// Candidates: candidates for each sample that is replayed, from 1 on; 0 stands for 5.
+	Candidates float64 `param:"candidates"`
+	// Gamma: γ ≥ 0, length of the virtual step in gradients; nil stands for 0.1.
+	Gamma *float64 `param:"gamma"`
+	// BestLoss: measure the loss after the step against the smallest that was met so far.
+	BestLoss bool `param:"best_loss"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v MIR) New() (Method, error) { return fromFields("mir", v) }
+
+// MoCo is the method "moco", MoCo.
+type MoCo struct {
+	// Beta: β in [0, 1], how far yᵢ moves to the gradient; nil stands for 0.5.
+	Beta *float64 `param:"beta"`
+	// BetaDecay: σ ≥ 0 of β/n^σ, n the steps of the stream; the theory decays (0.5), but then yᵢ stays behind a network that moves.
+	BetaDecay float64 `param:"beta_decay"`
+	// Gamma: γ ≥ 0, step size of λ; nil stands for 0.1.
+	Gamma *float64 `param:"gamma"`
+	// GammaDecay: the same for γ, n the steps of the newest stream; nil stands for 0.5.
+	GammaDecay *float64 `param:"gamma_decay"`
+	// Rho: ρ ≥ 0, pull of λ towards equal weights.
+	Rho float64 `param:"rho"`
+	// Norm: follow Jᵢ as in the paper, or ℓᵢJᵢ/‖Jᵢ‖ as in the authors' code; "" stands for "none".
+	Norm string `param:"norm"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v MoCo) New() (Method, error) { return fromFields("moco", v) }
+
+// MoDo is the method "modo", MoDo.
+type MoDo struct {
+	// Gamma: γ ≥ 0, step size of λ; nil stands for 0.001.
+	Gamma *float64 `param:"gamma"`
+	// Rho: ρ ≥ 0, pull of λ towards equal weights; nil stands for 0.1.
+	Rho *float64 `param:"rho"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v MoDo) New() (Method, error) { return fromFields("modo", v) }
+
+// NashMTL is the method "nash-mtl", Nash-MTL.
+type NashMTL struct {
+	// MaxNorm: longest ‖d‖, to which longer ones are scaled; "inf" for none. Unscaled, ‖d‖ = √K always; 0 stands for 1.
+	MaxNorm float64 `param:"max_norm"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v NashMTL) New() (Method, error) { return fromFields("nash-mtl", v) }
+
+// PBI is the method "pbi", PBI.
+type PBI struct {
+	// Theta: θ ≥ 0, penalty on unequal losses; nil stands for 5.
+	Theta *float64 `param:"theta"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v PBI) New() (Method, error) { return fromFields("pbi", v) }
+
+// PCD is the method "pcd", PCD.
+type PCD struct {
+	// Tau: τ in [0, 1], the part of the progress along its own gradient that every other stream is given; nil stands for 0.02.
+	Tau *float64 `param:"tau"`
+	// Beta: β in [0, 1) of the moving means of ‖Jᵢ‖²; nil stands for 0.999.
+	Beta *float64 `param:"beta"`
+	// Primary: the stream that leads: the memory, or the oldest task without one; or the newest task; "" stands for "first".
+	Primary string `param:"primary"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v PCD) New() (Method, error) { return fromFields("pcd", v) }
+
+// PCGrad is the method "pcgrad", PCGrad.
+type PCGrad struct {
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v PCGrad) New() (Method, error) { return fromFields("pcgrad", v) }
+
+// RLW is the method "rlw", RLW.
+type RLW struct {
+	// Distribution: of the z that are drawn: N(0,1), or U[0,1) as in the released PCL code; "" stands for "normal".
+	Distribution string `param:"distribution"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v RLW) New() (Method, error) { return fromFields("rlw", v) }
+
+// SDMGrad is the method "sdmgrad", SDMGrad.
+type SDMGrad struct {
+	// Lambda: λ ≥ 0, pull towards the mean gradient: 0 is MGDA, a large λ the mean; nil stands for 0.3.
+	Lambda *float64 `param:"lambda"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v SDMGrad) New() (Method, error) { return fromFields("sdmgrad", v) }
+
+// STCH is the method "stch", STCH.
+type STCH struct {
+	// Mu: μ > 0, smoothing: small follows the largest loss alone, large gives equal weights; 0 stands for 1.
+	Mu float64 `param:"mu"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v STCH) New() (Method, error) { return fromFields("stch", v) }
+
+// Sum is the method "sum", Sum.
+type Sum struct {
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v Sum) New() (Method, error) { return fromFields("sum", v) }
+
+// TrimmedMean is the method "trimmed-mean", Trimmed mean.
+type TrimmedMean struct {
+	// Trim: number of largest and of smallest entries left out in each coordinate; fewer where no entry would be left; nil stands for 1.
+	Trim *float64 `param:"trim"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v TrimmedMean) New() (Method, error) { return fromFields("trimmed-mean", v) }
+
+// UPGrad is the method "upgrad", UPGrad.
+type UPGrad struct {
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v UPGrad) New() (Method, error) { return fromFields("upgrad", v) }
+
+// UW is the method "uw", UW.
+type UW struct {
+	// LR: step size of s, in [0, 1]; nil stands for 0.1.
+	LR *float64 `param:"lr"`
+	// Rescale: the scale of d; "" stands for "native".
+	Rescale string `param:"rescale"`
+}
+
+func (v UW) New() (Method, error) { return fromFields("uw", v) }

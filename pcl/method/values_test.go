@@ -1,0 +1,140 @@
+package method
+
+import (
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// allValues has a value of every registered method, with its defaults.
+var allValues = []Value{
+	AGEM{},
+	AlignedMTL{},
+	AvgGrad{},
+	CAGrad{},
+	ConFIG{},
+	Constant{},
+	COSMOS{},
+	CRMOGM{},
+	DBMTL{},
+	DERPP{},
+	DualProj{},
+	DWA{},
+	EMGD{},
+	EMGDGS{},
+	ER{},
+	ExcessMTL{},
+	FairGrad{},
+	FAMO{},
+	GDumb{},
+	GEM{},
+	GLS{},
+	GMED{},
+	GMEDRelease{},
+	GradDrop{},
+	GradNorm{},
+	GradVac{},
+	GSS{},
+	ICaRL{},
+	IMTL{},
+	IMTLG{},
+	IMTLL{},
+	Krum{},
+	MaxDOMinMax{},
+	MaxDORelease{},
+	MDMTR{},
+	MEGA1{},
+	MEGA2{},
+	MEGARelease{},
+	MGDA{},
+	MIR{},
+	MoCo{},
+	MoDo{},
+	NashMTL{},
+	PBI{},
+	PCD{},
+	PCGrad{},
+	RLW{},
+	SDMGrad{},
+	STCH{},
+	Sum{},
+	TrimmedMean{},
+	UPGrad{},
+	UW{},
+}
+
+// TestValues: each method has a value, whose fields are its parameters and whose zero value has their defaults.
+func TestValues(t *testing.T) {
+	var seen []string
+	for _, v := range allValues {
+		m, err := v.New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := m.Info().Name
+		seen = append(seen, name)
+		byName, err := New(name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(m, byName) {
+			t.Errorf("%T{} is not the method %s with its defaults", v, name)
+		}
+		spec, err := Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want, got []string
+		for _, p := range Parameters(spec) {
+			want = append(want, p.Name)
+		}
+		for _, f := range reflect.VisibleFields(reflect.TypeOf(v)) {
+			if param := f.Tag.Get("param"); param != "" {
+				got = append(got, param)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%T has the parameters %v, the method %v", v, got, want)
+		}
+	}
+	slices.Sort(seen)
+	registered := slices.DeleteFunc(Names(), func(name string) bool { return strings.HasPrefix(name, "test-") })
+	if !slices.Equal(seen, registered) {
+		t.Errorf("values of %v, registered are %v", seen, registered)
+	}
+}
+
+// TestValueOfParameters: what is set reaches the method, a zero by its pointer; what is out of range is refused.
+func TestValueOfParameters(t *testing.T) {
+	for _, c := range []struct {
+		value  Value
+		name   string
+		params map[string]any
+	}{
+		{EMGD{Tau: 10, Momentum: new(0.0), Floor: "release"}, "emgd-gmc", map[string]any{"tau": "10", "momentum": 0.0, "floor": "release"}},
+		{EMGD{Tau: math.Inf(1)}, "emgd-gmc", map[string]any{"tau": "inf"}},
+		{EMGD{AutoTau: true}, "emgd-gmc", map[string]any{"tau": "auto"}},
+		{EMGDGS{Tau: 0.5, Rescale: "mean"}, "emgd-gs", map[string]any{"tau": "0.5", "rescale": "mean"}},
+		{DERPP{Alpha: new(0.0)}, "der-pp", map[string]any{"alpha": 0.0}},
+		{GSS{ScoreAll: true}, "gss", map[string]any{"score_all": true}},
+	} {
+		got, err := c.value.New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := New(c.name, c.params)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v is not %s with %v", c.value, c.name, c.params)
+		}
+	}
+	for _, v := range []Value{EMGD{Tau: -1}, EMGD{Tau: 1, AutoTau: true}, CAGrad{Divide: "3"}, EMGD{Rescale: "double"}} {
+		if _, err := v.New(); err == nil {
+			t.Errorf("%+v: no error", v)
+		}
+	}
+}

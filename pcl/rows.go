@@ -1,0 +1,44 @@
+package pcl
+
+import (
+	"github.com/gomlx/compute"
+
+	"github.com/parallelcl/parallelcl/pcl/internal/device"
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
+	"github.com/parallelcl/parallelcl/pcl/method"
+)
+
+// step is the state of one step while it is being made.
+type step struct {
+	*Learner
+	rows    []row // the memory's rows first, then the tasks' rows in order of arrival
+	kept    []int // indices of the rows whose loss and gradient are finite
+	report  *StepReport
+	touched bool // whether something has changed that cannot be undone
+}
+
+// row is one stream in one step: its batch, its loss, and the gradient of that loss.
+type row struct {
+	id      int
+	batch   *device.Batch
+	indices []int // the places in the memory of a replayed row's samples; nil for tasks
+	loss    method.Loss
+	device.Gradient
+	observed bool              // whether the running statistics include those of its batch
+	halves   [2]compute.Buffer // gradients of the two halves of the batch, for methods that need them
+}
+
+func (r *row) free() {
+	r.Gradient.Free()
+	program.Free(r.halves[:]...)
+	r.observed, r.halves = false, [2]compute.Buffer{}
+}
+
+// gradientsKept returns the gradients of the rows that take part.
+func (s *step) gradientsKept() []compute.Buffer {
+	out := make([]compute.Buffer, len(s.kept))
+	for k, i := range s.kept {
+		out[k] = s.rows[i].Flat
+	}
+	return out
+}
