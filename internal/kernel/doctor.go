@@ -16,10 +16,10 @@ type Check struct {
 	Name   string `json:"name"`
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail"`
-	Mend   string `json:"mend,omitempty"` // what to do where it is not
+	Mend   string `json:"mend,omitempty"` // what to do if it is missing
 }
 
-// Doctor looks at everything that a notebook needs. It changes nothing.
+// Doctor checks everything that notebooks need. It changes nothing.
 func Doctor(ctx context.Context, o Options) []Check {
 	return append([]Check{checkGo(ctx), checkCompiler(), checkTools(o.Cache), checkLab(ctx, o.Cache)}, checkKernels(o)...)
 }
@@ -39,7 +39,7 @@ func checkGo(ctx context.Context) Check {
 	return Check{Name: "Go", OK: true, Detail: strings.TrimPrefix(printable.Line(string(out)), "go version ") + " (" + path + ")"}
 }
 
-// checkCompiler looks for what cgo needs; without it the pure-Go backend still works.
+// checkCompiler looks for the C compiler that cgo needs. Without one, the pure Go backend still works.
 func checkCompiler() Check {
 	for _, name := range []string{os.Getenv("CC"), "gcc", "clang"} {
 		if path, err := exec.LookPath(name); name != "" && err == nil {
@@ -58,7 +58,7 @@ func checkTools(cache string) Check {
 	return Check{Name: "GoNB and tools", OK: true, Detail: strings.Join(toolVersions(), ", ") + " (" + dir + ")"}
 }
 
-// toolVersions are the pinned versions of the tools that have one of their own.
+// toolVersions lists the pinned versions of the tools that have a version of their own.
 func toolVersions() []string {
 	var list []string
 	for line := range strings.Lines(string(toolsMod)) {
@@ -93,7 +93,7 @@ func checkKernels(o Options) []Check {
 	return checks
 }
 
-// check looks for what the kernel is made of.
+// check checks that the files and folders of the kernel are there.
 func (k Kernel) check() Check {
 	c := Check{Name: "Kernel " + k.Name, Mend: "pcl kernel install, or pcl kernel remove " + k.Version}
 	_, err := os.Stat(k.Start)

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// gonb is the module of GoNB.
+// gonb is the path of GoNB's module. GoNB is the program that runs Go cells for Jupyter.
 const gonb = "github.com/janpfeifer/gonb"
 
-// mend is one change to GoNB's source: what the pinned version has once, and what stands there instead; or a new file, where
-// nothing is old. docs/gonb.md says of each fault how to see it.
+// mend is one change to the source of GoNB: old is what the pinned version contains exactly once, and new is what replaces
+// it. If old is empty, new is a file to be added. docs/gonb.md says for each fault how to see it.
 type mend struct{ file, old, new string }
 
 var mends = []mend{
-	{ // The first look for gopls comes after 12 s, and so does the first completion of a kernel.
+	{ // GoNB looks for gopls only after 12 s, so a kernel's first completion comes that late.
 		"internal/goexec/goplsclient/conn.go",
 		"	ConnectTimeout       = 12000 * time.Millisecond\n",
 		"	ConnectTimeout       = 12000 * time.Millisecond\n	pollEvery            = 50 * time.Millisecond\n",
@@ -32,17 +32,17 @@ var mends = []mend{
 		"		<-time.After(ConnectTimeout)\n",
 		"		<-time.After(pollEvery)\n",
 	},
-	{ // gopls checks the whole program with all its analyses, which nobody sees, and grows beyond a gigabyte.
+	{ // gopls runs all its analyses on the whole program, which nobody sees, and uses more than a gigabyte of memory.
 		"internal/goexec/goplsclient/conn.go",
 		"	callId, err := c.jsonConn.Call(ctx, lsp.MethodInitialize, &lsp.InitializeParams{\n",
 		"	callId, err := c.jsonConn.Call(ctx, lsp.MethodInitialize, &lsp.InitializeParams{\n		InitializationOptions: map[string]any{\"diagnosticsDelay\": \"8760h\"},\n",
 	},
-	{ // gopls reads packages at the first question: so one is asked before the user does.
+	{ // gopls reads packages when it is first asked something, so it is asked before the user needs an answer.
 		"internal/goexec/goplsclient/exec.go",
 		"				c.waitConnecting = false\n				return\n",
 		"				c.waitConnecting = false\n				_, _ = c.CallComplete(ctx, c.dir+\"/main.go\", 0, 0)\n				return\n",
 	},
-	{ // A cell without %% that has statements is given a main, or an explanation; see the shim's impliedMain.
+	{ // A cell with statements but without %% gets a main function, or an explanation; see the shim's impliedMain.
 		"internal/goexec/parser.go",
 		`	if err != nil {
 		if msg != nil {
@@ -71,12 +71,12 @@ var mends = []mend{
 		"	\"os\"\n	\"regexp\"\n",
 		"	\"os\"\n	\"os/exec\"\n	\"path\"\n	\"regexp\"\n",
 	},
-	{ // A cursor at the end of a declaration belongs to it: there one types.
+	{ // A cursor at the end of a declaration belongs to that declaration, because this is where people type.
 		"internal/goexec/parser.go",
 		"			if lineNum == toPos.Line && col >= toPos.Column-1 {\n",
 		"			if lineNum == toPos.Line && col > toPos.Column-1 {\n",
 	},
-	{ // A cell that does not parse yet gets no imports, so that nothing is known of its types.
+	{ // A cell that does not parse yet gets no imports, and so gopls knows nothing of its types.
 		"internal/goexec/inspect.go",
 		`		klog.V(2).Infof("Ignoring ParseError for auto-complete: %+v", err)
 		err = nil
@@ -105,17 +105,17 @@ var mends = []mend{
 		"	\"os\"\n	\"path\"\n",
 		"	\"os\"\n	\"os/exec\"\n	\"path\"\n",
 	},
-	{ // A completion does not download.
+	{ // A completion must not download anything.
 		"internal/goexec/execcode.go",
 		"	if !s.AutoGet {\n",
 		"	if !s.AutoGet || msg == nil {\n",
 	},
-	{ // What the go command says stands alone: not behind the path of the command and its exit status.
+	{ // The output of the go command is shown by itself, without the path of the command and its exit status.
 		"internal/goexec/execcode.go",
 		"		strOutput := fmt.Sprintf(\"%v\\n\\n%s\", err, output)\n",
 		"		strOutput := strings.TrimSpace(string(output))\n",
 	},
-	{ // A kernel that is killed leaves the program of its cell behind. Linux can end it too.
+	{ // A kernel that is killed leaves the program of its cell running. On Linux, the system can end that too.
 		"internal/jpyexec/jpyexec.go",
 		"	cmd.Dir = exec.dir\n",
 		"	cmd.Dir = exec.dir\n	cmd.SysProcAttr = endsWithKernel()\n",
@@ -128,7 +128,7 @@ var mends = []mend{
 		"internal/jpyexec/ends_other.go", "",
 		"//go:build !linux\n\npackage jpyexec\n\nimport \"syscall\"\n\nfunc endsWithKernel() *syscall.SysProcAttr { return nil }\n",
 	},
-	{ // The exit status of a cell is shown once, by Jupyter; and a stop is no error of the cell.
+	{ // The exit status of a cell is shown only once, by Jupyter, and stopping a cell is not an error of the cell.
 		"internal/jpyexec/jpyexec.go",
 		"	if exec.exitError != nil {\n		errMsg",
 		"	if exec.exitError != nil && !exec.useNamedPipes {\n		errMsg",
@@ -144,7 +144,7 @@ var mends = []mend{
 		}
 `,
 	},
-	{ // A stop while a cell is being built, or while a package comes, stops nothing, and the cell runs.
+	{ // Stopping a cell while it is built, or while a package is downloaded, has no effect, and the cell runs.
 		"internal/goexec/execcode.go",
 		"	output, err := cmd.CombinedOutput()\n	if err != nil {\n		klog.Errorf(\"Failed",
 		"	output, err := stoppable(msg, cmd)\n	if err == errStopped {\n		return err\n	}\n	if err != nil {\n		klog.Errorf(\"Failed",
@@ -160,14 +160,15 @@ var mends = []mend{
 		"			msg.Kernel().CallInterruptSubscribers()\n			replyContent",
 		"			msg.Kernel().Interrupted.Store(true)\n			msg.Kernel().CallInterruptSubscribers()\n			replyContent",
 	},
-	{ // Without it exported notebooks are coloured as Python.
+	{ // Without this, the code in exported notebooks is coloured as Python.
 		"internal/kernel/messages.go",
 		"				MIMEType:      \"text/x-go\",\n",
 		"				MIMEType:      \"text/x-go\",\n				PygmentsLexer: \"go\",\n",
 	},
 }
 
-// stoppable is a file of GoNB's package goexec. The go command has a process group of its own, since it has children.
+// stoppable is the text of a file that is added to GoNB's package goexec. It runs the go command in a process group of its
+// own, because the go command starts other processes.
 const stoppable = `package goexec
 
 import (
@@ -204,7 +205,7 @@ func stoppable(msg kernel.Message, cmd *exec.Cmd) ([]byte, error) {
 }
 `
 
-// mendedGoNB writes GoNB's source with our mends into a folder.
+// mendedGoNB writes the source of GoNB, with our changes, to a folder.
 func mendedGoNB(ctx context.Context, o Options, pins, dir string) error {
 	out, err := run(ctx, pins, goEnv(), o.Go, "mod", "download", "-json", gonb)
 	if err != nil {
@@ -220,12 +221,12 @@ func mendedGoNB(ctx context.Context, o Options, pins, dir string) error {
 	return applyMends(dir)
 }
 
-// notGoNB says of a folder of GoNB's module that the program needs nothing in it.
+// notGoNB reports whether GoNB can be built without a folder of its module.
 func notGoNB(rel string) bool {
 	return rel == "examples" || rel == "docs" || rel == "binder" || filepath.Base(rel) == "testdata"
 }
 
-// applyMends changes the source in a folder.
+// applyMends makes our changes to the source in a folder.
 func applyMends(dir string) error {
 	for _, m := range mends {
 		file := filepath.Join(dir, filepath.FromSlash(m.file))

@@ -17,12 +17,12 @@ import (
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
-// Options says where things go.
+// Options say where the kernel and its files are put.
 type Options struct {
 	Cache    string    // our folder: tools, JupyterLab, kernels
 	Data     string    // Jupyter's data folder of the user; see [DataDir]
 	Go       string    // the go command; see [FindGo]
-	Progress io.Writer // what is being done; nil means silence
+	Progress io.Writer // where messages about the progress are written; nil writes none
 }
 
 // FindGo finds the go command.
@@ -34,9 +34,9 @@ func FindGo() (string, error) {
 	return filepath.Abs(path)
 }
 
-// Install installs the kernel for a source: the tools where they are missing, its files, and its
-// folder in the user's Jupyter. It builds a first cell, so that from then on nothing is missing
-// offline. Calling it again is quick and brings all up to date.
+// Install installs the kernel for a source: the tools, if they are missing, the kernel's files, and its folder in the
+// user's Jupyter. It also builds a first cell, so that cells can later be built without a network. Calling it again is
+// quick and updates everything.
 func Install(ctx context.Context, o Options, s Source) (Kernel, error) {
 	if runtime.GOOS == "windows" {
 		return Kernel{}, errors.New("GoNB, which runs the cells, knows Linux and macOS only: on Windows use WSL")
@@ -72,7 +72,7 @@ func Install(ctx context.Context, o Options, s Source) (Kernel, error) {
 	return register(o.Data, Kernel{Version: s.Version, Source: s.Dir, Clone: s.Clone, Start: filepath.Join(dir, startFile)})
 }
 
-// files is the folder of the kernel for a source.
+// files returns the folder of the kernel for a source.
 func (o Options) files(s Source) string { return filepath.Join(o.Cache, "kernels", s.Version) }
 
 // freshCopy replaces to with a copy of the module in from, unless they are the same.
@@ -94,7 +94,7 @@ func freshCopy(from, to string) (string, error) {
 	return to, os.Rename(partial, to)
 }
 
-// lock lets one process at a time install. The system frees the lock of one that dies.
+// lock makes sure that only one process at a time installs. If that process dies, the system releases its lock.
 func (o Options) lock(ctx context.Context) (func(), error) {
 	if err := os.MkdirAll(o.Cache, 0o755); err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (o Options) lock(ctx context.Context) (func(), error) {
 	return func() { l.Unlock() }, nil
 }
 
-// step says what begins, and how long it took when it is done.
+// step prints what is about to be done and, when done is called, how long it took.
 func (o Options) step(what string) (done func()) {
 	if o.Progress == nil {
 		return func() {}
@@ -123,7 +123,7 @@ func (o Options) step(what string) (done func()) {
 	return func() { fmt.Fprintf(o.Progress, "  done in %.0f s\n", time.Since(begin).Seconds()) }
 }
 
-// goEnv is the environment without what would make the go command look elsewhere.
+// goEnv returns the environment without variables that would make the go command look elsewhere.
 func goEnv() []string {
 	return append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOOS=", "GOARCH=")
 }
@@ -131,7 +131,7 @@ func goEnv() []string {
 // patience is how long a program that downloads or builds may take.
 const patience = time.Hour
 
-// run runs a program and returns its output. A failure tells what the program said last.
+// run runs a program and returns its output. If the program fails, the error ends with the last part of the output.
 func run(ctx context.Context, dir string, env []string, name string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("%s was not done in %s", name, patience))
 	defer cancel()
@@ -151,7 +151,7 @@ func run(ctx context.Context, dir string, env []string, name string, args ...str
 	return stdout.Bytes(), nil
 }
 
-// tail is the end of what a program said.
+// tail returns the end of a program's output.
 func tail(out []byte) []byte {
 	const most = 2000
 	out = bytes.TrimSpace(out)

@@ -17,14 +17,15 @@ import (
 //go:embed pins/requirements.txt
 var requirements []byte
 
-// Lab is a JupyterLab.
+// Lab is an installed JupyterLab.
 type Lab struct {
-	Path    string `json:"path"` // of its program jupyter-lab
+	Path    string `json:"path"` // the path of its program jupyter-lab
 	Version string `json:"version"`
-	Private bool   `json:"private"` // in our cache
+	Private bool   `json:"private"` // whether it is the private one in our cache
 }
 
-// FindLab looks for JupyterLab 4: the user's own on PATH, unless private is set, then ours.
+// FindLab looks for JupyterLab 4. It takes the user's own on PATH, unless private is set, and otherwise the private one in
+// our cache.
 func FindLab(ctx context.Context, cache string, private bool) (Lab, bool) {
 	if path, err := exec.LookPath("jupyter-lab"); err == nil && !private {
 		if v, err := labVersion(ctx, path); err == nil {
@@ -49,20 +50,21 @@ func labVersion(ctx context.Context, path string) (string, error) {
 	return v, err
 }
 
-// A virtual environment cannot be renamed; a file in it says that it is complete.
+// labComplete is a file in the virtual environment that says that the environment is complete. An environment cannot be
+// installed under a temporary name and then renamed.
 const labComplete = "parallelcl-complete"
 
 func labDir(cache string) string { return pinned(cache, "jupyter", requirements) }
 
-// labSettings spares a fresh JupyterLab its question about news, and the look for them. It lets completions take longer than
-// one second: the first of a kernel comes when gopls has read the packages.
+// labSettings keeps a new JupyterLab from asking about news and from looking for them. It also allows completions to take
+// longer than one second, because a kernel's first one comes only when gopls has read the packages.
 const labSettings = `{
   "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false},
   "@jupyterlab/completer-extension:manager": {"providerTimeout": 10000}
 }
 `
 
-// writeSettings brings the settings of our own JupyterLab up to date.
+// writeSettings updates the settings of our private JupyterLab.
 func writeSettings(cache string) error {
 	path := filepath.Join(labDir(cache), "share", "jupyter", "lab", "settings", "overrides.json")
 	if text, err := os.ReadFile(path); err == nil && string(text) == labSettings {
@@ -71,8 +73,7 @@ func writeSettings(cache string) error {
 	return atomicfile.WriteBytes(path, []byte(labSettings))
 }
 
-// Jupyter finds JupyterLab as [FindLab] does, and installs it into a private environment where
-// there is none.
+// Jupyter finds JupyterLab as [FindLab] does. If there is none, it installs one into a private environment.
 func Jupyter(ctx context.Context, o Options, private bool) (Lab, error) {
 	unlock, err := o.lock(ctx)
 	if err != nil {
@@ -117,7 +118,7 @@ func Jupyter(ctx context.Context, o Options, private bool) (Lab, error) {
 	return lab, nil
 }
 
-// findPython finds a Python that can make an environment for the pinned JupyterLab.
+// findPython finds a Python with which an environment for the pinned JupyterLab can be made.
 func findPython(ctx context.Context) (string, error) {
 	const ask = "import sys, venv, ensurepip; assert sys.version_info >= (3, 11)"
 	path, err := exec.LookPath("python3")

@@ -1,9 +1,10 @@
-// Package kernel sets up the Jupyter kernel "ParallelCL (Go)": GoNB with this module, its imports
-// and its tools at hand in the first cell.
+// Package kernel installs the Jupyter kernel "ParallelCL (Go)", with which notebooks run Go cells that use this module.
+// The cells are run by GoNB; the first cell can use the module without importing or downloading anything. Begin with
+// [Install].
 //
-// Everything lies in one folder of the cache: the tools, built at pinned versions; a private
-// JupyterLab where none is found; and per version of the module what the kernel starts from. In the
-// user's Jupyter folder a kernel is one folder of its own under kernels; nothing else is touched.
+// All files are in one folder of the cache: the tools, built from pinned versions; a private JupyterLab, if the user has
+// none; and the files of the kernel for each version of the module. In the user's Jupyter folder each kernel has one
+// folder under kernels; nothing else there is changed.
 package kernel
 
 import (
@@ -21,20 +22,20 @@ import (
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 )
 
-// Module is the module that the kernel makes ready.
+// Module is the path of the module that cells of the kernel can use.
 const Module = "github.com/parallelcl/parallelcl"
 
-// Name is the kernel that was installed last, the one that notebooks ask for. When another version
-// takes its place it stays as Name-VERSION.
+// Name is the name of the kernel that was installed last, which is the one that notebooks ask for. When a kernel of another
+// version takes its place, the old one is renamed to Name-VERSION.
 const Name = "parallelcl"
 
 // Kernel is an installed kernel.
 type Kernel struct {
-	Name    string `json:"name"`            // its folder's, by which a notebook asks for it
+	Name    string `json:"name"`            // the name of its folder, by which a notebook asks for it
 	Title   string `json:"title"`           // what Jupyter shows
-	Version string `json:"version"`         // of the module
+	Version string `json:"version"`         // the version of the module
 	Source  string `json:"source"`          // the module's folder
-	Clone   bool   `json:"clone,omitempty"` // the source is the user's own clone: changes show in the next cell
+	Clone   bool   `json:"clone,omitempty"` // whether the source is the user's own clone, whose changes take effect in the next cell
 	Spec    string `json:"spec"`            // the kernel's folder in the user's Jupyter
 	Start   string `json:"start"`           // the program that Jupyter runs
 	Moved   string `json:"-"`               // what has become of the kernel that had this name before
@@ -49,7 +50,7 @@ type spec struct {
 	Metadata      *specMetadata `json:"metadata"`
 }
 
-// specMetadata tells our kernels from others.
+// specMetadata is what distinguishes our kernels from others.
 type specMetadata struct {
 	ParallelCL *specOrigin `json:"parallelcl"`
 }
@@ -63,7 +64,7 @@ type specOrigin struct {
 //go:embed logo.svg
 var logo []byte
 
-// DataDir is the folder in which Jupyter looks for what a user installed.
+// DataDir returns the folder in which Jupyter looks for what a user has installed.
 func DataDir() (string, error) {
 	if dir := os.Getenv("JUPYTER_DATA_DIR"); dir != "" {
 		return dir, nil
@@ -99,7 +100,7 @@ func List(dataDir string) ([]Kernel, error) {
 
 var errForeign = errors.New("not a kernel of parallelcl")
 
-// read reads the kernel in a folder. One that is not ours is errForeign.
+// read reads the kernel in a folder. If it is not one of ours, the error is errForeign.
 func read(dir string) (Kernel, error) {
 	data, err := os.ReadFile(filepath.Join(dir, "kernel.json"))
 	if err != nil {
@@ -119,14 +120,14 @@ func read(dir string) (Kernel, error) {
 	}, nil
 }
 
-// validVersion says of a version that it may be a part of a folder's name. What we write has such a
-// version only; a kernel.json may have been written by anybody.
+// validVersion reports whether a version may be part of a folder's name. Those that we write may, but a kernel.json may have
+// been written by anybody.
 func validVersion(version string) bool {
 	return len(version) <= 100 && version == versionName(version) && strings.Trim(version, ".") != ""
 }
 
-// register makes k the kernel that notebooks ask for. One of another version in its place steps
-// aside, which is said in Moved; an earlier one of the same clone ends.
+// register makes k the kernel that notebooks ask for. If a kernel of another version has that name, it is renamed, and Moved
+// says so. An earlier kernel of the same clone is replaced.
 func register(dataDir string, k Kernel) (Kernel, error) {
 	kernels := filepath.Join(dataDir, "kernels")
 	k.Name, k.Title, k.Spec = Name, "ParallelCL (Go)", filepath.Join(kernels, Name)
@@ -149,8 +150,7 @@ func register(dataDir string, k Kernel) (Kernel, error) {
 	return k, os.RemoveAll(aside)
 }
 
-// write writes the kernel's folder in the user's Jupyter. A folder of that name that is somebody
-// else's stays as it is.
+// write writes the kernel's folder in the user's Jupyter. A folder of that name that is not ours is left as it is.
 func (k Kernel) write() error {
 	if _, err := read(k.Spec); errors.Is(err, errForeign) {
 		return fmt.Errorf("%s is %w: move it away first", k.Spec, err)
@@ -169,8 +169,8 @@ func (k Kernel) write() error {
 	return atomicfile.WriteBytes(filepath.Join(k.Spec, "kernel.json"), append(data, '\n'))
 }
 
-// Remove deletes a kernel: its folder in the user's Jupyter and its files in the cache. A clone
-// that it ran on stays.
+// Remove deletes a kernel: its folder in the user's Jupyter, and its files in the cache. It does not delete a clone that the
+// kernel used.
 func Remove(cache string, k Kernel) error {
 	if again, err := read(k.Spec); err != nil || again.Start != k.Start {
 		return fmt.Errorf("remove %s: %w", k.Spec, errForeign)

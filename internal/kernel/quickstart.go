@@ -7,15 +7,15 @@ import (
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 )
 
-// quickstart is the notebook to begin with.
+// quickstart is the file of the notebook to begin with.
 const quickstart = "00-quickstart.ipynb"
 
-// copiedNotebooks is the folder for the notebooks of a kernel that does not run on a clone.
+// copiedNotebooks is the folder to which notebooks are copied if the kernel does not use a clone.
 const copiedNotebooks = "parallelcl-notebooks"
 
-// Quickstart returns the notebook that a user begins with: of the kernel's clone, where it runs on one; otherwise a copy of
-// the kernel's own in a new folder under the current one, since what is changed in the cache would be lost. What is in that
-// folder already stays as it is. Where a module has no notebooks the path is empty.
+// Quickstart returns the path of the notebook to begin with, or an empty path if the module has no notebooks. If the kernel
+// uses a clone, the notebook is the clone's. Otherwise the kernel's notebooks are copied to a folder under the current one,
+// since changes to those in the cache would be lost. Files that are there already are left as they are.
 func Quickstart(k Kernel) (string, error) {
 	from := filepath.Join(k.Source, "notebooks")
 	if _, err := os.Stat(filepath.Join(from, quickstart)); err != nil {

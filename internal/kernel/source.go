@@ -16,16 +16,16 @@ import (
 	"strings"
 )
 
-// Source is where the module comes from.
+// Source is the source of the module that a kernel uses.
 type Source struct {
 	Dir     string // the folder of its go.mod
 	Version string // of a clone see cloneVersion, or what the program was built as
 	Clone   bool   // the user works in it
 }
 
-// FindSource finds the module for a kernel: in the folder that is named, or else the clone that dir
-// lies in, or else the very source that this program was built from. Where that is gone it takes
-// the copy of an earlier installation, or the published module of the same version.
+// FindSource finds the module for a kernel: in the folder that is named; otherwise the clone that dir lies in; otherwise the
+// source that this program was built from. If that source is gone, it takes the copy from an earlier installation, or the
+// published module of the same version.
 func FindSource(ctx context.Context, o Options, named, dir string) (Source, error) {
 	if named != "" {
 		if !isModule(named) {
@@ -48,7 +48,7 @@ func FindSource(ctx context.Context, o Options, named, dir string) (Source, erro
 	return builtSource(ctx, o, version, builtFrom())
 }
 
-// builtSource finds the source of this program, which was built as a version in the folder root.
+// builtSource finds the source of this program, which was built in the folder root and has the given version.
 func builtSource(ctx context.Context, o Options, version, root string) (Source, error) {
 	s := Source{Version: versionName(version)}
 	for _, s.Dir = range []string{root, filepath.Join(o.files(s), sourceDir)} {
@@ -64,14 +64,14 @@ func clone(dir string) (Source, error) {
 	return Source{Dir: dir, Version: cloneVersion(dir), Clone: true}, err
 }
 
-// cloneVersion names a clone by its folder, so that several have a kernel each.
+// cloneVersion returns a version that names a clone by its folder, so that several clones can each have a kernel.
 func cloneVersion(dir string) string {
 	sum := sha256.Sum256([]byte(dir))
 	return "devel-" + hex.EncodeToString(sum[:3])
 }
 
-// builtFrom is the module's folder on the machine that built the program, or nonsense where the
-// build left it out.
+// builtFrom returns the module's folder on the machine on which the program was built. If the build left it out, the result
+// is not the path of a folder.
 func builtFrom() string {
 	_, file, _, _ := runtime.Caller(0)
 	return filepath.Dir(filepath.Dir(filepath.Dir(file)))
@@ -93,7 +93,7 @@ func isModule(dir string) bool {
 
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
-// versionName is a version as a part of a kernel's name, for which Jupyter allows few characters.
+// versionName returns a version as it appears in a kernel's name, for which Jupyter allows few characters.
 func versionName(version string) string {
 	return strings.Trim(notInNames.ReplaceAllString(version, "-"), "-")
 }
@@ -115,13 +115,13 @@ func published(ctx context.Context, o Options, version string) (Source, error) {
 	return Source{Dir: m.Dir, Version: versionName(version)}, nil
 }
 
-// copySource copies what builds the module: no tests, no hidden folders, no nested modules.
+// copySource copies what is needed to build the module, without tests, hidden folders and nested modules.
 func copySource(from, to string) error {
 	return copyModule(from, to, func(rel string) bool { return rel != "." && notSource(filepath.Join(from, rel)) })
 }
 
-// copyModule copies a module's files without its tests, writable, and without the folders that are to be left
-// out, named from the module's own.
+// copyModule copies the files of a module except its tests, and makes them writable. leaveOut says which folders are not
+// copied; it is called with their paths relative to the module's folder.
 func copyModule(from, to string, leaveOut func(rel string) bool) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -147,7 +147,7 @@ func copyModule(from, to string, leaveOut func(rel string) bool) error {
 	})
 }
 
-// notSource says of a folder inside the module that no package of the module lies in it.
+// notSource reports whether a folder inside the module holds no package of the module.
 func notSource(dir string) bool {
 	base := filepath.Base(dir)
 	if base == "testdata" || base == "runs" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") {

@@ -16,9 +16,9 @@ import (
 // A kernel's files in the cache.
 const (
 	startFile     = "start"         // what Jupyter runs
-	goFile        = "bin/go"        // what GoNB takes for the go command
-	goimportsFile = "bin/goimports" // and for goimports
-	goplsFile     = "bin/gopls"     // and for gopls
+	goFile        = "bin/go"        // what GoNB calls as the go command
+	goimportsFile = "bin/goimports" // what GoNB calls as goimports
+	goplsFile     = "bin/gopls"     // what GoNB calls as gopls
 	shimFile      = "bin/" + shimName
 	configFile    = "shim.json" // what the shim knows of the kernel
 	packagesFile  = "packages"  // what a cell need not import itself
@@ -27,12 +27,12 @@ const (
 	firstDir      = "first"     // a cell that uses every package
 )
 
-// shimConfig is what the shim reads; see its config.
+// shimConfig is the configuration that the shim reads; see the type config there.
 type shimConfig struct {
 	Go, Tools, Module, Source string
 }
 
-// writeStart puts the shim under all its names into the folder of a kernel.
+// writeStart puts the shim, under all its names, into the folder of a kernel.
 func writeStart(dir, tools, goCommand string, s Source) error {
 	data, err := json.MarshalIndent(shimConfig{goCommand, tools, Module, s.Dir}, "", "  ")
 	if err != nil {
@@ -66,7 +66,7 @@ func writeStart(dir, tools, goCommand string, s Source) error {
 	return nil
 }
 
-// makeProgram lets those run a file who may read it.
+// makeProgram makes a file executable for everybody who may read it.
 func makeProgram(file string) error {
 	info, err := os.Stat(file)
 	if err != nil {
@@ -76,7 +76,7 @@ func makeProgram(file string) error {
 	return os.Chmod(file, mode|mode&0o444>>2)
 }
 
-// writePackages lists the packages that a cell need not import.
+// writePackages writes the lists of the packages that a cell can use without importing them.
 func writePackages(ctx context.Context, dir, goCommand string, s Source) error {
 	out, err := run(ctx, s.Dir, goEnv(), goCommand, "list", "-e", "-f", "{{.Standard}} {{.Name}} {{.ImportPath}}", "./...", "std")
 	if err != nil {
@@ -121,8 +121,8 @@ func importable(list string) []string {
 	return paths
 }
 
-// firstCell builds what a cell that imports every package becomes. It downloads what the module
-// requires and leaves every package built, so that the user's first cell has only itself to build.
+// firstCell builds a cell that imports every package. This downloads what the module requires and compiles all packages, so
+// that for the user's first cell only the cell itself has to be compiled.
 func firstCell(ctx context.Context, dir, goCommand string) error {
 	cell := filepath.Join(dir, firstDir)
 	if err := os.MkdirAll(cell, 0o755); err != nil {

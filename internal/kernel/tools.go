@@ -14,8 +14,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 )
 
-// The tools that GoNB needs and GoNB itself, at the versions that were tested together: a module of
-// its own, because theirs must not weigh on ours. GoNB is built from its source with our mends.
+// GoNB and the tools that it needs, at versions that were tested together. They have a go.mod of their own, so that our
+// module does not get their requirements. GoNB is built from its source with our changes.
 var (
 	//go:embed pins/tools.mod
 	toolsMod []byte
@@ -25,12 +25,12 @@ var (
 	shimSource embed.FS
 )
 
-// toolNames are the programs of the tools' folder; shim stands between GoNB and the others.
+// toolNames are the programs in the tools' folder. GoNB calls the shim, which calls the others.
 var toolNames = []string{"gonb", "goimports", "gopls", shimName}
 
 const shimName = "shim"
 
-// pinned is a folder of the cache that belongs to pins: other pins, another folder.
+// pinned returns a folder of the cache whose name depends on the pinned versions, so that other versions get another folder.
 func pinned(cache, name string, pins []byte) string {
 	sum := sha256.Sum256(pins)
 	return filepath.Join(cache, name+"-"+hex.EncodeToString(sum[:4]))
@@ -47,12 +47,12 @@ func toolsDir(cache string) string {
 	return pinned(cache, "tools", made)
 }
 
-// shimFiles are what the shim is built from, in the order of their names.
+// shimFiles returns the source files of the shim, in the order of their names.
 func shimFiles() (texts [][]byte) {
 	for _, name := range shimNames() {
 		text, err := shimSource.ReadFile("shim/" + name)
 		if err != nil {
-			panic(err) // it is in this program
+			panic(err) // cannot happen: the file is embedded in this program
 		}
 		texts = append(texts, text)
 	}
@@ -81,7 +81,7 @@ func toolsInstalled(dir string) bool {
 	return true
 }
 
-// installTools builds the tools. The folder gets its name when all are there.
+// installTools builds the tools in a temporary folder, and renames it when all of them are there.
 func installTools(ctx context.Context, o Options) error {
 	dir := toolsDir(o.Cache)
 	if toolsInstalled(dir) {
@@ -122,7 +122,7 @@ func installTools(ctx context.Context, o Options) error {
 	return nil
 }
 
-// buildShim builds the shim in a folder, from its source in this program.
+// buildShim builds the shim in a folder, from its source, which is embedded in this program.
 func buildShim(ctx context.Context, o Options, dir, bin string) error {
 	for i, text := range shimFiles() {
 		if err := atomicfile.WriteBytes(filepath.Join(dir, shimNames()[i]), text); err != nil {

@@ -114,7 +114,7 @@ func (r *runner) take(f checkpoint.File) error {
 		return fmt.Errorf("it has %d tasks, the scenario %d", len(s.Run.Tasks), len(r.scenario.Tasks))
 	}
 	if s.Run.Recorded != r.options.Record {
-		return fmt.Errorf("it was made with Record = %t, and records cannot begin or end in the middle: resume with the same", s.Run.Recorded)
+		return fmt.Errorf("it was made with Record = %t, which cannot change in the middle of a run: resume with the same value", s.Run.Recorded)
 	}
 	if err := r.learner.Restore(pcl.State{JSON: s.Learner, Arrays: f.Arrays}, r.task); err != nil {
 		return err

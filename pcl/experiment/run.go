@@ -141,7 +141,7 @@ func (o RunOptions) validate() error {
 	case o.CheckpointEvery < 0 || o.Keep < 0 || o.RecordArrays < 0:
 		return fmt.Errorf("pcl: RunOptions has CheckpointEvery %d, Keep %d, RecordArrays %d; want none negative", o.CheckpointEvery, o.Keep, o.RecordArrays)
 	case o.Checkpoint != "" && o.Replace:
-		return errors.New("pcl: RunOptions.Checkpoint takes the run up, Replace makes it anew: give one of them")
+		return errors.New("pcl: RunOptions.Checkpoint continues the run, Replace repeats it: set only one of them")
 	}
 	return nil
 }

@@ -138,7 +138,7 @@ func (f *runFolder) finished(c Config, o RunOptions) (*results.Run, error) {
 		return nil, err
 	}
 	if o.Record && !exists(f.dir, RecordFile) || o.RecordArrays > 0 && !exists(f.dir, ArraysDir) {
-		return nil, fmt.Errorf("pcl: %s holds the run %w: replace it to have them", f.dir, ErrUnrecorded)
+		return nil, fmt.Errorf("pcl: the run in %s is %w: replace it to have them", f.dir, ErrUnrecorded)
 	}
 	return r, nil
 }

@@ -47,7 +47,7 @@ func (v AGEM) New() (Method, error) { return fromFields("a-gem", v) }
 
 // AlignedMTL is the method "aligned-mtl", Aligned-MTL.
 type AlignedMTL struct {
-	// Scale: the singular value that all are brought to: the smallest, the median (the lower of two), or the root mean square; "" stands for "min".
+	// Scale: the value to which all singular values of J are set: the smallest of them, the median (the lower of two), or the root mean square; "" stands for "min".
 	Scale string `param:"scale"`
 	// Rescale: the scale of d; "" stands for "native".
 	Rescale string `param:"rescale"`
@@ -65,7 +65,7 @@ func (v AvgGrad) New() (Method, error) { return fromFields("avggrad", v) }
 
 // CAGrad is the method "cagrad", CAGrad.
 type CAGrad struct {
-	// C: c ≥ 0, radius of the ball around the mean gradient in units of its length: 0 is the mean, a large c the direction of MGDA; nil stands for 0.5.
+	// C: c ≥ 0, radius of the ball around the mean gradient, relative to its length: 0 gives the mean, a large c the direction of MGDA; nil stands for 0.5.
 	C *float64 `param:"c"`
 	// Divide: what the weights are divided by; published codes use 1 or 1+c^2; "" stands for "1".
 	Divide string `param:"divide"`
@@ -97,7 +97,7 @@ func (v Constant) New() (Method, error) { return fromFields("constant", v) }
 
 // COSMOS is the method "cosmos", COSMOS.
 type COSMOS struct {
-	// Lambda: λ ≥ 0, reward for equal losses; in the paper 0.01 to 8 by data set; nil stands for 1.
+	// Lambda: λ ≥ 0, reward for equal losses; the paper takes 0.01 to 8, depending on the data set; nil stands for 1.
 	Lambda *float64 `param:"lambda"`
 	// Rescale: the scale of d; "" stands for "native".
 	Rescale string `param:"rescale"`
@@ -121,7 +121,7 @@ func (v CRMOGM) New() (Method, error) { return fromFields("cr-mogm", v) }
 type DBMTL struct {
 	// Beta: β in [0, 1), the share of the past in the moving means; nil stands for 0.9.
 	Beta *float64 `param:"beta"`
-	// BetaDecay: σ ≥ 0 of β/n^σ, n the steps of the stream.
+	// BetaDecay: σ ≥ 0: β becomes β/n^σ in the stream's n-th step.
 	BetaDecay float64 `param:"beta_decay"`
 	// Rescale: the scale of d; "" stands for "native".
 	Rescale string `param:"rescale"`
@@ -133,7 +133,7 @@ func (v DBMTL) New() (Method, error) { return fromFields("db-mtl", v) }
 type DERPP struct {
 	// Alpha: α ≥ 0, weight of the squared difference to the stored logits; 0 leaves it out; nil stands for 0.3.
 	Alpha *float64 `param:"alpha"`
-	// Beta: β ≥ 0, weight of the cross-entropy in memory; 0 leaves it out, which is DER; nil stands for 0.5.
+	// Beta: β ≥ 0, weight of the memory's cross-entropy; 0 leaves it out, which is DER; nil stands for 0.5.
 	Beta *float64 `param:"beta"`
 	// Rescale: the scale of d; "" stands for "native".
 	Rescale string `param:"rescale"`
@@ -151,9 +151,9 @@ func (v DualProj) New() (Method, error) { return fromFields("dualproj", v) }
 
 // DWA is the method "dwa", DWA.
 type DWA struct {
-	// Temperature: T > 0 of the softmax; large gives equal weights; 0 stands for 2.
+	// Temperature: T > 0, temperature of the softmax; a large T gives equal weights; 0 stands for 2.
 	Temperature float64 `param:"temperature"`
-	// Momentum: β in [0, 1) of the moving mean of the losses that stands for the epochs of the original; 0 compares single steps; nil stands for 0.9.
+	// Momentum: β in [0, 1), share of the past in the moving means, which replace the means over epochs of the original method; 0 compares single steps; nil stands for 0.9.
 	Momentum *float64 `param:"momentum"`
 	// Rescale: the scale of d; "" stands for "native".
 	Rescale string `param:"rescale"`
@@ -167,7 +167,7 @@ type EMGD struct {
 	Tau float64 `param:"tau"`
 	// AutoTau takes the moving mean of the norms for τ.
 	AutoTau bool
-	// Momentum: ε₁ of m ← ε₁m + (1−ε₁)‖J‖ (gmc); nil stands for 0.9.
+	// Momentum: ε₁, share of the past in the moving mean of the norms, m ← ε₁m + (1−ε₁)‖J‖ (gmc); nil stands for 0.9.
 	Momentum *float64 `param:"momentum"`
 	// Floor: lower bound of every λ: a number, or "release" for 1/(K+1), which gives up the Pareto guarantee; "" stands for "0".
 	Floor string `param:"floor"`
@@ -181,7 +181,7 @@ func (v EMGD) New() (Method, error) { return fromFields("emgd-gmc", v) }
 type EMGDGS struct {
 	// Tau: softmax temperature τ of the elastic factors, in units of the gradient norm (gmc); a number, "inf", or "auto": the moving mean of the norms; 0 stands for 5.
 	Tau float64 `param:"tau"`
-	// Momentum: ε₁ of m ← ε₁m + (1−ε₁)‖J‖ (gmc); nil stands for 0.9.
+	// Momentum: ε₁, share of the past in the moving mean of the norms, m ← ε₁m + (1−ε₁)‖J‖ (gmc); nil stands for 0.9.
 	Momentum *float64 `param:"momentum"`
 	// Floor: lower bound of every λ: a number, or "release" for 1/(K+1), which gives up the Pareto guarantee; "" stands for "0".
 	Floor string `param:"floor"`
@@ -203,7 +203,7 @@ func (v ER) New() (Method, error) { return fromFields("er", v) }
 type ExcessMTL struct {
 	// LR: η ≥ 0, step size of log λ; nil stands for 0.01.
 	LR *float64 `param:"lr"`
-	// Warmup: first steps of a stream whose mean risk is the measure of its later ones; the paper takes three epochs, its code one step; 0 stands for 1.
+	// Warmup: number of first steps of a stream whose mean risk is Eᵢ(0), to which later risks are compared; the paper takes three epochs, its code one step; 0 stands for 1.
 	Warmup float64 `param:"warmup"`
 	// Rescale: the scale of d; "" stands for "native".
 	Rescale string `param:"rescale"`
@@ -227,9 +227,9 @@ type FAMO struct {
 	LR *float64 `param:"lr"`
 	// Decay: weight decay of ξ, in [0, 1]; nil stands for 0.001.
 	Decay *float64 `param:"decay"`
-	// MinLoss: ℓᵢmin, which a loss is measured from: 0, or the stream's smallest so far, which wants an eps of the order of the losses' noise; "" stands for "zero".
+	// MinLoss: ℓᵢmin, which is subtracted from a loss: 0, or the stream's smallest loss so far, which needs an eps as large as the noise of the losses; "" stands for "zero".
 	MinLoss string `param:"min_loss"`
-	// Eps: what is added to ℓᵢ−ℓᵢmin, in [1e-12, 1e3]; 0 stands for 1e-08.
+	// Eps: ε in [1e-12, 1e3], added to ℓᵢ−ℓᵢmin; 0 stands for 1e-08.
 	Eps float64 `param:"eps"`
 	// Rescale: the scale of d; "" stands for "native".
 	Rescale string `param:"rescale"`
@@ -239,9 +239,9 @@ func (v FAMO) New() (Method, error) { return fromFields("famo", v) }
 
 // GDumb is the method "gdumb", GDumb.
 type GDumb struct {
-	// Passes: passes over the store before a prediction, from 1 on; powers of two end with the learning rate at its lowest; 0 stands for 256.
+	// Passes: number of passes over the memory before a prediction, at least 1; with a power of two, training ends at the lowest learning rate; 0 stands for 256.
 	Passes float64 `param:"passes"`
-	// Cutmix: probability in [0, 1] that a batch is mixed; nil stands for 0.5.
+	// Cutmix: probability in [0, 1] that CutMix mixes the images of a batch; nil stands for 0.5.
 	Cutmix *float64 `param:"cutmix"`
 	// LR: largest learning rate, in (0, 1e3]; 0 stands for 0.05.
 	LR float64 `param:"lr"`
@@ -255,7 +255,7 @@ func (v GDumb) New() (Method, error) { return fromFields("gdumb", v) }
 
 // GEM is the method "gem", GEM.
 type GEM struct {
-	// Margin: m ≥ 0, the least weight of a finished task's gradient in a step that conflicts with one (the official memory strength); nil stands for 0.5.
+	// Margin: m ≥ 0, smallest weight of a finished task's gradient in a step that conflicts with one of them ("memory strength" in the official code); nil stands for 0.5.
 	Margin *float64 `param:"margin"`
 	// Eps: ε ≥ 0, added to the diagonal of the dual's matrix, in units of a squared gradient; nil stands for 0.001.
 	Eps *float64 `param:"eps"`
@@ -275,13 +275,13 @@ func (v GLS) New() (Method, error) { return fromFields("gls", v) }
 
 // GMED is the method "gmed", GMED.
 type GMED struct {
-	// Alpha: α ≥ 0, length of an edit in pixel gradients; tune it per data set (the authors took 0.1 for split MNIST); nil stands for 0.01.
+	// Alpha: α ≥ 0, length of an edit as a multiple of the pixel gradient; tune it for each data set (the authors took 0.1 for split MNIST); nil stands for 0.01.
 	Alpha *float64 `param:"alpha"`
 	// Beta: β ≥ 0, how much an edit also lowers the loss; nil stands for 0.01.
 	Beta *float64 `param:"beta"`
-	// Decay: in [0, 1], by how much an edit is shorter than the sample's last.
+	// Decay: number in [0, 1], by what fraction each edit of a sample is shorter than its previous one.
 	Decay float64 `param:"decay"`
-	// Gamma: γ ≥ 0, length of the virtual step in gradients; nil stands for 0.1.
+	// Gamma: γ ≥ 0, length of the virtual step as a multiple of the gradient; nil stands for 0.1.
 	Gamma *float64 `param:"gamma"`
 	// Rescale: the scale of d; "" stands for "native".
 	Rescale string `param:"rescale"`
@@ -291,7 +291,7 @@ func (v GMED) New() (Method, error) { return fromFields("gmed", v) }
 
 // GMEDRelease is the method "gmed-release", GMED (release).
 type GMEDRelease struct {
-	// Alpha: length of an edit in pixel gradients, ≥ 0; nil stands for 0.003.
+	// Alpha: α ≥ 0, length of an edit as a multiple of the pixel gradient; nil stands for 0.003.
 	Alpha *float64 `param:"alpha"`
 	// Rescale: the scale of d; "" stands for "native".
 	Rescale string `param:"rescale"`
@@ -301,7 +301,7 @@ func (v GMEDRelease) New() (Method, error) { return fromFields("gmed-release", v
 
 // GradDrop is the method "graddrop", GradDrop.
 type GradDrop struct {
-	// Leak: the part of every gradient, in [0, 1], that is kept whatever is drawn: 1 gives the sum.
+	// Leak: number in [0, 1], the part of every gradient that is always kept: 1 gives the sum.
 	Leak float64 `param:"leak"`
 	// Rescale: the scale of d; "" stands for "native".
 	Rescale string `param:"rescale"`
@@ -323,7 +323,7 @@ func (v GradNorm) New() (Method, error) { return fromFields("gradnorm", v) }
 
 // GradVac is the method "gradvac", GradVac.
 type GradVac struct {
-	// Beta: β in [0, 1] of the moving mean of the cosines: 0 keeps the targets at 0, which is PCGrad; nil stands for 0.5.
+	// Beta: β in [0, 1], how fast the moving means of the cosines change: 0 keeps them at 0, which is PCGrad; nil stands for 0.5.
 	Beta *float64 `param:"beta"`
 	// Rescale: the scale of d; "" stands for "native".
 	Rescale string `param:"rescale"`
@@ -333,13 +333,13 @@ func (v GradVac) New() (Method, error) { return fromFields("gradvac", v) }
 
 // GSS is the method "gss", GSS-Greedy.
 type GSS struct {
-	// Subsets: n ≥ 1, the random parts of the store that a gradient is compared with; 0 stands for 10.
+	// Subsets: n ≥ 1, number of random parts of the memory that a gradient is compared with; 0 stands for 10.
 	Subsets float64 `param:"subsets"`
-	// SubsetSize: samples in each of them, from 1 to the batch size; 0 stands for 10.
+	// SubsetSize: number of samples in each part, from 1 to the batch size; 0 stands for 10.
 	SubsetSize float64 `param:"subset_size"`
-	// Threshold: cosine in [-1, 1] below which a batch may replace samples.
+	// Threshold: cosine in [-1, 1]: only batches whose cosine with the memory is below it may replace samples.
 	Threshold float64 `param:"threshold"`
-	// ScoreAll: score samples also while the store is not full, at the cost of a gradient each, as in the official code.
+	// ScoreAll: also score samples while the memory is not full, as in the official code, at the cost of a gradient for each.
 	ScoreAll bool `param:"score_all"`
 	// Rescale: the scale of d; "" stands for "native".
 	Rescale string `param:"rescale"`
@@ -349,7 +349,7 @@ func (v GSS) New() (Method, error) { return fromFields("gss", v) }
 
 // ICaRL is the method "icarl", iCaRL.
 type ICaRL struct {
-	// Pool: samples of each class of a running task among which its exemplars are chosen, from 1 on; never fewer than the store can take; 0 stands for 500.
+	// Pool: number of samples of each class of a running task from which those for the memory are chosen, at least 1; never fewer than the memory can take; 0 stands for 500.
 	Pool float64 `param:"pool"`
 	// Rescale: the scale of d; "" stands for "native".
 	Rescale string `param:"rescale"`
@@ -361,7 +361,7 @@ func (v ICaRL) New() (Method, error) { return fromFields("icarl", v) }
 type IMTL struct {
 	// LR: step size of s, in [0, 1]; nil stands for 0.1.
 	LR *float64 `param:"lr"`
-	// Init: s of a new stream: 0, or −log ℓ, where it would come to rest; "" stands for "zero".
+	// Init: s of a new stream: 0, or −log ℓ, the value at which it would no longer change; "" stands for "zero".
 	Init string `param:"init"`
 	// Rescale: the scale of d; "" stands for "native".
 	Rescale string `param:"rescale"`
@@ -381,7 +381,7 @@ func (v IMTLG) New() (Method, error) { return fromFields("imtl-g", v) }
 type IMTLL struct {
 	// LR: step size of s, in [0, 1]; nil stands for 0.1.
 	LR *float64 `param:"lr"`
-	// Init: s of a new stream: 0, or −log ℓ, where it would come to rest; "" stands for "zero".
+	// Init: s of a new stream: 0, or −log ℓ, the value at which it would no longer change; "" stands for "zero".
 	Init string `param:"init"`
 	// Rescale: the scale of d; "" stands for "native".
 	Rescale string `param:"rescale"`
@@ -391,7 +391,7 @@ func (v IMTLL) New() (Method, error) { return fromFields("imtl-l", v) }
 
 // Krum is the method "krum", Krum.
 type Krum struct {
-	// Byzantine: f, the number of streams not to be trusted; nil stands for 1.
+	// Byzantine: f, the number of streams that are not to be trusted; nil stands for 1.
 	Byzantine *float64 `param:"byzantine"`
 	// Selected: m, the number of streams whose mean is taken: 1 is Krum, more is Multi-Krum; 0 stands for 1.
 	Selected float64 `param:"selected"`
@@ -425,9 +425,9 @@ type MDMTR struct {
 	TaskMargin *float64 `param:"task_margin"`
 	// Sharpness: s > 0, the factor of the cosines; 0 stands for 20.
 	Sharpness float64 `param:"sharpness"`
-	// LegacyNorm: divide by the Frobenius norm of the whole classifier, not by each class's own, as in the released PCL code.
+	// LegacyNorm: divide by the Frobenius norm of the whole classifier instead of the norm of each class's weights, as in the released PCL code.
 	LegacyNorm bool `param:"legacy_norm"`
-	// Distill: weight of the squared difference to the scores stored at a task's end; 0: none.
+	// Distill: weight of the squared difference to the scores stored when a task ended; 0 leaves it out.
 	Distill float64 `param:"distill"`
 	// Rescale: the scale of d; "" stands for "native".
 	Rescale string `param:"rescale"`
@@ -437,7 +437,7 @@ func (v MDMTR) New() (Method, error) { return fromFields("mdmtr", v) }
 
 // MEGA1 is the method "mega-1", MEGA-I.
 type MEGA1 struct {
-	// Eps: ε > 0, the loss of the tasks below which only the memory is trained; 0 stands for 0.001.
+	// Eps: ε > 0: while the loss of the tasks is below it, only the memory is trained on; 0 stands for 0.001.
 	Eps float64 `param:"eps"`
 	// Rescale: the scale of d; "" stands for "native".
 	Rescale string `param:"rescale"`
@@ -455,7 +455,7 @@ func (v MEGA2) New() (Method, error) { return fromFields("mega-2", v) }
 
 // MEGARelease is the method "mega-release", MEGA (release).
 type MEGARelease struct {
-	// Eps: ε > 0, the loss of the first task below which only the tasks are trained; 0 stands for 0.1.
+	// Eps: ε > 0: while the loss of the first task is below it, only the tasks are trained on; 0 stands for 0.1.
 	Eps float64 `param:"eps"`
 	// Rescale: the scale of d; "" stands for "native".
 	Rescale string `param:"rescale"`
@@ -465,7 +465,7 @@ func (v MEGARelease) New() (Method, error) { return fromFields("mega-release", v
 
 // MGDA is the method "mgda", MGDA.
 type MGDA struct {
-	// Norm: divide each gradient by 1, ‖Jᵢ‖, ℓᵢ or ℓᵢ‖Jᵢ‖ before the weights are found; "" stands for "none".
+	// Norm: what each gradient is divided by before the weights are computed: 1, ‖Jᵢ‖, ℓᵢ or ℓᵢ‖Jᵢ‖; "" stands for "none".
 	Norm string `param:"norm"`
 	// Rescale: the scale of d; "" stands for "native".
 	Rescale string `param:"rescale"`
@@ -475,11 +475,11 @@ func (v MGDA) New() (Method, error) { return fromFields("mgda", v) }
 
 // MIR is the method "mir", MIR.
 type MIR struct {
-	// Candidates: candidates for each sample that is replayed, from 1 on; 0 stands for 5.
+	// Candidates: number of candidates for each sample that is replayed, at least 1; 0 stands for 5.
 	Candidates float64 `param:"candidates"`
-	// Gamma: γ ≥ 0, length of the virtual step in gradients; nil stands for 0.1.
+	// Gamma: γ ≥ 0, length of the virtual step as a multiple of the gradient; nil stands for 0.1.
 	Gamma *float64 `param:"gamma"`
-	// BestLoss: measure the loss after the step against the smallest that was met so far.
+	// BestLoss: compare the loss after the virtual step with the sample's smallest loss so far.
 	BestLoss bool `param:"best_loss"`
 	// Rescale: the scale of d; "" stands for "native".
 	Rescale string `param:"rescale"`
@@ -489,15 +489,15 @@ func (v MIR) New() (Method, error) { return fromFields("mir", v) }
 
 // MoCo is the method "moco", MoCo.
 type MoCo struct {
-	// Beta: β in [0, 1], how far yᵢ moves to the gradient; nil stands for 0.5.
+	// Beta: β in [0, 1], what part of the way to the gradient yᵢ moves; nil stands for 0.5.
 	Beta *float64 `param:"beta"`
-	// BetaDecay: σ ≥ 0 of β/n^σ, n the steps of the stream; the theory decays (0.5), but then yᵢ stays behind a network that moves.
+	// BetaDecay: σ ≥ 0: β becomes β/n^σ in the stream's n-th step; the theory decays (0.5), but then yᵢ stays behind a network that moves.
 	BetaDecay float64 `param:"beta_decay"`
 	// Gamma: γ ≥ 0, step size of λ; nil stands for 0.1.
 	Gamma *float64 `param:"gamma"`
-	// GammaDecay: the same for γ, n the steps of the newest stream; nil stands for 0.5.
+	// GammaDecay: the same for γ, with the n-th step of the newest stream; nil stands for 0.5.
 	GammaDecay *float64 `param:"gamma_decay"`
-	// Rho: ρ ≥ 0, pull of λ towards equal weights.
+	// Rho: ρ ≥ 0, how strongly λ is pulled towards equal weights.
 	Rho float64 `param:"rho"`
 	// Norm: follow Jᵢ as in the paper, or ℓᵢJᵢ/‖Jᵢ‖ as in the authors' code; "" stands for "none".
 	Norm string `param:"norm"`
@@ -511,7 +511,7 @@ func (v MoCo) New() (Method, error) { return fromFields("moco", v) }
 type MoDo struct {
 	// Gamma: γ ≥ 0, step size of λ; nil stands for 0.001.
 	Gamma *float64 `param:"gamma"`
-	// Rho: ρ ≥ 0, pull of λ towards equal weights; nil stands for 0.1.
+	// Rho: ρ ≥ 0, how strongly λ is pulled towards equal weights; nil stands for 0.1.
 	Rho *float64 `param:"rho"`
 	// Rescale: the scale of d; "" stands for "native".
 	Rescale string `param:"rescale"`
@@ -521,7 +521,7 @@ func (v MoDo) New() (Method, error) { return fromFields("modo", v) }
 
 // NashMTL is the method "nash-mtl", Nash-MTL.
 type NashMTL struct {
-	// MaxNorm: longest ‖d‖, to which longer ones are scaled; "inf" for none. Unscaled, ‖d‖ = √K always; 0 stands for 1.
+	// MaxNorm: largest ‖d‖; a longer d is scaled down to it, and "inf" means no limit. Without a limit, ‖d‖ is always √K; 0 stands for 1.
 	MaxNorm float64 `param:"max_norm"`
 	// Rescale: the scale of d; "" stands for "native".
 	Rescale string `param:"rescale"`
@@ -541,11 +541,11 @@ func (v PBI) New() (Method, error) { return fromFields("pbi", v) }
 
 // PCD is the method "pcd", PCD.
 type PCD struct {
-	// Tau: τ in [0, 1], the part of the progress along its own gradient that every other stream is given; nil stands for 0.02.
+	// Tau: τ in [0, 1], how much progress every other stream gets, relative to a step along its own gradient; nil stands for 0.02.
 	Tau *float64 `param:"tau"`
-	// Beta: β in [0, 1) of the moving means of ‖Jᵢ‖²; nil stands for 0.999.
+	// Beta: β in [0, 1), share of the past in the moving means of ‖Jᵢ‖²; nil stands for 0.999.
 	Beta *float64 `param:"beta"`
-	// Primary: the stream that leads: the memory, or the oldest task without one; or the newest task; "" stands for "first".
+	// Primary: the primary stream: first is the memory or, without one, the oldest task; last is the newest task; "" stands for "first".
 	Primary string `param:"primary"`
 	// Rescale: the scale of d; "" stands for "native".
 	Rescale string `param:"rescale"`
@@ -563,7 +563,7 @@ func (v PCGrad) New() (Method, error) { return fromFields("pcgrad", v) }
 
 // RLW is the method "rlw", RLW.
 type RLW struct {
-	// Distribution: of the z that are drawn: N(0,1), or U[0,1) as in the released PCL code; "" stands for "normal".
+	// Distribution: distribution of z: N(0,1), or U[0,1) as in the released PCL code; "" stands for "normal".
 	Distribution string `param:"distribution"`
 	// Rescale: the scale of d; "" stands for "native".
 	Rescale string `param:"rescale"`
@@ -573,7 +573,7 @@ func (v RLW) New() (Method, error) { return fromFields("rlw", v) }
 
 // SDMGrad is the method "sdmgrad", SDMGrad.
 type SDMGrad struct {
-	// Lambda: λ ≥ 0, pull towards the mean gradient: 0 is MGDA, a large λ the mean; nil stands for 0.3.
+	// Lambda: λ ≥ 0, how strongly d is pulled towards the mean gradient: 0 gives MGDA, a large λ the mean; nil stands for 0.3.
 	Lambda *float64 `param:"lambda"`
 	// Rescale: the scale of d; "" stands for "native".
 	Rescale string `param:"rescale"`
@@ -583,7 +583,7 @@ func (v SDMGrad) New() (Method, error) { return fromFields("sdmgrad", v) }
 
 // STCH is the method "stch", STCH.
 type STCH struct {
-	// Mu: μ > 0, smoothing: small follows the largest loss alone, large gives equal weights; 0 stands for 1.
+	// Mu: μ > 0, smoothing: a small μ follows the largest loss alone, a large μ gives equal weights; 0 stands for 1.
 	Mu float64 `param:"mu"`
 	// Rescale: the scale of d; "" stands for "native".
 	Rescale string `param:"rescale"`
@@ -601,7 +601,7 @@ func (v Sum) New() (Method, error) { return fromFields("sum", v) }
 
 // TrimmedMean is the method "trimmed-mean", Trimmed mean.
 type TrimmedMean struct {
-	// Trim: number of largest and of smallest entries left out in each coordinate; fewer where no entry would be left; nil stands for 1.
+	// Trim: how many of the largest and how many of the smallest entries are left out in each coordinate; fewer if none would be left; nil stands for 1.
 	Trim *float64 `param:"trim"`
 	// Rescale: the scale of d; "" stands for "native".
 	Rescale string `param:"rescale"`
