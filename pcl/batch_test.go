@@ -43,7 +43,10 @@ func trainedOn(t *testing.T, b *backend.Backend, o Options, pixels, copies bool)
 		}
 		return out
 	}
+	o.Programs = NewPrograms(b) // whose tables are counted
+	defer o.Programs.Close()
 	l := smallLearner(t, b, "avggrad", o)
+	defer l.Close()
 	attach(t, l, task(1, 0, 1))
 	for step := 0; ; step++ {
 		if step == 4 {

@@ -52,7 +52,9 @@ func TestNoLeak(t *testing.T) {
 	}
 	d := pcltest.Blobs(6, 60, 20)
 	compiling := func() {
-		l := smallLearner(t, b, "emgd-gmc", Options{})
+		own := NewPrograms(b)
+		defer own.Close()
+		l := smallLearner(t, b, "emgd-gmc", Options{Programs: own})
 		defer l.Close()
 		attach(t, l, blobTask(t, d, 1, 0, 1))
 		steps(l, 2)

@@ -48,12 +48,25 @@ func smallLearner(t testing.TB, b *backend.Backend, name string, o Options) *Lea
 	if o.Memory == (memory.Config{}) {
 		o.Memory = memory.Config{Policy: memory.PerClass, Budget: 3}
 	}
+	if o.Programs == nil {
+		o.Programs = programsOf(b)
+	}
 	l, err := NewLearner(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(l.Close)
 	return l
+}
+
+var compiled = map[*backend.Backend]*Programs{}
+
+// programsOf keeps what was compiled for the learners of all tests, which run one after the other.
+func programsOf(b *backend.Backend) *Programs {
+	if compiled[b] == nil {
+		compiled[b] = NewPrograms(b)
+	}
+	return compiled[b]
 }
 
 func newMethod(t testing.TB, name string, params map[string]any) method.Method {

@@ -75,7 +75,7 @@ func (o Options) validate() error {
 	switch {
 	case o.Backend == nil:
 		return errors.New("pcl: Options.Backend is missing: open one with backend.Open")
-	case o.Programs != nil && o.Programs.backend != o.Backend:
+	case o.Programs != nil && o.Programs.backend.Backend != o.Backend.Backend:
 		return errors.New("pcl: Options.Programs belongs to another backend")
 	case o.Model == nil:
 		return errors.New("pcl: Options.Model is missing")
