@@ -354,12 +354,12 @@ func (c *runCmd) base() (experiment.Config, error) {
 // network changes the model as the flags say. If the kind of model changes, the sizes of the old one are dropped.
 func (c *runCmd) network(config *experiment.Config) {
 	if c.Model != nil && *c.Model != config.Model {
-		config.Model, config.Hidden, config.Width, config.Release = *c.Model, nil, 0, false
+		config.Model, config.Hidden, config.Base, config.Release = *c.Model, nil, 0, false
 		if *c.Model == "mlp" {
 			config.Hidden = []int{128, 64}
 		}
 	}
-	set(&config.Width, c.Width)
+	set(&config.Base, c.Width)
 	set(&config.Release, c.Release)
 	set(&config.Precision, c.Precision)
 }

@@ -50,7 +50,7 @@ func (c Config) network(d *datasets.Dataset, outputs int) (m model.Model, err er
 		m, err = model.NewMLP(d.ImageSize(), c.Hidden, outputs)
 	} else {
 		m, err = model.NewResNet18(model.ResNetConfig{
-			Height: d.Height, Width: d.Width, Channels: d.Channels, Base: c.Width, Outputs: outputs, Release: c.Release,
+			Height: d.Height, Width: d.Width, Channels: d.Channels, Base: c.Base, Outputs: outputs, Release: c.Release,
 		})
 	}
 	if err == nil && c.Precision == "bfloat16" {

@@ -42,11 +42,11 @@ type Config struct {
 	Seed     uint64             `json:"seed" toml:"seed"`         // of the run
 
 	// Model is "mlp", for which empty stands too, or "resnet18". An MLP has the hidden layers Hidden. A ResNet has
-	// Width channels in its stem (0 stands for 64); Release selects the variant of the code that the paper's authors
+	// Base channels in its stem (0 stands for 64); Release selects the variant of the code that the paper's authors
 	// released (docs/protocol.md §2.2).
 	Model   string `json:"model,omitempty" toml:"model"`
 	Hidden  []int  `json:"hidden,omitempty" toml:"hidden"` // widths of the MLP's hidden layers
-	Width   int    `json:"width,omitempty" toml:"width"`
+	Base    int    `json:"width,omitempty" toml:"width"`
 	Release bool   `json:"release,omitempty" toml:"release"`
 	// Precision of the model's products: "float32", for which empty stands too, or "bfloat16" ([model.BFloat16]).
 	Precision string `json:"precision,omitempty" toml:"precision"`
@@ -180,12 +180,12 @@ func (c Config) Validate() error {
 		return fmt.Errorf("config: precision %q is neither \"float32\" nor \"bfloat16\"", c.Precision)
 	case c.mlp() && (len(c.Hidden) == 0 || len(c.Hidden) > 64):
 		return fmt.Errorf("config: %d hidden layers; the MLP takes 1 to 64", len(c.Hidden))
-	case c.mlp() && (c.Width != 0 || c.Release):
+	case c.mlp() && (c.Base != 0 || c.Release):
 		return errors.New("config: width and release belong to model = \"resnet18\"")
 	case !c.mlp() && len(c.Hidden) != 0:
 		return errors.New("config: hidden layers belong to model = \"mlp\"; a resnet18 has a width")
-	case c.Width < 0 || c.Width > 1<<12:
-		return fmt.Errorf("config: width %d is outside 0…4096", c.Width)
+	case c.Base < 0 || c.Base > 1<<12:
+		return fmt.Errorf("config: width %d is outside 0…4096", c.Base)
 	case c.Kind != scenario.Parallel && c.Kind != scenario.Serial && c.Kind != scenario.AllAtOnce:
 		return fmt.Errorf("config: kind %q is none of %q, %q, %q", c.Kind, scenario.Parallel, scenario.Serial, scenario.AllAtOnce)
 	case c.MinClasses < 1 || c.MaxClasses < c.MinClasses:

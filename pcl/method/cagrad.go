@@ -70,7 +70,7 @@ func (m *caGrad) averse(r *rows) ([]float64, error) {
 	k := r.k()
 	v := make([]float64, k)
 	fill(v, 1/float64(k))
-	mean := Norm(r.gram, v)
+	mean := normOf(r.gram, v)
 	radius := m.c * mean
 	if m.c == 0 || mean <= cancelled*r.lengths(v) {
 		return v, nil // the ball is a point: g₀ itself, or 0 but for rounding
@@ -79,14 +79,14 @@ func (m *caGrad) averse(r *rows) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	beyond := Norm(r.gram, difference(limit, v)) > radius
+	beyond := normOf(r.gram, difference(limit, v)) > radius
 	// ‖g_w‖ ≤ max‖J‖ < 2 bounds λ from above.
 	lo, hi, err := crossing(nearlyZero/radius, 2/radius, func(lambda float64) (bool, error) {
 		mu, err := m.min.solve(r.gram, lambda, k)
 		if err != nil {
 			return false, err
 		}
-		n := Norm(r.gram, mu)
+		n := normOf(r.gram, mu)
 		if n <= cancelled*r.lengths(mu) {
 			return beyond, nil // n is rounding: λ is so small that ‖g_w‖/λ is its limit
 		}
@@ -99,7 +99,7 @@ func (m *caGrad) averse(r *rows) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := Norm(r.gram, mu)
+	n := normOf(r.gram, mu)
 	if n <= cancelled*r.lengths(mu) {
 		return limit, nil
 	}

@@ -36,7 +36,7 @@ func (config) Weights(s *Step, w []float64) (Outcome, error) {
 		return Outcome{}, err
 	}
 	v := make([]float64, r.k())
-	size, parts := Norm(c, b), 0.0
+	size, parts := normOf(c, b), 0.0
 	for _, x := range b {
 		parts += math.Abs(x)
 	}

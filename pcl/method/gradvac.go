@@ -69,7 +69,7 @@ func (m *gradVac) vaccinate(s *Step, r *rows, i int, order []int, c []float64) {
 	}
 	for _, j := range order {
 		other := s.IDs[r.at[j]]
-		length, norm := Norm(r.gram, c), math.Sqrt(r.dot(j, j))
+		length, norm := normOf(r.gram, c), math.Sqrt(r.dot(j, j))
 		cos := 0.0
 		if length > cancelled*r.lengths(c) {
 			cos = max(-1, min(1, r.along(j, c)/length/norm))

@@ -132,7 +132,7 @@ func TestLimitsTier1(t *testing.T) {
 
 // unit scales weights to ‖d‖ = 1.
 func unit(rows [][]float64, w []float64) []float64 {
-	n := Norm(gramOf(rows), w)
+	n := normOf(gramOf(rows), w)
 	return scaled([][]float64{slices.Clone(w)}, 1/n)[0]
 }
 

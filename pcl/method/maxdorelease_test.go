@@ -20,7 +20,7 @@ func TestRadGradient(t *testing.T) {
 		rad := func(i int, p []float64) float64 {
 			off := slices.Clone(p)
 			off[i]--
-			e, y := Norm(kept.gram, off), math.Sqrt(kept.dot(i, i))
+			e, y := normOf(kept.gram, off), math.Sqrt(kept.dot(i, i))
 			return e / (e + y)
 		}
 		p := gaussian(r, 1, k)[0]

@@ -91,7 +91,7 @@ func TestRescale(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			length := Norm(s.Gram, w)
+			length := normOf(s.Gram, w)
 			if out.Direction != nil {
 				length = math.Sqrt(inner(out.Direction, out.Direction))
 			}
@@ -100,7 +100,7 @@ func TestRescale(t *testing.T) {
 			}
 			average := make([]float64, len(w))
 			fill(average, 1/float64(len(w)))
-			if want := Norm(s.Gram, average); math.Abs(length-want) > 1e-9*want {
+			if want := normOf(s.Gram, average); math.Abs(length-want) > 1e-9*want {
 				t.Errorf("%s: match_avg has ‖d‖ = %g, the mean gradient %g", z.name, length, want)
 			}
 			if math.Abs(total(mean)-1) > 1e-12 {

@@ -147,7 +147,7 @@ func (m *pcd) project(c, lengths []float64, primary int) ([]float64, error) {
 		}
 		parts += v[j]
 	}
-	length := Norm(c, v)
+	length := normOf(c, v)
 	if length <= cancelled*parts {
 		clear(v) // d is 0 but for rounding
 		return v, nil

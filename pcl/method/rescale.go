@@ -71,7 +71,7 @@ func (r *scaler) factor(s *Step, w, direction []float64) (float64, error) {
 	mean := make([]float64, len(w))
 	fill(mean, 1/float64(len(w)))
 	gram, exponent := s.products()
-	own, parts := Norm(gram, w), 0.0
+	own, parts := normOf(gram, w), 0.0
 	if direction != nil {
 		own = math.Ldexp(floats.Norm(direction, 2), -exponent)
 	}
@@ -81,14 +81,14 @@ func (r *scaler) factor(s *Step, w, direction []float64) (float64, error) {
 	if own <= cancelled*parts {
 		return 1, nil // d is 0 but for rounding, which must not be blown up
 	}
-	return Norm(gram, mean) / own, nil
+	return normOf(gram, mean) / own, nil
 }
 
 // cancelled is the ‖d‖/Σ|wᵢ|‖Jᵢ‖ below which float64 cannot tell d from 0 by its Gram matrix.
 const cancelled = 1e-6
 
-// Norm returns ‖Σ wᵢJᵢ‖ from the Gram matrix (row-major K×K).
-func Norm(gram, w []float64) float64 {
+// normOf returns ‖Σ wᵢJᵢ‖ from the Gram matrix (row-major K×K).
+func normOf(gram, w []float64) float64 {
 	k, top := len(w), 0.0
 	for i, x := range w { // the longest part: dividing by it keeps the products in range
 		top = max(top, math.Abs(x)*math.Sqrt(gram[i*k+i]))

@@ -78,10 +78,10 @@ func TestConeBruteForce(t *testing.T) {
 		best := math.Inf(1)
 		for free := range 1 << k {
 			if x := atBounds(gram, u, free); x != nil {
-				best = min(best, Norm(gram, x))
+				best = min(best, normOf(gram, x))
 			}
 		}
-		if got := Norm(gram, v); math.Abs(got-best) > 1e-8*(best+1) {
+		if got := normOf(gram, v); math.Abs(got-best) > 1e-8*(best+1) {
 			t.Fatalf("‖d‖ = %g, enumeration finds %g", got, best)
 		}
 	}
@@ -129,7 +129,7 @@ func TestUPGradBruteForce(t *testing.T) {
 			u, best := make([]float64, k), []float64(nil)
 			u[i] = 1 / float64(k)
 			for free := range 1 << k {
-				if x := atBounds(gram, u, free); x != nil && (best == nil || Norm(gram, x) < Norm(gram, best)) {
+				if x := atBounds(gram, u, free); x != nil && (best == nil || normOf(gram, x) < normOf(gram, best)) {
 					best = x
 				}
 			}
@@ -160,8 +160,8 @@ func TestCAGradOptimal(t *testing.T) {
 			g[i] = v[i] - mean[i]
 			total += g[i]
 		}
-		radius, size := m.c*Norm(p.gram, mean), p.lengths(v)
-		if n := Norm(p.gram, g); n > radius+1e-6*size {
+		radius, size := m.c*normOf(p.gram, mean), p.lengths(v)
+		if n := normOf(p.gram, g); n > radius+1e-6*size {
 			t.Fatalf("‖d−g₀‖ = %g outside the ball of radius %g", n, radius)
 		}
 		least := math.Inf(1)
@@ -182,7 +182,7 @@ func TestCAGradOptimal(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, w := range [][]float64{scaled([][]float64{g}, 1/total)[0], mu} {
-			dual = min(dual, inner(w, p.times(mean))+radius*Norm(p.gram, w))
+			dual = min(dual, inner(w, p.times(mean))+radius*normOf(p.gram, w))
 		}
 		worst = max(worst, (dual-least)/size)
 	}

@@ -38,7 +38,7 @@ type Margins struct {
 func WithMargins(cosines Dual, label *graph.Node, m Margins) Dual {
 	x := cosines.Value
 	right := graph.OneHot(label, x.Shape().Dimensions[1], x.DType())
-	task := graph.ConvertDType(Allowed(x, m.TaskLo, m.TaskHi), x.DType())
+	task := graph.ConvertDType(allowed(x, m.TaskLo, m.TaskHi), x.DType())
 	margin := graph.Add(graph.MulScalar(right, m.Class), graph.MulScalar(task, m.Task))
 	cosM, sinM := graph.Cos(margin), graph.Sin(margin)
 	const edge = 1 - 1e-7 // at 1, acos has no derivative (docs/method.md §5.5)

@@ -16,8 +16,8 @@ type Targets struct {
 // masked is a logit that stands for −∞, but is finite so that every gradient stays finite.
 const masked = -1e30
 
-// Allowed returns booleans [B,C], which are true where an output competes for a sample.
-func Allowed(logits, lo, hi *graph.Node) *graph.Node {
+// allowed returns booleans [B,C], which are true where an output competes for a sample.
+func allowed(logits, lo, hi *graph.Node) *graph.Node {
 	dims := logits.Shape().Dimensions
 	class := graph.Iota(logits.Graph(), shapes.Make(dtypes.Int32, dims...), 1)
 	atLeast := graph.GreaterOrEqual(class, graph.ExpandAxes(lo, 1))
@@ -25,10 +25,10 @@ func Allowed(logits, lo, hi *graph.Node) *graph.Node {
 	return graph.LogicalAnd(atLeast, below)
 }
 
-// Mask replaces the logits of outputs that do not compete by a number that stands for −∞.
-func Mask(logits, lo, hi *graph.Node) *graph.Node {
+// mask replaces the logits of outputs that do not compete by a number that stands for −∞.
+func mask(logits, lo, hi *graph.Node) *graph.Node {
 	low := graph.MulScalar(graph.OnesLike(logits), masked)
-	return graph.Where(Allowed(logits, lo, hi), logits, low)
+	return graph.Where(allowed(logits, lo, hi), logits, low)
 }
 
 // CrossEntropy returns the weighted mean of the samples' softmax cross-entropies over the outputs that compete, a
@@ -37,7 +37,7 @@ func CrossEntropy(logits Dual, t Targets) Dual { return Mean(CrossEntropies(logi
 
 // CrossEntropies returns the softmax cross-entropy of each sample over the outputs that compete, [B].
 func CrossEntropies(logits Dual, t Targets) Dual {
-	z := Mask(logits.Value, t.Lo, t.Hi)
+	z := mask(logits.Value, t.Lo, t.Hi)
 	oneHot := graph.OneHot(t.Label, z.Shape().Dimensions[1], z.DType())
 	shifted := graph.Sub(z, graph.StopGradient(graph.ExpandAxes(graph.ReduceMax(z, 1), 1)))
 	exp := graph.Exp(shifted)
@@ -58,5 +58,5 @@ func Mean(perSample Dual, weight *graph.Node) Dual {
 
 // Predict returns for each sample the competing output with the largest logit, int32 [B].
 func Predict(logits, lo, hi *graph.Node) *graph.Node {
-	return graph.ArgMax(Mask(logits, lo, hi), 1, dtypes.Int32)
+	return graph.ArgMax(mask(logits, lo, hi), 1, dtypes.Int32)
 }

@@ -34,7 +34,7 @@ func SigmoidCrossEntropies(logits Dual, t Targets, reference *graph.Node) Dual {
 	z := logits.Value
 	has, value := hasReference(reference)
 	target := graph.Where(has, graph.Sigmoid(value), graph.OneHot(t.Label, z.Shape().Dimensions[1], z.DType()))
-	competes := graph.ConvertDType(Allowed(z, t.Lo, t.Hi), z.DType())
+	competes := graph.ConvertDType(allowed(z, t.Lo, t.Hi), z.DType())
 	softplus := graph.Log1P(graph.Exp(graph.Neg(graph.Abs(z))))
 	each := graph.Add(graph.Sub(graph.MaxScalar(z, 0.0), graph.Mul(z, target)), softplus)
 	out := Dual{Value: graph.ReduceSum(graph.Mul(competes, each), 1)}
