@@ -162,7 +162,7 @@ func (l *Learner) Options() Options { return l.options }
 // Compilations returns how many programs have been compiled for this learner, including those compiled for
 // learners of the same kind that share its [Options.Programs].
 func (l *Learner) Compilations() (n int) {
-	for _, set := range l.options.Programs.cache.Sets(l.options.spec()) {
+	for _, set := range slices.Compact(slices.Clone(l.lanes)) { // lanes of one client share its set
 		n += set.Compilations()
 	}
 	return n

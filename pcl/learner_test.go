@@ -142,6 +142,13 @@ func TestStreamsComeAndGo(t *testing.T) {
 		if n := l.Compilations(); n != compiled {
 			t.Errorf("%d programs were compiled while streams came and went", n-compiled)
 		}
+		own := smallLearner(t, b, "avggrad", Options{Programs: NewPrograms(b)})
+		n := own.Compilations()
+		own.Close()
+		own.options.Programs.Close()
+		if got := own.Compilations(); n == 0 || got != n {
+			t.Errorf("%d programs were compiled, after Close %d", n, got)
+		}
 		if n := l.Memory().Len(); n != 18 {
 			t.Errorf("the memory holds %d samples, want 6 classes × 3", n)
 		}
