@@ -10,7 +10,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
-	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
@@ -53,12 +52,8 @@ func (s *step) memoryRows() ([]row, error) {
 			}
 			s.replayed = append(s.replayed, b)
 		}
-		items := make([]memory.Item, len(replay.Indices))
-		for k, index := range replay.Indices {
-			items[k] = s.memory.Item(index)
-		}
 		b := s.replayed[i]
-		b.Gather(items)
+		b.Gather(s.memory.Items(replay.Indices))
 		if err := s.mirror.Send(s.tables, s.memory, b, replay.Indices); err != nil {
 			return nil, err
 		}
@@ -134,8 +129,8 @@ func (l *Learner) separable(b *device.Batch, loss rehearsal.Loss) error {
 	return nil
 }
 
-// differentiate puts the memory's rows, and that of a penalty, in front of the tasks' rows and computes the gradient of each row and,
-// where the method asks for it, their Gram matrix. If the method chooses what is replayed, the tasks' gradients
+// differentiate puts the memory's rows, and that of a penalty, in front of the tasks' rows and computes the gradient
+// of each row and, where the method asks for it, their Gram matrix. If the method chooses what is replayed, the tasks' gradients
 // are computed before it chooses, because it may want to use them.
 func (s *step) differentiate() error {
 	_, chooses := method.As[rehearsal.Replayer](s.options.Method)

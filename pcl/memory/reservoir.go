@@ -3,6 +3,7 @@ package memory
 import (
 	"fmt"
 
+	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/internal/seed"
 )
 
@@ -33,7 +34,7 @@ func (r *Reservoir) Offer(class int, pixels []float32) {
 		return
 	}
 	n := r.seen[class]
-	if n < r.quota && !finite(pixels) {
+	if n < r.quota && !fp.Finite(pixels) {
 		return
 	}
 	if n == 0 {
@@ -45,7 +46,7 @@ func (r *Reservoir) Offer(class int, pixels []float32) {
 		r.kept[class] = append(r.kept[class], Item{Task: r.task, Class: class, Pixels: own})
 		return
 	}
-	if k := r.rng.IntN(n + 1); k < r.quota && finite(pixels) {
+	if k := r.rng.IntN(n + 1); k < r.quota && fp.Finite(pixels) {
 		copy(r.kept[class][k].Pixels, pixels)
 	}
 }

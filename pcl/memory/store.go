@@ -4,9 +4,9 @@ package memory
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
+	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/internal/seed"
 )
 
@@ -55,16 +55,7 @@ type Item struct {
 }
 
 // finite says whether a store may take the sample.
-func (it Item) finite() bool { return finite(it.Pixels) && finite(it.Logits) }
-
-func finite(x []float32) bool {
-	for _, v := range x {
-		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-			return false
-		}
-	}
-	return true
-}
+func (it Item) finite() bool { return fp.Finite(it.Pixels) && fp.Finite(it.Logits) }
 
 // Drift is the largest distance of a pixel from its original value, ‖x − x_origin‖∞.
 func (it Item) Drift() float64 {
@@ -102,6 +93,15 @@ func (s *Store) Changes() int { return s.changes }
 
 // Item returns a stored sample; its Pixels are the store's own.
 func (s *Store) Item(i int) Item { return s.items[i] }
+
+// Items returns stored samples; their Pixels are the store's own.
+func (s *Store) Items(indices []int) []Item {
+	items := make([]Item, len(indices))
+	for k, i := range indices {
+		items[k] = s.items[i]
+	}
+	return items
+}
 
 // Quota is the largest number of samples of one class that a task with these classes can contribute now. It
 // is 0 only if the budget is 0.
@@ -232,7 +232,7 @@ func (s *Store) Replace(i int, it Item) bool {
 
 // Edit changes the pixels of sample i. If they are not finite, it returns false and changes nothing.
 func (s *Store) Edit(i int, pixels []float32) bool {
-	if !finite(pixels) {
+	if !fp.Finite(pixels) {
 		return false
 	}
 	it := &s.items[i]
@@ -258,7 +258,7 @@ func (s *Store) Drift() (mean, largest float64, edited int) {
 
 // SetLogits changes the logits stored with sample i. If they are not finite, it returns false and changes nothing.
 func (s *Store) SetLogits(i int, logits []float32) bool {
-	if !finite(logits) {
+	if !fp.Finite(logits) {
 		return false
 	}
 	s.items[i].Logits = slices.Clone(logits)

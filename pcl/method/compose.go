@@ -35,7 +35,8 @@ type composed struct {
 	info      Info
 	rule      Method
 	rehearsal *rehearsal.Rehearsal
-	join      bool // the rule sees the memory's rows as one
+	join      bool  // the rule sees the memory's rows as one
+	roles     []any // what [As] finds besides those of the rule
 	sum       summed
 }
 
@@ -55,6 +56,7 @@ func compose(m Method, parts ...rehearsal.Part) (Method, error) {
 		return nil, fmt.Errorf("%s weighs the tasks against one memory row; set rows=joined, or choose another rule", rule.Info().Name)
 	}
 	c.describe(parts)
+	c.assign()
 	return c, nil
 }
 
@@ -125,17 +127,18 @@ func (c *composed) Weights(s *Step, w []float64) (Outcome, error) {
 	return out, err
 }
 
-// roles lists the roles of the rehearsal, the state of both if the rehearsal has one, and that of the rule that must
-// see the memory's rows joined.
-func (c *composed) roles() (roles []any) {
+// assign lists the roles of the rehearsal, the state of both if the rehearsal has one, and that of the rule that must
+// see the memory's rows joined. They are listed once, because the learner asks for roles many times in a step.
+func (c *composed) assign() {
+	c.roles = nil
 	parts := c.rehearsal.Roles()
 	if states := statesOf(parts); states != nil {
-		roles = append(roles, statefulParts{c, states})
+		c.roles = append(c.roles, statefulParts{c, states})
 	}
 	if f, ok := As[Follower](c.rule); ok && c.join {
-		roles = append(roles, joinedFollower{c, f})
+		c.roles = append(c.roles, joinedFollower{c, f})
 	}
-	return append(roles, parts...)
+	c.roles = append(c.roles, parts...)
 }
 
 // joinedFollower tells the rule the loss of the joined row.

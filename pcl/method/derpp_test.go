@@ -29,7 +29,7 @@ func TestDERRows(t *testing.T) {
 	l := newLinearLab(t, build(t, "der-pp", params{"alpha": .3, "beta": .5}), perClass)
 	l.attach(4, 0, 1)
 	l.step(t)
-	for _, it := range itemsAt(l.store, everyIndex(l.store)) {
+	for _, it := range l.store.Items(everyIndex(l.store)) {
 		if len(it.Logits) != l.outputs {
 			t.Fatalf("%d logits are stored, want %d", len(it.Logits), l.outputs)
 		}
@@ -42,7 +42,7 @@ func TestDERRows(t *testing.T) {
 	if s.Losses[1] > 1e-12 {
 		t.Errorf("an unchanged model is %g off its logits", s.Losses[1])
 	}
-	all := itemsAt(l.store, everyIndex(l.store))
+	all := l.store.Items(everyIndex(l.store))
 	z, err := l.Logits(rehearsal.Now, all)
 	must(t, err)
 	mse := 0.0

@@ -16,7 +16,7 @@ func TestGDumbIsIdle(t *testing.T) {
 		t.Errorf("%d steps were made", l.steps)
 	}
 	for class := range 6 {
-		if n := countClass(itemsAt(l.store, everyIndex(l.store)), class); n != 6 {
+		if n := countClass(l.store.Items(everyIndex(l.store)), class); n != 6 {
 			t.Errorf("class %d has %d samples, want 6", class, n)
 		}
 	}

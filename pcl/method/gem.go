@@ -44,30 +44,15 @@ type gem struct {
 func (*gem) Info() Info { return gemInfo }
 
 func (m *gem) Weights(s *Step, w []float64) (Outcome, error) {
-	r, err := keep(gemInfo, s, w)
-	if err != nil || r.k() == 0 {
-		return r.outcome(), err
+	f, out, done, err := besideFinished(gemInfo, s, w)
+	if done || err != nil {
+		return out, err
 	}
-	tasks := s.tasks()
-	if tasks == 0 || tasks == s.K() {
-		fill(w, 1/float64(s.K()))
-		return Outcome{}, nil
+	gain := f.times(f.u) // d = Σ uᵢJᵢ
+	if slices.ContainsFunc(f.past, func(i int) bool { return gain[i] < 0 }) {
+		err = m.repair(f.rows, f.past, f.u)
 	}
-	r.level()
-	u := make([]float64, r.k()) // d = Σ uᵢJᵢ
-	var past []int
-	for i, at := range r.at {
-		if s.IDs[at] > Memory {
-			u[i] = 1 / float64(tasks)
-		} else {
-			past = append(past, i)
-		}
-	}
-	gain := r.times(u)
-	if slices.ContainsFunc(past, func(i int) bool { return gain[i] < 0 }) {
-		err = m.repair(r, past, u)
-	}
-	return r.write(u, w), err
+	return f.write(f.u, w), err
 }
 
 // repair adds v to the weights of the finished tasks. With v = m + x the dual is that of the shortest p + Σ

@@ -128,7 +128,7 @@ func TestGEMReplays(t *testing.T) {
 			if r.ID != -finished[k] || len(r.Indices) != 8 {
 				t.Errorf("row %d of %d samples, want %d of 8", r.ID, len(r.Indices), -finished[k])
 			}
-			for _, it := range itemsAt(l.store, r.Indices) {
+			for _, it := range l.store.Items(r.Indices) {
 				if it.Task != finished[k] {
 					t.Errorf("row %d has a sample of task %d", r.ID, it.Task)
 				}

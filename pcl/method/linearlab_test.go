@@ -169,7 +169,7 @@ func (l *linearLab) memoryRows(t testing.TB) (rows []linearRow) {
 		if n := len(r.Indices); r.ID > 0 || n == 0 || n > l.batch || len(slices.Compact(sortedInts(r.Indices))) != n {
 			t.Fatalf("a memory row %d of %v; want distinct samples, at most %d", r.ID, r.Indices, l.batch)
 		}
-		rows = append(rows, linearRow{r.ID, itemsAt(l.store, r.Indices)})
+		rows = append(rows, linearRow{r.ID, l.store.Items(r.Indices)})
 	}
 	return rows
 }
@@ -199,15 +199,6 @@ func everyIndex(s *memory.Store) []int {
 		all[i] = i
 	}
 	return all
-}
-
-// itemsAt returns stored samples.
-func itemsAt(s *memory.Store, indices []int) []memory.Item {
-	items := make([]memory.Item, len(indices))
-	for k, i := range indices {
-		items[k] = s.Item(i)
-	}
-	return items
 }
 
 // stored is the id of the row of stored logits.

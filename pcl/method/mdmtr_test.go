@@ -66,10 +66,10 @@ func TestMDMTRDistils(t *testing.T) {
 	if !slices.Equal(rows[0].Indices, rows[1].Indices) {
 		t.Errorf("the rows hold %v and %v", rows[0].Indices, rows[1].Indices)
 	}
-	drifted := l.mean(l.at[rehearsal.Now], itemsAt(l.store, rows[1].Indices), l.lossOf(stored))
+	drifted := l.mean(l.at[rehearsal.Now], l.store.Items(rows[1].Indices), l.lossOf(stored))
 	unscaled := l.lossOf(stored)
 	unscaled.Scale = 1
-	if half := l.mean(l.at[rehearsal.Now], itemsAt(l.store, rows[1].Indices), unscaled); drifted < 1e-6 || math.Abs(drifted-2*half) > 1e-12 {
+	if half := l.mean(l.at[rehearsal.Now], l.store.Items(rows[1].Indices), unscaled); drifted < 1e-6 || math.Abs(drifted-2*half) > 1e-12 {
 		t.Errorf("after a step the distillation is %g, unscaled %g", drifted, half)
 	}
 }

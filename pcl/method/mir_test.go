@@ -31,7 +31,7 @@ func TestMIRPicksConflicts(t *testing.T) {
 	g, all := l.current(), everyIndex(l.store)
 	along := make([]float64, len(all))
 	for i := range along {
-		along[i] = inner(g, l.gradient(l.at[rehearsal.Now], itemsAt(l.store, []int{i}), rehearsal.Loss{}))
+		along[i] = inner(g, l.gradient(l.at[rehearsal.Now], l.store.Items([]int{i}), rehearsal.Loss{}))
 	}
 	rows := l.replays(t)
 	slices.SortFunc(all, func(a, b int) int { return cmp.Compare(along[a], along[b]) })

@@ -32,38 +32,25 @@ type pocl struct {
 func (*pocl) Info() Info { return poclInfo }
 
 func (m *pocl) Weights(s *Step, w []float64) (Outcome, error) {
-	r, err := keep(poclInfo, s, w)
-	if err != nil || r.k() == 0 {
-		return r.outcome(), err
+	f, out, done, err := besideFinished(poclInfo, s, w)
+	if done || err != nil {
+		return out, err
 	}
-	tasks := s.tasks()
-	if tasks == 0 || tasks == s.K() {
-		fill(w, 1/float64(s.K()))
-		return Outcome{}, nil
-	}
-	r.level()
-	u := make([]float64, r.k())
-	var past []int
-	for i, at := range r.at {
-		if u[i] = 1 / float64(tasks); s.IDs[at] <= Memory {
-			past = append(past, i)
-		}
-	}
-	if n := len(past); n > 0 {
+	if n := len(f.past); n > 0 {
 		m.gram, m.ones = fp.Grow(m.gram, n*n), fp.Grow(m.ones, n)
 		fill(m.ones, 1)
-		for a, i := range past {
-			for b, j := range past {
-				m.gram[a*n+b] = r.dot(i, j)
+		for a, i := range f.past {
+			for b, j := range f.past {
+				m.gram[a*n+b] = f.dot(i, j)
 			}
 		}
 		cert, err := solved(m.solver.Solve(m.gram, m.ones))
 		if err != nil {
 			return Outcome{}, err
 		}
-		for a, i := range past {
-			u[i] = cert.Lambda[a]
+		for a, i := range f.past {
+			f.u[i] = cert.Lambda[a]
 		}
 	}
-	return r.write(u, w), nil
+	return f.write(f.u, w), nil
 }

@@ -27,8 +27,8 @@ var recommendedInfo = Info{
 	NeedsGram: true,
 }
 
-// newRecommended makes the composition that did best on data that no table uses (docs/results.md, "The recommended
-// composition"): EMGD with factors of the step's own lengths, and a rehearsal of three parts.
+// newRecommended makes the composition that did best on data that no table uses (docs/results.md, "Rules and
+// rehearsals"): EMGD with factors of the step's own lengths, and a rehearsal of three parts.
 func newRecommended(p Params) (Method, error) {
 	rule, err := newElastic(emgd.LogGMC, Params{"tau": p["tau"], "momentum": p["momentum"], "floor": p["floor"]})
 	if err != nil {

@@ -35,7 +35,7 @@ func TestRunsRepeatAndResume(t *testing.T) {
 				if !slices.Equal(got.at[rehearsal.Now], want.at[rehearsal.Now]) {
 					t.Errorf("%s: saved before step %d, the parameters differ", name, stop)
 				}
-				if !reflect.DeepEqual(itemsAt(got.store, everyIndex(got.store)), itemsAt(want.store, everyIndex(want.store))) {
+				if !reflect.DeepEqual(got.store.Items(everyIndex(got.store)), want.store.Items(everyIndex(want.store))) {
 					t.Errorf("%s: saved before step %d, the memory differs", name, stop)
 				}
 				if a, b := got.accuracy(t), want.accuracy(t); a != b {

@@ -26,6 +26,7 @@ func rescaled(m Method, mode string) (Method, error) {
 	out.rule = &scaler{Method: c.rule, mode: mode}
 	scaled := out.rule.Info()
 	out.info.SumW, out.info.NeedsGram = scaled.SumW, scaled.NeedsGram
+	out.assign()
 	return &out, nil
 }
 

@@ -37,7 +37,7 @@ func As[T any](m Method) (T, bool) {
 		return As[T](w.Unwrap())
 	}
 	if c, ok := m.(*composed); ok {
-		for _, part := range c.roles() {
+		for _, part := range c.roles {
 			if role, ok := part.(T); ok {
 				return role, true
 			}

@@ -122,6 +122,7 @@ func comparable(m Method) Method {
 	r, out := *c.rehearsal, *c
 	r.Draw, r.Rank, r.Renew = nil, nil, nil
 	out.rehearsal = &r
+	out.assign()
 	return &out
 }
 

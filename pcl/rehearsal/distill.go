@@ -79,7 +79,7 @@ func withLogits(lab Lab, task int, samples []memory.Item) ([]memory.Item, error)
 func stampLogits(lab Lab, task int) error {
 	store := lab.Memory()
 	of := slices.DeleteFunc(everyIndex(store), func(i int) bool { return store.Item(i).Task != task })
-	samples, err := withLogits(lab, task, itemsAt(store, of))
+	samples, err := withLogits(lab, task, store.Items(of))
 	for k, it := range samples {
 		store.SetLogits(of[k], it.Logits)
 	}

@@ -36,15 +36,6 @@ func everyIndex(s *memory.Store) []int {
 	return all
 }
 
-// itemsAt returns stored samples.
-func itemsAt(s *memory.Store, indices []int) []memory.Item {
-	items := make([]memory.Item, len(indices))
-	for k, i := range indices {
-		items[k] = s.Item(i)
-	}
-	return items
-}
-
 // classesMet counts the classes that are stored or in the samples: those that a store has places for.
 func classesMet(s *memory.Store, samples [][]memory.Item) int {
 	met := map[int]bool{}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 	"github.com/parallelcl/parallelcl/internal/limits"
 	"github.com/parallelcl/parallelcl/pcl/memory"
@@ -61,7 +62,7 @@ func (e *ewc) Penalise(lab PenaltyLab) (float64, []float32, error) { return e.pu
 // memory.
 func (e *ewc) Consolidate(lab PenaltyLab, id int, samples []memory.Item) error {
 	if len(samples) == 0 {
-		samples = itemsAt(lab.Memory(), slices.DeleteFunc(everyIndex(lab.Memory()), func(i int) bool { return lab.Memory().Item(i).Task != id }))
+		samples = lab.Memory().Items(slices.DeleteFunc(everyIndex(lab.Memory()), func(i int) bool { return lab.Memory().Item(i).Task != id }))
 	}
 	if len(samples) == 0 {
 		return nil
@@ -96,7 +97,7 @@ func squares(lab PenaltyLab, samples []memory.Item, group, parameters int) ([]fl
 		if len(mean) != parameters {
 			return nil, fmt.Errorf("ewc: a gradient of %d entries for %d parameters", len(mean), parameters)
 		}
-		if !finite(mean) {
+		if !fp.Finite(mean) {
 			continue
 		}
 		for p, g := range mean {

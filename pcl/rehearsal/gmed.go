@@ -44,7 +44,7 @@ func (m GMED) draw(lab ReplayLab) ([]int, error) {
 	if err := lab.StepAhead(*m.Gamma); err != nil {
 		return nil, err
 	}
-	samples := itemsAt(store, batch)
+	samples := store.Items(batch)
 	ahead, err := lab.PixelGradients(Ahead, samples)
 	if err != nil {
 		return nil, err

@@ -41,7 +41,7 @@ func (m GMEDRelease) draw(lab ReplayLab) ([]int, error) {
 	if err := lab.Update(); err != nil {
 		return nil, err
 	}
-	gradients, err := lab.PixelGradients(Remembered, itemsAt(store, batch))
+	gradients, err := lab.PixelGradients(Remembered, store.Items(batch))
 	if err != nil {
 		return nil, err
 	}

@@ -80,7 +80,7 @@ func (m gss) Store(lab StoreLab) error {
 func (m gss) parts(lab Lab) (gradients [][]float32, err error) {
 	store := lab.Memory()
 	for range m.subsets {
-		g, err := lab.Gradient(Now, itemsAt(store, anyOf(everyIndex(store), min(m.size, lab.Batch()), lab.Rand())))
+		g, err := lab.Gradient(Now, store.Items(anyOf(everyIndex(store), min(m.size, lab.Batch()), lab.Rand())))
 		if err != nil {
 			return nil, err
 		}

@@ -59,7 +59,7 @@ func (m MIR) interference(lab ReplayLab, indices []int) ([]float64, error) {
 	if err := lab.StepAhead(*m.Gamma); err != nil {
 		return nil, err
 	}
-	samples := itemsAt(lab.Memory(), indices)
+	samples := lab.Memory().Items(indices)
 	after, err := lab.Losses(Ahead, samples)
 	if err != nil {
 		return nil, err

@@ -32,7 +32,7 @@ func TestMIRInterference(t *testing.T) {
 		t.Fatalf("%d numbers for 60 samples", len(rise))
 	}
 	for i := range all {
-		want := -gamma * inner(g, l.mean(l.at[Now], itemsAt(l.store, []int{i})))
+		want := -gamma * inner(g, l.mean(l.at[Now], l.store.Items([]int{i})))
 		if math.Abs(rise[i]-want) > 1e-3*math.Abs(want)+1e-12 {
 			t.Errorf("sample %d: the loss rises by %g, want %g", i, rise[i], want)
 		}
@@ -43,7 +43,7 @@ func TestMIRInterference(t *testing.T) {
 func TestMIRBestLoss(t *testing.T) {
 	l := interfered(t)
 	all := everyIndex(l.store)
-	m, samples := filled(MIR{BestLoss: true}), itemsAt(l.store, all)
+	m, samples := filled(MIR{BestLoss: true}), l.store.Items(all)
 	for i := range all {
 		l.store.SetScore(i, 0)
 	}

@@ -40,7 +40,7 @@ type nearestMean struct {
 
 // Prepare computes the class means: of the exemplars, and of the candidates of running tasks.
 func (m *nearestMean) Prepare(lab PredictLab) error {
-	samples := itemsAt(lab.Memory(), everyIndex(lab.Memory()))
+	samples := lab.Memory().Items(everyIndex(lab.Memory()))
 	for _, task := range lab.Running() {
 		samples = append(samples, lab.Candidates(task)...)
 	}

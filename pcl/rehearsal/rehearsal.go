@@ -6,7 +6,6 @@ package rehearsal
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/memory"
@@ -196,19 +195,12 @@ func (r *Rehearsal) check() error {
 }
 
 // Name returns the names of the parts, joined by "+".
-func (r *Rehearsal) Name() string { return r.join("+", func(i Info) string { return i.Name }) }
-
-// Title returns the titles of the parts, joined by " + ".
-func (r *Rehearsal) Title() string { return r.join(" + ", func(i Info) string { return i.Title }) }
-
-func (r *Rehearsal) join(by string, of func(Info) string) string {
-	var texts []string
-	for _, p := range r.Parts {
-		if t := of(p.Info()); t != "" && !slices.Contains(texts, t) {
-			texts = append(texts, t)
-		}
+func (r *Rehearsal) Name() string {
+	names := make([]string, len(r.Parts))
+	for i, p := range r.Parts {
+		names[i] = p.Info().Name
 	}
-	return strings.Join(texts, by)
+	return strings.Join(names, "+")
 }
 
 // rows returns the rows of the memory with their losses.

@@ -76,7 +76,7 @@ func (Refresh) Join(r *Rehearsal) error {
 func (r *Rehearsal) renew(lab Lab, task int) error {
 	store := lab.Memory()
 	held := slices.DeleteFunc(everyIndex(store), func(i int) bool { return store.Item(i).Logits == nil })
-	now, err := withLogits(lab, task, itemsAt(store, held))
+	now, err := withLogits(lab, task, store.Items(held))
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func (m gdumb) Prepare(lab PredictLab) error {
 	for pass := range m.passes {
 		sgd := SGD{LR: m.rate(pass), Momentum: gdumbMomentum, Decay: gdumbDecay, Clip: gdumbClip}
 		for batch := range slices.Chunk(r.Perm(store.Len()), size) {
-			samples, shares := itemsAt(store, batch), []float64(nil)
+			samples, shares := store.Items(batch), []float64(nil)
 			if r.Float64() < m.cutmix && len(samples) > 1 {
 				var err error
 				if samples, shares, err = cutmix(lab, samples, r); err != nil {

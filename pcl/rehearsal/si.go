@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 	"github.com/parallelcl/parallelcl/internal/limits"
 	"github.com/parallelcl/parallelcl/pcl/memory"
@@ -73,7 +74,7 @@ func (s *si) Moved(lab MovedLab) error {
 	if len(g) != len(s.path) || len(after) != len(s.path) {
 		return fmt.Errorf("si: a gradient of %d entries for %d parameters", len(g), len(s.path))
 	}
-	if !finite(g) {
+	if !fp.Finite(g) {
 		return nil
 	}
 	for p, x := range g {

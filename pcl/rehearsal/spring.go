@@ -2,7 +2,6 @@ package rehearsal
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
@@ -48,13 +47,4 @@ func (s *spring) check() error {
 		}
 	}
 	return nil
-}
-
-func finite(v []float32) bool {
-	for _, x := range v {
-		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
-			return false
-		}
-	}
-	return true
 }

@@ -1,0 +1,32 @@
+package method
+
+// finished is a step in which each finished task has a row of its own, as [rehearsal.PerTask] makes them.
+type finished struct {
+	*rows
+	u    []float64 // weights of the rows kept; those for d = g_cur to begin with
+	past []int     // the rows kept that are of finished tasks
+}
+
+// besideFinished checks the step and tells the finished tasks' rows from the current ones. Where there are only rows of
+// one kind, it writes the mean to w and done is true.
+func besideFinished(info Info, s *Step, w []float64) (f finished, out Outcome, done bool, err error) {
+	r, err := keep(info, s, w)
+	if err != nil || r.k() == 0 {
+		return f, r.outcome(), true, err
+	}
+	tasks := s.tasks()
+	if tasks == 0 || tasks == s.K() {
+		fill(w, 1/float64(s.K()))
+		return f, Outcome{}, true, nil
+	}
+	r.level()
+	f = finished{rows: r, u: make([]float64, r.k())}
+	for i, at := range r.at {
+		if s.IDs[at] > Memory {
+			f.u[i] = 1 / float64(tasks)
+		} else {
+			f.past = append(f.past, i)
+		}
+	}
+	return f, Outcome{}, false, nil
+}
