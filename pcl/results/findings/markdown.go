@@ -168,7 +168,7 @@ func (g *Grid) data() (out []string) {
 // column writes the table of a data set and increment.
 func (m *markdown) column(c *Column) {
 	m.line("### %s\n", c.Name())
-	tuned, paper := c.shows()
+	tuned, paper := c.Shows()
 	head := []string{"method", "A"}
 	if tuned {
 		head = append(head, "A, tuned")
@@ -181,7 +181,7 @@ func (m *markdown) column(c *Column) {
 		head = append(head, "F, paper")
 	}
 	m.head(append(head, "rank", "runs")...)
-	for _, e := range c.byA() {
+	for _, e := range c.ByA() {
 		cells := []string{e.mark(), e.Text(e.A)}
 		if tuned {
 			cells = append(cells, otherText(e))

@@ -91,8 +91,8 @@ func (e *Entry) Remark() string {
 	return strings.Join(parts, ", ")
 }
 
-// shows says whether the column has tuned values beside the published ones, and numbers of the paper.
-func (c *Column) shows() (tuned, paper bool) {
+// Shows says whether the column has tuned values beside the published ones, and numbers of the paper.
+func (c *Column) Shows() (tuned, paper bool) {
 	for _, e := range c.Entries {
 		tuned = tuned || e.Other != nil && !c.Grid.Tuned
 		paper = paper || e.PaperA != nil
@@ -100,8 +100,8 @@ func (c *Column) shows() (tuned, paper bool) {
 	return tuned, paper
 }
 
-// byA returns the entries, the highest mean first.
-func (c *Column) byA() []*Entry {
+// ByA returns the entries, the highest mean first.
+func (c *Column) ByA() []*Entry {
 	return slices.SortedStableFunc(slices.Values(c.Entries), func(a, b *Entry) int {
 		if a.A.Defined() != b.A.Defined() {
 			if a.A.Defined() {
