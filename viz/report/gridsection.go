@@ -36,7 +36,8 @@ type gridRow struct {
 	A, Tuned, F            cellValue
 	PaperA, PaperF         cellValue
 	Rank                   cellValue
-	Behind, P, Beats       cellValue
+	Behind, P, Beats       cellValue // Behind is empty for the one of the highest mean
+	Interval               string
 }
 
 // cellValue is a number of a table, as it is shown and as it is sorted by.
@@ -93,7 +94,7 @@ func newGridEntry(e *findings.Entry) gridRow {
 	row := gridRow{
 		Name: e.Name, Remark: e.Remark(), Hash: e.Hash, Star: e.Best || e.Tied, Best: e.Best,
 		A: valueOf(e, e.A), F: valueOf(e, e.F), PaperA: paperValue(e.PaperA), PaperF: paperValue(e.PaperF), Tuned: dash,
-		Rank: dash, Behind: dash, P: dash, Beats: dash,
+		Rank: dash, P: dash, Beats: dash,
 	}
 	if e.Other != nil {
 		row.Tuned = valueOf(e.Other, e.Other.A)
@@ -107,7 +108,7 @@ func newGridEntry(e *findings.Entry) gridRow {
 	}
 	row.Behind = cellValue{findings.Signed(t.Difference), fmt.Sprint(t.Difference)}
 	if t.Resampled {
-		row.Behind.Text += fmt.Sprintf(" [%s, %s]", findings.Signed(t.Interval.Low), findings.Signed(t.Interval.High))
+		row.Interval = fmt.Sprintf("%s to %s", findings.Signed(t.Interval.Low), findings.Signed(t.Interval.High))
 		row.Beats = numberCell(100*t.Improvement, 0)
 	}
 	if !math.IsNaN(t.Adjusted) {

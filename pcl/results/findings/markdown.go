@@ -146,7 +146,7 @@ func (m *markdown) grid(g *Grid) {
 
 // Heading names the grid and what of the paper it is.
 func (g *Grid) Heading() string {
-	text := fmt.Sprintf("%s (`%s`)", g.Title, g.Name)
+	text := fmt.Sprintf("%s (%s)", g.Title, g.Name)
 	if g.Paper != "" {
 		text = g.Paper + ": " + text
 	}

@@ -70,11 +70,10 @@ func (v *Verdict) settle() {
 	default:
 		v.Outcome = Holds
 	}
-	v.Summary = fmt.Sprintf("It holds in %d of %s that could be tested", n[Holds], count(tested, "comparison"))
+	v.Summary = fmt.Sprintf("%s tested; it holds in %d.", count(tested, "comparison"), n[Holds])
 	if n[NotTestable] > 0 {
-		v.Summary += fmt.Sprintf("; %d more could not", n[NotTestable])
+		v.Summary += fmt.Sprintf(" %s cannot be tested.", count(n[NotTestable], "other"))
 	}
-	v.Summary += "."
 }
 
 // Untested says where the claim could not be tested and why, each reason once.
