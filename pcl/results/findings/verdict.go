@@ -2,6 +2,7 @@ package findings
 
 import (
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -70,10 +71,34 @@ func (v *Verdict) settle() {
 	default:
 		v.Outcome = Holds
 	}
-	v.Summary = fmt.Sprintf("%s tested; it holds in %d.", count(tested, "comparison"), n[Holds])
+	v.Summary = fmt.Sprintf("%s tested, of which it holds in %s; %s.", count(tested, "comparison"), howMany(n[Holds], tested), v.differences())
 	if n[NotTestable] > 0 {
 		v.Summary += fmt.Sprintf(" %s cannot be tested.", count(n[NotTestable], "other"))
 	}
+}
+
+func howMany(n, of int) string {
+	switch n {
+	case 0:
+		return "none"
+	case of:
+		return "all"
+	}
+	return fmt.Sprint(n)
+}
+
+// differences is the range of those that were tested.
+func (v *Verdict) differences() string {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, p := range v.Parts {
+		if p.Outcome != NotTestable {
+			low, high = min(low, p.Tested.Difference), max(high, p.Tested.Difference)
+		}
+	}
+	if low == high {
+		return "the difference is " + Signed(low)
+	}
+	return fmt.Sprintf("differences go from %s to %s", Signed(low), Signed(high))
 }
 
 // Untested says where the claim could not be tested and why, each reason once.
