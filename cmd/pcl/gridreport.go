@@ -1,17 +1,13 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/BurntSushi/toml"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
@@ -28,9 +24,6 @@ type gridReportCmd struct {
 	Out      string `short:"o" type:"path" placeholder:"FILE" help:"File to write (default: grids.html, or standard output for --markdown)."`
 	Title    string `placeholder:"TEXT" help:"Title of the page."`
 }
-
-// notesFile is the file of a folder of results that says, by the names of the paper's tables, what a reader should know.
-const notesFile = "notes.toml"
 
 func (c *gridReportCmd) Run(rc *runContext) error {
 	all, notes, err := c.results(rc)
@@ -77,10 +70,7 @@ func (c *gridReportCmd) results(rc *runContext) (all []*rows.Row, notes map[stri
 	for _, name := range names {
 		var own []*rows.Row
 		if isExport(name) {
-			own, err = rows.Files(name)
-			if err == nil {
-				err = readNotes(name, notes)
-			}
+			own, err = exported(name, notes)
 		} else {
 			own, err = c.planned(rc, name)
 		}
@@ -101,6 +91,16 @@ func (c *gridReportCmd) planned(rc *runContext, name string) ([]*rows.Row, error
 	return r.Rows(), nil
 }
 
+// exported reads a file or folder of exported results, and adds the folder's notes.
+func exported(path string, notes map[string]string) ([]*rows.Row, error) {
+	own, err := findings.ReadNotes(path)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(notes, own)
+	return rows.Files(path)
+}
+
 // isExport says whether a name is that of a file or folder of exported results.
 func isExport(name string) bool {
 	if filepath.Ext(name) == ".csv" {
@@ -108,22 +108,4 @@ func isExport(name string) bool {
 	}
 	info, err := os.Stat(name)
 	return err == nil && info.IsDir()
-}
-
-// readNotes adds the notes of a folder, if it has any.
-func readNotes(dir string, notes map[string]string) error {
-	path := filepath.Join(dir, notesFile)
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) || filepath.Ext(dir) == ".csv" {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	own := map[string]string{}
-	if err := toml.Unmarshal(data, &own); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	maps.Copy(notes, own)
-	return nil
 }

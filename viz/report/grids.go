@@ -74,8 +74,8 @@ func gridsHeadline(f *findings.Findings) string {
 	for _, v := range f.Claims {
 		n[v.Outcome]++
 	}
-	return fmt.Sprintf("%s in %s. Verdicts on %d claims of the paper: %d × “%s”, %d × “%s”, %d × “%s”.", count(runs, "run"), count(len(f.Grids), "grid"),
-		len(f.Claims), n[findings.Holds], findings.Holds, n[findings.DoesNotHold], findings.DoesNotHold, n[findings.NotTestable], findings.NotTestable)
+	return fmt.Sprintf("%s in %s. Of %d claims of the paper, those that hold here: %d; that do not: %d; that these results cannot test: %d.",
+		count(runs, "run"), count(len(f.Grids), "grid"), len(f.Claims), n[findings.Holds], n[findings.DoesNotHold], n[findings.NotTestable])
 }
 
 // entryIDs gives each entry a name to link to.

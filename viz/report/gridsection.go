@@ -12,12 +12,12 @@ import (
 
 // gridSection is what the page shows of a grid.
 type gridSection struct {
-	ID, Heading string
-	Facts       []fact
-	Failures    []string
-	Columns     []gridColumn
-	Figures     []runFigure
-	Runs        []gridRun
+	ID, Name, Heading string
+	Facts             []fact
+	Failures          []string
+	Columns           []gridColumn
+	Figures           []runFigure
+	Runs              []gridRun
 }
 
 // gridColumn is the table of a data set and increment.
@@ -49,7 +49,7 @@ type gridRun struct {
 }
 
 func newGridSection(g *findings.Grid, at map[*findings.Entry]string) (*gridSection, error) {
-	s := &gridSection{Heading: g.Heading()}
+	s := &gridSection{Name: g.Name, Heading: g.Heading()}
 	p := g.Provenance()
 	s.Failures = p.Failures
 	s.Facts = []fact{{"command", p.Command}, {"hardware", strings.Join(p.Hardware, "; ")}, {"program", strings.Join(p.Programs, "; ")}, {"runs", fmt.Sprintf("%d of %d", p.Done, p.Cells)}}

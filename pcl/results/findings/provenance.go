@@ -2,9 +2,11 @@ package findings
 
 import (
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
+	"github.com/parallelcl/parallelcl/grids"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
@@ -50,11 +52,32 @@ func (g *Grid) Provenance() *Provenance {
 
 // command is what makes the results.
 func (g *Grid) command() string {
-	plan := fmt.Sprintf("pcl grid plan %s --size %s", g.Base, g.Size)
+	file := g.Base
+	if _, err := fs.Stat(grids.Files, file+".toml"); err != nil {
+		file += ".toml" // of the user's own
+	}
+	plan := fmt.Sprintf("pcl grid plan %s --size %s", file, g.Size)
 	if g.Tuned {
 		plan += " --tuned"
 	}
-	return plan + " && pcl grid run " + g.Name
+	return plan + g.backend() + " && pcl grid run " + g.Name
+}
+
+// backend is the flags that choose the backend of the results, if it was one.
+func (g *Grid) backend() string {
+	var backends []string
+	threads := 0
+	for _, r := range g.Rows {
+		backends, threads = once(backends, r.Backend), max(threads, r.Threads)
+	}
+	if len(backends) != 1 {
+		return ""
+	}
+	text := " --backend " + backends[0]
+	if threads > 1 {
+		text += fmt.Sprintf(" --threads %d", threads)
+	}
+	return text
 }
 
 func took(r *rows.Row) float64 {

@@ -100,8 +100,11 @@ func (c *Column) Shows() (tuned, paper bool) {
 	return tuned, paper
 }
 
-// ByA returns the entries, the highest mean first.
+// ByA returns the entries, the highest mean first; those of a sweep in its order.
 func (c *Column) ByA() []*Entry {
+	if len(c.Entries) > 0 && len(c.Entries[0].Vary) > 0 {
+		return c.Entries
+	}
 	return slices.SortedStableFunc(slices.Values(c.Entries), func(a, b *Entry) int {
 		if a.A.Defined() != b.A.Defined() {
 			if a.A.Defined() {
@@ -124,6 +127,9 @@ func (c *Column) Note() string {
 	text := fmt.Sprintf("Means over %s × %s × %s.", count(len(labelSets), "label set"), count(len(timelines), "timeline"), count(len(c.seeds), "seed"))
 	if c.Table() != "" {
 		text += c.caveat(len(labelSets) * len(timelines) * len(c.seeds))
+	}
+	if slices.ContainsFunc(c.Entries, func(e *Entry) bool { return e.Done > 0 && !e.Complete() }) {
+		text += " Methods with missing runs are not ranked."
 	}
 	if c.Cause != "" {
 		return text + " No method is starred: " + lowerFirst(c.Cause)
