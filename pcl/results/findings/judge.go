@@ -136,9 +136,9 @@ func (v *Verdict) verdict(t *Comparison) (Outcome, string) {
 	case significant:
 		return DoesNotHold, "The difference is significant, and the other way round."
 	case asClaimed:
-		return DoesNotHold, "No difference is shown: it has the claimed sign, but is not significant."
+		return DoesNotHold, "It is not shown: the difference has the claimed sign, but is not significant."
 	}
-	return DoesNotHold, "No difference is shown: it does not have the claimed sign, and is not significant."
+	return DoesNotHold, "It is not shown: the difference does not have the claimed sign, and is not significant after the correction."
 }
 
 // alike is the outcome of a claim that two methods differ by less than a margin.

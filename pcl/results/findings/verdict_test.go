@@ -49,7 +49,7 @@ func TestVerdicts(t *testing.T) {
 	}{
 		"holds":           {gmcAboveAvgGrad, 53, 50, 3, Holds, "as claimed"},
 		"opposite":        {gmcAboveAvgGrad, 50, 53, 3, DoesNotHold, "the other way round"},
-		"no difference":   {gmcAboveAvgGrad, 50, 50, 3, DoesNotHold, "No difference is shown"},
+		"no difference":   {gmcAboveAvgGrad, 50, 50, 3, DoesNotHold, "It is not shown"},
 		"too few":         {gmcAboveAvgGrad, 60, 50, 1, NotTestable, "Of 3 situations no exact test"},
 		"lower holds":     {gmcAboveAvgGrad + "relation = \"lower\"\n", 50, 53, 3, Holds, "as claimed"},
 		"lower opposite":  {gmcAboveAvgGrad + "relation = \"lower\"\n", 53, 50, 3, DoesNotHold, "the other way round"},
