@@ -8,7 +8,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
-// judge says what comes of claims. Holm's correction goes over all tests of a claim.
+// judge says what comes of claims.
 func (f *Findings) judge(all []*Claim) (out []*Verdict, err error) {
 	for _, c := range all {
 		v := &Verdict{Claim: c, Parts: f.parts(c)}
@@ -48,13 +48,29 @@ func (p *Part) fill(c *Claim, own *Entry, rivals []*Entry, names []string) {
 
 // test tests all parts of a claim that can be tested.
 func (v *Verdict) test() error {
-	var open []*Part
+	families := map[family][]*Part{}
 	for _, p := range v.Parts {
 		if p.Outcome == "" {
 			p.sum(v.Claim)
-			open = append(open, p)
+			families[p.family()] = append(families[p.family()], p)
 		}
 	}
+	for _, open := range families {
+		if err := v.testFamily(open); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// family is what tests are corrected for together. Other values of the same methods, or other data in the place of the
+// paper's, are another experiment about the claim.
+type family struct{ tuned, otherData bool }
+
+func (p *Part) family() family { return family{p.Column.Grid.Tuned, p.Column.Differs() != ""} }
+
+// testFamily tests parts, with a correction for their number.
+func (v *Verdict) testFamily(open []*Part) error {
 	open = v.enough(open)
 	var tests []*Comparison
 	for _, p := range open {
