@@ -27,7 +27,7 @@ type Method struct {
 	A                float64
 }
 
-// Methods are those of the paper's Tables 1 and 2 that tests need most, with A falling from the first to the last by step.
+// Methods are those that the paper calls so, with A falling by step from each to the next.
 func Methods(names []string, highest, step float64) (out []Method) {
 	for i, n := range names {
 		id := strings.ToLower(strings.NewReplacer("(", "-", ")", "", "+ME", "").Replace(n))

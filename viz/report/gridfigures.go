@@ -7,6 +7,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/stats"
 	"github.com/parallelcl/parallelcl/viz"
 )
@@ -52,7 +53,7 @@ func sweepOf(runs []*results.Run, draw func(*viz.Theme, ...*results.Run) (*viz.F
 
 // varies says whether a grid varies a setting.
 func varies(g *findings.Grid, name string) bool {
-	return len(g.Rows) > 0 && slices.ContainsFunc(g.Rows[0].Vary, func(s rowSetting) bool { return s.Name == name })
+	return len(g.Rows) > 0 && slices.ContainsFunc(g.Rows[0].Vary, func(s rows.Setting) bool { return s.Name == name })
 }
 
 // ranksFigure draws the ranks of the methods with the lines of Wilcoxon's tests. There is no figure where the situations

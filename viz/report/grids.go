@@ -10,10 +10,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/paper"
-	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
-
-type rowSetting = rows.Setting
 
 // GridsInput is the material of a report of grids.
 type GridsInput struct {

@@ -24,7 +24,6 @@ type gridSection struct {
 type gridColumn struct {
 	Name, Note, Other string
 	Tuned, Paper      bool
-	Varied            bool // whether entries differ in what the grid varies
 	Compared          bool
 	Rows              []gridRow
 }
@@ -32,7 +31,7 @@ type gridColumn struct {
 // gridRow is a method.
 type gridRow struct {
 	ID, Name, Remark, Hash string
-	Star, Best             bool
+	Star                   bool
 	A, Tuned, F            cellValue
 	PaperA, PaperF         cellValue
 	Rank                   cellValue
@@ -92,7 +91,7 @@ func newGridColumn(c *findings.Column, at map[*findings.Entry]string) gridColumn
 
 func newGridEntry(e *findings.Entry) gridRow {
 	row := gridRow{
-		Name: e.Name, Remark: e.Remark(), Hash: e.Hash, Star: e.Best || e.Tied, Best: e.Best,
+		Name: e.Name, Remark: e.Remark(), Hash: e.Hash, Star: e.Best || e.Tied,
 		A: valueOf(e, e.A), F: valueOf(e, e.F), PaperA: paperValue(e.PaperA), PaperF: paperValue(e.PaperF), Tuned: dash,
 		Rank: dash, P: dash, Beats: dash,
 	}

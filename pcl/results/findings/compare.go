@@ -14,8 +14,8 @@ type Comparison struct {
 	Metric     Metric
 	Situations int
 	Difference float64 // mean of A − B, in points
-	// Interval is that of the difference at 95 %, and Improvement the probability that a run of A is better than one of B in
-	// the same situation.
+	// Interval is that of the difference at 95 %, and Improvement the probability that a run of A is better than one of
+	// B in the same situation.
 	Interval    stats.Interval
 	Resampled   bool // whether there is an interval
 	Improvement float64

@@ -18,8 +18,7 @@ type Findings struct {
 	Absent   []Absent   // what of the paper's tables has no result
 }
 
-// New works out what rows of any number of grids show. Rows of one grid may be in any number of files; a row that is there twice counts
-// once.
+// New works out what the rows of any number of grids show. A row that is there twice counts once.
 func New(all []*rows.Row) (*Findings, error) {
 	f := &Findings{}
 	for _, r := range all {

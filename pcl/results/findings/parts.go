@@ -57,8 +57,8 @@ func (c *Claim) about(p place) bool {
 	return (len(c.DataSets) == 0 || slices.Contains(c.DataSets, p.dataset)) && !slices.Contains(c.Without, p.String())
 }
 
-// inTable returns the parts of a claim about a place of the paper: one for each of the methods, in each of the data sets that
-// stand for the paper's.
+// inTable returns the parts of a claim about a place of the paper: one for each of the methods, in each of the data
+// sets that stand for the paper's.
 func (f *Findings) inTable(c *Claim, at place) (out []*Part) {
 	columns := f.columns(at)
 	for _, method := range c.Methods {
@@ -92,8 +92,8 @@ func (f *Findings) compared(c *Claim, at place, columns []*Column, method string
 	return out
 }
 
-// columns returns those that stand for a place of the paper: of each data set, with published and with tuned values, the one with the
-// most runs.
+// columns returns those that stand for a place of the paper: of each data set, with published and with tuned values,
+// the one with the most runs.
 func (f *Findings) columns(at place) (out []*Column) {
 	for _, g := range f.Grids {
 		if !slices.Contains(g.Tables, at.table) {
@@ -164,8 +164,8 @@ func nameOf(e *Entry, method string) string {
 	return e.Name
 }
 
-// line returns the entry of a method as the grid calls it; if the grid varies a number, that with an extreme one. It is nil if there is
-// none.
+// line returns the entry of a method as the grid calls it; if the grid varies a number, that with an extreme one. It is
+// nil if there is none.
 func (c *Column) line(method string, at Extreme) *Entry {
 	var own []*Entry
 	for _, e := range c.Entries {

@@ -29,16 +29,6 @@ var tableFiles = map[string]string{
 	"Table 6": "table6_mtl",
 }
 
-// Titles says what the tables are about.
-var Titles = map[string]string{
-	"Table 1": "parallel continual learning, task-incremental",
-	"Table 2": "parallel continual learning, class-incremental",
-	"Table 3": "20 epochs per task",
-	"Table 4": "blurred tasks",
-	"Table 5": "serial continual learning",
-	"Table 6": "multi-task learning",
-}
-
 // Number is an entry of a table.
 type Number struct {
 	Table string // e.g. "Table 1"

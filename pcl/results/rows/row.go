@@ -75,8 +75,8 @@ func (r *Row) Line() string {
 	return name
 }
 
-// Hash is a short hash of the results of runs, in any order: of their cells, models, A and F. The same runs have the same hash
-// on every machine that rounds alike. Runs without a result do not count.
+// Hash is a short hash of the results of runs, in any order: of their cells, models, A and F. The same runs have the
+// same hash on every machine that rounds alike. Runs without a result do not count.
 func Hash(all []*Row) string {
 	var lines []string
 	for _, r := range all {
