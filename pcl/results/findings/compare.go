@@ -1,0 +1,196 @@
+package findings
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/parallelcl/parallelcl/pcl/stats"
+)
+
+// Comparison is that of two entries over the situations in which both have all runs.
+type Comparison struct {
+	A, B       *Entry
+	Metric     Metric
+	Situations int
+	Difference float64 // mean of A − B, in points
+	// Interval is that of the difference at 95 %, and Improvement the probability that a run of A is better than one of
+	// B in the same situation.
+	Interval    stats.Interval
+	Resampled   bool // whether there is an interval
+	Improvement float64
+	// P is that of the sign-flip test over situations, two-sided; NaN if there are too few for it. Adjusted is P after
+	// Holm's correction for all tests that are shown together.
+	P, Adjusted float64
+}
+
+// replicates is the number of draws for an interval.
+const replicates = 2000
+
+// errApart says that two entries have no situation in common.
+var errApart = errors.New("they have no situation in common in which all runs are made")
+
+// compare compares two entries by a metric.
+func compare(a, b *Entry, m Metric) (*Comparison, error) {
+	within := common(a, b, m)
+	if len(within) == 0 {
+		return nil, errApart
+	}
+	c := &Comparison{A: a, B: b, Metric: m, Situations: len(within), P: math.NaN(), Adjusted: math.NaN()}
+	x, y := a.scores(m, within), b.scores(m, within)
+	first, second, err := stats.Situations(x, y)
+	if err != nil {
+		return nil, err
+	}
+	c.Difference = stats.MeanDifference([][]float64{first}, [][]float64{second})
+	if len(first) >= stats.MinPairs {
+		r, err := stats.SignFlip(first, second)
+		if err != nil {
+			return nil, err
+		}
+		c.P, c.Adjusted = r.P, r.P
+	}
+	plan, possible := planFor(x)
+	if !possible {
+		return c, nil
+	}
+	c.Resampled = true
+	if c.Interval, err = stats.BootstrapPair(x, y, stats.MeanDifference, plan); err != nil {
+		return nil, err
+	}
+	plan.Replicates = 2 // the interval is not used
+	better, err := stats.BootstrapPair(x, y, stats.Improvement, plan)
+	c.Improvement = better.Estimate
+	return c, err
+}
+
+// common returns the situations in which both entries have all runs.
+func common(a, b *Entry, m Metric) (out []situation) {
+	other := b.situations(m)
+	for _, s := range a.situations(m) {
+		if slices.Contains(other, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// planFor chooses what an interval draws: situations and seeds if there are several label sets, else seeds.
+func planFor(scores []stats.Score) (plan stats.Plan, possible bool) {
+	labelSets, seeds := map[uint64]bool{}, map[uint64]bool{}
+	for _, s := range scores {
+		labelSets[s.LabelSet], seeds[s.Seed] = true, true
+	}
+	plan = stats.Plan{OneFewer: true, Replicates: replicates, Over: stats.OverSeeds}
+	switch {
+	case len(labelSets) > 1 && len(seeds) > 1:
+		plan.Over = stats.Crossed
+	case len(labelSets) > 1:
+		plan.Over = stats.Nested
+	case len(seeds) < 2:
+		return plan, false
+	}
+	return plan, true
+}
+
+// compare tells which entries of the column are the best, and ranks them.
+func (c *Column) compare() error {
+	if err := c.ranks(); err != nil {
+		return err
+	}
+	best := c.highest()
+	if best == nil {
+		c.Cause = "There are fewer than two methods with all runs."
+		return nil
+	}
+	var tests []*Comparison
+	for _, e := range c.Entries {
+		if e == best || !e.Complete() {
+			continue
+		}
+		var err error
+		if e.Against, err = compare(e, best, A); err != nil {
+			return err
+		}
+		tests = append(tests, e.Against)
+	}
+	n := slices.MinFunc(tests, func(a, b *Comparison) int { return a.Situations - b.Situations }).Situations
+	if needed := stats.Needed(Alpha, len(tests)); n < max(needed, stats.MinPairs) {
+		c.Cause = tooFew(n, len(tests))
+		return nil
+	}
+	if err := holm(tests); err != nil {
+		return err
+	}
+	best.Best = true
+	for _, t := range tests {
+		t.A.Tied = t.Adjusted > Alpha
+	}
+	return nil
+}
+
+// highest returns the complete entry with the highest mean A, or nil if there are no two complete ones.
+func (c *Column) highest() (best *Entry) {
+	n := 0
+	for _, e := range c.Entries {
+		if e.Complete() {
+			n++
+			if best == nil || e.A.Mean > best.A.Mean {
+				best = e
+			}
+		}
+	}
+	if n < 2 {
+		return nil
+	}
+	return best
+}
+
+// holm corrects the p-values of comparisons that are shown together.
+func holm(all []*Comparison) error {
+	var p []float64
+	for _, c := range all {
+		p = append(p, c.P)
+	}
+	adjusted, err := stats.Holm(p)
+	for i := range adjusted {
+		all[i].Adjusted = adjusted[i]
+	}
+	return err
+}
+
+// ranks fills in the average ranks of the complete entries.
+func (c *Column) ranks() error {
+	var complete []*Entry
+	for _, e := range c.Entries {
+		if e.Complete() {
+			complete = append(complete, e)
+		}
+	}
+	if len(complete) < 2 {
+		return nil
+	}
+	ranks, err := stats.AverageRanks(Scores(complete))
+	for i := range ranks {
+		complete[i].Rank = ranks[i]
+	}
+	return err
+}
+
+// Scores returns the mean A over the seeds of entries that are complete: scores[situation][entry].
+func Scores(complete []*Entry) [][]float64 {
+	out := make([][]float64, len(complete[0].situations(A)))
+	for s, at := range complete[0].situations(A) {
+		for _, e := range complete {
+			sum, n := 0.0, 0
+			for _, r := range e.Rows {
+				if situationOf(r) == at {
+					sum += r.A
+					n++
+				}
+			}
+			out[s] = append(out[s], sum/float64(n))
+		}
+	}
+	return out
+}

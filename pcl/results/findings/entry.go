@@ -1,0 +1,166 @@
+package findings
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/parallelcl/parallelcl/pcl/results/paper"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
+	"github.com/parallelcl/parallelcl/pcl/stats"
+)
+
+// Metric is one of the numbers that tables have.
+type Metric string
+
+const (
+	A      Metric = "A"
+	F      Metric = "F"
+	AFirst Metric = "A_first"
+)
+
+// of returns a row's number, or NaN if it has none.
+func (m Metric) of(r *rows.Row) float64 {
+	switch {
+	case r.State != rows.Done, m != A && r.RunMethod == "gdumb": // it trains a new network for each evaluation
+		return math.NaN()
+	case m == A:
+		return r.A
+	case m == F:
+		return r.F
+	}
+	return r.AFirst
+}
+
+// Entry is a method in a column.
+type Entry struct {
+	Column      *Column
+	Name        string // of the line: the method and what is varied
+	PaperMethod string
+	Vary        []rows.Setting
+	Rows        []*rows.Row
+	// Runs with a result, those that diverged of them, and those that failed.
+	Done, Diverged, Failed int
+	A, F, AFirst           Value
+	// PaperA and PaperF are the paper's numbers; nil where it has none.
+	PaperA, PaperF *paper.Number
+	Hash           string // of the runs
+	Other          *Entry // the same with tuned values, or with published ones; nil if there is no such
+	Rank           float64
+	// Best says that no method has a higher mean A, Tied that a test cannot tell the method from that one. Both are
+	// told only if a test could.
+	Best, Tied bool
+	Against    *Comparison // with the one of the highest mean A; nil for that one itself
+}
+
+// Value is a mean over runs.
+type Value struct {
+	Mean float64 // NaN if there is none
+	// Std is the population standard deviation over the seeds of the means over situations, and StdRuns that over the
+	// runs; NaN if runs are missing or there is only one seed.
+	Std, StdRuns float64
+}
+
+// Defined says whether there is a number.
+func (v Value) Defined() bool { return !math.IsNaN(v.Mean) }
+
+func newEntry(c *Column, r *rows.Row) *Entry {
+	e := &Entry{Column: c, Name: r.Line(), PaperMethod: r.PaperMethod, Vary: r.Vary}
+	if len(r.Vary) > 0 {
+		return e
+	}
+	if n, ok := paper.Find(c.Table(), c.Increment, r.PaperMethod, c.PaperDataSet, string(A)); ok {
+		e.PaperA = &n
+	}
+	if n, ok := paper.Find(c.Table(), c.Increment, r.PaperMethod, c.PaperDataSet, string(F)); ok {
+		e.PaperF = &n
+	}
+	return e
+}
+
+// Complete says whether all runs of the entry have a result.
+func (e *Entry) Complete() bool { return e.Done == len(e.Rows) }
+
+func (e *Entry) summarise() error {
+	for _, r := range e.Rows {
+		switch {
+		case r.State == rows.Done:
+			e.Done++
+			if r.Diverged != "" {
+				e.Diverged++
+			}
+		case r.State == rows.Failed:
+			e.Failed++
+		}
+	}
+	e.Hash = rows.Hash(e.Rows)
+	for metric, into := range map[Metric]*Value{A: &e.A, F: &e.F, AFirst: &e.AFirst} {
+		var err error
+		if *into, err = e.value(metric); err != nil {
+			return fmt.Errorf("%s, %s, %s: %w", e.Column.Grid.Name, e.Column.Name(), e.Name, err)
+		}
+	}
+	return nil
+}
+
+// value is the mean of a metric. It has no spread if runs are missing.
+func (e *Entry) value(m Metric) (Value, error) {
+	nan := math.NaN()
+	scores := e.scores(m, nil)
+	if len(scores) == 0 {
+		return Value{nan, nan, nan}, nil
+	}
+	if len(scores) < len(e.Rows) {
+		mean := 0.0
+		for _, s := range scores {
+			mean += s.Value / float64(len(scores))
+		}
+		return Value{mean, nan, nan}, nil
+	}
+	s, err := stats.Summarize(scores)
+	if err != nil {
+		return Value{}, err
+	}
+	v := Value{s.Mean, s.StdSeeds, s.StdRuns}
+	if s.Seeds < 2 {
+		v.Std = nan
+	}
+	return v, nil
+}
+
+// situation is a label set and a timeline.
+type situation struct{ labelSet, timeline uint64 }
+
+func situationOf(r *rows.Row) situation { return situation{r.LabelSet, r.Timeline} }
+
+func (s situation) String() string { return fmt.Sprintf("%d/%d", s.labelSet, s.timeline) }
+
+func seedText(seed uint64) string { return fmt.Sprint(seed) }
+
+// scores returns the entry's numbers in some situations, or in all if within is nil.
+func (e *Entry) scores(m Metric, within []situation) (out []stats.Score) {
+	for _, r := range e.Rows {
+		x := m.of(r)
+		if math.IsNaN(x) || within != nil && !slices.Contains(within, situationOf(r)) {
+			continue
+		}
+		out = append(out, stats.Score{LabelSet: r.LabelSet, Timeline: r.Timeline, Seed: r.Seed, Value: x})
+	}
+	return out
+}
+
+// situations returns those in which the entry has a number for every seed of the column.
+func (e *Entry) situations(m Metric) (out []situation) {
+	seeds := map[situation]int{}
+	for _, r := range e.Rows {
+		if !math.IsNaN(m.of(r)) {
+			seeds[situationOf(r)]++
+		}
+	}
+	for _, r := range e.Rows {
+		if s := situationOf(r); seeds[s] == len(e.Column.seeds) && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}

@@ -1,0 +1,118 @@
+package findings
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/samplerows"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
+)
+
+func found(t *testing.T, all []*rows.Row) *Findings {
+	t.Helper()
+	f, err := New(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func stars(c *Column) (names []string) {
+	for _, e := range c.Entries {
+		if e.Best || e.Tied {
+			names = append(names, e.Name)
+		}
+	}
+	return names
+}
+
+// TestStars has a best method, one that nobody could tell from it, and others.
+func TestStars(t *testing.T) {
+	methods := samplerows.Methods([]string{"EMGD(GMC)", "EMGD(GS)", "MGDA", "AvgGrad"}, 53, 0)
+	methods[2].A, methods[3].A = 50, 45
+	c := found(t, table(methods, 3).Rows()).Grids[0].Columns[0]
+	if got := stars(c); !slices.Equal(got, []string{"EMGD(GMC)", "EMGD(GS)"}) || c.Cause != "" {
+		t.Errorf("starred: %v %s", got, c.Cause)
+	}
+	if e := c.Entries[3]; math.Abs(e.Rank-4) > 1e-9 || e.Against.Situations != 9 || math.Abs(e.Against.Difference+8) > 1 || e.Against.Improvement != 0 || e.Against.Adjusted > 3*0.004 {
+		t.Errorf("AvgGrad: %+v, %+v", e, e.Against)
+	}
+}
+
+// TestTooFew refuses stars to nine situations of 17 methods, and to three of two.
+func TestTooFew(t *testing.T) {
+	many := samplerows.Methods(append([]string{"EMGD(GMC)", "EMGD(GS)", "EMGD(GMC)+ME", "EMGD(GS)+ME"}, baselines...), 60, 2)
+	for _, x := range []struct {
+		methods   []samplerows.Method
+		labelSets int
+		cause     string
+	}{{many, 3, "it takes 10 for 16 comparisons"}, {many[:2], 1, "it takes 6."}} {
+		c := found(t, table(x.methods, x.labelSets).Rows()).Grids[0].Columns[0]
+		if len(stars(c)) > 0 || !strings.Contains(c.Cause, x.cause) || !strings.Contains(c.Note(), "No method is starred") {
+			t.Errorf("%d methods: %v, %s", len(x.methods), stars(c), c.Note())
+		}
+	}
+}
+
+// TestSummaries compares means and spreads with sums by hand, and with runs missing, failed, diverged or twice.
+func TestSummaries(t *testing.T) {
+	all := table(samplerows.Methods([]string{"AvgGrad", "MGDA"}, 50, 1), 1).Rows()
+	for i, r := range all[:9] { // 3 timelines × 3 seeds
+		r.A = float64(10*(i%3) + i/3)
+	}
+	all[10].State, all[10].Reason, all[10].Result = rows.Failed, "no room", rows.Result{A: math.NaN()}
+	all[11].Diverged = "7"
+	f := found(t, append(all, all[0]))
+	c := f.Grids[0].Columns[0]
+	avg, mgda := c.Entries[0], c.Entries[1]
+	if avg.A.Mean != 11 || math.Abs(avg.A.Std-math.Sqrt(200.0/3)) > 1e-12 || avg.Done != 9 || avg.Hash == "" {
+		t.Errorf("AvgGrad: %+v, %d runs", avg.A, avg.Done)
+	}
+	if avg.PaperA.Mean != 43.823 || avg.PaperF.Mean != -44.484 {
+		t.Errorf("the paper's AvgGrad: %+v, %+v", avg.PaperA, avg.PaperF)
+	}
+	if mgda.Complete() || mgda.Failed != 1 || mgda.Diverged != 1 || mgda.Remark() != "8 of 9, 1 failed, 1 diverged" || !math.IsNaN(mgda.A.Std) || mgda.Rank != 0 {
+		t.Errorf("MGDA: %+v, %s", mgda, mgda.Remark())
+	}
+	p := f.Grids[0].Provenance()
+	if p.Cells != 18 || p.Done != 17 || math.Abs(p.Hours-17*3.0/3600) > 1e-12 || math.Abs(p.PerHour-1200) > 1e-6 || len(p.Failures) != 1 || !strings.HasSuffix(p.Failures[0], "no room") {
+		t.Errorf("provenance: %+v", p)
+	}
+	if p.Command != "pcl grid plan table2 --size test-split --backend xla-cpu && pcl grid run table2-test-split" {
+		t.Error(p.Command)
+	}
+	if len(f.Absent) == 0 || slices.Contains(f.Absent, Absent{"Table 2", "PS-EMNIST", "class"}) || !slices.Contains(f.Absent, Absent{"Table 1", "PS-EMNIST", "task"}) {
+		t.Errorf("absent: %v", f.Absent)
+	}
+}
+
+// TestTuned has published and tuned values side by side, and claims tested with both.
+func TestTuned(t *testing.T) {
+	g := table(samplerows.Methods([]string{"EMGD(GMC)", "AvgGrad"}, 53, 3), 3)
+	tuned := g
+	tuned.Name += "-tuned"
+	tuned.Methods = samplerows.Methods([]string{"EMGD(GMC)", "AvgGrad"}, 53, 0)
+	f := found(t, append(g.Rows(), tuned.Rows()...))
+	if g := f.Grids[1]; !g.Tuned || g.Base != "table2" || !strings.Contains(g.Provenance().Command, "--tuned") {
+		t.Errorf("%+v", g)
+	}
+	for i := range 2 {
+		e := f.Grids[i].Columns[0].Entries[1]
+		if e.Other != f.Grids[1-i].Columns[0].Entries[1] {
+			t.Errorf("the other one of %s in %s is %+v", e.Name, f.Grids[i].Name, e.Other)
+		}
+	}
+	i := slices.IndexFunc(f.Claims, func(v *Verdict) bool { return v.ID == "emgd-avggrad" })
+	var outcomes []string
+	for _, p := range f.Claims[i].Parts {
+		if p.Tested != nil {
+			outcomes = append(outcomes, p.Where()+": "+string(p.Outcome))
+		}
+	}
+	want := []string{"PS-EMNIST (test split), class-incremental: holds", "PS-EMNIST (test split), class-incremental, tuned values: does not hold"}
+	if !slices.Equal(outcomes, want) {
+		t.Errorf("%q", outcomes)
+	}
+}

@@ -1,0 +1,141 @@
+package findings
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/parallelcl/parallelcl/pcl/results/paper"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
+)
+
+// Grid is a table of results.
+type Grid struct {
+	Name   string // e.g. "table1-test-split-tuned"
+	Base   string // e.g. "table1"
+	Size   string
+	Title  string
+	Paper  string
+	Tuned  bool // whether methods have tuned values
+	Tables []string
+	// Columns are the data sets and increments, in the grid's order.
+	Columns []*Column
+	Rows    []*rows.Row
+
+	seen map[string]bool // places of the rows
+}
+
+// Column is a data set in one increment.
+type Column struct {
+	Grid                  *Grid
+	DataSet, PaperDataSet string
+	Increment             string
+	Entries               []*Entry // methods, in the grid's order
+	Cause                 string   // why no best is told by a test; empty if it is
+
+	seeds map[uint64]bool
+}
+
+const tunedSuffix = "-tuned"
+
+func newGrid(r *rows.Row) *Grid {
+	g := &Grid{Name: r.Grid, Size: r.Size, Title: r.Title, Paper: r.Paper, Tables: paper.In(r.Paper), seen: map[string]bool{}}
+	base, tuned := strings.CutSuffix(r.Grid, tunedSuffix)
+	g.Base, g.Tuned = strings.TrimSuffix(base, "-"+r.Size), tuned
+	return g
+}
+
+// partner is the name of the grid that differs in whether its values are tuned.
+func (g *Grid) partner() string {
+	if g.Tuned {
+		return strings.TrimSuffix(g.Name, tunedSuffix)
+	}
+	return g.Name + tunedSuffix
+}
+
+// rank orders grids: the paper's tables by number, its figures, others.
+func (g *Grid) rank() int {
+	switch {
+	case len(g.Tables) > 0:
+		return slices.Index(paper.Names(), g.Tables[0])
+	case g.Paper != "":
+		return len(paper.Names())
+	}
+	return len(paper.Names()) + 1
+}
+
+// add takes in a row.
+func (g *Grid) add(r *rows.Row) {
+	place := strings.Join([]string{r.DataSet, r.Increment, r.Line(), situationOf(r).String(), seedText(r.Seed)}, "\x00")
+	if g.seen[place] {
+		return
+	}
+	g.seen[place] = true
+	g.Rows = append(g.Rows, r)
+	c := g.column(r)
+	c.seeds[r.Seed] = true
+	i := slices.IndexFunc(c.Entries, func(e *Entry) bool { return e.Name == r.Line() })
+	if i < 0 {
+		i = len(c.Entries)
+		c.Entries = append(c.Entries, newEntry(c, r))
+	}
+	c.Entries[i].Rows = append(c.Entries[i].Rows, r)
+}
+
+func (g *Grid) column(r *rows.Row) *Column {
+	i := slices.IndexFunc(g.Columns, func(c *Column) bool { return c.DataSet == r.DataSet && c.Increment == r.Increment })
+	if i < 0 {
+		i = len(g.Columns)
+		g.Columns = append(g.Columns, &Column{Grid: g, DataSet: r.DataSet, PaperDataSet: r.PaperDataSet, Increment: r.Increment, seeds: map[uint64]bool{}})
+	}
+	return g.Columns[i]
+}
+
+func (g *Grid) summarise() error {
+	for _, c := range g.Columns {
+		for _, e := range c.Entries {
+			if err := e.summarise(); err != nil {
+				return err
+			}
+		}
+		if err := c.compare(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// find returns the entry of a name in a column like c, or nil.
+func (g *Grid) find(c *Column, name string) *Entry {
+	for _, own := range g.Columns {
+		if own.DataSet != c.DataSet || own.Increment != c.Increment {
+			continue
+		}
+		if i := slices.IndexFunc(own.Entries, func(e *Entry) bool { return e.Name == name }); i >= 0 {
+			return own.Entries[i]
+		}
+	}
+	return nil
+}
+
+// Name is the column's heading.
+func (c *Column) Name() string { return c.DataSet + ", " + c.Increment + "-incremental" }
+
+// Differs says in what the data differ from the paper's; empty if they do not, or the paper has no such.
+func (c *Column) Differs() string {
+	if c.PaperDataSet == "" || c.DataSet == c.PaperDataSet {
+		return ""
+	}
+	return strings.Trim(strings.TrimPrefix(c.DataSet, c.PaperDataSet), " ,()")
+}
+
+// Table is the paper's table that the column is to be compared with; empty if there is none.
+func (c *Column) Table() string {
+	for _, name := range c.Grid.Tables {
+		if slices.ContainsFunc(paper.Table(name), func(n paper.Number) bool {
+			return n.DataSet == c.PaperDataSet && (n.Increment == c.Increment || n.Increment == "unstated" && c.Increment == "task")
+		}) {
+			return name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,170 @@
+package findings
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/parallelcl/parallelcl/pcl/stats"
+)
+
+// judge says what comes of claims.
+func (f *Findings) judge(all []*Claim) (out []*Verdict, err error) {
+	for _, c := range all {
+		v := &Verdict{Claim: c, Parts: f.parts(c)}
+		if err := v.test(); err != nil {
+			return nil, fmt.Errorf("claim %s: %w", c.ID, err)
+		}
+		v.settle()
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// fill looks up what a part compares, and compares it. rivals has nil for a name that the column lacks.
+func (p *Part) fill(c *Claim, own *Entry, rivals []*Entry, names []string) {
+	var missing []string
+	if own == nil || own.Done == 0 {
+		missing = append(missing, p.Method)
+	}
+	for i, r := range rivals {
+		if r == nil || r.Done == 0 {
+			missing = append(missing, names[i])
+		}
+	}
+	if len(missing) > 0 {
+		p.Outcome, p.Why = NotTestable, "There are no runs of "+strings.Join(missing, ", ")+" here."
+		return
+	}
+	for _, r := range rivals {
+		t, err := compare(own, r, c.Metric)
+		if err != nil {
+			p.Outcome, p.Why = NotTestable, fmt.Sprintf("%s and %s cannot be compared: %v.", p.Method, r.Name, err)
+			return
+		}
+		p.rivals = append(p.rivals, t)
+	}
+}
+
+// test tests all parts of a claim that can be tested.
+func (v *Verdict) test() error {
+	families := map[family][]*Part{}
+	for _, p := range v.Parts {
+		if p.Outcome == "" {
+			p.sum(v.Claim)
+			families[p.family()] = append(families[p.family()], p)
+		}
+	}
+	for _, open := range families {
+		if err := v.testFamily(open); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// family is what tests are corrected for together. Other values of the same methods, or other data in the place of the
+// paper's, are another experiment about the claim.
+type family struct{ tuned, otherData bool }
+
+func (p *Part) family() family { return family{p.Column.Grid.Tuned, p.Column.Differs() != ""} }
+
+// testFamily tests parts, with a correction for their number.
+func (v *Verdict) testFamily(open []*Part) error {
+	open = v.enough(open)
+	var tests []*Comparison
+	for _, p := range open {
+		tests = append(tests, p.Tested)
+	}
+	if err := holm(tests); err != nil {
+		return err
+	}
+	for _, p := range open {
+		p.Outcome, p.Why = v.verdict(p.Tested)
+	}
+	return nil
+}
+
+// enough leaves out the parts with too few situations. The others share the level.
+func (v *Verdict) enough(open []*Part) (out []*Part) {
+	var some []*Part
+	for _, p := range open {
+		switch {
+		case p.Tested.Situations < stats.MinPairs:
+			p.Outcome, p.Why = NotTestable, tooFew(p.Tested.Situations, 1)
+		case v.Relation == Alike && !p.Tested.Resampled:
+			p.Outcome, p.Why = NotTestable, "One label set and one seed have no interval."
+		default:
+			some = append(some, p)
+		}
+	}
+	for _, p := range some {
+		if p.Tested.Situations < stats.Needed(Alpha, len(some)) {
+			p.Outcome, p.Why = NotTestable, tooFew(p.Tested.Situations, len(some))
+			continue
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// sum makes one test of those with all rivals. A method is better than all if it is better than each, so that the
+// largest p-value counts, without a correction (an intersection-union test). If it is not better than some rival, the
+// smallest p-value with such a rival counts, times the number of rivals.
+func (p *Part) sum(c *Claim) {
+	sign := 1.0
+	if c.Relation == Lower {
+		sign = -1
+	}
+	closest := p.rivals[0]
+	for _, t := range p.rivals {
+		if sign*t.Difference < sign*closest.Difference {
+			closest = t
+		}
+	}
+	p.Than = closest.B.Name
+	sum := *closest
+	for _, t := range p.rivals {
+		if sign*closest.Difference > 0 {
+			sum.P = math.Max(sum.P, t.P)
+		}
+	}
+	if sign*closest.Difference <= 0 {
+		sum.P = math.Min(1, sum.P*float64(len(p.rivals)))
+	}
+	sum.Adjusted = sum.P
+	p.Tested = &sum
+}
+
+// verdict is the outcome of a test.
+func (v *Verdict) verdict(t *Comparison) (Outcome, string) {
+	if v.Relation == Alike {
+		return alike(t, v.Margin)
+	}
+	asClaimed := t.Difference > 0
+	if v.Relation == Lower {
+		asClaimed = t.Difference < 0
+	}
+	significant := t.Adjusted <= Alpha
+	switch {
+	case asClaimed && significant:
+		return Holds, "The difference is as claimed, and significant."
+	case significant:
+		return DoesNotHold, "The difference is significant, and the other way round."
+	case asClaimed:
+		return DoesNotHold, "It is not shown: the difference has the claimed sign, but is not significant."
+	}
+	return DoesNotHold, "It is not shown: the difference does not have the claimed sign, and is not significant after the correction."
+}
+
+// alike is the outcome of a claim that two methods differ by less than a margin.
+func alike(t *Comparison, margin float64) (Outcome, string) {
+	i := t.Interval
+	switch {
+	case -margin < i.Low && i.High < margin:
+		return Holds, fmt.Sprintf("The whole interval of the difference is within ± %g points.", margin)
+	case i.Low >= margin || i.High <= -margin:
+		return DoesNotHold, fmt.Sprintf("The whole interval of the difference is outside ± %g points.", margin)
+	}
+	return DoesNotHold, fmt.Sprintf("That they are alike is not shown: the interval of the difference reaches beyond ± %g points.", margin)
+}

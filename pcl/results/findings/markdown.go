@@ -1,0 +1,221 @@
+package findings
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/parallelcl/parallelcl/pcl/results/paper"
+)
+
+// Markdown writes the findings as a text for a repository. It depends on the rows alone: neither the day nor the machine
+// plays a part. notes may have a sentence about a table, by its name, such as why it is missing.
+func (f *Findings) Markdown(out io.Writer, notes map[string]string) error {
+	m := &markdown{notes: notes}
+	m.line(markdownHead)
+	m.verdicts("The paper's claims", claimsHead, f.Claims)
+	if slices.ContainsFunc(f.Controls, func(v *Verdict) bool { return v.Outcome != NotTestable }) {
+		m.verdicts("Controls", controlsHead, f.Controls)
+	}
+	for _, g := range f.Grids {
+		m.grid(g)
+	}
+	m.missing(f)
+	_, err := io.WriteString(out, m.String())
+	return err
+}
+
+const markdownHead = `# What of the paper is reproduced
+
+Written by ` + "`pcl grid report --markdown`" + ` from the files in [grids/results](grids/results), which have each run's numbers, times, program and hashes; do not
+edit it. Every number is measured. A is the mean final accuracy of the tasks, F the mean change since each task's own end, both in
+percent; ± is the population standard deviation of the seeds' means, as in the paper ([docs/protocol.md](docs/protocol.md#32-means-and-spreads)). *Runs* is a
+hash of the results behind a line. [docs/grid.md](docs/grid.md#5-report) explains the tests and verdicts.
+`
+
+const claimsHead = `A claim holds if every comparison that can be tested shows it: the difference has the claimed sign and is significant at 5 % by an exact
+test over situations, with Holm's correction for all comparisons of the claim (of tuned values, and on other data than the paper's, each by
+themselves). It does not hold if a difference is significantly the other way round or is not shown. That two methods are alike holds if the whole interval of the difference is within the margin.
+`
+
+const controlsHead = `What the paper lacks: statements about what could explain the differences, judged in the same way.
+`
+
+// markdown is a text in the making.
+type markdown struct {
+	strings.Builder
+	notes map[string]string
+}
+
+func (m *markdown) line(format string, args ...any) {
+	if len(args) == 0 {
+		m.WriteString(format + "\n")
+		return
+	}
+	fmt.Fprintf(m, format+"\n", args...)
+}
+
+// row writes a line of a table.
+func (m *markdown) row(cells ...string) {
+	for i := range cells {
+		cells[i] = strings.ReplaceAll(cells[i], "|", `\|`)
+	}
+	m.line("| %s |", strings.Join(cells, " | "))
+}
+
+func (m *markdown) head(cells ...string) {
+	m.row(cells...)
+	m.line("|%s", strings.Repeat(" --- |", len(cells)))
+}
+
+// verdicts writes a table of claims, with the comparisons that were tested.
+func (m *markdown) verdicts(title, text string, all []*Verdict) {
+	m.line("## %s\n", title)
+	m.line(text)
+	m.head("claim", "verdict", "evidence: difference in points [95 % interval], p after correction, situations, runs; the paper's difference")
+	for _, v := range all {
+		var evidence []string
+		for _, p := range v.Parts {
+			if p.Tested != nil {
+				evidence = append(evidence, p.Evidence())
+			}
+		}
+		for _, why := range v.Untested() {
+			evidence = append(evidence, "Not tested: "+why)
+		}
+		m.row(v.Text, "**"+string(v.Outcome)+"**. "+v.Summary, strings.Join(evidence, "<br>"))
+	}
+	m.line("")
+}
+
+// Evidence says in a line what was compared, and what came of it.
+func (p *Part) Evidence() string {
+	t := p.Tested
+	text := fmt.Sprintf("%s, %s: %s", p.Where(), p.Name(), Signed(t.Difference))
+	if t.Resampled {
+		text += fmt.Sprintf(" [%s, %s]", Signed(t.Interval.Low), Signed(t.Interval.High))
+	}
+	if t.Adjusted == t.Adjusted {
+		text += ", p = " + PValue(t.Adjusted)
+	}
+	text += fmt.Sprintf(", %s, `%s` `%s`", count(t.Situations, "situation"), t.A.Hash, t.B.Hash)
+	if p.Paper != nil {
+		text += "; paper " + Signed(*p.Paper)
+	}
+	return text + ": " + string(p.Outcome)
+}
+
+// Where is the place of the results of a part.
+func (p *Part) Where() string {
+	if p.Column == nil {
+		return p.Place
+	}
+	text := p.Column.Name()
+	if p.Column.Grid.Tuned {
+		text += ", tuned values"
+	}
+	return text
+}
+
+// grid writes the section of a grid.
+func (m *markdown) grid(g *Grid) {
+	m.line("## %s\n", g.Heading())
+	p := g.Provenance()
+	m.head("", "")
+	m.row("command", "`"+p.Command+"`")
+	m.row("data", strings.Join(g.data(), "; "))
+	m.row("hardware", strings.Join(p.Hardware, "; "))
+	m.row("program", strings.Join(p.Programs, "; "))
+	m.row("runs", fmt.Sprintf("%d of %d", p.Done, p.Cells))
+	if p.Hours > 0 {
+		m.row("time", fmt.Sprintf("%.2f hours of one process, %.0f runs per hour and process", p.Hours, p.PerHour))
+	}
+	m.line("")
+	for _, c := range g.Columns {
+		m.column(c)
+	}
+	if len(p.Failures) > 0 {
+		m.line("These runs failed:\n")
+		for _, f := range p.Failures {
+			m.line("* %s", f)
+		}
+		m.line("")
+	}
+}
+
+// Heading names the grid and what of the paper it is.
+func (g *Grid) Heading() string {
+	text := fmt.Sprintf("%s (%s)", g.Title, g.Name)
+	if g.Paper != "" {
+		text = g.Paper + ": " + text
+	}
+	return text
+}
+
+// data lists the data sets, with what differs from the paper.
+func (g *Grid) data() (out []string) {
+	for _, c := range g.Columns {
+		text := c.DataSet
+		if d := c.Differs(); d != "" {
+			text += " (the paper has " + c.PaperDataSet + ")"
+		}
+		out = once(out, text)
+	}
+	return out
+}
+
+// column writes the table of a data set and increment.
+func (m *markdown) column(c *Column) {
+	m.line("### %s\n", c.Name())
+	tuned, paper := c.Shows()
+	head := []string{"method", "A"}
+	if tuned {
+		head = append(head, "A, tuned")
+	}
+	if paper {
+		head = append(head, "A, paper")
+	}
+	head = append(head, "F")
+	if paper {
+		head = append(head, "F, paper")
+	}
+	m.head(append(head, "rank", "runs")...)
+	for _, e := range c.ByA() {
+		cells := []string{e.mark(), e.Text(e.A)}
+		if tuned {
+			cells = append(cells, otherText(e))
+		}
+		if paper {
+			cells = append(cells, paperText(e.PaperA))
+		}
+		cells = append(cells, e.Text(e.F))
+		if paper {
+			cells = append(cells, paperText(e.PaperF))
+		}
+		m.row(append(cells, e.rankText(), e.runsText())...)
+	}
+	m.line("")
+	m.line(c.Note() + "\n")
+}
+
+// missing lists what of the paper has no results.
+func (m *markdown) missing(f *Findings) {
+	m.line("## What is missing\n")
+	for _, table := range paper.Names() {
+		var places []string
+		for _, a := range f.Absent {
+			if a.Table == table {
+				places = append(places, a.DataSet+", "+a.Increment+"-incremental")
+			}
+		}
+		text := "results on " + strings.Join(places, "; ") + "."
+		if len(places) == 0 {
+			text = "nothing."
+		}
+		if note := m.notes[table]; note != "" {
+			text += " " + note
+		}
+		m.line("* %s: %s", table, text)
+	}
+}

@@ -1,0 +1,109 @@
+package findings
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/samplerows"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
+)
+
+func text(t *testing.T, all []*rows.Row, notes map[string]string) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := found(t, all).Markdown(&out, notes); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// TestMarkdown looks for what a reader of a reproduction needs.
+func TestMarkdown(t *testing.T) {
+	g := table(samplerows.Methods([]string{"EMGD(GMC)", "EMGD(GS)", "AvgGrad"}, 53, 2), 3)
+	tuned := g
+	tuned.Name += "-tuned"
+	all := append(g.Rows(), tuned.Rows()...)
+	all[80].State, all[80].Reason = rows.Failed, "no | room"
+	got := text(t, all, map[string]string{"Table 3": "It takes a GPU."})
+	for _, want := range []string{
+		"| EMGD reaches a higher A than averaging the gradients, on all data sets and in both increments. | **holds**. 4 comparisons tested, of which it holds in all; differences go from +2.04 to +3.97. 10 others cannot be tested.",
+		"PS-EMNIST (test split), class-incremental, tuned values, EMGD(GMC) against AvgGrad: +3.97 [+3.56, +4.36], p = 0.008, 9 situations, `",
+		"; paper +9.62: holds",
+		"Not tested: Table 1, PS-EMNIST, task-incremental; ",
+		"## Table 2: Class-incremental (table2-test-split)",
+		"| command | `pcl grid plan table2 --size test-split --backend xla-cpu && pcl grid run table2-test-split` |",
+		"| data | PS-EMNIST (test split) (the paper has PS-EMNIST) |",
+		"| hardware | xla-cpu, a sample, 1 thread |",
+		"| runs | 80 of 81 |",
+		"| time | 0.07 hours of one process, 1200 runs per hour and process |",
+		"| method | A | A, tuned | A, paper | F | F, paper | rank | runs |",
+		"43.82 ± 0.57", "26 of 27, 1 failed",
+		"* AvgGrad (PS-EMNIST (test split), class-incremental, label set 2, timeline 2, seed 1236): no | room",
+		"Against the paper: the data are PS-EMNIST (test split), not PS-EMNIST; its label sets",
+		"* Table 2: results on PS-CIFAR-100, class-incremental; PS-ImageNet-TINY, class-incremental.",
+		"It takes a GPU.",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the text lacks %q", want)
+		}
+	}
+	if t.Failed() {
+		t.Log(got)
+	}
+}
+
+// TestReproduction compares the text in the repository with what its results make.
+func TestReproduction(t *testing.T) {
+	const root = "../../.."
+	dir := filepath.Join(root, "grids", "results")
+	committed, err := os.ReadFile(filepath.Join(root, "REPRODUCTION.md"))
+	none := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !none {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if (len(files) == 0) != none {
+		t.Fatalf("there are %d files of results, and a REPRODUCTION.md: %v", len(files), !none)
+	}
+	if none {
+		return
+	}
+	all, err := rows.Files(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes, err := ReadNotes(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text(t, all, notes) != string(committed) {
+		t.Error("REPRODUCTION.md is not what the results make: pcl grid report grids/results --markdown -o REPRODUCTION.md")
+	}
+}
+
+func TestReadNotes(t *testing.T) {
+	dir := t.TempDir()
+	if notes, err := ReadNotes(dir); len(notes) > 0 || err != nil {
+		t.Errorf("a folder without notes has %v (%v)", notes, err)
+	}
+	for file, want := range map[string]string{"\"Table 3\" = \"It takes a GPU.\"\n": "", "\"Table 9\" = \"x\"\n": "Table 9", "Table = [": "notes.toml"} {
+		if err := os.WriteFile(filepath.Join(dir, notesFile), []byte(file), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		notes, err := ReadNotes(dir)
+		switch {
+		case want == "" && (err != nil || notes["Table 3"] != "It takes a GPU."):
+			t.Errorf("%v (%v)", notes, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+}

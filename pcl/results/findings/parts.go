@@ -1,0 +1,216 @@
+package findings
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/parallelcl/parallelcl/pcl/results/paper"
+)
+
+// parts returns those of a claim, not yet judged.
+func (f *Findings) parts(c *Claim) (out []*Part) {
+	for _, table := range c.Tables {
+		for _, place := range placesOf(table) {
+			if !c.about(place) {
+				continue
+			}
+			out = append(out, f.inTable(c, place)...)
+		}
+	}
+	for _, g := range f.Grids {
+		if !slices.Contains(c.Grids, g.Base) {
+			continue
+		}
+		for _, column := range g.Columns {
+			out = append(out, inGrid(c, column)...)
+		}
+	}
+	if len(out) == 0 {
+		for _, base := range c.Grids {
+			out = append(out, &Part{Place: "grid " + base, Method: c.Methods[0], Outcome: NotTestable, Why: "There are no results of this grid."})
+		}
+	}
+	return out
+}
+
+// place is a column of one of the paper's tables.
+type place struct{ table, dataset, increment string }
+
+func (p place) String() string { return p.table + ", " + p.dataset }
+
+func placesOf(table string) (out []place) {
+	for _, n := range paper.Table(table) {
+		p := place{table, n.DataSet, n.Increment}
+		if p.increment == "unstated" {
+			p.increment = "task"
+		}
+		if !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// about says whether a claim is about a place.
+func (c *Claim) about(p place) bool {
+	return (len(c.DataSets) == 0 || slices.Contains(c.DataSets, p.dataset)) && !slices.Contains(c.Without, p.String())
+}
+
+// inTable returns the parts of a claim about a place of the paper: one for each of the methods, in each of the data
+// sets that stand for the paper's.
+func (f *Findings) inTable(c *Claim, at place) (out []*Part) {
+	columns := f.columns(at)
+	for _, method := range c.Methods {
+		if rivals := c.rivals(at.table); c.EveryOther {
+			out = append(out, f.compared(c, at, columns, method, rivals)...)
+		} else {
+			for _, r := range rivals {
+				out = append(out, f.compared(c, at, columns, method, []string{r})...)
+			}
+		}
+	}
+	return out
+}
+
+// compared returns the parts about one method and its rivals: one for each column, or one without a column.
+func (f *Findings) compared(c *Claim, at place, columns []*Column, method string, rivals []string) (out []*Part) {
+	blank := Part{
+		Place: at.String() + ", " + at.increment + "-incremental", Method: method, Than: rivals[0], Rivals: len(rivals),
+		Paper: paperDifference(c, at, method, rivals),
+	}
+	for _, column := range columns {
+		p := blank
+		p.Column = column
+		p.fill(c, column.named(method), column.each(rivals), rivals)
+		out = append(out, &p)
+	}
+	if len(columns) == 0 {
+		blank.Outcome, blank.Why = NotTestable, "There are no results on this data set."
+		out = append(out, &blank)
+	}
+	return out
+}
+
+// columns returns those that stand for a place of the paper: of each data set, with published and with tuned values,
+// the one with the most runs.
+func (f *Findings) columns(at place) (out []*Column) {
+	for _, g := range f.Grids {
+		if !slices.Contains(g.Tables, at.table) {
+			continue
+		}
+		for _, c := range g.Columns {
+			if c.PaperDataSet != at.dataset || c.Increment != at.increment {
+				continue
+			}
+			i := slices.IndexFunc(out, func(o *Column) bool { return o.DataSet == c.DataSet && o.Grid.Tuned == g.Tuned })
+			switch {
+			case i < 0:
+				out = append(out, c)
+			case c.runs() > out[i].runs():
+				out[i] = c
+			}
+		}
+	}
+	return out
+}
+
+// runs is the number of runs of each method, at most.
+func (c *Column) runs() int {
+	n := 0
+	for _, e := range c.Entries {
+		n = max(n, e.Done)
+	}
+	return n
+}
+
+// named returns the entry that the paper calls so, or nil.
+func (c *Column) named(method string) *Entry {
+	i := slices.IndexFunc(c.Entries, func(e *Entry) bool { return e.PaperMethod == method && len(e.Vary) == 0 })
+	if i < 0 {
+		return nil
+	}
+	return c.Entries[i]
+}
+
+func (c *Column) each(methods []string) (out []*Entry) {
+	for _, m := range methods {
+		out = append(out, c.named(m))
+	}
+	return out
+}
+
+// inGrid returns the parts of a claim about a column of a grid.
+func inGrid(c *Claim, column *Column) (out []*Part) {
+	for _, method := range c.Methods {
+		than := c.Than
+		if len(than) == 0 {
+			than = []string{method}
+		}
+		for _, rival := range than {
+			a, b := column.line(method, c.At), column.line(rival, c.ThanAt)
+			p := &Part{Place: column.Grid.Name + ", " + column.Name(), Column: column, Method: nameOf(a, method), Than: nameOf(b, rival), Rivals: 1}
+			p.fill(c, a, []*Entry{b}, []string{rival})
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func nameOf(e *Entry, method string) string {
+	if e == nil {
+		return method
+	}
+	return e.Name
+}
+
+// line returns the entry of a method as the grid calls it; if the grid varies a number, that with an extreme one. It is
+// nil if there is none.
+func (c *Column) line(method string, at Extreme) *Entry {
+	var own []*Entry
+	for _, e := range c.Entries {
+		if len(e.Rows) > 0 && e.Rows[0].Method == method {
+			own = append(own, e)
+		}
+	}
+	byValue := func(a, b *Entry) int { return cmp.Compare(a.varied(), b.varied()) }
+	switch {
+	case len(own) == 0:
+		return nil
+	case at == Smallest:
+		return slices.MinFunc(own, byValue)
+	case at == Largest:
+		return slices.MaxFunc(own, byValue)
+	}
+	return own[0]
+}
+
+// varied is the first number that the entry's grid varies.
+func (e *Entry) varied() float64 {
+	for _, s := range e.Vary {
+		if x, err := strconv.ParseFloat(s.Value, 64); err == nil {
+			return x
+		}
+	}
+	return 0
+}
+
+// paperDifference is the paper's difference between a method and its rivals, the closest if there are several.
+func paperDifference(c *Claim, at place, method string, rivals []string) *float64 {
+	own, ok := paper.Find(at.table, at.increment, method, at.dataset, string(c.Metric))
+	if !ok {
+		return nil
+	}
+	var out *float64
+	for _, r := range rivals {
+		other, ok := paper.Find(at.table, at.increment, r, at.dataset, string(c.Metric))
+		if !ok {
+			continue
+		}
+		d := own.Mean - other.Mean
+		if out == nil || (c.Relation == Lower) == (d > *out) {
+			out = &d
+		}
+	}
+	return out
+}

@@ -1,0 +1,107 @@
+package findings
+
+import (
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/parallelcl/parallelcl/grids"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
+)
+
+// Provenance says where the results of a grid are from.
+type Provenance struct {
+	Command  string   // that makes them
+	DataSets []string // names in the grid, with what differs from the paper's
+	Hardware []string // backends and devices
+	Programs []string // versions that made them
+	// Cells are the planned runs, each counted once, and Done those with a result. Hours is the time that these took
+	// their processes, and PerHour how many of them a process makes in an hour; 0 if no time is known.
+	Cells, Done    int
+	Hours, PerHour float64
+	Failures       []string // cells and reasons
+}
+
+// Provenance gathers what the grid's rows say about it.
+func (g *Grid) Provenance() *Provenance {
+	p := &Provenance{Command: g.command()}
+	seen := map[string]bool{}
+	for _, r := range g.Rows {
+		p.DataSets = once(p.DataSets, r.DataSet)
+		if seen[r.Cell] {
+			continue
+		}
+		seen[r.Cell] = true
+		p.Cells++
+		switch r.State {
+		case rows.Failed:
+			p.Failures = append(p.Failures, fmt.Sprintf("%s (%s, %s-incremental, label set %d, timeline %d, seed %d): %s", r.Line(), r.DataSet, r.Increment, r.LabelSet, r.Timeline, r.Seed, r.Reason))
+		case rows.Done:
+			p.Done++
+			p.Hours += took(r) / 3600
+			p.Hardware = once(p.Hardware, machine(r))
+			p.Programs = once(p.Programs, r.Program)
+		}
+	}
+	if p.Hours > 0 {
+		p.PerHour = float64(p.Done) / p.Hours
+	}
+	return p
+}
+
+// command is what makes the results.
+func (g *Grid) command() string {
+	file := g.Base
+	if _, err := fs.Stat(grids.Files, file+".toml"); err != nil {
+		file += ".toml" // of the user's own
+	}
+	plan := fmt.Sprintf("pcl grid plan %s --size %s", file, g.Size)
+	if g.Tuned {
+		plan += " --tuned"
+	}
+	return plan + g.backend() + " && pcl grid run " + g.Name
+}
+
+// backend is the flags that choose the backend of the results, if it was one.
+func (g *Grid) backend() string {
+	var backends []string
+	threads := 0
+	for _, r := range g.Rows {
+		backends, threads = once(backends, r.Backend), max(threads, r.Threads)
+	}
+	if len(backends) != 1 {
+		return ""
+	}
+	text := " --backend " + backends[0]
+	if threads > 1 {
+		text += fmt.Sprintf(" --threads %d", threads)
+	}
+	return text
+}
+
+func took(r *rows.Row) float64 {
+	if r.Seconds > 0 {
+		return r.Seconds
+	}
+	return r.TrainSeconds + r.EvalSeconds
+}
+
+// machine names what computed a run.
+func machine(r *rows.Row) string {
+	text := r.Backend
+	if r.Device != "" {
+		text += ", " + r.Device
+	}
+	if r.Threads > 0 {
+		text += ", " + count(r.Threads, "thread")
+	}
+	return strings.TrimPrefix(text, ", ")
+}
+
+func once(all []string, s string) []string {
+	if s == "" || slices.Contains(all, s) {
+		return all
+	}
+	return append(all, s)
+}

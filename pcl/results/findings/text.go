@@ -1,0 +1,161 @@
+package findings
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/parallelcl/parallelcl/pcl/results/paper"
+)
+
+// Text writes a value with two digits and its spread.
+func (e *Entry) Text(v Value) string {
+	switch {
+	case !v.Defined():
+		return "–"
+	case math.IsNaN(v.Std):
+		return minus(fmt.Sprintf("%.2f", v.Mean))
+	}
+	return minus(fmt.Sprintf("%.2f ± %.2f", v.Mean, v.Std))
+}
+
+// minus writes the sign as in print.
+func minus(s string) string { return strings.ReplaceAll(s, "-", "−") }
+
+// Signed writes a difference.
+func Signed(x float64) string { return minus(fmt.Sprintf("%+.2f", x)) }
+
+// PValue writes a probability.
+func PValue(p float64) string {
+	if p < 0.001 {
+		return fmt.Sprintf("%.1g", p)
+	}
+	return fmt.Sprintf("%.3f", p)
+}
+
+func paperText(n *paper.Number) string {
+	if n == nil {
+		return "–"
+	}
+	return minus(fmt.Sprintf("%.2f ± %.2f", n.Mean, n.Std))
+}
+
+func otherText(e *Entry) string {
+	if e.Other == nil {
+		return "–"
+	}
+	return e.Other.Text(e.Other.A)
+}
+
+// mark is the entry's name, bold with a star if it is the best or not told apart from it.
+func (e *Entry) mark() string {
+	if e.Best || e.Tied {
+		return "**" + e.Name + "** ★"
+	}
+	return e.Name
+}
+
+func (e *Entry) rankText() string {
+	if e.Rank == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f", e.Rank)
+}
+
+// runsText has the hash of the runs, and their number if some are missing or diverged.
+func (e *Entry) runsText() string {
+	var parts []string
+	if e.Hash != "" {
+		parts = append(parts, "`"+e.Hash+"`")
+	}
+	if remark := e.Remark(); remark != "" {
+		parts = append(parts, remark)
+	}
+	return strings.Join(parts, " ")
+}
+
+// Remark says what is wrong with the runs; mostly nothing is.
+func (e *Entry) Remark() string {
+	var parts []string
+	if !e.Complete() {
+		parts = append(parts, fmt.Sprintf("%d of %d", e.Done, len(e.Rows)))
+	}
+	if e.Failed > 0 {
+		parts = append(parts, fmt.Sprintf("%d failed", e.Failed))
+	}
+	if e.Diverged > 0 {
+		parts = append(parts, fmt.Sprintf("%d diverged", e.Diverged))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Shows says whether the column has tuned values beside the published ones, and numbers of the paper.
+func (c *Column) Shows() (tuned, paper bool) {
+	for _, e := range c.Entries {
+		tuned = tuned || e.Other != nil && !c.Grid.Tuned
+		paper = paper || e.PaperA != nil
+	}
+	return tuned, paper
+}
+
+// ByA returns the entries, the highest mean first; those of a sweep in its order.
+func (c *Column) ByA() []*Entry {
+	if len(c.Entries) > 0 && len(c.Entries[0].Vary) > 0 {
+		return c.Entries
+	}
+	return slices.SortedStableFunc(slices.Values(c.Entries), func(a, b *Entry) int {
+		if a.A.Defined() != b.A.Defined() {
+			if a.A.Defined() {
+				return -1
+			}
+			return 1
+		}
+		return -cmp.Compare(a.A.Mean, b.A.Mean)
+	})
+}
+
+// Note says what the column's numbers are means over, what differs from the paper, and what stars mean.
+func (c *Column) Note() string {
+	labelSets, timelines := map[uint64]bool{}, map[uint64]bool{}
+	for _, e := range c.Entries {
+		for _, r := range e.Rows {
+			labelSets[r.LabelSet], timelines[r.Timeline] = true, true
+		}
+	}
+	text := fmt.Sprintf("Means over %s × %s × %s.", count(len(labelSets), "label set"), count(len(timelines), "timeline"), count(len(c.seeds), "seed"))
+	if c.Table() != "" {
+		text += c.caveat(len(labelSets) * len(timelines) * len(c.seeds))
+	}
+	if slices.ContainsFunc(c.Entries, func(e *Entry) bool { return e.Done > 0 && !e.Complete() }) {
+		text += " Methods with missing runs are not ranked."
+	}
+	if c.Cause != "" {
+		return text + " No method is starred: " + lowerFirst(c.Cause)
+	}
+	return text + " ★ marks the best, and those that the exact sign-flip test over situations, with Holm's correction, cannot tell from it at 5 %."
+}
+
+// paperRuns is the number of runs of each method in the paper.
+const paperRuns = 27
+
+// caveat says in what the column differs from the paper's table.
+func (c *Column) caveat(runs int) string {
+	var parts []string
+	if c.Differs() != "" {
+		parts = append(parts, fmt.Sprintf("the data are %s, not %s", c.DataSet, c.PaperDataSet))
+	}
+	if serial := c.Table() == "Table 5" || c.Table() == "Table 6"; !serial && runs != paperRuns {
+		parts = append(parts, fmt.Sprintf("%d runs of each method, not %d", runs, paperRuns))
+	}
+	if c.Grid.Tuned {
+		parts = append(parts, "tuned values")
+	}
+	if len(parts) == 0 {
+		return " The data and the number of runs are the paper's; its label sets and timelines are not published."
+	}
+	return " Against the paper: " + strings.Join(parts, "; ") + "; its label sets and timelines are not published."
+}
+
+func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }

@@ -1,0 +1,118 @@
+package findings
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Outcome is what came of a claim, or of a part of it.
+type Outcome string
+
+const (
+	Holds       Outcome = "holds"
+	DoesNotHold Outcome = "does not hold"
+	NotTestable Outcome = "not testable here"
+)
+
+// Verdict is what came of a claim.
+type Verdict struct {
+	*Claim
+	Outcome Outcome
+	Summary string // a sentence
+	Parts   []*Part
+}
+
+// Part is a claim about one method in one column.
+type Part struct {
+	Place string // of the paper: "Table 1, PS-EMNIST", or else the grid's column
+	// Column is where it was tested; nil if there is no such.
+	Column *Column
+	Method string
+	Than   string // the rival; if there are several, the one that came closest
+	Rivals int    // how many there are
+
+	Outcome Outcome
+	Why     string // in words
+	// Tested has the numbers; nil if there are none.
+	Tested *Comparison
+	// Paper is the paper's difference in points; nil if it has none.
+	Paper *float64
+
+	rivals []*Comparison
+}
+
+// Name is what is compared: the method and its rival.
+func (p *Part) Name() string {
+	switch {
+	case p.Rivals < 1:
+		return p.Method
+	case p.Rivals > 1 && p.Tested == nil:
+		return fmt.Sprintf("%s against %d others", p.Method, p.Rivals)
+	case p.Rivals > 1:
+		return fmt.Sprintf("%s against the closest of %d others, %s", p.Method, p.Rivals, p.Than)
+	}
+	return p.Method + " against " + p.Than
+}
+
+// settle makes the outcome of a claim from those of its parts. A claim holds if all parts do that could be tested.
+func (v *Verdict) settle() {
+	n := map[Outcome]int{}
+	for _, p := range v.Parts {
+		n[p.Outcome]++
+	}
+	tested := n[Holds] + n[DoesNotHold]
+	switch {
+	case tested == 0:
+		v.Outcome, v.Summary = NotTestable, "None of its comparisons can be tested with the results at hand."
+		return
+	case n[DoesNotHold] > 0:
+		v.Outcome = DoesNotHold
+	default:
+		v.Outcome = Holds
+	}
+	v.Summary = fmt.Sprintf("%s tested, of which it holds in %s; %s.", count(tested, "comparison"), howMany(n[Holds], tested), v.differences())
+	if n[NotTestable] > 0 {
+		v.Summary += fmt.Sprintf(" %s cannot be tested.", count(n[NotTestable], "other"))
+	}
+}
+
+func howMany(n, of int) string {
+	switch n {
+	case 0:
+		return "none"
+	case of:
+		return "all"
+	}
+	return fmt.Sprint(n)
+}
+
+// differences is the range of those that were tested.
+func (v *Verdict) differences() string {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, p := range v.Parts {
+		if p.Outcome != NotTestable {
+			low, high = min(low, p.Tested.Difference), max(high, p.Tested.Difference)
+		}
+	}
+	if low == high {
+		return "the difference is " + Signed(low)
+	}
+	return fmt.Sprintf("differences go from %s to %s", Signed(low), Signed(high))
+}
+
+// Untested says where the claim could not be tested and why, each reason once.
+func (v *Verdict) Untested() (out []string) {
+	places := map[string][]string{}
+	var reasons []string
+	for _, p := range v.Parts {
+		if p.Outcome == NotTestable {
+			reasons = once(reasons, p.Why)
+			places[p.Why] = once(places[p.Why], p.Where())
+		}
+	}
+	for _, why := range reasons {
+		out = append(out, strings.Join(places[why], "; ")+": "+lowerFirst(why))
+	}
+	return out
+}

@@ -1,0 +1,173 @@
+package findings
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/samplerows"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
+)
+
+// table is a grid that stands for Table 2 on one data set, over so many label sets and three timelines and seeds.
+func table(methods []samplerows.Method, labelSets int) samplerows.Grid {
+	return samplerows.Grid{
+		Name: "table2-test-split", Title: "Class-incremental", Paper: "Table 2", Size: "test-split", DataSets: [][2]string{{"PS-EMNIST (test split)", "PS-EMNIST"}},
+		Increments: []string{"class"}, Methods: methods, LabelSets: labelSets, Timelines: 3, Seeds: 3,
+	}
+}
+
+// judged returns the verdict on a claim about two methods.
+func judged(t *testing.T, claim string, all []*rows.Row) *Verdict {
+	t.Helper()
+	claims, err := parse("[[claim]]\nid = \"x\"\ntext = \"X.\"\ntables = [\"Table 2\"]\ndatasets = [\"PS-EMNIST\"]\n" + claim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := New(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := f.judge(claims)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out[0]
+}
+
+const gmcAboveAvgGrad = "methods = [\"EMGD(GMC)\"]\nthan = [\"AvgGrad\"]\n"
+
+// TestVerdicts has one case for each verdict. The runs differ by half a point or less at random.
+func TestVerdicts(t *testing.T) {
+	for name, c := range map[string]struct {
+		claim     string
+		gmc, avg  float64
+		labelSets int
+		want      Outcome
+		why       string
+	}{
+		"holds":           {gmcAboveAvgGrad, 53, 50, 3, Holds, "as claimed"},
+		"opposite":        {gmcAboveAvgGrad, 50, 53, 3, DoesNotHold, "the other way round"},
+		"no difference":   {gmcAboveAvgGrad, 50, 50, 3, DoesNotHold, "It is not shown"},
+		"too few":         {gmcAboveAvgGrad, 60, 50, 1, NotTestable, "Of 3 situations no exact test"},
+		"lower holds":     {gmcAboveAvgGrad + "relation = \"lower\"\n", 50, 53, 3, Holds, "as claimed"},
+		"lower opposite":  {gmcAboveAvgGrad + "relation = \"lower\"\n", 53, 50, 3, DoesNotHold, "the other way round"},
+		"alike":           {gmcAboveAvgGrad + "relation = \"alike\"\nmargin = 1.0\n", 50, 50, 3, Holds, "within ± 1"},
+		"not alike":       {gmcAboveAvgGrad + "relation = \"alike\"\nmargin = 1.0\n", 53, 50, 3, DoesNotHold, "outside ± 1"},
+		"alike not shown": {gmcAboveAvgGrad + "relation = \"alike\"\nmargin = 1.0\n", 51, 50, 3, DoesNotHold, "reaches beyond"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			methods := []samplerows.Method{{Name: "EMGD(GMC)", Paper: "EMGD(GMC)", Run: "emgd-gmc", A: c.gmc}, {Name: "AvgGrad", Paper: "AvgGrad", Run: "avggrad", A: c.avg}}
+			v := judged(t, c.claim, table(methods, c.labelSets).Rows())
+			p := v.Parts[0]
+			if v.Outcome != c.want || p.Outcome != c.want || !strings.Contains(p.Why, c.why) {
+				t.Errorf("%s (%s): %s", v.Outcome, v.Summary, p.Why)
+			}
+			if math.Abs(p.Tested.Difference-(c.gmc-c.avg)) > 0.5 || p.Tested.Situations != 3*c.labelSets {
+				t.Errorf("difference %v over %d situations", p.Tested.Difference, p.Tested.Situations)
+			}
+			if p.Paper == nil || math.Abs(*p.Paper-(53.441-43.823)) > 1e-9 {
+				t.Errorf("the paper's difference is %v", p.Paper)
+			}
+		})
+	}
+}
+
+func TestMissingRunsAreNotTestable(t *testing.T) {
+	avg := []samplerows.Method{{Name: "AvgGrad", Paper: "AvgGrad", Run: "avggrad", A: 50}}
+	v := judged(t, gmcAboveAvgGrad, table(avg, 3).Rows())
+	if v.Outcome != NotTestable || v.Parts[0].Why != "There are no runs of EMGD(GMC) here." {
+		t.Errorf("%s: %s", v.Outcome, v.Parts[0].Why)
+	}
+	v = judged(t, gmcAboveAvgGrad, nil)
+	if v.Outcome != NotTestable || v.Parts[0].Why != "There are no results on this data set." {
+		t.Errorf("%s: %s", v.Outcome, v.Parts[0].Why)
+	}
+}
+
+const above = "methods = [\"EMGD(GMC)\"]\nevery_other = true\nexcept = [\"EMGD(GMC)+ME\", \"EMGD(GS)+ME\", \"EMGD(GS)\"]\n"
+
+var baselines = []string{"AvgGrad", "MGDA", "GradNorm", "DWA", "PCGrad", "RLW", "AGEM", "GMED", "ER", "MEGA", "MDMTR", "DER++", "MaxDO"}
+
+// TestEveryOther compares one method with all others of a table. Thirteen comparisons of nine situations could not be
+// corrected, but need not be: all of them must be significant.
+func TestEveryOther(t *testing.T) {
+	others := samplerows.Methods(baselines, 50, 1)
+	gmc := samplerows.Method{Name: "EMGD(GMC)", Paper: "EMGD(GMC)", Run: "emgd-gmc", A: 53}
+	v := judged(t, above, table(append(others, gmc), 3).Rows())
+	p := v.Parts[0]
+	if v.Outcome != Holds || p.Rivals != 13 || p.Than != "AvgGrad" || math.Abs(p.Tested.Difference-3) > 0.5 {
+		t.Errorf("%s: %d rivals, the closest %s, %+v", v.Outcome, p.Rivals, p.Than, p.Tested)
+	}
+	gmc.A = 47.5 // below three of them
+	v = judged(t, above, table(append(others, gmc), 3).Rows())
+	if p := v.Parts[0]; v.Outcome != DoesNotHold || p.Than != "AvgGrad" || p.Tested.Difference > 0 {
+		t.Errorf("%s against %s: %v", v.Outcome, p.Than, p.Tested.Difference)
+	}
+	v = judged(t, above, table(append(others[1:], gmc), 3).Rows())
+	if p := v.Parts[0]; v.Outcome != NotTestable || p.Why != "There are no runs of AvgGrad here." {
+		t.Errorf("%s: %s", v.Outcome, p.Why)
+	}
+}
+
+// TestHolm counts on a claim of two comparisons, one of them barely significant by itself.
+func TestHolm(t *testing.T) {
+	all := []*Comparison{{P: 0.03}, {P: 0.04}, {P: 0.01}}
+	if err := holm(all); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{0.06, 0.06, 0.03} {
+		if math.Abs(all[i].Adjusted-want) > 1e-12 {
+			t.Errorf("%v became %v, want %v", all[i].P, all[i].Adjusted, want)
+		}
+	}
+}
+
+func TestClaimsAreComplete(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range append(claims(), controls()...) {
+		if seen[c.ID] {
+			t.Errorf("two claims have the id %s", c.ID)
+		}
+		seen[c.ID] = true
+	}
+	for text, want := range map[string]string{
+		"methods = [\"Nobody\"]\nthan = [\"AvgGrad\"]":                             `no method "Nobody"`,
+		"methods = [\"MGDA\"]":                                                     "some methods or every other",
+		"methods = [\"MGDA\"]\nthan = [\"AvgGrad\"]\nrelation = \"alike\"":         "margin",
+		"methods = [\"MGDA\"]\nthan = [\"AvgGrad\"]\nrelations = \"alike\"":        "unknown key",
+		"methods = [\"MGDA\"]\nthan = [\"AvgGrad\"]\nrelation = \"about as good\"": "relation",
+	} {
+		if _, err := parse(fmt.Sprintf("[[claim]]\nid = \"x\"\ntext = \"X.\"\ntables = [\"Table 1\"]\n%s\n", text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestExtremes compares the ends of a sweep.
+func TestExtremes(t *testing.T) {
+	g := table(samplerows.Methods([]string{"EMGD(GMC)"}, 60, 1), 3)
+	g.Name, g.Paper, g.Vary, g.Values = "memory-test-split", "Figure 5", "memory.budget", []string{"1000", "62", "310"}
+	all := g.Rows()
+	for _, r := range all {
+		if r.Vary[0].Value == "1000" {
+			r.A += 5
+		}
+	}
+	f, err := New(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range f.Claims {
+		if v.ID != "memory-size" {
+			continue
+		}
+		if v.Outcome != Holds || v.Parts[0].Name() != "EMGD(GMC), memory.budget=1000 against EMGD(GMC), memory.budget=62" {
+			t.Errorf("%s, %s", v.Outcome, v.Parts[0].Name())
+		}
+		if len(v.Parts) != 4 || v.Parts[1].Outcome != NotTestable {
+			t.Errorf("%d parts", len(v.Parts))
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/results/findings"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
+	"github.com/parallelcl/parallelcl/pcl/stats"
+	"github.com/parallelcl/parallelcl/viz"
+)
+
+// gridFigures draws what a grid's results are to be seen in.
+func gridFigures(g *findings.Grid) ([]runFigure, error) {
+	var some, all []*findings.Entry
+	for _, c := range g.Columns {
+		some = append(some, shown(c)...)
+		all = append(all, c.Entries...)
+	}
+	runs, err := runsOf(some)
+	if err != nil || len(runs) == 0 {
+		return nil, err
+	}
+	every, err := runsOf(all)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case varies(g, "memory.budget"):
+		return []runFigure{drawn("Accuracy and the memory’s size (the paper’s Figure 5)", "Bands are ± one standard deviation over runs.", sweepOf(every, viz.MemorySize))}, nil
+	case varies(g, "params.tau"):
+		return []runFigure{drawn("Accuracy and the temperature (the paper’s Figure 8)", "Bands are ± one standard deviation over runs.", sweepOf(every, viz.Temperature))}, nil
+	}
+	few := ""
+	if len(runs) < len(every) {
+		few = fmt.Sprintf(" At most %d methods are shown.", mostShown)
+	}
+	out := []runFigure{
+		drawn("Accuracy as tasks end (the paper’s Figure 7)", "The average is over all tasks started so far; bars are ± one standard deviation over runs."+few, sweepOf(runs, viz.LearningProcess)),
+		drawn("Performance profiles", "The share of runs above an accuracy: a line above another’s everywhere is better throughout, one that falls early has runs that fail."+few, sweepOf(runs, viz.Profiles)),
+	}
+	for _, c := range g.Columns {
+		out = append(out, ranksFigure(c)...)
+	}
+	return out, nil
+}
+
+func sweepOf(runs []*results.Run, draw func(*viz.Theme, ...*results.Run) (*viz.Figure, error)) func(*viz.Theme) (*viz.Figure, error) {
+	return func(t *viz.Theme) (*viz.Figure, error) { return draw(t, runs...) }
+}
+
+// varies says whether a grid varies a setting.
+func varies(g *findings.Grid, name string) bool {
+	return len(g.Rows) > 0 && slices.ContainsFunc(g.Rows[0].Vary, func(s rows.Setting) bool { return s.Name == name })
+}
+
+// ranksFigure draws the ranks of the methods with the lines of Wilcoxon's tests. There is no figure where the situations
+// are too few for such tests; the table has the ranks.
+func ranksFigure(c *findings.Column) []runFigure {
+	ranking, err := rankingOf(c)
+	if errors.As(err, new(*stats.TooFewError)) || ranking == nil && err == nil {
+		return nil
+	}
+	return []runFigure{drawn("Ranks, "+c.Name(), "Average ranks by A over the situations, the best at the left. A thick line joins methods that Wilcoxon’s exact test, with Holm’s correction for all pairs, cannot tell apart at 5 %.",
+		func(t *viz.Theme) (*viz.Figure, error) {
+			if err != nil {
+				return nil, err
+			}
+			return viz.CriticalDifference(t, ranking)
+		})}
+}
+
+// rankingOf ranks the methods with all runs; it is nil if there are fewer than two.
+func rankingOf(c *findings.Column) (*viz.Ranking, error) {
+	var complete []*findings.Entry
+	var looks, labels []string
+	seen := map[string]int{}
+	for _, e := range c.Entries {
+		if e.Rank == 0 {
+			continue
+		}
+		look := e.Rows[0].RunMethod
+		if n := seen[look]; n > 0 {
+			look += fmt.Sprintf("+%d", n)
+		}
+		seen[e.Rows[0].RunMethod]++
+		complete, looks, labels = append(complete, e), append(looks, look), append(labels, e.Name)
+	}
+	if len(complete) < 2 {
+		return nil, nil
+	}
+	scores := findings.Scores(complete)
+	if n := len(scores); n < stats.MinPairs {
+		return nil, &stats.TooFewError{Pairs: n, Needed: stats.MinPairs, Alpha: findings.Alpha}
+	}
+	r, err := viz.Rank(looks, scores, findings.Alpha)
+	if err != nil {
+		return nil, err
+	}
+	r.Labels = labels
+	return r.ByWilcoxon()
+}

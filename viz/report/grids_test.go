@@ -1,0 +1,155 @@
+package report_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"github.com/parallelcl/parallelcl/internal/samplerows"
+	"github.com/parallelcl/parallelcl/pcl/results/findings"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
+	"github.com/parallelcl/parallelcl/viz/report"
+)
+
+// sampleGrids are invented results: Table 1 with published and tuned values, Table 2, both sweeps, and a control.
+func sampleGrids() (all []*rows.Row) {
+	names := []string{
+		"AvgGrad", "MGDA", "GradNorm", "DWA", "PCGrad", "RLW", "AGEM", "GMED", "ER", "MEGA", "MDMTR", "DER++", "MaxDO",
+		"EMGD(GMC)", "EMGD(GMC)+ME", "EMGD(GS)", "EMGD(GS)+ME",
+	}
+	methods := samplerows.Methods(names, 70, -0.9)
+	table1 := samplerows.Grid{
+		Name: "table1-test-split", Title: "Parallel continual learning, task-incremental", Paper: "Table 1", Size: "test-split",
+		DataSets: [][2]string{{"PS-EMNIST (test split)", "PS-EMNIST"}}, Increments: []string{"task"}, Methods: methods, LabelSets: 3, Timelines: 3, Seeds: 3,
+	}
+	tuned := table1
+	tuned.Name, tuned.Title, tuned.Methods = table1.Name+"-tuned", table1.Title+", with tuned values", samplerows.Methods(names, 76, -0.5)
+	table2 := table1
+	table2.Name, table2.Title, table2.Paper, table2.Increments = "table2-test-split", "Parallel continual learning, class-incremental", "Table 2", []string{"class"}
+	table2.Methods = samplerows.Methods([]string{"EMGD(GMC)", "EMGD(GS)", "MGDA", "AvgGrad", "AGEM"}, 88, 2)
+	memory := table1
+	memory.Name, memory.Title, memory.Paper, memory.Increments = "memory-test-split", "Size of the memory", "Figure 5", []string{"task", "class"}
+	memory.Methods, memory.Vary, memory.Values = methods[13:], "memory.budget", []string{"62", "310", "1240", "6200"}
+	temperature := memory
+	temperature.Name, temperature.Title, temperature.Paper = "temperature-test-split", "Temperature of the elastic factors", "Figure 8"
+	temperature.Methods, temperature.Vary, temperature.Values = []samplerows.Method{methods[13], methods[15]}, "params.tau", []string{"0.1", "1", "5", "20", "inf"}
+	controls := table1
+	controls.Name, controls.Title, controls.Paper = "controls-test-split", "Controls", ""
+	controls.Methods = []samplerows.Method{
+		{Name: "AvgGrad", Paper: "AvgGrad", Run: "avggrad", A: 80}, {Name: "EMGD(GMC)", Paper: "EMGD(GMC)", Run: "emgd-gmc", A: 84},
+		{Name: "EMGD(GMC), mean scale", Run: "emgd-gmc", A: 82},
+	}
+	for _, g := range []samplerows.Grid{table1, tuned, table2, memory, temperature, controls} {
+		all = append(all, g.Rows()...)
+	}
+	return all
+}
+
+func gridsPage(t *testing.T, all []*rows.Row) string {
+	t.Helper()
+	f, err := findings.New(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page bytes.Buffer
+	err = report.Grids(t.Context(), &page, report.GridsInput{Findings: f, Notes: map[string]string{"Table 3": "It takes a GPU."}, Origin: report.Origin{Command: "pcl grid report"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page.String()
+}
+
+func TestGrids(t *testing.T) {
+	page := gridsPage(t, sampleGrids())
+	gridsLinks(t, page)
+	if path := os.Getenv("PARALLELCL_PAGE"); path != "" { // to be looked at
+		if err := os.WriteFile(path, []byte(page), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, m := range regexp.MustCompile(`(?:src|href)="([^"#][^"]*)"`).FindAllStringSubmatch(page, -1) {
+		if !strings.HasPrefix(m[1], "data:") && m[1] != "https://arxiv.org/abs/2401.01054" {
+			t.Errorf("the page has %.80s", m[1])
+		}
+	}
+	for _, want := range []string{
+		"Table 1: Parallel continual learning, task-incremental (table1-test-split)",
+		"pcl grid plan table1 --size test-split --tuned --backend xla-cpu &amp;&amp; pcl grid run table1-test-split-tuned",
+		"the paper’s Figure 5", "the paper’s Figure 7", "the paper’s Figure 8", "Performance profiles", "Ranks, PS-EMNIST (test split), class-incremental",
+		"A, tuned", "other data", "No method is starred: of 9 situations", "89.34 ±\u00a00.23", "<strong>EMGD(GMC)</strong> ★",
+		"It takes a GPU.", "PS-CIFAR-100, task-incremental", "On the mean’s scale, EMGD",
+	} {
+		if !strings.Contains(strings.ReplaceAll(page, "&#39;", "’"), want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(page, "Left out:") {
+		t.Error("a figure could not be drawn")
+	}
+	// Table 1 has 17 methods, published and tuned, Table 2 has 5, the sweeps 2 × (4 × 4 + 2 × 5), the control 3.
+	if got := strings.Count(page, `<tr id="g`) - strings.Count(page, `<tr id="gm`) - strings.Count(page, `<tr id="gs`); got != 2*17+5+2*(16+10)+3 {
+		t.Errorf("%d lines of methods", got)
+	}
+}
+
+// gridsLinks follows the links of verdicts to lines of tables.
+func gridsLinks(t *testing.T, page string) {
+	ids := map[string]int{}
+	for _, m := range regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+		ids[m[1]]++
+	}
+	links := regexp.MustCompile(`href="#([^"]*)"`).FindAllStringSubmatch(page, -1)
+	for _, m := range links {
+		if ids[m[1]] != 1 {
+			t.Errorf("a link goes to %s, which is there %d times", m[1], ids[m[1]])
+		}
+	}
+	if len(links) < 20 {
+		t.Errorf("%d links", len(links))
+	}
+	if _, err := html.Parse(strings.NewReader(page)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestGridsOfPart has a grid of which some runs are missing.
+func TestGridsOfPart(t *testing.T) {
+	var part []*rows.Row
+	for i, r := range sampleGrids() {
+		if r.Grid == "table2-test-split" {
+			if i%7 == 0 {
+				r.State, r.Reason = rows.Failed, "<no> room"
+			}
+			part = append(part, r)
+		}
+	}
+	page := gridsPage(t, part)
+	for _, want := range []string{"Runs that failed", "&lt;no&gt; room", "There are fewer than two methods with all runs", "failed)"} {
+		if !strings.Contains(page, want) && !strings.Contains(page, strings.ToLower(want[:1])+want[1:]) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if err := report.Grids(t.Context(), new(bytes.Buffer), report.GridsInput{Findings: &findings.Findings{}}); err == nil {
+		t.Error("a page without grids was made")
+	}
+}
+
+func ExampleGrids() {
+	f, err := findings.New(sampleGrids())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, v := range f.Claims[:3] {
+		fmt.Printf("%s %s.\n", v.Text, v.Outcome)
+	}
+	// Output:
+	// EMGD reaches a higher A than averaging the gradients, on all data sets and in both increments. holds.
+	// EMGD reaches a higher A than every other method, on all data sets and in both increments. holds.
+	// Class-incremental, MGDA reaches a higher A than averaging the gradients. holds.
+}
