@@ -95,6 +95,11 @@ func (c *tuneCmd) pick(rc *runContext, t *grid.Tuning) error {
 	for _, n := range notes {
 		fmt.Fprintln(rc.stdout, n)
 	}
-	_, err = fmt.Fprintf(rc.stdout, "Written to %s, for pcl grid plan --tuned-from\n", c.Out)
-	return err
+	if _, err := fmt.Fprintf(rc.stdout, "Written to %s, for pcl grid plan --tuned-from\n", c.Out); err != nil {
+		return err
+	}
+	if want, got := len(t.Methods)*len(t.Grid.Increments), len(best.List(t.Methods)); got < want {
+		return fmt.Errorf("%d of %d searches have no winner, because all candidates failed or diverged", want-got, want)
+	}
+	return nil
 }

@@ -79,12 +79,18 @@ func LoadTuned(path string) (*Tuned, error) {
 }
 
 func parseTuned(data []byte, path string) (*Tuned, error) {
+	var first struct {
+		Schema int `toml:"schema"`
+	}
+	if _, err := toml.Decode(string(data), &first); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if first.Schema != tunedSchema {
+		return nil, fmt.Errorf("%s is no file of tuned values of schema %d, which pcl tune writes", path, tunedSchema)
+	}
 	t := new(Tuned)
 	if _, err := toml.Decode(string(data), t); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if t.Schema != tunedSchema {
-		return nil, fmt.Errorf("%s is no file of tuned values of schema %d, which pcl tune writes", path, tunedSchema)
 	}
 	return t, nil
 }
