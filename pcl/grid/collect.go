@@ -10,6 +10,7 @@ import (
 type Results struct {
 	Manifest *Manifest
 	Runs     map[string]*results.Run // by cell
+	Seconds  map[string]float64      // that each cell took, by cell
 	Failures map[string]string       // reasons, by cell
 	// Notes says in sentences what a reader should know: about records that could not be read, and cells that have
 	// more than one result.
@@ -31,7 +32,7 @@ func (f Folder) Collect(name string) (*Results, error) {
 
 // collect reads the results of the cells of a manifest.
 func (x *Index) collect(m *Manifest) (*Results, error) {
-	out := &Results{Manifest: m, Runs: map[string]*results.Run{}, Failures: map[string]string{}, Notes: x.Notes()}
+	out := &Results{Manifest: m, Runs: map[string]*results.Run{}, Seconds: map[string]float64{}, Failures: map[string]string{}, Notes: x.Notes()}
 	for _, c := range m.Cells {
 		switch s, last := x.state(c.ID); s {
 		case completed:
@@ -58,7 +59,7 @@ func (x *Index) take(out *Results, c Cell) error {
 		case err != nil:
 			out.Notes = append(out.Notes, fmt.Sprintf("A result in %s does not count: %v.", at.file, err))
 		case first == nil:
-			out.Runs[c.ID] = run
+			out.Runs[c.ID], out.Seconds[c.ID] = run, r.Seconds
 		case !same(first, run):
 			out.Notes = append(out.Notes, fmt.Sprintf("Cell %s (%s) has two results that differ, the second in %s; the first counts.", c.ID, c.name(), at.file))
 		default:

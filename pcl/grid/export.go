@@ -1,62 +1,64 @@
 package grid
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strconv"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
-// CSV writes a line for each row of the grid whose cell is finished, with a line of names above.
-func (r *Results) CSV(out io.Writer) error {
-	w := csv.NewWriter(out)
-	varied := r.varied()
-	head := []string{"grid", "dataset", "paper_dataset", "method", "paper_method", "increment"}
-	head = append(head, varied...)
-	head = append(head, "labelset", "timeline", "seed", "cell", "A", "F", "A_first", "steps", "diverged_at", "skipped_rows",
-		"train_seconds", "eval_seconds", "step_ms", "backend", "device", "threads", "version", "commit", "model_sha256")
-	if err := w.Write(head); err != nil {
-		return err
-	}
+// CSV writes a line for each row of the grid, with a line of names above. Rows without a result have empty fields and
+// say whether they failed.
+func (r *Results) CSV(out io.Writer) error { return rows.Write(out, r.Rows()) }
+
+// Rows returns the rows of the grid with their results.
+func (r *Results) Rows() (out []*rows.Row) {
 	for _, row := range r.Manifest.Rows {
-		if r.Runs[row.Cell] == nil {
-			continue
-		}
-		if err := w.Write(r.line(row, varied)); err != nil {
-			return err
-		}
+		out = append(out, r.row(row))
 	}
-	w.Flush()
-	return w.Error()
+	return out
 }
 
-// varied returns the names of what the grid varies.
-func (r *Results) varied() []string {
-	if len(r.Manifest.Rows) == 0 {
-		return nil
+func (r *Results) row(row Row) *rows.Row {
+	m := r.Manifest
+	out := &rows.Row{
+		Grid: m.Name, Title: m.Title, Paper: m.Paper, Size: m.Size, DataSet: row.DataSet, PaperDataSet: row.PaperDataSet,
+		Method: row.Method, PaperMethod: row.PaperMethod, Increment: string(row.Increment),
+		LabelSet: row.LabelSet, Timeline: row.Timeline, Seed: row.Seed, Cell: row.Cell, Program: m.Program, State: rows.Missing,
 	}
-	return slices.Sorted(maps.Keys(r.Manifest.Rows[0].Vary))
+	for _, name := range slices.Sorted(maps.Keys(row.Vary)) {
+		out.Vary = append(out.Vary, rows.Setting{Name: name, Value: fmt.Sprint(row.Vary[name])})
+	}
+	if reason, failed := r.Failures[row.Cell]; failed {
+		out.State, out.Reason = rows.Failed, reason
+	}
+	if run := r.Runs[row.Cell]; run != nil {
+		out.State, out.Result = rows.Done, resultOf(run)
+		out.Seconds = r.Seconds[row.Cell]
+	}
+	return out
 }
 
-// line returns the values of a row.
-func (r *Results) line(row Row, varied []string) []string {
-	run := r.Runs[row.Cell]
+// resultOf returns what is kept of a run.
+func resultOf(run *results.Run) rows.Result {
 	m := run.Measured
-	line := []string{r.Manifest.Name, row.DataSet, row.PaperDataSet, row.Method, row.PaperMethod, string(row.Increment)}
-	for _, name := range varied {
-		line = append(line, fmt.Sprint(row.Vary[name]))
+	out := rows.Result{
+		A: run.A, F: run.F, AFirst: run.AFirst, Steps: run.Steps, Skipped: run.Skipped,
+		TrainSeconds: m.TrainSeconds, EvalSeconds: m.EvalSeconds, StepMillis: m.StepMillis,
+		Backend: m.Backend, Device: m.Device, Threads: m.Threads, Version: m.Version, Commit: m.Commit,
+		Run: run.ID, RunMethod: run.Method, RunVariant: run.Variant, Model: run.ModelSHA256,
 	}
-	diverged := ""
 	if run.DivergedAt != nil {
-		diverged = strconv.Itoa(*run.DivergedAt)
+		out.Diverged = strconv.Itoa(*run.DivergedAt)
 	}
-	return append(line, fmt.Sprint(row.LabelSet), fmt.Sprint(row.Timeline), fmt.Sprint(row.Seed), row.Cell,
-		exact(run.A), exact(run.F), exact(run.AFirst), strconv.Itoa(run.Steps), diverged, strconv.Itoa(run.Skipped),
-		exact(m.TrainSeconds), exact(m.EvalSeconds), exact(m.StepMillis), m.Backend, m.Device, strconv.Itoa(m.Threads),
-		m.Version, m.Commit, run.ModelSHA256)
+	for _, p := range run.Curve {
+		for range p.Ended {
+			out.Ends = append(out.Ends, 100*p.Mean)
+		}
+	}
+	return out
 }
-
-// exact writes a number so that reading it gives the same number.
-func exact(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

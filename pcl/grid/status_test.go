@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -95,7 +96,7 @@ func TestCSV(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines, err := csv.NewReader(&out).ReadAll()
-	if err != nil || len(lines) != 1+14 {
+	if err != nil || len(lines) != 1+16 {
 		t.Fatalf("%d lines (%v)", len(lines), err)
 	}
 	value := func(line []string, name string) string {
@@ -109,8 +110,20 @@ func TestCSV(t *testing.T) {
 		return ""
 	}
 	first := lines[1]
-	if value(first, "batch") != "8" || value(first, "method") != "AvgGrad" || value(first, "A") != exact(r.Runs[m.Cells[0].ID].A) || value(first, "cell") != m.Cells[0].ID {
+	if value(first, "batch") != "8" || value(first, "method") != "AvgGrad" || value(first, "A") != fmt.Sprint(r.Runs[m.Cells[0].ID].A) || value(first, "cell") != m.Cells[0].ID {
 		t.Errorf("first line: %v", first)
+	}
+	if value(first, "state") != "done" || value(first, "run_method") != "avggrad" || value(first, "ends") != fmt.Sprintf("%.3f", r.Runs[m.Cells[0].ID].A) || value(first, "seconds") == "0" {
+		t.Errorf("first line: %v", first)
+	}
+	unmade := 0
+	for _, line := range lines[1:] {
+		if value(line, "state") == "failed" && value(line, "reason") == "no" && value(line, "A") == "" {
+			unmade++
+		}
+	}
+	if unmade != 2 {
+		t.Errorf("%d lines say that their runs failed", unmade)
 	}
 	if r.Missing() != 2 || len(r.Failures) != 2 {
 		t.Errorf("%d missing, %d failures", r.Missing(), len(r.Failures))

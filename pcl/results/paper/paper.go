@@ -1,0 +1,135 @@
+// Package paper has the numbers of the paper's tables, and its claims, as data.
+//
+// The tables are those of F. Lyu, W. Feng and others, "Elastic Multi-Gradient Descent for Parallel Continual Learning"
+// (arXiv:2401.01054, 2024), Tables 1 to 6, in long form: one line for each number. Columns are
+// table, source_line (of the paper's LaTeX source), setting, increment, method, type, dataset, metric, mean, std and
+// bold_in_paper; names are spelt as the paper spells them. "-" in the paper is an empty mean.
+package paper
+
+import (
+	"embed"
+	"encoding/csv"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+//go:embed tables/*.csv
+var files embed.FS
+
+// The files of the tables, by the tables' names.
+var tableFiles = map[string]string{
+	"Table 1": "table1_task_incremental",
+	"Table 2": "table2_class_incremental",
+	"Table 3": "table3_multi_epoch_ps_cifar100",
+	"Table 4": "table4_blurring_cifar100",
+	"Table 5": "table5_scl",
+	"Table 6": "table6_mtl",
+}
+
+// Titles says what the tables are about.
+var Titles = map[string]string{
+	"Table 1": "parallel continual learning, task-incremental",
+	"Table 2": "parallel continual learning, class-incremental",
+	"Table 3": "20 epochs per task",
+	"Table 4": "blurred tasks",
+	"Table 5": "serial continual learning",
+	"Table 6": "multi-task learning",
+}
+
+// Number is an entry of a table.
+type Number struct {
+	Table string // e.g. "Table 1"
+	// Increment is "task" or "class", or "unstated" in Tables 5 and 6. Their values are those of the task increment:
+	// 70 % and more on Split-CIFAR-10 with 300 samples in memory.
+	Increment string
+	Method    string
+	DataSet   string
+	// Metric is "A" or "F". In Tables 3 and 4 the paper's heading of A is A_first; that cannot be, since A − |F| would be
+	// negative.
+	Metric    string
+	Mean, Std float64 // %
+	None      bool    // the paper has "-"
+}
+
+// Names returns the names of the tables in their order.
+func Names() []string {
+	return []string{"Table 1", "Table 2", "Table 3", "Table 4", "Table 5", "Table 6"}
+}
+
+// Table returns the numbers of a table, in the paper's order. There are none of an unknown one.
+func Table(name string) []Number { return tables()[name] }
+
+// Find returns a number of a table, and whether it is there. The increment of Tables 5 and 6 is taken for "task".
+func Find(table, increment, method, dataset, metric string) (Number, bool) {
+	all := tables()[table]
+	i := slices.IndexFunc(all, func(n Number) bool {
+		return n.Method == method && n.DataSet == dataset && n.Metric == metric && !n.None &&
+			(n.Increment == increment || n.Increment == "unstated" && increment == "task")
+	})
+	if i < 0 {
+		return Number{}, false
+	}
+	return all[i], true
+}
+
+// In returns the names of the tables that a text such as "Tables 1 and 2" names.
+func In(text string) (names []string) {
+	if !strings.HasPrefix(text, "Table") {
+		return nil
+	}
+	for _, name := range Names() {
+		if strings.Contains(text, strings.TrimPrefix(name, "Table ")) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+var tables = sync.OnceValue(func() map[string][]Number {
+	out := map[string][]Number{}
+	for name, file := range tableFiles {
+		all, err := readTable(name, "tables/"+file+".csv")
+		if err != nil {
+			panic(err) // the files are part of the program
+		}
+		out[name] = all
+	}
+	return out
+})
+
+func readTable(name, file string) ([]Number, error) {
+	f, err := files.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	lines, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	at := map[string]int{}
+	for i, column := range lines[0] {
+		at[column] = i
+	}
+	var out []Number
+	for _, line := range lines[1:] {
+		value := func(column string) string { return line[at[column]] }
+		n := Number{
+			Table: name, Increment: value("increment"), Method: value("method"), DataSet: value("dataset"),
+			Metric: value("metric")[:1], None: value("mean") == "",
+		}
+		if !n.None {
+			if n.Mean, err = strconv.ParseFloat(value("mean"), 64); err != nil {
+				return nil, fmt.Errorf("%s: %w", file, err)
+			}
+			if n.Std, err = strconv.ParseFloat(value("std"), 64); err != nil {
+				return nil, fmt.Errorf("%s: %w", file, err)
+			}
+		}
+		out = append(out, n)
+	}
+	return out, nil
+}

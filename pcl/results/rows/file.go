@@ -1,0 +1,161 @@
+package rows
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Write writes the rows of one grid, with a line of names above. All must vary the same settings.
+func Write(out io.Writer, all []*Row) error {
+	w := csv.NewWriter(out)
+	var varied []string
+	if len(all) > 0 {
+		varied = all[0].varied()
+	}
+	var head []string
+	for _, c := range place {
+		head = append(head, c.name)
+	}
+	head = append(head, varied...)
+	for _, c := range outcome {
+		head = append(head, c.name)
+	}
+	if err := w.Write(head); err != nil {
+		return err
+	}
+	for _, r := range all {
+		if !slices.Equal(r.varied(), varied) {
+			return fmt.Errorf("rows: %s varies %v and the first row %v", r.Cell, r.varied(), varied)
+		}
+		if err := w.Write(r.values()); err != nil {
+			return err
+		}
+	}
+	w.Flush()
+	return w.Error()
+}
+
+func (r *Row) varied() (names []string) {
+	for _, s := range r.Vary {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// values are those of a line.
+func (r *Row) values() (line []string) {
+	add := func(c column) {
+		if c.result && r.State != Done {
+			line = append(line, "")
+			return
+		}
+		line = append(line, c.get(r))
+	}
+	for _, c := range place {
+		add(c)
+	}
+	for _, s := range r.Vary {
+		line = append(line, s.Value)
+	}
+	for _, c := range outcome {
+		add(c)
+	}
+	return line
+}
+
+// Read reads what [Write] wrote. Columns with names that it does not know are what the grid varies.
+func Read(in io.Reader) ([]*Row, error) {
+	lines, err := csv.NewReader(in).ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	if len(lines) == 0 {
+		return nil, errors.New("it has no line of names")
+	}
+	head, err := header(lines[0])
+	if err != nil {
+		return nil, err
+	}
+	var out []*Row
+	for i, line := range lines[1:] {
+		r, err := read(head, lines[0], line)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", i+2, err)
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// header returns the columns of a line of names, nil for what is varied.
+func header(names []string) ([]*column, error) {
+	known := slices.Concat(place, outcome)
+	out := make([]*column, len(names))
+	for i := range known {
+		at := slices.Index(names, known[i].name)
+		if at < 0 {
+			return nil, fmt.Errorf("it has no column %q: pcl grid export of this version writes it", known[i].name)
+		}
+		out[at] = &known[i]
+	}
+	return out, nil
+}
+
+func read(head []*column, names, line []string) (*Row, error) {
+	r := &Row{Result: none()}
+	for i, value := range line {
+		c := head[i]
+		switch {
+		case c == nil:
+			r.Vary = append(r.Vary, Setting{names[i], value})
+			continue
+		case c.result && value == "":
+			continue
+		}
+		if err := c.set(r, value); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.name, err)
+		}
+	}
+	switch r.State {
+	case Done, Failed, Missing:
+		return r, nil
+	}
+	return nil, fmt.Errorf("state: %q is none of %s, %s and %s", r.State, Done, Failed, Missing)
+}
+
+// Files reads files and, of folders, all that end in .csv, by name.
+func Files(paths ...string) ([]*Row, error) {
+	var out []*Row
+	for _, path := range paths {
+		files := []string{path}
+		if info, err := os.Stat(path); err != nil {
+			return nil, err
+		} else if info.IsDir() {
+			if files, err = filepath.Glob(filepath.Join(path, "*.csv")); err != nil {
+				return nil, err
+			}
+		}
+		for _, file := range files {
+			all, err := readFile(file)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", file, err)
+			}
+			out = append(out, all...)
+		}
+	}
+	return out, nil
+}
+
+func readFile(path string) ([]*Row, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return Read(f)
+}

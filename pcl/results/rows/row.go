@@ -1,0 +1,98 @@
+// Package rows reads and writes the results of grids as CSV: a line for each place of a grid, small enough to be kept
+// in a repository. Reports are made from these files alone.
+package rows
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// State says whether there is a result.
+type State string
+
+const (
+	Done    State = "done"
+	Failed  State = "failed"  // its run could not be made; see Row.Reason
+	Missing State = "missing" // nobody has made it yet
+)
+
+// Row is a place of a grid, and the result of its run if there is one.
+type Row struct {
+	Grid  string // e.g. "table1-test-split"
+	Title string
+	Paper string // which of the paper's tables or figures the grid is; empty for none
+	Size  string // of the grid, e.g. "test-split"
+
+	// What the grid calls its data set and method, and what the paper does; empty where the paper has no such.
+	DataSet, PaperDataSet string
+	Method, PaperMethod   string
+	Increment             string
+	Vary                  []Setting // what is varied, sorted by name
+
+	LabelSet, Timeline, Seed uint64
+
+	Cell    string // ID of the cell, which other places may have in common
+	Program string // that the cell's ID is made of
+	State   State
+	Reason  string // of a failure
+
+	// The rest is about a result.
+	Result
+}
+
+// Setting is a value of something that a grid varies.
+type Setting struct{ Name, Value string }
+
+// Result is what is kept of a run.
+type Result struct {
+	A, F, AFirst float64 // %
+	Ends         []float64
+	Steps        int
+	Diverged     string // step from which on nothing was learnt; empty for none
+	Skipped      int
+
+	// Seconds is the time that the cell took its process, of which so much was training and evaluation.
+	Seconds, TrainSeconds, EvalSeconds, StepMillis float64
+	Backend, Device                                string
+	Threads                                        int
+	Version, Commit                                string
+
+	Run        string // hash of the configuration
+	RunMethod  string // name of the method in the configuration
+	RunVariant string
+	Model      string // SHA-256 of the final model
+}
+
+// Line is what the row's line of a table is called: the method, and the values of what is varied.
+func (r *Row) Line() string {
+	name := r.Method
+	for _, s := range r.Vary {
+		name += ", " + s.Name + "=" + s.Value
+	}
+	return name
+}
+
+// Hash is a short hash of the results of runs, in any order: of their cells, models, A and F. The same runs have the same hash
+// on every machine that rounds alike. Runs without a result do not count.
+func Hash(all []*Row) string {
+	var lines []string
+	for _, r := range all {
+		if r.State == Done {
+			lines = append(lines, strings.Join([]string{r.Cell, r.Model, exact(r.A), exact(r.F)}, " "))
+		}
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	slices.Sort(lines)
+	sum := sha256.Sum256([]byte(strings.Join(slices.Compact(lines), "\n")))
+	return fmt.Sprintf("%x", sum[:5])
+}
+
+// none is what a row without a result has.
+func none() Result {
+	return Result{A: math.NaN(), F: math.NaN(), AFirst: math.NaN()}
+}

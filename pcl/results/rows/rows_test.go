@@ -1,0 +1,104 @@
+package rows_test
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
+)
+
+func three() []*rows.Row {
+	done := &rows.Row{
+		Grid: "g-full", Title: "A, with a comma", Paper: "Table 1", Size: "full", DataSet: "D (half)", PaperDataSet: "D", Method: "M",
+		PaperMethod: "M", Increment: "class", Vary: []rows.Setting{{"batch", "8"}, {"params.tau", "inf"}},
+		LabelSet: 1, Timeline: 2, Seed: math.MaxUint64, Cell: "c0", Program: "p", State: rows.Done,
+		Result: rows.Result{
+			A: 1.0 / 3, F: -1e-17, AFirst: 100, Ends: []float64{50, 33.333}, Steps: 7, Diverged: "0", Skipped: 2, Seconds: 3.5,
+			TrainSeconds: 2, EvalSeconds: 1, StepMillis: 0.1, Backend: "go", Device: "a \"fast\" one", Threads: 3, Version: "v1",
+			Commit: "abc", Run: "r", RunMethod: "m", RunVariant: "edit", Model: "0f",
+		},
+	}
+	failed := *done
+	failed.Cell, failed.State, failed.Reason, failed.Result = "c1", rows.Failed, "no\nroom", rows.Result{}
+	missing := failed
+	missing.Cell, missing.State, missing.Reason = "c2", rows.Missing, ""
+	return []*rows.Row{done, &failed, &missing}
+}
+
+func TestRoundTrip(t *testing.T) {
+	all := three()
+	var file bytes.Buffer
+	if err := rows.Write(&file, all); err != nil {
+		t.Fatal(err)
+	}
+	back, err := rows.Read(&file)
+	if err != nil || len(back) != 3 {
+		t.Fatalf("%d rows (%v)", len(back), err)
+	}
+	if !reflect.DeepEqual(back[0], all[0]) {
+		t.Errorf("came back as %+v,\nwas %+v", back[0], all[0])
+	}
+	if r := back[1]; r.State != rows.Failed || r.Reason != "no\nroom" || !math.IsNaN(r.A) || r.Model != "" {
+		t.Errorf("the failed one came back as %+v", r)
+	}
+	if back[0].Line() != "M, batch=8, params.tau=inf" {
+		t.Errorf("its line is %q", back[0].Line())
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	var file bytes.Buffer
+	if err := rows.Write(&file, three()); err != nil {
+		t.Fatal(err)
+	}
+	for change, want := range map[[2]string]string{
+		{"model_sha256", "model"}:       `"model_sha256"`,
+		{"done", "nearly"}:              "nearly",
+		{"18446744073709551615", "one"}: "line 2: seed",
+	} {
+		if _, err := rows.Read(strings.NewReader(strings.Replace(file.String(), change[0], change[1], 1))); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("with %v: %v", change, err)
+		}
+	}
+	other := three()
+	other[1].Vary = nil
+	if err := rows.Write(&file, other); err == nil {
+		t.Error("rows that vary different settings were written")
+	}
+}
+
+func TestHash(t *testing.T) {
+	a, b := three(), three()
+	b[0], b[2] = b[2], b[0]
+	if rows.Hash(a) != rows.Hash(b) || len(rows.Hash(a)) != 10 {
+		t.Errorf("in another order: %s and %s", rows.Hash(a), rows.Hash(b))
+	}
+	a[0].F++
+	if rows.Hash(a) == rows.Hash(b) {
+		t.Error("another F has the same hash")
+	}
+	if rows.Hash(a[1:]) != "" {
+		t.Error("rows without a result have a hash")
+	}
+}
+
+func TestFiles(t *testing.T) {
+	dir := t.TempDir()
+	var file bytes.Buffer
+	if err := rows.Write(&file, three()); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"b.csv", "a.csv", "note.txt"} {
+		if err := os.WriteFile(filepath.Join(dir, name), file.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if all, err := rows.Files(dir, filepath.Join(dir, "a.csv")); err != nil || len(all) != 9 {
+		t.Errorf("%d rows (%v)", len(all), err)
+	}
+}
