@@ -22,6 +22,7 @@ type gridCmd struct {
 	Status  gridStatusCmd  `cmd:"" help:"Show how far grids have come, what is left, and what failed."`
 	Collect gridCollectCmd `cmd:"" help:"Write all results to an SQLite file, to be queried."`
 	Export  gridExportCmd  `cmd:"" help:"Write the results of a grid as CSV or as a LaTeX table."`
+	Again   gridAgainCmd   `cmd:"" name:"reproduce" help:"Make one run of exported results again, and compare it with them to the bit."`
 	Clean   gridCleanCmd   `cmd:"" help:"Remove what dead workers left and nobody needs. Plans and results stay."`
 }
 

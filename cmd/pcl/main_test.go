@@ -76,7 +76,7 @@ func sameModel(ts *testscript.TestScript, neg bool, args []string) {
 		Model string `json:"model_sha256"`
 	}
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &run))
-	if len(run.Model) != 64 || strings.Count(ts.ReadFile(args[1]), ","+run.Model+"\n") != 1 {
+	if len(run.Model) != 64 || strings.Count(ts.ReadFile(args[1]), ","+run.Model+",") != 1 {
 		ts.Fatalf("the model %s is not once in %s", run.Model, args[1])
 	}
 }

@@ -68,12 +68,17 @@ func named(text table, name, size string) (*Grid, error) {
 	if err != nil {
 		return nil, fmt.Errorf("grid %s: %w", name, err)
 	}
-	g.Name = strings.TrimSuffix(filepath.Base(name), ".toml") + "-" + size
+	g.Name = gridName(name, size)
 	g.Size, g.dir = size, filepath.Dir(name)
 	if err := g.Validate(); err != nil {
 		return nil, fmt.Errorf("grid %s, size %s: %w", name, size, err)
 	}
 	return g, nil
+}
+
+// gridName is what a grid is called in one of its sizes: "table1-smoke".
+func gridName(name, size string) string {
+	return strings.TrimSuffix(filepath.Base(name), ".toml") + "-" + size
 }
 
 // Builtin returns the names of the grids that come with this package.

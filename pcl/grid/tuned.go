@@ -160,7 +160,7 @@ func (g *Grid) UseTuned(t *Tuned) error {
 		}
 	}
 	g.tuned = t
-	g.Name += "-tuned"
+	g.Name += tunedMark
 	g.Title += ", with tuned values"
 	return nil
 }
