@@ -14,7 +14,8 @@ func TestMethodsApart(t *testing.T) {
 	for _, names := range [][]string{
 		{"avggrad", "pcgrad"}, // one place in the order apart by a round of hues
 		{"emgd-gmc", "gradnorm", "mdmtr", "own-1", "own-2"},
-		order[:14], order[7:21], order[21:],
+		order[:14], order[7:21], order[21:35], order[22:],
+		{"emgd", "emgd-gmc", "der-pp", "mgda", "avggrad"},
 		{"same-length", "emgd-gmc", "mgda", "avggrad"},
 	} {
 		for _, theme := range []*Theme{Light, Dark} {
@@ -30,7 +31,7 @@ func TestMethodsApart(t *testing.T) {
 					t.Errorf("%s is hard to see: %v", name, s.Color)
 				}
 				seen[s.Color] = name
-				marks[fmt.Sprint(s.Marker)] = true
+				marks[fmt.Sprintf("%T%v", s.Marker, s.Marker)] = true
 			}
 			if len(names) <= len(markers) && len(marks) < len(names) {
 				t.Errorf("%v share markers", names)

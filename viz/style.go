@@ -26,6 +26,7 @@ var order = []string{
 	"mega-1", "mega-2", "mdmtr", "der-pp", "gmed", "mir", "gss",
 	"imtl-g", "cagrad", "nash-mtl", "fairgrad", "famo", "sdmgrad", "upgrad",
 	"aligned-mtl", "config", "icarl", "gdumb", "dualproj", "gradvac", "imtl-l",
+	"emgd",
 }
 
 var markers = []draw.GlyphDrawer{

@@ -26,7 +26,7 @@ type demoCmd struct {
 	Out       string   `short:"o" default:"pcl-demo.html" type:"path" placeholder:"FILE.html" help:"Page to write."`
 	Cover     string   `type:"path" placeholder:"FILE.png" help:"Draw the overview picture too."`
 	Runs      string   `type:"path" placeholder:"DIR" help:"Keep results and records in this folder, and reuse those that are already there."`
-	Method    []string `default:"emgd-gmc,avggrad,mgda,er" placeholder:"NAME,…" help:"Methods to compare (${default})."`
+	Method    []string `default:"emgd,der-pp,emgd-gmc,avggrad,mgda" placeholder:"NAME,…" help:"Methods to compare (${default})."`
 	Increment string   `default:"class" enum:"task,class" help:"Whether predictions choose among the classes of the sample's task or among all classes: ${enum}."`
 	Seed      []uint64 `placeholder:"N,…" help:"Run seeds (default 1234,1235,1236; on the pure-Go backend, which is slower, 1234)."`
 

@@ -46,7 +46,7 @@ type runContext struct {
 type cli struct {
 	Quiet bool `short:"q" help:"Print no progress and no notices."`
 
-	Demo       demoCmd                      `cmd:"" help:"Train four methods on five parallel streams and draw one page about it (two minutes, no data needed)."`
+	Demo       demoCmd                      `cmd:"" help:"Train five methods on five parallel streams and draw one page about it (about a minute, no data needed)."`
 	Run        runCmd                       `cmd:"" help:"Train on a scenario, with one or several methods and seeds, and print a table."`
 	Grid       gridCmd                      `cmd:"" help:"Make many runs, such as those of a table of the paper, on one machine or several: plan, run, status, collect, export."`
 	Tune       tuneCmd                      `cmd:"" help:"Find the values with which each method does best, with the same number of candidates for all."`

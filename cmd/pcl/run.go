@@ -20,7 +20,7 @@ import (
 type runCmd struct {
 	Config string `short:"c" type:"existingfile" placeholder:"FILE.toml" help:"Read the configuration from a TOML file; flags override it."`
 
-	Method    []string          `placeholder:"NAME,…" help:"Methods to train with (default emgd-gmc); pcl methods lists them."`
+	Method    []string          `placeholder:"NAME,…" help:"Methods to train with (default emgd, the recommended one); pcl methods lists them."`
 	Param     map[string]string `placeholder:"NAME=VALUE" help:"Parameter of the methods; repeat it for more."`
 	Dataset   string            `placeholder:"NAME" help:"Image set (default glyphs, built in); pcl data list has them all."`
 	Increment []string          `placeholder:"task,class" help:"task, class, or both (default task)."`

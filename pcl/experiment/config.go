@@ -66,11 +66,11 @@ type Config struct {
 	EvalEvery int `json:"eval_every,omitempty" toml:"eval_every"`
 }
 
-// DefaultConfig returns the benchmark's settings for a data set (docs/protocol.md §1.1). CIFAR and Tiny-ImageNet
+// DefaultConfig returns the recommended method with the benchmark's settings for a data set (docs/protocol.md §1.1). CIFAR and Tiny-ImageNet
 // have settings of their own; for data sets of small grey images they are those of PS-EMNIST.
 func DefaultConfig(dataset string) Config {
 	c := Config{
-		Method: "emgd-gmc", Dataset: dataset,
+		Method: "emgd", Dataset: dataset,
 		Increment: scenario.TaskIncremental, Kind: scenario.Parallel,
 		Tasks: 5, MinClasses: 3, MaxClasses: 15, Epochs: 1, Seed: 1234,
 		Hidden: []int{128, 64}, Shared: pcl.Shared, Batch: 128,

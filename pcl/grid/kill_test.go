@@ -41,7 +41,7 @@ func workerProcess(f Folder) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGUSR1)
 	defer stop()
-	_, err = f.Work(ctx, m, &fake{steps: 20, step: 500 * time.Microsecond, save: 5}, WorkOptions{Attempts: 1000, Expiry: 2 * time.Second})
+	_, err = f.Work(ctx, m, &fake{steps: 20, step: 2 * time.Millisecond, save: 5}, WorkOptions{Attempts: 1000, Expiry: 2 * time.Second})
 	switch {
 	case errors.Is(err, experiment.ErrInterrupted):
 		return 130
