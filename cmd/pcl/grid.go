@@ -23,6 +23,7 @@ type gridCmd struct {
 	Collect gridCollectCmd `cmd:"" help:"Write all results to an SQLite file, to be queried."`
 	Export  gridExportCmd  `cmd:"" help:"Write the results of a grid as CSV or as a LaTeX table."`
 	Report  gridReportCmd  `cmd:"" help:"Make a page, or a text, about what results show: tables beside the paper's, figures, and a verdict on each claim."`
+	Again   gridAgainCmd   `cmd:"" name:"reproduce" help:"Make one run of exported results again, and compare it with them to the bit."`
 	Clean   gridCleanCmd   `cmd:"" help:"Remove what dead workers left and nobody needs. Plans and results stay."`
 }
 
@@ -78,15 +79,48 @@ func (c *gridListCmd) Run(rc *runContext) error {
 type gridPlanCmd struct {
 	Grids []string `arg:"" name:"grid" help:"Built-in grids (pcl grid list) or TOML files."`
 	gridDir
-	Size    string `default:"full" placeholder:"NAME" help:"Size of the grids (default ${default}). It becomes part of their names: table1-smoke."`
-	Backend string `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Compute backend of all cells: ${enum}. auto is the one that this machine would take."`
-	Threads number `default:"1" placeholder:"N" help:"Threads of the XLA CPU backend (default ${default}). Several processes (pcl grid run --jobs) gain more."`
-	TF32    bool   `name:"tf32" help:"Let a GPU round the factors of products to 10 bits: faster, less exact."`
-	Program string `placeholder:"ID" help:"Use the results of an earlier program, which an older plan or pcl grid status names. You vouch for it that this one computes the same."`
+	Size string `default:"full" placeholder:"NAME" help:"Size of the grids (default ${default}). It becomes part of their names: table1-smoke."`
+	tunedFlags
+	computeFlags
 
 	Commands bool          `help:"Print one command for each shard instead of a summary."`
 	Shards   int           `placeholder:"N" help:"Number of shards for --commands."`
 	Each     time.Duration `placeholder:"TIME" help:"Make as many shards for --commands as take about this time each, such as 30m, by the measured times of finished cells."`
+}
+
+// computeFlags say how cells are computed.
+type computeFlags struct {
+	Backend string `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Compute backend of all cells: ${enum}. auto is the one that this machine would take."`
+	Threads number `default:"1" placeholder:"N" help:"Threads of the XLA CPU backend (default ${default}). Several processes (pcl grid run --jobs) gain more."`
+	TF32    bool   `name:"tf32" help:"Let a GPU round the factors of products to 10 bits: faster, less exact."`
+	Program string `placeholder:"ID" help:"Use the results of an earlier program, which an older plan or pcl grid status names. You vouch for it that this one computes the same."`
+}
+
+// tunedFlags ask for tuned values instead of the published ones.
+type tunedFlags struct {
+	Tuned     bool   `help:"Use the values that pcl tune found, instead of the published ones. It becomes part of the grids' names: table1-smoke-tuned."`
+	TunedFrom string `type:"existingfile" placeholder:"FILE" help:"Use those of this file, which pcl tune wrote."`
+}
+
+// use gives grids tuned values, if the flags say so.
+func (t tunedFlags) use(all []*grid.Grid) error {
+	if !t.Tuned && t.TunedFrom == "" {
+		return nil
+	}
+	read := grid.BuiltinTuned
+	if t.TunedFrom != "" {
+		read = func() (*grid.Tuned, error) { return grid.LoadTuned(t.TunedFrom) }
+	}
+	values, err := read()
+	if err != nil {
+		return err
+	}
+	for _, g := range all {
+		if err := g.UseTuned(values); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *gridPlanCmd) Run(rc *runContext) error {
@@ -100,6 +134,9 @@ func (c *gridPlanCmd) Run(rc *runContext) error {
 			return usageError{err}
 		}
 		loaded = append(loaded, g)
+	}
+	if err := c.use(loaded); err != nil {
+		return usageError{err}
 	}
 	how, err := c.compute(rc)
 	if err != nil {
@@ -130,7 +167,7 @@ func (c *gridPlanCmd) check() error {
 }
 
 // compute returns how the cells are computed. If the backend is to be chosen, it is opened to find out which one works.
-func (c *gridPlanCmd) compute(rc *runContext) (grid.Compute, error) {
+func (c computeFlags) compute(rc *runContext) (grid.Compute, error) {
 	how := grid.Compute{Backend: c.Backend, Threads: int(c.Threads), TF32: c.TF32}
 	if c.Backend != backend.Auto {
 		return how, nil
@@ -148,7 +185,12 @@ func (c *gridPlanCmd) tell(rc *runContext, m *grid.Manifest) error {
 	if c.Commands {
 		return c.commands(rc, m)
 	}
-	s, err := c.folder().Status(m.Name)
+	return c.planned(rc, m)
+}
+
+// planned says what was planned, and how it is made.
+func (d gridDir) planned(rc *runContext, m *grid.Manifest) error {
+	s, err := d.folder().Status(m.Name)
 	if err != nil {
 		return err
 	}
@@ -160,7 +202,7 @@ func (c *gridPlanCmd) tell(rc *runContext, m *grid.Manifest) error {
 	if left := timeLeft(s); left != "" {
 		fmt.Fprintf(rc.stdout, "  %s\n", left)
 	}
-	_, err = fmt.Fprintf(rc.stdout, "  pcl grid run %s%s makes them\n", m.Name, c.flag())
+	_, err = fmt.Fprintf(rc.stdout, "  pcl grid run %s%s makes them\n", m.Name, d.flag())
 	return err
 }
 

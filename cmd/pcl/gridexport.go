@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/pcl/grid"
@@ -56,15 +58,20 @@ func collected(rc *runContext, f grid.Folder, name string) (*grid.Results, error
 	return r, nil
 }
 
+const standardOutput = "/dev/stdout"
+
 // gridExportCmd writes the results of a grid in other forms.
 type gridExportCmd struct {
 	Name string `arg:"" help:"Planned grid."`
 	gridDir
-	Format string `default:"csv" enum:"csv,latex" help:"${enum}: a line for each run, or the means as a table (default ${default})."`
-	Out    string `short:"o" type:"path" default:"/dev/stdout" placeholder:"FILE" help:"File to write (default: standard output)."`
+	Format string `default:"csv" enum:"csv,latex,tensorboard" help:"${enum}: a line for each run, the means as a table, or an event file for each run (default ${default})."`
+	Out    string `short:"o" type:"path" default:"/dev/stdout" placeholder:"PATH" help:"File to write (default: standard output); for tensorboard the folder."`
 }
 
 func (c *gridExportCmd) Run(rc *runContext) error {
+	if c.Format == "tensorboard" && c.Out == standardOutput {
+		return usageError{errors.New("--format tensorboard writes a file for each run: --out DIR says where")}
+	}
 	r, err := collected(rc, c.folder(), c.Name)
 	if err != nil {
 		return err
@@ -72,12 +79,33 @@ func (c *gridExportCmd) Run(rc *runContext) error {
 	if n := r.Missing(); n > 0 && !rc.quiet {
 		fmt.Fprintf(rc.stderr, "%s: %d of %d cells have no result yet\n", c.Name, n, len(r.Manifest.Cells))
 	}
+	if c.Format == "tensorboard" {
+		return c.tensorBoard(rc, r)
+	}
 	write := r.CSV
 	if c.Format == "latex" {
 		write = r.LaTeX
 	}
-	if c.Out == "/dev/stdout" {
+	if c.Out == standardOutput {
 		return write(rc.stdout)
 	}
 	return atomicfile.Write(c.Out, func(w io.Writer) error { return write(w) })
+}
+
+// tensorBoard writes the event files of the runs.
+func (c *gridExportCmd) tensorBoard(rc *runContext, r *grid.Results) error {
+	n, err := r.TensorBoard(c.Out)
+	if err != nil {
+		return err
+	}
+	return eventFiles(rc, n, c.Out)
+}
+
+// eventFiles says that event files were written.
+func eventFiles(rc *runContext, n int, dir string) error {
+	if rc.quiet {
+		return nil
+	}
+	_, err := fmt.Fprintf(rc.stdout, "%s in %s, for: tensorboard --logdir %s\n", countOf(n, "event file"), dir, strings.Join(quoted([]string{dir}), ""))
+	return err
 }

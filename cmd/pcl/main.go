@@ -49,6 +49,7 @@ type cli struct {
 	Demo       demoCmd                      `cmd:"" help:"Train five methods on five parallel streams and draw one page about it (about a minute, no data needed)."`
 	Run        runCmd                       `cmd:"" help:"Train on a scenario, with one or several methods and seeds, and print a table."`
 	Grid       gridCmd                      `cmd:"" help:"Make many runs, such as those of a table of the paper, on one machine or several: plan, run, status, collect, export."`
+	Tune       tuneCmd                      `cmd:"" help:"Find the values with which each method does best, with the same number of candidates for all."`
 	Toy        toyCmd                       `cmd:"" help:"Descend the paper's two synthetic functions, the second arriving at step 500."`
 	Weights    weightsCmd                   `cmd:"" help:"Read gradients or their Gram matrix as JSON on standard input, print a method's weights and their certificate."`
 	Data       dataCmd                      `cmd:"" help:"Image sets: list, fetch, verify, preview."`
@@ -56,6 +57,7 @@ type cli struct {
 	Notebook   notebookCmd                  `cmd:"" help:"Open JupyterLab with the kernel \"ParallelCL (Go)\", installing what is missing."`
 	Kernel     kernelCmd                    `cmd:"" help:"The Jupyter kernel: install, list, remove, doctor."`
 	Report     reportCmd                    `cmd:"" help:"Make a page, or a site, from results or notebooks: figures, tables and text, to be read offline."`
+	TB         tensorBoardCmd               `cmd:"" name:"tensorboard" help:"Write runs as event files for TensorBoard: accuracies, and losses of runs made with --record."`
 	Bench      benchCmd                     `cmd:"" help:"Time training steps."`
 	Doctor     doctorCmd                    `cmd:"" help:"Show this machine's backends, why one is chosen, and how fast they are."`
 	Version    versionCmd                   `cmd:"" help:"Print the version."`

@@ -120,7 +120,7 @@ func combinations(all []axis) []map[string]any {
 
 // config returns the configuration of a row, apart from its label set, timeline and seed.
 func (g *Grid) config(row Row) (experiment.Config, error) {
-	settings := merged(g.Set, g.DataSet[row.DataSet], g.Method[row.Method])
+	settings := merged(g.Set, g.DataSet[row.DataSet], g.Method[row.Method], g.tuned.settings(row.Method, row.Increment))
 	for _, path := range slices.Sorted(maps.Keys(row.Vary)) {
 		settings = merged(settings, at(path, row.Vary[path]))
 	}

@@ -43,7 +43,8 @@ type Grid struct {
 	// Vary has a list of values instead of each setting.
 	Vary table `toml:"vary"`
 
-	dir string // of the file, to which the paths in it are relative
+	dir   string // of the file, to which the paths in it are relative
+	tuned *Tuned // values over those of Method; nil for the published ones
 }
 
 // table is a table of a TOML file.
@@ -55,11 +56,19 @@ func Load(name, size string) (*Grid, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, tuning := text[tuneKey]; tuning {
+		return nil, fmt.Errorf("grid %s is the plan of a search for parameters: pcl tune makes it", name)
+	}
+	return named(text, name, size)
+}
+
+// named returns the grid that the text of a file is, in one of its sizes.
+func named(text table, name, size string) (*Grid, error) {
 	g, err := resize(text, size)
 	if err != nil {
 		return nil, fmt.Errorf("grid %s: %w", name, err)
 	}
-	g.Name = strings.TrimSuffix(filepath.Base(name), ".toml") + "-" + size
+	g.Name = gridName(name, size)
 	g.Size, g.dir = size, filepath.Dir(name)
 	if err := g.Validate(); err != nil {
 		return nil, fmt.Errorf("grid %s, size %s: %w", name, size, err)
@@ -67,14 +76,22 @@ func Load(name, size string) (*Grid, error) {
 	return g, nil
 }
 
+// gridName is what a grid is called in one of its sizes: "table1-smoke".
+func gridName(name, size string) string {
+	return strings.TrimSuffix(filepath.Base(name), ".toml") + "-" + size
+}
+
 // Builtin returns the names of the grids that come with this package.
 func Builtin() []string {
-	names, err := fs.Glob(grids.Files, "*.toml")
+	files, err := fs.Glob(grids.Files, "*.toml")
 	if err != nil {
 		panic(err) // the pattern is well-formed
 	}
-	for i, n := range names {
-		names[i] = strings.TrimSuffix(n, ".toml")
+	var names []string
+	for _, f := range files {
+		if name := strings.TrimSuffix(f, ".toml"); name != BuiltinTuning && name != builtinTuned {
+			names = append(names, name)
+		}
 	}
 	return names
 }
@@ -110,9 +127,9 @@ func readFrom(name, by string, before []string) (table, error) {
 	if slices.Contains(before, full) {
 		return nil, fmt.Errorf("grid %s extends itself, by way of %s", full, strings.Join(before, ", "))
 	}
-	text := table{}
-	if err := toml.Unmarshal(data, &text); err != nil {
-		return nil, fmt.Errorf("grid %s: %w", full, err)
+	text, err := parseTable(data, full)
+	if err != nil {
+		return nil, err
 	}
 	extended, given := text["extends"]
 	if !given {
@@ -128,6 +145,14 @@ func readFrom(name, by string, before []string) (table, error) {
 		return nil, err
 	}
 	return merged(under, text), nil
+}
+
+func parseTable(data []byte, full string) (table, error) {
+	text := table{}
+	if err := toml.Unmarshal(data, &text); err != nil {
+		return nil, fmt.Errorf("grid %s: %w", full, err)
+	}
+	return text, nil
 }
 
 // open returns the text of a grid and the name that tells it from others. A name that ends in .toml is a path,

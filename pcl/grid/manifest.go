@@ -19,6 +19,7 @@ type Manifest struct {
 	Title   string    `json:"title"`
 	Paper   string    `json:"paper,omitempty"`
 	Size    string    `json:"size"`
+	Tuned   string    `json:"tuned,omitempty"` // where the methods' values are from, if they are not the published ones
 	Planned time.Time `json:"planned"`
 	// Program is what the IDs of the cells are made of, and Build the program that makes them. They differ only if
 	// the user said that Build computes what Program did; see [PlanOptions].
@@ -52,7 +53,7 @@ func (f Folder) Plan(g *Grid, o PlanOptions) (*Manifest, error) {
 		return nil, err
 	}
 	m := &Manifest{
-		Schema: manifestSchema, Name: g.Name, Title: g.Title, Paper: g.Paper, Size: g.Size, Planned: time.Now(),
+		Schema: manifestSchema, Name: g.Name, Title: g.Title, Paper: g.Paper, Size: g.Size, Tuned: g.tuned.source(), Planned: time.Now(),
 		Program: build, Build: build, Compute: how,
 	}
 	if o.Program != "" {

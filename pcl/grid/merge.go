@@ -22,10 +22,14 @@ func merged(tables ...table) table {
 	return out
 }
 
-// at returns a table that has only the value at a path such as "params.tau".
+// at returns a table that has only the value at a path such as "params.tau". What follows "params" is one name, since
+// those of parameters have dots themselves: "params.der-pp.alpha".
 func at(path string, value any) table {
 	first, rest, nested := strings.Cut(path, ".")
-	if nested {
+	switch {
+	case nested && first == "params":
+		value = table{rest: value}
+	case nested:
 		value = at(rest, value)
 	}
 	return table{first: value}

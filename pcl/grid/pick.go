@@ -1,0 +1,111 @@
+package grid
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// Pick chooses the best candidate for each method and increment: that with the largest mean of A over its runs. Of equal
+// ones the first wins, and so the published one before all others. A candidate of which a run failed or diverged
+// loses; notes says which ones did, and which methods have no winner because of it. Pick returns an error if runs are
+// missing.
+func (t *Tuning) Pick(r *Results) (best *Tuned, notes []string, err error) {
+	m := r.Manifest
+	best = &Tuned{
+		Schema: tunedSchema, Tuning: m.Name, Program: m.Program, Backend: m.Compute.Backend, Threads: m.Compute.Threads, TF32: m.Compute.TF32,
+		Budget: t.Budget, LabelSets: t.Grid.LabelSets, Timelines: t.Grid.Timelines, Seeds: t.Grid.Seeds,
+		Methods: map[string]map[scenario.Increment]Winner{},
+	}
+	if best.DataSets, err = t.dataSets(); err != nil {
+		return nil, nil, err
+	}
+	rows := map[tried][]Row{}
+	for _, row := range m.Rows {
+		p := tried{row.Method, row.Increment}
+		rows[p] = append(rows[p], row)
+	}
+	for _, name := range t.Methods {
+		best.Methods[name] = map[scenario.Increment]Winner{}
+		for _, increment := range t.Grid.Increments {
+			w, lost, err := t.pick(r, rows, name, increment)
+			if err != nil {
+				return nil, nil, err
+			}
+			notes = append(notes, lost...)
+			if w == nil {
+				notes = append(notes, fmt.Sprintf("%s, %s-incremental: no candidate is left, and so there are no tuned values.", name, increment))
+				continue
+			}
+			best.Methods[name][increment] = *w
+		}
+	}
+	return best, notes, nil
+}
+
+// tried is a candidate in one increment.
+type tried struct {
+	candidate string
+	increment scenario.Increment
+}
+
+// dataSets returns the names of the data sets of the runs.
+func (t *Tuning) dataSets() ([]string, error) {
+	var names []string
+	for _, d := range t.Grid.DataSets {
+		c, err := t.Grid.config(Row{DataSet: d, Method: t.Grid.Methods[0], Increment: t.Grid.Increments[0]})
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, c.Dataset)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// pick chooses the winner for a method in one increment; nil if all candidates lost.
+func (t *Tuning) pick(r *Results, rows map[tried][]Row, name string, increment scenario.Increment) (best *Winner, notes []string, err error) {
+	var published *float64
+	for i, c := range t.candidates[name] {
+		a, lost, err := r.meanA(rows[tried{c.Name, increment}])
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s, %s-incremental: %w", c.Name, increment, err)
+		}
+		if lost != "" {
+			notes = append(notes, fmt.Sprintf("%s, %s-incremental, loses: %s.", c.Name, increment, lost))
+			continue
+		}
+		if i == 0 {
+			published = &a
+		}
+		if best == nil || a > best.A {
+			own, _ := t.Grid.Method[c.Name]["method"].(string)
+			best = &Winner{Method: own, Values: valuesInWords(name, c), A: a, Set: merged(c.Set)}
+		}
+	}
+	if best != nil {
+		best.Published = published
+	}
+	return best, notes, nil
+}
+
+// meanA returns the mean of A over rows, in percent, or why the rows do not count.
+func (r *Results) meanA(rows []Row) (mean float64, lost string, err error) {
+	if len(rows) == 0 {
+		return 0, "", fmt.Errorf("grid %s has no such row: it was planned from another file", r.Manifest.Name)
+	}
+	for _, row := range rows {
+		run := r.Runs[row.Cell]
+		switch reason := r.Failures[row.Cell]; {
+		case reason != "":
+			return 0, "a run failed: " + short(reason), nil
+		case run == nil:
+			return 0, "", fmt.Errorf("cell %s of grid %s has no result yet", row.Cell, r.Manifest.Name)
+		case run.DivergedAt != nil:
+			return 0, fmt.Sprintf("a run diverged at step %d", *run.DivergedAt), nil
+		}
+		mean += run.A / float64(len(rows))
+	}
+	return mean, "", nil
+}

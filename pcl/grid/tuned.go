@@ -1,0 +1,209 @@
+package grid
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/parallelcl/parallelcl/grids"
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// builtinTuned is the file of the tuned values that come with this package.
+const builtinTuned = "tuned"
+
+// Tuned is the outcome of a [Tuning]: for each method and increment the best candidate. It is kept in a TOML file.
+type Tuned struct {
+	Schema int    `toml:"schema"`
+	Tuning string `toml:"tuning"` // name of its grid, e.g. "tune-full"
+	// Program and Compute say what made the runs, as in a [Manifest].
+	Program string `toml:"program"`
+	Backend string `toml:"backend"`
+	Threads int    `toml:"threads,omitempty"`
+	TF32    bool   `toml:"tf32,omitempty"`
+	Budget  int    `toml:"budget"` // candidates for each method in each increment
+	// The runs of each candidate.
+	DataSets  []string                                 `toml:"datasets"`
+	LabelSets []uint64                                 `toml:"labelsets"`
+	Timelines []uint64                                 `toml:"timelines"`
+	Seeds     []uint64                                 `toml:"seeds"`
+	Methods   map[string]map[scenario.Increment]Winner `toml:"method,omitempty"`
+}
+
+// Winner is the best candidate for a method in one increment.
+type Winner struct {
+	Method string `toml:"method"` // the registered one, e.g. "emgd-gmc"
+	Values string `toml:"values"` // in words
+	// A is the mean over the runs, in percent, and Published that of the published values; nil if one of their runs
+	// failed or diverged.
+	A         float64  `toml:"A"`
+	Published *float64 `toml:"A_published,omitempty"`
+	Set       table    `toml:"set,omitempty"` // the settings that differ from the published ones
+}
+
+const tunedSchema = 1
+
+// tunedHead is written above the values.
+const tunedHead = `# Written by pcl tune: for each method and increment the best of the candidates that were tried, by the mean of A over the
+# runs. "values" names what differs from the published values. pcl grid plan --tuned uses the settings in "set"; a factor
+# in "times" multiplies what the data set has. docs/grid.md explains it.
+`
+
+// BuiltinTuned returns the tuned values that come with this package.
+func BuiltinTuned() (*Tuned, error) {
+	data, err := grids.Files.ReadFile(builtinTuned + ".toml")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.New("this program comes without tuned values: pcl tune makes a file of them, and --tuned-from FILE reads it")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return parseTuned(data, "grids/"+builtinTuned+".toml")
+}
+
+// LoadTuned reads a file of tuned values.
+func LoadTuned(path string) (*Tuned, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return parseTuned(data, path)
+}
+
+func parseTuned(data []byte, path string) (*Tuned, error) {
+	var first struct {
+		Schema int `toml:"schema"`
+	}
+	if _, err := toml.Decode(string(data), &first); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if first.Schema != tunedSchema {
+		return nil, fmt.Errorf("%s is no file of tuned values of schema %d, which pcl tune writes", path, tunedSchema)
+	}
+	t := new(Tuned)
+	if _, err := toml.Decode(string(data), t); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return t, nil
+}
+
+// Save writes the tuned values to a file.
+func (t *Tuned) Save(path string) error {
+	head := *t
+	head.Methods = nil
+	var out bytes.Buffer
+	out.WriteString(tunedHead)
+	if err := writeTOML(&out, "", head); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Methods)) {
+		for _, increment := range slices.Sorted(maps.Keys(t.Methods[name])) {
+			w := t.Methods[name][increment]
+			settings := w.Set
+			w.Set = nil
+			fmt.Fprintf(&out, "\n[method.%q.%s]\n", name, increment)
+			if err := errors.Join(writeTOML(&out, "", w), writeDotted(&out, "set.", settings)); err != nil {
+				return err
+			}
+		}
+	}
+	return atomicfile.WriteBytes(path, out.Bytes())
+}
+
+// writeTOML writes the keys of a value as TOML, with a prefix before each.
+func writeTOML(out *bytes.Buffer, prefix string, v any) error {
+	text, err := toml.Marshal(v)
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(text)) {
+		out.WriteString(prefix + line)
+	}
+	return nil
+}
+
+// writeDotted writes a table with a line for each value, such as "set.times.optimizer.lr = 2".
+func writeDotted(out *bytes.Buffer, prefix string, t table) error {
+	for _, key := range slices.Sorted(maps.Keys(t)) {
+		var err error
+		if inner, ok := t[key].(table); ok {
+			err = writeDotted(out, prefix+key+".", inner)
+		} else {
+			err = writeTOML(out, prefix, table{key: t[key]})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// UseTuned gives the methods of a grid their tuned values. The grid gets another name; those of its rows stay.
+func (g *Grid) UseTuned(t *Tuned) error {
+	for _, name := range g.Methods {
+		for _, increment := range g.Increments {
+			w, ok := t.Methods[name][increment]
+			if !ok {
+				return fmt.Errorf("grid %s: there are no tuned values for %s, %s-incremental: tune the method (list it in a copy of grids/tune.toml, for pcl tune), or plan a grid without it", g.Name, name, increment)
+			}
+			if own, _ := g.Method[name]["method"].(string); own != w.Method {
+				return fmt.Errorf("grid %s: the tuned values for %s are those of the method %s, and here it is %s", g.Name, name, w.Method, own)
+			}
+		}
+	}
+	g.tuned = t
+	g.Name += tunedMark
+	g.Title += ", with tuned values"
+	return nil
+}
+
+// settings returns the tuned settings of a method; none for a nil Tuned.
+func (t *Tuned) settings(name string, increment scenario.Increment) table {
+	if t == nil {
+		return nil
+	}
+	return t.Methods[name][increment].Set
+}
+
+// source says where the values are from.
+func (t *Tuned) source() string {
+	if t == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s, program %s", t.Tuning, t.Program)
+}
+
+// Result is a winner with its place, for a table of all.
+type Result struct {
+	Name      string
+	Increment scenario.Increment
+	Winner
+}
+
+// List returns all winners in the order of the tuning.
+func (t *Tuned) List(order []string) (out []Result) {
+	for _, name := range order {
+		for _, increment := range []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental} {
+			if w, ok := t.Methods[name][increment]; ok {
+				out = append(out, Result{name, increment, w})
+			}
+		}
+	}
+	return out
+}
+
+// valuesInWords says what a candidate changes.
+func valuesInWords(name string, c Candidate) string {
+	if c.Name == name {
+		return "published"
+	}
+	return strings.TrimPrefix(c.Name, name+", ")
+}

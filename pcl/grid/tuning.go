@@ -1,0 +1,280 @@
+package grid
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/parallelcl/parallelcl/pcl/experiment"
+	"github.com/parallelcl/parallelcl/pcl/method"
+)
+
+// BuiltinTuning is the search for parameters that comes with this package.
+const BuiltinTuning = "tune"
+
+// tuneKey is the table of a file that makes it a tuning.
+const tuneKey = "tune"
+
+// Tuning is a search for the values with which each method does best, with the same number of candidates for every
+// method. It is read from a TOML file; docs/grid.md explains the keys.
+type Tuning struct {
+	// Grid has a method for each candidate, named like [Candidate.Name].
+	Grid *Grid
+	// Budget is the number of candidates for each method in each increment.
+	Budget     int
+	Methods    []string // as in tables
+	candidates map[string][]Candidate
+}
+
+// Candidate is one choice of values for a method. The first candidate of each method has the published ones.
+type Candidate struct {
+	Name string
+	// Set is the settings that differ from the published ones, with the keys of a grid's method.
+	Set table
+}
+
+// tuneTable is what a tuning has in addition to a grid.
+type tuneTable struct {
+	Budget int
+	// Vary has a list of values for each setting, for all methods that have none in Method.
+	Vary   table
+	Method map[string]table
+}
+
+// LoadTuning reads a tuning in one of its sizes. name is the path of a TOML file, or [BuiltinTuning].
+func LoadTuning(name, size string) (*Tuning, error) {
+	text, err := readTuning(name)
+	if err != nil {
+		return nil, err
+	}
+	tune, err := tuneTableOf(text)
+	if err != nil {
+		return nil, fmt.Errorf("tuning %s: %w", name, err)
+	}
+	g, err := named(without(text, tuneKey), name, size)
+	if err != nil {
+		return nil, err
+	}
+	t := &Tuning{Grid: g, Budget: tune.Budget, Methods: g.Methods, candidates: map[string][]Candidate{}}
+	if err := t.fill(tune); err != nil {
+		return nil, fmt.Errorf("tuning %s: %w", name, err)
+	}
+	return t, nil
+}
+
+// readTuning returns the text of a tuning. The sizes of the grid that it extends are not its own: they have the data of
+// tables.
+func readTuning(name string) (table, error) {
+	text, err := read(name)
+	if err != nil {
+		return nil, err
+	}
+	data, full, err := open(name, "")
+	if err != nil {
+		return nil, err
+	}
+	own, err := parseTable(data, full)
+	if err != nil {
+		return nil, err
+	}
+	delete(text, "size")
+	if s, ok := own["size"]; ok {
+		text["size"] = s
+	}
+	if _, ok := text[tuneKey].(table); !ok {
+		return nil, fmt.Errorf("tuning %s has no table [%s]", name, tuneKey)
+	}
+	return text, nil
+}
+
+// tuneTableOf reads the table [tune].
+func tuneTableOf(text table) (t tuneTable, err error) {
+	all := text[tuneKey].(table)
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		ok := true
+		switch key {
+		case "budget":
+			var n int64
+			n, ok = all[key].(int64)
+			t.Budget = int(n)
+		case "vary":
+			t.Vary, ok = all[key].(table)
+		case "method":
+			var entries table
+			if entries, ok = all[key].(table); ok {
+				t.Method, err = tablesIn(entries)
+			}
+		default:
+			return t, fmt.Errorf("unknown key %q", tuneKey+"."+key)
+		}
+		if !ok || err != nil {
+			return t, errors.Join(fmt.Errorf("%s.%s = %v is of the wrong type", tuneKey, key, all[key]), err)
+		}
+	}
+	if t.Budget < 1 {
+		return t, fmt.Errorf("%s.budget, the number of candidates for each method, is %d", tuneKey, t.Budget)
+	}
+	return t, nil
+}
+
+func tablesIn(entries table) (map[string]table, error) {
+	out := map[string]table{}
+	for name, e := range entries {
+		inner, ok := e.(table)
+		if !ok {
+			return nil, fmt.Errorf("%q is no table", name)
+		}
+		out[name] = inner
+	}
+	return out, nil
+}
+
+// fill makes the candidates, and methods of the grid out of them.
+func (t *Tuning) fill(tune tuneTable) error {
+	if len(t.Grid.Vary) > 0 {
+		return fmt.Errorf("what is varied belongs in [%s.vary] and not in [vary]", tuneKey)
+	}
+	for name := range tune.Method {
+		if _, ok := t.Grid.Method[name]; !ok {
+			return fmt.Errorf("there is no [method.%q] for [%s.method.%q]", name, tuneKey, name)
+		}
+	}
+	entries := map[string]table{}
+	t.Grid.Methods = nil
+	for _, name := range t.Methods {
+		vary, ok := tune.Method[name]
+		if !ok {
+			vary = tune.Vary
+		}
+		list, err := t.of(name, vary)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		t.candidates[name] = list
+		for _, c := range list {
+			t.Grid.Methods = append(t.Grid.Methods, c.Name)
+			entries[c.Name] = merged(without(t.Grid.Method[name], paperKey), c.Set)
+		}
+	}
+	t.Grid.Method = entries
+	return t.Grid.Validate()
+}
+
+// of returns the candidates for a method, the published one first.
+func (t *Tuning) of(name string, vary table) ([]Candidate, error) {
+	varied, err := axes("vary", vary)
+	if err != nil {
+		return nil, err
+	}
+	for i := range varied {
+		if varied[i].values, err = t.publishedFirst(name, varied[i]); err != nil {
+			return nil, err
+		}
+	}
+	var list []Candidate
+	for _, values := range combinations(varied) {
+		c := Candidate{Name: name}
+		for _, a := range varied {
+			if v := values[a.path]; fmt.Sprint(v) != fmt.Sprint(a.values[0]) {
+				c.Set = merged(c.Set, at(a.path, v))
+				c.Name += ", " + inWords(a.path, v)
+			}
+		}
+		list = append(list, c)
+	}
+	if len(list) != t.Budget {
+		return nil, fmt.Errorf("%d candidates, but the budget is %d for every method", len(list), t.Budget)
+	}
+	return list, nil
+}
+
+// publishedFirst returns the values of an axis with the published one at the front.
+func (t *Tuning) publishedFirst(name string, a axis) ([]any, error) {
+	published, err := t.published(name, a.path)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(a.values, func(v any) bool { return fmt.Sprint(v) == fmt.Sprint(published) })
+	if i < 0 {
+		return nil, fmt.Errorf("the published value of %s, %v, is not in the list %v", a.path, published, a.values)
+	}
+	values := slices.Concat(a.values[i:i+1], a.values[:i], a.values[i+1:])
+	return values, chosen(a.path, values)
+}
+
+// published returns the value that a setting has without tuning.
+func (t *Tuning) published(name, path string) (any, error) {
+	entry := t.Grid.Method[name]
+	if factor, isFactor := strings.CutPrefix(path, timesKey+"."); isFactor {
+		if v, given := find(entry, path); given {
+			return v, nil
+		}
+		if _, given := find(entry, factor); given {
+			return nil, fmt.Errorf("the method sets %s itself, of which %s would not be a factor of the data set's", factor, path)
+		}
+		return 1, nil
+	}
+	c, err := t.Grid.config(Row{DataSet: t.Grid.DataSets[0], Method: name, Increment: t.Grid.Increments[0]})
+	if err != nil {
+		return nil, err
+	}
+	if param, ok := strings.CutPrefix(path, "params."); ok {
+		return publishedParam(c, param)
+	}
+	data, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	all := table{}
+	if err := json.Unmarshal(data, &all); err != nil {
+		return nil, err
+	}
+	if v, ok := find(all, path); ok {
+		return v, nil
+	}
+	return nil, fmt.Errorf("the configuration has no %s", path)
+}
+
+// publishedParam returns the value of a method's parameter in a configuration, or the default.
+func publishedParam(c experiment.Config, name string) (any, error) {
+	if v, given := c.Params[name]; given {
+		return v, nil
+	}
+	spec, err := method.Lookup(c.Method)
+	if err != nil {
+		return nil, err
+	}
+	var known []string
+	for _, p := range method.Parameters(spec) {
+		if p.Name == name {
+			return p.Default, nil
+		}
+		known = append(known, p.Name)
+	}
+	return nil, fmt.Errorf("the method %s has no parameter %q, but %s", c.Method, name, strings.Join(known, ", "))
+}
+
+// find returns the value at a path of a table.
+func find(t table, path string) (any, bool) {
+	first, rest, nested := strings.Cut(path, ".")
+	v, ok := t[first]
+	if !nested || !ok {
+		return v, ok
+	}
+	inner, ok := v.(table)
+	if !ok {
+		return nil, false
+	}
+	return find(inner, rest)
+}
+
+// inWords says what a setting is changed to: "optimizer.lr × 2", "tau = 20".
+func inWords(path string, value any) string {
+	if factor, isFactor := strings.CutPrefix(path, timesKey+"."); isFactor {
+		return fmt.Sprintf("%s × %v", strings.TrimPrefix(factor, "optimizer."), value)
+	}
+	return fmt.Sprintf("%s = %v", strings.TrimPrefix(path, "params."), value)
+}

@@ -1,0 +1,294 @@
+package grid
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/parallelcl/parallelcl/pcl/experiment"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// smallTuning is a tuning of two methods, one of them with a parameter of its own.
+const smallTuning = `
+	title = "A small tuning"
+	datasets = ["G"]
+	methods = ["Mean", "DER"]
+	increments = ["task", "class"]
+	labelsets = [100]
+	timelines = [100]
+	seeds = [1000, 1001]
+	[dataset.G]
+	dataset = "glyphs-tune"
+	[method.Mean]
+	method = "avggrad"
+	[method.DER]
+	paper = "DER++"
+	method = "avggrad+der-pp"
+	params."der-pp.alpha" = 0.2
+	[tune]
+	budget = 4
+	[tune.vary]
+	times.optimizer.lr = [0.5, 1, 2, 4]
+	[tune.method.DER]
+	times.optimizer.lr = [2, 1]
+	params."der-pp.alpha" = [0.1, 0.2]
+`
+
+func loadTuning(t *testing.T, text string) *Tuning {
+	t.Helper()
+	tuning, err := LoadTuning(write(t, "small", text), Full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tuning
+}
+
+func TestTuning(t *testing.T) {
+	tuning := loadTuning(t, smallTuning)
+	want := []string{"Mean", "Mean, lr × 0.5", "Mean, lr × 2", "Mean, lr × 4", "DER", "DER, lr × 2", "DER, der-pp.alpha = 0.1", "DER, der-pp.alpha = 0.1, lr × 2"}
+	if diff := cmp.Diff(want, tuning.Grid.Methods); diff != "" {
+		t.Error(diff)
+	}
+	rows, configs, err := tuning.Grid.expand()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := Load(write(t, "plain", smallTuning[:strings.Index(smallTuning, "[tune]")]), Full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, published, err := plain.expand()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(published[:2], configs[:2]); diff != "" {
+		t.Errorf("the published values are another run than without tuning:\n%s", diff)
+	}
+	for i, r := range rows {
+		c := configs[i]
+		switch r.Method {
+		case "DER, der-pp.alpha = 0.1, lr × 2":
+			if c.Optimizer.LR != 0.006 || c.Params["der-pp.alpha"] != 0.1 {
+				t.Errorf("%s: learning rate %v, %v", r.Method, c.Optimizer.LR, c.Params)
+			}
+		case "Mean, lr × 0.5":
+			if c.Optimizer.LR != 0.0015 {
+				t.Errorf("%s: learning rate %v", r.Method, c.Optimizer.LR)
+			}
+		}
+		if r.PaperMethod != "" {
+			t.Errorf("%s is the paper's %s", r.Method, r.PaperMethod)
+		}
+	}
+}
+
+// TestPick tunes with runs whose results follow from their configurations: the winner is the candidate with the largest
+// mean, a candidate that fails loses, and what is picked can be written, read and used by a grid.
+func TestPick(t *testing.T) {
+	tuning := loadTuning(t, smallTuning)
+	f, m := planned(t, tuning.Grid)
+	bad := func(c experiment.Config) bool {
+		return c.Method == "avggrad" && c.Increment == scenario.TaskIncremental && (c.Optimizer.LR == 0.003 || c.Optimizer.LR == 0.012 && c.Seed == 1001)
+	}
+	if _, _, err := tuning.Pick(&Results{Manifest: m}); err == nil || !strings.Contains(err.Error(), "no result yet") {
+		t.Errorf("without results: %v", err)
+	}
+	maker := &fake{steps: 1, fail: func(c experiment.Config, _ int) error {
+		if bad(c) {
+			return fmt.Errorf("too large")
+		}
+		return nil
+	}}
+	work(t, f, m, maker, WorkOptions{})
+	r, err := f.Collect(m.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	best, notes, err := tuning.Pick(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(notes) != 2 || !strings.Contains(notes[0], "Mean, task-incremental, loses: a run failed: too large") {
+		t.Errorf("notes %q", notes)
+	}
+	// by hand
+	means, first := map[string]float64{}, map[string]string{}
+	rows, configs, err := tuning.Grid.expand()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := map[string]bool{}
+	for i, row := range rows {
+		key := row.Method + "/" + string(row.Increment)
+		means[key] += fakeResult(configs[i], 1).A / 2
+		lost[key] = lost[key] || bad(configs[i])
+	}
+	for i := 0; i < len(rows); i += 2 {
+		key := rows[i].Method + "/" + string(rows[i].Increment)
+		name, _, _ := strings.Cut(rows[i].Method, ",")
+		place := name + "/" + string(rows[i].Increment)
+		if !lost[key] && (first[place] == "" || means[key] > means[first[place]]) {
+			first[place] = key
+		}
+	}
+	for _, b := range best.List(tuning.Methods) {
+		place := b.Name + "/" + string(b.Increment)
+		want, _, _ := strings.Cut(first[place], "/")
+		got := b.Name + ", " + b.Values
+		if b.Values == "published" {
+			got = b.Name
+		}
+		if got != want || b.A != means[first[place]] {
+			t.Errorf("%s: %s with %g, want %s with %g", place, got, b.A, want, means[first[place]])
+		}
+		if none := place == "Mean/task"; (b.Published == nil) != none {
+			t.Errorf("%s: published values %v", place, b.Published)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "tuned.toml")
+	if err := best.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	saved, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := LoadTuned(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, _, err := tuning.Pick(r)
+	if err != nil || again.Save(path) != nil {
+		t.Fatal(err)
+	}
+	if second, err := os.ReadFile(path); err != nil || string(saved) != string(second) {
+		t.Errorf("picked twice:\n%s\n%s", saved, second)
+	}
+	used(t, back)
+}
+
+// used plans a grid with tuned values.
+func used(t *testing.T, values *Tuned) {
+	t.Helper()
+	text := strings.Replace(smallTuning[:strings.Index(smallTuning, "[tune]")], "glyphs-tune", "cifar-100", 1)
+	g, err := Load(write(t, "table", text), Full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.UseTuned(values); err != nil {
+		t.Fatal(err)
+	}
+	_, m := planned(t, g)
+	if m.Name != "table-full-tuned" || !strings.Contains(m.Tuned, "small-full") {
+		t.Errorf("the grid is called %q, with values from %q", m.Name, m.Tuned)
+	}
+	for i, row := range m.Rows {
+		w := values.Methods[row.Method][row.Increment]
+		factor, alpha := 1.0, any(0.2)
+		if x, ok := find(w.Set, "times.optimizer.lr"); ok {
+			factor, _ = number(x)
+		}
+		if p, ok := w.Set["params"].(table); ok {
+			alpha = p["der-pp.alpha"]
+		}
+		c := m.Cells[i].Config
+		if c.Optimizer.LR != rounded(0.0004*factor) {
+			t.Errorf("%s, %s: learning rate %v for a factor of %v", row.Method, row.Increment, c.Optimizer.LR, factor)
+		}
+		if row.Method == "DER" && c.Params["der-pp.alpha"] != alpha {
+			t.Errorf("%s, %s: %v, want α = %v", row.Method, row.Increment, c.Params, alpha)
+		}
+	}
+	g.Methods = append(g.Methods, "Other")
+	if err := g.UseTuned(values); err == nil || !strings.Contains(err.Error(), "tune the method") {
+		t.Errorf("a method without tuned values: %v", err)
+	}
+	g.Methods = []string{"Mean"}
+	g.Method["Mean"]["method"] = "mgda"
+	if err := g.UseTuned(values); err == nil || !strings.Contains(err.Error(), "here it is mgda") {
+		t.Errorf("another method of the same name: %v", err)
+	}
+}
+
+func TestTuningRefused(t *testing.T) {
+	for _, c := range []struct{ old, new, want string }{
+		{"budget = 4", "budget = 5", "Mean: 4 candidates, but the budget is 5"},
+		{"budget = 4", "budget = 0", "is 0"},
+		{"budget = 4", `budget = "4"`, "wrong type"},
+		{"budget = 4", "budgets = 4", `unknown key "tune.budgets"`},
+		{"[tune.method.DER]", "[tune.method.DAR]", `there is no [method."DAR"]`},
+		{"[0.5, 1, 2, 4]", "[0.5, 3, 2, 4]", "the published value of times.optimizer.lr, 1, is not in the list"},
+		{"[0.5, 1, 2, 4]", "[0.5, 1, 2, 2]", "lists 2 twice"},
+		{"[0.1, 0.2]", "[0.1, 0.3]", "the published value of params.der-pp.alpha, 0.2, is not in the list"},
+		{`params."der-pp.alpha" = [`, `params."der-pp.alfa" = [`, `has no parameter "der-pp.alfa"`},
+		{"[tune]", "[vary]\nbatch = [1, 2]\n[tune]", "belongs in [tune.vary]"},
+		{"[method.Mean]", "[method.Mean]\noptimizer.lr = 0.1", "sets optimizer.lr itself"},
+	} {
+		text := strings.Replace(smallTuning, c.old, c.new, 1)
+		if text == smallTuning {
+			t.Fatalf("%q does not occur", c.old)
+		}
+		if _, err := LoadTuning(write(t, "small", text), Full); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s instead of %s: error %v, want %q", c.new, c.old, err, c.want)
+		}
+	}
+	if _, err := LoadTuning("table1", Full); err == nil || !strings.Contains(err.Error(), "has no table [tune]") {
+		t.Errorf("a grid that is no tuning: %v", err)
+	}
+	if _, err := Load(BuiltinTuning, Full); err == nil || !strings.Contains(err.Error(), "pcl tune makes it") {
+		t.Errorf("a tuning as a grid: %v", err)
+	}
+}
+
+// TestBuiltinTuning checks that the search which comes with the program is fair, and apart from all tables: data and
+// situations of its own.
+func TestBuiltinTuning(t *testing.T) {
+	tuning, err := LoadTuning(BuiltinTuning, Full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, configs, err := tuning.Grid.expand()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(tuning.Methods) * tuning.Budget * 2 * 2; len(configs) != n {
+		t.Errorf("%d runs, want %d", len(configs), n)
+	}
+	for _, c := range configs {
+		if err := playable(c); err != nil {
+			t.Error(err)
+		}
+		if c.Dataset != "glyphs-tune" || c.LabelSet < 100 || c.Timeline < 100 || c.Seed < 1000 {
+			t.Fatalf("a run on %s, label set %d, timeline %d, seed %d", c.Dataset, c.LabelSet, c.Timeline, c.Seed)
+		}
+	}
+	for _, name := range Builtin() {
+		g, err := Load(name, Full)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range g.DataSet {
+			if d["dataset"] == "glyphs-tune" {
+				t.Errorf("%s uses the data of the tuning", name)
+			}
+		}
+		if slices.Max(g.LabelSets) >= 100 || slices.Max(g.Timelines) >= 100 {
+			t.Errorf("%s uses the situations of the tuning", name)
+		}
+	}
+	table1, err := Load("table1", Full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range table1.Methods {
+		if !slices.Contains(tuning.Methods, m) {
+			t.Errorf("%s is not tuned", m)
+		}
+	}
+}

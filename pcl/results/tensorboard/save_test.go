@@ -1,0 +1,28 @@
+package tensorboard
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestSave writes a run twice, and then another one to the same folder: there is one event file in it.
+func TestSave(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a [b] ?")
+	r, records := sample()
+	for range 2 {
+		if err := Save(dir, r, records); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := *r
+	other.Measured.Started = r.Measured.Started.Add(time.Hour)
+	if err := Save(dir, &other, nil); err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) != 1 || files[0].Name() != FileName(&other) {
+		t.Errorf("%v (%v)", files, err)
+	}
+}
