@@ -96,6 +96,7 @@ stop_all() {
 	for p in $(workers) $(steps) "${node:-}" "${controller:-}"; do kill -9 "$p" 2>/dev/null || true; done
 }
 trap stop_all EXIT
+trap 'exit 1' INT TERM
 
 slurmctld -D >"$work/logs/slurmctld.out" 2>&1 &
 controller=$!
@@ -108,25 +109,26 @@ sinfo
 
 # --- The grid
 
+python3 "$here/data.py" "$work/data"
+
 cat >"$work/trial.toml" <<EOF
 title = "Many small cells"
-datasets = ["Glyphs"]
+datasets = ["Noise"]
 methods = ["AvgGrad", "EMGD(GMC)"]
 increments = ["task", "class"]
 labelsets = [0]
 timelines = [0]
 seeds = [$(seq -s, 1 "$seeds")]
 [set]
-batch = 62
+batch = 16
 tasks = 2
-min_classes = 31
-max_classes = 31
+min_classes = 5
+max_classes = 5
 hidden = [8]
-train_per_class = 4
 eval_every = 100000
-memory.budget = 62
-[dataset.Glyphs]
-dataset = "glyphs"
+memory.budget = 10
+[dataset.Noise]
+dataset = "mnist-test80"
 [method.AvgGrad]
 method = "avggrad"
 [method."EMGD(GMC)"]
@@ -135,8 +137,8 @@ EOF
 shards=$((seeds / 13 < 4 ? 4 : seeds / 13))
 for dir in grid one; do "$pcl" grid plan "$work/trial.toml" --backend go --dir "$work/$dir"; done
 "$pcl" deploy slurm trial-full --dir "$work/grid" --shards "$shards" --per-task 2 --cpus 1 --concurrent 2 \
-	--limit 2m --grace 10s --pcl "$pcl" -o "$work/trial.sbatch"
-(time nice -n 10 "$pcl" -q grid run trial-full --dir "$work/one") >"$work/logs/one" 2>&1 &
+	--limit 2m --grace 10s --data-dir "$work/data" --pcl "$pcl" -o "$work/trial.sbatch"
+nice -n 10 "$pcl" -q grid run trial-full --dir "$work/one" --data-dir "$work/data" >"$work/logs/one" 2>&1 &
 reference=$!
 
 submit() { array=$(sbatch --parsable --output="$work/logs/task-%a" "$work/trial.sbatch") && say "array $array of $shards shards"; }
