@@ -21,6 +21,7 @@ var mayImport = map[string]string{
 	"datasets":                     "datasets/glyphs",
 	"datasets/glyphs":              "",
 	"deploy":                       "",
+	"deploy/schema":                "",
 	"emgd":                         "",
 	"toy":                          "emgd pcl/method",
 	"pcl/backend":                  "pcl/backend/internal/pjrtenv",
