@@ -148,35 +148,36 @@ submit
 # --- What happens to it
 
 declare -A happened
-note() { happened[$1]=$((${happened[$1]:-0} + 1)); say "$1${2:+: $2}"; }
+note() { happened[$1]=$((${happened[$1]:-0} + 1)) && say "$1${2:+: $2}"; }
 any() { shuf -n 1; }
 task() { squeue -h -j "$array" -t RUNNING -o %i | any; }
 
-kill_worker() { local p; p=$(workers | any); [[ -z $p ]] || { kill -9 "$p" && note "worker killed" "$p"; } || true; }
-end_worker() { local p; p=$(workers | any); [[ -z $p ]] || { kill -TERM "$p" && note "worker asked to end" "$p"; } || true; }
-requeue() { local t; t=$(task); [[ -z $t ]] || { scontrol requeue "$t" && note "task requeued" "$t"; } || true; }
-announce() { local t; t=$(task); [[ -z $t ]] || { scancel --signal=USR1 --batch "$t" && note "end of the time announced" "$t"; } || true; }
+# Each of these returns 1 if there was nothing to do it to.
+kill_worker() { local p; p=$(workers | any); [[ -n $p ]] && kill -9 "$p" && note "worker killed" "$p"; }
+end_worker() { local p; p=$(workers | any); [[ -n $p ]] && kill -TERM "$p" && note "worker asked to end" "$p"; }
+requeue() { local t; t=$(task); [[ -n $t ]] && scontrol requeue "$t" && note "task requeued" "$t"; }
+announce() { local t; t=$(task); [[ -n $t ]] && scancel --signal=USR1 --batch "$t" && note "end of the time announced" "$t"; }
 preempt() {
-	sbatch --parsable --partition=urgent --exclusive --time=1 --output=/dev/null --wrap='sleep 2' >/dev/null && note "preempted by an urgent job"
+	[[ -n $(task) ]] && sbatch --parsable --partition=urgent --exclusive --time=1 --output=/dev/null --wrap='sleep 1' >/dev/null && note "urgent job submitted"
 }
 restart_slurmd() {
-	kill -9 "$node" 2>/dev/null || true
-	wait "$node" 2>/dev/null || true
+	kill -9 "$node" && wait "$node"
 	sleep 1
 	start_node
 	note "slurmd killed and started"
 }
 crash() {
 	local p
-	kill -9 "$node" 2>/dev/null || true
-	for p in $(steps) $(workers); do kill -9 "$p" 2>/dev/null || true; done
-	wait "$node" 2>/dev/null || true
+	[[ -n $(workers) ]] || return
+	kill -9 "$node"
+	for p in $(steps) $(workers); do kill -9 "$p"; done
+	wait "$node"
 	sleep 2
 	start_node -b
 	note "node crashed and booted"
 }
 # A worker that is stopped can neither reckon nor save: the task runs into its limit.
-freeze() { local p; p=$(workers | any); [[ -z $p ]] || { kill -STOP "$p" && note "worker frozen, until the time limit" "$p"; } || true; }
+freeze() { local p; p=$(workers | any); [[ -n $p ]] && kill -STOP "$p" && note "worker frozen, until the time limit" "$p"; }
 
 all=(kill_worker kill_worker kill_worker end_worker requeue requeue announce preempt restart_slurmd crash)
 next=0 frozen=
@@ -186,14 +187,13 @@ while :; do
 		note "submitted again, because a task had ended with cells left"
 		submit
 	fi
-	if ((SECONDS - began > 40)) && [[ -z $frozen ]] && [[ -n $(workers) ]]; then
-		freeze
-		frozen=yes
-	elif [[ -n $(workers) ]]; then
-		"${all[next++ % ${#all[@]}]}"
-		((next % ${#all[@]})) || mapfile -t all < <(shuf -e "${all[@]}")
+	if ((SECONDS - began > 40)) && [[ -z $frozen ]]; then
+		freeze && frozen=yes
 	fi
-	sleep "$(python3 -c "import random; print(random.uniform(0.3, 1.7) * $every)")"
+	((next % ${#all[@]})) || mapfile -t all < <(shuf -e "${all[@]}")
+	"${all[next++ % ${#all[@]}]}" 2>>"$work/logs/mischief" || { sleep 0.5; continue; }
+	ms=$((every * 300 + RANDOM % (every * 1400)))
+	sleep "$((ms / 1000)).$((ms % 1000 / 100))"
 done
 array=
 say "the array has ended; it took $((SECONDS - began)) s"
