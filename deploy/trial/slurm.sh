@@ -161,6 +161,7 @@ preempt() {
 	[[ -n $(task) ]] && sbatch --parsable --partition=urgent --exclusive --time=1 --output=/dev/null --wrap='sleep 1' >/dev/null && note "urgent job submitted"
 }
 restart_slurmd() {
+	[[ -n $(workers) ]] || return
 	kill -9 "$node" && wait "$node"
 	sleep 1
 	start_node
