@@ -2,7 +2,6 @@ package deploy
 
 import (
 	"fmt"
-	"math"
 	"path"
 	"regexp"
 	"strings"
@@ -90,6 +89,3 @@ func jobName(grid string) string {
 	}, strings.ToLower("pcl-"+grid))
 	return strings.Trim(name, "-")
 }
-
-// digits is the length of a number.
-func digits(n int) int { return int(math.Log10(float64(max(1, n)))) + 1 }

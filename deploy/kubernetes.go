@@ -73,7 +73,7 @@ func required(what, text string) error {
 const maxLabel = 63
 
 func (k Kubernetes) checkName() error {
-	name, longest := k.name(), maxLabel-1-digits(k.Shards-1)
+	name, longest := k.name(), maxLabel-len(fmt.Sprintf("-%d", k.Shards-1))
 	switch {
 	case !dnsLabel.MatchString(name):
 		return fmt.Errorf("the Job's name: %q may have lower-case letters, digits and, inside, dashes", name)
