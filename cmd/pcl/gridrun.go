@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -72,7 +73,7 @@ func (c *gridRunCmd) Run(rc *runContext) error {
 	if isPart {
 		return err // the process that started this one says what happened
 	}
-	return c.report(rc, err)
+	return c.report(rc, all, err)
 }
 
 // saveOnSignal returns a context that ends with the signals by which schedulers announce the end of a job.
@@ -211,15 +212,21 @@ func (c *gridRunCmd) watch(rc *runContext, name string) (stop func()) {
 	}
 }
 
-// report says what is done and what is left, after err ended the work.
-func (c *gridRunCmd) report(rc *runContext, err error) error {
+// report says what is done and what is left, after err ended the work. What failed in other shards is not this
+// command's failure.
+func (c *gridRunCmd) report(rc *runContext, all []*grid.Manifest, err error) error {
 	failed := 0
-	for _, name := range c.Names {
-		s, e := c.folder().Status(name)
+	for _, m := range all {
+		s, e := c.folder().Status(m.Name)
 		if e != nil {
 			return errors.Join(err, e)
 		}
-		failed += s.Failed
+		own := m.Part(c.Shard.ofGrid())
+		for _, f := range s.Failures {
+			if slices.ContainsFunc(own, func(c grid.Cell) bool { return c.ID == f.Cell.ID }) {
+				failed++
+			}
+		}
 		if !rc.quiet {
 			fmt.Fprintln(rc.stderr, oneLine(s))
 		}

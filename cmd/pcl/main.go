@@ -50,6 +50,7 @@ type cli struct {
 	Run        runCmd                       `cmd:"" help:"Train on a scenario, with one or several methods and seeds, and print a table."`
 	Grid       gridCmd                      `cmd:"" help:"Make many runs, such as those of a table of the paper, on one machine or several: plan, run, status, collect, export."`
 	Tune       tuneCmd                      `cmd:"" help:"Find the values with which each method does best, with the same number of candidates for all."`
+	Deploy     deployCmd                    `cmd:"" help:"Print the files by which Slurm or Kubernetes makes a planned grid."`
 	Toy        toyCmd                       `cmd:"" help:"Descend the paper's two synthetic functions, the second arriving at step 500."`
 	Weights    weightsCmd                   `cmd:"" help:"Read gradients or their Gram matrix as JSON on standard input, print a method's weights and their certificate."`
 	Data       dataCmd                      `cmd:"" help:"Image sets: list, fetch, verify, preview."`

@@ -20,6 +20,8 @@ var mayImport = map[string]string{
 	"bench/search":                 "pcl/experiment pcl/results pcl/scenario",
 	"datasets":                     "datasets/glyphs",
 	"datasets/glyphs":              "",
+	"deploy":                       "",
+	"deploy/schema":                "",
 	"emgd":                         "",
 	"toy":                          "emgd pcl/method",
 	"pcl/backend":                  "pcl/backend/internal/pjrtenv",

@@ -41,9 +41,10 @@ func (b *budget) step() {
 }
 
 // fits reports whether a cell should be begun. One that will not end in time is left to somebody with more time,
-// unless it takes longer than all the time that this worker was given: that one has to be made in parts.
+// unless no worker with as much time as this one can make it, however early it begins it: that one has to be made in
+// parts. A worker needs a moment before its first cell, and the reserve at the end.
 func (b *budget) fits(expected time.Duration) bool {
-	return b.total == 0 || expected <= b.left() || expected > b.total
+	return b.total == 0 || expected <= b.left() || expected > b.total-2*b.reserve
 }
 
 // watch cancels a run when the time is up, should that happen in the middle of a step. release ends the watch.

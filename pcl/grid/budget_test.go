@@ -61,8 +61,16 @@ func TestLongCell(t *testing.T) {
 func TestBudget(t *testing.T) {
 	now := new(clock)
 	b := &budget{total: 100 * time.Second, reserve: 5 * time.Second, clock: now.time}
-	if !b.fits(95*time.Second) || b.fits(96*time.Second) || !b.fits(101*time.Second) {
-		t.Error("at the beginning: a cell of 95 s fits, one of 96 s does not, one of 101 s has to be made in parts")
+	for second, c := range map[int]struct{ fits, impossible time.Duration }{0: {90, 0}, 1: {90, 0}, 11: {84, 85}} {
+		now.now.Store(int64(second) * int64(time.Second))
+		if !b.fits(c.fits*time.Second) || c.impossible > 0 && (b.fits(c.impossible*time.Second) || b.fits(90*time.Second)) {
+			t.Errorf("after %d s, a cell of %d s fits, one of %d s does not", second, c.fits, c.impossible)
+		}
+		for _, parts := range []time.Duration{91, 95, 96, 100, 101, 1000} {
+			if !b.fits(parts * time.Second) {
+				t.Errorf("after %d s, a cell of %d s is not begun, and never will be", second, parts)
+			}
+		}
 	}
 	for _, at := range []int{10, 11, 14, 15} { // the longest step takes 3 s; the time before the first one is not a step
 		now.now.Store(int64(at) * int64(time.Second))
@@ -103,6 +111,15 @@ func TestExpected(t *testing.T) {
 	w.index.apply(record{Event: stopped, Cell: m.Cells[1].ID, Attempt: 1, Step: 30, Steps: 40}, place{})
 	if a, b := w.expected(m.Cells[0]), w.expected(m.Cells[1]); a != 4*time.Second || b != time.Second {
 		t.Errorf("%v and, three quarters done, %v are expected; want 4 s and 1 s", a, b)
+	}
+	w.learn(kind, 9) // the first cell that the worker makes includes its own start
+	if d := w.expected(m.Cells[0]); d != 4*time.Second {
+		t.Errorf("%v is expected after the worker's first cell, want 4 s", d)
+	}
+	w.learn(kind, 1)
+	w.learn(kind, 0.5)
+	if d := w.expected(m.Cells[0]); d != time.Second {
+		t.Errorf("%v is expected after three of the worker's own cells, want 1 s", d)
 	}
 	other := m.Cells[0].Config
 	other.Seed, other.LabelSet, other.Timeline = 9, 8, 7

@@ -174,6 +174,7 @@ func (j *job) finish(run *results.Run) error {
 		return err // the result is in the cell's folder, where the next worker finds it
 	}
 	j.summary.Done++
+	j.learn(r.Kind, r.Seconds)
 	if err := os.RemoveAll(j.dir); err != nil {
 		j.options.Say(fmt.Sprintf("Cell %s is finished, but its folder could not be removed: %v.", j.cell.ID, err))
 	}

@@ -15,6 +15,9 @@ func (s Shard) String() string {
 	return fmt.Sprintf("%d/%d", s.I, s.N)
 }
 
+// Part returns the cells of a shard.
+func (m *Manifest) Part(s Shard) []Cell { return part(m.Cells, s) }
+
 // part returns the cells of a shard. They are neighbours, so that they share data and compiled programs, and all
 // shards are expected to take about the same time. Since that depends on the manifest alone, processes that start at
 // different times agree on it.

@@ -92,9 +92,10 @@ type worker struct {
 	journal  *journal
 	budget   *budget
 	summary  Summary
-	skipped  map[string]bool // cells that this worker leaves alone
-	missing  []error         // data sets that are not here
-	waited   time.Duration   // since when there is nothing to do but wait; 0 if there is
+	skipped  map[string]bool    // cells that this worker leaves alone
+	own      map[string]float64 // longest time of the cells of a kind that it made itself; see learn
+	missing  []error            // data sets that are not here
+	waited   time.Duration      // since when there is nothing to do but wait; 0 if there is
 }
 
 func (f Folder) newWorker(m *Manifest, maker Maker, o WorkOptions) (*worker, error) {
@@ -115,7 +116,7 @@ func (f Folder) newWorker(m *Manifest, maker Maker, o WorkOptions) (*worker, err
 		prefix += fmt.Sprintf("-%d-of-%d", o.Shard.I, o.Shard.N)
 	}
 	w := &worker{
-		folder: f, manifest: m, maker: maker, options: o, index: index, leases: f.leases(o.Expiry), skipped: map[string]bool{},
+		folder: f, manifest: m, maker: maker, options: o, index: index, leases: f.leases(o.Expiry), skipped: map[string]bool{}, own: map[string]float64{},
 		journal: f.newJournal(prefix, Worker{Host: host, PID: os.Getpid(), Build: m.Build, Started: time.Now(), Grid: m.Name, Shard: o.Shard.String()}),
 	}
 	w.budget = &budget{total: o.Time, reserve: o.Reserve, clock: w.leases.clock, begun: w.leases.clock()}
@@ -210,11 +211,25 @@ func (w *worker) expected(c Cell) time.Duration {
 	if err != nil {
 		return 0
 	}
-	seconds := w.index.times.of(kind, wider).longest
+	seconds := w.own[kind]
+	if seconds == 0 {
+		seconds = w.index.times.of(kind, wider).longest
+	}
 	if _, last := w.index.state(c.ID); last.end == stopped && last.steps > 0 {
 		seconds *= 1 - float64(last.step)/float64(last.steps)
 	}
 	return time.Duration(seconds * float64(time.Second))
+}
+
+// learn takes note of the time of a cell that this worker made. The first one of a kind does not count, because it was
+// the one that read the data set and compiled the programs. A worker that has done so already can begin cells nearer to
+// its end than one that has not.
+func (w *worker) learn(kind string, seconds float64) {
+	longest, again := w.own[kind]
+	if again {
+		longest = max(longest, seconds)
+	}
+	w.own[kind] = longest
 }
 
 // worthWaiting reports whether a worker that has one of these leases may be dead. After one and a half times their
