@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -192,16 +193,15 @@ type streamLine struct {
 }
 
 func (l *streamLine) add(bucket int, x, y float64) {
-	n := len(l.buckets)
-	if n == 0 || l.buckets[n-1] != bucket {
-		l.buckets = append(l.buckets, bucket)
-		l.sums = append(l.sums, plotter.XY{})
-		l.counts = append(l.counts, 0)
-		n++
+	n, found := slices.BinarySearch(l.buckets, bucket)
+	if !found {
+		l.buckets = slices.Insert(l.buckets, n, bucket)
+		l.sums = slices.Insert(l.sums, n, plotter.XY{})
+		l.counts = slices.Insert(l.counts, n, 0)
 	}
-	l.sums[n-1].X += x
-	l.sums[n-1].Y += y
-	l.counts[n-1]++
+	l.sums[n].X += x
+	l.sums[n].Y += y
+	l.counts[n]++
 }
 
 func (l *streamLine) points() plotter.XYs {
