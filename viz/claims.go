@@ -38,8 +38,9 @@ func TestClaims(alpha float64, claims ...Claim) ([]TestedClaim, error) {
 		}
 		out[i] = TestedClaim{Claim: c, P: math.NaN(), Adjusted: math.NaN()}
 		for k := range c.A {
-			out[i].Mean += (c.A[k] - c.B[k]) / float64(len(c.A))
+			out[i].Mean += c.A[k] - c.B[k]
 		}
+		out[i].Mean /= float64(len(c.A))
 		r, err := stats.SignFlip(c.A, c.B)
 		needed, few := stats.Needed(alpha, len(claims)), new(stats.TooFewError)
 		switch {

@@ -101,7 +101,13 @@ func MemoryRow(t *Theme, recorded ...Recorded) (*Figure, error) {
 		p.Y.Max *= 1.05
 		plots = append(plots, p)
 	}
-	plots[0].Y.Max *= 1.1 // room for the names of the tasks
+	plots[0].Y.Max *= 1.1  // room for the names of the tasks
+	for len(records) > 1 { // until there is a memory nothing is drawn
+		if _, ok := memoryOf(&records[0]); ok {
+			break
+		}
+		records = records[1:]
+	}
 	f := overSteps(t, records, 420, fmt.Sprintf("The memory's gradient, weight and part in the direction over the steps, for %d methods.", len(groups)), plots...)
 	f.key = append(recordedKey(groups), keyEntry{label: "a task ends", line: t.line(t.Muted, 0.5, 2, 2)})
 	f.key = append(f.key, bucketKey(bucket)...)

@@ -61,7 +61,8 @@ func PromisesOf(rate float64, records []results.Record) []Promise {
 // Promises draws, for runs of plain descent with the step size γ, by how much the memory's loss changed on the batch of
 // the step, against the change to first order; a panel for each label (its first run). The line is where both are the
 // same. It must show which method makes steps that raise the memory's loss, and whether what a certificate guarantees is
-// kept. Steps that change more than all but a hundredth are drawn at the edge.
+// kept. The
+// steps with the largest changes, a hundredth of all, may lie at the edge.
 func Promises(t *Theme, rate float64, recorded ...Recorded) (*Figure, error) {
 	groups, err := t.grouped(recorded)
 	if err != nil {
@@ -76,16 +77,17 @@ func Promises(t *Theme, rate float64, recorded ...Recorded) (*Figure, error) {
 			return nil, fmt.Errorf("viz: %s: no step has the memory's loss after it; observe the run", g.label)
 		}
 		for _, p := range of[i] {
-			sizes = append(sizes, math.Abs(p.Predicted), math.Abs(p.Changed))
+			sizes = append(sizes, p.Predicted, p.Changed)
 			data.add(g.label, p.Step, p.Guaranteed, p.Predicted, p.Changed)
 		}
 	}
 	slices.Sort(sizes)
-	edge := sizes[(len(sizes)-1)*99/100]
-	if !(edge > 0) {
+	low, high := min(0, sizes[(len(sizes)-1)/200]), max(0, sizes[(len(sizes)-1)*199/200])
+	if low == high {
 		return nil, errors.New("viz: no step changes the memory's loss")
 	}
-	kept := func(x float64) float64 { return min(max(x, -edge), edge) }
+	kept := func(x float64) float64 { return min(max(x, low), high) }
+	room := 0.03 * (high - low)
 	glyphs := [2]draw.GlyphStyle{
 		{Color: t.Hues[1], Radius: vg.Points(1.7), Shape: draw.CircleGlyph{}}, {Color: t.Hues[0], Radius: vg.Points(1.9), Shape: polygon{4, 45}},
 	}
@@ -95,12 +97,12 @@ func Promises(t *Theme, rate float64, recorded ...Recorded) (*Figure, error) {
 		grid := t.horizontals()
 		grid.Vertical = t.line(t.Grid, 0.5)
 		p.Add(grid)
-		for _, line := range []plotter.XYs{{{X: -edge}, {X: edge}}, {{Y: -edge}, {Y: edge}}} {
+		for _, line := range []plotter.XYs{{{X: low}, {X: high}}, {{Y: low}, {Y: high}}} {
 			if err := addLines(p, t.line(t.Muted, 0.7), line); err != nil {
 				return nil, err
 			}
 		}
-		if err := addLines(p, t.line(t.Ink, 1, 4, 2), plotter.XYs{{X: -edge, Y: -edge}, {X: edge, Y: edge}}); err != nil {
+		if err := addLines(p, t.line(t.Ink, 1, 4, 2), plotter.XYs{{X: low, Y: low}, {X: high, Y: high}}); err != nil {
 			return nil, err
 		}
 		points := &tinted{theme: t}
@@ -112,7 +114,7 @@ func Promises(t *Theme, rate float64, recorded ...Recorded) (*Figure, error) {
 			points.items = append(points.items, pointMark{x: kept(x.Predicted), y: kept(x.Changed), glyph: glyph})
 		}
 		p.Add(points)
-		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -1.03*edge, 1.03*edge, -1.03*edge, 1.03*edge
+		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = low-room, high+room, low-room, high+room
 		p.X.Tick.Marker, p.Y.Tick.Marker = roundTicks{4}, roundTicks{5}
 		plots = append(plots, p)
 	}
