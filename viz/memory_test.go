@@ -65,6 +65,11 @@ func TestPromisesOf(t *testing.T) {
 	apart := apartRows()
 	apart.Step, apart.LossesAfter = 1, []float64{.5, 1.25, 1, 1}
 	silent := exact()
+	half := exact() // with weights that were rescaled, half of it is guaranteed
+	half.Weights, half.Losses, half.LossesAfter = []float64{1.6, .6, 0}, r.Losses, r.LossesAfter
+	if p := PromisesOf(.1, []results.Record{half})[0]; !scalar.EqualWithinAbs(p.Guaranteed, -.16, 1e-12) || !scalar.EqualWithinAbs(p.Predicted, -.16, 1e-12) {
+		t.Errorf("rescaled: %+v", p)
+	}
 	got := PromisesOf(.1, []results.Record{r, apart, silent})
 	if len(got) != 2 {
 		t.Fatalf("%d promises of two steps that were observed", len(got))

@@ -17,8 +17,9 @@ import (
 // Promise is what a step said about the memory's loss and what became of it.
 type Promise struct {
 	Step int
-	// Guaranteed is −γσ‖d‖², the change that the certificate guarantees not to be exceeded to first order; NaN
-	// without a certificate of the memory's row. Predicted is −γJ·d, the change to first order.
+	// Guaranteed is −γσ‖d‖², above which the change is not, to first order, by the step's certificate; NaN without a
+	// certificate of the memory's row. Where the weights are the certificate's λ rescaled to w = cλ it is −γσ‖d‖²/c.
+	// Predicted is −γJ·d, the change to first order.
 	Guaranteed, Predicted float64
 	// Changed is the loss of the same batch after the step less that before.
 	Changed float64
@@ -47,7 +48,7 @@ func PromisesOf(rate float64, records []results.Record) []Promise {
 			rows++
 			p.Changed += r.LossesAfter[k] - r.Losses[k]
 			if certified(r) {
-				p.Guaranteed = -rate * r.Sigma[k] * m.d2
+				p.Guaranteed = -rate * r.Sigma[k] * certifiedWith(r)
 			}
 		}
 		if rows > 1 {
@@ -56,6 +57,18 @@ func PromisesOf(rate float64, records []results.Record) []Promise {
 		out = append(out, p)
 	}
 	return out
+}
+
+// certifiedWith is Σᵢⱼ λᵢMᵢⱼwⱼ: ‖d‖² where the weights w are the certificate's λ, and in proportion where they were
+// rescaled.
+func certifiedWith(r *results.Record) (sum float64) {
+	k := len(r.IDs)
+	for i, lambda := range r.Lambda {
+		for j, w := range r.Weights {
+			sum += lambda * r.Gram[i*k+j] * w
+		}
+	}
+	return sum
 }
 
 // Promises draws, for runs of plain descent with the step size γ, by how much the memory's loss changed on the batch of
