@@ -32,7 +32,7 @@ func PromisesOf(rate float64, records []results.Record) []Promise {
 	var out []Promise
 	for i := range records {
 		r := &records[i]
-		if len(r.Gram) != len(r.IDs)*len(r.IDs) || len(r.LossesAfter) != len(r.IDs) || len(r.Weights) != len(r.IDs) {
+		if len(r.Gram) != len(r.IDs)*len(r.IDs) || len(r.Losses) != len(r.IDs) || len(r.LossesAfter) != len(r.IDs) || len(r.Weights) != len(r.IDs) {
 			continue
 		}
 		m, ok := memoryOf(r)

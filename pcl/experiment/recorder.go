@@ -101,9 +101,8 @@ func Record(s *pcl.StepReport) results.Record {
 	}
 	out.LossesAfter = slices.Clone(s.After)
 	if j := s.Outcome.Joined; j != nil && (j.Gram != nil || s.Gram == nil) { // what the certificate is about
-		out.IDs, out.Losses = slices.Clone(j.IDs), slices.Clone(j.Losses)
-		out.Gram, out.Weights = slices.Clone(j.Gram), slices.Clone(j.Weights)
-		out.LossesAfter = joined(s.IDs, s.After)
+		out.IDs, out.Gram, out.Weights = slices.Clone(j.IDs), slices.Clone(j.Gram), slices.Clone(j.Weights)
+		out.Losses, out.LossesAfter = joined(s.IDs, s.Losses), joined(s.IDs, s.After)
 	}
 	if e := s.Edit; e != nil {
 		out.Edit = &results.Edit{Samples: len(e.Indices), Phi: e.Phi, Change: e.Change}
