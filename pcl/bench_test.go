@@ -74,12 +74,35 @@ func rehearsing(tb testing.TB, b *backend.Backend, programs *Programs, name stri
 	return l
 }
 
+// twoFinished is like rehearsing with 128 samples of each of two tasks that are over.
+func twoFinished(tb testing.TB, b *backend.Backend, programs *Programs, name string, k int) *Learner {
+	l := emptyEMNIST(tb, b, programs, name)
+	for i := range 2 {
+		stream := &short{endless{rng: rand.New(rand.NewPCG(3, uint64(i))), bytes: noise(), class: 2 * i}, 2}
+		if _, err := l.Attach(Task{Classes: []int{2 * i, 2*i + 1}, Stream: stream}); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	for range 2 {
+		if _, err := l.Step(); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	attachEndless(tb, l, 2, k-1)
+	return l
+}
+
 func emptyEMNIST(tb testing.TB, b *backend.Backend, programs *Programs, name string) *Learner {
 	edit := Edit{}
 	if rule, ok := strings.CutSuffix(name, "+edit"); ok {
 		name, edit.Eta = rule, 0.003
 	}
-	m := newMethod(tb, name, nil)
+	fields, params := strings.Fields(name), map[string]any{} // such as "avggrad+der-pp draws=one"
+	for _, field := range fields[1:] {
+		key, value, _ := strings.Cut(field, "=")
+		params[key] = value
+	}
+	m := newMethod(tb, fields[0], params)
 	net, err := model.NewMLP(784, []int{128, 64}, 62)
 	if err != nil {
 		tb.Fatal(err)
@@ -145,6 +168,24 @@ func BenchmarkTrainingStep(b *testing.B) {
 	}
 }
 
+// BenchmarkRehearsals times whole PS-EMNIST steps of rules with parts of a rehearsal as a ratio to AvgGrad's with plain
+// replay. K counts AvgGrad's rows, of which one is the memory of two tasks that are over; some parts add rows.
+func BenchmarkRehearsals(b *testing.B) {
+	for _, name := range []string{backend.XLACPU, backend.Go} {
+		b.Run(name, func(b *testing.B) {
+			be := pcltest.Backend(b, name)
+			for _, composition := range []string{
+				"emgd-gmc", "emgd", "avggrad+der-pp draws=one", "avggrad+der-pp draws=two", "emgd-gmc+der-pp rows=apart", "emgd-gmc+per-task",
+				"avggrad+lwf", "avggrad+ewc", "avggrad+si", "avggrad+er-ace", "avggrad+mir", "avggrad+icarl",
+			} {
+				for _, k := range []int{3, 5} {
+					b.Run(fmt.Sprintf("%s/K=%d", composition, k), func(b *testing.B) { benchmarkRatio(b, be, composition, k, twoFinished) })
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkEdit times EMGD steps with memory editing as a ratio to those without.
 func BenchmarkEdit(b *testing.B) {
 	be := pcltest.Backend(b, backend.XLACPU)
@@ -165,27 +206,34 @@ func benchmarkAgainst(b *testing.B, be *backend.Backend, rule, other string, k i
 	ours, mean := learner(b, be, programs, rule, k), learner(b, be, programs, other, k)
 	defer ours.Close()
 	defer mean.Close()
-	timed := func(l *Learner) float64 {
-		began := time.Now()
+	timed := func(l *Learner) (wall, cpu float64) {
+		began, used := time.Now(), cpuSeconds()
 		if _, err := l.Step(); err != nil {
 			b.Fatal(err)
 		}
-		return time.Since(began).Seconds()
+		return time.Since(began).Seconds(), cpuSeconds() - used
 	}
 	for range 20 {
 		timed(ours)
 		timed(mean)
 	}
-	var own, base []float64
+	var own, base, ownCPU, baseCPU []float64
 	for b.Loop() {
-		own = append(own, timed(ours))
-		base = append(base, timed(mean))
+		wall, cpu := timed(ours)
+		own, ownCPU = append(own, wall), append(ownCPU, cpu)
+		wall, cpu = timed(mean)
+		base, baseCPU = append(base, wall), append(baseCPU, cpu)
 	}
-	slices.Sort(own)
-	slices.Sort(base)
-	b.ReportMetric(own[len(own)/2]/base[len(base)/2], "ratio")
-	b.ReportMetric(1/own[len(own)/2], "steps/s")
-	b.ReportMetric(1/base[len(base)/2], other+"-steps/s")
+	for _, all := range [][]float64{own, base, ownCPU, baseCPU} {
+		slices.Sort(all)
+	}
+	median := len(own) / 2
+	b.ReportMetric(own[median]/base[median], "ratio")
+	if baseCPU[median] > 0 {
+		b.ReportMetric(ownCPU[median]/baseCPU[median], "cpu-ratio")
+	}
+	b.ReportMetric(1/own[median], "steps/s")
+	b.ReportMetric(1/base[median], other+"-steps/s")
 }
 
 // BenchmarkFirstStep times what a process waits for before it trains: compiling the programs of an

@@ -209,7 +209,7 @@ func (l *Learner) byMethod() string { return "method " + l.options.Method.Info()
 
 // products says which inner products of the rows' gradients the method needs in a step.
 func (l *Learner) products() graphs.Products {
-	if l.options.Method.Info().NeedsGram {
+	if l.options.Observe || l.options.Method.Info().NeedsGram {
 		return graphs.Gram
 	}
 	return graphs.Norms

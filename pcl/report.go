@@ -12,8 +12,11 @@ type StepReport struct {
 	IDs    []int // the id of each row's task; 0 is the memory
 	Losses []float64
 	// Gram is M = JJᵀ, the inner products of the rows' gradients over the shared parameters, row by row. It is
-	// nil if the method does not ask for it.
-	Gram    []float64
+	// nil if the method does not ask for it, unless Options.Observe is set.
+	Gram []float64
+	// After has the losses of the same batches at the new parameters, with Options.Observe; nil otherwise. With batch
+	// normalisation they are by the running statistics, as in [Learner.Evaluate].
+	After   []float64
 	Weights []float64
 	Outcome method.Outcome
 	// NormD is ‖d‖, the length of the direction of the update over the shared parameters.

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
+	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
@@ -25,7 +26,7 @@ func (s *step) keepFinite(gram []float64) {
 		r.IDs = append(r.IDs, row.id)
 		r.Losses = append(r.Losses, row.Value)
 	}
-	if s.options.Method.Info().NeedsGram && len(s.kept) > 0 {
+	if s.products() == graphs.Gram && len(s.kept) > 0 {
 		r.Gram = submatrix(gram, len(s.rows), s.kept)
 	}
 }
@@ -50,7 +51,10 @@ func (s *step) weigh() (err error) {
 		return nil
 	}
 	r, info := s.report, s.options.Method.Info()
-	in := &method.Step{IDs: r.IDs, Losses: r.Losses, Gram: r.Gram, Rand: s.rng.Rand}
+	in := &method.Step{IDs: r.IDs, Losses: r.Losses, Rand: s.rng.Rand}
+	if info.NeedsGram {
+		in.Gram = r.Gram
+	}
 	if info.NeedsRows {
 		if in.Rows, err = s.jacobian(); err != nil {
 			return err
@@ -110,10 +114,11 @@ func (s *step) cross() ([]float64, error) {
 	return out, nil
 }
 
-// follow tells the method, if it asks for this, the losses of the same batches at the new parameters.
+// follow tells the method, if it asks for this, the losses of the same batches at the new parameters. An observer is
+// told them in the report.
 func (s *step) follow() (err error) {
-	f, ok := method.As[method.Follower](s.options.Method)
-	if !ok {
+	f, follows := method.As[method.Follower](s.options.Method)
+	if !follows && !s.options.Observe {
 		return nil
 	}
 	after := make([]float64, len(s.kept))
@@ -131,6 +136,12 @@ func (s *step) follow() (err error) {
 		for _, x := range each {
 			after[k] += x / float64(len(each))
 		}
+	}
+	if s.options.Observe {
+		s.report.After = after
+	}
+	if !follows {
+		return nil
 	}
 	return f.Follow(s.report.IDs, after)
 }

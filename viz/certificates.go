@@ -3,8 +3,6 @@ package viz
 import (
 	"errors"
 	"fmt"
-	"image/color"
-	"maps"
 	"math"
 	"slices"
 
@@ -40,7 +38,7 @@ func Certificates(t *Theme, records []results.Record) (*Figure, error) {
 	}
 	alt := fmt.Sprintf("Optimality certificates of %d steps, with the elastic factors and weights of each stream.", len(kept))
 	f := overSteps(t, kept, 430, alt, proof, sigma, lambda)
-	f.key = append(append(proofKey(t), bucketKey(bucket)...), streamKey(t, kept)...)
+	f.key = append(append(proofKey(t), bucketKey(bucket)...), streamsOf(kept...).key(t)...)
 	return f.holding("certificates", recordTable(kept)), nil
 }
 
@@ -155,12 +153,11 @@ func streamPlot(t *Theme, records []results.Record, bucket int, label string, va
 	p := t.newPlot("optimiser step", label)
 	p.Add(t.horizontals())
 	lines := map[int]*streamLine{}
-	tasks := 0
+	rows := streamsOf(records...)
 	for i := range records {
 		r := &records[i]
 		vs := values(r)
 		for j, id := range r.IDs {
-			tasks = max(tasks, id)
 			if math.IsNaN(vs[j]) {
 				continue
 			}
@@ -170,55 +167,21 @@ func streamPlot(t *Theme, records []results.Record, bucket int, label string, va
 			lines[id].add(i/bucket, float64(r.Step), vs[j])
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(lines)) {
+	for _, id := range rows.ids {
 		l := lines[id]
+		if l == nil {
+			continue
+		}
 		line, err := plotter.NewLine(l.points())
 		if err != nil {
 			return nil, err
 		}
-		line.LineStyle = streamStyle(t, id, tasks)
+		line.LineStyle = rows.style(t, id)
 		p.Add(line)
 	}
 	p.Y.Min = min(0, 1.05*p.Y.Min)
 	p.Y.Max = max(0, 1.05*p.Y.Max)
 	return p, nil
-}
-
-func streamStyle(t *Theme, id, tasks int) draw.LineStyle {
-	if id == 0 {
-		return t.line(streamColor(t, id, tasks), 1.2, 4, 2)
-	}
-	return t.line(streamColor(t, id, tasks), 1.4)
-}
-
-func streamColor(t *Theme, id, tasks int) color.NRGBA {
-	if id == 0 {
-		return t.Muted
-	}
-	return t.stream(id-1, tasks)
-}
-
-// streamKey names the streams of the records, the memory last; of many tasks only the first, the
-// middle one and the last, since the colours between them follow the order.
-func streamKey(t *Theme, records []results.Record) []keyEntry {
-	seen := map[int]bool{}
-	tasks := 0
-	for i := range records {
-		for _, id := range records[i].IDs {
-			seen[id] = true
-			tasks = max(tasks, id)
-		}
-	}
-	var key []keyEntry
-	for _, id := range slices.Sorted(maps.Keys(seen)) {
-		if id > 0 && (tasks <= 8 || id == 1 || id == tasks-tasks/2 || id == tasks) {
-			key = append(key, keyEntry{label: fmt.Sprintf("task %d", id), line: streamStyle(t, id, tasks)})
-		}
-	}
-	if seen[0] {
-		key = append(key, keyEntry{label: "memory", line: streamStyle(t, 0, tasks)})
-	}
-	return key
 }
 
 // streamLine gathers one stream's values into buckets of steps.
@@ -230,16 +193,15 @@ type streamLine struct {
 }
 
 func (l *streamLine) add(bucket int, x, y float64) {
-	n := len(l.buckets)
-	if n == 0 || l.buckets[n-1] != bucket {
-		l.buckets = append(l.buckets, bucket)
-		l.sums = append(l.sums, plotter.XY{})
-		l.counts = append(l.counts, 0)
-		n++
+	n, found := slices.BinarySearch(l.buckets, bucket)
+	if !found {
+		l.buckets = slices.Insert(l.buckets, n, bucket)
+		l.sums = slices.Insert(l.sums, n, plotter.XY{})
+		l.counts = slices.Insert(l.counts, n, 0)
 	}
-	l.sums[n-1].X += x
-	l.sums[n-1].Y += y
-	l.counts[n-1]++
+	l.sums[n].X += x
+	l.sums[n].Y += y
+	l.counts[n]++
 }
 
 func (l *streamLine) points() plotter.XYs {

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/floats/scalar"
 
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
@@ -287,7 +288,7 @@ func TestBadInputOfComputed(t *testing.T) {
 	nan := exact()
 	nan.Lambda = []float64{1, math.NaN(), 0}
 	negative := exact()
-	negative.IDs = []int{-1, 0, 1}
+	negative.IDs = []int{rehearsal.PenaltyRow - 1, 0, 1}
 	img := EditedImage{H: 1, W: 1, C: 1, Before: []float32{0}, Gradient: []float32{1}, After: []float32{2}}
 	noBudget, elsewhere := twoTasks(), twoTasks()
 	elsewhere.Config = []byte(`{"memory":{"policy":"per_class","budget":5}}`)
@@ -308,7 +309,7 @@ func TestBadInputOfComputed(t *testing.T) {
 		{"one stream", second(Conflicts(Light, []results.Record{{IDs: []int{1}, Gram: []float64{1}}})), "two streams"},
 		{"weights", second(StreamWeights(Light, []results.Record{short})), "1 weights for 3 streams"},
 		{"NaN", second(Slacks(Light, []results.Record{nan})), "NaN among its λ"},
-		{"ids", second(Certificates(Light, []results.Record{negative})), "stream -1"},
+		{"ids", second(Certificates(Light, []results.Record{negative})), "no row has an id below"},
 		{"order", second(Slacks(Light, []results.Record{exact(), exact()})), "follows"},
 		{"never met", second(MeasuredRatio(Light, []results.Record{exact()}, 1, 7)), "task 1 and task 7"},
 		{"no pair", second(Ratio(Light)), "no pair"},

@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"image/color"
-	"maps"
 	"math"
-	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -89,7 +87,6 @@ func cosines(records []results.Record) ([][]pair, []string, error) {
 		return nil, nil, err
 	}
 	sums := map[[2]int]pair{}
-	seen := map[int]bool{}
 	for i := range records {
 		r := &records[i]
 		k := len(r.IDs)
@@ -97,7 +94,6 @@ func cosines(records []results.Record) ([][]pair, []string, error) {
 			return nil, nil, fmt.Errorf("viz: the record of step %d has no Gram matrix; record a method that needs one, for example an EMGD method", r.Step)
 		}
 		for a := range k {
-			seen[r.IDs[a]] = true
 			for b := range k {
 				norms := math.Sqrt(r.Gram[a*k+a] * r.Gram[b*k+b])
 				if a == b || norms == 0 {
@@ -117,7 +113,8 @@ func cosines(records []results.Record) ([][]pair, []string, error) {
 	if len(sums) == 0 {
 		return nil, nil, errors.New("viz: no step has two streams with gradients to compare")
 	}
-	ids := slices.Sorted(maps.Keys(seen))
+	rows := streamsOf(records...)
+	ids := rows.ids
 	if len(ids) > maxMatrix {
 		return nil, nil, fmt.Errorf("viz: the records have %d streams; a matrix shows up to %d: draw fewer steps", len(ids), maxMatrix)
 	}
@@ -127,7 +124,7 @@ func cosines(records []results.Record) ([][]pair, []string, error) {
 		for _, b := range ids {
 			pairs[i] = append(pairs[i], sums[[2]int{a, b}])
 		}
-		names = append(names, streamName(a))
+		names = append(names, rows.name(a))
 	}
 	return pairs, names, nil
 }

@@ -10,6 +10,7 @@
 // The figures of the paper (arXiv 2401.01054): [Scenarios] and [Timeline] (1); [ToyDescent],
 // [ToyPaths] and [ToyLosses] (2); [StepGeometry] (3); [Ratio] and [MeasuredRatio] (4); [MemorySize]
 // (5); [EditedImages] (6); [LearningProcess] and [Accuracy] (7); [Temperature] (8); [Features] (9).
-// Beyond it: [TaskCurves], [TaskAccuracy], [AccuracyMatrix], [CriticalDifference], [Certificates], [Slacks],
-// [StreamWeights], [Conflicts] and [StepTimes].
+// Beyond it: [TaskCurves], [TaskAccuracy], [AccuracyMatrix], [CriticalDifference], [Claims], [Certificates], [Slacks],
+// [StreamWeights], [Conflicts] and [StepTimes]; and, for several methods beside each other, [GradientNorms],
+// [ConflictShare], [MemoryRow], [Promises] and [FeatureDrift].
 package viz

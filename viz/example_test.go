@@ -2,8 +2,10 @@ package viz_test
 
 import (
 	"log"
+	"slices"
 
 	"github.com/parallelcl/parallelcl/emgd"
+	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 	"github.com/parallelcl/parallelcl/viz"
 	"github.com/parallelcl/parallelcl/viz/internal/sample"
@@ -141,6 +143,89 @@ func ExampleSlacks() {
 func ExampleStreamWeights() {
 	fig, err := viz.StreamWeights(viz.Light, loadRecords())
 	save("streamweights", fig, err)
+}
+
+// The mean is given the gradients that EMGD met.
+func asMean(records []results.Record) []results.Record {
+	out := slices.Clone(records)
+	for i := range out {
+		out[i].Lambda, out[i].Sigma, out[i].Slacks = nil, nil, nil
+		out[i].Weights = slices.Repeat([]float64{1 / float64(len(out[i].IDs))}, len(out[i].IDs))
+	}
+	return out
+}
+
+func twoRecorded() []viz.Recorded {
+	records := loadRecords()
+	return []viz.Recorded{{Label: "AvgGrad", Method: "avggrad", Records: asMean(records)}, {Label: "EMGD (GMC)", Method: "emgd-gmc", Records: records}}
+}
+
+func ExampleGradientNorms() {
+	fig, err := viz.GradientNorms(viz.Light, twoRecorded()...)
+	save("gradientnorms", fig, err)
+}
+
+func ExampleMemoryRow() {
+	fig, err := viz.MemoryRow(viz.Light, twoRecorded()...)
+	save("memoryrow", fig, err)
+}
+
+// The records of the first half and of the second stand for two runs of one method.
+func ExampleConflictShare() {
+	records := loadRecords()
+	half := len(records) / 2
+	fig, err := viz.ConflictShare(viz.Light,
+		viz.Recorded{Label: "EMGD (GMC)", Method: "emgd-gmc", Records: records[:half]},
+		viz.Recorded{Label: "EMGD (GMC)", Method: "emgd-gmc", Records: records[half:]},
+		viz.Recorded{Label: "all steps", Method: "emgd-gmc", Records: records})
+	save("conflictshare", fig, err)
+}
+
+// The losses after the steps are invented: what is predicted to first order, and a quadratic part.
+func ExamplePromises() {
+	const rate = 0.05
+	recorded := twoRecorded()
+	for _, r := range recorded {
+		for i := range r.Records {
+			s := &r.Records[i]
+			k := len(s.IDs)
+			s.LossesAfter = slices.Clone(s.Losses)
+			for a := range k {
+				for b, w := range s.Weights {
+					s.LossesAfter[a] -= rate * w * s.Gram[a*k+b]
+				}
+				s.LossesAfter[a] += 0.3 * rate * rate * s.Gram[a*k+a]
+			}
+		}
+	}
+	fig, err := viz.Promises(viz.Light, rate, recorded...)
+	save("promises", fig, err)
+}
+
+func ExampleFeatureDrift() {
+	var drifts []viz.Drift
+	for i, label := range []string{"AvgGrad", "DER++", "EMGD (GMC)"} {
+		for seed := range 3 {
+			x := 1.1 - 0.3*float64(i) + 0.07*float64(seed*i%3)
+			drifts = append(drifts, viz.Drift{Label: label, Samples: "stored", Value: x}, viz.Drift{Label: label, Samples: "test images", Value: x + 0.15})
+		}
+	}
+	fig, err := viz.FeatureDrift(viz.Light, drifts...)
+	save("featuredrift", fig, err)
+}
+
+// A gain in nine situations, no difference in nine, and three pairs, which are too few.
+func ExampleClaims() {
+	base := []float64{50, 52, 47, 51, 49, 55, 46, 50, 53}
+	var gain, same []float64
+	for i, x := range base {
+		gain, same = append(gain, x+2+float64(i*5%7)), append(same, x+float64(i*4%9)-4)
+	}
+	fig, err := viz.Claims(viz.Light, "A in points", 0.05,
+		viz.Claim{Label: "EMGD (GMC) − AvgGrad", A: gain, B: base},
+		viz.Claim{Label: "with editing − without", A: same, B: base},
+		viz.Claim{Label: "three seeds only", A: gain[:3], B: base[:3]})
+	save("claims", fig, err)
 }
 
 func ExampleConflicts() {

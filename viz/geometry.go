@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"image/color"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/plot"
@@ -48,16 +47,16 @@ func StepGeometry(t *Theme, step results.Record) (*Figure, error) {
 	a := &arrows{theme: t, axis: d}
 	gains := &bars{theme: t, wide: 0.44}
 	data := Table{Head: []string{"stream", "sigma", "lambda", "norm", "gain", "slack"}}
-	most, least := 0.0, 0.0
+	most, least, rows := 0.0, 0.0, streamsOf(step)
 	for i, id := range step.IDs {
-		color := streamColor(t, id, slices.Max(step.IDs))
-		a.items = append(a.items, arrow{x: x[i], y: y[i], color: color, text: streamName(id)})
+		color := rows.color(t, id)
+		a.items = append(a.items, arrow{x: x[i], y: y[i], color: color, text: rows.name(id)})
 		a.floors = append(a.floors, floor{i, step.Sigma[i] * length})
 		gain, norm := along[i]/length, math.Sqrt(step.Gram[i*k+i])
-		gains.rows = append(gains.rows, streamName(id))
+		gains.rows = append(gains.rows, rows.name(id))
 		gains.bars = append(gains.bars, gainBars(t, i, gain, step.Sigma[i], color,
 			fmt.Sprintf("λ = %.3g, ‖J‖ = %.3g", step.Lambda[i], norm))...)
-		data.add(streamName(id), step.Sigma[i], step.Lambda[i], norm, gain, gain-step.Sigma[i])
+		data.add(rows.name(id), step.Sigma[i], step.Lambda[i], norm, gain, gain-step.Sigma[i])
 		most, least = max(most, gain, step.Sigma[i]), min(least, gain)
 	}
 	a.items = append(a.items, d)

@@ -168,18 +168,14 @@ func sharing(groups []Group) (out [][]int) {
 	return out
 }
 
-// dress numbers the variants of each method, and the same method with other parameters, for their styles:
-// no two groups look alike.
+// dress names the style of each group: no two of them look alike.
 func dress(groups []Group) {
-	plain, variants := map[string]bool{}, map[string]int{} // by method
+	methods := make([]string, len(groups))
 	for i, g := range groups {
-		groups[i].look = g.Method
-		if g.Variant == "" && !plain[g.Method] {
-			plain[g.Method] = true
-			continue
-		}
-		variants[g.Method]++
-		groups[i].look = fmt.Sprintf("%s+%d", g.Method, variants[g.Method])
+		methods[i] = g.Method
+	}
+	for i, look := range looks(methods, func(i int) bool { return groups[i].Variant == "" }) {
+		groups[i].look = look
 	}
 }
 

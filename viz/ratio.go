@@ -118,18 +118,19 @@ func MeasuredRatio(t *Theme, records []results.Record, first, second int) (*Figu
 	if err != nil {
 		return nil, err
 	}
+	rows := streamsOf(kept...)
 	steps, met, err := pairSteps(kept, first, second)
 	if err != nil {
 		return nil, err
 	}
 	if met == 0 {
-		return nil, fmt.Errorf("viz: no recorded step has weights of %s and %s, with a Gram matrix", streamName(first), streamName(second))
+		return nil, fmt.Errorf("viz: no recorded step has weights of %s and %s, with a Gram matrix", rows.name(first), rows.name(second))
 	}
 	if len(steps) == 0 {
-		return nil, fmt.Errorf("viz: of the %d steps of %s and %s none has a ratio of EMGD's weights and one of MGDA's to compare", met, streamName(first), streamName(second))
+		return nil, fmt.Errorf("viz: of the %d steps of %s and %s none has a ratio of EMGD's weights and one of MGDA's to compare", met, rows.name(first), rows.name(second))
 	}
-	p := ratioPlot(t, fmt.Sprintf("σ of %s, as a share of both", streamName(first)),
-		fmt.Sprintf("λ of %s / λ of %s, over MGDA's", streamName(second), streamName(first)))
+	p := ratioPlot(t, fmt.Sprintf("σ of %s, as a share of both", rows.name(first)),
+		fmt.Sprintf("λ of %s / λ of %s, over MGDA's", rows.name(second), rows.name(first)))
 	var key []keyEntry
 	for _, c := range []float64{-0.5, 0, 0.5} {
 		color, label := t.angle(c), fmt.Sprintf("law at a cosine of %+.1f", c)
@@ -153,7 +154,7 @@ func MeasuredRatio(t *Theme, records []results.Record, first, second int) (*Figu
 	p.X.Min, p.X.Max = 0, 1
 	p.Y.Min, p.Y.Max = max(p.Y.Min, low-0.3), min(p.Y.Max, high+0.3)
 	f := newFigure(t, 300, fmt.Sprintf("Recorded ratio of the weights of %s and %s over MGDA's, against their elastic factors, in %d steps.",
-		streamName(second), streamName(first), len(steps)), []*plot.Plot{p})
+		rows.name(second), rows.name(first), len(steps)), []*plot.Plot{p})
 	f.key = append(key,
 		keyEntry{label: "step in conflict", glyph: t.anglePoint(-0.5)},
 		keyEntry{label: "at right angles", glyph: t.anglePoint(0)},

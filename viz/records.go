@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -26,8 +27,8 @@ func checkRecords(records []results.Record) error {
 func checkRecord(r *results.Record) error {
 	k := len(r.IDs)
 	for _, id := range r.IDs {
-		if id < 0 {
-			return fmt.Errorf("viz: the record of step %d has a stream %d; ids count from 0, the memory", r.Step, id)
+		if id < rehearsal.PenaltyRow {
+			return fmt.Errorf("viz: the record of step %d has a stream %d; no row has an id below %d", r.Step, id, rehearsal.PenaltyRow)
 		}
 	}
 	for _, part := range []struct {
@@ -47,13 +48,6 @@ func checkRecord(r *results.Record) error {
 	return nil
 }
 
-func streamName(id int) string {
-	if id == 0 {
-		return "memory"
-	}
-	return fmt.Sprintf("task %d", id)
-}
-
 // recordTable has a row for each stream of each step; a method without certificates leaves its columns empty.
 func recordTable(records []results.Record) Table {
 	data := Table{Head: []string{"step", "stream", "weight", "sigma", "lambda", "slack_relative", "gap_relative"}}
@@ -63,6 +57,7 @@ func recordTable(records []results.Record) Table {
 		}
 		return nil
 	}
+	rows := streamsOf(records...)
 	for i := range records {
 		r := &records[i]
 		var slacks []float64
@@ -71,7 +66,7 @@ func recordTable(records []results.Record) Table {
 			slacks, gap = relativeSlacks(r), r.Gap
 		}
 		for j, id := range r.IDs {
-			data.add(r.Step, streamName(id), at(r.Weights, j), at(r.Sigma, j), at(r.Lambda, j), at(slacks, j), gap)
+			data.add(r.Step, rows.name(id), at(r.Weights, j), at(r.Sigma, j), at(r.Lambda, j), at(slacks, j), gap)
 		}
 	}
 	return data

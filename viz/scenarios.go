@@ -58,10 +58,10 @@ func Scenarios(t *Theme, scenarios ...*scenario.Scenario) (*Figure, error) {
 // streamTable adds when each stream of a run begins and ends.
 func streamTable(data *Table, title string, run *results.Run) {
 	for _, task := range run.Tasks {
-		data.add(title, streamName(task.ID), task.Start, task.End)
+		data.add(title, fmt.Sprintf("task %d", task.ID), task.Start, task.End)
 	}
 	if from := memoryFrom(run); from <= lastStep(run) {
-		data.add(title, streamName(0), from, lastStep(run))
+		data.add(title, "memory", from, lastStep(run))
 	}
 }
 

@@ -25,6 +25,6 @@ func Slacks(t *Theme, records []results.Record) (*Figure, error) {
 		return nil, err
 	}
 	f := overSteps(t, kept, 320, fmt.Sprintf("Slack of each stream over %d steps, and its worst breach.", len(kept)), slack, proof)
-	f.key = append(append(streamKey(t, kept), proofKey(t)...), bucketKey(bucket)...)
+	f.key = append(append(streamsOf(kept...).key(t), proofKey(t)...), bucketKey(bucket)...)
 	return f.holding("slacks", recordTable(kept)), nil
 }

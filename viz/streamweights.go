@@ -52,6 +52,6 @@ func StreamWeights(t *Theme, records []results.Record) (*Figure, error) {
 	}
 	alt := fmt.Sprintf("Weights of each stream over %d steps.", len(records))
 	f := overSteps(t, records, vg.Length(40+140*len(plots)), alt, plots...)
-	f.key = append(streamKey(t, records), bucketKey(bucket)...)
+	f.key = append(streamsOf(records...).key(t), bucketKey(bucket)...)
 	return f.holding("stream-weights", recordTable(records)), nil
 }

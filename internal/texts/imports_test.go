@@ -49,7 +49,7 @@ var mayImport = map[string]string{
 	"grids":                        "",
 	"pcl/grid":                     "datasets grids pcl pcl/backend pcl/experiment pcl/internal/checkpoint pcl/method pcl/results pcl/results/rows pcl/results/tensorboard pcl/scenario pcl/stats",
 	"pcl/grid/store":               "pcl/grid pcl/results",
-	"viz":                          "emgd pcl/results pcl/scenario pcl/stats toy",
+	"viz":                          "emgd pcl/rehearsal pcl/results pcl/scenario pcl/stats toy",
 	"viz/internal/sample":          "pcl/results viz",
 	"viz/nb":                       "viz",
 	"viz/report":                   "pcl/results viz viz/report/internal/tex",

@@ -17,10 +17,16 @@ import (
 // given number of classifier outputs (see [Outputs]) and no tasks yet; the configuration's scenario is not used.
 // programs may be nil. Close the learner when it is no longer needed.
 func (c Config) NewLearner(b *backend.Backend, programs *pcl.Programs, set *datasets.Dataset, outputs int) (*pcl.Learner, error) {
-	return c.newLearner(b, programs, set, outputs, nil)
+	return c.newLearner(b, programs, set, outputs, watch{})
 }
 
-func (c Config) newLearner(b *backend.Backend, programs *pcl.Programs, set *datasets.Dataset, outputs int, trace func(*pcl.Trace) error) (*pcl.Learner, error) {
+// watch is how a run is looked at while it is made, which does not change it.
+type watch struct {
+	trace   func(*pcl.Trace) error
+	observe bool
+}
+
+func (c Config) newLearner(b *backend.Backend, programs *pcl.Programs, set *datasets.Dataset, outputs int, w watch) (*pcl.Learner, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -41,7 +47,7 @@ func (c Config) newLearner(b *backend.Backend, programs *pcl.Programs, set *data
 		Increment: c.Increment, Shared: c.Shared, Optimizer: optimizer, Batch: c.Batch,
 		Memory: c.Memory, Seed: c.Seed, Edit: c.Edit, ExtraUpdate: c.ExtraUpdate,
 		Image: pcl.Image{Height: set.Height, Width: set.Width, Channels: set.Channels},
-		Trace: trace,
+		Trace: w.trace, Observe: w.observe,
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -75,6 +76,22 @@ func (r *recorder) close() error {
 	return err
 }
 
+// joined adds up the values of the memory's rows, which come first.
+func joined(ids []int, values []float64) []float64 {
+	if values == nil {
+		return nil
+	}
+	out := make([]float64, 1)
+	for i, x := range values {
+		if ids[i] <= method.Memory {
+			out[0] += x
+		} else {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
 // Record returns what the record file holds about a step. Unlike the report, it stays valid after the next step. Of
 // a composition that joins the memory's rows it holds the rows as the rule saw them.
 func Record(s *pcl.StepReport) results.Record {
@@ -82,9 +99,10 @@ func Record(s *pcl.StepReport) results.Record {
 		Step: s.Step, IDs: slices.Clone(s.IDs), Losses: slices.Clone(s.Losses), Gram: slices.Clone(s.Gram),
 		Weights: slices.Clone(s.Weights), NormD: s.NormD,
 	}
-	if j := s.Outcome.Joined; j != nil { // what the certificate is about
-		out.IDs, out.Losses = slices.Clone(j.IDs), slices.Clone(j.Losses)
-		out.Gram, out.Weights = slices.Clone(j.Gram), slices.Clone(j.Weights)
+	out.LossesAfter = slices.Clone(s.After)
+	if j := s.Outcome.Joined; j != nil && (j.Gram != nil || s.Gram == nil) { // what the certificate is about
+		out.IDs, out.Gram, out.Weights = slices.Clone(j.IDs), slices.Clone(j.Gram), slices.Clone(j.Weights)
+		out.Losses, out.LossesAfter = joined(s.IDs, s.Losses), joined(s.IDs, s.After)
 	}
 	if e := s.Edit; e != nil {
 		out.Edit = &results.Edit{Samples: len(e.Indices), Phi: e.Phi, Change: e.Change}

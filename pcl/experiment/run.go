@@ -199,11 +199,11 @@ func newRunner(c Config, o RunOptions, f *runFolder) (*runner, error) {
 			Test: o.Dataset.Select(&o.Dataset.Test, 0, t.Classes...).Len(),
 		})
 	}
-	var trace func(*pcl.Trace) error
+	var w watch
 	if o.RecordArrays > 0 {
-		trace = r.trace
+		w.trace = r.trace
 	}
-	r.learner, err = c.newLearner(o.Backend, o.Programs, o.Dataset, Outputs(s, o.Dataset), trace)
+	r.learner, err = c.newLearner(o.Backend, o.Programs, o.Dataset, Outputs(s, o.Dataset), w)
 	return r, err
 }
 

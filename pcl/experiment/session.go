@@ -19,8 +19,10 @@ const EnvBackend = "PARALLELCL_BACKEND"
 
 // Options say where and how the runs of a [Session] are made and kept. The zero value is ready to use.
 type Options struct {
-	Dir     string // folder of the results, with a folder for each run in it; empty stands for "runs"
-	Record  bool   // whether to write one line per step to each run's folder, for [Session.Records]
+	Dir    string // folder of the results, with a folder for each run in it; empty stands for "runs"
+	Record bool   // whether to write one line per step to each run's folder, for [Session.Records]
+	// Observe gives the reports of [Session.Play] the Gram matrix, whatever the method, and the losses after the step.
+	Observe bool
 	DataDir string // folder of the data sets; empty stands for datasets.DefaultDir
 	Backend string // "auto", "xla-cuda", "xla-cpu" or "go"; empty stands for $PARALLELCL_BACKEND, or else "auto"
 	Threads int    // threads of the XLA CPU backend; 0 stands for one
@@ -213,7 +215,7 @@ var ErrStop = errors.New("experiment: stop")
 
 // Play makes the run of a configuration and calls after with the learner after each step, so that the caller can
 // measure or draw what no result file holds. Play writes no files. The learner's parameters are the same as in
-// [Run], bit by bit. The learner is closed when Play returns.
+// [Run], bit by bit. [Record] keeps what a report says. The learner is closed when Play returns.
 func (s *Session) Play(ctx context.Context, c Config, after func(*pcl.Learner, *pcl.StepReport) error) error {
 	if err := s.open(ctx); err != nil {
 		return err
@@ -222,7 +224,7 @@ func (s *Session) Play(ctx context.Context, c Config, after func(*pcl.Learner, *
 	if err != nil {
 		return err
 	}
-	l, err := c.NewLearner(s.backend, s.programs, s.set, Outputs(played, s.set))
+	l, err := c.newLearner(s.backend, s.programs, s.set, Outputs(played, s.set), watch{observe: s.options.Observe})
 	if err != nil {
 		return err
 	}

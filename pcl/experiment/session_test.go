@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -254,5 +255,36 @@ func TestMistakes(t *testing.T) {
 	}
 	if _, err := New("nowhere", Options{Backend: backend.Go}).Run(t.Context(), []Config{small()}, nil); err == nil {
 		t.Error("an unknown data set passed")
+	}
+}
+
+// An observed run has the Gram matrix of each step and the losses after it, of the rows that its weights are for. Where
+// the rule has seen the memory's rows as one, so has the record.
+func TestObservedRecords(t *testing.T) {
+	g := open(t, Options{Observe: true})
+	for _, name := range []string{"avggrad+der-pp", "emgd-gmc+der-pp"} {
+		c := small()
+		c.Method = name
+		withMemory := false
+		err := g.Play(t.Context(), c, func(l *pcl.Learner, s *pcl.StepReport) error {
+			r := Record(s)
+			k := len(r.IDs)
+			if len(r.Losses) != k || len(r.LossesAfter) != k || len(r.Weights) != k || len(r.Gram) != k*k {
+				t.Errorf("%s: step %d: %d rows, %d losses, %d after, %d weights, %d Gram entries", name, r.Step, k, len(r.Losses), len(r.LossesAfter), len(r.Weights), len(r.Gram))
+			}
+			if joined := len(s.IDs) > k; len(s.IDs) > 1 && s.IDs[1] < 0 {
+				withMemory = true
+				if joined != (name == "emgd-gmc+der-pp") {
+					t.Errorf("%s: step %d has rows %v and the record %v", name, r.Step, s.IDs, r.IDs)
+				}
+				if joined && math.Abs(r.LossesAfter[0]-s.After[0]-s.After[1]) > 1e-12 {
+					t.Errorf("step %d: the memory's loss after it is %g, of its rows %g", r.Step, r.LossesAfter[0], s.After[:2])
+				}
+			}
+			return nil
+		})
+		if err != nil || !withMemory {
+			t.Errorf("%s: %v, with a memory: %t", name, err, withMemory)
+		}
 	}
 }

@@ -10,9 +10,11 @@ import (
 // Record is one step, as `--record` writes it: one JSON object a line.
 type Record struct {
 	Step   int       `json:"step"`
-	IDs    []int     `json:"ids"` // row order: 0 is the memory
+	IDs    []int     `json:"ids"` // row order: 0 is the memory, which may also have rows with negative ids
 	Losses []float64 `json:"losses"`
-	Gram   []float64 `json:"gram,omitempty"` // row-major K×K
+	// LossesAfter are those of the same batches after the step, if it was observed.
+	LossesAfter []float64 `json:"losses_after,omitempty"`
+	Gram        []float64 `json:"gram,omitempty"` // row-major K×K
 	// Weights are those applied, after any rescaling; Lambda those of the certificate.
 	Weights []float64 `json:"weights"`
 	Sigma   []float64 `json:"sigma,omitempty"`

@@ -1,0 +1,118 @@
+package viz
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/parallelcl/parallelcl/pcl/stats"
+)
+
+// Claim is that a method is better than another, with the scores of both in the same situations.
+type Claim struct {
+	Label string
+	A, B  []float64
+}
+
+// TestedClaim is a claim and what an exact sign-flip test says about it.
+type TestedClaim struct {
+	Claim
+	Mean float64 // of A − B
+	// P is the two-sided p-value, Adjusted the same after Holm's correction for all claims that were tested together.
+	// Where Refused is set, both are NaN.
+	P, Adjusted float64
+	// Refused says why there is no test: the pairs are too few to show anything after the correction.
+	Refused error
+}
+
+// TestClaims tests claims together, at a level.
+func TestClaims(alpha float64, claims ...Claim) ([]TestedClaim, error) {
+	out, p := make([]TestedClaim, len(claims)), make([]float64, 0, len(claims))
+	for i, c := range claims {
+		if len(c.A) == 0 || len(c.A) != len(c.B) {
+			return nil, fmt.Errorf("viz: claim %q has %d and %d scores; want pairs", c.Label, len(c.A), len(c.B))
+		}
+		out[i] = TestedClaim{Claim: c, P: math.NaN(), Adjusted: math.NaN()}
+		for k := range c.A {
+			out[i].Mean += c.A[k] - c.B[k]
+		}
+		out[i].Mean /= float64(len(c.A))
+		r, err := stats.SignFlip(c.A, c.B)
+		needed, few := stats.Needed(alpha, len(claims)), new(stats.TooFewError)
+		switch {
+		case errors.As(err, &few):
+			out[i].Refused = err
+		case err != nil:
+			return nil, fmt.Errorf("viz: claim %q: %w", c.Label, err)
+		case len(c.A) < needed:
+			out[i].Refused = &stats.TooFewError{Pairs: len(c.A), Needed: needed, Alpha: alpha, Tests: len(claims)}
+		default:
+			out[i].P = r.P
+			p = append(p, r.P)
+		}
+	}
+	adjusted, err := stats.Holm(p)
+	if err != nil {
+		return nil, err
+	}
+	for i, n := 0, 0; i < len(out); i++ {
+		if out[i].Refused == nil {
+			out[i].Adjusted = adjusted[n]
+			n++
+		}
+	}
+	return out, nil
+}
+
+// Holds says whether the difference is significant at a level after the correction, in either direction.
+func (c TestedClaim) Holds(alpha float64) bool { return c.Adjusted <= alpha }
+
+// Claims draws the differences of paired scores, a row for each claim: a pale point for each pair, a large one for
+// their mean, filled where the difference is significant at the level after Holm's correction for all rows. It must
+// show how large a difference is, how much it varies, and whether it may be luck. Claims with too few pairs have no p-value.
+func Claims(t *Theme, unit string, alpha float64, claims ...Claim) (*Figure, error) {
+	tested, err := TestClaims(alpha, claims...)
+	if err != nil {
+		return nil, err
+	}
+	if len(tested) == 0 {
+		return nil, errors.New("viz: no claims to draw")
+	}
+	glyph := func(holds bool, mean float64) draw.GlyphStyle {
+		g := draw.GlyphStyle{Color: t.Muted, Radius: vg.Points(3.8), Shape: draw.RingGlyph{}}
+		if holds {
+			g.Color, g.Shape = t.Hues[1], draw.CircleGlyph{}
+			if mean < 0 {
+				g.Color = t.Hues[0]
+			}
+		}
+		return g
+	}
+	d := &dotRows{theme: t, at: 0}
+	data := Table{Head: []string{"claim", "pair", "difference", "mean", "p", "p_holm"}}
+	for i, c := range tested {
+		d.rows = append(d.rows, c.Label)
+		it := dotRow{row: i, mean: glyph(c.Holds(alpha), c.Mean), text: fmt.Sprintf("%+.1f, p = %.2g", c.Mean, c.Adjusted)}
+		if c.Refused != nil {
+			it.text = fmt.Sprintf("%+.1f, too few pairs", c.Mean)
+		}
+		for k := range c.A {
+			it.values = append(it.values, c.A[k]-c.B[k])
+			data.add(c.Label, k+1, c.A[k]-c.B[k], c.Mean, c.P, c.Adjusted)
+		}
+		d.items = append(d.items, it)
+	}
+	p := t.newPlot("difference, "+unit, "")
+	d.addTo(p)
+	f := newFigure(t, vg.Length(50+26*len(tested)), fmt.Sprintf("Differences of paired scores for %d claims, with exact tests.", len(tested)), []*plot.Plot{p})
+	f.key = []keyEntry{
+		{label: "mean, better", glyph: glyph(true, 1), tight: true}, {label: "mean, worse", glyph: glyph(true, -1), tight: true},
+		{label: fmt.Sprintf("mean, no difference shown at the level %g", alpha), glyph: glyph(false, 0), tight: true},
+		{label: "(pale: single pairs; p after Holm's correction)"},
+	}
+	return f.holding("claims", data), nil
+}

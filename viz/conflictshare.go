@@ -1,0 +1,132 @@
+package viz
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+// PairKind says between which gradients a cosine is.
+type PairKind string
+
+const (
+	MemoryAndTask PairKind = "memory and task" // the memory's gradient, the sum of its rows, and that of a running task
+	TwoTasks      PairKind = "two tasks"       // those of two running tasks
+)
+
+// PairStats are the cosines of all pairs of a kind, over the steps of a run.
+type PairStats struct {
+	Pairs    int     // over all steps
+	Cosine   float64 // mean
+	Conflict float64 // share of pairs with a cosine below 0, from 0 to 1
+}
+
+// PairsOf returns how the gradients of a run agree. The records must hold Gram matrices.
+func PairsOf(records []results.Record) map[PairKind]PairStats {
+	out := map[PairKind]PairStats{}
+	for i := range records {
+		ids, gram := summedMemory(&records[i])
+		for a, k := 0, len(ids); a < k; a++ {
+			for b := range a {
+				norms := math.Sqrt(gram[a*k+a] * gram[b*k+b])
+				if !(norms > 0) {
+					continue
+				}
+				kind := TwoTasks
+				if ids[b] == 0 {
+					kind = MemoryAndTask
+				}
+				s := out[kind]
+				s.Pairs++
+				s.Cosine += gram[a*k+b] / norms
+				if gram[a*k+b] < 0 {
+					s.Conflict++
+				}
+				out[kind] = s
+			}
+		}
+	}
+	for kind, s := range out {
+		n := float64(s.Pairs)
+		out[kind] = PairStats{Pairs: s.Pairs, Cosine: s.Cosine / n, Conflict: s.Conflict / n}
+	}
+	return out
+}
+
+// summedMemory returns a step's ids and Gram matrix with the rows of the memory added up to one, the first.
+func summedMemory(r *results.Record) (ids []int, gram []float64) {
+	k := len(r.IDs)
+	if len(r.Gram) != k*k {
+		return nil, nil
+	}
+	to := make([]int, k)
+	for i, id := range r.IDs {
+		if id <= 0 && len(ids) > 0 && ids[0] == 0 {
+			continue
+		}
+		to[i] = len(ids)
+		ids = append(ids, max(id, 0))
+	}
+	gram = make([]float64, len(ids)*len(ids))
+	for a := range k {
+		for b := range k {
+			gram[to[a]*len(ids)+to[b]] += r.Gram[a*k+b]
+		}
+	}
+	return ids, gram
+}
+
+// ConflictShare draws how the gradients of several methods agree: on the left the mean cosine, on the right the share
+// of pairs that conflict, with a cosine below 0; once for the memory and a task, once for two tasks. It must show
+// whether a method leads to gradients that conflict less. Each run of a label is a pale point, their mean a large one.
+// [Conflicts] has the pairs of one run.
+func ConflictShare(t *Theme, recorded ...Recorded) (*Figure, error) {
+	groups, err := t.grouped(recorded)
+	if err != nil {
+		return nil, err
+	}
+	kinds := []PairKind{MemoryAndTask, TwoTasks}
+	glyphs := []draw.GlyphStyle{
+		{Color: t.Hues[1], Radius: vg.Points(3.6), Shape: draw.CircleGlyph{}}, {Color: t.Hues[0], Radius: vg.Points(3.6), Shape: polygon{4, 45}},
+	}
+	cosine, conflict := &dotRows{theme: t, at: 0}, &dotRows{theme: t, at: 0}
+	data := Table{Head: []string{"method", "pair", "mean_cosine", "share_in_conflict", "pairs"}}
+	for i, g := range groups {
+		stats := make([]map[PairKind]PairStats, len(g.runs))
+		for n, run := range g.runs {
+			stats[n] = PairsOf(run)
+		}
+		cosine.rows, conflict.rows = append(cosine.rows, g.label), append(conflict.rows, "")
+		for k, kind := range kinds {
+			left := dotRow{row: i, shift: 0.4*float64(k) - 0.2, mean: glyphs[k]}
+			right := left
+			for _, s := range stats {
+				if p := s[kind]; p.Pairs > 0 {
+					left.values, right.values = append(left.values, p.Cosine), append(right.values, 100*p.Conflict)
+					data.add(g.label, string(kind), p.Cosine, p.Conflict, p.Pairs)
+				}
+			}
+			if len(left.values) == 0 {
+				continue
+			}
+			a, _ := meanStd(left.values)
+			b, _ := meanStd(right.values)
+			left.text, right.text = signed(a), fmt.Sprintf("%.0f %%", b)
+			cosine.items, conflict.items = append(cosine.items, left), append(conflict.items, right)
+		}
+	}
+	left, right := t.newPlot("mean cosine", ""), t.newPlot("pairs in conflict, %", "")
+	cosine.addTo(left)
+	conflict.addTo(right)
+	f := newFigure(t, vg.Length(50+34*len(groups)), fmt.Sprintf("Mean cosines of gradients and the share of pairs in conflict, for %d methods.", len(groups)), []*plot.Plot{left, right})
+	for k, kind := range kinds {
+		f.key = append(f.key, keyEntry{label: string(kind), glyph: glyphs[k], tight: true})
+	}
+	f.key = append(f.key, keyEntry{label: "(pale: single runs)"})
+	return f.holding("conflict-share", data), nil
+}

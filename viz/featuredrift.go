@@ -1,0 +1,105 @@
+package viz
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// RelativeDrift returns how far features have moved: the root of the mean squared distance between each sample's
+// features before and after, over the root of their mean squared distance from their mean before. At 1 the samples have
+// moved as far as they were apart.
+func RelativeDrift(before, after [][]float64) (float64, error) {
+	if len(before) == 0 || len(before) != len(after) {
+		return 0, fmt.Errorf("viz: features of %d samples before and of %d after", len(before), len(after))
+	}
+	mean := make([]float64, len(before[0]))
+	for _, x := range before {
+		if len(x) != len(mean) {
+			return 0, fmt.Errorf("viz: a sample has %d features and the first has %d", len(x), len(mean))
+		}
+		for k, v := range x {
+			mean[k] += v / float64(len(before))
+		}
+	}
+	var moved, spread float64
+	for i, x := range before {
+		if len(after[i]) != len(x) {
+			return 0, fmt.Errorf("viz: sample %d has %d features before and %d after", i+1, len(x), len(after[i]))
+		}
+		for k, v := range x {
+			moved += (after[i][k] - v) * (after[i][k] - v)
+			spread += (v - mean[k]) * (v - mean[k])
+		}
+	}
+	if !(spread > 0) {
+		return 0, errors.New("viz: all samples have the same features, so that there is no scale for how far they moved")
+	}
+	return math.Sqrt(moved / spread), nil
+}
+
+// Drift is how far the features of some samples have moved in a run, by [RelativeDrift].
+type Drift struct {
+	Label   string // the method, as in print; several of one label and kind are repetitions
+	Samples string // which samples, for example "stored"
+	Value   float64
+}
+
+// FeatureDrift draws how far features moved from the end of a task to the end of the run, a row for each label and a
+// marker for each kind of samples. It must show which method holds its features still, and whether those of stored samples
+// stay while others move. Each run is a pale point, their mean a large one.
+func FeatureDrift(t *Theme, drifts ...Drift) (*Figure, error) {
+	if len(drifts) == 0 {
+		return nil, errors.New("viz: no drifts to draw")
+	}
+	d := &dotRows{theme: t, at: 0}
+	var kinds []string
+	data := Table{Head: []string{"method", "samples", "relative_drift"}}
+	for _, x := range drifts {
+		if !finite(x.Value) || x.Value < 0 {
+			return nil, fmt.Errorf("viz: %s: a drift of %v; want a finite number of at least 0", x.Label, x.Value)
+		}
+		if !slices.Contains(d.rows, x.Label) {
+			d.rows = append(d.rows, x.Label)
+		}
+		if !slices.Contains(kinds, x.Samples) {
+			kinds = append(kinds, x.Samples)
+		}
+		data.add(x.Label, x.Samples, x.Value)
+	}
+	glyph := func(k int) draw.GlyphStyle {
+		return draw.GlyphStyle{Color: t.Hues[(1+2*k)%len(t.Hues)], Radius: vg.Points(3.6), Shape: solid[k%len(solid)]}
+	}
+	for i, row := range d.rows {
+		for k, kind := range kinds {
+			it := dotRow{row: i, mean: glyph(k)}
+			if n := len(kinds); n > 1 {
+				it.shift = 0.5*float64(k)/float64(n-1) - 0.25
+			}
+			for _, x := range drifts {
+				if x.Label == row && x.Samples == kind {
+					it.values = append(it.values, x.Value)
+				}
+			}
+			if len(it.values) > 0 {
+				mean, _ := meanStd(it.values)
+				it.text = fmt.Sprintf("%.2f", mean)
+				d.items = append(d.items, it)
+			}
+		}
+	}
+	p := t.newPlot("distance moved, over the distance between samples", "")
+	d.addTo(p)
+	p.X.Min = 0
+	f := newFigure(t, vg.Length(50+34*len(d.rows)), fmt.Sprintf("How far features moved after their task's end, for %d methods.", len(d.rows)), []*plot.Plot{p})
+	for k, kind := range kinds {
+		f.key = append(f.key, keyEntry{label: kind, glyph: glyph(k), tight: true})
+	}
+	f.key = append(f.key, keyEntry{label: "(pale: single runs)"})
+	return f.holding("feature-drift", data), nil
+}

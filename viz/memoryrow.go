@@ -1,0 +1,115 @@
+package viz
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/plot"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+// memoryRow is what a step has to do with the memory. Several rows of the memory count as one, their sum.
+type memoryRow struct {
+	norm   float64 // length of its gradient
+	share  float64 // of its weight in the sum of all weights
+	along  float64 // J·d, to first order what a step of plain descent of size 1 takes from the memory's loss
+	cosine float64 // of its gradient with d
+	d2     float64 // ‖d‖²
+}
+
+// memoryOf returns it for steps in which the memory and a task take part.
+func memoryOf(r *results.Record) (m memoryRow, ok bool) {
+	k, rows := len(r.IDs), 0
+	var square, weight, weights float64
+	for i, id := range r.IDs {
+		weights += r.Weights[i]
+		if id <= 0 {
+			rows++
+			weight += r.Weights[i]
+		}
+		for j, other := range r.IDs {
+			x := r.Gram[i*k+j]
+			m.d2 += r.Weights[i] * x * r.Weights[j]
+			if id <= 0 {
+				m.along += x * r.Weights[j]
+				if other <= 0 {
+					square += x
+				}
+			}
+		}
+	}
+	if rows == 0 || rows == k || !(square > 0) || !(m.d2 > 0) || weights == 0 {
+		return m, false
+	}
+	m.norm, m.share = math.Sqrt(square), weight/weights
+	m.cosine = min(max(m.along/(m.norm*math.Sqrt(m.d2)), -1), 1)
+	return m, true
+}
+
+// memoryPoints is how many points a line of [MemoryRow] has at most: there are several, and a step's values scatter.
+const memoryPoints = 50
+
+// MemoryRow draws over the steps what each method does with the memory's gradient, a line for each label: how long the
+// gradient is, the share of the memory's weight in the sum of all weights, and the cosine of its gradient with the
+// direction d of the step. It must show who leaves the memory little and when: below a cosine of 0 a step raises the
+// memory's loss, to first order. Runs of one label are averaged, and steps are grouped so that at most some 50 points
+// remain.
+func MemoryRow(t *Theme, recorded ...Recorded) (*Figure, error) {
+	groups, err := t.grouped(recorded)
+	if err != nil {
+		return nil, err
+	}
+	names := []string{"length of its gradient", "share of the weights", "cosine with d"}
+	of := []func(memoryRow) float64{
+		func(m memoryRow) float64 { return m.norm }, func(m memoryRow) float64 { return m.share }, func(m memoryRow) float64 { return m.cosine },
+	}
+	records := groups[0].runs[0]
+	last := records[len(records)-1].Step
+	bucket := (last + memoryPoints) / memoryPoints
+	data := Table{Head: []string{"run", "step", "norm", "weight_share", "cosine_with_d"}}
+	lines := make([][]streamLine, len(groups))
+	for i, g := range groups {
+		lines[i] = make([]streamLine, len(of))
+		for _, run := range g.runs {
+			for n := range run {
+				m, ok := memoryOf(&run[n])
+				if !ok {
+					continue
+				}
+				data.add(g.label, run[n].Step, m.norm, m.share, m.cosine)
+				for q := range of {
+					lines[i][q].add(run[n].Step/bucket, float64(run[n].Step), of[q](m))
+				}
+			}
+		}
+		if len(lines[i][0].buckets) == 0 {
+			return nil, fmt.Errorf("viz: %s: no step has gradients of the memory and of a task", g.label)
+		}
+	}
+	var plots []*plot.Plot
+	for q, name := range names {
+		p := t.newPlot("optimiser step", name)
+		p.Add(t.horizontals(), taskEnds(t, records, q == 0))
+		for i, g := range groups {
+			if err := addLines(p, g.style.line(1.4), lines[i][q].points()); err != nil {
+				return nil, err
+			}
+		}
+		p.Y.Tick.Marker = roundTicks{4}
+		p.Y.Min = min(0, 1.1*p.Y.Min)
+		p.Y.Max *= 1.05
+		plots = append(plots, p)
+	}
+	plots[0].Y.Max *= 1.1  // room for the names of the tasks
+	for len(records) > 1 { // until there is a memory nothing is drawn
+		if _, ok := memoryOf(&records[0]); ok {
+			break
+		}
+		records = records[1:]
+	}
+	f := overSteps(t, records, 420, fmt.Sprintf("The memory's gradient, weight and part in the direction over the steps, for %d methods.", len(groups)), plots...)
+	f.key = append(recordedKey(groups), keyEntry{label: "a task ends", line: t.line(t.Muted, 0.5, 2, 2)})
+	f.key = append(f.key, bucketKey(bucket)...)
+	return f.holding("memory-row", data), nil
+}

@@ -1,0 +1,124 @@
+package viz
+
+import (
+	"cmp"
+	"fmt"
+	"image/color"
+	"slices"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+// streams are the rows of some records. Ids from 1 on are tasks. The memory has the id 0 or, where the rule sees
+// several rows of it, also negative ids, which mean different things: beside a row 0, the row −1 is the one with the
+// stored logits (part der-pp); without a row 0, −k is the row of task k (part per-task).
+type streams struct {
+	ids   []int // the memory's rows first, then the tasks, by arrival
+	tasks int   // the highest number of a task
+}
+
+func streamsOf(records ...results.Record) streams {
+	var s streams
+	seen := map[int]bool{}
+	for i := range records {
+		for _, id := range records[i].IDs {
+			if !seen[id] {
+				seen[id] = true
+				s.ids = append(s.ids, id)
+			}
+		}
+	}
+	slices.SortFunc(s.ids, func(a, b int) int {
+		if a <= 0 && b <= 0 {
+			return cmp.Compare(b, a)
+		}
+		return cmp.Compare(a, b)
+	})
+	for _, id := range s.ids {
+		s.tasks = max(s.tasks, id, s.taskOf(id))
+	}
+	return s
+}
+
+func (s streams) has(id int) bool { return slices.Contains(s.ids, id) }
+
+// several says whether there is more than one row of the memory.
+func (s streams) several() bool {
+	n := 0
+	for _, id := range s.ids {
+		if id <= 0 && id != rehearsal.PenaltyRow {
+			n++
+		}
+	}
+	return n > 1
+}
+
+// taskOf is the task whose samples a row of the memory replays; 0 for rows that replay all.
+func (s streams) taskOf(id int) int {
+	if id >= 0 || id == rehearsal.PenaltyRow || s.has(0) || !s.several() {
+		return 0
+	}
+	return -id
+}
+
+func (s streams) name(id int) string {
+	switch task := s.taskOf(id); {
+	case id > 0:
+		return fmt.Sprintf("task %d", id)
+	case id == rehearsal.PenaltyRow:
+		return "penalty"
+	case task > 0:
+		return fmt.Sprintf("memory of task %d", task)
+	case id == 0 || !s.several():
+		return "memory"
+	case id == -1:
+		return "stored logits"
+	}
+	return fmt.Sprintf("memory, row %d", 1-id)
+}
+
+// color is that of a task's arrival, also for the memory of this task.
+func (s streams) color(t *Theme, id int) color.NRGBA {
+	switch task := max(id, s.taskOf(id)); {
+	case task > 0:
+		return t.stream(task-1, s.tasks)
+	case id == rehearsal.PenaltyRow:
+		return t.Ink
+	}
+	return t.Muted
+}
+
+// style is a solid line for tasks and dashes for what holds on to finished ones.
+func (s streams) style(t *Theme, id int) draw.LineStyle {
+	dash := []vg.Length{4, 2}
+	switch {
+	case id > 0:
+		return t.line(s.color(t, id), 1.4)
+	case id == rehearsal.PenaltyRow:
+		dash = []vg.Length{6, 2, 1.5, 2}
+	case id < 0 && s.taskOf(id) == 0 && s.several():
+		dash = []vg.Length{1.5, 2}
+	}
+	return t.line(s.color(t, id), 1.2, dash...)
+}
+
+// key names the streams, the memory last; of many tasks only the first, the middle one and the last, since the
+// colours between them follow the order.
+func (s streams) key(t *Theme) []keyEntry {
+	var tasks, memory []keyEntry
+	for _, id := range s.ids {
+		entry := keyEntry{label: s.name(id), line: s.style(t, id)}
+		switch task := max(id, s.taskOf(id)); {
+		case task > 0 && s.tasks > 8 && task != 1 && task != s.tasks-s.tasks/2 && task != s.tasks:
+		case id > 0:
+			tasks = append(tasks, entry)
+		default:
+			memory = append(memory, entry)
+		}
+	}
+	return append(tasks, memory...)
+}

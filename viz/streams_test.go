@@ -1,0 +1,97 @@
+package viz
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+func ofIDs(ids ...int) results.Record { return results.Record{IDs: ids} }
+
+func TestStreamNames(t *testing.T) {
+	for _, c := range []struct {
+		records []results.Record
+		want    []string
+	}{
+		{[]results.Record{ofIDs(2, 1), ofIDs(0, 2)}, []string{"memory", "task 1", "task 2"}},
+		{[]results.Record{ofIDs(1), ofIDs(0, -1, 2)}, []string{"memory", "stored logits", "task 1", "task 2"}},
+		{[]results.Record{ofIDs(-1, 2), ofIDs(-1, -2, 3)}, []string{"memory of task 1", "memory of task 2", "task 2", "task 3"}},
+		{[]results.Record{ofIDs(-1, 2)}, []string{"memory", "task 2"}},
+		{[]results.Record{ofIDs(0, rehearsal.PenaltyRow, 2)}, []string{"memory", "penalty", "task 2"}},
+		{[]results.Record{ofIDs(-3, rehearsal.PenaltyRow, 2)}, []string{"memory", "penalty", "task 2"}},
+		{[]results.Record{ofIDs(0, -1, -2, 2)}, []string{"memory", "stored logits", "memory, row 3", "task 2"}},
+	} {
+		rows := streamsOf(c.records...)
+		var got []string
+		for _, id := range rows.ids {
+			got = append(got, rows.name(id))
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%v: %q, want %q", c.records, got, c.want)
+		}
+	}
+}
+
+// No two rows of a figure look alike, and the memory of a task has the colour of that task.
+func TestStreamsStandApart(t *testing.T) {
+	for _, records := range [][]results.Record{
+		{ofIDs(0, -1, rehearsal.PenaltyRow, 1, 2)},
+		{ofIDs(-1, 2, 3), ofIDs(-1, -2, -3, rehearsal.PenaltyRow, 4)},
+	} {
+		rows, seen := streamsOf(records...), map[string]int{}
+		for _, id := range rows.ids {
+			style := rows.style(Light, id)
+			look := fmt.Sprint(style.Color, style.Dashes)
+			if other, ok := seen[look]; ok {
+				t.Errorf("rows %d and %d look alike", id, other)
+			}
+			seen[look] = id
+		}
+		if n := len(rows.key(Light)); n != len(rows.ids) {
+			t.Errorf("the key names %d of %d rows", n, len(rows.ids))
+		}
+	}
+	apart := streamsOf(ofIDs(-1, -2, 2, 3))
+	if apart.color(Light, -2) != apart.color(Light, 2) {
+		t.Error("task 2 and its memory have different colours")
+	}
+}
+
+// A run whose rule sees several rows of the memory has all figures that others have.
+func TestFiguresOfSeveralMemoryRows(t *testing.T) {
+	for name, ids := range map[string][]int{
+		"rows=apart": {0, -1, 2}, "per-task": {-1, -2, 3}, "penalty": {0, rehearsal.PenaltyRow, 2},
+	} {
+		var records []results.Record
+		for step := range 3 {
+			r := exact()
+			r.Step, r.IDs, r.Weights = step, ids, r.Lambda
+			records = append(records, r)
+		}
+		want := streamsOf(records...).name(ids[1])
+		for _, draw := range []func(*Theme) (*Figure, error){
+			func(t *Theme) (*Figure, error) { return Conflicts(t, records) },
+			func(t *Theme) (*Figure, error) { return Certificates(t, records) },
+			func(t *Theme) (*Figure, error) { return Slacks(t, records) },
+			func(t *Theme) (*Figure, error) { return StreamWeights(t, records) },
+			func(t *Theme) (*Figure, error) { return StepGeometry(t, records[0]) },
+			func(t *Theme) (*Figure, error) { return MeasuredRatio(t, records, ids[1], ids[0]) },
+		} {
+			f, err := draw(Light)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			if f.Name == "measured-ratio" {
+				continue // its table does not name the rows
+			}
+			named := slices.ContainsFunc(f.Data.Rows, func(row []any) bool { return slices.Contains(row, any(want)) })
+			if !named {
+				t.Errorf("%s: the data of %s does not name %q", name, f.Name, want)
+			}
+		}
+	}
+}
