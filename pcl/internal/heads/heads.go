@@ -5,6 +5,7 @@ package heads
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/parallelcl/parallelcl/pcl/scenario"
@@ -131,6 +132,24 @@ func (s *Heads) Among(task int) []int {
 		classes[o-int(lo)] = class
 	}
 	return classes
+}
+
+// Tasks returns the tasks that have all of the given classes, in their order.
+func (s *Heads) Tasks(classes []int) (tasks []int) {
+	for id, t := range s.tasks {
+		if !slices.ContainsFunc(classes, func(c int) bool { _, has := t.output[c]; return !has }) {
+			tasks = append(tasks, id)
+		}
+	}
+	slices.Sort(tasks)
+	return tasks
+}
+
+// Clone returns a copy.
+func (s *Heads) Clone() *Heads {
+	out := *s
+	out.tasks, out.shared = maps.Clone(s.tasks), maps.Clone(s.shared) // heads themselves do not change
+	return &out
 }
 
 // Used returns how many outputs have been assigned.
