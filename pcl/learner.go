@@ -38,7 +38,7 @@ type Learner struct {
 	status  atomic.Pointer[status]
 
 	bell      bell          // rung when there may be something to do
-	idleSince atomic.Uint64 // the count of the bell when the last step began, if no stream was ready; otherwise 0
+	idleSince atomic.Uint64 // the count of the bell when the last step began, if there was nothing to do; otherwise 0
 
 	options  Options
 	programs *graphs.Set
@@ -245,6 +245,17 @@ func (l *Learner) enter(stopped bool) error {
 	if !l.busy.TryLock() {
 		return ErrBusy
 	}
+	return l.entered(stopped)
+}
+
+// await is enter for calls that wait until the call in progress has ended.
+func (l *Learner) await() error {
+	l.busy.Lock()
+	return l.entered(false)
+}
+
+// entered ends the call again if the learner cannot serve it.
+func (l *Learner) entered(stopped bool) error {
 	err := l.usable()
 	if l.closed {
 		err = ErrClosed

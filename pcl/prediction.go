@@ -35,14 +35,10 @@ func (p *prediction) close() {
 // the call in progress, if there is one, and must therefore not be called from within a stream. A method that
 // predicts by a rule of its own prepares for it, as for [Learner.Evaluate].
 func (l *Learner) Snapshot() (*Predictor, error) {
-	l.busy.Lock()
-	defer l.leave()
-	if l.closed {
-		return nil, ErrClosed
-	}
-	if err := l.usable(); err != nil {
+	if err := l.await(); err != nil {
 		return nil, err
 	}
+	defer l.leave()
 	p, err := l.predictor()
 	if err != nil {
 		return nil, fmt.Errorf("pcl: snapshot: %w", err)

@@ -25,16 +25,17 @@ func newPush(t testing.TB, classes ...int) *data.Push {
 	return p
 }
 
-// pushBlobs pushes samples number from to to−1 of each of two classes.
+// pushBlobs pushes samples number from to to−1 of each class.
 func pushBlobs(t testing.TB, p *data.Push, from, to int, classes ...int) {
 	t.Helper()
 	d := pcltest.Blobs(6, 40, 1)
-	s := d.Select(&d.Train, 0, classes...)
 	x := make([]float32, 64)
-	for i := from * len(classes); i < to*len(classes); i++ {
-		class := s.Sample(i, x)
-		if _, err := p.Push(t.Context(), x, class); err != nil {
-			t.Fatal(err)
+	for i := from; i < to; i++ {
+		for _, c := range classes {
+			d.Select(&d.Train, 0, c).Sample(i, x)
+			if _, err := p.Push(t.Context(), x, c); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }

@@ -33,8 +33,14 @@ func (l *Learner) Step() (*StepReport, error) {
 	if err := l.enter(false); err != nil {
 		return nil, err
 	}
+	return l.makeStep()
+}
+
+// makeStep makes a step for a caller that has entered the learner, and leaves it.
+func (l *Learner) makeStep() (*StepReport, error) {
 	defer l.leave()
 	if len(l.running()) == 0 {
+		l.idleSince.Store(l.bell.count())
 		return nil, ErrNoStream
 	}
 	s := &step{Learner: l, report: &StepReport{Step: l.step}}

@@ -14,14 +14,18 @@ var ErrIdle = errors.New("pcl: no stream is ready")
 // askAgain is the time after which a stream is asked again that was not ready and cannot say when it is.
 const askAgain = 10 * time.Millisecond
 
-// StepContext is [Learner.Step], but waits while no stream is ready. It returns the error of ctx when ctx is
-// cancelled; a step that has begun is made to its end. While it waits, other goroutines may call the learner.
+// StepContext is [Learner.Step], but waits while no stream is ready, and until the call in progress has ended: it must
+// not be called from within a stream. It returns the error of ctx when ctx is cancelled; a step that has begun is made
+// to its end. While it waits for a stream, other goroutines may call the learner.
 func (l *Learner) StepContext(ctx context.Context) (*StepReport, error) {
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		r, err := l.Step()
+		if err := l.await(); err != nil {
+			return nil, err
+		}
+		r, err := l.makeStep()
 		if !errors.Is(err, ErrIdle) {
 			return r, err
 		}
@@ -31,8 +35,8 @@ func (l *Learner) StepContext(ctx context.Context) (*StepReport, error) {
 	}
 }
 
-// Wait returns when there may be something to do after [Learner.Step] has returned [ErrIdle]: a stream may be ready,
-// or a task has arrived, was resumed or has ended. It returns at once if the last step was made. If ctx is cancelled,
+// Wait returns when there may be something to do after [Learner.Step] has returned [ErrIdle] or [ErrNoStream]: a
+// stream may be ready, or a task has arrived, was resumed or has ended. It returns at once if the last step was made. If ctx is cancelled,
 // it returns the error of ctx. It may be called from any goroutine, and other calls may be made while it waits.
 func (l *Learner) Wait(ctx context.Context) error {
 	rung, heard := l.bell.listen()
