@@ -71,21 +71,29 @@ func TestPredictorIsEvaluation(t *testing.T) {
 	}
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
 		for _, c := range []struct {
-			method string
-			params map[string]any
-			model  model.Model
+			method    string
+			increment scenario.Increment
+			params    map[string]any
+			model     model.Model
 		}{
-			{method: "emgd-gmc"}, {method: "icarl"}, {method: "emgd"}, {method: "gdumb", params: map[string]any{"passes": 2.0}},
-			{method: "mdmtr"}, {method: "avggrad+ncm", params: map[string]any{"where": "between-tasks"}},
-			{method: "avggrad", model: net},
+			{method: "emgd-gmc", increment: scenario.TaskIncremental},
+			{method: "icarl", increment: scenario.TaskIncremental},
+			{method: "emgd-gmc", increment: scenario.ClassIncremental},
+			{method: "emgd", increment: scenario.ClassIncremental},
+			{method: "icarl", increment: scenario.ClassIncremental},
+			{method: "mdmtr", increment: scenario.ClassIncremental},
+			{method: "avggrad+ncm", increment: scenario.ClassIncremental, params: map[string]any{"where": "between-tasks"}},
+			{method: "gdumb", increment: scenario.ClassIncremental, params: map[string]any{"passes": 2.0}},
+			{method: "avggrad", increment: scenario.ClassIncremental, model: net}, // batch normalisation
 		} {
-			for _, increment := range []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental} {
-				if b.Info.Name == backend.Go && (c.model != nil || c.method == "gdumb") && increment == scenario.TaskIncremental {
-					continue // slow, and once is enough
-				}
+			increment, tasks := c.increment, 3
+			if c.model != nil {
+				tasks = 1 // it is slow
+			}
+			t.Run(c.method+"/"+string(increment), func(t *testing.T) {
 				d := pcltest.Blobs(6, 12, 5)
 				l := smallLearner(t, b, "", Options{Method: newMethod(t, c.method, c.params), Increment: increment, Model: c.model})
-				for id := 1; id <= 3; id++ {
+				for id := 1; id <= tasks; id++ {
 					attach(t, l, blobTask(t, d, id, 2*id-2, 2*id-1))
 					for range 2 {
 						must[*StepReport](t)(l.Step())
@@ -102,7 +110,7 @@ func TestPredictorIsEvaluation(t *testing.T) {
 					}
 					p.Close()
 				}
-			}
+			})
 		}
 	})
 }

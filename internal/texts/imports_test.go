@@ -21,6 +21,7 @@ var mayImport = map[string]string{
 	"datasets":                     "datasets/glyphs",
 	"datasets/glyphs":              "",
 	"emgd":                         "",
+	"examples/service":             "pcl pcl/backend pcl/data pcl/memory pcl/method pcl/model pcl/optim pcl/scenario",
 	"toy":                          "emgd pcl/method",
 	"pcl/backend":                  "pcl/backend/internal/pjrtenv",
 	"pcl/data":                     "",
