@@ -90,6 +90,9 @@ func (l *Learner) Reattach(id int, t Task) error {
 
 // begin opens a new task and gives it its outputs.
 func (l *Learner) begin(t *task) error {
+	if err := l.makeRoom(t.Classes); err != nil {
+		return err
+	}
 	if err := l.heads.Fits(t.Classes); err != nil {
 		return err
 	}

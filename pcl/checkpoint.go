@@ -18,13 +18,15 @@ import (
 // learnerState is everything that a learner remembers except its arrays. The arrays are the parameters, the
 // optimiser's moments, and the pixels of the memory, of the reservoirs and of the batches already fetched.
 type learnerState struct {
-	Method string          `json:"method"`
-	Step   int             `json:"step"`
-	Update int             `json:"update"`
-	Rand   []byte          `json:"rand"`
-	Rule   json.RawMessage `json:"rule,omitempty"` // the method's state
-	Memory memory.State    `json:"memory"`
-	Tasks  []taskState     `json:"tasks"`
+	Method string `json:"method"`
+	Step   int    `json:"step"`
+	Update int    `json:"update"`
+	// Outputs is how many outputs the classifier has; absent unless it may grow.
+	Outputs int             `json:"outputs,omitempty"`
+	Rand    []byte          `json:"rand"`
+	Rule    json.RawMessage `json:"rule,omitempty"` // the method's state
+	Memory  memory.State    `json:"memory"`
+	Tasks   []taskState     `json:"tasks"`
 	// Remembered lists the tasks that had ended when the method last remembered θ; absent if it never did.
 	Remembered []int `json:"remembered,omitempty"`
 }
@@ -149,6 +151,9 @@ func (l *Learner) snapshot() (f State, err error) {
 	defer recovered(&err, "saving a stream")
 	s := learnerState{Method: l.options.Method.Info().Name, Step: l.step, Update: l.network.updates}
 	f.Arrays = map[string][]float32{}
+	if l.options.Grow {
+		s.Outputs = l.options.Model.Outputs()
+	}
 	if s.Rand, err = l.rng.MarshalBinary(); err != nil {
 		return f, err
 	}
@@ -256,6 +261,11 @@ func (l *Learner) understand(f State) (s learnerState, err error) {
 	}
 	if name := l.options.Method.Info().Name; s.Method != name {
 		return s, fmt.Errorf("it was saved by method %s, this run uses %s", s.Method, name)
+	}
+	if has := l.options.Model.Outputs(); l.options.Grow && s.Outputs > has {
+		if err := l.grow(s.Outputs); err != nil {
+			return s, err
+		}
 	}
 	total := l.options.Model.Layout().Total
 	for _, name := range append([]string{"theta"}, l.options.Optimizer.State()...) {

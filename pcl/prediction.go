@@ -31,6 +31,14 @@ func (p *prediction) close() {
 	p.latest, p.kit = nil, nil
 }
 
+// renew makes the next snapshot compile its programs anew.
+func (p *prediction) renew() {
+	if p.kit != nil {
+		p.kit.release()
+		p.kit = nil
+	}
+}
+
 // Snapshot returns a predictor that predicts with the learner as it is now, while the learner goes on. It waits for
 // the call in progress, if there is one, and must therefore not be called from within a stream. A method that
 // predicts by a rule of its own prepares for it, as for [Learner.Evaluate].

@@ -1,12 +1,15 @@
 package pcl
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
@@ -280,4 +283,73 @@ func BenchmarkPredict(b *testing.B) {
 			})
 		}
 	}
+}
+
+// BenchmarkPredictBeside measures the latency of single predictions while the learner trains on two streams, and while
+// it does nothing.
+func BenchmarkPredictBeside(b *testing.B) {
+	for _, name := range []string{backend.XLACPU, backend.Go} {
+		for _, training := range []bool{false, true} {
+			b.Run(fmt.Sprintf("%s/training=%t", name, training), func(b *testing.B) {
+				net, err := model.NewMLP(784, []int{128, 64}, 10)
+				if err != nil {
+					b.Fatal(err)
+				}
+				l := smallLearner(b, pcltest.Backend(b, name), "emgd-gmc", Options{Model: net, Increment: scenario.ClassIncremental, Batch: 128})
+				for i := range 2 {
+					attach(b, l, Task{Classes: []int{2 * i, 2*i + 1}, Stream: &noisy{class: 2 * i}})
+				}
+				if _, err := l.Step(); err != nil {
+					b.Fatal(err)
+				}
+				p, err := l.Snapshot()
+				if err != nil {
+					b.Fatal(err)
+				}
+				ctx, stop := context.WithCancel(b.Context())
+				var trainer sync.WaitGroup
+				if training {
+					trainer.Go(func() {
+						for ctx.Err() == nil {
+							if _, err := l.Step(); err != nil {
+								b.Error(err)
+								return
+							}
+						}
+					})
+				}
+				x, took := make([]float32, 784), []time.Duration(nil)
+				steps := l.Steps()
+				for b.Loop() {
+					began := time.Now()
+					if _, err := p.Predict(x); err != nil {
+						b.Fatal(err)
+					}
+					took = append(took, time.Since(began))
+					time.Sleep(200 * time.Microsecond) // as requests come
+				}
+				b.ReportMetric(float64(l.Steps()-steps)/b.Elapsed().Seconds(), "steps/s")
+				stop()
+				trainer.Wait()
+				slices.Sort(took)
+				b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
+				b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
+			})
+		}
+	}
+}
+
+// noisy delivers noise of two classes.
+type noisy struct{ class, n int }
+
+func (s *noisy) Next(b *data.Batch) error {
+	for i := range b.Class {
+		b.Class[i] = s.class + i%2
+	}
+	for i := range b.X {
+		s.n++
+		b.X[i] = float32(s.n*7919%1000) / 1000
+	}
+	b.N = len(b.Class)
+	return nil
 }

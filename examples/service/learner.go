@@ -5,6 +5,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
@@ -35,4 +36,10 @@ func newLearner(ctx context.Context, name string, inputs, outputs int) (*pcl.Lea
 		return nil, nil, err
 	}
 	return learner, func() { learner.Close(); device.Close() }, nil
+}
+
+// newTask has a stream that samples are pushed into. Up to 1024 wait to be trained on.
+func newTask(inputs int, name string, classes []int) (pcl.Task, error) {
+	stream, err := data.NewPush(inputs, 1024, classes)
+	return pcl.Task{Name: name, Classes: classes, Stream: stream}, err
 }

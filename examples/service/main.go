@@ -17,13 +17,12 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/pcl"
-	"github.com/parallelcl/parallelcl/pcl/data"
 )
 
 type service struct {
 	learner   *pcl.Learner
 	inputs    int
-	mu        sync.Mutex // held while a step is made or a task attached
+	mu        sync.Mutex // held while the learner is called, which serves one call at a time
 	streams   sync.Map   // id of a task → *data.Push
 	predictor atomic.Pointer[pcl.Predictor]
 }
@@ -69,6 +68,8 @@ func serve(ctx context.Context, listener net.Listener, file, device string, inpu
 		return err
 	}
 	log.Print("listening on ", listener.Addr())
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	server := &http.Server{Handler: s.requests(), BaseContext: func(net.Listener) context.Context { return ctx }}
 	var failed error
 	var training sync.WaitGroup
@@ -79,6 +80,7 @@ func serve(ctx context.Context, listener net.Listener, file, device string, inpu
 	if err = server.Serve(listener); errors.Is(err, http.ErrServerClosed) {
 		err = nil
 	}
+	cancel()
 	training.Wait()
 	return errors.Join(failed, err, learner.Save(file))
 }
@@ -94,10 +96,9 @@ func (s *service) train(ctx context.Context) error {
 			return err
 		}
 		if idle || time.Since(renewed) > time.Second/10 {
-			if err := s.renew(); err != nil {
+			if err, renewed = s.renew(), time.Now(); err != nil {
 				return err
 			}
-			renewed = time.Now()
 		}
 		if idle {
 			s.learner.Wait(ctx)
@@ -108,13 +109,11 @@ func (s *service) train(ctx context.Context) error {
 
 // renew makes predictions follow the learner. The old snapshot is freed when no request uses it any more.
 func (s *service) renew() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	p, err := s.learner.Snapshot()
-	s.predictor.Store(p)
+	if err == nil {
+		s.predictor.Store(p)
+	}
 	return err
-}
-
-// newTask has a stream that samples are pushed into. Up to 1024 wait to be trained on.
-func newTask(inputs int, name string, classes []int) (pcl.Task, error) {
-	stream, err := data.NewPush(inputs, 1024, classes)
-	return pcl.Task{Name: name, Classes: classes, Stream: stream}, err
 }

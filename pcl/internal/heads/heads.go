@@ -70,7 +70,7 @@ func (s *Heads) outputs(classes []int) (head, error) {
 		t.hi++
 	}
 	if t.hi > s.limit {
-		return t, fmt.Errorf("it needs outputs up to %d, the model has %d: build a model with more outputs", t.hi, s.limit)
+		return t, fmt.Errorf("it needs outputs up to %d, the model has %d: build a model with more outputs, or let it grow", t.hi, s.limit)
 	}
 	return t, nil
 }
@@ -133,6 +133,20 @@ func (s *Heads) Among(task int) []int {
 	}
 	return classes
 }
+
+// Needed returns how many outputs there must be for a new task with these classes.
+func (s *Heads) Needed(classes []int) int {
+	n := s.used
+	for _, c := range classes {
+		if _, known := s.shared[c]; !known || s.increment != scenario.ClassIncremental {
+			n++
+		}
+	}
+	return n
+}
+
+// Grow raises the number of outputs.
+func (s *Heads) Grow(limit int) { s.limit = limit }
 
 // Tasks returns the tasks that have all of the given classes, in their order.
 func (s *Heads) Tasks(classes []int) (tasks []int) {
