@@ -8,7 +8,6 @@ import (
 
 // quoted lists the documents whose Go code is taken from files that are compiled, and these files.
 var quoted = map[string][]string{
-	"README.md":       {"pcl/example_test.go", "pcl/method/example_test.go"},
 	"docs/service.md": {"pcl/service_example_test.go", "examples/service/main.go"},
 }
 
