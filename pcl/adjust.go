@@ -6,12 +6,12 @@ import "math"
 // class.
 const absent = 1e-50
 
-// adjustments returns τ times the logarithm of each output's share of the samples of a step. Each running task has the
-// same part of them, which its classes share equally, and so has the memory, which has as much of each class as it
-// stores.
+// adjustments returns τ times the logarithm of each output's share of the samples of a step. Each task that takes part
+// has the same part of them, which its classes share equally, and so has the memory, which has as much of each class as
+// it stores.
 func (l *Learner) adjustments(tau float64) []float32 {
 	share := make([]float64, l.options.Model.Outputs())
-	for _, t := range l.running() {
+	for _, t := range l.present() {
 		for _, c := range t.Classes {
 			if o, err := l.heads.Output(t.id, c); err == nil {
 				share[o] += 1 / float64(len(t.Classes))

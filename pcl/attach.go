@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
@@ -13,7 +14,8 @@ import (
 
 // Attach adds a task, which takes part from the next step on, and returns its id. Ids count from 1 in order of
 // arrival; id 0 stands for the memory of tasks that have ended. Tasks may be attached at any time. Attach reads
-// the first batch of the task's stream. After an error the learner is unchanged.
+// the first batch of the task's stream, unless the stream is not ready. After an error the learner is unchanged.
+// A task that has ended and comes back is attached by [Learner.Reattach].
 func (l *Learner) Attach(t Task) (id int, err error) {
 	if err := l.enter(false); err != nil {
 		return 0, err
@@ -26,28 +28,99 @@ func (l *Learner) Attach(t Task) (id int, err error) {
 		return 0, fmt.Errorf("pcl: %s: %w", label(a.id, t.Name), err)
 	}
 	l.tasks = append(l.tasks, a)
+	l.arrived(a)
 	return a.id, nil
 }
 
-// begin fetches a new task's first batch and gives the task its outputs.
+// arrived is called when a task has begun.
+func (l *Learner) arrived(t *task) {
+	l.version++
+	l.listen(t)
+	l.bell.ring()
+}
+
+// listen has a task's stream ring the bell.
+func (l *Learner) listen(t *task) {
+	if s, ok := t.Stream.(data.Notifier); ok {
+		s.Notify(l.bell.ring)
+	}
+}
+
+// hush undoes listen.
+func (t *task) hush() {
+	if s, ok := t.Stream.(data.Notifier); ok {
+		s.Notify(nil)
+	}
+}
+
+// Reattach begins the task with the given id again, which has ended: it goes on with the outputs that it had, and its
+// samples stay in the memory. Of t, only Stream is required. Classes, if given, must be those of the task; Name and
+// Test, if given, take the place of the old ones. After an error the learner is unchanged.
+func (l *Learner) Reattach(id int, t Task) error {
+	if err := l.enter(false); err != nil {
+		return err
+	}
+	defer l.leave()
+	if id < 1 || id > len(l.tasks) {
+		return fmt.Errorf("pcl: reattach: there is no task %d; %d have arrived", id, len(l.tasks))
+	}
+	old := l.tasks[id-1]
+	a := &task{Task: t, id: id}
+	switch {
+	case !old.ended:
+		return fmt.Errorf("pcl: reattach: %s has not ended", label(id, old.Name))
+	case t.Classes != nil && !slices.Equal(t.Classes, old.Classes):
+		return fmt.Errorf("pcl: reattach: %s has classes %v, not %v: attach a task of its own for others", label(id, old.Name), old.Classes, t.Classes)
+	}
+	a.Classes = old.Classes
+	if a.Name == "" {
+		a.Name = old.Name
+	}
+	if a.Test == nil {
+		a.Test = old.Test
+	}
+	if err := l.open(a); err != nil {
+		a.free()
+		return fmt.Errorf("pcl: reattach: %s: %w", label(id, a.Name), err)
+	}
+	l.tasks[id-1] = a
+	l.arrived(a)
+	return nil
+}
+
+// begin opens a new task and gives it its outputs.
 func (l *Learner) begin(t *task) error {
-	if t.Stream == nil {
-		return errors.New("it has no stream")
+	if err := l.makeRoom(t.Classes); err != nil {
+		return err
 	}
 	if err := l.heads.Fits(t.Classes); err != nil {
 		return err
 	}
+	if err := l.open(t); err != nil {
+		return err
+	}
+	return l.heads.Add(t.id, t.Classes)
+}
+
+// open fetches a task's first batch, if there is one yet.
+func (l *Learner) open(t *task) error {
+	if t.Stream == nil {
+		return errors.New("it has no stream")
+	}
 	if err := l.prepareBatches(t); err != nil {
 		return err
 	}
-	if err := t.fetch(t.current); err == io.EOF {
+	switch err := t.fetch(t.current); err {
+	case nil:
+		t.ready = true
+	case data.ErrNotReady:
+	case io.EOF:
 		return errors.New("its stream is empty")
-	} else if err != nil {
+	default:
 		return err
 	}
-	t.ready = true
 	t.reservoir = memory.NewReservoir(t.id, l.pool(t.Classes), l.options.Seed)
-	return l.heads.Add(t.id, t.Classes)
+	return nil
 }
 
 // Detach ends a task before its stream has ended, for example because the stream keeps failing or is no longer
@@ -69,6 +142,8 @@ func (l *Learner) Detach(id int, keep bool) error {
 		l.failure = err
 		return fmt.Errorf("pcl: detach: %w", err)
 	}
+	l.version++
+	l.bell.ring()
 	return nil
 }
 
@@ -109,6 +184,7 @@ func (l *Learner) retire(t *task, keep bool) error {
 		}
 	}
 	t.free()
+	t.hush()
 	t.Stream, t.reservoir, t.err = nil, nil, nil
 	if s, ok := method.As[method.Stateful](l.options.Method); ok {
 		s.End(t.id)

@@ -18,13 +18,15 @@ import (
 // learnerState is everything that a learner remembers except its arrays. The arrays are the parameters, the
 // optimiser's moments, and the pixels of the memory, of the reservoirs and of the batches already fetched.
 type learnerState struct {
-	Method string          `json:"method"`
-	Step   int             `json:"step"`
-	Update int             `json:"update"`
-	Rand   []byte          `json:"rand"`
-	Rule   json.RawMessage `json:"rule,omitempty"` // the method's state
-	Memory memory.State    `json:"memory"`
-	Tasks  []taskState     `json:"tasks"`
+	Method string `json:"method"`
+	Step   int    `json:"step"`
+	Update int    `json:"update"`
+	// Outputs is how many outputs the classifier has; absent unless it may grow.
+	Outputs int             `json:"outputs,omitempty"`
+	Rand    []byte          `json:"rand"`
+	Rule    json.RawMessage `json:"rule,omitempty"` // the method's state
+	Memory  memory.State    `json:"memory"`
+	Tasks   []taskState     `json:"tasks"`
 	// Remembered lists the tasks that had ended when the method last remembered θ; absent if it never did.
 	Remembered []int `json:"remembered,omitempty"`
 }
@@ -36,6 +38,7 @@ type taskState struct {
 	Stream    json.RawMessage        `json:"stream,omitempty"` // the stream's position after the fetched batches
 	Reservoir *memory.ReservoirState `json:"reservoir,omitempty"`
 	Over      bool                   `json:"over,omitempty"` // the stream has no further batch
+	Paused    bool                   `json:"paused,omitempty"`
 	batchState
 	// Ahead is a second batch, which a step that failed had fetched.
 	Ahead *batchState `json:"ahead,omitempty"`
@@ -103,8 +106,9 @@ func (l *Learner) Restore(s State, attach func(id int) (Task, error)) error {
 
 // Load restores what [Learner.Save] wrote, so that training goes on as if it had never stopped. The learner must
 // have been made with the same Options. attach is called with the id of each task that had arrived and returns
-// the task; its stream may be at any position, since Load sets the position. A file that is damaged or belongs
-// to a different learner is refused, and nothing changes. If a task cannot be attached again, the learner cannot
+// the task; its stream may be at any position, since Load sets the position. [SavedTasks] tells the tasks and their
+// classes. Of a task that had ended attach may return the zero Task, which cannot be evaluated; if all had ended,
+// attach may be nil. A file that is damaged or belongs to a different learner is refused, and nothing changes. If a task cannot be attached again, the learner cannot
 // be used any more, except for another Load or [Learner.Restore].
 func (l *Learner) Load(path string, attach func(id int) (Task, error)) error {
 	if err := l.enter(true); err != nil {
@@ -121,6 +125,24 @@ func (l *Learner) Load(path string, attach func(id int) (Task, error)) error {
 	return nil
 }
 
+// SavedTasks tells which tasks a file has that [Learner.Save] wrote, in order of arrival, so that whoever calls
+// [Learner.Load] knows what to attach.
+func SavedTasks(path string) ([]TaskInfo, error) {
+	f, err := checkpoint.Load(path)
+	if err != nil {
+		return nil, fmt.Errorf("pcl: saved tasks: %w", err)
+	}
+	var s learnerState
+	if err := json.Unmarshal(f.State, &s); err != nil {
+		return nil, fmt.Errorf("pcl: saved tasks of %s: %w", path, err)
+	}
+	out := make([]TaskInfo, len(s.Tasks))
+	for i, t := range s.Tasks {
+		out[i] = TaskInfo{ID: i + 1, Name: t.Name, Classes: t.Classes, Ended: t.Ended, Paused: t.Paused}
+	}
+	return out, nil
+}
+
 // snapshot returns the whole state of the learner. Every running stream must be [data.Resumable].
 func (l *Learner) snapshot() (f State, err error) {
 	if err := l.usable(); err != nil {
@@ -129,6 +151,9 @@ func (l *Learner) snapshot() (f State, err error) {
 	defer recovered(&err, "saving a stream")
 	s := learnerState{Method: l.options.Method.Info().Name, Step: l.step, Update: l.network.updates}
 	f.Arrays = map[string][]float32{}
+	if l.options.Grow {
+		s.Outputs = l.options.Model.Outputs()
+	}
 	if s.Rand, err = l.rng.MarshalBinary(); err != nil {
 		return f, err
 	}
@@ -174,7 +199,7 @@ func (l *Learner) snapshot() (f State, err error) {
 }
 
 func (t *task) snapshot(arrays map[string][]float32) (taskState, error) {
-	s := taskState{Name: t.Name, Classes: t.Classes, Ended: t.ended, Over: t.over}
+	s := taskState{Name: t.Name, Classes: t.Classes, Ended: t.ended, Over: t.over, Paused: t.paused.Load() && !t.ended}
 	if t.ended {
 		return s, nil
 	}
@@ -224,6 +249,7 @@ func (l *Learner) restore(f State, attach func(id int) (Task, error)) error {
 		return err
 	}
 	l.failure = l.takeUp(s, f, attach)
+	l.bell.ring()
 	l.publish()
 	return l.failure
 }
@@ -235,6 +261,11 @@ func (l *Learner) understand(f State) (s learnerState, err error) {
 	}
 	if name := l.options.Method.Info().Name; s.Method != name {
 		return s, fmt.Errorf("it was saved by method %s, this run uses %s", s.Method, name)
+	}
+	if has := l.options.Model.Outputs(); l.options.Grow && s.Outputs > has {
+		if err := l.grow(s.Outputs); err != nil {
+			return s, err
+		}
 	}
 	total := l.options.Model.Layout().Total
 	for _, name := range append([]string{"theta"}, l.options.Optimizer.State()...) {
@@ -251,6 +282,7 @@ func (l *Learner) understand(f State) (s learnerState, err error) {
 // takeUp replaces the learner's state by a saved one. After an error the learner is left half restored.
 func (l *Learner) takeUp(s learnerState, f State, attach func(id int) (Task, error)) (err error) {
 	defer recovered(&err, "attaching a stream again")
+	l.version++
 	total := l.options.Model.Layout().Total
 	if err := l.rng.UnmarshalBinary(s.Rand); err != nil {
 		return err
@@ -287,15 +319,25 @@ func (l *Learner) takeUp(s learnerState, f State, attach func(id int) (Task, err
 
 func (l *Learner) restoreTasks(states []taskState, arrays map[string][]float32, attach func(id int) (Task, error)) error {
 	for _, t := range l.tasks {
+		t.hush()
 		t.free()
 	}
 	l.tasks = nil
 	l.heads = heads.New(l.options.Increment, l.options.Model.Outputs())
 	for i, s := range states {
 		id := i + 1
-		given, err := attach(id)
-		if err != nil {
-			return fmt.Errorf("%s: %w", label(id, s.Name), err)
+		var given Task
+		if attach != nil {
+			var err error
+			if given, err = attach(id); err != nil {
+				return fmt.Errorf("%s: %w", label(id, s.Name), err)
+			}
+		}
+		if given.Classes == nil {
+			given.Classes = s.Classes
+		}
+		if given.Name == "" {
+			given.Name = s.Name
 		}
 		if !slices.Equal(given.Classes, s.Classes) {
 			return fmt.Errorf("task %d had classes %v, now %v", id, s.Classes, given.Classes)
@@ -305,17 +347,24 @@ func (l *Learner) restoreTasks(states []taskState, arrays map[string][]float32, 
 		}
 		t := &task{Task: given, id: id, ended: s.Ended, over: s.Over}
 		t.Classes = s.Classes
+		t.paused.Store(s.Paused)
 		l.tasks = append(l.tasks, t)
 		if s.Ended {
 			t.Stream = nil
-		} else if err := l.restoreStream(t, s, arrays); err != nil {
+			continue
+		}
+		if err := l.restoreStream(t, s, arrays); err != nil {
 			return fmt.Errorf("%s: %w", label(id, s.Name), err)
 		}
+		l.listen(t)
 	}
 	return nil
 }
 
 func (l *Learner) restoreStream(t *task, s taskState, arrays map[string][]float32) error {
+	if t.Stream == nil {
+		return errors.New("it was running when the learner was saved, so its stream is needed")
+	}
 	stream, ok := t.Stream.(data.Resumable)
 	if !ok {
 		return errors.New("its stream is not Resumable")

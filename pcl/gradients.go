@@ -14,9 +14,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// taskRows gathers a row for each running task.
+// taskRows gathers a row for each task that takes part in the step.
 func (l *Learner) taskRows() (rows []row) {
-	for _, t := range l.running() {
+	for _, t := range l.present() {
 		if t.ready {
 			rows = append(rows, row{id: t.id, batch: t.current, loss: l.lossOf(t.id)})
 		}

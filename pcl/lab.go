@@ -43,7 +43,7 @@ func (b lab) Image() (height, width, channels int) {
 }
 
 func (b storing) Current() (batches [][]memory.Item) {
-	for _, t := range b.l.running() {
+	for _, t := range b.l.present() {
 		if t.ready && !t.leftOut && !t.current.Repeat {
 			batches = append(batches, t.current.Items())
 		}

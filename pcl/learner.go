@@ -29,12 +29,16 @@ import (
 
 // Learner trains a model on the streams attached to it. It serves one call at a time: a call made while
 // another is in progress returns [ErrBusy], and a call after [Learner.Close] returns [ErrClosed].
-// [Learner.Steps], [Learner.Arrived] and [Learner.Active] may be called at any time.
+// What says so may be called
+// at any time, such as [Learner.Steps], [Learner.Tasks], [Learner.Pause] and [Learner.Predict].
 type Learner struct {
 	busy    sync.Mutex // held by the call in progress
 	closed  bool
 	failure error // why the learner cannot go on; nil as long as it can
 	status  atomic.Pointer[status]
+
+	bell      bell          // rung when there may be something to do
+	idleSince atomic.Uint64 // the count of the bell when the last step began, if there was nothing to do; otherwise 0
 
 	options  Options
 	programs *graphs.Set
@@ -54,10 +58,13 @@ type Learner struct {
 	replayed []*device.Batch // reused for the memory's rows
 	sample   *device.Batch   // reused for the samples that a method asks about (see lab)
 	step     int             // how many steps have been made
+	version  int             // how often something has changed that predictions depend on
 	prepared int             // one more than the steps made when the method last prepared to predict
 
 	penalised []float32 // reused for the gradient of a penalty, which is 0 for the private parameters
 	mean      []float32 // reused for the mean of the tasks' gradients (see moving)
+
+	prediction prediction // what predictors share
 }
 
 // NewLearner returns a learner with freshly drawn parameters and no tasks. It compiles the programs that every
@@ -136,17 +143,24 @@ func (l *Learner) Warm(k int) error {
 }
 
 // Close releases what the learner holds on the device. It waits for the call in progress, if there is one, and
-// must therefore not be called from within a stream. The backend stays open.
+// must therefore not be called from within a stream. The backend stays open, and so do predictors.
 func (l *Learner) Close() {
+	l.close()
+	l.prediction.close() // a prediction may hold its lock while it waits for the learner
+}
+
+func (l *Learner) close() {
 	l.busy.Lock()
 	defer l.busy.Unlock()
 	if l.closed {
 		return
 	}
 	l.closed = true
+	l.bell.ring()
 	l.network.free()
 	l.others.free()
 	for _, t := range l.tasks {
+		t.hush()
 		t.free()
 	}
 	for _, b := range append(l.replayed, l.sample) {
@@ -225,24 +239,23 @@ func (l *Learner) running() (tasks []*task) {
 	return tasks
 }
 
-// active lists the ids of the streams in the next step: first 0 for the memory, unless it is empty.
-func (l *Learner) active() []int {
-	var ids []int
-	if l.memory.Len() > 0 {
-		ids = append(ids, method.Memory)
-	}
-	for _, t := range l.running() {
-		ids = append(ids, t.id)
-	}
-	return ids
-}
-
 // enter begins a call to the learner; leave ends it. A learner that was stopped by a failure refuses all calls
 // except those that pass stopped, which do not need its state.
 func (l *Learner) enter(stopped bool) error {
 	if !l.busy.TryLock() {
 		return ErrBusy
 	}
+	return l.entered(stopped)
+}
+
+// await is enter for calls that wait until the call in progress has ended.
+func (l *Learner) await() error {
+	l.busy.Lock()
+	return l.entered(false)
+}
+
+// entered ends the call again if the learner cannot serve it.
+func (l *Learner) entered(stopped bool) error {
 	err := l.usable()
 	if l.closed {
 		err = ErrClosed
@@ -272,19 +285,29 @@ func (l *Learner) usable() error {
 // status is what can be read of a learner while a call to it is in progress.
 type status struct {
 	steps   int
-	arrived int
-	active  []int
+	memory  bool // whether there are samples in the memory
+	tasks   []taskStatus
+	asks    bool // whether a stream of a running task cannot say when it is ready
+	version int
 }
 
-func (l *Learner) publish() { l.status.Store(&status{l.step, len(l.tasks), l.active()}) }
+func (l *Learner) publish() {
+	tasks, asks := l.taskStatuses()
+	l.status.Store(&status{l.step, l.memory.Len() > 0, tasks, asks, l.version})
+}
 
 // Steps returns how many steps have been made. It may be called from any goroutine.
 func (l *Learner) Steps() int { return l.status.Load().steps }
 
 // Arrived returns how many tasks have been attached so far. The id of the next task is one more than this.
 // Arrived may be called from any goroutine.
-func (l *Learner) Arrived() int { return l.status.Load().arrived }
+func (l *Learner) Arrived() int { return len(l.status.Load().tasks) }
 
 // Active returns the ids of the streams in the next step: first 0 for the memory, unless it is empty, then the
-// ids of the tasks that have not ended. It may be called from any goroutine.
-func (l *Learner) Active() []int { return slices.Clone(l.status.Load().active) }
+// ids of the tasks that have neither ended nor been paused. It may be called from any goroutine.
+func (l *Learner) Active() (ids []int) {
+	if l.status.Load().memory {
+		ids = append(ids, method.Memory)
+	}
+	return append(ids, l.Running()...)
+}

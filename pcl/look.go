@@ -81,6 +81,9 @@ func (l *Learner) teach(b *device.Batch, loss rehearsal.Loss) error {
 	}
 	for i, row := range logits {
 		for _, task := range l.others.over {
+			if !l.tasks[task-1].ended { // it has come back, and is learnt again
+				continue
+			}
 			for _, o := range l.heads.Of(task) {
 				b.Reference[i*outputs+o] = row[o]
 			}

@@ -52,6 +52,9 @@ type Options struct {
 	// Image is the shape of a sample, for methods that cut and mix images. The zero value stands for one row of
 	// pixels.
 	Image Image
+	// Grow gives the classifier more outputs when a task arrives that needs more than there are. What the model had
+	// learnt stays as it is, bit by bit; programs are compiled anew. Without it such a task is refused.
+	Grow bool
 	// Programs, if set, shares compiled programs with other learners on the same Backend.
 	Programs *Programs
 	// Trace, if set, is called at the end of each step with what went into it. If it returns an error after the

@@ -1,6 +1,8 @@
 package pcl
 
 import (
+	"sync/atomic"
+
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
@@ -13,15 +15,27 @@ type Programs struct {
 	backend *backend.Backend
 	cache   *graphs.Cache
 	tables  *device.Tables
+	held    atomic.Int64 // by whom the programs are needed: who made them, and predictors
 }
 
 // NewPrograms returns an empty collection of programs for a backend. Close it before the backend is closed.
 func NewPrograms(b *backend.Backend) *Programs {
-	return &Programs{backend: b, cache: graphs.NewCache(b.Clients()...), tables: device.NewTables(b.Backend)}
+	p := &Programs{backend: b, cache: graphs.NewCache(b.Clients()...), tables: device.NewTables(b.Backend)}
+	p.hold()
+	return p
 }
 
-// Close releases the compiled programs and the data sets on the device.
+// Close releases the compiled programs and the data sets on the device. If there are predictors that need them, this
+// happens when the last one is closed.
 func (p *Programs) Close() {
+	if p.held.Add(-1) == 0 {
+		p.release()
+	}
+}
+
+func (p *Programs) hold() { p.held.Add(1) }
+
+func (p *Programs) release() {
 	p.cache.Close()
 	p.tables.Close()
 }

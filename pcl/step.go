@@ -22,6 +22,9 @@ var ErrNoStream = errors.New("pcl: no active stream: attach a task first")
 // weighted sum. While the device computes, the streams' next batches are fetched. When a task's stream has
 // ended, the samples collected from it enter the memory.
 //
+// A task whose stream is not ready ([data.ErrNotReady]) and a task that is paused take no part in the step. If that
+// leaves none, Step returns [ErrIdle]; [Learner.StepContext] waits.
+//
 // A step happens completely or not at all. After an error nothing has changed, and every stream keeps the
 // batch that it delivered, so Step may be called again. If a stream is at fault, the error is a [StreamError],
 // which says which one. The only exception is a failure of the device or of the method after the parameters
@@ -30,15 +33,24 @@ func (l *Learner) Step() (*StepReport, error) {
 	if err := l.enter(false); err != nil {
 		return nil, err
 	}
+	return l.makeStep()
+}
+
+// makeStep makes a step for a caller that has entered the learner, and leaves it.
+func (l *Learner) makeStep() (*StepReport, error) {
 	defer l.leave()
 	if len(l.running()) == 0 {
+		l.idleSince.Store(l.bell.count())
 		return nil, ErrNoStream
 	}
 	s := &step{Learner: l, report: &StepReport{Step: l.step}}
-	if err := s.make(); err != nil {
+	if err := s.make(); err == ErrIdle {
+		return nil, err
+	} else if err != nil {
 		return nil, fmt.Errorf("pcl: step %d: %w", l.step, err)
 	}
 	l.step++
+	l.version++
 	return s.report, nil
 }
 
@@ -56,7 +68,7 @@ func (s *step) make() (err error) {
 		return err
 	}
 	s.touched = true // from here on samples enter the memory, which cannot be undone
-	for _, t := range s.running() {
+	for _, t := range s.present() {
 		t.observe()
 	}
 	if err := s.store(); err != nil {
@@ -78,7 +90,7 @@ func (s *step) train() (err error) {
 	if err := s.compute(); err != nil {
 		return err
 	}
-	for _, t := range s.running() {
+	for _, t := range s.present() {
 		t.leftOut = s.report.Rejected || slices.Contains(s.report.Skipped, t.id)
 	}
 	return s.trace()
@@ -119,10 +131,15 @@ func (s *step) compute() error {
 
 // awaitStreams gives each running task a batch to train on, if its stream has another one. The error of a
 // stream that failed during the previous step is returned now, before anything is computed; the next step asks
-// that stream again.
+// that stream again. Tasks that are paused, and those whose streams are not ready, take no part; if none is left, the
+// error is ErrIdle.
 func (s *step) awaitStreams() error {
+	rung := s.bell.count()
+	s.idleSince.Store(0)
 	for _, t := range s.running() {
-		t.leftOut = false
+		t.leftOut, t.absent = false, t.paused.Load()
+	}
+	for _, t := range s.present() {
 		if err := t.err; err != nil {
 			t.err = nil
 			return t.failed(err)
@@ -130,11 +147,19 @@ func (s *step) awaitStreams() error {
 		if t.ready || t.over {
 			continue
 		}
-		if err := t.fetch(t.current); err == nil {
+		switch err := t.fetch(t.current); err {
+		case nil:
 			t.ready = true
-		} else if err != io.EOF {
+		case data.ErrNotReady:
+			t.absent = true
+		case io.EOF:
+		default:
 			return t.failed(err)
 		}
+	}
+	if len(s.present()) == 0 {
+		s.idleSince.Store(rung)
+		return ErrIdle
 	}
 	return nil
 }
@@ -148,7 +173,7 @@ func (s *step) lookAhead() (fetched chan error) {
 }
 
 func (s *step) fetchAhead() error {
-	for _, t := range s.running() {
+	for _, t := range s.present() {
 		if !t.ready || t.fetched {
 			continue
 		}
@@ -158,7 +183,7 @@ func (s *step) fetchAhead() error {
 			if err := s.tables.Send(t.spare); err != nil {
 				return fmt.Errorf("%s: sending its batch to the device: %w", label(t.id, t.Name), err)
 			}
-		case io.EOF:
+		case io.EOF, data.ErrNotReady:
 		default:
 			t.err = err
 		}
@@ -220,7 +245,7 @@ func (s *step) store() (err error) {
 
 // advance makes the fetched batches the current ones, and ends the tasks whose streams have no more batches.
 func (s *step) advance() error {
-	for _, t := range s.running() {
+	for _, t := range s.present() {
 		t.ready = t.fetched
 		if t.fetched {
 			t.current, t.spare, t.fetched = t.spare, t.current, false

@@ -1,9 +1,11 @@
 package pcl
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"sync/atomic"
 
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
@@ -53,7 +55,9 @@ type task struct {
 	over      bool  // the stream has no more batches
 	ended     bool  // the task takes part in no further step
 	leftOut   bool  // the task's batch does not count in the step being made
+	absent    bool  // the task takes no part in the step being made: it is paused, or its stream was not ready
 	err       error // why the stream failed after the current batch, until a step returns it
+	paused    atomic.Bool
 }
 
 // free releases the task's batches.
@@ -66,7 +70,8 @@ func (t *task) free() {
 func (t *task) failed(err error) error { return &StreamError{t.id, t.Name, err} }
 
 // fetch fills b with the stream's next batch; b is valid only if there is no error. io.EOF says that there is no
-// next batch. A stream that returns io.EOF together with its last batch is not asked again.
+// next batch, and data.ErrNotReady that there is none yet. A stream that returns io.EOF together with its last batch
+// is not asked again.
 func (t *task) fetch(b *device.Batch) error {
 	b.Empty()
 	if t.over {
@@ -78,6 +83,11 @@ func (t *task) fetch(b *device.Batch) error {
 		if t.over = true; given.N == 0 {
 			return io.EOF
 		}
+	} else if errors.Is(err, data.ErrNotReady) {
+		if given.N != 0 {
+			return fmt.Errorf("the stream delivered %d samples and said that it is not ready; want no samples with ErrNotReady", given.N)
+		}
+		return data.ErrNotReady
 	} else if err != nil {
 		return err
 	}
@@ -131,7 +141,7 @@ func (t *task) take(b *device.Batch, given *data.Batch) error {
 // observe offers the reservoir the samples of the batch that was just trained on.
 func (t *task) observe() {
 	b := t.current
-	if !t.ready || t.leftOut || b.Repeat {
+	if !t.ready || t.leftOut || t.absent || b.Repeat {
 		return
 	}
 	width := len(b.X) / len(b.Class)

@@ -23,6 +23,7 @@ var mayImport = map[string]string{
 	"deploy":                       "",
 	"deploy/schema":                "",
 	"emgd":                         "",
+	"examples/service":             "pcl pcl/backend pcl/data pcl/memory pcl/method pcl/model pcl/optim pcl/scenario",
 	"toy":                          "emgd pcl/method",
 	"pcl/backend":                  "pcl/backend/internal/pjrtenv",
 	"pcl/data":                     "",

@@ -103,6 +103,38 @@ func (m *nearestMean) Predict(lab PredictLab, samples []memory.Item) ([]int, err
 	return classes, nil
 }
 
+// Snapshot copies the rule. Prepare makes new means, and leaves those of the copy as they are.
+func (m *nearestMean) Snapshot() (Point, Rule) {
+	copied := *m
+	return Now, &copied
+}
+
+// Compare compares the classes by −d², where d is the distance of a sample's features from the class's mean. Classes
+// without a mean are excluded.
+func (m *nearestMean) Compare(features []float32, classes []int, scores []float64) bool {
+	known := func(c int) bool { return m.means[c] != nil }
+	if !slices.ContainsFunc(classes, known) || m.between && m.oneTask(classes) {
+		return false
+	}
+	f := unit(features)
+	for i, c := range classes {
+		if scores[i] = math.Inf(-1); known(c) {
+			scores[i] = -squaredDistance(f, m.means[c])
+		}
+	}
+	return true
+}
+
+// oneTask says whether all samples of the classes belong to one task.
+func (m *nearestMean) oneTask(classes []int) bool {
+	for _, c := range classes {
+		for _, task := range m.tasks[c] {
+			return m.alone(task, classes)
+		}
+	}
+	return true
+}
+
 func (m *nearestMean) nearest(feature []float64, competing []int) (class int, ok bool) {
 	least := math.Inf(1)
 	for _, c := range competing {
@@ -128,13 +160,19 @@ func unitFeatures(lab Lab, samples []memory.Item) ([][]float64, error) {
 	}
 	out := make([][]float64, len(features))
 	for i, f := range features {
-		out[i] = make([]float64, len(f))
-		for p, x := range f {
-			out[i][p] = float64(x)
-		}
-		toLengthOne(out[i])
+		out[i] = unit(f)
 	}
 	return out, nil
+}
+
+// unit returns a vector scaled to length 1.
+func unit(f []float32) []float64 {
+	out := make([]float64, len(f))
+	for p, x := range f {
+		out[p] = float64(x)
+	}
+	toLengthOne(out)
+	return out
 }
 
 // toLengthOne scales v, unless it is 0.

@@ -92,6 +92,9 @@ func (m gdumb) rate(pass int) float64 {
 	return m.minLR + (m.lr-m.minLR)*(1+math.Cos(math.Pi*float64(t)/float64(cycle)))/2
 }
 
+// Snapshot predicts with the new network.
+func (gdumb) Snapshot() (Point, Rule) { return Apart, nil }
+
 // Predict asks the new network.
 func (gdumb) Predict(lab PredictLab, samples []memory.Item) ([]int, error) {
 	return lab.Predict(Apart, samples)

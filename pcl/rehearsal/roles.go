@@ -51,6 +51,23 @@ type Predictor interface {
 	Predict(lab PredictLab, samples []memory.Item) (classes []int, err error)
 }
 
+// Snapshotter is a Predictor whose predictions can also be made beside training, from a copy of what they need.
+type Snapshotter interface {
+	Predictor
+	// Snapshot is called after Prepare. It returns the parameters to predict with, [Now] or [Apart], and the rule as
+	// it is now. Without a rule, the class with the largest logit is predicted.
+	Snapshot() (at Point, rule Rule)
+}
+
+// Rule compares classes by something else than the model's logits. It does not change, and is used by several
+// goroutines at once.
+type Rule interface {
+	// Compare sets scores to what is to be compared of the given classes, for a sample with the given features; the
+	// class with the largest score is predicted, and softmax makes the scores probabilities. If the rule does not
+	// apply to these classes, Compare returns false and leaves the scores as they are, which are the logits.
+	Compare(features []float32, classes []int, scores []float64) bool
+}
+
 // Penalty adds a row to each step whose gradient is not that of a batch, but of a penalty on the parameters. Its id is
 // [PenaltyRow].
 type Penalty interface {

@@ -136,6 +136,14 @@ func (b *Batch) Aim(h *heads.Heads, loss rehearsal.Loss) error {
 	return nil
 }
 
+// Ask prepares the batch for a program that returns the scores of all outputs, whichever compete.
+func (b *Batch) Ask() {
+	b.clean()
+	for i := range b.Class {
+		b.lo[i], b.hi[i], b.Output[i], b.valid[i], b.taskLo[i], b.taskHi[i] = 0, 1, 0, 1, 0, 1
+	}
+}
+
 // Only makes sample k the only one that counts in the loss.
 func (b *Batch) Only(k int) {
 	b.count(func(i int) bool { return i == k })

@@ -5,6 +5,7 @@ package heads
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/parallelcl/parallelcl/pcl/scenario"
@@ -69,7 +70,7 @@ func (s *Heads) outputs(classes []int) (head, error) {
 		t.hi++
 	}
 	if t.hi > s.limit {
-		return t, fmt.Errorf("it needs outputs up to %d, the model has %d: build a model with more outputs", t.hi, s.limit)
+		return t, fmt.Errorf("it needs outputs up to %d, the model has %d: build a model with more outputs, or let it grow", t.hi, s.limit)
 	}
 	return t, nil
 }
@@ -131,6 +132,38 @@ func (s *Heads) Among(task int) []int {
 		classes[o-int(lo)] = class
 	}
 	return classes
+}
+
+// Needed returns how many outputs there must be for a new task with these classes.
+func (s *Heads) Needed(classes []int) int {
+	n := s.used
+	for _, c := range classes {
+		if _, known := s.shared[c]; !known || s.increment != scenario.ClassIncremental {
+			n++
+		}
+	}
+	return n
+}
+
+// Grow raises the number of outputs.
+func (s *Heads) Grow(limit int) { s.limit = limit }
+
+// Tasks returns the tasks that have all of the given classes, in their order.
+func (s *Heads) Tasks(classes []int) (tasks []int) {
+	for id, t := range s.tasks {
+		if !slices.ContainsFunc(classes, func(c int) bool { _, has := t.output[c]; return !has }) {
+			tasks = append(tasks, id)
+		}
+	}
+	slices.Sort(tasks)
+	return tasks
+}
+
+// Clone returns a copy.
+func (s *Heads) Clone() *Heads {
+	out := *s
+	out.tasks, out.shared = maps.Clone(s.tasks), maps.Clone(s.shared) // heads themselves do not change
+	return &out
 }
 
 // Used returns how many outputs have been assigned.

@@ -58,6 +58,15 @@ func ToHost[T Number](dst []T, b compute.Buffer) error {
 	return nil
 }
 
+// Copy returns a copy of a buffer of n values.
+func Copy(b compute.Buffer, n int) (compute.Buffer, error) {
+	values := make([]float32, n)
+	if err := ToHost(values, b); err != nil {
+		return nil, err
+	}
+	return ToDevice(b.Backend(), values, n)
+}
+
 // Free finalises buffers. It ignores those that are nil.
 func Free(buffers ...compute.Buffer) {
 	for _, b := range buffers {

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+)
+
+// TestGuide: the requests that the guide shows are answered.
+func TestGuide(t *testing.T) {
+	text, err := os.ReadFile("../../docs/service.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, stop := start(t, filepath.Join(t.TempDir(), "my.pcl"))
+	defer stop()
+	shown := regexp.MustCompile(`curl localhost:8080(/\w+) +-d '(.+?)'`).FindAllSubmatch(text, -1)
+	if len(shown) < 4 {
+		t.Fatalf("the guide shows %d requests", len(shown))
+	}
+	for _, s := range shown {
+		var r request
+		if err := json.Unmarshal(s[2], &r); err != nil {
+			t.Fatalf("%s: %v", s[0], err)
+		}
+		var out json.RawMessage
+		if message := c.post(string(s[1]), r, &out); message != "" {
+			t.Errorf("%s: %s", s[0], message)
+		} else {
+			t.Logf("%s: %s", s[0], out)
+		}
+	}
+}

@@ -1,0 +1,246 @@
+package data
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/parallelcl/parallelcl/internal/fp"
+)
+
+// ErrEnded is what [Push.Push] returns after [Push.End].
+var ErrEnded = errors.New("data: the stream was ended")
+
+// Push is a stream whose samples are pushed into it, by any number of goroutines. It holds up to a fixed number of
+// samples; when it is full, those who push wait until a learner has taken some. A learner trains on each sample
+// exactly once.
+type Push struct {
+	inputs  int
+	classes []int
+
+	mu    sync.Mutex
+	x     []float32 // a ring of samples
+	class []int     // their classes
+	first int       // the place of the oldest sample in the ring
+	n     int       // how many samples wait
+	least int
+	ended bool
+	room  chan struct{} // closed when samples have been taken; nil as long as nobody waits for that
+	wake  func()
+}
+
+// NewPush returns an empty stream for samples of that many values, each of one of the given classes. It holds at most
+// capacity samples that wait to be trained on.
+func NewPush(inputs, capacity int, classes []int) (*Push, error) {
+	if inputs < 1 || capacity < 1 || len(classes) == 0 {
+		return nil, fmt.Errorf("data: a pushed stream for %d samples of %d values and %d classes; all must be positive", capacity, inputs, len(classes))
+	}
+	return &Push{
+		inputs: inputs, classes: slices.Clone(classes), least: 1,
+		x: make([]float32, capacity*inputs), class: make([]int, capacity),
+	}, nil
+}
+
+// AtLeast lets the stream be ready only when n samples wait, or when it was ended, so that no step is made from fewer.
+// It is 1 for a new stream. AtLeast returns the stream.
+func (p *Push) AtLeast(n int) (*Push, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n < 1 || n > len(p.class) {
+		return nil, fmt.Errorf("data: a stream that is ready with %d samples; want 1 to %d, which it can hold", n, len(p.class))
+	}
+	p.least = n
+	return p, nil
+}
+
+// Push adds samples, of which x has the values one after another, and class the classes. If there is no room it waits,
+// until ctx is cancelled. It returns how many samples were taken, which the stream then owns: all of them, or fewer
+// together with an error. Samples that cannot be used are an error before any is taken. The values are copied.
+func (p *Push) Push(ctx context.Context, x []float32, class ...int) (taken int, err error) {
+	if err := p.check(x, class); err != nil {
+		return 0, err
+	}
+	for {
+		n, room, err := p.add(x[taken*p.inputs:], class[taken:])
+		if taken += n; err != nil || taken == len(class) {
+			return taken, err
+		}
+		select {
+		case <-room:
+		case <-ctx.Done():
+			return taken, fmt.Errorf("data: the stream is full, %d of %d samples were taken: %w", taken, len(class), ctx.Err())
+		}
+	}
+}
+
+// check returns an error that names the first sample that cannot be used.
+func (p *Push) check(x []float32, class []int) error {
+	if len(class) == 0 || len(x) != len(class)*p.inputs {
+		return fmt.Errorf("data: pushed %d values and %d classes; want %d values for each class, and at least one", len(x), len(class), p.inputs)
+	}
+	for i, c := range class {
+		if !slices.Contains(p.classes, c) {
+			return fmt.Errorf("data: pushed sample %d of class %d, which is not among the stream's classes %v", i, c, p.classes)
+		}
+		if !fp.Finite(x[i*p.inputs : (i+1)*p.inputs]) {
+			return fmt.Errorf("data: pushed sample %d of class %d has a value that is not finite", i, c)
+		}
+	}
+	return nil
+}
+
+// add takes as many samples as there is room for. If it does not take all, room is closed when there is more.
+func (p *Push) add(x []float32, class []int) (n int, room <-chan struct{}, err error) {
+	p.mu.Lock()
+	if p.ended {
+		p.mu.Unlock()
+		return 0, nil, ErrEnded
+	}
+	n = min(len(class), len(p.class)-p.n)
+	for i := range n {
+		at := (p.first + p.n + i) % len(p.class)
+		copy(p.x[at*p.inputs:(at+1)*p.inputs], x[i*p.inputs:])
+		p.class[at] = class[i]
+	}
+	p.n += n
+	if n < len(class) {
+		if p.room == nil {
+			p.room = make(chan struct{})
+		}
+		room = p.room
+	}
+	p.notify()
+	return n, room, nil
+}
+
+// notify wakes the learner if there is something to deliver. It unlocks the stream.
+func (p *Push) notify() {
+	wake := p.wake
+	if p.n < p.least && !p.ended {
+		wake = nil
+	}
+	p.mu.Unlock()
+	if wake != nil {
+		wake()
+	}
+}
+
+// End ends the stream: it takes no more samples, and the task ends when those that wait have been trained on. Who is
+// waiting for room gets [ErrEnded].
+func (p *Push) End() {
+	p.mu.Lock()
+	p.ended = true
+	p.makeRoom()
+	p.notify()
+}
+
+func (p *Push) makeRoom() {
+	if p.room != nil {
+		close(p.room)
+		p.room = nil
+	}
+}
+
+// Len returns how many samples wait to be trained on. Those that a learner has fetched are not counted.
+func (p *Push) Len() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.n
+}
+
+// Notify is for the learner; see [Notifier].
+func (p *Push) Notify(wake func()) {
+	p.mu.Lock()
+	p.wake = wake
+	p.notify()
+}
+
+// Next delivers the samples that wait, up to a whole batch. It never waits.
+func (p *Push) Next(b *Batch) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case len(b.X) != len(b.Class)*p.inputs:
+		return fmt.Errorf("data: the stream has samples of %d values, the model takes %d", p.inputs, len(b.X)/len(b.Class))
+	case p.n == 0 && p.ended:
+		return io.EOF
+	case p.n < p.least && !p.ended:
+		return ErrNotReady
+	}
+	b.N = min(len(b.Class), p.n)
+	p.copyTo(b.X, b.Class[:b.N])
+	p.first, p.n = (p.first+b.N)%len(p.class), p.n-b.N
+	p.makeRoom()
+	if p.n == 0 && p.ended {
+		return io.EOF
+	}
+	return nil
+}
+
+// copyTo copies the oldest samples that wait.
+func (p *Push) copyTo(x []float32, class []int) {
+	for i := range class {
+		at := (p.first + i) % len(p.class)
+		copy(x[i*p.inputs:(i+1)*p.inputs], p.x[at*p.inputs:])
+		class[i] = p.class[at]
+	}
+}
+
+// pushState is what waits in a stream. X has the bits of the values, in base64.
+type pushState struct {
+	Class []int  `json:"class"`
+	X     string `json:"x"`
+	Ended bool   `json:"ended,omitempty"`
+}
+
+// State returns the samples that wait, so that a checkpoint of the learner has them.
+func (p *Push) State() (json.RawMessage, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	x, s := make([]float32, p.n*p.inputs), pushState{Class: make([]int, p.n), Ended: p.ended}
+	p.copyTo(x, s.Class)
+	bits, err := binary.Append(nil, binary.LittleEndian, x)
+	if err != nil {
+		return nil, err
+	}
+	s.X = base64.StdEncoding.EncodeToString(bits)
+	return json.Marshal(s)
+}
+
+// SetState puts the samples that a checkpoint has in front of those that wait.
+func (p *Push) SetState(data json.RawMessage) error {
+	var s pushState
+	if err := json.Unmarshal(data, &s); err != nil {
+		return fmt.Errorf("data: state of a pushed stream: %w", err)
+	}
+	bits, err := base64.StdEncoding.DecodeString(s.X)
+	if err != nil || len(bits) != 4*len(s.Class)*p.inputs {
+		return fmt.Errorf("data: state of a pushed stream: %d bytes for %d samples of %d values", len(bits), len(s.Class), p.inputs)
+	}
+	x := make([]float32, len(bits)/4)
+	if _, err := binary.Decode(bits, binary.LittleEndian, x); err != nil {
+		return err
+	}
+	if len(s.Class) > 0 {
+		if err := p.check(x, s.Class); err != nil {
+			return err
+		}
+	}
+	p.mu.Lock()
+	all := len(s.Class) + p.n
+	x, class := append(x, make([]float32, p.n*p.inputs)...), append(s.Class, make([]int, p.n)...)
+	p.copyTo(x[len(s.Class)*p.inputs:], class[len(s.Class):])
+	p.ended, p.first, p.n = p.ended || s.Ended, 0, all
+	if room := len(p.class) - all; room > 0 {
+		x, class = append(x, make([]float32, room*p.inputs)...), append(class, make([]int, room)...)
+	}
+	p.x, p.class = x, class
+	p.notify()
+	return nil
+}

@@ -1,0 +1,228 @@
+package data
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+func newPush(t testing.TB, inputs, capacity int, classes ...int) *Push {
+	t.Helper()
+	p, err := NewPush(inputs, capacity, classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func room(n, inputs int) *Batch {
+	return &Batch{X: make([]float32, n*inputs), Class: make([]int, n)}
+}
+
+// TestPush: samples come out in their order, in batches, and the end comes with the last of them.
+func TestPush(t *testing.T) {
+	p, b := newPush(t, 2, 5, 7, 8), room(3, 2)
+	if err := p.Next(b); !errors.Is(err, ErrNotReady) {
+		t.Fatalf("an empty stream: %v", err)
+	}
+	woken := 0
+	p.Notify(func() { woken++ })
+	if n, err := p.Push(t.Context(), []float32{1, 2, 3, 4, 5, 6, 7, 8}, 7, 8, 7, 8); n != 4 || err != nil || woken != 1 {
+		t.Fatalf("%d taken, %v, woken %d times", n, err, woken)
+	}
+	if err := p.Next(b); err != nil || b.N != 3 || !slices.Equal(b.X, []float32{1, 2, 3, 4, 5, 6}) || !slices.Equal(b.Class, []int{7, 8, 7}) {
+		t.Fatalf("%v: %+v", err, b)
+	}
+	if _, err := p.Push(t.Context(), []float32{9, 10, 11, 12}, 7, 7); err != nil {
+		t.Fatal(err)
+	}
+	p.End()
+	if _, err := p.Push(t.Context(), []float32{9, 10}, 7); !errors.Is(err, ErrEnded) {
+		t.Errorf("pushed after the end: %v", err)
+	}
+	if err := p.Next(b); err != io.EOF || b.N != 3 || !slices.Equal(b.X, []float32{7, 8, 9, 10, 11, 12}) || !slices.Equal(b.Class, []int{8, 7, 7}) {
+		t.Fatalf("%v: %+v", err, b)
+	}
+	if err := p.Next(b); err != io.EOF {
+		t.Error(err)
+	}
+}
+
+// TestPushRefuses: what cannot be trained on is refused with an error that names it, and nothing of it is taken.
+func TestPushRefuses(t *testing.T) {
+	p := newPush(t, 2, 5, 7, 8)
+	nan := float32(math.NaN())
+	for name, push := range map[string]func() (int, error){
+		"no samples":    func() (int, error) { return p.Push(t.Context(), nil) },
+		"too few":       func() (int, error) { return p.Push(t.Context(), []float32{1, 2, 3}, 7, 7) },
+		"foreign class": func() (int, error) { return p.Push(t.Context(), []float32{1, 2, 3, 4}, 7, 9) },
+		"not finite":    func() (int, error) { return p.Push(t.Context(), []float32{1, 2, 3, nan}, 7, 8) },
+	} {
+		if n, err := push(); n != 0 || err == nil || p.Len() != 0 {
+			t.Errorf("%s: %d taken, %d wait, %v", name, n, p.Len(), err)
+		}
+	}
+	if _, err := NewPush(2, 0, []int{1}); err == nil {
+		t.Error("a stream without room")
+	}
+	if _, err := NewPush(2, 3, nil); err == nil {
+		t.Error("a stream without classes")
+	}
+	if _, err := p.AtLeast(6); err == nil {
+		t.Error("a stream that would never be ready")
+	}
+	if err := p.Next(room(2, 3)); err == nil || errors.Is(err, ErrNotReady) {
+		t.Errorf("a model of three inputs: %v", err)
+	}
+}
+
+// TestPushAtLeast: a stream can wait for a whole batch, but not at its end.
+func TestPushAtLeast(t *testing.T) {
+	p, b := newPush(t, 1, 8, 0), room(4, 1)
+	if _, err := p.AtLeast(4); err != nil {
+		t.Fatal(err)
+	}
+	woken := 0
+	p.Notify(func() { woken++ })
+	for i := range 3 {
+		p.Push(t.Context(), []float32{float32(i)}, 0)
+	}
+	if err := p.Next(b); !errors.Is(err, ErrNotReady) || woken != 0 {
+		t.Fatalf("ready with three samples: %v, woken %d times", err, woken)
+	}
+	p.End()
+	if err := p.Next(b); err != io.EOF || b.N != 3 || woken != 1 {
+		t.Fatalf("%v, %d samples, woken %d times", err, b.N, woken)
+	}
+}
+
+// TestPushWaits: who pushes into a full stream waits for room, for the end, or until its context is cancelled.
+func TestPushWaits(t *testing.T) {
+	p, b := newPush(t, 1, 2, 0), room(2, 1)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if n, err := p.Push(ctx, []float32{1, 2, 3}, 0, 0, 0); n != 2 || !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("%d taken, %v", n, err)
+	}
+	pushed := make(chan error)
+	go func() { _, err := p.Push(context.Background(), []float32{3, 4, 5}, 0, 0, 0); pushed <- err }()
+	var got []float32
+	for len(got) < 4 {
+		if err := p.Next(b); err == nil {
+			got = append(got, b.X[:b.N]...)
+		} else if !errors.Is(err, ErrNotReady) {
+			t.Fatal(err)
+		}
+		runtime.Gosched()
+	}
+	if err := <-pushed; err != nil || !slices.Equal(got[:4], []float32{1, 2, 3, 4}) {
+		t.Fatalf("%v, got %v", err, got)
+	}
+	for p.Len() < 2 {
+		p.Push(t.Context(), []float32{9}, 0)
+	}
+	go func() { _, err := p.Push(context.Background(), []float32{6}, 0); pushed <- err }()
+	p.End()
+	if err := <-pushed; !errors.Is(err, ErrEnded) {
+		t.Errorf("waited for room until the end: %v", err)
+	}
+}
+
+// TestPushState: what waits is saved, and comes before what was pushed since.
+func TestPushState(t *testing.T) {
+	p := newPush(t, 1, 3, 0, 1)
+	p.Push(t.Context(), []float32{1, 2, 3}, 0, 1, 0)
+	b := room(2, 1)
+	p.Next(b)
+	p.Push(t.Context(), []float32{-1.5}, 1)
+	s, err := p.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := newPush(t, 1, 3, 0, 1)
+	again.Push(t.Context(), []float32{5, 6}, 1, 1)
+	if err := again.SetState(s); err != nil {
+		t.Fatal(err)
+	}
+	b = room(8, 1)
+	if err := again.Next(b); err != nil || !slices.Equal(b.X[:b.N], []float32{3, -1.5, 5, 6}) || !slices.Equal(b.Class[:b.N], []int{0, 1, 1, 1}) {
+		t.Errorf("%v: %+v", err, b)
+	}
+	for _, bad := range []string{"", "{}x", `{"class":[0],"x":""}`, `{"class":[9],"x":"AAAAAA=="}`} {
+		if err := again.SetState([]byte(bad)); err == nil {
+			t.Errorf("state %q was taken", bad)
+		}
+	}
+}
+
+// TestMillionPushes: eight producers push a million samples through a small stream. Each comes out once, those of a
+// producer in their order, and the stream uses no more memory than at the start.
+func TestMillionPushes(t *testing.T) {
+	const producers, each, capacity, inputs = 8, 125_000, 1024, 4
+	p, b := newPush(t, inputs, capacity, 0, 1, 2, 3, 4, 5, 6, 7), room(128, inputs)
+	ready := make(chan struct{}, 1)
+	p.Notify(func() {
+		select {
+		case ready <- struct{}{}:
+		default:
+		}
+	})
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	var all sync.WaitGroup
+	for producer := range producers {
+		all.Go(func() {
+			x := make([]float32, inputs)
+			for i := range each {
+				x[0], x[inputs-1] = float32(i), float32(-i)
+				if _, err := p.Push(context.Background(), x, producer); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	go func() { all.Wait(); p.End() }()
+	var next [producers]int
+	for done := false; !done; {
+		err := p.Next(b)
+		switch {
+		case errors.Is(err, ErrNotReady):
+			<-ready
+			continue
+		case err == io.EOF:
+			done = true
+		case err != nil:
+			t.Fatal(err)
+		}
+		for i := range b.N {
+			x, producer := b.X[i*inputs:(i+1)*inputs], b.Class[i]
+			if int(x[0]) != next[producer] || x[0] != -x[inputs-1] {
+				t.Fatalf("producer %d: sample %v came out, want number %d", producer, x, next[producer])
+			}
+			next[producer]++
+		}
+		if p.Len() > capacity {
+			t.Fatalf("%d samples wait", p.Len())
+		}
+		b.N = 0
+	}
+	for producer, n := range next {
+		if n != each {
+			t.Errorf("producer %d: %d of %d samples came out", producer, n, each)
+		}
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 256<<10 {
+		t.Errorf("the heap grew by %d bytes", grown)
+	}
+	runtime.KeepAlive(p)
+}

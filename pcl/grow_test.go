@@ -1,0 +1,88 @@
+package pcl
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// TestGrow: a task that needs more outputs than there are gets them; what was there keeps its bits, predictions among
+// the old classes are the same, training goes on, and so does a learner that is loaded.
+func TestGrow(t *testing.T) {
+	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(6, 40, 10)
+	for _, name := range []string{"avggrad", "icarl", "der-pp", "avggrad+lwf"} {
+		for _, increment := range []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental} {
+			o := func() Options {
+				net, err := model.NewMLP(64, []int{16, 8}, 3)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return Options{Model: net, Increment: increment, Grow: true}
+			}
+			l := smallLearner(t, b, name, o())
+			attach(t, l, blobTask(t, d, 1, 0, 1, 2))
+			playOut(t, l)
+			before := must[[]float32](t)(l.Parameters())
+			old := must[*Predictor](t)(l.Snapshot())
+			x, _ := flat(d.Select(&d.Test, 0, 0, 1, 2), 64)
+			want := must[[]Prediction](t)(old.PredictTask(1, x))
+			attach(t, l, blobTask(t, d, 2, 3, 4))
+			after, outputs := must[[]float32](t)(l.Parameters()), l.Options().Model.Outputs()
+			if outputs != 6 {
+				t.Fatalf("%d outputs, want 6", outputs)
+			}
+			weights := len(before) - 3 - 8*3
+			if !slices.Equal(after[:weights], before[:weights]) {
+				t.Error("the backbone has changed")
+			}
+			for row := range 9 { // eight features, and the bias
+				if !slices.Equal(after[weights+row*6:weights+row*6+3], before[weights+row*3:weights+row*3+3]) {
+					t.Errorf("row %d of the classifier has changed", row)
+				}
+			}
+			grown := must[*Predictor](t)(l.Snapshot())
+			for i, p := range must[[]Prediction](t)(grown.PredictTask(1, x)) {
+				if p.Class != want[i].Class {
+					t.Errorf("%s, %s: sample %d is predicted as %d, before as %d", name, increment, i, p.Class, want[i].Class)
+				}
+			}
+			if again := must[[]Prediction](t)(old.PredictTask(1, x)); !slices.Equal(again[0].Probabilities, want[0].Probabilities) {
+				t.Error("an old snapshot has changed")
+			}
+			must[*StepReport](t)(l.Step())
+			path := filepath.Join(t.TempDir(), "learner.pcl")
+			if err := l.Save(path); err != nil {
+				t.Fatal(err)
+			}
+			loaded := smallLearner(t, b, name, o())
+			if err := loaded.Load(path, func(id int) (Task, error) { return blobTask(t, d, id, [][]int{{0, 1, 2}, {3, 4}}[id-1]...), nil }); err != nil {
+				t.Fatal(err)
+			}
+			for _, l := range []*Learner{l, loaded} {
+				if failures := playOut(t, l); failures != nil {
+					t.Fatal(failures)
+				}
+				if acc := must[float64](t)(l.Evaluate(2)); acc < 0.5 && increment == scenario.TaskIncremental {
+					t.Errorf("%s, %s: accuracy %.2f of the new task", name, increment, acc)
+				}
+			}
+			same(t, loaded, l)
+		}
+	}
+	for _, name := range []string{"avggrad+ewc", "avggrad+si", "moco"} {
+		l := smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental, Grow: true})
+		if _, err := l.Attach(blobTask(t, d, 1, 0, 1, 2, 3, 4, 5)); err != nil {
+			t.Fatal(err)
+		}
+		d := pcltest.Blobs(7, 8, 1)
+		if _, err := l.Attach(blobTask(t, d, 2, 6)); err == nil || !strings.Contains(err.Error(), "keeps vectors") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package model
+
+import "fmt"
+
+// Resizer is a model that can be built with another number of outputs. Only the classifier, the parameters after
+// Layout.Backbone, may depend on it, and the outputs must be the last dimension of each of these.
+type Resizer interface {
+	Model
+	WithOutputs(n int) (Model, error)
+}
+
+// WithOutputs returns the same network with another number of outputs.
+func (m *MLP) WithOutputs(n int) (Model, error) { return NewMLP(m.inputs, m.hidden, n) }
+
+// WithOutputs returns the same network with another number of outputs.
+func (m *ResNet18) WithOutputs(n int) (Model, error) {
+	c := m.config
+	c.Outputs = n
+	return NewResNet18(c)
+}
+
+// WithOutputs returns the same network with another number of outputs.
+func (m mixed) WithOutputs(n int) (Model, error) {
+	r, ok := m.Model.(Resizer)
+	if !ok {
+		return nil, fmt.Errorf("model: %s cannot be built with another number of outputs", m.Key())
+	}
+	inner, err := r.WithOutputs(n)
+	return mixed{inner}, err
+}
+
+// Widen copies the entries of a flat vector, which belongs to a layout of fewer outputs, to their places in wide, a
+// vector of this layout. It leaves the entries of the new outputs as they are.
+func (l *Layout) Widen(wide, narrow []float32, from *Layout) {
+	copy(wide[:l.Backbone], narrow[:from.Backbone])
+	for i := l.Classifier(); i < len(l.Params); i++ {
+		p, q := l.Params[i], from.Params[i]
+		to, n := p.Dims[len(p.Dims)-1], q.Dims[len(q.Dims)-1]
+		for row := range q.Size() / n {
+			copy(wide[p.Offset+row*to:], narrow[q.Offset+row*n:q.Offset+(row+1)*n])
+		}
+	}
+}

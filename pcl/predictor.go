@@ -1,0 +1,273 @@
+package pcl
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/gomlx/compute"
+
+	"github.com/parallelcl/parallelcl/internal/fp"
+	"github.com/parallelcl/parallelcl/pcl/internal/device"
+	"github.com/parallelcl/parallelcl/pcl/internal/heads"
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// Predictor predicts with a learner as it was when [Learner.Snapshot] was called. It never changes, and may be used
+// by any number of goroutines while the learner trains, and after the learner was closed. Close it before the backend
+// is closed; one that is no longer reachable needs no Close.
+type Predictor struct {
+	kit       *kit
+	heads     *heads.Heads
+	tasks     []TaskInfo
+	rule      rehearsal.Rule // what compares classes; nil if the logits do
+	steps     int
+	version   int // of the learner
+	increment scenario.Increment
+
+	use        sync.RWMutex // held for reading by predictions, for writing by Close
+	closed     bool
+	theta      compute.Buffer
+	statistics compute.Buffer // nil if the model has none
+}
+
+// Prediction is what is predicted for one sample.
+type Prediction struct {
+	// Class is the most probable of the classes.
+	Class int
+	// Classes are those that the prediction chose among, in the order of their outputs, and Probabilities are theirs,
+	// which add up to 1. They are the softmax of the logits or, for a method that predicts by the nearest mean of the
+	// features, of −d², where d is the distance from the class's mean; these only rank the classes.
+	Classes       []int
+	Probabilities []float64
+}
+
+// Steps returns how many steps the learner had made.
+func (p *Predictor) Steps() int { return p.steps }
+
+// Tasks describes the tasks that had arrived, in order of arrival.
+func (p *Predictor) Tasks() []TaskInfo {
+	out := slices.Clone(p.tasks)
+	for i := range out {
+		out[i].Classes = slices.Clone(out[i].Classes)
+	}
+	return out
+}
+
+// Classes returns the classes of the tasks that had arrived, each once, in order of arrival.
+func (p *Predictor) Classes() []int { return classesOf(p.tasks) }
+
+// Predict predicts the classes of samples, whose values lie in x one after another, as those of the training samples.
+//
+// In class-incremental mode a prediction chooses among all classes that had arrived or, if any are given, among the
+// given ones. In task-incremental mode, where a class may have an output in each of several tasks, the given classes
+// must be some of one task's, and belong to no other; see [Predictor.PredictTask].
+func (p *Predictor) Predict(x []float32, among ...int) ([]Prediction, error) {
+	classes, outputs, err := p.among(among)
+	if err != nil {
+		return nil, fmt.Errorf("pcl: predict: %w", err)
+	}
+	return p.predict(x, classes, outputs)
+}
+
+// PredictTask is Predict for samples of the task with the given id: it chooses among the task's classes.
+func (p *Predictor) PredictTask(id int, x []float32) ([]Prediction, error) {
+	if id < 1 || id > len(p.tasks) {
+		return nil, fmt.Errorf("pcl: predict: there is no task %d; %d have arrived", id, len(p.tasks))
+	}
+	classes, outputs, err := p.outputs(id, p.tasks[id-1].Classes)
+	if err != nil {
+		return nil, fmt.Errorf("pcl: predict: %w", err)
+	}
+	return p.predict(x, classes, outputs)
+}
+
+// among finds the outputs of the classes that a prediction chooses among.
+func (p *Predictor) among(classes []int) ([]int, []int, error) {
+	tasks := p.heads.Tasks(classes)
+	switch {
+	case len(p.tasks) == 0:
+		return nil, nil, errors.New("no task has arrived yet, so there are no classes")
+	case p.increment == scenario.ClassIncremental && len(classes) == 0:
+		return p.outputs(1, p.heads.Among(1))
+	case p.increment == scenario.ClassIncremental:
+		return p.spread(classes)
+	case len(tasks) == 0:
+		return nil, nil, fmt.Errorf("no task has all of the classes %v: a task-incremental prediction chooses among those of one task", classes)
+	case len(tasks) > 1:
+		return nil, nil, fmt.Errorf("tasks %v all have the classes %v: say by PredictTask which one is meant", tasks, classes)
+	case len(classes) == 0:
+		classes = p.tasks[tasks[0]-1].Classes
+	}
+	return p.outputs(tasks[0], classes)
+}
+
+// spread finds the outputs of classes that may belong to several tasks, in class-incremental mode.
+func (p *Predictor) spread(classes []int) ([]int, []int, error) {
+	all := p.heads.Among(1)
+	outputs := make([]int, len(classes))
+	for i, c := range classes {
+		if outputs[i] = slices.Index(all, c); outputs[i] < 0 {
+			return nil, nil, fmt.Errorf("class %d is not among those that have arrived, which are %v", c, all)
+		}
+	}
+	return inOrder(outputs, func(o int) int { return all[o] })
+}
+
+// outputs finds the outputs of classes of one task.
+func (p *Predictor) outputs(task int, classes []int) ([]int, []int, error) {
+	if p.increment == scenario.ClassIncremental {
+		return p.spread(classes)
+	}
+	lo, _ := p.heads.Competing(task)
+	all := p.heads.Among(task)
+	outputs := make([]int, len(classes))
+	for i, c := range classes {
+		outputs[i] = int(lo) + slices.Index(all, c)
+	}
+	return inOrder(outputs, func(o int) int { return all[o-int(lo)] })
+}
+
+// inOrder sorts outputs and returns their classes with them.
+func inOrder(outputs []int, class func(output int) int) ([]int, []int, error) {
+	slices.Sort(outputs)
+	classes := make([]int, len(outputs))
+	for i, o := range outputs {
+		if classes[i] = class(o); i > 0 && o == outputs[i-1] {
+			return nil, nil, fmt.Errorf("class %d is given twice", classes[i])
+		}
+	}
+	return classes, outputs, nil
+}
+
+// predict predicts by the given outputs, which are those of the given classes.
+func (p *Predictor) predict(x []float32, classes, outputs []int) ([]Prediction, error) {
+	width := p.kit.inputs
+	if len(x) == 0 || len(x)%width != 0 {
+		return nil, fmt.Errorf("pcl: predict: %d values are not one or more samples of %d values each", len(x), width)
+	}
+	n := len(x) / width
+	for i := range n {
+		if !fp.Finite(x[i*width : (i+1)*width]) {
+			return nil, fmt.Errorf("pcl: predict: sample %d has a value that is not finite", i)
+		}
+	}
+	p.use.RLock()
+	defer p.use.RUnlock()
+	if p.closed {
+		return nil, ErrClosed
+	}
+	out := make([]Prediction, 0, n)
+	for len(out) < n {
+		samples, size := p.kit.fit(n - len(out))
+		scores, features, err := p.scores(x[len(out)*width:(len(out)+samples)*width], size)
+		if err != nil {
+			return nil, fmt.Errorf("pcl: predict: %w", err)
+		}
+		for i := range scores {
+			one, err := p.choose(scores[i], features[i], classes, outputs)
+			if err != nil {
+				return nil, fmt.Errorf("pcl: predict: sample %d: %w", len(out), err)
+			}
+			out = append(out, one)
+		}
+	}
+	return out, nil
+}
+
+// scores computes the scores of all outputs, and the features, of samples that fit in a program of the given size.
+func (p *Predictor) scores(x []float32, size int) (scores, features [][]float32, err error) {
+	b, err := p.kit.batch(size)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer p.kit.put(size, b)
+	b.N = copy(b.X, x) / p.kit.inputs
+	b.Ask()
+	in, done, err := b.Inputs(p.kit.programs.backend, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer done()
+	in = append([]compute.Buffer{p.theta}, in...)
+	if p.statistics != nil {
+		in = append(in, p.statistics)
+	}
+	out, err := p.kit.scores[size].Call(in...)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer program.Free(out...)
+	if scores, err = device.Matrix(out[0], b.N); err != nil {
+		return nil, nil, err
+	}
+	if p.rule == nil {
+		return scores, make([][]float32, b.N), nil
+	}
+	features, err = device.Matrix(out[1], b.N)
+	return scores, features, err
+}
+
+// choose predicts the class of one sample.
+func (p *Predictor) choose(logits, features []float32, classes, outputs []int) (Prediction, error) {
+	scores := make([]float64, len(classes))
+	for i, o := range outputs {
+		scores[i] = float64(logits[o])
+	}
+	ruled := p.rule != nil && p.rule.Compare(features, classes, scores)
+	best := 0
+	for i, s := range scores {
+		if math.IsNaN(s) || math.IsInf(s, 1) || math.IsInf(s, -1) && !ruled {
+			return Prediction{}, fmt.Errorf("the score of class %d is not finite (%g): the sample's values are too large", classes[i], s)
+		}
+		if s > scores[best] {
+			best = i
+		}
+	}
+	normalise(scores, scores[best])
+	return Prediction{Class: classes[best], Classes: classes, Probabilities: scores}, nil
+}
+
+// normalise turns scores, of which the largest is given, into probabilities, by the softmax.
+func normalise(scores []float64, largest float64) {
+	total := 0.0
+	for i, s := range scores {
+		scores[i] = math.Exp(s - largest)
+		total += scores[i]
+	}
+	for i := range scores {
+		scores[i] /= total
+	}
+}
+
+// warm asks for the shapes of the buffers. XLA's binding caches a buffer's shape when it is first asked for, without a
+// lock, so that this has to happen before several goroutines read the buffers.
+func (p *Predictor) warm() error {
+	for _, b := range []compute.Buffer{p.theta, p.statistics} {
+		if b == nil {
+			continue
+		}
+		if _, err := b.Shape(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close frees what the predictor holds on the device. It waits for predictions that are being made; later ones return
+// [ErrClosed].
+func (p *Predictor) Close() {
+	p.use.Lock()
+	defer p.use.Unlock()
+	if p.closed {
+		return
+	}
+	p.closed = true
+	program.Free(p.theta, p.statistics)
+	p.theta, p.statistics = nil, nil
+	p.kit.release()
+}

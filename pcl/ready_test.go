@@ -1,0 +1,348 @@
+package pcl
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/data"
+	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+func newPush(t testing.TB, classes ...int) *data.Push {
+	t.Helper()
+	p, err := data.NewPush(64, 64, classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// pushBlobs pushes samples number from to to−1 of each class.
+func pushBlobs(t testing.TB, p *data.Push, from, to int, classes ...int) {
+	t.Helper()
+	d := pcltest.Blobs(6, 40, 1)
+	x := make([]float32, 64)
+	for i := from; i < to; i++ {
+		for _, c := range classes {
+			d.Select(&d.Train, 0, c).Sample(i, x)
+			if _, err := p.Push(t.Context(), x, c); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// TestNotReady: a task whose stream is not ready is left out of a step, nobody waits for it, and a step without any
+// ready stream changes nothing.
+func TestNotReady(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		l := smallLearner(t, b, "emgd-gmc", Options{})
+		one, two := newPush(t, 0, 1), newPush(t, 2, 3)
+		attach(t, l, Task{Classes: []int{0, 1}, Stream: one})
+		attach(t, l, Task{Classes: []int{2, 3}, Stream: two})
+		before := must[[]float32](t)(l.Parameters())
+		for range 2 {
+			if _, err := l.Step(); !errors.Is(err, ErrIdle) {
+				t.Fatalf("a step without samples: %v", err)
+			}
+		}
+		if l.Steps() != 0 || !slices.Equal(must[[]float32](t)(l.Parameters()), before) {
+			t.Fatal("a step without samples has changed the learner")
+		}
+		pushBlobs(t, two, 0, 6, 2, 3) // 12 samples are two batches
+		pushBlobs(t, one, 0, 1, 0, 1)
+		for step, want := range [][]int{{1, 2}, {2}} {
+			if r := must[*StepReport](t)(l.Step()); !slices.Equal(r.IDs, want) {
+				t.Fatalf("step %d has rows %v, want %v", step, r.IDs, want)
+			}
+		}
+		if _, err := l.Step(); !errors.Is(err, ErrIdle) || !slices.Equal(l.Active(), []int{1, 2}) {
+			t.Fatalf("%v; active %v", err, l.Active())
+		}
+		two.End()
+		if r := must[*StepReport](t)(l.Step()); !slices.Equal(r.Ended, []int{2}) || len(r.IDs) != 0 || l.Memory().Len() != 6 {
+			t.Fatalf("%+v; %d samples in the memory", r, l.Memory().Len())
+		}
+		pushBlobs(t, one, 1, 2, 0, 1)
+		one.End() // with its last samples
+		if r := must[*StepReport](t)(l.Step()); !slices.Equal(r.Ended, []int{1}) || !slices.Equal(r.IDs, []int{0, 1}) {
+			t.Fatalf("%+v", r)
+		}
+		if _, err := l.Step(); !errors.Is(err, ErrNoStream) {
+			t.Fatal(err)
+		}
+	})
+}
+
+// hesitant is not ready in every second call, and cannot say when it is.
+type hesitant struct {
+	data.Resumable
+	calls int
+	with  int // how many samples it delivers all the same
+}
+
+func (s *hesitant) Next(b *data.Batch) error {
+	if s.calls++; s.calls%2 == 1 {
+		b.N = s.with
+		return data.ErrNotReady
+	}
+	return s.Resumable.Next(b)
+}
+
+// TestOwnStreamNotReady: streams of one's own may be not ready too; whoever waits asks them again.
+func TestOwnStreamNotReady(t *testing.T) {
+	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 40, 10)
+	l := smallLearner(t, b, "emgd-gmc", Options{})
+	task := blobTask(t, d, 1, 0, 1) // ten batches
+	task.Stream = &hesitant{Resumable: task.Stream.(data.Resumable)}
+	attach(t, l, task)
+	for range 11 {
+		if _, err := l.StepContext(t.Context()); err != nil && !errors.Is(err, ErrNoStream) {
+			t.Fatal(err)
+		}
+	}
+	if len(l.Running()) != 0 || l.Memory().Len() != 6 {
+		t.Errorf("running %v, %d samples in the memory", l.Running(), l.Memory().Len())
+	}
+	task = blobTask(t, d, 2, 2, 3)
+	task.Stream = &hesitant{Resumable: task.Stream.(data.Resumable), with: 3}
+	if _, err := l.Attach(task); err == nil || !strings.Contains(err.Error(), "3 samples") {
+		t.Errorf("samples together with ErrNotReady: %v", err)
+	}
+}
+
+// TestStepContext: it waits until samples are pushed, can be cancelled, and lets others call the learner meanwhile.
+func TestStepContext(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	l := smallLearner(t, b, "emgd-gmc", Options{})
+	if _, err := l.StepContext(t.Context()); !errors.Is(err, ErrNoStream) {
+		t.Fatal(err)
+	}
+	one, two := newPush(t, 0, 1), newPush(t, 2, 3)
+	attach(t, l, Task{Classes: []int{0, 1}, Stream: one})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := l.StepContext(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal(err)
+	}
+	if _, err := l.StepContext(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal(err)
+	}
+	made := make(chan *StepReport, 2)
+	go func() {
+		for range 2 {
+			r, err := l.StepContext(context.Background())
+			if err != nil {
+				t.Error(err)
+			}
+			made <- r
+		}
+	}()
+	pushBlobs(t, one, 0, 1, 0, 1)
+	<-made
+	for {
+		if _, err := l.Attach(Task{Classes: []int{2, 3}, Stream: two}); err == nil {
+			break
+		} else if !errors.Is(err, ErrBusy) {
+			t.Fatal(err)
+		}
+	}
+	pushBlobs(t, two, 0, 1, 2, 3)
+	if r := <-made; !slices.Equal(r.IDs, []int{2}) {
+		t.Errorf("rows %v", r.IDs)
+	}
+	done := make(chan error)
+	go func() { _, err := l.StepContext(context.Background()); done <- err }()
+	time.Sleep(5 * time.Millisecond)
+	l.Close()
+	if err := <-done; !errors.Is(err, ErrClosed) {
+		t.Errorf("closed while it waited: %v", err)
+	}
+}
+
+// TestPause: a paused task takes part in no step and keeps what was fetched; its samples are trained on later.
+func TestPause(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		for _, name := range []string{"emgd-gmc", "gss", "avggrad+las"} {
+			l := smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental})
+			d := pcltest.Blobs(4, 16, 4) // four batches each
+			attach(t, l, blobTask(t, d, 1, 0, 1))
+			attach(t, l, blobTask(t, d, 2, 2, 3))
+			must[*StepReport](t)(l.Step())
+			if err := l.Pause(1); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(l.Running(), []int{2}) || !l.Tasks()[0].Paused {
+				t.Errorf("running %v, tasks %+v", l.Running(), l.Tasks())
+			}
+			for range 3 {
+				if r := must[*StepReport](t)(l.Step()); slices.Contains(r.IDs, 1) || !slices.Contains(r.IDs, 2) {
+					t.Fatalf("%s: rows %v", name, r.IDs)
+				}
+			}
+			if _, err := l.Step(); !errors.Is(err, ErrIdle) {
+				t.Fatalf("only a paused task is left: %v", err)
+			}
+			path := filepath.Join(t.TempDir(), "learner.pcl")
+			if err := l.Save(path); err != nil {
+				t.Fatal(err)
+			}
+			again := smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental})
+			if err := again.Load(path, func(id int) (Task, error) { return blobTask(t, d, id, 2*id-2, 2*id-1), nil }); err != nil {
+				t.Fatal(err)
+			}
+			for _, l := range []*Learner{l, again} {
+				if err := l.Resume(1); err != nil {
+					t.Fatal(err)
+				}
+				playOut(t, l)
+				if l.Steps() != 7 {
+					t.Errorf("%s: %d steps, want 7", name, l.Steps())
+				}
+			}
+			same(t, again, l)
+			if l.Pause(1) == nil || l.Resume(3) == nil {
+				t.Error("paused a task that has ended, or resumed one that never arrived")
+			}
+		}
+	})
+}
+
+// TestReattach: a task that comes back goes on with its outputs, for every method.
+func TestReattach(t *testing.T) {
+	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 8, 4)
+	for _, name := range []string{"emgd-gmc", "avggrad", "icarl", "der-pp", "gss", "avggrad+lwf+ewc", "famo", "moco", "uw", "imtl-l", "emgd-gmc+per-task"} {
+		for _, increment := range []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental} {
+			l := smallLearner(t, b, name, Options{Increment: increment})
+			attach(t, l, blobTask(t, d, 1, 0, 1))
+			if err := l.Reattach(1, blobTask(t, d, 1, 0, 1)); err == nil {
+				t.Error("a task that has not ended was attached again")
+			}
+			playOut(t, l)
+			attach(t, l, blobTask(t, d, 2, 2, 3))
+			if err := l.Reattach(1, blobTask(t, d, 1, 0, 2)); err == nil {
+				t.Error("a task came back with other classes")
+			}
+			if err := l.Reattach(3, blobTask(t, d, 3, 0, 1)); err == nil {
+				t.Error("a task came back that never arrived")
+			}
+			used := l.heads.Used()
+			if err := l.Reattach(1, Task{Stream: blobTask(t, d, 1, 0, 1).Stream}); err != nil {
+				t.Fatal(err)
+			}
+			if r := must[*StepReport](t)(l.Step()); !slices.Contains(r.IDs, 1) || !slices.Contains(r.IDs, 2) {
+				t.Errorf("%s: rows %v", name, r.IDs)
+			}
+			if failures := playOut(t, l); failures != nil {
+				t.Fatalf("%s: %v", name, failures)
+			}
+			if l.heads.Used() != used || l.Arrived() != 2 || l.Memory().Len() > 12 {
+				t.Errorf("%s: %d outputs, %d tasks, %d samples in the memory", name, l.heads.Used(), l.Arrived(), l.Memory().Len())
+			}
+			if acc := must[float64](t)(l.Evaluate(1)); acc < 0 || acc > 1 {
+				t.Error(acc)
+			}
+		}
+	}
+}
+
+// TestLoadTellsTasks: a file says which tasks it has, and those that have ended need not be given again.
+func TestLoadTellsTasks(t *testing.T) {
+	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(6, 8, 4)
+	l, path := smallLearner(t, b, "emgd-gmc", Options{}), filepath.Join(t.TempDir(), "learner.pcl")
+	ended := blobTask(t, d, 1, 4, 1)
+	ended.Name = "first"
+	attach(t, l, ended)
+	playOut(t, l)
+	push := newPush(t, 2, 3)
+	attach(t, l, Task{Classes: []int{2, 3}, Stream: push})
+	pushBlobs(t, push, 0, 10, 2, 3)
+	must[*StepReport](t)(l.Step())
+	if err := l.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	tasks := must[[]TaskInfo](t)(SavedTasks(path))
+	if len(tasks) != 2 || tasks[0].Name != "first" || !slices.Equal(tasks[0].Classes, []int{4, 1}) || !tasks[0].Ended || tasks[1].Ended || tasks[1].ID != 2 {
+		t.Fatalf("%+v", tasks)
+	}
+	again := smallLearner(t, b, "emgd-gmc", Options{})
+	if err := again.Load(path, nil); err == nil || !strings.Contains(err.Error(), "its stream is needed") {
+		t.Fatalf("a running task without a stream: %v", err)
+	}
+	fresh := newPush(t, 2, 3)
+	err := again.Load(path, func(id int) (Task, error) {
+		if tasks[id-1].Ended {
+			return Task{}, nil
+		}
+		return Task{Stream: fresh, Test: d.Select(&d.Test, 0, 2, 3)}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	push.End()
+	fresh.End()
+	playOut(t, l)
+	playOut(t, again)
+	same(t, again, l)
+	if _, err := again.Evaluate(1); err == nil || !strings.Contains(err.Error(), "without test samples") {
+		t.Error(err)
+	}
+	if again.Tasks()[0].Name != "first" {
+		t.Errorf("%+v", again.Tasks())
+	}
+	if _, err := SavedTasks(filepath.Join(t.TempDir(), "none")); err == nil {
+		t.Error("told the tasks of a file that is not there")
+	}
+}
+
+// TestPushedOnce: samples pushed by eight producers while the learner trains are each trained on exactly once.
+func TestPushedOnce(t *testing.T) {
+	const producers, each = 8, 200
+	seen := map[int]int{}
+	l := smallLearner(t, pcltest.Backend(t, backend.Go), "avggrad", Options{Trace: func(s *Trace) error {
+		for i := range s.IDs {
+			for k := range s.N[i] {
+				seen[int(s.X[i][64*k])]++
+			}
+		}
+		return nil
+	}})
+	push := newPush(t, 0, 1)
+	attach(t, l, Task{Classes: []int{0, 1}, Stream: push})
+	var all sync.WaitGroup
+	for producer := range producers {
+		all.Go(func() {
+			x := make([]float32, 64)
+			for i := range each {
+				x[0] = float32(producer*each + i)
+				x[1] = x[0] / 1e4
+				if _, err := push.Push(context.Background(), x, i%2); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	go func() { all.Wait(); push.End() }()
+	for {
+		if _, err := l.StepContext(t.Context()); errors.Is(err, ErrNoStream) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	delete(seen, 0) // memory rows have none; sample 0 cannot be told from padding
+	for name := 1; name < producers*each; name++ {
+		if seen[name] != 1 {
+			t.Fatalf("sample %d was trained on %d times", name, seen[name])
+		}
+	}
+}

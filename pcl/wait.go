@@ -1,0 +1,92 @@
+package pcl
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// ErrIdle is what [Learner.Step] returns when tasks run, but none has anything to train on yet: their streams are not
+// ready, or they are paused. Nothing has changed. [Learner.StepContext] waits instead.
+var ErrIdle = errors.New("pcl: no stream is ready")
+
+// askAgain is the time after which a stream is asked again that was not ready and cannot say when it is.
+const askAgain = 10 * time.Millisecond
+
+// StepContext is [Learner.Step], but waits while no stream is ready, and until the call in progress has ended: it must
+// not be called from within a stream. It returns the error of ctx when ctx is cancelled; a step that has begun is made
+// to its end. While it waits for a stream, other goroutines may call the learner.
+func (l *Learner) StepContext(ctx context.Context) (*StepReport, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := l.await(); err != nil {
+			return nil, err
+		}
+		r, err := l.makeStep()
+		if !errors.Is(err, ErrIdle) {
+			return r, err
+		}
+		if err := l.Wait(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Wait returns when there may be something to do after [Learner.Step] has returned [ErrIdle] or [ErrNoStream]: a
+// stream may be ready, or a task has arrived, was resumed or has ended. It returns at once if the last step was made. If ctx is cancelled,
+// it returns the error of ctx. It may be called from any goroutine, and other calls may be made while it waits.
+func (l *Learner) Wait(ctx context.Context) error {
+	rung, heard := l.bell.listen()
+	if l.idleSince.Load() != rung {
+		return ctx.Err()
+	}
+	var again <-chan time.Time
+	if l.status.Load().asks {
+		timer := time.NewTimer(askAgain)
+		defer timer.Stop()
+		again = timer.C
+	}
+	select {
+	case <-heard:
+	case <-again:
+	case <-ctx.Done():
+	}
+	return ctx.Err()
+}
+
+// bell is rung by streams when they may be ready, and when tasks change.
+type bell struct {
+	mu    sync.Mutex
+	rung  uint64        // how often
+	heard chan struct{} // closed at the next ring; nil as long as nobody listens
+}
+
+func (b *bell) ring() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.rung++
+	if b.heard != nil {
+		close(b.heard)
+		b.heard = nil
+	}
+}
+
+// count returns a number that every ring changes. It is at least 1.
+func (b *bell) count() uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.rung + 1
+}
+
+// listen returns the number that count returns, and a channel that the next ring closes.
+func (b *bell) listen() (rung uint64, heard <-chan struct{}) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.heard == nil {
+		b.heard = make(chan struct{})
+	}
+	return b.rung + 1, b.heard
+}
