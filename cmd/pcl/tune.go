@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"text/tabwriter"
 
@@ -39,17 +40,23 @@ func (c *tuneCmd) Run(rc *runContext) error {
 	if isPart {
 		return err // the process that started this one picks the best
 	}
-	if s, e := c.folder().Status(t.Grid.Name); e != nil || s.Left > 0 || err != nil && s.Failed == 0 {
-		return firstOf(err, e)
+	if err := c.finished(t.Grid.Name, err); err != nil {
+		return err
 	}
 	return c.pick(rc, t)
 }
 
-func firstOf(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
+// finished returns nil if no cell is left, so that the best candidates can be picked. Cells that failed are not left: their
+// candidates lose. made is how the making of the cells ended.
+func (c *tuneCmd) finished(name string, made error) error {
+	s, err := c.folder().Status(name)
+	switch {
+	case err != nil:
+		return errors.Join(made, err)
+	case s.Left > 0 && made == nil:
+		return fmt.Errorf("other workers are at %s of %s: the same command picks the best values when they are done", countOf(s.Left, "cell"), name)
+	case s.Left > 0 || s.Failed == 0:
+		return made
 	}
 	return nil
 }

@@ -171,6 +171,38 @@ func TestPick(t *testing.T) {
 		t.Errorf("picked twice:\n%s\n%s", saved, second)
 	}
 	used(t, back)
+	ties(t, tuning, r)
+}
+
+// ties gives all runs the same A: the first candidate wins that neither failed nor diverged.
+func ties(t *testing.T, tuning *Tuning, r *Results) {
+	t.Helper()
+	step := 3
+	for _, row := range r.Manifest.Rows {
+		run := r.Runs[row.Cell]
+		if run == nil {
+			continue
+		}
+		run.A = 50
+		if row.Method == "DER" && row.Increment == scenario.ClassIncremental && row.Seed == 1001 {
+			run.DivergedAt = &step
+		}
+	}
+	best, notes, err := tuning.Pick(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, b := range best.List(tuning.Methods) {
+		got[b.Name+"/"+string(b.Increment)] = b.Values
+	}
+	want := map[string]string{"Mean/task": "lr × 0.5", "Mean/class": "published", "DER/task": "published", "DER/class": "lr × 2"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if len(notes) != 3 || !strings.Contains(notes[2], "DER, class-incremental, loses: a run diverged at step 3") {
+		t.Errorf("notes %q", notes)
+	}
 }
 
 // used plans a grid with tuned values.
