@@ -81,7 +81,7 @@ func TestResNetOnClients(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := pcltest.Blobs(6, 20, 15)
-		l := smallLearner(t, b, "emgd-gmc", Options{Model: net, Edit: Edit{Eta: 0.01, Mode: EditPerSample}})
+		l := smallLearner(t, b, "emgd-gmc", Options{Model: net})
 		for id := 1; id <= 3; id++ {
 			attach(t, l, blobTask(t, d, id, 2*id-2, 2*id-1))
 			for range 2 {

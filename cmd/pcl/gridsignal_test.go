@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -121,5 +122,5 @@ func exportedModel(t *testing.T, dir string) string {
 	if err != nil || len(lines) != 2 {
 		t.Fatalf("lines %v (%v)", lines, err)
 	}
-	return lines[1][len(lines[1])-1]
+	return lines[1][slices.Index(lines[0], "model_sha256")]
 }

@@ -18,7 +18,7 @@ import (
 func small(t *testing.T, args ...string) []string {
 	t.Helper()
 	config := filepath.Join(t.TempDir(), "small.toml")
-	text := "dataset = \"mnist-test80\"\nbatch = 8\nepochs = 5\nhidden = [32, 16]\nmemory = {budget = 2}\n"
+	text := "method = \"emgd-gmc\"\ndataset = \"mnist-test80\"\nbatch = 8\nepochs = 5\nhidden = [32, 16]\nmemory = {budget = 2}\n"
 	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
