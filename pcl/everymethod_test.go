@@ -70,8 +70,7 @@ func TestMethodsOnClients(t *testing.T) {
 	})
 }
 
-// TestResNetOnClients: running statistics, memory editing, evaluation and a checkpoint are those of one
-// client, to the bit.
+// TestResNetOnClients: running statistics, evaluation and a checkpoint are those of one client, to the bit.
 func TestResNetOnClients(t *testing.T) {
 	var ends [2][]float32
 	var accuracy [2]float64
