@@ -127,6 +127,8 @@ func TestStepContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	one, two := newPush(t, 0, 1), newPush(t, 2, 3)
+	must[*data.Push](t)(one.AtLeast(2)) // one step takes all that is pushed
+	must[*data.Push](t)(two.AtLeast(2))
 	attach(t, l, Task{Classes: []int{0, 1}, Stream: one})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
