@@ -90,14 +90,17 @@ func (l *Learner) Reattach(id int, t Task) error {
 
 // begin opens a new task and gives it its outputs.
 func (l *Learner) begin(t *task) error {
-	if err := l.makeRoom(t.Classes); err != nil {
-		return err
-	}
-	if err := l.heads.Fits(t.Classes); err != nil {
+	outputs, err := l.outputsFor(t.Classes)
+	if err != nil {
 		return err
 	}
 	if err := l.open(t); err != nil {
 		return err
+	}
+	if outputs > l.options.Model.Outputs() {
+		if err := l.grow(outputs); err != nil {
+			return err
+		}
 	}
 	return l.heads.Add(t.id, t.Classes)
 }

@@ -108,8 +108,8 @@ func (l *Learner) Restore(s State, attach func(id int) (Task, error)) error {
 // have been made with the same Options. attach is called with the id of each task that had arrived and returns
 // the task; its stream may be at any position, since Load sets the position. [SavedTasks] tells the tasks and their
 // classes. Of a task that had ended attach may return the zero Task, which cannot be evaluated; if all had ended,
-// attach may be nil. A file that is damaged or belongs to a different learner is refused, and nothing changes. If a task cannot be attached again, the learner cannot
-// be used any more, except for another Load or [Learner.Restore].
+// attach may be nil. A file that is damaged or belongs to a different learner is refused, and nothing changes. If a
+// task cannot be attached again, the learner cannot be used any more, except for another Load or [Learner.Restore].
 func (l *Learner) Load(path string, attach func(id int) (Task, error)) error {
 	if err := l.enter(true); err != nil {
 		return err

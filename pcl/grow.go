@@ -12,25 +12,28 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// makeRoom gives the classifier more outputs if [Options].Grow is set and a task with these classes needs them: at
-// least twice as many as before, since each growth compiles all programs anew.
-func (l *Learner) makeRoom(classes []int) error {
-	needed, has := l.heads.Needed(classes), l.options.Model.Outputs()
-	if !l.options.Grow || needed <= has {
-		return nil
+// outputsFor returns how many outputs the classifier has to have for a new task with these classes, or an error if the
+// task cannot be given any. If it has to grow, which it may if [Options].Grow is set, it gets at least twice as many as
+// before, since each growth compiles all programs anew.
+func (l *Learner) outputsFor(classes []int) (int, error) {
+	has := l.options.Model.Outputs()
+	if !l.options.Grow {
+		return has, l.heads.Fits(classes)
 	}
-	return l.grow(max(needed, 2*has))
+	needed, err := l.heads.Needed(classes)
+	if err != nil || needed <= has {
+		return has, err
+	}
+	_, err = l.resizer()
+	return max(needed, 2*has), err
 }
 
 // grow gives the classifier more outputs. All parameters stay as they are; those of the new outputs are drawn. The
 // optimiser remembers nothing of them. After an error nothing has changed.
 func (l *Learner) grow(outputs int) (err error) {
 	old := l.options.Model
-	narrow, ok := old.(model.Resizer)
-	if !ok {
-		return fmt.Errorf("model %s cannot grow: it is no model.Resizer", old.Key())
-	}
-	if err := l.mayGrow(); err != nil {
+	narrow, err := l.resizer()
+	if err != nil {
 		return err
 	}
 	wide, err := narrow.WithOutputs(outputs)
@@ -89,15 +92,20 @@ func (l *Learner) grow(outputs int) (err error) {
 	return nil
 }
 
-// mayGrow returns an error if the method keeps something whose size would change.
-func (l *Learner) mayGrow() error {
+// resizer returns the model as one that can grow, or an error if it cannot, or if the method keeps something whose size
+// would change.
+func (l *Learner) resizer() (model.Resizer, error) {
+	narrow, ok := l.options.Model.(model.Resizer)
+	if !ok {
+		return nil, fmt.Errorf("model %s cannot grow: it is no model.Resizer", l.options.Model.Key())
+	}
 	if l.options.InJ() == l.options.Model.Layout().Backbone {
-		return nil // what methods keep is about the backbone
+		return narrow, nil // what methods keep is about the backbone
 	}
 	_, penalty := method.As[rehearsal.Penalty](l.options.Method)
 	_, stateful := method.As[method.Stateful](l.options.Method)
 	if penalty || stateful && l.options.Method.Info().NeedsRows {
-		return fmt.Errorf("the outputs cannot grow, since %s keeps vectors over the parameters of the classifier: build a model with more outputs, or set Options.Shared to %q", l.byMethod(), Backbone)
+		return nil, fmt.Errorf("the outputs cannot grow, since %s keeps vectors over the parameters of the classifier: build a model with more outputs, or set Options.Shared to %q", l.byMethod(), Backbone)
 	}
-	return nil
+	return narrow, nil
 }

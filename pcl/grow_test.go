@@ -32,6 +32,12 @@ func TestGrow(t *testing.T) {
 			old := must[*Predictor](t)(l.Snapshot())
 			x, _ := flat(d.Select(&d.Test, 0, 0, 1, 2), 64)
 			want := must[[]Prediction](t)(old.PredictTask(1, x))
+			if _, err := l.Attach(blobTask(t, d, 2, 3, 3)); err == nil || l.Options().Model.Outputs() != 3 {
+				t.Errorf("a task with a class twice: %v; there are %d outputs, want 3 as before", err, l.Options().Model.Outputs())
+			}
+			if _, err := l.Attach(Task{Classes: []int{3, 4}}); err == nil || l.Options().Model.Outputs() != 3 {
+				t.Errorf("a task without a stream: %v; there are %d outputs, want 3 as before", err, l.Options().Model.Outputs())
+			}
 			attach(t, l, blobTask(t, d, 2, 3, 4))
 			after, outputs := must[[]float32](t)(l.Parameters()), l.Options().Model.Outputs()
 			if outputs != 6 {

@@ -29,8 +29,8 @@ import (
 
 // Learner trains a model on the streams attached to it. It serves one call at a time: a call made while
 // another is in progress returns [ErrBusy], and a call after [Learner.Close] returns [ErrClosed].
-// What says so may be called
-// at any time, such as [Learner.Steps], [Learner.Tasks], [Learner.Pause] and [Learner.Predict].
+// What says so may be called at any time, such as [Learner.Steps], [Learner.Tasks], [Learner.Pause] and
+// [Learner.Predict].
 type Learner struct {
 	busy    sync.Mutex // held by the call in progress
 	closed  bool

@@ -36,8 +36,9 @@ func (l *Learner) StepContext(ctx context.Context) (*StepReport, error) {
 }
 
 // Wait returns when there may be something to do after [Learner.Step] has returned [ErrIdle] or [ErrNoStream]: a
-// stream may be ready, or a task has arrived, was resumed or has ended. It returns at once if the last step was made. If ctx is cancelled,
-// it returns the error of ctx. It may be called from any goroutine, and other calls may be made while it waits.
+// stream may be ready, or a task has arrived, was resumed or has ended. It returns at once if the last step was made.
+// If ctx is cancelled, it returns the error of ctx. It may be called from any goroutine, and other calls may be made
+// while it waits.
 func (l *Learner) Wait(ctx context.Context) error {
 	rung, heard := l.bell.listen()
 	if l.idleSince.Load() != rung {

@@ -74,8 +74,7 @@ func certifiedWith(r *results.Record) (sum float64) {
 // Promises draws, for runs of plain descent with the step size γ, by how much the memory's loss changed on the batch of
 // the step, against the change to first order; a panel for each label (its first run). The line is where both are the
 // same. It must show which method makes steps that raise the memory's loss, and whether what a certificate guarantees is
-// kept. The
-// steps with the largest changes, a hundredth of all, may lie at the edge.
+// kept. The steps with the largest changes, a hundredth of all, may lie at the edge.
 func Promises(t *Theme, rate float64, recorded ...Recorded) (*Figure, error) {
 	groups, err := t.grouped(recorded)
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/deploy"
-	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 )
@@ -82,10 +81,7 @@ func (c *deployFlags) write(rc *runContext, f file) error {
 	if err := f.Validate(); err != nil {
 		return usageError{err}
 	}
-	if c.Out == "/dev/stdout" {
-		return f.Write(rc.stdout)
-	}
-	return atomicfile.Write(c.Out, f.Write)
+	return rc.writeTo(c.Out, f.Write)
 }
 
 // deploySlurmCmd prints the script of an array job.

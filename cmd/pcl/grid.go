@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 )
@@ -238,10 +239,10 @@ func timeLeft(s *grid.Status) string {
 	}
 	text := fmt.Sprintf("About %s of work left for one process", rough(s.SecondsLeft))
 	if eta := s.ETA(); eta > 0 {
-		text = fmt.Sprintf("About %s left with %s", rough(eta.Seconds()), countOf(len(s.Workers), "worker"))
+		text = fmt.Sprintf("About %s left with %s", rough(eta.Seconds()), plural.Of(len(s.Workers), "worker"))
 	}
 	if s.Unmeasured > 0 {
-		text += fmt.Sprintf(", without %s of a kind that was never measured", countOf(s.Unmeasured, "cell"))
+		text += fmt.Sprintf(", without %s of a kind that was never measured", plural.Of(s.Unmeasured, "cell"))
 	}
 	return text
 }
@@ -258,13 +259,6 @@ func rough(seconds float64) string {
 	return fmt.Sprintf("%.0f hours", math.Round(d.Hours()))
 }
 
-func countOf(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 type gridCleanCmd struct {
 	gridDir
 }
@@ -274,7 +268,7 @@ func (c *gridCleanCmd) Run(rc *runContext) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(rc.stdout, "Removed %s of cells and %s of dead workers.\n", countOf(done.Folders, "folder"), countOf(done.Leases, "lease"))
+	_, err = fmt.Fprintf(rc.stdout, "Removed %s of cells and %s of dead workers.\n", plural.Of(done.Folders, "folder"), plural.Of(done.Leases, "lease"))
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 	"github.com/parallelcl/parallelcl/pcl/grid/store"
 )
@@ -40,7 +41,7 @@ func (c *gridCollectCmd) Run(rc *runContext) error {
 	if err := store.Write(c.Out, all); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(rc.stdout, "%s: %d of %d cells of %s\n", c.Out, runs, cells, countOf(len(all), "grid"))
+	_, err = fmt.Fprintf(rc.stdout, "%s: %d of %d cells of %s\n", c.Out, runs, cells, plural.Of(len(all), "grid"))
 	return err
 }
 
@@ -58,6 +59,7 @@ func collected(rc *runContext, f grid.Folder, name string) (*grid.Results, error
 	return r, nil
 }
 
+// standardOutput is the default of flags that name a file to write.
 const standardOutput = "/dev/stdout"
 
 // gridExportCmd writes the results of a grid in other forms.
@@ -86,10 +88,15 @@ func (c *gridExportCmd) Run(rc *runContext) error {
 	if c.Format == "latex" {
 		write = r.LaTeX
 	}
-	if c.Out == standardOutput {
+	return rc.writeTo(c.Out, write)
+}
+
+// writeTo writes a file, or to the standard output.
+func (rc *runContext) writeTo(path string, write func(io.Writer) error) error {
+	if path == standardOutput {
 		return write(rc.stdout)
 	}
-	return atomicfile.Write(c.Out, func(w io.Writer) error { return write(w) })
+	return atomicfile.Write(path, write)
 }
 
 // tensorBoard writes the event files of the runs.
@@ -106,6 +113,6 @@ func eventFiles(rc *runContext, n int, dir string) error {
 	if rc.quiet {
 		return nil
 	}
-	_, err := fmt.Fprintf(rc.stdout, "%s in %s, for: tensorboard --logdir %s\n", countOf(n, "event file"), dir, strings.Join(quoted([]string{dir}), ""))
+	_, err := fmt.Fprintf(rc.stdout, "%s in %s, for: tensorboard --logdir %s\n", plural.Of(n, "event file"), dir, strings.Join(quoted([]string{dir}), ""))
 	return err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -9,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
@@ -35,27 +35,18 @@ func (c *gridReportCmd) Run(rc *runContext) error {
 		return err
 	}
 	if c.Markdown {
-		return c.write(rc, func(w io.Writer) error { return found.Markdown(w, notes) })
+		return rc.writeTo(cmp.Or(c.Out, standardOutput), func(w io.Writer) error { return found.Markdown(w, notes) })
 	}
 	version, commit := experiment.Version()
 	in := report.GridsInput{Title: c.Title, Findings: found, Notes: notes, Origin: report.Origin{
 		Command: strings.Join(append([]string{"pcl"}, quoted(os.Args[1:])...), " "), Version: version + " " + commit, Made: time.Now(),
 	}}
-	if c.Out == "" {
-		c.Out = "grids.html"
-	}
-	if err := c.write(rc, func(w io.Writer) error { return report.Grids(rc.ctx, w, in) }); err != nil || rc.quiet {
+	c.Out = cmp.Or(c.Out, "grids.html")
+	if err := rc.writeTo(c.Out, func(w io.Writer) error { return report.Grids(rc.ctx, w, in) }); err != nil || rc.quiet {
 		return err
 	}
 	_, err = fmt.Fprintln(rc.stdout, "The page:", c.Out)
 	return err
-}
-
-func (c *gridReportCmd) write(rc *runContext, write func(io.Writer) error) error {
-	if c.Out == "" {
-		return write(rc.stdout)
-	}
-	return atomicfile.Write(c.Out, write)
 }
 
 // results reads the results that the names stand for, and the notes beside them.

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 )
@@ -240,7 +241,7 @@ func (c *gridRunCmd) report(rc *runContext, all []*grid.Manifest, err error) err
 	case err != nil:
 		return fmt.Errorf("%w; finished cells are recorded; %s", err, again)
 	case failed > 0:
-		return fmt.Errorf("%s failed: pcl grid status%s says why, pcl grid retry makes them again", countOf(failed, "cell"), c.flag())
+		return fmt.Errorf("%s failed: pcl grid status%s says why, pcl grid retry makes them again", plural.Of(failed, "cell"), c.flag())
 	}
 	return nil
 }

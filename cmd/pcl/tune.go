@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"text/tabwriter"
 
+	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 )
 
@@ -54,7 +55,7 @@ func (c *tuneCmd) finished(name string, made error) error {
 	case err != nil:
 		return errors.Join(made, err)
 	case s.Left > 0 && made == nil:
-		return fmt.Errorf("other workers are at %s of %s: the same command picks the best values when they are done", countOf(s.Left, "cell"), name)
+		return fmt.Errorf("other workers are at %s of %s: the same command picks the best values when they are done", plural.Of(s.Left, "cell"), name)
 	case s.Left > 0 || s.Failed == 0:
 		return made
 	}

@@ -20,6 +20,8 @@ import (
 	"sync"
 
 	"github.com/gomlx/compute"
+
+	"github.com/parallelcl/parallelcl/internal/plural"
 )
 
 // The names that [Options].Name takes, in the order in which [Auto] tries them.
@@ -92,12 +94,12 @@ type Choice struct {
 
 // String is one line: name, device, threads and the reason.
 func (i Info) String() string {
-	s := fmt.Sprintf("%s (%s, %s", i.Name, i.Device, count(i.Threads, "thread"))
+	s := fmt.Sprintf("%s (%s, %s", i.Name, i.Device, plural.Of(i.Threads, "thread"))
 	if i.Clients > 1 {
-		s += " in each of " + count(i.Clients, "client")
+		s += " in each of " + plural.Of(i.Clients, "client")
 	}
 	if i.Devices > 1 {
-		s += ", " + count(i.Devices, "device")
+		s += ", " + plural.Of(i.Devices, "device")
 	}
 	return s + "): " + i.Reason
 }
@@ -181,11 +183,4 @@ func recoverTo(err *error, doing string) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("%s: the compute library panicked: %v", doing, p)
 	}
-}
-
-func count(n int, unit string) string {
-	if n == 1 {
-		return "1 " + unit
-	}
-	return fmt.Sprintf("%d %ss", n, unit)
 }

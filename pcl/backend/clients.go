@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/gomlx/compute"
+
+	"github.com/parallelcl/parallelcl/internal/plural"
 )
 
 // Clients returns the clients of the backend, the first of which is b.Backend itself. A client computes
@@ -20,7 +22,7 @@ func (b *Backend) addClients(o Options, open func() (compute.Backend, error)) er
 		return nil
 	}
 	if !b.HasSharedBuffers() { // the clients could not read each other's memory
-		return fmt.Errorf("%s cannot be opened where memory is kept separate", count(o.Clients, "client"))
+		return fmt.Errorf("%s cannot be opened where memory is kept separate", plural.Of(o.Clients, "client"))
 	}
 	for len(b.more) < o.Clients-1 {
 		c, err := open()

@@ -13,6 +13,7 @@ import (
 	"github.com/gomlx/go-xla/compute/xla"
 	"github.com/gomlx/go-xla/pjrt"
 
+	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/backend/internal/pjrtenv"
 )
 
@@ -140,7 +141,7 @@ func withInfo(b *xla.Backend, o Options, info Info) (*Backend, error) {
 	info.Devices = b.NumDevices()
 	if info.Devices < o.Devices {
 		b.Finalize()
-		return nil, fmt.Errorf("plugin %s has %s, %d were asked for", info.Plugin, count(info.Devices, "device"), o.Devices)
+		return nil, fmt.Errorf("plugin %s has %s, %d were asked for", info.Plugin, plural.Of(info.Devices, "device"), o.Devices)
 	}
 	return &Backend{Backend: b, Info: info}, nil
 }

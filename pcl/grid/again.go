@@ -2,7 +2,6 @@ package grid
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/experiment"
@@ -10,14 +9,11 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
-// tunedMark ends the names of grids with tuned values.
-const tunedMark = "-tuned"
-
 // Planned returns the grid that a manifest of some name was planned from: a built-in one or, if file is not empty, that
 // of a TOML file. values are used if the name says that it had tuned values; nil stands for those that come with
 // this package.
 func Planned(name, file string, values *Tuned) (*Grid, error) {
-	plain, isTuned := strings.CutSuffix(name, tunedMark)
+	plain, isTuned := strings.CutSuffix(name, rows.TunedMark)
 	g, err := sized(plain, file)
 	if err != nil || !isTuned {
 		return g, err
@@ -113,9 +109,9 @@ type Compared struct {
 func Compare(then *rows.Row, run *results.Run) (list []Compared, equal bool) {
 	now := resultOf(run)
 	list = []Compared{
-		{"A", exact(then.A), exact(now.A)},
-		{"F", exact(then.F), exact(now.F)},
-		{"A_first", exact(then.AFirst), exact(now.AFirst)},
+		{"A", rows.Exact(then.A), rows.Exact(now.A)},
+		{"F", rows.Exact(then.F), rows.Exact(now.F)},
+		{"A_first", rows.Exact(then.AFirst), rows.Exact(now.AFirst)},
 		{"steps", fmt.Sprint(then.Steps), fmt.Sprint(now.Steps)},
 		{"diverged at", then.Diverged, now.Diverged},
 		{"model (SHA-256)", then.Model, now.Model},
@@ -144,6 +140,3 @@ func Reasons(then *rows.Row, run *results.Run, program string) (list []string) {
 	}
 	return list
 }
-
-// exact writes a number so that reading it gives the same number.
-func exact(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/grids"
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
@@ -160,7 +161,7 @@ func (g *Grid) UseTuned(t *Tuned) error {
 		}
 	}
 	g.tuned = t
-	g.Name += tunedMark
+	g.Name += rows.TunedMark
 	g.Title += ", with tuned values"
 	return nil
 }

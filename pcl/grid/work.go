@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
 
@@ -241,7 +242,7 @@ func (w *worker) worthWaiting(taken []string) bool {
 	now := w.leases.clock()
 	if w.waited == 0 {
 		w.waited = now
-		w.options.Say(fmt.Sprintf("Waiting for %s that other workers are at, in case one of them is dead.", count(len(taken), "cell")))
+		w.options.Say(fmt.Sprintf("Waiting for %s that other workers are at, in case one of them is dead.", plural.Of(len(taken), "cell")))
 	}
 	return now-w.waited <= w.options.Expiry*3/2
 }
@@ -277,11 +278,4 @@ func (w *worker) count() error {
 		}
 	}
 	return nil
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -3,6 +3,8 @@ package results
 import (
 	"fmt"
 	"strings"
+
+	"github.com/parallelcl/parallelcl/internal/plural"
 )
 
 // Remarks says in sentences what a reader of the run's numbers has to know: that it diverged, that rows were
@@ -10,7 +12,7 @@ import (
 // there is nothing to say.
 func (r *Run) Remarks() []string {
 	var out []string
-	switch rows := count(r.Skipped, "row"); {
+	switch rows := plural.Of(r.Skipped, "row"); {
 	case r.DivergedAt != nil:
 		out = append(out, fmt.Sprintf("It diverged: from step %d of %d on it learnt nothing, because no row had a finite loss and gradient "+
 			"(%s left out in all). Its accuracies are those of a broken network.", *r.DivergedAt, r.Steps, rows))
@@ -18,20 +20,12 @@ func (r *Run) Remarks() []string {
 		out = append(out, fmt.Sprintf("%s left out of its steps, because a loss, a gradient or the step's direction was not finite.", rows))
 	}
 	if r.Rejected > 0 {
-		out = append(out, fmt.Sprintf("%s made no update, because the direction was not finite.", count(r.Rejected, "step")))
+		out = append(out, fmt.Sprintf("%s made no update, because the direction was not finite.", plural.Of(r.Rejected, "step")))
 	}
 	if makers := r.Measured.Makers(); len(makers) > 1 {
 		out = append(out, "It was made in parts: "+strings.Join(r.Measured.parts(), ", then ")+".")
 	}
 	return out
-}
-
-// count is a number of things in words.
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // parts describes the run's parts; those with the same maker are described together.
@@ -52,7 +46,7 @@ func (m Measured) parts() []string {
 func (m Maker) String() string {
 	text := m.Backend
 	if m.Threads > 0 {
-		text += fmt.Sprintf(" (%s, %s)", m.Device, count(m.Threads, "thread"))
+		text += fmt.Sprintf(" (%s, %s)", m.Device, plural.Of(m.Threads, "thread"))
 	}
 	return strings.TrimSpace(fmt.Sprintf("%s, version %s %s, %s", text, m.Version, m.Commit, m.GoVersion))
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/paper"
 )
@@ -72,7 +73,7 @@ func gridsHeadline(f *findings.Findings) string {
 		n[v.Outcome]++
 	}
 	return fmt.Sprintf("%s in %s. Of %d claims of the paper, those that hold here: %d; that do not: %d; that these results cannot test: %d.",
-		count(runs, "run"), count(len(f.Grids), "grid"), len(f.Claims), n[findings.Holds], n[findings.DoesNotHold], n[findings.NotTestable])
+		plural.Of(runs, "run"), plural.Of(len(f.Grids), "grid"), len(f.Claims), n[findings.Holds], n[findings.DoesNotHold], n[findings.NotTestable])
 }
 
 // entryIDs gives each entry a name to link to.

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/paper"
@@ -51,9 +50,9 @@ func newGridSection(g *findings.Grid, at map[*findings.Entry]string) (*gridSecti
 	s := &gridSection{Name: g.Name, Heading: g.Heading()}
 	p := g.Provenance()
 	s.Failures = p.Failures
-	s.Facts = []fact{{"command", p.Command}, {"hardware", strings.Join(p.Hardware, "; ")}, {"program", strings.Join(p.Programs, "; ")}, {"runs", fmt.Sprintf("%d of %d", p.Done, p.Cells)}}
-	if p.Hours > 0 {
-		s.Facts = append(s.Facts, fact{"time", fmt.Sprintf("%.2f hours of one process, %.0f runs per hour and process", p.Hours, p.PerHour)})
+	s.Facts = []fact{{"command", p.Command}}
+	for _, f := range p.Facts() {
+		s.Facts = append(s.Facts, fact(f))
 	}
 	for _, c := range g.Columns {
 		s.Columns = append(s.Columns, newGridColumn(c, at))

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/viz"
 )
@@ -119,15 +120,8 @@ func runsHeadline(files []RunFile, all []*setting) string {
 		methods[f.Run.MethodTitle] = true
 		situations[situationOf(f.Run)] = true
 	}
-	return fmt.Sprintf("%s of %s in %s, in %s.", count(len(files), "run"), count(len(methods), "method"),
-		count(len(situations), "situation"), count(len(all), "setting"))
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%s of %s in %s, in %s.", plural.Of(len(files), "run"), plural.Of(len(methods), "method"),
+		plural.Of(len(situations), "situation"), plural.Of(len(all), "setting"))
 }
 
 // situation is what methods are compared in.

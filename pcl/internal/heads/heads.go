@@ -52,8 +52,17 @@ func (s *Heads) Add(task int, classes []int) error {
 	return nil
 }
 
-// outputs returns the outputs that a new task with these classes would get.
+// outputs returns the outputs that a new task with these classes would get, if the classifier has them.
 func (s *Heads) outputs(classes []int) (head, error) {
+	t, err := s.place(classes)
+	if err == nil && t.hi > s.limit {
+		err = fmt.Errorf("it needs outputs up to %d, the model has %d: build a model with more outputs, or let it grow", t.hi, s.limit)
+	}
+	return t, err
+}
+
+// place returns the outputs that a new task with these classes would get from a classifier that has enough.
+func (s *Heads) place(classes []int) (head, error) {
 	t := head{lo: s.used, hi: s.used, output: map[int]int{}}
 	if len(classes) == 0 {
 		return t, errors.New("it has no classes")
@@ -68,9 +77,6 @@ func (s *Heads) outputs(classes []int) (head, error) {
 		}
 		t.output[c] = t.hi
 		t.hi++
-	}
-	if t.hi > s.limit {
-		return t, fmt.Errorf("it needs outputs up to %d, the model has %d: build a model with more outputs, or let it grow", t.hi, s.limit)
 	}
 	return t, nil
 }
@@ -134,15 +140,11 @@ func (s *Heads) Among(task int) []int {
 	return classes
 }
 
-// Needed returns how many outputs there must be for a new task with these classes.
-func (s *Heads) Needed(classes []int) int {
-	n := s.used
-	for _, c := range classes {
-		if _, known := s.shared[c]; !known || s.increment != scenario.ClassIncremental {
-			n++
-		}
-	}
-	return n
+// Needed returns how many outputs there must be for a new task with these classes, or an error if no number of them
+// would do.
+func (s *Heads) Needed(classes []int) (int, error) {
+	t, err := s.place(classes)
+	return t.hi, err
 }
 
 // Grow raises the number of outputs.

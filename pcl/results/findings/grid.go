@@ -35,11 +35,9 @@ type Column struct {
 	seeds map[uint64]bool
 }
 
-const tunedSuffix = "-tuned"
-
 func newGrid(r *rows.Row) *Grid {
 	g := &Grid{Name: r.Grid, Size: r.Size, Title: r.Title, Paper: r.Paper, Tables: paper.In(r.Paper), seen: map[string]bool{}}
-	base, tuned := strings.CutSuffix(r.Grid, tunedSuffix)
+	base, tuned := strings.CutSuffix(r.Grid, rows.TunedMark)
 	g.Base, g.Tuned = strings.TrimSuffix(base, "-"+r.Size), tuned
 	return g
 }
@@ -47,9 +45,9 @@ func newGrid(r *rows.Row) *Grid {
 // partner is the name of the grid that differs in whether its values are tuned.
 func (g *Grid) partner() string {
 	if g.Tuned {
-		return strings.TrimSuffix(g.Name, tunedSuffix)
+		return strings.TrimSuffix(g.Name, rows.TunedMark)
 	}
-	return g.Name + tunedSuffix
+	return g.Name + rows.TunedMark
 }
 
 // rank orders grids: the paper's tables by number, its figures, others.
@@ -132,7 +130,7 @@ func (c *Column) Differs() string {
 func (c *Column) Table() string {
 	for _, name := range c.Grid.Tables {
 		if slices.ContainsFunc(paper.Table(name), func(n paper.Number) bool {
-			return n.DataSet == c.PaperDataSet && (n.Increment == c.Increment || n.Increment == "unstated" && c.Increment == "task")
+			return n.DataSet == c.PaperDataSet && n.CountsAs() == c.Increment
 		}) {
 			return name
 		}

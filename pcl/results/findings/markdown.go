@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/results/paper"
 )
 
@@ -99,7 +100,7 @@ func (p *Part) Evidence() string {
 	if t.Adjusted == t.Adjusted {
 		text += ", p = " + PValue(t.Adjusted)
 	}
-	text += fmt.Sprintf(", %s, `%s` `%s`", count(t.Situations, "situation"), t.A.Hash, t.B.Hash)
+	text += fmt.Sprintf(", %s, `%s` `%s`", plural.Of(t.Situations, "situation"), t.A.Hash, t.B.Hash)
 	if p.Paper != nil {
 		text += "; paper " + Signed(*p.Paper)
 	}
@@ -125,11 +126,8 @@ func (m *markdown) grid(g *Grid) {
 	m.head("", "")
 	m.row("command", "`"+p.Command+"`")
 	m.row("data", strings.Join(g.data(), "; "))
-	m.row("hardware", strings.Join(p.Hardware, "; "))
-	m.row("program", strings.Join(p.Programs, "; "))
-	m.row("runs", fmt.Sprintf("%d of %d", p.Done, p.Cells))
-	if p.Hours > 0 {
-		m.row("time", fmt.Sprintf("%.2f hours of one process, %.0f runs per hour and process", p.Hours, p.PerHour))
+	for _, f := range p.Facts() {
+		m.row(f.Name, f.Value)
 	}
 	m.line("")
 	for _, c := range g.Columns {

@@ -41,10 +41,7 @@ func (p place) String() string { return p.table + ", " + p.dataset }
 
 func placesOf(table string) (out []place) {
 	for _, n := range paper.Table(table) {
-		p := place{table, n.DataSet, n.Increment}
-		if p.increment == "unstated" {
-			p.increment = "task"
-		}
+		p := place{table, n.DataSet, n.CountsAs()}
 		if !slices.Contains(out, p) {
 			out = append(out, p)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/parallelcl/parallelcl/grids"
+	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
@@ -49,6 +50,20 @@ func (g *Grid) Provenance() *Provenance {
 	}
 	return p
 }
+
+// Facts are what there is to say about where the results are from, in the order in which it is shown.
+func (p *Provenance) Facts() []Fact {
+	facts := []Fact{
+		{"hardware", strings.Join(p.Hardware, "; ")}, {"program", strings.Join(p.Programs, "; ")}, {"runs", fmt.Sprintf("%d of %d", p.Done, p.Cells)},
+	}
+	if p.Hours > 0 {
+		facts = append(facts, Fact{"time", fmt.Sprintf("%.2f hours of one process, %.0f runs per hour and process", p.Hours, p.PerHour)})
+	}
+	return facts
+}
+
+// Fact is a line about where results are from.
+type Fact struct{ Name, Value string }
 
 // command is what makes the results.
 func (g *Grid) command() string {
@@ -94,7 +109,7 @@ func machine(r *rows.Row) string {
 		text += ", " + r.Device
 	}
 	if r.Threads > 0 {
-		text += ", " + count(r.Threads, "thread")
+		text += ", " + plural.Of(r.Threads, "thread")
 	}
 	return strings.TrimPrefix(text, ", ")
 }

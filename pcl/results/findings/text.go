@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/results/paper"
 )
 
@@ -124,7 +125,7 @@ func (c *Column) Note() string {
 			labelSets[r.LabelSet], timelines[r.Timeline] = true, true
 		}
 	}
-	text := fmt.Sprintf("Means over %s × %s × %s.", count(len(labelSets), "label set"), count(len(timelines), "timeline"), count(len(c.seeds), "seed"))
+	text := fmt.Sprintf("Means over %s × %s × %s.", plural.Of(len(labelSets), "label set"), plural.Of(len(timelines), "timeline"), plural.Of(len(c.seeds), "seed"))
 	if c.Table() != "" {
 		text += c.caveat(len(labelSets) * len(timelines) * len(c.seeds))
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/parallelcl/parallelcl/internal/plural"
 )
 
 // Outcome is what came of a claim, or of a part of it.
@@ -71,9 +73,9 @@ func (v *Verdict) settle() {
 	default:
 		v.Outcome = Holds
 	}
-	v.Summary = fmt.Sprintf("%s tested, of which it holds in %s; %s.", count(tested, "comparison"), howMany(n[Holds], tested), v.differences())
+	v.Summary = fmt.Sprintf("%s tested, of which it holds in %s; %s.", plural.Of(tested, "comparison"), howMany(n[Holds], tested), v.differences())
 	if n[NotTestable] > 0 {
-		v.Summary += fmt.Sprintf(" %s cannot be tested.", count(n[NotTestable], "other"))
+		v.Summary += fmt.Sprintf(" %s cannot be tested.", plural.Of(n[NotTestable], "other"))
 	}
 }
 

@@ -3,6 +3,7 @@ package findings
 import (
 	"fmt"
 
+	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
@@ -13,12 +14,5 @@ func tooFew(situations, tests int) string {
 	if tests > 1 {
 		among = fmt.Sprintf(" for %d comparisons", tests)
 	}
-	return fmt.Sprintf("Of %s no exact test can be significant at the level of 5 %%; it takes %d%s.", count(situations, "situation"), needed, among)
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("Of %s no exact test can be significant at the level of 5 %%; it takes %d%s.", plural.Of(situations, "situation"), needed, among)
 }

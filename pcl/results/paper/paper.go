@@ -44,6 +44,14 @@ type Number struct {
 	None      bool    // the paper has "-"
 }
 
+// CountsAs is the increment whose results the number is compared with: Increment, or "task" where that is unstated.
+func (n Number) CountsAs() string {
+	if n.Increment == "unstated" {
+		return "task"
+	}
+	return n.Increment
+}
+
 // Names returns the names of the tables in their order.
 func Names() []string {
 	return []string{"Table 1", "Table 2", "Table 3", "Table 4", "Table 5", "Table 6"}
@@ -57,7 +65,7 @@ func Find(table, increment, method, dataset, metric string) (Number, bool) {
 	all := tables()[table]
 	i := slices.IndexFunc(all, func(n Number) bool {
 		return n.Method == method && n.DataSet == dataset && n.Metric == metric && !n.None &&
-			(n.Increment == increment || n.Increment == "unstated" && increment == "task")
+			n.CountsAs() == increment
 	})
 	if i < 0 {
 		return Number{}, false

@@ -81,7 +81,7 @@ func number(name string, at func(*Row) *float64) column {
 		if math.IsNaN(*at(r)) {
 			return ""
 		}
-		return exact(*at(r))
+		return Exact(*at(r))
 	}, set: func(r *Row, s string) (err error) {
 		if s != "" {
 			*at(r), err = strconv.ParseFloat(s, 64)
@@ -104,8 +104,8 @@ func natural(name string, at func(*Row) *uint64) column {
 	}}
 }
 
-// exact writes a number so that reading it gives the same number.
-func exact(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+// Exact writes a number so that reading it gives the same number.
+func Exact(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // joined writes percentages with three digits, which is what a figure shows.
 func joined(percent []float64) string {

@@ -19,6 +19,9 @@ const (
 	Missing State = "missing" // nobody has made it yet
 )
 
+// TunedMark ends the names of grids whose methods have tuned values.
+const TunedMark = "-tuned"
+
 // Row is a place of a grid, and the result of its run if there is one.
 type Row struct {
 	Grid  string // e.g. "table1-test-split"
@@ -81,7 +84,7 @@ func Hash(all []*Row) string {
 	var lines []string
 	for _, r := range all {
 		if r.State == Done {
-			lines = append(lines, strings.Join([]string{r.Cell, r.Model, exact(r.A), exact(r.F)}, " "))
+			lines = append(lines, strings.Join([]string{r.Cell, r.Model, Exact(r.A), Exact(r.F)}, " "))
 		}
 	}
 	if len(lines) == 0 {
