@@ -64,7 +64,7 @@ func TestNamedTestsExist(t *testing.T) {
 		}
 	}
 	for _, name := range regexp.MustCompile(`\b\w+\.txtar\b`).FindAllString(text, -1) {
-		if !contains(paths, "cmd/pcl/testdata/"+name) {
+		if !contains(paths, "cli/testdata/"+name) {
 			t.Errorf("faults.md names %s, which is not there", name)
 		}
 	}

@@ -16,13 +16,13 @@ var release = regexp.MustCompile(`^v\d+\.\d+\.\d+$`)
 
 // ThisProgram returns what tells this program from others that may compute something else: its version if it was
 // built from a release, or else the commit. If the build has recorded neither, or the files differed from the
-// commit, it is a hash of the program itself.
+// commit, or it is a program of another module, it is a hash of the program itself.
 var ThisProgram = sync.OnceValues(func() (string, error) {
 	version, commit := experiment.Version()
 	switch {
 	case release.MatchString(version):
 		return version, nil
-	case commit != "unknown" && !strings.HasSuffix(commit, "+changes"):
+	case commit != "unknown" && !strings.HasSuffix(commit, "+changes") && !strings.Contains(version, "@"):
 		return "commit-" + commit, nil
 	}
 	path, err := os.Executable()

@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/parallelcl/parallelcl/pcl/experiment"
+)
+
+// advise adds to an error about a run the flags that help against it.
+func (c *runCmd) advise(err error, config experiment.Config) error {
+	damaged := new(experiment.DamagedError)
+	switch {
+	case errors.Is(err, experiment.ErrInterrupted):
+		return fmt.Errorf("%w %s; %s", err, c.saved(config), goOn())
+	case errors.Is(err, experiment.ErrUnfinished) && c.Replace:
+		return usageError{fmt.Errorf("%w (--replace --resume continues it)", err)}
+	case errors.Is(err, experiment.ErrUnfinished):
+		return usageError{fmt.Errorf("%w (--resume continues it; --replace starts the run again, and keeps the saved files until that is finished)", err)}
+	case errors.Is(err, experiment.ErrForeign):
+		return fmt.Errorf("%w (move it elsewhere, or put this run in its place with --replace)", err)
+	case errors.Is(err, experiment.ErrUnrecorded):
+		return usageError{fmt.Errorf("%w (use --replace)", err)}
+	case errors.As(err, &damaged) && damaged.Whole != "":
+		return fmt.Errorf("%w (--checkpoint %s continues the run from there)", err, damaged.Whole)
+	case errors.As(err, &damaged):
+		return fmt.Errorf("%w (use --replace)", err)
+	}
+	return err
+}
+
+// saved says where an interrupted run was saved, or that it had not made a step yet.
+func (c *runCmd) saved(config experiment.Config) string {
+	for _, dir := range []string{filepath.Join(c.dir(config), experiment.ReplacementDir), c.dir(config)} {
+		if files, err := fs.Glob(os.DirFS(dir), "checkpoint-*.pcl"); err == nil && len(files) > 0 {
+			return "and saved in " + dir
+		}
+	}
+	return "before its first step"
+}
+
+// goOn returns the command that continues what this command began.
+func goOn() string {
+	args := os.Args[1:]
+	end := slices.Index(args, "--") // no flags are read after it
+	if end < 0 {
+		end = len(args)
+	}
+	words := slices.Concat([]string{"pcl"}, quoted(args[:end]), []string{"--resume"}, quoted(args[end:]))
+	return "go on with: " + strings.Join(words, " ")
+}
+
+// plain matches arguments that need no quotes in a shell.
+var plain = regexp.MustCompile(`^[\w%+,./:=@-]+$`)
+
+// quoted returns the arguments, quoted for a shell where necessary. It leaves out --resume, and --checkpoint because
+// by now there is a newer checkpoint.
+func quoted(args []string) []string {
+	var out []string
+	for i := 0; i < len(args); i++ {
+		switch a := args[i]; {
+		case a == "--resume", strings.HasPrefix(a, "--checkpoint="):
+		case a == "--checkpoint":
+			i++ // skip its value too
+		case plain.MatchString(a):
+			out = append(out, a)
+		default:
+			out = append(out, "'"+strings.ReplaceAll(a, "'", `'\''`)+"'")
+		}
+	}
+	return out
+}

@@ -1,0 +1,194 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/printable"
+)
+
+// dataCmd is `pcl data`, which lists, downloads, verifies and draws image sets.
+type dataCmd struct {
+	List    dataListCmd    `cmd:"" help:"List the image sets, their size, and whether their files are here."`
+	Fetch   dataFetchCmd   `cmd:"" help:"Download image sets from their publishers and verify them."`
+	Verify  dataVerifyCmd  `cmd:"" help:"Compare the files that are here with the published checksums."`
+	Preview dataPreviewCmd `cmd:"" help:"Draw a contact sheet of an image set, labelled by class."`
+}
+
+// dataDir is the flag that all subcommands have.
+type dataDir struct {
+	Dir string `placeholder:"DIR" type:"path" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
+}
+
+// setError turns an error into a usage error if there is no image set of that name.
+func setError(name string, err error) error {
+	if slices.ContainsFunc(datasets.List(), func(i datasets.Info) bool { return i.Name == name }) {
+		return err
+	}
+	return usageError{err}
+}
+
+type dataListCmd struct {
+	dataDir
+	JSON bool `name:"json" help:"Print all that is known (addresses, checksums, licences, citations) as JSON."`
+}
+
+func (c *dataListCmd) Run(rc *runContext) error {
+	list := datasets.List()
+	if c.JSON {
+		enc := json.NewEncoder(rc.stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(list)
+	}
+	w := tabwriter.NewWriter(rc.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tTITLE\tCLASSES\tIMAGE\tDOWNLOAD\tHERE")
+	for _, i := range list {
+		here, err := c.here(i)
+		if err != nil {
+			return err
+		}
+		size := "-"
+		if n := i.DownloadBytes(); n > 0 {
+			size = fmt.Sprintf("%.0f MB", float64(n)/1e6)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", i.Name, i.Title, i.Classes, i.Image, size, here)
+	}
+	return w.Flush()
+}
+
+// here says how many of a set's files are in the data folder.
+func (c *dataListCmd) here(i datasets.Info) (string, error) {
+	if len(i.Files) == 0 {
+		return "built in", nil
+	}
+	missing, err := datasets.MissingFiles(i.Name, datasets.Options{Dir: c.Dir})
+	switch {
+	case err != nil:
+		return "", err
+	case len(missing) == 0:
+		return "yes", nil
+	case len(missing) == len(i.Files):
+		return "no", nil
+	}
+	return fmt.Sprintf("%d of %d files", len(i.Files)-len(missing), len(i.Files)), nil
+}
+
+type dataFetchCmd struct {
+	dataDir
+	Names []string `arg:"" name:"name" help:"Image sets to fetch."`
+}
+
+func (c *dataFetchCmd) Run(rc *runContext) error {
+	o := datasets.Options{Dir: c.Dir, Progress: progressWriter(rc)}
+	for _, name := range c.Names {
+		if err := datasets.Fetch(rc.ctx, name, o); err != nil {
+			return setError(name, err)
+		}
+	}
+	return nil
+}
+
+func progressWriter(rc *runContext) io.Writer {
+	if rc.quiet {
+		return nil
+	}
+	return rc.stderr
+}
+
+type dataVerifyCmd struct {
+	dataDir
+	JSON  bool     `name:"json" help:"Print the reports as JSON."`
+	Names []string `arg:"" optional:"" name:"name" help:"Image sets to verify. Without names, all sets are verified, and missing files are not an error."`
+}
+
+func (c *dataVerifyCmd) Run(rc *runContext) error {
+	reports, err := c.reports(rc)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		enc := json.NewEncoder(rc.stdout)
+		enc.SetIndent("", "  ")
+		err = enc.Encode(reports)
+	} else {
+		err = printReports(rc.stdout, reports)
+	}
+	if err != nil {
+		return err
+	}
+	var bad []error
+	for _, r := range reports {
+		if len(c.Names) > 0 || damaged(r) {
+			bad = append(bad, r.Err())
+		}
+	}
+	return errors.Join(bad...)
+}
+
+func (c *dataVerifyCmd) reports(rc *runContext) ([]datasets.Report, error) {
+	names := c.Names
+	if len(names) == 0 {
+		for _, i := range datasets.List() {
+			names = append(names, i.Name)
+		}
+	}
+	var reports []datasets.Report
+	for _, name := range names {
+		r, err := datasets.Verify(rc.ctx, name, datasets.Options{Dir: c.Dir})
+		if err != nil {
+			return nil, setError(name, err)
+		}
+		reports = append(reports, r)
+	}
+	return reports, nil
+}
+
+func printReports(out io.Writer, reports []datasets.Report) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "SET\tFILE\tSTATUS\tDETAIL")
+	for _, r := range reports {
+		if len(r.Files) == 0 {
+			fmt.Fprintf(w, "%s\t(generated)\tok\t\n", r.Name)
+		}
+		for _, f := range r.Files {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Name, f.Path, f.Status, printable.Line(f.Detail))
+		}
+	}
+	return w.Flush()
+}
+
+func damaged(r datasets.Report) bool {
+	for _, f := range r.Files {
+		if f.Status == datasets.Damaged {
+			return true
+		}
+	}
+	return false
+}
+
+type dataPreviewCmd struct {
+	dataDir
+	Name     string `arg:"" help:"Image set to draw."`
+	Out      string `required:"" placeholder:"FILE.png" type:"path" help:"PNG file to write."`
+	PerClass int    `default:"10" help:"Images of each class."`
+	Seed     uint64 `default:"0" help:"Seed of a generated set."`
+}
+
+func (c *dataPreviewCmd) Run(rc *runContext) error {
+	d, err := datasets.Open(rc.ctx, c.Name, datasets.Options{Dir: c.Dir, Seed: c.Seed})
+	if err != nil {
+		return setError(c.Name, err)
+	}
+	if err := datasets.WriteContactSheet(c.Out, d, c.PerClass); err != nil {
+		return err
+	}
+	if !rc.quiet {
+		fmt.Fprintf(rc.stdout, "%s: %d classes, %d per class\n", c.Out, len(d.Classes), c.PerClass)
+	}
+	return nil
+}

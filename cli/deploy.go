@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/parallelcl/parallelcl/deploy"
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/grid"
+)
+
+// deployCmd is `pcl deploy`, which prints the files by which schedulers make planned grids.
+type deployCmd struct {
+	Slurm      deploySlurmCmd      `cmd:"" help:"Print the script of a Slurm array job, for sbatch."`
+	Kubernetes deployKubernetesCmd `cmd:"" help:"Print the manifest of a Kubernetes Indexed Job, for kubectl."`
+}
+
+// deployFlags are those that both schedulers have.
+type deployFlags struct {
+	Name string `arg:"" help:"Planned grid, such as table1-smoke."`
+	gridDir
+	Shards     int           `placeholder:"N" help:"Number of shards that the grid is cut into."`
+	Each       time.Duration `placeholder:"TIME" help:"Make as many shards as take about this time each, such as 30m, by the measured times of finished cells."`
+	Concurrent count         `placeholder:"N" help:"How many tasks or pods may run at the same time (default: no limit)."`
+	CPUs       count         `name:"cpus" placeholder:"N" help:"Processors of a task or pod (default: as many threads as it computes with)."`
+	GPUs       *count        `name:"gpus" placeholder:"N" help:"GPUs of a task or pod (default: 1 for grids that are planned for xla-cuda, else none)."`
+	Out        string        `short:"o" type:"path" default:"/dev/stdout" placeholder:"FILE" help:"File to write (default: standard output)."`
+}
+
+// plan returns the manifest of the grid, and how many shards there are to be.
+func (c *deployFlags) plan() (m *grid.Manifest, shards int, err error) {
+	switch {
+	case (c.Shards != 0) == (c.Each != 0):
+		return nil, 0, usageError{errors.New("say how many shards there are to be: --shards N, or --each TIME")}
+	case c.Shards < 0 || c.Each < 0:
+		return nil, 0, usageError{errors.New("--shards and --each must be positive")}
+	}
+	if m, err = c.folder().Manifest(c.Name); err != nil {
+		return nil, 0, usageError{err}
+	}
+	shards = c.Shards
+	if c.Each > 0 {
+		if shards, err = c.folder().Shards(m, c.Each.Seconds()); err != nil {
+			return nil, 0, err
+		}
+	}
+	return m, min(shards, len(m.Cells)), nil
+}
+
+// cpus returns the processors for a number of processes.
+func (c *deployFlags) cpus(m *grid.Manifest, processes number) int {
+	if c.CPUs > 0 {
+		return int(c.CPUs)
+	}
+	return int(processes) * max(1, m.Compute.Threads)
+}
+
+// gpus returns the GPUs of a task.
+func (c *deployFlags) gpus(m *grid.Manifest) int {
+	switch {
+	case c.GPUs != nil:
+		return int(*c.GPUs)
+	case m.Compute.Backend == backend.XLACUDA:
+		return 1
+	}
+	return 0
+}
+
+// file is what package deploy renders.
+type file interface {
+	Validate() error
+	Write(io.Writer) error
+}
+
+// write prints a file.
+func (c *deployFlags) write(rc *runContext, f file) error {
+	if err := f.Validate(); err != nil {
+		return usageError{err}
+	}
+	return rc.writeTo(c.Out, f.Write)
+}
+
+// deploySlurmCmd prints the script of an array job.
+type deploySlurmCmd struct {
+	deployFlags
+	PerTask   number        `default:"1" placeholder:"N" help:"Shards that a task makes side by side, on one GPU or on several processors (default ${default})."`
+	Limit     time.Duration `default:"1h" placeholder:"TIME" help:"Time limit of a task, in whole minutes (default ${default}). A task that needs more goes back to the queue."`
+	Grace     time.Duration `default:"1m" placeholder:"TIME" help:"How long before the limit Slurm sends a signal. Workers end a minute earlier by their own reckoning (default ${default})."`
+	Memory    string        `placeholder:"SIZE" help:"Memory of a task, such as 4G (default: the cluster's)."`
+	Partition string        `placeholder:"NAME" help:"Partition (default: the cluster's)."`
+	Account   string        `placeholder:"NAME" help:"Account to charge (default: the user's)."`
+	QOS       string        `name:"qos" placeholder:"NAME" help:"Quality of service (default: the user's)."`
+	Program   string        `name:"pcl" type:"path" placeholder:"FILE" help:"Where pcl is on the nodes (default: where this program is). It must be the program that planned the grid."`
+	DataDir   string        `type:"path" placeholder:"DIR" help:"Data folder (default: that of the user on the node)."`
+}
+
+func (c *deploySlurmCmd) Run(rc *runContext) error {
+	m, shards, err := c.plan()
+	if err != nil {
+		return err
+	}
+	if c.Program == "" {
+		if c.Program, err = c.thisProgram(m); err != nil {
+			return usageError{err}
+		}
+	}
+	return c.write(rc, deploy.Slurm{
+		Grid: m.Name, Dir: c.Dir, Program: c.Program, DataDir: c.DataDir,
+		Shards: shards, PerTask: min(int(c.PerTask), shards), Concurrent: int(c.Concurrent), Limit: c.Limit, Grace: c.Grace,
+		CPUs: c.cpus(m, c.PerTask), GPUs: c.gpus(m), Memory: c.Memory, Partition: c.Partition, Account: c.Account, QOS: c.QOS,
+	})
+}
+
+// thisProgram returns where this program is, if it is one that can make the grid later.
+func (c *deploySlurmCmd) thisProgram(m *grid.Manifest) (string, error) {
+	if err := m.Check(); err != nil {
+		return "", err
+	}
+	path, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	if strings.Contains(filepath.ToSlash(path), "/go-build") {
+		return "", errors.New("go run removes this program when it ends: install it with go install ./cmd/pcl, or say with --pcl where it is on the nodes")
+	}
+	return path, nil
+}
+
+// deployKubernetesCmd prints the manifest of an Indexed Job.
+type deployKubernetesCmd struct {
+	deployFlags
+	Image     string        `required:"" placeholder:"NAME" help:"Container image with the pcl that planned the grid; deploy/Containerfile makes one."`
+	Claim     string        `required:"" placeholder:"NAME" help:"Persistent volume claim with the grid's folder, to which many nodes can write."`
+	Path      string        `placeholder:"PATH" help:"The grid's folder in that volume (default: the volume itself)."`
+	DataClaim string        `placeholder:"NAME" help:"Claim with the data sets, which is only read (default: the folder data in the grid's)."`
+	JobName   string        `placeholder:"NAME" help:"Name of the Job (default: pcl- and the grid's)."`
+	Jobs      number        `short:"j" default:"1" placeholder:"N" help:"Processes of a pod, on one GPU or on several processors (default ${default})."`
+	Retries   count         `default:"10" placeholder:"N" help:"How often the pod of a shard may fail (default ${default}). A cell counts as failed after three pods were killed at it, so that fewer may give up a shard for one cell."`
+	Grace     time.Duration `default:"2m" placeholder:"TIME" help:"How long a pod may take to save its cell before it is killed (default ${default})."`
+	Memory    string        `default:"4Gi" placeholder:"SIZE" help:"Memory of a pod (default ${default})."`
+}
+
+func (c *deployKubernetesCmd) Run(rc *runContext) error {
+	m, shards, err := c.plan()
+	if err != nil {
+		return err
+	}
+	return c.write(rc, deploy.Kubernetes{
+		Grid: m.Name, Name: c.JobName, Image: c.Image, Claim: c.Claim, Path: c.Path, DataClaim: c.DataClaim,
+		Shards: shards, Jobs: int(c.Jobs), Concurrent: min(int(c.Concurrent), shards), Retries: int(c.Retries), Grace: c.Grace,
+		CPUs: c.cpus(m, c.Jobs), Memory: c.Memory, GPUs: c.gpus(m),
+	})
+}

@@ -1,0 +1,25 @@
+package cli
+
+import "fmt"
+
+// count is the value of a flag that must be 0 or more.
+type count int
+
+// Validate is called by the parser of the command line.
+func (c count) Validate() error {
+	if c < 0 {
+		return fmt.Errorf("%d is negative", c)
+	}
+	return nil
+}
+
+// number is the value of a flag that must be 1 or more.
+type number int
+
+// Validate is called by the parser of the command line.
+func (n number) Validate() error {
+	if n < 1 {
+		return fmt.Errorf("%d is too small: want 1 or more", n)
+	}
+	return nil
+}

@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/parallelcl/parallelcl/pcl/experiment"
+	"github.com/parallelcl/parallelcl/pcl/grid"
+	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
+)
+
+// gridAgainCmd is `pcl grid reproduce`, which makes one run of exported results again.
+type gridAgainCmd struct {
+	File string `arg:"" type:"existingfile" help:"Results that pcl grid export wrote."`
+
+	Method    *string           `placeholder:"NAME" help:"The method, as the file calls it."`
+	Dataset   *string           `placeholder:"NAME" help:"The data set, as the file calls it."`
+	Increment *string           `placeholder:"task|class" help:"The increment."`
+	LabelSet  *uint64           `name:"labelset" placeholder:"N" help:"Seed of the label sets."`
+	Timeline  *uint64           `placeholder:"N" help:"Seed of the timeline."`
+	Seed      *uint64           `placeholder:"N" help:"Seed of the run."`
+	Where     map[string]string `placeholder:"NAME=VALUE" help:"A value of what the grid varies, such as memory.budget=500; repeat it for more."`
+	Cell      string            `placeholder:"ID" help:"The cell, or the beginning of its ID."`
+
+	Grid      string `type:"existingfile" placeholder:"FILE.toml" help:"The grid, if it is none of those that are built in."`
+	TunedFrom string `type:"existingfile" placeholder:"FILE" help:"The tuned values of a grid …-tuned, if they are not those that come with the program."`
+	Out       string `short:"o" type:"path" placeholder:"DIR" help:"Keep the run in this folder; an interrupted run goes on from there."`
+
+	Backend string `default:"same" enum:"same,xla-cuda,xla-cpu,go" help:"Compute backend: ${enum}. Another one than the result's rounds differently."`
+	TF32    bool   `name:"tf32" help:"Let a GPU round the factors of products to 10 bits, if that was done for the result."`
+	DataDir string `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
+}
+
+func (c *gridAgainCmd) Run(rc *runContext) error {
+	then, err := c.row(rc)
+	if err != nil {
+		return usageError{err}
+	}
+	config, err := c.config(then)
+	if err != nil {
+		return usageError{err}
+	}
+	run, err := c.make(rc, then, config)
+	if err != nil {
+		return setError(config.Dataset, err)
+	}
+	return c.compare(rc, then, run)
+}
+
+// row returns the row of the file that is to be made again: the first of those that the flags name.
+func (c *gridAgainCmd) row(rc *runContext) (*rows.Row, error) {
+	all, err := rows.Files(c.File)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(r *rows.Row) bool { return r.State != rows.Done || !c.names(r) })
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s has no finished run that the flags name", c.File)
+	}
+	r := all[0]
+	if rc.quiet {
+		return r, nil
+	}
+	if len(all) > 1 {
+		fmt.Fprintf(rc.stderr, "The flags name %d runs of %s; this is the first.\n", len(all), c.File)
+	}
+	fmt.Fprintf(rc.stderr, "%s, %s, %s-incremental, label set %d, timeline %d, seed %d (cell %s of %s, %s)\n",
+		r.Line(), r.DataSet, r.Increment, r.LabelSet, r.Timeline, r.Seed, r.Cell, r.Grid, rough(r.Seconds))
+	return r, nil
+}
+
+// names says whether the flags name a row.
+func (c *gridAgainCmd) names(r *rows.Row) bool {
+	for name, value := range c.Where {
+		if !slices.Contains(r.Vary, rows.Setting{Name: name, Value: value}) {
+			return false
+		}
+	}
+	return is(c.Method, r.Method) && is(c.Dataset, r.DataSet) && is(c.Increment, r.Increment) && is(c.LabelSet, r.LabelSet) &&
+		is(c.Timeline, r.Timeline) && is(c.Seed, r.Seed) && strings.HasPrefix(r.Cell, c.Cell)
+}
+
+// is says whether a flag names a value, or was not given.
+func is[T comparable](flag *T, value T) bool { return flag == nil || *flag == value }
+
+// config returns the configuration of the run behind a row.
+func (c *gridAgainCmd) config(r *rows.Row) (experiment.Config, error) {
+	var values *grid.Tuned
+	if c.TunedFrom != "" {
+		var err error
+		if values, err = grid.LoadTuned(c.TunedFrom); err != nil {
+			return experiment.Config{}, err
+		}
+	}
+	g, err := grid.Planned(r.Grid, c.Grid, values)
+	if err != nil {
+		return experiment.Config{}, err
+	}
+	return g.ConfigOf(r)
+}
+
+// make makes the run. Its backend and threads are those of the result, unless the flags say otherwise.
+func (c *gridAgainCmd) make(rc *runContext, then *rows.Row, config experiment.Config) (*results.Run, error) {
+	dir := c.Out
+	if dir == "" {
+		var err error
+		if dir, err = os.MkdirTemp("", "pcl-reproduce-"); err != nil {
+			return nil, err
+		}
+		defer os.RemoveAll(dir)
+	}
+	how := grid.Compute{Backend: then.Backend, Threads: then.Threads, TF32: c.TF32}
+	if c.Backend != "same" {
+		how.Backend = c.Backend
+	}
+	o := grid.EngineOptions{Compute: how, Clients: 1, DataDir: c.DataDir}
+	if !rc.quiet {
+		o.Progress = rc.stderr
+	}
+	engine := grid.NewEngine(o)
+	defer engine.Close()
+	defer rc.hold()() // an interrupt waits until the run has been saved
+	bar := newProgress(rc, "Making it again")
+	defer bar.close()
+	return engine.Make(rc.ctx, config, dir, bar.show)
+}
+
+// compare prints the result beside that of the file. It returns an error if they differ.
+func (c *gridAgainCmd) compare(rc *runContext, then *rows.Row, run *results.Run) error {
+	list, equal := grid.Compare(then, run)
+	w := tabwriter.NewWriter(rc.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "\tIN THE FILE\tNOW\t")
+	for _, f := range list {
+		verdict := "equal"
+		if f.Then != f.Now {
+			verdict = "DIFFERENT"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", f.Name, brief(f.Then), brief(f.Now), verdict)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	program, err := grid.ThisProgram()
+	if err != nil {
+		return err
+	}
+	reasons := grid.Reasons(then, run, program)
+	if equal {
+		text := "Equal to the bit."
+		if len(reasons) > 0 {
+			text += " That is so although not everything is the same:"
+		}
+		_, err := fmt.Fprintln(rc.stdout, strings.Join(append([]string{text}, reasons...), "\n  "))
+		return err
+	}
+	text := "They differ. What differs else, and may be the reason:"
+	if len(reasons) == 0 {
+		text = "They differ, although program, backend, device and threads are the same. Is the data? pcl data verify checks it. If it is, this is a fault of the program."
+	}
+	if _, err := fmt.Fprintln(rc.stdout, strings.Join(append([]string{text}, reasons...), "\n  ")); err != nil {
+		return err
+	}
+	return fmt.Errorf("the run does not have the result that is in %s", c.File)
+}
+
+// brief is a value that fits a line; of a hash it is the beginning.
+func brief(value string) string {
+	switch {
+	case value == "":
+		return "-"
+	case len(value) == 64:
+		return value[:16] + "…"
+	}
+	return value
+}

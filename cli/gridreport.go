@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/parallelcl/parallelcl/pcl/experiment"
+	"github.com/parallelcl/parallelcl/pcl/results/findings"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
+	"github.com/parallelcl/parallelcl/viz/report"
+)
+
+// gridReportCmd says what the results of grids show.
+type gridReportCmd struct {
+	Names []string `arg:"" optional:"" name:"name" help:"Planned grids, files that pcl grid export wrote, or folders of them (default: all planned grids)."`
+	gridDir
+	Markdown bool   `help:"Write a text like REPRODUCTION.md instead of a page. It depends on the results alone: neither the day nor the machine plays a part."`
+	Out      string `short:"o" type:"path" placeholder:"FILE" help:"File to write (default: grids.html, or standard output for --markdown)."`
+	Title    string `placeholder:"TEXT" help:"Title of the page."`
+}
+
+func (c *gridReportCmd) Run(rc *runContext) error {
+	all, notes, err := c.results(rc)
+	if err != nil {
+		return err
+	}
+	found, err := findings.New(all)
+	if err != nil {
+		return err
+	}
+	if c.Markdown {
+		return rc.writeTo(cmp.Or(c.Out, standardOutput), func(w io.Writer) error { return found.Markdown(w, notes) })
+	}
+	version, commit := experiment.Version()
+	in := report.GridsInput{Title: c.Title, Findings: found, Notes: notes, Origin: report.Origin{
+		Command: strings.Join(append([]string{"pcl"}, quoted(os.Args[1:])...), " "), Version: version + " " + commit, Made: time.Now(),
+	}}
+	c.Out = cmp.Or(c.Out, "grids.html")
+	if err := rc.writeTo(c.Out, func(w io.Writer) error { return report.Grids(rc.ctx, w, in) }); err != nil || rc.quiet {
+		return err
+	}
+	_, err = fmt.Fprintln(rc.stdout, "The page:", c.Out)
+	return err
+}
+
+// results reads the results that the names stand for, and the notes beside them.
+func (c *gridReportCmd) results(rc *runContext) (all []*rows.Row, notes map[string]string, err error) {
+	names := c.Names
+	if len(names) == 0 {
+		if names, err = c.named(nil); err != nil {
+			return nil, nil, err
+		}
+	}
+	notes = map[string]string{}
+	for _, name := range names {
+		var own []*rows.Row
+		if isExport(name) {
+			own, err = exported(name, notes)
+		} else {
+			own, err = c.planned(rc, name)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		all = append(all, own...)
+	}
+	return all, notes, nil
+}
+
+// planned reads the results of a planned grid.
+func (c *gridReportCmd) planned(rc *runContext, name string) ([]*rows.Row, error) {
+	r, err := collected(rc, c.folder(), name)
+	if err != nil {
+		return nil, err
+	}
+	return r.Rows(), nil
+}
+
+// exported reads a file or folder of exported results, and adds the folder's notes.
+func exported(path string, notes map[string]string) ([]*rows.Row, error) {
+	own, err := findings.ReadNotes(path)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(notes, own)
+	return rows.Files(path)
+}
+
+// isExport says whether a name is that of a file or folder of exported results.
+func isExport(name string) bool {
+	if filepath.Ext(name) == ".csv" {
+		return true
+	}
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}

@@ -1,0 +1,126 @@
+//go:build unix
+
+package cli
+
+import (
+	"bytes"
+	"encoding/csv"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// gridOf writes a grid of one cell, the run of small, and plans it.
+func gridOf(t *testing.T) (dir string, args []string) {
+	t.Helper()
+	text := `
+		title = "One run"
+		datasets = ["M"]
+		methods = ["GMC"]
+		increments = ["task"]
+		labelsets = [0]
+		timelines = [0]
+		seeds = [1234]
+		[set]
+		batch = 8
+		epochs = 5
+		hidden = [32, 16]
+		memory = {budget = 2}
+		[dataset.M]
+		dataset = "mnist-test80"
+		[method.GMC]
+		method = "emgd-gmc"
+	`
+	file := filepath.Join(t.TempDir(), "one.toml")
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	dir = t.TempDir()
+	if cmd := pclCommand("grid", "plan", file, "--backend", "go", "--dir", dir); cmd.Run() != nil {
+		t.Fatal(stderrOf(cmd))
+	}
+	return dir, []string{"-q", "grid", "run", "one-full", "--dir", dir, "--data-dir", tinySet(t), "--checkpoint-every", "5"}
+}
+
+// TestGridSignals sends what schedulers send, and what nobody can catch: the cell is saved where that is possible,
+// and in the end has the bits of a run that nobody disturbed.
+func TestGridSignals(t *testing.T) {
+	want := baseline(t, "--backend", "go")
+	for _, jobs := range []string{"1", "2"} {
+		for _, s := range []os.Signal{syscall.SIGUSR1, syscall.SIGTERM, syscall.SIGKILL} {
+			t.Run(s.String()+", --jobs "+jobs, func(t *testing.T) {
+				dir, args := gridOf(t)
+				cmd := pclCommand(append(args, "--jobs", jobs)...)
+				if err := cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+				waitForCheckpoint(t, dir, cmd)
+				interrupt(t, cmd, s)
+				cmd.Wait()
+				if s != syscall.SIGKILL {
+					if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || !strings.Contains(stderrOf(cmd), "the others saved; go on with: pcl -q grid run one-full") {
+						t.Errorf("exit code %d, said %s", code, stderrOf(cmd))
+					}
+				}
+				finishGrid(t, args)
+				if model := exportedModel(t, dir); model != want.Model {
+					t.Errorf("the model is %s, undisturbed it is %s", model, want.Model)
+				}
+			})
+		}
+	}
+}
+
+// waitForCheckpoint waits until a cell has been saved once.
+func waitForCheckpoint(t *testing.T, dir string, cmd *exec.Cmd) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		saved, err := filepath.Glob(filepath.Join(dir, "work", "*", "checkpoint-*.pcl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(saved) > 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			cmd.Process.Kill()
+			t.Fatalf("no checkpoint after a minute: %v\n%s", cmd.Wait(), stderrOf(cmd))
+		}
+	}
+}
+
+// finishGrid runs a grid to its end. A process of --jobs whose parent was killed may still be saving its run, so that
+// nothing is left to the first process that comes after it.
+func finishGrid(t *testing.T, args []string) {
+	t.Helper()
+	for range 50 {
+		cmd := pclCommand(args[1:]...) // not quietly
+		if err := cmd.Run(); err != nil {
+			t.Fatalf("%v\n%s", err, stderrOf(cmd))
+		}
+		if strings.Contains(stderrOf(cmd), "1 of 1 cells done") {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatal("the grid is not finished")
+}
+
+// exportedModel returns the hash of the only model that a grid has.
+func exportedModel(t *testing.T, dir string) string {
+	t.Helper()
+	cmd := pclCommand("-q", "grid", "export", "one-full", "--dir", dir)
+	if err := cmd.Run(); err != nil {
+		t.Fatal(stderrOf(cmd))
+	}
+	lines, err := csv.NewReader(cmd.Stdout.(*bytes.Buffer)).ReadAll()
+	if err != nil || len(lines) != 2 {
+		t.Fatalf("lines %v (%v)", lines, err)
+	}
+	return lines[1][slices.Index(lines[0], "model_sha256")]
+}

@@ -1,0 +1,125 @@
+//go:build unix
+
+package cli
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// start begins a run and waits until it has made some checkpoints.
+func start(t *testing.T, out string, checkpoints int, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := pclCommand(append(args, "-o", out)...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(time.Minute); len(files(t, out, ".pcl")) < checkpoints; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			cmd.Process.Kill()
+			t.Fatalf("too few checkpoints after a minute: %v\n%s", cmd.Wait(), stderrOf(cmd))
+		}
+	}
+	return cmd
+}
+
+func interrupt(t *testing.T, cmd *exec.Cmd, s os.Signal) {
+	t.Helper()
+	if err := cmd.Process.Signal(s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestInterrupt sends what Ctrl-C and `kill` send: the run is saved, and the last line is a command
+// that takes it to the end that it would have had.
+func TestInterrupt(t *testing.T) {
+	want := baseline(t, "--backend", "go")
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		t.Run(s.String(), func(t *testing.T) {
+			out := filepath.Join(t.TempDir(), "it's $HOME")
+			cmd := start(t, out, 1, small(t, "--backend", "go", "--checkpoint-every", "5")...)
+			interrupt(t, cmd, s)
+			if err := cmd.Wait(); cmd.ProcessState.ExitCode() != exitInterrupted {
+				t.Fatalf("%v, want exit code %d\n%s", err, exitInterrupted, stderrOf(cmd))
+			}
+			if len(files(t, out, ".pcl")) == 0 {
+				t.Error("no checkpoint is left")
+			}
+			lines := strings.Split(strings.TrimSpace(stderrOf(cmd)), "\n")
+			advice := regexp.MustCompile(`^pcl: the run was interrupted and saved in .*; go on with: (pcl .* --resume)$`).FindStringSubmatch(lines[len(lines)-1])
+			if advice == nil {
+				t.Fatalf("the last line does not say how to go on: %s", lines[len(lines)-1])
+			}
+			if s != os.Interrupt {
+				return // the same way from here on
+			}
+			if text, err := exec.Command("sh", "-c", advice[1]).CombinedOutput(); err != nil {
+				t.Fatalf("%s: %v\n%s", advice[1], err, text)
+			}
+			left(t, out).same(t, want)
+		})
+	}
+}
+
+// TestSecondInterruptEndsAtOnce interrupts a run whose steps take a second.
+func TestSecondInterruptEndsAtOnce(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "slow.toml")
+	if err := os.WriteFile(config, []byte("hidden = [1024, 1024]\nbatch = 512\nepochs = 100\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := start(t, t.TempDir(), 1, "run", "--backend", "go", "--config", config, "--checkpoint-every", "1")
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	interrupt(t, cmd, os.Interrupt)
+	for {
+		select {
+		case err := <-done:
+			if err == nil || err.Error() != "signal: interrupt" {
+				t.Errorf("the run ended with %v, want it ended by the signal\n%s", err, stderrOf(cmd))
+			}
+			return
+		case <-time.After(20 * time.Millisecond):
+			if err := cmd.Process.Signal(os.Interrupt); err != nil && !errors.Is(err, os.ErrProcessDone) {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// TestDamagedCheckpoint kills a run and damages its newest checkpoint, as a full or failing disk
+// would: resuming names the one before it, which takes the run to the same end.
+func TestDamagedCheckpoint(t *testing.T) {
+	out := t.TempDir()
+	args := small(t, "--backend", "go", "--checkpoint-every", "4", "--keep", "9")
+	cmd := start(t, out, 3, args...)
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err == nil || err.Error() != "signal: killed" {
+		t.Fatalf("the run ended with %v", err)
+	}
+	saved := files(t, out, ".pcl")
+	dir, newest, whole := onlyFolder(t, out), saved[len(saved)-1], saved[len(saved)-2]
+	if err := os.Truncate(filepath.Join(dir, newest), 1000); err != nil {
+		t.Fatal(err)
+	}
+	cmd = pclCommand(append(args, "--resume", "-o", out)...)
+	if err := cmd.Run(); err == nil || err.Error() != "exit status 1" {
+		t.Fatalf("resumed from a damaged checkpoint: %v", err)
+	}
+	if text, want := stderrOf(cmd), "--checkpoint "+filepath.Join(dir, whole); !strings.Contains(text, newest) || !strings.Contains(text, want) {
+		t.Errorf("the error names neither %s nor %s: %s", newest, want, text)
+	}
+	cmd = pclCommand(append(args, "--checkpoint", filepath.Join(dir, whole), "-o", out)...)
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v\n%s", err, stderrOf(cmd))
+	}
+	left(t, out).same(t, baseline(t, "--backend", "go"))
+}

@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/parallelcl/parallelcl/pcl/experiment"
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+// inProcesses makes the runs in several processes of this program. Unless the flags say otherwise, each process uses
+// one compute thread: small models gain nothing from a second thread, whereas whole runs do not get in each other's
+// way.
+func (c *runCmd) inProcesses(rc *runContext, configs []experiment.Config, finished []*results.Run) ([]*results.Run, error) {
+	if _, err := c.dataset(rc, configs); err != nil { // checked once here instead of in every process
+		return nil, err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	done := make(chan struct{})
+	go c.watch(rc, configs, finished, done)
+	defer rc.hold()() // after an interrupt, the processes save their runs and end by themselves
+	ends := make([]error, min(int(c.Jobs), len(configs)))
+	if !rc.quiet {
+		fmt.Fprintf(rc.stderr, "Runs: %d, processes: %d\n", len(configs), len(ends))
+	}
+	var all sync.WaitGroup
+	for i := range ends {
+		all.Go(func() { ends[i] = process(rc.ctx, program, shard{i, len(ends)}) })
+	}
+	all.Wait()
+	close(done)
+	if err := together(ends); err != nil {
+		return nil, err
+	}
+	return c.collect(rc, configs)
+}
+
+// collect loads the results that the processes have written.
+func (c *runCmd) collect(rc *runContext, configs []experiment.Config) ([]*results.Run, error) {
+	var runs []*results.Run
+	for _, config := range configs {
+		r, err := experiment.Finished(c.dir(config), config)
+		if err == nil && r == nil {
+			err = fmt.Errorf("the process that was to make the run in %s ended without a result", c.dir(config))
+		}
+		if err != nil {
+			return nil, c.advise(err, config)
+		}
+		runs = append(runs, r)
+	}
+	if c.JSON {
+		return runs, printJSONLines(rc.stdout, runs)
+	}
+	return runs, nil
+}
+
+// processError is the error of a process of --jobs that failed.
+type processError struct {
+	err  error
+	said string // what it wrote to standard error, which in most cases says why
+}
+
+// interrupted reports whether the process was interrupted and saved its run.
+func (e *processError) interrupted() bool {
+	exit := new(exec.ExitError)
+	return errors.As(e.err, &exit) && exit.ExitCode() == exitInterrupted
+}
+
+// killed reports whether the process was killed, so that it could not say why it ended.
+func (e *processError) killed() bool {
+	exit := new(exec.ExitError)
+	return errors.As(e.err, &exit) && exit.ExitCode() < 0
+}
+
+func (e *processError) Error() string {
+	said := strings.TrimPrefix(strings.TrimSpace(e.said), "pcl: ")
+	switch {
+	case e.killed():
+		return strings.TrimSpace(fmt.Sprintf("a process of --jobs was killed (%v); %s\n%s", e.err, goOn(), said))
+	case said != "":
+		return said
+	}
+	return fmt.Sprintf("a process of --jobs: %v", e.err)
+}
+
+// together combines the errors of all processes. If every process that did not finish its runs was interrupted and
+// saved them, the result says that this command was interrupted.
+func together(ends []error) error {
+	var failed []error
+	stopped := false
+	for _, err := range ends {
+		end := new(processError)
+		switch {
+		case errors.Is(err, context.Canceled), errors.As(err, &end) && end.interrupted():
+			stopped = true
+		case err != nil:
+			failed = append(failed, err)
+		}
+	}
+	switch {
+	case len(failed) > 0:
+		return errors.Join(failed...)
+	case stopped:
+		return fmt.Errorf("%w; %s", experiment.ErrInterrupted, goOn())
+	}
+	return nil
+}
+
+// process runs this program once more, with the same arguments, for a part of the runs. The standard input of the new
+// process is a pipe to which nothing is written. The pipe is closed by an interrupt, and also when this process ends,
+// for whatever reason. The new process then saves its run and ends (see withParent).
+func process(ctx context.Context, program string, part shard) error {
+	cmd := exec.CommandContext(ctx, program, os.Args[1:]...)
+	cmd.Env = append(os.Environ(), partVariable+"="+part.String())
+	var said strings.Builder
+	cmd.Stderr = &said
+	line, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	cmd.Cancel = func() error {
+		line.Close()
+		return os.ErrProcessDone // so that the process's own exit code decides, not the interrupt
+	}
+	cmd.WaitDelay = time.Minute // time to save the run
+	if err := cmd.Run(); err != nil {
+		return &processError{err, said.String()}
+	}
+	return nil
+}
+
+// withParent returns a context that also ends when the process that started this one closes the standard input.
+// Further interrupts are ignored: in a terminal, Ctrl-C reaches the processes of --jobs too, when they are already
+// saving their runs.
+func withParent(ctx context.Context) context.Context {
+	ctx, end := context.WithCancel(ctx)
+	go func() {
+		io.Copy(io.Discard, os.Stdin)
+		end()
+	}()
+	return ctx
+}
+
+// watch prints every few seconds how many runs are finished.
+func (c *runCmd) watch(rc *runContext, configs []experiment.Config, finished []*results.Run, done <-chan struct{}) {
+	began := time.Now()
+	tick := time.NewTicker(5 * time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-tick.C:
+		}
+		n := 0
+		for i, config := range configs {
+			info, err := os.Stat(filepath.Join(c.dir(config), experiment.ResultFile))
+			if finished[i] != nil || err == nil && info.ModTime().After(began) {
+				n++
+			}
+		}
+		if !rc.quiet {
+			fmt.Fprintf(rc.stderr, "%d of %d runs finished after %s\n", n, len(configs), time.Since(began).Round(time.Second))
+		}
+	}
+}

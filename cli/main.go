@@ -1,0 +1,140 @@
+// Package cli is the command line of pcl. A program of one's own that registers data sets, networks and methods, and
+// then calls [Main], is pcl with those parts in it.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"unicode/utf8"
+
+	"github.com/alecthomas/kong"
+	"github.com/willabides/kongplete"
+
+	"github.com/parallelcl/parallelcl/internal/printable"
+	"github.com/parallelcl/parallelcl/pcl/experiment"
+	"github.com/parallelcl/parallelcl/pcl/grid"
+)
+
+const (
+	exitFailure     = 1
+	exitUsage       = 2
+	exitTimeUp      = 75 // of pcl grid run --time
+	exitInterrupted = 130
+)
+
+// runContext is what every command needs from its surroundings.
+type runContext struct {
+	ctx            context.Context
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	quiet          bool
+	held           atomic.Int32 // how often hold was called and not released
+}
+
+type commands struct {
+	Quiet bool `short:"q" help:"Print no progress and no notices."`
+
+	Demo       demoCmd                      `cmd:"" help:"Train five methods on five parallel streams and draw one page about it (about a minute, no data needed)."`
+	Run        runCmd                       `cmd:"" help:"Train on a scenario, with one or several methods and seeds, and print a table."`
+	Grid       gridCmd                      `cmd:"" help:"Make many runs, such as those of a table of the paper, on one machine or several: plan, run, status, collect, export."`
+	Tune       tuneCmd                      `cmd:"" help:"Find the values with which each method does best, with the same number of candidates for all."`
+	Deploy     deployCmd                    `cmd:"" help:"Print the files by which Slurm or Kubernetes makes a planned grid."`
+	Toy        toyCmd                       `cmd:"" help:"Descend the paper's two synthetic functions, the second arriving at step 500."`
+	Weights    weightsCmd                   `cmd:"" help:"Read gradients or their Gram matrix as JSON on standard input, print a method's weights and their certificate."`
+	Data       dataCmd                      `cmd:"" help:"Image sets: list, fetch, verify, preview."`
+	Methods    methodsCmd                   `cmd:"" help:"List the methods, or explain one."`
+	Notebook   notebookCmd                  `cmd:"" help:"Open JupyterLab with the kernel \"ParallelCL (Go)\", installing what is missing."`
+	Kernel     kernelCmd                    `cmd:"" help:"The Jupyter kernel: install, list, remove, doctor."`
+	Report     reportCmd                    `cmd:"" help:"Make a page, or a site, from results or notebooks: figures, tables and text, to be read offline."`
+	TB         tensorBoardCmd               `cmd:"" name:"tensorboard" help:"Write runs as event files for TensorBoard: accuracies, and losses of runs made with --record."`
+	Bench      benchCmd                     `cmd:"" help:"Time training steps."`
+	Doctor     doctorCmd                    `cmd:"" help:"Show this machine's backends, why one is chosen, and how fast they are."`
+	Version    versionCmd                   `cmd:"" help:"Print the version."`
+	Completion kongplete.InstallCompletions `cmd:"" help:"Install shell completion (bash, zsh, fish), or remove it."`
+}
+
+// Main runs the command line in os.Args and ends the program with its exit code: 0 success; 1 failure, also if a run
+// could not be saved or has diverged; 2 wrong usage or configuration; 130 interrupted (a run has been saved, and the last
+// line of the output says how to continue); 75 the time of `pcl grid run --time` is up.
+func Main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	if os.Getenv(partVariable) == "" {
+		context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
+	} else {
+		ctx = withParent(ctx)
+	}
+	rc := &runContext{ctx: ctx, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	os.Exit(execute(rc, os.Args[1:]))
+}
+
+// execute runs one command line and returns its exit code.
+func execute(rc *runContext, args []string) int {
+	for _, a := range args {
+		if !utf8.ValidString(a) { // the parser would change the argument, which may be the name of a file
+			return exitCode(rc, usageError{fmt.Errorf("the argument %q is not valid UTF-8", a)})
+		}
+	}
+	var c commands
+	parser, err := kong.New(&c,
+		kong.Name("pcl"),
+		kong.Description("Parallel continual learning with Elastic Multi-Gradient Descent.\n\n"+
+			"Exit codes: 0 success, 1 failure, 2 wrong usage or configuration, 130 interrupted and saved, 75 the time of pcl grid run --time is up."),
+		kong.UsageOnError(),
+		kong.Writers(rc.stdout, rc.stderr),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	if err != nil {
+		fmt.Fprintln(rc.stderr, "pcl:", err)
+		return exitFailure
+	}
+	kongplete.Complete(parser)
+	k, err := parser.Parse(args)
+	if err != nil {
+		fmt.Fprintf(rc.stderr, "pcl: %v\nTry `pcl --help`.\n", err)
+		return exitUsage
+	}
+	rc.quiet = c.Quiet
+	return exitCode(rc, rc.attend(func() error { return k.Run(rc) }))
+}
+
+// usageError is a mistake in the command line or the configuration.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func exitCode(rc *runContext, err error) int {
+	if err == nil {
+		return 0
+	}
+	text := strings.TrimPrefix(err.Error(), "pcl: ")                     // the errors of package pcl begin with its name, which is also the program's
+	ended := rc.ctx.Err() != nil && errors.As(err, new(*exec.ExitError)) // the interrupt ended a program that pcl ran
+	if text == context.Canceled.Error() {
+		text = "interrupted"
+	}
+	fmt.Fprintln(rc.stderr, "pcl:", printable.Text(text))
+	switch {
+	case errors.Is(err, experiment.ErrInterrupted), errors.Is(err, context.Canceled), ended:
+		return exitInterrupted
+	case errors.Is(err, grid.ErrTimeUp):
+		return exitTimeUp
+	case errors.As(err, new(usageError)):
+		fmt.Fprintln(rc.stderr, "Try `pcl --help`.")
+		return exitUsage
+	}
+	return exitFailure
+}
+
+type versionCmd struct{}
+
+func (versionCmd) Run(rc *runContext) error {
+	version, commit := experiment.Version()
+	_, err := fmt.Fprintf(rc.stdout, "pcl %s (commit %s)\n", version, commit)
+	return err
+}

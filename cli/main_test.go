@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain makes the test binary be pcl where it is called so, on PATH.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"pcl": Main})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "json": jsonHas, "samemodel": sameModel},
+	})
+}
+
+// exits CODE PROGRAM ARGS… runs a program that must end with this code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM ARGS…")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	code := "0"
+	if err != nil {
+		code = strings.TrimPrefix(err.Error(), "exit status ")
+	}
+	if code != args[0] {
+		ts.Fatalf("exit code %s, want %s", code, args[0])
+	}
+}
+
+// jsonHas FILE PATH [REGEXP] looks up a dotted path in the file's JSON value, or in its first line
+// where there are several: the whole of what is there must match, as compact JSON.
+func jsonHas(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 2 || len(args) > 3 {
+		ts.Fatalf("usage: [!] json FILE PATH [REGEXP]")
+	}
+	var value any
+	if err := json.NewDecoder(strings.NewReader(ts.ReadFile(args[0]))).Decode(&value); err != nil {
+		ts.Fatalf("%s: %v", args[0], err)
+	}
+	found, ok := lookup(value, strings.Split(args[1], "."))
+	if !ok {
+		if !neg {
+			ts.Fatalf("%s has no %s", args[0], args[1])
+		}
+		return
+	}
+	data, err := json.Marshal(found)
+	ts.Check(err)
+	want := ".*"
+	if len(args) == 3 {
+		want = args[2]
+	}
+	if regexp.MustCompile("^(?:"+want+")$").Match(data) == neg {
+		ts.Fatalf("%s: %s is %s", args[0], args[1], data)
+	}
+}
+
+// sameModel RUN.json TABLE.csv checks that a line of a grid's table has the model of a run, to the last bit.
+func sameModel(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: samemodel RUN.json TABLE.csv")
+	}
+	var run struct {
+		Model string `json:"model_sha256"`
+	}
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &run))
+	if len(run.Model) != 64 || strings.Count(ts.ReadFile(args[1]), ","+run.Model+",") != 1 {
+		ts.Fatalf("the model %s is not once in %s", run.Model, args[1])
+	}
+}
+
+// lookup follows keys of objects and indices of arrays.
+func lookup(value any, path []string) (any, bool) {
+	for _, key := range path {
+		switch v := value.(type) {
+		case map[string]any:
+			next, ok := v[key]
+			if !ok {
+				return nil, false
+			}
+			value = next
+		case []any:
+			var i int
+			if _, err := fmt.Sscan(key, &i); err != nil || i < 0 || i >= len(v) {
+				return nil, false
+			}
+			value = v[i]
+		default:
+			return nil, false
+		}
+	}
+	return value, true
+}

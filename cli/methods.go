@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/parallelcl/parallelcl/pcl/method"
+)
+
+// methodsCmd lists the methods and the parts that can be joined to them, or explains one.
+type methodsCmd struct {
+	Name  string `arg:"" optional:"" help:"Method, part or composition (such as emgd-gmc+der-pp) to explain."`
+	Parts bool   `help:"List the parts of a rehearsal, which can be joined to a method with +."`
+	JSON  bool   `name:"json" help:"Print JSON."`
+}
+
+type methodDescription struct {
+	method.Info
+	Params []method.Param `json:"params"`
+}
+
+func (c *methodsCmd) Run(rc *runContext) error {
+	if part, err := method.LookupPart(c.Name); c.Parts || err == nil && !registered(c.Name) {
+		return c.parts(rc, part)
+	}
+	names := method.Names()
+	if c.Name != "" {
+		names = []string{c.Name}
+	}
+	var list []methodDescription
+	for _, name := range names {
+		spec, err := method.Lookup(name)
+		if err != nil {
+			return usageError{err}
+		}
+		list = append(list, methodDescription{spec.Info, method.Parameters(spec)})
+	}
+	switch {
+	case c.JSON:
+		enc := json.NewEncoder(rc.stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(list)
+	case c.Name != "":
+		return explain(rc, list[0])
+	}
+	w := tabwriter.NewWriter(rc.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tTITLE\tFAMILY\tCOST PER STEP\tSTATE\tΣw")
+	for _, m := range list {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", m.Name, m.Title, m.Family, m.Cost, m.State, m.SumW)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprint(rc.stdout, "\nParts of a rehearsal can be joined to a method with +, as in emgd-gmc+der-pp:\n\n")
+	return c.parts(rc, nil)
+}
+
+func explain(rc *runContext, m methodDescription) error {
+	fmt.Fprintf(rc.stdout, "%s: %s\n\n  %s\n\n", m.Name, m.Title, m.Rule)
+	w := tabwriter.NewWriter(rc.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "  Family\t%s\n  Cost per step\t%s\n  State\t%s\n  Σw\t%s\n  Cite\t%s\n", m.Family, m.Cost, m.State, m.SumW, m.Source)
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(rc.stdout, "\nParameters (--param NAME=VALUE)")
+	return explainParams(w, m.Params)
+}
+
+func explainParams(w *tabwriter.Writer, params []method.Param) error {
+	for _, p := range params {
+		choices := ""
+		if len(p.Choices) > 0 {
+			choices = "; one of " + strings.Join(p.Choices, ", ")
+		}
+		fmt.Fprintf(w, "  %s\t%v\t%s%s\n", p.Name, p.Default, p.Doc, choices)
+	}
+	return w.Flush()
+}
+
+// parameters converts the values of --param to what [method.New] takes.
+func parameters(flags map[string]string) map[string]any {
+	out := map[string]any{}
+	for name, value := range flags {
+		out[name] = value
+	}
+	return out
+}

@@ -1,0 +1,270 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/kernel"
+	"github.com/parallelcl/parallelcl/pcl/experiment"
+	"github.com/parallelcl/parallelcl/viz/report"
+)
+
+// reportCmd makes pages from results and from notebooks.
+type reportCmd struct {
+	Paths   []string `arg:"" optional:"" name:"path" help:"Result files or folders of runs (default: runs), or notebooks, or a folder of notebooks."`
+	All     bool     `help:"Make a site of all notebooks in the folder (default: notebooks)."`
+	Out     string   `short:"o" placeholder:"PATH" help:"Page to write, or the site's folder (default: report.html, NOTEBOOK.html, site)."`
+	Title   string   `placeholder:"TEXT" help:"Title of a report of runs, or of a site."`
+	PDF     bool     `name:"pdf" help:"Print the page, or every page of the site, to a PDF beside it, with Chromium or Chrome."`
+	Execute *bool    `negatable:"" help:"Execute notebooks even if they have results; with --no-execute, a notebook without results is an error."`
+	Private bool     `help:"Execute with the private JupyterLab even where the user has one."`
+
+	moduleFlag
+
+	browser   string // the browser that prints PDFs
+	nbconvert string // the program that executes notebooks; empty until it is found
+}
+
+func (c *reportCmd) Run(rc *runContext) error {
+	notebooks, err := c.notebooks()
+	if err != nil {
+		return usageError{err}
+	}
+	if c.PDF {
+		if c.browser, err = report.FindBrowser(); err != nil {
+			return err
+		}
+	}
+	version, commit := experiment.Version()
+	o := report.Origin{
+		Command: strings.Join(append([]string{"pcl"}, quoted(os.Args[1:])...), " "),
+		Version: version + " " + commit, Made: time.Now(),
+	}
+	if notebooks == nil {
+		return c.runs(rc, o)
+	}
+	return c.pages(rc, o, notebooks)
+}
+
+// isNotebook reports whether a file is a notebook, by its name.
+func isNotebook(path string) bool { return filepath.Ext(path) == ".ipynb" }
+
+// notebooks returns the notebooks that the paths name, or nil if they name runs.
+func (c *reportCmd) notebooks() ([]string, error) {
+	if len(c.Paths) == 0 {
+		c.Paths = []string{"runs"}
+		if c.All {
+			c.Paths = []string{"notebooks"}
+		}
+	}
+	var out []string
+	runs := ""
+	for _, path := range c.Paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		if !info.IsDir() && isNotebook(path) {
+			out = append(out, path)
+			continue
+		}
+		inside, err := filepath.Glob(filepath.Join(path, "*.ipynb"))
+		if err != nil {
+			return nil, err
+		}
+		if len(inside) == 0 {
+			runs = path
+		}
+		c.All = c.All || len(inside) > 0
+		out = append(out, inside...)
+	}
+	switch {
+	case c.All && runs != "":
+		return nil, fmt.Errorf("no notebooks (*.ipynb) in %s", runs)
+	case runs != "" && len(out) > 0:
+		return nil, fmt.Errorf("%s is not a notebook but %s is: name either runs or notebooks", runs, out[0])
+	}
+	c.All = c.All || len(out) > 1
+	return out, nil
+}
+
+// runs writes the report of runs.
+func (c *reportCmd) runs(rc *runContext, o report.Origin) error {
+	files, err := report.FindRuns(c.Paths...)
+	if err != nil {
+		return err
+	}
+	out := c.out("report.html")
+	in := report.RunsInput{Title: c.Title, Files: files, Origin: o}
+	if err := atomicfile.Write(out, func(w io.Writer) error { return report.Runs(rc.ctx, w, in) }); err != nil {
+		return err
+	}
+	return c.finish(rc, out, []string{out})
+}
+
+func (c *reportCmd) out(name string) string {
+	if c.Out != "" {
+		return c.Out
+	}
+	return name
+}
+
+// pages writes the page of one notebook, or a site of several. The page shows cells that failed; they are returned
+// as an error when everything has been written.
+func (c *reportCmd) pages(rc *runContext, o report.Origin, paths []string) error {
+	var notebooks []*report.Notebook
+	var failed []error
+	for _, path := range paths {
+		if err := rc.ctx.Err(); err != nil {
+			return err
+		}
+		n, err := report.ReadNotebook(path)
+		if err != nil {
+			return err
+		}
+		if err := c.results(rc, n); err != nil {
+			return err
+		}
+		notebooks = append(notebooks, n)
+		failed = append(failed, n.Failed())
+	}
+	var err error
+	if c.All {
+		err = c.site(rc, o, notebooks)
+	} else {
+		out := c.out(strings.TrimSuffix(filepath.Base(paths[0]), ".ipynb") + ".html")
+		err = atomicfile.Write(out, func(w io.Writer) error { return notebooks[0].Write(rc.ctx, w, o) })
+		if err == nil {
+			err = c.finish(rc, out, []string{out})
+		}
+	}
+	return errors.Join(append([]error{err}, failed...)...)
+}
+
+func (c *reportCmd) site(rc *runContext, o report.Origin, notebooks []*report.Notebook) error {
+	dir, title := c.out("site"), c.Title
+	if title == "" {
+		title = "Notebooks"
+	}
+	if err := report.Site(rc.ctx, dir, title, notebooks, o); err != nil {
+		return err
+	}
+	var pages []string
+	for _, n := range notebooks {
+		pages = append(pages, filepath.Join(dir, strings.TrimSuffix(filepath.Base(n.File), ".ipynb")+".html"))
+	}
+	return c.finish(rc, filepath.Join(dir, report.IndexFile), pages)
+}
+
+// finish prints the pages to PDFs if asked to, and says which page to open first.
+func (c *reportCmd) finish(rc *runContext, begin string, pages []string) error {
+	if c.PDF {
+		for _, page := range pages {
+			if err := report.PDF(rc.ctx, c.browser, page, strings.TrimSuffix(page, filepath.Ext(page))+".pdf"); err != nil {
+				return err
+			}
+		}
+	}
+	if rc.quiet {
+		return nil
+	}
+	_, err := fmt.Fprintln(rc.stdout, "The page:", begin)
+	return err
+}
+
+// results executes a notebook, unless it has results already or the flags say not to execute it.
+func (c *reportCmd) results(rc *runContext, n *report.Notebook) error {
+	switch {
+	case c.Execute == nil && n.Executed():
+		return nil
+	case c.Execute != nil && !*c.Execute:
+		if !n.Executed() {
+			return fmt.Errorf("%s has cells that were never executed: leave out --no-execute, or execute it in JupyterLab", n.File)
+		}
+		return nil
+	}
+	if err := c.prepare(rc); err != nil {
+		return err
+	}
+	folder, err := os.MkdirTemp("", "pcl-report-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	defer rc.hold()() // so that an interrupt ends the kernel before this program
+	begin := time.Now()
+	if !rc.quiet {
+		fmt.Fprintf(rc.stderr, "Executing %s...\n", n.File)
+	}
+	if err := c.execute(rc.ctx, n, folder); err != nil {
+		return err
+	}
+	executed, err := report.ReadNotebook(filepath.Join(folder, filepath.Base(n.File)))
+	if err != nil {
+		return err
+	}
+	if !rc.quiet {
+		fmt.Fprintf(rc.stderr, "  done in %.0f s\n", time.Since(begin).Seconds())
+	}
+	return n.TakeResults(executed)
+}
+
+// prepare installs what executes notebooks.
+func (c *reportCmd) prepare(rc *runContext) error {
+	if c.nbconvert != "" {
+		return nil
+	}
+	o, err := kernelOptions(rc)
+	if err != nil {
+		return err
+	}
+	if _, err := c.install(rc, o); err != nil {
+		return err
+	}
+	for _, private := range []bool{c.Private, true} { // the user's own JupyterLab may lack nbconvert
+		lab, err := kernel.Jupyter(rc.ctx, o, private)
+		if err != nil {
+			return resumable(rc, err)
+		}
+		c.nbconvert, err = exec.LookPath(filepath.Join(filepath.Dir(lab.Path), "jupyter-nbconvert"))
+		if err == nil {
+			return nil
+		}
+	}
+	return errors.New("the private JupyterLab has no nbconvert: pcl kernel remove --all, then try again")
+}
+
+// ourKernels are the kernel names in notebooks that stand for our kernel.
+var ourKernels = []string{"", "gonb", kernel.Name}
+
+// execute writes an executed copy of a notebook to a folder. The result of a cell that fails is its error.
+func (c *reportCmd) execute(ctx context.Context, n *report.Notebook, folder string) error {
+	args := []string{
+		"--to", "notebook", "--execute", "--allow-errors", "--log-level=ERROR", "--ExecutePreprocessor.startup_timeout=300",
+		"--output-dir", folder, "--output", filepath.Base(n.File),
+	}
+	if slices.Contains(ourKernels, n.Kernel()) {
+		args = append(args, "--ExecutePreprocessor.kernel_name="+kernel.Name)
+	}
+	cmd := exec.CommandContext(ctx, c.nbconvert, append(args, n.File)...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) } // upon which it ends its kernel
+	cmd.WaitDelay = 20 * time.Second
+	said, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("execute %s: %w\n%s", n.File, err, strings.TrimSpace(string(said)))
+	}
+	return nil
+}

@@ -1,0 +1,374 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/experiment"
+	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// runCmd trains every combination of the given methods, increments and seeds.
+type runCmd struct {
+	Config string `short:"c" type:"existingfile" placeholder:"FILE.toml" help:"Read the configuration from a TOML file; flags override it."`
+
+	Method    []string          `placeholder:"NAME,…" help:"Methods to train with (default emgd, the recommended one); pcl methods lists them."`
+	Param     map[string]string `placeholder:"NAME=VALUE" help:"Parameter of the methods; repeat it for more."`
+	Dataset   string            `placeholder:"NAME" help:"Image set (default glyphs, built in); pcl data list has them all."`
+	Increment []string          `placeholder:"task,class" help:"task, class, or both (default task)."`
+	Seed      []uint64          `placeholder:"N,…" help:"Run seeds (default 1234)."`
+	Scenario  string            `type:"existingfile" placeholder:"FILE.json" help:"Play this published scenario instead of a drawn one."`
+	LabelSet  *uint64           `name:"labelset" placeholder:"N" help:"Seed of the label sets."`
+	Timeline  *uint64           `placeholder:"N" help:"Seed of the timeline."`
+	Kind      *string           `placeholder:"KIND" help:"parallel, serial or all_at_once."`
+	Tasks     *int              `placeholder:"T" help:"Number of tasks."`
+	MinClass  *int              `name:"min-classes" placeholder:"N" help:"Fewest classes of a task."`
+	MaxClass  *int              `name:"max-classes" placeholder:"N" help:"Most classes of a task."`
+	Overlap   *int              `placeholder:"N" help:"Classes that each task has in common with the one before it (default 0)."`
+	PerClass  *int              `name:"train-per-class" placeholder:"N" help:"Use at most N training images of each class."`
+	Batch     *int              `placeholder:"N" help:"Batch size of each stream."`
+	Epochs    *int              `placeholder:"N" help:"Passes over each stream."`
+	Optimizer *string           `placeholder:"NAME" help:"adam or sgd."`
+	LR        *float64          `name:"lr" placeholder:"X" help:"Learning rate."`
+	Policy    *string           `name:"memory-policy" placeholder:"P" help:"per_class or fixed_total."`
+	Memory    *int              `placeholder:"N" help:"Memory budget, per class or in total."`
+	Shared    *string           `placeholder:"WHICH" help:"Which parameters count as shared: shared, backbone or all."`
+	Model     *string           `placeholder:"NAME" help:"mlp or resnet18 (default: the benchmark's model for the data set)."`
+	Width     *int              `placeholder:"N" help:"Channels of the ResNet's stem (default 64)."`
+	Release   *bool             `help:"Use the ResNet of the released code, with biases and one more ReLU in each block."`
+	Precision *string           `placeholder:"P" help:"Precision of the model's products: float32 or bfloat16 (default float32)."`
+
+	Edit      *float64        `name:"edit" placeholder:"ETA" help:"Edit the memory with this step size, in units in which pixels lie in [0,1]; 0 turns editing off."`
+	EditMode  *pcl.EditMode   `placeholder:"MODE" help:"batch or per_sample."`
+	EditNorm  *pcl.EditNorm   `placeholder:"NORM" help:"rms, l2 or raw: how a sample's edit gradient is normalised."`
+	EditAim   *pcl.EditAim    `placeholder:"AIM" help:"Where edits lead: toward (to the step's direction D), literal (the paper's Eq. 12 as printed) or ascend (away from D)."`
+	EditTo    *pcl.EditTarget `name:"edit-target" placeholder:"T" help:"What edits aim at: d (the step's direction D) or mean (D/Σλ)."`
+	EditAt    *pcl.EditAt     `placeholder:"WHEN" help:"Whether edits use the parameters before or after the update: pre or post."`
+	EditEvery *int            `placeholder:"N" help:"Edit in every Nth step only."`
+	EditDrift *float64        `name:"edit-max-drift" placeholder:"X" help:"Largest change of a pixel from its original; 0 means no limit."`
+	Extra     *bool           `name:"extra-update" help:"Make a second update in each step with the same weights, as the control experiment for editing."`
+
+	EvalEvery *int `placeholder:"N" help:"Evaluate every N steps too, not only when a task ends."`
+
+	Out             string `short:"o" default:"runs" type:"path" help:"Folder for results; each run has a folder of its own in it."`
+	Record          bool   `help:"Write one line per step (losses, Gram, σ, λ, slacks) to records.jsonl."`
+	RecordArrays    count  `name:"record-arrays" placeholder:"N" help:"Write batches and parameters of the first N steps as .npz, so that another program can compute the same steps (bench/peers/replay.py)."`
+	Resume          bool   `help:"Continue interrupted runs from their newest checkpoint. Finished runs are not repeated, with or without this flag."`
+	Replace         bool   `xor:"again" help:"Repeat runs that are finished or saved already; the old files stay until the new result is complete."`
+	Checkpoint      string `xor:"again" type:"existingfile" placeholder:"FILE" help:"Continue a single run from this checkpoint; later checkpoints are deleted when the next one is saved."`
+	CheckpointEvery count  `default:"500" placeholder:"N" help:"Steps between checkpoints; 0 saves only on Ctrl-C."`
+	Keep            number `default:"3" placeholder:"N" help:"Checkpoints to keep."`
+	Jobs            number `default:"1" placeholder:"N" help:"Number of processes that make the runs; one per core is best for an MLP."`
+	Shard           shard  `placeholder:"I/N" help:"Make only every Nth run, beginning with run I (counted from 0), as one part of an array job."`
+	JSON            bool   `name:"json" help:"Print the results as JSON lines instead of a table."`
+
+	machineFlags
+}
+
+// machineFlags say on which backend to compute, and where the data sets are.
+type machineFlags struct {
+	Backend string `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Compute backend: ${enum}."`
+	Threads count  `default:"0" help:"Threads of the XLA CPU backend; 0 stands for one, or one per core for a ResNet."`
+	Clients count  `default:"1" placeholder:"N" help:"Compute the gradients of N streams at the same time on the XLA CPU backend; results are the same."`
+	TF32    bool   `name:"tf32" help:"Let a GPU round the factors of products to 10 bits: faster, less exact."`
+	DataDir string `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
+}
+
+// open opens the backend and prints which one it is.
+func (m machineFlags) open(rc *runContext) (*backend.Backend, error) {
+	o := backend.Options{Name: m.Backend, Threads: int(m.Threads), Clients: int(m.Clients), TF32: m.TF32}
+	if !rc.quiet {
+		o.Progress = rc.stderr
+	}
+	b, err := backend.Open(rc.ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if !rc.quiet {
+		fmt.Fprintln(rc.stderr, "Backend", b.Info)
+	}
+	return b, nil
+}
+
+func (c *runCmd) Run(rc *runContext) error {
+	configs, err := c.configs()
+	if err != nil {
+		return usageError{err}
+	}
+	if c.Checkpoint != "" && len(configs) != 1 {
+		return usageError{fmt.Errorf("--checkpoint continues a single run, but the flags name %d", len(configs))}
+	}
+	if c.Jobs > 1024 {
+		return usageError{fmt.Errorf("--jobs %d: want 1 to 1024 processes", c.Jobs)}
+	}
+	part, isPart, err := ownPart()
+	if err != nil {
+		return usageError{err}
+	}
+	rc.quiet = rc.quiet || isPart
+	if configs = part.of(c.Shard.of(configs)); len(configs) == 0 {
+		return nil // there are fewer runs than parts, and this part has none
+	}
+	finished, err := c.finished(configs)
+	if err != nil {
+		return err
+	}
+	var runs []*results.Run
+	switch {
+	case !slices.Contains(finished, nil):
+		runs, err = c.make(rc, configs, finished, experiment.RunOptions{})
+	case c.Jobs > 1 && !isPart:
+		runs, err = c.inProcesses(rc, configs, finished)
+	default:
+		runs, err = c.inThisProcess(rc, configs, finished)
+	}
+	if err != nil {
+		return err
+	}
+	if !c.JSON {
+		if err := printTable(rc.stdout, runs); err != nil {
+			return err
+		}
+	}
+	if isPart {
+		return nil // the process that started this one checks all runs
+	}
+	return diverged(runs)
+}
+
+// finished returns the results of the runs that are finished, and nil for those that are to be made. If something in
+// a run's folder prevents the run, finished returns that error, before any run is made.
+func (c *runCmd) finished(configs []experiment.Config) ([]*results.Run, error) {
+	finished := make([]*results.Run, len(configs))
+	for i, config := range configs {
+		var err error
+		if finished[i], err = experiment.Ready(config, c.options(config, experiment.RunOptions{})); err != nil {
+			return nil, c.advise(err, config)
+		}
+	}
+	return finished, nil
+}
+
+// inThisProcess opens what the runs need and makes them.
+func (c *runCmd) inThisProcess(rc *runContext, configs []experiment.Config, finished []*results.Run) ([]*results.Run, error) {
+	set, err := c.dataset(rc, configs)
+	if err != nil {
+		return nil, err
+	}
+	if c.Threads == 0 && slices.ContainsFunc(configs, func(config experiment.Config) bool { return config.Model == "resnet18" }) {
+		c.Threads = count(runtime.NumCPU()) // convolutions gain from every core, an MLP's steps do not
+	}
+	b, err := c.open(rc)
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close()
+	programs := pcl.NewPrograms(b)
+	defer programs.Close()
+	return c.make(rc, configs, finished, experiment.RunOptions{Backend: b, Dataset: set, Programs: programs})
+}
+
+// dataset opens the data set, and checks that it can be used with the scenarios.
+func (c *runCmd) dataset(rc *runContext, configs []experiment.Config) (*datasets.Dataset, error) {
+	set, err := datasets.Open(rc.ctx, configs[0].Dataset, datasets.Options{Dir: c.DataDir})
+	if err != nil {
+		return nil, setError(configs[0].Dataset, err)
+	}
+	for _, config := range configs {
+		if _, err := experiment.NewScenario(config, set); err != nil {
+			return nil, usageError{err}
+		}
+	}
+	return set, nil
+}
+
+// make makes the runs that are not finished, one after another, and returns the results of all.
+func (c *runCmd) make(rc *runContext, configs []experiment.Config, finished []*results.Run, o experiment.RunOptions) ([]*results.Run, error) {
+	var runs []*results.Run
+	for i, config := range configs {
+		label := fmt.Sprintf("[%d/%d] %s, %s-incremental, seed %d", i+1, len(configs), config.Method, config.Increment, config.Seed)
+		r := finished[i]
+		if r == nil {
+			var err error
+			if r, err = c.one(rc, config, label, o); err != nil {
+				return nil, c.advise(err, config)
+			}
+		} else if !rc.quiet {
+			fmt.Fprintf(rc.stderr, "%s: finished already (%s)\n", label, filepath.Join(c.dir(config), experiment.ResultFile))
+		}
+		runs = append(runs, r)
+		if c.JSON {
+			if err := printJSONLines(rc.stdout, runs[i:]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return runs, nil
+}
+
+// one makes a single run. An interrupt waits until the run has been saved.
+func (c *runCmd) one(rc *runContext, config experiment.Config, label string, o experiment.RunOptions) (*results.Run, error) {
+	defer rc.hold()()
+	bar := newProgress(rc, label)
+	defer bar.close()
+	o = c.options(config, o)
+	o.Progress = bar.show
+	return experiment.Run(rc.ctx, config, o)
+}
+
+// options fills in the options of a run that follow from the flags.
+func (c *runCmd) options(config experiment.Config, o experiment.RunOptions) experiment.RunOptions {
+	o.Dir, o.Resume, o.Replace, o.Checkpoint = c.dir(config), c.Resume, c.Replace, c.Checkpoint
+	o.CheckpointEvery, o.Keep, o.Record, o.RecordArrays = int(c.CheckpointEvery), int(c.Keep), c.Record, int(c.RecordArrays)
+	return o
+}
+
+// diverged returns an error if some runs ended with a network that no longer learnt.
+func diverged(runs []*results.Run) error {
+	n := 0
+	for _, r := range runs {
+		if r.DivergedAt != nil {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %d runs diverged; a smaller learning rate (--lr) is the usual remedy", n, len(runs))
+}
+
+func (c *runCmd) dir(config experiment.Config) string {
+	return filepath.Join(c.Out, config.Folder())
+}
+
+// configs expands the flags into one configuration per run.
+func (c *runCmd) configs() ([]experiment.Config, error) {
+	base, err := c.base()
+	if err != nil {
+		return nil, err
+	}
+	methods, increments, seeds := c.Method, c.Increment, c.Seed
+	if len(methods) == 0 {
+		methods = []string{base.Method}
+	}
+	if len(increments) == 0 {
+		increments = []string{string(base.Increment)}
+	}
+	if len(seeds) == 0 {
+		seeds = []uint64{base.Seed}
+	}
+	if err := errors.Join(once("--method", methods), once("--increment", increments), once("--seed", seeds)); err != nil {
+		return nil, err
+	}
+	var out []experiment.Config
+	for _, increment := range increments {
+		for _, name := range methods {
+			for _, seed := range seeds {
+				config := base
+				config.Increment, config.Method, config.Seed = scenario.Increment(increment), name, seed
+				if err := config.Validate(); err != nil {
+					return nil, err
+				}
+				if _, err := method.New(name, config.Params); err != nil {
+					return nil, err
+				}
+				out = append(out, config)
+			}
+		}
+	}
+	return out, nil
+}
+
+// once returns an error if a value is given twice. A run with the same seed would be the same run, not another one.
+func once[T comparable](flag string, values []T) error {
+	for i, v := range values {
+		if slices.Contains(values[:i], v) {
+			return fmt.Errorf("%s names %v twice: that is the same run again, and would count as another", flag, v)
+		}
+	}
+	return nil
+}
+
+// base returns the configuration of the file, or the defaults of the data set, changed as the flags say.
+func (c *runCmd) base() (experiment.Config, error) {
+	dataset := c.Dataset
+	if dataset == "" {
+		dataset = "glyphs"
+	}
+	config := experiment.DefaultConfig(dataset)
+	if c.Config != "" {
+		var err error
+		if config, err = experiment.LoadConfig(c.Config); err != nil {
+			return config, err
+		}
+		if c.Dataset != "" {
+			config.Dataset = c.Dataset
+		}
+	}
+	if c.Scenario != "" {
+		if err := config.UseScenario(c.Scenario); err != nil {
+			return config, err
+		}
+	}
+	for name, value := range c.Param {
+		if config.Params == nil {
+			config.Params = map[string]any{}
+		}
+		config.Params[name] = value
+	}
+	set(&config.LabelSet, c.LabelSet)
+	set(&config.Timeline, c.Timeline)
+	set((*string)(&config.Kind), c.Kind)
+	set(&config.Tasks, c.Tasks)
+	set(&config.MinClasses, c.MinClass)
+	set(&config.MaxClasses, c.MaxClass)
+	set(&config.Overlap, c.Overlap)
+	set(&config.TrainPerClass, c.PerClass)
+	set(&config.Batch, c.Batch)
+	set(&config.Epochs, c.Epochs)
+	set(&config.Optimizer.Name, c.Optimizer)
+	set(&config.Optimizer.LR, c.LR)
+	set((*string)(&config.Memory.Policy), c.Policy)
+	set(&config.Memory.Budget, c.Memory)
+	set((*string)(&config.Shared), c.Shared)
+	set(&config.EvalEvery, c.EvalEvery)
+	c.network(&config)
+	set(&config.Edit.Eta, c.Edit)
+	set(&config.Edit.Mode, c.EditMode)
+	set(&config.Edit.Norm, c.EditNorm)
+	set(&config.Edit.Aim, c.EditAim)
+	set(&config.Edit.Target, c.EditTo)
+	set(&config.Edit.At, c.EditAt)
+	set(&config.Edit.Every, c.EditEvery)
+	set(&config.Edit.MaxDrift, c.EditDrift)
+	set(&config.ExtraUpdate, c.Extra)
+	return config, nil
+}
+
+// network changes the model as the flags say. If the kind of model changes, the sizes of the old one are dropped.
+func (c *runCmd) network(config *experiment.Config) {
+	if c.Model != nil && *c.Model != config.Model {
+		config.Model, config.Hidden, config.Base, config.Release = *c.Model, nil, 0, false
+		if *c.Model == "mlp" {
+			config.Hidden = []int{128, 64}
+		}
+	}
+	set(&config.Base, c.Width)
+	set(&config.Release, c.Release)
+	set(&config.Precision, c.Precision)
+}
+
+// set replaces a value by that of a flag, if the flag was given.
+func set[T any](to *T, flag *T) {
+	if flag != nil {
+		*to = *flag
+	}
+}

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/parallelcl/parallelcl/pcl/experiment"
+)
+
+// shard is a part of the runs: every N-th of them, beginning with run I, counted from 0.
+type shard struct{ I, N int }
+
+// UnmarshalText reads "I/N".
+func (s *shard) UnmarshalText(text []byte) error {
+	first, of, _ := strings.Cut(string(text), "/")
+	var err1, err2 error
+	s.I, err1 = strconv.Atoi(first)
+	s.N, err2 = strconv.Atoi(of)
+	if err1 != nil || err2 != nil || s.I < 0 || s.I >= s.N {
+		return fmt.Errorf("%q is not a part I/N of the runs, with 0 ≤ I < N", text)
+	}
+	return nil
+}
+
+// of returns this part of the configurations, which may be a part themselves.
+func (s shard) of(configs []experiment.Config) []experiment.Config {
+	if s.N == 0 {
+		return configs
+	}
+	var out []experiment.Config
+	for i := s.I; i < len(configs); i += s.N {
+		out = append(out, configs[i])
+	}
+	return out
+}
+
+func (s shard) String() string { return fmt.Sprintf("%d/%d", s.I, s.N) }
+
+// partVariable is the environment variable that tells a process of --jobs its part of the runs. The arguments of such
+// a process are the same as those of the process that started it.
+const partVariable = "PARALLELCL_PART_OF_JOBS"
+
+// ownPart returns this process's part of the runs. isPart is false if it was not started as a process of --jobs.
+func ownPart() (part shard, isPart bool, err error) {
+	text, isPart := os.LookupEnv(partVariable)
+	if !isPart || text == "" {
+		return shard{}, false, nil
+	}
+	if err := part.UnmarshalText([]byte(text)); err != nil {
+		return shard{}, true, fmt.Errorf("$%s: %w", partVariable, err)
+	}
+	return part, true, nil
+}

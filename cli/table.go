@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+// printTable prints a line for each group of runs that differ only in their seed.
+func printTable(out io.Writer, runs []*results.Run) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "DATA SET\tINCREMENT\tMETHOD\tRUNS\tA (%)\tF (%)\tA_first (%)\tSTEPS\tms/STEP\tSTEPS/s")
+	for _, g := range results.Group(runs) {
+		r := g.Runs[0]
+		ms := g.Moment(func(r *results.Run) float64 { return r.Measured.StepMillis })
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%.2f\t%.0f\n", r.Dataset, r.Increment, g.Label(), howMany(g),
+			spread(g.Moment(func(r *results.Run) float64 { return r.A })),
+			spread(g.Moment(func(r *results.Run) float64 { return r.F })),
+			spread(g.Moment(func(r *results.Run) float64 { return r.AFirst })),
+			r.Steps, ms.Mean, 1000/ms.Mean)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "A: mean final accuracy over the tasks; F: A minus A_first, the mean accuracy at each task's own end (higher is better); ± population standard deviation over the seeds.")
+	return printRemarks(out, runs)
+}
+
+// howMany returns the number of runs, and how many of them diverged.
+func howMany(g results.RunGroup) string {
+	text := fmt.Sprint(len(g.Runs))
+	if n := g.Diverged(); n > 0 {
+		text += fmt.Sprintf(", %d diverged", n)
+	}
+	return text
+}
+
+// printRemarks prints what the reader should know about single runs.
+func printRemarks(out io.Writer, runs []*results.Run) error {
+	for _, r := range runs {
+		for _, remark := range r.Remarks() {
+			if _, err := fmt.Fprintf(out, "Note on %s: %s\n", r.Name(), remark); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// printJSONLines prints a line of JSON for each run.
+func printJSONLines(out io.Writer, runs []*results.Run) error {
+	for _, r := range runs {
+		if err := json.NewEncoder(out).Encode(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func spread(m results.Moment) string {
+	if m.N < 2 {
+		return fmt.Sprintf("%.2f", m.Mean)
+	}
+	return fmt.Sprintf("%.2f ± %.2f", m.Mean, m.Std())
+}

@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/toy"
+	"github.com/parallelcl/parallelcl/viz"
+)
+
+// toyCmd is `pcl toy`, which repeats the experiment of the paper's Figure 2.
+type toyCmd struct {
+	Method  []string          `default:"avggrad,mgda,emgd-gs,emgd-gmc" placeholder:"NAME,…" help:"Methods (${default})."`
+	Param   map[string]string `placeholder:"NAME=VALUE" help:"Parameter of the methods, e.g. tau=1 or rescale=mean; repeat it for more."`
+	Steps   int               `default:"1500" help:"Number of steps (${default})."`
+	Arrival int               `default:"500" help:"Step at which the second function arrives (${default})."`
+	LR      float64           `name:"lr" default:"2e-5" help:"Step size (${default})."`
+	Start   []float64         `default:"3,3" placeholder:"X,Y" help:"Starting point (${default})."`
+	Out     string            `short:"o" type:"path" placeholder:"FILE" help:"Draw the descent to a .png, .svg or .pdf file."`
+	JSON    bool              `name:"json" help:"Print every step as JSON, one line per method."`
+}
+
+func (c *toyCmd) Run(rc *runContext) error {
+	if len(c.Start) != 2 {
+		return usageError{fmt.Errorf("--start takes two numbers, not %d", len(c.Start))}
+	}
+	if c.Steps > 0 && c.Steps <= c.Arrival {
+		return usageError{fmt.Errorf("--steps %d: the descent ends before the second function arrives, at step %d; take more than %d steps, or an earlier --arrival", c.Steps, c.Arrival, c.Arrival)}
+	}
+	if format := c.format(); c.Out != "" && !slices.Contains([]string{"png", "svg", "pdf"}, format) {
+		return usageError{fmt.Errorf("--out %s: unknown format %q; known are png, svg and pdf", c.Out, format)}
+	}
+	settings := toy.Settings{Start: [2]float64(c.Start), Steps: c.Steps, LR: c.LR, Arrival: c.Arrival}
+	var traces []*toy.Trace
+	for _, name := range c.Method {
+		t, err := toyTrace(name, c.Param, settings)
+		if err != nil {
+			return usageError{err}
+		}
+		traces = append(traces, t)
+	}
+	if c.Out != "" {
+		if err := c.draw(traces); err != nil {
+			return err
+		}
+	}
+	if c.JSON {
+		out := json.NewEncoder(rc.stdout)
+		for _, t := range traces {
+			if err := out.Encode(t); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return printToy(rc.stdout, traces)
+}
+
+func toyTrace(name string, given map[string]string, s toy.Settings) (*toy.Trace, error) {
+	m, err := method.New(name, parameters(given))
+	if err != nil {
+		return nil, err
+	}
+	return toy.Run(m, s)
+}
+
+func (c *toyCmd) draw(traces []*toy.Trace) error {
+	var drawn []viz.Trace
+	for _, t := range traces {
+		drawn = append(drawn, viz.NewTrace(t, title(t.Method)))
+	}
+	figure, err := viz.ToyDescent(viz.Light, drawn...)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(c.Out, func(w io.Writer) error { return figure.Encode(w, c.format()) })
+}
+
+// format returns the picture format that the file's name asks for.
+func (c *toyCmd) format() string { return strings.TrimPrefix(filepath.Ext(c.Out), ".") }
+
+func printToy(out io.Writer, traces []*toy.Trace) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "METHOD\tSTEP\tx\ty\tf1\tf2\t‖∇f1‖\t‖∇f2‖\tw1\tw2\t")
+	for _, t := range traces {
+		for _, i := range []int{0, t.Settings.Arrival, (t.Settings.Arrival + len(t.Steps)) / 2} {
+			if i < len(t.Steps) {
+				s := t.Steps[i]
+				printPoint(w, t.Method, fmt.Sprint(i), s.Point)
+				fmt.Fprintf(w, "%.4f\t%.4f\t\n", s.Weights[0], s.Weights[1])
+			}
+		}
+		printPoint(w, t.Method, fmt.Sprintf("end %d", len(t.Steps)), t.End)
+		fmt.Fprintln(w, "\t\t")
+	}
+	return w.Flush()
+}
+
+func printPoint(w io.Writer, name, step string, p toy.Point) {
+	fmt.Fprintf(w, "%s\t%s\t%.4f\t%.4f\t%.4f\t%.4f\t%.3f\t%.3f\t", name, step, p.X, p.Y, p.F1, p.F2, p.Norm1, p.Norm2)
+}
+
+// title returns a method's name as it is printed.
+func title(name string) string {
+	spec, err := method.Lookup(name)
+	if err != nil {
+		return name
+	}
+	return spec.Info.Title
+}
