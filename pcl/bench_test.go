@@ -9,6 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/layers"
+	"github.com/gomlx/gomlx/ml/layers/activation"
+	gomlx "github.com/gomlx/gomlx/ml/model"
+
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
@@ -92,7 +97,31 @@ func twoFinished(tb testing.TB, b *backend.Backend, programs *Programs, name str
 	return l
 }
 
+// scopedEMNIST is psEMNIST with the same network as a function of a GoMLX scope.
+func scopedEMNIST(tb testing.TB, b *backend.Backend, programs *Programs, name string, k int) *Learner {
+	net, err := model.NewScoped("mlp", 784, 62, func(scope *gomlx.Scope, x *graph.Node) *graph.Node {
+		for i, width := range []int{128, 64} {
+			x = activation.Relu(layers.DenseWithBias(scope.In("dense%d", i), x, width))
+		}
+		return x
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	l := withNetwork(tb, b, programs, name, net)
+	attachEndless(tb, l, 0, k)
+	return l
+}
+
 func emptyEMNIST(tb testing.TB, b *backend.Backend, programs *Programs, name string) *Learner {
+	net, err := model.NewMLP(784, []int{128, 64}, 62)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return withNetwork(tb, b, programs, name, net)
+}
+
+func withNetwork(tb testing.TB, b *backend.Backend, programs *Programs, name string, net model.Model) *Learner {
 	edit := Edit{}
 	if rule, ok := strings.CutSuffix(name, "+edit"); ok {
 		name, edit.Eta = rule, 0.003
@@ -103,10 +132,6 @@ func emptyEMNIST(tb testing.TB, b *backend.Backend, programs *Programs, name str
 		params[key] = value
 	}
 	m := newMethod(tb, fields[0], params)
-	net, err := model.NewMLP(784, []int{128, 64}, 62)
-	if err != nil {
-		tb.Fatal(err)
-	}
 	l, err := NewLearner(Options{
 		Backend: b, Model: net, Method: m, Increment: scenario.ClassIncremental,
 		Optimizer: optim.Adam{LR: 0.003}, Batch: 128,
@@ -194,6 +219,18 @@ func BenchmarkEdit(b *testing.B) {
 	}
 }
 
+// BenchmarkScoped times steps of the benchmark's MLP as a function of a GoMLX scope, as a ratio to the built-in one.
+func BenchmarkScoped(b *testing.B) {
+	for _, name := range []string{backend.XLACPU, backend.Go} {
+		b.Run(name, func(b *testing.B) {
+			be := pcltest.Backend(b, name)
+			programs := NewPrograms(be)
+			defer programs.Close()
+			benchmarkPair(b, scopedEMNIST(b, be, programs, "emgd-gmc", 3), psEMNIST(b, be, programs, "emgd-gmc", 3), "built-in")
+		})
+	}
+}
+
 type maker func(testing.TB, *backend.Backend, *Programs, string, int) *Learner
 
 func benchmarkRatio(b *testing.B, be *backend.Backend, rule string, k int, learner maker) {
@@ -203,7 +240,11 @@ func benchmarkRatio(b *testing.B, be *backend.Backend, rule string, k int, learn
 func benchmarkAgainst(b *testing.B, be *backend.Backend, rule, other string, k int, learner maker) {
 	programs := NewPrograms(be)
 	defer programs.Close()
-	ours, mean := learner(b, be, programs, rule, k), learner(b, be, programs, other, k)
+	benchmarkPair(b, learner(b, be, programs, rule, k), learner(b, be, programs, other, k), other)
+}
+
+// benchmarkPair times steps of a learner as a ratio to those of another one, whose name is other.
+func benchmarkPair(b *testing.B, ours, mean *Learner, other string) {
 	defer ours.Close()
 	defer mean.Close()
 	timed := func(l *Learner) (wall, cpu float64) {

@@ -25,6 +25,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
 // Learner trains a model on the streams attached to it. It serves one call at a time: a call made while
@@ -121,7 +122,17 @@ func (l *Learner) compile() error {
 			return err
 		})
 	}
+	compiling.Go(l.editable)
 	return compiling.Wait()
+}
+
+// editable returns an error if the memory is to be edited, but the network lacks the second derivative.
+func (l *Learner) editable() error {
+	if _, scoped := l.options.Model.(*model.Scoped); !scoped || !l.options.Edit.On() {
+		return nil
+	}
+	_, err := l.programs.Edit(l.options.lossOf(method.Memory))
+	return err
 }
 
 // Warm compiles in advance what steps of up to k rows need, so that no step has to wait for the compiler. A row

@@ -24,6 +24,17 @@ import (
 // smallLearner has a 64-16-8 MLP with 6 outputs unless a model is given.
 func smallLearner(t testing.TB, b *backend.Backend, name string, o Options) *Learner {
 	t.Helper()
+	l, err := NewLearner(completed(t, b, name, o))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.Close)
+	return l
+}
+
+// completed fills in what is missing in the options of a small learner.
+func completed(t testing.TB, b *backend.Backend, name string, o Options) Options {
+	t.Helper()
 	m := o.Method // "" takes the given one
 	if name != "" {
 		m = newMethod(t, name, nil)
@@ -51,12 +62,7 @@ func smallLearner(t testing.TB, b *backend.Backend, name string, o Options) *Lea
 	if o.Programs == nil {
 		o.Programs = programsOf(b)
 	}
-	l, err := NewLearner(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(l.Close)
-	return l
+	return o
 }
 
 var compiled = map[*backend.Backend]*Programs{}

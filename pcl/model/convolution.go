@@ -2,23 +2,25 @@ package model
 
 import "github.com/gomlx/gomlx/core/graph"
 
-// convolution is a 3×3 or 1×1 convolution of images with channels last, from [B,H,W,I] to
+// Convolution is a 3×3 or 1×1 convolution of images with channels last, from [B,H,W,I] to
 // [B,⌈H/stride⌉,⌈W/stride⌉,O]. For 3×3 the image is surrounded by zeros.
-type convolution struct {
+type Convolution struct {
 	weights, bias int // indices in Layout.Params; bias is −1 if there is none
 	stride        int
 }
 
-func (l *Layout) addConvolution(name string, size, in, out, stride int, bias bool) convolution {
-	c := convolution{bias: -1, stride: stride}
-	c.weights = l.add(name+"/weights", size*size*in, size*size*out, size, size, in, out)
+// AddConvolution appends the parameters of a convolution with a kernel of the given size, 1 or 3, from in to out channels.
+func (l *Layout) AddConvolution(name string, size, in, out, stride int, bias bool) Convolution {
+	c := Convolution{bias: -1, stride: stride}
+	c.weights = l.Add(name+"/weights", size*size*in, size*size*out, size, size, in, out)
 	if bias {
-		c.bias = l.addConstant(name+"/bias", 0, out)
+		c.bias = l.AddConstant(name+"/bias", 0, out)
 	}
 	return c
 }
 
-func (c convolution) apply(p Pass, x Dual) Dual {
+// Apply returns the convolution of x.
+func (c Convolution) Apply(p Pass, x Dual) Dual {
 	y := product(p.bilinear(func(x, kernel *graph.Node) *graph.Node { return convolve(x, kernel, c.stride) }), x, p.Params[c.weights])
 	if c.bias >= 0 {
 		y = Sum(y, channels(p.Params[c.bias]))

@@ -16,7 +16,8 @@ import (
 // can be left out. v is treated as a constant.
 //
 // The tangent of ℓ along v is ⟨∇θℓ, v⟩. An ordinary gradient of that tangent is the exact result, and no operation
-// needs a second derivative of its own.
+// needs a second derivative of its own. A network that computes no tangents, such as [Scoped], is differentiated twice
+// instead, which panics with the reason where GoMLX cannot.
 func PixelGradientAlong(m Model, params, direction []*graph.Node, x, weight *graph.Node, loss func(params []Dual, out Output) Dual) *graph.Node {
 	if n := len(m.Layout().Params); len(params) != n || len(direction) != n {
 		panic(fmt.Errorf("model: %d parameters and %d parts of a direction, want %d of each", len(params), len(direction), n))
@@ -28,9 +29,32 @@ func PixelGradientAlong(m Model, params, direction []*graph.Node, x, weight *gra
 			duals[i].Tangent = graph.StopGradient(v)
 		}
 	}
-	along := loss(duals, m.Forward(Pass{Params: duals, X: Dual{Value: x}, Weight: weight})).Tangent
-	if along == nil {
+	l := loss(duals, m.Forward(Pass{Params: duals, X: Dual{Value: x}, Weight: weight}))
+	if l.Tangent == nil {
+		return twice(m, params, direction, l.Value, x)
+	}
+	return graph.Gradient(l.Tangent, x)[0]
+}
+
+// twice returns ∂/∂x⟨∇θℓ(θ,x), v⟩ as the gradient of a gradient of the loss.
+func twice(m Model, params, direction []*graph.Node, loss, x *graph.Node) *graph.Node {
+	var moved, along []*graph.Node
+	for i, v := range direction {
+		if v != nil {
+			moved, along = append(moved, params[i]), append(along, graph.StopGradient(v))
+		}
+	}
+	if len(moved) == 0 {
 		return graph.ZerosLike(x)
 	}
-	return graph.Gradient(along, x)[0]
+	defer func() {
+		if r := recover(); r != nil {
+			panic(fmt.Errorf("memory editing needs a second derivative of %s, which GoMLX does not have: turn editing off, or build the network from the layers of package model: %v", m.Key(), r))
+		}
+	}()
+	product := graph.ScalarZero(loss.Graph(), loss.DType())
+	for i, g := range graph.Gradient(loss, moved...) {
+		product = graph.Add(product, graph.ReduceAllSum(graph.Mul(g, along[i])))
+	}
+	return graph.Gradient(product, x)[0]
 }

@@ -4,15 +4,15 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 )
 
-// dense is a fully connected layer: it maps x [B,I] with weights [I,O] and bias [O] to [B,O].
-func (p Pass) dense(x, weights, bias Dual) Dual {
+// Dense is a fully connected layer: it maps x [B,I] with weights [I,O] and bias [O] to [B,O].
+func (p Pass) Dense(x, weights, bias Dual) Dual {
 	y := product(p.bilinear(func(a, b *graph.Node) *graph.Node { return graph.Dot(a, b).Product() }), x, weights)
 	return Sum(y, lift(func(n *graph.Node) *graph.Node { return graph.ExpandAxes(n, 0) }, bias))
 }
 
-// relu is max(x,0). Its derivative at 0 is 0, for gradients and for tangents; the gradient of GoMLX's own maximum
+// ReLU is max(x,0). Its derivative at 0 is 0, for gradients and for tangents; the gradient of GoMLX's own maximum
 // would be 1 there. A NaN stays a NaN.
-func relu(x Dual) Dual {
+func ReLU(x Dual) Dual {
 	zero := graph.ZerosLike(x.Value)
 	off := graph.LessOrEqual(x.Value, zero)
 	return lift(func(n *graph.Node) *graph.Node { return graph.Where(off, zero, n) }, x)

@@ -20,7 +20,7 @@ type layer struct {
 // convolutionOf is a convolution of x by weights and a bias.
 func convolutionOf(batch, high, wide, in, out, size, stride int) layer {
 	return layer{[][]int{{batch, high, wide, in}, {size, size, in, out}, {out}}, func(n []Dual) Dual {
-		return convolution{weights: 0, bias: 1, stride: stride}.apply(Pass{Params: n[1:]}, n[0])
+		return Convolution{weights: 0, bias: 1, stride: stride}.Apply(Pass{Params: n[1:]}, n[0])
 	}}
 }
 
@@ -32,7 +32,7 @@ func normOf(running bool) layer {
 		if running {
 			p.Running = []*graph.Node{graph.Const(g, []float64{.1, -.2, .3}), graph.Const(g, []float64{.5, 1, 2})}
 		}
-		return batchNorm{scale: 0, shift: 1, mean: 0, variance: 1}.apply(p, make([]*graph.Node, 2), n[0])
+		return BatchNorm{scale: 0, shift: 1, mean: 0, variance: 1}.Apply(p, make([]*graph.Node, 2), n[0])
 	}}
 }
 
@@ -50,10 +50,10 @@ func blockOf(batch, high, wide, in, out, stride int, release bool) layer {
 }
 
 var layers = map[string]layer{
-	"dense":                  {[][]int{{3, 4}, {4, 2}, {2}}, func(n []Dual) Dual { return Pass{}.dense(n[0], n[1], n[2]) }},
-	"relu":                   {[][]int{{5, 6}}, func(n []Dual) Dual { return relu(n[0]) }},
-	"maxPool":                {[][]int{{2, 4, 6, 3}}, func(n []Dual) Dual { return maxPool(n[0]) }},
-	"averagePool":            {[][]int{{2, 3, 2, 3}}, func(n []Dual) Dual { return averagePool(n[0]) }},
+	"dense":                  {[][]int{{3, 4}, {4, 2}, {2}}, func(n []Dual) Dual { return Pass{}.Dense(n[0], n[1], n[2]) }},
+	"relu":                   {[][]int{{5, 6}}, func(n []Dual) Dual { return ReLU(n[0]) }},
+	"maxPool":                {[][]int{{2, 4, 6, 3}}, func(n []Dual) Dual { return MaxPool(n[0]) }},
+	"averagePool":            {[][]int{{2, 3, 2, 3}}, func(n []Dual) Dual { return AveragePool(n[0]) }},
 	"batchNorm":              normOf(false),
 	"batchNorm running":      normOf(true),
 	"convolution 3×3":        convolutionOf(2, 5, 4, 3, 2, 3, 1),
@@ -189,7 +189,7 @@ func TestConvolution(t *testing.T) {
 func TestMaxPool(t *testing.T) {
 	x := []float64{1, 3, 5, 5, 2, -1, 5, 4, 0, 0, math.NaN(), 1, 0, 0, 2, 1} // 4×4
 	got := run(t, []tensor{floats(x, 1, 4, 4, 1)}, func(n []*graph.Node) []*graph.Node {
-		y := maxPool(Dual{Value: n[0]}).Value
+		y := MaxPool(Dual{Value: n[0]}).Value
 		finite := graph.Slice(y, graph.AxisRange(), graph.AxisRange(0, 1))
 		return []*graph.Node{y, graph.Gradient(graph.ReduceAllSum(finite), n[0])[0]}
 	})
@@ -206,7 +206,7 @@ func TestMaxPool(t *testing.T) {
 // TestReluAtZero: gradient and tangent agree that the derivative there is 0; a NaN stays one.
 func TestReluAtZero(t *testing.T) {
 	got := run(t, []tensor{floats([]float64{-1, 0, 2, math.NaN()}, 4)}, func(n []*graph.Node) []*graph.Node {
-		y := relu(Dual{n[0], graph.OnesLike(n[0])})
+		y := ReLU(Dual{n[0], graph.OnesLike(n[0])})
 		return []*graph.Node{y.Value, y.Tangent, graph.Gradient(graph.ReduceAllSum(y.Value), n[0])[0]}
 	})
 	for i, want := range []float64{0, 0, 1} {

@@ -36,15 +36,29 @@ type Layout struct {
 	// Stats are the running statistics of batch normalisation, which have a flat vector of their own.
 	Stats      []Param
 	StatsTotal int
+
+	// draw returns initial values of the backbone; nil stands for those that Params describe.
+	draw func(*rand.Rand) []float32
 }
 
-// add appends a tensor with random starting values and returns its index in Params.
-func (l *Layout) add(name string, fanIn, fanOut int, dims ...int) int {
+// AddClassifier appends the classifier's weights [features, outputs] and its bias, and returns the index of the weights
+// in Params. What was added before is the backbone.
+func (l *Layout) AddClassifier(features, outputs int) int {
+	l.Backbone = l.Total
+	weights := l.Add("classifier/weights", features, outputs, features, outputs)
+	l.AddConstant("classifier/bias", 0, outputs)
+	return weights
+}
+
+// Add appends a tensor with random starting values and returns its index in Params. fanIn and fanOut are the numbers of
+// inputs and outputs that each entry has to do with; the larger they are, the smaller are the starting values
+// ([Layout.Init]).
+func (l *Layout) Add(name string, fanIn, fanOut int, dims ...int) int {
 	return l.append(Param{Name: name, Dims: dims, FanIn: fanIn, FanOut: fanOut})
 }
 
-// addConstant appends a vector of n equal starting values and returns its index in Params.
-func (l *Layout) addConstant(name string, start float32, n int) int {
+// AddConstant appends a vector of n equal starting values and returns its index in Params.
+func (l *Layout) AddConstant(name string, start float32, n int) int {
 	return l.append(Param{Name: name, Dims: []int{n}, Start: start})
 }
 
@@ -62,9 +76,13 @@ func (l *Layout) addStat(name string, start float32, n int) int {
 	return len(l.Stats) - 1
 }
 
-// Init draws the starting values of the parameters. Weights are Glorot-uniform, biases 0, and scales 1.
+// Init draws the starting values of the parameters. Weights are Glorot-uniform, biases 0, and scales 1; those of a
+// [Scoped] network are as its initialisers say.
 func (l *Layout) Init(rng *rand.Rand) []float32 {
 	theta := constants(l.Params, l.Total)
+	if l.draw != nil {
+		copy(theta[:l.Backbone], l.draw(rng))
+	}
 	for _, p := range l.Params {
 		if p.FanIn == 0 {
 			continue

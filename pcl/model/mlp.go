@@ -23,13 +23,11 @@ func NewMLP(inputs int, hidden []int, outputs int) (*MLP, error) {
 		if h < 1 {
 			return nil, fmt.Errorf("model: hidden layer %d has width %d", i+1, h)
 		}
-		m.layout.add(fmt.Sprintf("dense%d/weights", i+1), width, h, width, h)
-		m.layout.addConstant(fmt.Sprintf("dense%d/bias", i+1), 0, h)
+		m.layout.Add(fmt.Sprintf("dense%d/weights", i+1), width, h, width, h)
+		m.layout.AddConstant(fmt.Sprintf("dense%d/bias", i+1), 0, h)
 		width = h
 	}
-	m.layout.Backbone = m.layout.Total
-	m.layout.add("classifier/weights", width, outputs, width, outputs)
-	m.layout.addConstant("classifier/bias", 0, outputs)
+	m.layout.AddClassifier(width, outputs)
 	return m, nil
 }
 
@@ -49,8 +47,8 @@ func (m *MLP) Outputs() int { return m.outputs }
 func (m *MLP) Forward(p Pass) Output {
 	h := p.X
 	for i := range m.hidden {
-		h = relu(p.dense(h, p.Params[2*i], p.Params[2*i+1]))
+		h = ReLU(p.Dense(h, p.Params[2*i], p.Params[2*i+1]))
 	}
 	n := 2 * len(m.hidden)
-	return Output{Features: h, Logits: p.dense(h, p.Params[n], p.Params[n+1])}
+	return Output{Features: h, Logits: p.Dense(h, p.Params[n], p.Params[n+1])}
 }

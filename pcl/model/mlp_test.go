@@ -164,9 +164,9 @@ func TestEditOracle(t *testing.T) {
 	}
 	got := run(t, in, func(n []*graph.Node) []*graph.Node {
 		x, bias, targets := Dual{Value: n[2]}, Dual{Value: n[3]}, Targets{Label: n[4], Lo: n[5], Hi: n[6], Weight: n[7]}
-		loss := CrossEntropy(Pass{}.dense(x, Dual{Value: n[0]}, bias), targets).Value
+		loss := CrossEntropy(Pass{}.Dense(x, Dual{Value: n[0]}, bias), targets).Value
 		v := graph.StopGradient(graph.Sub(graph.Gradient(loss, n[0])[0], n[1]))
-		along := CrossEntropy(Pass{}.dense(x, Dual{Value: n[0], Tangent: v}, bias), targets).Tangent
+		along := CrossEntropy(Pass{}.Dense(x, Dual{Value: n[0], Tangent: v}, bias), targets).Tangent
 		return []*graph.Node{graph.ReduceAllSum(graph.Mul(v, v)), graph.Gradient(graph.MulScalar(along, 2), n[2])[0]}
 	})
 	for i, want := range []float64{.68389158, -.65108124} {

@@ -22,8 +22,8 @@ type ResNetConfig struct {
 type ResNet18 struct {
 	config     ResNetConfig
 	layout     Layout
-	stem       convolution
-	stemNorm   batchNorm
+	stem       Convolution
+	stemNorm   BatchNorm
 	blocks     []block
 	classifier int // index of its weights in Layout.Params; its bias comes next
 }
@@ -42,8 +42,8 @@ func NewResNet18(c ResNetConfig) (*ResNet18, error) {
 	}
 	m := &ResNet18{config: c}
 	l := &m.layout
-	m.stem = l.addConvolution("stem/conv", 3, c.Channels, c.Base, 1, c.Release)
-	m.stemNorm = l.addBatchNorm("stem/norm", c.Base)
+	m.stem = l.AddConvolution("stem/conv", 3, c.Channels, c.Base, 1, c.Release)
+	m.stemNorm = l.AddBatchNorm("stem/norm", c.Base)
 	width := c.Base
 	for stage := range 4 {
 		for i := range 2 {
@@ -55,9 +55,7 @@ func NewResNet18(c ResNetConfig) (*ResNet18, error) {
 			width = out
 		}
 	}
-	l.Backbone = l.Total
-	m.classifier = l.add("classifier/weights", width, c.Outputs, width, c.Outputs)
-	l.addConstant("classifier/bias", 0, c.Outputs)
+	m.classifier = l.AddClassifier(width, c.Outputs)
 	return m, nil
 }
 
@@ -90,10 +88,10 @@ func (m *ResNet18) Forward(p Pass) Output {
 	h := lift(func(n *graph.Node) *graph.Node {
 		return graph.Reshape(n, -1, m.config.Height, m.config.Width, m.config.Channels)
 	}, p.X)
-	h = maxPool(relu(m.stemNorm.apply(p, stats, m.stem.apply(p, h))))
+	h = MaxPool(ReLU(m.stemNorm.Apply(p, stats, m.stem.Apply(p, h))))
 	for _, b := range m.blocks {
 		h = b.apply(p, stats, h)
 	}
-	h = averagePool(h)
-	return Output{Features: h, Logits: p.dense(h, p.Params[m.classifier], p.Params[m.classifier+1]), Stats: stats}
+	h = AveragePool(h)
+	return Output{Features: h, Logits: p.Dense(h, p.Params[m.classifier], p.Params[m.classifier+1]), Stats: stats}
 }

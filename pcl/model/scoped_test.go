@@ -1,0 +1,275 @@
+package model
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/graph"
+	nn "github.com/gomlx/gomlx/ml/layers"
+	"github.com/gomlx/gomlx/ml/layers/activation"
+	"github.com/gomlx/gomlx/ml/layers/attention"
+	"github.com/gomlx/gomlx/ml/layers/norm"
+	gomlx "github.com/gomlx/gomlx/ml/model"
+	"github.com/gomlx/gomlx/ml/model/initializer"
+
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
+)
+
+// scopedMLP is the backbone of [MLP] as a function of a scope.
+func scopedMLP(hidden ...int) func(*gomlx.Scope, *graph.Node) *graph.Node {
+	return func(scope *gomlx.Scope, x *graph.Node) *graph.Node {
+		for i, width := range hidden {
+			x = activation.Relu(nn.DenseWithBias(scope.In("dense%d", i), x, width))
+		}
+		return x
+	}
+}
+
+// tokens reads the inputs as ids, looks them up, and lets them attend to each other.
+func tokens(scope *gomlx.Scope, x *graph.Node) *graph.Node {
+	ids := graph.ExpandAxes(graph.ConvertDType(graph.Abs(graph.MulScalar(x, 3)), dtypes.Int32), -1)
+	return attend(scope, nn.Embedding(scope.In("embedding"), ids, x.DType(), 32, 8))
+}
+
+// patches cuts an image of 6 values into 3 patches, which attend to each other.
+func patchesOf(scope *gomlx.Scope, x *graph.Node) *graph.Node {
+	batch := x.Shape().Dimensions[0]
+	return attend(scope, nn.DenseWithBias(scope.In("patches"), graph.Reshape(x, batch, 3, 2), 8))
+}
+
+func attend(scope *gomlx.Scope, x *graph.Node) *graph.Node {
+	y := attention.MultiHeadAttention(scope.In("attention"), x, x, x, 2, 4).Done()
+	return graph.ReduceMean(norm.LayerNorm(scope.In("norm"), graph.Add(x, y), -1).Done(), 1)
+}
+
+// convolved is a convolution with batch normalisation, of images of 3×2.
+func convolved(scope *gomlx.Scope, x *graph.Node) *graph.Node {
+	image := graph.Reshape(x, x.Shape().Dimensions[0], 3, 2, 1)
+	y := nn.Convolution(scope.In("conv"), image).Channels(4).KernelSize(3).PadSame().UseBias(false).Done()
+	return graph.ReduceMean(activation.Relu(ScopedBatchNorm(scope.In("norm"), y)), 1, 2)
+}
+
+func scoped(t testing.TB, name string, backbone func(*gomlx.Scope, *graph.Node) *graph.Node) *Scoped {
+	t.Helper()
+	m, err := NewScoped(name, 6, 5, backbone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestScopedMLP: the same parameters give the same features, logits, gradients, and second derivatives as those of the
+// built-in network, to the last bits.
+func TestScopedMLP(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		p := newProblem(t)
+		other := scoped(t, "mlp", scopedMLP(7, 4))
+		for i, want := range p.net.Layout().Params {
+			if got := other.Layout().Params[i]; got.Offset != want.Offset || got.Size() != want.Size() {
+				t.Fatalf("parameter %d is %+v, want it where %+v is", i, got, want)
+			}
+		}
+		v := normal(rand.New(rand.NewPCG(6, 6)), len(p.theta))
+		in := append([]tensor{floats(p.theta, len(p.theta)), floats(p.x, batch, 6), floats(v, len(v))}, p.targets...)
+		var got [2][][]float64
+		for i, net := range []Model{p.net, other} {
+			got[i] = compile(t, b, in, func(n []*graph.Node) []*graph.Node {
+				parts, along := net.Layout().Split(n[0]), net.Layout().Split(n[2])
+				along[4], along[5] = nil, nil
+				targets := Targets{Label: n[3], Lo: n[4], Hi: n[5], Weight: n[6]}
+				out := net.Forward(Pass{Params: duals(parts), X: Dual{Value: n[1]}, Weight: n[6]})
+				loss := CrossEntropy(out.Logits, targets).Value
+				return []*graph.Node{
+					out.Features.Value, out.Logits.Value, Join(graph.Gradient(loss, parts...)),
+					PixelGradientAlong(net, parts, along, n[1], n[6], entropy(targets)),
+				}
+			})(in)
+		}
+		for out, want := range got[0] {
+			for i := range want {
+				if math.Abs(got[1][out][i]-want[i]) > 1e-14 {
+					t.Fatalf("output %d, entry %d is %g, want %g", out, i, got[1][out][i], want[i])
+				}
+			}
+			if dot(want, want) == 0 {
+				t.Errorf("output %d is 0: there is nothing to compare", out)
+			}
+		}
+	})
+}
+
+func duals(parts []*graph.Node) []Dual {
+	out := make([]Dual, len(parts))
+	for i := range parts {
+		out[i].Value = parts[i]
+	}
+	return out
+}
+
+// TestScopedNetworks compares the gradients of networks by all parameters, and the derivatives that editing needs, with
+// central differences. Padding has no influence.
+func TestScopedNetworks(t *testing.T) {
+	for name, backbone := range map[string]func(*gomlx.Scope, *graph.Node) *graph.Node{"tokens": tokens, "patches": patchesOf, "convolved": convolved} {
+		t.Run(name, func(t *testing.T) {
+			p := newProblem(t)
+			net := scoped(t, name, backbone)
+			layout := net.Layout()
+			r := rand.New(rand.NewPCG(5, 8))
+			theta, along, change := floats32(layout.Init(r)), normal(r, layout.Total), normal(r, len(p.x))
+			for i := range theta {
+				theta[i] += .1 * r.NormFloat64() // away from biases of 0, where ReLU has kinks
+			}
+			in := append([]tensor{floats(theta, len(theta)), floats(p.x, batch, 6), floats(along, len(along))}, p.targets...)
+			eval := compile(t, pcltest.Backend(t, backend.Go), in, func(n []*graph.Node) []*graph.Node {
+				parts := layout.Split(n[0])
+				loss := CrossEntropy(net.Forward(Pass{Params: duals(parts), X: Dual{Value: n[1]}, Weight: n[6]}).Logits, Targets{Label: n[3], Lo: n[4], Hi: n[5], Weight: n[6]}).Value
+				return []*graph.Node{loss, graph.ReduceAllSum(graph.Mul(Join(graph.Gradient(loss, parts...)), n[2]))}
+			})
+			const h = 1e-5
+			at := func(i int, to []float64) []tensor {
+				moved := append([]tensor(nil), in...)
+				moved[i].flat = to
+				return moved
+			}
+			got := eval(in)[1][0]
+			want := (eval(at(0, moved(theta, h, along)))[0][0] - eval(at(0, moved(theta, -h, along)))[0][0]) / (2 * h)
+			if math.Abs(got-want) > 1e-7*(1+math.Abs(want)) {
+				t.Errorf("the gradient along a direction is %g, central differences say %g", got, want)
+			}
+			padded := append([]float64(nil), p.x...)
+			for i := 6 * (batch - 1); i < len(padded); i++ {
+				padded[i] = 9
+			}
+			if a, b := eval(in), eval(at(1, padded)); a[0][0] != b[0][0] || a[1][0] != b[1][0] {
+				t.Errorf("padding changes the loss from %v to %v", a, b)
+			}
+			edit := func() (mixed [][]float64) {
+				return compile(t, pcltest.Backend(t, backend.Go), in, func(n []*graph.Node) []*graph.Node {
+					return []*graph.Node{PixelGradientAlong(net, layout.Split(n[0]), layout.Split(n[2]), n[1], n[6],
+						entropy(Targets{Label: n[3], Lo: n[4], Hi: n[5], Weight: n[6]}))}
+				})(in)
+			}
+			if name != "patches" {
+				return
+			}
+			by := (eval(at(1, moved(p.x, h, change)))[1][0] - eval(at(1, moved(p.x, -h, change)))[1][0]) / (2 * h)
+			if got := dot(edit()[0], change); math.Abs(got-by) > 1e-6*(1+math.Abs(by)) {
+				t.Errorf("the second derivative is %g, central differences say %g", got, by)
+			}
+		})
+	}
+}
+
+func floats32(x []float32) []float64 {
+	out := make([]float64, len(x))
+	for i := range x {
+		out[i] = float64(x[i])
+	}
+	return out
+}
+
+// TestScopedInit: the initialisers and the seed say how parameters start; the seed is not the program's clock.
+func TestScopedInit(t *testing.T) {
+	m := scoped(t, "init", func(scope *gomlx.Scope, x *graph.Node) *graph.Node {
+		return nn.DenseWithBias(scope.WithInitializer(initializer.RandomUniformFn(scope, 2, 3)), x, 4)
+	})
+	draw := func(seed uint64) []float32 { return m.Layout().Init(rand.New(rand.NewPCG(seed, 1))) }
+	a, b, c := draw(1), draw(1), draw(2)
+	same := 0
+	for i := range a {
+		if a[i] != b[i] {
+			t.Fatalf("entry %d is %g, then %g with the same seed", i, a[i], b[i])
+		}
+		if i < 24 && (a[i] < 2 || a[i] > 3) {
+			t.Errorf("weight %d is %g, want it between 2 and 3", i, a[i])
+		}
+		if i < 24 && a[i] == c[i] {
+			same++
+		}
+	}
+	if same > 2 {
+		t.Errorf("%d of 24 weights are the same with another seed", same)
+	}
+}
+
+// TestScopedFrozen: variables that are not trainable keep their value, which is part of the key.
+func TestScopedFrozen(t *testing.T) {
+	with := func(value float32) *Scoped {
+		return scoped(t, "frozen", func(scope *gomlx.Scope, x *graph.Node) *graph.Node {
+			factor := scope.VariableWithValue("factor", []float32{value}).SetTrainable(false)
+			return nn.DenseWithBias(scope, graph.Mul(x, graph.ExpandAxes(graph.ConvertDType(factor.NodeValue(x), x.DType()), 0)), 4)
+		})
+	}
+	one, two := with(1), with(2)
+	if one.Layout().Total != two.Layout().Total || one.Layout().Backbone != 6*4+4 {
+		t.Errorf("the frozen variable is among the parameters: %+v", one.Layout().Params)
+	}
+	if one.Key() == two.Key() || one.Key() != with(1).Key() {
+		t.Errorf("keys %q, %q", one.Key(), two.Key())
+	}
+	theta := normal(rand.New(rand.NewPCG(1, 1)), one.Layout().Total)
+	x := normal(rand.New(rand.NewPCG(1, 2)), batch*6)
+	features := func(m *Scoped, x []float64) []float64 {
+		return run(t, []tensor{floats(theta, len(theta)), floats(x, batch, 6)}, func(n []*graph.Node) []*graph.Node {
+			return []*graph.Node{m.Forward(Pass{Params: duals(m.Layout().Split(n[0])), X: Dual{Value: n[1]}}).Features.Value}
+		})[0]
+	}
+	twice := make([]float64, len(x))
+	for i := range x {
+		twice[i] = 2 * x[i]
+	}
+	for i, want := range features(one, twice) {
+		if got := features(two, x)[i]; math.Abs(got-want) > 1e-12 {
+			t.Fatalf("feature %d is %g, want %g", i, got, want)
+		}
+	}
+}
+
+// TestScopedRefuses what cannot be trained, and says why.
+func TestScopedRefuses(t *testing.T) {
+	dense := func(scope *gomlx.Scope, x *graph.Node) *graph.Node { return nn.DenseWithBias(scope, x, 4) }
+	for want, backbone := range map[string]func(*gomlx.Scope, *graph.Node) *graph.Node{
+		"random numbers": func(scope *gomlx.Scope, x *graph.Node) *graph.Node {
+			return nn.DropoutStatic(scope, dense(scope, x), .5)
+		},
+		"ScopedBatchNorm": func(scope *gomlx.Scope, x *graph.Node) *graph.Node {
+			return norm.BatchNorm(scope, dense(scope, x), -1).UseBackendInference(false).Done()
+		},
+		"[2, features]": func(scope *gomlx.Scope, x *graph.Node) *graph.Node { return graph.ReduceAllSum(dense(scope, x)) },
+		"Float64": func(scope *gomlx.Scope, x *graph.Node) *graph.Node {
+			v := scope.VariableWithShape("v", shapes.Make(dtypes.Float64, 1, 1)).NodeValue(x)
+			return graph.Add(dense(scope, x), graph.ConvertDType(v, x.DType()))
+		},
+		"no trainable": func(_ *gomlx.Scope, x *graph.Node) *graph.Node { return x },
+		"building":     func(*gomlx.Scope, *graph.Node) *graph.Node { panic("no") },
+	} {
+		if _, err := NewScoped("bad", 6, 5, backbone); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "network bad") {
+			t.Errorf("want an error about %q, got %v", want, err)
+		}
+	}
+	for _, bad := range [][2]int{{0, 5}, {6, 0}} {
+		if _, err := NewScoped("bad", bad[0], bad[1], dense); err == nil {
+			t.Errorf("%v: no error", bad)
+		}
+	}
+	calls := 0
+	moody := scoped(t, "moody", func(scope *gomlx.Scope, x *graph.Node) *graph.Node {
+		calls++
+		return nn.DenseWithBias(scope.In("layer%d", calls), x, 4)
+	})
+	inputs := []program.Input{
+		{Name: "theta", Shape: shapes.Make(dtypes.Float32, moody.Layout().Total)}, {Name: "x", Shape: shapes.Make(dtypes.Float32, batch, 6)},
+	}
+	_, err := program.Compile(pcltest.Backend(t, backend.Go).Backend, new(program.Counter), "moody", inputs, func(n []*graph.Node) []*graph.Node {
+		return []*graph.Node{moody.Forward(Pass{Params: duals(moody.Layout().Split(n[0])), X: Dual{Value: n[1]}}).Features.Value}
+	})
+	if err == nil || !strings.Contains(err.Error(), "same layers") {
+		t.Errorf("other layers in another graph: %v", err)
+	}
+}

@@ -1,0 +1,88 @@
+package pcl
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/layers"
+	"github.com/gomlx/gomlx/ml/layers/activation"
+	gomlx "github.com/gomlx/gomlx/ml/model"
+
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+func denseBackbone(scope *gomlx.Scope, x *graph.Node) *graph.Node {
+	return activation.Relu(layers.DenseWithBias(scope, x, 16))
+}
+
+// convBackbone is a convolution with batch normalisation, of images of 8×8.
+func convBackbone(scope *gomlx.Scope, x *graph.Node) *graph.Node {
+	image := graph.Reshape(x, x.Shape().Dimensions[0], 8, 8, 1)
+	y := layers.Convolution(scope.In("conv"), image).Channels(8).KernelSize(3).PadSame().Strides(2).UseBias(false).Done()
+	y = activation.Relu(model.ScopedBatchNorm(scope.In("norm"), y))
+	return graph.Reshape(y, x.Shape().Dimensions[0], -1)
+}
+
+// TestScopedLearns: functions of a GoMLX scope learn, grow, predict in evaluation mode, are saved in the middle of a step
+// and loaded, on both backends.
+func TestScopedLearns(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		d := pcltest.Blobs(4, 40, 10)
+		for name, backbone := range map[string]func(*gomlx.Scope, *graph.Node) *graph.Node{"dense": denseBackbone, "conv": convBackbone} {
+			o := Options{Model: must[*model.Scoped](t)(model.NewScoped(name, 64, 2, backbone)), Increment: scenario.ClassIncremental, Grow: true, Seed: 5}
+			tasks := func(id int) (Task, error) { return blobTask(t, d, id, [][]int{{0, 1}, {2, 3}}[id-1]...), nil }
+			l := smallLearner(t, b, "emgd", o)
+			attach(t, l, blobTask(t, d, 1, 0, 1))
+			attach(t, l, blobTask(t, d, 2, 2, 3))
+			for range 3 {
+				must[*StepReport](t)(l.Step())
+			}
+			path := filepath.Join(t.TempDir(), "learner.pcl")
+			if err := l.Save(path); err != nil {
+				t.Fatal(err)
+			}
+			loaded := smallLearner(t, b, "emgd", o)
+			if err := loaded.Load(path, tasks); err != nil {
+				t.Fatal(err)
+			}
+			var theta [2][]float32
+			for i, l := range []*Learner{l, loaded} {
+				playOut(t, l)
+				theta[i] = must[[]float32](t)(l.Parameters())
+				for id := range 2 {
+					if a := must[float64](t)(l.Evaluate(id + 1)); a < 0.8 {
+						t.Errorf("%s: task %d has accuracy %.2f, want at least 0.8", name, id+1, a)
+					}
+				}
+			}
+			if !slices.Equal(theta[0], theta[1]) {
+				t.Errorf("%s: the learner that was loaded ends with other parameters", name)
+			}
+		}
+	})
+}
+
+// TestScopedEditing: a network whose operations have second derivatives is edited; of another one a learner with editing
+// says at once that it cannot.
+func TestScopedEditing(t *testing.T) {
+	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 40, 10)
+	edit := Edit{Eta: 0.01}
+	l := smallLearner(t, b, "emgd-gmc", Options{Model: must[*model.Scoped](t)(model.NewScoped("dense", 64, 4, denseBackbone)), Edit: edit})
+	attach(t, l, blobTask(t, d, 1, 0, 1))
+	playOut(t, l)
+	attach(t, l, blobTask(t, d, 2, 2, 3))
+	playOut(t, l)
+	if mean, _, edited := l.Memory().Drift(); mean == 0 || edited == 0 {
+		t.Errorf("%d samples were edited, by %g on average", edited, mean)
+	}
+	_, err := NewLearner(completed(t, b, "emgd-gmc", Options{Model: must[*model.Scoped](t)(model.NewScoped("conv", 64, 4, convBackbone)), Edit: edit}))
+	if err == nil || !strings.Contains(err.Error(), "turn editing off") || !strings.Contains(err.Error(), "scoped-conv") {
+		t.Errorf("editing with a convolution of GoMLX: %v", err)
+	}
+}
