@@ -52,14 +52,11 @@ func (c Config) newLearner(b *backend.Backend, programs *pcl.Programs, set *data
 }
 
 // network builds the model for a data set.
-func (c Config) network(d *datasets.Dataset, outputs int) (m model.Model, err error) {
-	if c.mlp() {
-		m, err = model.NewMLP(d.ImageSize(), c.Hidden, outputs)
-	} else {
-		m, err = model.NewResNet18(model.ResNetConfig{
-			Height: d.Height, Width: d.Width, Channels: d.Channels, Base: c.Base, Outputs: outputs, Release: c.Release,
-		})
-	}
+func (c Config) network(d *datasets.Dataset, outputs int) (model.Model, error) {
+	m, err := model.New(c.modelName(), model.Sizes{
+		Height: d.Height, Width: d.Width, Channels: d.Channels, Outputs: outputs,
+		Hidden: c.Hidden, Base: c.Base, Release: c.Release,
+	})
 	if err == nil && c.Precision == "bfloat16" {
 		m = model.BFloat16(m)
 	}

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -8,12 +9,15 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/BurntSushi/toml"
 
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/optim"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
@@ -45,9 +49,10 @@ type Config struct {
 	Timeline uint64             `json:"timeline" toml:"timeline"` // seed of the timeline
 	Seed     uint64             `json:"seed" toml:"seed"`         // of the run
 
-	// Model is "mlp", for which empty stands too, or "resnet18". An MLP has the hidden layers Hidden. A ResNet has
-	// Base channels in its stem (0 stands for 64); Release selects the variant of the code that the paper's authors
-	// released (docs/protocol.md §2.2).
+	// Model is "mlp", for which empty stands too, "resnet18", or the name of a network that was registered
+	// ([model.Register]). An MLP has the hidden layers Hidden. A ResNet has Base channels in its stem (0 stands for
+	// 64); Release selects the variant of the code that the paper's authors released (docs/protocol.md §2.2). Other
+	// networks take from these what they like.
 	Model   string `json:"model,omitempty" toml:"model"`
 	Hidden  []int  `json:"hidden,omitempty" toml:"hidden"` // widths of the MLP's hidden layers
 	Base    int    `json:"width,omitempty" toml:"width"`
@@ -178,15 +183,15 @@ func (c Config) Validate() error {
 		return fmt.Errorf("config: train_per_class %d is negative", c.TrainPerClass)
 	case c.EvalEvery < 0:
 		return fmt.Errorf("config: eval_every %d is negative", c.EvalEvery)
-	case c.Model != "" && c.Model != "mlp" && c.Model != "resnet18":
-		return fmt.Errorf("config: model %q is neither \"mlp\" nor \"resnet18\"", c.Model)
+	case !slices.Contains(model.Names(), c.modelName()):
+		return fmt.Errorf("config: model %q is none of %s", c.Model, strings.Join(model.Names(), ", "))
 	case c.Precision != "" && c.Precision != "float32" && c.Precision != "bfloat16":
 		return fmt.Errorf("config: precision %q is neither \"float32\" nor \"bfloat16\"", c.Precision)
-	case c.mlp() && (len(c.Hidden) == 0 || len(c.Hidden) > 64):
+	case c.modelName() == "mlp" && len(c.Hidden) == 0 || len(c.Hidden) > 64:
 		return fmt.Errorf("config: %d hidden layers; the MLP takes 1 to 64", len(c.Hidden))
-	case c.mlp() && (c.Base != 0 || c.Release):
+	case c.modelName() == "mlp" && (c.Base != 0 || c.Release):
 		return errors.New("config: width and release belong to model = \"resnet18\"")
-	case !c.mlp() && len(c.Hidden) != 0:
+	case c.Model == "resnet18" && len(c.Hidden) != 0:
 		return errors.New("config: hidden layers belong to model = \"mlp\"; a resnet18 has a width")
 	case c.Base < 0 || c.Base > 1<<12:
 		return fmt.Errorf("config: width %d is outside 0…4096", c.Base)
@@ -237,7 +242,7 @@ func (c Config) Validate() error {
 	return nil
 }
 
-func (c Config) mlp() bool { return c.Model == "" || c.Model == "mlp" }
+func (c Config) modelName() string { return cmp.Or(c.Model, "mlp") }
 
 // Folder returns the name of a run's folder. It consists of the settings that differ most often from run to run,
 // and of the ID.

@@ -1,0 +1,78 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Sizes are what a network has to fit: the shape of a sample, the number of classes, and what a configuration says about
+// the network.
+type Sizes struct {
+	Height, Width, Channels int // of an image; a vector has one row, and one channel
+	Outputs                 int
+	Hidden                  []int // widths of hidden layers
+	Base                    int   // channels of the first layer; 0 stands for the network's own choice
+	Release                 bool  // the variant of the released code, see [ResNetConfig]
+}
+
+// Inputs returns the number of values of a sample.
+func (s Sizes) Inputs() int { return s.Height * s.Width * s.Channels }
+
+var registry = struct {
+	sync.RWMutex
+	make map[string]func(Sizes) (Model, error)
+}{make: map[string]func(Sizes) (Model, error){
+	"mlp": func(s Sizes) (Model, error) { return NewMLP(s.Inputs(), s.Hidden, s.Outputs) },
+	"resnet18": func(s Sizes) (Model, error) {
+		return NewResNet18(ResNetConfig{
+			Height: s.Height, Width: s.Width, Channels: s.Channels, Base: s.Base, Outputs: s.Outputs, Release: s.Release,
+		})
+	},
+}}
+
+// Register makes a network known under a name, to [New] and the command line. It panics if the name is empty or taken.
+func Register(name string, make func(Sizes) (Model, error)) {
+	registry.Lock()
+	defer registry.Unlock()
+	if name == "" || make == nil {
+		panic("model: Register needs a name and a constructor")
+	}
+	if registry.make[name] != nil {
+		panic(fmt.Sprintf("model: %q is registered twice", name))
+	}
+	registry.make[name] = make
+}
+
+// Names returns the registered names in alphabetical order.
+func Names() []string {
+	registry.RLock()
+	defer registry.RUnlock()
+	var names []string
+	for name := range registry.make {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// New makes the network with the given name.
+func New(name string, s Sizes) (Model, error) {
+	registry.RLock()
+	make := registry.make[name]
+	registry.RUnlock()
+	if make == nil {
+		return nil, fmt.Errorf("unknown model %q; known: %s", name, strings.Join(Names(), ", "))
+	}
+	m, err := make(s)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("model %s: %w", name, err)
+	case m == nil:
+		return nil, fmt.Errorf("model %s: its constructor returned none", name)
+	case m.Inputs() != s.Inputs() || m.Outputs() != s.Outputs:
+		return nil, fmt.Errorf("model %s: it has %d inputs and %d outputs, want %d and %d", name, m.Inputs(), m.Outputs(), s.Inputs(), s.Outputs)
+	}
+	return m, nil
+}
