@@ -30,7 +30,6 @@ func orDefault(x, otherwise float64) float64 {
 }
 
 func (o Adam) Validate() error {
-	share := func(x float64) bool { return x >= 0 && x < 1 } // false for NaN, like the condition on ε
 	if !share(o.Beta1) || !share(o.Beta2) || !(o.Epsilon >= 0) || math.IsInf(o.Epsilon, 1) {
 		return fmt.Errorf("adam needs 0 ≤ β < 1 and a number ε ≥ 0; got β₁=%g, β₂=%g, ε=%g", o.Beta1, o.Beta2, o.Epsilon)
 	}

@@ -1,17 +1,62 @@
 package optim
 
-import "github.com/gomlx/gomlx/core/graph"
+import (
+	"errors"
+	"fmt"
 
-// SGD is plain gradient descent, θ ← θ − γd.
+	"github.com/gomlx/gomlx/core/graph"
+)
+
+// SGD is gradient descent, θ ← θ − γd. With momentum it is v ← μv + d and θ ← θ − γv, or θ ← θ − γ(d + μv) in
+// Nesterov's form, as in PyTorch. Weight decay adds λθ to d.
 type SGD struct {
-	LR float64 // γ
+	LR          float64 // step size γ
+	Momentum    float64 // μ
+	Nesterov    bool
+	WeightDecay float64 // λ
 }
 
-func (o SGD) Validate() error       { return checkRate(o.LR) }
-func (o SGD) Key() string           { return "sgd" }
-func (o SGD) State() []string       { return nil }
+func (o SGD) Validate() error {
+	if !share(o.Momentum) {
+		return fmt.Errorf("momentum %g is not at least 0 and below 1", o.Momentum)
+	}
+	if o.Nesterov && o.Momentum == 0 {
+		return errors.New("nesterov belongs to a momentum above 0")
+	}
+	return errors.Join(checkDecay(o.WeightDecay), checkRate(o.LR))
+}
+
+func (o SGD) Key() string {
+	if o.Momentum == 0 && o.WeightDecay == 0 {
+		return "sgd"
+	}
+	return fmt.Sprintf("sgd %g %t %g", o.Momentum, o.Nesterov, o.WeightDecay)
+}
+
+func (o SGD) State() []string {
+	if o.Momentum == 0 {
+		return nil
+	}
+	return []string{"v"}
+}
+
 func (o SGD) Scalars(int) []float32 { return []float32{float32(o.LR)} }
 
 func (o SGD) Step(state []*graph.Node, d, scalars *graph.Node) []*graph.Node {
-	return []*graph.Node{graph.Sub(state[0], graph.Mul(element(scalars, 0), d))}
+	theta := state[0]
+	if o.WeightDecay != 0 {
+		d = graph.Add(d, graph.MulScalar(theta, o.WeightDecay))
+	}
+	next := []*graph.Node{nil}
+	if o.Momentum != 0 {
+		v := graph.Add(graph.MulScalar(state[1], o.Momentum), d)
+		next = append(next, v)
+		if o.Nesterov {
+			d = graph.Add(d, graph.MulScalar(v, o.Momentum))
+		} else {
+			d = v
+		}
+	}
+	next[0] = graph.Sub(theta, graph.Mul(element(scalars, 0), d))
+	return next
 }

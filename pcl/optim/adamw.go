@@ -1,0 +1,25 @@
+package optim
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gomlx/gomlx/core/graph"
+)
+
+// AdamW is [Adam] with decoupled weight decay (Loshchilov & Hutter 2019, Algorithm 2): each step also multiplies θ by
+// 1 − γλ.
+type AdamW struct {
+	Adam
+	WeightDecay float64 // λ
+}
+
+func (o AdamW) Validate() error { return errors.Join(o.Adam.Validate(), checkDecay(o.WeightDecay)) }
+func (o AdamW) Key() string     { return fmt.Sprintf("adamw %g %s", o.WeightDecay, o.Adam.Key()) }
+
+func (o AdamW) Step(state []*graph.Node, d, scalars *graph.Node) []*graph.Node {
+	next := o.Adam.Step(state, d, scalars)
+	decay := graph.Mul(element(scalars, 0), graph.MulScalar(state[0], o.WeightDecay))
+	next[0] = graph.Sub(next[0], decay)
+	return next
+}

@@ -1,0 +1,162 @@
+package optim_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/graph"
+
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
+	"github.com/parallelcl/parallelcl/pcl/optim"
+)
+
+// sixSteps descends from (0.5, −1, 2) along directions that depend on the step only.
+func sixSteps(t *testing.T, b *backend.Backend, o optim.Optimizer) []float64 {
+	t.Helper()
+	if err := o.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	const n = 3
+	vector := shapes.Make(dtypes.Float32, n)
+	in := []program.Input{{Name: "d", Shape: vector}, {Name: "scalars", Shape: shapes.Make(dtypes.Float32, len(o.Scalars(1)))}, {Name: "theta", Shape: vector}}
+	for _, name := range o.State() {
+		in = append(in, program.Input{Name: name, Shape: vector})
+	}
+	p, err := program.Compile(b.Backend, new(program.Counter), "step", in, func(n []*graph.Node) []*graph.Node { return o.Step(n[2:], n[0], n[1]) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	device := func(x ...float32) compute.Buffer {
+		buffer, err := program.ToDevice(b.Backend, x, len(x))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return buffer
+	}
+	state := []compute.Buffer{device(.5, -1, 2)}
+	for range o.State() {
+		state = append(state, device(0, 0, 0))
+	}
+	for step := range 6 {
+		at, sign := float32(step+1), float32(2*(step%2)-1)
+		call := append([]compute.Buffer{device(.1*at, -.3+.05*at, .7*sign), device(o.Scalars(step + 1)...)}, state...)
+		if state, err = p.Call(call...); err != nil {
+			t.Fatal(err)
+		}
+		program.Free(call...)
+	}
+	defer program.Free(state...)
+	theta := make([]float32, n)
+	if err := program.ToHost(theta, state[0]); err != nil {
+		t.Fatal(err)
+	}
+	return []float64{float64(theta[0]), float64(theta[1]), float64(theta[2])}
+}
+
+// TestAgainstPyTorch compares six steps with those of PyTorch 2.15 in float64.
+func TestAgainstPyTorch(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		for _, c := range []struct {
+			config optim.Config
+			want   []float64
+		}{
+			{optim.Config{Name: "sgd"}, []float64{0.29, -0.925, 2.0}},
+			{optim.Config{Name: "sgd", Momentum: .9}, []float64{0.0046721, -0.71277325, 2.1553643}},
+			{optim.Config{Name: "sgd", Momentum: .9, Nesterov: true, WeightDecay: .01}, []float64{-0.164355798266, -0.646969836466, 2.09378794611}},
+			{optim.Config{Name: "sgd", WeightDecay: .01}, []float64{0.287357140217, -0.91928955536, 1.98782037954}},
+			{optim.Config{Name: "adam"}, []float64{-0.0827260289005, -0.456470333496, 2.13823134562}},
+			{optim.Config{Name: "adamw", WeightDecay: .05, Epsilon: 1e-8}, []float64{-0.0902775239002, -0.434051883578, 2.07605485047}},
+			{optim.Config{Name: "rmsprop"}, []float64{-4.24143332845, 1.46574907819, 2.4059296827}},
+			{optim.Config{Name: "rmsprop", Alpha: .9, Momentum: .5}, []float64{-2.12475150659, 0.530053350631, 2.32815368832}},
+			{optim.Config{Name: "adagrad"}, []float64{0.0270321577331, -0.754403538509, 2.0409208793}},
+		} {
+			c.config.LR = .1
+			o, err := c.config.New()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, got := range sixSteps(t, b, o) {
+				if math.Abs(got-c.want[i]) > 3e-6 {
+					t.Errorf("%+v: entry %d is %.9g, PyTorch has %.9g", c.config, i, got, c.want[i])
+				}
+			}
+		}
+	})
+}
+
+// TestSchedule: the factors of a schedule, and that a step is scaled by them.
+func TestSchedule(t *testing.T) {
+	for _, c := range []struct {
+		s    optim.Schedule
+		want []float64 // of steps 1, 2, …
+	}{
+		{optim.Schedule{}, []float64{1, 1, 1}},
+		{optim.Schedule{Warmup: 3}, []float64{.25, .5, .75, 1, 1}},
+		{optim.Schedule{Kind: "linear", Steps: 4, Floor: .2}, []float64{1, .8, .6, .4, .2, .2}},
+		{optim.Schedule{Kind: "cosine", Steps: 4, Floor: .5}, []float64{1, .5 + .25*(1+math.Sqrt(.5)), .75, .5 + .25*(1-math.Sqrt(.5)), 1}},
+		{optim.Schedule{Kind: "step", Steps: 2, Factor: .5, Floor: .2, Warmup: 1}, []float64{.5, 1, 1, .5, .5, .25, .25, .2}},
+	} {
+		if err := c.s.Validate(); err != nil {
+			t.Errorf("%+v: %v", c.s, err)
+		}
+		for i, want := range c.want {
+			if got := c.s.At(i + 1); math.Abs(got-want) > 1e-12 {
+				t.Errorf("%+v: the factor of step %d is %g, want %g", c.s, i+1, got, want)
+			}
+		}
+	}
+	o := optim.Scheduled{Optimizer: optim.SGD{LR: .1}, Schedule: optim.Schedule{Kind: "step", Steps: 3, Factor: 1e-9}}
+	// After three steps next to nothing is added: directions 0.1·(1+2+3), −0.3·3+0.05·6, −0.7+0.7−0.7.
+	for i, want := range []float64{.5 - .06, -1 + .06, 2 + .07} {
+		if got := sixSteps(t, pcltest.Backend(t, backend.Go), o)[i]; math.Abs(got-want) > 1e-6 {
+			t.Errorf("entry %d is %g, want %g", i, got, want)
+		}
+	}
+}
+
+func TestBadSettings(t *testing.T) {
+	for want, c := range map[string]optim.Config{
+		"none of adagrad":       {Name: "lion", LR: 1},
+		"has no beta1":          {Name: "sgd", LR: 1, Beta1: .5},
+		"has no weight_decay":   {Name: "adam", LR: 1, WeightDecay: .5},
+		"learning rate":         {Name: "adamw", LR: math.NaN()},
+		"weight decay":          {Name: "adamw", LR: 1, WeightDecay: -1},
+		"momentum 1":            {Name: "sgd", LR: 1, Momentum: 1},
+		"nesterov":              {Name: "sgd", LR: 1, Nesterov: true},
+		"rmsprop needs":         {Name: "rmsprop", LR: 1, Alpha: 1},
+		"adagrad needs":         {Name: "adagrad", LR: 1, Epsilon: -1},
+		"kind \"spiral\"":       {Name: "sgd", LR: 1, Schedule: optim.Schedule{Kind: "spiral"}},
+		"cosine in 0 steps":     {Name: "sgd", LR: 1, Schedule: optim.Schedule{Kind: "cosine"}},
+		"factor belongs":        {Name: "sgd", LR: 1, Schedule: optim.Schedule{Kind: "step", Steps: 5}},
+		"floor 2":               {Name: "sgd", LR: 1, Schedule: optim.Schedule{Kind: "linear", Steps: 5, Floor: 2}},
+		"steps, floor and fact": {Name: "sgd", LR: 1, Schedule: optim.Schedule{Steps: 5}},
+	} {
+		if _, err := c.New(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q in it", c, err, want)
+		}
+	}
+}
+
+func ExampleScheduled() {
+	o := optim.Scheduled{
+		Optimizer: optim.AdamW{Adam: optim.Adam{LR: 0.001}, WeightDecay: 0.01},
+		Schedule:  optim.Schedule{Kind: "cosine", Steps: 1000, Floor: 0.1, Warmup: 100},
+	}
+	for _, t := range []int{1, 101, 601, 1100, 1101} {
+		fmt.Printf("step %d: %.6f\n", t, o.Scalars(t)[0])
+	}
+	// Output:
+	// step 1: 0.000010
+	// step 101: 0.001000
+	// step 601: 0.000550
+	// step 1100: 0.000100
+	// step 1101: 0.001000
+}

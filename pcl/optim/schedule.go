@@ -1,0 +1,81 @@
+package optim
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Scheduled is an optimiser whose step size is multiplied by a factor that changes from step to step.
+type Scheduled struct {
+	Optimizer
+	Schedule Schedule
+}
+
+// Schedule says how the step size changes. As tasks may arrive at any time, training has no end known in advance: a
+// schedule either stays at its last factor, or begins again.
+type Schedule struct {
+	// Kind is "constant", "linear", "cosine" or "step"; empty stands for "constant".
+	//   - linear: falls from 1 to Floor in Steps steps, and stays there.
+	//   - cosine: falls from 1 to Floor along half a cosine in Steps steps, and then begins again (SGDR, Loshchilov &
+	//     Hutter 2017, with periods of equal length).
+	//   - step: is multiplied by Factor every Steps steps, but not below Floor.
+	Kind   string  `json:"kind,omitempty" toml:"kind"`
+	Steps  int     `json:"steps,omitempty" toml:"steps"`
+	Floor  float64 `json:"floor,omitempty" toml:"floor"`
+	Factor float64 `json:"factor,omitempty" toml:"factor"`
+	// Warmup is the number of steps at the beginning in which the factor rises from near 0 to 1, before the above begins.
+	Warmup int `json:"warmup,omitempty" toml:"warmup"`
+}
+
+// Validate returns an error if the settings are not allowed.
+func (s Schedule) Validate() error {
+	switch s.Kind {
+	case "", "constant":
+		if s.Steps != 0 || s.Floor != 0 || s.Factor != 0 {
+			return errors.New("schedule: steps, floor and factor belong to the kinds \"linear\", \"cosine\" and \"step\"")
+		}
+	case "linear", "cosine", "step":
+		if s.Steps < 1 {
+			return fmt.Errorf("schedule: %s in %d steps; want at least 1", s.Kind, s.Steps)
+		}
+		if (s.Kind == "step") != (s.Factor != 0) {
+			return errors.New("schedule: a factor belongs to the kind \"step\", which needs one")
+		}
+	default:
+		return fmt.Errorf("schedule: kind %q is none of \"constant\", \"linear\", \"cosine\", \"step\"", s.Kind)
+	}
+	if !(s.Floor >= 0 && s.Floor <= 1) || !(s.Factor >= 0 && s.Factor <= 1) || s.Warmup < 0 {
+		return fmt.Errorf("schedule: floor %g, factor %g, warmup %d; want floor and factor in 0…1, and no negative number", s.Floor, s.Factor, s.Warmup)
+	}
+	return nil
+}
+
+// At returns the factor of step t, counted from 1.
+func (s Schedule) At(t int) float64 {
+	if t <= s.Warmup {
+		return float64(t) / float64(s.Warmup+1)
+	}
+	n := t - s.Warmup - 1 // steps since the warm-up
+	switch s.Kind {
+	case "linear":
+		return 1 - (1-s.Floor)*min(1, float64(n)/float64(s.Steps))
+	case "cosine":
+		return s.Floor + (1-s.Floor)*(1+math.Cos(math.Pi*float64(n%s.Steps)/float64(s.Steps)))/2
+	case "step":
+		return max(s.Floor, math.Pow(s.Factor, float64(n/s.Steps)))
+	}
+	return 1
+}
+
+// Validate returns an error if the settings of the optimiser or of the schedule are not allowed.
+func (o Scheduled) Validate() error {
+	return errors.Join(o.Optimizer.Validate(), o.Schedule.Validate())
+}
+
+// Scalars returns those of the optimiser, of which the first, the step size, is multiplied by the factor of step t.
+func (o Scheduled) Scalars(t int) []float32 {
+	scalars := o.Optimizer.Scalars(t)
+	scalars[0] = float32(float64(scalars[0]) * o.Schedule.At(t))
+	return scalars
+}
