@@ -104,7 +104,7 @@ func TestValidateConfig(t *testing.T) {
 		"65 hidden layers":     func(c *Config) { c.Hidden = make([]int, 65) },
 		"hidden layer of 0":    func(c *Config) { c.Hidden = []int{8, 0} },
 		`shared "some"`:        func(c *Config) { c.Shared = "some" },
-		`optimizer "rmsprop"`:  func(c *Config) { c.Optimizer.Name = "rmsprop" },
+		`optimizer "lion"`:     func(c *Config) { c.Optimizer.Name = "lion" },
 		"learning rate 0":      func(c *Config) { c.Optimizer.LR = 0 },
 		"learning rate NaN":    func(c *Config) { c.Optimizer.LR = math.NaN() },
 		"β₁=1":                 func(c *Config) { c.Optimizer.Beta1 = 1 },
