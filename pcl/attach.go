@@ -158,6 +158,7 @@ func (l *Learner) prepareBatches(t *task) (err error) {
 	if t.spare, err = l.newBatch(); err != nil {
 		t.free()
 	}
+	t.weighted = l.options.Weighted
 	return err
 }
 

@@ -293,7 +293,7 @@ func (l *Learner) takeUp(s learnerState, f State, attach func(id int) (Task, err
 		}
 	}
 	l.mirror.Free()
-	if l.memory, err = memory.Restore(s.Memory, f.Arrays["memory"], f.Arrays["memory/logits"], f.Arrays["memory/origin"], l.options.Model.Inputs()); err != nil {
+	if l.memory, err = memory.Restore(s.Memory, f.Arrays["memory"], f.Arrays["memory/logits"], f.Arrays["memory/origin"], l.options.spec().Width()); err != nil {
 		return err
 	}
 	if err := l.restoreTasks(s.Tasks, f.Arrays, attach); err != nil {
@@ -376,7 +376,7 @@ func (l *Learner) restoreStream(t *task, s taskState, arrays map[string][]float3
 		return errors.New("its reservoir is missing")
 	}
 	var err error
-	if t.reservoir, err = memory.RestoreReservoir(*s.Reservoir, arrays[taskArray("reservoir", t.id)], l.options.Model.Inputs()); err != nil {
+	if t.reservoir, err = memory.RestoreReservoir(*s.Reservoir, arrays[taskArray("reservoir", t.id)], l.options.spec().Width()); err != nil {
 		return err
 	}
 	if err := l.prepareBatches(t); err != nil {

@@ -2,6 +2,7 @@ package pcl
 
 import (
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/gomlx/compute"
@@ -232,8 +233,8 @@ func (l *Learner) move(index int, g []float32) float64 {
 	if origin == nil {
 		origin = it.Pixels
 	}
-	moved, change := make([]float32, len(g)), 0.0
-	for p, x := range it.Pixels {
+	moved, change := slices.Clone(it.Pixels), 0.0 // target values and weights stay as they are
+	for p, x := range it.Pixels[:len(g)] {
 		y := x + float32(step*float64(g[p]))
 		if e.MaxDrift > 0 {
 			y = min(max(y, origin[p]-float32(e.MaxDrift)), origin[p]+float32(e.MaxDrift))

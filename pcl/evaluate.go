@@ -39,12 +39,12 @@ func (l *Learner) EvaluateByClass(id int) ([]ClassCount, error) {
 		return nil, err
 	}
 	defer l.leave()
-	if id < 1 || id > len(l.tasks) {
-		return nil, fmt.Errorf("pcl: evaluate: there is no task %d; %d have arrived", id, len(l.tasks))
+	t, err := l.tested(id)
+	if err != nil {
+		return nil, err
 	}
-	t := l.tasks[id-1]
-	if t.Test == nil || t.Test.Len() == 0 {
-		return nil, fmt.Errorf("pcl: evaluate: task %d (%s) was attached without test samples", id, t.Name)
+	if loss := l.options.Loss; loss != nil {
+		return nil, fmt.Errorf("pcl: evaluate: with loss %s there are no classes to be predicted: call EvaluateLoss", loss.Key())
 	}
 	if err := l.prepare(); err != nil {
 		return nil, fmt.Errorf("pcl: evaluate task %d: %w", id, err)
@@ -54,6 +54,18 @@ func (l *Learner) EvaluateByClass(id int) ([]ClassCount, error) {
 		return nil, fmt.Errorf("pcl: evaluate task %d: %w", id, err)
 	}
 	return counts, nil
+}
+
+// tested returns the task with the given id, which must have test samples.
+func (l *Learner) tested(id int) (*task, error) {
+	if id < 1 || id > len(l.tasks) {
+		return nil, fmt.Errorf("pcl: evaluate: there is no task %d; %d have arrived", id, len(l.tasks))
+	}
+	t := l.tasks[id-1]
+	if t.Test == nil || t.Test.Len() == 0 {
+		return nil, fmt.Errorf("pcl: evaluate: task %d (%s) was attached without test samples", id, t.Name)
+	}
+	return t, nil
 }
 
 // countAll counts the test samples that are predicted correctly. Several workers share the batches, so that one

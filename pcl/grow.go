@@ -17,6 +17,9 @@ import (
 // before, since each growth compiles all programs anew.
 func (l *Learner) outputsFor(classes []int) (int, error) {
 	has := l.options.Model.Outputs()
+	if err := l.fitsLoss(classes); err != nil {
+		return 0, err
+	}
 	if !l.options.Grow {
 		return has, l.heads.Fits(classes)
 	}

@@ -198,6 +198,9 @@ func (b lab) PixelGradients(at rehearsal.Point, samples []memory.Item) (out [][]
 		return nil, err
 	}
 	loss := b.l.options.lossOf(method.Memory)
+	if o := b.l.options; o.Loss != nil || o.Weighted {
+		return nil, fmt.Errorf("method %s changes the pixels of stored samples, which it cannot where target values or weights follow them", o.Method.Info().Name)
+	}
 	p, err := b.l.programs.Pixels(loss)
 	if err != nil {
 		return nil, err

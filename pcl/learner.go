@@ -226,7 +226,7 @@ func (l *Learner) Statistics() ([]float32, error) {
 
 // newBatch returns an empty batch, which the caller must free.
 func (l *Learner) newBatch() (*device.Batch, error) {
-	return device.NewBatch(l.options.Backend, l.options.Batch, l.options.Model.Inputs())
+	return device.NewBatch(l.options.Backend, l.options.Batch, l.options.spec().Width())
 }
 
 // byMethod names the method, for error messages.

@@ -41,6 +41,14 @@ type Options struct {
 	Batch     int // how many samples of each stream go into a step
 	Memory    memory.Config
 	Seed      uint64
+	// Loss is what the network is trained for; nil stands for the cross-entropy of classes. With a loss, a sample's
+	// values in [data.Batch] or [data.Samples] are its inputs followed by its target values, and a task has as many
+	// classes, which only name its outputs, as a sample has target values. [Learner.EvaluateLoss] measures,
+	// [Predictor.Outputs] predicts.
+	Loss model.Loss
+	// Weighted says that each sample's last value, after its inputs and its target values if it has any, is its weight
+	// in the loss: a number of at least 0. The weights of a batch are divided by their sum.
+	Weighted bool
 	// Edit turns memory editing on; the zero value turns it off.
 	Edit Edit
 	// ExtraUpdate makes a second update in each step, from the same batches and with the same weights. It is the
@@ -100,6 +108,9 @@ func (o Options) validate() error {
 	if err := errors.Join(o.Shared.Validate(), o.Optimizer.Validate(), o.Edit.Validate()); err != nil {
 		return fmt.Errorf("pcl: %w", err)
 	}
+	if err := o.validateLoss(); err != nil {
+		return fmt.Errorf("pcl: %w", err)
+	}
 	return o.Memory.Validate()
 }
 
@@ -123,7 +134,7 @@ func (o Options) InJ() int {
 
 // spec returns everything that the learner's programs depend on.
 func (o Options) spec() graphs.Spec {
-	return graphs.Spec{Model: o.Model, Shared: o.InJ(), Batch: o.Batch, Optimizer: o.Optimizer}
+	return graphs.Spec{Model: o.Model, Shared: o.InJ(), Batch: o.Batch, Optimizer: o.Optimizer, Loss: o.Loss, Weighted: o.Weighted}
 }
 
 // lossOf returns the loss on which the method trains the stream with the given id.

@@ -108,6 +108,9 @@ func (l *Learner) predictor() (*Predictor, error) {
 		kit: l.prediction.kit, heads: l.heads.Clone(), tasks: l.Tasks(), rule: rule,
 		steps: l.step, version: l.version, increment: l.options.Increment,
 	}
+	if loss := l.options.Loss; loss != nil {
+		p.loss = loss.Key()
+	}
 	if p.theta, err = program.Copy(theta, l.programs.Total()); err != nil {
 		return nil, err
 	}
@@ -166,7 +169,7 @@ func newKit(l *Learner) (*kit, error) {
 			continue
 		}
 		spec := l.options.spec()
-		spec.Batch = size
+		spec.Batch, spec.Loss, spec.Weighted = size, nil, false // samples to be predicted have neither targets nor weights
 		p, err := k.programs.cache.Sets(spec)[0].Describe(loss)
 		if err != nil {
 			return nil, err

@@ -26,7 +26,8 @@ type Predictor struct {
 	tasks     []TaskInfo
 	rule      rehearsal.Rule // what compares classes; nil if the logits do
 	steps     int
-	version   int // of the learner
+	version   int    // of the learner
+	loss      string // the key of Options.Loss; empty if there is none
 	increment scenario.Increment
 
 	use        sync.RWMutex // held for reading by predictions, for writing by Close
@@ -84,6 +85,34 @@ func (p *Predictor) PredictTask(id int, x []float32) ([]Prediction, error) {
 		return nil, fmt.Errorf("pcl: predict: %w", err)
 	}
 	return p.predict(x, classes, outputs)
+}
+
+// Outputs returns, for each sample, the outputs of the classifier that belong to the task with the given id, in the order
+// of its classes. They are what [Options].Loss compares with the target values; without one they are logits. x is as in
+// [Predictor.Predict].
+func (p *Predictor) Outputs(id int, x []float32) ([][]float32, error) {
+	if id < 1 || id > len(p.tasks) {
+		return nil, fmt.Errorf("pcl: predict: there is no task %d; %d have arrived", id, len(p.tasks))
+	}
+	classes := p.tasks[id-1].Classes
+	places := make([]int, len(classes))
+	for i, c := range classes {
+		o, err := p.heads.Output(id, c)
+		if err != nil {
+			return nil, fmt.Errorf("pcl: predict: %w", err)
+		}
+		places[i] = int(o)
+	}
+	var out [][]float32
+	err := p.each(x, func(scores, _ []float32) error {
+		own := make([]float32, len(places))
+		for i, o := range places {
+			own[i] = scores[o]
+		}
+		out = append(out, own)
+		return nil
+	})
+	return out, err
 }
 
 // among finds the outputs of the classes that a prediction chooses among.
@@ -146,37 +175,52 @@ func inOrder(outputs []int, class func(output int) int) ([]int, []int, error) {
 
 // predict predicts by the given outputs, which are those of the given classes.
 func (p *Predictor) predict(x []float32, classes, outputs []int) ([]Prediction, error) {
+	if p.loss != "" {
+		return nil, fmt.Errorf("pcl: predict: with loss %s there are no classes to be predicted: call Outputs", p.loss)
+	}
+	var out []Prediction
+	err := p.each(x, func(scores, features []float32) error {
+		one, err := p.choose(scores, features, classes, outputs)
+		if err != nil {
+			return fmt.Errorf("pcl: predict: sample %d: %w", len(out), err)
+		}
+		out = append(out, one)
+		return nil
+	})
+	return out, err
+}
+
+// each calls f with the scores of all outputs, and the features, of one sample after another.
+func (p *Predictor) each(x []float32, f func(scores, features []float32) error) error {
 	width := p.kit.inputs
 	if len(x) == 0 || len(x)%width != 0 {
-		return nil, fmt.Errorf("pcl: predict: %d values are not one or more samples of %d values each", len(x), width)
+		return fmt.Errorf("pcl: predict: %d values are not one or more samples of %d values each", len(x), width)
 	}
 	n := len(x) / width
 	for i := range n {
 		if !fp.Finite(x[i*width : (i+1)*width]) {
-			return nil, fmt.Errorf("pcl: predict: sample %d has a value that is not finite", i)
+			return fmt.Errorf("pcl: predict: sample %d has a value that is not finite", i)
 		}
 	}
 	p.use.RLock()
 	defer p.use.RUnlock()
 	if p.closed {
-		return nil, ErrClosed
+		return ErrClosed
 	}
-	out := make([]Prediction, 0, n)
-	for len(out) < n {
-		samples, size := p.kit.fit(n - len(out))
-		scores, features, err := p.scores(x[len(out)*width:(len(out)+samples)*width], size)
+	for done := 0; done < n; {
+		samples, size := p.kit.fit(n - done)
+		scores, features, err := p.scores(x[done*width:(done+samples)*width], size)
 		if err != nil {
-			return nil, fmt.Errorf("pcl: predict: %w", err)
+			return fmt.Errorf("pcl: predict: %w", err)
 		}
 		for i := range scores {
-			one, err := p.choose(scores[i], features[i], classes, outputs)
-			if err != nil {
-				return nil, fmt.Errorf("pcl: predict: sample %d: %w", len(out), err)
+			if err := f(scores[i], features[i]); err != nil {
+				return err
 			}
-			out = append(out, one)
 		}
+		done += samples
 	}
-	return out, nil
+	return nil
 }
 
 // scores computes the scores of all outputs, and the features, of samples that fit in a program of the given size.

@@ -230,7 +230,7 @@ func (s *step) trace() error {
 // none is an empty batch, which stands for that of a row without one.
 func (s *step) none() *device.Batch {
 	size := s.options.Batch
-	return &device.Batch{Batch: data.Batch{X: make([]float32, size*s.options.Model.Inputs())}, Targets: make([]int32, graphs.TargetRows*size)}
+	return &device.Batch{Batch: data.Batch{X: make([]float32, size*s.options.spec().Width())}, Targets: make([]int32, graphs.TargetRows*size)}
 }
 
 // store shows the step's batches to a method that fills the memory itself.

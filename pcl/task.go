@@ -12,7 +12,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
-// Task is a classification task to be learnt from a stream of labelled samples; see [Learner.Attach].
+// Task is a task to be learnt from a stream of labelled samples; see [Learner.Attach].
 type Task struct {
 	Name    string
 	Classes []int // class ids; tasks may have classes in common
@@ -47,6 +47,7 @@ func label(id int, name string) string {
 type task struct {
 	Task
 	id        int
+	weighted  bool // whether a sample's last value is its weight
 	reservoir *memory.Reservoir
 	current   *device.Batch // the batch that the next step trains on, if ready is set
 	spare     *device.Batch // the batch after that one, if fetched is set
@@ -123,6 +124,11 @@ func (t *task) take(b *device.Batch, given *data.Batch) error {
 	for i, c := range given.Class[:n] {
 		if !slices.Contains(t.Classes, c) {
 			return fmt.Errorf("the stream delivered sample %d of class %d, which is not among the task's classes %v", i, c, t.Classes)
+		}
+	}
+	if t.weighted {
+		if err := checkWeights(given.X, n, width); err != nil {
+			return err
 		}
 	}
 	if &given.X[0] != &b.X[0] {

@@ -36,6 +36,13 @@ func normOf(running bool) layer {
 	}}
 }
 
+// lossOf is the loss of three samples' outputs.
+func lossOf(loss Loss) layer {
+	return layer{[][]int{{3, 2}}, func(n []Dual) Dual {
+		return loss.Losses(n[0], graph.Const(n[0].Value.Graph(), [][]float64{{0, 1}, {.3, .8}, {1, 1}}))
+	}}
+}
+
 // blockOf is a block of a ResNet with its parameters.
 func blockOf(batch, high, wide, in, out, stride int, release bool) layer {
 	var layout Layout
@@ -64,6 +71,8 @@ var layers = map[string]layer{
 	"convolution 1×1/2 odd":  convolutionOf(2, 7, 5, 3, 2, 1, 2),
 	"convolution 3×3 tiny":   convolutionOf(2, 2, 2, 3, 2, 3, 1),
 	"convolution 3×3/2 tiny": convolutionOf(2, 4, 3, 3, 2, 3, 2),
+	"squared error":          lossOf(SquaredError{2}),
+	"binary cross-entropy":   lossOf(BinaryCrossEntropy{2}),
 	"convolution to a pixel": convolutionOf(2, 1, 1, 3, 2, 3, 2),
 }
 

@@ -22,13 +22,39 @@ type Spec struct {
 	Shared    int // how many of the parameters are shared, counted from the first
 	Batch     int // how many samples a batch has, padding included
 	Optimizer optim.Optimizer
+	Loss      model.Loss // nil stands for the cross-entropy of classes
+	Weighted  bool       // whether each sample's last value is its weight
+}
+
+// Width returns the number of a sample's values: its inputs, its target values and its weight.
+func (s Spec) Width() int {
+	width := s.Model.Inputs() + s.targets()
+	if s.Weighted {
+		width++
+	}
+	return width
+}
+
+// targets returns the number of a sample's target values.
+func (s Spec) targets() int {
+	if s.Loss == nil {
+		return 0
+	}
+	return s.Loss.Targets()
 }
 
 // Total returns the number of parameters.
 func (s Spec) Total() int { return s.Model.Layout().Total }
 
 func (s Spec) key() string {
-	return fmt.Sprintf("%s shared=%d batch=%d %s", s.Model.Key(), s.Shared, s.Batch, s.Optimizer.Key())
+	key := fmt.Sprintf("%s shared=%d batch=%d %s", s.Model.Key(), s.Shared, s.Batch, s.Optimizer.Key())
+	if s.Loss != nil {
+		key += " " + s.Loss.Key()
+	}
+	if s.Weighted {
+		key += " weighted"
+	}
+	return key
 }
 
 // Set holds the programs compiled for one kind of learner. The gradient of one stream and the predictions are

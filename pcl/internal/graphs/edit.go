@@ -10,7 +10,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// Edit returns the program (θ, v, x, targets[, reference]) → (∇φ [B, inputs], ‖v‖²) of memory editing
+// Edit returns the program (θ, v, values, targets[, reference]) → (∇φ [B, inputs], ‖v‖²) of memory editing
 // (docs/method.md §3.2). Only the entries of v that belong to the backbone count.
 func (p *Set) Edit(l rehearsal.Loss) (*program.Program, error) {
 	size := shapes.Make(dtypes.Float32, p.Total())
@@ -24,7 +24,7 @@ func (p *Set) Edit(l rehearsal.Loss) (*program.Program, error) {
 			}
 		}
 		s := p.begin(append([]*graph.Node{n[0]}, n[2:]...))
-		mixed := model.PixelGradientAlong(p.Model, layout.Split(n[0]), direction, n[2], s.weight, func(params []model.Dual, out model.Output) model.Dual {
+		mixed := model.PixelGradientAlong(p.Model, layout.Split(n[0]), direction, s.x, s.weight, func(params []model.Dual, out model.Output) model.Dual {
 			s.params, s.out = params, out
 			return model.Mean(s.losses(l), s.weight)
 		})

@@ -22,12 +22,12 @@ const (
 	TargetRows
 )
 
-// batchInputs lists the inputs of a program that takes a batch: θ, the pixels, the targets and, if asked for, a
+// batchInputs lists the inputs of a program that takes a batch: θ, the samples' values, the targets and, if asked for, a
 // reference value for each output of each sample.
 func (p *Set) batchInputs(reference bool) []program.Input {
 	in := []program.Input{
 		{Name: "theta", Shape: shapes.Make(dtypes.Float32, p.Total())},
-		{Name: "x", Shape: shapes.Make(dtypes.Float32, p.Batch, p.Model.Inputs())},
+		{Name: "x", Shape: shapes.Make(dtypes.Float32, p.Batch, p.Width())},
 		{Name: "targets", Shape: shapes.Make(dtypes.Int32, TargetRows, p.Batch)},
 	}
 	if reference {
@@ -69,6 +69,8 @@ type pass struct {
 	targets   *graph.Node // [TargetRows, B]
 	reference *graph.Node
 	weight    *graph.Node // [B], each sample's share of the mean loss
+	x         *graph.Node // the samples' inputs [B, inputs]
+	wanted    *graph.Node // their target values [B, n]; nil for the cross-entropy of classes
 	out       model.Output
 }
 
@@ -76,7 +78,7 @@ type pass struct {
 func (p *Set) open(in, parts, running []*graph.Node) *pass {
 	s := p.begin(in)
 	s.params = primal(parts)
-	s.out = p.Model.Forward(model.Pass{Params: s.params, X: model.Dual{Value: in[1]}, Weight: s.weight, Running: running})
+	s.out = p.Model.Forward(model.Pass{Params: s.params, X: model.Dual{Value: s.x}, Weight: s.weight, Running: running})
 	return s
 }
 
@@ -87,8 +89,23 @@ func (p *Set) begin(in []*graph.Node) *pass {
 		s.reference = in[3]
 	}
 	valid := graph.ConvertDType(p.target(in[2], TargetValid), dtypes.Float32)
+	s.x = in[1]
+	if n := p.Model.Inputs(); p.Width() > n {
+		s.x = columns(in[1], 0, n)
+		if p.Loss != nil {
+			s.wanted = columns(in[1], n, n+p.targets())
+		}
+		if p.Weighted {
+			valid = graph.Mul(valid, graph.Reshape(columns(in[1], p.Width()-1, p.Width()), p.Batch))
+		}
+	}
 	s.weight = graph.Div(valid, graph.ReduceAllSum(valid))
 	return s
+}
+
+// columns returns some columns of a matrix.
+func columns(x *graph.Node, from, to int) *graph.Node {
+	return graph.Slice(x, graph.AxisRange(), graph.AxisRange(from, to))
 }
 
 // evaluate is like open, but normalises with the running statistics, which are the last input if the model has

@@ -40,6 +40,7 @@ func (p *Set) Describe(l rehearsal.Loss) (*program.Program, error) {
 // sample's loss by its own pixels, [B, inputs].
 func (p *Set) Pixels(l rehearsal.Loss) (*program.Program, error) {
 	return p.lazy(programKey{"pixels", l, 0}, p.evaluationInputs(Referenced(l)), func(in []*graph.Node) []*graph.Node {
-		return graph.Gradient(graph.ReduceAllSum(p.evaluate(in).losses(l).Value), in[1])
+		s := p.evaluate(in)
+		return graph.Gradient(graph.ReduceAllSum(s.losses(l).Value), s.x)
 	})
 }

@@ -1,6 +1,8 @@
 package graphs
 
 import (
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
 
 	"github.com/parallelcl/parallelcl/pcl/model"
@@ -23,6 +25,25 @@ func (s *pass) scores(l rehearsal.Loss) model.Dual {
 // cosines returns the cosines of the angles between the features and the classifier's weights.
 func (s *pass) cosines(l rehearsal.Loss) model.Dual {
 	return model.Cosines(s.out.Features, s.params[s.set.Model.Layout().Classifier()], l.Frobenius)
+}
+
+// ofTask returns the outputs of each sample's own task, as many as it has target values.
+func (s *pass) ofTask(outputs model.Dual) model.Dual {
+	n, all := s.set.targets(), s.set.Model.Outputs()
+	if n == all {
+		return outputs
+	}
+	lo := graph.Reshape(s.set.target(s.targets, TargetTaskLo), -1, 1)
+	each := graph.Iota(lo.Graph(), shapes.Make(dtypes.Int32, s.set.Batch, n), 1)
+	chosen := graph.OneHot(graph.Add(each, graph.BroadcastToDims(lo, s.set.Batch, n)), all, outputs.Value.DType()) // [B, n, outputs]
+	pick := func(v *graph.Node) *graph.Node {
+		return graph.ReduceSum(graph.Mul(chosen, graph.BroadcastToDims(graph.ExpandAxes(v, 1), s.set.Batch, n, all)), 2)
+	}
+	picked := model.Dual{Value: pick(outputs.Value)}
+	if outputs.Tangent != nil {
+		picked.Tangent = pick(outputs.Tangent)
+	}
+	return picked
 }
 
 // losses returns the loss of each sample, [B].
@@ -49,7 +70,11 @@ func (s *pass) losses(l rehearsal.Loss) model.Dual {
 	case rehearsal.StoredLogits:
 		each = model.SquaredDifferences(scores, s.reference)
 	default:
-		each = model.CrossEntropies(scores, t)
+		if p.Loss == nil {
+			each = model.CrossEntropies(scores, t)
+			break
+		}
+		each = p.Loss.Losses(s.ofTask(scores), s.wanted)
 	}
 	if l.Factor() != 1 {
 		each = model.Sharpen(each, l.Factor())

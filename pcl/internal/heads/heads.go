@@ -147,6 +147,17 @@ func (s *Heads) Needed(classes []int) (int, error) {
 	return t.hi, err
 }
 
+// Adjacent reports whether the outputs of a new task with these classes would be next to each other, in their order.
+func (s *Heads) Adjacent(classes []int) bool {
+	t, err := s.place(classes)
+	for i, c := range classes {
+		if err != nil || t.output[c] != t.output[classes[0]]+i {
+			return false
+		}
+	}
+	return true
+}
+
 // Grow raises the number of outputs.
 func (s *Heads) Grow(limit int) { s.limit = limit }
 
