@@ -15,13 +15,18 @@ import (
 )
 
 // taskRows gathers a row for each task that takes part in the step.
-func (l *Learner) taskRows() (rows []row) {
-	for _, t := range l.present() {
-		if t.ready {
-			rows = append(rows, row{id: t.id, batch: t.current, loss: l.lossOf(t.id)})
+func (s *step) taskRows() (rows []row, err error) {
+	for _, t := range s.present() {
+		if !t.ready {
+			continue
 		}
+		b, err := s.varied(t)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, row{id: t.id, batch: b, loss: s.lossOf(t.id)})
 	}
-	return rows
+	return rows, nil
 }
 
 // lossOf returns the loss of a row in this step. There is no teacher before the method has remembered one.
@@ -54,7 +59,12 @@ func (s *step) memoryRows() ([]row, error) {
 		}
 		b := s.replayed[i]
 		b.Gather(s.memory.Items(replay.Indices))
-		if err := s.mirror.Send(s.tables, s.memory, b, replay.Indices); err != nil {
+		if s.options.Augment != nil {
+			err = s.augment(b, replay.ID)
+		} else {
+			err = s.mirror.Send(s.tables, s.memory, b, replay.Indices)
+		}
+		if err != nil {
 			return nil, err
 		}
 		rows = append(rows, row{id: replay.ID, batch: b, indices: replay.Indices, loss: s.lossOf(replay.ID)})

@@ -226,7 +226,7 @@ func differentiated(t *testing.T, l *Learner) []row {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.rows = append(rows, l.taskRows()...)
+	s.rows = append(rows, must[[]row](t)(s.taskRows())...)
 	if err := s.aimAll(); err != nil {
 		t.Fatal(err)
 	}

@@ -49,6 +49,10 @@ type Options struct {
 	// Weighted says that each sample's last value, after its inputs and its target values if it has any, is its weight
 	// in the loss: a number of at least 0. The weights of a batch are divided by their sum.
 	Weighted bool
+	// Augment, if set, changes each sample before a step trains on it, those of the memory too. The memory stores
+	// samples as they came, and a method that stores the model's outputs with them stores those for the sample as it
+	// came.
+	Augment Augment
 	// Edit turns memory editing on; the zero value turns it off.
 	Edit Edit
 	// ExtraUpdate makes a second update in each step, from the same batches and with the same weights. It is the
@@ -108,7 +112,7 @@ func (o Options) validate() error {
 	if err := errors.Join(o.Shared.Validate(), o.Optimizer.Validate(), o.Edit.Validate()); err != nil {
 		return fmt.Errorf("pcl: %w", err)
 	}
-	if err := o.validateLoss(); err != nil {
+	if err := errors.Join(o.validateLoss(), o.validateAugment()); err != nil {
 		return fmt.Errorf("pcl: %w", err)
 	}
 	return o.Memory.Validate()

@@ -84,8 +84,8 @@ func (s *step) train() (err error) {
 	defer func() { err = errors.Join(err, <-fetched) }()
 	defer s.free()
 	defer recovered(&err, s.byMethod())
-	if s.rows = s.taskRows(); len(s.rows) == 0 { // every stream has ended without another batch
-		return nil
+	if s.rows, err = s.taskRows(); err != nil || len(s.rows) == 0 { // every stream has ended without another batch
+		return err
 	}
 	if err := s.compute(); err != nil {
 		return err
@@ -180,6 +180,9 @@ func (s *step) fetchAhead() error {
 		switch err := t.fetch(t.spare); err {
 		case nil:
 			t.fetched = true
+			if s.options.Augment != nil {
+				continue // the device gets a changed copy
+			}
 			if err := s.tables.Send(t.spare); err != nil {
 				return fmt.Errorf("%s: sending its batch to the device: %w", label(t.id, t.Name), err)
 			}

@@ -51,6 +51,7 @@ type task struct {
 	reservoir *memory.Reservoir
 	current   *device.Batch // the batch that the next step trains on, if ready is set
 	spare     *device.Batch // the batch after that one, if fetched is set
+	varied    *device.Batch // a copy of current that augmentation changes; nil as long as it was not needed
 	ready     bool
 	fetched   bool
 	over      bool  // the stream has no more batches
@@ -65,7 +66,8 @@ type task struct {
 func (t *task) free() {
 	t.current.Free()
 	t.spare.Free()
-	t.current, t.spare, t.ready, t.fetched = nil, nil, false, false
+	t.varied.Free()
+	t.current, t.spare, t.varied, t.ready, t.fetched = nil, nil, nil, false, false
 }
 
 func (t *task) failed(err error) error { return &StreamError{t.id, t.Name, err} }

@@ -112,6 +112,15 @@ func (b *Batch) Gather(samples []memory.Item) {
 	}
 }
 
+// Copy fills the batch with the samples of another one.
+func (b *Batch) Copy(from *Batch) {
+	b.Empty()
+	b.N, b.Repeat = from.N, from.Repeat
+	copy(b.X, from.X)
+	copy(b.Class, from.Class)
+	copy(b.Task, from.Task)
+}
+
 // Aim sets the targets: the right output of each sample, and the outputs that compete with it under a loss.
 func (b *Batch) Aim(h *heads.Heads, loss rehearsal.Loss) error {
 	b.clean()

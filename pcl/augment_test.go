@@ -1,0 +1,95 @@
+package pcl
+
+import (
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+)
+
+// TestAugment: a sample is changed for training and stored as it came; an augmentation that changes nothing has the bits of
+// none; and a learner that is loaded goes on with the same draws.
+func TestAugment(t *testing.T) {
+	run := func(t *testing.T, b *backend.Backend) {
+		d := pcltest.Blobs(4, 40, 5)
+		var mu sync.Mutex
+		changed, seen := 0, map[float32]bool{}
+		noise := func(rng *rand.Rand, x []float32) {
+			mu.Lock()
+			defer mu.Unlock()
+			if len(x) != 64 {
+				t.Errorf("a sample of %d values", len(x))
+			}
+			changed++
+			seen[x[0]] = true
+			for p := range x {
+				x[p] += float32(0.2 * rng.NormFloat64())
+			}
+		}
+		task := func(id int) (Task, error) { return blobTask(t, d, id, [][]int{{0, 1}, {2, 3}}[id-1]...), nil }
+		train := func(augment Augment, through string) ([]float32, *Learner) {
+			make := func() *Learner { return smallLearner(t, b, "emgd-gmc+der-pp", Options{Augment: augment, Seed: 3}) }
+			l := make()
+			for id := 1; id <= 2; id++ {
+				attach(t, l, must[Task](t)(task(id)))
+				for range 6 {
+					must[*StepReport](t)(l.Step())
+				}
+			}
+			if through != "" {
+				if err := l.Save(through); err != nil {
+					t.Fatal(err)
+				}
+				l = make()
+				if err := l.Load(through, task); err != nil {
+					t.Fatal(err)
+				}
+			}
+			playOut(t, l)
+			return must[[]float32](t)(l.Parameters()), l
+		}
+		plain, _ := train(nil, "")
+		same, _ := train(func(*rand.Rand, []float32) {}, "")
+		if !slices.Equal(plain, same) {
+			t.Error("an augmentation that changes nothing changes the parameters")
+		}
+		one, l := train(noise, "")
+		for i := range l.Memory().Len() {
+			if !slices.Contains(d.Train.Pixels, uint8(l.Memory().Item(i).Pixels[0]*255+.5)) || !seen[l.Memory().Item(i).Pixels[0]] {
+				t.Errorf("sample %d was stored after it was changed", i)
+			}
+		}
+		again, _ := train(noise, "")
+		resumed, _ := train(noise, filepath.Join(t.TempDir(), "learner.pcl"))
+		if slices.Equal(plain, one) || !slices.Equal(one, again) || !slices.Equal(one, resumed) || changed == 0 {
+			t.Error("noise changes nothing, or other things in each run, or after loading")
+		}
+	}
+	pcltest.Both(t, run)
+	t.Run("separate", func(t *testing.T) { run(t, pcltest.Separate(t)) })
+}
+
+func TestAugmentFails(t *testing.T) {
+	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 40, 5)
+	none := func(*rand.Rand, []float32) {}
+	if _, err := NewLearner(completed(t, b, "emgd-gmc", Options{Augment: none, Edit: Edit{Eta: .1}})); err == nil || !strings.Contains(err.Error(), "editing") {
+		t.Errorf("with editing: %v", err)
+	}
+	fails := true
+	l := smallLearner(t, b, "emgd-gmc", Options{Augment: func(*rand.Rand, []float32) {
+		if fails {
+			panic("no film")
+		}
+	}})
+	attach(t, l, blobTask(t, d, 1, 0, 1))
+	if _, err := l.Step(); err == nil || !strings.Contains(err.Error(), "Options.Augment") || !strings.Contains(err.Error(), "no film") {
+		t.Errorf("an augmentation that panics: %v", err)
+	}
+	fails = false
+	must[*StepReport](t)(l.Step())
+}
