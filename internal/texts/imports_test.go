@@ -24,6 +24,8 @@ var mayImport = map[string]string{
 	"deploy":                       "",
 	"deploy/schema":                "",
 	"emgd":                         "",
+	"examples/own":                 "cli pcl/method pcl/model",
+	"examples/regression":          "pcl pcl/backend pcl/data pcl/memory pcl/method pcl/model pcl/optim pcl/scenario",
 	"examples/service":             "pcl pcl/backend pcl/data pcl/memory pcl/method pcl/model pcl/optim pcl/scenario",
 	"toy":                          "emgd pcl/method",
 	"pcl/backend":                  "pcl/backend/internal/pjrtenv",
