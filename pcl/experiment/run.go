@@ -51,6 +51,11 @@ type RunOptions struct {
 	RecordArrays int
 	// Progress, if set, is called after each step.
 	Progress func(Progress)
+	// OnStep, if set, is called after each step with the learner and the step's report, which is valid only during the
+	// call. It may look at the learner (evaluate it, take a snapshot, read the memory), but should not change it: the
+	// result is stored under the configuration, which does not know of it. If it returns an error, Run returns that,
+	// and the run can be resumed from its last checkpoint.
+	OnStep func(*pcl.Learner, *pcl.StepReport) error
 }
 
 // Progress says how far a run has come.
@@ -238,6 +243,11 @@ func (r *runner) step(report *pcl.StepReport, took time.Duration) error {
 	r.state.Measured.TrainSeconds += took.Seconds()
 	if err := r.observe(report); err != nil {
 		return err
+	}
+	if r.options.OnStep != nil {
+		if err := r.options.OnStep(r.learner, report); err != nil {
+			return fmt.Errorf("pcl: RunOptions.OnStep after step %d: %w", report.Step, err)
+		}
 	}
 	if every := r.options.CheckpointEvery; every > 0 && r.learner.Steps()%every == 0 {
 		if err := r.save(); err != nil {

@@ -344,3 +344,42 @@ func TestMemoryTooSmall(t *testing.T) {
 		t.Error("a memory that cannot hold all classes: no error")
 	}
 }
+
+// TestOnStep: the hook sees every step and the learner after it, changes nothing, and can end the run, which can be resumed.
+func TestOnStep(t *testing.T) {
+	b, d, c := pcltest.Backend(t, backend.Go), pcltest.Blobs(8, 12, 4), blobConfig("emgd-gmc")
+	plain, err := Run(t.Context(), c, RunOptions{Backend: b, Dataset: d})
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps, enough := 0, errors.New("enough")
+	look := func(l *pcl.Learner, r *pcl.StepReport) error {
+		if r.Step != steps || l.Steps() != steps+1 {
+			t.Errorf("step %d of a learner with %d steps, want step %d", r.Step, l.Steps(), steps)
+		}
+		if steps++; steps == 7 {
+			return enough
+		}
+		_, err := l.Evaluate(1)
+		return err
+	}
+	o := RunOptions{Backend: b, Dataset: d, Dir: t.TempDir(), CheckpointEvery: 3, OnStep: look}
+	if _, err := Run(t.Context(), c, o); !errors.Is(err, enough) {
+		t.Fatalf("want the hook's error, got %v", err)
+	}
+	steps, o.Resume = 6, true
+	o.OnStep = func(l *pcl.Learner, r *pcl.StepReport) error {
+		if r.Step != steps {
+			t.Errorf("step %d after resuming, want %d", r.Step, steps)
+		}
+		steps++
+		return nil
+	}
+	again, err := Run(t.Context(), c, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.ModelSHA256 != plain.ModelSHA256 || steps != plain.Steps {
+		t.Errorf("with the hook the model is %s after %d steps, want %s after %d", again.ModelSHA256, steps, plain.ModelSHA256, plain.Steps)
+	}
+}
