@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"text/tabwriter"
 
 	"github.com/parallelcl/parallelcl/datasets"
@@ -25,12 +24,12 @@ type dataDir struct {
 	Dir string `placeholder:"DIR" type:"path" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
 }
 
-// setError turns an error into a usage error if there is no image set of that name.
-func setError(name string, err error) error {
-	if slices.ContainsFunc(datasets.List(), func(i datasets.Info) bool { return i.Name == name }) {
-		return err
+// setError turns an error into a usage error if there is no set of that name.
+func setError(err error) error {
+	if errors.Is(err, datasets.ErrName) {
+		return usageError{err}
 	}
-	return usageError{err}
+	return err
 }
 
 type dataListCmd struct {
@@ -87,7 +86,7 @@ func (c *dataFetchCmd) Run(rc *runContext) error {
 	o := datasets.Options{Dir: c.Dir, Progress: progressWriter(rc)}
 	for _, name := range c.Names {
 		if err := datasets.Fetch(rc.ctx, name, o); err != nil {
-			return setError(name, err)
+			return setError(err)
 		}
 	}
 	return nil
@@ -141,7 +140,7 @@ func (c *dataVerifyCmd) reports(rc *runContext) ([]datasets.Report, error) {
 	for _, name := range names {
 		r, err := datasets.Verify(rc.ctx, name, datasets.Options{Dir: c.Dir})
 		if err != nil {
-			return nil, setError(name, err)
+			return nil, setError(err)
 		}
 		reports = append(reports, r)
 	}
@@ -182,7 +181,7 @@ type dataPreviewCmd struct {
 func (c *dataPreviewCmd) Run(rc *runContext) error {
 	d, err := datasets.Open(rc.ctx, c.Name, datasets.Options{Dir: c.Dir, Seed: c.Seed})
 	if err != nil {
-		return setError(c.Name, err)
+		return setError(err)
 	}
 	if err := datasets.WriteContactSheet(c.Out, d, c.PerClass); err != nil {
 		return err

@@ -22,7 +22,7 @@ type runCmd struct {
 
 	Method    []string          `placeholder:"NAME,…" help:"Methods to train with (default emgd, the recommended one); pcl methods lists them."`
 	Param     map[string]string `placeholder:"NAME=VALUE" help:"Parameter of the methods; repeat it for more."`
-	Dataset   string            `placeholder:"NAME" help:"Image set (default glyphs, built in); pcl data list has them all."`
+	Dataset   string            `placeholder:"NAME" help:"Image set (default glyphs, built in); pcl data list has them all. Files of your own: folder:PATH, npz:PATH, safetensors:PATH or csv:PATH (docs/data.md)."`
 	Increment []string          `placeholder:"task,class" help:"task, class, or both (default task)."`
 	Seed      []uint64          `placeholder:"N,…" help:"Run seeds (default 1234)."`
 	Scenario  string            `type:"existingfile" placeholder:"FILE.json" help:"Play this published scenario instead of a drawn one."`
@@ -109,6 +109,9 @@ func (c *runCmd) Run(rc *runContext) error {
 	if c.Jobs > 1024 {
 		return usageError{fmt.Errorf("--jobs %d: want 1 to 1024 processes", c.Jobs)}
 	}
+	if configs, err = c.onData(rc, configs); err != nil {
+		return err
+	}
 	part, isPart, err := ownPart()
 	if err != nil {
 		return usageError{err}
@@ -176,11 +179,22 @@ func (c *runCmd) inThisProcess(rc *runContext, configs []experiment.Config, fini
 	return c.make(rc, configs, finished, experiment.RunOptions{Backend: b, Dataset: set, Programs: programs})
 }
 
+// onData returns the configurations with the checksum of the data set's files, where these are the user's own.
+func (c *runCmd) onData(rc *runContext, configs []experiment.Config) ([]experiment.Config, error) {
+	for i, config := range configs {
+		var err error
+		if configs[i], err = config.OnData(rc.ctx, datasets.Options{Dir: c.DataDir}); err != nil {
+			return nil, setError(err)
+		}
+	}
+	return configs, nil
+}
+
 // dataset opens the data set, and checks that it can be used with the scenarios.
 func (c *runCmd) dataset(rc *runContext, configs []experiment.Config) (*datasets.Dataset, error) {
 	set, err := datasets.Open(rc.ctx, configs[0].Dataset, datasets.Options{Dir: c.DataDir})
 	if err != nil {
-		return nil, setError(configs[0].Dataset, err)
+		return nil, setError(err)
 	}
 	for _, config := range configs {
 		if _, err := experiment.NewScenario(config, set); err != nil {

@@ -26,6 +26,8 @@ type Config struct {
 	Params map[string]any `json:"params,omitempty" toml:"params"`
 
 	Dataset string `json:"dataset" toml:"dataset"`
+	// DataSHA256 is the checksum of the files, if Dataset is files of your own (docs/data.md); see [Config.OnData].
+	DataSHA256 string `json:"data_sha256,omitempty" toml:"data_sha256"`
 	// TrainPerClass is the largest number of training samples of each class; 0 takes all.
 	TrainPerClass int                `json:"train_per_class,omitempty" toml:"train_per_class"`
 	Increment     scenario.Increment `json:"increment" toml:"increment"`
@@ -67,7 +69,9 @@ type Config struct {
 }
 
 // DefaultConfig returns the recommended method with the benchmark's settings for a data set (docs/protocol.md §1.1). CIFAR and Tiny-ImageNet
-// have settings of their own; for data sets of small grey images they are those of PS-EMNIST.
+// have settings of their own; for data sets of small grey images they are those of PS-EMNIST. For other sets, which may
+// be files of your own such as "folder:photos", they follow from the number of classes and the size of the samples
+// (docs/data.md); for that it looks at the files.
 func DefaultConfig(dataset string) Config {
 	c := Config{
 		Method: "emgd", Dataset: dataset,
@@ -92,6 +96,8 @@ func DefaultConfig(dataset string) Config {
 		c.Model, c.Hidden = "resnet18", nil
 	case "glyphs":
 		c.Batch = 32 // few images: smaller batches give each task enough steps to learn
+	default:
+		c.suit(dataset)
 	}
 	return c
 }
@@ -238,12 +244,6 @@ func (c Config) Validate() error {
 }
 
 func (c Config) mlp() bool { return c.Model == "" || c.Model == "mlp" }
-
-// Folder returns the name of a run's folder. It consists of the settings that differ most often from run to run,
-// and of the ID.
-func (c Config) Folder() string {
-	return fmt.Sprintf("%s-%s-%s-s%d-%s", c.Dataset, c.Increment, c.Method, c.Seed, c.ID())
-}
 
 // ID identifies an experiment in file names. It is the beginning of the hash of its configuration.
 func (c Config) ID() string {

@@ -78,6 +78,11 @@ func Run(ctx context.Context, c Config, o RunOptions) (out *results.Run, err err
 	if err := errors.Join(c.Validate(), o.validate()); err != nil {
 		return nil, err
 	}
+	if o.Dataset != nil && o.Dataset.Name == c.Dataset {
+		if c, err = c.on(o.Dataset.SHA256); err != nil {
+			return nil, err
+		}
+	}
 	f, finished, err := takeFolder(c, o)
 	if err != nil || finished != nil {
 		return finished, err
