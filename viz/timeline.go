@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -108,10 +110,7 @@ func memoryFrom(run *results.Run) int {
 func streamBars(t *Theme, run *results.Run) *bars {
 	b := &bars{theme: t}
 	for i, task := range run.Tasks {
-		text := ""
-		if n := len(task.Classes); n > 0 {
-			text = fmt.Sprintf("%d classes", n)
-		}
+		text := whichClasses(task)
 		b.rows = append(b.rows, fmt.Sprintf("task %d", task.ID))
 		b.bars = append(b.bars, bar{row: i, text: text, start: float64(task.Start), end: float64(task.End + 1), color: t.stream(i, len(run.Tasks))})
 	}
@@ -120,4 +119,18 @@ func streamBars(t *Theme, run *results.Run) *bars {
 		b.bars = append(b.bars, bar{row: len(run.Tasks), text: "rehearsal", start: start, end: end, color: t.Muted})
 	}
 	return b
+}
+
+// whichClasses names a task's classes if they are few and their names short, or else counts them.
+func whichClasses(task results.Task) string {
+	n := len(task.Classes)
+	switch names := strings.Join(task.Names, ", "); {
+	case n == 0:
+		return ""
+	case n == len(task.Names) && n <= 3 && utf8.RuneCountInString(names) <= 24:
+		return names
+	case n == 1:
+		return "1 class"
+	}
+	return fmt.Sprintf("%d classes", n)
 }

@@ -16,7 +16,7 @@ func NewScenario(c Config, set *datasets.Dataset) (*scenario.Scenario, error) {
 	counts := make([]int, len(set.Classes))
 	for class, images := range set.ByClass(&set.Train, c.TrainPerClass) {
 		if counts[class] = len(images); len(images) == 0 {
-			return nil, fmt.Errorf("pcl: %s has no training images of class %d", set.Name, class)
+			return nil, fmt.Errorf("pcl: %s has no training samples of class %d, %q", set.Name, class, set.Classes[class])
 		}
 	}
 	if c.Scenario != nil {
@@ -54,4 +54,13 @@ func fits(c Config, counts []int) error {
 		}
 	}
 	return nil
+}
+
+// names returns the names of classes.
+func names(set *datasets.Dataset, classes []int) []string {
+	out := make([]string, len(classes))
+	for i, c := range classes {
+		out[i] = set.Classes[c]
+	}
+	return out
 }
