@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -25,7 +26,7 @@ type runCmd struct {
 	Dataset   string            `placeholder:"NAME" help:"Image set (default glyphs, built in); pcl data list has them all. Files of your own: folder:PATH, npz:PATH, safetensors:PATH or csv:PATH (docs/data.md)."`
 	Increment []string          `placeholder:"task,class" help:"task, class, or both (default task)."`
 	Seed      []uint64          `placeholder:"N,…" help:"Run seeds (default 1234)."`
-	Scenario  string            `type:"existingfile" placeholder:"FILE.json" help:"Play this published scenario instead of a drawn one."`
+	Scenario  string            `type:"existingfile" placeholder:"FILE.json" help:"Play this scenario instead of a drawn one: label sets and timeline as JSON (docs/protocol.md)."`
 	LabelSet  *uint64           `name:"labelset" placeholder:"N" help:"Seed of the label sets."`
 	Timeline  *uint64           `placeholder:"N" help:"Seed of the timeline."`
 	Kind      *string           `placeholder:"KIND" help:"parallel, serial or all_at_once."`
@@ -286,8 +287,8 @@ func (c *runCmd) configs() ([]experiment.Config, error) {
 	for _, increment := range increments {
 		for _, name := range methods {
 			for _, seed := range seeds {
-				config := base
-				config.Increment, config.Method, config.Seed = scenario.Increment(increment), name, seed
+				config := base.WithIncrement(scenario.Increment(increment))
+				config.Method, config.Seed = name, seed
 				if err := config.Validate(); err != nil {
 					return nil, err
 				}
@@ -313,24 +314,27 @@ func once[T comparable](flag string, values []T) error {
 
 // base returns the configuration of the file, or the defaults of the data set, changed as the flags say.
 func (c *runCmd) base() (experiment.Config, error) {
+	var played *scenario.Scenario
 	dataset := c.Dataset
-	if dataset == "" {
-		dataset = "glyphs"
+	if c.Scenario != "" {
+		var err error
+		if played, err = scenario.Load(c.Scenario); err != nil {
+			return experiment.Config{}, err
+		}
+		dataset = cmp.Or(dataset, played.Dataset)
 	}
-	config := experiment.DefaultConfig(dataset)
-	if c.Config != "" {
+	var config experiment.Config
+	if c.Config == "" {
+		config = experiment.DefaultConfig(cmp.Or(dataset, "glyphs"))
+	} else {
 		var err error
 		if config, err = experiment.LoadConfig(c.Config); err != nil {
 			return config, err
 		}
-		if c.Dataset != "" {
-			config.Dataset = c.Dataset
-		}
+		config.Dataset = cmp.Or(c.Dataset, config.Dataset)
 	}
-	if c.Scenario != "" {
-		if err := config.UseScenario(c.Scenario); err != nil {
-			return config, err
-		}
+	if played != nil {
+		config.Play(played)
 	}
 	for name, value := range c.Param {
 		if config.Params == nil {

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -120,6 +121,7 @@ func LoadConfig(path string) (Config, error) {
 func ParseConfig(data []byte, dir string) (Config, error) {
 	var first struct {
 		Dataset  string `toml:"dataset"`
+		Scenario string `toml:"scenario"`
 		LabelSet int64  `toml:"labelset"`
 		Timeline int64  `toml:"timeline"`
 		Seed     int64  `toml:"seed"`
@@ -130,9 +132,18 @@ func ParseConfig(data []byte, dir string) (Config, error) {
 	if first.LabelSet < 0 || first.Timeline < 0 || first.Seed < 0 {
 		return Config{}, errors.New("config: seeds (labelset, timeline, seed) must not be negative")
 	}
-	if first.Dataset == "" {
-		first.Dataset = "glyphs"
+	var played *scenario.Scenario
+	if first.Scenario != "" {
+		if !filepath.IsAbs(first.Scenario) {
+			first.Scenario = filepath.Join(dir, first.Scenario)
+		}
+		var err error
+		if played, err = scenario.Load(first.Scenario); err != nil {
+			return Config{}, fmt.Errorf("config: %w", err)
+		}
+		first.Dataset = cmp.Or(first.Dataset, played.Dataset)
 	}
+	first.Dataset = cmp.Or(first.Dataset, "glyphs")
 	file := struct {
 		*Config
 		Scenario string `toml:"scenario"`
@@ -142,12 +153,10 @@ func ParseConfig(data []byte, dir string) (Config, error) {
 		return Config{}, fmt.Errorf("config: %w", err)
 	}
 	c := *file.Config
-	if file.Scenario != "" {
-		if !filepath.IsAbs(file.Scenario) {
-			file.Scenario = filepath.Join(dir, file.Scenario)
-		}
-		if err := c.UseScenario(file.Scenario); err != nil {
-			return Config{}, fmt.Errorf("config: %w", err)
+	if played != nil {
+		asked := c.Increment
+		if c.Play(played); meta.IsDefined("increment") {
+			c = c.WithIncrement(asked)
 		}
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
@@ -157,16 +166,33 @@ func ParseConfig(data []byte, dir string) (Config, error) {
 }
 
 // UseScenario reads a published scenario, to be used instead of a drawn one, and sets all fields that the scenario
-// determines.
+// determines. The data set stays.
 func (c *Config) UseScenario(path string) error {
 	s, err := scenario.Load(path)
 	if err != nil {
 		return err
 	}
-	c.Scenario, c.Increment, c.Kind = s, s.Increment, s.Kind
-	c.Tasks, c.Batch, c.Epochs = len(s.Tasks), s.Batch, s.Epochs
-	c.LabelSet, c.Timeline = s.LabelSet, s.Timeline
+	c.Play(s)
 	return nil
+}
+
+// Play makes the configuration use a scenario instead of a drawn one, and sets all fields that it determines, except
+// the data set.
+func (c *Config) Play(s *scenario.Scenario) {
+	c.Scenario, c.Tasks, c.LabelSet, c.Timeline = s, len(s.Tasks), s.LabelSet, s.Timeline
+	c.Increment, c.Kind = cmp.Or(s.Increment, c.Increment), cmp.Or(s.Kind, c.Kind)
+	c.Batch, c.Epochs = cmp.Or(s.Batch, c.Batch), cmp.Or(s.Epochs, c.Epochs)
+}
+
+// WithIncrement returns the configuration with another increment, also of its scenario.
+func (c Config) WithIncrement(increment scenario.Increment) Config {
+	c.Increment = increment
+	if c.Scenario != nil && c.Scenario.Increment != "" && c.Scenario.Increment != increment {
+		other := *c.Scenario
+		other.Increment = increment
+		c.Scenario = &other
+	}
+	return c
 }
 
 // Validate returns an error that names the first thing that is wrong.

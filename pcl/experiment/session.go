@@ -195,7 +195,7 @@ func (s *Session) plan(ctx context.Context, configs []Config) (finished []*resul
 		if err != nil {
 			return nil, nil, err
 		}
-		steps = append(steps, played.LastStep()+1)
+		steps = append(steps, played.TrainingSteps())
 	}
 	return finished, steps, nil
 }

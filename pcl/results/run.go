@@ -38,7 +38,7 @@ type Run struct {
 	// Config is the whole configuration, as `pcl run --config` reads it back.
 	Config json.RawMessage `json:"config"`
 
-	Steps int    `json:"steps"` // optimiser steps made, ē+1
+	Steps int    `json:"steps"` // optimiser steps made; ē+1 unless the timeline has gaps, in which none are made
 	Tasks []Task `json:"tasks"`
 	// Accuracies are fractions in [0,1]; A and F in percent, as in the paper's tables.
 	A      float64 `json:"A"`       // A_ē, mean final accuracy over the tasks, %
@@ -96,6 +96,15 @@ func (t Task) ClassName(i int) string {
 		return t.Names[i]
 	}
 	return strconv.Itoa(t.Classes[i])
+}
+
+// Span returns the number of steps of the run's timeline, which is Steps unless there were some at which no stream ran.
+func (r *Run) Span() int {
+	span := r.Steps
+	for _, t := range r.Tasks {
+		span = max(span, t.End+1)
+	}
+	return span
 }
 
 // Class is one class of a task.
