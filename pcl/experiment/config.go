@@ -97,6 +97,7 @@ func DefaultConfig(dataset string) Config {
 		c.Model, c.Hidden = "resnet18", nil
 	case "glyphs":
 		c.Batch = 32 // few images: smaller batches give each task enough steps to learn
+	case "glyphs-tune", "emnist-byclass", "emnist-byclass-test80":
 	default:
 		c.suit(dataset)
 	}

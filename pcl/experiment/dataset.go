@@ -23,7 +23,7 @@ func NewScenario(c Config, set *datasets.Dataset) (*scenario.Scenario, error) {
 		Dataset: set.Name, Increment: c.Increment, Kind: c.Kind,
 		Tasks: c.Tasks, MinClasses: c.MinClasses, MaxClasses: c.MaxClasses,
 		Overlap: c.Overlap, Duplicate: c.Duplicate,
-		Batch: c.Batch, Epochs: c.Epochs, LabelSet: c.LabelSet, Timeline: c.Timeline,
+		Batch: c.Batch, Epochs: c.Epochs, LabelSet: c.LabelSet, Timeline: c.Timeline, ClassNames: set.Classes,
 	}
 	if c.Scenario == nil {
 		return scenario.Generate(o, counts)

@@ -44,7 +44,9 @@ type Scenario struct {
 
 // Task is one stream; its id is its index + 1.
 type Task struct {
-	Classes []int `json:"classes"` // class ids of the data set
+	Classes []int `json:"classes,omitempty"` // class ids of the data set
+	// Names may say which classes these are instead, by their names in the data set; [Scenario.Fill] looks them up.
+	Names []string `json:"names,omitempty"`
 	// Parts says, for each class, which part of its training samples the task has. Without it the task has all.
 	Parts []Part `json:"parts,omitempty"`
 	Train int    `json:"train"` // training samples
@@ -72,6 +74,8 @@ type Options struct {
 	Epochs    int
 	LabelSet  uint64 // seed
 	Timeline  uint64 // seed
+	// ClassNames are those of the data set, for a scenario that is filled and whose tasks have Names.
+	ClassNames []string
 }
 
 // Generate draws a scenario. perClass is the number of training samples of each class.
@@ -217,6 +221,9 @@ func (s *Scenario) Fill(o Options, perClass []int) (*Scenario, error) {
 	full.Tasks = slices.Clone(s.Tasks)
 	for i := range full.Tasks {
 		t := &full.Tasks[i]
+		if err := t.lookUp(o.ClassNames); err != nil {
+			return nil, fmt.Errorf("scenario: task %d: %w", i+1, err)
+		}
 		for _, class := range t.Classes {
 			if class < 0 || class >= len(perClass) {
 				return nil, fmt.Errorf("scenario: task %d has class %d, the data set %d classes, counted from 0", i+1, class, len(perClass))
@@ -232,6 +239,21 @@ func (s *Scenario) Fill(o Options, perClass []int) (*Scenario, error) {
 		}
 	}
 	return &full, full.Complete()
+}
+
+// lookUp replaces the names of classes by their ids.
+func (t *Task) lookUp(known []string) error {
+	if t.Names == nil {
+		return nil
+	}
+	t.Classes = make([]int, len(t.Names))
+	for i, name := range t.Names {
+		if t.Classes[i] = slices.Index(known, name); t.Classes[i] < 0 {
+			return fmt.Errorf("the data set has no class %q; it has %.200q", name, known)
+		}
+	}
+	t.Names = nil
+	return nil
 }
 
 // Validate returns an error that names what is wrong with a scenario. What it leaves out is not wrong.
@@ -272,6 +294,10 @@ func (t Task) validate(i int, s *Scenario, open bool) error {
 		steps = (t.Train + s.Batch - 1) / s.Batch * s.Epochs
 	}
 	switch {
+	case t.Names != nil && (len(t.Classes) > 0 || !open):
+		return fmt.Errorf("scenario: task %d has classes and names: want one of them", i+1)
+	case len(t.Names) > 0:
+		return t.validateNamed(i, s)
 	case len(t.Classes) == 0:
 		return fmt.Errorf("scenario: task %d has no classes", i+1)
 	case slices.Min(t.Classes) < 0:
@@ -294,6 +320,18 @@ func (t Task) validate(i int, s *Scenario, open bool) error {
 		return fmt.Errorf("scenario: task %d starts before task %d; tasks are ordered by arrival", i+1, i)
 	}
 	return nil
+}
+
+// validateNamed checks a task whose classes have yet to be looked up: as a task of as many classes.
+func (t Task) validateNamed(i int, s *Scenario) error {
+	for k, name := range t.Names {
+		if slices.Contains(t.Names[:k], name) {
+			return fmt.Errorf("scenario: task %d lists class %q twice", i+1, name)
+		}
+		t.Classes = append(t.Classes, k)
+	}
+	t.Names = nil
+	return t.validate(i, s, true)
 }
 
 // twice returns a class that is listed twice, or −1.

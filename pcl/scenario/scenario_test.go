@@ -271,6 +271,26 @@ func TestFill(t *testing.T) {
 	if got, err := open.Fill(o, perClass()); err != nil || !reflect.DeepEqual(got, full) {
 		t.Errorf("%v: %s", err, cmp.Diff(got, full))
 	}
+	o.ClassNames = strings.Split("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", "")
+	named := *open
+	named.Tasks = slices.Clone(open.Tasks)
+	for i, task := range named.Tasks {
+		named.Tasks[i].Classes = nil
+		for _, c := range task.Classes {
+			named.Tasks[i].Names = append(named.Tasks[i].Names, o.ClassNames[c])
+		}
+	}
+	if got, err := named.Fill(o, perClass()); named.Validate() != nil || err != nil || !reflect.DeepEqual(got, full) {
+		t.Errorf("by names: %v: %s", err, cmp.Diff(got, full))
+	}
+	named.Tasks[1].Names = []string{"?"}
+	if _, err := named.Fill(o, perClass()); err == nil || !strings.Contains(err.Error(), `task 2: the data set has no class "?"`) {
+		t.Errorf("error %v", err)
+	}
+	named.Tasks[1].Names = []string{"a", "a"}
+	if err := named.Validate(); err == nil || !strings.Contains(err.Error(), `task 2 lists class "a" twice`) {
+		t.Errorf("error %v", err)
+	}
 	o.Increment = ClassIncremental
 	if got, err := open.Fill(o, perClass()); err != nil || got.Increment != ClassIncremental {
 		t.Errorf("in the other increment: %v", err)
