@@ -60,8 +60,8 @@ func streamTable(data *Table, title string, run *results.Run) {
 	for _, task := range run.Tasks {
 		data.add(title, fmt.Sprintf("task %d", task.ID), task.Start, task.End)
 	}
-	if from := memoryFrom(run); from <= lastStep(run) {
-		data.add(title, "memory", from, lastStep(run))
+	for _, r := range rehearsals(run) {
+		data.add(title, "memory", r[0], r[1]-1)
 	}
 }
 
