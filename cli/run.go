@@ -42,7 +42,7 @@ type runCmd struct {
 	Policy    *string           `name:"memory-policy" placeholder:"P" help:"per_class or fixed_total."`
 	Memory    *int              `placeholder:"N" help:"Memory budget, per class or in total."`
 	Shared    *string           `placeholder:"WHICH" help:"Which parameters count as shared: shared, backbone or all."`
-	Model     *string           `placeholder:"NAME" help:"mlp or resnet18 (default: the benchmark's model for the data set)."`
+	Model     *string           `placeholder:"NAME" help:"mlp, linear or resnet18 (default: the benchmark's model for the data set)."`
 	Width     *int              `placeholder:"N" help:"Channels of the ResNet's stem (default 64)."`
 	Release   *bool             `help:"Use the ResNet of the released code, with biases and one more ReLU in each block."`
 	Precision *string           `placeholder:"P" help:"Precision of the model's products: float32 or bfloat16 (default float32)."`

@@ -54,12 +54,12 @@ func (c Config) newLearner(b *backend.Backend, programs *pcl.Programs, set *data
 // network builds the model for a data set.
 func (c Config) network(d *datasets.Dataset, outputs int) (m model.Model, err error) {
 	switch {
-	case !c.mlp() && d.Vector > 0:
-		return nil, fmt.Errorf("pcl: %s has vectors of %d numbers, and a %s takes images: use model = \"mlp\"", d.Name, d.Vector, c.Model)
+	case c.Model == "resnet18" && d.Vector > 0:
+		return nil, fmt.Errorf("pcl: %s has vectors of %d numbers, and a %s takes images: use model = \"mlp\" or \"linear\"", d.Name, d.Vector, c.Model)
 	case c.Edit.On() && !c.Edit.Unclamped && d.Train.Values != nil:
 		return nil, fmt.Errorf("pcl: memory editing keeps values in [0,1], which those of %s need not be: set edit.unclamped", d.Name)
 	}
-	if c.mlp() {
+	if c.Model != "resnet18" {
 		m, err = model.NewMLP(d.ImageSize(), c.Hidden, outputs)
 	} else {
 		m, err = model.NewResNet18(model.ResNetConfig{

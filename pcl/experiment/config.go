@@ -48,7 +48,8 @@ type Config struct {
 	Timeline uint64             `json:"timeline" toml:"timeline"` // seed of the timeline
 	Seed     uint64             `json:"seed" toml:"seed"`         // of the run
 
-	// Model is "mlp", for which empty stands too, or "resnet18". An MLP has the hidden layers Hidden. A ResNet has
+	// Model is "mlp", for which empty stands too, "linear" or "resnet18". An MLP has the hidden layers Hidden, and the
+	// linear classifier none. A ResNet has
 	// Base channels in its stem (0 stands for 64); Release selects the variant of the code that the paper's authors
 	// released (docs/protocol.md §2.2).
 	Model   string `json:"model,omitempty" toml:"model"`
@@ -211,16 +212,16 @@ func (c Config) Validate() error {
 		return fmt.Errorf("config: train_per_class %d is negative", c.TrainPerClass)
 	case c.EvalEvery < 0:
 		return fmt.Errorf("config: eval_every %d is negative", c.EvalEvery)
-	case c.Model != "" && c.Model != "mlp" && c.Model != "resnet18":
-		return fmt.Errorf("config: model %q is neither \"mlp\" nor \"resnet18\"", c.Model)
+	case c.Model != "" && c.Model != "mlp" && c.Model != "linear" && c.Model != "resnet18":
+		return fmt.Errorf("config: model %q is none of \"mlp\", \"linear\" and \"resnet18\"", c.Model)
 	case c.Precision != "" && c.Precision != "float32" && c.Precision != "bfloat16":
 		return fmt.Errorf("config: precision %q is neither \"float32\" nor \"bfloat16\"", c.Precision)
 	case c.mlp() && (len(c.Hidden) == 0 || len(c.Hidden) > 64):
 		return fmt.Errorf("config: %d hidden layers; the MLP takes 1 to 64", len(c.Hidden))
-	case c.mlp() && (c.Base != 0 || c.Release):
+	case c.Model != "resnet18" && (c.Base != 0 || c.Release):
 		return errors.New("config: width and release belong to model = \"resnet18\"")
 	case !c.mlp() && len(c.Hidden) != 0:
-		return errors.New("config: hidden layers belong to model = \"mlp\"; a resnet18 has a width")
+		return fmt.Errorf("config: hidden layers belong to model = \"mlp\"; a %s has none", c.Model)
 	case c.Base < 0 || c.Base > 1<<12:
 		return fmt.Errorf("config: width %d is outside 0…4096", c.Base)
 	case c.Kind != scenario.Parallel && c.Kind != scenario.Serial && c.Kind != scenario.AllAtOnce:

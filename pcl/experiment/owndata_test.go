@@ -12,6 +12,7 @@ import (
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // table writes a CSV file with four classes and returns the name of the set.
@@ -111,5 +112,26 @@ func TestIDsStay(t *testing.T) {
 		if got := DefaultConfig(name).ID(); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
+	}
+}
+
+// TestLinear: a linear classifier has no parameters below its outputs, so in task-incremental mode none are shared.
+func TestLinear(t *testing.T) {
+	name := table(t, filepath.Join(t.TempDir(), "t.csv"), 0)
+	d, err := datasets.Open(t.Context(), name, datasets.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for increment, least := range map[scenario.Increment]float64{scenario.TaskIncremental: 95, scenario.ClassIncremental: 75} {
+		c := DefaultConfig(name)
+		c.Method, c.Increment, c.Model, c.Hidden, c.Epochs, c.Optimizer.LR = "er", increment, "linear", nil, 20, 0.1
+		r, err := Run(t.Context(), c, RunOptions{Backend: pcltest.Backend(t, backend.Go), Dataset: d})
+		if err != nil || r.A < least {
+			t.Errorf("%s-incremental: %+v, %v", increment, r, err)
+		}
+	}
+	c := DefaultConfig(name)
+	if c.Model = "linear"; c.Validate() == nil || !strings.Contains(c.Validate().Error(), "a linear has none") {
+		t.Error(c.Validate())
 	}
 }
