@@ -25,6 +25,8 @@ func (c *runCmd) advise(err error, config experiment.Config) error {
 		return usageError{fmt.Errorf("%w (--resume continues it; --replace starts the run again, and keeps the saved files until that is finished)", err)}
 	case errors.Is(err, experiment.ErrForeign):
 		return fmt.Errorf("%w (move it elsewhere, or put this run in its place with --replace)", err)
+	case errors.Is(err, experiment.ErrData):
+		return fmt.Errorf("%w (put the old files back, or start again with --replace)", err)
 	case errors.Is(err, experiment.ErrUnrecorded):
 		return usageError{fmt.Errorf("%w (use --replace)", err)}
 	case errors.As(err, &damaged) && damaged.Whole != "":

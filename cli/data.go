@@ -1,11 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"text/tabwriter"
 
 	"github.com/parallelcl/parallelcl/datasets"
@@ -17,7 +17,7 @@ type dataCmd struct {
 	List    dataListCmd    `cmd:"" help:"List the image sets, their size, and whether their files are here."`
 	Fetch   dataFetchCmd   `cmd:"" help:"Download image sets from their publishers and verify them."`
 	Verify  dataVerifyCmd  `cmd:"" help:"Compare the files that are here with the published checksums."`
-	Preview dataPreviewCmd `cmd:"" help:"Draw a contact sheet of an image set, labelled by class."`
+	Preview dataPreviewCmd `cmd:"" help:"Draw a contact sheet of a set, labelled by class."`
 }
 
 // dataDir is the flag that all subcommands have.
@@ -25,21 +25,25 @@ type dataDir struct {
 	Dir string `placeholder:"DIR" type:"path" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
 }
 
-// setError turns an error into a usage error if there is no image set of that name.
-func setError(name string, err error) error {
-	if slices.ContainsFunc(datasets.List(), func(i datasets.Info) bool { return i.Name == name }) {
-		return err
+// setError turns an error into a usage error if there is no set of that name.
+func setError(err error) error {
+	if errors.Is(err, datasets.ErrName) {
+		return usageError{err}
 	}
-	return usageError{err}
+	return err
 }
 
 type dataListCmd struct {
 	dataDir
-	JSON bool `name:"json" help:"Print all that is known (addresses, checksums, licences, citations) as JSON."`
+	JSON  bool     `name:"json" help:"Print all that is known (addresses, checksums, licences, citations) as JSON."`
+	Names []string `arg:"" optional:"" name:"name" help:"Sets to list, also files of your own such as folder:PATH. Without names, all sets that have one."`
 }
 
 func (c *dataListCmd) Run(rc *runContext) error {
-	list := datasets.List()
+	list, err := c.infos(rc)
+	if err != nil {
+		return err
+	}
 	if c.JSON {
 		enc := json.NewEncoder(rc.stdout)
 		enc.SetIndent("", "  ")
@@ -52,18 +56,40 @@ func (c *dataListCmd) Run(rc *runContext) error {
 		if err != nil {
 			return err
 		}
-		size := "-"
+		size, classes := "-", "-"
+		if i.Classes > 0 {
+			classes = fmt.Sprint(i.Classes)
+		}
 		if n := i.DownloadBytes(); n > 0 {
 			size = fmt.Sprintf("%.0f MB", float64(n)/1e6)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", i.Name, i.Title, i.Classes, i.Image, size, here)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", printable.Line(i.Name), printable.Line(i.Title), classes, cmp.Or(i.Image, "-"), size, here)
 	}
 	return w.Flush()
 }
 
+// infos returns what is known of the sets that were named, or of all.
+func (c *dataListCmd) infos(rc *runContext) ([]datasets.Info, error) {
+	if len(c.Names) == 0 {
+		return datasets.List(), nil
+	}
+	var list []datasets.Info
+	for _, name := range c.Names {
+		i, err := datasets.Inspect(rc.ctx, name, datasets.Options{Dir: c.Dir})
+		if err != nil {
+			return nil, setError(err)
+		}
+		list = append(list, i)
+	}
+	return list, nil
+}
+
 // here says how many of a set's files are in the data folder.
 func (c *dataListCmd) here(i datasets.Info) (string, error) {
-	if len(i.Files) == 0 {
+	switch {
+	case datasets.Own(i.Name):
+		return "yes", nil
+	case len(i.Files) == 0:
 		return "built in", nil
 	}
 	missing, err := datasets.MissingFiles(i.Name, datasets.Options{Dir: c.Dir})
@@ -87,7 +113,7 @@ func (c *dataFetchCmd) Run(rc *runContext) error {
 	o := datasets.Options{Dir: c.Dir, Progress: progressWriter(rc)}
 	for _, name := range c.Names {
 		if err := datasets.Fetch(rc.ctx, name, o); err != nil {
-			return setError(name, err)
+			return setError(err)
 		}
 	}
 	return nil
@@ -103,7 +129,7 @@ func progressWriter(rc *runContext) io.Writer {
 type dataVerifyCmd struct {
 	dataDir
 	JSON  bool     `name:"json" help:"Print the reports as JSON."`
-	Names []string `arg:"" optional:"" name:"name" help:"Image sets to verify. Without names, all sets are verified, and missing files are not an error."`
+	Names []string `arg:"" optional:"" name:"name" help:"Sets to verify, also files of your own such as folder:PATH. Without names, all sets are verified, and missing files are not an error."`
 }
 
 func (c *dataVerifyCmd) Run(rc *runContext) error {
@@ -141,7 +167,7 @@ func (c *dataVerifyCmd) reports(rc *runContext) ([]datasets.Report, error) {
 	for _, name := range names {
 		r, err := datasets.Verify(rc.ctx, name, datasets.Options{Dir: c.Dir})
 		if err != nil {
-			return nil, setError(name, err)
+			return nil, setError(err)
 		}
 		reports = append(reports, r)
 	}
@@ -173,7 +199,7 @@ func damaged(r datasets.Report) bool {
 
 type dataPreviewCmd struct {
 	dataDir
-	Name     string `arg:"" help:"Image set to draw."`
+	Name     string `arg:"" help:"Set to draw, also files of your own such as folder:PATH."`
 	Out      string `required:"" placeholder:"FILE.png" type:"path" help:"PNG file to write."`
 	PerClass int    `default:"10" help:"Images of each class."`
 	Seed     uint64 `default:"0" help:"Seed of a generated set."`
@@ -182,13 +208,16 @@ type dataPreviewCmd struct {
 func (c *dataPreviewCmd) Run(rc *runContext) error {
 	d, err := datasets.Open(rc.ctx, c.Name, datasets.Options{Dir: c.Dir, Seed: c.Seed})
 	if err != nil {
-		return setError(c.Name, err)
+		return setError(err)
 	}
 	if err := datasets.WriteContactSheet(c.Out, d, c.PerClass); err != nil {
 		return err
 	}
 	if !rc.quiet {
 		fmt.Fprintf(rc.stdout, "%s: %d classes, %d per class\n", c.Out, len(d.Classes), c.PerClass)
+		if datasets.Own(c.Name) && d.Note != "" {
+			fmt.Fprintln(rc.stdout, printable.Line(d.Note))
+		}
 	}
 	return nil
 }

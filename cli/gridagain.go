@@ -46,7 +46,7 @@ func (c *gridAgainCmd) Run(rc *runContext) error {
 	}
 	run, err := c.make(rc, then, config)
 	if err != nil {
-		return setError(config.Dataset, err)
+		return setError(err)
 	}
 	return c.compare(rc, then, run)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -22,10 +23,10 @@ type runCmd struct {
 
 	Method    []string          `placeholder:"NAME,…" help:"Methods to train with (default emgd, the recommended one); pcl methods lists them."`
 	Param     map[string]string `placeholder:"NAME=VALUE" help:"Parameter of the methods; repeat it for more."`
-	Dataset   string            `placeholder:"NAME" help:"Image set (default glyphs, built in); pcl data list has them all."`
+	Dataset   string            `placeholder:"NAME" help:"Image set (default glyphs, built in); pcl data list has them all. Files of your own: folder:PATH, npz:PATH, safetensors:PATH or csv:PATH (docs/data.md)."`
 	Increment []string          `placeholder:"task,class" help:"task, class, or both (default task)."`
 	Seed      []uint64          `placeholder:"N,…" help:"Run seeds (default 1234)."`
-	Scenario  string            `type:"existingfile" placeholder:"FILE.json" help:"Play this published scenario instead of a drawn one."`
+	Scenario  string            `type:"existingfile" placeholder:"FILE.json" help:"Play this scenario instead of a drawn one: label sets and timeline as JSON (docs/protocol.md)."`
 	LabelSet  *uint64           `name:"labelset" placeholder:"N" help:"Seed of the label sets."`
 	Timeline  *uint64           `placeholder:"N" help:"Seed of the timeline."`
 	Kind      *string           `placeholder:"KIND" help:"parallel, serial or all_at_once."`
@@ -41,7 +42,7 @@ type runCmd struct {
 	Policy    *string           `name:"memory-policy" placeholder:"P" help:"per_class or fixed_total."`
 	Memory    *int              `placeholder:"N" help:"Memory budget, per class or in total."`
 	Shared    *string           `placeholder:"WHICH" help:"Which parameters count as shared: shared, backbone or all."`
-	Model     *string           `placeholder:"NAME" help:"mlp, resnet18, or a network that the program has registered (default: the benchmark's model for the data set)."`
+	Model     *string           `placeholder:"NAME" help:"mlp, linear, resnet18, or a network that the program has registered (default: the benchmark's model for the data set)."`
 	Width     *int              `placeholder:"N" help:"Channels of the ResNet's stem (default 64)."`
 	Release   *bool             `help:"Use the ResNet of the released code, with biases and one more ReLU in each block."`
 	Precision *string           `placeholder:"P" help:"Precision of the model's products: float32 or bfloat16 (default float32)."`
@@ -108,6 +109,9 @@ func (c *runCmd) Run(rc *runContext) error {
 	}
 	if c.Jobs > 1024 {
 		return usageError{fmt.Errorf("--jobs %d: want 1 to 1024 processes", c.Jobs)}
+	}
+	if configs, err = c.onData(rc, configs); err != nil {
+		return err
 	}
 	part, isPart, err := ownPart()
 	if err != nil {
@@ -176,11 +180,22 @@ func (c *runCmd) inThisProcess(rc *runContext, configs []experiment.Config, fini
 	return c.make(rc, configs, finished, experiment.RunOptions{Backend: b, Dataset: set, Programs: programs})
 }
 
+// onData returns the configurations with the checksum of the data set's files, where these are the user's own.
+func (c *runCmd) onData(rc *runContext, configs []experiment.Config) ([]experiment.Config, error) {
+	for i, config := range configs {
+		var err error
+		if configs[i], err = config.OnData(rc.ctx, datasets.Options{Dir: c.DataDir}); err != nil {
+			return nil, setError(err)
+		}
+	}
+	return configs, nil
+}
+
 // dataset opens the data set, and checks that it can be used with the scenarios.
 func (c *runCmd) dataset(rc *runContext, configs []experiment.Config) (*datasets.Dataset, error) {
 	set, err := datasets.Open(rc.ctx, configs[0].Dataset, datasets.Options{Dir: c.DataDir})
 	if err != nil {
-		return nil, setError(configs[0].Dataset, err)
+		return nil, setError(err)
 	}
 	for _, config := range configs {
 		if _, err := experiment.NewScenario(config, set); err != nil {
@@ -272,8 +287,8 @@ func (c *runCmd) configs() ([]experiment.Config, error) {
 	for _, increment := range increments {
 		for _, name := range methods {
 			for _, seed := range seeds {
-				config := base
-				config.Increment, config.Method, config.Seed = scenario.Increment(increment), name, seed
+				config := base.WithIncrement(scenario.Increment(increment))
+				config.Method, config.Seed = name, seed
 				if err := config.Validate(); err != nil {
 					return nil, err
 				}
@@ -299,24 +314,27 @@ func once[T comparable](flag string, values []T) error {
 
 // base returns the configuration of the file, or the defaults of the data set, changed as the flags say.
 func (c *runCmd) base() (experiment.Config, error) {
+	var played *scenario.Scenario
 	dataset := c.Dataset
-	if dataset == "" {
-		dataset = "glyphs"
+	if c.Scenario != "" {
+		var err error
+		if played, err = scenario.Load(c.Scenario); err != nil {
+			return experiment.Config{}, err
+		}
+		dataset = cmp.Or(dataset, played.Dataset)
 	}
-	config := experiment.DefaultConfig(dataset)
-	if c.Config != "" {
+	var config experiment.Config
+	if c.Config == "" {
+		config = experiment.DefaultConfig(cmp.Or(dataset, "glyphs"))
+	} else {
 		var err error
 		if config, err = experiment.LoadConfig(c.Config); err != nil {
 			return config, err
 		}
-		if c.Dataset != "" {
-			config.Dataset = c.Dataset
-		}
+		config.Dataset = cmp.Or(c.Dataset, config.Dataset)
 	}
-	if c.Scenario != "" {
-		if err := config.UseScenario(c.Scenario); err != nil {
-			return config, err
-		}
+	if played != nil {
+		config.Play(played)
 	}
 	for name, value := range c.Param {
 		if config.Params == nil {

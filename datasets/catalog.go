@@ -2,7 +2,6 @@ package datasets
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -13,7 +12,10 @@ type Info struct {
 	Title                   string   `json:"title"`
 	Classes                 int      `json:"classes"`
 	Height, Width, Channels int      `json:"-"`
-	Image                   string   `json:"image"` // "28×28×1"
+	Vector                  int      `json:"-"`                // the length of the samples if they are vectors
+	Train                   int      `json:"-"`                // training samples of a user's own set; 0 if that is not known
+	Image                   string   `json:"image"`            // "28×28×1", or "512" for vectors
+	SHA256                  string   `json:"sha256,omitempty"` // of the files of a user's own set
 	Source                  string   `json:"source"`
 	Licence                 string   `json:"licence"`
 	Cite                    string   `json:"cite"`
@@ -48,16 +50,25 @@ func (i Info) DownloadBytes() int64 {
 	return n
 }
 
-// List returns what is known about every set, the default one first.
+// List returns what is known about every set of the catalogue, the default one first, and then about those that were
+// registered, in the order of their names.
 func List() []Info {
-	list := make([]Info, len(catalog))
-	for i := range catalog {
-		list[i] = catalog[i].Info
-		list[i].Image = fmt.Sprintf("%d×%d×%d", list[i].Height, list[i].Width, list[i].Channels)
-		list[i].Files = append([]File{}, list[i].Files...)
-		list[i].Downloads = append([]Source{}, list[i].Downloads...)
+	var list []Info
+	for _, e := range known() {
+		list = append(list, e.info())
 	}
 	return list
+}
+
+// info returns a copy of what is known about the set.
+func (e *entry) info() Info {
+	i := e.Info
+	if i.Image = sizeOf(i.Height, i.Width, i.Channels, i.Vector); i.Height == 0 && i.Vector == 0 {
+		i.Image = ""
+	}
+	i.Files = append([]File{}, i.Files...)
+	i.Downloads = append([]Source{}, i.Downloads...)
+	return i
 }
 
 // An entry is a set of the catalogue with its reader.
@@ -66,6 +77,8 @@ type entry struct {
 	open func(ctx context.Context, d *Dataset, dir string, o Options) error
 	// check tells whether the file at path is well-formed; nil means unknown.
 	check func(ctx context.Context, path string, f File) (Status, string)
+	// survey looks at files of the user's own, for their [Info] and SHA-256; nil for the catalogue.
+	survey func(ctx context.Context, o Options) (Info, error)
 }
 
 // What several entries share.

@@ -1,5 +1,5 @@
 // Package datasets opens the image data sets of the Parallel Continual Learning benchmark, and downloads and
-// verifies their files.
+// verifies their files. It also opens files of a user's own, and sets that a program has registered ([Register]).
 //
 // [Open] reads a set by name from a data folder ([DefaultDir] unless Options.Dir says otherwise):
 //
@@ -12,8 +12,16 @@
 //	cifar-100              100 fine classes, 32×32 RGB
 //	tiny-imagenet          200 classes, 64×64 RGB; the validation set is the test split
 //
+// Names of files are sets too; docs/data.md has their parameters, such as "folder:photos?size=32x32":
+//
+//	folder:PATH            images, one folder for each class
+//	npz:PATH               arrays of images or vectors, as numpy.savez writes them
+//	safetensors:PATH       the same as tensors
+//	csv:PATH               a table of numbers with a column of classes
+//
 // Pixels are bytes in row-major order with channels last (N, H, W, C); labels are class indices. Nothing is
-// normalised: the benchmark divides by 255 and does nothing else.
+// normalised: the benchmark divides by 255 and does nothing else. Samples that are numbers (Split.Values) are taken as
+// they are, unless the name asks for normalise=standard or normalise=length.
 //
 // # Formats
 //

@@ -31,6 +31,10 @@ func Fetch(ctx context.Context, name string, o Options) error {
 	if err != nil {
 		return err
 	}
+	if Own(name) {
+		progress{o.Progress}.line("%s are your own files: nothing to fetch", name)
+		return nil
+	}
 	if len(e.Downloads) == 0 {
 		progress{o.Progress}.line("%s is generated: nothing to fetch", name)
 		return nil

@@ -2,7 +2,10 @@ package datasets
 
 import (
 	"bytes"
+	"image/color"
+	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 )
 
@@ -69,6 +72,57 @@ func FuzzAnnotations(f *testing.F) {
 			if x.label < 0 || int(x.label) >= len(wnids) || !filepath.IsLocal(x.path) || filepath.Dir(x.path) != "." {
 				t.Errorf("accepted %q with label %d", x.path, x.label)
 			}
+		}
+	})
+}
+
+// FuzzPicture decodes arbitrary files: neither a panic nor an image beyond the limit comes of them.
+func FuzzPicture(f *testing.F) {
+	f.Add(bomb())
+	f.Add([]byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;"))
+	f.Add([]byte("RIFF\x1a\x00\x00\x00WEBPVP8L\r\x00\x00\x00/\x00\x00\x00\x10\x07\x10\x11\x11\x88\x88\xfe\x07\x00"))
+	f.Add([]byte("BM\x1e\x00\x00\x00\x00\x00\x00\x00\x1a\x00\x00\x00\x0c\x00\x00\x00\x01\x00\x01\x00\x01\x00\x18\x00\x00\x00\xff\x00"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if c, err := pictureConfig(data); err != nil || c.Width*c.Height > 1<<16 {
+			return
+		}
+		img, err := decodePicture(data)
+		if err != nil {
+			return
+		}
+		s := shaper{height: 5, width: 4, channels: 3, fit: fitPad, background: color.White}
+		s.shape(make([]uint8, 60), img)
+	})
+}
+
+// FuzzSafetensors reads arbitrary files; what is read has as many entries as its shape says.
+func FuzzSafetensors(f *testing.F) {
+	f.Add([]byte("\x3c\x00\x00\x00\x00\x00\x00\x00" + `{"x":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]}}    12345678`))
+	f.Add([]byte("\x02\x00\x00\x00\x00\x00\x00\x00{}"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		path := filepath.Join(t.TempDir(), "x")
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		s, err := openSafetensors(path)
+		if err != nil {
+			return
+		}
+		defer s.Close()
+		for _, name := range s.Names() {
+			a, err := s.Read(name)
+			if err != nil {
+				continue
+			}
+			n := 1
+			for _, d := range a.Shape {
+				n *= d
+			}
+			if got := reflect.ValueOf(a.Data).Len(); got != n {
+				t.Errorf("%s has %d entries for the shape %v", name, got, a.Shape)
+			}
+			new(rawSplit).take(a)
+			labelTexts(a)
 		}
 	})
 }

@@ -19,7 +19,8 @@ func glyphSet(c glyphs.Config) func(ctx context.Context, d *Dataset, dir string,
 			return err
 		}
 		d.Classes = strings.Split(glyphs.Classes, "")
-		d.Train, d.Test = Split(train), Split(test)
+		d.Train = Split{Pixels: train.Pixels, Labels: train.Labels}
+		d.Test = Split{Pixels: test.Pixels, Labels: test.Labels}
 		d.Note = fmt.Sprintf("generated with seed %d", c.Seed)
 		return nil
 	}

@@ -1,6 +1,6 @@
 package datasets
 
-// Selection is some images of a split, one after the other. It can be read from several goroutines at once.
+// Selection is some samples of a split, one after the other. It can be read from several goroutines at once.
 type Selection struct {
 	set     *Dataset
 	split   *Split
@@ -48,16 +48,21 @@ func (s *Selection) Keep(keep func(class, nth int) bool) *Selection {
 // Len is the number of images.
 func (s *Selection) Len() int { return len(s.indices) }
 
-// Sample writes the pixels of image i, in [0,1], into x and returns its class.
+// Sample writes the values of sample i into x and returns its class. Pixels are in [0,1].
 func (s *Selection) Sample(i int, x []float32) (class int) {
 	at := s.indices[i]
+	if s.split.Values != nil {
+		copy(x, s.set.numbers(s.split, at))
+		return int(s.split.Labels[at])
+	}
 	for p, v := range s.set.Image(s.split, at) {
 		x[p] = unit[v]
 	}
 	return int(s.split.Labels[at])
 }
 
-// Table returns the pixels of the whole split, and Row the row of image i in it: a device keeps the table.
+// Table returns the pixels of the whole split, and Row the row of image i in it: a device keeps the table. It is nil
+// where the samples are numbers and not bytes.
 func (s *Selection) Table() []uint8 { return s.split.Pixels }
 
 // Row is the row of image i in the table.

@@ -3,10 +3,10 @@ package datasets
 import (
 	"fmt"
 	"image"
-	"image/color"
 	"image/draw"
 	"image/png"
 	"io"
+	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"golang.org/x/image/font"
@@ -15,7 +15,8 @@ import (
 )
 
 // ContactSheet draws the first perClass training images of each class, one row of images per class, after the
-// class's name, in as many columns as make the sheet about as wide as it is high.
+// class's name, in as many columns as make the sheet about as wide as it is high. A vector is drawn as a square of grey
+// cells, row by row, from black for the least value of these samples to white for the largest.
 func ContactSheet(d *Dataset, perClass int) (*image.RGBA, error) {
 	if err := d.Validate(); err != nil {
 		return nil, err
@@ -23,8 +24,9 @@ func ContactSheet(d *Dataset, perClass int) (*image.RGBA, error) {
 	if perClass < 1 || perClass > 100 {
 		return nil, fmt.Errorf("datasets: contact sheet with %d images per class: want 1 to 100", perClass)
 	}
-	l := newSheetLayout(d, perClass)
-	title := fmt.Sprintf("%s: %d classes, %d train and %d test images of %dx%dx%d", d.Title, len(d.Classes), d.Train.Len(), d.Test.Len(), d.Height, d.Width, d.Channels)
+	f := facesOf(d)
+	l := newSheetLayout(d, f, perClass)
+	title := fmt.Sprintf("%s: %d classes, %d train and %d test %s of %s", d.Title, len(d.Classes), d.Train.Len(), d.Test.Len(), d.things(), strings.ReplaceAll(d.Size(), "×", "x"))
 	width := max(l.columns*l.cellW, len([]rune(title))*charWidth+2*sheetGap)
 	img := image.NewRGBA(image.Rect(0, 0, width, l.rows*l.cellH+sheetTitle))
 	draw.Draw(img, img.Rect, image.White, image.Point{}, draw.Src)
@@ -33,8 +35,7 @@ func ContactSheet(d *Dataset, perClass int) (*image.RGBA, error) {
 		x, y := class/l.rows*l.cellW, sheetTitle+class%l.rows*l.cellH
 		drawText(img, x+sheetGap, y+l.cellH/2+4, d.Classes[class], l.label-sheetGap)
 		for k, i := range members {
-			at := image.Pt(x+l.label+k*(d.Width*l.zoom+1), y)
-			drawImage(img, at, d, d.Image(&d.Train, i), l.zoom)
+			f.draw(img, image.Pt(x+l.label+k*(f.width*l.zoom+1), y), i, l.zoom)
 		}
 	}
 	return img, nil
@@ -60,15 +61,15 @@ type sheetLayout struct {
 	zoom, label, cellW, cellH, rows, columns int
 }
 
-func newSheetLayout(d *Dataset, perClass int) sheetLayout {
-	l := sheetLayout{zoom: max(1, (56+d.Height/2)/d.Height)}
+func newSheetLayout(d *Dataset, f *faces, perClass int) sheetLayout {
+	l := sheetLayout{zoom: max(1, (56+f.height/2)/f.height)}
 	longest := 0
 	for _, c := range d.Classes {
 		longest = max(longest, len([]rune(c)))
 	}
 	l.label = min(longest, 18)*charWidth + 2*sheetGap
-	l.cellW = l.label + perClass*(d.Width*l.zoom+1) + sheetGap
-	l.cellH = d.Height*l.zoom + 2
+	l.cellW = l.label + perClass*(f.width*l.zoom+1) + sheetGap
+	l.cellH = f.height*l.zoom + 2
 	n := len(d.Classes)
 	for l.columns = 1; l.columns < n; l.columns++ {
 		if l.columns*l.cellW >= (n+l.columns-1)/l.columns*l.cellH {
@@ -88,19 +89,6 @@ func firstOfClass(d *Dataset, perClass int) [][]int {
 		}
 	}
 	return first
-}
-
-func drawImage(dst *image.RGBA, at image.Point, d *Dataset, pixels []uint8, zoom int) {
-	for y := range d.Height * zoom {
-		for x := range d.Width * zoom {
-			p := pixels[(y/zoom*d.Width+x/zoom)*d.Channels:]
-			c := color.RGBA{p[0], p[0], p[0], 255}
-			if d.Channels == 3 {
-				c = color.RGBA{p[0], p[1], p[2], 255}
-			}
-			dst.SetRGBA(at.X+x, at.Y+y, c)
-		}
-	}
 }
 
 // drawText writes s with its baseline at y, cut to the given width.

@@ -31,7 +31,7 @@ func TestContactSheet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := newSheetLayout(d, 2)
+		l := newSheetLayout(d, facesOf(d), 2)
 		// The second image of class 1 is training image 3.
 		x, y := 1/l.rows*l.cellW+l.label+57, sheetTitle+1%l.rows*l.cellH
 		for _, at := range [][2]int{{x, y}, {x + 55, y + 55}} {

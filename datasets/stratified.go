@@ -34,11 +34,20 @@ func Stratified(labels []int32, frac float64, seed uint64) (first, second []int,
 	return first, second, nil
 }
 
-// pick copies the images at the given indices.
-func pick(s *Split, imageSize int, indices []int) Split {
-	out := Split{Pixels: make([]uint8, 0, len(indices)*imageSize), Labels: make([]int32, 0, len(indices))}
+// pick copies the samples at the given indices, each of which has size values.
+func pick(s *Split, size int, indices []int) Split {
+	out := Split{Labels: make([]int32, 0, len(indices))}
+	if s.Values != nil {
+		out.Values = make([]float32, 0, len(indices)*size)
+	} else {
+		out.Pixels = make([]uint8, 0, len(indices)*size)
+	}
 	for _, i := range indices {
-		out.Pixels = append(out.Pixels, s.Pixels[i*imageSize:(i+1)*imageSize]...)
+		if s.Values != nil {
+			out.Values = append(out.Values, s.Values[i*size:(i+1)*size]...)
+		} else {
+			out.Pixels = append(out.Pixels, s.Pixels[i*size:(i+1)*size]...)
+		}
 		out.Labels = append(out.Labels, s.Labels[i])
 	}
 	return out

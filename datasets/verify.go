@@ -65,16 +65,23 @@ func (r Report) Err() error {
 			bad = append(bad, fmt.Sprintf("%s is %s", f.Path, f.Status))
 		}
 	}
+	if Own(r.Name) {
+		return fmt.Errorf("datasets: verify %s: %s", r.Name, r.Files[0].Detail)
+	}
 	return fmt.Errorf("datasets: verify %s in %s: %s; `pcl data fetch %s` brings the official files", r.Name, r.Dir, strings.Join(bad, ", "), r.Name)
 }
 
 // Verify reads the files of a set and compares them with the published checksums or, if there are none (see
 // [File]), checks that they are well-formed. The report says what it found; an error says that it could not
-// look. A generated set has no files and is complete.
+// look. A generated set has no files and is complete. Of a user's own files the report has one entry, which is readable
+// if [Open] opens them and then gives their SHA-256.
 func Verify(ctx context.Context, name string, o Options) (Report, error) {
 	e, err := find(name)
 	if err != nil {
 		return Report{}, err
+	}
+	if Own(name) {
+		return verifyOwn(ctx, e, o)
 	}
 	if len(e.Files) == 0 {
 		return Report{Name: name}, nil
@@ -84,6 +91,25 @@ func Verify(ctx context.Context, name string, o Options) (Report, error) {
 		return Report{}, err
 	}
 	return e.verify(ctx, dir)
+}
+
+func verifyOwn(ctx context.Context, e *entry, o Options) (Report, error) {
+	f := FileReport{Path: e.Source, Status: Readable}
+	d, err := Open(ctx, e.Name, o)
+	switch {
+	case ctx.Err() != nil:
+		return Report{}, context.Cause(ctx)
+	case errors.Is(err, fs.ErrNotExist):
+		f.Status, f.Detail = Missing, err.Error()
+	case err != nil:
+		f.Status, f.Detail = Damaged, err.Error()
+	default:
+		f.Detail = fmt.Sprintf("%d training and %d test %s of %s, %d classes, SHA-256 %s", d.Train.Len(), d.Test.Len(), d.things(), d.Size(), len(d.Classes), d.SHA256)
+		if d.Note != "" {
+			f.Detail += "; " + d.Note
+		}
+	}
+	return Report{Name: e.Name, Files: []FileReport{f}}, nil
 }
 
 func (e *entry) verify(ctx context.Context, dir string) (Report, error) {

@@ -33,7 +33,7 @@ func Scenarios(t *Theme, scenarios ...*scenario.Scenario) (*Figure, error) {
 		if s == nil {
 			return nil, fmt.Errorf("viz: scenario %d is nil", i+1)
 		}
-		if err := s.Validate(); err != nil {
+		if err := s.Complete(); err != nil {
 			return nil, fmt.Errorf("viz: scenario %d: %w", i+1, err)
 		}
 		b := streamBars(t, scenarioTasks(s))
@@ -60,8 +60,8 @@ func streamTable(data *Table, title string, run *results.Run) {
 	for _, task := range run.Tasks {
 		data.add(title, fmt.Sprintf("task %d", task.ID), task.Start, task.End)
 	}
-	if from := memoryFrom(run); from <= lastStep(run) {
-		data.add(title, "memory", from, lastStep(run))
+	for _, r := range rehearsals(run) {
+		data.add(title, "memory", r[0], r[1]-1)
 	}
 }
 

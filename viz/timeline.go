@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -71,25 +73,47 @@ func countPlot(t *Theme, run *results.Run) (*plot.Plot, error) {
 // streamCount is a step and how many streams there are from then on.
 type streamCount struct{ step, streams int }
 
-// streamCounts returns K where it changes: the tasks in training, and the memory after the first end.
-// It takes as long as there are tasks, however long those last.
+// streamCounts returns K where it changes: the tasks in training, and the memory after the first end, unless no task is
+// in training, so that there are no steps. It takes as long as there are tasks, however long those last.
 func streamCounts(run *results.Run) []streamCount {
-	last := lastStep(run)
-	first := last
-	change := map[int]int{0: 0}
+	last, from := lastStep(run), memoryFrom(run)
+	change := map[int]int{0: 0, from: 0}
 	for _, t := range run.Tasks {
-		first = min(first, t.End)
 		change[t.Start]++
 		change[t.End+1]--
 	}
-	if first < last {
-		change[first+1]++
-	}
 	var out []streamCount
-	streams := 0
+	tasks, before := 0, 0
 	for _, step := range slices.Sorted(maps.Keys(change)) {
-		if streams += change[step]; step <= last && (step == 0 || change[step] != 0) {
+		tasks += change[step]
+		streams := tasks
+		if tasks > 0 && step >= from {
+			streams++
+		}
+		if step <= last && (step == 0 || streams != before) {
 			out = append(out, streamCount{step, streams})
+		}
+		before = streams
+	}
+	return out
+}
+
+// rehearsals returns when the memory rehearses: from the first task's end on, while tasks are in training. Each is the
+// first step and the one after the last.
+func rehearsals(run *results.Run) (out [][2]int) {
+	counts := streamCounts(run)
+	for i, c := range counts {
+		end := lastStep(run) + 1
+		if i+1 < len(counts) {
+			end = counts[i+1].step
+		}
+		start := max(c.step, memoryFrom(run))
+		switch n := len(out); {
+		case c.streams == 0 || start >= end:
+		case n > 0 && out[n-1][1] == start:
+			out[n-1][1] = end
+		default:
+			out = append(out, [2]int{start, end})
 		}
 	}
 	return out
@@ -108,16 +132,30 @@ func memoryFrom(run *results.Run) int {
 func streamBars(t *Theme, run *results.Run) *bars {
 	b := &bars{theme: t}
 	for i, task := range run.Tasks {
-		text := ""
-		if n := len(task.Classes); n > 0 {
-			text = fmt.Sprintf("%d classes", n)
-		}
+		text := whichClasses(task)
 		b.rows = append(b.rows, fmt.Sprintf("task %d", task.ID))
 		b.bars = append(b.bars, bar{row: i, text: text, start: float64(task.Start), end: float64(task.End + 1), color: t.stream(i, len(run.Tasks))})
 	}
-	if start, end := float64(memoryFrom(run)), float64(lastStep(run)+1); start < end {
-		b.rows = append(b.rows, "memory")
-		b.bars = append(b.bars, bar{row: len(run.Tasks), text: "rehearsal", start: start, end: end, color: t.Muted})
+	for i, r := range rehearsals(run) {
+		text := ""
+		if i == 0 {
+			b.rows, text = append(b.rows, "memory"), "rehearsal"
+		}
+		b.bars = append(b.bars, bar{row: len(run.Tasks), text: text, start: float64(r[0]), end: float64(r[1]), color: t.Muted})
 	}
 	return b
+}
+
+// whichClasses names a task's classes if they are few and their names short, or else counts them.
+func whichClasses(task results.Task) string {
+	n := len(task.Classes)
+	switch names := strings.Join(task.Names, ", "); {
+	case n == 0:
+		return ""
+	case n == len(task.Names) && n <= 3 && utf8.RuneCountInString(names) <= 24:
+		return names
+	case n == 1:
+		return "1 class"
+	}
+	return fmt.Sprintf("%d classes", n)
 }

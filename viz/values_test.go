@@ -27,6 +27,13 @@ func twoTasks() *results.Run {
 
 func TestStreamCounts(t *testing.T) {
 	// Task 1 on steps 0–3, task 2 on 2–7, the memory from 4 on.
+	gap := &results.Run{Tasks: []results.Task{{ID: 1, Start: 1, End: 3}, {ID: 2, Start: 6, End: 8}, {ID: 3, Start: 9, End: 9}, {ID: 4, Start: 20, End: 21}}}
+	if got, want := streamCounts(gap), []streamCount{{0, 0}, {1, 1}, {4, 0}, {6, 2}, {10, 0}, {20, 2}}; !slices.Equal(got, want) {
+		t.Errorf("with gaps %v, want %v", got, want)
+	}
+	if got, want := rehearsals(gap), [][2]int{{6, 10}, {20, 22}}; !slices.Equal(got, want) {
+		t.Errorf("the memory rehearses at %v, want %v", got, want)
+	}
 	if got, want := streamCounts(twoTasks()), []streamCount{{0, 1}, {2, 2}}; !slices.Equal(got, want) {
 		t.Errorf("K(t) = %v, want %v", got, want)
 	}

@@ -1,5 +1,5 @@
-// Package npz writes arrays to files that numpy.load reads: zip archives of .npy files (NEP 1, version 1.0). Begin with
-// [Write].
+// Package npz writes arrays to files that numpy.load reads, and reads those that numpy.savez writes: zip archives of
+// .npy files (NEP 1). Begin with [Write] or [Open].
 package npz
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 )
 
-// Array is an array of numbers. Data is a []float32, []float64 or []int32 with as many entries as Shape says; the last
-// index of the array changes fastest.
+// Array is an array. To be written, Data is a []float32, []float64, []int32 or []uint8 with as many entries as Shape
+// says; the last index of the array changes fastest.
 type Array struct {
 	Shape []int
 	Data  any
@@ -48,6 +48,8 @@ func write(w io.Writer, a Array) error {
 		kind, n = "<f8", len(d)
 	case []int32:
 		kind, n = "<i4", len(d)
+	case []uint8:
+		kind, n = "|u1", len(d)
 	default:
 		return fmt.Errorf("data of type %T", a.Data)
 	}

@@ -5,7 +5,7 @@ package data
 // Samples is a set of labelled samples. It can be read in any order, and by several goroutines at once.
 type Samples interface {
 	Len() int
-	// Sample writes the pixels of sample i, in [0,1], into x and returns its class id.
+	// Sample writes the values of sample i into x and returns its class id. Pixels are in [0,1].
 	Sample(i int, x []float32) (class int)
 }
 
@@ -14,7 +14,8 @@ type Samples interface {
 // pixels.
 type TableSamples interface {
 	Samples
-	// Table returns all rows, one after another. The table must not change any more.
+	// Table returns all rows, one after another. The table must not change any more. It is nil if the values of these
+	// samples are not bytes; they are then sent like those of other [Samples].
 	Table() []uint8
 	// Row returns the row number of sample i.
 	Row(i int) int
@@ -45,10 +46,13 @@ func Rows(s Samples, n int, at func(i int) int, rows []int32) (table []uint8) {
 	if !ok {
 		return nil
 	}
+	if table = t.Table(); table == nil {
+		return nil
+	}
 	for i := range n {
 		rows[i] = int32(t.Row(at(i)))
 	}
-	return t.Table()
+	return table
 }
 
 // Unit maps a byte b to b/255, a value in [0,1].

@@ -53,6 +53,12 @@ func (c Config) newLearner(b *backend.Backend, programs *pcl.Programs, set *data
 
 // network builds the model for a data set.
 func (c Config) network(d *datasets.Dataset, outputs int) (model.Model, error) {
+	switch {
+	case c.Model == "resnet18" && d.Vector > 0:
+		return nil, fmt.Errorf("pcl: %s has vectors of %d numbers, and a %s takes images: use model = \"mlp\" or \"linear\"", d.Name, d.Vector, c.Model)
+	case c.Edit.On() && !c.Edit.Unclamped && d.Train.Values != nil:
+		return nil, fmt.Errorf("pcl: memory editing keeps values in [0,1], which those of %s need not be: set edit.unclamped", d.Name)
+	}
 	m, err := model.New(c.modelName(), model.Sizes{
 		Height: d.Height, Width: d.Width, Channels: d.Channels, Outputs: outputs,
 		Hidden: c.Hidden, Base: c.Base, Release: c.Release,

@@ -30,6 +30,8 @@ type Config struct {
 	Params map[string]any `json:"params,omitempty" toml:"params"`
 
 	Dataset string `json:"dataset" toml:"dataset"`
+	// DataSHA256 is the checksum of the files, if Dataset is files of your own (docs/data.md); see [Config.OnData].
+	DataSHA256 string `json:"data_sha256,omitempty" toml:"data_sha256"`
 	// TrainPerClass is the largest number of training samples of each class; 0 takes all.
 	TrainPerClass int                `json:"train_per_class,omitempty" toml:"train_per_class"`
 	Increment     scenario.Increment `json:"increment" toml:"increment"`
@@ -49,10 +51,10 @@ type Config struct {
 	Timeline uint64             `json:"timeline" toml:"timeline"` // seed of the timeline
 	Seed     uint64             `json:"seed" toml:"seed"`         // of the run
 
-	// Model is "mlp", for which empty stands too, "resnet18", or the name of a network that was registered
-	// ([model.Register]). An MLP has the hidden layers Hidden. A ResNet has Base channels in its stem (0 stands for
-	// 64); Release selects the variant of the code that the paper's authors released (docs/protocol.md §2.2). Other
-	// networks take from these what they like.
+	// Model is "mlp", for which empty stands too, "linear", "resnet18", or the name of a network that was registered
+	// ([model.Register]). An MLP has the hidden layers Hidden, and the linear classifier none. A ResNet has Base
+	// channels in its stem (0 stands for 64); Release selects the variant of the code that the paper's authors released
+	// (docs/protocol.md §2.2). Other networks take from these what they like.
 	Model   string `json:"model,omitempty" toml:"model"`
 	Hidden  []int  `json:"hidden,omitempty" toml:"hidden"` // widths of the MLP's hidden layers
 	Base    int    `json:"width,omitempty" toml:"width"`
@@ -72,7 +74,9 @@ type Config struct {
 }
 
 // DefaultConfig returns the recommended method with the benchmark's settings for a data set (docs/protocol.md §1.1). CIFAR and Tiny-ImageNet
-// have settings of their own; for data sets of small grey images they are those of PS-EMNIST.
+// have settings of their own; for data sets of small grey images they are those of PS-EMNIST. For other sets, which may
+// be files of your own such as "folder:photos", they follow from the number of classes and the size of the samples
+// (docs/data.md); for that it looks at the files.
 func DefaultConfig(dataset string) Config {
 	c := Config{
 		Method: "emgd", Dataset: dataset,
@@ -97,6 +101,9 @@ func DefaultConfig(dataset string) Config {
 		c.Model, c.Hidden = "resnet18", nil
 	case "glyphs":
 		c.Batch = 32 // few images: smaller batches give each task enough steps to learn
+	case "glyphs-tune", "emnist-byclass", "emnist-byclass-test80":
+	default:
+		c.suit(dataset)
 	}
 	return c
 }
@@ -119,6 +126,7 @@ func LoadConfig(path string) (Config, error) {
 func ParseConfig(data []byte, dir string) (Config, error) {
 	var first struct {
 		Dataset  string `toml:"dataset"`
+		Scenario string `toml:"scenario"`
 		LabelSet int64  `toml:"labelset"`
 		Timeline int64  `toml:"timeline"`
 		Seed     int64  `toml:"seed"`
@@ -129,9 +137,18 @@ func ParseConfig(data []byte, dir string) (Config, error) {
 	if first.LabelSet < 0 || first.Timeline < 0 || first.Seed < 0 {
 		return Config{}, errors.New("config: seeds (labelset, timeline, seed) must not be negative")
 	}
-	if first.Dataset == "" {
-		first.Dataset = "glyphs"
+	var played *scenario.Scenario
+	if first.Scenario != "" {
+		if !filepath.IsAbs(first.Scenario) {
+			first.Scenario = filepath.Join(dir, first.Scenario)
+		}
+		var err error
+		if played, err = scenario.Load(first.Scenario); err != nil {
+			return Config{}, fmt.Errorf("config: %w", err)
+		}
+		first.Dataset = cmp.Or(first.Dataset, played.Dataset)
 	}
+	first.Dataset = cmp.Or(first.Dataset, "glyphs")
 	file := struct {
 		*Config
 		Scenario string `toml:"scenario"`
@@ -141,12 +158,10 @@ func ParseConfig(data []byte, dir string) (Config, error) {
 		return Config{}, fmt.Errorf("config: %w", err)
 	}
 	c := *file.Config
-	if file.Scenario != "" {
-		if !filepath.IsAbs(file.Scenario) {
-			file.Scenario = filepath.Join(dir, file.Scenario)
-		}
-		if err := c.UseScenario(file.Scenario); err != nil {
-			return Config{}, fmt.Errorf("config: %w", err)
+	if played != nil {
+		asked := c.Increment
+		if c.Play(played); meta.IsDefined("increment") {
+			c = c.WithIncrement(asked)
 		}
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
@@ -156,16 +171,33 @@ func ParseConfig(data []byte, dir string) (Config, error) {
 }
 
 // UseScenario reads a published scenario, to be used instead of a drawn one, and sets all fields that the scenario
-// determines.
+// determines. The data set stays.
 func (c *Config) UseScenario(path string) error {
 	s, err := scenario.Load(path)
 	if err != nil {
 		return err
 	}
-	c.Scenario, c.Increment, c.Kind = s, s.Increment, s.Kind
-	c.Tasks, c.Batch, c.Epochs = len(s.Tasks), s.Batch, s.Epochs
-	c.LabelSet, c.Timeline = s.LabelSet, s.Timeline
+	c.Play(s)
 	return nil
+}
+
+// Play makes the configuration use a scenario instead of a drawn one, and sets all fields that it determines, except
+// the data set.
+func (c *Config) Play(s *scenario.Scenario) {
+	c.Scenario, c.Tasks, c.LabelSet, c.Timeline = s, len(s.Tasks), s.LabelSet, s.Timeline
+	c.Increment, c.Kind = cmp.Or(s.Increment, c.Increment), cmp.Or(s.Kind, c.Kind)
+	c.Batch, c.Epochs = cmp.Or(s.Batch, c.Batch), cmp.Or(s.Epochs, c.Epochs)
+}
+
+// WithIncrement returns the configuration with another increment, also of its scenario.
+func (c Config) WithIncrement(increment scenario.Increment) Config {
+	c.Increment = increment
+	if c.Scenario != nil && c.Scenario.Increment != "" && c.Scenario.Increment != increment {
+		other := *c.Scenario
+		other.Increment = increment
+		c.Scenario = &other
+	}
+	return c
 }
 
 // Validate returns an error that names the first thing that is wrong.
@@ -189,10 +221,10 @@ func (c Config) Validate() error {
 		return fmt.Errorf("config: precision %q is neither \"float32\" nor \"bfloat16\"", c.Precision)
 	case c.modelName() == "mlp" && len(c.Hidden) == 0 || len(c.Hidden) > 64:
 		return fmt.Errorf("config: %d hidden layers; the MLP takes 1 to 64", len(c.Hidden))
-	case c.modelName() == "mlp" && (c.Base != 0 || c.Release):
+	case slices.Contains([]string{"mlp", "linear"}, c.modelName()) && (c.Base != 0 || c.Release):
 		return errors.New("config: width and release belong to model = \"resnet18\"")
-	case c.Model == "resnet18" && len(c.Hidden) != 0:
-		return errors.New("config: hidden layers belong to model = \"mlp\"; a resnet18 has a width")
+	case slices.Contains([]string{"resnet18", "linear"}, c.Model) && len(c.Hidden) != 0:
+		return fmt.Errorf("config: hidden layers belong to model = \"mlp\"; a %s has none", c.Model)
 	case c.Base < 0 || c.Base > 1<<12:
 		return fmt.Errorf("config: width %d is outside 0…4096", c.Base)
 	case c.Kind != scenario.Parallel && c.Kind != scenario.Serial && c.Kind != scenario.AllAtOnce:
@@ -243,12 +275,6 @@ func (c Config) Validate() error {
 }
 
 func (c Config) modelName() string { return cmp.Or(c.Model, "mlp") }
-
-// Folder returns the name of a run's folder. It consists of the settings that differ most often from run to run,
-// and of the ID.
-func (c Config) Folder() string {
-	return fmt.Sprintf("%s-%s-%s-s%d-%s", c.Dataset, c.Increment, c.Method, c.Seed, c.ID())
-}
 
 // ID identifies an experiment in file names. It is the beginning of the hash of its configuration.
 func (c Config) ID() string {

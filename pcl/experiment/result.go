@@ -32,7 +32,7 @@ func (r *runner) result() (*results.Run, error) {
 		Dataset: r.config.Dataset, Increment: string(r.config.Increment),
 		LabelSet: r.config.LabelSet, Timeline: r.config.Timeline, Seed: r.config.Seed, Config: config,
 		Steps: r.learner.Steps(), Tasks: r.state.Tasks, Curve: r.state.Curve,
-		Skipped: r.state.Skipped, Rejected: r.state.Rejected, DivergedAt: r.state.divergedAt(r.learner.Steps(), theta),
+		Skipped: r.state.Skipped, Rejected: r.state.Rejected, DivergedAt: r.state.divergedAt(r.scenario.LastStep()+1, theta),
 		ModelSHA256:  modelSum(theta, statistics),
 		MemorySHA256: checkpoint.Sum(r.learner.Memory().Pixels()),
 		Measured:     r.measured(),
@@ -114,7 +114,7 @@ func (r *runner) progress(s *pcl.StepReport) {
 		return
 	}
 	p := Progress{
-		Step: r.learner.Steps(), Steps: r.scenario.LastStep() + 1, K: len(s.IDs), Skipped: r.state.Skipped, PerSecond: r.clock.rate(),
+		Step: r.learner.Steps(), Steps: r.scenario.TrainingSteps(), K: len(s.IDs), Skipped: r.state.Skipped, PerSecond: r.clock.rate(),
 	}
 	if p.K == 0 {
 		p.Loss = math.NaN()

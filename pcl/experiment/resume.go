@@ -107,6 +107,9 @@ func (r *runner) take(f checkpoint.File) error {
 	if s.Schema != savedSchema {
 		return fmt.Errorf("it has schema %d; this program reads schema %d", s.Schema, savedSchema)
 	}
+	if s.Config.DataSHA256 != r.config.DataSHA256 {
+		return fmt.Errorf("%w since it was saved", ErrData)
+	}
 	if got, want := s.Config.ID(), r.config.ID(); got != want {
 		return fmt.Errorf("it belongs to another configuration (%s, not %s)", got, want)
 	}

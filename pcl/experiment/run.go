@@ -83,6 +83,11 @@ func Run(ctx context.Context, c Config, o RunOptions) (out *results.Run, err err
 	if err := errors.Join(c.Validate(), o.validate()); err != nil {
 		return nil, err
 	}
+	if o.Dataset != nil && o.Dataset.Name == c.Dataset {
+		if c, err = c.on(o.Dataset.SHA256); err != nil {
+			return nil, err
+		}
+	}
 	f, finished, err := takeFolder(c, o)
 	if err != nil || finished != nil {
 		return finished, err
@@ -200,7 +205,7 @@ func newRunner(c Config, o RunOptions, f *runFolder) (*runner, error) {
 	r.state.Measured.Started, r.state.Recorded = r.begun, o.Record
 	for i, t := range s.Tasks {
 		r.state.Tasks = append(r.state.Tasks, results.Task{
-			ID: i + 1, Classes: t.Classes, Start: t.Start, End: t.End(), Train: t.Train,
+			ID: i + 1, Classes: t.Classes, Names: names(o.Dataset, t.Classes), Start: t.Start, End: t.End(), Train: t.Train,
 			Test: o.Dataset.Select(&o.Dataset.Test, 0, t.Classes...).Len(),
 		})
 	}

@@ -116,6 +116,11 @@ func (s *Session) Run(ctx context.Context, configs []Config, progress func(done,
 // It ends at the first error. If a configuration is not valid, Each yields that error before it makes any run.
 func (s *Session) Each(ctx context.Context, configs []Config, progress func(done, total int, note string)) iter.Seq2[*results.Run, error] {
 	return func(yield func(*results.Run, error) bool) {
+		configs, err := s.onData(ctx, configs)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
 		finished, steps, err := s.plan(ctx, configs)
 		if err != nil {
 			yield(nil, err)
@@ -148,6 +153,21 @@ func (s *Session) Each(ctx context.Context, configs []Config, progress func(done
 	}
 }
 
+// onData returns the configurations with the checksum of the data set's files.
+func (s *Session) onData(ctx context.Context, configs []Config) ([]Config, error) {
+	out := make([]Config, len(configs))
+	for i, c := range configs {
+		if err := c.Validate(); err != nil { // which names what is wrong better than the data set would
+			return nil, err
+		}
+		var err error
+		if out[i], err = c.OnData(ctx, datasets.Options{Dir: s.options.DataDir}); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
 // plan loads the results of finished runs, and opens what the other runs need. steps is the length of each run.
 func (s *Session) plan(ctx context.Context, configs []Config) (finished []*results.Run, steps []int, err error) {
 	seen := map[string]int{}
@@ -175,7 +195,7 @@ func (s *Session) plan(ctx context.Context, configs []Config) (finished []*resul
 		if err != nil {
 			return nil, nil, err
 		}
-		steps = append(steps, played.LastStep()+1)
+		steps = append(steps, played.TrainingSteps())
 	}
 	return finished, steps, nil
 }

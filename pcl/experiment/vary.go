@@ -19,8 +19,8 @@ func Vary(base Config, methods []string, increments []scenario.Increment, seeds 
 	for _, name := range methods {
 		for _, increment := range increments {
 			for _, seed := range seeds {
-				c := base
-				c.Method, c.Increment, c.Seed = name, increment, seed
+				c := base.WithIncrement(increment)
+				c.Method, c.Seed = name, seed
 				configs = append(configs, c)
 			}
 		}

@@ -2,6 +2,7 @@ package grid
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
@@ -141,7 +143,10 @@ func (g *Grid) config(row Row) (experiment.Config, error) {
 			return c, err
 		}
 	}
-	return c, c.Validate()
+	if err := c.Validate(); err != nil {
+		return c, err
+	}
+	return c.OnData(context.Background(), datasets.Options{})
 }
 
 // scaled multiplies numbers of a configuration. factors is a table such as {optimizer = {lr = 3}}.

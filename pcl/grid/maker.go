@@ -67,6 +67,9 @@ func (e *Engine) Make(ctx context.Context, c experiment.Config, dir string, prog
 		}
 		return nil, err
 	}
+	if c.DataSHA256 != e.set.SHA256 {
+		return nil, &surroundingsError{fmt.Errorf("%w since the grid was planned: plan it again", experiment.ErrData), c.Dataset}
+	}
 	o := experiment.RunOptions{
 		Backend: e.backend, Programs: e.programs, Dataset: e.set, Dir: dir, Resume: true,
 		CheckpointEvery: e.options.CheckpointEvery, Keep: 2, Progress: progress,

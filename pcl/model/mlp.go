@@ -12,10 +12,11 @@ type MLP struct {
 	layout          Layout
 }
 
-// NewMLP returns an MLP with the given sizes of its layers. The paper's is NewMLP(784, []int{128, 64}, 62).
+// NewMLP returns an MLP with the given sizes of its layers; without hidden ones it is a linear classifier. The paper's is
+// NewMLP(784, []int{128, 64}, 62).
 func NewMLP(inputs int, hidden []int, outputs int) (*MLP, error) {
-	if inputs < 1 || outputs < 1 || len(hidden) == 0 {
-		return nil, fmt.Errorf("model: an MLP of %d inputs, hidden layers %v and %d outputs; all must be positive", inputs, hidden, outputs)
+	if inputs < 1 || outputs < 1 {
+		return nil, fmt.Errorf("model: an MLP of %d inputs and %d outputs; both must be positive", inputs, outputs)
 	}
 	m := &MLP{inputs: inputs, outputs: outputs, hidden: hidden}
 	width := inputs

@@ -183,7 +183,7 @@ func TestNewMLPRefuses(t *testing.T) {
 	for _, c := range []struct {
 		inputs, outputs int
 		hidden          []int
-	}{{0, 5, []int{4}}, {6, 0, []int{4}}, {6, 5, nil}, {6, 5, []int{4, 0}}, {6, 5, []int{-1}}} {
+	}{{0, 5, []int{4}}, {6, 0, []int{4}}, {6, 5, []int{4, 0}}, {6, 5, []int{-1}}} {
 		if _, err := NewMLP(c.inputs, c.hidden, c.outputs); err == nil {
 			t.Errorf("%+v: no error", c)
 		}

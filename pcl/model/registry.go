@@ -24,7 +24,8 @@ var registry = struct {
 	sync.RWMutex
 	make map[string]func(Sizes) (Model, error)
 }{make: map[string]func(Sizes) (Model, error){
-	"mlp": func(s Sizes) (Model, error) { return NewMLP(s.Inputs(), s.Hidden, s.Outputs) },
+	"linear": func(s Sizes) (Model, error) { return NewMLP(s.Inputs(), nil, s.Outputs) },
+	"mlp":    func(s Sizes) (Model, error) { return NewMLP(s.Inputs(), s.Hidden, s.Outputs) },
 	"resnet18": func(s Sizes) (Model, error) {
 		return NewResNet18(ResNetConfig{
 			Height: s.Height, Width: s.Width, Channels: s.Channels, Base: s.Base, Outputs: s.Outputs, Release: s.Release,

@@ -41,7 +41,7 @@ func TestRegister(t *testing.T) {
 		t.Errorf("the MLP is %v, %v", m, err)
 	}
 	model.Register("stubborn", func(model.Sizes) (model.Model, error) { return model.NewMLP(7, []int{5}, 3) })
-	for name, want := range map[string]string{"stubborn": "7 inputs", "none": "mlp, resnet18"} {
+	for name, want := range map[string]string{"stubborn": "7 inputs", "none": "linear, mlp, resnet18"} {
 		if _, err := model.New(name, sizes); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q in it", name, err, want)
 		}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
@@ -37,7 +38,7 @@ type Run struct {
 	// Config is the whole configuration, as `pcl run --config` reads it back.
 	Config json.RawMessage `json:"config"`
 
-	Steps int    `json:"steps"` // optimiser steps made, ē+1
+	Steps int    `json:"steps"` // optimiser steps made; ē+1 unless the timeline has gaps, in which none are made
 	Tasks []Task `json:"tasks"`
 	// Accuracies are fractions in [0,1]; A and F in percent, as in the paper's tables.
 	A      float64 `json:"A"`       // A_ē, mean final accuracy over the tasks, %
@@ -73,18 +74,37 @@ type Drift struct {
 
 // Task is one stream of a run.
 type Task struct {
-	ID        int     `json:"id"` // from 1, by arrival
-	Classes   []int   `json:"classes"`
-	Start     int     `json:"start"` // first step s_t
-	End       int     `json:"end"`   // last step e_t
-	Train     int     `json:"train"` // training samples
-	Test      int     `json:"test"`
-	AccEnd    float64 `json:"acc_end"`    // accuracy after its own last step
-	AccFinal  float64 `json:"acc_final"`  // accuracy after the run's last step
-	LossFirst float64 `json:"loss_first"` // training loss of its first batch
-	LossLast  float64 `json:"loss_last"`  // and of its last
+	ID      int   `json:"id"` // from 1, by arrival
+	Classes []int `json:"classes"`
+	// Names has the classes' names in the data set. Runs of older programs have none.
+	Names     []string `json:"names,omitempty"`
+	Start     int      `json:"start"` // first step s_t
+	End       int      `json:"end"`   // last step e_t
+	Train     int      `json:"train"` // training samples
+	Test      int      `json:"test"`
+	AccEnd    float64  `json:"acc_end"`    // accuracy after its own last step
+	AccFinal  float64  `json:"acc_final"`  // accuracy after the run's last step
+	LossFirst float64  `json:"loss_first"` // training loss of its first batch
+	LossLast  float64  `json:"loss_last"`  // and of its last
 	// ByClass has the accuracies of each class, in the order of Classes. Runs of older programs have none.
 	ByClass []Class `json:"by_class,omitempty"`
+}
+
+// ClassName returns the name of the task's ith class, or its number if the name is not known.
+func (t Task) ClassName(i int) string {
+	if i < len(t.Names) {
+		return t.Names[i]
+	}
+	return strconv.Itoa(t.Classes[i])
+}
+
+// Span returns the number of steps of the run's timeline, which is Steps unless there were some at which no stream ran.
+func (r *Run) Span() int {
+	span := r.Steps
+	for _, t := range r.Tasks {
+		span = max(span, t.End+1)
+	}
+	return span
 }
 
 // Class is one class of a task.

@@ -4,6 +4,7 @@
 package scenario
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -26,7 +27,9 @@ const (
 // Schema is the version of the JSON form.
 const Schema = 1
 
-// Scenario is one situation: a label set and a timeline on a data set.
+// Scenario is one situation: a label set and a timeline on a data set. One that was written by hand may leave out
+// what is determined elsewhere, the data set, increment, kind, batch and epochs, and its tasks the numbers of samples
+// and steps; [Scenario.Fill] adds them.
 type Scenario struct {
 	Schema    int       `json:"schema"`
 	Dataset   string    `json:"dataset"`
@@ -41,11 +44,13 @@ type Scenario struct {
 
 // Task is one stream; its id is its index + 1.
 type Task struct {
-	Classes []int `json:"classes"` // class ids of the data set
+	Classes []int `json:"classes,omitempty"` // class ids of the data set
+	// Names may say which classes these are instead, by their names in the data set; [Scenario.Fill] looks them up.
+	Names []string `json:"names,omitempty"`
 	// Parts says, for each class, which part of its training samples the task has. Without it the task has all.
 	Parts []Part `json:"parts,omitempty"`
 	Train int    `json:"train"` // training samples
-	Start int    `json:"start"` // first step, from 0
+	Start int    `json:"start"` // first step, from 0; before it there may be steps at which no stream runs
 	Steps int    `json:"steps"` // Epochs·⌈Train/Batch⌉
 }
 
@@ -69,6 +74,8 @@ type Options struct {
 	Epochs    int
 	LabelSet  uint64 // seed
 	Timeline  uint64 // seed
+	// ClassNames are those of the data set, for a scenario that is filled and whose tasks have Names.
+	ClassNames []string
 }
 
 // Generate draws a scenario. perClass is the number of training samples of each class.
@@ -105,7 +112,7 @@ func Generate(o Options, perClass []int) (*Scenario, error) {
 	for t := range s.Tasks {
 		s.Tasks[t].Start = starts[t] * o.Epochs
 	}
-	return s, s.Validate()
+	return s, s.Complete()
 }
 
 // labelSets returns the classes of each task and, if tasks share classes, which part of them.
@@ -172,27 +179,105 @@ func (s *Scenario) Active(step int) int {
 	return k + finished
 }
 
-// Validate returns an error that names what is wrong with a scenario.
-func (s *Scenario) Validate() error {
+// TrainingSteps returns at how many steps streams run: LastStep+1 unless the timeline has gaps.
+func (s *Scenario) TrainingSteps() int {
+	steps, reached := 0, 0
+	for _, t := range s.Tasks {
+		from := max(reached, t.Start)
+		reached = max(reached, t.End()+1)
+		steps += reached - from
+	}
+	return steps
+}
+
+// At returns the step of the timeline at which a run makes its next update, after the given number of updates. There
+// are none while no stream runs, so that step is later than this number by the gaps before it.
+func (s *Scenario) At(updates int) int {
+	idle, reached := 0, 0
+	for _, t := range s.Tasks {
+		if updates+idle < reached {
+			break
+		}
+		idle += max(0, t.Start-reached)
+		reached = max(reached, t.End()+1)
+	}
+	return updates + idle
+}
+
+// Fill returns the scenario with what it leaves out: data set, increment, kind, batch and epochs from o, and the numbers of
+// training samples and steps from perClass, the number of training samples of each class. It returns an error if what
+// it does not leave out is not the same.
+func (s *Scenario) Fill(o Options, perClass []int) (*Scenario, error) {
+	full := *s
+	full.Dataset, full.Increment, full.Kind = cmp.Or(s.Dataset, o.Dataset), cmp.Or(s.Increment, o.Increment), cmp.Or(s.Kind, o.Kind)
+	full.Batch, full.Epochs = cmp.Or(s.Batch, o.Batch), cmp.Or(s.Epochs, o.Epochs)
+	if full.Dataset != o.Dataset {
+		return nil, fmt.Errorf("scenario: it was made for data set %q, the run uses %q", s.Dataset, o.Dataset)
+	}
+	if full.Increment != o.Increment || full.Batch != o.Batch || full.Epochs != o.Epochs {
+		return nil, fmt.Errorf("scenario: it is %s-incremental with batch %d and %d epochs; the configuration asks for %s, %d, %d",
+			full.Increment, full.Batch, full.Epochs, o.Increment, o.Batch, o.Epochs)
+	}
+	full.Tasks = slices.Clone(s.Tasks)
+	for i := range full.Tasks {
+		t := &full.Tasks[i]
+		if err := t.lookUp(o.ClassNames); err != nil {
+			return nil, fmt.Errorf("scenario: task %d: %w", i+1, err)
+		}
+		for _, class := range t.Classes {
+			if class < 0 || class >= len(perClass) {
+				return nil, fmt.Errorf("scenario: task %d has class %d, the data set %d classes, counted from 0", i+1, class, len(perClass))
+			}
+		}
+		train := t.samples(perClass)
+		if t.Train != 0 && t.Train != train {
+			return nil, fmt.Errorf("scenario: task %d has %d training images, here are %d: the data set is not the one it was made for", i+1, t.Train, train)
+		}
+		t.Train = train
+		if t.Steps == 0 {
+			t.Steps = (train + full.Batch - 1) / full.Batch * full.Epochs
+		}
+	}
+	return &full, full.Complete()
+}
+
+// lookUp replaces the names of classes by their ids.
+func (t *Task) lookUp(known []string) error {
+	if t.Names == nil {
+		return nil
+	}
+	t.Classes = make([]int, len(t.Names))
+	for i, name := range t.Names {
+		if t.Classes[i] = slices.Index(known, name); t.Classes[i] < 0 {
+			return fmt.Errorf("the data set has no class %q; it has %.200q", name, known)
+		}
+	}
+	t.Names = nil
+	return nil
+}
+
+// Validate returns an error that names what is wrong with a scenario. What it leaves out is not wrong.
+func (s *Scenario) Validate() error { return s.validate(true) }
+
+// Complete is like Validate, but returns an error also if something is left out.
+func (s *Scenario) Complete() error { return s.validate(false) }
+
+// validate checks a scenario, which may leave something out if it is open.
+func (s *Scenario) validate(open bool) error {
 	switch {
 	case s.Schema != Schema:
 		return fmt.Errorf("scenario: schema %d; this program reads schema %d", s.Schema, Schema)
-	case s.Increment != TaskIncremental && s.Increment != ClassIncremental:
+	case s.Increment != TaskIncremental && s.Increment != ClassIncremental && !(open && s.Increment == ""):
 		return fmt.Errorf("scenario: increment %q is neither %q nor %q", s.Increment, TaskIncremental, ClassIncremental)
-	case s.Batch < 1 || s.Epochs < 1 || s.Batch > limit || s.Epochs > limit:
+	case s.Batch < 0 || s.Epochs < 0 || !open && (s.Batch < 1 || s.Epochs < 1) || s.Batch > limit || s.Epochs > limit:
 		return fmt.Errorf("scenario: batch %d and epochs %d must be positive, and at most %d", s.Batch, s.Epochs, limit)
 	case len(s.Tasks) == 0:
 		return fmt.Errorf("scenario: no tasks")
 	}
-	reached := -1
 	for i, t := range s.Tasks {
-		if err := t.validate(i, s); err != nil {
+		if err := t.validate(i, s, open); err != nil {
 			return err
 		}
-		if t.Start > reached+1 {
-			return fmt.Errorf("scenario: no stream runs at step %d; task %d may start there at the latest", reached+1, i+1)
-		}
-		reached = max(reached, t.End())
 	}
 	return nil
 }
@@ -200,12 +285,19 @@ func (s *Scenario) Validate() error {
 // limit bounds every count, so that sums and products of them do not overflow.
 const limit = 1 << 31
 
-func (t Task) validate(i int, s *Scenario) error {
-	if t.Train > limit || t.Steps > limit {
-		return fmt.Errorf("scenario: task %d has %d samples and %d steps; %d is the most", i+1, t.Train, t.Steps, limit)
+func (t Task) validate(i int, s *Scenario, open bool) error {
+	if t.Train > limit || t.Steps > limit || t.Start > limit {
+		return fmt.Errorf("scenario: task %d has %d samples and %d steps from step %d; %d is the most", i+1, t.Train, t.Steps, t.Start, limit)
 	}
-	steps := (t.Train + s.Batch - 1) / s.Batch * s.Epochs
+	steps := t.Steps
+	if s.Batch > 0 && s.Epochs > 0 && !(open && t.Steps == 0) {
+		steps = (t.Train + s.Batch - 1) / s.Batch * s.Epochs
+	}
 	switch {
+	case t.Names != nil && (len(t.Classes) > 0 || !open):
+		return fmt.Errorf("scenario: task %d has classes and names: want one of them", i+1)
+	case len(t.Names) > 0:
+		return t.validateNamed(i, s)
 	case len(t.Classes) == 0:
 		return fmt.Errorf("scenario: task %d has no classes", i+1)
 	case slices.Min(t.Classes) < 0:
@@ -216,16 +308,30 @@ func (t Task) validate(i int, s *Scenario) error {
 		return fmt.Errorf("scenario: task %d has %d classes and parts of %d", i+1, len(t.Classes), len(t.Parts))
 	case slices.ContainsFunc(t.Parts, Part.bad):
 		return fmt.Errorf("scenario: task %d has a part of a class that is not one of several, counted from 0", i+1)
-	case t.Train < 1:
+	case open && t.Train == 0 && t.Steps != 0, open && t.Steps != 0 && (s.Batch == 0 || s.Epochs == 0):
+		return fmt.Errorf("scenario: task %d says its steps, which follow from its training samples, the batch and the epochs: leave them out, or say all of these", i+1)
+	case t.Train < 0 || t.Train == 0 && !open:
 		return fmt.Errorf("scenario: task %d has no training samples", i+1)
 	case t.Steps != steps:
 		return fmt.Errorf("scenario: task %d has %d steps; %d samples in batches of %d for %d epochs are %d", i+1, t.Steps, t.Train, s.Batch, s.Epochs, steps)
-	case i == 0 && t.Start != 0:
-		return fmt.Errorf("scenario: task 1 starts at step %d, not 0", t.Start)
+	case t.Start < 0 && i == 0:
+		return fmt.Errorf("scenario: task 1 starts at step %d; the first step is 0", t.Start)
 	case i > 0 && t.Start < s.Tasks[i-1].Start:
 		return fmt.Errorf("scenario: task %d starts before task %d; tasks are ordered by arrival", i+1, i)
 	}
 	return nil
+}
+
+// validateNamed checks a task whose classes have yet to be looked up: as a task of as many classes.
+func (t Task) validateNamed(i int, s *Scenario) error {
+	for k, name := range t.Names {
+		if slices.Contains(t.Names[:k], name) {
+			return fmt.Errorf("scenario: task %d lists class %q twice", i+1, name)
+		}
+		t.Classes = append(t.Classes, k)
+	}
+	t.Names = nil
+	return t.validate(i, s, true)
 }
 
 // twice returns a class that is listed twice, or −1.

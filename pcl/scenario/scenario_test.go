@@ -1,9 +1,11 @@
 package scenario
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -156,19 +158,21 @@ func TestValidate(t *testing.T) {
 	}{
 		{"schema 2", func(s *Scenario) { s.Schema = 2 }},
 		{`increment "domain"`, func(s *Scenario) { s.Increment = "domain" }},
-		{"batch 0", func(s *Scenario) { s.Batch = 0 }},
-		{"epochs 0", func(s *Scenario) { s.Epochs = 0 }},
+		{"batch -1", func(s *Scenario) { s.Batch = -1 }},
+		{"epochs -1", func(s *Scenario) { s.Epochs = -1 }},
+		{"task 1 says its steps", func(s *Scenario) { s.Batch = 0 }},
 		{"at most", func(s *Scenario) { s.Batch = 1 << 62 }},
 		{"no tasks", func(s *Scenario) { s.Tasks = nil }},
 		{"task 2 has no classes", func(s *Scenario) { s.Tasks[1].Classes = nil }},
 		{"task 2 has class -1", func(s *Scenario) { s.Tasks[1].Classes[0] = -1 }},
 		{"task 2 lists class 7 twice", func(s *Scenario) { s.Tasks[1].Classes = []int{7, 7} }},
-		{"no training samples", func(s *Scenario) { s.Tasks[0].Train = 0 }},
+		{"task 1 says its steps", func(s *Scenario) { s.Tasks[0].Train = 0 }},
+		{"no training samples", func(s *Scenario) { s.Tasks[0].Train = -1 }},
 		{"is the most", func(s *Scenario) { s.Tasks[0].Train = 1 << 62 }},
 		{"has 9 steps", func(s *Scenario) { s.Tasks[0].Steps = 9 }},
-		{"starts at step 1", func(s *Scenario) { s.Tasks[0].Start = 1 }},
+		{"starts at step -1", func(s *Scenario) { s.Tasks[0].Start = -1 }},
 		{"starts before task 1", func(s *Scenario) { s.Tasks[1].Start = -1 }},
-		{"no stream runs at step", func(s *Scenario) { s.Tasks[1].Start = s.Tasks[0].Steps + 1 }},
+		{"is the most", func(s *Scenario) { s.Tasks[1].Start = 1 << 62 }},
 	} {
 		o := emnist(0, 0)
 		o.Kind = Serial
@@ -220,7 +224,86 @@ func TestParseNamesTheField(t *testing.T) {
 	}
 }
 
-// FuzzParse reads arbitrary text; what passes has no gap, no overflow, and survives being saved.
+// TestGaps: a timeline may have steps at which no stream runs. The updates pass over them.
+func TestGaps(t *testing.T) {
+	s := &Scenario{Schema: Schema, Increment: TaskIncremental, Batch: 1, Epochs: 1, Tasks: []Task{
+		{Classes: []int{0}, Train: 3, Start: 2, Steps: 3}, // 2…4
+		{Classes: []int{1}, Train: 2, Start: 3, Steps: 2}, // 3…4
+		{Classes: []int{2}, Train: 1, Start: 5, Steps: 1}, // 5
+		{Classes: []int{3}, Train: 2, Start: 9, Steps: 2}, // 9…10
+	}}
+	if err := s.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	var at []int
+	for updates := range s.TrainingSteps() + 1 {
+		at = append(at, s.At(updates))
+	}
+	if want := []int{2, 3, 4, 5, 9, 10, 11}; !slices.Equal(at, want) || s.LastStep() != 10 {
+		t.Errorf("the updates are at %v; want %v", at, want)
+	}
+	whole := generate(t, emnist(1, 1), perClass())
+	for _, updates := range []int{0, 1, whole.LastStep(), whole.LastStep() + 1} {
+		if whole.At(updates) != updates {
+			t.Errorf("without gaps, update %d is at step %d", updates, whole.At(updates))
+		}
+	}
+	if whole.TrainingSteps() != whole.LastStep()+1 {
+		t.Errorf("%d training steps, the last is %d", whole.TrainingSteps(), whole.LastStep())
+	}
+}
+
+// TestFill: a scenario that leaves out all that can be left out becomes the one that says it.
+func TestFill(t *testing.T) {
+	o := emnist(1, 2)
+	full := generate(t, o, perClass())
+	open := &Scenario{Schema: Schema, LabelSet: full.LabelSet, Timeline: full.Timeline}
+	for _, task := range full.Tasks {
+		open.Tasks = append(open.Tasks, Task{Classes: task.Classes, Start: task.Start})
+	}
+	data, err := json.Marshal(open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if open, err = Parse(data); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := open.Fill(o, perClass()); err != nil || !reflect.DeepEqual(got, full) {
+		t.Errorf("%v: %s", err, cmp.Diff(got, full))
+	}
+	o.ClassNames = strings.Split("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", "")
+	named := *open
+	named.Tasks = slices.Clone(open.Tasks)
+	for i, task := range named.Tasks {
+		named.Tasks[i].Classes = nil
+		for _, c := range task.Classes {
+			named.Tasks[i].Names = append(named.Tasks[i].Names, o.ClassNames[c])
+		}
+	}
+	if got, err := named.Fill(o, perClass()); named.Validate() != nil || err != nil || !reflect.DeepEqual(got, full) {
+		t.Errorf("by names: %v: %s", err, cmp.Diff(got, full))
+	}
+	named.Tasks[1].Names = []string{"?"}
+	if _, err := named.Fill(o, perClass()); err == nil || !strings.Contains(err.Error(), `task 2: the data set has no class "?"`) {
+		t.Errorf("error %v", err)
+	}
+	named.Tasks[1].Names = []string{"a", "a"}
+	if err := named.Validate(); err == nil || !strings.Contains(err.Error(), `task 2 lists class "a" twice`) {
+		t.Errorf("error %v", err)
+	}
+	o.Increment = ClassIncremental
+	if got, err := open.Fill(o, perClass()); err != nil || got.Increment != ClassIncremental {
+		t.Errorf("in the other increment: %v", err)
+	}
+	if _, err := full.Fill(o, perClass()); err == nil || !strings.Contains(err.Error(), "asks for class") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := open.Fill(o, perClass()[:3]); err == nil || !strings.Contains(err.Error(), "the data set 3 classes") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// FuzzParse reads arbitrary text; what passes has no overflow, and survives being saved.
 func FuzzParse(f *testing.F) {
 	good, err := os.ReadFile("testdata/scenario.json")
 	if err != nil {
@@ -234,11 +317,11 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		for i, task := range s.Tasks {
-			if task.Steps < 1 || task.Start < 0 || task.End() < task.Start || s.Active(task.Start) < 1 {
+			if task.Steps < 0 || task.Start < 0 || task.Steps > 0 && (task.End() < task.Start || s.Active(task.Start) < 1) {
 				t.Errorf("task %d: %+v", i+1, task)
 			}
 		}
-		if k := s.MaxStreams(); k < 1 || k > len(s.Tasks)+1 {
+		if k := s.MaxStreams(); k < 0 || k > len(s.Tasks)+1 || s.At(s.TrainingSteps()) < s.TrainingSteps() {
 			t.Errorf("%d rows of %d tasks", k, len(s.Tasks))
 		}
 		path := filepath.Join(t.TempDir(), "s.json")

@@ -67,7 +67,7 @@ func newResultTable(runs []runPtr) (*resultTable, error) {
 	}
 	var chance []float64
 	for _, r := range runs {
-		chance = append(chance, viz.Chance(r, r.Steps))
+		chance = append(chance, viz.Chance(r, r.Span()))
 	}
 	level, _ := meanStd(chance)
 	t.Chance = fmt.Sprintf("%.1f", level)

@@ -14,6 +14,7 @@ type runSection struct {
 	Title   string
 	Figures []runFigure
 	Tasks   taskTable
+	Classes []classTable   // one for each task, if all runs have the same
 	Steps   []stepsSection // of methods whose steps were recorded
 }
 
@@ -65,6 +66,9 @@ func newRunSection(ctx context.Context, s *setting, table *resultTable) (*runSec
 	}
 	var err error
 	if out.Tasks, err = newTaskTable(runs, table); err != nil {
+		return nil, err
+	}
+	if out.Classes, err = newClassTables(runs, table); err != nil {
 		return nil, err
 	}
 	out.Steps, err = newStepsSections(ctx, s, table)

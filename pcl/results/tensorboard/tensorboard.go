@@ -106,6 +106,6 @@ func when(r *results.Run, step int) time.Time {
 	if r.Steps == 0 || m.Finished.Before(m.Started) {
 		return m.Started
 	}
-	part := float64(step+1) / float64(r.Steps)
+	part := float64(step+1) / float64(r.Span())
 	return m.Started.Add(time.Duration(part * float64(m.Finished.Sub(m.Started))))
 }

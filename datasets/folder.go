@@ -1,0 +1,316 @@
+package datasets
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"image/color"
+	"math"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// folder is a folder of images, one folder for each class.
+type folder struct {
+	root                    string
+	height, width, channels int // 0: as the images are
+	fit                     string
+	background              color.Color
+	test                    float64
+	testGiven               bool
+	seed                    uint64
+}
+
+const (
+	ownSide     = 64 // images up to this size, if all have the same one, are left as they are
+	otherSide   = 32 // what other images are brought to
+	maxOwnBytes = 16 << 30
+)
+
+func parseFolder(path string, p *parameters) own {
+	f := &folder{root: path, test: 0.2, background: color.White}
+	p.take("size", f.setSize)
+	p.take("channels", func(v string) error {
+		if f.channels = map[string]int{"1": 1, "3": 3}[v]; f.channels == 0 {
+			return errors.New("want 1 (grey) or 3 (colours)")
+		}
+		return nil
+	})
+	f.fit = p.one("fit", fitCrop, fitStretch, fitPad)
+	if p.one("background", "white", "black") == "black" {
+		f.background = color.Black
+	}
+	f.testGiven = p.fraction("test", &f.test)
+	p.seed(&f.seed)
+	return f
+}
+
+// setSize takes "32" or "HEIGHTxWIDTH".
+func (f *folder) setSize(v string) error {
+	h, w, both := strings.Cut(v, "x")
+	if !both {
+		w = h
+	}
+	height, err1 := strconv.Atoi(h)
+	width, err2 := strconv.Atoi(w)
+	if errors.Join(err1, err2) != nil || height < 1 || width < 1 || height > 1024 || width > 1024 {
+		return errors.New("want a height and a width of 1 to 1024 pixels, such as 32x32")
+	}
+	f.height, f.width = height, width
+	return nil
+}
+
+// tree lists the folder and splits its images.
+func (f *folder) tree(ctx context.Context) (*pictureTree, error) {
+	t, err := readTree(ctx, f.root)
+	if err != nil {
+		return nil, err
+	}
+	if t.testFolder != "" {
+		if f.testGiven || f.seed != 0 {
+			return nil, fmt.Errorf("%s has a folder %s with test images: the parameters test and seed, which split a folder that has none, do not apply", f.root, t.testFolder)
+		}
+		return t, nil
+	}
+	return t, f.split(t)
+}
+
+// split moves a share of each class to the test images. Which ones follows from their names, so that images that
+// are added later leave almost all others where they are.
+func (f *folder) split(t *pictureTree) error {
+	train, test := []pictureFile{}, []pictureFile{}
+	for rest := t.train; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].class == rest[0].class {
+			n++
+		}
+		if n < 2 {
+			return fmt.Errorf("%s: the class %q has a single image (%s), which cannot be for training and for testing: add images, or remove the folder",
+				f.root, t.classes[rest[0].class], rest[0].path)
+		}
+		chosen := map[string]bool{}
+		names := slices.Clone(rest[:n])
+		slices.SortFunc(names, func(a, b pictureFile) int {
+			return cmp.Or(strings.Compare(f.lot(t.classes[a.class], a.name), f.lot(t.classes[b.class], b.name)), strings.Compare(a.name, b.name))
+		})
+		for _, p := range names[:min(max(1, int(math.Round(f.test*float64(n)))), n-1)] {
+			chosen[p.name] = true
+		}
+		for _, p := range rest[:n] {
+			if chosen[p.name] {
+				test = append(test, p)
+			} else {
+				train = append(train, p)
+			}
+		}
+		rest = rest[n:]
+	}
+	t.train, t.test = train, test
+	return nil
+}
+
+// lot is what decides whether an image is one of the test images.
+func (f *folder) lot(class, name string) string {
+	h := sha256.Sum256(append(binary.LittleEndian.AppendUint64(nil, f.seed), class+"/"+name...))
+	return string(h[:])
+}
+
+func (f *folder) stamp(ctx context.Context) (string, error) {
+	t, err := f.tree(ctx)
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	for _, p := range slices.Concat(t.train, t.test) {
+		fmt.Fprintf(h, "%q %d %d\n", p.path, p.size, p.time)
+	}
+	return string(h.Sum(nil)), nil
+}
+
+func (f *folder) survey(ctx context.Context, i *Info) error {
+	t, err := f.tree(ctx)
+	if err != nil {
+		return err
+	}
+	files := slices.Concat(t.train, t.test)
+	heads := make([]pictureHead, len(files))
+	err = eachPicture(ctx, files, func() func(int, []byte) error {
+		return func(n int, data []byte) (err error) { heads[n], err = headOf(data); return err }
+	})
+	if err != nil {
+		return err
+	}
+	i.Classes, i.Train, i.SHA256 = len(t.classes), len(t.train), sumOf(t, heads)
+	i.Height, i.Width, i.Channels = f.size(heads)
+	return nil
+}
+
+// pictureHead is what [folder.survey] learns of an image file.
+type pictureHead struct {
+	sum           [sha256.Size]byte
+	height, width int
+	grey          bool
+}
+
+func headOf(data []byte) (h pictureHead, err error) {
+	c, err := pictureConfig(data)
+	return pictureHead{sha256.Sum256(data), c.Height, c.Width, grey(c.ColorModel)}, err
+}
+
+// sumOf is the checksum of all images with their names, classes and splits.
+func sumOf(t *pictureTree, heads []pictureHead) string {
+	h := sha256.New()
+	for n, p := range slices.Concat(t.train, t.test) {
+		fmt.Fprintf(h, "%t %q %q %x\n", n < len(t.train), t.classes[p.class], p.name, heads[n].sum)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// size returns the size that the samples get: what the parameters say, or else what the images have in common.
+func (f *folder) size(heads []pictureHead) (height, width, channels int) {
+	height, width, channels = f.height, f.width, f.channels
+	if height == 0 {
+		height, width = heads[0].height, heads[0].width
+		for _, h := range heads {
+			if h.height != height || h.width != width || height > ownSide || width > ownSide {
+				height, width = otherSide, otherSide
+				break
+			}
+		}
+	}
+	if channels == 0 {
+		channels = 1
+		if slices.ContainsFunc(heads, func(h pictureHead) bool { return !h.grey }) {
+			channels = 3
+		}
+	}
+	return height, width, channels
+}
+
+func (f *folder) open(ctx context.Context, d *Dataset) error {
+	t, err := f.tree(ctx)
+	if err != nil {
+		return err
+	}
+	d.Height, d.Width, d.Channels = f.height, f.width, f.channels
+	if d.Height == 0 || d.Channels == 0 {
+		i, err := surveyed(ctx, Info{Name: d.Name}, f)
+		if err != nil {
+			return err
+		}
+		d.Height, d.Width, d.Channels = i.Height, i.Width, i.Channels
+	}
+	files := slices.Concat(t.train, t.test)
+	one := d.ImageSize()
+	if len(files) > maxOwnBytes/one {
+		return fmt.Errorf("%s: %d images of %s are more than %d GB: choose a smaller size, such as ?size=32x32", f.root, len(files), d.Size(), maxOwnBytes>>30)
+	}
+	heads, pixels := make([]pictureHead, len(files)), make([]uint8, len(files)*one)
+	err = eachPicture(ctx, files, func() func(int, []byte) error {
+		s := shaper{height: d.Height, width: d.Width, channels: d.Channels, fit: f.fit, background: f.background}
+		return func(n int, data []byte) (err error) {
+			if heads[n], err = headOf(data); err != nil {
+				return err
+			}
+			img, err := decodePicture(data)
+			if err == nil {
+				s.shape(pixels[n*one:(n+1)*one], img)
+			}
+			return err
+		}
+	})
+	if err != nil {
+		return err
+	}
+	d.Classes, d.SHA256, d.Note = t.classes, sumOf(t, heads), f.note(t, heads, d)
+	labels := make([]int32, len(files))
+	for n, p := range files {
+		labels[n] = p.class
+	}
+	n := len(t.train)
+	d.Train = Split{Pixels: pixels[: n*one : n*one], Labels: labels[:n:n]}
+	d.Test = Split{Pixels: pixels[n*one:], Labels: labels[n:]}
+	return nil
+}
+
+// note says what was done to the images, and what somebody should know of them.
+func (f *folder) note(t *pictureTree, heads []pictureHead, d *Dataset) string {
+	split := fmt.Sprintf("%g of each class are test images, chosen by their names", f.test)
+	if t.testFolder != "" {
+		split = "test images from the folder " + t.testFolder
+	}
+	notes := []string{split}
+	resized, twice := 0, 0
+	training := map[[sha256.Size]byte]bool{}
+	for n, h := range heads {
+		if h.height != d.Height || h.width != d.Width {
+			resized++
+		}
+		if n < len(t.train) {
+			training[h.sum] = true
+		} else if training[h.sum] {
+			twice++
+		}
+	}
+	if resized > 0 {
+		notes = append(notes, fmt.Sprintf("%d of %d images were brought to %d×%d (%s)", resized, len(heads), d.Height, d.Width, f.fit))
+	}
+	if twice > 0 {
+		notes = append(notes, fmt.Sprintf("%d test images are also training images, byte by byte", twice))
+	}
+	if t.ignored > 0 {
+		notes = append(notes, fmt.Sprintf("%d files that are no images were left out", t.ignored))
+	}
+	return strings.Join(notes, "; ")
+}
+
+// eachPicture reads the files on all cores and calls the function that worker returns, which each core has its own of,
+// with the number and the bytes of each. The error names the first files that could not be read.
+func eachPicture(ctx context.Context, files []pictureFile, worker func() func(n int, data []byte) error) error {
+	errs := make([]error, len(files))
+	g, ctx := errgroup.WithContext(ctx)
+	workers := runtime.GOMAXPROCS(0)
+	for w := range workers {
+		use := worker()
+		g.Go(func() error {
+			for n := w; n < len(files) && ctx.Err() == nil; n += workers {
+				data, err := readPicture(files[n].path)
+				if err == nil {
+					err = use(n, data)
+				}
+				errs[n] = err
+			}
+			return ctx.Err()
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return unreadable(files, errs)
+}
+
+// unreadable returns an error that names the first files that have one.
+func unreadable(files []pictureFile, errs []error) error {
+	var bad []string
+	for n, err := range errs {
+		if err != nil {
+			bad = append(bad, fmt.Sprintf("%s: %v", files[n].path, err))
+		}
+	}
+	const shown = 5
+	switch {
+	case len(bad) == 0:
+		return nil
+	case len(bad) > shown:
+		bad = append(bad[:shown], fmt.Sprintf("and %d more", len(bad)-shown))
+	}
+	return fmt.Errorf("unreadable images; remove or replace them: %s", strings.Join(bad, "; "))
+}

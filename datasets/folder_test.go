@@ -1,0 +1,303 @@
+package datasets
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// paint writes an image file of the given size, in one colour.
+func paint(t *testing.T, path string, width, height int, c color.Color) {
+	t.Helper()
+	img := image.NewNRGBA(image.Rect(0, 0, width, height))
+	for i := range width * height {
+		img.Set(i%width, i/width, c)
+	}
+	write(t, path, encoded(t, path, img))
+}
+
+func encoded(t *testing.T, path string, img image.Image) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	err := png.Encode(&b, img)
+	if filepath.Ext(path) == ".jpg" {
+		b.Reset()
+		err = jpeg.Encode(&b, img, &jpeg.Options{Quality: 95})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func write(t *testing.T, path string, data []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// colours writes a folder with n images of each of three colours and returns its path.
+func colours(t *testing.T, n int) string {
+	t.Helper()
+	dir := t.TempDir()
+	for class, c := range map[string]color.NRGBA{"red": {255, 0, 0, 255}, "green": {0, 255, 0, 255}, "blue": {0, 0, 255, 255}} {
+		for i := range n {
+			c := c
+			c.A = uint8(255 - i) // so that no two images are equal
+			paint(t, filepath.Join(dir, class, fmt.Sprintf("img%d.png", i+1)), 20, 20, c)
+		}
+	}
+	return dir
+}
+
+func mustOpen(t *testing.T, name string) *Dataset {
+	t.Helper()
+	d, err := Open(context.Background(), name, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestFolder(t *testing.T) {
+	dir := colours(t, 10)
+	d := mustOpen(t, "folder:"+dir)
+	if !slices.Equal(d.Classes, []string{"blue", "green", "red"}) || d.Size() != "20×20×3" || d.Train.Len() != 24 || d.Test.Len() != 6 {
+		t.Fatalf("%v %s %d %d", d.Classes, d.Size(), d.Train.Len(), d.Test.Len())
+	}
+	if p := d.Image(&d.Train, 0); p[2] != 255 || p[0] > 10 {
+		t.Errorf("the first blue pixel is %v", p[:3])
+	}
+	again := mustOpen(t, "folder:"+dir)
+	if !bytes.Equal(d.Train.Pixels, again.Train.Pixels) || d.SHA256 != again.SHA256 || len(d.SHA256) != 64 {
+		t.Error("opened twice, it is not the same")
+	}
+	i, err := Inspect(context.Background(), "folder:"+dir, Options{})
+	if err != nil || i.SHA256 != d.SHA256 || i.Classes != 3 || i.Train != 24 || i.Image != "20×20×3" {
+		t.Errorf("Inspect says %+v, %v", i, err)
+	}
+	paint(t, filepath.Join(dir, "red", "img1.png"), 20, 20, color.Black)
+	if i, err := Inspect(context.Background(), "folder:"+dir, Options{}); err != nil || i.SHA256 == d.SHA256 {
+		t.Errorf("an image has changed, and the checksum has not: %v", err)
+	}
+}
+
+// TestFolderSplit: an image that is added moves at most one other image of its class to the other split.
+func TestFolderSplit(t *testing.T) {
+	dir := colours(t, 20)
+	testNames := func(query string) map[string]bool {
+		f := parseFolder(dir, newParameters(query)).(*folder)
+		tree, err := f.tree(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := map[string]bool{}
+		for _, p := range tree.test {
+			names[p.path] = true
+		}
+		return names
+	}
+	before := testNames("test=0.25")
+	if len(before) != 15 {
+		t.Fatalf("%d test images, want 15", len(before))
+	}
+	paint(t, filepath.Join(dir, "red", "another.png"), 20, 20, color.White)
+	after, moved := testNames("test=0.25"), 0
+	for name := range before {
+		if !after[name] {
+			moved++
+		}
+	}
+	if moved > 1 {
+		t.Errorf("%d images moved", moved)
+	}
+	if other := testNames("test=0.25&seed=1"); fmt.Sprint(other) == fmt.Sprint(after) {
+		t.Error("another seed gives the same split")
+	}
+}
+
+// TestFolderOfSplits: train and test folders, images in folders below, natural order, other formats and sizes.
+func TestFolderOfSplits(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"train/train/a10.jpg", "train/train/a9.png", "train/bus/x/1.png", "test/train/1.PNG.png", "test/bus/2.jpg"} {
+		paint(t, filepath.Join(dir, name), 40, 20, color.NRGBA{uint8(len(name)), 100, 100, 255})
+	}
+	write(t, filepath.Join(dir, "train", "bus", "notes.txt"), []byte("hello"))
+	write(t, filepath.Join(dir, ".DS_Store"), nil)
+	d := mustOpen(t, "folder:"+dir+"?size=10x8&channels=1")
+	if !slices.Equal(d.Classes, []string{"bus", "train"}) || d.Size() != "10×8×1" || d.Train.Len() != 3 || d.Test.Len() != 2 {
+		t.Fatalf("%v %s %d %d", d.Classes, d.Size(), d.Train.Len(), d.Test.Len())
+	}
+	tree, err := readTree(context.Background(), dir)
+	if err != nil || tree.train[1].name != "a9.png" || tree.train[2].name != "a10.jpg" {
+		t.Errorf("the order is %v, %v", tree.train, err)
+	}
+	for _, want := range []string{"from the folder test", "5 of 5 images were brought to 10×8 (crop)", "1 files that are no images"} {
+		if !strings.Contains(d.Note, want) {
+			t.Errorf("the note %q lacks %q", d.Note, want)
+		}
+	}
+	// A folder of classes, one of which is called train.
+	d = mustOpen(t, "folder:"+filepath.Join(colours(t, 3)))
+	if len(d.Classes) != 3 {
+		t.Error(d.Classes)
+	}
+}
+
+// TestShapes checks pixels: what is transparent, grey, deep, cropped, padded or stretched.
+func TestShapes(t *testing.T) {
+	half := image.NewNRGBA(image.Rect(0, 0, 8, 4)) // left black, right transparent
+	for i := range 32 {
+		if i%8 < 4 {
+			half.Set(i%8, i/8, color.Black)
+		}
+	}
+	deep := image.NewGray16(image.Rect(0, 0, 4, 4))
+	for i := range 16 {
+		deep.SetGray16(i%4, i/4, color.Gray16{Y: 0x1234})
+	}
+	for _, c := range []struct {
+		name, query   string
+		img           image.Image
+		at            int // of a sample of 4×4 pixels
+		least, most   uint8
+		height, width int
+	}{
+		{"transparent is white", "", half, 4, 255, 255, 4, 8},
+		{"transparent is black", "background=black", half, 7, 0, 0, 4, 8},
+		{"16 bits", "", deep, 5, 0x12, 0x12, 4, 4},
+		{"crop keeps the middle", "size=4&fit=crop", half, 0, 0, 20, 4, 4},
+		{"crop keeps the middle's right", "size=4&fit=crop", half, 3, 235, 255, 4, 4},
+		{"pad has borders", "size=4&fit=pad&background=white", half, 0, 255, 255, 4, 4},
+		{"pad shows the left", "size=4&fit=pad", half, 4, 0, 30, 4, 4},
+		{"stretch", "size=4&fit=stretch", half, 12, 0, 30, 4, 4},
+	} {
+		dir := t.TempDir()
+		for _, name := range []string{"a/1.png", "a/2.png", "b/1.png", "b/2.png"} {
+			write(t, filepath.Join(dir, name), encoded(t, name, c.img))
+		}
+		d := mustOpen(t, "folder:"+dir+"?channels=1&"+c.query)
+		p := d.Image(&d.Train, 0)
+		if d.Height != c.height || d.Width != c.width || p[c.at] < c.least || p[c.at] > c.most {
+			t.Errorf("%s: %s, pixel %d is %d, want %d to %d: %v", c.name, d.Size(), c.at, p[c.at], c.least, c.most, p)
+		}
+	}
+}
+
+// bomb is a PNG whose header promises a size that nobody should decode.
+func bomb() []byte {
+	head := []byte("IHDR\x00\x01\x00\x00\x00\x01\x00\x00\x08\x02\x00\x00\x00") // 65536×65536
+	data := binary.BigEndian.AppendUint32([]byte("\x89PNG\r\n\x1a\n"), 13)
+	return binary.BigEndian.AppendUint32(append(data, head...), crc32.ChecksumIEEE(head))
+}
+
+// TestBadFolders: each error names the place and what to do.
+func TestBadFolders(t *testing.T) {
+	for name, c := range map[string]struct {
+		make func(dir string)
+		want []string
+	}{
+		"bomb":      {func(dir string) { write(t, dir+"/red/x.png", bomb()) }, []string{"red/x.png", "65536×65536", "remove or replace"}},
+		"cut off":   {func(dir string) { write(t, dir+"/red/x.png", cut(t, dir+"/red/img1.png")) }, []string{"red/x.png", "not a readable PNG"}},
+		"no image":  {func(dir string) { write(t, dir+"/red/x.jpg", []byte("<html>")) }, []string{"red/x.jpg", "not a PNG, JPEG"}},
+		"empty":     {func(dir string) { write(t, dir+"/red/x.jpg", nil) }, []string{"red/x.jpg", "empty"}},
+		"no images": {func(dir string) { write(t, dir+"/empty/x.tif", nil) }, []string{"empty", "has no image", "x.tif", "remove the folder"}},
+		"case":      {func(dir string) { paint(t, dir+"/Red/x.png", 2, 2, color.Black) }, []string{`"Red"`, `"red"`, "differ only"}},
+		"one image": {func(dir string) { paint(t, dir+"/single/x.png", 2, 2, color.Black) }, []string{"single", "a single image", "add images"}},
+		"loop":      {func(dir string) { link(t, "..", dir+"/red/up"); link(t, ".", dir+"/red/self") }, []string{"red", "a link to a folder above"}},
+		"dangling":  {func(dir string) { link(t, "nowhere", dir+"/red/x.png") }, []string{"red/x.png", "link to nothing"}},
+		"no test":   {func(dir string) { paint(t, dir+"/train/red/x.png", 2, 2, color.Black) }, []string{"beside it", "want either"}},
+	} {
+		if runtime.GOOS == "windows" && (name == "loop" || name == "dangling" || name == "case") {
+			continue
+		}
+		dir := colours(t, 2)
+		c.make(dir)
+		_, err := Open(context.Background(), "folder:"+dir, Options{})
+		if err == nil {
+			t.Errorf("%s: no error", name)
+			continue
+		}
+		for _, want := range c.want {
+			if !strings.Contains(filepath.ToSlash(err.Error()), want) {
+				t.Errorf("%s: %v\nlacks %q", name, err, want)
+			}
+		}
+	}
+	if runtime.GOOS == "linux" {
+		dir := colours(t, 2)
+		paint(t, dir+"/bad\xff/x.png", 2, 2, color.Black)
+		if _, err := Open(context.Background(), "folder:"+dir, Options{}); err == nil || !strings.Contains(err.Error(), "UTF-8") {
+			t.Errorf("a name that is not UTF-8: %v", err)
+		}
+	}
+}
+
+func cut(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data[:len(data)-20]
+}
+
+func link(t *testing.T, target, path string) {
+	t.Helper()
+	if err := os.Symlink(target, path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestBadNames(t *testing.T) {
+	dir := colours(t, 2)
+	for name, want := range map[string]string{
+		"folder:":                    "names no file",
+		"folder:" + dir + "?sise=3":  `no parameter "sise"; the parameters are size, channels, fit, background, test, seed`,
+		"folder:" + dir + "?size=0":  "such as 32x32",
+		"folder:" + dir + "?test=2":  "between 0 and 1",
+		"folder:" + dir + "?fit=max": "crop or stretch or pad",
+		"fodler:" + dir:              "no set is called",
+	} {
+		if _, err := Open(context.Background(), name, Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v; want %q", name, err, want)
+		}
+	}
+	if _, err := Open(context.Background(), "folder:"+filepath.Join(dir, "none"), Options{}); err == nil || !os.IsNotExist(rootOf(err)) {
+		t.Errorf("a folder that is not there: %v", err)
+	}
+}
+
+func rootOf(err error) error {
+	for {
+		u, ok := err.(interface{ Unwrap() error })
+		if !ok || os.IsNotExist(err) {
+			return err
+		}
+		err = u.Unwrap()
+	}
+}
+
+func TestNatural(t *testing.T) {
+	names := []string{"b", "a10", "a9", "a09", "a", "a9b", "A1"}
+	slices.SortFunc(names, natural)
+	if got := strings.Join(names, " "); got != "A1 a a09 a9 a9b a10 b" {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,116 @@
+package datasets
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// own are files of the user's that make a set.
+type own interface {
+	// stamp changes when the files do: names, sizes and times, without reading them.
+	stamp(ctx context.Context) (string, error)
+	// survey fills in what [Inspect] returns.
+	survey(ctx context.Context, i *Info) error
+	// open fills in the set.
+	open(ctx context.Context, d *Dataset) error
+}
+
+// A scheme is a kind of files, the part of a name before the colon.
+type scheme struct {
+	name, pattern string
+	parse         func(path string, p *parameters) own
+}
+
+var ownSchemes = []scheme{
+	{"folder", "folder:PATH", parseFolder},
+	{"npz", "npz:PATH", parseNPZ},
+	{"safetensors", "safetensors:PATH", parseSafetensors},
+	{"csv", "csv:PATH", parseCSV},
+}
+
+func schemes() []string {
+	var patterns []string
+	for _, s := range ownSchemes {
+		patterns = append(patterns, s.pattern)
+	}
+	return patterns
+}
+
+// ownFiles returns the set that the files of a name such as "folder:photos?size=32x32" make, or nil if the name is not
+// of this kind.
+func ownFiles(name string) (*entry, error) {
+	kind, rest, ok := strings.Cut(name, ":")
+	at := slices.IndexFunc(ownSchemes, func(s scheme) bool { return s.name == kind })
+	if !ok || at < 0 {
+		return nil, nil
+	}
+	path, query := rest, ""
+	if i := strings.LastIndexByte(rest, '?'); i >= 0 {
+		path, query = rest[:i], rest[i+1:]
+	}
+	if path == "" {
+		return nil, &nameError{fmt.Sprintf("%q names no file: want %s", name, ownSchemes[at].pattern)}
+	}
+	p := newParameters(query)
+	files := ownSchemes[at].parse(path, p)
+	if err := p.check(); err != nil {
+		return nil, &nameError{fmt.Sprintf("%q: %v", name, err)}
+	}
+	base := filepath.Base(filepath.Clean(path))
+	if abs, err := filepath.Abs(path); err == nil {
+		base = filepath.Base(abs)
+	}
+	e := &entry{Info: Info{Name: name, Title: strings.ToValidUTF8(base, "?"), Source: path, Licence: "your own files"}}
+	e.open = func(ctx context.Context, d *Dataset, _ string, _ Options) error { return files.open(ctx, d) }
+	e.survey = func(ctx context.Context, _ Options) (Info, error) { return surveyed(ctx, e.Info, files) }
+	return e, nil
+}
+
+// Inspect says what is known about the set of that name: how many classes, of what size, and for files of your own
+// also how many training samples and the checksum of the files. For that it reads them, but again only if they
+// changed since.
+func Inspect(ctx context.Context, name string, o Options) (Info, error) {
+	e, err := find(name)
+	if err != nil {
+		return Info{}, err
+	}
+	if e.survey == nil {
+		return e.info(), nil
+	}
+	i, err := e.survey(ctx, o)
+	if err != nil {
+		if ctx.Err() != nil {
+			return Info{}, context.Cause(ctx)
+		}
+		return Info{}, fmt.Errorf("datasets: %s: %w", name, err)
+	}
+	if i.Image = sizeOf(i.Height, i.Width, i.Channels, i.Vector); i.Height == 0 && i.Vector == 0 {
+		i.Image = ""
+	}
+	return i, nil
+}
+
+// Own reports whether a name stands for files of the user's own, such as "folder:photos".
+func Own(name string) bool {
+	kind, _, ok := strings.Cut(name, ":")
+	return ok && slices.ContainsFunc(ownSchemes, func(s scheme) bool { return s.name == kind })
+}
+
+// statFile returns what there is at path, where a regular file must be: opening a pipe would wait for its writer.
+func statFile(path string) (fs.FileInfo, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, fmt.Errorf("%s is a folder; a file is wanted", path)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a regular file (%v)", path, info.Mode().Type())
+	}
+	return info, nil
+}

@@ -1,0 +1,221 @@
+package datasets
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/npz"
+)
+
+// npzFile writes arrays and returns the name of the set that they are.
+func npzFile(t *testing.T, a map[string]npz.Array) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "a.npz")
+	if err := npz.Write(path, a); err != nil {
+		t.Fatal(err)
+	}
+	return "npz:" + path
+}
+
+// vectors returns n samples of two numbers, and labels 0 and 1 in turn.
+func vectors(n int) (x, y npz.Array) {
+	var values []float32
+	var labels []int32
+	for i := range n {
+		values = append(values, float32(i), 10*float32(i%2)-5)
+		labels = append(labels, int32(i%2))
+	}
+	return npz.Array{Shape: []int{n, 2}, Data: values}, npz.Array{Shape: []int{n}, Data: labels}
+}
+
+func TestNPZ(t *testing.T) {
+	x, y := vectors(20)
+	name := npzFile(t, map[string]npz.Array{"x": x, "y": y})
+	d := mustOpen(t, name)
+	if d.Size() != "2" || d.Train.Len() != 16 || d.Test.Len() != 4 || !slices.Equal(d.Classes, []string{"0", "1"}) || len(d.SHA256) != 64 {
+		t.Fatalf("%s, %d, %d, %v", d.Size(), d.Train.Len(), d.Test.Len(), d.Classes)
+	}
+	if v := d.numbers(&d.Train, 1); v[1] != 5 && v[1] != -5 {
+		t.Errorf("a sample is %v", v)
+	}
+	if other := mustOpen(t, name+"?seed=3"); slices.Equal(other.Test.Values, d.Test.Values) {
+		t.Error("another seed draws the same test samples")
+	}
+	i, err := Inspect(context.Background(), name, Options{})
+	if err != nil || i.SHA256 != d.SHA256 || i.Vector != 2 || i.Classes != 2 || i.Train != 16 {
+		t.Errorf("%+v, %v", i, err)
+	}
+	x4, y4 := vectors(4)
+	d = mustOpen(t, npzFile(t, map[string]npz.Array{"train_features": x, "train_labels": y, "test_features": x4, "test_labels": y4}))
+	if d.Train.Len() != 20 || d.Test.Len() != 4 || d.Test.Values[2] != 1 {
+		t.Errorf("%d, %d", d.Train.Len(), d.Test.Len())
+	}
+	pictures := npz.Array{Shape: []int{4, 2, 3, 1}, Data: make([]uint8, 24)}
+	d = mustOpen(t, npzFile(t, map[string]npz.Array{"images": pictures, "labels": {Shape: []int{4, 1}, Data: []uint8{7, 7, 3, 3}}}))
+	if d.Size() != "2×3×1" || d.Train.Values != nil || !slices.Equal(d.Classes, []string{"3", "7"}) {
+		t.Errorf("%s, %v", d.Size(), d.Classes)
+	}
+}
+
+func TestNormalise(t *testing.T) {
+	x, y := vectors(20)
+	name := npzFile(t, map[string]npz.Array{"x": x, "y": y})
+	d := mustOpen(t, name+"?normalise=standard")
+	for k := range 2 {
+		sum, squares := 0.0, 0.0
+		for i := range d.Train.Len() {
+			v := float64(d.numbers(&d.Train, i)[k])
+			sum, squares = sum+v, squares+v*v
+		}
+		if n := float64(d.Train.Len()); math.Abs(sum/n) > 1e-6 || math.Abs(squares/n-1) > 1e-6 {
+			t.Errorf("value %d has mean %g and mean square %g", k, sum/n, squares/n)
+		}
+	}
+	d = mustOpen(t, name+"?normalise=length")
+	if v := d.numbers(&d.Test, 0); math.Abs(float64(v[0]*v[0]+v[1]*v[1])-1) > 1e-6 {
+		t.Errorf("a vector is %v", v)
+	}
+}
+
+func TestBadArrays(t *testing.T) {
+	x, y := vectors(8)
+	nan := npz.Array{Shape: []int{8, 2}, Data: append(make([]float32, 15), float32(math.NaN()))}
+	floats := func(shape ...int) npz.Array {
+		n := 1
+		for _, d := range shape {
+			n *= d
+		}
+		return npz.Array{Shape: shape, Data: make([]float32, n)}
+	}
+	for _, c := range []struct {
+		arrays      map[string]npz.Array
+		query, want string
+	}{
+		{map[string]npz.Array{"x": nan, "y": y}, "", "value 1 of sample 7 is NaN"},
+		{map[string]npz.Array{"a": x, "b": y}, "", "it has the arrays a, b; want x_train"},
+		{map[string]npz.Array{"a": x, "b": y}, "?x=a", "belong together"},
+		{map[string]npz.Array{"a": x, "b": y}, "?x=a&y=c", "there is no array c"},
+		{map[string]npz.Array{"x": floats(8, 3, 4, 4), "y": y}, "", "transpose(0, 2, 3, 1)"},
+		{map[string]npz.Array{"x": floats(8), "y": y}, "", "N×D for vectors"},
+		{map[string]npz.Array{"x": floats(8, 4, 4, 2), "y": y}, "", "1 or 3 channels"},
+		{map[string]npz.Array{"x": floats(7, 2), "y": y}, "", "7 samples and y 8 labels"},
+		{map[string]npz.Array{"x": x, "y": floats(8)}, "", "labels are floats"},
+		{map[string]npz.Array{"x": x, "y": {Shape: []int{8}, Data: make([]int32, 8)}}, "", "1 classes"},
+		{map[string]npz.Array{"x": x, "y": {Shape: []int{8}, Data: []int32{0, 0, 0, 0, 0, 0, 0, 1}}}, "", `the class "1" has 1 samples`},
+		{map[string]npz.Array{"x": x, "y": {Shape: []int{8}, Data: []int32{0, 0, 0, 0, 0, 0, 0, -1}}}, "", "label 7 is -1"},
+		{map[string]npz.Array{"x_train": x, "y_train": y, "x_test": x, "y_test": {Shape: []int{8}, Data: make([]int32, 8)}}, "", `the class "1" has no test samples`},
+		{map[string]npz.Array{"x_train": x, "y_train": y, "x_test": floats(8, 3), "y_test": y}, "", "training samples are 2 numbers, the test samples 3"},
+		{map[string]npz.Array{"x_train": x, "y_train": y, "x_test": x, "y_test": y}, "?test=0.3", "do not apply"},
+	} {
+		name := npzFile(t, c.arrays) + c.query
+		if _, err := Open(context.Background(), name, Options{}); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "a.npz") {
+			t.Errorf("%v; want %q and the file", err, c.want)
+		}
+	}
+}
+
+// safetensors returns the bytes of a file.
+func safetensors(t *testing.T, header map[string]any, data []byte) []byte {
+	t.Helper()
+	text, err := json.Marshal(header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...), data...)
+}
+
+func TestSafetensors(t *testing.T) {
+	data := []byte{0x80, 0x3f, 0, 0xc0, 0, 0, 0x80, 0x3f} // bfloat16: 1, −2, 0, 1
+	data = append(data, data...)
+	data = append(data, 0, 1, 0, 1)
+	header := map[string]any{
+		"__metadata__": map[string]string{"classes": `["cat","dog"]`},
+		"x":            map[string]any{"dtype": "BF16", "shape": []int{4, 2}, "data_offsets": []int{0, 16}},
+		"y":            map[string]any{"dtype": "U8", "shape": []int{4}, "data_offsets": []int{16, 20}},
+	}
+	path := filepath.Join(t.TempDir(), "f.safetensors")
+	write(t, path, safetensors(t, header, data))
+	d := mustOpen(t, "safetensors:"+path+"?test=0.5")
+	if !slices.Equal(d.Classes, []string{"cat", "dog"}) || d.Size() != "2" || d.Train.Len() != 2 {
+		t.Fatalf("%v %s %d", d.Classes, d.Size(), d.Train.Len())
+	}
+	if v := d.numbers(&d.Train, 0); v[0] != 1 || v[1] != -2 {
+		t.Errorf("the first sample is %v", v)
+	}
+	for want, file := range map[string][]byte{
+		"cut off":                          safetensors(t, header, data[:10]),
+		"not a safetensors":                []byte("short"),
+		"a header of":                      append(binary.LittleEndian.AppendUint64(nil, 1<<40), "{}"...),
+		"has the shape [4 2] and 16 bytes": safetensors(t, map[string]any{"x": map[string]any{"dtype": "F32", "shape": []int{4, 2}, "data_offsets": []int{0, 16}}, "y": header["y"]}, data),
+		"the type C64":                     safetensors(t, map[string]any{"x": map[string]any{"dtype": "C64", "shape": []int{4, 2}, "data_offsets": []int{0, 16}}, "y": header["y"]}, data),
+	} {
+		write(t, path, file)
+		if _, err := Open(context.Background(), "safetensors:"+path, Options{}); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "f.safetensors") {
+			t.Errorf("%v; want %q and the file", err, want)
+		}
+	}
+}
+
+// flowers is a table with two classes.
+func flowers() string {
+	text := "\xef\xbb\xbfwidth, height, id, Class\n"
+	for i := range 10 {
+		text += fmt.Sprintf("%d,%.1f,f%d,%s\n", i, 2.5*float64(i), i, []string{"rose", "tulip"}[i%2])
+	}
+	return text
+}
+
+func TestCSV(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "flowers.csv")
+	write(t, path, []byte(flowers()))
+	d := mustOpen(t, "csv:"+path+"?ignore=id")
+	if !slices.Equal(d.Classes, []string{"rose", "tulip"}) || d.Size() != "2" || d.Train.Len() != 8 || d.Test.Len() != 2 {
+		t.Fatalf("%v %s %d %d", d.Classes, d.Size(), d.Train.Len(), d.Test.Len())
+	}
+	if v := d.numbers(&d.Train, 1); v[1] != 2.5*v[0] {
+		t.Errorf("a sample is %v", v)
+	}
+	for _, c := range []struct{ text, query, want string }{
+		{flowers(), "", `line 2: column "id" has "f0": want a finite number; ?ignore=id`},
+		{flowers(), "?label=colour", "the columns are width, height, id, Class"},
+		{flowers(), "?ignore=x", "ignore=x: the columns are"},
+		{"a,label\n1,x\nNaN,y\n", "", `line 3: column "a" has "NaN"`},
+		{"a,label\n1,x\n,y\n", "", `line 3: column "a" has ""`},
+		{"a,label\n1,x,3\n", "", "line 2"},
+		{"a,label\n1,\n", "", `line 2: the class (column "label") is ""`},
+		{"a,a,label\n1,2,x\n", "", "column 2"},
+		{"1,2,0\n", "", "want the names of the columns"},
+		{"a,label\n", "", "no line after it"},
+		{"", "", "empty"},
+		{"a;label\n1;x\n", "", "the columns are a;label"},
+	} {
+		write(t, path, []byte(c.text))
+		if _, err := Open(context.Background(), "csv:"+path+c.query, Options{}); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "flowers.csv") {
+			t.Errorf("%v; want %q and the file", err, c.want)
+		}
+	}
+}
+
+func TestCSVFolder(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "train.csv"), []byte("a;b;y\n1;2;no\n3;4;yes\n"))
+	if _, err := Open(context.Background(), "csv:"+dir, Options{}); err == nil || !strings.Contains(err.Error(), "test.csv") {
+		t.Error(err)
+	}
+	write(t, filepath.Join(dir, "test.csv"), []byte("a;b;y\n5;6;yes\n7;8;no\n"))
+	d := mustOpen(t, "csv:"+dir+"?separator=%3B")
+	if !slices.Equal(d.Test.Values, []float32{5, 6, 7, 8}) || !slices.Equal(d.Test.Labels, []int32{1, 0}) {
+		t.Errorf("%v %v", d.Test.Values, d.Test.Labels)
+	}
+	write(t, filepath.Join(dir, "test.csv"), []byte("b;a;y\n5;6;yes\n7;8;no\n"))
+	if _, err := Open(context.Background(), "csv:"+dir+"?separator=%3B", Options{}); err == nil || !strings.Contains(err.Error(), "other columns") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,121 @@
+package npz
+
+import (
+	"archive/zip"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// packed writes a .npz file whose one array x has the given header and data.
+func packed(t *testing.T, method uint16, head, data string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x.npz")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := zip.NewWriter(f)
+	w, err := z.CreateHeader(&zip.FileHeader{Name: "x.npy", Method: method})
+	if err != nil {
+		t.Fatal(err)
+	}
+	length := binary.LittleEndian.AppendUint16(nil, uint16(len(head)))
+	if _, err := w.Write([]byte("\x93NUMPY\x01\x00" + string(length) + head + data)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func read(t *testing.T, path string) (Array, error) {
+	t.Helper()
+	f, err := Open(path, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	return f.Read("x")
+}
+
+func TestRead(t *testing.T) {
+	for _, c := range []struct {
+		descr, shape, data string
+		want               Array
+	}{
+		{"<f4", "1, 2", "\x00\x00\x80\x3f\x00\x00\x00\xc0", Array{[]int{1, 2}, []float32{1, -2}}},
+		{">f4", "1,", "\x3f\x80\x00\x00", Array{[]int{1}, []float32{1}}},
+		{"<f8", "1,", "\x00\x00\x00\x00\x00\x00\xf0\x3f", Array{[]int{1}, []float64{1}}},
+		{"<f2", "3,", "\x00\x3c\x01\x00\x00\xfc", Array{[]int{3}, []float32{1, 1.0 / (1 << 24), float32(math.Inf(-1))}}},
+		{"|u1", "2,", "\x05\xff", Array{[]int{2}, []uint8{5, 255}}},
+		{"|b1", "2,", "\x00\x01", Array{[]int{2}, []int64{0, 1}}},
+		{"<i2", "1,", "\xff\xff", Array{[]int{1}, []int64{-1}}},
+		{"<i8", "", "\x07\x00\x00\x00\x00\x00\x00\x00", Array{nil, []int64{7}}},
+		{"<U2", "2,", "a\x00\x00\x00\x00\x00\x00\x00\xe9\x00\x00\x00b\x00\x00\x00", Array{[]int{2}, []string{"a", "éb"}}},
+		{"|S3", "2,", "ab\x00xyz", Array{[]int{2}, []string{"ab", "xyz"}}},
+	} {
+		for _, method := range []uint16{zip.Store, zip.Deflate} {
+			head := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }\n", c.descr, c.shape)
+			got, err := read(t, packed(t, method, head, c.data))
+			if err != nil || !reflect.DeepEqual(got, c.want) {
+				t.Errorf("%s (%s): %v, %v; want %v", c.descr, c.shape, got, err, c.want)
+			}
+		}
+	}
+}
+
+// TestWrittenRead reads what Write writes.
+func TestWrittenRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.npz")
+	want := Array{[]int{2, 1}, []uint8{3, 4}}
+	if err := Write(path, map[string]Array{"x": want, "n": {nil, []float64{7}}}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := read(t, path); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, %v", got, err)
+	}
+	f, err := Open(path, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.Read("y"); err == nil || !strings.Contains(err.Error(), "the arrays are n, x") {
+		t.Error(err)
+	}
+	if _, err := f.Read("x"); err == nil || !strings.Contains(err.Error(), "more than 1 bytes") {
+		t.Error(err)
+	}
+}
+
+func TestBadFiles(t *testing.T) {
+	for _, c := range []struct{ descr, order, shape, data, want string }{
+		{"<f4", "True", "2, 2", "", "ascontiguousarray"},
+		{"|O", "False", "2,", "", "entries of type"},
+		{"<c8", "False", "2,", "", "entries of type"},
+		{"<f4", "False", "2,", "1234", "end early"},
+		{"<f4", "False", "99999999999, 99999999999", "", "more than"},
+		{"<f4", "False", "x", "", "not understood"},
+	} {
+		head := fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': (%s), }\n", c.descr, c.order, c.shape)
+		if _, err := read(t, packed(t, zip.Store, head, c.data)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %s (%s): %v; want %q", c.descr, c.order, c.shape, err, c.want)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "x.npz")
+	if err := os.WriteFile(path, []byte("hello"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(path, 1); err == nil || !strings.Contains(err.Error(), "not an .npz file") {
+		t.Error(err)
+	}
+}

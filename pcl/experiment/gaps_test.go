@@ -1,0 +1,101 @@
+package experiment
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// TestGapsInTheTimeline compares a serial run with one whose tasks come later than they could: nothing happens in the
+// gaps, so it has the same model, at other steps. It is then interrupted and resumed, also in a gap.
+func TestGapsInTheTimeline(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	d, c := pcltest.Blobs(8, 40, 10), blobConfig("emgd-gmc")
+	c.Kind, c.EvalEvery = scenario.Serial, 0
+	dense, err := Run(t.Context(), c, RunOptions{Backend: b, Dataset: d})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewScenario(c, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gap := []int{3, 10, 14} // steps that each task comes later
+	later := *s
+	later.Tasks = append([]scenario.Task{}, s.Tasks...)
+	for i := range later.Tasks {
+		later.Tasks[i].Start += gap[i]
+	}
+	c.Play(&later)
+	run := func(o RunOptions) (result, records []byte) {
+		o.Backend, o.Dataset, o.Record = b, d, true
+		r, err := Run(t.Context(), c, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.ModelSHA256 != dense.ModelSHA256 || r.Steps != dense.Steps || r.Span() != dense.Steps+14 {
+			t.Fatalf("%d of %d steps, another model: %t", r.Steps, r.Span(), r.ModelSHA256 != dense.ModelSHA256)
+		}
+		for i, p := range r.Curve {
+			if p.Step != dense.Curve[i].Step+gap[i] || p.Mean != dense.Curve[i].Mean {
+				t.Errorf("evaluation %d is %v at step %d; without gaps %v at %d", i, p.Mean, p.Step, dense.Curve[i].Mean, dense.Curve[i].Step)
+			}
+		}
+		return outcome(t, r, o.Dir)
+	}
+	result, records := run(RunOptions{Dir: t.TempDir()})
+	for _, after := range []int{1, s.Tasks[1].Start, s.Tasks[1].Start + 1} {
+		dir := t.TempDir()
+		ctx, stop := context.WithCancel(t.Context())
+		_, err := Run(ctx, c, RunOptions{Backend: b, Dataset: d, Dir: dir, Record: true, Progress: func(p Progress) {
+			if p.Step == after {
+				stop()
+			}
+			if p.Steps != dense.Steps {
+				t.Errorf("progress counts to %d, want %d", p.Steps, dense.Steps)
+			}
+		}})
+		if stop(); !errors.Is(err, ErrInterrupted) {
+			t.Fatal(err)
+		}
+		result2, records2 := run(RunOptions{Dir: dir, Resume: true})
+		if !bytes.Equal(result, result2) || !bytes.Equal(records, records2) {
+			t.Errorf("interrupted after %d updates, the resumed run is another one", after)
+		}
+	}
+}
+
+// TestOneTimelineInBothIncrements: a scenario that was written by hand leaves out what the configuration says.
+func TestOneTimelineInBothIncrements(t *testing.T) {
+	dir := t.TempDir()
+	text := `{"schema": 1, "tasks": [{"classes": [0, 1]}, {"classes": [2, 3], "start": 4}, {"classes": [4, 5], "start": 90}]}`
+	if err := os.WriteFile(filepath.Join(dir, "s.json"), []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, increment := range []string{"task", "class"} {
+		c, err := ParseConfig([]byte("scenario = \"s.json\"\ndataset = \"blobs\"\nbatch = 8\nincrement = \""+increment+"\"\nhidden = [16, 8]\n"), dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Run(t.Context(), c, RunOptions{Backend: pcltest.Backend(t, backend.Go), Dataset: pcltest.Blobs(8, 40, 10)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Increment != increment || len(r.Tasks) != 3 || r.Tasks[2].Start != 90 || r.Tasks[0].Train != 80 || r.Steps != 24 || r.A < 50 {
+			t.Errorf("%s-incremental, A = %.1f, %d steps, tasks %+v", r.Increment, r.A, r.Steps, r.Tasks)
+		}
+	}
+	// A file that names an increment is played in the other one if that is asked for.
+	c := blobConfig("er")
+	c.Play(&scenario.Scenario{Schema: 1, Increment: scenario.TaskIncremental, Tasks: []scenario.Task{{Classes: []int{0}}}})
+	if other := c.WithIncrement(scenario.ClassIncremental); other.Scenario.Increment != scenario.ClassIncremental || c.Scenario.Increment != scenario.TaskIncremental {
+		t.Error("the increment of the scenario is not the one that was asked for")
+	}
+}

@@ -1,0 +1,77 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/parallelcl/parallelcl/datasets"
+)
+
+// ErrData says that the files of a data set are not those that a configuration or a saved run was made for.
+var ErrData = errors.New("the files of the data set have changed")
+
+// OnData returns the configuration with the checksum of the files in it, if its data set is files of your own or was
+// registered with a checksum. Those of the catalogue have none: their files are the published ones. It returns
+// [ErrData] if the configuration has another checksum already.
+func (c Config) OnData(ctx context.Context, o datasets.Options) (Config, error) {
+	info, err := datasets.Inspect(ctx, c.Dataset, o)
+	if err != nil {
+		return c, err
+	}
+	return c.on(info.SHA256)
+}
+
+func (c Config) on(sum string) (Config, error) {
+	if c.DataSHA256 != "" && c.DataSHA256 != sum {
+		return c, fmt.Errorf("pcl: %s: %w: their SHA-256 is %.12s…, the configuration is for %.12s…", c.Dataset, ErrData, sum+strings.Repeat("-", 12), c.DataSHA256)
+	}
+	c.DataSHA256 = sum
+	return c, nil
+}
+
+// suit chooses tasks, network and batch for a data set that has no benchmark's settings. What is wrong with the
+// set is said by those who open it.
+func (c *Config) suit(dataset string) {
+	info, err := datasets.Inspect(context.Background(), dataset, datasets.Options{})
+	if err != nil || info.Classes == 0 {
+		return
+	}
+	c.Tasks = max(1, min(5, info.Classes/2))
+	c.MinClasses, c.MaxClasses = info.Classes/c.Tasks, (info.Classes+c.Tasks-1)/c.Tasks
+	if info.Channels == 3 && min(info.Height, info.Width) >= 16 && info.Height%2 == 0 && info.Width%2 == 0 {
+		c.Model, c.Hidden, c.Base = "resnet18", nil, 16
+	}
+	const steps = 50 // that each task should have at least
+	for info.Train > 0 && c.Batch > 8 && info.Train/c.Tasks < steps*c.Batch {
+		c.Batch /= 2
+	}
+}
+
+// Folder returns the name of a run's folder. It consists of the settings that differ most often from run to run,
+// and of the ID. It does not depend on the content of the files of a data set, so that a run notices if that has
+// changed since the folder was made.
+func (c Config) Folder() string {
+	c.DataSHA256 = ""
+	return fmt.Sprintf("%s-%s-%s-s%d-%s", label(c.Dataset), c.Increment, c.Method, c.Seed, c.ID())
+}
+
+// label is the name of a data set as part of a folder's name: "folder-photos" for "folder:/data/photos?size=32x32".
+func label(dataset string) string {
+	kind, path, own := strings.Cut(dataset, ":")
+	if !own {
+		return dataset
+	}
+	if i := strings.LastIndexByte(path, '?'); i >= 0 {
+		path = path[:i]
+	}
+	base := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {
+			return r
+		}
+		return '-'
+	}, filepath.Base(filepath.Clean(path)))
+	return kind + "-" + base[:min(len(base), 40)]
+}

@@ -1,0 +1,137 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// table writes a CSV file with four classes and returns the name of the set.
+func table(t *testing.T, path string, first float64) string {
+	t.Helper()
+	text := "a,b,label\n"
+	for i := range 80 {
+		text += fmt.Sprintf("%g,%d,c%d\n", first+float64(i%4), i%4*i%7, i%4)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return "csv:" + path
+}
+
+// TestChangedFiles: a run notices that the files of its set are others than when it was saved or finished.
+func TestChangedFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "my table.csv")
+	name, o := table(t, path, 0), RunOptions{Backend: pcltest.Backend(t, backend.Go)}
+	open := func() (c Config) {
+		t.Helper()
+		c, err := DefaultConfig(name).OnData(t.Context(), datasets.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o.Dataset, err = datasets.Open(t.Context(), name, datasets.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	c := open()
+	if c.Tasks != 2 || c.MinClasses != 2 || c.MaxClasses != 2 || c.Model != "" || c.Batch != 8 || len(c.DataSHA256) != 64 {
+		t.Errorf("the defaults are %+v", c)
+	}
+	o.Dir = filepath.Join(t.TempDir(), c.Folder())
+	if !strings.HasPrefix(c.Folder(), "csv-my-table-csv-task-emgd-s1234-") {
+		t.Errorf("the folder is %s", c.Folder())
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	o.Progress = func(p Progress) {
+		if p.Step == 2 {
+			stop()
+		}
+	}
+	if _, err := Run(ctx, c, o); !errors.Is(err, ErrInterrupted) {
+		t.Fatal(err)
+	}
+	o.Progress, o.Resume = nil, true
+	table(t, path, 10)
+	changed := open()
+	if changed.DataSHA256 == c.DataSHA256 || changed.Folder() != c.Folder() || changed.ID() == c.ID() {
+		t.Error("the changed files are the same, or in another folder")
+	}
+	if _, err := Run(t.Context(), changed, o); !errors.Is(err, ErrData) {
+		t.Errorf("resumed on other files: %v", err)
+	}
+	if _, err := Run(t.Context(), c, o); !errors.Is(err, ErrData) || !strings.Contains(err.Error(), c.DataSHA256[:12]) {
+		t.Errorf("resumed on other files: %v", err)
+	}
+	table(t, path, 0)
+	c = open()
+	r, err := Run(t.Context(), c, o)
+	if err != nil || r.A < 50 || strings.Join(r.Tasks[0].Names, "") == "" {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if _, err := Finished(o.Dir, changed); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), "data_sha256") {
+		t.Errorf("a result on other files: %v", err)
+	}
+	if _, err := c.OnData(t.Context(), datasets.Options{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestVectorsRefused: what is for images only.
+func TestVectorsRefused(t *testing.T) {
+	name := table(t, filepath.Join(t.TempDir(), "t.csv"), 0)
+	d, err := datasets.Open(t.Context(), name, datasets.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := DefaultConfig(name)
+	c.Model, c.Hidden = "resnet18", nil
+	if _, err := Run(t.Context(), c, RunOptions{Backend: pcltest.Backend(t, backend.Go), Dataset: d}); err == nil || !strings.Contains(err.Error(), `model = "mlp"`) {
+		t.Error(err)
+	}
+	c = DefaultConfig(name)
+	c.Edit.Eta = 0.01
+	if _, err := Run(t.Context(), c, RunOptions{Backend: pcltest.Backend(t, backend.Go), Dataset: d}); err == nil || !strings.Contains(err.Error(), "unclamped") {
+		t.Error(err)
+	}
+}
+
+// TestIDsStay: folders of runs and cells of grids are named by these hashes, so what is added to a configuration must
+// not change those that do not use it.
+func TestIDsStay(t *testing.T) {
+	for name, want := range map[string]string{"emnist-byclass": "2632594c09be", "cifar-10": "d986eaa35db8", "glyphs": "df636d2aa66c"} {
+		if got := DefaultConfig(name).ID(); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
+// TestLinear: a linear classifier has no parameters below its outputs, so in task-incremental mode none are shared.
+func TestLinear(t *testing.T) {
+	name := table(t, filepath.Join(t.TempDir(), "t.csv"), 0)
+	d, err := datasets.Open(t.Context(), name, datasets.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for increment, least := range map[scenario.Increment]float64{scenario.TaskIncremental: 95, scenario.ClassIncremental: 75} {
+		c := DefaultConfig(name)
+		c.Method, c.Increment, c.Model, c.Hidden, c.Epochs, c.Optimizer.LR = "er", increment, "linear", nil, 20, 0.1
+		r, err := Run(t.Context(), c, RunOptions{Backend: pcltest.Backend(t, backend.Go), Dataset: d})
+		if err != nil || r.A < least {
+			t.Errorf("%s-incremental: %+v, %v", increment, r, err)
+		}
+	}
+	c := DefaultConfig(name)
+	if c.Model = "linear"; c.Validate() == nil || !strings.Contains(c.Validate().Error(), "a linear has none") {
+		t.Error(c.Validate())
+	}
+}

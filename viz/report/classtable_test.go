@@ -1,0 +1,36 @@
+package report
+
+import (
+	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+func TestClassTables(t *testing.T) {
+	run := func(seed uint64, acc float64) runPtr {
+		return &results.Run{Method: "er", MethodTitle: "ER", Dataset: "folder:pets", Seed: seed, Tasks: []results.Task{{
+			ID: 1, Classes: []int{4, 7}, Names: []string{"cat", "dog"},
+			ByClass: []results.Class{{Class: 4, Test: 10, AccEnd: 1, AccFinal: acc}, {Class: 7, Test: 20, AccEnd: 1, AccFinal: 0.5}},
+		}}}
+	}
+	runs := []runPtr{run(1, 0.25), run(2, 0.75)}
+	table, err := newResultTable(runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := newClassTables(runs, table)
+	if err != nil || len(got) != 1 || got[0].Classes[1] != "dog" || got[0].Test[1] != 20 || len(got[0].Rows) != 1 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if cat := got[0].Rows[0].Final[0]; cat.Mean != 50 || cat.Std != 25 || got[0].Rows[0].End[0].Mean != 100 {
+		t.Errorf("the accuracy of cats is %v", cat)
+	}
+	runs[1].Tasks[0].Classes = []int{4, 8}
+	if got, err := newClassTables(runs, table); err != nil || got != nil {
+		t.Errorf("runs with different classes in one table: %v, %v", got, err)
+	}
+	runs = []runPtr{{Method: "er", Tasks: []results.Task{{ID: 1, Classes: []int{1}}}}} // of an older program
+	if got, err := newClassTables(runs, table); err != nil || got != nil {
+		t.Errorf("%v, %v", got, err)
+	}
+}
