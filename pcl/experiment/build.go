@@ -59,10 +59,14 @@ func (c Config) network(d *datasets.Dataset, outputs int) (model.Model, error) {
 	case c.Edit.On() && !c.Edit.Unclamped && d.Train.Values != nil:
 		return nil, fmt.Errorf("pcl: memory editing keeps values in [0,1], which those of %s need not be: set edit.unclamped", d.Name)
 	}
-	m, err := model.New(c.modelName(), model.Sizes{
+	sizes := model.Sizes{
 		Height: d.Height, Width: d.Width, Channels: d.Channels, Outputs: outputs,
 		Hidden: c.Hidden, Base: c.Base, Release: c.Release,
-	})
+	}
+	if d.Vector > 0 {
+		sizes.Height, sizes.Width, sizes.Channels = 1, d.Vector, 1
+	}
+	m, err := model.New(c.modelName(), sizes)
 	if err == nil && c.Precision == "bfloat16" {
 		m = model.BFloat16(m)
 	}
