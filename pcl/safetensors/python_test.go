@@ -1,27 +1,16 @@
 package safetensors
 
 import (
-	"cmp"
 	"math"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
-)
 
-// python returns the Python program in PARALLELCL_PYTHON, or python3, if it has the given modules.
-func python(t *testing.T, modules string) string {
-	t.Helper()
-	name := cmp.Or(os.Getenv("PARALLELCL_PYTHON"), "python3")
-	if err := exec.Command(name, "-c", "import "+modules).Run(); err != nil {
-		t.Skipf("%s has not all of %s: pip install them, or name another Python by PARALLELCL_PYTHON", name, modules)
-	}
-	return name
-}
+	"github.com/parallelcl/parallelcl/internal/python"
+)
 
 // TestPython: Python's package reads what is written here, and writes what is read here, bit by bit.
 func TestPython(t *testing.T) {
-	bin, dir := python(t, "numpy, safetensors"), t.TempDir()
+	bin, dir := python.Find(t, "numpy, safetensors"), t.TempDir()
 	ours, theirs := filepath.Join(dir, "ours.safetensors"), filepath.Join(dir, "theirs.safetensors")
 	values := make([]float32, 24)
 	for i := range values {
@@ -42,9 +31,7 @@ assert tensors["b/weights"].shape == (2, 3, 4) and tensors["none"].shape == (0,)
 assert tensors["b/weights"].view("uint32").ravel().tolist() == [(0x9e3779b9*i + 1) % 2**32 for i in range(24)]
 safetensors.numpy.save_file(tensors, sys.argv[2], metadata=texts)
 `
-	if out, err := exec.Command(bin, "-c", script, ours, theirs).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	python.Run(t, bin, script, ours, theirs)
 	got, err := Load(theirs)
 	if err != nil {
 		t.Fatal(err)
