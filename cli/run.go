@@ -60,6 +60,7 @@ type runCmd struct {
 
 	Out             string `short:"o" default:"runs" type:"path" help:"Folder for results; each run has a folder of its own in it."`
 	Record          bool   `help:"Write one line per step (losses, Gram, σ, λ, slacks) to records.jsonl."`
+	Weights         bool   `help:"Leave the trained network in weights.safetensors, for pcl export weights."`
 	RecordArrays    count  `name:"record-arrays" placeholder:"N" help:"Write batches and parameters of the first N steps as .npz, so that another program can compute the same steps (bench/peers/replay.py)."`
 	Resume          bool   `help:"Continue interrupted runs from their newest checkpoint. Finished runs are not repeated, with or without this flag."`
 	Replace         bool   `xor:"again" help:"Repeat runs that are finished or saved already; the old files stay until the new result is complete."`
@@ -228,6 +229,7 @@ func (c *runCmd) one(rc *runContext, config experiment.Config, label string, o e
 func (c *runCmd) options(config experiment.Config, o experiment.RunOptions) experiment.RunOptions {
 	o.Dir, o.Resume, o.Replace, o.Checkpoint = c.dir(config), c.Resume, c.Replace, c.Checkpoint
 	o.CheckpointEvery, o.Keep, o.Record, o.RecordArrays = int(c.CheckpointEvery), int(c.Keep), c.Record, int(c.RecordArrays)
+	o.Weights = c.Weights
 	return o
 }
 

@@ -37,6 +37,7 @@ var mayImport = map[string]string{
 	"pcl/results":                  "",
 	"pcl/results/paper":            "",
 	"pcl/results/rows":             "",
+	"pcl/results/tables":           "pcl/results",
 	"pcl/results/tensorboard":      "pcl/results",
 	"pcl/safetensors":              "",
 	"pcl/scenario":                 "",
