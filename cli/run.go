@@ -44,6 +44,7 @@ type runCmd struct {
 	Model     *string           `placeholder:"NAME" help:"mlp or resnet18 (default: the benchmark's model for the data set)."`
 	Width     *int              `placeholder:"N" help:"Channels of the ResNet's stem (default 64)."`
 	Release   *bool             `help:"Use the ResNet of the released code, with biases and one more ReLU in each block."`
+	Init      string            `type:"existingfile" placeholder:"FILE.safetensors" help:"Begin with the parameters of a trained network, all but the classifier's."`
 	Precision *string           `placeholder:"P" help:"Precision of the model's products: float32 or bfloat16 (default float32)."`
 
 	Edit      *float64        `name:"edit" placeholder:"ETA" help:"Edit the memory with this step size, in units in which pixels lie in [0,1]; 0 turns editing off."`
@@ -317,6 +318,12 @@ func (c *runCmd) base() (experiment.Config, error) {
 	}
 	if c.Scenario != "" {
 		if err := config.UseScenario(c.Scenario); err != nil {
+			return config, err
+		}
+	}
+	if c.Init != "" {
+		config.Init = "" // of the configuration file
+		if err := config.UseWeights(c.Init); err != nil {
 			return config, err
 		}
 	}

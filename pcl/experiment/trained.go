@@ -56,6 +56,7 @@ func SavedNetwork(path string, b *backend.Backend, set *datasets.Dataset) (*pcl.
 	if err != nil {
 		return nil, err
 	}
+	s.Config.Init = "" // what a run began with does not count any more
 	l, err := s.Config.newLearner(b, nil, set, Outputs(played, set), watch{})
 	if err != nil {
 		return nil, err
