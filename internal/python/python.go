@@ -8,13 +8,18 @@ import (
 	"testing"
 )
 
-// Find returns the Python program that PARALLELCL_PYTHON names, or python3. The test is skipped if it does not have the
-// modules, given as "numpy, onnx".
+// Find returns the Python program that PARALLELCL_PYTHON names, which must have the modules, given as "numpy, onnx".
+// Without that variable it is python3, and the test is skipped if that does not have them.
 func Find(t *testing.T, modules string) string {
 	t.Helper()
-	name := cmp.Or(os.Getenv("PARALLELCL_PYTHON"), "python3")
-	if err := exec.Command(name, "-c", "import "+modules).Run(); err != nil {
-		t.Skipf("%s does not have all of: %s. Install them, or name another Python by PARALLELCL_PYTHON", name, modules)
+	named := os.Getenv("PARALLELCL_PYTHON")
+	name := cmp.Or(named, "python3")
+	out, err := exec.Command(name, "-c", "import "+modules).CombinedOutput()
+	switch {
+	case err != nil && named != "":
+		t.Fatalf("%s cannot import %s: %v\n%s", name, modules, err, out)
+	case err != nil:
+		t.Skipf("%s does not have all of: %s. Install internal/python/requirements.txt, and name the Python by PARALLELCL_PYTHON", name, modules)
 	}
 	return name
 }

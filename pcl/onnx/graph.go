@@ -115,7 +115,7 @@ func (g *graph) Convolution(x model.Value, weights, bias, stride int) model.Valu
 
 func (g *graph) BatchNorm(x model.Value, scale, shift, mean, variance int, epsilon float32) model.Value {
 	in := []model.Value{x, g.parameter(scale), g.parameter(shift), g.statistic(mean), g.statistic(variance)}
-	return g.node("BatchNormalization", in, real("epsilon", epsilon))
+	return g.node("BatchNormalization", in, float("epsilon", epsilon))
 }
 
 func (g *graph) MaxPool(x model.Value) model.Value {

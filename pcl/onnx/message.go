@@ -141,7 +141,7 @@ func integer(name string, value int) attribute {
 	}
 }
 
-func real(name string, value float32) attribute {
+func float(name string, value float32) attribute {
 	return func(m *message) {
 		m.text(attributeName, name)
 		m.float(attributeFloat, value)
