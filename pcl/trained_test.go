@@ -8,12 +8,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/optim"
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/safetensors"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
@@ -314,5 +316,44 @@ func TestLoadTrainedRefuses(t *testing.T) {
 	}
 	if _, err := LoadPredictor(pcltest.Backend(t, backend.Go), path); err == nil {
 		t.Error("a predictor of a damaged file")
+	}
+}
+
+// TestTrainedEarly: before the first task, and before there are means, a network can be saved, too.
+func TestTrainedEarly(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	l := smallLearner(t, b, "emgd", Options{Increment: scenario.ClassIncremental})
+	dir := t.TempDir()
+	check := func(name string) *Trained {
+		t.Helper()
+		n := must[*Trained](t)(l.Trained())
+		for _, err := range []error{n.Save(filepath.Join(dir, name)), n.SaveONNX(filepath.Join(dir, name+".onnx"), nil)} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		return must[*Trained](t)(LoadTrained(filepath.Join(dir, name)))
+	}
+	if n := check("none"); len(n.Tasks) != 0 || n.Means != nil || n.Increment != scenario.ClassIncremental {
+		t.Errorf("without a task it has %d tasks and the means %v", len(n.Tasks), n.Means)
+	}
+	if _, err := LoadPredictor(b, filepath.Join(dir, "none")); err == nil || !strings.Contains(err.Error(), "has no tasks") {
+		t.Error(err)
+	}
+	d := pcltest.Blobs(6, 40, 10)
+	attach(t, l, blobTask(t, d, 1, 4, 0, 2))
+	check("begun")
+	p := must[*Predictor](t)(LoadPredictor(b, filepath.Join(dir, "begun")))
+	defer p.Close()
+	x, _ := flat(d.Select(&d.Test, 0, 4), 64)
+	snapshot := must[*Predictor](t)(l.Snapshot())
+	defer snapshot.Close()
+	if diff := cmp.Diff(must[[]Prediction](t)(snapshot.Predict(x)), must[[]Prediction](t)(p.Predict(x)), cmpopts.EquateApprox(0, 1e-6)); diff != "" {
+		t.Error(diff) // the means were rounded
+	}
+	n := must[*Trained](t)(l.Trained())
+	n.Means = &rehearsal.Means{}
+	if f, err := n.onnx(nil); err != nil || f.Means != nil {
+		t.Errorf("no class has a mean, but the file has scores by means: %v", err)
 	}
 }

@@ -41,7 +41,7 @@ func (t *Trained) onnx(m model.Model) (n onnx.Network, err error) {
 	if t.Scores.Cosine {
 		n.Cosine = &onnx.Cosine{Sharpness: t.Scores.Sharpness, Frobenius: t.Scores.Frobenius}
 	}
-	if t.Means != nil {
+	if t.Means != nil && len(t.Means.Classes) > 0 { // without means, logits are compared
 		outputs, err := t.Outputs()
 		if err != nil {
 			return n, err
