@@ -54,7 +54,8 @@ type commands struct {
 	Notebook   notebookCmd                  `cmd:"" help:"Open JupyterLab with the kernel \"ParallelCL (Go)\", installing what is missing."`
 	Kernel     kernelCmd                    `cmd:"" help:"The Jupyter kernel: install, list, remove, doctor."`
 	Report     reportCmd                    `cmd:"" help:"Make a page, or a site, from results or notebooks: figures, tables and text, to be read offline."`
-	TB         tensorBoardCmd               `cmd:"" name:"tensorboard" help:"Write runs as event files for TensorBoard: accuracies, and losses of runs made with --record."`
+	Export     exportCmd                    `cmd:"" help:"Write runs in other forms: CSV, LaTeX, TensorBoard's event files, and the weights of networks."`
+	TB         tensorBoardCmd               `cmd:"" name:"tensorboard" hidden:"" help:"The same as pcl export tensorboard."`
 	Bench      benchCmd                     `cmd:"" help:"Time training steps."`
 	Doctor     doctorCmd                    `cmd:"" help:"Show this machine's backends, why one is chosen, and how fast they are."`
 	Version    versionCmd                   `cmd:"" help:"Print the version."`

@@ -45,6 +45,7 @@ type runCmd struct {
 	Model     *string           `placeholder:"NAME" help:"mlp, linear, resnet18, or a network that the program has registered (default: the benchmark's model for the data set)."`
 	Width     *int              `placeholder:"N" help:"Channels of the ResNet's stem (default 64)."`
 	Release   *bool             `help:"Use the ResNet of the released code, with biases and one more ReLU in each block."`
+	Init      string            `type:"existingfile" placeholder:"FILE.safetensors" help:"Begin with the parameters of a trained network, all but the classifier's."`
 	Precision *string           `placeholder:"P" help:"Precision of the model's products: float32 or bfloat16 (default float32)."`
 
 	Edit      *float64        `name:"edit" placeholder:"ETA" help:"Edit the memory with this step size, in units in which pixels lie in [0,1]; 0 turns editing off."`
@@ -61,6 +62,7 @@ type runCmd struct {
 
 	Out             string `short:"o" default:"runs" type:"path" help:"Folder for results; each run has a folder of its own in it."`
 	Record          bool   `help:"Write one line per step (losses, Gram, σ, λ, slacks) to records.jsonl."`
+	Weights         bool   `help:"Leave the trained network in weights.safetensors, for pcl export weights."`
 	RecordArrays    count  `name:"record-arrays" placeholder:"N" help:"Write batches and parameters of the first N steps as .npz, so that another program can compute the same steps (bench/peers/replay.py)."`
 	Resume          bool   `help:"Continue interrupted runs from their newest checkpoint. Finished runs are not repeated, with or without this flag."`
 	Replace         bool   `xor:"again" help:"Repeat runs that are finished or saved already; the old files stay until the new result is complete."`
@@ -243,6 +245,7 @@ func (c *runCmd) one(rc *runContext, config experiment.Config, label string, o e
 func (c *runCmd) options(config experiment.Config, o experiment.RunOptions) experiment.RunOptions {
 	o.Dir, o.Resume, o.Replace, o.Checkpoint = c.dir(config), c.Resume, c.Replace, c.Checkpoint
 	o.CheckpointEvery, o.Keep, o.Record, o.RecordArrays = int(c.CheckpointEvery), int(c.Keep), c.Record, int(c.RecordArrays)
+	o.Weights = c.Weights
 	return o
 }
 
@@ -335,6 +338,12 @@ func (c *runCmd) base() (experiment.Config, error) {
 	}
 	if played != nil {
 		config.Play(played)
+	}
+	if c.Init != "" {
+		config.Init = "" // of the configuration file
+		if err := config.UseWeights(c.Init); err != nil {
+			return config, err
+		}
 	}
 	for name, value := range c.Param {
 		if config.Params == nil {

@@ -33,6 +33,14 @@ func (o Options) validateLoss() error {
 	return nil
 }
 
+// lossKey returns the key of the loss; empty for the cross-entropy of classes.
+func (o Options) lossKey() string {
+	if o.Loss == nil {
+		return ""
+	}
+	return o.Loss.Key()
+}
+
 // fitsLoss returns an error if a new task with these classes does not have one output for each target value.
 func (l *Learner) fitsLoss(classes []int) error {
 	loss := l.options.Loss

@@ -101,7 +101,12 @@ func TestRegression(t *testing.T) {
 			if !slices.Equal(must[[]float32](t)(l.Parameters()), must[[]float32](t)(loaded.Parameters())) {
 				t.Error("the learner that was loaded ends with other parameters")
 			}
-			p := must[*Predictor](t)(l.Snapshot())
+			file := filepath.Join(t.TempDir(), "net.safetensors")
+			if err := must[*Trained](t)(l.Trained()).Save(file); err != nil {
+				t.Fatal(err)
+			}
+			p := must[*Predictor](t)(LoadPredictor(b, file))
+			defer p.Close()
 			for id := 1; id <= 2; id++ {
 				loss, w := must[float64](t)(l.EvaluateLoss(id)), waves{task: id, n: 160}
 				if loss > 0.05 {

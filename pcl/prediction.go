@@ -6,8 +6,10 @@ import (
 	"sync"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
+	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
@@ -96,7 +98,9 @@ func (l *Learner) predictor() (*Predictor, error) {
 		return nil, err
 	}
 	if l.prediction.kit == nil {
-		if l.prediction.kit, err = newKit(l); err != nil {
+		o := &l.options
+		about := about{model: o.Model, method: o.Method.Info().Name, image: o.Image, loss: o.lossOf(method.Memory)}
+		if l.prediction.kit, err = newKit(o.Programs, o.spec(), about); err != nil {
 			return nil, err
 		}
 	}
@@ -106,10 +110,7 @@ func (l *Learner) predictor() (*Predictor, error) {
 	}
 	p := &Predictor{
 		kit: l.prediction.kit, heads: l.heads.Clone(), tasks: l.Tasks(), rule: rule,
-		steps: l.step, version: l.version, increment: l.options.Increment,
-	}
-	if loss := l.options.Loss; loss != nil {
-		p.loss = loss.Key()
+		steps: l.step, version: l.version, increment: l.options.Increment, loss: l.options.lossKey(),
 	}
 	if p.theta, err = program.Copy(theta, l.programs.Total()); err != nil {
 		return nil, err
@@ -151,26 +152,34 @@ type kit struct {
 	sizes    []int                    // of the programs: 1 and the learner's batch
 	inputs   int
 	outputs  int
+	about    about
 
 	mu      sync.Mutex
 	users   int // open predictors, and the learner
 	batches map[int][]*device.Batch
 }
 
-// newKit compiles what predictors need.
-func newKit(l *Learner) (*kit, error) {
+// about is what a predictor knows of the network beside its values.
+type about struct {
+	model  model.Model
+	method string
+	image  Image
+	loss   rehearsal.Loss // says how scores come from features
+}
+
+// newKit compiles what predictors need. spec.Batch is the largest number of samples of a program.
+func newKit(programs *Programs, spec graphs.Spec, about about) (*kit, error) {
 	k := &kit{
-		programs: l.options.Programs, scores: map[int]*program.Program{}, inputs: l.options.Model.Inputs(),
-		outputs: l.options.Model.Outputs(), users: 1, batches: map[int][]*device.Batch{},
+		programs: programs, scores: map[int]*program.Program{}, inputs: about.model.Inputs(), outputs: about.model.Outputs(),
+		about: about, users: 1, batches: map[int][]*device.Batch{},
 	}
-	loss := l.options.lossOf(method.Memory)
-	for _, size := range []int{1, l.options.Batch} {
+	for _, size := range []int{1, spec.Batch} {
 		if k.scores[size] != nil {
 			continue
 		}
-		spec := l.options.spec()
+		spec := spec
 		spec.Batch, spec.Loss, spec.Weighted = size, nil, false // samples to be predicted have neither targets nor weights
-		p, err := k.programs.cache.Sets(spec)[0].Describe(loss)
+		p, err := k.programs.cache.Sets(spec)[0].Describe(about.loss)
 		if err != nil {
 			return nil, err
 		}

@@ -13,4 +13,7 @@
 // Beyond it: [TaskCurves], [TaskAccuracy], [AccuracyMatrix], [CriticalDifference], [Claims], [Certificates], [Slacks],
 // [StreamWeights], [Conflicts] and [StepTimes]; and, for several methods beside each other, [GradientNorms],
 // [ConflictShare], [MemoryRow], [Promises] and [FeatureDrift].
+//
+// Figures of one's own are made of plots in the same style: [NewPlot], [Plot.Line], [Plot.Points], [Plot.Band],
+// [Plot.Series], [Plots]. Their colours come from names: [Theme.Method], [Theme.Methods], [Theme.Stream].
 package viz

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -18,14 +20,16 @@ import (
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 )
 
-// Figure is one plot, or a small table of plots with one key above them.
+// Figure is one plot, or a small table of plots with one key above them. The package's functions make them, and
+// [Plots] makes one of plots of one's own. A Figure that is put together from its fields is drawn in [Light].
 type Figure struct {
 	// Rows are drawn from the top; the plots of a row are side by side, those of a column are aligned.
 	// Callers may change them before drawing.
 	Rows [][]*plot.Plot
 	// Share is each row's part of the height; nil means equal parts.
 	Share []float64
-	// Width and Height are the size that Encode and Save give to the plots; the key is added above them.
+	// Width and Height are the size that Encode and Save give to the plots; the key is added above them. 0 stands for
+	// 600 points, and for 290 points a row.
 	Width, Height vg.Length
 	// Alt describes the figure in a sentence, for those who cannot see it.
 	Alt string
@@ -63,18 +67,22 @@ func (f *Figure) holding(name string, data Table) *Figure {
 // original figure.
 func (f *Figure) Narrow() *Figure {
 	n := *f
+	if f.check() != nil {
+		return &n // which cannot be drawn either
+	}
+	width, height := f.Size()
 	n.Rows, n.Share, n.Height = nil, nil, 0
 	for i, row := range f.Rows {
 		for _, p := range row {
 			share := f.share(i)
 			n.Rows = append(n.Rows, []*plot.Plot{p})
 			n.Share = append(n.Share, share)
-			n.Height += f.Height * vg.Length(share)
+			n.Height += height * vg.Length(share)
 		}
 	}
 	n.Width = narrow
 	if f.shape {
-		n.Height *= narrow / f.Width
+		n.Height *= narrow / width
 	}
 	return &n
 }
@@ -90,10 +98,54 @@ func (f *Figure) share(row int) float64 {
 	return f.Share[row] / sum
 }
 
-// Draw draws the figure onto all of c.
+// look is the figure's theme.
+func (f *Figure) look() *Theme {
+	if f.theme == nil {
+		return Light
+	}
+	return f.theme
+}
+
+// Size is that of the plots, where 0 stands for what it stands for in the fields.
+func (f *Figure) Size() (width, height vg.Length) {
+	width, height = f.Width, f.Height
+	if width == 0 {
+		width = wide
+	}
+	if height == 0 {
+		height = vg.Length(290 * len(f.Rows))
+	}
+	return width, height
+}
+
+// check returns an error if the figure cannot be drawn.
+func (f *Figure) check() error {
+	if len(f.Rows) == 0 || f.Width < 0 || f.Height < 0 {
+		return errors.New("viz: the figure is empty, or of negative size")
+	}
+	if f.Share != nil && len(f.Share) != len(f.Rows) {
+		return fmt.Errorf("viz: a figure of %d rows has %d shares of the height", len(f.Rows), len(f.Share))
+	}
+	for _, s := range f.Share {
+		if !(s > 0) || math.IsInf(s, 1) {
+			return fmt.Errorf("viz: a row of the figure has %g as its share of the height", s)
+		}
+	}
+	for i, row := range f.Rows {
+		if len(row) == 0 || slices.Contains(row, nil) {
+			return fmt.Errorf("viz: row %d of the figure lacks a plot", i)
+		}
+	}
+	return nil
+}
+
+// Draw draws the figure onto all of c. It draws nothing but the background if a row lacks a plot.
 func (f *Figure) Draw(c draw.Canvas) {
-	c.SetColor(f.theme.Background)
+	c.SetColor(f.look().Background)
 	c.Fill(c.Rectangle.Path())
+	if f.check() != nil {
+		return
+	}
 	c = draw.Crop(c, margin, -margin, margin, -margin)
 	c.Max.Y -= f.drawKey(c)
 	tiles := f.tiles(c)
@@ -161,19 +213,20 @@ func (f *Figure) Encode(w io.Writer, format string) error {
 	if format == "csv" {
 		return f.Data.writeCSV(w)
 	}
-	if len(f.Rows) == 0 || f.Width <= 0 || f.Height <= 0 {
-		return errors.New("viz: the figure is empty; it must come from one of the package's functions")
+	if err := f.check(); err != nil {
+		return err
 	}
-	_, keyHeight := f.placeKey(f.Width - 2*margin)
-	height := f.Height + keyHeight
+	width, height := f.Size()
+	_, keyHeight := f.placeKey(width - 2*margin)
+	height += keyHeight
 	switch format {
 	case "png":
-		c := vgimg.NewWith(vgimg.UseWH(f.Width, height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(f.theme.Background))
+		c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(f.look().Background))
 		f.Draw(draw.New(c))
 		_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 		return err
 	case "svg":
-		c := vgsvg.New(f.Width, height)
+		c := vgsvg.New(width, height)
 		f.Draw(draw.New(c))
 		var buf bytes.Buffer
 		if _, err := c.WriteTo(&buf); err != nil {
@@ -182,8 +235,8 @@ func (f *Figure) Encode(w io.Writer, format string) error {
 		_, err := w.Write(withPictureType(withFallbackFonts(buf.Bytes())))
 		return err
 	case "pdf":
-		c := vgpdf.New(f.Width, height)
-		f.Draw(draw.NewCanvas(outlined{c}, f.Width, height))
+		c := vgpdf.New(width, height)
+		f.Draw(draw.NewCanvas(outlined{c}, width, height))
 		_, err := c.WriteTo(w)
 		return err
 	}

@@ -42,6 +42,8 @@ func TestGolden(t *testing.T) {
 		"toydescent.png":         ExampleToyDescent,
 		"toypaths.png":           ExampleToyPaths,
 		"toylosses.png":          ExampleToyLosses,
+		"own.png":                ExamplePlots,
+		"ownbelow.png":           ExampleNewPlot,
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmpimg.CheckPlotApprox(draw, t, 0.1, name)

@@ -45,7 +45,7 @@ func (f *Figure) placeKey(width vg.Length) ([]vg.Point, vg.Length) {
 	if len(f.key) == 0 {
 		return nil, 0
 	}
-	sty := f.theme.text(f.theme.Ink, tickSize)
+	sty := f.look().text(f.look().Ink, tickSize)
 	at := vg.Point{Y: -lineHeight / 2}
 	var places []vg.Point
 	for _, e := range f.key {
@@ -65,7 +65,7 @@ func (f *Figure) placeKey(width vg.Length) ([]vg.Point, vg.Length) {
 // drawKey draws the key along the top of c and returns the height used.
 func (f *Figure) drawKey(c draw.Canvas) vg.Length {
 	places, height := f.placeKey(c.Max.X - c.Min.X)
-	sty := f.theme.text(f.theme.Ink, tickSize)
+	sty := f.look().text(f.look().Ink, tickSize)
 	for i, e := range f.key {
 		at := vg.Point{X: c.Min.X + places[i].X, Y: c.Max.Y + places[i].Y}
 		if e.line.Width > 0 {

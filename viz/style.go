@@ -55,13 +55,31 @@ var shades = []float64{0, 0.35, 0.6}
 
 // Method returns the style of the method of that name, for example "emgd-gmc". Of "emgd-gmc+me", with memory
 // editing, it has the method's own colour and marker, but a dash; "emgd-gmc+1", "emgd-gmc+2" and so on are
-// more variants, which have shades of the colour and markers of their own. A name that the package does not know gets a
-// style chosen by its hash, which is the same everywhere but may also be that of another method.
-// [Theme.Methods] gives the methods of one figure different styles.
+// more variants, which have shades of the colour and markers of their own. A name that the package does not know gets
+// one of the colours in [Theme].Own by its hash. It is the same everywhere and none that a method of the package has, but
+// another unknown name may have it too. [Theme.Methods] gives the methods of one figure different styles.
 func (t *Theme) Method(name string) Style {
 	base, variant, varied := strings.Cut(name, "+")
 	i := place(base)
-	return t.dressed(i%len(t.Hues), (i%len(t.Hues)+i/len(t.Hues))%len(markers), i, variant, varied)
+	colour := i % len(t.Hues)
+	if !known(base) {
+		colour = t.own(base)
+	}
+	return t.dressed(colour, (i%len(t.Hues)+i/len(t.Hues))%len(markers), i, variant, varied)
+}
+
+func known(base string) bool { return slices.Contains(order, base) }
+
+// ownColours is the number of the first colour of [Theme].Own.
+const ownColours = 1 << 10
+
+// own is the number of the colour that an unknown name has.
+func (t *Theme) own(base string) int { return ownColours + int(hash(base)%uint32(len(t.Own))) }
+
+func hash(base string) uint32 {
+	h := fnv.New32a()
+	h.Write([]byte(base))
+	return h.Sum32()
 }
 
 // place is a method's number in order; that of an unknown one lies behind the first round of hues.
@@ -69,10 +87,8 @@ func place(base string) int {
 	if i := slices.Index(order, base); i >= 0 {
 		return i
 	}
-	h := fnv.New32a()
-	h.Write([]byte(base))
 	n := uint32(len(Light.Hues))
-	return int(n + h.Sum32()%(n*uint32(len(dashes)-1)))
+	return int(n + hash(base)%(n*uint32(len(dashes)-1)))
 }
 
 // dressed puts a style together: a colour by its number, a marker by its, the dashes of a method's place.
@@ -90,6 +106,9 @@ func (t *Theme) dressed(colour, marker, place int, variant string, varied bool) 
 
 // hue is the colour of a number: the hues, and from then on each once more, nearer to the ink.
 func (t *Theme) hue(i int) color.NRGBA {
+	if i >= ownColours {
+		return t.Own[i-ownColours]
+	}
 	c := t.Hues[i%len(t.Hues)]
 	if i/len(t.Hues)%2 == 1 {
 		return mix(c, t.Ink, 0.45)
@@ -108,7 +127,8 @@ func (t *Theme) far(c color.NRGBA) color.NRGBA {
 // Methods returns the styles of the methods of one figure, of which no two have the same colour as long as
 // there are no more than 14 of them, nor the same marker up to seven; variants have shades of their method's colour.
 // Each keeps the colour and marker that [Theme.Method] gives it, unless a method that comes earlier in the
-// package's order has them; methods that the package does not know get what is left.
+// package's order has them. Methods that the package does not know have colours that none of its own has, up to ten of
+// them, and the markers that are left.
 func (t *Theme) Methods(names ...string) map[string]Style {
 	var bases []string
 	for _, name := range names {
@@ -117,7 +137,6 @@ func (t *Theme) Methods(names ...string) map[string]Style {
 			bases = append(bases, base)
 		}
 	}
-	known := func(base string) bool { return slices.Contains(order, base) }
 	slices.SortStableFunc(bases, func(a, b string) int {
 		switch {
 		case known(a) && known(b):
@@ -129,7 +148,13 @@ func (t *Theme) Methods(names ...string) map[string]Style {
 		}
 		return 0
 	})
-	colours := apart(bases, 2*len(t.Hues), known, func(b string) int { return place(b) % len(t.Hues) })
+	own := slices.DeleteFunc(slices.Clone(bases), known)
+	ours := slices.DeleteFunc(slices.Clone(bases), func(b string) bool { return !known(b) })
+	colours := apart(ours, 2*len(t.Hues), known, func(b string) int { return place(b) % len(t.Hues) })
+	every := func(string) bool { return true }
+	for base, i := range apart(own, len(t.Own), every, func(b string) int { return t.own(b) - ownColours }) {
+		colours[base] = ownColours + i
+	}
 	marks := apart(bases, len(markers), known, func(b string) int {
 		return (place(b)%len(t.Hues) + place(b)/len(t.Hues)) % len(markers)
 	})

@@ -133,7 +133,8 @@ func TestMethodStyles(t *testing.T) {
 		seen[l] = name
 	}
 	for _, name := range append(slices.Clone(order), "unheard-of", "emgd-gs+me") {
-		i, j := slices.Index(Light.Hues[:], Light.Method(name).Color), slices.Index(Dark.Hues[:], Dark.Method(name).Color)
+		place := func(t *Theme) int { return slices.Index(append(t.Hues[:], t.Own[:]...), t.Method(name).Color) }
+		i, j := place(Light), place(Dark)
 		if i != j || i < 0 {
 			t.Errorf("%s has hue %d in the light theme and %d in the dark one", name, i, j)
 		}
@@ -152,7 +153,7 @@ func TestContrast(t *testing.T) {
 				t.Errorf("text %v on %v: %.1f", c, theme.Background, got)
 			}
 		}
-		for _, c := range append(theme.Hues[:], theme.Ramp[:]...) {
+		for _, c := range slices.Concat(theme.Hues[:], theme.Own[:], theme.Ramp[:]) {
 			if got := contrast(c, theme.Background); got < 2 {
 				t.Errorf("line %v on %v: %.1f", c, theme.Background, got)
 			}

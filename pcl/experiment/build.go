@@ -42,13 +42,20 @@ func (c Config) newLearner(b *backend.Backend, programs *pcl.Programs, set *data
 	if err != nil {
 		return nil, err
 	}
-	return pcl.NewLearner(pcl.Options{
+	l, err := pcl.NewLearner(pcl.Options{
 		Backend: b, Programs: programs, Model: net, Method: m,
 		Increment: c.Increment, Shared: c.Shared, Optimizer: optimizer, Batch: c.Batch,
 		Memory: c.Memory, Seed: c.Seed, Edit: c.Edit, ExtraUpdate: c.ExtraUpdate,
 		Image: pcl.Image{Height: set.Height, Width: set.Width, Channels: set.Channels},
 		Trace: w.trace, Observe: w.observe,
 	})
+	if err == nil && c.Init != "" {
+		if err = c.pretrain(l); err != nil {
+			l.Close()
+			return nil, err
+		}
+	}
+	return l, err
 }
 
 // network builds the model for a data set.

@@ -59,6 +59,10 @@ type Config struct {
 	Hidden  []int  `json:"hidden,omitempty" toml:"hidden"` // widths of the MLP's hidden layers
 	Base    int    `json:"width,omitempty" toml:"width"`
 	Release bool   `json:"release,omitempty" toml:"release"`
+	// Init is the SHA-256 of a file with a trained network whose parameters before the classifier the run begins with
+	// ([Config.UseWeights]). In TOML, init = "FILE" names the file, relative to the TOML file.
+	Init     string `json:"init,omitempty" toml:"-"`
+	InitFile string `json:"-" toml:"-"` // the file
 	// Precision of the model's products: "float32", for which empty stands too, or "bfloat16" ([model.BFloat16]).
 	Precision string `json:"precision,omitempty" toml:"precision"`
 
@@ -152,6 +156,7 @@ func ParseConfig(data []byte, dir string) (Config, error) {
 	file := struct {
 		*Config
 		Scenario string `toml:"scenario"`
+		Init     string `toml:"init"`
 	}{Config: new(DefaultConfig(first.Dataset))}
 	meta, err := toml.Decode(string(data), &file)
 	if err != nil {
@@ -162,6 +167,14 @@ func ParseConfig(data []byte, dir string) (Config, error) {
 		asked := c.Increment
 		if c.Play(played); meta.IsDefined("increment") {
 			c = c.WithIncrement(asked)
+		}
+	}
+	if file.Init != "" {
+		if !filepath.IsAbs(file.Init) {
+			file.Init = filepath.Join(dir, file.Init)
+		}
+		if err := c.UseWeights(file.Init); err != nil {
+			return Config{}, fmt.Errorf("config: %w", err)
 		}
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {

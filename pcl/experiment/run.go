@@ -46,6 +46,8 @@ type RunOptions struct {
 	Keep            int
 	// Record writes one line per step to records.jsonl in Dir.
 	Record bool
+	// Weights leaves the trained network in [WeightsFile] in Dir.
+	Weights bool
 	// RecordArrays is the number of steps, counted from the first, whose batches and parameters are written to
 	// [ArraysDir] in Dir, so that other implementations can compute the same steps.
 	RecordArrays int
@@ -146,8 +148,8 @@ func (r *runner) run(ctx context.Context) (*results.Run, error) {
 // validate returns an error if an option is missing or if options contradict each other.
 func (o RunOptions) validate() error {
 	switch {
-	case o.Dir == "" && (o.Resume || o.Replace || o.Record || o.RecordArrays > 0 || o.CheckpointEvery > 0):
-		return errors.New("pcl: resuming, replacing, recording and checkpoints need RunOptions.Dir")
+	case o.Dir == "" && (o.Resume || o.Replace || o.Record || o.Weights || o.RecordArrays > 0 || o.CheckpointEvery > 0):
+		return errors.New("pcl: resuming, replacing, recording, weights and checkpoints need RunOptions.Dir")
 	case o.CheckpointEvery < 0 || o.Keep < 0 || o.RecordArrays < 0:
 		return fmt.Errorf("pcl: RunOptions has CheckpointEvery %d, Keep %d, RecordArrays %d; want none negative", o.CheckpointEvery, o.Keep, o.RecordArrays)
 	case o.Checkpoint != "" && o.Replace:
@@ -378,6 +380,9 @@ func (r *runner) finish() (*results.Run, error) {
 		return nil, err
 	}
 	if err := r.scenario.Save(filepath.Join(r.folder.work, ScenarioFile)); err != nil {
+		return nil, err
+	}
+	if err := r.saveWeights(); err != nil {
 		return nil, err
 	}
 	if err := out.Save(filepath.Join(r.folder.work, ResultFile)); err != nil {

@@ -26,7 +26,7 @@ var (
 	ErrUnfinished = errors.New("an unfinished run")
 	// ErrForeign says that the result there belongs to a different run.
 	ErrForeign = errors.New("not this run's result")
-	// ErrUnrecorded says that the run is finished, but without the records or arrays that are asked for.
+	// ErrUnrecorded says that the run is finished, but without the records, arrays or weights that are asked for.
 	ErrUnrecorded = errors.New("finished without records")
 )
 
@@ -137,6 +137,9 @@ func (f *runFolder) finished(c Config, o RunOptions) (*results.Run, error) {
 	if r == nil || err != nil {
 		return nil, err
 	}
+	if o.Weights && !exists(f.dir, WeightsFile) {
+		return nil, fmt.Errorf("pcl: the run in %s is %w of its network, %s: replace it to have it", f.dir, ErrUnrecorded, WeightsFile)
+	}
 	if o.Record && !exists(f.dir, RecordFile) || o.RecordArrays > 0 && !exists(f.dir, ArraysDir) {
 		return nil, fmt.Errorf("pcl: the run in %s is %w: replace it to have them", f.dir, ErrUnrecorded)
 	}
@@ -173,7 +176,7 @@ func (f *runFolder) replaced() bool { return exists(f.dir, ReplacementDir, Resul
 // this process is killed on the way, the next one can see that something is left to move.
 func (f *runFolder) adopt() error {
 	anew := filepath.Join(f.dir, ReplacementDir)
-	for _, name := range []string{RecordFile, ArraysDir, ScenarioFile, ResultFile} {
+	for _, name := range []string{RecordFile, ArraysDir, WeightsFile, ScenarioFile, ResultFile} {
 		if !exists(anew, name) {
 			continue
 		}
@@ -221,7 +224,7 @@ func (f *runFolder) complete() error {
 	if f.work == f.dir {
 		return checkpoint.Series{Dir: f.dir}.Clear()
 	}
-	for _, name := range []string{RecordFile, ArraysDir} {
+	for _, name := range []string{RecordFile, ArraysDir, WeightsFile} {
 		if !exists(f.work, name) { // the old run's would be mistaken for this run's
 			if err := os.RemoveAll(filepath.Join(f.dir, name)); err != nil {
 				return err

@@ -25,6 +25,9 @@ func (c Config) variant() string {
 	if c.ExtraUpdate {
 		parts = append(parts, "extra update")
 	}
+	if c.Init != "" {
+		parts = append(parts, "init "+c.Init[:min(8, len(c.Init))])
+	}
 	if c.Precision == "bfloat16" {
 		parts = append(parts, "bfloat16")
 	}

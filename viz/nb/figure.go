@@ -71,7 +71,8 @@ func (t themed) page(phones, save bool) (string, error) {
 }
 
 func widths(f *viz.Figure, phones bool) (string, error) {
-	wide, err := drawing(f, "pcl-wide", fmt.Sprintf("width:%dpx;max-width:100%%", pixels(float64(f.Width))))
+	width, _ := f.Size()
+	wide, err := drawing(f, "pcl-wide", fmt.Sprintf("width:%dpx;max-width:100%%", pixels(float64(width))))
 	if err != nil || !phones {
 		return wide, err
 	}

@@ -40,10 +40,11 @@ func picture(draw func(*viz.Theme) (*viz.Figure, error)) (template.HTML, error) 
 // widthOf keeps a figure that is less wide than most from filling the page; narrow ones fill it.
 func widthOf(fig *viz.Figure) string {
 	const most, narrow = 600, 300
-	if fig.Width <= narrow || fig.Width >= most {
+	width, _ := fig.Size()
+	if width <= narrow || width >= most {
 		return ""
 	}
-	return fmt.Sprintf(` style="width:%.0f%%"`, 100*float64(fig.Width)/most)
+	return fmt.Sprintf(` style="width:%.0f%%"`, 100*float64(width)/most)
 }
 
 func dataURI(fig *viz.Figure) (string, error) {

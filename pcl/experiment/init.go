@@ -1,0 +1,55 @@
+package experiment
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/parallelcl/parallelcl/pcl"
+)
+
+// UseWeights has runs begin with the parameters of the trained network in a safetensors file, all but those of the
+// classifier, and with its statistics. The configuration holds the file's SHA-256; a configuration that is read from a
+// result has to be told the file again.
+func (c *Config) UseWeights(path string) error {
+	sum, err := sumOf(path)
+	if err != nil {
+		return fmt.Errorf("init: %w", err)
+	}
+	if c.Init != "" && c.Init != sum {
+		return fmt.Errorf("init: %s has the SHA-256 %s, want %s", path, sum, c.Init)
+	}
+	if _, err := pcl.LoadTrained(path); err != nil {
+		return fmt.Errorf("init: %w", err)
+	}
+	c.Init, c.InitFile = sum, path
+	return nil
+}
+
+func sumOf(path string) (string, error) {
+	data, err := os.ReadFile(path)
+	return fmt.Sprintf("%x", sha256.Sum256(data)), err
+}
+
+// pretrain gives a new learner the parameters that the run begins with.
+func (c Config) pretrain(l *pcl.Learner) error {
+	if c.InitFile == "" {
+		return fmt.Errorf("config: the run begins with the network whose file has the SHA-256 %s: say which file that is, by UseWeights, init in the TOML file, or --init", c.Init)
+	}
+	sum, err := sumOf(c.InitFile)
+	if err == nil && sum != c.Init {
+		err = errors.New("the file has changed since the configuration was made")
+	}
+	if err != nil {
+		return fmt.Errorf("config: init: %s: %w", c.InitFile, err)
+	}
+	t, err := pcl.LoadTrained(c.InitFile)
+	if err != nil {
+		return err
+	}
+	if err := l.SetTrained(t, pcl.Take{Backbone: true}); err != nil {
+		return fmt.Errorf("config: init: %s: %w", c.InitFile, err)
+	}
+	return nil
+}

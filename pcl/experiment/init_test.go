@@ -1,0 +1,109 @@
+package experiment
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestInit: a run begins with another network's parameters, all but the classifier's; a configuration without has the
+// identity that it had.
+func TestInit(t *testing.T) {
+	p := newPlayed(t)
+	if text, err := json.Marshal(p.c); err != nil || strings.Contains(string(text), "init") {
+		t.Errorf("without a network the configuration is %s: %v", text, err)
+	}
+	plain := p.end(weighted)
+	file := filepath.Join(p.o.Dir, WeightsFile)
+	source, _ := flatOf(t, file)
+
+	started := p.c
+	if err := started.UseWeights(file); err != nil {
+		t.Fatal(err)
+	}
+	if started.ID() == p.c.ID() || !strings.HasPrefix(started.variant(), "init ") {
+		t.Errorf("it has the identity %s, as without, or the variant %q", started.ID(), started.variant())
+	}
+	l, err := started.NewLearner(p.o.Backend, p.o.Programs, p.o.Dataset, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	n, err := l.Trained()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, x := range n.Tensors {
+		if classifier := strings.HasPrefix(x.Name, "classifier/"); slices.Equal(x.Values, source.Tensors[i].Values) == classifier {
+			t.Errorf("%s was taken: %v", x.Name, !classifier)
+		}
+	}
+
+	first := p.o.Dir
+	p.c, p.o.Dir = started, filepath.Join(t.TempDir(), "started")
+	r := p.end(nil)
+	if r.ModelSHA256 == plain.ModelSHA256 || !strings.Contains(string(r.Config), started.Init) {
+		t.Errorf("the run began as without, or does not say how: %s", r.Config)
+	}
+	p.o.Dir = filepath.Join(t.TempDir(), "interrupted")
+	p.stop(5, nil)
+	if again := p.end(resuming); again.ModelSHA256 != r.ModelSHA256 {
+		t.Error("resumed it ends otherwise")
+	}
+
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "net.safetensors"), read(t, file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fromTOML, err := ParseConfig([]byte(`init = "net.safetensors"`), dir)
+	if err != nil || fromTOML.Init != started.Init {
+		t.Errorf("from TOML: %s, %v", fromTOML.Init, err)
+	}
+
+	refuse := func(c Config, want string) {
+		t.Helper()
+		l, err := c.NewLearner(p.o.Backend, p.o.Programs, p.o.Dataset, 9)
+		if err == nil {
+			l.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q: %v", want, err)
+		}
+	}
+	var fromResult Config
+	if err := json.Unmarshal(r.Config, &fromResult); err != nil {
+		t.Fatal(err)
+	}
+	refuse(fromResult, "say which file that is")
+	if err := fromResult.UseWeights(filepath.Join(first, ResultFile)); err == nil || !strings.Contains(err.Error(), "has the SHA-256") {
+		t.Error(err)
+	}
+	if err := fromResult.UseWeights(file); err != nil {
+		t.Error(err)
+	}
+	wide := started
+	wide.Hidden = []int{16, 9}
+	refuse(wide, "of another shape: dense2/weights is [16 8], want [16 9]")
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	refuse(started, "no such file")
+	changed := *source
+	changed.Steps++
+	if err := changed.Save(file); err != nil {
+		t.Fatal(err)
+	}
+	refuse(started, "has changed")
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}

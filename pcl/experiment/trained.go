@@ -1,0 +1,125 @@
+package experiment
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
+)
+
+// WeightsFile is the name of the file with the trained network that a run leaves in its folder if
+// [RunOptions].Weights is set.
+const WeightsFile = "weights.safetensors"
+
+// ErrNoWeights says that a folder has neither the network of a finished run nor a checkpoint of an unfinished one.
+var ErrNoWeights = errors.New("no weights")
+
+// FindWeights returns the file in a run's folder from which the run's network can be had: the one that the finished run
+// left, or else the newest checkpoint.
+func FindWeights(dir string) (path string, finished bool, err error) {
+	if exists(dir, WeightsFile) {
+		return filepath.Join(dir, WeightsFile), true, nil
+	}
+	saved, err := checkpoint.Series{Dir: dir}.List()
+	if err != nil {
+		return "", false, fmt.Errorf("pcl: %w", err)
+	}
+	switch {
+	case len(saved) > 0:
+		return saved[len(saved)-1], false, nil
+	case exists(dir, ResultFile):
+		return "", false, fmt.Errorf("pcl: %w in %s: a finished run keeps its network only if it was made with RunOptions.Weights; repeat it with that and Replace, which gives the same network", ErrNoWeights, dir)
+	}
+	return "", false, fmt.Errorf("pcl: %w in %s: it is not a run's folder", ErrNoWeights, dir)
+}
+
+// SavedConfig returns the configuration of the run that a checkpoint is of.
+func SavedConfig(path string) (Config, error) {
+	_, s, err := loadSaved(path)
+	return s.Config, err
+}
+
+// SavedNetwork returns the network of an unfinished run as it was when the checkpoint was written. The data set is that
+// of the run; programs are compiled on the backend if predictions are not made by logits alone.
+func SavedNetwork(path string, b *backend.Backend, set *datasets.Dataset) (*pcl.Trained, error) {
+	f, s, err := loadSaved(path)
+	if err != nil {
+		return nil, err
+	}
+	played, err := NewScenario(s.Config, set)
+	if err != nil {
+		return nil, err
+	}
+	s.Config.Init = "" // what a run began with does not count any more
+	l, err := s.Config.newLearner(b, nil, set, Outputs(played, set), watch{})
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	task := func(id int) (pcl.Task, error) {
+		if id > len(played.Tasks) {
+			return pcl.Task{}, fmt.Errorf("the scenario has %d tasks", len(played.Tasks))
+		}
+		return s.Config.newTask(set, id, played.Tasks[id-1])
+	}
+	if err := l.Restore(pcl.State{JSON: s.Learner, Arrays: f.Arrays}, task); err != nil {
+		return nil, fmt.Errorf("%w (%s)", err, path)
+	}
+	return networkOf(l, set)
+}
+
+// networkOf returns a learner's network, with the names of the data set's classes.
+func networkOf(l *pcl.Learner, set *datasets.Dataset) (*pcl.Trained, error) {
+	t, err := l.Trained()
+	if err != nil {
+		return nil, err
+	}
+	t.Names = map[int]string{}
+	for _, class := range l.Classes() {
+		if class < len(set.Classes) {
+			t.Names[class] = set.Classes[class]
+		}
+	}
+	return t, nil
+}
+
+func loadSaved(path string) (checkpoint.File, saved, error) {
+	var s saved
+	f, err := checkpoint.Load(path)
+	if err != nil {
+		return f, s, fmt.Errorf("pcl: %w", err)
+	}
+	if err := json.Unmarshal(f.State, &s); err != nil {
+		return f, s, fmt.Errorf("pcl: %s: state: %w", path, err)
+	}
+	if s.Schema != savedSchema {
+		return f, s, fmt.Errorf("pcl: %s has schema %d; this program reads schema %d of a run's checkpoint", path, s.Schema, savedSchema)
+	}
+	return f, s, nil
+}
+
+// saveWeights writes the run's network, or removes what an earlier run has left.
+func (r *runner) saveWeights() error {
+	path := filepath.Join(r.folder.work, WeightsFile)
+	if !r.options.Weights {
+		return ignoreMissing(os.Remove(path))
+	}
+	t, err := networkOf(r.learner, r.options.Dataset)
+	if err != nil {
+		return err
+	}
+	return t.Save(path)
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,101 @@
+package experiment
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
+)
+
+func weighted(o *RunOptions) { o.Weights = true }
+
+// flatOf joins the tensors of a file that a run has left.
+func flatOf(t *testing.T, path string) (*pcl.Trained, string) {
+	t.Helper()
+	n, err := pcl.LoadTrained(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []float32
+	for _, x := range n.Tensors {
+		all = append(all, x.Values...)
+	}
+	return n, checkpoint.Sum(all)
+}
+
+// TestWeights: a run leaves its network if it is asked to, with the bits of its result, and no other file changes; a run
+// that is repeated without removes it.
+func TestWeights(t *testing.T) {
+	p := newPlayed(t)
+	plain := p.end(nil)
+	before := p.files()
+	p.refused(ErrUnrecorded, weighted)
+	if _, _, err := FindWeights(p.o.Dir); !errors.Is(err, ErrNoWeights) || !strings.Contains(err.Error(), "RunOptions.Weights") {
+		t.Error(err)
+	}
+	r := p.end(func(o *RunOptions) { o.Weights, o.Replace = true, true })
+	if r.ModelSHA256 != plain.ModelSHA256 || p.files()[ScenarioFile] != before[ScenarioFile] {
+		t.Error("leaving the network has changed the run")
+	}
+	path, finished, err := FindWeights(p.o.Dir)
+	if err != nil || !finished {
+		t.Fatal(path, finished, err)
+	}
+	n, sum := flatOf(t, path)
+	if sum != r.ModelSHA256 || n.Steps != r.Steps || n.Method != "avggrad" || len(n.Tasks) != 3 {
+		t.Errorf("the network has the sum %s, the result %s; %d steps of %s, %d tasks", sum, r.ModelSHA256, n.Steps, n.Method, len(n.Tasks))
+	}
+	if class := n.Tasks[0].Classes[0]; n.Names[class] != p.o.Dataset.Classes[class] {
+		t.Errorf("class %d is called %q", class, n.Names[class])
+	}
+	p.end(weighted) // finished
+	if p.steps != 0 {
+		t.Error("made again though it has its network")
+	}
+	p.end(func(o *RunOptions) { o.Replace = true })
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a network of another run is left: %v", err)
+	}
+}
+
+// TestSavedNetwork: the network of an unfinished run comes from its checkpoint.
+func TestSavedNetwork(t *testing.T) {
+	p := newPlayed(t)
+	for _, name := range []string{"avggrad", "icarl"} {
+		p.c.Method, p.o.Dir = name, filepath.Join(t.TempDir(), name)
+		p.stop(7, weighted)
+		path, finished, err := FindWeights(p.o.Dir)
+		if err != nil || finished {
+			t.Fatal(path, finished, err)
+		}
+		if c, err := SavedConfig(path); err != nil || c.ID() != p.c.ID() {
+			t.Errorf("%s: configuration %s, want %s: %v", name, c.ID(), p.c.ID(), err)
+		}
+		n, err := SavedNetwork(path, p.o.Backend, p.o.Dataset)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := checkpoint.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []float32
+		for _, x := range n.Tensors {
+			all = append(all, x.Values...)
+		}
+		if !slices.Equal(all, f.Arrays["theta"]) || n.Steps != 7 || (n.Means != nil) != (name == "icarl") {
+			t.Errorf("%s: not the network of the checkpoint, after %d steps", name, n.Steps)
+		}
+	}
+	if _, _, err := FindWeights(t.TempDir()); !errors.Is(err, ErrNoWeights) {
+		t.Error(err)
+	}
+	if _, err := SavedConfig(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+}

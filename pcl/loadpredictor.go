@@ -1,0 +1,106 @@
+package pcl
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
+	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/optim"
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// LoadPredictor returns a predictor with a network that [Trained.Save] wrote, and whose model is one of package
+// [github.com/parallelcl/parallelcl/pcl/model]; for others there is [NewPredictor]. It predicts up to 128 samples at a
+// time.
+func LoadPredictor(b *backend.Backend, path string) (*Predictor, error) {
+	t, err := LoadTrained(path)
+	if err != nil {
+		return nil, err
+	}
+	m, err := model.ByKey(t.Model)
+	if err != nil {
+		return nil, fmt.Errorf("pcl: load predictor: %s: %w", path, err)
+	}
+	p, err := NewPredictor(b, m, t, 128)
+	if err != nil {
+		return nil, fmt.Errorf("%w (%s)", err, path)
+	}
+	return p, nil
+}
+
+// NewPredictor returns a predictor with a trained network, whose model is m. It predicts up to batch samples at a time.
+// Its predictions are those of the learner that the network is of; means of the features were rounded to float32.
+func NewPredictor(b *backend.Backend, m model.Model, t *Trained, batch int) (*Predictor, error) {
+	p, err := newPredictor(b, m, t, batch)
+	if err != nil {
+		return nil, fmt.Errorf("pcl: new predictor: %w", err)
+	}
+	return p, nil
+}
+
+func newPredictor(b *backend.Backend, m model.Model, t *Trained, batch int) (*Predictor, error) {
+	switch {
+	case b == nil || m == nil:
+		return nil, errors.New("it needs a backend and a model")
+	case batch < 1:
+		return nil, fmt.Errorf("batch size %d must be positive", batch)
+	case len(t.Tasks) == 0:
+		return nil, errors.New("the network has no tasks, so that nothing is known of its outputs")
+	case t.OtherRule:
+		return nil, fmt.Errorf("method %s predicts by a rule of its own, which is not among what was saved", t.Method)
+	case t.Increment != scenario.TaskIncremental && t.Increment != scenario.ClassIncremental:
+		return nil, fmt.Errorf("increment %q is neither %q nor %q", t.Increment, scenario.TaskIncremental, scenario.ClassIncremental)
+	}
+	theta, statistics, err := arrange(m.Layout(), t.Tensors, false)
+	if err != nil {
+		return nil, err
+	}
+	assigned, err := headsOf(t.Increment, t.Tasks, m.Outputs())
+	if err != nil {
+		return nil, err
+	}
+	rule, err := t.rule(m)
+	if err != nil {
+		return nil, err
+	}
+	programs := NewPrograms(b)
+	defer programs.Close() // the kit holds them
+	k, err := newKit(programs, graphs.Spec{Model: m, Shared: m.Layout().Total, Batch: batch, Optimizer: optim.SGD{LR: 1}},
+		about{model: m, method: t.Method, image: t.Image, loss: t.Scores.loss()})
+	if err != nil {
+		return nil, err
+	}
+	p := &Predictor{kit: k, heads: assigned, tasks: t.Tasks, rule: rule, steps: t.Steps, increment: t.Increment, loss: t.Loss}
+	p.tasks = p.Tasks() // a copy
+	p.theta, err = program.ToDevice(b.Backend, theta, len(theta))
+	if err == nil && len(statistics) > 0 {
+		p.statistics, err = program.ToDevice(b.Backend, statistics, len(statistics))
+	}
+	if err == nil {
+		err = p.warm()
+	}
+	if err != nil {
+		p.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// rule returns what compares classes, if the logits do not.
+func (t *Trained) rule(m model.Model) (rehearsal.Rule, error) {
+	if t.Means == nil {
+		return nil, nil
+	}
+	l := m.Layout()
+	width := l.Params[l.Classifier()].Dims[0]
+	for i, mean := range t.Means.Values {
+		if len(mean) != width {
+			return nil, fmt.Errorf("the mean of class %d has %d entries, the model %d features", t.Means.Classes[i], len(mean), width)
+		}
+	}
+	return t.Means.Rule(), nil
+}

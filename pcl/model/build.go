@@ -1,0 +1,85 @@
+package model
+
+import "fmt"
+
+// Value stands for a result within a network that a [Builder] builds.
+type Value string
+
+// Builder builds a network as it predicts, operation by operation, in another form than a graph: package
+// [github.com/parallelcl/parallelcl/pcl/onnx] has one that makes a file. Parameters and statistics are given by their
+// indices in Layout.Params and Layout.Stats.
+type Builder interface {
+	// Dense maps x [B,I] to [B,O]: x·weights + bias.
+	Dense(x Value, weights, bias int) Value
+	Relu(x Value) Value
+	Add(a, b Value) Value
+	// Images makes images of samples [B,height·width·channels], channels last.
+	Images(x Value, height, width, channels int) Value
+	// Convolution has a kernel [k,k,I,O] and k/2 zeros around each image. bias is −1 if there is none.
+	Convolution(x Value, weights, bias, stride int) Value
+	// BatchNorm normalises each channel with the running statistics.
+	BatchNorm(x Value, scale, shift, mean, variance int, epsilon float32) Value
+	// MaxPool takes the maximum of 2×2 pixels, AveragePool the mean over all, [B,C].
+	MaxPool(x Value) Value
+	AveragePool(x Value) Value
+}
+
+// Buildable is a network that consists of the operations of a [Builder].
+type Buildable interface {
+	Model
+	// Build does with b what Forward does with a graph, for a pass with running statistics.
+	Build(b Builder, x Value) (features, logits Value)
+}
+
+// Build builds a network, or returns an error if it is no [Buildable]. One in mixed precision is built in float32.
+func Build(m Model, b Builder, x Value) (features, logits Value, err error) {
+	if inner, ok := m.(mixed); ok {
+		m = inner.Model
+	}
+	n, ok := m.(Buildable)
+	if !ok {
+		return "", "", fmt.Errorf("model: %s does not say of which operations it consists: it is no model.Buildable", m.Key())
+	}
+	features, logits = n.Build(b, x)
+	return features, logits, nil
+}
+
+// Build builds the network.
+func (m *MLP) Build(b Builder, x Value) (features, logits Value) {
+	for i := range m.hidden {
+		x = b.Relu(b.Dense(x, 2*i, 2*i+1))
+	}
+	n := 2 * len(m.hidden)
+	return x, b.Dense(x, n, n+1)
+}
+
+// Build builds the network.
+func (m *ResNet18) Build(b Builder, x Value) (features, logits Value) {
+	x = b.Images(x, m.config.Height, m.config.Width, m.config.Channels)
+	x = b.MaxPool(b.Relu(m.stemNorm.build(b, m.stem.build(b, x))))
+	for _, block := range m.blocks {
+		x = block.build(b, x)
+	}
+	x = b.AveragePool(x)
+	return x, b.Dense(x, m.classifier, m.classifier+1)
+}
+
+func (b block) build(to Builder, x Value) Value {
+	h := to.Relu(b.norm1.build(to, b.conv1.build(to, x)))
+	h = b.norm2.build(to, b.conv2.build(to, h))
+	if b.release {
+		h = to.Relu(h)
+	}
+	if b.changes {
+		x = b.normS.build(to, b.shortcut.build(to, x))
+	}
+	return to.Relu(to.Add(h, x))
+}
+
+func (c Convolution) build(b Builder, x Value) Value {
+	return b.Convolution(x, c.weights, c.bias, c.stride)
+}
+
+func (n BatchNorm) build(b Builder, x Value) Value {
+	return b.BatchNorm(x, n.scale, n.shift, n.mean, n.variance, epsilon)
+}

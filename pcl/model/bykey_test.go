@@ -1,0 +1,27 @@
+package model
+
+import "testing"
+
+func TestByKey(t *testing.T) {
+	mlp, err := NewMLP(784, []int{128, 64}, 62)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []Model{
+		mlp, BFloat16(mlp), newResNet18(t, ResNetConfig{Height: 8, Width: 16, Channels: 3, Outputs: 5}),
+		newResNet18(t, ResNetConfig{Height: 8, Width: 8, Channels: 1, Base: 2, Outputs: 5, Release: true}),
+	} {
+		got, err := ByKey(want.Key())
+		if err != nil || got.Key() != want.Key() || got.Layout().Total != want.Layout().Total {
+			t.Errorf("%s: %v, %v", want.Key(), got, err)
+		}
+	}
+	for _, key := range []string{
+		"", "mlp", "mlp-4-[]-2", "mlp-4-[3]-0", "mlp-04-[3]-2", "mlp-4-[3 ]-2", "mlp-4-[3]-2-bf16-bf16", "mlp-99999999999999999999-[1]-1",
+		"resnet18-7x8x1-2-5", "resnet18-8x8x1-0-5", "resnet18-8x8x1-2-5-x", "vit-4-[3]-2",
+	} {
+		if m, err := ByKey(key); err == nil {
+			t.Errorf("%q gives %s", key, m.Key())
+		}
+	}
+}

@@ -1,0 +1,120 @@
+// Package onnx writes trained networks as ONNX files, which ONNX Runtime and many other programs run. Begin with
+// [Network.Write].
+//
+// GoMLX can write graphs as ONNX too (package ml/model/onnx), but only with a build tag, and with its ONNX backend, which
+// needs the library of ONNX Runtime. The networks here consist of few operations, so that their files are written
+// directly.
+package onnx
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/parallelcl/parallelcl/pcl/model"
+)
+
+// Network is what a file is made of.
+type Network struct {
+	Model      model.Model // one that is a model.Buildable
+	Parameters []float32   // in the order of Layout.Params
+	Statistics []float32   // in the order of Layout.Stats
+	// Cosine, if set, replaces the logits by cosines between the features and the classifier's weights.
+	Cosine *Cosine
+	// Means, if set, has an entry for each output: the mean of the features of its class, of length 1, or nil. They give
+	// the file the output "scores".
+	Means    [][]float32
+	Metadata map[string]string
+}
+
+// Cosine scales the cosines. With Frobenius, the weights are divided by the norm of the whole matrix, not by that of each
+// output's.
+type Cosine struct {
+	Sharpness float64
+	Frobenius bool
+}
+
+// Names of a file's input and outputs. Each has a row for each sample, of which there may be any number.
+const (
+	Input    = "x"        // the values of the samples, as in training: [N, inputs]
+	Logits   = "logits"   // [N, outputs]
+	Features = "features" // [N, F], the classifier's input
+	// Scores are −d², where d is the distance of the features, of length 1, from the mean of each output's class; −∞ for
+	// outputs without a mean.
+	Scores = "scores"
+)
+
+// maxSize is the largest message that protocol buffers allow.
+const maxSize = 1<<31 - 1
+
+// Write writes the network as an ONNX file of opset 17.
+func (n Network) Write(w io.Writer) error {
+	l := n.Model.Layout()
+	if len(n.Parameters) != l.Total || len(n.Statistics) != l.StatsTotal {
+		return fmt.Errorf("onnx: %d parameters and %d statistics, the model has %d and %d", len(n.Parameters), len(n.Statistics), l.Total, l.StatsTotal)
+	}
+	if 4*(l.Total+l.StatsTotal) > maxSize/2 {
+		return fmt.Errorf("onnx: %d parameters are too many for a file: it holds 1 GB of them", l.Total)
+	}
+	g := &graph{network: n, layout: l, added: map[string]bool{}}
+	features, logits, err := model.Build(n.Model, g, Input)
+	if err != nil {
+		return fmt.Errorf("onnx: %w", err)
+	}
+	width := l.Params[l.Classifier()].Dims[0]
+	if n.Cosine != nil {
+		logits = g.cosines(features, width)
+	}
+	outputs := [][]byte{g.output(logits, Logits, n.Model.Outputs()), g.output(features, Features, width)}
+	if n.Means != nil {
+		if err := n.checkMeans(width); err != nil {
+			return err
+		}
+		outputs = append(outputs, g.output(g.distances(features, width), Scores, n.Model.Outputs()))
+	}
+	_, err = w.Write(n.message(g, outputs))
+	return err
+}
+
+func (n Network) checkMeans(width int) error {
+	if len(n.Means) > n.Model.Outputs() {
+		return fmt.Errorf("onnx: means of %d outputs, the model has %d", len(n.Means), n.Model.Outputs())
+	}
+	for i, m := range n.Means {
+		if m != nil && len(m) != width {
+			return fmt.Errorf("onnx: the mean of output %d has %d entries, the model %d features", i, len(m), width)
+		}
+	}
+	return nil
+}
+
+// message puts the file together.
+func (n Network) message(g *graph, outputs [][]byte) []byte {
+	var body message
+	for _, node := range g.nodes {
+		body.bytes(graphNode, node)
+	}
+	body.text(graphName, n.Model.Key())
+	for _, t := range g.constants {
+		body.bytes(graphInitializer, t)
+	}
+	body.bytes(graphInput, valueInfo(Input, n.Model.Inputs()))
+	for _, o := range outputs {
+		body.bytes(graphOutput, o)
+	}
+	var opset, file message
+	opset.text(opsetDomain, "")
+	opset.number(opsetVersion, 17)
+	file.number(modelIRVersion, 8)
+	file.text(modelProducer, "parallelcl")
+	file.bytes(modelGraph, body)
+	file.bytes(modelOpset, opset)
+	for _, key := range slices.Sorted(maps.Keys(n.Metadata)) {
+		var entry message
+		entry.text(entryKey, key)
+		entry.text(entryValue, n.Metadata[key])
+		file.bytes(modelMetadata, entry)
+	}
+	return file
+}

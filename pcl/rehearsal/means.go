@@ -1,0 +1,46 @@
+package rehearsal
+
+import "slices"
+
+// Means are the class means by which the part [NearestMean] predicts, in a form that can be saved.
+type Means struct {
+	// Between says that only predictions among the classes of several tasks are made by means.
+	Between bool
+	Classes []int       // that have a mean, in ascending order
+	Tasks   [][]int     // of the samples of each of these classes
+	Values  [][]float32 // the mean of each of these classes, of length 1
+}
+
+// MeansOf returns the means of a rule, or nil if it is not that of [NearestMean].
+func MeansOf(r Rule) *Means {
+	m, ok := r.(*nearestMean)
+	if !ok {
+		return nil
+	}
+	out := &Means{Between: m.between}
+	for c := range m.means {
+		out.Classes = append(out.Classes, c)
+	}
+	slices.Sort(out.Classes)
+	for _, c := range out.Classes {
+		mean := make([]float32, len(m.means[c]))
+		for i, x := range m.means[c] {
+			mean[i] = float32(x)
+		}
+		out.Tasks, out.Values = append(out.Tasks, slices.Clone(m.tasks[c])), append(out.Values, mean)
+	}
+	return out
+}
+
+// Rule returns the rule that predicts by the means.
+func (m *Means) Rule() Rule {
+	out := &nearestMean{between: m.Between, means: map[int][]float64{}, tasks: map[int][]int{}}
+	for i, c := range m.Classes {
+		mean := make([]float64, len(m.Values[i]))
+		for k, x := range m.Values[i] {
+			mean[k] = float64(x)
+		}
+		out.means[c], out.tasks[c] = mean, m.Tasks[i]
+	}
+	return out
+}

@@ -1,0 +1,132 @@
+// Package tables writes runs as tables for other programs: CSV, and LaTeX.
+package tables
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+// about are the columns by which the lines of all tables name their run.
+var about = []string{"id", "dataset", "increment", "method", "params", "variant", "labelset", "timeline", "seed"}
+
+func aboutOf(r *results.Run) ([]string, error) {
+	params := ""
+	if len(r.Params) > 0 {
+		text, err := json.Marshal(r.Params)
+		if err != nil {
+			return nil, fmt.Errorf("run %s: %w", r.ID, err)
+		}
+		params = string(text)
+	}
+	return []string{
+		r.ID, r.Dataset, r.Increment, r.Method, params, r.Variant,
+		strconv.FormatUint(r.LabelSet, 10), strconv.FormatUint(r.Timeline, 10), strconv.FormatUint(r.Seed, 10),
+	}, nil
+}
+
+// write writes a table, whose lines are given run by run.
+func write(out io.Writer, runs []*results.Run, columns []string, lines func(i int, add func(cells ...any))) error {
+	w := csv.NewWriter(out)
+	if err := w.Write(append(about[:len(about):len(about)], columns...)); err != nil {
+		return err
+	}
+	for i, r := range runs {
+		first, err := aboutOf(r)
+		if err != nil {
+			return err
+		}
+		lines(i, func(cells ...any) {
+			line := first[:len(first):len(first)]
+			for _, c := range cells {
+				line = append(line, cell(c))
+			}
+			w.Write(line) // the error comes after Flush
+		})
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// cell writes numbers so that they are read as the same. What there is not is empty.
+func cell(v any) string {
+	switch x := v.(type) {
+	case nil:
+		return ""
+	case float64:
+		if math.IsNaN(x) {
+			return ""
+		}
+		return strconv.FormatFloat(x, 'g', -1, 64)
+	}
+	return fmt.Sprint(v)
+}
+
+// Runs writes a line for each run: A, F and A_first in percent, as in docs/protocol.md §3.1, and what the run was.
+func Runs(out io.Writer, runs []*results.Run) error {
+	columns := []string{"tasks", "steps", "a_percent", "f_percent", "a_first_percent", "skipped_rows", "diverged_at", "step_ms", "model_sha256"}
+	return write(out, runs, columns, func(i int, add func(...any)) {
+		r := runs[i]
+		var diverged any
+		if r.DivergedAt != nil {
+			diverged = *r.DivergedAt
+		}
+		add(len(r.Tasks), r.Steps, r.A, r.F, r.AFirst, r.Skipped, diverged, r.Measured.StepMillis, r.ModelSHA256)
+	})
+}
+
+// Accuracy writes the accuracies of all tasks at all evaluations: a line for each task that had started. task_ended says
+// whether the task's last step was made, and its_last whether this evaluation is the one after it.
+func Accuracy(out io.Writer, runs []*results.Run) error {
+	columns := []string{"step", "task", "task_ended", "its_last", "accuracy_percent"}
+	return write(out, runs, columns, func(i int, add func(...any)) {
+		for _, p := range runs[i].Curve {
+			for k, acc := range p.Acc {
+				if acc == nil || k >= len(runs[i].Tasks) {
+					continue
+				}
+				end := runs[i].Tasks[k].End
+				add(p.Step, k+1, p.Step >= end, p.Step == end, 100**acc)
+			}
+		}
+	})
+}
+
+// Steps writes a line for each row of each step: the loss, what the method made of it, and the step's ‖d‖. records
+// returns the records of a run; if no run has any, that is an error.
+func Steps(out io.Writer, runs []*results.Run, records func(i int) ([]results.Record, error)) error {
+	all := make([][]results.Record, len(runs))
+	some := false
+	for i := range runs {
+		var err error
+		if all[i], err = records(i); err != nil {
+			return err
+		}
+		some = some || len(all[i]) > 0
+	}
+	if !some {
+		return errors.New("none of the runs has records of its steps: pcl run --record keeps them")
+	}
+	columns := []string{"step", "row", "loss", "loss_after", "weight", "sigma", "lambda", "slack", "norm_d"}
+	return write(out, runs, columns, func(i int, add func(...any)) {
+		for _, r := range all[i] {
+			for k, id := range r.IDs {
+				add(r.Step, id, at(r.Losses, k), at(r.LossesAfter, k), at(r.Weights, k), at(r.Sigma, k), at(r.Lambda, k), at(r.Slacks, k), r.NormD)
+			}
+		}
+	})
+}
+
+// at is an entry of a list that may be shorter.
+func at(list []float64, k int) any {
+	if k < len(list) {
+		return list[k]
+	}
+	return nil
+}

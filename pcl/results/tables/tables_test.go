@@ -1,0 +1,98 @@
+package tables
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+func runs() []*results.Run {
+	acc := func(x float64) *float64 { return &x }
+	one := &results.Run{
+		ID: "a1", Dataset: "glyphs", Increment: "task", Method: "emgd-gmc", Params: map[string]any{"tau": 5.0}, Seed: 1, Steps: 4,
+		A: 50.25, F: -1, AFirst: 51.25, Config: []byte(`{"seed":1,"method":"emgd-gmc"}`), ModelSHA256: "00",
+		Tasks: []results.Task{{ID: 1, End: 1}, {ID: 2, End: 3}},
+		Curve: []results.Point{{Step: 1, Acc: []*float64{acc(.5), nil}}, {Step: 3, Acc: []*float64{acc(.25), acc(1)}}},
+	}
+	two := *one
+	two.ID, two.Seed, two.A, two.Config = "a2", 2, 51.25, []byte(`{"seed":2,"method":"emgd-gmc"}`)
+	er := *one
+	er.ID, er.Method, er.Params, er.Increment, er.Config = "b1", "a_b", nil, "class", []byte(`{"seed":1,"method":"a_b"}`)
+	return []*results.Run{one, &two, &er}
+}
+
+func text(t *testing.T, write func(io.Writer) error) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestRuns(t *testing.T) {
+	got := text(t, func(w io.Writer) error { return Runs(w, runs()[:1]) })
+	want := "id,dataset,increment,method,params,variant,labelset,timeline,seed,tasks,steps,a_percent,f_percent,a_first_percent,skipped_rows,diverged_at,step_ms,model_sha256\n" +
+		"a1,glyphs,task,emgd-gmc,\"{\"\"tau\"\":5}\",,0,0,1,2,4,50.25,-1,51.25,0,,0,00\n"
+	if got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+func TestAccuracy(t *testing.T) {
+	got := text(t, func(w io.Writer) error { return Accuracy(w, runs()[2:]) })
+	for _, want := range []string{"step,task,task_ended,its_last,accuracy_percent\n", ",1,1,1,true,true,50\n", ",1,3,1,true,false,25\n", ",1,3,2,true,true,100\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if n := strings.Count(got, "\n"); n != 4 {
+		t.Errorf("%d lines\n%s", n, got)
+	}
+}
+
+func TestSteps(t *testing.T) {
+	record := []results.Record{{Step: 7, IDs: []int{0, 2}, Losses: []float64{.5, 1e-20}, Weights: []float64{1, 2}, Sigma: []float64{.25, .75}, NormD: 3}}
+	got := text(t, func(w io.Writer) error {
+		return Steps(w, runs()[2:], func(int) ([]results.Record, error) { return record, nil })
+	})
+	for _, want := range []string{",1,7,0,0.5,,1,0.25,,,3\n", ",1,7,2,1e-20,,2,0.75,,,3\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if err := Steps(io.Discard, runs(), func(int) ([]results.Record, error) { return nil, nil }); err == nil || !strings.Contains(err.Error(), "--record") {
+		t.Error(err)
+	}
+	if err := Steps(io.Discard, runs(), func(int) ([]results.Record, error) { return nil, io.ErrUnexpectedEOF }); err != io.ErrUnexpectedEOF {
+		t.Error(err)
+	}
+}
+
+func TestLaTeX(t *testing.T) {
+	got := text(t, func(w io.Writer) error { return LaTeX(w, runs()) })
+	for _, want := range []string{
+		`\begin{tabular}{lrrrr}`, `\multicolumn{2}{c}{glyphs, task}`, `emgd-gmc tau=5 & $50.75 \pm 0.50$ & $-1.00 \pm 0.00$ & -- & -- \\`,
+		`a\_b & -- & -- & $50.25$ & $-1.00$ \\`, `\end{tabular}`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %s in\n%s", want, got)
+		}
+	}
+	other := runs()
+	other[1].Timeline = 3
+	other[1].Config = []byte(`{"seed":2,"timeline":3,"method":"emgd-gmc"}`)
+	if got := text(t, func(w io.Writer) error { return LaTeX(w, other) }); !strings.Contains(got, "tau=5, label sets 0, timeline 3 & $51.25$") {
+		t.Error(got)
+	}
+	other[1].Timeline = 0
+	if err := LaTeX(io.Discard, other); err == nil || !strings.Contains(err.Error(), "differ in their settings") {
+		t.Error(err)
+	}
+	if err := LaTeX(io.Discard, nil); err == nil {
+		t.Error("no error without runs")
+	}
+}

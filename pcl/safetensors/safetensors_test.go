@@ -1,0 +1,140 @@
+package safetensors
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func encoded(t testing.TB, f *File) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := f.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// raw returns a file with the given header.
+func raw(header string, values int) []byte {
+	out := append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...)
+	return append(out, make([]byte, values)...)
+}
+
+func TestRoundTrip(t *testing.T) {
+	want := &File{
+		Tensors: []Tensor{
+			{"z/weights", []int{2, 3}, []float32{1, -2, 3e-40, math.MaxFloat32, 0, float32(math.Copysign(0, -1))}},
+			{"empty", []int{0, 4}, []float32{}},
+			{"a/bias", []int{1}, []float32{.1}},
+			{"scalar", []int{}, []float32{float32(math.Inf(1))}},
+		},
+		Metadata: map[string]string{"model": "mlp-2-[3]-1", "Grüße": "\"\n<"},
+	}
+	path := filepath.Join(t.TempDir(), "new", "w.safetensors")
+	if err := want.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if n := binary.LittleEndian.Uint64(encoded(t, want)); n%8 != 0 {
+		t.Errorf("the values begin after a header of %d bytes", n)
+	}
+	if got.Tensor("a/bias").Values[0] != .1 || got.Tensor("b") != nil {
+		t.Error("a tensor is not found by its name, or another is")
+	}
+	nan := &File{Tensors: []Tensor{{"x", []int{1}, []float32{math.Float32frombits(0x7fc12345)}}}}
+	again, err := Decode(encoded(t, nan))
+	if err != nil || math.Float32bits(again.Tensors[0].Values[0]) != 0x7fc12345 {
+		t.Errorf("a NaN came back as %v: %v", again, err)
+	}
+}
+
+func TestWriteRefuses(t *testing.T) {
+	one := []float32{1}
+	for want, f := range map[string]File{
+		`name ""`:            {Tensors: []Tensor{{"", []int{1}, one}}},
+		`name "__metadata__`: {Tensors: []Tensor{{"__metadata__", []int{1}, one}}},
+		`two tensors`:        {Tensors: []Tensor{{"a", []int{1}, one}, {"a", []int{1}, one}}},
+		`takes 2`:            {Tensors: []Tensor{{"a", []int{2}, one}}},
+		`dimension of -1`:    {Tensors: []Tensor{{"a", []int{-1}, one}}},
+		`more values`:        {Tensors: []Tensor{{"a", []int{1 << 40, 1 << 40}, one}}},
+		`not valid UTF-8`:    {Metadata: map[string]string{"a": "\xff"}},
+	} {
+		path := filepath.Join(t.TempDir(), "x")
+		if err := f.Save(path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q: %v", want, err)
+		}
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("%s: a file was written", want)
+		}
+	}
+}
+
+// TestHostile: what is no proper file is refused by an error that says why.
+func TestHostile(t *testing.T) {
+	const a = `"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}`
+	huge := binary.LittleEndian.AppendUint64(nil, math.MaxUint64)
+	for want, data := range map[string][]byte{
+		"0 bytes": {}, "7 bytes": make([]byte, 7), "does not begin with {": make([]byte, 16),
+		"at most 100000000":        append(huge, "{}"...),
+		"of which 2 are there":     append(binary.LittleEndian.AppendUint64(nil, 3), "{}"...),
+		"not valid UTF-8":          raw("{\"\xff\":1}", 0),
+		"header: EOF":              raw(`{"a":`, 0),
+		"something follows":        raw(`{} {}`, 0),
+		`"a" is there twice`:       raw(`{`+a+`,`+a+`}`, 4),
+		`"k" is there twice`:       raw(`{"__metadata__":{"k":"1","k":"2"}}`, 0),
+		"is not a string":          raw(`{"__metadata__":{"k":1}}`, 0),
+		"not a JSON object":        raw(`{"__metadata__":[]}`, 0),
+		"only F32 is read":         raw(`{"a":{"dtype":"BF16","shape":[1],"data_offsets":[0,2]}}`, 2),
+		"want dtype, shape":        raw(`{"a":{"shape":[1],"data_offsets":[0,4]}}`, 4),
+		"two data_offsets":         raw(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0]}}`, 4),
+		"unknown field":            raw(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4],"x":1}}`, 4),
+		"a dimension of -1":        raw(`{"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,4]}}`, 4),
+		"more values than fit":     raw(`{"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,0]}}`, 0),
+		"want 8 of them":           raw(`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}}`, 4),
+		"bytes 8 to 4":             raw(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[8,4]}}`, 8),
+		"bytes -4 to 0":            raw(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[-4,0]}}`, 8),
+		"was cut off":              raw(`{`+a+`}`, 3),
+		"1 bytes follow":           raw(`{`+a+`}`, 5),
+		"overlap, or leave a gap":  raw(`{`+a+`,"b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, 4),
+		"begins at byte 8":         raw(`{`+a+`,"b":{"dtype":"F32","shape":[1],"data_offsets":[8,12]}}`, 12),
+		"cannot unmarshal number ": raw(`{"a":{"dtype":"F32","shape":[1.5],"data_offsets":[0,6]}}`, 6),
+	} {
+		if f, err := Decode(data); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q: %v, %v", want, f, err)
+		}
+	}
+}
+
+// FuzzDecode: whatever is read can be written, and is then read as the same.
+func FuzzDecode(f *testing.F) {
+	f.Add(encoded(f, &File{Tensors: []Tensor{{"a", []int{2}, []float32{1, 2}}, {"b", nil, []float32{3}}}, Metadata: map[string]string{"k": "v"}}))
+	f.Add(raw(`{"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},"b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, 4))
+	f.Add(raw(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, 3))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		file, err := Decode(data)
+		if err != nil {
+			return
+		}
+		again, err := Decode(encoded(t, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(encoded(t, file), encoded(t, again)) {
+			t.Fatalf("%v was read as %v", file, again)
+		}
+	})
+}

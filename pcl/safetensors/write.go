@@ -1,0 +1,106 @@
+package safetensors
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"unicode/utf8"
+)
+
+// metadataKey is the entry of the header that holds the texts.
+const metadataKey = "__metadata__"
+
+// entry is what the header says of a tensor.
+type entry struct {
+	DType   string `json:"dtype"`
+	Shape   []int  `json:"shape"`
+	Offsets [2]int `json:"data_offsets"`
+}
+
+// header returns the beginning of the file, up to the values, which begin at a multiple of eight bytes.
+func (f *File) header() ([]byte, error) {
+	entries := map[string]any{}
+	if f.Metadata != nil {
+		for k, v := range f.Metadata {
+			if !utf8.ValidString(k) || !utf8.ValidString(v) {
+				return nil, fmt.Errorf("the text %q is not valid UTF-8", k)
+			}
+		}
+		entries[metadataKey] = f.Metadata
+	}
+	at := 0
+	for _, t := range f.Tensors {
+		if err := t.check(); err != nil {
+			return nil, err
+		}
+		if _, twice := entries[t.Name]; twice {
+			return nil, fmt.Errorf("two tensors have the name %q", t.Name)
+		}
+		end := at + 4*len(t.Values)
+		entries[t.Name] = entry{"F32", append([]int{}, t.Dims...), [2]int{at, end}}
+		at = end
+	}
+	text, err := json.Marshal(entries)
+	if err != nil {
+		return nil, err
+	}
+	for len(text)%8 != 0 {
+		text = append(text, ' ')
+	}
+	if len(text) > maxHeader {
+		return nil, fmt.Errorf("the names and texts take %d bytes; at most %d can be read", len(text), maxHeader)
+	}
+	return append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...), nil
+}
+
+// check returns an error if a tensor cannot be written.
+func (t Tensor) check() error {
+	switch n, err := size(t.Dims); {
+	case t.Name == "" || t.Name == metadataKey || !utf8.ValidString(t.Name):
+		return fmt.Errorf("a tensor cannot have the name %q", t.Name)
+	case err != nil:
+		return fmt.Errorf("tensor %q: %w", t.Name, err)
+	case n != len(t.Values):
+		return fmt.Errorf("tensor %q has %d values; its shape %v takes %d", t.Name, len(t.Values), t.Dims, n)
+	}
+	return nil
+}
+
+// size returns the number of values of a tensor.
+func size(dims []int) (int, error) {
+	n := 1
+	for _, d := range dims {
+		if d < 0 {
+			return 0, fmt.Errorf("a dimension of %d", d)
+		}
+		if d > 0 && n > math.MaxInt/4/d {
+			return 0, errors.New("more values than fit in memory")
+		}
+		n *= d
+	}
+	return n, nil
+}
+
+func (f *File) write(w io.Writer, head []byte) error {
+	if _, err := w.Write(head); err != nil {
+		return err
+	}
+	const piece = 1 << 14 // values at a time
+	buffer := make([]byte, 0, 4*piece)
+	for _, t := range f.Tensors {
+		for values := range slices.Chunk(t.Values, piece) {
+			buffer = buffer[:0]
+			for _, v := range values {
+				buffer = binary.LittleEndian.AppendUint32(buffer, math.Float32bits(v))
+			}
+			if _, err := w.Write(buffer); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,228 @@
+package pcl
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/parallelcl/parallelcl/internal/fp"
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
+	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/safetensors"
+)
+
+// Take says what [Learner.SetTrained] takes of a network. The zero value takes all of it.
+type Take struct {
+	// Backbone takes only the parameters before the classifier, and the statistics: a start from a network that knows
+	// other classes. The classifier and the learner's tasks stay as they are.
+	Backbone bool
+	// KeepMoments keeps what the optimiser remembers of earlier gradients, and its count of updates. Otherwise it
+	// starts anew, since they belong to other parameters.
+	KeepMoments bool
+}
+
+// SetTrained gives the learner the parameters and statistics of a network. Their names and shapes must be those of the
+// model's Layout; an error names what is missing, what is there in addition, and what differs, and nothing changes.
+//
+// The network's outputs keep their meaning. A learner without tasks gets those of the network, as tasks that have ended
+// and of which nothing is in the memory, so that it can predict, [Learner.Reattach] them, and attach others. A learner
+// that has tasks must have the same ones. If the model has more outputs than the network, the classifier's parameters of
+// the others stay as they are; if it has fewer, it grows, if [Options].Grow is set.
+//
+// Copies of the parameters that the method had asked for, for example to distil from, are dropped. The rule of prediction
+// stays the method's: a method that predicts by means computes them from the memory, not from the network's.
+func (l *Learner) SetTrained(t *Trained, take Take) error {
+	if err := l.enter(false); err != nil {
+		return err
+	}
+	defer l.leave()
+	if err := l.setTrained(t, take); err != nil {
+		return fmt.Errorf("pcl: set network: %w", err)
+	}
+	return nil
+}
+
+func (l *Learner) setTrained(t *Trained, take Take) error {
+	theta, err := l.parameters()
+	if err != nil {
+		return err
+	}
+	if take.Backbone {
+		values, statistics, err := arrange(l.options.Model.Layout(), t.Tensors, true)
+		if err != nil {
+			return err
+		}
+		copy(theta[:l.options.Model.Layout().Backbone], values)
+		return l.exchange(theta, statistics, take.KeepMoments)
+	}
+	if err := l.fits(t); err != nil {
+		return err
+	}
+	outputs, err := l.outputsOf(t)
+	if err != nil {
+		return err
+	}
+	narrow, err := l.narrowed(outputs)
+	if err != nil {
+		return err
+	}
+	values, statistics, err := arrange(narrow, t.Tensors, false)
+	if err != nil {
+		return err
+	}
+	if has := l.options.Model.Outputs(); outputs > has {
+		if err := l.grow(outputs); err != nil {
+			return err
+		}
+		theta = values
+	} else {
+		l.options.Model.Layout().Widen(theta, values, narrow)
+	}
+	if err := l.exchange(theta, statistics, take.KeepMoments); err != nil {
+		return err
+	}
+	return l.adopt(t.Tasks)
+}
+
+// fits returns an error if the network's tasks are not those of the learner.
+func (l *Learner) fits(t *Trained) error {
+	if len(t.Tasks) == 0 {
+		return nil
+	}
+	if t.Increment != l.options.Increment {
+		return fmt.Errorf("the network is %s-incremental, the learner %s-incremental, so that their outputs differ: take only the backbone", t.Increment, l.options.Increment)
+	}
+	same := slices.EqualFunc(t.Tasks, l.tasks, func(a TaskInfo, b *task) bool { return slices.Equal(a.Classes, b.Classes) })
+	if len(l.tasks) > 0 && !same {
+		return fmt.Errorf("the network has tasks of the classes %v, the learner of %v, so that their outputs differ: take only the backbone, or use a learner without tasks", classLists(t.Tasks), classLists(l.Tasks()))
+	}
+	return nil
+}
+
+func classLists(tasks []TaskInfo) (all [][]int) {
+	for _, t := range tasks {
+		all = append(all, t.Classes)
+	}
+	return all
+}
+
+// outputsOf returns how many outputs the network has, as its classifier's weights say, which must be enough for its
+// tasks.
+func (l *Learner) outputsOf(t *Trained) (int, error) {
+	layout := l.options.Model.Layout()
+	name := layout.Params[layout.Classifier()].Name
+	has := l.options.Model.Outputs()
+	outputs := has // if there is no such tensor, this is what will be missing
+	for _, x := range t.Tensors {
+		if x.Name == name && len(x.Dims) > 0 {
+			outputs = x.Dims[len(x.Dims)-1]
+		}
+	}
+	if _, err := headsOf(l.options.Increment, t.Tasks, outputs); err != nil {
+		return 0, fmt.Errorf("the network has %d outputs: %w", outputs, err)
+	}
+	if outputs > has && !l.options.Grow {
+		return 0, fmt.Errorf("the network has %d outputs, the model %d: build a model with as many, let it grow (Options.Grow), or take only the backbone", outputs, has)
+	}
+	return outputs, nil
+}
+
+// narrowed returns the layout of the model with another number of outputs.
+func (l *Learner) narrowed(outputs int) (*model.Layout, error) {
+	m := l.options.Model
+	if outputs == m.Outputs() {
+		return m.Layout(), nil
+	}
+	r, ok := m.(model.Resizer)
+	if !ok {
+		return nil, fmt.Errorf("the network has %d outputs, the model %d, and %s cannot be built with another number: it is no model.Resizer", outputs, m.Outputs(), m.Key())
+	}
+	other, err := r.WithOutputs(outputs)
+	if err != nil {
+		return nil, err
+	}
+	return other.Layout(), nil
+}
+
+// adopt gives a learner without tasks those of a network, which have ended.
+func (l *Learner) adopt(tasks []TaskInfo) error {
+	if len(l.tasks) > 0 {
+		return nil
+	}
+	for i, t := range tasks {
+		if err := l.heads.Add(i+1, t.Classes); err != nil {
+			return fmt.Errorf("%s: %w", label(i+1, t.Name), err)
+		}
+		l.tasks = append(l.tasks, &task{Task: Task{Name: t.Name, Classes: slices.Clone(t.Classes)}, id: i + 1, ended: true})
+	}
+	return nil
+}
+
+// SetParameters replaces the parameters θ and the running statistics, which are as [Learner.Parameters] and
+// [Learner.Statistics] return them. The optimiser starts anew, and copies of the parameters that the method had asked for
+// are dropped. After an error about the values nothing has changed.
+func (l *Learner) SetParameters(theta, statistics []float32) error {
+	if err := l.enter(false); err != nil {
+		return err
+	}
+	defer l.leave()
+	layout := l.options.Model.Layout()
+	switch {
+	case len(theta) != layout.Total || len(statistics) != layout.StatsTotal:
+		return fmt.Errorf("pcl: set parameters: %d parameters and %d statistics, the model has %d and %d", len(theta), len(statistics), layout.Total, layout.StatsTotal)
+	case !fp.Finite(theta) || !fp.Finite(statistics):
+		return errors.New("pcl: set parameters: a value is not finite")
+	}
+	if err := l.exchange(slices.Clone(theta), statistics, false); err != nil {
+		return fmt.Errorf("pcl: set parameters: %w", err)
+	}
+	return nil
+}
+
+// exchange replaces parameters and statistics, which have the right lengths.
+func (l *Learner) exchange(theta, statistics []float32, keepMoments bool) error {
+	vectors := len(l.options.Optimizer.State())
+	var moments [][]float32
+	if keepMoments {
+		for _, b := range l.network.state {
+			values := make([]float32, len(theta))
+			if err := program.ToHost(values, b); err != nil {
+				return err
+			}
+			moments = append(moments, values)
+		}
+	} else {
+		l.network.updates = 0
+	}
+	l.version++
+	l.prepared = 0
+	l.others.free()
+	copy(l.network.statistics, statistics)
+	l.failure = l.network.set(l.options.Backend, theta, moments, vectors)
+	return l.failure
+}
+
+// arrange puts tensors into the flat vectors of a layout. For the backbone alone it ignores those of the classifier, and
+// leaves the classifier's part of theta out.
+func arrange(l *model.Layout, all []safetensors.Tensor, backbone bool) (theta, statistics []float32, err error) {
+	given := map[string]*safetensors.Tensor{}
+	for i := range all {
+		given[all[i].Name] = &all[i]
+	}
+	params, total := l.Params, l.Total
+	if backbone {
+		at := l.Classifier()
+		for _, p := range params[at:] {
+			delete(given, p.Name)
+		}
+		params, total = params[:at], l.Backbone
+	}
+	var d differences
+	theta, statistics = make([]float32, total), make([]float32, l.StatsTotal)
+	d.fill(theta, params, given)
+	d.fill(statistics, l.Stats, given)
+	for name := range given {
+		d.extra = append(d.extra, name)
+	}
+	return theta, statistics, d.err()
+}

@@ -1,0 +1,195 @@
+package pcl
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/parallelcl/parallelcl/pcl/internal/heads"
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
+	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
+	"github.com/parallelcl/parallelcl/pcl/safetensors"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// Trained is a trained network as it is exchanged between programs: its parameters, the statistics of batch
+// normalisation, and what its outputs stand for. It has neither the memory nor the state of the optimiser; a checkpoint
+// has these ([Learner.Save]). [Learner.Trained] and [Predictor.Trained] make one, [LoadTrained] reads one from a file,
+// [Learner.SetTrained] and [NewPredictor] take one.
+type Trained struct {
+	// Model is the [model.Model].Key of the network, and Method the name of the method that trained it. They are empty
+	// in a file that another program has written.
+	Model  string
+	Method string
+	Steps  int
+	// Increment is empty, and there are no Tasks, if nothing is known of the outputs.
+	Increment scenario.Increment
+	Image     Image
+	Tasks     []TaskInfo // in order of arrival, of which ID, Name and Classes count
+	// Names may name classes. A learner does not know their names: who saves a network may set them.
+	Names map[int]string
+	// Loss is the key of [Options].Loss; empty for the cross-entropy of classes.
+	Loss string
+	// Tensors has a tensor for each entry of Layout.Params and Layout.Stats, under its name.
+	Tensors []safetensors.Tensor
+	// Scores says how the classes' scores come from the features.
+	Scores Scores
+	// Means are set if predictions are made by the nearest mean of the features. OtherRule says that they are made by
+	// another rule, which cannot be saved.
+	Means     *rehearsal.Means
+	OtherRule bool
+}
+
+// Scores says how the scores of the classes come from the features and the classifier's weights. The zero value stands
+// for logits: weights times features, and bias. With Cosine, it is Sharpness times the cosine of the angle between the
+// features and an output's weights; with Frobenius, the weights are divided by the norm of the whole matrix.
+type Scores struct {
+	Cosine    bool    `json:"cosine,omitempty"`
+	Frobenius bool    `json:"frobenius,omitempty"`
+	Sharpness float64 `json:"sharpness,omitempty"`
+}
+
+func scoresOf(l rehearsal.Loss) Scores {
+	if !l.Cosine {
+		return Scores{}
+	}
+	return Scores{Cosine: true, Frobenius: l.Frobenius, Sharpness: l.Sharpness}
+}
+
+func (s Scores) loss() rehearsal.Loss {
+	return rehearsal.Loss{Cosine: s.Cosine, Frobenius: s.Frobenius, Sharpness: s.Sharpness}
+}
+
+// Output is what an output of the classifier stands for.
+type Output struct {
+	Task  int    `json:"task,omitempty"` // in class-incremental mode 0: a class has one output, whichever tasks have it
+	Class int    `json:"class"`
+	Name  string `json:"name,omitempty"` // of the class, if it is known
+}
+
+// Outputs says what the outputs of the classifier stand for, in their order. Outputs after these belong to no class
+// yet.
+func (t *Trained) Outputs() ([]Output, error) {
+	h, err := headsOf(t.Increment, t.Tasks, 1<<30)
+	if err != nil || len(t.Tasks) == 0 {
+		return nil, err
+	}
+	if t.Increment == scenario.ClassIncremental {
+		return t.named(nil, 0, h.Among(1)), nil
+	}
+	var out []Output
+	for i := range t.Tasks {
+		out = t.named(out, i+1, h.Among(i+1))
+	}
+	return out, nil
+}
+
+func (t *Trained) named(out []Output, task int, classes []int) []Output {
+	for _, c := range classes {
+		out = append(out, Output{task, c, t.Names[c]})
+	}
+	return out
+}
+
+// headsOf gives tasks their outputs, as a learner did to which they were attached one after another.
+func headsOf(increment scenario.Increment, tasks []TaskInfo, limit int) (*heads.Heads, error) {
+	h := heads.New(increment, limit)
+	for i, t := range tasks {
+		if err := h.Add(i+1, t.Classes); err != nil {
+			return nil, fmt.Errorf("%s: %w", label(i+1, t.Name), err)
+		}
+	}
+	return h, nil
+}
+
+// Trained returns the network with which the learner predicts at present. A method that predicts by a rule of its own
+// prepares for it, as for [Learner.Evaluate].
+func (l *Learner) Trained() (*Trained, error) {
+	if err := l.enter(false); err != nil {
+		return nil, err
+	}
+	defer l.leave()
+	t, err := l.trained()
+	if err != nil {
+		return nil, fmt.Errorf("pcl: trained network: %w", err)
+	}
+	return t, nil
+}
+
+func (l *Learner) trained() (*Trained, error) {
+	t := &Trained{
+		Model: l.options.Model.Key(), Method: l.options.Method.Info().Name, Steps: l.step,
+		Increment: l.options.Increment, Image: l.options.Image, Tasks: l.Tasks(),
+		Scores: scoresOf(l.options.lossOf(method.Memory)), Loss: l.options.lossKey(),
+	}
+	_, own := method.As[rehearsal.Predictor](l.options.Method)
+	_, copied := method.As[rehearsal.Snapshotter](l.options.Method)
+	t.OtherRule = own && !copied
+	at := rehearsal.Now
+	if copied && len(l.tasks) > 0 {
+		var rule rehearsal.Rule
+		var err error
+		if at, rule, err = l.ruleNow(); err != nil {
+			return nil, err
+		}
+		t.setRule(rule)
+	}
+	theta, err := lab{l}.at(at)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]float32, l.programs.Total())
+	if err := program.ToHost(values, theta); err != nil {
+		return nil, err
+	}
+	t.Tensors = tensors(l.options.Model.Layout(), values, l.network.statistics)
+	return t, nil
+}
+
+func (t *Trained) setRule(r rehearsal.Rule) {
+	t.Means = rehearsal.MeansOf(r)
+	t.OtherRule = r != nil && t.Means == nil
+}
+
+// Trained returns the network with which the predictor predicts.
+func (p *Predictor) Trained() (*Trained, error) {
+	p.use.RLock()
+	defer p.use.RUnlock()
+	if p.closed {
+		return nil, ErrClosed
+	}
+	about := p.kit.about
+	t := &Trained{
+		Model: about.model.Key(), Method: about.method, Steps: p.steps, Increment: p.increment,
+		Image: about.image, Tasks: p.Tasks(), Scores: scoresOf(about.loss), Loss: p.loss,
+	}
+	t.setRule(p.rule)
+	l := about.model.Layout()
+	theta := make([]float32, l.Total)
+	if err := program.ToHost(theta, p.theta); err != nil {
+		return nil, fmt.Errorf("pcl: trained network: %w", err)
+	}
+	statistics := make([]float32, l.StatsTotal)
+	if p.statistics != nil {
+		if err := program.ToHost(statistics, p.statistics); err != nil {
+			return nil, fmt.Errorf("pcl: trained network: %w", err)
+		}
+	}
+	t.Tensors = tensors(l, theta, statistics)
+	return t, nil
+}
+
+// tensors cuts flat vectors into copies of their tensors.
+func tensors(l *model.Layout, theta, statistics []float32) (all []safetensors.Tensor) {
+	cut := func(params []model.Param, flat []float32) {
+		for _, p := range params {
+			all = append(all, safetensors.Tensor{
+				Name: p.Name, Dims: slices.Clone(p.Dims), Values: slices.Clone(flat[p.Offset : p.Offset+p.Size()]),
+			})
+		}
+	}
+	cut(l.Params, theta)
+	cut(l.Stats, statistics)
+	return all
+}

@@ -1,0 +1,61 @@
+package pcl
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/onnx"
+)
+
+// SaveONNX writes the network as an ONNX file, for ONNX Runtime and other programs (docs/weights.md §4). m is its model,
+// which has to be a [model.Buildable]; if it is nil, it is found by [model.ByKey]. The file takes samples as the learner
+// does, any number of them, and gives their logits and features and, if predictions are made by the nearest mean, the
+// scores that are then compared. What [Trained.Save] describes is in the file's metadata, too.
+func (t *Trained) SaveONNX(path string, m model.Model) error {
+	n, err := t.onnx(m)
+	if err != nil {
+		return fmt.Errorf("pcl: save network as ONNX: %w", err)
+	}
+	if err := atomicfile.Write(path, func(w io.Writer) error { return n.Write(w) }); err != nil {
+		return fmt.Errorf("pcl: save network as ONNX: %w", err)
+	}
+	return nil
+}
+
+func (t *Trained) onnx(m model.Model) (n onnx.Network, err error) {
+	if m == nil {
+		if m, err = model.ByKey(t.Model); err != nil {
+			return n, err
+		}
+	}
+	n.Model = m
+	if n.Parameters, n.Statistics, err = arrange(m.Layout(), t.Tensors, false); err != nil {
+		return n, err
+	}
+	if t.OtherRule {
+		return n, fmt.Errorf("method %s predicts by a rule of its own, which an ONNX file cannot hold", t.Method)
+	}
+	if t.Scores.Cosine {
+		n.Cosine = &onnx.Cosine{Sharpness: t.Scores.Sharpness, Frobenius: t.Scores.Frobenius}
+	}
+	if t.Means != nil && len(t.Means.Classes) > 0 { // without means, logits are compared
+		outputs, err := t.Outputs()
+		if err != nil {
+			return n, err
+		}
+		n.Means = make([][]float32, len(outputs))
+		for i, o := range outputs {
+			if at := slices.Index(t.Means.Classes, o.Class); at >= 0 {
+				n.Means[i] = t.Means.Values[at]
+			}
+		}
+	}
+	f, err := t.file()
+	if err == nil {
+		n.Metadata = f.Metadata
+	}
+	return n, err
+}

@@ -1,0 +1,154 @@
+package pcl
+
+import (
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/python"
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/data"
+	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/safetensors"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// runONNX compares what ONNX Runtime computes with what is in a safetensors file, for all samples at once and for one,
+// and prints the largest difference.
+const runONNX = `
+import sys, json, numpy, onnx, onnxruntime, safetensors.numpy
+onnx.checker.check_model(onnx.load(sys.argv[1]), full_check=True)
+want = safetensors.numpy.load_file(sys.argv[2])
+session = onnxruntime.InferenceSession(sys.argv[1], providers=["CPUExecutionProvider"])
+about = json.loads(session.get_modelmeta().custom_metadata_map["parallelcl"])
+assert [o["class"] for o in about["outputs"]] == [4, 0, 2, 3, 1, 5], about
+names = [o.name for o in session.get_outputs()]
+x, worst = want.pop("x"), 0.0
+assert set(names) == set(want), names
+for rows in (slice(None), slice(0, 1)):
+    for name, got in zip(names, session.run(names, {"x": x[rows]})):
+        expected = want[name][rows]
+        assert got.shape == expected.shape, (name, got.shape)
+        assert (numpy.isinf(got) == numpy.isinf(expected)).all()
+        finite = numpy.isfinite(expected)
+        worst = max(worst, float(numpy.abs(got[finite] - expected[finite]).max()))
+print(worst)
+`
+
+// TestONNXRuntime: ONNX Runtime computes the logits and features that the learner has, and the scores of nearest means.
+func TestONNXRuntime(t *testing.T) {
+	bin := python.Find(t, "numpy, onnx, onnxruntime, safetensors")
+	released, err := model.NewResNet18(model.ResNetConfig{Height: 8, Width: 8, Channels: 1, Base: 4, Outputs: 7, Release: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := pcltest.Backend(t, backend.Go)
+	for _, c := range []struct {
+		name, method string
+		increment    scenario.Increment
+		model        model.Model
+	}{
+		{"mlp", "emgd-gmc", scenario.TaskIncremental, nil}, {"means", "emgd", scenario.ClassIncremental, nil},
+		{"cosines", "mdmtr", scenario.ClassIncremental, nil}, {"means-resnet", "icarl", scenario.ClassIncremental, smallResNet(t, 7)},
+		{"resnet", "emgd-gmc", scenario.ClassIncremental, smallResNet(t, 6)}, {"released", "avggrad", scenario.TaskIncremental, released},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l, d := trainedLearner(t, b, c.method, Options{Increment: c.increment, Model: c.model})
+			dir := t.TempDir()
+			file, expected := filepath.Join(dir, "net.onnx"), filepath.Join(dir, "want.safetensors")
+			if err := must[*Trained](t)(l.Trained()).SaveONNX(file, nil); err != nil {
+				t.Fatal(err)
+			}
+			if err := (&safetensors.File{Tensors: expectedOf(t, l, d.Select(&d.Test, 3, 0, 1, 2, 3, 4, 5))}).Save(expected); err != nil {
+				t.Fatal(err)
+			}
+			worst, err := strconv.ParseFloat(strings.TrimSpace(python.Run(t, bin, runONNX, file, expected)), 64)
+			if err != nil || worst > 1e-5 {
+				t.Errorf("ONNX Runtime differs by %g: %v", worst, err)
+			}
+			t.Logf("largest difference %.2g", worst)
+		})
+	}
+}
+
+// expectedOf returns samples, and what a learner computes for them.
+func expectedOf(t *testing.T, l *Learner, s data.Samples) []safetensors.Tensor {
+	t.Helper()
+	p := must[*Predictor](t)(l.Snapshot())
+	defer p.Close()
+	x, _ := flat(s, 64)
+	n := s.Len()
+	var logits, features, scores [][]float32
+	for from := 0; from < n; from += 8 {
+		some := min(8, n-from)
+		rule := p.rule
+		if rule == nil {
+			p.rule = noRule{} // so that features are computed
+		}
+		a, b, err := p.scores(x[from*64:(from+some)*64], 8)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.rule = rule
+		logits, features = append(logits, a...), append(features, b...)
+	}
+	tensor := func(name string, rows [][]float32) safetensors.Tensor {
+		return safetensors.Tensor{Name: name, Dims: []int{len(rows), len(rows[0])}, Values: slices.Concat(rows...)}
+	}
+	out := []safetensors.Tensor{{Name: "x", Dims: []int{n, 64}, Values: x}, tensor("logits", logits), tensor("features", features)}
+	if p.rule == nil {
+		return out
+	}
+	classes := append(l.Classes(), 99)[:l.Options().Model.Outputs()] // no samples are known of the last
+	for _, f := range features {
+		row := make([]float64, len(classes))
+		if !p.rule.Compare(f, classes, row) {
+			t.Fatal("the means are not compared")
+		}
+		scores = append(scores, single(row))
+	}
+	return append(out, tensor("scores", scores))
+}
+
+type noRule struct{}
+
+func (noRule) Compare([]float32, []int, []float64) bool { return false }
+
+func single(x []float64) []float32 {
+	out := make([]float32, len(x))
+	for i, v := range x {
+		out[i] = float32(v)
+	}
+	return out
+}
+
+// TestSaveONNXRefuses: what cannot be written is an error, and no file.
+func TestSaveONNXRefuses(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	l, _ := trainedLearner(t, b, "emgd-gmc", Options{})
+	for want, spoil := range map[string]func(n *Trained){
+		"not the key":        func(n *Trained) { n.Model = "vit" },
+		"missing: dense1/":   func(n *Trained) { n.Tensors = n.Tensors[1:] },
+		"rule of its own":    func(n *Trained) { n.OtherRule = true },
+		"model.Buildable":    nil,
+		"lists class 4 twic": func(n *Trained) { n.Tasks[0].Classes = []int{4, 4} },
+	} {
+		n := must[*Trained](t)(l.Trained())
+		var m model.Model
+		if spoil == nil {
+			m = struct{ model.Model }{l.Options().Model}
+		} else {
+			spoil(n)
+		}
+		path := filepath.Join(t.TempDir(), "net.onnx")
+		if err := n.SaveONNX(path, m); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q: %v", want, err)
+		}
+		if found, _ := filepath.Glob(filepath.Dir(path) + "/*"); found != nil {
+			t.Errorf("%s: files %v", want, found)
+		}
+	}
+}

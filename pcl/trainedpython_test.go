@@ -1,0 +1,66 @@
+package pcl
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/python"
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/safetensors"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// TestDocumentedPython runs the Python of docs/weights.md: it predicts what the learner predicts, from both files, and
+// its own weights are taken by a learner.
+func TestDocumentedPython(t *testing.T) {
+	bin := python.Find(t, "numpy, onnxruntime, safetensors")
+	text, err := os.ReadFile("../docs/weights.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?s)```python\n(.*?)```").FindAllStringSubmatch(string(text), -1)
+	if len(blocks) != 3 {
+		t.Fatalf("%d blocks of Python", len(blocks))
+	}
+	b := pcltest.Backend(t, backend.Go)
+	l, d := trainedLearner(t, b, "avggrad", Options{Increment: scenario.ClassIncremental})
+	n := must[*Trained](t)(l.Trained())
+	n.Names = map[int]string{0: "zero", 1: "one", 2: "two", 3: "three", 4: "four", 5: "five"}
+	dir := t.TempDir()
+	x, _ := flat(d.Select(&d.Test, 3, 0, 1, 2, 3, 4, 5), 64)
+	for _, err := range []error{
+		n.Save(filepath.Join(dir, "net.safetensors")), n.SaveONNX(filepath.Join(dir, "net.onnx"), nil),
+		(&safetensors.File{Tensors: []safetensors.Tensor{{Name: "x", Dims: []int{len(x) / 64, 64}, Values: x}}}).Save(filepath.Join(dir, "x.safetensors")),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var names []string
+	for _, p := range must[[]Prediction](t)(l.Predict(x)) {
+		names = append(names, "'"+n.Names[p.Class]+"'")
+	}
+	want := "[" + strings.Join(names, ", ") + "]\n"
+	const first = "import os, sys, numpy as np, safetensors.numpy\nos.chdir(sys.argv[1])\nnp.save('x.npy', safetensors.numpy.load_file('x.safetensors')['x'])\n"
+	for i, block := range blocks {
+		got := python.Run(t, bin, first+block[1], dir)
+		if i != 1 && got != want {
+			t.Errorf("block %d printed %s, want %s", i, got, want)
+		}
+	}
+
+	net, err := model.NewMLP(784, []int{128, 64}, 62)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := smallLearner(t, b, "avggrad", Options{Model: net})
+	backbone := must[*Trained](t)(LoadTrained(filepath.Join(dir, "backbone.safetensors")))
+	if err := other.SetTrained(backbone, Take{Backbone: true}); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,268 @@
+package viz
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+)
+
+// Plot is a plot of one's own in a theme's style. Begin with [NewPlot], add lines, points and bands, and make a figure
+// of it with [Plots]. The first error of an addition is kept, and returned by Plots. The embedded plot of gonum takes
+// everything else, such as ranges of axes and other plotters.
+type Plot struct {
+	*plot.Plot
+	theme *Theme
+	ends  *endLabels
+	marks *verticals
+	key   []keyEntry
+	rows  [][]any // of the data
+	err   error
+}
+
+// NewPlot returns an empty plot with a title and the labels of its axes, any of which may be empty. Horizontal lines mark
+// the ticks of the vertical axis.
+func NewPlot(t *Theme, title, x, y string) *Plot {
+	p := &Plot{Plot: t.newPlot(x, y), theme: t, marks: &verticals{theme: t}}
+	p.Title.Text = title
+	p.Add(t.horizontals(), p.marks)
+	return p
+}
+
+// Line draws a line through points. label names it in the key above the figure; an empty one leaves it out. A style is
+// that of a method, or of any name ([Theme.Method], [Theme.Methods]), or one's own.
+func (p *Plot) Line(label string, s Style, x, y []float64) {
+	xys, ok := p.points(label, x, y)
+	if !ok {
+		return
+	}
+	line, err := plotter.NewLine(xys)
+	if err != nil {
+		p.fail(label, err)
+		return
+	}
+	line.LineStyle = s.line(1.6)
+	p.Add(line)
+	p.explain(keyEntry{label: label, line: s.line(1.6)})
+	p.keep(label, x, y, nil, nil)
+}
+
+// Points draws the style's marker at points. Points of the same label as a line share its place in the key.
+func (p *Plot) Points(label string, s Style, x, y []float64) {
+	xys, ok := p.points(label, x, y)
+	if !ok {
+		return
+	}
+	points, err := plotter.NewScatter(xys)
+	if err != nil {
+		p.fail(label, err)
+		return
+	}
+	points.GlyphStyle = s.marked().glyph(2.4)
+	p.Add(points)
+	p.explain(keyEntry{label: label, glyph: s.marked().glyph(2.8)})
+	p.keep(label, x, y, nil, nil)
+}
+
+// Band fills the area between two lines, in a see-through form of the style's colour. It has no place in the key; label
+// names it in the figure's data.
+func (p *Plot) Band(label string, s Style, x, low, high []float64) {
+	lows, ok := p.points(label, x, low)
+	highs, ok2 := p.points(label, x, high)
+	if !ok || !ok2 {
+		return
+	}
+	if len(x) < 2 {
+		p.fail(label, errors.New("a band needs at least two points"))
+		return
+	}
+	band, err := p.theme.band(lows, highs, s)
+	if err != nil {
+		p.fail(label, err)
+		return
+	}
+	p.Add(band)
+	p.keep(label, x, nil, low, high)
+}
+
+// Series draws the mean of repeated measurements, each of which has a value for each x, and around it a band of one
+// population standard deviation. The line has markers if there are at most 40 of them.
+func (p *Plot) Series(label string, s Style, x []float64, measured ...[]float64) {
+	if len(measured) == 0 {
+		p.fail(label, errors.New("no measurements"))
+		return
+	}
+	var c curve
+	for i := range x {
+		var values []float64
+		for _, m := range measured {
+			if len(m) != len(x) {
+				p.fail(label, fmt.Errorf("%d values at %d places", len(m), len(x)))
+				return
+			}
+			values = append(values, m[i])
+		}
+		mean, std := meanStd(values)
+		c.add(x[i], mean, std)
+	}
+	if _, ok := p.points(label, c.steps, c.mean); !ok {
+		return
+	}
+	show := noSpread
+	if len(measured) > 1 {
+		show = bands
+	}
+	if err := addCurve(p.theme, p.Plot, s.marked(), c, show); err != nil {
+		p.fail(label, err)
+		return
+	}
+	p.explain(keyEntry{label: label, line: s.line(1.6), glyph: s.marked().glyph(2.8)})
+	low, high := make([]float64, len(x)), make([]float64, len(x))
+	for i := range x {
+		low[i], high[i] = c.mean[i]-c.std[i], c.mean[i]+c.std[i]
+	}
+	p.keep(label, c.steps, c.mean, low, high)
+}
+
+// Mark marks a place on the horizontal axis by a thin line with a label at its top, for example the arrival of a task.
+func (p *Plot) Mark(x float64, label string) {
+	if !finite(x) {
+		p.fail(label, fmt.Errorf("a mark at %g", x))
+		return
+	}
+	p.marks.marks = append(p.marks.marks, vertical{x, label})
+	slices.SortStableFunc(p.marks.marks, func(a, b vertical) int { return int(sign(a.x - b.x)) })
+}
+
+func sign(x float64) float64 {
+	switch {
+	case x < 0:
+		return -1
+	case x > 0:
+		return 1
+	}
+	return 0
+}
+
+// NameEnds writes a name at the right end of each line, beside the plot, in place of the figure's key. Names of lines
+// that end close to each other are moved apart.
+func (p *Plot) NameEnds() {
+	if p.ends == nil {
+		p.ends = &endLabels{theme: p.theme}
+		p.Add(p.ends)
+	}
+}
+
+// points pairs coordinates, which must be finite.
+func (p *Plot) points(label string, x, y []float64) (plotter.XYs, bool) {
+	if len(x) != len(y) || len(x) == 0 {
+		p.fail(label, fmt.Errorf("%d places on the horizontal axis and %d values; want as many of both, and at least one", len(x), len(y)))
+		return nil, false
+	}
+	out := make(plotter.XYs, len(x))
+	for i := range x {
+		if !finite(x[i]) || !finite(y[i]) {
+			p.fail(label, fmt.Errorf("point %d is (%g, %g), which is not finite", i, x[i], y[i]))
+			return nil, false
+		}
+		out[i] = plotter.XY{X: x[i], Y: y[i]}
+	}
+	return out, true
+}
+
+func (p *Plot) fail(label string, err error) {
+	if p.err == nil {
+		p.err = fmt.Errorf("viz: plot %q, series %q: %w", p.Title.Text, label, err)
+	}
+}
+
+// explain adds to the key, where a line and points of one label share an entry.
+func (p *Plot) explain(e keyEntry) {
+	if e.label == "" {
+		return
+	}
+	for i := range p.key {
+		if old := &p.key[i]; old.label == e.label {
+			if e.line.Width > 0 {
+				old.line = e.line
+			}
+			if e.glyph.Shape != nil {
+				old.glyph = e.glyph
+			}
+			return
+		}
+	}
+	p.key = append(p.key, e)
+}
+
+// keep adds to the data.
+func (p *Plot) keep(label string, x, y, low, high []float64) {
+	at := func(list []float64, i int) any {
+		if list == nil {
+			return nil
+		}
+		return list[i]
+	}
+	for i := range x {
+		p.rows = append(p.rows, []any{p.Title.Text, label, x[i], at(y, i), at(low, i), at(high, i)})
+	}
+}
+
+// finish places the names of lines at their ends.
+func (p *Plot) finish() {
+	if p.ends == nil {
+		return
+	}
+	p.ends.labels = nil
+	for _, e := range p.key {
+		for i := len(p.rows) - 1; i >= 0; i-- {
+			x, _ := p.rows[i][2].(float64)
+			if y, ok := p.rows[i][3].(float64); ok && p.rows[i][1] == e.label {
+				p.ends.labels = append(p.ends.labels, endLabel{x: x, y: y, text: e.label, line: e.line, glyph: e.glyph})
+				break
+			}
+		}
+	}
+}
+
+// Plots makes a figure of plots side by side, with one key above them. name is what a file of the figure is called, alt
+// describes it in a sentence, for those who cannot see it. The figure's data are those of the plots, and its Rows, Width
+// and Height may be changed, for example to put plots below each other.
+func Plots(name, alt string, plots ...*Plot) (*Figure, error) {
+	if len(plots) == 0 {
+		return nil, errors.New("viz: a figure without plots")
+	}
+	var row []*plot.Plot
+	var key Plot
+	data := Table{Head: []string{"plot", "series", "x", "y", "low", "high"}}
+	for _, p := range plots {
+		switch {
+		case p == nil || p.Plot == nil:
+			return nil, errors.New("viz: a plot that does not come from NewPlot")
+		case p.err != nil:
+			return nil, p.err
+		}
+		p.finish()
+		row = append(row, p.Plot)
+		data.Rows = append(data.Rows, p.rows...)
+		if p.ends == nil {
+			for _, e := range p.key {
+				key.explain(e)
+			}
+		}
+	}
+	f := newFigure(plots[0].theme, vg.Length(290), alt, row).holding(name, data)
+	f.key = key.key
+	return f, nil
+}
+
+// marked is the style, with a circle as its marker if it has none.
+func (s Style) marked() Style {
+	if s.Marker == nil {
+		s.Marker = markers[0]
+	}
+	return s
+}
