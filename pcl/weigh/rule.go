@@ -109,7 +109,7 @@ func (r *Rule) State() ([]byte, error) {
 func (r *Rule) SetState(data []byte) error {
 	var s state
 	if err := jsonin.Unmarshal(data, &s); err != nil {
-		return fmt.Errorf("not a state of pcl weights: %w", err)
+		return fmt.Errorf("it is not a state of pcl weights: %w", err)
 	}
 	if s.Method != r.info.Name {
 		return fmt.Errorf("it holds the state of %q, not of %s", s.Method, r.info.Name)
