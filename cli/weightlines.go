@@ -30,7 +30,15 @@ func newFrame(of *frame, columns int) *frame {
 }
 
 // size is that of one number in bytes; 0 for an unknown type.
-func (f *frame) size() int64 { return map[string]int64{"float32": 4, "float64": 8}[f.Type] }
+func (f *frame) size() int64 {
+	switch f.Type {
+	case "float32":
+		return 4
+	case "float64":
+		return 8
+	}
+	return 0
+}
 
 func (f *frame) check() error {
 	switch {
@@ -46,14 +54,14 @@ func (f *frame) check() error {
 
 // decode appends the numbers in some bytes.
 func (f *frame) decode(to []float64, data []byte) []float64 {
-	for ; len(data) > 0; data = data[f.size():] {
-		x := 0.0
-		if f.size() == 4 {
-			x = float64(math.Float32frombits(binary.LittleEndian.Uint32(data)))
-		} else {
-			x = math.Float64frombits(binary.LittleEndian.Uint64(data))
+	if f.size() == 4 {
+		for ; len(data) > 0; data = data[4:] {
+			to = append(to, float64(math.Float32frombits(binary.LittleEndian.Uint32(data))))
 		}
-		to = append(to, x)
+		return to
+	}
+	for ; len(data) > 0; data = data[8:] {
+		to = append(to, math.Float64frombits(binary.LittleEndian.Uint64(data)))
 	}
 	return to
 }
@@ -165,7 +173,8 @@ func (l *lines) read(q *request) error {
 	if err := l.wait(); err != nil {
 		return fatal{err}
 	}
-	values, part := []float64{}, make([]byte, 1<<16) // it grows with what arrives, whatever was announced
+	part := make([]byte, min(f.Bytes, 1<<16))
+	values := make([]float64, 0, min(f.Rows*f.Columns, 1<<20)) // beyond that it grows with what arrives, whatever was announced
 	for left := f.Bytes; left > 0; {
 		n, err := io.ReadFull(l.r, part[:min(left, int64(len(part)))])
 		if err != nil {
