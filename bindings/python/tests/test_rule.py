@@ -174,6 +174,7 @@ class Errors(unittest.TestCase):
             with self.subTest(want), self.assertRaisesRegex(Error, want):
                 rule.weights(**arguments)
             self.assertEqual(rule.state(), before)
+            self.assertIsNone(rule.last)
         rule.weights(np.eye(2))  # what was given to a refused call is forgotten
 
     def test_making(self):

@@ -157,7 +157,8 @@ class Rule:
         rows are streams 1, 2, … factors are elastic factors to use instead of computed ones. The rest of the answer is in
         last."""
         if jacobian is not None:
-            return self._from_jacobian(gram, jacobian, losses, ids, factors, False).copy()
+            return self._from_jacobian(gram, jacobian, losses, ids, factors, False)[0]
+        self._last = None
         if type(gram) is not np.ndarray or gram.dtype is not _DOUBLE:
             gram = array(gram, "gram", 2)
         b = self._buffers.get(len(gram)) or self._new(len(gram))
@@ -171,13 +172,12 @@ class Rule:
                 code = self._with_options(b, quick_weights, losses, ids, factors)
             if code or _library.forked:
                 self._failed(b, code)
-            self._last = b
+            b.direction, self._last = None, b
             return b.weights.copy()
 
     def direction(self, jacobian, losses=None, *, ids=None, factors=None):
         """The step's direction: the sum of the weighted rows, or what the rule itself returns (info["direct"])."""
-        self._from_jacobian(None, jacobian, losses, ids, factors, True)
-        return self._last.direction
+        return self._from_jacobian(None, jacobian, losses, ids, factors, True)[1]
 
     @property
     def last(self):
@@ -187,6 +187,7 @@ class Rule:
             return Answer(b.block.copy(), b.k, b.direction) if b else None
 
     def _from_jacobian(self, gram, jacobian, losses, ids, factors, want):
+        self._last = None
         if gram is not None:
             raise Error("give either gram or jacobian")
         jacobian = array(jacobian, "jacobian", 2)
@@ -210,7 +211,7 @@ class Rule:
             if code:
                 self._failed(b, code)
             b.direction, self._last = direction, b
-            return b.weights
+            return b.weights.copy(), direction
 
     def _new(self, k):
         if k == 0:
@@ -234,7 +235,6 @@ class Rule:
 
     def _failed(self, b, code):
         check_process()
-        self._last = None
         fail(code, b.error.value)
 
     def follow(self, losses, *, ids=None):

@@ -6,9 +6,8 @@ from ._rule import Rule
 
 
 def backward(losses, parameters, rule, *, ids=None, retain_graph=False):
-    """Like losses.backward() for several losses at once: computes the gradient of each, asks the rule for the weights, and
-    adds the weighted sum to the parameters' grad. Returns the weights, a tensor of float64 on the CPU. Losses that share
-    parameters with no other belong to the same call all the same: their rows are then orthogonal in these parameters."""
+    """Like loss.backward() for several losses at once: computes the gradient of each, asks the rule for the weights, and
+    adds the weighted sum to the parameters' grad. Returns the weights, a tensor of float64 on the CPU."""
     parameters = [p for p in parameters if p.requires_grad]
     rows = []
     for i, loss in enumerate(losses):
