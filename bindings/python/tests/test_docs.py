@@ -6,7 +6,6 @@ import pathlib
 import re
 import shutil
 import unittest
-import warnings
 
 import numpy as np
 
@@ -25,8 +24,7 @@ class Guide(unittest.TestCase):
             libraries = re.findall(r"^(?:import|from) (torch|torchjd|jax)\b", code, re.M)
             if any(importlib.util.find_spec(name) is None for name in libraries) or '["pcl"' in code and not shutil.which("pcl"):
                 continue
-            with self.subTest(code), warnings.catch_warnings():
-                warnings.simplefilter("ignore", ResourceWarning)  # the pipes of the example are closed with the program
+            with self.subTest(code):
                 exec(compile(code, str(GUIDE), "exec"), {"np": np, "parallelcl": parallelcl, "rule": parallelcl.Rule("mgda"), "print": lambda *_: None})
 
 
