@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parallelcl/parallelcl/internal/seed"
 	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/weigh"
 )
 
 // The problems of docs/method.md §9.
@@ -248,7 +248,7 @@ func TestToyEndsBeforeTheArrival(t *testing.T) {
 }
 
 // FuzzWeights gives arbitrary text to every method: it never panics, and it answers in finite
-// numbers, one weight per gradient, until it fails with an error that numbers the problem.
+// numbers, or with an error that numbers the problem.
 func FuzzWeights(f *testing.F) {
 	for _, in := range []string{
 		"", "null", "[]", base, baseJ + threeJ, withSigma(base, "[0.5,0.5]"), `{"jacobian":[[0,0],[1e-160,0]]}`,
@@ -261,23 +261,31 @@ func FuzzWeights(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, in []byte, which uint8) {
 		c := fuzzed[int(which)%len(fuzzed)]
-		m, err := method.New(c.name, c.params)
+		rule, err := weigh.New(c.name, c.params, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		err = (&weigher{method: m, rng: seed.New(1, "method")}).answerAll(bytes.NewReader(in), &out)
+		w := &weigher{rule: rule}
+		err = w.serve(bytes.NewReader(in), &out)
 		answers := json.NewDecoder(&out)
-		n := 0
+		n, refused := 0, 0
 		for ; ; n++ {
-			var a answer
+			var a struct {
+				answer
+				Error   *string
+				Problem int
+			}
 			if err := answers.Decode(&a); err == io.EOF {
 				break
 			} else if err != nil {
 				t.Fatalf("answer %d is not JSON: %v", n+1, err)
 			}
-			if len(a.Weights) == 0 {
-				t.Errorf("answer %d has no weights", n+1)
+			if a.Error != nil {
+				refused++
+				if strings.TrimSpace(*a.Error) == "" || a.Problem != n+1 {
+					t.Errorf("answer %d is the error %q of problem %d", n+1, *a.Error, a.Problem)
+				}
 			}
 			for _, w := range a.Weights {
 				if math.IsNaN(w) || math.IsInf(w, 0) {
@@ -286,8 +294,10 @@ func FuzzWeights(f *testing.F) {
 			}
 		}
 		switch {
-		case err == nil && n == 0:
+		case err == nil && n == 0 && len(bytes.TrimSpace(in)) > 0:
 			t.Error("neither an answer nor an error")
+		case err == nil && refused > 0:
+			t.Errorf("%d errors, and success", refused)
 		case err != nil && strings.TrimSpace(err.Error()) == "":
 			t.Errorf("error %q says nothing", err)
 		}

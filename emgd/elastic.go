@@ -86,6 +86,15 @@ type Elastic struct {
 	level float64         // the moving average behind AutoTau
 	seen  bool            // level has a value
 	z     []float64
+	past  past
+}
+
+// past is what was remembered of the streams of the latest call, before it.
+type past struct {
+	ids   []int
+	norms []float64 // -1 for a stream that was new
+	level float64
+	seen  bool
 }
 
 // Factors updates what is remembered of the given streams and writes their factors to sigma. They sum to 1
@@ -123,6 +132,7 @@ func (e *Elastic) FactorsScaled(ids []int, gram []float64, exponent int, sigma [
 				return fmt.Errorf("emgd: the length of gradient %d leaves the range of float64; scale the gradients down", i)
 			}
 		}
+		e.note(ids)
 		e.observe(ids, z)
 	}
 	if e.Rule == LogGMC {
@@ -135,6 +145,36 @@ func (e *Elastic) FactorsScaled(ids []int, gram []float64, exponent int, sigma [
 
 // End forgets a stream that has finished. Unknown ids are ignored.
 func (e *Elastic) End(id int) { delete(e.norms, id) }
+
+// Undo takes the latest successful call of Factors or FactorsScaled back, for a caller whose step was not made after
+// all. It must be the next call after that one. A second Undo in a row changes nothing.
+func (e *Elastic) Undo() {
+	if len(e.past.ids) == 0 {
+		return
+	}
+	for i, id := range e.past.ids {
+		if m := e.past.norms[i]; m < 0 {
+			delete(e.norms, id)
+		} else {
+			e.norms[id] = m
+		}
+	}
+	e.level, e.seen = e.past.level, e.past.seen
+	e.past.ids = e.past.ids[:0]
+}
+
+// note keeps what Undo will need.
+func (e *Elastic) note(ids []int) {
+	p := &e.past
+	p.ids, p.norms, p.level, p.seen = append(p.ids[:0], ids...), p.norms[:0], e.level, e.seen
+	for _, id := range ids {
+		m, known := e.norms[id]
+		if !known {
+			m = -1
+		}
+		p.norms = append(p.norms, m)
+	}
+}
 
 // Norm returns m_i of a stream, the moving average of its gradient norm, and whether it is known.
 func (e *Elastic) Norm(id int) (m float64, ok bool) {

@@ -1,6 +1,7 @@
 package emgd
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"math/rand/v2"
@@ -235,4 +236,26 @@ func TestNames(t *testing.T) {
 	if back.Verify(gramOf(threeRows), 1e-9) != nil || !strings.Contains(string(data), `"status":"optimal"`) {
 		t.Errorf("the certificate does not survive JSON: %s", data)
 	}
+}
+
+// TestUndo: a step that is taken back leaves no trace, of streams that were there and of new ones, once.
+func TestUndo(t *testing.T) {
+	for _, e := range []*Elastic{{}, {AutoTau: true}, {Rule: GS}, {Rule: LogGMC}} {
+		e.Undo() // nothing yet
+		factors(t, e, []int{1, 2}, diagonal(3, 4))
+		before := marshalled(json.Marshal(e))
+		factors(t, e, []int{2, 7, 1}, diagonal(1, 8, 5))
+		e.Undo()
+		e.Undo()
+		if after := marshalled(json.Marshal(e)); !bytes.Equal(before, after) {
+			t.Errorf("%s: %s before, %s after a step that was taken back", e.Rule, before, after)
+		}
+	}
+}
+
+func marshalled(data []byte, err error) []byte {
+	if err != nil {
+		panic(err)
+	}
+	return data
 }

@@ -69,3 +69,6 @@ func abridged(text []byte) string {
 	}
 	return string(text)
 }
+
+// More says whether another value follows.
+func (d *Decoder) More() bool { return d.in.More() }

@@ -38,3 +38,9 @@ func (s *Source) UnmarshalBinary(data []byte) error {
 	s.pcg, s.Rand = pcg, rand.New(pcg)
 	return nil
 }
+
+// Mark returns the state of the source, at less cost than MarshalBinary, for Return.
+func (s *Source) Mark() rand.PCG { return *s.pcg }
+
+// Return goes back to a state that Mark returned.
+func (s *Source) Return(mark rand.PCG) { *s.pcg = mark }

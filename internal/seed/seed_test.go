@@ -64,3 +64,14 @@ func TestDamagedStateChangesNothing(t *testing.T) {
 		t.Error("a refused state changed the source")
 	}
 }
+
+func TestMark(t *testing.T) {
+	s := New(1, "a")
+	s.Perm(5)
+	mark := s.Mark()
+	first := draws(s)
+	s.Return(mark)
+	if draws(s) != first {
+		t.Error("the source draws differently after it went back")
+	}
+}

@@ -17,6 +17,7 @@ const module = "github.com/parallelcl/parallelcl/"
 // are small tools that any may. CONTRIBUTING says what the packages hold.
 var mayImport = map[string]string{
 	"bench/record":                 "pcl/results",
+	"bindings/c":                   "emgd pcl/weigh",
 	"bench/search":                 "pcl/experiment pcl/results pcl/scenario",
 	"cmd/pcl":                      "cli",
 	"datasets":                     "datasets/glyphs",
@@ -44,6 +45,7 @@ var mayImport = map[string]string{
 	"pcl/safetensors":              "",
 	"pcl/scenario":                 "",
 	"pcl/stats":                    "",
+	"pcl/weigh":                    "emgd pcl/method pcl/rehearsal",
 	"pcl/internal/checkpoint":      "",
 	"pcl/internal/folder":          "",
 	"pcl/internal/pcltest":         "datasets pcl/backend",

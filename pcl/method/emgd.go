@@ -61,6 +61,7 @@ type elastic struct {
 	solver  emgd.Solver
 	release bool // floor 1/(K+1)
 	sigma   []float64
+	moved   bool // whether the latest call of Weights changed the moving means
 }
 
 func newElastic(rule emgd.Rule, p Params) (*elastic, error) {
@@ -96,6 +97,7 @@ func newElastic(rule emgd.Rule, p Params) (*elastic, error) {
 func (e *elastic) Info() Info { return e.info }
 
 func (e *elastic) Weights(s *Step, w []float64) (Outcome, error) {
+	e.moved = false
 	kept, err := keep(e.info, s, w)
 	if err != nil {
 		return Outcome{}, err
@@ -109,6 +111,7 @@ func (e *elastic) Weights(s *Step, w []float64) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
+	e.moved = true
 	return e.WeightsFor(s, e.sigma, w)
 }
 
@@ -136,6 +139,14 @@ type Elastic interface {
 	WeightsFor(s *Step, sigma, w []float64) (Outcome, error)
 }
 
+// Undo is that of [Undoer].
+func (e *elastic) Undo() {
+	if e.moved {
+		e.factors.Undo()
+	}
+	e.moved = false
+}
+
 func (e *elastic) WeightsFor(s *Step, sigma, w []float64) (Outcome, error) {
 	if err := s.check(e.info, w); err != nil {
 		return Outcome{}, err
@@ -159,6 +170,6 @@ func (e *elastic) UnmarshalState(data json.RawMessage) error {
 	if saved.Rule != e.factors.Rule || saved.Tau != e.factors.Tau || saved.AutoTau != e.factors.AutoTau || saved.Momentum != e.factors.Momentum {
 		return fmt.Errorf("the state belongs to %s with tau=%g and momentum=%g: use the settings it was saved with", saved.Rule, saved.Tau, saved.Momentum)
 	}
-	e.factors = saved
+	e.factors, e.moved = saved, false
 	return nil
 }

@@ -15,6 +15,14 @@ type Stateful interface {
 	UnmarshalState(json.RawMessage) error
 }
 
+// Undoer is a Stateful method that can take back what the latest call of Weights changed, at less cost than saving its
+// state before each call.
+type Undoer interface {
+	Stateful
+	// Undo must be the next call after Weights, whether Weights succeeded or not.
+	Undo()
+}
+
 // Follower is a method that wants to know the losses of a step's batches after the step has been made.
 type Follower interface {
 	// Follow is called with the step's ids and the losses of its batches at the new parameters.

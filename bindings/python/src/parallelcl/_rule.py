@@ -1,0 +1,304 @@
+"""Rule and EMGD: gradients in, weights out."""
+
+import ctypes
+import json
+import threading
+import warnings
+
+import numpy as np
+
+from . import _library
+from ._library import Call, Error, check_process, fail, library, quick_weights, take
+
+_STATUS = ["optimal", "stationary", "floor-binding", "floor-infeasible", "ill-conditioned", "iteration-limit", "rows-dropped"]
+_HEAD = ctypes.sizeof(Call) // 8  # in numbers of 8 bytes
+_DOUBLE = np.dtype(np.float64)
+
+
+def methods():
+    """The names of all rules."""
+    check_process()
+    return json.loads(take(library.pcl_names()))
+
+
+def info(name, **params):
+    """What a rule does, its source and cost, its parameters, and what it needs, as a dict."""
+    check_process()
+    message = ctypes.create_string_buffer(_library.ERROR_SIZE)
+    text = library.pcl_info(name.encode(), _as_json(params), message, len(message))
+    if not text:
+        fail(_library.BAD_INPUT, message.value)
+    return json.loads(take(text))
+
+
+def _as_json(params):
+    for name, value in params.items():
+        if not isinstance(value, (str, bool, int, float)):
+            raise Error(f"parameter {name}: want a number, a text or a truth value, not {type(value).__name__}")
+    return json.dumps({name: str(value) if value in (float("inf"), float("-inf")) or value != value else value for name, value in params.items()}).encode()
+
+
+def array(values, name, dimensions):
+    """The values as an array of numbers with so many dimensions: of lists, arrays, and tensors on any device."""
+    if values is None:
+        raise Error("give either gram or jacobian" if name == "gram" else f"{name} is missing")
+    if type(values) is not np.ndarray:
+        if hasattr(values, "detach"):  # a tensor of PyTorch
+            values = values.detach().cpu()
+            values = (values if str(values.dtype) in ("torch.float32", "torch.float64") else values.double()).numpy()
+        try:
+            values = np.asarray(values)
+        except ValueError:
+            raise Error(f"{name}: the rows have different lengths") from None
+    if values.dtype.kind not in "fiub" and values.size:
+        raise Error(f"{name}: want numbers, not {values.dtype}")
+    if values.ndim != dimensions:
+        raise Error(f"{name} has the shape {values.shape}; want {dimensions} dimension{'s' if dimensions > 1 else ''}")
+    return values
+
+
+class _Buffers:
+    """The memory of calls with k rows, which later calls use again. The struct of the call and the answer lie in one
+    block, so that one copy keeps the whole answer."""
+
+    def __init__(self, k):
+        self.k, self.shape = k, (k, k)
+        self.block = np.zeros(_HEAD + 3 * k + -(-2 * k // 8))
+        self.weights = self.block[_HEAD : _HEAD + k]
+        self.direction = None
+        self.gram, self.losses, self.factors, self.ids = np.zeros((k, k)), np.zeros(k), np.zeros(k), np.zeros(k, np.int64)
+        self.error = ctypes.create_string_buffer(_library.ERROR_SIZE)
+        self.call = call = Call.from_buffer(self.block)
+        self.pointer = ctypes.c_void_p(self.block.ctypes.data)
+        call.k, call.gram = k, self.gram.ctypes.data
+        call.error, call.error_size = ctypes.addressof(self.error), len(self.error)
+        at = self.weights.ctypes.data
+        call.weights, call.sigma, call.slacks, call.active, call.left_out = at, at + 8 * k, at + 16 * k, at + 24 * k, at + 25 * k
+
+    def fill(self, to, values, name):
+        """Copies an argument to its place, whose address it returns."""
+        values = array(values, name, 1)
+        if len(values) != self.k:
+            raise Error(f"{len(values)} {name} for {self.k} gradients")
+        if to is self.ids and values.dtype.kind not in "iu":
+            raise Error(f"ids are whole numbers, not {values.dtype}")
+        to[...] = values
+        return to.ctypes.data
+
+
+class Certificate:
+    """The proof that weights are optimal: see `go doc emgd.Certificate`. Rows are counted from 0."""
+
+    def __init__(self, block, k):
+        self._call = Call.from_buffer(block)
+        self.sigma = block[_HEAD + k : _HEAD + 2 * k]
+        self.slacks = block[_HEAD + 2 * k : _HEAD + 3 * k]
+        self.active = np.flatnonzero(block[_HEAD + 3 * k :].view(np.uint8)[:k]).tolist()
+        for name in ("norm2", "level", "violation", "gap", "cancellation", "floor", "exponent", "iterations"):
+            setattr(self, name, getattr(self._call, name))
+        self.status = _STATUS[self._call.status]
+
+    @property
+    def message(self):
+        """What the status means, and what to try."""
+        check_process()
+        return take(library.pcl_message(self._call.status)).decode()
+
+    def __repr__(self):
+        return f"Certificate(status={self.status!r}, sigma={self.sigma}, slacks={self.slacks}, gap={self.gap:.3g})"
+
+
+class Answer:
+    """What a rule says of one problem."""
+
+    def __init__(self, block, k, direction):
+        self._block, self._k = block, k
+        self.weights = block[_HEAD : _HEAD + k]
+        self.direction = direction  # None if it was not asked for
+
+    @property
+    def certificate(self):
+        """The proof of optimality; None for rules without one."""
+        return Certificate(self._block, self._k) if Call.from_buffer(self._block).status >= 0 else None
+
+    @property
+    def left_out(self):
+        """The rows, counted from 0, whose gradient is negligible beside the longest one. Their weight is 0."""
+        k = self._k
+        return np.flatnonzero(self._block[_HEAD + 3 * k :].view(np.uint8)[k : 2 * k]).tolist()
+
+    def __repr__(self):
+        return f"Answer(weights={self.weights}, certificate={self.certificate})"
+
+
+class Rule:
+    """A rule by its name, with its parameters; methods() lists the names, info(name) describes one. A rule may remember
+    something of each stream of gradients: see state. It may be used by several threads, which wait for each other."""
+
+    def __init__(self, name, *, seed=0, **params):
+        check_process()
+        self.name, self.params, self.seed = name, params, seed
+        self._handle = 0
+        self._lock = threading.Lock()
+        self._buffers = {}
+        self._last = None
+        self.info = info(name, **params)
+        message = ctypes.create_string_buffer(_library.ERROR_SIZE)
+        handle = library.pcl_open(name.encode(), _as_json(params), seed, message, len(message))
+        if not handle:
+            fail(_library.BAD_INPUT, message.value)
+        self._handle = ctypes.c_uint64(handle)
+        if self.info["leaves_out"]:
+            warnings.warn(f"{name} also has {' and '.join(self.info['leaves_out'])}, which this package leaves out: the weights are those for the rows as given", stacklevel=2)
+
+    def weights(self, gram=None, jacobian=None, losses=None, *, ids=None, factors=None):
+        """The K weights of one step, from the K×K Gram matrix JJᵀ or the K×P Jacobian J of K losses. Give losses to rules
+        that read them (info["needs_losses"]). ids are the streams' ids, whole numbers, 0 for the memory; without them the
+        rows are streams 1, 2, … factors are elastic factors to use instead of computed ones. The rest of the answer is in
+        last."""
+        if jacobian is not None:
+            return self._from_jacobian(gram, jacobian, losses, ids, factors, False)[0]
+        self._last = None
+        if type(gram) is not np.ndarray or gram.dtype is not _DOUBLE:
+            gram = array(gram, "gram", 2)
+        b = self._buffers.get(len(gram)) or self._new(len(gram))
+        if gram.shape != b.shape:
+            raise Error(f"gram has the shape {gram.shape}; want a square matrix")
+        with self._lock:
+            b.gram[...] = gram
+            if losses is None and ids is None and factors is None:
+                code = 0 if _library.forked else quick_weights(self._handle, b.pointer)
+            else:
+                code = self._with_options(b, quick_weights, losses, ids, factors)
+            if code or _library.forked:
+                self._failed(b, code)
+            b.direction, self._last = None, b
+            return b.weights.copy()
+
+    def direction(self, jacobian, losses=None, *, ids=None, factors=None):
+        """The step's direction: the sum of the weighted rows, or what the rule itself returns (info["direct"])."""
+        return self._from_jacobian(None, jacobian, losses, ids, factors, True)[1]
+
+    @property
+    def last(self):
+        """The answer of the latest call; None if there was none, or if it failed."""
+        with self._lock:
+            b = self._last
+            return Answer(b.block.copy(), b.k, b.direction) if b else None
+
+    def _from_jacobian(self, gram, jacobian, losses, ids, factors, want):
+        self._last = None
+        if gram is not None:
+            raise Error("give either gram or jacobian")
+        jacobian = array(jacobian, "jacobian", 2)
+        k, columns = jacobian.shape
+        if columns == 0:
+            raise Error(f"jacobian has the shape {jacobian.shape}; it is empty")
+        single = jacobian.dtype == np.float32
+        jacobian = np.ascontiguousarray(jacobian, np.float32 if single else np.float64)
+        direction = np.empty(columns) if want else None
+        b = self._buffers.get(k) or self._new(k)
+        with self._lock:
+            call = b.call
+            call.gram, call.columns = None, columns
+            call.jacobian32, call.jacobian = (jacobian.ctypes.data, None) if single else (None, jacobian.ctypes.data)
+            call.direction = direction.ctypes.data if want else None
+            try:
+                code = self._with_options(b, library.pcl_weights, losses, ids, factors)
+            finally:
+                call.jacobian = call.jacobian32 = call.direction = None
+                call.gram = b.gram.ctypes.data
+            if code:
+                self._failed(b, code)
+            b.direction, self._last = direction, b
+            return b.weights.copy(), direction
+
+    def _new(self, k):
+        if k == 0:
+            raise Error("there are no gradients")
+        self._buffers[k] = b = _Buffers(k)
+        return b
+
+    def _with_options(self, b, function, losses, ids, factors):
+        check_process()
+        call = b.call
+        try:
+            if losses is not None:
+                call.losses = b.fill(b.losses, losses, "losses")
+            if ids is not None:
+                call.ids = b.fill(b.ids, ids, "ids")
+            if factors is not None:
+                call.factors = b.fill(b.factors, factors, "factors")
+            return function(self._handle, b.pointer)
+        finally:
+            call.losses = call.ids = call.factors = None
+
+    def _failed(self, b, code):
+        check_process()
+        fail(code, b.error.value)
+
+    def follow(self, losses, *, ids=None):
+        """Passes the losses of the same batches after the step to a rule that learns from them (info["follows"])."""
+        check_process()
+        losses = np.ascontiguousarray(array(losses, "losses", 1), np.float64)
+        if ids is not None:
+            ids = array(ids, "ids", 1)
+            if len(ids) != len(losses) or ids.dtype.kind not in "iu":
+                raise Error(f"{len(losses)} losses for the ids {ids}")
+            ids = np.ascontiguousarray(ids, np.int64)
+        self._do(library.pcl_follow, len(losses), ids.ctypes.data if ids is not None else None, losses.ctypes.data)
+
+    def end(self, id):
+        """Says that a stream has ended: the rule forgets it."""
+        self._do(library.pcl_end, int(id))
+
+    def _do(self, function, *arguments):
+        check_process()
+        message = ctypes.create_string_buffer(_library.ERROR_SIZE)
+        code = function(self._handle, *arguments, message, len(message))
+        if code:
+            fail(code, message.value)
+
+    def state(self):
+        """What the rule remembers, as bytes."""
+        check_process()
+        message, length = ctypes.create_string_buffer(_library.ERROR_SIZE), ctypes.c_int64()
+        text = library.pcl_state(self._handle, ctypes.byref(length), message, len(message))
+        if not text:
+            fail(_library.BAD_INPUT, message.value)
+        return take(text)
+
+    def set_state(self, state):
+        """Goes on with the same bits as the rule whose state() this was; its name and parameters must be the same."""
+        self._do(library.pcl_set_state, bytes(state), len(state))
+
+    def __repr__(self):
+        return f"{type(self).__name__}({', '.join([repr(self.name)] + [f'{n}={v!r}' for n, v in self.params.items()])})"
+
+    def __getstate__(self):
+        return {"name": self.name, "params": self.params, "seed": self.seed, "state": self.state()}
+
+    def __setstate__(self, saved):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it was said when the rule was made
+            Rule.__init__(self, saved["name"], seed=saved["seed"], **saved["params"])
+        self.set_state(saved["state"])
+
+    def __del__(self):
+        if getattr(self, "_handle", 0) and not _library.forked:
+            library.pcl_close(self._handle)
+
+
+class EMGD(Rule):
+    """Elastic Multi-Gradient Descent: the shortest sum of weighted gradients with Σλσ = 1, λ ≥ 0. factors says how the
+    elastic factors σ are found: "gmc" (from gradient magnitudes), "gs" (from similarities) or "log" (from powers of the
+    magnitudes). tau is their temperature, momentum the share of the past in the moving means, floor a lower bound of λ."""
+
+    def __init__(self, factors="gmc", tau=None, *, momentum=None, floor=None, rescale=None, seed=0):
+        if factors not in ("gmc", "gs", "log"):
+            raise Error(f'factors {factors!r}: want "gmc", "gs" or "log"')
+        given = {"tau": tau, "momentum": momentum, "floor": floor, "rescale": rescale}
+        super().__init__("emgd-" + factors, seed=seed, **{name: value for name, value in given.items() if value is not None})
+
+    def __repr__(self):
+        return "EMGD(" + ", ".join([f"factors={self.name[5:]!r}"] + [f"{n}={v!r}" for n, v in self.params.items()]) + ")"

@@ -1,0 +1,65 @@
+"""Rules as TorchJD's weightings and aggregators. What a rule remembers is in the state_dict of its module."""
+
+import torch
+from torchjd import aggregation
+
+from ._rule import Error, Rule
+
+
+class _WithRule:
+    """A module with a rule: given, or made of its name and parameters."""
+
+    def _hold(self, rule, params):
+        if isinstance(rule, Rule):
+            if params:
+                raise Error("the rule has been made already: give its parameters to it")
+        else:
+            rule = Rule(rule, **params)
+        if rule.info["needs_losses"]:
+            raise Error(f"{rule.name} needs losses, which TorchJD does not pass on: call the rule itself")
+        self.rule = rule
+        self._first = rule.state()
+
+    def reset(self):
+        """Forgets everything that the rule remembers."""
+        self.rule.set_state(self._first)
+
+    def get_extra_state(self):
+        return self.rule.state()
+
+    def set_extra_state(self, state):
+        self.rule.set_state(state)
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self.rule!r})"
+
+
+class Weighting(_WithRule, aggregation.Weighting):
+    """A Weighting that extracts the weights from a Gramian: Weighting("emgd-gmc", tau=5) or Weighting(parallelcl.EMGD())."""
+
+    def __init__(self, rule="emgd-gmc", **params):
+        super().__init__()
+        self._hold(rule, params)
+        if self.rule.info["needs_rows"]:
+            raise Error(f"{self.rule.name} needs the Jacobian: use parallelcl.torchjd.Aggregator")
+
+    def forward(self, gramian, /):
+        return torch.from_numpy(self.rule.weights(gramian)).to(gramian)
+
+
+class Aggregator(_WithRule, aggregation.Aggregator):
+    """An Aggregator of any rule: the Jacobian in, the step's direction out."""
+
+    def __init__(self, rule="emgd-gmc", **params):
+        super().__init__()
+        self._hold(rule, params)
+
+    def forward(self, matrix, /):
+        if self.rule.info["needs_rows"]:
+            return torch.from_numpy(self.rule.direction(matrix)).to(matrix)
+        with torch.no_grad():
+            j = matrix.double()
+            return torch.from_numpy(self.rule.weights(j @ j.T)).to(matrix) @ matrix
+
+
+__all__ = ["Aggregator", "Weighting"]

@@ -1,0 +1,32 @@
+"""The Python code of docs/python.md runs, in its order. Code whose libraries are missing is left out."""
+
+import importlib.util
+import os
+import pathlib
+import re
+import shutil
+import unittest
+
+import numpy as np
+
+import parallelcl
+
+GUIDE = pathlib.Path(__file__).resolve().parents[3] / "docs/python.md"
+
+
+class Guide(unittest.TestCase):
+    def test_code(self):
+        if os.environ.get("PCL"):
+            os.environ["PATH"] = os.path.dirname(os.environ["PCL"]) + os.pathsep + os.environ["PATH"]
+        blocks = re.findall(r"^```python\n(.*?)^```", GUIDE.read_text(), re.M | re.S)
+        self.assertEqual(len(blocks), 9)
+        for code in blocks:
+            libraries = re.findall(r"^(?:import|from) (torch|torchjd|jax)\b", code, re.M)
+            if any(importlib.util.find_spec(name) is None for name in libraries) or '["pcl"' in code and not shutil.which("pcl"):
+                continue
+            with self.subTest(code):
+                exec(compile(code, str(GUIDE), "exec"), {"np": np, "parallelcl": parallelcl, "rule": parallelcl.Rule("mgda"), "print": lambda *_: None})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,164 @@
+"""Loops of NumPy, PyTorch, JAX and TorchJD. A test is skipped where its library is not installed."""
+
+import importlib.util
+import json
+import pathlib
+import sys
+import unittest
+
+import numpy as np
+
+from parallelcl import EMGD, Error, Rule
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+BASE = np.array([[-4.0, 1, 1], [6, 1, 1]])
+
+
+def needs(*names):
+    missing = [n for n in names if importlib.util.find_spec(n) is None]
+    return unittest.skipIf(missing, f"not installed: {', '.join(missing)}")
+
+
+class Curve(unittest.TestCase):
+    """The descent of Go's package toy, from the same starting point with the same steps of plain gradient descent in
+    float64: the losses agree to 1e-9, of about 2 to 5."""
+
+    def check(self, curve):
+        want = json.loads((ROOT / "toy/testdata/curve.json").read_text())
+        self.assertEqual(len(curve), 1501)
+        np.testing.assert_allclose(curve[:-1 : want["every"]] + curve[-1:], want["losses"], rtol=0, atol=1e-9)
+
+    def test_numpy(self):
+        rule, theta, curve = EMGD("gmc", tau=5), np.array([3.0, 3.0]), []
+        for step in range(1500):
+            losses, jacobian = functions(*theta)
+            curve.append(losses)
+            weights = [1, 0] if step < 500 else rule.weights(jacobian @ jacobian.T)
+            theta -= 2e-5 * (weights @ jacobian)
+        self.check(curve + [functions(*theta)[0]])
+
+    @needs("torch")
+    def test_pytorch(self):
+        self.check(example("pytorch_emgd").descend(EMGD("gmc", tau=5)))
+
+    @needs("jax")
+    def test_jax(self):
+        self.check(example("jax_emgd").descend(EMGD("gmc", tau=5)))
+
+
+def example(name):
+    sys.path.insert(0, str(ROOT / "examples"))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.pop(0)
+
+
+def functions(x, y):
+    """The two functions and their gradients."""
+    a, b = 1 - np.exp(x) * np.sin(y), 0.1 + np.exp(y) * np.cos(x)
+    losses = [np.log(1 + x * x) + 0.8 * a * a, np.log(1 + y * y) + 0.004 * b * b]
+    return losses, np.array([
+        [2 * x / (1 + x * x) - 1.6 * a * np.exp(x) * np.sin(y), -1.6 * a * np.exp(x) * np.cos(y)],
+        [-0.008 * b * np.exp(y) * np.sin(x), 2 * y / (1 + y * y) + 0.008 * b * np.exp(y) * np.cos(x)],
+    ])
+
+
+class PyTorch(unittest.TestCase):
+    @needs("torch")
+    def test_tensors(self):
+        import torch
+
+        rule = Rule("upgrad")
+        for dtype in (torch.float64, torch.float32, torch.bfloat16):
+            j = torch.tensor(BASE, dtype=dtype, requires_grad=True)
+            np.testing.assert_allclose(rule.weights(j @ j.T), [1.111111, 0.789474], atol=1e-6)
+            np.testing.assert_allclose(rule.direction(j), [0.292398, 1.900585, 1.900585], atol=1e-6)
+
+    @needs("torch")
+    def test_backward(self):
+        import torch
+
+        import parallelcl.torch
+
+        for name in ("upgrad", "mgda", "graddrop"):
+            net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2)).double()
+            x = torch.randn(10, 3, dtype=torch.float64)
+            losses = [(net(x)[:, 0] ** 2).mean(), net(x)[:, 1].exp().mean()]  # each has an output of its own
+            parameters = list(net.parameters())
+            rows = [torch.cat([g.reshape(-1) for g in torch.autograd.grad(l, parameters, retain_graph=True)]) for l in losses]
+            want = Rule(name).direction(torch.stack(rows))
+            for times in (1, 2):  # it adds to what is there
+                weights = parallelcl.torch.backward(losses, parameters, Rule(name), retain_graph=times == 1)
+                got = torch.cat([p.grad.reshape(-1) for p in parameters])
+                np.testing.assert_allclose(got, times * want, atol=1e-12)
+            self.assertEqual(weights.shape, (2,))
+
+
+class TorchJD(unittest.TestCase):
+    @needs("torch", "torchjd")
+    def test_weighting(self):
+        import torch
+        from torchjd import aggregation
+
+        from parallelcl.torchjd import Aggregator, Weighting
+
+        j = torch.tensor(BASE, dtype=torch.float32)
+        w = Weighting("upgrad")
+        self.assertIsInstance(w, aggregation.Weighting)
+        torch.testing.assert_close(w(j @ j.T), aggregation.UPGradWeighting()(j @ j.T), atol=1e-3, rtol=0)
+        torch.testing.assert_close(aggregation.GramianWeightedAggregator(w)(j), Aggregator("upgrad")(j))
+        torch.testing.assert_close(Aggregator("graddrop")(j)[1:], torch.tensor([2.0, 2.0]))
+        for refused in (lambda: Weighting("dwa"), lambda: Weighting("graddrop"), lambda: Weighting(EMGD(), tau=1)):
+            self.assertRaises(Error, refused)
+
+    @needs("torch", "torchjd")
+    def test_state(self):
+        import torch
+
+        from parallelcl.torchjd import Weighting
+
+        gram = torch.tensor(BASE @ BASE.T)
+        a, b = Weighting(EMGD()), Weighting(EMGD())
+        first = a(gram)
+        b.load_state_dict(a.state_dict())
+        torch.testing.assert_close(a(gram / 4), b(gram / 4), atol=0, rtol=0)
+        a.reset()
+        torch.testing.assert_close(a(gram), first, atol=0, rtol=0)
+
+    @needs("torch", "torchjd")
+    def test_jac_to_grad(self):
+        import torch
+        from torchjd.aggregation import GramianWeightedAggregator
+        from torchjd.autojac import backward, jac_to_grad
+
+        from parallelcl.torchjd import Weighting
+
+        p = torch.tensor([1.0, 2], requires_grad=True)
+        backward([torch.tensor([-1.0, 1]) @ p, (p**2).sum()])
+        weights = jac_to_grad([p], GramianWeightedAggregator(Weighting("upgrad")))
+        torch.testing.assert_close(weights, torch.tensor([0.5, 0.5]))
+        torch.testing.assert_close(p.grad, torch.tensor([0.5, 2.5]))
+
+
+class JAX(unittest.TestCase):
+    @needs("jax")
+    def test_arrays_and_compiled_functions(self):
+        import jax
+        import jax.numpy as jnp
+
+        import parallelcl.jax
+
+        j = jnp.asarray(BASE, jnp.float32)
+        np.testing.assert_allclose(Rule("upgrad").weights(j @ j.T), [1.111111, 0.789474], atol=1e-6)
+        rule, plain = EMGD(), EMGD()
+        weights = jax.jit(lambda gram: parallelcl.jax.weights(rule, gram))
+        for scale in (1, 2, 3):  # the moving means go on
+            np.testing.assert_allclose(weights(j @ j.T * scale), plain.weights(BASE @ BASE.T * scale), rtol=1e-5)
+        trees = [{"a": row[:1], "b": (row[1:],)} for row in j]
+        d = jax.jit(lambda: parallelcl.jax.direction(Rule("upgrad"), trees))()
+        np.testing.assert_allclose(np.concatenate([d["a"], d["b"][0]]), [0.292398, 1.900585, 1.900585], atol=1e-5)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,260 @@
+"""The rules, their states and their errors, with NumPy alone."""
+
+import copy
+import json
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import threading
+import time
+import unittest
+import warnings
+
+import numpy as np
+
+import parallelcl
+from parallelcl import EMGD, Error, Rule
+
+BASE = np.array([[-4.0, 1, 1], [6, 1, 1]])
+THREE = np.array([[1.0, 0, 0], [0, 2, 0], [2, 2, 1]])
+
+# The worked examples of docs/method.md §9, which were computed without this library and rounded to six decimals.
+ORACLES = [
+    ("avggrad", {}, BASE, [0.5, 0.5]),
+    ("sum", {}, BASE, [1, 1]),
+    ("mgda", {}, BASE, [0.6, 0.4]),
+    ("mgda", {}, THREE, [0.8, 0.2, 0]),
+    ("upgrad", {}, BASE, [1.111111, 0.789474]),
+    ("dualproj", {}, BASE, [0.611111, 0.5]),
+    ("config", {}, BASE, [1.226483, 0.844124]),
+    ("imtl-g", {}, BASE, [0.592330, 0.407670]),
+    ("aligned-mtl", {}, BASE, [0.559072, 0.408261]),
+    ("cagrad", {}, BASE, [0.704124, 0.5]),
+    ("nash-mtl", {"max_norm": float("inf")}, BASE, [0.591461, 0.407071]),
+    ("fairgrad", {"alpha": 2}, BASE, [0.471363, 0.319454]),
+    ("pcgrad", {}, BASE, [2.222222, 1.578947]),
+    ("emgd-gmc", {"tau": float("inf")}, BASE, [1.2, 0.8]),
+    ("emgd-gmc", {}, BASE, [1.227128, 0.845351]),
+    ("emgd-gmc", {"tau": 1}, BASE, [1.251119, 0.963249]),
+    ("emgd-gmc", {}, THREE, [2.704549, 0.825836, 0]),
+    ("emgd-gmc", {"floor": "release"}, THREE, [2.519486, 0.672002, 0.25]),
+    ("emgd-gs", {"tau": 1}, THREE, [3.158187, 0.789547, 0]),
+]
+
+
+class Oracles(unittest.TestCase):
+    def test_weights(self):
+        for name, params, jacobian, want in ORACLES:
+            with self.subTest(rule=name, params=params):
+                for given in ({"gram": jacobian @ jacobian.T}, {"jacobian": jacobian}, {"jacobian": jacobian.astype(np.float32)}):
+                    np.testing.assert_allclose(Rule(name, **params).weights(**given), want, atol=2e-6)
+                np.testing.assert_allclose(Rule(name, **params).direction(jacobian), want @ jacobian, atol=2e-5)
+
+    def test_given_factors(self):
+        rule = EMGD()
+        np.testing.assert_allclose(rule.weights(BASE @ BASE.T, factors=[0.25, 0.75]), [1.253012, 0.915663], atol=1e-6)
+        np.testing.assert_allclose(rule.weights(jacobian=BASE, factors=(1, 0)), [1, 0.578947], atol=1e-6)
+
+    def test_certificate(self):
+        rule = EMGD("gmc", tau=5)
+        self.assertIsNone(rule.last)
+        rule.weights(BASE @ BASE.T)
+        answer = rule.last
+        rule.weights(np.eye(2))  # the answer is a copy
+        c = answer.certificate
+        np.testing.assert_allclose(answer.weights, [1.227128, 0.845351], atol=1e-6)
+        np.testing.assert_allclose(c.sigma, [0.405077, 0.594923], atol=1e-6)
+        np.testing.assert_allclose(c.slacks, 0, atol=1e-12)
+        self.assertEqual((c.status, c.active, c.exponent, answer.left_out), ("optimal", [0, 1], 0, []))
+        self.assertIn("decreases every loss", c.message)
+        self.assertIn("optimal", repr(answer))
+        self.assertIsNone(self.answer("upgrad").certificate)
+
+    def answer(self, name):
+        rule = Rule(name)
+        rule.weights(BASE @ BASE.T)
+        return rule.last
+
+    def test_rows_left_out(self):
+        rule = Rule("mgda")
+        np.testing.assert_allclose(rule.weights(jacobian=np.vstack([BASE, np.zeros(3)]), ids=[0, 9, 4]), [0.6, 0.4, 0])
+        self.assertEqual(rule.last.left_out, [2])
+
+    def test_rules_on_the_rows(self):
+        rule = Rule("graddrop", seed=3)
+        d = rule.direction(BASE)
+        self.assertEqual(d.shape, (3,))
+        np.testing.assert_allclose(d[1:], [2, 2])  # without conflict the entries are added up
+        with self.assertRaisesRegex(Error, "needs the \"jacobian\""):
+            rule.weights(BASE @ BASE.T)
+
+    def test_losses(self):
+        np.testing.assert_allclose(Rule("gls").weights(BASE @ BASE.T, losses=[4, 1]), [0.25, 1])
+        famo, same = Rule("famo"), Rule("famo")
+        first = famo.weights(BASE @ BASE.T, losses=[1, 2])
+        same.weights(BASE @ BASE.T, losses=[1, 2])
+        famo.follow([0.5, 1.9])
+        self.assertLess(famo.weights(BASE @ BASE.T, losses=[1, 2])[0], first[0])
+        np.testing.assert_array_equal(same.weights(BASE @ BASE.T, losses=[1, 2]), first)
+
+    @unittest.skipUnless(os.environ.get("PCL"), "PCL does not name the program pcl")
+    def test_command_line_gives_the_same_bits(self):
+        generator = np.random.default_rng(5)
+        problems = [generator.normal(size=(k, 30)) + 0.2 for k in (2, 5, 3, 5, 8)]
+        losses = [generator.uniform(0.1, 3, size=len(j)) for j in problems]
+        lines = "\n".join(json.dumps({"jacobian": j.tolist(), "losses": l.tolist()}) for j, l in zip(problems, losses))
+        for name in parallelcl.methods():
+            with self.subTest(rule=name), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                done = subprocess.run([os.environ["PCL"], "weights", "--method", name, "--seed", "7"], input=lines, capture_output=True, text=True, check=True)
+                rule = Rule(name, seed=7)
+                for j, l, line in zip(problems, losses, done.stdout.splitlines()):
+                    want = json.loads(line)
+                    np.testing.assert_array_equal(rule.direction(j, l), want["direction"])
+                    np.testing.assert_array_equal(rule.last.weights, want["weights"])
+                    if want["certificate"]:
+                        np.testing.assert_array_equal(rule.last.certificate.sigma, want["certificate"]["sigma"])
+                        self.assertEqual(rule.last.certificate.status, want["certificate"]["status"])
+
+
+class States(unittest.TestCase):
+    def test_goes_on_with_the_same_bits(self):
+        for name in ["emgd-gmc", "emgd-log", "dwa", "rlw", "gradvac", "moco", "famo"]:
+            rule = Rule(name)
+            rule.direction(BASE, [1, 2])
+            state = rule.state()
+            self.assertIsInstance(state, bytes)
+            others = [Rule(name), copy.deepcopy(rule), pickle.loads(pickle.dumps(rule))]
+            others[0].set_state(state)
+            want = rule.direction(BASE[::-1], [2, 1])
+            for other in others:
+                np.testing.assert_array_equal(other.direction(BASE[::-1], [2, 1]), want)
+
+    def test_end(self):
+        rule = EMGD()
+        rule.weights(BASE @ BASE.T, ids=[3, 8])
+        rule.end(3)
+        self.assertEqual(list(json.loads(rule.state())["state"]["norms"]), ["8"])
+
+    def test_refused(self):
+        rule = EMGD(tau=1)
+        for state, want in [(b"", "no JSON"), (Rule("dwa").state(), "not of emgd-gmc"), (EMGD().state(), "settings it was saved with")]:
+            with self.assertRaisesRegex(Error, want):
+                rule.set_state(state)
+
+
+class Errors(unittest.TestCase):
+    def test_bad_input_changes_nothing(self):
+        rule, nan = EMGD(), float("nan")
+        rule.weights(BASE @ BASE.T)
+        before = rule.state()
+        for want, arguments in {
+            "give either gram or jacobian": {},
+            "either gram or jacobian": {"gram": BASE @ BASE.T, "jacobian": BASE},
+            r"gram has the shape \(2, 3\); want a square": {"gram": BASE},
+            r"gram has the shape \(2,\)": {"gram": [1, 2]},
+            "gram row 1, entry 2 is NaN": {"gram": [[1, nan], [nan, 1]]},
+            "gram row 2, entry 2 is -1": {"gram": [[1, 0], [0, -1]]},
+            "not symmetric: row 2, entry 1 is 0.5": {"gram": [[1, 0], [0.5, 1]]},
+            "gram: the rows have different lengths": {"gram": [[1], [1, 2]]},
+            "gram: want numbers, not <U1": {"gram": [["a"]]},
+            "gram: want numbers, not complex128": {"gram": [[1j]]},
+            "there are no gradients": {"gram": np.zeros((0, 0))},
+            r"jacobian has the shape \(2, 0\)": {"jacobian": np.zeros((2, 0))},
+            "jacobian row 2, entry 3 is [+]Inf": {"jacobian": [[1, 2, 3], [4, 5, float("inf")]]},
+            "1 losses for 2 gradients": {"gram": np.eye(2), "losses": [1]},
+            "entry 2 of the losses is NaN": {"gram": np.eye(2), "losses": [1, nan]},
+            "losses has the shape": {"gram": np.eye(2), "losses": 3.0},
+            "ids are whole numbers": {"gram": np.eye(2), "ids": [1.5, 2]},
+            "stream id 3 is given twice": {"gram": np.eye(2), "ids": [3, 3]},
+            "every elastic factor is 0": {"gram": np.eye(2), "factors": [0, 0]},
+        }.items():
+            with self.subTest(want), self.assertRaisesRegex(Error, want):
+                rule.weights(**arguments)
+            self.assertEqual(rule.state(), before)
+            self.assertIsNone(rule.last)
+        rule.weights(np.eye(2))  # what was given to a refused call is forgotten
+
+    def test_making(self):
+        for want, make in {
+            "unknown method": lambda: Rule("nonesuch"),
+            'has no parameter "x"': lambda: Rule("mgda", x=1),
+            "want a number, a text or a truth value": lambda: Rule("mgda", norm=[1]),
+            'want "gmc", "gs" or "log"': lambda: EMGD("gsm"),
+            "neither a positive number": lambda: EMGD(tau=-1),
+            'needs "losses"': lambda: Rule("dwa").weights(np.eye(2)),
+        }.items():
+            with self.subTest(want), self.assertRaisesRegex(Error, want):
+                make()
+
+    def test_what_is_left_out_is_said(self):
+        with self.assertWarnsRegex(UserWarning, "der-pp also has its own loss"):
+            Rule("der-pp")
+
+    def test_threads(self):
+        rule, wrong = Rule("mgda"), []
+        problems = [(BASE @ BASE.T, [0.6, 0.4]), (np.diag([1.0, 4]), [0.8, 0.2]), (THREE @ THREE.T, [0.8, 0.2, 0])]
+
+        def work(gram, want):
+            for _ in range(2000):
+                if not np.allclose(rule.weights(gram), want, atol=1e-6):
+                    wrong.append(want)
+
+        threads = [threading.Thread(target=work, args=p) for p in problems * 2]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertEqual(wrong, [])
+
+    @unittest.skipUnless(hasattr(os, "fork"), "there is no fork")
+    def test_after_a_fork(self):
+        rule = EMGD()
+        rule.weights(BASE @ BASE.T)
+        reader, writer = os.pipe()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of forking a process with threads
+            child = os.fork()
+        if child == 0:
+            try:
+                rule.weights(BASE @ BASE.T)
+            except RuntimeError as e:
+                os.write(writer, str(e).encode())
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+        os.close(writer)
+        self.assertIn("forked", os.read(reader, 1000).decode())
+        os.close(reader)
+
+    def test_spawned_processes(self):
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            np.testing.assert_array_equal(pool.apply(weigh, (EMGD(),)), weigh(EMGD()))
+
+    def test_interrupt(self):
+        rule = EMGD()
+        threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        with self.assertRaises(KeyboardInterrupt):
+            end = time.monotonic() + 10
+            while time.monotonic() < end:
+                rule.weights(BASE @ BASE.T)
+
+
+def weigh(rule):
+    return rule.weights(BASE @ BASE.T)
+
+
+class Descriptions(unittest.TestCase):
+    def test_info(self):
+        self.assertIn("upgrad", parallelcl.methods())
+        about = parallelcl.info("emgd-gmc")
+        self.assertEqual([p["name"] for p in about["params"]], ["tau", "momentum", "floor", "rescale"])
+        self.assertFalse(about["needs_rows"] or about["needs_losses"] or about["follows"])
+        self.assertTrue(parallelcl.info("mgda", norm="loss")["needs_losses"])
+        self.assertEqual(repr(EMGD(tau=5)), "EMGD(factors='gmc', tau=5)")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,253 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl/weigh"
+)
+
+// served is what pcl weights writes for some input, line by line, and the error at its end.
+func served(t *testing.T, name string, in ...string) ([]string, error) {
+	t.Helper()
+	rule, err := weigh.New(name, nil, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	err = (&weigher{rule: rule}).serve(strings.NewReader(strings.Join(in, "")), &out)
+	return strings.SplitAfter(out.String(), "\n"), err
+}
+
+// expect compares each line with how it must begin.
+func expect(t *testing.T, got []string, want ...string) {
+	t.Helper()
+	if got = slices.DeleteFunc(got, func(line string) bool { return line == "" }); len(got) != len(want) {
+		t.Fatalf("%d lines, want %d:\n%s", len(got), len(want), strings.Join(got, ""))
+	}
+	for i, line := range got {
+		if !strings.HasPrefix(line, want[i]) {
+			t.Errorf("line %d is %swant %s", i+1, line, want[i])
+		}
+	}
+}
+
+// TestServerGoesOn: each line that is refused is answered by an error, and the others as if it had not been there.
+func TestServerGoesOn(t *testing.T) {
+	bad := []string{
+		`{"gram":[[1,NaN],[0,1]]}`, `nonsense`, `{"gram":[[1,2]]}`, `{"jacobain":[[1]]}`, `{"gram":[[1e308,0],[0,-1]]}`, `[1]`, `{}`, `"a"`,
+		`{"gram":[[1,0],[0,1]],"ids":[1,1]}`, `{"gram":[[1,0],[0,1]],"losses_after":[1]}`, `{"jacobian":[[1.7e308,0],[1.7e308,1e300]]}`,
+		`{"end":5}`, `{"end":false}`, `{"load":{}}`, `{"save":true,"gram":[[1]]}`, `{"gram":[[1]],"direction":"up"}`, `{"ids":[1]}`, `}`, `]]`, "\x00",
+		`{"gram":[[1,0],[0,1]],"frame":null}`, `{"frame":{"dtype":"float16","rows":1,"columns":1,"bytes":0}}`,
+	}
+	good := []string{baseJ + "\n", base + "\n", threeJ + "\n"}
+	var mixed []string
+	for i, line := range bad {
+		if i%8 == 0 {
+			mixed = append(mixed, good[i/8])
+		}
+		mixed = append(mixed, line+"\n")
+	}
+	for _, name := range []string{"emgd-log", "emgd-gs"} {
+		want, err := served(t, name, good...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := served(t, name, mixed...)
+		if err == nil || !strings.HasPrefix(err.Error(), "problem 2: ") || !strings.Contains(err.Error(), "requests were refused") {
+			t.Errorf("%s: error %v at the end", name, err)
+		}
+		var answers, errors []string
+		for i, line := range got {
+			var r refusal
+			if json.Unmarshal([]byte(line), &r) == nil && r.Error != "" {
+				errors = append(errors, line)
+				if r.Line != i+1 || r.Problem != i+1 {
+					t.Errorf("line %d has the error %s", i+1, line)
+				}
+			} else if line != "" {
+				answers = append(answers, line)
+			}
+		}
+		if !slices.Equal(answers, slices.DeleteFunc(want, func(s string) bool { return s == "" })) {
+			t.Errorf("%s: answers %s, want %s", name, answers, want)
+		}
+		// The sum of the huge gradients is in range for emgd-gs, whose weights are small there.
+		if len(errors) < len(bad)-1 {
+			t.Errorf("%s: %d errors for %d bad lines", name, len(errors), len(bad))
+		}
+	}
+}
+
+// TestServerWords: streams that end, states, losses after a step, and the end.
+func TestServerWords(t *testing.T) {
+	got, err := served(t, "emgd-gmc", `{"gram":[[1,0],[0,4]],"ids":[3,8]}`, "\n", `{"end":[3]}`, "\n", `{"save":true}`, "\n", `{"losses_after":[1]}`, "\n", `{"end":true}`, "\n", "never read")
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, got, `{"weights":`, `{"ended":[3]}`, `{"state":{"method":"emgd-gmc"`, `{"followed":false}`, `{"end":{"answers":4,"errors":0}}`)
+	if !strings.Contains(got[2], `"norms":{"8":2}`) {
+		t.Errorf("the stream that ended is still in %s", got[2])
+	}
+	state := strings.TrimSpace(strings.TrimPrefix(got[2], `{"state":`))
+	more, err := served(t, "emgd-gmc", `{"load":`, state[:len(state)-1], "}\n", `{"save":true}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, more, `{"loaded":true}`, got[2])
+
+	in := `{"gram":[[1,0],[0,4]],"losses":[1,2]}` + "\n"
+	after := `{"losses_after":[0.5,1.9]}` + "\n"
+	apart, err := served(t, "famo", in, after, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	together, err := served(t, "famo", strings.Replace(in, "}", `,"losses_after":[0.5,1.9]}`, 1), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, apart, together[0], `{"followed":true}`, together[1])
+	if apart[0] == apart[2] {
+		t.Error("famo did not learn from the losses")
+	}
+}
+
+// frameOf is a Jacobian as a frame, with its line.
+func frameOf(dtype string, rows [][]float64, more string) string {
+	var data []byte
+	for _, row := range rows {
+		for _, x := range row {
+			if dtype == "float32" {
+				data = binary.LittleEndian.AppendUint32(data, math.Float32bits(float32(x)))
+			} else {
+				data = binary.LittleEndian.AppendUint64(data, math.Float64bits(x))
+			}
+		}
+	}
+	return fmt.Sprintf(`{"frame":{"dtype":%q,"rows":%d,"columns":%d,"bytes":%d}%s}`, dtype, len(rows), len(rows[0]), len(data), more) + "\n" + string(data)
+}
+
+// TestServerFrames: the answers are those for lists, also if the bytes hold newlines and brackets, and a frame that is
+// refused is read over.
+func TestServerFrames(t *testing.T) {
+	rows := [][]float64{{-4, 1, 1}, {6, 1, 1}}
+	list := baseJ + "\n"
+	tricky := math.Float64frombits(0x3f0a7b5b0a7d220a) // its bytes are newlines, brackets and quotes
+	want, err := served(t, "emgd-gmc", list, list, fmt.Sprintf(`{"jacobian":[[%v],[1]]}`, tricky))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := served(t, "emgd-gmc", frameOf("float64", rows, `,"direction":"list"`), frameOf("float32", rows, `,"direction":"list"`), frameOf("float64", [][]float64{{tricky}, {1}}, `,"direction":"list"`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, got, want[0], want[1], want[2])
+
+	got, err = served(t, "mgda",
+		`{"frame":{"dtype":"float32","rows":2,"columns":2,"bytes":5}}`+"\n\n\n\n\n\n",
+		frameOf("float64", [][]float64{{1, math.NaN()}}, ""),
+		frameOf("float64", rows, `,"gram":[[1]]`), frameOf("float64", rows, `,"jacobain":[[1]]`), frameOf("float64", rows, `} {"save":true`),
+		list)
+	if err == nil {
+		t.Error("no error at the end")
+	}
+	expect(t, got,
+		`{"error":"frame: 5 bytes announced; 2 rows of 2 columns in float32 have 16"`, `{"error":"jacobian row 1, entry 2 is NaN`,
+		`{"error":"give either \"jacobian\", \"gram\" or a frame"`, `{"error":"unknown key \"jacobain\"`, `{"error":"a frame begins after its line`, `{"weights":[0.6`)
+
+	if _, err = served(t, "mgda", frameOf("float64", rows, "")[:90]); err == nil || !strings.Contains(err.Error(), "line 1: the input ends inside of its frame") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestServerDirections: as a list, as bytes, or not at all.
+func TestServerDirections(t *testing.T) {
+	rows := [][]float64{{-4, 1, 1}, {6, 1, 1}}
+	rule, err := weigh.New("mgda", nil, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	in := frameOf("float32", rows, `,"direction":"frame"`) + frameOf("float32", rows, "") + strings.Replace(baseJ, "}", `,"direction":"none"}`, 1) + "\n" +
+		strings.Replace(baseJ, "}", `,"direction":"frame"}`, 1) + "\n"
+	if err := (&weigher{rule: rule}).serve(strings.NewReader(in), &out); err != nil {
+		t.Fatal(err)
+	}
+	r := bufio.NewReader(&out)
+	for _, size := range []int64{4, 0, 0, 8} {
+		line, err := r.ReadBytes('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		var a answer
+		if err := json.Unmarshal(line, &a); err != nil || a.Direction != nil {
+			t.Fatalf("%s %v", line, err)
+		}
+		if size == 0 {
+			if a.DirectionFrame != nil {
+				t.Errorf("%s has a frame", line)
+			}
+			continue
+		}
+		data := make([]byte, a.DirectionFrame.Bytes)
+		if _, err := io.ReadFull(r, data); err != nil || a.DirectionFrame.Bytes != 3*size {
+			t.Fatalf("%s %v", line, err)
+		}
+		for i, want := range []float64{0, 1, 1} {
+			if got := a.DirectionFrame.decode(nil, data)[i]; math.Abs(got-want) > 1e-6 {
+				t.Errorf("entry %d is %v", i, got)
+			}
+		}
+	}
+}
+
+// TestServerLines: what begins with { is a new request, also after a line that was cut.
+func TestServerLines(t *testing.T) {
+	cut := `{"gram":[[1,` + "\n"
+	got, err := served(t, "mgda", "\n  \n", "{\n  \"gram\":\n  [[1]]\n}\n", cut, `{"gram":[[4]]}`+"\n", cut)
+	if err == nil {
+		t.Error("no error at the end")
+	}
+	expect(t, got, `{"weights":[1]`, `{"error":"the JSON text ends in the middle of a value","line":7,"problem":2}`, `{"weights":[1]`, `{"error":"the JSON text ends in the middle of a value","line":9,"problem":4}`)
+}
+
+// TestServerAnswersAtOnce: a client that waits for each answer, with part of the next request sent, gets it.
+func TestServerAnswersAtOnce(t *testing.T) {
+	rule, err := weigh.New("emgd-gmc", nil, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		done <- (&weigher{rule: rule}).serve(inR, outW)
+		outW.Close()
+	}()
+	answers := bufio.NewReader(outR)
+	rest := ""
+	for _, in := range []string{base + "\n" + base[:10], base[10:] + "\nbad\n", base + "\n{", base[1:] + "\n"} {
+		if _, err := io.WriteString(inW, in); err != nil {
+			t.Fatal(err)
+		}
+		rest += in
+		for strings.Contains(rest, "\n") {
+			_, rest, _ = strings.Cut(rest, "\n")
+			if line, err := answers.ReadString('\n'); err != nil || !strings.Contains(line, "weights") && !strings.Contains(line, "error") {
+				t.Fatalf("%q %v", line, err)
+			}
+		}
+	}
+	inW.Close()
+	if err := <-done; err == nil {
+		t.Error("no error at the end")
+	}
+}

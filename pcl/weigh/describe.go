@@ -1,0 +1,76 @@
+package weigh
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/parallelcl/parallelcl/emgd"
+	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
+)
+
+// Parameters reads the parameters of a method from a JSON object; an empty text has none.
+func Parameters(text string) (map[string]any, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
+	}
+	var params map[string]any
+	if err := json.Unmarshal([]byte(text), &params); err != nil {
+		return nil, fmt.Errorf("the parameters are not a JSON object: %w", err)
+	}
+	for name, value := range params {
+		switch value.(type) {
+		case float64, string, bool:
+		default:
+			return nil, fmt.Errorf("parameter %s: want a number, a text or a truth value", name)
+		}
+	}
+	return params, nil
+}
+
+// LeavesOut names what a rule does in a learner besides weights, and does not do here: its own loss, its choice of
+// samples for the memory, its rule of prediction.
+func (r *Rule) LeavesOut() []string {
+	more := []string{}
+	if _, ok := method.As[rehearsal.Objective](r.method); ok {
+		more = append(more, "its own loss")
+	}
+	_, replays := method.As[rehearsal.Replayer](r.method)
+	_, curates := method.As[rehearsal.Curator](r.method)
+	_, keeps := method.As[rehearsal.Storer](r.method)
+	if replays || curates || keeps {
+		more = append(more, "its choice of samples for the memory")
+	}
+	if _, ok := method.As[rehearsal.Predictor](r.method); ok {
+		more = append(more, "its rule of prediction")
+	}
+	return more
+}
+
+// description is what Describe writes.
+type description struct {
+	method.Info
+	Params    []method.Param `json:"params"`
+	Follows   bool           `json:"follows"`
+	LeavesOut []string       `json:"leaves_out"`
+}
+
+// Describe returns the method's Info, its parameters, whether it learns from the losses after a step, and what it
+// leaves out, as JSON.
+func (r *Rule) Describe() ([]byte, error) {
+	spec, err := method.Lookup(r.info.Name)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(description{r.info, method.Parameters(spec), r.Follows(), r.LeavesOut()})
+}
+
+// Names returns the names of all methods as a JSON list.
+func Names() string {
+	text, _ := json.Marshal(method.Names()) // texts are always JSON
+	return string(text)
+}
+
+// Message says in a sentence what a certificate's status means, given as a number.
+func Message(status int) string { return emgd.Status(status).Message() }

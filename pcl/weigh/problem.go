@@ -1,0 +1,220 @@
+package weigh
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/parallelcl/parallelcl/emgd"
+	"github.com/parallelcl/parallelcl/internal/fp"
+	"github.com/parallelcl/parallelcl/pcl/method"
+)
+
+// Problem is what is known of the K gradients of one step. All slices belong to the caller.
+type Problem struct {
+	// Rows are the gradients, and Gram is their Gram matrix JJᵀ, row by row; give one of the two.
+	Rows [][]float64
+	Gram []float64
+	// Losses are those of the K batches; nil if there are none.
+	Losses []float64
+	// After are the losses of the same batches after the step, for rules that learn from them ([Rule.Follows]), if they
+	// are known already; nil otherwise.
+	After []float64
+	// Sigma are elastic factors to use instead of those that emgd-gmc, emgd-gs or emgd-log would compute.
+	Sigma []float64
+	// IDs are the rows' task ids; 0 is the memory. If they are missing, the rows are tasks 1, 2, …
+	IDs []int
+	// NoDirection leaves Outcome.Direction out.
+	NoDirection bool
+}
+
+// Weights writes the K weights of a problem to w. Outcome.Direction is Σ wᵢJᵢ, or what the method itself returned; nil
+// if only the Gram matrix was given. The outcome is valid until the next call. After an error the rule is as it was
+// before, and w undefined. Errors count rows and entries from 1.
+func (r *Rule) Weights(p *Problem, w []float64) (method.Outcome, error) {
+	defer func() { r.step = method.Step{} }() // its slices are the caller's
+	if err := r.prepare(p, len(w)); err != nil {
+		return method.Outcome{}, err
+	}
+	before, err := r.mark()
+	if err != nil {
+		return method.Outcome{}, err
+	}
+	out, err := r.weigh(p, w)
+	if err != nil {
+		return method.Outcome{}, errors.Join(err, r.undo(before, p.Sigma == nil))
+	}
+	return out, nil
+}
+
+func (r *Rule) weigh(p *Problem, w []float64) (out method.Outcome, err error) {
+	if p.Sigma != nil {
+		out, err = r.given(p, w)
+	} else {
+		out, err = r.method.Weights(&r.step, w)
+	}
+	if err != nil {
+		return out, err
+	}
+	switch {
+	case p.NoDirection:
+		out.Direction = nil
+	case out.Direction == nil && p.Rows != nil:
+		r.combine(p.Rows, w)
+		out.Direction = r.direction
+	}
+	if !finite(w) || !finite(out.Direction) {
+		return out, errors.New("the weights or the direction leave the range of float64: rescale the gradients")
+	}
+	if p.After != nil && r.follower != nil {
+		return out, r.follower.Follow(r.step.IDs, p.After)
+	}
+	return out, nil
+}
+
+// given computes the weights for the elastic factors that the problem prescribes.
+func (r *Rule) given(p *Problem, w []float64) (method.Outcome, error) {
+	e, ok := r.method.(method.Elastic)
+	if !ok {
+		return method.Outcome{}, errors.New(`"sigma" needs emgd-gmc or emgd-gs, at rescale=native`)
+	}
+	return e.WeightsFor(&r.step, p.Sigma, w)
+}
+
+// prepare checks the problem and converts it to the form that methods take.
+func (r *Rule) prepare(p *Problem, k int) error {
+	switch {
+	case k == 0:
+		return errors.New("there are no gradients")
+	case (p.Rows == nil) == (p.Gram == nil):
+		return errors.New(`give either "jacobian" or "gram"`)
+	case p.IDs != nil && len(p.IDs) != k:
+		return fmt.Errorf("%d ids for %d gradients", len(p.IDs), k)
+	case p.After != nil && len(p.After) != k:
+		return fmt.Errorf("%d losses_after for %d gradients", len(p.After), k)
+	case p.Losses != nil && len(p.Losses) != k:
+		return fmt.Errorf("%d losses for %d gradients", len(p.Losses), k)
+	case p.Sigma != nil && len(p.Sigma) != k:
+		return fmt.Errorf("%d elastic factors in sigma for %d gradients", len(p.Sigma), k)
+	case r.info.NeedsRows && p.Rows == nil:
+		return fmt.Errorf("%s needs the \"jacobian\", its Gram matrix is not enough", r.info.Name)
+	case p.Losses == nil && r.info.NeedsLosses:
+		return fmt.Errorf("%s needs \"losses\"", r.info.Name)
+	}
+	for i := range p.Losses {
+		if x := p.Losses[i]; x-x != 0 {
+			return fmt.Errorf("entry %d of the losses is %g: leave streams without a finite loss out", i+1, x)
+		}
+	}
+	gram, exponent, err := p.products(k)
+	if err != nil {
+		return err
+	}
+	r.step = method.Step{
+		IDs: p.IDs, Losses: p.Losses, Gram: gram, Exponent: exponent, Rows: p.Rows, Cross: gram, Rand: r.rng.Rand,
+	}
+	if r.step.IDs == nil {
+		r.step.IDs = r.ids(k)
+	}
+	return checkIDs(p.IDs)
+}
+
+func checkIDs(ids []int) error {
+	for i, id := range ids {
+		for j, other := range ids[:i] {
+			if id == other {
+				return fmt.Errorf("stream id %d is given twice, as rows %d and %d", id, j+1, i+1)
+			}
+		}
+	}
+	return nil
+}
+
+// products returns the Gram matrix of the gradients divided by 2^exponent.
+func (p *Problem) products(k int) (gram []float64, exponent int, err error) {
+	if p.Gram != nil {
+		return p.Gram, 0, checkGram(p.Gram, k)
+	}
+	if len(p.Rows) != k {
+		return nil, 0, fmt.Errorf("%d weights for %d gradients", k, len(p.Rows))
+	}
+	columns := len(p.Rows[0])
+	if columns == 0 {
+		return nil, 0, errors.New("the jacobian is empty")
+	}
+	for i, row := range p.Rows {
+		if len(row) != columns {
+			return nil, 0, fmt.Errorf("jacobian row %d has %d entries, row 1 has %d", i+1, len(row), columns)
+		}
+		for c, x := range row {
+			if x-x != 0 {
+				return nil, 0, fmt.Errorf("jacobian row %d, entry %d is %g: leave streams without a finite gradient out", i+1, c+1, x)
+			}
+		}
+	}
+	return emgd.Gram(p.Rows)
+}
+
+// asymmetry is the largest difference between the two halves of a Gram matrix that is taken for rounding, relative to
+// the lengths of the two gradients. Products that were added up in float32 pass.
+const asymmetry = 1e-5
+
+// checkGram refuses what no gradients have as their Gram matrix.
+func checkGram(gram []float64, k int) error {
+	if len(gram) != k*k {
+		return fmt.Errorf("the gram matrix has %d entries for %d gradients; want %d", len(gram), k, k*k)
+	}
+	for at, x := range gram {
+		if x-x != 0 {
+			return fmt.Errorf("gram row %d, entry %d is %g: leave streams without a finite gradient out", at/k+1, at%k+1, x)
+		}
+	}
+	for i := range k {
+		if x := gram[i*k+i]; x < 0 {
+			return fmt.Errorf("gram row %d, entry %d is %g: the square of a gradient's length is not negative", i+1, i+1, x)
+		}
+		for j := range i {
+			a, b := gram[i*k+j], gram[j*k+i]
+			if a != b && !(math.Abs(a-b) <= asymmetry*math.Sqrt(gram[i*k+i])*math.Sqrt(gram[j*k+j])) {
+				return fmt.Errorf("the gram matrix is not symmetric: row %d, entry %d is %g, but row %d, entry %d is %g", i+1, j+1, a, j+1, i+1, b)
+			}
+		}
+	}
+	return nil
+}
+
+// part scales the terms of a sum that overflows: each of a term's two factors is multiplied by it.
+const part = 0x1p-60
+
+// combine writes Σ wᵢJᵢ to r.direction.
+func (r *Rule) combine(rows [][]float64, w []float64) {
+	r.direction = fp.Grow(r.direction, len(rows[0]))
+	d := r.direction
+	clear(d)
+	for i, row := range rows {
+		for c, x := range row {
+			d[c] += w[i] * x
+		}
+	}
+	if finite(d) {
+		return
+	}
+	clear(d) // perhaps the sum is finite and only an intermediate result overflowed
+	for i, row := range rows {
+		for c, x := range row {
+			d[c] += w[i] * part * (x * part)
+		}
+	}
+	for c := range d {
+		d[c] = d[c] / part / part
+	}
+}
+
+func finite(v []float64) bool {
+	for _, x := range v {
+		if x-x != 0 {
+			return false
+		}
+	}
+	return true
+}

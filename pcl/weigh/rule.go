@@ -1,0 +1,163 @@
+// Package weigh turns gradients that were computed elsewhere into the weights of a step: `pcl weights`, the C library
+// and the Python package call it. A [Rule] is a method by its name, together with what it remembers and its random
+// numbers. It checks what it is given, and a call that fails changes nothing. Begin with [New].
+package weigh
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/parallelcl/parallelcl/internal/jsonin"
+	"github.com/parallelcl/parallelcl/internal/seed"
+	"github.com/parallelcl/parallelcl/pcl/method"
+)
+
+// Rule is a method outside of a learner. It is not safe for concurrent use.
+type Rule struct {
+	method   method.Method
+	info     method.Info
+	rng      *seed.Source
+	stateful method.Stateful // nil if nothing is remembered
+	undoer   method.Undoer   // nil if the state has to be saved before each call
+	follower method.Follower // nil if losses after the step are of no use
+
+	step      method.Step
+	count     []int     // 1, 2, …
+	direction []float64 // what Outcome.Direction uses
+}
+
+// New makes the method with a name that package method knows, with its parameters; those that are missing get their
+// defaults. The seed is that of methods that draw random numbers.
+func New(name string, params map[string]any, run uint64) (*Rule, error) {
+	m, err := method.New(name, params)
+	if err != nil {
+		return nil, err
+	}
+	r := &Rule{method: m, info: m.Info(), rng: seed.New(run, "method")}
+	r.stateful, _ = method.As[method.Stateful](m)
+	r.undoer = undoer(m)
+	r.follower, _ = method.As[method.Follower](m)
+	return r, nil
+}
+
+// undoer returns the method as an Undoer, or the one that it wraps. A part of a composition does not count, because
+// other parts may remember something too.
+func undoer(m method.Method) method.Undoer {
+	switch m := m.(type) {
+	case method.Undoer:
+		return m
+	case interface{ Unwrap() method.Method }:
+		return undoer(m.Unwrap())
+	}
+	return nil
+}
+
+// Method returns the method itself.
+func (r *Rule) Method() method.Method { return r.method }
+
+// Follows says whether the rule learns from the losses after a step; see [Rule.Follow].
+func (r *Rule) Follows() bool { return r.follower != nil }
+
+// Follow passes the losses of the latest step's batches after that step to the rule. A rule that does not learn from
+// them ignores them.
+func (r *Rule) Follow(ids []int, losses []float64) error {
+	if r.follower == nil {
+		return nil
+	}
+	if ids == nil {
+		ids = r.ids(len(losses))
+	}
+	if len(ids) != len(losses) {
+		return fmt.Errorf("%d losses after the step for %d ids", len(losses), len(ids))
+	}
+	return r.follower.Follow(ids, losses)
+}
+
+// End says that a stream has ended. The rule forgets what it remembers of it.
+func (r *Rule) End(id int) {
+	if r.stateful != nil {
+		r.stateful.End(id)
+	}
+}
+
+// state is what a rule remembers of the streams, and the state of its random numbers.
+type state struct {
+	Method string          `json:"method"`
+	Rand   []byte          `json:"rand"`
+	State  json.RawMessage `json:"state,omitempty"`
+}
+
+// State returns everything that the rule remembers, as JSON. A rule with the same name and parameters that is given it
+// by [Rule.SetState] goes on with the same bits.
+func (r *Rule) State() ([]byte, error) {
+	s := state{Method: r.info.Name}
+	var err error
+	if s.Rand, err = r.rng.MarshalBinary(); err != nil {
+		return nil, err
+	}
+	if r.stateful != nil {
+		if s.State, err = r.stateful.MarshalState(); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(s)
+}
+
+// SetState replaces what the rule remembers by what [Rule.State] returned. A state of another method, or one that was
+// saved with other settings, is refused and changes nothing.
+func (r *Rule) SetState(data []byte) error {
+	var s state
+	if err := jsonin.Unmarshal(data, &s); err != nil {
+		return fmt.Errorf("it is not a state of pcl weights: %w", err)
+	}
+	if s.Method != r.info.Name {
+		return fmt.Errorf("it holds the state of %q, not of %s", s.Method, r.info.Name)
+	}
+	rng := seed.New(0, "")
+	if err := rng.UnmarshalBinary(s.Rand); err != nil {
+		return err
+	}
+	if r.stateful != nil {
+		if err := r.stateful.UnmarshalState(s.State); err != nil {
+			return err
+		}
+	}
+	r.rng = rng
+	return nil
+}
+
+// mark is what a rule remembers before a call.
+type mark struct {
+	rand  rand.PCG
+	state json.RawMessage
+}
+
+func (r *Rule) mark() (m mark, err error) {
+	m.rand = r.rng.Mark()
+	if r.stateful != nil && r.undoer == nil {
+		m.state, err = r.stateful.MarshalState()
+	}
+	return m, err
+}
+
+// undo goes back to a mark; asked says whether the method was asked for weights since then, and not for those that
+// follow from given factors, which change nothing.
+func (r *Rule) undo(m mark, asked bool) error {
+	r.rng.Return(m.rand)
+	switch {
+	case r.undoer != nil && asked:
+		r.undoer.Undo()
+	case r.undoer != nil:
+	case r.stateful != nil:
+		return r.stateful.UnmarshalState(m.state)
+	}
+	return nil
+}
+
+func (r *Rule) ids(k int) []int {
+	for len(r.count) < k {
+		r.count = append(r.count, len(r.count)+1)
+	}
+	return r.count[:k]
+}

@@ -1,0 +1,198 @@
+package weigh
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl/method"
+)
+
+var (
+	rows = [][]float64{{-4, 1, 1}, {6, 1, 1}}
+	gram = []float64{18, -22, -22, 38}
+)
+
+func opened(t testing.TB, name string, params map[string]any) *Rule {
+	t.Helper()
+	r, err := New(name, params, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// remembered is the rule's state as text.
+func remembered(t testing.TB, r *Rule) string {
+	t.Helper()
+	s, err := r.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(s)
+}
+
+// TestErrorsChangeNothing gives every method a step, then steps that are refused, some of them after the method has
+// computed its weights.
+func TestErrorsChangeNothing(t *testing.T) {
+	nan := math.NaN()
+	big := [][]float64{{1e308, -1e308}, {1e308, 1e308}}
+	for _, name := range method.Names() {
+		r, w := opened(t, name, nil), make([]float64, 2)
+		if _, err := r.Weights(&Problem{Rows: rows, Losses: []float64{1, 2}, After: []float64{1, 1}}, w); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		before := remembered(t, r)
+		for what, p := range map[string]*Problem{
+			"NaN in the Gram matrix": {Gram: []float64{1, nan, nan, 1}, Losses: []float64{1, 2}},
+			"NaN in the Jacobian":    {Rows: [][]float64{{1, nan}, {1, 2}}, Losses: []float64{1, 2}},
+			"NaN loss":               {Rows: rows, Losses: []float64{1, nan}},
+			"no gradients":           {Losses: []float64{1, 2}},
+			"both":                   {Rows: rows, Gram: gram},
+			"other rows":             {Rows: [][]float64{{1, 2, 3, 4}, {1, 2}}, Losses: []float64{1, 2}},
+			"the same id twice":      {Rows: rows, Losses: []float64{1, 2}, IDs: []int{3, 3}},
+			"losses after, too many": {Rows: rows, Losses: []float64{1, 2}, After: []float64{1, 2, 3}},
+			"sigma of one":           {Rows: rows, Losses: []float64{1, 2}, Sigma: []float64{1}},
+			"sigma of zeros":         {Rows: rows, Losses: []float64{1, 2}, Sigma: []float64{0, 0}},
+		} {
+			if _, err := r.Weights(p, w); err == nil {
+				t.Errorf("%s: %s is not refused", name, what)
+			}
+			if after := remembered(t, r); after != before {
+				t.Errorf("%s: after %s it remembers %s, before %s", name, what, after, before)
+			}
+		}
+		if _, err := r.Weights(&Problem{Rows: big, Losses: []float64{-1, 1e308}}, w); err != nil && remembered(t, r) != before {
+			t.Errorf("%s: after the error %q it remembers %s, before %s", name, err, remembered(t, r), before)
+		}
+	}
+}
+
+// TestFailuresAfterTheRuleAreUndone: the sum of the weighted gradients overflows when the moving means and the random
+// numbers have already moved on.
+func TestFailuresAfterTheRuleAreUndone(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		params map[string]any
+	}{
+		{"emgd-gmc", map[string]any{"tau": "inf"}}, {"emgd-log", nil}, {"dwa", nil}, {"gradnorm", nil}, {"pcgrad", nil},
+	} {
+		r, w := opened(t, c.name, c.params), make([]float64, 2)
+		if _, err := r.Weights(&Problem{Rows: rows, Losses: []float64{1, 2}, IDs: []int{3, 8}}, w); err != nil {
+			t.Fatal(err)
+		}
+		before := remembered(t, r)
+		huge := [][]float64{{1.7e308, 0}, {1.7e308, 1e300}}
+		if _, err := r.Weights(&Problem{Rows: huge, Losses: []float64{1, 2}, IDs: []int{8, 9}}, w); err == nil {
+			t.Errorf("%s: the sum is in range, weights %v", c.name, w)
+		}
+		if after := remembered(t, r); after != before {
+			t.Errorf("%s: it remembers %s, before %s", c.name, after, before)
+		}
+	}
+}
+
+// TestStateGoesOn: with the state of another, a rule gives the same bits; also through a text.
+func TestStateGoesOn(t *testing.T) {
+	for _, name := range append(method.Names(), "emgd-gmc+der-pp") {
+		a, b := opened(t, name, nil), opened(t, name, nil)
+		wa, wb := make([]float64, 2), make([]float64, 2)
+		p := &Problem{Rows: rows, Losses: []float64{1, 2}}
+		if _, err := a.Weights(p, wa); err != nil {
+			t.Fatal(name, err)
+		}
+		if err := b.SetState([]byte(remembered(t, a))); err != nil {
+			t.Fatal(name, err)
+		}
+		p = &Problem{Rows: [][]float64{{1, 2, 3}, {3, -2, 1}}, Losses: []float64{0.5, 2}}
+		outA, errA := a.Weights(p, wa)
+		outB, errB := b.Weights(p, wb)
+		if errA != nil || errB != nil || !slices.Equal(wa, wb) || !slices.Equal(outA.Direction, outB.Direction) {
+			t.Errorf("%s: %v, %v; %v %v", name, wa, wb, errA, errB)
+		}
+		a.End(1)
+		a.End(2)
+	}
+}
+
+func TestStateRefuses(t *testing.T) {
+	r, w := opened(t, "emgd-gmc", nil), make([]float64, 2)
+	if _, err := r.Weights(&Problem{Gram: gram}, w); err != nil {
+		t.Fatal(err)
+	}
+	before := remembered(t, r)
+	for bad, want := range map[string]string{
+		"":                      "no JSON",
+		"{}":                    `holds the state of ""`,
+		`{"method":"dwa"}`:      "not of emgd-gmc",
+		`{"method":"emgd-gmc"}`: "",
+		`{"x":1}`:               "unknown key",
+		before[:len(before)-2]:  "ends in the middle",
+		before + "{}":           "there is more",
+		strings.Replace(before, `"tau":5`, `"tau":1`, 1): "use the settings",
+	} {
+		err := r.SetState([]byte(bad))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", bad, err, want)
+		}
+		if remembered(t, r) != before {
+			t.Errorf("%s changed the state", bad)
+		}
+	}
+}
+
+// TestDescribe: every description is JSON and says what is left out.
+func TestDescribe(t *testing.T) {
+	for _, name := range method.Names() {
+		text, err := opened(t, name, nil).Describe()
+		var d description
+		if err == nil {
+			err = json.NewDecoder(bytes.NewReader(text)).Decode(&d)
+		}
+		if err != nil || d.Name != name {
+			t.Errorf("%s: %s %v", name, text, err)
+		}
+		if (name == "der-pp" || name == "icarl") == (len(d.LeavesOut) == 0) && (name == "der-pp" || name == "mgda") {
+			t.Errorf("%s leaves out %v", name, d.LeavesOut)
+		}
+	}
+}
+
+func TestParameters(t *testing.T) {
+	if p, err := Parameters(`{"tau": 5, "floor": "release", "x": true}`); err != nil || p["tau"] != 5.0 || p["floor"] != "release" || p["x"] != true {
+		t.Errorf("%v %v", p, err)
+	}
+	for text, want := range map[string]string{"[1]": "not a JSON object", `{"a":null}`: "parameter a", `{"a":[1]}`: "parameter a", "{": "not a JSON object"} {
+		if _, err := Parameters(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// BenchmarkWeights is the Go part of a call from C or Python: five gradients, Gram matrix in, weights out.
+func BenchmarkWeights(b *testing.B) {
+	const k = 5
+	g := make([]float64, k*k)
+	for i := range k {
+		for j := range k {
+			for c := range 20 {
+				g[i*k+j] += (math.Sin(float64(7*i+3*c)) + 0.3) * (math.Sin(float64(7*j+3*c)) + 0.3)
+			}
+		}
+	}
+	for _, name := range []string{"avggrad", "mgda", "emgd-gmc", "emgd-gs", "emgd-log", "upgrad", "config", "dwa"} {
+		b.Run(name, func(b *testing.B) {
+			r, w := opened(b, name, nil), make([]float64, k)
+			p := &Problem{Gram: g, Losses: []float64{1, 2, 3, 4, 5}}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := r.Weights(p, w); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
