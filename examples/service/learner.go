@@ -15,7 +15,7 @@ import (
 
 // newLearner chooses the network and how it learns. Call the function that it returns in the end.
 func newLearner(ctx context.Context, name string, inputs, outputs int) (*pcl.Learner, func(), error) {
-	rule, err := method.EMGD{Tau: 5}.New()
+	rule, err := method.New("emgd", nil)
 	if err != nil {
 		return nil, nil, err
 	}

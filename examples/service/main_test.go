@@ -188,7 +188,7 @@ func TestService(t *testing.T) {
 			t.Errorf("after the restart class %d is predicted as %+v, before as %+v", i, p, before[i])
 		}
 	}
-	c.learn(second, 50, 2)
+	c.learn(second, 100, 2, 3)
 	c.knows(0, 1, 2, 3)
 }
 
