@@ -55,13 +55,13 @@ func (s *service) begin(_ context.Context, r request) (any, error) {
 		return nil, err
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	id, err := s.learner.Attach(task)
+	s.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
 	s.streams.Store(id, task.Stream)
-	return map[string]int{"id": id}, nil
+	return map[string]int{"id": id}, s.renew() // predictions know the classes from now on
 }
 
 func (s *service) learn(ctx context.Context, r request) (any, error) {
