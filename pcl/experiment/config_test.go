@@ -122,7 +122,7 @@ func TestValidateConfig(t *testing.T) {
 		"write it as text":     func(c *Config) { c.Params = map[string]any{"tau": math.Inf(1)} },
 		`model "vgg"`:          func(c *Config) { c.Model = "vgg" },
 		"belong to model":      func(c *Config) { c.Base = 8 },
-		"a resnet18 has none":     func(c *Config) { c.Model = "resnet18" },
+		"a resnet18 has none":  func(c *Config) { c.Model = "resnet18" },
 		"width -1":             func(c *Config) { c.Model, c.Hidden, c.Base = "resnet18", nil, -1 },
 		"edit eta -1":          func(c *Config) { c.Edit.Eta = -1 },
 		`edit aim "up"`:        func(c *Config) { c.Edit.Aim = "up" },
