@@ -66,7 +66,7 @@ func (r Report) Err() error {
 		}
 	}
 	if Own(r.Name) {
-		return fmt.Errorf("datasets: verify %s: %s", r.Name, r.Files[0].Detail)
+		return errors.New(r.Files[0].Detail) // which names the set
 	}
 	return fmt.Errorf("datasets: verify %s in %s: %s; `pcl data fetch %s` brings the official files", r.Name, r.Dir, strings.Join(bad, ", "), r.Name)
 }

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
@@ -35,11 +36,13 @@ func NewScenario(c Config, set *datasets.Dataset) (*scenario.Scenario, error) {
 	return s, nil
 }
 
-// names returns the names of classes.
+// names returns the names of classes; one that the set does not have is its number.
 func names(set *datasets.Dataset, classes []int) []string {
 	out := make([]string, len(classes))
 	for i, c := range classes {
-		out[i] = set.Classes[c]
+		if out[i] = strconv.Itoa(c); c >= 0 && c < len(set.Classes) {
+			out[i] = set.Classes[c]
+		}
 	}
 	return out
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
@@ -133,5 +134,30 @@ func TestLinear(t *testing.T) {
 	c := DefaultConfig(name)
 	if c.Model = "linear"; c.Validate() == nil || !strings.Contains(c.Validate().Error(), "a linear has none") {
 		t.Error(c.Validate())
+	}
+}
+
+// TestSessionOnOwnFiles: what a notebook does. A second session takes the finished run from its folder, until the files
+// change.
+func TestSessionOnOwnFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.csv")
+	name := table(t, path, 0)
+	o := Options{Dir: t.TempDir(), Backend: backend.Go}
+	run := func() ([]*results.Run, error) {
+		s := New(name, o)
+		defer s.Close()
+		return s.Run(t.Context(), Vary(DefaultConfig(name), []string{"er"}, nil), nil)
+	}
+	first, err := run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := run()
+	if err != nil || !again[0].Measured.Started.Equal(first[0].Measured.Started) {
+		t.Errorf("the finished run was made again: %v", err)
+	}
+	table(t, path, 3)
+	if _, err := run(); !errors.Is(err, ErrForeign) {
+		t.Errorf("on other files: %v", err)
 	}
 }
