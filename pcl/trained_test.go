@@ -356,4 +356,10 @@ func TestTrainedEarly(t *testing.T) {
 	if f, err := n.onnx(nil); err != nil || f.Means != nil {
 		t.Errorf("no class has a mean, but the file has scores by means: %v", err)
 	}
+	task := smallLearner(t, b, "emgd", Options{Increment: scenario.TaskIncremental})
+	attach(t, task, blobTask(t, d, 1, 4, 0, 2))
+	n = must[*Trained](t)(task.Trained())
+	if f, err := n.onnx(nil); err != nil || f.Means != nil || !n.Means.Between {
+		t.Errorf("means are never compared within a task, but the file has scores by them: %v", err)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/onnx"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // SaveONNX writes the network as an ONNX file, for ONNX Runtime and other programs (docs/weights.md §4). m is its model,
@@ -41,7 +42,7 @@ func (t *Trained) onnx(m model.Model) (n onnx.Network, err error) {
 	if t.Scores.Cosine {
 		n.Cosine = &onnx.Cosine{Sharpness: t.Scores.Sharpness, Frobenius: t.Scores.Frobenius}
 	}
-	if t.Means != nil && len(t.Means.Classes) > 0 { // without means, logits are compared
+	if t.comparesMeans() {
 		outputs, err := t.Outputs()
 		if err != nil {
 			return n, err
@@ -58,4 +59,9 @@ func (t *Trained) onnx(m model.Model) (n onnx.Network, err error) {
 		n.Metadata = f.Metadata
 	}
 	return n, err
+}
+
+// comparesMeans says whether a prediction among classes that compete may be made by means.
+func (t *Trained) comparesMeans() bool {
+	return t.Means != nil && len(t.Means.Classes) > 0 && !(t.Means.Between && t.Increment == scenario.TaskIncremental)
 }

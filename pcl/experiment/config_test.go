@@ -148,6 +148,9 @@ func TestIDFollowsEveryField(t *testing.T) {
 	}
 	for i := range reflect.TypeFor[Config]().NumField() {
 		name := reflect.TypeFor[Config]().Field(i).Name
+		if name == "InitFile" { // Init is the file's checksum; where it lies changes nothing
+			continue
+		}
 		other := DefaultConfig("glyphs")
 		alter(t, reflect.ValueOf(&other).Elem().Field(i))
 		if twin, twice := met[other.ID()]; twice {
