@@ -1,6 +1,12 @@
 package main
 
 import (
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -12,5 +18,34 @@ func TestMain(m *testing.M) {
 }
 
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{Dir: "testdata", RequireExplicitExec: true})
+	testscript.Run(t, testscript.Params{Dir: "testdata", RequireExplicitExec: true, Setup: func(e *testscript.Env) error {
+		return photos(filepath.Join(e.WorkDir, "photos"))
+	}})
+}
+
+// photos writes a folder of images of four classes: stripes of different widths.
+func photos(dir string) error {
+	for class, name := range []string{"cat", "dog", "fox", "owl"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o777); err != nil {
+			return err
+		}
+		for i := range 20 {
+			img := image.NewRGBA(image.Rect(0, 0, 20, 16))
+			for p := range 20 * 16 {
+				x, y := p%20, p/20
+				img.Set(x, y, color.RGBA{uint8((x + i) / (class + 1) % 2 * 200), uint8(y * 9), uint8(i * 7), 255})
+			}
+			f, err := os.Create(filepath.Join(dir, name, fmt.Sprintf("%d.png", i)))
+			if err != nil {
+				return err
+			}
+			if err := png.Encode(f, img); err != nil {
+				return err
+			}
+			if err := f.Close(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
