@@ -6,7 +6,10 @@ import (
 	"image/color"
 	"image/png"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -18,9 +21,34 @@ func TestMain(m *testing.M) {
 }
 
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{Dir: "testdata", RequireExplicitExec: true, Setup: func(e *testscript.Env) error {
-		return photos(filepath.Join(e.WorkDir, "photos"))
-	}})
+	testscript.Run(t, testscript.Params{Dir: "testdata", RequireExplicitExec: true})
+}
+
+// TestGuide runs the commands of docs/own.md, with few images and in pure Go.
+func TestGuide(t *testing.T) {
+	text, err := os.ReadFile("../../docs/own.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := photos(filepath.Join(dir, "PATH")); err != nil {
+		t.Fatal(err)
+	}
+	shown := regexp.MustCompile(`(?m)^    go run \./examples/own ([^#\n]+)`).FindAllSubmatch(text, -1)
+	if len(shown) < 3 {
+		t.Fatalf("the guide shows %d commands", len(shown))
+	}
+	for _, s := range shown {
+		args := strings.Fields(string(s[1]))
+		if args[0] == "run" {
+			args = append(args, "--quiet", "--backend", "go", "--train-per-class", "3", "--width", "4")
+		}
+		own := exec.Command("own", args...)
+		own.Dir = dir
+		if out, err := own.CombinedOutput(); err != nil || !strings.Contains(string(out), "same-length") {
+			t.Errorf("own %v: %v\n%s", args, err, out)
+		}
+	}
 }
 
 // photos writes a folder of images of four classes: stripes of different widths.
