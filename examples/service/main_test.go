@@ -3,194 +3,17 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
-	"time"
-
-	"github.com/parallelcl/parallelcl/pcl"
-	"github.com/parallelcl/parallelcl/pcl/backend"
 )
-
-// sample is an image of eight pixels, of which the brightest tells the class.
-func sample(class, i int) []float32 {
-	x := make([]float32, 8)
-	for p := range x {
-		x[p] = float32((7*i+3*p)%11) / 20
-	}
-	x[class] = 1
-	return x
-}
-
-// client posts requests to a service.
-type client struct {
-	t   testing.TB
-	url string
-}
-
-// post sends a request, and decodes the answer into out. It returns the error that the service answered with.
-func (c client) post(path string, r request, out any) (message string) {
-	c.t.Helper()
-	body, err := json.Marshal(r)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	answer, err := http.Post(c.url+path, "application/json", bytes.NewReader(body))
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	var failed struct{ Error string }
-	if answer.StatusCode != http.StatusOK {
-		out = &failed
-	}
-	if out != nil {
-		if err := json.NewDecoder(answer.Body).Decode(out); err != nil {
-			c.t.Fatal(err)
-		}
-	}
-	return failed.Error
-}
-
-func (c client) begin(classes ...int) (id int) {
-	c.t.Helper()
-	var begun struct{ ID int }
-	if message := c.post("/tasks", request{Classes: classes}, &begun); message != "" {
-		c.t.Fatal(message)
-	}
-	return begun.ID
-}
-
-// learn pushes n samples, in turn of each class, in requests of at most 16.
-func (c client) learn(task, n int, classes ...int) {
-	for from := 0; from < n; from += 16 {
-		r, taken := request{Task: task}, struct{ Taken int }{}
-		for i := from; i < min(n, from+16); i++ {
-			class := classes[i%len(classes)]
-			r.X, r.Classes = append(r.X, sample(class, i)), append(r.Classes, class)
-		}
-		if message := c.post("/learn", r, &taken); message != "" || taken.Taken != len(r.X) {
-			c.t.Errorf("%d of %d samples were taken; %s", taken.Taken, len(r.X), message)
-			return
-		}
-	}
-}
-
-// predict returns the predictions of one sample of each class.
-func (c client) predict(classes ...int) (out []pcl.Prediction) {
-	c.t.Helper()
-	var r request
-	for _, class := range classes {
-		r.X = append(r.X, sample(class, 1000))
-	}
-	if message := c.post("/predict", r, &out); message != "" {
-		c.t.Fatal(message)
-	}
-	return out
-}
-
-// knows waits until samples of the classes are predicted correctly.
-func (c client) knows(classes ...int) {
-	c.t.Helper()
-	var got []int
-	for began := time.Now(); time.Since(began) < time.Minute; time.Sleep(10 * time.Millisecond) {
-		got = nil
-		for _, p := range c.predict(classes...) {
-			got = append(got, p.Class)
-		}
-		if slices.Equal(got, classes) {
-			return
-		}
-	}
-	c.t.Fatalf("classes %v are predicted as %v", classes, got)
-}
-
-// latencies returns the median and the 99th percentile of the time that a prediction takes.
-func (c client) latencies(n int) (p50, p99 time.Duration) {
-	took := make([]time.Duration, n)
-	for i := range took {
-		began := time.Now()
-		c.predict(i % 2)
-		took[i] = time.Since(began)
-	}
-	slices.Sort(took)
-	return took[n/2], took[n*99/100]
-}
-
-// start runs a service within the test. stop ends it as SIGTERM does.
-func start(t testing.TB, file string) (c client, stop func()) {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- serve(ctx, listener, file, backend.Go, 8, 4) }()
-	return client{t, "http://" + listener.Addr().String()}, func() {
-		t.Helper()
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-// TestService: two tasks are learnt from samples that several clients push at the same time, predictions are made
-// meanwhile, and after a restart everything goes on.
-func TestService(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "service.pcl")
-	c, stop := start(t, file)
-	first, second := c.begin(0, 1), c.begin(2, 3)
-	var producers sync.WaitGroup
-	for class := range 4 {
-		task := []int{first, first, second, second}[class]
-		producers.Go(func() { c.learn(task, 600, class) })
-	}
-	busy50, busy99 := c.latencies(100)
-	producers.Wait()
-	c.knows(0, 1, 2, 3)
-	idle50, idle99 := c.latencies(100)
-	t.Logf("a prediction over HTTP takes %v (median), %v (99th percentile) beside training, %v and %v idle", busy50, busy99, idle50, idle99)
-	for what, message := range map[string]string{
-		"a task of no classes":      c.post("/tasks", request{}, nil),
-		"a task with a class twice": c.post("/tasks", request{Classes: []int{1, 1}}, nil),
-		"a fifth class":             c.post("/tasks", request{Classes: []int{9}}, nil),
-		"no such task":              c.post("/learn", request{Task: 7, X: [][]float32{sample(0, 0)}, Classes: []int{0}}, nil),
-		"a class of another task":   c.post("/learn", request{Task: first, X: [][]float32{sample(2, 0)}, Classes: []int{2}}, nil),
-		"half a sample to learn":    c.post("/learn", request{Task: first, X: [][]float32{sample(0, 0)[:4]}, Classes: []int{0}}, nil),
-		"half a sample to predict":  c.post("/predict", request{X: [][]float32{sample(0, 0)[:4]}}, nil),
-		"the end of no task":        c.post("/end", request{Task: 7}, nil),
-	} {
-		if message == "" {
-			t.Errorf("%s: no error", what)
-		}
-	}
-	c.post("/end", request{Task: first}, nil)
-	c.latencies(10)
-	before := c.predict(0, 1, 2, 3)
-	stop()
-	c, stop = start(t, file)
-	defer stop()
-	for i, p := range c.predict(0, 1, 2, 3) {
-		if p.Class != before[i].Class || !slices.Equal(p.Classes, before[i].Classes) {
-			t.Errorf("after the restart class %d is predicted as %+v, before as %+v", i, p, before[i])
-		}
-	}
-	c.learn(second, 100, 2, 3)
-	c.knows(0, 1, 2, 3)
-}
 
 // TestMain is the service itself if the environment says so.
 func TestMain(m *testing.M) {
@@ -208,7 +31,7 @@ func TestTerminated(t *testing.T) {
 		t.Skip("there is no SIGTERM")
 	}
 	file := filepath.Join(t.TempDir(), "service.pcl")
-	run := func() (c client, terminate func()) {
+	run := func() (url string, terminate func()) {
 		p := exec.Command(os.Args[0])
 		p.Env = append(os.Environ(), fmt.Sprintf("SERVICE_ARGUMENTS=-addr 127.0.0.1:0 -backend go -inputs 8 -outputs 4 -file %s", file))
 		said, err := p.StderrPipe()
@@ -224,7 +47,7 @@ func TestTerminated(t *testing.T) {
 		if err != nil || !ok {
 			t.Fatalf("%q, %v", line, err)
 		}
-		return client{t, "http://" + addr}, func() {
+		return "http://" + addr, func() {
 			if err := p.Process.Signal(syscall.SIGTERM); err != nil {
 				t.Fatal(err)
 			}
@@ -233,11 +56,44 @@ func TestTerminated(t *testing.T) {
 			}
 		}
 	}
-	c, terminate := run()
-	task := c.begin(0, 1)
-	c.learn(task, 1000, 0, 1)
+	url, terminate := run()
+	post(t, url+"/tasks", `{"classes": [0, 1]}`)
+	var x, classes []string
+	for i := range 500 {
+		one := []string{"0.1", "0.2", "0.3", "0.4", "0.3", "0.2", "0.1", "0"}
+		one[i%2] = "1"
+		x, classes = append(x, "["+strings.Join(one, ",")+"]"), append(classes, fmt.Sprint(i%2))
+	}
+	taken := post(t, url+"/learn", fmt.Sprintf(`{"task": 1, "x": [%s], "classes": [%s]}`, strings.Join(x, ","), strings.Join(classes, ",")))
+	if taken != `{"taken":500}` {
+		t.Errorf("500 samples were sent: %s", taken)
+	}
 	terminate() // most of these samples still wait, and are saved
-	c, terminate = run()
-	c.knows(0, 1)
-	terminate()
+	url, terminate = run()
+	defer terminate()
+	var p []struct{ Class int }
+	for range 1000 {
+		if err := json.Unmarshal([]byte(post(t, url+"/predict", fmt.Sprintf(`{"x": [%s, %s]}`, x[0], x[1]))), &p); err != nil {
+			t.Fatal(err)
+		}
+		if len(p) == 2 && p[0].Class == 0 && p[1].Class == 1 {
+			return
+		}
+	}
+	t.Errorf("the samples are predicted as %+v after a restart", p)
+}
+
+// post returns the answer to a request.
+func post(t *testing.T, url, text string) string {
+	t.Helper()
+	r, err := http.Post(url, "application/json", strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	var out bytes.Buffer
+	if _, err := out.ReadFrom(r.Body); err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(out.String())
 }

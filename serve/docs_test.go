@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 
 // TestGuide: the requests that the guide shows are answered.
 func TestGuide(t *testing.T) {
-	text, err := os.ReadFile("../../docs/service.md")
+	text, err := os.ReadFile("../docs/service.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,143 @@
+// Package serve puts a learner behind HTTP: it trains on labelled samples that are pushed to it, predicts meanwhile, and
+// goes on after a restart. Begin with [New] and [Service.Run]; docs/service.md is the guide, and examples/service a program.
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/data"
+)
+
+// Service is a learner behind HTTP.
+type Service struct {
+	learner   *pcl.Learner
+	options   Options
+	mu        sync.Mutex // held while the learner is called, which serves one call at a time
+	streams   sync.Map   // id of a task → *data.Push
+	predictor atomic.Pointer[pcl.Predictor]
+}
+
+// Options of a service.
+type Options struct {
+	// File is where the learner is saved when the service ends. If it is there at the start, the learner is loaded from
+	// it, which must have been made with the same options. Empty saves nothing.
+	File string
+	// Waiting is how many samples of a task may wait to be trained on, before those who send more have to wait; 0 stands
+	// for 1024.
+	Waiting int
+	// Renew is how old the learner that predicts may become; 0 stands for a tenth of a second.
+	Renew time.Duration
+}
+
+// New returns a service with a learner that no one else calls until the service has ended.
+func New(learner *pcl.Learner, o Options) (*Service, error) {
+	if o.Waiting == 0 {
+		o.Waiting = 1024
+	}
+	if o.Renew == 0 {
+		o.Renew = time.Second / 10
+	}
+	s := &Service{learner: learner, options: o}
+	if err := s.load(o.File); err != nil {
+		return nil, fmt.Errorf("serve: %w", err)
+	}
+	return s, s.renew()
+}
+
+// load loads the learner, if it was saved.
+func (s *Service) load(file string) error {
+	if file == "" {
+		return nil
+	}
+	tasks, err := pcl.SavedTasks(file)
+	if err == nil {
+		err = s.learner.Load(file, func(id int) (pcl.Task, error) {
+			task, err := s.newTask(tasks[id-1].Name, tasks[id-1].Classes)
+			if !tasks[id-1].Ended {
+				s.streams.Store(id, task.Stream)
+			}
+			return task, err
+		})
+	}
+	if errors.Is(err, fs.ErrNotExist) { // there is no file at the first start
+		return nil
+	}
+	return err
+}
+
+// newTask has a stream that samples are pushed into.
+func (s *Service) newTask(name string, classes []int) (pcl.Task, error) {
+	o := s.learner.Options()
+	width := o.Model.Inputs()
+	if o.Loss != nil || o.Weighted {
+		return pcl.Task{}, errors.New("samples with target values or weights cannot be sent: the service is for classes")
+	}
+	stream, err := data.NewPush(width, s.options.Waiting, classes)
+	return pcl.Task{Name: name, Classes: classes, Stream: stream}, err
+}
+
+// Run trains, and answers requests, until ctx is cancelled or training fails. It then saves the learner, and returns when
+// no request is being answered any more. Samples that were taken and not trained on are saved, too.
+func (s *Service) Run(ctx context.Context, listener net.Listener) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	server := &http.Server{Handler: s.Handler(), BaseContext: func(net.Listener) context.Context { return ctx }}
+	var failed error
+	var training sync.WaitGroup
+	training.Go(func() {
+		failed = s.train(ctx)
+		server.Shutdown(context.Background()) // returns when no request is being answered any more
+	})
+	err := server.Serve(listener)
+	if errors.Is(err, http.ErrServerClosed) {
+		err = nil
+	}
+	cancel()
+	training.Wait()
+	if s.options.File != "" {
+		err = errors.Join(err, s.learner.Save(s.options.File))
+	}
+	return errors.Join(failed, err)
+}
+
+// train makes steps while there are samples, and renews the snapshot that predicts from time to time.
+func (s *Service) train(ctx context.Context) error {
+	for renewed := time.Now(); ctx.Err() == nil; {
+		s.mu.Lock()
+		_, err := s.learner.Step()
+		s.mu.Unlock()
+		idle := errors.Is(err, pcl.ErrIdle) || errors.Is(err, pcl.ErrNoStream)
+		if err != nil && !idle {
+			return err
+		}
+		if idle || time.Since(renewed) > s.options.Renew {
+			if err, renewed = s.renew(), time.Now(); err != nil {
+				return err
+			}
+		}
+		if idle {
+			s.learner.Wait(ctx)
+		}
+	}
+	return nil
+}
+
+// renew makes predictions follow the learner. The old snapshot is freed when no request uses it any more.
+func (s *Service) renew() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, err := s.learner.Snapshot()
+	if err == nil {
+		s.predictor.Store(p)
+	}
+	return err
+}
