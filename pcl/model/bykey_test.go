@@ -7,8 +7,12 @@ func TestByKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	linear, err := NewMLP(4, nil, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, want := range []Model{
-		mlp, BFloat16(mlp), newResNet18(t, ResNetConfig{Height: 8, Width: 16, Channels: 3, Outputs: 5}),
+		mlp, linear, BFloat16(mlp), newResNet18(t, ResNetConfig{Height: 8, Width: 16, Channels: 3, Outputs: 5}),
 		newResNet18(t, ResNetConfig{Height: 8, Width: 8, Channels: 1, Base: 2, Outputs: 5, Release: true}),
 	} {
 		got, err := ByKey(want.Key())
@@ -17,7 +21,7 @@ func TestByKey(t *testing.T) {
 		}
 	}
 	for _, key := range []string{
-		"", "mlp", "mlp-4-[]-2", "mlp-4-[3]-0", "mlp-04-[3]-2", "mlp-4-[3 ]-2", "mlp-4-[3]-2-bf16-bf16", "mlp-99999999999999999999-[1]-1",
+		"", "mlp", "mlp-4-[3]-0", "mlp-04-[3]-2", "mlp-4-[3 ]-2", "mlp-4-[3]-2-bf16-bf16", "mlp-99999999999999999999-[1]-1",
 		"resnet18-7x8x1-2-5", "resnet18-8x8x1-0-5", "resnet18-8x8x1-2-5-x", "vit-4-[3]-2",
 	} {
 		if m, err := ByKey(key); err == nil {
