@@ -41,7 +41,7 @@ type missingError struct {
 }
 
 func (e *missingError) Error() string {
-	s := fmt.Sprintf("%v: looked in %s for %s; run `%s`, or set %s (or --dir) to the folder that has them",
+	s := fmt.Sprintf("%v: looked in %s for %s; run `%s`, or set %s (or pcl run --data-dir, pcl data --dir) to the folder that has them",
 		ErrMissing, e.dir, strings.Join(e.files, ", "), e.command, EnvDir)
 	if e.hint != "" {
 		s += "; " + e.hint

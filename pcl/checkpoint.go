@@ -13,14 +13,16 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // learnerState is everything that a learner remembers except its arrays. The arrays are the parameters, the
 // optimiser's moments, and the pixels of the memory, of the reservoirs and of the batches already fetched.
 type learnerState struct {
-	Method string `json:"method"`
-	Step   int    `json:"step"`
-	Update int    `json:"update"`
+	Method string    `json:"method"`
+	Made   *madeWith `json:"made,omitempty"` // absent in old files
+	Step   int       `json:"step"`
+	Update int       `json:"update"`
 	// Outputs is how many outputs the classifier has; absent unless it may grow.
 	Outputs int             `json:"outputs,omitempty"`
 	Rand    []byte          `json:"rand"`
@@ -29,6 +31,35 @@ type learnerState struct {
 	Tasks   []taskState     `json:"tasks"`
 	// Remembered lists the tasks that had ended when the method last remembered θ; absent if it never did.
 	Remembered []int `json:"remembered,omitempty"`
+}
+
+// madeWith has those options of a learner with which a saved state means something else.
+type madeWith struct {
+	Increment scenario.Increment `json:"increment"`
+	Shared    SharedParams       `json:"shared"`
+	Optimizer string             `json:"optimizer"` // its key: the learning rate may differ
+	Loss      string             `json:"loss,omitempty"`
+	Weighted  bool               `json:"weighted,omitempty"`
+}
+
+func (o Options) madeWith() *madeWith {
+	return &madeWith{Increment: o.Increment, Shared: o.Shared, Optimizer: o.Optimizer.Key(), Loss: o.lossKey(), Weighted: o.Weighted}
+}
+
+// differs returns an error that names the first option in which a learner differs from the one that was saved.
+func (m *madeWith) differs(from *madeWith) error {
+	for _, o := range []struct {
+		name     string
+		was, now any
+	}{
+		{"Increment", m.Increment, from.Increment}, {"Shared", m.Shared, from.Shared}, {"Optimizer", m.Optimizer, from.Optimizer},
+		{"Loss", m.Loss, from.Loss}, {"Weighted", m.Weighted, from.Weighted},
+	} {
+		if o.was != o.now {
+			return fmt.Errorf("it was saved by a learner with %s %q, this one has %q: make the learner with the same options", o.name, fmt.Sprint(o.was), fmt.Sprint(o.now))
+		}
+	}
+	return nil
 }
 
 type taskState struct {
@@ -105,7 +136,8 @@ func (l *Learner) Restore(s State, attach func(id int) (Task, error)) error {
 }
 
 // Load restores what [Learner.Save] wrote, so that training goes on as if it had never stopped. The learner must
-// have been made with the same Options. attach is called with the id of each task that had arrived and returns
+// have been made with the same Options; the learning rate, the batch size, the budget of the memory, editing, augmentation
+// and the seed may differ, and then training goes on with the new ones. attach is called with the id of each task that had arrived and returns
 // the task; its stream may be at any position, since Load sets the position. [SavedTasks] tells the tasks and their
 // classes. Of a task that had ended attach may return the zero Task, which cannot be evaluated; if all had ended,
 // attach may be nil. A file that is damaged or belongs to a different learner is refused, and nothing changes. If a
@@ -149,7 +181,7 @@ func (l *Learner) snapshot() (f State, err error) {
 		return f, err
 	}
 	defer recovered(&err, "saving a stream")
-	s := learnerState{Method: l.options.Method.Info().Name, Step: l.step, Update: l.network.updates}
+	s := learnerState{Method: l.options.Method.Info().Name, Made: l.options.madeWith(), Step: l.step, Update: l.network.updates}
 	f.Arrays = map[string][]float32{}
 	if l.options.Grow {
 		s.Outputs = l.options.Model.Outputs()
@@ -261,6 +293,11 @@ func (l *Learner) understand(f State) (s learnerState, err error) {
 	}
 	if name := l.options.Method.Info().Name; s.Method != name {
 		return s, fmt.Errorf("it was saved by method %s, this run uses %s", s.Method, name)
+	}
+	if s.Made != nil {
+		if err := s.Made.differs(l.options.madeWith()); err != nil {
+			return s, err
+		}
 	}
 	if has := l.options.Model.Outputs(); l.options.Grow && s.Outputs > has {
 		if err := l.grow(s.Outputs); err != nil {

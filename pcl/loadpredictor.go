@@ -3,6 +3,7 @@ package pcl
 import (
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
@@ -74,7 +75,7 @@ func newPredictor(b *backend.Backend, m model.Model, t *Trained, batch int) (*Pr
 	if err != nil {
 		return nil, err
 	}
-	p := &Predictor{kit: k, heads: assigned, tasks: t.Tasks, rule: rule, steps: t.Steps, increment: t.Increment, loss: t.Loss}
+	p := &Predictor{kit: k, heads: assigned, tasks: t.Tasks, rule: rule, steps: t.Steps, increment: t.Increment, loss: t.Loss, names: maps.Clone(t.Names)}
 	p.tasks = p.Tasks() // a copy
 	p.theta, err = program.ToDevice(b.Backend, theta, len(theta))
 	if err == nil && len(statistics) > 0 {

@@ -15,6 +15,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/optim"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
@@ -259,5 +260,27 @@ func TestLossRefuses(t *testing.T) {
 	attach(t, gmed, waves{task: 2, n: 20}.asTask(t, 2, 1))
 	if _, err := gmed.Step(); err == nil || !strings.Contains(err.Error(), "target values") {
 		t.Errorf("gmed: %v", err)
+	}
+}
+
+// TestLoadOtherOptions: a state that would mean something else is refused; what may differ may differ.
+func TestLoadOtherOptions(t *testing.T) {
+	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 20, 5)
+	l := smallLearner(t, b, "emgd-gmc", Options{})
+	attach(t, l, blobTask(t, d, 1, 0, 1))
+	playOut(t, l)
+	path := filepath.Join(t.TempDir(), "learner.pcl")
+	if err := l.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	for want, o := range map[string]Options{
+		"Increment": {Increment: scenario.ClassIncremental}, "Shared": {Shared: All}, "Optimizer": {Optimizer: optim.SGD{LR: .01}},
+		"Loss": {Loss: model.SquaredError{N: 2}}, "Weighted": {Weighted: true},
+		"": {Optimizer: optim.Adam{LR: .5}, Batch: 4, Memory: memory.Config{Policy: memory.FixedTotal, Budget: 9}, Seed: 8},
+	} {
+		err := smallLearner(t, b, "emgd-gmc", o).Load(path, nil)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "same options")) {
+			t.Errorf("%+v: %v, want %q in it", o, err, want)
+		}
 	}
 }

@@ -26,8 +26,9 @@ type Predictor struct {
 	tasks     []TaskInfo
 	rule      rehearsal.Rule // what compares classes; nil if the logits do
 	steps     int
-	version   int    // of the learner
-	loss      string // the key of Options.Loss; empty if there is none
+	version   int            // of the learner
+	names     map[int]string // of classes, if the file that it was loaded from has them
+	loss      string         // the key of Options.Loss; empty if there is none
 	increment scenario.Increment
 
 	use        sync.RWMutex // held for reading by predictions, for writing by Close

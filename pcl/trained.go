@@ -2,6 +2,7 @@ package pcl
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/heads"
@@ -162,7 +163,7 @@ func (p *Predictor) Trained() (*Trained, error) {
 	about := p.kit.about
 	t := &Trained{
 		Model: about.model.Key(), Method: about.method, Steps: p.steps, Increment: p.increment,
-		Image: about.image, Tasks: p.Tasks(), Scores: scoresOf(about.loss), Loss: p.loss,
+		Image: about.image, Tasks: p.Tasks(), Scores: scoresOf(about.loss), Loss: p.loss, Names: maps.Clone(p.names),
 	}
 	t.setRule(p.rule)
 	l := about.model.Layout()

@@ -28,7 +28,14 @@ func TestDocumentedPython(t *testing.T) {
 		t.Fatalf("%d blocks of Python", len(blocks))
 	}
 	b := pcltest.Backend(t, backend.Go)
-	l, d := trainedLearner(t, b, "avggrad", Options{Increment: scenario.ClassIncremental})
+	for _, name := range []string{"avggrad", "emgd"} {
+		documentedPython(t, b, bin, blocks, name)
+	}
+}
+
+func documentedPython(t *testing.T, b *backend.Backend, bin string, blocks [][]string, name string) {
+	t.Helper()
+	l, d := trainedLearner(t, b, name, Options{Increment: scenario.ClassIncremental})
 	n := must[*Trained](t)(l.Trained())
 	n.Names = map[int]string{0: "zero", 1: "one", 2: "two", 3: "three", 4: "four", 5: "five"}
 	dir := t.TempDir()
@@ -50,7 +57,7 @@ func TestDocumentedPython(t *testing.T) {
 	for i, block := range blocks {
 		got := python.Run(t, bin, first+block[1], dir)
 		if i != 1 && got != want {
-			t.Errorf("block %d printed %s, want %s", i, got, want)
+			t.Errorf("%s: block %d printed %s, want %s", name, i, got, want)
 		}
 	}
 

@@ -178,7 +178,7 @@ func ParseConfig(data []byte, dir string) (Config, error) {
 		}
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return Config{}, fmt.Errorf("config: unknown key %q; `pcl run --help` lists what there is", unknown[0].String())
+		return Config{}, fmt.Errorf("config: unknown key %q; known: %s", unknown[0].String(), strings.Join(keysBeside(unknown[0]), ", "))
 	}
 	return c, c.Validate()
 }

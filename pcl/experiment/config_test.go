@@ -88,48 +88,48 @@ func TestUnknownKeys(t *testing.T) {
 
 func TestValidateConfig(t *testing.T) {
 	for want, change := range map[string]func(c *Config){
-		`increment "both"`:     func(c *Config) { c.Increment = "both" },
-		"batch 0":              func(c *Config) { c.Batch = 0 },
-		"β₁=NaN":               func(c *Config) { c.Optimizer.Beta1 = math.NaN() },
-		"β₂=NaN":               func(c *Config) { c.Optimizer.Beta2 = math.NaN() },
-		"ε=NaN":                func(c *Config) { c.Optimizer.Epsilon = math.NaN() },
-		"ε=+Inf":               func(c *Config) { c.Optimizer.Epsilon = math.Inf(1) },
-		"parameter weights":    func(c *Config) { c.Params = map[string]any{"weights": []any{math.NaN()}} },
-		"batch 65537":          func(c *Config) { c.Batch = 65537 },
-		"epochs 0":             func(c *Config) { c.Epochs = 0 },
-		"tasks 0":              func(c *Config) { c.Tasks = 0 },
-		"train_per_class -1":   func(c *Config) { c.TrainPerClass = -1 },
-		"eval_every -1":        func(c *Config) { c.EvalEvery = -1 },
-		"0 hidden layers":      func(c *Config) { c.Hidden = nil },
-		"65 hidden layers":     func(c *Config) { c.Hidden = make([]int, 65) },
-		"hidden layer of 0":    func(c *Config) { c.Hidden = []int{8, 0} },
-		`shared "some"`:        func(c *Config) { c.Shared = "some" },
-		`optimizer "lion"`:     func(c *Config) { c.Optimizer.Name = "lion" },
-		"learning rate 0":      func(c *Config) { c.Optimizer.LR = 0 },
-		"learning rate NaN":    func(c *Config) { c.Optimizer.LR = math.NaN() },
-		"β₁=1":                 func(c *Config) { c.Optimizer.Beta1 = 1 },
-		"β₂=-0.1":              func(c *Config) { c.Optimizer.Beta2 = -0.1 },
-		"ε=-1":                 func(c *Config) { c.Optimizer.Epsilon = -1 },
-		`policy "all"`:         func(c *Config) { c.Memory.Policy = "all" },
-		"budget -1":            func(c *Config) { c.Memory.Budget = -1 },
-		`kind "circular"`:      func(c *Config) { c.Kind = "circular" },
-		"3 to 2 classes":       func(c *Config) { c.MaxClasses = 2 },
-		"overlap 3":            func(c *Config) { c.Overlap = 3 },
-		"overlap 4":            func(c *Config) { c.MinClasses, c.MaxClasses, c.Overlap = 4, 4, 4 },
-		"duplicate belongs":    func(c *Config) { c.Duplicate = true },
-		`unknown method "x"`:   func(c *Config) { c.Method = "x" },
-		`no parameter "sigma"`: func(c *Config) { c.Params = map[string]any{"sigma": 1.0} },
-		"write it as text":     func(c *Config) { c.Params = map[string]any{"tau": math.Inf(1)} },
-		`model "vgg"`:          func(c *Config) { c.Model = "vgg" },
-		"belong to model":      func(c *Config) { c.Base = 8 },
-		"a resnet18 has none":  func(c *Config) { c.Model = "resnet18" },
-		"width -1":             func(c *Config) { c.Model, c.Hidden, c.Base = "resnet18", nil, -1 },
-		"edit eta -1":          func(c *Config) { c.Edit.Eta = -1 },
-		`edit aim "up"`:        func(c *Config) { c.Edit.Aim = "up" },
-		"edit every -2":        func(c *Config) { c.Edit.Every = -2 },
-		"edit max_drift NaN":   func(c *Config) { c.Edit.MaxDrift = math.NaN() },
-		"repeats a step":       func(c *Config) { c.Method, c.ExtraUpdate = "graddrop", true },
-		"schema 0":             func(c *Config) { c.Scenario = new(scenario.Scenario) },
+		`increment "both"`:      func(c *Config) { c.Increment = "both" },
+		"batch 0":               func(c *Config) { c.Batch = 0 },
+		"β₁=NaN":                func(c *Config) { c.Optimizer.Beta1 = math.NaN() },
+		"β₂=NaN":                func(c *Config) { c.Optimizer.Beta2 = math.NaN() },
+		"ε=NaN":                 func(c *Config) { c.Optimizer.Epsilon = math.NaN() },
+		"ε=+Inf":                func(c *Config) { c.Optimizer.Epsilon = math.Inf(1) },
+		"parameter weights":     func(c *Config) { c.Params = map[string]any{"weights": []any{math.NaN()}} },
+		"batch 65537":           func(c *Config) { c.Batch = 65537 },
+		"epochs 0":              func(c *Config) { c.Epochs = 0 },
+		"tasks 0":               func(c *Config) { c.Tasks = 0 },
+		"train_per_class -1":    func(c *Config) { c.TrainPerClass = -1 },
+		"eval_every -1":         func(c *Config) { c.EvalEvery = -1 },
+		"0 hidden layers":       func(c *Config) { c.Hidden = nil },
+		"65 hidden layers":      func(c *Config) { c.Hidden = make([]int, 65) },
+		"hidden layer of 0":     func(c *Config) { c.Hidden = []int{8, 0} },
+		`shared "some"`:         func(c *Config) { c.Shared = "some" },
+		`optimizer "lion"`:      func(c *Config) { c.Optimizer.Name = "lion" },
+		"learning rate 0":       func(c *Config) { c.Optimizer.LR = 0 },
+		"learning rate NaN":     func(c *Config) { c.Optimizer.LR = math.NaN() },
+		"β₁=1":                  func(c *Config) { c.Optimizer.Beta1 = 1 },
+		"β₂=-0.1":               func(c *Config) { c.Optimizer.Beta2 = -0.1 },
+		"ε=-1":                  func(c *Config) { c.Optimizer.Epsilon = -1 },
+		`policy "all"`:          func(c *Config) { c.Memory.Policy = "all" },
+		"budget -1":             func(c *Config) { c.Memory.Budget = -1 },
+		`kind "circular"`:       func(c *Config) { c.Kind = "circular" },
+		"3 to 2 classes":        func(c *Config) { c.MaxClasses = 2 },
+		"overlap 3":             func(c *Config) { c.Overlap = 3 },
+		"overlap 4":             func(c *Config) { c.MinClasses, c.MaxClasses, c.Overlap = 4, 4, 4 },
+		"duplicate belongs":     func(c *Config) { c.Duplicate = true },
+		`unknown method "x"`:    func(c *Config) { c.Method = "x" },
+		`no parameter "sigma"`:  func(c *Config) { c.Params = map[string]any{"sigma": 1.0} },
+		"write it as text":      func(c *Config) { c.Params = map[string]any{"tau": math.Inf(1)} },
+		`model "vgg"`:           func(c *Config) { c.Model = "vgg" },
+		"belong to model":       func(c *Config) { c.Base = 8 },
+		"a resnet18 has none":   func(c *Config) { c.Model = "resnet18" },
+		"width -1":              func(c *Config) { c.Model, c.Hidden, c.Base = "resnet18", nil, -1 },
+		"edit eta -1":           func(c *Config) { c.Edit.Eta = -1 },
+		`edit aim "up"`:         func(c *Config) { c.Edit.Aim = "up" },
+		"edit every -2":         func(c *Config) { c.Edit.Every = -2 },
+		"edit max_drift NaN":    func(c *Config) { c.Edit.MaxDrift = math.NaN() },
+		"repeats a step":        func(c *Config) { c.Method, c.ExtraUpdate = "graddrop", true },
+		"\"schema\" is missing": func(c *Config) { c.Scenario = new(scenario.Scenario) },
 	} {
 		c := DefaultConfig("glyphs")
 		change(&c)
@@ -222,4 +222,19 @@ func FuzzParseConfig(f *testing.F) {
 			t.Errorf("ID %q", c.ID())
 		}
 	})
+}
+
+// TestKeysBeside: the error names the keys that there are, of the table where the unknown one was.
+func TestKeysBeside(t *testing.T) {
+	for text, want := range map[string]string{
+		"hiden = [3]":             "hidden",
+		"optimizer = {decay = 1}": "weight_decay",
+		"optimizer = {schedule = {kind = \"cosine\", period = 3}}": "warmup",
+		"memory = {size = 3}": "budget, policy",
+		"edit.etta = 1":       "max_drift",
+	} {
+		if _, err := ParseConfig([]byte(text), ""); err == nil || !strings.Contains(err.Error(), "unknown key") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q in it", text, err, want)
+		}
+	}
 }

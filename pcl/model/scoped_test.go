@@ -238,6 +238,9 @@ func TestScopedRefuses(t *testing.T) {
 		"random numbers": func(scope *gomlx.Scope, x *graph.Node) *graph.Node {
 			return nn.DropoutStatic(scope, dense(scope, x), .5)
 		},
+		"model.ScopedBatchNorm": func(scope *gomlx.Scope, x *graph.Node) *graph.Node {
+			return norm.BatchNorm(scope, dense(scope, x), -1).Done()
+		},
 		"ScopedBatchNorm": func(scope *gomlx.Scope, x *graph.Node) *graph.Node {
 			return norm.BatchNorm(scope, dense(scope, x), -1).UseBackendInference(false).Done()
 		},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path"
+	"strings"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/gobackend"
@@ -30,6 +31,9 @@ func (m *Scoped) trace(seed int64) (found []variable, features int, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("building its backbone failed: %v", r)
+			if strings.Contains(err.Error(), "BatchNorm") {
+				err = fmt.Errorf("%w: for batch normalisation use model.ScopedBatchNorm", err)
+			}
 		}
 	}()
 	backend, err := gobackend.New("ops_sequential")

@@ -33,7 +33,7 @@ func decode(data []byte) (*File, error) {
 	data = data[8:]
 	switch {
 	case n > maxHeader:
-		return nil, fmt.Errorf("a header of %d bytes; at most %d are read", n, maxHeader)
+		return nil, fmt.Errorf("it is no safetensors file: the header would have %d bytes, and at most %d are read", n, maxHeader)
 	case n > uint64(len(data)):
 		return nil, fmt.Errorf("a header of %d bytes, of which %d are there", n, len(data))
 	case n == 0 || data[0] != '{':

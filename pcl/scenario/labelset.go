@@ -11,7 +11,7 @@ import (
 // sizes and class ids are shuffled.
 func LabelSets(classes, tasks, lo, hi int, labelset uint64) ([][]int, error) {
 	if tasks < 1 || tasks > classes || lo < 1 || lo > classes || hi < lo || tasks*lo > classes || tasks*min(hi, classes) < classes {
-		return nil, fmt.Errorf("scenario: %d classes cannot be cut into %d tasks of %d to %d classes", classes, tasks, lo, hi)
+		return nil, fmt.Errorf("scenario: %d classes cannot be cut into %d tasks of %d to %d classes: change the number of tasks (tasks), or of their classes (min_classes, max_classes)", classes, tasks, lo, hi)
 	}
 	rng := seed.New(labelset, "labelset", classes, tasks, lo, hi)
 	hi = min(hi, classes)

@@ -265,6 +265,8 @@ func (s *Scenario) Complete() error { return s.validate(false) }
 // validate checks a scenario, which may leave something out if it is open.
 func (s *Scenario) validate(open bool) error {
 	switch {
+	case s.Schema == 0:
+		return fmt.Errorf("scenario: \"schema\" is missing; write \"schema\": %d", Schema)
 	case s.Schema != Schema:
 		return fmt.Errorf("scenario: schema %d; this program reads schema %d", s.Schema, Schema)
 	case s.Increment != TaskIncremental && s.Increment != ClassIncremental && !(open && s.Increment == ""):
