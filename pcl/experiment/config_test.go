@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/BurntSushi/toml"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/parallelcl/parallelcl/pcl"
@@ -235,6 +236,33 @@ func TestKeysBeside(t *testing.T) {
 	} {
 		if _, err := ParseConfig([]byte(text), ""); err == nil || !strings.Contains(err.Error(), "unknown key") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q in it", text, err, want)
+		}
+	}
+}
+
+// TestDocumentedConfig: docs/config.md names every key, and its file is a configuration.
+func TestDocumentedConfig(t *testing.T) {
+	text, err := os.ReadFile("../../docs/config.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := regexp.MustCompile("(?s)```toml\n(.*?)```").FindSubmatch(text)
+	if block == nil {
+		t.Fatal("there is no file in it")
+	}
+	c, err := ParseConfig(block[1], "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Optimizer.Name != "adamw" || c.Optimizer.Schedule.Warmup != 20 || c.Memory.Budget != 5 {
+		t.Errorf("it is read as %+v", c)
+	}
+	tables := map[string]bool{"optimizer": true, "memory": true, "edit": true, "schedule": true}
+	for _, table := range []toml.Key{{"x"}, {"optimizer", "x"}, {"optimizer", "schedule", "x"}, {"memory", "x"}, {"edit", "x"}} {
+		for _, key := range keysBeside(table) {
+			if !tables[key] && !regexp.MustCompile(`(?m)^(# )?`+key+` =`).Match(block[1]) {
+				t.Errorf("%s of %v is not in it", key, table)
+			}
 		}
 	}
 }

@@ -25,7 +25,7 @@ func keysBeside(unknown toml.Key) []string {
 		}
 	}
 	if of == reflect.TypeFor[Config]() {
-		keys = append(keys, "scenario")
+		keys = append(keys, "init", "scenario")
 	}
 	slices.Sort(keys)
 	return slices.Compact(keys)
