@@ -39,6 +39,9 @@ func (e *endLabels) Plot(c draw.Canvas, p *plot.Plot) {
 		x, y := trX(l.x), min(max(trY(l.y), c.Min.Y), c.Max.Y)
 		line := l.line
 		line.Width, line.Dashes = vg.Points(0.6), nil
+		if line.Color == nil { // of points without a line
+			line.Color = l.glyph.Color
+		}
 		c.StrokeLine2(line, x, y, c.Max.X+leader-vg.Points(5), ys[i])
 		if l.glyph.Shape != nil {
 			c.DrawGlyphNoClip(l.glyph, vg.Point{X: c.Max.X + leader - vg.Points(5), Y: ys[i]})
