@@ -21,7 +21,7 @@ func (l *Learner) Attach(t Task) (id int, err error) {
 		return 0, err
 	}
 	defer l.leave()
-	t.Classes = slices.Clone(t.Classes)
+	t.Classes, t.ClassNames = slices.Clone(t.Classes), slices.Clone(t.ClassNames)
 	a := &task{Task: t, id: len(l.tasks) + 1}
 	if err := l.begin(a); err != nil {
 		a.free()
@@ -72,7 +72,7 @@ func (l *Learner) Reattach(id int, t Task) error {
 	case t.Classes != nil && !slices.Equal(t.Classes, old.Classes):
 		return fmt.Errorf("pcl: reattach: %s has classes %v, not %v: attach a task of its own for others", label(id, old.Name), old.Classes, t.Classes)
 	}
-	a.Classes = old.Classes
+	a.Classes, a.ClassNames = old.Classes, old.ClassNames
 	if a.Name == "" {
 		a.Name = old.Name
 	}
@@ -109,6 +109,9 @@ func (l *Learner) begin(t *task) error {
 func (l *Learner) open(t *task) error {
 	if t.Stream == nil {
 		return errors.New("it has no stream")
+	}
+	if n := len(t.ClassNames); n != 0 && n != len(t.Classes) {
+		return fmt.Errorf("it has %d names for %d classes", n, len(t.Classes))
 	}
 	if err := l.prepareBatches(t); err != nil {
 		return err

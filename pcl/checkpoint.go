@@ -35,6 +35,7 @@ type learnerState struct {
 type taskState struct {
 	Name      string                 `json:"name"`
 	Classes   []int                  `json:"classes"`
+	Names     []string               `json:"class_names,omitempty"`
 	Ended     bool                   `json:"ended"`
 	Stream    json.RawMessage        `json:"stream,omitempty"` // the stream's position after the fetched batches
 	Reservoir *memory.ReservoirState `json:"reservoir,omitempty"`
@@ -140,7 +141,7 @@ func SavedTasks(path string) ([]TaskInfo, error) {
 	}
 	out := make([]TaskInfo, len(s.Tasks))
 	for i, t := range s.Tasks {
-		out[i] = TaskInfo{ID: i + 1, Name: t.Name, Classes: t.Classes, Ended: t.Ended, Paused: t.Paused}
+		out[i] = TaskInfo{ID: i + 1, Name: t.Name, Classes: t.Classes, ClassNames: t.Names, Ended: t.Ended, Paused: t.Paused}
 	}
 	return out, nil
 }
@@ -201,7 +202,7 @@ func (l *Learner) snapshot() (f State, err error) {
 }
 
 func (t *task) snapshot(arrays map[string][]float32) (taskState, error) {
-	s := taskState{Name: t.Name, Classes: t.Classes, Ended: t.ended, Over: t.over, Paused: t.paused.Load() && !t.ended}
+	s := taskState{Name: t.Name, Classes: t.Classes, Names: t.ClassNames, Ended: t.ended, Over: t.over, Paused: t.paused.Load() && !t.ended}
 	if t.ended {
 		return s, nil
 	}
@@ -354,6 +355,9 @@ func (l *Learner) restoreTasks(states []taskState, arrays map[string][]float32, 
 		}
 		t := &task{Task: given, id: id, ended: s.Ended, over: s.Over}
 		t.Classes = s.Classes
+		if t.ClassNames == nil {
+			t.ClassNames = s.Names
+		}
 		t.paused.Store(s.Paused)
 		l.tasks = append(l.tasks, t)
 		if s.Ended {

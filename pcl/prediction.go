@@ -110,7 +110,7 @@ func (l *Learner) predictor() (*Predictor, error) {
 	}
 	p := &Predictor{
 		kit: l.prediction.kit, heads: l.heads.Clone(), tasks: l.Tasks(), rule: rule,
-		steps: l.step, version: l.version, increment: l.options.Increment, loss: l.options.lossKey(),
+		steps: l.step, version: l.version, increment: l.options.Increment, loss: l.options.lossKey(), names: namesOf(l.Tasks()),
 	}
 	if p.theta, err = program.Copy(theta, l.programs.Total()); err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ type Predictor struct {
 	rule      rehearsal.Rule // what compares classes; nil if the logits do
 	steps     int
 	version   int            // of the learner
-	names     map[int]string // of classes, if the file that it was loaded from has them
+	names     map[int]string // of classes that have one
 	loss      string         // the key of Options.Loss; empty if there is none
 	increment scenario.Increment
 
@@ -39,8 +39,9 @@ type Predictor struct {
 
 // Prediction is what is predicted for one sample.
 type Prediction struct {
-	// Class is the most probable of the classes.
+	// Class is the most probable of the classes, and Name its name, if it has one.
 	Class int
+	Name  string
 	// Classes are those that the prediction chose among, in the order of their outputs, and Probabilities are theirs,
 	// which add up to 1. They are the softmax of the logits or, for a method that predicts by the nearest mean of the
 	// features, of −d², where d is the distance from the class's mean; these only rank the classes.
@@ -59,6 +60,9 @@ func (p *Predictor) Tasks() []TaskInfo {
 	}
 	return out
 }
+
+// ClassName returns the name of a class; empty if it has none.
+func (p *Predictor) ClassName(class int) string { return p.names[class] }
 
 // Classes returns the classes of the tasks that had arrived, each once, in order of arrival.
 func (p *Predictor) Classes() []int { return classesOf(p.tasks) }
@@ -274,7 +278,7 @@ func (p *Predictor) choose(logits, features []float32, classes, outputs []int) (
 		}
 	}
 	normalise(scores, scores[best])
-	return Prediction{Class: classes[best], Classes: classes, Probabilities: scores}, nil
+	return Prediction{Class: classes[best], Name: p.names[classes[best]], Classes: classes, Probabilities: scores}, nil
 }
 
 // normalise turns scores, of which the largest is given, into probabilities, by the softmax.

@@ -16,6 +16,9 @@ import (
 type Task struct {
 	Name    string
 	Classes []int // class ids; tasks may have classes in common
+	// ClassNames name the classes, in their order; nil if they have no names. They are for people, and appear in
+	// predictions and files.
+	ClassNames []string
 	Stream  data.Stream
 	Test    data.Samples // what [Learner.Evaluate] measures; may be nil
 }

@@ -12,8 +12,11 @@ type TaskInfo struct {
 	ID      int
 	Name    string
 	Classes []int
-	Ended   bool // whether it has ended, and takes part in no further step
-	Paused  bool // whether it was paused by [Learner.Pause]
+	// ClassNames name the classes; nil if they have no names.
+	ClassNames []string
+
+	Ended  bool // whether it has ended, and takes part in no further step
+	Paused bool // whether it was paused by [Learner.Pause]
 }
 
 // Tasks describes all tasks that have arrived, in order of arrival. It may be called from any goroutine.
@@ -21,7 +24,7 @@ func (l *Learner) Tasks() []TaskInfo {
 	s := l.status.Load()
 	out := make([]TaskInfo, len(s.tasks))
 	for i, t := range s.tasks {
-		out[i] = TaskInfo{ID: t.id, Name: t.name, Classes: slices.Clone(t.classes), Ended: t.ended, Paused: t.paused()}
+		out[i] = TaskInfo{ID: t.id, Name: t.name, Classes: slices.Clone(t.classes), ClassNames: slices.Clone(t.names), Ended: t.ended, Paused: t.paused()}
 	}
 	return out
 }
@@ -41,6 +44,17 @@ func classesOf(tasks []TaskInfo) (classes []int) {
 		}
 	}
 	return classes
+}
+
+// namesOf returns the names of the tasks' classes, as far as they have any.
+func namesOf(tasks []TaskInfo) map[int]string {
+	names := map[int]string{}
+	for _, t := range tasks {
+		for i, name := range t.ClassNames {
+			names[t.Classes[i]] = name
+		}
+	}
+	return names
 }
 
 // Running returns the ids of the tasks that have neither ended nor been paused. It may be called from any goroutine.
@@ -81,6 +95,7 @@ type taskStatus struct {
 	id      int
 	name    string
 	classes []int
+	names   []string // of the classes
 	ended   bool
 }
 
@@ -91,7 +106,7 @@ func (s taskStatus) paused() bool { return s.task.paused.Load() && !s.ended }
 func (l *Learner) taskStatuses() (all []taskStatus, asks bool) {
 	all = make([]taskStatus, len(l.tasks))
 	for i, t := range l.tasks {
-		all[i] = taskStatus{t, t.id, t.Name, t.Classes, t.ended}
+		all[i] = taskStatus{t, t.id, t.Name, t.Classes, t.ClassNames, t.ended}
 		if _, says := t.Stream.(data.Notifier); !says && !t.ended {
 			asks = true
 		}

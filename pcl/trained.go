@@ -28,7 +28,7 @@ type Trained struct {
 	Increment scenario.Increment
 	Image     Image
 	Tasks     []TaskInfo // in order of arrival, of which ID, Name and Classes count
-	// Names may name classes. A learner does not know their names: who saves a network may set them.
+	// Names may name classes; those of [Task].ClassNames are there.
 	Names map[int]string
 	// Loss is the key of [Options].Loss; empty for the cross-entropy of classes.
 	Loss string
@@ -122,7 +122,7 @@ func (l *Learner) trained() (*Trained, error) {
 	t := &Trained{
 		Model: l.options.Model.Key(), Method: l.options.Method.Info().Name, Steps: l.step,
 		Increment: l.options.Increment, Image: l.options.Image, Tasks: l.Tasks(),
-		Scores: scoresOf(l.options.lossOf(method.Memory)), Loss: l.options.lossKey(),
+		Scores: scoresOf(l.options.lossOf(method.Memory)), Names: namesOf(l.Tasks()), Loss: l.options.lossKey(),
 	}
 	_, own := method.As[rehearsal.Predictor](l.options.Method)
 	_, copied := method.As[rehearsal.Snapshotter](l.options.Method)

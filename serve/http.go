@@ -11,17 +11,19 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/data"
 )
 
-// request is the JSON of all requests. X has the samples, and Classes their classes; for a new task, those that it has.
+// request is the JSON of all requests. X has the samples, and Classes their classes; for a new task, those that it has, of
+// which Names may be the names.
 type request struct {
 	Name    string      `json:"name"`
 	Task    int         `json:"task"`
 	Classes []int       `json:"classes"`
+	Names   []string    `json:"names"`
 	X       [][]float32 `json:"x"`
 }
 
 // Handler answers
 //
-//	POST /tasks    {"name": "digits", "classes": [0, 1]}    a task begins; the answer has its id
+//	POST /tasks    {"name": "digits", "classes": [0, 1]}    a task begins; the answer has its id. "names" may name the classes
 //	POST /learn    {"task": 1, "x": [[…]], "classes": [0]}  samples to learn from; waits while there is no room
 //	POST /end      {"task": 1}                              the task ends when its samples have been trained on
 //	POST /predict  {"x": [[…]]}                             for each sample its class, all classes, their probabilities
@@ -59,18 +61,27 @@ func answer(w http.ResponseWriter, out any, err error) {
 
 // described is a task as the answer to GET /tasks has it.
 type described struct {
-	ID      int    `json:"id"`
-	Name    string `json:"name"`
-	Classes []int  `json:"classes"`
-	Ended   bool   `json:"ended"`
+	ID      int      `json:"id"`
+	Name    string   `json:"name"`
+	Classes []int    `json:"classes"`
+	Names   []string `json:"names,omitempty"`
+	Ended   bool     `json:"ended"`
 }
 
 func tasksOf(tasks []pcl.TaskInfo) []described {
 	out := []described{}
 	for _, t := range tasks {
-		out = append(out, described{t.ID, t.Name, t.Classes, t.Ended})
+		out = append(out, described{t.ID, t.Name, t.Classes, t.ClassNames, t.Ended})
 	}
 	return out
+}
+
+// prediction is a [pcl.Prediction] with the names that its fields have in JSON.
+type prediction struct {
+	Class         int       `json:"class"`
+	Name          string    `json:"name,omitempty"`
+	Classes       []int     `json:"classes"`
+	Probabilities []float64 `json:"probabilities"`
 }
 
 // values returns the samples' values one after another, or an error that names the first sample of another size.
@@ -85,7 +96,7 @@ func (s *Service) values(samples [][]float32) ([]float32, error) {
 }
 
 func (s *Service) begin(_ context.Context, r request) (any, error) {
-	task, err := s.newTask(r.Name, r.Classes)
+	task, err := s.newTask(r.Name, r.Classes, r.Names)
 	if err != nil {
 		return nil, err
 	}
@@ -126,5 +137,13 @@ func (s *Service) predict(_ context.Context, r request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.predictor.Load().Predict(x)
+	all, err := s.predictor.Load().Predict(x)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]prediction, len(all))
+	for i, p := range all {
+		out[i] = prediction(p)
+	}
+	return out, nil
 }

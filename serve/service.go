@@ -61,7 +61,7 @@ func (s *Service) load(file string) error {
 	tasks, err := pcl.SavedTasks(file)
 	if err == nil {
 		err = s.learner.Load(file, func(id int) (pcl.Task, error) {
-			task, err := s.newTask(tasks[id-1].Name, tasks[id-1].Classes)
+			task, err := s.newTask(tasks[id-1].Name, tasks[id-1].Classes, tasks[id-1].ClassNames)
 			if !tasks[id-1].Ended {
 				s.streams.Store(id, task.Stream)
 			}
@@ -75,14 +75,14 @@ func (s *Service) load(file string) error {
 }
 
 // newTask has a stream that samples are pushed into.
-func (s *Service) newTask(name string, classes []int) (pcl.Task, error) {
+func (s *Service) newTask(name string, classes []int, names []string) (pcl.Task, error) {
 	o := s.learner.Options()
 	width := o.Model.Inputs()
 	if o.Loss != nil || o.Weighted {
 		return pcl.Task{}, errors.New("samples with target values or weights cannot be sent: the service is for classes")
 	}
 	stream, err := data.NewPush(width, s.options.Waiting, classes)
-	return pcl.Task{Name: name, Classes: classes, Stream: stream}, err
+	return pcl.Task{Name: name, Classes: classes, ClassNames: names, Stream: stream}, err
 }
 
 // Run trains, and answers requests, until ctx is cancelled or training fails. It then saves the learner, and returns when

@@ -195,7 +195,11 @@ func start(t testing.TB, file string) (c client, stop func()) {
 func TestService(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "service.pcl")
 	c, stop := start(t, file)
-	first, second := c.begin(0, 1), c.begin(2, 3)
+	var begun struct{ ID int }
+	if message := c.post("/tasks", request{Classes: []int{0, 1}, Names: []string{"left", "right"}}, &begun); message != "" {
+		t.Fatal(message)
+	}
+	first, second := begun.ID, c.begin(2, 3)
 	var producers sync.WaitGroup
 	for class := range 4 {
 		task := []int{first, first, second, second}[class]
@@ -208,6 +212,7 @@ func TestService(t *testing.T) {
 	t.Logf("a prediction over HTTP takes %v (median), %v (99th percentile) beside training, %v and %v idle", busy50, busy99, idle50, idle99)
 	for what, message := range map[string]string{
 		"a task of no classes":      c.post("/tasks", request{}, nil),
+		"a name for two classes":    c.post("/tasks", request{Classes: []int{1, 2}, Names: []string{"one"}}, nil),
 		"a task with a class twice": c.post("/tasks", request{Classes: []int{1, 1}}, nil),
 		"a fifth class":             c.post("/tasks", request{Classes: []int{9}}, nil),
 		"no such task":              c.post("/learn", request{Task: 7, X: [][]float32{sample(0, 0)}, Classes: []int{0}}, nil),
@@ -230,6 +235,9 @@ func TestService(t *testing.T) {
 	stop()
 	c, stop = start(t, file)
 	defer stop()
+	if all := c.tasks(); !slices.Equal(all[0].Names, []string{"left", "right"}) || before[0].Name != "left" || before[2].Name != "" {
+		t.Errorf("the names are %+v, class 0 is called %q, class 2 %q", all, before[0].Name, before[2].Name)
+	}
 	for i, p := range c.predict(0, 1, 2, 3) {
 		if p.Class != before[i].Class || !slices.Equal(p.Classes, before[i].Classes) {
 			t.Errorf("after the restart class %d is predicted as %+v, before as %+v", i, p, before[i])

@@ -71,22 +71,7 @@ func SavedNetwork(path string, b *backend.Backend, set *datasets.Dataset) (*pcl.
 	if err := l.Restore(pcl.State{JSON: s.Learner, Arrays: f.Arrays}, task); err != nil {
 		return nil, fmt.Errorf("%w (%s)", err, path)
 	}
-	return networkOf(l, set)
-}
-
-// networkOf returns a learner's network, with the names of the data set's classes.
-func networkOf(l *pcl.Learner, set *datasets.Dataset) (*pcl.Trained, error) {
-	t, err := l.Trained()
-	if err != nil {
-		return nil, err
-	}
-	t.Names = map[int]string{}
-	for _, class := range l.Classes() {
-		if class < len(set.Classes) {
-			t.Names[class] = set.Classes[class]
-		}
-	}
-	return t, nil
+	return l.Trained()
 }
 
 func loadSaved(path string) (checkpoint.File, saved, error) {
@@ -110,7 +95,7 @@ func (r *runner) saveWeights() error {
 	if !r.options.Weights {
 		return ignoreMissing(os.Remove(path))
 	}
-	t, err := networkOf(r.learner, r.options.Dataset)
+	t, err := r.learner.Trained()
 	if err != nil {
 		return err
 	}
