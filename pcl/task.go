@@ -19,8 +19,8 @@ type Task struct {
 	// ClassNames name the classes, in their order; nil if they have no names. They are for people, and appear in
 	// predictions and files.
 	ClassNames []string
-	Stream  data.Stream
-	Test    data.Samples // what [Learner.Evaluate] measures; may be nil
+	Stream     data.Stream
+	Test       data.Samples // what [Learner.Evaluate] measures; may be nil
 }
 
 // StreamError is what [Learner.Step] returns if a stream failed or delivered a batch that cannot be used. The
