@@ -266,7 +266,7 @@ func (s *Scenario) Complete() error { return s.validate(false) }
 func (s *Scenario) validate(open bool) error {
 	switch {
 	case s.Schema == 0:
-		return fmt.Errorf("scenario: \"schema\" is missing; write \"schema\": %d", Schema)
+		return fmt.Errorf("scenario: schema is missing; write \"schema\": %d", Schema)
 	case s.Schema != Schema:
 		return fmt.Errorf("scenario: schema %d; this program reads schema %d", s.Schema, Schema)
 	case s.Increment != TaskIncremental && s.Increment != ClassIncremental && !(open && s.Increment == ""):
