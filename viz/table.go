@@ -3,10 +3,9 @@ package viz
 import (
 	"encoding/csv"
 	"errors"
-	"fmt"
 	"io"
-	"math"
-	"strconv"
+
+	"github.com/parallelcl/parallelcl/internal/csvcell"
 )
 
 // Table holds what a figure shows, in numbers: a head and rows of strings, integers and floating-point
@@ -31,7 +30,7 @@ func (t *Table) writeCSV(w io.Writer) error {
 	for _, row := range t.Rows {
 		line := make([]string, len(row))
 		for i, v := range row {
-			line[i] = csvCell(v)
+			line[i] = csvcell.Text(v, 6)
 		}
 		if err := out.Write(line); err != nil {
 			return err
@@ -39,17 +38,4 @@ func (t *Table) writeCSV(w io.Writer) error {
 	}
 	out.Flush()
 	return out.Error()
-}
-
-func csvCell(v any) string {
-	switch x := v.(type) {
-	case nil:
-		return ""
-	case float64:
-		if math.IsNaN(x) {
-			return ""
-		}
-		return strconv.FormatFloat(x, 'g', 6, 64)
-	}
-	return fmt.Sprint(v)
 }

@@ -54,11 +54,11 @@ func (m *Scoped) trace(seed int64) (found []variable, features int, err error) {
 	if y.Rank() != 2 || y.Dimensions[0] != batch || y.DType != dtypes.Float32 {
 		return nil, 0, fmt.Errorf("its backbone maps a batch %s to %s; want [%d, features] of float32", x.Shape(), y, batch)
 	}
-	drawn := map[string]bool{} // variables that the graph has changed, and those whose type is not float32
+	changed := map[string]bool{} // by the graph
 	for v := range store.IterVariables() {
-		drawn[v.Path()] = v.ChangedInGraph(g)
+		changed[v.Path()] = v.ChangedInGraph(g)
 	}
-	if drawn["/"+gomlx.RNGStateVariableName] {
+	if changed["/"+gomlx.RNGStateVariableName] {
 		return nil, 0, fmt.Errorf("its backbone draws random numbers, as dropout does: that cannot be used, since a step could not be repeated")
 	}
 	if err := store.InitializeVariables(backend, nil); err != nil {
@@ -68,7 +68,7 @@ func (m *Scoped) trace(seed int64) (found []variable, features int, err error) {
 		if v.Path() == "/"+gomlx.RNGStateVariableName {
 			continue // of the initialisers
 		}
-		one := variable{path: v.Path(), dtype: v.DType(), dims: v.Shape().Dimensions, trainable: v.Trainable, changed: drawn[v.Path()]}
+		one := variable{path: v.Path(), dtype: v.DType(), dims: v.Shape().Dimensions, trainable: v.Trainable, changed: changed[v.Path()]}
 		one.statistic = !v.Trainable && isStatistic(path.Base(v.Path()))
 		if one.dtype == dtypes.Float32 {
 			if one.values, err = tensors.CopyFlatData[float32](v.MustValue()); err != nil {

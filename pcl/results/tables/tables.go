@@ -7,9 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 
+	"github.com/parallelcl/parallelcl/internal/csvcell"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -45,27 +45,13 @@ func write(out io.Writer, runs []*results.Run, columns []string, lines func(i in
 		lines(i, func(cells ...any) {
 			line := first[:len(first):len(first)]
 			for _, c := range cells {
-				line = append(line, cell(c))
+				line = append(line, csvcell.Text(c, -1)) // so that numbers are read as the same
 			}
 			w.Write(line) // the error comes after Flush
 		})
 	}
 	w.Flush()
 	return w.Error()
-}
-
-// cell writes numbers so that they are read as the same. What there is not is empty.
-func cell(v any) string {
-	switch x := v.(type) {
-	case nil:
-		return ""
-	case float64:
-		if math.IsNaN(x) {
-			return ""
-		}
-		return strconv.FormatFloat(x, 'g', -1, 64)
-	}
-	return fmt.Sprint(v)
 }
 
 // Runs writes a line for each run: A, F and A_first in percent, as in docs/protocol.md §3.1, and what the run was.
