@@ -35,6 +35,7 @@ type runCmd struct {
 	MaxClass  *int              `name:"max-classes" placeholder:"N" help:"Most classes of a task."`
 	Overlap   *int              `placeholder:"N" help:"Classes that each task has in common with the one before it (default 0)."`
 	PerClass  *int              `name:"train-per-class" placeholder:"N" help:"Use at most N training images of each class."`
+	TestPer   *int              `name:"test-per-class" placeholder:"N" help:"Evaluate on at most N test images of each class."`
 	Batch     *int              `placeholder:"N" help:"Batch size of each stream."`
 	Epochs    *int              `placeholder:"N" help:"Passes over each stream."`
 	Optimizer *string           `placeholder:"NAME" help:"adam, adamw, sgd, rmsprop or adagrad; a configuration file sets what else they have."`
@@ -359,6 +360,7 @@ func (c *runCmd) base() (experiment.Config, error) {
 	set(&config.MaxClasses, c.MaxClass)
 	set(&config.Overlap, c.Overlap)
 	set(&config.TrainPerClass, c.PerClass)
+	set(&config.TestPerClass, c.TestPer)
 	set(&config.Batch, c.Batch)
 	set(&config.Epochs, c.Epochs)
 	set(&config.Optimizer.Name, c.Optimizer)

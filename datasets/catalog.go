@@ -117,6 +117,16 @@ var (
 		{Path: "mnist/train-images-idx3-ubyte.gz", Bytes: 9912422, MD5: "f68b3c2dcbeaaa9fbdd348bbdeb94873"},
 		{Path: "mnist/train-labels-idx1-ubyte.gz", Bytes: 28881, MD5: "d53e105ee54ea40749a09fcbcd1e9432"},
 	}
+
+	tinyFiles = []File{
+		{Path: tinyFolder + "/wnids.txt"},
+		{Path: tinyFolder + "/words.txt"},
+		{Path: tinyFolder + "/val/val_annotations.txt"},
+		{Path: tinyFolder + "/val/images/"},
+		{Path: tinyFolder + "/train/"},
+	}
+	tinyDownload = []Source{{URL: tinySource, Bytes: 248100043, MD5: "90528d7ca1a48142e341f4ef8d21d0de",
+		SumFrom: "continual-learning libraries (Avalanche); Stanford publishes none", folder: tinyFolder, keep: keepTiny}}
 )
 
 // mnistDownloads are the files themselves.
@@ -179,17 +189,11 @@ var catalog = []entry{
 			SumFrom: "the publisher's page", folder: "cifar-100-binary", keep: keepUnder("cifar-100-binary")}}},
 		open: openCIFAR100, check: checkCIFAR100File},
 	{Info: Info{Name: "tiny-imagenet", Title: "Tiny ImageNet", Classes: 200, Height: 64, Width: 64, Channels: 3,
-		Source: tinySource, Licence: tinyLicence, Cite: tinyCite,
-		Files: []File{
-			{Path: tinyFolder + "/wnids.txt"},
-			{Path: tinyFolder + "/words.txt"},
-			{Path: tinyFolder + "/val/val_annotations.txt"},
-			{Path: tinyFolder + "/val/images/"},
-			{Path: tinyFolder + "/train/"},
-		},
-		Downloads: []Source{{URL: "http://cs231n.stanford.edu/tiny-imagenet-200.zip", Bytes: 248100043, MD5: "90528d7ca1a48142e341f4ef8d21d0de",
-			SumFrom: "continual-learning libraries (Avalanche); Stanford publishes none", folder: tinyFolder, keep: keepTiny}}},
+		Source: tinySource, Licence: tinyLicence, Cite: tinyCite, Files: tinyFiles, Downloads: tinyDownload},
 		open: openTinyImageNet, check: checkTinyFile},
+	{Info: Info{Name: "tiny-imagenet-32", Title: "Tiny ImageNet (at half the resolution)", Classes: 200, Height: 32, Width: 32, Channels: 3,
+		Source: tinySource, Licence: tinyLicence, Cite: tinyCite, Files: tinyFiles, Downloads: tinyDownload},
+		open: openTinyImageNet32, check: checkTinyFile},
 }
 
 // keepUnder takes everything in one top folder, relative to it.

@@ -11,6 +11,7 @@
 //	cifar-10               10 classes, 32×32 RGB
 //	cifar-100              100 fine classes, 32×32 RGB
 //	tiny-imagenet          200 classes, 64×64 RGB; the validation set is the test split
+//	tiny-imagenet-32       the same at half the resolution, 32×32
 //
 // Names of files are sets too; docs/data.md has their parameters, such as "folder:photos?size=32x32":
 //

@@ -109,5 +109,5 @@ func (c Config) newTask(set *datasets.Dataset, id int, t scenario.Task) (pcl.Tas
 	if err != nil {
 		return pcl.Task{}, fmt.Errorf("task %d, classes %v: %w", id, names(set, t.Classes), err)
 	}
-	return pcl.Task{Name: fmt.Sprintf("task %d", id), Classes: t.Classes, ClassNames: names(set, t.Classes), Stream: stream, Test: set.Select(&set.Test, 0, t.Classes...)}, nil
+	return pcl.Task{Name: fmt.Sprintf("task %d", id), Classes: t.Classes, ClassNames: names(set, t.Classes), Stream: stream, Test: set.Select(&set.Test, c.TestPerClass, t.Classes...)}, nil
 }

@@ -32,8 +32,9 @@ type Config struct {
 	Dataset string `json:"dataset" toml:"dataset"`
 	// DataSHA256 is the checksum of the files, if Dataset is files of your own (docs/data.md); see [Config.OnData].
 	DataSHA256 string `json:"data_sha256,omitempty" toml:"data_sha256"`
-	// TrainPerClass is the largest number of training samples of each class; 0 takes all.
+	// TrainPerClass and TestPerClass are the largest numbers of training and of test samples of each class; 0 takes all.
 	TrainPerClass int                `json:"train_per_class,omitempty" toml:"train_per_class"`
+	TestPerClass  int                `json:"test_per_class,omitempty" toml:"test_per_class"`
 	Increment     scenario.Increment `json:"increment" toml:"increment"`
 	Kind          scenario.Kind      `json:"kind" toml:"kind"`
 	Tasks         int                `json:"tasks" toml:"tasks"`
@@ -99,7 +100,7 @@ func DefaultConfig(dataset string) Config {
 	case "cifar-100":
 		c.Tasks, c.Optimizer.LR, c.Memory.Budget = 20, 0.0004, 30
 		c.Model, c.Hidden = "resnet18", nil
-	case "tiny-imagenet":
+	case "tiny-imagenet", "tiny-imagenet-32":
 		c.Tasks, c.MinClasses, c.MaxClasses = 20, 6, 20
 		c.Optimizer.LR, c.Memory.Budget = 0.0005, 15
 		c.Model, c.Hidden = "resnet18", nil
@@ -226,6 +227,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("config: tasks %d is outside 1…65536", c.Tasks)
 	case c.TrainPerClass < 0:
 		return fmt.Errorf("config: train_per_class %d is negative", c.TrainPerClass)
+	case c.TestPerClass < 0:
+		return fmt.Errorf("config: test_per_class %d is negative", c.TestPerClass)
 	case c.EvalEvery < 0:
 		return fmt.Errorf("config: eval_every %d is negative", c.EvalEvery)
 	case !slices.Contains(model.Names(), c.modelName()):

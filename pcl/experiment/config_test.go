@@ -18,7 +18,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
-var benchmarkSets = []string{"glyphs", "emnist-byclass", "emnist-byclass-test80", "mnist", "mnist-test80", "cifar-10", "cifar-100", "tiny-imagenet", "own"}
+var benchmarkSets = []string{"glyphs", "emnist-byclass", "emnist-byclass-test80", "mnist", "mnist-test80", "cifar-10", "cifar-100", "tiny-imagenet", "tiny-imagenet-32", "own"}
 
 func parse(text string) (Config, error) { return ParseConfig([]byte(text), "testdata") }
 
@@ -100,6 +100,7 @@ func TestValidateConfig(t *testing.T) {
 		"epochs 0":             func(c *Config) { c.Epochs = 0 },
 		"tasks 0":              func(c *Config) { c.Tasks = 0 },
 		"train_per_class -1":   func(c *Config) { c.TrainPerClass = -1 },
+		"test_per_class -1":    func(c *Config) { c.TestPerClass = -1 },
 		"eval_every -1":        func(c *Config) { c.EvalEvery = -1 },
 		"0 hidden layers":      func(c *Config) { c.Hidden = nil },
 		"65 hidden layers":     func(c *Config) { c.Hidden = make([]int, 65) },

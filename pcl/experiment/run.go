@@ -208,7 +208,7 @@ func newRunner(c Config, o RunOptions, f *runFolder) (*runner, error) {
 	for i, t := range s.Tasks {
 		r.state.Tasks = append(r.state.Tasks, results.Task{
 			ID: i + 1, Classes: t.Classes, Names: names(o.Dataset, t.Classes), Start: t.Start, End: t.End(), Train: t.Train,
-			Test: o.Dataset.Select(&o.Dataset.Test, 0, t.Classes...).Len(),
+			Test: o.Dataset.Select(&o.Dataset.Test, c.TestPerClass, t.Classes...).Len(),
 		})
 	}
 	var w watch

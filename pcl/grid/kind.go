@@ -12,6 +12,6 @@ func kinds(c experiment.Config, how Compute) (kind, wider string, err error) {
 	if kind, err = hash([]any{c, how}); err != nil {
 		return "", "", err
 	}
-	wider, err = hash([]any{c.Dataset, c.TrainPerClass, c.Model, c.Hidden, c.Base, c.Release, c.Precision, c.Batch, c.Epochs, c.Kind, how})
+	wider, err = hash([]any{c.Dataset, c.TrainPerClass, c.TestPerClass, c.Model, c.Hidden, c.Base, c.Release, c.Precision, c.Batch, c.Epochs, c.Kind, how})
 	return kind, wider, err
 }
