@@ -150,11 +150,11 @@ func TestSafetensors(t *testing.T) {
 		t.Errorf("the first sample is %v", v)
 	}
 	for want, file := range map[string][]byte{
-		"cut off":                          safetensors(t, header, data[:10]),
-		"not a safetensors":                []byte("short"),
-		"a header of":                      append(binary.LittleEndian.AppendUint64(nil, 1<<40), "{}"...),
-		"has the shape [4 2] and 16 bytes": safetensors(t, map[string]any{"x": map[string]any{"dtype": "F32", "shape": []int{4, 2}, "data_offsets": []int{0, 16}}, "y": header["y"]}, data),
-		"the type C64":                     safetensors(t, map[string]any{"x": map[string]any{"dtype": "C64", "shape": []int{4, 2}, "data_offsets": []int{0, 16}}, "y": header["y"]}, data),
+		"cut off":                           safetensors(t, header, data[:10]),
+		"not a safetensors":                 []byte("short"),
+		"a header of":                       append(binary.LittleEndian.AppendUint64(nil, 1<<40), "{}"...),
+		"shape [4 2] has 16 bytes; want 32": safetensors(t, map[string]any{"x": map[string]any{"dtype": "F32", "shape": []int{4, 2}, "data_offsets": []int{0, 16}}, "y": header["y"]}, data),
+		"the type C64":                      safetensors(t, map[string]any{"x": map[string]any{"dtype": "C64", "shape": []int{4, 2}, "data_offsets": []int{0, 16}}, "y": header["y"]}, data),
 	} {
 		write(t, path, file)
 		if _, err := Open(context.Background(), "safetensors:"+path, Options{}); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "f.safetensors") {

@@ -98,13 +98,13 @@ func TestHostile(t *testing.T) {
 		`"k" is there twice`:       raw(`{"__metadata__":{"k":"1","k":"2"}}`, 0),
 		"is not a string":          raw(`{"__metadata__":{"k":1}}`, 0),
 		"not a JSON object":        raw(`{"__metadata__":[]}`, 0),
-		"only F32 is read":         raw(`{"a":{"dtype":"BF16","shape":[1],"data_offsets":[0,2]}}`, 2),
+		"only F32, F16 and BF16":   raw(`{"a":{"dtype":"I16","shape":[1],"data_offsets":[0,2]}}`, 2),
 		"want dtype, shape":        raw(`{"a":{"shape":[1],"data_offsets":[0,4]}}`, 4),
 		"two data_offsets":         raw(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0]}}`, 4),
 		"unknown field":            raw(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4],"x":1}}`, 4),
 		"a dimension of -1":        raw(`{"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,4]}}`, 4),
 		"more values than fit":     raw(`{"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,0]}}`, 0),
-		"want 8 of them":           raw(`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}}`, 4),
+		"has 4 bytes; want 8":      raw(`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}}`, 4),
 		"bytes 8 to 4":             raw(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[8,4]}}`, 8),
 		"bytes -4 to 0":            raw(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[-4,0]}}`, 8),
 		"was cut off":              raw(`{`+a+`}`, 3),
@@ -116,6 +116,20 @@ func TestHostile(t *testing.T) {
 		if f, err := Decode(data); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q: %v, %v", want, f, err)
 		}
+	}
+}
+
+// TestHalfPrecision: floats of 16 bits have their values as float32.
+func TestHalfPrecision(t *testing.T) {
+	data := raw(`{"a":{"dtype":"F16","shape":[2],"data_offsets":[0,4]},"b":{"dtype":"BF16","shape":[1,2],"data_offsets":[4,8]}}`, 0)
+	data = append(data, 0x00, 0x3e, 0x01, 0x80, 0xc0, 0x3f, 0x01, 0x80) // 1.5 and the smallest negative number of each type
+	f, err := Decode(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Tensor{{"a", []int{2}, []float32{1.5, -0x1p-24}}, {"b", []int{1, 2}, []float32{1.5, -0x1p-133}}}
+	if d := cmp.Diff(want, f.Tensors); d != "" {
+		t.Error(d)
 	}
 }
 

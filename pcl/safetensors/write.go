@@ -3,16 +3,14 @@ package safetensors
 import (
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 	"unicode/utf8"
-)
 
-// metadataKey is the entry of the header that holds the texts.
-const metadataKey = "__metadata__"
+	"github.com/parallelcl/parallelcl/internal/tensors"
+)
 
 // entry is what the header says of a tensor.
 type entry struct {
@@ -30,7 +28,7 @@ func (f *File) header() ([]byte, error) {
 				return nil, fmt.Errorf("the text %q is not valid UTF-8", k)
 			}
 		}
-		entries[metadataKey] = f.Metadata
+		entries[tensors.MetadataKey] = f.Metadata
 	}
 	at := 0
 	for _, t := range f.Tensors {
@@ -51,16 +49,16 @@ func (f *File) header() ([]byte, error) {
 	for len(text)%8 != 0 {
 		text = append(text, ' ')
 	}
-	if len(text) > maxHeader {
-		return nil, fmt.Errorf("the names and texts take %d bytes; at most %d can be read", len(text), maxHeader)
+	if len(text) > tensors.MaxHeader {
+		return nil, fmt.Errorf("the names and texts take %d bytes; at most %d can be read", len(text), tensors.MaxHeader)
 	}
 	return append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...), nil
 }
 
 // check returns an error if a tensor cannot be written.
 func (t Tensor) check() error {
-	switch n, err := size(t.Dims); {
-	case t.Name == "" || t.Name == metadataKey || !utf8.ValidString(t.Name):
+	switch n, err := tensors.Size(t.Dims); {
+	case t.Name == "" || t.Name == tensors.MetadataKey || !utf8.ValidString(t.Name):
 		return fmt.Errorf("a tensor cannot have the name %q", t.Name)
 	case err != nil:
 		return fmt.Errorf("tensor %q: %w", t.Name, err)
@@ -68,21 +66,6 @@ func (t Tensor) check() error {
 		return fmt.Errorf("tensor %q has %d values; its shape %v takes %d", t.Name, len(t.Values), t.Dims, n)
 	}
 	return nil
-}
-
-// size returns the number of values of a tensor.
-func size(dims []int) (int, error) {
-	n := 1
-	for _, d := range dims {
-		if d < 0 {
-			return 0, fmt.Errorf("a dimension of %d", d)
-		}
-		if d > 0 && n > math.MaxInt/4/d {
-			return 0, errors.New("more values than fit in memory")
-		}
-		n *= d
-	}
-	return n, nil
 }
 
 func (f *File) write(w io.Writer, head []byte) error {
