@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
+	"strings"
 )
 
 // Value describes a method by a struct of its parameters, such as EMGD{Tau: 10}, where [New] takes a name and a
@@ -31,7 +32,7 @@ func fromFields(name string, v any) (Method, error) {
 		}
 		params["tau"] = "auto"
 	}
-	if tau, ok := params["tau"].(float64); ok && name[:4] == "emgd" {
+	if tau, ok := params["tau"].(float64); ok && strings.HasPrefix(name, "emgd") {
 		params["tau"] = strconv.FormatFloat(tau, 'g', -1, 64)
 	}
 	return New(name, params)
