@@ -3,10 +3,10 @@ package findings
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
-	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/results/paper"
 )
 
@@ -70,41 +70,62 @@ func (m *markdown) head(cells ...string) {
 	m.line("|%s", strings.Repeat(" --- |", len(cells)))
 }
 
-// verdicts writes a table of claims, with the comparisons that were tested.
+// verdicts writes a table of claims, and below it the comparisons behind each.
 func (m *markdown) verdicts(title, text string, all []*Verdict) {
 	m.line("## %s\n", title)
 	m.line(text)
-	m.head("claim", "verdict", "evidence: difference in points [95 % interval], p after correction, situations, runs; the paper's difference")
-	for _, v := range all {
-		var evidence []string
-		for _, p := range v.Parts {
-			if p.Tested != nil {
-				evidence = append(evidence, p.Evidence())
-			}
-		}
-		for _, why := range v.Untested() {
-			evidence = append(evidence, "Not tested: "+why)
-		}
-		m.row(v.Text, "**"+string(v.Outcome)+"**. "+v.Summary, strings.Join(evidence, "<br>"))
+	m.head("", "claim", "verdict", "comparisons")
+	for i, v := range all {
+		m.row(fmt.Sprint(i+1), v.Text, "**"+string(v.Outcome)+"**", v.Summary)
 	}
-	m.line("")
+	m.line("\n### %s: the comparisons\n", title)
+	m.line("Differences of A in points, with their 95 % interval; p after the correction. *Runs* are the hashes of the two sides.\n")
+	for i, v := range all {
+		m.line("**%d. %s**\n", i+1, v.Text)
+		m.comparisons(v)
+	}
 }
 
-// Evidence says in a line what was compared, and what came of it.
-func (p *Part) Evidence() string {
-	t := p.Tested
-	text := fmt.Sprintf("%s, %s: %s", p.Where(), p.Name(), Signed(t.Difference))
-	if t.Resampled {
-		text += fmt.Sprintf(" [%s, %s]", Signed(t.Interval.Low), Signed(t.Interval.High))
+// comparisons writes a table of those that were tested, and says why the others were not.
+func (m *markdown) comparisons(v *Verdict) {
+	if v.Outcome != NotTestable {
+		m.head("results", "compared", "difference", "p", "situations", "difference, paper", "", "runs")
 	}
-	if t.Adjusted == t.Adjusted {
-		text += ", p = " + PValue(t.Adjusted)
+	for _, p := range v.Parts {
+		if t := p.Tested; t != nil {
+			m.row(p.Where(), p.Name(), t.difference(), t.p(), fmt.Sprint(t.Situations), p.paper(), string(p.Outcome), fmt.Sprintf("`%s` `%s`", t.A.Hash, t.B.Hash))
+		}
 	}
-	text += fmt.Sprintf(", %s, `%s` `%s`", plural.Of(t.Situations, "situation"), t.A.Hash, t.B.Hash)
-	if p.Paper != nil {
-		text += "; paper " + Signed(*p.Paper)
+	if v.Outcome != NotTestable {
+		m.line("")
 	}
-	return text + ": " + string(p.Outcome)
+	for _, why := range v.Untested() {
+		m.line("Not tested: %s\n", why)
+	}
+}
+
+// difference is that of A, with its interval if there is one.
+func (c *Comparison) difference() string {
+	if !c.Resampled {
+		return Signed(c.Difference)
+	}
+	return fmt.Sprintf("%s [%s, %s]", Signed(c.Difference), Signed(c.Interval.Low), Signed(c.Interval.High))
+}
+
+// p is the corrected p-value if there is one.
+func (c *Comparison) p() string {
+	if math.IsNaN(c.Adjusted) {
+		return "–"
+	}
+	return PValue(c.Adjusted)
+}
+
+// paper is the paper's difference if it has one.
+func (p *Part) paper() string {
+	if p.Paper == nil {
+		return "–"
+	}
+	return Signed(*p.Paper)
 }
 
 // Where is the place of the results of a part.
