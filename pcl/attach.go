@@ -113,6 +113,13 @@ func (l *Learner) open(t *task) error {
 	if n := len(t.ClassNames); n != 0 && n != len(t.Classes) {
 		return fmt.Errorf("it has %d names for %d classes", n, len(t.Classes))
 	}
+	if s, ok := t.Stream.(data.Classed); ok {
+		for _, c := range s.Classes() {
+			if !slices.Contains(t.Classes, c) {
+				return fmt.Errorf("its stream has samples of class %d, and the task has the classes %v", c, t.Classes)
+			}
+		}
+	}
 	if err := l.prepareBatches(t); err != nil {
 		return err
 	}

@@ -40,6 +40,24 @@ func pushBlobs(t testing.TB, p *data.Push, from, to int, classes ...int) {
 	}
 }
 
+// TestOtherClasses: a stream of samples that the task does not have is refused when the task arrives, and changes nothing.
+func TestOtherClasses(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		l := smallLearner(t, b, "emgd-gmc", Options{})
+		_, err := l.Attach(Task{Classes: []int{0, 1}, Stream: newPush(t, 1, 2)})
+		if err == nil || !strings.Contains(err.Error(), "samples of class 2, and the task has the classes [0 1]") {
+			t.Fatalf("attach: %v", err)
+		}
+		id := attach(t, l, Task{Classes: []int{0, 1}, Stream: newPush(t, 1)}) // fewer are no fault
+		if err := l.Detach(id, false); err != nil || id != 1 {
+			t.Fatalf("task %d: %v", id, err)
+		}
+		if err := l.Reattach(id, Task{Stream: newPush(t, 3)}); err == nil || !strings.Contains(err.Error(), "class 3") {
+			t.Fatalf("reattach: %v", err)
+		}
+	})
+}
+
 // TestNotReady: a task whose stream is not ready is left out of a step, nobody waits for it, and a step without any
 // ready stream changes nothing.
 func TestNotReady(t *testing.T) {

@@ -47,6 +47,9 @@ func NewPush(inputs, capacity int, classes []int) (*Push, error) {
 	}, nil
 }
 
+// Classes returns the classes of the stream's samples.
+func (p *Push) Classes() []int { return slices.Clone(p.classes) }
+
 // AtLeast lets the stream be ready only when n samples wait, or when it was ended, so that no step is made from fewer.
 // It is 1 for a new stream. AtLeast returns the stream.
 func (p *Push) AtLeast(n int) (*Push, error) {

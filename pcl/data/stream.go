@@ -41,6 +41,12 @@ type Notifier interface {
 	Notify(wake func())
 }
 
+// Classed is a stream that knows of which classes its samples are. A task with other classes is refused at once.
+type Classed interface {
+	Stream
+	Classes() []int
+}
+
 // RowStream is a stream whose samples may be rows of a table (see [TableSamples]). A stream that changes the
 // samples of another one must not be a RowStream, since its samples are no longer rows of the table.
 type RowStream interface {
