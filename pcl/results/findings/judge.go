@@ -63,11 +63,14 @@ func (v *Verdict) test() error {
 	return nil
 }
 
-// family is what tests are corrected for together. Other values of the same methods, or other data in the place of the
-// paper's, are another experiment about the claim.
-type family struct{ tuned, otherData bool }
+// family is what tests are corrected for together. Other data, or other values of the same methods, are another
+// experiment about the claim, so that results on one data set do not change what was found on another.
+type family struct {
+	dataSet string
+	tuned   bool
+}
 
-func (p *Part) family() family { return family{p.Column.Grid.Tuned, p.Column.Differs() != ""} }
+func (p *Part) family() family { return family{p.Column.DataSet, p.Column.Grid.Tuned} }
 
 // testFamily tests parts, with a correction for their number.
 func (v *Verdict) testFamily(open []*Part) error {

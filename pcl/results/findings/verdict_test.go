@@ -3,6 +3,7 @@ package findings
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,7 +112,26 @@ func TestEveryOther(t *testing.T) {
 	}
 }
 
-// TestHolm counts on a claim of two comparisons, one of them barely significant by itself.
+// TestFamilies: results on another data set do not change what was found on the first.
+func TestFamilies(t *testing.T) {
+	methods := samplerows.Methods([]string{"EMGD(GMC)", "EMGD(GS)", "AvgGrad"}, 53, 2)
+	first, second := table(methods, 3), table(methods, 3)
+	second.Name, second.Size = "table2-subset", "subset"
+	second.DataSets = [][2]string{{"PS-EMNIST (few images)", "PS-EMNIST"}}
+	const claim = "methods = [\"EMGD(GMC)\", \"EMGD(GS)\"]\nthan = [\"AvgGrad\"]\n"
+	alone, both := judged(t, claim, first.Rows()), judged(t, claim, append(first.Rows(), second.Rows()...))
+	if len(alone.Parts) != 2 || len(both.Parts) != 4 {
+		t.Fatalf("%d and %d parts", len(alone.Parts), len(both.Parts))
+	}
+	for _, p := range alone.Parts {
+		i := slices.IndexFunc(both.Parts, func(q *Part) bool { return q.Name() == p.Name() && q.Where() == p.Where() })
+		if i < 0 || both.Parts[i].Tested.Adjusted != p.Tested.Adjusted || p.Tested.Adjusted <= p.Tested.P {
+			t.Errorf("%s, %s: p = %v after the correction, and not with other results (%d)", p.Where(), p.Name(), p.Tested.Adjusted, i)
+		}
+	}
+}
+
+// TestHolm has p-values of three tests.
 func TestHolm(t *testing.T) {
 	all := []*Comparison{{P: 0.03}, {P: 0.04}, {P: 0.01}}
 	if err := holm(all); err != nil {
