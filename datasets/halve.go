@@ -3,16 +3,12 @@ package datasets
 import "context"
 
 func openTinyImageNet32(ctx context.Context, d *Dataset, dir string, o Options) error {
-	whole := *d
-	whole.Height, whole.Width = tinySide, tinySide
-	if err := openTinyImageNet(ctx, &whole, dir, o); err != nil {
+	if err := openTinyImageNet(ctx, d, dir, o); err != nil {
 		return err
 	}
-	for _, s := range []*Split{&whole.Train, &whole.Test} {
-		s.Pixels = halve(s.Pixels, s.Len(), tinySide, tinySide, whole.Channels)
+	for _, s := range []*Split{&d.Train, &d.Test} {
+		s.Pixels = halve(s.Pixels, s.Len(), tinySide, tinySide, d.Channels)
 	}
-	whole.Height, whole.Width = d.Height, d.Width
-	*d = whole
 	return nil
 }
 

@@ -1,7 +1,7 @@
 // Package safetensors writes and reads safetensors files, which hold named tensors and texts about them. They are the
 // usual way to exchange the weights of networks between programs: Python's package safetensors reads and writes them.
-// Begin with [File.Save] and [Load]. Tensors are written as
-// float32; float16 and bfloat16 are read too, without rounding.
+// Begin with [File.Save] and [Load]. Tensors are written as float32; float16 and bfloat16 are read too, without
+// rounding.
 package safetensors
 
 import (

@@ -3,7 +3,6 @@ package findings
 import (
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 
@@ -78,24 +77,22 @@ func (m *markdown) verdicts(title, text string, all []*Verdict) {
 		m.row(fmt.Sprint(i+1), v.Text, "**"+string(v.Outcome)+"**", v.Summary)
 	}
 	m.line("\n### %s: the comparisons\n", title)
-	m.line("Differences of A in points, with their 95 % interval; p after the correction. *Runs* are the hashes of the two sides.\n")
+	m.line("Differences are in points of A unless the claim is about forgetting, with their 95 % interval; p after the correction. *Runs* are the hashes of the two sides.\n")
 	for i, v := range all {
 		m.line("**%d. %s**\n", i+1, v.Text)
 		m.comparisons(v)
 	}
 }
 
-// comparisons writes a table of those that were tested, and says why the others were not.
+// comparisons writes a table of those for which there are runs, and says why others were not tested.
 func (m *markdown) comparisons(v *Verdict) {
-	if v.Outcome != NotTestable {
+	with := slices.DeleteFunc(slices.Clone(v.Parts), func(p *Part) bool { return p.Tested == nil })
+	if len(with) > 0 {
 		m.head("results", "compared", "difference", "p", "situations", "difference, paper", "", "runs")
-	}
-	for _, p := range v.Parts {
-		if t := p.Tested; t != nil {
-			m.row(p.Where(), p.Name(), t.difference(), t.p(), fmt.Sprint(t.Situations), p.paper(), string(p.Outcome), fmt.Sprintf("`%s` `%s`", t.A.Hash, t.B.Hash))
+		for _, p := range with {
+			t := p.Tested
+			m.row(p.Where(), p.Name(), t.difference(), p.p(), fmt.Sprint(t.Situations), p.paper(), string(p.Outcome), fmt.Sprintf("`%s` `%s`", t.A.Hash, t.B.Hash))
 		}
-	}
-	if v.Outcome != NotTestable {
 		m.line("")
 	}
 	for _, why := range v.Untested() {
@@ -103,7 +100,7 @@ func (m *markdown) comparisons(v *Verdict) {
 	}
 }
 
-// difference is that of A, with its interval if there is one.
+// difference is in points, with its interval if there is one.
 func (c *Comparison) difference() string {
 	if !c.Resampled {
 		return Signed(c.Difference)
@@ -112,11 +109,11 @@ func (c *Comparison) difference() string {
 }
 
 // p is the corrected p-value if there is one.
-func (c *Comparison) p() string {
-	if math.IsNaN(c.Adjusted) {
+func (p *Part) p() string {
+	if p.Outcome == NotTestable {
 		return "–"
 	}
-	return PValue(c.Adjusted)
+	return PValue(p.Tested.Adjusted)
 }
 
 // paper is the paper's difference if it has one.

@@ -57,6 +57,18 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
+// TestMarkdownOfTooFew: differences that are not tested stand in a table too, without a p-value, and say why.
+func TestMarkdownOfTooFew(t *testing.T) {
+	got := text(t, table(samplerows.Methods([]string{"EMGD(GMC)", "AvgGrad"}, 53, 2), 1).Rows(), nil)
+	_, got, _ = strings.Cut(got, "**1. EMGD reaches a higher A than averaging the gradients")
+	got, _, _ = strings.Cut(got, "**2. ")
+	for _, want := range []string{"| results | compared |", "EMGD(GMC) against AvgGrad | +", "| – | 3 | +9.62 | not testable here |", "Not tested: PS-EMNIST (test split), class-incremental: "} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in %s", want, got)
+		}
+	}
+}
+
 // TestReproduction compares the text in the repository with what its results make.
 func TestReproduction(t *testing.T) {
 	const root = "../../.."
