@@ -97,16 +97,15 @@ func TestEWCFromMemory(t *testing.T) {
 	e, store := penaltyOf(t, EWC{}).(*ewc), storeOf(t)
 	store.Put(memory.Item{Task: 1, Pixels: []float32{3}})
 	store.Put(memory.Item{Task: 2, Pixels: []float32{5}})
-	lab := penaltyLab{theta: []float32{7}, store: store}
-	for id, want := range map[int]float64{1: 9, 3: 9} {
-		if id == 3 {
-			lab.theta = []float32{8}
-		}
-		if err := e.Consolidate(lab, id, nil); err != nil {
+	for _, end := range []struct {
+		task  int
+		theta float32
+	}{{1, 7}, {3, 8}} { // the memory holds task 1, and nothing of task 3
+		if err := e.Consolidate(penaltyLab{theta: []float32{end.theta}, store: store}, end.task, nil); err != nil {
 			t.Fatal(err)
 		}
-		if id == 1 && (!near(e.Stiffness, want) || e.Anchor[0] != 7) {
-			t.Errorf("task %d: F = %v, θ* = %v", id, e.Stiffness, e.Anchor)
+		if !near(e.Stiffness, 9) || !slices.Equal(e.Anchor, []float32{7}) {
+			t.Errorf("after task %d: F = %v, θ* = %v; want 9 and 7", end.task, e.Stiffness, e.Anchor)
 		}
 	}
 }
