@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
-	"github.com/parallelcl/parallelcl/pcl/results/paper"
 )
 
 // GridsInput is the material of a report of grids.
@@ -60,7 +58,9 @@ func Grids(ctx context.Context, w io.Writer, in GridsInput) error {
 		s.ID = fmt.Sprintf("g%d", i)
 		p.Grids = append(p.Grids, *s)
 	}
-	p.Missing = missingFacts(in)
+	for _, x := range in.Findings.Missing(in.Notes) {
+		p.Missing = append(p.Missing, fact{x.Table, x.Text})
+	}
 	return writePage(w, "grids.gohtml", p)
 }
 
@@ -139,22 +139,4 @@ func newPartRow(p *findings.Part, at map[*findings.Entry]string) partRow {
 		row.Paper = findings.Signed(*p.Paper)
 	}
 	return row
-}
-
-// missingFacts says for each table of the paper what has no results.
-func missingFacts(in GridsInput) (out []fact) {
-	for _, table := range paper.Names() {
-		var places []string
-		for _, a := range in.Findings.Absent {
-			if a.Table == table {
-				places = append(places, a.DataSet+", "+a.Increment+"-incremental")
-			}
-		}
-		text := "Nothing."
-		if len(places) > 0 {
-			text = strings.Join(places, "; ") + "."
-		}
-		out = append(out, fact{table, strings.TrimSpace(text + " " + in.Notes[table])})
-	}
-	return out
 }

@@ -86,6 +86,10 @@ func TestSummaries(t *testing.T) {
 	if len(f.Absent) == 0 || slices.Contains(f.Absent, Absent{"Table 2", "PS-EMNIST", "class"}) || !slices.Contains(f.Absent, Absent{"Table 1", "PS-EMNIST", "task"}) {
 		t.Errorf("absent: %v", f.Absent)
 	}
+	missing := f.Missing(map[string]string{"Table 1": "It needs a GPU."})
+	if m := missing[0]; m.Table != "Table 1" || !strings.HasPrefix(m.Text, "There are no results on PS-EMNIST, task-incremental; ") || !strings.HasSuffix(m.Text, ". It needs a GPU.") {
+		t.Errorf("missing of Table 1: %+v", m)
+	}
 }
 
 // TestTuned has published and tuned values side by side, and claims tested with both.

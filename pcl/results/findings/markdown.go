@@ -5,14 +5,12 @@ import (
 	"io"
 	"slices"
 	"strings"
-
-	"github.com/parallelcl/parallelcl/pcl/results/paper"
 )
 
 // Markdown writes the findings as a text for a repository. It depends on the rows alone: neither the day nor the machine
 // plays a part. notes may have a sentence about a table, by its name, such as why it is missing.
 func (f *Findings) Markdown(out io.Writer, notes map[string]string) error {
-	m := &markdown{notes: notes}
+	m := &markdown{}
 	m.line(markdownHead)
 	m.verdicts("The paper's claims", claimsHead, f.Claims)
 	if slices.ContainsFunc(f.Controls, func(v *Verdict) bool { return v.Outcome != NotTestable }) {
@@ -21,7 +19,7 @@ func (f *Findings) Markdown(out io.Writer, notes map[string]string) error {
 	for _, g := range f.Grids {
 		m.grid(g)
 	}
-	m.missing(f)
+	m.missing(f.Missing(notes))
 	_, err := io.WriteString(out, m.String())
 	return err
 }
@@ -44,7 +42,6 @@ const controlsHead = `What the paper lacks: statements about what could explain 
 // markdown is a text in the making.
 type markdown struct {
 	strings.Builder
-	notes map[string]string
 }
 
 func (m *markdown) line(format string, args ...any) {
@@ -215,22 +212,9 @@ func (m *markdown) column(c *Column) {
 }
 
 // missing lists what of the paper has no results.
-func (m *markdown) missing(f *Findings) {
+func (m *markdown) missing(all []Missing) {
 	m.line("## What is missing\n")
-	for _, table := range paper.Names() {
-		var places []string
-		for _, a := range f.Absent {
-			if a.Table == table {
-				places = append(places, a.DataSet+", "+a.Increment+"-incremental")
-			}
-		}
-		text := "results on " + strings.Join(places, "; ") + "."
-		if len(places) == 0 {
-			text = "nothing."
-		}
-		if note := m.notes[table]; note != "" {
-			text += " " + note
-		}
-		m.line("* %s: %s", table, text)
+	for _, x := range all {
+		m.line("* %s: %s", x.Table, x.Text)
 	}
 }
