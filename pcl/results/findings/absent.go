@@ -1,28 +1,47 @@
 package findings
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/results/paper"
 )
 
-// Absent is a column of the paper's tables without a result.
-type Absent struct{ Table, DataSet, Increment string }
+// Absent is a column of the paper's tables of which runs are missing.
+type Absent struct {
+	Table, DataSet, Increment string
+	// Done of the Planned runs have a result; both are 0 if no grid was planned for the column.
+	Done, Planned int
+}
 
-// absent lists the columns of the paper's tables that no grid stands for with at least one run.
+// absent lists the columns of the paper's tables for which no grid has all of its runs.
 func (f *Findings) absent() (out []Absent) {
 	for _, table := range paper.Names() {
 		for _, at := range placesOf(table) {
-			runs := 0
+			most := Absent{Table: at.table, DataSet: at.dataset, Increment: at.increment}
+			complete := false
 			for _, c := range f.columns(at) {
-				runs += c.runs()
+				done, planned := c.finished()
+				complete = complete || done == planned
+				if done >= most.Done {
+					most.Done, most.Planned = done, planned
+				}
 			}
-			if runs == 0 {
-				out = append(out, Absent{at.table, at.dataset, at.increment})
+			if !complete {
+				out = append(out, most)
 			}
 		}
 	}
 	return out
+}
+
+// finished counts the runs of a column, and those that have a result.
+func (c *Column) finished() (done, planned int) {
+	for _, e := range c.Entries {
+		done += e.Done
+		planned += len(e.Rows)
+	}
+	return done, planned
 }
 
 // Missing says in words what of a table of the paper has no result.
@@ -32,17 +51,28 @@ type Missing struct{ Table, Text string }
 // is missing; it follows.
 func (f *Findings) Missing(notes map[string]string) (out []Missing) {
 	for _, table := range paper.Names() {
-		var places []string
+		var none, some []string
 		for _, a := range f.Absent {
-			if a.Table == table {
-				places = append(places, a.DataSet+", "+a.Increment+"-incremental")
+			place := a.DataSet + ", " + a.Increment + "-incremental"
+			switch {
+			case a.Table != table:
+			case a.Done == 0:
+				none = append(none, place)
+			default:
+				some = append(some, fmt.Sprintf("%s (%d of %d)", place, a.Planned-a.Done, a.Planned))
 			}
 		}
-		text := "Nothing is missing."
-		if len(places) > 0 {
-			text = "There are no results on " + strings.Join(places, "; ") + "."
+		var texts []string
+		if len(none)+len(some) == 0 {
+			texts = append(texts, "Nothing is missing.")
 		}
-		out = append(out, Missing{table, strings.TrimSpace(text + " " + notes[table])})
+		if len(none) > 0 {
+			texts = append(texts, "There are no results on "+strings.Join(none, "; ")+".")
+		}
+		if len(some) > 0 {
+			texts = append(texts, "Runs are missing on "+strings.Join(some, "; ")+".")
+		}
+		out = append(out, Missing{table, strings.TrimSpace(strings.Join(texts, " ") + " " + notes[table])})
 	}
 	return out
 }

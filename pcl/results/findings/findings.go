@@ -15,7 +15,7 @@ type Findings struct {
 	Grids    []*Grid
 	Claims   []*Verdict // on the paper's claims
 	Controls []*Verdict // on what other experiments were made to find out
-	Absent   []Absent   // what of the paper's tables has no result
+	Absent   []Absent   // columns of the paper's tables of which runs are missing
 }
 
 // New works out what the rows of any number of grids show. A row that is there twice counts once.

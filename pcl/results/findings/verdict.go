@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-
-	"github.com/parallelcl/parallelcl/internal/plural"
 )
 
 // Outcome is what came of a claim, or of a part of it.
@@ -73,20 +71,30 @@ func (v *Verdict) settle() {
 	default:
 		v.Outcome = Holds
 	}
-	v.Summary = fmt.Sprintf("%s tested, of which it holds in %s; %s.", plural.Of(tested, "comparison"), howMany(n[Holds], tested), v.differences())
+	v.Summary = fmt.Sprintf("%s (%s)", howMany(n[Holds], tested), v.differences())
 	if n[NotTestable] > 0 {
-		v.Summary += fmt.Sprintf(" %s cannot be tested.", plural.Of(n[NotTestable], "other"))
+		v.Summary += fmt.Sprintf("; %d more cannot be tested", n[NotTestable])
 	}
+	v.Summary += "."
 }
 
+// howMany says in how many of the tested comparisons a claim holds.
 func howMany(n, of int) string {
-	switch n {
-	case 0:
-		return "none"
-	case of:
-		return "all"
+	switch {
+	case of == 1 && n == 1:
+		return "Holds in the one comparison tested"
+	case of == 1:
+		return "Does not hold in the one comparison tested"
+	case of == 2 && n == 2:
+		return "Holds in both comparisons tested"
+	case of == 2 && n == 0:
+		return "Holds in neither comparison tested"
+	case n == of:
+		return fmt.Sprintf("Holds in all %d comparisons tested", of)
+	case n == 0:
+		return fmt.Sprintf("Holds in none of the %d comparisons tested", of)
 	}
-	return fmt.Sprint(n)
+	return fmt.Sprintf("Holds in %d of the %d comparisons tested", n, of)
 }
 
 // differences is the range of those that were tested.
@@ -98,9 +106,9 @@ func (v *Verdict) differences() string {
 		}
 	}
 	if low == high {
-		return "the difference is " + Signed(low)
+		return "difference " + Signed(low)
 	}
-	return fmt.Sprintf("differences go from %s to %s", Signed(low), Signed(high))
+	return fmt.Sprintf("differences %s to %s", Signed(low), Signed(high))
 }
 
 // Untested says where the claim could not be tested and why, each reason once.
