@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -133,6 +134,9 @@ func (c *gridPlanCmd) Run(rc *runContext) error {
 		g, err := grid.Load(name, c.Size)
 		if err != nil {
 			return usageError{err}
+		}
+		if slices.ContainsFunc(loaded, func(o *grid.Grid) bool { return o.Name == g.Name }) {
+			return usageError{fmt.Errorf("two of the grids are called %s: the plan of one would replace that of the other", g.Name)}
 		}
 		loaded = append(loaded, g)
 	}
@@ -272,5 +276,5 @@ func (c *gridCleanCmd) Run(rc *runContext) error {
 	return err
 }
 
-// sharded turns the flag of `pcl run` into a shard of a grid.
+// ofGrid turns the flag of `pcl run` into a shard of a grid.
 func (s shard) ofGrid() grid.Shard { return grid.Shard{I: s.I, N: s.N} }

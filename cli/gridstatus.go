@@ -22,6 +22,9 @@ type gridStatusCmd struct {
 }
 
 func (c *gridStatusCmd) Run(rc *runContext) error {
+	if c.Every < 100*time.Millisecond {
+		return usageError{fmt.Errorf("--every %v is too often: want 100 ms or more", c.Every)}
+	}
 	names, err := c.named(c.Names)
 	if err != nil {
 		return err

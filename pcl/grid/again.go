@@ -91,7 +91,7 @@ func isPlace(row Row, r *rows.Row) bool {
 		return false
 	}
 	for _, s := range r.Vary {
-		if v, ok := row.Vary[s.Name]; !ok || fmt.Sprint(v) != s.Value {
+		if v, ok := row.Vary[s.Name]; !ok || valueText(v) != s.Value {
 			return false
 		}
 	}

@@ -44,7 +44,7 @@ func (b *budget) step() {
 // unless no worker with as much time as this one can make it, however early it begins it: that one has to be made in
 // parts. A worker needs a moment before its first cell, and the reserve at the end.
 func (b *budget) fits(expected time.Duration) bool {
-	return b.total == 0 || expected <= b.left() || expected > b.total-2*b.reserve
+	return b.total == 0 || b.left() > 0 && (expected <= b.left() || expected > b.total-2*b.reserve)
 }
 
 // watch cancels a run when the time is up, should that happen in the middle of a step. release ends the watch.

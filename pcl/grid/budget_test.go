@@ -83,6 +83,9 @@ func TestBudget(t *testing.T) {
 	if b.over() != true {
 		t.Error("it is time to stop at 89 s")
 	}
+	if b.fits(1000 * time.Second) {
+		t.Error("a long cell is begun when no time is left")
+	}
 	if free := (&budget{clock: now.time}); free.over() || !free.fits(time.Hour) {
 		t.Error("a budget without limit has one")
 	}

@@ -86,5 +86,11 @@ func (f Folder) cleanFolder(x *Index, l *leases, cell string, planned bool) (rem
 	if mine == nil || err != nil {
 		return false, err
 	}
+	if err := x.Refresh(); err != nil {
+		return false, errors.Join(err, mine.release())
+	}
+	if s, _ := x.state(cell); planned && (s == fresh || s == begun) { // somebody tried it again meanwhile
+		return false, mine.release()
+	}
 	return true, errors.Join(os.RemoveAll(f.work(filepath.Base(cell))), mine.release())
 }

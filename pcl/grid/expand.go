@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,9 +37,18 @@ type Row struct {
 func (r Row) Variant() string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(r.Vary)) {
-		parts = append(parts, fmt.Sprintf("%s=%v", name, r.Vary[name]))
+		parts = append(parts, name+"="+valueText(r.Vary[name]))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// valueText is a varied value as text. A whole number is written in the same way whether it comes from TOML or, as a
+// float64, from a manifest.
+func valueText(v any) string {
+	if x, isFloat := v.(float64); isFloat && x == math.Trunc(x) && math.Abs(x) < 1<<53 {
+		return strconv.FormatInt(int64(x), 10)
+	}
+	return fmt.Sprint(v)
 }
 
 // keys of a table of settings that are not the configuration's.
@@ -126,6 +136,9 @@ func (g *Grid) config(row Row) (experiment.Config, error) {
 	for _, path := range slices.Sorted(maps.Keys(row.Vary)) {
 		settings = merged(settings, at(path, row.Vary[path]))
 	}
+	if err := checkSettings(settings); err != nil {
+		return experiment.Config{}, err
+	}
 	if _, named := settings["dataset"]; !named {
 		return experiment.Config{}, fmt.Errorf("[dataset.%q] does not say which data set it is: dataset = \"…\"", row.DataSet)
 	}
@@ -147,6 +160,27 @@ func (g *Grid) config(row Row) (experiment.Config, error) {
 		return c, err
 	}
 	return c.OnData(context.Background(), datasets.Options{})
+}
+
+// checkSettings returns an error if settings name what the grid's lists say, or if a key of the grid has a value of the
+// wrong type.
+func checkSettings(settings table) error {
+	for key, list := range map[string]string{"increment": "increments", "labelset": "labelsets", "timeline": "timelines", "seed": "seeds"} {
+		if _, given := settings[key]; given {
+			return fmt.Errorf("%s is not a setting of a grid's runs: list its values in %s", key, list)
+		}
+	}
+	if v, given := settings[timesKey]; given {
+		if _, ok := v.(table); !ok {
+			return fmt.Errorf("%s is %v: want a table of factors, such as times.optimizer.lr = 3", timesKey, v)
+		}
+	}
+	if v, given := settings[paperKey]; given {
+		if _, ok := v.(string); !ok {
+			return fmt.Errorf("%s is %v: want what the paper calls it", paperKey, v)
+		}
+	}
+	return nil
 }
 
 // scaled multiplies numbers of a configuration. factors is a table such as {optimizer = {lr = 3}}.

@@ -1,7 +1,6 @@
 package grid
 
 import (
-	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -31,7 +30,7 @@ func (r *Results) row(row Row) *rows.Row {
 		LabelSet: row.LabelSet, Timeline: row.Timeline, Seed: row.Seed, Cell: row.Cell, Program: m.Program, State: rows.Missing,
 	}
 	for _, name := range slices.Sorted(maps.Keys(row.Vary)) {
-		out.Vary = append(out.Vary, rows.Setting{Name: name, Value: fmt.Sprint(row.Vary[name])})
+		out.Vary = append(out.Vary, rows.Setting{Name: name, Value: valueText(row.Vary[name])})
 	}
 	if reason, failed := r.Failures[row.Cell]; failed {
 		out.State, out.Reason = rows.Failed, reason

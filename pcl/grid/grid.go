@@ -106,7 +106,7 @@ func Sizes(name string) ([]string, error) {
 }
 
 func sizes(text table) []string {
-	own, _ := text["size"].(table)
+	own, _ := text[sizeKey].(table)
 	names := slices.Collect(maps.Keys(own))
 	if !slices.Contains(names, Full) {
 		names = append(names, Full)
@@ -131,6 +131,11 @@ func readFrom(name, by string, before []string) (table, error) {
 	if err != nil {
 		return nil, err
 	}
+	if strings.HasSuffix(full, ".toml") {
+		if err := resolve(text, filepath.Dir(full)); err != nil {
+			return nil, err
+		}
+	}
 	extended, given := text["extends"]
 	if !given {
 		return text, nil
@@ -147,10 +152,49 @@ func readFrom(name, by string, before []string) (table, error) {
 	return merged(under, text), nil
 }
 
+// resolve makes the paths of a file absolute, because the file that extends it may be in another folder.
+func resolve(text table, dir string) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	var walk func(t table)
+	walk = func(t table) {
+		for key, v := range t {
+			switch v := v.(type) {
+			case table:
+				walk(v)
+			case string:
+				if (key == "scenario" || key == "init") && v != "" && !filepath.IsAbs(v) {
+					t[key] = filepath.Join(dir, v)
+				}
+			}
+		}
+	}
+	walk(text)
+	return nil
+}
+
+// sizeKey is the table of sizes.
+const sizeKey = "size"
+
 func parseTable(data []byte, full string) (table, error) {
 	text := table{}
 	if err := toml.Unmarshal(data, &text); err != nil {
 		return nil, fmt.Errorf("grid %s: %w", full, err)
+	}
+	given, ok := text[sizeKey]
+	if !ok {
+		return text, nil
+	}
+	all, ok := given.(table)
+	if !ok {
+		return nil, fmt.Errorf("grid %s: size is %v: want a table for each size, such as [size.small]", full, given)
+	}
+	for name, changes := range all {
+		if _, ok := changes.(table); !ok {
+			return nil, fmt.Errorf("grid %s: size.%s is %v: want a table of what it changes", full, name, changes)
+		}
 	}
 	return text, nil
 }
@@ -177,13 +221,13 @@ func resize(text table, size string) (*Grid, error) {
 	if !slices.Contains(sizes(text), size) {
 		return nil, fmt.Errorf("it has no size %q, but %s", size, strings.Join(sizes(text), ", "))
 	}
-	if all, ok := text["size"].(table); ok {
+	if all, ok := text[sizeKey].(table); ok {
 		if changes, ok := all[size].(table); ok {
 			text = merged(text, changes)
 		}
 	}
 	text = maps.Clone(text)
-	delete(text, "size")
+	delete(text, sizeKey)
 	written, err := toml.Marshal(text)
 	if err != nil {
 		return nil, err
@@ -239,6 +283,14 @@ func chosen[T comparable](key string, values []T) error {
 	return nil
 }
 
+// texts makes values comparable, which lists are not.
+func texts(values []any) (out []string) {
+	for _, v := range values {
+		out = append(out, valueText(v))
+	}
+	return out
+}
+
 // defined returns an error if a list names an entry that is not there.
 func defined(key string, names []string, kind string, entries map[string]table) error {
 	for _, n := range names {
@@ -270,8 +322,8 @@ func axes(under string, vary table) ([]axis, error) {
 			}
 			out = append(out, inner...)
 		case []any:
-			if len(v) == 0 {
-				return nil, fmt.Errorf("%s lists nothing", path)
+			if err := chosen(path, texts(v)); err != nil {
+				return nil, err
 			}
 			out = append(out, axis{strings.TrimPrefix(path, "vary."), v})
 		default:

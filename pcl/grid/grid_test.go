@@ -187,6 +187,13 @@ func TestRefused(t *testing.T) {
 		{`title`, "extends = \"good.toml\"\ntitle", "extends itself"},
 		{`title`, "extends = \"no such\"\ntitle", `there is no grid "no such"`},
 		{`title = "Good"`, `title = "Good`, "good.toml"},
+		{`tau = [1]`, `tau = [1, 2, 1.0]`, "vary.params.tau lists 1 twice"},
+		{`params.tau = [1]`, `seed = [1, 2]`, "seed is not a setting of a grid's runs: list its values in seeds"},
+		{`emgd-gmc"`, "emgd-gmc\"\nlabelset = 2", "list its values in labelsets"},
+		{`emgd-gmc"`, "emgd-gmc\"\ntimes = 3", "times is 3: want a table"},
+		{`emgd-gmc"`, "emgd-gmc\"\npaper = 3", "paper is 3"},
+		{`emgd-gmc"`, "emgd-gmc\"\n[size]\nsmall = true", "size.small is true: want a table"},
+		{`title`, "size = 3\ntitle", "size is 3: want a table"},
 	} {
 		text := strings.Replace(good, c.old, c.new, 1)
 		if text == good {

@@ -42,7 +42,7 @@ type PlanOptions struct {
 }
 
 // Plan expands a grid and writes its manifest to the folder. If the grid was planned there before, the manifest is
-// replaced; cells that are the same as before keep their results. times tells how long cells take.
+// replaced; cells that are the same as before keep their results.
 func (f Folder) Plan(g *Grid, o PlanOptions) (*Manifest, error) {
 	how, err := o.Compute.checked()
 	if err != nil {

@@ -3,6 +3,7 @@ package grid
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Shard is a part of a grid's cells: the I-th of N, counted from 0. The zero value stands for all cells.
@@ -60,15 +61,21 @@ func weights(cells []Cell) (seconds []float64, total float64) {
 	return seconds, total
 }
 
-// Shards returns how many shards make the cells that are left take about the given time each, by the measured
-// times of finished cells. It returns an error if nothing has been measured yet.
+// Shards returns how many shards take about the given time each, by the measured times of finished cells; cells of a kind
+// that was not measured count as the mean of the others. Shards are cut from all cells, so that those of which some cells
+// are finished take less. It returns an error if nothing has been measured yet.
 func (f Folder) Shards(m *Manifest, seconds float64) (int, error) {
-	s, err := f.Status(m.Name)
+	index, err := f.Index()
 	if err != nil {
 		return 0, err
 	}
-	if s.Left > 0 && s.Unmeasured == s.Left {
+	now := &Manifest{Compute: m.Compute, Cells: slices.Clone(m.Cells)}
+	if err := now.measure(index.times); err != nil {
+		return 0, err
+	}
+	if !slices.ContainsFunc(now.Cells, func(c Cell) bool { return c.Seconds > 0 }) {
 		return 0, fmt.Errorf("no cell of grid %s has been measured: make some first, or say how many shards there are to be", m.Name)
 	}
-	return max(1, int(math.Ceil(s.SecondsLeft/seconds))), nil
+	_, total := weights(now.Cells)
+	return max(1, int(math.Ceil(total/seconds))), nil
 }

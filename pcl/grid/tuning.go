@@ -80,9 +80,9 @@ func readTuning(name string) (table, error) {
 	if err != nil {
 		return nil, err
 	}
-	delete(text, "size")
-	if s, ok := own["size"]; ok {
-		text["size"] = s
+	delete(text, sizeKey)
+	if s, ok := own[sizeKey]; ok {
+		text[sizeKey] = s
 	}
 	if _, ok := text[tuneKey].(table); !ok {
 		return nil, fmt.Errorf("tuning %s has no table [%s]", name, tuneKey)
@@ -202,7 +202,7 @@ func (t *Tuning) publishedFirst(name string, a axis) ([]any, error) {
 		return nil, fmt.Errorf("the published value of %s, %v, is not in the list %v", a.path, published, a.values)
 	}
 	values := slices.Concat(a.values[i:i+1], a.values[:i], a.values[i+1:])
-	return values, chosen(a.path, values)
+	return values, nil
 }
 
 // published returns the value that a setting has without tuning.

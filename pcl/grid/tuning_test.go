@@ -260,6 +260,7 @@ func TestTuningRefused(t *testing.T) {
 		{"[0.1, 0.2]", "[0.1, 0.3]", "the published value of params.der-pp.alpha, 0.2, is not in the list"},
 		{`params."der-pp.alpha" = [`, `params."der-pp.alfa" = [`, `has no parameter "der-pp.alfa"`},
 		{"[tune]", "[vary]\nbatch = [1, 2]\n[tune]", "belongs in [tune.vary]"},
+		{"[0.1, 0.2]", "[[1], [1]]", "lists [1] twice"},
 		{"[method.Mean]", "[method.Mean]\noptimizer.lr = 0.1", "sets optimizer.lr itself"},
 	} {
 		text := strings.Replace(smallTuning, c.old, c.new, 1)

@@ -2,7 +2,6 @@ package stats
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -21,14 +20,19 @@ type SignFlipResult struct {
 	Exact bool
 }
 
-// maxExact is the largest number of differences whose signs SignFlip goes through: two lists of 2²⁰ sums.
-const maxExact = 40
+// maxExact is the largest number of differences whose signs SignFlip goes through: two lists of 2²⁰ sums. For more of
+// them it draws so many choices.
+const (
+	maxExact = 40
+	draws    = 1_000_000
+)
 
 // SignFlip tests whether paired scores have the same mean, by Fisher's exact randomization test: under the hypothesis
 // that the two methods are exchangeable within each pair, each difference could as well have had the other sign. All
 // 2ⁿ choices are counted, for n up to 40 differences that are not 0. (The sums of each half's choices are sorted and
-// then matched, which takes about 2ⁿᐟ² steps.) Sums that differ by no more than rounding count as equal. It refuses
-// fewer pairs than [MinPairs] with a [TooFewError], and advises [SignFlipSampled] for more than 40.
+// then matched, which takes about 2ⁿᐟ² steps.) For more, it draws a million choices from a fixed seed, and so is not
+// exact; see [SignFlipSampled]. Sums that differ by no more than rounding count as equal. It refuses fewer pairs than
+// [MinPairs] with a [TooFewError].
 //
 // Sources: R. A. Fisher, The Design of Experiments, 1935, §21; E. Edgington and P. Onghena, Randomization Tests, 2007.
 func SignFlip(a, b []float64) (SignFlipResult, error) {
@@ -37,7 +41,7 @@ func SignFlip(a, b []float64) (SignFlipResult, error) {
 		return SignFlipResult{}, err
 	}
 	if len(d) > maxExact {
-		return SignFlipResult{}, fmt.Errorf("stats: %d differences have too many signs to go through; use SignFlipSampled", len(d))
+		return SignFlipSampled(a, b, draws, 1)
 	}
 	r.P, r.Exact = 1, true
 	if least > 0 {

@@ -2,6 +2,7 @@ package findings
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"slices"
 
@@ -95,6 +96,10 @@ func planFor(scores []stats.Score) (plan stats.Plan, possible bool) {
 
 // compare tells which entries of the column are the best, and ranks them.
 func (c *Column) compare() error {
+	if !c.even() {
+		c.Cause = "The methods do not all have the same label sets, timelines and seeds."
+		return nil
+	}
 	if err := c.ranks(); err != nil {
 		return err
 	}
@@ -127,6 +132,27 @@ func (c *Column) compare() error {
 		t.A.Tied = t.Adjusted > Alpha
 	}
 	return nil
+}
+
+// even reports whether all complete entries have the same situations and seeds.
+func (c *Column) even() bool {
+	var first map[string]bool
+	for _, e := range c.Entries {
+		if !e.Complete() {
+			continue
+		}
+		own := map[string]bool{}
+		for _, r := range e.Rows {
+			own[situationOf(r).String()+" "+seedText(r.Seed)] = true
+		}
+		if first == nil {
+			first = own
+		}
+		if !maps.Equal(first, own) {
+			return false
+		}
+	}
+	return true
 }
 
 // highest returns the complete entry with the highest mean A, or nil if there are no two complete ones.

@@ -22,7 +22,9 @@ type Findings struct {
 func New(all []*rows.Row) (*Findings, error) {
 	f := &Findings{}
 	for _, r := range all {
-		f.grid(r).add(r)
+		if err := f.grid(r).add(r); err != nil {
+			return nil, err
+		}
 	}
 	slices.SortFunc(f.Grids, func(a, b *Grid) int { return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(a.Name, b.Name)) })
 	for _, g := range f.Grids {

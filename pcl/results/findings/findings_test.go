@@ -56,6 +56,44 @@ func TestTooFew(t *testing.T) {
 	}
 }
 
+// TestPartsOfAGrid puts the files of two machines together, each of which has half of the runs.
+func TestPartsOfAGrid(t *testing.T) {
+	whole, first, second := stored(), stored(), stored()
+	for i := range whole {
+		half := first
+		if i%2 == 0 {
+			half = second
+		}
+		half[i].State, half[i].Result = rows.Missing, rows.Result{}
+	}
+	f := found(t, append(first, second...))
+	for i, e := range f.Grids[0].Columns[0].Entries {
+		want := found(t, whole).Grids[0].Columns[0].Entries[i]
+		if !e.Complete() || e.Hash != want.Hash || e.A != want.A {
+			t.Errorf("%s: %d runs, %+v; want %+v", e.Name, e.Done, e.A, want.A)
+		}
+	}
+	other := stored()
+	other[4].Model = "another"
+	if _, err := New(append(whole, other...)); err == nil || !strings.Contains(err.Error(), "two results") {
+		t.Errorf("two results of a run: %v", err)
+	}
+}
+
+func stored() []*rows.Row {
+	return table(samplerows.Methods([]string{"EMGD(GMC)", "AvgGrad"}, 53, 3), 3).Rows()
+}
+
+// TestUneven: methods with different seeds are not ranked, and the others' tables are there.
+func TestUneven(t *testing.T) {
+	more, fewer := table(samplerows.Methods([]string{"EMGD(GMC)"}, 53, 3), 3), table(samplerows.Methods([]string{"AvgGrad"}, 50, 3), 3)
+	fewer.Seeds = 2
+	c := found(t, append(more.Rows(), fewer.Rows()...)).Grids[0].Columns[0]
+	if len(stars(c)) > 0 || !strings.Contains(c.Note(), "No method is starred: the methods do not all have") {
+		t.Error(c.Note())
+	}
+}
+
 // TestSummaries compares means and spreads with sums by hand, and with runs missing, failed, diverged or twice.
 func TestSummaries(t *testing.T) {
 	all := table(samplerows.Methods([]string{"AvgGrad", "MGDA"}, 50, 1), 1).Rows()

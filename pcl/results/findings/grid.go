@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -21,7 +22,7 @@ type Grid struct {
 	Columns []*Column
 	Rows    []*rows.Row
 
-	seen map[string]bool // places of the rows
+	seen map[string]*rows.Row // by place
 }
 
 // Column is a data set in one increment.
@@ -36,7 +37,7 @@ type Column struct {
 }
 
 func newGrid(r *rows.Row) *Grid {
-	g := &Grid{Name: r.Grid, Size: r.Size, Title: r.Title, Paper: r.Paper, Tables: paper.In(r.Paper), seen: map[string]bool{}}
+	g := &Grid{Name: r.Grid, Size: r.Size, Title: r.Title, Paper: r.Paper, Tables: paper.In(r.Paper), seen: map[string]*rows.Row{}}
 	base, tuned := strings.CutSuffix(r.Grid, rows.TunedMark)
 	g.Base, g.Tuned = strings.TrimSuffix(base, "-"+r.Size), tuned
 	return g
@@ -61,14 +62,15 @@ func (g *Grid) rank() int {
 	return len(paper.Names()) + 1
 }
 
-// add takes in a row.
-func (g *Grid) add(r *rows.Row) {
+// add takes in a row. Of several rows for the same place, such as those of files from two machines, one with a result
+// counts.
+func (g *Grid) add(r *rows.Row) error {
 	place := strings.Join([]string{r.DataSet, r.Increment, r.Line(), situationOf(r).String(), seedText(r.Seed)}, "\x00")
-	if g.seen[place] {
-		return
+	before := g.seen[place]
+	if before != nil && (before.State == rows.Done || r.State != rows.Done) {
+		return g.agree(before, r)
 	}
-	g.seen[place] = true
-	g.Rows = append(g.Rows, r)
+	g.seen[place] = r
 	c := g.column(r)
 	c.seeds[r.Seed] = true
 	i := slices.IndexFunc(c.Entries, func(e *Entry) bool { return e.Name == r.Line() })
@@ -76,7 +78,23 @@ func (g *Grid) add(r *rows.Row) {
 		i = len(c.Entries)
 		c.Entries = append(c.Entries, newEntry(c, r))
 	}
-	c.Entries[i].Rows = append(c.Entries[i].Rows, r)
+	e := c.Entries[i]
+	if before != nil {
+		g.Rows[slices.Index(g.Rows, before)] = r
+		e.Rows[slices.Index(e.Rows, before)] = r
+		return nil
+	}
+	g.Rows, e.Rows = append(g.Rows, r), append(e.Rows, r)
+	return nil
+}
+
+// agree returns an error if two rows have different results.
+func (g *Grid) agree(a, b *rows.Row) error {
+	if b.State != rows.Done || a.Model == b.Model {
+		return nil
+	}
+	return fmt.Errorf("grid %s has two results of %s on %s, %s-incremental, label set %d, timeline %d, seed %d, with the models %.10s and %.10s: leave one of the files out",
+		g.Name, a.Line(), a.DataSet, a.Increment, a.LabelSet, a.Timeline, a.Seed, a.Model, b.Model)
 }
 
 func (g *Grid) column(r *rows.Row) *Column {
@@ -96,7 +114,7 @@ func (g *Grid) summarise() error {
 			}
 		}
 		if err := c.compare(); err != nil {
-			return err
+			return fmt.Errorf("grid %s, %s: %w", g.Name, c.Name(), err)
 		}
 	}
 	return nil

@@ -112,8 +112,8 @@ func (v *Verdict) enough(open []*Part) (out []*Part) {
 }
 
 // sum makes one test of those with all rivals. A method is better than all if it is better than each, so that the
-// largest p-value counts, without a correction (an intersection-union test). If it is not better than some rival, the
-// smallest p-value with such a rival counts, times the number of rivals.
+// largest p-value counts, without a correction (an intersection-union test). If it is not better than the closest rival,
+// the claim fails whatever the test says; the p-value is that with this rival, times the number of rivals.
 func (p *Part) sum(c *Claim) {
 	sign := 1.0
 	if c.Relation == Lower {
@@ -128,6 +128,7 @@ func (p *Part) sum(c *Claim) {
 	p.Than = closest.B.Name
 	sum := *closest
 	for _, t := range p.rivals {
+		sum.Situations = min(sum.Situations, t.Situations) // too few with one rival are too few
 		if sign*closest.Difference > 0 {
 			sum.P = math.Max(sum.P, t.P)
 		}

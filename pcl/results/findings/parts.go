@@ -18,13 +18,8 @@ func (f *Findings) parts(c *Claim) (out []*Part) {
 			out = append(out, f.inTable(c, place)...)
 		}
 	}
-	for _, g := range f.Grids {
-		if !slices.Contains(c.Grids, g.Base) {
-			continue
-		}
-		for _, column := range g.Columns {
-			out = append(out, inGrid(c, column)...)
-		}
+	for _, column := range f.fullest(func(o *Column) bool { return slices.Contains(c.Grids, o.Grid.Base) }) {
+		out = append(out, inGrid(c, column)...)
 	}
 	if len(out) == 0 {
 		for _, base := range c.Grids {
@@ -89,18 +84,24 @@ func (f *Findings) compared(c *Claim, at place, columns []*Column, method string
 	return out
 }
 
-// columns returns those that stand for a place of the paper: of each data set, with published and with tuned values,
-// the one with the most runs.
-func (f *Findings) columns(at place) (out []*Column) {
+// columns returns those that stand for a place of the paper.
+func (f *Findings) columns(at place) []*Column {
+	return f.fullest(func(c *Column) bool {
+		return slices.Contains(c.Grid.Tables, at.table) && c.PaperDataSet == at.dataset && c.Increment == at.increment
+	})
+}
+
+// fullest returns, of the columns that are wanted, that with the most runs of each data set and increment, with published
+// and with tuned values. So a grid in two sizes counts once.
+func (f *Findings) fullest(wanted func(*Column) bool) (out []*Column) {
 	for _, g := range f.Grids {
-		if !slices.Contains(g.Tables, at.table) {
-			continue
-		}
 		for _, c := range g.Columns {
-			if c.PaperDataSet != at.dataset || c.Increment != at.increment {
+			if !wanted(c) {
 				continue
 			}
-			i := slices.IndexFunc(out, func(o *Column) bool { return o.DataSet == c.DataSet && o.Grid.Tuned == g.Tuned })
+			i := slices.IndexFunc(out, func(o *Column) bool {
+				return o.DataSet == c.DataSet && o.Increment == c.Increment && o.Grid.Tuned == g.Tuned
+			})
 			switch {
 			case i < 0:
 				out = append(out, c)

@@ -159,4 +159,12 @@ func (c *Column) caveat(runs int) string {
 	return " Against the paper: " + strings.Join(parts, "; ") + "; its label sets and timelines are not published."
 }
 
-func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
+// lowerFirst is a sentence in the middle of another one. A first word that is a name stays as it is.
+func lowerFirst(s string) string {
+	for _, word := range []string{"There ", "The ", "Of ", "One ", "No "} {
+		if strings.HasPrefix(s, word) {
+			return strings.ToLower(s[:1]) + s[1:]
+		}
+	}
+	return s
+}

@@ -112,6 +112,41 @@ func TestEveryOther(t *testing.T) {
 	}
 }
 
+// TestEveryOtherUnfinished: of one rival there are the runs of three situations only.
+func TestEveryOtherUnfinished(t *testing.T) {
+	gmc := samplerows.Method{Name: "EMGD(GMC)", Paper: "EMGD(GMC)", Run: "emgd-gmc", A: 53}
+	all := table(append(samplerows.Methods(baselines, 50, 1), gmc), 3).Rows()
+	for _, r := range all {
+		if r.Method == "DWA" && r.LabelSet > 0 {
+			r.State, r.Result = rows.Missing, rows.Result{A: math.NaN(), F: math.NaN(), AFirst: math.NaN()}
+		}
+	}
+	v := judged(t, above, all)
+	if p := v.Parts[0]; v.Outcome != NotTestable || !strings.Contains(p.Why, "3 situations") {
+		t.Errorf("%s: %s", v.Outcome, p.Why)
+	}
+}
+
+// TestSizesOfAGrid: a control that was made in two sizes on the same data counts once.
+func TestSizesOfAGrid(t *testing.T) {
+	methods := samplerows.Methods([]string{"EMGD(GMC), SGD", "EMGD(GMC), SGD, mean scale"}, 53, 2)
+	large := table(methods, 3)
+	large.Name, large.Paper = "controls-test-split", ""
+	small := large
+	small.Name, small.Size, small.Seeds = "controls-other", "other", 1
+	claims, err := parse("[[claim]]\nid = \"x\"\ntext = \"X.\"\ngrids = [\"controls\"]\nmethods = [\"EMGD(GMC), SGD\"]\nthan = [\"EMGD(GMC), SGD, mean scale\"]\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := found(t, append(small.Rows(), large.Rows()...)).judge(claims)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := all[0]; len(v.Parts) != 1 || v.Parts[0].Column.Grid.Name != large.Name || v.Outcome != Holds {
+		t.Errorf("%d parts, %s", len(v.Parts), v.Outcome)
+	}
+}
+
 // TestFamilies: results on another data set do not change what was found on the first.
 func TestFamilies(t *testing.T) {
 	methods := samplerows.Methods([]string{"EMGD(GMC)", "EMGD(GS)", "AvgGrad"}, 53, 2)

@@ -92,9 +92,16 @@ func Read(in io.Reader) ([]*Row, error) {
 	return out, nil
 }
 
-// header returns the columns of a line of names, nil for what is varied.
+// header returns the columns of a line of names, nil for what is varied, which stands between the place and the outcome.
 func header(names []string) ([]*column, error) {
 	known := slices.Concat(place, outcome)
+	for i, name := range names {
+		if i < len(place) || i >= len(names)-len(outcome) {
+			if !slices.ContainsFunc(known, func(c column) bool { return c.name == name }) {
+				return nil, fmt.Errorf("its column %q is not known here: another version of pcl grid export wrote it", name)
+			}
+		}
+	}
 	out := make([]*column, len(names))
 	for i := range known {
 		at := slices.Index(names, known[i].name)
@@ -136,7 +143,7 @@ func Files(paths ...string) ([]*Row, error) {
 		if info, err := os.Stat(path); err != nil {
 			return nil, err
 		} else if info.IsDir() {
-			if files, err = filepath.Glob(filepath.Join(path, "*.csv")); err != nil {
+			if files, err = inFolder(path); err != nil {
 				return nil, err
 			}
 		}
@@ -149,6 +156,20 @@ func Files(paths ...string) ([]*Row, error) {
 		}
 	}
 	return out, nil
+}
+
+// inFolder returns the files of a folder that end in .csv.
+func inFolder(path string) (files []string, err error) {
+	entries, err := os.ReadDir(path)
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) == ".csv" {
+			files = append(files, filepath.Join(path, e.Name()))
+		}
+	}
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("the folder %s has no file that ends in .csv", path)
+	}
+	return files, err
 }
 
 func readFile(path string) ([]*Row, error) {

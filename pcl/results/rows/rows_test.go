@@ -57,13 +57,17 @@ func TestReadRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for change, want := range map[[2]string]string{
-		{"model_sha256", "model"}:       `"model_sha256"`,
+		{"model_sha256", "model"}:       `"model`,
 		{"done", "nearly"}:              "nearly",
 		{"18446744073709551615", "one"}: "line 2: seed",
 	} {
 		if _, err := rows.Read(strings.NewReader(strings.Replace(file.String(), change[0], change[1], 1))); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("with %v: %v", change, err)
 		}
+	}
+	wider := "lines," + strings.ReplaceAll(strings.TrimSpace(file.String()), "\n", "\n1,")
+	if _, err := rows.Read(strings.NewReader(wider)); err == nil || !strings.Contains(err.Error(), `"lines" is not known`) {
+		t.Errorf("with a column that another version wrote: %v", err)
 	}
 	other := three()
 	other[1].Vary = nil
@@ -100,5 +104,21 @@ func TestFiles(t *testing.T) {
 	}
 	if all, err := rows.Files(dir, filepath.Join(dir, "a.csv")); err != nil || len(all) != 9 {
 		t.Errorf("%d rows (%v)", len(all), err)
+	}
+	odd := filepath.Join(dir, "results[1]") // which is no pattern
+	if err := os.Rename(filepath.Join(dir, "a.csv"), filepath.Join(dir, "c")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(odd, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := rows.Files(odd); err == nil || !strings.Contains(err.Error(), "no file that ends in .csv") {
+		t.Errorf("an empty folder: %v", err)
+	}
+	if err := os.Rename(filepath.Join(dir, "c"), filepath.Join(odd, "a.csv")); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := rows.Files(odd); err != nil || len(all) != 3 {
+		t.Errorf("a folder with brackets in its name: %d rows (%v)", len(all), err)
 	}
 }
