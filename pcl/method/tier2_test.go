@@ -328,8 +328,8 @@ func TestScalarGradients(t *testing.T) {
 	cosmosLoss := func(l []float64) float64 {
 		return total(l)/float64(len(l)) - total(l)/math.Sqrt(float64(len(l))*inner(l, l))
 	}
-	r := rand.New(rand.NewPCG(2, 9))
 	for name, f := range map[string]func([]float64) float64{"pbi": pbiLoss, "cosmos": cosmosLoss} {
+		r := rand.New(rand.NewPCG(2, 9))
 		for k := 2; k <= 8; k++ {
 			l, want := make([]float64, k), make([]float64, k)
 			for i := range l {

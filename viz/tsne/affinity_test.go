@@ -10,17 +10,17 @@ import (
 )
 
 func TestCalibration(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 1))
-	for name, draw := range map[string]func() float64{
-		"uniform":   r.Float64,
-		"wide":      func() float64 { return math.Exp(20 * r.NormFloat64()) },
-		"narrow":    func() float64 { return 1e12 + r.Float64() },
-		"two rings": func() float64 { return float64(r.IntN(2))*1e6 + r.Float64() },
+	for name, draw := range map[string]func(r *rand.Rand) float64{
+		"uniform":   (*rand.Rand).Float64,
+		"wide":      func(r *rand.Rand) float64 { return math.Exp(20 * r.NormFloat64()) },
+		"narrow":    func(r *rand.Rand) float64 { return 1e12 + r.Float64() },
+		"two rings": func(r *rand.Rand) float64 { return float64(r.IntN(2))*1e6 + r.Float64() },
 	} {
+		r := rand.New(rand.NewPCG(1, 1))
 		for _, perplexity := range []float64{1.5, 5, 30, 60, 89} {
 			p := make([]float64, 90)
 			for j := range p {
-				p[j] = draw()
+				p[j] = draw(r)
 			}
 			calibrate(p, math.Log(perplexity))
 			h, sum := 0.0, 0.0

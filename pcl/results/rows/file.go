@@ -95,13 +95,6 @@ func Read(in io.Reader) ([]*Row, error) {
 // header returns the columns of a line of names, nil for what is varied, which stands between the place and the outcome.
 func header(names []string) ([]*column, error) {
 	known := slices.Concat(place, outcome)
-	for i, name := range names {
-		if i < len(place) || i >= len(names)-len(outcome) {
-			if !slices.ContainsFunc(known, func(c column) bool { return c.name == name }) {
-				return nil, fmt.Errorf("its column %q is not known here: another version of pcl grid export wrote it", name)
-			}
-		}
-	}
 	out := make([]*column, len(names))
 	for i := range known {
 		at := slices.Index(names, known[i].name)
@@ -109,6 +102,13 @@ func header(names []string) ([]*column, error) {
 			return nil, fmt.Errorf("it has no column %q: pcl grid export of this version writes it", known[i].name)
 		}
 		out[at] = &known[i]
+	}
+	for i, name := range names {
+		if i < len(place) || i >= len(names)-len(outcome) {
+			if out[i] == nil {
+				return nil, fmt.Errorf("its column %q is not known here: another version of pcl grid export wrote it", name)
+			}
+		}
 	}
 	return out, nil
 }
