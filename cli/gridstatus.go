@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/internal/printable"
 	"github.com/parallelcl/parallelcl/internal/terminal"
 	"github.com/parallelcl/parallelcl/pcl/grid"
@@ -95,4 +97,31 @@ func printStatus(out io.Writer, s *grid.Status) {
 	for _, n := range s.Notes {
 		fmt.Fprintf(out, "  %s\n", printable.Text(n))
 	}
+}
+
+// timeLeft says how much work is left, by the measured times.
+func timeLeft(s *grid.Status) string {
+	if s.Left == 0 || s.Unmeasured == s.Left {
+		return ""
+	}
+	text := fmt.Sprintf("About %s of work left for one process", rough(s.SecondsLeft))
+	if eta := s.ETA(); eta > 0 {
+		text = fmt.Sprintf("About %s left with %s", rough(eta.Seconds()), plural.Of(len(s.Workers), "worker"))
+	}
+	if s.Unmeasured > 0 {
+		text += fmt.Sprintf(", without %s of a kind that was never measured", plural.Of(s.Unmeasured, "cell"))
+	}
+	return text
+}
+
+// rough is a time in words that claim no more than is known.
+func rough(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	switch {
+	case d < 2*time.Minute:
+		return d.Round(time.Second).String()
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%.0f minutes", d.Minutes())
+	}
+	return fmt.Sprintf("%.0f hours", math.Round(d.Hours()))
 }

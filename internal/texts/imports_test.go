@@ -58,7 +58,7 @@ var mayImport = map[string]string{
 	"pcl/experiment":               "datasets pcl pcl/backend pcl/data pcl/internal/checkpoint pcl/internal/folder pcl/memory pcl/method pcl/model pcl/optim pcl/rehearsal pcl/results pcl/scenario",
 	"grids":                        "",
 	"pcl/results/findings":         "grids pcl/results/paper pcl/results/rows pcl/stats",
-	"pcl/grid":                     "datasets grids pcl pcl/backend pcl/experiment pcl/internal/checkpoint pcl/method pcl/results pcl/results/rows pcl/results/tensorboard pcl/scenario pcl/stats",
+	"pcl/grid":                     "datasets grids pcl pcl/backend pcl/experiment pcl/internal/checkpoint pcl/method pcl/results pcl/results/rows pcl/results/tables pcl/results/tensorboard pcl/scenario pcl/stats",
 	"pcl/grid/store":               "pcl/grid pcl/results",
 	"viz":                          "emgd pcl/rehearsal pcl/results pcl/scenario pcl/stats toy",
 	"viz/internal/sample":          "pcl/results viz",

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/results/tables"
 	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
@@ -16,30 +17,14 @@ import (
 // runs. The table needs the package booktabs.
 func (r *Results) LaTeX(out io.Writer) error {
 	columns, lines := r.layout()
-	var b strings.Builder
-	fmt.Fprintf(&b, "%% %s: %s\n", r.Manifest.Name, r.Manifest.Title)
-	fmt.Fprintf(&b, "\\begin{tabular}{l%s}\n\\toprule\n", strings.Repeat("rr", len(columns)))
-	for _, c := range columns {
-		fmt.Fprintf(&b, " & \\multicolumn{2}{c}{%s, %s}", texText(c.dataset), texText(c.increment))
+	if _, err := fmt.Fprintf(out, "%% %s: %s\n", r.Manifest.Name, r.Manifest.Title); err != nil {
+		return err
 	}
-	b.WriteString(" \\\\\nMethod")
-	b.WriteString(strings.Repeat(" & $A_{\\bar e}$ & $F_{\\bar e}$", len(columns)))
-	b.WriteString(" \\\\\n\\midrule\n")
-	for _, l := range lines {
-		b.WriteString(texText(l))
-		for _, c := range columns {
-			rows := r.rows(l, c)
-			fmt.Fprintf(&b, " & %s & %s", r.entry(rows, func(x *results.Run) float64 { return x.A }), r.entry(rows, func(x *results.Run) float64 { return x.F }))
-		}
-		b.WriteString(" \\\\\n")
-	}
-	b.WriteString("\\bottomrule\n\\end{tabular}\n")
-	_, err := io.WriteString(out, b.String())
-	return err
+	return tables.Booktabs(out, columns, lines, func(line string, c tables.Column) (a, f string) {
+		rows := r.rows(line, c)
+		return r.entry(rows, func(x *results.Run) float64 { return x.A }), r.entry(rows, func(x *results.Run) float64 { return x.F })
+	})
 }
-
-// column is a data set in one increment.
-type column struct{ dataset, increment string }
 
 // lineName is what a row's line of the table is called.
 func lineName(r Row) string {
@@ -47,9 +32,9 @@ func lineName(r Row) string {
 }
 
 // layout returns the columns and lines of the table, in the order of the grid.
-func (r *Results) layout() (columns []column, lines []string) {
+func (r *Results) layout() (columns []tables.Column, lines []string) {
 	for _, row := range r.Manifest.Rows {
-		if c := (column{row.DataSet, string(row.Increment)}); !slices.Contains(columns, c) {
+		if c := (tables.Column{DataSet: row.DataSet, Increment: string(row.Increment)}); !slices.Contains(columns, c) {
 			columns = append(columns, c)
 		}
 		if l := lineName(row); !slices.Contains(lines, l) {
@@ -60,9 +45,9 @@ func (r *Results) layout() (columns []column, lines []string) {
 }
 
 // rows returns those behind an entry of the table.
-func (r *Results) rows(line string, c column) (out []Row) {
+func (r *Results) rows(line string, c tables.Column) (out []Row) {
 	for _, row := range r.Manifest.Rows {
-		if lineName(row) == line && row.DataSet == c.dataset && string(row.Increment) == c.increment {
+		if lineName(row) == line && row.DataSet == c.DataSet && string(row.Increment) == c.Increment {
 			out = append(out, row)
 		}
 	}
@@ -78,16 +63,16 @@ func (r *Results) entry(rows []Row, figure func(*results.Run) float64) string {
 		}
 	}
 	if len(scores) == 0 {
-		return "--"
+		return ""
 	}
 	s, err := stats.Summarize(scores)
 	switch {
 	case len(scores) < len(rows), err != nil: // situations lack seeds, so that the seeds' means cannot be compared
-		return fmt.Sprintf("$%.2f$ (%d of %d)", mean(scores), len(scores), len(rows))
+		return fmt.Sprintf("%s (%d of %d)", tables.Mean(mean(scores)), len(scores), len(rows))
 	case s.Seeds < 2:
-		return fmt.Sprintf("$%.2f$", s.Mean)
+		return tables.Mean(s.Mean)
 	}
-	return fmt.Sprintf("$%.2f \\pm %.2f$", s.Mean, s.StdSeeds)
+	return tables.Spread(s.Mean, s.StdSeeds)
 }
 
 func mean(scores []stats.Score) (mean float64) {
@@ -96,8 +81,3 @@ func mean(scores []stats.Score) (mean float64) {
 	}
 	return mean
 }
-
-var texSpecial = strings.NewReplacer(`\`, `\textbackslash{}`, "_", `\_`, "&", `\&`, "%", `\%`, "#", `\#`, "$", `\$`, "{", `\{`, "}", `\}`, "^", `\^{}`, "~", `\~{}`)
-
-// texText writes a text so that TeX prints it as it is.
-func texText(s string) string { return texSpecial.Replace(s) }

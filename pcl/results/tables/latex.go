@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
@@ -17,44 +16,29 @@ func LaTeX(out io.Writer, runs []*results.Run) error {
 	if len(runs) == 0 {
 		return errors.New("no runs")
 	}
-	type column struct{ dataset, increment string }
-	var columns []column
+	var columns []Column
 	var lines []string
-	entries := map[string]map[column]results.RunGroup{}
+	entries := map[string]map[Column]results.RunGroup{}
 	for _, g := range results.Group(runs) {
-		c, line := column{g.Runs[0].Dataset, g.Runs[0].Increment}, g.Label()+situation(g.Runs[0], runs)
+		c, line := Column{g.Runs[0].Dataset, g.Runs[0].Increment}, g.Label()+situation(g.Runs[0], runs)
 		if !slices.Contains(columns, c) {
 			columns = append(columns, c)
 		}
 		if entries[line] == nil {
-			lines, entries[line] = append(lines, line), map[column]results.RunGroup{}
+			lines, entries[line] = append(lines, line), map[Column]results.RunGroup{}
 		}
 		if _, twice := entries[line][c]; twice {
-			return fmt.Errorf("there are several groups of runs of %s on %s, %s-incremental, which differ in their settings: export them one by one", line, c.dataset, c.increment)
+			return fmt.Errorf("there are several groups of runs of %s on %s, %s-incremental, which differ in their settings: export them one by one", line, c.DataSet, c.Increment)
 		}
 		entries[line][c] = g
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "\\begin{tabular}{l%s}\n\\toprule\n", strings.Repeat("rr", len(columns)))
-	for _, c := range columns {
-		fmt.Fprintf(&b, " & \\multicolumn{2}{c}{%s, %s}", escape(c.dataset), escape(c.increment))
-	}
-	b.WriteString(" \\\\\nMethod" + strings.Repeat(" & $A_{\\bar e}$ & $F_{\\bar e}$", len(columns)) + " \\\\\n\\midrule\n")
-	for _, line := range lines {
-		b.WriteString(escape(line))
-		for _, c := range columns {
-			g, there := entries[line][c]
-			if !there {
-				b.WriteString(" & -- & --")
-				continue
-			}
-			fmt.Fprintf(&b, " & %s & %s", number(g.Moment(func(r *results.Run) float64 { return r.A })), number(g.Moment(func(r *results.Run) float64 { return r.F })))
+	return Booktabs(out, columns, lines, func(line string, c Column) (a, f string) {
+		g, there := entries[line][c]
+		if !there {
+			return "", ""
 		}
-		b.WriteString(" \\\\\n")
-	}
-	b.WriteString("\\bottomrule\n\\end{tabular}\n")
-	_, err := io.WriteString(out, b.String())
-	return err
+		return moment(g.Moment(func(r *results.Run) float64 { return r.A })), moment(g.Moment(func(r *results.Run) float64 { return r.F }))
+	})
 }
 
 // situation names a run's label sets and timeline if the runs have several.
@@ -67,14 +51,9 @@ func situation(r *results.Run, runs []*results.Run) string {
 	return ""
 }
 
-func number(m results.Moment) string {
+func moment(m results.Moment) string {
 	if m.N < 2 {
-		return fmt.Sprintf("$%.2f$", m.Mean)
+		return Mean(m.Mean)
 	}
-	return fmt.Sprintf("$%.2f \\pm %.2f$", m.Mean, m.Std())
+	return Spread(m.Mean, m.Std())
 }
-
-var special = strings.NewReplacer(`\`, `\textbackslash{}`, "_", `\_`, "&", `\&`, "%", `\%`, "#", `\#`, "$", `\$`, "{", `\{`, "}", `\}`, "^", `\^{}`, "~", `\~{}`)
-
-// escape writes a text so that TeX prints it as it is.
-func escape(s string) string { return special.Replace(s) }

@@ -1,0 +1,50 @@
+package tables
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Column is a pair of columns of a LaTeX table, A and F, for a data set in an increment.
+type Column struct{ DataSet, Increment string }
+
+// Booktabs writes a LaTeX table in the form of the paper's: a line for each method, and for each column the two texts
+// that entry returns, "--" where they are empty. The table needs the package booktabs.
+func Booktabs(out io.Writer, columns []Column, lines []string, entry func(line string, c Column) (a, f string)) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\\begin{tabular}{l%s}\n\\toprule\n", strings.Repeat("rr", len(columns)))
+	for _, c := range columns {
+		fmt.Fprintf(&b, " & \\multicolumn{2}{c}{%s, %s}", escape(c.DataSet), escape(c.Increment))
+	}
+	b.WriteString(" \\\\\nMethod" + strings.Repeat(" & $A_{\\bar e}$ & $F_{\\bar e}$", len(columns)) + " \\\\\n\\midrule\n")
+	for _, line := range lines {
+		b.WriteString(escape(line))
+		for _, c := range columns {
+			a, f := entry(line, c)
+			fmt.Fprintf(&b, " & %s & %s", orDashes(a), orDashes(f))
+		}
+		b.WriteString(" \\\\\n")
+	}
+	b.WriteString("\\bottomrule\n\\end{tabular}\n")
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func orDashes(text string) string {
+	if text == "" {
+		return "--"
+	}
+	return text
+}
+
+// Mean is a mean as an entry of a LaTeX table.
+func Mean(x float64) string { return fmt.Sprintf("$%.2f$", x) }
+
+// Spread is a mean and its deviation as an entry of a LaTeX table.
+func Spread(mean, std float64) string { return fmt.Sprintf("$%.2f \\pm %.2f$", mean, std) }
+
+var special = strings.NewReplacer(`\`, `\textbackslash{}`, "_", `\_`, "&", `\&`, "%", `\%`, "#", `\#`, "$", `\$`, "{", `\{`, "}", `\}`, "^", `\^{}`, "~", `\~{}`)
+
+// escape writes a text so that TeX prints it as it is.
+func escape(s string) string { return special.Replace(s) }
