@@ -22,7 +22,7 @@ type Findings struct {
 func New(all []*rows.Row) (*Findings, error) {
 	f := &Findings{}
 	for _, r := range all {
-		if err := f.grid(r).add(r); err != nil {
+		if err := f.gridOf(r).add(r); err != nil {
 			return nil, err
 		}
 	}
@@ -44,12 +44,21 @@ func New(all []*rows.Row) (*Findings, error) {
 	return f, nil
 }
 
-// grid returns the grid of a row.
-func (f *Findings) grid(r *rows.Row) *Grid {
-	i := slices.IndexFunc(f.Grids, func(g *Grid) bool { return g.Name == r.Grid })
+// gridOf returns the grid of a row.
+func (f *Findings) gridOf(r *rows.Row) *Grid {
+	if g := f.Grid(r.Grid); g != nil {
+		return g
+	}
+	g := newGrid(r)
+	f.Grids = append(f.Grids, g)
+	return g
+}
+
+// Grid returns the grid of a name, such as "best-test-split", or nil.
+func (f *Findings) Grid(name string) *Grid {
+	i := slices.IndexFunc(f.Grids, func(g *Grid) bool { return g.Name == name })
 	if i < 0 {
-		i = len(f.Grids)
-		f.Grids = append(f.Grids, newGrid(r))
+		return nil
 	}
 	return f.Grids[i]
 }
@@ -57,14 +66,13 @@ func (f *Findings) grid(r *rows.Row) *Grid {
 // pair gives each entry that of the same method with tuned values, or with published ones.
 func (f *Findings) pair() {
 	for _, g := range f.Grids {
-		other := g.partner()
-		i := slices.IndexFunc(f.Grids, func(o *Grid) bool { return o.Name == other })
-		if i < 0 {
+		other := f.Grid(g.partner())
+		if other == nil {
 			continue
 		}
 		for _, c := range g.Columns {
 			for _, e := range c.Entries {
-				e.Other = f.Grids[i].find(c, e.Name)
+				e.Other = other.find(c, e.Name)
 			}
 		}
 	}

@@ -71,14 +71,13 @@ func (g *Grid) add(r *rows.Row) error {
 		return g.agree(before, r)
 	}
 	g.seen[place] = r
-	c := g.column(r)
+	c := g.columnOf(r)
 	c.seeds[r.Seed] = true
-	i := slices.IndexFunc(c.Entries, func(e *Entry) bool { return e.Name == r.Line() })
-	if i < 0 {
-		i = len(c.Entries)
-		c.Entries = append(c.Entries, newEntry(c, r))
+	e := c.Entry(r.Line())
+	if e == nil {
+		e = newEntry(c, r)
+		c.Entries = append(c.Entries, e)
 	}
-	e := c.Entries[i]
 	if before != nil {
 		g.Rows[slices.Index(g.Rows, before)] = r
 		e.Rows[slices.Index(e.Rows, before)] = r
@@ -97,13 +96,31 @@ func (g *Grid) agree(a, b *rows.Row) error {
 		g.Name, a.Line(), a.DataSet, a.Increment, a.LabelSet, a.Timeline, a.Seed, a.Model, b.Model)
 }
 
-func (g *Grid) column(r *rows.Row) *Column {
-	i := slices.IndexFunc(g.Columns, func(c *Column) bool { return c.DataSet == r.DataSet && c.Increment == r.Increment })
+func (g *Grid) columnOf(r *rows.Row) *Column {
+	if c := g.Column(r.DataSet, r.Increment); c != nil {
+		return c
+	}
+	c := &Column{Grid: g, DataSet: r.DataSet, PaperDataSet: r.PaperDataSet, Increment: r.Increment, seeds: map[uint64]bool{}}
+	g.Columns = append(g.Columns, c)
+	return c
+}
+
+// Column returns the column of a data set and an increment, or nil.
+func (g *Grid) Column(dataset, increment string) *Column {
+	i := slices.IndexFunc(g.Columns, func(c *Column) bool { return c.DataSet == dataset && c.Increment == increment })
 	if i < 0 {
-		i = len(g.Columns)
-		g.Columns = append(g.Columns, &Column{Grid: g, DataSet: r.DataSet, PaperDataSet: r.PaperDataSet, Increment: r.Increment, seeds: map[uint64]bool{}})
+		return nil
 	}
 	return g.Columns[i]
+}
+
+// Entry returns the entry of a name, or nil.
+func (c *Column) Entry(name string) *Entry {
+	i := slices.IndexFunc(c.Entries, func(e *Entry) bool { return e.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return c.Entries[i]
 }
 
 func (g *Grid) summarise() error {
@@ -122,13 +139,8 @@ func (g *Grid) summarise() error {
 
 // find returns the entry of a name in a column like c, or nil.
 func (g *Grid) find(c *Column, name string) *Entry {
-	for _, own := range g.Columns {
-		if own.DataSet != c.DataSet || own.Increment != c.Increment {
-			continue
-		}
-		if i := slices.IndexFunc(own.Entries, func(e *Entry) bool { return e.Name == name }); i >= 0 {
-			return own.Entries[i]
-		}
+	if own := g.Column(c.DataSet, c.Increment); own != nil {
+		return own.Entry(name)
 	}
 	return nil
 }

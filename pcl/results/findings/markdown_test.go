@@ -92,6 +92,17 @@ func TestReproduction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	published, err := Published()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, g := range published.Grids {
+		n += len(g.Rows)
+	}
+	if n != len(all) {
+		t.Errorf("%d results are published, and the folder has %d", n, len(all))
+	}
 	notes, err := ReadNotes(dir)
 	if err != nil {
 		t.Fatal(err)
