@@ -9,6 +9,7 @@ import (
 	"image"
 	"image/png"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,7 +35,7 @@ var cells = map[string]func(){
 	},
 	"text": func() {
 		HTML("<b>bold</b>")
-		Table([]string{"name", "a & b"}, []any{"x<y", 1.23456789}, []any{"z", 2})
+		Table([]string{"name", "a & b"}, []any{"x<y", 1.23456789}, []any{"z", 2}, []any{"a text of more than forty characters wraps", math.NaN()})
 	},
 	"live": func() {
 		bar := Progress("training")
@@ -186,6 +187,7 @@ func TestText(t *testing.T) {
 	for _, want := range []string{
 		`<th style="text-align:left" tabindex="0" data-lm-suppress-shortcuts="true" title="sort">name</th>`, `<th style="text-align:right" tabindex="0" data-lm-suppress-shortcuts="true" title="sort">a &amp; b</th>`,
 		`<td style="text-align:left">x&lt;y</td>`, `<td style="text-align:right">1.235</td>`, `<td style="text-align:right">2</td>`,
+		`<td style="text-align:left;white-space:normal">a text of more than forty characters wraps</td>`, `<td style="text-align:right">–</td>`,
 	} {
 		if !strings.Contains(pageOf(shown[1]), want) {
 			t.Errorf("no %s in %s", want, pageOf(shown[1]))

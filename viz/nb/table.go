@@ -3,14 +3,16 @@ package nb
 import (
 	"fmt"
 	"html"
+	"math"
 	"os"
 	"reflect"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 )
 
 // Table shows rows below a head, with numbers aligned to the right and floating-point numbers to four
-// significant digits. A click on a name in the head sorts by its column, columns of numbers in descending
+// significant digits; NaN is a dash, for what is not known, and long texts wrap. A click on a name in the head sorts by its column, columns of numbers in descending
 // order first; a second click reverses the order. Outside a notebook the rows are printed.
 func Table(head []string, rows ...[]any) error {
 	for i, row := range rows {
@@ -35,13 +37,20 @@ func tablePage(head []string, rows [][]any) string {
 	for _, row := range rows {
 		b.WriteString("<tr>")
 		for j, v := range row {
-			fmt.Fprintf(&b, `<td style="text-align:%s">%s</td>`, align(rows, j), html.EscapeString(format(v)))
+			text, wrap := format(v), ""
+			if utf8.RuneCountInString(text) > longText {
+				wrap = ";white-space:normal"
+			}
+			fmt.Fprintf(&b, `<td style="text-align:%s%s">%s</td>`, align(rows, j), wrap, html.EscapeString(text))
 		}
 		b.WriteString("</tr>")
 	}
 	b.WriteString("</tbody></table>" + tableStyle)
 	return b.String()
 }
+
+// longText is the number of characters from which on a text wraps; shorter ones, and numbers, stay in one line.
+const longText = 40
 
 // tableStyle shows that a head can be pressed, and by which column the rows are sorted.
 const tableStyle = `<style>
@@ -93,9 +102,16 @@ func isNumber(v any) bool {
 func format(v any) string {
 	switch x := v.(type) {
 	case float64:
-		return fmt.Sprintf("%.4g", x)
+		return number(x)
 	case float32:
-		return fmt.Sprintf("%.4g", x)
+		return number(float64(x))
 	}
 	return fmt.Sprint(v)
+}
+
+func number(x float64) string {
+	if math.IsNaN(x) {
+		return "–"
+	}
+	return fmt.Sprintf("%.4g", x)
 }
