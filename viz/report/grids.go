@@ -72,8 +72,8 @@ func gridsHeadline(f *findings.Findings) string {
 	for _, v := range f.Claims {
 		n[v.Outcome]++
 	}
-	return fmt.Sprintf("%s in %s. Of %d claims of the paper, those that hold here: %d; that do not: %d; that these results cannot test: %d.",
-		plural.Of(runs, "run"), plural.Of(len(f.Grids), "grid"), len(f.Claims), n[findings.Holds], n[findings.DoesNotHold], n[findings.NotTestable])
+	return fmt.Sprintf("%s in %s. Of %d claims of the paper, those that hold here: %d; that are not shown: %d; that do not hold: %d; that these results cannot test: %d.",
+		plural.Of(runs, "run"), plural.Of(len(f.Grids), "grid"), len(f.Claims), n[findings.Holds], n[findings.NotShown], n[findings.DoesNotHold], n[findings.NotTestable])
 }
 
 // entryIDs gives each entry a name to link to.
@@ -104,7 +104,7 @@ type partRow struct {
 	Difference, Interval, P, Pairs, Paper string
 }
 
-var outcomeClass = map[findings.Outcome]string{findings.Holds: "good", findings.DoesNotHold: "bad", findings.NotTestable: "small"}
+var outcomeClass = map[findings.Outcome]string{findings.Holds: "good", findings.NotShown: "", findings.DoesNotHold: "bad", findings.NotTestable: "small"}
 
 func claimRows(all []*findings.Verdict, at map[*findings.Entry]string) (out []claimRow) {
 	for _, v := range all {

@@ -208,14 +208,7 @@ func Scores(complete []*Entry) [][]float64 {
 	out := make([][]float64, len(complete[0].situations(A)))
 	for s, at := range complete[0].situations(A) {
 		for _, e := range complete {
-			sum, n := 0.0, 0
-			for _, r := range e.Rows {
-				if situationOf(r) == at {
-					sum += r.A
-					n++
-				}
-			}
-			out[s] = append(out[s], sum/float64(n))
+			out[s] = append(out[s], e.mean(A, at))
 		}
 	}
 	return out

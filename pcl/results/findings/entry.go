@@ -149,6 +149,17 @@ func (e *Entry) scores(m Metric, within []situation) (out []stats.Score) {
 	return out
 }
 
+// mean returns the mean over the seeds in a situation.
+func (e *Entry) mean(m Metric, at situation) float64 {
+	sum, n := 0.0, 0
+	for _, r := range e.Rows {
+		if x := m.of(r); situationOf(r) == at && !math.IsNaN(x) {
+			sum, n = sum+x, n+1
+		}
+	}
+	return sum / float64(n)
+}
+
 // situations returns those in which the entry has a number for every seed of the column.
 func (e *Entry) situations(m Metric) (out []situation) {
 	seeds := map[situation]int{}

@@ -3,6 +3,7 @@ package findings
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/stats"
@@ -51,7 +52,9 @@ func (v *Verdict) test() error {
 	families := map[family][]*Part{}
 	for _, p := range v.Parts {
 		if p.Outcome == "" {
-			p.sum(v.Claim)
+			if err := p.sum(v.Claim); err != nil {
+				return err
+			}
 			families[p.family()] = append(families[p.family()], p)
 		}
 	}
@@ -113,8 +116,8 @@ func (v *Verdict) enough(open []*Part) (out []*Part) {
 
 // sum makes one test of those with all rivals. A method is better than all if it is better than each, so that the
 // largest p-value counts, without a correction (an intersection-union test). If it is not better than the closest rival,
-// the claim fails whatever the test says; the p-value is that with this rival, times the number of rivals.
-func (p *Part) sum(c *Claim) {
+// the question is the opposite one, whether any rival is better, and the test is one of the largest lead of a rival.
+func (p *Part) sum(c *Claim) error {
 	sign := 1.0
 	if c.Relation == Lower {
 		sign = -1
@@ -133,11 +136,31 @@ func (p *Part) sum(c *Claim) {
 			sum.P = math.Max(sum.P, t.P)
 		}
 	}
-	if sign*closest.Difference <= 0 {
-		sum.P = math.Min(1, sum.P*float64(len(p.rivals)))
+	if sign*closest.Difference <= 0 && len(p.rivals) > 1 && sum.Situations >= stats.MinPairs {
+		var err error
+		if sum.P, err = stats.SignFlipMax(leads(p.rivals, c.Metric, -sign)); err != nil {
+			return err
+		}
 	}
 	sum.Adjusted = sum.P
 	p.Tested = &sum
+	return nil
+}
+
+// leads are sign × (method − rival) for each rival, in each of the situations that all have.
+func leads(rivals []*Comparison, m Metric, sign float64) [][]float64 {
+	within := common(rivals[0].A, rivals[0].B, m)
+	for _, t := range rivals[1:] {
+		own := common(t.A, t.B, m)
+		within = slices.DeleteFunc(within, func(s situation) bool { return !slices.Contains(own, s) })
+	}
+	out := make([][]float64, len(rivals))
+	for r, t := range rivals {
+		for _, s := range within {
+			out[r] = append(out[r], sign*(t.A.mean(m, s)-t.B.mean(m, s)))
+		}
+	}
+	return out
 }
 
 // verdict is the outcome of a test.
@@ -156,9 +179,9 @@ func (v *Verdict) verdict(t *Comparison) (Outcome, string) {
 	case significant:
 		return DoesNotHold, "The difference is significant, and the other way round."
 	case asClaimed:
-		return DoesNotHold, "It is not shown: the difference has the claimed sign, but is not significant."
+		return NotShown, "The difference has the claimed sign, but is not significant."
 	}
-	return DoesNotHold, "It is not shown: the difference does not have the claimed sign, and is not significant after the correction."
+	return NotShown, "The difference does not have the claimed sign, and is not significant after the correction."
 }
 
 // alike is the outcome of a claim that two methods differ by less than a margin.
@@ -170,5 +193,5 @@ func alike(t *Comparison, margin float64) (Outcome, string) {
 	case i.Low >= margin || i.High <= -margin:
 		return DoesNotHold, fmt.Sprintf("The whole interval of the difference is outside ± %g points.", margin)
 	}
-	return DoesNotHold, fmt.Sprintf("That they are alike is not shown: the interval of the difference reaches beyond ± %g points.", margin)
+	return NotShown, fmt.Sprintf("The interval of the difference reaches beyond ± %g points.", margin)
 }

@@ -11,7 +11,8 @@ type Outcome string
 
 const (
 	Holds       Outcome = "holds"
-	DoesNotHold Outcome = "does not hold"
+	DoesNotHold Outcome = "does not hold" // the opposite is shown
+	NotShown    Outcome = "not shown"     // neither the claim nor its opposite is
 	NotTestable Outcome = "not testable here"
 )
 
@@ -55,23 +56,29 @@ func (p *Part) Name() string {
 	return p.Method + " against " + p.Than
 }
 
-// settle makes the outcome of a claim from those of its parts. A claim holds if all parts do that could be tested.
+// settle makes the outcome of a claim from those of its parts. A claim holds if all parts do that could be tested, and does
+// not hold if the opposite of one is shown.
 func (v *Verdict) settle() {
 	n := map[Outcome]int{}
 	for _, p := range v.Parts {
 		n[p.Outcome]++
 	}
-	tested := n[Holds] + n[DoesNotHold]
+	tested := n[Holds] + n[NotShown] + n[DoesNotHold]
 	switch {
 	case tested == 0:
 		v.Outcome, v.Summary = NotTestable, "None of its comparisons can be tested with the results at hand."
 		return
 	case n[DoesNotHold] > 0:
 		v.Outcome = DoesNotHold
+	case n[NotShown] > 0:
+		v.Outcome = NotShown
 	default:
 		v.Outcome = Holds
 	}
 	v.Summary = fmt.Sprintf("%s (%s)", howMany(n[Holds], tested), v.differences())
+	if n[DoesNotHold] > 0 && tested > 1 {
+		v.Summary += fmt.Sprintf("; in %d the opposite is shown", n[DoesNotHold])
+	}
 	if n[NotTestable] > 0 {
 		v.Summary += fmt.Sprintf("; %d more cannot be tested", n[NotTestable])
 	}

@@ -1,0 +1,67 @@
+package stats
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// TestSignFlipMaxOfOne: with one rival that is ahead it is the sign-flip test.
+func TestSignFlipMaxOfOne(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		quarters := rapid.SliceOfN(rapid.IntRange(-12, 20), MinPairs, 10).Draw(t, "differences")
+		d, sum := make([]float64, len(quarters)), 0
+		for i, x := range quarters {
+			d[i] = float64(x) / 4
+			sum += x
+		}
+		if sum <= 0 {
+			t.Skip("the rival is not ahead")
+		}
+		want, err := SignFlip(d, make([]float64, len(d)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, err := SignFlipMax([][]float64{d}); err != nil || math.Abs(p-want.P) > 1e-9 {
+			t.Errorf("p = %v (%v), want %v", p, err, want.P)
+		}
+	})
+}
+
+// TestSignFlipMaxByHand: all of nine situations are ahead, with other rivals that are the same, behind, or of another sign.
+func TestSignFlipMaxByHand(t *testing.T) {
+	ahead := slices.Repeat([]float64{2}, 9)
+	behind := slices.Repeat([]float64{-2}, 9)
+	small := []float64{1, -1, 1, -1, 1, -1, 1, -1, 0}
+	for _, c := range []struct {
+		ahead [][]float64
+		want  float64
+	}{
+		{[][]float64{ahead, ahead, ahead}, 2.0 / 512}, // rivals that are alike cost nothing
+		{[][]float64{small, ahead}, 2.0 / 512},
+		{[][]float64{ahead, behind}, 4.0 / 512}, // the second one is as far ahead with all signs turned
+		{[][]float64{behind}, 1},
+	} {
+		if p, err := SignFlipMax(c.ahead); err != nil || math.Abs(p-c.want) > 1e-12 {
+			t.Errorf("%v: p = %v (%v), want %v", c.ahead, p, err, c.want)
+		}
+	}
+	long := slices.Repeat([]float64{1}, maxFlips+1)
+	if p, err := SignFlipMax([][]float64{long}); err != nil || p > 2e-5 || p <= 0 {
+		t.Errorf("%d situations: p = %v (%v)", len(long), p, err)
+	}
+}
+
+func TestSignFlipMaxRefuses(t *testing.T) {
+	if _, err := SignFlipMax([][]float64{make([]float64, MinPairs-1)}); !errors.As(err, new(*TooFewError)) {
+		t.Errorf("too few situations: %v", err)
+	}
+	for _, ahead := range [][][]float64{nil, {make([]float64, 9), make([]float64, 8)}, {slices.Repeat([]float64{math.NaN()}, 9)}} {
+		if _, err := SignFlipMax(ahead); err == nil {
+			t.Errorf("%v was taken", ahead)
+		}
+	}
+}
