@@ -234,6 +234,9 @@ class Errors(unittest.TestCase):
             np.testing.assert_array_equal(pool.apply(weigh, (EMGD(),)), weigh(EMGD()))
 
     def test_interrupt(self):
+        # A process that a script started in the background ignores SIGINT, and Python then installs no handler.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.addCleanup(signal.signal, signal.SIGINT, before)
         rule = EMGD()
         threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
         with self.assertRaises(KeyboardInterrupt):
