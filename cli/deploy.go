@@ -108,10 +108,11 @@ func (c *deploySlurmCmd) Run(rc *runContext) error {
 			return usageError{err}
 		}
 	}
+	perTask := min(c.PerTask, number(shards))
 	return c.write(rc, deploy.Slurm{
 		Grid: m.Name, Dir: c.Dir, Program: c.Program, DataDir: c.DataDir,
-		Shards: shards, PerTask: min(int(c.PerTask), shards), Concurrent: int(c.Concurrent), Limit: c.Limit, Grace: c.Grace,
-		CPUs: c.cpus(m, min(c.PerTask, number(shards))), GPUs: c.gpus(m), Memory: c.Memory, Partition: c.Partition, Account: c.Account, QOS: c.QOS,
+		Shards: shards, PerTask: int(perTask), Concurrent: int(c.Concurrent), Limit: c.Limit, Grace: c.Grace,
+		CPUs: c.cpus(m, perTask), GPUs: c.gpus(m), Memory: c.Memory, Partition: c.Partition, Account: c.Account, QOS: c.QOS,
 	})
 }
 

@@ -79,7 +79,11 @@ func (f Folder) planned() (map[string]bool, error) {
 
 // cleanFolder removes the folder of a cell, unless it can be continued or a worker is at it.
 func (f Folder) cleanFolder(x *Index, l *leases, cell string, planned bool) (removed bool, err error) {
-	if s, _ := x.state(cell); planned && (s == fresh || s == begun) {
+	needed := func() bool {
+		s, _ := x.state(cell)
+		return planned && (s == fresh || s == begun)
+	}
+	if needed() {
 		return false, nil
 	}
 	mine, err := l.take(cell)
@@ -89,7 +93,7 @@ func (f Folder) cleanFolder(x *Index, l *leases, cell string, planned bool) (rem
 	if err := x.Refresh(); err != nil {
 		return false, errors.Join(err, mine.release())
 	}
-	if s, _ := x.state(cell); planned && (s == fresh || s == begun) { // somebody tried it again meanwhile
+	if needed() { // somebody tried it again meanwhile
 		return false, mine.release()
 	}
 	return true, errors.Join(os.RemoveAll(f.work(filepath.Base(cell))), mine.release())

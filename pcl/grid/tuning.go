@@ -201,8 +201,7 @@ func (t *Tuning) publishedFirst(name string, a axis) ([]any, error) {
 	if i < 0 {
 		return nil, fmt.Errorf("the published value of %s, %v, is not in the list %v", a.path, published, a.values)
 	}
-	values := slices.Concat(a.values[i:i+1], a.values[:i], a.values[i+1:])
-	return values, nil
+	return slices.Concat(a.values[i:i+1], a.values[:i], a.values[i+1:]), nil
 }
 
 // published returns the value that a setting has without tuning.

@@ -66,10 +66,7 @@ func SignFlipSampled(a, b []float64, draws int, from uint64) (SignFlipResult, er
 	for range draws {
 		sum := 0.0
 		for _, x := range d {
-			if random.Uint64()&1 == 0 {
-				x = -x
-			}
-			sum += x
+			sum += randomSign(random) * x
 		}
 		if math.Abs(sum) >= least {
 			far++
@@ -77,6 +74,14 @@ func SignFlipSampled(a, b []float64, draws int, from uint64) (SignFlipResult, er
 	}
 	r.P = float64(far) / float64(draws+1)
 	return r, nil
+}
+
+// randomSign is −1 or 1.
+func randomSign(random *seed.Source) float64 {
+	if random.Uint64()&1 == 0 {
+		return -1
+	}
+	return 1
 }
 
 // prepareSignFlip returns the differences that are not 0, and the least sum that is as far from 0 as theirs.

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -18,11 +19,11 @@ const maxFlips = 20
 // squares, so that rivals with large differences do not hide others. The p-value is twice the share of the 2ⁿ choices of
 // signs, one sign for all rivals of a situation, for which the largest statistic is at least the observed one. Since the
 // largest counts, no correction for the number of rivals is needed, and rivals that are alike cost little (the
-// single-step maxT of P. Westfall and S. Young, Resampling-Based Multiple Testing, 1993). For more than 20 situations it draws a million choices from a
-// fixed seed. It refuses fewer situations than [MinPairs] with a [TooFewError].
+// single-step maxT of P. Westfall and S. Young, Resampling-Based Multiple Testing, 1993). For more than 20 situations it
+// draws a million choices from a fixed seed. It refuses fewer situations than [MinPairs] with a [TooFewError].
 func SignFlipMax(ahead [][]float64) (float64, error) {
 	if len(ahead) == 0 {
-		return math.NaN(), fmt.Errorf("stats: there are no rivals to compare with")
+		return math.NaN(), errors.New("stats: there are no rivals to compare with")
 	}
 	n := len(ahead[0])
 	for r, own := range ahead {
@@ -50,7 +51,7 @@ func SignFlipMax(ahead [][]float64) (float64, error) {
 		random := seed.New(1, "sign flips")
 		choose = func(int) {
 			for i := range signs {
-				signs[i] = float64(1 - 2*int(random.Uint64()&1))
+				signs[i] = randomSign(random)
 			}
 		}
 	}

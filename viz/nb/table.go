@@ -12,8 +12,9 @@ import (
 )
 
 // Table shows rows below a head, with numbers aligned to the right and floating-point numbers to four
-// significant digits; NaN is a dash, for what is not known, and long texts wrap. A click on a name in the head sorts by its column, columns of numbers in descending
-// order first; a second click reverses the order. Outside a notebook the rows are printed.
+// significant digits; NaN is a dash, for what is not known, and long texts wrap. A click on a name in the head
+// sorts by its column, columns of numbers in descending order first; a second click reverses the order. Outside
+// a notebook the rows are printed.
 func Table(head []string, rows ...[]any) error {
 	for i, row := range rows {
 		if len(row) != len(head) {

@@ -104,7 +104,7 @@ type partRow struct {
 	Difference, Interval, P, Pairs, Paper string
 }
 
-var outcomeClass = map[findings.Outcome]string{findings.Holds: "good", findings.NotShown: "", findings.DoesNotHold: "bad", findings.NotTestable: "small"}
+var outcomeClass = map[findings.Outcome]string{findings.Holds: "good", findings.DoesNotHold: "bad", findings.NotTestable: "small"}
 
 func claimRows(all []*findings.Verdict, at map[*findings.Entry]string) (out []claimRow) {
 	for _, v := range all {

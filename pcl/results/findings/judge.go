@@ -40,7 +40,7 @@ func (p *Part) fill(c *Claim, own *Entry, rivals []*Entry, names []string) {
 	for _, r := range rivals {
 		t, err := compare(own, r, c.Metric)
 		if err != nil {
-			p.Outcome, p.Why = NotTestable, fmt.Sprintf("%s and %s cannot be compared: %v.", p.Method, r.Name, err)
+			p.Outcome, p.Why = NotTestable, fmt.Sprintf("The runs of %s and %s cannot be compared: %v.", p.Method, r.Name, err)
 			return
 		}
 		p.rivals = append(p.rivals, t)

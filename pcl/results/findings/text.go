@@ -159,12 +159,5 @@ func (c *Column) caveat(runs int) string {
 	return " Against the paper: " + strings.Join(parts, "; ") + "; its label sets and timelines are not published."
 }
 
-// lowerFirst is a sentence in the middle of another one. A first word that is a name stays as it is.
-func lowerFirst(s string) string {
-	for _, word := range []string{"There ", "The ", "Of ", "One ", "No "} {
-		if strings.HasPrefix(s, word) {
-			return strings.ToLower(s[:1]) + s[1:]
-		}
-	}
-	return s
-}
+// lowerFirst is a sentence, which does not begin with a name, in the middle of another one.
+func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }

@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
-	"path/filepath"
+	"path"
 	"slices"
 )
 
@@ -104,10 +105,8 @@ func header(names []string) ([]*column, error) {
 		out[at] = &known[i]
 	}
 	for i, name := range names {
-		if i < len(place) || i >= len(names)-len(outcome) {
-			if out[i] == nil {
-				return nil, fmt.Errorf("its column %q is not known here: another version of pcl grid export wrote it", name)
-			}
+		if out[i] == nil && (i < len(place) || i >= len(names)-len(outcome)) {
+			return nil, fmt.Errorf("its column %q is not known here: another version of pcl grid export wrote it", name)
 		}
 	}
 	return out, nil
@@ -138,42 +137,51 @@ func read(head []*column, names, line []string) (*Row, error) {
 // Files reads files and, of folders, all that end in .csv, by name.
 func Files(paths ...string) ([]*Row, error) {
 	var out []*Row
-	for _, path := range paths {
-		files := []string{path}
-		if info, err := os.Stat(path); err != nil {
+	for _, name := range paths {
+		info, err := os.Stat(name)
+		if err != nil {
 			return nil, err
-		} else if info.IsDir() {
-			if files, err = inFolder(path); err != nil {
-				return nil, err
-			}
 		}
-		for _, file := range files {
-			all, err := readFile(file)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", file, err)
-			}
-			out = append(out, all...)
+		var all []*Row
+		if info.IsDir() {
+			all, err = Folder(os.DirFS(name))
+		} else {
+			all, err = readFile(os.Open(name))
 		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		out = append(out, all...)
 	}
 	return out, nil
 }
 
-// inFolder returns the files of a folder that end in .csv.
-func inFolder(path string) (files []string, err error) {
-	entries, err := os.ReadDir(path)
+// Folder reads all files of a folder that end in .csv, by name.
+func Folder(folder fs.FS) (out []*Row, err error) {
+	entries, err := fs.ReadDir(folder, ".")
+	if err != nil {
+		return nil, err
+	}
+	files := 0
 	for _, e := range entries {
-		if filepath.Ext(e.Name()) == ".csv" {
-			files = append(files, filepath.Join(path, e.Name()))
+		if path.Ext(e.Name()) != ".csv" {
+			continue
 		}
+		all, err := readFile(folder.Open(e.Name()))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", e.Name(), err)
+		}
+		files++
+		out = append(out, all...)
 	}
-	if err == nil && len(files) == 0 {
-		err = fmt.Errorf("the folder %s has no file that ends in .csv", path)
+	if files == 0 {
+		return nil, errors.New("it has no file that ends in .csv")
 	}
-	return files, err
+	return out, nil
 }
 
-func readFile(path string) ([]*Row, error) {
-	f, err := os.Open(path)
+// readFile reads a file that has been opened, and closes it.
+func readFile[F fs.File](f F, err error) ([]*Row, error) {
 	if err != nil {
 		return nil, err
 	}

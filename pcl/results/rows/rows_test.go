@@ -57,7 +57,7 @@ func TestReadRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for change, want := range map[[2]string]string{
-		{"model_sha256", "model"}:       `"model`,
+		{"model_sha256", "model"}:       `"model_sha256"`,
 		{"done", "nearly"}:              "nearly",
 		{"18446744073709551615", "one"}: "line 2: seed",
 	} {
