@@ -165,9 +165,9 @@ func (g *Grid) config(row Row) (experiment.Config, error) {
 // checkSettings returns an error if settings name what the grid's lists say, or if a key of the grid has a value of the
 // wrong type.
 func checkSettings(settings table) error {
-	for key, list := range map[string]string{"increment": "increments", "labelset": "labelsets", "timeline": "timelines", "seed": "seeds"} {
+	for _, key := range []string{"increment", "labelset", "timeline", "seed"} {
 		if _, given := settings[key]; given {
-			return fmt.Errorf("%s is not a setting of a grid's runs: list its values in %s", key, list)
+			return fmt.Errorf("%s is not a setting of a grid's runs: list its values in %ss", key, key)
 		}
 	}
 	if v, given := settings[timesKey]; given {

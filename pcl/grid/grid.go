@@ -1,6 +1,7 @@
 package grid
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -64,6 +65,9 @@ func Load(name, size string) (*Grid, error) {
 
 // named returns the grid that the text of a file is, in one of its sizes.
 func named(text table, name, size string) (*Grid, error) {
+	if err := notBuiltin(name); err != nil {
+		return nil, err
+	}
 	g, err := resize(text, size)
 	if err != nil {
 		return nil, fmt.Errorf("grid %s: %w", name, err)
@@ -74,6 +78,23 @@ func named(text table, name, size string) (*Grid, error) {
 		return nil, fmt.Errorf("grid %s, size %s: %w", name, size, err)
 	}
 	return g, nil
+}
+
+// notBuiltin returns an error if a file has the name of a grid that comes with this package, but not its text: plans and
+// results of both would be called the same.
+func notBuiltin(name string) error {
+	if !strings.HasSuffix(name, ".toml") {
+		return nil
+	}
+	base := filepath.Base(name)
+	builtin, err := grids.Files.ReadFile(base)
+	if err != nil {
+		return nil // no built-in grid is called so
+	}
+	if own, err := os.ReadFile(name); err != nil || bytes.Equal(own, builtin) {
+		return err
+	}
+	return fmt.Errorf("%s differs from the built-in grid of that name, with whose plans and results its own would be confused: give the file another name", name)
 }
 
 // gridName is what a grid is called in one of its sizes: "table1-smoke".

@@ -2,12 +2,13 @@ package grid
 
 import (
 	"bytes"
-	"encoding/json"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/grids"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
@@ -51,46 +52,6 @@ func TestConfigOf(t *testing.T) {
 	}
 }
 
-func TestCompare(t *testing.T) {
-	f, m := planned(t, small(t, 1))
-	work(t, f, m, &fake{steps: 1}, WorkOptions{})
-	r, err := f.Collect(m.Name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	then, run := r.Rows()[0], r.Runs[m.Cells[0].ID]
-	if list, equal := Compare(then, run); !equal || len(list) != 6 || len(Reasons(then, run, m.Program)) != 0 {
-		t.Errorf("the same run: %v, %v", list, Reasons(then, run, m.Program))
-	}
-	other := *run
-	other.A += 1e-14 * run.A
-	other.Measured.Device = "another processor"
-	if list, equal := Compare(then, &other); equal || list[0].Then == list[0].Now || list[1].Then != list[1].Now {
-		t.Errorf("another A: %v", list)
-	}
-	if why := Reasons(then, &other, "v9.9.9"); len(why) != 2 || !strings.Contains(why[0], "is v9.9.9 now") || !strings.Contains(why[1], "another processor") {
-		t.Errorf("reasons: %q", why)
-	}
-	other = *clone(t, run)
-	other.ModelSHA256 = "0"
-	if _, equal := Compare(then, &other); equal {
-		t.Error("another model counts as equal")
-	}
-}
-
-func clone(t *testing.T, r *results.Run) *results.Run {
-	t.Helper()
-	text, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := new(results.Run)
-	if err := json.Unmarshal(text, out); err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
 // TestPlanned finds grids by the names that their results have.
 func TestPlanned(t *testing.T) {
 	for _, c := range []struct{ name, file, want string }{
@@ -122,5 +83,23 @@ func TestPlanned(t *testing.T) {
 	c, err := g.config(Row{DataSet: "G", Method: "Mean", Increment: "task"})
 	if err != nil || c.Batch != 5 || g.Name != "small-full-tuned" {
 		t.Errorf("%s: batch %d (%v)", g.Name, c.Batch, err)
+	}
+}
+
+// TestFileNamedLikeBuiltin plans a copy of a built-in grid: unchanged it is the same grid, changed it is refused.
+func TestFileNamedLikeBuiltin(t *testing.T) {
+	text, err := grids.Files.ReadFile("table2.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "table2.toml")
+	for _, c := range []struct{ add, want string }{{"", ""}, {"\n# another line\n", "give the file another name"}} {
+		if err := os.WriteFile(path, append(text, c.add...), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Load(path, "smoke")
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("with %q added: error %v, want %q", c.add, err, c.want)
+		}
 	}
 }

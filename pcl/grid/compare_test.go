@@ -1,0 +1,49 @@
+package grid
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+func TestCompare(t *testing.T) {
+	f, m := planned(t, small(t, 1))
+	work(t, f, m, &fake{steps: 1}, WorkOptions{})
+	r, err := f.Collect(m.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	then, run := r.Rows()[0], r.Runs[m.Cells[0].ID]
+	if list, equal := Compare(then, run); !equal || len(list) != 6 || len(Reasons(then, run, m.Program)) != 0 {
+		t.Errorf("the same run: %v, %v", list, Reasons(then, run, m.Program))
+	}
+	other := *run
+	other.A += 1e-14 * run.A
+	other.Measured.Device = "another processor"
+	if list, equal := Compare(then, &other); equal || list[0].Then == list[0].Now || list[1].Then != list[1].Now {
+		t.Errorf("another A: %v", list)
+	}
+	if why := Reasons(then, &other, "v9.9.9"); len(why) != 2 || !strings.Contains(why[0], "is v9.9.9 now") || !strings.Contains(why[1], "another processor") {
+		t.Errorf("reasons: %q", why)
+	}
+	other = *clone(t, run)
+	other.ModelSHA256 = "0"
+	if _, equal := Compare(then, &other); equal {
+		t.Error("another model counts as equal")
+	}
+}
+
+func clone(t *testing.T, r *results.Run) *results.Run {
+	t.Helper()
+	text, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := new(results.Run)
+	if err := json.Unmarshal(text, out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
