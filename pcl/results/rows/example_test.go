@@ -22,3 +22,17 @@ func ExampleFiles() {
 	fmt.Printf("%.2f %% over %d runs\n", sum/float64(n), n)
 	// Output: 59.61 % over 27 runs
 }
+
+// The runs behind the paper's Figure 8 on EMNIST. viz.Temperature(viz.Light, runs...) draws them.
+func ExampleRuns() {
+	all, err := rows.Files("../../../grids/results/temperature-test-split.csv")
+	if err != nil {
+		log.Fatal(err)
+	}
+	runs, err := rows.Runs(all)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(runs), "runs; the first of", runs[0].MethodTitle, "with a temperature of", runs[0].Params["tau"])
+	// Output: 324 runs; the first of EMGD(GMC) with a temperature of 0.1
+}

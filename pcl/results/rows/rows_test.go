@@ -122,3 +122,14 @@ func TestFiles(t *testing.T) {
 		t.Errorf("a folder with brackets in its name: %d rows (%v)", len(all), err)
 	}
 }
+
+func TestRunsOfWrongRow(t *testing.T) {
+	r := &rows.Row{Grid: "mine-full", Method: "ER", State: rows.Done, Vary: []rows.Setting{{"memory.budget", "many"}}}
+	if _, err := rows.Runs([]*rows.Row{r}); err == nil || !strings.Contains(err.Error(), "ER, memory.budget=many of mine-full") {
+		t.Errorf("error %v", err)
+	}
+	r.State = rows.Missing
+	if runs, err := rows.Runs([]*rows.Row{r}); err != nil || len(runs) != 0 {
+		t.Errorf("a row without a result: %d runs, error %v", len(runs), err)
+	}
+}
