@@ -1,14 +1,19 @@
 package pcl
 
-import "math"
+import (
+	"math"
+
+	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
+)
 
 // absent stands for the share of a class of which a step has no samples. Its logarithm is finite, and excludes the
 // class.
 const absent = 1e-50
 
 // adjustments returns τ times the logarithm of each output's share of the samples of a step. Each task that takes part
-// has the same part of them, which its classes share equally, and so has the memory, which has as much of each class as
-// it stores.
+// has the same part of them, which its classes share equally, and so has the memory, with each class as often as it is
+// replayed.
 func (l *Learner) adjustments(tau float64) []float32 {
 	share := make([]float64, l.options.Model.Outputs())
 	for _, t := range l.present() {
@@ -18,10 +23,11 @@ func (l *Learner) adjustments(tau float64) []float32 {
 			}
 		}
 	}
+	often := l.sharesOfMemory()
 	for i := range l.memory.Len() {
 		it := l.memory.Item(i)
 		if o, err := l.heads.Output(it.Task, it.Class); err == nil {
-			share[o] += 1 / float64(l.memory.Len())
+			share[o] += often(i)
 		}
 	}
 	out := make([]float32, len(share))
@@ -29,4 +35,13 @@ func (l *Learner) adjustments(tau float64) []float32 {
 		out[o] = float32(tau * math.Log(max(x, absent)))
 	}
 	return out
+}
+
+// sharesOfMemory returns how often a stored sample is replayed, where 1 is as often as all of a task's samples are seen.
+func (l *Learner) sharesOfMemory() func(i int) float64 {
+	if s, ok := method.As[rehearsal.Sharer](l.options.Method); ok {
+		shares := s.Shares(l.memory)
+		return func(i int) float64 { return shares[i] }
+	}
+	return func(int) float64 { return 1 / float64(l.memory.Len()) }
 }

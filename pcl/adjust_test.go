@@ -7,6 +7,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
@@ -90,5 +91,49 @@ func TestAbsentClasses(t *testing.T) {
 	}
 	if _, err := l.Step(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestAdjustedToWhatIsReplayed: each finished task has a batch of its own, or each class the same part of a batch, however
+// many samples of it are stored.
+func TestAdjustedToWhatIsReplayed(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	after := func(name string, o Options) (*Learner, []float32) {
+		o.Increment, o.Method = scenario.ClassIncremental, newMethod(t, name, nil)
+		l := smallLearner(t, b, "", o)
+		d := pcltest.Blobs(6, 24, 5)
+		for id := 1; id <= 2; id++ {
+			attach(t, l, blobTask(t, d, id, 2*id-2, 2*id-1))
+			playOut(t, l)
+		}
+		attach(t, l, blobTask(t, d, 3, 4, 5))
+		must[*StepReport](t)(l.Step())
+		return l, l.adjustments(1)
+	}
+	_, got := after("avggrad+las+per-task", Options{})
+	for o, x := range got {
+		if math.Abs(float64(x)-math.Log(.5)) > 1e-5 {
+			t.Errorf("a batch for each task: output %d is adjusted by %g, want log ½", o, x)
+		}
+	}
+	l, got := after("avggrad+las+balanced+gss", Options{Memory: memory.Config{Policy: memory.FixedTotal, Budget: 13}})
+	stored := map[int]int{}
+	for i := range l.memory.Len() {
+		stored[l.memory.Item(i).Class]++
+	}
+	if len(stored) < 4 {
+		t.Fatalf("of each class are stored: %v", stored)
+	}
+	for o, x := range got {
+		want := 0.0 // the share of a class
+		if stored[o] > 0 {
+			want += 1 / float64(len(stored))
+		}
+		if o >= 4 {
+			want += .5
+		}
+		if math.Abs(math.Exp(float64(x))-want) > 1e-5 {
+			t.Errorf("equal shares: output %d has a share of %g, want %g; stored are %v", o, math.Exp(float64(x)), want, stored)
+		}
 	}
 }

@@ -100,7 +100,11 @@ func (d *aggregate) free() {
 // aggregate returns D: the direction of the step or, with [EditTowardMean], that direction divided by Σw.
 func (s *step) aggregate() (*aggregate, error) {
 	r, scale := s.report, 1.0
-	if sum := floats.Sum(r.Weights); s.options.Edit.Target == EditTowardMean && sum != 0 {
+	weights := r.Weights
+	if j := r.Outcome.Joined; j != nil {
+		weights = j.Weights // those of the rule, which count joined rows once
+	}
+	if sum := floats.Sum(weights); s.options.Edit.Target == EditTowardMean && sum != 0 {
 		scale = 1 / sum
 	}
 	if r.Outcome.Direction != nil {

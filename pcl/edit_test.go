@@ -230,6 +230,19 @@ func TestMeanTarget(t *testing.T) {
 	}
 }
 
+// TestMeanTargetOfJoinedRows: where the rule sees the memory's rows as one, Σλ counts that one once.
+func TestMeanTargetOfJoinedRows(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	l := trained(t, b, newMethod(t, "emgd-gmc+der-pp", nil), Options{Edit: Edit{Eta: 1e-3, Target: "mean"}})
+	s := &step{Learner: l, report: &StepReport{
+		Weights: []float64{2, 2, 3}, Outcome: method.Outcome{Joined: &method.Joined{Weights: []float64{2, 3}}},
+	}, rows: make([]row, 3), kept: []int{0, 1, 2}}
+	d := must[*aggregate](t)(s.aggregate())
+	if want := []float64{2. / 5, 2. / 5, 3. / 5}; !slices.EqualFunc(d.w, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-15 }) {
+		t.Errorf("the rows' shares of D are %v, want %v", d.w, want)
+	}
+}
+
 // TestEditWithEveryMethod makes steps with each method: where there are memory rows to train on, their
 // pixels move.
 func TestEditWithEveryMethod(t *testing.T) {

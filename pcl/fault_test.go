@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -558,4 +559,71 @@ func TestOneCallAtATime(t *testing.T) {
 			}
 		}
 	})
+}
+
+// refusing is a method that fails where it is told to, with the roles of the one that it wraps.
+type refusing struct {
+	method.Method
+	fail bool
+}
+
+func (r *refusing) Unwrap() method.Method { return r.Method }
+
+func (r *refusing) Weights(s *method.Step, w []float64) (method.Outcome, error) {
+	if r.fail {
+		return method.Outcome{}, errors.New("refused")
+	}
+	return r.Method.Weights(s, w)
+}
+
+// TestFailureAfterAnEdit: what a method has edited or noted in the memory before it fails is taken back.
+func TestFailureAfterAnEdit(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		for name, params := range map[string]map[string]any{"gmed": {"alpha": 1.0}, "mir": {"best_loss": true, "candidates": 2}} {
+			var ends [2]*Learner
+			for i := range ends {
+				m := &refusing{Method: newMethod(t, name, params)}
+				l := smallLearner(t, b, "", Options{Method: m, Increment: scenario.ClassIncremental, Batch: 4})
+				d := pcltest.Blobs(4, 24, 5)
+				attach(t, l, blobTask(t, d, 1, 0, 1))
+				playOut(t, l)
+				attach(t, l, blobTask(t, d, 2, 2, 3))
+				for step := range 4 {
+					if m.fail = i == 1 && step > 0; m.fail {
+						before := l.memory.Items(everyPlace(l))
+						for k := range before {
+							before[k].Pixels = slices.Clone(before[k].Pixels)
+						}
+						for range 2 {
+							if _, err := l.Step(); err == nil {
+								t.Fatal("the method did not fail")
+							}
+						}
+						if !reflect.DeepEqual(l.memory.Items(everyPlace(l)), before) {
+							t.Errorf("%s: a step that failed has changed the memory", name)
+						}
+						m.fail = false
+					}
+					must[*StepReport](t)(l.Step())
+				}
+				ends[i] = l
+			}
+			same(t, ends[1], ends[0])
+		}
+	})
+}
+
+func everyPlace(l *Learner) (places []int) {
+	for i := range l.memory.Len() {
+		places = append(places, i)
+	}
+	return places
+}
+
+// TestDirectionTwice: a second update has weights only, which a method that gives a direction has not.
+func TestDirectionTwice(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	if _, err := NewLearner(completed(t, b, "trimmed-mean", Options{ExtraUpdate: true})); err == nil || !strings.Contains(err.Error(), "gives a direction") {
+		t.Errorf("error %v", err)
+	}
 }

@@ -2,6 +2,7 @@ package pcl
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"github.com/gomlx/compute"
@@ -274,9 +275,18 @@ func (b replaying) StepAhead(gamma float64) error {
 }
 
 func (b replaying) Update() error {
-	w, rows := b.s.current()
-	if _, err := b.s.descend(w, rows); err != nil {
+	if _, _, err := b.s.penalty(); err != nil { // as before each update
 		return err
+	}
+	w, rows := b.s.current()
+	norm2, err := b.s.descend(w, rows)
+	if err != nil {
+		return err
+	}
+	if !math.IsNaN(norm2) && !math.IsInf(norm2, 0) {
+		if err := b.s.moved(); err != nil {
+			return err
+		}
 	}
 	return b.s.renew()
 }
@@ -301,7 +311,9 @@ func (b predicting) Restart() error {
 			return err
 		}
 	}
-	l.network.resetStatistics(l.options.Model.Layout())
+	if layout := l.options.Model.Layout(); layout.StatsTotal > 0 {
+		l.others.statistics = layout.InitStats()
+	}
 	return nil
 }
 
@@ -340,11 +352,11 @@ func (b predicting) Descend(samples []memory.Item, shares []float64, s rehearsal
 		l.others.apart = [2]compute.Buffer(out[:2])
 		defer program.Free(out[2:]...)
 		if len(out) > 2 {
-			observed, err := device.Host(out[2], len(l.network.statistics))
+			observed, err := device.Host(out[2], len(l.others.statistics))
 			if err != nil {
 				return err
 			}
-			l.network.observe(observed)
+			observe(l.others.statistics, observed)
 		}
 		return nil
 	})

@@ -1,6 +1,7 @@
 package pcl
 
 import (
+	"github.com/parallelcl/parallelcl/pcl/optim"
 	"math"
 	"slices"
 	"testing"
@@ -302,4 +303,28 @@ func TestDirection(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestEvaluatingChangesNothing: a network that is trained when the run is evaluated has running statistics of its own.
+func TestEvaluatingChangesNothing(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go) // which compiles a residual network faster
+	var ends [2]*Learner
+	for i := range ends {
+		m := newMethod(t, "avggrad+gdumb+der-pp", map[string]any{"gdumb.passes": 1, "cutmix": 0})
+		l := smallLearner(t, b, "", Options{Method: m, Model: tinyResNet(t), Increment: scenario.ClassIncremental, Optimizer: optim.SGD{LR: 0.05}})
+		d := pcltest.Blobs(4, 24, 5)
+		attach(t, l, blobTask(t, d, 1, 0, 1))
+		attach(t, l, blobTask(t, d, 2, 2, 3))
+		for step := range 6 {
+			must[*StepReport](t)(l.Step())
+			if i == 1 && step == 4 {
+				must[float64](t)(l.Evaluate(1))
+			}
+		}
+		ends[i] = l
+	}
+	same(t, ends[1], ends[0])
+	if a, b := must[[]float32](t)(ends[0].Statistics()), must[[]float32](t)(ends[1].Statistics()); !slices.Equal(a, b) {
+		t.Error("the running statistics differ")
+	}
 }

@@ -17,8 +17,8 @@ func (l *Learner) look(p *program.Program, theta compute.Buffer, b *device.Batch
 		return nil, err
 	}
 	defer done()
-	if l.network.statistics != nil {
-		s, err := program.ToDevice(l.options.Backend, l.network.statistics, len(l.network.statistics))
+	if running := l.statisticsOf(theta); running != nil {
+		s, err := program.ToDevice(l.options.Backend, running, len(running))
 		if err != nil {
 			return nil, err
 		}
@@ -26,6 +26,15 @@ func (l *Learner) look(p *program.Program, theta compute.Buffer, b *device.Batch
 		in = append(in, s)
 	}
 	return p.Call(append([]compute.Buffer{theta}, in...)...)
+}
+
+// statisticsOf returns the running statistics that belong to parameters on the device: their own for a network that was
+// trained apart, otherwise the present ones. It returns nil if the model has none.
+func (l *Learner) statisticsOf(theta compute.Buffer) []float32 {
+	if o := &l.others; theta == o.apart[0] && o.statistics != nil {
+		return o.statistics
+	}
+	return l.network.statistics
 }
 
 // lossesAt returns the loss of each sample of a batch whose targets have been set.

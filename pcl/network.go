@@ -56,14 +56,16 @@ const momentum = 0.9
 
 // observe averages the statistics of a batch into the running ones. It ignores a batch whose statistics are not
 // finite.
-func (n *network) observe(batch []float32) {
+func (n *network) observe(batch []float32) { observe(n.statistics, batch) }
+
+func observe(running, batch []float32) {
 	for _, x := range batch {
 		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
 			return
 		}
 	}
 	for i, x := range batch {
-		n.statistics[i] = momentum*n.statistics[i] + (1-momentum)*x
+		running[i] = momentum*running[i] + (1-momentum)*x
 	}
 }
 
@@ -73,6 +75,7 @@ type others struct {
 	over       []int             // the tasks that had ended by then
 	ahead      compute.Buffer    // where the last virtual step led
 	apart      [2]compute.Buffer // a second network, trained separately, and its momentum
+	statistics []float32         // the running statistics of that network
 }
 
 func (o *others) free() {

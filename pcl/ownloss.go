@@ -25,6 +25,9 @@ func (o Options) validateLoss() error {
 	if _, ok := method.As[rehearsal.Storer](o.Method); ok {
 		return fmt.Errorf("method %s chooses what it stores by the loss of classes, which does not go with loss %s: take another one, such as emgd-gmc+der-pp", name, o.Loss.Key())
 	}
+	if _, ok := method.As[rehearsal.OfClasses](o.Method); ok {
+		return fmt.Errorf("method %s compares stored outputs as the logits of classes, which does not go with loss %s: leave out x-der, or take refresh", name, o.Loss.Key())
+	}
 	for _, id := range []int{method.Memory, 1} {
 		if l := o.lossOf(id); l.Cosine || l.Teacher > 0 || l.Adjust > 0 || l.Kind == rehearsal.Sigmoid {
 			return fmt.Errorf("method %s trains on a loss of classes, which does not go with loss %s: take another one, such as emgd-gmc+der-pp", name, o.Loss.Key())

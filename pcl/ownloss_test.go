@@ -231,7 +231,7 @@ func TestOwnLosses(t *testing.T) {
 // TestLossRefuses: what does not go with a loss of one's own is refused, and the message says why.
 func TestLossRefuses(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
-	for name, want := range map[string]string{"emgd": "predicts classes", "icarl": "emgd-gmc+der-pp", "gss": "what it stores", "avggrad+lwf": "loss of classes", "avggrad+las": "loss of classes"} {
+	for name, want := range map[string]string{"emgd": "predicts classes", "icarl": "emgd-gmc+der-pp", "gss": "what it stores", "avggrad+lwf": "loss of classes", "avggrad+las": "loss of classes", "avggrad+der-pp+x-der": "logits of classes"} {
 		o := completed(t, b, name, regressionOptions(t, Options{}))
 		if _, err := NewLearner(o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q in it", name, err, want)

@@ -2,6 +2,7 @@ package pcl
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
@@ -101,14 +102,15 @@ func (b penalising) TaskGradient(samples []memory.Item) ([]float32, error) {
 	return b.gradient(b.l.network.theta, samples, loss)
 }
 
-// Current leaves out the rows that took no part in the update.
+// Current leaves out the rows that took no part in the update. An update before the memory's rows are there is one of all
+// tasks.
 func (b moving) Current() ([]float32, error) {
 	l := b.l
 	l.mean = fp.Grow(l.mean, l.programs.Shared)
 	clear(l.mean)
 	n := float32(0)
-	for _, i := range b.s.kept {
-		if b.s.rows[i].id <= method.Memory {
+	for i := range b.s.rows {
+		if b.s.rows[i].id <= method.Memory || b.s.kept != nil && !slices.Contains(b.s.kept, i) {
 			continue
 		}
 		flat, err := device.Host(b.s.rows[i].Flat, l.programs.Total())

@@ -277,3 +277,49 @@ func TestSIAlongAPath(t *testing.T) {
 		}
 	})
 }
+
+// noting is a penalty of no weight that checks when it is called.
+type noting struct {
+	method.Method
+	t            *testing.T
+	noted, after []float32 // θ at its last call, and after the last update
+	updates      int
+}
+
+func (n *noting) Unwrap() method.Method { return n.Method }
+
+func (n *noting) Penalise(lab rehearsal.PenaltyLab) (float64, []float32, error) {
+	theta, err := lab.Parameters()
+	n.noted = append(n.noted[:0], theta...)
+	return 0, nil, err
+}
+
+func (n *noting) Moved(lab rehearsal.MovedLab) error {
+	if n.updates++; n.after != nil && !slices.Equal(n.noted, n.after) {
+		n.t.Errorf("update %d did not begin where the penalty was last asked", n.updates)
+	}
+	theta, err := lab.Parameters()
+	if err != nil {
+		return err
+	}
+	n.after = append(n.after[:0], theta...)
+	_, err = lab.Current()
+	return err
+}
+
+// TestPenaltyBeforeEachUpdate: a penalty is asked before each update and told of each, also where a step makes two.
+func TestPenaltyBeforeEachUpdate(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		for _, c := range []struct {
+			name  string
+			extra bool
+		}{{"avggrad", false}, {"avggrad", true}, {"gmed-release", false}, {"gmed-release", true}} {
+			m := &noting{Method: newMethod(t, c.name, nil), t: t}
+			l := smallLearner(t, b, "", Options{Method: m, Increment: scenario.ClassIncremental, Optimizer: optim.SGD{LR: 0.1}, ExtraUpdate: c.extra})
+			timeline(t, l, nil)
+			if m.updates != l.network.updates || !slices.Equal(m.after, must[[]float32](t)(l.parameters())[:len(m.after)]) {
+				t.Errorf("%+v: told of %d updates, there were %d", c, m.updates, l.network.updates)
+			}
+		}
+	})
+}

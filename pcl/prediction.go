@@ -115,7 +115,7 @@ func (l *Learner) predictor() (*Predictor, error) {
 	if p.theta, err = program.Copy(theta, l.programs.Total()); err != nil {
 		return nil, err
 	}
-	if s := l.network.statistics; s != nil {
+	if s := l.statisticsOf(theta); s != nil {
 		if p.statistics, err = program.ToDevice(l.options.Backend, s, len(s)); err != nil {
 			program.Free(p.theta)
 			return nil, err

@@ -14,8 +14,8 @@ type StepReport struct {
 	// Gram is M = JJᵀ, the inner products of the rows' gradients over the shared parameters, row by row. It is
 	// nil if the method does not ask for it, unless Options.Observe is set.
 	Gram []float64
-	// After has the losses of the same batches at the new parameters, with Options.Observe; nil otherwise. With batch
-	// normalisation they are by the running statistics, as in [Learner.Evaluate].
+	// After has the losses of the same batches at the new parameters, with Options.Observe; nil otherwise. As in
+	// Losses, batches are normalised by their own statistics.
 	After   []float64
 	Weights []float64
 	Outcome method.Outcome

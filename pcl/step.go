@@ -28,7 +28,8 @@ var ErrNoStream = errors.New("pcl: no active stream: attach a task first")
 // A step happens completely or not at all. After an error nothing has changed, and every stream keeps the
 // batch that it delivered, so Step may be called again. If a stream is at fault, the error is a [StreamError],
 // which says which one. The only exception is a failure of the device or of the method after the parameters
-// have been touched: the learner then stops, and every later call returns an error that says so.
+// have been touched: the learner then stops, and every later call returns an error that says so. (A method that had been
+// asked for weights before a failure of the device has seen the gradients of that step.)
 func (l *Learner) Step() (*StepReport, error) {
 	if err := l.enter(false); err != nil {
 		return nil, err
@@ -267,7 +268,7 @@ func (s *step) advance() error {
 // beginning is the state at the beginning of a step, which is restored if the step fails.
 type beginning struct {
 	method     []byte // the state of the method's random draws
-	memory     memory.Draws
+	memory     memory.Mark
 	statistics []float32
 }
 
@@ -277,7 +278,7 @@ func (s *step) mark() (b beginning, err error) {
 		return b, err
 	}
 	b.statistics = slices.Clone(s.network.statistics)
-	b.memory, err = s.memory.Draws()
+	b.memory, err = s.memory.Mark()
 	return b, err
 }
 

@@ -144,7 +144,7 @@ func (l *Learner) trained() (*Trained, error) {
 	if err := program.ToHost(values, theta); err != nil {
 		return nil, err
 	}
-	t.Tensors = tensors(l.options.Model.Layout(), values, l.network.statistics)
+	t.Tensors = tensors(l.options.Model.Layout(), values, l.statisticsOf(theta))
 	return t, nil
 }
 

@@ -2,12 +2,14 @@ package pcl
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gomlx/compute"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
 // update makes the optimiser step along d, which is Σ wᵢJᵢ or, if the method returned a direction instead of
@@ -51,8 +53,13 @@ func (s *step) updateAgain() error {
 	return s.moved()
 }
 
-// renew computes the gradients of all rows again, at the current θ.
+// renew computes the gradients of all rows again, at the current θ. A penalty that has no row as yet is told, too.
 func (s *step) renew() error {
+	if !slices.ContainsFunc(s.rows, func(r row) bool { return r.id == rehearsal.PenaltyRow }) {
+		if _, _, err := s.penalty(); err != nil {
+			return err
+		}
+	}
 	for i := range s.rows {
 		s.rows[i].free()
 	}

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gomlx/compute"
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
@@ -114,6 +116,39 @@ func (s *step) cross() ([]float64, error) {
 	return out, nil
 }
 
+// lossNow returns the loss of a row's batch at the present parameters, in every other respect as its gradient's program
+// has it.
+func (s *step) lossNow(r *row) (mean float64, err error) {
+	p, err := s.programs.TrainingLosses(r.loss)
+	if err != nil {
+		return 0, err
+	}
+	in, done, err := r.batch.Inputs(s.options.Backend, graphs.Referenced(r.loss))
+	if err != nil {
+		return 0, err
+	}
+	defer done()
+	out, err := p.Call(append([]compute.Buffer{s.network.theta}, in...)...)
+	if err != nil {
+		return 0, err
+	}
+	defer program.Free(out...)
+	var host [2][]float32 // the losses and, if there are any, the weights
+	for i, b := range out {
+		if host[i], err = device.Host(b, len(r.batch.Class)); err != nil {
+			return 0, err
+		}
+	}
+	for i, x := range host[0][:r.batch.N] {
+		if host[1] != nil {
+			mean += float64(x) * float64(host[1][i])
+		} else {
+			mean += float64(x) / float64(r.batch.N)
+		}
+	}
+	return mean, nil
+}
+
 // follow tells the method, if it asks for this, the losses of the same batches at the new parameters. An observer is
 // told them in the report.
 func (s *step) follow() (err error) {
@@ -129,12 +164,8 @@ func (s *step) follow() (err error) {
 			}
 			continue
 		}
-		each, err := s.lossesAt(s.network.theta, s.rows[i].batch, s.rows[i].loss)
-		if err != nil {
+		if after[k], err = s.lossNow(&s.rows[i]); err != nil {
 			return err
-		}
-		for _, x := range each {
-			after[k] += x / float64(len(each))
 		}
 	}
 	if s.options.Observe {

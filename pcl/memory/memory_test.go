@@ -223,7 +223,7 @@ func TestRewind(t *testing.T) {
 	s := newStore(t, PerClass, 12)
 	add(t, s, candidates(1, 12, 0))
 	s.Draw(5)
-	at, err := s.Draws()
+	at, err := s.Mark()
 	if err != nil {
 		t.Fatal(err)
 	}

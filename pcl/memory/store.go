@@ -75,6 +75,16 @@ type Store struct {
 	next   int   // position in order
 
 	changes int // how often samples or their pixels changed
+
+	marked bool
+	before []former // what was edited since the last mark, the latest last
+}
+
+// former is a stored sample as it was before an edit.
+type former struct {
+	place  int
+	item   Item
+	edited bool // and not only its score
 }
 
 // NewStore returns an empty store; run is the seed of its selections and batches.
@@ -236,6 +246,7 @@ func (s *Store) Edit(i int, pixels []float32) bool {
 		return false
 	}
 	it := &s.items[i]
+	s.journal(i, true)
 	if it.Origin == nil {
 		it.Origin = slices.Clone(it.Pixels)
 	}
@@ -266,7 +277,22 @@ func (s *Store) SetLogits(i int, logits []float32) bool {
 }
 
 // SetScore changes the score of sample i.
-func (s *Store) SetScore(i int, score float64) { s.items[i].Score = score }
+func (s *Store) SetScore(i int, score float64) {
+	s.journal(i, false)
+	s.items[i].Score = score
+}
+
+// journal notes what sample i is like before it changes.
+func (s *Store) journal(i int, edited bool) {
+	if !s.marked {
+		return
+	}
+	was := s.items[i]
+	if edited {
+		was.Pixels = slices.Clone(was.Pixels)
+	}
+	s.before = append(s.before, former{i, was, edited})
+}
 
 // choose returns at most n of the indices, uniformly at random, in their old order.
 func (s *Store) choose(indices []int, n int) []int {
@@ -302,22 +328,33 @@ func (s *Store) Draw(n int) []int {
 	return batch
 }
 
-// Draws is how far a store has got with its random draws.
-type Draws struct {
+// Mark is how far a store has got with its random draws.
+type Mark struct {
 	rand  []byte
 	order []int
 	next  int
 }
 
-// Draws returns the state of the random draws. [Store.Rewind] goes back to it, as long as the number of
-// stored samples has not changed.
-func (s *Store) Draws() (Draws, error) {
+// Mark returns the state of the random draws, and from now on notes what is edited. [Store.Rewind] goes back to it, as
+// long as no sample has been added or replaced and nothing else was marked.
+func (s *Store) Mark() (Mark, error) {
 	rng, err := s.rng.MarshalBinary()
-	return Draws{rng, s.order, s.next}, err
+	s.marked, s.before = true, s.before[:0]
+	return Mark{rng, s.order, s.next}, err
 }
 
-// Rewind goes back to an earlier state of the draws, so that the same draws are made again.
-func (s *Store) Rewind(d Draws) error {
-	s.order, s.next = d.order, d.next
-	return s.rng.UnmarshalBinary(d.rand)
+// Rewind goes back to a mark: edited samples and scores are as they were, and the same draws are made again.
+func (s *Store) Rewind(m Mark) error {
+	for _, f := range slices.Backward(s.before) {
+		it := &s.items[f.place]
+		if f.edited {
+			copy(it.Pixels, f.item.Pixels)
+			f.item.Pixels = it.Pixels
+			s.changes++
+		}
+		*it = f.item
+	}
+	s.before = s.before[:0]
+	s.order, s.next = m.order, m.next
+	return s.rng.UnmarshalBinary(m.rand)
 }

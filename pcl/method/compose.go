@@ -35,7 +35,6 @@ type composed struct {
 	info      Info
 	rule      Method
 	rehearsal *rehearsal.Rehearsal
-	join      bool  // the rule sees the memory's rows as one
 	roles     []any // what [As] finds besides those of the rule
 	sum       summed
 }
@@ -52,7 +51,8 @@ func compose(m Method, parts ...rehearsal.Part) (Method, error) {
 	}
 	c := &composed{info: m.Info(), rule: rule, rehearsal: r}
 	_, several := As[severalRows](rule)
-	if c.join = !r.Apart && !several; r.Apart && !several && rule.Info().Family == "scl" {
+	c.sum.rows, c.sum.penalty = !r.Apart && !several, r.Penalty != nil && !r.PenaltyApart
+	if (r.Apart || r.PenaltyApart) && !several && rule.Info().Family == "scl" {
 		return nil, fmt.Errorf("%s weighs the tasks against one memory row; set rows=joined, or choose another rule", rule.Info().Name)
 	}
 	c.describe(parts)
@@ -108,7 +108,7 @@ func (c *composed) Info() Info { return c.info }
 
 // Weights asks the rule.
 func (c *composed) Weights(s *Step, w []float64) (Outcome, error) {
-	if !c.join || !c.sum.several(s) {
+	if !c.sum.several(s) {
 		return c.rule.Weights(s, w)
 	}
 	if err := s.check(c.info, w); err != nil {
@@ -135,7 +135,7 @@ func (c *composed) assign() {
 	if states := statesOf(parts); states != nil {
 		c.roles = append(c.roles, statefulParts{c, states})
 	}
-	if f, ok := As[Follower](c.rule); ok && c.join {
+	if f, ok := As[Follower](c.rule); ok {
 		c.roles = append(c.roles, joinedFollower{c, f})
 	}
 	c.roles = append(c.roles, parts...)

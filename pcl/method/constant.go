@@ -25,7 +25,7 @@ func init() {
 
 var constantInfo = Info{
 	Name: "constant", Title: "Constant", Family: "mtl",
-	Rule:   "d = memory·J₀ + task·Σ Jᵢ",
+	Rule:   "d = memory·Σ of the memory's rows + task·Σ of the tasks'",
 	Source: "linear scalarisation with given weights",
 	Cost:   "K(F+B)", State: "none", SumW: "as given",
 }
@@ -41,7 +41,7 @@ func (m constant) Weights(s *Step, w []float64) (Outcome, error) {
 	}
 	for i, id := range s.IDs {
 		w[i] = m.task
-		if id == Memory {
+		if id <= Memory {
 			w[i] = m.memory
 		}
 	}

@@ -16,7 +16,7 @@ func init() {
 			{Name: "method", Default: "mgda", Doc: "the method whose weights are smoothed, with its default parameters"},
 			{Name: "alpha", Default: 0.9, Doc: "α in [0, 1), the share of the previous weights"},
 		},
-		New: func(p Params) (Method, error) { return newCRMOGM(p) },
+		New: newCRMOGM,
 	})
 }
 
@@ -32,13 +32,13 @@ var crmogmInfo = Info{
 // sum that the method now gives to these.
 type crmogm struct {
 	info  Info
-	inner Method
+	inner Method // a rule; the rehearsal that it may have come with is joined to the smoothed one
 	alpha float64
 	memo  memo[float64]
 	ended bool // a stream of the last step has ended since
 }
 
-func newCRMOGM(p Params) (*crmogm, error) {
+func newCRMOGM(p Params) (Method, error) {
 	name := p.String("method")
 	if name == crmogmInfo.Name {
 		return nil, fmt.Errorf("method %q would smooth itself", name)
@@ -50,12 +50,23 @@ func newCRMOGM(p Params) (*crmogm, error) {
 	if m.Info().Direct {
 		return nil, fmt.Errorf("parameter method: %q gives a direction, which weights do not determine", name)
 	}
-	c := &crmogm{info: crmogmInfo, inner: m, alpha: p.Float("alpha"), memo: memo[float64]{}}
-	c.info.NeedsGram, c.info.NeedsLosses = m.Info().NeedsGram, m.Info().NeedsLosses
-	c.info.NeedsRows, c.info.NeedsCross = m.Info().NeedsRows, m.Info().NeedsCross
+	if err := limits.Within("alpha", p.Float("alpha"), 0, 1-1e-9); err != nil {
+		return nil, err
+	}
+	rule, parts := apart(m)
+	c := &crmogm{info: crmogmInfo, inner: rule, alpha: p.Float("alpha"), memo: memo[float64]{}}
+	c.info.NeedsGram, c.info.NeedsLosses = rule.Info().NeedsGram, rule.Info().NeedsLosses
+	c.info.NeedsRows, c.info.NeedsCross = rule.Info().NeedsRows, rule.Info().NeedsCross
 	c.info.Title += " of " + m.Info().Title
-	c.info.Cost = m.Info().Cost
-	return c, limits.Within("alpha", c.alpha, 0, 1-1e-9)
+	c.info.Family, c.info.Cost = rule.Info().Family, m.Info().Cost
+	if len(parts) == 0 {
+		return c, nil
+	}
+	with, err := joined(c, parts...)
+	if err != nil {
+		return nil, err
+	}
+	return compose(with)
 }
 
 func (m *crmogm) Info() Info { return m.info }

@@ -103,7 +103,11 @@ func (e *elastic) Weights(s *Step, w []float64) (Outcome, error) {
 		return Outcome{}, err
 	}
 	e.sigma = fp.Grow(e.sigma, s.K())
-	if len(kept.dropped) == 0 || kept.k() == 0 {
+	if kept.k() == 0 {
+		fill(e.sigma, 1/float64(s.K()))
+		return e.WeightsFor(s, e.sigma, w)
+	}
+	if len(kept.dropped) == 0 {
 		err = e.factors.FactorsScaled(s.IDs, kept.all, kept.exponent, e.sigma)
 	} else {
 		err = e.partFactors(s, kept)

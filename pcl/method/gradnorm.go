@@ -121,9 +121,11 @@ func toSum(w []float64, sum float64) {
 
 func (m *gradNorm) End(id int) {
 	m.memo.End(id)
-	if t, ok := m.memo[Memory]; ok {
-		t.First = -1
-		m.memo[Memory] = t
+	for of, t := range m.memo {
+		if of <= Memory {
+			t.First = -1
+			m.memo[of] = t
+		}
 	}
 }
 

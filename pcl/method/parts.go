@@ -3,6 +3,7 @@ package method
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -18,11 +19,14 @@ func init() {
 }
 
 // RegisterPart makes a part of a rehearsal known under its name, to [New] and the command line. Its defaults are those
-// of its zero value. It panics if the name is empty or taken.
+// of its zero value. It panics if the name is empty or taken, or if the part is not a struct.
 func RegisterPart(p rehearsal.Part) {
 	name := p.Info().Name
 	if name == "" || strings.Contains(name, "+") {
 		panic(fmt.Sprintf("method: RegisterPart: a part needs a name without +, not %q", name))
+	}
+	if reflect.TypeOf(p).Kind() != reflect.Struct {
+		panic(fmt.Sprintf("method: RegisterPart: %q is a %T, want a struct whose fields are its parameters", name, p))
 	}
 	if _, taken := parts[name]; taken {
 		panic(fmt.Sprintf("method: the part %q is registered twice", name))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/internal/limits"
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
 func init() {
@@ -83,7 +84,7 @@ func (m *pcd) Weights(s *Step, w []float64) (Outcome, error) {
 	}
 	primary, lengths := 0, r.norms()
 	for i, at := range r.at {
-		if id, best := s.IDs[at], s.IDs[r.at[primary]]; m.last == (id > best) && id != best {
+		if m.leads(s.IDs[at], s.IDs[r.at[primary]]) {
 			primary = i
 		}
 		t := m.memo[s.IDs[at]]
@@ -98,6 +99,26 @@ func (m *pcd) Weights(s *Step, w []float64) (Outcome, error) {
 		v[i] *= n[primary] / n[i]
 	}
 	return r.write(v, w), nil
+}
+
+// leads says whether one stream is the primary rather than another.
+func (m *pcd) leads(id, other int) bool {
+	if m.last {
+		return id > other
+	}
+	return pcdPlace(id) < pcdPlace(other)
+}
+
+// pcdPlace puts the rows of the memory first, from the first on, then the tasks in the order in which they came, and a
+// penalty last.
+func pcdPlace(id int) int {
+	switch {
+	case id == rehearsal.PenaltyRow:
+		return math.MaxInt
+	case id <= Memory:
+		return math.MinInt - id
+	}
+	return id
 }
 
 // project returns the weights of the unit gradients in d/‖d‖; their cosines are c, and lengths those

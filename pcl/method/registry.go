@@ -17,11 +17,11 @@ type Spec struct {
 var registry = map[string]Spec{}
 
 // Register makes a method known under the name spec.Info.Name, to [New] and the command line. It panics if the name
-// is empty or taken, or if spec contradicts itself.
+// is empty or taken or has a +, which joins names, or if spec contradicts itself.
 func Register(spec Spec) {
 	name := spec.Info.Name
-	if name == "" || spec.New == nil {
-		panic("method: Register needs a name and a constructor")
+	if name == "" || strings.Contains(name, "+") || spec.New == nil {
+		panic(fmt.Sprintf("method: Register needs a name without +, not %q, and a constructor", name))
 	}
 	if _, taken := registry[name]; taken {
 		panic(fmt.Sprintf("method: %q is registered twice", name))

@@ -5,11 +5,14 @@ import (
 	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
 // summed is a step in which the memory's rows are one row, their sum: J′ = SJ, M′ = SMSᵀ, and w = Sᵀw′, where the
 // first row of S adds up the memory's rows (docs/method.md §8.2).
 type summed struct {
+	rows, penalty bool // what is joined: the rows of samples, and that of the penalty
+
 	to   []int // the row of the joined step to which each row belongs
 	step Step
 	w    []float64
@@ -18,14 +21,25 @@ type summed struct {
 
 // several says whether there is anything to be joined: more than one memory row, or one under another id.
 func (j *summed) several(s *Step) bool {
-	return slices.ContainsFunc(s.IDs, func(id int) bool { return id < Memory })
+	return slices.ContainsFunc(s.IDs, func(id int) bool { return id != Memory && j.joins(id) })
+}
+
+// joins says whether a row is a part of the joined one.
+func (j *summed) joins(id int) bool {
+	switch {
+	case id == Memory:
+		return true
+	case id == rehearsal.PenaltyRow:
+		return j.penalty
+	}
+	return id < Memory && j.rows
 }
 
 // of joins the memory's rows in those fields of a step that a rule reads.
 func (j *summed) of(s *Step, info Info) {
 	j.to, j.step = fp.Grow(j.to, s.K()), Step{Exponent: s.Exponent, Rand: s.Rand, IDs: []int{Memory}}
 	for i, id := range s.IDs {
-		if j.to[i] = 0; id > Memory {
+		if j.to[i] = 0; !j.joins(id) {
 			j.to[i] = len(j.step.IDs)
 			j.step.IDs = append(j.step.IDs, id)
 		}
@@ -46,7 +60,7 @@ func (j *summed) of(s *Step, info Info) {
 		j.step.Cross = j.products(s.Cross)
 	}
 	if info.NeedsRows {
-		j.rows(s)
+		j.joinRows(s)
 	}
 }
 
@@ -91,8 +105,8 @@ func (j *summed) settle(m []float64) {
 // float32.
 const roundingOfProducts = 1e-5
 
-// rows is SJ. The tasks' rows are those of the step itself.
-func (j *summed) rows(s *Step) {
+// joinRows is SJ. Rows that are not joined are those of the step itself.
+func (j *summed) joinRows(s *Step) {
 	j.row = fp.Grow(j.row, len(s.Rows[0]))
 	clear(j.row)
 	j.step.Rows = make([][]float64, len(j.step.IDs))
@@ -119,7 +133,7 @@ func (j *summed) spread(s *Step, w []float64, out *Outcome) {
 	}
 	dropped := slices.DeleteFunc(slices.Clone(out.Dropped), func(id int) bool { return id == Memory })
 	for _, id := range s.IDs {
-		if id <= Memory {
+		if j.joins(id) {
 			dropped = append(dropped, id)
 		}
 	}

@@ -72,7 +72,7 @@ func joining(t *testing.T, name string) *composed {
 	if c, ok := m.(*composed); ok {
 		m = c.rule
 	}
-	return &composed{info: m.Info(), rule: m, rehearsal: &rehearsal.Rehearsal{}, join: true}
+	return &composed{info: m.Info(), rule: m, rehearsal: &rehearsal.Rehearsal{}, sum: summed{rows: true, penalty: true}}
 }
 
 // TestSummed: in three steps of every rule, with one to three memory rows, the step that the rule sees and the

@@ -24,7 +24,7 @@ func (Balanced) Info() Info {
 
 // Join sets the choice of what is replayed, for all rows.
 func (Balanced) Join(r *Rehearsal) error {
-	r.Draw, r.DrawAll = drawBalanced, true
+	r.Draw, r.DrawAll, r.Evenly = drawBalanced, true, EachClass
 	return nil
 }
 

@@ -20,7 +20,7 @@ type EWC struct {
 	Decay   *float64 `param:"decay" default:"1" doc:"γ in [0, 1], by which old information is multiplied when a task ends"`
 	Samples float64  `param:"samples" default:"20" doc:"number of samples of each class of a task from which its information is estimated, at least 1"`
 	Group   float64  `param:"group" default:"1" doc:"number of samples whose gradients are added up before they are squared, at least 1; with batch normalisation, which needs several samples, take more than 1"`
-	Rows    string   `param:"rows" default:"joined" choices:"joined,apart" doc:"whether the rule sees the memory's rows and the penalty as one row or each by itself"`
+	Rows    string   `param:"rows" default:"joined" choices:"joined,apart" doc:"whether the rule sees the penalty as a part of the memory's row or as a row of its own"`
 }
 
 // Info describes the part.
@@ -41,7 +41,7 @@ func (e EWC) Join(r *Rehearsal) error {
 	group, err2 := limits.Whole("group", e.Group, 1, 1e6)
 	if *e.Lambda != 0 {
 		r.Penalty = &ewc{lambda: *e.Lambda, decay: *e.Decay, samples: samples, group: group}
-		r.Apart = r.Apart || e.Rows == "apart"
+		r.PenaltyApart = e.Rows == "apart"
 	}
 	return errors.Join(err, err2, limits.Within("lambda", *e.Lambda, 0, 1e12), limits.Within("decay", *e.Decay, 0, 1), limits.OneOf("rows", e.Rows, "joined", "apart"))
 }

@@ -17,7 +17,7 @@ func (PerTask) Info() Info {
 
 // Join sets the memory's rows.
 func (PerTask) Join(r *Rehearsal) error {
-	r.PerTask, r.Apart = true, true
+	r.PerTask, r.Apart, r.Evenly = true, true, EachTask
 	return nil
 }
 

@@ -92,6 +92,8 @@ type Rehearsal struct {
 	PerTask bool
 	// Draw chooses the samples of the first row. nil stands for a batch drawn at random.
 	Draw func(lab ReplayLab) ([]int, error)
+	// Evenly says what is replayed equally often, however many samples of it are stored; see [Sharer].
+	Evenly Group
 	// DrawRemembers says that Draw copies the model as [Remembered] for itself.
 	DrawRemembers bool
 	// DrawAll lets Draw also choose the samples of rows that have samples of their own.
@@ -110,16 +112,33 @@ type Rehearsal struct {
 	// Renew returns the new logits to be stored with a sample when a task ends, of the old ones, those of the present
 	// model, and the output of the right class. nil leaves stored logits as they are.
 	Renew func(old, now []float32, right int) []float32
+	// OfClasses says that what is stored or compared are the logits of classes, which a loss of one's own has not.
+	OfClasses bool
 	// Remember copies the model whenever a task ends, as [Remembered].
 	Remember bool
 
 	// Penalty is a row that is a gradient of the parameters alone. It may also be a [Tracker], a [Consolidator], and
 	// [Stateful].
 	Penalty Penalty
+	// PenaltyApart shows the rule the penalty as a row of its own. Otherwise it is added to the memory's row or, if the
+	// rule sees several of these, to the first.
+	PenaltyApart bool
 
 	// Predict replaces the prediction of the class with the largest logit.
 	Predict Predictor
 }
+
+// Group is what samples may be replayed by.
+type Group string
+
+const (
+	// EachSample: all samples equally often.
+	EachSample Group = ""
+	// EachClass: a batch has all stored classes in equal shares.
+	EachClass Group = "class"
+	// EachTask: each finished task has a batch of its own.
+	EachTask Group = "task"
+)
 
 // Row is one of the memory's rows.
 type Row struct {
@@ -179,14 +198,20 @@ func (r *Rehearsal) check() error {
 	}
 	for _, row := range r.Rows {
 		if row.Loss.Adjust > 0 && row.Loss.Distill > 0 {
-			return fmt.Errorf("rehearsal %s: adjusted logits and stored ones do not fit into one loss; set draws=two", r.Name())
+			return fmt.Errorf("rehearsal %s: adjusted logits and stored ones do not fit into one loss; set draws=two of der-pp, or write emgd-log+der-pp+herding+ncm in place of emgd", r.Name())
 		}
 	}
 	if r.Teacher > 0 && r.Task.Kind != CrossEntropy {
 		return fmt.Errorf("rehearsal %s: the tasks' loss has targets of the old model already", r.Name())
 	}
+	if _, byGradient := r.Store.(gss); byGradient && len(r.Rows) > 0 && r.Rows[0].Loss.Kind == StoredLogits {
+		return fmt.Errorf("rehearsal %s: gss compares gradients of the memory's loss, which is 0 for samples whose logits are not stored yet; set beta of der-pp above 0", r.Name())
+	}
 	if r.Renew != nil && !r.Logits {
 		return fmt.Errorf("rehearsal %s: it changes stored logits, but nothing is trained on them: add der-pp with alpha > 0", r.Name())
+	}
+	if r.PerTask && r.Penalty != nil && !r.PenaltyApart {
+		return fmt.Errorf("rehearsal %s: with a row for each finished task there is no memory row that the penalty could be a part of; set rows=apart for it", r.Name())
 	}
 	if r.Draw != nil && r.PerTask {
 		return fmt.Errorf("rehearsal %s: a row for each finished task leaves no choice of what is replayed", r.Name())

@@ -30,6 +30,7 @@ func (Extend) Info() Info {
 func (e Extend) Join(r *Rehearsal) error {
 	e = filled(e)
 	r.Renew = func(old, now []float32, right int) []float32 { return extended(old, now, right, *e.Gamma) }
+	r.OfClasses = true
 	return limits.Within("gamma", *e.Gamma, 0, 1)
 }
 

@@ -21,6 +21,13 @@ type Replayer interface {
 	Replays(lab ReplayLab) ([]Replay, error)
 }
 
+// Sharer is a Replayer that does not replay every stored sample equally often.
+type Sharer interface {
+	// Shares returns for each stored sample how often it is replayed, on average. The unit is that of a batch: if a step
+	// has one memory row, they add up to 1.
+	Shares(store *memory.Store) []float64
+}
+
 // Replay is a memory row: its id, which is 0 or negative, and the stored samples in it.
 type Replay struct {
 	ID      int
@@ -92,6 +99,9 @@ type Consolidator interface {
 	Consolidate(lab PenaltyLab, id int, samples []memory.Item) error
 }
 
+// OfClasses is the role of what treats outputs as the logits of classes.
+type OfClasses interface{ OfClasses() }
+
 // Stateful is a role that remembers something between steps.
 type Stateful interface {
 	// MarshalState and UnmarshalState save and restore everything that is remembered.
@@ -107,11 +117,17 @@ func (r *Rehearsal) Roles() (roles []any) {
 	if r.Draw != nil || r.PerTask || len(r.rows()) > 1 || r.rows()[0].OwnDraw {
 		roles = append(roles, replayer{r})
 	}
+	if r.Evenly != EachSample {
+		roles = append(roles, sharer{r})
+	}
 	if r.Rank != nil || r.Logits || r.Remember {
 		roles = append(roles, curator{r})
 	}
 	if r.Store != nil {
 		roles = append(roles, r.Store)
+	}
+	if r.OfClasses {
+		roles = append(roles, ofClasses{})
 	}
 	if r.Penalty != nil {
 		roles = append(roles, r.Penalty)
@@ -134,6 +150,32 @@ func (r objective) Loss(id int) Loss {
 		}
 	}
 	return r.rows()[0].Loss
+}
+
+type ofClasses struct{}
+
+func (ofClasses) OfClasses() {}
+
+type sharer struct{ *Rehearsal }
+
+// Shares counts the groups that samples belong to: those of a batch that all of them share, or with a batch each.
+func (r sharer) Shares(store *memory.Store) []float64 {
+	group := func(i int) int { return store.Item(i).Class }
+	if r.Evenly == EachTask {
+		group = func(i int) int { return store.Item(i).Task }
+	}
+	size := map[int]int{}
+	for i := range store.Len() {
+		size[group(i)]++
+	}
+	shares := make([]float64, store.Len())
+	for i := range shares {
+		shares[i] = 1 / float64(size[group(i)])
+		if r.Evenly == EachClass {
+			shares[i] /= float64(len(size))
+		}
+	}
+	return shares
 }
 
 type replayer struct{ *Rehearsal }

@@ -17,7 +17,7 @@ import (
 type SI struct {
 	C    *float64 `param:"c" default:"10" doc:"c ≥ 0, weight of the penalty; 0 leaves it out"`
 	Xi   float64  `param:"xi" default:"0.1" doc:"ξ > 0, added to the square of how far a parameter has moved"`
-	Rows string   `param:"rows" default:"joined" choices:"joined,apart" doc:"whether the rule sees the memory's rows and the penalty as one row or each by itself"`
+	Rows string   `param:"rows" default:"joined" choices:"joined,apart" doc:"whether the rule sees the penalty as a part of the memory's row or as a row of its own"`
 }
 
 // Info describes the part.
@@ -36,7 +36,7 @@ func (s SI) Join(r *Rehearsal) error {
 	s = filled(s)
 	if *s.C != 0 {
 		r.Penalty = &si{c: *s.C, xi: s.Xi}
-		r.Apart = r.Apart || s.Rows == "apart"
+		r.PenaltyApart = s.Rows == "apart"
 	}
 	return errors.Join(limits.Within("c", *s.C, 0, 1e12), limits.Within("xi", s.Xi, 1e-12, 1e12), limits.OneOf("rows", s.Rows, "joined", "apart"))
 }

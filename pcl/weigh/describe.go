@@ -30,7 +30,7 @@ func Parameters(text string) (map[string]any, error) {
 }
 
 // LeavesOut names what a rule does in a learner besides weights, and does not do here: its own loss, its choice of
-// samples for the memory, its rule of prediction.
+// samples for the memory, its rule of prediction, its penalty, or its training when it is evaluated.
 func (r *Rule) LeavesOut() []string {
 	more := []string{}
 	if _, ok := method.As[rehearsal.Objective](r.method); ok {
@@ -44,6 +44,12 @@ func (r *Rule) LeavesOut() []string {
 	}
 	if _, ok := method.As[rehearsal.Predictor](r.method); ok {
 		more = append(more, "its rule of prediction")
+	}
+	if _, ok := method.As[rehearsal.Penalty](r.method); ok {
+		more = append(more, "its penalty on the parameters")
+	}
+	if _, ok := method.As[method.Idler](r.method); ok {
+		more = append(more, "its training when it is evaluated")
 	}
 	return more
 }

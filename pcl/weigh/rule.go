@@ -5,6 +5,7 @@ package weigh
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 
@@ -41,12 +42,14 @@ func New(name string, params map[string]any, run uint64) (*Rule, error) {
 	return r, nil
 }
 
-// undoer returns the method as an Undoer, or the one that it wraps. A part of a composition does not count, because
-// other parts may remember something too.
+// undoer returns the method as an Undoer, or the one that it wraps. A part of a composition does not count, and neither
+// does what a method wraps that has a state of its own, because the others may remember something too.
 func undoer(m method.Method) method.Undoer {
 	switch m := m.(type) {
 	case method.Undoer:
 		return m
+	case method.Stateful:
+		return nil
 	case interface{ Unwrap() method.Method }:
 		return undoer(m.Unwrap())
 	}
@@ -119,8 +122,12 @@ func (r *Rule) SetState(data []byte) error {
 		return err
 	}
 	if r.stateful != nil {
-		if err := r.stateful.UnmarshalState(s.State); err != nil {
+		before, err := r.stateful.MarshalState()
+		if err != nil {
 			return err
+		}
+		if err := r.stateful.UnmarshalState(s.State); err != nil {
+			return errors.Join(err, r.stateful.UnmarshalState(before)) // a composition may have taken over a part of it
 		}
 	}
 	r.rng = rng

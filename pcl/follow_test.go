@@ -1,0 +1,41 @@
+package pcl
+
+import (
+	"math"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/optim"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// TestLossesAfterNothing: a step of length 0 leaves the losses as they were, also where batches are normalised by their
+// own statistics and where samples have weights.
+func TestLossesAfterNothing(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go) // which compiles a residual network faster
+	still := optim.SGD{LR: 1e-12}
+	normalised := smallLearner(t, b, "famo", Options{Model: tinyResNet(t), Increment: scenario.TaskIncremental, Optimizer: still, Observe: true})
+	d := pcltest.Blobs(4, 40, 5)
+	attach(t, normalised, blobTask(t, d, 1, 0, 1))
+	attach(t, normalised, blobTask(t, d, 2, 2, 3))
+	weighted := regression(t, b, "famo", Options{Weighted: true, Observe: true, Optimizer: still})
+	attach(t, weighted, waves{task: 1, weighted: true, n: 160}.asTask(t, 1, 15))
+	attach(t, weighted, waves{task: 2, weighted: true, n: 160}.asTask(t, 2, 15))
+	for name, l := range map[string]*Learner{"batch normalisation": normalised, "weights": weighted} {
+		for range 3 {
+			r := must[*StepReport](t)(l.Step())
+			for i, before := range r.Losses {
+				if after := r.After[i]; math.Abs(after-before) > 1e-5*before {
+					t.Errorf("%s: step %d, row %d: the loss was %g before a step of length 0, and %g after it", name, r.Step, r.IDs[i], before, after)
+				}
+			}
+		}
+	}
+}
+
+func tinyResNet(t *testing.T) model.Model {
+	t.Helper()
+	return must[*model.ResNet18](t)(model.NewResNet18(model.ResNetConfig{Height: 8, Width: 8, Channels: 1, Base: 2, Outputs: 6}))
+}

@@ -1,0 +1,176 @@
+package method
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
+)
+
+// orthogonal is a step with unit gradients in different directions, except for the lengths given.
+func orthogonal(ids []int, lengths map[int]float64) *Step {
+	k := len(ids)
+	s := &Step{IDs: ids, Gram: make([]float64, k*k), Losses: slices.Repeat([]float64{1}, k)}
+	for i, id := range ids {
+		s.Gram[i*k+i] = 1
+		if x, ok := lengths[id]; ok {
+			s.Gram[i*k+i] = x * x
+		}
+	}
+	return s
+}
+
+// TestPenaltyJoined: the penalty is a part of the memory's first row unless it is to be apart, whatever the rows of
+// samples are.
+func TestPenaltyJoined(t *testing.T) {
+	const penalty = rehearsal.PenaltyRow
+	ids := []int{0, -1, penalty, 2}
+	for _, c := range []struct {
+		params params
+		want   [][]int // ids with one weight
+	}{
+		{params{"ewc.rows": "joined", "der-pp.rows": "joined"}, [][]int{{0, -1, penalty}}},
+		{params{"ewc.rows": "apart", "der-pp.rows": "joined"}, [][]int{{0, -1}, {penalty}}},
+		{params{"ewc.rows": "joined", "der-pp.rows": "apart"}, [][]int{{0, penalty}, {-1}}},
+		{params{"ewc.rows": "apart", "der-pp.rows": "apart"}, [][]int{{0}, {-1}, {penalty}}},
+	} {
+		m := build(t, "emgd-gmc+der-pp+ewc", c.params)
+		w := make([]float64, len(ids))
+		_, err := m.Weights(orthogonal(ids, map[int]float64{0: 1, -1: 2, penalty: .01, 2: 3}), w)
+		must(t, err)
+		var seen []float64
+		for _, group := range c.want {
+			first := w[slices.Index(ids, group[0])]
+			for _, id := range group {
+				if w[slices.Index(ids, id)] != first {
+					t.Errorf("%v: weights %v of the rows %v, want one for %v", c.params, w, ids, group)
+				}
+			}
+			if slices.Contains(seen, first) {
+				t.Errorf("%v: weights %v of the rows %v: %v has that of another row", c.params, w, ids, group)
+			}
+			seen = append(seen, first)
+		}
+	}
+	for _, name := range []string{"gem+ewc", "pocl+si", "emgd-gmc+per-task+ewc"} {
+		if _, err := New(name, nil); err == nil || !strings.Contains(err.Error(), "set rows=apart") {
+			t.Errorf("%s: error %v", name, err)
+		}
+		build(t, name, params{"rows": "apart"})
+	}
+	if _, err := New("a-gem+ewc", params{"rows": "apart"}); err == nil || !strings.Contains(err.Error(), "one memory row") {
+		t.Errorf("a-gem with a penalty of its own: %v", err)
+	}
+}
+
+// TestMemoryRowsAreMemory: rules that treat the memory otherwise than tasks know its rows by their ids, which are at
+// most 0.
+func TestMemoryRowsAreMemory(t *testing.T) {
+	w := make([]float64, 3)
+	_, err := build(t, "constant+per-task", params{"memory": 5, "task": 2}).Weights(orthogonal([]int{-1, -2, 3}, nil), w)
+	must(t, err)
+	if !slices.Equal(w, []float64{5, 5, 2}) {
+		t.Errorf("constant: weights %v", w)
+	}
+	for _, c := range []struct {
+		ids     []int
+		leading int
+	}{{[]int{0, 1, 2}, 0}, {[]int{-2, -1, 3}, -1}, {[]int{0, rehearsal.PenaltyRow, 1}, 0}, {[]int{rehearsal.PenaltyRow, 2, 3}, 2}} {
+		// All rows are alike, so that only the primary has another weight than the others.
+		s := &Step{IDs: c.ids, Gram: []float64{1, -.5, -.5, -.5, 1, -.5, -.5, -.5, 1}, Losses: []float64{1, 1, 1}}
+		_, err := build(t, "pcd", params{"tau": 1}).Weights(s, w)
+		must(t, err)
+		p := slices.Index(c.ids, c.leading)
+		if a, b := w[(p+1)%3], w[(p+2)%3]; math.Abs(a-b) > 1e-12 || math.Abs(w[p]-a) < .1 {
+			t.Errorf("pcd on %v: weights %v, want another for %d", c.ids, w, c.leading)
+		}
+	}
+	m := build(t, "gradnorm+der-pp", params{"rows": "apart"})
+	_, err = m.Weights(orthogonal([]int{0, -1, 2}, nil), w)
+	must(t, err)
+	state, _ := As[Stateful](m)
+	state.End(1)
+	norm, _ := As[*gradNorm](m)
+	for id, x := range norm.memo {
+		if first := x.First; (first < 0) != (id <= Memory) {
+			t.Errorf("gradnorm: after a task's end the first loss of row %d is %g", id, first)
+		}
+	}
+}
+
+// TestSmoothedRehearsal: cr-mogm smooths the weights of a rule. The rehearsal that the rule came with stays, and excludes
+// what it excludes without smoothing.
+func TestSmoothedRehearsal(t *testing.T) {
+	for _, c := range []struct{ name, inner, want string }{
+		{"cr-mogm+der-pp", "icarl", "both set the memory loss"},
+		{"cr-mogm+mir", "gmed", "both set the replay"},
+		{"cr-mogm+herding", "icarl", "both set the selection"},
+		{"cr-mogm+per-task", "a-gem", "one memory row"},
+		{"cr-mogm", "emgd-gmc+der-pp", ""},
+		{"cr-mogm+herding", "der-pp", ""},
+		{"cr-mogm", "gem", ""},
+	} {
+		m, err := New(c.name, params{"method": c.inner})
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s of %s: error %v, want %q", c.name, c.inner, err, c.want)
+		}
+		if err == nil && m.Info().Name != c.name {
+			t.Errorf("%s of %s is called %s", c.name, c.inner, m.Info().Name)
+		}
+	}
+	m, w := build(t, "cr-mogm", params{"method": "emgd-gmc+der-pp", "alpha": 0}), make([]float64, 3)
+	plain, want := build(t, "emgd-gmc+der-pp", nil), make([]float64, 3)
+	s := orthogonal([]int{0, -1, 2}, map[int]float64{0: 2, 2: 3})
+	_, err := m.Weights(s, w)
+	must(t, err)
+	_, err = plain.Weights(s, want)
+	must(t, err)
+	if !slices.Equal(w, want) || w[0] != w[1] {
+		t.Errorf("without smoothing the weights are %v, want %v", w, want)
+	}
+}
+
+// TestNothingToObserve: gradients that are all 0 say nothing about the norms of streams (docs/method.md §2.8).
+func TestNothingToObserve(t *testing.T) {
+	m := build(t, "emgd-gmc", nil).(*elastic)
+	w := make([]float64, 1)
+	for _, x := range []float64{1, 0, 0} {
+		_, err := m.Weights(&Step{IDs: []int{1}, Gram: []float64{x * x}}, w)
+		must(t, err)
+		if norm, ok := m.factors.Norm(1); !ok || math.Abs(norm-1) > 1e-15 {
+			t.Errorf("after a gradient of length %g the mean norm is %g", x, norm)
+		}
+	}
+}
+
+type pointed struct{}
+
+func (*pointed) Info() rehearsal.Info              { return rehearsal.Info{Name: "pointed"} }
+func (*pointed) Join(r *rehearsal.Rehearsal) error { return nil }
+
+// TestRegisterRefuses: what could not be used later is refused when it is registered.
+func TestRegisterRefuses(t *testing.T) {
+	refused := func(what, want string, register func()) {
+		defer func() {
+			if got, _ := recover().(string); !strings.Contains(got, want) {
+				t.Errorf("%s: %q, want %q", what, got, want)
+			}
+		}()
+		register()
+	}
+	refused("a part that is a pointer", "want a struct", func() { RegisterPart(&pointed{}) })
+	refused("a name with a +", "without +", func() {
+		Register(Spec{Info: Info{Name: "a+b"}, New: func(Params) (Method, error) { return nil, nil }})
+	})
+	for name, want := range map[string]string{"avggrad+gss+der-pp": "stored yet", "emgd+las": "draws=two"} {
+		p := params{}
+		if strings.Contains(name, "gss") {
+			p["beta"] = 0
+		}
+		if _, err := New(name, p); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", name, err, want)
+		}
+	}
+}
