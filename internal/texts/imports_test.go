@@ -40,7 +40,7 @@ var mayImport = map[string]string{
 	"pcl/rehearsal":                "pcl/memory",
 	"pcl/results":                  "",
 	"pcl/results/paper":            "",
-	"pcl/results/rows":             "",
+	"pcl/results/rows":             "pcl/results",
 	"pcl/results/tables":           "pcl/results",
 	"pcl/results/tensorboard":      "pcl/results",
 	"pcl/safetensors":              "",
