@@ -26,9 +26,3 @@ func (avgGrad) Weights(s *Step, w []float64) (Outcome, error) {
 	fill(w, 1/float64(s.K()))
 	return Outcome{}, nil
 }
-
-func fill(w []float64, v float64) {
-	for i := range w {
-		w[i] = v
-	}
-}

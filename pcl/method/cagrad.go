@@ -109,14 +109,6 @@ func (m *caGrad) averse(r *rows) ([]float64, error) {
 	return v, nil
 }
 
-func difference(a, b []float64) []float64 {
-	d := make([]float64, len(a))
-	for i, x := range a {
-		d[i] = x - b[i]
-	}
-	return d
-}
-
 // nearlyZero is the ‖g_w‖, with the longest gradient between 1 and 2, that counts as 0: rows that
 // are not dropped are longer.
 const nearlyZero = 1e-13

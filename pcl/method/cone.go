@@ -47,12 +47,3 @@ func (c *cone) project(gram, u []float64) ([]float64, error) {
 	}
 	return v, nil
 }
-
-// solved returns an error if a solver stopped at its iteration bound with weights that are not even accurate
-// to the sixth digit.
-func solved(cert *emgd.Certificate, err error) (*emgd.Certificate, error) {
-	if err == nil && cert.Status == emgd.IterationLimit && cert.Violation > unsolved {
-		return nil, errUnsolved
-	}
-	return cert, err
-}

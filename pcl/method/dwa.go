@@ -80,18 +80,6 @@ func (t dwaStream) observe(loss, momentum float64) dwaStream {
 	return dwaStream{Last: momentum*t.Last + (1-momentum)*loss, Before: t.Last, Seen: 2}
 }
 
-// softmax replaces z by its softmax.
-func softmax(z []float64) {
-	top := math.Inf(-1)
-	for _, x := range z {
-		top = max(top, x)
-	}
-	for i, x := range z {
-		z[i] = math.Exp(x - top)
-	}
-	toSum(z, 1)
-}
-
 func (m *dwa) End(id int) { m.memo.End(id) }
 
 func (m *dwa) MarshalState() (json.RawMessage, error) { return m.memo.MarshalState() }

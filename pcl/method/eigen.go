@@ -46,19 +46,6 @@ func spectral(m, p []float64, f func(values []float64) []float64) ([]float64, er
 	return out, nil
 }
 
-// cosines is the Gram matrix of the rows brought to length 1.
-func (r *rows) cosines() []float64 {
-	k, n := r.k(), r.norms()
-	c := make([]float64, k*k)
-	for i := range k {
-		for j := range k {
-			c[i*k+j] = r.dot(i, j) / n[i] / n[j]
-		}
-		c[i*k+i] = 1
-	}
-	return c
-}
-
 // equalCosines returns C⁺1 for the cosine matrix c: the combination of unit gradients that has the
 // same inner product, 1, with all of them, or the nearest to that where there is none.
 func equalCosines(c []float64, k int) ([]float64, error) {

@@ -111,14 +111,6 @@ func (m *gradNorm) update(s *Step, w []float64) {
 	}
 }
 
-// toSum scales positive weights to a given sum.
-func toSum(w []float64, sum float64) {
-	factor := sum / sumOf(w)
-	for i := range w {
-		w[i] *= factor
-	}
-}
-
 func (m *gradNorm) End(id int) {
 	m.memo.End(id)
 	for of, t := range m.memo {

@@ -50,11 +50,6 @@ func (pcGrad) Weights(s *Step, w []float64) (Outcome, error) {
 	return r.write(v, w), nil
 }
 
-// along is Ĵⱼ·Σ cᵢĴᵢ.
-func (r *rows) along(j int, c []float64) float64 {
-	return inner(r.gram[j*r.k():(j+1)*r.k()], c)
-}
-
 // others returns the rows but i in random order; the order of one row needs no drawing.
 func (s *Step) others(info Info, i, k int) ([]int, error) {
 	var rest []int

@@ -1,8 +1,6 @@
 package method
 
 import (
-	"math"
-
 	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
@@ -38,19 +36,4 @@ func (p *shifted) solve(gram []float64, lambda float64, k int) ([]float64, error
 		return nil, err
 	}
 	return cert.Lambda, nil
-}
-
-// bounded brings the entries of a Gram matrix that was computed from another one back within
-// |Mᵢⱼ| ≤ √(MᵢᵢMⱼⱼ), which rounding may have broken where rows nearly cancel.
-func bounded(gram []float64, k int) {
-	for i := range k {
-		gram[i*k+i] = max(gram[i*k+i], 0)
-	}
-	for i := range k {
-		for j := range i {
-			most := math.Sqrt(gram[i*k+i]) * math.Sqrt(gram[j*k+j])
-			v := min(max(gram[i*k+j], -most), most)
-			gram[i*k+j], gram[j*k+i] = v, v
-		}
-	}
 }

@@ -33,7 +33,7 @@ hash of the results behind a line. [docs/grid.md](docs/grid.md#5-report) explain
 `
 
 const claimsHead = `A claim holds if every comparison that can be tested shows it: the difference has the claimed sign and is significant at 5 % by an exact
-test over situations, with Holm's correction for all comparisons of the claim on a data set (those of tuned values by themselves). It does not hold if a difference is
+test over situations, with Holm's correction for all comparisons of the claim on a data set (those of tuned values are a family of their own). It does not hold if a difference is
 significantly the other way round; else it is not shown. That two methods are alike holds if the whole interval of the difference is within the margin.
 `
 

@@ -161,30 +161,6 @@ func (r *rows) norms() []float64 {
 // times is M·v over the rows kept.
 func (r *rows) times(v []float64) []float64 { return times(r.gram, v) }
 
-// times is m·v for a square matrix m, row-major.
-func times(m, v []float64) []float64 {
-	k := len(v)
-	out := make([]float64, k)
-	for i := range k {
-		out[i] = inner(m[i*k:(i+1)*k], v)
-	}
-	return out
-}
-
-func inner(a, b []float64) (sum float64) {
-	for i, x := range a {
-		sum += x * b[i]
-	}
-	return sum
-}
-
-func sumOf(v []float64) (sum float64) {
-	for _, x := range v {
-		sum += x
-	}
-	return sum
-}
-
 // checkGram refuses a Gram matrix that no gradients can have.
 func (s *Step) checkGram(info Info) error {
 	k := s.K()
@@ -206,4 +182,22 @@ func (s *Step) checkLosses(info Info) error {
 		}
 	}
 	return nil
+}
+
+// cosines is the Gram matrix of the rows brought to length 1.
+func (r *rows) cosines() []float64 {
+	k, n := r.k(), r.norms()
+	c := make([]float64, k*k)
+	for i := range k {
+		for j := range k {
+			c[i*k+j] = r.dot(i, j) / n[i] / n[j]
+		}
+		c[i*k+i] = 1
+	}
+	return c
+}
+
+// along is Ĵⱼ·Σ cᵢĴᵢ.
+func (r *rows) along(j int, c []float64) float64 {
+	return inner(r.gram[j*r.k():(j+1)*r.k()], c)
 }
