@@ -151,7 +151,12 @@ func (l *Learner) editGradients(r *row, d *aggregate) (phi float64, gradients []
 		return l.editAt(r, r.Flat, d)
 	}
 	defer r.batch.All()
+	counts, n := l.counting(r.batch)
 	for k := range r.batch.N {
+		if !counts[k] {
+			gradients = append(gradients, make([]float32, l.options.Model.Inputs()))
+			continue
+		}
 		r.batch.Only(k)
 		one, err := l.gradientAt(l.network.theta, r.batch, r.loss)
 		if err != nil {
@@ -162,10 +167,22 @@ func (l *Learner) editGradients(r *row, d *aggregate) (phi float64, gradients []
 		if err != nil {
 			return 0, nil, err
 		}
-		phi += own / float64(r.batch.N)
+		phi += own / n
 		gradients = append(gradients, rows[k])
 	}
 	return phi, gradients, nil
+}
+
+// counting says which samples of a batch have a loss, which those of weight 0 have not, and how many do.
+func (l *Learner) counting(b *device.Batch) (counts []bool, n float64) {
+	counts = make([]bool, b.N)
+	for k := range counts {
+		b.Only(k)
+		if counts[k] = !l.options.Weighted || b.Weighs(); counts[k] {
+			n++
+		}
+	}
+	return counts, n
 }
 
 // editAt returns φ = ‖v‖² with v = g − D (or g + D with [EditLiteral]), and ∇φ of each sample. ∇φ is twice the

@@ -250,7 +250,9 @@ func (l *Learner) differentiateRow(set *graphs.Set, r *row) (err error) {
 	}
 	defer r.batch.All()
 	for h := range r.halves {
-		r.batch.Half(h)
+		if r.batch.Half(h); l.options.Weighted && !r.batch.Weighs() {
+			r.batch.All() // half a batch without weight has no gradient
+		}
 		g, err := device.Differentiate(set, l.network.theta, r.batch, r.loss)
 		if err != nil {
 			return err

@@ -96,6 +96,8 @@ func (o Options) validate() error {
 		return errors.New("pcl: Options.Backend is missing: open one with backend.Open")
 	case o.Programs != nil && o.Programs.backend.Backend != o.Backend.Backend:
 		return errors.New("pcl: Options.Programs belongs to another backend")
+	case o.Programs != nil && o.Programs.closed.Load():
+		return errors.New("pcl: Options.Programs is closed: make new ones with NewPrograms, or leave them out")
 	case o.Model == nil:
 		return errors.New("pcl: Options.Model is missing")
 	case o.Method == nil:
@@ -114,6 +116,9 @@ func (o Options) validate() error {
 	}
 	if info := o.Method.Info(); info.Direct && o.ExtraUpdate {
 		return fmt.Errorf("pcl: Options.ExtraUpdate repeats a step by its weights; method %s gives a direction instead", info.Name)
+	}
+	if _, ok := method.As[rehearsal.EditsPixels](o.Method); ok && (o.Loss != nil || o.Weighted) {
+		return fmt.Errorf("pcl: method %s changes the pixels of stored samples, which it cannot where target values or weights follow them: take another one, such as emgd-gmc+der-pp", o.Method.Info().Name)
 	}
 	if err := errors.Join(o.validateLoss(), o.validateAugment()); err != nil {
 		return fmt.Errorf("pcl: %w", err)

@@ -105,8 +105,14 @@ func (l *Learner) EvaluateLoss(id int) (loss float64, err error) {
 			if l.options.Weighted {
 				w = float64(b.X[(i+1)*width-1])
 			}
+			if !(w >= 0) || math.IsInf(w, 1) {
+				return 0, fmt.Errorf("pcl: evaluate task %d: test sample %d has weight %g; want a number of at least 0", id, from+i, w)
+			}
 			sum, weights = sum+w*x, weights+w
 		}
+	}
+	if weights == 0 {
+		return 0, fmt.Errorf("pcl: evaluate task %d: every test sample has weight 0", id)
 	}
 	return sum / weights, nil
 }

@@ -57,8 +57,8 @@ func (l *Learner) Snapshot() (*Predictor, error) {
 }
 
 // Predict predicts with the learner as it is after its last step; see [Predictor.Predict]. It may be called from any
-// goroutine. The first call after a step waits for the call in progress and takes a snapshot: to predict often beside
-// training, call [Learner.Snapshot] from time to time, and use what it returns.
+// goroutine, but not from within a stream or [Options.Trace]. The first call after a step waits for the call in progress
+// and takes a snapshot: to predict often beside training, call [Learner.Snapshot] from time to time, and use what it returns.
 func (l *Learner) Predict(x []float32, among ...int) ([]Prediction, error) {
 	for {
 		p, err := l.latest()
@@ -208,7 +208,7 @@ func (k *kit) release() {
 		}
 	}
 	k.batches = nil
-	k.programs.Close()
+	k.programs.drop()
 }
 
 // batch returns an empty batch of a size. Give it back with put.

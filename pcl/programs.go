@@ -16,6 +16,7 @@ type Programs struct {
 	cache   *graphs.Cache
 	tables  *device.Tables
 	held    atomic.Int64 // by whom the programs are needed: who made them, and predictors
+	closed  atomic.Bool
 }
 
 // NewPrograms returns an empty collection of programs for a backend. Close it before the backend is closed.
@@ -26,14 +27,21 @@ func NewPrograms(b *backend.Backend) *Programs {
 }
 
 // Close releases the compiled programs and the data sets on the device. If there are predictors that need them, this
-// happens when the last one is closed.
+// happens when the last one is closed. Closing them again does nothing.
 func (p *Programs) Close() {
-	if p.held.Add(-1) == 0 {
-		p.release()
+	if !p.closed.Swap(true) {
+		p.drop()
 	}
 }
 
 func (p *Programs) hold() { p.held.Add(1) }
+
+// drop takes back a hold.
+func (p *Programs) drop() {
+	if p.held.Add(-1) == 0 {
+		p.release()
+	}
+}
 
 func (p *Programs) release() {
 	p.cache.Close()

@@ -35,11 +35,17 @@ type Push struct {
 	wake  func()
 }
 
+// maxWaiting is how many values a stream can hold: 8 GiB.
+const maxWaiting = 1 << 31
+
 // NewPush returns an empty stream for samples of that many values, each of one of the given classes. It holds at most
 // capacity samples that wait to be trained on.
 func NewPush(inputs, capacity int, classes []int) (*Push, error) {
 	if inputs < 1 || capacity < 1 || len(classes) == 0 {
 		return nil, fmt.Errorf("data: a pushed stream for %d samples of %d values and %d classes; all must be positive", capacity, inputs, len(classes))
+	}
+	if capacity > maxWaiting/inputs {
+		return nil, fmt.Errorf("data: a pushed stream for %d samples of %d values; it can hold %d of these at most", capacity, inputs, maxWaiting/inputs)
 	}
 	return &Push{
 		inputs: inputs, classes: slices.Clone(classes), least: 1,

@@ -13,6 +13,9 @@ import (
 // random order. The orders follow from the seed of the run and the id of the task. The last batch of an epoch may
 // have fewer samples than the others.
 func NewStream(s Samples, epochs int, run uint64, task int) (Resumable, error) {
+	if s == nil {
+		return nil, errors.New("data: a stream needs samples")
+	}
 	if s.Len() == 0 || epochs < 1 {
 		return nil, fmt.Errorf("data: a stream of %d samples for %d epochs; both must be positive", s.Len(), epochs)
 	}

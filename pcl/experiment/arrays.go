@@ -88,15 +88,15 @@ func (r *runner) trace(t *pcl.Trace) error {
 	return npz.Write(path, arrays)
 }
 
-// addLosses adds the arrays "loss", with the kind, the scale and the weight of the distillation of each row's loss, and
-// "reference", where a row is trained on anything but plain cross-entropy.
+// addLosses adds the arrays "loss", with the fields of each row's loss in the order of lossFields, and "reference", where
+// a row is trained on anything but plain cross-entropy.
 func addLosses(arrays map[string]npz.Array, t *pcl.Trace, batch, outputs int) {
 	var losses []float64
 	var reference []float32
 	plain := true
 	for i, l := range t.Loss {
 		plain = plain && l == rehearsal.Loss{}
-		losses = append(losses, float64(l.Kind), l.Factor(), l.Distill)
+		losses = append(losses, lossFields(l)...)
 		if len(t.Reference[i]) == batch*outputs {
 			reference = append(reference, t.Reference[i]...)
 		} else {
@@ -104,7 +104,21 @@ func addLosses(arrays map[string]npz.Array, t *pcl.Trace, batch, outputs int) {
 		}
 	}
 	if !plain {
-		arrays["loss"] = npz.Array{Shape: []int{len(t.Loss), 3}, Data: losses}
+		arrays["loss"] = npz.Array{Shape: []int{len(t.Loss), len(losses) / len(t.Loss)}, Data: losses}
 		arrays["reference"] = npz.Array{Shape: []int{len(t.Loss), batch, outputs}, Data: reference}
+	}
+}
+
+// lossFields are the numbers of a loss; a truth value is 0 or 1.
+func lossFields(l rehearsal.Loss) []float64 {
+	number := func(is bool) float64 {
+		if is {
+			return 1
+		}
+		return 0
+	}
+	return []float64{
+		float64(l.Kind), l.Factor(), l.Distill, l.Teacher, l.Temperature, l.Adjust, number(l.Seen), number(l.Own),
+		number(l.Cosine), l.Sharpness, number(l.Frobenius), l.ClassMargin, l.TaskMargin,
 	}
 }

@@ -122,7 +122,11 @@ func (r *runner) take(f checkpoint.File) error {
 	if err := r.learner.Restore(pcl.State{JSON: s.Learner, Arrays: f.Arrays}, r.task); err != nil {
 		return err
 	}
+	if steps, arrays := r.learner.Steps(), r.options.RecordArrays; arrays != s.Run.Arrays && max(arrays, s.Run.Arrays) > steps {
+		return fmt.Errorf("it was made with RecordArrays = %d and has %d steps, of which some are to be recorded and others not: resume with the same value", s.Run.Arrays, steps)
+	}
 	r.state = s.Run
+	r.state.Arrays = r.options.RecordArrays
 	r.state.Measured.Resumed++
 	return nil
 }

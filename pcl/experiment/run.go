@@ -179,7 +179,8 @@ type runState struct {
 	PerK  []results.KStat `json:"per_k"`
 	trouble
 	Recorded bool             `json:"recorded"`
-	Records  int64            `json:"records"` // length of the record file
+	Arrays   int              `json:"arrays,omitempty"` // RunOptions.RecordArrays
+	Records  int64            `json:"records"`          // length of the record file
 	Measured results.Measured `json:"measured"`
 }
 
@@ -204,7 +205,7 @@ func newRunner(c Config, o RunOptions, f *runFolder) (*runner, error) {
 		config: c, options: o, scenario: s, folder: f, begun: time.Now(),
 		saves: checkpoint.Series{Dir: f.work, Keep: o.Keep},
 	}
-	r.state.Measured.Started, r.state.Recorded = r.begun, o.Record
+	r.state.Measured.Started, r.state.Recorded, r.state.Arrays = r.begun, o.Record, o.RecordArrays
 	for i, t := range s.Tasks {
 		r.state.Tasks = append(r.state.Tasks, results.Task{
 			ID: i + 1, Classes: t.Classes, Names: names(o.Dataset, t.Classes), Start: t.Start, End: t.End(), Train: t.Train,

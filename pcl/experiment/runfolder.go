@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
 	"github.com/parallelcl/parallelcl/pcl/internal/folder"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -172,10 +173,21 @@ func Finished(dir string, c Config) (*results.Run, error) {
 // replaced reports whether a replacement of the run is finished but has not been moved to its place yet.
 func (f *runFolder) replaced() bool { return exists(f.dir, ReplacementDir, ResultFile) }
 
+// movingFile says that adopt has begun to move files.
+const movingFile = "moving"
+
 // adopt moves the files of a finished replacement to the place of the old ones. The result is moved last, so that if
 // this process is killed on the way, the next one can see that something is left to move.
 func (f *runFolder) adopt() error {
 	anew := filepath.Join(f.dir, ReplacementDir)
+	if !exists(anew, movingFile) {
+		if err := f.forget(anew); err != nil {
+			return err
+		}
+		if err := atomicfile.WriteBytes(filepath.Join(anew, movingFile), nil); err != nil {
+			return err
+		}
+	}
 	for _, name := range []string{RecordFile, ArraysDir, WeightsFile, ScenarioFile, ResultFile} {
 		if !exists(anew, name) {
 			continue
@@ -190,6 +202,19 @@ func (f *runFolder) adopt() error {
 		}
 	}
 	return errors.Join(os.RemoveAll(anew), checkpoint.Series{Dir: f.dir}.Clear())
+}
+
+// forget removes those files of the old run that the new one, of which nothing has been moved yet, does not have: they
+// would be mistaken for its own.
+func (f *runFolder) forget(anew string) error {
+	for _, name := range []string{RecordFile, ArraysDir, WeightsFile} {
+		if !exists(anew, name) {
+			if err := os.RemoveAll(filepath.Join(f.dir, name)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // sweep removes temporary files left by processes that were killed.
@@ -223,13 +248,6 @@ func (f *runFolder) begin(o RunOptions) error {
 func (f *runFolder) complete() error {
 	if f.work == f.dir {
 		return checkpoint.Series{Dir: f.dir}.Clear()
-	}
-	for _, name := range []string{RecordFile, ArraysDir, WeightsFile} {
-		if !exists(f.work, name) { // the old run's would be mistaken for this run's
-			if err := os.RemoveAll(filepath.Join(f.dir, name)); err != nil {
-				return err
-			}
-		}
 	}
 	return f.adopt()
 }

@@ -209,6 +209,9 @@ func TestReplacementKilledAtItsEnd(t *testing.T) {
 		for name, content := range old {
 			write(t, filepath.Join(p.o.Dir, name), content)
 		}
+		if moved > 0 {
+			write(t, filepath.Join(p.o.Dir, ReplacementDir, movingFile), "")
+		}
 		for i, name := range []string{RecordFile, ScenarioFile, ResultFile} {
 			at := filepath.Join(p.o.Dir, ReplacementDir, name)
 			if i < moved {
@@ -221,6 +224,40 @@ func TestReplacementKilledAtItsEnd(t *testing.T) {
 		}
 		if after := p.files(); len(after) != 3 || after[ResultFile] != made[ResultFile] {
 			t.Errorf("%d files moved: %d files are left, the new result among them: %t", moved, len(after), after[ResultFile] == made[ResultFile])
+		}
+	}
+}
+
+// TestReplacementWithLess: where a replacement without records is killed as soon as it has its result, nothing of the old
+// run is left beside that.
+func TestReplacementWithLess(t *testing.T) {
+	p := newPlayed(t)
+	p.end(recorded)
+	old := p.files()
+	for _, name := range []string{ScenarioFile, ResultFile} {
+		write(t, filepath.Join(p.o.Dir, ReplacementDir, name), old[name])
+	}
+	if r := p.end(nil); p.steps != 0 || r == nil {
+		t.Error("the run was made again")
+	}
+	if after := p.files(); len(after) != 2 || after[RecordFile] != "" {
+		t.Errorf("%d files are left, want the scenario and the result", len(after))
+	}
+}
+
+// TestArraysOfAResumedRun: which steps' arrays are recorded cannot change before all of them are.
+func TestArraysOfAResumedRun(t *testing.T) {
+	p := newPlayed(t)
+	arrays := func(n int) func(*RunOptions) { return func(o *RunOptions) { o.Resume, o.RecordArrays = true, n } }
+	p.stop(3, arrays(2))
+	for n, want := range map[int]string{2: "", 1: "", 0: "", 6: "same value"} {
+		q := *p
+		q.o.Dir = filepath.Join(t.TempDir(), "copy")
+		if err := os.CopyFS(q.o.Dir, os.DirFS(p.o.Dir)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := q.run(1, arrays(n)); want == "" && !errors.Is(err, ErrInterrupted) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("arrays of %d steps after those of 2: %v, want %q", n, err, want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 )
 
 // MLP is the network of PS-EMNIST: fully connected layers with ReLU, followed by a linear classifier
@@ -18,7 +19,7 @@ func NewMLP(inputs int, hidden []int, outputs int) (*MLP, error) {
 	if inputs < 1 || outputs < 1 {
 		return nil, fmt.Errorf("model: an MLP of %d inputs and %d outputs; both must be positive", inputs, outputs)
 	}
-	m := &MLP{inputs: inputs, outputs: outputs, hidden: hidden}
+	m := &MLP{inputs: inputs, outputs: outputs, hidden: slices.Clone(hidden)}
 	width := inputs
 	for i, h := range hidden {
 		if h < 1 {

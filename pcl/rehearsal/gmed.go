@@ -30,7 +30,7 @@ func (GMED) Info() Info {
 // Join sets the choice of what is replayed.
 func (m GMED) Join(r *Rehearsal) error {
 	m = filled(m)
-	r.Draw = m.draw
+	r.Draw, r.Edits = m.draw, true
 	return errors.Join(limits.Within("alpha", *m.Alpha, 0, 1e6), limits.Within("beta", *m.Beta, 0, 1e6), limits.Within("decay", m.Decay, 0, 1), limits.Within("gamma", *m.Gamma, 0, 1e6))
 }
 

@@ -24,7 +24,7 @@ func (GMEDRelease) Info() Info {
 // Join sets the choice of what is replayed.
 func (m GMEDRelease) Join(r *Rehearsal) error {
 	m = filled(m)
-	r.Draw, r.DrawRemembers = m.draw, true
+	r.Draw, r.DrawRemembers, r.Edits = m.draw, true, true
 	return limits.Within("alpha", *m.Alpha, 0, 1e6)
 }
 

@@ -96,6 +96,8 @@ type Rehearsal struct {
 	Evenly Group
 	// DrawRemembers says that Draw copies the model as [Remembered] for itself.
 	DrawRemembers bool
+	// Edits says that Draw changes what is stored.
+	Edits bool
 	// DrawAll lets Draw also choose the samples of rows that have samples of their own.
 	DrawAll bool
 

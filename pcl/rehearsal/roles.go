@@ -99,6 +99,9 @@ type Consolidator interface {
 	Consolidate(lab PenaltyLab, id int, samples []memory.Item) error
 }
 
+// EditsPixels is the role of what changes stored samples by itself.
+type EditsPixels interface{ EditsPixels() }
+
 // OfClasses is the role of what treats outputs as the logits of classes.
 type OfClasses interface{ OfClasses() }
 
@@ -126,6 +129,9 @@ func (r *Rehearsal) Roles() (roles []any) {
 	if r.Store != nil {
 		roles = append(roles, r.Store)
 	}
+	if r.Edits {
+		roles = append(roles, editsPixels{})
+	}
 	if r.OfClasses {
 		roles = append(roles, ofClasses{})
 	}
@@ -151,6 +157,10 @@ func (r objective) Loss(id int) Loss {
 	}
 	return r.rows()[0].Loss
 }
+
+type editsPixels struct{}
+
+func (editsPixels) EditsPixels() {}
 
 type ofClasses struct{}
 

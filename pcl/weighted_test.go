@@ -1,0 +1,99 @@
+package pcl
+
+import (
+	"io"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/data"
+	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+)
+
+// sparse is a stream of weighted samples of which the first half of each batch has weight 0.
+type sparse struct {
+	data.Stream
+}
+
+func (s sparse) Next(b *data.Batch) error {
+	err := s.Stream.Next(b)
+	width := len(b.X) / len(b.Class)
+	for i := range b.N / 2 {
+		b.X[(i+1)*width-1] = 0
+	}
+	return err
+}
+
+// TestHalfWithoutWeight: a rule on halves of batches takes the whole one where a half has no weight.
+func TestHalfWithoutWeight(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	l := regression(t, b, "modo", Options{Weighted: true})
+	task := waves{task: 1, weighted: true, n: 80}.asTask(t, 1, 15)
+	task.Stream = sparse{task.Stream}
+	attach(t, l, task)
+	for range 3 {
+		r := must[*StepReport](t)(l.Step())
+		if len(r.Skipped) > 0 || r.NormD == 0 {
+			t.Fatalf("step %d: skipped %v, ‖d‖ = %g", r.Step, r.Skipped, r.NormD)
+		}
+	}
+}
+
+// TestEditWithoutWeight: stored samples of weight 0 have no loss, so that φ is a mean over the others.
+func TestEditWithoutWeight(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	l := regression(t, b, "emgd-gmc", Options{Weighted: true, Edit: Edit{Eta: 1e-3, Mode: EditPerSample}})
+	first := waves{task: 1, weighted: true, n: 32}.asTask(t, 1, 1)
+	first.Stream = sparse{first.Stream}
+	attach(t, l, first)
+	playOut(t, l)
+	attach(t, l, waves{task: 2, weighted: true, n: 32}.asTask(t, 2, 1))
+	r := must[*StepReport](t)(l.Step())
+	if r.Edit == nil || !(r.Edit.Phi > 0) || math.IsInf(r.Edit.Phi, 1) {
+		t.Errorf("the edit is %+v, want a finite φ", r.Edit)
+	}
+}
+
+// weightless are test samples whose weights are all one number.
+type weightless struct {
+	data.Samples
+	weight float32
+}
+
+func (w weightless) Sample(i int, x []float32) int {
+	class := w.Samples.Sample(i, x)
+	x[len(x)-1] = w.weight
+	return class
+}
+
+// TestEvaluateWeights: weights of test samples that make no mean are errors.
+func TestEvaluateWeights(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	for weight, want := range map[float32]string{0: "every test sample", -1: "weight -1", float32(math.NaN()): "weight NaN"} {
+		l := regression(t, b, "avggrad", Options{Weighted: true})
+		task := waves{task: 1, weighted: true, n: 32}.asTask(t, 1, 1)
+		task.Test = weightless{task.Test, weight}
+		id := attach(t, l, task)
+		if _, err := l.EvaluateLoss(id); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("weights of %g: error %v, want %q", weight, err, want)
+		}
+	}
+}
+
+// TestNilAndClosed: what is missing or closed is an error.
+func TestNilAndClosed(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	if _, err := data.NewStream(nil, 1, 1, 1); err == nil || err == io.EOF {
+		t.Errorf("a stream of no samples: %v", err)
+	}
+	if _, err := data.NewPush(1<<40, 1<<40, []int{0}); err == nil || !strings.Contains(err.Error(), "at most") {
+		t.Errorf("an absurd stream: %v", err)
+	}
+	p := NewPrograms(b)
+	p.Close()
+	p.Close()
+	if _, err := NewLearner(completed(t, b, "avggrad", Options{Programs: p})); err == nil || !strings.Contains(err.Error(), "closed") {
+		t.Errorf("closed programs: %v", err)
+	}
+}
