@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"text/tabwriter"
 
 	"github.com/parallelcl/parallelcl/datasets"
@@ -206,6 +207,9 @@ type dataPreviewCmd struct {
 }
 
 func (c *dataPreviewCmd) Run(rc *runContext) error {
+	if filepath.Ext(c.Out) != ".png" {
+		return usageError{fmt.Errorf("--out %s: a contact sheet is a PNG: give the file the ending .png", c.Out)}
+	}
 	d, err := datasets.Open(rc.ctx, c.Name, datasets.Options{Dir: c.Dir, Seed: c.Seed})
 	if err != nil {
 		return setError(err)

@@ -40,6 +40,9 @@ func (c *reportCmd) Run(rc *runContext) error {
 	if err != nil {
 		return usageError{err}
 	}
+	if err := c.checkFlags(notebooks); err != nil {
+		return usageError{err}
+	}
 	if c.PDF {
 		if c.browser, err = report.FindBrowser(); err != nil {
 			return err
@@ -96,6 +99,23 @@ func (c *reportCmd) notebooks() ([]string, error) {
 	}
 	c.All = c.All || len(out) > 1
 	return out, nil
+}
+
+// checkFlags refuses flags that would do nothing. notebooks are those that the paths name, or nil for runs.
+func (c *reportCmd) checkFlags(notebooks []string) error {
+	switch {
+	case notebooks == nil && c.Execute != nil && *c.Execute:
+		return errors.New("--execute is for notebooks; a report of runs executes nothing: leave it out")
+	case notebooks == nil && c.Execute != nil:
+		return errors.New("--no-execute is for notebooks; a report of runs executes nothing: leave it out")
+	case notebooks == nil && c.Private:
+		return errors.New("--private is for notebooks; a report of runs executes nothing: leave it out")
+	case c.Private && c.Execute != nil && !*c.Execute:
+		return errors.New("--private says how notebooks are executed, and --no-execute that they are not: leave one out")
+	case notebooks != nil && !c.All && c.Title != "":
+		return errors.New("--title is for a report of runs or a site; the page of one notebook has the notebook's title: leave it out, or make a site with --all")
+	}
+	return nil
 }
 
 // runs writes the report of runs.

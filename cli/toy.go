@@ -90,7 +90,8 @@ func printToy(out io.Writer, traces []*toy.Trace) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "METHOD\tSTEP\tx\ty\tf1\tf2\t‖∇f1‖\t‖∇f2‖\tw1\tw2\t")
 	for _, t := range traces {
-		for _, i := range []int{0, t.Settings.Arrival, (t.Settings.Arrival + len(t.Steps)) / 2} {
+		shown := []int{0, t.Settings.Arrival, (t.Settings.Arrival + len(t.Steps)) / 2} // in ascending order
+		for _, i := range slices.Compact(shown) {
 			if i < len(t.Steps) {
 				s := t.Steps[i]
 				printPoint(w, t.Method, fmt.Sprint(i), s.Point)

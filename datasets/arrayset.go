@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/parallelcl/parallelcl/internal/npz"
 )
@@ -142,6 +143,9 @@ func uniqueClasses(names []string) error {
 		if n == "" || seen[n] {
 			return fmt.Errorf("the class name %q is empty or there twice", n)
 		}
+		if !utf8.ValidString(n) {
+			return fmt.Errorf("the class name %q is not valid UTF-8: save the names as texts (numpy's dtype U)", n)
+		}
 		seen[n] = true
 	}
 	return nil
@@ -180,6 +184,9 @@ func labelTexts(a npz.Array) ([]string, error) {
 		for i, name := range d {
 			if name == "" {
 				return nil, fmt.Errorf("label %d is empty", i)
+			}
+			if !utf8.ValidString(name) {
+				return nil, fmt.Errorf("label %d, %q, is not valid UTF-8: save the names as texts (numpy's dtype U)", i, name)
 			}
 		}
 		return d, nil
@@ -227,6 +234,9 @@ func (r *rawSplit) take(a npz.Array) error {
 	case []float64:
 		r.values = narrowed(d)
 	case []int64:
+		if len(a.Shape) > 2 && slices.ContainsFunc(d, func(v int64) bool { return v < 0 || v > 1 }) {
+			return fmt.Errorf("images of whole numbers, whose scale is not known: save them as uint8, or divide by 255")
+		}
 		r.values = narrowed(d)
 	default:
 		return fmt.Errorf("samples that are texts: want numbers")

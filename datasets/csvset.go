@@ -131,6 +131,7 @@ func (c *csvFile) read(ctx context.Context, path string) (*rawSplit, []string, e
 		return nil, nil, err
 	}
 	r := &rawSplit{vector: len(numbers), values: []float32{}}
+	classes := map[string]string{}
 	for {
 		fields, err := table.Read()
 		if err == io.EOF {
@@ -143,7 +144,7 @@ func (c *csvFile) read(ctx context.Context, path string) (*rawSplit, []string, e
 			return nil, nil, err // which names the line
 		}
 		line, _ := table.FieldPos(0)
-		if err := r.row(fields, label, numbers, header); err != nil {
+		if err := r.row(fields, label, numbers, header, classes); err != nil {
 			return nil, nil, fmt.Errorf("line %d: %w", line, err)
 		}
 		if len(r.values) > maxOwnBytes/4 {
@@ -160,13 +161,17 @@ func (c *csvFile) read(ctx context.Context, path string) (*rawSplit, []string, e
 	return r, names, nil
 }
 
-// row adds a line of the table.
-func (r *rawSplit) row(fields []string, label int, numbers []int, header []string) error {
+// row adds a line of the table. names has a copy of each class that was met.
+func (r *rawSplit) row(fields []string, label int, numbers []int, header []string, names map[string]string) error {
 	class := strings.TrimSpace(fields[label])
 	if class == "" || !utf8.ValidString(class) {
 		return fmt.Errorf("the class (column %q) is %q", header[label], class)
 	}
-	r.labels = append(r.labels, class)
+	if names[class] == "" {
+		class = strings.Clone(class) // class itself holds on to the whole line
+		names[class] = class
+	}
+	r.labels = append(r.labels, names[class])
 	for _, i := range numbers {
 		text := strings.TrimSpace(fields[i])
 		v, err := strconv.ParseFloat(text, 32)
@@ -189,19 +194,13 @@ func (c *csvFile) columns(header []string) (label int, numbers []int, err error)
 	if _, err := strconv.ParseFloat(header[0], 64); err == nil {
 		return 0, nil, fmt.Errorf("the first line is %.80q: want the names of the columns", strings.Join(header, ", "))
 	}
-	label = slices.Index(header, c.label)
-	for _, name := range labelColumns {
-		if c.label == "" && label < 0 {
-			label = slices.IndexFunc(header, func(h string) bool { return strings.EqualFold(h, name) })
-		}
-	}
-	if label < 0 {
-		return 0, nil, fmt.Errorf("no column %q with the classes: name it with ?label=NAME; the columns are %s", c.label, some(header))
-	}
 	for _, name := range c.ignore {
 		if !slices.Contains(header, name) {
 			return 0, nil, fmt.Errorf("ignore=%s: the columns are %s", name, some(header))
 		}
+	}
+	if label, err = c.labelColumn(header); err != nil {
+		return 0, nil, err
 	}
 	for i, h := range header {
 		if i != label && !slices.Contains(c.ignore, h) {
@@ -212,6 +211,29 @@ func (c *csvFile) columns(header []string) (label int, numbers []int, err error)
 		return 0, nil, errors.New("no column with numbers")
 	}
 	return label, numbers, nil
+}
+
+// labelColumn returns which column has the classes. A second one that may have them is no input before somebody says so:
+// a network would read the class from it.
+func (c *csvFile) labelColumn(header []string) (int, error) {
+	label := slices.Index(header, c.label)
+	var known []string
+	for i, h := range header {
+		if c.label == "" && !slices.Contains(c.ignore, h) && slices.ContainsFunc(labelColumns, func(n string) bool { return strings.EqualFold(h, n) }) {
+			label, known = i, append(known, h)
+		}
+	}
+	switch {
+	case len(known) > 1:
+		return 0, fmt.Errorf("the columns %s may all have the classes: name the one with ?label=NAME, and leave the others out with ignore=NAME unless they are inputs", strings.Join(known, ", "))
+	case label < 0 && c.label == "":
+		return 0, fmt.Errorf("no column %s has the classes: name it with ?label=NAME; the columns are %s", strings.Join(labelColumns, ", "), some(header))
+	case label < 0:
+		return 0, fmt.Errorf("no column %q with the classes: name it with ?label=NAME; the columns are %s", c.label, some(header))
+	case slices.Contains(c.ignore, header[label]):
+		return 0, fmt.Errorf("the column %q has the classes, and cannot be left out with ignore=", header[label])
+	}
+	return label, nil
 }
 
 // some lists the first of many names.

@@ -2,24 +2,18 @@ package serve
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
-	"slices"
+	"time"
 
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/data"
 )
 
-// request is the JSON of all requests. X has the samples, and Classes their classes; for a new task, those that it has, of
-// which Names may be the names.
-type request struct {
-	Name    string      `json:"name"`
-	Task    int         `json:"task"`
-	Classes []int       `json:"classes"`
-	Names   []string    `json:"names"`
-	X       [][]float32 `json:"x"`
-}
+// maxBody is how many bytes a request may have.
+const maxBody = 64 << 20
 
 // Handler answers
 //
@@ -30,50 +24,44 @@ type request struct {
 //
 //	GET  /tasks                                             the tasks that have arrived
 //
-// A bad request is answered with {"error": "…"}.
+// With "task", /predict chooses among the classes of that task. A request that fails is answered with {"error": "…"}, for
+// /learn also with "taken", how many of the samples were taken. The status is 400 for a bad request, 413 for one of more
+// than 64 MiB, 503 when the service is ending, and 500 when it is the service's fault.
 func (s *Service) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /tasks", func(w http.ResponseWriter, _ *http.Request) { answer(w, tasksOf(s.learner.Tasks()), nil) })
-	for path, f := range map[string]func(context.Context, request) (any, error){
+	for path, f := range map[string]func(context.Context, reading) (any, error){
 		"/tasks": s.begin, "/learn": s.learn, "/end": s.end, "/predict": s.predict,
 	} {
 		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, q *http.Request) {
-			var r request
-			var out any
-			err := json.NewDecoder(http.MaxBytesReader(w, q.Body, 64<<20)).Decode(&r)
-			if err == nil {
-				out, err = f(q.Context(), r)
-			}
+			out, err := f(q.Context(), s.reading(w, q))
 			answer(w, out, err)
 		})
 	}
 	return mux
 }
 
-func answer(w http.ResponseWriter, out any, err error) {
-	w.Header().Set("Content-Type", "application/json")
-	if err != nil {
-		w.WriteHeader(http.StatusBadRequest)
-		out = map[string]string{"error": err.Error()}
+// reading reads a request that has these fields.
+type reading func(fields) error
+
+func (s *Service) reading(w http.ResponseWriter, q *http.Request) reading {
+	return func(f fields) error {
+		err := s.decoding.decode(http.MaxBytesReader(w, q.Body, maxBody), func(body io.Reader) error { return f.read(body) })
+		// The time in which a request must arrive does not hold for one that then waits for room. Servers without such
+		// a time need not be able to take it back.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+		return err
 	}
-	json.NewEncoder(w).Encode(out)
 }
 
-// described is a task as the answer to GET /tasks has it.
-type described struct {
-	ID      int      `json:"id"`
-	Name    string   `json:"name"`
-	Classes []int    `json:"classes"`
-	Names   []string `json:"names,omitempty"`
-	Ended   bool     `json:"ended"`
-}
-
-func tasksOf(tasks []pcl.TaskInfo) []described {
-	out := []described{}
-	for _, t := range tasks {
-		out = append(out, described{t.ID, t.Name, t.Classes, t.ClassNames, t.Ended})
+// changing calls f, which changes what is saved, unless the service is ending: what came after the last save would be lost.
+func (s *Service) changing(ctx context.Context, f func() error) error {
+	s.saving.RLock()
+	defer s.saving.RUnlock()
+	if ctx.Err() != nil {
+		return errEnding
 	}
-	return out
+	return f()
 }
 
 // prediction is a [pcl.Prediction] with the names that its fields have in JSON.
@@ -84,60 +72,91 @@ type prediction struct {
 	Probabilities []float64 `json:"probabilities"`
 }
 
-// values returns the samples' values one after another, or an error that names the first sample of another size.
-func (s *Service) values(samples [][]float32) ([]float32, error) {
-	width := s.learner.Options().Model.Inputs()
-	for i, x := range samples {
-		if len(x) != width {
-			return nil, fmt.Errorf("sample %d has %d values, want %d", i, len(x), width)
-		}
+// samples returns where the samples of a request go.
+func (s *Service) samples() *samples { return &samples{width: s.learner.Options().Model.Inputs()} }
+
+func (s *Service) begin(ctx context.Context, read reading) (any, error) {
+	var name string
+	var classes []int
+	var names []string
+	if err := read(fields{"name": &name, "classes": &classes, "names": &names}); err != nil {
+		return nil, err
 	}
-	return slices.Concat(samples...), nil
+	var id int
+	err := s.changing(ctx, func() (err error) {
+		id, err = s.attach(name, classes, names)
+		return err
+	})
+	return map[string]int{"id": id}, err
 }
 
-func (s *Service) begin(_ context.Context, r request) (any, error) {
-	task, err := s.newTask(r.Name, r.Classes, r.Names)
+// attach begins a task. Predictions know its classes from then on.
+func (s *Service) attach(name string, classes []int, names []string) (id int, err error) {
+	task, err := s.newTask(name, classes, names)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	s.mu.Lock()
-	id, err := s.learner.Attach(task)
+	id, err = s.learner.Attach(task)
 	s.mu.Unlock()
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	s.streams.Store(id, task.Stream)
-	return map[string]int{"id": id}, s.renew() // predictions know the classes from now on
+	if err := s.renew(); err != nil {
+		return id, internalError{fmt.Errorf("task %d has begun, but predictions do not know it yet: %w", id, err)}
+	}
+	return id, nil
 }
 
-func (s *Service) learn(ctx context.Context, r request) (any, error) {
-	stream, ok := s.streams.Load(r.Task)
-	if !ok {
-		return nil, fmt.Errorf("there is no task %d", r.Task)
+func (s *Service) learn(ctx context.Context, read reading) (any, error) {
+	var task int
+	var classes []int
+	var done taken
+	x := s.samples()
+	if err := read(fields{"task": &task, "x": x, "classes": &classes}); err != nil {
+		return done, err
 	}
-	x, err := s.values(r.X)
+	stream, err := s.stream(task)
+	if err != nil {
+		return done, err
+	}
+	err = s.changing(ctx, func() (err error) {
+		done.Taken, err = stream.Push(ctx, x.values, classes...)
+		return err
+	})
+	if errors.Is(err, data.ErrEnded) {
+		err = fmt.Errorf("task %d was ended, and takes no more samples", task)
+	}
+	return done, err
+}
+
+func (s *Service) end(ctx context.Context, read reading) (any, error) {
+	var task int
+	if err := read(fields{"task": &task}); err != nil {
+		return nil, err
+	}
+	stream, err := s.stream(task)
 	if err != nil {
 		return nil, err
 	}
-	n, err := stream.(*data.Push).Push(ctx, x, r.Classes...)
-	return map[string]int{"taken": n}, err
+	return struct{}{}, s.changing(ctx, func() error { stream.End(); return nil })
 }
 
-func (s *Service) end(_ context.Context, r request) (any, error) {
-	stream, ok := s.streams.Load(r.Task)
-	if !ok {
-		return nil, fmt.Errorf("there is no task %d", r.Task)
-	}
-	stream.(*data.Push).End()
-	return struct{}{}, nil
-}
-
-func (s *Service) predict(_ context.Context, r request) (any, error) {
-	x, err := s.values(r.X)
-	if err != nil {
+func (s *Service) predict(_ context.Context, read reading) (any, error) {
+	var task *int // nil if none is given
+	x := s.samples()
+	if err := read(fields{"task": &task, "x": x}); err != nil {
 		return nil, err
 	}
-	all, err := s.predictor.Load().Predict(x)
+	p := s.predictor.Load()
+	var all []pcl.Prediction
+	var err error
+	if task == nil {
+		all, err = p.Predict(x.values)
+	} else {
+		all, err = p.PredictTask(*task, x.values)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,8 +22,11 @@ import (
 type Service struct {
 	learner   *pcl.Learner
 	options   Options
-	mu        sync.Mutex // held while the learner is called, which serves one call at a time
-	streams   sync.Map   // id of a task → *data.Push
+	mu        sync.Mutex   // held while the learner is called, which serves one call at a time
+	streams   sync.Map     // id of a task that runs → *data.Push
+	saving    sync.RWMutex // held while the learner is saved, and for reading by requests that change what is saved
+	decoding  slots
+	grace     time.Duration // how long requests in progress may take when the service ends
 	predictor atomic.Pointer[pcl.Predictor]
 }
 
@@ -46,7 +50,7 @@ func New(learner *pcl.Learner, o Options) (*Service, error) {
 	if o.Renew == 0 {
 		o.Renew = time.Second / 10
 	}
-	s := &Service{learner: learner, options: o}
+	s := &Service{learner: learner, options: o, decoding: make(slots, runtime.GOMAXPROCS(0)), grace: 10 * time.Second}
 	if err := s.load(o.File); err != nil {
 		return nil, fmt.Errorf("serve: %w", err)
 	}
@@ -85,17 +89,22 @@ func (s *Service) newTask(name string, classes []int, names []string) (pcl.Task,
 	return pcl.Task{Name: name, Classes: classes, ClassNames: names, Stream: stream}, err
 }
 
-// Run trains, and answers requests, until ctx is cancelled or training fails. It then saves the learner, and returns when
-// no request is being answered any more. Samples that were taken and not trained on are saved, too.
+// Run trains, and answers requests, until ctx is cancelled or training fails. Requests in progress then have ten seconds to
+// end. It always saves the learner, and returns. Samples that were taken and not trained on are saved, too.
 func (s *Service) Run(ctx context.Context, listener net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	server := &http.Server{Handler: s.Handler(), BaseContext: func(net.Listener) context.Context { return ctx }}
+	server := &http.Server{
+		Handler: s.Handler(), BaseContext: func(net.Listener) context.Context { return ctx },
+		// A client that stalls does not keep its connection.
+		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
+	}
 	var failed error
 	var training sync.WaitGroup
 	training.Go(func() {
 		failed = s.train(ctx)
-		server.Shutdown(context.Background()) // returns when no request is being answered any more
+		cancel() // nobody waits for room any more
+		s.stop(server)
 	})
 	err := server.Serve(listener)
 	if errors.Is(err, http.ErrServerClosed) {
@@ -103,10 +112,28 @@ func (s *Service) Run(ctx context.Context, listener net.Listener) error {
 	}
 	cancel()
 	training.Wait()
-	if s.options.File != "" {
-		err = errors.Join(err, s.learner.Save(s.options.File))
+	return errors.Join(failed, err, s.save())
+}
+
+// stop waits for the requests in progress, but not for ever: a client may have stalled.
+func (s *Service) stop(server *http.Server) {
+	ctx, cancel := context.WithTimeout(context.Background(), s.grace)
+	defer cancel()
+	if server.Shutdown(ctx) != nil {
+		server.Close()
 	}
-	return errors.Join(failed, err)
+}
+
+// save saves the learner when the service ends. A request that outlived the server does not change it any more.
+func (s *Service) save() error {
+	if s.options.File == "" {
+		return nil
+	}
+	s.saving.Lock()
+	defer s.saving.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.learner.Save(s.options.File)
 }
 
 // train makes steps while there are samples, and renews the snapshot that predicts from time to time.
@@ -131,8 +158,10 @@ func (s *Service) train(ctx context.Context) error {
 	return nil
 }
 
-// renew makes predictions follow the learner. The old snapshot is freed when no request uses it any more.
+// renew makes predictions follow the learner, and drops what ended tasks have left. The old snapshot is freed when no
+// request uses it any more.
 func (s *Service) renew() error {
+	s.forget()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p, err := s.learner.Snapshot()

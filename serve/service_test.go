@@ -31,6 +31,15 @@ func sample(class, i int) []float32 {
 	return x
 }
 
+// request has the keys of all requests.
+type request struct {
+	Name    string      `json:"name,omitempty"`
+	Task    int         `json:"task,omitempty"`
+	Classes []int       `json:"classes,omitempty"`
+	Names   []string    `json:"names,omitempty"`
+	X       [][]float32 `json:"x,omitempty"`
+}
+
 // client posts requests to a service.
 type client struct {
 	t   testing.TB
@@ -38,7 +47,7 @@ type client struct {
 }
 
 // post sends a request, and decodes the answer into out. It returns the error that the service answered with.
-func (c client) post(path string, r request, out any) (message string) {
+func (c client) post(path string, r, out any) (message string) {
 	c.t.Helper()
 	body, err := json.Marshal(r)
 	if err != nil {

@@ -79,12 +79,15 @@ const (
 	whiskers               // a bar at each point
 )
 
-// spreadOf chooses bands as long as they can be told apart.
-func spreadOf(g Group, all []Group) spread {
+// spreadOf is spreadFor a group of several.
+func spreadOf(g Group, all []Group) spread { return spreadFor(len(g.Runs), len(all)) }
+
+// spreadFor chooses, for points that are means of so many runs, bands as long as the lines can be told apart.
+func spreadFor(runs, lines int) spread {
 	switch {
-	case len(g.Runs) < 2:
+	case runs < 2:
 		return noSpread
-	case len(all) > 4:
+	case lines > 4:
 		return whiskers
 	}
 	return bands

@@ -3,11 +3,13 @@ package viz
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -58,24 +60,29 @@ func PairsOf(records []results.Record) map[PairKind]PairStats {
 	return out
 }
 
-// summedMemory returns a step's ids and Gram matrix with the rows of the memory added up to one, the first.
+// summedMemory returns a step's ids and Gram matrix with the rows of the memory, wherever they stand, added up to one, the
+// first. The row of a penalty is left out.
 func summedMemory(r *results.Record) (ids []int, gram []float64) {
 	k := len(r.IDs)
 	if len(r.Gram) != k*k {
 		return nil, nil
 	}
+	if slices.ContainsFunc(r.IDs, ofMemory) {
+		ids = []int{0}
+	}
 	to := make([]int, k)
 	for i, id := range r.IDs {
-		if id <= 0 && len(ids) > 0 && ids[0] == 0 {
-			continue
+		if id > 0 {
+			to[i] = len(ids)
+			ids = append(ids, id)
 		}
-		to[i] = len(ids)
-		ids = append(ids, max(id, 0))
 	}
 	gram = make([]float64, len(ids)*len(ids))
 	for a := range k {
 		for b := range k {
-			gram[to[a]*len(ids)+to[b]] += r.Gram[a*k+b]
+			if r.IDs[a] != rehearsal.PenaltyRow && r.IDs[b] != rehearsal.PenaltyRow {
+				gram[to[a]*len(ids)+to[b]] += r.Gram[a*k+b]
+			}
 		}
 	}
 	return ids, gram

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/floats/scalar"
 
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/stats"
 )
@@ -157,5 +158,34 @@ func TestBadRecorded(t *testing.T) {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
 			t.Errorf("%s: error %v; want one with %q", c.name, c.err, c.want)
 		}
+	}
+}
+
+// TestPenaltyIsNoMemory: the row of a penalty counts neither as the memory nor as a task, wherever it stands.
+func TestPenaltyIsNoMemory(t *testing.T) {
+	plain := apartRows()
+	ids, gram := summedMemory(&plain)
+	penalised, moved := apartRows(), apartRows()
+	penalised.IDs = append([]int{rehearsal.PenaltyRow}, penalised.IDs...)
+	penalised.Gram = []float64{9, 8, 7, 6, 5}
+	for i := range 4 {
+		penalised.Gram = append(append(penalised.Gram, float64(8-i)), plain.Gram[4*i:4*i+4]...)
+	}
+	order := []int{2, 0, 3, 1}
+	moved.Gram = nil
+	for i, from := range order {
+		moved.IDs[i] = plain.IDs[from]
+		for _, other := range order {
+			moved.Gram = append(moved.Gram, plain.Gram[4*from+other])
+		}
+	}
+	for _, r := range []results.Record{penalised, moved} {
+		if gotIDs, got := summedMemory(&r); !slices.Equal(gotIDs, ids) || !slices.Equal(got, gram) {
+			t.Errorf("rows %v: %v, %v; want %v, %v", r.IDs, gotIDs, got, ids, gram)
+		}
+	}
+	alone := results.Record{IDs: []int{rehearsal.PenaltyRow, 2}, Gram: []float64{1, 0, 0, 1}, Weights: []float64{.5, .5}}
+	if m, ok := memoryOf(&alone); ok {
+		t.Errorf("a penalty is a memory: %+v", m)
 	}
 }

@@ -20,26 +20,29 @@ type memoryRow struct {
 
 // memoryOf returns it for steps in which the memory and a task take part.
 func memoryOf(r *results.Record) (m memoryRow, ok bool) {
-	k, rows := len(r.IDs), 0
+	k, rows, tasks := len(r.IDs), 0, 0
 	var square, weight, weights float64
 	for i, id := range r.IDs {
 		weights += r.Weights[i]
-		if id <= 0 {
+		if id > 0 {
+			tasks++
+		}
+		if ofMemory(id) {
 			rows++
 			weight += r.Weights[i]
 		}
 		for j, other := range r.IDs {
 			x := r.Gram[i*k+j]
 			m.d2 += r.Weights[i] * x * r.Weights[j]
-			if id <= 0 {
+			if ofMemory(id) {
 				m.along += x * r.Weights[j]
-				if other <= 0 {
+				if ofMemory(other) {
 					square += x
 				}
 			}
 		}
 	}
-	if rows == 0 || rows == k || !(square > 0) || !(m.d2 > 0) || weights == 0 {
+	if rows == 0 || tasks == 0 || !(square > 0) || !(m.d2 > 0) || weights == 0 {
 		return m, false
 	}
 	m.norm, m.share = math.Sqrt(square), weight/weights

@@ -7,12 +7,10 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 
-	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -64,33 +62,6 @@ func Temperature(t *Theme, runs ...*results.Run) (*Figure, error) {
 	f.Alt = "Final average accuracy against the softmax temperature of the elastic factors."
 	f.Name, f.Data.Head[2] = "temperature", "tau"
 	return f, nil
-}
-
-func temperatureOf(r *results.Run) (tau float64, ok bool, err error) {
-	switch v := r.Params["tau"].(type) {
-	case nil:
-		if strings.HasPrefix(r.Method, "emgd-") {
-			return emgd.DefaultTau, true, nil
-		}
-		return 0, false, nil
-	case float64:
-		tau = v
-	case int:
-		tau = float64(v)
-	case string:
-		if v == "auto" {
-			return 0, false, nil
-		}
-		if tau, err = strconv.ParseFloat(v, 64); err != nil {
-			return 0, false, fmt.Errorf("viz: run %s: tau %q is no number", r.ID, v)
-		}
-	default:
-		return 0, false, fmt.Errorf("viz: run %s: tau %v is no number", r.ID, v)
-	}
-	if !(tau > 0) {
-		return 0, false, fmt.Errorf("viz: run %s: tau is %v; want a number above 0", r.ID, r.Params["tau"])
-	}
-	return tau, true, nil
 }
 
 // labelX writes under the plots of the last row.
@@ -157,7 +128,9 @@ func newSweepPanel(part setting, axis string, value func(*results.Run) (float64,
 		}
 		plain := *r // its group is that of all values
 		plain.Params = maps.Clone(r.Params)
-		delete(plain.Params, "tau")
+		if axis == "params.tau" {
+			delete(plain.Params, tauKey(r))
+		}
 		s.at[&plain] = v
 		swept = append(swept, &plain)
 		values = append(values, v)
@@ -185,11 +158,11 @@ func newSweepPanel(part setting, axis string, value func(*results.Run) (float64,
 
 func (s *sweepPanel) draw(t *Theme, p *plot.Plot, styles map[string]Style, data *Table) error {
 	for _, g := range s.swept {
-		c, values := sweepCurve(g.Runs, s.at, s.axis)
+		c, values, runs := sweepCurve(g.Runs, s.at, s.axis)
 		for i := range values {
-			data.add(s.title, g.Label, values[i], c.mean[i], c.std[i], len(g.Runs)/len(values))
+			data.add(s.title, g.Label, values[i], c.mean[i], c.std[i], runs[i])
 		}
-		if err := addCurve(t, p, styles[g.look], c, spreadOf(g, s.swept)); err != nil {
+		if err := addCurve(t, p, styles[g.look], c, spreadFor(slices.Max(runs), len(s.swept))); err != nil {
 			return err
 		}
 	}
@@ -242,8 +215,8 @@ func spaced(ticks []plot.Tick) []plot.Tick {
 	return out
 }
 
-// sweepCurve is A over the axis, and the values that stand there.
-func sweepCurve(runs []*results.Run, at map[*results.Run]float64, axis []plot.Tick) (c curve, values []float64) {
+// sweepCurve is A over the axis, the values that stand there, and the number of runs with each.
+func sweepCurve(runs []*results.Run, at map[*results.Run]float64, axis []plot.Tick) (c curve, values []float64, counts []int) {
 	scores, valueOf := map[string][]float64{}, map[string]float64{}
 	for _, r := range runs {
 		label := sweepAxis([]float64{at[r]})[0].Label
@@ -253,8 +226,8 @@ func sweepCurve(runs []*results.Run, at map[*results.Run]float64, axis []plot.Ti
 		if as := scores[tick.Label]; as != nil {
 			mean, std := meanStd(as)
 			c.add(tick.Value, mean, std)
-			values = append(values, valueOf[tick.Label])
+			values, counts = append(values, valueOf[tick.Label]), append(counts, len(as))
 		}
 	}
-	return c, values
+	return c, values, counts
 }

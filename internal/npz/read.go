@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // File is an .npz file that is open for reading. Close it when it is no longer needed.
@@ -100,6 +101,9 @@ func (f *File) read(m *zip.File) (Array, error) {
 	if _, err := io.Copy(io.Discard, io.LimitReader(r, 1)); err != nil { // which compares the checksum
 		return Array{}, err
 	}
+	if err := h.kind.inRange(data); err != nil {
+		return Array{}, err
+	}
 	return Array{h.shape, h.kind.decode(data)}, nil
 }
 
@@ -165,6 +169,18 @@ func readHeader(r io.Reader) (h header, err error) {
 type kind struct {
 	size   int // bytes
 	decode func([]byte) any
+	// unsigned is the order of the bytes of whole numbers that may be too large for an int64; nil for others.
+	unsigned binary.ByteOrder
+}
+
+// inRange returns an error if a number is too large for an int64.
+func (k kind) inRange(data []byte) error {
+	for i := 0; k.unsigned != nil && i < len(data); i += k.size {
+		if v := k.unsigned.Uint64(data[i:]); v > math.MaxInt64 {
+			return fmt.Errorf("entry %d is %d, and whole numbers go up to %d: save labels as int64 and samples as floats", i/k.size, v, math.MaxInt64)
+		}
+	}
+	return nil
 }
 
 // kindOf returns the type that a description such as "<f4" means.
@@ -183,29 +199,33 @@ func kindOf(descr string) (k kind, err error) {
 	}
 	switch {
 	case letter == 'u' && n == 1:
-		return kind{1, func(b []byte) any { return b }}, nil
+		return kind{size: 1, decode: func(b []byte) any { return b }}, nil
 	case letter == 'U':
-		return kind{4 * n, func(b []byte) any { return texts(b, 4*n, func(b []byte) string { return wide(b, order) }) }}, nil
+		return kind{size: 4 * n, decode: func(b []byte) any { return texts(b, 4*n, func(b []byte) string { return wide(b, order) }) }}, nil
 	case letter == 'S':
-		return kind{n, func(b []byte) any {
+		return kind{size: n, decode: func(b []byte) any {
 			return texts(b, n, func(b []byte) string { return strings.TrimRight(string(b), "\x00") })
 		}}, nil
 	}
 	if whole := wholeNumber(letter, n, order); whole != nil {
-		return kind{n, func(b []byte) any { return each(b, n, whole) }}, nil
+		k = kind{size: n, decode: func(b []byte) any { return each(b, n, whole) }}
+		if letter == 'u' && n == 8 {
+			k.unsigned = order
+		}
+		return k, nil
 	}
 	if letter != 'f' {
 		return k, refused
 	}
 	switch n {
 	case 2:
-		return kind{2, func(b []byte) any { return each(b, 2, func(b []byte) float32 { return Half(order.Uint16(b)) }) }}, nil
+		return kind{size: 2, decode: func(b []byte) any { return each(b, 2, func(b []byte) float32 { return Half(order.Uint16(b)) }) }}, nil
 	case 4:
-		return kind{4, func(b []byte) any {
+		return kind{size: 4, decode: func(b []byte) any {
 			return each(b, 4, func(b []byte) float32 { return math.Float32frombits(order.Uint32(b)) })
 		}}, nil
 	case 8:
-		return kind{8, func(b []byte) any {
+		return kind{size: 8, decode: func(b []byte) any {
 			return each(b, 8, func(b []byte) float64 { return math.Float64frombits(order.Uint64(b)) })
 		}}, nil
 	}
@@ -216,7 +236,12 @@ func kindOf(descr string) (k kind, err error) {
 func wholeNumber(letter byte, size int, order binary.ByteOrder) func([]byte) int64 {
 	switch string(letter) + strconv.Itoa(size) {
 	case "b1":
-		return func(b []byte) int64 { return int64(b[0]) }
+		return func(b []byte) int64 {
+			if b[0] != 0 { // any other byte is true, too
+				return 1
+			}
+			return 0
+		}
 	case "i1":
 		return func(b []byte) int64 { return int64(int8(b[0])) }
 	case "i2":
@@ -227,7 +252,7 @@ func wholeNumber(letter byte, size int, order binary.ByteOrder) func([]byte) int
 		return func(b []byte) int64 { return int64(int32(order.Uint32(b))) }
 	case "u4":
 		return func(b []byte) int64 { return int64(order.Uint32(b)) }
-	case "i8", "u8": // labels beyond 2⁶³ are refused later, as negative numbers
+	case "i8", "u8": // too large ones were refused by inRange
 		return func(b []byte) int64 { return int64(order.Uint64(b)) }
 	}
 	return nil
@@ -243,11 +268,15 @@ func each[T any](data []byte, size int, one func([]byte) T) []T {
 
 func texts(data []byte, size int, one func([]byte) string) []string { return each(data, size, one) }
 
-// wide decodes a text of four bytes for each character, padded with zeros.
+// wide decodes a text of four bytes for each character, padded with zeros. What is no character leaves a text that is not
+// valid UTF-8, so that two of them are not taken for the same.
 func wide(b []byte, order binary.ByteOrder) string {
 	var s strings.Builder
 	for ; len(b) >= 4; b = b[4:] {
-		if c := order.Uint32(b); c != 0 {
+		c := order.Uint32(b)
+		if !utf8.ValidRune(rune(c)) {
+			s.WriteByte(0xff)
+		} else if c != 0 {
 			s.WriteRune(rune(c))
 		}
 	}

@@ -58,7 +58,9 @@ func TestRead(t *testing.T) {
 		{"<f8", "1,", "\x00\x00\x00\x00\x00\x00\xf0\x3f", Array{[]int{1}, []float64{1}}},
 		{"<f2", "3,", "\x00\x3c\x01\x00\x00\xfc", Array{[]int{3}, []float32{1, 1.0 / (1 << 24), float32(math.Inf(-1))}}},
 		{"|u1", "2,", "\x05\xff", Array{[]int{2}, []uint8{5, 255}}},
-		{"|b1", "2,", "\x00\x01", Array{[]int{2}, []int64{0, 1}}},
+		{"|b1", "4,", "\x00\x01\x02\xff", Array{[]int{4}, []int64{0, 1, 1, 1}}},
+		{"<u8", "1,", "\xff\xff\xff\xff\xff\xff\xff\x7f", Array{[]int{1}, []int64{math.MaxInt64}}},
+		{"<U1", "1,", "\x00\xd8\x00\x00", Array{[]int{1}, []string{"\xff"}}},
 		{"<i2", "1,", "\xff\xff", Array{[]int{1}, []int64{-1}}},
 		{"<i8", "", "\x07\x00\x00\x00\x00\x00\x00\x00", Array{nil, []int64{7}}},
 		{"<U2", "2,", "a\x00\x00\x00\x00\x00\x00\x00\xe9\x00\x00\x00b\x00\x00\x00", Array{[]int{2}, []string{"a", "éb"}}},
@@ -105,6 +107,8 @@ func TestBadFiles(t *testing.T) {
 		{"<f4", "False", "2,", "1234", "end early"},
 		{"<f4", "False", "99999999999, 99999999999", "", "more than"},
 		{"<f4", "False", "x", "", "not understood"},
+		{"<u8", "False", "2,", "\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80", "entry 1 is 9223372036854775808"},
+		{">u8", "False", "1,", "\x80\x00\x00\x00\x00\x00\x00\x00", "entry 0 is 9223372036854775808"},
 	} {
 		head := fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': (%s), }\n", c.descr, c.order, c.shape)
 		if _, err := read(t, packed(t, zip.Store, head, c.data)); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
@@ -24,12 +23,13 @@ const keptDir = "runs/kept"
 //
 // The file is written with encoding/gob, so only exported fields are kept. If fill fails, its error is
 // returned and nothing is kept. Keep does not notice when fill has changed: call [Forget] to have the value
-// computed again. It is also computed again if the file holds a value of another type.
+// computed again. It is also computed again if the file holds a value of another type,
+// or of one whose fields have been edited since.
 func Keep[T any](name string, fill func() (T, error)) (T, error) {
 	return keep(name, decode[T], fill, func(path string, v T) error {
 		return atomicfile.Write(path, func(w io.Writer) error {
 			enc := gob.NewEncoder(w)
-			return errors.Join(enc.Encode(typeName[T]()), enc.Encode(v))
+			return errors.Join(enc.Encode(shapeOf[T]()), enc.Encode(v))
 		})
 	})
 }
@@ -110,8 +110,6 @@ func keptPath(name string) (string, error) {
 	return filepath.Join(filepath.FromSlash(keptDir), name), nil
 }
 
-func typeName[T any]() string { return reflect.TypeFor[T]().String() }
-
 // decode reads what [Keep] wrote.
 func decode[T any](path string) (v T, err error) {
 	f, err := os.Open(path)
@@ -121,7 +119,7 @@ func decode[T any](path string) (v T, err error) {
 	defer f.Close()
 	dec := gob.NewDecoder(f)
 	var kept string
-	if dec.Decode(&kept) != nil || kept != typeName[T]() || dec.Decode(&v) != nil {
+	if dec.Decode(&kept) != nil || kept != shapeOf[T]() || dec.Decode(&v) != nil {
 		return v, errStale
 	}
 	return v, nil

@@ -11,6 +11,7 @@ import threading
 import time
 import unittest
 import warnings
+from fractions import Fraction
 
 import numpy as np
 
@@ -167,8 +168,14 @@ class Errors(unittest.TestCase):
             "1 losses for 2 gradients": {"gram": np.eye(2), "losses": [1]},
             "entry 2 of the losses is NaN": {"gram": np.eye(2), "losses": [1, nan]},
             "losses has the shape": {"gram": np.eye(2), "losses": 3.0},
-            "ids are whole numbers": {"gram": np.eye(2), "ids": [1.5, 2]},
+            "one of the ids: want a whole number, not 1.5": {"gram": np.eye(2), "ids": [1.5, 2]},
+            "ids are whole numbers, not float64": {"gram": np.eye(2), "ids": np.array([1.5, 2])},
             "stream id 3 is given twice": {"gram": np.eye(2), "ids": [3, 3]},
+            "one of the ids is 9223372036854775808": {"gram": np.eye(2), "ids": [1, 2**63]},
+            r"gram has the shape \(20000, 2\); want a square": {"gram": np.zeros((20000, 2))},
+            r"gram has the shape \(\)": {"gram": np.array(1.0)},
+            "20000 gradients; want at most 16384": {"jacobian": np.zeros((20000, 1))},
+            "gram is a masked array": {"gram": np.ma.masked_invalid(np.eye(2))},
             "every elastic factor is 0": {"gram": np.eye(2), "factors": [0, 0]},
         }.items():
             with self.subTest(want), self.assertRaisesRegex(Error, want):
@@ -184,10 +191,24 @@ class Errors(unittest.TestCase):
             "want a number, a text or a truth value": lambda: Rule("mgda", norm=[1]),
             'want "gmc", "gs" or "log"': lambda: EMGD("gsm"),
             "neither a positive number": lambda: EMGD(tau=-1),
+            "without NUL": lambda: Rule("mgda\0x"),
+            "want a text": lambda: Rule(5),
+            "not valid Unicode": lambda: Rule("\ud800"),
+            "seed is -1; want 0 to 18446744073709551615": lambda: Rule("mgda", seed=-1),
+            "seed is 18446744073709551616": lambda: Rule("mgda", seed=2**64),
+            "seed: want a whole number, not 1.5": lambda: Rule("mgda", seed=1.5),
+            "id: want a whole number, not 1.5": lambda: EMGD().end(1.5),
+            "id is 9223372036854775808": lambda: EMGD().end(2**63),
+            "one of the ids is 9223372036854775808": lambda: Rule("dwa").follow([1.0], ids=np.array([2**63], np.uint64)),
             'needs "losses"': lambda: Rule("dwa").weights(np.eye(2)),
         }.items():
             with self.subTest(want), self.assertRaisesRegex(Error, want):
                 make()
+
+    def test_numbers_of_other_libraries(self):
+        gram, want = BASE @ BASE.T, EMGD(tau=2.0).weights(BASE @ BASE.T)
+        for tau in (np.float32(2), np.int64(2), Fraction(2), "2"):
+            np.testing.assert_array_equal(EMGD(tau=tau, seed=np.uint64(2**64 - 1)).weights(gram), want)
 
     def test_what_is_left_out_is_said(self):
         with self.assertWarnsRegex(UserWarning, "der-pp also has its own loss"):

@@ -2,6 +2,8 @@
 
 import ctypes
 import json
+import numbers
+import operator
 import threading
 import warnings
 
@@ -13,6 +15,7 @@ from ._library import Call, Error, check_process, fail, library, quick_weights, 
 _STATUS = ["optimal", "stationary", "floor-binding", "floor-infeasible", "ill-conditioned", "iteration-limit", "rows-dropped"]
 _HEAD = ctypes.sizeof(Call) // 8  # in numbers of 8 bytes
 _DOUBLE = np.dtype(np.float64)
+_MOST = 1 << 14  # gradients that the library takes
 
 
 def methods():
@@ -25,23 +28,72 @@ def info(name, **params):
     """What a rule does, its source and cost, its parameters, and what it needs, as a dict."""
     check_process()
     message = ctypes.create_string_buffer(_library.ERROR_SIZE)
-    text = library.pcl_info(name.encode(), _as_json(params), message, len(message))
+    text = library.pcl_info(_as_text(name), _as_json(params), message, len(message))
     if not text:
         fail(_library.BAD_INPUT, message.value)
     return json.loads(take(text))
 
 
+def _as_text(name):
+    """The name of a rule as the library reads it, up to its first NUL, of which there must be none."""
+    if not isinstance(name, str) or "\0" in name:
+        raise Error(f"the name of the rule {name!r}: want a text without NUL")
+    try:
+        return name.encode()
+    except UnicodeEncodeError:
+        raise Error(f"the name of the rule {name!r} is not valid Unicode") from None
+
+
 def _as_json(params):
-    for name, value in params.items():
-        if not isinstance(value, (str, bool, int, float)):
-            raise Error(f"parameter {name}: want a number, a text or a truth value, not {type(value).__name__}")
-    return json.dumps({name: str(value) if value in (float("inf"), float("-inf")) or value != value else value for name, value in params.items()}).encode()
+    return json.dumps({name: _parameter(name, value) for name, value in params.items()}).encode()
+
+
+def _parameter(name, value):
+    """A parameter as JSON has it: numbers of NumPy and fractions, too, and infinity and NaN as texts."""
+    if isinstance(value, (str, bool)):
+        return value
+    if isinstance(value, np.bool_):
+        return bool(value)
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if not isinstance(value, numbers.Real):
+        raise Error(f"parameter {name}: want a number, a text or a truth value, not {type(value).__name__}")
+    try:
+        value = float(value)
+    except OverflowError:
+        raise Error(f"parameter {name}: {value} is too large") from None
+    return value if np.isfinite(value) else str(value)
+
+
+def _whole(value, name, least, most):
+    """The value as an int within limits."""
+    try:
+        value = operator.index(value)
+    except TypeError:
+        raise Error(f"{name}: want a whole number, not {value!r}") from None
+    if not least <= value <= most:
+        raise Error(f"{name} is {value}; want {least} to {most}")
+    return value
+
+
+def _ids(values):
+    """The ids as an array of whole numbers that the library can have."""
+    if isinstance(values, (list, tuple)):  # NumPy would make floats of very large ones
+        values = np.array([_whole(v, "one of the ids", -(2**63), 2**63 - 1) for v in values], np.int64)
+    values = array(values, "ids", 1)
+    if values.dtype.kind not in "iu":
+        raise Error(f"ids are whole numbers, not {values.dtype}")
+    if values.dtype.kind == "u" and values.size and values.max() > np.iinfo(np.int64).max:
+        raise Error(f"one of the ids is {values.max()}; want at most {np.iinfo(np.int64).max}")
+    return values
 
 
 def array(values, name, dimensions):
     """The values as an array of numbers with so many dimensions: of lists, arrays, and tensors on any device."""
     if values is None:
         raise Error("give either gram or jacobian" if name == "gram" else f"{name} is missing")
+    if isinstance(values, np.ma.MaskedArray):
+        raise Error(f"{name} is a masked array, whose mask would be lost: fill it, or leave the masked streams out")
     if type(values) is not np.ndarray:
         if hasattr(values, "detach"):  # a tensor of PyTorch
             values = values.detach().cpu()
@@ -77,11 +129,9 @@ class _Buffers:
 
     def fill(self, to, values, name):
         """Copies an argument to its place, whose address it returns."""
-        values = array(values, name, 1)
+        values = _ids(values) if to is self.ids else array(values, name, 1)
         if len(values) != self.k:
             raise Error(f"{len(values)} {name} for {self.k} gradients")
-        if to is self.ids and values.dtype.kind not in "iu":
-            raise Error(f"ids are whole numbers, not {values.dtype}")
         to[...] = values
         return to.ctypes.data
 
@@ -137,14 +187,14 @@ class Rule:
 
     def __init__(self, name, *, seed=0, **params):
         check_process()
-        self.name, self.params, self.seed = name, params, seed
         self._handle = 0
+        self.name, self.params, self.seed = name, params, _whole(seed, "seed", 0, 2**64 - 1)
         self._lock = threading.Lock()
         self._buffers = {}
         self._last = None
         self.info = info(name, **params)
         message = ctypes.create_string_buffer(_library.ERROR_SIZE)
-        handle = library.pcl_open(name.encode(), _as_json(params), seed, message, len(message))
+        handle = library.pcl_open(_as_text(name), _as_json(params), self.seed, message, len(message))
         if not handle:
             fail(_library.BAD_INPUT, message.value)
         self._handle = ctypes.c_uint64(handle)
@@ -161,9 +211,7 @@ class Rule:
         self._last = None
         if type(gram) is not np.ndarray or gram.dtype is not _DOUBLE:
             gram = array(gram, "gram", 2)
-        b = self._buffers.get(len(gram)) or self._new(len(gram))
-        if gram.shape != b.shape:
-            raise Error(f"gram has the shape {gram.shape}; want a square matrix")
+        b = self._buffers.get(gram.shape) or self._square(gram.shape)
         with self._lock:
             b.gram[...] = gram
             if losses is None and ids is None and factors is None:
@@ -197,7 +245,7 @@ class Rule:
         single = jacobian.dtype == np.float32
         jacobian = np.ascontiguousarray(jacobian, np.float32 if single else np.float64)
         direction = np.empty(columns) if want else None
-        b = self._buffers.get(k) or self._new(k)
+        b = self._buffers.get((k, k)) or self._new(k)
         with self._lock:
             call = b.call
             call.gram, call.columns = None, columns
@@ -213,10 +261,18 @@ class Rule:
             b.direction, self._last = direction, b
             return b.weights.copy(), direction
 
+    def _square(self, shape):
+        """The memory for a Gram matrix of this shape, which is looked at before memory is taken for it."""
+        if len(shape) != 2 or shape[0] != shape[1]:
+            raise Error(f"gram has the shape {shape}; want a square matrix")
+        return self._new(shape[0])
+
     def _new(self, k):
         if k == 0:
             raise Error("there are no gradients")
-        self._buffers[k] = b = _Buffers(k)
+        if k > _MOST:
+            raise Error(f"{k} gradients; want at most {_MOST}")
+        self._buffers[k, k] = b = _Buffers(k)
         return b
 
     def _with_options(self, b, function, losses, ids, factors):
@@ -242,15 +298,15 @@ class Rule:
         check_process()
         losses = np.ascontiguousarray(array(losses, "losses", 1), np.float64)
         if ids is not None:
-            ids = array(ids, "ids", 1)
-            if len(ids) != len(losses) or ids.dtype.kind not in "iu":
+            ids = _ids(ids)
+            if len(ids) != len(losses):
                 raise Error(f"{len(losses)} losses for the ids {ids}")
             ids = np.ascontiguousarray(ids, np.int64)
         self._do(library.pcl_follow, len(losses), ids.ctypes.data if ids is not None else None, losses.ctypes.data)
 
     def end(self, id):
         """Says that a stream has ended: the rule forgets it."""
-        self._do(library.pcl_end, int(id))
+        self._do(library.pcl_end, _whole(id, "id", -(2**63), 2**63 - 1))
 
     def _do(self, function, *arguments):
         check_process()

@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestToyPrintsStepsOnce: steps that fall together are one line.
+func TestToyPrintsStepsOnce(t *testing.T) {
+	for _, flags := range [][]string{{"--arrival", "0"}, {"--steps", "501"}} {
+		var stdout, stderr bytes.Buffer
+		rc := &runContext{ctx: t.Context(), stdout: &stdout, stderr: &stderr}
+		if code := execute(rc, append([]string{"toy", "--method", "mgda"}, flags...)); code != 0 {
+			t.Fatalf("%v: %s", flags, &stderr)
+		}
+		if n := strings.Count(stdout.String(), "\n"); n != 4 { // the head, two steps and the end
+			t.Errorf("%v: %d lines\n%s", flags, n, &stdout)
+		}
+	}
+}
+
+// TestFlagsThatDoNothing: a flag that would do nothing is a usage error that names it.
+func TestFlagsThatDoNothing(t *testing.T) {
+	dir := t.TempDir()
+	notebook := filepath.Join(dir, "a.ipynb")
+	if err := os.WriteFile(notebook, []byte(`{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	runs := t.TempDir()
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"report", runs, "--execute"}, "--execute is for notebooks"},
+		{[]string{"report", runs, "--no-execute"}, "--no-execute is for notebooks"},
+		{[]string{"report", runs, "--private"}, "--private is for notebooks"},
+		{[]string{"report", notebook, "--no-execute", "--private"}, "leave one out"},
+		{[]string{"report", notebook, "--title", "a"}, "--title is for a report of runs or a site"},
+		{[]string{"data", "preview", "glyphs", "--out", filepath.Join(dir, "x.jpg")}, "the ending .png"},
+	} {
+		var stdout, stderr bytes.Buffer
+		rc := &runContext{ctx: t.Context(), stdout: &stdout, stderr: &stderr}
+		if code := execute(rc, c.args); code != 2 || !strings.Contains(stderr.String(), c.want) {
+			t.Errorf("%v: exit code %d, %q; want %q", c.args, code, &stderr, c.want)
+		}
+	}
+}

@@ -1,0 +1,236 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/memory"
+	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/optim"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// raw sends a text, and returns the status and the text of the answer.
+func (c client) raw(path, body string) string {
+	c.t.Helper()
+	r, err := http.Post(c.url+path, "application/json", strings.NewReader(body))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return fmt.Sprintf("%d %s", r.StatusCode, text)
+}
+
+// handled returns a client of a service that does not train.
+func handled(t *testing.T) (client, *Service) {
+	t.Helper()
+	s := opened(t, "")
+	server := httptest.NewServer(s.Handler())
+	t.Cleanup(server.Close)
+	return client{t, server.URL}, s
+}
+
+// TestStrict: what is not understood is refused, and nothing stands for something else.
+func TestStrict(t *testing.T) {
+	c, _ := handled(t)
+	c.begin(0, 1)
+	const zeros = `[[0,0,0,0,0,0,0,0]]`
+	for _, q := range [][3]string{
+		{"/tasks", `{"classes": [2], "klasses": [3]}`, `unknown key \"klasses\"; known are classes, name, names`},
+		{"/tasks", `{"classes": [2]} more`, "there is more"},
+		{"/tasks", `{"classes": [2]} {}`, "there is more"},
+		{"/tasks", `{"classes": [2], "classes": [3]}`, `the key \"classes\" is there twice`},
+		{"/tasks", `{"classes": [2], "x": []}`, `unknown key \"x\"`},
+		{"/tasks", `null`, "an object in braces"},
+		{"/tasks", `{"classes": [2]`, "ends in the middle"},
+		{"/tasks", ``, "ends in the middle"},
+		{"/tasks", `{"classes": [` + strings.Repeat("1,", maxField/2) + `1]}`, "send several requests"},
+		{"/learn", `{"task": 1, "x": [[null,0,0,0,0,0,0,0]], "classes": [0]}`, "sample 0: entry 1: null is not a number"},
+		{"/learn", `{"task": 1, "x": [null], "classes": [0]}`, "null is not a list"},
+		{"/learn", `{"task": 1, "x": null, "classes": [0]}`, "want a list of samples"},
+		{"/learn", `{"task": 1, "x": ` + zeros + `, "classes": [null]}`, "classes: entry 1: null is not a whole number"},
+		{"/learn", `{"task": null, "x": ` + zeros + `, "classes": [0]}`, "task: null is not a whole number"},
+		{"/predict", `{"X": ` + zeros + `}`, `unknown key \"X\"`},
+		{"/predict", `{"x": ` + zeros + `, "classes": [0]}`, `unknown key \"classes\"`},
+		{"/predict", `{"x": ` + zeros + `, "task": null}`, "null is not a whole number"},
+		{"/predict", `{"x": ` + zeros + `, "task": 7}`, "there is no task 7"},
+		{"/predict", `{"x": [[1e39,0,0,0,0,0,0,0]]}`, "too large"},
+		{"/end", `{"id": 1}`, `unknown key \"id\"`},
+	} {
+		if got := c.raw(q[0], q[1]); !strings.HasPrefix(got, "400 ") || !strings.Contains(got, q[2]) {
+			t.Errorf("%s %.80s: %s, want %s", q[0], q[1], got, q[2])
+		}
+	}
+	if got := c.raw("/learn", `{"task": 1, "x": `+zeros+`, "classes": [0]}`); got != "200 {\"taken\":1}\n" {
+		t.Error(got)
+	}
+}
+
+// counted counts the bytes that were read.
+type counted struct {
+	io.Reader
+	n int
+}
+
+func (c *counted) Read(p []byte) (n int, err error) {
+	n, err = c.Reader.Read(p)
+	c.n += n
+	return n, err
+}
+
+// post lets a handler answer a request that has not arrived over a network.
+func post(h http.Handler, ctx context.Context, path string, body io.Reader) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "POST", path, body))
+	return w
+}
+
+// TestFirstWrongRow: a request ends at the first wrong row, whatever comes after it.
+func TestFirstWrongRow(t *testing.T) {
+	s := opened(t, "")
+	for _, row := range []string{"[],", "[" + strings.Repeat("0,", 8) + "0],"} {
+		body := &counted{Reader: strings.NewReader(`{"x": [` + strings.Repeat(row, 1<<20))}
+		w := post(s.Handler(), context.Background(), "/predict", body)
+		if w.Code != 400 || !strings.Contains(w.Body.String(), "sample 0 has") || body.n > 1<<16 {
+			t.Errorf("%d bytes were read for the answer %d %s", body.n, w.Code, w.Body)
+		}
+	}
+}
+
+// TestStatus: who reads the status knows whose fault it was, and whether to try again.
+func TestStatus(t *testing.T) {
+	s := opened(t, "")
+	if w := post(s.Handler(), context.Background(), "/tasks", strings.NewReader(`{"name": "`+strings.Repeat("a", maxBody))); w.Code != 413 {
+		t.Errorf("too large: %d %s", w.Code, w.Body)
+	}
+	if w := post(s.Handler(), context.Background(), "/tasks", strings.NewReader(`{"classes": [0, 1]}`)); w.Code != 200 {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	s.streams.Range(func(_, stream any) bool { stream.(interface{ End() }).End(); return true })
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	w := post(s.Handler(), ctx, "/learn", strings.NewReader(`{"task": 1, "x": [[0,0,0,0,0,0,0,0]], "classes": [0]}`))
+	if w.Code != 503 || !strings.Contains(w.Body.String(), `"taken":0`) {
+		t.Errorf("the service ends: %d %s", w.Code, w.Body)
+	}
+	for want, err := range map[int]error{500: internalError{io.ErrShortWrite}, 503: fmt.Errorf("a: %w", pcl.ErrClosed), 400: io.ErrShortWrite} {
+		if got := statusOf(err); got != want {
+			t.Errorf("%v: %d, want %d", err, got, want)
+		}
+	}
+}
+
+// TestTakenBeforeTheEnd: who has waited for room when the service ends is told how many samples were taken.
+func TestTakenBeforeTheEnd(t *testing.T) {
+	s := opened(t, "")
+	s.options.Waiting = 1
+	post(s.Handler(), context.Background(), "/tasks", strings.NewReader(`{"classes": [0, 1]}`))
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(100*time.Millisecond, cancel)
+	w := post(s.Handler(), ctx, "/learn", strings.NewReader(`{"task": 1, "x": [[0,0,0,0,0,0,0,0], [0,0,0,0,0,0,0,0]], "classes": [0, 1]}`))
+	if w.Code != 503 || !strings.Contains(w.Body.String(), `"taken":1`) {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+// TestSlots: a client that stalls in the middle of a request does not hold up the others.
+func TestSlots(t *testing.T) {
+	s := make(slots, 1)
+	in, out := io.Pipe()
+	stalled := make(chan error)
+	go func() {
+		stalled <- s.decode(in, func(r io.Reader) error { _, err := io.ReadAll(r); return err })
+	}()
+	out.Write([]byte("a"))
+	if err := s.decode(strings.NewReader("b"), func(r io.Reader) error { _, err := io.ReadAll(r); return err }); err != nil {
+		t.Error(err)
+	}
+	out.Close()
+	if err := <-stalled; err != nil || len(s) != 0 {
+		t.Errorf("error %v, %d slots are taken", err, len(s))
+	}
+}
+
+// TestEndedTasks: the streams of tasks that have ended are dropped, and who asks for one is told that it has ended.
+func TestEndedTasks(t *testing.T) {
+	s := opened(t, "")
+	server := httptest.NewServer(s.Handler())
+	defer server.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	trained := make(chan error)
+	go func() { trained <- s.train(ctx) }()
+	defer func() {
+		cancel()
+		if err := <-trained; err != nil {
+			t.Error(err)
+		}
+	}()
+	c := client{t, server.URL}
+	id := c.begin(0, 1)
+	c.raw("/end", `{"task": 1}`)
+	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		if _, there := s.streams.Load(id); !there {
+			break
+		}
+		if time.Since(began) > 20*time.Second {
+			t.Fatal("the stream is still there")
+		}
+	}
+	if got := c.raw("/learn", `{"task": 1, "x": [[0,0,0,0,0,0,0,0]], "classes": [0]}`); !strings.Contains(got, "task 1 has ended") {
+		t.Error(got)
+	}
+}
+
+// TestTaskIncremental: which task a sample is of is said by "task".
+func TestTaskIncremental(t *testing.T) {
+	device, err := backend.Open(context.Background(), backend.Options{Name: backend.Go})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rule, err := method.New("emgd-gmc", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	net, err := model.NewMLP(8, []int{16}, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	learner, err := pcl.NewLearner(pcl.Options{
+		Backend: device, Model: net, Method: rule, Increment: scenario.TaskIncremental, Batch: 32, Optimizer: optim.Adam{LR: 0.003},
+		Memory: memory.Config{Policy: memory.PerClass, Budget: 20},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { learner.Close(); device.Close() })
+	s, err := New(learner, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(s.Handler())
+	defer server.Close()
+	c := client{t, server.URL}
+	c.begin(0, 1)
+	c.begin(0, 1, 2)
+	if got := c.raw("/predict", `{"task": 2, "x": [[1,0,0,0,0,0,0,0]]}`); !strings.HasPrefix(got, "200 ") || !strings.Contains(got, `"classes":[0,1,2]`) {
+		t.Error(got)
+	}
+	for _, id := range []int{0, 3, -1} {
+		if got := c.raw("/predict", fmt.Sprintf(`{"task": %d, "x": [[1,0,0,0,0,0,0,0]]}`, id)); !strings.Contains(got, "there is no task") {
+			t.Error(got)
+		}
+	}
+}

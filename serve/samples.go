@@ -1,0 +1,60 @@
+package serve
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/parallelcl/parallelcl/internal/jsonin"
+)
+
+// samples are those of a request: rows of so many values, which follow each other in values.
+type samples struct {
+	width  int
+	values []float32
+
+	n    int             // rows that were read
+	text json.RawMessage // of the row that was read last, as are its values
+	row  []float32
+}
+
+// read reads rows as they arrive, up to the first that is wrong.
+func (s *samples) read(in *json.Decoder) error {
+	token, err := in.Token()
+	if err != nil {
+		return err
+	}
+	if token != json.Delim('[') {
+		return errors.New("x: want a list of samples, each a list of numbers")
+	}
+	for in.More() {
+		if err := s.add(in); err != nil {
+			return err
+		}
+	}
+	_, err = in.Token()
+	return err
+}
+
+func (s *samples) add(in *json.Decoder) error {
+	if err := in.Decode(&s.text); err != nil {
+		return err
+	}
+	if n := bytes.Count(s.text, []byte(",")) + 1; n > s.width { // which is known before memory is taken for the values
+		return s.wide(n)
+	}
+	if err := jsonin.Unmarshal(s.text, &s.row); err != nil {
+		return fmt.Errorf("sample %d: %w", s.n, err)
+	}
+	if len(s.row) != s.width {
+		return s.wide(len(s.row))
+	}
+	s.values = append(s.values, s.row...)
+	s.n++
+	return nil
+}
+
+func (s *samples) wide(n int) error {
+	return fmt.Errorf("sample %d has %d values, want %d", s.n, n, s.width)
+}

@@ -1,0 +1,71 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestStalledClient: a client that sends half a request does not keep the service from ending, and from saving.
+func TestStalledClient(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "service.pcl")
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	service := opened(t, file)
+	service.grace = 50 * time.Millisecond
+	go func() { ended <- service.Run(ctx, listener) }()
+	conn, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{")
+	c := client{t, "http://" + listener.Addr().String()}
+	c.begin(0, 1) // so that the first request has arrived
+	cancel()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("the service does not end")
+	}
+	if _, err := os.Stat(file); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestWaitsForRoom: the time in which a request must arrive does not end one that waits for room.
+func TestWaitsForRoom(t *testing.T) {
+	s := opened(t, "")
+	s.options.Waiting = 1
+	server := httptest.NewUnstartedServer(s.Handler())
+	server.Config.ReadTimeout = 100 * time.Millisecond
+	server.Start()
+	defer server.Close()
+	c := client{t, server.URL}
+	id := c.begin(0, 1)
+	time.AfterFunc(400*time.Millisecond, func() {
+		stream, err := s.stream(id)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		stream.End()
+	})
+	answer := c.raw("/learn", `{"task": 1, "x": [[0,0,0,0,0,0,0,0], [0,0,0,0,0,0,0,0]], "classes": [0, 1]}`)
+	if want := `400 {"error":"task 1 was ended, and takes no more samples","taken":1}`; strings.TrimSpace(answer) != want {
+		t.Errorf("answer %s, want %s", answer, want)
+	}
+}

@@ -1,0 +1,47 @@
+package serve
+
+import (
+	"fmt"
+
+	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/data"
+)
+
+// described is a task as the answer to GET /tasks has it.
+type described struct {
+	ID      int      `json:"id"`
+	Name    string   `json:"name"`
+	Classes []int    `json:"classes"`
+	Names   []string `json:"names,omitempty"`
+	Ended   bool     `json:"ended"`
+}
+
+func tasksOf(tasks []pcl.TaskInfo) []described {
+	out := []described{}
+	for _, t := range tasks {
+		out = append(out, described{t.ID, t.Name, t.Classes, t.ClassNames, t.Ended})
+	}
+	return out
+}
+
+// stream returns that of a task that runs.
+func (s *Service) stream(id int) (*data.Push, error) {
+	if stream, ok := s.streams.Load(id); ok {
+		return stream.(*data.Push), nil
+	}
+	for _, t := range s.learner.Tasks() {
+		if t.ID == id && t.Ended {
+			return nil, fmt.Errorf("task %d has ended", id)
+		}
+	}
+	return nil, fmt.Errorf("there is no task %d", id)
+}
+
+// forget drops the streams of tasks that have ended, which are as large as the samples that may wait in them.
+func (s *Service) forget() {
+	for _, t := range s.learner.Tasks() {
+		if t.Ended {
+			s.streams.Delete(t.ID)
+		}
+	}
+}

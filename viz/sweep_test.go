@@ -1,0 +1,85 @@
+package viz
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/emgd"
+	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+// TestDefaultTau: the temperatures of runs that give none are those that the methods have.
+func TestDefaultTau(t *testing.T) {
+	for _, name := range method.Names() {
+		spec, err := method.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range spec.Params {
+			tau, ok := defaultTau[spec.Info.Name]
+			if strings.HasPrefix(spec.Info.Name, "emgd") && p.Name == "tau" && (!ok || fmt.Sprint(tau) != p.Default) {
+				t.Errorf("%s: %v, want %v", spec.Info.Name, tau, p.Default)
+			}
+		}
+	}
+	for _, c := range []struct {
+		method string
+		params map[string]any
+		want   float64
+	}{
+		{"emgd-log+der-pp", nil, emgd.DefaultLogTau},
+		{"emgd-gmc+der-pp", map[string]any{"emgd-gmc.tau": "7"}, 7},
+		{"emgd", nil, 1.5},
+		{"emgd", map[string]any{"tau": 3.0}, 3},
+		{"mgda", nil, 0},
+	} {
+		tau, ok, err := temperatureOf(&results.Run{Method: c.method, Params: c.params})
+		if tau != c.want || ok != (c.want > 0) || err != nil {
+			t.Errorf("%s %v: %v, %t, %v; want %v", c.method, c.params, tau, ok, err, c.want)
+		}
+	}
+}
+
+// TestSweepRuns: each value tells how many runs it is the mean of.
+func TestSweepRuns(t *testing.T) {
+	var runs []*results.Run
+	for i, tau := range []float64{1, 1, 1, 5} {
+		r := *twoTasks()
+		r.ID, r.Method, r.Seed, r.Params = fmt.Sprint("run", i), "emgd-gmc", uint64(i), map[string]any{"tau": tau}
+		r.Config = json.RawMessage(`{}`)
+		runs = append(runs, &r)
+	}
+	f, err := Temperature(Light, runs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var counts []string
+	for _, row := range f.Data.Rows {
+		counts = append(counts, fmt.Sprint(row[5]))
+	}
+	if !slices.Equal(counts, []string{"3", "1"}) {
+		t.Errorf("runs %v, want 3 and 1", counts)
+	}
+}
+
+// TestMemorySizeTellsTemperaturesApart: runs of other temperatures are other lines, and not more runs of one.
+func TestMemorySizeTellsTemperaturesApart(t *testing.T) {
+	var runs []*results.Run
+	for i, tau := range []float64{1, 5, 1, 5} {
+		r := *twoTasks()
+		r.ID, r.Method, r.Params = fmt.Sprint("run", i), "emgd-gmc", map[string]any{"tau": tau}
+		r.Config = json.RawMessage(fmt.Sprintf(`{"memory": {"policy": "per_class", "budget": %d}}`, 1+i/2))
+		runs = append(runs, &r)
+	}
+	f, err := MemorySize(Light, runs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Data.Rows) != 4 {
+		t.Errorf("%d points %v, want 4", len(f.Data.Rows), f.Data.Rows)
+	}
+}
