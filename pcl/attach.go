@@ -35,6 +35,7 @@ func (l *Learner) Attach(t Task) (id int, err error) {
 // arrived is called when a task has begun.
 func (l *Learner) arrived(t *task) {
 	l.version++
+	l.prepared = 0
 	l.listen(t)
 	l.bell.ring()
 }
@@ -54,8 +55,8 @@ func (t *task) hush() {
 }
 
 // Reattach begins the task with the given id again, which has ended: it goes on with the outputs that it had, and its
-// samples stay in the memory. Of t, only Stream is required. Classes, if given, must be those of the task; Name and
-// Test, if given, take the place of the old ones. After an error the learner is unchanged.
+// samples stay in the memory. Of t, only Stream is required. Classes, if given, must be those of the task; Name,
+// ClassNames and Test, if given, take the place of the old ones. After an error the learner is unchanged.
 func (l *Learner) Reattach(id int, t Task) error {
 	if err := l.enter(false); err != nil {
 		return err
@@ -72,14 +73,21 @@ func (l *Learner) Reattach(id int, t Task) error {
 	case t.Classes != nil && !slices.Equal(t.Classes, old.Classes):
 		return fmt.Errorf("pcl: reattach: %s has classes %v, not %v: attach a task of its own for others", label(id, old.Name), old.Classes, t.Classes)
 	}
-	a.Classes, a.ClassNames = old.Classes, old.ClassNames
+	a.Classes, a.ClassNames = old.Classes, slices.Clone(t.ClassNames)
+	if a.ClassNames == nil {
+		a.ClassNames = old.ClassNames
+	}
 	if a.Name == "" {
 		a.Name = old.Name
 	}
 	if a.Test == nil {
 		a.Test = old.Test
 	}
-	if err := l.open(a); err != nil {
+	err := a.check()
+	if err == nil {
+		err = l.open(a)
+	}
+	if err != nil {
 		a.free()
 		return fmt.Errorf("pcl: reattach: %s: %w", label(id, a.Name), err)
 	}
@@ -94,24 +102,41 @@ func (l *Learner) begin(t *task) error {
 	if err != nil {
 		return err
 	}
-	if err := l.open(t); err != nil {
+	if err := t.check(); err != nil {
 		return err
 	}
-	if outputs > l.options.Model.Outputs() {
-		if err := l.grow(outputs); err != nil {
-			return err
-		}
+	if outputs == l.options.Model.Outputs() {
+		err = l.open(t)
+	} else {
+		err = l.openWider(t, outputs)
+	}
+	if err != nil {
+		return err
 	}
 	return l.heads.Add(t.id, t.Classes)
 }
 
-// open fetches a task's first batch, if there is one yet.
-func (l *Learner) open(t *task) error {
+// openWider opens a task for which the classifier has to grow. What may fail of the growth comes before the fetch, since a
+// batch that was fetched cannot be given back; the growth itself comes after it, since a stream may fail, too.
+func (l *Learner) openWider(t *task, outputs int) error {
+	g, err := l.widened(outputs)
+	if err != nil {
+		return err
+	}
+	if err := l.open(t); err != nil {
+		g.free()
+		return err
+	}
+	return l.takeOn(g)
+}
+
+// check returns an error if a task cannot be begun, as far as this is known without its first batch.
+func (t *task) check() error {
 	if t.Stream == nil {
 		return errors.New("it has no stream")
 	}
-	if n := len(t.ClassNames); n != 0 && n != len(t.Classes) {
-		return fmt.Errorf("it has %d names for %d classes", n, len(t.Classes))
+	if err := t.checkNames(); err != nil {
+		return err
 	}
 	if s, ok := t.Stream.(data.Classed); ok {
 		for _, c := range s.Classes() {
@@ -120,6 +145,19 @@ func (l *Learner) open(t *task) error {
 			}
 		}
 	}
+	return nil
+}
+
+// checkNames returns an error if there are names, but not one for each class.
+func (t *task) checkNames() error {
+	if n := len(t.ClassNames); n != 0 && n != len(t.Classes) {
+		return fmt.Errorf("it has %d names for %d classes", n, len(t.Classes))
+	}
+	return nil
+}
+
+// open fetches a task's first batch, if there is one yet.
+func (l *Learner) open(t *task) error {
 	if err := l.prepareBatches(t); err != nil {
 		return err
 	}
@@ -156,6 +194,7 @@ func (l *Learner) Detach(id int, keep bool) error {
 		return fmt.Errorf("pcl: detach: %w", err)
 	}
 	l.version++
+	l.prepared = 0
 	l.bell.ring()
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
 // learnerState is everything that a learner remembers except its arrays. The arrays are the parameters, the
@@ -108,8 +109,10 @@ func (l *Learner) Restore(s State, attach func(id int) (Task, error)) error {
 
 // Load restores what [Learner.Save] wrote, so that training goes on as if it had never stopped. The learner must
 // have been made with the same Options; the learning rate, the batch size, the budget of the memory, editing, augmentation
-// and the seed may differ, and then training goes on with the new ones. attach is called with the id of each task that had arrived and returns
-// the task; its stream may be at any position, since Load sets the position. [SavedTasks] tells the tasks and their
+// and the seed may differ, and then training goes on with the new ones. The batches that were fetched from streams which
+// were running have to fit into the new batch size. A smaller budget thins out the memory at once; of a task that was
+// running, no more samples enter the memory than the old budget allowed. attach is called with the id of each task that
+// had arrived and returns the task; its stream may be at any position, since Load sets the position. [SavedTasks] tells the tasks and their
 // classes. Of a task that had ended attach may return the zero Task, which cannot be evaluated; if all had ended,
 // attach may be nil. A file that is damaged or belongs to a different learner is refused, and nothing changes. If a
 // task cannot be attached again, the learner cannot be used any more, except for another Load or [Learner.Restore].
@@ -247,8 +250,11 @@ func (t *task) restoreBatch(b *device.Batch, s batchState, pixels []float32) err
 // restore restores what snapshot returned. attach returns the task with the given id, with its stream at any
 // position and its test samples.
 func (l *Learner) restore(f State, attach func(id int) (Task, error)) error {
-	s, err := l.understand(f)
+	s, m, err := l.understand(f)
 	if err != nil {
+		return err
+	}
+	if err := l.use(m); err != nil {
 		return err
 	}
 	l.failure = l.takeUp(s, f, attach)
@@ -257,41 +263,92 @@ func (l *Learner) restore(f State, attach func(id int) (Task, error)) error {
 	return l.failure
 }
 
-// understand decodes a saved state and checks that it belongs to a learner like this one.
-func (l *Learner) understand(f State) (s learnerState, err error) {
+// understand decodes a saved state and checks that it belongs to a learner like this one, whose model then is m. It
+// changes nothing.
+func (l *Learner) understand(f State) (s learnerState, m model.Model, err error) {
 	if err := json.Unmarshal(f.JSON, &s); err != nil {
-		return s, fmt.Errorf("state: %w", err)
+		return s, nil, fmt.Errorf("state: %w", err)
 	}
 	if name := l.options.Method.Info().Name; s.Method != name {
-		return s, fmt.Errorf("it was saved by method %s, this run uses %s", s.Method, name)
+		return s, nil, fmt.Errorf("it was saved by method %s, this run uses %s", s.Method, name)
 	}
+	if m, err = l.modelOf(s.Outputs, len(f.Arrays["theta"])); err != nil {
+		return s, nil, err
+	}
+	if err := s.fits(l.options, m); err != nil {
+		return s, nil, err
+	}
+	return s, m, l.options.checkArrays(f.Arrays, m.Layout())
+}
+
+// modelOf returns the model with as many outputs as a saved classifier had. A damaged state may claim any number, but
+// each output has a parameter at least, so that their number bounds what is built.
+func (l *Learner) modelOf(outputs, parameters int) (model.Model, error) {
+	if !l.options.Grow || outputs == 0 || outputs == l.options.Model.Outputs() {
+		return l.options.Model, nil
+	}
+	if outputs < 0 || outputs > parameters {
+		return nil, fmt.Errorf("it says that the classifier had %d outputs, and has %d parameters", outputs, parameters)
+	}
+	r, err := l.resizer()
+	if err != nil {
+		return nil, err
+	}
+	return r.WithOutputs(outputs)
+}
+
+// fits returns an error if the state would mean something else to a learner with these options and model m.
+func (s *learnerState) fits(o Options, m model.Model) error {
 	if s.Made != nil {
-		if err := s.Made.differs(l.options.madeWith()); err != nil {
-			return s, err
+		now := o.madeWith()
+		now.Model = m.Key()
+		if err := s.Made.differs(now); err != nil {
+			return err
 		}
 	}
-	if has := l.options.Model.Outputs(); l.options.Grow && s.Outputs > has {
-		if err := l.grow(s.Outputs); err != nil {
-			return s, err
+	if err := differ("Memory.Policy", s.Memory.Config.Policy, o.Memory.Policy); err != nil {
+		return err
+	}
+	for i, t := range s.Tasks {
+		if err := t.fits(o.Batch); err != nil {
+			return fmt.Errorf("%s: %w", label(i+1, t.Name), err)
 		}
 	}
-	total := l.options.Model.Layout().Total
-	for _, name := range append([]string{"theta"}, l.options.Optimizer.State()...) {
-		if len(f.Arrays[name]) != total {
-			return s, fmt.Errorf("array %q has %d entries, the model %d parameters", name, len(f.Arrays[name]), total)
+	return nil
+}
+
+// fits returns an error if a batch that was fetched has more samples than a batch of the learner.
+func (s *taskState) fits(batch int) error {
+	most := len(s.Class)
+	if s.Ahead != nil {
+		most = max(most, len(s.Ahead.Class))
+	}
+	if !s.Ended && most > batch {
+		return fmt.Errorf("a batch of %d samples had been fetched from its stream, and this learner has batches of %d: make the learner with Options.Batch of at least %d", most, batch, most)
+	}
+	return nil
+}
+
+// checkArrays returns an error if arrays that have to do with the parameters are not as long as the layout says.
+func (o Options) checkArrays(arrays map[string][]float32, l *model.Layout) error {
+	for _, name := range append([]string{"theta"}, o.Optimizer.State()...) {
+		if len(arrays[name]) != l.Total {
+			return fmt.Errorf("array %q has %d entries, the model %d parameters", name, len(arrays[name]), l.Total)
 		}
 	}
-	if n := len(f.Arrays["statistics"]); n != len(l.network.statistics) {
-		return s, fmt.Errorf("%d running statistics, the model has %d", n, len(l.network.statistics))
+	if theta := arrays["remembered"]; theta != nil && len(theta) != l.Total {
+		return fmt.Errorf("remembered parameters: %d entries, the model has %d", len(theta), l.Total)
 	}
-	return s, nil
+	if n := len(arrays["statistics"]); n != l.StatsTotal {
+		return fmt.Errorf("%d running statistics, the model has %d", n, l.StatsTotal)
+	}
+	return nil
 }
 
 // takeUp replaces the learner's state by a saved one. After an error the learner is left half restored.
 func (l *Learner) takeUp(s learnerState, f State, attach func(id int) (Task, error)) (err error) {
 	defer recovered(&err, "attaching a stream again")
 	l.version++
-	total := l.options.Model.Layout().Total
 	if err := l.rng.UnmarshalBinary(s.Rand); err != nil {
 		return err
 	}
@@ -304,6 +361,9 @@ func (l *Learner) takeUp(s learnerState, f State, attach func(id int) (Task, err
 	if l.memory, err = memory.Restore(s.Memory, f.Arrays["memory"], f.Arrays["memory/logits"], f.Arrays["memory/origin"], l.options.spec().Width()); err != nil {
 		return err
 	}
+	if err := l.memory.SetBudget(l.options.Memory.Budget); err != nil {
+		return err
+	}
 	if err := l.restoreTasks(s.Tasks, f.Arrays, attach); err != nil {
 		return err
 	}
@@ -314,9 +374,6 @@ func (l *Learner) takeUp(s learnerState, f State, attach func(id int) (Task, err
 	copy(l.network.statistics, f.Arrays["statistics"])
 	l.others.free()
 	if theta := f.Arrays["remembered"]; theta != nil {
-		if len(theta) != total {
-			return fmt.Errorf("remembered parameters: %d entries, the model has %d", len(theta), total)
-		}
 		if err := l.others.remember(l.options.Backend, theta, s.Remembered); err != nil {
 			return err
 		}
@@ -357,6 +414,10 @@ func (l *Learner) restoreTasks(states []taskState, arrays map[string][]float32, 
 		t.Classes = s.Classes
 		if t.ClassNames == nil {
 			t.ClassNames = s.Names
+		}
+		t.ClassNames = slices.Clone(t.ClassNames)
+		if err := t.checkNames(); err != nil {
+			return fmt.Errorf("%s: %w", label(id, s.Name), err)
 		}
 		t.paused.Store(s.Paused)
 		l.tasks = append(l.tasks, t)

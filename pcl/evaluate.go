@@ -129,7 +129,8 @@ func (l *Learner) countRight(set *graphs.Set, t *task, b *device.Batch, from int
 	return err
 }
 
-// prepare lets a method that predicts by a rule of its own get ready, once after each step that was made.
+// prepare lets a method that predicts by a rule of its own get ready, once after each step that was made
+// or task that came or went.
 func (l *Learner) prepare() (err error) {
 	own, ok := method.As[rehearsal.Predictor](l.options.Method)
 	if !ok || l.prepared == l.step+1 {

@@ -1,6 +1,7 @@
 package pcl
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/gomlx/compute"
@@ -31,68 +32,113 @@ func (l *Learner) outputsFor(classes []int) (int, error) {
 	return max(needed, 2*has), err
 }
 
+// growth is a wider classifier that is ready to take the place of a learner's.
+type growth struct {
+	model      model.Model
+	network    network
+	remembered compute.Buffer
+}
+
+func (g *growth) free() {
+	g.network.free()
+	program.Free(g.remembered)
+}
+
 // grow gives the classifier more outputs. All parameters stay as they are; those of the new outputs are drawn. The
 // optimiser remembers nothing of them. After an error nothing has changed.
-func (l *Learner) grow(outputs int) (err error) {
+func (l *Learner) grow(outputs int) error {
+	g, err := l.widened(outputs)
+	if err != nil {
+		return err
+	}
+	return l.takeOn(g)
+}
+
+// widened makes everything that a wider classifier needs, its programs too, and changes nothing.
+func (l *Learner) widened(outputs int) (g *growth, err error) {
 	old := l.options.Model
 	narrow, err := l.resizer()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	wide, err := narrow.WithOutputs(outputs)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var made []compute.Buffer
+	g = &growth{model: wide}
 	defer func() {
 		if err != nil {
-			program.Free(made...)
-			l.options.Model = old
-			l.compile() // what it needs is there
+			g.free()
 		}
 	}()
-	widened := func(b compute.Buffer, values []float32) (compute.Buffer, error) {
+	widen := func(b compute.Buffer, values []float32) (compute.Buffer, error) {
 		before := make([]float32, old.Layout().Total)
 		if err := program.ToHost(before, b); err != nil {
 			return nil, err
 		}
 		wide.Layout().Widen(values, before, old.Layout())
-		out, err := program.ToDevice(l.options.Backend, values, len(values))
-		made = append(made, out)
-		return out, err
+		return program.ToDevice(l.options.Backend, values, len(values))
 	}
 	total := wide.Layout().Total
 	fresh := func() []float32 { return wide.Layout().Init(seed.New(l.options.Seed, "grow", outputs).Rand) }
-	next := network{statistics: l.network.statistics, updates: l.network.updates}
-	if next.theta, err = widened(l.network.theta, fresh()); err != nil {
-		return err
+	if g.network.theta, err = widen(l.network.theta, fresh()); err != nil {
+		return nil, err
 	}
 	for _, b := range l.network.state {
-		moment, err := widened(b, make([]float32, total))
+		moment, err := widen(b, make([]float32, total))
 		if err != nil {
-			return err
+			return nil, err
 		}
-		next.state = append(next.state, moment)
+		g.network.state = append(g.network.state, moment)
 	}
-	var remembered compute.Buffer
 	if l.others.remembered != nil {
-		if remembered, err = widened(l.others.remembered, fresh()); err != nil {
-			return err
+		if g.remembered, err = widen(l.others.remembered, fresh()); err != nil {
+			return nil, err
 		}
 	}
-	l.options.Model = wide
-	if err := l.compile(); err != nil {
+	return g, l.compiles(wide)
+}
+
+// takeOn puts a wider classifier in the place of the learner's.
+func (l *Learner) takeOn(g *growth) error {
+	if err := l.use(g.model); err != nil {
+		g.free()
 		return err
 	}
+	g.network.statistics, g.network.updates = l.network.statistics, l.network.updates
 	l.network.free()
-	l.network = next
+	l.network = g.network
 	over := l.others.over
 	l.others.free()
-	l.others.remembered, l.others.over = remembered, over
-	l.heads.Grow(outputs)
+	l.others.remembered, l.others.over = g.remembered, over
+	l.heads.Grow(g.model.Outputs())
+	return nil
+}
+
+// use makes a model with another number of outputs the learner's, for a caller that replaces the parameters. After an
+// error nothing has changed.
+func (l *Learner) use(m model.Model) error {
+	if m.Outputs() == l.options.Model.Outputs() {
+		return nil
+	}
+	old := l.options.Model
+	l.options.Model = m
+	if err := l.compile(); err != nil {
+		l.options.Model = old
+		return errors.Join(err, l.compile()) // what the old one needs is there
+	}
 	l.penalised, l.mean, l.prepared = nil, nil, 0
 	l.prediction.renew()
 	return nil
+}
+
+// compiles compiles what the learner would need if m were its model.
+func (l *Learner) compiles(m model.Model) error {
+	old := l.options.Model
+	l.options.Model = m
+	err := l.compile()
+	l.options.Model = old
+	return errors.Join(err, l.compile()) // what the old one needs is there
 }
 
 // resizer returns the model as one that can grow, or an error if it cannot, or if the method keeps something whose size

@@ -47,6 +47,8 @@ func newPredictor(b *backend.Backend, m model.Model, t *Trained, batch int) (*Pr
 	switch {
 	case b == nil || m == nil:
 		return nil, errors.New("it needs a backend and a model")
+	case t == nil:
+		return nil, errors.New("it needs a network: LoadTrained reads one from a file, Learner.Trained returns that of a learner")
 	case batch < 1:
 		return nil, fmt.Errorf("batch size %d must be positive", batch)
 	case len(t.Tasks) == 0:

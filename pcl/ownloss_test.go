@@ -268,8 +268,7 @@ func TestLoadOtherOptions(t *testing.T) {
 	}
 	for want, o := range map[string]Options{
 		"Increment": {Increment: scenario.ClassIncremental}, "Shared": {Shared: All}, "Optimizer": {Optimizer: optim.SGD{LR: .01}},
-		"Loss": {Loss: model.SquaredError{N: 2}}, "Weighted": {Weighted: true},
-		"Memory.Policy": {Memory: memory.Config{Policy: memory.FixedTotal, Budget: 3}},
+		"Loss": {Loss: model.SquaredError{N: 2}}, "Weighted": {Weighted: true}, "Memory.Policy": {Memory: memory.Config{Policy: memory.FixedTotal, Budget: 3}},
 		"": {Optimizer: optim.Adam{LR: .5}, Batch: 4, Memory: memory.Config{Policy: memory.PerClass, Budget: 9}, Seed: 8},
 	} {
 		err := smallLearner(t, b, "emgd-gmc", o).Load(path, nil)

@@ -56,7 +56,7 @@ func (p *Predictor) Steps() int { return p.steps }
 func (p *Predictor) Tasks() []TaskInfo {
 	out := slices.Clone(p.tasks)
 	for i := range out {
-		out[i].Classes = slices.Clone(out[i].Classes)
+		out[i].Classes, out[i].ClassNames = slices.Clone(out[i].Classes), slices.Clone(out[i].ClassNames)
 	}
 	return out
 }

@@ -3,9 +3,11 @@ package pcl
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
+	"github.com/parallelcl/parallelcl/pcl/internal/heads"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/safetensors"
@@ -43,6 +45,9 @@ func (l *Learner) SetTrained(t *Trained, take Take) error {
 }
 
 func (l *Learner) setTrained(t *Trained, take Take) error {
+	if t == nil {
+		return errors.New("there is none: LoadTrained reads one from a file, Learner.Trained returns that of a learner")
+	}
 	theta, err := l.parameters()
 	if err != nil {
 		return err
@@ -81,7 +86,7 @@ func (l *Learner) setTrained(t *Trained, take Take) error {
 	if err := l.exchange(theta, statistics, take.KeepMoments); err != nil {
 		return err
 	}
-	return l.adopt(t.Tasks)
+	return l.adopt(t)
 }
 
 // fits returns an error if the network's tasks are not those of the learner.
@@ -96,7 +101,36 @@ func (l *Learner) fits(t *Trained) error {
 	if len(l.tasks) > 0 && !same {
 		return fmt.Errorf("the network has tasks of the classes %v, the learner of %v, so that their outputs differ: take only the backbone, or use a learner without tasks", classLists(t.Tasks), classLists(l.Tasks()))
 	}
+	return l.fitsLosses(t)
+}
+
+// fitsLosses returns an error if the network's outputs were trained for another loss, or tasks that would be adopted could
+// not have been attached to the learner. Of a network without a model's key the loss is not known.
+func (l *Learner) fitsLosses(t *Trained) error {
+	if now := l.options.lossKey(); t.Model != "" && t.Loss != now {
+		return fmt.Errorf("the network was trained for %s, the learner is for %s, so that their outputs differ: take only the backbone", lossName(t.Loss), lossName(now))
+	}
+	if l.options.Loss == nil || len(l.tasks) > 0 {
+		return nil
+	}
+	adopter := &Learner{options: l.options, heads: heads.New(l.options.Increment, 1<<30)}
+	for i, task := range t.Tasks {
+		err := adopter.fitsLoss(task.Classes)
+		if err == nil {
+			err = adopter.heads.Add(i+1, task.Classes)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", label(i+1, task.Name), err)
+		}
+	}
 	return nil
+}
+
+func lossName(key string) string {
+	if key == "" {
+		return "the cross-entropy of classes"
+	}
+	return "loss " + key
 }
 
 func classLists(tasks []TaskInfo) (all [][]int) {
@@ -145,17 +179,30 @@ func (l *Learner) narrowed(outputs int) (*model.Layout, error) {
 }
 
 // adopt gives a learner without tasks those of a network, which have ended.
-func (l *Learner) adopt(tasks []TaskInfo) error {
+func (l *Learner) adopt(t *Trained) error {
 	if len(l.tasks) > 0 {
 		return nil
 	}
-	for i, t := range tasks {
-		if err := l.heads.Add(i+1, t.Classes); err != nil {
-			return fmt.Errorf("%s: %w", label(i+1, t.Name), err)
+	for i, info := range t.Tasks {
+		if err := l.heads.Add(i+1, info.Classes); err != nil {
+			return fmt.Errorf("%s: %w", label(i+1, info.Name), err)
 		}
-		l.tasks = append(l.tasks, &task{Task: Task{Name: t.Name, Classes: slices.Clone(t.Classes)}, id: i + 1, ended: true})
+		known := Task{Name: info.Name, Classes: slices.Clone(info.Classes), ClassNames: t.namesOf(info.Classes)}
+		l.tasks = append(l.tasks, &task{Task: known, id: i + 1, ended: true})
 	}
 	return nil
+}
+
+// namesOf returns the names of classes; nil if one has none.
+func (t *Trained) namesOf(classes []int) (names []string) {
+	for _, c := range classes {
+		name, ok := t.Names[c]
+		if !ok {
+			return nil
+		}
+		names = append(names, name)
+	}
+	return names
 }
 
 // SetParameters replaces the parameters θ and the running statistics, which are as [Learner.Parameters] and
@@ -209,7 +256,7 @@ func arrange(l *model.Layout, all []safetensors.Tensor, backbone bool) (theta, s
 	for i := range all {
 		given[all[i].Name] = &all[i]
 	}
-	params, total := l.Params, l.Total
+	params, total := l.Params, l.Total // the latter is used only once the tensors are known to have as many entries
 	if backbone {
 		at := l.Classifier()
 		for _, p := range params[at:] {
@@ -217,12 +264,32 @@ func arrange(l *model.Layout, all []safetensors.Tensor, backbone bool) (theta, s
 		}
 		params, total = params[:at], l.Backbone
 	}
+	if err := compare(params, l.Stats, given); err != nil {
+		return nil, nil, err
+	}
+	return join(params, total, given), join(l.Stats, l.StatsTotal, given), nil
+}
+
+// compare returns an error if the tensors are not the given parameters and statistics. It makes no vectors: a file of a
+// few bytes may name a model of any size.
+func compare(params, stats []model.Param, given map[string]*safetensors.Tensor) error {
 	var d differences
-	theta, statistics = make([]float32, total), make([]float32, l.StatsTotal)
-	d.fill(theta, params, given)
-	d.fill(statistics, l.Stats, given)
-	for name := range given {
+	rest := maps.Clone(given)
+	for _, p := range slices.Concat(params, stats) {
+		p.Offset = 0 // in a vector without entries, which nothing is copied to
+		d.fill(nil, []model.Param{p}, rest)
+	}
+	for name := range rest {
 		d.extra = append(d.extra, name)
 	}
-	return theta, statistics, d.err()
+	return d.err()
+}
+
+// join puts the tensors of parameters into a flat vector.
+func join(params []model.Param, total int, given map[string]*safetensors.Tensor) []float32 {
+	flat := make([]float32, total)
+	for _, p := range params {
+		copy(flat[p.Offset:], given[p.Name].Values)
+	}
+	return flat
 }

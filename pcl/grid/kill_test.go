@@ -114,11 +114,26 @@ func oneWorker(t *testing.T, f Folder, rng *rand.Rand, enough bool) (end, said s
 	}
 	if !enough {
 		s := []os.Signal{os.Kill, os.Kill, syscall.SIGTERM, syscall.SIGUSR1}[rng.IntN(4)]
-		after := time.AfterFunc(time.Duration(50+rng.IntN(150))*time.Millisecond, func() { cmd.Process.Signal(s) })
-		defer after.Stop()
+		ended := make(chan struct{})
+		defer close(ended)
+		go signalUntil(ended, cmd.Process, s, time.Duration(50+rng.IntN(150))*time.Millisecond)
 	}
 	if err := cmd.Wait(); err != nil {
 		return err.Error(), text.String()
 	}
 	return "", ""
+}
+
+// signalUntil signals a process after a while, and then every second until it has ended: a process that does not listen yet
+// passes over SIGUSR1, and a busy machine is slow to start one.
+func signalUntil(ended <-chan struct{}, p *os.Process, s os.Signal, after time.Duration) {
+	for {
+		select {
+		case <-ended:
+			return
+		case <-time.After(after):
+			p.Signal(s)
+			after = time.Second
+		}
+	}
 }

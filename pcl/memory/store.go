@@ -145,9 +145,9 @@ func (s *Store) Add(candidates []Item) { s.add(candidates, s.choose) }
 
 // AddRanked is Add for candidates in order of preference within each class: the first ones stay, now and when
 // the store is thinned out later.
-func (s *Store) AddRanked(candidates []Item) {
-	s.add(candidates, func(indices []int, n int) []int { return indices[:min(n, len(indices))] })
-}
+func (s *Store) AddRanked(candidates []Item) { s.add(candidates, first) }
+
+func first(indices []int, n int) []int { return indices[:min(n, len(indices))] }
 
 // part is the samples that one task has of one class.
 type part struct{ task, class int }
@@ -162,6 +162,11 @@ func (s *Store) add(candidates []Item, choose func(indices []int, n int) []int) 
 	if s.config.Budget == 0 || len(all) == len(s.items) {
 		return
 	}
+	s.keep(all, choose)
+}
+
+// keep makes those of the samples the stored ones for which there are places.
+func (s *Store) keep(all []Item, choose func(indices []int, n int) []int) {
 	members := map[part][]int{}
 	var order []part
 	for i, it := range all {

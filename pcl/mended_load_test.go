@@ -1,0 +1,161 @@
+package pcl
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+	"github.com/parallelcl/parallelcl/pcl/memory"
+	"github.com/parallelcl/parallelcl/pcl/model"
+)
+
+// refused fails the test unless err says want.
+func refused(t *testing.T, err error, want string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q in it", err, want)
+	}
+}
+
+// perClass counts the stored samples of each class.
+func perClass(l *Learner) map[int]int {
+	n := map[int]int{}
+	for i := range l.memory.Len() {
+		n[l.memory.Item(i).Class]++
+	}
+	return n
+}
+
+// TestLoadTakesBudget: the memory has the budget of the new learner's options.
+func TestLoadTakesBudget(t *testing.T) {
+	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 20, 5)
+	l := smallLearner(t, b, "avggrad", Options{})
+	attach(t, l, blobTask(t, d, 1, 0, 1))
+	playOut(t, l)
+	state := must[State](t)(l.State())
+	for budget, old := range map[int]int{10: 3, 3: 3, 2: 2, 0: 0} {
+		next := smallLearner(t, b, "avggrad", Options{Memory: memory.Config{Policy: memory.PerClass, Budget: budget}})
+		if err := next.Restore(state, nil); err != nil {
+			t.Fatal(err)
+		}
+		if n := perClass(next); n[0] != old || n[1] != old {
+			t.Errorf("with a budget of %d, the memory is loaded with %v", budget, n)
+		}
+		attach(t, next, blobTask(t, d, 2, 2, 3))
+		playOut(t, next)
+		if n := perClass(next); n[2] != budget || n[3] != budget {
+			t.Errorf("with a budget of %d, a new task leaves %v", budget, n)
+		}
+	}
+}
+
+// TestLoadOtherModel: a model with as many parameters, but of another shape, is refused, and one of an old file, which
+// does not tell the model, is taken.
+func TestLoadOtherModel(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	of := func(hidden ...int) *Learner {
+		return smallLearner(t, b, "avggrad", Options{Model: must[*model.MLP](t)(model.NewMLP(64, hidden, 6))})
+	}
+	state := must[State](t)(of(4, 19).State())
+	refused(t, of(5, 12).Restore(state, nil), `"mlp-64-[4 19]-6"`)
+	state.JSON = []byte(strings.Replace(string(state.JSON), `,"model":"mlp-64-[4 19]-6"`, "", 1))
+	if err := of(4, 19).Restore(state, nil); err != nil {
+		t.Errorf("an old file: %v", err)
+	}
+}
+
+// TestLoadSmallerBatch: a batch that was fetched and does not fit is refused, and nothing changes.
+func TestLoadSmallerBatch(t *testing.T) {
+	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 20, 5)
+	l := smallLearner(t, b, "avggrad", Options{})
+	attach(t, l, blobTask(t, d, 1, 0, 1))
+	state := must[State](t)(l.State())
+	small := smallLearner(t, b, "avggrad", Options{Batch: 4})
+	attach(t, small, blobTask(t, d, 1, 2, 3))
+	refused(t, small.Restore(state, func(int) (Task, error) { return blobTask(t, d, 1, 0, 1), nil }), "Options.Batch of at least 8")
+	must[*StepReport](t)(small.Step())
+	if got := small.Tasks()[0].Classes; !slices.Equal(got, []int{2, 3}) {
+		t.Errorf("it has a task of the classes %v", got)
+	}
+}
+
+// TestLoadClassNames: names that do not fit the classes are refused, and those that do are copied.
+func TestLoadClassNames(t *testing.T) {
+	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 20, 5)
+	l := smallLearner(t, b, "avggrad", Options{})
+	attach(t, l, blobTask(t, d, 1, 0, 1))
+	playOut(t, l)
+	state := must[State](t)(l.State())
+	names := []string{"a", "b", "c"}
+	give := func(int) (Task, error) { return Task{ClassNames: names}, nil }
+	refused(t, l.Restore(state, give), "3 names for 2 classes")
+	names = names[:2]
+	if err := l.Restore(state, give); err != nil {
+		t.Fatal(err)
+	}
+	names[0] = "changed"
+	if got := l.Tasks()[0].ClassNames; !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("the classes are called %q", got)
+	}
+}
+
+// growing returns learners of one hidden layer whose two outputs grow.
+func growing(t *testing.T, b *backend.Backend, hidden int) *Learner {
+	t.Helper()
+	return smallLearner(t, b, "avggrad", Options{Model: must[*model.MLP](t)(model.NewMLP(64, []int{hidden}, 2)), Grow: true})
+}
+
+// TestLoadGrown: a learner takes on the outputs of a file, whether more or fewer, also after it had stopped; it keeps its
+// own if the file is refused.
+func TestLoadGrown(t *testing.T) {
+	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(6, 20, 5)
+	task := func(id int) (Task, error) { return blobTask(t, d, id, [][]int{{0, 1}, {2, 3, 4}}[id-1]...), nil }
+	l := growing(t, b, 8)
+	attach(t, l, must[Task](t)(task(1)))
+	playOut(t, l)
+	early, at := must[State](t)(l.State()), must[[]float32](t)(l.Parameters())
+	attach(t, l, must[Task](t)(task(2)))
+	playOut(t, l)
+	late := must[State](t)(l.State())
+
+	other := growing(t, b, 9)
+	refused(t, other.Restore(late, nil), `"mlp-64-[8]-5"`)
+	late.JSON = []byte(strings.Replace(string(late.JSON), `,"model":"mlp-64-[8]-5"`, "", 1))
+	refused(t, other.Restore(late, nil), `array "theta"`)
+	huge := late
+	huge.JSON = []byte(strings.Replace(string(late.JSON), `"outputs":5`, `"outputs":1000000000000`, 1))
+	refused(t, other.Restore(huge, nil), "1000000000000 outputs")
+	if n := other.Options().Model.Outputs(); n != 2 {
+		t.Errorf("a refused file leaves %d outputs, want 2", n)
+	}
+
+	stopped := growing(t, b, 8)
+	attach(t, stopped, must[Task](t)(task(1)))
+	stopped.network.free() // as after a failure of the device
+	stopped.failure = errors.New("device")
+	if err := stopped.Restore(late, nil); err != nil {
+		t.Fatal(err)
+	}
+	same(t, stopped, l)
+
+	path := filepath.Join(t.TempDir(), "late.pcl")
+	if err := l.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Restore(early, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := must[[]float32](t)(l.Parameters()); !slices.Equal(got, at) || l.Options().Model.Outputs() != 2 {
+		t.Error("it is not what it was before it grew")
+	}
+	attach(t, l, must[Task](t)(task(2))) // it grows again
+	playOut(t, l)
+	if err := stopped.Load(path, nil); err != nil {
+		t.Fatal(err)
+	}
+	same(t, l, stopped)
+}
