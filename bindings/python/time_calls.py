@@ -39,7 +39,7 @@ def parts(quick):
     """What a call consists of besides the rule: avggrad has almost nothing to do."""
     rule, gram = Rule("avggrad"), np.eye(5)
     rule.weights(gram)
-    b = rule._buffers[5]
+    b = rule._buffers[5, 5]
 
     def copy_in():
         b.gram[...] = gram
