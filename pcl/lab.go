@@ -2,7 +2,6 @@ package pcl
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 
 	"github.com/gomlx/compute"
@@ -279,14 +278,8 @@ func (b replaying) Update() error {
 		return err
 	}
 	w, rows := b.s.current()
-	norm2, err := b.s.descend(w, rows)
-	if err != nil {
+	if err := b.s.descendBeside(w, rows); err != nil {
 		return err
-	}
-	if !math.IsNaN(norm2) && !math.IsInf(norm2, 0) {
-		if err := b.s.moved(); err != nil {
-			return err
-		}
 	}
 	return b.s.renew()
 }

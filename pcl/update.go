@@ -46,7 +46,12 @@ func (s *step) updateAgain() error {
 	if err := s.renew(); err != nil {
 		return err
 	}
-	norm2, err := s.descend(s.report.Weights, s.gradientsKept())
+	return s.descendBeside(s.report.Weights, s.gradientsKept())
+}
+
+// descendBeside makes an update besides the step's own, and tells a method that follows the parameters.
+func (s *step) descendBeside(w []float64, rows []compute.Buffer) error {
+	norm2, err := s.descend(w, rows)
 	if err != nil || math.IsNaN(norm2) || math.IsInf(norm2, 0) {
 		return err
 	}

@@ -11,11 +11,6 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/pcl"
-	"github.com/parallelcl/parallelcl/pcl/backend"
-	"github.com/parallelcl/parallelcl/pcl/memory"
-	"github.com/parallelcl/parallelcl/pcl/method"
-	"github.com/parallelcl/parallelcl/pcl/model"
-	"github.com/parallelcl/parallelcl/pcl/optim"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
@@ -196,30 +191,7 @@ func TestEndedTasks(t *testing.T) {
 
 // TestTaskIncremental: which task a sample is of is said by "task".
 func TestTaskIncremental(t *testing.T) {
-	device, err := backend.Open(context.Background(), backend.Options{Name: backend.Go})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rule, err := method.New("emgd-gmc", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	net, err := model.NewMLP(8, []int{16}, 8)
-	if err != nil {
-		t.Fatal(err)
-	}
-	learner, err := pcl.NewLearner(pcl.Options{
-		Backend: device, Model: net, Method: rule, Increment: scenario.TaskIncremental, Batch: 32, Optimizer: optim.Adam{LR: 0.003},
-		Memory: memory.Config{Policy: memory.PerClass, Budget: 20},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { learner.Close(); device.Close() })
-	s, err := New(learner, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := openedWith(t, "", "emgd-gmc", scenario.TaskIncremental, []int{16}, 8)
 	server := httptest.NewServer(s.Handler())
 	defer server.Close()
 	c := client{t, server.URL}

@@ -152,20 +152,26 @@ func (c client) latencies(n int) (p50, p99 time.Duration) {
 // opened returns a service of eight inputs and four outputs.
 func opened(t testing.TB, file string) *Service {
 	t.Helper()
+	return openedWith(t, file, "emgd", scenario.ClassIncremental, []int{128, 64}, 4)
+}
+
+// openedWith serves a learner with another rule, increment or network.
+func openedWith(t testing.TB, file, name string, increment scenario.Increment, hidden []int, outputs int) *Service {
+	t.Helper()
 	device, err := backend.Open(context.Background(), backend.Options{Name: backend.Go})
 	if err != nil {
 		t.Fatal(err)
 	}
-	rule, err := method.New("emgd", nil)
+	rule, err := method.New(name, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	net, err := model.NewMLP(8, []int{128, 64}, 4)
+	net, err := model.NewMLP(8, hidden, outputs)
 	if err != nil {
 		t.Fatal(err)
 	}
 	learner, err := pcl.NewLearner(pcl.Options{
-		Backend: device, Model: net, Method: rule, Increment: scenario.ClassIncremental, Batch: 32,
+		Backend: device, Model: net, Method: rule, Increment: increment, Batch: 32,
 		Optimizer: optim.Adam{LR: 0.003}, Memory: memory.Config{Policy: memory.PerClass, Budget: 20},
 	})
 	if err != nil {
