@@ -3,7 +3,6 @@ package results
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 )
@@ -75,12 +74,4 @@ func (g RunGroup) Moment(figure func(*Run) float64) Moment {
 		m.Add(figure(r))
 	}
 	return m
-}
-
-// Std is the population standard deviation.
-func (m Moment) Std() float64 {
-	if m.N == 0 {
-		return 0
-	}
-	return math.Sqrt(m.M2 / float64(m.N))
 }

@@ -134,27 +134,6 @@ type KStat struct {
 	NormD Moment `json:"norm_d"` // ‖d‖ over the shared parameters
 }
 
-// Moment summarises a quantity without keeping its values.
-type Moment struct {
-	N    int     `json:"n"`
-	Mean float64 `json:"mean"`
-	M2   float64 `json:"m2"` // Σ(x−mean)²
-	Min  float64 `json:"min"`
-	Max  float64 `json:"max"`
-}
-
-// Add takes in one observation (Welford).
-func (m *Moment) Add(x float64) {
-	if m.N == 0 {
-		m.Min, m.Max = x, x
-	}
-	m.N++
-	delta := x - m.Mean
-	m.Mean += delta / float64(m.N)
-	m.M2 += delta * (x - m.Mean)
-	m.Min, m.Max = min(m.Min, x), max(m.Max, x)
-}
-
 // Measured holds times, sizes and circumstances.
 type Measured struct {
 	Started  time.Time `json:"started"`

@@ -1,0 +1,63 @@
+package results
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+// runsOf are runs of one situation with seeds 1, 2, … and the given A.
+func runsOf(a ...float64) (runs []*Run) {
+	for i, x := range a {
+		runs = append(runs, &Run{Dataset: "glyphs", Increment: "class", Seed: uint64(i + 1), A: x, F: -x})
+	}
+	return runs
+}
+
+func TestLeadPairsRunsBySeed(t *testing.T) {
+	a, b := runsOf(50, 60, 70), runsOf(49, 62, 65)
+	b[0], b[2] = b[2], b[0] // the order does not matter
+	lead, err := LeadOf(a, b, Accuracy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(lead.Mean-4.0/3) > 1e-12 || lead.Higher != 2 || lead.N != 3 || lead.Min != -2 || lead.Max != 5 {
+		t.Errorf("differences are 1, -2, 5; got %+v", lead)
+	}
+	if got, want := lead.String(), "+1.3, higher in 2 of 3 runs"; got != want {
+		t.Errorf("it reads %q, not %q", got, want)
+	}
+	if back, err := LeadOf(b, a, Forgetting); err != nil || back.Moment.Mean != lead.Mean || back.Higher != 2 {
+		t.Errorf("F = −A of b leads a's as A of a leads b's: %v, %v", back, err)
+	}
+}
+
+func TestLeadRefusesWhatHasNoPartner(t *testing.T) {
+	other := runsOf(1, 2)
+	other[1].Timeline = 1
+	twice := runsOf(1, 2)
+	twice[1].Seed = 1
+	for name, c := range map[string]struct {
+		a, b []*Run
+		want string
+	}{
+		"none":             {nil, nil, "at least one"},
+		"one too few":      {runsOf(1, 2), runsOf(1), "2 runs to compare with 1"},
+		"another timeline": {runsOf(1, 2), other, "no partner"},
+		"twice there":      {runsOf(1, 2), twice, "two have the same"},
+		"twice here":       {twice, runsOf(1, 2), "no partner"},
+	} {
+		if _, err := LeadOf(c.a, c.b, Accuracy); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v does not say %q", name, err, c.want)
+		}
+	}
+}
+
+func TestMomentReadsAsMeanAndDeviation(t *testing.T) {
+	if got := MomentOf(1, 2, 3).String(); got != "2.0 ± 0.8" {
+		t.Errorf("got %q", got)
+	}
+	if got := MomentOf().String(); got != "–" {
+		t.Errorf("of nothing: got %q", got)
+	}
+}
