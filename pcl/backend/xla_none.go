@@ -10,8 +10,14 @@ import (
 )
 
 // xlaUnsupported says why this build loads no XLA plugins.
-const xlaUnsupported = "this build of the program has no XLA on " + runtime.GOOS + "/" + runtime.GOARCH +
-	" (it needs cgo, and linux/amd64, linux/arm64 or darwin/arm64)"
+var xlaUnsupported = func() string {
+	switch platform := runtime.GOOS + "/" + runtime.GOARCH; platform {
+	case "linux/amd64", "linux/arm64", "darwin/arm64":
+		return "this program was built without cgo, by which XLA is loaded"
+	default:
+		return "there is no XLA for " + platform
+	}
+}()
 
 func openCPUPlugin(string, Options) (*Backend, error)  { return nil, errors.New(xlaUnsupported) }
 func openCUDAPlugin(string, Options) (*Backend, error) { return nil, errors.New(xlaUnsupported) }
