@@ -7,12 +7,13 @@
 The work is one class-incremental step: K batches of random images from host memory, J over all parameters,
 JJᵀ, MGDA's weights, Adam. Every contender runs in a process of its own; all of one workload are alive at
 once and make a few steps each in turn, so that noise of the machine hits all. A turn in which other programs
-took more of the machine than --calm is made again. A ratio is a contender's median time of a round over ours
+took more of the machine than --calm is made again, at most --again times. A ratio is a contender's median time of a round over ours
 of that round; its spread is the quartiles over the rounds. With one core every process is pinned to the same
 one.
 
 Peers come from requirements.txt into a throw-away environment. Each measurement is a file in OUT/parts, and a
-second run measures only what is missing. OUT/bench.json, report.md and bench.png are made of all of them.
+second run measures only what is missing or failed. OUT/logs has what the contenders print. OUT/bench.json, report.md and
+bench.png are made of all parts. It ends with 1 if one of ours failed.
 """
 
 import argparse
@@ -60,9 +61,9 @@ def arguments():
     parser.add_argument("--out", type=Path, default=HERE / "out", help="folder of the results (%(default)s)")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--rounds", type=int, default=8, help="turns of every contender (%(default)s)")
-    parser.add_argument("--calm", type=float, default=0.1, help="cores that other programs may take during a turn (%(default)s)")
-    parser.add_argument("--again", type=int, default=3, help="how often a turn that was disturbed is made again (%(default)s)")
-    parser.add_argument("--wait", type=float, default=20, help="seconds to wait for a calm machine before a turn (%(default)s)")
+    parser.add_argument("--calm", type=float, help="cores that other programs may take during a turn (0.1; on a GPU a twentieth of all)")
+    parser.add_argument("--again", type=int, help="how often a turn that was disturbed is made again (3; on a GPU once)")
+    parser.add_argument("--wait", type=float, help="seconds to wait for a calm machine before a turn (20; on a GPU 2)")
     parser.add_argument("--only", default="", help="measure only parts whose name begins so, e.g. peers-mlp, methods, memory")
     parser.add_argument("--patience", type=float, default=60, help="seconds for one step, beyond which a contender is given up (%(default)s)")
     parser.add_argument("--quick", action="store_true", help="try everything: K=2 and 3, small ResNets, two rounds")
@@ -73,6 +74,10 @@ def arguments():
     a = parser.parse_args()
     a.out = a.out.resolve()
     a.cores = len(cores_there())
+    gpu = a.device == "cuda"  # where the processors matter less, and their machine is often shared
+    for name, usual in {"calm": a.cores / 20 if gpu else 0.1, "again": 1 if gpu else 3, "wait": 2 if gpu else 20}.items():
+        if getattr(a, name) is None:
+            setattr(a, name, usual)
     if a.quick:
         a.rounds, a.again, a.wait = 2, 0, 0
     return a
@@ -92,8 +97,10 @@ def write(path, text):
 class Bench:
     def __init__(self, a, scratch):
         self.a, self.scratch = a, scratch
-        self.parts = a.out / "parts"
-        self.parts.mkdir(parents=True, exist_ok=True)
+        self.parts, self.logs = a.out / "parts", a.out / "logs"
+        for folder in (self.parts, self.logs):
+            folder.mkdir(parents=True, exist_ok=True)
+        self.measured, self.failed = "", False
         self.python = self.environment()
         self.pcl = a.pcl.resolve() if a.pcl else self.build()
 
@@ -115,13 +122,14 @@ class Bench:
         return binary
 
     def part(self, name, measure):
-        """Measures what is not there yet."""
+        """Measures what is not there yet, or failed."""
         path = self.parts / f"{name}.json"
-        if path.exists() or not name.startswith(self.a.only):
+        if path.exists() and not errors(json.loads(path.read_text())) or not name.startswith(self.a.only):
             return
         say(f"== {name} (load {os.getloadavg()[0]:.1f})")
-        before = os.getloadavg()[0]
+        before, self.measured = os.getloadavg()[0], name
         result = measure()
+        self.failed |= OURS in errors(result)
         result |= {"name": name, "load": [before, os.getloadavg()[0]], "at": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
         write(path, json.dumps(result, indent=1) + "\n")
 
@@ -139,12 +147,16 @@ class Bench:
         script, variant = PEERS[name]
         return [self.python, HERE / "contenders" / script, variant, f"--threads={cores}", f"--device={self.a.device}", *sizes]
 
+    def start(self, name, command, cores):
+        words = "-".join(name.replace(",", "").split())
+        return Process(command, cores, self.a.patience, self.logs / f"{self.measured}-{words}.log")
+
     def compare(self, model, flags, cores, k, names, seconds, warmup):
         """The contenders' times, turn by turn."""
         results = {name: {"ms": [], "others": []} for name in names}
         alive, rounds = {}, {}  # who steps of 5 s and more makes only two turns
         for name in names:  # one after the other, so that first steps are measured alone
-            process = Process(self.command(name, model, flags, k, cores, warmup), cores, self.a.patience, self.scratch / "contender.log")
+            process = self.start(name, self.command(name, model, flags, k, cores, warmup), cores)
             try:
                 said, results[name]["first_step_seconds"] = process.ready(warmup)
                 results[name]["parameters"] = said["parameters"]
@@ -192,14 +204,14 @@ class Bench:
         results = {}
         for name in [OURS, "PyTorch eager", "TorchJD MGDA", "JAX vmap", "JAX K calls"]:
             sampler = GPUMemory(self.a.device)
-            process = Process(self.command(name, "resnet18", flags, k, self.a.cores, 1), self.a.cores, self.a.patience, self.scratch / "contender.log")
+            process = self.start(name, self.command(name, "resnet18", flags, k, self.a.cores, 1), self.a.cores)
             try:
                 process.ready(1)
                 said = process.turn(2)
-                results[name] = {"peak_rss_bytes": said.get("peak_rss_bytes", 0)}
+                results[name] = {"peak_rss_bytes": said.get("peak_rss_bytes", 0)} | sampler.stop()
             except (TimeoutError, RuntimeError, OSError) as err:
+                sampler.stop()
                 results[name] = {"error": str(err)}
-            results[name] |= sampler.stop()
             process.close()
         return {"kind": "memory", "model": "resnet18", **flags, "k": k, "contenders": results}
 
@@ -240,7 +252,7 @@ class Bench:
         parts.sort(key=lambda p: (["peers", "methods", "memory"].index(p["kind"]), p["model"], p.get("width", 0), p["name"].startswith("edit")))
         about = {
             "machine": machine(), "device": self.a.device, "rounds": self.a.rounds,
-            "commit": subprocess.run(["git", "describe", "--always", "--dirty"], cwd=HERE, capture_output=True, text=True).stdout.strip(),
+            "commit": commit(),
             "peers": [line for line in (HERE / "requirements.txt").read_text().splitlines() if "==" in line], "parts": parts,
         }
         write(self.a.out / "bench.json", json.dumps(about, indent=1) + "\n")
@@ -259,6 +271,18 @@ def natural(path):
     return [int(t) if t.isdigit() else t for t in path.stem.replace("-k", "-k-").split("-")]
 
 
+def errors(part):
+    """The contenders of a part that failed."""
+    return [name for name, c in part.get("contenders", {}).items() if "error" in c]
+
+
+def commit():
+    try:
+        return subprocess.run(["git", "describe", "--always", "--dirty"], cwd=HERE, capture_output=True, text=True).stdout.strip()
+    except OSError:
+        return "a commit that is not known, since there is no git"
+
+
 def machine():
     cpu = platform.processor()
     if Path("/proc/cpuinfo").exists():
@@ -272,7 +296,10 @@ def machine():
 def main():
     a = arguments()
     with tempfile.TemporaryDirectory() as scratch:
-        Bench(a, Path(scratch)).run()
+        bench = Bench(a, Path(scratch))
+        bench.run()
+    if bench.failed:
+        sys.exit("a step of ours failed: OUT/logs says why")
 
 
 if __name__ == "__main__":

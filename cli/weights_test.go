@@ -176,6 +176,8 @@ func TestWeightsRefuse(t *testing.T) {
 		`{"gram":[[1]],"losses":[null]}`:           "losses entry 1: null is not a number",
 		`{"gram":[[1]],"ids":[1.5]}`:               "ids entry 1: 1.5 is not a whole number",
 		`{"gram":[[1]],"sigma":[1,1]}`:             "2 elastic factors in sigma for 1 gradients",
+		`{"gram":[[1,0],[0,1]],"sigma":[1,-1]}`:    "entry 2 of sigma is -1",
+		`{"gram":[[1,2],[2,1]]}`:                   "gram row 2, entry 1 is 2: no gradients",
 		`{"jacobain":[[1]]}`:                       `unknown key "jacobain"; known are jacobian, gram`,
 		`{"gram":[[1]],"jacobian":[[1]]}`:          "either",
 		`[[1]]`:                                    "a list is not an object",

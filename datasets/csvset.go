@@ -117,7 +117,8 @@ func (c *csvFile) read(ctx context.Context, path string) (*rawSplit, []string, e
 		in.Discard(3)
 	}
 	table := csv.NewReader(in)
-	table.Comma, table.ReuseRecord, table.TrimLeadingSpace = c.comma, true, true
+	table.Comma, table.ReuseRecord = c.comma, true
+	table.TrimLeadingSpace = c.comma != '\t' // it would take empty cells for space
 	header, err := table.Read()
 	if err == io.EOF {
 		return nil, nil, errors.New("the file is empty")

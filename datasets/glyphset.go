@@ -27,7 +27,7 @@ func glyphSet(c glyphs.Config) func(ctx context.Context, d *Dataset, dir string,
 }
 
 // tuningGlyphs is a set of its own on which parameters are chosen, so that no table is tuned on its own images: other
-// draws, twice as many, and stronger distortions.
+// draws, twice as many, and weaker distortions.
 var tuningGlyphs = glyphs.Config{Seed: 1000, TrainPerClass: 800, Difficulty: 0.6}
 
 var openGlyphs, openTuningGlyphs = glyphSet(glyphs.Config{}), glyphSet(tuningGlyphs)

@@ -203,6 +203,16 @@ func TestCSV(t *testing.T) {
 	}
 }
 
+// TestTabs reads a table with tabs and an empty cell in a column that is ignored.
+func TestTabs(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.tsv")
+	write(t, path, []byte("a\tnote\tb\ty\n1\t\t2\tno\n3\tx\t4\tyes\n5\t\t6\tno\n7\t\t8\tyes\n"))
+	d := mustOpen(t, "csv:"+path+"?separator=tab&ignore=note&test=0.5")
+	if n := len(d.Train.Values) + len(d.Test.Values); n != 8 || d.Vector != 2 {
+		t.Errorf("%d values of samples with %d", n, d.Vector)
+	}
+}
+
 func TestCSVFolder(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "train.csv"), []byte("a;b;y\n1;2;no\n3;4;yes\n"))

@@ -324,6 +324,9 @@ func TestDegenerate(t *testing.T) {
 			if math.Abs(c.Norm2-tt.norm2) > 1e-12*tt.norm2 || c.Status != tt.status {
 				t.Errorf("‖d‖² = %v, status %v; want %v, %v", c.Norm2, c.Status, tt.norm2, tt.status)
 			}
+			if !(c.Cancellation >= 0 && c.Cancellation <= 1) {
+				t.Errorf("cancellation %v", c.Cancellation)
+			}
 		})
 	}
 }
@@ -355,6 +358,10 @@ func TestVerifyRejects(t *testing.T) {
 		if c.Verify(gram, 1e-9) == nil {
 			t.Errorf("a certificate with wrong %s passes", name)
 		}
+	}
+	floor := Certificate{Floor: .1, Sigma: []float64{.5, .5}, Lambda: []float64{1.5, .5}, Norm2: 2.5, Slacks: []float64{1.5, .5}, Status: Optimal}
+	if floor.Verify([]float64{1, 0, 0, 1}, 1e-9) == nil { // the optimum is (1, 1)
+		t.Error("a certificate that names no active rows passes")
 	}
 }
 

@@ -141,7 +141,9 @@ func (s *Solver) finish(status Status) (*Certificate, error) {
 	}
 	if status == Optimal && w.vanishes() {
 		c.Status = Stationary
-		c.Cancellation = min(1, math.Sqrt(max(0, w.norm2))/w.size())
+		if size := w.size(); size > 0 { // all weight may be on rows of zeros
+			c.Cancellation = min(1, math.Sqrt(max(0, w.norm2))/size)
+		}
 		return c, s.finite()
 	}
 	c.Exponent = s.exponent()

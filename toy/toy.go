@@ -28,12 +28,17 @@ func Figure2() Settings {
 	return Settings{Start: [2]float64{3, 3}, Steps: 1500, LR: 2e-5, Arrival: 500}
 }
 
+// maxSteps bounds the memory of a trace.
+const maxSteps = 1_000_000
+
 func (s Settings) check() error {
 	switch {
 	case !finite(s.Start[0]) || !finite(s.Start[1]):
 		return fmt.Errorf("toy: start (%v, %v) is not finite", s.Start[0], s.Start[1])
 	case s.Steps < 1:
 		return fmt.Errorf("toy: %d steps; want at least 1", s.Steps)
+	case s.Steps > maxSteps:
+		return fmt.Errorf("toy: %d steps, each of which is kept; want at most %d", s.Steps, maxSteps)
 	case !(s.LR > 0) || math.IsInf(s.LR, 1):
 		return fmt.Errorf("toy: step size %v; want a positive number", s.LR)
 	case s.Arrival < 0:

@@ -184,6 +184,7 @@ func TestErrors(t *testing.T) {
 	good := Figure2()
 	for want, change := range map[string]func(*Settings){
 		"0 steps":     func(s *Settings) { s.Steps = 0 },
+		"at most":     func(s *Settings) { s.Steps = 1 << 60 },
 		"step size 0": func(s *Settings) { s.LR = 0 },
 		"step size N": func(s *Settings) { s.LR = math.NaN() },
 		"not finite":  func(s *Settings) { s.Start[1] = math.Inf(1) },

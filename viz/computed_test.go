@@ -160,6 +160,7 @@ func TestSweepValues(t *testing.T) {
 	}{
 		{"emgd-gmc", nil, 5, true}, {"mgda", nil, 0, false}, {"emgd-gs", map[string]any{"tau": "inf"}, math.Inf(1), true},
 		{"emgd-gmc+me", map[string]any{"tau": 0.5}, .5, true}, {"emgd-gmc", map[string]any{"tau": "auto"}, 0, false}, {"emgd-gmc", map[string]any{"tau": 2}, 2, true},
+		{"pcd", map[string]any{"tau": 0.02}, 0, false}, {"pcd", map[string]any{"tau": 0.0}, 0, false}, // not a temperature
 	} {
 		got, ok, err := temperatureOf(&results.Run{Method: c.method, Params: c.params})
 		if got != c.want || ok != c.ok || err != nil {
@@ -293,7 +294,7 @@ func TestBadInputOfComputed(t *testing.T) {
 	noBudget, elsewhere := twoTasks(), twoTasks()
 	elsewhere.Config = []byte(`{"memory":{"policy":"per_class","budget":5}}`)
 	tau := twoTasks()
-	tau.Params = map[string]any{"tau": "-1"}
+	tau.Method, tau.Params = "emgd-gmc", map[string]any{"tau": "-1"}
 	moved := twoTasks()
 	moved.Tasks[1].Start = 3
 	for _, c := range []struct {

@@ -29,13 +29,26 @@ func ruleOf(r *results.Run) string {
 	return rule
 }
 
+// TemperatureSet returns the temperature that was set for a run, as it was written. A tau of methods without elastic
+// factors is none, and "auto" is no fixed one.
+func TemperatureSet(r *results.Run) (tau string, ok bool) {
+	given := r.Params[tauKey(r)]
+	if _, known := defaultTau[ruleOf(r)]; !known || given == nil || given == "auto" {
+		return "", false
+	}
+	return fmt.Sprint(given), true
+}
+
 // temperatureOf returns a run's fixed temperature; ok says whether it has one.
 func temperatureOf(r *results.Run) (tau float64, ok bool, err error) {
+	normal, known := defaultTau[ruleOf(r)]
+	if !known { // what it calls tau, if anything, is no temperature
+		return 0, false, nil
+	}
 	given := r.Params[tauKey(r)]
 	switch v := given.(type) {
 	case nil:
-		tau, ok = defaultTau[ruleOf(r)]
-		return tau, ok, nil
+		return normal, true, nil
 	case float64:
 		tau = v
 	case int:

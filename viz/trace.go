@@ -14,12 +14,13 @@ type Trace struct {
 	Label  string // for the reader; Method if it is empty
 	// X, Y, F1 and F2 hold one entry per step, starting with the initial point.
 	X, Y, F1, F2 []float64
-	Arrival      int // the step from which the second task takes part
+	Arrival      int     // the step from which the second task takes part
+	LR           float64 // the step size; 0 if it is not known
 }
 
 // NewTrace returns the path of a descent; label may be empty.
 func NewTrace(t *toy.Trace, label string) Trace {
-	tr := Trace{Method: t.Method, Label: label, Arrival: t.Settings.Arrival}
+	tr := Trace{Method: t.Method, Label: label, Arrival: t.Settings.Arrival, LR: t.Settings.LR}
 	add := func(p toy.Point) {
 		tr.X, tr.Y = append(tr.X, p.X), append(tr.Y, p.Y)
 		tr.F1, tr.F2 = append(tr.F1, p.F1), append(tr.F2, p.F2)

@@ -151,6 +151,7 @@ class Contender:
 
 def main():
     a = turns.arguments()
+    jax.config.update("jax_platforms", a.device)  # an error where it is not there, instead of another device
     jax.config.update("jax_default_matmul_precision", "float32")  # no TF32, as ours
     contender = Contender(a)
     turns.take_turns(a, contender.step, contender.theta.size)

@@ -4,8 +4,9 @@
 // In all other respects a file is written as cp or the shell's > would write it. A new file gets the mode that the
 // umask allows; an existing one keeps its mode and, where the system allows it, its owner. If the path is a symbolic
 // link, the file that it points to is written, even if that does not exist yet. A device, a named pipe, and the
-// program's own /dev/stdout and /dev/stderr are written in place. The only difference is with hard links: the file's
-// other names keep the old content, because the file is replaced by a new one.
+// program's own /dev/stdout and /dev/stderr are written in place. Because the file is replaced by a new one, there are three
+// differences: the other names of a file with hard links keep the old content, its folder must be writable, and a single
+// file that is mounted into a container cannot be written.
 package atomicfile
 
 import (

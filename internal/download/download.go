@@ -67,6 +67,9 @@ func (c *Client) To(ctx context.Context, f File, part string) error {
 
 // whole makes attempts until the file part has f.Bytes bytes.
 func (c *Client) whole(ctx context.Context, f File, part string) error {
+	if size(part) > f.Bytes { // it is of another edition of the file
+		Forget(part)
+	}
 	if err := disk.Room(filepath.Dir(part), f.Bytes-size(part)); err != nil {
 		return err
 	}
@@ -108,9 +111,6 @@ func (c *Client) attempt(ctx context.Context, f File, part string) error {
 	have := size(part)
 	if have == f.Bytes {
 		return nil
-	}
-	if have > f.Bytes {
-		have = 0
 	}
 	ctx, received, stop := c.watch(ctx)
 	defer stop()

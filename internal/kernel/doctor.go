@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"fmt"
+	"go/version"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,18 +26,28 @@ func Doctor(ctx context.Context, o Options) []Check {
 }
 
 func checkGo(ctx context.Context) Check {
-	c := Check{Name: "Go", Mend: "install Go 1.26.5 or later and put it on PATH"}
+	c := Check{Name: "Go", Mend: "install Go " + leastGo + " or later and put it on PATH"}
 	path, err := FindGo()
 	if err != nil {
 		c.Detail = "not on PATH"
 		return c
 	}
-	out, err := run(ctx, "", goEnv(), path, "version")
+	out, err := run(ctx, "", goEnv(), path, "env", "GOVERSION", "GOTOOLCHAIN")
 	if err != nil {
 		c.Detail = err.Error()
 		return c
 	}
-	return Check{Name: "Go", OK: true, Detail: strings.TrimPrefix(printable.Line(string(out)), "go version ") + " (" + path + ")"}
+	installed, toolchain, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	c.Detail = printable.Line(installed) + " (" + path + ")"
+	switch {
+	case version.Compare(installed, "go"+leastGo) >= 0:
+	case toolchain == "local" || version.Compare(installed, "go1.21") < 0:
+		return c // it can't fetch a newer one
+	default:
+		c.Detail += ", which fetches " + leastGo + " when it is needed"
+	}
+	c.OK, c.Mend = true, ""
+	return c
 }
 
 // checkCompiler looks for the C compiler that cgo needs. Without one, the pure Go backend still works.

@@ -25,11 +25,14 @@ type Options struct {
 	Progress io.Writer // where messages about the progress are written; nil writes none
 }
 
+// leastGo is the oldest version of Go that compiles cells.
+const leastGo = "1.26.5"
+
 // FindGo finds the go command.
 func FindGo() (string, error) {
 	path, err := exec.LookPath("go")
 	if err != nil {
-		return "", errors.New("cells are compiled by Go: install Go 1.26.5 or later and put it on PATH")
+		return "", errors.New("cells are compiled by Go: install Go " + leastGo + " or later and put it on PATH")
 	}
 	return filepath.Abs(path)
 }

@@ -56,7 +56,8 @@ type Options struct {
 	// [Backend.Clients]. The GPU and the pure-Go backend ignore it.
 	Clients int
 	// TF32 lets a GPU round the factors of float32 products to 10 bits. Products and convolutions become
-	// faster, parameters and sums stay in float32, and the conflict between gradients is known less exactly.
+	// faster, parameters and sums stay in float32, and the conflict between gradients is known less exactly. Without it,
+	// NVIDIA_TF32_OVERRIDE=0 is set for the process, unless the variable has a value; NVIDIA's libraries read it once.
 	TF32 bool
 	// Devices is the number of devices to open; 0 means 1.
 	Devices int

@@ -115,6 +115,9 @@ func openCPUPlugin(plugin string, o Options) (*Backend, error) {
 	return b, nil
 }
 
+// tf32Env is read by NVIDIA's libraries when they are loaded: 0 forbids TF32.
+const tf32Env = "NVIDIA_TF32_OVERRIDE"
+
 // openCUDAPlugin opens an XLA CUDA plugin file on the first o.Devices GPUs that are visible.
 func openCUDAPlugin(plugin string, o Options) (*Backend, error) {
 	visible := make([]int64, o.Devices)
@@ -124,6 +127,9 @@ func openCUDAPlugin(plugin string, o Options) (*Backend, error) {
 	options := pjrt.NamedValuesMap{"preallocate": false, "visible_devices": visible}
 	if dir := cudaDataDir(plugin); dir != "" {
 		os.Setenv("XLA_FLAGS", withCUDADataDir(os.Getenv("XLA_FLAGS"), dir)) // read again at each compilation
+	}
+	if _, given := os.LookupEnv(tf32Env); !o.TF32 && !given {
+		os.Setenv(tf32Env, "0") // the binding asks for exact products only, and cuDNN would round in convolutions
 	}
 	env := map[string]string{"GOPJRT_CUDA_CHECKS": "0"} // the binding's own search for the data folder
 	settings := fmt.Sprintf(",tf32=%t,noshared_buffers", o.TF32)

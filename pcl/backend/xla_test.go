@@ -270,3 +270,24 @@ func BenchmarkMatmul1024(b *testing.B) {
 		})
 	}
 }
+
+// TestTF32IsAskedFor: NVIDIA's libraries round in convolutions unless they are told not to. A user's own value stays.
+func TestTF32IsAskedFor(t *testing.T) {
+	for _, c := range []struct {
+		given *string
+		tf32  bool
+		want  string
+	}{{nil, false, "0"}, {nil, true, ""}, {new("1"), false, "1"}} {
+		t.Setenv(tf32Env, "") // restores it at the end
+		os.Unsetenv(tf32Env)
+		if c.given != nil {
+			os.Setenv(tf32Env, *c.given)
+		}
+		if _, err := openCUDAPlugin(filepath.Join(t.TempDir(), "none.so"), Options{Devices: 1, TF32: c.tf32}); err == nil {
+			t.Fatal("a plugin that is not there was opened")
+		}
+		if got := os.Getenv(tf32Env); got != c.want {
+			t.Errorf("TF32 %t: %s is %q, want %q", c.tf32, tf32Env, got, c.want)
+		}
+	}
+}

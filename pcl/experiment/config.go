@@ -23,8 +23,8 @@ import (
 )
 
 // Config describes one experiment: everything that its result depends on, and nothing else. Two runs with equal
-// Configs, on the same backend and machine, give exactly the same result, bit by bit. People write a Config as
-// TOML; result files hold it as JSON.
+// Configs, on the same backend and machine, give exactly the same result, bit by bit; on a GPU, where XLA chooses its kernels
+// by their time, that is not promised. People write a Config as TOML; result files hold it as JSON.
 type Config struct {
 	Method string         `json:"method" toml:"method"`
 	Params map[string]any `json:"params,omitempty" toml:"params"`

@@ -208,9 +208,6 @@ func (j *job) fail(reason error) error {
 	}
 	j.summary.Failed++
 	j.options.Say(fmt.Sprintf("Cell %s (%s) failed: %s.", j.cell.ID, j.cell.name(), short(r.Reason)))
-	if j.options.Retry {
-		j.skipped[j.cell.ID] = true // once is enough
-	}
 	return nil
 }
 

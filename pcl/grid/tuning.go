@@ -178,7 +178,7 @@ func (t *Tuning) of(name string, vary table) ([]Candidate, error) {
 	for _, values := range combinations(varied) {
 		c := Candidate{Name: name}
 		for _, a := range varied {
-			if v := values[a.path]; fmt.Sprint(v) != fmt.Sprint(a.values[0]) {
+			if v := values[a.path]; valueText(v) != valueText(a.values[0]) {
 				c.Set = merged(c.Set, at(a.path, v))
 				c.Name += ", " + inWords(a.path, v)
 			}
@@ -197,7 +197,7 @@ func (t *Tuning) publishedFirst(name string, a axis) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(a.values, func(v any) bool { return fmt.Sprint(v) == fmt.Sprint(published) })
+	i := slices.IndexFunc(a.values, func(v any) bool { return valueText(v) == valueText(published) })
 	if i < 0 {
 		return nil, fmt.Errorf("the published value of %s, %v, is not in the list %v", a.path, published, a.values)
 	}

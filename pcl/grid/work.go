@@ -96,6 +96,7 @@ type worker struct {
 	skipped  map[string]bool    // cells that this worker leaves alone
 	own      map[string]float64 // longest time of the cells of a kind that it made itself; see learn
 	missing  []error            // data sets that are not here
+	before   map[string]int     // how often each failed cell had been begun when this worker started
 	waited   time.Duration      // since when there is nothing to do but wait; 0 if there is
 }
 
@@ -117,13 +118,18 @@ func (f Folder) newWorker(m *Manifest, maker Maker, o WorkOptions) (*worker, err
 		prefix += fmt.Sprintf("-%d-of-%d", o.Shard.I, o.Shard.N)
 	}
 	w := &worker{
-		folder: f, manifest: m, maker: maker, options: o, index: index, leases: f.leases(o.Expiry), skipped: map[string]bool{}, own: map[string]float64{},
+		folder: f, manifest: m, maker: maker, options: o, index: index, leases: f.leases(o.Expiry), skipped: map[string]bool{}, own: map[string]float64{}, before: map[string]int{},
 		journal: f.newJournal(prefix, Worker{Host: host, PID: os.Getpid(), Build: m.Build, Started: time.Now(), Grid: m.Name, Shard: o.Shard.String()}),
 	}
 	w.budget = &budget{total: o.Time, reserve: o.Reserve, clock: w.leases.clock, begun: w.leases.clock()}
 	own := part(m.Cells, o.Shard)
 	for k := range max(1, o.Begin.N) {
 		w.cells = append(w.cells, part(own, Shard{(o.Begin.I + k) % max(1, o.Begin.N), o.Begin.N})...)
+	}
+	for _, c := range w.cells {
+		if s, _ := index.state(c.ID); s == broken {
+			w.before[c.ID] = index.attempts(c.ID)
+		}
 	}
 	for _, sentence := range index.Notes() {
 		o.Say(sentence)
@@ -200,8 +206,8 @@ func (w *worker) wanted(c Cell) bool {
 		return false
 	}
 	s, _ := w.index.state(c.ID)
-	if w.options.Retry {
-		return s == broken
+	if w.options.Retry { // once is enough, whichever worker did it
+		return s == broken && w.index.attempts(c.ID) == w.before[c.ID]
 	}
 	return s == fresh || s == begun
 }

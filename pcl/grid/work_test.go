@@ -158,6 +158,18 @@ func TestFailure(t *testing.T) {
 	if s := work(t, f, m, maker, WorkOptions{Retry: true}); s != (Summary{Failed: 4}) {
 		t.Errorf("tried again: %+v", s)
 	}
+	var both [2]*worker // which start together
+	for i := range both {
+		if both[i], err = f.newWorker(m, maker, WorkOptions{Retry: true}); err != nil {
+			t.Fatal(err)
+		}
+		defer both[i].journal.close()
+	}
+	for i, want := range []int{4, 0} {
+		if err := both[i].work(t.Context()); err != nil || both[i].summary.Failed != want {
+			t.Errorf("worker %d of two tried %d again, want %d (%v)", i, both[i].summary.Failed, want, err)
+		}
+	}
 	if s := work(t, f, m, &fake{steps: 1}, WorkOptions{Retry: true}); s != (Summary{Done: 4}) {
 		t.Errorf("tried again, and it works: %+v", s)
 	}

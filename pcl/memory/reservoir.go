@@ -104,6 +104,9 @@ func RestoreReservoir(s ReservoirState, pixels []float32, size int) (*Reservoir,
 			if len(pixels) < size {
 				return nil, fmt.Errorf("memory: reservoir of task %d: pixels are missing", s.Task)
 			}
+			if !fp.Finite(pixels[:size]) {
+				return nil, fmt.Errorf("memory: a damaged reservoir state: a sample of class %d has a value that is not finite", c)
+			}
 			r.kept[c] = append(r.kept[c], Item{Task: s.Task, Class: c, Pixels: append([]float32(nil), pixels[:size]...)})
 			pixels = pixels[size:]
 		}

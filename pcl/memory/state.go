@@ -2,6 +2,8 @@ package memory
 
 import (
 	"fmt"
+
+	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
 // State is a store without its pixels and logits.
@@ -110,6 +112,9 @@ func Restore(st State, pixels, logits, origin []float32, size int) (*Store, erro
 		}
 		if n := len(it.Origin); n != 0 && n != size {
 			return nil, fmt.Errorf("memory: a damaged state: %d pixels from before an edit, want %d", n, size)
+		}
+		if !it.finite() || !fp.Finite(it.Origin) {
+			return nil, fmt.Errorf("memory: a damaged state: sample %d of class %d has a value that is not finite", i, it.Class)
 		}
 		if st.Score != nil {
 			it.Score = st.Score[i]

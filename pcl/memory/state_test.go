@@ -2,8 +2,10 @@ package memory
 
 import (
 	"encoding/json"
+	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -137,5 +139,29 @@ func TestDamagedReservoirIsRefused(t *testing.T) {
 		if _, err := RestoreReservoir(good, wrong, 1); err == nil {
 			t.Errorf("pixels %s: no error", name)
 		}
+	}
+}
+
+// TestPoisonedStateIsRefused: older programs could save samples with values that are not finite.
+func TestPoisonedStateIsRefused(t *testing.T) {
+	s := newStore(t, FixedTotal, 30)
+	add(t, s, candidates(1, 5, 0))
+	saved, err := s.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pixels := s.Pixels()
+	pixels[2] = float32(math.NaN())
+	if _, err := Restore(saved, pixels, nil, nil, 1); err == nil || !strings.Contains(err.Error(), "not finite") {
+		t.Errorf("store: %v", err)
+	}
+	r := NewReservoir(2, 4, 7)
+	r.Offer(0, []float32{1})
+	state, err := r.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := RestoreReservoir(state, []float32{float32(math.Inf(1))}, 1); err == nil || !strings.Contains(err.Error(), "not finite") {
+		t.Errorf("reservoir: %v", err)
 	}
 }

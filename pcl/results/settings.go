@@ -50,6 +50,9 @@ func flatten(out map[string]string, prefix string, value any) {
 
 // Differing returns, sorted, the names that have other values in some of the settings than in the first.
 func Differing(all ...map[string]string) []string {
+	if len(all) == 0 {
+		return nil
+	}
 	names := map[string]bool{}
 	for _, s := range all[1:] {
 		for _, other := range []map[string]string{s, all[0]} {

@@ -106,6 +106,11 @@ func (r *Rule) prepare(p *Problem, k int) error {
 			return fmt.Errorf("entry %d of the losses is %g: leave streams without a finite loss out", i+1, x)
 		}
 	}
+	for i, x := range p.Sigma {
+		if !(x >= 0) || math.IsInf(x, 1) {
+			return fmt.Errorf("entry %d of sigma is %g: an elastic factor is a finite number, and not negative", i+1, x)
+		}
+	}
 	gram, exponent, err := p.products(k)
 	if err != nil {
 		return err
@@ -155,9 +160,10 @@ func (p *Problem) products(k int) (gram []float64, exponent int, err error) {
 	return emgd.Gram(p.Rows)
 }
 
-// asymmetry is the largest difference between the two halves of a Gram matrix that is taken for rounding, relative to
-// the lengths of the two gradients. Products that were added up in float32 pass.
-const asymmetry = 1e-5
+// rounding is the largest difference between the two halves of a Gram matrix, and the largest excess over the product of the
+// two gradients' lengths, that is taken for rounding, relative to that product. Products that were added up in float32 pass.
+// Squares of gradients may have lost up to underflown.
+const rounding, underflown = 1e-5, 0x1p-1050
 
 // checkGram refuses what no gradients have as their Gram matrix.
 func checkGram(gram []float64, k int) error {
@@ -175,8 +181,11 @@ func checkGram(gram []float64, k int) error {
 		}
 		for j := range i {
 			a, b := gram[i*k+j], gram[j*k+i]
-			if a != b && !(math.Abs(a-b) <= asymmetry*math.Sqrt(gram[i*k+i])*math.Sqrt(gram[j*k+j])) {
+			if a != b && !(math.Abs(a-b) <= rounding*math.Sqrt(gram[i*k+i])*math.Sqrt(gram[j*k+j])) {
 				return fmt.Errorf("the gram matrix is not symmetric: row %d, entry %d is %g, but row %d, entry %d is %g", i+1, j+1, a, j+1, i+1, b)
+			}
+			if !(math.Abs(a) <= (1+rounding)*math.Sqrt(gram[i*k+i]+underflown)*math.Sqrt(gram[j*k+j]+underflown)) {
+				return fmt.Errorf("gram row %d, entry %d is %g: no gradients of the lengths that entries %d and %d of the diagonal give have such a product", i+1, j+1, a, j+1, i+1)
 			}
 		}
 	}

@@ -122,7 +122,14 @@ func TestLargeNotebooksAreRefused(t *testing.T) {
 	if err := os.WriteFile(deep, []byte(`{"nbformat":4,"cells":`+strings.Repeat("[", 1_000_000)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{large: "larger than 256 MB", many: "200001 entries", deep: "exceeded max depth"} {
+	shown := filepath.Join(t.TempDir(), "shown.ipynb")
+	cell := `{"outputs":[` + strings.Repeat("{},", 49_999) + `{}]}`
+	if err := os.WriteFile(shown, []byte(`{"nbformat":4,"cells":[`+cell+","+cell+","+cell+"]}"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		large: "larger than 256 MB", many: "more than 100000 entries", deep: "exceeded max depth", shown: "more than 100000 outputs",
+	} {
 		if _, err := report.ReadNotebook(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want an error with %q", err, want)
 		}

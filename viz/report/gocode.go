@@ -59,9 +59,10 @@ type colouring struct {
 
 func (c *colouring) upTo(end int) {
 	for len(c.special) > 0 && c.special[0].begin < end {
-		c.plain(c.special[0].begin)
-		c.mark(c.special[0])
+		next := c.special[0]
 		c.special = c.special[1:]
+		c.plain(next.begin)
+		c.mark(next)
 	}
 	c.plain(end)
 }
@@ -74,6 +75,9 @@ func (c *colouring) plain(end int) {
 func (c *colouring) mark(s span) {
 	c.out.WriteString(`<span class="` + s.class + `">` + html.EscapeString(c.source[s.begin:s.end]) + "</span>")
 	c.at = s.end
+	for len(c.special) > 0 && c.special[0].begin < c.at { // a line of a string or a comment
+		c.special = c.special[1:]
+	}
 }
 
 func tokenClass(tok token.Token, text string) string {

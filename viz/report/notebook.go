@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,7 +31,7 @@ type cell struct {
 		} `json:"jupyter"`
 	} `json:"metadata"`
 	Attachments map[string]map[string]lines `json:"attachments"` // by name and media type
-	Outputs     list[output]                `json:"outputs"`
+	Outputs     outputs                     `json:"outputs"`
 	Count       *int                        `json:"execution_count"`
 }
 
@@ -67,24 +68,56 @@ func (l *lines) UnmarshalJSON(data []byte) error {
 // Bounds of a notebook: what is larger would take more memory than machines have.
 const (
 	maxNotebook = 256 << 20 // bytes
-	maxList     = 100_000   // cells, or outputs of a cell
+	maxList     = 100_000   // cells, and outputs of all of them
 )
 
-// list is a list that is not longer than a notebook's may be: the shortest element takes two
+// cells are those of a notebook, and outputs those of a cell. They are counted while they are read: the shortest takes two
 // characters in the file, and a hundred times as much in memory.
-type list[T any] []T
+type (
+	cells   []cell
+	outputs []output
+)
 
-func (l *list[T]) UnmarshalJSON(data []byte) error {
-	var raw []json.RawMessage
-	if err := json.Unmarshal(data, &raw); err != nil {
+func (c *cells) UnmarshalJSON(data []byte) error {
+	shown := 0
+	return eachEntry(data, func(d *json.Decoder) error {
+		var one cell
+		if err := d.Decode(&one); err != nil {
+			return err
+		}
+		if shown += len(one.Outputs); shown > maxList {
+			return fmt.Errorf("its cells have more than %d outputs", maxList)
+		}
+		*c = append(*c, one)
+		return nil
+	})
+}
+
+func (o *outputs) UnmarshalJSON(data []byte) error {
+	return eachEntry(data, func(d *json.Decoder) error {
+		var one output
+		if err := d.Decode(&one); err != nil {
+			return err
+		}
+		*o = append(*o, one)
+		return nil
+	})
+}
+
+// eachEntry calls read for each entry of a list in JSON; null is an empty one.
+func eachEntry(data []byte, read func(*json.Decoder) error) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	switch t, err := d.Token(); {
+	case err != nil || t == nil:
 		return err
+	case t != json.Delim('['):
+		return fmt.Errorf("%v is no list", t)
 	}
-	if len(raw) > maxList {
-		return fmt.Errorf("a list has %d entries, want at most %d", len(raw), maxList)
-	}
-	*l = make([]T, len(raw))
-	for i, r := range raw {
-		if err := json.Unmarshal(r, &(*l)[i]); err != nil {
+	for n := 0; d.More(); n++ {
+		if n == maxList {
+			return fmt.Errorf("a list has more than %d entries", maxList)
+		}
+		if err := read(d); err != nil {
 			return err
 		}
 	}
@@ -121,8 +154,8 @@ func ReadNotebook(path string) (*Notebook, error) {
 		return nil, err
 	}
 	var file struct {
-		Format   int        `json:"nbformat"`
-		Cells    list[cell] `json:"cells"`
+		Format   int   `json:"nbformat"`
+		Cells    cells `json:"cells"`
 		Metadata struct {
 			Kernel struct {
 				Name    string `json:"name"`

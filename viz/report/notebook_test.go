@@ -251,8 +251,15 @@ func TestSite(t *testing.T) {
 			}
 		}
 	}
-	if err := report.Site(t.Context(), dir, "", []*report.Notebook{first, first}, origin); err == nil || !strings.Contains(err.Error(), "two notebooks are called 01-a.ipynb") {
+	if err := report.Site(t.Context(), dir, "", []*report.Notebook{first, first}, origin); err == nil || !strings.Contains(err.Error(), "the page of "+first.File+" would be 01-a.html, which is that of "+first.File) {
 		t.Errorf("two of one name: %v", err)
+	}
+	index := filepath.Join(source, "index.ipynb")
+	if err := os.Rename(filepath.Join(source, "02-b.ipynb"), index); err != nil {
+		t.Fatal(err)
+	}
+	if err := report.Site(t.Context(), dir, "", []*report.Notebook{readNotebook(t, index)}, origin); err == nil || !strings.Contains(err.Error(), "the site's index") {
+		t.Errorf("a notebook called index: %v", err)
 	}
 }
 

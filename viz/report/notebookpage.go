@@ -153,7 +153,10 @@ func sentence(text string) string {
 	text = strings.TrimSpace(text[:end])
 	if r := []rune(text); len(r) > most {
 		text = string(r[:most])
-		text = text[:strings.LastIndex(text, " ")+1] + "…"
+		if space := strings.LastIndex(text, " "); space > 0 { // some languages have none
+			text = text[:space+1]
+		}
+		text += "…"
 	}
 	return text
 }

@@ -89,8 +89,8 @@ func oneTimeline(runs []runPtr) bool {
 func temperatures(runs []runPtr) int {
 	set := map[string]bool{}
 	for _, r := range runs {
-		if tau, ok := r.Params["tau"]; ok && tau != "auto" {
-			set[fmt.Sprint(tau)] = true
+		if tau, ok := viz.TemperatureSet(r); ok {
+			set[tau] = true
 		}
 	}
 	return len(set)

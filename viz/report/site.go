@@ -41,13 +41,14 @@ const IndexFile = "index.html"
 // picture and the first sentence of each. Links are relative: the folder can be moved, and opened
 // without a server. It stops when ctx is done.
 func Site(ctx context.Context, dir, title string, notebooks []*Notebook, o Origin) error {
-	site := map[string]string{}
+	site, taken := map[string]string{}, map[string]string{IndexFile: "the site's index"}
 	for _, n := range notebooks {
 		name := filepath.Base(n.File)
-		if _, ok := site[name]; ok {
-			return fmt.Errorf("report: two notebooks are called %s; their pages would be one", name)
+		page := pageName(name)
+		if other := taken[page]; other != "" {
+			return fmt.Errorf("report: the page of %s would be %s, which is that of %s: rename it", n.File, page, other)
 		}
-		site[name] = pageName(name)
+		site[name], taken[page] = page, n.File
 	}
 	index := indexPage{Title: title, Made: o.made(), Cite: cite}
 	var pages []*notebookPage

@@ -9,6 +9,7 @@ import (
 	"html"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -23,9 +24,10 @@ const (
 	xlinkSpace = "http://www.w3.org/1999/xlink"
 )
 
-// svgElements are the elements that a drawing keeps; a loses its tags, and all others go with what they hold.
+// svgElements are the elements that a drawing keeps; a loses its tags, and all others go with what they hold. A marker is
+// drawn at each point of a path, so that a small file could draw without end.
 var svgElements = words(`svg g defs symbol use path rect circle ellipse line polyline polygon text tspan textPath title desc
-	image clipPath marker linearGradient radialGradient stop style a switch`)
+	image clipPath linearGradient radialGradient stop style a switch`)
 
 // drawing is an SVG without scripts, links and whatever else is no line, area, text or picture.
 type drawing struct {
@@ -115,7 +117,7 @@ func (c *svgCleaner) start(t xml.StartElement) error {
 	if n := len(c.open); n > 0 {
 		e.reused = c.open[n-1].reused
 	}
-	if !svgElements[name] || t.Name.Space != "" && t.Name.Space != svgSpace || name == "use" && e.reused {
+	if !svgElements[name] || t.Name.Space != "" && t.Name.Space != svgSpace || name == "use" && (e.reused || c.usedAgain(t)) {
 		return c.decoder.Skip()
 	}
 	if name == "a" {
@@ -131,6 +133,11 @@ func (c *svgCleaner) start(t xml.StartElement) error {
 	c.out.WriteString(">")
 	c.open = append(c.open, e)
 	return nil
+}
+
+// usedAgain says whether an element is itself drawn again by use.
+func (c *svgCleaner) usedAgain(t xml.StartElement) bool {
+	return slices.ContainsFunc(t.Attr, func(a xml.Attr) bool { return a.Name.Local == "id" && c.uses[a.Value] })
 }
 
 func (c *svgCleaner) attributes(given []xml.Attr, e *svgElement) {

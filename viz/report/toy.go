@@ -27,7 +27,7 @@ type toyRow struct {
 }
 
 // known holds x, y, f₁ and f₂ after 1,500 steps of 2·10⁻⁵ from (3, 3) with the second function from
-// step 500 on, for GMC with τ = 5: docs/protocol.md §5.1, computed independently of this library and given
+// step 500 on, for methods with their default parameters: docs/protocol.md §5.1, computed independently of this library and given
 // with four decimals.
 var known = map[string][4]float64{
 	"avggrad":  {2.9710, 3.0834, 2.2995, 4.1868},
@@ -69,7 +69,7 @@ func newToyRow(tr viz.Trace) toyRow {
 	}
 	ends := [4]float64{tr.X[n], tr.Y[n], tr.F1[n], tr.F2[n]}
 	want, ok := known[tr.Method]
-	ok = ok && n == 1500 && tr.Arrival == 500 && tr.X[0] == 3 && tr.Y[0] == 3
+	ok = ok && n == 1500 && tr.LR == 2e-5 && tr.Arrival == 500 && tr.X[0] == 3 && tr.Y[0] == 3
 	worst := 0.0
 	for i, v := range ends {
 		row.Ends[i] = fmt.Sprintf("%.4f", v)

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -53,7 +52,7 @@ func (c *config) newCell(name string) error {
 	if err != nil {
 		return err
 	}
-	files := map[string]string{"go.mod": b.String(), "go.sum": string(sums), "main.go": c.warmUp(), ownerFile: strconv.Itoa(os.Getppid())}
+	files := map[string]string{"go.mod": b.String(), "go.sum": string(sums), "main.go": c.warmUp(), ownerFile: owner(os.Getppid())}
 	for name, text := range helpers {
 		files[helperFile(name)] = text
 	}

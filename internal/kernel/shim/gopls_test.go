@@ -119,12 +119,13 @@ func TestAbandonedFoldersGo(t *testing.T) {
 	if err := ended.Run(); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(dir, "gonb_1", ownerFile), strconv.Itoa(ended.Process.Pid))
-	write(t, filepath.Join(dir, "gonb_2", ownerFile), strconv.Itoa(os.Getpid()))
+	write(t, filepath.Join(dir, "gonb_1", ownerFile), owner(ended.Process.Pid))
+	write(t, filepath.Join(dir, "gonb_2", ownerFile), owner(os.Getpid()))
 	write(t, filepath.Join(dir, "gonb_3", "main.go"), "")
+	write(t, filepath.Join(dir, "gonb_4", ownerFile), strconv.Itoa(ended.Process.Pid)+" elsewhere pid:[1]")
 	removeAbandoned(dir)
 	left, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil || len(left) != 2 || filepath.Base(left[0]) != "gonb_2" {
+	if err != nil || len(left) != 3 || filepath.Base(left[0]) != "gonb_2" {
 		t.Errorf("left: %v, %v", left, err)
 	}
 }

@@ -136,10 +136,14 @@ func (p *Part) sum(c *Claim) error {
 			sum.P = math.Max(sum.P, t.P)
 		}
 	}
-	if sign*closest.Difference <= 0 && len(p.rivals) > 1 && sum.Situations >= stats.MinPairs {
-		var err error
-		if sum.P, err = stats.SignFlipMax(leads(p.rivals, c.Metric, -sign)); err != nil {
-			return err
+	if sign*closest.Difference <= 0 && len(p.rivals) > 1 {
+		ahead := leads(p.rivals, c.Metric, -sign)
+		sum.Situations = min(sum.Situations, len(ahead[0])) // each pair may lack others
+		if sum.Situations >= stats.MinPairs {
+			var err error
+			if sum.P, err = stats.SignFlipMax(ahead); err != nil {
+				return err
+			}
 		}
 	}
 	sum.Adjusted = sum.P

@@ -76,6 +76,9 @@ func (v *Verdict) settle() {
 		v.Outcome = Holds
 	}
 	v.Summary = fmt.Sprintf("%s (%s)", howMany(n[Holds], tested), v.differences())
+	if tested == 1 && n[DoesNotHold] == 1 {
+		v.Summary = fmt.Sprintf("The opposite is shown in the one comparison tested (%s)", v.differences())
+	}
 	if n[DoesNotHold] > 0 && tested > 1 {
 		v.Summary += fmt.Sprintf("; in %d the opposite is shown", n[DoesNotHold])
 	}
@@ -91,7 +94,7 @@ func howMany(n, of int) string {
 	case of == 1 && n == 1:
 		return "Holds in the one comparison tested"
 	case of == 1:
-		return "Does not hold in the one comparison tested"
+		return "Is not shown by the one comparison tested"
 	case of == 2 && n == 2:
 		return "Holds in both comparisons tested"
 	case of == 2 && n == 0:

@@ -127,6 +127,21 @@ func TestEveryOtherUnfinished(t *testing.T) {
 	}
 }
 
+// TestEveryOtherUnfinishedApart: each of two rivals lacks three situations, and together they leave three.
+func TestEveryOtherUnfinishedApart(t *testing.T) {
+	gmc := samplerows.Method{Name: "EMGD(GMC)", Paper: "EMGD(GMC)", Run: "emgd-gmc", A: 40}
+	all := table(append(samplerows.Methods(baselines, 50, 1), gmc), 3).Rows()
+	for _, r := range all {
+		if r.Method == "DWA" && r.LabelSet == 0 || r.Method == "MGDA" && r.LabelSet == 1 {
+			r.State, r.Result = rows.Missing, rows.Result{A: math.NaN(), F: math.NaN(), AFirst: math.NaN()}
+		}
+	}
+	v := judged(t, above, all)
+	if p := v.Parts[0]; v.Outcome != NotTestable || !strings.Contains(p.Why, "3 situations") {
+		t.Errorf("%s: %s", v.Outcome, p.Why)
+	}
+}
+
 // TestSizesOfAGrid: a control that was made in two sizes on the same data counts once.
 func TestSizesOfAGrid(t *testing.T) {
 	methods := samplerows.Methods([]string{"EMGD(GMC), SGD", "EMGD(GMC), SGD, mean scale"}, 53, 2)

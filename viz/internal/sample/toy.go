@@ -37,7 +37,7 @@ func pair(m *[3]float64, s [2]float64) [2]float64 {
 
 func descend(method, label string, rule func(m *[3]float64, norms [2]float64) [2]float64) viz.Trace {
 	const steps, arrival, rate = 1500, 500, 2e-5
-	tr := viz.Trace{Method: method, Label: label, Arrival: arrival}
+	tr := viz.Trace{Method: method, Label: label, Arrival: arrival, LR: rate}
 	x, y := 3.0, 3.0
 	var averaged [2]float64
 	for step := 0; ; step++ {
