@@ -228,6 +228,29 @@ func TestOwnLosses(t *testing.T) {
 	}
 }
 
+// TestEditOfOwnLossWithLogits: a loss of one's own without tangents, beside stored logits which have them, is edited like one
+// with tangents.
+func TestEditOfOwnLossWithLogits(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	squares := model.LossFunc{Name: "squares", N: 2, F: func(outputs, targets *graph.Node) *graph.Node {
+		d := graph.Sub(outputs, targets)
+		return graph.ReduceMean(graph.Mul(d, d), 1)
+	}}
+	var edited [2][]float32
+	for i, loss := range []model.Loss{squares, model.SquaredError{N: 2}} {
+		rule := newMethod(t, "emgd-gmc+der-pp", map[string]any{"draws": "one"}) // both terms in one row
+		l := regression(t, b, "", Options{Method: rule, Loss: loss, Edit: Edit{Eta: 0.01}})
+		for id := 1; id <= 2; id++ {
+			attach(t, l, waves{task: id, n: 64}.asTask(t, id, 1))
+			playOut(t, l)
+		}
+		edited[i] = l.Memory().Pixels()
+	}
+	if !slices.EqualFunc(edited[0], edited[1], func(a, b float32) bool { return math.Abs(float64(a-b)) < 1e-4 }) {
+		t.Error("the edits differ")
+	}
+}
+
 // TestLossRefuses: what does not go with a loss of one's own is refused, and the message says why.
 func TestLossRefuses(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)

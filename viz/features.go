@@ -76,7 +76,7 @@ func Features(t *Theme, names map[int]string, features ...FeatureMap) (*Figure, 
 		f.Height += extra
 	}
 	f.key = classKey(t, classes, names)
-	if withBaseline {
+	if withBars && withBaseline {
 		ring := draw.GlyphStyle{Color: t.Muted, Radius: 2.4, Shape: draw.RingGlyph{}}
 		f.key = slices.Insert(f.key, 2, keyEntry{label: "cosine to the means of other classes", glyph: ring})
 	}

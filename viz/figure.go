@@ -151,6 +151,8 @@ func (f *Figure) Draw(c draw.Canvas) {
 	tiles := f.tiles(c)
 	for i, row := range f.Rows {
 		for j, p := range row {
+			settle(&p.X)
+			settle(&p.Y)
 			p.Draw(tiles[i][j])
 		}
 	}

@@ -32,6 +32,9 @@ func StepGeometry(t *Theme, step results.Record) (*Figure, error) {
 	if k < 2 {
 		return nil, fmt.Errorf("viz: step %d has %d streams; want at least two", step.Step, k)
 	}
+	if floorBinds(&step) {
+		return nil, fmt.Errorf("viz: a floor on λ binds at step %d, so that σᵢ‖d‖² is not what its certificate guarantees", step.Step)
+	}
 	along, across, length, err := plane(step.Gram, step.Lambda)
 	if err != nil {
 		return nil, fmt.Errorf("viz: step %d: %w", step.Step, err)

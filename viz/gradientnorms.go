@@ -3,6 +3,7 @@ package viz
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 
@@ -27,11 +28,10 @@ func GradientNorms(t *Theme, recorded ...Recorded) (*Figure, error) {
 		return out
 	}
 	var plots []*plot.Plot
-	var all []results.Record
+	var key []keyEntry
 	data := Table{Head: []string{"run", "step", "stream", "norm"}}
 	for _, g := range groups {
 		records := g.runs[0]
-		all = append(all, records...)
 		p, err := streamPlot(t, records, bucketOf(records), "length of the gradient", norms)
 		if err != nil {
 			return nil, err
@@ -42,6 +42,11 @@ func GradientNorms(t *Theme, recorded ...Recorded) (*Figure, error) {
 		p.X.Tick.Marker = roundTicks{4}
 		plots = append(plots, p)
 		rows := streamsOf(records...)
+		for _, entry := range rows.key(t) {
+			if !slices.ContainsFunc(key, func(e keyEntry) bool { return e.label == entry.label }) {
+				key = append(key, entry)
+			}
+		}
 		for i := range records {
 			for j, norm := range norms(&records[i]) {
 				data.add(g.label, records[i].Step, rows.name(records[i].IDs[j]), norm)
@@ -51,6 +56,6 @@ func GradientNorms(t *Theme, recorded ...Recorded) (*Figure, error) {
 	sameHeight(plots)
 	f := newFigure(t, 0, fmt.Sprintf("Length of each stream's gradient over the steps, for %d methods.", len(plots)), panels(plots)...)
 	f.Height = 190 * rowsOf(f)
-	f.key = append(streamsOf(all...).key(t), keyEntry{label: "a task ends", line: t.line(t.Muted, 0.5, 2, 2)})
+	f.key = append(key, keyEntry{label: "a task ends", line: t.line(t.Muted, 0.5, 2, 2)})
 	return f.holding("gradient-norms", data), nil
 }

@@ -179,6 +179,29 @@ func dress(groups []Group) {
 	}
 }
 
+// dressAlike names the styles of the groups of several panels, so that a label has the same one in all of them. It returns the
+// groups of all panels.
+func dressAlike(panels ...[]Group) (all []Group) {
+	var distinct []Group
+	at := map[string]int{}
+	for _, panel := range panels {
+		for _, g := range panel {
+			if _, seen := at[g.Label]; !seen {
+				at[g.Label] = len(distinct)
+				distinct = append(distinct, g)
+			}
+		}
+	}
+	dress(distinct)
+	for _, panel := range panels {
+		for i := range panel {
+			panel[i].look = distinct[at[panel[i].Label]].look
+		}
+		all = append(all, panel...)
+	}
+	return all
+}
+
 // sameTimeline says whether all runs have their tasks at the same steps.
 func sameTimeline(runs []*results.Run) bool {
 	for _, r := range runs[1:] {

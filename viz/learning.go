@@ -20,14 +20,13 @@ func LearningProcess(t *Theme, runs ...*results.Run) (*Figure, error) {
 		return nil, err
 	}
 	var plots []*plot.Plot
-	var all []Group
 	split := make([][]Group, len(parts))
 	for i, part := range parts {
 		if split[i], err = Groups(part.runs); err != nil {
 			return nil, err
 		}
-		all = append(all, split[i]...)
 	}
+	all := dressAlike(split...)
 	styles := t.stylesOf(all)
 	data := Table{Head: []string{"setting", "method", "tasks_ended", "accuracy_percent", "std_percent", "runs"}}
 	for i, part := range parts {

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/floats/scalar"
 
+	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/stats"
@@ -60,6 +61,29 @@ func TestPairsOf(t *testing.T) {
 	}
 }
 
+// TestMemoryRowOfTimelines: the axis has room for the longest run, and the ends of tasks are marked if all runs agree on them.
+func TestMemoryRowOfTimelines(t *testing.T) {
+	run := func(steps int) (records []results.Record) {
+		for step := range steps {
+			r := apartRows()
+			if r.Step = step; step == steps-1 {
+				r.IDs = []int{0, -1, 3, 5} // task 4 has ended
+			}
+			records = append(records, r)
+		}
+		return records
+	}
+	for _, c := range []struct{ second, key int }{{30, 3}, {45, 2}} {
+		f, err := MemoryRow(Light, Recorded{Label: "a", Method: "er", Records: run(30)}, Recorded{Label: "b", Method: "mgda", Records: run(c.second)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := f.Rows[0][0]; p.X.Max != float64(c.second-1) || len(f.key) != c.key {
+			t.Errorf("%d steps: the axis ends at %v and the key has %d entries, want %d", c.second, p.X.Max, len(f.key), c.key)
+		}
+	}
+}
+
 func TestPromisesOf(t *testing.T) {
 	r := exact() // J₀·d = 3.2, σ₀‖d‖² = 3.2
 	r.Weights, r.Losses, r.LossesAfter = r.Lambda, []float64{2, 1, 1}, []float64{1.75, 1, 1}
@@ -70,6 +94,19 @@ func TestPromisesOf(t *testing.T) {
 	half.Weights, half.Losses, half.LossesAfter = []float64{1.6, .6, 0}, r.Losses, r.LossesAfter
 	if p := PromisesOf(.1, []results.Record{half})[0]; !scalar.EqualWithinAbs(p.Guaranteed, -.16, 1e-12) || !scalar.EqualWithinAbs(p.Predicted, -.16, 1e-12) {
 		t.Errorf("rescaled: %+v", p)
+	}
+	bound := half
+	bound.Status = emgd.FloorBinding.String()
+	if p := PromisesOf(.1, []results.Record{bound})[0]; !math.IsNaN(p.Guaranteed) {
+		t.Errorf("with a floor that binds: %+v", p)
+	}
+	if _, err := StepGeometry(Light, bound); err == nil || !strings.Contains(err.Error(), "floor") {
+		t.Errorf("geometry with a floor that binds: %v", err)
+	}
+	penalty := apartRows()
+	penalty.IDs, penalty.LossesAfter = []int{0, rehearsal.PenaltyRow, 3, 4}, []float64{.5, 99, 1, 1}
+	if p := PromisesOf(.1, []results.Record{penalty})[0]; p.Changed != .5-penalty.Losses[0] {
+		t.Errorf("the penalty counts as the memory: %+v", p)
 	}
 	got := PromisesOf(.1, []results.Record{r, apart, silent})
 	if len(got) != 2 {

@@ -3,6 +3,7 @@ package viz
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 
@@ -57,7 +58,7 @@ const memoryPoints = 50
 // gradient is, the share of the memory's weight in the sum of all weights, and the cosine of its gradient with the
 // direction d of the step. It must show who leaves the memory little and when: below a cosine of 0 a step raises the
 // memory's loss, to first order. Runs of one label are averaged, and steps are grouped so that at most some 50 points
-// remain.
+// remain. The ends of tasks are marked if they are the same in all runs.
 func MemoryRow(t *Theme, recorded ...Recorded) (*Figure, error) {
 	groups, err := t.grouped(recorded)
 	if err != nil {
@@ -67,7 +68,17 @@ func MemoryRow(t *Theme, recorded ...Recorded) (*Figure, error) {
 	of := []func(memoryRow) float64{
 		func(m memoryRow) float64 { return m.norm }, func(m memoryRow) float64 { return m.share }, func(m memoryRow) float64 { return m.cosine },
 	}
-	records := groups[0].runs[0]
+	records, ends := groups[0].runs[0], taskEnds(t, groups[0].runs[0], false).marks
+	for _, g := range groups {
+		for _, run := range g.runs {
+			if run[len(run)-1].Step > records[len(records)-1].Step {
+				records = run
+			}
+			if !slices.Equal(taskEnds(t, run, false).marks, ends) {
+				ends = nil // tasks end at other steps: no line would be true of all
+			}
+		}
+	}
 	last := records[len(records)-1].Step
 	bucket := (last + memoryPoints) / memoryPoints
 	data := Table{Head: []string{"run", "step", "norm", "weight_share", "cosine_with_d"}}
@@ -93,7 +104,10 @@ func MemoryRow(t *Theme, recorded ...Recorded) (*Figure, error) {
 	var plots []*plot.Plot
 	for q, name := range names {
 		p := t.newPlot("optimiser step", name)
-		p.Add(t.horizontals(), taskEnds(t, records, q == 0))
+		p.Add(t.horizontals())
+		if len(ends) > 0 {
+			p.Add(taskEnds(t, records, q == 0))
+		}
 		for i, g := range groups {
 			if err := addLines(p, g.style.line(1.4), lines[i][q].points()); err != nil {
 				return nil, err
@@ -112,7 +126,10 @@ func MemoryRow(t *Theme, recorded ...Recorded) (*Figure, error) {
 		records = records[1:]
 	}
 	f := overSteps(t, records, 420, fmt.Sprintf("The memory's gradient, weight and part in the direction over the steps, for %d methods.", len(groups)), plots...)
-	f.key = append(recordedKey(groups), keyEntry{label: "a task ends", line: t.line(t.Muted, 0.5, 2, 2)})
+	f.key = recordedKey(groups)
+	if len(ends) > 0 {
+		f.key = append(f.key, keyEntry{label: "a task ends", line: t.line(t.Muted, 0.5, 2, 2)})
+	}
 	f.key = append(f.key, bucketKey(bucket)...)
 	return f.holding("memory-row", data), nil
 }

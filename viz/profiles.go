@@ -19,14 +19,13 @@ func Profiles(t *Theme, runs ...*results.Run) (*Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []Group
 	split := make([][]Group, len(parts))
 	for i, part := range parts {
 		if split[i], err = Groups(part.runs); err != nil {
 			return nil, err
 		}
-		all = append(all, split[i]...)
 	}
+	all := dressAlike(split...)
 	styles := t.stylesOf(all)
 	var plots []*plot.Plot
 	data := Table{Head: []string{"setting", "method", "accuracy_percent", "share_above_percent", "runs"}}

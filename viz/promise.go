@@ -18,7 +18,7 @@ import (
 type Promise struct {
 	Step int
 	// Guaranteed is −γσ‖d‖², above which the change is not, to first order, by the step's certificate; NaN without a
-	// certificate of the memory's row. Where the weights are the certificate's λ rescaled to w = cλ it is −γσ‖d‖²/c.
+	// certificate of the memory's row, and where a floor on λ binds, so that less than that is certified. Where the weights are the certificate's λ rescaled to w = cλ it is −γσ‖d‖²/c.
 	// Predicted is −γJ·d, the change to first order.
 	Guaranteed, Predicted float64
 	// Changed is the loss of the same batch after the step less that before.
@@ -42,12 +42,12 @@ func PromisesOf(rate float64, records []results.Record) []Promise {
 		p := Promise{Step: r.Step, Predicted: -rate * m.along, Guaranteed: math.NaN()}
 		rows := 0
 		for k, id := range r.IDs {
-			if id > 0 {
+			if !ofMemory(id) {
 				continue
 			}
 			rows++
 			p.Changed += r.LossesAfter[k] - r.Losses[k]
-			if certified(r) {
+			if certified(r) && !floorBinds(r) {
 				p.Guaranteed = -rate * r.Sigma[k] * certifiedWith(r)
 			}
 		}

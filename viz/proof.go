@@ -3,6 +3,7 @@ package viz
 import (
 	"math"
 
+	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -55,6 +56,11 @@ func CheckCertificates(records []results.Record) CertificateStats {
 func certified(r *results.Record) bool {
 	k := len(r.IDs)
 	return k > 0 && len(r.Lambda) == k && len(r.Sigma) == k && len(r.Slacks) == k
+}
+
+// floorBinds says whether a floor on λ kept the step from its optimum: then σᵢ‖d‖² is no guarantee.
+func floorBinds(r *results.Record) bool {
+	return r.Status == emgd.FloorBinding.String() || r.Status == emgd.FloorInfeasible.String()
 }
 
 // relativeSlack returns the lowest of a step's [relativeSlacks]; 0 where there is none.

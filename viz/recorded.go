@@ -84,9 +84,15 @@ func recordedKey(groups []recordedGroup) []keyEntry {
 // taskEnds marks the steps after which a task is over, and from which on its samples are in the memory.
 func taskEnds(t *Theme, records []results.Record, named bool) *verticals {
 	v := &verticals{theme: t}
+	last := map[int]int{} // a task may be left out of single steps
+	for i, r := range records {
+		for _, id := range r.IDs {
+			last[id] = i
+		}
+	}
 	for i := 1; i < len(records); i++ {
 		for _, id := range records[i-1].IDs {
-			if id <= 0 || slices.Contains(records[i].IDs, id) {
+			if id <= 0 || last[id] != i-1 {
 				continue
 			}
 			mark := vertical{x: float64(records[i].Step)}

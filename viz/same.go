@@ -11,8 +11,19 @@ import (
 // the union of the ranges of all plots in its place. Maps are left out, since their scale has no meaning.
 // From one frame to the next, what does not change then stays in place, and what changes can be compared.
 func SameAxes(figures ...*Figure) error {
+	if len(figures) == 0 {
+		return nil
+	}
 	for _, f := range figures {
-		if f == nil || !sameLayout(f, figures[0]) {
+		if f == nil {
+			return errors.New("viz: one of the figures is nil")
+		}
+		if err := f.check(); err != nil {
+			return err
+		}
+	}
+	for _, f := range figures {
+		if !sameLayout(f, figures[0]) {
 			return errors.New("viz: the figures differ in their plots' number or places; only those of one kind can share axes")
 		}
 	}

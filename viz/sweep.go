@@ -86,15 +86,15 @@ func sweep(t *Theme, runs []*results.Run, axis string, value func(*results.Run) 
 		return nil, err
 	}
 	var panel []*sweepPanel
-	var all []Group
+	var groups [][]Group
 	for _, part := range parts {
 		s, err := newSweepPanel(part, axis, value)
 		if err != nil {
 			return nil, err
 		}
-		panel = append(panel, s)
-		all = append(append(all, s.swept...), s.level...)
+		panel, groups = append(panel, s), append(groups, s.swept, s.level)
 	}
+	all := dressAlike(groups...)
 	styles := t.stylesOf(all)
 	var plots []*plot.Plot
 	data := Table{Head: []string{"setting", "method", "value", "accuracy_percent", "std_percent", "runs"}}
@@ -130,6 +130,9 @@ func newSweepPanel(part setting, axis string, value func(*results.Run) (float64,
 		plain.Params = maps.Clone(r.Params)
 		if axis == "params.tau" {
 			delete(plain.Params, tauKey(r))
+			if len(plain.Params) == 0 {
+				plain.Params = nil // as in runs without parameters
+			}
 		}
 		s.at[&plain] = v
 		swept = append(swept, &plain)
@@ -149,10 +152,6 @@ func newSweepPanel(part setting, axis string, value func(*results.Run) (float64,
 			return nil, err
 		}
 	}
-	both := append(slices.Clone(s.swept), s.level...)
-	dress(both) // a level may be of a method that is swept as well
-	n := copy(s.swept, both)
-	copy(s.level, both[n:])
 	return s, nil
 }
 

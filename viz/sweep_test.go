@@ -3,6 +3,8 @@ package viz
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -67,6 +69,48 @@ func TestSweepRuns(t *testing.T) {
 	}
 	if !slices.Equal(counts, []string{"3", "1"}) {
 		t.Errorf("runs %v, want 3 and 1", counts)
+	}
+	normal := *runs[0] // the default temperature, 5, is one more value of the same line
+	normal.ID, normal.Params = "normal", nil
+	f, err = Temperature(Light, append(slices.Clone(runs[:3]), &normal)...)
+	if err != nil || len(f.key) != 1 || len(f.Data.Rows) != 2 {
+		t.Errorf("%d lines of %d points, want one of two (%v)", len(f.key), len(f.Data.Rows), err)
+	}
+}
+
+// TestPanelsAgreeOnStyles: a method that only one of the panels has does not change how the others look.
+func TestPanelsAgreeOnStyles(t *testing.T) {
+	a, b := Group{Method: "emgd-gmc+er-ace", Label: "a"}, Group{Method: "emgd-gmc+der-pp", Label: "b"}
+	one, two := []Group{a, b}, []Group{b}
+	if all := dressAlike(one, two); len(all) != 3 || one[1].look != two[0].look || one[0].look == one[1].look {
+		t.Errorf("looks %q, %q and %q", one[0].look, one[1].look, two[0].look)
+	}
+}
+
+// TestEndsThatDifferByRounding: no axis is so short that its ticks cannot be told apart.
+func TestEndsThatDifferByRounding(t *testing.T) {
+	r := *twoTasks()
+	r.Curve = []results.Point{{Step: 3, Ended: []int{1}, Mean: .45}, {Step: 7, Ended: []int{2}, Mean: math.Nextafter(.45, 1)}}
+	f, err := LearningProcess(Light, &r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Encode(io.Discard, "svg"); err != nil {
+		t.Error(err)
+	}
+	if ticks := (roundTicks{4}).Ticks(1, math.Nextafter(1, 2)); len(ticks) > 0 {
+		t.Errorf("%d ticks between two neighbouring numbers", len(ticks))
+	}
+}
+
+// TestTasksEndOnce: a task that single steps leave out has not ended.
+func TestTasksEndOnce(t *testing.T) {
+	var records []results.Record
+	for step, ids := range [][]int{{1, 2}, {1}, {1, 2}, {0, 2}} {
+		records = append(records, results.Record{Step: step, IDs: ids})
+	}
+	if marks := taskEnds(Light, records, false).marks; len(marks) != 1 || marks[0].x != 3 {
+		t.Errorf("ends %v, want that of task 1 at step 3", marks)
 	}
 }
 

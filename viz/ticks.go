@@ -7,12 +7,22 @@ import (
 	"gonum.org/v1/plot"
 )
 
+// closest is the smallest relative difference of two ends of an axis; ticks could not be told apart on a shorter one.
+const closest = 1e-12
+
+// settle makes the ends of an axis equal that differ by rounding only: gonum then makes room around them.
+func settle(a *plot.Axis) {
+	if a.Max > a.Min && a.Max-a.Min <= closest*max(math.Abs(a.Min), math.Abs(a.Max)) {
+		a.Max = a.Min
+	}
+}
+
 // roundTicks puts about n labels at multiples of 1, 2 or 5 times a power of ten, all with the
 // decimals that the multiple needs.
 type roundTicks struct{ n int }
 
 func (r roundTicks) Ticks(lo, hi float64) []plot.Tick {
-	if !(hi > lo) {
+	if !(hi > lo) || hi-lo <= closest*max(math.Abs(lo), math.Abs(hi)) {
 		return nil
 	}
 	power := math.Pow(10, math.Floor(math.Log10((hi-lo)/float64(r.n))))

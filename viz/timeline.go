@@ -119,8 +119,11 @@ func rehearsals(run *results.Run) (out [][2]int) {
 	return out
 }
 
-// memoryFrom is the step after the first task's end, from which on the memory rehearses.
+// memoryFrom is the step after the first task's end, from which on the memory rehearses, if there is one.
 func memoryFrom(run *results.Run) int {
+	if run.Settings()["memory.budget"] == "0" {
+		return lastStep(run) + 1
+	}
 	first := lastStep(run)
 	for _, task := range run.Tasks {
 		first = min(first, task.End)

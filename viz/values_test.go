@@ -37,6 +37,11 @@ func TestStreamCounts(t *testing.T) {
 	if got, want := streamCounts(twoTasks()), []streamCount{{0, 1}, {2, 2}}; !slices.Equal(got, want) {
 		t.Errorf("K(t) = %v, want %v", got, want)
 	}
+	without := twoTasks()
+	without.Config = []byte(`{"memory":{"policy":"per_class","budget":0}}`)
+	if got, want := streamCounts(without), []streamCount{{0, 1}, {2, 2}, {4, 1}}; !slices.Equal(got, want) || len(rehearsals(without)) > 0 {
+		t.Errorf("without a memory K(t) = %v, want %v; it rehearses at %v", got, want, rehearsals(without))
+	}
 }
 
 func TestChance(t *testing.T) {

@@ -3,7 +3,7 @@
 //
 // Each image draws a font, bends and distorts the outline (affine map, smooth wobble), changes stroke weight
 // and contrast, and adds neighbouring letters, stray strokes, gaps, blur, shading and noise. An image depends
-// on (Seed, split, class, index) and nothing else, so any part of the set can be made by itself, in any order
+// on (Seed, Difficulty, split, class, index) and nothing else, so any part of the set can be made by itself, in any order
 // and on any number of cores. Train and test images come from the same fonts with different draws.
 package glyphs
 

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/parallelcl/parallelcl/pcl"
-	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -76,18 +75,14 @@ func (r *recorder) close() error {
 	return err
 }
 
-// joined adds up the values of the memory's rows, which come first.
-func joined(ids []int, values []float64) []float64 {
+// joined returns the values of the rows that the rule saw: the first is the sum of those that it did not see.
+func joined(ids, seen []int, values []float64) []float64 {
 	if values == nil {
 		return nil
 	}
-	out := make([]float64, 1)
+	out := make([]float64, len(seen))
 	for i, x := range values {
-		if ids[i] <= method.Memory {
-			out[0] += x
-		} else {
-			out = append(out, x)
-		}
+		out[max(0, slices.Index(seen, ids[i]))] += x
 	}
 	return out
 }
@@ -102,7 +97,7 @@ func Record(s *pcl.StepReport) results.Record {
 	out.LossesAfter = slices.Clone(s.After)
 	if j := s.Outcome.Joined; j != nil && (j.Gram != nil || s.Gram == nil) { // what the certificate is about
 		out.IDs, out.Gram, out.Weights = slices.Clone(j.IDs), slices.Clone(j.Gram), slices.Clone(j.Weights)
-		out.Losses, out.LossesAfter = joined(s.IDs, s.Losses), joined(s.IDs, s.After)
+		out.Losses, out.LossesAfter = joined(s.IDs, j.IDs, s.Losses), joined(s.IDs, j.IDs, s.After)
 	}
 	if e := s.Edit; e != nil {
 		out.Edit = &results.Edit{Samples: len(e.Indices), Phi: e.Phi, Change: e.Change}

@@ -6,7 +6,7 @@ import (
 )
 
 // MLP is the network of PS-EMNIST: fully connected layers with ReLU, followed by a linear classifier
-// (docs/protocol.md §2.1).
+// (docs/protocol.md §2.2).
 type MLP struct {
 	inputs, outputs int
 	hidden          []int

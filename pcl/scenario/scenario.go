@@ -259,7 +259,8 @@ func (t *Task) lookUp(known []string) error {
 // Validate returns an error that names what is wrong with a scenario. What it leaves out is not wrong.
 func (s *Scenario) Validate() error { return s.validate(true) }
 
-// Complete is like Validate, but returns an error also if something is left out.
+// Complete is like Validate, but returns an error also if something is left out that a run needs. The names of the data set and
+// of the kind are not.
 func (s *Scenario) Complete() error { return s.validate(false) }
 
 // validate checks a scenario, which may leave something out if it is open.
@@ -296,8 +297,10 @@ func (t Task) validate(i int, s *Scenario, open bool) error {
 		steps = (t.Train + s.Batch - 1) / s.Batch * s.Epochs
 	}
 	switch {
-	case t.Names != nil && (len(t.Classes) > 0 || !open):
+	case t.Names != nil && len(t.Classes) > 0:
 		return fmt.Errorf("scenario: task %d has classes and names: want one of them", i+1)
+	case t.Names != nil && !open:
+		return fmt.Errorf("scenario: task %d has names of classes, which a data set has to look up (Fill)", i+1)
 	case len(t.Names) > 0:
 		return t.validateNamed(i, s)
 	case len(t.Classes) == 0:

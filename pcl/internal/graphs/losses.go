@@ -64,6 +64,7 @@ func (s *pass) losses(l rehearsal.Loss) model.Dual {
 		scores.Value = graph.Add(scores.Value, s.reference)
 	}
 	var each model.Dual
+	unknown := false // whether a loss of one's own has a tangent that nobody computed
 	switch l.Kind {
 	case rehearsal.Sigmoid:
 		each = model.SigmoidCrossEntropies(scores, t, s.reference)
@@ -75,6 +76,7 @@ func (s *pass) losses(l rehearsal.Loss) model.Dual {
 			break
 		}
 		each = p.Loss.Losses(s.ofTask(scores), s.wanted)
+		unknown = each.Tangent == nil && scores.Tangent != nil
 	}
 	if l.Factor() != 1 {
 		each = model.Sharpen(each, l.Factor())
@@ -84,6 +86,9 @@ func (s *pass) losses(l rehearsal.Loss) model.Dual {
 	}
 	if l.Teacher > 0 {
 		each = model.Sum(each, model.Sharpen(model.SoftCrossEntropies(s.scores(l), s.reference, l.Temperature), l.Teacher))
+	}
+	if unknown {
+		each.Tangent = nil // that of the other terms alone would be wrong
 	}
 	return each
 }
