@@ -182,20 +182,14 @@ func dress(groups []Group) {
 // dressAlike names the styles of the groups of several panels, so that a label has the same one in all of them. It returns the
 // groups of all panels.
 func dressAlike(panels ...[]Group) (all []Group) {
-	var distinct []Group
-	at := map[string]int{}
-	for _, panel := range panels {
-		for _, g := range panel {
-			if _, seen := at[g.Label]; !seen {
-				at[g.Label] = len(distinct)
-				distinct = append(distinct, g)
-			}
-		}
-	}
+	distinct, look := oncePerLabel(slices.Concat(panels...)), map[string]string{}
 	dress(distinct)
+	for _, g := range distinct {
+		look[g.Label] = g.look
+	}
 	for _, panel := range panels {
 		for i := range panel {
-			panel[i].look = distinct[at[panel[i].Label]].look
+			panel[i].look = look[panel[i].Label]
 		}
 		all = append(all, panel...)
 	}

@@ -63,13 +63,17 @@ func panels(plots []*plot.Plot) [][]*plot.Plot {
 
 // keyOf names the methods of several settings, each once.
 func keyOf(groups []Group, styles map[string]Style) []keyEntry {
-	var once []Group
+	return methodKey(oncePerLabel(groups), styles)
+}
+
+// oncePerLabel returns the first group of each label.
+func oncePerLabel(groups []Group) (once []Group) {
 	for _, g := range groups {
 		if !slices.ContainsFunc(once, func(o Group) bool { return o.Label == g.Label }) {
 			once = append(once, g)
 		}
 	}
-	return methodKey(once, styles)
+	return once
 }
 
 // stylesOf keeps the methods of a figure apart.

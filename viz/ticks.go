@@ -12,9 +12,14 @@ const closest = 1e-12
 
 // settle makes the ends of an axis equal that differ by rounding only: gonum then makes room around them.
 func settle(a *plot.Axis) {
-	if a.Max > a.Min && a.Max-a.Min <= closest*max(math.Abs(a.Min), math.Abs(a.Max)) {
+	if a.Max > a.Min && !hasRoom(a.Min, a.Max) {
 		a.Max = a.Min
 	}
+}
+
+// hasRoom says whether an axis between two ends has room for ticks.
+func hasRoom(lo, hi float64) bool {
+	return hi > lo && !(hi-lo <= closest*max(math.Abs(lo), math.Abs(hi)))
 }
 
 // roundTicks puts about n labels at multiples of 1, 2 or 5 times a power of ten, all with the
@@ -22,7 +27,7 @@ func settle(a *plot.Axis) {
 type roundTicks struct{ n int }
 
 func (r roundTicks) Ticks(lo, hi float64) []plot.Tick {
-	if !(hi > lo) || hi-lo <= closest*max(math.Abs(lo), math.Abs(hi)) {
+	if !hasRoom(lo, hi) {
 		return nil
 	}
 	power := math.Pow(10, math.Floor(math.Log10((hi-lo)/float64(r.n))))
