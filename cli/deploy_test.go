@@ -42,10 +42,11 @@ func deployable(t *testing.T, more string) (dir string) {
 		t.Fatal(err)
 	}
 	dir = filepath.Join(t.TempDir(), "grid")
-	if cmd := pclCommand("grid", "plan", file, "--backend", "go", "--dir", dir); cmd.Run() != nil {
+	data := tinySet(t)
+	if cmd := pclCommand("grid", "plan", file, "--backend", "go", "--dir", dir, "--data-dir", data); cmd.Run() != nil {
 		t.Fatal(stderrOf(cmd))
 	}
-	if err := os.Symlink(tinySet(t), filepath.Join(dir, "data")); err != nil {
+	if err := os.Symlink(data, filepath.Join(dir, "data")); err != nil {
 		t.Fatal(err)
 	}
 	return dir

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
@@ -43,12 +45,24 @@ func (d gridDir) named(names []string) ([]string, error) {
 	return names, err
 }
 
+// unplanned is the error of a grid that is not planned, or cannot be, which is wrong usage. A file that cannot be read
+// or written is not: the same command may work later.
+func unplanned(err error) error {
+	if errors.As(err, new(*fs.PathError)) {
+		return err
+	}
+	return usageError{err}
+}
+
+// quotedName is a name for a command that the user is told.
+func quotedName(name string) string { return strings.Join(quoted([]string{name}), "") }
+
 // flag is the folder as a flag, for commands that the user is told.
 func (d gridDir) flag() string {
 	if usual, err := filepath.Abs("grid"); err == nil && usual == d.Dir {
 		return ""
 	}
-	return " " + strings.Join(quoted([]string{"--dir", d.Dir}), " ")
+	return " --dir " + quotedName(d.Dir)
 }
 
 type gridListCmd struct {

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -100,6 +101,7 @@ func (c *gridAgainCmd) config(r *rows.Row) (experiment.Config, error) {
 	if err != nil {
 		return experiment.Config{}, err
 	}
+	g.DataDir = c.DataDir
 	return g.ConfigOf(r)
 }
 
@@ -112,8 +114,10 @@ func (c *gridAgainCmd) make(rc *runContext, then *rows.Row, config experiment.Co
 			return nil, err
 		}
 		defer os.RemoveAll(dir)
+	} else if _, err := os.Stat(filepath.Join(dir, experiment.ResultFile)); err == nil {
+		return nil, usageError{fmt.Errorf("--out %s has a finished run, which would not be made again: name another folder", dir)}
 	}
-	how := grid.Compute{Backend: then.Backend, Threads: then.Threads, TF32: c.TF32}
+	how := grid.Compute{Backend: then.Backend, Threads: then.Threads, TF32: c.TF32, Flags: grid.XLAFlags()}
 	if c.Backend != "same" {
 		how.Backend = c.Backend
 	}

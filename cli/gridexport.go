@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/plural"
@@ -49,7 +48,7 @@ func (c *gridCollectCmd) Run(rc *runContext) error {
 func collected(rc *runContext, f grid.Folder, name string) (*grid.Results, error) {
 	r, err := f.Collect(name)
 	if err != nil {
-		return nil, err
+		return nil, unplanned(err)
 	}
 	if !rc.quiet {
 		for _, n := range r.Notes {
@@ -113,6 +112,6 @@ func eventFiles(rc *runContext, n int, dir string) error {
 	if rc.quiet {
 		return nil
 	}
-	_, err := fmt.Fprintf(rc.stdout, "%s in %s, for: tensorboard --logdir %s\n", plural.Of(n, "event file"), dir, strings.Join(quoted([]string{dir}), ""))
+	_, err := fmt.Fprintf(rc.stdout, "%s in %s, for: tensorboard --logdir %s\n", plural.Of(n, "event file"), dir, quotedName(dir))
 	return err
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/parallelcl/parallelcl/pcl/backend"
@@ -18,6 +17,7 @@ type gridPlanCmd struct {
 	Size string `default:"full" placeholder:"NAME" help:"Size of the grids (default ${default}). It becomes part of their names: table1-smoke."`
 	tunedFlags
 	computeFlags
+	DataDir string `type:"path" placeholder:"DIR" help:"Data folder by whose files cells are planned, if these are only a part of a data set; give workers the same one (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
 
 	Commands bool          `help:"Print one command for each shard instead of a summary."`
 	Shards   int           `placeholder:"N" help:"Number of shards for --commands."`
@@ -72,6 +72,7 @@ func (c *gridPlanCmd) Run(rc *runContext) error {
 		if slices.ContainsFunc(loaded, func(o *grid.Grid) bool { return o.Name == g.Name }) {
 			return usageError{fmt.Errorf("two of the grids are called %s: the plan of one would replace that of the other", g.Name)}
 		}
+		g.DataDir = c.DataDir
 		loaded = append(loaded, g)
 	}
 	if err := c.use(loaded); err != nil {
@@ -84,7 +85,7 @@ func (c *gridPlanCmd) Run(rc *runContext) error {
 	for _, g := range loaded {
 		m, err := c.folder().Plan(g, grid.PlanOptions{Compute: how, Program: c.Program})
 		if err != nil {
-			return err
+			return unplanned(err)
 		}
 		if err := c.tell(rc, m); err != nil {
 			return err
@@ -107,7 +108,7 @@ func (c *gridPlanCmd) check() error {
 
 // compute returns how the cells are computed. If the backend is to be chosen, it is opened to find out which one works.
 func (c computeFlags) compute(rc *runContext) (grid.Compute, error) {
-	how := grid.Compute{Backend: c.Backend, Threads: int(c.Threads), TF32: c.TF32}
+	how := grid.Compute{Backend: c.Backend, Threads: int(c.Threads), TF32: c.TF32, Flags: grid.XLAFlags()}
 	if c.Backend != backend.Auto {
 		return how, nil
 	}
@@ -124,11 +125,19 @@ func (c *gridPlanCmd) tell(rc *runContext, m *grid.Manifest) error {
 	if c.Commands {
 		return c.commands(rc, m)
 	}
-	return c.planned(rc, m)
+	return c.planned(rc, m, dataFlag(c.DataDir))
 }
 
-// planned says what was planned, and how it is made.
-func (d gridDir) planned(rc *runContext, m *grid.Manifest) error {
+// dataFlag is a data folder as a flag, for commands that the user is told.
+func dataFlag(dir string) string {
+	if dir == "" {
+		return ""
+	}
+	return " --data-dir " + quotedName(dir)
+}
+
+// planned says what was planned, and how it is made, with more flags.
+func (d gridDir) planned(rc *runContext, m *grid.Manifest, more string) error {
 	s, err := d.folder().Status(m.Name)
 	if err != nil {
 		return err
@@ -141,7 +150,7 @@ func (d gridDir) planned(rc *runContext, m *grid.Manifest) error {
 	if left := timeLeft(s); left != "" {
 		fmt.Fprintf(rc.stdout, "  %s\n", left)
 	}
-	_, err = fmt.Fprintf(rc.stdout, "  pcl grid run %s%s makes them\n", m.Name, d.flag())
+	_, err = fmt.Fprintf(rc.stdout, "  pcl grid run %s%s%s makes them\n", quotedName(m.Name), d.flag(), more)
 	return err
 }
 
@@ -155,7 +164,7 @@ func (c *gridPlanCmd) commands(rc *runContext, m *grid.Manifest) error {
 		}
 	}
 	for i := range min(n, len(m.Cells)) {
-		if _, err := fmt.Fprintf(rc.stdout, "pcl grid run %s --dir %s --shard %d/%d\n", m.Name, strings.Join(quoted([]string{c.Dir}), ""), i, min(n, len(m.Cells))); err != nil {
+		if _, err := fmt.Fprintf(rc.stdout, "pcl grid run %s --dir %s --shard %d/%d%s\n", quotedName(m.Name), quotedName(c.Dir), i, min(n, len(m.Cells)), dataFlag(c.DataDir)); err != nil {
 			return err
 		}
 	}

@@ -44,6 +44,9 @@ func (c *gridRunCmd) Run(rc *runContext) error {
 	if c.Time < 0 {
 		return usageError{fmt.Errorf("--time %s is negative", c.Time)}
 	}
+	if c.Time > 0 && c.Time <= grid.DefaultReserve {
+		return usageError{fmt.Errorf("--time %s is too short: %s of it are kept free for saving", c.Time, grid.DefaultReserve)}
+	}
 	if c.Jobs > 1024 {
 		return usageError{fmt.Errorf("--jobs %d: want 1 to 1024 processes", c.Jobs)}
 	}
@@ -54,7 +57,7 @@ func (c *gridRunCmd) Run(rc *runContext) error {
 			err = m.Check()
 		}
 		if err != nil {
-			return usageError{err}
+			return unplanned(err)
 		}
 		all = append(all, m)
 	}
@@ -86,11 +89,13 @@ func saveOnSignal(ctx context.Context) (context.Context, func()) {
 }
 
 // inThisProcess makes the cells of all grids, one after another. Grids that compute in the same way share a backend
-// and its compiled programs.
+// and its compiled programs. If data are missing for one, or its cells do not end in time, the others are made
+// nevertheless.
 func (c *gridRunCmd) inThisProcess(ctx context.Context, rc *runContext, all []*grid.Manifest, begin shard) (err error) {
 	end := time.Now().Add(c.Time)
 	var engine *grid.Engine
 	var how grid.Compute
+	var missing, late error
 	defer func() {
 		if engine != nil {
 			err = errors.Join(err, engine.Close())
@@ -121,11 +126,19 @@ func (c *gridRunCmd) inThisProcess(ctx context.Context, rc *runContext, all []*g
 		stop := c.watch(rc, m.Name)
 		_, err := c.folder().Work(ctx, m, engine, o)
 		stop()
-		if err != nil {
-			return err
+		switch {
+		case errors.Is(err, grid.ErrTimeUp):
+			late = err
+		case errors.Is(err, grid.ErrNoData):
+			missing = errors.Join(missing, err)
+		case err != nil:
+			return errors.Join(missing, err)
 		}
 	}
-	return nil
+	if late != nil {
+		return late
+	}
+	return missing
 }
 
 func (c *gridRunCmd) say(rc *runContext, sentence string) {

@@ -41,10 +41,11 @@ func gridOf(t *testing.T) (dir string, args []string) {
 		t.Fatal(err)
 	}
 	dir = t.TempDir()
-	if cmd := pclCommand("grid", "plan", file, "--backend", "go", "--dir", dir); cmd.Run() != nil {
+	data := tinySet(t)
+	if cmd := pclCommand("grid", "plan", file, "--backend", "go", "--dir", dir, "--data-dir", data); cmd.Run() != nil {
 		t.Fatal(stderrOf(cmd))
 	}
-	return dir, []string{"-q", "grid", "run", "one-full", "--dir", dir, "--data-dir", tinySet(t), "--checkpoint-every", "5"}
+	return dir, []string{"-q", "grid", "run", "one-full", "--dir", dir, "--data-dir", data, "--checkpoint-every", "5"}
 }
 
 // TestGridSignals sends what schedulers send, and what nobody can catch: the cell is saved where that is possible,

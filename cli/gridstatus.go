@@ -35,7 +35,7 @@ func (c *gridStatusCmd) Run(rc *runContext) error {
 	for _, name := range names {
 		w, err := c.folder().Watch(name)
 		if err != nil {
-			return usageError{err}
+			return unplanned(err)
 		}
 		all = append(all, w)
 	}

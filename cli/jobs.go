@@ -119,7 +119,8 @@ func together(ends []error) error {
 
 // process runs this program once more, with the same arguments, for a part of the runs. The standard input of the new
 // process is a pipe to which nothing is written. The pipe is closed by an interrupt, and also when this process ends,
-// for whatever reason. The new process then saves its run and ends (see withParent).
+// for whatever reason. The new process then saves its run and ends (see withParent), which may take as long as a step and an
+// evaluation: it is waited for, until a second interrupt.
 func process(ctx context.Context, program string, part shard) error {
 	cmd := exec.CommandContext(ctx, program, os.Args[1:]...)
 	cmd.Env = append(os.Environ(), partVariable+"="+part.String())
@@ -133,7 +134,6 @@ func process(ctx context.Context, program string, part shard) error {
 		line.Close()
 		return os.ErrProcessDone // so that the process's own exit code decides, not the interrupt
 	}
-	cmd.WaitDelay = time.Minute // time to save the run
 	if err := cmd.Run(); err != nil {
 		return &processError{err, said.String()}
 	}

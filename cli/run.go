@@ -19,14 +19,14 @@ import (
 
 // runCmd trains every combination of the given methods, increments and seeds.
 type runCmd struct {
-	Config string `short:"c" type:"existingfile" placeholder:"FILE.toml" help:"Read the configuration from a TOML file; flags override it."`
+	Config string `short:"c" type:"existingfile" placeholder:"FILE.toml" help:"Read the configuration from a TOML file; flags override it. What it leaves out is as by default for the data set that is used."`
 
 	Method    []string          `placeholder:"NAME,…" help:"Methods to train with (default emgd, the recommended one); pcl methods lists them."`
 	Param     map[string]string `placeholder:"NAME=VALUE" help:"Parameter of the methods; repeat it for more."`
 	Dataset   string            `placeholder:"NAME" help:"Image set (default glyphs, built in); pcl data list has them all. Files of your own: folder:PATH, npz:PATH, safetensors:PATH or csv:PATH (docs/data.md)."`
 	Increment []string          `placeholder:"task,class" help:"task, class, or both (default task)."`
 	Seed      []uint64          `placeholder:"N,…" help:"Run seeds (default 1234)."`
-	Scenario  string            `type:"existingfile" placeholder:"FILE.json" help:"Play this scenario instead of a drawn one: label sets and timeline as JSON (docs/protocol.md)."`
+	Scenario  string            `type:"existingfile" placeholder:"FILE.json" help:"Play this scenario instead of a drawn one: label sets and timeline as JSON (docs/protocol.md). Flags that say how one is drawn (--labelset to --overlap) are refused beside it."`
 	LabelSet  *uint64           `name:"labelset" placeholder:"N" help:"Seed of the label sets."`
 	Timeline  *uint64           `placeholder:"N" help:"Seed of the timeline."`
 	Kind      *string           `placeholder:"KIND" help:"parallel, serial or all_at_once."`
@@ -316,7 +316,8 @@ func once[T comparable](flag string, values []T) error {
 	return nil
 }
 
-// base returns the configuration of the file, or the defaults of the data set, changed as the flags say.
+// base returns the configuration of the file, or the defaults of the data set, changed as the flags say. The data set is
+// that of --dataset, of the scenario, or of the file, whichever of them names one first.
 func (c *runCmd) base() (experiment.Config, error) {
 	var played *scenario.Scenario
 	dataset := c.Dataset
@@ -332,10 +333,9 @@ func (c *runCmd) base() (experiment.Config, error) {
 		config = experiment.DefaultConfig(cmp.Or(dataset, "glyphs"))
 	} else {
 		var err error
-		if config, err = experiment.LoadConfig(c.Config); err != nil {
+		if config, err = experiment.LoadConfigOn(c.Config, dataset); err != nil {
 			return config, err
 		}
-		config.Dataset = cmp.Or(c.Dataset, config.Dataset)
 	}
 	if played != nil {
 		config.Play(played)
@@ -351,6 +351,9 @@ func (c *runCmd) base() (experiment.Config, error) {
 			config.Params = map[string]any{}
 		}
 		config.Params[name] = value
+	}
+	if err := c.drawn(config); err != nil {
+		return config, err
 	}
 	set(&config.LabelSet, c.LabelSet)
 	set(&config.Timeline, c.Timeline)
@@ -382,9 +385,28 @@ func (c *runCmd) base() (experiment.Config, error) {
 	return config, nil
 }
 
+// drawn returns an error if a flag says how a scenario is to be drawn, but one is played.
+func (c *runCmd) drawn(config experiment.Config) error {
+	if config.Scenario == nil {
+		return nil
+	}
+	for _, flag := range []struct {
+		name  string
+		given bool
+	}{
+		{"--labelset", c.LabelSet != nil}, {"--timeline", c.Timeline != nil}, {"--kind", c.Kind != nil}, {"--tasks", c.Tasks != nil},
+		{"--min-classes", c.MinClass != nil}, {"--max-classes", c.MaxClass != nil}, {"--overlap", c.Overlap != nil},
+	} {
+		if flag.given {
+			return fmt.Errorf("%s is for scenarios that are drawn; beside a scenario that is played it would do nothing: leave it out", flag.name)
+		}
+	}
+	return nil
+}
+
 // network changes the model as the flags say. If the kind of model changes, the sizes of the old one are dropped.
 func (c *runCmd) network(config *experiment.Config) {
-	if c.Model != nil && *c.Model != config.Model {
+	if c.Model != nil && *c.Model != config.ModelName() {
 		config.Model, config.Hidden, config.Base, config.Release = *c.Model, nil, 0, false
 		if *c.Model == "mlp" {
 			config.Hidden = []int{128, 64}

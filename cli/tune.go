@@ -68,11 +68,12 @@ func (c *tuneCmd) plan(rc *runContext, t *grid.Tuning) error {
 	if err != nil {
 		return err
 	}
+	t.Grid.DataDir = c.DataDir
 	m, err := c.folder().Plan(t.Grid, grid.PlanOptions{Compute: how, Program: c.Program})
 	if err != nil {
 		return err
 	}
-	return c.planned(rc, m)
+	return c.planned(rc, m, dataFlag(c.DataDir))
 }
 
 // pick chooses the best candidates, writes them to the file and prints them.

@@ -15,7 +15,7 @@ type Info struct {
 	Vector                  int      `json:"-"`                // the length of the samples if they are vectors
 	Train                   int      `json:"-"`                // training samples of a user's own set; 0 if that is not known
 	Image                   string   `json:"image"`            // "28×28×1", or "512" for vectors
-	SHA256                  string   `json:"sha256,omitempty"` // of the files of a user's own set
+	SHA256                  string   `json:"sha256,omitempty"` // of a user's own files, or of those that are a part of the official ones
 	Source                  string   `json:"source"`
 	Licence                 string   `json:"licence"`
 	Cite                    string   `json:"cite"`
@@ -29,6 +29,10 @@ type File struct {
 	Bytes  int64  `json:"bytes,omitempty"`  // official size; 0 where unknown
 	MD5    string `json:"md5,omitempty"`    // of the official file; "" where none is published
 	SHA256 string `json:"sha256,omitempty"` // likewise
+	// Samples is how many samples, images or labels, the official file or folder has; 0 if it has none. It is no part of
+	// the JSON, from which the names of a grid's cells are made.
+	Samples  int  `json:"-"`
+	optional bool // without it the set can be opened, as a part of the official one
 }
 
 // A Source is one download.
@@ -77,6 +81,8 @@ type entry struct {
 	open func(ctx context.Context, d *Dataset, dir string, o Options) error
 	// check tells whether the file at path is well-formed; nil means unknown.
 	check func(ctx context.Context, path string, f File) (Status, string)
+	// count counts the samples of a file; nil for sets whose files have no official number of samples.
+	count counter
 	// survey looks at files of the user's own, for their [Info] and SHA-256; nil for the catalogue.
 	survey func(ctx context.Context, o Options) (Info, error)
 }
@@ -97,33 +103,42 @@ const (
 	tinyCite      = "Y. Le, X. Yang. Tiny ImageNet visual recognition challenge. Stanford CS 231N, 2015"
 )
 
+// Numbers of samples of the official files.
+const (
+	emnistTrainSamples, emnistTestSamples = 697932, 116323
+	mnistTrainSamples, mnistTestSamples   = 60000, 10000
+	cifarTrainSamples, cifarTestSamples   = 50000, 10000
+	cifar10BatchSamples                   = 10000
+	tinyTrainSamples, tinyTestSamples     = 500 * tinyClasses, 50 * tinyClasses
+)
+
 var (
 	emnistTest = []File{
-		{Path: "emnist/emnist-byclass-test-images-idx3-ubyte.gz", Bytes: 28908322, SHA256: "5ec835bd5d5b1a66378a132e727fef20fe994b3cc666899befcca5ac766f50cd"},
-		{Path: "emnist/emnist-byclass-test-labels-idx1-ubyte.gz", Bytes: 81839, SHA256: "501e305eeeacb093b162592d80e8a2632040872360fa6d85cfcb2200d91ca92a"},
+		{Path: "emnist/emnist-byclass-test-images-idx3-ubyte.gz", Bytes: 28908322, SHA256: "5ec835bd5d5b1a66378a132e727fef20fe994b3cc666899befcca5ac766f50cd", Samples: emnistTestSamples},
+		{Path: "emnist/emnist-byclass-test-labels-idx1-ubyte.gz", Bytes: 81839, SHA256: "501e305eeeacb093b162592d80e8a2632040872360fa6d85cfcb2200d91ca92a", Samples: emnistTestSamples},
 	}
 	emnistTrain = []File{
-		{Path: "emnist/emnist-byclass-train-images-idx3-ubyte.gz"},
-		{Path: "emnist/emnist-byclass-train-labels-idx1-ubyte.gz"},
+		{Path: "emnist/emnist-byclass-train-images-idx3-ubyte.gz", Samples: emnistTrainSamples},
+		{Path: "emnist/emnist-byclass-train-labels-idx1-ubyte.gz", Samples: emnistTrainSamples},
 	}
 	emnistDownload = []Source{{URL: "https://biometrics.nist.gov/cs_links/EMNIST/gzip.zip", Bytes: 561753746, MD5: "58c8d27c78d21e728a6bc7b3cc06412e",
 		SumFrom: "torchvision; NIST publishes none", folder: "emnist", keep: keepEMNIST}}
 
 	mnistTest = []File{
-		{Path: "mnist/t10k-images-idx3-ubyte.gz", Bytes: 1648877, MD5: "9fb629c4189551a2d022fa330f9573f3"},
-		{Path: "mnist/t10k-labels-idx1-ubyte.gz", Bytes: 4542, MD5: "ec29112dd5afa0611ce80d1b7f02629c"},
+		{Path: "mnist/t10k-images-idx3-ubyte.gz", Bytes: 1648877, MD5: "9fb629c4189551a2d022fa330f9573f3", Samples: mnistTestSamples},
+		{Path: "mnist/t10k-labels-idx1-ubyte.gz", Bytes: 4542, MD5: "ec29112dd5afa0611ce80d1b7f02629c", Samples: mnistTestSamples},
 	}
 	mnistTrain = []File{
-		{Path: "mnist/train-images-idx3-ubyte.gz", Bytes: 9912422, MD5: "f68b3c2dcbeaaa9fbdd348bbdeb94873"},
-		{Path: "mnist/train-labels-idx1-ubyte.gz", Bytes: 28881, MD5: "d53e105ee54ea40749a09fcbcd1e9432"},
+		{Path: "mnist/train-images-idx3-ubyte.gz", Bytes: 9912422, MD5: "f68b3c2dcbeaaa9fbdd348bbdeb94873", Samples: mnistTrainSamples},
+		{Path: "mnist/train-labels-idx1-ubyte.gz", Bytes: 28881, MD5: "d53e105ee54ea40749a09fcbcd1e9432", Samples: mnistTrainSamples},
 	}
 
 	tinyFiles = []File{
 		{Path: tinyFolder + "/wnids.txt"},
 		{Path: tinyFolder + "/words.txt"},
 		{Path: tinyFolder + "/val/val_annotations.txt"},
-		{Path: tinyFolder + "/val/images/"},
-		{Path: tinyFolder + "/train/"},
+		{Path: tinyFolder + "/val/images/", Samples: tinyTestSamples},
+		{Path: tinyFolder + "/train/", Samples: tinyTrainSamples},
 	}
 	tinyDownload = []Source{{URL: tinySource, Bytes: 248100043, MD5: "90528d7ca1a48142e341f4ef8d21d0de",
 		SumFrom: "continual-learning libraries (Avalanche); Stanford publishes none", folder: tinyFolder, keep: keepTiny}}
@@ -151,49 +166,49 @@ var catalog = []entry{
 	{Info: Info{Name: "emnist-byclass", Title: "EMNIST ByClass", Classes: 62, Height: 28, Width: 28, Channels: 1,
 		Source: emnistSource, Licence: emnistLicence, Cite: emnistCite,
 		Files: slices.Concat(emnistTrain, emnistTest), Downloads: emnistDownload},
-		open: openEMNIST, check: checkIDXFile},
+		open: openEMNIST, check: checkIDXFile, count: countIDX},
 	{Info: Info{Name: "emnist-byclass-test80", Title: "EMNIST ByClass (official test file split 80/20)", Classes: 62, Height: 28, Width: 28, Channels: 1,
 		Source: emnistSource, Licence: emnistLicence, Cite: emnistCite,
 		Files: emnistTest, Downloads: emnistDownload},
-		open: openEMNISTTest80, check: checkIDXFile},
+		open: openEMNISTTest80, check: checkIDXFile, count: countIDX},
 	{Info: Info{Name: "mnist", Title: "MNIST", Classes: 10, Height: 28, Width: 28, Channels: 1,
 		Source: mnistSource, Licence: mnistLicence, Cite: mnistCite,
 		Files: slices.Concat(mnistTrain, mnistTest), Downloads: mnistDownloads(slices.Concat(mnistTrain, mnistTest))},
-		open: openMNIST, check: checkIDXFile},
+		open: openMNIST, check: checkIDXFile, count: countIDX},
 	{Info: Info{Name: "mnist-test80", Title: "MNIST (official test file split 80/20)", Classes: 10, Height: 28, Width: 28, Channels: 1,
 		Source: mnistSource, Licence: mnistLicence, Cite: mnistCite,
 		Files: mnistTest, Downloads: mnistDownloads(mnistTest)},
-		open: openMNISTTest80, check: checkIDXFile},
+		open: openMNISTTest80, check: checkIDXFile, count: countIDX},
 	{Info: Info{Name: "cifar-10", Title: "CIFAR-10", Classes: 10, Height: 32, Width: 32, Channels: 3,
 		Source: cifarSource, Licence: cifarLicence, Cite: cifarCite,
 		Files: []File{
-			{Path: "cifar-10-batches-bin/data_batch_1.bin", Bytes: 30730000},
-			{Path: "cifar-10-batches-bin/data_batch_2.bin", Bytes: 30730000},
-			{Path: "cifar-10-batches-bin/data_batch_3.bin", Bytes: 30730000},
-			{Path: "cifar-10-batches-bin/data_batch_4.bin", Bytes: 30730000},
-			{Path: "cifar-10-batches-bin/data_batch_5.bin", Bytes: 30730000},
-			{Path: "cifar-10-batches-bin/test_batch.bin", Bytes: 30730000},
+			{Path: "cifar-10-batches-bin/data_batch_1.bin", Bytes: 30730000, Samples: cifar10BatchSamples},
+			{Path: "cifar-10-batches-bin/data_batch_2.bin", Bytes: 30730000, Samples: cifar10BatchSamples, optional: true},
+			{Path: "cifar-10-batches-bin/data_batch_3.bin", Bytes: 30730000, Samples: cifar10BatchSamples, optional: true},
+			{Path: "cifar-10-batches-bin/data_batch_4.bin", Bytes: 30730000, Samples: cifar10BatchSamples, optional: true},
+			{Path: "cifar-10-batches-bin/data_batch_5.bin", Bytes: 30730000, Samples: cifar10BatchSamples, optional: true},
+			{Path: "cifar-10-batches-bin/test_batch.bin", Bytes: 30730000, Samples: cifar10BatchSamples},
 			{Path: "cifar-10-batches-bin/batches.meta.txt"},
 		},
 		Downloads: []Source{{URL: "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz", Bytes: 170052171, MD5: "c32a1d4ab5d03f1284b67883e8d87530",
 			SumFrom: "the publisher's page", folder: "cifar-10-batches-bin", keep: keepUnder("cifar-10-batches-bin")}}},
-		open: openCIFAR10, check: checkCIFAR10File},
+		open: openCIFAR10, check: checkCIFAR10File, count: countCIFAR10},
 	{Info: Info{Name: "cifar-100", Title: "CIFAR-100", Classes: 100, Height: 32, Width: 32, Channels: 3,
 		Source: cifarSource, Licence: cifarLicence, Cite: cifarCite,
 		Files: []File{
-			{Path: "cifar-100-binary/train.bin", Bytes: 153700000, MD5: "6172c7755cfe09b2fe270c85cebc1b15"},
-			{Path: "cifar-100-binary/test.bin", Bytes: 30740000, MD5: "4499cfba6c016c1be1438163640a0898"},
+			{Path: "cifar-100-binary/train.bin", Bytes: 153700000, MD5: "6172c7755cfe09b2fe270c85cebc1b15", Samples: cifarTrainSamples},
+			{Path: "cifar-100-binary/test.bin", Bytes: 30740000, MD5: "4499cfba6c016c1be1438163640a0898", Samples: cifarTestSamples},
 			{Path: "cifar-100-binary/fine_label_names.txt"},
 		},
 		Downloads: []Source{{URL: "https://www.cs.toronto.edu/~kriz/cifar-100-binary.tar.gz", Bytes: 168513733, MD5: "03b5dce01913d631647c71ecec9e9cb8",
 			SumFrom: "the publisher's page", folder: "cifar-100-binary", keep: keepUnder("cifar-100-binary")}}},
-		open: openCIFAR100, check: checkCIFAR100File},
+		open: openCIFAR100, check: checkCIFAR100File, count: countCIFAR100},
 	{Info: Info{Name: "tiny-imagenet", Title: "Tiny ImageNet", Classes: 200, Height: 64, Width: 64, Channels: 3,
 		Source: tinySource, Licence: tinyLicence, Cite: tinyCite, Files: tinyFiles, Downloads: tinyDownload},
-		open: openTinyImageNet, check: checkTinyFile},
+		open: openTinyImageNet, check: checkTinyFile, count: countTiny},
 	{Info: Info{Name: "tiny-imagenet-32", Title: "Tiny ImageNet (at half the resolution)", Classes: 200, Height: 32, Width: 32, Channels: 3,
 		Source: tinySource, Licence: tinyLicence, Cite: tinyCite, Files: tinyFiles, Downloads: tinyDownload},
-		open: openTinyImageNet32, check: checkTinyFile},
+		open: openTinyImageNet32, check: checkTinyFile, count: countTiny},
 }
 
 // keepUnder takes everything in one top folder, relative to it.

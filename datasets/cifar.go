@@ -36,7 +36,7 @@ func openCIFAR100(ctx context.Context, d *Dataset, dir string, _ Options) error 
 	if d.Test, err = readCIFAR(ctx, 2, 100, filepath.Join(dir, "test.bin")); err != nil {
 		return err
 	}
-	markSubset(d, 50000, 10000)
+	markSubset(d, cifarTrainSamples, cifarTestSamples)
 	return nil
 }
 
@@ -62,7 +62,7 @@ func openCIFAR10(ctx context.Context, d *Dataset, dir string, _ Options) error {
 	if d.Test, err = readCIFAR(ctx, 1, 10, filepath.Join(dir, "test_batch.bin")); err != nil {
 		return err
 	}
-	markSubset(d, 50000, 10000)
+	markSubset(d, cifarTrainSamples, cifarTestSamples)
 	return nil
 }
 

@@ -31,7 +31,7 @@ type Dataset struct {
 	Source  string // where it comes from
 	Licence string // its terms in one line
 	Cite    string // the publication to cite
-	SHA256  string // of the files of a user's own set; empty for the sets of the catalogue, whose [Info] has checksums
+	SHA256  string // of the files of a user's own set, or of a part of the official files of a set of the catalogue ([Info])
 
 	// The size of the images. A set of vectors has the length Vector instead, and no height, width and channels.
 	Height, Width, Channels int
@@ -177,6 +177,11 @@ func Open(ctx context.Context, name string, o Options) (*Dataset, error) {
 	}
 	if err := d.Validate(); err != nil {
 		return nil, err
+	}
+	if e.count != nil {
+		if d.SHA256, err = e.part(ctx, dir); err != nil {
+			return nil, err
+		}
 	}
 	return d, nil
 }

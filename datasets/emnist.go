@@ -18,23 +18,23 @@ const (
 )
 
 func openEMNIST(_ context.Context, d *Dataset, dir string, _ Options) error {
-	return openOfficialIDX(d, dir, "emnist/emnist-byclass-train", "emnist/emnist-byclass-test", characters, true)
+	return openOfficialIDX(d, dir, "emnist/emnist-byclass-train", "emnist/emnist-byclass-test", characters, true, emnistTrainSamples, emnistTestSamples)
 }
 
 func openEMNISTTest80(_ context.Context, d *Dataset, dir string, _ Options) error {
-	return openTest80(d, dir, "emnist/emnist-byclass-test", characters, true)
+	return openTest80(d, dir, "emnist/emnist-byclass-test", characters, true, emnistTestSamples)
 }
 
 func openMNIST(_ context.Context, d *Dataset, dir string, _ Options) error {
-	return openOfficialIDX(d, dir, "mnist/train", "mnist/t10k", digits, false)
+	return openOfficialIDX(d, dir, "mnist/train", "mnist/t10k", digits, false, mnistTrainSamples, mnistTestSamples)
 }
 
 func openMNISTTest80(_ context.Context, d *Dataset, dir string, _ Options) error {
-	return openTest80(d, dir, "mnist/t10k", digits, false)
+	return openTest80(d, dir, "mnist/t10k", digits, false, mnistTestSamples)
 }
 
-// openOfficialIDX reads the official train and test files.
-func openOfficialIDX(d *Dataset, dir, train, test, classes string, transposed bool) error {
+// openOfficialIDX reads the official train and test files. ofTrain and ofTest are the numbers of their images.
+func openOfficialIDX(d *Dataset, dir, train, test, classes string, transposed bool, ofTrain, ofTest int) error {
 	trainImages, trainLabels := idxNames(train)
 	testImages, testLabels := idxNames(test)
 	if err := require(dir, d.Name, trainImages, trainLabels, testImages, testLabels); err != nil {
@@ -51,12 +51,15 @@ func openOfficialIDX(d *Dataset, dir, train, test, classes string, transposed bo
 	if d.Train, err = openIDX(dir, train, len(classes), transposed); err != nil {
 		return err
 	}
-	d.Test, err = openIDX(dir, test, len(classes), transposed)
-	return err
+	if d.Test, err = openIDX(dir, test, len(classes), transposed); err != nil {
+		return err
+	}
+	markSubset(d, ofTrain, ofTest)
+	return nil
 }
 
-// openTest80 splits the official test files 80/20 per class.
-func openTest80(d *Dataset, dir, test, classes string, transposed bool) error {
+// openTest80 splits the official test files, which have so many images, 80/20 per class.
+func openTest80(d *Dataset, dir, test, classes string, transposed bool, official int) error {
 	images, labels := idxNames(test)
 	if err := require(dir, d.Name, images, labels); err != nil {
 		return err
@@ -74,6 +77,10 @@ func openTest80(d *Dataset, dir, test, classes string, transposed bool) error {
 	d.Test = pick(&all, d.ImageSize(), second)
 	d.Note = fmt.Sprintf("train (%d images) and test (%d) are a stratified 80/20 split, seed %d, of the official test file; the official training images are not used, so accuracies do not compare with the literature's",
 		d.Train.Len(), d.Test.Len(), test80Seed)
+	if all.Len() != official {
+		d.Title += fmt.Sprintf(" (subset: %d images)", all.Len())
+		d.Note = join(fmt.Sprintf("the files hold %d of %d official test images", all.Len(), official), d.Note)
+	}
 	return nil
 }
 

@@ -347,7 +347,7 @@ func TestVerifyStatuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Status{Missing, Damaged, Damaged, Readable}
+	want := []Status{Missing, Damaged, Damaged, Partial}
 	for i, f := range r.Files {
 		if f.Status != want[i] {
 			t.Errorf("%s is %s (%s): want %s", f.Path, f.Status, f.Detail, want[i])

@@ -202,7 +202,7 @@ func (f *folder) open(ctx context.Context, d *Dataset) error {
 	}
 	d.Height, d.Width, d.Channels = f.height, f.width, f.channels
 	if d.Height == 0 || d.Channels == 0 {
-		i, err := surveyed(ctx, Info{Name: d.Name}, f)
+		i, err := surveyed(ctx, d.Name, Info{Name: d.Name}, f)
 		if err != nil {
 			return err
 		}

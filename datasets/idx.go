@@ -39,15 +39,12 @@ func readIDX(path string, wantDims int) (dims []int, data []byte, err error) {
 
 // decodeIDX reads an IDX stream out of size bytes, which are gzip if they start like gzip.
 func decodeIDX(r io.Reader, size int64, wantDims int) (dims []int, data []byte, err error) {
-	in := bufio.NewReaderSize(r, 1<<16)
+	in, packed, err := unpackedIDX(bufio.NewReaderSize(r, 1<<16))
+	if err != nil {
+		return nil, nil, err
+	}
 	limit := size
-	if start, err := in.Peek(2); err == nil && start[0] == 0x1f && start[1] == 0x8b {
-		z, err := gzip.NewReader(in)
-		if err != nil {
-			return nil, nil, fmt.Errorf("gzip header: %w", err)
-		}
-		defer z.Close()
-		in = bufio.NewReaderSize(z, 1<<16)
+	if packed {
 		limit = min(size, math.MaxInt64/maxDeflateRatio) * maxDeflateRatio
 	}
 	dims, n, err := idxHeader(in, wantDims)
@@ -68,6 +65,26 @@ func decodeIDX(r io.Reader, size int64, wantDims int) (dims []int, data []byte, 
 		return nil, nil, fmt.Errorf("idx data goes on after the %d bytes that the header %v claims: the file is damaged", n, dims)
 	}
 	return dims, data, nil
+}
+
+// unpackedIDX returns what is to be read: in itself or, if that starts like gzip, what is packed in it.
+func unpackedIDX(in *bufio.Reader) (r *bufio.Reader, packed bool, err error) {
+	if start, err := in.Peek(2); err != nil || start[0] != 0x1f || start[1] != 0x8b {
+		return in, false, nil
+	}
+	z, err := gzip.NewReader(in)
+	if err != nil {
+		return nil, false, fmt.Errorf("gzip header: %w", err)
+	}
+	return bufio.NewReaderSize(z, 1<<16), true, nil
+}
+
+// idxDims is how many dimensions the data of a file has, by its name: those of images or of labels.
+func idxDims(name string) int {
+	if strings.Contains(name, "-images-") {
+		return 3
+	}
+	return 1
 }
 
 // idxHeader reads the magic number and the dimensions; n is their product.
@@ -150,14 +167,4 @@ func openIDX(dir, prefix string, classes int, transposed bool) (Split, error) {
 	ipath, _ := locate(dir, images)
 	lpath, _ := locate(dir, labels)
 	return readIDXSplit(ipath, lpath, 28, classes, transposed)
-}
-
-// checkIDX says whether an IDX file without published checksum can be read.
-func checkIDX(path string) error {
-	dims := 1
-	if strings.Contains(path, "-images-") {
-		dims = 3
-	}
-	_, _, err := readIDX(path, dims)
-	return err
 }

@@ -145,3 +145,24 @@ func TestOpenOfficialIDX(t *testing.T) {
 		}
 	}
 }
+
+// TestVerifyUnpackedIDX: a well-formed file is complete only if it has the official number of samples.
+func TestVerifyUnpackedIDX(t *testing.T) {
+	for n, want := range map[int]Status{500: Partial, mnistTestSamples: Readable, mnistTestSamples + 1: Damaged} {
+		dir := t.TempDir()
+		writeFile(t, filepath.Join(dir, "mnist/t10k-images-idx3-ubyte"), idxBytes(make([]byte, n*784), uint32(n), 28, 28))
+		writeFile(t, filepath.Join(dir, "mnist/t10k-labels-idx1-ubyte"), idxBytes(make([]byte, n), uint32(n)))
+		r, err := Verify(t.Context(), "mnist-test80", Options{Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range r.Files {
+			if f.Status != want {
+				t.Errorf("%s with %d samples is %s (%s): want %s", f.Path, n, f.Status, f.Detail, want)
+			}
+		}
+		if r.Complete() != (want == Readable) {
+			t.Errorf("with %d samples the set is complete: %v", n, r.Complete())
+		}
+	}
+}

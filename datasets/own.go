@@ -12,10 +12,7 @@ import (
 
 // own are files of the user's that make a set.
 type own interface {
-	// stamp changes when the files do: names, sizes and times, without reading them.
-	stamp(ctx context.Context) (string, error)
-	// survey fills in what [Inspect] returns.
-	survey(ctx context.Context, i *Info) error
+	surveyor
 	// open fills in the set.
 	open(ctx context.Context, d *Dataset) error
 }
@@ -67,20 +64,20 @@ func ownFiles(name string) (*entry, error) {
 	}
 	e := &entry{Info: Info{Name: name, Title: strings.ToValidUTF8(base, "?"), Source: path, Licence: "your own files"}}
 	e.open = func(ctx context.Context, d *Dataset, _ string, _ Options) error { return files.open(ctx, d) }
-	e.survey = func(ctx context.Context, _ Options) (Info, error) { return surveyed(ctx, e.Info, files) }
+	e.survey = func(ctx context.Context, _ Options) (Info, error) { return surveyed(ctx, e.Name, e.Info, files) }
 	return e, nil
 }
 
 // Inspect says what is known about the set of that name: how many classes, of what size, and for files of your own
 // also how many training samples and the checksum of the files. For that it reads them, but again only if they
-// changed since.
+// changed since. Of the official files of a set of the catalogue it reads all only if they are not complete.
 func Inspect(ctx context.Context, name string, o Options) (Info, error) {
 	e, err := find(name)
 	if err != nil {
 		return Info{}, err
 	}
 	if e.survey == nil {
-		return e.info(), nil
+		return e.inspect(ctx, o)
 	}
 	i, err := e.survey(ctx, o)
 	if err != nil {
@@ -93,6 +90,19 @@ func Inspect(ctx context.Context, name string, o Options) (Info, error) {
 		i.Image = ""
 	}
 	return i, nil
+}
+
+// inspect is [Inspect] for a set that needs no survey.
+func (e *entry) inspect(ctx context.Context, o Options) (Info, error) {
+	i := e.info()
+	dir, err := o.dir()
+	if err != nil {
+		return i, nil // there are no files then
+	}
+	if i.SHA256, err = e.part(ctx, dir); ctx.Err() != nil {
+		return Info{}, err
+	}
+	return i, nil // files that cannot be read are named by Open
 }
 
 // Own reports whether a name stands for files of the user's own, such as "folder:photos".

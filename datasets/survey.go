@@ -23,13 +23,21 @@ type survey struct {
 	info  Info
 }
 
-// surveyed completes what is known about a set from its files.
-func surveyed(ctx context.Context, info Info, files own) (Info, error) {
+// A surveyor looks at files.
+type surveyor interface {
+	// stamp changes when the files do: names, sizes and times, without reading them.
+	stamp(ctx context.Context) (string, error)
+	// survey fills in what [Inspect] returns.
+	survey(ctx context.Context, i *Info) error
+}
+
+// surveyed completes what is known about a set from its files, which name tells apart from those of other sets.
+func surveyed(ctx context.Context, name string, info Info, files surveyor) (Info, error) {
 	wd, err := os.Getwd() // on which a relative path depends
 	if err != nil {
 		return info, err
 	}
-	key := wd + "\n" + info.Name
+	key := wd + "\n" + name
 	stamp, err := files.stamp(ctx)
 	if err != nil {
 		return info, err

@@ -60,7 +60,7 @@ func openTinyImageNet(ctx context.Context, d *Dataset, dir string, _ Options) er
 	if d.Test, err = decodeTiny(ctx, val); err != nil {
 		return err
 	}
-	markSubset(d, 500*tinyClasses, 50*tinyClasses)
+	markSubset(d, tinyTrainSamples, tinyTestSamples)
 	if d.Note != "" {
 		d.Note += fmt.Sprintf("; training images per class: %s of 500", perClass(train, tinyClasses))
 	} else {

@@ -175,11 +175,27 @@ func checkSum(ctx context.Context, path, md5Hex, sha256Hex string) error {
 	return nil
 }
 
-func checkIDXFile(_ context.Context, path string, _ File) (Status, string) {
-	if err := checkIDX(path); err != nil {
+func checkIDXFile(_ context.Context, path string, f File) (Status, string) {
+	kind := "labels"
+	if idxDims(f.Path) == 3 {
+		kind = "images"
+	}
+	sizes, _, err := readIDX(path, idxDims(f.Path))
+	if err != nil {
 		return Damaged, err.Error()
 	}
-	return Readable, ""
+	return compareCount(sizes[0], f.Samples, kind)
+}
+
+// compareCount judges a well-formed file or folder by how many samples it has.
+func compareCount(n, official int, kind string) (Status, string) {
+	switch {
+	case n < official:
+		return Partial, fmt.Sprintf("%d of %d %s", n, official, kind)
+	case n > official:
+		return Damaged, fmt.Sprintf("%d %s: the official set has %d there", n, kind, official)
+	}
+	return Readable, fmt.Sprintf("%d %s", n, kind)
 }
 
 func checkCIFAR10File(ctx context.Context, path string, f File) (Status, string) {
@@ -198,14 +214,7 @@ func checkCIFARFile(ctx context.Context, path string, f File, labelBytes, classe
 	if err != nil {
 		return Damaged, err.Error()
 	}
-	official := int(f.Bytes) / (labelBytes + cifarPixels)
-	switch {
-	case s.Len() < official:
-		return Partial, fmt.Sprintf("%d of %d images", s.Len(), official)
-	case s.Len() > official:
-		return Damaged, fmt.Sprintf("%d images: the official file has %d", s.Len(), official)
-	}
-	return Readable, ""
+	return compareCount(s.Len(), f.Samples, "images")
 }
 
 func checkNames(path string, want int) (Status, string) {
@@ -231,9 +240,9 @@ func checkTinyFile(ctx context.Context, path string, f File) (Status, string) {
 	case "val/val_annotations.txt":
 		_, err = tinyVal(dir, wnids)
 	case "val/images/":
-		return checkTinyImages(ctx, dir, wnids, tinyVal, 50*tinyClasses)
+		return checkTinyImages(ctx, dir, wnids, tinyVal, f.Samples)
 	case "train/":
-		return checkTinyImages(ctx, dir, wnids, tinyTrain, 500*tinyClasses)
+		return checkTinyImages(ctx, dir, wnids, tinyTrain, f.Samples)
 	}
 	if err != nil {
 		return Damaged, err.Error()
@@ -253,8 +262,6 @@ func checkTinyImages(ctx context.Context, dir string, wnids []string, list func(
 		return Partial, err.Error()
 	case err != nil:
 		return Damaged, err.Error()
-	case len(files) < official:
-		return Partial, fmt.Sprintf("%d of %d images", len(files), official)
 	}
-	return Readable, fmt.Sprintf("%d images", len(files))
+	return compareCount(len(files), official, "images")
 }

@@ -145,15 +145,22 @@ func TestScriptArguments(t *testing.T) {
 }
 
 // TestScriptTime: the workers' time is what Slurm says is left of the job, but never more than the limit. Slurm may not
-// answer, or have no answer.
+// answer, or have no answer. 0 stands for a limit in which no worker could do anything.
 func TestScriptTime(t *testing.T) {
 	for answer, want := range map[string]int{
 		"echo 10:00": 480, "echo 59:59": 3479, "echo 9:08": 428, "echo 1:00:00": 3480, "echo 2:00:00": 3480, "echo 1-00:00:00": 3480,
-		"echo 0:50": 1, "echo 0:00": 1, "echo INVALID": 3480, "echo UNLIMITED": 3480, "echo": 3480, "exit 1": 3480,
+		"echo 2:30": 30, "echo 2:29": 0, "echo 0:50": 0, "echo 0:00": 0, "echo INVALID": 3480, "echo UNLIMITED": 3480, "echo": 3480, "exit 1": 3480,
 	} {
 		k := newTask(t, 1, "", nil)
 		k.squeue(t, answer)
-		if code, _ := k.end(t); code != 0 {
+		code, _ := k.end(t)
+		if want == 0 { // going back to the queue would not help
+			if code != 1 || !strings.Contains(k.out.String(), "give it more with sbatch --time") {
+				t.Errorf("%s: exit code %d\n%s", answer, code, &k.out)
+			}
+			continue
+		}
+		if code != 0 {
 			t.Fatalf("exit code %d\n%s", code, &k.out)
 		}
 		all := k.arguments(t)

@@ -101,10 +101,10 @@ func (s Slurm) Write(w io.Writer) error {
 	}
 	return slurmScript.Execute(w, struct {
 		Slurm
-		JobName                              string
-		Last, Minutes, Seconds, Before, Stop int
+		JobName                                     string
+		Last, Minutes, Seconds, Before, Stop, Least int
 	}{
 		s, jobName(s.Grid), s.Tasks() - 1, int(s.Limit.Minutes()), int(s.Limit.Seconds()),
-		int(s.Grace.Seconds()), int(s.margin().Seconds()),
+		int(s.Grace.Seconds()), int(s.margin().Seconds()), int(leastWork.Seconds()),
 	})
 }

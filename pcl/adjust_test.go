@@ -116,6 +116,12 @@ func TestAdjustedToWhatIsReplayed(t *testing.T) {
 			t.Errorf("a batch for each task: output %d is adjusted by %g, want log ½", o, x)
 		}
 	}
+	_, got = after("avggrad+las+per-task+greedy", Options{}) // the memory has samples of the running task, which are not replayed
+	for o, x := range got {
+		if math.Abs(float64(x)-math.Log(.5)) > 1e-5 {
+			t.Errorf("a batch for each finished task: output %d is adjusted by %g, want log ½", o, x)
+		}
+	}
 	l, got := after("avggrad+las+balanced+gss", Options{Memory: memory.Config{Policy: memory.FixedTotal, Budget: 13}})
 	stored := map[int]int{}
 	for i := range l.memory.Len() {

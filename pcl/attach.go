@@ -36,26 +36,29 @@ func (l *Learner) Attach(t Task) (id int, err error) {
 func (l *Learner) arrived(t *task) {
 	l.version++
 	l.prepared = 0
-	l.listen(t)
 	l.bell.ring()
 }
 
 // listen has a task's stream ring the bell.
-func (l *Learner) listen(t *task) {
+func (l *Learner) listen(t *task) (err error) {
+	defer recovered(&err, "the stream")
 	if s, ok := t.Stream.(data.Notifier); ok {
 		s.Notify(l.bell.ring)
 	}
+	return nil
 }
 
-// hush undoes listen.
+// hush undoes listen. A stream that panics here is not heard of any more.
 func (t *task) hush() {
+	defer func() { _ = recover() }()
 	if s, ok := t.Stream.(data.Notifier); ok {
 		s.Notify(nil)
 	}
 }
 
 // Reattach begins the task with the given id again, which has ended: it goes on with the outputs that it had, and its
-// samples stay in the memory. Of t, only Stream is required. Classes, if given, must be those of the task; Name,
+// samples stay in the memory. When it ends again, they compete with the new ones for the task's places, at random or, if
+// the method ranks samples, in one ranking of both. Of t, only Stream is required. Classes, if given, must be those of the task; Name,
 // ClassNames and Test, if given, take the place of the old ones. After an error the learner is unchanged.
 func (l *Learner) Reattach(id int, t Task) error {
 	if err := l.enter(false); err != nil {
@@ -131,7 +134,8 @@ func (l *Learner) openWider(t *task, outputs int) error {
 }
 
 // check returns an error if a task cannot be begun, as far as this is known without its first batch.
-func (t *task) check() error {
+func (t *task) check() (err error) {
+	defer recovered(&err, "the stream")
 	if t.Stream == nil {
 		return errors.New("it has no stream")
 	}
@@ -156,7 +160,7 @@ func (t *task) checkNames() error {
 	return nil
 }
 
-// open fetches a task's first batch, if there is one yet.
+// open fetches a task's first batch, if there is one yet, and has the stream say when there are more.
 func (l *Learner) open(t *task) error {
 	if err := l.prepareBatches(t); err != nil {
 		return err
@@ -171,7 +175,7 @@ func (l *Learner) open(t *task) error {
 		return err
 	}
 	t.reservoir = memory.NewReservoir(t.id, l.pool(t.Classes), l.options.Seed)
-	return nil
+	return l.listen(t)
 }
 
 // Detach ends a task before its stream has ended, for example because the stream keeps failing or is no longer
@@ -239,8 +243,14 @@ func (l *Learner) retire(t *task, keep bool) error {
 	t.free()
 	t.hush()
 	t.Stream, t.reservoir, t.err = nil, nil, nil
+	return l.endRow(t.id)
+}
+
+// endRow tells the method that a task's row has ended.
+func (l *Learner) endRow(id int) (err error) {
+	defer recovered(&err, l.byMethod())
 	if s, ok := method.As[method.Stateful](l.options.Method); ok {
-		s.End(t.id)
+		s.End(id)
 	}
 	return nil
 }
@@ -249,8 +259,7 @@ func (l *Learner) retire(t *task, keep bool) error {
 // which ones, and it may learn more from them.
 func (l *Learner) remember(t *task) (err error) {
 	defer recovered(&err, l.byMethod())
-	collected := t.reservoir.Items()
-	candidates := collected
+	candidates := t.reservoir.Items()
 	if _, ok := method.As[rehearsal.Storer](l.options.Method); ok {
 		candidates = nil // the memory is filled already
 	}
@@ -259,5 +268,5 @@ func (l *Learner) remember(t *task) (err error) {
 	} else if err := c.Curate(lab{l}, t.id, candidates); err != nil {
 		return err
 	}
-	return l.consolidate(t.id, collected)
+	return l.consolidate(t)
 }

@@ -3,6 +3,7 @@ package pcl
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"testing"
@@ -81,6 +82,53 @@ func TestReattachNames(t *testing.T) {
 	p.Tasks()[0].ClassNames[0] = "changed"
 	if got := p.Tasks()[0].ClassNames[0]; got != "left" {
 		t.Errorf("the predictor's class is now called %q", got)
+	}
+}
+
+// TestReattachedSamples: when a task ends again, the memory takes in new samples of it, however they are chosen, and has as
+// many as before. Stored logits stay with their samples.
+func TestReattachedSamples(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	for _, name := range []string{"avggrad", "avggrad+herding", "icarl", "emgd", "der-pp"} {
+		for _, policy := range []memory.Policy{memory.PerClass, memory.FixedTotal} {
+			l := smallLearner(t, b, name, Options{Memory: memory.Config{Policy: policy, Budget: 8}, Increment: scenario.ClassIncremental})
+			attach(t, l, blobTask(t, pcltest.Blobs(4, 40, 4), 1, 0, 1))
+			playOut(t, l)
+			attach(t, l, blobTask(t, pcltest.Blobs(4, 40, 4), 2, 2, 3))
+			playOut(t, l)
+			before := map[string][]float32{}
+			for _, it := range l.memory.Samples() {
+				before[fmt.Sprint(it.Pixels)] = it.Logits
+			}
+			every := make([]int, 20)
+			for i := range every {
+				every[i] = i
+			}
+			others := &faulty{Resumable: blobTask(t, pcltest.Blobs(4, 40, 4), 1, 0, 1).Stream.(data.Resumable), at: every, fault: func(b *data.Batch, next func(*data.Batch) error) error {
+				err := next(b)
+				for i := range b.X {
+					b.X[i] *= 0.9
+				}
+				return err
+			}}
+			if err := l.Reattach(1, Task{Stream: others}); err != nil {
+				t.Fatal(err)
+			}
+			playOut(t, l)
+			fresh := 0
+			for _, it := range l.memory.Samples() {
+				logits, old := before[fmt.Sprint(it.Pixels)]
+				if !old {
+					fresh++
+				}
+				if old && !slices.Equal(logits, it.Logits) {
+					t.Errorf("%s: an old sample of task %d has other logits", name, it.Task)
+				}
+			}
+			if fresh == 0 || l.memory.Len() != len(before) {
+				t.Errorf("%s, %s: %d new samples of %d, before there were %d", name, policy, fresh, l.memory.Len(), len(before))
+			}
+		}
 	}
 }
 

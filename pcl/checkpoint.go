@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
@@ -57,6 +58,21 @@ type batchState struct {
 // "memory/origin", "statistics", "remembered" and those of the optimiser; for each running task it has
 // "reservoir/ID" and, where there are such batches, "batch/ID" and "ahead/ID".
 func taskArray(kind string, id int) string { return fmt.Sprintf("%s/%d", kind, id) }
+
+// reserved returns an error if vectors of an optimiser cannot be arrays of a checkpoint beside the learner's own.
+func reserved(names []string) error {
+	for i, name := range names {
+		kind, _, _ := strings.Cut(name, "/")
+		switch kind {
+		case "theta", "memory", "statistics", "remembered", "reservoir", "batch", "ahead":
+			return fmt.Errorf("its State names a vector %q, which is the name of one of the learner's own: choose another", name)
+		}
+		if slices.Contains(names[:i], name) {
+			return fmt.Errorf("its State names two vectors %q", name)
+		}
+	}
+	return nil
+}
 
 // ErrDamaged marks the error of [Learner.Load] for a file that is not a complete, unaltered checkpoint.
 var ErrDamaged = checkpoint.ErrDamaged
@@ -428,7 +444,9 @@ func (l *Learner) restoreTasks(states []taskState, arrays map[string][]float32, 
 		if err := l.restoreStream(t, s, arrays); err != nil {
 			return fmt.Errorf("%s: %w", label(id, s.Name), err)
 		}
-		l.listen(t)
+		if err := l.listen(t); err != nil {
+			return fmt.Errorf("%s: %w", label(id, s.Name), err)
+		}
 	}
 	return nil
 }

@@ -40,7 +40,11 @@ func (s *step) editAfter(d *aggregate) error {
 	if d == nil || s.options.Edit.At != EditAfter {
 		return nil
 	}
-	if err := s.renew(); err != nil {
+	s.forget()
+	for i := range s.rows {
+		s.rows[i].observed = true // by the step itself: no further update follows
+	}
+	if _, err := s.gradients(graphs.None); err != nil {
 		return err
 	}
 	return s.editMemory(d)

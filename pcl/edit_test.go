@@ -304,3 +304,22 @@ func TestEditOfResNet(t *testing.T) {
 		t.Errorf("φ went from %g to %g", was, is)
 	}
 }
+
+// TestPostEditObservesOnce: edits at the parameters after the update look at the batches again, which the running
+// statistics have taken in already.
+func TestPostEditObservesOnce(t *testing.T) {
+	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 12, 4)
+	var statistics [][]float32
+	for _, e := range []Edit{{}, {Eta: 1e-3, At: EditAfter}} {
+		net := must[*model.ResNet18](t)(model.NewResNet18(model.ResNetConfig{Height: 8, Width: 8, Channels: 1, Base: 2, Outputs: 6}))
+		l := smallLearner(t, b, "emgd-gmc", Options{Model: net, Edit: e})
+		attach(t, l, blobTask(t, d, 1, 0, 1))
+		playOut(t, l)
+		attach(t, l, blobTask(t, d, 2, 2, 3))
+		must[*StepReport](t)(l.Step()) // the first that edits, after its update
+		statistics = append(statistics, must[[]float32](t)(l.Statistics()))
+	}
+	if len(statistics[0]) == 0 || !slices.Equal(statistics[0], statistics[1]) {
+		t.Error("the step that edits has other running statistics")
+	}
+}

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/method"
@@ -39,7 +40,7 @@ func (l *Learner) EvaluateByClass(id int) ([]ClassCount, error) {
 		return nil, err
 	}
 	defer l.leave()
-	t, err := l.tested(id)
+	t, n, err := l.tested(id)
 	if err != nil {
 		return nil, err
 	}
@@ -49,29 +50,38 @@ func (l *Learner) EvaluateByClass(id int) ([]ClassCount, error) {
 	if err := l.prepare(); err != nil {
 		return nil, fmt.Errorf("pcl: evaluate task %d: %w", id, err)
 	}
-	counts, err := l.countAll(t)
+	counts, err := l.countAll(t, n)
 	if err != nil {
 		return nil, fmt.Errorf("pcl: evaluate task %d: %w", id, err)
 	}
 	return counts, nil
 }
 
-// tested returns the task with the given id, which must have test samples.
-func (l *Learner) tested(id int) (*task, error) {
+// tested returns the task with the given id, which must have test samples, and their number. They are asked for it once.
+func (l *Learner) tested(id int) (t *task, n int, err error) {
 	if id < 1 || id > len(l.tasks) {
-		return nil, fmt.Errorf("pcl: evaluate: there is no task %d; %d have arrived", id, len(l.tasks))
+		return nil, 0, fmt.Errorf("pcl: evaluate: there is no task %d; %d have arrived", id, len(l.tasks))
 	}
-	t := l.tasks[id-1]
-	if t.Test == nil || t.Test.Len() == 0 {
-		return nil, fmt.Errorf("pcl: evaluate: task %d (%s) was attached without test samples", id, t.Name)
+	if t = l.tasks[id-1]; t.Test != nil {
+		if n, err = count(t.Test); err != nil {
+			return nil, 0, fmt.Errorf("pcl: evaluate task %d: %w", id, err)
+		}
 	}
-	return t, nil
+	if n <= 0 {
+		return nil, 0, fmt.Errorf("pcl: evaluate: task %d (%s) was attached without test samples", id, t.Name)
+	}
+	return t, n, nil
 }
 
-// countAll counts the test samples that are predicted correctly. Several workers share the batches, so that one
+func count(s data.Samples) (n int, err error) {
+	defer recovered(&err, "counting the test samples")
+	return s.Len(), nil
+}
+
+// countAll counts those of the n test samples that are predicted correctly. Several workers share the batches, so that one
 // fills a batch while others compute. A method that predicts by a rule of its own gets one worker only.
-func (l *Learner) countAll(t *task) ([]ClassCount, error) {
-	workers := min(runtime.GOMAXPROCS(0), 1+t.Test.Len()/l.options.Batch)
+func (l *Learner) countAll(t *task, n int) ([]ClassCount, error) {
+	workers := min(runtime.GOMAXPROCS(0), 1+n/l.options.Batch)
 	if _, ok := method.As[rehearsal.Predictor](l.options.Method); ok {
 		workers = 1
 	}
@@ -92,8 +102,8 @@ func (l *Learner) countAll(t *task) ([]ClassCount, error) {
 			}
 			defer b.Free()
 			size := l.options.Batch
-			for from := int(next.Add(int64(size))) - size; from < t.Test.Len(); from = int(next.Add(int64(size))) - size {
-				if err := l.countRight(set, t, b, from, tally); err != nil {
+			for from := int(next.Add(int64(size))) - size; from < n; from = int(next.Add(int64(size))) - size {
+				if err := l.countRight(set, t, b, n, from, tally); err != nil {
 					return err
 				}
 			}
@@ -104,11 +114,13 @@ func (l *Learner) countAll(t *task) ([]ClassCount, error) {
 	return tally.counts, err
 }
 
-// countRight counts the samples that are predicted correctly in one batch of test samples, which begins with
+// countRight counts the samples that are predicted correctly in one batch of the n test samples, which begins with
 // sample number from.
-func (l *Learner) countRight(set *graphs.Set, t *task, b *device.Batch, from int, tally *tally) (err error) {
+func (l *Learner) countRight(set *graphs.Set, t *task, b *device.Batch, n, from int, tally *tally) (err error) {
 	defer recovered(&err, "reading or predicting the test samples")
-	b.Read(t.Test, from, t.id)
+	if err := b.Read(t.Test, n, from, t.id); err != nil {
+		return fmt.Errorf("the test samples have %w", err)
+	}
 	if own, ok := method.As[rehearsal.Predictor](l.options.Method); ok {
 		classes, err := own.Predict(predicting{lab{l}}, b.Items())
 		if err == nil && len(classes) != b.N {

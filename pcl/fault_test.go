@@ -17,10 +17,12 @@ import (
 
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
+	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/optim"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
@@ -625,5 +627,187 @@ func TestDirectionTwice(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	if _, err := NewLearner(completed(t, b, "trimmed-mean", Options{ExtraUpdate: true})); err == nil || !strings.Contains(err.Error(), "gives a direction") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// unending delivers batches of NaN, or of what it is told, without end.
+type unending struct {
+	class int
+	value float32
+}
+
+func (s unending) Next(b *data.Batch) error {
+	b.N = len(b.Class)
+	for i := range b.X {
+		b.X[i] = s.value
+	}
+	for i := range b.Class {
+		b.Class[i] = s.class
+	}
+	return nil
+}
+
+// TestStreamThatIsNotFinite: methods that use the tasks' gradients before they replay make the same steps, bit by bit,
+// beside a stream whose batches are not finite as without it; and where no task's batch is finite, none of them moves.
+func TestStreamThatIsNotFinite(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		for _, name := range []string{"mir", "gmed", "gmed-release", "avggrad+gmed-release+si"} {
+			d := pcltest.Blobs(6, 24, 4)
+			learner := func() *Learner {
+				l := smallLearner(t, b, name, Options{Batch: 4})
+				attach(t, l, blobTask(t, d, 1, 0, 1))
+				playOut(t, l)
+				return l
+			}
+			both, alone, none := learner(), learner(), learner()
+			for _, l := range []*Learner{both, alone} {
+				attach(t, l, blobTask(t, d, 2, 2, 3))
+			}
+			for _, l := range []*Learner{both, none} {
+				attach(t, l, Task{Classes: []int{4}, Stream: unending{4, float32(math.NaN())}})
+			}
+			for range 3 {
+				if r := must[*StepReport](t)(both.Step()); len(r.Skipped) != 1 {
+					t.Errorf("%s: %v were left out, want one stream", name, r.Skipped)
+				}
+				must[*StepReport](t)(alone.Step())
+			}
+			same(t, both, alone)
+			if both.network.updates != alone.network.updates {
+				t.Errorf("%s: %d updates, without the stream %d", name, both.network.updates, alone.network.updates)
+			}
+			before := none.network.updates
+			if r := must[*StepReport](t)(none.Step()); len(r.Skipped) != 1 || none.network.updates != before+1 {
+				t.Errorf("%s: %d updates with the rows %v, without %v; want the one of the memory", name, none.network.updates-before, r.IDs, r.Skipped)
+			}
+		}
+	})
+}
+
+// TestVirtualStepOfFiniteRows: the virtual step is one along the mean of the tasks' gradients that are finite.
+func TestVirtualStepOfFiniteRows(t *testing.T) {
+	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(6, 24, 4)
+	var ahead [3][]float32
+	for i := range ahead {
+		l := smallLearner(t, b, "mir", Options{Batch: 4})
+		attach(t, l, blobTask(t, d, 1, 0, 1))
+		playOut(t, l)
+		if i < 2 {
+			attach(t, l, blobTask(t, d, 2, 2, 3))
+		}
+		if i > 0 {
+			attach(t, l, Task{Classes: []int{4}, Stream: unending{4, float32(math.Inf(1))}})
+		}
+		theta := must[[]float32](t)(l.Parameters())
+		must[*StepReport](t)(l.Step())
+		ahead[i] = must[[]float32](t)(device.Host(l.others.ahead, len(theta)))
+		if slices.Equal(ahead[i], theta) != (i == 2) {
+			t.Errorf("learner %d: the virtual step stands still: %t", i, slices.Equal(ahead[i], theta))
+		}
+	}
+	if !slices.Equal(ahead[0], ahead[1]) {
+		t.Error("a stream that is not finite changes the virtual step")
+	}
+}
+
+// tables says of its batches that they are rows of a table that it makes up.
+type tables struct {
+	data.Resumable
+	table []uint8
+	row   int32
+}
+
+func (s tables) NextRows(b *data.Batch, rows []int32) ([]uint8, error) {
+	for i := range rows {
+		rows[i] = s.row
+	}
+	return s.table, s.Next(b)
+}
+
+// TestTables: an empty table is none, and one that does not have the rows is an error of its stream, on every device.
+func TestTables(t *testing.T) {
+	for _, b := range []*backend.Backend{pcltest.Backend(t, backend.Go), pcltest.Separate(t)} {
+		for _, c := range []struct {
+			table []uint8
+			row   int32
+			want  string
+		}{
+			{[]uint8{}, 7, ""}, {nil, 7, ""},
+			{make([]uint8, 65), 0, "65 bytes"}, {make([]uint8, 128), 2, "row 2 of a table of 2 rows"}, {make([]uint8, 128), -1, "row -1"},
+		} {
+			l := smallLearner(t, b, "avggrad", Options{})
+			task := blobTask(t, pcltest.Blobs(2, 16, 2), 1, 0, 1)
+			task.Stream = tables{task.Stream.(data.Resumable), c.table, c.row}
+			_, err := l.Attach(task)
+			if c.want != "" {
+				refused(t, err, c.want)
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if failures := playOut(t, l); failures != nil {
+				t.Error(failures)
+			}
+		}
+	}
+}
+
+// broken is a set of test samples, and a stream that can be notified, that panic.
+type broken struct{ data.Resumable }
+
+func (*broken) Len() int                  { panic("no length") }
+func (*broken) Sample(int, []float32) int { return 0 }
+func (*broken) Notify(wake func())        { panic("no bell") }
+
+// ending is a method that panics when a row ends.
+type ending struct{ method.Method }
+
+func (ending) End(int)                                   { panic("no end") }
+func (ending) MarshalState() (json.RawMessage, error)    { return nil, nil }
+func (ending) UnmarshalState(data json.RawMessage) error { return nil }
+
+// TestPanicsOfOthers: code that is not the learner's and panics is named in an error, whenever it is called.
+func TestPanicsOfOthers(t *testing.T) {
+	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(2, 16, 2)
+	l := smallLearner(t, b, "avggrad", Options{})
+	var none *data.Push
+	_, err := l.Attach(Task{Classes: []int{0, 1}, Stream: none})
+	refused(t, err, "the stream panicked")
+	task := blobTask(t, d, 1, 0, 1)
+	_, err = l.Attach(Task{Classes: []int{0, 1}, Stream: &broken{task.Stream.(data.Resumable)}})
+	refused(t, err, "no bell")
+	if l.Arrived() != 0 {
+		t.Errorf("%d tasks have arrived", l.Arrived())
+	}
+	for _, test := range []data.Samples{&broken{}, (*memory.Samples)(nil)} {
+		task := blobTask(t, d, 1, 0, 1)
+		task.Test = test
+		id := attach(t, l, task)
+		_, err = l.Evaluate(id)
+		refused(t, err, "counting the test samples panicked")
+	}
+	other := smallLearner(t, b, "", Options{Method: ending{newMethod(t, "avggrad", nil)}})
+	id := attach(t, other, blobTask(t, d, 1, 0, 1))
+	refused(t, other.Detach(id, false), "method avggrad panicked: no end")
+}
+
+// naming is an optimiser whose vectors have given names.
+type naming struct {
+	optim.SGD
+	names []string
+}
+
+func (o naming) State() []string { return o.names }
+
+// TestNamesOfAnOptimiser: its vectors may not have the names of what else a checkpoint holds.
+func TestNamesOfAnOptimiser(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	for _, names := range [][]string{{"theta"}, {"m", "memory"}, {"memory/logits"}, {"statistics"}, {"remembered"}, {"reservoir/1"}, {"batch/2"}, {"ahead/1"}, {"m", "m"}} {
+		_, err := NewLearner(completed(t, b, "avggrad", Options{Optimizer: naming{optim.SGD{LR: 0.1}, names}}))
+		refused(t, err, names[len(names)-1])
+	}
+	if err := reserved([]string{"m", "v", "thetas", "memory2"}); err != nil {
+		t.Error(err)
 	}
 }

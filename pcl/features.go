@@ -21,8 +21,11 @@ func (l *Learner) Features(s data.Samples) (features [][]float64, class []int, e
 		return nil, nil, fmt.Errorf("pcl: features: %w", err)
 	}
 	defer b.Free()
-	for from := 0; from < s.Len(); from += l.options.Batch {
-		b.Read(s, from, method.Memory)
+	n := s.Len()
+	for from := 0; from < n; from += l.options.Batch {
+		if err := b.Read(s, n, from, method.Memory); err != nil {
+			return nil, nil, fmt.Errorf("pcl: features: the samples have %w", err)
+		}
 		class = append(class, b.Class[:b.N]...)
 		_, rows, err := l.describeAt(l.network.theta, b, l.options.lossOf(method.Memory))
 		if err != nil {

@@ -145,9 +145,11 @@ func (l *Learner) separable(b *device.Batch, loss rehearsal.Loss) error {
 func (s *step) differentiate() error {
 	_, chooses := method.As[rehearsal.Replayer](s.options.Method)
 	if chooses {
-		if _, err := s.gradients(graphs.None); err != nil {
+		norms, err := s.gradients(graphs.Norms)
+		if err != nil {
 			return err
 		}
+		s.keepFinite(norms)
 	}
 	var replayed []row
 	if chooses || s.memory.Len() > 0 {
@@ -171,6 +173,7 @@ func (s *step) differentiate() error {
 		return err
 	}
 	s.keepFinite(gram)
+	s.reportKept(gram)
 	return nil
 }
 

@@ -238,10 +238,10 @@ func (b lab) Predict(at rehearsal.Point, samples []memory.Item) (classes []int, 
 	return classes, err
 }
 
-// current returns the gradients of the tasks' rows, and the weights whose sum over them is their average.
+// current returns the gradients of the tasks' rows that are finite, and the weights whose sum over them is their average.
 func (s *step) current() (w []float64, rows []compute.Buffer) {
-	for _, r := range s.rows {
-		if r.id > 0 && r.Flat != nil {
+	for _, i := range s.kept {
+		if r := s.rows[i]; r.id > method.Memory {
 			rows = append(rows, r.Flat)
 		}
 	}
@@ -255,6 +255,15 @@ func (s *step) current() (w []float64, rows []compute.Buffer) {
 func (b replaying) StepAhead(gamma float64) error {
 	l := b.l
 	w, rows := b.s.current()
+	if len(rows) == 0 {
+		ahead, err := program.Copy(l.network.theta, l.programs.Total())
+		if err != nil {
+			return err
+		}
+		program.Free(l.others.ahead)
+		l.others.ahead = ahead
+		return nil
+	}
 	p, err := l.programs.Ahead(len(rows))
 	if err != nil {
 		return err
@@ -274,14 +283,22 @@ func (b replaying) StepAhead(gamma float64) error {
 }
 
 func (b replaying) Update() error {
+	w, rows := b.s.current()
+	if len(rows) == 0 {
+		return nil
+	}
 	if _, _, err := b.s.penalty(); err != nil { // as before each update
 		return err
 	}
-	w, rows := b.s.current()
 	if err := b.s.descendBeside(w, rows); err != nil {
 		return err
 	}
-	return b.s.renew()
+	norms, err := b.s.renew(graphs.Norms)
+	if err != nil {
+		return err
+	}
+	b.s.keepFinite(norms)
+	return nil
 }
 
 func (b lab) Remember() error {

@@ -85,6 +85,11 @@ func NewLearner(o Options) (*Learner, error) {
 		return nil, err
 	}
 	l.publish()
+	if o.Programs == nil {
+		l.own = NewPrograms(o.Backend)
+		l.options.Programs = l.own
+	}
+	l.options.Programs.hold()
 	if err := l.compile(); err != nil {
 		l.Close()
 		return nil, fmt.Errorf("pcl: %w", err)
@@ -100,10 +105,6 @@ func NewLearner(o Options) (*Learner, error) {
 
 // compile compiles the programs that every learner needs, unless a learner that shares them has done so.
 func (l *Learner) compile() error {
-	if l.options.Programs == nil {
-		l.own = NewPrograms(l.options.Backend)
-		l.options.Programs = l.own
-	}
 	shared := l.options.Programs
 	sets := shared.cache.Sets(l.options.spec())
 	l.tables, l.programs, l.lanes = shared.tables, sets[0], sets
@@ -135,8 +136,9 @@ func (l *Learner) editable() error {
 	return err
 }
 
-// Warm compiles in advance what steps of up to k rows need, so that no step has to wait for the compiler. A row
-// is one stream of a step; the memory counts as one.
+// Warm compiles in advance the updates and inner products of steps of up to k rows, which differ for each number of rows. A
+// row is one stream of a step; the memory counts as one. What only some methods need, such as the losses of several rows
+// of the memory, stored logits or features, is compiled when it is first needed.
 func (l *Learner) Warm(k int) error {
 	if err := l.enter(false); err != nil {
 		return err
@@ -182,6 +184,7 @@ func (l *Learner) close() {
 	if l.own != nil {
 		l.own.Close()
 	}
+	l.options.Programs.drop()
 }
 
 // Options returns the options that the learner was made with, with the defaults filled in.

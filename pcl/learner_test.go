@@ -556,3 +556,25 @@ func TestSaveAndLoad(t *testing.T) {
 		}
 	})
 }
+
+// TestProgramsOutliveTheirMaker: programs that are closed serve the learners that use them until these are closed.
+func TestProgramsOutliveTheirMaker(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	programs := NewPrograms(b)
+	l := smallLearner(t, b, "emgd-gmc", Options{Programs: programs})
+	attach(t, l, blobTask(t, pcltest.Blobs(4, 40, 4), 1, 0, 1))
+	programs.Close()
+	must[*StepReport](t)(l.Step())
+	p := must[*Predictor](t)(l.Snapshot())
+	must[[]Prediction](t)(p.Predict(make([]float32, 64)))
+	p.Close()
+	if programs.held.Load() == 0 {
+		t.Fatal("the programs were released while a learner uses them")
+	}
+	if l.Close(); programs.held.Load() != 0 {
+		t.Errorf("%d still hold the programs", programs.held.Load())
+	}
+	if _, err := NewLearner(completed(t, b, "emgd-gmc", Options{Programs: programs})); err == nil {
+		t.Error("a learner was made with closed programs")
+	}
+}

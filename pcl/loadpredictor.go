@@ -98,6 +98,9 @@ func (t *Trained) rule(m model.Model) (rehearsal.Rule, error) {
 	if t.Means == nil {
 		return nil, nil
 	}
+	if err := t.Means.Check(); err != nil {
+		return nil, err
+	}
 	l := m.Layout()
 	width := l.Params[l.Classifier()].Dims[0]
 	for i, mean := range t.Means.Values {

@@ -114,6 +114,9 @@ func (o Options) validate() error {
 	if err := errors.Join(o.Shared.Validate(), o.Optimizer.Validate(), o.Edit.Validate()); err != nil {
 		return fmt.Errorf("pcl: %w", err)
 	}
+	if err := reserved(o.Optimizer.State()); err != nil {
+		return fmt.Errorf("pcl: Options.Optimizer: %w", err)
+	}
 	if info := o.Method.Info(); info.Direct && o.ExtraUpdate {
 		return fmt.Errorf("pcl: Options.ExtraUpdate repeats a step by its weights; method %s gives a direction instead", info.Name)
 	}

@@ -65,12 +65,12 @@ func checkWeights(x []float32, n, width int) error {
 	for i := range n {
 		w := float64(x[(i+1)*width-1])
 		if !(w >= 0) || math.IsInf(w, 1) {
-			return fmt.Errorf("the stream delivered sample %d with weight %g; want a number of at least 0", i, w)
+			return fmt.Errorf("sample %d with weight %g; want a number of at least 0", i, w)
 		}
 		total += w
 	}
 	if total == 0 {
-		return errors.New("the stream delivered a batch in which every sample has weight 0")
+		return errors.New("a batch in which every sample has weight 0")
 	}
 	return nil
 }
@@ -82,7 +82,7 @@ func (l *Learner) EvaluateLoss(id int) (loss float64, err error) {
 		return 0, err
 	}
 	defer l.leave()
-	t, err := l.tested(id)
+	t, n, err := l.tested(id)
 	if err != nil {
 		return 0, err
 	}
@@ -93,8 +93,10 @@ func (l *Learner) EvaluateLoss(id int) (loss float64, err error) {
 	}
 	defer b.Free()
 	sum, weights := 0.0, 0.0
-	for from := 0; from < t.Test.Len(); from += l.options.Batch {
-		b.Read(t.Test, from, id)
+	for from := 0; from < n; from += l.options.Batch {
+		if err := b.Read(t.Test, n, from, id); err != nil {
+			return 0, fmt.Errorf("pcl: evaluate task %d: its test samples have %w", id, err)
+		}
 		each, err := l.plainLosses(b)
 		if err != nil {
 			return 0, fmt.Errorf("pcl: evaluate task %d: %w", id, err)

@@ -2,7 +2,6 @@ package pcl
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
@@ -28,6 +27,7 @@ type moving struct {
 func (s *step) penaltyRow() ([]row, error) {
 	r := row{id: rehearsal.PenaltyRow}
 	if err := s.penalise(&r); err != nil || r.Flat == nil {
+		r.free()
 		return nil, err
 	}
 	return []row{r}, nil
@@ -77,10 +77,11 @@ func (s *step) moved() error {
 	return nil
 }
 
-// consolidate lets a method learn what it wants to keep of a task that has ended.
-func (l *Learner) consolidate(id int, samples []memory.Item) error {
+// consolidate lets a method learn what it wants to keep of a task that has ended, from as many samples of each class as
+// it asks for: the reservoir may have more, for the memory.
+func (l *Learner) consolidate(t *task) error {
 	if c, ok := method.As[rehearsal.Consolidator](l.options.Method); ok {
-		return c.Consolidate(penalising{lab{l}}, id, samples)
+		return c.Consolidate(penalising{lab{l}}, t.id, t.reservoir.Some(c.Samples()))
 	}
 	return nil
 }
@@ -102,15 +103,14 @@ func (b penalising) TaskGradient(samples []memory.Item) ([]float32, error) {
 	return b.gradient(b.l.network.theta, samples, loss)
 }
 
-// Current leaves out the rows that took no part in the update. An update before the memory's rows are there is one of all
-// tasks.
+// Current leaves out the rows that took no part in the update.
 func (b moving) Current() ([]float32, error) {
 	l := b.l
 	l.mean = fp.Grow(l.mean, l.programs.Shared)
 	clear(l.mean)
 	n := float32(0)
-	for i := range b.s.rows {
-		if b.s.rows[i].id <= method.Memory || b.s.kept != nil && !slices.Contains(b.s.kept, i) {
+	for _, i := range b.s.kept {
+		if b.s.rows[i].id <= method.Memory {
 			continue
 		}
 		flat, err := device.Host(b.s.rows[i].Flat, l.programs.Total())

@@ -323,3 +323,62 @@ func TestPenaltyBeforeEachUpdate(t *testing.T) {
 		}
 	})
 }
+
+// learning notes what it is given of tasks that have ended.
+type learning struct {
+	method.Method
+	given [][]memory.Item
+}
+
+func (l *learning) Unwrap() method.Method { return l.Method }
+
+func (l *learning) Samples() int { return 5 }
+
+func (l *learning) Consolidate(_ rehearsal.PenaltyLab, _ int, samples []memory.Item) error {
+	l.given = append(l.given, samples)
+	return nil
+}
+
+// TestConsolidatedSamples: whatever the memory takes of a task, a method learns from as many samples of each class as it
+// asks for.
+func TestConsolidatedSamples(t *testing.T) {
+	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(2, 40, 4)
+	for _, budget := range []int{0, 2, 30} {
+		for _, name := range []string{"avggrad", "avggrad+herding", "avggrad+gss"} {
+			m := &learning{Method: newMethod(t, name, nil)}
+			l := smallLearner(t, b, "", Options{Method: m, Memory: memory.Config{Policy: memory.PerClass, Budget: budget}})
+			attach(t, l, blobTask(t, d, 1, 0, 1))
+			playOut(t, l)
+			of := map[int]int{}
+			for _, it := range m.given[0] {
+				of[it.Class]++
+			}
+			if len(m.given) != 1 || len(of) != 2 || of[0] != 5 || of[1] != 5 {
+				t.Errorf("%s, budget %d: given %v of the classes in %d calls, want 5 of each in one", name, budget, of, len(m.given))
+			}
+		}
+	}
+}
+
+// TestPenaltyOfGivenParameters: a penalty does not pull given parameters back to those that there were before, and holds
+// them as firmly.
+func TestPenaltyOfGivenParameters(t *testing.T) {
+	for _, name := range []string{"avggrad+ewc", "avggrad+si"} {
+		l := trained(t, pcltest.Backend(t, backend.Go), newMethod(t, name, map[string]any{"rows": "apart"}), Options{})
+		must[*StepReport](t)(l.Step()) // on the way to a next end
+		theta := must[[]float32](t)(l.Parameters())
+		for i := range theta {
+			theta[i] += 0.5
+		}
+		if err := l.SetParameters(theta, nil); err != nil {
+			t.Fatal(err)
+		}
+		for step := range 2 {
+			r := must[*StepReport](t)(l.Step())
+			at := slices.Index(r.IDs, rehearsal.PenaltyRow)
+			if at < 0 || (r.Losses[at] == 0) != (step == 0) {
+				t.Errorf("%s, step %d: rows %v with the losses %v; want no penalty in the first, and one later", name, step, r.IDs, r.Losses)
+			}
+		}
+	}
+}

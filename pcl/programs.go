@@ -15,7 +15,7 @@ type Programs struct {
 	backend *backend.Backend
 	cache   *graphs.Cache
 	tables  *device.Tables
-	held    atomic.Int64 // by whom the programs are needed: who made them, and predictors
+	held    atomic.Int64 // by whom the programs are needed: who made them, learners, and predictors
 	closed  atomic.Bool
 }
 
@@ -26,8 +26,8 @@ func NewPrograms(b *backend.Backend) *Programs {
 	return p
 }
 
-// Close releases the compiled programs and the data sets on the device. If there are predictors that need them, this
-// happens when the last one is closed. Closing them again does nothing.
+// Close releases the compiled programs and the data sets on the device. If there are learners or predictors that need
+// them, this happens when the last one is closed. Closing them again does nothing.
 func (p *Programs) Close() {
 	if !p.closed.Swap(true) {
 		p.drop()

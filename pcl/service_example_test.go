@@ -49,7 +49,8 @@ func ExampleLearner_StepContext() {
 
 	samples := 0
 	for {
-		if _, err := learner.StepContext(ctx); errors.Is(err, pcl.ErrNoStream) {
+		_, err := learner.StepContext(ctx)
+		if errors.Is(err, pcl.ErrNoStream) || ctx.Err() != nil {
 			break
 		}
 		samples = learner.Memory().Len()

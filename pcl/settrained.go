@@ -9,7 +9,9 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/internal/heads"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
+	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/safetensors"
 )
 
@@ -31,7 +33,8 @@ type Take struct {
 // that has tasks must have the same ones. If the model has more outputs than the network, the classifier's parameters of
 // the others stay as they are; if it has fewer, it grows, if [Options].Grow is set.
 //
-// Copies of the parameters that the method had asked for, for example to distil from, are dropped. The rule of prediction
+// Copies of the parameters that the method had asked for, for example to distil from, are dropped, and a penalty that holds
+// the parameters to earlier ones holds them to these, as firmly as before. The rule of prediction
 // stays the method's: a method that predicts by means computes them from the memory, not from the network's.
 func (l *Learner) SetTrained(t *Trained, take Take) error {
 	if err := l.enter(false); err != nil {
@@ -206,8 +209,8 @@ func (t *Trained) namesOf(classes []int) (names []string) {
 }
 
 // SetParameters replaces the parameters θ and the running statistics, which are as [Learner.Parameters] and
-// [Learner.Statistics] return them. The optimiser starts anew, and copies of the parameters that the method had asked for
-// are dropped. After an error about the values nothing has changed.
+// [Learner.Statistics] return them. The optimiser starts anew, and copies of the parameters that the method had asked for,
+// and penalties, are treated as in [Learner.SetTrained]. After an error about the values nothing has changed.
 func (l *Learner) SetParameters(theta, statistics []float32) error {
 	if err := l.enter(false); err != nil {
 		return err
@@ -245,8 +248,19 @@ func (l *Learner) exchange(theta, statistics []float32, keepMoments bool) error 
 	l.prepared = 0
 	l.others.free()
 	copy(l.network.statistics, statistics)
-	l.failure = l.network.set(l.options.Backend, theta, moments, vectors)
+	if l.failure = l.network.set(l.options.Backend, theta, moments, vectors); l.failure == nil {
+		l.failure = l.replaced()
+	}
 	return l.failure
+}
+
+// replaced tells a method that holds on to earlier parameters that there are others.
+func (l *Learner) replaced() (err error) {
+	if a, ok := method.As[rehearsal.Anchored](l.options.Method); ok {
+		defer recovered(&err, l.byMethod())
+		return a.Replaced(penalising{lab{l}})
+	}
+	return nil
 }
 
 // arrange puts tensors into the flat vectors of a layout. For the backbone alone it ignores those of the classifier, and

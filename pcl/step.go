@@ -173,7 +173,8 @@ func (s *step) lookAhead() (fetched chan error) {
 	return fetched
 }
 
-func (s *step) fetchAhead() error {
+func (s *step) fetchAhead() (err error) {
+	defer recovered(&err, "fetching the next batches")
 	for _, t := range s.present() {
 		if !t.ready || t.fetched {
 			continue

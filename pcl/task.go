@@ -97,11 +97,13 @@ func (t *task) fetch(b *device.Batch) error {
 	} else if err != nil {
 		return err
 	}
-	if err := t.take(b, &given); err != nil {
-		b.Empty()
-		return err
+	if err = t.take(b, &given); err == nil {
+		err = b.TakeRows(table)
 	}
-	b.Table = table
+	if err != nil {
+		b.Empty()
+		return fmt.Errorf("the stream delivered %w", err)
+	}
 	return nil
 }
 
@@ -120,15 +122,15 @@ func (t *task) take(b *device.Batch, given *data.Batch) error {
 	n, width := given.N, len(b.X)/len(b.Class)
 	switch {
 	case n < 1 || n > len(b.Class):
-		return fmt.Errorf("the stream delivered a batch of %d samples; want 1 to %d", n, len(b.Class))
+		return fmt.Errorf("a batch of %d samples; want 1 to %d", n, len(b.Class))
 	case len(given.X) < n*width:
-		return fmt.Errorf("the stream delivered %d values for %d samples of %d each", len(given.X), n, width)
+		return fmt.Errorf("%d values for %d samples of %d each", len(given.X), n, width)
 	case len(given.Class) < n:
-		return fmt.Errorf("the stream delivered %d classes for %d samples", len(given.Class), n)
+		return fmt.Errorf("%d classes for %d samples", len(given.Class), n)
 	}
 	for i, c := range given.Class[:n] {
 		if !slices.Contains(t.Classes, c) {
-			return fmt.Errorf("the stream delivered sample %d of class %d, which is not among the task's classes %v", i, c, t.Classes)
+			return fmt.Errorf("sample %d of class %d, which is not among the task's classes %v", i, c, t.Classes)
 		}
 	}
 	if t.weighted {

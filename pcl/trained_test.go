@@ -363,3 +363,45 @@ func TestTrainedEarly(t *testing.T) {
 		t.Errorf("means are never compared within a task, but the file has scores by them: %v", err)
 	}
 }
+
+// TestMeansOfOneTask: means that are only for comparisons between tasks are not written as long as there are samples of
+// one, since predictions are then made by logits.
+func TestMeansOfOneTask(t *testing.T) {
+	b, d, dir := pcltest.Backend(t, backend.Go), pcltest.Blobs(6, 40, 10), t.TempDir()
+	l := smallLearner(t, b, "emgd", Options{Increment: scenario.ClassIncremental})
+	for id := 1; id <= 2; id++ {
+		attach(t, l, blobTask(t, d, id, 2*id-2, 2*id-1))
+		must[*StepReport](t)(l.Step())
+		n := must[*Trained](t)(l.Trained())
+		path := filepath.Join(dir, "net")
+		if err := n.Save(path); err != nil {
+			t.Fatal(err)
+		}
+		means := must[*Trained](t)(LoadTrained(path)).Means != nil
+		file, err := n.onnx(nil)
+		if err != nil || means != (id == 2) || (file.Means != nil) != means {
+			t.Errorf("with %d tasks there are means in the file: %t, in ONNX: %t (%v)", id, means, file.Means != nil, err)
+		}
+	}
+}
+
+// TestMeansThatDoNotFit: means that lack values or tasks are refused wherever they are used.
+func TestMeansThatDoNotFit(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	l := smallLearner(t, b, "emgd", Options{Increment: scenario.ClassIncremental})
+	attach(t, l, blobTask(t, pcltest.Blobs(4, 40, 4), 1, 0, 1))
+	for _, means := range []rehearsal.Means{
+		{Classes: []int{0}},
+		{Classes: []int{0}, Tasks: [][]int{{1}}},
+		{Classes: []int{0}, Values: [][]float32{make([]float32, 8)}},
+		{Classes: []int{0, 1}, Tasks: [][]int{{1}, {1}}, Values: [][]float32{make([]float32, 8), nil}},
+	} {
+		n := must[*Trained](t)(l.Trained())
+		n.Means = &means
+		_, predictor := NewPredictor(b, l.options.Model, n, 8)
+		_, onnx := n.onnx(nil)
+		for _, err := range []error{predictor, onnx, n.Save(filepath.Join(t.TempDir(), "net"))} {
+			refused(t, err, "mean")
+		}
+	}
+}

@@ -87,12 +87,16 @@ func (t *Trained) file() (*safetensors.File, error) {
 	case t.OtherRule:
 		d.Rule = "other"
 	case m != nil:
-		d.Rule, d.Means = "nearest-mean", &describedMeans{m.Between, m.Classes, m.Tasks}
-		if len(m.Classes) > 0 {
-			f.Tensors = append(f.Tensors, safetensors.Tensor{
-				Name: meansTensor, Dims: []int{len(m.Values), len(m.Values[0])}, Values: slices.Concat(m.Values...),
-			})
+		if err := m.Check(); err != nil {
+			return nil, err
 		}
+		if !m.Apply() {
+			break // predictions are made by logits
+		}
+		d.Rule, d.Means = "nearest-mean", &describedMeans{m.Between, m.Classes, m.Tasks}
+		f.Tensors = append(f.Tensors, safetensors.Tensor{
+			Name: meansTensor, Dims: []int{len(m.Values), len(m.Values[0])}, Values: slices.Concat(m.Values...),
+		})
 	}
 	text, err := json.Marshal(d)
 	if err != nil {

@@ -42,6 +42,11 @@ func (t *Trained) onnx(m model.Model) (n onnx.Network, err error) {
 	if t.Scores.Cosine {
 		n.Cosine = &onnx.Cosine{Sharpness: t.Scores.Sharpness, Frobenius: t.Scores.Frobenius}
 	}
+	if t.Means != nil {
+		if err := t.Means.Check(); err != nil {
+			return n, err
+		}
+	}
 	if t.comparesMeans() {
 		outputs, err := t.Outputs()
 		if err != nil {
@@ -63,5 +68,5 @@ func (t *Trained) onnx(m model.Model) (n onnx.Network, err error) {
 
 // comparesMeans says whether a prediction among classes that compete may be made by means.
 func (t *Trained) comparesMeans() bool {
-	return t.Means != nil && len(t.Means.Classes) > 0 && !(t.Means.Between && t.Increment == scenario.TaskIncremental)
+	return t.Means != nil && t.Means.Apply() && !(t.Means.Between && t.Increment == scenario.TaskIncremental)
 }

@@ -43,7 +43,7 @@ func (s *step) updateAgain() error {
 	if !s.options.ExtraUpdate {
 		return nil
 	}
-	if err := s.renew(); err != nil {
+	if _, err := s.renew(graphs.None); err != nil {
 		return err
 	}
 	return s.descendBeside(s.report.Weights, s.gradientsKept())
@@ -58,18 +58,23 @@ func (s *step) descendBeside(w []float64, rows []compute.Buffer) error {
 	return s.moved()
 }
 
-// renew computes the gradients of all rows again, at the current θ. A penalty that has no row as yet is told, too.
-func (s *step) renew() error {
+// renew computes the gradients of all rows again, at the current θ, for another update, and the inner products that are
+// asked for. The running statistics take in the batches of each update. A penalty that has no row as yet is told, too.
+func (s *step) renew(asked graphs.Products) (gram []float64, err error) {
 	if !slices.ContainsFunc(s.rows, func(r row) bool { return r.id == rehearsal.PenaltyRow }) {
 		if _, _, err := s.penalty(); err != nil {
-			return err
+			return nil, err
 		}
 	}
+	s.forget()
+	return s.gradients(asked)
+}
+
+// forget frees the gradients of all rows.
+func (s *step) forget() {
 	for i := range s.rows {
 		s.rows[i].free()
 	}
-	_, err := s.gradients(graphs.None)
-	return err
 }
 
 // descend makes an optimiser step along d = Σ wᵢ·rowᵢ and returns ‖d‖². If d is not finite, the parameters and

@@ -3,6 +3,7 @@ package pcl
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/gomlx/compute"
 	"gonum.org/v1/gonum/blas/blas32"
@@ -13,18 +14,27 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
-// keepFinite notes which rows have a finite loss and gradient, and reports which take part and which are left
-// out. The diagonal of gram holds the squared norms of the gradients over the shared parameters. An update adds
-// gradients up in float32, so a squared norm that is beyond the range of float32 counts as not finite.
+// keepFinite notes which rows have a finite loss and gradient. The diagonal of gram holds the squared norms of the
+// gradients over the shared parameters. An update adds gradients up in float32, so a squared norm that is beyond the
+// range of float32 counts as not finite.
 func (s *step) keepFinite(gram []float64) {
-	r := s.report
+	s.kept = nil
 	for i, row := range s.rows {
 		square := row.Private + gram[i*len(s.rows)+i]
-		if math.IsNaN(row.Value) || math.IsInf(row.Value, 0) || !(square <= math.MaxFloat32) {
+		if !math.IsNaN(row.Value) && !math.IsInf(row.Value, 0) && square <= math.MaxFloat32 {
+			s.kept = append(s.kept, i)
+		}
+	}
+}
+
+// reportKept reports which rows take part in the step and which are left out.
+func (s *step) reportKept(gram []float64) {
+	r := s.report
+	for i, row := range s.rows {
+		if !slices.Contains(s.kept, i) {
 			r.Skipped = append(r.Skipped, row.id)
 			continue
 		}
-		s.kept = append(s.kept, i)
 		r.IDs = append(r.IDs, row.id)
 		r.Losses = append(r.Losses, row.Value)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/parallelcl/parallelcl/pcl"
 )
@@ -37,7 +38,9 @@ type taken struct {
 	Taken int `json:"taken"`
 }
 
-func answer(w http.ResponseWriter, out any, err error) {
+// answer answers a request. It may have waited for long, but its answer does not wait for a client that does not read.
+func (s *Service) answer(w http.ResponseWriter, out any, err error) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.patience))
 	w.Header().Set("Content-Type", "application/json")
 	if err != nil {
 		w.WriteHeader(statusOf(err))

@@ -29,16 +29,20 @@ const maxBody = 64 << 20
 // than 64 MiB, 503 when the service is ending, and 500 when it is the service's fault.
 func (s *Service) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /tasks", func(w http.ResponseWriter, _ *http.Request) { answer(w, tasksOf(s.learner.Tasks()), nil) })
+	mux.HandleFunc("GET /tasks", func(w http.ResponseWriter, _ *http.Request) { s.answer(w, tasksOf(s.learner.Tasks()), nil) })
 	for path, f := range map[string]func(context.Context, reading) (any, error){
 		"/tasks": s.begin, "/learn": s.learn, "/end": s.end, "/predict": s.predict,
 	} {
 		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, q *http.Request) {
 			out, err := f(q.Context(), s.reading(w, q))
-			answer(w, out, err)
+			s.answer(w, out, err)
 		})
 	}
-	return mux
+	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		// What is left of the request before, on the same connection, does not hold for this one; see answer.
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
+		mux.ServeHTTP(w, q)
+	})
 }
 
 // reading reads a request that has these fields.

@@ -27,6 +27,7 @@ type Service struct {
 	saving    sync.RWMutex // held while the learner is saved, and for reading by requests that change what is saved
 	decoding  slots
 	grace     time.Duration // how long requests in progress may take when the service ends
+	patience  time.Duration // how long a client may take to read an answer
 	predictor atomic.Pointer[pcl.Predictor]
 }
 
@@ -50,7 +51,7 @@ func New(learner *pcl.Learner, o Options) (*Service, error) {
 	if o.Renew == 0 {
 		o.Renew = time.Second / 10
 	}
-	s := &Service{learner: learner, options: o, decoding: make(slots, runtime.GOMAXPROCS(0)), grace: 10 * time.Second}
+	s := &Service{learner: learner, options: o, decoding: make(slots, runtime.GOMAXPROCS(0)), grace: 10 * time.Second, patience: time.Minute}
 	if err := s.load(o.File); err != nil {
 		return nil, fmt.Errorf("serve: %w", err)
 	}
@@ -96,7 +97,7 @@ func (s *Service) Run(ctx context.Context, listener net.Listener) error {
 	defer cancel()
 	server := &http.Server{
 		Handler: s.Handler(), BaseContext: func(net.Listener) context.Context { return ctx },
-		// A client that stalls does not keep its connection.
+		// A client that stalls does not keep its connection. The time for answers is set when they begin.
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
 	}
 	var failed error

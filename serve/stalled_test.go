@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -43,6 +44,54 @@ func TestStalledClient(t *testing.T) {
 	}
 	if _, err := os.Stat(file); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestClientThatDoesNotRead: an answer that nobody reads does not keep its connection, nor the memory that it takes.
+func TestClientThatDoesNotRead(t *testing.T) {
+	s := opened(t, "")
+	s.patience = 200 * time.Millisecond
+	closed := make(chan string, 10)
+	server := httptest.NewUnstartedServer(s.Handler())
+	server.Config.ConnState = func(c net.Conn, now http.ConnState) {
+		if now == http.StateClosed {
+			closed <- c.RemoteAddr().String()
+		}
+	}
+	server.Start()
+	defer server.Close()
+	client{t, server.URL}.begin(0, 1)
+	conn, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	const n = 200_000
+	body := `{"x": [` + strings.Repeat("[0,0,0,0,0,0,0,0],", n-1) + `[0,0,0,0,0,0,0,0]]}`
+	fmt.Fprintf(conn, "POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	late := time.After(time.Minute)
+	for {
+		select {
+		case which := <-closed:
+			if which == conn.LocalAddr().String() {
+				return
+			}
+		case <-late:
+			t.Fatal("the connection is kept")
+		}
+	}
+}
+
+// TestLaterRequests: the time for an answer is over with it, also where the next request comes on the same connection.
+func TestLaterRequests(t *testing.T) {
+	c, s := handled(t)
+	s.patience = 50 * time.Millisecond
+	for range 3 {
+		c.raw("/tasks", "")
+		time.Sleep(2 * s.patience)
+		if got := c.raw("/nowhere", ""); !strings.HasPrefix(got, "404 ") {
+			t.Errorf("answer %s", got)
+		}
 	}
 }
 

@@ -144,6 +144,7 @@ func weigh(m method.Method, rng *rand.Rand, g [2][2]float64, step *Step) error {
 	if err != nil {
 		return err
 	}
+	// The functions are known exactly: two halves of a batch, which modo multiplies (Cross), would have the same gradients.
 	out, err := m.Weights(&method.Step{
 		IDs: []int{Task1, Task2}, Losses: []float64{step.F1, step.F2}, Gram: gram, Exponent: exponent,
 		Rows: rows, Cross: gram, Rand: rng,

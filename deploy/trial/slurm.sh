@@ -135,7 +135,7 @@ method = "avggrad"
 method = "emgd-gmc"
 EOF
 shards=$((seeds / 13 < 4 ? 4 : seeds / 13))
-for dir in grid one; do "$pcl" grid plan "$work/trial.toml" --backend go --dir "$work/$dir"; done
+for dir in grid one; do "$pcl" grid plan "$work/trial.toml" --backend go --dir "$work/$dir" --data-dir "$work/data"; done
 "$pcl" deploy slurm trial-full --dir "$work/grid" --shards "$shards" --per-task 2 --cpus 1 --concurrent 2 \
 	--limit 2m --grace 10s --data-dir "$work/data" --pcl "$pcl" -o "$work/trial.sbatch"
 nice -n 10 "$pcl" -q grid run trial-full --dir "$work/one" --data-dir "$work/data" >"$work/logs/one" 2>&1 &

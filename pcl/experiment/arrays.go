@@ -61,6 +61,9 @@ func (r *runner) beginArrays() error {
 	return npz.Write(filepath.Join(dir, "init.npz"), map[string]npz.Array{"theta": {Shape: []int{len(theta)}, Data: theta}})
 }
 
+// stepFile is the name of the file with the arrays of a step, counted from 0.
+func stepFile(step int) string { return fmt.Sprintf("step-%06d.npz", step) }
+
 // trace writes the arrays of a step: its batches, its weights, and the parameters after it.
 func (r *runner) trace(t *pcl.Trace) error {
 	if t.Step >= r.options.RecordArrays {
@@ -76,7 +79,7 @@ func (r *runner) trace(t *pcl.Trace) error {
 		ids, x, targets = append(ids, int32(id)), append(x, t.X[i]...), append(targets, t.Targets[i]...)
 	}
 	o, k := r.learner.Options(), len(ids)
-	path := filepath.Join(r.folder.work, ArraysDir, fmt.Sprintf("step-%06d.npz", t.Step))
+	path := filepath.Join(r.folder.work, ArraysDir, stepFile(t.Step))
 	arrays := map[string]npz.Array{
 		"ids": {Shape: []int{k}, Data: ids}, "losses": {Shape: []int{k}, Data: t.Losses},
 		"weights": {Shape: []int{k}, Data: t.Weights},

@@ -73,7 +73,7 @@ func (c Config) network(d *datasets.Dataset, outputs int) (model.Model, error) {
 	if d.Vector > 0 {
 		sizes.Height, sizes.Width, sizes.Channels = 1, d.Vector, 1
 	}
-	m, err := model.New(c.modelName(), sizes)
+	m, err := model.New(c.ModelName(), sizes)
 	if err == nil && c.Precision == "bfloat16" {
 		m = model.BFloat16(m)
 	}

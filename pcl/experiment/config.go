@@ -30,7 +30,8 @@ type Config struct {
 	Params map[string]any `json:"params,omitempty" toml:"params"`
 
 	Dataset string `json:"dataset" toml:"dataset"`
-	// DataSHA256 is the checksum of the files, if Dataset is files of your own (docs/data.md); see [Config.OnData].
+	// DataSHA256 is the checksum of the files, if Dataset is files of your own (docs/data.md), or a part of the official
+	// files of a set of the catalogue; see [Config.OnData].
 	DataSHA256 string `json:"data_sha256,omitempty" toml:"data_sha256"`
 	// TrainPerClass and TestPerClass are the largest numbers of training and of test samples of each class; 0 takes all.
 	TrainPerClass int                `json:"train_per_class,omitempty" toml:"train_per_class"`
@@ -115,12 +116,16 @@ func DefaultConfig(dataset string) Config {
 
 // LoadConfig reads a configuration from a TOML file. What the file leaves out is as in the [DefaultConfig] of its
 // data set, which is "glyphs" if the file names none. Unknown keys are errors.
-func LoadConfig(path string) (Config, error) {
+func LoadConfig(path string) (Config, error) { return LoadConfigOn(path, "") }
+
+// LoadConfigOn is like [LoadConfig] for a run on the given data set: it counts instead of the one that the file names, if
+// any, also for what the file leaves out. Empty stands for that of the file.
+func LoadConfigOn(path, dataset string) (Config, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return Config{}, err
 	}
-	c, err := ParseConfig(data, filepath.Dir(path))
+	c, err := parseConfig(data, filepath.Dir(path), dataset)
 	if err != nil {
 		return Config{}, fmt.Errorf("%s: %w", path, err)
 	}
@@ -128,7 +133,9 @@ func LoadConfig(path string) (Config, error) {
 }
 
 // ParseConfig is like [LoadConfig] for the text of a file. A relative path of a scenario file is relative to dir.
-func ParseConfig(data []byte, dir string) (Config, error) {
+func ParseConfig(data []byte, dir string) (Config, error) { return parseConfig(data, dir, "") }
+
+func parseConfig(data []byte, dir, dataset string) (Config, error) {
 	var first struct {
 		Dataset  string `toml:"dataset"`
 		Scenario string `toml:"scenario"`
@@ -153,18 +160,24 @@ func ParseConfig(data []byte, dir string) (Config, error) {
 		}
 		first.Dataset = cmp.Or(first.Dataset, played.Dataset)
 	}
-	first.Dataset = cmp.Or(first.Dataset, "glyphs")
+	dataset = cmp.Or(dataset, first.Dataset, "glyphs")
 	file := struct {
 		*Config
 		Scenario string `toml:"scenario"`
 		Init     string `toml:"init"`
-	}{Config: new(DefaultConfig(first.Dataset))}
+	}{Config: new(DefaultConfig(dataset))}
 	meta, err := toml.Decode(string(data), &file)
 	if err != nil {
 		return Config{}, fmt.Errorf("config: %w", err)
 	}
 	c := *file.Config
+	c.Dataset = dataset
 	if played != nil {
+		for _, key := range drawing {
+			if meta.IsDefined(key) {
+				return Config{}, fmt.Errorf("config: %s is for scenarios that are drawn; beside a scenario that is played it would do nothing: leave it out", key)
+			}
+		}
 		asked := c.Increment
 		if c.Play(played); meta.IsDefined("increment") {
 			c = c.WithIncrement(asked)
@@ -184,6 +197,9 @@ func ParseConfig(data []byte, dir string) (Config, error) {
 	return c, c.Validate()
 }
 
+// drawing are the keys that only say how a scenario is drawn.
+var drawing = []string{"labelset", "timeline", "kind", "tasks", "min_classes", "max_classes", "overlap", "duplicate"}
+
 // UseScenario reads a published scenario, to be used instead of a drawn one, and sets all fields that the scenario
 // determines. The data set stays.
 func (c *Config) UseScenario(path string) error {
@@ -196,8 +212,10 @@ func (c *Config) UseScenario(path string) error {
 }
 
 // Play makes the configuration use a scenario instead of a drawn one, and sets all fields that it determines, except
-// the data set.
+// the data set. Fields that only say how label sets are drawn become those of the [DefaultConfig].
 func (c *Config) Play(s *scenario.Scenario) {
+	plain := DefaultConfig(c.Dataset)
+	c.MinClasses, c.MaxClasses, c.Overlap, c.Duplicate = plain.MinClasses, plain.MaxClasses, plain.Overlap, plain.Duplicate
 	c.Scenario, c.Tasks, c.LabelSet, c.Timeline = s, len(s.Tasks), s.LabelSet, s.Timeline
 	c.Increment, c.Kind = cmp.Or(s.Increment, c.Increment), cmp.Or(s.Kind, c.Kind)
 	c.Batch, c.Epochs = cmp.Or(s.Batch, c.Batch), cmp.Or(s.Epochs, c.Epochs)
@@ -231,13 +249,13 @@ func (c Config) Validate() error {
 		return fmt.Errorf("config: test_per_class %d is negative", c.TestPerClass)
 	case c.EvalEvery < 0:
 		return fmt.Errorf("config: eval_every %d is negative", c.EvalEvery)
-	case !slices.Contains(model.Names(), c.modelName()):
+	case !slices.Contains(model.Names(), c.ModelName()):
 		return fmt.Errorf("config: model %q is none of %s", c.Model, strings.Join(model.Names(), ", "))
 	case c.Precision != "" && c.Precision != "float32" && c.Precision != "bfloat16":
 		return fmt.Errorf("config: precision %q is neither \"float32\" nor \"bfloat16\"", c.Precision)
-	case c.modelName() == "mlp" && len(c.Hidden) == 0 || len(c.Hidden) > 64:
+	case c.ModelName() == "mlp" && len(c.Hidden) == 0 || len(c.Hidden) > 64:
 		return fmt.Errorf("config: %d hidden layers; the MLP takes 1 to 64", len(c.Hidden))
-	case slices.Contains([]string{"mlp", "linear"}, c.modelName()) && (c.Base != 0 || c.Release):
+	case slices.Contains([]string{"mlp", "linear"}, c.ModelName()) && (c.Base != 0 || c.Release):
 		return errors.New("config: width and release belong to model = \"resnet18\"")
 	case slices.Contains([]string{"resnet18", "linear"}, c.Model) && len(c.Hidden) != 0:
 		return fmt.Errorf("config: hidden layers belong to model = \"mlp\"; a %s has none", c.Model)
@@ -277,7 +295,7 @@ func (c Config) Validate() error {
 		return fmt.Errorf("config: extra_update repeats a step by its weights; %s gives a direction instead", c.Method)
 	}
 	if c.Scenario != nil {
-		if err := c.Scenario.Validate(); err != nil {
+		if err := errors.Join(c.Scenario.Validate(), c.asPlayed()); err != nil {
 			return fmt.Errorf("config: %w", err)
 		}
 	}
@@ -290,7 +308,44 @@ func (c Config) Validate() error {
 	return nil
 }
 
-func (c Config) modelName() string { return cmp.Or(c.Model, "mlp") }
+// asPlayed returns an error if the configuration says something else than the scenario that it plays.
+func (c Config) asPlayed() error {
+	s := c.Scenario
+	for _, v := range []struct {
+		name      string
+		own, want any
+		open      bool // the scenario leaves it to the configuration
+	}{
+		{"increment", c.Increment, s.Increment, s.Increment == ""},
+		{"kind", c.Kind, s.Kind, s.Kind == ""},
+		{"tasks", c.Tasks, len(s.Tasks), false},
+		{"batch", c.Batch, s.Batch, s.Batch == 0},
+		{"epochs", c.Epochs, s.Epochs, s.Epochs == 0},
+		{"labelset", c.LabelSet, s.LabelSet, false},
+		{"timeline", c.Timeline, s.Timeline, false},
+		{"overlap", c.Overlap, 0, false},
+	} {
+		if v.own != v.want && !v.open {
+			return fmt.Errorf("%s is %v, and that of the scenario that is played %v", v.name, v.own, v.want)
+		}
+	}
+	return nil
+}
+
+// ModelName returns the name of the network: Model, or "mlp" where that is empty.
+func (c Config) ModelName() string { return cmp.Or(c.Model, "mlp") }
+
+// MarshalJSON leaves out a model and a precision that are those of the default, so that they give a run no other ID.
+func (c Config) MarshalJSON() ([]byte, error) {
+	if c.Model == "mlp" {
+		c.Model = ""
+	}
+	if c.Precision == "float32" {
+		c.Precision = ""
+	}
+	type fields Config
+	return json.Marshal(fields(c))
+}
 
 // ID identifies an experiment in file names. It is the beginning of the hash of its configuration.
 func (c Config) ID() string {

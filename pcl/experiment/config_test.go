@@ -207,6 +207,26 @@ func TestConfigAsJSON(t *testing.T) {
 	}
 }
 
+// TestLoadConfigOn: the data set of a run has the defaults, whatever the file names.
+func TestLoadConfigOn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.toml")
+	for _, text := range []string{"method = \"er\"\n", "method = \"er\"\ndataset = \"mnist\"\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		for _, dataset := range []string{"emnist-byclass-test80", "cifar-100", "glyphs"} {
+			want := DefaultConfig(dataset)
+			want.Method = "er"
+			if c, err := LoadConfigOn(path, dataset); err != nil || c.ID() != want.ID() {
+				t.Errorf("%s with %q: %+v, want %+v (%v)", dataset, text, c, want, err)
+			}
+		}
+	}
+	if c, err := LoadConfig(path); err != nil || c.Dataset != "mnist" || c.MaxClasses != 3 {
+		t.Errorf("without another data set: %+v (%v)", c, err)
+	}
+}
+
 // FuzzParseConfig reads arbitrary text; what passes is valid and has an ID.
 func FuzzParseConfig(f *testing.F) {
 	f.Add([]byte("dataset = \"emnist-byclass\"\n[params]\ntau = 1\n[memory]\npolicy = \"fixed_total\"\nbudget = 310"))

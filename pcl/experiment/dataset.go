@@ -27,13 +27,27 @@ func NewScenario(c Config, set *datasets.Dataset) (*scenario.Scenario, error) {
 		Batch: c.Batch, Epochs: c.Epochs, LabelSet: c.LabelSet, Timeline: c.Timeline, ClassNames: set.Classes,
 	}
 	if c.Scenario == nil {
-		return scenario.Generate(o, counts)
+		s, err := scenario.Generate(o, counts)
+		if err != nil {
+			return nil, err
+		}
+		return s, tested(s, set)
 	}
 	s, err := c.Scenario.Fill(o, counts)
 	if err != nil {
 		return nil, fmt.Errorf("pcl: %w", err)
 	}
-	return s, nil
+	return s, tested(s, set)
+}
+
+// tested returns an error if a task has no test samples.
+func tested(s *scenario.Scenario, set *datasets.Dataset) error {
+	for i, t := range s.Tasks {
+		if set.Select(&set.Test, 1, t.Classes...).Len() == 0 {
+			return fmt.Errorf("pcl: %s has no test samples of task %d, whose classes are %q: the task could not be evaluated", set.Name, i+1, names(set, t.Classes))
+		}
+	}
+	return nil
 }
 
 // names returns the names of classes; one that the set does not have is its number.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/parallelcl/parallelcl/pcl/backend"
@@ -92,10 +93,36 @@ func TestOneTimelineInBothIncrements(t *testing.T) {
 			t.Errorf("%s-incremental, A = %.1f, %d steps, tasks %+v", r.Increment, r.A, r.Steps, r.Tasks)
 		}
 	}
+	for _, key := range []string{"labelset = 1", "timeline = 1", "kind = \"serial\"", "tasks = 3", "min_classes = 2", "max_classes = 2", "overlap = 1", "duplicate = true"} {
+		if _, err := ParseConfig([]byte("scenario = \"s.json\"\ndataset = \"blobs\"\n"+key+"\n"), dir); err == nil || !strings.Contains(err.Error(), "is for scenarios that are drawn") {
+			t.Errorf("%s beside a scenario: %v", key, err)
+		}
+	}
 	// A file that names an increment is played in the other one if that is asked for.
 	c := blobConfig("er")
 	c.Play(&scenario.Scenario{Schema: 1, Increment: scenario.TaskIncremental, Tasks: []scenario.Task{{Classes: []int{0}}}})
 	if other := c.WithIncrement(scenario.ClassIncremental); other.Scenario.Increment != scenario.ClassIncremental || c.Scenario.Increment != scenario.TaskIncremental {
 		t.Error("the increment of the scenario is not the one that was asked for")
+	}
+	if err := c.Validate(); err != nil {
+		t.Error(err)
+	}
+	for want, change := range map[string]func(*Config){
+		"labelset is 7":      func(c *Config) { c.LabelSet = 7 },
+		"timeline is 7":      func(c *Config) { c.Timeline = 7 },
+		"tasks is 2":         func(c *Config) { c.Tasks = 2 },
+		"overlap is 1":       func(c *Config) { c.MinClasses, c.MaxClasses, c.Overlap = 2, 2, 1 },
+		"increment is class": func(c *Config) { c.Increment = scenario.ClassIncremental },
+		"kind is serial": func(c *Config) {
+			c.Kind, c.Scenario = scenario.Serial, &scenario.Scenario{Schema: 1, Kind: scenario.Parallel, Tasks: c.Scenario.Tasks}
+		},
+		"batch is 9": func(c *Config) {
+			c.Batch, c.Scenario = 9, &scenario.Scenario{Schema: 1, Batch: 8, Tasks: c.Scenario.Tasks}
+		},
+	} {
+		other := c
+		if change(&other); other.Validate() == nil || !strings.Contains(other.Validate().Error(), want) {
+			t.Errorf("%s: %v", want, other.Validate())
+		}
 	}
 }

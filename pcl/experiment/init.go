@@ -32,17 +32,20 @@ func sumOf(path string) (string, error) {
 	return fmt.Sprintf("%x", sha256.Sum256(data)), err
 }
 
+// ErrInit says that the file with the network that a run begins with is missing, or is another one.
+var ErrInit = errors.New("config: init")
+
 // pretrain gives a new learner the parameters that the run begins with.
 func (c Config) pretrain(l *pcl.Learner) error {
 	if c.InitFile == "" {
-		return fmt.Errorf("config: the run begins with the network whose file has the SHA-256 %s: say which file that is, by UseWeights, init in the TOML file, or --init", c.Init)
+		return fmt.Errorf("%w: the run begins with the network whose file has the SHA-256 %s: say which file that is, by UseWeights, init in the TOML file, or --init", ErrInit, c.Init)
 	}
 	sum, err := sumOf(c.InitFile)
 	if err == nil && sum != c.Init {
 		err = errors.New("the file has changed since the configuration was made")
 	}
 	if err != nil {
-		return fmt.Errorf("config: init: %s: %w", c.InitFile, err)
+		return fmt.Errorf("%w: %s: %w", ErrInit, c.InitFile, err)
 	}
 	t, err := pcl.LoadTrained(c.InitFile)
 	if err != nil {

@@ -13,9 +13,10 @@ import (
 // ErrData says that the files of a data set are not those that a configuration or a saved run was made for.
 var ErrData = errors.New("the files of the data set have changed")
 
-// OnData returns the configuration with the checksum of the files in it, if its data set is files of your own or was
-// registered with a checksum. Those of the catalogue have none: their files are the published ones. It returns
-// [ErrData] if the configuration has another checksum already.
+// OnData returns the configuration with the checksum of the files in it, if its data set is files of your own, was
+// registered with a checksum, or is one of the catalogue of which only a part is there. The complete files of such a set
+// have no checksum here: they are the published ones. OnData returns [ErrData] if the configuration has another checksum
+// already.
 func (c Config) OnData(ctx context.Context, o datasets.Options) (Config, error) {
 	info, err := datasets.Inspect(ctx, c.Dataset, o)
 	if err != nil {

@@ -87,6 +87,72 @@ func TestChangedFiles(t *testing.T) {
 	}
 }
 
+// TestDefaultsThatAreNamed: naming the default model or precision does not make another run.
+func TestDefaultsThatAreNamed(t *testing.T) {
+	plain := DefaultConfig("glyphs")
+	named, err := ParseConfig([]byte("model = \"mlp\"\nprecision = \"float32\"\n"), "")
+	if err != nil || named.ID() != plain.ID() || named.Folder() != plain.Folder() {
+		t.Errorf("%s with the defaults named, %s without (%v)", named.Folder(), plain.Folder(), err)
+	}
+	other := plain
+	if other.Precision = "bfloat16"; other.ID() == plain.ID() {
+		t.Error("bfloat16 does not make another run")
+	}
+}
+
+// cutMNIST writes a data folder in which the test file of MNIST has only n images.
+func cutMNIST(t *testing.T, n int) string {
+	t.Helper()
+	dir := t.TempDir()
+	images := append([]byte{0, 0, 8, 3, 0, 0, byte(n >> 8), byte(n), 0, 0, 0, 28, 0, 0, 0, 28}, make([]byte, n*28*28)...)
+	labels := []byte{0, 0, 8, 1, 0, 0, byte(n >> 8), byte(n)}
+	for i := range n {
+		images[16+i*28*28+i%10] = 255
+		labels = append(labels, byte(i%10))
+	}
+	for name, data := range map[string][]byte{"t10k-images-idx3-ubyte": images, "t10k-labels-idx1-ubyte": labels} {
+		path := filepath.Join(dir, "mnist", name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, data, 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestPartsOfASet: runs on parts of the official files are told apart from each other and from runs on all of them.
+func TestPartsOfASet(t *testing.T) {
+	plain := DefaultConfig("mnist-test80")
+	plain.Batch = 8
+	folder, o := filepath.Join(t.TempDir(), "run"), RunOptions{Backend: pcltest.Backend(t, backend.Go)}
+	on := func(n int) Config {
+		t.Helper()
+		data := datasets.Options{Dir: cutMNIST(t, n)}
+		c, err := plain.OnData(t.Context(), data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o.Dataset, err = datasets.Open(t.Context(), "mnist-test80", data); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	large, whole := on(200), on(10000)
+	small := on(100)
+	if whole.ID() != plain.ID() || small.ID() == plain.ID() || large.ID() == small.ID() || small.Folder() != plain.Folder() {
+		t.Errorf("the runs on 100, 200 and 10,000 images are %s, %s and %s", small.ID(), large.ID(), whole.ID())
+	}
+	o.Dir = folder
+	r, err := Run(t.Context(), plain, o) // even if it was not told of the data before
+	if err != nil || r.ID != small.ID() || !strings.Contains(string(r.Config), small.DataSHA256) {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	for _, c := range []Config{large, whole} {
+		if _, err := Ready(c, RunOptions{Dir: folder}); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), "data_sha256") {
+			t.Errorf("the result on 100 images stands for %s: %v", c.ID(), err)
+		}
+	}
+}
+
 // TestVectorsRefused: what is for images only.
 func TestVectorsRefused(t *testing.T) {
 	name := table(t, filepath.Join(t.TempDir(), "t.csv"), 0)

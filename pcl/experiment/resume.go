@@ -73,11 +73,11 @@ func (e *DamagedError) Error() string { return fmt.Sprintf("pcl: resume: %v", e.
 func (e *DamagedError) Unwrap() error { return e.Err }
 
 // resume restores the checkpoint that was asked for. If none was named and the folder has none, the run starts from
-// its beginning.
+// its beginning, without what a run that was killed before its first checkpoint has left.
 func (r *runner) resume() error {
 	f, path, err := r.find()
 	if errors.Is(err, os.ErrNotExist) && r.options.Checkpoint == "" {
-		return nil
+		return r.folder.clean()
 	}
 	if latest := new(checkpoint.LatestError); errors.As(err, &latest) {
 		return &DamagedError{err, latest.Whole}

@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/parallelcl/parallelcl/pcl"
@@ -342,6 +344,29 @@ func TestMemoryTooSmall(t *testing.T) {
 	c.Memory = memory.Config{Policy: memory.FixedTotal, Budget: 7} // of 8 classes
 	if _, err := Run(t.Context(), c, RunOptions{Backend: pcltest.Backend(t, backend.Go), Dataset: pcltest.Blobs(8, 40, 10)}); err == nil {
 		t.Error("a memory that cannot hold all classes: no error")
+	}
+}
+
+// TestTaskWithoutTestSamples: it is refused before anything is trained, with the names of its classes.
+func TestTaskWithoutTestSamples(t *testing.T) {
+	d, c := pcltest.Blobs(8, 40, 10), blobConfig("er")
+	s, err := NewScenario(c, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := s.Tasks[len(s.Tasks)-1].Classes
+	var pixels []uint8
+	var labels []int32
+	for i, l := range d.Test.Labels {
+		if !slices.Contains(last, int(l)) {
+			pixels, labels = append(pixels, d.Image(&d.Test, i)...), append(labels, l)
+		}
+	}
+	d.Test.Pixels, d.Test.Labels = pixels, labels
+	steps := 0
+	_, err = Run(t.Context(), c, RunOptions{Backend: pcltest.Backend(t, backend.Go), Dataset: d, Progress: func(Progress) { steps++ }})
+	if err == nil || steps != 0 || !strings.Contains(err.Error(), "no test samples of task 3") || !strings.Contains(err.Error(), d.Classes[last[0]]) {
+		t.Errorf("%v after %d steps", err, steps)
 	}
 }
 

@@ -141,7 +141,8 @@ func (f *runFolder) finished(c Config, o RunOptions) (*results.Run, error) {
 	if o.Weights && !exists(f.dir, WeightsFile) {
 		return nil, fmt.Errorf("pcl: the run in %s is %w of its network, %s: replace it to have it", f.dir, ErrUnrecorded, WeightsFile)
 	}
-	if o.Record && !exists(f.dir, RecordFile) || o.RecordArrays > 0 && !exists(f.dir, ArraysDir) {
+	arrays := min(o.RecordArrays, r.Steps)
+	if o.Record && !exists(f.dir, RecordFile) || arrays > 0 && !exists(f.dir, ArraysDir, stepFile(arrays-1)) {
 		return nil, fmt.Errorf("pcl: the run in %s is %w: replace it to have them", f.dir, ErrUnrecorded)
 	}
 	return r, nil
@@ -240,7 +241,15 @@ func (f *runFolder) begin(o RunOptions) error {
 	if f.work != f.dir {
 		return os.RemoveAll(f.work)
 	}
-	return errors.Join(os.RemoveAll(filepath.Join(f.dir, RecordFile)), os.RemoveAll(filepath.Join(f.dir, ArraysDir)))
+	return f.clean()
+}
+
+// clean removes records and arrays from the folder in which the run is made: a run that starts has none yet.
+func (f *runFolder) clean() error {
+	if f.dir == "" {
+		return nil
+	}
+	return errors.Join(os.RemoveAll(filepath.Join(f.work, RecordFile)), os.RemoveAll(filepath.Join(f.work, ArraysDir)))
 }
 
 // complete ends a run whose result has been written: it removes the checkpoints, and moves the files of a

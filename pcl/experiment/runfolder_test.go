@@ -262,10 +262,43 @@ func TestArraysOfAResumedRun(t *testing.T) {
 	}
 }
 
+// TestMoreArraysOfAFinishedRun: a finished run stands for one with the arrays of as many steps, or of fewer.
+func TestMoreArraysOfAFinishedRun(t *testing.T) {
+	p := newPlayed(t)
+	arrays := func(n int) func(*RunOptions) { return func(o *RunOptions) { o.RecordArrays = n } }
+	r := p.end(arrays(2))
+	for _, n := range []int{2, 1, 0} {
+		if p.end(arrays(n)); p.steps != 0 {
+			t.Errorf("arrays of %d steps: made again, though those of 2 are there", n)
+		}
+	}
+	p.refused(ErrUnrecorded, arrays(3))
+	all := p.end(func(o *RunOptions) { o.Replace, o.RecordArrays = true, r.Steps+5 })
+	if p.end(arrays(r.Steps + 9)); p.steps != 0 || all.Steps != r.Steps {
+		t.Error("made again, though the arrays of all steps are there")
+	}
+}
+
 func write(t *testing.T, path, content string) {
 	t.Helper()
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestKilledBeforeItsFirstCheckpoint: what such a run has left does not stay beside the result of the one that starts
+// again, whichever way that is told to.
+func TestKilledBeforeItsFirstCheckpoint(t *testing.T) {
+	for _, replace := range []bool{false, true} {
+		p := newPlayed(t)
+		write(t, filepath.Join(p.o.Dir, RecordFile), "{}")
+		write(t, filepath.Join(p.o.Dir, ArraysDir, "step-000700.npz"), "")
+		if _, err := p.run(0, func(o *RunOptions) { o.Resume, o.Replace = true, replace }); err != nil {
+			t.Fatal(err)
+		}
+		if exists(p.o.Dir, RecordFile) || exists(p.o.Dir, ArraysDir) {
+			t.Errorf("records or arrays of a run that was killed are beside the result of the next one (Replace = %t)", replace)
+		}
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 // ErrTimeUp is what [Work] returns when its time is up and cells are left. The cell that it was at has been saved.
 var ErrTimeUp = errors.New("the time is up")
 
-// defaultReserve is the time that is kept free for saving a run, on top of what is measured.
-const defaultReserve = 5 * time.Second
+// DefaultReserve is the time that is kept free for saving a run, on top of what is measured.
+const DefaultReserve = 5 * time.Second
 
 // budget is the time that a worker has. It does not wait for a signal that its time is up, but stops early enough to
 // save: from the run in progress it knows how long a step can take, evaluations and checkpoints included.

@@ -3,7 +3,11 @@ package grid
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
+	"slices"
+	"strings"
 
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl/backend"
@@ -14,6 +18,8 @@ import (
 type Cell struct {
 	ID     string            `json:"id"`
 	Config experiment.Config `json:"config"`
+	// InitFile is the file whose checksum the configuration has, if the run begins with a trained network.
+	InitFile string `json:"init_file,omitempty"`
 	// Seconds is the time that the run was expected to take when the manifest was made; 0 if nothing was known.
 	Seconds float64 `json:"seconds,omitempty"`
 }
@@ -23,6 +29,28 @@ type Compute struct {
 	Backend string `json:"backend"`           // "xla-cuda", "xla-cpu" or "go"
 	Threads int    `json:"threads,omitempty"` // of the XLA CPU backend
 	TF32    bool   `json:"tf32,omitempty"`    // of a GPU
+	Flags   string `json:"xla_flags,omitempty"`
+}
+
+// XLAFlags returns the options that the environment gives XLA, in XLA_FLAGS, some of which change what it computes. The
+// folder of CUDA's data, which the backend adds itself, is none of them.
+func XLAFlags() string {
+	all := strings.Fields(os.Getenv("XLA_FLAGS"))
+	return strings.Join(slices.DeleteFunc(all, func(f string) bool { return strings.HasPrefix(f, "--xla_gpu_cuda_data_dir=") }), " ")
+}
+
+// settled returns an error if the environment has a backend compute in another way.
+func (c Compute) settled() error {
+	if c.Backend == backend.Go {
+		return nil
+	}
+	if now := XLAFlags(); now != c.Flags {
+		return fmt.Errorf("XLA_FLAGS is %q here, and was %q when the grid was planned: results may differ", now, c.Flags)
+	}
+	if c.Backend == backend.XLACUDA && !c.TF32 && os.Getenv("NVIDIA_TF32_OVERRIDE") == "1" {
+		return errors.New("NVIDIA_TF32_OVERRIDE=1 has products rounded, and the grid was planned without --tf32: unset it")
+	}
+	return nil
 }
 
 // checked leaves out what the backend ignores, so that it does not tell cells apart.
@@ -33,7 +61,7 @@ func (c Compute) checked() (Compute, error) {
 	case backend.XLACUDA:
 		c.Threads = 0
 	case backend.Go:
-		c.Threads, c.TF32 = 0, false
+		c.Threads, c.TF32, c.Flags = 0, false, ""
 	default:
 		return c, fmt.Errorf("grid: the backend %q is none of %s, %s and %s", c.Backend, backend.XLACUDA, backend.XLACPU, backend.Go)
 	}
@@ -50,6 +78,13 @@ func cellID(c experiment.Config, program string, how Compute) (string, error) {
 		Compute Compute           `json:"compute"`
 		Data    []datasets.File   `json:"data"`
 	}{c, program, how, dataFiles(c.Dataset)})
+}
+
+// ready returns the configuration with the file that its run begins with.
+func (c Cell) ready() experiment.Config {
+	out := c.Config
+	out.InitFile = c.InitFile
+	return out
 }
 
 // hash returns the first 16 hexadecimal digits of the SHA-256 of a value's JSON.

@@ -3,6 +3,7 @@ package grid
 import (
 	"fmt"
 
+	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
@@ -36,6 +37,9 @@ func Compare(then *rows.Row, run *results.Run) (list []Compared, equal bool) {
 // can change a result. program is what makes the run now.
 func Reasons(then *rows.Row, run *results.Run, program string) (list []string) {
 	m := run.Measured
+	if then.Run != run.ID {
+		list = append(list, "The files of the data set are a part of the official ones now; the result does not say which files it was made on.")
+	}
 	for _, c := range []struct{ what, then, now string }{
 		{"program", then.Program, program},
 		{"version", then.Version + " (" + then.Commit + ")", m.Version + " (" + m.Commit + ")"},
@@ -46,6 +50,9 @@ func Reasons(then *rows.Row, run *results.Run, program string) (list []string) {
 		if c.then != c.now {
 			list = append(list, fmt.Sprintf("The %s was %s, and is %s now.", c.what, c.then, c.now))
 		}
+	}
+	if flags := XLAFlags(); flags != "" && m.Backend != backend.Go {
+		list = append(list, fmt.Sprintf("XLA_FLAGS is %q now.", flags))
 	}
 	return list
 }

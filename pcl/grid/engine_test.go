@@ -90,6 +90,44 @@ func TestEngine(t *testing.T) {
 	}
 }
 
+// TestTrainedNetwork makes a grid whose runs begin with a trained network. Without its file a machine cannot make them,
+// which is no failure of theirs.
+func TestTrainedNetwork(t *testing.T) {
+	_, m := planned(t, tinyRuns(t))
+	engine := NewEngine(EngineOptions{Compute: m.Compute})
+	defer engine.Close()
+	c := m.Cells[0].Config
+	if err := engine.open(t.Context(), c.Dataset); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	o := experiment.RunOptions{Backend: engine.backend, Programs: engine.programs, Dataset: engine.set, Dir: dir, Weights: true}
+	if _, err := experiment.Run(t.Context(), c, o); err != nil {
+		t.Fatal(err)
+	}
+	net := filepath.Join(dir, experiment.WeightsFile)
+	g := tinyRuns(t)
+	g.Set["init"] = net
+	f, m := planned(t, g)
+	moved := filepath.Join(dir, "moved.safetensors")
+	if err := os.Rename(net, moved); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := f.Work(t.Context(), m, engine, WorkOptions{}); !errors.Is(err, experiment.ErrInit) || s.Failed != 0 || s.Left != 2 {
+		t.Errorf("without the file: %+v, %v", s, err)
+	}
+	if err := os.Rename(moved, net); err != nil {
+		t.Fatal(err)
+	}
+	read, err := f.Manifest(m.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := work(t, f, read, engine, WorkOptions{}); s.Done != 2 {
+		t.Errorf("%+v", s)
+	}
+}
+
 // TestEngineElsewhere has what a machine may lack: that is no failure of a cell.
 func TestEngineElsewhere(t *testing.T) {
 	g := tinyRuns(t)

@@ -159,20 +159,29 @@ func (g *Grid) config(row Row) (experiment.Config, error) {
 	if err := c.Validate(); err != nil {
 		return c, err
 	}
-	return c.OnData(context.Background(), datasets.Options{})
+	return c.OnData(context.Background(), datasets.Options{Dir: g.DataDir})
 }
+
+// listed are the keys of a run whose values a grid lists: increments, labelsets, timelines, seeds.
+var listed = []string{"increment", "labelset", "timeline", "seed"}
 
 // checkSettings returns an error if settings name what the grid's lists say, or if a key of the grid has a value of the
 // wrong type.
 func checkSettings(settings table) error {
-	for _, key := range []string{"increment", "labelset", "timeline", "seed"} {
+	for _, key := range listed {
 		if _, given := settings[key]; given {
 			return fmt.Errorf("%s is not a setting of a grid's runs: list its values in %ss", key, key)
 		}
 	}
 	if v, given := settings[timesKey]; given {
-		if _, ok := v.(table); !ok {
+		factors, ok := v.(table)
+		if !ok {
 			return fmt.Errorf("%s is %v: want a table of factors, such as times.optimizer.lr = 3", timesKey, v)
+		}
+		for _, key := range listed {
+			if _, given := factors[key]; given {
+				return fmt.Errorf("%s.%s: a grid lists the values of %s itself, in %ss", timesKey, key, key, key)
+			}
 		}
 	}
 	if v, given := settings[paperKey]; given {

@@ -44,6 +44,8 @@ type Grid struct {
 	// Vary has a list of values instead of each setting.
 	Vary table `toml:"vary"`
 
+	DataDir string `toml:"-"` // folder of the data sets; empty stands for datasets.DefaultDir
+
 	dir   string // of the file, to which the paths in it are relative
 	tuned *Tuned // values over those of Method; nil for the published ones
 }

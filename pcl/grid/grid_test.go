@@ -191,6 +191,7 @@ func TestRefused(t *testing.T) {
 		{`params.tau = [1]`, `seed = [1, 2]`, "seed is not a setting of a grid's runs: list its values in seeds"},
 		{`emgd-gmc"`, "emgd-gmc\"\nlabelset = 2", "list its values in labelsets"},
 		{`emgd-gmc"`, "emgd-gmc\"\ntimes = 3", "times is 3: want a table"},
+		{`emgd-gmc"`, "emgd-gmc\"\ntimes.seed = 3", "times.seed: a grid lists the values of seed itself, in seeds"},
 		{`emgd-gmc"`, "emgd-gmc\"\npaper = 3", "paper is 3"},
 		{`emgd-gmc"`, "emgd-gmc\"\n[size]\nsmall = true", "size.small is true: want a table"},
 		{`title`, "size = 3\ntitle", "size is 3: want a table"},

@@ -170,6 +170,20 @@ func (x *Index) state(cell string) (state, attempt) {
 	return begun, latest
 }
 
+// failed reports whether a cell without a result has failed, even if it was begun once more since.
+func (x *Index) failed(cell string) bool {
+	h := x.cells[cell]
+	if h == nil || len(h.done) > 0 {
+		return false
+	}
+	for _, a := range h.attempts {
+		if a.end == failed {
+			return true
+		}
+	}
+	return false
+}
+
 // attempts returns how often a cell was begun.
 func (x *Index) attempts(cell string) int {
 	if h := x.cells[cell]; h != nil {

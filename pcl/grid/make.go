@@ -92,7 +92,7 @@ func (j *job) run(ctx context.Context) (*results.Run, error) {
 	j.budget.last = 0
 	defer j.budget.watch(cancel)()
 	began := j.leases.clock()
-	run, err := j.maker.Make(within, j.cell.Config, j.dir, func(p experiment.Progress) {
+	run, err := j.maker.Make(within, j.cell.ready(), j.dir, func(p experiment.Progress) {
 		j.steps.Store(int64(p.Step))
 		j.of.Store(int64(p.Steps))
 		if j.budget.step(); j.budget.over() {
@@ -131,7 +131,7 @@ func (j *job) settle(ctx context.Context, run *results.Run, err error) error {
 	case errors.Is(j.cause, errLost):
 		j.options.Say(fmt.Sprintf("Cell %s: %v.", j.cell.ID, errLost))
 		j.skipped[j.cell.ID] = true
-		return nil
+		return j.stopped()
 	case errors.Is(err, experiment.ErrInterrupted), errors.Is(err, context.Canceled) && j.cause != nil:
 		return j.stop(ctx)
 	case errors.As(err, &missing) && missing.dataset != "":
@@ -140,8 +140,8 @@ func (j *job) settle(ctx context.Context, run *results.Run, err error) error {
 	case errors.As(err, &missing), errors.As(err, new(*experiment.UnsavedError)), errors.Is(disk.Explain(err, j.folder.Dir), disk.ErrFull):
 		return errors.Join(j.cannotWork(err), j.stopped())
 	case errors.Is(err, experiment.ErrInUse):
-		j.options.Say(fmt.Sprintf("Cell %s: %v.", j.cell.ID, err))
 		j.skipped[j.cell.ID] = true
+		j.barred = append(j.barred, fmt.Errorf("cell %s: %w", j.cell.ID, err))
 		return j.stopped()
 	}
 	return j.fail(err)
@@ -168,7 +168,7 @@ func (j *job) finish(run *results.Run) error {
 	if err := j.lease.check(); err != nil {
 		j.options.Say(fmt.Sprintf("Cell %s: its result is dropped: %v.", j.cell.ID, err))
 		j.skipped[j.cell.ID] = true
-		return nil
+		return j.stopped()
 	}
 	if err := j.journal.append(r); err != nil {
 		return err // the result is in the cell's folder, where the next worker finds it

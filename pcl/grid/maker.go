@@ -68,13 +68,16 @@ func (e *Engine) Make(ctx context.Context, c experiment.Config, dir string, prog
 		return nil, err
 	}
 	if c.DataSHA256 != e.set.SHA256 {
-		return nil, &surroundingsError{fmt.Errorf("%w since the grid was planned: plan it again", experiment.ErrData), c.Dataset}
+		return nil, &surroundingsError{fmt.Errorf("%w since the grid was planned: plan it again, with --data-dir or $%s", experiment.ErrData, datasets.EnvDir), c.Dataset}
 	}
 	o := experiment.RunOptions{
 		Backend: e.backend, Programs: e.programs, Dataset: e.set, Dir: dir, Resume: true,
 		CheckpointEvery: e.options.CheckpointEvery, Keep: 2, Progress: progress,
 	}
 	run, err := experiment.Run(ctx, c, o)
+	if errors.Is(err, experiment.ErrInit) {
+		return nil, &surroundingsError{err, ""}
+	}
 	damaged := new(experiment.DamagedError)
 	switch {
 	case errors.As(err, &damaged) && damaged.Whole != "":
@@ -95,6 +98,9 @@ func (e *Engine) Make(ctx context.Context, c experiment.Config, dir string, prog
 func (e *Engine) open(ctx context.Context, dataset string) (err error) {
 	if e.backend == nil {
 		how := e.options.Compute
+		if err := how.settled(); err != nil {
+			return &surroundingsError{err, ""}
+		}
 		e.backend, err = backend.Open(ctx, backend.Options{
 			Name: how.Backend, Threads: how.Threads, TF32: how.TF32, Clients: e.options.Clients, Progress: e.options.Progress,
 		})
@@ -125,3 +131,8 @@ func (e *surroundingsError) Error() string {
 	return fmt.Sprintf("this machine cannot make cells: %v", e.err)
 }
 func (e *surroundingsError) Unwrap() error { return e.err }
+
+// ErrNoData is what [Folder.Work] returns if cells are left because their data set is not here, or is another one.
+var ErrNoData = errors.New("a data set is missing")
+
+func (e *surroundingsError) Is(target error) bool { return target == ErrNoData && e.dataset != "" }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -87,7 +88,13 @@ func (m *Manifest) fill(g *Grid) error {
 		rows[i].Cell = id
 		if !known[id] {
 			known[id] = true
-			m.Cells = append(m.Cells, Cell{ID: id, Config: c})
+			cell := Cell{ID: id, Config: c}
+			if c.InitFile != "" { // workers may be started elsewhere
+				if cell.InitFile, err = filepath.Abs(c.InitFile); err != nil {
+					return err
+				}
+			}
+			m.Cells = append(m.Cells, cell)
 		}
 	}
 	m.Rows = rows

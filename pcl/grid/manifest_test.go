@@ -82,6 +82,33 @@ func TestCellID(t *testing.T) {
 	}
 }
 
+// TestFlagsOfXLA: options of XLA are a part of how cells are computed, and workers must have them too.
+func TestFlagsOfXLA(t *testing.T) {
+	const flags = "--xla_cpu_enable_fast_math=true"
+	t.Setenv("XLA_FLAGS", " --xla_gpu_cuda_data_dir=/usr/local/cuda  "+flags)
+	if got := XLAFlags(); got != flags {
+		t.Errorf("flags %q", got)
+	}
+	how, err := Compute{Backend: "xla-cpu", Flags: XLAFlags()}.checked()
+	if err != nil || how.Flags != flags || how.settled() != nil {
+		t.Errorf("%+v, %v, %v", how, err, how.settled())
+	}
+	if pure, err := (Compute{Backend: "go", Flags: flags}).checked(); err != nil || pure.Flags != "" || pure.settled() != nil {
+		t.Errorf("the pure-Go backend has options of XLA: %+v, %v", pure, err)
+	}
+	t.Setenv("XLA_FLAGS", "")
+	if err := how.settled(); err == nil || !strings.Contains(err.Error(), flags) {
+		t.Errorf("without them: %v", err)
+	}
+	t.Setenv("NVIDIA_TF32_OVERRIDE", "1")
+	if err := (Compute{Backend: "xla-cuda"}).settled(); err == nil {
+		t.Error("TF32 in a grid without it")
+	}
+	if err := (Compute{Backend: "xla-cuda", TF32: true}).settled(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestSharedCells plans two grids that have cells in common: those have the same IDs. Places that are the same run
 // share a cell.
 func TestSharedCells(t *testing.T) {

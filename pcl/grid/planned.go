@@ -75,8 +75,10 @@ func (g *Grid) ConfigOf(r *rows.Row) (experiment.Config, error) {
 		if !isPlace(row, r) {
 			continue
 		}
-		if id := configs[i].ID(); id != r.Run {
-			return configs[i], fmt.Errorf("the grid %s has another run there now: its configuration is %s, and that of the result %s, which the program %s made", g.Name, id, r.Run, r.Program)
+		whole := configs[i] // results of older programs do not say that their data were a part of a set
+		whole.DataSHA256 = ""
+		if id := configs[i].ID(); id != r.Run && whole.ID() != r.Run {
+			return configs[i], fmt.Errorf("the grid %s has another run there now, or the files of its data set are others: its configuration is %s, and that of the result %s, which the program %s made", g.Name, id, r.Run, r.Program)
 		}
 		return configs[i], nil
 	}

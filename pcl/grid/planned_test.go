@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/grids"
+	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
@@ -49,6 +50,82 @@ func TestConfigOf(t *testing.T) {
 	g.Set = table{"eval_every": int64(3)}
 	if _, err := g.ConfigOf(all[0]); err == nil || !strings.Contains(err.Error(), "another run there now") {
 		t.Errorf("a grid that was changed: %v", err)
+	}
+}
+
+// TestPublishedCells: the cells of the published results have the names that a plan gives them now, with the program that
+// made them. Otherwise folders in which they were made would begin again.
+func TestPublishedCells(t *testing.T) {
+	files, err := filepath.Glob("../../grids/results/*-test-split.csv")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range append(files, "../../grids/results/table3-subset.csv", "../../grids/results/recommended-glyphs.csv") {
+		all, err := rows.Files(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := Planned(all[0].Grid, "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.DataDir = t.TempDir() // the official files, as far as a plan knows
+		for _, r := range []*rows.Row{all[0], all[len(all)-1]} {
+			c, err := g.ConfigOf(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			id, err := cellID(c, r.Program, Compute{Backend: r.Backend, Threads: r.Threads})
+			if err != nil || id != r.Cell {
+				t.Errorf("%s: %s is cell %s now, and was %s (%v)", file, r.Line(), id, r.Cell, err)
+			}
+		}
+	}
+}
+
+// TestConfigOfAPart: results of programs that did not tell a part of a data set from the whole are found where a part is
+// now, and what is printed of them says so.
+func TestConfigOfAPart(t *testing.T) {
+	g := parse(t, "part", `
+		title = "MNIST"
+		datasets = ["M"]
+		methods = ["AvgGrad"]
+		increments = ["task"]
+		labelsets = [0]
+		timelines = [0]
+		seeds = [1]
+		[dataset.M]
+		dataset = "mnist-test80"
+		[method.AvgGrad]
+		method = "avggrad"
+	`)
+	g.DataDir = t.TempDir()
+	_, configs, err := g.expand()
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := &rows.Row{DataSet: "M", Method: "AvgGrad", Increment: "task", Seed: 1}
+	old.Run = configs[0].ID()
+	for name, data := range map[string]string{"images-idx3": "\x00\x00\x08\x03\x00\x00\x00\x01\x00\x00\x00\x01\x00\x00\x00\x01!", "labels-idx1": "\x00\x00\x08\x01\x00\x00\x00\x01!"} {
+		path := filepath.Join(g.DataDir, "mnist", "t10k-"+name+"-ubyte")
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(data), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := g.ConfigOf(old)
+	if err != nil || c.DataSHA256 == "" {
+		t.Fatalf("the checksum of a part is %q (%v)", c.DataSHA256, err)
+	}
+	if reasons := Reasons(old, &results.Run{ID: c.ID()}, ""); !strings.Contains(strings.Join(reasons, "\n"), "are a part of the official ones now") {
+		t.Errorf("nothing says what differs: %q", reasons)
+	}
+	other := *old
+	other.Run = "000000000000"
+	if _, err := g.ConfigOf(&other); err == nil || !strings.Contains(err.Error(), "or the files of its data set are others") {
+		t.Errorf("a result on other files: %v", err)
 	}
 }
 

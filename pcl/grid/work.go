@@ -18,7 +18,7 @@ type WorkOptions struct {
 	// Begin is the part of the shard to begin with. Workers that share a shard begin at different places, so that
 	// they seldom want the same cell and each of them makes cells that are alike.
 	Begin Shard
-	// Retry makes the cells that have failed, and no others.
+	// Retry makes the cells that have failed, also those that an earlier retry began and left, and no others.
 	Retry bool
 	// Time is how long the worker may work; 0 is no limit. Reserve is how much of it is kept free for saving, on top
 	// of what is measured; 0 stands for 5 seconds.
@@ -39,7 +39,7 @@ const DefaultExpiry = time.Minute
 
 func (o WorkOptions) withDefaults() WorkOptions {
 	if o.Reserve == 0 {
-		o.Reserve = defaultReserve
+		o.Reserve = DefaultReserve
 	}
 	if o.Attempts == 0 {
 		o.Attempts = 3
@@ -96,7 +96,8 @@ type worker struct {
 	skipped  map[string]bool    // cells that this worker leaves alone
 	own      map[string]float64 // longest time of the cells of a kind that it made itself; see learn
 	missing  []error            // data sets that are not here
-	before   map[string]int     // how often each failed cell had been begun when this worker started
+	barred   []error            // cells whose folder another process is in, such as a worker that hung and lost its lease
+	before   map[string]int     // how often each cell that has failed had been begun when this worker started
 	waited   time.Duration      // since when there is nothing to do but wait; 0 if there is
 }
 
@@ -127,7 +128,7 @@ func (f Folder) newWorker(m *Manifest, maker Maker, o WorkOptions) (*worker, err
 		w.cells = append(w.cells, part(own, Shard{(o.Begin.I + k) % max(1, o.Begin.N), o.Begin.N})...)
 	}
 	for _, c := range w.cells {
-		if s, _ := index.state(c.ID); s == broken {
+		if index.failed(c.ID) {
 			w.before[c.ID] = index.attempts(c.ID)
 		}
 	}
@@ -161,7 +162,7 @@ func (w *worker) work(ctx context.Context) error {
 				return err
 			}
 		default:
-			return errors.Join(w.missing...)
+			return errors.Join(slices.Concat(w.missing, w.barred)...)
 		}
 	}
 }
@@ -207,7 +208,7 @@ func (w *worker) wanted(c Cell) bool {
 	}
 	s, _ := w.index.state(c.ID)
 	if w.options.Retry { // once is enough, whichever worker did it
-		return s == broken && w.index.attempts(c.ID) == w.before[c.ID]
+		return w.index.failed(c.ID) && w.index.attempts(c.ID) == w.before[c.ID]
 	}
 	return s == fresh || s == begun
 }

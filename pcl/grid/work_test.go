@@ -176,6 +176,49 @@ func TestFailure(t *testing.T) {
 	complete(t, f, m, 1)
 }
 
+// TestRetryGoesOn interrupts cells that are made again after a failure: the next retry goes on with them.
+func TestRetryGoesOn(t *testing.T) {
+	f, m := planned(t, small(t, 1))
+	broken := func(experiment.Config, int) error { return errors.New("broken") }
+	if s := work(t, f, m, &fake{steps: 3, fail: broken}, WorkOptions{}); s.Failed != 4 {
+		t.Fatalf("%+v", s)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	stop := func(_ experiment.Config, step int) error {
+		if step == 1 {
+			cancel()
+		}
+		return nil
+	}
+	if _, err := f.Work(ctx, m, &fake{steps: 3, fail: stop}, WorkOptions{Retry: true}); !errors.Is(err, experiment.ErrInterrupted) {
+		t.Fatal(err)
+	}
+	maker := &fake{steps: 3}
+	if s := work(t, f, m, maker, WorkOptions{Retry: true}); s.Done != 4 || !slices.Equal(maker.begun[m.Cells[0].Config.ID()], []int{2}) {
+		t.Errorf("%+v; begun at %v", s, maker.begun)
+	}
+	complete(t, f, m, 3)
+}
+
+// TestFolderInUse: a worker that cannot make a cell, since another process is in its folder, does not say that all went
+// well. The others are made.
+func TestFolderInUse(t *testing.T) {
+	f, m := planned(t, small(t, 1))
+	hung := m.Cells[0]
+	maker := &fake{steps: 1, fail: func(c experiment.Config, step int) error {
+		if c.ID() == hung.Config.ID() {
+			return fmt.Errorf("folder: %w", experiment.ErrInUse)
+		}
+		return nil
+	}}
+	s, err := f.Work(t.Context(), m, maker, WorkOptions{})
+	if !errors.Is(err, experiment.ErrInUse) || !strings.Contains(err.Error(), hung.ID) || s.Done != 3 || s.Left != 1 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	work(t, f, m, &fake{steps: 1}, WorkOptions{})
+	complete(t, f, m, 1)
+}
+
 // TestForeignResult refuses a result that is another run's.
 func TestForeignResult(t *testing.T) {
 	f, m := planned(t, small(t, 1))
@@ -339,6 +382,13 @@ func TestOvertaken(t *testing.T) {
 		t.Errorf("the one that was overtaken: %+v, %v", w.summary, err)
 	}
 	w.journal.close()
+	index, err := f.Index()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if end := index.cells[m.Cells[0].ID].attempts[1].end; end != stopped {
+		t.Errorf("the attempt that was overtaken is recorded as %q, as if its worker had died", end)
+	}
 	if err := os.RemoveAll(f.work(m.Cells[0].ID)); err != nil { // which it created again
 		t.Fatal(err)
 	}

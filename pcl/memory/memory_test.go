@@ -189,16 +189,17 @@ func TestOnlyFiniteSamplesEnter(t *testing.T) {
 	for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))} {
 		broken := Item{Task: 1, Class: 0, Pixels: []float32{0, bad}}
 		logits := Item{Task: 1, Class: 0, Pixels: []float32{0, 0}, Logits: []float32{bad}}
+		scored := Item{Task: 1, Class: 0, Pixels: []float32{0, 0}, Score: float64(bad)}
 		good := Item{Task: 1, Class: 0, Pixels: []float32{0, 1}}
 		s := newStore(t, PerClass, 9)
 		add(t, s, []Item{broken, good, logits})
 		if s.AddRanked([]Item{broken, logits}); s.Len() != 1 {
 			t.Fatalf("%g: %d samples are stored, want the good one", bad, s.Len())
 		}
-		if s.Put(broken) || s.Put(logits) || s.Replace(0, broken) || s.Edit(0, broken.Pixels) || s.Len() != 1 {
-			t.Errorf("%g was put, replaced or edited in", bad)
+		if s.Put(broken) || s.Put(logits) || s.Put(scored) || s.Replace(0, broken) || s.Edit(0, broken.Pixels) || s.SetScore(0, scored.Score) || s.Len() != 1 {
+			t.Errorf("%g was put, replaced or edited in, or is a score", bad)
 		}
-		if !slices.Equal(s.Item(0).Pixels, good.Pixels) || s.Item(0).Edits != 0 {
+		if !slices.Equal(s.Item(0).Pixels, good.Pixels) || s.Item(0).Edits != 0 || s.Item(0).Score != 0 {
 			t.Errorf("%g: the good sample is now %+v", bad, s.Item(0))
 		}
 		r := NewReservoir(1, 2, 1)
@@ -214,6 +215,36 @@ func TestOnlyFiniteSamplesEnter(t *testing.T) {
 			if !it.finite() {
 				t.Errorf("the reservoir took %v", it.Pixels)
 			}
+		}
+	}
+}
+
+// TestSamplesStayAsTheyAre: what was taken out of a store does not change with it.
+func TestSamplesStayAsTheyAre(t *testing.T) {
+	s := newStore(t, PerClass, 3)
+	add(t, s, []Item{{Task: 1, Class: 4, Pixels: []float32{0.5}}})
+	before := s.Samples()
+	at, err := s.Mark()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Edit(0, []float32{0.9})
+	s.SetScore(0, 7)
+	edited := s.Samples()
+	s.Edit(0, []float32{0.7})
+	if it := s.Item(0); it.Edits != 2 || it.Pixels[0] != 0.7 || it.Origin[0] != 0.5 || it.Score != 7 {
+		t.Errorf("after two edits: %+v", it)
+	}
+	if err := s.Rewind(at); err != nil {
+		t.Fatal(err)
+	}
+	if it := s.Item(0); it.Edits != 0 || it.Pixels[0] != 0.5 || it.Origin != nil || it.Score != 0 {
+		t.Errorf("after going back: %+v", it)
+	}
+	for want, samples := range map[float32]Samples{0.5: before, 0.9: edited} {
+		x := make([]float32, 1)
+		if class := samples.Sample(0, x); class != 4 || x[0] != want {
+			t.Errorf("a sample of class %d with %g, taken when it was %g", class, x[0], want)
 		}
 	}
 }
@@ -307,6 +338,38 @@ func TestReservoirIsUniform(t *testing.T) {
 	}
 }
 
+// TestSomeOfAReservoir draws 5 of the 20 samples of a class that a reservoir keeps of 50: each of the 50 is as likely as
+// any other. Of a class with fewer it gives all, in their order.
+func TestSomeOfAReservoir(t *testing.T) {
+	const samples, rounds = 50, 2000
+	var drawn [samples]float64
+	for run := range rounds {
+		r := NewReservoir(1, 20, uint64(run))
+		for i := range samples {
+			r.Offer(3, []float32{float32(i)})
+		}
+		r.Offer(7, []float32{100})
+		r.Offer(7, []float32{101})
+		some := r.Some(5)
+		if len(some) != 7 || some[5].Pixels[0] != 100 || some[6].Pixels[0] != 101 {
+			t.Fatalf("run %d: %v", run, some)
+		}
+		met := map[float32]bool{}
+		for _, it := range some[:5] {
+			if met[it.Pixels[0]] || it.Class != 3 || it.Task != 1 {
+				t.Fatalf("run %d: %v", run, some)
+			}
+			met[it.Pixels[0]] = true
+			drawn[int(it.Pixels[0])]++
+		}
+	}
+	for i, n := range drawn { // 200 expected, with a deviation of 13.4
+		if n < 140 || n > 260 {
+			t.Errorf("sample %d was drawn %g times, want about 200", i, n)
+		}
+	}
+}
+
 func TestReservoirCopiesPixels(t *testing.T) {
 	r := NewReservoir(1, 2, 1)
 	x := []float32{1}
@@ -358,5 +421,25 @@ func TestOwnFilling(t *testing.T) {
 	}
 	if got := len(s.Draw(5)); got != 2 {
 		t.Errorf("drew %d samples", got)
+	}
+}
+
+// TestRerank: what is ranked of a task takes the place of what is stored of it, and of nothing else.
+func TestRerank(t *testing.T) {
+	s := newStore(t, PerClass, 3)
+	of := func(task, class int, values ...float32) (items []Item) {
+		for _, x := range values {
+			items = append(items, Item{Task: task, Class: class, Pixels: []float32{x}})
+		}
+		return items
+	}
+	s.AddRanked(of(1, 0, 1, 2, 3))
+	s.AddRanked(of(2, 1, 4, 5, 6))
+	s.Rerank(1, of(1, 0, 9, 2, 8, 1))
+	if got := s.Pixels(); !slices.Equal(got, []float32{4, 5, 6, 9, 2, 8}) {
+		t.Errorf("it holds %v", got)
+	}
+	if s.Rerank(2, nil); s.Len() != 6 {
+		t.Errorf("ranking nothing left %d samples", s.Len())
 	}
 }

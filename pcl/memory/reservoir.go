@@ -60,6 +60,24 @@ func (r *Reservoir) Items() []Item {
 	return out
 }
 
+// Some returns at most n of the candidates of each class, drawn at random: the places of a reservoir are not equally
+// likely to hold early samples and late ones, so that its first n would be no fair draw. Where there are no more than n,
+// nothing is drawn.
+func (r *Reservoir) Some(n int) []Item {
+	var out []Item
+	for _, c := range r.order {
+		kept := r.kept[c]
+		if len(kept) <= n {
+			out = append(out, kept...)
+			continue
+		}
+		for _, k := range r.rng.Perm(len(kept))[:n] {
+			out = append(out, kept[k])
+		}
+	}
+	return out
+}
+
 // ReservoirState is a reservoir without its pixels.
 type ReservoirState struct {
 	Task  int    `json:"task"`

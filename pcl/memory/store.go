@@ -43,8 +43,9 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// Item is one stored sample. A store refuses samples with a pixel or logit that is not finite: their loss
-// would not be finite either, and the memory would be left out of every step that replays them.
+// Item is one stored sample. A store refuses samples with a pixel, logit or score that is not finite: their loss
+// would not be finite either, and the memory would be left out of every step that replays them; and a score that is
+// not could not be saved. The slices of a stored sample are never changed: an edit puts others in their place.
 type Item struct {
 	Task, Class int
 	Pixels      []float32 // in [0,1]; owned by the store once added
@@ -55,7 +56,9 @@ type Item struct {
 }
 
 // finite says whether a store may take the sample.
-func (it Item) finite() bool { return fp.Finite(it.Pixels) && fp.Finite(it.Logits) }
+func (it Item) finite() bool {
+	return fp.Finite(it.Pixels) && fp.Finite(it.Logits) && it.Score-it.Score == 0
+}
 
 // Drift is the largest distance of a pixel from its original value, ‖x − x_origin‖∞.
 func (it Item) Drift() float64 {
@@ -101,10 +104,10 @@ func (s *Store) Len() int { return len(s.items) }
 // Changes counts how often the samples or their pixels have changed since the store was made.
 func (s *Store) Changes() int { return s.changes }
 
-// Item returns a stored sample; its Pixels are the store's own.
+// Item returns a stored sample; its slices are the store's own and must not be changed.
 func (s *Store) Item(i int) Item { return s.items[i] }
 
-// Items returns stored samples; their Pixels are the store's own.
+// Items returns stored samples; their slices are the store's own and must not be changed.
 func (s *Store) Items(indices []int) []Item {
 	items := make([]Item, len(indices))
 	for k, i := range indices {
@@ -147,19 +150,30 @@ func (s *Store) Add(candidates []Item) { s.add(candidates, s.choose) }
 // the store is thinned out later.
 func (s *Store) AddRanked(candidates []Item) { s.add(candidates, first) }
 
+// Rerank is AddRanked for all samples of a task, which take the place of those that are stored of it. Without any, nothing
+// changes.
+func (s *Store) Rerank(task int, samples []Item) {
+	s.addTo(slices.DeleteFunc(slices.Clone(s.items), func(it Item) bool { return it.Task == task }), samples, first)
+}
+
 func first(indices []int, n int) []int { return indices[:min(n, len(indices))] }
 
 // part is the samples that one task has of one class.
 type part struct{ task, class int }
 
 func (s *Store) add(candidates []Item, choose func(indices []int, n int) []int) {
-	all := slices.Clone(s.items)
+	s.addTo(slices.Clone(s.items), candidates, choose)
+}
+
+// addTo is add to those of the stored samples that stay.
+func (s *Store) addTo(all, candidates []Item, choose func(indices []int, n int) []int) {
+	old := len(all)
 	for _, it := range candidates {
 		if it.finite() {
 			all = append(all, it)
 		}
 	}
-	if s.config.Budget == 0 || len(all) == len(s.items) {
+	if s.config.Budget == 0 || len(all) == old {
 		return
 	}
 	s.keep(all, choose)
@@ -253,9 +267,9 @@ func (s *Store) Edit(i int, pixels []float32) bool {
 	it := &s.items[i]
 	s.journal(i, true)
 	if it.Origin == nil {
-		it.Origin = slices.Clone(it.Pixels)
+		it.Origin = it.Pixels
 	}
-	copy(it.Pixels, pixels)
+	it.Pixels = slices.Clone(pixels)
 	it.Edits++
 	s.changes++
 	return true
@@ -281,10 +295,14 @@ func (s *Store) SetLogits(i int, logits []float32) bool {
 	return true
 }
 
-// SetScore changes the score of sample i.
-func (s *Store) SetScore(i int, score float64) {
+// SetScore changes the score of sample i. If it is not finite, it returns false and changes nothing.
+func (s *Store) SetScore(i int, score float64) bool {
+	if score-score != 0 {
+		return false
+	}
 	s.journal(i, false)
 	s.items[i].Score = score
+	return true
 }
 
 // journal notes what sample i is like before it changes.
@@ -292,11 +310,7 @@ func (s *Store) journal(i int, edited bool) {
 	if !s.marked {
 		return
 	}
-	was := s.items[i]
-	if edited {
-		was.Pixels = slices.Clone(was.Pixels)
-	}
-	s.before = append(s.before, former{i, was, edited})
+	s.before = append(s.before, former{i, s.items[i], edited})
 }
 
 // choose returns at most n of the indices, uniformly at random, in their old order.
@@ -351,13 +365,10 @@ func (s *Store) Mark() (Mark, error) {
 // Rewind goes back to a mark: edited samples and scores are as they were, and the same draws are made again.
 func (s *Store) Rewind(m Mark) error {
 	for _, f := range slices.Backward(s.before) {
-		it := &s.items[f.place]
 		if f.edited {
-			copy(it.Pixels, f.item.Pixels)
-			f.item.Pixels = it.Pixels
 			s.changes++
 		}
-		*it = f.item
+		s.items[f.place] = f.item
 	}
 	s.before = s.before[:0]
 	s.order, s.next = m.order, m.next

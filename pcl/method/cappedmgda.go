@@ -1,8 +1,10 @@
 package method
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/internal/fp"
@@ -69,10 +71,47 @@ func (m *cappedMGDA) Weights(s *Step, w []float64) (Outcome, error) {
 	return r.write(mu, w), nil
 }
 
-// capped returns the μ with 0 ≤ μᵢ ≤ bound and Σμᵢ = 1 that minimises μᵀMμ: a primal active-set method. From equal
-// weights it goes to the minimum over those that are free, until one meets a bound, which then holds it, and lets the
-// weight go whose bound holds it against the slope most. The objective never rises.
+// capped returns the μ with 0 ≤ μᵢ ≤ bound and Σμᵢ = 1 that minimises μᵀMμ. Where the active-set method fails or stops
+// too early, because lengths differ by many powers of ten or gradients are nearly equal, [exchanged] takes its place.
 func capped(m []float64, bound float64, k int) ([]float64, error) {
+	if mu, err := released(m, bound, k); err == nil && cappedGap(m, mu, bound) <= 1e-9 {
+		return mu, nil
+	}
+	mu := exchanged(m, bound, k)
+	if !(cappedGap(m, mu, bound) <= unsolved) {
+		return nil, errUnsolved
+	}
+	return mu, nil
+}
+
+// cappedGap is the largest d·(d − Σ sᵢJᵢ) over the weights s within the bound, less what may be rounding, relative to
+// ‖d‖². It is 0 at the minimum, and d is nowhere farther from the shortest one than the root of it, relative to ‖d‖.
+func cappedGap(m, mu []float64, bound float64) float64 {
+	k, slope := len(mu), times(m, mu)
+	order := make([]int, k)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(slope[i], slope[j]) })
+	gap, moved, size, left := 0.0, 0.0, 0.0, 1.0
+	for _, i := range order { // the lowest slopes get as much weight as the bound allows
+		s := min(bound, left)
+		left -= s
+		length := math.Sqrt(m[i*k+i])
+		gap += (mu[i] - s) * slope[i]
+		moved += math.Abs(mu[i]-s) * length
+		size += mu[i] * length
+	}
+	if gap -= 1e-13 * moved * size; gap <= 0 {
+		return 0
+	}
+	return gap / max(inner(mu, slope), 0)
+}
+
+// released is a primal active-set method. From equal weights it goes to the minimum over those that are free, until one
+// meets a bound, which then holds it, and lets the weight go whose bound holds it against the slope most. The objective
+// never rises. Its tolerances are relative to the longest gradient, and a weight may pass its bound by rounding.
+func released(m []float64, bound float64, k int) ([]float64, error) {
 	mu, held := make([]float64, k), make([]float64, k) // held: −1 at 0, +1 at the bound, 0 free
 	fill(mu, 1/float64(k))
 	if bound*float64(k) <= 1+1e-14 {

@@ -141,3 +141,86 @@ func TestCappedManyRows(t *testing.T) {
 		}
 	}
 }
+
+// TestCappedFarApart: rows beside one that is up to 10¹¹ times as long. Where the bound does not need that one, d is no
+// longer than without it, and everywhere the conditions hold, each by the lengths of its own two rows.
+func TestCappedFarApart(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 7))
+	for n := range 4000 {
+		k, spread := 3+r.IntN(5), 11*r.Float64()
+		rows := make([][]float64, k)
+		for i := range rows {
+			s := math.Pow(10, -spread)
+			if i == 0 {
+				s = 1
+			} else if n%2 == 0 {
+				s = math.Pow(10, -spread*r.Float64())
+			}
+			rows[i] = make([]float64, 8)
+			for p := range rows[i] {
+				rows[i][p] = s * r.NormFloat64()
+			}
+		}
+		bound := .5
+		w := weigh(t, build(t, "capped-mgda", params{"cap": bound}), sample{rows: rows}.step(1))
+		without := weigh(t, build(t, "capped-mgda", params{"cap": bound}), sample{rows: rows[1:]}.step(1))
+		if a, b := combined(rows, w), combined(rows[1:], without); inner(a, a) > inner(b, b)*(1+1e-9) {
+			t.Fatalf("problem %d: ‖d‖² is %g, and %g without the first of the rows %v", n, inner(a, a), inner(b, b), rows)
+		}
+		if gap := worstExchange(rows, w, bound); gap > 1e-6 {
+			t.Fatalf("problem %d: a gap of %g at the weights %v of %v", n, gap, w, rows)
+		}
+	}
+}
+
+// TestCappedNearlyEqual: gradients that differ by as little as the Gram matrix can tell have weights.
+func TestCappedNearlyEqual(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 7))
+	for n := range 4000 {
+		noise := math.Pow(10, -4-8*r.Float64())
+		rows := make([][]float64, 6)
+		same := make([]float64, 8)
+		for p := range same {
+			same[p] = r.NormFloat64()
+		}
+		for i := range rows {
+			f := noise * math.Pow(10, -3*r.Float64())
+			rows[i] = slices.Clone(same)
+			for p := range rows[i] {
+				rows[i][p] += f * r.NormFloat64()
+			}
+		}
+		w := weigh(t, build(t, "capped-mgda", params{"cap": .5}), sample{rows: rows}.step(1))
+		if slices.Max(w) > .5+1e-12 || slices.Min(w) < -1e-15 || math.Abs(total(w)-1) > 1e-12 {
+			t.Fatalf("problem %d: weights %v", n, w)
+		}
+		if gap := worstExchange(rows, w, .5); gap > 1e-6 {
+			t.Fatalf("problem %d: a gap of %g at the weights %v", n, gap, w)
+		}
+	}
+}
+
+func combined(rows [][]float64, w []float64) []float64 {
+	d := make([]float64, len(rows[0]))
+	for i, row := range rows {
+		add(d, w[i], row)
+	}
+	return d
+}
+
+// worstExchange is the largest (Jⱼ − Jᵢ)·d of two rows between which weight may move from j to i, relative to ‖d‖ and to
+// their lengths, or to ‖d‖ and what may be moved if that is less.
+func worstExchange(rows [][]float64, w []float64, bound float64) (worst float64) {
+	d := combined(rows, w)
+	size := math.Sqrt(inner(d, d))
+	for i, up := range rows {
+		for j, down := range rows {
+			room, fall := min(bound-w[i], w[j]), inner(down, d)-inner(up, d)
+			if room > 1e-14 && fall > 0 {
+				scale := math.Sqrt(inner(up, up)) + math.Sqrt(inner(down, down))
+				worst = max(worst, min(fall/scale, room*fall/size)/size)
+			}
+		}
+	}
+	return worst
+}

@@ -3,9 +3,12 @@ package method
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
+	"github.com/parallelcl/parallelcl/internal/jsonin"
 	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
@@ -49,9 +52,26 @@ type famoStream struct {
 }
 
 type famoStep struct {
-	ids    []int
-	z, log []float64 // softmax(ξ), log D
+	IDs []int     `json:"ids"`
+	Z   []float64 `json:"z"`     // softmax(ξ)
+	Log []float64 `json:"log_d"` // log D
 }
+
+// check says whether a step can be one that was saved.
+func (s famoStep) check() error {
+	if len(s.Z) != len(s.IDs) || len(s.Log) != len(s.IDs) {
+		return fmt.Errorf("%d ids, %d shares and %d logarithms", len(s.IDs), len(s.Z), len(s.Log))
+	}
+	for i := range s.IDs {
+		if err := errors.Join(limits.Within("z", s.Z[i], 0, 1), limits.Within("log D", s.Log[i], -1e3, 1e3)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// famoPending is the key of the step in a saved state, beside those of the streams. States of older programs lack it.
+const famoPending = "pending"
 
 // Adam's decays and its guard against division by 0.
 const (
@@ -75,14 +95,14 @@ func (m *famo) Weights(s *Step, w []float64) (Outcome, error) {
 	}
 	m.welcome(s)
 	k := s.K()
-	m.last = famoStep{ids: slices.Clone(s.IDs), z: make([]float64, k), log: make([]float64, k)}
+	m.last = famoStep{IDs: slices.Clone(s.IDs), Z: make([]float64, k), Log: make([]float64, k)}
 	for i, id := range s.IDs {
-		m.last.z[i] = m.memo[id].Xi
+		m.last.Z[i] = m.memo[id].Xi
 	}
-	softmax(m.last.z)
+	softmax(m.last.Z)
 	for i, id := range s.IDs {
 		d := m.distance(id, s.Losses[i])
-		w[i], m.last.log[i] = m.last.z[i]/d, math.Log(d)
+		w[i], m.last.Log[i] = m.last.Z[i]/d, math.Log(d)
 	}
 	toSum(w, 1)
 	return Outcome{}, nil
@@ -118,7 +138,7 @@ func (m *famo) distance(id int, loss float64) float64 {
 // Follow moves ξ. A step after which a loss is not finite says nothing about the weights.
 func (m *famo) Follow(ids []int, losses []float64) error {
 	last := m.last
-	if !slices.Equal(ids, last.ids) || len(losses) != len(ids) {
+	if !slices.Equal(ids, last.IDs) || len(losses) != len(ids) {
 		return errors.New("method famo: the losses after a step are not those of the streams that were weighed")
 	}
 	delta, mean := make([]float64, len(ids)), 0.0
@@ -126,12 +146,12 @@ func (m *famo) Follow(ids []int, losses []float64) error {
 		if !(losses[i] >= 0) || math.IsInf(losses[i], 1) {
 			return nil
 		}
-		delta[i] = last.log[i] - math.Log(m.distance(id, losses[i]))
-		mean += last.z[i] * delta[i]
+		delta[i] = last.Log[i] - math.Log(m.distance(id, losses[i]))
+		mean += last.Z[i] * delta[i]
 	}
 	for i, id := range ids {
 		if t, ok := m.memo[id]; ok {
-			m.memo[id] = m.adam(t, last.z[i]*(delta[i]-mean))
+			m.memo[id] = m.adam(t, last.Z[i]*(delta[i]-mean))
 		}
 	}
 	return nil
@@ -149,13 +169,43 @@ func (m *famo) adam(t famoStream, g float64) famoStream {
 
 func (m *famo) End(id int) { m.memo.End(id) }
 
-func (m *famo) MarshalState() (json.RawMessage, error) { return m.memo.MarshalState() }
+// MarshalState writes what is known of each stream, and the step that may still be followed.
+func (m *famo) MarshalState() (json.RawMessage, error) {
+	all := map[string]any{}
+	for id, t := range m.memo {
+		all[strconv.Itoa(id)] = t
+	}
+	if m.last.IDs != nil {
+		all[famoPending] = m.last
+	}
+	return json.Marshal(all)
+}
 
 func (m *famo) UnmarshalState(data json.RawMessage) error {
-	m.last = famoStep{}
-	return m.memo.restore("famo", data, func(t famoStream) error {
+	all, last := map[string]json.RawMessage{}, famoStep{}
+	if err := jsonin.Unmarshal(data, &all); err != nil {
+		return fmt.Errorf("method famo: its saved state: %w", err)
+	}
+	if pending := all[famoPending]; pending != nil {
+		if err := jsonin.Unmarshal(pending, &last); err != nil {
+			return fmt.Errorf("method famo: its saved state: %s: %w", famoPending, err)
+		}
+		if err := last.check(); err != nil {
+			return fmt.Errorf("method famo: its saved state: %s: %w", famoPending, err)
+		}
+		delete(all, famoPending)
+	}
+	streams, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	err = m.memo.restore("famo", streams, func(t famoStream) error {
 		return errors.Join(
 			limits.Within("ξ", t.Xi, -1e9, 1e9), limits.Within("its first moment", t.M, -1e9, 1e9), limits.Within("its second moment", t.V, 0, 1e18),
 			limits.Within("its number of moves", float64(t.Moves), 0, 1e15), limits.Within("its smallest loss", t.Least, 0, math.MaxFloat64))
 	})
+	if err == nil {
+		m.last = last
+	}
+	return err
 }

@@ -2,6 +2,7 @@ package method
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -99,12 +100,34 @@ func TestFAMOFollowsItsOwnStep(t *testing.T) {
 	if got := weigh(t, m, s); !near(got, want, 0) {
 		t.Errorf("a step that diverged moved the weights from %v to %v", want, got)
 	}
-	for _, bad := range []string{`{"1":{"v":-1}}`, `{"1":{"xi":1e99}}`, `{"1":{"moves":-1}}`, `{"1":{"least":-1}}`, `{"x":{}}`} {
+	for _, bad := range []string{`{"1":{"v":-1}}`, `{"1":{"xi":1e99}}`, `{"1":{"moves":-1}}`, `{"1":{"least":-1}}`, `{"x":{}}`,
+		`{"pending":{"ids":[1],"z":[]}}`, `{"pending":{"ids":[1],"z":[2],"log_d":[0]}}`, `{"pending":3}`} {
 		if err := stateful(t, m).UnmarshalState([]byte(bad)); err == nil || !strings.Contains(err.Error(), "famo") {
 			t.Errorf("state %s: error %v", bad, err)
 		}
 	}
 	if got := weigh(t, m, s); !near(got, want, 0) {
 		t.Error("a refused state changed the method")
+	}
+}
+
+// TestFAMOKeepsItsStep: a step may be saved before the losses after it are known; states of older programs lack it.
+func TestFAMOKeepsItsStep(t *testing.T) {
+	m, s := build(t, "famo", nil), sample{rows: base, losses: []float64{1, 4}}.step(1)
+	weigh(t, m, s)
+	saved, err := stateful(t, m).MarshalState()
+	must(t, err)
+	other := build(t, "famo", nil)
+	must(t, stateful(t, other).UnmarshalState(saved))
+	follow(t, m, s, 1, 2)
+	follow(t, other, s, 1, 2)
+	if got, want := weigh(t, other, s), weigh(t, m, s); !slices.Equal(got, want) {
+		t.Errorf("%v after a state was restored, %v without", got, want)
+	}
+	for _, old := range []string{"{}", "null", `{"1":{"xi":0.5,"m":0,"v":0,"moves":1,"least":2}}`} {
+		must(t, stateful(t, other).UnmarshalState([]byte(old)))
+		if f, _ := As[Follower](other); f.Follow(s.IDs, []float64{1, 2}) == nil {
+			t.Errorf("a step is followed that the state %s does not have", old)
+		}
 	}
 }

@@ -22,7 +22,8 @@ var imtlInfo = Info{
 }
 
 // imtl is L inside G (docs/method.md §4.8). IMTL-G does not see the lengths of the gradients, so the
-// direction is IMTL-G's and the scales decide on the length alone.
+// direction is IMTL-G's and the scales decide on the length alone, and, by the sign of the sum that is divided by, on whether
+// losses fall or rise.
 type imtl struct {
 	losses    *imtlL
 	gradients imtlG

@@ -15,7 +15,7 @@ func init() {
 
 var imtlGInfo = Info{
 	Name: "imtl-g", Title: "IMTL-G", Family: "mtl",
-	Rule:   "d = Σ αᵢJᵢ with Σ αᵢ = 1, such that Jᵢ·d/‖Jᵢ‖ is the same for all i; α may be negative",
+	Rule:   "d = Σ αᵢJᵢ with Σ αᵢ = 1, such that Jᵢ·d/‖Jᵢ‖ is the same for all i; α may be negative, and the projection too: then every loss rises",
 	Source: "Liu et al., Towards Impartial Multi-Task Learning, ICLR 2021",
 	Cost:   "K(F+B) + Gram O(K²P) + a K×K eigenproblem", State: "none", SumW: "1",
 	NeedsGram: true,
@@ -25,6 +25,9 @@ var imtlGInfo = Info{
 // C, αᵢ ∝ (C⁺1)ᵢ/‖Jᵢ‖. Where dependent gradients allow no such direction, and where the weights
 // would sum to 0, it takes the min-norm point of the unit gradients, MGDA(l2), which has the same
 // direction wherever both exist with positive weights.
+//
+// Where Σ (C⁺1)ᵢ/‖Jᵢ‖ is negative, dividing by it turns d round: the projections are equal, but negative, and to first
+// order every loss rises. That is the published form, and is kept.
 type imtlG struct {
 	solver emgd.Solver
 }

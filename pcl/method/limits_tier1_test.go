@@ -203,6 +203,20 @@ func TestScaleFree(t *testing.T) {
 	}
 }
 
+// TestIMTLGTurnsRound: a short gradient that needs a negative weight turns the published form round; ConFIG stays.
+func TestIMTLGTurnsRound(t *testing.T) {
+	rows := [][]float64{{1, 0, 0}, {.5, .866, 0}, {.0085, .005, .001}}
+	for name, sign := range map[string]float64{"imtl-g": -1, "imtl": -1, "config": 1} {
+		w := weigh(t, build(t, name, nil), sample{rows: rows, losses: []float64{1, 1, 1}}.step(1))
+		d := combined(rows, w)
+		for i, row := range rows {
+			if sign*inner(row, d) <= 0 {
+				t.Errorf("%s: J·d of row %d is %g", name, i, inner(row, d))
+			}
+		}
+	}
+}
+
 // TestNoBargain: with 0 in the hull, Nash-MTL and FairGrad stay and say so.
 func TestNoBargain(t *testing.T) {
 	for _, name := range []string{"nash-mtl", "fairgrad"} {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/parallelcl/parallelcl/emgd"
+	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
 func init() {
@@ -90,6 +91,9 @@ func (b *bargains) solve(s *Step, r *rows, a float64, w []float64) ([]float64, O
 	scale := math.Pow(level, -2*a/(a+1))
 	for i := range x {
 		x[i] *= scale / (r.unit[i] / level)
+		if !(x[i] >= fp.Smallest) || math.IsInf(x[i], 1) {
+			return nil, Outcome{}, fmt.Errorf("the weight of stream %d leaves the range of float64; rescale the gradients", s.IDs[r.at[i]])
+		}
 	}
 	return x, r.outcome(), nil
 }

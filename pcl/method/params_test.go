@@ -103,7 +103,7 @@ func TestRescale(t *testing.T) {
 			if want := normOf(s.Gram, average); math.Abs(length-want) > 1e-9*want {
 				t.Errorf("%s: match_avg has ‖d‖ = %g, the mean gradient %g", z.name, length, want)
 			}
-			if math.Abs(total(mean)-1) > 1e-12 {
+			if math.Abs(math.Abs(total(mean))-1) > 1e-12 {
 				t.Errorf("%s: mean has Σw = %g", z.name, total(mean))
 			}
 			for _, x := range [][]float64{mean, w} {
@@ -113,6 +113,19 @@ func TestRescale(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestRescaleKeepsTheDirection: where negative weights outweigh the others, and where they cancel.
+func TestRescaleKeepsTheDirection(t *testing.T) {
+	for _, c := range [][2][]float64{ // natively, and with rescale=mean
+		{{3, 1}, {.75, .25}}, {{2, -5}, {2. / 3, -5. / 3}}, {{1, -1}, {1, -1}}, {{1, 1e-9 - 1}, {1, 1e-9 - 1}},
+	} {
+		s := sample{rows: [][]float64{{1, 0}, {0, 1}}}.step(1)
+		w := weigh(t, build(t, "constant", params{"memory": c[0][0], "task": c[0][1], "rescale": "mean"}), s)
+		if !near(w, c[1], 1e-15) {
+			t.Errorf("%v became %v, want %v", c[0], w, c[1])
+		}
+	}
 }
 
 // TestRescaleLeavesZeroAlone: where d is 0 but for rounding, its length cannot be matched.

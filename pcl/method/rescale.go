@@ -9,7 +9,7 @@ import (
 
 var rescaleParam = Param{
 	Name: "rescale", Default: "native", Choices: []string{"native", "mean", "match_avg"},
-	Doc: "how d is scaled: native (by the method itself), mean (w/Σw), or match_avg (to the length of the mean gradient)",
+	Doc: "how d is scaled: native (by the method itself), mean (w/|Σw|), or match_avg (to the length of the mean gradient)",
 }
 
 // rescaled wraps m unless the scale is its own (docs/method.md §1.4). Of a composition it is the rule that is
@@ -69,9 +69,13 @@ func (r *scaler) Weights(s *Step, w []float64) (Outcome, error) {
 
 func (r *scaler) factor(s *Step, w, direction []float64) (float64, error) {
 	if r.mode == "mean" {
-		total := sumOf(w)
-		if !(math.Abs(total) > 0) {
-			return 1, nil // no step to scale
+		size := 0.0
+		for _, x := range w {
+			size += math.Abs(x)
+		}
+		total := math.Abs(sumOf(w)) // where negative weights outweigh the others, d keeps its direction
+		if !(total > cancelled*size) {
+			return 1, nil // no step to scale, or a sum that is 0 but for rounding
 		}
 		return 1 / total, nil
 	}
@@ -94,7 +98,8 @@ func (r *scaler) factor(s *Step, w, direction []float64) (float64, error) {
 	return normOf(gram, mean) / own, nil
 }
 
-// cancelled is the ‖d‖/Σ|wᵢ|‖Jᵢ‖ below which float64 cannot tell d from 0 by its Gram matrix.
+// cancelled is the ‖d‖/Σ|wᵢ|‖Jᵢ‖ below which float64 cannot tell d from 0 by its Gram matrix, and the |Σw|/Σ|w| below
+// which a sum of weights is not divided by.
 const cancelled = 1e-6
 
 // normOf returns ‖Σ wᵢJᵢ‖ from the Gram matrix (row-major K×K).

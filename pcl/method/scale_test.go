@@ -174,3 +174,22 @@ func TestDelicate(t *testing.T) {
 		t.Error("the Gram matrix alone is good enough for all of them: the test is too easy")
 	}
 }
+
+// TestBargainsOutOfRange: weights that float64 cannot hold are an error, and not 0.
+func TestBargainsOutOfRange(t *testing.T) {
+	s := sample{rows: base}
+	for _, c := range []struct {
+		name string
+		p    params
+		e    int
+		ok   bool
+	}{
+		{"fairgrad", params{"alpha": 10.}, 660, false}, {"fairgrad", params{"alpha": 10.}, -660, false}, {"fairgrad", params{"alpha": 10.}, 500, true},
+		{"fairgrad", params{"alpha": .1}, 900, true}, {"nash-mtl", nil, 900, true}, {"nash-mtl", nil, -900, true},
+	} {
+		w, err := try(build(t, c.name, c.p), magnified(t, s, c.e))
+		if c.ok != (err == nil) || err != nil && !strings.Contains(err.Error(), "leaves the range of float64") || c.ok && slices.Min(w) <= 0 {
+			t.Errorf("%s %v at 2^%d: %v, %v", c.name, c.p, c.e, w, err)
+		}
+	}
+}

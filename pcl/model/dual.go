@@ -1,5 +1,5 @@
-// Package model holds the networks of the benchmark: [MLP] and [ResNet18]. To use another network, implement
-// [Model].
+// Package model holds the networks of the benchmark: [MLP] and [ResNet18]. To use another network, write it with
+// [NewScoped], of any layers of GoMLX, or implement [Model].
 //
 // Layers compute with dual numbers ([Dual]). The same code then gives the loss and, if the parameters have
 // tangents, the directional derivative that memory editing needs (docs/method.md §3.2). All parameters of a model

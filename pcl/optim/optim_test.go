@@ -160,3 +160,21 @@ func ExampleScheduled() {
 	// step 1100: 0.000100
 	// step 1101: 0.001000
 }
+
+// constant has scalars that it gives again and again.
+type constant struct {
+	optim.SGD
+	scalars []float32
+}
+
+func (c constant) Scalars(int) []float32 { return c.scalars }
+
+// TestScheduleLeavesScalars: a schedule does not change what its optimiser returns.
+func TestScheduleLeavesScalars(t *testing.T) {
+	o := optim.Scheduled{Optimizer: constant{scalars: []float32{8}}, Schedule: optim.Schedule{Kind: "step", Steps: 1, Factor: 0.5}}
+	for step, want := range []float32{8, 4, 2} {
+		if got := o.Scalars(step + 1)[0]; got != want {
+			t.Errorf("step %d has the step size %g, want %g", step+1, got, want)
+		}
+	}
+}

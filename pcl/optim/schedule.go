@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Scheduled is an optimiser whose step size is multiplied by a factor that changes from step to step.
@@ -75,7 +76,7 @@ func (o Scheduled) Validate() error {
 
 // Scalars returns those of the optimiser, of which the first, the step size, is multiplied by the factor of step t.
 func (o Scheduled) Scalars(t int) []float32 {
-	scalars := o.Optimizer.Scalars(t)
+	scalars := slices.Clone(o.Optimizer.Scalars(t))
 	scalars[0] = float32(float64(scalars[0]) * o.Schedule.At(t))
 	return scalars
 }

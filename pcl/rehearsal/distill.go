@@ -78,7 +78,7 @@ func withLogits(lab Lab, task int, samples []memory.Item) ([]memory.Item, error)
 // stampLogits stores the logits of the model with the samples of a task that are in the memory already.
 func stampLogits(lab Lab, task int) error {
 	store := lab.Memory()
-	of := slices.DeleteFunc(everyIndex(store), func(i int) bool { return store.Item(i).Task != task })
+	of := placesOf(store, task)
 	samples, err := withLogits(lab, task, store.Items(of))
 	for k, it := range samples {
 		store.SetLogits(of[k], it.Logits)

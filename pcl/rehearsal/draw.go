@@ -3,6 +3,7 @@ package rehearsal
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
@@ -34,6 +35,11 @@ func everyIndex(s *memory.Store) []int {
 		all[i] = i
 	}
 	return all
+}
+
+// placesOf lists the samples of a task.
+func placesOf(s *memory.Store, task int) []int {
+	return slices.DeleteFunc(everyIndex(s), func(i int) bool { return s.Item(i).Task != task })
 }
 
 // classesMet counts the classes that are stored or in the samples: those that a store has places for.

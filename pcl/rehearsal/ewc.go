@@ -62,7 +62,7 @@ func (e *ewc) Penalise(lab PenaltyLab) (float64, []float32, error) { return e.pu
 // memory.
 func (e *ewc) Consolidate(lab PenaltyLab, id int, samples []memory.Item) error {
 	if len(samples) == 0 {
-		samples = lab.Memory().Items(slices.DeleteFunc(everyIndex(lab.Memory()), func(i int) bool { return lab.Memory().Item(i).Task != id }))
+		samples = lab.Memory().Items(placesOf(lab.Memory(), id))
 	}
 	if len(samples) == 0 {
 		return nil
@@ -71,7 +71,7 @@ func (e *ewc) Consolidate(lab PenaltyLab, id int, samples []memory.Item) error {
 	if err != nil {
 		return err
 	}
-	sum, err := squares(lab, samples, min(e.group, lab.Batch()), len(theta))
+	sum, n, err := squares(lab, samples, min(e.group, lab.Batch()), len(theta))
 	if err != nil {
 		return err
 	}
@@ -79,33 +79,34 @@ func (e *ewc) Consolidate(lab PenaltyLab, id int, samples []memory.Item) error {
 		e.Stiffness = make([]float64, len(theta))
 	}
 	for p, x := range sum {
-		e.Stiffness[p] = e.decay*e.Stiffness[p] + x/float64(len(samples))
+		e.Stiffness[p] = e.decay*e.Stiffness[p] + x/float64(max(1, n))
 	}
 	e.Anchor = slices.Clone(theta)
 	return nil
 }
 
-// squares adds up the squares of the groups' gradients, each of which is the sum of its samples' gradients. Gradients
-// that are not finite are passed over.
-func squares(lab PenaltyLab, samples []memory.Item, group, parameters int) ([]float64, error) {
-	sum := make([]float64, parameters)
+// squares adds up the squares of the groups' gradients, each of which is the sum of its samples' gradients, and returns
+// of how many samples they are. Groups whose gradient is not finite are passed over, and not counted.
+func squares(lab PenaltyLab, samples []memory.Item, group, parameters int) (sum []float64, n int, err error) {
+	sum = make([]float64, parameters)
 	for some := range slices.Chunk(samples, group) {
 		mean, err := lab.TaskGradient(some)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if len(mean) != parameters {
-			return nil, fmt.Errorf("ewc: a gradient of %d entries for %d parameters", len(mean), parameters)
+			return nil, 0, fmt.Errorf("ewc: a gradient of %d entries for %d parameters", len(mean), parameters)
 		}
 		if !fp.Finite(mean) {
 			continue
 		}
+		n += len(some)
 		for p, g := range mean {
 			x := float64(len(some)) * float64(g)
 			sum[p] += x * x
 		}
 	}
-	return sum, nil
+	return sum, n, nil
 }
 
 // MarshalState and UnmarshalState keep F and θ*.

@@ -37,6 +37,7 @@ func TestRefusals(t *testing.T) {
 		{[]Part{SI{Rows: "both"}, MIR{}}, "rows"},
 		{[]Part{Balanced{}, MIR{}}, "both set the replay"},
 		{[]Part{Balanced{}, PerTask{}}, "both set the replay"},
+		{[]Part{GSS{}, MIR{BestLoss: true}}, "leave best_loss out"},
 		{[]Part{Extend{}, MIR{}}, "add der-pp"},
 		{[]Part{Refresh{}, Distill{Alpha: new(0.0)}}, "add der-pp"},
 		{[]Part{Extend{}, Refresh{}}, "both set the stored logits"},

@@ -1,6 +1,9 @@
 package rehearsal
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Means are the class means by which the part [NearestMean] predicts, in a form that can be saved.
 type Means struct {
@@ -32,8 +35,29 @@ func MeansOf(r Rule) *Means {
 	return out
 }
 
-// Rule returns the rule that predicts by the means.
-func (m *Means) Rule() Rule {
+// Check returns an error unless there are tasks and a mean, all of one length, for each class.
+func (m *Means) Check() error {
+	if len(m.Tasks) != len(m.Classes) || len(m.Values) != len(m.Classes) {
+		return fmt.Errorf("there are means of %d classes, with the tasks of %d and the values of %d", len(m.Classes), len(m.Tasks), len(m.Values))
+	}
+	for i, mean := range m.Values {
+		if len(mean) != len(m.Values[0]) || len(mean) == 0 {
+			return fmt.Errorf("the mean of class %d has %d entries, that of class %d has %d", m.Classes[i], len(mean), m.Classes[0], len(m.Values[0]))
+		}
+	}
+	return nil
+}
+
+// Apply says whether there are classes that are compared by the means. There are none as long as one task has samples of
+// all classes, if the means are only for comparisons between tasks.
+func (m *Means) Apply() bool {
+	return len(m.Classes) > 0 && !(m.Between && m.rule().oneTask(m.Classes))
+}
+
+// Rule returns the rule that predicts by the means, which must pass [Means.Check].
+func (m *Means) Rule() Rule { return m.rule() }
+
+func (m *Means) rule() *nearestMean {
 	out := &nearestMean{between: m.Between, means: map[int][]float64{}, tasks: map[int][]int{}}
 	for i, c := range m.Classes {
 		mean := make([]float64, len(m.Values[i]))

@@ -3,6 +3,7 @@ package rehearsal
 import (
 	"cmp"
 	"errors"
+	"math"
 	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/limits"
@@ -29,7 +30,7 @@ func (MIR) Info() Info {
 // Join sets the choice of what is replayed.
 func (m MIR) Join(r *Rehearsal) error {
 	m = filled(m)
-	r.Draw = m.draw
+	r.Draw, r.DrawScores = m.draw, m.BestLoss
 	return errors.Join(limits.Within("candidates", m.Candidates, 1, 1e6), limits.Within("gamma", *m.Gamma, 0, 1e6))
 }
 
@@ -71,17 +72,21 @@ func (m MIR) interference(lab ReplayLab, indices []int) ([]float64, error) {
 	for k, loss := range before {
 		if m.BestLoss {
 			loss = lowest(samples[k].Score, loss)
-			lab.Memory().SetScore(indices[k], 1+loss)
+			lab.Memory().SetScore(indices[k], 1+loss) // which refuses a loss that is not finite
 		}
 		after[k] -= loss
 	}
 	return after, nil
 }
 
-// lowest is the smaller of a loss and the one behind a score, which is 1 more; 0 stands for none.
+// lowest is the smaller of a loss and the one behind a score, which is 1 more; 0 stands for none. A loss that is NaN is
+// none either.
 func lowest(score, loss float64) float64 {
-	if score == 0 {
+	switch {
+	case score == 0:
 		return loss
+	case math.IsNaN(loss):
+		return score - 1
 	}
 	return min(score-1, loss)
 }

@@ -74,3 +74,23 @@ func TestMIRBestLoss(t *testing.T) {
 		t.Error("no loss rose, so nothing was tested")
 	}
 }
+
+// TestMIRBestLossIsFinite: a loss that is not finite is not noted, and the best one so far stays.
+func TestMIRBestLossIsFinite(t *testing.T) {
+	l := interfered(t)
+	all := everyIndex(l.store)
+	m := filled(MIR{BestLoss: true})
+	for i := range all {
+		l.store.SetScore(i, float64(i%2)*1.5)
+	}
+	for p := range l.at[Now] {
+		l.at[Now][p] = math.NaN()
+	}
+	_, err := m.interference(l, all)
+	must(t, err)
+	for i := range all {
+		if got := l.store.Item(i).Score; got != float64(i%2)*1.5 {
+			t.Errorf("sample %d has the score %g", i, got)
+		}
+	}
+}

@@ -81,7 +81,7 @@ func (m *nearestMean) Predict(lab PredictLab, samples []memory.Item) ([]int, err
 			competing[it.Task] = lab.Competing(it.Task)
 		}
 		class, ok := m.nearest(features[i], competing[it.Task])
-		ok = ok && !(m.between && m.alone(it.Task, competing[it.Task]))
+		ok = ok && !(m.between && m.oneTask(competing[it.Task]))
 		if classes[i] = class; !ok {
 			unknown = append(unknown, i)
 		}
@@ -125,14 +125,21 @@ func (m *nearestMean) Compare(features []float32, classes []int, scores []float6
 	return true
 }
 
-// oneTask says whether all samples of the classes belong to one task.
+// oneTask says whether some task has samples of all of the classes that have any: a comparison of these is not one between
+// tasks.
 func (m *nearestMean) oneTask(classes []int) bool {
+	var all []int // the tasks that have samples of all that were met
+	met := false
 	for _, c := range classes {
-		for _, task := range m.tasks[c] {
-			return m.alone(task, classes)
+		switch of := m.tasks[c]; {
+		case len(of) == 0:
+		case !met:
+			all, met = slices.Clone(of), true
+		default:
+			all = slices.DeleteFunc(all, func(task int) bool { return !slices.Contains(of, task) })
 		}
 	}
-	return true
+	return !met || len(all) > 0
 }
 
 func (m *nearestMean) nearest(feature []float64, competing []int) (class int, ok bool) {
@@ -185,14 +192,4 @@ func toLengthOne(v []float64) {
 	for p := range v {
 		v[p] /= length
 	}
-}
-
-// alone says whether no class of another task competes with those of a task.
-func (m *nearestMean) alone(task int, competing []int) bool {
-	for _, c := range competing {
-		if of := m.tasks[c]; len(of) > 0 && !slices.Contains(of, task) {
-			return false
-		}
-	}
-	return true
 }

@@ -30,3 +30,23 @@ func TestNearestMeans(t *testing.T) {
 		}
 	}
 }
+
+// TestBetweenTasks: whether means decide depends on the classes alone, also where tasks share some.
+func TestBetweenTasks(t *testing.T) {
+	m := &nearestMean{between: true, means: map[int][]float64{}, tasks: map[int][]int{0: {1, 2}, 1: {2}, 2: {1, 3}, 4: {4}}}
+	for c := range m.tasks {
+		m.means[c] = []float64{1, float64(c)}
+	}
+	for _, c := range []struct {
+		classes []int
+		means   bool
+	}{
+		{[]int{0}, false}, {[]int{0, 1}, false}, {[]int{1, 0}, false}, {[]int{2, 0}, false}, {[]int{0, 2}, false},
+		{[]int{1, 2}, true}, {[]int{0, 1, 2}, true}, {[]int{2, 4}, true},
+		{[]int{3, 4, 5}, false}, {[]int{3, 1, 5, 0}, false}, {[]int{3}, false}, // of 3 and 5 there are no samples
+	} {
+		if got := m.Compare([]float32{1, 0}, c.classes, make([]float64, len(c.classes))); got != c.means {
+			t.Errorf("classes %v: compared by means: %t, want %t", c.classes, got, c.means)
+		}
+	}
+}

@@ -67,13 +67,13 @@ func TestEWCByHand(t *testing.T) {
 	if !near(e.Stiffness, 5, 8) || !slices.Equal(e.Anchor, []float32{1, 2}) {
 		t.Errorf("after one task F = %v, θ* = %v", e.Stiffness, e.Anchor)
 	}
-	consolidate([]float32{0, 1}, []float32{2, 2}, []float32{float32(math.NaN()), 1}) // half of the old; a sample that counts as 0
-	if !near(e.Stiffness, 2.5+2, 4+2) || !slices.Equal(e.Anchor, []float32{0, 1}) {
+	consolidate([]float32{0, 1}, []float32{2, 2}, []float32{float32(math.NaN()), 1}) // half of the old; a sample that is not counted
+	if !near(e.Stiffness, 2.5+4, 4+4) || !slices.Equal(e.Anchor, []float32{0, 1}) {
 		t.Errorf("after two tasks F = %v, θ* = %v", e.Stiffness, e.Anchor)
 	}
 	value, g, err := e.Penalise(penaltyLab{theta: []float32{2, 0}})
-	if want := 0.5 * 10 * (4.5*4 + 6*1); err != nil || math.Abs(value-want) > 1e-9 || !slices.Equal(g, []float32{90, -60}) {
-		t.Errorf("penalty %g with gradient %v, %v; want %g and 90, −60", value, g, err, want)
+	if want := 0.5 * 10 * (6.5*4 + 8*1); err != nil || math.Abs(value-want) > 1e-9 || !slices.Equal(g, []float32{130, -80}) {
+		t.Errorf("penalty %g with gradient %v, %v; want %g and 130, −80", value, g, err, want)
 	}
 }
 
@@ -223,5 +223,25 @@ func TestNoPenalty(t *testing.T) {
 		if r, err := New(p); err != nil || len(r.Roles()) != 0 {
 			t.Errorf("%s with weight 0 has roles %v, %v", p.Info().Name, r.Roles(), err)
 		}
+	}
+}
+
+// TestReplacedParameters: the anchors move to given parameters, Ω and F stay, and the sums begin anew.
+func TestReplacedParameters(t *testing.T) {
+	to := penaltyLab{theta: []float32{8, 9}}
+	e := &ewc{spring: spring{Stiffness: []float64{1, 2}, Anchor: []float32{3, 4}}}
+	s := &si{spring: spring{Stiffness: []float64{1, 2}, Anchor: []float32{3, 4}}, path: []float64{5, 6}}
+	for _, p := range []Anchored{e, s, &ewc{}, &si{}} {
+		if err := p.Replaced(to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, x := range []spring{e.spring, s.spring} {
+		if !slices.Equal(x.Anchor, to.theta) || !near(x.Stiffness, 1, 2) {
+			t.Errorf("anchors %v, held as firmly as %v", x.Anchor, x.Stiffness)
+		}
+	}
+	if !near(s.path, 0, 0) {
+		t.Errorf("the sums are %v", s.path)
 	}
 }

@@ -96,6 +96,8 @@ type Rehearsal struct {
 	Evenly Group
 	// DrawRemembers says that Draw copies the model as [Remembered] for itself.
 	DrawRemembers bool
+	// DrawScores says that Draw keeps a score with each stored sample.
+	DrawScores bool
 	// Edits says that Draw changes what is stored.
 	Edits bool
 	// DrawAll lets Draw also choose the samples of rows that have samples of their own.
@@ -208,6 +210,9 @@ func (r *Rehearsal) check() error {
 	}
 	if _, byGradient := r.Store.(gss); byGradient && len(r.Rows) > 0 && r.Rows[0].Loss.Kind == StoredLogits {
 		return fmt.Errorf("rehearsal %s: gss compares gradients of the memory's loss, which is 0 for samples whose logits are not stored yet; set beta of der-pp above 0", r.Name())
+	}
+	if _, scores := r.Store.(gss); scores && r.DrawScores {
+		return fmt.Errorf("rehearsal %s: gss and the best_loss of mir each keep a score with the stored samples, which have one; leave best_loss out", r.Name())
 	}
 	if r.Renew != nil && !r.Logits {
 		return fmt.Errorf("rehearsal %s: it changes stored logits, but nothing is trained on them: add der-pp with alpha > 0", r.Name())

@@ -2,6 +2,7 @@ package rehearsal
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
@@ -23,9 +24,9 @@ type Replayer interface {
 
 // Sharer is a Replayer that does not replay every stored sample equally often.
 type Sharer interface {
-	// Shares returns for each stored sample how often it is replayed, on average. The unit is that of a batch: if a step
-	// has one memory row, they add up to 1.
-	Shares(store *memory.Store) []float64
+	// Shares returns for each stored sample how often it is replayed, on average, where the given tasks have ended. The
+	// unit is that of a batch: if a step has one memory row, they add up to 1.
+	Shares(store *memory.Store, finished []int) []float64
 }
 
 // Replay is a memory row: its id, which is 0 or negative, and the stored samples in it.
@@ -90,12 +91,19 @@ type Tracker interface {
 	Moved(lab MovedLab) error
 }
 
+// Anchored holds the parameters to earlier ones.
+type Anchored interface {
+	// Replaced is called when other parameters have taken the place of those that there were, and not by an update.
+	Replaced(lab PenaltyLab) error
+}
+
 // Consolidator learns from a task that has ended what later ones shall leave as it is.
 type Consolidator interface {
-	// Samples returns how many samples of each class of a running task Consolidate is to be given.
+	// Samples returns how many samples of each class of a running task Consolidate is to be given. They are fewer only
+	// where the task had fewer.
 	Samples() int
-	// Consolidate is called when a task has ended and the memory has taken in what it keeps of it. The samples are
-	// those collected from it.
+	// Consolidate is called when a task has ended and the memory has taken in what it keeps of it. The samples are drawn
+	// at random from the task's.
 	Consolidate(lab PenaltyLab, id int, samples []memory.Item) error
 }
 
@@ -168,8 +176,9 @@ func (ofClasses) OfClasses() {}
 
 type sharer struct{ *Rehearsal }
 
-// Shares counts the groups that samples belong to: those of a batch that all of them share, or with a batch each.
-func (r sharer) Shares(store *memory.Store) []float64 {
+// Shares counts the groups that samples belong to: those of a batch that all of them share, or with a batch each. Of a
+// running task there may be samples, but no batch.
+func (r sharer) Shares(store *memory.Store, finished []int) []float64 {
 	group := func(i int) int { return store.Item(i).Class }
 	if r.Evenly == EachTask {
 		group = func(i int) int { return store.Item(i).Task }
@@ -180,6 +189,9 @@ func (r sharer) Shares(store *memory.Store) []float64 {
 	}
 	shares := make([]float64, store.Len())
 	for i := range shares {
+		if r.Evenly == EachTask && !slices.Contains(finished, store.Item(i).Task) {
+			continue
+		}
 		shares[i] = 1 / float64(size[group(i)])
 		if r.Evenly == EachClass {
 			shares[i] /= float64(len(size))
@@ -234,24 +246,33 @@ func (r curator) Pool(quota int) int {
 	return max(quota, r.Rehearsal.Pool)
 }
 
+// Curate ranks the candidates of a task that has come back together with the samples that are stored of it. These keep
+// the logits that are stored with them.
 func (r curator) Curate(lab Lab, id int, candidates []memory.Item) error {
-	store, kept := lab.Memory(), candidates
-	if r.Rank != nil {
-		var err error
-		if kept, err = r.Rank(lab, candidates, store.Quota(classesOf(candidates))); err != nil {
-			return err
-		}
-	}
 	if r.Renew != nil {
 		if err := r.renew(lab, id); err != nil {
 			return err
 		}
 	}
-	if r.Logits {
+	store, kept := lab.Memory(), candidates
+	if r.Rank != nil && len(candidates) > 0 {
+		all := append(store.Items(placesOf(store, id)), candidates...)
 		var err error
-		if kept, err = withLogits(lab, id, kept); err != nil {
+		if kept, err = r.Rank(lab, all, store.Quota(classesOf(all))); err != nil {
 			return err
 		}
+	}
+	if r.Logits {
+		now, err := withLogits(lab, id, kept)
+		if err != nil {
+			return err
+		}
+		for k, it := range kept {
+			if it.Logits != nil {
+				now[k].Logits = it.Logits
+			}
+		}
+		kept = now
 	}
 	if r.Logits && r.Rehearsal.Store != nil {
 		if err := stampLogits(lab, id); err != nil {
@@ -259,7 +280,7 @@ func (r curator) Curate(lab Lab, id int, candidates []memory.Item) error {
 		}
 	}
 	if r.Rank != nil {
-		store.AddRanked(kept)
+		store.Rerank(id, kept)
 	} else {
 		store.Add(kept)
 	}

@@ -83,6 +83,12 @@ func (s *si) Moved(lab MovedLab) error {
 	return nil
 }
 
+// Replaced begins the sums anew, too: the way to given parameters has lowered no loss.
+func (s *si) Replaced(lab PenaltyLab) error {
+	clear(s.path)
+	return s.spring.Replaced(lab)
+}
+
 // Samples says that none are needed.
 func (s *si) Samples() int { return 0 }
 

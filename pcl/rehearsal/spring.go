@@ -2,6 +2,7 @@ package rehearsal
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
@@ -34,6 +35,18 @@ func (s *spring) pull(lab PenaltyLab, k float64) (value float64, gradient []floa
 		s.gradient[p] = float32(force)
 	}
 	return value, s.gradient, nil
+}
+
+// Replaced moves the anchor to parameters that were given to the network. How firmly each is held stays.
+func (s *spring) Replaced(lab PenaltyLab) error {
+	if s.Anchor == nil {
+		return nil
+	}
+	theta, err := lab.Parameters()
+	if err == nil {
+		s.Anchor = slices.Clone(theta)
+	}
+	return err
 }
 
 // check says what is wrong with a state that was read.

@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -14,30 +13,31 @@ import (
 // maxFlips is the largest number of situations whose signs SignFlipMax goes through.
 const maxFlips = 20
 
-// SignFlipMax tests whether any of several rivals is better than a method: ahead[r][i] is by how much rival r is ahead of
-// the method in situation i. A rival's statistic is the sum of its differences, divided by the root of the sum of their
-// squares, so that rivals with large differences do not hide others. The p-value is twice the share of the 2ⁿ choices of
+// SignFlipMax tests whether any of several rivals is better than a method: a[r][i] and b[r][i] are the scores of rival r and
+// of the method in situation i. A rival's statistic is the sum of its differences, divided by the root of the sum of their
+// squares, so that rivals with large differences do not hide others; differences that are rounding are 0, as in [SignFlip]. The p-value is twice the share of the 2ⁿ choices of
 // signs, one sign for all rivals of a situation, for which the largest statistic is at least the observed one. Since the
 // largest counts, no correction for the number of rivals is needed, and rivals that are alike cost little (the
 // single-step maxT of P. Westfall and S. Young, Resampling-Based Multiple Testing, 1993). For more than 20 situations it
 // draws a million choices from a fixed seed. It refuses fewer situations than [MinPairs] with a [TooFewError].
-func SignFlipMax(ahead [][]float64) (float64, error) {
-	if len(ahead) == 0 {
-		return math.NaN(), errors.New("stats: there are no rivals to compare with")
+func SignFlipMax(a, b [][]float64) (float64, error) {
+	if len(a) == 0 || len(a) != len(b) {
+		return math.NaN(), fmt.Errorf("stats: there are scores of %d rivals, and of the method beside %d; want the same number, and at least one", len(a), len(b))
 	}
-	n := len(ahead[0])
-	for r, own := range ahead {
-		if len(own) != n {
-			return math.NaN(), fmt.Errorf("stats: rival %d has %d situations, the first %d", r, len(own), n)
+	n := len(a[0])
+	scaled := make([][]float64, len(a))
+	for r := range a {
+		if len(a[r]) != n {
+			return math.NaN(), fmt.Errorf("stats: rival %d has %d situations, the first %d", r, len(a[r]), n)
 		}
-		for i, x := range own {
-			if math.IsNaN(x) || math.IsInf(x, 0) {
-				return math.NaN(), fmt.Errorf("stats: the difference of rival %d in situation %d is %v", r, i, x)
-			}
+		ahead, _, err := differences(a[r], b[r])
+		if err != nil {
+			return math.NaN(), fmt.Errorf("rival %d: %w", r, err)
 		}
-	}
-	if err := enough(n, 0.05, 1); err != nil {
-		return math.NaN(), err
+		if norm := floats.Norm(ahead, 2); norm > 0 {
+			floats.Scale(1/norm, ahead)
+			scaled[r] = ahead
+		}
 	}
 	signs := make([]float64, n)
 	choose := func(choice int) {
@@ -53,13 +53,6 @@ func SignFlipMax(ahead [][]float64) (float64, error) {
 			for i := range signs {
 				signs[i] = randomSign(random)
 			}
-		}
-	}
-	scaled := make([][]float64, len(ahead))
-	for r, own := range ahead {
-		if norm := floats.Norm(own, 2); norm > 0 {
-			scaled[r] = slices.Clone(own)
-			floats.Scale(1/norm, scaled[r])
 		}
 	}
 	least := largestSum(scaled, slices.Repeat([]float64{1}, n))

@@ -26,10 +26,34 @@ func TestSignFlipMaxOfOne(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p, err := SignFlipMax([][]float64{d}); err != nil || math.Abs(p-want.P) > 1e-9 {
+		if p, err := SignFlipMax(above0(d)); err != nil || math.Abs(p-want.P) > 1e-9 {
 			t.Errorf("p = %v (%v), want %v", p, err, want.P)
 		}
 	})
+}
+
+// above0 is the scores of rivals of a method whose scores are 0.
+func above0(ahead ...[]float64) (a, b [][]float64) {
+	for _, own := range ahead {
+		b = append(b, make([]float64, len(own)))
+	}
+	return ahead, b
+}
+
+// TestRoundingIsNoLead: scores that differ by rounding are equal, beside others that differ and alone.
+func TestRoundingIsNoLead(t *testing.T) {
+	own, near, far := make([]float64, 9), make([]float64, 9), make([]float64, 9)
+	for i := range own {
+		own[i] = 50.1 + float64(i)
+		near[i], far[i] = math.Nextafter(own[i], 100), own[i]+float64(i%3)-1
+	}
+	if p, err := SignFlipMax([][]float64{near}, [][]float64{own}); err != nil || p != 1 {
+		t.Errorf("alone: p = %v (%v), want 1", p, err)
+	}
+	want, err := SignFlipMax([][]float64{far}, [][]float64{own})
+	if p, err2 := SignFlipMax([][]float64{far, near}, [][]float64{own, own}); err != nil || err2 != nil || p != want {
+		t.Errorf("beside another: p = %v, want %v (%v, %v)", p, want, err, err2)
+	}
 }
 
 // TestSignFlipMaxByHand: all of nine situations are ahead, with other rivals that are the same, behind, or of another sign.
@@ -46,22 +70,22 @@ func TestSignFlipMaxByHand(t *testing.T) {
 		{[][]float64{ahead, behind}, 4.0 / 512}, // the second one is as far ahead with all signs turned
 		{[][]float64{behind}, 1},
 	} {
-		if p, err := SignFlipMax(c.ahead); err != nil || math.Abs(p-c.want) > 1e-12 {
+		if p, err := SignFlipMax(above0(c.ahead...)); err != nil || math.Abs(p-c.want) > 1e-12 {
 			t.Errorf("%v: p = %v (%v), want %v", c.ahead, p, err, c.want)
 		}
 	}
 	long := slices.Repeat([]float64{1}, maxFlips+1)
-	if p, err := SignFlipMax([][]float64{long}); err != nil || p > 2e-5 || p <= 0 {
+	if p, err := SignFlipMax(above0(long)); err != nil || p > 2e-5 || p <= 0 {
 		t.Errorf("%d situations: p = %v (%v)", len(long), p, err)
 	}
 }
 
 func TestSignFlipMaxRefuses(t *testing.T) {
-	if _, err := SignFlipMax([][]float64{make([]float64, MinPairs-1)}); !errors.As(err, new(*TooFewError)) {
+	if _, err := SignFlipMax(above0(make([]float64, MinPairs-1))); !errors.As(err, new(*TooFewError)) {
 		t.Errorf("too few situations: %v", err)
 	}
 	for _, ahead := range [][][]float64{nil, {make([]float64, 9), make([]float64, 8)}, {slices.Repeat([]float64{math.NaN()}, 9)}} {
-		if _, err := SignFlipMax(ahead); err == nil {
+		if _, err := SignFlipMax(above0(ahead...)); err == nil {
 			t.Errorf("%v was taken", ahead)
 		}
 	}

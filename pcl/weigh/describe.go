@@ -30,7 +30,8 @@ func Parameters(text string) (map[string]any, error) {
 }
 
 // LeavesOut names what a rule does in a learner besides weights, and does not do here: its own loss, its choice of
-// samples for the memory, its rule of prediction, its penalty, or its training when it is evaluated.
+// samples for the memory, its rule of prediction, its penalty, its training when it is evaluated, or its products of two
+// halves of each batch, for which those of the whole batches stand.
 func (r *Rule) LeavesOut() []string {
 	more := []string{}
 	if _, ok := method.As[rehearsal.Objective](r.method); ok {
@@ -50,6 +51,9 @@ func (r *Rule) LeavesOut() []string {
 	}
 	if _, ok := method.As[method.Idler](r.method); ok {
 		more = append(more, "its training when it is evaluated")
+	}
+	if r.info.NeedsCross {
+		more = append(more, "its products of two halves of each batch")
 	}
 	return more
 }

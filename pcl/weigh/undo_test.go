@@ -67,3 +67,17 @@ func TestRefusedState(t *testing.T) {
 		t.Errorf("ewc leaves out %v", got)
 	}
 }
+
+// TestRefusedCallBeforeFollow: the losses after a step are still those of its streams when a call was refused in between.
+func TestRefusedCallBeforeFollow(t *testing.T) {
+	r, w := opened(t, "famo", nil), make([]float64, 2)
+	if _, err := r.Weights(&Problem{Rows: rows, Losses: []float64{1, 2}}, w); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Weights(&Problem{Rows: rows, Losses: []float64{1, -2}}, w); err == nil {
+		t.Fatal("a negative loss is not refused")
+	}
+	if err := r.Follow(nil, []float64{.9, 1.5}); err != nil {
+		t.Error(err)
+	}
+}

@@ -155,6 +155,9 @@ func TestDescribe(t *testing.T) {
 		if err != nil || d.Name != name {
 			t.Errorf("%s: %s %v", name, text, err)
 		}
+		if d.NeedsCross != slices.Contains(d.LeavesOut, "its products of two halves of each batch") || name == "modo" && !d.NeedsCross {
+			t.Errorf("%s needs products of halves of batches: %v; it leaves out %v", name, d.NeedsCross, d.LeavesOut)
+		}
 		if (name == "der-pp" || name == "icarl") == (len(d.LeavesOut) == 0) && (name == "der-pp" || name == "mgda") {
 			t.Errorf("%s leaves out %v", name, d.LeavesOut)
 		}

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"net/url"
 	"os"
@@ -18,6 +19,7 @@ import (
 
 	_ "modernc.org/sqlite" // the driver: SQLite translated to Go, which needs no cgo
 
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/disk"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -27,17 +29,28 @@ import (
 var schema string
 
 // Write creates or replaces the SQLite file at path. The file that was there stays until the new one is complete.
-func Write(path string, all []*grid.Results) (err error) {
-	dir, err := os.MkdirTemp(filepath.Dir(path), ".collect-*.tmp")
+func Write(path string, all []*grid.Results) error {
+	return atomicfile.Write(path, func(out io.Writer) error { return write(out, all) })
+}
+
+// write makes the database in a temporary folder, since SQLite writes files only, and copies it.
+func write(out io.Writer, all []*grid.Results) (err error) {
+	dir, err := os.MkdirTemp("", "pcl-collect-")
 	if err != nil {
-		return fmt.Errorf("write %s: %w", path, disk.Explain(err, filepath.Dir(path)))
+		return disk.Explain(err, os.TempDir())
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	made := filepath.Join(dir, "results.sqlite")
 	if err := fill(made, all); err != nil {
-		return fmt.Errorf("write %s: %w", path, disk.Explain(err, filepath.Dir(path)))
+		return disk.Explain(err, dir)
 	}
-	return os.Rename(made, path)
+	f, err := os.Open(made)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(out, f)
+	return err
 }
 
 // fill writes the results to a new file.

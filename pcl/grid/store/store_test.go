@@ -4,7 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -171,9 +173,27 @@ func TestSameDatabase(t *testing.T) {
 	}
 }
 
-func TestNoFolder(t *testing.T) {
+// TestOtherPlaces: a folder that is not there is created, and a link is followed.
+func TestOtherPlaces(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none", "r.sqlite")
-	if err := Write(path, nil); err == nil || !strings.Contains(err.Error(), path) {
-		t.Errorf("a folder that is not there: %v", err)
+	if err := Write(path, nil); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "link.sqlite")
+	if err := errors.Join(os.Truncate(path, 0), os.Symlink(path, link)); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(link, []*grid.Results{made(t, 1)}); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		t.Errorf("the link is %v now (%v)", info.Mode(), err)
+	}
+	if lines := query(t, path, "SELECT * FROM cells"); len(lines) == 0 {
+		t.Error("what the link points to was not written")
+	}
+	under := filepath.Join(path, "r.sqlite")
+	if err := Write(under, nil); err == nil || !strings.Contains(err.Error(), under) {
+		t.Errorf("a file as a folder: %v", err)
 	}
 }

@@ -90,6 +90,25 @@ func (b *Batch) copyPixels(backend compute.Backend) (compute.Buffer, error) {
 	return program.ToDevice(backend, b.X, size, len(b.X)/size)
 }
 
+// TakeRows says that the samples are the rows of a table whose numbers are in Rows. An empty table is none.
+func (b *Batch) TakeRows(table []uint8) error {
+	width := len(b.X) / len(b.Class)
+	if len(table)%width != 0 {
+		return fmt.Errorf("a table of %d bytes, which is no number of rows of %d each", len(table), width)
+	}
+	if len(table) == 0 {
+		b.Table = nil
+		return nil
+	}
+	for i, row := range b.Rows[:b.N] {
+		if row < 0 || int(row) >= len(table)/width {
+			return fmt.Errorf("sample %d as row %d of a table of %d rows", i, row, len(table)/width)
+		}
+	}
+	b.Table = table
+	return nil
+}
+
 // Items returns the samples. Their pixels are parts of the batch, not copies.
 func (b *Batch) Items() []memory.Item {
 	width := len(b.X) / len(b.Class)
@@ -277,14 +296,14 @@ func (b *Batch) Restore(task int, classes []int, pixels []float32) error {
 	return nil
 }
 
-// Read fills the batch with samples of s, from number from on, as samples of the given task.
-func (b *Batch) Read(s data.Samples, from, task int) {
+// Read fills the batch with samples of s, of which there are n, from number from on, as samples of the given task.
+func (b *Batch) Read(s data.Samples, n, from, task int) error {
 	b.Empty()
-	b.N = min(len(b.Class), s.Len()-from)
+	b.N = min(len(b.Class), n-from)
 	at := func(i int) int { return from + i }
 	b.Fill(s, at)
-	b.Table = data.Rows(s, b.N, at, b.Rows)
 	for i := range b.N {
 		b.Task[i] = task
 	}
+	return b.TakeRows(data.Rows(s, b.N, at, b.Rows))
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
-// Comparison is that of two entries over the situations in which both have all runs.
+// Comparison is that of two entries over the situations in which both have all runs with the seeds that they share.
 type Comparison struct {
 	A, B       *Entry
 	Metric     Metric
@@ -33,11 +33,11 @@ var errApart = errors.New("they have no situation in common in which all runs ar
 
 // compare compares two entries by a metric.
 func compare(a, b *Entry, m Metric) (*Comparison, error) {
-	within := common(a, b, m)
-	if len(within) == 0 {
+	within := share(m, a, b)
+	if len(within.situations) == 0 {
 		return nil, errApart
 	}
-	c := &Comparison{A: a, B: b, Metric: m, Situations: len(within), P: math.NaN(), Adjusted: math.NaN()}
+	c := &Comparison{A: a, B: b, Metric: m, Situations: len(within.situations), P: math.NaN(), Adjusted: math.NaN()}
 	x, y := a.scores(m, within), b.scores(m, within)
 	first, second, err := stats.Situations(x, y)
 	if err != nil {
@@ -65,17 +65,6 @@ func compare(a, b *Entry, m Metric) (*Comparison, error) {
 	return c, err
 }
 
-// common returns the situations in which both entries have all runs.
-func common(a, b *Entry, m Metric) (out []situation) {
-	other := b.situations(m)
-	for _, s := range a.situations(m) {
-		if slices.Contains(other, s) {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
 // planFor chooses what an interval draws: situations and seeds if there are several label sets, else seeds.
 func planFor(scores []stats.Score) (plan stats.Plan, possible bool) {
 	labelSets, seeds := map[uint64]bool{}, map[uint64]bool{}
@@ -100,7 +89,7 @@ func (c *Column) compare() error {
 		c.Cause = "The methods do not all have the same label sets, timelines and seeds."
 		return nil
 	}
-	if err := c.ranks(); err != nil {
+	if err := c.ranks(); err != nil || c.Cause != "" {
 		return err
 	}
 	best := c.highest()
@@ -185,7 +174,7 @@ func holm(all []*Comparison) error {
 	return err
 }
 
-// ranks fills in the average ranks of the complete entries.
+// ranks fills in the average ranks of the complete entries, or the cause why there are none.
 func (c *Column) ranks() error {
 	var complete []*Entry
 	for _, e := range c.Entries {
@@ -196,19 +185,26 @@ func (c *Column) ranks() error {
 	if len(complete) < 2 {
 		return nil
 	}
-	ranks, err := stats.AverageRanks(Scores(complete))
+	scores := Scores(complete)
+	if len(scores) == 0 {
+		c.Cause = "The methods have no label set and timeline with runs of all seeds."
+		return nil
+	}
+	ranks, err := stats.AverageRanks(scores)
 	for i := range ranks {
 		complete[i].Rank = ranks[i]
 	}
 	return err
 }
 
-// Scores returns the mean A over the seeds of entries that are complete: scores[situation][entry].
+// Scores returns the mean A over the seeds of entries that are complete: scores[situation][entry]. Situations and seeds
+// are those that all of them have.
 func Scores(complete []*Entry) [][]float64 {
-	out := make([][]float64, len(complete[0].situations(A)))
-	for s, at := range complete[0].situations(A) {
+	within := share(A, complete...)
+	out := make([][]float64, len(within.situations))
+	for s, at := range within.situations {
 		for _, e := range complete {
-			out[s] = append(out[s], e.mean(A, at))
+			out[s] = append(out[s], e.mean(A, at, within.seeds))
 		}
 	}
 	return out

@@ -2,6 +2,7 @@ package findings
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -137,11 +138,11 @@ func (s situation) String() string { return fmt.Sprintf("%d/%d", s.labelSet, s.t
 
 func seedText(seed uint64) string { return fmt.Sprint(seed) }
 
-// scores returns the entry's numbers in some situations, or in all if within is nil.
-func (e *Entry) scores(m Metric, within []situation) (out []stats.Score) {
+// scores returns the entry's numbers in some situations with some seeds, or all if within is nil.
+func (e *Entry) scores(m Metric, within *shared) (out []stats.Score) {
 	for _, r := range e.Rows {
 		x := m.of(r)
-		if math.IsNaN(x) || within != nil && !slices.Contains(within, situationOf(r)) {
+		if math.IsNaN(x) || within != nil && !within.has(r) {
 			continue
 		}
 		out = append(out, stats.Score{LabelSet: r.LabelSet, Timeline: r.Timeline, Seed: r.Seed, Value: x})
@@ -149,29 +150,51 @@ func (e *Entry) scores(m Metric, within []situation) (out []stats.Score) {
 	return out
 }
 
-// mean returns the mean over the seeds in a situation.
-func (e *Entry) mean(m Metric, at situation) float64 {
+// shared is what several entries have in common: the seeds that all of them are to have, and the situations in which
+// each has a number for each of these seeds.
+type shared struct {
+	situations []situation
+	seeds      map[uint64]bool
+}
+
+func (s *shared) has(r *rows.Row) bool {
+	return s.seeds[r.Seed] && slices.Contains(s.situations, situationOf(r))
+}
+
+// share returns what entries have in common, in the order of the first.
+func share(m Metric, entries ...*Entry) *shared {
+	s := &shared{seeds: map[uint64]bool{}}
+	for i, e := range entries {
+		own := map[uint64]bool{}
+		for _, r := range e.Rows {
+			own[r.Seed] = i == 0 || s.seeds[r.Seed]
+		}
+		s.seeds = own
+	}
+	maps.DeleteFunc(s.seeds, func(_ uint64, in bool) bool { return !in })
+	done := map[situation]int{}
+	for _, e := range entries {
+		for _, r := range e.Rows {
+			if s.seeds[r.Seed] && !math.IsNaN(m.of(r)) {
+				done[situationOf(r)]++
+			}
+		}
+	}
+	for _, r := range entries[0].Rows {
+		if at := situationOf(r); len(s.seeds) > 0 && done[at] == len(s.seeds)*len(entries) && !slices.Contains(s.situations, at) {
+			s.situations = append(s.situations, at)
+		}
+	}
+	return s
+}
+
+// mean returns the mean over seeds in a situation.
+func (e *Entry) mean(m Metric, at situation, seeds map[uint64]bool) float64 {
 	sum, n := 0.0, 0
 	for _, r := range e.Rows {
-		if x := m.of(r); situationOf(r) == at && !math.IsNaN(x) {
+		if x := m.of(r); situationOf(r) == at && seeds[r.Seed] && !math.IsNaN(x) {
 			sum, n = sum+x, n+1
 		}
 	}
 	return sum / float64(n)
-}
-
-// situations returns those in which the entry has a number for every seed of the column.
-func (e *Entry) situations(m Metric) (out []situation) {
-	seeds := map[situation]int{}
-	for _, r := range e.Rows {
-		if !math.IsNaN(m.of(r)) {
-			seeds[situationOf(r)]++
-		}
-	}
-	for _, r := range e.Rows {
-		if s := situationOf(r); seeds[s] == len(e.Column.seeds) && !slices.Contains(out, s) {
-			out = append(out, s)
-		}
-	}
-	return out
 }

@@ -48,7 +48,7 @@ func TestTooFew(t *testing.T) {
 		methods   []samplerows.Method
 		labelSets int
 		cause     string
-	}{{many, 3, "it takes 10 for 16 comparisons"}, {many[:2], 1, "it takes 6."}} {
+	}{{many, 3, "at least 10 are needed for 16 comparisons"}, {many[:2], 1, "at least 6 are needed."}} {
 		c := found(t, table(x.methods, x.labelSets).Rows()).Grids[0].Columns[0]
 		if len(stars(c)) > 0 || !strings.Contains(c.Cause, x.cause) || !strings.Contains(c.Note(), "No method is starred") {
 			t.Errorf("%d methods: %v, %s", len(x.methods), stars(c), c.Note())
@@ -91,6 +91,65 @@ func TestUneven(t *testing.T) {
 	c := found(t, append(more.Rows(), fewer.Rows()...)).Grids[0].Columns[0]
 	if len(stars(c)) > 0 || !strings.Contains(c.Note(), "No method is starred: the methods do not all have") {
 		t.Error(c.Note())
+	}
+}
+
+// TestForeignSeed: a seed that only a third method has, with its result or without, leaves two others as they are.
+func TestForeignSeed(t *testing.T) {
+	two := table(samplerows.Methods([]string{"EMGD(GMC)", "AvgGrad"}, 53, 3), 3).Rows()
+	want := found(t, two).Grids[0].Columns[0]
+	alone, err := compare(want.Entries[0], want.Entries[1], A)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, state := range []rows.State{rows.Missing, rows.Done} {
+		one := *table(samplerows.Methods([]string{"MGDA"}, 50, 3), 1).Rows()[0]
+		one.Seed, one.State = 7, state
+		if state != rows.Done {
+			one.Result = rows.Result{A: math.NaN(), F: math.NaN(), AFirst: math.NaN()}
+		}
+		c := found(t, append(slices.Clone(two), &one)).Grids[0].Columns[0]
+		if state == rows.Missing && (c.Cause != "" || !slices.Equal(stars(c), stars(want))) {
+			t.Errorf("a missing run: %v %q, without it %v", stars(c), c.Cause, stars(want))
+		}
+		both, err := compare(c.Entries[0], c.Entries[1], A)
+		if err != nil || both.Situations != 9 || both.P != alone.P || both.Interval != alone.Interval {
+			t.Errorf("%s: %+v, %v", state, both, err)
+		}
+	}
+}
+
+// TestSharedSeeds: two methods are compared over the seeds that both have, and not over others.
+func TestSharedSeeds(t *testing.T) {
+	more, fewer := table(samplerows.Methods([]string{"EMGD(GMC)"}, 53, 3), 3), table(samplerows.Methods([]string{"AvgGrad"}, 50, 3), 3)
+	fewer.Seeds = 2
+	all := more.Rows()
+	for _, r := range all {
+		if r.Seed != fewer.Rows()[0].Seed && r.Seed != fewer.Rows()[1].Seed {
+			r.A = -1000
+		}
+	}
+	c := found(t, append(all, fewer.Rows()...)).Grids[0].Columns[0]
+	both, err := compare(c.Entries[0], c.Entries[1], A)
+	if err != nil || both.Situations != 9 || math.Abs(both.Difference-3) > .5 {
+		t.Errorf("%+v, %v", both, err)
+	}
+	if scores := Scores(c.Entries); len(scores) != 9 || slices.Min(scores[0]) < 0 {
+		t.Error(scores)
+	}
+}
+
+// TestNoSituationToRank: methods that have no situation with numbers of all seeds in common are not ranked.
+func TestNoSituationToRank(t *testing.T) {
+	all := table(samplerows.Methods([]string{"EMGD(GMC)", "AvgGrad"}, 53, 3), 1).Rows()
+	for _, r := range all {
+		if r.Method == "AvgGrad" {
+			r.A = math.NaN()
+		}
+	}
+	c := found(t, all).Grids[0].Columns[0]
+	if !strings.Contains(c.Cause, "runs of all seeds") || len(stars(c)) > 0 {
+		t.Errorf("%q, %v", c.Cause, stars(c))
 	}
 }
 

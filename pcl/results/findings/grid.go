@@ -32,8 +32,6 @@ type Column struct {
 	Increment             string
 	Entries               []*Entry // methods, in the grid's order
 	Cause                 string   // why no best is told by a test; empty if it is
-
-	seeds map[uint64]bool
 }
 
 func newGrid(r *rows.Row) *Grid {
@@ -72,7 +70,6 @@ func (g *Grid) add(r *rows.Row) error {
 	}
 	g.seen[place] = r
 	c := g.columnOf(r)
-	c.seeds[r.Seed] = true
 	e := c.Entry(r.Line())
 	if e == nil {
 		e = newEntry(c, r)
@@ -100,7 +97,7 @@ func (g *Grid) columnOf(r *rows.Row) *Column {
 	if c := g.Column(r.DataSet, r.Increment); c != nil {
 		return c
 	}
-	c := &Column{Grid: g, DataSet: r.DataSet, PaperDataSet: r.PaperDataSet, Increment: r.Increment, seeds: map[uint64]bool{}}
+	c := &Column{Grid: g, DataSet: r.DataSet, PaperDataSet: r.PaperDataSet, Increment: r.Increment}
 	g.Columns = append(g.Columns, c)
 	return c
 }

@@ -137,11 +137,14 @@ func (p *Part) sum(c *Claim) error {
 		}
 	}
 	if sign*closest.Difference <= 0 && len(p.rivals) > 1 {
-		ahead := leads(p.rivals, c.Metric, -sign)
-		sum.Situations = min(sum.Situations, len(ahead[0])) // each pair may lack others
+		own, rivals := paired(p.rivals, c.Metric)
+		if sign < 0 {
+			own, rivals = rivals, own
+		}
+		sum.Situations = min(sum.Situations, len(own[0])) // each pair may lack others
 		if sum.Situations >= stats.MinPairs {
 			var err error
-			if sum.P, err = stats.SignFlipMax(ahead); err != nil {
+			if sum.P, err = stats.SignFlipMax(rivals, own); err != nil {
 				return err
 			}
 		}
@@ -151,20 +154,23 @@ func (p *Part) sum(c *Claim) error {
 	return nil
 }
 
-// leads are sign × (method − rival) for each rival, in each of the situations that all have.
-func leads(rivals []*Comparison, m Metric, sign float64) [][]float64 {
-	within := common(rivals[0].A, rivals[0].B, m)
-	for _, t := range rivals[1:] {
-		own := common(t.A, t.B, m)
-		within = slices.DeleteFunc(within, func(s situation) bool { return !slices.Contains(own, s) })
+// paired returns the means of the method and of its rivals, for each rival in each of the situations that all have.
+func paired(rivals []*Comparison, m Metric) (a, b [][]float64) {
+	pairs := make([]*shared, len(rivals))
+	for r, t := range rivals {
+		pairs[r] = share(m, t.A, t.B)
 	}
-	out := make([][]float64, len(rivals))
+	within := slices.DeleteFunc(slices.Clone(pairs[0].situations), func(s situation) bool {
+		return slices.ContainsFunc(pairs, func(p *shared) bool { return !slices.Contains(p.situations, s) })
+	})
+	a, b = make([][]float64, len(rivals)), make([][]float64, len(rivals))
 	for r, t := range rivals {
 		for _, s := range within {
-			out[r] = append(out[r], sign*(t.A.mean(m, s)-t.B.mean(m, s)))
+			a[r] = append(a[r], t.A.mean(m, s, pairs[r].seeds))
+			b[r] = append(b[r], t.B.mean(m, s, pairs[r].seeds))
 		}
 	}
-	return out
+	return a, b
 }
 
 // verdict is the outcome of a test.

@@ -119,15 +119,15 @@ func (c *Column) ByA() []*Entry {
 
 // Note says what the column's numbers are means over, what differs from the paper, and what stars mean.
 func (c *Column) Note() string {
-	labelSets, timelines := map[uint64]bool{}, map[uint64]bool{}
+	labelSets, timelines, seeds := map[uint64]bool{}, map[uint64]bool{}, map[uint64]bool{}
 	for _, e := range c.Entries {
 		for _, r := range e.Rows {
-			labelSets[r.LabelSet], timelines[r.Timeline] = true, true
+			labelSets[r.LabelSet], timelines[r.Timeline], seeds[r.Seed] = true, true, true
 		}
 	}
-	text := fmt.Sprintf("Means over %s × %s × %s.", plural.Of(len(labelSets), "label set"), plural.Of(len(timelines), "timeline"), plural.Of(len(c.seeds), "seed"))
+	text := fmt.Sprintf("Means over %s × %s × %s.", plural.Of(len(labelSets), "label set"), plural.Of(len(timelines), "timeline"), plural.Of(len(seeds), "seed"))
 	if c.Table() != "" {
-		text += c.caveat(len(labelSets) * len(timelines) * len(c.seeds))
+		text += c.caveat(len(labelSets) * len(timelines) * len(seeds))
 	}
 	if slices.ContainsFunc(c.Entries, func(e *Entry) bool { return e.Done > 0 && !e.Complete() }) {
 		text += " Methods with missing runs are not ranked."

@@ -75,10 +75,7 @@ func (v *Verdict) settle() {
 	default:
 		v.Outcome = Holds
 	}
-	v.Summary = fmt.Sprintf("%s (%s)", howMany(n[Holds], tested), v.differences())
-	if tested == 1 && n[DoesNotHold] == 1 {
-		v.Summary = fmt.Sprintf("The opposite is shown in the one comparison tested (%s)", v.differences())
-	}
+	v.Summary = fmt.Sprintf("%s (%s)", howMany(n[Holds], n[DoesNotHold], tested), v.differences())
 	if n[DoesNotHold] > 0 && tested > 1 {
 		v.Summary += fmt.Sprintf("; in %d the opposite is shown", n[DoesNotHold])
 	}
@@ -88,11 +85,13 @@ func (v *Verdict) settle() {
 	v.Summary += "."
 }
 
-// howMany says in how many of the tested comparisons a claim holds.
-func howMany(n, of int) string {
+// howMany says in how many of the tested comparisons a claim holds, where the opposite of some may be shown.
+func howMany(n, opposite, of int) string {
 	switch {
 	case of == 1 && n == 1:
 		return "Holds in the one comparison tested"
+	case of == 1 && opposite == 1:
+		return "The opposite is shown in the one comparison tested"
 	case of == 1:
 		return "Is not shown by the one comparison tested"
 	case of == 2 && n == 2:

@@ -51,7 +51,7 @@ func TestVerdicts(t *testing.T) {
 		"holds":           {gmcAboveAvgGrad, 53, 50, 3, Holds, "as claimed"},
 		"opposite":        {gmcAboveAvgGrad, 50, 53, 3, DoesNotHold, "the other way round"},
 		"no difference":   {gmcAboveAvgGrad, 50, 50, 3, NotShown, "is not significant"},
-		"too few":         {gmcAboveAvgGrad, 60, 50, 1, NotTestable, "Of 3 situations no exact test"},
+		"too few":         {gmcAboveAvgGrad, 60, 50, 1, NotTestable, "With 3 situations no exact test"},
 		"lower holds":     {gmcAboveAvgGrad + "relation = \"lower\"\n", 50, 53, 3, Holds, "as claimed"},
 		"lower opposite":  {gmcAboveAvgGrad + "relation = \"lower\"\n", 53, 50, 3, DoesNotHold, "the other way round"},
 		"alike":           {gmcAboveAvgGrad + "relation = \"alike\"\nmargin = 1.0\n", 50, 50, 3, Holds, "within ± 1"},

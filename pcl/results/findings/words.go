@@ -14,5 +14,5 @@ func tooFew(situations, tests int) string {
 	if tests > 1 {
 		among = fmt.Sprintf(" for %d comparisons", tests)
 	}
-	return fmt.Sprintf("Of %s no exact test can be significant at the level of 5 %%; it takes %d%s.", plural.Of(situations, "situation"), needed, among)
+	return fmt.Sprintf("With %s no exact test can be significant at the 5 %% level; at least %d are needed%s.", plural.Of(situations, "situation"), needed, among)
 }

@@ -1,4 +1,4 @@
-// Package paper has the numbers of the paper's tables, and its claims, as data.
+// Package paper has the numbers of the paper's tables as data.
 //
 // The tables are those of F. Lyu, W. Feng and others, "Elastic Multi-Gradient Descent for Parallel Continual Learning"
 // (arXiv:2401.01054, 2024), Tables 1 to 6, in long form: one line for each number. Columns are
@@ -10,6 +10,7 @@ import (
 	"embed"
 	"encoding/csv"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,18 +74,22 @@ func Find(table, increment, method, dataset, metric string) (Number, bool) {
 	return all[i], true
 }
 
-// In returns the names of the tables that a text such as "Tables 1 and 2" names.
+// In returns the names of the tables that a text begins with, such as "Tables 1 and 2" or "Table 3 (20 epochs)". Only
+// the numbers directly after the first word count.
 func In(text string) (names []string) {
-	if !strings.HasPrefix(text, "Table") {
-		return nil
-	}
+	named := number.FindAllString(listed.FindString(text), -1)
 	for _, name := range Names() {
-		if strings.Contains(text, strings.TrimPrefix(name, "Table ")) {
+		if slices.Contains(named, strings.TrimPrefix(name, "Table ")) {
 			names = append(names, name)
 		}
 	}
 	return names
 }
+
+var (
+	listed = regexp.MustCompile(`^Tables?(\s*,?\s*(and\s+)?\b\d+\b)+`)
+	number = regexp.MustCompile(`\d+`)
+)
 
 var tables = sync.OnceValue(func() map[string][]Number {
 	out := map[string][]Number{}

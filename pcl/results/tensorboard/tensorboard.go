@@ -12,12 +12,13 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// Tags of the scalars. Those of a task end with its number: "accuracy/task_1".
+// Tags of the scalars. Those of a task end with its number: "accuracy/task_1". Losses are also those of the memory,
+// "loss/memory", of further rows of it, "loss/memory_1" for the id −1, and of a penalty, "loss/penalty".
 const (
 	TagA        = "A"         // mean accuracy of the tasks that have begun, at each evaluation, in percent
 	TagF        = "F"         // at the end of the run, in percent
 	tagAccuracy = "accuracy/" // of a task, in percent
-	tagLoss     = "loss/"     // of a task or the memory, in each step that was recorded
+	tagLoss     = "loss/"     // of a row, in each step that was recorded
 	tagNorm     = "norm_d"    // length of the step's direction over the shared parameters
 )
 
@@ -92,10 +93,18 @@ func scalars(r *results.Run, records []results.Record) map[int][]scalar {
 	return out
 }
 
+// penaltyRow is the id of a penalty's row, rehearsal.PenaltyRow.
+const penaltyRow = -1 << 30
+
 // row is what a row of the gradients belongs to.
 func row(id int) string {
-	if id == 0 {
+	switch {
+	case id == 0:
 		return "memory"
+	case id == penaltyRow:
+		return "penalty"
+	case id < 0:
+		return fmt.Sprintf("memory_%d", -id)
 	}
 	return fmt.Sprintf("task_%d", id)
 }
