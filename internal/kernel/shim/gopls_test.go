@@ -49,6 +49,18 @@ func startGopls(t *testing.T, program string) (parent *exec.Cmd, pid int, socket
 	return parent, pid, socket
 }
 
+// dial connects to the socket, which is a file for a moment before anybody listens to it.
+func dial(t *testing.T, socket string) (conn net.Conn) {
+	t.Helper()
+	within10s(t, "the shim listens", func() bool {
+		var err error
+		conn, err = net.Dial("unix", socket)
+		return err == nil
+	})
+	t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
 func within10s(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for range 1000 {
@@ -68,11 +80,7 @@ func runs(pid int) bool {
 
 func TestGoplsServesOneConnection(t *testing.T) {
 	_, pid, socket := startGopls(t, `echo "called $1"; exec cat`)
-	conn, err := net.Dial("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
+	conn := dial(t, socket)
 	if _, err := conn.Write([]byte("question")); err != nil {
 		t.Fatal(err)
 	}
@@ -95,11 +103,7 @@ func TestGoplsEndsWithGoNB(t *testing.T) {
 	for _, connected := range []bool{false, true} {
 		parent, pid, socket := startGopls(t, "while :; do sleep 1; done") // too busy to see that the connection ends
 		if connected {
-			conn, err := net.Dial("unix", socket)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer conn.Close()
+			dial(t, socket)
 			within10s(t, "gopls has taken over", func() bool {
 				out, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
 				return strings.Contains(string(out), "serve")
