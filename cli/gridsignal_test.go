@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// gridOf writes a grid of one cell, the run of small, and plans it.
+// gridOf writes a grid of one cell, the run of small with the arguments unhurried, and plans it.
 func gridOf(t *testing.T) (dir string, args []string) {
 	t.Helper()
 	text := `
@@ -28,7 +28,7 @@ func gridOf(t *testing.T) (dir string, args []string) {
 		seeds = [1234]
 		[set]
 		batch = 8
-		epochs = 5
+		epochs = 15
 		hidden = [32, 16]
 		memory = {budget = 2}
 		[dataset.M]
@@ -51,7 +51,7 @@ func gridOf(t *testing.T) (dir string, args []string) {
 // TestGridSignals sends what schedulers send, and what nobody can catch: the cell is saved where that is possible,
 // and in the end has the bits of a run that nobody disturbed.
 func TestGridSignals(t *testing.T) {
-	want := baseline(t, "--backend", "go")
+	want := baseline(t, unhurried...)
 	for _, jobs := range []string{"1", "2"} {
 		for _, s := range []os.Signal{syscall.SIGUSR1, syscall.SIGTERM, syscall.SIGKILL} {
 			t.Run(s.String()+", --jobs "+jobs, func(t *testing.T) {

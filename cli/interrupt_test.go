@@ -14,6 +14,10 @@ import (
 	"time"
 )
 
+// unhurried are the arguments of a small run that goes on for half a second after its first checkpoint, so that it
+// is still at work when a busy machine comes to look.
+var unhurried = []string{"--backend", "go", "--epochs", "15"}
+
 // start begins a run and waits until it has made some checkpoints.
 func start(t *testing.T, out string, checkpoints int, args ...string) *exec.Cmd {
 	t.Helper()
@@ -40,11 +44,11 @@ func interrupt(t *testing.T, cmd *exec.Cmd, s os.Signal) {
 // TestInterrupt sends what Ctrl-C and `kill` send: the run is saved, and the last line is a command
 // that takes it to the end that it would have had.
 func TestInterrupt(t *testing.T) {
-	want := baseline(t, "--backend", "go")
+	want := baseline(t, unhurried...)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		t.Run(s.String(), func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "it's $HOME")
-			cmd := start(t, out, 1, small(t, "--backend", "go", "--checkpoint-every", "5")...)
+			cmd := start(t, out, 1, small(t, append(unhurried, "--checkpoint-every", "5")...)...)
 			interrupt(t, cmd, s)
 			if err := cmd.Wait(); cmd.ProcessState.ExitCode() != exitInterrupted {
 				t.Fatalf("%v, want exit code %d\n%s", err, exitInterrupted, stderrOf(cmd))
@@ -97,7 +101,7 @@ func TestSecondInterruptEndsAtOnce(t *testing.T) {
 // would: resuming names the one before it, which takes the run to the same end.
 func TestDamagedCheckpoint(t *testing.T) {
 	out := t.TempDir()
-	args := small(t, "--backend", "go", "--checkpoint-every", "4", "--keep", "9")
+	args := small(t, append(unhurried, "--checkpoint-every", "4", "--keep", "9")...)
 	cmd := start(t, out, 3, args...)
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -121,5 +125,5 @@ func TestDamagedCheckpoint(t *testing.T) {
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, stderrOf(cmd))
 	}
-	left(t, out).same(t, baseline(t, "--backend", "go"))
+	left(t, out).same(t, baseline(t, unhurried...))
 }

@@ -84,7 +84,7 @@ func ended(t *testing.T, cmd *exec.Cmd, code int) {
 // if it had been alone. A third finds it finished.
 func TestRivals(t *testing.T) {
 	out := t.TempDir()
-	args := small(t, "--backend", "go", "--checkpoint-every", "5")
+	args := small(t, append(unhurried, "--checkpoint-every", "5")...)
 	first := start(t, out, 1, args...)
 	if err := first.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestRivals(t *testing.T) {
 		t.Fatal(err)
 	}
 	ended(t, first, 0)
-	left(t, out).same(t, baseline(t, "--backend", "go"))
+	left(t, out).same(t, baseline(t, unhurried...))
 	third := pclCommand(append(args, "-o", out)...)
 	if err := third.Run(); err != nil {
 		t.Errorf("the finished run again: %v\n%s", err, stderrOf(third))
@@ -122,7 +122,7 @@ func TestRivals(t *testing.T) {
 // TestRerunKeepsProgress begins an interrupted run again without a word about it, and then with each.
 func TestRerunKeepsProgress(t *testing.T) {
 	out := t.TempDir()
-	args := small(t, "--backend", "go", "--checkpoint-every", "5")
+	args := small(t, append(unhurried, "--checkpoint-every", "5")...)
 	cmd := start(t, out, 2, args...)
 	interrupt(t, cmd, os.Interrupt)
 	ended(t, cmd, exitInterrupted)
@@ -157,7 +157,7 @@ func TestRerunKeepsProgress(t *testing.T) {
 	if err := pclCommand(append(args, "--replace", "--resume", "-o", out)...).Run(); err != nil {
 		t.Fatal(err)
 	}
-	left(t, out).same(t, baseline(t, "--backend", "go"))
+	left(t, out).same(t, baseline(t, unhurried...))
 	if after := contents(t, out); len(after) != 3 {
 		t.Errorf("%d files are left, want three", len(after))
 	}
