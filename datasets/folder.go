@@ -162,7 +162,11 @@ type pictureHead struct {
 
 func headOf(data []byte) (h pictureHead, err error) {
 	c, err := pictureConfig(data)
-	return pictureHead{sha256.Sum256(data), c.Height, c.Width, grey(c.ColorModel)}, err
+	if err != nil {
+		return h, err
+	}
+	colours, err := coloursOf(data, c.ColorModel)
+	return pictureHead{sha256.Sum256(data), c.Height, c.Width, grey(colours)}, err
 }
 
 // sumOf is the checksum of all images with their names, classes and splits.
@@ -202,7 +206,8 @@ func (f *folder) open(ctx context.Context, d *Dataset) error {
 	}
 	d.Height, d.Width, d.Channels = f.height, f.width, f.channels
 	if d.Height == 0 || d.Channels == 0 {
-		i, err := surveyed(ctx, d.Name, Info{Name: d.Name}, f)
+		// What is kept of the survey is also what Inspect returns.
+		i, err := surveyed(ctx, d.Name, Info{Name: d.Name, Title: d.Title, Source: d.Source, Licence: d.Licence}, f)
 		if err != nil {
 			return err
 		}

@@ -75,6 +75,16 @@ func mustOpen(t *testing.T, name string) *Dataset {
 	return d
 }
 
+// TestInspectAfterOpen: what a set is called does not depend on whether it was opened before.
+func TestInspectAfterOpen(t *testing.T) {
+	name := "folder:" + colours(t, 2)
+	d := mustOpen(t, name)
+	i, err := Inspect(context.Background(), name, Options{})
+	if err != nil || i.Title == "" || i.Title != d.Title || i.Source != d.Source || i.Licence != d.Licence {
+		t.Errorf("opened as %q from %q (%s), then inspected as %q from %q (%s), %v", d.Title, d.Source, d.Licence, i.Title, i.Source, i.Licence, err)
+	}
+}
+
 func TestFolder(t *testing.T) {
 	dir := colours(t, 10)
 	d := mustOpen(t, "folder:"+dir)
@@ -201,8 +211,9 @@ func TestShapes(t *testing.T) {
 }
 
 // bomb is a PNG whose header promises a size that nobody should decode.
-func bomb() []byte {
-	head := []byte("IHDR\x00\x01\x00\x00\x00\x01\x00\x00\x08\x02\x00\x00\x00") // 65536×65536
+func bomb(width, height uint32) []byte {
+	head := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32([]byte("IHDR"), width), height)
+	head = append(head, 8, 2, 0, 0, 0)
 	data := binary.BigEndian.AppendUint32([]byte("\x89PNG\r\n\x1a\n"), 13)
 	return binary.BigEndian.AppendUint32(append(data, head...), crc32.ChecksumIEEE(head))
 }
@@ -213,7 +224,8 @@ func TestBadFolders(t *testing.T) {
 		make func(dir string)
 		want []string
 	}{
-		"bomb":      {func(dir string) { write(t, dir+"/red/x.png", bomb()) }, []string{"red/x.png", "65536×65536", "remove or replace"}},
+		"bomb":      {func(dir string) { write(t, dir+"/red/x.png", bomb(1<<16, 1<<16)) }, []string{"red/x.png", "65536×65536", "remove or replace"}},
+		"thin":      {func(dir string) { write(t, dir+"/red/x.png", bomb(1, 1<<26)) }, []string{"red/x.png", "1×67108864", "65535", "remove or replace"}},
 		"cut off":   {func(dir string) { write(t, dir+"/red/x.png", cut(t, dir+"/red/img1.png")) }, []string{"red/x.png", "not a readable PNG"}},
 		"no image":  {func(dir string) { write(t, dir+"/red/x.jpg", []byte("<html>")) }, []string{"red/x.jpg", "not a PNG, JPEG"}},
 		"empty":     {func(dir string) { write(t, dir+"/red/x.jpg", nil) }, []string{"red/x.jpg", "empty"}},

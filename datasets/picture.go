@@ -40,6 +40,7 @@ const pictureEndings = ".png .jpg .jpeg .gif .webp .bmp"
 const (
 	maxPictureBytes  = 256 << 20 // of a file
 	maxPicturePixels = 1 << 26   // of an image: 67 million
+	maxPictureSide   = 1<<16 - 1 // as in a JPEG; resampling takes memory for the samples' width times an image's height
 )
 
 // readPicture returns the bytes of an image file.
@@ -71,8 +72,8 @@ func pictureConfig(data []byte) (c image.Config, err error) {
 	if c, err = f.config(bytes.NewReader(data)); err != nil {
 		return c, fmt.Errorf("not a readable %s: %w", f.name, err)
 	}
-	if c.Width < 1 || c.Height < 1 || c.Width > maxPicturePixels/c.Height {
-		return c, fmt.Errorf("its header says %d×%d pixels; at most %d million are decoded", c.Width, c.Height, maxPicturePixels>>20)
+	if c.Width < 1 || c.Height < 1 || c.Width > maxPicturePixels/c.Height || max(c.Width, c.Height) > maxPictureSide {
+		return c, fmt.Errorf("its header says %d×%d pixels; at most %d million are decoded, and %d on a side", c.Width, c.Height, maxPicturePixels/1_000_000, maxPictureSide)
 	}
 	return c, nil
 }
@@ -80,7 +81,8 @@ func pictureConfig(data []byte) (c image.Config, err error) {
 // decodePicture decodes an image, unless its header says that it is too large.
 func decodePicture(data []byte) (img image.Image, err error) {
 	defer recovered(&err)
-	if _, err := pictureConfig(data); err != nil {
+	c, err := pictureConfig(data)
+	if err != nil {
 		return nil, err
 	}
 	f, err := formatOf(data)
@@ -93,7 +95,18 @@ func decodePicture(data []byte) (img image.Image, err error) {
 	if img.Bounds().Empty() {
 		return nil, errors.New("it has no pixels")
 	}
-	return img, nil
+	return onScreen(img, image.Rect(0, 0, c.Width, c.Height)), nil
+}
+
+// onScreen returns an image of the size that its file has. The first frame of a GIF may be smaller; around it nothing is
+// drawn.
+func onScreen(img image.Image, screen image.Rectangle) image.Image {
+	if img.Bounds() == screen {
+		return img
+	}
+	all := image.NewNRGBA(screen)
+	draw.Draw(all, img.Bounds(), img, img.Bounds().Min, draw.Src)
+	return all
 }
 
 // recovered turns a panic of a decoder into an error.
@@ -125,6 +138,20 @@ func begins(data []byte, magic string) bool {
 		}
 	}
 	return true
+}
+
+// coloursOf returns the colour model of an image, whose header says that it is c. The header of a GIF says nothing of a
+// first frame that has a table of colours of its own.
+func coloursOf(data []byte, c color.Model) (_ color.Model, err error) {
+	defer recovered(&err)
+	if !begins(data, "GIF8") {
+		return c, nil
+	}
+	img, err := gif.Decode(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("not a readable GIF: %w", err)
+	}
+	return img.ColorModel(), nil
 }
 
 // grey reports whether images of a colour model have no colours.
