@@ -63,7 +63,11 @@ func (a *arrays) survey(ctx context.Context, i *Info) error {
 	return err
 }
 
-func (a *arrays) open(ctx context.Context, d *Dataset) (err error) {
+func (a *arrays) open(ctx context.Context, d *Dataset) error {
+	return unchanged(ctx, a, func() error { return a.load(ctx, d) })
+}
+
+func (a *arrays) load(ctx context.Context, d *Dataset) (err error) {
 	if d.SHA256, err = sumFiles(ctx, a.path); err != nil {
 		return err
 	}

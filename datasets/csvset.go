@@ -77,6 +77,10 @@ func (c *csvFile) survey(ctx context.Context, i *Info) error {
 }
 
 func (c *csvFile) open(ctx context.Context, d *Dataset) error {
+	return unchanged(ctx, c, func() error { return c.load(ctx, d) })
+}
+
+func (c *csvFile) load(ctx context.Context, d *Dataset) error {
 	files, err := c.files()
 	if err != nil {
 		return err

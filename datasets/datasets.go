@@ -167,6 +167,7 @@ func Open(ctx context.Context, name string, o Options) (*Dataset, error) {
 	if err != nil && len(e.Files) > 0 {
 		return nil, err
 	}
+	before, _ := e.part(ctx, dir) // files that cannot be read are named by what opens them
 	d := &Dataset{Name: e.Name, Title: e.Title, Source: e.Source, Licence: e.Licence, Cite: e.Cite,
 		Height: e.Height, Width: e.Width, Channels: e.Channels, Vector: e.Vector}
 	if err := e.open(ctx, d, dir, o); err != nil {
@@ -178,10 +179,14 @@ func Open(ctx context.Context, name string, o Options) (*Dataset, error) {
 	if err := d.Validate(); err != nil {
 		return nil, err
 	}
-	if e.count != nil {
-		if d.SHA256, err = e.part(ctx, dir); err != nil {
-			return nil, err
-		}
+	if e.count == nil {
+		return d, nil
+	}
+	if d.SHA256, err = e.part(ctx, dir); err != nil {
+		return nil, err
+	}
+	if d.SHA256 != before {
+		return nil, fmt.Errorf("datasets: open %s: %w", name, errChanged)
 	}
 	return d, nil
 }

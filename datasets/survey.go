@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -56,6 +57,25 @@ func surveyed(ctx context.Context, name string, info Info, files surveyor) (Info
 	surveys.found[key] = survey{stamp, info}
 	return info, nil
 }
+
+// unchanged calls read, which reads files more than once, and returns an error if they changed meanwhile: their checksum
+// would be that of other samples.
+func unchanged(ctx context.Context, files surveyor, read func() error) error {
+	before, err := files.stamp(ctx)
+	if err != nil {
+		return err
+	}
+	if err := read(); err != nil {
+		return err
+	}
+	after, err := files.stamp(ctx)
+	if err == nil && after != before {
+		err = errChanged
+	}
+	return err
+}
+
+var errChanged = errors.New("the files changed while they were read: open them again when they are complete")
 
 // stampOf is the [own.stamp] of single files.
 func stampOf(paths ...string) (string, error) {
