@@ -64,21 +64,20 @@ func newGetter(p progress) *getter {
 
 func fetch(ctx context.Context, e *entry, dir string, g *getter) error {
 	downloads := filepath.Join(dir, "downloads")
-	if err := os.MkdirAll(downloads, 0o755); err != nil {
-		return err
+	unlock, barred := enter(ctx, downloads, e, g.progress)
+	if barred == nil {
+		defer unlock()
 	}
-	unlock, err := lock(ctx, filepath.Join(downloads, e.Downloads[0].folder+".lock"), e.Name, g.progress)
-	if err != nil {
-		return err
-	}
-	defer unlock()
 	before, err := e.verify(ctx, dir)
 	if err != nil {
 		return err
 	}
-	if before.Complete() {
+	if before.Complete() { // also where this user may not write anything
 		g.line("%s is complete in %s", e.Name, dir)
 		return nil
+	}
+	if barred != nil {
+		return barred
 	}
 	for _, s := range e.Downloads {
 		if before.whole(s.folder + "/" + path.Base(s.URL)) {
@@ -97,6 +96,14 @@ func fetch(ctx context.Context, e *entry, dir string, g *getter) error {
 	}
 	g.line("%s is complete in %s", e.Name, dir)
 	return nil
+}
+
+// enter takes the lock of a set in the folder of downloads, which it creates.
+func enter(ctx context.Context, downloads string, e *entry, p progress) (unlock func(), err error) {
+	if err := os.MkdirAll(downloads, 0o755); err != nil {
+		return nil, err
+	}
+	return lock(ctx, filepath.Join(downloads, e.Downloads[0].folder+".lock"), e.Name, p)
 }
 
 // whole reports whether a file was found and needs no download.
@@ -191,7 +198,7 @@ var archiveLimits = archive.Limits{Bytes: 4 << 30, Members: 500_000}
 // unpackInto unpacks an archive into a temporary folder and moves the result to target in one
 // rename, or file by file where target is there already.
 func unpackInto(ctx context.Context, file string, format archive.Format, keep func(string) (string, bool), target string) error {
-	tmp, err := os.MkdirTemp(filepath.Dir(target), ".unpack-*")
+	tmp, err := unpackFolder(target)
 	if err != nil {
 		return err
 	}
@@ -222,6 +229,27 @@ func unpackInto(ctx context.Context, file string, format archive.Format, keep fu
 	})
 }
 
+// unpackFolder makes the temporary folder in which what target is to hold is unpacked: on the same disk, for which target may
+// be a link. It removes those that processes which were killed have left behind; nobody else unpacks for target as long
+// as this process has the lock.
+func unpackFolder(target string) (string, error) {
+	prefix := ".unpack-" + filepath.Base(target) + "-"
+	at := filepath.Dir(target)
+	for _, dir := range []string{at, target} {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue // there is no target yet
+		}
+		at = dir
+		for _, e := range entries {
+			if strings.HasPrefix(e.Name(), prefix) {
+				os.RemoveAll(filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	return os.MkdirTemp(at, prefix+"*")
+}
+
 func archiveFormat(name string) archive.Format {
 	if strings.HasSuffix(name, ".zip") {
 		return archive.Zip
@@ -232,7 +260,7 @@ func archiveFormat(name string) archive.Format {
 // lock takes the lock file at path, waiting for another process that has it. The operating system
 // frees the lock of a process that dies, so that none is ever stale.
 func lock(ctx context.Context, path, name string, p progress) (unlock func(), err error) {
-	l := flock.New(path)
+	l := flock.New(path, flock.SetPermissions(0o666)) // less the umask: a folder may be shared by several users
 	ok, err := l.TryLock()
 	if err == nil && !ok {
 		p.line("another process is fetching %s: waiting for it", name)

@@ -369,3 +369,63 @@ func TestVerifyStatuses(t *testing.T) {
 		}
 	}
 }
+
+// TestFetchNothingToWrite: where the files are complete, nothing has to be written.
+func TestFetchNothingToWrite(t *testing.T) {
+	content := someBytes(1000)
+	s := &server{data: content}
+	e, dir := toyEntry(t, s, "data.bin", content), t.TempDir()
+	writeFile(t, filepath.Join(dir, "toy/data.bin"), content)
+	writeFile(t, filepath.Join(dir, "downloads"), nil) // where a folder cannot be made
+	if err := fetch(t.Context(), e, dir, testGetter(nil)); err != nil || s.requests.Load() != 0 {
+		t.Errorf("error %v, %d requests", err, s.requests.Load())
+	}
+	writeFile(t, filepath.Join(dir, "toy/data.bin"), content[:10])
+	if err := fetch(t.Context(), e, dir, testGetter(nil)); err == nil || !strings.Contains(err.Error(), "downloads") {
+		t.Errorf("files that are not complete: error %v", err)
+	}
+}
+
+// TestFetchLeftovers: what a process that was killed had unpacked is removed by the next.
+func TestFetchLeftovers(t *testing.T) {
+	content := someBytes(1000)
+	s := &server{data: tarOf(t, member{name: "toy/data.bin", data: content})}
+	for _, half := range []string{".unpack-toy-123/whole/data.bin", "toy/.unpack-toy-123/whole/data.bin"} {
+		e, dir := toyEntry(t, s, "toy.tar.gz", content), t.TempDir()
+		writeFile(t, filepath.Join(dir, half), content[:10])
+		other := filepath.Join(dir, ".unpack-other-5", "data.bin") // of a set that another process may fetch
+		writeFile(t, other, content)
+		if err := fetch(t.Context(), e, dir, testGetter(nil)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, half)); err == nil {
+			t.Errorf("%s stays", half)
+		}
+		if err := os.RemoveAll(filepath.Dir(other)); err != nil {
+			t.Error(err)
+		}
+		checkToy(t, dir, content)
+	}
+}
+
+// TestFetchIntoOtherDisk: the folder of a set can be a link to another disk.
+func TestFetchIntoOtherDisk(t *testing.T) {
+	disk, err := os.MkdirTemp("/dev/shm", "parallelcl-*")
+	if err != nil {
+		t.Skip("there is no second file system: ", err)
+	}
+	t.Cleanup(func() { os.RemoveAll(disk) })
+	content := someBytes(1000)
+	s := &server{data: tarOf(t, member{name: "toy/data.bin", data: content}, member{name: "toy/deep/er.txt", data: content})}
+	e, dir := toyEntry(t, s, "toy.tar.gz", content), t.TempDir()
+	link(t, disk, filepath.Join(dir, "toy"))
+	if err := fetch(t.Context(), e, dir, testGetter(nil)); err != nil {
+		t.Fatal(err)
+	}
+	checkToy(t, dir, content)
+	for _, folder := range []string{dir, disk} {
+		if left, _ := filepath.Glob(filepath.Join(folder, ".unpack-*")); len(left) > 0 {
+			t.Errorf("left behind: %v", left)
+		}
+	}
+}

@@ -26,3 +26,18 @@ func TestFetchFollowsTheUmask(t *testing.T) {
 		}
 	}
 }
+
+// TestFetchLockIsShared: other users of a data folder can take the lock, too.
+func TestFetchLockIsShared(t *testing.T) {
+	old := syscall.Umask(0o022)
+	defer syscall.Umask(old)
+	path := filepath.Join(t.TempDir(), "x.lock")
+	unlock, err := lock(t.Context(), path, "toy", progress{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o644 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+}
