@@ -60,11 +60,12 @@ func (p *Push) Classes() []int { return slices.Clone(p.classes) }
 // It is 1 for a new stream. AtLeast returns the stream.
 func (p *Push) AtLeast(n int) (*Push, error) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	if n < 1 || n > len(p.class) {
+		defer p.mu.Unlock()
 		return nil, fmt.Errorf("data: a stream that is ready with %d samples; want 1 to %d, which it can hold", n, len(p.class))
 	}
 	p.least = n
+	p.notify() // as many may wait already
 	return p, nil
 }
 

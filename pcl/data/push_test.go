@@ -226,3 +226,19 @@ func TestMillionPushes(t *testing.T) {
 	}
 	runtime.KeepAlive(p)
 }
+
+// TestAtLeastWakes: a stream that is to be ready with fewer samples than wait already says so.
+func TestAtLeastWakes(t *testing.T) {
+	p, woken := newPush(t, 1, 8, 0), 0
+	if _, err := p.AtLeast(4); err != nil {
+		t.Fatal(err)
+	}
+	p.Notify(func() { woken++ })
+	p.Push(t.Context(), []float32{1, 2}, 0, 0)
+	if _, err := p.AtLeast(3); err != nil || woken != 0 {
+		t.Errorf("two of three samples: woken %d times, %v", woken, err)
+	}
+	if _, err := p.AtLeast(2); err != nil || woken != 1 {
+		t.Errorf("two of two samples: woken %d times, %v", woken, err)
+	}
+}
