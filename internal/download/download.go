@@ -73,7 +73,7 @@ func (c *Client) whole(ctx context.Context, f File, part string) error {
 	if err := disk.Room(filepath.Dir(part), f.Bytes-size(part)); err != nil {
 		return err
 	}
-	limited, cancel := c.withTimeLimit(ctx, f.Bytes-size(part))
+	limited, cancel := c.withTimeLimit(ctx, f.Bytes) // all of them: the server may not go on from the part
 	defer cancel()
 	pause := c.Pause
 	for attempts, failed := 1, 0; ; attempts, failed = attempts+1, failed+1 {
