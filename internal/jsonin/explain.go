@@ -80,8 +80,11 @@ func differStruct(at place, value any, t reflect.Type) error {
 			continue
 		}
 		known = append(known, name)
-		if v, given := object[name]; given {
-			if err := differ(at.key(name), v, field.Type); err != nil {
+		for _, key := range sortedKeys(object) {
+			if !strings.EqualFold(key, name) { // as encoding/json compares them
+				continue
+			}
+			if err := differ(at.key(name), object[key], field.Type); err != nil {
 				return err
 			}
 		}

@@ -49,6 +49,8 @@ func TestErrors(t *testing.T) {
 		`{"norms":{"1":null}}`:              "norms, 1: null is not a number",
 		`{"norms":{"a":1}}`:                 `norms: the key "a" is not a whole number`,
 		`{"nested":{"rate":null}}`:          "nested, rate: null is not a number",
+		`{"Nested":{"RATE":null}}`:          "nested, rate: null is not a number",
+		`{"Seed":2.5}`:                      "seed: 2.5 is not a whole number, written without point and exponent",
 		`{"nested":5}`:                      "nested: 5 is not an object in braces",
 		`{"tasks":[{"classes":[1]},{"classes":[1,null]}]}`: "tasks entry 2, classes entry 2: null is not a whole number",
 		`{"jacobain":[[1]]}`:   `unknown key "jacobain"; known are jacobian, losses, ids, seed, name, on, norms, data, tasks, nested`,
