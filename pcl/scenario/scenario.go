@@ -208,6 +208,9 @@ func (s *Scenario) At(updates int) int {
 // training samples and steps from perClass, the number of training samples of each class. It returns an error if what
 // it does not leave out is not the same.
 func (s *Scenario) Fill(o Options, perClass []int) (*Scenario, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
 	full := *s
 	full.Dataset, full.Increment, full.Kind = cmp.Or(s.Dataset, o.Dataset), cmp.Or(s.Increment, o.Increment), cmp.Or(s.Kind, o.Kind)
 	full.Batch, full.Epochs = cmp.Or(s.Batch, o.Batch), cmp.Or(s.Epochs, o.Epochs)

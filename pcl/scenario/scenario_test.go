@@ -333,3 +333,17 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestFillChecksFirst: a scenario that a program made wrong is an error.
+func TestFillChecksFirst(t *testing.T) {
+	for name, task := range map[string]Task{
+		"fewer parts than classes": {Classes: []int{0, 1}, Parts: []Part{{0, 2}}},
+		"a part of none":           {Classes: []int{0}, Parts: []Part{{0, -1}}},
+		"no classes":               {},
+	} {
+		s := &Scenario{Schema: Schema, Tasks: []Task{task}}
+		if _, err := s.Fill(Options{Increment: ClassIncremental, Batch: 8, Epochs: 1}, []int{10, 10}); err == nil || !strings.Contains(err.Error(), "task 1 has") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
