@@ -294,3 +294,14 @@ func BenchmarkOpen(b *testing.B) {
 		})
 	}
 }
+
+// TestInspectCancelled: what was stopped is an error and no set without a name.
+func TestInspectCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, name := range []string{"glyphs", "mnist"} {
+		if i, err := Inspect(ctx, name, Options{Dir: t.TempDir()}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %+v, error %v", name, i, err)
+		}
+	}
+}

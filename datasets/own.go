@@ -99,10 +99,11 @@ func (e *entry) inspect(ctx context.Context, o Options) (Info, error) {
 	if err != nil {
 		return i, nil // there are no files then
 	}
-	if i.SHA256, err = e.part(ctx, dir); ctx.Err() != nil {
-		return Info{}, err
+	i.SHA256, _ = e.part(ctx, dir) // files that cannot be read are named by Open
+	if ctx.Err() != nil {
+		return Info{}, context.Cause(ctx)
 	}
-	return i, nil // files that cannot be read are named by Open
+	return i, nil
 }
 
 // Own reports whether a name stands for files of the user's own, such as "folder:photos".
