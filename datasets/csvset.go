@@ -192,12 +192,16 @@ func (r *rawSplit) row(fields []string, label int, numbers []int, header []strin
 func (c *csvFile) columns(header []string) (label int, numbers []int, err error) {
 	for i := range header {
 		header[i] = strings.TrimSpace(header[i])
-		if header[i] == "" || slices.Index(header, header[i]) != i {
-			return 0, nil, fmt.Errorf("the header has no name, or one that is there before, for column %d: %q", i+1, header[i])
-		}
 	}
 	if _, err := strconv.ParseFloat(header[0], 64); err == nil {
 		return 0, nil, fmt.Errorf("the first line is %.80q: want the names of the columns", strings.Join(header, ", "))
+	}
+	seen := make(map[string]bool, len(header))
+	for i, name := range header {
+		if name == "" || seen[name] {
+			return 0, nil, fmt.Errorf("the header has no name, or one that is there before, for column %d: %q", i+1, name)
+		}
+		seen[name] = true
 	}
 	for _, name := range c.ignore {
 		if !slices.Contains(header, name) {

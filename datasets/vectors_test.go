@@ -192,6 +192,7 @@ func TestCSV(t *testing.T) {
 		{"a,label\n1,\n", "", `line 2: the class (column "label") is ""`},
 		{"a,a,label\n1,2,x\n", "", "column 2"},
 		{"1,2,0\n", "", "want the names of the columns"},
+		{"0,0,1\n", "", "want the names of the columns"},
 		{"a,label\n", "", "no line after it"},
 		{"", "", "empty"},
 		{"a;label\n1;x\n", "", "the columns are a;label"},
