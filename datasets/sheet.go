@@ -27,8 +27,11 @@ func ContactSheet(d *Dataset, perClass int) (*image.RGBA, error) {
 	f := facesOf(d)
 	l := newSheetLayout(d, f, perClass)
 	title := fmt.Sprintf("%s: %d classes, %d train and %d test %s of %s", d.Title, len(d.Classes), d.Train.Len(), d.Test.Len(), d.things(), strings.ReplaceAll(d.Size(), "×", "x"))
-	width := max(l.columns*l.cellW, len([]rune(title))*charWidth+2*sheetGap)
-	img := image.NewRGBA(image.Rect(0, 0, width, l.rows*l.cellH+sheetTitle))
+	width, height := max(l.columns*l.cellW, len([]rune(title))*charWidth+2*sheetGap), l.rows*l.cellH+sheetTitle
+	if width > maxSheetPixels/height {
+		return nil, fmt.Errorf("datasets: contact sheet of %d×%d pixels: at most %d million are drawn: choose fewer images per class", width, height, maxSheetPixels/1_000_000)
+	}
+	img := image.NewRGBA(image.Rect(0, 0, width, height))
 	draw.Draw(img, img.Rect, image.White, image.Point{}, draw.Src)
 	drawText(img, sheetGap, 15, title, img.Rect.Dx()-sheetGap)
 	for class, members := range firstOfClass(d, perClass) {
@@ -54,6 +57,8 @@ const (
 	sheetTitle = 22 // height of the title line
 	sheetGap   = 6
 	charWidth  = 7 // of basicfont
+
+	maxSheetPixels = 1 << 29 // which take 2 GB
 )
 
 // A sheetLayout says how classes are arranged: down the first column, then the next.

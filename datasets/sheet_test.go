@@ -59,6 +59,12 @@ func TestContactSheetRefuses(t *testing.T) {
 			t.Errorf("%d per class: error %v", n, err)
 		}
 	}
+	huge := &Dataset{Name: "huge", Height: 1024, Width: 1024, Channels: 1, Classes: strings.Split("abcdefghij", "")}
+	huge.Train = Split{Pixels: make([]uint8, huge.ImageSize()), Labels: []int32{0}}
+	huge.Test = huge.Train
+	if _, err := ContactSheet(huge, 100); err == nil || !strings.Contains(err.Error(), "fewer images per class") {
+		t.Errorf("a sheet of a gigapixel: %v", err)
+	}
 	if _, err := ContactSheet(&Dataset{}, 1); err == nil {
 		t.Error("an empty set: no error")
 	}
