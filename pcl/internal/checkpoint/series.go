@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -56,7 +57,7 @@ func Step(path string) int {
 // List returns the checkpoints, oldest first.
 func (s Series) List() ([]string, error) { return s.match(pattern) }
 
-// match returns the files in the folder whose names match the pattern, sorted.
+// match returns the files in the folder whose names match the pattern, in the order of the numbers in their names.
 func (s Series) match(pattern string) ([]string, error) {
 	entries, err := os.ReadDir(s.Dir)
 	if err != nil {
@@ -68,6 +69,8 @@ func (s Series) match(pattern string) ([]string, error) {
 			paths = append(paths, filepath.Join(s.Dir, e.Name()))
 		}
 	}
+	// From 10⁹ steps on numbers have more digits than the names have room for.
+	slices.SortStableFunc(paths, func(a, b string) int { return cmp.Compare(len(a), len(b)) })
 	return paths, nil
 }
 

@@ -110,3 +110,19 @@ func TestSeriesLeavesOtherFiles(t *testing.T) {
 		t.Errorf("clearing a folder that is not there: %v", err)
 	}
 }
+
+// TestSeriesOfManySteps: a step whose number has more digits than the names have room for is later, too.
+func TestSeriesOfManySteps(t *testing.T) {
+	s := Series{Dir: t.TempDir(), Keep: 2}
+	for _, step := range []int{999_999_998, 999_999_999, 1_000_000_000} {
+		if err := s.Save(step, File{State: []byte("{}")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, newest, err := s.Latest(); err != nil || Step(newest) != 1_000_000_000 {
+		t.Errorf("the newest is %s, %v", newest, err)
+	}
+	if paths, err := s.List(); err != nil || len(paths) != 2 || Step(paths[0]) != 999_999_999 {
+		t.Errorf("kept %v, %v", paths, err)
+	}
+}
