@@ -4,6 +4,7 @@
 // [Open] reads a set by name from a data folder ([DefaultDir] unless Options.Dir says otherwise):
 //
 //	glyphs                 62 characters, 28×28 grey, generated: needs no file (package glyphs)
+//	glyphs-tune            the same with other draws and weaker distortions, to choose parameters on
 //	emnist-byclass         62 characters, 28×28 grey, official train and test files
 //	emnist-byclass-test80  the official EMNIST test file alone, split 80/20 per class
 //	mnist                  10 digits, 28×28 grey

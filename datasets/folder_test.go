@@ -236,8 +236,8 @@ func TestBadFolders(t *testing.T) {
 		"dangling":  {func(dir string) { link(t, "nowhere", dir+"/red/x.png") }, []string{"red/x.png", "link to nothing"}},
 		"no test":   {func(dir string) { paint(t, dir+"/train/red/x.png", 2, 2, color.Black) }, []string{"beside it", "want either"}},
 	} {
-		if runtime.GOOS == "windows" && (name == "loop" || name == "dangling" || name == "case") {
-			continue
+		if runtime.GOOS == "windows" && (name == "loop" || name == "dangling") || runtime.GOOS != "linux" && name == "case" {
+			continue // other systems take red and Red for the same folder
 		}
 		dir := colours(t, 2)
 		c.make(dir)
