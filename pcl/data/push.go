@@ -21,8 +21,9 @@ var ErrEnded = errors.New("data: the stream was ended")
 // samples; when it is full, those who push wait until a learner has taken some. A learner trains on each sample
 // exactly once.
 type Push struct {
-	inputs  int
-	classes []int
+	inputs   int
+	capacity int // which only samples of a checkpoint exceed
+	classes  []int
 
 	mu    sync.Mutex
 	x     []float32 // a ring of samples
@@ -48,7 +49,7 @@ func NewPush(inputs, capacity int, classes []int) (*Push, error) {
 		return nil, fmt.Errorf("data: a pushed stream for %d samples of %d values; it can hold %d of these at most", capacity, inputs, maxWaiting/inputs)
 	}
 	return &Push{
-		inputs: inputs, classes: slices.Clone(classes), least: 1,
+		inputs: inputs, capacity: capacity, classes: slices.Clone(classes), least: 1,
 		x: make([]float32, capacity*inputs), class: make([]int, capacity),
 	}, nil
 }
@@ -60,9 +61,9 @@ func (p *Push) Classes() []int { return slices.Clone(p.classes) }
 // It is 1 for a new stream. AtLeast returns the stream.
 func (p *Push) AtLeast(n int) (*Push, error) {
 	p.mu.Lock()
-	if n < 1 || n > len(p.class) {
+	if n < 1 || n > p.capacity {
 		defer p.mu.Unlock()
-		return nil, fmt.Errorf("data: a stream that is ready with %d samples; want 1 to %d, which it can hold", n, len(p.class))
+		return nil, fmt.Errorf("data: a stream that is ready with %d samples; want 1 to %d, which it can hold", n, p.capacity)
 	}
 	p.least = n
 	p.notify() // as many may wait already
@@ -112,7 +113,7 @@ func (p *Push) add(x []float32, class []int) (n int, room <-chan struct{}, err e
 		p.mu.Unlock()
 		return 0, nil, ErrEnded
 	}
-	n = min(len(class), len(p.class)-p.n)
+	n = min(len(class), max(0, p.capacity-p.n))
 	for i := range n {
 		at := (p.first + p.n + i) % len(p.class)
 		copy(p.x[at*p.inputs:(at+1)*p.inputs], x[i*p.inputs:])
@@ -223,7 +224,8 @@ func (p *Push) State() (json.RawMessage, error) {
 	return json.Marshal(s)
 }
 
-// SetState puts the samples that a checkpoint has in front of those that wait.
+// SetState puts the samples that a checkpoint has in front of those that wait, also where these are more than the stream
+// otherwise holds.
 func (p *Push) SetState(data json.RawMessage) error {
 	var s pushState
 	if err := json.Unmarshal(data, &s); err != nil {

@@ -2,6 +2,7 @@ package data
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"math"
@@ -242,3 +243,54 @@ func TestAtLeastWakes(t *testing.T) {
 		t.Errorf("two of two samples: woken %d times, %v", woken, err)
 	}
 }
+
+// TestPushCapacityStays: samples of a checkpoint may be more than a stream holds, but it does not hold more for ever.
+func TestPushCapacityStays(t *testing.T) {
+	p := newPush(t, 1, 2, 0)
+	if err := p.SetState([]byte(`{"class":[0,0,0],"x":"AACAPwAAAEAAAEBA"}`)); err != nil || p.Len() != 3 {
+		t.Fatalf("%d samples wait, %v", p.Len(), err)
+	}
+	if b := room(8, 1); p.Next(b) != nil || !slices.Equal(b.X[:b.N], []float32{1, 2, 3}) {
+		t.Fatalf("%+v", b)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if n, err := p.Push(ctx, []float32{4, 5, 6}, 0, 0, 0); n != 2 || !errors.Is(err, context.Canceled) {
+		t.Errorf("a stream for two samples took %d, %v", n, err)
+	}
+	if _, err := p.AtLeast(3); err == nil {
+		t.Error("a stream for two samples would wait for three")
+	}
+}
+
+// TestDamagedOrder: a state in which a sample comes twice, and another never, is no position of a stream.
+func TestDamagedOrder(t *testing.T) {
+	s, err := NewStream(three{}, 1, 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := s.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(state, &fields); err != nil {
+		t.Fatal(err)
+	}
+	fields["order"] = []int{0, 1, 1}
+	twice, err := json.Marshal(fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SetState(twice); err == nil {
+		t.Error("taken")
+	}
+	if err := s.SetState(state); err != nil {
+		t.Error(err)
+	}
+}
+
+type three struct{}
+
+func (three) Len() int                      { return 3 }
+func (three) Sample(i int, x []float32) int { x[0] = float32(i); return 0 }

@@ -83,10 +83,12 @@ func (s *shuffled) SetState(data json.RawMessage) error {
 	if len(st.Order) != s.samples.Len() || st.Next < 0 || st.Next > len(st.Order) || st.Epoch < 0 || st.Epoch >= s.epochs {
 		return errors.New("data: the stream state belongs to other samples: check that the data set is the one the run began with")
 	}
+	met := make([]bool, len(st.Order))
 	for _, i := range st.Order {
-		if i < 0 || i >= len(st.Order) {
-			return fmt.Errorf("data: stream state: sample %d of %d", i, len(st.Order))
+		if i < 0 || i >= len(st.Order) || met[i] {
+			return fmt.Errorf("data: a damaged stream state: sample %d of %d is there twice, or is none", i, len(st.Order))
 		}
+		met[i] = true
 	}
 	if err := s.rng.UnmarshalBinary(st.Rand); err != nil {
 		return fmt.Errorf("data: stream state: %w", err)
