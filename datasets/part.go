@@ -62,8 +62,12 @@ type placed struct {
 func (p *official) stamp(context.Context) (string, error) {
 	stamp := ""
 	for _, f := range p.files {
-		err := filepath.WalkDir(f.path, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || path != f.path && !d.IsDir() {
+		root, err := filepath.EvalSymlinks(f.path) // WalkDir would see nothing behind a link
+		if err != nil {
+			return "", err
+		}
+		err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || path != root && !d.IsDir() {
 				return err
 			}
 			info, err := os.Stat(path)

@@ -99,5 +99,18 @@ func TestParts(t *testing.T) {
 		if after := sumOfPart(t, "tiny-imagenet-32", dir); before == "" || after == before {
 			t.Errorf("without an image the checksum is %q, before it was %q", after, before)
 		}
+		train := filepath.Join(dir, tinyFolder, "train")
+		away := filepath.Join(t.TempDir(), "train")
+		if err := os.Rename(train, away); err != nil {
+			t.Fatal(err)
+		}
+		link(t, away, train)
+		before = sumOfPart(t, "tiny-imagenet-32", dir)
+		if err := os.Remove(filepath.Join(away, "n00000008/images/n00000008_10.JPEG")); err != nil {
+			t.Fatal(err)
+		}
+		if after := sumOfPart(t, "tiny-imagenet-32", dir); after == before {
+			t.Error("behind a link a missing image is not noticed")
+		}
 	})
 }
