@@ -34,6 +34,10 @@ func TestAverageRanks(t *testing.T) {
 			t.Errorf("average rank %d is %v, in print %v", j+1, got[j], want)
 		}
 	}
+	a, b, c := 0.1, 0.2, 0.3 // the first two means are of the same runs, added up in another order
+	if got, err := AverageRanks([][]float64{{(a + b + c) / 3, (c + b + a) / 3, a}}); err != nil || !slices.Equal(got, []float64{1.5, 1.5, 3}) {
+		t.Errorf("ranks %v, %v; want two first ones", got, err)
+	}
 	for _, c := range scipy(t).Ranks {
 		got, err := AverageRanks(c.Scores)
 		if err != nil {

@@ -92,6 +92,9 @@ func TestNeeded(t *testing.T) {
 			t.Errorf("%d tests at %v need %d pairs, want %d", c.tests, c.alpha, got, c.want)
 		}
 	}
+	if n := Needed(-1, 1); n < 1000 { // no number of pairs will do, and it ends all the same
+		t.Errorf("a level below 0 takes %d pairs", n)
+	}
 	if MinPairs != Needed(0.05, 1) {
 		t.Errorf("MinPairs is %d", MinPairs)
 	}

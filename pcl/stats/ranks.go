@@ -6,29 +6,33 @@ import (
 )
 
 // AverageRanks returns the average rank of each method over the situations of scores[situation][method], from 1 for the
-// best. Higher scores are better; equal ones share the mean of their ranks.
+// best. Higher scores are better; equal ones, also those that differ by rounding only, share the mean of their ranks.
 func AverageRanks(scores [][]float64) ([]float64, error) {
 	if err := rectangular(scores); err != nil {
 		return nil, err
 	}
 	ranks := make([]float64, len(scores[0]))
 	for _, row := range scores {
+		same := 0.0 // the distance within which scores are equal, as in the tests
+		for _, score := range row {
+			same = max(same, sameWithin*math.Abs(score))
+		}
 		for j, score := range row {
-			ranks[j] += rankIn(row, score) / float64(len(scores))
+			ranks[j] += rankIn(row, score, same) / float64(len(scores))
 		}
 	}
 	return ranks, nil
 }
 
-// rankIn is the mean place of a score among a row's, from 1.
-func rankIn(row []float64, score float64) float64 {
+// rankIn is the mean place of a score among a row's, from 1, where scores no further apart than same are equal.
+func rankIn(row []float64, score, same float64) float64 {
 	rank := 0.5
 	for _, other := range row {
 		switch {
+		case math.Abs(other-score) <= same:
+			rank += 0.5
 		case other > score:
 			rank++
-		case other == score:
-			rank += 0.5
 		}
 	}
 	return rank

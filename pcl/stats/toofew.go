@@ -28,10 +28,10 @@ func (e *TooFewError) Error() string {
 }
 
 // Needed returns the least number of pairs with which the smaller p-values of several tests can reach a level, 0 < alpha
-// < 1, after [Holm]'s correction: the least n with tests · 2·2⁻ⁿ ≤ alpha.
+// < 1, after [Holm]'s correction: the least n with tests · 2·2⁻ⁿ ≤ alpha. For other levels the number means nothing.
 func Needed(alpha float64, tests int) int {
 	n := 1
-	for float64(max(tests, 1))*smallest(n) > alpha {
+	for float64(max(tests, 1))*smallest(n) > max(alpha, 0) {
 		n++
 	}
 	return n

@@ -83,8 +83,11 @@ func number(name string, at func(*Row) *float64) column {
 		}
 		return Exact(*at(r))
 	}, set: func(r *Row, s string) (err error) {
-		if s != "" {
-			*at(r), err = strconv.ParseFloat(s, 64)
+		if s == "" {
+			return nil
+		}
+		if *at(r), err = strconv.ParseFloat(s, 64); err == nil && (math.IsNaN(*at(r)) || math.IsInf(*at(r), 0)) {
+			err = fmt.Errorf("%q is no finite number", s)
 		}
 		return err
 	}}

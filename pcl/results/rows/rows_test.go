@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,6 +64,16 @@ func TestReadRefuses(t *testing.T) {
 	} {
 		if _, err := rows.Read(strings.NewReader(strings.Replace(file.String(), change[0], change[1], 1))); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("with %v: %v", change, err)
+		}
+	}
+	at := slices.Index(strings.Split(strings.SplitN(file.String(), "\n", 2)[0], ","), "A")
+	for _, value := range []string{"NaN", "+Inf", "1e999"} {
+		lines := strings.SplitN(file.String(), "\n", 3)
+		cells := strings.Split(lines[1], ",")
+		cells[at] = value
+		lines[1] = strings.Join(cells, ",")
+		if _, err := rows.Read(strings.NewReader(strings.Join(lines, "\n"))); err == nil || !strings.Contains(err.Error(), "line 2: A") {
+			t.Errorf("with an accuracy of %s: %v", value, err)
 		}
 	}
 	wider := "lines," + strings.ReplaceAll(strings.TrimSpace(file.String()), "\n", "\n1,")

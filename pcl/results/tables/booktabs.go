@@ -44,7 +44,15 @@ func Mean(x float64) string { return fmt.Sprintf("$%.2f$", x) }
 // Spread is a mean and its deviation as an entry of a LaTeX table.
 func Spread(mean, std float64) string { return fmt.Sprintf("$%.2f \\pm %.2f$", mean, std) }
 
-var special = strings.NewReplacer(`\`, `\textbackslash{}`, "_", `\_`, "&", `\&`, "%", `\%`, "#", `\#`, "$", `\$`, "{", `\{`, "}", `\}`, "^", `\^{}`, "~", `\~{}`)
+// special are what TeX reads as something else, what its usual fonts lack or print as another character, and, at the
+// beginning of a line, what it takes for an option of the line before.
+var special = strings.NewReplacer(
+	`\`, `\textbackslash{}`, "_", `\_`, "&", `\&`, "%", `\%`, "#", `\#`, "$", `\$`, "{", `\{`, "}", `\}`, "^", `\^{}`, "~", `\~{}`,
+	"<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`, "[", "{[}", "*", "{*}",
+	"α", `$\alpha$`, "β", `$\beta$`, "γ", `$\gamma$`, "η", `$\eta$`, "λ", `$\lambda$`, "σ", `$\sigma$`, "τ", `$\tau$`,
+	"≤", `$\le$`, "≥", `$\ge$`, "∞", `$\infty$`, "−", "$-$", "×", `$\times$`, "±", `$\pm$`,
+)
 
-// escape writes a text so that TeX prints it as it is.
+// escape writes a text so that TeX prints it as it is; Greek letters and signs beyond those of this program's own names need
+// a TeX that knows them, such as LuaLaTeX.
 func escape(s string) string { return special.Replace(s) }

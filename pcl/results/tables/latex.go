@@ -41,11 +41,11 @@ func LaTeX(out io.Writer, runs []*results.Run) error {
 	})
 }
 
-// situation names a run's label sets and timeline if the runs have several.
+// situation names a run's label set and timeline if the runs have several.
 func situation(r *results.Run, runs []*results.Run) string {
 	for _, other := range runs {
 		if other.LabelSet != r.LabelSet || other.Timeline != r.Timeline {
-			return fmt.Sprintf(", label sets %d, timeline %d", r.LabelSet, r.Timeline)
+			return fmt.Sprintf(", label set %d, timeline %d", r.LabelSet, r.Timeline)
 		}
 	}
 	return ""

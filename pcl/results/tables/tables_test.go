@@ -85,7 +85,7 @@ func TestLaTeX(t *testing.T) {
 	other := runs()
 	other[1].Timeline = 3
 	other[1].Config = []byte(`{"seed":2,"timeline":3,"method":"emgd-gmc"}`)
-	if got := text(t, func(w io.Writer) error { return LaTeX(w, other) }); !strings.Contains(got, "tau=5, label sets 0, timeline 3 & $51.25$") {
+	if got := text(t, func(w io.Writer) error { return LaTeX(w, other) }); !strings.Contains(got, "tau=5, label set 0, timeline 3 & $51.25$") {
 		t.Error(got)
 	}
 	other[1].Timeline = 0
@@ -94,5 +94,24 @@ func TestLaTeX(t *testing.T) {
 	}
 	if err := LaTeX(io.Discard, nil); err == nil {
 		t.Error("no error without runs")
+	}
+}
+
+// TestNamesInTeX: names are printed as they are, whatever TeX makes of their characters.
+func TestNamesInTeX(t *testing.T) {
+	got := text(t, func(w io.Writer) error {
+		return Booktabs(w, []Column{{"a_b", "task"}}, []string{"edit η=0.003 drift≤0.02", "[τ<1|x>2]", "*50 %"}, func(string, Column) (a, f string) { return "", "" })
+	})
+	for _, want := range []string{
+		`edit $\eta$=0.003 drift$\le$0.02 & -- & -- \\`, `{[}$\tau$\textless{}1\textbar{}x\textgreater{}2] &`, `{*}50 \% &`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %s in\n%s", want, got)
+		}
+	}
+	for _, r := range got {
+		if r > '~' {
+			t.Errorf("%q is left, which pdfLaTeX does not know", r)
+		}
 	}
 }

@@ -31,6 +31,7 @@ func FileName(r *results.Run) string {
 // Folder returns the name of a folder for a run, made of parts that people gave it. Parts are folders within one
 // another; characters that file systems may refuse are replaced.
 func Folder(parts ...string) string {
+	parts = slices.Clone(parts)
 	for i, p := range parts {
 		p = strings.Map(func(r rune) rune {
 			if r < ' ' || strings.ContainsRune(`/\:*?"<>|`, r) {
