@@ -199,6 +199,20 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// sideways is a method with a direction of a wrong length.
+type sideways struct{ method.Method }
+
+func (sideways) Weights(_ *method.Step, w []float64) (method.Outcome, error) {
+	return method.Outcome{Direction: w[:1]}, nil
+}
+
+// TestDirectionOfAnotherLength: a method of one's own that is wrong about the dimensions is an error.
+func TestDirectionOfAnotherLength(t *testing.T) {
+	if _, err := Run(sideways{newMethod(t, "avggrad", nil)}, Figure2()); err == nil || !strings.Contains(err.Error(), "direction of 1 numbers") {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestTraceJSON(t *testing.T) {
 	s := Figure2()
 	s.Steps, s.Arrival = 3, 1

@@ -104,7 +104,7 @@ func keep[T any](name string, load func(path string) (T, error), fill func() (T,
 
 // keptPath is the file of a name.
 func keptPath(name string) (string, error) {
-	if name == "" || name != filepath.Base(name) || !filepath.IsLocal(name) {
+	if name == "" || name == "." || name != filepath.Base(name) || !filepath.IsLocal(name) {
 		return "", fmt.Errorf("nb: nothing can be kept as %q: give it a name that a file can have", name)
 	}
 	return filepath.Join(filepath.FromSlash(keptDir), name), nil

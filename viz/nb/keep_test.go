@@ -58,6 +58,11 @@ func TestNothingIsKeptOfAnError(t *testing.T) {
 	if _, err := Keep("x", func() (int, error) { return 1, stopped }); !errors.Is(err, stopped) {
 		t.Error(err)
 	}
+	for _, name := range []string{"", ".", "..", "a/b"} { // refused before anything is computed
+		if _, err := Keep(name, func() (int, error) { t.Errorf("%q: computed", name); return 0, nil }); err == nil {
+			t.Errorf("kept as %q", name)
+		}
+	}
 	if v, err := Keep("x", func() (int, error) { return 2, nil }); v != 2 || err != nil {
 		t.Errorf("%d, %v", v, err)
 	}

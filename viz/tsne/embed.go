@@ -72,7 +72,7 @@ func descend(ctx context.Context, objective *objective, y [][2]float64, o Option
 		}
 		size := norm(gradient)
 		if math.IsNaN(size) || math.IsInf(size, 0) {
-			return fmt.Errorf("tsne: the embedding diverged in iteration %d; lower LearningRate = %v", done+1, o.LearningRate)
+			return diverged(done+1, o)
 		}
 		if o.Progress != nil && ((done+1)%progressEvery == 0 || done+1 == o.Iterations) {
 			kl, err := objective.kl(ctx, y, z)
@@ -88,7 +88,14 @@ func descend(ctx context.Context, objective *objective, y [][2]float64, o Option
 			clear(update)
 		}
 	}
+	if size := norm(y); math.IsNaN(size) || math.IsInf(size, 0) { // the last update has no gradient after it
+		return diverged(o.Iterations, o)
+	}
 	return nil
+}
+
+func diverged(iteration int, o Options) error {
+	return fmt.Errorf("tsne: the embedding diverged in iteration %d; lower LearningRate = %v", iteration, o.LearningRate)
 }
 
 func rescale(v [][2]float64, factor float64) {

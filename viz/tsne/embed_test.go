@@ -200,6 +200,8 @@ func TestBadInput(t *testing.T) {
 		{good, Options{LearningRate: -1}, "LearningRate = -1"},
 		{good, Options{Init: "spectral"}, `Init is "spectral"; want "pca" or "random"`},
 		{good, Options{LearningRate: 1e300}, "diverged"},
+		{good, Options{LearningRate: math.MaxFloat64, Iterations: 1}, "diverged in iteration 1"},
+		{good[:4], Options{Perplexity: 2}, "4 points are too few for a map; give at least 5"},
 	} {
 		r, err := Embed(t.Context(), c.x, c.o)
 		if err == nil || r != nil || !strings.HasPrefix(err.Error(), "tsne: ") || !strings.Contains(err.Error(), c.want) {

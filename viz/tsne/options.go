@@ -67,9 +67,12 @@ func checkPerplexity(perplexity float64, n int) error {
 	if !(perplexity > 1) || math.IsInf(perplexity, 1) {
 		return fmt.Errorf("tsne: Perplexity = %v; want a number above 1, or 0 for %d", perplexity, defaultPerplexity)
 	}
+	if n < 5 { // no perplexity above 1 would do
+		return fmt.Errorf("tsne: %d points are too few for a map; give at least 5", n)
+	}
 	if 3*perplexity > float64(n-1) {
 		return fmt.Errorf("tsne: %d points are too few for perplexity %v, which needs %.0f; give more points or a perplexity of at most %.4g",
-			n, perplexity, math.Ceil(3*perplexity)+1, float64(max(n-1, 0))/3)
+			n, perplexity, math.Ceil(3*perplexity)+1, float64(n-1)/3)
 	}
 	return nil
 }
