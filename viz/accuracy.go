@@ -1,7 +1,6 @@
 package viz
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -38,13 +37,11 @@ func Accuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
 		ends.labels = append(ends.labels, endLabel{x: last.X, y: last.Y, text: "guessing", line: line.LineStyle})
 		low = last.Y
 	}
-	drawn := false
 	for _, g := range groups {
 		c := meanCurve(g.Runs)
 		if len(c.steps) == 0 {
-			continue
+			return nil, fmt.Errorf("viz: the runs of %s have no steps at which all of them have an accuracy; evaluate at task ends at least", g.Label)
 		}
-		drawn = true
 		if err := addCurve(t, p, styles[g.look], c, spreadOf(g, groups)); err != nil {
 			return nil, err
 		}
@@ -56,9 +53,6 @@ func Accuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
 		for i := range c.mean {
 			low, high = math.Min(low, c.mean[i]-c.std[i]), math.Max(high, c.mean[i]+c.std[i])
 		}
-	}
-	if !drawn {
-		return nil, errors.New("viz: none of the runs has an accuracy curve; evaluate at task ends at least")
 	}
 	p.Add(ends)
 	p.X.Min = 0

@@ -31,6 +31,9 @@ type TestedClaim struct {
 
 // TestClaims tests claims together, at a level.
 func TestClaims(alpha float64, claims ...Claim) ([]TestedClaim, error) {
+	if !(alpha > 0 && alpha < 1) {
+		return nil, fmt.Errorf("viz: the level of the tests is %v; want one between 0 and 1, for example 0.05", alpha)
+	}
 	out, p := make([]TestedClaim, len(claims)), make([]float64, 0, len(claims))
 	for i, c := range claims {
 		if len(c.A) == 0 || len(c.A) != len(c.B) {
@@ -38,6 +41,9 @@ func TestClaims(alpha float64, claims ...Claim) ([]TestedClaim, error) {
 		}
 		out[i] = TestedClaim{Claim: c, P: math.NaN(), Adjusted: math.NaN()}
 		for k := range c.A {
+			if !finite(c.A[k] - c.B[k]) {
+				return nil, fmt.Errorf("viz: claim %q: pair %d is %v and %v; want finite scores", c.Label, k+1, c.A[k], c.B[k])
+			}
 			out[i].Mean += c.A[k] - c.B[k]
 		}
 		out[i].Mean /= float64(len(c.A))

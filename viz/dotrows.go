@@ -43,7 +43,10 @@ func (d *dotRows) addTo(p *plot.Plot) {
 			low, high = min(low, v), max(high, v)
 		}
 	}
-	room := max(0.04*(high-low), 1e-9)
+	if high-low < 1e-9 { // all values are equal but for rounding
+		high = low + 1
+	}
+	room := 0.04 * (high - low)
 	p.X.Min, p.X.Max = low-room, high+room
 	p.X.Tick.Marker = roundTicks{5}
 }

@@ -234,7 +234,7 @@ func (f *Figure) Encode(w io.Writer, format string) error {
 		if _, err := c.WriteTo(&buf); err != nil {
 			return err
 		}
-		_, err := w.Write(withPictureType(withFallbackFonts(buf.Bytes())))
+		_, err := w.Write(withPictureType(withFallbackFonts(wellFormed(buf.Bytes()))))
 		return err
 	case "pdf":
 		c := vgpdf.New(width, height)
@@ -259,6 +259,17 @@ func (f *Figure) Save(path string) error {
 func withFallbackFonts(svg []byte) []byte {
 	return bytes.ReplaceAll(svg, []byte("font-family:Liberation Sans;"),
 		[]byte("font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif;"))
+}
+
+// wellFormed leaves out the characters that XML does not allow, even escaped: a name that holds one would make the whole
+// drawing unreadable.
+func wellFormed(svg []byte) []byte {
+	return bytes.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF {
+			return -1
+		}
+		return r
+	}, svg)
 }
 
 // withPictureType calls the pictures in a drawing what they are, PNG: readers that are careful, such as exported pages, drop

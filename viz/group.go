@@ -109,6 +109,9 @@ func checkRun(r *results.Run) error {
 	if len(r.Tasks) == 0 {
 		return fmt.Errorf("viz: run %s has no tasks", r.ID)
 	}
+	if !(r.A >= 0 && r.A <= 100+1e-6) { // a mean of percentages may be off by rounding
+		return fmt.Errorf("viz: run %s has the final accuracy A = %v; want a percentage from 0 to 100", r.ID, r.A)
+	}
 	for _, t := range r.Tasks {
 		if t.Start < 0 || t.End < t.Start || t.End > maxStep {
 			return fmt.Errorf("viz: run %s: task %d lasts from step %d to %d", r.ID, t.ID, t.Start, t.End)

@@ -33,7 +33,11 @@ func LearningProcess(t *Theme, runs ...*results.Run) (*Figure, error) {
 		groups := split[i]
 		p := t.newPlot("tasks ended", "accuracy over started tasks, %")
 		p.Title.Text = part.title
-		p.Add(&stripes{theme: t, n: len(part.runs[0].Tasks), first: 1}, t.horizontals())
+		tasks := 0
+		for _, r := range part.runs {
+			tasks = max(tasks, len(r.Tasks))
+		}
+		p.Add(&stripes{theme: t, n: tasks, first: 1}, t.horizontals())
 		for j, g := range groups {
 			c, err := endCurve(g.Runs)
 			if err != nil {
@@ -52,7 +56,7 @@ func LearningProcess(t *Theme, runs ...*results.Run) (*Figure, error) {
 			}
 		}
 		p.X.Tick.Marker = wholeTicks{}
-		p.X.Min, p.X.Max = 0.5, float64(len(part.runs[0].Tasks))+0.5
+		p.X.Min, p.X.Max = 0.5, float64(tasks)+0.5
 		plots = append(plots, p)
 	}
 	f := newFigure(t, 0, fmt.Sprintf("Average accuracy over the started tasks at each task's end, in %d settings.", len(parts)), panels(plots)...)

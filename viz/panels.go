@@ -85,4 +85,14 @@ func (t *Theme) stylesOf(groups []Group) map[string]Style {
 	return t.Methods(looks...)
 }
 
+// Groups returns the styles that groups of runs have in a figure of all of them, such as [Accuracy].
+func (t *Theme) Groups(groups []Group) []Style {
+	styles := t.stylesOf(groups)
+	out := make([]Style, len(groups))
+	for i, g := range groups {
+		out[i] = styles[g.look]
+	}
+	return out
+}
+
 func rowsOf(f *Figure) vg.Length { return vg.Length(len(f.Rows)) }

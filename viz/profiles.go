@@ -77,6 +77,9 @@ func profile(runs []*results.Run, low, high float64) plotter.XYs {
 	slices.Sort(sorted)
 	out := plotter.XYs{{X: low, Y: 100}}
 	for i, a := range sorted {
+		if i+1 < len(sorted) && sorted[i+1] == a {
+			continue // the last of equal ones says how many are above
+		}
 		out = append(out, plotter.XY{X: a, Y: 100 * float64(len(sorted)-i-1) / float64(len(sorted))})
 	}
 	return append(out, plotter.XY{X: high, Y: 0})

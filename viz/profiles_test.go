@@ -31,7 +31,7 @@ func TestProfiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := [][3]string{{"ER", "60", "75"}, {"ER", "70", "50"}, {"ER", "70", "25"}, {"ER", "80", "0"}, {"MGDA", "50", "0"}}
+	want := [][3]string{{"ER", "60", "75"}, {"ER", "70", "25"}, {"ER", "80", "0"}, {"MGDA", "50", "0"}}
 	if len(lines) != 1+len(want) {
 		t.Fatalf("%d lines: %v", len(lines), lines)
 	}

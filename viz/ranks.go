@@ -23,7 +23,7 @@ type Ranking struct {
 	N       int       // situations
 	// ChiSquare is Friedman's statistic without a correction for ties, with k−1 degrees of freedom, and F
 	// that of Iman and Davenport, with k−1 and (k−1)(n−1); P is the probability of so large an F if all
-	// methods were equal.
+	// methods were equal. Where all situations rank alike F is infinite, and P is exact: (1/k!)ⁿ⁻¹.
 	ChiSquare, F, P float64
 	// Alpha is the level of the test, and CD the critical difference of Nemenyi's test: two methods
 	// whose average ranks lie further apart differ at that level.
@@ -85,10 +85,11 @@ func (r *Ranking) test() {
 	for _, rank := range r.Ranks {
 		sum += rank * rank
 	}
-	r.ChiSquare = 12 * n / (k * (k + 1)) * sum
-	r.F, r.P = math.Inf(1), 0 // all situations rank alike
+	r.ChiSquare = max(0, 12*n/(k*(k+1))*sum)
+	orders, _ := math.Lgamma(k + 1)
+	r.F, r.P = math.Inf(1), math.Exp(-(n-1)*orders) // all situations rank alike, in one of the k! orders
 	if rest := n*(k-1) - r.ChiSquare; rest > 1e-9 {
-		r.F = max(0, (n-1)*r.ChiSquare/rest)
+		r.F = (n - 1) * r.ChiSquare / rest
 		r.P = distuv.F{D1: k - 1, D2: (k - 1) * (n - 1)}.Survival(r.F)
 	}
 	r.CD = nemenyi(len(r.Ranks), r.Alpha) * math.Sqrt(k*(k+1)/(6*n))
@@ -131,10 +132,12 @@ func RankRuns(alpha float64, runs ...*results.Run) (*Ranking, error) {
 		labelSet, timeline, seed uint64
 	}
 	index := map[situation]int{}
+	var situations []situation
 	var scores [][]float64
 	at := func(s situation) []float64 {
 		if _, ok := index[s]; !ok {
 			index[s] = len(scores)
+			situations = append(situations, s)
 			scores = append(scores, slices.Repeat([]float64{math.NaN()}, len(groups)))
 		}
 		return scores[index[s]]
@@ -150,7 +153,7 @@ func RankRuns(alpha float64, runs ...*results.Run) (*Ranking, error) {
 			row[j] = r.A
 		}
 	}
-	for s, i := range index {
+	for i, s := range situations {
 		for j, score := range scores[i] {
 			if math.IsNaN(score) {
 				return nil, fmt.Errorf("viz: no run of %s on %s, seed %d; every situation needs all methods", groups[j].Label, s.title, s.seed)

@@ -108,9 +108,22 @@ func TestRankRuns(t *testing.T) {
 			t.Errorf("error %v; want one with %q", err, c.want)
 		}
 	}
-	// Where all situations agree, F is infinite.
-	if r, err := Rank([]string{"a", "b"}, [][]float64{{1, 0}, {3, 2}}, 0.05); err != nil || !math.IsInf(r.F, 1) || r.P != 0 {
-		t.Errorf("unanimous: %+v, %v", r, err)
+	// Where all situations agree, F is infinite, and p the share of the orders of the others that are that of the first.
+	for _, c := range []struct {
+		scores [][]float64
+		p      float64
+	}{
+		{[][]float64{{1, 0}, {3, 2}}, 1 / 2.}, {[][]float64{{1, 0, 2}, {3, 2, 4}, {5, 4, 6}}, 1 / 36.},
+	} {
+		if r, err := Rank([]string{"a", "b", "c"}[:len(c.scores[0])], c.scores, 0.05); err != nil || !math.IsInf(r.F, 1) || math.Abs(r.P-c.p) > 1e-12 {
+			t.Errorf("unanimous: %+v, %v", r, err)
+		}
+	}
+	// Of several situations that lack a method, the error names the first, whenever it is made.
+	for range 20 {
+		if _, err := RankRuns(0.05, run("er", "x", 1, 1), run("er", "y", 1, 1), run("er", "z", 1, 1), run("mgda", "z", 1, 1)); err == nil || !strings.Contains(err.Error(), "on x,") {
+			t.Fatalf("error %v; want the one about x", err)
+		}
 	}
 	// Where no method differs, nothing is found.
 	if r, err := Rank([]string{"a", "b"}, [][]float64{{1, 0}, {2, 3}}, 0.05); err != nil || r.ChiSquare != 0 || r.F != 0 || r.P != 1 {

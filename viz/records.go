@@ -3,6 +3,7 @@ package viz
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -42,6 +43,16 @@ func checkRecord(r *results.Record) error {
 		for _, v := range part.values {
 			if !finite(v) {
 				return fmt.Errorf("viz: the record of step %d has %v among its %s", r.Step, v, part.name)
+			}
+		}
+	}
+	if !finite(r.Gap) || !finite(r.NormD) {
+		return fmt.Errorf("viz: the record of step %d has a gap of %v and a ‖d‖ of %v; want finite numbers", r.Step, r.Gap, r.NormD)
+	}
+	if certified(r) {
+		for i, slack := range relativeSlacks(r) {
+			if math.IsInf(slack, 0) {
+				return fmt.Errorf("viz: the record of step %d has a slack of %v, which its gradients and ‖d‖ are too short for", r.Step, r.Slacks[i])
 			}
 		}
 	}

@@ -152,6 +152,11 @@ func newSweepPanel(part setting, axis string, value func(*results.Run) (float64,
 			return nil, err
 		}
 	}
+	for i, l := range s.level {
+		if slices.ContainsFunc(s.swept, func(g Group) bool { return g.Label == l.Label }) { // such as one with tau=auto
+			s.level[i].Label += " " + l.Runs[0].ParamText()
+		}
+	}
 	return s, nil
 }
 

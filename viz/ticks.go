@@ -23,7 +23,7 @@ func hasRoom(lo, hi float64) bool {
 }
 
 // roundTicks puts about n labels at multiples of 1, 2 or 5 times a power of ten, all with the
-// decimals that the multiple needs.
+// decimals that the multiple needs. Very small and very large numbers have exponents, or they would fill the figure.
 type roundTicks struct{ n int }
 
 func (r roundTicks) Ticks(lo, hi float64) []plot.Tick {
@@ -38,12 +38,24 @@ func (r roundTicks) Ticks(lo, hi float64) []plot.Tick {
 			break
 		}
 	}
-	decimals := max(0, int(-math.Floor(math.Log10(step)+1e-9)))
 	var ticks []plot.Tick
 	for i := math.Ceil(lo/step - 1e-9); i*step <= hi+1e-9*step; i++ {
-		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step+0, 'f', decimals, 64)})
+		ticks = append(ticks, plot.Tick{Value: i * step, Label: tickLabel(i*step+0, step)})
 	}
 	return ticks
+}
+
+// tickLabel writes a multiple of a step with the digits that tell it from the next.
+func tickLabel(x, step float64) string {
+	exponent := math.Floor(math.Log10(step) + 1e-9)
+	switch {
+	case exponent >= -6 && exponent <= 9:
+		return strconv.FormatFloat(x, 'f', max(0, int(-exponent)), 64)
+	case x == 0:
+		return "0"
+	}
+	digits := max(0, int(math.Floor(math.Log10(math.Abs(x))+1e-9)-exponent))
+	return strconv.FormatFloat(x, 'e', digits, 64)
 }
 
 // withoutLabels keeps the tick marks where the plot below names them.

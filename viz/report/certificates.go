@@ -81,8 +81,15 @@ func share(part, all int) string {
 
 // scientific writes x as in print, e.g. "−3·10⁻¹⁶".
 func scientific(x float64) string {
-	if x == 0 {
+	switch {
+	case x == 0:
 		return "0"
+	case math.IsNaN(x):
+		return "–"
+	case math.IsInf(x, -1):
+		return "−∞"
+	case math.IsInf(x, 1):
+		return "∞"
 	}
 	mantissa, exponent, _ := strings.Cut(fmt.Sprintf("%.0e", x), "e")
 	sup := strings.NewReplacer("+", "", "-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹")

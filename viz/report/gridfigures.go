@@ -29,9 +29,9 @@ func gridFigures(g *findings.Grid) ([]runFigure, error) {
 	}
 	switch {
 	case varies(g, "memory.budget"):
-		return []runFigure{drawn("Accuracy and the memory’s size (the paper’s Figure 5)", "Bands are ± one standard deviation over runs.", sweepOf(every, viz.MemorySize))}, nil
+		return []runFigure{drawn("Accuracy and the memory’s size (the paper’s Figure 5)", "Bands, or bars where there are many methods, are ± one standard deviation over runs.", sweepOf(every, viz.MemorySize))}, nil
 	case varies(g, "params.tau"):
-		return []runFigure{drawn("Accuracy and the temperature (the paper’s Figure 8)", "Bands are ± one standard deviation over runs.", sweepOf(every, viz.Temperature))}, nil
+		return []runFigure{drawn("Accuracy and the temperature (the paper’s Figure 8)", "Bands, or bars where there are many methods, are ± one standard deviation over runs.", sweepOf(every, viz.Temperature))}, nil
 	}
 	few := ""
 	if len(runs) < len(every) {

@@ -77,9 +77,7 @@ func hasCurve(in *DemoInput) bool {
 func headline(in *DemoInput, table *resultTable) string {
 	r := in.Runs[0]
 	classes := map[int]bool{}
-	train := 0
 	for _, t := range r.Tasks {
-		train += t.Train
 		for _, c := range t.Classes {
 			classes[c] = true
 		}
@@ -101,7 +99,7 @@ func timelineNote(runs []runPtr) string {
 			most, at = k.K, k.Steps
 		}
 	}
-	note := "Look at the overlaps: a new task joins while others are still in training, and rehearsal of finished tasks starts at the first task's end."
+	note := howTasksCome(r)
 	if most > 0 {
 		note += fmt.Sprintf(" At the most, %d streams share a step (%d of %d steps).", most, at, r.Steps)
 	}
@@ -113,23 +111,45 @@ func timelineNote(runs []runPtr) string {
 	return note
 }
 
+// howTasksCome says what the bars of a timeline show.
+func howTasksCome(r runPtr) string {
+	joins, together := false, true
+	firstEnd, lastEnd := r.Tasks[0].End, r.Tasks[0].End
+	for _, a := range r.Tasks {
+		together = together && a.Start == r.Tasks[0].Start
+		firstEnd, lastEnd = min(firstEnd, a.End), max(lastEnd, a.End)
+		for _, b := range r.Tasks {
+			joins = joins || a.Start < b.Start && b.Start <= a.End
+		}
+	}
+	note := "The tasks come one after the other"
+	switch {
+	case joins:
+		note = "Look at the overlaps: a new task joins while others are still in training"
+	case together:
+		note = "All tasks begin together"
+	}
+	if firstEnd < lastEnd && r.Settings()["memory.budget"] != "0" {
+		note += ", and rehearsal of finished tasks starts at the first task's end"
+	}
+	return note + "."
+}
+
 // methodColors defines one CSS variable a row, for both colour schemes.
 func methodColors(rows []resultRow) template.CSS {
 	var light, dark strings.Builder
 	for i, row := range rows {
-		for _, x := range []struct {
-			out   *strings.Builder
-			theme *viz.Theme
-		}{{&light, viz.Light}, {&dark, viz.Dark}} {
-			c := x.theme.Method(row.Method).Color
-			fmt.Fprintf(x.out, "--m%d:#%02x%02x%02x;", i, c.R, c.G, c.B)
-		}
+		fmt.Fprintf(&light, "--m%d:#%02x%02x%02x;", i, row.light.R, row.light.G, row.light.B)
+		fmt.Fprintf(&dark, "--m%d:#%02x%02x%02x;", i, row.dark.R, row.dark.G, row.dark.B)
 	}
 	return template.CSS(":root{" + light.String() + "}@media screen and (prefers-color-scheme:dark){:root{" + dark.String() + "}}")
 }
 
-// meanStd returns the mean and the population standard deviation.
+// meanStd returns the mean and the population standard deviation; the mean of nothing is NaN.
 func meanStd(xs []float64) (mean, std float64) {
+	if len(xs) == 0 {
+		return math.NaN(), 0
+	}
 	for _, x := range xs {
 		mean += x / float64(len(xs))
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"image/color"
 	"math"
 	"slices"
 	"strings"
@@ -29,6 +30,8 @@ type resultRow struct {
 	Steps, Millis measure // ms a step
 	Params        string
 	Diverged      string // how many of the runs did; empty: none
+
+	light, dark color.NRGBA // as in figures of the table's runs
 }
 
 // measure is a mean with its standard deviation over runs.
@@ -59,9 +62,10 @@ func newResultTable(runs []runPtr) (*resultTable, error) {
 		return nil, err
 	}
 	t := &resultTable{}
+	light, dark := viz.Light.Groups(groups), viz.Dark.Groups(groups)
 	for i, g := range groups {
 		row := newResultRow(g)
-		row.Index = i
+		row.Index, row.light, row.dark = i, light[i].Color, dark[i].Color
 		t.Repeated = t.Repeated || row.Runs > 1
 		t.Rows = append(t.Rows, row)
 	}

@@ -48,16 +48,16 @@ func newRunSection(ctx context.Context, s *setting, table *resultTable) (*runSec
 	}
 	add("When the tasks came", timelineNote(runs), func(t *viz.Theme) (*viz.Figure, error) { return viz.Timeline(t, runs[0]) })
 	if oneTimeline(runs) {
-		add("Accuracy over time", "The average is over all tasks started so far: it falls when a task arrives. Bands are ± one standard deviation over runs.",
+		add("Accuracy over time", "The average is over all tasks started so far: it falls when a task arrives. Bands, or bars where there are many methods, are ± one standard deviation over runs.",
 			func(t *viz.Theme) (*viz.Figure, error) { return viz.Accuracy(t, runs...) })
 	} else {
-		add("Accuracy as tasks end", "The average is over all tasks started so far. Bands are ± one standard deviation over runs.",
+		add("Accuracy as tasks end", "The average is over all tasks started so far. Bars are ± one standard deviation over runs.",
 			func(t *viz.Theme) (*viz.Figure, error) { return viz.LearningProcess(t, runs...) })
 	}
 	add("Accuracy by task", "Look at the length of the stems: a marker below its bar is forgetting, a marker above it later improvement.",
 		func(t *viz.Theme) (*viz.Figure, error) { return viz.TaskAccuracy(t, runs...) })
 	if oneTimeline(runs) {
-		add("Accuracy of each task at each task's end", "Look along a row to the right of its frame: paler is forgetting.",
+		add("Accuracy of each task at each task's end", "Look along a row to the right of its frame: falling numbers are forgetting.",
 			func(t *viz.Theme) (*viz.Figure, error) { return viz.AccuracyMatrix(t, runs...) })
 	}
 	if temperatures(runs) > 1 {
@@ -102,8 +102,10 @@ func newTaskTable(runs []runPtr, table *resultTable) (taskTable, error) {
 	if err != nil {
 		return out, err
 	}
-	for _, task := range runs[0].Tasks {
-		out.Tasks = append(out.Tasks, task.ID)
+	for _, r := range runs { // some may have more tasks than others
+		for _, task := range r.Tasks[min(len(out.Tasks), len(r.Tasks)):] {
+			out.Tasks = append(out.Tasks, task.ID)
+		}
 	}
 	for i, g := range groups {
 		row := taskRow{Index: table.Rows[i].Index, Label: g.Label}

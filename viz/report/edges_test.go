@@ -1,0 +1,96 @@
+package report
+
+import (
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/viz"
+)
+
+// brief is a run of some tasks, one after the other.
+func brief(method, title string, tasks int, params map[string]any) *results.Run {
+	r := &results.Run{ID: title, Method: method, MethodTitle: title, Params: params, Dataset: "d", Increment: "task", A: 50, Config: []byte(`{}`)}
+	for i := range tasks {
+		r.Tasks = append(r.Tasks, results.Task{ID: i + 1, Start: 10 * i, End: 10*i + 9, AccEnd: .5, AccFinal: .5})
+	}
+	return r
+}
+
+// TestTasksThatARunLacks: a task that a run does not have has no accuracy, which is not one of 0.
+func TestTasksThatARunLacks(t *testing.T) {
+	runs := []runPtr{brief("er", "ER", 2, nil), brief("mgda", "MGDA", 3, nil)}
+	table, err := newResultTable(runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks, err := newTaskTable(runs, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(tasks.Tasks) != 3 || tasks.Rows[0].Final[2].String() != "–" || tasks.Rows[1].Final[2].String() != "50.0" {
+		t.Errorf("tasks %v with %v", tasks.Tasks, tasks.Rows)
+	}
+}
+
+// TestColoursOfTableAndFigure: two settings of one method have the colours in the table that they have in the figures.
+func TestColoursOfTableAndFigure(t *testing.T) {
+	runs := []runPtr{brief("emgd-gmc", "EMGD", 2, map[string]any{"tau": 1.0}), brief("emgd-gmc", "EMGD", 2, map[string]any{"tau": 5.0})}
+	runs[1].ID = "other"
+	table, err := newResultTable(runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	colours := regexp.MustCompile(`--m\d:(#[0-9a-f]{6});`).FindAllStringSubmatch(string(methodColors(table.Rows)), -1)
+	if len(colours) != 4 || colours[0][1] == colours[1][1] || colours[2][1] == colours[3][1] {
+		t.Errorf("colours %v", colours)
+	}
+	groups, err := viz.Groups(runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := viz.Light.Groups(groups)[1].Color; c != table.Rows[1].light || c == viz.Light.Method("emgd-gmc").Color {
+		t.Errorf("the second has %v in figures and %v in the table", c, table.Rows[1].light)
+	}
+}
+
+// TestRecordsBeyondProportion: a record whose slack no gradient of its could have is shown as a failure.
+func TestRecordsBeyondProportion(t *testing.T) {
+	tiny := results.Record{
+		IDs: []int{1, 2}, Gram: []float64{1e-320, 0, 0, 1e-320}, Weights: []float64{.5, .5}, Lambda: []float64{.5, .5},
+		Sigma: []float64{.5, .5}, Slacks: []float64{-1e300, 0},
+	}
+	s := newStepsSection(brief("emgd-gmc", "EMGD", 2, nil), "EMGD", []results.Record{tiny})
+	if !strings.Contains(s.Certificate, "0.00 %") || !strings.Contains(s.Certificate, "the lowest slack is −∞") {
+		t.Error(s.Certificate)
+	}
+	for _, f := range s.Figures {
+		if !strings.Contains(f.Note, "has a slack of") {
+			t.Errorf("%s: %s", f.Title, f.Note)
+		}
+	}
+	if got := scientific(math.NaN()) + scientific(math.Inf(1)) + scientific(-3e-16); got != "–∞−3·10⁻¹⁶" {
+		t.Error(got)
+	}
+}
+
+// TestHowTasksCome: the text under a timeline says what is in it.
+func TestHowTasksCome(t *testing.T) {
+	serial, parallel, together := brief("er", "ER", 2, nil), brief("er", "ER", 2, nil), brief("er", "ER", 2, nil)
+	parallel.Tasks[1].Start = 5
+	together.Tasks[1].Start = 0
+	together.Tasks[0].End = together.Tasks[1].End
+	forgetful := brief("er", "ER", 2, nil)
+	forgetful.Config = []byte(`{"memory":{"budget":0}}`)
+	rehearsed := ", and rehearsal of finished tasks starts at the first task's end."
+	for want, r := range map[string]*results.Run{
+		"The tasks come one after the other" + rehearsed: serial, "The tasks come one after the other.": forgetful,
+		"All tasks begin together.": together, "Look at the overlaps: a new task joins while others are still in training" + rehearsed: parallel,
+	} {
+		if got := howTasksCome(r); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
