@@ -120,6 +120,9 @@ func TestLevelsHaveTheirOwnNames(t *testing.T) {
 	if len(f.key) != 2 || f.key[1].label != "EMGD (GMC) tau=auto" || f.key[0].line.Color == f.key[1].line.Color {
 		t.Errorf("%d entries in the key: %+v", len(f.key), f.key)
 	}
+	if f.key[0].glyph.Shape == nil || f.key[1].glyph.Shape != nil {
+		t.Error("the key has a marker for the level, which has none, or none for the line")
+	}
 }
 
 // TestRecordsThatCannotBe: gaps that are no numbers, and slacks beyond all proportion, would be drawn as 0 or without end.

@@ -110,6 +110,14 @@ func sweep(t *Theme, runs []*results.Run, axis string, value func(*results.Run) 
 	f := newFigure(t, 0, "", panels(plots)...)
 	f.Height = 230 * rowsOf(f)
 	f.key = keyOf(all, styles)
+	for i, e := range f.key {
+		drawn := func(s *sweepPanel) bool {
+			return slices.ContainsFunc(s.swept, func(g Group) bool { return g.Label == e.label })
+		}
+		if !slices.ContainsFunc(panel, drawn) {
+			f.key[i].glyph.Shape = nil // a level has no markers
+		}
+	}
 	return f.holding("sweep", data), nil
 }
 
