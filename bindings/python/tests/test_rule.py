@@ -1,12 +1,14 @@
 """The rules, their states and their errors, with NumPy alone."""
 
 import copy
+import inspect
 import json
 import multiprocessing
 import os
 import pickle
 import signal
 import subprocess
+import sys
 import threading
 import time
 import unittest
@@ -144,6 +146,17 @@ class States(unittest.TestCase):
         for state, want in [(b"", "no JSON"), (Rule("dwa").state(), "not of emgd-gmc"), (EMGD().state(), "settings it was saved with")]:
             with self.assertRaisesRegex(Error, want):
                 rule.set_state(state)
+        for state in ("{}", 5, None, ["a"]):
+            with self.assertRaisesRegex(Error, f"a state is bytes, as state.. returns them, not {type(state).__name__}"):
+                rule.set_state(state)
+
+    def test_state_in_other_memory(self):
+        rule = EMGD()
+        rule.weights(BASE @ BASE.T)
+        state, other = rule.state(), EMGD()
+        state += b" " * (-len(state) % 8)  # which JSON allows
+        other.set_state(np.frombuffer(state, np.int64))
+        self.assertEqual(other.state(), rule.state())
 
 
 class Errors(unittest.TestCase):
@@ -249,6 +262,56 @@ class Errors(unittest.TestCase):
         os.close(writer)
         self.assertIn("forked", os.read(reader, 1000).decode())
         os.close(reader)
+
+    @unittest.skipUnless(hasattr(os, "fork"), "there is no fork")
+    def test_forked_while_another_thread_weighs(self):
+        calls = {
+            "weights": lambda rule: rule.weights(BASE @ BASE.T), "losses": lambda rule: rule.weights(BASE @ BASE.T, [1, 2]),
+            "direction": lambda rule: rule.direction(BASE), "last": lambda rule: rule.last,
+        }
+        for name, call in calls.items():
+            rule = EMGD()
+            with self.subTest(name), rule._lock, warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                child = os.fork()
+                if child == 0:
+                    signal.alarm(20)  # the lock is never given back
+                    code = 1
+                    try:
+                        call(rule)
+                    except RuntimeError:
+                        code = 0
+                    finally:
+                        os._exit(code)
+                self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+    def test_interrupt_before_a_call(self):
+        """Wherever Ctrl-C meets the preparation of a call, the next one is answered as if there had been no other."""
+        rule = EMGD()
+        want = rule.weights(np.eye(2))
+        places = []
+        for function in (EMGD._from_jacobian, EMGD._with_options):
+            lines, first = inspect.getsourcelines(function)
+            places += [(function.__code__, first + i) for i, text in enumerate(lines) if text.strip().startswith("call.")]
+        self.assertGreater(len(places), 5)
+        before = sys.gettrace()
+        self.addCleanup(sys.settrace, before)
+        for place in places:
+
+            def interrupt(frame, event, _):
+                if event == "line" and (frame.f_code, frame.f_lineno) == place:
+                    sys.settrace(before)
+                    raise KeyboardInterrupt
+                return interrupt
+
+            for call in (lambda: rule.direction(np.eye(2), factors=[0.1, 0.9]), lambda: rule.weights(np.eye(2), factors=[0.1, 0.9])):
+                sys.settrace(interrupt)
+                try:
+                    call()
+                except KeyboardInterrupt:
+                    pass
+                sys.settrace(before)
+                np.testing.assert_array_equal(rule.weights(np.eye(2)), want)
 
     def test_spawned_processes(self):
         with multiprocessing.get_context("spawn").Pool(1) as pool:

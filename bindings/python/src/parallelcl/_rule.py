@@ -208,6 +208,8 @@ class Rule:
         last."""
         if jacobian is not None:
             return self._from_jacobian(gram, jacobian, losses, ids, factors, False)[0]
+        if _library.forked:  # before the lock, which another thread may have held when this process was forked
+            check_process()
         self._last = None
         if type(gram) is not np.ndarray or gram.dtype is not _DOUBLE:
             gram = array(gram, "gram", 2)
@@ -215,11 +217,13 @@ class Rule:
         with self._lock:
             b.gram[...] = gram
             if losses is None and ids is None and factors is None:
-                code = 0 if _library.forked else quick_weights(self._handle, b.pointer)
+                code = quick_weights(self._handle, b.pointer)
             else:
+                self._buffers.pop(b.shape, None)  # Ctrl-C would leave it half prepared: then it is not used again
                 code = self._with_options(b, quick_weights, losses, ids, factors)
-            if code or _library.forked:
-                self._failed(b, code)
+                self._buffers[b.shape] = b
+            if code:
+                fail(code, b.error.value)
             b.direction, self._last = None, b
             return b.weights.copy()
 
@@ -230,11 +234,13 @@ class Rule:
     @property
     def last(self):
         """The answer of the latest call; None if there was none, or if it failed."""
+        check_process()
         with self._lock:
             b = self._last
             return Answer(b.block.copy(), b.k, b.direction) if b else None
 
     def _from_jacobian(self, gram, jacobian, losses, ids, factors, want):
+        check_process()
         self._last = None
         if gram is not None:
             raise Error("give either gram or jacobian")
@@ -247,17 +253,19 @@ class Rule:
         direction = np.empty(columns) if want else None
         b = self._buffers.get((k, k)) or self._new(k)
         with self._lock:
+            self._buffers.pop(b.shape, None)  # as in weights
             call = b.call
-            call.gram, call.columns = None, columns
-            call.jacobian32, call.jacobian = (jacobian.ctypes.data, None) if single else (None, jacobian.ctypes.data)
-            call.direction = direction.ctypes.data if want else None
             try:
+                call.gram, call.columns = None, columns
+                call.jacobian32, call.jacobian = (jacobian.ctypes.data, None) if single else (None, jacobian.ctypes.data)
+                call.direction = direction.ctypes.data if want else None
                 code = self._with_options(b, library.pcl_weights, losses, ids, factors)
             finally:
                 call.jacobian = call.jacobian32 = call.direction = None
                 call.gram = b.gram.ctypes.data
+            self._buffers[b.shape] = b
             if code:
-                self._failed(b, code)
+                fail(code, b.error.value)
             b.direction, self._last = direction, b
             return b.weights.copy(), direction
 
@@ -276,7 +284,6 @@ class Rule:
         return b
 
     def _with_options(self, b, function, losses, ids, factors):
-        check_process()
         call = b.call
         try:
             if losses is not None:
@@ -288,10 +295,6 @@ class Rule:
             return function(self._handle, b.pointer)
         finally:
             call.losses = call.ids = call.factors = None
-
-    def _failed(self, b, code):
-        check_process()
-        fail(code, b.error.value)
 
     def follow(self, losses, *, ids=None):
         """Passes the losses of the same batches after the step to a rule that learns from them (info["follows"])."""
@@ -326,7 +329,11 @@ class Rule:
 
     def set_state(self, state):
         """Goes on with the same bits as the rule whose state() this was; its name and parameters must be the same."""
-        self._do(library.pcl_set_state, bytes(state), len(state))
+        try:
+            state = bytes(memoryview(state))
+        except TypeError:
+            raise Error(f"a state is bytes, as state() returns them, not {type(state).__name__}") from None
+        self._do(library.pcl_set_state, state, len(state))
 
     def __repr__(self):
         return f"{type(self).__name__}({', '.join([repr(self.name)] + [f'{n}={v!r}' for n, v in self.params.items()])})"
