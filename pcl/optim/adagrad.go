@@ -1,8 +1,8 @@
 package optim
 
 import (
+	"errors"
 	"fmt"
-	"math"
 
 	"github.com/gomlx/gomlx/core/graph"
 )
@@ -20,10 +20,7 @@ func (o Adagrad) withDefaults() Adagrad {
 }
 
 func (o Adagrad) Validate() error {
-	if !(o.Epsilon >= 0) || math.IsInf(o.Epsilon, 1) {
-		return fmt.Errorf("adagrad needs a number ε ≥ 0; got %g", o.Epsilon)
-	}
-	return checkRate(o.LR)
+	return errors.Join(checkEpsilon(o.Epsilon), checkRate(o.LR))
 }
 
 func (o Adagrad) Key() string           { return fmt.Sprintf("adagrad %g", o.withDefaults().Epsilon) }

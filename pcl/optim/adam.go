@@ -1,6 +1,7 @@
 package optim
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -30,10 +31,10 @@ func orDefault(x, otherwise float64) float64 {
 }
 
 func (o Adam) Validate() error {
-	if !share(o.Beta1) || !share(o.Beta2) || !(o.Epsilon >= 0) || math.IsInf(o.Epsilon, 1) {
-		return fmt.Errorf("adam needs 0 ≤ β < 1 and a number ε ≥ 0; got β₁=%g, β₂=%g, ε=%g", o.Beta1, o.Beta2, o.Epsilon)
+	if !share(o.Beta1) || !share(o.Beta2) {
+		return fmt.Errorf("adam needs 0 ≤ β < 1; got β₁=%g, β₂=%g", o.Beta1, o.Beta2)
 	}
-	return checkRate(o.LR)
+	return errors.Join(checkEpsilon(o.Epsilon), checkRate(o.LR))
 }
 
 func (o Adam) Key() string {

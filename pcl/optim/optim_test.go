@@ -132,7 +132,7 @@ func TestBadSettings(t *testing.T) {
 		"momentum 1":            {Name: "sgd", LR: 1, Momentum: 1},
 		"nesterov":              {Name: "sgd", LR: 1, Nesterov: true},
 		"rmsprop needs":         {Name: "rmsprop", LR: 1, Alpha: 1},
-		"adagrad needs":         {Name: "adagrad", LR: 1, Epsilon: -1},
+		"ε=-1 is not":           {Name: "adagrad", LR: 1, Epsilon: -1},
 		"kind \"spiral\"":       {Name: "sgd", LR: 1, Schedule: optim.Schedule{Kind: "spiral"}},
 		"cosine in 0 steps":     {Name: "sgd", LR: 1, Schedule: optim.Schedule{Kind: "cosine"}},
 		"factor belongs":        {Name: "sgd", LR: 1, Schedule: optim.Schedule{Kind: "step", Steps: 5}},
@@ -141,6 +141,37 @@ func TestBadSettings(t *testing.T) {
 	} {
 		if _, err := c.New(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q in it", c, err, want)
+		}
+	}
+}
+
+// TestBeyondFloat32: settings that are positive numbers, but 0 or infinite in float32, are refused. Adam's ε of 1e-50 made
+// a NaN of each parameter whose derivative is 0.
+func TestBeyondFloat32(t *testing.T) {
+	refused := func(c optim.Config) error {
+		if c.LR == 0 {
+			c.LR = 1
+		}
+		_, err := c.New()
+		return err
+	}
+	for _, name := range optim.Names() {
+		for _, lr := range []float64{1e-50, 1e-40, 1e39, math.Inf(1)} {
+			if err := refused(optim.Config{Name: name, LR: lr}); err == nil {
+				t.Errorf("%s: learning rate %g is not refused", name, lr)
+			}
+		}
+	}
+	for _, c := range []optim.Config{{Name: "adam"}, {Name: "adamw"}, {Name: "rmsprop"}, {Name: "adagrad"}} {
+		for _, c.Epsilon = range []float64{1e-50, 1e-40, 1e39, math.NaN()} {
+			if err := refused(c); err == nil {
+				t.Errorf("%s: ε = %g is not refused", c.Name, c.Epsilon)
+			}
+		}
+	}
+	for _, c := range []optim.Config{{Name: "sgd"}, {Name: "adamw"}} {
+		if c.WeightDecay = 1e39; refused(c) == nil {
+			t.Errorf("%s: weight decay %g is not refused", c.Name, c.WeightDecay)
 		}
 	}
 }

@@ -1,8 +1,8 @@
 package optim
 
 import (
+	"errors"
 	"fmt"
-	"math"
 
 	"github.com/gomlx/gomlx/core/graph"
 )
@@ -22,10 +22,10 @@ func (o RMSprop) withDefaults() RMSprop {
 }
 
 func (o RMSprop) Validate() error {
-	if !share(o.Alpha) || !share(o.Momentum) || !(o.Epsilon >= 0) || math.IsInf(o.Epsilon, 1) {
-		return fmt.Errorf("rmsprop needs 0 ≤ α, μ < 1 and a number ε ≥ 0; got α=%g, μ=%g, ε=%g", o.Alpha, o.Momentum, o.Epsilon)
+	if !share(o.Alpha) || !share(o.Momentum) {
+		return fmt.Errorf("rmsprop needs 0 ≤ α, μ < 1; got α=%g, μ=%g", o.Alpha, o.Momentum)
 	}
-	return checkRate(o.LR)
+	return errors.Join(checkEpsilon(o.Epsilon), checkRate(o.LR))
 }
 
 func (o RMSprop) Key() string {
