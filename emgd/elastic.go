@@ -195,7 +195,7 @@ func (e *Elastic) checkSettings() error {
 		return fmt.Errorf("emgd: the automatic temperature is in units of the gradient norm, and rule %s has none; set Tau instead", e.Rule)
 	case !(e.AutoScale >= 0) || math.IsInf(e.AutoScale, 1):
 		return fmt.Errorf("emgd: AutoScale = %v; want a positive number, or 0 for 1", e.AutoScale)
-	case !(e.Momentum < 1):
+	case !(e.Momentum < 1) || math.IsInf(e.Momentum, -1):
 		return fmt.Errorf("emgd: momentum ε1 = %v; want a number below 1", e.Momentum)
 	}
 	return nil
@@ -252,6 +252,7 @@ func (e *Elastic) observe(ids []int, z []float64) {
 		z[i] = norm
 		mean += norm / float64(k)
 	}
+	mean = min(mean, math.MaxFloat64) // which the parts of very long gradients may exceed by rounding
 	if e.seen {
 		mean = eps1*e.level + (1-eps1)*mean
 	}

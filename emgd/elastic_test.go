@@ -253,6 +253,34 @@ func TestUndo(t *testing.T) {
 	}
 }
 
+// TestLongestGradients: what is remembered of gradients as long as float64 can say is a number, and can be saved.
+func TestLongestGradients(t *testing.T) {
+	for k := 1; k <= 40; k++ {
+		ids, rows := make([]int, k), make([][]float64, k)
+		for i := range k {
+			ids[i], rows[i] = i, []float64{math.MaxFloat64}
+		}
+		gram, exponent, err := Gram(rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range []*Elastic{{}, {AutoTau: true, Momentum: -1}} {
+			for range 3 {
+				if err := e.FactorsScaled(ids, gram, exponent, make([]float64, k)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if data, err := json.Marshal(e); err != nil || json.Unmarshal(data, new(Elastic)) != nil {
+				t.Errorf("%d gradients: %v", k, err)
+			}
+		}
+	}
+	e := Elastic{Momentum: math.Inf(-1)} // which JSON does not have either
+	if err := e.Factors([]int{1}, []float64{1}, make([]float64, 1)); err == nil {
+		t.Error("a momentum of -Inf is not refused")
+	}
+}
+
 func marshalled(data []byte, err error) []byte {
 	if err != nil {
 		panic(err)
