@@ -133,21 +133,27 @@ func eachKey(text []byte, do func(key string, value json.RawMessage) error) erro
 	return nil
 }
 
+// readTensor reads what the header says of a tensor, key by key for the same reason, and no null, which would count as 0.
 func readTensor(name string, value json.RawMessage) (Tensor, error) {
-	var e struct {
-		DType   *string
-		Shape   *[]int
-		Offsets *[]int64 `json:"data_offsets"`
-	}
-	d := json.NewDecoder(bytes.NewReader(value))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&e); err != nil {
+	t, offsets, read := Tensor{Name: name}, []int64(nil), 0
+	err := eachKey(value, func(key string, v json.RawMessage) error {
+		into := map[string]any{"dtype": &t.Type, "shape": &t.Shape, "data_offsets": &offsets}[key]
+		if into == nil {
+			return fmt.Errorf("an unknown field %q", key)
+		}
+		read++
+		if bytes.Contains(v, []byte("null")) && key != "dtype" || string(v) == "null" {
+			return fmt.Errorf("there is a null in its %s", key)
+		}
+		return json.Unmarshal(v, into)
+	})
+	switch {
+	case err != nil:
 		return Tensor{}, fmt.Errorf("tensor %q: %w", name, err)
-	}
-	if e.DType == nil || e.Shape == nil || e.Offsets == nil || len(*e.Offsets) != 2 {
+	case read != 3 || len(offsets) != 2:
 		return Tensor{}, fmt.Errorf("tensor %q: want dtype, shape and two data_offsets", name)
 	}
-	t := Tensor{Name: name, Type: *e.DType, Shape: *e.Shape, begin: (*e.Offsets)[0], end: (*e.Offsets)[1]}
+	t.begin, t.end = offsets[0], offsets[1]
 	if t.begin < 0 || t.end < t.begin {
 		return Tensor{}, fmt.Errorf("tensor %q has the bytes %d to %d", name, t.begin, t.end)
 	}

@@ -111,6 +111,10 @@ func TestHostile(t *testing.T) {
 		"1 bytes follow":           raw(`{`+a+`}`, 5),
 		"overlap, or leave a gap":  raw(`{`+a+`,"b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, 4),
 		"begins at byte 8":         raw(`{`+a+`,"b":{"dtype":"F32","shape":[1],"data_offsets":[8,12]}}`, 12),
+		`"shape" is there twice`:   raw(`{"a":{"dtype":"F32","shape":[1],"shape":[2],"data_offsets":[0,8]}}`, 8),
+		`unknown field "DType"`:    raw(`{"a":{"dtype":"F32","DType":"F16","shape":[2],"data_offsets":[0,4]}}`, 4),
+		"null in its shape":        raw(`{"a":{"dtype":"F32","shape":[null],"data_offsets":[0,0]}}`, 0),
+		"null in its data_offsets": raw(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[null,4]}}`, 4),
 		"cannot unmarshal number ": raw(`{"a":{"dtype":"F32","shape":[1.5],"data_offsets":[0,6]}}`, 6),
 	} {
 		if f, err := Decode(data); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), want) {
