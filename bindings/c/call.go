@@ -25,15 +25,23 @@ func (r *rule) weights(c *C.pcl_call) error {
 	if err != nil {
 		return err
 	}
-	w := unsafe.Slice((*float64)(c.weights), int(c.k))
-	out, err := r.Weights(problem, w)
+	defer r.forget()
+	r.weighed = fp.Grow(r.weighed, int(c.k)) // and not the caller's memory, which a call that fails leaves as it is
+	out, err := r.Weights(problem, r.weighed)
 	if err != nil {
 		return err
 	}
+	give(c.weights, len(r.weighed), r.weighed)
 	give(c.direction, len(out.Direction), out.Direction)
 	r.giveDropped(c, out.Dropped)
 	giveCertificate(c, out.Certificate)
 	return nil
+}
+
+// forget drops what points into the caller's memory, which may be gone after the call.
+func (r *rule) forget() {
+	r.asked = weigh.Problem{}
+	clear(r.rows)
 }
 
 // problem returns what a call asks, without a copy of its arrays where that is possible.

@@ -29,6 +29,7 @@ type rule struct {
 	rows      [][]float64
 	converted []float64
 	named     []int
+	weighed   []float64
 }
 
 var rules = struct {

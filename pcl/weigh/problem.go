@@ -76,7 +76,7 @@ func (r *Rule) weigh(p *Problem, w []float64) (out method.Outcome, err error) {
 func (r *Rule) given(p *Problem, w []float64) (method.Outcome, error) {
 	e, ok := r.method.(method.Elastic)
 	if !ok {
-		return method.Outcome{}, errors.New(`"sigma" needs emgd-gmc or emgd-gs, at rescale=native`)
+		return method.Outcome{}, errors.New(`"sigma" needs emgd-gmc, emgd-gs or emgd-log, at rescale=native`)
 	}
 	return e.WeightsFor(&r.step, p.Sigma, w)
 }

@@ -136,6 +136,16 @@ static void test_errors(void) {
 	pcl_free(names), pcl_free(info);
 }
 
+/* The sum is beyond the range of numbers, which is found when the weights are known already. */
+static void test_failure_leaves_the_answer(void) {
+	pcl_handle rule = opened("sum", "");
+	double long_rows[] = {1.7e308, 0, 1.7e308, 1}, weights[] = {-7, -7}, direction[] = {-8, -8};
+	pcl_call call = {.k = 2, .columns = 2, .jacobian = long_rows, .weights = weights, .direction = direction};
+	refused(rule, call, "leave the range");
+	check(weights[0] == -7 && weights[1] == -7 && direction[0] == -8 && direction[1] == -8, "a call that failed wrote an answer");
+	pcl_close(rule);
+}
+
 /* Every thread uses a rule of its own and one that all share. */
 static pcl_handle shared;
 
@@ -211,6 +221,7 @@ int main(int argc, char **argv) {
 	test_certificate();
 	test_state();
 	test_errors();
+	test_failure_leaves_the_answer();
 	test_threads();
 	follow();
 	printf(failures ? "%d failed\n" : "the C library works\n", failures);
