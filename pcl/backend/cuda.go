@@ -3,6 +3,7 @@ package backend
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -114,7 +115,7 @@ func (m machine) findCUDA(ctx context.Context, cacheDir string) string {
 
 // cudaPluginIn is the CUDA plugin that JAX installed into a site-packages folder, or "".
 func cudaPluginIn(site string) string {
-	found, _ := filepath.Glob(filepath.Join(site, "jax_plugins", "xla_cuda*", "xla_cuda_plugin.so"))
+	found := glob(site, "jax_plugins/xla_cuda*/xla_cuda_plugin.so")
 	if len(found) == 0 {
 		return ""
 	}
@@ -127,14 +128,14 @@ func sitePackages(ctx context.Context) []string {
 	var dirs []string
 	for _, env := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
 		if root := os.Getenv(env); root != "" {
-			dirs = append(dirs, glob(root, "lib", "python3*", "site-packages")...)
+			dirs = append(dirs, glob(root, "lib/python3*/site-packages")...)
 		}
 	}
 	dirs = append(dirs, askPython(ctx)...)
 	home, _ := os.UserHomeDir()
 	for _, root := range []string{filepath.Join(home, ".local"), "/usr/local", "/usr", "/opt/conda"} {
-		dirs = append(dirs, glob(root, "lib", "python3*", "site-packages")...)
-		dirs = append(dirs, glob(root, "lib", "python3*", "dist-packages")...)
+		dirs = append(dirs, glob(root, "lib/python3*/site-packages")...)
+		dirs = append(dirs, glob(root, "lib/python3*/dist-packages")...)
 	}
 	return dirs
 }
@@ -175,8 +176,12 @@ func withCUDADataDir(flags, dir string) string {
 	return strings.TrimSpace(flags + " " + flag + dir)
 }
 
-func glob(parts ...string) []string {
-	found, _ := filepath.Glob(filepath.Join(parts...))
+// glob lists what matches a pattern within a folder, in whose own name brackets and stars mean nothing.
+func glob(root, pattern string) []string {
+	found, _ := fs.Glob(os.DirFS(root), pattern)
+	for i, name := range found {
+		found[i] = filepath.Join(root, name)
+	}
 	return found
 }
 

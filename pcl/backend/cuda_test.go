@@ -44,6 +44,29 @@ func (m machine) opened(o Options) (file string, installed bool, err error) {
 	return file, installed, err
 }
 
+// Folders may have names that would be patterns.
+func TestFoldersWithBrackets(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "jax[cuda13]*")
+	plugin := touch(t, dir, "site/jax_plugins/xla_cuda13/xla_cuda_plugin.so")
+	touch(t, dir, "site/nvidia/cu13/lib")
+	m := gpuMachine(t, filepath.Join(dir, "site"))
+	if got, installed, err := m.opened(Options{CacheDir: filepath.Join(dir, "cache")}); got != plugin || installed || err != nil {
+		t.Errorf("opened %q (installed: %v, error %v), want %q", got, installed, err, plugin)
+	}
+	if got, want := cudaDataDir(plugin), filepath.Join(dir, "site/nvidia/cu13"); got != want {
+		t.Errorf("data folder %q, want %q", got, want)
+	}
+	t.Setenv("VIRTUAL_ENV", dir)
+	touch(t, dir, "lib/python3.11/site-packages/any")
+	if got := sitePackages(t.Context()); len(got) == 0 || got[0] != filepath.Join(dir, "lib/python3.11/site-packages") {
+		t.Errorf("folders of packages %q", got)
+	}
+	left := touch(t, dir, ".plugin.so.1234.tmp")
+	if removeLeftovers(dir); isFile(left) {
+		t.Error("a leftover stays")
+	}
+}
+
 func TestCUDAPluginIsFound(t *testing.T) {
 	site, cache := t.TempDir(), t.TempDir()
 	m := gpuMachine(t, t.TempDir(), site)

@@ -120,8 +120,7 @@ func lockDir(ctx context.Context, dir string, progress io.Writer) (func(), error
 
 // removeLeftovers deletes the temporary files of killed installations. The caller holds the folder's lock.
 func removeLeftovers(dir string) {
-	old, _ := filepath.Glob(filepath.Join(dir, ".*.tmp"))
-	for _, f := range old {
+	for _, f := range glob(dir, ".*.tmp") {
 		os.Remove(f)
 	}
 }
