@@ -20,6 +20,7 @@
 # stage 4, ETA and DRIFT of memory editing, QUICK=--quick and VENV for bench.py, STAGES. PCL names a program that was built
 # elsewhere, and AS_IS=yes has bench.py install nothing into VENV: with both, and the data sets, no network is needed.
 set -uo pipefail
+unset CDPATH # by which cd would go elsewhere, and print where
 cd "$(dirname "$0")/.."
 out=${1:?usage: bash bench/gpu.sh OUT}
 mkdir -p "$out"

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -13,8 +14,16 @@ func TestSmoke(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("it needs a Unix shell")
 	}
-	dir := t.TempDir()
-	run(t, "bash", "build", dir)
+	build, err := filepath.Abs("build")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "lib")
+	in := exec.Command("bash", build, "lib") // a user may have set CDPATH, by which cd finds folders elsewhere
+	in.Dir, in.Env = filepath.Dir(dir), append(os.Environ(), "CDPATH=.")
+	if out, err := in.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 	smoke := filepath.Join(dir, "smoke")
 	run(t, "cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-I"+dir, "testdata/smoke.c", "-L"+dir, "-lparallelcl", "-lpthread", "-lm", "-Wl,-rpath,"+dir, "-o", smoke)
 	if out := run(t, smoke); !strings.Contains(out, "the C library works") {

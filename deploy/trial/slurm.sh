@@ -9,6 +9,7 @@
 # happens about every SECONDS (6). If Slurm is not installed, the packages of Debian or Ubuntu are unpacked into the
 # folder. PCL may name a pcl to use; otherwise one is built. It needs root, because slurmd does, and python3.
 set -euo pipefail
+unset CDPATH # by which cd would go elsewhere, and print where
 [[ $# -ge 1 && $# -le 3 ]] || { sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$1"
