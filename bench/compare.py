@@ -14,19 +14,25 @@ import math
 import sys
 
 
+def largest(values):
+    """The largest of some numbers; one that is none counts as larger than all."""
+    values = list(values)
+    return math.inf if any(map(math.isnan, values)) else max(values, default=0.0)
+
+
 def relative(a, b):
-    return max((abs(x - y) / max(abs(x), abs(y), 1e-30) for x, y in zip(a, b)), default=0.0)
+    return largest(abs(x - y) / max(abs(x), abs(y), 1e-30) for x, y in zip(a, b))
 
 
 def to_largest(a, b):
     scale = max((abs(x) for x in [*a, *b]), default=0.0) or 1.0
-    return max((abs(x - y) / scale for x, y in zip(a, b)), default=0.0)
+    return largest(abs(x - y) / scale for x, y in zip(a, b))
 
 
 def gram(a, b):
     k = math.isqrt(len(a))
     norm = [math.sqrt(max(a[i * k + i], 1e-300)) for i in range(k)]
-    return max((abs(a[i * k + j] - b[i * k + j]) / (norm[i] * norm[j]) for i in range(k) for j in range(k)), default=0.0)
+    return largest(abs(a[i * k + j] - b[i * k + j]) / (norm[i] * norm[j]) for i in range(k) for j in range(k))
 
 
 DIFFERENCES = {"losses": relative, "gram": gram, "weights": to_largest, "lambda": to_largest}
@@ -36,6 +42,9 @@ def compare(a, b):
     """The difference of each quantity of a step."""
     if a["ids"] != b["ids"]:
         sys.exit(f"step {a['step']}: rows {a['ids']} and {b['ids']}; these are not runs of one configuration")
+    for name in DIFFERENCES:
+        if len(a.get(name, [])) != len(b.get(name, [])):
+            sys.exit(f"step {a['step']}: {len(a.get(name, []))} and {len(b.get(name, []))} numbers of {name}; these are not runs of one configuration")
     return {name: measure(a.get(name, []), b.get(name, [])) for name, measure in DIFFERENCES.items()}
 
 
