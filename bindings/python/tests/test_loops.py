@@ -125,6 +125,11 @@ class TorchJD(unittest.TestCase):
         torch.testing.assert_close(a(gram / 4), b(gram / 4), atol=0, rtol=0)
         a.reset()
         torch.testing.assert_close(a(gram), first, atol=0, rtol=0)
+        used = EMGD()
+        used.weights(BASE @ BASE.T / 4)
+        c = Weighting(used)
+        c.reset()
+        torch.testing.assert_close(c(gram), first, atol=0, rtol=0)
 
     @needs("torch", "torchjd")
     def test_jac_to_grad(self):

@@ -1,5 +1,7 @@
 """Rules as TorchJD's weightings and aggregators. What a rule remembers is in the state_dict of its module."""
 
+import warnings
+
 import torch
 from torchjd import aggregation
 
@@ -18,7 +20,9 @@ class _WithRule:
         if rule.info["needs_losses"]:
             raise Error(f"{rule.name} needs losses, which TorchJD does not pass on: call the rule itself")
         self.rule = rule
-        self._first = rule.state()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it was said when the rule was made
+            self._first = Rule(rule.name, seed=rule.seed, **rule.params).state()  # a rule that was given may remember something
 
     def reset(self):
         """Forgets everything that the rule remembers."""
