@@ -3,7 +3,6 @@ package model
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -19,9 +18,6 @@ func ByKey(key string) (Model, error) {
 	m, err := byKey(inner)
 	if err != nil {
 		return nil, err
-	}
-	if n := entries(m.Layout()); n > mostEntries {
-		return nil, fmt.Errorf("model: %q would have %.2g parameters and statistics; at most %d are accepted", key, n, mostEntries)
 	}
 	if bf16 {
 		m = BFloat16(m)
@@ -43,22 +39,6 @@ func byKey(key string) (Model, error) {
 		})
 	}
 	return nil, unknownKey(key)
-}
-
-// mostEntries bounds the parameters and statistics of a model that a key names: more than any machine holds, and few
-// enough that no size overflows.
-const mostEntries = 1 << 40
-
-// entries counts the parameters and statistics of a layout whose own counts may have overflowed.
-func entries(l *Layout) (n float64) {
-	for _, p := range slices.Concat(l.Params, l.Stats) {
-		size := 1.0
-		for _, d := range p.Dims {
-			size *= float64(d)
-		}
-		n += size
-	}
-	return n
 }
 
 func unknownKey(key string) error {

@@ -19,6 +19,9 @@ func NewMLP(inputs int, hidden []int, outputs int) (*MLP, error) {
 	if inputs < 1 || outputs < 1 {
 		return nil, fmt.Errorf("model: an MLP of %d inputs and %d outputs; both must be positive", inputs, outputs)
 	}
+	if err := checkSizes(append([]int{inputs, outputs}, hidden...)...); err != nil {
+		return nil, err
+	}
 	m := &MLP{inputs: inputs, outputs: outputs, hidden: slices.Clone(hidden)}
 	width := inputs
 	for i, h := range hidden {
@@ -30,6 +33,9 @@ func NewMLP(inputs int, hidden []int, outputs int) (*MLP, error) {
 		width = h
 	}
 	m.layout.AddClassifier(width, outputs)
+	if err := checkLayout(m.Key(), &m.layout); err != nil {
+		return nil, err
+	}
 	return m, nil
 }
 

@@ -40,6 +40,12 @@ func NewResNet18(c ResNetConfig) (*ResNet18, error) {
 	case c.Channels < 1 || c.Base < 1 || c.Outputs < 1:
 		return nil, fmt.Errorf("model: a ResNet-18 of %d channels, base width %d and %d outputs; all must be positive", c.Channels, c.Base, c.Outputs)
 	}
+	if err := checkSizes(c.Height, c.Width, c.Channels, c.Base, c.Outputs); err != nil {
+		return nil, err
+	}
+	if n := entries(c.Height, c.Width, c.Channels); n > mostEntries {
+		return nil, fmt.Errorf("model: a ResNet-18 for images of %.2g values; at most %d are accepted", n, mostEntries)
+	}
 	m := &ResNet18{config: c}
 	l := &m.layout
 	m.stem = l.AddConvolution("stem/conv", 3, c.Channels, c.Base, 1, c.Release)
@@ -56,6 +62,9 @@ func NewResNet18(c ResNetConfig) (*ResNet18, error) {
 		}
 	}
 	m.classifier = l.AddClassifier(width, c.Outputs)
+	if err := checkLayout(m.Key(), l); err != nil {
+		return nil, err
+	}
 	return m, nil
 }
 
