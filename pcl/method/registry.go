@@ -60,9 +60,9 @@ func find(name string) (Spec, error) {
 	spec, ok := registry[first]
 	switch {
 	case !ok && composes:
-		return Spec{}, fmt.Errorf("method %q: unknown method %q; known: %s", name, first, strings.Join(Names(), ", "))
+		return Spec{}, fmt.Errorf("method %q: unknown method %q%s; known: %s", name, first, suggested(first, Names()), strings.Join(Names(), ", "))
 	case !ok:
-		return Spec{}, fmt.Errorf("unknown method %q; known: %s", name, strings.Join(Names(), ", "))
+		return Spec{}, fmt.Errorf("unknown method %q%s; known: %s", name, suggested(name, Names()), strings.Join(Names(), ", "))
 	case !composes:
 		return spec, nil
 	}
