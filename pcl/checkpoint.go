@@ -227,7 +227,7 @@ func (t *task) snapshot(arrays map[string][]float32) (taskState, error) {
 	}
 	stream, ok := t.Stream.(data.Resumable)
 	if !ok {
-		return s, errors.New("its stream is not Resumable, so the learner cannot be saved while it runs")
+		return s, errors.New("its stream is not data.Resumable (it lacks State and SetState), so the learner cannot be saved while it runs")
 	}
 	var err error
 	if s.Stream, err = stream.State(); err != nil {
@@ -286,7 +286,7 @@ func (l *Learner) understand(f State) (s learnerState, m model.Model, err error)
 		return s, nil, fmt.Errorf("state: %w", err)
 	}
 	if name := l.options.Method.Info().Name; s.Method != name {
-		return s, nil, fmt.Errorf("it was saved by method %s, this run uses %s", s.Method, name)
+		return s, nil, fmt.Errorf("it was saved by method %s, this learner has %s", s.Method, name)
 	}
 	if m, err = l.modelOf(s.Outputs, len(f.Arrays["theta"])); err != nil {
 		return s, nil, err
@@ -457,7 +457,7 @@ func (l *Learner) restoreStream(t *task, s taskState, arrays map[string][]float3
 	}
 	stream, ok := t.Stream.(data.Resumable)
 	if !ok {
-		return errors.New("its stream is not Resumable")
+		return errors.New("its stream is not data.Resumable (it lacks State and SetState)")
 	}
 	if err := stream.SetState(s.Stream); err != nil {
 		return err

@@ -42,7 +42,7 @@ func byKey(key string) (Model, error) {
 }
 
 func unknownKey(key string) error {
-	return fmt.Errorf("model: %q is not the key of an MLP or ResNet-18 of this package: build the model yourself", key)
+	return fmt.Errorf("model: %q is not the key of an MLP or ResNet-18 of this package: make the model, and give it to pcl.NewPredictor with pcl.LoadTrained", key)
 }
 
 // number reads digits that a regular expression has matched.

@@ -68,7 +68,7 @@ func (c Config) New() (Optimizer, error) {
 		{"nesterov", c.Nesterov}, {"alpha", c.Alpha != 0}, {"weight_decay", c.WeightDecay != 0},
 	} {
 		if s.set && !slices.Contains(strings.Fields(kind.has), s.name) {
-			return nil, fmt.Errorf("the optimizer %q has no %s, but: lr %s", c.Name, s.name, kind.has)
+			return nil, fmt.Errorf("optimizer %q has no %s; it has %s", c.Name, s.name, strings.Join(append([]string{"lr"}, strings.Fields(kind.has)...), ", "))
 		}
 	}
 	o := kind.make(c)

@@ -56,7 +56,7 @@ func (s *Heads) Add(task int, classes []int) error {
 func (s *Heads) outputs(classes []int) (head, error) {
 	t, err := s.place(classes)
 	if err == nil && t.hi > s.limit {
-		err = fmt.Errorf("it needs outputs up to %d, the model has %d: build a model with more outputs, or let it grow", t.hi, s.limit)
+		err = fmt.Errorf("it needs outputs up to %d, the model has %d: build a model with more outputs, or let it grow (Options.Grow)", t.hi, s.limit)
 	}
 	return t, err
 }
