@@ -14,11 +14,18 @@ import (
 // LaTeX writes the grid as a table in the form of the paper's: a line for each method and a pair of columns, A and F,
 // for each data set and increment. Numbers are means over the finished runs and, as ±, the population standard
 // deviation of the seeds' means (docs/protocol.md §3.2). Where runs are missing, there is the mean and the number of
-// runs. The table needs the package booktabs.
+// runs. A comment at the top names entries with diverged runs. The table needs the package booktabs.
 func (r *Results) LaTeX(out io.Writer) error {
 	columns, lines := r.layout()
 	if _, err := fmt.Fprintf(out, "%% %s: %s\n", r.Manifest.Name, r.Manifest.Title); err != nil {
 		return err
+	}
+	for _, line := range lines {
+		for _, c := range columns {
+			if err := tables.Diverged(out, line, c, r.finished(r.rows(line, c))); err != nil {
+				return err
+			}
+		}
 	}
 	return tables.Booktabs(out, columns, lines, func(line string, c tables.Column) (a, f string) {
 		rows := r.rows(line, c)
@@ -49,6 +56,16 @@ func (r *Results) rows(line string, c tables.Column) (out []Row) {
 	for _, row := range r.Manifest.Rows {
 		if lineName(row) == line && row.DataSet == c.DataSet && string(row.Increment) == c.Increment {
 			out = append(out, row)
+		}
+	}
+	return out
+}
+
+// finished returns the runs of some rows that have one.
+func (r *Results) finished(rows []Row) (out []*results.Run) {
+	for _, row := range rows {
+		if run := r.Runs[row.Cell]; run != nil {
+			out = append(out, run)
 		}
 	}
 	return out

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
 // Column is a pair of columns of a LaTeX table, A and F, for a data set in an increment.
@@ -28,6 +30,21 @@ func Booktabs(out io.Writer, columns []Column, lines []string, entry func(line s
 	}
 	b.WriteString("\\bottomrule\n\\end{tabular}\n")
 	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// Diverged notes, as a comment of LaTeX, how many runs behind an entry have diverged; it writes nothing for none.
+func Diverged(out io.Writer, line string, c Column, runs []*results.Run) error {
+	n := 0
+	for _, r := range runs {
+		if r.DivergedAt != nil {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(out, "%% %d of %d runs of %q on %q, %s-incremental, diverged\n", n, len(runs), line, c.DataSet, c.Increment)
 	return err
 }
 
