@@ -58,9 +58,10 @@ func (c *gridAgainCmd) row(rc *runContext) (*rows.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(r *rows.Row) bool { return r.State != rows.Done || !c.names(r) })
+	finished := slices.DeleteFunc(all, func(r *rows.Row) bool { return r.State != rows.Done })
+	all = slices.DeleteFunc(slices.Clone(finished), func(r *rows.Row) bool { return !c.names(r) })
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s has no finished run that the flags name", c.File)
+		return nil, fmt.Errorf("%s has no finished run that the flags name%s", c.File, those(finished))
 	}
 	r := all[0]
 	if rc.quiet {
@@ -72,6 +73,23 @@ func (c *gridAgainCmd) row(rc *runContext) (*rows.Row, error) {
 	fmt.Fprintf(rc.stderr, "%s, %s, %s-incremental, label set %d, timeline %d, seed %d (cell %s of %s, %s)\n",
 		r.Line(), r.DataSet, r.Increment, r.LabelSet, r.Timeline, r.Seed, r.Cell, r.Grid, rough(r.Seconds))
 	return r, nil
+}
+
+// those says of which methods and data sets rows are.
+func those(all []*rows.Row) string {
+	var methods, sets []string
+	for _, r := range all {
+		if !slices.Contains(methods, r.Method) {
+			methods = append(methods, r.Method)
+		}
+		if !slices.Contains(sets, r.DataSet) {
+			sets = append(sets, r.DataSet)
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; it has those of the methods %q on the data sets %q", methods, sets)
 }
 
 // names says whether the flags name a row.

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,6 +37,7 @@ type runContext struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	quiet          bool
+	command        string       // that was given, such as "pcl grid plan"; empty until it is known
 	held           atomic.Int32 // how often hold was called and not released
 }
 
@@ -98,11 +100,20 @@ func execute(rc *runContext, args []string) int {
 	kongplete.Complete(parser)
 	k, err := parser.Parse(args)
 	if err != nil {
-		fmt.Fprintf(rc.stderr, "pcl: %v\nTry `pcl --help`.\n", err)
+		fmt.Fprintf(rc.stderr, "pcl: %v\nTry `%s --help`.\n", err, commandOf(err))
 		return exitUsage
 	}
+	rc.command = k.Selected().FullPath()
 	rc.quiet = c.Quiet
 	return exitCode(rc, rc.attend(func() error { return k.Run(rc) }))
+}
+
+// commandOf names the command whose arguments are wrong, as far as they name one.
+func commandOf(err error) string {
+	if p := new(kong.ParseError); errors.As(err, &p) && p.Context.Selected() != nil {
+		return p.Context.Selected().FullPath()
+	}
+	return "pcl"
 }
 
 // usageError is a mistake in the command line or the configuration.
@@ -116,7 +127,7 @@ func exitCode(rc *runContext, err error) int {
 	}
 	text := strings.TrimPrefix(err.Error(), "pcl: ")                     // the errors of package pcl begin with its name, which is also the program's
 	ended := rc.ctx.Err() != nil && errors.As(err, new(*exec.ExitError)) // the interrupt ended a program that pcl ran
-	if text == context.Canceled.Error() {
+	if text == context.Canceled.Error() || err == context.Cause(rc.ctx) {
 		text = "interrupted"
 	}
 	fmt.Fprintln(rc.stderr, "pcl:", printable.Text(text))
@@ -126,7 +137,7 @@ func exitCode(rc *runContext, err error) int {
 	case errors.Is(err, grid.ErrTimeUp):
 		return exitTimeUp
 	case errors.As(err, new(usageError)):
-		fmt.Fprintln(rc.stderr, "Try `pcl --help`.")
+		fmt.Fprintf(rc.stderr, "Try `%s --help`.\n", cmp.Or(rc.command, "pcl"))
 		return exitUsage
 	}
 	return exitFailure

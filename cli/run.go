@@ -294,7 +294,7 @@ func (c *runCmd) configs() ([]experiment.Config, error) {
 				config := base.WithIncrement(scenario.Increment(increment))
 				config.Method, config.Seed = name, seed
 				if err := config.Validate(); err != nil {
-					return nil, err
+					return nil, c.ofAnotherMethod(err, config, base)
 				}
 				if _, err := method.New(name, config.Params); err != nil {
 					return nil, err
@@ -304,6 +304,16 @@ func (c *runCmd) configs() ([]experiment.Config, error) {
 		}
 	}
 	return out, nil
+}
+
+// ofAnotherMethod adds to an error, if it is about parameters in the configuration file, that these are for the method
+// which the file names, in whose place the flags have put another.
+func (c *runCmd) ofAnotherMethod(err error, config, base experiment.Config) error {
+	config.Params = nil
+	if c.Config == "" || config.Method == base.Method || len(base.Params) <= len(c.Param) || config.Validate() != nil {
+		return err
+	}
+	return fmt.Errorf("%w (the params in %s are for its method, %s: use a file without them)", err, c.Config, base.Method)
 }
 
 // once returns an error if a value is given twice. A run with the same seed would be the same run, not another one.

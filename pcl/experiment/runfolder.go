@@ -142,8 +142,11 @@ func (f *runFolder) finished(c Config, o RunOptions) (*results.Run, error) {
 		return nil, fmt.Errorf("pcl: the run in %s is %w of its network, %s: replace it to have it", f.dir, ErrUnrecorded, WeightsFile)
 	}
 	arrays := min(o.RecordArrays, r.Steps)
-	if o.Record && !exists(f.dir, RecordFile) || arrays > 0 && !exists(f.dir, ArraysDir, stepFile(arrays-1)) {
-		return nil, fmt.Errorf("pcl: the run in %s is %w: replace it to have them", f.dir, ErrUnrecorded)
+	if o.Record && !exists(f.dir, RecordFile) {
+		return nil, fmt.Errorf("pcl: the run in %s is %w of its steps, %s: replace it to have them", f.dir, ErrUnrecorded, RecordFile)
+	}
+	if arrays > 0 && !exists(f.dir, ArraysDir, stepFile(arrays-1)) {
+		return nil, fmt.Errorf("pcl: the run in %s is %w of the batches and parameters of %d steps, %s: replace it to have them", f.dir, ErrUnrecorded, arrays, ArraysDir)
 	}
 	return r, nil
 }

@@ -222,12 +222,25 @@ func parseTable(data []byte, full string) (table, error) {
 	return text, nil
 }
 
+// cutSize cuts the name of a planned grid, such as table1-smoke, into those of a built-in grid and a size; of is empty if
+// none has the name.
+func cutSize(name string) (of, size string) {
+	for _, b := range Builtin() {
+		if rest, ok := strings.CutPrefix(name, b+"-"); ok && len(b) > len(of) {
+			of, size = b, rest
+		}
+	}
+	return of, size
+}
+
 // open returns the text of a grid and the name that tells it from others. A name that ends in .toml is a path,
 // relative to the file that names it; others are built in.
 func open(name, by string) (data []byte, full string, err error) {
 	if !strings.HasSuffix(name, ".toml") {
 		data, err = grids.Files.ReadFile(name + ".toml")
-		if err != nil {
+		if of, size := cutSize(name); err != nil && by == "" && of != "" {
+			err = fmt.Errorf("there is no grid %q to plan, but %s, with a size: %s --size %s", name, of, of, size)
+		} else if err != nil {
 			err = fmt.Errorf("there is no grid %q: the name of a file ends in .toml, and built in are %s", name, strings.Join(Builtin(), ", "))
 		}
 		return data, name, err

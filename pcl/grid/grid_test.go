@@ -186,6 +186,7 @@ func TestRefused(t *testing.T) {
 		{`dataset = "glyphs"`, ``, "does not say which data set"},
 		{`title`, "extends = \"good.toml\"\ntitle", "extends itself"},
 		{`title`, "extends = \"no such\"\ntitle", `there is no grid "no such"`},
+		{`title`, "extends = \"table1-smoke\"\ntitle", `there is no grid "table1-smoke": the name of a file`},
 		{`title = "Good"`, `title = "Good`, "good.toml"},
 		{`tau = [1]`, `tau = [1, 2, 1.0]`, "vary.params.tau lists 1 twice"},
 		{`params.tau = [1]`, `seed = [1, 2]`, "seed is not a setting of a grid's runs: list its values in seeds"},

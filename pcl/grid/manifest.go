@@ -164,7 +164,7 @@ func (f Folder) unplanned(name string) error {
 		return err
 	}
 	if len(names) == 0 {
-		return fmt.Errorf("no grid is planned in %s", f.Dir)
+		return fmt.Errorf("no grid is planned in %s: pcl grid plan does that", f.Dir)
 	}
 	return fmt.Errorf("the grid %q is not planned in %s; planned are %s", name, f.Dir, strings.Join(names, ", "))
 }

@@ -43,7 +43,7 @@ func sized(name, file string) (*Grid, error) {
 		}
 	}
 	if file == "" {
-		return nil, fmt.Errorf("the grid %s does not come with this program: say which TOML file it was planned from", name)
+		return nil, fmt.Errorf("the grid %s does not come with this program: say which TOML file it was planned from (--grid FILE.toml)", name)
 	}
 	return nil, fmt.Errorf("the grid %s was not planned from %s, which gives %s-… with its sizes", name, file, strings.TrimSuffix(gridName(file, ""), "-"))
 }
