@@ -2,18 +2,35 @@ package backend
 
 import (
 	"bufio"
+	"cmp"
 	"os"
 	"runtime"
 	"strconv"
 	"strings"
 )
 
-// cpuModel names the processor.
+// cpuModel names the processor, by its type too where that is known: virtual machines give different processors, which
+// round differently, the same name.
 func cpuModel() string {
-	if name := procField("/proc/cpuinfo", "model name"); name != "" {
+	return cpuNamed(func(key string) string { return procField("/proc/cpuinfo", key) })
+}
+
+// cpuNamed is [cpuModel] of a machine whose /proc/cpuinfo has these fields.
+func cpuNamed(field func(key string) string) string {
+	name := cmp.Or(field("model name"), runtime.GOOS+"/"+runtime.GOARCH+" CPU")
+	var which []string
+	for _, f := range []struct{ key, word string }{
+		{"cpu family", "family"}, {"model", "model"}, {"stepping", "stepping"}, // amd64
+		{"CPU implementer", "implementer"}, {"CPU part", "part"}, {"CPU variant", "variant"}, {"CPU revision", "revision"}, // arm64
+	} {
+		if v := field(f.key); v != "" {
+			which = append(which, f.word+" "+v)
+		}
+	}
+	if len(which) == 0 {
 		return name
 	}
-	return runtime.GOOS + "/" + runtime.GOARCH + " CPU"
+	return name + " (" + strings.Join(which, " ") + ")"
 }
 
 // memoryBytes is the machine's memory, in all and available; 0 where it is not known.
