@@ -89,7 +89,7 @@ func TestLaTeX(t *testing.T) {
 		t.Error(got)
 	}
 	other[1].DivergedAt = new(3)
-	note := "% 1 of 1 runs of \"emgd-gmc tau=5, label sets 0, timeline 3\" on \"glyphs\", task-incremental, diverged\n"
+	note := "% 1 of 1 runs of \"emgd-gmc tau=5, label set 0, timeline 3\" on \"glyphs\", task-incremental, diverged\n"
 	if got := text(t, func(w io.Writer) error { return LaTeX(w, other) }); !strings.HasPrefix(got, note) {
 		t.Error(got)
 	}
