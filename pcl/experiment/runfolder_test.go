@@ -450,7 +450,7 @@ func TestDiverged(t *testing.T) {
 		t.Errorf("a good run diverged at %v", r.DivergedAt)
 	}
 	p = newPlayed(t)
-	p.c.Optimizer.LR = 1e308
+	p.c.Optimizer.LR = 1e38
 	skipped := 0
 	o := p.o
 	o.Progress = func(s Progress) {
