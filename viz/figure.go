@@ -255,10 +255,11 @@ func (f *Figure) Save(path string) error {
 	return atomicfile.WriteBytes(path, buf.Bytes())
 }
 
-// withFallbackFonts names fonts of the same widths after Liberation Sans, which few readers have.
+// withFallbackFonts names fonts of the same widths after Liberation Sans, which few readers have, and one that is hardly wider: where a
+// bare Linux has DejaVu alone, labels would not fit.
 func withFallbackFonts(svg []byte) []byte {
 	return bytes.ReplaceAll(svg, []byte("font-family:Liberation Sans;"),
-		[]byte("font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif;"))
+		[]byte("font-family:'Liberation Sans',Arimo,Arial,Helvetica,'DejaVu Sans Condensed',sans-serif;"))
 }
 
 // wellFormed leaves out the characters that XML does not allow, even escaped: a name that holds one would make the whole
