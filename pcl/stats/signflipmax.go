@@ -56,7 +56,7 @@ func SignFlipMax(a, b [][]float64) (float64, error) {
 		}
 	}
 	least := largestSum(scaled, slices.Repeat([]float64{1}, n))
-	least -= rounding * math.Abs(least)
+	least -= rounding * max(1, math.Abs(least)) // a sum of 0 is rounded, too: the parts of each rival have the length 1
 	far := sampled
 	for choice := range choices {
 		if choose(choice); largestSum(scaled, signs) >= least {
@@ -66,7 +66,7 @@ func SignFlipMax(a, b [][]float64) (float64, error) {
 	return min(1, 2*float64(far)/float64(choices+sampled)), nil
 }
 
-// rounding is the relative difference up to which sums count as equal.
+// rounding is the difference, relative to the larger of 1 and the sum, up to which sums count as equal.
 const rounding = 1e-12
 
 // largestSum is the largest sum of a rival's differences with signs; 0 for a rival without any.

@@ -32,6 +32,17 @@ func TestSignFlipMaxOfOne(t *testing.T) {
 	})
 }
 
+// TestSumsOfZero: where rivals are ahead as much as behind, choices of signs with the same sum, 0 but for rounding, are as far.
+func TestSumsOfZero(t *testing.T) {
+	for _, quarters := range [][]float64{{19, -5, 6, -2, -6, -12}, {1, 1, 1, -1, -1, -1}, {7, -3, -4, 11, -11, 0, 3, -3}} {
+		d := slices.Clone(quarters)
+		floats.Scale(0.25, d)
+		if p, err := SignFlipMax(above0(d)); err != nil || p != 1 {
+			t.Errorf("%v: p = %v (%v), want 1", d, p, err)
+		}
+	}
+}
+
 // above0 is the scores of rivals of a method whose scores are 0.
 func above0(ahead ...[]float64) (a, b [][]float64) {
 	for _, own := range ahead {
