@@ -179,7 +179,7 @@ func (c *gridAgainCmd) compare(rc *runContext, then *rows.Row, run *results.Run)
 		_, err := fmt.Fprintln(rc.stdout, strings.Join(append([]string{text}, reasons...), "\n  "))
 		return err
 	}
-	text := "They differ. What differs else, and may be the reason:"
+	text := "They differ. What differs else, and may be the reason (processors of different types round differently):"
 	if len(reasons) == 0 {
 		text = "They differ, although program, backend, device and threads are the same. Is the data? pcl data verify checks it. If it is, this is a fault of the program, unless it ran on a GPU, where XLA chooses kernels by their time, or on processors of different types with the same name."
 	}

@@ -51,9 +51,6 @@ func Reasons(then *rows.Row, run *results.Run, program string) (list []string) {
 			list = append(list, fmt.Sprintf("The %s was %s, and is %s now.", c.what, c.then, c.now))
 		}
 	}
-	if then.Device != m.Device {
-		list = append(list, "Processors of different types round differently: A is then about as far away as that of another seed.")
-	}
 	if flags := XLAFlags(); flags != "" && m.Backend != backend.Go {
 		list = append(list, fmt.Sprintf("XLA_FLAGS is %q now.", flags))
 	}
