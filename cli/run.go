@@ -252,12 +252,7 @@ func (c *runCmd) options(config experiment.Config, o experiment.RunOptions) expe
 
 // diverged returns an error if some runs ended with a network that no longer learnt.
 func diverged(runs []*results.Run) error {
-	n := 0
-	for _, r := range runs {
-		if r.DivergedAt != nil {
-			n++
-		}
-	}
+	n := results.RunGroup{Runs: runs}.Diverged()
 	if n == 0 {
 		return nil
 	}

@@ -14,7 +14,7 @@ func TestCPUNamed(t *testing.T) {
 		unnamed + " (implementer 0x41 part 0xd40 variant 0x1 revision 1)": {"CPU implementer": "0x41", "CPU part": "0xd40", "CPU variant": "0x1", "CPU revision": "1"},
 		unnamed: nil,
 	} {
-		if got := cpuNamed(func(key string) string { return fields[key] }); got != want {
+		if got := cpuNamed(fields); got != want {
 			t.Errorf("%v: named %q, want %q", fields, got, want)
 		}
 	}

@@ -20,12 +20,8 @@ func (r *Results) LaTeX(out io.Writer) error {
 	if _, err := fmt.Fprintf(out, "%% %s: %s\n", r.Manifest.Name, r.Manifest.Title); err != nil {
 		return err
 	}
-	for _, line := range lines {
-		for _, c := range columns {
-			if err := tables.Diverged(out, line, c, r.finished(r.rows(line, c))); err != nil {
-				return err
-			}
-		}
+	if err := tables.Diverged(out, columns, lines, func(line string, c tables.Column) []*results.Run { return r.finished(r.rows(line, c)) }); err != nil {
+		return err
 	}
 	return tables.Booktabs(out, columns, lines, func(line string, c tables.Column) (a, f string) {
 		rows := r.rows(line, c)

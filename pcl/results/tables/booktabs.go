@@ -33,19 +33,22 @@ func Booktabs(out io.Writer, columns []Column, lines []string, entry func(line s
 	return err
 }
 
-// Diverged notes, as a comment of LaTeX, how many runs behind an entry have diverged; it writes nothing for none.
-func Diverged(out io.Writer, line string, c Column, runs []*results.Run) error {
-	n := 0
-	for _, r := range runs {
-		if r.DivergedAt != nil {
-			n++
+// Diverged notes, as comments of LaTeX, how many of the runs behind each entry of a table have diverged. It writes nothing
+// for entries without such runs.
+func Diverged(out io.Writer, columns []Column, lines []string, runs func(line string, c Column) []*results.Run) error {
+	for _, line := range lines {
+		for _, c := range columns {
+			g := results.RunGroup{Runs: runs(line, c)}
+			n := g.Diverged()
+			if n == 0 {
+				continue
+			}
+			if _, err := fmt.Fprintf(out, "%% %d of %d runs of %q on %q, %s-incremental, diverged\n", n, len(g.Runs), line, c.DataSet, c.Increment); err != nil {
+				return err
+			}
 		}
 	}
-	if n == 0 {
-		return nil
-	}
-	_, err := fmt.Fprintf(out, "%% %d of %d runs of %q on %q, %s-incremental, diverged\n", n, len(runs), line, c.DataSet, c.Increment)
-	return err
+	return nil
 }
 
 func orDashes(text string) string {

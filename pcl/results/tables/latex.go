@@ -32,12 +32,8 @@ func LaTeX(out io.Writer, runs []*results.Run) error {
 		}
 		entries[line][c] = g
 	}
-	for _, line := range lines {
-		for _, c := range columns {
-			if err := Diverged(out, line, c, entries[line][c].Runs); err != nil {
-				return err
-			}
-		}
+	if err := Diverged(out, columns, lines, func(line string, c Column) []*results.Run { return entries[line][c].Runs }); err != nil {
+		return err
 	}
 	return Booktabs(out, columns, lines, func(line string, c Column) (a, f string) {
 		g, there := entries[line][c]
