@@ -140,10 +140,15 @@ func begins(data []byte, magic string) bool {
 	return true
 }
 
-// coloursOf returns the colour model of an image, whose header says that it is c. The header of a GIF says nothing of a
-// first frame that has a table of colours of its own.
+// coloursOf returns the colour model of an image, whose header says that it is c. Go has no model for the grey PNGs with
+// transparency, type 4 in their header, and the header of a GIF says nothing of a first frame that has a table of colours
+// of its own.
 func coloursOf(data []byte, c color.Model) (_ color.Model, err error) {
 	defer recovered(&err)
+	const typeAt = 25
+	if begins(data, "\x89PNG") && len(data) > typeAt && data[typeAt] == 4 {
+		return color.GrayModel, nil
+	}
 	if !begins(data, "GIF8") {
 		return c, nil
 	}
