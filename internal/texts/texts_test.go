@@ -1,4 +1,4 @@
-// Package texts checks that the texts name only what is there.
+// Package texts checks that the texts name only what is there, and have the numbers of the results.
 package texts
 
 import (
