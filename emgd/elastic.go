@@ -283,7 +283,7 @@ func cosine(ab, aa, bb float64) float64 {
 // all are 0.
 func logs(z []float64) {
 	for i, m := range z {
-		z[i] = math.Log(max(m, math.SmallestNonzeroFloat64))
+		z[i] = fp.Log(max(m, math.SmallestNonzeroFloat64))
 	}
 }
 

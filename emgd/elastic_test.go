@@ -3,6 +3,7 @@ package emgd
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -286,4 +287,19 @@ func marshalled(data []byte, err error) []byte {
 		panic(err)
 	}
 	return data
+}
+
+// TestFactorsOfShortGradients: log GMC has no unit, also where lengths are below the smallest number of full precision.
+func TestFactorsOfShortGradients(t *testing.T) {
+	for _, unit := range []float64{1, 0x1p-1000, 0x1p-1030, 0x1p-1074} {
+		gram, exponent, err := Gram([][]float64{{unit, 0}, {0, 3 * unit}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sigma := make([]float64, 2)
+		if err := (&Elastic{Rule: LogGMC}).FactorsScaled([]int{1, 2}, gram, exponent, sigma); err != nil {
+			t.Fatal(err)
+		}
+		near(t, fmt.Sprintf("σ at %g", unit), sigma, []float64{0.25, 0.75}, 1e-12)
+	}
 }

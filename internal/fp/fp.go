@@ -14,6 +14,15 @@ func PowerOfTwo(x float64) float64 { return math.Ldexp(1, math.Ilogb(x)) }
 // 2^e and 2^(e+1).
 func HalfExponent(x float64) int { return math.Ilogb(x) >> 1 }
 
+// Log returns the natural logarithm of x > 0. That of package math is wrong below Smallest on some processors, such as
+// amd64, where log(1e-310) comes out as −709 and not as −714.
+func Log(x float64) float64 {
+	if x < Smallest {
+		return math.Log(x*0x1p64) - 64*math.Ln2
+	}
+	return math.Log(x)
+}
+
 // Grow returns a slice of length n, which uses the memory of v if that is large enough. Its content is undefined.
 func Grow[T any](v []T, n int) []T {
 	if cap(v) < n {

@@ -41,3 +41,11 @@ func TestGrow(t *testing.T) {
 		t.Errorf("length %d, want 7", len(w))
 	}
 }
+
+func TestLog(t *testing.T) {
+	for e := -1074; e <= 1023; e++ {
+		if got, want := Log(math.Ldexp(1, e)), float64(e)*math.Ln2; math.Abs(got-want) > 1e-12*max(1, math.Abs(want)) {
+			t.Errorf("Log(2^%d) = %v, want %v", e, got, want)
+		}
+	}
+}

@@ -1,6 +1,10 @@
 package method
 
-import "math"
+import (
+	"math"
+
+	"github.com/parallelcl/parallelcl/internal/fp"
+)
 
 func init() {
 	Register(Spec{
@@ -37,7 +41,7 @@ func (gls) Weights(s *Step, w []float64) (Outcome, error) {
 	bound := 1e-12 * top
 	for _, x := range s.Losses {
 		if x > bound {
-			mean += math.Log(x)
+			mean += fp.Log(x)
 			n++
 		}
 	}
@@ -45,7 +49,7 @@ func (gls) Weights(s *Step, w []float64) (Outcome, error) {
 	for i, x := range s.Losses {
 		w[i] = 0
 		if x > bound {
-			w[i] = math.Exp(mean/n-math.Log(x)) / n
+			w[i] = math.Exp(mean/n-fp.Log(x)) / n
 		} else {
 			out.Dropped = append(out.Dropped, s.IDs[i])
 		}

@@ -34,6 +34,10 @@ func TestDroppedStreamsTier1(t *testing.T) {
 	if err != nil || !slices.Equal(out.Dropped, []int{0}) {
 		t.Errorf("gls beside a loss of 0: dropped %v (%v)", out.Dropped, err)
 	}
+	w := weigh(t, build(t, "gls", nil), sample{rows: base, losses: []float64{0x1p-1040, 0x1p-1042}}.step(1))
+	if !near(w, []float64{.25, 1}, 1e-12) {
+		t.Errorf("gls with very small losses: %v, want ¼ and 1", w)
+	}
 }
 
 func TestBadValuesTier1(t *testing.T) {
