@@ -57,7 +57,7 @@ func (m *gradVac) Weights(s *Step, w []float64) (Outcome, error) {
 		c[i] = 1
 		m.vaccinate(s, r, i, order, c)
 		for j, x := range c {
-			v[j] += x * r.unit[i] / r.unit[j]
+			v[j] += x * (r.unit[i] / r.unit[j])
 		}
 	}
 	return r.write(v, w), nil

@@ -33,7 +33,7 @@ func (pcGrad) Weights(s *Step, w []float64) (Outcome, error) {
 	v := make([]float64, k)
 	for i := range k {
 		c := make([]float64, k)
-		c[i] = r.unit[i]
+		c[i] = 1
 		others, err := s.others(pcGradInfo, i, k)
 		if err != nil {
 			return Outcome{}, err
@@ -44,7 +44,7 @@ func (pcGrad) Weights(s *Step, w []float64) (Outcome, error) {
 			}
 		}
 		for j, x := range c {
-			v[j] += x / r.unit[j]
+			v[j] += x * (r.unit[i] / r.unit[j])
 		}
 	}
 	return r.write(v, w), nil

@@ -78,6 +78,21 @@ func TestAnyScale(t *testing.T) {
 	}
 }
 
+// TestSmallestGradients: the smallest numbers of float64, whole multiples of 2^-1074, give the weights of ordinary ones, but
+// where the weights themselves would be too large.
+func TestSmallestGradients(t *testing.T) {
+	s := sample{rows: [][]float64{{-4, 1, 1}, {6, 1, 1}, {1, 2, -1}}, losses: []float64{1, 2, .5}}
+	for _, name := range scaleFree {
+		if name == "nash-mtl" || name == "fairgrad" {
+			continue
+		}
+		want, got := weigh(t, build(t, name, nil), s.step(1)), weigh(t, build(t, name, nil), magnified(t, s, -1074))
+		if !near(got, want, 1e-9) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
+
 // TestLengthAtAnyScale: rules whose weights follow the length of the gradients see it as it is.
 func TestLengthAtAnyScale(t *testing.T) {
 	s := sample{rows: [][]float64{{3, 4}, {4, 3}}, losses: []float64{1, 1}}
