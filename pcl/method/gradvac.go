@@ -69,9 +69,9 @@ func (m *gradVac) vaccinate(s *Step, r *rows, i int, order []int, c []float64) {
 	if m.memo[id] == nil {
 		m.memo[id] = map[int]float64{}
 	}
+	length := normOf(r.gram, c)
 	for _, j := range order {
-		other := s.IDs[r.at[j]]
-		length, norm := normOf(r.gram, c), math.Sqrt(r.dot(j, j))
+		other, norm := s.IDs[r.at[j]], math.Sqrt(r.dot(j, j))
 		cos := 0.0
 		if length > cancelled*r.lengths(c) {
 			cos = max(-1, min(1, r.along(j, c)/length/norm))
@@ -81,6 +81,7 @@ func (m *gradVac) vaccinate(s *Step, r *rows, i int, order []int, c []float64) {
 			aim := min(target, nearlyOne)
 			sine := math.Sqrt(1 - aim*aim)
 			c[j] += length * (aim*math.Sqrt(1-cos*cos) - cos*sine) / (norm * sine)
+			length = normOf(r.gram, c)
 		}
 		m.memo[id][other] = (1-m.beta)*target + m.beta*cos
 	}
