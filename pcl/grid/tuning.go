@@ -242,12 +242,12 @@ func publishedParam(c experiment.Config, name string) (any, error) {
 	if v, given := c.Params[name]; given {
 		return v, nil
 	}
-	spec, err := method.Lookup(c.Method)
+	params, err := method.ParametersOf(c.Method)
 	if err != nil {
 		return nil, err
 	}
 	var known []string
-	for _, p := range method.Parameters(spec) {
+	for _, p := range params {
 		if p.Name == name {
 			return p.Default, nil
 		}

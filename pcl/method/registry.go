@@ -91,6 +91,16 @@ func New(name string, params map[string]any) (Method, error) {
 	return rescaled(m, p.String("rescale"))
 }
 
+// ParametersOf returns the parameters that [New] accepts for the method with the given name, also for a composition that
+// is refused with their defaults.
+func ParametersOf(name string) ([]Param, error) {
+	spec, err := find(name)
+	if err != nil {
+		return nil, err
+	}
+	return Parameters(spec), nil
+}
+
 // Parameters returns the parameters that [New] accepts for a method: its own, and "rescale".
 func Parameters(spec Spec) []Param {
 	return append(slices.Clone(spec.Params), rescaleParam)

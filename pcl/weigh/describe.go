@@ -69,11 +69,11 @@ type description struct {
 // Describe returns the method's Info, its parameters, whether it learns from the losses after a step, and what it
 // leaves out, as JSON.
 func (r *Rule) Describe() ([]byte, error) {
-	spec, err := method.Lookup(r.info.Name)
+	params, err := method.ParametersOf(r.info.Name)
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(description{r.info, method.Parameters(spec), r.Follows(), r.LeavesOut()})
+	return json.Marshal(description{r.info, params, r.Follows(), r.LeavesOut()})
 }
 
 // Names returns the names of all methods as a JSON list.

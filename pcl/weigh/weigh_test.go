@@ -164,6 +164,14 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
+// TestDescribeOfComposition: a composition that the defaults of its parameters do not allow is described all the same.
+func TestDescribeOfComposition(t *testing.T) {
+	text, err := opened(t, "gem+ewc", map[string]any{"rows": "apart"}).Describe()
+	if err != nil || !bytes.Contains(text, []byte(`"name":"ewc.rows"`)) {
+		t.Errorf("%s %v", text, err)
+	}
+}
+
 func TestParameters(t *testing.T) {
 	if p, err := Parameters(`{"tau": 5, "floor": "release", "x": true}`); err != nil || p["tau"] != 5.0 || p["floor"] != "release" || p["x"] != true {
 		t.Errorf("%v %v", p, err)
