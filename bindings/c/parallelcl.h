@@ -7,7 +7,8 @@
  *     if (pcl_weights(rule, &call) != PCL_OK) puts(error);
  *     pcl_close(rule);
  *
- * Matrices are row by row. Row i belongs to the stream ids[i], or to stream i+1 if ids is NULL; 0 is the memory.
+ * Matrices are row by row. Row i belongs to the stream ids[i], or to stream i+1 if ids is NULL; 0 is the memory, and
+ * ids below 0 are further rows of it, such as those of the finished tasks that gem and pocl weigh.
  *
  * Threads: every function may be called from any thread. Calls with one handle wait for each other; different handles
  * work at the same time. After fork() the child must not call the library unless it calls exec.

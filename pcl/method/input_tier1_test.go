@@ -40,6 +40,19 @@ func TestDroppedStreamsTier1(t *testing.T) {
 	}
 }
 
+// TestOneMemoryRow: rules that weigh the tasks against one row of the memory take no further one for a task.
+func TestOneMemoryRow(t *testing.T) {
+	s := sample{rows: base, losses: []float64{1, 2}}.step(1)
+	for _, ids := range [][]int{{-1, 1}, {Memory, -1}} {
+		for _, name := range []string{"a-gem", "er", "mega-1", "mega-2", "mega-release"} {
+			s.IDs = ids
+			if _, err := build(t, name, nil).Weights(s, make([]float64, 2)); err == nil || !strings.Contains(err.Error(), "further row of the memory") {
+				t.Errorf("%s with the ids %v: %v", name, ids, err)
+			}
+		}
+	}
+}
+
 func TestBadValuesTier1(t *testing.T) {
 	for _, c := range []struct {
 		method, param string

@@ -21,7 +21,8 @@ const Memory = rehearsal.Memory
 
 // Step is what a method is given in one training step. K is the number of active streams.
 type Step struct {
-	// IDs are the streams' ids: first Memory, if it takes part, then the tasks in order of arrival.
+	// IDs are the streams' ids: first Memory, if it takes part, then the tasks in order of arrival. Where the memory has
+	// several rows, such as one for each finished task, the others have ids below Memory.
 	IDs []int
 	// Losses are the mean losses ℓᵢ of the K batches; nil if the caller has none.
 	Losses []float64

@@ -1,5 +1,7 @@
 package method
 
+import "fmt"
+
 // serial is a step as the serial continual-learning methods see it (docs/method.md §1.7): the mean of the
 // tasks in training against the memory.
 type serial struct {
@@ -29,9 +31,12 @@ func serially(info Info, s *Step, w []float64) (p serial, done bool, err error) 
 	}
 	p.memory = -1
 	for i, id := range s.IDs {
-		if id == Memory {
+		switch {
+		case id < Memory:
+			return p, false, fmt.Errorf("method %s: stream %d is a further row of the memory; the method weighs the tasks against one, which has the id %d", info.Name, id, Memory)
+		case id == Memory:
 			p.memory = i
-		} else {
+		default:
 			p.current++
 		}
 	}

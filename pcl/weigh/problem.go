@@ -22,7 +22,8 @@ type Problem struct {
 	After []float64
 	// Sigma are elastic factors to use instead of those that emgd-gmc, emgd-gs or emgd-log would compute.
 	Sigma []float64
-	// IDs are the rows' task ids; 0 is the memory. If they are missing, the rows are tasks 1, 2, …
+	// IDs are the rows' task ids; 0 is the memory, and ids below 0 are further rows of it, such as one for each finished
+	// task, as gem and pocl have them. If they are missing, the rows are tasks 1, 2, …
 	IDs []int
 	// NoDirection leaves Outcome.Direction out.
 	NoDirection bool
