@@ -67,7 +67,8 @@ type Step struct {
 	Weights [2]float64 `json:"weights"`
 	// Direction is d for methods whose d does not follow from weights.
 	Direction []float64 `json:"direction,omitempty"`
-	// Slacks are ∇f_i·d − σ_i‖d‖² from the arrival on, for methods that come with a certificate.
+	// Slacks are ∇f_i·d − σ_i‖d‖² from the arrival on, for methods that come with a certificate; d is that of the
+	// method before it is rescaled, if it is.
 	Slacks []float64 `json:"slacks,omitempty"`
 }
 

@@ -66,8 +66,8 @@ type Info struct {
 
 // Outcome is what a method returns for one step besides the weights.
 type Outcome struct {
-	// Certificate proves that the weights are optimal; nil for methods without a proof. It is valid until the method
-	// is called again.
+	// Certificate proves that the weights are optimal; nil for methods without a proof. With "rescale" it is about the
+	// weights before they were rescaled, which it has as Lambda. It is valid until the method is called again.
 	Certificate *emgd.Certificate
 	// Direction is d, for methods with Info.Direct. It is as long as the rows, and valid until the method is called
 	// again. The weights are then only nominal: the share that each row may be said to have in d.

@@ -29,7 +29,8 @@ var mgdaInfo = Info{
 
 // mgda is the min-norm point of the gradients' convex hull (docs/method.md §4.2): the EMGD dual with
 // every σᵢ = 1. Normalisation divides row i by cᵢ, which is the dual with σᵢ = cᵢ up to the
-// weights' scale: μᵢ over Jᵢ/cᵢ gives Jᵢ the weight μᵢ/cᵢ, and Σμᵢ = Σ cᵢ(μᵢ/cᵢ) = 1.
+// weights' scale: μᵢ over Jᵢ/cᵢ gives Jᵢ the weight μᵢ/cᵢ, and Σμᵢ = Σ cᵢ(μᵢ/cᵢ) = 1. The code of Sener & Koltun steps
+// along Σ μᵢJᵢ instead.
 type mgda struct {
 	norm   string
 	info   Info

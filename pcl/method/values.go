@@ -200,9 +200,9 @@ type EMGDRecommended struct {
 	Momentum float64 `param:"momentum"`
 	// Floor: lower bound of every λ: a number, or "release" for 1/(K+1), which gives up the Pareto guarantee; "" stands for "0".
 	Floor string `param:"floor"`
-	// Alpha: α ≥ 0, weight of the squared difference to the stored logits; nil stands for 0.2.
+	// Alpha: α ≥ 0, weight of the squared difference to the stored logits; 0 leaves it out; nil stands for 0.2.
 	Alpha *float64 `param:"alpha"`
-	// Pool: number of samples of each class of a running task from which those for the memory are chosen; 0 stands for 500.
+	// Pool: number of samples of each class of a running task from which those for the memory are chosen, at least 1; never fewer than the memory can take; 0 stands for 500.
 	Pool float64 `param:"pool"`
 	// Rescale: the scale of d; "" stands for "native".
 	Rescale string `param:"rescale"`
@@ -538,7 +538,7 @@ func (v MIR) New() (Method, error) { return fromFields("mir", v) }
 type MoCo struct {
 	// Beta: β in [0, 1], what part of the way to the gradient yᵢ moves; nil stands for 0.5.
 	Beta *float64 `param:"beta"`
-	// BetaDecay: σ ≥ 0: β becomes β/n^σ in the stream's n-th step; the theory decays (0.5), but then yᵢ stays behind a network that moves.
+	// BetaDecay: σ ≥ 0: β becomes β/n^σ in the stream's n-th step. The theory takes 0.5, but yᵢ then lags behind a network that changes.
 	BetaDecay float64 `param:"beta_decay"`
 	// Gamma: γ ≥ 0, step size of λ; nil stands for 0.1.
 	Gamma *float64 `param:"gamma"`

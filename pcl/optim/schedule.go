@@ -14,7 +14,7 @@ type Scheduled struct {
 }
 
 // Schedule says how the step size changes. As tasks may arrive at any time, training has no end known in advance: a
-// schedule either stays at its last factor, or begins again.
+// schedule either stays at its Floor in the end, or begins again.
 type Schedule struct {
 	// Kind is "constant", "linear", "cosine" or "step"; empty stands for "constant".
 	//   - linear: falls from 1 to Floor in Steps steps, and stays there.

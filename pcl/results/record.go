@@ -19,7 +19,7 @@ type Record struct {
 	Weights []float64 `json:"weights"`
 	Sigma   []float64 `json:"sigma,omitempty"`
 	Lambda  []float64 `json:"lambda,omitempty"`
-	Slacks  []float64 `json:"slacks,omitempty"` // Jᵢ·d − σᵢ‖d‖²
+	Slacks  []float64 `json:"slacks,omitempty"` // Jᵢ·d − σᵢ‖d‖² with d = Σ λᵢJᵢ
 	Gap     float64   `json:"gap,omitempty"`
 	Status  string    `json:"status,omitempty"`
 	// NormD is ‖d‖ of the applied weights over the shared parameters.
