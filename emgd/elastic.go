@@ -190,7 +190,7 @@ func (e *Elastic) checkSettings() error {
 	case e.Rule < GMC || e.Rule > LogGMC:
 		return fmt.Errorf("emgd: unknown rule %d", int(e.Rule))
 	case !(e.Tau >= 0):
-		return fmt.Errorf("emgd: temperature τ = %v; want a positive number, 0 for the default %v, or +Inf for equal factors", e.Tau, DefaultTau)
+		return fmt.Errorf("emgd: temperature τ = %v; want a positive number, 0 for the default, or +Inf for equal factors", e.Tau)
 	case e.AutoTau && e.Rule != GMC:
 		return fmt.Errorf("emgd: the automatic temperature is in units of the gradient norm, and rule %s has none; set Tau instead", e.Rule)
 	case !(e.AutoScale >= 0) || math.IsInf(e.AutoScale, 1):
@@ -375,6 +375,9 @@ func (e *Elastic) UnmarshalJSON(data []byte) error {
 	var s elasticJSON
 	if err := jsonin.Unmarshal(data, &s); err != nil {
 		return fmt.Errorf("emgd: elastic factors: %w", err)
+	}
+	if !(s.Level >= 0) {
+		return fmt.Errorf("emgd: elastic factors: the level of the automatic temperature is %v; want a number ≥ 0", s.Level)
 	}
 	for id, m := range s.Norms {
 		if !(m >= 0) {

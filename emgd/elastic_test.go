@@ -199,7 +199,7 @@ func TestElasticRoundTrip(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range []string{`{`, `{"rule":"gmx"}`, `{"rule":"gmc","tau":-1}`, `{"rule":"gmc","norms":{"1":-2}}`} {
+	for _, bad := range []string{`{`, `{"rule":"gmx"}`, `{"rule":"gmc","tau":-1}`, `{"rule":"gmc","norms":{"1":-2}}`, `{"rule":"gmc","auto_tau":true,"level":-2,"seen":true}`} {
 		var e Elastic
 		if err := json.Unmarshal([]byte(bad), &e); err == nil {
 			t.Errorf("%s is accepted", bad)
