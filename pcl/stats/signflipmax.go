@@ -28,11 +28,11 @@ func SignFlipMax(a, b [][]float64) (float64, error) {
 	scaled := make([][]float64, len(a))
 	for r := range a {
 		if len(a[r]) != n {
-			return math.NaN(), fmt.Errorf("stats: rival %d has %d situations, the first %d", r, len(a[r]), n)
+			return math.NaN(), fmt.Errorf("stats: rival %d has %d situations, the first has %d", r+1, len(a[r]), n)
 		}
 		ahead, _, err := differences(a[r], b[r])
 		if err != nil {
-			return math.NaN(), fmt.Errorf("rival %d: %w", r, err)
+			return math.NaN(), fmt.Errorf("%w, of rival %d", err, r+1)
 		}
 		if norm := floats.Norm(ahead, 2); norm > 0 {
 			floats.Scale(1/norm, ahead)
