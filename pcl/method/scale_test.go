@@ -159,6 +159,10 @@ func TestFloat32Memory(t *testing.T) {
 				t.Errorf("%s at 2^%d: error %v", name, e, err)
 			}
 		}
+		s := sample{rows: [][]float64{{3, 1e39}, {-4, 3}}, losses: []float64{1, 1}}
+		if _, err := try(build(t, name, nil), s.step(1)); err == nil || !strings.Contains(err.Error(), "float32, in which it is remembered") {
+			t.Errorf("%s with one entry beyond: error %v", name, err)
+		}
 	}
 }
 

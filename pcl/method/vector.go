@@ -67,20 +67,16 @@ func track(info Info, s *Step, of func(id int) vector) ([]vector, error) {
 	return list, nil
 }
 
-// storable says whether float32 can hold what matters of a row: it is 0, or its first entries that are not 0
-// become neither all 0 nor infinite. For a row of float32 numbers the first entry that is not 0 decides.
+// storable says whether float32 can hold what matters of a row: no entry becomes infinite, and not all become 0 that are not.
 func storable(row []float64) bool {
-	zero := true
+	zero, left := true, false
 	for _, x := range row {
 		if math.Abs(x) > math.MaxFloat32 {
 			return false
 		}
-		if float32(x) != 0 {
-			return true
-		}
-		zero = zero && x == 0
+		zero, left = zero && x == 0, left || float32(x) != 0
 	}
-	return zero
+	return zero || left
 }
 
 // follow moves v by the fraction rate of the way to scale·row.
