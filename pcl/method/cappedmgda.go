@@ -72,13 +72,17 @@ func (m *cappedMGDA) Weights(s *Step, w []float64) (Outcome, error) {
 }
 
 // capped returns the μ with 0 ≤ μᵢ ≤ bound and Σμᵢ = 1 that minimises μᵀMμ. Where the active-set method fails or stops
-// too early, because lengths differ by many powers of ten or gradients are nearly equal, [exchanged] takes its place.
+// too early, because lengths differ by many powers of ten or gradients are nearly equal, [exchanged] takes its place. Where d
+// is 0 but for rounding, there is nothing to be relative to.
 func capped(m []float64, bound float64, k int) ([]float64, error) {
 	if mu, err := released(m, bound, k); err == nil && cappedGap(m, mu, bound) <= 1e-9 {
 		return mu, nil
 	}
-	mu := exchanged(m, bound, k)
-	if !(cappedGap(m, mu, bound) <= unsolved) {
+	mu, size := exchanged(m, bound, k), 0.0
+	for i, x := range mu {
+		size += x * math.Sqrt(m[i*k+i])
+	}
+	if !(cappedGap(m, mu, bound) <= unsolved) && normOf(m, mu) > cancelled*size {
 		return nil, errUnsolved
 	}
 	return mu, nil

@@ -224,3 +224,14 @@ func worstExchange(rows [][]float64, w []float64, bound float64) (worst float64)
 	}
 	return worst
 }
+
+// TestCappedCancelling: two gradients that cancel each other give d = 0, also beside others 10¹⁰ times as long.
+func TestCappedCancelling(t *testing.T) {
+	w := weigh(t, build(t, "capped-mgda", nil), sample{rows: [][]float64{
+		{-10290.91514401359, 7973.7040822200934}, {0.39918790132356269, -23.223489677423451}, {-15549.451132569769, -9637.2029696717236},
+		{4.5958823778537987e-07, 1.8291078032949533e-07}, {-4.5958823778537987e-07, -1.8291078032949533e-07},
+	}, losses: make([]float64, 5)}.step(1))
+	if !near(w, []float64{0, 0, 0, .5, .5}, 1e-15) {
+		t.Errorf("weights %v, want ½ for each of the two that cancel", w)
+	}
+}
