@@ -92,3 +92,41 @@ func TestGrow(t *testing.T) {
 		}
 	}
 }
+
+// watched is a model that says when it is compiled.
+type watched struct {
+	model.Model
+	compiled func()
+}
+
+func (w watched) Forward(p model.Pass) model.Output {
+	w.compiled()
+	return w.Model.Forward(p)
+}
+
+func (w watched) WithOutputs(n int) (model.Model, error) {
+	m, err := w.Model.(model.Resizer).WithOutputs(n)
+	return watched{m, w.compiled}, err
+}
+
+// TestOptionsWhileGrowing: other goroutines may ask for the options while the classifier grows, and are told the old model
+// until the new one has taken its place.
+func TestOptionsWhileGrowing(t *testing.T) {
+	net, err := model.NewMLP(64, []int{8}, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, met := pcltest.Blobs(4, 8, 1), []int{}
+	var l *Learner
+	compiled := func() {
+		if l != nil {
+			met = append(met, l.Options().Model.Outputs())
+		}
+	}
+	l = smallLearner(t, pcltest.Backend(t, backend.Go), "avggrad", Options{Model: watched{net, compiled}, Grow: true})
+	attach(t, l, blobTask(t, d, 1, 0, 1))
+	attach(t, l, blobTask(t, d, 2, 2, 3))
+	if len(met) == 0 || slices.Max(met) != 2 || l.Options().Model.Outputs() != 4 {
+		t.Errorf("while the classifier grew from 2 to 4 outputs it had %v, and then %d", met, l.Options().Model.Outputs())
+	}
+}

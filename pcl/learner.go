@@ -84,11 +84,11 @@ func NewLearner(o Options) (*Learner, error) {
 	if l.memory, err = memory.NewStore(o.Memory, o.Seed); err != nil {
 		return nil, err
 	}
-	l.publish()
 	if o.Programs == nil {
 		l.own = NewPrograms(o.Backend)
 		l.options.Programs = l.own
 	}
+	l.publish()
 	l.options.Programs.hold()
 	if err := l.compile(); err != nil {
 		l.Close()
@@ -187,8 +187,9 @@ func (l *Learner) close() {
 	l.options.Programs.drop()
 }
 
-// Options returns the options that the learner was made with, with the defaults filled in.
-func (l *Learner) Options() Options { return l.options }
+// Options returns the options that the learner was made with, with the defaults filled in and, after the classifier has
+// grown, the model that it has now. It may be called from any goroutine.
+func (l *Learner) Options() Options { return l.status.Load().options }
 
 // Compilations returns how many programs have been compiled for this learner, including those compiled for
 // learners of the same kind that share its [Options.Programs].
@@ -298,6 +299,7 @@ func (l *Learner) usable() error {
 
 // status is what can be read of a learner while a call to it is in progress.
 type status struct {
+	options Options // of which the model may grow
 	steps   int
 	memory  bool // whether there are samples in the memory
 	tasks   []taskStatus
@@ -307,7 +309,7 @@ type status struct {
 
 func (l *Learner) publish() {
 	tasks, asks := l.taskStatuses()
-	l.status.Store(&status{l.step, l.memory.Len() > 0, tasks, asks, l.version})
+	l.status.Store(&status{l.options, l.step, l.memory.Len() > 0, tasks, asks, l.version})
 }
 
 // Steps returns how many steps have been made. It may be called from any goroutine.
