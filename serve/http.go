@@ -26,7 +26,7 @@ const maxBody = 64 << 20
 //
 // With "task", /predict chooses among the classes of that task. A request that fails is answered with {"error": "…"}, for
 // /learn also with "taken", how many of the samples were taken. The status is 400 for a bad request, 413 for one of more
-// than 64 MiB, 503 when the service is ending, and 500 when it is the service's fault.
+// than 64 MiB, 503 when the service is ending, and 500 when it is the service's fault. It is [Service.Run] that trains.
 func (s *Service) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /tasks", func(w http.ResponseWriter, _ *http.Request) { s.answer(w, tasksOf(s.learner.Tasks()), nil) })
@@ -41,7 +41,10 @@ func (s *Service) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		// What is left of the request before, on the same connection, does not hold for this one; see answer.
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
-		mux.ServeHTTP(w, q)
+		ctx, cancel := context.WithCancel(q.Context())
+		defer cancel()
+		defer context.AfterFunc(s.ending, cancel)()
+		mux.ServeHTTP(w, q.WithContext(ctx))
 	})
 }
 
@@ -62,7 +65,7 @@ func (s *Service) reading(w http.ResponseWriter, q *http.Request) reading {
 func (s *Service) changing(ctx context.Context, f func() error) error {
 	s.saving.RLock()
 	defer s.saving.RUnlock()
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || s.ending.Err() != nil {
 		return errEnding
 	}
 	return f()

@@ -26,8 +26,10 @@ type Service struct {
 	streams   sync.Map     // id of a task that runs → *data.Push
 	saving    sync.RWMutex // held while the learner is saved, and for reading by requests that change what is saved
 	decoding  slots
-	grace     time.Duration // how long requests in progress may take when the service ends
-	patience  time.Duration // how long a client may take to read an answer
+	ending    context.Context    // done when the service ends
+	finish    context.CancelFunc // ends it, and requests, whichever server they have come to
+	grace     time.Duration      // how long requests in progress may take when the service ends
+	patience  time.Duration      // how long a client may take to read an answer
 	predictor atomic.Pointer[pcl.Predictor]
 }
 
@@ -52,6 +54,7 @@ func New(learner *pcl.Learner, o Options) (*Service, error) {
 		o.Renew = time.Second / 10
 	}
 	s := &Service{learner: learner, options: o, decoding: make(slots, runtime.GOMAXPROCS(0)), grace: 10 * time.Second, patience: time.Minute}
+	s.ending, s.finish = context.WithCancel(context.Background())
 	if err := s.load(o.File); err != nil {
 		return nil, fmt.Errorf("serve: %w", err)
 	}
@@ -91,12 +94,15 @@ func (s *Service) newTask(name string, classes []int, names []string) (pcl.Task,
 }
 
 // Run trains, and answers requests, until ctx is cancelled or training fails. Requests in progress then have ten seconds to
-// end. It always saves the learner, and returns. Samples that were taken and not trained on are saved, too.
+// end. It always saves the learner, and returns. Samples that were taken and not trained on are saved, too. A service runs
+// once.
+//
+// Without a listener, Run only trains and saves: a program with a server of its own gives it [Service.Handler].
 func (s *Service) Run(ctx context.Context, listener net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	server := &http.Server{
-		Handler: s.Handler(), BaseContext: func(net.Listener) context.Context { return ctx },
+		Handler: s.Handler(),
 		// A client that stalls does not keep its connection. The time for answers is set when they begin.
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
 	}
@@ -104,14 +110,17 @@ func (s *Service) Run(ctx context.Context, listener net.Listener) error {
 	var training sync.WaitGroup
 	training.Go(func() {
 		failed = s.train(ctx)
-		cancel() // nobody waits for room any more
+		s.finish() // nobody waits for room any more
 		s.stop(server)
 	})
-	err := server.Serve(listener)
+	var err error
+	if listener != nil {
+		err = server.Serve(listener)
+		cancel()
+	}
 	if errors.Is(err, http.ErrServerClosed) {
 		err = nil
 	}
-	cancel()
 	training.Wait()
 	return errors.Join(failed, err, s.save())
 }

@@ -118,3 +118,46 @@ func TestWaitsForRoom(t *testing.T) {
 		t.Errorf("answer %s, want %s", answer, want)
 	}
 }
+
+// TestServerOfOnesOwn: beside a server of the program's own, Run trains; it does not wait for who waits for room there, and
+// what comes after the last save is refused.
+func TestServerOfOnesOwn(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "service.pcl")
+	s := opened(t, file)
+	s.options.Waiting = 1
+	server := httptest.NewServer(s.Handler())
+	defer server.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended, answer := make(chan error, 1), make(chan string, 1)
+	go func() { ended <- s.Run(ctx, nil) }()
+	c := client{t, server.URL}
+	c.begin(0, 1)
+	c.learn(1, 10, 0, 1) // trains
+	if err := s.learner.Pause(1); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		answer <- c.raw("/learn", `{"task": 1, "x": [`+strings.Repeat("[0,0,0,0,0,0,0,0],", 7)+`[0,0,0,0,0,0,0,0]], "classes": [0,1,0,1,0,1,0,1]}`)
+	}()
+	for stream, _ := s.stream(1); stream.Len() == 0; {
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("the service does not end")
+	}
+	if got := <-answer; !strings.HasPrefix(got, "503 ") {
+		t.Errorf("who waited for room is answered %s", got)
+	}
+	if got := c.raw("/tasks", `{"classes": [2, 3]}`); !strings.HasPrefix(got, "503 ") {
+		t.Errorf("a task after the end: %s", got)
+	}
+	if _, err := os.Stat(file); err != nil {
+		t.Error(err)
+	}
+}
