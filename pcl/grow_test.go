@@ -99,6 +99,8 @@ type watched struct {
 	compiled func()
 }
 
+func (w watched) Key() string { return "watched " + w.Model.Key() } // whose programs no other test has compiled
+
 func (w watched) Forward(p model.Pass) model.Output {
 	w.compiled()
 	return w.Model.Forward(p)
