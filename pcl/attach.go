@@ -105,7 +105,7 @@ func (l *Learner) begin(t *task) error {
 	if err != nil {
 		return err
 	}
-	if err := t.check(); err != nil {
+	if err := errors.Join(t.check(), l.fitsMethod(t.Classes)); err != nil {
 		return err
 	}
 	if outputs == l.options.Model.Outputs() {

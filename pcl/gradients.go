@@ -124,19 +124,34 @@ func references(loss rehearsal.Loss) (n int) {
 
 // separable returns an error if a loss tells a task's outputs from those of others where they lie among each other.
 func (l *Learner) separable(b *device.Batch, loss rehearsal.Loss) error {
-	does, instead := "sets a margin around each task", "set its task margin to 0"
-	switch {
-	case loss.Own:
-		does, instead = "lets only the classes of a row's own task compete", "use it for tasks that have no class in common, or leave it out"
-	case loss.TaskMargin == 0:
+	if !loss.Own && loss.TaskMargin == 0 {
 		return nil
 	}
 	for _, id := range b.Task[:b.N] {
 		if !l.heads.Contiguous(id) {
-			return fmt.Errorf("method %s %s, but the outputs of task %d lie among those of others, since they share classes: %s", l.options.Method.Info().Name, does, id, instead)
+			return l.inseparable(loss, fmt.Sprintf("the outputs of task %d", id))
 		}
 	}
 	return nil
+}
+
+// fitsMethod returns an error if the method could not be trained on a new task with these classes, or on its samples in the
+// memory.
+func (l *Learner) fitsMethod(classes []int) error {
+	for _, id := range []int{len(l.tasks) + 1, method.Memory} {
+		if loss := l.options.lossOf(id); (loss.Own || loss.TaskMargin != 0) && !l.heads.Together(classes) {
+			return l.inseparable(loss, "its outputs")
+		}
+	}
+	return nil
+}
+
+func (l *Learner) inseparable(loss rehearsal.Loss, outputs string) error {
+	does, instead := "sets a margin around each task", "set its task margin to 0"
+	if loss.Own {
+		does, instead = "lets only the classes of a row's own task compete", "use it for tasks that have no class in common, or leave it out"
+	}
+	return fmt.Errorf("%s %s, but %s lie among those of others, since they share classes: %s", l.byMethod(), does, outputs, instead)
 }
 
 // differentiate puts the memory's rows, and that of a penalty, in front of the tasks' rows and computes the gradient

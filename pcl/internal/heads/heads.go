@@ -23,8 +23,9 @@ type Heads struct {
 }
 
 type head struct {
-	lo, hi int
-	output map[int]int // class → output
+	lo, hi   int         // its new outputs
+	from, to int         // the smallest range that holds all of its outputs
+	output   map[int]int // class → output
 }
 
 // New returns a Heads without tasks, for a classifier with limit outputs.
@@ -71,12 +72,15 @@ func (s *Heads) place(classes []int) (head, error) {
 		if _, twice := t.output[c]; twice {
 			return t, fmt.Errorf("it lists class %d twice", c)
 		}
-		if known, ok := s.shared[c]; ok && s.increment == scenario.ClassIncremental {
-			t.output[c] = known
-			continue
+		o, known := s.shared[c]
+		if !known || s.increment != scenario.ClassIncremental {
+			o = t.hi
+			t.hi++
 		}
-		t.output[c] = t.hi
-		t.hi++
+		if len(t.output) == 0 {
+			t.from, t.to = o, o+1
+		}
+		t.output[c], t.from, t.to = o, min(t.from, o), max(t.to, o+1)
 	}
 	return t, nil
 }
@@ -110,21 +114,20 @@ func (s *Heads) classes(task int) []int {
 
 // Span returns the smallest range that holds all of a task's own outputs.
 func (s *Heads) Span(task int) (lo, hi int32) {
-	if s.increment != scenario.ClassIncremental {
-		return s.Competing(task)
-	}
-	lo = int32(s.used)
-	for _, o := range s.tasks[task].output {
-		lo, hi = min(lo, int32(o)), max(hi, int32(o)+1)
-	}
-	return lo, hi
+	t := s.tasks[task]
+	return int32(t.from), int32(t.to)
 }
 
 // Contiguous reports whether every output in a task's span belongs to the task. Margins between tasks need this.
-func (s *Heads) Contiguous(task int) bool {
-	lo, hi := s.Span(task)
-	return int(hi-lo) == len(s.tasks[task].output)
+func (s *Heads) Contiguous(task int) bool { return s.tasks[task].contiguous() }
+
+// Together reports whether a new task with these classes would be contiguous.
+func (s *Heads) Together(classes []int) bool {
+	t, err := s.place(classes)
+	return err == nil && t.contiguous()
 }
+
+func (t head) contiguous() bool { return t.to-t.from == len(t.output) }
 
 // Among lists the classes of the outputs that compete for a sample of the task, in the order of the outputs.
 func (s *Heads) Among(task int) []int {
