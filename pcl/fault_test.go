@@ -420,7 +420,7 @@ func TestFailureAfterTheUpdate(t *testing.T) {
 		"Warm":       func() error { return l.Warm(2) },
 	}
 	for name, call := range calls {
-		if err := call(); err == nil || !strings.Contains(err.Error(), "stopped in the middle of step 1") || !strings.Contains(err.Error(), "lost the thread") {
+		if err := call(); err == nil || !strings.Contains(err.Error(), "stopped at step 1") || !strings.Contains(err.Error(), "lost the thread") {
 			t.Errorf("%s on a learner that stopped: %v", name, err)
 		}
 	}
@@ -809,5 +809,25 @@ func TestNamesOfAnOptimiser(t *testing.T) {
 	}
 	if err := reserved([]string{"m", "v", "thetas", "memory2"}); err != nil {
 		t.Error(err)
+	}
+}
+
+// leaving is a stream that ends the goroutine that it is called in, as FailNow of a test does, once it is asked ahead.
+type leaving struct{ asked int }
+
+func (l *leaving) Next(b *data.Batch) error {
+	if l.asked++; l.asked > 1 {
+		runtime.Goexit()
+	}
+	b.N, b.Class[0] = 1, 0
+	return nil
+}
+
+// TestStreamThatLeaves: a step with such a stream ends, with an error.
+func TestStreamThatLeaves(t *testing.T) {
+	l := smallLearner(t, pcltest.Backend(t, backend.Go), "avggrad", Options{})
+	attach(t, l, Task{Classes: []int{0, 1}, Stream: &leaving{}})
+	if _, err := l.Step(); err == nil || !strings.Contains(err.Error(), "Goexit") {
+		t.Errorf("error %v", err)
 	}
 }

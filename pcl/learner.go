@@ -294,7 +294,7 @@ func (l *Learner) usable() error {
 	if l.failure == nil {
 		return nil
 	}
-	return fmt.Errorf("pcl: the learner stopped in the middle of step %d and cannot go on: load a checkpoint, or make a new learner: %w", l.step, l.failure)
+	return fmt.Errorf("pcl: the learner stopped at step %d and cannot go on: load a checkpoint, or make a new learner: %w", l.step, l.failure)
 }
 
 // status is what can be read of a learner while a call to it is in progress.

@@ -169,7 +169,11 @@ func (s *step) awaitStreams() error {
 // already. The channel receives the result when all batches are there.
 func (s *step) lookAhead() (fetched chan error) {
 	fetched = make(chan error, 1)
-	go func() { fetched <- s.fetchAhead() }()
+	go func() {
+		err := errors.New("a stream ended the goroutine that it was called in (runtime.Goexit, as FailNow and Fatal of a test do)")
+		defer func() { fetched <- err }() // then, too
+		err = s.fetchAhead()
+	}()
 	return fetched
 }
 
