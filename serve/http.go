@@ -38,13 +38,16 @@ func (s *Service) Handler() http.Handler {
 			s.answer(w, out, err)
 		})
 	}
+	// A page that somebody has open in a browser could otherwise train a service on the same machine: it may send requests
+	// to any address, though it does not see the answers.
+	guarded := http.NewCrossOriginProtection().Handler(mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		// What is left of the request before, on the same connection, does not hold for this one; see answer.
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 		ctx, cancel := context.WithCancel(q.Context())
 		defer cancel()
 		defer context.AfterFunc(s.ending, cancel)()
-		mux.ServeHTTP(w, q.WithContext(ctx))
+		guarded.ServeHTTP(w, q.WithContext(ctx))
 	})
 }
 

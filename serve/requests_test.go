@@ -206,3 +206,22 @@ func TestTaskIncremental(t *testing.T) {
 		}
 	}
 }
+
+// TestPagesOfOthers: a web page of another site cannot train the service of whoever looks at it; programs, which do not say
+// where they come from, can.
+func TestPagesOfOthers(t *testing.T) {
+	s := opened(t, "")
+	for _, c := range []struct {
+		key, value string
+		want       int
+	}{
+		{"Sec-Fetch-Site", "cross-site", 403}, {"Origin", "https://example.org", 403},
+		{"Sec-Fetch-Site", "same-origin", 200}, {"User-Agent", "curl", 200},
+	} {
+		w, q := httptest.NewRecorder(), httptest.NewRequest("POST", "/tasks", strings.NewReader(`{"classes": [0, 1]}`))
+		q.Header.Set(c.key, c.value)
+		if s.Handler().ServeHTTP(w, q); w.Code != c.want {
+			t.Errorf("%s %s: %d %s, want %d", c.key, c.value, w.Code, w.Body, c.want)
+		}
+	}
+}
