@@ -66,11 +66,12 @@ func (s *Service) reading(w http.ResponseWriter, q *http.Request) reading {
 
 // changing calls f, which changes what is saved, unless the service is ending: what came after the last save would be lost.
 func (s *Service) changing(ctx context.Context, f func() error) error {
-	s.saving.RLock()
-	defer s.saving.RUnlock()
+	s.file.saving.RLock()
+	defer s.file.saving.RUnlock()
 	if ctx.Err() != nil || s.ending.Err() != nil {
 		return errEnding
 	}
+	defer s.file.changed.Store(true)
 	return f()
 }
 
@@ -153,26 +154,44 @@ func (s *Service) end(ctx context.Context, read reading) (any, error) {
 	return struct{}{}, s.changing(ctx, func() error { stream.End(); return nil })
 }
 
-func (s *Service) predict(_ context.Context, read reading) (any, error) {
+func (s *Service) predict(ctx context.Context, read reading) (any, error) {
 	var task *int // nil if none is given
 	x := s.samples()
 	if err := read(fields{"task": &task, "x": x}); err != nil {
 		return nil, err
 	}
 	p := s.predictor.Load()
-	var all []pcl.Prediction
-	var err error
-	if task == nil {
-		all, err = p.Predict(x.values)
-	} else {
-		all, err = p.PredictTask(*task, x.values)
-	}
-	if err != nil {
-		return nil, err
-	}
-	out := make([]prediction, len(all))
-	for i, p := range all {
-		out[i] = prediction(p)
+	return predictions(ctx, x, func(values []float32) ([]pcl.Prediction, error) {
+		if task == nil {
+			return p.Predict(values)
+		}
+		return p.PredictTask(*task, values)
+	})
+}
+
+// atOnce is how many samples are predicted before it is looked whether the client is still there, and maxProbabilities how many
+// probabilities an answer has at most, since a small request may have a large one.
+const atOnce, maxProbabilities = 1024, 4 << 20
+
+func predictions(ctx context.Context, x *samples, of func(values []float32) ([]pcl.Prediction, error)) ([]prediction, error) {
+	out := make([]prediction, 0, x.n)
+	for from := 0; from == 0 || from < x.n; from += atOnce {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		some, err := of(x.values[from*x.width : min(from+atOnce, x.n)*x.width])
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range some {
+			out = append(out, prediction(p))
+		}
+		if x.n == 0 {
+			break
+		}
+		if classes := len(out[0].Probabilities); x.n > maxProbabilities/classes {
+			return nil, fmt.Errorf("%d samples of %d classes: an answer has at most %d probabilities; send several requests", x.n, classes, maxProbabilities)
+		}
 	}
 	return out, nil
 }

@@ -6,7 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	"log"
 	"net"
 	"net/http"
 	"runtime"
@@ -22,9 +22,9 @@ import (
 type Service struct {
 	learner   *pcl.Learner
 	options   Options
-	mu        sync.Mutex   // held while the learner is called, which serves one call at a time
-	streams   sync.Map     // id of a task that runs → *data.Push
-	saving    sync.RWMutex // held while the learner is saved, and for reading by requests that change what is saved
+	mu        sync.Mutex // held while the learner is called, which serves one call at a time
+	streams   sync.Map   // id of a task that runs → *data.Push
+	file      *file
 	decoding  slots
 	ending    context.Context    // done when the service ends
 	finish    context.CancelFunc // ends it, and requests, whichever server they have come to
@@ -36,8 +36,15 @@ type Service struct {
 // Options of a service.
 type Options struct {
 	// File is where the learner is saved when the service ends. If it is there at the start, the learner is loaded from
-	// it, which must have been made with the same options. Empty saves nothing.
+	// it, which must have been made with the same options. It belongs to the service, from [New] to the end of
+	// [Service.Run]: a second one is refused, also in another process. Empty saves nothing.
 	File string
+	// SaveEvery is how often a service that has changed is also saved while it runs: if the program is killed, what came
+	// later is lost. A save holds up training, but not predictions. 0 stands for a minute; below 0 it is never saved before it ends.
+	SaveEvery time.Duration
+	// ErrorLog is told of a save that fails while the service runs, which goes on. nil stands for the standard logger of package
+	// log.
+	ErrorLog *log.Logger
 	// Waiting is how many samples of a task may wait to be trained on, before those who send more have to wait; 0 stands
 	// for 1024.
 	Waiting int
@@ -53,33 +60,25 @@ func New(learner *pcl.Learner, o Options) (*Service, error) {
 	if o.Renew == 0 {
 		o.Renew = time.Second / 10
 	}
+	if o.SaveEvery == 0 {
+		o.SaveEvery = time.Minute
+	}
+	if o.ErrorLog == nil {
+		o.ErrorLog = log.Default()
+	}
 	s := &Service{learner: learner, options: o, decoding: make(slots, runtime.GOMAXPROCS(0)), grace: 10 * time.Second, patience: time.Minute}
 	s.ending, s.finish = context.WithCancel(context.Background())
-	if err := s.load(o.File); err != nil {
+	var err error
+	if s.file, err = openFile(o.File); err != nil {
 		return nil, fmt.Errorf("serve: %w", err)
 	}
-	return s, s.renew()
-}
-
-// load loads the learner, if it was saved.
-func (s *Service) load(file string) error {
-	if file == "" {
-		return nil
+	if err = s.load(); err == nil {
+		err = s.renew()
 	}
-	tasks, err := pcl.SavedTasks(file)
-	if err == nil {
-		err = s.learner.Load(file, func(id int) (pcl.Task, error) {
-			task, err := s.newTask(tasks[id-1].Name, tasks[id-1].Classes, tasks[id-1].ClassNames)
-			if !tasks[id-1].Ended {
-				s.streams.Store(id, task.Stream)
-			}
-			return task, err
-		})
+	if err != nil {
+		return nil, fmt.Errorf("serve: %w", errors.Join(err, s.file.close()))
 	}
-	if errors.Is(err, fs.ErrNotExist) { // there is no file at the first start
-		return nil
-	}
-	return err
+	return s, nil
 }
 
 // newTask has a stream that samples are pushed into.
@@ -122,7 +121,7 @@ func (s *Service) Run(ctx context.Context, listener net.Listener) error {
 		err = nil
 	}
 	training.Wait()
-	return errors.Join(failed, err, s.save())
+	return errors.Join(failed, err, s.save(), s.file.close())
 }
 
 // stop waits for the requests in progress, but not for ever: a client may have stalled.
@@ -134,19 +133,7 @@ func (s *Service) stop(server *http.Server) {
 	}
 }
 
-// save saves the learner when the service ends. A request that outlived the server does not change it any more.
-func (s *Service) save() error {
-	if s.options.File == "" {
-		return nil
-	}
-	s.saving.Lock()
-	defer s.saving.Unlock()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.learner.Save(s.options.File)
-}
-
-// train makes steps while there are samples, and renews the snapshot that predicts from time to time.
+// train makes steps while there are samples. From time to time it renews the snapshot that predicts, and saves the learner.
 func (s *Service) train(ctx context.Context) error {
 	for renewed := time.Now(); ctx.Err() == nil; {
 		s.mu.Lock()
@@ -161,8 +148,12 @@ func (s *Service) train(ctx context.Context) error {
 				return err
 			}
 		}
+		if err == nil {
+			s.file.changed.Store(true)
+		}
+		s.saveIfDue()
 		if idle {
-			s.learner.Wait(ctx)
+			s.wait(ctx)
 		}
 	}
 	return nil

@@ -188,13 +188,18 @@ func openedWith(t testing.TB, file, name string, increment scenario.Increment, h
 // start runs a service within the test. stop ends it as SIGTERM does.
 func start(t testing.TB, file string) (c client, stop func()) {
 	t.Helper()
+	return serving(t, opened(t, file))
+}
+
+// serving runs a service that was opened.
+func serving(t testing.TB, service *Service) (c client, stop func()) {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	service := opened(t, file)
 	go func() { ended <- service.Run(ctx, listener) }()
 	return client{t, "http://" + listener.Addr().String()}, func() {
 		t.Helper()

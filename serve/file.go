@@ -1,0 +1,115 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/parallelcl/parallelcl/pcl"
+)
+
+// file is where a service is saved.
+type file struct {
+	name    string       // empty: nowhere
+	lock    *flock.Flock // nil if there is none
+	saving  sync.RWMutex // held while the learner is saved for the last time, and for reading by requests that change what is saved
+	changed atomic.Bool  // since the last save
+	saved   time.Time    // when the last save was, or was tried
+}
+
+// openFile keeps others away from a file, before it is read: they would go on from what is about to be replaced, and
+// replace it themselves.
+func openFile(name string) (*file, error) {
+	f := &file{name: name, saved: time.Now()}
+	if name == "" {
+		return f, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil { // less the umask
+		return nil, err
+	}
+	f.lock = flock.New(name+".lock", flock.SetPermissions(0o666))
+	ours, err := f.lock.TryLock()
+	if err == nil && !ours {
+		err = fmt.Errorf("another service uses %s: give this one a file of its own, or end that one", name)
+	}
+	return f, err
+}
+
+func (f *file) close() error {
+	if f.lock == nil {
+		return nil
+	}
+	return f.lock.Close()
+}
+
+// load loads the learner, if it was saved.
+func (s *Service) load() error {
+	file := s.options.File
+	if file == "" {
+		return nil
+	}
+	tasks, err := pcl.SavedTasks(file)
+	if err == nil {
+		err = s.learner.Load(file, func(id int) (pcl.Task, error) {
+			task, err := s.newTask(tasks[id-1].Name, tasks[id-1].Classes, tasks[id-1].ClassNames)
+			if !tasks[id-1].Ended {
+				s.streams.Store(id, task.Stream)
+			}
+			return task, err
+		})
+	}
+	if errors.Is(err, fs.ErrNotExist) { // there is no file at the first start
+		return nil
+	}
+	return err
+}
+
+// save saves the learner when the service ends. A request that outlived the server does not change it any more.
+func (s *Service) save() error {
+	if s.options.File == "" {
+		return nil
+	}
+	s.file.saving.Lock()
+	defer s.file.saving.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.learner.Save(s.options.File)
+}
+
+// saveIfDue saves the learner between two steps, if it has changed and the last save is long enough ago. A save that fails, for
+// instance because the disk is full, leaves the file as it was.
+func (s *Service) saveIfDue() {
+	f := s.file
+	if f.name == "" || s.options.SaveEvery < 0 || time.Since(f.saved) < s.options.SaveEvery {
+		return
+	}
+	f.saved = time.Now()
+	if !f.changed.Swap(false) {
+		return
+	}
+	s.mu.Lock()
+	err := s.learner.Save(f.name)
+	s.mu.Unlock()
+	if err != nil {
+		f.changed.Store(true)
+		s.options.ErrorLog.Printf("serve: the learner was not saved, and goes on: %v", err)
+	}
+}
+
+// wait waits until there may be something to train on, or to save.
+func (s *Service) wait(ctx context.Context) {
+	if s.file.name != "" && s.options.SaveEvery > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, s.file.saved.Add(s.options.SaveEvery))
+		defer cancel()
+	}
+	s.learner.Wait(ctx)
+}

@@ -1,0 +1,153 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/parallelcl/parallelcl/pcl"
+)
+
+// eventually waits for what a service does in its own time.
+func eventually(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for began := time.Now(); !so(); time.Sleep(10 * time.Millisecond) {
+		if time.Since(began) > time.Minute {
+			t.Fatal(what)
+		}
+	}
+}
+
+// TestKilled: of a service that was killed, what it had learnt a while before is there.
+func TestKilled(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "service.pcl")
+	s := opened(t, file)
+	s.options.SaveEvery = 20 * time.Millisecond
+	c, stop := serving(t, s)
+	defer stop()
+	task := c.begin(0, 1)
+	c.learn(task, 640, 0, 1)
+	left := filepath.Join(t.TempDir(), "left.pcl") // as it would be after a kill
+	eventually(t, "the service is not saved while it runs", func() bool {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return false
+		}
+		if err := os.WriteFile(left, text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		tasks, err := pcl.SavedTasks(left)
+		return err == nil && len(tasks) == 1
+	})
+	again, stopAgain := serving(t, opened(t, left))
+	defer stopAgain()
+	if all := again.tasks(); len(all) != 1 || all[0].ID != task {
+		t.Errorf("after the kill the tasks are %+v", all)
+	}
+}
+
+// TestSaveThatFails: a service that cannot be saved goes on, says so, and is saved when that is possible again.
+func TestSaveThatFails(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "dir")
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	s := opened(t, filepath.Join(dir, "service.pcl"))
+	var said lines
+	s.options.SaveEvery, s.options.ErrorLog = 20*time.Millisecond, log.New(&said, "", 0)
+	if err := os.RemoveAll(dir); err != nil {
+		t.Skip("an open file cannot be removed here:", err)
+	}
+	if err := os.WriteFile(dir, nil, 0o666); err != nil { // in place of the folder
+		t.Fatal(err)
+	}
+	c, stop := serving(t, s)
+	task := c.begin(0, 1)
+	c.learn(task, 64, 0, 1)
+	eventually(t, "nothing was said", func() bool { return strings.Contains(said.String(), "was not saved, and goes on") })
+	c.learn(task, 64, 0, 1)
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	if tasks, err := pcl.SavedTasks(filepath.Join(dir, "service.pcl")); err != nil || len(tasks) != 1 {
+		t.Errorf("tasks %v, error %v", tasks, err)
+	}
+}
+
+// lines is what a log was told.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// TestTwoOfOneFile: a second service of a file would go on from a state that is about to be replaced.
+func TestTwoOfOneFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "new", "folder", "service.pcl")
+	first, second := opened(t, file), opened(t, "")
+	if _, err := New(second.learner, Options{File: file}); err == nil || !strings.Contains(err.Error(), "another service uses") {
+		t.Errorf("error %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := first.Run(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	again, err := New(second.learner, Options{File: file})
+	if err != nil {
+		t.Fatal("after the end:", err)
+	}
+	if err := again.Run(ctx, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLargeAnswers: the answer to a small request is bounded, and predicting ends when the client has gone.
+func TestLargeAnswers(t *testing.T) {
+	x := &samples{width: 1, values: make([]float32, 10*atOnce), n: 10 * atOnce}
+	calls, classes := 0, 1
+	of := func(values []float32) ([]pcl.Prediction, error) {
+		calls++
+		out := make([]pcl.Prediction, len(values))
+		for i := range out {
+			out[i].Probabilities = make([]float64, classes)
+		}
+		return out, nil
+	}
+	if all, err := predictions(context.Background(), x, of); err != nil || len(all) != x.n || calls != 10 {
+		t.Errorf("%d predictions in %d calls, error %v", len(all), calls, err)
+	}
+	classes = maxProbabilities/x.n + 1
+	if _, err := predictions(context.Background(), x, of); err == nil || !strings.Contains(err.Error(), fmt.Sprint("at most ", maxProbabilities, " probabilities")) || calls != 11 {
+		t.Errorf("%d calls, error %v", calls, err)
+	}
+	gone, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := predictions(gone, x, of); err != context.Canceled || calls != 11 {
+		t.Errorf("%d calls, error %v", calls, err)
+	}
+	none := &samples{width: 1}
+	if _, err := predictions(context.Background(), none, func([]float32) ([]pcl.Prediction, error) { return nil, io.EOF }); err != io.EOF {
+		t.Errorf("no samples: error %v", err)
+	}
+}
