@@ -13,6 +13,9 @@ import (
 // errEnding is the answer to who comes when the service ends.
 var errEnding = errors.New("the service is ending: try again when it runs")
 
+// errSlow is the answer to a request that has not arrived in time.
+var errSlow = errors.New("the request did not arrive in time: send it faster, or in several parts")
+
 // internalError is an error that is no fault of the request.
 type internalError struct{ error }
 
@@ -25,6 +28,8 @@ func statusOf(err error) int {
 	switch {
 	case errors.As(err, &large):
 		return http.StatusRequestEntityTooLarge
+	case errors.Is(err, errSlow):
+		return http.StatusRequestTimeout
 	case errors.Is(err, errEnding), errors.Is(err, context.Canceled), errors.Is(err, pcl.ErrClosed):
 		return http.StatusServiceUnavailable
 	case errors.As(err, &internal):

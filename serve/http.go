@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/parallelcl/parallelcl/pcl"
@@ -25,8 +26,8 @@ const maxBody = 64 << 20
 //	GET  /tasks                                             the tasks that have arrived
 //
 // With "task", /predict chooses among the classes of that task. A request that fails is answered with {"error": "…"}, for
-// /learn also with "taken", how many of the samples were taken. The status is 400 for a bad request, 413 for one of more
-// than 64 MiB, 503 when the service is ending, and 500 when it is the service's fault. It is [Service.Run] that trains.
+// /learn also with "taken", how many of the samples were taken. The status is 400 for a bad request, 408 for one that
+// arrives too slowly, 413 for one of more than 64 MiB, 503 when the service is ending, and 500 when it is the service's fault. It is [Service.Run] that trains.
 func (s *Service) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /tasks", func(w http.ResponseWriter, _ *http.Request) { s.answer(w, tasksOf(s.learner.Tasks()), nil) })
@@ -57,6 +58,9 @@ type reading func(fields) error
 func (s *Service) reading(w http.ResponseWriter, q *http.Request) reading {
 	return func(f fields) error {
 		err := s.decoding.decode(http.MaxBytesReader(w, q.Body, maxBody), func(body io.Reader) error { return f.read(body) })
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			err = errSlow
+		}
 		// The time in which a request must arrive does not hold for one that then waits for room. Servers without such
 		// a time need not be able to take it back.
 		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})

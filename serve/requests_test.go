@@ -6,8 +6,10 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/parallelcl/parallelcl/pcl"
@@ -125,6 +127,15 @@ func TestStatus(t *testing.T) {
 		if got := statusOf(err); got != want {
 			t.Errorf("%v: %d, want %d", err, got, want)
 		}
+	}
+}
+
+// TestSlowRequest: who sends a request too slowly is told so.
+func TestSlowRequest(t *testing.T) {
+	s := opened(t, "")
+	w := post(s.Handler(), context.Background(), "/predict", io.MultiReader(strings.NewReader(`{"x": [[0,`), iotest.ErrReader(os.ErrDeadlineExceeded)))
+	if w.Code != 408 || !strings.Contains(w.Body.String(), "did not arrive in time") {
+		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
 
