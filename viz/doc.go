@@ -12,7 +12,7 @@
 // (5); [EditedImages] (6); [LearningProcess] and [Accuracy] (7); [Temperature] (8); [Features] (9).
 // Beyond it: [TaskCurves], [TaskAccuracy], [AccuracyMatrix], [CriticalDifference], [Claims], [Certificates], [Slacks],
 // [StreamWeights], [Conflicts] and [StepTimes]; and, for several methods beside each other, [GradientNorms],
-// [ConflictShare], [MemoryRow], [Promises] and [FeatureDrift].
+// [ConflictShare], [MemoryRow], [Promises] and [FeatureDrift]; for the runs of whole tables, [Profiles] and [TradeOff].
 //
 // Figures of one's own are made of plots in the same style: [NewPlot], [Plot.Line], [Plot.Points], [Plot.Band],
 // [Plot.Series], [Plots]. Their colours come from names: [Theme.Method], [Theme.Methods], [Theme.Stream].

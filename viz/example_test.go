@@ -6,6 +6,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 	"github.com/parallelcl/parallelcl/viz"
 	"github.com/parallelcl/parallelcl/viz/internal/sample"
@@ -76,6 +77,25 @@ func ExampleAccuracyMatrix() {
 func ExampleLearningProcess() {
 	fig, err := viz.LearningProcess(viz.Light, loadRuns("methods.jsonl.gz")...)
 	save("learningprocess", fig, err)
+}
+
+func ExampleProfiles() {
+	fig, err := viz.Profiles(viz.Light, loadRuns("methods.jsonl.gz")...)
+	save("profiles", fig, err)
+}
+
+// The runs of every method that come with the program.
+func ExampleTradeOff() {
+	all, err := rows.Files("../grids/results/presets-test-split.csv", "../grids/results/presets-glyphs.csv")
+	if err != nil {
+		log.Fatal(err)
+	}
+	runs, err := rows.Runs(all)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fig, err := viz.TradeOff(viz.Light, runs...)
+	save("tradeoff", fig, err)
 }
 
 func ExampleMemorySize() {

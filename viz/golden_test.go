@@ -23,6 +23,8 @@ func TestGolden(t *testing.T) {
 		"criticaldifference.png": ExampleCriticalDifference,
 		"equalranks.png":         ExampleCriticalDifference_equalRanks,
 		"bywilcoxon.png":         ExampleRanking_ByWilcoxon,
+		"profiles.png":           ExampleProfiles,
+		"tradeoff.png":           ExampleTradeOff,
 		"certificates.png":       ExampleCertificates,
 		"slacks.png":             ExampleSlacks,
 		"streamweights.png":      ExampleStreamWeights,

@@ -73,6 +73,8 @@ func TestTablesAreThoseOfReproduction(t *testing.T) {
 			1: {class, "A"}, 2: {class, "A, tuned"}, 3: {class, "A, paper"}, 4: {class, "F"},
 			5: {task, "A"}, 6: {task, "A, tuned"}, 7: {task, "A, paper"}, 8: {task, "F"},
 		}},
+		{"docs/results.md", "## Every method", []string{"presets-test-split"}, "PS-EMNIST (test split)", map[int]column{1: {class, "A"}, 2: {task, "A"}}},
+		{"docs/results.md", "## Every method", []string{"presets-glyphs"}, "glyphs", map[int]column{3: {class, "A"}, 4: {task, "A"}}},
 		{"docs/results.md", "**On `glyphs`**", []string{"recommended-glyphs"}, "glyphs", map[int]column{
 			1: {class, "A"}, 2: {class, "F"}, 5: {task, "A"}, 6: {task, "F"},
 		}},

@@ -41,6 +41,9 @@ func gridFigures(g *findings.Grid) ([]runFigure, error) {
 		drawn("Accuracy as tasks end (the paper’s Figure 7)", "The average is over all tasks started so far; bars are ± one standard deviation over runs."+few, sweepOf(runs, viz.LearningProcess)),
 		drawn("Performance profiles", "The share of runs above an accuracy: a line above another’s everywhere is better throughout, one that falls early has runs that fail."+few, sweepOf(runs, viz.Profiles)),
 	}
+	if inBoth(g) {
+		out = append(out, drawn("One increment against the other", "Mean A of each method over its runs. To the left of the line and below it there is a method that is as good in both.", sweepOf(every, viz.TradeOff)))
+	}
 	for _, c := range g.Columns {
 		out = append(out, ranksFigure(c)...)
 	}
@@ -54,6 +57,22 @@ func sweepOf(runs []*results.Run, draw func(*viz.Theme, ...*results.Run) (*viz.F
 // varies says whether a grid varies a setting.
 func varies(g *findings.Grid, name string) bool {
 	return len(g.Rows) > 0 && slices.ContainsFunc(g.Rows[0].Vary, func(s rows.Setting) bool { return s.Name == name })
+}
+
+// inBoth says whether a method has runs of one data set in both increments.
+func inBoth(g *findings.Grid) bool {
+	for _, task := range g.Columns {
+		class := g.Column(task.DataSet, "class")
+		if task.Increment != "task" || class == nil {
+			continue
+		}
+		for _, e := range task.Entries {
+			if other := class.Entry(e.Name); other != nil && e.Done > 0 && other.Done > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // ranksFigure draws the ranks of the methods with the lines of Wilcoxon's tests. There is no figure where the situations
