@@ -34,5 +34,5 @@ func ExampleRuns() {
 		log.Fatal(err)
 	}
 	fmt.Println(len(runs), "runs; the first of", runs[0].MethodTitle, "with a temperature of", runs[0].Params["tau"])
-	// Output: 324 runs; the first of EMGD(GMC) with a temperature of 0.1
+	// Output: 972 runs; the first of EMGD(GMC) with a temperature of 0.1
 }
