@@ -9,6 +9,20 @@ import (
 	"github.com/parallelcl/parallelcl/viz"
 )
 
+// dataOf returns the lines of a figure's CSV.
+func dataOf(t *testing.T, f *viz.Figure) [][]string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := f.Encode(&out, "csv"); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := csv.NewReader(&out).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
+
 // TestProfiles counts the runs above each accuracy by hand.
 func TestProfiles(t *testing.T) {
 	var runs []*results.Run
@@ -23,14 +37,7 @@ func TestProfiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out bytes.Buffer
-	if err := f.Encode(&out, "csv"); err != nil {
-		t.Fatal(err)
-	}
-	lines, err := csv.NewReader(&out).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := dataOf(t, f)
 	want := [][3]string{{"ER", "60", "75"}, {"ER", "70", "25"}, {"ER", "80", "0"}, {"MGDA", "50", "0"}}
 	if len(lines) != 1+len(want) {
 		t.Fatalf("%d lines: %v", len(lines), lines)

@@ -55,10 +55,9 @@ func TradeOff(t *Theme, runs ...*results.Run) (*Figure, error) {
 	}
 	f := newFigure(t, 0, fmt.Sprintf("Accuracy when all classes compete against accuracy when the task is known, of the methods on %d data sets.", len(plots)), panels(plots)...)
 	f.Height = 330 * rowsOf(f)
-	hollow := draw.GlyphStyle{Color: t.Muted, Radius: vg.Points(2.4), Shape: draw.RingGlyph{}}
 	f.key = []keyEntry{
-		{label: "no other method reaches it in both", line: t.line(t.Hues[1], 1, 4, 2), glyph: draw.GlyphStyle{Color: t.Hues[1], Radius: vg.Points(3), Shape: draw.CircleGlyph{}}},
-		{label: "the others", glyph: hollow, tight: true},
+		{label: "no other method reaches it in both", line: t.line(t.Hues[1], 1, 4, 2), glyph: t.tradeGlyph(true)},
+		{label: "the others", glyph: t.tradeGlyph(false), tight: true},
 	}
 	return f.holding("trade-off", data), nil
 }
@@ -68,6 +67,13 @@ type trade struct {
 	label                          string
 	task, taskStd, class, classStd float64
 	front                          bool
+}
+
+func (t *Theme) tradeGlyph(front bool) draw.GlyphStyle {
+	if front {
+		return draw.GlyphStyle{Color: t.Hues[1], Radius: vg.Points(3), Shape: draw.CircleGlyph{}}
+	}
+	return draw.GlyphStyle{Color: t.Muted, Radius: vg.Points(2.4), Shape: draw.RingGlyph{}}
 }
 
 // tradesOf returns the methods that have runs in both increments, the best class-incremental one first.
@@ -175,10 +181,7 @@ func (m *trades) Plot(c draw.Canvas, p *plot.Plot) {
 		taken = append(taken, spanned(line[i], line[i+1]))
 	}
 	for _, s := range m.shown {
-		g := draw.GlyphStyle{Color: m.theme.Muted, Radius: vg.Points(2.4), Shape: draw.RingGlyph{}}
-		if s.front {
-			g = draw.GlyphStyle{Color: m.theme.Hues[1], Radius: vg.Points(3), Shape: draw.CircleGlyph{}}
-		}
+		g := m.theme.tradeGlyph(s.front)
 		c.DrawGlyphNoClip(g, at(s))
 		taken = append(taken, square(at(s), g.Radius))
 	}

@@ -2,7 +2,6 @@ package viz_test
 
 import (
 	"bytes"
-	"encoding/csv"
 	"strings"
 	"testing"
 
@@ -39,14 +38,7 @@ func TestTradeOff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out bytes.Buffer
-	if err := f.Encode(&out, "csv"); err != nil {
-		t.Fatal(err)
-	}
-	lines, err := csv.NewReader(&out).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := dataOf(t, f)
 	want := []string{"d b 70 0 51 1 true", "d c 70 0 49 0 false", "d a 81 1 40 0 true", "d d 81 0 40 0 true", "d e 60 0 30 0 false"}
 	if len(lines) != 1+len(want) {
 		t.Fatalf("%d lines: %v", len(lines), lines)
