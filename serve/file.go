@@ -18,8 +18,7 @@ import (
 
 // file is where a service is saved.
 type file struct {
-	name    string       // empty: nowhere
-	lock    *flock.Flock // nil if there is none
+	lock    *flock.Flock // nil if there is no file
 	saving  sync.RWMutex // held while the learner is saved for the last time, and for reading by requests that change what is saved
 	changed atomic.Bool  // since the last save
 	saved   time.Time    // when the last save was, or was tried
@@ -28,7 +27,7 @@ type file struct {
 // openFile keeps others away from a file, before it is read: they would go on from what is about to be replaced, and
 // replace it themselves.
 func openFile(name string) (*file, error) {
-	f := &file{name: name, saved: time.Now()}
+	f := &file{saved: time.Now()}
 	if name == "" {
 		return f, nil
 	}
@@ -72,33 +71,38 @@ func (s *Service) load() error {
 	return err
 }
 
-// save saves the learner when the service ends. A request that outlived the server does not change it any more.
+// save saves the learner between two steps.
 func (s *Service) save() error {
-	if s.options.File == "" {
-		return nil
-	}
-	s.file.saving.Lock()
-	defer s.file.saving.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.learner.Save(s.options.File)
 }
 
-// saveIfDue saves the learner between two steps, if it has changed and the last save is long enough ago. A save that fails, for
-// instance because the disk is full, leaves the file as it was.
+// saveLast saves the learner when the service ends. A request that outlived the server does not change it any more.
+func (s *Service) saveLast() error {
+	if s.options.File == "" {
+		return nil
+	}
+	s.file.saving.Lock()
+	defer s.file.saving.Unlock()
+	return s.save()
+}
+
+// savesMeanwhile says whether the service is saved also while it runs.
+func (s *Service) savesMeanwhile() bool { return s.options.File != "" && s.options.SaveEvery > 0 }
+
+// saveIfDue saves the learner if it has changed and the last save is long enough ago. A save that fails, for instance because
+// the disk is full, leaves the file as it was.
 func (s *Service) saveIfDue() {
 	f := s.file
-	if f.name == "" || s.options.SaveEvery < 0 || time.Since(f.saved) < s.options.SaveEvery {
+	if !s.savesMeanwhile() || time.Since(f.saved) < s.options.SaveEvery {
 		return
 	}
 	f.saved = time.Now()
 	if !f.changed.Swap(false) {
 		return
 	}
-	s.mu.Lock()
-	err := s.learner.Save(f.name)
-	s.mu.Unlock()
-	if err != nil {
+	if err := s.save(); err != nil {
 		f.changed.Store(true)
 		s.options.ErrorLog.Printf("serve: the learner was not saved, and goes on: %v", err)
 	}
@@ -106,7 +110,7 @@ func (s *Service) saveIfDue() {
 
 // wait waits until there may be something to train on, or to save.
 func (s *Service) wait(ctx context.Context) {
-	if s.file.name != "" && s.options.SaveEvery > 0 {
+	if s.savesMeanwhile() {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithDeadline(ctx, s.file.saved.Add(s.options.SaveEvery))
 		defer cancel()

@@ -27,7 +27,8 @@ const maxBody = 64 << 20
 //
 // With "task", /predict chooses among the classes of that task. A request that fails is answered with {"error": "…"}, for
 // /learn also with "taken", how many of the samples were taken. The status is 400 for a bad request, 408 for one that
-// arrives too slowly, 413 for one of more than 64 MiB, 503 when the service is ending, and 500 when it is the service's fault. It is [Service.Run] that trains.
+// arrives too slowly, 413 for one of more than 64 MiB, 503 when the service is ending, and 500 when it is the service's
+// fault. It is [Service.Run] that trains.
 func (s *Service) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /tasks", func(w http.ResponseWriter, _ *http.Request) { s.answer(w, tasksOf(s.learner.Tasks()), nil) })

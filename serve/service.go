@@ -121,7 +121,7 @@ func (s *Service) Run(ctx context.Context, listener net.Listener) error {
 		err = nil
 	}
 	training.Wait()
-	return errors.Join(failed, err, s.save(), s.file.close())
+	return errors.Join(failed, err, s.saveLast(), s.file.close())
 }
 
 // stop waits for the requests in progress, but not for ever: a client may have stalled.

@@ -118,8 +118,8 @@ func finals(runs []*results.Run) (out []float64) {
 // trades is a plotter of methods as points, with the line of the front and names.
 type trades struct {
 	theme   *Theme
-	shown   []trade // the front's first, so that they are named first
-	front   plotter.XYs
+	front   []trade // in the order of falling class-incremental accuracy
+	others  []trade
 	without int // methods that are too far away
 }
 
@@ -133,25 +133,18 @@ func newTrades(t *Theme, all []trade) *trades {
 	for _, m := range all {
 		switch {
 		case m.front:
-			out.front = append(out.front, plotter.XY{X: m.task, Y: m.class})
-			out.shown = append(out.shown, m)
+			out.front = append(out.front, m)
 		case m.task < left || m.class < bottom:
 			out.without++
 		default:
-			out.shown = append(out.shown, m)
+			out.others = append(out.others, m)
 		}
 	}
-	slices.SortStableFunc(out.shown, func(a, b trade) int {
-		switch {
-		case a.front == b.front:
-			return 0
-		case a.front:
-			return -1
-		}
-		return 1
-	})
 	return out
 }
+
+// shown are the methods in the picture. Those of the front come first, so that they are named first.
+func (m *trades) shown() []trade { return slices.Concat(m.front, m.others) }
 
 // fence is J. Tukey's: what is below it is far from the others.
 func fence(x []float64) float64 {
@@ -162,8 +155,8 @@ func fence(x []float64) float64 {
 
 // DataRange has room for names around the points.
 func (m *trades) DataRange() (xmin, xmax, ymin, ymax float64) {
-	xys := slices.Clone(m.front)
-	for _, s := range m.shown {
+	var xys plotter.XYs
+	for _, s := range m.shown() {
 		xys = append(xys, plotter.XY{X: s.task, Y: s.class})
 	}
 	xmin, xmax, ymin, ymax = plotter.XYRange(xys)
@@ -180,12 +173,12 @@ func (m *trades) Plot(c draw.Canvas, p *plot.Plot) {
 	for i := range line[1:] {
 		taken = append(taken, spanned(line[i], line[i+1]))
 	}
-	for _, s := range m.shown {
+	for _, s := range m.shown() {
 		g := m.theme.tradeGlyph(s.front)
 		c.DrawGlyphNoClip(g, at(s))
 		taken = append(taken, square(at(s), g.Radius))
 	}
-	for _, s := range m.shown {
+	for _, s := range m.shown() {
 		sty := m.theme.text(m.theme.Muted, tickSize-2)
 		if s.front {
 			sty = m.theme.text(m.theme.Ink, tickSize)
@@ -210,14 +203,14 @@ func (m *trades) Plot(c draw.Canvas, p *plot.Plot) {
 
 // frontLine is the border of what is reached: to its left and below it there is a method that is as good in both.
 func (m *trades) frontLine(c draw.Canvas, trX, trY func(float64) vg.Length) []vg.Point {
-	line := []vg.Point{{X: c.Min.X, Y: trY(m.front[0].Y)}} // the front's methods are in the order of falling y
-	for i, p := range m.front {
-		line = append(line, vg.Point{X: trX(p.X), Y: trY(p.Y)})
+	line := []vg.Point{{X: c.Min.X, Y: trY(m.front[0].class)}}
+	for i, s := range m.front {
 		below := c.Min.Y
 		if i+1 < len(m.front) {
-			below = trY(m.front[i+1].Y)
+			below = trY(m.front[i+1].class)
 		}
-		line = append(line, vg.Point{X: trX(p.X), Y: below})
+		x := trX(s.task)
+		line = append(line, vg.Point{X: x, Y: trY(s.class)}, vg.Point{X: x, Y: below})
 	}
 	return line
 }
