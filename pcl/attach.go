@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 
 	"github.com/parallelcl/parallelcl/pcl/data"
@@ -160,8 +161,25 @@ func (t *task) checkNames() error {
 	return nil
 }
 
+// unshared returns an error if a task's stream is that of another task, too: each would miss what the other fetches, and
+// both may fetch at the same time.
+func (l *Learner) unshared(t *task) error {
+	if reflect.ValueOf(t.Stream).Kind() != reflect.Pointer {
+		return nil
+	}
+	for _, other := range l.tasks {
+		if other != t && other.Stream == t.Stream {
+			return fmt.Errorf("its stream is also that of %s: each task needs one of its own", label(other.id, other.Name))
+		}
+	}
+	return nil
+}
+
 // open fetches a task's first batch, if there is one yet, and has the stream say when there are more.
 func (l *Learner) open(t *task) error {
+	if err := l.unshared(t); err != nil {
+		return err
+	}
 	if err := l.prepareBatches(t); err != nil {
 		return err
 	}

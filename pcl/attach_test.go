@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/parallelcl/parallelcl/pcl/backend"
@@ -49,6 +50,38 @@ func TestDetachIsPredicted(t *testing.T) {
 			t.Fatal(err)
 		}
 		check("reattached")
+	}
+}
+
+// TestSharedStream: two running tasks cannot have one stream, neither attached, nor reattached, nor loaded.
+func TestSharedStream(t *testing.T) {
+	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 40, 10)
+	l := smallLearner(t, b, "avggrad", Options{Increment: scenario.ClassIncremental})
+	one, two := blobTask(t, d, 1, 0, 1), blobTask(t, d, 2, 2, 3)
+	one.Classes, two.Classes = []int{0, 1, 2, 3}, []int{0, 1, 2, 3}
+	attach(t, l, one)
+	shared := two
+	shared.Stream = one.Stream
+	refused := func(err error) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), "its stream is also that of task 1") {
+			t.Errorf("error %v, want one about the shared stream", err)
+		}
+	}
+	_, err := l.Attach(shared)
+	refused(err)
+	attach(t, l, two)
+	state := must[State](t)(l.State())
+	if err := l.Detach(2, true); err != nil {
+		t.Fatal(err)
+	}
+	refused(l.Reattach(2, shared))
+	refused(smallLearner(t, b, "avggrad", Options{Increment: scenario.ClassIncremental}).Restore(state, func(int) (Task, error) { return one, nil }))
+	if err := l.Detach(1, true); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Reattach(2, shared); err != nil {
+		t.Errorf("the stream of a task that has ended: %v", err)
 	}
 }
 

@@ -455,6 +455,9 @@ func (l *Learner) restoreStream(t *task, s taskState, arrays map[string][]float3
 	if t.Stream == nil {
 		return errors.New("it was running when the learner was saved, so its stream is needed")
 	}
+	if err := l.unshared(t); err != nil {
+		return err
+	}
 	stream, ok := t.Stream.(data.Resumable)
 	if !ok {
 		return errors.New("its stream is not data.Resumable (it lacks State and SetState)")

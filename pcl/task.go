@@ -19,7 +19,7 @@ type Task struct {
 	// ClassNames name the classes, in their order; nil if they have no names. They are for people, and appear in
 	// predictions and files.
 	ClassNames []string
-	Stream     data.Stream
+	Stream     data.Stream  // of this task alone
 	Test       data.Samples // what [Learner.Evaluate] measures; may be nil
 }
 

@@ -88,20 +88,7 @@ func (s *step) weigh() (err error) {
 			return fmt.Errorf("method %s gave stream %d the weight %g", info.Name, r.IDs[i], w)
 		}
 	}
-	return checkDirection(info, r.Outcome.Direction, s.programs.Shared)
-}
-
-// checkDirection compares the direction that a method returned with what its Info says and with the length of the rows.
-func checkDirection(info method.Info, d []float64, rows int) error {
-	switch {
-	case info.Direct && d == nil:
-		return fmt.Errorf("method %s returned no Outcome.Direction, although its Info has Direct", info.Name)
-	case !info.Direct && d != nil:
-		return fmt.Errorf("method %s returned an Outcome.Direction, for which its Info needs Direct", info.Name)
-	case d != nil && len(d) != rows:
-		return fmt.Errorf("method %s returned an Outcome.Direction of %d entries; the rows have %d", info.Name, len(d), rows)
-	}
-	return nil
+	return r.Outcome.CheckDirection(info, s.programs.Shared)
 }
 
 // ask calls the method. If it panics because it reads what its Info does not ask for, the error says so.

@@ -15,26 +15,6 @@ func (r rule) Weights(s *method.Step, _ []float64) (method.Outcome, error) {
 	return method.Outcome{}, r(s)
 }
 
-// TestCheckDirection: a direction must be there if the method's Info has Direct, and only then, and be as long as a row.
-func TestCheckDirection(t *testing.T) {
-	for _, c := range []struct {
-		direct bool
-		d      []float64
-		text   string
-	}{
-		{true, []float64{1, 2}, ""},
-		{false, nil, ""},
-		{true, nil, "no Outcome.Direction"},
-		{false, []float64{1, 2}, "needs Direct"},
-		{true, []float64{1}, "of 1 entries; the rows have 2"},
-	} {
-		err := checkDirection(method.Info{Name: "own", Direct: c.direct}, c.d, 2)
-		if (err == nil) != (c.text == "") || err != nil && !strings.Contains(err.Error(), c.text) {
-			t.Errorf("Direct %v, direction %v: error %v, want %q", c.direct, c.d, err, c.text)
-		}
-	}
-}
-
 // TestFieldsThatWereNotAskedFor: a method that reads a field for which its Info does not ask is told so.
 func TestFieldsThatWereNotAskedFor(t *testing.T) {
 	for what, want := range map[string]struct {

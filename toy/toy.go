@@ -153,8 +153,8 @@ func weigh(m method.Method, rng *rand.Rand, g [2][2]float64, step *Step) error {
 	if err != nil {
 		return err
 	}
-	if out.Direction != nil && len(out.Direction) != 2 {
-		return fmt.Errorf("%s has a direction of %d numbers; want the 2 of (x, y)", m.Info().Name, len(out.Direction))
+	if err := out.CheckDirection(m.Info(), len(rows[0])); err != nil {
+		return err
 	}
 	step.Direction = slices.Clone(out.Direction)
 	if c := out.Certificate; c != nil {

@@ -202,13 +202,19 @@ func TestErrors(t *testing.T) {
 // sideways is a method with a direction of a wrong length.
 type sideways struct{ method.Method }
 
+func (s sideways) Info() method.Info {
+	info := s.Method.Info()
+	info.Direct = true
+	return info
+}
+
 func (sideways) Weights(_ *method.Step, w []float64) (method.Outcome, error) {
 	return method.Outcome{Direction: w[:1]}, nil
 }
 
 // TestDirectionOfAnotherLength: a method of one's own that is wrong about the dimensions is an error.
 func TestDirectionOfAnotherLength(t *testing.T) {
-	if _, err := Run(sideways{newMethod(t, "avggrad", nil)}, Figure2()); err == nil || !strings.Contains(err.Error(), "direction of 1 numbers") {
+	if _, err := Run(sideways{newMethod(t, "avggrad", nil)}, Figure2()); err == nil || !strings.Contains(err.Error(), "Direction of 1 entries") {
 		t.Errorf("error %v", err)
 	}
 }

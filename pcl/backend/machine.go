@@ -7,16 +7,33 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/cpu"
 )
 
-// cpuModel names the processor, by its type too where that is known: virtual machines give different processors, which
-// round differently, the same name.
+// cpuModel names the processor, with what tells it from others that round differently where that is known: its type, since
+// virtual machines give different processors the same name, and its vector instructions, of which virtual machines may have
+// fewer than others of the same type.
 func cpuModel() string {
-	return cpuNamed(procFields("/proc/cpuinfo"))
+	return cpuNamed(procFields("/proc/cpuinfo"), vectors())
 }
 
-// cpuNamed is [cpuModel] of a machine whose /proc/cpuinfo has these fields.
-func cpuNamed(fields map[string]string) string {
+// vectors names the widest vector instructions that programs can use here, for which XLA compiles; empty if the processor
+// is not of the amd64 architecture, or has none of these.
+func vectors() string {
+	switch {
+	case cpu.X86.HasAVX512F:
+		return "AVX-512"
+	case cpu.X86.HasAVX2:
+		return "AVX2"
+	case cpu.X86.HasAVX:
+		return "AVX"
+	}
+	return ""
+}
+
+// cpuNamed is [cpuModel] of a machine whose /proc/cpuinfo has these fields and whose [vectors] have this name.
+func cpuNamed(fields map[string]string, vectors string) string {
 	name := cmp.Or(fields["model name"], runtime.GOOS+"/"+runtime.GOARCH+" CPU")
 	var which []string
 	for _, f := range []struct{ key, word string }{
@@ -27,10 +44,14 @@ func cpuNamed(fields map[string]string) string {
 			which = append(which, f.word+" "+v)
 		}
 	}
-	if len(which) == 0 {
+	about := strings.Join(which, " ")
+	switch {
+	case about == "" && vectors == "":
 		return name
+	case about == "" || vectors == "":
+		return name + " (" + about + vectors + ")"
 	}
-	return name + " (" + strings.Join(which, " ") + ")"
+	return name + " (" + about + ", " + vectors + ")"
 }
 
 // memoryBytes is the machine's memory, in all and available; 0 where it is not known.

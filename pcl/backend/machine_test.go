@@ -5,17 +5,26 @@ import (
 	"testing"
 )
 
-// TestCPUNamed: processors of other types have other names, also in virtual machines that give them one.
+// TestCPUNamed: processors of other types have other names, also in virtual machines that give them one, and so have
+// those of one type with and without some vector instructions.
 func TestCPUNamed(t *testing.T) {
 	unnamed := runtime.GOOS + "/" + runtime.GOARCH + " CPU"
-	for want, fields := range map[string]map[string]string{
-		"AMD EPYC (family 25 model 17 stepping 1)":                        {"model name": "AMD EPYC", "cpu family": "25", "model": "17", "stepping": "1"},
-		"AMD EPYC (family 26 model 2 stepping 0)":                         {"model name": "AMD EPYC", "cpu family": "26", "model": "2", "stepping": "0"},
-		unnamed + " (implementer 0x41 part 0xd40 variant 0x1 revision 1)": {"CPU implementer": "0x41", "CPU part": "0xd40", "CPU variant": "0x1", "CPU revision": "1"},
-		unnamed: nil,
+	epyc := map[string]string{"model name": "AMD EPYC", "cpu family": "25", "model": "17", "stepping": "1"}
+	arm := map[string]string{"CPU implementer": "0x41", "CPU part": "0xd40", "CPU variant": "0x1", "CPU revision": "1"}
+	for _, c := range []struct {
+		want    string
+		fields  map[string]string
+		vectors string
+	}{
+		{"AMD EPYC (family 25 model 17 stepping 1, AVX2)", epyc, "AVX2"},
+		{"AMD EPYC (family 25 model 17 stepping 1, AVX-512)", epyc, "AVX-512"},
+		{"AMD EPYC (family 25 model 17 stepping 1)", epyc, ""},
+		{unnamed + " (implementer 0x41 part 0xd40 variant 0x1 revision 1)", arm, ""},
+		{unnamed + " (AVX2)", nil, "AVX2"},
+		{unnamed, nil, ""},
 	} {
-		if got := cpuNamed(fields); got != want {
-			t.Errorf("%v: named %q, want %q", fields, got, want)
+		if got := cpuNamed(c.fields, c.vectors); got != c.want {
+			t.Errorf("%v with %q: named %q, want %q", c.fields, c.vectors, got, c.want)
 		}
 	}
 }

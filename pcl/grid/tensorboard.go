@@ -10,6 +10,7 @@ import (
 // TensorBoard writes the finished runs of the grid as event files: a folder for each, under those of its data set,
 // increment and method. It returns how many there are.
 func (r *Results) TensorBoard(dir string) (n int, err error) {
+	taken := map[string]bool{}
 	for _, row := range r.Manifest.Rows {
 		run := r.Runs[row.Cell]
 		if run == nil {
@@ -17,6 +18,10 @@ func (r *Results) TensorBoard(dir string) (n int, err error) {
 		}
 		place := tensorboard.Folder(row.DataSet, string(row.Increment), lineName(row),
 			fmt.Sprintf("label set %d, timeline %d, seed %d", row.LabelSet, row.Timeline, row.Seed))
+		if taken[place] { // names that differ only in what folders cannot have
+			place += " " + row.Cell
+		}
+		taken[place] = true
 		if err := tensorboard.Save(filepath.Join(dir, filepath.FromSlash(place)), run, nil); err != nil {
 			return n, err
 		}

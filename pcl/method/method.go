@@ -80,6 +80,20 @@ type Outcome struct {
 	Joined *Joined
 }
 
+// CheckDirection compares the direction that a method returned with what its Info says and with the length of the rows.
+// Whoever asks methods of others calls it.
+func (o *Outcome) CheckDirection(info Info, columns int) error {
+	switch d := o.Direction; {
+	case info.Direct && d == nil:
+		return fmt.Errorf("method %s returned no Outcome.Direction, although its Info has Direct", info.Name)
+	case !info.Direct && d != nil:
+		return fmt.Errorf("method %s returned an Outcome.Direction, for which its Info needs Direct", info.Name)
+	case d != nil && len(d) != columns:
+		return fmt.Errorf("method %s returned an Outcome.Direction of %d entries; the rows have %d", info.Name, len(d), columns)
+	}
+	return nil
+}
+
 // Joined is a step in which the memory's rows are one row, their sum (docs/method.md §8.2).
 type Joined struct {
 	IDs          []int     // Memory, then the tasks

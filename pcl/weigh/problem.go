@@ -54,6 +54,9 @@ func (r *Rule) weigh(p *Problem, w []float64) (out method.Outcome, err error) {
 	} else {
 		out, err = r.method.Weights(&r.step, w)
 	}
+	if err == nil && p.Rows != nil {
+		err = out.CheckDirection(r.info, len(p.Rows[0]))
+	}
 	if err != nil {
 		return out, err
 	}
