@@ -1,5 +1,5 @@
-// Package cli is the command line of pcl. A program of one's own that registers data sets, networks and methods, and
-// then calls [Main], is pcl with those parts in it.
+// Package cli is the command line of pcl. A program of your own that registers data sets, networks and methods, and
+// then calls [Main], is pcl with those parts in it (docs/own.md).
 package cli
 
 import (

@@ -14,7 +14,7 @@
 //	tiny-imagenet          200 classes, 64×64 RGB; the validation set is the test split
 //	tiny-imagenet-32       the same at half the resolution, 32×32
 //
-// Names of files are sets too; docs/data.md has their parameters, such as "folder:photos?size=32x32":
+// Files are sets too, under these names; docs/data.md has their parameters, such as "folder:photos?size=32x32":
 //
 //	folder:PATH            images, one folder for each class
 //	npz:PATH               arrays of images or vectors, as numpy.savez writes them

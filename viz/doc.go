@@ -14,6 +14,6 @@
 // [StreamWeights], [Conflicts] and [StepTimes]; and, for several methods beside each other, [GradientNorms],
 // [ConflictShare], [MemoryRow], [Promises] and [FeatureDrift]; for the runs of whole tables, [Profiles] and [TradeOff].
 //
-// Figures of one's own are made of plots in the same style: [NewPlot], [Plot.Line], [Plot.Points], [Plot.Band],
+// Figures of your own are made of plots in the same style: [NewPlot], [Plot.Line], [Plot.Points], [Plot.Band],
 // [Plot.Series], [Plots]. Their colours come from names: [Theme.Method], [Theme.Methods], [Theme.Stream].
 package viz

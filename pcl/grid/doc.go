@@ -2,8 +2,8 @@
 // folder.
 //
 // A [Grid] is written as TOML: methods × data sets × increments × whatever else is varied × label sets × timelines ×
-// seeds. [Folder.Plan] expands one into a [Manifest], which is kept in a [Folder]. It holds the cells of the grid, each with
-// the complete [experiment.Config] of one run. A cell's ID is the hash of everything that its result depends on, so
+// seeds. [Folder.Plan] expands one into a [Manifest], which is kept in a [Folder]. The manifest holds the cells of the grid, each
+// with the complete [experiment.Config] of one run. A cell's ID is the hash of everything that its result depends on, so
 // that grids with cells in common share their results.
 //
 // [Folder.Work] makes cells until there is nothing left for it. Any number of workers may share a folder: before a worker
