@@ -42,7 +42,7 @@ func gridFigures(g *findings.Grid) ([]runFigure, error) {
 		drawn("Performance profiles", "The share of runs above an accuracy: a line above another’s everywhere is better throughout, one that falls early has runs that fail."+few, sweepOf(runs, viz.Profiles)),
 	}
 	if inBoth(g) {
-		out = append(out, drawn("One increment against the other", "Mean A of each method over its runs. To the left of the line and below it there is a method that is as good in both.", sweepOf(every, viz.TradeOff)))
+		out = append(out, drawn("One increment against the other", "Mean A of each method over its runs. Every method to the left of the line and below it is matched or beaten in both by one on the line.", sweepOf(every, viz.TradeOff)))
 	}
 	for _, c := range g.Columns {
 		out = append(out, ranksFigure(c)...)
