@@ -210,7 +210,7 @@ func scaled(c experiment.Config, factors table) (experiment.Config, error) {
 	if data, err = json.Marshal(all); err != nil {
 		return c, err
 	}
-	out := experiment.Config{}
+	out := experiment.Config{InitFile: c.InitFile} // which JSON leaves out
 	if err := json.Unmarshal(data, &out); err != nil {
 		return c, fmt.Errorf("%s: %w", timesKey, err)
 	}

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
 
 // TestPathsOfExtended: a path in a file that another one extends is relative to the file that has it.
@@ -54,5 +56,15 @@ func TestLargeValues(t *testing.T) {
 		if p, r := valueText(c.planned), valueText(c.read); p != c.want || r != c.want {
 			t.Errorf("%v became %s and %s, want %s", c.planned, p, r, c.want)
 		}
+	}
+}
+
+// TestTimesKeepTheNetwork: a run whose numbers a grid multiplies begins with the same network.
+func TestTimesKeepTheNetwork(t *testing.T) {
+	c := experiment.DefaultConfig("glyphs")
+	c.Init, c.InitFile = "0123", "w.safetensors"
+	got, err := scaled(c, table{"optimizer": table{"lr": 2.0}})
+	if err != nil || got.InitFile != c.InitFile || got.Init != c.Init || got.Optimizer.LR != 2*c.Optimizer.LR {
+		t.Errorf("it begins with %q of %q at the rate %g, %v", got.InitFile, got.Init, got.Optimizer.LR, err)
 	}
 }
