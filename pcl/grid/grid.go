@@ -366,5 +366,10 @@ func axes(under string, vary table) ([]axis, error) {
 			return nil, fmt.Errorf("%s is %v: %w", path, v, errAxis)
 		}
 	}
+	for i, a := range out { // "params.tau", in quotes, is a path too
+		if slices.ContainsFunc(out[:i], func(other axis) bool { return other.path == a.path }) {
+			return nil, fmt.Errorf("%s names %s twice", under, a.path)
+		}
+	}
 	return out, nil
 }

@@ -189,6 +189,7 @@ func TestRefused(t *testing.T) {
 		{`title`, "extends = \"table1-smoke\"\ntitle", `there is no grid "table1-smoke": the name of a file`},
 		{`title = "Good"`, `title = "Good`, "good.toml"},
 		{`tau = [1]`, `tau = [1, 2, 1.0]`, "vary.params.tau lists 1 twice"},
+		{`tau = [1]`, "tau = [1]\nvary.\"params.tau\" = [2]", "vary names params.tau twice"},
 		{`params.tau = [1]`, `seed = [1, 2]`, "seed is not a setting of a grid's runs: list its values in seeds"},
 		{`emgd-gmc"`, "emgd-gmc\"\nlabelset = 2", "list its values in labelsets"},
 		{`emgd-gmc"`, "emgd-gmc\"\ntimes = 3", "times is 3: want a table"},
