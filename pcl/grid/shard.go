@@ -16,6 +16,9 @@ func (s Shard) String() string {
 	return fmt.Sprintf("%d/%d", s.I, s.N)
 }
 
+// valid says whether there is such a part.
+func (s Shard) valid() bool { return s == Shard{} || s.I >= 0 && s.I < s.N }
+
 // Part returns the cells of a shard.
 func (m *Manifest) Part(s Shard) []Cell { return part(m.Cells, s) }
 
@@ -63,8 +66,11 @@ func weights(cells []Cell) (seconds []float64, total float64) {
 
 // Shards returns how many shards take about the given time each, by the measured times of finished cells; cells of a kind
 // that was not measured count as the mean of the others. Shards are cut from all cells, so that those of which some cells
-// are finished take less. It returns an error if nothing has been measured yet.
+// are finished take less. There are no more than cells. It returns an error if nothing has been measured yet.
 func (f Folder) Shards(m *Manifest, seconds float64) (int, error) {
+	if !(seconds > 0) {
+		return 0, fmt.Errorf("shards of %v seconds: want a positive time", seconds)
+	}
 	index, err := f.Index()
 	if err != nil {
 		return 0, err
@@ -77,5 +83,5 @@ func (f Folder) Shards(m *Manifest, seconds float64) (int, error) {
 		return 0, fmt.Errorf("no cell of grid %s has been measured: make some first, or say how many shards there are to be", m.Name)
 	}
 	_, total := weights(now.Cells)
-	return max(1, int(math.Ceil(total/seconds))), nil
+	return max(1, int(math.Ceil(min(total/seconds, float64(len(m.Cells)))))), nil
 }

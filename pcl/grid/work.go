@@ -37,6 +37,28 @@ type WorkOptions struct {
 // DefaultExpiry is the time after which a worker that gives no sign of life is thought dead.
 const DefaultExpiry = time.Minute
 
+// leastExpiry leaves time for a few beats.
+const leastExpiry = 10 * time.Millisecond
+
+// check returns an error that names the first option that means nothing.
+func (o WorkOptions) check() error {
+	switch {
+	case !o.Shard.valid():
+		return fmt.Errorf("grid: WorkOptions.Shard %d/%d is no part I/N, with 0 ≤ I < N", o.Shard.I, o.Shard.N)
+	case !o.Begin.valid():
+		return fmt.Errorf("grid: WorkOptions.Begin %d/%d is no part I/N, with 0 ≤ I < N", o.Begin.I, o.Begin.N)
+	case o.Attempts < 0:
+		return fmt.Errorf("grid: WorkOptions.Attempts is %d; want at least 1, or 0 for the default", o.Attempts)
+	case o.Time < 0:
+		return fmt.Errorf("grid: WorkOptions.Time is %v; want a positive time, or 0 for no limit", o.Time)
+	case o.Reserve < 0:
+		return fmt.Errorf("grid: WorkOptions.Reserve is %v; want a positive time, or 0 for the default", o.Reserve)
+	case o.Expiry != 0 && o.Expiry < leastExpiry:
+		return fmt.Errorf("grid: WorkOptions.Expiry is %v; want at least %v, or 0 for the default", o.Expiry, leastExpiry)
+	}
+	return nil
+}
+
 func (o WorkOptions) withDefaults() WorkOptions {
 	if o.Reserve == 0 {
 		o.Reserve = DefaultReserve
@@ -102,7 +124,7 @@ type worker struct {
 }
 
 func (f Folder) newWorker(m *Manifest, maker Maker, o WorkOptions) (*worker, error) {
-	if err := m.Check(); err != nil {
+	if err := errors.Join(o.check(), m.Check()); err != nil {
 		return nil, err
 	}
 	index, err := f.Index()

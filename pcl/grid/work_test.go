@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -463,4 +464,44 @@ func TestClean(t *testing.T) {
 	work(t, f, m, &fake{steps: 4}, WorkOptions{})
 	work(t, f, m, &fake{steps: 4}, WorkOptions{Retry: true})
 	complete(t, f, m, 4)
+}
+
+// TestWorkOptionsRefused: options that mean nothing make no cell, and none fail for them.
+func TestWorkOptionsRefused(t *testing.T) {
+	f, m := planned(t, small(t, 1))
+	for _, c := range []struct {
+		o    WorkOptions
+		want string
+	}{
+		{WorkOptions{Attempts: -1}, "Attempts is -1"},
+		{WorkOptions{Shard: Shard{I: 2, N: 2}}, "Shard 2/2"},
+		{WorkOptions{Shard: Shard{I: 1}}, "Shard 1/0"},
+		{WorkOptions{Begin: Shard{I: -1, N: 2}}, "Begin -1/2"},
+		{WorkOptions{Time: -time.Second}, "Time is -1s"},
+		{WorkOptions{Reserve: -time.Second}, "Reserve is -1s"},
+		{WorkOptions{Expiry: -time.Second}, "Expiry is -1s"},
+		{WorkOptions{Expiry: 7}, "Expiry is 7ns"},
+	} {
+		s, err := f.Work(t.Context(), m, &fake{steps: 1}, c.o)
+		if err == nil || !strings.Contains(err.Error(), c.want) || s != (Summary{}) {
+			t.Errorf("%+v: %+v, %v; want %q", c.o, s, err, c.want)
+		}
+	}
+	if s := work(t, f, m, &fake{steps: 1}, WorkOptions{}); s.Done != len(m.Cells) {
+		t.Errorf("afterwards: %+v", s)
+	}
+}
+
+// TestShardsOfNoTime: shards of no time, or of a time that is no number, cannot be counted.
+func TestShardsOfNoTime(t *testing.T) {
+	f, m := planned(t, small(t, 2))
+	work(t, f, m, &fake{steps: 1}, WorkOptions{})
+	for _, seconds := range []float64{0, -1, math.NaN()} {
+		if n, err := f.Shards(m, seconds); err == nil {
+			t.Errorf("%d shards of %g seconds", n, seconds)
+		}
+	}
+	if n, err := f.Shards(m, 1e-300); err != nil || n != len(m.Cells) {
+		t.Errorf("%d shards of the least time, %v; want one for each of %d cells", n, err, len(m.Cells))
+	}
 }
