@@ -38,7 +38,7 @@ type Edit struct {
 func ReadRecords(r io.Reader) ([]Record, error) {
 	var out []Record
 	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, 1<<22)
+	lines.Buffer(nil, 1<<30) // a step of many rows has a large Gram matrix
 	for n := 1; lines.Scan(); n++ {
 		var rec Record
 		if err := json.Unmarshal(lines.Bytes(), &rec); err != nil {

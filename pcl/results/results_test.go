@@ -1,10 +1,12 @@
 package results
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -143,5 +145,19 @@ func TestGroup(t *testing.T) {
 func TestLabel(t *testing.T) {
 	if got, want := (RunGroup{Runs: []*Run{worked()}}).Label(), "emgd-gmc momentum=0.5 tau=1"; got != want {
 		t.Errorf("label %q, want %q", got, want)
+	}
+}
+
+// TestReadLongRecords: a step of many rows has a long line, because of its Gram matrix.
+func TestReadLongRecords(t *testing.T) {
+	const rows = 600
+	r := Record{IDs: make([]int, rows), Gram: slices.Repeat([]float64{1. / 3}, rows*rows)}
+	line, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadRecords(bytes.NewReader(append(line, '\n')))
+	if err != nil || len(got) != 1 || len(got[0].Gram) != rows*rows {
+		t.Errorf("%d records of a line of %d bytes: %v", len(got), len(line), err)
 	}
 }
