@@ -83,14 +83,18 @@ func number(name string, at func(*Row) *float64) column {
 		}
 		return Exact(*at(r))
 	}, set: func(r *Row, s string) (err error) {
-		if s == "" {
-			return nil
-		}
-		if *at(r), err = strconv.ParseFloat(s, 64); err == nil && (math.IsNaN(*at(r)) || math.IsInf(*at(r), 0)) {
-			err = fmt.Errorf("%q is no finite number", s)
-		}
+		*at(r), err = finite(s)
 		return err
 	}}
+}
+
+// finite reads a number that is neither NaN nor infinite.
+func finite(s string) (float64, error) {
+	x, err := strconv.ParseFloat(s, 64)
+	if err == nil && (math.IsNaN(x) || math.IsInf(x, 0)) {
+		err = fmt.Errorf("%q is no finite number", s)
+	}
+	return x, err
 }
 
 func whole(name string, at func(*Row) *int) column {
@@ -121,7 +125,7 @@ func joined(percent []float64) string {
 
 func split(s string) (out []float64, err error) {
 	for _, part := range strings.Fields(s) {
-		x, err := strconv.ParseFloat(part, 64)
+		x, err := finite(part)
 		if err != nil {
 			return nil, err
 		}

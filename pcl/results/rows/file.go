@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path"
 	"slices"
@@ -128,10 +129,25 @@ func read(head []*column, names, line []string) (*Row, error) {
 		}
 	}
 	switch r.State {
-	case Done, Failed, Missing:
+	case Done:
+		return r, r.complete()
+	case Failed, Missing:
 		return r, nil
 	}
 	return nil, fmt.Errorf("state: %q is none of %s, %s and %s", r.State, Done, Failed, Missing)
+}
+
+// complete returns an error if a result lacks a number that no result lacks.
+func (r *Row) complete() error {
+	for _, c := range []struct {
+		name  string
+		value float64
+	}{{"A", r.A}, {"F", r.F}, {"A_first", r.AFirst}} {
+		if math.IsNaN(c.value) {
+			return fmt.Errorf("%s: it is empty, but the run is %s", c.name, Done)
+		}
+	}
+	return nil
 }
 
 // Files reads files and, of folders, all that end in .csv, by name.

@@ -2,6 +2,7 @@ package rows_test
 
 import (
 	"bytes"
+	"encoding/csv"
 	"math"
 	"os"
 	"path/filepath"
@@ -142,5 +143,30 @@ func TestRunsOfWrongRow(t *testing.T) {
 	r.State = rows.Missing
 	if runs, err := rows.Runs([]*rows.Row{r}); err != nil || len(runs) != 0 {
 		t.Errorf("a row without a result: %d runs, error %v", len(runs), err)
+	}
+}
+
+// TestReadRefusesHalfResults: a result without its accuracy is none, and accuracies at tasks' ends are numbers, too.
+func TestReadRefusesHalfResults(t *testing.T) {
+	var file bytes.Buffer
+	if err := rows.Write(&file, three()[:1]); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := csv.NewReader(&file).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ column, value, want string }{
+		{"A", "", "line 2: A"}, {"F", "", "line 2: F"}, {"A_first", "", "line 2: A_first"}, {"ends", "50 NaN", "line 2: ends"}, {"ends", "-Inf", "line 2: ends"},
+	} {
+		changed := slices.Clone(lines[1])
+		changed[slices.Index(lines[0], c.column)] = c.value
+		var text bytes.Buffer
+		if err := csv.NewWriter(&text).WriteAll([][]string{lines[0], changed}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := rows.Read(&text); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s is %q: %v", c.column, c.value, err)
+		}
 	}
 }
