@@ -58,7 +58,7 @@ type Entry struct {
 type Value struct {
 	Mean float64 // NaN if there is none
 	// Std is the population standard deviation over the seeds of the means over situations, and StdRuns that over the
-	// runs; NaN if runs are missing or there is only one seed.
+	// runs; NaN if runs are missing, if situations lack seeds that others have, or if there is only one seed.
 	Std, StdRuns float64
 }
 
@@ -82,7 +82,7 @@ func newEntry(c *Column, r *rows.Row) *Entry {
 // Complete says whether all runs of the entry have a result.
 func (e *Entry) Complete() bool { return e.Done == len(e.Rows) }
 
-func (e *Entry) summarise() error {
+func (e *Entry) summarise() {
 	for _, r := range e.Rows {
 		switch {
 		case r.State == rows.Done:
@@ -96,37 +96,28 @@ func (e *Entry) summarise() error {
 	}
 	e.Hash = rows.Hash(e.Rows)
 	for metric, into := range map[Metric]*Value{A: &e.A, F: &e.F, AFirst: &e.AFirst} {
-		var err error
-		if *into, err = e.value(metric); err != nil {
-			return fmt.Errorf("%s, %s, %s: %w", e.Column.Grid.Name, e.Column.Name(), e.Name, err)
-		}
+		*into = e.value(metric)
 	}
-	return nil
 }
 
-// value is the mean of a metric. It has no spread if runs are missing.
-func (e *Entry) value(m Metric) (Value, error) {
+// value is the mean of a metric. It has no spread if runs are missing, or if situations lack seeds that others have.
+func (e *Entry) value(m Metric) Value {
 	nan := math.NaN()
 	scores := e.scores(m, nil)
-	if len(scores) == 0 {
-		return Value{nan, nan, nan}, nil
-	}
-	if len(scores) < len(e.Rows) {
+	s, err := stats.Summarize(scores)
+	switch {
+	case len(scores) == 0:
+		return Value{nan, nan, nan}
+	case len(scores) < len(e.Rows), err != nil:
 		mean := 0.0
 		for _, s := range scores {
 			mean += s.Value / float64(len(scores))
 		}
-		return Value{mean, nan, nan}, nil
+		return Value{mean, nan, nan}
+	case s.Seeds < 2:
+		return Value{s.Mean, nan, s.StdRuns}
 	}
-	s, err := stats.Summarize(scores)
-	if err != nil {
-		return Value{}, err
-	}
-	v := Value{s.Mean, s.StdSeeds, s.StdRuns}
-	if s.Seeds < 2 {
-		v.Std = nan
-	}
-	return v, nil
+	return Value{s.Mean, s.StdSeeds, s.StdRuns}
 }
 
 // situation is a label set and a timeline.

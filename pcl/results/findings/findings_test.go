@@ -119,6 +119,21 @@ func TestForeignSeed(t *testing.T) {
 	}
 }
 
+// TestOwnForeignSeed: a run with a seed that the same method has in no other situation leaves its mean without a spread,
+// and the report as it is otherwise.
+func TestOwnForeignSeed(t *testing.T) {
+	all := table(samplerows.Methods([]string{"EMGD(GMC)", "AvgGrad"}, 53, 3), 3).Rows()
+	one := *all[0]
+	one.Seed, one.Cell = 7, "another"
+	c := found(t, append(all, &one)).Grids[0].Columns[0]
+	if e := c.Entries[0]; !e.A.Defined() || !math.IsNaN(e.A.Std) || !math.IsNaN(e.A.StdRuns) {
+		t.Errorf("%s has the mean %+v", e.Name, e.A)
+	}
+	if e := c.Entries[1]; !(e.A.Std > 0) {
+		t.Errorf("%s has the mean %+v", e.Name, e.A)
+	}
+}
+
 // TestSharedSeeds: two methods are compared over the seeds that both have, and not over others.
 func TestSharedSeeds(t *testing.T) {
 	more, fewer := table(samplerows.Methods([]string{"EMGD(GMC)"}, 53, 3), 3), table(samplerows.Methods([]string{"AvgGrad"}, 50, 3), 3)

@@ -123,9 +123,7 @@ func (c *Column) Entry(name string) *Entry {
 func (g *Grid) summarise() error {
 	for _, c := range g.Columns {
 		for _, e := range c.Entries {
-			if err := e.summarise(); err != nil {
-				return err
-			}
+			e.summarise()
 		}
 		if err := c.compare(); err != nil {
 			return fmt.Errorf("grid %s, %s: %w", g.Name, c.Name(), err)
