@@ -9,8 +9,11 @@ import (
 	"slices"
 )
 
-// pattern matches the names that Save gives to checkpoints, and no other file of a run.
+// pattern matches the names that Save gives to checkpoints, and those of copies that a user has made.
 const pattern = "checkpoint-[0-9]*[0-9].pcl"
+
+// file is the name of the checkpoint of a step.
+func file(step int) string { return fmt.Sprintf("checkpoint-%09d.pcl", step) }
 
 // leftover matches the file that is left behind by a process that was killed while it wrote a checkpoint.
 const leftover = ".checkpoint-*.tmp"
@@ -25,7 +28,7 @@ type Series struct {
 // later steps. There are such if the run was resumed from an earlier checkpoint, and they would otherwise be
 // mistaken for newer ones.
 func (s Series) Save(step int, f File) error {
-	path := filepath.Join(s.Dir, fmt.Sprintf("checkpoint-%09d.pcl", step))
+	path := filepath.Join(s.Dir, file(step))
 	if err := Save(path, f); err != nil {
 		return err
 	}
@@ -55,7 +58,10 @@ func Step(path string) int {
 }
 
 // List returns the checkpoints, oldest first.
-func (s Series) List() ([]string, error) { return s.match(pattern) }
+func (s Series) List() ([]string, error) {
+	paths, err := s.match(pattern)
+	return slices.DeleteFunc(paths, func(p string) bool { return filepath.Base(p) != file(Step(p)) }), err
+}
 
 // match returns the files in the folder whose names match the pattern, in the order of the numbers in their names.
 func (s Series) match(pattern string) ([]string, error) {
@@ -124,16 +130,10 @@ func (s Series) Latest() (File, string, error) {
 
 // Clear removes all checkpoints.
 func (s Series) Clear() error {
-	var all []string
-	for _, p := range []string{pattern, leftover} {
-		paths, err := s.match(p)
-		if errors.Is(err, os.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		all = append(all, paths...)
+	saved, err := s.List()
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
 	}
-	return remove(all)
+	spent, other := s.match(leftover)
+	return errors.Join(err, other, remove(append(saved, spent...)))
 }

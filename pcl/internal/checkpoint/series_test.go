@@ -1,7 +1,9 @@
 package checkpoint
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -124,5 +126,31 @@ func TestSeriesOfManySteps(t *testing.T) {
 	}
 	if paths, err := s.List(); err != nil || len(paths) != 2 || Step(paths[0]) != 999_999_999 {
 		t.Errorf("kept %v, %v", paths, err)
+	}
+}
+
+// TestSeriesBesideCopies: a file that a user has made beside the checkpoints is none of them, whatever number its name has.
+func TestSeriesBesideCopies(t *testing.T) {
+	s := Series{Dir: t.TempDir(), Keep: 2}
+	for _, step := range []int{5, 10} {
+		if err := s.Save(step, File{State: json.RawMessage(fmt.Sprint(step))}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	older := filepath.Join(s.Dir, "checkpoint-000000005 copy 2.pcl")
+	if err := os.Link(filepath.Join(s.Dir, "checkpoint-000000005.pcl"), older); err != nil {
+		t.Fatal(err)
+	}
+	if f, path, err := s.Latest(); err != nil || string(f.State) != "10" {
+		t.Errorf("the newest is %s, of step %s, %v", path, f.State, err)
+	}
+	if err := errors.Join(s.Save(15, File{State: json.RawMessage("15")}), s.Clear()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(older); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(s.Dir); err != nil || len(left) != 1 {
+		t.Errorf("left are %v, %v", left, err)
 	}
 }
