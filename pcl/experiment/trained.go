@@ -26,17 +26,17 @@ func FindWeights(dir string) (path string, finished bool, err error) {
 	if exists(dir, WeightsFile) {
 		return filepath.Join(dir, WeightsFile), true, nil
 	}
-	saved, err := checkpoint.Series{Dir: dir}.List()
-	if err != nil {
-		return "", false, fmt.Errorf("pcl: %w", err)
-	}
-	switch {
-	case len(saved) > 0:
-		return saved[len(saved)-1], false, nil
-	case exists(dir, ResultFile):
+	if exists(dir, ResultFile) { // a checkpoint beside it was left by a process that was killed, and is of an earlier step
 		return "", false, fmt.Errorf("pcl: %w in %s: a finished run keeps its network only if it was made with RunOptions.Weights; repeat it with that and Replace, which gives the same network", ErrNoWeights, dir)
 	}
-	return "", false, fmt.Errorf("pcl: %w in %s: it is not a run's folder", ErrNoWeights, dir)
+	saved, err := checkpoint.Series{Dir: dir}.List()
+	switch {
+	case err != nil:
+		return "", false, fmt.Errorf("pcl: %w", err)
+	case len(saved) == 0:
+		return "", false, fmt.Errorf("pcl: %w in %s: it is not a run's folder", ErrNoWeights, dir)
+	}
+	return saved[len(saved)-1], false, nil
 }
 
 // SavedConfig returns the configuration of the run that a checkpoint is of.

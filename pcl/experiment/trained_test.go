@@ -99,3 +99,16 @@ func TestSavedNetwork(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestFindWeightsOfAFinishedRun: a checkpoint that a finished run left when it was killed has not the run's network.
+func TestFindWeightsOfAFinishedRun(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{ResultFile, "checkpoint-000000005.pcl"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if path, _, err := FindWeights(dir); !errors.Is(err, ErrNoWeights) {
+		t.Errorf("the network of %s, %v", path, err)
+	}
+}
