@@ -25,7 +25,8 @@ type Comparison struct {
 // Compare compares all pairs of methods over scores[situation][method], higher being better, by Wilcoxon's signed-rank
 // test ([Wilcoxon]) with Holm's correction ([Holm]). Unlike Nemenyi's test, the verdict on two methods depends on the
 // others only by their number. It returns a [TooFewError] where even the smallest p-value cannot pass the
-// correction: 17 methods make 136 pairs and take 13 situations. [AverageRanks] takes any number.
+// correction, and for fewer situations than [MinPairs] at any level: 17 methods make 136 pairs and take 13 situations.
+// [AverageRanks] takes any number.
 //
 // Sources: J. Demšar, JMLR 7 (2006), for the diagram; A. Benavoli, G. Corani and F. Mangili, Should We Really Use
 // Post-Hoc Tests Based on Mean-Ranks?, JMLR 17 (2016), for the test.

@@ -132,6 +132,9 @@ func TestCompareRefuses(t *testing.T) {
 	if _, err := Compare(rows(3, 2), 0.05); !errors.As(err, &few) || few.Needed != 6 {
 		t.Errorf("2 methods in 3 situations: %v", err)
 	}
+	if _, err := Compare(rows(5, 2), 0.1); !errors.As(err, &few) || few.Needed != MinPairs {
+		t.Errorf("2 methods in 5 situations, of which the least p-value is 0.06, at the level 0.1: %v", err)
+	}
 	uneven, unknown := rows(13, 3), rows(13, 3)
 	uneven[4] = uneven[4][:2]
 	unknown[4][1] = math.NaN()
