@@ -20,12 +20,18 @@ type Tables struct {
 	backend compute.Backend
 	counter program.Counter
 	mu      sync.Mutex
-	tables  map[*uint8]heldTable
+	tables  map[tableKey]heldTable
 	pickers map[string]*program.Program
 }
 
-// heldTable is a table on the device. It keeps a reference to the host's table, because tables are told apart by
-// their address, which must not be used again for another one.
+// tableKey tells tables apart: by their address, and by their size, since one may be the beginning of another.
+type tableKey struct {
+	first       *uint8
+	size, width int
+}
+
+// heldTable is a table on the device. It keeps a reference to the host's table, whose address must not be used again
+// for another one.
 type heldTable struct {
 	host   []uint8
 	buffer compute.Buffer // nil if the device had no room for it
@@ -33,7 +39,7 @@ type heldTable struct {
 
 // NewTables returns an empty collection. Close it before the backend is closed.
 func NewTables(backend compute.Backend) *Tables {
-	return &Tables{backend: backend, tables: map[*uint8]heldTable{}, pickers: map[string]*program.Program{}}
+	return &Tables{backend: backend, tables: map[tableKey]heldTable{}, pickers: map[string]*program.Program{}}
 }
 
 // Close releases all tables and programs.
@@ -53,14 +59,15 @@ func (r *Tables) Len() int { return len(r.tables) }
 // batch returns rows of a table of the given width as pixels [len(rows), width] in [0,1]. A negative row number
 // stands for padding. It returns nil if the device has no room for the table.
 func (r *Tables) batch(table []uint8, width int, rows []int32) (compute.Buffer, error) {
+	key := tableKey{&table[0], len(table), width}
 	r.mu.Lock()
-	t, known := r.tables[&table[0]]
+	t, known := r.tables[key]
 	if !known {
 		t = heldTable{host: table}
 		if b, err := program.ToDevice(r.backend, table, len(table)/width, width); err == nil {
 			t.buffer = b
 		}
-		r.tables[&table[0]] = t
+		r.tables[key] = t
 	}
 	r.mu.Unlock()
 	if t.buffer == nil {

@@ -38,3 +38,36 @@ func TestResidentRows(t *testing.T) {
 		}
 	})
 }
+
+// TestTablesOfOneArray: tables that begin at the same byte, such as a data set and its first half, and one whose rows have
+// another width, are different ones.
+func TestTablesOfOneArray(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		all := make([]uint8, 4*6)
+		for i := range all {
+			all[i] = uint8(10 * i)
+		}
+		r := NewTables(b.Backend)
+		defer r.Close()
+		for _, c := range []struct {
+			table []uint8
+			width int
+		}{{all, 6}, {all[:12], 6}, {all, 3}} {
+			x, err := r.batch(c.table, c.width, []int32{1})
+			if err != nil {
+				t.Errorf("%d bytes in rows of %d: %v", len(c.table), c.width, err)
+				continue
+			}
+			defer program.Free(x)
+			got := make([]float32, c.width)
+			if err := program.ToHost(got, x); err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range got {
+				if want := data.Unit[c.table[c.width+i]]; v != want {
+					t.Errorf("%d bytes in rows of %d: pixel %d is %g, want %g", len(c.table), c.width, i, v, want)
+				}
+			}
+		}
+	})
+}
