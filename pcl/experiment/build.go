@@ -99,6 +99,16 @@ func (c Config) NewTask(set *datasets.Dataset, id int, classes ...int) (pcl.Task
 	return c.newTask(set, id, scenario.Task{Classes: classes})
 }
 
+// tasks returns the tasks of a scenario, by their ids.
+func (c Config) tasks(set *datasets.Dataset, s *scenario.Scenario) func(id int) (pcl.Task, error) {
+	return func(id int) (pcl.Task, error) {
+		if id < 1 || id > len(s.Tasks) {
+			return pcl.Task{}, fmt.Errorf("the scenario has %d tasks", len(s.Tasks))
+		}
+		return c.newTask(set, id, s.Tasks[id-1])
+	}
+}
+
 // newTask returns the task of a scenario, which may have only a part of the training images of its classes.
 func (c Config) newTask(set *datasets.Dataset, id int, t scenario.Task) (pcl.Task, error) {
 	train := set.Select(&set.Train, c.TrainPerClass, t.Classes...)

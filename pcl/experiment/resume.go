@@ -119,7 +119,7 @@ func (r *runner) take(f checkpoint.File) error {
 	if s.Run.Recorded != r.options.Record {
 		return fmt.Errorf("it was made with Record = %t, which cannot change in the middle of a run: resume with the same value", s.Run.Recorded)
 	}
-	if err := r.learner.Restore(pcl.State{JSON: s.Learner, Arrays: f.Arrays}, r.task); err != nil {
+	if err := r.learner.Restore(pcl.State{JSON: s.Learner, Arrays: f.Arrays}, r.config.tasks(r.options.Dataset, r.scenario)); err != nil {
 		return err
 	}
 	if steps, arrays := r.learner.Steps(), r.options.RecordArrays; arrays != s.Run.Arrays && max(arrays, s.Run.Arrays) > steps {

@@ -130,7 +130,7 @@ func (r *runner) run(ctx context.Context) (*results.Run, error) {
 		return nil, err
 	}
 	began := time.Now()
-	for report, err := range play(ctx, r.scenario, r.learner, r.task) {
+	for report, err := range play(ctx, r.scenario, r.learner, r.config.tasks(r.options.Dataset, r.scenario)) {
 		if err != nil && errors.Is(err, ctx.Err()) {
 			return nil, r.interrupted()
 		}
@@ -232,14 +232,6 @@ func holds(c memory.Config, s *scenario.Scenario) error {
 		return fmt.Errorf("pcl: a memory of %d samples in total cannot hold the %d classes of the scenario's tasks; raise the budget, or use %q", c.Budget, len(classes), memory.PerClass)
 	}
 	return nil
-}
-
-// task returns the task of the scenario with the given id.
-func (r *runner) task(id int) (pcl.Task, error) {
-	if id < 1 || id > len(r.scenario.Tasks) {
-		return pcl.Task{}, fmt.Errorf("the scenario has %d tasks", len(r.scenario.Tasks))
-	}
-	return r.config.newTask(r.options.Dataset, id, r.scenario.Tasks[id-1])
 }
 
 // step takes note of a step that took the given time, and saves a checkpoint if one is due.

@@ -249,8 +249,7 @@ func (s *Session) Play(ctx context.Context, c Config, after func(*pcl.Learner, *
 		return err
 	}
 	defer l.Close()
-	task := func(id int) (pcl.Task, error) { return c.newTask(s.set, id, played.Tasks[id-1]) }
-	for r, err := range play(ctx, played, l, task) {
+	for r, err := range play(ctx, played, l, c.tasks(s.set, played)) {
 		if err != nil {
 			return err
 		}

@@ -62,13 +62,7 @@ func SavedNetwork(path string, b *backend.Backend, set *datasets.Dataset) (*pcl.
 		return nil, err
 	}
 	defer l.Close()
-	task := func(id int) (pcl.Task, error) {
-		if id > len(played.Tasks) {
-			return pcl.Task{}, fmt.Errorf("the scenario has %d tasks", len(played.Tasks))
-		}
-		return s.Config.newTask(set, id, played.Tasks[id-1])
-	}
-	if err := l.Restore(pcl.State{JSON: s.Learner, Arrays: f.Arrays}, task); err != nil {
+	if err := l.Restore(pcl.State{JSON: s.Learner, Arrays: f.Arrays}, s.Config.tasks(set, played)); err != nil {
 		return nil, fmt.Errorf("%w (%s)", err, path)
 	}
 	return l.Trained()
