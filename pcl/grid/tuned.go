@@ -90,8 +90,14 @@ func parseTuned(data []byte, path string) (*Tuned, error) {
 		return nil, fmt.Errorf("%s is no file of tuned values of schema %d, which pcl tune writes", path, tunedSchema)
 	}
 	t := new(Tuned)
-	if _, err := toml.Decode(string(data), t); err != nil {
+	meta, err := toml.Decode(string(data), t)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	for _, key := range meta.Undecoded() {
+		if len(key) < 4 || key[3] != "set" { // settings are checked with the configurations
+			return nil, fmt.Errorf("%s: unknown key %s", path, key)
+		}
 	}
 	return t, nil
 }
@@ -149,6 +155,12 @@ func writeDotted(out *bytes.Buffer, prefix string, t table) error {
 
 // UseTuned gives the methods of a grid their tuned values. The grid gets another name; those of its rows stay.
 func (g *Grid) UseTuned(t *Tuned) error {
+	switch {
+	case t == nil:
+		return fmt.Errorf("grid %s: there are no tuned values (nil)", g.Name)
+	case g.tuned != nil:
+		return fmt.Errorf("grid %s has tuned values already", g.Name)
+	}
 	for _, name := range g.Methods {
 		for _, increment := range g.Increments {
 			w, ok := t.Methods[name][increment]

@@ -1,0 +1,48 @@
+package grid
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestTunedUnknownKeys: a file of tuned values with a mistyped key is refused, since the published value would be used in
+// the place of the one meant.
+func TestTunedUnknownKeys(t *testing.T) {
+	for old, text := range map[string]string{
+		"set.params.tau = 5":  "",
+		"sets.params.tau = 5": "unknown key method.GMC.task.sets",
+		"a = 1":               "unknown key method.GMC.task.a",
+	} {
+		path := filepath.Join(t.TempDir(), "mine.toml")
+		file := "schema = 1\n[method.GMC.task]\nmethod = \"emgd-gmc\"\nvalues = \"tau 5\"\nA = 1.5\n" + old + "\n"
+		if err := os.WriteFile(path, []byte(file), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		got, err := LoadTuned(path)
+		switch {
+		case text == "" && (err != nil || len(got.settings("GMC", "task")) != 1):
+			t.Errorf("%s: settings %v, error %v", old, got.settings("GMC", "task"), err)
+		case text != "" && (err == nil || !strings.Contains(err.Error(), text)):
+			t.Errorf("%s: error %v, want %s", old, err, text)
+		}
+	}
+}
+
+// TestUseTunedOnce: without tuned values, or a second time, UseTuned is an error and changes nothing.
+func TestUseTunedOnce(t *testing.T) {
+	g := small(t, 1)
+	name := g.Name
+	if err := g.UseTuned(nil); err == nil || g.Name != name {
+		t.Errorf("nil: error %v, grid %s", err, g.Name)
+	}
+	g.Methods = nil // so that no values are needed
+	if err := g.UseTuned(new(Tuned)); err != nil {
+		t.Fatal(err)
+	}
+	name = g.Name
+	if err := g.UseTuned(new(Tuned)); err == nil || g.Name != name {
+		t.Errorf("twice: error %v, grid %s", err, g.Name)
+	}
+}
