@@ -13,7 +13,7 @@ func TestTunedUnknownKeys(t *testing.T) {
 	for old, text := range map[string]string{
 		"set.params.tau = 5":  "",
 		"sets.params.tau = 5": "unknown key method.GMC.task.sets",
-		"a = 1":               "unknown key method.GMC.task.a",
+		"B = 1":               "unknown key method.GMC.task.B",
 	} {
 		path := filepath.Join(t.TempDir(), "mine.toml")
 		file := "schema = 1\n[method.GMC.task]\nmethod = \"emgd-gmc\"\nvalues = \"tau 5\"\nA = 1.5\n" + old + "\n"
