@@ -31,7 +31,7 @@ type gridColumn struct {
 type gridRow struct {
 	ID, Name, Remark, Hash string
 	Star                   bool
-	A, Tuned, F            cellValue
+	A, Spread, Tuned, F    cellValue
 	PaperA, PaperF         cellValue
 	Rank                   cellValue
 	Behind, P, Beats       cellValue // Behind is empty for the one of the highest mean
@@ -91,7 +91,7 @@ func newGridColumn(c *findings.Column, at map[*findings.Entry]string) gridColumn
 func newGridEntry(e *findings.Entry) gridRow {
 	row := gridRow{
 		Name: e.Name, Remark: e.Remark(), Hash: e.Hash, Star: e.Best || e.Tied,
-		A: valueOf(e, e.A), F: valueOf(e, e.F), PaperA: paperValue(e.PaperA), PaperF: paperValue(e.PaperF), Tuned: dash,
+		A: valueOf(e, e.A), Spread: spreadOf(e.A), F: valueOf(e, e.F), PaperA: paperValue(e.PaperA), PaperF: paperValue(e.PaperF), Tuned: dash,
 		Rank: dash, P: dash, Beats: dash,
 	}
 	if e.Other != nil {
@@ -126,6 +126,13 @@ func valueOf(e *findings.Entry, v findings.Value) cellValue {
 		return dash
 	}
 	return cellValue{e.Text(v), fmt.Sprint(v.Mean)}
+}
+
+func spreadOf(v findings.Value) cellValue {
+	if math.IsNaN(v.StdRuns) {
+		return dash
+	}
+	return cellValue{v.Spread(), fmt.Sprint(v.StdRuns)}
 }
 
 func paperValue(n *paper.Number) cellValue {

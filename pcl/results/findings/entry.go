@@ -58,7 +58,8 @@ type Entry struct {
 type Value struct {
 	Mean float64 // NaN if there is none
 	// Std is the population standard deviation over the seeds of the means over situations, and StdRuns that over the
-	// runs; NaN if runs are missing, if situations lack seeds that others have, or if there is only one seed.
+	// runs; both are NaN if runs are missing or if situations lack seeds that others have, Std also if there is only one
+	// seed, and StdRuns if there is only one run.
 	Std, StdRuns float64
 }
 
@@ -108,7 +109,7 @@ func (e *Entry) value(m Metric) Value {
 	switch {
 	case len(scores) == 0:
 		return Value{nan, nan, nan}
-	case len(scores) < len(e.Rows), err != nil:
+	case len(scores) < len(e.Rows), len(scores) == 1, err != nil:
 		mean := 0.0
 		for _, s := range scores {
 			mean += s.Value / float64(len(scores))

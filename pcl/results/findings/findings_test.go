@@ -1,12 +1,14 @@
 package findings
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/parallelcl/parallelcl/internal/samplerows"
+	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
@@ -131,6 +133,22 @@ func TestOwnForeignSeed(t *testing.T) {
 	}
 	if e := c.Entries[1]; !(e.A.Std > 0) {
 		t.Errorf("%s has the mean %+v", e.Name, e.A)
+	}
+}
+
+// TestSpread: beside the standard deviation over seeds there is that over all runs, which is none for one run.
+func TestSpread(t *testing.T) {
+	all := table(samplerows.Methods([]string{"EMGD(GMC)"}, 53, 3), 3).Rows()
+	var a []float64
+	for _, r := range all {
+		a = append(a, r.A)
+	}
+	e := found(t, all).Grids[0].Columns[0].Entries[0]
+	if want := results.MomentOf(a...).Std(); math.Abs(e.A.StdRuns-want) > 1e-12 || e.A.Spread() != fmt.Sprintf("%.2f", want) {
+		t.Errorf("%+v is written %s, want %g", e.A, e.A.Spread(), want)
+	}
+	if e = found(t, all[:1]).Grids[0].Columns[0].Entries[0]; !math.IsNaN(e.A.StdRuns) || e.A.Spread() != "–" || !e.A.Defined() {
+		t.Errorf("one run: %+v is written %s", e.A, e.A.Spread())
 	}
 }
 

@@ -28,7 +28,8 @@ const markdownHead = `# What of the paper is reproduced
 
 Written by ` + "`pcl grid report --markdown`" + ` from the files in [grids/results](grids/results), which have each run's numbers, times, program and hashes; do not
 edit it. Every number is measured. A is the mean final accuracy of the tasks, F the mean change since each task's own end, both in
-percent; ± is the population standard deviation of the seeds' means, as in the paper ([docs/protocol.md](docs/protocol.md#32-means-and-spreads)). *Runs* is a
+percent; ± is the population standard deviation of the seeds' means, as in the paper ([docs/protocol.md](docs/protocol.md#32-means-and-spreads)), and *± runs* that of A over the single runs, which is larger, since
+situations differ: the two must not be compared. *Runs* is a
 hash of the results behind a line. [docs/grid.md](docs/grid.md#5-report) explains the tests and verdicts.
 `
 
@@ -182,7 +183,7 @@ func (g *Grid) data() (out []string) {
 func (m *markdown) column(c *Column) {
 	m.line("### %s\n", c.Name())
 	tuned, paper := c.Shows()
-	head := []string{"method", "A"}
+	head := []string{"method", "A", "± runs"}
 	if tuned {
 		head = append(head, "A, tuned")
 	}
@@ -195,7 +196,7 @@ func (m *markdown) column(c *Column) {
 	}
 	m.head(append(head, "rank", "runs")...)
 	for _, e := range c.ByA() {
-		cells := []string{e.mark(), e.Text(e.A)}
+		cells := []string{e.mark(), e.Text(e.A), e.A.Spread()}
 		if tuned {
 			cells = append(cells, otherText(e))
 		}

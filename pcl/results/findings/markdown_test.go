@@ -41,7 +41,7 @@ func TestMarkdown(t *testing.T) {
 		"| hardware | xla-cpu, a sample, 1 thread |",
 		"| runs | 80 of 81 |",
 		"| time | 0.07 hours of one process, 1200 runs per hour and process |",
-		"| method | A | A, tuned | A, paper | F | F, paper | rank | runs |",
+		"| method | A | ± runs | A, tuned | A, paper | F | F, paper | rank | runs |",
 		"43.82 ± 0.57", "26 of 27, 1 failed",
 		"* AvgGrad (PS-EMNIST (test split), class-incremental, label set 2, timeline 2, seed 1236): no | room",
 		"Against the paper: the data are PS-EMNIST (test split), not PS-EMNIST; its label sets",

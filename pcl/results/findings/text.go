@@ -22,6 +22,14 @@ func (e *Entry) Text(v Value) string {
 	return minus(fmt.Sprintf("%.2f ± %.2f", v.Mean, v.Std))
 }
 
+// Spread writes the standard deviation over the runs with two digits.
+func (v Value) Spread() string {
+	if math.IsNaN(v.StdRuns) {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f", v.StdRuns)
+}
+
 // minus writes the sign as in print.
 func minus(s string) string { return strings.ReplaceAll(s, "-", "−") }
 
