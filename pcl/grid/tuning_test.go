@@ -209,10 +209,14 @@ func ties(t *testing.T, tuning *Tuning, r *Results) {
 func used(t *testing.T, values *Tuned) {
 	t.Helper()
 	text := strings.Replace(smallTuning[:strings.Index(smallTuning, "[tune]")], "glyphs-tune", "cifar-100", 1)
-	g, err := Load(write(t, "table", text), Full)
-	if err != nil {
-		t.Fatal(err)
+	load := func() *Grid {
+		g, err := Load(write(t, "table", text), Full)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
 	}
+	g := load()
 	if err := g.UseTuned(values); err != nil {
 		t.Fatal(err)
 	}
@@ -237,10 +241,12 @@ func used(t *testing.T, values *Tuned) {
 			t.Errorf("%s, %s: %v, want α = %v", row.Method, row.Increment, c.Params, alpha)
 		}
 	}
+	g = load()
 	g.Methods = append(g.Methods, "Other")
 	if err := g.UseTuned(values); err == nil || !strings.Contains(err.Error(), "tune the method") {
 		t.Errorf("a method without tuned values: %v", err)
 	}
+	g = load()
 	g.Methods = []string{"Mean"}
 	g.Method["Mean"]["method"] = "mgda"
 	if err := g.UseTuned(values); err == nil || !strings.Contains(err.Error(), "here it is mgda") {
