@@ -85,6 +85,22 @@ func TestSharedStream(t *testing.T) {
 	}
 }
 
+// stateless is a stream that has nothing, so that pointers to two of them may be equal.
+type stateless struct{}
+
+func (*stateless) Next(b *data.Batch) error {
+	clear(b.X)
+	b.Class[0], b.N = 0, 1
+	return nil
+}
+
+// TestStatelessStreams: streams without fields are not taken for one another.
+func TestStatelessStreams(t *testing.T) {
+	l := smallLearner(t, pcltest.Backend(t, backend.Go), "avggrad", Options{Increment: scenario.ClassIncremental})
+	attach(t, l, Task{Classes: []int{0, 1}, Stream: new(stateless)})
+	attach(t, l, Task{Classes: []int{0, 1}, Stream: new(stateless)})
+}
+
 // TestReattachNames: a task that comes back may have new names of its classes, one for each.
 func TestReattachNames(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 20, 5)
