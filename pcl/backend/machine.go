@@ -44,14 +44,16 @@ func cpuNamed(fields map[string]string, vectors string) string {
 			which = append(which, f.word+" "+v)
 		}
 	}
-	about := strings.Join(which, " ")
-	switch {
-	case about == "" && vectors == "":
-		return name
-	case about == "" || vectors == "":
-		return name + " (" + about + vectors + ")"
+	var about []string
+	for _, s := range []string{strings.Join(which, " "), vectors} {
+		if s != "" {
+			about = append(about, s)
+		}
 	}
-	return name + " (" + about + ", " + vectors + ")"
+	if about == nil {
+		return name
+	}
+	return name + " (" + strings.Join(about, ", ") + ")"
 }
 
 // memoryBytes is the machine's memory, in all and available; 0 where it is not known.
