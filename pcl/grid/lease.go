@@ -39,6 +39,16 @@ type Holder struct {
 	Beat    int       `json:"beat"`
 	Step    int       `json:"step"`
 	Steps   int       `json:"steps"`
+	From    int       `json:"from"`    // the step that the holder began at
+	Seconds float64   `json:"seconds"` // since the holder took the cell, at its last beat
+}
+
+// expected returns how many seconds the whole cell takes at the holder's pace; 0 if it has made no step yet.
+func (h Holder) expected() float64 {
+	if h.Step <= h.From {
+		return 0
+	}
+	return h.Seconds * float64(h.Steps) / float64(h.Step-h.From)
 }
 
 func (h Holder) String() string { return fmt.Sprintf("process %d on %s", h.PID, h.Host) }
@@ -79,6 +89,7 @@ type lease struct {
 	holder Holder
 	number int
 	path   string
+	taken  time.Duration // when, by the clock of all
 	file   *os.File
 	lock   *flock.Flock
 }
@@ -224,7 +235,7 @@ func (l *leases) create(cell string, n int) (*lease, error) {
 	if err != nil {
 		host = "this machine"
 	}
-	out := &lease{all: l, number: n, path: l.path(cell, n), holder: Holder{
+	out := &lease{all: l, number: n, path: l.path(cell, n), taken: l.clock(), holder: Holder{
 		Token: rand.Text(), Cell: cell, Host: host, PID: os.Getpid(), Machine: l.machine, Since: time.Now(),
 	}}
 	out.file, err = os.OpenFile(out.path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666)
@@ -272,7 +283,7 @@ func (l *lease) beat(step, steps int) error {
 		return err
 	}
 	l.holder.Beat++
-	l.holder.Step, l.holder.Steps = step, steps
+	l.holder.Step, l.holder.Steps, l.holder.Seconds = step, steps, (l.all.clock() - l.taken).Seconds()
 	return l.write()
 }
 

@@ -38,6 +38,7 @@ func (w *worker) make(ctx context.Context, c Cell) (err error) {
 		return nil
 	}
 	j := &job{worker: w, cell: c, lease: l, attempt: w.index.attempts(c.ID) + 1, dir: w.folder.work(c.ID), from: savedStep(w.folder.work(c.ID))}
+	l.holder.From = j.from
 	if n := w.index.deaths(c.ID); n >= w.options.Attempts {
 		return j.fail(fmt.Errorf("%d workers in a row ended at it without a word, as if they had been killed or had run out of memory", n))
 	}

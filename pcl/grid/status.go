@@ -18,7 +18,8 @@ type Status struct {
 
 	Diverged int // of those that are done
 	// Left is the number of cells that are neither done nor failed, and SecondsLeft how long one process would take
-	// for them, by the times of finished cells. Unmeasured cells, for which no such time is known, are not in it.
+	// for them, by the times of finished cells or, where none of a kind is finished, by the pace of those in progress.
+	// Unmeasured cells, for which neither is known, are not in it.
 	Left, Unmeasured int
 	SecondsLeft      float64
 	Workers          []Working
@@ -89,8 +90,12 @@ func (w *Watcher) Status() (*Status, error) {
 		return nil, err
 	}
 	s := &Status{Name: w.manifest.Name, Title: w.manifest.Title, Cells: len(w.manifest.Cells), Notes: w.index.Notes()}
+	paces, err := w.paces(holders)
+	if err != nil {
+		return nil, err
+	}
 	for _, c := range w.manifest.Cells {
-		if err := w.add(s, c, holders); err != nil {
+		if err := w.add(s, c, holders, paces); err != nil {
 			return nil, err
 		}
 	}
@@ -98,8 +103,25 @@ func (w *Watcher) Status() (*Status, error) {
 	return s, nil
 }
 
+// paces estimates from the cells in progress how long cells of their kinds take.
+func (w *Watcher) paces(holders map[string]Holder) (*estimates, error) {
+	out := newEstimates()
+	for _, c := range w.manifest.Cells {
+		seconds := holders[c.ID].expected()
+		if seconds == 0 {
+			continue
+		}
+		kind, wider, err := kinds(c.Config, w.manifest.Compute)
+		if err != nil {
+			return nil, err
+		}
+		out.add(kind, wider, seconds)
+	}
+	return out, nil
+}
+
 // add counts a cell.
-func (w *Watcher) add(s *Status, c Cell, holders map[string]Holder) error {
+func (w *Watcher) add(s *Status, c Cell, holders map[string]Holder, paces *estimates) error {
 	now, last := w.index.state(c.ID)
 	h, running := holders[c.ID]
 	left := 1.0
@@ -134,6 +156,9 @@ func (w *Watcher) add(s *Status, c Cell, holders map[string]Holder) error {
 		return err
 	}
 	t := w.index.times.of(kind, wider)
+	if t.n == 0 {
+		t = paces.of(kind, wider)
+	}
 	if t.n == 0 {
 		s.Unmeasured++
 	}

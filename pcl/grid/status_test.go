@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -52,6 +53,40 @@ func TestStatus(t *testing.T) {
 	work(t, f, m, maker, WorkOptions{})
 	if s := look(); s.Done != 7 || s.Failed != 1 || s.Left != 0 || s.SecondsLeft != 0 {
 		t.Errorf("at the end: %+v", s)
+	}
+}
+
+// TestStatusByPace: before any cell of a kind is finished, the one in progress tells how long they take.
+func TestStatusByPace(t *testing.T) {
+	f, m := planned(t, small(t, 2))
+	now := time.Hour
+	all := f.leases(DefaultExpiry)
+	all.clock = func() time.Duration { return now }
+	l, err := all.take(m.Cells[0].ID)
+	if err != nil || l == nil {
+		t.Fatal(l, err)
+	}
+	defer l.release()
+	look := func(steps int) *Status {
+		t.Helper()
+		if err := l.beat(steps, 10); err != nil {
+			t.Fatal(err)
+		}
+		s, err := f.Status(m.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	l.holder.From = 2 // it goes on with what another worker began
+	now += 30 * time.Second
+	if s := look(2); s.Unmeasured != 8 || s.SecondsLeft != 0 {
+		t.Errorf("before the first step: %d unmeasured, %g s left", s.Unmeasured, s.SecondsLeft)
+	}
+	now += 30 * time.Second
+	// Three steps took a minute, so that ten take 200 s, of which half are left. The other cells are alike but for the method.
+	if s := look(5); s.Unmeasured != 0 || math.Abs(s.SecondsLeft-(100+7*200)) > 1e-9 {
+		t.Errorf("after three steps: %d unmeasured, %g s left", s.Unmeasured, s.SecondsLeft)
 	}
 }
 
