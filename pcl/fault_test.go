@@ -630,6 +630,23 @@ func TestDirectionTwice(t *testing.T) {
 	}
 }
 
+// TestAbsurdOptions: sizes that no machine holds are refused before a program is compiled for them.
+func TestAbsurdOptions(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		for want, o := range map[string]Options{
+			"batch size -1":                  {Batch: -1},
+			"batch size 4611686018427387904": {Batch: 1 << 62},
+			"batch size 1048577":             {Batch: MaxBatch + 1},
+			"images of -1×-64×1":             {Image: Image{-1, -64, 1}},
+			"images of 4294967296×":          {Image: Image{1 << 32, 1 << 32, 64}},
+		} {
+			if _, err := NewLearner(completed(t, b, "avggrad", o)); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: error %v", want, err)
+			}
+		}
+	})
+}
+
 // unending delivers batches of NaN, or of what it is told, without end.
 type unending struct {
 	class int

@@ -29,6 +29,10 @@ const (
 	All SharedParams = "all"
 )
 
+// MaxBatch is the largest batch that is accepted: more samples than a step can hold, and few enough that no program's
+// sizes overflow, at which XLA would end the process.
+const MaxBatch = 1 << 20
+
 // Options describe a learner for [NewLearner]. Backend, Model, Method, Increment, Optimizer, Batch and the
 // policy of Memory are required.
 type Options struct {
@@ -38,7 +42,7 @@ type Options struct {
 	Increment scenario.Increment
 	Shared    SharedParams // which parameters are shared; empty stands for [Shared]
 	Optimizer optim.Optimizer
-	Batch     int // how many samples of each stream go into a step
+	Batch     int // how many samples of each stream go into a step, from 1 to [MaxBatch]
 	Memory    memory.Config
 	Seed      uint64
 	// Loss is what the network is trained for; nil stands for the cross-entropy of classes. With a loss, a sample's
@@ -102,10 +106,10 @@ func (o Options) validate() error {
 		return errors.New("pcl: Options.Model is missing")
 	case o.Method == nil:
 		return errors.New("pcl: Options.Method is missing: method.New makes one by its name")
-	case o.Image.size() != o.Model.Inputs():
+	case min(o.Image.Height, o.Image.Width, o.Image.Channels) < 1 || o.Image.size() != o.Model.Inputs():
 		return fmt.Errorf("pcl: images of %d×%d×%d for a model of %d inputs", o.Image.Height, o.Image.Width, o.Image.Channels, o.Model.Inputs())
-	case o.Batch < 1:
-		return fmt.Errorf("pcl: batch size %d must be positive", o.Batch)
+	case o.Batch < 1 || o.Batch > MaxBatch:
+		return fmt.Errorf("pcl: batch size %d is outside 1…%d", o.Batch, MaxBatch)
 	case o.Increment != scenario.TaskIncremental && o.Increment != scenario.ClassIncremental:
 		return fmt.Errorf("pcl: increment %q is neither %q nor %q", o.Increment, scenario.TaskIncremental, scenario.ClassIncremental)
 	case o.Optimizer == nil:
