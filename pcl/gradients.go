@@ -46,10 +46,11 @@ func (s *step) memoryRows() ([]row, error) {
 		return nil, err
 	}
 	var rows []row
-	for i, replay := range replays {
+	for _, replay := range replays {
 		if len(replay.Indices) == 0 {
 			continue
 		}
+		i := len(rows) // rows without samples need no batch
 		if i == len(s.replayed) {
 			b, err := s.newBatch()
 			if err != nil {
@@ -75,9 +76,32 @@ func (s *step) memoryRows() ([]row, error) {
 // replays says which samples of the memory are replayed in this step.
 func (s *step) replays() ([]rehearsal.Replay, error) {
 	if r, ok := method.As[rehearsal.Replayer](s.options.Method); ok {
-		return r.Replays(replaying{lab{s.Learner}, s})
+		replays, err := r.Replays(replaying{lab{s.Learner}, s})
+		if err != nil {
+			return nil, err
+		}
+		return replays, s.checkReplays(replays)
 	}
 	return []rehearsal.Replay{{ID: method.Memory, Indices: s.memory.Draw(s.options.Batch)}}, nil
+}
+
+// checkReplays returns an error if what a method chose to replay cannot be rows of the memory: a positive id would pass
+// for that of a task.
+func (s *step) checkReplays(replays []rehearsal.Replay) error {
+	for _, r := range replays {
+		if r.ID > method.Memory || r.ID <= rehearsal.PenaltyRow {
+			return fmt.Errorf("%s replays samples as row %d: want 0 or a negative id above %d", s.byMethod(), r.ID, rehearsal.PenaltyRow)
+		}
+		if n := len(r.Indices); n > s.options.Batch {
+			return fmt.Errorf("%s replays %d samples in row %d: want at most %d, the size of a batch", s.byMethod(), n, r.ID, s.options.Batch)
+		}
+		for _, i := range r.Indices {
+			if i < 0 || i >= s.memory.Len() {
+				return fmt.Errorf("%s replays sample %d in row %d: the memory has %d samples, which count from 0", s.byMethod(), i, r.ID, s.memory.Len())
+			}
+		}
+	}
+	return nil
 }
 
 // aimAll sets, for each row, what its batch should predict.

@@ -305,6 +305,37 @@ func TestDirection(t *testing.T) {
 	})
 }
 
+// TestChosenRows: rows without samples are left out, wherever they are; rows that cannot be replayed are errors that say so.
+func TestChosenRows(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	for _, c := range []struct {
+		rows []rehearsal.Replay
+		ids  []int // of the step
+		want string
+	}{
+		{rows: []rehearsal.Replay{{ID: -1}, {ID: -2, Indices: []int{0, 1}}, {ID: -3}, {ID: -4, Indices: []int{2}}}, ids: []int{-2, -4, 2}},
+		{rows: []rehearsal.Replay{{ID: 0}, {ID: -1}}, ids: []int{2}},
+		{rows: []rehearsal.Replay{{Indices: make([]int, 9)}}, want: "9 samples in row 0: want at most 8"},
+		{rows: []rehearsal.Replay{{ID: -1, Indices: []int{0, 99}}}, want: "sample 99 in row -1: the memory has 6 samples"},
+		{rows: []rehearsal.Replay{{ID: 2, Indices: []int{0}}}, want: "as row 2: want 0 or a negative id"},
+		{rows: []rehearsal.Replay{{ID: rehearsal.PenaltyRow, Indices: []int{0}}}, want: "want 0 or a negative id"},
+	} {
+		m := replayer{Method: newMethod(t, "avggrad", nil)}
+		m.choose = func(lab rehearsal.ReplayLab) ([]rehearsal.Replay, error) {
+			if lab.Memory().Len() == 0 {
+				return nil, nil
+			}
+			return c.rows, nil
+		}
+		r, err := trained(t, b, &m, Options{}).Step()
+		if c.want != "" {
+			refused(t, err, c.want)
+		} else if err != nil || !slices.Equal(r.IDs, c.ids) {
+			t.Errorf("%+v: a step of %+v, error %v; want rows %v", c.rows, r, err, c.ids)
+		}
+	}
+}
+
 // TestEvaluatingChangesNothing: a network that is trained when the run is evaluated has running statistics of its own.
 func TestEvaluatingChangesNothing(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go) // which compiles a residual network faster
