@@ -3,6 +3,7 @@ package pcl
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/gomlx/compute"
 
@@ -170,18 +171,24 @@ func (b lab) Gradient(at rehearsal.Point, samples []memory.Item) (out []float32,
 // gradient returns the gradient of the mean loss over the shared parameters.
 func (b lab) gradient(theta compute.Buffer, samples []memory.Item, loss rehearsal.Loss) (out []float32, err error) {
 	err = b.batches(samples, loss, func(h *device.Batch) error {
-		g, err := b.l.gradientAt(theta, h, loss)
-		if err != nil {
-			return err
-		}
-		defer g.Free()
-		all, err := device.Host(g.Flat, b.l.programs.Total())
-		if err == nil {
-			out = append(out, all[:b.l.programs.Shared]...)
-		}
+		out, err = b.sharedGradient(theta, h, loss)
 		return err
 	})
 	return out, err
+}
+
+// sharedGradient returns the gradient of a batch's mean loss over the shared parameters.
+func (b lab) sharedGradient(theta compute.Buffer, h *device.Batch, loss rehearsal.Loss) ([]float32, error) {
+	g, err := b.l.gradientAt(theta, h, loss)
+	if err != nil {
+		return nil, err
+	}
+	defer g.Free()
+	all, err := device.Host(g.Flat, b.l.programs.Total())
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(all[:b.l.programs.Shared]), nil
 }
 
 // fits returns an error unless the samples make exactly one batch.

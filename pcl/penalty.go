@@ -94,13 +94,22 @@ func (b penalising) Parameters() ([]float32, error) {
 	return theta[:b.l.programs.Shared:b.l.programs.Shared], nil
 }
 
-func (b penalising) TaskGradient(samples []memory.Item) ([]float32, error) {
+// TaskGradient takes the right labels for targets, also where a loss has those of the old model: this was remembered when
+// the task ended, and so agrees with the present one, which would leave no gradient.
+func (b penalising) TaskGradient(samples []memory.Item) (out []float32, err error) {
 	if err := b.fits(samples); err != nil {
 		return nil, err
 	}
 	loss := b.l.options.lossOf(samples[0].Task)
 	loss.Teacher, loss.Temperature, loss.Adjust = 0, 0, 0
-	return b.gradient(b.l.network.theta, samples, loss)
+	err = b.batches(samples, loss, func(h *device.Batch) error {
+		if loss.Kind == rehearsal.Sigmoid {
+			h.Blank(b.l.options.Model.Outputs())
+		}
+		out, err = b.sharedGradient(b.l.network.theta, h, loss)
+		return err
+	})
+	return out, err
 }
 
 // Current leaves out the rows that took no part in the update.

@@ -12,6 +12,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
@@ -381,4 +382,32 @@ func TestPenaltyOfGivenParameters(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestInformationOfLabels: the information of EWC comes from the right labels, whatever targets the loss of the tasks has.
+// Until a first task has ended, that of iCaRL has no others, so that the gradients are those of a row.
+func TestInformationOfLabels(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		l := smallLearner(t, b, "avggrad+icarl+ewc", Options{Increment: scenario.ClassIncremental})
+		d := pcltest.Blobs(4, 24, 5)
+		attach(t, l, blobTask(t, d, 1, 0, 1))
+		playOut(t, l)
+		attach(t, l, blobTask(t, d, 2, 2, 3))
+		for range 2 {
+			must[*StepReport](t)(l.Step())
+		}
+		p, _ := method.As[rehearsal.Penalty](l.options.Method)
+		_, pull, err := p.Penalise(penalising{lab{l}})
+		if err != nil || dot(pull, pull) < 1e-6 {
+			t.Errorf("after two steps of the second task the penalty has the gradient of length² %g, error %v", dot(pull, pull), err)
+		}
+
+		samples := stored(lab{l})
+		now := must[[]float32](t)(penalising{lab{l}}.TaskGradient(samples))
+		program.Free(l.others.remembered)
+		l.others.remembered = nil // as before a first task has ended
+		if want := must[[]float32](t)(lab{l}.Gradient(rehearsal.Now, samples)); !slices.Equal(now, want) || dot(now, now) == 0 {
+			t.Errorf("the gradient of length² %g is not that of the labels, of length² %g", dot(now, now), dot(want, want))
+		}
+	})
 }

@@ -79,8 +79,8 @@ type PenaltyLab interface {
 	// Parameters returns the shared parameters. They may be those that the model computes with: they must not be
 	// changed, and are valid until the next update.
 	Parameters() ([]float32, error)
-	// TaskGradient is like [Lab.Gradient], but for the loss of the tasks' own rows, without a teacher and
-	// without adjusted logits.
+	// TaskGradient is like [Lab.Gradient], but for the loss of the tasks' own rows with the right labels: without a
+	// teacher, without targets of the old model, and without adjusted logits.
 	TaskGradient(samples []memory.Item) ([]float32, error)
 }
 
