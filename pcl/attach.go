@@ -87,7 +87,7 @@ func (l *Learner) Reattach(id int, t Task) error {
 	if a.Test == nil {
 		a.Test = old.Test
 	}
-	err := a.check()
+	err := errors.Join(a.check(), l.fitsMethod(id, l.heads.Contiguous(id))) // a task of another network may not fit
 	if err == nil {
 		err = l.open(a)
 	}
@@ -106,7 +106,7 @@ func (l *Learner) begin(t *task) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(t.check(), l.fitsMethod(t.Classes)); err != nil {
+	if err := errors.Join(t.check(), l.fitsMethod(t.id, l.heads.Together(t.Classes))); err != nil {
 		return err
 	}
 	if outputs == l.options.Model.Outputs() {

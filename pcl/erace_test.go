@@ -1,6 +1,7 @@
 package pcl
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -70,7 +71,8 @@ func TestERACELosses(t *testing.T) {
 }
 
 // TestLossesThatTellTasksApart: a task whose outputs would lie among those of another, since they share a class, is refused
-// when it arrives by methods that could not be trained on it; the others train on.
+// when it arrives, or comes back after another method has learnt it, by methods that could not be trained on it; the others
+// train on.
 func TestLossesThatTellTasksApart(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(6, 24, 5)
 	for _, name := range []string{"avggrad+er-ace", "mdmtr"} {
@@ -81,5 +83,17 @@ func TestLossesThatTellTasksApart(t *testing.T) {
 		}
 		attach(t, l, blobTask(t, d, 2, 2, 3)) // next to each other
 		must[*StepReport](t)(l.Step())
+
+		plain, taken := smallLearner(t, b, "avggrad", Options{Increment: scenario.ClassIncremental}), smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental})
+		attach(t, plain, blobTask(t, d, 1, 0, 1, 2))
+		attach(t, plain, blobTask(t, d, 2, 0, 3))
+		if err := errors.Join(plain.Detach(1, false), plain.Detach(2, false), taken.SetTrained(must[*Trained](t)(plain.Trained()), Take{})); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, taken.Reattach(2, blobTask(t, d, 2, 0, 3)), "they share classes")
+		if err := taken.Reattach(1, blobTask(t, d, 1, 0, 1, 2)); err != nil {
+			t.Fatal(err)
+		}
+		must[*StepReport](t)(taken.Step())
 	}
 }

@@ -159,11 +159,11 @@ func (l *Learner) separable(b *device.Batch, loss rehearsal.Loss) error {
 	return nil
 }
 
-// fitsMethod returns an error if the method could not be trained on a new task with these classes, or on its samples in the
-// memory.
-func (l *Learner) fitsMethod(classes []int) error {
-	for _, id := range []int{len(l.tasks) + 1, method.Memory} {
-		if loss := l.options.lossOf(id); (loss.Own || loss.TaskMargin != 0) && !l.heads.Together(classes) {
+// fitsMethod returns an error if the method could not be trained on a task, or on its samples in the memory. together says
+// whether the task's outputs lie together, with none of another task's among them.
+func (l *Learner) fitsMethod(task int, together bool) error {
+	for _, id := range []int{task, method.Memory} {
+		if loss := l.options.lossOf(id); (loss.Own || loss.TaskMargin != 0) && !together {
 			return l.inseparable(loss, "its outputs")
 		}
 	}
