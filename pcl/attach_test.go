@@ -138,7 +138,7 @@ func TestReattachNames(t *testing.T) {
 // many as before. Stored logits stay with their samples.
 func TestReattachedSamples(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
-	for _, name := range []string{"avggrad", "avggrad+herding", "icarl", "emgd", "der-pp"} {
+	for _, name := range []string{"avggrad", "avggrad+herding", "icarl", "emgd", "der-pp", "der-pp+gss"} {
 		for _, policy := range []memory.Policy{memory.PerClass, memory.FixedTotal} {
 			l := smallLearner(t, b, name, Options{Memory: memory.Config{Policy: policy, Budget: 8}, Increment: scenario.ClassIncremental})
 			attach(t, l, blobTask(t, pcltest.Blobs(4, 40, 4), 1, 0, 1))

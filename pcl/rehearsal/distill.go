@@ -75,10 +75,11 @@ func withLogits(lab Lab, task int, samples []memory.Item) ([]memory.Item, error)
 	return out, nil
 }
 
-// stampLogits stores the logits of the model with the samples of a task that are in the memory already.
+// stampLogits stores the logits of the model with the samples of a task that are in the memory already. Where the task has
+// come back, those of its first time have logits, and keep them.
 func stampLogits(lab Lab, task int) error {
 	store := lab.Memory()
-	of := placesOf(store, task)
+	of := slices.DeleteFunc(placesOf(store, task), func(i int) bool { return store.Item(i).Logits != nil })
 	samples, err := withLogits(lab, task, store.Items(of))
 	for k, it := range samples {
 		store.SetLogits(of[k], it.Logits)
