@@ -17,6 +17,9 @@ const absent = 1e-50
 func (l *Learner) adjustments(tau float64) []float32 {
 	share := make([]float64, l.options.Model.Outputs())
 	for _, t := range l.present() {
+		if !t.ready { // its stream has ended without another batch
+			continue
+		}
 		for _, c := range t.Classes {
 			if o, err := l.heads.Output(t.id, c); err == nil {
 				share[o] += 1 / float64(len(t.Classes))

@@ -143,3 +143,28 @@ func TestAdjustedToWhatIsReplayed(t *testing.T) {
 		}
 	}
 }
+
+// TestAdjustedToBatches: a task whose stream was not ready, and then ended without another batch, has no part of its last
+// step.
+func TestAdjustedToBatches(t *testing.T) {
+	l := smallLearner(t, pcltest.Backend(t, backend.Go), "avggrad+las", Options{Increment: scenario.ClassIncremental})
+	attach(t, l, blobTask(t, pcltest.Blobs(4, 24, 5), 1, 0, 1))
+	p := newPush(t, 2, 3)
+	attach(t, l, Task{Classes: []int{2, 3}, Stream: p})
+	must[*StepReport](t)(l.Step())
+	p.End()
+	var adjusted []float32
+	l.options.Trace = func(s *Trace) error {
+		adjusted = slices.Clone(s.Reference[0][:4])
+		return nil
+	}
+	r := must[*StepReport](t)(l.Step())
+	if !slices.Equal(r.IDs, []int{1}) || !slices.Equal(r.Ended, []int{2}) {
+		t.Fatalf("a step of %v in which %v ended", r.IDs, r.Ended)
+	}
+	for o, want := range []float64{math.Log(.5), math.Log(.5), math.Log(absent), math.Log(absent)} {
+		if math.Abs(float64(adjusted[o])-want) > 1e-4 {
+			t.Errorf("output %d is adjusted by %g, want %g", o, adjusted[o], want)
+		}
+	}
+}
