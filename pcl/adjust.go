@@ -26,13 +26,30 @@ func (l *Learner) adjustments(tau float64) []float32 {
 			}
 		}
 	}
-	often := l.sharesOfMemory()
+	l.addStored(share, l.sharesOfMemory())
+	return logarithms(tau, share)
+}
+
+// adjustmentsApart is the same for a network that is trained on the memory alone, on each sample equally often. They do not
+// depend on which tasks took part in the last step, which a learner that was loaded does not know.
+func (l *Learner) adjustmentsApart(tau float64) []float32 {
+	share := make([]float64, l.options.Model.Outputs())
+	l.addStored(share, func(int) float64 { return 1 / float64(l.memory.Len()) })
+	return logarithms(tau, share)
+}
+
+// addStored adds how often each stored sample is replayed to the share of its output.
+func (l *Learner) addStored(share []float64, often func(i int) float64) {
 	for i := range l.memory.Len() {
 		it := l.memory.Item(i)
 		if o, err := l.heads.Output(it.Task, it.Class); err == nil {
 			share[o] += often(i)
 		}
 	}
+}
+
+// logarithms returns τ times the logarithm of each share.
+func logarithms(tau float64, share []float64) []float32 {
 	out := make([]float32, len(share))
 	for o, x := range share {
 		out[o] = float32(tau * math.Log(max(x, absent)))

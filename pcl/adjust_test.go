@@ -168,3 +168,42 @@ func TestAdjustedToBatches(t *testing.T) {
 		}
 	}
 }
+
+// TestAdjustedApart: a network that is trained on the memory alone is adjusted to what is stored, whichever tasks took part in
+// the last step, so that a learner that was loaded predicts what the saved one does.
+func TestAdjustedApart(t *testing.T) {
+	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 24, 5)
+	learner := func() *Learner {
+		m := newMethod(t, "avggrad+las+gdumb", map[string]any{"passes": 2})
+		return smallLearner(t, b, "", Options{Method: m, Increment: scenario.ClassIncremental})
+	}
+	task := func(id int) (Task, error) { return blobTask(t, d, id, 2*id-2, 2*id-1), nil }
+	saved, loaded := learner(), learner()
+	for id := 1; id <= 2; id++ {
+		attach(t, saved, must[Task](t)(task(id)))
+	}
+	must[*StepReport](t)(saved.Step())
+	if err := saved.Pause(2); err != nil {
+		t.Fatal(err)
+	}
+	must[*StepReport](t)(saved.Step())
+	if err := loaded.Restore(must[State](t)(saved.State()), task); err != nil {
+		t.Fatal(err)
+	}
+	x, _ := flat(d.Select(&d.Test, 0, 0, 1, 2, 3), 64)
+	want, got := must[[]Prediction](t)(saved.Predict(x)), must[[]Prediction](t)(loaded.Predict(x))
+	for i := range want {
+		if !slices.Equal(got[i].Probabilities, want[i].Probabilities) {
+			t.Fatalf("sample %d: %v, the saved learner has %v", i, got[i].Probabilities, want[i].Probabilities)
+		}
+	}
+	stored, total := [4]float64{}, float64(saved.memory.Len())
+	for _, it := range saved.memory.Samples() {
+		stored[it.Class] += 1 / total
+	}
+	for o, x := range saved.adjustmentsApart(1)[:4] {
+		if math.Abs(float64(x)-math.Log(stored[o])) > 1e-5 {
+			t.Errorf("output %d is adjusted by %g, and has the share %g of what is stored", o, x, stored[o])
+		}
+	}
+}

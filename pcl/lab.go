@@ -349,6 +349,9 @@ func (b predicting) Descend(samples []memory.Item, shares []float64, s rehearsal
 	}
 	return b.batches(samples, loss, func(h *device.Batch) error {
 		h.Share(shares)
+		if loss.Adjust > 0 {
+			h.Adjust(l.adjustmentsApart(loss.Adjust))
+		}
 		in, done, err := h.Inputs(l.options.Backend, graphs.Referenced(loss))
 		if err != nil {
 			return err
