@@ -199,7 +199,8 @@ func (l *Learner) open(t *task) error {
 
 // Detach ends a task before its stream has ended, for example because the stream keeps failing or is no longer
 // wanted. If keep is true, the samples collected from the task enter the memory, as they do when a stream ends;
-// otherwise they are discarded. Batches that have been fetched but not trained on are dropped.
+// otherwise they are discarded. What is in the memory stays: samples of a task that had come back, and those that a method
+// which fills the memory while tasks run has taken. Batches that have been fetched but not trained on are dropped.
 func (l *Learner) Detach(id int, keep bool) error {
 	if err := l.enter(false); err != nil {
 		return err
