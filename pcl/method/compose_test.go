@@ -70,6 +70,8 @@ func TestCompositionsThatAreRefused(t *testing.T) {
 		{"er+per-task", nil, []string{"er weighs the tasks against one memory row", "choose another rule"}},
 		{"a-gem+der-pp", params{"rows": "apart"}, []string{"a-gem weighs the tasks against one memory row", "rows=joined"}},
 		{"emgd-gmc+per-task+der-pp", nil, []string{"a row for each finished task has one loss", "draws=one"}},
+		{"emgd-gmc+per-task+der-pp", params{"draws": "one", "beta": 0}, []string{"beta above 0"}},
+		{"mdmtr+per-task", params{"distill": 1}, []string{"leave distill at 0"}},
 	} {
 		_, err := New(c.name, c.params)
 		if err == nil {

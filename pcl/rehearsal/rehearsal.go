@@ -191,7 +191,7 @@ func (r *Rehearsal) adjust() {
 func (r *Rehearsal) check() error {
 	for _, row := range r.Rows {
 		if r.PerTask && (len(r.Rows) > 1 || row.Loss.Kind == StoredLogits) {
-			return fmt.Errorf("rehearsal %s: a row for each finished task has one loss; set rows=joined and draws=one", r.Name())
+			return fmt.Errorf("rehearsal %s: a row for each finished task has one loss, of labels: with der-pp set rows=joined, draws=one and beta above 0; with mdmtr leave distill at 0", r.Name())
 		}
 	}
 	if r.Remember && r.DrawRemembers {
