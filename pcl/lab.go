@@ -64,7 +64,12 @@ func (l *Learner) tasksThat(hold func(t *task) bool) (ids []int) {
 	return ids
 }
 
+// Candidates are none where the method fills the memory itself: what is collected then is for a Consolidator alone, and the
+// memory may have the same samples.
 func (b predicting) Candidates(task int) []memory.Item {
+	if _, ok := method.As[rehearsal.Storer](b.l.options.Method); ok {
+		return nil
+	}
 	if t := b.l.tasks[task-1]; t.reservoir != nil {
 		return t.reservoir.Items()
 	}

@@ -411,3 +411,27 @@ func TestInformationOfLabels(t *testing.T) {
 		}
 	})
 }
+
+// TestCandidatesForTheMemory: what is collected for EWC is no candidate for a memory that fills itself, so that class means
+// do not know of a penalty before a task has ended.
+func TestCandidatesForTheMemory(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	for _, store := range []string{"greedy", "gss"} {
+		var means []*rehearsal.Means
+		for _, penalty := range []string{"", "+ewc"} {
+			l := smallLearner(t, b, "avggrad+"+store+"+ncm"+penalty, Options{Increment: scenario.ClassIncremental})
+			attach(t, l, blobTask(t, pcltest.Blobs(4, 40, 4), 1, 0, 1))
+			for range 3 {
+				must[*StepReport](t)(l.Step())
+			}
+			p := must[*Predictor](t)(l.Snapshot())
+			defer p.Close()
+			means = append(means, rehearsal.MeansOf(p.rule))
+		}
+		for i, mean := range means[0].Values {
+			if !slices.Equal(means[1].Values[i], mean) {
+				t.Errorf("%s: class %d has the mean %v, with a penalty %v", store, i, mean, means[1].Values[i])
+			}
+		}
+	}
+}

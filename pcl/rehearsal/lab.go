@@ -95,7 +95,7 @@ type MovedLab interface {
 // PredictLab is the [Lab] between steps, when predictions are made.
 type PredictLab interface {
 	Lab
-	// Candidates returns the samples of a running task that have been collected so far.
+	// Candidates returns the samples of a running task that have been collected so far as candidates for the memory.
 	Candidates(task int) []memory.Item
 	// Restart creates the network Apart with freshly drawn parameters.
 	Restart() error
