@@ -152,6 +152,10 @@ func (c *benchStepCmd) check() error {
 		return fmt.Errorf("--batch %d: want 2 samples or more", c.Batch)
 	case c.Steps < 1 || c.Warmup < 0:
 		return fmt.Errorf("--steps %d --warmup %d: want at least one step, and no negative number", c.Steps, c.Warmup)
+	case c.Steps > maxTimedSteps || c.Warmup > maxTimedSteps:
+		return fmt.Errorf("--steps %d --warmup %d: want at most %d, as the time of each is kept", c.Steps, c.Warmup, maxTimedSteps)
+	case len(c.Method) == 0:
+		return errNoMethod
 	case c.Turns && len(c.contenders()) != 1:
 		return fmt.Errorf("--turns times one method, not %d", len(c.contenders()))
 	}
@@ -163,6 +167,9 @@ func (c *benchStepCmd) check() error {
 	_, err := c.build()
 	return err
 }
+
+// maxTimedSteps is the largest number of steps that are timed at once. The time of each is kept.
+const maxTimedSteps = 1_000_000
 
 // editing is appended to the name of the contender that edits its memory.
 const editing = "+edit"
@@ -291,8 +298,8 @@ func (r *benchReport) takeTurns(rc *runContext) error {
 	lines := bufio.NewScanner(rc.stdin)
 	for lines.Scan() {
 		steps, err := strconv.Atoi(lines.Text())
-		if err != nil || steps < 1 {
-			return usageError{fmt.Errorf("--turns: %q is not a number of steps", lines.Text())}
+		if err != nil || steps < 1 || steps > maxTimedSteps {
+			return usageError{fmt.Errorf("--turns: %q is not a number of steps from 1 to %d", lines.Text(), maxTimedSteps)}
 		}
 		if err := r.turn(rc, steps); err != nil {
 			return err

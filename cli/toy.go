@@ -28,6 +28,9 @@ type toyCmd struct {
 }
 
 func (c *toyCmd) Run(rc *runContext) error {
+	if len(c.Method) == 0 {
+		return usageError{errNoMethod}
+	}
 	if len(c.Start) != 2 {
 		return usageError{fmt.Errorf("--start takes two numbers, not %d", len(c.Start))}
 	}
