@@ -26,7 +26,11 @@ type methodDescription struct {
 }
 
 func (c *methodsCmd) Run(rc *runContext) error {
-	if part, err := method.LookupPart(c.Name); c.Parts || err == nil && !registered(c.Name) {
+	part, err := method.LookupPart(c.Name)
+	switch {
+	case c.Parts && c.Name != "" && err != nil:
+		return usageError{err}
+	case c.Parts, err == nil && !registered(c.Name):
 		return c.parts(rc, part)
 	}
 	names := method.Names()
