@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -81,7 +82,7 @@ func (c *reportCmd) notebooks() ([]string, error) {
 			out = append(out, path)
 			continue
 		}
-		inside, err := filepath.Glob(filepath.Join(path, "*.ipynb"))
+		inside, err := notebooksIn(path, info)
 		if err != nil {
 			return nil, err
 		}
@@ -99,6 +100,18 @@ func (c *reportCmd) notebooks() ([]string, error) {
 	}
 	c.All = c.All || len(out) > 1
 	return out, nil
+}
+
+// notebooksIn returns the notebooks in a folder, whose name may have brackets; none of a file.
+func notebooksIn(path string, info fs.FileInfo) (inside []string, err error) {
+	if !info.IsDir() {
+		return nil, nil
+	}
+	names, err := fs.Glob(os.DirFS(path), "*.ipynb")
+	for _, name := range names {
+		inside = append(inside, filepath.Join(path, name))
+	}
+	return inside, err
 }
 
 // checkFlags refuses flags that would do nothing. notebooks are those that the paths name, or nil for runs.

@@ -262,7 +262,7 @@ func TestTwoClones(t *testing.T) {
 }
 
 func TestQuickstart(t *testing.T) {
-	source := t.TempDir()
+	source := filepath.Join(t.TempDir(), "a[1]") // no pattern
 	t.Chdir(t.TempDir())
 	if path, err := Quickstart(Kernel{Source: source}); path != "" || err != nil {
 		t.Errorf("a module without notebooks: %q, %v", path, err)

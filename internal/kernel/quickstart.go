@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -24,16 +25,16 @@ func Quickstart(k Kernel) (string, error) {
 	if k.Clone {
 		return filepath.Join(from, quickstart), nil
 	}
-	paths, err := filepath.Glob(filepath.Join(from, "*.ipynb"))
+	names, err := fs.Glob(os.DirFS(from), "*.ipynb") // the folder may have brackets in its name
 	if err != nil {
 		return "", err
 	}
-	for _, path := range paths {
-		to := filepath.Join(copiedNotebooks, filepath.Base(path))
+	for _, name := range names {
+		to := filepath.Join(copiedNotebooks, name)
 		if _, err := os.Stat(to); err == nil {
 			continue
 		}
-		data, err := os.ReadFile(path)
+		data, err := os.ReadFile(filepath.Join(from, name))
 		if err != nil {
 			return "", err
 		}
