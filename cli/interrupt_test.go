@@ -3,9 +3,11 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -69,6 +71,22 @@ func TestInterrupt(t *testing.T) {
 			}
 			left(t, out).same(t, want)
 		})
+	}
+}
+
+// TestInterruptedBeforeItBegan: there is nothing to save yet, and the message says no more than that.
+func TestInterruptedBeforeItBegan(t *testing.T) {
+	ctx, stop := signal.NotifyContext(t.Context(), syscall.SIGUSR2)
+	defer stop()
+	if err := syscall.Kill(os.Getpid(), syscall.SIGUSR2); err != nil {
+		t.Fatal(err)
+	}
+	<-ctx.Done()
+	var stdout, stderr bytes.Buffer
+	rc := &runContext{ctx: ctx, stdout: &stdout, stderr: &stderr}
+	args := []string{"data", "preview", "glyphs", "--out", filepath.Join(t.TempDir(), "x.png")}
+	if code := execute(rc, args); code != exitInterrupted || stderr.String() != "pcl: interrupted\n" {
+		t.Errorf("exit code %d, %q", code, &stderr)
 	}
 }
 

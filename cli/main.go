@@ -127,7 +127,7 @@ func exitCode(rc *runContext, err error) int {
 	}
 	text := strings.TrimPrefix(err.Error(), "pcl: ")                     // the errors of package pcl begin with its name, which is also the program's
 	ended := rc.ctx.Err() != nil && errors.As(err, new(*exec.ExitError)) // the interrupt ended a program that pcl ran
-	if text == context.Canceled.Error() || err == context.Cause(rc.ctx) {
+	if cause := context.Cause(rc.ctx); text == context.Canceled.Error() || cause != nil && text == cause.Error() {
 		text = "interrupted"
 	}
 	fmt.Fprintln(rc.stderr, "pcl:", printable.Text(text))
