@@ -40,7 +40,7 @@ func (c *deployFlags) plan() (m *grid.Manifest, shards int, err error) {
 		return nil, 0, usageError{errors.New("--shards and --each must be positive")}
 	}
 	if m, err = c.folder().Manifest(c.Name); err != nil {
-		return nil, 0, usageError{err}
+		return nil, 0, unplanned(err)
 	}
 	shards = c.Shards
 	if c.Each > 0 {
