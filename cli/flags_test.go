@@ -37,6 +37,8 @@ func TestFlagsThatDoNothing(t *testing.T) {
 		{[]string{"report", runs, "--execute"}, "--execute is for notebooks"},
 		{[]string{"report", runs, "--no-execute"}, "--no-execute is for notebooks"},
 		{[]string{"report", runs, "--private"}, "--private is for notebooks"},
+		{[]string{"report", runs, "--module", dir}, "--module is for notebooks"},
+		{[]string{"grid", "report", "--markdown", "--title", "a"}, "--title is for a page"},
 		{[]string{"report", notebook, "--no-execute", "--private"}, "leave one out"},
 		{[]string{"report", notebook, "--title", "a"}, "--title is for a report of runs or a site"},
 		{[]string{"data", "preview", "glyphs", "--out", filepath.Join(dir, "x.jpg")}, "the ending .png"},

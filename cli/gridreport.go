@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -26,6 +27,9 @@ type gridReportCmd struct {
 }
 
 func (c *gridReportCmd) Run(rc *runContext) error {
+	if err := c.check(); err != nil {
+		return err
+	}
 	all, notes, err := c.results(rc)
 	if err != nil {
 		return err
@@ -41,12 +45,23 @@ func (c *gridReportCmd) Run(rc *runContext) error {
 	in := report.GridsInput{Title: c.Title, Findings: found, Notes: notes, Origin: report.Origin{
 		Command: strings.Join(append([]string{"pcl"}, quoted(os.Args[1:])...), " "), Version: version + " " + commit, Made: time.Now(),
 	}}
-	c.Out = cmp.Or(c.Out, "grids.html")
 	if err := rc.writeTo(c.Out, func(w io.Writer) error { return report.Grids(rc.ctx, w, in) }); err != nil || rc.quiet {
 		return err
 	}
 	_, err = fmt.Fprintln(rc.stdout, "The page:", c.Out)
 	return err
+}
+
+// check refuses a title that would do nothing, and fills in the default file of a page.
+func (c *gridReportCmd) check() error {
+	switch {
+	case c.Markdown && c.Title != "":
+		return usageError{errors.New("--title is for a page; the text of --markdown has a title of its own: leave it out")}
+	case c.Markdown:
+		return nil
+	}
+	c.Out = cmp.Or(c.Out, "grids.html")
+	return nil
 }
 
 // results reads the results that the names stand for, and the notes beside them.

@@ -123,6 +123,8 @@ func (c *reportCmd) checkFlags(notebooks []string) error {
 		return errors.New("--no-execute is for notebooks; a report of runs executes nothing: leave it out")
 	case notebooks == nil && c.Private:
 		return errors.New("--private is for notebooks; a report of runs executes nothing: leave it out")
+	case notebooks == nil && c.Module != "":
+		return errors.New("--module is for notebooks; a report of runs executes nothing: leave it out")
 	case c.Private && c.Execute != nil && !*c.Execute:
 		return errors.New("--private says how notebooks are executed, and --no-execute that they are not: leave one out")
 	case notebooks != nil && !c.All && c.Title != "":
