@@ -34,6 +34,9 @@ type demoCmd struct {
 }
 
 func (c *demoCmd) Run(rc *runContext) error {
+	if len(c.Method) == 0 {
+		return usageError{errNoMethod}
+	}
 	for _, name := range c.Method {
 		if _, err := method.Lookup(name); err != nil {
 			return usageError{err}
@@ -41,6 +44,9 @@ func (c *demoCmd) Run(rc *runContext) error {
 	}
 	if err := errors.Join(once("--method", c.Method), once("--seed", c.Seed)); err != nil {
 		return usageError{err}
+	}
+	if err := c.checkOut(); err != nil {
+		return err
 	}
 	folder := c.Runs
 	if folder == "" {
@@ -87,6 +93,17 @@ func (c *demoCmd) Run(rc *runContext) error {
 		return err
 	}
 	return diverged(in.Runs)
+}
+
+// checkOut returns an error if the page or the picture cannot be written, which otherwise would show after the training.
+func (c *demoCmd) checkOut() error {
+	if err := checkPage(c.Out); err != nil || c.Cover == "" {
+		return err
+	}
+	if filepath.Ext(c.Cover) != ".png" {
+		return usageError{fmt.Errorf("--cover %s: the picture is a PNG: give the file the ending .png", c.Cover)}
+	}
+	return atomicfile.Check(c.Cover)
 }
 
 // train makes one run, and keeps the records of the first run of each method.

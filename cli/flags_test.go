@@ -39,6 +39,7 @@ func TestFlagsThatDoNothing(t *testing.T) {
 		{[]string{"report", runs, "--private"}, "--private is for notebooks"},
 		{[]string{"report", runs, "--module", dir}, "--module is for notebooks"},
 		{[]string{"grid", "report", "--markdown", "--title", "a"}, "--title is for a page"},
+		{[]string{"grid", "report", "--out", filepath.Join(dir, "x.pdf")}, "a page is HTML"},
 		{[]string{"report", notebook, "--no-execute", "--private"}, "leave one out"},
 		{[]string{"report", notebook, "--title", "a"}, "--title is for a report of runs or a site"},
 		{[]string{"data", "preview", "glyphs", "--out", filepath.Join(dir, "x.jpg")}, "the ending .png"},

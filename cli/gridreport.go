@@ -52,7 +52,7 @@ func (c *gridReportCmd) Run(rc *runContext) error {
 	return err
 }
 
-// check refuses a title that would do nothing, and fills in the default file of a page.
+// check refuses a title that would do nothing, and a file for a page that cannot be one. It fills in the default.
 func (c *gridReportCmd) check() error {
 	switch {
 	case c.Markdown && c.Title != "":
@@ -61,7 +61,7 @@ func (c *gridReportCmd) check() error {
 		return nil
 	}
 	c.Out = cmp.Or(c.Out, "grids.html")
-	return nil
+	return checkPage(c.Out)
 }
 
 // results reads the results that the names stand for, and the notes beside them.

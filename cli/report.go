@@ -44,6 +44,9 @@ func (c *reportCmd) Run(rc *runContext) error {
 	if err := c.checkFlags(notebooks); err != nil {
 		return usageError{err}
 	}
+	if err := c.checkOut(notebooks); err != nil {
+		return err
+	}
 	if c.PDF {
 		if c.browser, err = report.FindBrowser(); err != nil {
 			return err
@@ -114,6 +117,32 @@ func notebooksIn(path string, info fs.FileInfo) (inside []string, err error) {
 	return inside, err
 }
 
+// checkOut returns an error if the page or site cannot be written, before a notebook is executed for minutes.
+func (c *reportCmd) checkOut(notebooks []string) error {
+	switch {
+	case c.All:
+		return atomicfile.Check(filepath.Join(c.out("site"), report.IndexFile))
+	case notebooks == nil:
+		return checkPage(c.out("report.html"))
+	}
+	return checkPage(c.page(notebooks[0]))
+}
+
+// page is the file for the page of a single notebook.
+func (c *reportCmd) page(notebook string) string {
+	return c.out(strings.TrimSuffix(filepath.Base(notebook), ".ipynb") + ".html")
+}
+
+// checkPage returns an error if a page cannot be written to a file, or if the file's name says that it is something else,
+// which those who open it would believe.
+func checkPage(path string) error {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".pdf", ".png", ".svg", ".ipynb", ".json", ".csv", ".md":
+		return usageError{fmt.Errorf("--out %s: a page is HTML: give the file the ending .html", path)}
+	}
+	return atomicfile.Check(path)
+}
+
 // checkFlags refuses flags that would do nothing. notebooks are those that the paths name, or nil for runs.
 func (c *reportCmd) checkFlags(notebooks []string) error {
 	switch {
@@ -177,7 +206,7 @@ func (c *reportCmd) pages(rc *runContext, o report.Origin, paths []string) error
 	if c.All {
 		err = c.site(rc, o, notebooks)
 	} else {
-		out := c.out(strings.TrimSuffix(filepath.Base(paths[0]), ".ipynb") + ".html")
+		out := c.page(paths[0])
 		err = atomicfile.Write(out, func(w io.Writer) error { return notebooks[0].Write(rc.ctx, w, o) })
 		if err == nil {
 			err = c.finish(rc, out, []string{out})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"text/tabwriter"
 
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 )
@@ -32,6 +33,11 @@ func (c *tuneCmd) Run(rc *runContext) error {
 		return usageError{err}
 	}
 	if !isPart {
+		if !c.Plan { // which writes no values
+			if err := atomicfile.Check(c.Out); err != nil {
+				return err
+			}
+		}
 		if err := c.plan(rc, t); err != nil || c.Plan {
 			return err
 		}

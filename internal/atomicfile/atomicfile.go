@@ -60,6 +60,22 @@ func Write(path string, fill func(io.Writer) error) (err error) {
 	return replace(path, info, fill)
 }
 
+// Check returns the error with which [Write] would end before it writes anything, because the path is that of a folder, say,
+// or the folder is read-only. Long work whose outcome is to be written asks first. Missing folders are created.
+func Check(path string) error {
+	if stream(path) != nil {
+		return nil
+	}
+	info, err := os.Stat(path)
+	if err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		return nil // opening a pipe would wait for its reader
+	}
+	if err := Write(path, func(io.Writer) error { return errChecked }); !errors.Is(err, errChecked) {
+		return err
+	}
+	return nil
+}
+
 // WriteBytes is like [Write], with the content given as a slice.
 func WriteBytes(path string, data []byte) error {
 	return Write(path, func(w io.Writer) error {
@@ -67,6 +83,9 @@ func WriteBytes(path string, data []byte) error {
 		return err
 	})
 }
+
+// errChecked ends a write that is only tried, so that the file stays as it is.
+var errChecked = errors.New("only tried")
 
 var errFolder = errors.New("this is a folder: name a file")
 

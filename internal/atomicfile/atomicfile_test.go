@@ -99,3 +99,28 @@ func TestConcurrentWriters(t *testing.T) {
 	}
 	only(t, path, strings.Repeat(string(data[:1]), 100000))
 }
+
+// TestCheck: what cannot be written is known before, and asking changes nothing.
+func TestCheck(t *testing.T) {
+	dir := t.TempDir()
+	old := filepath.Join(dir, "old")
+	if err := os.WriteFile(old, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{old, filepath.Join(dir, "new"), filepath.Join(dir, "deep", "new"), os.DevNull} {
+		if err := Check(path); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	for _, path := range []string{dir, filepath.Join(old, "below")} {
+		if err := Check(path); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v, want an error that names it", path, err)
+		}
+	}
+	if text, err := os.ReadFile(old); err != nil || string(text) != "old" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "new")); err == nil {
+		t.Error("asking made a file")
+	}
+}
