@@ -43,15 +43,41 @@ func interrupt(t *testing.T, cmd *exec.Cmd, s os.Signal) {
 	}
 }
 
-// TestInterrupt sends what Ctrl-C and `kill` send: the run is saved, and the last line is a command
+// catchHangUp makes the programs that a test begins receive SIGHUP, also where nohup began the test itself.
+func catchHangUp(t *testing.T) {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(c) })
+}
+
+// TestNohup: a run that nohup began goes on when its terminal closes.
+func TestNohup(t *testing.T) {
+	want := baseline(t, unhurried...)
+	out := t.TempDir()
+	signal.Ignore(syscall.SIGHUP) // which programs inherit
+	defer signal.Reset(syscall.SIGHUP)
+	cmd := start(t, out, 1, small(t, append(unhurried, "--checkpoint-every", "5")...)...)
+	interrupt(t, cmd, syscall.SIGHUP)
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("%v\n%s", err, stderrOf(cmd))
+	}
+	left(t, out).same(t, want)
+}
+
+// TestInterrupt sends what Ctrl-C, `kill` and a terminal that closes send: the run is saved, and the last line is a command
 // that takes it to the end that it would have had.
 func TestInterrupt(t *testing.T) {
 	want := baseline(t, unhurried...)
-	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+	catchHangUp(t)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(s.String(), func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "it's $HOME")
 			cmd := start(t, out, 1, small(t, append(unhurried, "--checkpoint-every", "5")...)...)
 			interrupt(t, cmd, s)
+			if s == syscall.SIGHUP { // the second one, of the shell
+				time.Sleep(time.Millisecond)
+				cmd.Process.Signal(s)
+			}
 			if err := cmd.Wait(); cmd.ProcessState.ExitCode() != exitInterrupted {
 				t.Fatalf("%v, want exit code %d\n%s", err, exitInterrupted, stderrOf(cmd))
 			}

@@ -68,9 +68,19 @@ type commands struct {
 // could not be saved or has diverged; 2 wrong usage or configuration; 130 interrupted (a run has been saved, and the last
 // line of the output says how to continue); 75 the time of `pcl grid run --time` is up.
 func Main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	hangUp := !signal.Ignored(syscall.SIGHUP) // otherwise nohup began the program, which is to outlive its terminal
+	if hangUp {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	if os.Getenv(partVariable) == "" {
-		context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
+		context.AfterFunc(ctx, func() {
+			if hangUp {
+				signal.Ignore(syscall.SIGHUP) // when a terminal closes, it and its shell send one each
+			}
+			stop() // a second Ctrl-C ends the program at once
+		})
 	} else {
 		ctx = withParent(ctx)
 	}
