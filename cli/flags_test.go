@@ -42,6 +42,9 @@ func TestFlagsThatDoNothing(t *testing.T) {
 		{[]string{"grid", "report", "--out", filepath.Join(dir, "x.pdf")}, "a page is HTML"},
 		{[]string{"report", notebook, "--no-execute", "--private"}, "leave one out"},
 		{[]string{"report", notebook, "--title", "a"}, "--title is for a report of runs or a site"},
+		{[]string{"run", "--edit-max-drift", "0.02"}, "add a step size, such as --edit 0.003"},
+		{[]string{"run", "--edit-mode", "batch"}, "--edit-mode says how the memory is edited"},
+		{[]string{"run", "--method", ""}, "--method is empty"},
 		{[]string{"data", "preview", "glyphs", "--out", filepath.Join(dir, "x.jpg")}, "the ending .png"},
 	} {
 		var stdout, stderr bytes.Buffer

@@ -270,6 +270,9 @@ func (c *runCmd) configs() ([]experiment.Config, error) {
 		return nil, err
 	}
 	methods, increments, seeds := c.Method, c.Increment, c.Seed
+	if methods != nil && len(methods) == 0 {
+		return nil, errNoMethod
+	}
 	if len(methods) == 0 {
 		methods = []string{base.Method}
 	}
@@ -387,7 +390,27 @@ func (c *runCmd) base() (experiment.Config, error) {
 	set(&config.Edit.Every, c.EditEvery)
 	set(&config.Edit.MaxDrift, c.EditDrift)
 	set(&config.ExtraUpdate, c.Extra)
+	if c.Edit == nil && !config.Edit.On() {
+		return config, c.howToEdit()
+	}
 	return config, nil
+}
+
+// howToEdit returns an error if a flag says how the memory is edited. It is for runs that do not edit it, although no flag
+// says so.
+func (c *runCmd) howToEdit() error {
+	for _, flag := range []struct {
+		name  string
+		given bool
+	}{
+		{"mode", c.EditMode != nil}, {"norm", c.EditNorm != nil}, {"aim", c.EditAim != nil}, {"target", c.EditTo != nil},
+		{"at", c.EditAt != nil}, {"every", c.EditEvery != nil}, {"max-drift", c.EditDrift != nil},
+	} {
+		if flag.given {
+			return fmt.Errorf("--edit-%s says how the memory is edited, which is turned off: add a step size, such as --edit 0.003", flag.name)
+		}
+	}
+	return nil
 }
 
 // drawn returns an error if a flag says how a scenario is to be drawn, but one is played.
