@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -135,7 +136,7 @@ func (c *gridAgainCmd) make(rc *runContext, then *rows.Row, config experiment.Co
 	} else if _, err := os.Stat(filepath.Join(dir, experiment.ResultFile)); err == nil {
 		return nil, usageError{fmt.Errorf("--out %s has a finished run, which would not be made again: name another folder", dir)}
 	}
-	how := grid.Compute{Backend: then.Backend, Threads: then.Threads, TF32: c.TF32, Flags: grid.XLAFlags()}
+	how := grid.Compute{Backend: then.Backend, Threads: then.Threads, TF32: c.TF32, Flags: backend.XLAFlags()}
 	if c.Backend != "same" {
 		how.Backend = c.Backend
 	}

@@ -108,7 +108,7 @@ func (c *gridPlanCmd) check() error {
 
 // compute returns how the cells are computed. If the backend is to be chosen, it is opened to find out which one works.
 func (c computeFlags) compute(rc *runContext) (grid.Compute, error) {
-	how := grid.Compute{Backend: c.Backend, Threads: int(c.Threads), TF32: c.TF32, Flags: grid.XLAFlags()}
+	how := grid.Compute{Backend: c.Backend, Threads: int(c.Threads), TF32: c.TF32, Flags: backend.XLAFlags()}
 	if c.Backend != backend.Auto {
 		return how, nil
 	}

@@ -169,11 +169,10 @@ func cudaDataDir(plugin string) string {
 
 // withCUDADataDir adds the data folder to the value of XLA_FLAGS, unless it names one already.
 func withCUDADataDir(flags, dir string) string {
-	const flag = "--xla_gpu_cuda_data_dir="
-	if strings.Contains(flags, flag) {
+	if strings.Contains(flags, cudaFlag) {
 		return flags
 	}
-	return strings.TrimSpace(flags + " " + flag + dir)
+	return strings.TrimSpace(flags + " " + cudaFlag + dir)
 }
 
 // glob lists what matches a pattern within a folder, in whose own name brackets and stars mean nothing.

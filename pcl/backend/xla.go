@@ -84,6 +84,9 @@ func setEnv(env map[string]string) (restore func()) {
 func openCPUPlugin(plugin string, o Options) (*Backend, error) {
 	threads := max(o.Threads, 1, o.Devices)
 	keepFreedMemory()
+	xlaMu.Lock()
+	device := cpuNamed(procFields("/proc/cpuinfo"), limitVectors(vectors()))
+	xlaMu.Unlock()
 	// The plugin reads NPROC when it creates a client: each Open has a thread pool of its own.
 	env := map[string]string{"NPROC": strconv.Itoa(threads)}
 	options := pjrt.NamedValuesMap{"cpu_device_count": int64(o.Devices)}
@@ -96,7 +99,7 @@ func openCPUPlugin(plugin string, o Options) (*Backend, error) {
 		return nil, err
 	}
 	b, err := withInfo(first, o, Info{
-		Name: XLACPU, Platform: "cpu", Plugin: plugin, PluginVersion: api, Device: cpuModel(), Threads: threads,
+		Name: XLACPU, Platform: "cpu", Plugin: plugin, PluginVersion: api, Device: device, Threads: threads,
 	})
 	if err != nil {
 		return nil, err

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
-	"strings"
 
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl/backend"
@@ -32,19 +30,12 @@ type Compute struct {
 	Flags   string `json:"xla_flags,omitempty"`
 }
 
-// XLAFlags returns the options that the environment gives XLA, in XLA_FLAGS, some of which change what it computes. The
-// folder of CUDA's data, which the backend adds itself, is none of them.
-func XLAFlags() string {
-	all := strings.Fields(os.Getenv("XLA_FLAGS"))
-	return strings.Join(slices.DeleteFunc(all, func(f string) bool { return strings.HasPrefix(f, "--xla_gpu_cuda_data_dir=") }), " ")
-}
-
 // settled returns an error if the environment has a backend compute in another way.
 func (c Compute) settled() error {
 	if c.Backend == backend.Go {
 		return nil
 	}
-	if now := XLAFlags(); now != c.Flags {
+	if now := backend.XLAFlags(); now != c.Flags {
 		return fmt.Errorf("XLA_FLAGS is %q here, and was %q when the grid was planned: results may differ", now, c.Flags)
 	}
 	if c.Backend == backend.XLACUDA && !c.TF32 && os.Getenv("NVIDIA_TF32_OVERRIDE") == "1" {

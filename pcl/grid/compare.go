@@ -51,7 +51,7 @@ func Reasons(then *rows.Row, run *results.Run, program string) (list []string) {
 			list = append(list, fmt.Sprintf("The %s was %s, and is %s now.", c.what, c.then, c.now))
 		}
 	}
-	if flags := XLAFlags(); flags != "" && m.Backend != backend.Go {
+	if flags := backend.XLAFlags(); flags != "" && m.Backend != backend.Go {
 		list = append(list, fmt.Sprintf("XLA_FLAGS is %q now.", flags))
 	}
 	return list

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
 
@@ -86,10 +87,10 @@ func TestCellID(t *testing.T) {
 func TestFlagsOfXLA(t *testing.T) {
 	const flags = "--xla_cpu_enable_fast_math=true"
 	t.Setenv("XLA_FLAGS", " --xla_gpu_cuda_data_dir=/usr/local/cuda  "+flags)
-	if got := XLAFlags(); got != flags {
+	if got := backend.XLAFlags(); got != flags {
 		t.Errorf("flags %q", got)
 	}
-	how, err := Compute{Backend: "xla-cpu", Flags: XLAFlags()}.checked()
+	how, err := Compute{Backend: "xla-cpu", Flags: backend.XLAFlags()}.checked()
 	if err != nil || how.Flags != flags || how.settled() != nil {
 		t.Errorf("%+v, %v, %v", how, err, how.settled())
 	}
