@@ -49,7 +49,7 @@ func openXLA(kind, plugin string, config string, options pjrt.NamedValuesMap, en
 	if name != plugin {
 		defer os.RemoveAll(filepath.Dir(name))
 	}
-	b, err = xla.NewWithOptions(name+config, options)
+	withoutSignals(func() { b, err = xla.NewWithOptions(name+config, options) })
 	if err != nil {
 		return nil, "", fmt.Errorf("plugin %s: %w", plugin, err)
 	}

@@ -67,40 +67,58 @@ func (m *nearestMean) Prepare(lab PredictLab) error {
 	return nil
 }
 
-// Predict returns the class with the nearest mean. Where no competing class has one, as before the
-// first samples came, it is the class with the largest logit.
+// Predict returns the class with the nearest mean, and the class with the largest logit where the means do not decide.
+// Each sample is put through the network once, for the one or for the other.
 func (m *nearestMean) Predict(lab PredictLab, samples []memory.Item) ([]int, error) {
-	features, err := unitFeatures(lab, samples)
-	if err != nil {
-		return nil, err
-	}
-	classes, competing := make([]int, len(samples)), map[int][]int{}
-	var unknown []int
-	for i, it := range samples {
+	competing := map[int][]int{} // by task
+	for _, it := range samples {
 		if competing[it.Task] == nil {
 			competing[it.Task] = lab.Competing(it.Task)
 		}
-		class, ok := m.nearest(features[i], competing[it.Task])
-		ok = ok && !(m.between && m.oneTask(competing[it.Task]))
-		if classes[i] = class; !ok {
-			unknown = append(unknown, i)
+	}
+	var byMean, byLogit []int // indices of samples
+	for i, it := range samples {
+		if m.decides(competing[it.Task]) {
+			byMean = append(byMean, i)
+		} else {
+			byLogit = append(byLogit, i)
 		}
 	}
-	if unknown == nil {
-		return classes, nil
-	}
-	rest := make([]memory.Item, len(unknown))
-	for k, i := range unknown {
-		rest[k] = samples[i]
-	}
-	guessed, err := lab.Predict(Now, rest)
+	classes := make([]int, len(samples))
+	features, err := unitFeatures(lab, pick(samples, byMean))
 	if err != nil {
 		return nil, err
 	}
-	for k, i := range unknown {
+	for k, i := range byMean {
+		classes[i] = m.nearest(features[k], competing[samples[i].Task])
+	}
+	if byLogit == nil {
+		return classes, nil
+	}
+	guessed, err := lab.Predict(Now, pick(samples, byLogit))
+	if err != nil {
+		return nil, err
+	}
+	for k, i := range byLogit {
 		classes[i] = guessed[k]
 	}
 	return classes, nil
+}
+
+// decides says whether the means choose among these classes: one of them must have a mean, which none has before the first
+// samples came.
+func (m *nearestMean) decides(classes []int) bool {
+	return slices.ContainsFunc(classes, m.known) && !(m.between && m.oneTask(classes))
+}
+
+func (m *nearestMean) known(class int) bool { return m.means[class] != nil }
+
+func pick(samples []memory.Item, which []int) []memory.Item {
+	picked := make([]memory.Item, len(which))
+	for k, i := range which {
+		picked[k] = samples[i]
+	}
+	return picked
 }
 
 // Snapshot copies the rule. Prepare makes new means, and leaves those of the copy as they are.
@@ -112,13 +130,12 @@ func (m *nearestMean) Snapshot() (Point, Rule) {
 // Compare compares the classes by −d², where d is the distance of a sample's features from the class's mean. Classes
 // without a mean are excluded.
 func (m *nearestMean) Compare(features []float32, classes []int, scores []float64) bool {
-	known := func(c int) bool { return m.means[c] != nil }
-	if !slices.ContainsFunc(classes, known) || m.between && m.oneTask(classes) {
+	if !m.decides(classes) {
 		return false
 	}
 	f := unit(features)
 	for i, c := range classes {
-		if scores[i] = math.Inf(-1); known(c) {
+		if scores[i] = math.Inf(-1); m.known(c) {
 			scores[i] = -squaredDistance(f, m.means[c])
 		}
 	}
@@ -142,18 +159,19 @@ func (m *nearestMean) oneTask(classes []int) bool {
 	return !met || len(all) > 0
 }
 
-func (m *nearestMean) nearest(feature []float64, competing []int) (class int, ok bool) {
-	least := math.Inf(1)
+// nearest returns that of the competing classes whose mean is the nearest; at least one of them must have a mean.
+func (m *nearestMean) nearest(feature []float64, competing []int) (class int) {
+	least, found := math.Inf(1), false
 	for _, c := range competing {
 		mean, known := m.means[c]
 		if !known {
 			continue
 		}
-		if d := squaredDistance(feature, mean); !ok || d < least {
-			class, ok, least = c, true, d
+		if d := squaredDistance(feature, mean); !found || d < least {
+			class, found, least = c, true, d
 		}
 	}
-	return class, ok
+	return class
 }
 
 // unitFeatures are the samples' features, of length 1.

@@ -2,6 +2,7 @@ package rehearsal
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/parallelcl/parallelcl/pcl/memory"
@@ -48,5 +49,42 @@ func TestBetweenTasks(t *testing.T) {
 		if got := m.Compare([]float32{1, 0}, c.classes, make([]float64, len(c.classes))); got != c.means {
 			t.Errorf("classes %v: compared by means: %t, want %t", c.classes, got, c.means)
 		}
+	}
+}
+
+// once counts the samples that are put through the network for features and for logits.
+type once struct {
+	*smallLab
+	features, logits int
+}
+
+func (o *once) Features(at Point, samples []memory.Item) ([][]float32, error) {
+	o.features += len(samples)
+	return o.smallLab.Features(at, samples)
+}
+
+func (o *once) Predict(_ Point, samples []memory.Item) ([]int, error) {
+	o.logits += len(samples)
+	return make([]int, len(samples)), nil
+}
+
+func (o *once) Competing(task int) []int { return map[int][]int{1: {0, 1}, 2: {0, 2}, 3: {5}}[task] }
+
+// TestPredictOnce: each sample goes through the network once, for its features where the means decide and for its logits elsewhere.
+func TestPredictOnce(t *testing.T) {
+	m := &nearestMean{between: true, means: map[int][]float64{}, tasks: map[int][]int{0: {1}, 1: {1}, 2: {2}}}
+	for class, angle := range []float64{0, 1, math.Pi / 2} {
+		m.means[class] = []float64{math.Cos(angle), math.Sin(angle)}
+	}
+	l := &once{smallLab: newSmallLab(t, 4, 2, memory.Config{Policy: memory.PerClass, Budget: 6})}
+	got, err := m.Predict(l, []memory.Item{
+		{Task: 2, Pixels: []float32{0, 3}}, {Task: 1, Pixels: []float32{0, 3}}, {Task: 3, Pixels: []float32{1, 0}}, {Task: 2, Pixels: []float32{3, 0}},
+	})
+	must(t, err)
+	if want := []int{2, 0, 0, 0}; !slices.Equal(got, want) {
+		t.Errorf("predicted %v, want %v", got, want)
+	}
+	if l.features != 2 || l.logits != 2 {
+		t.Errorf("features of %d samples and logits of %d, want 2 and 2", l.features, l.logits)
 	}
 }

@@ -1,0 +1,68 @@
+//go:build cgo && linux && (amd64 || arm64)
+
+package backend
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/pprof"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+// TestSignalsOfPools: signals do not reach the threads that compute, except those of their own faults.
+func TestSignalsOfPools(t *testing.T) {
+	mustMultiply(t, mustOpen(t, Options{Name: XLACPU, CacheDir: realCache(t), Threads: 2}))
+	pool := 0
+	names, _ := filepath.Glob("/proc/self/task/*/comm")
+	for _, f := range names {
+		if name, err := os.ReadFile(f); err != nil || !strings.HasPrefix(string(name), "tf_XLAEigen") {
+			continue
+		}
+		pool++
+		blocked, err := strconv.ParseUint(procFields(filepath.Join(filepath.Dir(f), "status"))["SigBlk"], 16, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for s, want := range map[syscall.Signal]bool{syscall.SIGPROF: true, syscall.SIGINT: true, syscall.SIGTERM: true, syscall.SIGSEGV: false, syscall.SIGABRT: false} {
+			if got := blocked>>(s-1)&1 == 1; got != want {
+				t.Errorf("%s: signal %v is blocked: %t, want %t", f, s, got, want)
+			}
+		}
+	}
+	if pool == 0 {
+		t.Error("there are no threads of the pool")
+	}
+}
+
+// TestProfiled: products that are computed while Go's profiler interrupts the process leave the heap as it is. Where the
+// signals reached the pool, this ended the process.
+func TestProfiled(t *testing.T) {
+	b := mustOpen(t, Options{Name: XLACPU, CacheDir: realCache(t)})
+	convolve := graph.MustNewExec(b, func(x, k *graph.Node) *graph.Node {
+		y := graph.ReduceAllSum(graph.Square(graph.Convolve(x, k).PadSame().Done()))
+		return graph.Gradient(y, k)[0]
+	})
+	defer convolve.Finalize()
+	x := tensors.FromScalarAndDimensions(float32(0.5), 32, 32, 32, 8)
+	defer x.FinalizeAll()
+	k := tensors.FromScalarAndDimensions(float32(0.5), 3, 3, 8, 8)
+	defer k.FinalizeAll()
+	if err := pprof.StartCPUProfile(io.Discard); err == nil { // otherwise the tests themselves are being profiled
+		defer pprof.StopCPUProfile()
+	}
+	for began := time.Now(); time.Since(began) < time.Second; {
+		out, err := convolve.Exec1(x, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.FinalizeAll()
+	}
+}
