@@ -90,9 +90,9 @@ func (c *gridExportCmd) Run(rc *runContext) error {
 	return rc.writeTo(c.Out, write)
 }
 
-// writeTo writes a file, or to the standard output.
+// writeTo writes a file, or to the standard output, which - stands for too.
 func (rc *runContext) writeTo(path string, write func(io.Writer) error) error {
-	if path == standardOutput {
+	if path == standardOutput || path == "-" {
 		return write(rc.stdout)
 	}
 	return atomicfile.Write(path, write)

@@ -136,6 +136,9 @@ func (c *reportCmd) page(notebook string) string {
 // checkPage returns an error if a page cannot be written to a file, or if the file's name says that it is something else,
 // which those who open it would believe.
 func checkPage(path string) error {
+	if path == "-" {
+		return usageError{errors.New("--out -: a page is written to a file: name it")}
+	}
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".pdf", ".png", ".svg", ".ipynb", ".json", ".csv", ".md":
 		return usageError{fmt.Errorf("--out %s: a page is HTML: give the file the ending .html", path)}
