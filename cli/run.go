@@ -75,15 +75,15 @@ type runCmd struct {
 	JSON            bool   `name:"json" help:"Print the results as JSON lines instead of a table."`
 
 	machineFlags
+	DataDir string `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
 }
 
-// machineFlags say on which backend to compute, and where the data sets are.
+// machineFlags say on which backend to compute.
 type machineFlags struct {
 	Backend string `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Compute backend: ${enum}."`
 	Threads count  `default:"0" help:"Threads of the XLA CPU backend; 0 stands for one, or one per core for a ResNet."`
 	Clients count  `default:"1" placeholder:"N" help:"Compute the gradients of N streams at the same time on the XLA CPU backend; results are the same."`
 	TF32    bool   `name:"tf32" help:"Let a GPU round the factors of products to 10 bits: faster, less exact."`
-	DataDir string `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
 }
 
 // open opens the backend and prints which one it is.
