@@ -56,11 +56,12 @@ func patches(x *graph.Node, size, stride, high, wide int) *graph.Node {
 	shifted := make([]*graph.Node, 0, size*size)
 	for i := range size {
 		for j := range size {
-			shifted = append(shifted, graph.Slice(x, graph.AxisRange(),
-				graph.AxisRange(i, i+(high-1)*stride+1).Stride(stride), graph.AxisRange(j, j+(wide-1)*stride+1).Stride(stride)))
+			pixels := graph.Slice(x, graph.AxisRange(),
+				graph.AxisRange(i, i+(high-1)*stride+1).Stride(stride), graph.AxisRange(j, j+(wide-1)*stride+1).Stride(stride))
+			shifted = append(shifted, graph.Reshape(pixels, -1, x.Shape().Dimensions[3])) // a list, which XLA joins pixel by pixel
 		}
 	}
-	return graph.Reshape(graph.Concatenate(shifted, -1), -1, size*size*x.Shape().Dimensions[3])
+	return graph.Concatenate(shifted, 1)
 }
 
 // surround adds zeros on both sides of an axis. It does not use GoMLX's Pad, which has no derivative.
