@@ -131,6 +131,9 @@ func (b *Backend) Close() (err error) {
 // Open opens the backend that o names. With the name "auto" it tries XLA on CUDA, XLA on the CPU and pure Go
 // in this order; Info.Choices has the ones that it did not take, and why. A backend, or a plugin file, that
 // was asked for by name is never replaced by another one: if it fails, that is the error.
+//
+// On a processor with AVX-512, XLA on the CPU uses AVX2 nevertheless, so that results have the same bits as elsewhere.
+// ONEDNN_MAX_CPU_ISA and --xla_cpu_max_isa in XLA_FLAGS change that, if they are set before the first Open.
 func Open(ctx context.Context, o Options) (*Backend, error) {
 	o, err := o.checked()
 	if err != nil {
