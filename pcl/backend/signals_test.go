@@ -59,7 +59,7 @@ func TestProfiled(t *testing.T) {
 		defer pprof.StopCPUProfile()
 	}
 	for began := time.Now(); time.Since(began) < time.Second; {
-		out, err := convolve.Exec1(x, k)
+		out, err := convolve.Call1(x, k)
 		if err != nil {
 			t.Fatal(err)
 		}
