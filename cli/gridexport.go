@@ -70,7 +70,7 @@ type gridExportCmd struct {
 }
 
 func (c *gridExportCmd) Run(rc *runContext) error {
-	if c.Format == "tensorboard" && c.Out == standardOutput {
+	if c.Format == "tensorboard" && isStandardOutput(c.Out) {
 		return usageError{errors.New("--format tensorboard writes a file for each run: --out DIR says where")}
 	}
 	r, err := collected(rc, c.folder(), c.Name)
@@ -90,9 +90,12 @@ func (c *gridExportCmd) Run(rc *runContext) error {
 	return rc.writeTo(c.Out, write)
 }
 
-// writeTo writes a file, or to the standard output, which - stands for too.
+// isStandardOutput says whether a path stands for the standard output, as - does too.
+func isStandardOutput(path string) bool { return path == standardOutput || path == "-" }
+
+// writeTo writes a file, or to the standard output.
 func (rc *runContext) writeTo(path string, write func(io.Writer) error) error {
-	if path == standardOutput || path == "-" {
+	if isStandardOutput(path) {
 		return write(rc.stdout)
 	}
 	return atomicfile.Write(path, write)

@@ -167,14 +167,6 @@ func cudaDataDir(plugin string) string {
 	return ""
 }
 
-// withCUDADataDir adds the data folder to the value of XLA_FLAGS, unless it names one already.
-func withCUDADataDir(flags, dir string) string {
-	if strings.Contains(flags, cudaFlag) {
-		return flags
-	}
-	return strings.TrimSpace(flags + " " + cudaFlag + dir)
-}
-
 // glob lists what matches a pattern within a folder, in whose own name brackets and stars mean nothing.
 func glob(root, pattern string) []string {
 	found, _ := fs.Glob(os.DirFS(root), pattern)

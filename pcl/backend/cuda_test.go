@@ -130,7 +130,7 @@ func TestWithCUDADataDir(t *testing.T) {
 		"--a=1":                       "--a=1 --xla_gpu_cuda_data_dir=/new",
 		"--xla_gpu_cuda_data_dir=/my": "--xla_gpu_cuda_data_dir=/my",
 	} {
-		if got := withCUDADataDir(flags, "/new"); got != want {
+		if got := withXLAFlag(flags, cudaFlag, "/new"); got != want {
 			t.Errorf("%q: %q, want %q", flags, got, want)
 		}
 	}

@@ -59,7 +59,7 @@ var matmulSizes = []int{512, 1024}
 func Doctor(ctx context.Context, o Options) Report {
 	r := Report{
 		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
-		CPU: cpuModel(), Cores: runtime.NumCPU(), GPU: thisMachine.hasGPU(), Modules: modules(),
+		CPU: cpuModel(vectors()), Cores: runtime.NumCPU(), GPU: thisMachine.hasGPU(), Modules: modules(),
 	}
 	r.Memory, r.Free = memoryBytes()
 	o, err := o.checked()

@@ -28,7 +28,7 @@ func openGo(_ context.Context, o Options) (*Backend, error) {
 		return nil, err
 	}
 	return &Backend{Backend: b, Info: Info{
-		Name: Go, Platform: "go", Device: cpuModel(), Threads: runtime.GOMAXPROCS(0), Devices: 1,
+		Name: Go, Platform: "go", Device: cpuModel(vectors()), Threads: runtime.GOMAXPROCS(0), Devices: 1,
 	}}, nil
 }
 

@@ -1,7 +1,9 @@
 package backend
 
 import (
+	"cmp"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -29,26 +31,28 @@ func XLAFlags() string {
 	return strings.Join(given, " ")
 }
 
+// withXLAFlag adds a flag to the value of XLA_FLAGS, unless it is there already, with whatever value.
+func withXLAFlag(flags, flag, value string) string {
+	if strings.Contains(flags, flag) {
+		return flags
+	}
+	return strings.TrimSpace(flags + " " + flag + value)
+}
+
 // limitVectors limits XLA and oneDNN to AVX2 on a processor that has AVX-512, each unless the environment names its
 // instructions, and returns the name of the widest that may be used. found are those that the processor has ([vectors]).
 func limitVectors(found string) string {
 	if found != "AVX-512" {
 		return found
 	}
-	flags := os.Getenv("XLA_FLAGS")
-	if !strings.Contains(flags, isaFlag) {
-		flags = strings.TrimSpace(flags + " " + ownFlag)
-		os.Setenv("XLA_FLAGS", flags)
-	}
-	one := os.Getenv(isaEnv)
-	if one == "" {
-		one = os.Getenv(isaOld)
-	}
+	flags := withXLAFlag(os.Getenv("XLA_FLAGS"), isaFlag, widest)
+	os.Setenv("XLA_FLAGS", flags)
+	one := cmp.Or(os.Getenv(isaEnv), os.Getenv(isaOld))
 	if one == "" {
 		one = widest
 		os.Setenv(isaEnv, one)
 	}
-	if !strings.EqualFold(one, widest) || !strings.Contains(flags+" ", ownFlag+" ") {
+	if !strings.EqualFold(one, widest) || !slices.Contains(strings.Fields(flags), ownFlag) {
 		return found
 	}
 	return widest

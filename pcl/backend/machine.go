@@ -13,9 +13,9 @@ import (
 
 // cpuModel names the processor, with what tells it from others that round differently where that is known: its type, since
 // virtual machines give different processors the same name, and its vector instructions, of which virtual machines may have
-// fewer than others of the same type.
-func cpuModel() string {
-	return cpuNamed(procFields("/proc/cpuinfo"), vectors())
+// fewer than others of the same type. used are the widest of these that are used.
+func cpuModel(used string) string {
+	return cpuNamed(procFields("/proc/cpuinfo"), used)
 }
 
 // vectors names the widest vector instructions that programs can use here, for which XLA compiles; empty if the processor

@@ -4,11 +4,9 @@ package backend
 
 import (
 	"io"
-	"os"
 	"path/filepath"
 	"runtime/pprof"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -20,24 +18,19 @@ import (
 // TestSignalsOfPools: signals do not reach the threads that compute, except those of their own faults.
 func TestSignalsOfPools(t *testing.T) {
 	mustMultiply(t, mustOpen(t, Options{Name: XLACPU, CacheDir: realCache(t), Threads: 2}))
-	pool := 0
-	names, _ := filepath.Glob("/proc/self/task/*/comm")
-	for _, f := range names {
-		if name, err := os.ReadFile(f); err != nil || !strings.HasPrefix(string(name), "tf_XLAEigen") {
-			continue
-		}
-		pool++
-		blocked, err := strconv.ParseUint(procFields(filepath.Join(filepath.Dir(f), "status"))["SigBlk"], 16, 64)
+	pool := poolThreads(t)
+	for _, thread := range pool {
+		blocked, err := strconv.ParseUint(procFields(filepath.Join(thread, "status"))["SigBlk"], 16, 64)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for s, want := range map[syscall.Signal]bool{syscall.SIGPROF: true, syscall.SIGINT: true, syscall.SIGTERM: true, syscall.SIGSEGV: false, syscall.SIGABRT: false} {
 			if got := blocked>>(s-1)&1 == 1; got != want {
-				t.Errorf("%s: signal %v is blocked: %t, want %t", f, s, got, want)
+				t.Errorf("%s: signal %v is blocked: %t, want %t", thread, s, got, want)
 			}
 		}
 	}
-	if pool == 0 {
+	if len(pool) == 0 {
 		t.Error("there are no threads of the pool")
 	}
 }

@@ -78,13 +78,13 @@ func execute(t testing.TB, e compute.Executable, in compute.Buffer) compute.Buff
 }
 
 func TestClients(t *testing.T) {
-	before := poolThreads(t)
+	before := len(poolThreads(t))
 	b := mustOpen(t, Options{Name: XLACPU, CacheDir: realCache(t), Clients: 3})
 	clients := b.Clients()
 	if len(clients) != 3 || clients[0] != b.Backend || clients[1] == clients[2] || clients[0] == clients[1] {
 		t.Fatalf("clients %v", clients)
 	}
-	if got := poolThreads(t) - before; got != 3 {
+	if got := len(poolThreads(t)) - before; got != 3 {
 		t.Errorf("%d threads, want one for each client", got)
 	}
 	if b.Info.Clients != 3 || b.Info.Threads != 1 || !strings.Contains(b.Info.String(), "1 thread in each of 3 clients") {

@@ -85,7 +85,7 @@ func openCPUPlugin(plugin string, o Options) (*Backend, error) {
 	threads := max(o.Threads, 1, o.Devices)
 	keepFreedMemory()
 	xlaMu.Lock()
-	device := cpuNamed(procFields("/proc/cpuinfo"), limitVectors(vectors()))
+	device := cpuModel(limitVectors(vectors()))
 	xlaMu.Unlock()
 	// The plugin reads NPROC when it creates a client: each Open has a thread pool of its own.
 	env := map[string]string{"NPROC": strconv.Itoa(threads)}
@@ -129,7 +129,7 @@ func openCUDAPlugin(plugin string, o Options) (*Backend, error) {
 	}
 	options := pjrt.NamedValuesMap{"preallocate": false, "visible_devices": visible}
 	if dir := cudaDataDir(plugin); dir != "" {
-		os.Setenv("XLA_FLAGS", withCUDADataDir(os.Getenv("XLA_FLAGS"), dir)) // read again at each compilation
+		os.Setenv("XLA_FLAGS", withXLAFlag(os.Getenv("XLA_FLAGS"), cudaFlag, dir)) // read again at each compilation
 	}
 	if _, given := os.LookupEnv(tf32Env); !o.TF32 && !given {
 		os.Setenv(tf32Env, "0") // the binding asks for exact products only, and cuDNN would round in convolutions

@@ -42,20 +42,19 @@ func mustMultiply(t testing.TB, b *Backend) {
 	}
 }
 
-// poolThreads counts the threads of XLA's CPU pools in this process.
-func poolThreads(t *testing.T) int {
+// poolThreads returns the folders in /proc of the threads of XLA's CPU pools in this process.
+func poolThreads(t *testing.T) (folders []string) {
 	t.Helper()
 	names, err := filepath.Glob("/proc/self/task/*/comm")
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := 0
 	for _, f := range names {
 		if name, err := os.ReadFile(f); err == nil && strings.HasPrefix(string(name), "tf_XLAEigen") {
-			n++
+			folders = append(folders, filepath.Dir(f))
 		}
 	}
-	return n
+	return folders
 }
 
 func TestXLACPU(t *testing.T) {
@@ -76,11 +75,11 @@ func TestEachOpenHasItsOwnThreads(t *testing.T) {
 	cache := realCache(t)
 	t.Setenv("NPROC", "7")
 	for _, threads := range []int{0, 2, 5, 1} {
-		before := poolThreads(t)
+		before := len(poolThreads(t))
 		b := mustOpen(t, Options{Name: XLACPU, CacheDir: cache, Threads: threads})
 		mustMultiply(t, b)
 		want := max(threads, 1)
-		if got := poolThreads(t) - before; got != want {
+		if got := len(poolThreads(t)) - before; got != want {
 			t.Errorf("Threads: %d started %d, want %d", threads, got, want)
 		}
 		if b.Info.Threads != want {

@@ -70,15 +70,14 @@ func (m *nearestMean) Prepare(lab PredictLab) error {
 // Predict returns the class with the nearest mean, and the class with the largest logit where the means do not decide.
 // Each sample is put through the network once, for the one or for the other.
 func (m *nearestMean) Predict(lab PredictLab, samples []memory.Item) ([]int, error) {
-	competing := map[int][]int{} // by task
-	for _, it := range samples {
+	competing, decided := map[int][]int{}, map[int]bool{} // by task
+	var byMean, byLogit []int                             // indices of samples
+	for i, it := range samples {
 		if competing[it.Task] == nil {
 			competing[it.Task] = lab.Competing(it.Task)
+			decided[it.Task] = m.decides(competing[it.Task])
 		}
-	}
-	var byMean, byLogit []int // indices of samples
-	for i, it := range samples {
-		if m.decides(competing[it.Task]) {
+		if decided[it.Task] {
 			byMean = append(byMean, i)
 		} else {
 			byLogit = append(byLogit, i)
