@@ -42,6 +42,11 @@ func openXLA(kind, plugin string, config string, options pjrt.NamedValuesMap, en
 	if api, err = pluginAPI(plugin); err != nil {
 		return nil, "", err
 	}
+	if kind == XLACPU {
+		if err := fixCacheSizes(plugin); err != nil {
+			return nil, "", err
+		}
+	}
 	name, err := bindingName(kind, plugin)
 	if err != nil {
 		return nil, "", err

@@ -1,0 +1,78 @@
+//go:build cgo && linux && amd64
+
+package backend
+
+import (
+	"crypto/sha256"
+	"debug/elf"
+	"encoding/binary"
+	"encoding/hex"
+	"testing"
+
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+// TestEigenCaches: the places in the tested plugin are those of the symbols that are meant.
+func TestEigenCaches(t *testing.T) {
+	f, err := elf.Open(cpuPlugins["linux/amd64"].path(realCache(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	symbols, err := f.Symbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, known := eigenCaches[cpuPlugins["linux/amd64"].FileSHA256]
+	if !known {
+		t.Fatal("the places in the plugin that is installed are not known: this test's symbols have them")
+	}
+	const name = "ZN5Eigen8internal20manage_caching_sizesENS_6ActionEPlS2_S2_E12m_cacheSizes"
+	want := map[string]uintptr{"_Z" + name: at.sizes, "_ZGV" + name: at.guard}
+	for _, s := range symbols {
+		if place, asked := want[s.Name]; asked {
+			if uintptr(s.Value) != place {
+				t.Errorf("%s is at %#x, not at %#x", s.Name, s.Value, place)
+			}
+			delete(want, s.Name)
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("the plugin has no symbols %v", want)
+	}
+}
+
+// TestProductBits: a product has the same bits on every processor with AVX2, whatever its caches: those of 32 KB, 512 KB and
+// 32 MB.
+func TestProductBits(t *testing.T) {
+	if w := vectors(); w != "AVX2" && w != "AVX-512" {
+		t.Skip("the processor has no AVX2: it rounds otherwise")
+	}
+	b := mustOpen(t, Options{Name: XLACPU, CacheDir: realCache(t)})
+	multiply := graph.MustNewExec(b, func(x, y *graph.Node) *graph.Node { return graph.Dot(x, y).Product() })
+	defer multiply.Finalize()
+	const rows, inner, columns = 128, 784, 256
+	x, y := spread(rows, inner), spread(inner, columns)
+	defer x.FinalizeAll()
+	defer y.FinalizeAll()
+	product := multiply.MustCall1(x, y)
+	defer product.FinalizeAll()
+	hash := sha256.New()
+	if err := binary.Write(hash, binary.LittleEndian, tensors.MustCopyFlatData[float32](product)); err != nil {
+		t.Fatal(err)
+	}
+	const want = "4c4153cb80fc74d2eb80d0e866a4c5f98729bbc8a8c25942815bb4239e7955d1"
+	if got := hex.EncodeToString(hash.Sum(nil)); got != want {
+		t.Errorf("the product's SHA-256 is %s, want %s", got, want)
+	}
+}
+
+// spread is a matrix of numbers between −0.5 and 0.5 that follow no simple order.
+func spread(rows, columns int) *tensors.Tensor {
+	values := make([]float32, rows*columns)
+	for i := range values {
+		values[i] = float32(i*i%1009)/1009 - 0.5
+	}
+	return tensors.FromFlatDataAndDimensions(values, rows, columns)
+}
