@@ -16,7 +16,7 @@ import (
 type gridCollectCmd struct {
 	Names []string `arg:"" optional:"" name:"name" help:"Planned grids (default: all)."`
 	gridDir
-	Out string `short:"o" type:"path" placeholder:"FILE" help:"SQLite file to write (default: results.sqlite in the folder)."`
+	Out string `short:"o" type:"output" placeholder:"FILE" help:"SQLite file to write (default: results.sqlite in the folder)."`
 }
 
 func (c *gridCollectCmd) Run(rc *runContext) error {

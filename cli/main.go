@@ -102,7 +102,8 @@ func execute(rc *runContext, args []string) int {
 			"Exit codes: 0 success, 1 failure, 2 wrong usage or configuration, 130 interrupted and saved, 75 the time of pcl grid run --time is up."),
 		kong.UsageOnError(),
 		kong.Writers(rc.stdout, rc.stderr),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		outputType)
 	if err != nil {
 		fmt.Fprintln(rc.stderr, "pcl:", err)
 		return exitFailure
