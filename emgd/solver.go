@@ -58,7 +58,8 @@ func stationary(k int) float64 { return 4e-7 * math.Sqrt(float64(k)) }
 // input, and for weights that float64 cannot hold; they name the entry at fault. Otherwise the weights
 // are finite, ≥ 0 and satisfy Σλ_iσ_i = 1; the certificate's Status says what they are.
 //
-// A Gram matrix may have any scale, but the squares of gradients shorter than 1e-150 or longer than 1e150
+// No eigenvalue of gram may be negative, as those of a Gram matrix are not; only what any two gradients have together is
+// checked. It may have any scale, but the squares of gradients shorter than 1e-150 or longer than 1e150
 // leave the range of float64: [Gram] and SolveRows scale before they multiply.
 func (s *Solver) Solve(gram, sigma []float64) (*Certificate, error) {
 	k := len(sigma)

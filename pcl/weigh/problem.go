@@ -193,7 +193,40 @@ func checkGram(gram []float64, k int) error {
 			}
 		}
 	}
+	if k > 2 && !semidefinite(gram, k) {
+		return errors.New("the gram matrix has a negative eigenvalue: any two of its gradients could be, but not all of them together")
+	}
 	return nil
+}
+
+// semidefinite says whether some k gradients have the Gram matrix, of which every pair is possible: whether its cosines have
+// a Cholesky factor L. If they were rounded, they may have an eigenvalue of −k·rounding, which is added to the diagonal.
+func semidefinite(gram []float64, k int) bool {
+	l := make([]float64, k*k)
+	for i := range k {
+		for j := range i {
+			if length := math.Sqrt(gram[i*k+i]) * math.Sqrt(gram[j*k+j]); length > 0 {
+				l[i*k+j] = min(1, max(-1, gram[i*k+j]/length))
+			}
+		}
+		l[i*k+i] = 1 + float64(k)*rounding
+	}
+	for i := range k {
+		for j := range i + 1 {
+			for m := range j {
+				l[i*k+j] -= l[i*k+m] * l[j*k+m]
+			}
+			switch x := l[i*k+j]; {
+			case i > j:
+				l[i*k+j] = x / l[j*k+j]
+			case x > 0:
+				l[i*k+i] = math.Sqrt(x)
+			default:
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // part scales the terms of a sum that overflows: each of a term's two factors is multiplied by it.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -179,6 +180,42 @@ func TestParameters(t *testing.T) {
 	for text, want := range map[string]string{"[1]": "not a JSON object", `{"a":null}`: "parameter a", `{"a":[1]}`: "parameter a", "{": "not a JSON object"} {
 		if _, err := Parameters(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestImpossibleTogether: a Gram matrix is refused if any two of its gradients are possible and all of them are not, but not
+// for what float32 may have lost: that of three equal gradients, and of random ones that depend on each other, at any scale.
+func TestImpossibleTogether(t *testing.T) {
+	r, w := opened(t, "mgda", nil), make([]float64, 3)
+	_, err := r.Weights(&Problem{Gram: []float64{1, 0.9, -0.9, 0.9, 1, 0.9, -0.9, 0.9, 1}}, w)
+	if err == nil || !strings.Contains(err.Error(), "negative eigenvalue") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := r.Weights(&Problem{Gram: []float64{1, -0.5, -0.5, -0.5, 1, -0.5, -0.5, -0.5, 1}}, w); err != nil {
+		t.Errorf("three gradients whose sum is 0: %v", err)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		k, columns, scale := 3+random.IntN(8), 1+random.IntN(3), math.Ldexp(1, random.IntN(120)-60)
+		rows := make([][]float64, k)
+		for i := range rows {
+			for range columns {
+				rows[i] = append(rows[i], random.NormFloat64()*scale)
+			}
+		}
+		gram := make([]float64, k*k)
+		for i, a := range rows {
+			for j, b := range rows {
+				var sum float32
+				for c := range a {
+					sum += float32(a[c]) * float32(b[c])
+				}
+				gram[i*k+j] = float64(sum)
+			}
+		}
+		if !semidefinite(gram, k) {
+			t.Fatalf("refused: the Gram matrix %v of %v", gram, rows)
 		}
 	}
 }
