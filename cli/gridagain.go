@@ -182,7 +182,7 @@ func (c *gridAgainCmd) compare(rc *runContext, then *rows.Row, run *results.Run)
 	}
 	text := "They differ. What differs else, and may be the reason (processors with other vector instructions round differently):"
 	if len(reasons) == 0 {
-		text = "They differ, although program, backend, device and threads are the same. Is the data? pcl data verify checks it. If it is, this is a fault of the program, unless it ran on a GPU, where XLA chooses kernels by their time, or on a processor with other vector instructions, which older results do not name."
+		text = "They differ, although program, backend, device and threads are the same. Is the data? pcl data verify checks it. If it is, this is a fault of the program, unless it ran on a GPU, where XLA chooses kernels by their time, or on a processor with other vector instructions, which older results do not name, or with another plugin and other caches."
 	}
 	if _, err := fmt.Fprintln(rc.stdout, strings.Join(append([]string{text}, reasons...), "\n  ")); err != nil {
 		return err
