@@ -53,7 +53,7 @@ func Example() {
 			must(learner.Step())
 		}
 	}
-	for len(learner.Active()) > 1 { // beside the memory: until both streams have ended
+	for len(learner.Active()) > 1 { // until only the memory is left
 		must(learner.Step())
 	}
 	fmt.Println(learner.Steps(), "steps; above 90 %:", must(learner.Evaluate(1)) > 0.9, must(learner.Evaluate(2)) > 0.9)
