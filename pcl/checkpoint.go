@@ -43,6 +43,7 @@ type taskState struct {
 	Reservoir *memory.ReservoirState `json:"reservoir,omitempty"`
 	Over      bool                   `json:"over,omitempty"` // the stream has no further batch
 	Paused    bool                   `json:"paused,omitempty"`
+	Failure   string                 `json:"failure,omitempty"` // of the stream, which a step has yet to return
 	batchState
 	// Ahead is a second batch, which a step that failed had fetched.
 	Ahead *batchState `json:"ahead,omitempty"`
@@ -225,6 +226,9 @@ func (t *task) snapshot(arrays map[string][]float32) (taskState, error) {
 	if t.ended {
 		return s, nil
 	}
+	if t.err != nil {
+		s.Failure = t.err.Error()
+	}
 	stream, ok := t.Stream.(data.Resumable)
 	if !ok {
 		return s, errors.New("its stream is not data.Resumable (it lacks State and SetState), so the learner cannot be saved while it runs")
@@ -270,8 +274,12 @@ func (l *Learner) restore(f State, attach func(id int) (Task, error)) error {
 	if err != nil {
 		return err
 	}
-	if err := l.use(m); err != nil {
+	undo, err := l.takeRule(s)
+	if err != nil {
 		return err
+	}
+	if err := l.use(m); err != nil {
+		return errors.Join(err, undo())
 	}
 	l.failure = l.takeUp(s, f, attach)
 	l.bell.ring()
@@ -361,18 +369,37 @@ func (o Options) checkArrays(arrays map[string][]float32, l *model.Layout) error
 	return nil
 }
 
-// takeUp replaces the learner's state by a saved one. After an error the learner is left half restored.
+// takeRule replaces the state of the method and of its random draws by a saved one, which may be of other parameters than
+// the method has. After an error nothing has changed; undo restores what was there before.
+func (l *Learner) takeRule(s learnerState) (undo func() error, err error) {
+	defer recovered(&err, l.byMethod())
+	draws, err := l.rng.MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	undo = func() error { return l.rng.UnmarshalBinary(draws) }
+	if err := l.rng.UnmarshalBinary(s.Rand); err != nil {
+		return nil, errors.Join(err, undo())
+	}
+	m, ok := method.As[method.Stateful](l.options.Method)
+	if !ok {
+		return undo, nil
+	}
+	before, err := m.MarshalState()
+	if err != nil {
+		return nil, errors.Join(err, undo())
+	}
+	undo = func() error { return errors.Join(l.rng.UnmarshalBinary(draws), m.UnmarshalState(before)) }
+	if err := m.UnmarshalState(s.Rule); err != nil {
+		return nil, errors.Join(fmt.Errorf("method %s: %w", s.Method, err), undo())
+	}
+	return undo, nil
+}
+
+// takeUp replaces the rest of the learner's state by a saved one. After an error the learner is left half restored.
 func (l *Learner) takeUp(s learnerState, f State, attach func(id int) (Task, error)) (err error) {
 	defer recovered(&err, "attaching a stream again")
 	l.version++
-	if err := l.rng.UnmarshalBinary(s.Rand); err != nil {
-		return err
-	}
-	if m, ok := method.As[method.Stateful](l.options.Method); ok {
-		if err := m.UnmarshalState(s.Rule); err != nil {
-			return fmt.Errorf("method %s: %w", s.Method, err)
-		}
-	}
 	l.mirror.Free()
 	if l.memory, err = memory.Restore(s.Memory, f.Arrays["memory"], f.Arrays["memory/logits"], f.Arrays["memory/origin"], l.options.spec().Width()); err != nil {
 		return err
@@ -427,6 +454,9 @@ func (l *Learner) restoreTasks(states []taskState, arrays map[string][]float32, 
 			return fmt.Errorf("%s: %w", label(id, s.Name), err)
 		}
 		t := &task{Task: given, id: id, ended: s.Ended, over: s.Over}
+		if s.Failure != "" {
+			t.err = errors.New(s.Failure)
+		}
 		t.Classes = s.Classes
 		if t.ClassNames == nil {
 			t.ClassNames = s.Names

@@ -177,6 +177,39 @@ func TestEndWithTheLastBatch(t *testing.T) {
 	}
 }
 
+// TestWrongLastBatch: what is wrong with a batch that comes together with io.EOF is told before the task ends, also if the
+// learner is saved in between.
+func TestWrongLastBatch(t *testing.T) {
+	b, path := pcltest.Backend(t, backend.Go), filepath.Join(t.TempDir(), "learner.pcl")
+	foreign := func(b *data.Batch, next func(*data.Batch) error) error {
+		if err := next(b); err != nil {
+			return err
+		}
+		b.Class[0] = 9
+		return io.EOF
+	}
+	for _, saved := range []bool{false, true} {
+		l := two(t, b, Options{}, func(s data.Resumable) data.Stream { return &faulty{Resumable: s, at: []int{3}, fault: foreign} })
+		for range 3 {
+			must[*StepReport](t)(l.Step())
+		}
+		if saved {
+			if err := l.Save(path); err != nil {
+				t.Fatal(err)
+			}
+			d := pcltest.Blobs(4, 40, 10)
+			l = smallLearner(t, b, "emgd-gmc", Options{})
+			if err := l.Load(path, func(id int) (Task, error) { return blobTask(t, d, id, 2*id-2, 2*id-1), nil }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		failures := playOut(t, l)
+		if len(failures) != 1 || !strings.Contains(failures[0].Error(), "task 1") || !strings.Contains(failures[0].Error(), "class 9") {
+			t.Errorf("saved %t: failures %v", saved, failures)
+		}
+	}
+}
+
 // TestFaultyStreamIsDetached: a stream that fails for good holds the others up until it is dropped.
 func TestFaultyStreamIsDetached(t *testing.T) {
 	for _, keep := range []bool{false, true} {

@@ -83,6 +83,25 @@ func TestLoadSmallerBatch(t *testing.T) {
 	}
 }
 
+// TestLoadOtherParameters: the state of a method with other parameters is refused, and the learner goes on as it was.
+func TestLoadOtherParameters(t *testing.T) {
+	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 20, 5)
+	of := func(tau float64) *Learner {
+		l := smallLearner(t, b, "", Options{Method: newMethod(t, "emgd", map[string]any{"tau": tau})})
+		attach(t, l, blobTask(t, d, 1, 0, 1))
+		must[*StepReport](t)(l.Step())
+		return l
+	}
+	other := must[State](t)(of(3).State())
+	l, want := of(1.5), of(1.5)
+	refused(t, l.Restore(other, func(int) (Task, error) { return blobTask(t, d, 1, 0, 1), nil }), "tau=3")
+	for range 2 {
+		must[*StepReport](t)(l.Step())
+		must[*StepReport](t)(want.Step())
+	}
+	same(t, l, want)
+}
+
 // TestLoadClassNames: names that do not fit the classes are refused, and those that do are copied.
 func TestLoadClassNames(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 20, 5)

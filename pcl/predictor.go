@@ -127,11 +127,18 @@ func (p *Predictor) among(classes []int) ([]int, []int, error) {
 	case len(p.tasks) == 0:
 		return nil, nil, errors.New("no task has arrived yet, so there are no classes")
 	case p.increment == scenario.ClassIncremental && len(classes) == 0:
-		return p.outputs(1, p.heads.Among(1))
+		all := p.heads.Among(1)
+		outputs := make([]int, len(all))
+		for o := range outputs {
+			outputs[o] = o
+		}
+		return inOrder(outputs, func(o int) int { return all[o] })
 	case p.increment == scenario.ClassIncremental:
 		return p.spread(classes)
 	case len(tasks) == 0:
 		return nil, nil, fmt.Errorf("no task has all of the classes %v: a task-incremental prediction chooses among those of one task", classes)
+	case len(tasks) > 1 && len(classes) == 0:
+		return nil, nil, fmt.Errorf("tasks %v have arrived: name the classes of the one that is meant, or name it by Predictor.PredictTask", tasks)
 	case len(tasks) > 1:
 		return nil, nil, fmt.Errorf("tasks %v all have the classes %v: say by PredictTask which one is meant", tasks, classes)
 	case len(classes) == 0:
@@ -143,9 +150,14 @@ func (p *Predictor) among(classes []int) ([]int, []int, error) {
 // spread finds the outputs of classes that may belong to several tasks, in class-incremental mode.
 func (p *Predictor) spread(classes []int) ([]int, []int, error) {
 	all := p.heads.Among(1)
+	at := make(map[int]int, len(all))
+	for o, c := range all {
+		at[c] = o
+	}
 	outputs := make([]int, len(classes))
 	for i, c := range classes {
-		if outputs[i] = slices.Index(all, c); outputs[i] < 0 {
+		var arrived bool
+		if outputs[i], arrived = at[c]; !arrived {
 			return nil, nil, fmt.Errorf("class %d is not among those that have arrived, which are %v", c, all)
 		}
 	}

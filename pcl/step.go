@@ -259,7 +259,7 @@ func (s *step) advance() error {
 		if t.fetched {
 			t.current, t.spare, t.fetched = t.spare, t.current, false
 		}
-		if t.ready || !t.over {
+		if t.ready || !t.over || t.err != nil { // the error of its last batch is returned first
 			continue
 		}
 		if err := s.retire(t, true); err != nil {

@@ -152,6 +152,9 @@ func trainedOf(f *safetensors.File) (*Trained, error) {
 		}
 		t.Names[c] = name
 	}
+	for i := range t.Tasks {
+		t.Tasks[i].ClassNames = t.namesOf(t.Tasks[i].Classes)
+	}
 	outputs, err := t.Outputs()
 	if err != nil {
 		return nil, err

@@ -31,7 +31,7 @@ const maxBody = 64 << 20
 // fault. It is [Service.Run] that trains.
 func (s *Service) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /tasks", func(w http.ResponseWriter, _ *http.Request) { s.answer(w, tasksOf(s.learner.Tasks()), nil) })
+	mux.HandleFunc("GET /tasks", func(w http.ResponseWriter, _ *http.Request) { s.answer(w, s.described(s.learner.Tasks()), nil) })
 	for path, f := range map[string]func(context.Context, reading) (any, error){
 		"/tasks": s.begin, "/learn": s.learn, "/end": s.end, "/predict": s.predict,
 	} {
@@ -58,6 +58,9 @@ type reading func(fields) error
 
 func (s *Service) reading(w http.ResponseWriter, q *http.Request) reading {
 	return func(f fields) error {
+		if q.ContentLength > maxBody {
+			return &http.MaxBytesError{Limit: maxBody}
+		}
 		err := s.decoding.decode(http.MaxBytesReader(w, q.Body, maxBody), func(body io.Reader) error { return f.read(body) })
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			err = errSlow

@@ -31,6 +31,7 @@ type Service struct {
 	grace     time.Duration      // how long requests in progress may take when the service ends
 	patience  time.Duration      // how long a client may take to read an answer
 	predictor atomic.Pointer[pcl.Predictor]
+	skipped   sync.Map // id of a task → *atomic.Int64, how many of its batches were not trained on
 }
 
 // Options of a service.
@@ -42,20 +43,31 @@ type Options struct {
 	// SaveEvery is how often a service that has changed is also saved while it runs: if the program is killed, what came
 	// later is lost. A save holds up training, but not predictions. 0 stands for a minute; below 0 it is never saved before it ends.
 	SaveEvery time.Duration
-	// ErrorLog is told of a save that fails while the service runs, which goes on. nil stands for the standard logger of package
-	// log.
+	// ErrorLog is told of a save that fails while the service runs, which goes on, and of batches that could not be trained
+	// on. nil stands for the standard logger of package log.
 	ErrorLog *log.Logger
 	// Waiting is how many samples of a task may wait to be trained on, before those who send more have to wait; 0 stands
 	// for 1024.
 	Waiting int
+	// MaxClasses is how many classes the tasks may have together, each as often as tasks have it; 0 stands for 10,000. With
+	// [pcl.Options.Grow], one request could otherwise make the classifier as large as the memory of the machine.
+	MaxClasses int
 	// Renew is how old the learner that predicts may become; 0 stands for a tenth of a second.
 	Renew time.Duration
 }
 
 // New returns a service with a learner that no one else calls until the service has ended.
+//
+// The learner has no tasks that run: those of the service begin by requests, or are in its file.
 func New(learner *pcl.Learner, o Options) (*Service, error) {
+	if err := usable(learner, o); err != nil {
+		return nil, fmt.Errorf("serve: %w", err)
+	}
 	if o.Waiting == 0 {
 		o.Waiting = 1024
+	}
+	if o.MaxClasses == 0 {
+		o.MaxClasses = 10000
 	}
 	if o.Renew == 0 {
 		o.Renew = time.Second / 10
@@ -81,14 +93,33 @@ func New(learner *pcl.Learner, o Options) (*Service, error) {
 	return s, nil
 }
 
+// usable returns an error if no service can be made of a learner with these options.
+func usable(learner *pcl.Learner, o Options) error {
+	switch {
+	case learner == nil:
+		return errors.New("the learner is nil: pcl.NewLearner makes one")
+	case o.Waiting < 0:
+		return fmt.Errorf("%d samples cannot wait: Options.Waiting is above 0, or 0 for 1024", o.Waiting)
+	case o.MaxClasses < 0:
+		return fmt.Errorf("tasks of %d classes: Options.MaxClasses is above 0, or 0 for 10,000", o.MaxClasses)
+	case len(learner.Running()) > 0:
+		return fmt.Errorf("tasks %v of the learner run already, and requests could not reach their streams: begin them by POST /tasks", learner.Running())
+	}
+	if given := learner.Options(); given.Loss != nil || given.Weighted {
+		return errors.New("the learner takes samples with target values or weights, which cannot be sent: a service is for classes")
+	}
+	return nil
+}
+
 // newTask has a stream that samples are pushed into.
 func (s *Service) newTask(name string, classes []int, names []string) (pcl.Task, error) {
-	o := s.learner.Options()
-	width := o.Model.Inputs()
-	if o.Loss != nil || o.Weighted {
-		return pcl.Task{}, errors.New("samples with target values or weights cannot be sent: the service is for classes")
+	if len(classes) == 0 {
+		return pcl.Task{}, errors.New("\"classes\" are missing: those of the task, as whole numbers")
 	}
-	stream, err := data.NewPush(width, s.options.Waiting, classes)
+	if n := len(s.learner.Classes()) + len(classes); n > s.options.MaxClasses {
+		return pcl.Task{}, fmt.Errorf("there would be %d classes; the service takes up to %d", n, s.options.MaxClasses)
+	}
+	stream, err := data.NewPush(s.learner.Options().Model.Inputs(), s.options.Waiting, classes)
 	return pcl.Task{Name: name, Classes: classes, ClassNames: names, Stream: stream}, err
 }
 
@@ -137,8 +168,9 @@ func (s *Service) stop(server *http.Server) {
 func (s *Service) train(ctx context.Context) error {
 	for renewed := time.Now(); ctx.Err() == nil; {
 		s.mu.Lock()
-		_, err := s.learner.Step()
+		report, err := s.learner.Step()
 		s.mu.Unlock()
+		s.note(report)
 		idle := errors.Is(err, pcl.ErrIdle) || errors.Is(err, pcl.ErrNoStream)
 		if err != nil && !idle {
 			return err

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/parallelcl/parallelcl/pcl"
@@ -14,18 +15,22 @@ type described struct {
 	Classes []int    `json:"classes"`
 	Names   []string `json:"names,omitempty"`
 	Ended   bool     `json:"ended"`
+	Skipped int64    `json:"skipped_batches,omitempty"` // since the service began
 }
 
-func tasksOf(tasks []pcl.TaskInfo) []described {
+func (s *Service) described(tasks []pcl.TaskInfo) []described {
 	out := []described{}
 	for _, t := range tasks {
-		out = append(out, described{t.ID, t.Name, t.Classes, t.ClassNames, t.Ended})
+		out = append(out, described{t.ID, t.Name, t.Classes, t.ClassNames, t.Ended, s.skippedOf(t.ID)})
 	}
 	return out
 }
 
 // stream returns that of a task that runs.
 func (s *Service) stream(id int) (*data.Push, error) {
+	if id == 0 {
+		return nil, errors.New("\"task\" is missing: the id that POST /tasks has answered")
+	}
 	if stream, ok := s.streams.Load(id); ok {
 		return stream.(*data.Push), nil
 	}

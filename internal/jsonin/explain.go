@@ -154,7 +154,11 @@ func differNumber(at place, value any, t reflect.Type) error {
 		return at.wrong(value, "a number")
 	}
 	if _, err := strconv.ParseFloat(string(n), t.Bits()); err != nil {
-		return at.errorf("%s is too large; numbers go up to %.2g", n, math.MaxFloat64)
+		largest := math.MaxFloat64
+		if t.Bits() == 32 {
+			largest = math.MaxFloat32
+		}
+		return at.errorf("%s is too large; numbers go up to %.2g", abridged([]byte(n)), largest)
 	}
 	return nil
 }
@@ -172,11 +176,11 @@ func differWhole(at place, value any, t reflect.Type) error {
 	}
 	switch {
 	case errors.Is(err, strconv.ErrRange):
-		return at.errorf("%s is too large", n)
+		return at.errorf("%s is too large", abridged([]byte(n)))
 	case err != nil && strings.HasPrefix(string(n), "-") && !strings.ContainsAny(string(n), ".eE"):
-		return at.errorf("%s is negative", n)
+		return at.errorf("%s is negative", abridged([]byte(n)))
 	case err != nil:
-		return at.errorf("%s is not a whole number, written without point and exponent", n)
+		return at.errorf("%s is not a whole number, written without point and exponent", abridged([]byte(n)))
 	}
 	return nil
 }

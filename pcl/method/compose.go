@@ -1,7 +1,9 @@
 package method
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
@@ -23,6 +25,12 @@ func Compose(rule Value, parts ...rehearsal.Part) Composition { return Compositi
 
 // New builds the method. Parts that cannot be joined are errors that say why.
 func (c Composition) New() (Method, error) {
+	if c.Rule == nil {
+		return nil, errors.New("method: a composition without a rule")
+	}
+	if i := slices.Index(c.Parts, nil); i >= 0 {
+		return nil, fmt.Errorf("method: part %d of the composition is nil", i+1)
+	}
 	rule, err := c.Rule.New()
 	if err != nil {
 		return nil, err

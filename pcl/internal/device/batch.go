@@ -75,13 +75,17 @@ func (b *Batch) Empty() {
 // Sent reports whether the pixels were sent to the device in advance.
 func (b *Batch) Sent() bool { return b.ahead != nil }
 
-// clean clears the padding. Values left over from an earlier batch might be infinite or NaN, and would then make
-// the loss so as well, although padding has weight 0.
-func (b *Batch) clean() {
+// pad makes the padding copies of the first sample. It has weight 0, but where a network or loss is infinite or NaN, as it
+// may be for a sample of zeros, that does not keep it out of the loss.
+func (b *Batch) pad() {
+	if b.N == 0 {
+		clear(b.X)
+		return
+	}
 	width := len(b.X) / len(b.Class)
-	clear(b.X[b.N*width:])
-	for i := b.N; i < len(b.Rows); i++ {
-		b.Rows[i] = -1
+	for i := b.N; i < len(b.Class); i++ {
+		copy(b.X[i*width:(i+1)*width], b.X[:width])
+		b.Rows[i] = b.Rows[0]
 	}
 }
 
@@ -142,7 +146,7 @@ func (b *Batch) Copy(from *Batch) {
 
 // Aim sets the targets: the right output of each sample, and the outputs that compete with it under a loss.
 func (b *Batch) Aim(h *heads.Heads, loss rehearsal.Loss) error {
-	b.clean()
+	b.pad()
 	for i := range b.Class {
 		if i >= b.N {
 			b.lo[i], b.hi[i], b.Output[i], b.valid[i], b.taskLo[i], b.taskHi[i] = 0, 1, 0, 0, 0, 0
@@ -166,7 +170,7 @@ func (b *Batch) Aim(h *heads.Heads, loss rehearsal.Loss) error {
 
 // Ask prepares the batch for a program that returns the scores of all outputs, whichever compete.
 func (b *Batch) Ask() {
-	b.clean()
+	b.pad()
 	for i := range b.Class {
 		b.lo[i], b.hi[i], b.Output[i], b.valid[i], b.taskLo[i], b.taskHi[i] = 0, 1, 0, 1, 0, 1
 	}

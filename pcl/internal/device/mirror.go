@@ -50,10 +50,10 @@ func (m *Mirror) Send(r *Tables, store *memory.Store, b *Batch, indices []int) (
 		}
 		m.changes = now
 	}
-	b.clean()
 	for i, index := range indices {
 		b.Rows[i] = int32(index)
 	}
+	b.pad()
 	b.ahead, err = r.pick(m.buffer, dtypes.Float32, m.rows, width, b.Rows)
 	return err
 }

@@ -120,7 +120,7 @@ func (r *Tables) Send(b *Batch) (err error) {
 	if b.device[0] != nil {
 		return nil
 	}
-	if b.clean(); b.Table != nil {
+	if b.pad(); b.Table != nil {
 		b.ahead, err = r.batch(b.Table, len(b.X)/len(b.Class), b.Rows)
 	}
 	if err == nil && b.ahead == nil {
