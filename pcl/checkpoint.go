@@ -314,7 +314,7 @@ func (l *Learner) modelOf(outputs, parameters int) (model.Model, error) {
 	if outputs < 0 || outputs > parameters {
 		return nil, fmt.Errorf("it says that the classifier had %d outputs, and has %d parameters", outputs, parameters)
 	}
-	r, err := l.resizer()
+	r, err := l.options.resizer()
 	if err != nil {
 		return nil, err
 	}

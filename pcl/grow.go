@@ -28,8 +28,7 @@ func (l *Learner) outputsFor(classes []int) (int, error) {
 	if err != nil || needed <= has {
 		return has, err
 	}
-	_, err = l.resizer()
-	return max(needed, 2*has), err
+	return max(needed, 2*has), nil
 }
 
 // growth is a wider classifier that is ready to take the place of a learner's.
@@ -57,7 +56,7 @@ func (l *Learner) grow(outputs int) error {
 // widened makes everything that a wider classifier needs, its programs too, and changes nothing.
 func (l *Learner) widened(outputs int) (g *growth, err error) {
 	old := l.options.Model
-	narrow, err := l.resizer()
+	narrow, err := l.options.resizer()
 	if err != nil {
 		return nil, err
 	}
@@ -143,18 +142,18 @@ func (l *Learner) compiles(m model.Model) error {
 
 // resizer returns the model as one that can grow, or an error if it cannot, or if the method keeps something whose size
 // would change.
-func (l *Learner) resizer() (model.Resizer, error) {
-	narrow, ok := l.options.Model.(model.Resizer)
+func (o Options) resizer() (model.Resizer, error) {
+	narrow, ok := o.Model.(model.Resizer)
 	if !ok {
-		return nil, fmt.Errorf("model %s cannot grow: it is no model.Resizer", l.options.Model.Key())
+		return nil, fmt.Errorf("model %s cannot grow: it is no model.Resizer", o.Model.Key())
 	}
-	if l.options.InJ() == l.options.Model.Layout().Backbone {
+	if o.InJ() == o.Model.Layout().Backbone {
 		return narrow, nil // what methods keep is about the backbone
 	}
-	_, penalty := method.As[rehearsal.Penalty](l.options.Method)
-	_, stateful := method.As[method.Stateful](l.options.Method)
-	if penalty || stateful && l.options.Method.Info().NeedsRows {
-		return nil, fmt.Errorf("the outputs cannot grow, since %s keeps vectors over the parameters of the classifier: build a model with more outputs, or set Options.Shared to %q", l.byMethod(), Backbone)
+	_, penalty := method.As[rehearsal.Penalty](o.Method)
+	_, stateful := method.As[method.Stateful](o.Method)
+	if info := o.Method.Info(); penalty || stateful && info.NeedsRows {
+		return nil, fmt.Errorf("the outputs cannot grow, since method %s keeps vectors over the parameters of the classifier: build a model with more outputs and leave out Options.Grow, or set Options.Shared to %q", info.Name, Backbone)
 	}
 	return narrow, nil
 }

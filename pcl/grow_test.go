@@ -82,12 +82,7 @@ func TestGrow(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"avggrad+ewc", "avggrad+si", "moco"} {
-		l := smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental, Grow: true})
-		if _, err := l.Attach(blobTask(t, d, 1, 0, 1, 2, 3, 4, 5)); err != nil {
-			t.Fatal(err)
-		}
-		d := pcltest.Blobs(7, 8, 1)
-		if _, err := l.Attach(blobTask(t, d, 2, 6)); err == nil || !strings.Contains(err.Error(), "keeps vectors") {
+		if _, err := NewLearner(completed(t, b, name, Options{Increment: scenario.ClassIncremental, Grow: true})); err == nil || !strings.Contains(err.Error(), "keeps vectors") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -130,6 +130,11 @@ func (o Options) validate() error {
 	if err := errors.Join(o.validateLoss(), o.validateAugment()); err != nil {
 		return fmt.Errorf("pcl: %w", err)
 	}
+	if o.Grow {
+		if _, err := o.resizer(); err != nil {
+			return fmt.Errorf("pcl: Options.Grow: %w", err)
+		}
+	}
 	return o.Memory.Validate()
 }
 

@@ -178,7 +178,7 @@ func (p *Push) Next(b *Batch) error {
 	defer p.mu.Unlock()
 	switch {
 	case len(b.X) != len(b.Class)*p.inputs:
-		return fmt.Errorf("data: the stream has samples of %d values, the model takes %d", p.inputs, len(b.X)/len(b.Class))
+		return fmt.Errorf("data: the stream has samples of %d values, and the learner takes %d: the model's inputs, and behind them the target values and the weight that its options ask for", p.inputs, len(b.X)/len(b.Class))
 	case p.n == 0 && p.ended:
 		return io.EOF
 	case p.n < p.least && !p.ended:
