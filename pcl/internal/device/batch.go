@@ -78,8 +78,11 @@ func (b *Batch) Sent() bool { return b.ahead != nil }
 // pad makes the padding copies of the first sample. It has weight 0, but where a network or loss is infinite or NaN, as it
 // may be for a sample of zeros, that does not keep it out of the loss.
 func (b *Batch) pad() {
-	if b.N == 0 {
+	if b.N == 0 { // nothing to copy
 		clear(b.X)
+		for i := range b.Rows {
+			b.Rows[i] = -1
+		}
 		return
 	}
 	width := len(b.X) / len(b.Class)
