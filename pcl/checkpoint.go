@@ -125,11 +125,12 @@ func (l *Learner) Restore(s State, attach func(id int) (Task, error)) error {
 }
 
 // Load restores what [Learner.Save] wrote, so that training goes on as if it had never stopped. The learner must
-// have been made with the same Options; the learning rate, the batch size, the budget of the memory, editing, augmentation
+// have been made with the same Options, of which parameters of the method are compared only where its state depends on them; the learning rate, the batch size, the budget of the memory, editing, augmentation
 // and the seed may differ, and then training goes on with the new ones. The batches that were fetched from streams which
 // were running have to fit into the new batch size. A smaller budget thins out the memory at once; of a task that was
 // running, no more samples enter the memory than the old budget allowed. attach is called with the id of each task that
-// had arrived and returns the task; its stream may be at any position, since Load sets the position. [SavedTasks] tells the tasks and their
+// had arrived and returns the task; its stream may be at any position, since Load sets the position. A [data.Push] is to
+// be a new one: one from which samples of the checkpoint have not been taken yet would deliver them twice. [SavedTasks] tells the tasks and their
 // classes. Of a task that had ended attach may return the zero Task, which cannot be evaluated; if all had ended,
 // attach may be nil. A file that is damaged or belongs to a different learner is refused, and nothing changes. If a
 // task cannot be attached again, the learner cannot be used any more, except for another Load or [Learner.Restore].
