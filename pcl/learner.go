@@ -33,7 +33,8 @@ import (
 // What says so may be called at any time, such as [Learner.Steps], [Learner.Tasks], [Learner.Pause] and
 // [Learner.Predict].
 type Learner struct {
-	busy    sync.Mutex // held by the call in progress
+	busy    sync.Mutex  // held by the call in progress
+	refused atomic.Bool // a call met another one in progress since the last step of [Learner.StepContext]
 	closed  bool
 	failure error // why the learner cannot go on; nil as long as it can
 	status  atomic.Pointer[status]
@@ -258,6 +259,7 @@ func (l *Learner) running() (tasks []*task) {
 // except those that pass stopped, which do not need its state.
 func (l *Learner) enter(stopped bool) error {
 	if !l.busy.TryLock() {
+		l.refused.Store(true)
 		return ErrBusy
 	}
 	return l.entered(stopped)

@@ -138,6 +138,41 @@ func TestOwnStreamNotReady(t *testing.T) {
 }
 
 // TestStepContext: it waits until samples are pushed, can be cancelled, and lets others call the learner meanwhile.
+// TestStepContextGivesWay: beside a goroutine that makes one step after the other, calls that are tried again get their turn.
+func TestStepContextGivesWay(t *testing.T) {
+	l := smallLearner(t, pcltest.Backend(t, backend.Go), "emgd-gmc", Options{})
+	d := pcltest.Blobs(6, 40, 1)
+	long := must[data.Resumable](t)(data.NewStream(d.Select(&d.Train, 0, 0, 1), 1_000_000, 7, 1))
+	attach(t, l, Task{Classes: []int{0, 1}, Stream: long})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() {
+		for {
+			if _, err := l.StepContext(ctx); err != nil {
+				done <- err
+				return
+			}
+		}
+	}()
+	path := filepath.Join(t.TempDir(), "learner.pcl")
+	tries := 0
+	for tries = 1; tries < 1000; tries++ {
+		if err := l.Save(path); err == nil {
+			break
+		} else if !errors.Is(err, ErrBusy) {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if tries > 100 {
+		t.Errorf("a save had its turn at the %dth try", tries)
+	}
+}
+
 func TestStepContext(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	l := smallLearner(t, b, "emgd-gmc", Options{})
