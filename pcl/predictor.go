@@ -127,12 +127,7 @@ func (p *Predictor) among(classes []int) ([]int, []int, error) {
 	case len(p.tasks) == 0:
 		return nil, nil, errors.New("no task has arrived yet, so there are no classes")
 	case p.increment == scenario.ClassIncremental && len(classes) == 0:
-		all := p.heads.Among(1)
-		outputs := make([]int, len(all))
-		for o := range outputs {
-			outputs[o] = o
-		}
-		return inOrder(outputs, func(o int) int { return all[o] })
+		return p.spread(p.heads.Among(1))
 	case p.increment == scenario.ClassIncremental:
 		return p.spread(classes)
 	case len(tasks) == 0:

@@ -111,6 +111,9 @@ func (s *Service) begin(ctx context.Context, read reading) (any, error) {
 
 // attach begins a task. Predictions know its classes from then on.
 func (s *Service) attach(name string, classes []int, names []string) (id int, err error) {
+	if err := s.admit(classes); err != nil {
+		return 0, err
+	}
 	task, err := s.newTask(name, classes, names)
 	if err != nil {
 		return 0, err

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -54,6 +55,26 @@ func TestMaxClasses(t *testing.T) {
 	}
 	if w := post(s.Handler(), context.Background(), "/tasks", strings.NewReader(`{"classes": [0, 1, 2]}`)); w.Code != 200 {
 		t.Errorf("three classes: %d %s", w.Code, w.Body)
+	}
+	if w := post(s.Handler(), context.Background(), "/tasks", strings.NewReader(`{"classes": [1, 2]}`)); w.Code != 200 {
+		t.Errorf("the same classes again: %d %s", w.Code, w.Body)
+	}
+}
+
+// TestMaxClassesOfFile: a service whose limit was lowered still takes up the tasks in its file.
+func TestMaxClassesOfFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "learner.pcl")
+	c, stop := start(t, file)
+	c.begin(0, 1, 2)
+	stop()
+	learner := opened(t, "").learner
+	s, err := New(learner, Options{File: file, MaxClasses: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.file.close()
+	if n := len(learner.Classes()); n != 3 {
+		t.Errorf("%d classes", n)
 	}
 }
 

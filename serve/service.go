@@ -49,8 +49,9 @@ type Options struct {
 	// Waiting is how many samples of a task may wait to be trained on, before those who send more have to wait; 0 stands
 	// for 1024.
 	Waiting int
-	// MaxClasses is how many classes the tasks may have together, each as often as tasks have it; 0 stands for 10,000. With
-	// [pcl.Options.Grow], one request could otherwise make the classifier as large as the memory of the machine.
+	// MaxClasses is how many classes the tasks may have together, each counted once; 0 stands for 10,000. It holds for tasks
+	// that begin, not for those in the file. With [pcl.Options.Grow], one request could otherwise make the classifier as large
+	// as the memory of the machine.
 	MaxClasses int
 	// Renew is how old the learner that predicts may become; 0 stands for a tenth of a second.
 	Renew time.Duration
@@ -113,12 +114,6 @@ func usable(learner *pcl.Learner, o Options) error {
 
 // newTask has a stream that samples are pushed into.
 func (s *Service) newTask(name string, classes []int, names []string) (pcl.Task, error) {
-	if len(classes) == 0 {
-		return pcl.Task{}, errors.New("\"classes\" are missing: those of the task, as whole numbers")
-	}
-	if n := len(s.learner.Classes()) + len(classes); n > s.options.MaxClasses {
-		return pcl.Task{}, fmt.Errorf("there would be %d classes; the service takes up to %d", n, s.options.MaxClasses)
-	}
 	stream, err := data.NewPush(s.learner.Options().Model.Inputs(), s.options.Waiting, classes)
 	return pcl.Task{Name: name, Classes: classes, ClassNames: names, Stream: stream}, err
 }

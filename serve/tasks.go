@@ -26,6 +26,21 @@ func (s *Service) described(tasks []pcl.TaskInfo) []described {
 	return out
 }
 
+// admit returns an error if no task of these classes may begin.
+func (s *Service) admit(classes []int) error {
+	if len(classes) == 0 {
+		return errors.New("\"classes\" are missing: those of the task, as whole numbers")
+	}
+	all := map[int]bool{}
+	for _, c := range append(s.learner.Classes(), classes...) {
+		all[c] = true
+	}
+	if len(all) > s.options.MaxClasses {
+		return fmt.Errorf("there would be %d classes; the service takes up to %d", len(all), s.options.MaxClasses)
+	}
+	return nil
+}
+
 // stream returns that of a task that runs.
 func (s *Service) stream(id int) (*data.Push, error) {
 	if id == 0 {
