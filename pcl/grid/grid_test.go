@@ -44,7 +44,7 @@ func TestBuiltin(t *testing.T) {
 				}
 			}
 		}
-		for _, size := range []string{"full", "smoke", "subset"} {
+		for _, size := range []string{"full", "seeds", "smoke", "subset"} {
 			if !slices.Contains(all, size) {
 				t.Errorf("%s has no size %s", name, size)
 			}
@@ -210,7 +210,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s instead of %s: error %v, want %q", c.new, c.old, err, c.want)
 		}
 	}
-	if _, err := Load("table1", "huge"); err == nil || !strings.Contains(err.Error(), "full, smoke, subset") {
+	if _, err := Load("table1", "huge"); err == nil || !strings.Contains(err.Error(), "full, seeds, smoke, subset") {
 		t.Errorf("a size that is not there: %v", err)
 	}
 }

@@ -91,8 +91,9 @@ func (f *Findings) columns(at place) []*Column {
 	})
 }
 
-// fullest returns, of the columns that are wanted, that with the most runs of each data set and increment, with published
-// and with tuned values. So a grid in two sizes counts once.
+// fullest returns, of the columns that are wanted, one of each data set and increment, with published and with tuned values:
+// that with the most situations, on which the tests rest, and of those the one with the most runs. So a grid in two sizes
+// counts once.
 func (f *Findings) fullest(wanted func(*Column) bool) (out []*Column) {
 	for _, g := range f.Grids {
 		for _, c := range g.Columns {
@@ -105,7 +106,7 @@ func (f *Findings) fullest(wanted func(*Column) bool) (out []*Column) {
 			switch {
 			case i < 0:
 				out = append(out, c)
-			case c.runs() > out[i].runs():
+			case c.fuller(out[i]):
 				out[i] = c
 			}
 		}
@@ -113,13 +114,23 @@ func (f *Findings) fullest(wanted func(*Column) bool) (out []*Column) {
 	return out
 }
 
-// runs is the number of runs of each method, at most.
-func (c *Column) runs() int {
-	n := 0
+// fuller says whether the column's results are from more situations than another one's, or from as many with more runs.
+func (c *Column) fuller(o *Column) bool {
+	situations, runs := c.made()
+	others, otherRuns := o.made()
+	return cmp.Or(cmp.Compare(situations, others), cmp.Compare(runs, otherRuns)) > 0
+}
+
+// made counts the situations and runs of the method that has the most of them.
+func (c *Column) made() (situations, runs int) {
 	for _, e := range c.Entries {
-		n = max(n, e.Done)
+		own := map[situation]bool{}
+		for _, s := range e.scores(A, nil) {
+			own[situation{s.LabelSet, s.Timeline}] = true
+		}
+		situations, runs = max(situations, len(own)), max(runs, e.Done)
 	}
-	return n
+	return situations, runs
 }
 
 // named returns the entry that the paper calls so, or nil.

@@ -162,6 +162,29 @@ func TestSizesOfAGrid(t *testing.T) {
 	}
 }
 
+// TestFullest: the size with more situations counts, in whatever order the grids are, and for as many the one with more runs.
+func TestFullest(t *testing.T) {
+	methods := samplerows.Methods([]string{"EMGD(GMC)", "AvgGrad"}, 53, 2)
+	wide, deep := table(methods, 3), table(methods, 3)
+	wide.Name, wide.Size, wide.Seeds = "table2-wide", "wide", 1
+	deep.Name, deep.Size = "table2-deep", "deep"
+	var few []*rows.Row // three of the nine situations of wide, and as many runs
+	for _, r := range deep.Rows() {
+		if r.Timeline == 0 {
+			few = append(few, r)
+		}
+	}
+	for want, all := range map[string][]*rows.Row{
+		wide.Name: slices.Concat(few, wide.Rows()),
+		deep.Name: slices.Concat(wide.Rows(), deep.Rows()),
+	} {
+		v := judged(t, "methods = [\"EMGD(GMC)\"]\nthan = [\"AvgGrad\"]\n", all)
+		if len(v.Parts) != 1 || v.Parts[0].Column.Grid.Name != want || v.Parts[0].Tested.Situations != 9 {
+			t.Errorf("want %s: %d parts, the first of %s", want, len(v.Parts), v.Parts[0].Column.Grid.Name)
+		}
+	}
+}
+
 // TestFamilies: results on another data set do not change what was found on the first.
 func TestFamilies(t *testing.T) {
 	methods := samplerows.Methods([]string{"EMGD(GMC)", "EMGD(GS)", "AvgGrad"}, 53, 2)
