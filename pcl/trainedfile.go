@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 
@@ -59,6 +60,18 @@ func (t *Trained) Save(path string) error {
 	}
 	if err := f.Save(path); err != nil {
 		return fmt.Errorf("pcl: save network: %w", err)
+	}
+	return nil
+}
+
+// Write writes what [Trained.Save] saves.
+func (t *Trained) Write(w io.Writer) error {
+	f, err := t.file()
+	if err == nil {
+		err = f.Write(w)
+	}
+	if err != nil {
+		return fmt.Errorf("pcl: write network: %w", err)
 	}
 	return nil
 }

@@ -26,6 +26,18 @@ func (t *Trained) SaveONNX(path string, m model.Model) error {
 	return nil
 }
 
+// WriteONNX writes what [Trained.SaveONNX] saves.
+func (t *Trained) WriteONNX(w io.Writer, m model.Model) error {
+	n, err := t.onnx(m)
+	if err == nil {
+		err = n.Write(w)
+	}
+	if err != nil {
+		return fmt.Errorf("pcl: write network as ONNX: %w", err)
+	}
+	return nil
+}
+
 func (t *Trained) onnx(m model.Model) (n onnx.Network, err error) {
 	if m == nil {
 		if m, err = model.ByKey(t.Model); err != nil {

@@ -3,14 +3,13 @@ package serve
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"time"
 
 	"github.com/parallelcl/parallelcl/pcl"
-	"github.com/parallelcl/parallelcl/pcl/data"
+	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
 // maxBody is how many bytes a request may have.
@@ -22,9 +21,15 @@ const maxBody = 64 << 20
 //	POST /learn    {"task": 1, "x": [[…]], "classes": [0]}  samples to learn from; waits while there is no room
 //	POST /end      {"task": 1}                              the task ends when its samples have been trained on
 //	POST /predict  {"x": [[…]]}                             for each sample its class, all classes, their probabilities
+//	POST /pause    {"task": 1}                              the task takes no part in training, until POST /resume
+//	POST /detach   {"task": 1, "keep": true}                the task ends at once, and drops samples that wait
+//	POST /reattach {"task": 1}                              a task that has ended begins again
 //
 //	GET  /tasks                                             the tasks that have arrived
+//	GET  /network                                           the trained network, as a safetensors file
+//	GET  /network.onnx                                      the same as an ONNX file
 //
+// With "keep", which is true if it is not there, some of the samples that a detached task was trained on enter the memory.
 // With "task", /predict chooses among the classes of that task. A request that fails is answered with {"error": "…"}, for
 // /learn also with "taken", how many of the samples were taken. The status is 400 for a bad request, 408 for one that
 // arrives too slowly, 413 for one of more than 64 MiB, 503 when the service is ending, and 500 when it is the service's
@@ -34,12 +39,15 @@ func (s *Service) Handler() http.Handler {
 	mux.HandleFunc("GET /tasks", func(w http.ResponseWriter, _ *http.Request) { s.answer(w, s.described(s.learner.Tasks()), nil) })
 	for path, f := range map[string]func(context.Context, reading) (any, error){
 		"/tasks": s.begin, "/learn": s.learn, "/end": s.end, "/predict": s.predict,
+		"/pause": s.pause, "/resume": s.resume, "/detach": s.detach, "/reattach": s.reattach,
 	} {
 		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, q *http.Request) {
 			out, err := f(q.Context(), s.reading(w, q))
 			s.answer(w, out, err)
 		})
 	}
+	mux.HandleFunc("GET /network", s.network(func(t *pcl.Trained, _ model.Model, w io.Writer) error { return t.Write(w) }))
+	mux.HandleFunc("GET /network.onnx", s.network(func(t *pcl.Trained, m model.Model, w io.Writer) error { return t.WriteONNX(w, m) }))
 	// A page that somebody has open in a browser could otherwise train a service on the same machine: it may send requests
 	// to any address, though it does not see the answers.
 	guarded := http.NewCrossOriginProtection().Handler(mux)
@@ -81,128 +89,4 @@ func (s *Service) changing(ctx context.Context, f func() error) error {
 	}
 	defer s.file.changed.Store(true)
 	return f()
-}
-
-// prediction is a [pcl.Prediction] with the names that its fields have in JSON.
-type prediction struct {
-	Class         int       `json:"class"`
-	Name          string    `json:"name,omitempty"`
-	Classes       []int     `json:"classes"`
-	Probabilities []float64 `json:"probabilities"`
-}
-
-// samples returns where the samples of a request go.
-func (s *Service) samples() *samples { return &samples{width: s.learner.Options().Model.Inputs()} }
-
-func (s *Service) begin(ctx context.Context, read reading) (any, error) {
-	var name string
-	var classes []int
-	var names []string
-	if err := read(fields{"name": &name, "classes": &classes, "names": &names}); err != nil {
-		return nil, err
-	}
-	var id int
-	err := s.changing(ctx, func() (err error) {
-		id, err = s.attach(name, classes, names)
-		return err
-	})
-	return map[string]int{"id": id}, err
-}
-
-// attach begins a task. Predictions know its classes from then on.
-func (s *Service) attach(name string, classes []int, names []string) (id int, err error) {
-	if err := s.admit(classes); err != nil {
-		return 0, err
-	}
-	task, err := s.newTask(name, classes, names)
-	if err != nil {
-		return 0, err
-	}
-	s.mu.Lock()
-	id, err = s.learner.Attach(task)
-	s.mu.Unlock()
-	if err != nil {
-		return 0, err
-	}
-	s.streams.Store(id, task.Stream)
-	if err := s.renew(); err != nil {
-		return id, internalError{fmt.Errorf("task %d has begun, but predictions do not know it yet: %w", id, err)}
-	}
-	return id, nil
-}
-
-func (s *Service) learn(ctx context.Context, read reading) (any, error) {
-	var task int
-	var classes []int
-	var done taken
-	x := s.samples()
-	if err := read(fields{"task": &task, "x": x, "classes": &classes}); err != nil {
-		return done, err
-	}
-	stream, err := s.stream(task)
-	if err != nil {
-		return done, err
-	}
-	err = s.changing(ctx, func() (err error) {
-		done.Taken, err = stream.Push(ctx, x.values, classes...)
-		return err
-	})
-	if errors.Is(err, data.ErrEnded) {
-		err = fmt.Errorf("task %d was ended, and takes no more samples", task)
-	}
-	return done, err
-}
-
-func (s *Service) end(ctx context.Context, read reading) (any, error) {
-	var task int
-	if err := read(fields{"task": &task}); err != nil {
-		return nil, err
-	}
-	stream, err := s.stream(task)
-	if err != nil {
-		return nil, err
-	}
-	return struct{}{}, s.changing(ctx, func() error { stream.End(); return nil })
-}
-
-func (s *Service) predict(ctx context.Context, read reading) (any, error) {
-	var task *int // nil if none is given
-	x := s.samples()
-	if err := read(fields{"task": &task, "x": x}); err != nil {
-		return nil, err
-	}
-	p := s.predictor.Load()
-	return predictions(ctx, x, func(values []float32) ([]pcl.Prediction, error) {
-		if task == nil {
-			return p.Predict(values)
-		}
-		return p.PredictTask(*task, values)
-	})
-}
-
-// atOnce is how many samples are predicted before it is looked whether the client is still there, and maxProbabilities how many
-// probabilities an answer has at most, since a small request may have a large one.
-const atOnce, maxProbabilities = 1024, 4 << 20
-
-func predictions(ctx context.Context, x *samples, of func(values []float32) ([]pcl.Prediction, error)) ([]prediction, error) {
-	out := make([]prediction, 0, x.n)
-	for from := 0; from == 0 || from < x.n; from += atOnce {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		some, err := of(x.values[from*x.width : min(from+atOnce, x.n)*x.width])
-		if err != nil {
-			return nil, err
-		}
-		for _, p := range some {
-			out = append(out, prediction(p))
-		}
-		if x.n == 0 {
-			break
-		}
-		if classes := len(out[0].Probabilities); x.n > maxProbabilities/classes {
-			return nil, fmt.Errorf("%d samples of %d classes: an answer has at most %d probabilities; send several requests", x.n, classes, maxProbabilities)
-		}
-	}
-	return out, nil
 }

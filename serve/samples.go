@@ -58,3 +58,6 @@ func (s *samples) add(in *json.Decoder) error {
 func (s *samples) wide(n int) error {
 	return fmt.Errorf("sample %d has %d values, want %d", s.n, n, s.width)
 }
+
+// samples returns where the samples of a request go.
+func (s *Service) samples() *samples { return &samples{width: s.learner.Options().Model.Inputs()} }

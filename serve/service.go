@@ -189,9 +189,9 @@ func (s *Service) train(ctx context.Context) error {
 // renew makes predictions follow the learner, and drops what ended tasks have left. The old snapshot is freed when no
 // request uses it any more.
 func (s *Service) renew() error {
-	s.forget()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.forget()
 	p, err := s.learner.Snapshot()
 	if err == nil {
 		s.predictor.Store(p)

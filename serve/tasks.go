@@ -1,11 +1,12 @@
 package serve
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/parallelcl/parallelcl/pcl"
-	"github.com/parallelcl/parallelcl/pcl/data"
 )
 
 // described is a task as the answer to GET /tasks has it.
@@ -15,13 +16,14 @@ type described struct {
 	Classes []int    `json:"classes"`
 	Names   []string `json:"names,omitempty"`
 	Ended   bool     `json:"ended"`
+	Paused  bool     `json:"paused,omitempty"`
 	Skipped int64    `json:"skipped_batches,omitempty"` // since the service began
 }
 
 func (s *Service) described(tasks []pcl.TaskInfo) []described {
 	out := []described{}
 	for _, t := range tasks {
-		out = append(out, described{t.ID, t.Name, t.Classes, t.ClassNames, t.Ended, s.skippedOf(t.ID)})
+		out = append(out, described{t.ID, t.Name, t.Classes, t.ClassNames, t.Ended, t.Paused, s.skippedOf(t.ID)})
 	}
 	return out
 }
@@ -41,27 +43,110 @@ func (s *Service) admit(classes []int) error {
 	return nil
 }
 
-// stream returns that of a task that runs.
-func (s *Service) stream(id int) (*data.Push, error) {
-	if id == 0 {
-		return nil, errors.New("\"task\" is missing: the id that POST /tasks has answered")
+func (s *Service) begin(ctx context.Context, read reading) (any, error) {
+	var name string
+	var classes []int
+	var names []string
+	if err := read(fields{"name": &name, "classes": &classes, "names": &names}); err != nil {
+		return nil, err
 	}
-	if stream, ok := s.streams.Load(id); ok {
-		return stream.(*data.Push), nil
-	}
-	for _, t := range s.learner.Tasks() {
-		if t.ID == id && t.Ended {
-			return nil, fmt.Errorf("task %d has ended", id)
-		}
-	}
-	return nil, fmt.Errorf("there is no task %d", id)
+	var id int
+	err := s.changing(ctx, func() (err error) {
+		id, err = s.attach(name, classes, names)
+		return err
+	})
+	return map[string]int{"id": id}, err
 }
 
-// forget drops the streams of tasks that have ended, which are as large as the samples that may wait in them.
-func (s *Service) forget() {
-	for _, t := range s.learner.Tasks() {
-		if t.Ended {
-			s.streams.Delete(t.ID)
-		}
+// attach begins a task. Predictions know its classes from then on.
+func (s *Service) attach(name string, classes []int, names []string) (id int, err error) {
+	if err := s.admit(classes); err != nil {
+		return 0, err
 	}
+	task, err := s.newTask(name, classes, names)
+	if err != nil {
+		return 0, err
+	}
+	s.mu.Lock()
+	id, err = s.learner.Attach(task)
+	s.mu.Unlock()
+	if err != nil {
+		return 0, err
+	}
+	s.streams.Store(id, task.Stream)
+	if err := s.renew(); err != nil {
+		return id, internalError{fmt.Errorf("task %d has begun, but predictions do not know it yet: %w", id, err)}
+	}
+	return id, nil
+}
+
+// onTask reads a request that names a task and perhaps more, and calls f, which changes the task.
+func (s *Service) onTask(ctx context.Context, read reading, more fields, f func(id int) error) (any, error) {
+	var id int
+	all := fields{"task": &id}
+	maps.Copy(all, more)
+	if err := read(all); err != nil {
+		return nil, err
+	}
+	if id == 0 {
+		return nil, errNoTask
+	}
+	return struct{}{}, s.changing(ctx, func() error { return f(id) })
+}
+
+func (s *Service) end(ctx context.Context, read reading) (any, error) {
+	return s.onTask(ctx, read, nil, func(id int) error {
+		stream, err := s.stream(id)
+		if err == nil {
+			stream.End()
+		}
+		return err
+	})
+}
+
+func (s *Service) pause(ctx context.Context, read reading) (any, error) {
+	return s.onTask(ctx, read, nil, s.learner.Pause)
+}
+
+func (s *Service) resume(ctx context.Context, read reading) (any, error) {
+	return s.onTask(ctx, read, nil, s.learner.Resume)
+}
+
+// detach ends a task at once. Who waits for room in its stream is told that it was ended.
+func (s *Service) detach(ctx context.Context, read reading) (any, error) {
+	keep := true
+	return s.onTask(ctx, read, fields{"keep": &keep}, func(id int) error {
+		stream, err := s.stream(id)
+		if err != nil {
+			return err
+		}
+		s.mu.Lock()
+		err = s.learner.Detach(id, keep)
+		s.mu.Unlock()
+		if err == nil {
+			stream.End()
+		}
+		return err
+	})
+}
+
+// reattach begins a task again that has ended, with a new stream.
+func (s *Service) reattach(ctx context.Context, read reading) (any, error) {
+	return s.onTask(ctx, read, nil, func(id int) error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		all := s.learner.Tasks()
+		if id < 1 || id > len(all) {
+			return fmt.Errorf("there is no task %d", id)
+		}
+		task, err := s.newTask("", all[id-1].Classes, nil)
+		if err != nil {
+			return err
+		}
+		if err := s.learner.Reattach(id, task); err != nil {
+			return err
+		}
+		s.streams.Store(id, task.Stream)
+		return nil
+	})
 }

@@ -1,0 +1,171 @@
+package serve
+
+import (
+	"math"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parallelcl/parallelcl/pcl"
+)
+
+// steps is how many steps the service's learner has made.
+func (s *Service) steps() int { return s.learner.Steps() }
+
+// TestPause: a paused task is not trained on, and neither is it after a restart, until it is resumed.
+func TestPause(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "service.pcl")
+	s := opened(t, file)
+	c, stop := serving(t, s)
+	id := c.begin(0, 1)
+	c.learn(id, 64, 0, 1)
+	eventually(t, "the samples are not trained on", func() bool { st, _ := s.stream(id); return st.Len() == 0 && s.steps() > 0 })
+	if got := c.raw("/pause", `{"task": 1}`); !strings.HasPrefix(got, "200 ") || !c.tasks()[0].Paused {
+		t.Errorf("%s; the tasks are %+v", got, c.tasks())
+	}
+	c.learn(id, 64, 0, 1)
+	stop()
+	before := s.steps()
+	s = opened(t, file)
+	c, stop = serving(t, s)
+	defer stop()
+	time.Sleep(100 * time.Millisecond)
+	if all := c.tasks(); !all[0].Paused || s.steps() != before {
+		t.Errorf("%d steps, then %d; the tasks are %+v", before, s.steps(), all)
+	}
+	if got := c.raw("/resume", `{"task": 1}`); !strings.HasPrefix(got, "200 ") || c.tasks()[0].Paused {
+		t.Errorf("%s; the tasks are %+v", got, c.tasks())
+	}
+	eventually(t, "the resumed task is not trained on", func() bool { st, _ := s.stream(id); return st.Len() == 0 && s.steps() > before })
+}
+
+// TestDetach: a detached task ends at once, who waits for room is told so, and it can begin again, also after a restart.
+func TestDetach(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "service.pcl")
+	s := opened(t, file)
+	s.options.Waiting = 64
+	c, stop := serving(t, s)
+	id := c.begin(0, 1)
+	c.learn(id, 640, 0, 1)
+	c.knows(0, 1)
+	c.raw("/pause", `{"task": 1}`)
+	waited := make(chan string)
+	go func() {
+		body := `{"task": 1, "classes": [0` + strings.Repeat(",0", 199) + `], "x": [[1,0,0,0,0,0,0,0]` + strings.Repeat(",[1,0,0,0,0,0,0,0]", 199) + `]}`
+		waited <- c.raw("/learn", body)
+	}()
+	eventually(t, "the stream is not full", func() bool { st, _ := s.stream(id); return st != nil && st.Len() == 64 })
+	if got := c.raw("/detach", `{"task": 1}`); !strings.HasPrefix(got, "200 ") || !c.tasks()[0].Ended {
+		t.Errorf("%s; the tasks are %+v", got, c.tasks())
+	}
+	if got := <-waited; !strings.HasPrefix(got, "400 ") || !strings.Contains(got, "task 1 was ended") || !strings.Contains(got, `"taken":64`) {
+		t.Errorf("who waited for room was told %s", got)
+	}
+	c.knows(0, 1)
+	if s.learner.Memory().Len() == 0 {
+		t.Error("nothing of the task is in the memory")
+	}
+	stop()
+	s = opened(t, file)
+	c, stop = serving(t, s)
+	defer stop()
+	if got := c.raw("/reattach", `{"task": 1}`); !strings.HasPrefix(got, "200 ") || c.tasks()[0].Ended {
+		t.Errorf("%s; the tasks are %+v", got, c.tasks())
+	}
+	before := s.steps()
+	c.learn(id, 64, 0, 1)
+	eventually(t, "the task that began again is not trained on", func() bool { return s.steps() > before })
+	c.raw("/detach", `{"task": 1, "keep": false}`)
+	if all := c.tasks(); !all[0].Ended {
+		t.Errorf("the tasks are %+v", all)
+	}
+}
+
+// TestChangesRefused: what cannot be done with a task is refused, and said.
+func TestChangesRefused(t *testing.T) {
+	c, _ := handled(t)
+	c.begin(0, 1)
+	for _, q := range [][3]string{
+		{"/pause", `{}`, `"task\" is missing`},
+		{"/pause", `{"task": 2}`, "there is no task 2"},
+		{"/resume", `{"task": -1}`, "there is no task -1"},
+		{"/resume", `{"task": 1, "keep": true}`, `unknown key \"keep\"; known are task`},
+		{"/detach", `{"task": 3}`, "there is no task 3"},
+		{"/detach", `{"task": 1, "keep": "no"}`, "keep:"},
+		{"/reattach", `{"task": 1}`, "task 1 has not ended"},
+		{"/reattach", `{"task": 7}`, "there is no task 7"},
+		{"/reattach", `{"classes": [0]}`, `unknown key \"classes\"`},
+	} {
+		if got := c.raw(q[0], q[1]); !strings.HasPrefix(got, "400 ") || !strings.Contains(got, q[2]) {
+			t.Errorf("%s %s: %s, want %s", q[0], q[1], got, q[2])
+		}
+	}
+	c.raw("/detach", `{"task": 1}`)
+	for _, path := range []string{"/pause", "/resume", "/detach"} {
+		if got := c.raw(path, `{"task": 1}`); !strings.HasPrefix(got, "400 ") || !strings.Contains(got, "ended") {
+			t.Errorf("%s of a task that has ended: %s", path, got)
+		}
+	}
+}
+
+// TestNetwork: the network of a service can be taken elsewhere, and predicts there what the service does.
+func TestNetwork(t *testing.T) {
+	s := opened(t, "")
+	c, stop := serving(t, s)
+	defer stop()
+	c.learn(c.begin(0, 1), 640, 0, 1)
+	c.knows(0, 1)
+	dir := t.TempDir()
+	get := func(path string) string {
+		r, err := http.Get(c.url + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Body.Close()
+		file := filepath.Join(dir, filepath.Base(path))
+		f, err := os.Create(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if _, err := f.ReadFrom(r.Body); err != nil || r.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %d, %v", path, r.StatusCode, err)
+		}
+		return file
+	}
+	trained, err := pcl.LoadTrained(get("/network"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := pcl.NewPredictor(s.learner.Options().Backend, s.learner.Options().Model, trained, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	for class := range 2 {
+		got, err := p.Predict(sample(class, 1000))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := c.predict(class)[0]; got[0].Class != class || math.Abs(got[0].Probabilities[class]-want.Probabilities[class]) > 1e-5 {
+			t.Errorf("class %d: %+v, the service says %+v", class, got[0], want)
+		}
+	}
+	trained, err = s.learner.Trained()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := trained.SaveONNX(filepath.Join(dir, "want.onnx"), nil); err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile(filepath.Join(dir, "want.onnx"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(get("/network.onnx")); err != nil || string(got) != string(want) {
+		t.Errorf("%v: %d bytes, want %d", err, len(got), len(want))
+	}
+}

@@ -1,0 +1,39 @@
+package serve
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/model"
+)
+
+// network answers with a file of the network as it is now, in the form in which write writes it.
+func (s *Service) network(write func(*pcl.Trained, model.Model, io.Writer) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		var file bytes.Buffer
+		if err := s.writeNetwork(&file, write); err != nil {
+			s.answer(w, nil, internalError{err})
+			return
+		}
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.patience))
+		w.Header().Set("Content-Type", "application/octet-stream")
+		w.Header().Set("Content-Length", strconv.Itoa(file.Len()))
+		_, _ = file.WriteTo(w)
+	}
+}
+
+// writeNetwork holds up training only while it copies the parameters.
+func (s *Service) writeNetwork(to io.Writer, write func(*pcl.Trained, model.Model, io.Writer) error) error {
+	s.mu.Lock()
+	trained, err := s.learner.Trained()
+	of := s.learner.Options().Model
+	s.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return write(trained, of, to)
+}
