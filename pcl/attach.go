@@ -44,7 +44,7 @@ func (l *Learner) arrived(t *task) {
 func (l *Learner) listen(t *task) (err error) {
 	defer recovered(&err, "the stream")
 	if s, ok := t.Stream.(data.Notifier); ok {
-		s.Notify(l.bell.ring)
+		t.silence = s.Notify(l.bell.ring)
 	}
 	return nil
 }
@@ -52,8 +52,9 @@ func (l *Learner) listen(t *task) (err error) {
 // hush undoes listen. A stream that panics here is not heard of any more.
 func (t *task) hush() {
 	defer func() { _ = recover() }()
-	if s, ok := t.Stream.(data.Notifier); ok {
-		s.Notify(nil)
+	if silence := t.silence; silence != nil {
+		t.silence = nil
+		silence()
 	}
 }
 

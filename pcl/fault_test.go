@@ -808,7 +808,7 @@ type broken struct{ data.Resumable }
 
 func (*broken) Len() int                  { panic("no length") }
 func (*broken) Sample(int, []float32) int { return 0 }
-func (*broken) Notify(wake func())        { panic("no bell") }
+func (*broken) Notify(func()) func()      { panic("no bell") }
 
 // ending is a method that panics when a row ends.
 type ending struct{ method.Method }

@@ -40,6 +40,24 @@ func pushBlobs(t testing.TB, p *data.Push, from, to int, classes ...int) {
 	}
 }
 
+// TestTakenOver: a stream still wakes the learner that goes on with it when the one before is closed.
+func TestTakenOver(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	stream := newPush(t, 0, 1)
+	old, next := smallLearner(t, b, "avggrad", Options{}), smallLearner(t, b, "mgda", Options{})
+	attach(t, old, Task{Classes: []int{0, 1}, Stream: stream})
+	attach(t, next, Task{Classes: []int{0, 1}, Stream: stream})
+	old.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	stepped := make(chan error)
+	go func() { _, err := next.StepContext(ctx); stepped <- err }()
+	pushBlobs(t, stream, 0, 4, 0, 1)
+	if err := <-stepped; err != nil {
+		t.Error(err)
+	}
+}
+
 // TestOtherClasses: a stream of samples that the task does not have is refused when the task arrives, and changes nothing.
 func TestOtherClasses(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {

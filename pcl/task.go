@@ -57,11 +57,12 @@ type task struct {
 	varied    *device.Batch // a copy of current that augmentation changes; nil as long as it was not needed
 	ready     bool
 	fetched   bool
-	over      bool  // the stream has no more batches
-	ended     bool  // the task takes part in no further step
-	leftOut   bool  // the task's batch does not count in the step being made
-	absent    bool  // the task takes no part in the step being made: it is paused, or its stream was not ready
-	err       error // why the stream failed after the current batch, until a step returns it
+	over      bool   // the stream has no more batches
+	ended     bool   // the task takes part in no further step
+	leftOut   bool   // the task's batch does not count in the step being made
+	absent    bool   // the task takes no part in the step being made: it is paused, or its stream was not ready
+	silence   func() // stops the stream from ringing the bell; nil if it does not
+	err       error  // why the stream failed after the current batch, until a step returns it
 	paused    atomic.Bool
 }
 

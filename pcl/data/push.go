@@ -33,7 +33,7 @@ type Push struct {
 	least int
 	ended bool
 	room  chan struct{} // closed when samples have been taken; nil as long as nobody waits for that
-	wake  func()
+	wakes []*func()     // of those who listen; replaced when it changes, since it is read without the lock
 }
 
 // maxWaiting is how many values a stream can hold: 8 GiB.
@@ -132,13 +132,13 @@ func (p *Push) add(x []float32, class []int) (n int, room <-chan struct{}, err e
 
 // notify wakes the learner if there is something to deliver. It unlocks the stream.
 func (p *Push) notify() {
-	wake := p.wake
+	wakes := p.wakes
 	if p.n < p.least && !p.ended {
-		wake = nil
+		wakes = nil
 	}
 	p.mu.Unlock()
-	if wake != nil {
-		wake()
+	for _, wake := range wakes {
+		(*wake)()
 	}
 }
 
@@ -166,10 +166,16 @@ func (p *Push) Len() int {
 }
 
 // Notify is for the learner; see [Notifier].
-func (p *Push) Notify(wake func()) {
+func (p *Push) Notify(wake func()) (stop func()) {
+	own := &wake
 	p.mu.Lock()
-	p.wake = wake
+	p.wakes = append(slices.Clone(p.wakes), own)
 	p.notify()
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.wakes = slices.DeleteFunc(slices.Clone(p.wakes), func(w *func()) bool { return w == own })
+	}
 }
 
 // Next delivers the samples that wait, up to a whole batch. It never waits.

@@ -83,6 +83,21 @@ func TestPushRefuses(t *testing.T) {
 	}
 }
 
+// TestPushListeners: each of several listeners is woken until it stops listening itself, also while the stream is used.
+func TestPushListeners(t *testing.T) {
+	p := newPush(t, 1, 8, 0)
+	var first, second int
+	stop := p.Notify(func() { first++ })
+	p.Push(t.Context(), []float32{1}, 0)
+	p.Notify(func() { second++ }) // samples wait already
+	stop()
+	stop()
+	p.Push(t.Context(), []float32{2}, 0)
+	if first != 2 || second != 2 {
+		t.Errorf("woken %d and %d times, want 2 and 2", first, second)
+	}
+}
+
 // TestPushAtLeast: a stream can wait for a whole batch, but not at its end.
 func TestPushAtLeast(t *testing.T) {
 	p, b := newPush(t, 1, 8, 0), room(4, 1)

@@ -37,8 +37,9 @@ type Resumable interface {
 type Notifier interface {
 	Stream
 	// Notify makes the stream call wake whenever Next may have something to deliver, or has ended. The stream calls
-	// it from any goroutine; wake returns at once. nil makes it stop.
-	Notify(wake func())
+	// it from any goroutine; wake returns at once. stop ends this, for this wake alone: a learner that is closed does not
+	// silence the stream for another one that goes on with it.
+	Notify(wake func()) (stop func())
 }
 
 // Classed is a stream that knows of which classes its samples are. A task with other classes is refused at once.
