@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/pcl"
-	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
 // maxBody is how many bytes a request may have.
@@ -46,8 +45,8 @@ func (s *Service) Handler() http.Handler {
 			s.answer(w, out, err)
 		})
 	}
-	mux.HandleFunc("GET /network", s.network(func(t *pcl.Trained, _ model.Model, w io.Writer) error { return t.Write(w) }))
-	mux.HandleFunc("GET /network.onnx", s.network(func(t *pcl.Trained, m model.Model, w io.Writer) error { return t.WriteONNX(w, m) }))
+	mux.HandleFunc("GET /network", s.network(func(t *pcl.Trained, _ pcl.Options, w io.Writer) error { return t.Write(w) }))
+	mux.HandleFunc("GET /network.onnx", s.network(func(t *pcl.Trained, o pcl.Options, w io.Writer) error { return t.WriteONNX(w, o.Model) }))
 	// A page that somebody has open in a browser could otherwise train a service on the same machine: it may send requests
 	// to any address, though it does not see the answers.
 	guarded := http.NewCrossOriginProtection().Handler(mux)

@@ -8,11 +8,10 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/pcl"
-	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
 // network answers with a file of the network as it is now, in the form in which write writes it.
-func (s *Service) network(write func(*pcl.Trained, model.Model, io.Writer) error) http.HandlerFunc {
+func (s *Service) network(write func(*pcl.Trained, pcl.Options, io.Writer) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		var file bytes.Buffer
 		if err := s.writeNetwork(&file, write); err != nil {
@@ -27,13 +26,13 @@ func (s *Service) network(write func(*pcl.Trained, model.Model, io.Writer) error
 }
 
 // writeNetwork holds up training only while it copies the parameters.
-func (s *Service) writeNetwork(to io.Writer, write func(*pcl.Trained, model.Model, io.Writer) error) error {
+func (s *Service) writeNetwork(to io.Writer, write func(*pcl.Trained, pcl.Options, io.Writer) error) error {
 	s.mu.Lock()
 	trained, err := s.learner.Trained()
-	of := s.learner.Options().Model
+	options := s.learner.Options()
 	s.mu.Unlock()
 	if err != nil {
 		return err
 	}
-	return write(trained, of, to)
+	return write(trained, options, to)
 }

@@ -1,6 +1,6 @@
-// Command own is pcl with a network and a method of its own in it:
+// Command own is pcl with a network, a method and a part of a rehearsal of its own in it:
 //
-//	go run ./examples/own run --dataset glyphs --model cnn --method same-length
+//	go run ./examples/own run --dataset glyphs --model cnn --method same-length+older
 package main
 
 import (
@@ -22,6 +22,7 @@ func main() {
 		Info: sameLength{}.Info(),
 		New:  func(method.Params) (method.Method, error) { return sameLength{}, nil },
 	})
+	method.RegisterPart(older{})
 	cli.Main()
 }
 
@@ -67,3 +68,6 @@ func (sameLength) Weights(s *method.Step, w []float64) (method.Outcome, error) {
 	}
 	return method.Outcome{}, nil
 }
+
+// New makes sameLength{} a value that method.Compose takes.
+func (s sameLength) New() (method.Method, error) { return s, nil }

@@ -150,6 +150,13 @@ type pointed struct{}
 func (*pointed) Info() rehearsal.Info              { return rehearsal.Info{Name: "pointed"} }
 func (*pointed) Join(r *rehearsal.Rehearsal) error { return nil }
 
+type wrongDefault struct {
+	Rate float64 `param:"rate" default:"one"`
+}
+
+func (wrongDefault) Info() rehearsal.Info              { return rehearsal.Info{Name: "wrong-default"} }
+func (wrongDefault) Join(r *rehearsal.Rehearsal) error { return nil }
+
 // TestRegisterRefuses: what could not be used later is refused when it is registered.
 func TestRegisterRefuses(t *testing.T) {
 	refused := func(what, want string, register func()) {
@@ -161,6 +168,7 @@ func TestRegisterRefuses(t *testing.T) {
 		register()
 	}
 	refused("a part that is a pointer", "want a struct", func() { RegisterPart(&pointed{}) })
+	refused("a default that is no number", `default "one" of a float64`, func() { RegisterPart(wrongDefault{}) })
 	refused("a name with a +", "without +", func() {
 		Register(Spec{Info: Info{Name: "a+b"}, New: func(Params) (Method, error) { return nil, nil }})
 	})

@@ -18,8 +18,9 @@ func init() {
 	}
 }
 
-// RegisterPart makes a part of a rehearsal known under its name, to [New] and the command line. Its defaults are those
-// of its zero value. It panics if the name is empty or taken, or if the part is not a struct.
+// RegisterPart makes a part of a rehearsal known under its name, to [New] and the command line. Its parameters are the
+// fields of its type that have tags ([rehearsal.Field]). It panics if the name is empty or taken, if the part is not a
+// struct, or if a tag's default does not fit its field.
 func RegisterPart(p rehearsal.Part) {
 	name := p.Info().Name
 	if name == "" || strings.Contains(name, "+") {
@@ -28,6 +29,7 @@ func RegisterPart(p rehearsal.Part) {
 	if reflect.TypeOf(p).Kind() != reflect.Struct {
 		panic(fmt.Sprintf("method: RegisterPart: %q is a %T, want a struct whose fields are its parameters", name, p))
 	}
+	rehearsal.Fields(p) // which panics if they cannot be read
 	if _, taken := parts[name]; taken {
 		panic(fmt.Sprintf("method: the part %q is registered twice", name))
 	}

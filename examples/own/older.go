@@ -1,0 +1,50 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
+)
+
+// older is a part of a rehearsal that replays what was learnt first more often: a stored sample of the task that was the
+// a-th to arrive has the weight 1/aᵖ when a batch is drawn.
+type older struct {
+	Power *float64 `param:"power" default:"1" doc:"p ≥ 0; with 0 all stored samples are drawn alike"`
+}
+
+func (older) Info() rehearsal.Info {
+	return rehearsal.Info{
+		Name: "older", Title: "older first", Does: "samples of tasks that arrived earlier are replayed more often",
+		Source: "examples/own", Cost: "none", State: "none", Axes: []rehearsal.Axis{rehearsal.Replayed},
+	}
+}
+
+// Join sets the choice that the part makes; all others stay as they are.
+func (o older) Join(r *rehearsal.Rehearsal) error {
+	power := 1.0
+	if o.Power != nil {
+		power = *o.Power
+	}
+	if !(power >= 0) {
+		return fmt.Errorf("power is %v; want a number from 0", power)
+	}
+	r.Draw = func(lab rehearsal.ReplayLab) ([]int, error) {
+		return drawOlder(lab, power), nil
+	}
+	return nil
+}
+
+// drawOlder draws a batch without repeats. The smallest of numbers that are drawn from exponential distributions belongs to
+// each sample as often as the sample's rate, its weight, says.
+func drawOlder(lab rehearsal.ReplayLab, power float64) []int {
+	store := lab.Memory()
+	indices, drawn := make([]int, store.Len()), make([]float64, store.Len())
+	for i := range indices {
+		indices[i], drawn[i] = i, lab.Rand().ExpFloat64()*math.Pow(float64(store.Item(i).Task), power)
+	}
+	slices.SortFunc(indices, func(a, b int) int { return cmp.Compare(drawn[a], drawn[b]) })
+	return indices[:min(lab.Batch(), len(indices))]
+}

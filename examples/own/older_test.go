@@ -1,0 +1,60 @@
+package main
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl/memory"
+	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
+)
+
+// small is a lab of a memory of three samples, from which batches of one are drawn.
+type small struct {
+	rehearsal.ReplayLab
+	store *memory.Store
+	rng   *rand.Rand
+}
+
+func (s small) Batch() int            { return 1 }
+func (s small) Memory() *memory.Store { return s.store }
+func (s small) Rand() *rand.Rand      { return s.rng }
+
+// TestOlder: samples are drawn as often as their weights 1, 1/2 and 1/3 say.
+func TestOlder(t *testing.T) {
+	store, err := memory.NewStore(memory.Config{Policy: memory.PerClass, Budget: 1}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for task := 1; task <= 3; task++ {
+		store.Put(memory.Item{Task: task, Class: task, Pixels: []float32{0}})
+	}
+	lab, drawn := small{store: store, rng: rand.New(rand.NewPCG(1, 2))}, map[int]float64{}
+	const draws = 11000
+	for range draws {
+		drawn[store.Item(drawOlder(lab, 1)[0]).Task]++
+	}
+	for task, share := range map[int]float64{1: 6. / 11, 2: 3. / 11, 3: 2. / 11} {
+		if got := drawn[task] / draws; math.Abs(got-share) > 5*math.Sqrt(share/draws) {
+			t.Errorf("task %d has %.3f of the draws, want %.3f", task, got, share)
+		}
+	}
+}
+
+// TestJoined: the rule and the part of this program are joined with those of pcl by types, as they are by names.
+func TestJoined(t *testing.T) {
+	m, err := method.Compose(sameLength{}, older{Power: new(0.5)}, rehearsal.Distill{}).New()
+	if err != nil || m.Info().Name != "same-length+older+der-pp" {
+		t.Errorf("%v: %+v", err, m)
+	}
+	_, err = method.Compose(sameLength{}, older{Power: new(-1.0)}).New()
+	if err == nil || !strings.Contains(err.Error(), "power is -1") {
+		t.Errorf("a power below 0: %v", err)
+	}
+	_, err = method.Compose(sameLength{}, older{}, rehearsal.MIR{}).New()
+	if err == nil || !strings.Contains(err.Error(), "both set the replay") {
+		t.Errorf("two parts that choose what is replayed: %v", err)
+	}
+}
