@@ -107,7 +107,7 @@ func (l *Learner) begin(t *task) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(t.check(), l.fitsMethod(t.id, l.heads.Together(t.Classes))); err != nil {
+	if err := errors.Join(t.check(), l.agreeNames(t), l.fitsMethod(t.id, l.heads.Together(t.Classes))); err != nil {
 		return err
 	}
 	if outputs == l.options.Model.Outputs() {
@@ -158,6 +158,20 @@ func (t *task) check() (err error) {
 func (t *task) checkNames() error {
 	if n := len(t.ClassNames); n != 0 && n != len(t.Classes) {
 		return fmt.Errorf("it has %d names for %d classes", n, len(t.Classes))
+	}
+	return nil
+}
+
+// agreeNames returns an error if a new task calls a class otherwise than an earlier task does.
+func (l *Learner) agreeNames(t *task) error {
+	names := namesOf(l.Tasks())
+	for i, name := range t.ClassNames {
+		if i == len(t.Classes) {
+			break // which checkNames refuses
+		}
+		if other := names[t.Classes[i]]; other != "" && name != "" && name != other {
+			return fmt.Errorf("it calls class %d %q, and an earlier task %q; a class has one name", t.Classes[i], name, other)
+		}
 	}
 	return nil
 }

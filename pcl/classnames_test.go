@@ -58,3 +58,22 @@ func TestClassNames(t *testing.T) {
 		t.Errorf("a task that came back: %v, %+v", err, loaded.Tasks()[0])
 	}
 }
+
+// TestOneNamePerClass: a class that two tasks have in common has one name, and the second need not repeat it.
+func TestOneNamePerClass(t *testing.T) {
+	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 20, 5)
+	l := smallLearner(t, b, "avggrad", Options{})
+	task := func(names ...string) Task {
+		task := blobTask(t, d, 1, 0, 1)
+		task.ClassNames = names
+		return task
+	}
+	attach(t, l, task("cat", ""))
+	_, err := l.Attach(task("dog", "fox"))
+	refused(t, err, `calls class 0 "dog", and an earlier task "cat"`)
+	attach(t, l, task("", "fox"))
+	must[*StepReport](t)(l.Step())
+	if p := must[*Predictor](t)(l.Snapshot()); p.ClassName(0) != "cat" || p.ClassName(1) != "fox" {
+		t.Errorf("the classes are called %q and %q", p.ClassName(0), p.ClassName(1))
+	}
+}

@@ -16,8 +16,8 @@ import (
 type Task struct {
 	Name    string
 	Classes []int // class ids; tasks may have classes in common
-	// ClassNames name the classes, in their order; nil if they have no names. They are for people, and appear in
-	// predictions and files.
+	// ClassNames name the classes, in their order; nil if they have no names. A class that tasks have in common has one
+	// name, which any of them may leave empty. Names are for people, and appear in predictions and files.
 	ClassNames []string
 	Stream     data.Stream  // of this task alone
 	Test       data.Samples // what [Learner.Evaluate] measures; may be nil

@@ -51,7 +51,9 @@ func namesOf(tasks []TaskInfo) map[int]string {
 	names := map[int]string{}
 	for _, t := range tasks {
 		for i, name := range t.ClassNames {
-			names[t.Classes[i]] = name
+			if name != "" {
+				names[t.Classes[i]] = name
+			}
 		}
 	}
 	return names
