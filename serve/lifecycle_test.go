@@ -117,6 +117,8 @@ func TestNetwork(t *testing.T) {
 	c, stop := serving(t, s)
 	defer stop()
 	c.learn(c.begin(0, 1), 640, 0, 1)
+	c.raw("/end", `{"task": 1}`)
+	eventually(t, "the task does not end", func() bool { return c.tasks()[0].Ended })
 	c.knows(0, 1)
 	dir := t.TempDir()
 	get := func(path string) string {
