@@ -3,6 +3,7 @@ package grid
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	"github.com/parallelcl/parallelcl/pcl/experiment"
@@ -12,7 +13,7 @@ import (
 func TestPathsOfExtended(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"base/base.toml": "[set]\nscenario = \"s.json\"\n[method.A]\ninit = \"/elsewhere/w.safetensors\"\n",
+		"base/base.toml": "[set]\nscenario = \"s.json\"\n[method.A]\ninit = \"/elsewhere/w.safetensors\"\n[vary]\ninit = [\"\", \"v.safetensors\"]\n",
 		"own/own.toml":   "extends = \"../base/base.toml\"\n[method.B]\ninit = \"w.safetensors\"\n",
 	} {
 		path := filepath.Join(dir, name)
@@ -29,18 +30,19 @@ func TestPathsOfExtended(t *testing.T) {
 	}
 	for _, c := range []struct {
 		path []string
-		want string
+		want any
 	}{
 		{[]string{"set", "scenario"}, filepath.Join(dir, "base", "s.json")},
 		{[]string{"method", "A", "init"}, "/elsewhere/w.safetensors"},
+		{[]string{"vary", "init"}, []any{"", filepath.Join(dir, "base", "v.safetensors")}},
 		{[]string{"method", "B", "init"}, filepath.Join(dir, "own", "w.safetensors")},
 	} {
 		var got any = text
 		for _, key := range c.path {
 			got = got.(table)[key]
 		}
-		if got != c.want {
-			t.Errorf("%v is %v, want %s", c.path, got, c.want)
+		if !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%v is %v, want %v", c.path, got, c.want)
 		}
 	}
 }

@@ -184,18 +184,32 @@ func resolve(text table, dir string) error {
 	var walk func(t table)
 	walk = func(t table) {
 		for key, v := range t {
-			switch v := v.(type) {
-			case table:
-				walk(v)
-			case string:
-				if (key == "scenario" || key == "init") && v != "" && !filepath.IsAbs(v) {
-					t[key] = filepath.Join(dir, v)
-				}
+			if under, ok := v.(table); ok {
+				walk(under)
+			} else if key == "scenario" || key == "init" {
+				t[key] = pathIn(dir, v)
 			}
 		}
 	}
 	walk(text)
 	return nil
+}
+
+// pathIn makes a path that is relative to a folder absolute, or each path of a list. Other values stay as they are.
+func pathIn(dir string, v any) any {
+	switch v := v.(type) {
+	case string:
+		if v != "" && !filepath.IsAbs(v) {
+			return filepath.Join(dir, v)
+		}
+	case []any:
+		out := make([]any, len(v))
+		for i, one := range v {
+			out[i] = pathIn(dir, one)
+		}
+		return out
+	}
+	return v
 }
 
 // sizeKey is the table of sizes.
