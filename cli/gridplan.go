@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 )
@@ -122,6 +123,9 @@ func (c computeFlags) compute(rc *runContext) (grid.Compute, error) {
 
 // tell says what was planned, or prints the commands that make it.
 func (c *gridPlanCmd) tell(rc *runContext, m *grid.Manifest) error {
+	if m.Dropped > 0 {
+		fmt.Fprintf(rc.stderr, "%s was planned in %s before, with %s that this plan does not have. Their results are kept, but no longer shown under this name.\n", m.Name, c.Dir, plural.Of(m.Dropped, "place"))
+	}
 	if c.Commands {
 		return c.commands(rc, m)
 	}

@@ -1,6 +1,6 @@
 // Package jsonin reads JSON that people have written. Its error messages name the keys, rows and entries of their
-// file. It is stricter than encoding/json: null does not stand for a number, a text or a list, keys must be known, and
-// nothing may follow a document. Begin with [Unmarshal] or [NewDecoder].
+// file. It is stricter than encoding/json: null does not stand for a number, a text or a list, keys must be known, none may
+// be there twice, and nothing may follow a document. Begin with [Unmarshal] or [NewDecoder].
 package jsonin
 
 import (
@@ -49,6 +49,9 @@ func Unmarshal(data []byte, v any) error {
 
 // read fills v. If encoding/json refuses the text, or may have been too lenient, the text is checked in more detail.
 func read(text []byte, v any) error {
+	if key, twice := repeated(text); twice {
+		return fmt.Errorf("the key %q is there twice", abridged([]byte(key)))
+	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	err := d.Decode(v)

@@ -53,17 +53,21 @@ func TestErrors(t *testing.T) {
 		`{"Seed":2.5}`:                      "seed: 2.5 is not a whole number, written without point and exponent",
 		`{"nested":5}`:                      "nested: 5 is not an object in braces",
 		`{"tasks":[{"classes":[1]},{"classes":[1,null]}]}`: "tasks entry 2, classes entry 2: null is not a whole number",
-		`{"jacobain":[[1]]}`:   `unknown key "jacobain"; known are jacobian, losses, ids, seed, name, on, norms, data, tasks, nested`,
-		`{"nested":{"rat":5}}`: `nested: unknown key "rat"; known are rate`,
-		`{"hidden":5}`:         `unknown key "hidden"`,
-		`null`:                 "null is not an object in braces",
-		`[1]`:                  "a list is not an object in braces",
-		`{"losses":[1,`:        "the JSON text ends in the middle of a value",
-		`{"losses":[1,,2]}`:    "losses entry 2: this is not JSON: invalid character ','",
-		`{losses:[1]}`:         "this is not JSON: invalid character 'l'",
-		`nonsense`:             "this is not JSON: invalid character 'o'",
-		``:                     "there is no JSON in it",
-		`{} {}`:                "there is more: {}",
+		`{"jacobain":[[1]]}`:             `unknown key "jacobain"; known are jacobian, losses, ids, seed, name, on, norms, data, tasks, nested`,
+		`{"nested":{"rat":5}}`:           `nested: unknown key "rat"; known are rate`,
+		`{"hidden":5}`:                   `unknown key "hidden"`,
+		`{"seed":1,"name":"{","seed":2}`: `the key "seed" is there twice`,
+		`{"name":"\\\"","tasks":[{"classes":[1],"classes":[]}]}`: `the key "classes" is there twice`,
+		`{"se\u0065d":1,"seed":2}`:                               `the key "seed" is there twice`,
+		`{"norms":{"1":1,"2":2,"1":3}}`:                          `the key "1" is there twice`,
+		`null`:                                                   "null is not an object in braces",
+		`[1]`:                                                    "a list is not an object in braces",
+		`{"losses":[1,`:                                          "the JSON text ends in the middle of a value",
+		`{"losses":[1,,2]}`:                                      "losses entry 2: this is not JSON: invalid character ','",
+		`{losses:[1]}`:                                           "this is not JSON: invalid character 'l'",
+		`nonsense`:                                               "this is not JSON: invalid character 'o'",
+		``:                                                       "there is no JSON in it",
+		`{} {}`:                                                  "there is more: {}",
 	} {
 		var v inputs
 		err := Unmarshal([]byte(text), &v)
@@ -126,4 +130,16 @@ func FuzzUnmarshal(f *testing.F) {
 			t.Errorf("error %q says nothing", err)
 		}
 	})
+}
+
+// TestRepeatedElsewhere: the same key in different objects, and as a value, is no repetition.
+func TestRepeatedElsewhere(t *testing.T) {
+	for _, text := range []string{
+		`{"tasks":[{"classes":[1]},{"classes":[2]}],"nested":{"rate":1},"name":"name"}`,
+		`{"name":"\",\"name\":\"","norms":{},"ids":[]}`, `[]`, `"a"`, `3`, `{}`, `[{"a":1},{"a":2}]`,
+	} {
+		if key, twice := repeated([]byte(text)); twice {
+			t.Errorf("%s: the key %q is said to be there twice", text, key)
+		}
+	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/parallelcl/parallelcl/internal/exactkeys"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
@@ -168,6 +169,9 @@ func parseConfig(data []byte, dir, dataset string) (Config, error) {
 	}{Config: new(DefaultConfig(dataset))}
 	meta, err := toml.Decode(string(data), &file)
 	if err != nil {
+		return Config{}, fmt.Errorf("config: %w", err)
+	}
+	if err := exactkeys.Check(meta, &file); err != nil {
 		return Config{}, fmt.Errorf("config: %w", err)
 	}
 	c := *file.Config

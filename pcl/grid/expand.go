@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -211,7 +212,10 @@ func scaled(c experiment.Config, factors table) (experiment.Config, error) {
 		return c, err
 	}
 	out := experiment.Config{InitFile: c.InitFile} // which JSON leaves out
-	if err := json.Unmarshal(data, &out); err != nil {
+	err = json.Unmarshal(data, &out)
+	if wrong := new(json.UnmarshalTypeError); errors.As(err, &wrong) {
+		return c, fmt.Errorf("%s.%s: the product, %s, is no value that %[2]s can have", timesKey, wrong.Field, strings.TrimPrefix(wrong.Value, "number "))
+	} else if err != nil {
 		return c, fmt.Errorf("%s: %w", timesKey, err)
 	}
 	return out, nil
@@ -231,12 +235,19 @@ func multiply(t, factors table, path string) error {
 			}
 			continue
 		}
-		x, isNumber := number(t[name])
+		own, given := t[name]
+		if !given {
+			return fmt.Errorf("%s: the configuration has no setting of that name", here)
+		}
+		x, isNumber := number(own)
 		f, isFactor := number(factor)
 		if !isNumber || !isFactor {
-			return fmt.Errorf("%s = %v: the configuration has %v there, and only numbers can be multiplied", here, factor, t[name])
+			return fmt.Errorf("%s = %v: the configuration has %v there, and only numbers can be multiplied", here, factor, own)
 		}
-		t[name] = rounded(x * f)
+		if x = rounded(x * f); math.IsNaN(x) || math.IsInf(x, 0) {
+			return fmt.Errorf("%s = %v times %v is %v, which is no setting", here, factor, own, x)
+		}
+		t[name] = x
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func TestPathsOfExtended(t *testing.T) {
 	}{
 		{[]string{"set", "scenario"}, filepath.Join(dir, "base", "s.json")},
 		{[]string{"method", "A", "init"}, "/elsewhere/w.safetensors"},
-		{[]string{"vary", "init"}, []any{"", filepath.Join(dir, "base", "v.safetensors")}},
+		{[]string{"vary", "init"}, []any{"", filepath.Join("..", "base", "v.safetensors")}},
 		{[]string{"method", "B", "init"}, filepath.Join(dir, "own", "w.safetensors")},
 	} {
 		var got any = text

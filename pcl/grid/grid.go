@@ -14,6 +14,8 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/parallelcl/parallelcl/grids"
+	"github.com/parallelcl/parallelcl/internal/exactkeys"
+	"github.com/parallelcl/parallelcl/internal/printable"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
@@ -76,7 +78,7 @@ func named(text table, name, size string) (*Grid, error) {
 	}
 	g.Name = gridName(name, size)
 	g.Size, g.dir = size, filepath.Dir(name)
-	if err := g.Validate(); err != nil {
+	if err := errors.Join(namesFiles(g.Name), g.Validate()); err != nil {
 		return nil, fmt.Errorf("grid %s, size %s: %w", name, size, err)
 	}
 	return g, nil
@@ -102,6 +104,19 @@ func notBuiltin(name string) error {
 // gridName is what a grid is called in one of its sizes: "table1-smoke".
 func gridName(name, size string) string {
 	return strings.TrimSuffix(filepath.Base(name), ".toml") + "-" + size
+}
+
+// namesFiles returns an error if the files of a grid cannot have its name.
+func namesFiles(name string) error {
+	if strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, ".") || !oneLine(name) {
+		return fmt.Errorf("it would be called %q, and so would files: a size has no / or \\ in its name, and the file of a grid does not begin with a dot", name)
+	}
+	return nil
+}
+
+// oneLine says whether a text has neither line breaks nor what cannot be printed.
+func oneLine(text string) bool {
+	return printable.Text(text) == text && !strings.ContainsAny(text, "\n\t")
 }
 
 // Builtin returns the names of the grids that come with this package.
@@ -172,10 +187,14 @@ func readFrom(name, by string, before []string) (table, error) {
 	if err != nil {
 		return nil, err
 	}
+	if strings.HasSuffix(base, ".toml") {
+		rebase(under, filepath.Dir(beside(base, full)), filepath.Dir(full))
+	}
 	return merged(under, text), nil
 }
 
-// resolve makes the paths of a file absolute, because the file that extends it may be in another folder.
+// resolve makes the paths of a file absolute, because the file that extends it may be in another folder. Those that are
+// varied appear in tables, and stay as they are written; see rebase.
 func resolve(text table, dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -184,10 +203,13 @@ func resolve(text table, dir string) error {
 	var walk func(t table)
 	walk = func(t table) {
 		for key, v := range t {
-			if under, ok := v.(table); ok {
-				walk(under)
-			} else if key == "scenario" || key == "init" {
-				t[key] = pathIn(dir, v)
+			switch v := v.(type) {
+			case table:
+				walk(v)
+			case string:
+				if isPath(key) && v != "" && !filepath.IsAbs(v) {
+					t[key] = filepath.Join(dir, v)
+				}
 			}
 		}
 	}
@@ -195,21 +217,39 @@ func resolve(text table, dir string) error {
 	return nil
 }
 
-// pathIn makes a path that is relative to a folder absolute, or each path of a list. Other values stay as they are.
-func pathIn(dir string, v any) any {
-	switch v := v.(type) {
-	case string:
-		if v != "" && !filepath.IsAbs(v) {
-			return filepath.Join(dir, v)
+// isPath says whether the values of a setting are names of files.
+func isPath(key string) bool { return key == "scenario" || key == "init" }
+
+// rebase makes lists of paths that are relative to the folder of a file relative to that of the file that extends it.
+func rebase(text table, from, to string) {
+	for key, v := range text {
+		switch v := v.(type) {
+		case table:
+			rebase(v, from, to)
+		case []any:
+			if isPath(key) {
+				text[key] = rebased(v, from, to)
+			}
 		}
-	case []any:
-		out := make([]any, len(v))
-		for i, one := range v {
-			out[i] = pathIn(dir, one)
-		}
-		return out
 	}
-	return v
+}
+
+func rebased(paths []any, from, to string) []any {
+	out := slices.Clone(paths)
+	for i, v := range out {
+		path, ok := v.(string)
+		if !ok || path == "" || filepath.IsAbs(path) {
+			continue
+		}
+		path = filepath.Join(from, path)
+		if rel, err := filepath.Rel(to, path); err == nil {
+			path = rel
+		} else if abs, err := filepath.Abs(path); err == nil { // one of the folders is absolute, the other is not
+			path = abs
+		}
+		out[i] = path
+	}
+	return out
 }
 
 // sizeKey is the table of sizes.
@@ -259,11 +299,17 @@ func open(name, by string) (data []byte, full string, err error) {
 		}
 		return data, name, err
 	}
-	if by != "" && !filepath.IsAbs(name) {
-		name = filepath.Join(filepath.Dir(by), name)
-	}
+	name = beside(name, by)
 	data, err = os.ReadFile(name)
 	return data, name, err
+}
+
+// beside is the path of a file that another one names, or that nothing names.
+func beside(name, by string) string {
+	if by == "" || filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(filepath.Dir(by), name)
 }
 
 // resize returns a grid in one of its sizes.
@@ -285,6 +331,9 @@ func resize(text table, size string) (*Grid, error) {
 	g := new(Grid)
 	meta, err := toml.Decode(string(written), g)
 	if err != nil {
+		return nil, err
+	}
+	if err := exactkeys.Check(meta, g); err != nil {
 		return nil, err
 	}
 	for _, key := range []string{"labelsets", "timelines", "seeds"} {
@@ -314,6 +363,11 @@ func (g *Grid) Validate() error {
 	} {
 		if list != nil {
 			return list
+		}
+	}
+	for _, name := range slices.Concat([]string{g.Title, g.Paper}, g.DataSets, g.Methods) {
+		if !oneLine(name) {
+			return fmt.Errorf("%q cannot stand in a table: leave out line breaks and what cannot be printed", name)
 		}
 	}
 	_, err := axes("vary", g.Vary)

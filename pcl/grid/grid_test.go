@@ -181,7 +181,11 @@ func TestRefused(t *testing.T) {
 		{`tau = [1]`, `tau = [-1]`, "tau"},
 		{`tau = [1]`, `momentun = [1]`, "momentun"},
 		{`emgd-gmc"`, "emgd-gmc\"\nbatches = 3", "batches"},
-		{`emgd-gmc"`, "emgd-gmc\"\ntimes.optimizer.lrs = 3", "times.optimizer.lrs = 3: the configuration has <nil> there"},
+		{`emgd-gmc"`, "emgd-gmc\"\ntimes.optimizer.lrs = 3", "times.optimizer.lrs: the configuration has no setting of that name"},
+		{`emgd-gmc"`, "emgd-gmc\"\ntimes.optimizer.lr = nan", "is NaN, which is no setting"},
+		{`emgd-gmc"`, "emgd-gmc\"\ntimes.batch = 1e300", "times.batch: the product, "},
+		{`emgd-gmc"`, "emgd-gmc\"\nSEED = 3", "unknown key \"SEED\": it is written seed"},
+		{`emgd-gmc"`, "emgd-gmc\"\nOptimizer.lr = 3", "unknown key \"Optimizer\": it is written optimizer"},
 		{`emgd-gmc"`, "emgd-gmc\"\ntimes.batch = 0.3", "times"},
 		{`dataset = "glyphs"`, ``, "does not say which data set"},
 		{`title`, "extends = \"good.toml\"\ntitle", "extends itself"},
@@ -197,6 +201,8 @@ func TestRefused(t *testing.T) {
 		{`emgd-gmc"`, "emgd-gmc\"\npaper = 3", "paper is 3"},
 		{`emgd-gmc"`, "emgd-gmc\"\n[size]\nsmall = true", "size.small is true: want a table"},
 		{`title`, "size = 3\ntitle", "size is 3: want a table"},
+		{`title`, "Title = \"other\"\ntitle", `unknown key "Title": it is written title`},
+		{`title = "`, `title = "two\nlines`, "cannot stand in a table"},
 	} {
 		text := strings.Replace(good, c.old, c.new, 1)
 		if text == good {
@@ -212,5 +218,11 @@ func TestRefused(t *testing.T) {
 	}
 	if _, err := Load("table1", "huge"); err == nil || !strings.Contains(err.Error(), "full, seeds, smoke, subset") {
 		t.Errorf("a size that is not there: %v", err)
+	}
+	for _, size := range []string{"a/b", "../escape", `a\\b`, "a\nb"} {
+		file := write(t, "sized", strings.Replace(good, "title", fmt.Sprintf("size.%q.seeds = [2]\ntitle", size), 1))
+		if _, err := Load(file, size); err == nil || !strings.Contains(err.Error(), "so would files") {
+			t.Errorf("the size %q: %v", size, err)
+		}
 	}
 }

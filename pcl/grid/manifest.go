@@ -30,6 +30,9 @@ type Manifest struct {
 	Rows    []Row   `json:"rows"`
 	Cells   []Cell  `json:"cells"` // in the order in which one process makes them
 	Sum     string  `json:"sum"`   // of the above, so that a change is noticed
+
+	// Dropped is how many places the plan of this name that was there before has, and this one has not.
+	Dropped int `json:"-"`
 }
 
 const manifestSchema = 1
@@ -70,7 +73,29 @@ func (f Folder) Plan(g *Grid, o PlanOptions) (*Manifest, error) {
 	if err := m.measure(index.times); err != nil {
 		return nil, err
 	}
+	if before, err := f.Manifest(g.Name); err == nil {
+		m.Dropped = m.lacks(before)
+	}
 	return m, m.save(f)
+}
+
+// lacks counts the places of another manifest that this one does not have.
+func (m *Manifest) lacks(other *Manifest) (n int) {
+	own := map[string]bool{}
+	for _, r := range m.Rows {
+		own[r.place()] = true
+	}
+	for _, r := range other.Rows {
+		if !own[r.place()] {
+			n++
+		}
+	}
+	return n
+}
+
+// place tells a row from the others of its grid.
+func (r Row) place() string {
+	return fmt.Sprintf("%q %q %q %q %d %d %d", r.DataSet, r.Increment, r.Method, r.Variant(), r.LabelSet, r.Timeline, r.Seed)
 }
 
 // fill makes the rows and cells.

@@ -110,6 +110,23 @@ func TestFlagsOfXLA(t *testing.T) {
 	}
 }
 
+// TestDropped: who plans another grid of the same name is told what the plan before had.
+func TestDropped(t *testing.T) {
+	g := small(t, 2)
+	f, m := planned(t, g)
+	if m.Dropped != 0 {
+		t.Errorf("the first plan drops %d places", m.Dropped)
+	}
+	g.Seeds = []uint64{g.Seeds[0], 99}
+	m, err := f.Plan(g, PlanOptions{Compute: Compute{Backend: "go"}})
+	if err != nil || m.Dropped != len(m.Rows)/2 || m.Check() != nil {
+		t.Errorf("%v: %d of %d places are dropped", err, m.Dropped, len(m.Rows))
+	}
+	if m, err = f.Plan(g, PlanOptions{Compute: Compute{Backend: "go"}}); err != nil || m.Dropped != 0 {
+		t.Errorf("%v: the same plan drops %d places", err, m.Dropped)
+	}
+}
+
 // TestSharedCells plans two grids that have cells in common: those have the same IDs. Places that are the same run
 // share a cell.
 func TestSharedCells(t *testing.T) {
