@@ -39,7 +39,7 @@ func (c *gridReportCmd) Run(rc *runContext) error {
 		return err
 	}
 	if c.Markdown {
-		return rc.writeTo(cmp.Or(c.Out, standardOutput), func(w io.Writer) error { return found.Markdown(w, notes) })
+		return rc.writeTo(cmp.Or(c.Out, standardOutput), func(w io.Writer) error { return found.Markdown(w, c.source(), notes) })
 	}
 	version, commit := experiment.Version()
 	in := report.GridsInput{Title: c.Title, Findings: found, Notes: notes, Origin: report.Origin{
@@ -50,6 +50,25 @@ func (c *gridReportCmd) Run(rc *runContext) error {
 	}
 	_, err = fmt.Fprintln(rc.stdout, "The page:", c.Out)
 	return err
+}
+
+// source says where the results are from.
+func (c *gridReportCmd) source() string {
+	if len(c.Names) == 0 {
+		return "the results of all planned grids"
+	}
+	parts := make([]string, len(c.Names))
+	for i, name := range c.Names {
+		switch {
+		case !isExport(name):
+			parts[i] = "the results of " + name
+		case filepath.Ext(name) == ".csv":
+			parts[i] = fmt.Sprintf("[%s](%[1]s)", name)
+		default:
+			parts[i] = fmt.Sprintf("the files in [%s](%[1]s)", name)
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // check refuses a title that would do nothing, and a file for a page that cannot be one. It fills in the default.

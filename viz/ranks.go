@@ -119,25 +119,25 @@ func rangeBelow(q float64, k int) float64 {
 	return quad.Fixed(density, -8, 8+q, 200, nil, 0)
 }
 
-// RankRuns ranks methods by the final average accuracy A of their runs. A situation is a data set, increment,
-// label set, timeline and seed, and needs one run of every method. Situations that differ in their seed alone
-// are less independent than Demšar's data sets, so the test is then overconfident.
+// RankRuns ranks methods by the final average accuracy A of their runs, once for each data set, increment, label set,
+// timeline and seed, which needs one run of every method. Rankings of one situation, which differ in their seed or
+// increment alone, are less independent than Demšar's data sets, so the test is then overconfident.
 func RankRuns(alpha float64, runs ...*results.Run) (*Ranking, error) {
 	groups, err := byMethod(runs)
 	if err != nil {
 		return nil, err
 	}
-	type situation struct {
+	type block struct {
 		title                    string
 		labelSet, timeline, seed uint64
 	}
-	index := map[situation]int{}
-	var situations []situation
+	index := map[block]int{}
+	var blocks []block
 	var scores [][]float64
-	at := func(s situation) []float64 {
+	at := func(s block) []float64 {
 		if _, ok := index[s]; !ok {
 			index[s] = len(scores)
-			situations = append(situations, s)
+			blocks = append(blocks, s)
 			scores = append(scores, slices.Repeat([]float64{math.NaN()}, len(groups)))
 		}
 		return scores[index[s]]
@@ -146,17 +146,17 @@ func RankRuns(alpha float64, runs ...*results.Run) (*Ranking, error) {
 	for j, g := range groups {
 		methods = append(methods, g.look)
 		for _, r := range g.Runs {
-			row := at(situation{r.Dataset + ", " + r.Increment + "-incremental", r.LabelSet, r.Timeline, r.Seed})
+			row := at(block{r.Dataset + ", " + r.Increment + "-incremental", r.LabelSet, r.Timeline, r.Seed})
 			if !math.IsNaN(row[j]) {
-				return nil, fmt.Errorf("viz: %s has two runs on %s, seed %d, of one situation; rank runs that differ in method and situation alone", g.Label, r.Dataset, r.Seed)
+				return nil, fmt.Errorf("viz: %s has two runs on %s, seed %d, of one ranking; give runs that differ in their method, data set, increment, label set, timeline and seed alone", g.Label, r.Dataset, r.Seed)
 			}
 			row[j] = r.A
 		}
 	}
-	for i, s := range situations {
+	for i, s := range blocks {
 		for j, score := range scores[i] {
 			if math.IsNaN(score) {
-				return nil, fmt.Errorf("viz: no run of %s on %s, seed %d; every situation needs all methods", groups[j].Label, s.title, s.seed)
+				return nil, fmt.Errorf("viz: no run of %s on %s, seed %d; every ranking needs all methods", groups[j].Label, s.title, s.seed)
 			}
 		}
 	}

@@ -115,23 +115,28 @@ func newRunsPage(ctx context.Context, in *RunsInput) (*runsPage, error) {
 }
 
 func runsHeadline(files []RunFile, all []*setting) string {
-	methods, situations := map[string]bool{}, map[situation]bool{}
+	methods, situations, seeds := map[string]bool{}, map[situation]bool{}, map[uint64]bool{}
 	for _, f := range files {
 		methods[f.Run.MethodTitle] = true
-		situations[situationOf(f.Run)] = true
+		situations[situationOf(f.Run)], seeds[f.Run.Seed] = true, true
 	}
-	return fmt.Sprintf("%s of %s in %s, in %s.", plural.Of(len(files), "run"), plural.Of(len(methods), "method"),
-		plural.Of(len(situations), "situation"), plural.Of(len(all), "setting"))
+	return fmt.Sprintf("%s of %s in %s with %s, in %s.", plural.Of(len(files), "run"), plural.Of(len(methods), "method"),
+		plural.Of(len(situations), "situation"), plural.Of(len(seeds), "seed"), plural.Of(len(all), "setting"))
 }
 
-// situation is what methods are compared in.
+// situation is a data set, a label set and a timeline: methods are compared over several.
 type situation struct {
-	dataset, increment       string
-	labelSet, timeline, seed uint64
+	dataset            string
+	labelSet, timeline uint64
 }
 
-func situationOf(r runPtr) situation {
-	return situation{r.Dataset, r.Increment, r.LabelSet, r.Timeline, r.Seed}
+func situationOf(r runPtr) situation { return situation{r.Dataset, r.LabelSet, r.Timeline} }
+
+// block is what one ranking of the methods is for.
+type block struct {
+	situation
+	increment string
+	seed      uint64
 }
 
 // runsMade tells what the runs were made with; where they differ, all of it.
@@ -191,8 +196,8 @@ func acrossSettings(files []RunFile, all []*setting) []runFigure {
 			func(t *viz.Theme) (*viz.Figure, error) { return viz.MemorySize(t, runs...) }))
 	}
 	if ranked := rankable(files); ranked != nil {
-		out = append(out, drawn("Ranks of the methods", "Average ranks by A over the situations, the best at the left; methods on one thick line cannot be told apart at the level of 5 % (Nemenyi's test). "+
-			"Situations that differ in their seed alone are less independent than the test assumes.",
+		out = append(out, drawn("Ranks of the methods", "Average ranks by A over situations, increments and seeds, the best at the left; methods on one thick line cannot be told apart at the level of 5 % (Nemenyi's test). "+
+			"Runs of one situation are less independent than the test assumes.",
 			func(t *viz.Theme) (*viz.Figure, error) {
 				ranking, err := viz.RankRuns(0.05, ranked...)
 				if err != nil {
@@ -209,16 +214,16 @@ func onlyBudgetDiffers(a, b *setting) bool {
 	return len(names) == 1 && names[0] == "memory.budget"
 }
 
-// rankable returns all runs if there are enough methods and situations for a ranking, else nil.
+// rankable returns all runs if there are enough methods and blocks for an average of rankings, else nil.
 func rankable(files []RunFile) []runPtr {
-	methods, situations := map[string]bool{}, map[situation]bool{}
+	methods, blocks := map[string]bool{}, map[block]bool{}
 	var runs []runPtr
 	for _, f := range files {
 		methods[f.Run.Method+" "+paramText(f.Run.Params)] = true
-		situations[situationOf(f.Run)] = true
+		blocks[block{situationOf(f.Run), f.Run.Increment, f.Run.Seed}] = true
 		runs = append(runs, f.Run)
 	}
-	if len(methods) < 5 || len(situations) < 3 {
+	if len(methods) < 5 || len(blocks) < 3 {
 		return nil
 	}
 	return runs

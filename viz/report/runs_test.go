@@ -73,7 +73,7 @@ func TestRuns(t *testing.T) {
 	page := runsPage(t, dir)
 	offline(t, page)
 	for _, want := range []string{
-		"15 runs of 5 methods in 3 situations, in 1 setting.",
+		"15 runs of 5 methods in 1 situation with 3 seeds, in 1 setting.",
 		`<th aria-sort="none"><button type="button">A, %</button></th>`, `<td data-sort="EMGD (GS)">`, "±\u00a0",
 		"task 5</button>", "Average ranks by A", "Steps of EMGD (GMC), seed 1234", "What each stream gains", "What each stream weighs", "Which streams conflict",
 		"Of 410 steps with a certificate 100 % are proved optimal", "<dt>memory.budget</dt><dd>5</dd>", "<dt>optimizer.lr</dt><dd>0.003</dd>",

@@ -8,10 +8,11 @@ import (
 )
 
 // Markdown writes the findings as a text for a repository. It depends on the rows alone: neither the day nor the machine
-// plays a part. notes may have a sentence about a table, by its name, such as why it is missing.
-func (f *Findings) Markdown(out io.Writer, notes map[string]string) error {
+// plays a part. from says where these are from, such as the name of a folder. notes may have a sentence about a table, by its
+// name, such as why it is missing.
+func (f *Findings) Markdown(out io.Writer, from string, notes map[string]string) error {
 	m := &markdown{}
-	m.line(markdownHead)
+	m.line(strings.Replace(markdownHead, "SOURCE", from, 1))
 	m.verdicts("The paper's claims", claimsHead, f.Claims)
 	if slices.ContainsFunc(f.Controls, func(v *Verdict) bool { return v.Outcome != NotTestable }) {
 		m.verdicts("Controls", controlsHead, f.Controls)
@@ -26,7 +27,7 @@ func (f *Findings) Markdown(out io.Writer, notes map[string]string) error {
 
 const markdownHead = `# What of the paper is reproduced
 
-Written by ` + "`pcl grid report --markdown`" + ` from the files in [grids/results](grids/results), which have each run's numbers, times, program and hashes; do not
+Written by ` + "`pcl grid report --markdown`" + ` from SOURCE, where each run's numbers, times, program and hashes are; do not
 edit it. Every number is measured. A is the mean final accuracy of the tasks, F the mean change since each task's own end, both in
 percent; ± is the population standard deviation of the seeds' means, as in the paper ([docs/protocol.md](docs/protocol.md#32-means-and-spreads)), and *± runs* that of A over the single runs, which is larger, since
 situations differ: the two must not be compared. *Runs* is a
@@ -90,7 +91,7 @@ func (m *markdown) comparisons(v *Verdict) {
 		m.head("results", "compared", "difference", "p", "situations", "difference, paper", "", "runs")
 		for _, p := range with {
 			t := p.Tested
-			m.row(p.Where(), p.Name(), t.difference(), p.p(), fmt.Sprint(t.Situations), p.paper(), string(p.Outcome), fmt.Sprintf("`%s` `%s`", t.A.Hash, t.B.Hash))
+			m.row(plain(p.Where()), plain(p.Name()), t.difference(), p.p(), fmt.Sprint(t.Situations), p.paper(), string(p.Outcome), fmt.Sprintf("`%s` `%s`", t.A.Hash, t.B.Hash))
 		}
 		m.line("")
 	}
@@ -137,11 +138,11 @@ func (p *Part) Where() string {
 
 // grid writes the section of a grid.
 func (m *markdown) grid(g *Grid) {
-	m.line("## %s\n", g.Heading())
+	m.line("## %s\n", plain(g.Heading()))
 	p := g.Provenance()
 	m.head("", "")
 	m.row("command", "`"+p.Command+"`")
-	m.row("data", strings.Join(g.data(), "; "))
+	m.row("data", plain(strings.Join(g.data(), "; ")))
 	for _, f := range p.Facts() {
 		m.row(f.Name, f.Value)
 	}
@@ -181,7 +182,7 @@ func (g *Grid) data() (out []string) {
 
 // column writes the table of a data set and increment.
 func (m *markdown) column(c *Column) {
-	m.line("### %s\n", c.Name())
+	m.line("### %s\n", plain(c.Name()))
 	tuned, paper := c.Shows()
 	head := []string{"method", "A", "± runs"}
 	if tuned {

@@ -16,7 +16,7 @@ import (
 func text(t *testing.T, all []*rows.Row, notes map[string]string) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := found(t, all).Markdown(&out, notes); err != nil {
+	if err := found(t, all).Markdown(&out, "[some files](files)", notes); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -46,7 +46,7 @@ func TestMarkdown(t *testing.T) {
 		"* AvgGrad (PS-EMNIST (test split), class-incremental, label set 2, timeline 2, seed 1236): no | room",
 		"Against the paper: the data are PS-EMNIST (test split), not PS-EMNIST; its label sets",
 		"* Table 2: There are no results on PS-CIFAR-100, class-incremental; PS-ImageNet-TINY, class-incremental.",
-		"It takes a GPU.",
+		"It takes a GPU.", "from [some files](files), where each run's",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the text lacks %q", want)
@@ -54,6 +54,18 @@ func TestMarkdown(t *testing.T) {
 	}
 	if t.Failed() {
 		t.Log(got)
+	}
+}
+
+// TestMarkdownOfNames: names are shown as they are, whatever they mean in Markdown or HTML.
+func TestMarkdownOfNames(t *testing.T) {
+	g := table(samplerows.Methods([]string{"<b>$x$", "*a* `b` [c]"}, 53, 2), 3)
+	g.Title = "<script>"
+	got := text(t, g.Rows(), nil)
+	for _, want := range []string{"## Table 2: &lt;script> (table2-test-split)", `&lt;b>\$x\$`, "\\*a\\* \\`b\\` \\[c]"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the text lacks %q", want)
+		}
 	}
 }
 

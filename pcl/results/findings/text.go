@@ -61,10 +61,15 @@ func otherText(e *Entry) string {
 // mark is the entry's name, bold with a star if it is the best or not told apart from it.
 func (e *Entry) mark() string {
 	if e.Best || e.Tied {
-		return "**" + e.Name + "** ★"
+		return "**" + plain(e.Name) + "** ★"
 	}
-	return e.Name
+	return plain(e.Name)
 }
+
+// plain is a text whose characters mean nothing in Markdown, such as a name that a grid's author has chosen.
+func plain(text string) string { return markup.Replace(text) }
+
+var markup = strings.NewReplacer(`\`, `\\`, "<", "&lt;", "*", `\*`, "`", "\\`", "$", `\$`, "[", `\[`)
 
 func (e *Entry) rankText() string {
 	if e.Rank == 0 {
