@@ -138,7 +138,7 @@ func exitCode(rc *runContext, err error) int {
 	}
 	text := strings.TrimPrefix(err.Error(), "pcl: ")                     // the errors of package pcl begin with its name, which is also the program's
 	ended := rc.ctx.Err() != nil && errors.As(err, new(*exec.ExitError)) // the interrupt ended a program that pcl ran
-	if cause := context.Cause(rc.ctx); text == context.Canceled.Error() || cause != nil && text == cause.Error() {
+	if cause := context.Cause(rc.ctx); stopped(text) || cause != nil && text == cause.Error() {
 		text = "interrupted"
 	}
 	fmt.Fprintln(rc.stderr, "pcl:", printable.Text(text))
@@ -152,6 +152,11 @@ func exitCode(rc *runContext, err error) int {
 		return exitUsage
 	}
 	return exitFailure
+}
+
+// stopped says whether a message says no more than that a context was cancelled, wherever that was.
+func stopped(text string) bool {
+	return strings.HasSuffix(text, context.Canceled.Error()) && !strings.HasPrefix(text, "interrupted")
 }
 
 type versionCmd struct{}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -181,7 +182,7 @@ func (r *rawSplit) row(fields []string, label int, numbers []int, header []strin
 		text := strings.TrimSpace(fields[i])
 		v, err := strconv.ParseFloat(text, 32)
 		if err != nil || v-v != 0 {
-			return fmt.Errorf("column %q has %q: want a finite number; ?ignore=%s leaves the column out", header[i], text, header[i])
+			return fmt.Errorf("column %q has %q: want a number of at most %.2g; ?ignore=%s leaves the column out", header[i], text, math.MaxFloat32, header[i])
 		}
 		r.values = append(r.values, float32(v))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 )
@@ -122,7 +123,7 @@ func (d *Dataset) validateSplit(name string, s *Split) error {
 	}
 	for i, v := range s.Values {
 		if v-v != 0 { // NaN or infinite
-			return fmt.Errorf("datasets: %s: value %d of %s sample %d is %g: want finite numbers", d.Name, i%d.ImageSize(), name, i/d.ImageSize(), v)
+			return fmt.Errorf("datasets: %s: value %d of %s sample %d is %g: want numbers of at most %.2g", d.Name, i%d.ImageSize(), name, i/d.ImageSize(), v, math.MaxFloat32)
 		}
 	}
 	return nil

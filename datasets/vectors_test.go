@@ -183,7 +183,7 @@ func TestCSV(t *testing.T) {
 		t.Errorf("a sample is %v", v)
 	}
 	for _, c := range []struct{ text, query, want string }{
-		{flowers(), "", `line 2: column "id" has "f0": want a finite number; ?ignore=id`},
+		{flowers(), "", `line 2: column "id" has "f0": want a number of at most 3.4e+38; ?ignore=id`},
 		{flowers(), "?label=colour", "the columns are width, height, id, Class"},
 		{flowers(), "?ignore=x", "ignore=x: the columns are"},
 		{"a,label\n1,x\nNaN,y\n", "", `line 3: column "a" has "NaN"`},

@@ -13,8 +13,38 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// about are the columns by which the lines of all tables name their run.
-var about = []string{"id", "dataset", "increment", "method", "params", "variant", "labelset", "timeline", "seed"}
+// about are the columns by which the lines of all tables name their run. settings has those in which the runs of the table
+// differ and that no other column has.
+var about = []string{"id", "dataset", "increment", "method", "params", "variant", "labelset", "timeline", "seed", "settings"}
+
+// told are the settings that columns of their own have.
+var told = append([]string{"dataset", "increment", "method", "params"}, results.Repetition...)
+
+// differing returns, for each run, the settings in which the runs differ, as JSON; empty if there are none.
+func differing(runs []*results.Run) ([]string, error) {
+	all := make([]map[string]string, len(runs))
+	for i, r := range runs {
+		all[i] = r.Settings(told...)
+	}
+	names, out := results.Differing(all...), make([]string, len(runs))
+	for i, settings := range all {
+		own := map[string]string{}
+		for _, name := range names {
+			if v, ok := settings[name]; ok {
+				own[name] = v
+			}
+		}
+		if len(own) == 0 {
+			continue
+		}
+		text, err := json.Marshal(own)
+		if err != nil {
+			return nil, fmt.Errorf("run %s: %w", runs[i].ID, err)
+		}
+		out[i] = string(text)
+	}
+	return out, nil
+}
 
 func aboutOf(r *results.Run) ([]string, error) {
 	params := ""
@@ -37,11 +67,16 @@ func write(out io.Writer, runs []*results.Run, columns []string, lines func(i in
 	if err := w.Write(append(about[:len(about):len(about)], columns...)); err != nil {
 		return err
 	}
+	settings, err := differing(runs)
+	if err != nil {
+		return err
+	}
 	for i, r := range runs {
 		first, err := aboutOf(r)
 		if err != nil {
 			return err
 		}
+		first = append(first, settings[i])
 		lines(i, func(cells ...any) {
 			line := first[:len(first):len(first)]
 			for _, c := range cells {

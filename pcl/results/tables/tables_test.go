@@ -35,16 +35,29 @@ func text(t *testing.T, write func(io.Writer) error) string {
 
 func TestRuns(t *testing.T) {
 	got := text(t, func(w io.Writer) error { return Runs(w, runs()[:1]) })
-	want := "id,dataset,increment,method,params,variant,labelset,timeline,seed,tasks,steps,a_percent,f_percent,a_first_percent,skipped_rows,diverged_at,step_ms,model_sha256\n" +
-		"a1,glyphs,task,emgd-gmc,\"{\"\"tau\"\":5}\",,0,0,1,2,4,50.25,-1,51.25,0,,0,00\n"
+	want := "id,dataset,increment,method,params,variant,labelset,timeline,seed,settings,tasks,steps,a_percent,f_percent,a_first_percent,skipped_rows,diverged_at,step_ms,model_sha256\n" +
+		"a1,glyphs,task,emgd-gmc,\"{\"\"tau\"\":5}\",,0,0,1,,2,4,50.25,-1,51.25,0,,0,00\n"
 	if got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
 
+// TestSettings: runs with different settings are told apart, and settings that all have are left out.
+func TestSettings(t *testing.T) {
+	all := runs()[:2]
+	all[0].Config = []byte(`{"seed":1,"method":"emgd-gmc","optimizer":{"lr":0.003},"batch":8}`)
+	all[1].Config = []byte(`{"seed":2,"method":"emgd-gmc","optimizer":{"lr":0.01},"batch":8,"epochs":2}`)
+	got := text(t, func(w io.Writer) error { return Runs(w, all) })
+	for _, want := range []string{`,1,"{""optimizer.lr"":""0.003""}",2,4,`, `,2,"{""epochs"":""2"",""optimizer.lr"":""0.01""}",2,4,`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
 func TestAccuracy(t *testing.T) {
 	got := text(t, func(w io.Writer) error { return Accuracy(w, runs()[2:]) })
-	for _, want := range []string{"step,task,task_ended,its_last,accuracy_percent\n", ",1,1,1,true,true,50\n", ",1,3,1,true,false,25\n", ",1,3,2,true,true,100\n"} {
+	for _, want := range []string{"step,task,task_ended,its_last,accuracy_percent\n", ",1,,1,1,true,true,50\n", ",1,,3,1,true,false,25\n", ",1,,3,2,true,true,100\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
@@ -59,7 +72,7 @@ func TestSteps(t *testing.T) {
 	got := text(t, func(w io.Writer) error {
 		return Steps(w, runs()[2:], func(int) ([]results.Record, error) { return record, nil })
 	})
-	for _, want := range []string{",1,7,0,0.5,,1,0.25,,,3\n", ",1,7,2,1e-20,,2,0.75,,,3\n"} {
+	for _, want := range []string{",1,,7,0,0.5,,1,0.25,,,3\n", ",1,,7,2,1e-20,,2,0.75,,,3\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
