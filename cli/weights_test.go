@@ -205,7 +205,7 @@ func TestWeightsStateRefuse(t *testing.T) {
 		{`"method":"emgd-gmc"`, `"method":null`, "method: null is not a text"},
 		{`"tau":5`, `"tau":null`, "null is not a number"},
 		{`"level":`, `"level":null,"x":`, "level: null is not a number"},
-		{`"1":`, `"1":null,"2":`, "norms, 1: null is not a number"},
+		{`"1":`, `"1":null,"7":`, "norms, 1: null is not a number"},
 		{`"rand":"`, `"rand":5,"y":"`, "rand: 5 is not a text"},
 	} {
 		text := strings.Replace(string(good), c.old, c.new, 1)

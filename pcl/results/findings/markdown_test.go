@@ -16,7 +16,7 @@ import (
 func text(t *testing.T, all []*rows.Row, notes map[string]string) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := found(t, all).Markdown(&out, "[some files](files)", notes); err != nil {
+	if err := found(t, all).Markdown(&out, "the files in [grids/results](grids/results)", notes); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -46,7 +46,7 @@ func TestMarkdown(t *testing.T) {
 		"* AvgGrad (PS-EMNIST (test split), class-incremental, label set 2, timeline 2, seed 1236): no | room",
 		"Against the paper: the data are PS-EMNIST (test split), not PS-EMNIST; its label sets",
 		"* Table 2: There are no results on PS-CIFAR-100, class-incremental; PS-ImageNet-TINY, class-incremental.",
-		"It takes a GPU.", "from [some files](files), where each run's",
+		"It takes a GPU.", "from the files in [grids/results](grids/results), where each run's",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the text lacks %q", want)
