@@ -1,10 +1,16 @@
 package jsonin
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+)
 
 // repeated returns the first key that an object of a valid JSON text has twice. It reads keys alone, since a text may
 // consist of millions of numbers.
 func repeated(text []byte) (key string, twice bool) {
+	if bytes.IndexByte(text, '{') < 0 { // such as each sample that a service is sent
+		return "", false
+	}
 	var objects []map[string]bool // the keys of those that are open; nil for a list
 	isKey := false                // whether the next text in quotes is a key
 	for i := 0; i < len(text); i++ {
