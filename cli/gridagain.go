@@ -140,7 +140,10 @@ func (c *gridAgainCmd) make(rc *runContext, then *rows.Row, config experiment.Co
 	if c.Backend != "same" {
 		how.Backend = c.Backend
 	}
-	o := grid.EngineOptions{Compute: how, Clients: 1, DataDir: c.DataDir}
+	o := grid.EngineOptions{
+		Compute: how, Clients: 1, DataDir: c.DataDir,
+		Say: func(sentence string) { fmt.Fprintln(rc.stderr, sentence) },
+	}
 	if !rc.quiet {
 		o.Progress = rc.stderr
 	}

@@ -275,6 +275,10 @@ func (l *Learner) restore(f State, attach func(id int) (Task, error)) error {
 	if err != nil {
 		return err
 	}
+	stored, err := l.storeOf(s, f)
+	if err != nil {
+		return err
+	}
 	undo, err := l.takeRule(s)
 	if err != nil {
 		return err
@@ -282,7 +286,7 @@ func (l *Learner) restore(f State, attach func(id int) (Task, error)) error {
 	if err := l.use(m); err != nil {
 		return errors.Join(err, undo())
 	}
-	l.failure = l.takeUp(s, f, attach)
+	l.failure = l.takeUp(s, f, stored, attach)
 	l.bell.ring()
 	l.publish()
 	return l.failure
@@ -304,6 +308,15 @@ func (l *Learner) understand(f State) (s learnerState, m model.Model, err error)
 		return s, nil, err
 	}
 	return s, m, l.options.checkArrays(f.Arrays, m.Layout())
+}
+
+// storeOf returns the memory of a saved state, with the budget of the learner's options.
+func (l *Learner) storeOf(s learnerState, f State) (*memory.Store, error) {
+	stored, err := memory.Restore(s.Memory, f.Arrays["memory"], f.Arrays["memory/logits"], f.Arrays["memory/origin"], l.options.spec().Width())
+	if err != nil {
+		return nil, err
+	}
+	return stored, stored.SetBudget(l.options.Memory.Budget)
 }
 
 // modelOf returns the model with as many outputs as a saved classifier had. A damaged state may claim any number, but
@@ -398,16 +411,11 @@ func (l *Learner) takeRule(s learnerState) (undo func() error, err error) {
 }
 
 // takeUp replaces the rest of the learner's state by a saved one. After an error the learner is left half restored.
-func (l *Learner) takeUp(s learnerState, f State, attach func(id int) (Task, error)) (err error) {
+func (l *Learner) takeUp(s learnerState, f State, stored *memory.Store, attach func(id int) (Task, error)) (err error) {
 	defer recovered(&err, "attaching a stream again")
 	l.version++
 	l.mirror.Free()
-	if l.memory, err = memory.Restore(s.Memory, f.Arrays["memory"], f.Arrays["memory/logits"], f.Arrays["memory/origin"], l.options.spec().Width()); err != nil {
-		return err
-	}
-	if err := l.memory.SetBudget(l.options.Memory.Budget); err != nil {
-		return err
-	}
+	l.memory = stored
 	if err := l.restoreTasks(s.Tasks, f.Arrays, attach); err != nil {
 		return err
 	}

@@ -46,9 +46,10 @@ func Example() {
 		Memory: memory.Config{Policy: memory.PerClass, Budget: 5},
 	}))
 	defer learner.Close()
-	for i, task := range []dots{{0, 1}, {2, 3}} {
-		stream := must(data.NewStream(task, 1, 1234, i+1)) // 40 batches of 16
-		must(learner.Attach(pcl.Task{Classes: task, Stream: stream, Test: task}))
+	for i, classes := range [][]int{{0, 1}, {2, 3}} {
+		samples := dots(classes)
+		stream := must(data.NewStream(samples, 1, 1234, i+1)) // one epoch of 40 batches; seed 1234; the task's number
+		must(learner.Attach(pcl.Task{Classes: classes, Stream: stream, Test: samples}))
 		for range 10 {
 			must(learner.Step())
 		}

@@ -287,8 +287,8 @@ func (l *Learner) entered(stopped bool) error {
 
 // leave ends a call, and publishes what other goroutines may read while the next call is in progress.
 func (l *Learner) leave() {
+	defer l.busy.Unlock() // also if the call or publish panics, so that Close does not wait for ever
 	l.publish()
-	l.busy.Unlock()
 }
 
 // usable returns an error if the learner cannot go on, which says why.

@@ -2,6 +2,7 @@ package pcl
 
 import (
 	"errors"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -65,6 +66,23 @@ func TestLoadOtherModel(t *testing.T) {
 	state.JSON = []byte(strings.Replace(string(state.JSON), `,"model":"mlp-64-[4 19]-6"`, "", 1))
 	if err := of(4, 19).Restore(state, nil); err != nil {
 		t.Errorf("an old file: %v", err)
+	}
+}
+
+// TestLoadDamagedMemory: samples that are not finite, as older programs could save, are refused, and nothing changes.
+func TestLoadDamagedMemory(t *testing.T) {
+	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 20, 5)
+	l := smallLearner(t, b, "avggrad", Options{})
+	attach(t, l, blobTask(t, d, 1, 0, 1))
+	playOut(t, l)
+	state := must[State](t)(l.State())
+	state.Arrays["memory"][3] = float32(math.NaN())
+	other := smallLearner(t, b, "avggrad", Options{})
+	attach(t, other, blobTask(t, d, 1, 2, 3))
+	refused(t, other.Restore(state, nil), "not finite")
+	must[*StepReport](t)(other.Step())
+	if tasks := other.Tasks(); len(tasks) != 1 || !slices.Equal(tasks[0].Classes, []int{2, 3}) {
+		t.Errorf("tasks after a state was refused: %v", tasks)
 	}
 }
 

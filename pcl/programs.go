@@ -34,6 +34,10 @@ func (p *Programs) Close() {
 	}
 }
 
+// ForgetData releases what the device, and this collection, hold of the data sets that learners have used. Call it when other
+// data sets follow, while no learner with these programs is in a call; what is used again is copied again.
+func (p *Programs) ForgetData() { p.tables.Forget() }
+
 func (p *Programs) hold() { p.held.Add(1) }
 
 // drop takes back a hold.

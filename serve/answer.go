@@ -30,7 +30,7 @@ func statusOf(err error) int {
 		return http.StatusRequestEntityTooLarge
 	case errors.Is(err, errSlow):
 		return http.StatusRequestTimeout
-	case errors.Is(err, errEnding), errors.Is(err, context.Canceled), errors.Is(err, pcl.ErrClosed):
+	case errors.Is(err, errRoom), errors.Is(err, errEnding), errors.Is(err, context.Canceled), errors.Is(err, pcl.ErrClosed):
 		return http.StatusServiceUnavailable
 	case errors.As(err, &internal):
 		return http.StatusInternalServerError

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/pcl"
 )
 
@@ -39,7 +40,13 @@ func openFile(name string) (*file, error) {
 	if err == nil && !ours {
 		err = fmt.Errorf("another service uses %s: give this one a file of its own, or end that one", name)
 	}
-	return f, err
+	if err == nil {
+		err = atomicfile.Sweep(name) // a service that is killed again and again while it saves must not fill the disk
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.lock.Close())
+	}
+	return f, nil
 }
 
 func (f *file) close() error {

@@ -151,3 +151,20 @@ func TestLargeAnswers(t *testing.T) {
 		t.Errorf("no samples: error %v", err)
 	}
 }
+
+// TestClose: the file of a service that was not run can be used by another, and what a killed service left beside it is removed.
+func TestClose(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "learner.pcl")
+	left := filepath.Join(filepath.Dir(file), ".learner.pcl.123.tmp")
+	if err := os.WriteFile(left, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := opened(t, file).Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := os.Stat(left); !os.IsNotExist(err) {
+		t.Errorf("a temporary file is left (%v)", err)
+	}
+}

@@ -31,8 +31,8 @@ const maxBody = 64 << 20
 // With "keep", which is true if it is not there, some of the samples that a detached task was trained on enter the memory.
 // With "task", /predict chooses among the classes of that task. A request that fails is answered with {"error": "…"}, for
 // /learn also with "taken", how many of the samples were taken. The status is 400 for a bad request, 408 for one that
-// arrives too slowly, 413 for one of more than 64 MiB, 503 when the service is ending, and 500 when it is the service's
-// fault. It is [Service.Run] that trains.
+// arrives too slowly, 413 for one of more than 64 MiB, 503 when the service is ending or has too many samples of requests
+// at once, and 500 when it is the service's fault. It is [Service.Run] that trains.
 func (s *Service) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /tasks", func(w http.ResponseWriter, _ *http.Request) { s.answer(w, s.described(s.learner.Tasks()), nil) })
@@ -47,12 +47,10 @@ func (s *Service) Handler() http.Handler {
 	}
 	mux.HandleFunc("GET /network", s.network(func(t *pcl.Trained, _ pcl.Options, w io.Writer) error { return t.Write(w) }))
 	mux.HandleFunc("GET /network.onnx", s.network(func(t *pcl.Trained, o pcl.Options, w io.Writer) error { return t.WriteONNX(w, o.Model) }))
-	// A page that somebody has open in a browser could otherwise train a service on the same machine: it may send requests
-	// to any address, though it does not see the answers.
-	guarded := http.NewCrossOriginProtection().Handler(mux)
+	guarded := s.guard(mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		// What is left of the request before, on the same connection, does not hold for this one; see answer.
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
+		// For what is answered in plain text; other answers set a time of their own when they begin.
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.patience))
 		ctx, cancel := context.WithCancel(q.Context())
 		defer cancel()
 		defer context.AfterFunc(s.ending, cancel)()
@@ -69,12 +67,14 @@ func (s *Service) reading(w http.ResponseWriter, q *http.Request) reading {
 			return &http.MaxBytesError{Limit: maxBody}
 		}
 		err := s.decoding.decode(http.MaxBytesReader(w, q.Body, maxBody), func(body io.Reader) error { return f.read(body) })
-		if errors.Is(err, os.ErrDeadlineExceeded) {
+		switch {
+		case err == nil:
+			// The time in which a request must arrive does not hold for one that then waits for room. Servers without
+			// such a time need not be able to take it back. It still holds for the rest of one that is refused.
+			_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+		case errors.Is(err, os.ErrDeadlineExceeded):
 			err = errSlow
 		}
-		// The time in which a request must arrive does not hold for one that then waits for room. Servers without such
-		// a time need not be able to take it back.
-		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 		return err
 	}
 }

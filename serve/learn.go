@@ -12,7 +12,9 @@ func (s *Service) learn(ctx context.Context, read reading) (any, error) {
 	var task int
 	var classes []int
 	var done taken
-	x := s.samples()
+	room := s.room()
+	defer room.leave()
+	x := s.samples(room)
 	if err := read(fields{"task": &task, "x": x, "classes": &classes}); err != nil {
 		return done, err
 	}

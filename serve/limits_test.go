@@ -18,7 +18,9 @@ import (
 // TestUnusable: New says what is wrong with a learner or options that no service can be made of.
 func TestUnusable(t *testing.T) {
 	learner := opened(t, "").learner
-	for want, o := range map[string]Options{"Options.Waiting": {Waiting: -1}, "Options.MaxClasses": {MaxClasses: -1}} {
+	for want, o := range map[string]Options{
+		"Options.Waiting": {Waiting: -1}, "Options.MaxClasses": {MaxClasses: -1}, "Options.MaxTasks": {MaxTasks: -1}, "Options.MaxBuffered": {MaxBuffered: -1},
+	} {
 		if _, err := New(learner, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
@@ -58,6 +60,67 @@ func TestMaxClasses(t *testing.T) {
 	}
 	if w := post(s.Handler(), context.Background(), "/tasks", strings.NewReader(`{"classes": [1, 2]}`)); w.Code != 200 {
 		t.Errorf("the same classes again: %d %s", w.Code, w.Body)
+	}
+}
+
+// TestMaxClassesOfTasks: in a task-incremental learner each task has outputs of its own, which count.
+func TestMaxClassesOfTasks(t *testing.T) {
+	s := openedWith(t, "", "emgd-gmc", scenario.TaskIncremental, []int{16}, 8)
+	s.options.MaxClasses = 5
+	for i, want := range []int{200, 200, 400} {
+		if w := post(s.Handler(), context.Background(), "/tasks", strings.NewReader(`{"classes": [0, 1]}`)); w.Code != want {
+			t.Errorf("task %d: %d %s", i+1, w.Code, w.Body)
+		}
+	}
+}
+
+// TestMaxTasks: no more tasks run at once than may, and another may begin when one has ended.
+func TestMaxTasks(t *testing.T) {
+	s := opened(t, "")
+	s.options.MaxTasks = 2
+	for _, c := range []struct {
+		path, body string
+		want       int
+	}{
+		{"/tasks", `{"classes": [0]}`, 200}, {"/tasks", `{"classes": [0]}`, 200}, {"/tasks", `{"classes": [0]}`, 400},
+		{"/detach", `{"task": 1}`, 200}, {"/reattach", `{"task": 1}`, 200}, {"/tasks", `{"classes": [0]}`, 400},
+		{"/detach", `{"task": 2}`, 200}, {"/tasks", `{"classes": [0]}`, 200}, {"/reattach", `{"task": 2}`, 400},
+	} {
+		if w := post(s.Handler(), context.Background(), c.path, strings.NewReader(c.body)); w.Code != c.want {
+			t.Errorf("%s %s: %d %s", c.path, c.body, w.Code, w.Body)
+		}
+	}
+}
+
+// TestMaxBuffered: requests whose samples take more memory than they may are refused, and give it back.
+func TestMaxBuffered(t *testing.T) {
+	s := opened(t, "")
+	s.options.MaxBuffered = 1000
+	post(s.Handler(), context.Background(), "/tasks", strings.NewReader(`{"classes": [0, 1]}`))
+	const zeros = "[0,0,0,0,0,0,0,0]"
+	many := "[" + strings.Repeat(zeros+",", 31) + zeros + "]"
+	for _, path := range []string{"/predict", "/learn"} {
+		if w := post(s.Handler(), context.Background(), path, strings.NewReader(`{"x": `+many+`}`)); w.Code != 503 || !strings.Contains(w.Body.String(), "Options.MaxBuffered") {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+	if w := post(s.Handler(), context.Background(), "/predict", strings.NewReader(`{"x": [`+zeros+`]}`)); w.Code != 200 {
+		t.Errorf("a small request: %d %s", w.Code, w.Body)
+	}
+	if n := s.buffered.Load(); n != 0 {
+		t.Errorf("%d bytes are taken when no request is there", n)
+	}
+}
+
+// TestLongValue: a value that does not end is refused before all of it is read.
+func TestLongValue(t *testing.T) {
+	s := opened(t, "")
+	for begin, want := range map[string]string{`{"x": [[`: "sample 0: the value is too long", `{"x": `: "the value is too long", `{"task": "`: "more than"} {
+		body := &counted{Reader: io.MultiReader(strings.NewReader(begin), strings.NewReader(strings.Repeat(" ", 30<<20)))}
+		w := post(s.Handler(), context.Background(), "/predict", body)
+		if w.Code != 400 || !strings.Contains(w.Body.String(), want) || body.n > maxField+1<<20 {
+			t.Errorf("%s: %d %s after %d bytes", begin, w.Code, w.Body, body.n)
+		}
 	}
 }
 

@@ -12,17 +12,25 @@ import (
 
 // network answers with a file of the network as it is now, in the form in which write writes it.
 func (s *Service) network(write func(*pcl.Trained, pcl.Options, io.Writer) error) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		var file bytes.Buffer
-		if err := s.writeNetwork(&file, write); err != nil {
-			s.answer(w, nil, internalError{err})
-			return
+	return func(w http.ResponseWriter, q *http.Request) {
+		err := s.working.do(q.Context(), func() error { return s.sendNetwork(w, write) })
+		if err != nil {
+			s.answer(w, nil, err)
 		}
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.patience))
-		w.Header().Set("Content-Type", "application/octet-stream")
-		w.Header().Set("Content-Length", strconv.Itoa(file.Len()))
-		_, _ = file.WriteTo(w)
 	}
+}
+
+// sendNetwork returns an error if there is nothing to send.
+func (s *Service) sendNetwork(w http.ResponseWriter, write func(*pcl.Trained, pcl.Options, io.Writer) error) error {
+	var file bytes.Buffer
+	if err := s.writeNetwork(&file, write); err != nil {
+		return internalError{err}
+	}
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.patience))
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Length", strconv.Itoa(file.Len()))
+	_, _ = file.WriteTo(w) // to a client that may have gone
+	return nil
 }
 
 // writeNetwork holds up training only while it copies the parameters.

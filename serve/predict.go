@@ -17,16 +17,26 @@ type prediction struct {
 
 func (s *Service) predict(ctx context.Context, read reading) (any, error) {
 	var task *int // nil if none is given
-	x := s.samples()
+	room := s.room()
+	defer room.leave()
+	x := s.samples(room)
 	if err := read(fields{"task": &task, "x": x}); err != nil {
 		return nil, err
 	}
 	p := s.predictor.Load()
-	return predictions(ctx, x, func(values []float32) ([]pcl.Prediction, error) {
-		if task == nil {
-			return p.Predict(values)
+	return predictions(ctx, x, func(values []float32) (out []pcl.Prediction, err error) {
+		err = s.working.do(ctx, func() error {
+			if task == nil {
+				out, err = p.Predict(values)
+			} else {
+				out, err = p.PredictTask(*task, values)
+			}
+			return err
+		})
+		if err == nil && len(out) > 0 {
+			err = room.take(8 * int64(len(out)*len(out[0].Probabilities)))
 		}
-		return p.PredictTask(*task, values)
+		return out, err
 	})
 }
 

@@ -20,7 +20,7 @@ const maxField = 4 << 20
 
 // read reads a request as it arrives, so that the first fault ends it. It is as strict as package jsonin.
 func (f fields) read(body io.Reader) error {
-	in := json.NewDecoder(body)
+	in := newSource(body)
 	err := f.object(in)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the JSON text ends in the middle of a value")
@@ -28,7 +28,7 @@ func (f fields) read(body io.Reader) error {
 	if err != nil {
 		return err
 	}
-	_, err = in.Token()
+	_, err = in.token()
 	var syntax *json.SyntaxError
 	switch {
 	case err == io.EOF:
@@ -39,8 +39,8 @@ func (f fields) read(body io.Reader) error {
 	return err
 }
 
-func (f fields) object(in *json.Decoder) error {
-	token, err := in.Token()
+func (f fields) object(in *source) error {
+	token, err := in.token()
 	if err != nil {
 		return err
 	}
@@ -48,8 +48,8 @@ func (f fields) object(in *json.Decoder) error {
 		return errors.New("a request is an object in braces")
 	}
 	given := map[string]bool{}
-	for in.More() {
-		token, err := in.Token()
+	for in.more() {
+		token, err := in.token()
 		if err != nil {
 			return err
 		}
@@ -62,11 +62,11 @@ func (f fields) object(in *json.Decoder) error {
 			return err
 		}
 	}
-	_, err = in.Token()
+	_, err = in.token()
 	return err
 }
 
-func (f fields) value(in *json.Decoder, key string) error {
+func (f fields) value(in *source, key string) error {
 	to, known := f[key]
 	if !known {
 		return fmt.Errorf("unknown key %.40q; known are %s", key, strings.Join(slices.Sorted(maps.Keys(f)), ", "))
@@ -75,11 +75,10 @@ func (f fields) value(in *json.Decoder, key string) error {
 		return s.read(in)
 	}
 	var text json.RawMessage
-	if err := in.Decode(&text); err != nil {
+	if err := in.decode(&text, maxField); errors.Is(err, errLong) {
+		return fmt.Errorf("%s: it has more than %d bytes: send several requests", key, maxField)
+	} else if err != nil {
 		return err
-	}
-	if len(text) > maxField {
-		return fmt.Errorf("%s: %d bytes; want at most %d: send several requests", key, len(text), maxField)
 	}
 	if err := jsonin.Unmarshal(text, to); err != nil {
 		return fmt.Errorf("%s: %w", key, err)

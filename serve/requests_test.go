@@ -236,3 +236,47 @@ func TestPagesOfOthers(t *testing.T) {
 		}
 	}
 }
+
+// TestNetworksOfOthers: nor can such a page have a network written, which costs work.
+func TestNetworksOfOthers(t *testing.T) {
+	s := opened(t, "")
+	for site, want := range map[string]int{"cross-site": 403, "same-site": 403, "same-origin": 200, "none": 200, "": 200} {
+		w, q := httptest.NewRecorder(), httptest.NewRequest("GET", "/network", nil)
+		q.Header.Set("Sec-Fetch-Site", site)
+		if s.Handler().ServeHTTP(w, q); w.Code != want {
+			t.Errorf("%q: %d, want %d", site, w.Code, want)
+		}
+	}
+}
+
+// TestHosts: a page that lets its own name lead to the service is refused by that name.
+func TestHosts(t *testing.T) {
+	c, s := handled(t) // at a loopback address
+	get := func(host string) int {
+		q, err := http.NewRequest("GET", c.url+"/tasks", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Host = host
+		r, err := http.DefaultClient.Do(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Body.Close()
+		return r.StatusCode
+	}
+	for host, want := range map[string]int{"": 200, "localhost:80": 200, "[::1]:80": 200, "[::1]": 200, "10.0.0.1": 200, "evil.example:80": 403, "learner.example": 403} {
+		if got := get(host); got != want {
+			t.Errorf("%q: %d, want %d", host, got, want)
+		}
+	}
+	s.options.Hosts = []string{"learner.example"}
+	if got := get("Learner.example:80"); got != 200 {
+		t.Errorf("a name of the service: %d", got)
+	}
+	w, q := httptest.NewRecorder(), httptest.NewRequest("GET", "/tasks", nil)
+	q.Host = "evil.example"
+	if s.Handler().ServeHTTP(w, q); w.Code != 403 {
+		t.Errorf("another name, where names are given, from elsewhere: %d", w.Code)
+	}
+}

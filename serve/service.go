@@ -26,6 +26,9 @@ type Service struct {
 	streams   sync.Map   // id of a task that runs → *data.Push
 	file      *file
 	decoding  slots
+	working   slots              // requests that predict or write the network
+	buffered  atomic.Int64       // bytes of samples and predictions of requests
+	began     atomic.Bool        // whether Run was called
 	ending    context.Context    // done when the service ends
 	finish    context.CancelFunc // ends it, and requests, whichever server they have come to
 	grace     time.Duration      // how long requests in progress may take when the service ends
@@ -49,10 +52,21 @@ type Options struct {
 	// Waiting is how many samples of a task may wait to be trained on, before those who send more have to wait; 0 stands
 	// for 1024.
 	Waiting int
-	// MaxClasses is how many classes the tasks may have together, each counted once; 0 stands for 10,000. It holds for tasks
+	// MaxClasses is how many classes the tasks may have together; 0 stands for 10,000. A class that several tasks have counts
+	// once, except in a task-incremental learner, where each task has outputs of its own. It holds for tasks
 	// that begin, not for those in the file. With [pcl.Options.Grow], one request could otherwise make the classifier as large
 	// as the memory of the machine.
 	MaxClasses int
+	// MaxTasks is how many tasks may run at once; 0 stands for 100. Each costs a gradient in each step, and room for Waiting
+	// samples.
+	MaxTasks int
+	// MaxBuffered is how many bytes the samples and predictions of requests in progress may take, among them samples that wait
+	// for room; 0 stands for 1 GiB. Requests beyond it are answered with status 503.
+	MaxBuffered int64
+	// Hosts are the names under which clients reach the service, such as "learner.example.org". If there are some, requests
+	// that use another name are refused, except for addresses and "localhost"; if there are none, this holds only for requests that
+	// come by a loopback address, as those of a browser on the same machine do.
+	Hosts []string
 	// Renew is how old the learner that predicts may become; 0 stands for a tenth of a second.
 	Renew time.Duration
 }
@@ -70,6 +84,12 @@ func New(learner *pcl.Learner, o Options) (*Service, error) {
 	if o.MaxClasses == 0 {
 		o.MaxClasses = 10000
 	}
+	if o.MaxTasks == 0 {
+		o.MaxTasks = 100
+	}
+	if o.MaxBuffered == 0 {
+		o.MaxBuffered = 1 << 30
+	}
 	if o.Renew == 0 {
 		o.Renew = time.Second / 10
 	}
@@ -79,7 +99,8 @@ func New(learner *pcl.Learner, o Options) (*Service, error) {
 	if o.ErrorLog == nil {
 		o.ErrorLog = log.Default()
 	}
-	s := &Service{learner: learner, options: o, decoding: make(slots, runtime.GOMAXPROCS(0)), grace: 10 * time.Second, patience: time.Minute}
+	cores := runtime.GOMAXPROCS(0)
+	s := &Service{learner: learner, options: o, decoding: make(slots, cores), working: make(slots, cores), grace: 10 * time.Second, patience: time.Minute}
 	s.ending, s.finish = context.WithCancel(context.Background())
 	var err error
 	if s.file, err = openFile(o.File); err != nil {
@@ -103,6 +124,10 @@ func usable(learner *pcl.Learner, o Options) error {
 		return fmt.Errorf("%d samples cannot wait: Options.Waiting is above 0, or 0 for 1024", o.Waiting)
 	case o.MaxClasses < 0:
 		return fmt.Errorf("tasks of %d classes: Options.MaxClasses is above 0, or 0 for 10,000", o.MaxClasses)
+	case o.MaxTasks < 0:
+		return fmt.Errorf("%d tasks: Options.MaxTasks is above 0, or 0 for 100", o.MaxTasks)
+	case o.MaxBuffered < 0:
+		return fmt.Errorf("%d bytes: Options.MaxBuffered is above 0, or 0 for 1 GiB", o.MaxBuffered)
 	case len(learner.Running()) > 0:
 		return fmt.Errorf("tasks %v of the learner run already, and requests could not reach their streams: begin them by POST /tasks", learner.Running())
 	}
@@ -124,6 +149,7 @@ func (s *Service) newTask(name string, classes []int, names []string) (pcl.Task,
 //
 // Without a listener, Run only trains and saves: a program with a server of its own gives it [Service.Handler].
 func (s *Service) Run(ctx context.Context, listener net.Listener) error {
+	s.began.Store(true)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	server := &http.Server{
@@ -148,6 +174,14 @@ func (s *Service) Run(ctx context.Context, listener net.Listener) error {
 	}
 	training.Wait()
 	return errors.Join(failed, err, s.saveLast(), s.file.close())
+}
+
+// Close gives back the file of a service that was never run, so that another one can use it. [Service.Run] does so itself.
+func (s *Service) Close() error {
+	if s.began.Load() {
+		return nil
+	}
+	return s.file.close()
 }
 
 // stop waits for the requests in progress, but not for ever: a client may have stalled.

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -30,7 +31,7 @@ func TestStalledClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	fmt.Fprintf(conn, "POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{")
+	fmt.Fprintf(conn, "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{")
 	c := client{t, "http://" + listener.Addr().String()}
 	c.begin(0, 1) // so that the first request has arrived
 	cancel()
@@ -68,7 +69,7 @@ func TestClientThatDoesNotRead(t *testing.T) {
 	defer conn.Close()
 	const n = 200_000
 	body := `{"x": [` + strings.Repeat("[0,0,0,0,0,0,0,0],", n-1) + `[0,0,0,0,0,0,0,0]]}`
-	fmt.Fprintf(conn, "POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	fmt.Fprintf(conn, "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 	late := time.After(time.Minute)
 	for {
 		select {
@@ -159,5 +160,28 @@ func TestServerOfOnesOwn(t *testing.T) {
 	}
 	if _, err := os.Stat(file); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestStallsAfterRefusal: a client that is refused, or too slow, and then sends no more is answered, and does not keep its
+// connection.
+func TestStallsAfterRefusal(t *testing.T) {
+	s := opened(t, "")
+	server := httptest.NewUnstartedServer(s.Handler())
+	server.Config.ReadTimeout = 200 * time.Millisecond
+	server.Start()
+	defer server.Close()
+	for body, want := range map[string]string{"x": "400", `{"x": [`: "408"} {
+		conn, err := net.Dial("tcp", server.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		fmt.Fprintf(conn, "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n%s", body)
+		conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+		answer, err := io.ReadAll(conn) // until the server closes the connection
+		if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 "+want) {
+			t.Errorf("after %q the answer is %q (%v), want %s", body, answer, err, want)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 
 	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // described is a task as the answer to GET /tasks has it.
@@ -28,17 +29,37 @@ func (s *Service) described(tasks []pcl.TaskInfo) []described {
 	return out
 }
 
-// admit returns an error if no task of these classes may begin.
+// admit returns an error if no task of these classes may begin. Call it with s.mu held until the task has begun.
 func (s *Service) admit(classes []int) error {
 	if len(classes) == 0 {
 		return errors.New("\"classes\" are missing: those of the task, as whole numbers")
 	}
-	all := map[int]bool{}
+	all, n := map[int]bool{}, len(classes)
 	for _, c := range append(s.learner.Classes(), classes...) {
 		all[c] = true
 	}
-	if len(all) > s.options.MaxClasses {
-		return fmt.Errorf("there would be %d classes; the service takes up to %d", len(all), s.options.MaxClasses)
+	for _, t := range s.learner.Tasks() {
+		n += len(t.Classes)
+	}
+	if s.learner.Options().Increment != scenario.TaskIncremental {
+		n = len(all)
+	}
+	if n > s.options.MaxClasses {
+		return fmt.Errorf("there would be %d classes; the service takes up to %d", n, s.options.MaxClasses)
+	}
+	return s.another()
+}
+
+// another returns an error if as many tasks run as may. Call it with s.mu held until the task has begun.
+func (s *Service) another() error {
+	running := 0
+	for _, t := range s.learner.Tasks() {
+		if !t.Ended {
+			running++
+		}
+	}
+	if running >= s.options.MaxTasks {
+		return fmt.Errorf("%d tasks run, and the service takes no more at once: end one", running)
 	}
 	return nil
 }
@@ -60,6 +81,19 @@ func (s *Service) begin(ctx context.Context, read reading) (any, error) {
 
 // attach begins a task. Predictions know its classes from then on.
 func (s *Service) attach(name string, classes []int, names []string) (id int, err error) {
+	if id, err = s.admitted(name, classes, names); err != nil {
+		return 0, err
+	}
+	if err := s.renew(); err != nil {
+		return id, internalError{fmt.Errorf("task %d has begun, but predictions do not know it yet: %w", id, err)}
+	}
+	return id, nil
+}
+
+// admitted attaches a task to the learner.
+func (s *Service) admitted(name string, classes []int, names []string) (id int, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if err := s.admit(classes); err != nil {
 		return 0, err
 	}
@@ -67,17 +101,10 @@ func (s *Service) attach(name string, classes []int, names []string) (id int, er
 	if err != nil {
 		return 0, err
 	}
-	s.mu.Lock()
-	id, err = s.learner.Attach(task)
-	s.mu.Unlock()
-	if err != nil {
-		return 0, err
+	if id, err = s.learner.Attach(task); err == nil {
+		s.streams.Store(id, task.Stream)
 	}
-	s.streams.Store(id, task.Stream)
-	if err := s.renew(); err != nil {
-		return id, internalError{fmt.Errorf("task %d has begun, but predictions do not know it yet: %w", id, err)}
-	}
-	return id, nil
+	return id, err
 }
 
 // onTask reads a request that names a task and perhaps more, and calls f, which changes the task.
@@ -138,6 +165,9 @@ func (s *Service) reattach(ctx context.Context, read reading) (any, error) {
 		all := s.learner.Tasks()
 		if id < 1 || id > len(all) {
 			return fmt.Errorf("there is no task %d", id)
+		}
+		if err := s.another(); err != nil {
+			return err
 		}
 		task, err := s.newTask("", all[id-1].Classes, nil)
 		if err != nil {

@@ -2,6 +2,7 @@ package atomicfile
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -61,14 +63,40 @@ func temporary(path string, old fs.FileInfo) (*os.File, error) {
 	if old != nil {
 		mode = old.Mode().Perm()
 	}
-	base = strings.ToValidUTF8(base[:min(len(base), 200)], "") // names have at most 255 bytes
 	for {
-		name := fmt.Sprintf("%s.%s.%d.tmp", dir, base, rand.Uint32())
+		name := fmt.Sprintf("%s.%s.%d.tmp", dir, stem(base), rand.Uint32())
 		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 		if !errors.Is(err, fs.ErrExist) {
 			return f, err
 		}
 	}
+}
+
+// stem is the part of a file's name that its temporary names have.
+func stem(base string) string {
+	return strings.ToValidUTF8(base[:min(len(base), 200)], "") // names have at most 255 bytes
+}
+
+// Sweep removes the temporary files that processes left which were killed while they wrote path. Call it only while nobody
+// writes path.
+func Sweep(path string) error {
+	path, err := created(path)
+	if err != nil {
+		return err
+	}
+	dir, base := filepath.Split(path)
+	entries, err := os.ReadDir(cmp.Or(dir, "."))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		number, ok := strings.CutPrefix(e.Name(), "."+stem(base)+".")
+		number, temporary := strings.CutSuffix(number, ".tmp")
+		if _, bad := strconv.ParseUint(number, 10, 32); ok && temporary && bad == nil {
+			err = errors.Join(err, os.Remove(dir+e.Name()))
+		}
+	}
+	return err
 }
 
 // created returns the path of the file that writing to path creates: path itself or, if it is a symbolic link, what

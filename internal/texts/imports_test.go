@@ -28,7 +28,7 @@ var mayImport = map[string]string{
 	"examples/own":                 "cli pcl/method pcl/model pcl/rehearsal",
 	"examples/regression":          "pcl pcl/backend pcl/data pcl/memory pcl/method pcl/model pcl/optim pcl/scenario",
 	"examples/service":             "pcl pcl/backend pcl/memory pcl/method pcl/model pcl/optim pcl/scenario serve",
-	"serve":                        "pcl pcl/data",
+	"serve":                        "pcl pcl/data pcl/scenario",
 	"toy":                          "emgd pcl/method",
 	"pcl/backend":                  "pcl/backend/internal/pjrtenv",
 	"pcl/data":                     "",

@@ -264,6 +264,22 @@ func (f *runFolder) complete() error {
 	return f.adopt()
 }
 
+// Discard removes the files of a run from its folder, finished or not, and leaves all other files alone. If another process
+// works there, the error is [ErrInUse].
+func Discard(dir string) (err error) {
+	lock, err := folder.Take(dir)
+	if err != nil {
+		return inFolder(err)
+	}
+	defer func() { err = errors.Join(err, lock.Release()) }()
+	f := &runFolder{dir: dir, work: dir}
+	err = errors.Join(f.sweep(), checkpoint.Series{Dir: dir}.Clear())
+	for _, name := range []string{ReplacementDir, RecordFile, ArraysDir, WeightsFile, ScenarioFile, ResultFile} {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, name)))
+	}
+	return err
+}
+
 // check returns an error if the folder is no longer the one that this process locked.
 func (f *runFolder) check() error {
 	if f.lock == nil {

@@ -498,3 +498,19 @@ func TestTrouble(t *testing.T) {
 		t.Errorf("infinite parameters at the end: diverged at %v, want 8", at)
 	}
 }
+
+// TestDiscard removes what a run left in a folder, and nothing else.
+func TestDiscard(t *testing.T) {
+	p := newPlayed(t)
+	p.stop(2, func(o *RunOptions) { o.Record, o.CheckpointEvery = true, 1 })
+	note := filepath.Join(p.o.Dir, "note.txt")
+	if err := os.WriteFile(note, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := Discard(p.o.Dir); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := filepath.Glob(filepath.Join(p.o.Dir, "*")); err != nil || len(left) != 1 || left[0] != note {
+		t.Errorf("%v is left (%v), want only %s", left, err, note)
+	}
+}

@@ -25,6 +25,7 @@ func (f Folder) Clean() (Cleaned, error) {
 		return out, err
 	}
 	l := f.leases(DefaultExpiry)
+	l.brief = true // so that a worker which meets one waits, and does not end as if the cell were being made
 	all, err := l.list()
 	if err != nil {
 		return out, err

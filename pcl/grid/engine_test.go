@@ -90,6 +90,34 @@ func TestEngine(t *testing.T) {
 	}
 }
 
+// TestEngineKeepsFiles: a run that starts again, in a folder that holds other files too, leaves these alone.
+func TestEngineKeepsFiles(t *testing.T) {
+	_, m := planned(t, tinyRuns(t))
+	engine := NewEngine(EngineOptions{Compute: m.Compute})
+	defer engine.Close()
+	dir := t.TempDir()
+	note := filepath.Join(dir, "note.txt")
+	if err := os.WriteFile(note, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	_, err := engine.Make(ctx, m.Cells[0].Config, dir, func(experiment.Progress) { cancel() })
+	saved, _ := filepath.Glob(filepath.Join(dir, "checkpoint-*.pcl"))
+	if !errors.Is(err, experiment.ErrInterrupted) || len(saved) != 1 {
+		t.Fatalf("%v; saved %v", err, saved)
+	}
+	if err := os.Truncate(saved[0], 100); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := engine.Make(t.Context(), m.Cells[0].Config, dir, func(experiment.Progress) {}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(note); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestTrainedNetwork makes a grid whose runs begin with a trained network. Without its file a machine cannot make them,
 // which is no failure of theirs.
 func TestTrainedNetwork(t *testing.T) {

@@ -170,18 +170,18 @@ func (x *Index) state(cell string) (state, attempt) {
 	return begun, latest
 }
 
-// failed reports whether a cell without a result has failed, even if it was begun once more since.
-func (x *Index) failed(cell string) bool {
-	h := x.cells[cell]
+// failures returns how often a cell without a result has failed, also if it was begun once more since.
+func (x *Index) failures(cell string) int {
+	h, n := x.cells[cell], 0
 	if h == nil || len(h.done) > 0 {
-		return false
+		return 0
 	}
 	for _, a := range h.attempts {
 		if a.end == failed {
-			return true
+			n++
 		}
 	}
-	return false
+	return n
 }
 
 // attempts returns how often a cell was begun.

@@ -34,8 +34,9 @@ type Holder struct {
 	Host    string    `json:"host"`
 	PID     int       `json:"pid"`
 	Machine string    `json:"machine"`
-	Locked  bool      `json:"locked"` // whether the file could be locked
-	Since   time.Time `json:"since"`  // for people to read
+	Locked  bool      `json:"locked"`          // whether the file could be locked
+	Brief   bool      `json:"brief,omitempty"` // whether it is held for a moment only, and not to make the cell
+	Since   time.Time `json:"since"`           // for people to read
 	Beat    int       `json:"beat"`
 	Step    int       `json:"step"`
 	Steps   int       `json:"steps"`
@@ -65,6 +66,7 @@ type leases struct {
 	expiry  time.Duration        // a lease runs out after this time without a beat
 	clock   func() time.Duration // time since some moment, steady
 	machine string
+	brief   bool // those that are taken are held for a moment only
 	seen    map[string]sighting
 }
 
@@ -207,8 +209,8 @@ func (l *leases) free(cell string) (bool, error) {
 	return over, err
 }
 
-// doubtful reports whether the holder of a cell, which has not run out, could be dead nevertheless: this is certain
-// only of holders on this machine.
+// doubtful reports whether the holder of a cell, which has not run out, could be dead nevertheless, or not be at the cell: that
+// it is alive is certain only of holders on this machine.
 func (l *leases) doubtful(cell string) bool {
 	all, err := l.list()
 	if err != nil || len(all[cell]) == 0 {
@@ -216,7 +218,7 @@ func (l *leases) doubtful(cell string) bool {
 	}
 	content, err := os.ReadFile(l.path(cell, highest(all[cell])))
 	h, ok := readHolder(content)
-	return err != nil || !ok || l.machine == "" || h.Machine != l.machine || !h.Locked
+	return err != nil || !ok || h.Brief || l.machine == "" || h.Machine != l.machine || !h.Locked
 }
 
 // unlocked reports whether nobody has the lock of a file.
@@ -236,7 +238,7 @@ func (l *leases) create(cell string, n int) (*lease, error) {
 		host = "this machine"
 	}
 	out := &lease{all: l, number: n, path: l.path(cell, n), taken: l.clock(), holder: Holder{
-		Token: rand.Text(), Cell: cell, Host: host, PID: os.Getpid(), Machine: l.machine, Since: time.Now(),
+		Token: rand.Text(), Cell: cell, Host: host, PID: os.Getpid(), Machine: l.machine, Brief: l.brief, Since: time.Now(),
 	}}
 	out.file, err = os.OpenFile(out.path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666)
 	if errors.Is(err, fs.ErrExist) {

@@ -133,6 +133,9 @@ func (j *job) settle(ctx context.Context, run *results.Run, err error) error {
 		j.options.Say(fmt.Sprintf("Cell %s: %v.", j.cell.ID, errLost))
 		j.skipped[j.cell.ID] = true
 		return j.stopped()
+	case run != nil: // its result was written, and only what is no longer needed could not be removed
+		j.options.Say(fmt.Sprintf("Cell %s is finished, but: %v.", j.cell.ID, err))
+		return j.finish(run)
 	case errors.Is(err, experiment.ErrInterrupted), errors.Is(err, context.Canceled) && j.cause != nil:
 		return j.stop(ctx)
 	case errors.As(err, &missing) && missing.dataset != "":

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl"
@@ -85,7 +84,7 @@ func (e *Engine) Make(ctx context.Context, c experiment.Config, dir string, prog
 		o.Checkpoint = damaged.Whole
 	case errors.As(err, &damaged), errors.Is(err, experiment.ErrForeign):
 		e.options.Say(fmt.Sprintf("%v. The run starts again.", err))
-		if err := os.RemoveAll(dir); err != nil {
+		if err := experiment.Discard(dir); err != nil {
 			return nil, err
 		}
 	default:
@@ -110,7 +109,8 @@ func (e *Engine) open(ctx context.Context, dataset string) (err error) {
 		e.programs = pcl.NewPrograms(e.backend)
 	}
 	if e.set == nil || e.set.Name != dataset {
-		e.set = nil // so that two are never in memory
+		e.set = nil // so that two are never in memory, here or on the device
+		e.programs.ForgetData()
 		if e.set, err = datasets.Open(ctx, dataset, datasets.Options{Dir: e.options.DataDir}); err != nil {
 			return &surroundingsError{err, dataset}
 		}

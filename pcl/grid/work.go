@@ -119,7 +119,7 @@ type worker struct {
 	own      map[string]float64 // longest time of the cells of a kind that it made itself; see learn
 	missing  []error            // data sets that are not here
 	barred   []error            // cells whose folder another process is in, such as a worker that hung and lost its lease
-	before   map[string]int     // how often each cell that has failed had been begun when this worker started
+	before   map[string]int     // how often each cell had failed when this worker started
 	waited   time.Duration      // since when there is nothing to do but wait; 0 if there is
 }
 
@@ -150,9 +150,7 @@ func (f Folder) newWorker(m *Manifest, maker Maker, o WorkOptions) (*worker, err
 		w.cells = append(w.cells, part(own, Shard{(o.Begin.I + k) % max(1, o.Begin.N), o.Begin.N})...)
 	}
 	for _, c := range w.cells {
-		if index.failed(c.ID) {
-			w.before[c.ID] = index.attempts(c.ID)
-		}
+		w.before[c.ID] = index.failures(c.ID)
 	}
 	for _, sentence := range index.Notes() {
 		o.Say(sentence)
@@ -230,7 +228,8 @@ func (w *worker) wanted(c Cell) bool {
 	}
 	s, _ := w.index.state(c.ID)
 	if w.options.Retry { // once is enough, whichever worker did it
-		return w.index.failed(c.ID) && w.index.attempts(c.ID) == w.before[c.ID]
+		n := w.index.failures(c.ID)
+		return n > 0 && n == w.before[c.ID]
 	}
 	return s == fresh || s == begun
 }

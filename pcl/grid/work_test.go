@@ -16,6 +16,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/disk"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
+	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
 // work lets a worker work until it ends by itself.
@@ -159,16 +160,24 @@ func TestFailure(t *testing.T) {
 	if s := work(t, f, m, maker, WorkOptions{Retry: true}); s != (Summary{Failed: 4}) {
 		t.Errorf("tried again: %+v", s)
 	}
-	var both [2]*worker // which start together
-	for i := range both {
-		if both[i], err = f.newWorker(m, maker, WorkOptions{Retry: true}); err != nil {
+	again := func() *worker {
+		w, err := f.newWorker(m, maker, WorkOptions{Retry: true})
+		if err != nil {
 			t.Fatal(err)
 		}
-		defer both[i].journal.close()
+		t.Cleanup(func() { w.journal.close() })
+		return w
 	}
-	for i, want := range []int{4, 0} {
-		if err := both[i].work(t.Context()); err != nil || both[i].summary.Failed != want {
-			t.Errorf("worker %d of two tried %d again, want %d (%v)", i, both[i].summary.Failed, want, err)
+	workers := []*worker{again(), again()} // two that start together
+	maker.fail = func(experiment.Config, int) error {
+		if len(workers) == 2 { // and one that starts while the first is at its first cell
+			workers = append(workers, again())
+		}
+		return errors.New("not this one")
+	}
+	for i, want := range []int{4, 0, 0} {
+		if err := workers[i].work(t.Context()); err != nil || workers[i].summary.Failed != want {
+			t.Errorf("worker %d tried %d again, want %d (%v)", i, workers[i].summary.Failed, want, err)
 		}
 	}
 	if s := work(t, f, m, &fake{steps: 1}, WorkOptions{Retry: true}); s != (Summary{Done: 4}) {
@@ -464,6 +473,47 @@ func TestClean(t *testing.T) {
 	work(t, f, m, &fake{steps: 4}, WorkOptions{})
 	work(t, f, m, &fake{steps: 4}, WorkOptions{Retry: true})
 	complete(t, f, m, 4)
+}
+
+// TestCleanBesideWorker: a worker that finds its last cell's lease taken by clean waits for it, and does not end.
+func TestCleanBesideWorker(t *testing.T) {
+	f, m := planned(t, small(t, 1))
+	cleaner := f.leases(time.Minute)
+	cleaner.brief = true
+	held, err := cleaner.take(m.Cells[0].ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	released := make(chan error)
+	say := func(s string) {
+		if strings.HasPrefix(s, "Waiting") {
+			go func() { released <- held.release() }()
+		}
+	}
+	if s := work(t, f, m, &fake{steps: 1}, WorkOptions{Say: say}); s != (Summary{Done: 4}) {
+		t.Errorf("%+v", s)
+	}
+	if err := <-released; err != nil {
+		t.Error(err)
+	}
+	complete(t, f, m, 1)
+}
+
+// untidy is a maker whose runs leave something that they cannot remove.
+type untidy struct{ Maker }
+
+func (u untidy) Make(ctx context.Context, c experiment.Config, dir string, progress func(experiment.Progress)) (*results.Run, error) {
+	run, err := u.Maker.Make(ctx, c, dir, progress)
+	return run, errors.Join(err, errors.New("a checkpoint cannot be removed"))
+}
+
+// TestUntidy: a run with a result is finished, also if a file that it needs no more could not be removed.
+func TestUntidy(t *testing.T) {
+	f, m := planned(t, small(t, 1))
+	if s := work(t, f, m, untidy{&fake{steps: 1}}, WorkOptions{}); s != (Summary{Done: 4}) {
+		t.Errorf("%+v", s)
+	}
+	complete(t, f, m, 1)
 }
 
 // TestWorkOptionsRefused: options that mean nothing make no cell, and none fail for them.

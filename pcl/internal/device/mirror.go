@@ -15,6 +15,7 @@ type Mirror struct {
 	rows    int
 	changes int // the memory's count of changes when it was copied
 	seen    int // the memory's count of changes when Send last found the copy out of date
+	tooMany int // a number of rows for which the device had no room; 0 if that has not happened
 }
 
 // Held reports whether there is a copy at present.
@@ -28,8 +29,8 @@ func (m *Mirror) Free() {
 
 // Send brings the pixels of a batch to the device; its samples are those of the store with the given indices.
 // The whole memory is copied to the device when it has not changed since the last call, and the batch is then
-// gathered there. As long as the memory changes from step to step, Send does nothing, and the pixels of each
-// batch are copied when it is used.
+// gathered there. As long as the memory changes from step to step, or if the device has no room for it, Send does nothing,
+// and the pixels of each batch are copied when it is used.
 func (m *Mirror) Send(r *Tables, store *memory.Store, b *Batch, indices []int) (err error) {
 	if b.device[0] != nil {
 		return nil
@@ -40,13 +41,8 @@ func (m *Mirror) Send(r *Tables, store *memory.Store, b *Batch, indices []int) (
 			m.seen = now
 			return nil
 		}
-		program.Free(m.buffer)
-		for m.rows = 64; m.rows < store.Len(); m.rows *= 2 { // few sizes, so that few programs are compiled
-		}
-		pixels := make([]float32, m.rows*width)
-		copy(pixels, store.Pixels())
-		if m.buffer, err = program.ToDevice(r.backend, pixels, m.rows, width); err != nil {
-			return err
+		if m.copy(r.backend, store, width); m.buffer == nil {
+			return nil
 		}
 		m.changes = now
 	}
@@ -56,4 +52,23 @@ func (m *Mirror) Send(r *Tables, store *memory.Store, b *Batch, indices []int) (
 	b.pad()
 	b.ahead, err = r.pick(m.buffer, dtypes.Float32, m.rows, width, b.Rows)
 	return err
+}
+
+// copy replaces the copy by one of the memory as it is now. There is none if the device has no room for it.
+func (m *Mirror) copy(backend compute.Backend, store *memory.Store, width int) {
+	program.Free(m.buffer)
+	m.buffer = nil
+	for m.rows = 64; m.rows < store.Len(); m.rows *= 2 { // few sizes, so that few programs are compiled
+	}
+	if m.tooMany > 0 && m.rows >= m.tooMany {
+		return
+	}
+	pixels := make([]float32, m.rows*width)
+	copy(pixels, store.Pixels())
+	buffer, err := program.ToDevice(backend, pixels, m.rows, width)
+	if err != nil { // a device that is at fault will say so when the batch is copied
+		m.tooMany = m.rows
+		return
+	}
+	m.buffer = buffer
 }

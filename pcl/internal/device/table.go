@@ -42,11 +42,19 @@ func NewTables(backend compute.Backend) *Tables {
 	return &Tables{backend: backend, tables: map[tableKey]heldTable{}, pickers: map[string]*program.Program{}}
 }
 
-// Close releases all tables and programs.
-func (r *Tables) Close() {
+// Forget releases all tables, while nobody uses them.
+func (r *Tables) Forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for _, t := range r.tables {
 		program.Free(t.buffer)
 	}
+	clear(r.tables)
+}
+
+// Close releases all tables and programs.
+func (r *Tables) Close() {
+	r.Forget()
 	for _, p := range r.pickers {
 		p.Close()
 	}

@@ -39,6 +39,25 @@ func TestResidentRows(t *testing.T) {
 	})
 }
 
+// TestForget: a table that was released is copied again when it is used again.
+func TestForget(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		r := NewTables(b.Backend)
+		defer r.Close()
+		table := []uint8{0, 255}
+		for range 2 {
+			x, err := r.batch(table, 1, []int32{1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			program.Free(x)
+			if r.Forget(); r.Len() != 0 {
+				t.Errorf("%d tables after they were released", r.Len())
+			}
+		}
+	})
+}
+
 // TestTablesOfOneArray: tables that begin at the same byte, such as a data set and its first half, and one whose rows have
 // another width, are different ones.
 func TestTablesOfOneArray(t *testing.T) {
