@@ -162,12 +162,12 @@ func (l *Learner) editGradients(r *row, d *aggregate) (phi float64, gradients []
 			continue
 		}
 		r.batch.Only(k)
-		one, err := l.gradientAt(l.network.theta, r.batch, r.loss)
+		one, err := l.gradientAlone(l.network.theta, r.batch, r.loss)
 		if err != nil {
 			return 0, nil, err
 		}
-		own, rows, err := l.editAt(r, one.Flat, d)
-		one.Free()
+		own, rows, err := l.editAt(r, one, d)
+		program.Free(one)
 		if err != nil {
 			return 0, nil, err
 		}
@@ -210,16 +210,15 @@ func (l *Learner) editAt(r *row, g compute.Buffer, d *aggregate) (phi float64, g
 		return 0, nil, err
 	}
 	defer program.Free(v)
-	p, err := l.programs.Edit(r.loss)
+	p, err := l.editProgram(r.loss)
 	if err != nil {
 		return 0, nil, err
 	}
-	in, done, err := r.batch.Inputs(l.options.Backend, graphs.Referenced(r.loss))
-	if err != nil {
-		return 0, nil, err
+	call := l.onBatch
+	if l.options.Edit.Mode == EditPerSample {
+		call = l.look
 	}
-	defer done()
-	out, err := p.Call(append([]compute.Buffer{l.network.theta, v}, in...)...)
+	out, err := call(p, l.network.theta, r.batch, graphs.Referenced(r.loss), v)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -230,6 +229,14 @@ func (l *Learner) editAt(r *row, g compute.Buffer, d *aggregate) (phi float64, g
 	}
 	gradients, err = device.Matrix(out[0], r.batch.N)
 	return square[0], gradients, err
+}
+
+// editProgram returns the program of the edits' gradient. Single samples have no statistics of their own.
+func (l *Learner) editProgram(loss rehearsal.Loss) (*program.Program, error) {
+	if l.options.Edit.Mode == EditPerSample {
+		return l.programs.EditAlone(loss)
+	}
+	return l.programs.Edit(loss)
 }
 
 // move moves one sample of the memory along its gradient g and returns the mean |Δx| over its pixels. A

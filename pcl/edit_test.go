@@ -6,7 +6,12 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/layers"
+	gomlx "github.com/gomlx/gomlx/ml/model"
+
 	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
@@ -22,7 +27,19 @@ func phi(t *testing.T, l *Learner, theta []float32, d []float64, samples []memor
 	if err := l.network.set(l.options.Backend, theta, nil, len(l.network.state)); err != nil {
 		t.Fatal(err)
 	}
-	g := must[[]float32](t)(lab{l}.Gradient(rehearsal.Now, samples))
+	var g []float32
+	if l.options.Edit.Mode == EditPerSample {
+		g = must[[]float32](t)(lab{l}.Gradient(rehearsal.Now, samples))
+	} else {
+		loss := l.options.lossOf(method.Memory)
+		err := lab{l}.batches(samples, loss, func(h *device.Batch) (err error) {
+			g, err = lab{l}.sharedGradient(l.network.theta, h, loss)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	sum := 0.0
 	for p, x := range d {
 		sum += (float64(g[p]) - x) * (float64(g[p]) - x)
@@ -93,12 +110,26 @@ func TestSmallEditsLowerPhi(t *testing.T) {
 	}
 }
 
-// TestEditGradient compares ∇φ with central differences of φ, pixel by pixel, of batch and of one sample.
+// normalised is a network of which the features of each sample depend on the statistics of the batch, or the running ones.
+func normalised(t *testing.T) model.Model {
+	t.Helper()
+	return must[*model.Scoped](t)(model.NewScoped("normalised", 64, 6, func(scope *gomlx.Scope, x *graph.Node) *graph.Node {
+		return graph.Tanh(model.ScopedBatchNorm(scope.In("norm"), layers.Dense(scope.In("dense"), x, true, 8)))
+	}))
+}
+
+// TestEditGradient compares ∇φ with central differences of φ, pixel by pixel, of batch and of one sample; of one sample also
+// where the network has batch normalisation.
 func TestEditGradient(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		for _, mode := range []EditMode{EditBatch, EditPerSample} {
+		for _, mode := range []EditMode{EditBatch, EditPerSample, "normalised"} {
 			for _, increment := range []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental} {
-				l := trained(t, b, newMethod(t, "emgd-gmc", nil), Options{Increment: increment, Edit: Edit{Eta: 1e-3, Mode: mode}})
+				o := Options{Increment: increment, Edit: Edit{Eta: 1e-3, Mode: mode}}
+				if mode == "normalised" {
+					mode, o.Edit.Mode = EditPerSample, EditPerSample
+					o.Model = normalised(t)
+				}
+				l := trained(t, b, newMethod(t, "emgd-gmc", nil), o)
 				theta, d, before, r := edited(t, l)
 				rng := rand.New(rand.NewPCG(1, 1))
 				largest := 0.0

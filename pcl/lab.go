@@ -176,20 +176,31 @@ func (b lab) Gradient(at rehearsal.Point, samples []memory.Item) (out []float32,
 // gradient returns the gradient of the mean loss over the shared parameters.
 func (b lab) gradient(theta compute.Buffer, samples []memory.Item, loss rehearsal.Loss) (out []float32, err error) {
 	err = b.batches(samples, loss, func(h *device.Batch) error {
-		out, err = b.sharedGradient(theta, h, loss)
+		g, err := b.l.gradientAlone(theta, h, loss)
+		if err != nil {
+			return err
+		}
+		defer program.Free(g)
+		out, err = b.shared(g)
 		return err
 	})
 	return out, err
 }
 
-// sharedGradient returns the gradient of a batch's mean loss over the shared parameters.
+// sharedGradient returns the gradient of a batch's mean loss over the shared parameters, where the batch is normalised with
+// its own statistics.
 func (b lab) sharedGradient(theta compute.Buffer, h *device.Batch, loss rehearsal.Loss) ([]float32, error) {
 	g, err := b.l.gradientAt(theta, h, loss)
 	if err != nil {
 		return nil, err
 	}
 	defer g.Free()
-	all, err := device.Host(g.Flat, b.l.programs.Total())
+	return b.shared(g.Flat)
+}
+
+// shared copies the entries of a gradient that belong to the shared parameters.
+func (b lab) shared(gradient compute.Buffer) ([]float32, error) {
+	all, err := device.Host(gradient, b.l.programs.Total())
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package pcl
 
 import (
-	"github.com/parallelcl/parallelcl/pcl/optim"
 	"math"
 	"slices"
 	"testing"
@@ -11,6 +10,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/optim"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
@@ -75,6 +76,30 @@ func must[T any](t *testing.T) func(x T, err error) T {
 			t.Fatal(err)
 		}
 		return x
+	}
+}
+
+// TestGradientOfOne: the gradient of one sample does not depend on who else is in the batch, also where the network has batch
+// normalisation: that of two samples is the mean of theirs.
+func TestGradientOfOne(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	net := must[*model.ResNet18](t)(model.NewResNet18(model.ResNetConfig{Height: 8, Width: 8, Channels: 1, Base: 2, Outputs: 6}))
+	for _, net := range []model.Model{net, normalised(t)} {
+		inLab(t, b, Options{Model: net}, func(l *Learner, lab rehearsal.ReplayLab) {
+			items := stored(lab)[:2]
+			both := must[[]float32](t)(lab.Gradient(rehearsal.Now, items))
+			one, other := must[[]float32](t)(lab.Gradient(rehearsal.Now, items[:1])), must[[]float32](t)(lab.Gradient(rehearsal.Now, items[1:]))
+			square := 0.0
+			for i, g := range both {
+				if want := (one[i] + other[i]) / 2; math.Abs(float64(g-want)) > 1e-5 {
+					t.Fatalf("%s: entry %d is %g, and the mean of both samples' %g", net.Key(), i, g, want)
+				}
+				square += float64(one[i]) * float64(one[i])
+			}
+			if square == 0 {
+				t.Errorf("%s: the gradient of one sample is 0", net.Key())
+			}
+		})
 	}
 }
 

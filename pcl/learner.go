@@ -133,7 +133,7 @@ func (l *Learner) editable() error {
 	if _, scoped := l.options.Model.(*model.Scoped); !scoped || !l.options.Edit.On() {
 		return nil
 	}
-	_, err := l.programs.Edit(l.options.lossOf(method.Memory))
+	_, err := l.editProgram(l.options.lossOf(method.Memory))
 	return err
 }
 

@@ -1,6 +1,8 @@
 package pcl
 
 import (
+	"slices"
+
 	"github.com/gomlx/compute"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
@@ -10,14 +12,24 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// look runs a program that only looks at a batch and does not train. The batch's targets must have been set.
-func (l *Learner) look(p *program.Program, theta compute.Buffer, b *device.Batch, reference bool) ([]compute.Buffer, error) {
+// look runs a program that only looks at a batch and does not train, and so normalises with the running statistics. The batch's
+// targets must have been set. more are inputs between θ and the batch.
+func (l *Learner) look(p *program.Program, theta compute.Buffer, b *device.Batch, reference bool, more ...compute.Buffer) ([]compute.Buffer, error) {
+	return l.call(p, theta, b, reference, l.statisticsOf(theta), more)
+}
+
+// onBatch runs a program that normalises with the batch's own statistics, if at all. It is like look in all else.
+func (l *Learner) onBatch(p *program.Program, theta compute.Buffer, b *device.Batch, reference bool, more ...compute.Buffer) ([]compute.Buffer, error) {
+	return l.call(p, theta, b, reference, nil, more)
+}
+
+func (l *Learner) call(p *program.Program, theta compute.Buffer, b *device.Batch, reference bool, running []float32, more []compute.Buffer) ([]compute.Buffer, error) {
 	in, done, err := b.Inputs(l.options.Backend, reference)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	if running := l.statisticsOf(theta); running != nil {
+	if running != nil {
 		s, err := program.ToDevice(l.options.Backend, running, len(running))
 		if err != nil {
 			return nil, err
@@ -25,7 +37,7 @@ func (l *Learner) look(p *program.Program, theta compute.Buffer, b *device.Batch
 		defer program.Free(s)
 		in = append(in, s)
 	}
-	return p.Call(append([]compute.Buffer{theta}, in...)...)
+	return p.Call(slices.Concat([]compute.Buffer{theta}, more, in)...)
 }
 
 // statisticsOf returns the running statistics that belong to parameters on the device: their own for a network that was
@@ -57,6 +69,21 @@ func (l *Learner) lossesAt(theta compute.Buffer, b *device.Batch, loss rehearsal
 		each[i] = float64(values[i])
 	}
 	return each, nil
+}
+
+// gradientAlone returns the gradient at θ, and over all parameters, of the mean loss of a batch that is normalised with the
+// running statistics. It must be freed.
+func (l *Learner) gradientAlone(theta compute.Buffer, b *device.Batch, loss rehearsal.Loss) (compute.Buffer, error) {
+	p, err := l.programs.GradientAlone(loss)
+	if err != nil {
+		return nil, err
+	}
+	out, err := l.look(p, theta, b, graphs.Referenced(loss))
+	if err != nil {
+		return nil, err
+	}
+	program.Free(out[1:]...)
+	return out[0], nil
 }
 
 // describeAt returns the scores and the features of each sample of a batch.

@@ -20,8 +20,8 @@ import (
 type SharedParams string
 
 const (
-	// Shared takes every parameter that the losses of two streams can have in common: the backbone and, in
-	// class-incremental mode, the classifier.
+	// Shared takes the backbone and, in class-incremental mode, the classifier: the parameters that the losses of two streams
+	// can have in common, except where losses reach the outputs of other tasks (docs/method.md §1.3).
 	Shared SharedParams = "shared"
 	// Backbone takes the backbone only.
 	Backbone SharedParams = "backbone"

@@ -45,7 +45,7 @@ func benchmarkResNet18(b *testing.B, device compute.Backend, base int, edit bool
 		label := graph.Iota(n[0].Graph(), shapes.Make(dtypes.Int32, samples), 0)
 		t := Targets{Label: label, Lo: graph.ZerosLike(label), Hi: graph.AddScalar(graph.ZerosLike(label), 100), Weight: share}
 		if edit {
-			return []*graph.Node{PixelGradientAlong(m, params, m.Layout().Split(n[2]), n[1], share, entropy(t))}
+			return []*graph.Node{PixelGradientAlong(m, params, m.Layout().Split(n[2]), n[1], share, nil, entropy(t))}
 		}
 		duals := make([]Dual, len(params))
 		for i := range params {

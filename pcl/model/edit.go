@@ -10,15 +10,15 @@ import (
 // derivative that memory editing follows (docs/method.md §3.2): twice its value for v = ∇θℓ−D is the gradient of
 // the paper's objective.
 //
-// loss computes the scalar ℓ from the result of a forward computation. That computation normalises with the
-// batch's own statistics, as in training, and the derivative takes them into account; weight [B] is each sample's
-// share in them. direction is v: one node for each of params, where nil stands for zero, so that the classifier
+// loss computes the scalar ℓ from the result of a forward computation. That computation normalises with the running
+// statistics, if they are given. If running is nil, it does so with the batch's own, as in training, and the derivative takes
+// them into account; weight [B] is each sample's share in them. direction is v: one node for each of params, where nil stands for zero, so that the classifier
 // can be left out. v is treated as a constant.
 //
 // The tangent of ℓ along v is ⟨∇θℓ, v⟩. An ordinary gradient of that tangent is the exact result, and no operation
 // needs a second derivative of its own. A network that computes no tangents, such as [Scoped], is differentiated twice
 // instead, which panics with the reason where GoMLX cannot.
-func PixelGradientAlong(m Model, params, direction []*graph.Node, x, weight *graph.Node, loss func(params []Dual, out Output) Dual) *graph.Node {
+func PixelGradientAlong(m Model, params, direction []*graph.Node, x, weight *graph.Node, running []*graph.Node, loss func(params []Dual, out Output) Dual) *graph.Node {
 	if n := len(m.Layout().Params); len(params) != n || len(direction) != n {
 		panic(fmt.Errorf("model: %d parameters and %d parts of a direction, want %d of each", len(params), len(direction), n))
 	}
@@ -29,7 +29,7 @@ func PixelGradientAlong(m Model, params, direction []*graph.Node, x, weight *gra
 			duals[i].Tangent = graph.StopGradient(v)
 		}
 	}
-	l := loss(duals, m.Forward(Pass{Params: duals, X: Dual{Value: x}, Weight: weight}))
+	l := loss(duals, m.Forward(Pass{Params: duals, X: Dual{Value: x}, Weight: weight, Running: running}))
 	if l.Tangent == nil {
 		return twice(m, params, direction, l.Value, x)
 	}

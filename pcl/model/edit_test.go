@@ -32,8 +32,8 @@ func TestPixelGradientAlong(t *testing.T) {
 				product = graph.Add(product, graph.ReduceAllSum(graph.Mul(g, along[i])))
 			}
 			return []*graph.Node{
-				PixelGradientAlong(p.net, parts, along, n[1], n[6], entropy(targets)), graph.Gradient(product, n[1])[0],
-				PixelGradientAlong(p.net, parts, make([]*graph.Node, 6), n[1], n[6], entropy(targets)),
+				PixelGradientAlong(p.net, parts, along, n[1], n[6], nil, entropy(targets)), graph.Gradient(product, n[1])[0],
+				PixelGradientAlong(p.net, parts, make([]*graph.Node, 6), n[1], n[6], nil, entropy(targets)),
 			}
 		})(in)
 		for i, want := range got[1] {
@@ -60,8 +60,8 @@ func TestDirectionIsConstant(t *testing.T) {
 		targets := Targets{Label: n[3], Lo: n[4], Hi: n[5], Weight: n[6]}
 		loss := CrossEntropy(p.net.Forward(Pass{Params: duals, X: Dual{Value: n[1]}}).Logits, targets).Value
 		return []*graph.Node{
-			PixelGradientAlong(p.net, parts, graph.Gradient(loss, parts...), n[1], n[6], entropy(targets)),
-			PixelGradientAlong(p.net, parts, p.net.Layout().Split(n[2]), n[1], n[6], entropy(targets)),
+			PixelGradientAlong(p.net, parts, graph.Gradient(loss, parts...), n[1], n[6], nil, entropy(targets)),
+			PixelGradientAlong(p.net, parts, p.net.Layout().Split(n[2]), n[1], n[6], nil, entropy(targets)),
 		}
 	})
 	for i, want := range got[1] {

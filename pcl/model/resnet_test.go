@@ -124,7 +124,7 @@ func (p *resNetProblem) build(n []*graph.Node) []*graph.Node {
 	loss := CrossEntropy(out.Logits, targets)
 	return []*graph.Node{
 		loss.Value, loss.Tangent, Join(graph.Gradient(loss.Value, parts...)),
-		PixelGradientAlong(p.net, parts, along, n[1], n[6], entropy(targets)), Join(out.Stats),
+		PixelGradientAlong(p.net, parts, along, n[1], n[6], nil, entropy(targets)), Join(out.Stats),
 	}
 }
 

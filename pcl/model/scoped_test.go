@@ -87,7 +87,7 @@ func TestScopedMLP(t *testing.T) {
 				loss := CrossEntropy(out.Logits, targets).Value
 				return []*graph.Node{
 					out.Features.Value, out.Logits.Value, Join(graph.Gradient(loss, parts...)),
-					PixelGradientAlong(net, parts, along, n[1], n[6], entropy(targets)),
+					PixelGradientAlong(net, parts, along, n[1], n[6], nil, entropy(targets)),
 				}
 			})(in)
 		}
@@ -151,7 +151,7 @@ func TestScopedNetworks(t *testing.T) {
 			}
 			edit := func() (mixed [][]float64) {
 				return compile(t, pcltest.Backend(t, backend.Go), in, func(n []*graph.Node) []*graph.Node {
-					return []*graph.Node{PixelGradientAlong(net, layout.Split(n[0]), layout.Split(n[2]), n[1], n[6],
+					return []*graph.Node{PixelGradientAlong(net, layout.Split(n[0]), layout.Split(n[2]), n[1], n[6], nil,
 						entropy(Targets{Label: n[3], Lo: n[4], Hi: n[5], Weight: n[6]}))}
 				})(in)
 			}

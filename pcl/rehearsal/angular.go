@@ -37,6 +37,7 @@ func (a Angular) Join(r *Rehearsal) error {
 	}
 	err := errors.Join(
 		limits.Within("class_margin", loss.ClassMargin, 0, math.Pi), limits.Within("task_margin", loss.TaskMargin, 0, math.Pi),
+		limits.Within("class_margin + task_margin", loss.ClassMargin+loss.TaskMargin, 0, math.Pi), // an angle may pass π once
 		limits.Within("sharpness", loss.Sharpness, 1e-3, 1e4), limits.Within("distill", a.Distill, 0, 1e6))
 	if err != nil {
 		return err

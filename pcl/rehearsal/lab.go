@@ -48,7 +48,8 @@ type Lab interface {
 	// Logits and Features return a vector for each sample. Logits include those of outputs that do not compete.
 	Logits(at Point, samples []memory.Item) ([][]float32, error)
 	Features(at Point, samples []memory.Item) ([][]float32, error)
-	// Gradient returns the gradient of the mean loss of at most Batch samples, over the shared parameters.
+	// Gradient returns the gradient of the mean loss of at most Batch samples, over the shared parameters. Batch normalisation
+	// uses the running statistics, since a single sample has none.
 	Gradient(at Point, samples []memory.Item) ([]float32, error)
 	// PixelGradients returns ∂ℓ/∂x for each sample.
 	PixelGradients(at Point, samples []memory.Item) ([][]float32, error)

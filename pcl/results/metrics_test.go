@@ -203,6 +203,15 @@ func TestForwardTransfer(t *testing.T) {
 	if _, mean = r.ForwardTransfer(alone); !strings.Contains(mean.Undefined, "class-incremental") {
 		t.Errorf("another increment: %v", mean)
 	}
+	r.Increment = "class"
+	alone.Tasks[1].Start = alone.Tasks[0].End + 1 // while it began earlier in r
+	r.Tasks[1].Start = r.Tasks[0].Start
+	if tasks, _ = r.ForwardTransfer(alone); !strings.Contains(tasks[0].Undefined, "classes competed") {
+		t.Errorf("other numbers of classes compete: %v", tasks)
+	}
+	if _, mean = r.ForwardTransfer(r); mean.Percent != 0 || !mean.Defined() {
+		t.Errorf("against itself: %v", mean)
+	}
 	if _, mean = (&Run{}).ForwardTransfer(alone); mean.Defined() {
 		t.Errorf("a run without tasks: %v", mean)
 	}

@@ -9,12 +9,12 @@ import (
 // enough of them to fill a processor's vector units, and to keep each sum short enough to be precise.
 const lanes = 64
 
-// inner is ⟨a,b⟩ over the shared parameters, in float64.
+// inner is ⟨a,b⟩ over the shared parameters, as float64.
 func (p *Set) inner(a, b *graph.Node) *graph.Node {
 	return innerRange(a, b, 0, p.Shared)
 }
 
-// innerRange is Σ aᵢbᵢ over from ≤ i < to, in float64.
+// innerRange is Σ aᵢbᵢ over from ≤ i < to, as float64; its products, and each lane's sum, are float32.
 func innerRange(a, b *graph.Node, from, to int) *graph.Node {
 	sum := graph.ScalarZero(a.Graph(), dtypes.Float64)
 	whole := from + (to-from)/lanes*lanes

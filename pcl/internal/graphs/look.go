@@ -36,6 +36,21 @@ func (p *Set) Describe(l rehearsal.Loss) (*program.Program, error) {
 	})
 }
 
+// GradientAlone returns the program (θ, x, targets[, reference][, running statistics]) → (gradient, loss): [Set.Gradient] for
+// batches that are too small for statistics of their own, such as single samples.
+func (p *Set) GradientAlone(l rehearsal.Loss) (*program.Program, error) {
+	if p.Model.Layout().StatsTotal == 0 {
+		return p.Gradient(l)
+	}
+	return p.lazy(programKey{"gradient-alone", l, 0}, p.evaluationInputs(Referenced(l)), func(in []*graph.Node) []*graph.Node {
+		parts := p.Model.Layout().Split(in[0])
+		last := len(in) - 1
+		pass := p.open(in[:last], parts, p.Model.Layout().SplitStats(in[last]))
+		loss := graph.ReduceAllSum(graph.Mul(pass.losses(l).Value, pass.weight))
+		return []*graph.Node{model.Join(graph.Gradient(loss, parts...)), loss}
+	})
+}
+
 // Pixels returns the program (θ, x, targets[, reference][, running statistics]) → the derivative ∂ℓ/∂x of each
 // sample's loss by its own pixels, [B, inputs].
 func (p *Set) Pixels(l rehearsal.Loss) (*program.Program, error) {

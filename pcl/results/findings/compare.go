@@ -85,6 +85,7 @@ func planFor(scores []stats.Score) (plan stats.Plan, possible bool) {
 
 // compare tells which entries of the column are the best, and ranks them.
 func (c *Column) compare() error {
+	c.Correlation = math.NaN()
 	if !c.even() {
 		c.Cause = "The methods do not all have the same label sets, timelines and seeds."
 		return nil
@@ -92,6 +93,7 @@ func (c *Column) compare() error {
 	if err := c.ranks(); err != nil || c.Cause != "" {
 		return err
 	}
+	c.correlate()
 	best := c.highest()
 	if best == nil {
 		c.Cause = "There are fewer than two methods with all runs."
@@ -121,6 +123,45 @@ func (c *Column) compare() error {
 		t.A.Tied = t.Adjusted > Alpha
 	}
 	return nil
+}
+
+// correlate fills in Correlation.
+func (c *Column) correlate() {
+	var complete []*Entry
+	for _, e := range c.Entries {
+		if e.Complete() {
+			complete = append(complete, e)
+		}
+	}
+	if len(complete) < 2 {
+		return
+	}
+	within := share(A, complete...)
+	places := map[uint64][]int{} // of each label set, in scores
+	for i, at := range within.situations {
+		places[at.labelSet] = append(places[at.labelSet], i)
+	}
+	labelSets := slices.Sorted(maps.Keys(places))
+	size := len(within.situations) / max(1, len(labelSets))
+	if len(labelSets) < 2 || size < 2 || slices.ContainsFunc(labelSets, func(l uint64) bool { return len(places[l]) != size }) {
+		return
+	}
+	scores := Scores(complete)
+	var pairs [][][]float64
+	for a := range complete {
+		for b := range a {
+			var groups [][]float64
+			for _, l := range labelSets {
+				var differences []float64
+				for _, i := range places[l] {
+					differences = append(differences, scores[i][a]-scores[i][b])
+				}
+				groups = append(groups, differences)
+			}
+			pairs = append(pairs, groups)
+		}
+	}
+	c.Correlation = stats.IntraclassCorrelation(pairs...)
 }
 
 // even reports whether all complete entries have the same situations and seeds.

@@ -32,6 +32,9 @@ type Column struct {
 	Increment             string
 	Entries               []*Entry // methods, in the grid's order
 	Cause                 string   // why no best is told by a test; empty if it is
+	// Correlation is the intraclass correlation of the methods' differences in A within label sets, over all pairs of
+	// complete methods; NaN if it cannot be computed (docs/protocol.md §3.5).
+	Correlation float64
 }
 
 func newGrid(r *rows.Row) *Grid {

@@ -184,6 +184,8 @@ func (v *Verdict) verdict(t *Comparison) (Outcome, string) {
 	}
 	significant := t.Adjusted <= Alpha
 	switch {
+	case significant && !t.clear():
+		return NotShown, "The test over situations is significant, but the interval, which allows for what label sets have in common, contains 0."
 	case asClaimed && significant:
 		return Holds, "The difference is as claimed, and significant."
 	case significant:
@@ -193,6 +195,9 @@ func (v *Verdict) verdict(t *Comparison) (Outcome, string) {
 	}
 	return NotShown, "The difference does not have the claimed sign, and is not significant after the correction."
 }
+
+// clear reports whether the interval, if there is one, does not contain 0.
+func (c *Comparison) clear() bool { return !c.Resampled || c.Interval.Low > 0 || c.Interval.High < 0 }
 
 // alike is the outcome of a claim that two methods differ by less than a margin.
 func alike(t *Comparison, margin float64) (Outcome, string) {

@@ -36,7 +36,8 @@ hash of the results behind a line. [docs/grid.md](docs/grid.md#5-report) explain
 
 const claimsHead = `A claim holds if every comparison that can be tested shows it: the difference has the claimed sign and is significant at 5 % by an exact
 test over situations, with Holm's correction for all comparisons of the claim on a data set (those of tuned values are a family of their own). It does not hold if a difference is
-significantly the other way round; else it is not shown. That two methods are alike holds if the whole interval of the difference is within the margin.
+significantly the other way round; else, or if the 95 % interval contains 0, it is not shown. Situations with the same label set are correlated,
+which the interval allows for and the test does not ([docs/protocol.md](docs/protocol.md#35-which-differences-are-real)). That two methods are alike holds if the whole interval of the difference is within the margin.
 `
 
 const controlsHead = `What the paper lacks: statements about what could explain the differences, judged in the same way.

@@ -148,7 +148,11 @@ func (c *Column) Note() string {
 	if c.Cause != "" {
 		return text + " No method is starred: " + lowerFirst(c.Cause)
 	}
-	return text + " ★ marks the best, and those that the exact sign-flip test over situations, with Holm's correction, cannot tell from it at 5 %."
+	text += " ★ marks the best, and those that the exact sign-flip test over situations, with Holm's correction, cannot tell from it at 5 %."
+	if !math.IsNaN(c.Correlation) {
+		text += strings.ReplaceAll(fmt.Sprintf(" Within a label set the methods' differences correlate by %.2f.", c.Correlation), "-", "−")
+	}
+	return text
 }
 
 // paperRuns is the number of runs of each method in the paper.

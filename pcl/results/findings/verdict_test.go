@@ -9,6 +9,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/samplerows"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
+	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
 // table is a grid that stands for Table 2 on one data set, over so many label sets and three timelines and seeds.
@@ -72,6 +73,26 @@ func TestVerdicts(t *testing.T) {
 				t.Errorf("the paper's difference is %v", p.Paper)
 			}
 		})
+	}
+}
+
+// TestIntervalCounts: where the interval contains 0, a significant test alone shows nothing, in either direction.
+func TestIntervalCounts(t *testing.T) {
+	v := &Verdict{Claim: &Claim{}}
+	for _, c := range []struct {
+		difference, low, high float64
+		resampled             bool
+		want                  Outcome
+	}{
+		{2, 1, 3, true, Holds}, {-2, -3, -1, true, DoesNotHold}, {2, -0.1, 3, true, NotShown}, {-2, -3, 0.1, true, NotShown},
+		{2, 0, 0, false, Holds}, // nothing to draw from
+	} {
+		got, why := v.verdict(&Comparison{
+			Difference: c.difference, Interval: stats.Interval{Low: c.low, High: c.high}, Resampled: c.resampled, P: 0.01, Adjusted: 0.01,
+		})
+		if got != c.want {
+			t.Errorf("%g [%g, %g]: %s, want %s (%s)", c.difference, c.low, c.high, got, c.want, why)
+		}
 	}
 }
 
