@@ -26,7 +26,7 @@ type runCmd struct {
 	Dataset   string            `placeholder:"NAME" help:"Image set (default glyphs, built in); pcl data list has them all. Files of your own: folder:PATH, npz:PATH, safetensors:PATH or csv:PATH (docs/data.md)."`
 	Increment []string          `placeholder:"task,class" help:"task, class, or both (default task)."`
 	Seed      []uint64          `placeholder:"N,…" help:"Run seeds (default 1234)."`
-	Scenario  string            `type:"existingfile" placeholder:"FILE.json" help:"Play this scenario instead of a drawn one: label sets and timeline as JSON (docs/protocol.md). Flags that say how one is drawn (--labelset to --overlap) are refused beside it."`
+	Scenario  string            `type:"existingfile" placeholder:"FILE.json" help:"Play this scenario instead of a drawn one: label sets and timeline as JSON (docs/data.md §5). Flags that say how one is drawn (--labelset to --overlap) are refused beside it."`
 	LabelSet  *uint64           `name:"labelset" placeholder:"N" help:"Seed of the label sets."`
 	Timeline  *uint64           `placeholder:"N" help:"Seed of the timeline."`
 	Kind      *string           `placeholder:"KIND" help:"parallel, serial or all_at_once."`

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ErrTimeUp is what [Work] returns when its time is up and cells are left. The cell that it was at has been saved.
+// ErrTimeUp is what [Folder.Work] returns when its time is up and cells are left. The cell that it was at has been saved.
 var ErrTimeUp = errors.New("the time is up")
 
 // DefaultReserve is the time that is kept free for saving a run, on top of what is measured.

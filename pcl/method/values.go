@@ -40,7 +40,7 @@ func fromFields(name string, v any) (Method, error) {
 
 // AGEM is the method "a-gem", A-GEM.
 type AGEM struct {
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -48,9 +48,9 @@ func (v AGEM) New() (Method, error) { return fromFields("a-gem", v) }
 
 // AlignedMTL is the method "aligned-mtl", Aligned-MTL.
 type AlignedMTL struct {
-	// Scale: the value to which all singular values of J are set: the smallest of them, the median (the lower of two), or the root mean square; "" stands for "min".
+	// Scale: the value to which all singular values of J are set: the smallest of them, the median (the lower of two), or the root mean square; one of "min" (also ""), "median", "rmse".
 	Scale string `param:"scale"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -58,7 +58,7 @@ func (v AlignedMTL) New() (Method, error) { return fromFields("aligned-mtl", v) 
 
 // AvgGrad is the method "avggrad", AvgGrad.
 type AvgGrad struct {
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -68,9 +68,9 @@ func (v AvgGrad) New() (Method, error) { return fromFields("avggrad", v) }
 type CAGrad struct {
 	// C: c ≥ 0, radius of the ball around the mean gradient, relative to its length: 0 gives the mean, a large c the direction of MGDA; nil stands for 0.5.
 	C *float64 `param:"c"`
-	// Divide: what the weights are divided by; published codes use 1 or 1+c^2; "" stands for "1".
+	// Divide: what the weights are divided by; published codes use 1 or 1+c^2: one of "1" (also ""), "1+c", "1+c^2".
 	Divide string `param:"divide"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -80,7 +80,7 @@ func (v CAGrad) New() (Method, error) { return fromFields("cagrad", v) }
 type CappedMGDA struct {
 	// Cap: c in (0, 1], the largest weight: 1 gives MGDA, and 1/K or less the mean; 0 stands for 0.5.
 	Cap float64 `param:"cap"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -88,7 +88,7 @@ func (v CappedMGDA) New() (Method, error) { return fromFields("capped-mgda", v) 
 
 // ConFIG is the method "config", ConFIG.
 type ConFIG struct {
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -100,7 +100,7 @@ type Constant struct {
 	Memory *float64 `param:"memory"`
 	// Task: weight of every task in training; nil stands for 1.
 	Task *float64 `param:"task"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -110,7 +110,7 @@ func (v Constant) New() (Method, error) { return fromFields("constant", v) }
 type COSMOS struct {
 	// Lambda: λ ≥ 0, reward for equal losses; the paper takes 0.01 to 8, depending on the data set; nil stands for 1.
 	Lambda *float64 `param:"lambda"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -122,7 +122,7 @@ type CRMOGM struct {
 	Method string `param:"method"`
 	// Alpha: α in [0, 1), the share of the previous weights; nil stands for 0.9.
 	Alpha *float64 `param:"alpha"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -134,7 +134,7 @@ type DBMTL struct {
 	Beta *float64 `param:"beta"`
 	// BetaDecay: σ ≥ 0: β becomes β/n^σ in the stream's n-th step.
 	BetaDecay float64 `param:"beta_decay"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -146,11 +146,11 @@ type DERPP struct {
 	Alpha *float64 `param:"alpha"`
 	// Beta: β ≥ 0, weight of the memory's cross-entropy; 0 leaves it out, which is DER; nil stands for 0.5.
 	Beta *float64 `param:"beta"`
-	// Draws: whether the two losses are those of one batch or of two independent ones; "" stands for "two".
+	// Draws: whether the two losses are those of one batch or of two independent ones: one of "one", "two" (also "").
 	Draws string `param:"draws"`
-	// Rows: whether the rule sees the two losses as one memory row or as two; "" stands for "joined".
+	// Rows: whether the rule sees the two losses as one memory row or as two: one of "joined" (also ""), "apart".
 	Rows string `param:"rows"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -158,7 +158,7 @@ func (v DERPP) New() (Method, error) { return fromFields("der-pp", v) }
 
 // DualProj is the method "dualproj", DualProj.
 type DualProj struct {
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -170,7 +170,7 @@ type DWA struct {
 	Temperature float64 `param:"temperature"`
 	// Momentum: β in [0, 1), share of the past in the moving means, which replace the means over epochs of the original method; 0 compares single steps; nil stands for 0.9.
 	Momentum *float64 `param:"momentum"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -178,15 +178,15 @@ func (v DWA) New() (Method, error) { return fromFields("dwa", v) }
 
 // EMGD is the method "emgd-gmc", EMGD (GMC).
 type EMGD struct {
-	// Tau: softmax temperature τ of the elastic factors, in units of the gradient norm (gmc); a number, "inf", or "auto": the moving mean of the norms; 0 stands for 5.
+	// Tau: softmax temperature τ of the elastic factors, in units of the gradient norm; with math.Inf(1) all are equal; 0 stands for 5.
 	Tau float64 `param:"tau"`
 	// AutoTau takes the moving mean of the norms for τ.
 	AutoTau bool
-	// Momentum: ε₁, share of the past in the moving mean of the norms, m ← ε₁m + (1−ε₁)‖J‖ (gmc); nil stands for 0.9.
+	// Momentum: ε₁, share of the past in the moving mean of the norms, m ← ε₁m + (1−ε₁)‖J‖; nil stands for 0.9.
 	Momentum *float64 `param:"momentum"`
 	// Floor: lower bound of every λ: a number, or "release" for 1/(K+1), which gives up the Pareto guarantee; "" stands for "0".
 	Floor string `param:"floor"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -194,7 +194,7 @@ func (v EMGD) New() (Method, error) { return fromFields("emgd-gmc", v) }
 
 // EMGDRecommended is the method "emgd", EMGD (recommended): a composition of EMGD with a rehearsal.
 type EMGDRecommended struct {
-	// Tau: temperature τ of the elastic factors, which are in proportion to ‖J‖^(1/τ); a number or "inf"; 0 stands for 1.5.
+	// Tau: temperature τ of the elastic factors, which are in proportion to ‖J‖^(1/τ); with math.Inf(1) all are equal; 0 stands for 1.5.
 	Tau float64 `param:"tau"`
 	// Momentum: share of the past in the moving mean of the norms; 0 takes those of the step itself.
 	Momentum float64 `param:"momentum"`
@@ -204,7 +204,7 @@ type EMGDRecommended struct {
 	Alpha *float64 `param:"alpha"`
 	// Pool: number of samples of each class of a running task from which those for the memory are chosen, at least 1; never fewer than the memory can take; 0 stands for 500.
 	Pool float64 `param:"pool"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -212,13 +212,13 @@ func (v EMGDRecommended) New() (Method, error) { return fromFields("emgd", v) }
 
 // EMGDGS is the method "emgd-gs", EMGD (GS).
 type EMGDGS struct {
-	// Tau: softmax temperature τ of the elastic factors, in units of the gradient norm (gmc); a number, "inf", or "auto": the moving mean of the norms; 0 stands for 5.
+	// Tau: softmax temperature τ of the elastic factors; with math.Inf(1) all are equal; 0 stands for 5.
 	Tau float64 `param:"tau"`
-	// Momentum: ε₁, share of the past in the moving mean of the norms, m ← ε₁m + (1−ε₁)‖J‖ (gmc); nil stands for 0.9.
+	// Momentum is a parameter that only the other factors use: similarities are those of the step.
 	Momentum *float64 `param:"momentum"`
 	// Floor: lower bound of every λ: a number, or "release" for 1/(K+1), which gives up the Pareto guarantee; "" stands for "0".
 	Floor string `param:"floor"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -226,13 +226,13 @@ func (v EMGDGS) New() (Method, error) { return fromFields("emgd-gs", v) }
 
 // EMGDLog is the method "emgd-log", EMGD (log GMC).
 type EMGDLog struct {
-	// Tau: temperature τ of the elastic factors, which are in proportion to m^(1/τ); a number or "inf"; 0 stands for 1.
+	// Tau: temperature τ of the elastic factors, which are in proportion to m^(1/τ); with math.Inf(1) all are equal; 0 stands for 1.
 	Tau float64 `param:"tau"`
-	// Momentum: ε₁, share of the past in the moving mean of the norms, m ← ε₁m + (1−ε₁)‖J‖ (gmc); nil stands for 0.9.
+	// Momentum: ε₁, share of the past in the moving mean of the norms, m ← ε₁m + (1−ε₁)‖J‖; nil stands for 0.9.
 	Momentum *float64 `param:"momentum"`
 	// Floor: lower bound of every λ: a number, or "release" for 1/(K+1), which gives up the Pareto guarantee; "" stands for "0".
 	Floor string `param:"floor"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -240,7 +240,7 @@ func (v EMGDLog) New() (Method, error) { return fromFields("emgd-log", v) }
 
 // ER is the method "er", ER.
 type ER struct {
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -252,7 +252,7 @@ type ExcessMTL struct {
 	LR *float64 `param:"lr"`
 	// Warmup: number of first steps of a stream whose mean risk is Eᵢ(0), to which later risks are compared; the paper takes three epochs, its code one step; 0 stands for 1.
 	Warmup float64 `param:"warmup"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -262,7 +262,7 @@ func (v ExcessMTL) New() (Method, error) { return fromFields("excess-mtl", v) }
 type FairGrad struct {
 	// Alpha: α in [0.1, 10], the kind of fairness: 1 proportional (Nash), large max-min (the direction of MGDA); 0 stands for 1.
 	Alpha float64 `param:"alpha"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -274,11 +274,11 @@ type FAMO struct {
 	LR *float64 `param:"lr"`
 	// Decay: weight decay of ξ, in [0, 1]; nil stands for 0.001.
 	Decay *float64 `param:"decay"`
-	// MinLoss: ℓᵢmin, which is subtracted from a loss: 0, or the stream's smallest loss so far, which needs an eps as large as the noise of the losses; "" stands for "zero".
+	// MinLoss: ℓᵢmin, which is subtracted from a loss: 0, or the stream's smallest loss so far, which needs an eps as large as the noise of the losses; one of "zero" (also ""), "tracked".
 	MinLoss string `param:"min_loss"`
 	// Eps: ε in [1e-12, 1e3], added to ℓᵢ−ℓᵢmin; 0 stands for 1e-08.
 	Eps float64 `param:"eps"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -294,7 +294,7 @@ type GDumb struct {
 	LR float64 `param:"lr"`
 	// MinLR: smallest learning rate, from 0 to lr; nil stands for 0.0005.
 	MinLR *float64 `param:"min_lr"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -306,7 +306,7 @@ type GEM struct {
 	Margin *float64 `param:"margin"`
 	// Eps: ε ≥ 0, added to the diagonal of the dual's matrix, in units of a squared gradient; nil stands for 0.001.
 	Eps *float64 `param:"eps"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -314,7 +314,7 @@ func (v GEM) New() (Method, error) { return fromFields("gem", v) }
 
 // GLS is the method "gls", GLS.
 type GLS struct {
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -330,7 +330,7 @@ type GMED struct {
 	Decay float64 `param:"decay"`
 	// Gamma: γ ≥ 0, length of the virtual step as a multiple of the gradient; nil stands for 0.1.
 	Gamma *float64 `param:"gamma"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -340,7 +340,7 @@ func (v GMED) New() (Method, error) { return fromFields("gmed", v) }
 type GMEDRelease struct {
 	// Alpha: α ≥ 0, length of an edit as a multiple of the pixel gradient; nil stands for 0.003.
 	Alpha *float64 `param:"alpha"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -350,7 +350,7 @@ func (v GMEDRelease) New() (Method, error) { return fromFields("gmed-release", v
 type GradDrop struct {
 	// Leak: number in [0, 1], the part of every gradient that is always kept: 1 gives the sum.
 	Leak float64 `param:"leak"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -362,7 +362,7 @@ type GradNorm struct {
 	Alpha *float64 `param:"alpha"`
 	// LR: η ≥ 0, step size of the weights, one step per iteration; nil stands for 0.025.
 	LR *float64 `param:"lr"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -372,7 +372,7 @@ func (v GradNorm) New() (Method, error) { return fromFields("gradnorm", v) }
 type GradVac struct {
 	// Beta: β in [0, 1], how fast the moving means of the cosines change: 0 keeps them at 0, which is PCGrad; nil stands for 0.5.
 	Beta *float64 `param:"beta"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -388,7 +388,7 @@ type GSS struct {
 	Threshold float64 `param:"threshold"`
 	// ScoreAll: also score samples while the memory is not full, as in the official code, at the cost of a gradient for each.
 	ScoreAll bool `param:"score_all"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -398,7 +398,7 @@ func (v GSS) New() (Method, error) { return fromFields("gss", v) }
 type ICaRL struct {
 	// Pool: number of samples of each class of a running task from which those for the memory are chosen, at least 1; never fewer than the memory can take; 0 stands for 500.
 	Pool float64 `param:"pool"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -408,9 +408,9 @@ func (v ICaRL) New() (Method, error) { return fromFields("icarl", v) }
 type IMTL struct {
 	// LR: step size of s, in [0, 1]; nil stands for 0.1.
 	LR *float64 `param:"lr"`
-	// Init: s of a new stream: 0, or −log ℓ, the value at which it would no longer change; "" stands for "zero".
+	// Init: s of a new stream: 0, or −log ℓ, the value at which it would no longer change; one of "zero" (also ""), "loss".
 	Init string `param:"init"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -418,7 +418,7 @@ func (v IMTL) New() (Method, error) { return fromFields("imtl", v) }
 
 // IMTLG is the method "imtl-g", IMTL-G.
 type IMTLG struct {
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -428,9 +428,9 @@ func (v IMTLG) New() (Method, error) { return fromFields("imtl-g", v) }
 type IMTLL struct {
 	// LR: step size of s, in [0, 1]; nil stands for 0.1.
 	LR *float64 `param:"lr"`
-	// Init: s of a new stream: 0, or −log ℓ, the value at which it would no longer change; "" stands for "zero".
+	// Init: s of a new stream: 0, or −log ℓ, the value at which it would no longer change; one of "zero" (also ""), "loss".
 	Init string `param:"init"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -442,7 +442,7 @@ type Krum struct {
 	Byzantine *float64 `param:"byzantine"`
 	// Selected: m, the number of streams whose mean is taken: 1 is Krum, more is Multi-Krum; 0 stands for 1.
 	Selected float64 `param:"selected"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -450,7 +450,7 @@ func (v Krum) New() (Method, error) { return fromFields("krum", v) }
 
 // MaxDOMinMax is the method "maxdo-minmax", MaxDO (min-max).
 type MaxDOMinMax struct {
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -458,7 +458,7 @@ func (v MaxDOMinMax) New() (Method, error) { return fromFields("maxdo-minmax", v
 
 // MaxDORelease is the method "maxdo-release", MaxDO (release).
 type MaxDORelease struct {
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -476,7 +476,7 @@ type MDMTR struct {
 	LegacyNorm bool `param:"legacy_norm"`
 	// Distill: weight of the squared difference to the scores stored when a task ended; 0 leaves it out.
 	Distill float64 `param:"distill"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -486,7 +486,7 @@ func (v MDMTR) New() (Method, error) { return fromFields("mdmtr", v) }
 type MEGA1 struct {
 	// Eps: ε > 0: while the loss of the tasks is below it, only the memory is trained on; 0 stands for 0.001.
 	Eps float64 `param:"eps"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -494,7 +494,7 @@ func (v MEGA1) New() (Method, error) { return fromFields("mega-1", v) }
 
 // MEGA2 is the method "mega-2", MEGA-II.
 type MEGA2 struct {
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -504,7 +504,7 @@ func (v MEGA2) New() (Method, error) { return fromFields("mega-2", v) }
 type MEGARelease struct {
 	// Eps: ε > 0: while the loss of the first task is below it, only the tasks are trained on; 0 stands for 0.1.
 	Eps float64 `param:"eps"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -512,9 +512,9 @@ func (v MEGARelease) New() (Method, error) { return fromFields("mega-release", v
 
 // MGDA is the method "mgda", MGDA.
 type MGDA struct {
-	// Norm: what each gradient is divided by before the weights are computed: 1, ‖Jᵢ‖, ℓᵢ or ℓᵢ‖Jᵢ‖; "" stands for "none".
+	// Norm: what each gradient is divided by before the weights are computed: 1, ‖Jᵢ‖, ℓᵢ or ℓᵢ‖Jᵢ‖; one of "none" (also ""), "l2", "loss", "loss+".
 	Norm string `param:"norm"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -528,7 +528,7 @@ type MIR struct {
 	Gamma *float64 `param:"gamma"`
 	// BestLoss: compare the loss after the virtual step with the sample's smallest loss so far.
 	BestLoss bool `param:"best_loss"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -546,9 +546,9 @@ type MoCo struct {
 	GammaDecay *float64 `param:"gamma_decay"`
 	// Rho: ρ ≥ 0, how strongly λ is pulled towards equal weights.
 	Rho float64 `param:"rho"`
-	// Norm: follow Jᵢ as in the paper, or ℓᵢJᵢ/‖Jᵢ‖ as in the authors' code; "" stands for "none".
+	// Norm: follow Jᵢ as in the paper, or ℓᵢJᵢ/‖Jᵢ‖ as in the authors' code: one of "none" (also ""), "loss".
 	Norm string `param:"norm"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -560,7 +560,7 @@ type MoDo struct {
 	Gamma *float64 `param:"gamma"`
 	// Rho: ρ ≥ 0, how strongly λ is pulled towards equal weights; nil stands for 0.1.
 	Rho *float64 `param:"rho"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -570,7 +570,7 @@ func (v MoDo) New() (Method, error) { return fromFields("modo", v) }
 type NashMTL struct {
 	// MaxNorm: largest ‖d‖; a longer d is scaled down to it, and "inf" means no limit. Without a limit, ‖d‖ is always √K; 0 stands for 1.
 	MaxNorm float64 `param:"max_norm"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -580,7 +580,7 @@ func (v NashMTL) New() (Method, error) { return fromFields("nash-mtl", v) }
 type PBI struct {
 	// Theta: θ ≥ 0, penalty on unequal losses; nil stands for 5.
 	Theta *float64 `param:"theta"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -592,9 +592,9 @@ type PCD struct {
 	Tau *float64 `param:"tau"`
 	// Beta: β in [0, 1), share of the past in the moving means of ‖Jᵢ‖²; nil stands for 0.999.
 	Beta *float64 `param:"beta"`
-	// Primary: the primary stream: first is the memory or, without one, the oldest task; last is the newest task; "" stands for "first".
+	// Primary: the primary stream: first is the memory or, without one, the oldest task; last is the newest task; one of "first" (also ""), "last".
 	Primary string `param:"primary"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -602,7 +602,7 @@ func (v PCD) New() (Method, error) { return fromFields("pcd", v) }
 
 // PCGrad is the method "pcgrad", PCGrad.
 type PCGrad struct {
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -610,7 +610,7 @@ func (v PCGrad) New() (Method, error) { return fromFields("pcgrad", v) }
 
 // POCL is the method "pocl", POCL (plain gradients).
 type POCL struct {
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -618,9 +618,9 @@ func (v POCL) New() (Method, error) { return fromFields("pocl", v) }
 
 // RLW is the method "rlw", RLW.
 type RLW struct {
-	// Distribution: distribution of z: N(0,1), or U[0,1) as in the released PCL code; "" stands for "normal".
+	// Distribution: distribution of z: N(0,1), or U[0,1) as in the released PCL code; one of "normal" (also ""), "uniform".
 	Distribution string `param:"distribution"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -630,7 +630,7 @@ func (v RLW) New() (Method, error) { return fromFields("rlw", v) }
 type SDMGrad struct {
 	// Lambda: λ ≥ 0, how strongly d is pulled towards the mean gradient: 0 gives MGDA, a large λ the mean; nil stands for 0.3.
 	Lambda *float64 `param:"lambda"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -640,7 +640,7 @@ func (v SDMGrad) New() (Method, error) { return fromFields("sdmgrad", v) }
 type STCH struct {
 	// Mu: μ > 0, smoothing: a small μ follows the largest loss alone, a large μ gives equal weights; 0 stands for 1.
 	Mu float64 `param:"mu"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -648,7 +648,7 @@ func (v STCH) New() (Method, error) { return fromFields("stch", v) }
 
 // Sum is the method "sum", Sum.
 type Sum struct {
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -658,7 +658,7 @@ func (v Sum) New() (Method, error) { return fromFields("sum", v) }
 type TrimmedMean struct {
 	// Trim: how many of the largest and how many of the smallest entries are left out in each coordinate; fewer if none would be left; nil stands for 1.
 	Trim *float64 `param:"trim"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -666,7 +666,7 @@ func (v TrimmedMean) New() (Method, error) { return fromFields("trimmed-mean", v
 
 // UPGrad is the method "upgrad", UPGrad.
 type UPGrad struct {
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 
@@ -676,7 +676,7 @@ func (v UPGrad) New() (Method, error) { return fromFields("upgrad", v) }
 type UW struct {
 	// LR: step size of s, in [0, 1]; nil stands for 0.1.
 	LR *float64 `param:"lr"`
-	// Rescale: the scale of d; "" stands for "native".
+	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".
 	Rescale string `param:"rescale"`
 }
 

@@ -1,9 +1,13 @@
 package method
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"math"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -155,6 +159,51 @@ func TestValueOfParameters(t *testing.T) {
 	for _, v := range []Value{EMGD{Tau: -1}, EMGD{Tau: 1, AutoTau: true}, CAGrad{Divide: "3"}, EMGD{Rescale: "double"}} {
 		if _, err := v.New(); err == nil {
 			t.Errorf("%+v: no error", v)
+		}
+	}
+}
+
+// TestValuesNameTheirChoices: the comment of a field says which strings it may have.
+func TestValuesNameTheirChoices(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "values.go", nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	comments := map[string]string{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.TypeSpec)
+		if !ok {
+			return true
+		}
+		if fields, ok := spec.Type.(*ast.StructType); ok {
+			for _, f := range fields.Fields.List {
+				for _, name := range f.Names {
+					comments[spec.Name.Name+"."+name.Name] = f.Doc.Text()
+				}
+			}
+		}
+		return true
+	})
+	for _, v := range allValues {
+		m, err := v.New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec, err := Lookup(m.Info().Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		choices := map[string][]string{}
+		for _, p := range Parameters(spec) {
+			choices[p.Name] = p.Choices
+		}
+		for _, f := range reflect.VisibleFields(reflect.TypeOf(v)) {
+			name := reflect.TypeOf(v).Name() + "." + f.Name
+			for _, c := range choices[f.Tag.Get("param")] {
+				if !strings.Contains(comments[name], strconv.Quote(c)) {
+					t.Errorf("the comment of %s does not name %q: %s", name, c, comments[name])
+				}
+			}
 		}
 	}
 }
