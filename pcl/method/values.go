@@ -44,6 +44,7 @@ type AGEM struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v AGEM) New() (Method, error) { return fromFields("a-gem", v) }
 
 // AlignedMTL is the method "aligned-mtl", Aligned-MTL.
@@ -54,6 +55,7 @@ type AlignedMTL struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v AlignedMTL) New() (Method, error) { return fromFields("aligned-mtl", v) }
 
 // AvgGrad is the method "avggrad", AvgGrad.
@@ -62,6 +64,7 @@ type AvgGrad struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v AvgGrad) New() (Method, error) { return fromFields("avggrad", v) }
 
 // CAGrad is the method "cagrad", CAGrad.
@@ -74,6 +77,7 @@ type CAGrad struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v CAGrad) New() (Method, error) { return fromFields("cagrad", v) }
 
 // CappedMGDA is the method "capped-mgda", Capped MGDA.
@@ -84,6 +88,7 @@ type CappedMGDA struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v CappedMGDA) New() (Method, error) { return fromFields("capped-mgda", v) }
 
 // ConFIG is the method "config", ConFIG.
@@ -92,6 +97,7 @@ type ConFIG struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v ConFIG) New() (Method, error) { return fromFields("config", v) }
 
 // Constant is the method "constant", Constant.
@@ -104,6 +110,7 @@ type Constant struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v Constant) New() (Method, error) { return fromFields("constant", v) }
 
 // COSMOS is the method "cosmos", COSMOS.
@@ -114,6 +121,7 @@ type COSMOS struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v COSMOS) New() (Method, error) { return fromFields("cosmos", v) }
 
 // CRMOGM is the method "cr-mogm", CR-MOGM.
@@ -126,6 +134,7 @@ type CRMOGM struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v CRMOGM) New() (Method, error) { return fromFields("cr-mogm", v) }
 
 // DBMTL is the method "db-mtl", DB-MTL.
@@ -138,6 +147,7 @@ type DBMTL struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v DBMTL) New() (Method, error) { return fromFields("db-mtl", v) }
 
 // DERPP is the method "der-pp", DER++.
@@ -154,6 +164,7 @@ type DERPP struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v DERPP) New() (Method, error) { return fromFields("der-pp", v) }
 
 // DualProj is the method "dualproj", DualProj.
@@ -162,6 +173,7 @@ type DualProj struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v DualProj) New() (Method, error) { return fromFields("dualproj", v) }
 
 // DWA is the method "dwa", DWA.
@@ -174,6 +186,7 @@ type DWA struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v DWA) New() (Method, error) { return fromFields("dwa", v) }
 
 // EMGD is the method "emgd-gmc", EMGD (GMC).
@@ -190,6 +203,7 @@ type EMGD struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v EMGD) New() (Method, error) { return fromFields("emgd-gmc", v) }
 
 // EMGDRecommended is the method "emgd", EMGD (recommended): a composition of EMGD with a rehearsal.
@@ -208,6 +222,7 @@ type EMGDRecommended struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v EMGDRecommended) New() (Method, error) { return fromFields("emgd", v) }
 
 // EMGDGS is the method "emgd-gs", EMGD (GS).
@@ -222,6 +237,7 @@ type EMGDGS struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v EMGDGS) New() (Method, error) { return fromFields("emgd-gs", v) }
 
 // EMGDLog is the method "emgd-log", EMGD (log GMC).
@@ -236,6 +252,7 @@ type EMGDLog struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v EMGDLog) New() (Method, error) { return fromFields("emgd-log", v) }
 
 // ER is the method "er", ER.
@@ -244,6 +261,7 @@ type ER struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v ER) New() (Method, error) { return fromFields("er", v) }
 
 // ExcessMTL is the method "excess-mtl", ExcessMTL.
@@ -256,6 +274,7 @@ type ExcessMTL struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v ExcessMTL) New() (Method, error) { return fromFields("excess-mtl", v) }
 
 // FairGrad is the method "fairgrad", FairGrad.
@@ -266,6 +285,7 @@ type FairGrad struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v FairGrad) New() (Method, error) { return fromFields("fairgrad", v) }
 
 // FAMO is the method "famo", FAMO.
@@ -282,6 +302,7 @@ type FAMO struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v FAMO) New() (Method, error) { return fromFields("famo", v) }
 
 // GDumb is the method "gdumb", GDumb.
@@ -298,6 +319,7 @@ type GDumb struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v GDumb) New() (Method, error) { return fromFields("gdumb", v) }
 
 // GEM is the method "gem", GEM.
@@ -310,6 +332,7 @@ type GEM struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v GEM) New() (Method, error) { return fromFields("gem", v) }
 
 // GLS is the method "gls", GLS.
@@ -318,6 +341,7 @@ type GLS struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v GLS) New() (Method, error) { return fromFields("gls", v) }
 
 // GMED is the method "gmed", GMED.
@@ -334,6 +358,7 @@ type GMED struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v GMED) New() (Method, error) { return fromFields("gmed", v) }
 
 // GMEDRelease is the method "gmed-release", GMED (release).
@@ -344,6 +369,7 @@ type GMEDRelease struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v GMEDRelease) New() (Method, error) { return fromFields("gmed-release", v) }
 
 // GradDrop is the method "graddrop", GradDrop.
@@ -354,6 +380,7 @@ type GradDrop struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v GradDrop) New() (Method, error) { return fromFields("graddrop", v) }
 
 // GradNorm is the method "gradnorm", GradNorm.
@@ -366,6 +393,7 @@ type GradNorm struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v GradNorm) New() (Method, error) { return fromFields("gradnorm", v) }
 
 // GradVac is the method "gradvac", GradVac.
@@ -376,6 +404,7 @@ type GradVac struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v GradVac) New() (Method, error) { return fromFields("gradvac", v) }
 
 // GSS is the method "gss", GSS-Greedy.
@@ -392,6 +421,7 @@ type GSS struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v GSS) New() (Method, error) { return fromFields("gss", v) }
 
 // ICaRL is the method "icarl", iCaRL.
@@ -402,6 +432,7 @@ type ICaRL struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v ICaRL) New() (Method, error) { return fromFields("icarl", v) }
 
 // IMTL is the method "imtl", IMTL.
@@ -414,6 +445,7 @@ type IMTL struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v IMTL) New() (Method, error) { return fromFields("imtl", v) }
 
 // IMTLG is the method "imtl-g", IMTL-G.
@@ -422,6 +454,7 @@ type IMTLG struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v IMTLG) New() (Method, error) { return fromFields("imtl-g", v) }
 
 // IMTLL is the method "imtl-l", IMTL-L.
@@ -434,6 +467,7 @@ type IMTLL struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v IMTLL) New() (Method, error) { return fromFields("imtl-l", v) }
 
 // Krum is the method "krum", Krum.
@@ -446,6 +480,7 @@ type Krum struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v Krum) New() (Method, error) { return fromFields("krum", v) }
 
 // MaxDOMinMax is the method "maxdo-minmax", MaxDO (min-max).
@@ -454,6 +489,7 @@ type MaxDOMinMax struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v MaxDOMinMax) New() (Method, error) { return fromFields("maxdo-minmax", v) }
 
 // MaxDORelease is the method "maxdo-release", MaxDO (release).
@@ -462,6 +498,7 @@ type MaxDORelease struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v MaxDORelease) New() (Method, error) { return fromFields("maxdo-release", v) }
 
 // MDMTR is the method "mdmtr", MDMTR.
@@ -480,6 +517,7 @@ type MDMTR struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v MDMTR) New() (Method, error) { return fromFields("mdmtr", v) }
 
 // MEGA1 is the method "mega-1", MEGA-I.
@@ -490,6 +528,7 @@ type MEGA1 struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v MEGA1) New() (Method, error) { return fromFields("mega-1", v) }
 
 // MEGA2 is the method "mega-2", MEGA-II.
@@ -498,6 +537,7 @@ type MEGA2 struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v MEGA2) New() (Method, error) { return fromFields("mega-2", v) }
 
 // MEGARelease is the method "mega-release", MEGA (release).
@@ -508,6 +548,7 @@ type MEGARelease struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v MEGARelease) New() (Method, error) { return fromFields("mega-release", v) }
 
 // MGDA is the method "mgda", MGDA.
@@ -518,6 +559,7 @@ type MGDA struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v MGDA) New() (Method, error) { return fromFields("mgda", v) }
 
 // MIR is the method "mir", MIR.
@@ -532,6 +574,7 @@ type MIR struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v MIR) New() (Method, error) { return fromFields("mir", v) }
 
 // MoCo is the method "moco", MoCo.
@@ -552,6 +595,7 @@ type MoCo struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v MoCo) New() (Method, error) { return fromFields("moco", v) }
 
 // MoDo is the method "modo", MoDo.
@@ -564,6 +608,7 @@ type MoDo struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v MoDo) New() (Method, error) { return fromFields("modo", v) }
 
 // NashMTL is the method "nash-mtl", Nash-MTL.
@@ -574,6 +619,7 @@ type NashMTL struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v NashMTL) New() (Method, error) { return fromFields("nash-mtl", v) }
 
 // PBI is the method "pbi", PBI.
@@ -584,6 +630,7 @@ type PBI struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v PBI) New() (Method, error) { return fromFields("pbi", v) }
 
 // PCD is the method "pcd", PCD.
@@ -598,6 +645,7 @@ type PCD struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v PCD) New() (Method, error) { return fromFields("pcd", v) }
 
 // PCGrad is the method "pcgrad", PCGrad.
@@ -606,6 +654,7 @@ type PCGrad struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v PCGrad) New() (Method, error) { return fromFields("pcgrad", v) }
 
 // POCL is the method "pocl", POCL (plain gradients).
@@ -614,6 +663,7 @@ type POCL struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v POCL) New() (Method, error) { return fromFields("pocl", v) }
 
 // RLW is the method "rlw", RLW.
@@ -624,6 +674,7 @@ type RLW struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v RLW) New() (Method, error) { return fromFields("rlw", v) }
 
 // SDMGrad is the method "sdmgrad", SDMGrad.
@@ -634,6 +685,7 @@ type SDMGrad struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v SDMGrad) New() (Method, error) { return fromFields("sdmgrad", v) }
 
 // STCH is the method "stch", STCH.
@@ -644,6 +696,7 @@ type STCH struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v STCH) New() (Method, error) { return fromFields("stch", v) }
 
 // Sum is the method "sum", Sum.
@@ -652,6 +705,7 @@ type Sum struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v Sum) New() (Method, error) { return fromFields("sum", v) }
 
 // TrimmedMean is the method "trimmed-mean", Trimmed mean.
@@ -662,6 +716,7 @@ type TrimmedMean struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v TrimmedMean) New() (Method, error) { return fromFields("trimmed-mean", v) }
 
 // UPGrad is the method "upgrad", UPGrad.
@@ -670,6 +725,7 @@ type UPGrad struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v UPGrad) New() (Method, error) { return fromFields("upgrad", v) }
 
 // UW is the method "uw", UW.
@@ -680,4 +736,5 @@ type UW struct {
 	Rescale string `param:"rescale"`
 }
 
+// New implements [Value].
 func (v UW) New() (Method, error) { return fromFields("uw", v) }

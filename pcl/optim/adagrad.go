@@ -19,14 +19,21 @@ func (o Adagrad) withDefaults() Adagrad {
 	return o
 }
 
+// Validate implements [Optimizer].
 func (o Adagrad) Validate() error {
 	return errors.Join(checkEpsilon(o.Epsilon), checkRate(o.LR))
 }
 
-func (o Adagrad) Key() string           { return fmt.Sprintf("adagrad %g", o.withDefaults().Epsilon) }
-func (o Adagrad) State() []string       { return []string{"s"} }
+// Key implements [Optimizer].
+func (o Adagrad) Key() string { return fmt.Sprintf("adagrad %g", o.withDefaults().Epsilon) }
+
+// State implements [Optimizer].
+func (o Adagrad) State() []string { return []string{"s"} }
+
+// Scalars implements [Optimizer].
 func (o Adagrad) Scalars(int) []float32 { return []float32{float32(o.LR)} }
 
+// Step implements [Optimizer]. The state after θ is the sums of squares.
 func (o Adagrad) Step(state []*graph.Node, d, scalars *graph.Node) []*graph.Node {
 	s := graph.Add(state[1], graph.Mul(d, d))
 	step := graph.Div(d, graph.AddScalar(graph.Sqrt(s), o.withDefaults().Epsilon))

@@ -30,6 +30,7 @@ func orDefault(x, otherwise float64) float64 {
 	return x
 }
 
+// Validate implements [Optimizer].
 func (o Adam) Validate() error {
 	if !share(o.Beta1) || !share(o.Beta2) {
 		return fmt.Errorf("adam needs 0 ≤ β < 1; got β₁=%g, β₂=%g", o.Beta1, o.Beta2)
@@ -37,11 +38,13 @@ func (o Adam) Validate() error {
 	return errors.Join(checkEpsilon(o.Epsilon), checkRate(o.LR))
 }
 
+// Key implements [Optimizer].
 func (o Adam) Key() string {
 	o = o.withDefaults()
 	return fmt.Sprintf("adam %g %g %g", o.Beta1, o.Beta2, o.Epsilon)
 }
 
+// State implements [Optimizer].
 func (o Adam) State() []string { return []string{"m", "v"} }
 
 // Scalars returns γ and the two bias corrections.
@@ -54,6 +57,7 @@ func (o Adam) Scalars(t int) []float32 {
 	}
 }
 
+// Step implements [Optimizer]. The state after θ is m and v, the moving means of the direction and of its square.
 func (o Adam) Step(state []*graph.Node, d, scalars *graph.Node) []*graph.Node {
 	o = o.withDefaults()
 	theta, m, v := state[0], state[1], state[2]

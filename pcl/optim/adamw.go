@@ -14,9 +14,13 @@ type AdamW struct {
 	WeightDecay float64 // λ
 }
 
+// Validate implements [Optimizer].
 func (o AdamW) Validate() error { return errors.Join(o.Adam.Validate(), checkDecay(o.WeightDecay)) }
-func (o AdamW) Key() string     { return fmt.Sprintf("adamw %g %s", o.WeightDecay, o.Adam.Key()) }
 
+// Key implements [Optimizer].
+func (o AdamW) Key() string { return fmt.Sprintf("adamw %g %s", o.WeightDecay, o.Adam.Key()) }
+
+// Step implements [Optimizer]. The state after θ is that of [Adam].
 func (o AdamW) Step(state []*graph.Node, d, scalars *graph.Node) []*graph.Node {
 	next := o.Adam.Step(state, d, scalars)
 	decay := graph.Mul(element(scalars, 0), graph.MulScalar(state[0], o.WeightDecay))

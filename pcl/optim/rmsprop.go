@@ -21,6 +21,7 @@ func (o RMSprop) withDefaults() RMSprop {
 	return o
 }
 
+// Validate implements [Optimizer].
 func (o RMSprop) Validate() error {
 	if !share(o.Alpha) || !share(o.Momentum) {
 		return fmt.Errorf("rmsprop needs 0 ≤ α, μ < 1; got α=%g, μ=%g", o.Alpha, o.Momentum)
@@ -28,11 +29,13 @@ func (o RMSprop) Validate() error {
 	return errors.Join(checkEpsilon(o.Epsilon), checkRate(o.LR))
 }
 
+// Key implements [Optimizer].
 func (o RMSprop) Key() string {
 	o = o.withDefaults()
 	return fmt.Sprintf("rmsprop %g %g %g", o.Alpha, o.Epsilon, o.Momentum)
 }
 
+// State implements [Optimizer].
 func (o RMSprop) State() []string {
 	if o.Momentum == 0 {
 		return []string{"v"}
@@ -40,8 +43,10 @@ func (o RMSprop) State() []string {
 	return []string{"v", "b"}
 }
 
+// Scalars implements [Optimizer].
 func (o RMSprop) Scalars(int) []float32 { return []float32{float32(o.LR)} }
 
+// Step implements [Optimizer].
 func (o RMSprop) Step(state []*graph.Node, d, scalars *graph.Node) []*graph.Node {
 	o = o.withDefaults()
 	v := graph.Add(graph.MulScalar(state[1], o.Alpha), graph.MulScalar(graph.Mul(d, d), 1-o.Alpha))

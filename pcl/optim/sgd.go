@@ -16,6 +16,7 @@ type SGD struct {
 	WeightDecay float64 // λ
 }
 
+// Validate implements [Optimizer].
 func (o SGD) Validate() error {
 	if !share(o.Momentum) {
 		return fmt.Errorf("momentum %g is not at least 0 and below 1", o.Momentum)
@@ -26,6 +27,7 @@ func (o SGD) Validate() error {
 	return errors.Join(checkDecay(o.WeightDecay), checkRate(o.LR))
 }
 
+// Key implements [Optimizer].
 func (o SGD) Key() string {
 	if o.Momentum == 0 && o.WeightDecay == 0 {
 		return "sgd"
@@ -33,6 +35,7 @@ func (o SGD) Key() string {
 	return fmt.Sprintf("sgd %g %t %g", o.Momentum, o.Nesterov, o.WeightDecay)
 }
 
+// State implements [Optimizer].
 func (o SGD) State() []string {
 	if o.Momentum == 0 {
 		return nil
@@ -40,8 +43,10 @@ func (o SGD) State() []string {
 	return []string{"v"}
 }
 
+// Scalars implements [Optimizer].
 func (o SGD) Scalars(int) []float32 { return []float32{float32(o.LR)} }
 
+// Step implements [Optimizer].
 func (o SGD) Step(state []*graph.Node, d, scalars *graph.Node) []*graph.Node {
 	theta := state[0]
 	if o.WeightDecay != 0 {
