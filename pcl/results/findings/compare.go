@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"math"
@@ -127,12 +128,7 @@ func (c *Column) compare() error {
 
 // correlate fills in Correlation.
 func (c *Column) correlate() {
-	var complete []*Entry
-	for _, e := range c.Entries {
-		if e.Complete() {
-			complete = append(complete, e)
-		}
-	}
+	complete := c.complete()
 	if len(complete) < 2 {
 		return
 	}
@@ -167,10 +163,7 @@ func (c *Column) correlate() {
 // even reports whether all complete entries have the same situations and seeds.
 func (c *Column) even() bool {
 	var first map[string]bool
-	for _, e := range c.Entries {
-		if !e.Complete() {
-			continue
-		}
+	for _, e := range c.complete() {
 		own := map[string]bool{}
 		for _, r := range e.Rows {
 			own[situationOf(r).String()+" "+seedText(r.Seed)] = true
@@ -187,19 +180,21 @@ func (c *Column) even() bool {
 
 // highest returns the complete entry with the highest mean A, or nil if there are no two complete ones.
 func (c *Column) highest() (best *Entry) {
-	n := 0
-	for _, e := range c.Entries {
-		if e.Complete() {
-			n++
-			if best == nil || e.A.Mean > best.A.Mean {
-				best = e
-			}
-		}
-	}
-	if n < 2 {
+	complete := c.complete()
+	if len(complete) < 2 {
 		return nil
 	}
-	return best
+	return slices.MaxFunc(complete, func(a, b *Entry) int { return cmp.Compare(a.A.Mean, b.A.Mean) })
+}
+
+// complete lists the entries with all runs.
+func (c *Column) complete() (out []*Entry) {
+	for _, e := range c.Entries {
+		if e.Complete() {
+			out = append(out, e)
+		}
+	}
+	return out
 }
 
 // holm corrects the p-values of comparisons that are shown together.
@@ -217,12 +212,7 @@ func holm(all []*Comparison) error {
 
 // ranks fills in the average ranks of the complete entries, or the cause why there are none.
 func (c *Column) ranks() error {
-	var complete []*Entry
-	for _, e := range c.Entries {
-		if e.Complete() {
-			complete = append(complete, e)
-		}
-	}
+	complete := c.complete()
 	if len(complete) < 2 {
 		return nil
 	}
