@@ -68,7 +68,7 @@ func (l *Learner) Reattach(id int, t Task) error {
 	}
 	defer l.leave()
 	if id < 1 || id > len(l.tasks) {
-		return fmt.Errorf("pcl: reattach: there is no task %d; %d have arrived", id, len(l.tasks))
+		return noTask("reattach", id, len(l.tasks))
 	}
 	old := l.tasks[id-1]
 	a := &task{Task: t, id: id}
@@ -222,7 +222,7 @@ func (l *Learner) Detach(id int, keep bool) error {
 	}
 	defer l.leave()
 	if id < 1 || id > len(l.tasks) {
-		return fmt.Errorf("pcl: detach: there is no task %d; %d have arrived", id, len(l.tasks))
+		return noTask("detach", id, len(l.tasks))
 	}
 	t := l.tasks[id-1]
 	if t.ended {

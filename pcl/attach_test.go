@@ -212,3 +212,18 @@ func TestGrowthAndFetch(t *testing.T) {
 	attach(t, l, Task{Classes: []int{0, 1, 2}, Stream: p})
 	must[*StepReport](t)(l.Step())
 }
+
+// TestNoTask: every call for a task that has not arrived says so, by the same error.
+func TestNoTask(t *testing.T) {
+	l := smallLearner(t, pcltest.Backend(t, backend.Go), "avggrad", Options{})
+	_, evaluated := l.Evaluate(1)
+	p := must[*Predictor](t)(l.Snapshot())
+	_, predicted := p.PredictTask(1, make([]float32, 64))
+	for what, err := range map[string]error{
+		"pause": l.Pause(1), "resume": l.Resume(0), "detach": l.Detach(-1, true), "reattach": l.Reattach(7, Task{}), "evaluate": evaluated, "predict": predicted,
+	} {
+		if !errors.Is(err, ErrNoTask) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}

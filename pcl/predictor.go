@@ -83,7 +83,7 @@ func (p *Predictor) Predict(x []float32, among ...int) ([]Prediction, error) {
 // PredictTask is Predict for samples of the task with the given id: it chooses among the task's classes.
 func (p *Predictor) PredictTask(id int, x []float32) ([]Prediction, error) {
 	if id < 1 || id > len(p.tasks) {
-		return nil, fmt.Errorf("pcl: predict: there is no task %d; %d have arrived", id, len(p.tasks))
+		return nil, noTask("predict", id, len(p.tasks))
 	}
 	classes, outputs, err := p.outputs(id, p.tasks[id-1].Classes)
 	if err != nil {
@@ -97,7 +97,7 @@ func (p *Predictor) PredictTask(id int, x []float32) ([]Prediction, error) {
 // [Predictor.Predict].
 func (p *Predictor) Outputs(id int, x []float32) ([][]float32, error) {
 	if id < 1 || id > len(p.tasks) {
-		return nil, fmt.Errorf("pcl: predict: there is no task %d; %d have arrived", id, len(p.tasks))
+		return nil, noTask("predict", id, len(p.tasks))
 	}
 	classes := p.tasks[id-1].Classes
 	places := make([]int, len(classes))

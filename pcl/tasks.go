@@ -1,11 +1,21 @@
 package pcl
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/parallelcl/parallelcl/pcl/data"
 )
+
+// ErrNoTask is what is wrong with a call for a task that has not arrived: ids count from 1, in order of arrival. Test for it
+// with errors.Is.
+var ErrNoTask = errors.New("there is no task")
+
+// noTask is ErrNoTask for a call, which names what it would have done.
+func noTask(what string, id, arrived int) error {
+	return fmt.Errorf("pcl: %s: %w %d; %d have arrived", what, ErrNoTask, id, arrived)
+}
 
 // TaskInfo says what a learner knows of a task.
 type TaskInfo struct {
@@ -80,7 +90,7 @@ func (l *Learner) Resume(id int) error { return l.setPaused("resume", id, false)
 func (l *Learner) setPaused(what string, id int, paused bool) error {
 	tasks := l.status.Load().tasks
 	if id < 1 || id > len(tasks) {
-		return fmt.Errorf("pcl: %s: there is no task %d; %d have arrived", what, id, len(tasks))
+		return noTask(what, id, len(tasks))
 	}
 	t := tasks[id-1]
 	if t.ended {
