@@ -2,7 +2,9 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -29,9 +31,9 @@ type benchCmd struct {
 // is class-incremental, so that all parameters are shared.
 type benchStepCmd struct {
 	Model     string            `default:"mlp" enum:"mlp,resnet18" help:"mlp (784-128-64-62) or resnet18."`
-	Width     int               `default:"64" placeholder:"N" help:"Channels of the ResNet's stem (${default})."`
+	Width     int               `placeholder:"N" help:"Channels of the ResNet's stem (64)."`
 	Precision string            `default:"float32" enum:"float32,bfloat16" help:"Precision of the model's products: ${enum}."`
-	Side      int               `default:"32" placeholder:"N" help:"Height and width of the ResNet's images (${default})."`
+	Side      int               `placeholder:"N" help:"Height and width of the ResNet's images (32)."`
 	Batch     int               `placeholder:"N" help:"Samples of each stream (default 128 for the mlp, 32 for resnet18)."`
 	K         int               `name:"k" default:"3" placeholder:"N" help:"Number of gradients in a step: one for each stream, and one for the memory if there is one (${default})."`
 	Method    []string          `default:"avggrad,emgd-gmc" placeholder:"NAME,…" help:"Methods (${default}); each is compared with the first."`
@@ -134,6 +136,10 @@ func (c *benchStepCmd) Run(rc *runContext) error {
 
 // check checks the flags, and fills in defaults that depend on other flags.
 func (c *benchStepCmd) check() error {
+	if c.Model != "resnet18" && (c.Width != 0 || c.Side != 0) {
+		return errors.New("--width and --side are for a ResNet: add --model resnet18")
+	}
+	c.Width, c.Side = cmp.Or(c.Width, 64), cmp.Or(c.Side, 32)
 	if c.Batch == 0 {
 		c.Batch = 128
 		if c.Model == "resnet18" {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/parallelcl/parallelcl/datasets"
@@ -209,6 +210,10 @@ type dataPreviewCmd struct {
 func (c *dataPreviewCmd) Run(rc *runContext) error {
 	if filepath.Ext(c.Out) != ".png" {
 		return usageError{fmt.Errorf("--out %s: a contact sheet is a PNG: give the file the ending .png", c.Out)}
+	}
+	files := func(i datasets.Info) bool { return i.Name == c.Name && len(i.Files) > 0 }
+	if c.Seed != 0 && (datasets.Own(c.Name) || slices.ContainsFunc(datasets.List(), files)) {
+		return usageError{errors.New("--seed is for sets that are generated, such as glyphs; this one is read from files")}
 	}
 	d, err := datasets.Open(rc.ctx, c.Name, datasets.Options{Dir: c.Dir, Seed: c.Seed})
 	if err != nil {

@@ -45,6 +45,8 @@ func TestFlagsThatDoNothing(t *testing.T) {
 		{[]string{"run", "--edit-max-drift", "0.02"}, "add a step size, such as --edit 0.003"},
 		{[]string{"run", "--edit-mode", "batch"}, "--edit-mode says how the memory is edited"},
 		{[]string{"run", "--method", ""}, "--method is empty"},
+		{[]string{"bench", "step", "--width", "8"}, "add --model resnet18"},
+		{[]string{"data", "preview", "cifar-10", "--seed", "2", "--out", filepath.Join(dir, "x.png")}, "--seed is for sets that are generated"},
 		{[]string{"data", "preview", "glyphs", "--out", filepath.Join(dir, "x.jpg")}, "the ending .png"},
 	} {
 		var stdout, stderr bytes.Buffer

@@ -16,9 +16,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// inProcesses makes the runs in several processes of this program. Unless the flags say otherwise, each process uses
-// one compute thread: small models gain nothing from a second thread, whereas whole runs do not get in each other's
-// way.
+// inProcesses makes the runs in several processes of this program. Each process has as many compute threads as this one would
+// have, since their number changes the rounding: one for small models, which gain nothing from a second, and one for each core
+// for a ResNet, where --threads 1 makes the processes leave each other alone.
 func (c *runCmd) inProcesses(rc *runContext, configs []experiment.Config, finished []*results.Run) ([]*results.Run, error) {
 	if _, err := c.dataset(rc, configs); err != nil { // checked once here instead of in every process
 		return nil, err

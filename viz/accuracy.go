@@ -46,7 +46,7 @@ func Accuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
 			return nil, err
 		}
 		for i := range c.steps {
-			data.add(g.Label, c.steps[i], c.mean[i], c.std[i], len(g.Runs))
+			data.add(g.Label, int(c.steps[i]), c.mean[i], c.std[i], len(g.Runs))
 		}
 		s, n := styles[g.look], len(c.steps)-1
 		ends.labels = append(ends.labels, endLabel{x: c.steps[n], y: c.mean[n], text: g.Label, line: s.line(1), glyph: s.glyph(2.6)})

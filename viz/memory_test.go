@@ -84,6 +84,27 @@ func TestMemoryRowOfTimelines(t *testing.T) {
 	}
 }
 
+// TestMemoryRowFromTheStart: the axis begins where the first of the runs has a memory, which need not be the longest.
+func TestMemoryRowFromTheStart(t *testing.T) {
+	run := func(without, steps int) (records []results.Record) {
+		for step := range steps {
+			r := apartRows()
+			if r.Step = step; step < without {
+				r.IDs = []int{2, 3, 4, 5}
+			}
+			records = append(records, r)
+		}
+		return records
+	}
+	f, err := MemoryRow(Light, Recorded{Label: "a", Method: "er", Records: run(10, 45)}, Recorded{Label: "b", Method: "mgda", Records: run(4, 30)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := f.Rows[0][0]; p.X.Min != 4 {
+		t.Errorf("the axis begins at %v, want 4", p.X.Min)
+	}
+}
+
 func TestPromisesOf(t *testing.T) {
 	r := exact() // J₀·d = 3.2, σ₀‖d‖² = 3.2
 	r.Weights, r.Losses, r.LossesAfter = r.Lambda, []float64{2, 1, 1}, []float64{1.75, 1, 1}

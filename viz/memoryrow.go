@@ -118,11 +118,9 @@ func MemoryRow(t *Theme, recorded ...Recorded) (*Figure, error) {
 		p.Y.Max *= 1.05
 		plots = append(plots, p)
 	}
-	plots[0].Y.Max *= 1.1  // room for the names of the tasks
-	for len(records) > 1 { // until there is a memory nothing is drawn
-		if _, ok := memoryOf(&records[0]); ok {
-			break
-		}
+	plots[0].Y.Max *= 1.1 // room for the names of the tasks
+	first := firstWithMemory(groups)
+	for len(records) > 1 && records[0].Step < first { // until there is a memory nothing is drawn
 		records = records[1:]
 	}
 	f := overSteps(t, records, 420, fmt.Sprintf("The memory's gradient, weight and part in the direction over the steps, for %d methods.", len(groups)), plots...)
@@ -132,4 +130,20 @@ func MemoryRow(t *Theme, recorded ...Recorded) (*Figure, error) {
 	}
 	f.key = append(f.key, bucketKey(bucket)...)
 	return f.holding("memory-row", data), nil
+}
+
+// firstWithMemory is the first step at which one of the runs has a memory.
+func firstWithMemory(groups []recordedGroup) int {
+	first := math.MaxInt
+	for _, g := range groups {
+		for _, records := range g.runs {
+			for i := range records {
+				if _, ok := memoryOf(&records[i]); ok {
+					first = min(first, records[i].Step)
+					break
+				}
+			}
+		}
+	}
+	return first
 }

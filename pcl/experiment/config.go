@@ -182,11 +182,18 @@ func parseConfig(data []byte, dir, dataset string) (Config, error) {
 				return Config{}, fmt.Errorf("config: %s is for scenarios that are drawn; beside a scenario that is played it would do nothing: leave it out", key)
 			}
 		}
-		asked := c.Increment
+		asked := c
 		if c.Play(played); meta.IsDefined("increment") {
-			c = c.WithIncrement(asked)
+			c = c.WithIncrement(asked.Increment)
+		}
+		if meta.IsDefined("batch") { // which Validate then compares with the scenario's
+			c.Batch = asked.Batch
+		}
+		if meta.IsDefined("epochs") {
+			c.Epochs = asked.Epochs
 		}
 	}
+	c.suitModel(meta.IsDefined)
 	if file.Init != "" {
 		if !filepath.IsAbs(file.Init) {
 			file.Init = filepath.Join(dir, file.Init)
@@ -199,6 +206,26 @@ func parseConfig(data []byte, dir, dataset string) (Config, error) {
 		return Config{}, fmt.Errorf("config: unknown key %q; known: %s", unknown[0].String(), strings.Join(keysBeside(unknown[0]), ", "))
 	}
 	return c, c.Validate()
+}
+
+// suitModel drops what the data set's default configuration says of another network than the one that the file names.
+func (c *Config) suitModel(said func(key ...string) bool) {
+	if !said("model") {
+		return
+	}
+	plain := DefaultConfig(c.Dataset)
+	if c.ModelName() == plain.ModelName() {
+		return
+	}
+	if !said("hidden") {
+		c.Hidden = nil
+		if c.ModelName() == "mlp" {
+			c.Hidden = []int{128, 64}
+		}
+	}
+	if !said("width") {
+		c.Base = 0
+	}
 }
 
 // drawing are the keys that only say how a scenario is drawn.

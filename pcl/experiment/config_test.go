@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -285,5 +286,25 @@ func TestDocumentedConfig(t *testing.T) {
 				t.Errorf("%s of %v is not in it", key, table)
 			}
 		}
+	}
+}
+
+// TestOtherModel: a file that names another network than the default of its data set need not take that one's layers back.
+func TestOtherModel(t *testing.T) {
+	for text, want := range map[string]Config{
+		"model = \"linear\"":                           {Model: "linear"},
+		"model = \"resnet18\"\nwidth = 8":              {Model: "resnet18", Base: 8},
+		"dataset = \"cifar-10\"\nmodel = \"mlp\"":      {Model: "mlp", Hidden: []int{128, 64}},
+		"dataset = \"cifar-10\"\nwidth = 8":            {Model: "resnet18", Base: 8},
+		"model = \"mlp\"\nhidden = [32]":               {Model: "mlp", Hidden: []int{32}},
+		"dataset = \"cifar-10\"\nmodel = \"linear\"\n": {Model: "linear"},
+	} {
+		c, err := ParseConfig([]byte(text), "")
+		if err != nil || c.Model != want.Model || c.Base != want.Base || !slices.Equal(c.Hidden, want.Hidden) {
+			t.Errorf("%s: %s, width %d, hidden %v (%v)", text, c.Model, c.Base, c.Hidden, err)
+		}
+	}
+	if _, err := ParseConfig([]byte("model = \"linear\"\nhidden = [8]"), ""); err == nil {
+		t.Error("hidden layers of a linear classifier are not refused")
 	}
 }

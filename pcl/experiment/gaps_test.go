@@ -98,6 +98,16 @@ func TestOneTimelineInBothIncrements(t *testing.T) {
 			t.Errorf("%s beside a scenario: %v", key, err)
 		}
 	}
+	sized := filepath.Join(dir, "sized.json")
+	if err := os.WriteFile(sized, []byte(strings.Replace(text, `"schema": 1,`, `"schema": 1, "batch": 8, "epochs": 1,`, 1)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]string{"batch = 16": "batch is 16", "epochs = 2": "epochs is 2", "batch = 8": ""} {
+		_, err := ParseConfig([]byte("scenario = \"sized.json\"\ndataset = \"blobs\"\n"+key+"\n"), dir)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s beside a scenario that says another: %v", key, err)
+		}
+	}
 	// A file that names an increment is played in the other one if that is asked for.
 	c := blobConfig("er")
 	c.Play(&scenario.Scenario{Schema: 1, Increment: scenario.TaskIncremental, Tasks: []scenario.Task{{Classes: []int{0}}}})

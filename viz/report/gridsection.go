@@ -43,7 +43,7 @@ type cellValue struct{ Text, Sort string }
 
 // gridRun is a run, in the list of all.
 type gridRun struct {
-	Method, Column, Place, A, F, Seconds, Cell, Model string
+	Method, Column, Place, PlaceKey, A, F, Seconds, Cell, Model string
 }
 
 func newGridSection(g *findings.Grid, at map[*findings.Entry]string) (*gridSection, error) {
@@ -70,7 +70,8 @@ func newGridSection(g *findings.Grid, at map[*findings.Entry]string) (*gridSecti
 func newGridRun(r *rows.Row, c *findings.Column) gridRun {
 	return gridRun{
 		Method: r.Line(), Column: c.Name(), Place: fmt.Sprintf("%d, %d, %d", r.LabelSet, r.Timeline, r.Seed),
-		A: fmt.Sprintf("%.2f", r.A), F: numberCell(r.F, 2).Text, Seconds: fmt.Sprintf("%.1f", r.Seconds), Cell: r.Cell, Model: prefix(r.Model, 12),
+		PlaceKey: fmt.Sprintf("#%020d%020d%020d", r.LabelSet, r.Timeline, r.Seed), // no number, so that it is compared as text
+		A:        fmt.Sprintf("%.2f", r.A), F: numberCell(r.F, 2).Text, Seconds: fmt.Sprintf("%.1f", r.Seconds), Cell: r.Cell, Model: prefix(r.Model, 12),
 	}
 }
 

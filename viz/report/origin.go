@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"time"
@@ -55,6 +56,20 @@ func readSummed(path string) ([]byte, string, error) {
 		return nil, "", fmt.Errorf("report: %w", err)
 	}
 	return data, checksum(data), nil
+}
+
+// sumOf returns the checksum of a file, which may be larger than the memory.
+func sumOf(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("report: %w", err)
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", fmt.Errorf("report: %w", err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // citation is what to cite, as CITATION.cff has it.

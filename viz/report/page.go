@@ -101,7 +101,7 @@ func timelineNote(runs []runPtr) string {
 	}
 	note := howTasksCome(r)
 	if most > 0 {
-		note += fmt.Sprintf(" At the most, %d streams share a step (%d of %d steps).", most, at, r.Steps)
+		note += fmt.Sprintf(" At the most, a step has %d gradients (%d of %d steps).", most, at, r.Steps)
 	}
 	for _, other := range runs[1:] {
 		if other.Timeline != r.Timeline || other.LabelSet != r.LabelSet {

@@ -99,7 +99,7 @@ func newResultRow(g viz.Group) resultRow {
 	if n := (results.RunGroup{Runs: g.Runs}).Diverged(); n > 0 {
 		row.Diverged = fmt.Sprintf("%d diverged", n)
 	}
-	if r := g.Runs[0]; g.Label == r.MethodTitle { // else the label has them
+	if r := g.Runs[0]; !strings.Contains(g.Label, r.ParamText()) { // else the label has them
 		row.Params = paramText(r.Params)
 	}
 	return row

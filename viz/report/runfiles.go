@@ -65,14 +65,39 @@ func resultFiles(path string) ([]string, error) {
 		return []string{path}, err
 	}
 	var out []string
-	err = filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && d.Name() == resultName {
-			out = append(out, file)
-		}
-		return err
-	})
+	err = findResults(path, map[string]bool{}, &out)
 	slices.Sort(out)
 	return out, err
+}
+
+// findResults lists the results in a folder and in those below it, also where these are links. met are the folders that were
+// looked into, by their real paths: links may lead in circles.
+func findResults(dir string, met map[string]bool, out *[]string) error {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil || met[real] {
+		return err
+	}
+	met[real] = true
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		info, err := os.Stat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // a link to nothing, or a file that was removed meanwhile
+		case err != nil:
+			return err
+		case info.IsDir():
+			if err := findResults(path, met, out); err != nil {
+				return err
+			}
+		case e.Name() == resultName:
+			*out = append(*out, path)
+		}
+	}
+	return nil
 }
 
 func readRun(file string) (RunFile, error) {
@@ -85,8 +110,11 @@ func readRun(file string) (RunFile, error) {
 		return f, err
 	}
 	records := filepath.Join(filepath.Dir(file), recordName)
-	if _, sum, err := readSummed(records); err == nil {
+	switch sum, err := sumOf(records); {
+	case err == nil:
 		f.Records, f.RecordsSHA256 = records, sum
+	case !errors.Is(err, fs.ErrNotExist):
+		return f, err
 	}
 	return f, nil
 }

@@ -169,3 +169,70 @@ func TestFindRuns(t *testing.T) {
 		t.Error("a page without runs")
 	}
 }
+
+// TestFindRunsBehindLinks: folders of runs may be links, also to a folder above them, and links to nothing are passed over.
+func TestFindRunsBehindLinks(t *testing.T) {
+	runs := sampleRuns()[:2]
+	there, here := runsFolder(t, runs[:1]), runsFolder(t, runs[1:])
+	for name, to := range map[string]string{"elsewhere": there, "circle": here, "nothing": filepath.Join(here, "gone")} {
+		if err := os.Symlink(to, filepath.Join(here, name)); err != nil {
+			t.Skip(err)
+		}
+	}
+	link := filepath.Join(t.TempDir(), "runs")
+	if err := os.Symlink(here, link); err != nil {
+		t.Fatal(err)
+	}
+	if files, err := report.FindRuns(link); err != nil || len(files) != 2 {
+		t.Errorf("%d runs (%v), want two", len(files), err)
+	}
+}
+
+// TestUnreadableRecords: records that are there and cannot be read are not taken for a run without records.
+func TestUnreadableRecords(t *testing.T) {
+	dir := runsFolder(t, sampleRuns()[:1])
+	found, err := report.FindRuns(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(filepath.Dir(found[0].File), "records.jsonl"), 0o777); err != nil { // which root cannot read either
+		t.Fatal(err)
+	}
+	if _, err := report.FindRuns(dir); err == nil || !strings.Contains(err.Error(), "records.jsonl") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestParametersOfVariants: the page tells the parameters of runs whose label has a variant instead.
+func TestParametersOfVariants(t *testing.T) {
+	r := sample.Run("emgd-gmc", "EMGD (GMC)", 1234)
+	r.Params, r.Variant = map[string]any{"tau": 20.0}, "edit 0.003"
+	configure(r, 5)
+	if page := runsPage(t, runsFolder(t, []*results.Run{r})); !strings.Contains(page, "tau = 20") {
+		t.Error("the page lacks the parameter")
+	}
+}
+
+// TestStepsOfDivergedRun: the figures of the steps before a run diverged are there.
+func TestStepsOfDivergedRun(t *testing.T) {
+	r := sampleRuns()[9]
+	dir := runsFolder(t, []*results.Run{r})
+	records := sample.Records(r)
+	last := &records[len(records)-1]
+	last.Weights, last.Gram = nil, nil
+	var lines bytes.Buffer
+	for _, step := range records {
+		if err := json.NewEncoder(&lines).Encode(step); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "00-"+r.ID, "records.jsonl"), lines.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	page := runsPage(t, dir)
+	for _, want := range []string{"What each stream weighs", "Which streams conflict"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}

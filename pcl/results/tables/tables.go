@@ -2,12 +2,16 @@
 package tables
 
 import (
+	"crypto/sha256"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/csvcell"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -18,13 +22,13 @@ import (
 var about = []string{"id", "dataset", "increment", "method", "params", "variant", "labelset", "timeline", "seed", "settings"}
 
 // told are the settings that columns of their own have.
-var told = append([]string{"dataset", "increment", "method", "params"}, results.Repetition...)
+var told = []string{"dataset", "increment", "method", "params", "labelset", "timeline", "seed"}
 
 // differing returns, for each run, the settings in which the runs differ, as JSON; empty if there are none.
 func differing(runs []*results.Run) ([]string, error) {
 	all := make([]map[string]string, len(runs))
 	for i, r := range runs {
-		all[i] = r.Settings(told...)
+		all[i] = brief(r.Settings(told...))
 	}
 	names, out := results.Differing(all...), make([]string, len(runs))
 	for i, settings := range all {
@@ -44,6 +48,22 @@ func differing(runs []*results.Run) ([]string, error) {
 		out[i] = string(text)
 	}
 	return out, nil
+}
+
+// brief has the beginning of a checksum in the place of a scenario that was played, which has a line for each task.
+func brief(settings map[string]string) map[string]string {
+	h, played := sha256.New(), false
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		if strings.HasPrefix(name, "scenario.") {
+			fmt.Fprintf(h, "%s=%s\n", name, settings[name])
+			delete(settings, name)
+			played = true
+		}
+	}
+	if played {
+		settings["scenario"] = fmt.Sprintf("sha256:%x", h.Sum(nil)[:6])
+	}
+	return settings
 }
 
 func aboutOf(r *results.Run) ([]string, error) {

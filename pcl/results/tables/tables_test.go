@@ -55,6 +55,18 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+// TestScenarios: runs of two timelines that were written by hand are told apart.
+func TestScenarios(t *testing.T) {
+	all := runs()[:2]
+	all[0].Config = []byte(`{"seed":1,"method":"emgd-gmc","scenario":{"tasks":[{"classes":[0,1]}]}}`)
+	all[1].Config = []byte(`{"seed":1,"method":"emgd-gmc","scenario":{"tasks":[{"classes":[0,2]}]}}`)
+	got := strings.Split(text(t, func(w io.Writer) error { return Runs(w, all) }), "\n")
+	one, other := strings.Split(got[1], ",")[9], strings.Split(got[2], ",")[9]
+	if one == other || !strings.Contains(one, "sha256:") {
+		t.Errorf("settings %s and %s", one, other)
+	}
+}
+
 func TestAccuracy(t *testing.T) {
 	got := text(t, func(w io.Writer) error { return Accuracy(w, runs()[2:]) })
 	for _, want := range []string{"step,task,task_ended,its_last,accuracy_percent\n", ",1,,1,1,true,true,50\n", ",1,,3,1,true,false,25\n", ",1,,3,2,true,true,100\n"} {
