@@ -88,7 +88,7 @@ func (l *Learner) Reattach(id int, t Task) error {
 	if a.Test == nil {
 		a.Test = old.Test
 	}
-	err := errors.Join(a.check(), l.fitsMethod(id, l.heads.Contiguous(id))) // a task of another network may not fit
+	err := errors.Join(a.check(), l.agreeNames(a), l.fitsMethod(id, l.heads.Contiguous(id))) // a task of another network may not fit
 	if err == nil {
 		err = l.open(a)
 	}
@@ -162,15 +162,15 @@ func (t *task) checkNames() error {
 	return nil
 }
 
-// agreeNames returns an error if a new task calls a class otherwise than an earlier task does.
+// agreeNames returns an error if a task calls a class otherwise than another task does.
 func (l *Learner) agreeNames(t *task) error {
-	names := namesOf(l.Tasks())
+	names := namesOf(slices.DeleteFunc(l.Tasks(), func(other TaskInfo) bool { return other.ID == t.id }))
 	for i, name := range t.ClassNames {
 		if i == len(t.Classes) {
 			break // which checkNames refuses
 		}
 		if other := names[t.Classes[i]]; other != "" && name != "" && name != other {
-			return fmt.Errorf("it calls class %d %q, and an earlier task %q; a class has one name", t.Classes[i], name, other)
+			return fmt.Errorf("it calls class %d %q, and another task %q; a class has one name", t.Classes[i], name, other)
 		}
 	}
 	return nil

@@ -70,10 +70,17 @@ func TestOneNamePerClass(t *testing.T) {
 	}
 	attach(t, l, task("cat", ""))
 	_, err := l.Attach(task("dog", "fox"))
-	refused(t, err, `calls class 0 "dog", and an earlier task "cat"`)
+	refused(t, err, `calls class 0 "dog", and another task "cat"`)
 	attach(t, l, task("", "fox"))
 	must[*StepReport](t)(l.Step())
 	if p := must[*Predictor](t)(l.Snapshot()); p.ClassName(0) != "cat" || p.ClassName(1) != "fox" {
 		t.Errorf("the classes are called %q and %q", p.ClassName(0), p.ClassName(1))
+	}
+	if err := l.Detach(1, true); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, l.Reattach(1, task("cat", "wolf")), `calls class 1 "wolf", and another task "fox"`)
+	if err := l.Reattach(1, task("lynx", "fox")); err != nil { // no other task calls class 0 anything
+		t.Error(err)
 	}
 }

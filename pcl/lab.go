@@ -15,6 +15,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/optim"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // lab is what a method may see of the learner and do with it at any time. The types that embed it add what is
@@ -77,6 +78,8 @@ func (b predicting) Candidates(task int) []memory.Item {
 }
 
 func (b lab) Competing(task int) []int { return b.l.heads.Among(task) }
+
+func (b lab) OneTask() bool { return b.l.options.Increment == scenario.TaskIncremental }
 
 func (b lab) Output(task, class int) (int, error) {
 	o, err := b.l.heads.Output(task, class)
@@ -365,6 +368,9 @@ func (b predicting) Descend(samples []memory.Item, shares []float64, s rehearsal
 	}
 	return b.batches(samples, loss, func(h *device.Batch) error {
 		h.Share(shares)
+		if l.options.Weighted && !h.Weighs() { // its loss would be 0/0
+			return nil
+		}
 		if loss.Adjust > 0 {
 			h.Adjust(l.adjustmentsApart(loss.Adjust))
 		}

@@ -49,8 +49,8 @@ func newPredictor(b *backend.Backend, m model.Model, t *Trained, batch int) (*Pr
 		return nil, errors.New("it needs a backend and a model")
 	case t == nil:
 		return nil, errors.New("it needs a network: LoadTrained reads one from a file, Learner.Trained returns that of a learner")
-	case batch < 1:
-		return nil, fmt.Errorf("batch size %d must be positive", batch)
+	case batch < 1 || batch > MaxBatch:
+		return nil, fmt.Errorf("batch size %d is outside 1…%d", batch, MaxBatch)
 	case len(t.Tasks) == 0:
 		return nil, errors.New("the network has no tasks, so that nothing is known of its outputs")
 	case t.OtherRule:
@@ -95,7 +95,7 @@ func newPredictor(b *backend.Backend, m model.Model, t *Trained, batch int) (*Pr
 
 // rule returns what compares classes, if the logits do not.
 func (t *Trained) rule(m model.Model) (rehearsal.Rule, error) {
-	if t.Means == nil {
+	if t.Means == nil || t.Means.Between && t.Increment == scenario.TaskIncremental {
 		return nil, nil
 	}
 	if err := t.Means.Check(); err != nil {

@@ -105,7 +105,8 @@ func (l *Learner) describeAt(theta compute.Buffer, b *device.Batch, loss rehears
 }
 
 // teach fills the batch's reference values with the scores that the remembered model has for a loss, for the outputs of
-// the tasks that had ended when it was remembered. Other outputs get no reference.
+// the tasks that had ended when it was remembered. Other outputs get no reference, nor do those of classes that a running task
+// has: these are learnt from its samples.
 func (l *Learner) teach(b *device.Batch, loss rehearsal.Loss) error {
 	outputs := l.options.Model.Outputs()
 	if b.Blank(outputs); l.others.remembered == nil {
@@ -115,13 +116,18 @@ func (l *Learner) teach(b *device.Batch, loss rehearsal.Loss) error {
 	if err != nil {
 		return err
 	}
+	learnt := map[int]bool{}
+	for _, t := range l.running() {
+		for _, o := range l.heads.Of(t.id) {
+			learnt[o] = true
+		}
+	}
 	for i, row := range logits {
 		for _, task := range l.others.over {
-			if !l.tasks[task-1].ended { // it has come back, and is learnt again
-				continue
-			}
 			for _, o := range l.heads.Of(task) {
-				b.Reference[i*outputs+o] = row[o]
+				if !learnt[o] {
+					b.Reference[i*outputs+o] = row[o]
+				}
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/memory"
+	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/optim"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
@@ -121,4 +122,44 @@ func TestLwFHoldsOn(t *testing.T) {
 			t.Errorf("what the first task's outputs say moved by %.3f with lwf, by %.3f without", moved[1], moved[0])
 		}
 	})
+}
+
+// TestLearntAgain: a class that a new task has in common with one that has ended is learnt from the new task's samples, and
+// not held where it was: iCaRL's targets of its output are the labels.
+func TestLearntAgain(t *testing.T) {
+	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(6, 24, 5)
+	l := smallLearner(t, b, "icarl", Options{Increment: scenario.ClassIncremental})
+	attach(t, l, blobTask(t, d, 1, 0, 1))
+	playOut(t, l)
+	attach(t, l, blobTask(t, d, 2, 1, 2))
+	must[*StepReport](t)(l.Step())
+	batch := l.tasks[1].current
+	if err := l.teach(batch, l.options.lossOf(2)); err != nil {
+		t.Fatal(err)
+	}
+	outputs := l.options.Model.Outputs()
+	for o, want := range []bool{true, false, false} { // of the classes 0, 1 and 2
+		if has := batch.Reference[o] != model.NoReference; has != want {
+			t.Errorf("output %d of %d has the old model's score: %t", o, outputs, has)
+		}
+	}
+}
+
+// TestTeacherOfAdopted: a network that is adopted is the old model of methods that hold on to one.
+func TestTeacherOfAdopted(t *testing.T) {
+	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(6, 24, 5)
+	for _, name := range []string{"icarl", "avggrad+lwf", "avggrad"} {
+		old := smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental})
+		attach(t, old, blobTask(t, d, 1, 0, 1))
+		playOut(t, old)
+		l := smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental})
+		if err := l.SetTrained(must[*Trained](t)(old.Trained()), Take{}); err != nil {
+			t.Fatal(err)
+		}
+		if has := l.others.remembered != nil; has != (name != "avggrad") {
+			t.Errorf("%s: there is an old model: %t", name, has)
+		}
+		attach(t, l, blobTask(t, d, 2, 2, 3))
+		must[*StepReport](t)(l.Step())
+	}
 }

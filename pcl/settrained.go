@@ -193,6 +193,9 @@ func (l *Learner) adopt(t *Trained) error {
 		known := Task{Name: info.Name, Classes: slices.Clone(info.Classes), ClassNames: t.namesOf(info.Classes)}
 		l.tasks = append(l.tasks, &task{Task: known, id: i + 1, ended: true})
 	}
+	if loss := l.options.lossOf(1); loss.Kind == rehearsal.Sigmoid || loss.Teacher > 0 { // it follows the model of the last end
+		return lab{l}.Remember()
+	}
 	return nil
 }
 

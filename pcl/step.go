@@ -189,9 +189,9 @@ func (s *step) fetchAhead() (err error) {
 			if s.options.Augment != nil {
 				continue // the device gets a changed copy
 			}
-			if err := s.tables.Send(t.spare); err != nil {
-				return fmt.Errorf("%s: sending its batch to the device: %w", label(t.id, t.Name), err)
-			}
+			// It saves time to send the batch now. Where there is no room for it beside this step's gradients, the next
+			// step sends it.
+			_ = s.tables.Send(t.spare)
 		case io.EOF, data.ErrNotReady:
 		default:
 			t.err = err

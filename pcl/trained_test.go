@@ -266,6 +266,10 @@ func TestSetTrainedRefuses(t *testing.T) {
 			t.Errorf("want %q: %v", want, err)
 		}
 	}
+	for _, batch := range []int{0, MaxBatch + 1, 1 << 62} {
+		_, err := NewPredictor(b, l.Options().Model, must[*Trained](t)(l.Trained()), batch)
+		refused(t, err, "batch size")
+	}
 	p := must[*Predictor](t)(NewPredictor(b, l.Options().Model, must[*Trained](t)(l.Trained()), 8))
 	p.Close()
 	if _, err := p.Predict(x); err != ErrClosed {

@@ -6,9 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
+	"github.com/parallelcl/parallelcl/pcl/memory"
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
 // sparse is a stream of weighted samples of which the first half of each batch has weight 0.
@@ -37,6 +41,36 @@ func TestHalfWithoutWeight(t *testing.T) {
 		if len(r.Skipped) > 0 || r.NormD == 0 {
 			t.Fatalf("step %d: skipped %v, ‖d‖ = %g", r.Step, r.Skipped, r.NormD)
 		}
+	}
+}
+
+// TestDescendWithoutWeight: a batch of samples of weight 0 leaves the network that is trained apart as it is.
+func TestDescendWithoutWeight(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	l := regression(t, b, "emgd-gmc", Options{Weighted: true})
+	task := waves{task: 1, weighted: true, n: 32}.asTask(t, 1, 1)
+	task.Stream = sparse{task.Stream}
+	attach(t, l, task)
+	playOut(t, l)
+	p := predicting{lab{l}}
+	if err := p.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	var none []memory.Item
+	for _, it := range stored(lab{l}) {
+		if it.Pixels[len(it.Pixels)-1] == 0 {
+			none = append(none, it)
+		}
+	}
+	if len(none) == 0 {
+		t.Fatal("no stored sample has weight 0")
+	}
+	if err := p.Descend(none[:1], nil, rehearsal.SGD{LR: 0.1}); err != nil {
+		t.Fatal(err)
+	}
+	theta := make([]float32, l.options.Model.Layout().Total)
+	if err := program.ToHost(theta, l.others.apart[0]); err != nil || !fp.Finite(theta) {
+		t.Errorf("the network is not finite (%v)", err)
 	}
 }
 

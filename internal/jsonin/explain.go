@@ -70,14 +70,13 @@ func differStruct(at place, value any, t reflect.Type) error {
 		return at.wrong(value, "an object in braces")
 	}
 	var known []string
-	for i := range t.NumField() {
-		field := t.Field(i)
+	for _, field := range reflect.VisibleFields(t) { // also those of embedded structs, as encoding/json has it
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name == "-" || !field.IsExported() || field.Anonymous && name == "" && field.Type.Kind() == reflect.Struct {
+			continue
+		}
 		if name == "" {
 			name = field.Name
-		}
-		if name == "-" || !field.IsExported() {
-			continue
 		}
 		known = append(known, name)
 		for _, key := range sortedKeys(object) {

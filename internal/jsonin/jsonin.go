@@ -55,13 +55,30 @@ func read(text []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	err := d.Decode(v)
-	if err == nil && !bytes.Contains(text, []byte("null")) {
+	if err == nil && !hasNull(text) {
 		return nil
 	}
 	if wrong := explain(text, v); wrong != nil {
 		return wrong
 	}
 	return err
+}
+
+// hasNull reports whether a JSON text, which is valid, has a null: these letters outside of quotes.
+func hasNull(text []byte) bool {
+	for {
+		quote, null := bytes.IndexByte(text, '"'), bytes.Index(text, []byte("null"))
+		if null < 0 || quote < 0 || null < quote {
+			return null >= 0
+		}
+		end := quote + 1
+		for ; end < len(text) && text[end] != '"'; end++ {
+			if text[end] == '\\' {
+				end++
+			}
+		}
+		text = text[min(end+1, len(text)):]
+	}
 }
 
 // abridged returns the beginning of a text.

@@ -93,6 +93,36 @@ func TestGood(t *testing.T) {
 	}
 }
 
+type base struct {
+	Anchor []byte `json:"anchor"`
+}
+
+// TestNullInText: the letters of null in a text, such as bytes in base64, are none, and the fields of an embedded struct are
+// known where a null is.
+func TestNullInText(t *testing.T) {
+	var v struct {
+		base
+		Path []byte         `json:"path"`
+		Name string         `json:"name"`
+		Map  map[string]int `json:"map"`
+	}
+	for _, text := range []string{
+		`{"anchor":"null","path":"AAAA","name":"\"null\\"}`, `{"anchor":"AAAA","map":null}`,
+	} {
+		if err := Unmarshal([]byte(text), &v); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for text, want := range map[string]bool{`null`: true, `"null"`: false, `{"null": 1}`: false, `["\"", null]`: true, `["\\", "null"]`: false, `[1, 2]`: false, `"a`: false} {
+		if got := hasNull([]byte(text)); got != want {
+			t.Errorf("%s: null %t", text, got)
+		}
+	}
+	if err := Unmarshal([]byte(`{"anchor":"AAAA","other":null}`), &v); err == nil || !strings.Contains(err.Error(), `unknown key "other"; known are anchor, path, name, map`) {
+		t.Errorf("an unknown key: %v", err)
+	}
+}
+
 func TestStream(t *testing.T) {
 	d := NewDecoder(strings.NewReader(" {\"ids\":[1]}\n{\"ids\":[2]} {\"ids\":[null]} "))
 	for want := 1; want <= 2; want++ {

@@ -368,6 +368,8 @@ func (l *linearLab) those(over bool) (ids []int) {
 
 func (l *linearLab) Candidates(task int) []memory.Item { return l.tasks[task-1].candidates }
 
+func (l *linearLab) OneTask() bool { return l.byTask }
+
 func (l *linearLab) Competing(task int) []int {
 	if l.byTask {
 		return l.tasks[task-1].classes

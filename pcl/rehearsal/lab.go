@@ -98,6 +98,8 @@ type PredictLab interface {
 	Lab
 	// Candidates returns the samples of a running task that have been collected so far as candidates for the memory.
 	Candidates(task int) []memory.Item
+	// OneTask says whether each prediction is among the classes of one task, as in task-incremental mode.
+	OneTask() bool
 	// Restart creates the network Apart with freshly drawn parameters.
 	Restart() error
 	// Descend trains Apart for one step on at most Batch samples. shares are the samples' weights in the loss; nil

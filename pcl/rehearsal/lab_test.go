@@ -13,6 +13,7 @@ import (
 // smallLab is a lab for a linear softmax model, logits Wx and features x, with what the tests here ask of one.
 // All classes compete. Losses and gradients are exact, in float64.
 type smallLab struct {
+	oneTask bool // whether predictions are among one task's classes
 	Lab             // nil: what no test needs
 	classes, inputs int
 	batch           int
@@ -82,6 +83,7 @@ func (l *smallLab) drawn(n int) (samples []memory.Item) {
 }
 
 func (l *smallLab) Batch() int                                  { return l.batch }
+func (l *smallLab) OneTask() bool                               { return l.oneTask }
 func (l *smallLab) Memory() *memory.Store                       { return l.store }
 func (l *smallLab) Rand() *rand.Rand                            { return l.rng }
 func (l *smallLab) Image() (height, width, channels int)        { return 2, 2, l.inputs / 4 }

@@ -34,12 +34,14 @@ func (n NearestMean) Join(r *Rehearsal) error {
 
 type nearestMean struct {
 	between bool
+	never   bool              // as only predictions among the classes of several tasks are to be made so, and there are none
 	means   map[int][]float64 // by class, of length 1
 	tasks   map[int][]int     // by class, the tasks of its samples
 }
 
 // Prepare computes the class means: of the exemplars, and of the candidates of running tasks.
 func (m *nearestMean) Prepare(lab PredictLab) error {
+	m.never = m.between && lab.OneTask()
 	samples := lab.Memory().Items(everyIndex(lab.Memory()))
 	for _, task := range lab.Running() {
 		samples = append(samples, lab.Candidates(task)...)
@@ -107,7 +109,7 @@ func (m *nearestMean) Predict(lab PredictLab, samples []memory.Item) ([]int, err
 // decides says whether the means choose among these classes: one of them must have a mean, which none has before the first
 // samples came.
 func (m *nearestMean) decides(classes []int) bool {
-	return slices.ContainsFunc(classes, m.known) && !(m.between && m.oneTask(classes))
+	return !m.never && slices.ContainsFunc(classes, m.known) && !(m.between && m.oneTask(classes))
 }
 
 func (m *nearestMean) known(class int) bool { return m.means[class] != nil }

@@ -52,6 +52,21 @@ func TestBetweenTasks(t *testing.T) {
 	}
 }
 
+// TestNeverWithinTasks: where each prediction is among one task's classes, means for comparisons between tasks decide none, also
+// where no task has samples of all of its classes.
+func TestNeverWithinTasks(t *testing.T) {
+	for _, oneTask := range []bool{false, true} {
+		l, m := newSmallLab(t, 4, 2, memory.Config{Policy: memory.PerClass, Budget: 6}), &nearestMean{between: true}
+		l.oneTask = oneTask
+		l.store.Put(memory.Item{Task: 1, Class: 0, Pixels: []float32{1, 0}})
+		l.store.Put(memory.Item{Task: 2, Class: 1, Pixels: []float32{0, 1}})
+		must(t, m.Prepare(l))
+		if got := m.Compare([]float32{1, 0}, []int{0, 1}, make([]float64, 2)); got == oneTask {
+			t.Errorf("one task's classes compete: %t; compared by means: %t", oneTask, got)
+		}
+	}
+}
+
 // once counts the samples that are put through the network for features and for logits.
 type once struct {
 	*smallLab

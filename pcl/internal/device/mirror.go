@@ -50,8 +50,10 @@ func (m *Mirror) Send(r *Tables, store *memory.Store, b *Batch, indices []int) (
 		b.Rows[i] = int32(index)
 	}
 	b.pad()
-	b.ahead, err = r.pick(m.buffer, dtypes.Float32, m.rows, width, b.Rows)
-	return err
+	if b.ahead, err = r.pick(m.buffer, dtypes.Float32, m.rows, width, b.Rows); err != nil {
+		b.ahead = nil // no room for the batch now: it is copied when it is used
+	}
+	return nil
 }
 
 // copy replaces the copy by one of the memory as it is now. There is none if the device has no room for it.
