@@ -1,7 +1,6 @@
 package viz
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -66,12 +65,8 @@ func groupBy(runs []*results.Run, settings func(*results.Run) map[string]string)
 		if err := checkRun(r); err != nil {
 			return nil, err
 		}
-		params, err := json.Marshal(r.Params)
-		if err != nil {
-			return nil, fmt.Errorf("viz: run %s: parameters: %w", r.ID, err)
-		}
 		own := settings(r)
-		key := fmt.Sprint(r.Method, string(params), r.Variant, own)
+		key := fmt.Sprintf("%s\n%s\n%s\n%v", r.Method, r.ParamText(), r.Variant, own) // 5 and "5", as a flag says it, are one value
 		i := slices.Index(keys, key)
 		if i < 0 {
 			i = len(keys)

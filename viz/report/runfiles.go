@@ -124,10 +124,14 @@ func onceEach(files []RunFile) error {
 	at := map[string]string{}
 	var twice []string
 	for _, f := range files {
-		if other, ok := at[f.Run.ID]; ok && f.Run.ID != "" {
+		same := f.Run.ID
+		if settings := f.Run.Settings(); len(settings) > 0 {
+			same = fmt.Sprint(f.Run.Increment, f.Run.ParamText(), settings) // a value that a flag gave is text, and a number in a file, under another ID
+		}
+		if other, ok := at[same]; ok && same != "" {
 			twice = append(twice, other+" and "+f.File)
 		}
-		at[f.Run.ID] = f.File
+		at[same] = f.File
 	}
 	if len(twice) > 0 {
 		return fmt.Errorf("report: of one configuration are %s: name one of them", strings.Join(twice, "; "))

@@ -188,6 +188,31 @@ func TestFindRunsBehindLinks(t *testing.T) {
 	}
 }
 
+// TestOneValueTwoForms: a parameter that a flag gave, as text, is that of a file, as a number: runs with them are repetitions of
+// one experiment, and the same run if the seed is the same, too.
+func TestOneValueTwoForms(t *testing.T) {
+	var runs []*results.Run
+	for i, tau := range []any{20.0, "20"} {
+		r := sample.Run("emgd-gmc", "EMGD (GMC)", 1234+uint64(i))
+		r.Params = map[string]any{"tau": tau}
+		configure(r, 5)
+		text, err := json.Marshal(tau)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Config = json.RawMessage(strings.Replace(string(r.Config), `"memory"`, `"params":{"tau":`+string(text)+`},"memory"`, 1))
+		r.ID += string(text)
+		runs = append(runs, r)
+	}
+	if page := runsPage(t, runsFolder(t, runs)); !strings.Contains(page, "2 runs of 1 method") {
+		t.Error("runs of one value in two forms are two methods")
+	}
+	runs[1].Seed, runs[1].Config = 1234, json.RawMessage(strings.Replace(string(runs[1].Config), "1235", "1234", 1))
+	if _, err := report.FindRuns(runsFolder(t, runs)); err == nil || !strings.Contains(err.Error(), "of one configuration") {
+		t.Errorf("the same run twice: %v", err)
+	}
+}
+
 // TestUnreadableRecords: records that are there and cannot be read are not taken for a run without records.
 func TestUnreadableRecords(t *testing.T) {
 	dir := runsFolder(t, sampleRuns()[:1])
