@@ -13,8 +13,8 @@ import (
 // smallLab is a lab for a linear softmax model, logits Wx and features x, with what the tests here ask of one.
 // All classes compete. Losses and gradients are exact, in float64.
 type smallLab struct {
-	oneTask bool // whether predictions are among one task's classes
-	Lab             // nil: what no test needs
+	oneTask         bool // whether predictions are among one task's classes
+	Lab                  // nil: what no test needs
 	classes, inputs int
 	batch           int
 	store           *memory.Store
