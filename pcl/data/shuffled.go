@@ -10,16 +10,16 @@ import (
 )
 
 // NewStream returns a stream that delivers all samples as many times as there are epochs, in each epoch in a new
-// random order. The orders follow from the seed of the run and the id of the task. The last batch of an epoch may
+// random order. The orders follow from runSeed, the seed of the run, and the id of the task. The last batch of an epoch may
 // have fewer samples than the others.
-func NewStream(s Samples, epochs int, run uint64, task int) (Resumable, error) {
+func NewStream(s Samples, epochs int, runSeed uint64, task int) (Resumable, error) {
 	if s == nil {
 		return nil, errors.New("data: a stream needs samples")
 	}
 	if s.Len() == 0 || epochs < 1 {
 		return nil, fmt.Errorf("data: a stream of %d samples for %d epochs; both must be positive", s.Len(), epochs)
 	}
-	st := &shuffled{samples: s, epochs: epochs, rng: seed.New(run, "stream", task)}
+	st := &shuffled{samples: s, epochs: epochs, rng: seed.New(runSeed, "stream", task)}
 	st.order = st.rng.Perm(s.Len())
 	return st, nil
 }

@@ -18,10 +18,10 @@ type Reservoir struct {
 	order []int // classes by first appearance, so that the outcome has one order
 }
 
-// NewReservoir returns an empty reservoir for one task; quota is per class.
-func NewReservoir(task, quota int, run uint64) *Reservoir {
+// NewReservoir returns an empty reservoir for one task; quota is per class, and runSeed the seed of the run.
+func NewReservoir(task, quota int, runSeed uint64) *Reservoir {
 	return &Reservoir{
-		task: task, quota: quota, rng: seed.New(run, "reservoir", task),
+		task: task, quota: quota, rng: seed.New(runSeed, "reservoir", task),
 		seen: map[int]int{}, kept: map[int][]Item{},
 	}
 }

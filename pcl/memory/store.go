@@ -90,12 +90,12 @@ type former struct {
 	edited bool // and not only its score
 }
 
-// NewStore returns an empty store; run is the seed of its selections and batches.
-func NewStore(c Config, run uint64) (*Store, error) {
+// NewStore returns an empty store; runSeed, the seed of the run, is that of its selections and batches.
+func NewStore(c Config, runSeed uint64) (*Store, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	return &Store{config: c, rng: seed.New(run, "memory")}, nil
+	return &Store{config: c, rng: seed.New(runSeed, "memory")}, nil
 }
 
 // Len returns the number of stored samples.

@@ -30,12 +30,12 @@ type Rule struct {
 
 // New makes the method with a name that package method knows, with its parameters; those that are missing get their
 // defaults. The seed is that of methods that draw random numbers.
-func New(name string, params map[string]any, run uint64) (*Rule, error) {
+func New(name string, params map[string]any, runSeed uint64) (*Rule, error) {
 	m, err := method.New(name, params)
 	if err != nil {
 		return nil, err
 	}
-	r := &Rule{method: m, info: m.Info(), rng: seed.New(run, "method")}
+	r := &Rule{method: m, info: m.Info(), rng: seed.New(runSeed, "method")}
 	r.stateful, _ = method.As[method.Stateful](m)
 	r.undoer = undoer(m)
 	r.follower, _ = method.As[method.Follower](m)
