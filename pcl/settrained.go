@@ -33,7 +33,8 @@ type Take struct {
 // that has tasks must have the same ones. If the model has more outputs than the network, the classifier's parameters of
 // the others stay as they are; if it has fewer, it grows, if [Options].Grow is set.
 //
-// Copies of the parameters that the method had asked for, for example to distil from, are dropped, and a penalty that holds
+// Copies of the parameters that the method had asked for are dropped; what iCaRL and LwF distil from becomes these, if a task
+// has ended. A penalty that holds
 // the parameters to earlier ones holds them to these, as firmly as before. The rule of prediction
 // stays the method's: a method that predicts by means computes them from the memory, not from the network's.
 func (l *Learner) SetTrained(t *Trained, take Take) error {
@@ -89,7 +90,19 @@ func (l *Learner) setTrained(t *Trained, take Take) error {
 	if err := l.exchange(theta, statistics, take.KeepMoments); err != nil {
 		return err
 	}
-	return l.adopt(t)
+	if err := l.adopt(t); err != nil {
+		return err
+	}
+	return l.teacher()
+}
+
+// teacher makes the present network the old model of methods that hold on to one, if a task has ended.
+func (l *Learner) teacher() error {
+	ended := slices.ContainsFunc(l.tasks, func(t *task) bool { return t.ended })
+	if loss := l.options.lossOf(1); ended && (loss.Kind == rehearsal.Sigmoid || loss.Teacher > 0) {
+		return lab{l}.Remember()
+	}
+	return nil
 }
 
 // fits returns an error if the network's tasks are not those of the learner.
@@ -192,9 +205,6 @@ func (l *Learner) adopt(t *Trained) error {
 		}
 		known := Task{Name: info.Name, Classes: slices.Clone(info.Classes), ClassNames: t.namesOf(info.Classes)}
 		l.tasks = append(l.tasks, &task{Task: known, id: i + 1, ended: true})
-	}
-	if loss := l.options.lossOf(1); loss.Kind == rehearsal.Sigmoid || loss.Teacher > 0 { // it follows the model of the last end
-		return lab{l}.Remember()
 	}
 	return nil
 }

@@ -72,6 +72,7 @@ func (s *Service) reading(w http.ResponseWriter, q *http.Request) reading {
 			// The time in which a request must arrive does not hold for one that then waits for room. Servers without
 			// such a time need not be able to take it back. It still holds for the rest of one that is refused.
 			_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			err = errSlow
 		}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/data"
@@ -109,6 +110,20 @@ func TestMaxBuffered(t *testing.T) {
 	}
 	if n := s.buffered.Load(); n != 0 {
 		t.Errorf("%d bytes are taken when no request is there", n)
+	}
+}
+
+// TestStalledNetworks: clients that are slow to take a network do not hold up predictions.
+func TestStalledNetworks(t *testing.T) {
+	s := opened(t, "")
+	post(s.Handler(), context.Background(), "/tasks", strings.NewReader(`{"classes": [0, 1]}`))
+	for range cap(s.sending) {
+		s.sending <- struct{}{}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if w := post(s.Handler(), ctx, "/predict", strings.NewReader(`{"x": [[0,0,0,0,0,0,0,0]]}`)); w.Code != 200 {
+		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 // network answers with a file of the network as it is now, in the form in which write writes it.
 func (s *Service) network(write func(*pcl.Trained, pcl.Options, io.Writer) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, q *http.Request) {
-		err := s.working.do(q.Context(), func() error { return s.sendNetwork(w, write) })
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // it may have to wait for others
+		err := s.sending.do(q.Context(), func() error { return s.sendNetwork(w, write) })
 		if err != nil {
 			s.answer(w, nil, err)
 		}

@@ -26,7 +26,8 @@ type Service struct {
 	streams   sync.Map   // id of a task that runs → *data.Push
 	file      *file
 	decoding  slots
-	working   slots              // requests that predict or write the network
+	working   slots              // requests that predict
+	sending   slots              // requests that are sent the network
 	buffered  atomic.Int64       // bytes of samples and predictions of requests
 	began     atomic.Bool        // whether Run was called
 	ending    context.Context    // done when the service ends
@@ -61,7 +62,7 @@ type Options struct {
 	// samples.
 	MaxTasks int
 	// MaxBuffered is how many bytes the samples and predictions of requests in progress may take, among them samples that wait
-	// for room; 0 stands for 1 GiB. Requests beyond it are answered with status 503.
+	// for room; 0 stands for 1 GiB. Requests beyond it are answered with status 503. An answer that is being sent does not count.
 	MaxBuffered int64
 	// Hosts are the names under which clients reach the service, such as "learner.example.org". If there are some, requests
 	// that use another name are refused, except for addresses and "localhost"; if there are none, this holds only for requests that
@@ -100,7 +101,7 @@ func New(learner *pcl.Learner, o Options) (*Service, error) {
 		o.ErrorLog = log.Default()
 	}
 	cores := runtime.GOMAXPROCS(0)
-	s := &Service{learner: learner, options: o, decoding: make(slots, cores), working: make(slots, cores), grace: 10 * time.Second, patience: time.Minute}
+	s := &Service{learner: learner, options: o, decoding: make(slots, cores), working: make(slots, cores), sending: make(slots, cores), grace: 10 * time.Second, patience: time.Minute}
 	s.ending, s.finish = context.WithCancel(context.Background())
 	var err error
 	if s.file, err = openFile(o.File); err != nil {

@@ -66,19 +66,18 @@ func read(text []byte, v any) error {
 
 // hasNull reports whether a JSON text, which is valid, has a null: these letters outside of quotes.
 func hasNull(text []byte) bool {
-	for {
-		quote, null := bytes.IndexByte(text, '"'), bytes.Index(text, []byte("null"))
-		if null < 0 || quote < 0 || null < quote {
-			return null >= 0
+	quoted := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case c == 'n' && !quoted: // no other value has this letter
+			return true
 		}
-		end := quote + 1
-		for ; end < len(text) && text[end] != '"'; end++ {
-			if text[end] == '\\' {
-				end++
-			}
-		}
-		text = text[min(end+1, len(text)):]
 	}
+	return false
 }
 
 // abridged returns the beginning of a text.

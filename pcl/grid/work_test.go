@@ -491,7 +491,7 @@ func TestCleanBesideWorker(t *testing.T) {
 		}
 	}
 	if s := work(t, f, m, &fake{steps: 1}, WorkOptions{Say: say}); s != (Summary{Done: 4}) {
-		t.Errorf("%+v", s)
+		t.Fatalf("%+v", s)
 	}
 	if err := <-released; err != nil {
 		t.Error(err)

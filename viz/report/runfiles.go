@@ -86,7 +86,7 @@ func findResults(dir string, met map[string]bool, out *[]string) error {
 		path := filepath.Join(dir, e.Name())
 		info, err := os.Stat(path)
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // a link to nothing, or a file that was removed meanwhile
+		case errors.Is(err, fs.ErrNotExist), err != nil && e.Name() != resultName: // such as a link to nothing or to itself
 		case err != nil:
 			return err
 		case info.IsDir():

@@ -174,7 +174,7 @@ func TestFindRuns(t *testing.T) {
 func TestFindRunsBehindLinks(t *testing.T) {
 	runs := sampleRuns()[:2]
 	there, here := runsFolder(t, runs[:1]), runsFolder(t, runs[1:])
-	for name, to := range map[string]string{"elsewhere": there, "circle": here, "nothing": filepath.Join(here, "gone")} {
+	for name, to := range map[string]string{"elsewhere": there, "circle": here, "nothing": filepath.Join(here, "gone"), "itself": filepath.Join(here, "itself")} {
 		if err := os.Symlink(to, filepath.Join(here, name)); err != nil {
 			t.Skip(err)
 		}

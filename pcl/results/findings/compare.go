@@ -24,6 +24,8 @@ type Comparison struct {
 	// P is that of the sign-flip test over situations, two-sided; NaN if there are too few for it. Adjusted is P after
 	// Holm's correction for all tests that are shown together.
 	P, Adjusted float64
+
+	unclear bool // whether the interval against another rival, which is further away, contains 0
 }
 
 // replicates is the number of draws for an interval.

@@ -131,6 +131,7 @@ func (p *Part) sum(c *Claim) error {
 	p.Than = closest.B.Name
 	sum := *closest
 	for _, t := range p.rivals {
+		sum.unclear = sum.unclear || sign*closest.Difference > 0 && !t.clear()
 		sum.Situations = min(sum.Situations, t.Situations) // too few with one rival are too few
 		if sign*closest.Difference > 0 {
 			sum.P = math.Max(sum.P, t.P)
@@ -196,8 +197,10 @@ func (v *Verdict) verdict(t *Comparison) (Outcome, string) {
 	return NotShown, "The difference does not have the claimed sign, and is not significant after the correction."
 }
 
-// clear reports whether the interval, if there is one, does not contain 0.
-func (c *Comparison) clear() bool { return !c.Resampled || c.Interval.Low > 0 || c.Interval.High < 0 }
+// clear reports whether the interval, if there is one, does not contain 0; of a comparison with several rivals, that of each.
+func (c *Comparison) clear() bool {
+	return !c.unclear && (!c.Resampled || c.Interval.Low > 0 || c.Interval.High < 0)
+}
 
 // alike is the outcome of a claim that two methods differ by less than a margin.
 func alike(t *Comparison, margin float64) (Outcome, string) {

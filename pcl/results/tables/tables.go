@@ -55,7 +55,9 @@ func brief(settings map[string]string) map[string]string {
 	h, played := sha256.New(), false
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		if strings.HasPrefix(name, "scenario.") {
-			fmt.Fprintf(h, "%s=%s\n", name, settings[name])
+			if name != "scenario.increment" && name != "scenario.dataset" { // which have columns
+				fmt.Fprintf(h, "%s=%s\n", name, settings[name])
+			}
 			delete(settings, name)
 			played = true
 		}
