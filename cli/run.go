@@ -435,10 +435,7 @@ func (c *runCmd) drawn(config experiment.Config) error {
 // network changes the model as the flags say. If the kind of model changes, the sizes of the old one are dropped.
 func (c *runCmd) network(config *experiment.Config) {
 	if c.Model != nil && *c.Model != config.ModelName() {
-		config.Model, config.Hidden, config.Base, config.Release = *c.Model, nil, 0, false
-		if *c.Model == "mlp" {
-			config.Hidden = []int{128, 64}
-		}
+		config.SetModel(*c.Model)
 	}
 	set(&config.Base, c.Width)
 	set(&config.Release, c.Release)

@@ -93,9 +93,15 @@ func newPredictor(b *backend.Backend, m model.Model, t *Trained, batch int) (*Pr
 	return p, nil
 }
 
+// hasRule reports whether there are means that may compare classes: those for comparisons between tasks do not where each
+// prediction is among the classes of one.
+func (t *Trained) hasRule() bool {
+	return t.Means != nil && !(t.Means.Between && t.Increment == scenario.TaskIncremental)
+}
+
 // rule returns what compares classes, if the logits do not.
 func (t *Trained) rule(m model.Model) (rehearsal.Rule, error) {
-	if t.Means == nil || t.Means.Between && t.Increment == scenario.TaskIncremental {
+	if !t.hasRule() {
 		return nil, nil
 	}
 	if err := t.Means.Check(); err != nil {

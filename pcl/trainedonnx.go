@@ -8,7 +8,6 @@ import (
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/onnx"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // SaveONNX writes the network as an ONNX file, for ONNX Runtime and other programs (docs/weights.md §4). m is its model,
@@ -80,5 +79,5 @@ func (t *Trained) onnx(m model.Model) (n onnx.Network, err error) {
 
 // comparesMeans says whether a prediction among classes that compete may be made by means.
 func (t *Trained) comparesMeans() bool {
-	return t.Means != nil && t.Means.Apply() && !(t.Means.Between && t.Increment == scenario.TaskIncremental)
+	return t.hasRule() && t.Means.Apply()
 }

@@ -66,14 +66,11 @@ func read(text []byte, v any) error {
 
 // hasNull reports whether a JSON text, which is valid, has a null: these letters outside of quotes.
 func hasNull(text []byte) bool {
-	quoted := false
 	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case c == 'n' && !quoted: // no other value has this letter
+		switch text[i] {
+		case '"':
+			i += quoted(text[i:]) - 1
+		case 'n': // no other value has this letter
 			return true
 		}
 	}

@@ -162,11 +162,13 @@ func parseConfig(data []byte, dir, dataset string) (Config, error) {
 		first.Dataset = cmp.Or(first.Dataset, played.Dataset)
 	}
 	dataset = cmp.Or(dataset, first.Dataset, "glyphs")
+	plain := DefaultConfig(dataset)
+	network := plain.ModelName()
 	file := struct {
 		*Config
 		Scenario string `toml:"scenario"`
 		Init     string `toml:"init"`
-	}{Config: new(DefaultConfig(dataset))}
+	}{Config: &plain}
 	meta, err := toml.Decode(string(data), &file)
 	if err != nil {
 		return Config{}, fmt.Errorf("config: %w", err)
@@ -193,7 +195,17 @@ func parseConfig(data []byte, dir, dataset string) (Config, error) {
 			c.Epochs = asked.Epochs
 		}
 	}
-	c.suitModel(meta.IsDefined)
+	if c.ModelName() != network { // the sizes of the data set's default network are not this one's
+		given := c
+		c.SetModel(c.Model)
+		if meta.IsDefined("hidden") {
+			c.Hidden = given.Hidden
+		}
+		if meta.IsDefined("width") {
+			c.Base = given.Base
+		}
+		c.Release = given.Release
+	}
 	if file.Init != "" {
 		if !filepath.IsAbs(file.Init) {
 			file.Init = filepath.Join(dir, file.Init)
@@ -208,23 +220,11 @@ func parseConfig(data []byte, dir, dataset string) (Config, error) {
 	return c, c.Validate()
 }
 
-// suitModel drops what the data set's default configuration says of another network than the one that the file names.
-func (c *Config) suitModel(said func(key ...string) bool) {
-	if !said("model") {
-		return
-	}
-	plain := DefaultConfig(c.Dataset)
-	if c.ModelName() == plain.ModelName() {
-		return
-	}
-	if !said("hidden") {
-		c.Hidden = nil
-		if c.ModelName() == "mlp" {
-			c.Hidden = []int{128, 64}
-		}
-	}
-	if !said("width") {
-		c.Base = 0
+// SetModel changes the kind of network. The sizes are then the defaults of that kind.
+func (c *Config) SetModel(name string) {
+	c.Model, c.Hidden, c.Base, c.Release = name, nil, 0, false
+	if c.ModelName() == "mlp" {
+		c.Hidden = []int{128, 64}
 	}
 }
 

@@ -49,15 +49,6 @@ func checksum(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// readSummed reads a file and its checksum.
-func readSummed(path string) ([]byte, string, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, "", fmt.Errorf("report: %w", err)
-	}
-	return data, checksum(data), nil
-}
-
 // sumOf returns the checksum of a file, which may be larger than the memory.
 func sumOf(path string) (string, error) {
 	f, err := os.Open(path)

@@ -106,7 +106,7 @@ func readRun(file string) (RunFile, error) {
 	if f.Run, err = results.Load(file); err != nil {
 		return f, err
 	}
-	if _, f.SHA256, err = readSummed(file); err != nil {
+	if f.SHA256, err = sumOf(file); err != nil {
 		return f, err
 	}
 	records := filepath.Join(filepath.Dir(file), recordName)

@@ -129,15 +129,16 @@ func (p *Part) sum(c *Claim) error {
 		}
 	}
 	p.Than = closest.B.Name
+	leads := sign*closest.Difference > 0
 	sum := *closest
 	for _, t := range p.rivals {
-		sum.unclear = sum.unclear || sign*closest.Difference > 0 && !t.clear()
+		sum.unclear = sum.unclear || leads && !t.clear()
 		sum.Situations = min(sum.Situations, t.Situations) // too few with one rival are too few
-		if sign*closest.Difference > 0 {
+		if leads {
 			sum.P = math.Max(sum.P, t.P)
 		}
 	}
-	if sign*closest.Difference <= 0 && len(p.rivals) > 1 {
+	if !leads && len(p.rivals) > 1 {
 		own, rivals := paired(p.rivals, c.Metric)
 		if sign < 0 {
 			own, rivals = rivals, own
