@@ -129,7 +129,7 @@ func (e *Elastic) FactorsScaled(ids []int, gram []float64, exponent int, sigma [
 		for i := range k {
 			z[i] = math.Ldexp(math.Sqrt(gram[i*k+i]), exponent)
 			if math.IsInf(z[i], 1) {
-				return fmt.Errorf("emgd: the length of gradient %d leaves the range of float64; scale the gradients down", i)
+				return fmt.Errorf("emgd: the length of gradient %d (counted from 0) leaves the range of float64; scale the gradients down", i)
 			}
 		}
 		e.note(ids)

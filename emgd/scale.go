@@ -210,7 +210,7 @@ func (s *Solver) representable() error {
 	for a, i := range s.rows {
 		switch l := c.Lambda[i]; {
 		case l-l != 0:
-			return fmt.Errorf("emgd: the weight λ_%d leaves the range of float64; rescale the factors σ or the gradients", i)
+			return fmt.Errorf("emgd: the weight λ_%d (counted from 0) leaves the range of float64; rescale the factors σ or the gradients", i)
 		case l < fp.Smallest && w.nu[a] > 0:
 			if part := math.Abs(math.Ldexp(l, s.exp[a]+w.unit)-w.nu[a]) * w.norm[a]; part > 0 {
 				lost, worst = lost+part, i
@@ -222,7 +222,7 @@ func (s *Solver) representable() error {
 		limit = exact * w.size()
 	}
 	if lost > limit {
-		return fmt.Errorf("emgd: the weight λ_%d is too small for float64, and d needs it: the gradients or the factors σ are too far apart in size; rescale them", worst)
+		return fmt.Errorf("emgd: the weight λ_%d (counted from 0) is too small for float64, and d needs it: the gradients or the factors σ are too far apart in size; rescale them", worst)
 	}
 	return nil
 }

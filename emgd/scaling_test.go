@@ -81,7 +81,7 @@ func TestFarApart(t *testing.T) {
 		t.Error(err)
 	}
 	// Here the weight would be 1.2e-601.
-	if _, err := s.SolveRows([][]float64{{1e-300, 0}, {-3e300, 4e300}}, []float64{1, 1}); err == nil || !strings.Contains(err.Error(), "λ_1 is too small for float64") {
+	if _, err := s.SolveRows([][]float64{{1e-300, 0}, {-3e300, 4e300}}, []float64{1, 1}); err == nil || !strings.Contains(err.Error(), "λ_1 (counted from 0) is too small for float64") {
 		t.Errorf("error %v, want one that names λ_1", err)
 	}
 	// And here d needs none of it.

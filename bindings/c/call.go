@@ -38,10 +38,16 @@ func (r *rule) weights(c *C.pcl_call) error {
 	return nil
 }
 
-// forget drops what points into the caller's memory, which may be gone after the call.
+// mostKept is how many converted entries of a Jacobian are kept for the next call: 32 MB of them.
+const mostKept = 1 << 22
+
+// forget drops what points into the caller's memory, which may be gone after the call, and what is large.
 func (r *rule) forget() {
 	r.asked = weigh.Problem{}
 	clear(r.rows)
+	if cap(r.converted) > mostKept {
+		r.converted = nil
+	}
 }
 
 // problem returns what a call asks, without a copy of its arrays where that is possible.
@@ -88,7 +94,11 @@ func (r *rule) jacobian(c *C.pcl_call) [][]float64 {
 	if c.jacobian != nil {
 		all = unsafe.Slice((*float64)(c.jacobian), k*columns)
 	} else {
-		all = fp.Grow(r.converted, k*columns)
+		if n := k * columns; cap(r.converted) < n {
+			all = make([]float64, n)
+		} else {
+			all = r.converted[:n]
+		}
 		for i, x := range unsafe.Slice((*float32)(c.jacobian32), k*columns) {
 			all[i] = float64(x)
 		}

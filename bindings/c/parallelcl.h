@@ -14,7 +14,7 @@
  * work at the same time. After fork() the child must not call the library unless it calls exec.
  *
  * Errors: a function that fails writes a text, cut to error_size bytes with its final 0, and changes nothing else: the
- * rule remembers what it remembered before the call. Texts count rows and entries from 1. error may be NULL.
+ * rule remembers what it remembered before the call. Texts count rows and entries from 1, unless they say otherwise. error may be NULL.
  */
 #ifndef PARALLELCL_H
 #define PARALLELCL_H

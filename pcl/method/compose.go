@@ -129,6 +129,7 @@ func (c *composed) Weights(s *Step, w []float64) (Outcome, error) {
 	}
 	c.sum.of(s, c.info)
 	out, err := c.rule.Weights(&c.sum.step, c.sum.w)
+	clear(c.sum.step.Rows) // most of them are the caller's
 	if err == nil {
 		c.sum.spread(s, w, &out)
 	}

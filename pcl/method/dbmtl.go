@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/limits"
 )
@@ -97,6 +98,14 @@ func (m *dbmtl) balance(s *Step, means []vector, norms []float64, top float64, w
 }
 
 func (m *dbmtl) End(id int) { m.memo.End(id) }
+
+// Snapshot is that of [Snapshotter].
+func (m *dbmtl) Snapshot() func() {
+	return m.memo.snapshot(func(t dbmtlStream) dbmtlStream {
+		t.Mean = slices.Clone(t.Mean)
+		return t
+	})
+}
 
 func (m *dbmtl) MarshalState() (json.RawMessage, error) { return m.memo.MarshalState() }
 

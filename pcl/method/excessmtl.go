@@ -3,6 +3,7 @@ package method
 import (
 	"encoding/json"
 	"math"
+	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/limits"
 )
@@ -139,6 +140,14 @@ func logSoftmax(z []float64) []float64 {
 }
 
 func (m *excessMTL) End(id int) { m.memo.End(id) }
+
+// Snapshot is that of [Snapshotter].
+func (m *excessMTL) Snapshot() func() {
+	return m.memo.snapshot(func(t excessStream) excessStream {
+		t.Root = slices.Clone(t.Root)
+		return t
+	})
+}
 
 func (m *excessMTL) MarshalState() (json.RawMessage, error) { return m.memo.MarshalState() }
 

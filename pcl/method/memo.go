@@ -18,6 +18,15 @@ func (m memo[T]) End(id int) { delete(m, id) }
 // MarshalState writes everything; float64 values survive exactly.
 func (m memo[T]) MarshalState() (json.RawMessage, error) { return json.Marshal(map[int]T(m)) }
 
+// snapshot copies everything, and returns a function that goes back to the copy. clone copies what an entry points to.
+func (m *memo[T]) snapshot(clone func(T) T) (restore func()) {
+	kept := make(memo[T], len(*m))
+	for id, t := range *m {
+		kept[id] = clone(t)
+	}
+	return func() { *m = kept }
+}
+
 // restore reads what MarshalState wrote and checks every value.
 func (m *memo[T]) restore(name string, data json.RawMessage, check func(T) error) error {
 	read := map[int]T{}

@@ -11,6 +11,7 @@ package method
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
@@ -99,6 +100,24 @@ type Joined struct {
 	IDs          []int     // Memory, then the tasks
 	Losses, Gram []float64 // nil where the rule does not ask for them
 	Weights      []float64
+	To           []int // for each row of the step, the row of this one that it is, or is a part of
+}
+
+// Spread returns a certificate about the joined rows as one about the rows of the step: each row of the memory has the
+// entries of the sum that it is a part of.
+func (j *Joined) Spread(c *emgd.Certificate) *emgd.Certificate {
+	d := *c
+	d.Lambda, d.Sigma, d.Slacks, d.Active, d.Dropped = nil, nil, nil, nil, nil
+	for i, to := range j.To {
+		d.Lambda, d.Sigma, d.Slacks = append(d.Lambda, c.Lambda[to]), append(d.Sigma, c.Sigma[to]), append(d.Slacks, c.Slacks[to])
+		if slices.Contains(c.Active, to) {
+			d.Active = append(d.Active, i)
+		}
+		if slices.Contains(c.Dropped, to) {
+			d.Dropped = append(d.Dropped, i)
+		}
+	}
+	return &d
 }
 
 // Method computes the weights of a step. A method can do more by implementing one of the interfaces that are called

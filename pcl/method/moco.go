@@ -3,6 +3,7 @@ package method
 import (
 	"encoding/json"
 	"math"
+	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/limits"
 )
@@ -148,6 +149,14 @@ func (m *moco) move(s *Step, r *rows, newest int, w []float64) {
 }
 
 func (m *moco) End(id int) { m.memo.End(id) }
+
+// Snapshot is that of [Snapshotter].
+func (m *moco) Snapshot() func() {
+	return m.memo.snapshot(func(t mocoStream) mocoStream {
+		t.Mean = slices.Clone(t.Mean)
+		return t
+	})
+}
 
 func (m *moco) MarshalState() (json.RawMessage, error) { return m.memo.MarshalState() }
 

@@ -23,6 +23,13 @@ type Undoer interface {
 	Undo()
 }
 
+// Snapshotter is a Stateful method that can copy what it remembers in memory, at less cost than writing it as JSON.
+type Snapshotter interface {
+	Stateful
+	// Snapshot returns a function that goes back to what is remembered now.
+	Snapshot() (restore func())
+}
+
 // Follower is a method that wants to know the losses of a step's batches after the step has been made.
 type Follower interface {
 	// Follow is called with the step's ids and the losses of its batches at the new parameters.

@@ -127,7 +127,7 @@ func (j *summed) spread(s *Step, w []float64, out *Outcome) {
 	for i, to := range j.to {
 		w[i] = j.w[to]
 	}
-	out.Joined = &Joined{IDs: j.step.IDs, Losses: j.step.Losses, Gram: j.step.Gram, Weights: j.w}
+	out.Joined = &Joined{IDs: j.step.IDs, Losses: j.step.Losses, Gram: j.step.Gram, Weights: j.w, To: j.to}
 	if !slices.Contains(out.Dropped, Memory) {
 		return
 	}

@@ -75,6 +75,17 @@ func joining(t *testing.T, name string) *composed {
 	return &composed{info: m.Info(), rule: m, rehearsal: &rehearsal.Rehearsal{}, sum: summed{rows: true, penalty: true}}
 }
 
+// watched copies the rows that a rule sees.
+type watched struct {
+	Method
+	rows []float64
+}
+
+func (m *watched) Weights(s *Step, w []float64) (Outcome, error) {
+	m.rows = slices.Concat(s.Rows...)
+	return m.Method.Weights(s, w)
+}
+
 // TestSummed: in three steps of every rule, with one to three memory rows, the step that the rule sees and the
 // direction that comes of it are those of the rule on rows that were added up beforehand.
 func TestSummed(t *testing.T) {
@@ -84,6 +95,8 @@ func TestSummed(t *testing.T) {
 			memory, tasks := 1+r.IntN(3), r.IntN(5)
 			c := joining(t, name)
 			plain := joining(t, name).rule
+			rule := &watched{Method: c.rule}
+			c.rule = rule
 			seen := c.info
 			for round := range uint64(3) {
 				given := drawSeveral(r, memory, tasks, memory+tasks+2)
@@ -108,7 +121,7 @@ func TestSummed(t *testing.T) {
 					"Gram":   {seen.NeedsGram, got.Gram, gramOf(want.rows)},
 					"Cross":  {seen.NeedsCross, got.Cross, sum.Cross},
 					"losses": {seen.NeedsLosses, got.Losses, want.losses},
-					"rows":   {seen.NeedsRows, slices.Concat(got.Rows...), slices.Concat(want.rows...)},
+					"rows":   {seen.NeedsRows, rule.rows, slices.Concat(want.rows...)},
 				} {
 					if !pair.needs {
 						pair.want = nil
@@ -119,6 +132,9 @@ func TestSummed(t *testing.T) {
 				}
 				if j := out.Joined; !slices.Equal(j.IDs, sum.IDs) || !slices.Equal(j.Losses, got.Losses) || !slices.Equal(j.Gram, got.Gram) {
 					t.Fatalf("Joined is %+v, the rule saw %+v", j, got)
+				}
+				if slices.ContainsFunc(got.Rows, func(row []float64) bool { return row != nil }) {
+					t.Fatal("it keeps the caller's rows")
 				}
 				if !near(out.Joined.Weights, own, 1e-8) {
 					t.Fatalf("w′ = %v, want %v", out.Joined.Weights, own)

@@ -30,7 +30,8 @@ type Problem struct {
 }
 
 // Weights writes the K weights of a problem to w. Outcome.Direction is Σ wᵢJᵢ, or what the method itself returned; nil
-// if only the Gram matrix was given. The outcome is valid until the next call. After an error the rule is as it was
+// if only the Gram matrix was given. The certificate has an entry for each row of the problem, also where the rule saw
+// the sum of the memory's rows: each of these rows then has the sum's entries. The outcome is valid until the next call. After an error the rule is as it was
 // before, and w undefined. Errors count rows and entries from 1.
 func (r *Rule) Weights(p *Problem, w []float64) (method.Outcome, error) {
 	defer func() { r.step = method.Step{} }() // its slices are the caller's
@@ -59,6 +60,9 @@ func (r *Rule) weigh(p *Problem, w []float64) (out method.Outcome, err error) {
 	}
 	if err != nil {
 		return out, err
+	}
+	if out.Joined != nil && out.Certificate != nil {
+		out.Certificate = out.Joined.Spread(out.Certificate)
 	}
 	switch {
 	case p.NoDirection:

@@ -19,9 +19,10 @@ type Rule struct {
 	method   method.Method
 	info     method.Info
 	rng      *seed.Source
-	stateful method.Stateful // nil if nothing is remembered
-	undoer   method.Undoer   // nil if the state has to be saved before each call
-	follower method.Follower // nil if losses after the step are of no use
+	stateful method.Stateful    // nil if nothing is remembered
+	undoer   method.Undoer      // nil if the state has to be kept before each call
+	keeper   method.Snapshotter // nil if the state has to be written as JSON to be kept
+	follower method.Follower    // nil if losses after the step are of no use
 
 	step      method.Step
 	count     []int     // 1, 2, …
@@ -37,23 +38,23 @@ func New(name string, params map[string]any, runSeed uint64) (*Rule, error) {
 	}
 	r := &Rule{method: m, info: m.Info(), rng: seed.New(runSeed, "method")}
 	r.stateful, _ = method.As[method.Stateful](m)
-	r.undoer = undoer(m)
+	r.undoer, r.keeper = role[method.Undoer](m), role[method.Snapshotter](m)
 	r.follower, _ = method.As[method.Follower](m)
 	return r, nil
 }
 
-// undoer returns the method as an Undoer, or the one that it wraps. A part of a composition does not count, and neither
-// does what a method wraps that has a state of its own, because the others may remember something too.
-func undoer(m method.Method) method.Undoer {
+// role returns the method as a T, or the one that it wraps. A part of a composition does not count, and neither does
+// what a method wraps that has a state of its own, because the others may remember something too.
+func role[T method.Stateful](m method.Method) (none T) {
 	switch m := m.(type) {
-	case method.Undoer:
+	case T:
 		return m
 	case method.Stateful:
-		return nil
+		return none
 	case interface{ Unwrap() method.Method }:
-		return undoer(m.Unwrap())
+		return role[T](m.Unwrap())
 	}
-	return nil
+	return none
 }
 
 // Method returns the method itself.
@@ -136,14 +137,21 @@ func (r *Rule) SetState(data []byte) error {
 
 // mark is what a rule remembers before a call.
 type mark struct {
-	rand  rand.PCG
-	state json.RawMessage
+	rand    rand.PCG
+	restore func() error // goes back to the state; nil if Undo does
 }
 
 func (r *Rule) mark() (m mark, err error) {
 	m.rand = r.rng.Mark()
-	if r.stateful != nil && r.undoer == nil {
-		m.state, err = r.stateful.MarshalState()
+	switch {
+	case r.stateful == nil || r.undoer != nil:
+	case r.keeper != nil:
+		restore := r.keeper.Snapshot()
+		m.restore = func() error { restore(); return nil }
+	default:
+		var state json.RawMessage
+		state, err = r.stateful.MarshalState()
+		m.restore = func() error { return r.stateful.UnmarshalState(state) }
 	}
 	return m, err
 }
@@ -152,12 +160,11 @@ func (r *Rule) mark() (m mark, err error) {
 // follow from given factors, which change nothing.
 func (r *Rule) undo(m mark, asked bool) error {
 	r.rng.Return(m.rand)
-	switch {
-	case r.undoer != nil && asked:
+	if r.undoer != nil && asked {
 		r.undoer.Undo()
-	case r.undoer != nil:
-	case r.stateful != nil:
-		return r.stateful.UnmarshalState(m.state)
+	}
+	if m.restore != nil {
+		return m.restore()
 	}
 	return nil
 }

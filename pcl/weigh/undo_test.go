@@ -4,7 +4,64 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl/method"
 )
+
+// TestUndo: every method goes back to what it remembered before a step, and the step made again has the same weights.
+func TestUndo(t *testing.T) {
+	for _, name := range method.Names() {
+		r, first, again := opened(t, name, nil), make([]float64, 2), make([]float64, 2)
+		p := &Problem{Rows: rows, Losses: []float64{1, 2}, IDs: []int{3, 8}}
+		if _, err := r.Weights(p, first); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		before := remembered(t, r)
+		m, err := r.mark()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p = &Problem{Rows: [][]float64{{1, 3, 1}, {2, -1, 1}}, Losses: []float64{2, 1}, IDs: []int{8, 9}}
+		if _, err := r.Weights(p, first); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		after := remembered(t, r)
+		if err := r.undo(m, true); err != nil || remembered(t, r) != before {
+			t.Errorf("%s: error %v; it remembers %s, before %s", name, err, remembered(t, r), before)
+		}
+		if _, err := r.Weights(p, again); err != nil || !slices.Equal(first, again) || remembered(t, r) != after {
+			t.Errorf("%s: error %v; weights %v, then %v", name, err, first, again)
+		}
+	}
+}
+
+// TestCertificateOfJoinedRows: a certificate has an entry for each row of the caller, in the caller's order.
+func TestCertificateOfJoinedRows(t *testing.T) {
+	r, w := opened(t, "emgd-gmc+der-pp", nil), make([]float64, 4)
+	p := &Problem{IDs: []int{1, -1, 0, 2}, Rows: [][]float64{{1, 0, 0}, {0, 1, 0}, {0, 2, 1}, {1, 1, 3}}}
+	out, err := r.Weights(p, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, v := opened(t, "emgd-gmc", nil), make([]float64, 3)
+	want, err := plain.Weights(&Problem{IDs: []int{0, 1, 2}, Rows: [][]float64{{0, 3, 1}, {1, 0, 0}, {1, 1, 3}}}, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := out.Certificate, want.Certificate
+	for _, c := range [][2][]float64{{w, v}, {a.Lambda, b.Lambda}, {a.Sigma, b.Sigma}, {a.Slacks, b.Slacks}} {
+		if got, v := c[0], c[1]; !slices.Equal(got, []float64{v[1], v[0], v[0], v[2]}) {
+			t.Errorf("%v for the rows, %v for the joined ones", got, v)
+		}
+	}
+	if !slices.Equal(b.Active, []int{0, 1}) || !slices.Equal(a.Active, []int{0, 1, 2}) || a.Dropped != nil { // λ of stream 2 is 0
+		t.Errorf("active are %v, dropped %v", a.Active, a.Dropped)
+	}
+	p.Rows[1], p.Rows[2] = make([]float64, 3), make([]float64, 3)
+	if out, err = r.Weights(p, w); err != nil || !slices.Equal(out.Certificate.Dropped, []int{1, 2}) || !strings.Contains(out.Certificate.Message(), "rows 1 2") {
+		t.Errorf("error %v; dropped are %v", err, out.Certificate.Dropped)
+	}
+}
 
 // TestFailedCallOfSmoothed: a call that fails changes nothing, also where a method that can undo its step is wrapped by
 // one with a state of its own.
