@@ -8,7 +8,7 @@ type Selection struct {
 }
 
 // Select returns the images of some classes of a split, class by class in the given order, at most limit of
-// each; 0 is no limit.
+// each; 0 is no limit. A class that the data set does not have has no images.
 func (d *Dataset) Select(split *Split, limit int, classes ...int) *Selection {
 	s := &Selection{set: d, split: split}
 	perClass := d.ByClass(split, limit)

@@ -68,7 +68,8 @@ const (
 
 // Elastic computes the elastic factors σ = softmax(z/τ) of one step after another. The zero value is GMC with
 // τ = 5 and ε1 = 0.9. What it remembers is keyed by stream id, so streams may join and leave at any step.
-// Settings and memory are saved and restored as JSON.
+// Settings and memory are saved and restored as JSON. A copy shares its memory with the original, and neither is safe for
+// concurrent use.
 type Elastic struct {
 	Rule Rule
 	// Tau is the temperature: 0 means DefaultTau, or DefaultLogTau for LogGMC; +Inf means equal factors.
@@ -365,7 +366,7 @@ func (f *jsonFloat) UnmarshalJSON(data []byte) error {
 }
 
 // MarshalJSON writes the settings and everything remembered; float64 values survive exactly.
-func (e *Elastic) MarshalJSON() ([]byte, error) {
+func (e Elastic) MarshalJSON() ([]byte, error) {
 	return json.Marshal(elasticJSON{e.Rule, jsonFloat(e.Tau), e.AutoTau, e.AutoScale, e.Momentum, e.norms, e.level, e.seen})
 }
 

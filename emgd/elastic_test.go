@@ -60,7 +60,7 @@ func TestMomentum(t *testing.T) {
 func TestTemperature(t *testing.T) {
 	gram := diagonal(1, 2, 3)
 	ids := []int{1, 2, 3}
-	for _, rule := range []Rule{GMC, GS} {
+	for _, rule := range []Rule{GMC, GS, LogGMC} {
 		e := Elastic{Rule: rule, Tau: math.Inf(1)}
 		for _, s := range factors(t, &e, ids, gram) {
 			if s != 1./3 {
@@ -119,7 +119,7 @@ func TestSimilarityOfTwo(t *testing.T) {
 func TestFactorsProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows := drawRows(t, 1, 20)
-		e := Elastic{Rule: Rule(rapid.IntRange(0, 1).Draw(t, "rule")), Tau: math.Pow(10, rapid.Float64Range(-4, 4).Draw(t, "log τ"))}
+		e := Elastic{Rule: Rule(rapid.IntRange(0, 2).Draw(t, "rule")), Tau: math.Pow(10, rapid.Float64Range(-4, 4).Draw(t, "log τ"))}
 		k := len(rows)
 		ids, sigma, sum := make([]int, k), make([]float64, k), 0.0
 		for i := range ids {
@@ -175,7 +175,7 @@ func TestElasticErrorsChangeNothing(t *testing.T) {
 // A restored Elastic continues bit for bit like the saved one, through arrivals and ends.
 func TestElasticRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
-	for _, e := range []Elastic{{}, {Tau: math.Inf(1)}, {AutoTau: true, AutoScale: .7}, {Rule: GS, Tau: .5}, {Momentum: .5}} {
+	for _, e := range []Elastic{{}, {Tau: math.Inf(1)}, {AutoTau: true, AutoScale: .7}, {Rule: GS, Tau: .5}, {Momentum: .5}, {Rule: LogGMC}} {
 		for n := range 30 {
 			ids := r.Perm(8)[:1+r.IntN(6)]
 			factors(t, &e, ids, gramOf(gaussian(r, len(ids), 10)))
@@ -185,6 +185,9 @@ func TestElasticRoundTrip(t *testing.T) {
 			data, err := json.Marshal(&e)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if value, err := json.Marshal(e); err != nil || !bytes.Equal(value, data) {
+				t.Fatalf("by value it is %s (%v), by pointer %s", value, err, data)
 			}
 			var back Elastic
 			if err := json.Unmarshal(data, &back); err != nil {
@@ -208,14 +211,14 @@ func TestElasticRoundTrip(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	for _, r := range []Rule{GMC, GS} {
+	for _, r := range []Rule{GMC, GS, LogGMC} {
 		var back Rule
 		text, err := r.MarshalText()
 		if err != nil || back.UnmarshalText(text) != nil || back != r || r.String() != string(text) {
 			t.Errorf("rule %v becomes %q and %v", r, text, back)
 		}
 	}
-	for s := Optimal; s <= IterationLimit; s++ {
+	for s := Optimal; s <= RowsDropped; s++ {
 		var back Status
 		text, err := s.MarshalText()
 		if err != nil || back.UnmarshalText(text) != nil || back != s || len(s.Message()) < 20 {

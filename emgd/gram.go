@@ -67,7 +67,8 @@ func Gram(rows [][]float64) (gram []float64, exponent int, err error) {
 }
 
 // Level divides a K×K Gram matrix, in place, by the power of four that brings the largest squared length to
-// [1, 4). That divides the gradients by a power of two, whose exponent it returns.
+// [1, 4). That divides the gradients by a power of two, whose exponent it returns. It panics if gram has fewer than K²
+// entries.
 func Level(gram []float64, k int) (exponent int) {
 	top := 0.0
 	for i := range k {

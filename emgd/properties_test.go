@@ -395,6 +395,11 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("Solve(%v, %v): error %v, want one with %q", tt.gram, tt.sigma, err, tt.want)
 		}
 	}
+	for want, s := range map[string]*Solver{"ZeroTol NaN": {ZeroTol: nan}, "ZeroTol 1": {ZeroTol: 1}, "ZeroTol -Inf": {ZeroTol: -inf}, "unknown policy 2": {Zero: 2}} {
+		if _, err := s.Solve([]float64{1, 0, 0, 1}, []float64{1, 1}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: error %v, want one with %q", s, err, want)
+		}
+	}
 }
 
 func TestNoAllocations(t *testing.T) {

@@ -87,6 +87,12 @@ func (s *Solver) solve(gram scaledGram, sigma []float64) (*Certificate, error) {
 	if !(s.Floor >= 0) || math.IsInf(s.Floor, 1) {
 		return nil, fmt.Errorf("emgd: floor %v on the weights; want a finite number ≥ 0", s.Floor)
 	}
+	if s.ZeroTol-s.ZeroTol != 0 || s.ZeroTol >= 1 {
+		return nil, fmt.Errorf("emgd: ZeroTol %v; want a number below 1: gradients up to this part of the longest one count as zero", s.ZeroTol)
+	}
+	if s.Zero != Drop && s.Zero != Keep {
+		return nil, fmt.Errorf("emgd: unknown policy %d for gradients of zero; want Drop or Keep", int(s.Zero))
+	}
 	s.gram = gram
 	defer func() { s.gram = scaledGram{} }() // it is the caller's
 	s.reset(sigma)

@@ -165,7 +165,12 @@ func TestPredictorStaysAsItIs(t *testing.T) {
 			})
 		}
 		for range 10 {
-			for _, err := l.Step(); errors.Is(err, ErrBusy); _, err = l.Step() {
+			_, err := l.Step()
+			for errors.Is(err, ErrBusy) {
+				_, err = l.Step()
+			}
+			if err != nil {
+				t.Error(err)
 			}
 		}
 		close(stop)

@@ -155,7 +155,6 @@ func TestOwnStreamNotReady(t *testing.T) {
 	}
 }
 
-// TestStepContext: it waits until samples are pushed, can be cancelled, and lets others call the learner meanwhile.
 // TestStepContextGivesWay: beside a goroutine that makes one step after the other, calls that are tried again get their turn.
 func TestStepContextGivesWay(t *testing.T) {
 	l := smallLearner(t, pcltest.Backend(t, backend.Go), "emgd-gmc", Options{})
@@ -191,6 +190,29 @@ func TestStepContextGivesWay(t *testing.T) {
 	}
 }
 
+// TestStepContextAfterTheTime: a step that could not begin before ctx ended is not made.
+func TestStepContextAfterTheTime(t *testing.T) {
+	l := smallLearner(t, pcltest.Backend(t, backend.Go), "emgd-gmc", Options{})
+	attach(t, l, blobTask(t, pcltest.Blobs(6, 40, 1), 1, 0, 1))
+	l.busy.Lock() // a call in progress
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() {
+		_, err := l.StepContext(ctx)
+		done <- err
+	}()
+	time.Sleep(20 * time.Millisecond)
+	cancel()
+	l.busy.Unlock()
+	if err := <-done; !errors.Is(err, context.Canceled) || l.Steps() != 0 {
+		t.Errorf("error %v, %d steps", err, l.Steps())
+	}
+	if _, err := l.Step(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestStepContext: it waits until samples are pushed, can be cancelled, and lets others call the learner meanwhile.
 func TestStepContext(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	l := smallLearner(t, b, "emgd-gmc", Options{})

@@ -47,8 +47,8 @@ type EditReport struct {
 // Trace is what went into a step, for [Options.Trace]. It is valid only during that call.
 type Trace struct {
 	*StepReport
-	// N, X and Targets have an entry for each entry of IDs: the number of samples in the batch, their pixels
-	// [Batch, inputs], padded with zeros, and six rows of Batch numbers each, which [TargetRows] names. The row of a
+	// N, X and Targets have an entry for each entry of IDs: the number of samples in the batch, their rows
+	// [Batch, width], the first sample repeated where there are fewer, and six rows of Batch numbers each, which [TargetRows] names. The row of a
 	// penalty has no samples.
 	N       []int
 	X       [][]float32

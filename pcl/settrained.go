@@ -209,14 +209,15 @@ func (l *Learner) adopt(t *Trained) error {
 	return nil
 }
 
-// namesOf returns the names of classes; nil if one has none.
-func (t *Trained) namesOf(classes []int) (names []string) {
-	for _, c := range classes {
-		name, ok := t.Names[c]
-		if !ok {
-			return nil
-		}
-		names = append(names, name)
+// namesOf returns the names of classes, "" for one that has none; nil if none of them has one.
+func (t *Trained) namesOf(classes []int) []string {
+	names, any := make([]string, len(classes)), false
+	for i, c := range classes {
+		names[i] = t.Names[c]
+		any = any || names[i] != ""
+	}
+	if !any {
+		return nil
 	}
 	return names
 }

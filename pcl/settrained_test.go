@@ -41,6 +41,9 @@ func TestAdoptedNames(t *testing.T) {
 	task.ClassNames = []string{"left", "right"}
 	attach(t, l, task)
 	attach(t, l, blobTask(t, d, 2, 2, 3))
+	half := blobTask(t, d, 3, 4, 5)
+	half.ClassNames = []string{"", "up"}
+	attach(t, l, half)
 	path := filepath.Join(t.TempDir(), "net.safetensors")
 	if err := must[*Trained](t)(l.Trained()).Save(path); err != nil {
 		t.Fatal(err)
@@ -49,8 +52,8 @@ func TestAdoptedNames(t *testing.T) {
 	if err := next.SetTrained(must[*Trained](t)(LoadTrained(path)), Take{}); err != nil {
 		t.Fatal(err)
 	}
-	if tasks := next.Tasks(); !slices.Equal(tasks[0].ClassNames, task.ClassNames) || tasks[1].ClassNames != nil {
-		t.Errorf("the classes are called %q and %q", tasks[0].ClassNames, tasks[1].ClassNames)
+	if tasks := next.Tasks(); !slices.Equal(tasks[0].ClassNames, task.ClassNames) || tasks[1].ClassNames != nil || !slices.Equal(tasks[2].ClassNames, half.ClassNames) {
+		t.Errorf("the classes are called %q, %q and %q", tasks[0].ClassNames, tasks[1].ClassNames, tasks[2].ClassNames)
 	}
 	if n := must[*Trained](t)(next.Trained()).Names; n[0] != "left" || n[1] != "right" {
 		t.Errorf("the names that are saved again are %v", n)
@@ -90,4 +93,18 @@ func TestNoNetwork(t *testing.T) {
 	refused(t, l.SetTrained(nil, Take{Backbone: true}), "there is none")
 	_, err := NewPredictor(b, l.Options().Model, nil, 1)
 	refused(t, err, "it needs a network")
+}
+
+// TestSaveNumbersTasks: tasks whose numbers are left out are numbered when they are saved.
+func TestSaveNumbersTasks(t *testing.T) {
+	l := smallLearner(t, pcltest.Backend(t, backend.Go), "avggrad", Options{})
+	net := must[*Trained](t)(l.Trained())
+	net.Tasks = []TaskInfo{{Classes: []int{0, 1}}, {Name: "second", Classes: []int{2, 3}}}
+	path := filepath.Join(t.TempDir(), "net.safetensors")
+	if err := net.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	if tasks := must[*Trained](t)(LoadTrained(path)).Tasks; len(tasks) != 2 || tasks[0].ID != 1 || tasks[1].ID != 2 || tasks[1].Name != "second" {
+		t.Errorf("%+v", tasks)
+	}
 }

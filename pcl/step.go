@@ -28,8 +28,9 @@ var ErrNoStream = errors.New("pcl: no active stream: attach a task first")
 // A step happens completely or not at all. After an error nothing has changed, and every stream keeps the
 // batch that it delivered, so Step may be called again. If a stream is at fault, the error is a [StreamError],
 // which says which one. The only exception is a failure of the device or of the method after the parameters
-// have been touched: the learner then stops, and every later call returns an error that says so. (A method that had been
-// asked for weights before a failure of the device has seen the gradients of that step.)
+// have been touched: the learner then stops, and every later call returns an error that says so. And what a
+// method remembers is not taken back: one that had been asked for weights before the failure has seen the gradients of
+// that step.
 func (l *Learner) Step() (*StepReport, error) {
 	if err := l.enter(false); err != nil {
 		return nil, err

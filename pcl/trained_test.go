@@ -67,6 +67,7 @@ func TestTrainedRoundTrip(t *testing.T) {
 			loaded := must[*Trained](t)(LoadTrained(path))
 			for i := range saved.Tasks {
 				saved.Tasks[i].Ended, saved.Tasks[i].Paused = true, false
+				saved.Tasks[i].ClassNames = saved.namesOf(saved.Tasks[i].Classes)
 			}
 			if diff := cmp.Diff(saved, loaded); diff != "" {
 				t.Error(diff)
@@ -78,7 +79,7 @@ func TestTrainedRoundTrip(t *testing.T) {
 			again := must[*Trained](t)(snapshot.Trained())
 			again.Names = saved.Names
 			for i := range again.Tasks {
-				again.Tasks[i].Ended = true
+				again.Tasks[i].Ended, again.Tasks[i].ClassNames = true, saved.Tasks[i].ClassNames
 			}
 			if diff := cmp.Diff(saved, again); diff != "" {
 				t.Errorf("of a snapshot: %s", diff)

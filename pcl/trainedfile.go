@@ -86,8 +86,8 @@ func (t *Trained) file() (*safetensors.File, error) {
 		Version: trainedVersion, Model: t.Model, Method: t.Method, Steps: t.Steps, Increment: t.Increment,
 		Image: []int{t.Image.Height, t.Image.Width, t.Image.Channels}, Tasks: []describedTask{}, Outputs: append([]Output{}, outputs...), Scores: t.Scores, Loss: t.Loss, Rule: "logits",
 	}
-	for _, task := range t.Tasks {
-		d.Tasks = append(d.Tasks, describedTask{task.ID, task.Name, task.Classes})
+	for i, task := range t.Tasks {
+		d.Tasks = append(d.Tasks, describedTask{i + 1, task.Name, task.Classes})
 	}
 	for class, name := range t.Names {
 		if d.Names == nil {

@@ -19,8 +19,8 @@ const askAgain = 10 * time.Millisecond
 const giveWay = 20 * time.Millisecond
 
 // StepContext is [Learner.Step], but waits while no stream is ready, and until the call in progress has ended: it must
-// not be called from within a stream. It returns the error of ctx when ctx is cancelled; a step that has begun is made
-// to its end. While it waits for a stream, other goroutines may call the learner. If one of them was refused with [ErrBusy]
+// not be called from within a stream. It returns the error of ctx when ctx is cancelled, though not before a call in
+// progress has ended; a step that has begun is made to its end. While it waits for a stream, other goroutines may call the learner. If one of them was refused with [ErrBusy]
 // since the last step, it waits for a moment, in which that call can be tried again.
 func (l *Learner) StepContext(ctx context.Context) (*StepReport, error) {
 	for {
@@ -35,6 +35,10 @@ func (l *Learner) StepContext(ctx context.Context) (*StepReport, error) {
 			}
 		}
 		if err := l.await(); err != nil {
+			return nil, err
+		}
+		if err := ctx.Err(); err != nil { // the call in progress took longer than that
+			l.leave()
 			return nil, err
 		}
 		r, err := l.makeStep()

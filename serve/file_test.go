@@ -168,3 +168,16 @@ func TestClose(t *testing.T) {
 		t.Errorf("a temporary file is left (%v)", err)
 	}
 }
+
+// TestRunTwice: a service whose file has been given back does not write it again.
+func TestRunTwice(t *testing.T) {
+	s := opened(t, filepath.Join(t.TempDir(), "learner.pcl"))
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Run(over, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Run(over, nil); err == nil || !strings.Contains(err.Error(), "has run already") {
+		t.Errorf("the second time: %v", err)
+	}
+}

@@ -36,8 +36,14 @@ func TestUnusable(t *testing.T) {
 	if _, err := learner.Attach(pcl.Task{Classes: []int{0}, Stream: stream}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := New(learner, Options{}); err == nil || !strings.Contains(err.Error(), "tasks [1] of the learner run already") {
+	if _, err := New(learner, Options{}); err == nil || !strings.Contains(err.Error(), "task 1 of the learner has begun already") {
 		t.Errorf("a task that runs: %v", err)
+	}
+	if err := learner.Pause(1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(learner, Options{}); err == nil || !strings.Contains(err.Error(), "task 1 of the learner has begun already") {
+		t.Errorf("a task that is paused: %v", err)
 	}
 }
 

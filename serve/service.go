@@ -129,8 +129,11 @@ func usable(learner *pcl.Learner, o Options) error {
 		return fmt.Errorf("%d tasks: Options.MaxTasks is above 0, or 0 for 100", o.MaxTasks)
 	case o.MaxBuffered < 0:
 		return fmt.Errorf("%d bytes: Options.MaxBuffered is above 0, or 0 for 1 GiB", o.MaxBuffered)
-	case len(learner.Running()) > 0:
-		return fmt.Errorf("tasks %v of the learner run already, and requests could not reach their streams: begin them by POST /tasks", learner.Running())
+	}
+	for _, t := range learner.Tasks() {
+		if !t.Ended {
+			return fmt.Errorf("task %d of the learner has begun already, and requests could not reach its stream: begin tasks by POST /tasks", t.ID)
+		}
 	}
 	if given := learner.Options(); given.Loss != nil || given.Weighted {
 		return errors.New("the learner takes samples with target values or weights, which cannot be sent: a service is for classes")
@@ -146,11 +149,13 @@ func (s *Service) newTask(name string, classes []int, names []string) (pcl.Task,
 
 // Run trains, and answers requests, until ctx is cancelled or training fails. Requests in progress then have ten seconds to
 // end. It always saves the learner, and returns. Samples that were taken and not trained on are saved, too. A service runs
-// once.
+// once; a second call is an error.
 //
 // Without a listener, Run only trains and saves: a program with a server of its own gives it [Service.Handler].
 func (s *Service) Run(ctx context.Context, listener net.Listener) error {
-	s.began.Store(true)
+	if s.began.Swap(true) {
+		return errors.New("serve: the service has run already, and has given its file back: make another one")
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	server := &http.Server{

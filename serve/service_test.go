@@ -246,7 +246,9 @@ func TestService(t *testing.T) {
 			t.Errorf("%s: no error", what)
 		}
 	}
-	c.post("/end", request{Task: first}, nil)
+	if message := c.post("/end", request{Task: first}, nil); message != "" {
+		t.Error(message)
+	}
 	c.latencies(10)
 	if all := c.tasks(); len(all) != 2 || all[0].ID != first || !slices.Equal(all[1].Classes, []int{2, 3}) || all[1].Ended {
 		t.Errorf("the tasks are %+v", all)

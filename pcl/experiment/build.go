@@ -93,6 +93,14 @@ func Outputs(s *scenario.Scenario, set *datasets.Dataset) int {
 	return n
 }
 
+// isFor returns an error if the configuration asks for another data set.
+func (c Config) isFor(set *datasets.Dataset) error {
+	if set.Name != c.Dataset {
+		return fmt.Errorf("pcl: the configuration asks for data set %q, given %q", c.Dataset, set.Name)
+	}
+	return nil
+}
+
 // NewTask returns a task with the training and test images of the given classes. id should be the id that the
 // learner will give the task when it is attached. The order of the training images is drawn from it.
 func (c Config) NewTask(set *datasets.Dataset, id int, classes ...int) (pcl.Task, error) {
@@ -111,6 +119,11 @@ func (c Config) tasks(set *datasets.Dataset, s *scenario.Scenario) func(id int) 
 
 // newTask returns the task of a scenario, which may have only a part of the training images of its classes.
 func (c Config) newTask(set *datasets.Dataset, id int, t scenario.Task) (pcl.Task, error) {
+	for _, class := range t.Classes {
+		if class < 0 || class >= len(set.Classes) {
+			return pcl.Task{}, fmt.Errorf("task %d has class %d, the data set %d classes, counted from 0", id, class, len(set.Classes))
+		}
+	}
 	train := set.Select(&set.Train, c.TrainPerClass, t.Classes...)
 	if t.Parts != nil {
 		train = train.Keep(func(class, nth int) bool { return t.Part(slices.Index(t.Classes, class)).Has(nth) })

@@ -188,8 +188,8 @@ func newRunner(c Config, o RunOptions, f *runFolder) (*runner, error) {
 	if o.Backend == nil || o.Dataset == nil {
 		return nil, errors.New("pcl: RunOptions needs a Backend and a Dataset")
 	}
-	if o.Dataset.Name != c.Dataset {
-		return nil, fmt.Errorf("pcl: the configuration asks for data set %q, given %q", c.Dataset, o.Dataset.Name)
+	if err := c.isFor(o.Dataset); err != nil {
+		return nil, err
 	}
 	if o.Keep == 0 {
 		o.Keep = 3

@@ -240,6 +240,9 @@ func (s *Session) Play(ctx context.Context, c Config, after func(*pcl.Learner, *
 	if err := s.open(ctx); err != nil {
 		return err
 	}
+	if err := c.isFor(s.set); err != nil {
+		return err
+	}
 	played, err := NewScenario(c, s.set)
 	if err != nil {
 		return err
@@ -268,6 +271,9 @@ func (s *Session) Learner(ctx context.Context, c Config) (*pcl.Learner, error) {
 	if err := s.open(ctx); err != nil {
 		return nil, err
 	}
+	if err := c.isFor(s.set); err != nil {
+		return nil, err
+	}
 	return c.NewLearner(s.backend, s.programs, s.set, len(s.set.Classes))
 }
 
@@ -275,6 +281,9 @@ func (s *Session) Learner(ctx context.Context, c Config) (*pcl.Learner, error) {
 // should be the id that the learner will give the task. The order of the training images is drawn from it.
 func (s *Session) Task(ctx context.Context, c Config, id int, classes ...int) (pcl.Task, error) {
 	set, err := s.Dataset(ctx)
+	if err == nil {
+		err = c.isFor(set)
+	}
 	if err != nil {
 		return pcl.Task{}, err
 	}

@@ -221,7 +221,7 @@ func TestLearner(t *testing.T) {
 	if n := l.Memory().Len(); n != 40 {
 		t.Errorf("the memory holds %d samples, want 8 classes × 5", n)
 	}
-	if _, err := g.Task(ctx, c, 3, 99); err == nil || !strings.Contains(err.Error(), "[99]") {
+	if _, err := g.Task(ctx, c, 3, 99); err == nil || !strings.Contains(err.Error(), "task 3 has class 99") {
 		t.Errorf("a class that is not there: %v", err)
 	}
 }
@@ -252,6 +252,15 @@ func TestMistakes(t *testing.T) {
 	}
 	if _, err := g.Run(t.Context(), Vary(small(), nil, nil, 7, 8, 7), nil); err == nil || !strings.Contains(err.Error(), "configurations 1 and 3 are the same run") {
 		t.Errorf("a repeated seed: %v", err)
+	}
+	other := small()
+	other.Dataset = "mnist"
+	_, learner := g.Learner(t.Context(), other)
+	_, task := g.Task(t.Context(), other, 1, 0)
+	for _, err := range []error{learner, task, g.Play(t.Context(), other, nil)} {
+		if err == nil || !strings.Contains(err.Error(), `asks for data set "mnist"`) {
+			t.Errorf("another data set: %v", err)
+		}
 	}
 	if _, err := New("nowhere", Options{Backend: backend.Go}).Run(t.Context(), []Config{small()}, nil); err == nil {
 		t.Error("an unknown data set passed")

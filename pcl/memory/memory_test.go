@@ -378,6 +378,13 @@ func TestReservoirCopiesPixels(t *testing.T) {
 	if got := r.Items()[0].Pixels[0]; got != 1 {
 		t.Errorf("the reservoir kept the caller's slice: %v", got)
 	}
+	first := r.Items()
+	for i := range 200 {
+		r.Offer(0, []float32{float32(i)})
+	}
+	if first[0].Pixels[0] != 1 {
+		t.Errorf("a sample that was handed out is now %v", first[0].Pixels)
+	}
 	none := NewReservoir(1, 0, 1)
 	if none.Offer(0, x); none.Items() != nil {
 		t.Error("a quota of 0 kept something")
@@ -441,5 +448,36 @@ func TestRerank(t *testing.T) {
 	}
 	if s.Rerank(2, nil); s.Len() != 6 {
 		t.Errorf("ranking nothing left %d samples", s.Len())
+	}
+}
+
+// TestDrawIsTheCallers: what the caller does with the indices, or with a state, changes no later draw.
+func TestDrawIsTheCallers(t *testing.T) {
+	s, same := newStore(t, PerClass, 8), newStore(t, PerClass, 8)
+	add(t, s, candidates(1, 8, 0))
+	add(t, same, candidates(1, 8, 0))
+	drawn := s.Draw(3)
+	clear(append(drawn, 7, 7))
+	st, err := s.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(st.Order)
+	same.Draw(3)
+	if got, want := s.Draw(3), same.Draw(3); !slices.Equal(got, want) {
+		t.Errorf("drew %v, want %v", got, want)
+	}
+}
+
+// TestOtherSizes: a sample with another number of pixels does not enter.
+func TestOtherSizes(t *testing.T) {
+	s := newStore(t, PerClass, 8)
+	add(t, s, candidates(1, 1, 0))
+	long := Item{Task: 1, Class: 0, Pixels: []float32{1, 2}}
+	if before := s.Changes(); s.Put(long) || s.Replace(0, long) || s.Edit(0, long.Pixels) || s.Edit(0, nil) || s.Len() != 1 || s.Changes() != before {
+		t.Errorf("%d samples, %d changes; the first is %+v", s.Len(), s.Changes(), s.Item(0))
+	}
+	if !s.Edit(0, []float32{5}) || s.Changes() == 0 || !s.SetLogits(0, []float32{1, 2, 3}) || len(s.Item(0).Logits) != 3 {
+		t.Errorf("%d changes; the sample is %+v", s.Changes(), s.Item(0))
 	}
 }

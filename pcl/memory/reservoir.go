@@ -2,6 +2,7 @@ package memory
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/internal/seed"
@@ -47,7 +48,7 @@ func (r *Reservoir) Offer(class int, pixels []float32) {
 		return
 	}
 	if k := r.rng.IntN(n + 1); k < r.quota && fp.Finite(pixels) {
-		copy(r.kept[class][k].Pixels, pixels)
+		r.kept[class][k].Pixels = slices.Clone(pixels) // the old ones may be in use: Items does not copy them
 	}
 }
 
@@ -94,7 +95,7 @@ func (r *Reservoir) State() (ReservoirState, error) {
 	if err != nil {
 		return ReservoirState{}, err
 	}
-	s := ReservoirState{Task: r.task, Quota: r.quota, Rand: rng, Order: r.order}
+	s := ReservoirState{Task: r.task, Quota: r.quota, Rand: rng, Order: slices.Clone(r.order)}
 	for _, c := range r.order {
 		s.Seen = append(s.Seen, r.seen[c])
 		s.Kept = append(s.Kept, len(r.kept[c]))
@@ -112,7 +113,7 @@ func RestoreReservoir(s ReservoirState, pixels []float32, size int) (*Reservoir,
 	if err := r.rng.UnmarshalBinary(s.Rand); err != nil {
 		return nil, fmt.Errorf("memory: reservoir: %w", err)
 	}
-	r.order = s.Order
+	r.order = slices.Clone(s.Order)
 	for i, c := range s.Order {
 		if _, twice := r.seen[c]; twice || s.Seen[i] < 1 || s.Kept[i] != min(s.Seen[i], s.Quota) {
 			return nil, fmt.Errorf("memory: a damaged reservoir state: class %d kept %d of %d samples seen", c, s.Kept[i], s.Seen[i])

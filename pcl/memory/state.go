@@ -2,6 +2,7 @@ package memory
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
@@ -28,7 +29,7 @@ func (s *Store) State() (State, error) {
 	if err != nil {
 		return State{}, err
 	}
-	out := State{Config: s.config, Rand: rng, Order: s.order, Next: s.next}
+	out := State{Config: s.config, Rand: rng, Order: slices.Clone(s.order), Next: s.next}
 	for _, it := range s.items {
 		out.Task = append(out.Task, it.Task)
 		out.Class = append(out.Class, it.Class)
@@ -127,7 +128,7 @@ func Restore(st State, pixels, logits, origin []float32, size int) (*Store, erro
 	if len(logits)+len(origin) != 0 {
 		return nil, fmt.Errorf("memory: a damaged state: %d logits and %d old pixels too many", len(logits), len(origin))
 	}
-	s.order, s.next = st.Order, st.Next
+	s.order, s.next = slices.Clone(st.Order), st.Next
 	return s, nil
 }
 

@@ -235,10 +235,10 @@ func (s *Store) places(order []part, members map[part][]int) map[part]int {
 }
 
 // Put adds one sample, whatever the budget says; Replace puts one in the place of another. Both are for
-// methods that fill the store themselves, and copy the pixels. If the sample is not finite, they return false
-// and change nothing.
+// methods that fill the store themselves, and copy the pixels. If the sample is not finite, or has another number
+// of pixels than the others, they return false and change nothing.
 func (s *Store) Put(it Item) bool {
-	if !it.finite() {
+	if !it.finite() || !s.fits(it.Pixels) {
 		return false
 	}
 	it.Pixels = slices.Clone(it.Pixels)
@@ -250,7 +250,7 @@ func (s *Store) Put(it Item) bool {
 
 // Replace puts a sample in the place of sample i.
 func (s *Store) Replace(i int, it Item) bool {
-	if !it.finite() {
+	if !it.finite() || !s.fits(it.Pixels) {
 		return false
 	}
 	it.Pixels = slices.Clone(it.Pixels)
@@ -259,9 +259,14 @@ func (s *Store) Replace(i int, it Item) bool {
 	return true
 }
 
-// Edit changes the pixels of sample i. If they are not finite, it returns false and changes nothing.
+// fits says whether a sample has as many pixels as those that are stored.
+func (s *Store) fits(pixels []float32) bool {
+	return len(s.items) == 0 || len(pixels) == len(s.items[0].Pixels)
+}
+
+// Edit changes the pixels of sample i. If they are not finite, or not as many, it returns false and changes nothing.
 func (s *Store) Edit(i int, pixels []float32) bool {
-	if !fp.Finite(pixels) {
+	if !fp.Finite(pixels) || !s.fits(pixels) {
 		return false
 	}
 	it := &s.items[i]
@@ -342,7 +347,7 @@ func (s *Store) Draw(n int) []int {
 	if s.order == nil || s.next+n > len(s.order) {
 		s.order, s.next = s.rng.Perm(len(s.items)), 0
 	}
-	batch := s.order[s.next : s.next+n]
+	batch := slices.Clone(s.order[s.next : s.next+n])
 	s.next += n
 	return batch
 }

@@ -159,7 +159,7 @@ type joinedFollower struct {
 // Follow adds up the losses of the memory's rows.
 func (f joinedFollower) Follow(ids []int, losses []float64) error {
 	s := &Step{IDs: ids, Losses: losses}
-	if !f.c.sum.several(s) {
+	if len(ids) != len(losses) || !f.c.sum.several(s) { // the rule refuses what does not fit
 		return f.rule.Follow(ids, losses)
 	}
 	f.c.sum.of(s, Info{NeedsLosses: true})

@@ -237,7 +237,7 @@ func TestSumOfWeights(t *testing.T) {
 }
 
 // nonConflicting lists the methods that promise Jᵢ·d ≥ 0 for every stream (docs/method.md §4.17).
-var nonConflicting = []string{"mgda", "emgd-gmc", "emgd-gs", "upgrad", "dualproj", "nash-mtl", "fairgrad"}
+var nonConflicting = []string{"mgda", "emgd", "emgd-gmc", "emgd-gs", "emgd-log", "upgrad", "dualproj", "nash-mtl", "fairgrad"}
 
 func TestNonConflict(t *testing.T) {
 	for _, name := range nonConflicting {

@@ -172,6 +172,14 @@ func TestRegisterRefuses(t *testing.T) {
 	refused("a name with a +", "without +", func() {
 		Register(Spec{Info: Info{Name: "a+b"}, New: func(Params) (Method, error) { return nil, nil }})
 	})
+	for want, params := range map[string][]Param{
+		`two parameters "x"`: {{Name: "x", Default: 1.0}, {Name: "x", Default: true}}, `two parameters "rescale"`: {{Name: "rescale", Default: "a"}},
+		"is a int": {{Name: "x", Default: 5}}, "none of its choices": {{Name: "x", Default: "c", Choices: []string{"a", "b"}}},
+	} {
+		refused("parameters", want, func() {
+			Register(Spec{Info: Info{Name: "own"}, Params: params, New: func(Params) (Method, error) { return nil, nil }})
+		})
+	}
 	for name, want := range map[string]string{"avggrad+gss+der-pp": "stored yet", "emgd+las": "draws=two"} {
 		p := params{}
 		if strings.Contains(name, "gss") {

@@ -17,7 +17,33 @@ type Param struct {
 	Doc     string   `json:"doc"`
 }
 
-// Params holds a value for every parameter of a method.
+// check returns an error if the default is not of a type that parameters have, or none of the choices.
+func (d Param) check() error {
+	switch d.Default.(type) {
+	case float64, bool, string:
+	default:
+		return fmt.Errorf("its default is a %T, want a float64, bool or string", d.Default)
+	}
+	if len(d.Choices) == 0 {
+		return nil
+	}
+	if s, ok := d.Default.(string); !ok || !slices.Contains(d.Choices, s) {
+		return fmt.Errorf("its default %v is none of its choices", d.Default)
+	}
+	return nil
+}
+
+// cloned copies parameters, so that who gets them can change them.
+func cloned(params []Param) []Param {
+	out := slices.Clone(params)
+	for i := range out {
+		out[i].Choices = slices.Clone(out[i].Choices)
+	}
+	return out
+}
+
+// Params holds a value for every parameter of a method. Float, Bool and String panic if the method has no such parameter, or
+// one of another type, which is a mistake in its [Spec].
 type Params map[string]any
 
 // Float returns a parameter that is a number.

@@ -155,3 +155,41 @@ func TestRescaleKeepsState(t *testing.T) {
 		}
 	})
 }
+
+// TestLookupCopies: who looks a method up cannot change its defaults.
+func TestLookupCopies(t *testing.T) {
+	spec, err := Lookup("dwa")
+	must(t, err)
+	was := spec.Params[0].Default
+	spec.Params[0].Default = 99.0
+	again, err := Lookup("dwa")
+	must(t, err)
+	if again.Params[0].Default != was {
+		t.Errorf("the default is now %v, was %v", again.Params[0].Default, was)
+	}
+}
+
+// TestResolve: given values in the parameter's type, and defaults; names of compositions are the full ones.
+func TestResolve(t *testing.T) {
+	p, err := Resolve("emgd-gmc+der-pp", map[string]any{"alpha": "0.5"})
+	must(t, err)
+	if p["der-pp.alpha"] != 0.5 || p["emgd-gmc.momentum"] != 0.9 {
+		t.Errorf("%v", p)
+	}
+	if _, err := Resolve("emgd-gmc", map[string]any{"x": 1}); err == nil {
+		t.Error("an unknown parameter is accepted")
+	}
+}
+
+// TestFollowOfAComposition: losses that do not fit their ids are an error, as without a rehearsal.
+func TestFollowOfAComposition(t *testing.T) {
+	f, ok := As[Follower](build(t, "famo+der-pp", nil))
+	if !ok {
+		t.Fatal("it does not follow")
+	}
+	for _, losses := range [][]float64{{1}, {1, 2, 3, 4}} {
+		if err := f.Follow([]int{Memory, -1, 1}, losses); err == nil {
+			t.Errorf("%d losses for 3 ids are accepted", len(losses))
+		}
+	}
+}

@@ -17,7 +17,8 @@ type Spec struct {
 var registry = map[string]Spec{}
 
 // Register makes a method known under the name spec.Info.Name, to [New] and the command line. It panics if the name
-// is empty or taken or has a +, which joins names, or if spec contradicts itself.
+// is empty or taken or has a +, which joins names, or if spec contradicts itself: if a parameter has the name of another or
+// of "rescale", which every method has, or a default of another type than [Param] has, or that is none of its choices.
 func Register(spec Spec) {
 	name := spec.Info.Name
 	if name == "" || strings.Contains(name, "+") || spec.New == nil {
@@ -29,6 +30,15 @@ func Register(spec Spec) {
 	if spec.Info.NeedsRows && !spec.Info.NeedsGram {
 		panic(fmt.Sprintf("method: %q needs the rows, so it must ask for their Gram matrix", name))
 	}
+	for i, p := range spec.Params {
+		if slices.ContainsFunc(Parameters(spec)[i+1:], func(q Param) bool { return q.Name == p.Name }) {
+			panic(fmt.Sprintf("method: %q has two parameters %q", name, p.Name))
+		}
+		if err := p.check(); err != nil {
+			panic(fmt.Sprintf("method: %q: parameter %q: %v", name, p.Name, err))
+		}
+	}
+	spec.Params = cloned(spec.Params)
 	registry[name] = spec
 }
 
@@ -58,6 +68,7 @@ func Lookup(name string) (Spec, error) {
 func find(name string) (Spec, error) {
 	first, rest, composes := strings.Cut(name, "+")
 	spec, ok := registry[first]
+	spec.Params = cloned(spec.Params)
 	switch {
 	case !ok && composes:
 		return Spec{}, fmt.Errorf("method %q: unknown method %q%s; known: %s", name, first, suggested(first, Names()), strings.Join(Names(), ", "))
@@ -73,14 +84,7 @@ func find(name string) (Spec, error) {
 // parameters, every method has the parameter "rescale" (docs/method.md §1.4). Unknown names and values out of range
 // are errors.
 func New(name string, params map[string]any) (Method, error) {
-	spec, err := find(name)
-	if err != nil {
-		return nil, err
-	}
-	if params, err = unqualified(name, spec, params); err != nil {
-		return nil, err
-	}
-	p, err := resolve(name, Parameters(spec), params)
+	spec, p, err := resolved(name, params)
 	if err != nil {
 		return nil, err
 	}
@@ -89,6 +93,24 @@ func New(name string, params map[string]any) (Method, error) {
 		return nil, fmt.Errorf("method %s: %w", name, err)
 	}
 	return rescaled(m, p.String("rescale"))
+}
+
+// Resolve returns the values of all parameters that [New] would make the method with: those that are given, in the
+// parameter's type, and the defaults of the others.
+func Resolve(name string, params map[string]any) (Params, error) {
+	_, p, err := resolved(name, params)
+	return p, err
+}
+
+func resolved(name string, params map[string]any) (spec Spec, p Params, err error) {
+	if spec, err = find(name); err != nil {
+		return spec, nil, err
+	}
+	if params, err = unqualified(name, spec, params); err != nil {
+		return spec, nil, err
+	}
+	p, err = resolve(name, Parameters(spec), params)
+	return spec, p, err
 }
 
 // ParametersOf returns the parameters that [New] accepts for the method with the given name, also for a composition that

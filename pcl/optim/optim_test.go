@@ -145,6 +145,13 @@ func TestBadSettings(t *testing.T) {
 	}
 }
 
+// TestScheduledNothing: a schedule without an optimiser is refused.
+func TestScheduledNothing(t *testing.T) {
+	if err := (optim.Scheduled{}).Validate(); err == nil || !strings.Contains(err.Error(), "has no optimiser") {
+		t.Error(err)
+	}
+}
+
 // TestBeyondFloat32: settings that are positive numbers, but 0 or infinite in float32, are refused. Adam's ε of 1e-50 made
 // a NaN of each parameter whose derivative is 0.
 func TestBeyondFloat32(t *testing.T) {

@@ -71,6 +71,9 @@ func (s Schedule) At(t int) float64 {
 
 // Validate returns an error if the settings of the optimiser or of the schedule are not allowed.
 func (o Scheduled) Validate() error {
+	if o.Optimizer == nil {
+		return errors.New("schedule: it has no optimiser: set Scheduled.Optimizer")
+	}
 	return errors.Join(o.Optimizer.Validate(), o.Schedule.Validate())
 }
 

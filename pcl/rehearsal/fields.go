@@ -18,6 +18,9 @@ type Field struct {
 // Fields lists the parameters of a part.
 func Fields(p Part) (fields []Field) {
 	t := reflect.TypeOf(p)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
 	for i := range t.NumField() {
 		tag := t.Field(i).Tag
 		name, ok := tag.Lookup("param")
@@ -54,28 +57,45 @@ func parse(t reflect.Type, text string) any {
 // With returns the part with other values of parameters, by their names. A zero for a field whose zero value stands
 // for the default is out of range, and an error.
 func With(p Part, values map[string]any) (Part, error) {
-	out := reflect.New(reflect.TypeOf(p)).Elem()
-	out.Set(reflect.ValueOf(p))
+	given := reflect.Indirect(reflect.ValueOf(p))
+	if given.Kind() != reflect.Struct {
+		return nil, fmt.Errorf("a part is a struct whose fields are its parameters, and not a %T", p)
+	}
+	out := reflect.New(given.Type()).Elem()
+	out.Set(given)
 	for i := range out.NumField() {
 		tag := out.Type().Field(i).Tag
 		v, ok := values[tag.Get("param")]
 		if !ok {
 			continue
 		}
-		set(out.Field(i), v)
+		if err := set(out.Field(i), v); err != nil {
+			return nil, fmt.Errorf("%s: %w", tag.Get("param"), err)
+		}
 		if out.Field(i).IsZero() && v != parse(out.Field(i).Type(), tag.Get("default")) {
 			return nil, fmt.Errorf("%s is %v, which is out of range: %s", tag.Get("param"), v, tag.Get("doc"))
 		}
 	}
-	return out.Interface().(Part), nil
+	if part, ok := out.Interface().(Part); ok {
+		return part, nil
+	}
+	return out.Addr().Interface().(Part), nil
 }
 
-func set(field reflect.Value, v any) {
+func set(field reflect.Value, v any) error {
+	to := field.Type()
+	if to.Kind() == reflect.Pointer {
+		to = to.Elem()
+	}
+	if v == nil || !reflect.TypeOf(v).AssignableTo(to) {
+		return fmt.Errorf("%v is a %T; want a %s", v, v, to)
+	}
 	if field.Kind() == reflect.Pointer {
-		field.Set(reflect.New(field.Type().Elem()))
+		field.Set(reflect.New(to))
 		field = field.Elem()
 	}
 	field.Set(reflect.ValueOf(v))
+	return nil
 }
 
 // filled returns the part with its defaults in place of the zero values.
@@ -83,7 +103,9 @@ func filled[P Part](p P) P {
 	out := reflect.ValueOf(&p).Elem()
 	for i := range out.NumField() {
 		if tag, ok := out.Type().Field(i).Tag.Lookup("default"); ok && out.Field(i).IsZero() {
-			set(out.Field(i), parse(out.Field(i).Type(), tag))
+			if err := set(out.Field(i), parse(out.Field(i).Type(), tag)); err != nil {
+				panic(fmt.Sprintf("rehearsal: default of %T: %v", p, err))
+			}
 		}
 	}
 	return p

@@ -63,3 +63,26 @@ func TestWith(t *testing.T) {
 		t.Errorf("%+v filled is %+v", given, f)
 	}
 }
+
+// TestPartsByPointer: a part may be given by a pointer, whose struct stays as it is.
+func TestPartsByPointer(t *testing.T) {
+	given := &Distill{Rows: "apart"}
+	got, err := With(given, map[string]any{"alpha": 0.25})
+	must(t, err)
+	if d := got.(Distill); *d.Alpha != 0.25 || d.Rows != "apart" || given.Alpha != nil || len(Fields(given)) != len(Fields(Distill{})) {
+		t.Errorf("made %+v of %+v", got, given)
+	}
+	for want, alpha := range map[string]any{"1 is a int; want a float64": 1, "<nil>": nil} {
+		if _, err := With(given, map[string]any{"alpha": alpha}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("alpha = %v: %v", alpha, err)
+		}
+	}
+	for _, p := range []Part{nil, (*Distill)(nil)} {
+		if _, err := With(p, nil); err == nil || !strings.Contains(err.Error(), "a part is a struct") {
+			t.Errorf("%v: %v", p, err)
+		}
+	}
+	if _, err := New(Herding{}, nil); err == nil || !strings.Contains(err.Error(), "part 2 of the rehearsal is nil") {
+		t.Errorf("a part that is nil: %v", err)
+	}
+}

@@ -129,14 +129,14 @@ func (m *nearestMean) Snapshot() (Point, Rule) {
 }
 
 // Compare compares the classes by −d², where d is the distance of a sample's features from the class's mean. Classes
-// without a mean are excluded.
+// without a mean are excluded, and so are those whose mean is not as long as the features.
 func (m *nearestMean) Compare(features []float32, classes []int, scores []float64) bool {
 	if !m.decides(classes) {
 		return false
 	}
 	f := unit(features)
 	for i, c := range classes {
-		if scores[i] = math.Inf(-1); m.known(c) {
+		if scores[i] = math.Inf(-1); m.known(c) && len(m.means[c]) == len(f) {
 			scores[i] = -squaredDistance(f, m.means[c])
 		}
 	}

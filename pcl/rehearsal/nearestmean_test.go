@@ -103,3 +103,20 @@ func TestPredictOnce(t *testing.T) {
 		t.Errorf("features of %d samples and logits of %d, want 2 and 2", l.features, l.logits)
 	}
 }
+
+// TestMeansOfOtherSizes: means that are not finite are refused, and features of another length are near to none.
+func TestMeansOfOtherSizes(t *testing.T) {
+	m := &Means{Classes: []int{3}, Tasks: [][]int{{1}}, Values: [][]float32{{1, 0}}}
+	must(t, m.Check())
+	rule := m.Rule().(interface {
+		Compare(features []float32, classes []int, scores []float64) bool
+	})
+	scores := make([]float64, 1)
+	if rule.Compare([]float32{1, 0, 0}, []int{3}, scores); !math.IsInf(scores[0], -1) {
+		t.Errorf("features of three numbers: %v", scores)
+	}
+	m.Values[0][1] = float32(math.NaN())
+	if m.Check() == nil {
+		t.Error("a mean that is NaN is accepted")
+	}
+}

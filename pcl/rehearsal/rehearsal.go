@@ -6,6 +6,7 @@ package rehearsal
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/memory"
@@ -154,7 +155,10 @@ type Row struct {
 
 // New joins parts to a rehearsal. Two parts that make the same choice are an error, as are values out of range.
 func New(parts ...Part) (*Rehearsal, error) {
-	r, by := &Rehearsal{Parts: parts}, map[Axis]string{}
+	if i := slices.Index(parts, nil); i >= 0 {
+		return nil, fmt.Errorf("part %d of the rehearsal is nil", i+1)
+	}
+	r, by := &Rehearsal{Parts: slices.Clone(parts)}, map[Axis]string{}
 	for _, p := range parts {
 		info := p.Info()
 		for _, axis := range info.Axes {

@@ -206,7 +206,7 @@ func (s *Scenario) At(updates int) int {
 
 // Fill returns the scenario with what it leaves out: data set, increment, kind, batch and epochs from o, and the numbers of
 // training samples and steps from perClass, the number of training samples of each class. It returns an error if what
-// it does not leave out is not the same.
+// it does not leave out is not the same, except for its kind, which its steps already say.
 func (s *Scenario) Fill(o Options, perClass []int) (*Scenario, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err

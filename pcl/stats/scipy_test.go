@@ -53,6 +53,11 @@ func scipy(t *testing.T) reference {
 	if err := json.Unmarshal(data, &r); err != nil {
 		t.Fatal(err)
 	}
+	for i, n := range []int{len(r.Wilcoxon), len(r.SignFlip), len(r.IQM), len(r.Improvement), len(r.Bootstrap), len(r.Ranks)} {
+		if n == 0 {
+			t.Fatalf("list %d of testdata/scipy.json is empty", i+1)
+		}
+	}
 	return r
 }
 

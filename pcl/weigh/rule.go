@@ -7,7 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
+	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 	"github.com/parallelcl/parallelcl/internal/seed"
@@ -16,6 +19,7 @@ import (
 
 // Rule is a method outside of a learner. It is not safe for concurrent use.
 type Rule struct {
+	settings string // its parameters
 	method   method.Method
 	info     method.Info
 	rng      *seed.Source
@@ -36,11 +40,24 @@ func New(name string, params map[string]any, runSeed uint64) (*Rule, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Rule{method: m, info: m.Info(), rng: seed.New(runSeed, "method")}
+	all, err := method.Resolve(name, params)
+	if err != nil {
+		return nil, err
+	}
+	r := &Rule{settings: text(all), method: m, info: m.Info(), rng: seed.New(runSeed, "method")}
 	r.stateful, _ = method.As[method.Stateful](m)
 	r.undoer, r.keeper = role[method.Undoer](m), role[method.Snapshotter](m)
 	r.follower, _ = method.As[method.Follower](m)
 	return r, nil
+}
+
+// text lists parameters by their names.
+func text(all method.Params) string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		list = append(list, fmt.Sprintf("%s=%v", name, all[name]))
+	}
+	return strings.Join(list, " ")
 }
 
 // role returns the method as a T, or the one that it wraps. A part of a composition does not count, and neither does
@@ -87,15 +104,16 @@ func (r *Rule) End(id int) {
 
 // state is what a rule remembers of the streams, and the state of its random numbers.
 type state struct {
-	Method string          `json:"method"`
-	Rand   []byte          `json:"rand"`
-	State  json.RawMessage `json:"state,omitempty"`
+	Method   string          `json:"method"`
+	Settings string          `json:"settings,omitempty"` // older states have none
+	Rand     []byte          `json:"rand"`
+	State    json.RawMessage `json:"state,omitempty"`
 }
 
 // State returns everything that the rule remembers, as JSON. A rule with the same name and parameters that is given it
 // by [Rule.SetState] goes on with the same bits.
 func (r *Rule) State() ([]byte, error) {
-	s := state{Method: r.info.Name}
+	s := state{Method: r.info.Name, Settings: r.settings}
 	var err error
 	if s.Rand, err = r.rng.MarshalBinary(); err != nil {
 		return nil, err
@@ -109,7 +127,7 @@ func (r *Rule) State() ([]byte, error) {
 }
 
 // SetState replaces what the rule remembers by what [Rule.State] returned. A state of another method, or one that was
-// saved with other settings, is refused and changes nothing.
+// saved with other parameters, is refused and changes nothing.
 func (r *Rule) SetState(data []byte) error {
 	var s state
 	if err := jsonin.Unmarshal(data, &s); err != nil {
@@ -117,6 +135,9 @@ func (r *Rule) SetState(data []byte) error {
 	}
 	if s.Method != r.info.Name {
 		return fmt.Errorf("it holds the state of %q, not of %s", s.Method, r.info.Name)
+	}
+	if s.Settings != "" && s.Settings != r.settings {
+		return fmt.Errorf("use the settings it was saved with: %s; this rule has %s", s.Settings, r.settings)
 	}
 	rng := seed.New(0, "")
 	if err := rng.UnmarshalBinary(s.Rand); err != nil {
