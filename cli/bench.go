@@ -160,8 +160,6 @@ func (c *benchStepCmd) check() error {
 		return fmt.Errorf("--steps %d --warmup %d: want at least one step, and no negative number", c.Steps, c.Warmup)
 	case c.Steps > maxTimedSteps || c.Warmup > maxTimedSteps:
 		return fmt.Errorf("--steps %d --warmup %d: want at most %d, as the time of each is kept", c.Steps, c.Warmup, maxTimedSteps)
-	case len(c.Method) == 0:
-		return errNoMethod
 	case c.Turns && len(c.contenders()) != 1:
 		return fmt.Errorf("--turns times one method, not %d", len(c.contenders()))
 	}

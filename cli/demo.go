@@ -23,7 +23,7 @@ import (
 
 // demoCmd trains several methods on built-in data and draws one page about them.
 type demoCmd struct {
-	Out       string   `short:"o" default:"pcl-demo.html" type:"output" placeholder:"FILE.html" help:"Page to write."`
+	Out       string   `short:"o" default:"pcl-demo.html" type:"path" placeholder:"FILE.html" help:"Page to write (default: ${default})."`
 	Cover     string   `type:"path" placeholder:"FILE.png" help:"Draw the overview picture too."`
 	Runs      string   `type:"path" placeholder:"DIR" help:"Keep results and records in this folder, and reuse those that are already there."`
 	Method    []string `default:"emgd,der-pp,emgd-gmc,avggrad,mgda" placeholder:"NAME,…" help:"Methods to compare (${default})."`
@@ -34,9 +34,6 @@ type demoCmd struct {
 }
 
 func (c *demoCmd) Run(rc *runContext) error {
-	if len(c.Method) == 0 {
-		return usageError{errNoMethod}
-	}
 	for _, name := range c.Method {
 		if _, err := method.Lookup(name); err != nil {
 			return usageError{err}

@@ -2,12 +2,16 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/deploy"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/grid"
@@ -28,7 +32,7 @@ type deployFlags struct {
 	Concurrent count         `placeholder:"N" help:"How many tasks or pods may run at the same time (default: no limit)."`
 	CPUs       count         `name:"cpus" placeholder:"N" help:"Processors of a task or pod (default: as many threads as it computes with)."`
 	GPUs       *count        `name:"gpus" placeholder:"N" help:"GPUs of a task or pod (default: 1 for grids that are planned for xla-cuda, else none)."`
-	Out        string        `short:"o" type:"path" default:"/dev/stdout" placeholder:"FILE" help:"File to write (default: standard output)."`
+	Out        string        `short:"o" type:"stdout" default:"-" placeholder:"FILE" help:"File to write (default: standard output)."`
 }
 
 // plan returns the manifest of the grid, and how many shards there are to be.
@@ -59,15 +63,36 @@ func (c *deployFlags) cpus(m *grid.Manifest, processes number) int {
 	return int(processes) * max(1, m.Compute.Threads)
 }
 
-// gpus returns the GPUs of a task.
-func (c *deployFlags) gpus(m *grid.Manifest) int {
+// gpus returns the GPUs of a task, which are what the plan is for.
+func (c *deployFlags) gpus(m *grid.Manifest) (int, error) {
+	cuda := m.Compute.Backend == backend.XLACUDA
 	switch {
-	case c.GPUs != nil:
-		return int(*c.GPUs)
-	case m.Compute.Backend == backend.XLACUDA:
-		return 1
+	case c.GPUs == nil && cuda:
+		return 1, nil
+	case c.GPUs == nil:
+		return 0, nil
+	case cuda && *c.GPUs == 0:
+		return 0, usageError{fmt.Errorf("--gpus 0: %s is planned for %s, which needs one", m.Name, m.Compute.Backend)}
+	case !cuda && *c.GPUs > 0:
+		return 0, usageError{fmt.Errorf("--gpus %d: %s is planned for the backend %s, which uses none; pcl grid plan --backend %s plans it for GPUs", *c.GPUs, m.Name, m.Compute.Backend, backend.XLACUDA)}
 	}
-	return 0
+	return int(*c.GPUs), nil
+}
+
+// ownFiles returns the files and folders of the user's own that the cells read. They are not in the data folder.
+func ownFiles(m *grid.Manifest) (paths []string) {
+	for _, c := range m.Cells {
+		if datasets.Own(c.Config.Dataset) {
+			_, path, _ := strings.Cut(c.Config.Dataset, ":")
+			path, _, _ = strings.Cut(path, "?") // how it is read
+			paths = append(paths, path)
+		}
+		if c.InitFile != "" {
+			paths = append(paths, c.InitFile)
+		}
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
 }
 
 // file is what package deploy renders.
@@ -108,13 +133,25 @@ func (c *deploySlurmCmd) Run(rc *runContext) error {
 			return usageError{err}
 		}
 	}
+	gpus, err := c.gpus(m)
+	if err != nil {
+		return err
+	}
 	perTask := min(c.PerTask, number(shards))
-	return c.write(rc, deploy.Slurm{
-		Grid: m.Name, Dir: c.Dir, Program: c.Program, DataDir: c.DataDir,
+	job := deploy.Slurm{
+		Grid: m.Name, Dir: c.Dir, Program: c.Program, DataDir: c.DataDir, XLAFlags: m.Compute.Flags, Files: ownFiles(m),
 		Shards: shards, PerTask: int(perTask), Concurrent: int(c.Concurrent), Limit: c.Limit, Grace: c.Grace,
-		CPUs: c.cpus(m, perTask), GPUs: c.gpus(m), Memory: c.Memory, Partition: c.Partition, Account: c.Account, QOS: c.QOS,
-	})
+		CPUs: c.cpus(m, perTask), GPUs: gpus, Memory: c.Memory, Partition: c.Partition, Account: c.Account, QOS: c.QOS,
+	}
+	if err := c.write(rc, job); err != nil || rc.quiet || job.Tasks() <= usualTasks {
+		return err
+	}
+	_, err = fmt.Fprintf(rc.stderr, "The array has %d tasks. Slurm takes %d unless the cluster's MaxArraySize says otherwise (scontrol show config): fewer --shards, or more of them in a task (--per-task).\n", job.Tasks(), usualTasks)
+	return err
 }
+
+// usualTasks is how many tasks an array may have by the default of Slurm's MaxArraySize.
+const usualTasks = 1001
 
 // thisProgram returns where this program is, if it is one that can make the grid later.
 func (c *deploySlurmCmd) thisProgram(m *grid.Manifest) (string, error) {
@@ -138,6 +175,7 @@ type deployKubernetesCmd struct {
 	Claim     string        `required:"" placeholder:"NAME" help:"Persistent volume claim with the grid's folder, to which many nodes can write."`
 	Path      string        `placeholder:"PATH" help:"The grid's folder in that volume (default: the volume itself)."`
 	DataClaim string        `placeholder:"NAME" help:"Claim with the data sets, which is only read (default: the folder data in the grid's)."`
+	User      podUser       `default:"65532:65532" placeholder:"UID:GID" help:"User and group of the pods, who must be able to write to the volume (default ${default})."`
 	JobName   string        `placeholder:"NAME" help:"Name of the Job (default: pcl- and the grid's)."`
 	Jobs      number        `short:"j" default:"1" placeholder:"N" help:"Processes of a pod, on one GPU or on several processors (default ${default})."`
 	Retries   count         `default:"10" placeholder:"N" help:"How often the pod of a shard may fail (default ${default}). A cell counts as failed after three pods were killed at it, so that fewer may give up a shard for one cell."`
@@ -150,9 +188,29 @@ func (c *deployKubernetesCmd) Run(rc *runContext) error {
 	if err != nil {
 		return err
 	}
+	gpus, err := c.gpus(m)
+	if err != nil {
+		return err
+	}
 	return c.write(rc, deploy.Kubernetes{
 		Grid: m.Name, Name: c.JobName, Image: c.Image, Claim: c.Claim, Path: c.Path, DataClaim: c.DataClaim,
+		User: c.User.UID, Group: c.User.GID, XLAFlags: m.Compute.Flags, Files: ownFiles(m),
 		Shards: shards, Jobs: int(c.Jobs), Concurrent: min(int(c.Concurrent), shards), Retries: int(c.Retries), Grace: c.Grace,
-		CPUs: c.cpus(m, c.Jobs), Memory: c.Memory, GPUs: c.gpus(m),
+		CPUs: c.cpus(m, c.Jobs), Memory: c.Memory, GPUs: gpus,
 	})
+}
+
+// podUser is the value of a flag that names a user by numbers. It is not root, as which pods do not run.
+type podUser struct{ UID, GID int }
+
+// UnmarshalText reads "UID:GID".
+func (u *podUser) UnmarshalText(text []byte) error {
+	user, group, _ := strings.Cut(string(text), ":")
+	var err1, err2 error
+	u.UID, err1 = strconv.Atoi(user)
+	u.GID, err2 = strconv.Atoi(group)
+	if err1 != nil || err2 != nil || u.UID < 1 || u.GID < 1 {
+		return fmt.Errorf("%q is not UID:GID, two numbers above 0 (pods do not run as root)", text)
+	}
+	return nil
 }

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"errors"
 	"io"
+	"io/fs"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/tables"
@@ -19,15 +21,24 @@ type exportCmd struct {
 // exportedRuns are the runs that a command writes.
 type exportedRuns struct {
 	Paths []string `arg:"" optional:"" default:"runs" name:"path" help:"Result files or folders of runs (default: ${default})."`
-	Out   string   `short:"o" type:"path" default:"/dev/stdout" placeholder:"FILE" help:"File to write (default: standard output)."`
+	Out   string   `short:"o" type:"stdout" default:"-" placeholder:"FILE" help:"File to write (default: standard output)."`
 }
 
 func (e exportedRuns) find() (runs []*results.Run, files []report.RunFile, err error) {
-	files, err = report.FindRuns(e.Paths...)
+	files, err = findRuns(e.Paths)
 	for _, f := range files {
 		runs = append(runs, f.Run)
 	}
 	return runs, files, err
+}
+
+// findRuns reads the runs that paths name. A path at which there is nothing is wrong usage.
+func findRuns(paths []string) ([]report.RunFile, error) {
+	files, err := report.FindRuns(paths...)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = usageError{err}
+	}
+	return files, err
 }
 
 type exportCSVCmd struct {

@@ -15,7 +15,7 @@ import (
 // exportWeightsCmd writes the network of a run.
 type exportWeightsCmd struct {
 	Source  string `arg:"" name:"run" help:"Folder of a run made with --weights, or of an unfinished one; or a checkpoint, or a safetensors file."`
-	Out     string `short:"o" required:"" type:"output" placeholder:"FILE" help:"File to write: FILE.safetensors or FILE.onnx."`
+	Out     string `short:"o" required:"" type:"path" placeholder:"FILE" help:"File to write: FILE.safetensors or FILE.onnx."`
 	DataDir string `type:"path" placeholder:"DIR" help:"Data folder, for an unfinished run (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
 }
 

@@ -22,7 +22,7 @@ func TestToyPrintsStepsOnce(t *testing.T) {
 	}
 }
 
-// TestFlagsThatDoNothing: a flag that would do nothing is a usage error that names it.
+// TestFlagsThatDoNothing: a flag that would do nothing, or that names nothing, is a usage error that names it.
 func TestFlagsThatDoNothing(t *testing.T) {
 	dir := t.TempDir()
 	notebook := filepath.Join(dir, "a.ipynb")
@@ -45,6 +45,19 @@ func TestFlagsThatDoNothing(t *testing.T) {
 		{[]string{"run", "--edit-max-drift", "0.02"}, "add a step size, such as --edit 0.003"},
 		{[]string{"run", "--edit-mode", "batch"}, "--edit-mode says how the memory is edited"},
 		{[]string{"run", "--method", ""}, "--method is empty"},
+		{[]string{"run", "--seed", ""}, "--seed is empty"},
+		{[]string{"run", "--increment", ""}, "--increment is empty"},
+		{[]string{"run", "--dataset", ""}, "--dataset is empty"},
+		{[]string{"demo", "--seed", ""}, "--seed is empty"},
+		{[]string{"deploy", "slurm", "any", "--shards", "2", "--pcl", ""}, "--pcl is empty"},
+		{[]string{"deploy", "slurm", "any", "--shards", "2", "--data-dir", ""}, "--data-dir is empty"},
+		{[]string{"grid", "status", "--dir", ""}, "--dir is empty"},
+		{[]string{"grid", "collect", "-o", ""}, "--out is empty"},
+		{[]string{"report", runs, "-o", ""}, "--out is empty"},
+		{[]string{"weights", "--method", "mgda", "--state", "-"}, "--state: a single - is not the standard input or output"},
+		{[]string{"report", "--all", dir, "-o", "-"}, "--out: a single - is not"},
+		{[]string{"demo", "--runs", "-"}, "--runs: a single - is not"},
+		{[]string{"data", "preview", "glyphs", "--per-class", "0", "--out", filepath.Join(dir, "x.png")}, "--per-class: 0 is too small"},
 		{[]string{"bench", "step", "--width", "8"}, "add --model resnet18"},
 		{[]string{"data", "preview", "cifar-10", "--seed", "2", "--out", filepath.Join(dir, "x.png")}, "--seed is for sets that are generated"},
 		{[]string{"data", "preview", "glyphs", "--out", filepath.Join(dir, "x.jpg")}, "the ending .png"},
@@ -54,5 +67,8 @@ func TestFlagsThatDoNothing(t *testing.T) {
 		if code := execute(rc, c.args); code != 2 || !strings.Contains(stderr.String(), c.want) {
 			t.Errorf("%v: exit code %d, %q; want %q", c.args, code, &stderr, c.want)
 		}
+	}
+	if _, err := os.Lstat("-"); err == nil {
+		t.Error("there is something of the name -")
 	}
 }

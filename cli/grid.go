@@ -20,7 +20,7 @@ type gridCmd struct {
 	Retry   gridRetryCmd   `cmd:"" help:"Make the cells that have failed once more."`
 	Status  gridStatusCmd  `cmd:"" help:"Show how far grids have come, what is left, and what failed."`
 	Collect gridCollectCmd `cmd:"" help:"Write all results to an SQLite file, to be queried."`
-	Export  gridExportCmd  `cmd:"" help:"Write the results of a grid as CSV or as a LaTeX table."`
+	Export  gridExportCmd  `cmd:"" help:"Write the results of a grid as CSV, as a LaTeX table, or for TensorBoard."`
 	Report  gridReportCmd  `cmd:"" help:"Make a page, or a text, about what results show: tables beside the paper's, figures, and a verdict on each claim."`
 	Again   gridAgainCmd   `cmd:"" name:"reproduce" help:"Make one run of exported results again, and compare it with them to the bit."`
 	Clean   gridCleanCmd   `cmd:"" help:"Remove what dead workers left and nobody needs. Plans and results stay."`
@@ -83,6 +83,11 @@ func (c *gridListCmd) Run(rc *runContext) error {
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", name, strings.Join(sizes, ", "), g.Title, g.Paper)
 	}
+	sizes, err := grid.Sizes(grid.BuiltinTuning)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%s\t%s\tTuning: the grid that pcl tune makes\t\n", grid.BuiltinTuning, strings.Join(sizes, ", "))
 	if err := w.Flush(); err != nil {
 		return err
 	}

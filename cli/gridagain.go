@@ -30,7 +30,7 @@ type gridAgainCmd struct {
 
 	Grid      string `type:"existingfile" placeholder:"FILE.toml" help:"The grid, if it is none of those that are built in."`
 	TunedFrom string `type:"existingfile" placeholder:"FILE" help:"The tuned values of a grid …-tuned, if they are not those that come with the program."`
-	Out       string `short:"o" type:"output" placeholder:"DIR" help:"Keep the run in this folder; an interrupted run goes on from there."`
+	Out       string `short:"o" type:"path" placeholder:"DIR" help:"Keep the run in this folder; an interrupted run goes on from there."`
 
 	Backend string `default:"same" enum:"same,xla-cuda,xla-cpu,go" help:"Compute backend: ${enum}. Another one than the result's rounds differently."`
 	TF32    bool   `name:"tf32" help:"Let a GPU round the factors of products to 10 bits, if that was done for the result."`

@@ -16,7 +16,7 @@ import (
 type gridCollectCmd struct {
 	Names []string `arg:"" optional:"" name:"name" help:"Planned grids (default: all)."`
 	gridDir
-	Out string `short:"o" type:"output" placeholder:"FILE" help:"SQLite file to write (default: results.sqlite in the folder)."`
+	Out string `short:"o" type:"path" placeholder:"FILE" help:"SQLite file to write (default: results.sqlite in the folder)."`
 }
 
 func (c *gridCollectCmd) Run(rc *runContext) error {
@@ -58,15 +58,15 @@ func collected(rc *runContext, f grid.Folder, name string) (*grid.Results, error
 	return r, nil
 }
 
-// standardOutput is the default of flags that name a file to write.
-const standardOutput = "/dev/stdout"
+// standardOutput is what stands for it in flags that name a file to write.
+const standardOutput = "-"
 
 // gridExportCmd writes the results of a grid in other forms.
 type gridExportCmd struct {
 	Name string `arg:"" help:"Planned grid."`
 	gridDir
 	Format string `default:"csv" enum:"csv,latex,tensorboard" help:"${enum}: a line for each run, the means as a table, or an event file for each run (default ${default})."`
-	Out    string `short:"o" type:"path" default:"/dev/stdout" placeholder:"PATH" help:"File to write (default: standard output); for tensorboard the folder."`
+	Out    string `short:"o" type:"stdout" default:"-" placeholder:"PATH" help:"File to write (default: standard output); for tensorboard the folder."`
 }
 
 func (c *gridExportCmd) Run(rc *runContext) error {
@@ -90,8 +90,8 @@ func (c *gridExportCmd) Run(rc *runContext) error {
 	return rc.writeTo(c.Out, write)
 }
 
-// isStandardOutput says whether a path stands for the standard output, as - does too.
-func isStandardOutput(path string) bool { return path == standardOutput || path == "-" }
+// isStandardOutput says whether a path stands for the standard output, which on Unix has a path too.
+func isStandardOutput(path string) bool { return path == standardOutput || path == "/dev/stdout" }
 
 // writeTo writes a file, or to the standard output.
 func (rc *runContext) writeTo(path string, write func(io.Writer) error) error {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,7 +23,7 @@ type gridReportCmd struct {
 	Names []string `arg:"" optional:"" name:"name" help:"Planned grids, files that pcl grid export wrote, or folders of them (default: all planned grids)."`
 	gridDir
 	Markdown bool   `help:"Write a text like REPRODUCTION.md instead of a page. It depends on the results alone: neither the day nor the machine plays a part."`
-	Out      string `short:"o" type:"path" placeholder:"FILE" help:"File to write (default: grids.html, or standard output for --markdown)."`
+	Out      string `short:"o" type:"stdout" placeholder:"FILE" help:"File to write (default: grids.html, or standard output for --markdown)."`
 	Title    string `placeholder:"TEXT" help:"Title of the page."`
 }
 
@@ -60,7 +61,7 @@ func (c *gridReportCmd) source() string {
 	parts := make([]string, len(c.Names))
 	for i, name := range c.Names {
 		switch {
-		case !isExport(name):
+		case !c.isExport(name):
 			parts[i] = "the results of " + name
 		case filepath.Ext(name) == ".csv":
 			parts[i] = fmt.Sprintf("[%s](%[1]s)", name)
@@ -94,7 +95,7 @@ func (c *gridReportCmd) results(rc *runContext) (all []*rows.Row, notes map[stri
 	notes = map[string]string{}
 	for _, name := range names {
 		var own []*rows.Row
-		if isExport(name) {
+		if c.isExport(name) {
 			own, err = exported(name, notes)
 		} else {
 			own, err = c.planned(rc, name)
@@ -118,6 +119,9 @@ func (c *gridReportCmd) planned(rc *runContext, name string) ([]*rows.Row, error
 
 // exported reads a file or folder of exported results, and adds the folder's notes.
 func exported(path string, notes map[string]string) ([]*rows.Row, error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, usageError{err}
+	}
 	own, err := findings.ReadNotes(path)
 	if err != nil {
 		return nil, err
@@ -126,8 +130,11 @@ func exported(path string, notes map[string]string) ([]*rows.Row, error) {
 	return rows.Files(path)
 }
 
-// isExport says whether a name is that of a file or folder of exported results.
-func isExport(name string) bool {
+// isExport says whether a name is that of a file or folder of exported results. A planned grid of that name comes first.
+func (c *gridReportCmd) isExport(name string) bool {
+	if names, err := c.folder().Names(); err == nil && slices.Contains(names, name) {
+		return false
+	}
 	if filepath.Ext(name) == ".csv" {
 		return true
 	}

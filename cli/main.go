@@ -44,24 +44,24 @@ type runContext struct {
 type commands struct {
 	Quiet bool `short:"q" help:"Print no progress and no notices."`
 
-	Demo       demoCmd                      `cmd:"" help:"Train five methods on five parallel streams and draw one page about it (about a minute, no data needed)."`
-	Run        runCmd                       `cmd:"" help:"Train on a scenario, with one or several methods and seeds, and print a table."`
-	Grid       gridCmd                      `cmd:"" help:"Make many runs, such as those of a table of the paper, on one machine or several: plan, run, status, collect, export."`
-	Tune       tuneCmd                      `cmd:"" help:"Find the values with which each method does best, with the same number of candidates for all."`
-	Deploy     deployCmd                    `cmd:"" help:"Print the files by which Slurm or Kubernetes makes a planned grid."`
-	Toy        toyCmd                       `cmd:"" help:"Descend the paper's two synthetic functions, the second arriving at step 500."`
-	Weights    weightsCmd                   `cmd:"" help:"Read gradients or their Gram matrix as JSON on standard input, print a method's weights and their certificate."`
-	Data       dataCmd                      `cmd:"" help:"Image sets: list, fetch, verify, preview."`
-	Methods    methodsCmd                   `cmd:"" help:"List the methods, or explain one."`
-	Notebook   notebookCmd                  `cmd:"" help:"Open JupyterLab with the kernel \"ParallelCL (Go)\", installing what is missing."`
-	Kernel     kernelCmd                    `cmd:"" help:"The Jupyter kernel: install, list, remove, doctor."`
-	Report     reportCmd                    `cmd:"" help:"Make a page, or a site, from results or notebooks: figures, tables and text, to be read offline."`
-	Export     exportCmd                    `cmd:"" help:"Write runs in other forms: CSV, LaTeX, TensorBoard's event files, and the weights of networks."`
-	TB         tensorBoardCmd               `cmd:"" name:"tensorboard" hidden:"" help:"The same as pcl export tensorboard."`
-	Bench      benchCmd                     `cmd:"" help:"Time training steps."`
-	Doctor     doctorCmd                    `cmd:"" help:"Show this machine's backends, why one is chosen, and how fast they are."`
-	Version    versionCmd                   `cmd:"" help:"Print the version."`
-	Completion kongplete.InstallCompletions `cmd:"" help:"Install shell completion (bash, zsh, fish), or remove it."`
+	Demo       demoCmd        `cmd:"" help:"Train five methods on five parallel streams and draw one page about it (about a minute, no data needed)."`
+	Run        runCmd         `cmd:"" help:"Train on a scenario, with one or several methods and seeds, and print a table."`
+	Grid       gridCmd        `cmd:"" help:"Make many runs, such as those of a table of the paper, on one machine or several: plan, run, status, collect, export."`
+	Tune       tuneCmd        `cmd:"" help:"Find the values with which each method does best, with the same number of candidates for all."`
+	Deploy     deployCmd      `cmd:"" help:"Print the files by which Slurm or Kubernetes makes a planned grid."`
+	Toy        toyCmd         `cmd:"" help:"Descend the paper's two synthetic functions, the second arriving at step 500."`
+	Weights    weightsCmd     `cmd:"" help:"Read gradients or their Gram matrix as JSON on standard input, print a method's weights and their certificate."`
+	Data       dataCmd        `cmd:"" help:"Image sets: list, fetch, verify, preview."`
+	Methods    methodsCmd     `cmd:"" help:"List the methods, or explain one."`
+	Notebook   notebookCmd    `cmd:"" help:"Open JupyterLab with the kernel \"ParallelCL (Go)\", installing what is missing."`
+	Kernel     kernelCmd      `cmd:"" help:"The Jupyter kernel: install, list, remove, doctor."`
+	Report     reportCmd      `cmd:"" help:"Make a page, or a site, from results or notebooks: figures, tables and text, to be read offline."`
+	Export     exportCmd      `cmd:"" help:"Write runs in other forms: CSV, LaTeX, TensorBoard's event files, and the weights of networks."`
+	TB         tensorBoardCmd `cmd:"" name:"tensorboard" hidden:"" help:"The same as pcl export tensorboard."`
+	Bench      benchCmd       `cmd:"" help:"Time training steps."`
+	Doctor     doctorCmd      `cmd:"" help:"Show this machine's backends, why one is chosen, and how fast they are."`
+	Version    versionCmd     `cmd:"" help:"Print the version."`
+	Completion completionCmd  `cmd:"" help:"Print the lines that turn on completion; add them to your shell's start-up file."`
 }
 
 // Main runs the command line in os.Args and ends the program with its exit code: 0 success; 1 failure, also if a run
@@ -103,7 +103,7 @@ func execute(rc *runContext, args []string) int {
 		kong.UsageOnError(),
 		kong.Writers(rc.stdout, rc.stderr),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		outputType)
+		pathType, stdoutType)
 	if err != nil {
 		fmt.Fprintln(rc.stderr, "pcl:", err)
 		return exitFailure
@@ -116,6 +116,9 @@ func execute(rc *runContext, args []string) int {
 	}
 	rc.command = k.Selected().FullPath()
 	rc.quiet = c.Quiet
+	if flag := emptyFlag(k); flag != "" {
+		return exitCode(rc, usageError{fmt.Errorf("--%s is empty: give it a value, or leave it out", flag)})
+	}
 	return exitCode(rc, rc.attend(func() error { return k.Run(rc) }))
 }
 

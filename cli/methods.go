@@ -2,7 +2,6 @@ package cli
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -16,9 +15,6 @@ type methodsCmd struct {
 	Parts bool   `help:"List the parts of a rehearsal, which can be joined to a method with +."`
 	JSON  bool   `name:"json" help:"Print JSON."`
 }
-
-// errNoMethod is the error of commands that are told to use none, as by --method "$NAME" where the variable is not set.
-var errNoMethod = errors.New("--method is empty: name a method, or leave the flag out; pcl methods lists them")
 
 type methodDescription struct {
 	method.Info

@@ -24,7 +24,7 @@ import (
 type reportCmd struct {
 	Paths   []string `arg:"" optional:"" name:"path" help:"Result files or folders of runs (default: runs), or notebooks, or a folder of notebooks."`
 	All     bool     `help:"Make a site of all notebooks in the folder (default: notebooks)."`
-	Out     string   `short:"o" placeholder:"PATH" help:"Page to write, or the site's folder (default: report.html, NOTEBOOK.html, site)."`
+	Out     string   `short:"o" type:"path" placeholder:"PATH" help:"Page to write, or the site's folder (default: report.html, NOTEBOOK.html, site)."`
 	Title   string   `placeholder:"TEXT" help:"Title of a report of runs, or of a site."`
 	PDF     bool     `name:"pdf" help:"Print the page, or every page of the site, to a PDF beside it, with Chromium or Chrome."`
 	Execute *bool    `negatable:"" help:"Execute notebooks even if they have results; with --no-execute, a notebook without results is an error."`

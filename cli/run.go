@@ -61,7 +61,7 @@ type runCmd struct {
 
 	EvalEvery *int `placeholder:"N" help:"Evaluate every N steps too, not only when a task ends."`
 
-	Out             string `short:"o" default:"runs" type:"output" help:"Folder for results; each run has a folder of its own in it."`
+	Out             string `short:"o" default:"runs" type:"path" help:"Folder for results; each run has a folder of its own in it."`
 	Record          bool   `help:"Write one line per step (losses, Gram, σ, λ, slacks) to records.jsonl."`
 	Weights         bool   `help:"Leave the trained network in weights.safetensors, for pcl export weights."`
 	RecordArrays    count  `name:"record-arrays" placeholder:"N" help:"Write batches and parameters of the first N steps as .npz, so that another program can compute the same steps (bench/peers/replay.py)."`
@@ -270,9 +270,6 @@ func (c *runCmd) configs() ([]experiment.Config, error) {
 		return nil, err
 	}
 	methods, increments, seeds := c.Method, c.Increment, c.Seed
-	if methods != nil && len(methods) == 0 {
-		return nil, errNoMethod
-	}
 	if len(methods) == 0 {
 		methods = []string{base.Method}
 	}

@@ -13,11 +13,11 @@ import (
 // tensorBoardCmd is `pcl tensorboard`, which writes runs as event files.
 type tensorBoardCmd struct {
 	Paths []string `arg:"" optional:"" default:"runs" name:"path" help:"Result files or folders of runs (default: ${default})."`
-	Out   string   `short:"o" default:"tensorboard" type:"output" placeholder:"DIR" help:"Folder for the event files (default: ${default})."`
+	Out   string   `short:"o" default:"tensorboard" type:"path" placeholder:"DIR" help:"Folder for the event files (default: ${default})."`
 }
 
 func (c *tensorBoardCmd) Run(rc *runContext) error {
-	files, err := report.FindRuns(c.Paths...)
+	files, err := findRuns(c.Paths)
 	if err != nil {
 		return err
 	}

@@ -23,14 +23,11 @@ type toyCmd struct {
 	Arrival int               `default:"500" help:"Step at which the second function arrives (${default})."`
 	LR      float64           `name:"lr" default:"2e-5" help:"Step size (${default})."`
 	Start   []float64         `default:"3,3" placeholder:"X,Y" help:"Starting point (${default})."`
-	Out     string            `short:"o" type:"output" placeholder:"FILE" help:"Draw the descent to a .png, .svg or .pdf file."`
+	Out     string            `short:"o" type:"path" placeholder:"FILE" help:"Draw the descent to a .png, .svg or .pdf file."`
 	JSON    bool              `name:"json" help:"Print every step as JSON, one line per method."`
 }
 
 func (c *toyCmd) Run(rc *runContext) error {
-	if len(c.Method) == 0 {
-		return usageError{errNoMethod}
-	}
 	if len(c.Start) != 2 {
 		return usageError{fmt.Errorf("--start takes two numbers, not %d", len(c.Start))}
 	}

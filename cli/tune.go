@@ -15,7 +15,7 @@ type tuneCmd struct {
 	Tuning string `arg:"" optional:"" default:"tune" help:"TOML file of a tuning (default: the one that is built in)."`
 	gridDir
 	Size string `default:"full" placeholder:"NAME" help:"Size of the tuning (default ${default}). It becomes part of its grid's name: tune-smoke."`
-	Out  string `short:"o" default:"tuned.toml" type:"output" placeholder:"FILE" help:"File for the best values (default ${default}), which pcl grid plan --tuned-from reads."`
+	Out  string `short:"o" default:"tuned.toml" type:"path" placeholder:"FILE" help:"File for the best values (default ${default}), which pcl grid plan --tuned-from reads."`
 	Plan bool   `help:"Only plan the grid, for pcl grid run on several machines; the same command without --plan then picks the best values."`
 
 	Jobs    number `short:"j" default:"1" placeholder:"N" help:"Number of processes on this machine (default ${default}); one per core is best on a CPU."`

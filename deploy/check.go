@@ -71,6 +71,22 @@ func absolute(what, text string) error {
 	return nil
 }
 
+// ownFile returns an error unless a text is a path of the user's own that means the same on every node.
+func ownFile(text string) error {
+	if err := absolute("a file of the grid", text); err != nil {
+		return fmt.Errorf("%w, so that nodes would look for it elsewhere: write the whole path in the grid's file, and plan it again", err)
+	}
+	return nil
+}
+
+// optional returns an error for a text that could not be checked by eye; it may be empty.
+func optional(what, text string) error {
+	if text == "" {
+		return nil
+	}
+	return printable(what, text)
+}
+
 // whole returns an error unless a duration is a whole number of units.
 func whole(what string, d, unit time.Duration, units string) error {
 	if d%unit != 0 {

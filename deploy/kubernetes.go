@@ -1,10 +1,14 @@
 package deploy
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"io"
+	"math"
+	"path"
 	"regexp"
+	"strings"
 	"text/template"
 	"time"
 )
@@ -18,6 +22,10 @@ type Kubernetes struct {
 	Path  string // of that folder in the volume; empty is the volume itself
 	// DataClaim is the claim with the data sets; empty stands for the folder data in the volume of the grid.
 	DataClaim string
+	// User and Group are the IDs of the pods' processes, which must be able to write to the volume; 0 stands for 65532.
+	User, Group int
+	XLAFlags    string   // value of XLA_FLAGS with which the grid was planned
+	Files       []string // files and folders outside the data folder from which the grid reads
 
 	Shards     int
 	Jobs       int           // processes of a pod
@@ -27,8 +35,11 @@ type Kubernetes struct {
 
 	CPUs   int // processors of a pod
 	Memory string
-	GPUs   int
+	GPUs   int // of a pod; only for a grid that is planned for xla-cuda, whose plugin is installed beside it
 }
+
+// defaultUser is the user and the group of pods: nobody, of whom no system has anything.
+const defaultUser = 65532
 
 // completionLimit is the largest number of indexes that a Job may have without bounding how many of them fail.
 const completionLimit = 100_000
@@ -50,6 +61,10 @@ func (k Kubernetes) Validate() error {
 		required("the volume claim", k.Claim), matching("the volume claim", k.Claim, dnsName, "the name of one"),
 		matching("the path in the volume", k.Path, subPath, "a path of plain names without .. that does not begin with a slash"),
 		matching("the claim of the data", k.DataClaim, dnsName, "the name of one"),
+		between("the user's ID", cmp.Or(k.User, defaultUser), 1, math.MaxInt32),
+		between("the group's ID", cmp.Or(k.Group, defaultUser), 1, math.MaxInt32),
+		optional("XLA_FLAGS", k.XLAFlags),
+		k.checkFiles(),
 		between("number of shards", k.Shards, 1, completionLimit),
 		between("processes of a pod", k.Jobs, 1, 1024),
 		between("pods at the same time", k.Concurrent, 0, completionLimit),
@@ -65,6 +80,21 @@ func (k Kubernetes) Validate() error {
 func required(what, text string) error {
 	if text == "" {
 		return fmt.Errorf("%s is missing", what)
+	}
+	return nil
+}
+
+// checkFiles returns an error for a file that no pod would find.
+func (k Kubernetes) checkFiles() error {
+	for _, f := range k.Files {
+		if err := ownFile(f); err != nil {
+			return err
+		}
+		f = path.Clean(f)
+		if strings.HasPrefix(f, gridMount+"/") || k.DataClaim != "" && strings.HasPrefix(f, dataMount+"/") {
+			continue
+		}
+		return fmt.Errorf("the grid reads from %q, which is in no volume of a pod: put it below %s, or below %s with a claim of the data, and plan the grid again with that path", f, gridMount, dataMount)
 	}
 	return nil
 }
@@ -107,9 +137,8 @@ func (k Kubernetes) Write(w io.Writer) error {
 		return err
 	}
 	k.Name = k.name()
-	if k.Concurrent == 0 {
-		k.Concurrent = k.Shards
-	}
+	k.Concurrent = cmp.Or(k.Concurrent, k.Shards)
+	k.User, k.Group = cmp.Or(k.User, defaultUser), cmp.Or(k.Group, defaultUser)
 	data := dataMount
 	if k.DataClaim == "" {
 		data = gridMount + "/data"

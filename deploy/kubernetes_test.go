@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"bytes"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +29,8 @@ func TestKubernetesGolden(t *testing.T) {
 	full := job()
 	full.Name, full.Path, full.DataClaim, full.Concurrent = "table-1", "lab/grid", "image-sets", 4
 	full.GPUs, full.CPUs, full.Jobs, full.Memory = 1, 3, 3, "16Gi"
+	full.User, full.Group, full.XLAFlags = 1000, 100, "--xla_a=$(HOME) --xla_b"
+	full.Files = []string{"/data/photos", "/grid/net.safetensors"}
 	golden(t, "gpu.yaml", manifest(t, full))
 	odd := job()
 	odd.Grid = awkwardName
@@ -57,6 +60,13 @@ func TestKubernetesRefuses(t *testing.T) {
 		"claim of data":   {func(k *Kubernetes) { k.DataClaim = "a\n" }, "the claim of the data"},
 		"absolute path":   {func(k *Kubernetes) { k.Path = "/grid" }, "the path in the volume"},
 		"path outside":    {func(k *Kubernetes) { k.Path = "a/../../b" }, "the path in the volume"},
+		"negative user":   {func(k *Kubernetes) { k.User = -1 }, "the user's ID"},
+		"large group":     {func(k *Kubernetes) { k.Group = math.MaxInt32 + 1 }, "the group's ID"},
+		"flags of XLA":    {func(k *Kubernetes) { k.XLAFlags = "a\nb" }, "XLA_FLAGS"},
+		"relative file":   {func(k *Kubernetes) { k.Files = []string{"photos"} }, "write the whole path in the grid's file"},
+		"file nowhere":    {func(k *Kubernetes) { k.Files = []string{"/home/me/photos"} }, "in no volume of a pod"},
+		"file outside":    {func(k *Kubernetes) { k.Files = []string{"/grid/../photos"} }, "in no volume of a pod"},
+		"file of no data": {func(k *Kubernetes) { k.Files = []string{"/data/photos"} }, "in no volume of a pod"},
 		"no shards":       {func(k *Kubernetes) { k.Shards = 0 }, "number of shards"},
 		"too many":        {func(k *Kubernetes) { k.Shards = 100_001 }, "number of shards"},
 		"no processes":    {func(k *Kubernetes) { k.Jobs = 0 }, "processes of a pod"},

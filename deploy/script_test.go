@@ -38,7 +38,7 @@ func newTask(t *testing.T, index int, pcl string, change func(*Slurm)) *task {
 	}
 	k.script = text(t, s)
 	for name, text := range map[string]string{
-		"my pcl":   "printf '%s\\n' \"$@\" >\"" + k.dir + "/args-$$\"\nshard=$7\n" + pcl,
+		"my pcl":   "echo -n \"${XLA_FLAGS-}\" >" + k.dir + "/flags\nprintf '%s\\n' \"$@\" >\"" + k.dir + "/args-$$\"\nshard=$7\n" + pcl,
 		"squeue":   "exit 1\n",
 		"scontrol": "echo \"$@\" >>" + k.dir + "/asked\n",
 	} {
@@ -48,7 +48,7 @@ func newTask(t *testing.T, index int, pcl string, change func(*Slurm)) *task {
 	}
 	k.cmd = exec.Command(bash, "-c", k.script)
 	k.cmd.Dir = k.dir
-	k.cmd.Env = append(os.Environ(), "PATH="+k.dir+":"+os.Getenv("PATH"), "SLURM_ARRAY_JOB_ID=77", fmt.Sprintf("SLURM_ARRAY_TASK_ID=%d", index))
+	k.cmd.Env = append(os.Environ(), "PATH="+k.dir+":"+os.Getenv("PATH"), "SLURM_ARRAY_JOB_ID=77", "SLURM_JOB_ID=77", fmt.Sprintf("SLURM_ARRAY_TASK_ID=%d", index))
 	k.cmd.Stdout, k.cmd.Stderr = &k.out, &k.out
 	return k
 }
@@ -144,6 +144,17 @@ func TestScriptArguments(t *testing.T) {
 	}
 }
 
+// TestScriptFlags: the workers have the options of XLA with which the grid was planned, whatever these are.
+func TestScriptFlags(t *testing.T) {
+	k := newTask(t, 1, "", func(s *Slurm) { s.XLAFlags = awkward })
+	if code, _ := k.end(t); code != 0 {
+		t.Fatalf("exit code %d\n%s", code, &k.out)
+	}
+	if got, err := os.ReadFile(filepath.Join(k.dir, "flags")); err != nil || string(got) != awkward {
+		t.Errorf("XLA_FLAGS is %q (%v), want %q", got, err, awkward)
+	}
+}
+
 // TestScriptTime: the workers' time is what Slurm says is left of the job, but never more than the limit. Slurm may not
 // answer, or have no answer. 0 stands for a limit in which no worker could do anything.
 func TestScriptTime(t *testing.T) {
@@ -175,10 +186,11 @@ func TestScriptTime(t *testing.T) {
 	}
 }
 
-// squeue makes a stand-in for squeue.
+// squeue makes a stand-in for squeue, which answers a question about the task. About anything else it has two lines.
 func (k *task) squeue(t *testing.T, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(k.dir, "squeue"), []byte("#!/bin/bash\n"+text+"\n"), 0o755); err != nil {
+	asked := `[[ " $* " == *" --jobs=77_1 "* ]] || { echo 10:00; echo 10:00; exit; } # as for the whole array` + "\n"
+	if err := os.WriteFile(filepath.Join(k.dir, "squeue"), []byte("#!/bin/bash\n"+asked+text+"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -83,6 +83,7 @@ func TestMistakes(t *testing.T) {
 		"restartPolicy: Never":            "restart: Never",
 		"claimName: ":                     "name: ",
 		"terminationGracePeriodSeconds: ": "terminationGracePeriodSeconds: about ",
+		"shareProcessNamespace: true":     "shareProcessNamespace: pod",
 		"mountPath: /tmp":                 "path: /tmp",
 	} {
 		text := strings.Replace(string(data), old, mistake, 1)

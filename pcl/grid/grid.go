@@ -134,9 +134,13 @@ func Builtin() []string {
 	return names
 }
 
-// Sizes returns the sizes of a grid.
+// Sizes returns the sizes of a grid, or of the [BuiltinTuning].
 func Sizes(name string) ([]string, error) {
-	text, err := read(name)
+	load := read
+	if name == BuiltinTuning {
+		load = readTuning
+	}
+	text, err := load(name)
 	if err != nil {
 		return nil, err
 	}

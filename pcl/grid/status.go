@@ -89,7 +89,10 @@ func (w *Watcher) Status() (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Status{Name: w.manifest.Name, Title: w.manifest.Title, Cells: len(w.manifest.Cells), Notes: w.index.Notes()}
+	s := &Status{
+		Name: w.manifest.Name, Title: w.manifest.Title, Cells: len(w.manifest.Cells),
+		Workers: []Working{}, Failures: []Failure{}, Notes: append([]string{}, w.index.Notes()...), // not null in JSON
+	}
 	paces, err := w.paces(holders)
 	if err != nil {
 		return nil, err

@@ -61,8 +61,11 @@ func FindRuns(paths ...string) ([]RunFile, error) {
 
 func resultFiles(path string) ([]string, error) {
 	info, err := os.Stat(path)
-	if err != nil || !info.IsDir() {
-		return []string{path}, err
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return []string{path}, nil
 	}
 	var out []string
 	err = findResults(path, map[string]bool{}, &out)

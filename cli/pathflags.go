@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"errors"
+	"reflect"
+
+	"github.com/alecthomas/kong"
+)
+
+// The types of flags that name a file or folder. A path cannot be -, which users know as the standard input or output, and of
+// which commands would make a file. Flags of the type stdout are files to write, and for them - is the standard output.
+var (
+	pathType   = kong.NamedMapper("path", pathMapper(errors.New("a single - is not the standard input or output here: name a file or folder (./- if it is to be called that)")))
+	stdoutType = kong.NamedMapper("stdout", pathMapper(nil))
+)
+
+// pathMapper reads a path. dash is the error of a -.
+func pathMapper(dash error) kong.MapperFunc {
+	return func(c *kong.DecodeContext, target reflect.Value) error {
+		var path string
+		if err := c.Scan.PopValueInto("path", &path); err != nil {
+			return err
+		}
+		switch path {
+		case standardOutput:
+			if dash != nil {
+				return dash
+			}
+		case "": // would be the current folder; emptyFlag finds it
+		default:
+			path = kong.ExpandPath(path)
+		}
+		target.SetString(path)
+		return nil
+	}
+}
+
+// emptyFlag names a flag that was given no text, as by --seed "$SEED" where the variable is not set; otherwise it returns "".
+// Commands would do as if the flag were left out.
+func emptyFlag(k *kong.Context) string {
+	for _, p := range k.Path {
+		if p.Flag == nil {
+			continue
+		}
+		switch v := reflect.Indirect(p.Flag.Target); v.Kind() {
+		case reflect.String, reflect.Slice, reflect.Map:
+			if v.Len() == 0 {
+				return p.Flag.Name
+			}
+		}
+	}
+	return ""
+}
