@@ -1,6 +1,6 @@
 """The descent of `pytorch_emgd.py` in JAX; the whole step, with its call of EMGD, is one compiled function.
 
-    pip install jax parallelcl-*.whl     # docs/python.md says how to build the wheel
+    pip install jax dist/parallelcl-*.whl     # docs/python.md says how to build the wheel
     python examples/jax_emgd.py
 """
 

@@ -1,6 +1,6 @@
 """EMGD in a loop of plain PyTorch: an old task, which a new one joins at step 500.
 
-    pip install torch parallelcl-*.whl     # docs/python.md says how to build the wheel
+    pip install torch dist/parallelcl-*.whl     # docs/python.md says how to build the wheel
     python examples/pytorch_emgd.py
 
 Both tasks are functions of two parameters (package toy, docs/protocol.md §5.1), so that the whole descent can be

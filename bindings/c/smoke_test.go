@@ -24,6 +24,12 @@ func TestSmoke(t *testing.T) {
 	if out, err := in.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	licences := map[string]string{"LICENSE": "Apache License", "THIRD_PARTY_LICENSES": "The Gonum Authors"}
+	for name, want := range licences {
+		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s beside the library has no %q: %v", name, want, err)
+		}
+	}
 	smoke := filepath.Join(dir, "smoke")
 	run(t, "cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-I"+dir, "testdata/smoke.c", "-L"+dir, "-lparallelcl", "-lpthread", "-lm", "-Wl,-rpath,"+dir, "-o", smoke)
 	if out := run(t, smoke); !strings.Contains(out, "the C library works") {

@@ -1,6 +1,5 @@
 """The Python code of docs/python.md runs, in its order. Code whose libraries are missing is left out."""
 
-import importlib.util
 import os
 import pathlib
 import re
@@ -10,6 +9,7 @@ import unittest
 import numpy as np
 
 import parallelcl
+from test_loops import missing
 
 GUIDE = pathlib.Path(__file__).resolve().parents[3] / "docs/python.md"
 
@@ -22,7 +22,7 @@ class Guide(unittest.TestCase):
         self.assertEqual(len(blocks), 9)
         for code in blocks:
             libraries = re.findall(r"^(?:import|from) (torch|torchjd|jax)\b", code, re.M)
-            if any(importlib.util.find_spec(name) is None for name in libraries) or '["pcl"' in code and not shutil.which("pcl"):
+            if missing(*libraries) or '["pcl"' in code and not shutil.which("pcl"):
                 continue
             with self.subTest(code):
                 exec(compile(code, str(GUIDE), "exec"), {"np": np, "parallelcl": parallelcl, "rule": parallelcl.Rule("mgda"), "print": lambda *_: None})

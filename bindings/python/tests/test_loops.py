@@ -1,7 +1,8 @@
-"""Loops of NumPy, PyTorch, JAX and TorchJD. A test is skipped where its library is not installed."""
+"""Loops of NumPy, PyTorch, JAX and TorchJD. A test is skipped where its library is not installed, unless $EXTRAS names it."""
 
 import importlib.util
 import json
+import os
 import pathlib
 import sys
 import unittest
@@ -14,9 +15,13 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 BASE = np.array([[-4.0, 1, 1], [6, 1, 1]])
 
 
+def missing(*names):
+    """The libraries that a test may do without."""
+    return [n for n in names if importlib.util.find_spec(n) is None and n not in os.environ.get("EXTRAS", "").split()]
+
+
 def needs(*names):
-    missing = [n for n in names if importlib.util.find_spec(n) is None]
-    return unittest.skipIf(missing, f"not installed: {', '.join(missing)}")
+    return unittest.skipIf(missing(*names), f"not installed: {', '.join(missing(*names))}")
 
 
 class Curve(unittest.TestCase):
@@ -76,6 +81,26 @@ class PyTorch(unittest.TestCase):
             np.testing.assert_allclose(rule.direction(j), [0.292398, 1.900585, 1.900585], atol=1e-6)
 
     @needs("torch")
+    def test_types_of_tensors(self):
+        import torch
+
+        famo, gram = Rule("famo"), BASE @ BASE.T
+        want = Rule("famo").weights(gram, losses=[1, 2], ids=[3, 8])
+        for dtype in (torch.float64, torch.float16, torch.bfloat16, torch.int32):
+            losses = [torch.tensor(x, dtype=dtype, requires_grad=dtype.is_floating_point) for x in (1, 2)]
+            for given in (losses, torch.stack(losses)):
+                for ids in (torch.tensor([3, 8]), torch.tensor([3, 8], dtype=torch.int32), list(torch.tensor([3, 8]))):
+                    np.testing.assert_array_equal(Rule("famo").weights(gram, losses=given, ids=ids), want)
+        j = torch.tensor(BASE, requires_grad=True)
+        np.testing.assert_allclose(Rule("upgrad").direction(list(j)), [0.292398, 1.900585, 1.900585], atol=1e-6)
+        np.testing.assert_array_equal(famo.weights(torch.tensor(gram).int(), losses=[1, 2], ids=[3, 8]), want)
+        for refused in (torch.tensor(gram) + 0j, (torch.tensor(gram) + 1j).conj()):
+            with self.assertRaisesRegex(Error, "gram: want numbers, not complex128"):
+                famo.weights(refused, losses=[1, 2])
+        with self.assertRaisesRegex(Error, "ids are whole numbers, not float32"):
+            famo.weights(gram, losses=[1, 2], ids=torch.tensor([3.0, 8]))
+
+    @needs("torch")
     def test_backward(self):
         import torch
 
@@ -94,6 +119,51 @@ class PyTorch(unittest.TestCase):
                 np.testing.assert_allclose(got, times * want, atol=1e-12)
             self.assertEqual(weights.shape, (2,))
 
+    @needs("torch")
+    def test_backward_of_types_ids_and_losses(self):
+        import torch
+
+        import parallelcl.torch
+
+        for dtypes in ((torch.float32, torch.float32), (torch.bfloat16, torch.bfloat16), (torch.float32, torch.float64)):
+            for name in ("emgd-gmc", "gls", "graddrop"):
+                rule, same = Rule(name), Rule(name)
+                a, b = (torch.tensor([2.0, 3], dtype=d, requires_grad=True) for d in dtypes)
+                a.grad = before = torch.ones_like(a)
+                losses = [(a * a).sum() + b.sum(), (b * b).sum() / 2]  # of the values 18 and 6.5
+                weights = parallelcl.torch.backward(losses, [a, b], rule, ids=[0, 7])
+                jacobian = np.array([[4.0, 6, 1, 1], [0, 0, 2, 3]])
+                d = same.direction(jacobian, [18, 6.5], ids=[0, 7])
+                with self.subTest(name, dtypes=dtypes):
+                    near = dict(rtol=0.02 if dtypes[0] is torch.bfloat16 else 1e-6)
+                    np.testing.assert_allclose(weights, same.last.weights, rtol=1e-12)
+                    np.testing.assert_allclose(a.grad.double() - 1, d[:2], **near)
+                    np.testing.assert_allclose(b.grad.double(), d[2:], **near)
+                    self.assertIs(a.grad, before)
+                    self.assertEqual((a.grad.dtype, b.grad.dtype), dtypes)
+                    self.assertEqual(rule.state(), same.state())
+
+    @needs("torch")
+    def test_apples_gpus(self):
+        """They have no float64; and parameters may be on several devices."""
+        import torch
+
+        import parallelcl.torch
+
+        class Apple(torch.Tensor):
+            device = property(lambda self: torch.device("mps"))
+
+            def double(self):
+                raise TypeError("Cannot convert a MPS Tensor to float64 dtype")
+
+            def cpu(self):
+                return self.as_subclass(torch.Tensor)
+
+        rows = [[torch.tensor(row[:1], dtype=torch.float32).as_subclass(Apple), torch.tensor(row[1:])] for row in BASE]
+        gram = parallelcl.torch.gram(rows)
+        self.assertIs(type(gram), torch.Tensor)
+        np.testing.assert_array_equal(gram, BASE @ BASE.T)
+
 
 class TorchJD(unittest.TestCase):
     @needs("torch", "torchjd")
@@ -104,10 +174,10 @@ class TorchJD(unittest.TestCase):
         from parallelcl.torchjd import Aggregator, Weighting
 
         j = torch.tensor(BASE, dtype=torch.float32)
-        w = Weighting("upgrad")
+        w = Weighting("mgda")
         self.assertIsInstance(w, aggregation.Weighting)
-        torch.testing.assert_close(w(j @ j.T), aggregation.UPGradWeighting()(j @ j.T), atol=1e-3, rtol=0)
-        torch.testing.assert_close(aggregation.GramianWeightedAggregator(w)(j), Aggregator("upgrad")(j))
+        torch.testing.assert_close(w(j @ j.T), aggregation.MGDAWeighting()(j @ j.T), atol=1e-3, rtol=0)
+        torch.testing.assert_close(aggregation.GramianWeightedAggregator(w)(j), Aggregator("mgda")(j))
         torch.testing.assert_close(Aggregator("graddrop")(j)[1:], torch.tensor([2.0, 2.0]))
         for refused in (lambda: Weighting("dwa"), lambda: Weighting("graddrop"), lambda: Weighting(EMGD(), tau=1)):
             self.assertRaises(Error, refused)
@@ -163,6 +233,54 @@ class JAX(unittest.TestCase):
         trees = [{"a": row[:1], "b": (row[1:],)} for row in j]
         d = jax.jit(lambda: parallelcl.jax.direction(Rule("upgrad"), trees))()
         np.testing.assert_allclose(np.concatenate([d["a"], d["b"][0]]), [0.292398, 1.900585, 1.900585], atol=1e-5)
+
+    @needs("jax")
+    def test_types(self):
+        import jax
+        import jax.numpy as jnp
+
+        import parallelcl.jax
+
+        rule, want = Rule("upgrad"), [0.292398, 1.900585, 1.900585]
+        for gram in (BASE @ BASE.T).astype(int), jnp.asarray(BASE @ BASE.T, int), jnp.asarray(BASE @ BASE.T, jnp.bfloat16):
+            np.testing.assert_allclose(np.asarray(parallelcl.jax.weights(rule, gram), float), [1.111111, 0.789474], atol=4e-3)
+        j = jnp.asarray(BASE)
+        for types in [(jnp.bfloat16, jnp.bfloat16), (jnp.float16, jnp.float16), (jnp.bfloat16, jnp.float32), (jnp.float32, jnp.float16)]:
+            for scale in (1, 300):  # the squares of 6 · 300 are beyond float16
+                trees = [{"a": scale * row[:1].astype(types[0]), "b": (scale * row[1:].astype(types[1]),)} for row in j]
+                d = jax.jit(lambda trees: parallelcl.jax.direction(rule, trees))(trees)
+                with self.subTest(types=types, scale=scale):
+                    self.assertEqual((d["a"].dtype, d["b"][0].dtype), types)
+                    near = 0.02 if jnp.bfloat16 in types else 2e-3
+                    np.testing.assert_allclose(np.asarray(d["a"], float), scale * np.array(want[:1]), rtol=near)
+                    np.testing.assert_allclose(np.asarray(d["b"][0], float), scale * np.array(want[1:]), rtol=near)
+
+    @needs("jax")
+    def test_low_precision_is_summed_in_float32(self):
+        import jax.numpy as jnp
+
+        import parallelcl.jax
+
+        j = np.random.default_rng(0).normal(size=(4, 20000)) + 0.2
+        exact = np.asarray(jnp.asarray(j, jnp.bfloat16), float)
+        d = parallelcl.jax.direction(Rule("mgda"), list(jnp.asarray(j, jnp.bfloat16)))
+        np.testing.assert_allclose(np.asarray(d, float), Rule("mgda").direction(exact), rtol=0.01, atol=1e-4)
+
+    @needs("jax")
+    def test_refused(self):
+        import jax
+        import jax.numpy as jnp
+
+        import parallelcl.jax
+
+        rows = list(jnp.asarray(BASE))
+        for name, want in {"graddrop": "graddrop needs the Jacobian", "dwa": "dwa needs losses"}.items():
+            with self.assertRaisesRegex(Error, want):
+                parallelcl.jax.direction(Rule(name), rows)
+        rule = Rule("upgrad")
+        with self.assertRaisesRegex(jax.errors.JaxRuntimeError, "gram row 1, entry 1 is NaN"):
+            parallelcl.jax.weights(rule, jnp.full((2, 2), jnp.nan))
+        np.testing.assert_allclose(parallelcl.jax.weights(rule, jnp.eye(2)), [0.5, 0.5], atol=1e-6)
 
 
 if __name__ == "__main__":

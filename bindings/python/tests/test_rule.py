@@ -7,19 +7,25 @@ import multiprocessing
 import os
 import pickle
 import signal
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
 import warnings
 from fractions import Fraction
+from importlib import metadata
+from pathlib import Path
+from unittest import mock
 
 import numpy as np
 
 import parallelcl
 from parallelcl import EMGD, Error, Rule
 
+HERE = Path(__file__).resolve().parents[1]
 BASE = np.array([[-4.0, 1, 1], [6, 1, 1]])
 THREE = np.array([[1.0, 0, 0], [0, 2, 0], [2, 2, 1]])
 
@@ -74,6 +80,9 @@ class Oracles(unittest.TestCase):
         self.assertIn("decreases every loss", c.message)
         self.assertIn("optimal", repr(answer))
         self.assertIsNone(self.answer("upgrad").certificate)
+        for copied in (copy.deepcopy(answer).certificate, pickle.loads(pickle.dumps(c))):
+            np.testing.assert_array_equal(copied.sigma, c.sigma)
+            self.assertEqual((copied.status, copied.gap, copied.message), (c.status, c.gap, c.message))
 
     def answer(self, name):
         rule = Rule(name)
@@ -83,7 +92,26 @@ class Oracles(unittest.TestCase):
     def test_rows_left_out(self):
         rule = Rule("mgda")
         np.testing.assert_allclose(rule.weights(jacobian=np.vstack([BASE, np.zeros(3)]), ids=[0, 9, 4]), [0.6, 0.4, 0])
-        self.assertEqual(rule.last.left_out, [2])
+        self.assertEqual((rule.last.left_out, rule.last.certificate.dropped), ([2], [2]))
+        self.assertTrue(rule.last.certificate.message.endswith("; left out, as zero next to the longest gradient: row 2 (counted from 0)"))
+        rule.weights(jacobian=np.vstack([np.zeros(3), BASE, np.zeros(3)]))
+        self.assertTrue(rule.last.certificate.message.endswith("longest gradient: rows 0 3 (counted from 0)"))
+
+    def test_rows_that_a_composition_joins(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            rule = Rule("emgd-gmc+der-pp")
+        rule.weights(jacobian=THREE, losses=[1, 2, 3], ids=[0, -1, 1])
+        c = rule.last.certificate
+        self.assertEqual((len(c.sigma), c.sigma[0], c.slacks[0]), (3, c.sigma[1], c.slacks[1]))
+
+    def test_direction_is_the_callers(self):
+        rule = Rule("mgda")
+        d = rule.direction(BASE)
+        d[:] = 7
+        self.assertFalse(hasattr(rule.last, "direction"))
+        np.testing.assert_allclose(rule.last.weights, [0.6, 0.4], atol=1e-6)
+        self.assertTrue(d.flags.owndata)
 
     def test_rules_on_the_rows(self):
         rule = Rule("graddrop", seed=3)
@@ -159,6 +187,46 @@ class States(unittest.TestCase):
         self.assertEqual(other.state(), rule.state())
 
 
+class Library(unittest.TestCase):
+    """How the library is found and what is built."""
+
+    def load(self, path, folder):
+        env = {**os.environ, "PARALLELCL_LIBRARY": path, "PYTHONPATH": os.pathsep.join(sys.path)}
+        code = "import parallelcl; print(parallelcl.EMGD())"
+        return subprocess.run([sys.executable, "-c", code], env=env, cwd=folder, capture_output=True, text=True)
+
+    def test_path(self):
+        library = Path(parallelcl._library._path())
+        done = self.load(library.name, library.parent)  # a bare name is that of a file here
+        self.assertEqual(done.stdout.strip(), "EMGD(factors='gmc')", done.stderr)
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertIn("ImportError: parallelcl: the library", self.load(library.name, folder).stderr)
+            (Path(folder) / "libother.so").write_text("no library")
+            self.assertRegex(self.load("libother.so", folder).stderr, "ImportError: parallelcl: the library .*libother.so cannot be loaded")
+
+    def test_setup(self):
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copy(HERE / "setup.py", folder)
+            source = Path(folder) / "src/parallelcl"
+            source.mkdir(parents=True)
+            setup = lambda **env: subprocess.run([sys.executable, "setup.py"], cwd=folder, env={**os.environ, **env}, capture_output=True, text=True).stderr
+            self.assertIn("run bash bindings/python/build DIR", setup())
+            (source / "libparallelcl.so").touch()
+            self.assertIn("the library is for plan9/amd64", setup(GOOS="plan9", GOARCH="amd64"))
+            self.assertIn("the library is for linux/amd64", setup(GOOS="linux", GOARCH="amd64", _PYTHON_HOST_PLATFORM="linux-aarch64"))
+            self.assertNotIn("the library is for", setup(GOOS="darwin", GOARCH="arm64", _PYTHON_HOST_PLATFORM="macosx-11.0-universal2"))
+
+    def test_licences(self):
+        try:
+            files = metadata.files("parallelcl")
+        except metadata.PackageNotFoundError:
+            self.skipTest("the package was not installed from a wheel")
+        texts = {f.name: f.read_text() for f in files if f.name in ("LICENSE", "THIRD_PARTY_LICENSES")}
+        self.assertIn("Apache License", texts["LICENSE"])
+        for part in ("go1.", "gonum.org/v1/gonum", "The Go Authors", "The Gonum Authors"):
+            self.assertIn(part, texts["THIRD_PARTY_LICENSES"])
+
+
 class Errors(unittest.TestCase):
     def test_bad_input_changes_nothing(self):
         rule, nan = EMGD(), float("nan")
@@ -180,6 +248,7 @@ class Errors(unittest.TestCase):
             "jacobian row 2, entry 3 is [+]Inf": {"jacobian": [[1, 2, 3], [4, 5, float("inf")]]},
             "1 losses for 2 gradients": {"gram": np.eye(2), "losses": [1]},
             "entry 2 of the losses is NaN": {"gram": np.eye(2), "losses": [1, nan]},
+            "losses: want numbers, not <U1": {"gram": np.eye(2), "losses": ["a", "b"]},
             "losses has the shape": {"gram": np.eye(2), "losses": 3.0},
             "one of the ids: want a whole number, not 1.5": {"gram": np.eye(2), "ids": [1.5, 2]},
             "ids are whole numbers, not float64": {"gram": np.eye(2), "ids": np.array([1.5, 2])},
@@ -218,6 +287,17 @@ class Errors(unittest.TestCase):
             with self.subTest(want), self.assertRaisesRegex(Error, want):
                 make()
 
+    def test_mistakes_of_the_library(self):
+        """Functions that return no code say by their text that the library is at fault."""
+
+        def broken(*arguments):
+            arguments[-2].value = b"internal error, which is a mistake in parallelcl: index out of range"
+
+        rule = EMGD()
+        for name, call in {"pcl_open": EMGD, "pcl_info": lambda: parallelcl.info("mgda"), "pcl_state": rule.state}.items():
+            with mock.patch.object(parallelcl._library.library, name, broken), self.assertRaisesRegex(parallelcl.InternalError, "index out of range"):
+                call()
+
     def test_numbers_of_other_libraries(self):
         gram, want = BASE @ BASE.T, EMGD(tau=2.0).weights(BASE @ BASE.T)
         for tau in (np.float32(2), np.int64(2), Fraction(2), "2"):
@@ -242,6 +322,27 @@ class Errors(unittest.TestCase):
         for t in threads:
             t.join()
         self.assertEqual(wrong, [])
+
+    def test_long_calls_let_other_threads_run(self):
+        jacobian = np.random.default_rng(0).normal(size=(200, 300)) + 0.1
+        gram, ticks, done = jacobian @ jacobian.T, [], threading.Event()
+
+        def tick():
+            while not done.is_set():
+                ticks.append(time.monotonic())
+                time.sleep(0.001)
+
+        for arguments in ({}, {"ids": range(200)}):
+            rule = Rule("upgrad")  # which takes half a second
+            thread = threading.Thread(target=tick)
+            thread.start()
+            start = time.monotonic()
+            rule.weights(gram, **arguments)
+            end = time.monotonic()
+            done.set()
+            thread.join()
+            self.assertGreater(sum(start < t < end for t in ticks), 10)
+            done.clear()
 
     @unittest.skipUnless(hasattr(os, "fork"), "there is no fork")
     def test_after_a_fork(self):

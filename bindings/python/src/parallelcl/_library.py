@@ -6,7 +6,6 @@ import pathlib
 import sys
 
 ABI = 1
-OK, BAD_INPUT, INTERNAL = range(3)
 ERROR_SIZE = 1024
 
 _NAMES = {"darwin": "libparallelcl.dylib", "win32": "parallelcl.dll"}
@@ -51,14 +50,20 @@ class Call(ctypes.Structure):
 
 
 def _path():
-    return os.environ.get("PARALLELCL_LIBRARY") or str(pathlib.Path(__file__).with_name(_NAMES.get(sys.platform, "libparallelcl.so")))
+    named = os.environ.get("PARALLELCL_LIBRARY")
+    if named:
+        return os.path.abspath(named)  # a name without a folder would be looked for in the system's folders
+    return str(pathlib.Path(__file__).with_name(_NAMES.get(sys.platform, "libparallelcl.so")))
 
 
 def _load():
     path = _path()
     if not os.path.exists(path):
         raise ImportError(f"parallelcl: the library {path} is missing; install the wheel, or name the library in PARALLELCL_LIBRARY")
-    library = ctypes.CDLL(path)
+    try:
+        library = ctypes.CDLL(path)
+    except OSError as e:
+        raise ImportError(f"parallelcl: the library {path} cannot be loaded, it may be for another system: {e}") from None
     library.pcl_abi.restype = ctypes.c_int64
     if library.pcl_abi() != ABI:
         raise ImportError(f"parallelcl: {path} has version {library.pcl_abi()} of the interface, this package needs {ABI}; install both from one wheel")
@@ -84,7 +89,7 @@ def _load():
 
 library = _load()
 
-# A call that takes microseconds does not give lock (GIL) up, which would cost as much as the call.
+# A call that takes microseconds does not give Python's lock (GIL) up, which would cost as much as the call.
 quick_weights = ctypes.PyDLL(_path()).pcl_weights
 quick_weights.restype = ctypes.c_int64
 
@@ -106,10 +111,10 @@ def check_process():
         raise RuntimeError('parallelcl was loaded before this process was forked: import it in the child, or start processes with the "spawn" method')
 
 
-def fail(code, message):
-    """Raises the error of a call."""
+def fail(message):
+    """Raises the error of a call. Not every function returns a code, so the text tells a mistake in the library."""
     text = message.decode("utf-8", "replace")
-    raise InternalError(text) if code == INTERNAL else Error(text)
+    raise InternalError(text) if text.startswith("internal error") else Error(text)
 
 
 def take(pointer):

@@ -13,9 +13,10 @@ from . import _library
 from ._library import Call, Error, check_process, fail, library, quick_weights, take
 
 _STATUS = ["optimal", "stationary", "floor-binding", "floor-infeasible", "ill-conditioned", "iteration-limit", "rows-dropped"]
-_HEAD = ctypes.sizeof(Call) // 8  # in numbers of 8 bytes
+_HEAD = -(-ctypes.sizeof(Call) // 8)  # in numbers of 8 bytes
 _DOUBLE = np.dtype(np.float64)
 _MOST = 1 << 14  # gradients that the library takes
+_QUICK = 16  # gradients up to which every rule takes about a millisecond at most
 
 
 def methods():
@@ -30,7 +31,7 @@ def info(name, **params):
     message = ctypes.create_string_buffer(_library.ERROR_SIZE)
     text = library.pcl_info(_as_text(name), _as_json(params), message, len(message))
     if not text:
-        fail(_library.BAD_INPUT, message.value)
+        fail(message.value)
     return json.loads(take(text))
 
 
@@ -83,7 +84,7 @@ def _ids(values):
     values = array(values, "ids", 1)
     if values.dtype.kind not in "iu":
         raise Error(f"ids are whole numbers, not {values.dtype}")
-    if values.dtype.kind == "u" and values.size and values.max() > np.iinfo(np.int64).max:
+    if values.dtype.kind == "u" and values.size and int(values.max()) > np.iinfo(np.int64).max:  # NumPy 1 compares floats
         raise Error(f"one of the ids is {values.max()}; want at most {np.iinfo(np.int64).max}")
     return values
 
@@ -95,18 +96,27 @@ def array(values, name, dimensions):
     if isinstance(values, np.ma.MaskedArray):
         raise Error(f"{name} is a masked array, whose mask would be lost: fill it, or leave the masked streams out")
     if type(values) is not np.ndarray:
-        if hasattr(values, "detach"):  # a tensor of PyTorch
-            values = values.detach().cpu()
-            values = (values if str(values.dtype) in ("torch.float32", "torch.float64") else values.double()).numpy()
         try:
-            values = np.asarray(values)
+            values = np.asarray(_without_tensors(values))
         except ValueError:
             raise Error(f"{name}: the rows have different lengths") from None
-    if values.dtype.kind not in "fiub" and values.size:
+    if values.dtype.kind not in "fiub" and values.size and not np.can_cast(values.dtype, _DOUBLE):  # as bfloat16 can be
         raise Error(f"{name}: want numbers, not {values.dtype}")
     if values.ndim != dimensions:
         raise Error(f"{name} has the shape {values.shape}; want {dimensions} dimension{'s' if dimensions > 1 else ''}")
     return values
+
+
+def _without_tensors(values):
+    """The values with arrays in place of PyTorch's tensors, also in lists."""
+    if isinstance(values, (list, tuple)):
+        return [_without_tensors(v) for v in values]
+    if not hasattr(values, "detach"):
+        return values
+    values = values.detach().cpu()
+    if values.is_floating_point() and str(values.dtype) not in ("torch.float16", "torch.float32", "torch.float64"):
+        values = values.double()  # NumPy has no bfloat16
+    return values.resolve_conj().resolve_neg().numpy()
 
 
 class _Buffers:
@@ -117,7 +127,7 @@ class _Buffers:
         self.k, self.shape = k, (k, k)
         self.block = np.zeros(_HEAD + 3 * k + -(-2 * k // 8))
         self.weights = self.block[_HEAD : _HEAD + k]
-        self.direction = None
+        self.function = quick_weights if k <= _QUICK else library.pcl_weights
         self.gram, self.losses, self.factors, self.ids = np.zeros((k, k)), np.zeros(k), np.zeros(k), np.zeros(k, np.int64)
         self.error = ctypes.create_string_buffer(_library.ERROR_SIZE)
         self.call = call = Call.from_buffer(self.block)
@@ -139,20 +149,25 @@ class _Buffers:
 class Certificate:
     """The proof that weights are optimal: see `go doc emgd.Certificate`. Rows are counted from 0."""
 
-    def __init__(self, block, k):
-        self._call = Call.from_buffer(block)
+    def __init__(self, answer):
+        k, block, call = answer._k, answer._block, Call.from_buffer(answer._block)
         self.sigma = block[_HEAD + k : _HEAD + 2 * k]
         self.slacks = block[_HEAD + 2 * k : _HEAD + 3 * k]
-        self.active = np.flatnonzero(block[_HEAD + 3 * k :].view(np.uint8)[:k]).tolist()
+        self.active = answer._rows(0)
+        self.dropped = answer.left_out
         for name in ("norm2", "level", "violation", "gap", "cancellation", "floor", "exponent", "iterations"):
-            setattr(self, name, getattr(self._call, name))
-        self.status = _STATUS[self._call.status]
+            setattr(self, name, getattr(call, name))
+        self.status = _STATUS[call.status]
 
     @property
     def message(self):
-        """What the status means, and what to try."""
+        """What the status means, what to try, and which rows were left out."""
         check_process()
-        return take(library.pcl_message(self._call.status)).decode()
+        text = take(library.pcl_message(_STATUS.index(self.status))).decode()
+        if not self.dropped:
+            return text
+        rows = f"row{'s' if len(self.dropped) > 1 else ''} {' '.join(map(str, self.dropped))}"
+        return f"{text}; left out, as zero next to the longest gradient: {rows} (counted from 0)"
 
     def __repr__(self):
         return f"Certificate(status={self.status!r}, sigma={self.sigma}, slacks={self.slacks}, gap={self.gap:.3g})"
@@ -161,21 +176,24 @@ class Certificate:
 class Answer:
     """What a rule says of one problem."""
 
-    def __init__(self, block, k, direction):
+    def __init__(self, block, k):
         self._block, self._k = block, k
         self.weights = block[_HEAD : _HEAD + k]
-        self.direction = direction  # None if it was not asked for
 
     @property
     def certificate(self):
         """The proof of optimality; None for rules without one."""
-        return Certificate(self._block, self._k) if Call.from_buffer(self._block).status >= 0 else None
+        return Certificate(self) if Call.from_buffer(self._block).status >= 0 else None
 
     @property
     def left_out(self):
         """The rows, counted from 0, whose gradient is negligible beside the longest one. Their weight is 0."""
+        return self._rows(1)
+
+    def _rows(self, flag):
+        """The rows that have a flag: the first is that of active rows, the second that of rows left out."""
         k = self._k
-        return np.flatnonzero(self._block[_HEAD + 3 * k :].view(np.uint8)[k : 2 * k]).tolist()
+        return np.flatnonzero(self._block[_HEAD + 3 * k :].view(np.uint8)[flag * k : (flag + 1) * k]).tolist()
 
     def __repr__(self):
         return f"Answer(weights={self.weights}, certificate={self.certificate})"
@@ -196,7 +214,7 @@ class Rule:
         message = ctypes.create_string_buffer(_library.ERROR_SIZE)
         handle = library.pcl_open(_as_text(name), _as_json(params), self.seed, message, len(message))
         if not handle:
-            fail(_library.BAD_INPUT, message.value)
+            fail(message.value)
         self._handle = ctypes.c_uint64(handle)
         if self.info["leaves_out"]:
             warnings.warn(f"{name} also has {' and '.join(self.info['leaves_out'])}, which this package leaves out: the weights are those for the rows as given", stacklevel=2)
@@ -217,14 +235,14 @@ class Rule:
         with self._lock:
             b.gram[...] = gram
             if losses is None and ids is None and factors is None:
-                code = quick_weights(self._handle, b.pointer)
+                code = b.function(self._handle, b.pointer)
             else:
                 self._buffers.pop(b.shape, None)  # Ctrl-C would leave it half prepared: then it is not used again
-                code = self._with_options(b, quick_weights, losses, ids, factors)
+                code = self._with_options(b, b.function, losses, ids, factors)
                 self._buffers[b.shape] = b
             if code:
-                fail(code, b.error.value)
-            b.direction, self._last = None, b
+                fail(b.error.value)
+            self._last = b
             return b.weights.copy()
 
     def direction(self, jacobian, losses=None, *, ids=None, factors=None):
@@ -233,13 +251,14 @@ class Rule:
 
     @property
     def last(self):
-        """The answer of the latest call; None if there was none, or if it failed."""
+        """The answer of the latest call, without a direction; None if there was none, or if it failed."""
         check_process()
         with self._lock:
             b = self._last
-            return Answer(b.block.copy(), b.k, b.direction) if b else None
+            return Answer(b.block.copy(), b.k) if b else None
 
     def _from_jacobian(self, gram, jacobian, losses, ids, factors, want):
+        """The weights, and the direction if it is wanted, of the same call."""
         check_process()
         self._last = None
         if gram is not None:
@@ -265,8 +284,8 @@ class Rule:
                 call.gram = b.gram.ctypes.data
             self._buffers[b.shape] = b
             if code:
-                fail(code, b.error.value)
-            b.direction, self._last = direction, b
+                fail(b.error.value)
+            self._last = b
             return b.weights.copy(), direction
 
     def _square(self, shape):
@@ -316,7 +335,7 @@ class Rule:
         message = ctypes.create_string_buffer(_library.ERROR_SIZE)
         code = function(self._handle, *arguments, message, len(message))
         if code:
-            fail(code, message.value)
+            fail(message.value)
 
     def state(self):
         """What the rule remembers, as bytes."""
@@ -324,7 +343,7 @@ class Rule:
         message, length = ctypes.create_string_buffer(_library.ERROR_SIZE), ctypes.c_int64()
         text = library.pcl_state(self._handle, ctypes.byref(length), message, len(message))
         if not text:
-            fail(_library.BAD_INPUT, message.value)
+            fail(message.value)
         return take(text)
 
     def set_state(self, state):

@@ -7,7 +7,8 @@ from ._rule import Rule
 
 def backward(losses, parameters, rule, *, ids=None, retain_graph=False):
     """Like loss.backward() for several losses at once: computes the gradient of each, asks the rule for the weights, and
-    adds the weighted sum to the parameters' grad. Returns the weights, a tensor of float64 on the CPU."""
+    adds the weighted sum to the parameters' grad. Returns the weights, a tensor of float64 on the CPU. Gradients are those
+    of this process: under DistributedDataParallel they are not averaged."""
     parameters = [p for p in parameters if p.requires_grad]
     rows = []
     for i, loss in enumerate(losses):
@@ -17,26 +18,33 @@ def backward(losses, parameters, rule, *, ids=None, retain_graph=False):
     with torch.no_grad():
         values = [float(loss) for loss in losses] if rule.info["needs_losses"] else None
         if rule.info["needs_rows"]:
-            jacobian = torch.stack([torch.cat([g.reshape(-1) for g in row]) for row in rows])
-            d = torch.from_numpy(rule.direction(jacobian, values, ids=ids))
-            parts = d.split([p.numel() for p in parameters])
-            steps = [part.reshape(p.shape).to(p) for part, p in zip(parts, parameters)]
-            weights = torch.from_numpy(rule.last.weights)
+            jacobian = torch.stack([torch.cat([g.reshape(-1).cpu() for g in row]) for row in rows])
+            weights, d = rule._from_jacobian(None, jacobian, values, ids, None, True)
+            weights, parts = torch.from_numpy(weights), torch.from_numpy(d).split([p.numel() for p in parameters])
+            steps = [part.reshape(p.shape).to(p, copy=True) for part, p in zip(parts, parameters)]
         else:
             weights = torch.from_numpy(rule.weights(gram(rows), losses=values, ids=ids))
             steps = [sum(w * g for w, g in zip(weights.tolist(), column)) for column in zip(*rows)]
         for p, step in zip(parameters, steps):
-            p.grad = step if p.grad is None else p.grad + step
+            if p.grad is None:
+                p.grad = step
+            else:
+                p.grad.add_(step)
     return weights
 
 
 def gram(rows):
-    """The Gram matrix of gradients, each a list of tensors, in float64."""
-    total = 0.0
+    """The Gram matrix of gradients, each a list of tensors, in float64 on the CPU."""
+    totals = {}
     for column in zip(*rows):
-        j = torch.stack([g.reshape(-1) for g in column]).double()
-        total = total + j @ j.T
-    return total
+        j = exact(torch.stack([g.reshape(-1) for g in column]))
+        totals[j.device] = totals.get(j.device, 0) + j @ j.T
+    return sum(total.cpu().double() for total in totals.values())
+
+
+def exact(x):
+    """The tensor in float64, or in float32 on Apple's GPUs, which have no float64."""
+    return x.float() if x.device.type == "mps" else x.double()
 
 
 __all__ = ["Rule", "backward", "gram"]

@@ -6,6 +6,7 @@ import torch
 from torchjd import aggregation
 
 from ._rule import Error, Rule
+from .torch import exact
 
 
 class _WithRule:
@@ -62,7 +63,7 @@ class Aggregator(_WithRule, aggregation.Aggregator):
         if self.rule.info["needs_rows"]:
             return torch.from_numpy(self.rule.direction(matrix)).to(matrix)
         with torch.no_grad():
-            j = matrix.double()
+            j = exact(matrix)
             return torch.from_numpy(self.rule.weights(j @ j.T)).to(matrix) @ matrix
 
 
