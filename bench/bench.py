@@ -12,8 +12,9 @@ of that round; its spread is the quartiles over the rounds. With one core every 
 one.
 
 Peers come from requirements.txt into a throw-away environment. Each measurement is a file in OUT/parts, and a
-second run measures only what is missing or failed. OUT/logs has what the contenders print. OUT/bench.json, report.md and
-bench.png are made of all parts. It ends with 1 if one of ours failed.
+second run measures only what is missing or failed. Each part names the machine, the commit and the versions that it was
+measured with. OUT/logs has what the contenders print. OUT/bench.json, report.md and bench.png are made of all parts. A
+contender that fails does not stop the others; it ends with 1 if one of ours failed.
 """
 
 import argparse
@@ -27,7 +28,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from process import GPUMemory, Process, cores_there, others_busy, wait_calm
+from process import GPUMemory, Process, cores_there, last_words, others_busy, wait_calm
 from report import CLIENTS, OURS, markdown
 
 HERE = Path(__file__).resolve().parent
@@ -103,6 +104,13 @@ class Bench:
         self.measured, self.failed = "", False
         self.python = self.environment()
         self.pcl = a.pcl.resolve() if a.pcl else self.build()
+        self.about = {"machine": machine(), "device": a.device, "rounds": a.rounds, "commit": commit(), "peers": self.versions()}
+
+    def versions(self):
+        """The peers that are installed, as NAME==VERSION."""
+        wanted = {package(line) for line in (HERE / "requirements.txt").read_text().splitlines()}
+        installed = subprocess.run([self.python, "-m", "pip", "freeze"], stdout=subprocess.PIPE, text=True).stdout.splitlines()
+        return [line for line in installed if package(line) in wanted]
 
     def environment(self):
         where = (self.a.venv or self.scratch / "venv").resolve()
@@ -129,8 +137,8 @@ class Bench:
         say(f"== {name} (load {os.getloadavg()[0]:.1f})")
         before, self.measured = os.getloadavg()[0], name
         result = measure()
-        self.failed |= OURS in errors(result)
-        result |= {"name": name, "load": [before, os.getloadavg()[0]], "at": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
+        self.failed |= not {OURS, CLIENTS}.isdisjoint(errors(result))
+        result |= {"name": name, "about": self.about, "load": [before, os.getloadavg()[0]], "at": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
         write(path, json.dumps(result, indent=1) + "\n")
 
     def ours(self, *flags):
@@ -219,11 +227,16 @@ class Bench:
         """Our methods' steps, one of each in turn."""
         sizes = [f"--{key}={value}" for key, value in flags.items()]
         threads = 1 if model == "mlp" else self.a.cores
+        command = self.ours("--json", f"--model={model}", f"--k={k}", f"--steps={steps}", f"--warmup={warmup}", f"--threads={threads}", *sizes, *more)
+        result = {"kind": "methods", "model": model, **flags, "k": k}
+        log = self.logs / f"{self.measured}.log"
         wait_calm(self.a.calm, 3 * self.a.wait)
-        done = subprocess.run(
-            self.ours("--json", f"--model={model}", f"--k={k}", f"--steps={steps}", f"--warmup={warmup}", f"--threads={threads}", *sizes, *more),
-            check=True, stdout=subprocess.PIPE, text=True)
-        return {"kind": "methods", "model": model, **flags, "k": k, "report": json.loads(done.stdout)}
+        with log.open("w") as err:
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=err, text=True)
+        if done.returncode:
+            say(f"   {last_words(log, done.returncode)}")
+            return result | {"error": last_words(log, done.returncode)}
+        return result | {"report": json.loads(done.stdout)}
 
     def run(self):
         quick, gpu = self.a.quick, self.a.device == "cuda"
@@ -250,13 +263,8 @@ class Bench:
     def report(self):
         parts = [json.loads(p.read_text()) for p in sorted(self.parts.glob("*.json"), key=natural)]
         parts.sort(key=lambda p: (["peers", "methods", "memory"].index(p["kind"]), p["model"], p.get("width", 0), p["name"].startswith("edit")))
-        about = {
-            "machine": machine(), "device": self.a.device, "rounds": self.a.rounds,
-            "commit": commit(),
-            "peers": [line for line in (HERE / "requirements.txt").read_text().splitlines() if "==" in line], "parts": parts,
-        }
-        write(self.a.out / "bench.json", json.dumps(about, indent=1) + "\n")
-        text = markdown(about)
+        write(self.a.out / "bench.json", json.dumps({"parts": parts}, indent=1) + "\n")
+        text = markdown(parts)
         write(self.a.out / "report.md", text)
         subprocess.run([self.python, HERE / "draw.py", self.a.out / "bench.json", self.a.out / "bench.png"], check=True)
         print(text)
@@ -271,9 +279,15 @@ def natural(path):
     return [int(t) if t.isdigit() else t for t in path.stem.replace("-k", "-k-").split("-")]
 
 
+def package(line):
+    """The package of a line NAME==VERSION."""
+    return line.split("==")[0].lower().replace("_", "-")
+
+
 def errors(part):
-    """The contenders of a part that failed."""
-    return [name for name, c in part.get("contenders", {}).items() if "error" in c]
+    """The contenders of a part that failed. In a part without contenders that is the program itself."""
+    failed = [name for name, c in part.get("contenders", {}).items() if "error" in c]
+    return failed + [OURS] * ("error" in part)
 
 
 def commit():

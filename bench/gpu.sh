@@ -21,10 +21,9 @@
 # elsewhere, and AS_IS=yes has bench.py install nothing into VENV: with both, and the data sets, no network is needed.
 set -uo pipefail
 unset CDPATH # by which cd would go elsewhere, and print where
-cd "$(dirname "$0")/.."
 out=${1:?usage: bash bench/gpu.sh OUT}
-mkdir -p "$out"
-out=$(cd "$out" && pwd)
+out=$(mkdir -p "$out" && cd "$out" && pwd) || exit 1 # else everything below is made, and removed, in /
+cd "$(dirname "$0")/.." || exit 1
 
 backend=${BACKEND:-xla-cuda}
 threads=${THREADS:-$(nproc)}

@@ -49,6 +49,12 @@ def wait_calm(most, seconds):
             return
 
 
+def last_words(log, code):
+    """What a program that has ended said last."""
+    said = [line for line in log.read_text().splitlines() if line.strip()]
+    return said[-1][:200] if said else f"exit code {code}"
+
+
 class Process:
     """A contender: reads how many steps to make, answers with their times."""
 
@@ -72,8 +78,7 @@ class Process:
         line = self.child.stdout.readline()
         if not line:
             self.close()
-            tail = [t for t in self.log.read_text().splitlines() if t.strip()]
-            raise RuntimeError(tail[-1][:200] if tail else f"exit code {self.child.returncode}")
+            raise RuntimeError(last_words(self.log, self.child.returncode))
         return json.loads(line)
 
     def ready(self, warmup):

@@ -29,25 +29,43 @@ def title(part):
     return f"ResNet-18, width {part['width']}, batch {part['batch']}"
 
 
-def markdown(about):
+def origins(parts):
+    """Where the parts were measured: one paragraph for each machine, commit and set of versions."""
+    groups = {}
+    for p in parts:
+        groups.setdefault(origin(p), []).append(p["name"])
+    if len(groups) < 2:
+        return [f"{text}\n" for text in groups]
+    warning = "These parts were not all measured on one machine with the same programs: compare only those of one line.\n"
+    return [warning, *(f"* {text} Parts: {', '.join(names)}.\n" for text, names in groups.items())]
+
+
+def origin(part):
+    about = part.get("about")
+    if not about:
+        return "Machine, commit and versions are not known."
     m = about["machine"]
-    out = [f"# Steps on {m.get('gpu') or m['cpu']}\n",
-           f"{m['cores']} cores, {m['system']}, {about['commit']}. {', '.join(about['peers'])}.\n"]
-    peers = [p for p in about["parts"] if p["kind"] == "peers"]
+    where = m.get("gpu", "a GPU") if about["device"] == "cuda" else m["cpu"]
+    return f"{where}, {m['cores']} cores, {m['system']}, {about['commit']}, {about['rounds']} rounds. {', '.join(about['peers'])}."
+
+
+def markdown(parts):
+    out = ["# Steps\n", *origins(parts)]
+    peers = [p for p in parts if p["kind"] == "peers"]
     for group in dict.fromkeys((title(p), p["cores"]) for p in peers):
-        parts = [p for p in peers if (title(p), p["cores"]) == group]
-        names = dict.fromkeys(n for p in parts for n in p["contenders"] if n != OURS)
+        same = [p for p in peers if (title(p), p["cores"]) == group]
+        names = dict.fromkeys(n for p in same for n in p["contenders"] if n != OURS)
         out.append(f"## {group[0]}, {group[1]} core{'s' * (group[1] > 1)}\n\nmedian ms per step, and its ratio to ours [quartiles over the rounds]; above 1 ours is faster.\n")
-        rows = [[OURS, *(cell(p, OURS) for p in parts)]] + [[n, *(cell(p, n) for p in parts)] for n in names]
-        out.append(table(rows, ["", *(f"K={p['k']}" for p in parts)]))
-        first = [[n, *(f"{p['contenders'][n]['first_step_seconds']:.1f}" if "first_step_seconds" in p["contenders"][n] else "–" for p in parts)] for n in [OURS, *names]]
+        head = ["", *(f"K={p['k']}" for p in same)]
+        out.append(table([[n, *(cell(p, n) for p in same)] for n in [OURS, *names]], head))
+        first = [[n, *(first_step(p, n) for p in same)] for n in [OURS, *names]]
         out.append("Seconds from the start of the process to the end of its first step.\n")
-        out.append(table(first, ["", *(f"K={p['k']}" for p in parts)]))
-        others = sorted(x for p in parts for c in p["contenders"].values() for x in c["others"])
+        out.append(table(first, head))
+        others = sorted(x for p in same for c in p["contenders"].values() for x in c["others"])
         if others:
             out.append(f"Other programs took {statistics.median(others):.2f} cores during the median turn, {others[-1]:.2f} during the worst.\n")
-    out += methods_tables([p for p in about["parts"] if p["kind"] == "methods"])
-    out += memory_tables([p for p in about["parts"] if p["kind"] == "memory"])
+    out += methods_tables([p for p in parts if p["kind"] == "methods"])
+    out += memory_tables([p for p in parts if p["kind"] == "memory"])
     return "\n".join(out)
 
 
@@ -60,11 +78,19 @@ def cell(part, name):
     return ms if r is None else f"{ms} · {r[1]:.2f} [{r[0]:.2f}, {r[2]:.2f}]"
 
 
+def first_step(part, name):
+    seconds = part["contenders"].get(name, {}).get("first_step_seconds")
+    return "–" if seconds is None else f"{seconds:.1f}"
+
+
 def methods_tables(parts):
     if not parts:
         return []
     rows = []
     for p in parts:
+        if "error" in p:
+            rows.append([title(p), p["k"], p["error"].replace("|", "/"), *["–"] * 4])
+            continue
         report = p["report"]
         base, ours = report["methods"][0], report["methods"][1]
         q, edit = ours["ratio_quartiles"], "–"

@@ -9,6 +9,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -125,6 +126,8 @@ func (p part) command(ctx context.Context, program, dir string) *exec.Cmd {
 // begin starts the run of a part and interrupts it when there is a checkpoint.
 func (p part) begin(ctx context.Context, program, dir string) error {
 	c := p.command(ctx, program, dir)
+	var said bytes.Buffer
+	c.Stdout, c.Stderr = &said, &said
 	if err := c.Start(); err != nil {
 		return err
 	}
@@ -133,7 +136,7 @@ func (p part) begin(ctx context.Context, program, dir string) error {
 	for {
 		select {
 		case err := <-ended:
-			return fmt.Errorf("the run ended before it was interrupted: %v", err)
+			return fmt.Errorf("the run ended before it was interrupted: %v\n%s", err, &said)
 		case <-time.After(5 * time.Millisecond):
 		}
 		if found, _ := filepath.Glob(filepath.Join(dir, "*", "checkpoint*")); len(found) == 0 {
@@ -143,7 +146,7 @@ func (p part) begin(ctx context.Context, program, dir string) error {
 			return err
 		}
 		if err := <-ended; err == nil {
-			return fmt.Errorf("the run was finished before it was interrupted")
+			return fmt.Errorf("the run was finished before it was interrupted\n%s", &said)
 		}
 		return nil
 	}

@@ -27,6 +27,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once, even while it saves
 	device, err := backend.Open(ctx, backend.Options{Name: *name})
 	if err != nil {
 		log.Fatal(err)
@@ -47,6 +48,7 @@ func run(ctx context.Context, device *backend.Backend, addr, file string, inputs
 	if err != nil {
 		return err
 	}
+	defer service.Close() // if it does not run
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -13,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl/backend"
 )
 
 // TestMain is the service itself if the environment says so.
@@ -81,6 +84,26 @@ func TestTerminated(t *testing.T) {
 		}
 	}
 	t.Errorf("the samples are predicted as %+v after a restart", p)
+}
+
+// TestBusyAddress: a service that cannot listen gives its file back, so that another one in the program can have it.
+func TestBusyAddress(t *testing.T) {
+	device, err := backend.Open(t.Context(), backend.Options{Name: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer device.Close()
+	busy, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer busy.Close()
+	file := filepath.Join(t.TempDir(), "service.pcl")
+	for range 2 {
+		if err := run(t.Context(), device, busy.Addr().String(), file, 8, 4); err == nil || !strings.Contains(err.Error(), "listen") {
+			t.Fatalf("error %v", err)
+		}
+	}
 }
 
 // post returns the answer to a request.

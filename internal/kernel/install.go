@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,13 +30,28 @@ type Options struct {
 // leastGo is the oldest version of Go that compiles cells.
 const leastGo = "1.26.5"
 
-// FindGo finds the go command.
+// FindGo finds the go command: the one that a kernel has found, in a cell, or else the first on PATH. A cell's PATH begins with
+// the folder of the shim, which calls itself go but needs a go command to call.
 func FindGo() (string, error) {
-	path, err := exec.LookPath("go")
-	if err != nil {
-		return "", errors.New("cells are compiled by Go: install Go " + leastGo + " or later and put it on PATH")
+	candidates := []string{os.Getenv("PARALLELCL_GO")}
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		candidates = append(candidates, filepath.Join(dir, "go"))
 	}
-	return filepath.Abs(path)
+	for _, path := range candidates {
+		if !filepath.IsAbs(path) {
+			continue
+		}
+		if path, err := exec.LookPath(path); err == nil && !isShim(path) {
+			return path, nil
+		}
+	}
+	return "", errors.New("cells are compiled by Go: install Go " + leastGo + " or later and put it on PATH")
+}
+
+// isShim reports whether a program is the shim under another name.
+func isShim(path string) bool {
+	program, err := filepath.EvalSymlinks(path)
+	return err == nil && filepath.Base(program) == shimName
 }
 
 // Install installs the kernel for a source: the tools, if they are missing, the kernel's files, and its folder in the
@@ -78,7 +95,8 @@ func Install(ctx context.Context, o Options, s Source) (Kernel, error) {
 // files returns the folder of the kernel for a source.
 func (o Options) files(s Source) string { return filepath.Join(o.Cache, "kernels", s.Version) }
 
-// freshCopy replaces to with a copy of the module in from, unless they are the same.
+// freshCopy makes to a copy of the module in from. Cells that are built meanwhile find the module: an equal copy stays as it
+// is, and another one is replaced only when the new one is complete.
 func freshCopy(from, to string) (string, error) {
 	if from == to {
 		return to, nil
@@ -91,10 +109,42 @@ func freshCopy(from, to string) (string, error) {
 	if err := copySource(from, partial); err != nil {
 		return "", err
 	}
-	if err := os.RemoveAll(to); err != nil {
+	if sameFiles(partial, to) {
+		return to, nil
+	}
+	old := to + ".old"
+	if err := os.RemoveAll(old); err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(old)
+	if err := os.Rename(to, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
 	return to, os.Rename(partial, to)
+}
+
+// sameFiles reports whether two folders have the same files with the same contents.
+func sameFiles(a, b string) bool {
+	one, err := contents(a)
+	if err != nil {
+		return false
+	}
+	other, err := contents(b)
+	return err == nil && maps.Equal(one, other)
+}
+
+// contents returns the contents of all files in a folder by their paths within it.
+func contents(dir string) (map[string]string, error) {
+	texts := map[string]string{}
+	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(path)))
+		texts[path] = string(data)
+		return err
+	})
+	return texts, err
 }
 
 // lock makes sure that only one process at a time installs. If that process dies, the system releases its lock.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -165,6 +166,61 @@ func TestInstalledCopyOutlivesItsOrigin(t *testing.T) {
 	}
 }
 
+// An installation that changes nothing leaves the files that cells are built with where they are.
+func TestInstallLeavesEqualFiles(t *testing.T) {
+	o, source := machine(t), module(t)
+	k := install(t, o, Source{Dir: source, Version: "v1.2.3"})
+	toy := filepath.Join(k.Source, "toy", "toy.go")
+	before := []os.FileInfo{lstat(t, k.Start), lstat(t, filepath.Join(filepath.Dir(k.Start), goFile)), lstat(t, toy)}
+	install(t, o, Source{Dir: source, Version: "v1.2.3"})
+	for i, path := range []string{k.Start, filepath.Join(filepath.Dir(k.Start), goFile), toy} {
+		if !os.SameFile(before[i], lstat(t, path)) {
+			t.Errorf("%s was made anew", path)
+		}
+	}
+	write(t, filepath.Join(source, "toy", "toy.go"), "package toy\n\nfunc Answer() int { return 6 * 7 }\n")
+	install(t, o, Source{Dir: source, Version: "v1.2.3"})
+	if got := readFile(t, toy); !strings.Contains(got, "6 * 7") {
+		t.Errorf("after a change of the module its copy has\n%s", got)
+	}
+	left, err := filepath.Glob(filepath.Join(filepath.Dir(k.Start), "*.*"))
+	if err != nil || len(left) != 1 || filepath.Base(left[0]) != configFile {
+		t.Errorf("left: %q, %v", left, err)
+	}
+}
+
+func lstat(t *testing.T, path string) os.FileInfo {
+	t.Helper()
+	info, err := os.Lstat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info
+}
+
+// In a cell, PATH begins with the kernel's folder, whose go is the shim.
+func TestFindGoInACell(t *testing.T) {
+	o := machine(t)
+	k := install(t, o, Source{Dir: module(t), Version: "devel", Clone: true})
+	bin := filepath.Join(filepath.Dir(k.Start), "bin")
+	for _, c := range []struct{ path, remembered string }{
+		{bin + string(filepath.ListSeparator) + filepath.Dir(o.Go), ""},
+		{bin + string(filepath.ListSeparator) + filepath.Dir(o.Go), filepath.Join(bin, "go")},
+		{bin, o.Go},
+	} {
+		t.Setenv("PATH", c.path)
+		t.Setenv("PARALLELCL_GO", c.remembered)
+		if got, err := FindGo(); err != nil || got != o.Go {
+			t.Errorf("PATH %s, PARALLELCL_GO %s: found %s, %v", c.path, c.remembered, got, err)
+		}
+	}
+	t.Setenv("PARALLELCL_GO", "")
+	t.Setenv("PATH", bin)
+	if got, err := FindGo(); err == nil {
+		t.Errorf("found %s", got)
+	}
+}
+
 // runCell does with the kernel's go command what GoNB does: a new module, a cell, a build.
 func runCell(t *testing.T, o Options, k Kernel) {
 	t.Helper()
@@ -306,6 +362,28 @@ func TestFindSource(t *testing.T) {
 	s, err := find("", t.TempDir())
 	if err != nil || s.Clone || !isModule(s.Dir) || s.Version == "" || s.Version != versionName(s.Version) {
 		t.Errorf("elsewhere: %+v, %v", s, err)
+	}
+}
+
+// A program of another module calls cli.Main: the kernel's version is that of our module in it.
+func TestBuiltVersion(t *testing.T) {
+	ours := func(version string, by *debug.Module) *debug.Module {
+		return &debug.Module{Path: Module, Version: version, Replace: by}
+	}
+	theirs := debug.Module{Path: "example.org/theirs", Version: "v9.0.0"}
+	for _, c := range []struct {
+		info debug.BuildInfo
+		want string
+	}{
+		{debug.BuildInfo{Main: *ours("v1.2.3", nil)}, "v1.2.3"},
+		{debug.BuildInfo{Main: *ours("", nil)}, "(devel)"},
+		{debug.BuildInfo{Main: theirs, Deps: []*debug.Module{{Path: "a.org/b", Version: "v2.0.0"}, ours("v1.2.3", nil)}}, "v1.2.3"},
+		{debug.BuildInfo{Main: theirs, Deps: []*debug.Module{ours("v1.2.3", &debug.Module{Path: "/clone"})}}, "(devel)"},
+		{debug.BuildInfo{Main: theirs, Deps: []*debug.Module{ours("v1.2.3", &debug.Module{Path: "a.org/fork", Version: "v1.3.0"})}}, "(devel)"},
+	} {
+		if got := builtVersion(&c.info); got != c.want {
+			t.Errorf("%+v: version %s, want %s", c.info, got, c.want)
+		}
 	}
 }
 

@@ -264,7 +264,7 @@ func TestTwoClones(t *testing.T) {
 func TestQuickstart(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "a[1]") // no pattern
 	t.Chdir(t.TempDir())
-	if path, err := Quickstart(Kernel{Source: source}); path != "" || err != nil {
+	if path, err := Quickstart(Kernel{Source: source, Version: "v1.0.0"}); path != "" || err != nil {
 		t.Errorf("a module without notebooks: %q, %v", path, err)
 	}
 	write(t, filepath.Join(source, "notebooks", "00-quickstart.ipynb"), "zero")
@@ -272,10 +272,20 @@ func TestQuickstart(t *testing.T) {
 	if path, err := Quickstart(Kernel{Source: source, Clone: true}); path != filepath.Join(source, "notebooks", "00-quickstart.ipynb") || err != nil {
 		t.Errorf("a clone: %q, %v", path, err)
 	}
-	write(t, filepath.Join("parallelcl-notebooks", "01-toy.ipynb"), "mine")
-	path, err := Quickstart(Kernel{Source: source})
+	write(t, filepath.Join("parallelcl-notebooks", "v1.0.0", "01-toy.ipynb"), "mine")
+	path, err := Quickstart(Kernel{Source: source, Version: "v1.0.0"})
 	if err != nil || readFile(t, path) != "zero" || readFile(t, filepath.Join(filepath.Dir(path), "01-toy.ipynb")) != "mine" {
 		t.Errorf("a copied module: %q, %v", path, err)
+	}
+	// After an upgrade, the notebooks are those of the new version, and links still lead somewhere.
+	write(t, filepath.Join(source, "notebooks", "01-toy.ipynb"), "[text](../docs/data.md), [two](02-two.ipynb)")
+	path, err = Quickstart(Kernel{Source: source, Version: "v1.1.0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "[text](https://" + Module + "/blob/HEAD/" + "docs/data.md), [two](02-two.ipynb)"
+	if got := readFile(t, filepath.Join(filepath.Dir(path), "01-toy.ipynb")); got != want {
+		t.Errorf("another version: %q, want %q", got, want)
 	}
 }
 

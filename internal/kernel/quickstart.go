@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"bytes"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,7 +12,8 @@ import (
 // quickstart is the file of the notebook to begin with.
 const quickstart = "00-quickstart.ipynb"
 
-// copiedNotebooks is the folder to which notebooks are copied if the kernel does not use a clone.
+// copiedNotebooks is the folder to which notebooks are copied if the kernel does not use a clone. Those of each version have a
+// folder of their own in it, because an older version's may not run.
 const copiedNotebooks = "parallelcl-notebooks"
 
 // Quickstart returns the path of the notebook to begin with, or an empty path if the module has no notebooks. If the kernel
@@ -25,12 +27,13 @@ func Quickstart(k Kernel) (string, error) {
 	if k.Clone {
 		return filepath.Join(from, quickstart), nil
 	}
+	folder := filepath.Join(copiedNotebooks, k.Version)
 	names, err := fs.Glob(os.DirFS(from), "*.ipynb") // the folder may have brackets in its name
 	if err != nil {
 		return "", err
 	}
 	for _, name := range names {
-		to := filepath.Join(copiedNotebooks, name)
+		to := filepath.Join(folder, name)
 		if _, err := os.Stat(to); err == nil {
 			continue
 		}
@@ -38,9 +41,14 @@ func Quickstart(k Kernel) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if err := atomicfile.WriteBytes(to, data); err != nil {
+		if err := atomicfile.WriteBytes(to, webLinks(data)); err != nil {
 			return "", err
 		}
 	}
-	return filepath.Join(copiedNotebooks, quickstart), nil
+	return filepath.Join(folder, quickstart), nil
+}
+
+// webLinks makes a notebook's links to other files of the module, which are not copied, links to its repository.
+func webLinks(notebook []byte) []byte {
+	return bytes.ReplaceAll(notebook, []byte("](../"), []byte("](https://"+Module+"/blob/HEAD/"))
 }

@@ -43,9 +43,24 @@ func FindSource(ctx context.Context, o Options, named, dir string) (Source, erro
 	}
 	version := "(devel)"
 	if info, ok := debug.ReadBuildInfo(); ok {
-		version = info.Main.Version
+		version = builtVersion(info)
 	}
 	return builtSource(ctx, o, version, builtFrom())
+}
+
+// builtVersion returns the version of our module in a program, which may be a program of another module. What replaces our
+// module has no published version.
+func builtVersion(info *debug.BuildInfo) string {
+	m := &info.Main
+	for _, d := range info.Deps {
+		if d.Path == Module {
+			m = d
+		}
+	}
+	if m.Path != Module || m.Version == "" || m.Replace != nil {
+		return "(devel)"
+	}
+	return m.Version
 }
 
 // builtSource finds the source of this program, which was built in the folder root and has the given version.

@@ -46,24 +46,39 @@ func writeStart(dir, tools, goCommand string, s Source) error {
 		return err
 	}
 	shim := filepath.Join(dir, filepath.FromSlash(shimFile))
-	if err := atomicfile.WriteBytes(shim, program); err != nil {
+	partial := shim + ".partial" // which has the name that a cell calls only when it can be run
+	if err := atomicfile.WriteBytes(partial, program); err != nil {
 		return err
 	}
-	if err := makeProgram(shim); err != nil {
+	if err := makeProgram(partial); err != nil {
+		return err
+	}
+	if err := os.Rename(partial, shim); err != nil {
 		return err
 	}
 	for name, target := range map[string]string{
 		startFile: shimFile, goFile: shimName, goimportsFile: shimName, goplsFile: shimName,
 	} {
-		link := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.RemoveAll(link); err != nil {
-			return err
-		}
-		if err := os.Symlink(filepath.FromSlash(target), link); err != nil {
+		if err := symlink(filepath.FromSlash(target), filepath.Join(dir, filepath.FromSlash(name))); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// symlink makes path a link to target. A cell may be calling what is there, so there is something at every moment.
+func symlink(target, path string) error {
+	if old, err := os.Readlink(path); err == nil && old == target {
+		return nil
+	}
+	partial := path + ".partial"
+	if err := os.RemoveAll(partial); err != nil {
+		return err
+	}
+	if err := os.Symlink(target, partial); err != nil {
+		return err
+	}
+	return os.Rename(partial, path)
 }
 
 // makeProgram makes a file executable for everybody who may read it.

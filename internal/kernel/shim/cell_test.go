@@ -88,6 +88,52 @@ func TestHelpersRun(t *testing.T) {
 	}
 }
 
+// What a cell runs with ! in the user's folder is Go's own: nothing is left there.
+func TestGoElsewhere(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "go.mod", "module mine\n\ngo 1.26.0\n")
+	write(t, "main.go", "package main\n\nfunc main() {}\n")
+	cmd := exec.Command(os.Args[0], "build", "-o", "x", ".") // another process, which becomes the go command
+	cmd.Env = append(os.Environ(), "SHIM_TEST_GO=yes", "PARALLELCL_GO="+goTool(t))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if left, err := filepath.Glob("*"); err != nil || !slices.Equal(left, []string{"go.mod", "main.go", "x"}) {
+		t.Errorf("the folder has %q, %v", left, err)
+	}
+}
+
+// A kernel of which something says that its go command is this program finds Go all the same.
+func TestFindGoIsNotTheShim(t *testing.T) {
+	c := machine(t)
+	program := filepath.Join(t.TempDir(), "shim")
+	write(t, program, "")
+	c.Go = filepath.Join(filepath.Dir(program), "go")
+	if err := os.Symlink("shim", c.Go); err != nil {
+		t.Fatal(err)
+	}
+	want := goTool(t)
+	t.Setenv("PARALLELCL_GO", c.Go)
+	if got, err := c.findGo(); err != nil || got != want {
+		t.Errorf("found %s, %v, want %s", got, err, want)
+	}
+}
+
+// A go.mod that replaces modules by folders does so from the cell's folder too.
+func TestReplacedFolders(t *testing.T) {
+	for line, want := range map[string]string{
+		"replace a.org/b => ../b\n":                     "replace a.org/b => \"/src/b\"\n",
+		"\ta.org/b v1.0.0 => \"./my b\" // a comment\n": "\ta.org/b v1.0.0 => \"/src/ours/my b\"\n",
+		"replace a.org/b => /b\n":                       "replace a.org/b => /b\n",
+		"replace a.org/b => c.org/d v1.0.0\n":           "replace a.org/b => c.org/d v1.0.0\n",
+		"require a.org/b v1.0.0 // indirect\n":          "require a.org/b v1.0.0 // indirect\n",
+	} {
+		if got := absoluteReplace(line, "/src/ours"); got != want {
+			t.Errorf("%q becomes %q, want %q", line, got, want)
+		}
+	}
+}
+
 // proxy serves one module from a folder, as a module proxy would.
 func proxy(t *testing.T) string {
 	t.Helper()

@@ -20,6 +20,9 @@ func TestMain(m *testing.M) {
 	if tools := os.Getenv("SHIM_TEST_TOOLS"); tools != "" {
 		os.Exit((&config{Tools: tools}).gopls(os.Args[1:]))
 	}
+	if os.Getenv("SHIM_TEST_GO") != "" {
+		os.Exit((&config{}).goCommand(os.Args[1:]))
+	}
 	os.Exit(m.Run())
 }
 

@@ -28,18 +28,21 @@ func (c *config) start(args []string) int {
 	return become(c.tool("gonb"), append(flags, args...)...)
 }
 
-// findGo is the go command, wherever it has moved since the installation. For that this program must not find itself:
-// start remembers it.
+// findGo is the go command, wherever it has moved since the installation. It must not be this program, which would call
+// itself for ever: start remembers it before PATH names this program.
 func (c *config) findGo() (string, error) {
 	const remembered = "PARALLELCL_GO"
-	for _, path := range []string{os.Getenv(remembered), c.Go} {
-		if info, err := os.Stat(path); path != "" && err == nil && !info.IsDir() {
+	onPath, _ := exec.LookPath("go")
+	for _, path := range []string{os.Getenv(remembered), c.Go, onPath} {
+		if info, err := os.Stat(path); err == nil && !info.IsDir() && !isShim(path) {
 			return path, os.Setenv(remembered, path)
 		}
 	}
-	path, err := exec.LookPath("go")
-	if err != nil || filepath.Dir(path) == filepath.Join(c.files, "bin") {
-		return "", fmt.Errorf("no Go: install it, then run pcl kernel install")
-	}
-	return path, os.Setenv(remembered, path)
+	return "", fmt.Errorf("no Go: install it, then run pcl kernel install")
+}
+
+// isShim reports whether a program is this one, or that of another kernel, under another name.
+func isShim(path string) bool {
+	program, err := filepath.EvalSymlinks(path)
+	return err == nil && filepath.Base(program) == "shim"
 }
