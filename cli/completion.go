@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,6 +18,9 @@ func (c *completionCmd) Run(rc *runContext) error {
 	program, err := os.Executable()
 	if err != nil {
 		return err
+	}
+	if c.Shell == "" && os.Getenv("SHELL") == "" {
+		return usageError{errors.New("SHELL does not name your shell: name it, such as pcl completion bash")}
 	}
 	lines, err := completionLines(cmp.Or(c.Shell, filepath.Base(os.Getenv("SHELL"))), program)
 	if err != nil {

@@ -63,7 +63,7 @@ func (c *deployFlags) cpus(m *grid.Manifest, processes number) int {
 	return int(processes) * max(1, m.Compute.Threads)
 }
 
-// gpus returns the GPUs of a task, which are what the plan is for.
+// gpus returns the GPUs of a task. A grid that is planned for no GPU gets none.
 func (c *deployFlags) gpus(m *grid.Manifest) (int, error) {
 	cuda := m.Compute.Backend == backend.XLACUDA
 	switch {
@@ -71,8 +71,6 @@ func (c *deployFlags) gpus(m *grid.Manifest) (int, error) {
 		return 1, nil
 	case c.GPUs == nil:
 		return 0, nil
-	case cuda && *c.GPUs == 0:
-		return 0, usageError{fmt.Errorf("--gpus 0: %s is planned for %s, which needs one", m.Name, m.Compute.Backend)}
 	case !cuda && *c.GPUs > 0:
 		return 0, usageError{fmt.Errorf("--gpus %d: %s is planned for the backend %s, which uses none; pcl grid plan --backend %s plans it for GPUs", *c.GPUs, m.Name, m.Compute.Backend, backend.XLACUDA)}
 	}
@@ -84,7 +82,9 @@ func ownFiles(m *grid.Manifest) (paths []string) {
 	for _, c := range m.Cells {
 		if datasets.Own(c.Config.Dataset) {
 			_, path, _ := strings.Cut(c.Config.Dataset, ":")
-			path, _, _ = strings.Cut(path, "?") // how it is read
+			if i := strings.LastIndexByte(path, '?'); i >= 0 {
+				path = path[:i] // behind it is how it is read
+			}
 			paths = append(paths, path)
 		}
 		if c.InitFile != "" {
@@ -139,15 +139,22 @@ func (c *deploySlurmCmd) Run(rc *runContext) error {
 	}
 	perTask := min(c.PerTask, number(shards))
 	job := deploy.Slurm{
-		Grid: m.Name, Dir: c.Dir, Program: c.Program, DataDir: c.DataDir, XLAFlags: m.Compute.Flags, Files: ownFiles(m),
+		Grid: m.Name, Dir: c.Dir, Program: c.Program, DataDir: c.DataDir, XLAFlags: m.Compute.Flags,
 		Shards: shards, PerTask: int(perTask), Concurrent: int(c.Concurrent), Limit: c.Limit, Grace: c.Grace,
 		CPUs: c.cpus(m, perTask), GPUs: gpus, Memory: c.Memory, Partition: c.Partition, Account: c.Account, QOS: c.QOS,
 	}
-	if err := c.write(rc, job); err != nil || rc.quiet || job.Tasks() <= usualTasks {
+	if err := c.write(rc, job); err != nil || rc.quiet {
 		return err
 	}
-	_, err = fmt.Fprintf(rc.stderr, "The array has %d tasks. Slurm takes %d unless the cluster's MaxArraySize says otherwise (scontrol show config): fewer --shards, or more of them in a task (--per-task).\n", job.Tasks(), usualTasks)
-	return err
+	for _, path := range ownFiles(m) {
+		if !filepath.IsAbs(path) {
+			fmt.Fprintf(rc.stderr, "The grid reads %s: submit the script from the folder in which that is.\n", path)
+		}
+	}
+	if job.Tasks() > usualTasks {
+		fmt.Fprintf(rc.stderr, "The array has %d tasks. Slurm takes %d unless the cluster's MaxArraySize says otherwise (scontrol show config): fewer --shards, or more of them in a task (--per-task).\n", job.Tasks(), usualTasks)
+	}
+	return nil
 }
 
 // usualTasks is how many tasks an array may have by the default of Slurm's MaxArraySize.
@@ -191,6 +198,9 @@ func (c *deployKubernetesCmd) Run(rc *runContext) error {
 	gpus, err := c.gpus(m)
 	if err != nil {
 		return err
+	}
+	if gpus == 0 && m.Compute.Backend == backend.XLACUDA {
+		return usageError{fmt.Errorf("--gpus 0: %s is planned for %s, which needs one", m.Name, m.Compute.Backend)}
 	}
 	return c.write(rc, deploy.Kubernetes{
 		Grid: m.Name, Name: c.JobName, Image: c.Image, Claim: c.Claim, Path: c.Path, DataClaim: c.DataClaim,

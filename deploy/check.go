@@ -73,10 +73,11 @@ func absolute(what, text string) error {
 
 // ownFile returns an error unless a text is a path of the user's own that means the same on every node.
 func ownFile(text string) error {
-	if err := absolute("a file of the grid", text); err != nil {
+	err := absolute("a file of the grid", text)
+	if err != nil && !path.IsAbs(text) {
 		return fmt.Errorf("%w, so that nodes would look for it elsewhere: write the whole path in the grid's file, and plan it again", err)
 	}
-	return nil
+	return err
 }
 
 // optional returns an error for a text that could not be checked by eye; it may be empty.

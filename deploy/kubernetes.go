@@ -38,7 +38,7 @@ type Kubernetes struct {
 	GPUs   int // of a pod; only for a grid that is planned for xla-cuda, whose plugin is installed beside it
 }
 
-// defaultUser is the user and the group of pods: nobody, of whom no system has anything.
+// defaultUser is the user and the group of pods: an ID to which nothing belongs on any system.
 const defaultUser = 65532
 
 // completionLimit is the largest number of indexes that a Job may have without bounding how many of them fail.

@@ -16,8 +16,7 @@ type Slurm struct {
 	Program string // path of pcl on the nodes; it must be the program that planned the grid
 	DataDir string // folder of the data sets; empty leaves it to the environment
 
-	XLAFlags string   // value of XLA_FLAGS with which the grid was planned
-	Files    []string // files and folders outside the data folder from which the grid reads
+	XLAFlags string // value of XLA_FLAGS with which the grid was planned
 
 	Shards     int
 	PerTask    int           // shards that a task makes side by side, on one GPU or several processors
@@ -52,7 +51,6 @@ func (s Slurm) Validate() error {
 		absolute("the path of pcl", s.Program),
 		s.checkData(),
 		optional("XLA_FLAGS", s.XLAFlags),
-		s.checkFiles(),
 		between("number of shards", s.Shards, 1, maxCount),
 		between("shards of a task", s.PerTask, 1, 1024),
 		between("tasks at the same time", s.Concurrent, 0, maxCount),
@@ -73,15 +71,6 @@ func (s Slurm) checkData() error {
 		return nil
 	}
 	return absolute("the data folder", s.DataDir)
-}
-
-func (s Slurm) checkFiles() error {
-	for _, f := range s.Files {
-		if err := ownFile(f); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (s Slurm) checkTimes() error {

@@ -54,7 +54,7 @@ func TestSlurmGolden(t *testing.T) {
 	full := array()
 	full.DataDir, full.PerTask, full.Concurrent, full.GPUs, full.CPUs = "/data/sets", 3, 4, 1, 3
 	full.Memory, full.Partition, full.Account, full.QOS = "16G", "gpu", "lab_1", "high"
-	full.XLAFlags, full.Files = "--xla_a=$(HOME) --xla_b", []string{"/data/photos"}
+	full.XLAFlags = "--xla_a=$(HOME) --xla_b"
 	golden(t, "gpu.sbatch", text(t, full))
 }
 
@@ -71,7 +71,6 @@ func TestSlurmRefuses(t *testing.T) {
 		"relative folder":     {func(s *Slurm) { s.Dir = "grid" }, "not an absolute path"},
 		"relative program":    {func(s *Slurm) { s.Program = "pcl" }, "not an absolute path"},
 		"relative data":       {func(s *Slurm) { s.DataDir = "data" }, "not an absolute path"},
-		"relative file":       {func(s *Slurm) { s.Files = []string{"photos"} }, "write the whole path in the grid's file"},
 		"flags of XLA":        {func(s *Slurm) { s.XLAFlags = "a\nb" }, "XLA_FLAGS"},
 		"not UTF-8":           {func(s *Slurm) { s.Dir = "/\xff" }, "UTF-8"},
 		"no shards":           {func(s *Slurm) { s.Shards = 0 }, "number of shards: 0"},

@@ -71,8 +71,8 @@ func TestNoLeak(t *testing.T) {
 		once, again func()
 		most        float64 // MB
 	}{
-		{"300 steps", func() { steps(l, 30) }, func() { steps(l, 300) }, 60},  // their gradients would be 400 MB
-		{"20 learners that share programs", sharing, repeat(20, sharing), 18}, // their parameters and moments would be 27 MB
+		{"300 steps", func() { steps(l, 30) }, func() { steps(l, 300) }, 60},             // their gradients would be 400 MB
+		{"60 learners that share programs", repeat(5, sharing), repeat(60, sharing), 40}, // their parameters and moments would be 80 MB
 		{"10 learners that compile", repeat(3, compiling), repeat(10, compiling), 60},
 	} {
 		c.once()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 
+	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
@@ -112,6 +113,9 @@ func (t *Trained) rule(m model.Model) (rehearsal.Rule, error) {
 	for i, mean := range t.Means.Values {
 		if len(mean) != width {
 			return nil, fmt.Errorf("the mean of class %d has %d entries, the model %d features", t.Means.Classes[i], len(mean), width)
+		}
+		if !fp.Finite(mean) {
+			return nil, fmt.Errorf("the mean of class %d has an entry that is not finite", t.Means.Classes[i])
 		}
 	}
 	return t.Means.Rule(), nil

@@ -369,6 +369,22 @@ func TestTrainedEarly(t *testing.T) {
 	}
 }
 
+// TestMeansThatAreNotFinite: a network that has diverged can be saved and loaded, and predicts nothing.
+func TestMeansThatAreNotFinite(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	l, _ := trainedLearner(t, b, "emgd", Options{Increment: scenario.ClassIncremental})
+	n := must[*Trained](t)(l.Trained())
+	n.Means.Values[0][0] = float32(math.NaN())
+	path := filepath.Join(t.TempDir(), "net.safetensors")
+	if err := n.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	must[*Trained](t)(LoadTrained(path))
+	if _, err := LoadPredictor(b, path); err == nil || !strings.Contains(err.Error(), "is not finite") {
+		t.Error(err)
+	}
+}
+
 // TestMeansOfOneTask: means that are only for comparisons between tasks are not written as long as there are samples of
 // one, since predictions are then made by logits.
 func TestMeansOfOneTask(t *testing.T) {

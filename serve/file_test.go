@@ -177,7 +177,14 @@ func TestRunTwice(t *testing.T) {
 	if err := s.Run(over, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Run(over, nil); err == nil || !strings.Contains(err.Error(), "has run already") {
+	if err := s.Run(over, nil); err == nil || !strings.Contains(err.Error(), "make another one") {
 		t.Errorf("the second time: %v", err)
+	}
+	closed := opened(t, "")
+	if err := closed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := closed.Run(over, nil); err == nil {
+		t.Error("a closed service runs")
 	}
 }

@@ -74,7 +74,7 @@ type Options struct {
 
 // New returns a service with a learner that no one else calls until the service has ended.
 //
-// The learner has no tasks that run: those of the service begin by requests, or are in its file.
+// The learner has no tasks that have not ended: those of the service begin by requests, or are in its file.
 func New(learner *pcl.Learner, o Options) (*Service, error) {
 	if err := usable(learner, o); err != nil {
 		return nil, fmt.Errorf("serve: %w", err)
@@ -154,7 +154,7 @@ func (s *Service) newTask(name string, classes []int, names []string) (pcl.Task,
 // Without a listener, Run only trains and saves: a program with a server of its own gives it [Service.Handler].
 func (s *Service) Run(ctx context.Context, listener net.Listener) error {
 	if s.began.Swap(true) {
-		return errors.New("serve: the service has run already, and has given its file back: make another one")
+		return errors.New("serve: the service has run, runs, or was closed: make another one")
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -184,7 +184,7 @@ func (s *Service) Run(ctx context.Context, listener net.Listener) error {
 
 // Close gives back the file of a service that was never run, so that another one can use it. [Service.Run] does so itself.
 func (s *Service) Close() error {
-	if s.began.Load() {
+	if s.began.Swap(true) {
 		return nil
 	}
 	return s.file.close()

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 )
@@ -41,14 +42,22 @@ func Quickstart(k Kernel) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if err := atomicfile.WriteBytes(to, webLinks(data)); err != nil {
+		if err := atomicfile.WriteBytes(to, webLinks(data, k.Version)); err != nil {
 			return "", err
 		}
 	}
 	return filepath.Join(folder, quickstart), nil
 }
 
-// webLinks makes a notebook's links to other files of the module, which are not copied, links to its repository.
-func webLinks(notebook []byte) []byte {
-	return bytes.ReplaceAll(notebook, []byte("](../"), []byte("](https://"+Module+"/blob/HEAD/"))
+// release is the form of the versions that are tags of the repository.
+var release = regexp.MustCompile(`^v\d+\.\d+\.\d+$`)
+
+// webLinks makes a notebook's links to other files of the module, which are not copied, links to its repository, as it was at
+// this version where that is a release.
+func webLinks(notebook []byte, version string) []byte {
+	at := "HEAD"
+	if release.MatchString(version) {
+		at = version
+	}
+	return bytes.ReplaceAll(notebook, []byte("](../"), []byte("](https://"+Module+"/blob/"+at+"/"))
 }

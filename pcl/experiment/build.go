@@ -121,7 +121,7 @@ func (c Config) tasks(set *datasets.Dataset, s *scenario.Scenario) func(id int) 
 func (c Config) newTask(set *datasets.Dataset, id int, t scenario.Task) (pcl.Task, error) {
 	for _, class := range t.Classes {
 		if class < 0 || class >= len(set.Classes) {
-			return pcl.Task{}, fmt.Errorf("task %d has class %d, the data set %d classes, counted from 0", id, class, len(set.Classes))
+			return pcl.Task{}, fmt.Errorf("task %d has class %d; the data set has classes 0 to %d", id, class, len(set.Classes)-1)
 		}
 	}
 	train := set.Select(&set.Train, c.TrainPerClass, t.Classes...)

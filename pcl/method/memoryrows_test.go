@@ -174,7 +174,7 @@ func TestRegisterRefuses(t *testing.T) {
 	})
 	for want, params := range map[string][]Param{
 		`two parameters "x"`: {{Name: "x", Default: 1.0}, {Name: "x", Default: true}}, `two parameters "rescale"`: {{Name: "rescale", Default: "a"}},
-		"is a int": {{Name: "x", Default: 5}}, "none of its choices": {{Name: "x", Default: "c", Choices: []string{"a", "b"}}},
+		"has the type int": {{Name: "x", Default: 5}}, "none of its choices": {{Name: "x", Default: "c", Choices: []string{"a", "b"}}},
 	} {
 		refused("parameters", want, func() {
 			Register(Spec{Info: Info{Name: "own"}, Params: params, New: func(Params) (Method, error) { return nil, nil }})

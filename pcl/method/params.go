@@ -17,18 +17,21 @@ type Param struct {
 	Doc     string   `json:"doc"`
 }
 
-// check returns an error if the default is not of a type that parameters have, or none of the choices.
-func (d Param) check() error {
-	switch d.Default.(type) {
-	case float64, bool, string:
-	default:
-		return fmt.Errorf("its default is a %T, want a float64, bool or string", d.Default)
-	}
-	if len(d.Choices) == 0 {
-		return nil
-	}
-	if s, ok := d.Default.(string); !ok || !slices.Contains(d.Choices, s) {
-		return fmt.Errorf("its default %v is none of its choices", d.Default)
+// checkParams returns an error if two parameters have the same name, or if a default is not of a type that parameters have, or
+// none of the choices.
+func checkParams(params []Param) error {
+	for i, d := range params {
+		if slices.ContainsFunc(params[:i], func(other Param) bool { return other.Name == d.Name }) {
+			return fmt.Errorf("there are two parameters %q", d.Name)
+		}
+		switch d.Default.(type) {
+		case float64, bool, string:
+		default:
+			return fmt.Errorf("the default of the parameter %q has the type %T, want float64, bool or string", d.Name, d.Default)
+		}
+		if s, _ := d.Default.(string); len(d.Choices) > 0 && !slices.Contains(d.Choices, s) {
+			return fmt.Errorf("the default %v of the parameter %q is none of its choices", d.Default, d.Name)
+		}
 	}
 	return nil
 }

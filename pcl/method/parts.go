@@ -29,7 +29,9 @@ func RegisterPart(p rehearsal.Part) {
 	if reflect.TypeOf(p).Kind() != reflect.Struct {
 		panic(fmt.Sprintf("method: RegisterPart: %q is a %T, want a struct whose fields are its parameters", name, p))
 	}
-	rehearsal.Fields(p) // which panics if they cannot be read
+	if err := checkParams(PartParameters(p)); err != nil { // which panics if they cannot be read
+		panic(fmt.Sprintf("method: RegisterPart: %q: %v", name, err))
+	}
 	if _, taken := parts[name]; taken {
 		panic(fmt.Sprintf("method: the part %q is registered twice", name))
 	}

@@ -30,13 +30,8 @@ func Register(spec Spec) {
 	if spec.Info.NeedsRows && !spec.Info.NeedsGram {
 		panic(fmt.Sprintf("method: %q needs the rows, so it must ask for their Gram matrix", name))
 	}
-	for i, p := range spec.Params {
-		if slices.ContainsFunc(Parameters(spec)[i+1:], func(q Param) bool { return q.Name == p.Name }) {
-			panic(fmt.Sprintf("method: %q has two parameters %q", name, p.Name))
-		}
-		if err := p.check(); err != nil {
-			panic(fmt.Sprintf("method: %q: parameter %q: %v", name, p.Name, err))
-		}
+	if err := checkParams(Parameters(spec)); err != nil {
+		panic(fmt.Sprintf("method: %q: %v", name, err))
 	}
 	spec.Params = cloned(spec.Params)
 	registry[name] = spec

@@ -50,12 +50,14 @@ func parse(t reflect.Type, text string) any {
 		return x
 	case reflect.Bool:
 		return text == "true"
+	case reflect.String:
+		return text
 	}
-	return text
+	panic(fmt.Sprintf("rehearsal: a parameter of the type %s; want float64, bool or string", t))
 }
 
 // With returns the part with other values of parameters, by their names. A zero for a field whose zero value stands
-// for the default is out of range, and an error.
+// for the default is out of range, and an error. Of a part by pointer, it returns a changed copy of what that points to.
 func With(p Part, values map[string]any) (Part, error) {
 	given := reflect.Indirect(reflect.ValueOf(p))
 	if given.Kind() != reflect.Struct {
@@ -88,7 +90,7 @@ func set(field reflect.Value, v any) error {
 		to = to.Elem()
 	}
 	if v == nil || !reflect.TypeOf(v).AssignableTo(to) {
-		return fmt.Errorf("%v is a %T; want a %s", v, v, to)
+		return fmt.Errorf("%v has the type %T; want %s", v, v, to)
 	}
 	if field.Kind() == reflect.Pointer {
 		field.Set(reflect.New(to))

@@ -72,7 +72,7 @@ func TestPartsByPointer(t *testing.T) {
 	if d := got.(Distill); *d.Alpha != 0.25 || d.Rows != "apart" || given.Alpha != nil || len(Fields(given)) != len(Fields(Distill{})) {
 		t.Errorf("made %+v of %+v", got, given)
 	}
-	for want, alpha := range map[string]any{"1 is a int; want a float64": 1, "<nil>": nil} {
+	for want, alpha := range map[string]any{"1 has the type int; want float64": 1, "<nil>": nil} {
 		if _, err := With(given, map[string]any{"alpha": alpha}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("alpha = %v: %v", alpha, err)
 		}

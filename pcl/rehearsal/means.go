@@ -3,8 +3,6 @@ package rehearsal
 import (
 	"fmt"
 	"slices"
-
-	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
 // Means are the class means by which the part [NearestMean] predicts, in a form that can be saved.
@@ -37,7 +35,8 @@ func MeansOf(r Rule) *Means {
 	return out
 }
 
-// Check returns an error unless there are tasks and a mean, all of one length and finite, for each class.
+// Check returns an error unless there are tasks and a mean, all of one length, for each class. The means of a network that has
+// diverged pass: they are not finite, but can be saved.
 func (m *Means) Check() error {
 	if len(m.Tasks) != len(m.Classes) || len(m.Values) != len(m.Classes) {
 		return fmt.Errorf("there are means of %d classes, with the tasks of %d and the values of %d", len(m.Classes), len(m.Tasks), len(m.Values))
@@ -45,9 +44,6 @@ func (m *Means) Check() error {
 	for i, mean := range m.Values {
 		if len(mean) != len(m.Values[0]) || len(mean) == 0 {
 			return fmt.Errorf("the mean of class %d has %d entries, that of class %d has %d", m.Classes[i], len(mean), m.Classes[0], len(m.Values[0]))
-		}
-		if !fp.Finite(mean) {
-			return fmt.Errorf("the mean of class %d has an entry that is not finite", m.Classes[i])
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/jsonin"
@@ -51,11 +52,17 @@ func New(name string, params map[string]any, runSeed uint64) (*Rule, error) {
 	return r, nil
 }
 
-// text lists parameters by their names.
+// text lists parameters by their names. Numbers that are written in several ways have one text.
 func text(all method.Params) string {
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		list = append(list, fmt.Sprintf("%s=%v", name, all[name]))
+		value := all[name]
+		if s, ok := value.(string); ok {
+			if x, err := strconv.ParseFloat(s, 64); err == nil {
+				value = x
+			}
+		}
+		list = append(list, fmt.Sprintf("%s=%v", name, value))
 	}
 	return strings.Join(list, " ")
 }

@@ -160,9 +160,13 @@ func TestStateOfOtherParameters(t *testing.T) {
 			t.Errorf("%s with %v: %v", c.name, c.other, err)
 		}
 	}
-	given := opened(t, "emgd-gmc", map[string]any{"tau": "5", "momentum": 0.9})
-	if err := given.SetState([]byte(remembered(t, opened(t, "emgd-gmc", nil)))); err != nil {
-		t.Errorf("the defaults, as texts: %v", err)
+	for _, same := range [][2]map[string]any{
+		{nil, {"tau": "5", "momentum": 0.9}}, {{"tau": 5.0}, {"tau": "5.0"}}, {{"tau": "inf"}, {"tau": math.Inf(1)}},
+		{{"floor": "0.0"}, {"floor": 0}}, {{"floor": 1e-7}, {"floor": "1e-7"}},
+	} {
+		if err := opened(t, "emgd-gmc", same[1]).SetState([]byte(remembered(t, opened(t, "emgd-gmc", same[0])))); err != nil {
+			t.Errorf("%v and %v: %v", same[0], same[1], err)
+		}
 	}
 }
 

@@ -333,15 +333,19 @@ class Errors(unittest.TestCase):
                 time.sleep(0.001)
 
         for arguments in ({}, {"ids": range(200)}):
-            rule = Rule("upgrad")  # which takes half a second
+            rule, within = Rule("upgrad"), 0  # which takes half a second
             thread = threading.Thread(target=tick)
             thread.start()
-            start = time.monotonic()
-            rule.weights(gram, **arguments)
-            end = time.monotonic()
+            for _ in range(20):  # a busy machine may leave the other thread no time in one call
+                start = time.monotonic()
+                rule.weights(gram, **arguments)
+                end = time.monotonic()
+                within = max(within, sum(start < t < end for t in ticks))
+                if within > 10:
+                    break
             done.set()
             thread.join()
-            self.assertGreater(sum(start < t < end for t in ticks), 10)
+            self.assertGreater(within, 10)
             done.clear()
 
     @unittest.skipUnless(hasattr(os, "fork"), "there is no fork")

@@ -124,6 +124,7 @@ func TestReplacedFolders(t *testing.T) {
 	for line, want := range map[string]string{
 		"replace a.org/b => ../b\n":                     "replace a.org/b => \"/src/b\"\n",
 		"\ta.org/b v1.0.0 => \"./my b\" // a comment\n": "\ta.org/b v1.0.0 => \"/src/ours/my b\"\n",
+		"replace a.org/b => ..\n":                       "replace a.org/b => \"/src\"\n",
 		"replace a.org/b => /b\n":                       "replace a.org/b => /b\n",
 		"replace a.org/b => c.org/d v1.0.0\n":           "replace a.org/b => c.org/d v1.0.0\n",
 		"require a.org/b v1.0.0 // indirect\n":          "require a.org/b v1.0.0 // indirect\n",

@@ -82,7 +82,7 @@ func absoluteReplace(line, folder string) string {
 	if path, err := strconv.Unquote(by); err == nil {
 		by = path
 	}
-	if !ok || !strings.HasPrefix(by, "./") && !strings.HasPrefix(by, "../") {
+	if !ok || by != "." && by != ".." && !strings.HasPrefix(by, "./") && !strings.HasPrefix(by, "../") {
 		return line
 	}
 	return fmt.Sprintf("%s=> %q\n", replaced, filepath.Join(folder, by))
