@@ -283,7 +283,7 @@ func TestQuickstart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "[text](https://" + Module + "/blob/v1.1.0/docs/data.md), [two](02-two.ipynb)"
+	want := "[text](https://" + Module + "/blob/v1.1.0/" + "docs/data.md), [two](02-two.ipynb)"
 	if got := readFile(t, filepath.Join(filepath.Dir(path), "01-toy.ipynb")); got != want {
 		t.Errorf("another version: %q, want %q", got, want)
 	}
