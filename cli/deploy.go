@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -80,11 +79,7 @@ func (c *deployFlags) gpus(m *grid.Manifest) (int, error) {
 // ownFiles returns the files and folders of the user's own that the cells read. They are not in the data folder.
 func ownFiles(m *grid.Manifest) (paths []string) {
 	for _, c := range m.Cells {
-		if datasets.Own(c.Config.Dataset) {
-			_, path, _ := strings.Cut(c.Config.Dataset, ":")
-			if i := strings.LastIndexByte(path, '?'); i >= 0 {
-				path = path[:i] // behind it is how it is read
-			}
+		if path := datasets.OwnPath(c.Config.Dataset); path != "" {
 			paths = append(paths, path)
 		}
 		if c.InitFile != "" {
@@ -215,11 +210,8 @@ type podUser struct{ UID, GID int }
 
 // UnmarshalText reads "UID:GID".
 func (u *podUser) UnmarshalText(text []byte) error {
-	user, group, _ := strings.Cut(string(text), ":")
-	var err1, err2 error
-	u.UID, err1 = strconv.Atoi(user)
-	u.GID, err2 = strconv.Atoi(group)
-	if err1 != nil || err2 != nil || u.UID < 1 || u.GID < 1 {
+	var ok bool
+	if u.UID, u.GID, ok = twoNumbers(text, ":"); !ok || u.UID < 1 || u.GID < 1 {
 		return fmt.Errorf("%q is not UID:GID, two numbers above 0 (pods do not run as root)", text)
 	}
 	return nil

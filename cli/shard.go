@@ -14,14 +14,19 @@ type shard struct{ I, N int }
 
 // UnmarshalText reads "I/N".
 func (s *shard) UnmarshalText(text []byte) error {
-	first, of, _ := strings.Cut(string(text), "/")
-	var err1, err2 error
-	s.I, err1 = strconv.Atoi(first)
-	s.N, err2 = strconv.Atoi(of)
-	if err1 != nil || err2 != nil || s.I < 0 || s.I >= s.N {
+	var ok bool
+	if s.I, s.N, ok = twoNumbers(text, "/"); !ok || s.I < 0 || s.I >= s.N {
 		return fmt.Errorf("%q is not a part I/N of the runs, with 0 ≤ I < N", text)
 	}
 	return nil
+}
+
+// twoNumbers reads two whole numbers with a separator between them.
+func twoNumbers(text []byte, separator string) (a, b int, ok bool) {
+	first, second, _ := strings.Cut(string(text), separator)
+	a, err1 := strconv.Atoi(first)
+	b, err2 := strconv.Atoi(second)
+	return a, b, err1 == nil && err2 == nil
 }
 
 // of returns this part of the configurations, which may be a part themselves.

@@ -313,3 +313,11 @@ func TestNatural(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestOwnPath(t *testing.T) {
+	for name, want := range map[string]string{"folder:photos?size=32x32": "photos", "csv:/a?b.csv?label=y": "/a?b.csv", "npz:x.npz": "x.npz", "emnist": "", "other:x": ""} {
+		if got := OwnPath(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}

@@ -46,10 +46,7 @@ func ownFiles(name string) (*entry, error) {
 	if !ok || at < 0 {
 		return nil, nil
 	}
-	path, query := rest, ""
-	if i := strings.LastIndexByte(rest, '?'); i >= 0 {
-		path, query = rest[:i], rest[i+1:]
-	}
+	path, query := pathAndQuery(rest)
 	if path == "" {
 		return nil, &nameError{fmt.Sprintf("%q names no file: want %s", name, ownSchemes[at].pattern)}
 	}
@@ -110,6 +107,24 @@ func (e *entry) inspect(ctx context.Context, o Options) (Info, error) {
 func Own(name string) bool {
 	kind, _, ok := strings.Cut(name, ":")
 	return ok && slices.ContainsFunc(ownSchemes, func(s scheme) bool { return s.name == kind })
+}
+
+// OwnPath returns the path in such a name, without what says how the files are read; "" for any other name.
+func OwnPath(name string) string {
+	if !Own(name) {
+		return ""
+	}
+	_, rest, _ := strings.Cut(name, ":")
+	path, _ := pathAndQuery(rest)
+	return path
+}
+
+// pathAndQuery cuts a text such as "photos?size=32x32" at its last question mark.
+func pathAndQuery(text string) (path, query string) {
+	if i := strings.LastIndexByte(text, '?'); i >= 0 {
+		return text[:i], text[i+1:]
+	}
+	return text, ""
 }
 
 // statFile returns what there is at path, where a regular file must be: opening a pipe would wait for its writer.
