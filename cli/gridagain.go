@@ -72,7 +72,7 @@ func (c *gridAgainCmd) row(rc *runContext) (*rows.Row, error) {
 		fmt.Fprintf(rc.stderr, "The flags name %d runs of %s; this is the first.\n", len(all), c.File)
 	}
 	fmt.Fprintf(rc.stderr, "%s, %s, %s-incremental, label set %d, timeline %d, seed %d (cell %s of %s, %s)\n",
-		r.Line(), r.DataSet, r.Increment, r.LabelSet, r.Timeline, r.Seed, r.Cell, r.Grid, rough(r.Seconds))
+		r.Line(), r.Dataset, r.Increment, r.LabelSet, r.Timeline, r.Seed, r.Cell, r.Grid, rough(r.Seconds))
 	return r, nil
 }
 
@@ -83,8 +83,8 @@ func those(all []*rows.Row) string {
 		if !slices.Contains(methods, r.Method) {
 			methods = append(methods, r.Method)
 		}
-		if !slices.Contains(sets, r.DataSet) {
-			sets = append(sets, r.DataSet)
+		if !slices.Contains(sets, r.Dataset) {
+			sets = append(sets, r.Dataset)
 		}
 	}
 	if len(all) == 0 {
@@ -100,7 +100,7 @@ func (c *gridAgainCmd) names(r *rows.Row) bool {
 			return false
 		}
 	}
-	return is(c.Method, r.Method) && is(c.Dataset, r.DataSet) && is(c.Increment, r.Increment) && is(c.LabelSet, r.LabelSet) &&
+	return is(c.Method, r.Method) && is(c.Dataset, r.Dataset) && is(c.Increment, r.Increment) && is(c.LabelSet, r.LabelSet) &&
 		is(c.Timeline, r.Timeline) && is(c.Seed, r.Seed) && strings.HasPrefix(r.Cell, c.Cell)
 }
 

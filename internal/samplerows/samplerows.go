@@ -12,7 +12,7 @@ import (
 // Grid describes results to be made up.
 type Grid struct {
 	Name, Title, Paper, Size string
-	DataSets                 [][2]string // names and the paper's
+	Datasets                 [][2]string // names and the paper's
 	Increments               []string
 	Methods                  []Method
 	LabelSets, Timelines     int
@@ -43,7 +43,7 @@ func (g Grid) Rows() (out []*rows.Row) {
 	if g.Vary == "" {
 		values = []string{""}
 	}
-	for _, dataset := range g.DataSets {
+	for _, dataset := range g.Datasets {
 		for _, increment := range g.Increments {
 			for _, m := range g.Methods {
 				for _, v := range values {
@@ -60,7 +60,7 @@ func (g Grid) method(dataset, paper, increment string, m Method, value string) (
 		for t := range g.Timelines {
 			for s := range g.Seeds {
 				r := &rows.Row{
-					Grid: g.Name, Title: g.Title, Paper: g.Paper, Size: g.Size, DataSet: dataset, PaperDataSet: paper,
+					Grid: g.Name, Title: g.Title, Paper: g.Paper, Size: g.Size, Dataset: dataset, PaperDataset: paper,
 					Method: m.Name, PaperMethod: m.Paper, Increment: increment, LabelSet: uint64(l), Timeline: uint64(t), Seed: uint64(1234 + s),
 					Program: "v0.0.0", State: rows.Done,
 				}

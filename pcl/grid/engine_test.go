@@ -159,8 +159,8 @@ func TestTrainedNetwork(t *testing.T) {
 // TestEngineElsewhere has what a machine may lack: that is no failure of a cell.
 func TestEngineElsewhere(t *testing.T) {
 	g := tinyRuns(t)
-	g.DataSet["G"]["dataset"] = "cifar-100"
-	g.DataSet["G"]["model"], g.Set["hidden"] = "resnet18", []int64{}
+	g.Dataset["G"]["dataset"] = "cifar-100"
+	g.Dataset["G"]["model"], g.Set["hidden"] = "resnet18", []int64{}
 	f, m := planned(t, g)
 	engine := NewEngine(EngineOptions{Compute: m.Compute, DataDir: t.TempDir()})
 	defer engine.Close()

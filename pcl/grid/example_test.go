@@ -18,7 +18,7 @@ func ExampleLoad() {
 		log.Fatal(err)
 	}
 	fmt.Println(sizes)
-	fmt.Println(g.Name, g.DataSets, len(g.Methods), "methods", g.LabelSets, g.Timelines, g.Seeds)
+	fmt.Println(g.Name, g.Datasets, len(g.Methods), "methods", g.LabelSets, g.Timelines, g.Seeds)
 	// Output:
 	// [full seeds smoke subset test-split]
 	// table1-test-split [PS-EMNIST (test split)] 17 methods [0 1 2] [0 1 2] [1234 1235 1236]

@@ -22,7 +22,7 @@ import (
 // Row is the place of a run in a grid.
 type Row struct {
 	Cell      string             `json:"cell"` // ID of the cell
-	DataSet   string             `json:"dataset"`
+	Dataset   string             `json:"dataset"`
 	Method    string             `json:"method"`
 	Increment scenario.Increment `json:"increment"`
 	LabelSet  uint64             `json:"labelset"`
@@ -30,7 +30,7 @@ type Row struct {
 	Seed      uint64             `json:"seed"`
 	Vary      map[string]any     `json:"vary,omitempty"` // the values of what is varied, e.g. "params.tau": 5
 	// What the paper calls the data set and the method in its tables; empty if it has no such.
-	PaperDataSet string `json:"paper_dataset,omitempty"`
+	PaperDataset string `json:"paper_dataset,omitempty"`
 	PaperMethod  string `json:"paper_method,omitempty"`
 }
 
@@ -65,13 +65,13 @@ func (g *Grid) expand() (rows []Row, configs []experiment.Config, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, dataset := range g.DataSets {
+	for _, dataset := range g.Datasets {
 		for _, increment := range g.Increments {
 			for _, method := range g.Methods {
 				for _, vary := range combinations(varied) {
 					row := Row{
-						DataSet: dataset, Method: method, Increment: increment, Vary: vary,
-						PaperDataSet: paperName(g.DataSet[dataset]), PaperMethod: paperName(g.Method[method]),
+						Dataset: dataset, Method: method, Increment: increment, Vary: vary,
+						PaperDataset: paperName(g.Dataset[dataset]), PaperMethod: paperName(g.Method[method]),
 					}
 					base, err := g.config(row)
 					if err != nil {
@@ -133,7 +133,7 @@ func combinations(all []axis) []map[string]any {
 
 // config returns the configuration of a row, apart from its label set, timeline and seed.
 func (g *Grid) config(row Row) (experiment.Config, error) {
-	settings := merged(g.Set, g.DataSet[row.DataSet], g.Method[row.Method], g.tuned.settings(row.Method, row.Increment))
+	settings := merged(g.Set, g.Dataset[row.Dataset], g.Method[row.Method], g.tuned.settings(row.Method, row.Increment))
 	for _, path := range slices.Sorted(maps.Keys(row.Vary)) {
 		settings = merged(settings, at(path, row.Vary[path]))
 	}
@@ -141,7 +141,7 @@ func (g *Grid) config(row Row) (experiment.Config, error) {
 		return experiment.Config{}, err
 	}
 	if _, named := settings["dataset"]; !named {
-		return experiment.Config{}, fmt.Errorf("[dataset.%q] does not say which data set it is: dataset = \"…\"", row.DataSet)
+		return experiment.Config{}, fmt.Errorf("[dataset.%q] does not say which data set it is: dataset = \"…\"", row.Dataset)
 	}
 	settings["increment"] = string(row.Increment)
 	text, err := toml.Marshal(without(settings, paperKey, timesKey))

@@ -25,7 +25,7 @@ func (r *Results) Rows() (out []*rows.Row) {
 func (r *Results) row(row Row) *rows.Row {
 	m := r.Manifest
 	out := &rows.Row{
-		Grid: m.Name, Title: m.Title, Paper: m.Paper, Size: m.Size, DataSet: row.DataSet, PaperDataSet: row.PaperDataSet,
+		Grid: m.Name, Title: m.Title, Paper: m.Paper, Size: m.Size, Dataset: row.Dataset, PaperDataset: row.PaperDataset,
 		Method: row.Method, PaperMethod: row.PaperMethod, Increment: string(row.Increment),
 		LabelSet: row.LabelSet, Timeline: row.Timeline, Seed: row.Seed, Cell: row.Cell, Program: m.Program, State: rows.Missing,
 	}

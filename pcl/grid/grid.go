@@ -29,19 +29,19 @@ type Grid struct {
 	Title string `toml:"title"`
 	Paper string `toml:"paper"` // which of the paper's tables or figures this is, if it is one
 
-	// The rows of the grid have every combination of the following values. Methods and DataSets are names of
-	// entries in Method and DataSet.
-	DataSets   []string             `toml:"datasets"`
+	// The rows of the grid have every combination of the following values. Methods and Datasets are names of
+	// entries in Method and Dataset.
+	Datasets   []string             `toml:"datasets"`
 	Methods    []string             `toml:"methods"`
 	Increments []scenario.Increment `toml:"increments"`
 	LabelSets  []uint64             `toml:"labelsets"`
 	Timelines  []uint64             `toml:"timelines"`
 	Seeds      []uint64             `toml:"seeds"`
 
-	// Tables of settings, with the keys of [experiment.Config]. Those of Set apply to all runs. An entry of DataSet
+	// Tables of settings, with the keys of [experiment.Config]. Those of Set apply to all runs. An entry of Dataset
 	// or Method applies to the runs that it names, and so takes precedence; of the two, Method does.
 	Set     table            `toml:"set"`
-	DataSet map[string]table `toml:"dataset"`
+	Dataset map[string]table `toml:"dataset"`
 	Method  map[string]table `toml:"method"`
 	// Vary has a list of values instead of each setting.
 	Vary table `toml:"vary"`
@@ -361,15 +361,15 @@ func negative(v any) bool {
 // Validate returns an error that names the first thing that is wrong, apart from the settings of single runs.
 func (g *Grid) Validate() error {
 	for _, list := range []error{
-		chosen("datasets", g.DataSets), chosen("methods", g.Methods), chosen("increments", g.Increments),
+		chosen("datasets", g.Datasets), chosen("methods", g.Methods), chosen("increments", g.Increments),
 		chosen("labelsets", g.LabelSets), chosen("timelines", g.Timelines), chosen("seeds", g.Seeds),
-		defined("datasets", g.DataSets, "dataset", g.DataSet), defined("methods", g.Methods, "method", g.Method),
+		defined("datasets", g.Datasets, "dataset", g.Dataset), defined("methods", g.Methods, "method", g.Method),
 	} {
 		if list != nil {
 			return list
 		}
 	}
-	for _, name := range slices.Concat([]string{g.Title, g.Paper}, g.DataSets, g.Methods) {
+	for _, name := range slices.Concat([]string{g.Title, g.Paper}, g.Datasets, g.Methods) {
 		if !oneLine(name) {
 			return fmt.Errorf("%q cannot stand in a table: leave out line breaks and what cannot be printed", name)
 		}

@@ -39,7 +39,7 @@ func TestBuiltin(t *testing.T) {
 			for i, c := range configs {
 				if c.Method == configs[0].Method && c.Seed == configs[0].Seed { // the situations are the same for all
 					if err := playable(c); err != nil {
-						t.Errorf("%s, %s: %v", g.Name, r[i].DataSet, err)
+						t.Errorf("%s, %s: %v", g.Name, r[i].Dataset, err)
 					}
 				}
 			}
@@ -144,7 +144,7 @@ func TestSettings(t *testing.T) {
 	if c.Params["tau"] != 1.0 || configs[1].Params["tau"] != "inf" || rows[1].Variant() != "hidden=[4], params.tau=inf" {
 		t.Errorf("varied: %v, %v, %q", c.Params, configs[1].Params, rows[1].Variant())
 	}
-	if r.PaperDataSet != "PS-Glyphs" || r.PaperMethod != "" || r.DataSet != "Glyphs" || r.Method != "GMC" {
+	if r.PaperDataset != "PS-Glyphs" || r.PaperMethod != "" || r.Dataset != "Glyphs" || r.Method != "GMC" {
 		t.Errorf("names: %+v", r)
 	}
 }

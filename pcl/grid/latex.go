@@ -37,7 +37,7 @@ func lineName(r Row) string {
 // layout returns the columns and lines of the table, in the order of the grid.
 func (r *Results) layout() (columns []tables.Column, lines []string) {
 	for _, row := range r.Manifest.Rows {
-		if c := (tables.Column{DataSet: row.DataSet, Increment: string(row.Increment)}); !slices.Contains(columns, c) {
+		if c := (tables.Column{Dataset: row.Dataset, Increment: string(row.Increment)}); !slices.Contains(columns, c) {
 			columns = append(columns, c)
 		}
 		if l := lineName(row); !slices.Contains(lines, l) {
@@ -50,7 +50,7 @@ func (r *Results) layout() (columns []tables.Column, lines []string) {
 // rows returns those behind an entry of the table.
 func (r *Results) rows(line string, c tables.Column) (out []Row) {
 	for _, row := range r.Manifest.Rows {
-		if lineName(row) == line && row.DataSet == c.DataSet && string(row.Increment) == c.Increment {
+		if lineName(row) == line && row.Dataset == c.Dataset && string(row.Increment) == c.Increment {
 			out = append(out, row)
 		}
 	}

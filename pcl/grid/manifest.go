@@ -95,7 +95,7 @@ func (m *Manifest) lacks(other *Manifest) (n int) {
 
 // place tells a row from the others of its grid.
 func (r Row) place() string {
-	return fmt.Sprintf("%q %q %q %q %d %d %d", r.DataSet, r.Increment, r.Method, r.Variant(), r.LabelSet, r.Timeline, r.Seed)
+	return fmt.Sprintf("%q %q %q %q %d %d %d", r.Dataset, r.Increment, r.Method, r.Variant(), r.LabelSet, r.Timeline, r.Seed)
 }
 
 // fill makes the rows and cells.

@@ -18,7 +18,7 @@ func (t *Tuning) Pick(r *Results) (best *Tuned, notes []string, err error) {
 		Budget: t.Budget, LabelSets: t.Grid.LabelSets, Timelines: t.Grid.Timelines, Seeds: t.Grid.Seeds,
 		Methods: map[string]map[scenario.Increment]Winner{},
 	}
-	if best.DataSets, err = t.dataSets(); err != nil {
+	if best.Datasets, err = t.dataSets(); err != nil {
 		return nil, nil, err
 	}
 	rows := map[tried][]Row{}
@@ -53,8 +53,8 @@ type tried struct {
 // dataSets returns the names of the data sets of the runs.
 func (t *Tuning) dataSets() ([]string, error) {
 	var names []string
-	for _, d := range t.Grid.DataSets {
-		c, err := t.Grid.config(Row{DataSet: d, Method: t.Grid.Methods[0], Increment: t.Grid.Increments[0]})
+	for _, d := range t.Grid.Datasets {
+		c, err := t.Grid.config(Row{Dataset: d, Method: t.Grid.Methods[0], Increment: t.Grid.Increments[0]})
 		if err != nil {
 			return nil, err
 		}

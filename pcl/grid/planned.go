@@ -82,12 +82,12 @@ func (g *Grid) ConfigOf(r *rows.Row) (experiment.Config, error) {
 		}
 		return configs[i], nil
 	}
-	return experiment.Config{}, fmt.Errorf("the grid %s has no %s on %s, %s-incremental, label set %d, timeline %d, seed %d; the program %s made it", g.Name, r.Line(), r.DataSet, r.Increment, r.LabelSet, r.Timeline, r.Seed, r.Program)
+	return experiment.Config{}, fmt.Errorf("the grid %s has no %s on %s, %s-incremental, label set %d, timeline %d, seed %d; the program %s made it", g.Name, r.Line(), r.Dataset, r.Increment, r.LabelSet, r.Timeline, r.Seed, r.Program)
 }
 
 // isPlace says whether a row of a grid is that of exported results.
 func isPlace(row Row, r *rows.Row) bool {
-	if row.DataSet != r.DataSet || row.Method != r.Method || string(row.Increment) != r.Increment || len(row.Vary) != len(r.Vary) ||
+	if row.Dataset != r.Dataset || row.Method != r.Method || string(row.Increment) != r.Increment || len(row.Vary) != len(r.Vary) ||
 		row.LabelSet != r.LabelSet || row.Timeline != r.Timeline || row.Seed != r.Seed {
 		return false
 	}

@@ -104,7 +104,7 @@ func TestConfigOfAPart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	old := &rows.Row{DataSet: "M", Method: "AvgGrad", Increment: "task", Seed: 1}
+	old := &rows.Row{Dataset: "M", Method: "AvgGrad", Increment: "task", Seed: 1}
 	old.Run = configs[0].ID()
 	for name, data := range map[string]string{"images-idx3": "\x00\x00\x08\x03\x00\x00\x00\x01\x00\x00\x00\x01\x00\x00\x00\x01!", "labels-idx1": "\x00\x00\x08\x01\x00\x00\x00\x01!"} {
 		path := filepath.Join(g.DataDir, "mnist", "t10k-"+name+"-ubyte")
@@ -157,7 +157,7 @@ func TestPlanned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := g.config(Row{DataSet: "G", Method: "Mean", Increment: "task"})
+	c, err := g.config(Row{Dataset: "G", Method: "Mean", Increment: "task"})
 	if err != nil || c.Batch != 5 || g.Name != "small-full-tuned" {
 		t.Errorf("%s: batch %d (%v)", g.Name, c.Batch, err)
 	}

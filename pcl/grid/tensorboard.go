@@ -16,7 +16,7 @@ func (r *Results) TensorBoard(dir string) (n int, err error) {
 		if run == nil {
 			continue
 		}
-		place := tensorboard.Folder(row.DataSet, string(row.Increment), lineName(row),
+		place := tensorboard.Folder(row.Dataset, string(row.Increment), lineName(row),
 			fmt.Sprintf("label set %d, timeline %d, seed %d", row.LabelSet, row.Timeline, row.Seed))
 		if taken[place] { // names that differ only in what folders cannot have
 			place += " " + row.Cell

@@ -33,7 +33,7 @@ type Tuned struct {
 	TF32    bool   `toml:"tf32,omitempty"`
 	Budget  int    `toml:"budget"` // candidates for each method in each increment
 	// The runs of each candidate.
-	DataSets  []string                                 `toml:"datasets"`
+	Datasets  []string                                 `toml:"datasets"`
 	LabelSets []uint64                                 `toml:"labelsets"`
 	Timelines []uint64                                 `toml:"timelines"`
 	Seeds     []uint64                                 `toml:"seeds"`

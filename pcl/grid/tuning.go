@@ -216,7 +216,7 @@ func (t *Tuning) published(name, path string) (any, error) {
 		}
 		return 1, nil
 	}
-	c, err := t.Grid.config(Row{DataSet: t.Grid.DataSets[0], Method: name, Increment: t.Grid.Increments[0]})
+	c, err := t.Grid.config(Row{Dataset: t.Grid.Datasets[0], Method: name, Increment: t.Grid.Increments[0]})
 	if err != nil {
 		return nil, err
 	}

@@ -312,7 +312,7 @@ func TestBuiltinTuning(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, d := range g.DataSet {
+		for _, d := range g.Dataset {
 			if d["dataset"] == "glyphs-tune" {
 				t.Errorf("%s uses the data of the tuning", name)
 			}

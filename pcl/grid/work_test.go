@@ -319,8 +319,8 @@ func TestDiskFullInCell(t *testing.T) {
 	complete(t, f, m, 2)
 }
 
-// TestMissingDataSet leaves alone what this machine cannot make, makes the rest, and says so in the end.
-func TestMissingDataSet(t *testing.T) {
+// TestMissingDataset leaves alone what this machine cannot make, makes the rest, and says so in the end.
+func TestMissingDataset(t *testing.T) {
 	f, m := planned(t, small(t, 1))
 	maker := &fake{steps: 1, fail: func(c experiment.Config, step int) error {
 		return &surroundingsError{errors.New("no files"), c.Dataset}

@@ -62,7 +62,7 @@ func varies(g *findings.Grid, name string) bool {
 // inBoth says whether a method has runs of one data set in both increments.
 func inBoth(g *findings.Grid) bool {
 	for _, task := range g.Columns {
-		class := g.Column(task.DataSet, "class")
+		class := g.Column(task.Dataset, "class")
 		if task.Increment != "task" || class == nil {
 			continue
 		}

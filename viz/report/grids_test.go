@@ -25,7 +25,7 @@ func sampleGrids() (all []*rows.Row) {
 	methods := samplerows.Methods(names, 70, -0.9)
 	table1 := samplerows.Grid{
 		Name: "table1-test-split", Title: "Parallel continual learning, task-incremental", Paper: "Table 1", Size: "test-split",
-		DataSets: [][2]string{{"PS-EMNIST (test split)", "PS-EMNIST"}}, Increments: []string{"task"}, Methods: methods, LabelSets: 3, Timelines: 3, Seeds: 3,
+		Datasets: [][2]string{{"PS-EMNIST (test split)", "PS-EMNIST"}}, Increments: []string{"task"}, Methods: methods, LabelSets: 3, Timelines: 3, Seeds: 3,
 	}
 	tuned := table1
 	tuned.Name, tuned.Title, tuned.Methods = table1.Name+"-tuned", table1.Title+", with tuned values", samplerows.Methods(names, 76, -0.5)

@@ -57,7 +57,7 @@ func newGridSection(g *findings.Grid, at map[*findings.Entry]string) (*gridSecti
 	for _, c := range g.Columns {
 		s.Columns = append(s.Columns, newGridColumn(c, at))
 		for _, r := range g.Rows {
-			if r.State == rows.Done && r.DataSet == c.DataSet && r.Increment == c.Increment {
+			if r.State == rows.Done && r.Dataset == c.Dataset && r.Increment == c.Increment {
 				s.Runs = append(s.Runs, newGridRun(r, c))
 			}
 		}

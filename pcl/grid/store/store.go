@@ -113,7 +113,7 @@ func (w *writer) grid(r *grid.Results) {
 		if len(row.Vary) > 0 {
 			vary = w.text(row.Vary)
 		}
-		w.exec("INSERT INTO places VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", m.Name, i, row.Cell, row.DataSet, row.PaperDataSet, row.Method, row.PaperMethod,
+		w.exec("INSERT INTO places VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", m.Name, i, row.Cell, row.Dataset, row.PaperDataset, row.Method, row.PaperMethod,
 			string(row.Increment), whole(row.LabelSet), whole(row.Timeline), whole(row.Seed), vary)
 	}
 	for _, c := range m.Cells {

@@ -9,7 +9,7 @@ import (
 
 // Absent is a column of the paper's tables of which runs are missing.
 type Absent struct {
-	Table, DataSet, Increment string
+	Table, Dataset, Increment string
 	// Done of the Planned runs have a result; both are 0 if no grid was planned for the column.
 	Done, Planned int
 }
@@ -18,7 +18,7 @@ type Absent struct {
 func (f *Findings) absent() (out []Absent) {
 	for _, table := range paper.Names() {
 		for _, at := range placesOf(table) {
-			most := Absent{Table: at.table, DataSet: at.dataset, Increment: at.increment}
+			most := Absent{Table: at.table, Dataset: at.dataset, Increment: at.increment}
 			complete := false
 			for _, c := range f.columns(at) {
 				done, planned := c.finished()
@@ -53,7 +53,7 @@ func (f *Findings) Missing(notes map[string]string) (out []Missing) {
 	for _, table := range paper.Names() {
 		var none, some []string
 		for _, a := range f.Absent {
-			place := a.DataSet + ", " + a.Increment + "-incremental"
+			place := a.Dataset + ", " + a.Increment + "-incremental"
 			switch {
 			case a.Table != table:
 			case a.Done == 0:

@@ -18,9 +18,9 @@ type Claim struct {
 	// Grids, by their names without the size, with the grids' names of methods.
 	Tables []string `toml:"tables"`
 	Grids  []string `toml:"grids"`
-	// DataSets are the paper's, all if it is empty. Without has places that the claim leaves out, such as
+	// Datasets are the paper's, all if it is empty. Without has places that the claim leaves out, such as
 	// "Table 1, PS-EMNIST".
-	DataSets []string `toml:"datasets"`
+	Datasets []string `toml:"datasets"`
 	Without  []string `toml:"without"`
 
 	Methods    []string `toml:"methods"`

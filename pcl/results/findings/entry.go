@@ -71,10 +71,10 @@ func newEntry(c *Column, r *rows.Row) *Entry {
 	if len(r.Vary) > 0 {
 		return e
 	}
-	if n, ok := paper.Find(c.Table(), c.Increment, r.PaperMethod, c.PaperDataSet, string(A)); ok {
+	if n, ok := paper.Find(c.Table(), c.Increment, r.PaperMethod, c.PaperDataset, string(A)); ok {
 		e.PaperA = &n
 	}
-	if n, ok := paper.Find(c.Table(), c.Increment, r.PaperMethod, c.PaperDataSet, string(F)); ok {
+	if n, ok := paper.Find(c.Table(), c.Increment, r.PaperMethod, c.PaperDataset, string(F)); ok {
 		e.PaperF = &n
 	}
 	return e

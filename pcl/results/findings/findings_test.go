@@ -215,7 +215,7 @@ func TestSummaries(t *testing.T) {
 	}
 	absent := func(table, dataset, increment string) *Absent {
 		i := slices.IndexFunc(f.Absent, func(a Absent) bool {
-			return a.Table == table && a.DataSet == dataset && a.Increment == increment
+			return a.Table == table && a.Dataset == dataset && a.Increment == increment
 		})
 		if i < 0 {
 			return nil

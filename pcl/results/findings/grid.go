@@ -28,7 +28,7 @@ type Grid struct {
 // Column is a data set in one increment.
 type Column struct {
 	Grid                  *Grid
-	DataSet, PaperDataSet string
+	Dataset, PaperDataset string
 	Increment             string
 	Entries               []*Entry // methods, in the grid's order
 	Cause                 string   // why no best is told by a test; empty if it is
@@ -66,7 +66,7 @@ func (g *Grid) rank() int {
 // add takes in a row. Of several rows for the same place, such as those of files from two machines, one with a result
 // counts.
 func (g *Grid) add(r *rows.Row) error {
-	place := strings.Join([]string{r.DataSet, r.Increment, r.Line(), situationOf(r).String(), seedText(r.Seed)}, "\x00")
+	place := strings.Join([]string{r.Dataset, r.Increment, r.Line(), situationOf(r).String(), seedText(r.Seed)}, "\x00")
 	before := g.seen[place]
 	if before != nil && (before.State == rows.Done || r.State != rows.Done) {
 		return g.agree(before, r)
@@ -93,21 +93,21 @@ func (g *Grid) agree(a, b *rows.Row) error {
 		return nil
 	}
 	return fmt.Errorf("grid %s has two results of %s on %s, %s-incremental, label set %d, timeline %d, seed %d, with the models %.10s and %.10s: leave one of the files out",
-		g.Name, a.Line(), a.DataSet, a.Increment, a.LabelSet, a.Timeline, a.Seed, a.Model, b.Model)
+		g.Name, a.Line(), a.Dataset, a.Increment, a.LabelSet, a.Timeline, a.Seed, a.Model, b.Model)
 }
 
 func (g *Grid) columnOf(r *rows.Row) *Column {
-	if c := g.Column(r.DataSet, r.Increment); c != nil {
+	if c := g.Column(r.Dataset, r.Increment); c != nil {
 		return c
 	}
-	c := &Column{Grid: g, DataSet: r.DataSet, PaperDataSet: r.PaperDataSet, Increment: r.Increment}
+	c := &Column{Grid: g, Dataset: r.Dataset, PaperDataset: r.PaperDataset, Increment: r.Increment}
 	g.Columns = append(g.Columns, c)
 	return c
 }
 
 // Column returns the column of a data set and an increment, or nil.
 func (g *Grid) Column(dataset, increment string) *Column {
-	i := slices.IndexFunc(g.Columns, func(c *Column) bool { return c.DataSet == dataset && c.Increment == increment })
+	i := slices.IndexFunc(g.Columns, func(c *Column) bool { return c.Dataset == dataset && c.Increment == increment })
 	if i < 0 {
 		return nil
 	}
@@ -137,28 +137,28 @@ func (g *Grid) summarise() error {
 
 // find returns the entry of a name in a column like c, or nil.
 func (g *Grid) find(c *Column, name string) *Entry {
-	if own := g.Column(c.DataSet, c.Increment); own != nil {
+	if own := g.Column(c.Dataset, c.Increment); own != nil {
 		return own.Entry(name)
 	}
 	return nil
 }
 
 // Name is the column's heading.
-func (c *Column) Name() string { return c.DataSet + ", " + c.Increment + "-incremental" }
+func (c *Column) Name() string { return c.Dataset + ", " + c.Increment + "-incremental" }
 
 // Differs says in what the data differ from the paper's; empty if they do not, or the paper has no such.
 func (c *Column) Differs() string {
-	if c.PaperDataSet == "" || c.DataSet == c.PaperDataSet {
+	if c.PaperDataset == "" || c.Dataset == c.PaperDataset {
 		return ""
 	}
-	return strings.Trim(strings.TrimPrefix(c.DataSet, c.PaperDataSet), " ,()")
+	return strings.Trim(strings.TrimPrefix(c.Dataset, c.PaperDataset), " ,()")
 }
 
 // Table is the paper's table that the column is to be compared with; empty if there is none.
 func (c *Column) Table() string {
 	for _, name := range c.Grid.Tables {
 		if slices.ContainsFunc(paper.Table(name), func(n paper.Number) bool {
-			return n.DataSet == c.PaperDataSet && n.CountsAs() == c.Increment
+			return n.Dataset == c.PaperDataset && n.CountsAs() == c.Increment
 		}) {
 			return name
 		}

@@ -73,7 +73,7 @@ type family struct {
 	tuned   bool
 }
 
-func (p *Part) family() family { return family{p.Column.DataSet, p.Column.Grid.Tuned} }
+func (p *Part) family() family { return family{p.Column.Dataset, p.Column.Grid.Tuned} }
 
 // testFamily tests parts, with a correction for their number.
 func (v *Verdict) testFamily(open []*Part) error {

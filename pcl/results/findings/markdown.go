@@ -172,9 +172,9 @@ func (g *Grid) Heading() string {
 // data lists the data sets, with what differs from the paper.
 func (g *Grid) data() (out []string) {
 	for _, c := range g.Columns {
-		text := c.DataSet
+		text := c.Dataset
 		if d := c.Differs(); d != "" {
-			text += " (the paper has " + c.PaperDataSet + ")"
+			text += " (the paper has " + c.PaperDataset + ")"
 		}
 		out = once(out, text)
 	}

@@ -36,7 +36,7 @@ func (p place) String() string { return p.table + ", " + p.dataset }
 
 func placesOf(table string) (out []place) {
 	for _, n := range paper.Table(table) {
-		p := place{table, n.DataSet, n.CountsAs()}
+		p := place{table, n.Dataset, n.CountsAs()}
 		if !slices.Contains(out, p) {
 			out = append(out, p)
 		}
@@ -46,7 +46,7 @@ func placesOf(table string) (out []place) {
 
 // about says whether a claim is about a place.
 func (c *Claim) about(p place) bool {
-	return (len(c.DataSets) == 0 || slices.Contains(c.DataSets, p.dataset)) && !slices.Contains(c.Without, p.String())
+	return (len(c.Datasets) == 0 || slices.Contains(c.Datasets, p.dataset)) && !slices.Contains(c.Without, p.String())
 }
 
 // inTable returns the parts of a claim about a place of the paper: one for each of the methods, in each of the data
@@ -87,7 +87,7 @@ func (f *Findings) compared(c *Claim, at place, columns []*Column, method string
 // columns returns those that stand for a place of the paper.
 func (f *Findings) columns(at place) []*Column {
 	return f.fullest(func(c *Column) bool {
-		return slices.Contains(c.Grid.Tables, at.table) && c.PaperDataSet == at.dataset && c.Increment == at.increment
+		return slices.Contains(c.Grid.Tables, at.table) && c.PaperDataset == at.dataset && c.Increment == at.increment
 	})
 }
 
@@ -101,7 +101,7 @@ func (f *Findings) fullest(wanted func(*Column) bool) (out []*Column) {
 				continue
 			}
 			i := slices.IndexFunc(out, func(o *Column) bool {
-				return o.DataSet == c.DataSet && o.Increment == c.Increment && o.Grid.Tuned == g.Tuned
+				return o.Dataset == c.Dataset && o.Increment == c.Increment && o.Grid.Tuned == g.Tuned
 			})
 			switch {
 			case i < 0:

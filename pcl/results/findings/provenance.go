@@ -14,7 +14,7 @@ import (
 // Provenance says where the results of a grid are from.
 type Provenance struct {
 	Command  string   // that makes them
-	DataSets []string // names in the grid, with what differs from the paper's
+	Datasets []string // names in the grid, with what differs from the paper's
 	Hardware []string // backends and devices
 	Programs []string // versions that made them
 	// Cells are the planned runs, each counted once, and Done those with a result. Hours is the time that these took
@@ -29,7 +29,7 @@ func (g *Grid) Provenance() *Provenance {
 	p := &Provenance{Command: g.command()}
 	seen := map[string]bool{}
 	for _, r := range g.Rows {
-		p.DataSets = once(p.DataSets, r.DataSet)
+		p.Datasets = once(p.Datasets, r.Dataset)
 		if seen[r.Cell] {
 			continue
 		}
@@ -37,7 +37,7 @@ func (g *Grid) Provenance() *Provenance {
 		p.Cells++
 		switch r.State {
 		case rows.Failed:
-			p.Failures = append(p.Failures, fmt.Sprintf("%s (%s, %s-incremental, label set %d, timeline %d, seed %d): %s", r.Line(), r.DataSet, r.Increment, r.LabelSet, r.Timeline, r.Seed, r.Reason))
+			p.Failures = append(p.Failures, fmt.Sprintf("%s (%s, %s-incremental, label set %d, timeline %d, seed %d): %s", r.Line(), r.Dataset, r.Increment, r.LabelSet, r.Timeline, r.Seed, r.Reason))
 		case rows.Done:
 			p.Done++
 			p.Hours += took(r) / 3600

@@ -162,7 +162,7 @@ const paperRuns = 27
 func (c *Column) caveat(runs int) string {
 	var parts []string
 	if c.Differs() != "" {
-		parts = append(parts, fmt.Sprintf("the data are %s, not %s", c.DataSet, c.PaperDataSet))
+		parts = append(parts, fmt.Sprintf("the data are %s, not %s", c.Dataset, c.PaperDataset))
 	}
 	if serial := c.Table() == "Table 5" || c.Table() == "Table 6"; !serial && runs != paperRuns {
 		parts = append(parts, fmt.Sprintf("%d runs of each method, not %d", runs, paperRuns))

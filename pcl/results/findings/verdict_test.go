@@ -15,7 +15,7 @@ import (
 // table is a grid that stands for Table 2 on one data set, over so many label sets and three timelines and seeds.
 func table(methods []samplerows.Method, labelSets int) samplerows.Grid {
 	return samplerows.Grid{
-		Name: "table2-test-split", Title: "Class-incremental", Paper: "Table 2", Size: "test-split", DataSets: [][2]string{{"PS-EMNIST (test split)", "PS-EMNIST"}},
+		Name: "table2-test-split", Title: "Class-incremental", Paper: "Table 2", Size: "test-split", Datasets: [][2]string{{"PS-EMNIST (test split)", "PS-EMNIST"}},
 		Increments: []string{"class"}, Methods: methods, LabelSets: labelSets, Timelines: 3, Seeds: 3,
 	}
 }
@@ -211,7 +211,7 @@ func TestFamilies(t *testing.T) {
 	methods := samplerows.Methods([]string{"EMGD(GMC)", "EMGD(GS)", "AvgGrad"}, 53, 2)
 	first, second := table(methods, 3), table(methods, 3)
 	second.Name, second.Size = "table2-subset", "subset"
-	second.DataSets = [][2]string{{"PS-EMNIST (few images)", "PS-EMNIST"}}
+	second.Datasets = [][2]string{{"PS-EMNIST (few images)", "PS-EMNIST"}}
 	const claim = "methods = [\"EMGD(GMC)\", \"EMGD(GS)\"]\nthan = [\"AvgGrad\"]\n"
 	alone, both := judged(t, claim, first.Rows()), judged(t, claim, append(first.Rows(), second.Rows()...))
 	if len(alone.Parts) != 2 || len(both.Parts) != 4 {

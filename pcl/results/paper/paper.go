@@ -37,7 +37,7 @@ type Number struct {
 	// 70 % and more on Split-CIFAR-10 with 300 samples in memory.
 	Increment string
 	Method    string
-	DataSet   string
+	Dataset   string
 	// Metric is "A" or "F". In Tables 3 and 4 the paper's heading of A is A_first; that cannot be, since A − |F| would be
 	// negative.
 	Metric    string
@@ -65,7 +65,7 @@ func Table(name string) []Number { return tables()[name] }
 func Find(table, increment, method, dataset, metric string) (Number, bool) {
 	all := tables()[table]
 	i := slices.IndexFunc(all, func(n Number) bool {
-		return n.Method == method && n.DataSet == dataset && n.Metric == metric && !n.None &&
+		return n.Method == method && n.Dataset == dataset && n.Metric == metric && !n.None &&
 			n.CountsAs() == increment
 	})
 	if i < 0 {
@@ -121,7 +121,7 @@ func readTable(name, file string) ([]Number, error) {
 	for _, line := range lines[1:] {
 		value := func(column string) string { return line[at[column]] }
 		n := Number{
-			Table: name, Increment: value("increment"), Method: value("method"), DataSet: value("dataset"),
+			Table: name, Increment: value("increment"), Method: value("method"), Dataset: value("dataset"),
 			Metric: value("metric")[:1], None: value("mean") == "",
 		}
 		if !n.None {

@@ -21,8 +21,8 @@ type column struct {
 var (
 	place = []column{
 		text("grid", func(r *Row) *string { return &r.Grid }),
-		text("dataset", func(r *Row) *string { return &r.DataSet }),
-		text("paper_dataset", func(r *Row) *string { return &r.PaperDataSet }),
+		text("dataset", func(r *Row) *string { return &r.Dataset }),
+		text("paper_dataset", func(r *Row) *string { return &r.PaperDataset }),
 		text("method", func(r *Row) *string { return &r.Method }),
 		text("paper_method", func(r *Row) *string { return &r.PaperMethod }),
 		text("increment", func(r *Row) *string { return &r.Increment }),

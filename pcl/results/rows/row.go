@@ -30,7 +30,7 @@ type Row struct {
 	Size  string // of the grid, e.g. "test-split"
 
 	// What the grid calls its data set and method, and what the paper does; empty where the paper has no such.
-	DataSet, PaperDataSet string
+	Dataset, PaperDataset string
 	Method, PaperMethod   string
 	Increment             string
 	Vary                  []Setting // what is varied, sorted by name

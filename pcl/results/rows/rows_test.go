@@ -16,7 +16,7 @@ import (
 
 func three() []*rows.Row {
 	done := &rows.Row{
-		Grid: "g-full", Title: "A, with a comma", Paper: "Table 1", Size: "full", DataSet: "D (half)", PaperDataSet: "D", Method: "M",
+		Grid: "g-full", Title: "A, with a comma", Paper: "Table 1", Size: "full", Dataset: "D (half)", PaperDataset: "D", Method: "M",
 		PaperMethod: "M", Increment: "class", Vary: []rows.Setting{{"batch", "8"}, {"params.tau", "inf"}},
 		LabelSet: 1, Timeline: 2, Seed: math.MaxUint64, Cell: "c0", Program: "p", State: rows.Done,
 		Result: rows.Result{

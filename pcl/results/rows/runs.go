@@ -28,7 +28,7 @@ func Runs(all []*Row) (out []*results.Run, err error) {
 
 func (r *Row) run() (*results.Run, error) {
 	run := &results.Run{
-		ID: r.Run, Method: r.RunMethod, MethodTitle: r.Method, Dataset: r.DataSet, Increment: r.Increment,
+		ID: r.Run, Method: r.RunMethod, MethodTitle: r.Method, Dataset: r.Dataset, Increment: r.Increment,
 		LabelSet: r.LabelSet, Timeline: r.Timeline, Seed: r.Seed, A: r.A, F: r.F, AFirst: r.AFirst, Steps: r.Steps,
 	}
 	for i, percent := range r.Ends {

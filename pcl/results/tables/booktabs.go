@@ -9,7 +9,7 @@ import (
 )
 
 // Column is a pair of columns of a LaTeX table, A and F, for a data set in an increment.
-type Column struct{ DataSet, Increment string }
+type Column struct{ Dataset, Increment string }
 
 // Booktabs writes a LaTeX table in the form of the paper's: a line for each method, and for each column the two texts
 // that entry returns, "--" where they are empty. The table needs the package booktabs.
@@ -17,7 +17,7 @@ func Booktabs(out io.Writer, columns []Column, lines []string, entry func(line s
 	var b strings.Builder
 	fmt.Fprintf(&b, "\\begin{tabular}{l%s}\n\\toprule\n", strings.Repeat("rr", len(columns)))
 	for _, c := range columns {
-		fmt.Fprintf(&b, " & \\multicolumn{2}{c}{%s, %s}", escape(c.DataSet), escape(c.Increment))
+		fmt.Fprintf(&b, " & \\multicolumn{2}{c}{%s, %s}", escape(c.Dataset), escape(c.Increment))
 	}
 	b.WriteString(" \\\\\nMethod" + strings.Repeat(" & $A_{\\bar e}$ & $F_{\\bar e}$", len(columns)) + " \\\\\n\\midrule\n")
 	for _, line := range lines {
@@ -43,7 +43,7 @@ func Diverged(out io.Writer, columns []Column, lines []string, runs func(line st
 			if n == 0 {
 				continue
 			}
-			if _, err := fmt.Fprintf(out, "%% %d of %d runs of %q on %q, %s-incremental, diverged\n", n, len(g.Runs), line, c.DataSet, c.Increment); err != nil {
+			if _, err := fmt.Fprintf(out, "%% %d of %d runs of %q on %q, %s-incremental, diverged\n", n, len(g.Runs), line, c.Dataset, c.Increment); err != nil {
 				return err
 			}
 		}

@@ -28,7 +28,7 @@ func LaTeX(out io.Writer, runs []*results.Run) error {
 			lines, entries[line] = append(lines, line), map[Column]results.RunGroup{}
 		}
 		if _, twice := entries[line][c]; twice {
-			return fmt.Errorf("there are several groups of runs of %s on %s, %s-incremental, which differ in their settings: export them one by one", line, c.DataSet, c.Increment)
+			return fmt.Errorf("there are several groups of runs of %s on %s, %s-incremental, which differ in their settings: export them one by one", line, c.Dataset, c.Increment)
 		}
 		entries[line][c] = g
 	}
