@@ -100,7 +100,7 @@ type Certificate struct {
 	// Violation is the worst breach of the conditions by a row that took part: the largest of
 	// −slack_i/scale_i, and of |slack_i|/scale_i over active rows. 0 if Stationary.
 	Violation float64 `json:"violation"`
-	// Gap is the duality gap Σ(λ_i−floor)|slack_i| relative to Σ(λ_i−floor)·scale_i.
+	// Gap is how far complementary slackness is from holding: Σ(λ_i−floor)|slack_i| relative to Σ(λ_i−floor)·scale_i.
 	Gap float64 `json:"gap"`
 	// Cancellation is ‖d‖/Σλ_i‖J_i‖ as computed: 1 when all active gradients agree. Below about 1e-6 it
 	// cannot be distinguished from 0 in float64, and the status is Stationary. The certificate is about the

@@ -7,9 +7,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// absent stands for the share of a class of which a step has no samples. Its logarithm is finite, and excludes the
-// class.
-const absent = 1e-50
+// excluded is the adjustment of a class of which a step has no samples, in the place of τ·log 0. It is finite, and large
+// enough for every τ that the class does not compete.
+const excluded = -1e4
 
 // adjustments returns τ times the logarithm of each output's share of the samples of a step. Each task that takes part
 // has the same part of them, which its classes share equally, and so has the memory, with each class as often as it is
@@ -48,11 +48,17 @@ func (l *Learner) addStored(share []float64, often func(i int) float64) {
 	}
 }
 
-// logarithms returns τ times the logarithm of each share.
+// logarithms returns τ times the logarithm of each share. With τ = 0 nothing is adjusted, and so no class is excluded.
 func logarithms(tau float64, share []float64) []float32 {
 	out := make([]float32, len(share))
 	for o, x := range share {
-		out[o] = float32(tau * math.Log(max(x, absent)))
+		switch {
+		case tau == 0:
+		case x == 0:
+			out[o] = excluded
+		default:
+			out[o] = float32(tau * math.Log(x))
+		}
 	}
 	return out
 }
@@ -60,7 +66,7 @@ func logarithms(tau float64, share []float64) []float32 {
 // sharesOfMemory returns how often a stored sample is replayed, where 1 is as often as all of a task's samples are seen.
 func (l *Learner) sharesOfMemory() func(i int) float64 {
 	if s, ok := method.As[rehearsal.Sharer](l.options.Method); ok {
-		shares := s.Shares(l.memory, lab{l}.Finished())
+		shares := s.Shares(l.memory, lab{l}.Finished(), l.options.Batch)
 		return func(i int) float64 { return shares[i] }
 	}
 	return func(int) float64 { return 1 / float64(l.memory.Len()) }

@@ -84,10 +84,16 @@ func TestAbsentClasses(t *testing.T) {
 	}
 	attach(t, l, blobTask(t, pcltest.Blobs(6, 24, 5), 3, 4, 5))
 	got := l.adjustments(1)
-	for o, want := range []float64{math.Log(.5), math.Log(.5), math.Log(absent), math.Log(absent), math.Log(.5), math.Log(.5)} {
+	for o, want := range []float64{math.Log(.5), math.Log(.5), excluded, excluded, math.Log(.5), math.Log(.5)} {
 		if math.Abs(float64(got[o])-want) > 1e-5 {
 			t.Errorf("output %d is adjusted by %g, want %g", o, got[o], want)
 		}
+	}
+	if got := l.adjustments(0.01); got[2] != excluded || got[3] != excluded {
+		t.Errorf("with a small τ, classes without samples are adjusted by %v", got[2:4])
+	}
+	if got := l.adjustments(0); slices.ContainsFunc(got, func(x float32) bool { return x != 0 }) {
+		t.Errorf("with τ = 0, outputs are adjusted by %v", got)
 	}
 	if _, err := l.Step(); err != nil {
 		t.Fatal(err)
@@ -142,6 +148,16 @@ func TestAdjustedToWhatIsReplayed(t *testing.T) {
 			t.Errorf("equal shares: output %d has a share of %g, want %g; stored are %v", o, math.Exp(float64(x)), want, stored)
 		}
 	}
+	l, got = after("avggrad+las+balanced+gss", Options{Memory: memory.Config{Policy: memory.FixedTotal, Budget: 7}, Batch: 8})
+	want := []float64{0, 0, 0, 0, .5, .5} // all that is stored is replayed, in the shares that it has
+	for i := range l.memory.Len() {
+		want[l.memory.Item(i).Class] += 1. / 7
+	}
+	for o, x := range got {
+		if math.Abs(math.Exp(float64(x))-want[o]) > 1e-5 {
+			t.Errorf("all is replayed: output %d has a share of %g, want %g", o, math.Exp(float64(x)), want[o])
+		}
+	}
 }
 
 // TestAdjustedToBatches: a task whose stream was not ready, and then ended without another batch, has no part of its last
@@ -162,7 +178,7 @@ func TestAdjustedToBatches(t *testing.T) {
 	if !slices.Equal(r.IDs, []int{1}) || !slices.Equal(r.Ended, []int{2}) {
 		t.Fatalf("a step of %v in which %v ended", r.IDs, r.Ended)
 	}
-	for o, want := range []float64{math.Log(.5), math.Log(.5), math.Log(absent), math.Log(absent)} {
+	for o, want := range []float64{math.Log(.5), math.Log(.5), excluded, excluded} {
 		if math.Abs(float64(adjusted[o])-want) > 1e-4 {
 			t.Errorf("output %d is adjusted by %g, want %g", o, adjusted[o], want)
 		}

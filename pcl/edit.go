@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/gomlx/compute"
-	"gonum.org/v1/gonum/floats"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
@@ -101,15 +100,15 @@ func (d *aggregate) free() {
 	}
 }
 
-// aggregate returns D: the direction of the step or, with [EditTowardMean], that direction divided by Σw.
+// aggregate returns D: the direction of the step or, with [EditTowardMean], that direction divided by |Σw|.
 func (s *step) aggregate() (*aggregate, error) {
 	r, scale := s.report, 1.0
 	weights := r.Weights
 	if j := r.Outcome.Joined; j != nil {
 		weights = j.Weights // those of the rule, which count joined rows once
 	}
-	if sum := floats.Sum(weights); s.options.Edit.Target == EditTowardMean && sum != 0 {
-		scale = 1 / sum
+	if s.options.Edit.Target == EditTowardMean {
+		scale = method.ToMean(weights)
 	}
 	if r.Outcome.Direction != nil {
 		g, err := s.along(r.Outcome.Direction, nil)

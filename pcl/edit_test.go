@@ -274,6 +274,21 @@ func TestMeanTargetOfJoinedRows(t *testing.T) {
 	}
 }
 
+// TestMeanTargetOfNegativeWeights: D keeps its direction where negative weights outweigh the others, and its length where
+// the weights add up to nothing.
+func TestMeanTargetOfNegativeWeights(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	l := trained(t, b, newMethod(t, "emgd-gmc", nil), Options{Edit: Edit{Eta: 1e-3, Target: "mean"}})
+	for _, c := range []struct{ weights, want []float64 }{
+		{[]float64{-5, 3}, []float64{-2.5, 1.5}}, {[]float64{-5, 5}, []float64{-5, 5}}, {[]float64{0.1 + 0.2, -0.3}, []float64{0.1 + 0.2, -0.3}},
+	} {
+		s := &step{Learner: l, report: &StepReport{Weights: c.weights}, rows: make([]row, 2), kept: []int{0, 1}}
+		if d := must[*aggregate](t)(s.aggregate()); !slices.Equal(d.w, c.want) {
+			t.Errorf("of weights %v, D has the shares %v, want %v", c.weights, d.w, c.want)
+		}
+	}
+}
+
 // TestEditWithEveryMethod makes steps with each method: where there are memory rows to train on, their
 // pixels move.
 func TestEditWithEveryMethod(t *testing.T) {

@@ -60,7 +60,7 @@ type EditTarget string
 
 const (
 	EditTowardD    EditTarget = "d"    // the direction of the update, Σ λᵢ∇ℓᵢ
-	EditTowardMean EditTarget = "mean" // that direction divided by Σ λᵢ
+	EditTowardMean EditTarget = "mean" // that direction divided by |Σ λᵢ|, or D where that sum is 0 but for rounding
 )
 
 // EditAt says at which parameters θ the gradients of an edit are taken.

@@ -14,9 +14,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// Certificates draws the certificates of an EMGD run's steps. Above: how far the worst slack falls below 0,
-// and the duality gap, on a logarithmic axis whose lower end stands for 0. Below: each stream's elastic
-// factor σ and its weight λ. Steps are grouped so that at most some 250 points remain; above, a point is the
+// Certificates draws the certificates of an EMGD run's steps. Above: how far the worst slack falls below 0, and
+// how far complementary slackness is from holding (docs/method.md §2.5), on a logarithmic axis whose lower end
+// stands for 0. Below: each stream's elastic factor σ and its weight λ. Steps are grouped so that at most some 250 points remain; above, a point is the
 // worst of its group, below the mean.
 func Certificates(t *Theme, records []results.Record) (*Figure, error) {
 	kept, err := withCertificate(records)
@@ -98,7 +98,7 @@ func proofKey(t *Theme) []keyEntry {
 	s := proofStyles(t)
 	return []keyEntry{
 		{label: "worst slack below 0, relative", glyph: s[0]},
-		{label: "duality gap, relative", glyph: s[1]},
+		{label: "Σλ|slack|, relative", glyph: s[1]},
 		{label: "tolerance 1e-9", line: t.line(t.Hues[0], 1, 4, 2)},
 	}
 }

@@ -18,11 +18,11 @@ const converged = 1e-12
 // CertificateStats summarises the certificates of a run's steps.
 type CertificateStats struct {
 	Steps      int // steps with a certificate
-	Holding    int // of them, those solved with every slack ≥ −Tolerance and a gap ≤ Tolerance
+	Holding    int // of them, those solved with every slack ≥ −Tolerance and Σλ|slack|, relative, ≤ Tolerance
 	Stationary int // of them, those with d = 0
 	// WorstSlack is the lowest slack relative to its scale; positive if none was negative.
 	WorstSlack float64
-	WorstGap   float64 // the largest relative duality gap
+	WorstGap   float64 // the largest Σλ|slack|, relative
 }
 
 // CheckCertificates compares each step's slacks Jᵢ·d − σᵢ‖d‖² with scaleᵢ = ‖Jᵢ‖‖d‖ + σᵢ‖d‖², the size of the

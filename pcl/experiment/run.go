@@ -289,8 +289,12 @@ func (r *runner) observe(s *pcl.StepReport) error {
 	return nil
 }
 
+// countStreams counts the rows that the rule saw and adds up the weights that it gave them.
 func (r *runner) countStreams(s *pcl.StepReport) {
-	k := len(s.IDs)
+	k, weights := len(s.IDs), s.Weights
+	if j := s.Outcome.Joined; j != nil {
+		k, weights = len(j.IDs), j.Weights
+	}
 	if k == 0 || s.Rejected {
 		return
 	}
@@ -300,7 +304,7 @@ func (r *runner) countStreams(s *pcl.StepReport) {
 	stat := &r.state.PerK[k-1]
 	stat.Steps++
 	total := 0.0
-	for _, w := range s.Weights {
+	for _, w := range weights {
 		total += w
 	}
 	stat.SumW.Add(total)

@@ -230,6 +230,20 @@ func TestOtherConfigurationIsRefused(t *testing.T) {
 	}
 }
 
+// TestJoinedRowsAreCountedOnce: a composition of AvgGrad has two memory rows, which the rule sees as one.
+func TestJoinedRowsAreCountedOnce(t *testing.T) {
+	r, err := Run(t.Context(), blobConfig("avggrad+der-pp"), RunOptions{Backend: pcltest.Backend(t, backend.Go), Dataset: pcltest.Blobs(8, 40, 10)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkFigures(t, r)
+	for _, k := range r.PerK {
+		if math.Abs(k.SumW.Mean-1) > 1e-9 {
+			t.Errorf("in steps of %d rows the weights add up to %g", k.K, k.SumW.Mean)
+		}
+	}
+}
+
 // TestMethodsLearn runs each method to the end and checks that the result has what docs/protocol.md §4 lists.
 func TestMethodsLearn(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)

@@ -96,20 +96,24 @@ func (c *composed) describe(added []rehearsal.Part) {
 		costs, states = append(costs, i.Cost), append(states, i.State)
 	}
 	c.info.Rule, c.info.Source = strings.Join(texts, "; "), strings.Join(sources, "; ")
-	c.info.Cost, c.info.State = strings.Join(without("none", costs), " + "), strings.Join(without("none", states), "; ")
+	c.info.Cost, c.info.State = listed(costs, " + "), listed(states, "; ")
 }
 
-// without leaves out texts that say there is nothing, unless all do.
-func without(nothing string, texts []string) (out []string) {
-	for _, t := range texts {
-		if t != nothing {
-			out = append(out, t)
-		}
+// listed joins texts, of which those that say "none" are left out unless all do. Where several are left, none of them
+// begins by saying that there is nothing.
+func listed(texts []string, separator string) string {
+	left := slices.DeleteFunc(slices.Clone(texts), func(t string) bool { return t == "none" })
+	switch len(left) {
+	case 0:
+		return "none"
+	case 1:
+		return left[0]
 	}
-	if out == nil {
-		return []string{nothing}
+	for i, t := range left {
+		t = strings.TrimPrefix(t, "none; ")
+		left[i] = strings.TrimPrefix(t, "none, apart from ")
 	}
-	return out
+	return strings.Join(left, separator)
 }
 
 func (c *composed) Info() Info { return c.info }

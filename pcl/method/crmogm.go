@@ -82,7 +82,7 @@ func (m *crmogm) Weights(s *Step, w []float64) (Outcome, error) {
 	if err != nil {
 		return out, err
 	}
-	out.Certificate = nil // it proves the weights before smoothing
+	out.Certificate, out.Dropped = nil, nil // they are about the weights before smoothing
 	before, now, stayed := 0.0, 0.0, 0
 	for i, id := range s.IDs {
 		if old, ok := m.memo[id]; ok {

@@ -25,6 +25,18 @@ func TestCRMOGM(t *testing.T) {
 	}
 }
 
+// TestCRMOGMDropsNothing: a row that the smoothed method leaves out keeps its part of the weight that it had, and so the
+// outcome does not name it as one of weight 0.
+func TestCRMOGMDropsNothing(t *testing.T) {
+	m := build(t, "cr-mogm", nil)
+	weigh(t, m, sample{rows: base}.step(1))
+	w := make([]float64, 2)
+	out, err := m.Weights(sample{rows: [][]float64{make([]float64, len(base[0])), base[1]}}.step(1), w)
+	if err != nil || w[0] <= 0 || out.Dropped != nil {
+		t.Errorf("weights %v, dropped %v (%v)", w, out.Dropped, err)
+	}
+}
+
 // TestCRMOGMKeepsTheInnerState: what the smoothed method remembers is saved with the weights.
 func TestCRMOGMKeepsTheInnerState(t *testing.T) {
 	p, s := params{"method": "gradnorm"}, sample{rows: pair, losses: []float64{1, 2}}.step(1)

@@ -22,15 +22,19 @@ func init() {
 }
 
 func elasticParams(rule emgd.Rule) []Param {
-	tau := Param{Name: "tau", Default: "5", Doc: "softmax temperature τ of the elastic factors, in units of the gradient norm (gmc); a number, \"inf\", or \"auto\": the moving mean of the norms"}
-	if rule == emgd.LogGMC {
+	tau := Param{Name: "tau", Default: "5"}
+	momentum := Param{Name: "momentum", Default: 0.9, Doc: "ε₁, share of the past in the moving mean of the norms, m ← ε₁m + (1−ε₁)‖J‖"}
+	floor := Param{Name: "floor", Default: "0", Doc: "lower bound of every λ: a number, or \"release\" for 1/(K+1), which gives up the Pareto guarantee"}
+	switch rule {
+	case emgd.GS: // similarities are those of the step itself, without a mean
+		tau.Doc = "softmax temperature τ of the elastic factors, in units of a sum of cosines; a number or \"inf\""
+		return []Param{tau, floor}
+	case emgd.LogGMC:
 		tau.Default, tau.Doc = "1", "temperature τ of the elastic factors, which are in proportion to m^(1/τ); a number or \"inf\""
+	default:
+		tau.Doc = "softmax temperature τ of the elastic factors, in units of the gradient norm; a number, \"inf\", or \"auto\": the moving mean of the norms"
 	}
-	return []Param{
-		tau,
-		{Name: "momentum", Default: 0.9, Doc: "ε₁, share of the past in the moving mean of the norms, m ← ε₁m + (1−ε₁)‖J‖ (gmc)"},
-		{Name: "floor", Default: "0", Doc: "lower bound of every λ: a number, or \"release\" for 1/(K+1), which gives up the Pareto guarantee"},
-	}
+	return []Param{tau, momentum, floor}
 }
 
 func elasticInfo(rule emgd.Rule) Info {
@@ -75,13 +79,11 @@ func newElastic(rule emgd.Rule, p Params) (*elastic, error) {
 	} else {
 		var err error
 		if e.factors.Tau, err = strconv.ParseFloat(tau, 64); err != nil || !(e.factors.Tau > 0) {
-			return nil, fmt.Errorf("tau %q is neither a positive number, \"inf\" nor \"auto\"", tau)
+			return nil, fmt.Errorf("tau %q is no positive number, \"inf\" or, for emgd-gmc, \"auto\"", tau)
 		}
 	}
-	if e.factors.Momentum = p.Float("momentum"); e.factors.Momentum < 0 || e.factors.Momentum >= 1 {
-		return nil, fmt.Errorf("momentum %g is outside [0,1)", e.factors.Momentum)
-	} else if e.factors.Momentum == 0 {
-		e.factors.Momentum = -1 // none: 0 stands for emgd's default
+	if err := e.takeMomentum(p); err != nil {
+		return nil, err
 	}
 	if floor := p.String("floor"); floor == "release" {
 		e.release = true
@@ -92,6 +94,21 @@ func newElastic(rule emgd.Rule, p Params) (*elastic, error) {
 		}
 	}
 	return e, nil
+}
+
+func (e *elastic) takeMomentum(p Params) error {
+	if e.factors.Momentum = emgd.DefaultMomentum; e.factors.Rule == emgd.GS {
+		return nil // it takes no mean, and is saved with the default
+	}
+	switch momentum := p.Float("momentum"); {
+	case momentum < 0 || momentum >= 1:
+		return fmt.Errorf("momentum %g is outside [0,1)", momentum)
+	case momentum == 0:
+		e.factors.Momentum = -1 // none: 0 stands for emgd's default
+	default:
+		e.factors.Momentum = momentum
+	}
+	return nil
 }
 
 func (e *elastic) Info() Info { return e.info }

@@ -29,7 +29,7 @@ var modoInfo = Info{
 	Name: "modo", Title: "MoDo", Family: "mtl",
 	Rule:   "d = Σ λᵢJᵢ, λ ← P(λ − γ(J'J''ᵀλ + ρλ)), where J' and J'' are the gradients of independent halves of the batches, and P is the projection on the simplex",
 	Source: "Chen et al., Three-Way Trade-Off in Multi-Objective Learning, NeurIPS 2023 and JMLR 2024 (arXiv 2305.20057)",
-	Cost:   "K(F+B) + Gram O(K²P) + cross-Gram of half batches", State: "λᵢ per stream", SumW: "1",
+	Cost:   "3K(F+B), for a batch and its two halves, + Gram and cross-Gram, O(K²P) each", State: "λᵢ per stream", SumW: "1",
 	NeedsGram: true, NeedsCross: true,
 }
 

@@ -10,7 +10,7 @@ func init() {
 			Name: "der-pp", Title: "DER++", Family: "scl",
 			Rule:   "d = g_cur + ∇(α·MSE(h(x′), z′) + β·CE(h(x″), y″)), where (x′, z′) and (x″, y″) are two draws from the memory, and z′ are the logits at the end of the sample's task",
 			Source: "Buzzega et al., Dark Experience for General Continual Learning, NeurIPS 2020 (arXiv 2004.07211)",
-			Cost:   "(K_c+2)(F+B)", State: "the logits stored with the samples", SumW: "3, with α and β counted in the losses; 1 while the memory is empty",
+			Cost:   "(K_c+2)(F+B); (K_c+1)(F+B) with draws=one", State: "the logits stored with the samples", SumW: "3, with α and β counted in the losses; 2 with draws=one; 1 while the memory is empty",
 		}, 1, 1}, rehearsal.Distill{}},
 		{weighted{Info{
 			Name: "gmed", Title: "GMED", Family: "scl",

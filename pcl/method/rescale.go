@@ -69,15 +69,7 @@ func (r *scaler) Weights(s *Step, w []float64) (Outcome, error) {
 
 func (r *scaler) factor(s *Step, w, direction []float64) (float64, error) {
 	if r.mode == "mean" {
-		size := 0.0
-		for _, x := range w {
-			size += math.Abs(x)
-		}
-		total := math.Abs(sumOf(w)) // where negative weights outweigh the others, d keeps its direction
-		if !(total > cancelled*size) {
-			return 1, nil // no step to scale, or a sum that is 0 but for rounding
-		}
-		return 1 / total, nil
+		return ToMean(w), nil
 	}
 	if err := s.check(r.Info(), w); err != nil {
 		return 0, fmt.Errorf("rescale=match_avg: %w", err)
@@ -96,6 +88,20 @@ func (r *scaler) factor(s *Step, w, direction []float64) (float64, error) {
 		return 1, nil // d is 0 but for rounding, which must not be blown up
 	}
 	return normOf(gram, mean) / own, nil
+}
+
+// ToMean returns 1/|Σw|, by which a weighted sum of gradients becomes a weighted mean of them. Where negative weights
+// outweigh the others, the sum keeps its direction. If Σw is 0 but for rounding, ToMean returns 1.
+func ToMean(w []float64) float64 {
+	size := 0.0
+	for _, x := range w {
+		size += math.Abs(x)
+	}
+	total := math.Abs(sumOf(w))
+	if !(total > cancelled*size) {
+		return 1
+	}
+	return 1 / total
 }
 
 // cancelled is the ‖d‖/Σ|wᵢ|‖Jᵢ‖ below which float64 cannot tell d from 0 by its Gram matrix, and the |Σw|/Σ|w| below

@@ -227,10 +227,8 @@ func (v EMGDRecommended) New() (Method, error) { return fromFields("emgd", v) }
 
 // EMGDGS is the method "emgd-gs", EMGD (GS).
 type EMGDGS struct {
-	// Tau: softmax temperature τ of the elastic factors; with math.Inf(1) all are equal; 0 stands for 5.
+	// Tau: softmax temperature τ of the elastic factors, in units of a sum of cosines; with math.Inf(1) all are equal; 0 stands for 5.
 	Tau float64 `param:"tau"`
-	// Momentum is a parameter that only the other factors use: similarities are those of the step.
-	Momentum *float64 `param:"momentum"`
 	// Floor: lower bound of every λ: a number, or "release" for 1/(K+1), which gives up the Pareto guarantee; "" stands for "0".
 	Floor string `param:"floor"`
 	// Rescale: the scale of d: one of "native" (also ""), "mean", "match_avg".

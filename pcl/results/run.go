@@ -46,7 +46,7 @@ type Run struct {
 	AFirst float64 `json:"A_first"` // A − F, mean accuracy of a task at its own end, %
 	// Curve has one point per evaluation: at each task's end, and in between if that was asked for.
 	Curve []Point `json:"curve"`
-	// PerK has one entry for each number of simultaneous streams that occurred.
+	// PerK has one entry for each number of rows that a step had.
 	PerK []KStat `json:"per_k"`
 	// Drift is how far memory editing has moved the stored pixels; nil without it.
 	Drift *Drift `json:"drift,omitempty"`
@@ -128,7 +128,7 @@ type Point struct {
 
 // KStat gathers the steps that had K streams.
 type KStat struct {
-	K     int    `json:"k"`
+	K     int    `json:"k"` // the rows that the method's rule saw
 	Steps int    `json:"steps"`
 	SumW  Moment `json:"sum_w"`  // Σwᵢ of the applied weights
 	NormD Moment `json:"norm_d"` // ‖d‖ over the shared parameters

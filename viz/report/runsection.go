@@ -160,7 +160,7 @@ func newStepsSections(ctx context.Context, s *setting, table *resultTable) ([]st
 func newStepsSection(r runPtr, label string, records []results.Record) stepsSection {
 	out := stepsSection{Label: label, Run: fmt.Sprintf("seed %d", r.Seed)}
 	if c := viz.CheckCertificates(records); c.Steps > 0 {
-		out.Certificate = fmt.Sprintf("Of %d steps with a certificate %s are proved optimal; the lowest slack is %s, the largest gap %s, relative to the size of their terms.",
+		out.Certificate = fmt.Sprintf("Of %d steps with a certificate %s are proved optimal; the lowest slack is %s, the largest Σλ|slack| is %s, relative to the size of their terms.",
 			c.Steps, share(c.Holding, c.Steps), scientific(min(0, c.WorstSlack)), scientific(c.WorstGap))
 		out.Figures = append(out.Figures, drawn("What each stream gains beyond its share", "A stream at 0 binds; one above it descends by itself.",
 			func(t *viz.Theme) (*viz.Figure, error) { return viz.Slacks(t, records) }))

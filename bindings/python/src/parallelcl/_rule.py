@@ -374,7 +374,8 @@ class Rule:
 class EMGD(Rule):
     """Elastic Multi-Gradient Descent: the shortest sum of weighted gradients with Σλσ = 1, λ ≥ 0. factors says how the
     elastic factors σ are found: "gmc" (from gradient magnitudes), "gs" (from similarities) or "log" (from powers of the
-    magnitudes). tau is their temperature, momentum the share of the past in the moving means, floor a lower bound of λ."""
+    magnitudes). tau is their temperature, momentum the share of the past in the moving means (not of "gs",
+    which has none), floor a lower bound of λ."""
 
     def __init__(self, factors="gmc", tau=None, *, momentum=None, floor=None, rescale=None, seed=0):
         if factors not in ("gmc", "gs", "log"):
