@@ -34,10 +34,15 @@ situations differ: the two must not be compared. *Runs* is a
 hash of the results behind a line. [docs/grid.md](docs/grid.md#5-report) explains the tests and verdicts.
 `
 
-const claimsHead = `A claim holds if every comparison that can be tested shows it: the difference has the claimed sign and is significant at 5 % by an exact
-test over situations, with Holm's correction for all comparisons of the claim on a data set (those of tuned values are a family of their own). It does not hold if a difference is
-significantly the other way round; else, or if the 95 % interval contains 0, it is not shown. Situations with the same label set are correlated,
-which the interval allows for and the test does not ([docs/protocol.md](docs/protocol.md#35-which-differences-are-real)). That two methods are alike holds if the whole interval of the difference is within the margin.
+const claimsHead = `A claim is a number of comparisons between methods. Each is tested by an exact test over situations, with Holm's correction for all comparisons of the claim
+on a data set (those of tuned values are a family of their own), and has a 95 % interval.
+
+* The claim **holds** if all comparisons that can be tested show it: the difference has the claimed sign, is significant at 5 %, and its interval does not contain 0.
+* It **does not hold** if one of them shows the opposite, in the same way.
+* Otherwise it is **not shown**.
+
+The interval allows for the correlation of situations with the same label set, and the test does not ([docs/protocol.md](docs/protocol.md#35-which-differences-are-real)). That
+two methods are alike holds if the whole interval of the difference is within the margin.
 `
 
 const controlsHead = `What the paper lacks: statements about what could explain the differences, judged in the same way.
