@@ -217,10 +217,7 @@ func lastStep(r *results.Run) int {
 
 // meanStd returns the mean and the population standard deviation.
 func meanStd(xs []float64) (mean, std float64) {
-	var m results.Moment
-	for _, x := range xs {
-		m.Add(x)
-	}
+	m := results.MomentOf(xs...)
 	return m.Mean, m.Std()
 }
 

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"html/template"
-	"math"
 	"strings"
 
 	"github.com/parallelcl/parallelcl/viz"
@@ -143,18 +142,4 @@ func methodColors(rows []resultRow) template.CSS {
 		fmt.Fprintf(&dark, "--m%d:#%02x%02x%02x;", i, row.dark.R, row.dark.G, row.dark.B)
 	}
 	return template.CSS(":root{" + light.String() + "}@media screen and (prefers-color-scheme:dark){:root{" + dark.String() + "}}")
-}
-
-// meanStd returns the mean and the population standard deviation; the mean of nothing is NaN.
-func meanStd(xs []float64) (mean, std float64) {
-	if len(xs) == 0 {
-		return math.NaN(), 0
-	}
-	for _, x := range xs {
-		mean += x / float64(len(xs))
-	}
-	for _, x := range xs {
-		std += (x - mean) * (x - mean) / float64(len(xs))
-	}
-	return mean, math.Sqrt(std)
 }

@@ -73,8 +73,7 @@ func newResultTable(runs []runPtr) (*resultTable, error) {
 	for _, r := range runs {
 		chance = append(chance, viz.Chance(r, r.Span()))
 	}
-	level, _ := meanStd(chance)
-	t.Chance = fmt.Sprintf("%.1f", level)
+	t.Chance = fmt.Sprintf("%.1f", results.MomentOf(chance...).Mean)
 	return t, nil
 }
 
@@ -85,8 +84,8 @@ func newResultRow(g viz.Group) resultRow {
 		for _, r := range g.Runs {
 			xs = append(xs, value(r))
 		}
-		mean, std := meanStd(xs)
-		return measure{mean, std, digits, len(g.Runs) > 1}
+		m := results.MomentOf(xs...)
+		return measure{m.Mean, m.Std(), digits, len(g.Runs) > 1}
 	}
 	row.A = of(2, func(r runPtr) float64 { return r.A })
 	row.F = of(2, func(r runPtr) float64 { return r.F })

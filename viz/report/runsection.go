@@ -3,6 +3,7 @@ package report
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -126,8 +127,11 @@ func overRuns(g viz.Group, task int, value func(results.Task) float64) measure {
 			xs = append(xs, value(r.Tasks[task]))
 		}
 	}
-	mean, std := meanStd(xs)
-	return measure{mean, std, 1, len(xs) > 1}
+	if len(xs) == 0 {
+		return measure{Mean: math.NaN(), Digits: 1}
+	}
+	m := results.MomentOf(xs...)
+	return measure{m.Mean, m.Std(), 1, len(xs) > 1}
 }
 
 // newStepsSections shows for each method the steps of its first recorded run.
