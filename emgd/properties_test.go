@@ -352,6 +352,14 @@ func TestVerifyRejects(t *testing.T) {
 		"support": func(c *Certificate) { copy(c.Lambda, []float64{0, 0, 2}); c.Norm2, c.Level = 36, 36 },
 		"status":  func(c *Certificate) { c.Status = Stationary },
 		"level":   func(c *Certificate) { c.Level *= 1.001 },
+		"norm":    func(c *Certificate) { c.Norm2 *= 1.001 },
+		"slacks":  func(c *Certificate) { c.Slacks[2] += 1 },
+		"active":  func(c *Certificate) { c.Active = []int{7, -3} },
+		"rows":    func(c *Certificate) { c.Active = c.Active[:1] },
+		"dropped": func(c *Certificate) { c.Dropped, c.Status = []int{0, 1, 2}, RowsDropped },
+		"floor":   func(c *Certificate) { c.Status = FloorBinding },
+		"loser":   func(c *Certificate) { c.Status = RowsDropped },
+		"number":  func(c *Certificate) { c.Status = 99 },
 	} {
 		c := solveRows(t, &Solver{}, threeRows, []float64{.2, .3, .5}).Clone()
 		spoil(c)
@@ -362,6 +370,27 @@ func TestVerifyRejects(t *testing.T) {
 	floor := Certificate{Floor: .1, Sigma: []float64{.5, .5}, Lambda: []float64{1.5, .5}, Norm2: 2.5, Slacks: []float64{1.5, .5}, Status: Optimal}
 	if floor.Verify([]float64{1, 0, 0, 1}, 1e-9) == nil { // the optimum is (1, 1)
 		t.Error("a certificate that names no active rows passes")
+	}
+	stationary := []float64{1, -1, -1, 1}
+	c, err := new(Solver).Solve(stationary, []float64{1, 1})
+	if err != nil || c.Verify(stationary, 1e-9) != nil {
+		t.Fatalf("a stationary point: %v", err)
+	}
+	if c.Status = Optimal; c.Verify(stationary, 1e-9) == nil {
+		t.Error("a stationary point passes as optimal")
+	}
+	binding := []float64{1, 0, 0, 100}
+	if c, err = (&Solver{Floor: .3}).Solve(binding, []float64{1, 1}); err != nil || c.Status != FloorBinding || c.Verify(binding, 1e-9) != nil {
+		t.Fatalf("a floor that binds: %v (%v)", c, err)
+	}
+	if c.Status = Optimal; c.Verify(binding, 1e-9) == nil {
+		t.Error("a floor that binds passes as optimal")
+	}
+	invented := Certificate{Lambda: []float64{5, 0, 0}, Sigma: []float64{.2, .3, .5}, Slacks: make([]float64, 3), Norm2: 100, Level: 100, Dropped: []int{0, 1, 2}}
+	for _, invented.Status = range []Status{Optimal, RowsDropped, IllConditioned, FloorBinding} {
+		if invented.Verify([]float64{4, -1, 1, -1, 9, 1, 1, 1, 1}, 1e-9) == nil {
+			t.Errorf("an invented certificate passes as %v", invented.Status)
+		}
 	}
 }
 
