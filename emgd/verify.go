@@ -212,12 +212,12 @@ func (v *gains) verifySlacks(c *Certificate, tol float64) error {
 	}
 	loses := false
 	for i, l := range c.Lambda {
-		sigma, row := math.Ldexp(c.Sigma[i], v.exp-v.row[i]), v.row[i]
-		if v.norm[i] == 0 {
-			sigma, row = c.Sigma[i], v.exp
+		sigma, row, along := math.Ldexp(c.Sigma[i], v.exp-v.row[i]), v.row[i], v.along[i]
+		if v.norm[i] == 0 { // the unit of σ_i·level, although products of so short a row need not be 0
+			sigma, row, along = c.Sigma[i], v.exp, math.Ldexp(along, v.row[i]-v.exp)
 		}
 		scale := v.norm[i]*v.length + sigma*max(norm2, math.Abs(level))
-		slack := v.along[i] - sigma*level
+		slack := along - sigma*level
 		rounding := math.Ldexp(tol*(scale+v.norm[i]*v.size), row+v.exp-2*c.Exponent) + fp.Smallest
 		if stated := math.Ldexp(slack, row+v.exp-2*c.Exponent); !(math.Abs(stated-c.Slacks[i]) <= rounding) {
 			return fmt.Errorf("emgd: the slack of row %d is %v; the certificate says %v", i, stated, c.Slacks[i])
