@@ -83,6 +83,27 @@ func (s Spec) openInto(ctx context.Context, d *Dataset, _ string, o Options) err
 	d.Name = was.Name
 	d.Title = cmp.Or(d.Title, was.Title, was.Name)
 	d.Source, d.Licence, d.Cite = cmp.Or(d.Source, was.Source), cmp.Or(d.Licence, was.Licence), cmp.Or(d.Cite, was.Cite)
+	if err := s.promised(d); err != nil {
+		return err
+	}
+	if d.SHA256 == "" && s.SHA256 != nil {
+		d.SHA256, err = s.SHA256(ctx, o)
+	}
+	return err
+}
+
+// promised returns an error if the set is not what Info says of it.
+func (s Spec) promised(d *Dataset) error {
+	for _, x := range []struct {
+		what        string
+		said, found int
+	}{
+		{"classes", s.Info.Classes, len(d.Classes)}, {"rows of pixels", s.Info.Height, d.Height}, {"columns of pixels", s.Info.Width, d.Width}, {"channels", s.Info.Channels, d.Channels},
+	} {
+		if x.said != 0 && x.said != x.found {
+			return fmt.Errorf("its Info says %d %s, and its Open returned %d", x.said, x.what, x.found)
+		}
+	}
 	return nil
 }
 

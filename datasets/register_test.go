@@ -50,6 +50,18 @@ func TestRegister(t *testing.T) {
 			t.Errorf("Register panics with %q; want %q", got, want)
 		}
 	}
+	Register(Spec{Info: Info{Name: "other-classes", Classes: 40}, Open: open})
+	if _, err := Open(context.Background(), "other-classes", Options{}); err == nil || !strings.Contains(err.Error(), "40 classes") {
+		t.Errorf("another number of classes: %v", err)
+	}
+	Register(Spec{Info: Info{Name: "no-sum"}, Open: func(ctx context.Context, o Options) (*Dataset, error) {
+		d, err := open(ctx, o)
+		d.SHA256 = ""
+		return d, err
+	}, SHA256: func(context.Context, Options) (string, error) { return "abc", nil }})
+	if d, err := Open(context.Background(), "no-sum", Options{}); err != nil || d.SHA256 != "abc" {
+		t.Errorf("a set whose Open leaves the checksum out: %+v, %v", d, err)
+	}
 	if _, err := Open(context.Background(), "unregistered", Options{}); !errors.Is(err, ErrName) || !strings.Contains(err.Error(), "registered-1") {
 		t.Error(err)
 	}

@@ -216,6 +216,7 @@ func (l *Learner) open(t *task) error {
 // wanted. If keep is true, the samples collected from the task enter the memory, as they do when a stream ends;
 // otherwise they are discarded. What is in the memory stays: samples of a task that had come back, and those that a method
 // which fills the memory while tasks run has taken. Batches that have been fetched but not trained on are dropped.
+// If the method fails while it takes in the samples, the learner stops for good, as after such a failure in [Learner.Step].
 func (l *Learner) Detach(id int, keep bool) error {
 	if err := l.enter(false); err != nil {
 		return err
@@ -298,9 +299,12 @@ func (l *Learner) remember(t *task) (err error) {
 	if _, ok := method.As[rehearsal.Storer](l.options.Method); ok {
 		candidates = nil // the memory is filled already
 	}
+	before := l.memory.Changes()
 	if c, ok := method.As[rehearsal.Curator](l.options.Method); !ok {
 		l.memory.Add(candidates)
 	} else if err := c.Curate(lab{l}, t.id, candidates); err != nil {
+		return err
+	} else if err := l.checkStored(before); err != nil {
 		return err
 	}
 	return l.consolidate(t)

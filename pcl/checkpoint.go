@@ -134,6 +134,7 @@ func (l *Learner) Restore(s State, attach func(id int) (Task, error)) error {
 // classes. Of a task that had ended attach may return the zero Task, which cannot be evaluated; if all had ended,
 // attach may be nil. A file that is damaged or belongs to a different learner is refused, and nothing changes. If a
 // task cannot be attached again, the learner cannot be used any more, except for another Load or [Learner.Restore].
+// The learner then has another memory: a store that [Learner.Memory] returned before is no longer its own.
 func (l *Learner) Load(path string, attach func(id int) (Task, error)) error {
 	if err := l.enter(true); err != nil {
 		return err
@@ -167,6 +168,22 @@ func SavedTasks(path string) ([]TaskInfo, error) {
 	return out, nil
 }
 
+// ruleState returns what the method remembers; nil if it remembers nothing.
+func (l *Learner) ruleState() (state json.RawMessage, err error) {
+	m, ok := method.As[method.Stateful](l.options.Method)
+	if !ok {
+		return nil, nil
+	}
+	defer recovered(&err, l.byMethod())
+	if state, err = m.MarshalState(); err != nil {
+		return nil, fmt.Errorf("%s: %w", l.byMethod(), err)
+	}
+	if state != nil && !json.Valid(state) {
+		return nil, fmt.Errorf("%s: its MarshalState returned what is no JSON", l.byMethod())
+	}
+	return state, nil
+}
+
 // snapshot returns the whole state of the learner. Every running stream must be [data.Resumable].
 func (l *Learner) snapshot() (f State, err error) {
 	if err := l.usable(); err != nil {
@@ -181,10 +198,8 @@ func (l *Learner) snapshot() (f State, err error) {
 	if s.Rand, err = l.rng.MarshalBinary(); err != nil {
 		return f, err
 	}
-	if m, ok := method.As[method.Stateful](l.options.Method); ok {
-		if s.Rule, err = m.MarshalState(); err != nil {
-			return f, fmt.Errorf("method %s: %w", s.Method, err)
-		}
+	if s.Rule, err = l.ruleState(); err != nil {
+		return f, err
 	}
 	if s.Memory, err = l.memory.State(); err != nil {
 		return f, err

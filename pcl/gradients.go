@@ -76,8 +76,12 @@ func (s *step) memoryRows() ([]row, error) {
 // replays says which samples of the memory are replayed in this step.
 func (s *step) replays() ([]rehearsal.Replay, error) {
 	if r, ok := method.As[rehearsal.Replayer](s.options.Method); ok {
+		before := s.memory.Changes()
 		replays, err := r.Replays(replaying{lab{s.Learner}, s})
 		if err != nil {
+			return nil, err
+		}
+		if err := s.checkStored(before); err != nil {
 			return nil, err
 		}
 		return replays, s.checkReplays(replays)
@@ -117,6 +121,9 @@ func (s *step) aimAll() error {
 // aim sets what a batch should predict under a loss: the right output of each sample, the outputs that compete
 // with it, and the reference values if the loss needs any.
 func (l *Learner) aim(b *device.Batch, loss rehearsal.Loss) error {
+	if err := loss.Validate(); err != nil {
+		return fmt.Errorf("%s has %w", l.byMethod(), err)
+	}
 	if err := l.separable(b, loss); err != nil {
 		return err
 	}
@@ -124,8 +131,6 @@ func (l *Learner) aim(b *device.Batch, loss rehearsal.Loss) error {
 		return err
 	}
 	switch {
-	case references(loss) > 1:
-		return fmt.Errorf("method %s has a loss with more than one kind of reference values, of which a row takes one", l.options.Method.Info().Name)
 	case loss.Adjust > 0:
 		b.Adjust(l.adjustments(loss.Adjust))
 	case loss.Kind == rehearsal.StoredLogits, loss.Distill > 0:
@@ -134,16 +139,6 @@ func (l *Learner) aim(b *device.Batch, loss rehearsal.Loss) error {
 		return l.teach(b, loss)
 	}
 	return nil
-}
-
-// references counts what a loss takes reference values for.
-func references(loss rehearsal.Loss) (n int) {
-	for _, does := range []bool{loss.Kind != rehearsal.CrossEntropy, loss.Distill > 0, loss.Teacher > 0, loss.Adjust > 0} {
-		if does {
-			n++
-		}
-	}
-	return n
 }
 
 // separable returns an error if a loss tells a task's outputs from those of others where they lie among each other.

@@ -5,8 +5,19 @@ import (
 	"fmt"
 )
 
-// ErrClosed is what the calls of a learner return after [Learner.Close].
+// ErrClosed is what the calls of a learner return after [Learner.Close], and those of a predictor after [Predictor.Close]
+// match.
 var ErrClosed = errors.New("pcl: the learner is closed")
+
+// errPredictorClosed is the [ErrClosed] of a predictor.
+var errPredictorClosed error = predictorClosed{}
+
+type predictorClosed struct{}
+
+func (predictorClosed) Error() string {
+	return "pcl: the predictor is closed: take another snapshot of the learner"
+}
+func (predictorClosed) Is(target error) bool { return target == ErrClosed }
 
 // ErrBusy is what a call of a learner returns while another call is in progress. That call may be in another
 // goroutine, or it may be the one that made this call, when a stream calls the learner that is reading it.

@@ -1,7 +1,9 @@
 package pcl
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -71,10 +73,10 @@ func (b predicting) Candidates(task int) []memory.Item {
 	if _, ok := method.As[rehearsal.Storer](b.l.options.Method); ok {
 		return nil
 	}
-	if t := b.l.tasks[task-1]; t.reservoir != nil {
-		return t.reservoir.Items()
+	if task < 1 || task > len(b.l.tasks) || b.l.tasks[task-1].reservoir == nil {
+		return nil
 	}
-	return nil
+	return b.l.tasks[task-1].reservoir.Items()
 }
 
 func (b lab) Competing(task int) []int { return b.l.heads.Among(task) }
@@ -358,8 +360,11 @@ func (b predicting) Descend(samples []memory.Item, shares []float64, s rehearsal
 	if err := b.fits(samples); err != nil {
 		return err
 	}
+	if err := checkDescent(len(samples), shares, s); err != nil {
+		return fmt.Errorf("%s trains a network apart %w", l.byMethod(), err)
+	}
 	if l.others.apart[0] == nil {
-		return fmt.Errorf("method %s trains a network apart before it restarted one", l.options.Method.Info().Name)
+		return fmt.Errorf("%s trains a network apart before it restarted one", l.byMethod())
 	}
 	loss := l.options.lossOf(method.Memory)
 	p, err := l.programs.SGD(loss)
@@ -402,4 +407,27 @@ func (b predicting) Descend(samples []memory.Item, shares []float64, s rehearsal
 		}
 		return nil
 	})
+}
+
+// checkDescent returns an error if samples cannot be descended on with these shares and settings.
+func checkDescent(samples int, shares []float64, s rehearsal.SGD) error {
+	if len(shares) > 0 && len(shares) != samples {
+		return fmt.Errorf("with %d shares of %d samples", len(shares), samples)
+	}
+	total := 0.0
+	for _, x := range shares {
+		if !(x >= 0) || math.IsInf(x, 1) {
+			return fmt.Errorf("with the share %g: want a number from 0 on", x)
+		}
+		total += x
+	}
+	if len(shares) > 0 && !(total > 0) {
+		return errors.New("with shares that are all 0")
+	}
+	for name, x := range map[string]float64{"LR": s.LR, "Momentum": s.Momentum, "Decay": s.Decay, "Clip": s.Clip} {
+		if !(x >= 0) || math.IsInf(x, 1) {
+			return fmt.Errorf("with %s %g: want a number from 0 on", name, x)
+		}
+	}
+	return nil
 }

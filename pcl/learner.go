@@ -35,7 +35,7 @@ import (
 type Learner struct {
 	busy    sync.Mutex  // held by the call in progress
 	refused atomic.Bool // a call met another one in progress since the last step of [Learner.StepContext]
-	closed  bool
+	closed  atomic.Bool
 	failure error // why the learner cannot go on; nil as long as it can
 	status  atomic.Pointer[status]
 
@@ -166,10 +166,9 @@ func (l *Learner) Close() {
 func (l *Learner) close() {
 	l.busy.Lock()
 	defer l.busy.Unlock()
-	if l.closed {
+	if l.closed.Swap(true) {
 		return
 	}
-	l.closed = true
 	l.bell.ring()
 	l.network.free()
 	l.others.free()
@@ -274,7 +273,7 @@ func (l *Learner) await() error {
 // entered ends the call again if the learner cannot serve it.
 func (l *Learner) entered(stopped bool) error {
 	err := l.usable()
-	if l.closed {
+	if l.closed.Load() {
 		err = ErrClosed
 	} else if stopped {
 		err = nil

@@ -38,7 +38,7 @@ const MaxBatch = 1 << 20
 type Options struct {
 	Backend   *backend.Backend
 	Model     model.Model
-	Method    method.Method
+	Method    method.Method // of this learner alone, since it may remember something: make another one for another learner
 	Increment scenario.Increment
 	Shared    SharedParams // which parameters are shared; empty stands for [Shared]
 	Optimizer optim.Optimizer

@@ -7,13 +7,23 @@ import (
 
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// validateLoss returns an error if the method only makes sense for the cross-entropy of classes.
+// validateLoss returns an error if the method's losses contradict themselves, or only make sense for the cross-entropy
+// of classes and there is another loss.
 func (o Options) validateLoss() error {
+	for _, id := range []int{method.Memory, 1} {
+		if err := o.lossOf(id).Validate(); err != nil {
+			return fmt.Errorf("method %s has %w", o.Method.Info().Name, err)
+		}
+	}
 	if o.Loss == nil {
 		return nil
+	}
+	if f, ok := o.Loss.(model.LossFunc); ok && (f.Name == "" || f.F == nil) {
+		return errors.New("a model.LossFunc needs a Name, by which compiled programs are kept apart, and a function F")
 	}
 	name := o.Method.Info().Name
 	if n := o.Loss.Targets(); n < 1 || n > o.Model.Outputs() {
@@ -71,6 +81,9 @@ func checkWeights(x []float32, n, width int) error {
 	}
 	if total == 0 {
 		return errors.New("a batch in which every sample has weight 0")
+	}
+	if total > math.MaxFloat32 {
+		return fmt.Errorf("a batch whose weights add up to %g, which float32 does not hold", total)
 	}
 	return nil
 }

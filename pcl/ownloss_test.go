@@ -263,6 +263,11 @@ func TestLossRefuses(t *testing.T) {
 	if _, err := NewLearner(completed(t, b, "avggrad", regressionOptions(t, Options{Loss: model.SquaredError{N: 5}}))); err == nil || !strings.Contains(err.Error(), "5 target values") {
 		t.Errorf("five target values for four outputs: %v", err)
 	}
+	for _, l := range []model.LossFunc{{N: 2, F: func(outputs, _ *graph.Node) *graph.Node { return graph.ReduceMean(outputs, 1) }}, {Name: "nothing", N: 2}} {
+		if _, err := NewLearner(completed(t, b, "avggrad", regressionOptions(t, Options{Loss: l}))); err == nil || !strings.Contains(err.Error(), "needs a Name") {
+			t.Errorf("the loss %q: %v", l.Name, err)
+		}
+	}
 	wrong := model.LossFunc{Name: "wrong", N: 2, F: func(outputs, targets *graph.Node) *graph.Node { return graph.ReduceAllSum(outputs) }}
 	if _, err := NewLearner(completed(t, b, "avggrad", regressionOptions(t, Options{Loss: wrong}))); err == nil || !strings.Contains(err.Error(), "one value for each sample") {
 		t.Errorf("a loss that is a scalar: %v", err)

@@ -44,7 +44,8 @@ type Prediction struct {
 	Name  string
 	// Classes are those that the prediction chose among, in the order of their outputs, and Probabilities are theirs,
 	// which add up to 1. They are the softmax of the logits or, for a method that predicts by the nearest mean of the
-	// features, of −d², where d is the distance from the class's mean; these only rank the classes.
+	// features, of −d², where d is the distance from the class's mean; these only rank the classes. The predictions of one
+	// call share their Classes, which must not be changed.
 	Classes       []int
 	Probabilities []float64
 }
@@ -133,9 +134,9 @@ func (p *Predictor) among(classes []int) ([]int, []int, error) {
 	case len(tasks) == 0:
 		return nil, nil, fmt.Errorf("no task has all of the classes %v: a task-incremental prediction chooses among those of one task", classes)
 	case len(tasks) > 1 && len(classes) == 0:
-		return nil, nil, fmt.Errorf("tasks %v have arrived: name the classes of the one that is meant, or name it by Predictor.PredictTask", tasks)
+		return nil, nil, fmt.Errorf("tasks %v have arrived: say which one is meant, by its number or its classes", tasks)
 	case len(tasks) > 1:
-		return nil, nil, fmt.Errorf("tasks %v all have the classes %v: say by PredictTask which one is meant", tasks, classes)
+		return nil, nil, fmt.Errorf("tasks %v all have the classes %v: say by its number which one is meant", tasks, classes)
 	case len(classes) == 0:
 		classes = p.tasks[tasks[0]-1].Classes
 	}
@@ -217,7 +218,7 @@ func (p *Predictor) each(x []float32, f func(scores, features []float32) error) 
 	p.use.RLock()
 	defer p.use.RUnlock()
 	if p.closed {
-		return ErrClosed
+		return errPredictorClosed
 	}
 	for done := 0; done < n; {
 		samples, size := p.kit.fit(n - done)
@@ -315,7 +316,7 @@ func (p *Predictor) warm() error {
 }
 
 // Close frees what the predictor holds on the device. It waits for predictions that are being made; later ones return
-// [ErrClosed].
+// an error that matches [ErrClosed].
 func (p *Predictor) Close() {
 	p.use.Lock()
 	defer p.use.Unlock()

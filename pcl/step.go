@@ -234,6 +234,11 @@ func (s *step) trace() error {
 		}
 		t.Loss, t.Reference = append(t.Loss, s.rows[i].loss), append(t.Reference, reference)
 	}
+	return s.showTrace(t)
+}
+
+func (s *step) showTrace(t *Trace) (err error) {
+	defer recovered(&err, "Options.Trace")
 	return s.options.Trace(t)
 }
 
@@ -250,7 +255,11 @@ func (s *step) store() (err error) {
 		return nil
 	}
 	defer recovered(&err, s.byMethod())
-	return m.Store(storing{lab{s.Learner}})
+	before := s.memory.Changes()
+	if err := m.Store(storing{lab{s.Learner}}); err != nil {
+		return err
+	}
+	return s.checkStored(before)
 }
 
 // advance makes the fetched batches the current ones, and ends the tasks whose streams have no more batches.

@@ -88,6 +88,9 @@ func (l *Learner) Pause(id int) error { return l.setPaused("pause", id, true) }
 func (l *Learner) Resume(id int) error { return l.setPaused("resume", id, false) }
 
 func (l *Learner) setPaused(what string, id int, paused bool) error {
+	if l.closed.Load() {
+		return ErrClosed
+	}
 	tasks := l.status.Load().tasks
 	if id < 1 || id > len(tasks) {
 		return noTask(what, id, len(tasks))

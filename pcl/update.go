@@ -1,11 +1,13 @@
 package pcl
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
 	"github.com/gomlx/compute"
 
+	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
@@ -85,7 +87,11 @@ func (s *step) descend(w []float64, rows []compute.Buffer) (norm2 float64, err e
 		return 0, err
 	}
 	n := &s.network
-	in, err := s.updateInputs(w, s.options.Optimizer.Scalars(n.updates+1))
+	scalars, err := s.scalars(n.updates + 1)
+	if err != nil {
+		return 0, err
+	}
+	in, err := s.updateInputs(w, scalars)
 	if err != nil {
 		return 0, err
 	}
@@ -146,4 +152,14 @@ func (s *step) along(direction []float64, rows []int) (compute.Buffer, error) {
 		}
 	}
 	return program.ToDevice(s.options.Backend, total, len(total))
+}
+
+// scalars returns the optimiser's numbers for an update, as many as the program was compiled for.
+func (l *Learner) scalars(update int) ([]float32, error) {
+	o := l.options.Optimizer
+	scalars := o.Scalars(update)
+	if n := len(o.Scalars(1)); len(scalars) != n || !fp.Finite(scalars) {
+		return nil, fmt.Errorf("optimiser %s: Scalars(%d) are %v; want %d finite numbers, as many as for update 1", o.Key(), update, scalars, n)
+	}
+	return scalars, nil
 }

@@ -57,6 +57,9 @@ func (l *Learner) StepContext(ctx context.Context) (*StepReport, error) {
 // while it waits.
 func (l *Learner) Wait(ctx context.Context) error {
 	rung, heard := l.bell.listen()
+	if l.closed.Load() {
+		return ErrClosed
+	}
 	if l.idleSince.Load() != rung {
 		return ctx.Err()
 	}

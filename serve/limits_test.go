@@ -21,6 +21,7 @@ func TestUnusable(t *testing.T) {
 	learner := opened(t, "").learner
 	for want, o := range map[string]Options{
 		"Options.Waiting": {Waiting: -1}, "Options.MaxClasses": {MaxClasses: -1}, "Options.MaxTasks": {MaxTasks: -1}, "Options.MaxBuffered": {MaxBuffered: -1},
+		"without a port": {Hosts: []string{"learner.example.org:8080"}},
 	} {
 		if _, err := New(learner, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)

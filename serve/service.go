@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -129,6 +130,11 @@ func usable(learner *pcl.Learner, o Options) error {
 		return fmt.Errorf("%d tasks: Options.MaxTasks is above 0, or 0 for 100", o.MaxTasks)
 	case o.MaxBuffered < 0:
 		return fmt.Errorf("%d bytes: Options.MaxBuffered is above 0, or 0 for 1 GiB", o.MaxBuffered)
+	}
+	for _, host := range o.Hosts {
+		if strings.ContainsAny(host, ":/") {
+			return fmt.Errorf("the name %q in Options.Hosts: want a name alone, without a port, such as learner.example.org", host)
+		}
 	}
 	for _, t := range learner.Tasks() {
 		if !t.Ended {

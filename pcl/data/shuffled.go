@@ -16,7 +16,7 @@ func NewStream(s Samples, epochs int, runSeed uint64, task int) (Resumable, erro
 	if s == nil {
 		return nil, errors.New("data: a stream needs samples")
 	}
-	if s.Len() == 0 || epochs < 1 {
+	if s.Len() < 1 || epochs < 1 {
 		return nil, fmt.Errorf("data: a stream of %d samples for %d epochs; both must be positive", s.Len(), epochs)
 	}
 	st := &shuffled{samples: s, epochs: epochs, rng: seed.New(runSeed, "stream", task)}
@@ -80,7 +80,10 @@ func (s *shuffled) SetState(data json.RawMessage) error {
 	if err := json.Unmarshal(data, &st); err != nil {
 		return fmt.Errorf("data: stream state: %w", err)
 	}
-	if len(st.Order) != s.samples.Len() || st.Next < 0 || st.Next > len(st.Order) || st.Epoch < 0 || st.Epoch >= s.epochs {
+	if st.Epoch >= s.epochs {
+		return fmt.Errorf("data: the stream state is of epoch %d, counted from 0, and the stream has %d: make it with as many epochs as when it was saved", st.Epoch, s.epochs)
+	}
+	if len(st.Order) != s.samples.Len() || st.Next < 0 || st.Next > len(st.Order) || st.Epoch < 0 {
 		return errors.New("data: the stream state belongs to other samples: check that the data set is the one the run began with")
 	}
 	met := make([]bool, len(st.Order))

@@ -88,7 +88,7 @@ func Outputs(s *scenario.Scenario, set *datasets.Dataset) int {
 	}
 	n := 0
 	for _, t := range s.Tasks {
-		n += len(t.Classes)
+		n += max(len(t.Classes), len(t.Names)) // by numbers, or by names
 	}
 	return n
 }

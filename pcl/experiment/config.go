@@ -318,6 +318,9 @@ func (c Config) Validate() error {
 			return fmt.Errorf("config: parameter %s is %v, which a result file cannot hold: %w", name, v, err)
 		}
 	}
+	if c.InitFile != "" && c.Init == "" {
+		return fmt.Errorf("config: InitFile is %s, and Init, its checksum, is missing: UseWeights sets both", c.InitFile)
+	}
 	m, err := method.New(c.Method, c.Params)
 	if err != nil {
 		return fmt.Errorf("config: %w", err)

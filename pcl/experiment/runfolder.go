@@ -267,6 +267,9 @@ func (f *runFolder) complete() error {
 // Discard removes the files of a run from its folder, finished or not, and leaves all other files alone. If another process
 // works there, the error is [ErrInUse].
 func Discard(dir string) (err error) {
+	if !exists(dir) {
+		return nil
+	}
 	lock, err := folder.Take(dir)
 	if err != nil {
 		return inFolder(err)

@@ -126,7 +126,12 @@ func (j *job) beat(ctx context.Context, cancel context.CancelCauseFunc) {
 // settle records how a run ended. An error ends the worker.
 func (j *job) settle(ctx context.Context, run *results.Run, err error) error {
 	missing := new(surroundingsError)
+	if !errors.As(err, &missing) && (errors.Is(err, experiment.ErrData) || errors.Is(err, ErrNoData)) {
+		err = &surroundingsError{err, j.cell.Config.Dataset}
+	}
 	switch {
+	case err == nil && run == nil:
+		return j.fail(errors.New("what makes the runs returned neither a run nor an error"))
 	case err == nil:
 		return j.finish(run)
 	case errors.Is(j.cause, errLost):

@@ -16,7 +16,8 @@ import (
 // Maker makes the runs of cells, one at a time. [Engine] is the one that trains.
 type Maker interface {
 	// Make makes a run in the folder dir, or goes on with it if it was begun there. It calls progress after each
-	// step. When ctx is cancelled it saves the run and returns [experiment.ErrInterrupted].
+	// step. When ctx is cancelled it saves the run and returns [experiment.ErrInterrupted]. If the data set is not here, or
+	// is another one, it returns [ErrNoData] or [experiment.ErrData]: the cell is then left, and has not failed.
 	Make(ctx context.Context, c experiment.Config, dir string, progress func(experiment.Progress)) (*results.Run, error)
 }
 

@@ -48,6 +48,9 @@ type PlanOptions struct {
 // Plan expands a grid and writes its manifest to the folder. If the grid was planned there before, the manifest is
 // replaced; cells that are the same as before keep their results.
 func (f Folder) Plan(g *Grid, o PlanOptions) (*Manifest, error) {
+	if g == nil {
+		return nil, errors.New("grid: none was given to plan")
+	}
 	how, err := o.Compute.checked()
 	if err != nil {
 		return nil, err

@@ -555,3 +555,27 @@ func TestShardsOfNoTime(t *testing.T) {
 		t.Errorf("%d shards of the least time, %v; want one for each of %d cells", n, err, len(m.Cells))
 	}
 }
+
+// makerFunc is a maker that is one function.
+type makerFunc func(c experiment.Config) (*results.Run, error)
+
+func (f makerFunc) Make(_ context.Context, c experiment.Config, _ string, _ func(experiment.Progress)) (*results.Run, error) {
+	return f(c)
+}
+
+// TestMakersOfOnesOwn: one that returns nothing fails the cell, and one without the data set leaves it.
+func TestMakersOfOnesOwn(t *testing.T) {
+	f, m := planned(t, small(t, 1))
+	nothing := makerFunc(func(experiment.Config) (*results.Run, error) { return nil, nil })
+	if s := work(t, f, m, nothing, WorkOptions{}); s.Failed != 4 || s.Done != 0 {
+		t.Errorf("a maker that returns nothing: %+v", s)
+	}
+	f, m = planned(t, small(t, 1))
+	s, err := f.Work(t.Context(), m, makerFunc(func(experiment.Config) (*results.Run, error) { return nil, experiment.ErrData }), WorkOptions{})
+	if !errors.Is(err, ErrNoData) || s.Failed != 0 {
+		t.Errorf("a maker whose data are others: %+v, %v", s, err)
+	}
+	if _, err := f.Plan(nil, PlanOptions{}); err == nil {
+		t.Error("no grid was planned")
+	}
+}

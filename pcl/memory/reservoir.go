@@ -67,6 +67,7 @@ func (r *Reservoir) Items() []Item {
 func (r *Reservoir) Some(n int) []Item {
 	var out []Item
 	for _, c := range r.order {
+		n = max(n, 0)
 		kept := r.kept[c]
 		if len(kept) <= n {
 			out = append(out, kept...)

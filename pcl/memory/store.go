@@ -63,7 +63,7 @@ func (it Item) finite() bool {
 // Drift is the largest distance of a pixel from its original value, ‖x − x_origin‖∞.
 func (it Item) Drift() float64 {
 	drift := float32(0)
-	for p, x := range it.Origin {
+	for p, x := range it.Origin[:min(len(it.Origin), len(it.Pixels))] {
 		drift = max(drift, it.Pixels[p]-x, x-it.Pixels[p])
 	}
 	return float64(drift)
@@ -77,17 +77,19 @@ type Store struct {
 	order  []int // a permutation of the items
 	next   int   // position in order
 
-	changes int // how often samples or their pixels changed
+	changes int // how often samples changed, but for their scores
 
 	marked bool
-	before []former // what was edited since the last mark, the latest last
+	before []former // what was changed since the last mark, the latest last
 }
 
-// former is a stored sample as it was before an edit.
+// former is what was stored before a change: one sample, or all of them where samples came or went.
 type former struct {
-	place  int
-	item   Item
-	edited bool // and not only its score
+	whole bool // all samples, and not the one in a place
+	all   []Item
+	place int
+	item  Item
+	moved bool // more than its score changed
 }
 
 // NewStore returns an empty store; runSeed, the seed of the run, is that of its selections and batches.
@@ -101,7 +103,7 @@ func NewStore(c Config, runSeed uint64) (*Store, error) {
 // Len returns the number of stored samples.
 func (s *Store) Len() int { return len(s.items) }
 
-// Changes counts how often the samples or their pixels have changed since the store was made.
+// Changes counts how often samples, their pixels or their logits have changed since the store was made.
 func (s *Store) Changes() int { return s.changes }
 
 // Item returns a stored sample; its slices are the store's own and must not be changed.
@@ -143,7 +145,7 @@ func (s *Store) Capacity(classes int) int {
 
 // Add takes in the candidates of a finished task, at most the quota of each class, chosen at random. It thins
 // out what is stored already if the policy asks for it. Several tasks that have the same class share its
-// places. Samples that are not finite are passed over.
+// places. Samples that are not finite, or that have another number of pixels than the others, are passed over.
 func (s *Store) Add(candidates []Item) { s.add(candidates, s.choose) }
 
 // AddRanked is Add for candidates in order of preference within each class: the first ones stay, now and when
@@ -169,7 +171,7 @@ func (s *Store) add(candidates []Item, choose func(indices []int, n int) []int) 
 func (s *Store) addTo(all, candidates []Item, choose func(indices []int, n int) []int) {
 	old := len(all)
 	for _, it := range candidates {
-		if it.finite() {
+		if it.finite() && fit(all, it.Pixels) {
 			all = append(all, it)
 		}
 	}
@@ -197,7 +199,15 @@ func (s *Store) keep(all []Item, choose func(indices []int, n int) []int) {
 			kept = append(kept, all[i])
 		}
 	}
-	s.items = kept
+	s.replaceAll(kept)
+}
+
+// replaceAll makes the samples the stored ones.
+func (s *Store) replaceAll(items []Item) {
+	if s.marked {
+		s.before = append(s.before, former{whole: true, all: slices.Clip(s.items)})
+	}
+	s.items = items
 	s.changes++
 	s.order, s.next = nil, 0
 }
@@ -235,16 +245,14 @@ func (s *Store) places(order []part, members map[part][]int) map[part]int {
 }
 
 // Put adds one sample, whatever the budget says; Replace puts one in the place of another. Both are for
-// methods that fill the store themselves, and copy the pixels. If the sample is not finite, or has another number
-// of pixels than the others, they return false and change nothing.
+// methods that fill the store themselves, and copy the pixels. If the sample is not finite, or has no pixels or another number
+// of them than the others, they return false and change nothing.
 func (s *Store) Put(it Item) bool {
 	if !it.finite() || !s.fits(it.Pixels) {
 		return false
 	}
 	it.Pixels = slices.Clone(it.Pixels)
-	s.items = append(s.items, it)
-	s.changes++
-	s.order, s.next = nil, 0
+	s.replaceAll(append(s.items, it))
 	return true
 }
 
@@ -254,14 +262,17 @@ func (s *Store) Replace(i int, it Item) bool {
 		return false
 	}
 	it.Pixels = slices.Clone(it.Pixels)
+	s.journal(i, true)
 	s.items[i] = it
 	s.changes++
 	return true
 }
 
 // fits says whether a sample has as many pixels as those that are stored.
-func (s *Store) fits(pixels []float32) bool {
-	return len(s.items) == 0 || len(pixels) == len(s.items[0].Pixels)
+func (s *Store) fits(pixels []float32) bool { return fit(s.items, pixels) }
+
+func fit(items []Item, pixels []float32) bool {
+	return len(pixels) > 0 && (len(items) == 0 || len(pixels) == len(items[0].Pixels))
 }
 
 // Edit changes the pixels of sample i. If they are not finite, or not as many, it returns false and changes nothing.
@@ -296,7 +307,9 @@ func (s *Store) SetLogits(i int, logits []float32) bool {
 	if !fp.Finite(logits) {
 		return false
 	}
+	s.journal(i, true)
 	s.items[i].Logits = slices.Clone(logits)
+	s.changes++
 	return true
 }
 
@@ -311,11 +324,10 @@ func (s *Store) SetScore(i int, score float64) bool {
 }
 
 // journal notes what sample i is like before it changes.
-func (s *Store) journal(i int, edited bool) {
-	if !s.marked {
-		return
+func (s *Store) journal(i int, moved bool) {
+	if s.marked {
+		s.before = append(s.before, former{place: i, item: s.items[i], moved: moved})
 	}
-	s.before = append(s.before, former{i, s.items[i], edited})
 }
 
 // choose returns at most n of the indices, uniformly at random, in their old order.
@@ -341,7 +353,7 @@ func (s *Store) some(values []int, n int) []int {
 // the store; a new pass begins when fewer than n samples are left. A store of up to n samples is returned
 // whole.
 func (s *Store) Draw(n int) []int {
-	if n = min(n, len(s.items)); n == 0 {
+	if n = min(n, len(s.items)); n <= 0 {
 		return nil
 	}
 	if s.order == nil || s.next+n > len(s.order) {
@@ -359,21 +371,25 @@ type Mark struct {
 	next  int
 }
 
-// Mark returns the state of the random draws, and from now on notes what is edited. [Store.Rewind] goes back to it, as
-// long as no sample has been added or replaced and nothing else was marked.
+// Mark returns the state of the random draws, and from now on notes what is changed. [Store.Rewind] goes back to it, as
+// long as nothing else was marked.
 func (s *Store) Mark() (Mark, error) {
 	rng, err := s.rng.MarshalBinary()
 	s.marked, s.before = true, s.before[:0]
 	return Mark{rng, s.order, s.next}, err
 }
 
-// Rewind goes back to a mark: edited samples and scores are as they were, and the same draws are made again.
+// Rewind goes back to a mark: the same samples are stored, as they were, and the same draws are made again.
 func (s *Store) Rewind(m Mark) error {
 	for _, f := range slices.Backward(s.before) {
-		if f.edited {
+		if f.whole || f.moved {
 			s.changes++
 		}
-		s.items[f.place] = f.item
+		if f.whole {
+			s.items = f.all
+		} else {
+			s.items[f.place] = f.item
+		}
 	}
 	s.before = s.before[:0]
 	s.order, s.next = m.order, m.next

@@ -35,6 +35,9 @@ func (c Composition) New() (Method, error) {
 	if err != nil {
 		return nil, err
 	}
+	if rule == nil {
+		return nil, fmt.Errorf("method: the rule of a composition: the constructor of a %T returned none", c.Rule)
+	}
 	return compose(rule, c.Parts...)
 }
 

@@ -180,6 +180,17 @@ func TestRegisterRefuses(t *testing.T) {
 			Register(Spec{Info: Info{Name: "own"}, Params: params, New: func(Params) (Method, error) { return nil, nil }})
 		})
 	}
+	delete(registry, "nothing")
+	Register(Spec{Info: Info{Name: "nothing"}, New: func(Params) (Method, error) { return nil, nil }})
+	for _, name := range []string{"nothing", "nothing+der-pp"} {
+		if _, err := New(name, nil); err == nil || !strings.Contains(err.Error(), "returned none") {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	delete(registry, "nothing")
+	if _, err := Compose(noRule{}).New(); err == nil || !strings.Contains(err.Error(), "returned none") {
+		t.Errorf("a rule that is none: error %v", err)
+	}
 	for name, want := range map[string]string{"avggrad+gss+der-pp": "stored yet", "emgd+las": "draws=two"} {
 		p := params{}
 		if strings.Contains(name, "gss") {
@@ -190,3 +201,7 @@ func TestRegisterRefuses(t *testing.T) {
 		}
 	}
 }
+
+type noRule struct{}
+
+func (noRule) New() (Method, error) { return nil, nil }

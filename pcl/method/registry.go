@@ -1,7 +1,9 @@
 package method
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -34,6 +36,14 @@ func Register(spec Spec) {
 		panic(fmt.Sprintf("method: %q: %v", name, err))
 	}
 	spec.Params = cloned(spec.Params)
+	make := spec.New
+	spec.New = func(p Params) (Method, error) {
+		m, err := make(p)
+		if err == nil && m == nil {
+			return nil, errors.New("its constructor returned none")
+		}
+		return m, err
+	}
 	registry[name] = spec
 }
 
@@ -83,11 +93,13 @@ func New(name string, params map[string]any) (Method, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := spec.New(p)
+	own := maps.Clone(p)
+	delete(own, rescaleParam.Name)
+	m, err := spec.New(own)
 	if err != nil {
 		return nil, fmt.Errorf("method %s: %w", name, err)
 	}
-	return rescaled(m, p.String("rescale"))
+	return rescaled(m, p.String(rescaleParam.Name))
 }
 
 // Resolve returns the values of all parameters that [New] would make the method with: those that are given, in the

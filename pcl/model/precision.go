@@ -8,7 +8,12 @@ import (
 // BFloat16 returns m with mixed precision. The factors and results of matrix products and convolutions, forward
 // and backward, are rounded to bfloat16, which has 8 significant bits. Parameters, normalisation, losses and
 // gradients stay in float32.
-func BFloat16(m Model) Model { return mixed{m} }
+func BFloat16(m Model) Model {
+	if m, ok := m.(mixed); ok {
+		return m
+	}
+	return mixed{m}
+}
 
 type mixed struct{ Model }
 

@@ -58,6 +58,9 @@ func (s Schedule) At(t int) float64 {
 		return float64(t) / float64(s.Warmup+1)
 	}
 	n := t - s.Warmup - 1 // steps since the warm-up
+	if s.Steps < 1 {
+		return 1 // which Validate refuses, or there is no schedule
+	}
 	switch s.Kind {
 	case "linear":
 		return 1 - (1-s.Floor)*min(1, float64(n)/float64(s.Steps))

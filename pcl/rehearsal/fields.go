@@ -2,7 +2,9 @@ package rehearsal
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -26,6 +28,9 @@ func Fields(p Part) (fields []Field) {
 		name, ok := tag.Lookup("param")
 		if !ok {
 			continue
+		}
+		if !t.Field(i).IsExported() {
+			panic(fmt.Sprintf("rehearsal: the parameter %q of a %s is the field %s, which is not exported", name, t, t.Field(i).Name))
 		}
 		f := Field{Name: name, Default: parse(t.Field(i).Type, tag.Get("default")), Doc: tag.Get("doc")}
 		if c := tag.Get("choices"); c != "" {
@@ -56,12 +61,17 @@ func parse(t reflect.Type, text string) any {
 	panic(fmt.Sprintf("rehearsal: a parameter of the type %s; want float64, bool or string", t))
 }
 
-// With returns the part with other values of parameters, by their names. A zero for a field whose zero value stands
+// With returns the part with other values of parameters, by their names. A number may be an int, too. A zero for a field whose zero value stands
 // for the default is out of range, and an error. Of a part by pointer, it returns a changed copy of what that points to.
 func With(p Part, values map[string]any) (Part, error) {
 	given := reflect.Indirect(reflect.ValueOf(p))
 	if given.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("a part is a struct whose fields are its parameters, and not a %T", p)
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if !slices.ContainsFunc(Fields(p), func(f Field) bool { return f.Name == name }) {
+			return nil, fmt.Errorf("part %s has no parameter %q", p.Info().Name, name)
+		}
 	}
 	out := reflect.New(given.Type()).Elem()
 	out.Set(given)
@@ -70,6 +80,9 @@ func With(p Part, values map[string]any) (Part, error) {
 		v, ok := values[tag.Get("param")]
 		if !ok {
 			continue
+		}
+		if n, whole := v.(int); whole && slices.Contains([]reflect.Type{reflect.TypeFor[float64](), reflect.TypeFor[*float64]()}, out.Field(i).Type()) {
+			v = float64(n)
 		}
 		if err := set(out.Field(i), v); err != nil {
 			return nil, fmt.Errorf("%s: %w", tag.Get("param"), err)

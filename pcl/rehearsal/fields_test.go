@@ -1,6 +1,8 @@
 package rehearsal
 
 import (
+	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -46,8 +48,11 @@ func made(t *testing.T, p Part) *Rehearsal {
 // TestWith sets fields by their names, a zero by its pointer, and refuses a zero that stands for the default.
 func TestWith(t *testing.T) {
 	given := Distill{Beta: new(0.25)}
-	got, err := With(given, map[string]any{"alpha": 0.0, "rows": "apart", "nonsense": 1.0})
+	got, err := With(given, map[string]any{"alpha": 0.0, "rows": "apart"})
 	must(t, err)
+	if _, err := With(given, map[string]any{"alpha": 0.5, "aplha": 1.0}); err == nil || !strings.Contains(err.Error(), `no parameter "aplha"`) {
+		t.Errorf("a mistyped name: error %v", err)
+	}
 	if d := got.(Distill); *d.Alpha != 0 || *d.Beta != 0.25 || d.Rows != "apart" || d.Draws != "" || given.Alpha != nil || given.Rows != "" {
 		t.Errorf("made %+v of %+v", d, given)
 	}
@@ -72,7 +77,10 @@ func TestPartsByPointer(t *testing.T) {
 	if d := got.(Distill); *d.Alpha != 0.25 || d.Rows != "apart" || given.Alpha != nil || len(Fields(given)) != len(Fields(Distill{})) {
 		t.Errorf("made %+v of %+v", got, given)
 	}
-	for want, alpha := range map[string]any{"1 has the type int; want float64": 1, "<nil>": nil} {
+	if got, err := With(given, map[string]any{"alpha": 1}); err != nil || *got.(Distill).Alpha != 1 {
+		t.Errorf("a whole number: %+v (%v)", got, err)
+	}
+	for want, alpha := range map[string]any{"1 has the type string; want float64": "1", "<nil>": nil} {
 		if _, err := With(given, map[string]any{"alpha": alpha}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("alpha = %v: %v", alpha, err)
 		}
@@ -84,5 +92,32 @@ func TestPartsByPointer(t *testing.T) {
 	}
 	if _, err := New(Herding{}, nil); err == nil || !strings.Contains(err.Error(), "part 2 of the rehearsal is nil") {
 		t.Errorf("a part that is nil: %v", err)
+	}
+}
+
+type hidden struct {
+	Distill
+	n float64 `param:"n" default:"1"`
+}
+
+// TestHiddenParameters: a parameter that nobody could set is a mistake in the part.
+func TestHiddenParameters(t *testing.T) {
+	defer func() {
+		if r := recover(); r == nil || !strings.Contains(fmt.Sprint(r), "not exported") {
+			t.Errorf("recovered %v", r)
+		}
+	}()
+	Fields(hidden{n: 1})
+}
+
+// TestLossesThatContradictThemselves are refused.
+func TestLossesThatContradictThemselves(t *testing.T) {
+	for want, l := range map[string]Loss{
+		"unknown kind": {Kind: 9}, "Scale": {Scale: -1}, "Distill": {Distill: math.NaN()}, "Temperature": {Teacher: 1}, "Seen": {Own: true, Seen: true},
+		"Sharpness": {Cosine: true}, "reference": {Teacher: 1, Temperature: 2, Distill: 1},
+	} {
+		if err := l.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: error %v, want %q in it", l, err, want)
+		}
 	}
 }

@@ -1,5 +1,11 @@
 package rehearsal
 
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
 // Loss says which loss a row is trained on. The zero value stands for the cross-entropy of the outputs that compete.
 // Losses that are equal but for which outputs compete share one compiled program.
 type Loss struct {
@@ -30,6 +36,37 @@ type Loss struct {
 	// ClassMargin is added to the angle of the right class, TaskMargin to the angles of all classes of its task, both
 	// in radians.
 	ClassMargin, TaskMargin float64
+}
+
+// Validate returns an error if the loss contradicts itself.
+func (l Loss) Validate() error {
+	for name, x := range map[string]float64{
+		"Scale": l.Scale, "Distill": l.Distill, "Teacher": l.Teacher, "Temperature": l.Temperature, "Adjust": l.Adjust, "Sharpness": l.Sharpness,
+	} {
+		if !(x >= 0) || math.IsInf(x, 1) {
+			return fmt.Errorf("a loss whose %s is %g: want a number from 0 on", name, x)
+		}
+	}
+	switch {
+	case l.Kind < CrossEntropy || l.Kind > StoredLogits:
+		return fmt.Errorf("a loss of the unknown kind %d", l.Kind)
+	case l.Own && l.Seen:
+		return errors.New("a loss with Own and Seen, which exclude each other")
+	case l.Teacher > 0 && l.Temperature == 0:
+		return errors.New("a loss with a Teacher and without a Temperature")
+	case l.Cosine && l.Sharpness == 0:
+		return errors.New("a loss of cosines without a Sharpness, all of whose logits are 0")
+	}
+	references := 0 // a row takes reference values of one kind
+	for _, does := range []bool{l.Kind != CrossEntropy, l.Distill > 0, l.Teacher > 0, l.Adjust > 0} {
+		if does {
+			references++
+		}
+	}
+	if references > 1 {
+		return errors.New("a loss with more than one kind of reference values (a Kind other than CrossEntropy, Distill, Teacher, Adjust), of which a row takes one")
+	}
+	return nil
 }
 
 // LossKind is the form of a loss.

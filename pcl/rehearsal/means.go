@@ -42,7 +42,13 @@ func (m *Means) Check() error {
 		return fmt.Errorf("there are means of %d classes, with the tasks of %d and the values of %d", len(m.Classes), len(m.Tasks), len(m.Values))
 	}
 	for i, mean := range m.Values {
-		if len(mean) != len(m.Values[0]) || len(mean) == 0 {
+		if len(mean) == 0 {
+			return fmt.Errorf("the mean of class %d has no entries", m.Classes[i])
+		}
+		if i > 0 && m.Classes[i] <= m.Classes[i-1] {
+			return fmt.Errorf("the mean of class %d follows that of class %d; want each class once, in ascending order", m.Classes[i], m.Classes[i-1])
+		}
+		if len(mean) != len(m.Values[0]) {
 			return fmt.Errorf("the mean of class %d has %d entries, that of class %d has %d", m.Classes[i], len(mean), m.Classes[0], len(m.Values[0]))
 		}
 	}

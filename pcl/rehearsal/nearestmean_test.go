@@ -3,6 +3,7 @@ package rehearsal
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/parallelcl/parallelcl/pcl/memory"
@@ -108,6 +109,14 @@ func TestPredictOnce(t *testing.T) {
 func TestMeansOfOtherSizes(t *testing.T) {
 	m := &Means{Classes: []int{3}, Tasks: [][]int{{1}}, Values: [][]float32{{1, 0}}}
 	must(t, m.Check())
+	for want, m := range map[string]*Means{
+		"no entries":      {Classes: []int{3}, Tasks: [][]int{{1}}, Values: [][]float32{{}}},
+		"ascending order": {Classes: []int{3, 3}, Tasks: [][]int{{1}, {2}}, Values: [][]float32{{1}, {2}}},
+	} {
+		if err := m.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: error %v, want %q in it", m, err, want)
+		}
+	}
 	rule := m.Rule().(interface {
 		Compare(features []float32, classes []int, scores []float64) bool
 	})

@@ -86,6 +86,11 @@ func Generate(o Options, perClass []int) (*Scenario, error) {
 	if o.Batch < 1 || o.Epochs < 1 {
 		return nil, fmt.Errorf("scenario: batch %d and epochs %d must be positive", o.Batch, o.Epochs)
 	}
+	for c, n := range perClass {
+		if n < 0 {
+			return nil, fmt.Errorf("scenario: class %d has %d samples", c, n)
+		}
+	}
 	sets, parts, err := o.labelSets(len(perClass))
 	if err != nil {
 		return nil, err

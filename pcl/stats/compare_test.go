@@ -17,6 +17,9 @@ var demsar = [][]float64{
 }
 
 func TestAverageRanks(t *testing.T) {
+	if got, err := AverageRanks([][]float64{{1, 2}, {1, 2}, {1, 2}, {1, 2}, {1, 2}, {1, 2}}); err != nil || got[0] != 2 || got[1] != 1 {
+		t.Errorf("average ranks of six equal situations: %v (%v)", got, err)
+	}
 	var scores [][]float64
 	for _, ranks := range demsar {
 		row := make([]float64, len(ranks))

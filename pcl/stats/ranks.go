@@ -18,8 +18,11 @@ func AverageRanks(scores [][]float64) ([]float64, error) {
 			same = max(same, sameWithin*math.Abs(score))
 		}
 		for j, score := range row {
-			ranks[j] += rankIn(row, score, same) / float64(len(scores))
+			ranks[j] += rankIn(row, score, same)
 		}
+	}
+	for j := range ranks { // sums of halves, which do not round
+		ranks[j] /= float64(len(scores))
 	}
 	return ranks, nil
 }

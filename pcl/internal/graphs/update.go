@@ -1,6 +1,8 @@
 package graphs
 
 import (
+	"fmt"
+
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
@@ -45,6 +47,9 @@ func (p *Set) buildUpdate(rule optim.Optimizer, state []*graph.Node, w, scalars 
 	private := innerRange(d, d, p.Shared, p.Total())
 	finite := graph.IsFinite(graph.Add(norm2, private))
 	next := rule.Step(state, d, scalars)
+	if len(next) != len(state) {
+		panic(fmt.Errorf("optimiser %s: Step returned %d vectors; want %d, which are θ and those that State names", rule.Key(), len(next), len(state)))
+	}
 	for i := range next {
 		next[i] = graph.Where(finite, next[i], state[i])
 	}

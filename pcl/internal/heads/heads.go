@@ -98,7 +98,7 @@ func (s *Heads) Competing(task int) (lo, hi int32) {
 func (s *Heads) Output(task, class int) (int32, error) {
 	o, ok := s.tasks[task].output[class]
 	if !ok {
-		return 0, fmt.Errorf("task %d delivered a sample of class %d, which is not among its classes %v", task, class, s.classes(task))
+		return 0, fmt.Errorf("a sample of class %d for task %d, which has the classes %v", class, task, s.classes(task))
 	}
 	return int32(o), nil
 }
