@@ -2,9 +2,11 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/grid"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // gridAgainCmd is `pcl grid reproduce`, which makes one run of exported results again.
@@ -55,6 +58,9 @@ func (c *gridAgainCmd) Run(rc *runContext) error {
 
 // row returns the row of the file that is to be made again: the first of those that the flags name.
 func (c *gridAgainCmd) row(rc *runContext) (*rows.Row, error) {
+	if c.Increment != nil && *c.Increment != string(scenario.TaskIncremental) && *c.Increment != string(scenario.ClassIncremental) {
+		return nil, fmt.Errorf("--increment %q is neither %q nor %q", *c.Increment, scenario.TaskIncremental, scenario.ClassIncremental)
+	}
 	all, err := rows.Files(c.File)
 	if err != nil {
 		return nil, err
@@ -79,7 +85,13 @@ func (c *gridAgainCmd) row(rc *runContext) (*rows.Row, error) {
 // those says of which methods and data sets rows are.
 func those(all []*rows.Row) string {
 	var methods, sets []string
+	varied := map[string][]string{}
 	for _, r := range all {
+		for _, s := range r.Vary {
+			if !slices.Contains(varied[s.Name], s.Value) {
+				varied[s.Name] = append(varied[s.Name], s.Value)
+			}
+		}
 		if !slices.Contains(methods, r.Method) {
 			methods = append(methods, r.Method)
 		}
@@ -90,18 +102,29 @@ func those(all []*rows.Row) string {
 	if len(all) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; it has those of the methods %q on the data sets %q", methods, sets)
+	text := fmt.Sprintf("; it has those of the methods %q on the data sets %q", methods, sets)
+	for _, name := range slices.Sorted(maps.Keys(varied)) {
+		text += fmt.Sprintf(", with %s %s", name, strings.Join(varied[name], ", "))
+	}
+	return text
 }
 
 // names says whether the flags name a row.
 func (c *gridAgainCmd) names(r *rows.Row) bool {
 	for name, value := range c.Where {
-		if !slices.Contains(r.Vary, rows.Setting{Name: name, Value: value}) {
+		if !slices.ContainsFunc(r.Vary, func(s rows.Setting) bool { return s.Name == name && sameValue(s.Value, value) }) {
 			return false
 		}
 	}
 	return is(c.Method, r.Method) && is(c.Dataset, r.Dataset) && is(c.Increment, r.Increment) && is(c.LabelSet, r.LabelSet) &&
 		is(c.Timeline, r.Timeline) && is(c.Seed, r.Seed) && strings.HasPrefix(r.Cell, c.Cell)
+}
+
+// sameValue says whether two texts are equal, or stand for the same number.
+func sameValue(a, b string) bool {
+	x, errX := strconv.ParseFloat(a, 64)
+	y, errY := strconv.ParseFloat(b, 64)
+	return a == b || errX == nil && errY == nil && x == y
 }
 
 // is says whether a flag names a value, or was not given.

@@ -126,6 +126,9 @@ func (c *gridPlanCmd) tell(rc *runContext, m *grid.Manifest) error {
 	if m.Dropped > 0 {
 		fmt.Fprintf(rc.stderr, "%s was planned in %s before, with %s that this plan does not have. Their results are kept, but no longer shown under this name.\n", m.Name, c.Dir, plural.Of(m.Dropped, "place"))
 	}
+	if m.Unused > 0 && m.Dropped == 0 {
+		fmt.Fprintf(rc.stderr, "%s was planned in %s before, with other settings, another backend or another program: %s of that plan are kept, but no longer used under this name.\n", m.Name, c.Dir, plural.Of(m.Unused, "finished cell"))
+	}
 	if c.Commands {
 		return c.commands(rc, m)
 	}
@@ -153,6 +156,9 @@ func (d gridDir) planned(rc *runContext, m *grid.Manifest, more string) error {
 	fmt.Fprintf(rc.stdout, "%s: %d cells%s, %d of them done; backend %s, program %s\n", m.Name, len(m.Cells), shared, s.Done, m.Compute.Backend, m.Program)
 	if left := timeLeft(s); left != "" {
 		fmt.Fprintf(rc.stdout, "  %s\n", left)
+	}
+	if s.Done == len(m.Cells) {
+		return nil
 	}
 	_, err = fmt.Fprintf(rc.stdout, "  pcl grid run %s%s%s makes them\n", quotedName(m.Name), d.flag(), more)
 	return err

@@ -92,7 +92,7 @@ func printStatus(out io.Writer, s *grid.Status) {
 		fmt.Fprintf(out, "  %s: %s%s\n", printable.Text(w.Holder.String()), w.Cell.Name(), step)
 	}
 	for _, f := range s.Failures {
-		fmt.Fprintf(out, "  Failed: %s (%s): %s\n", f.Cell.ID, f.Cell.Name(), printable.Text(f.Reason))
+		fmt.Fprintf(out, "  Failed: %s (%s): %s\n", f.Cell.ID, printable.Text(f.Place), printable.Text(f.Reason))
 	}
 	for _, n := range s.Notes {
 		fmt.Fprintf(out, "  %s\n", printable.Text(n))

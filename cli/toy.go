@@ -11,6 +11,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/weigh"
 	"github.com/parallelcl/parallelcl/toy"
 	"github.com/parallelcl/parallelcl/viz"
 )
@@ -39,10 +40,18 @@ func (c *toyCmd) Run(rc *runContext) error {
 	}
 	settings := toy.Settings{Start: [2]float64(c.Start), Steps: c.Steps, LR: c.LR, Arrival: c.Arrival}
 	var traces []*toy.Trace
-	for _, name := range c.Method {
+	for i, name := range c.Method {
+		if slices.Contains(c.Method[:i], name) {
+			return usageError{fmt.Errorf("--method names %s twice", name)}
+		}
 		t, err := toyTrace(name, c.Param, settings)
 		if err != nil {
 			return usageError{err}
+		}
+		if rule, err := weigh.New(name, parameters(c.Param), 0); err == nil && !rc.quiet {
+			if more := rule.LeavesOut(); len(more) > 0 {
+				fmt.Fprintf(rc.stderr, "pcl toy: %s also has %s, which there is not in a problem of two functions: its weights alone are shown\n", name, strings.Join(more, " and "))
+			}
 		}
 		traces = append(traces, t)
 	}

@@ -130,6 +130,7 @@ func RankRuns(alpha float64, runs ...*results.Run) (*Ranking, error) {
 	type block struct {
 		title                    string
 		labelSet, timeline, seed uint64
+		scenario                 string
 	}
 	index := map[block]int{}
 	var blocks []block
@@ -146,7 +147,7 @@ func RankRuns(alpha float64, runs ...*results.Run) (*Ranking, error) {
 	for j, g := range groups {
 		methods = append(methods, g.look)
 		for _, r := range g.Runs {
-			row := at(block{r.Dataset + ", " + r.Increment + "-incremental", r.LabelSet, r.Timeline, r.Seed})
+			row := at(block{r.Dataset + ", " + r.Increment + "-incremental", r.LabelSet, r.Timeline, r.Seed, r.OwnScenario()})
 			if !math.IsNaN(row[j]) {
 				return nil, fmt.Errorf("viz: %s has two runs on %s, seed %d, of one ranking; give runs that differ in their method, data set, increment, label set, timeline and seed alone", g.Label, r.Dataset, r.Seed)
 			}

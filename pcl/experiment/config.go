@@ -294,6 +294,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("config: width %d is outside 0…4096", c.Base)
 	case c.Kind != scenario.Parallel && c.Kind != scenario.Serial && c.Kind != scenario.AllAtOnce:
 		return fmt.Errorf("config: kind %q is none of %q, %q, %q", c.Kind, scenario.Parallel, scenario.Serial, scenario.AllAtOnce)
+	case c.Edit.On() && c.Memory.Budget == 0:
+		return errors.New("config: editing changes samples of the memory, of which memory.budget = 0 keeps none")
 	case c.Overlap < 0 || c.Overlap > 0 && (c.MinClasses != c.MaxClasses || c.Overlap >= c.MinClasses):
 		return fmt.Errorf("config: overlap %d; want a number of classes below min_classes = max_classes", c.Overlap)
 	case c.Duplicate && c.Overlap == 0:

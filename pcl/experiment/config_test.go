@@ -92,6 +92,8 @@ func TestValidateConfig(t *testing.T) {
 	for want, change := range map[string]func(c *Config){
 		`increment "both"`:     func(c *Config) { c.Increment = "both" },
 		"batch 0":              func(c *Config) { c.Batch = 0 },
+		"keeps none":           func(c *Config) { c.Edit.Eta, c.Memory.Budget = 0.01, 0 },
+		"Init, its checksum":   func(c *Config) { c.InitFile = "net.safetensors" },
 		"β₁=NaN":               func(c *Config) { c.Optimizer.Beta1 = math.NaN() },
 		"β₂=NaN":               func(c *Config) { c.Optimizer.Beta2 = math.NaN() },
 		"ε=NaN":                func(c *Config) { c.Optimizer.Epsilon = math.NaN() },
@@ -306,5 +308,15 @@ func TestOtherModel(t *testing.T) {
 	}
 	if _, err := ParseConfig([]byte("model = \"linear\"\nhidden = [8]"), ""); err == nil {
 		t.Error("hidden layers of a linear classifier are not refused")
+	}
+}
+
+// TestVariantTellsEditsApart: whatever an edit has beside its defaults is in the name of the variant.
+func TestVariantTellsEditsApart(t *testing.T) {
+	plain := Config{Edit: pcl.Edit{Eta: 0.2}}
+	bounded, free := plain, plain
+	bounded.Edit.MaxDrift, free.Edit.Unclamped = 0.1, true
+	if a, b, c := plain.variant(), bounded.variant(), free.variant(); a == b || a == c || b == c {
+		t.Errorf("variants %q, %q and %q", a, b, c)
 	}
 }

@@ -64,7 +64,11 @@ func modelSum(theta, statistics []float32) string {
 func (r *runner) measured() results.Measured {
 	m := r.state.Measured
 	m.Finished = time.Now()
-	m.StepMillis = 1000 * m.TrainSeconds / float64(max(1, r.learner.Steps()))
+	if steady := r.state.Steady; steady.Steps > 0 {
+		m.StepMillis = 1000 * steady.Seconds / float64(steady.Steps)
+	} else {
+		m.StepMillis = 1000 * m.TrainSeconds / float64(max(1, r.learner.Steps()))
+	}
 	m.PeakRSS = max(m.PeakRSS, peakRSS())
 	m.Compilations = r.learner.Compilations()
 	m.Maker = r.maker()

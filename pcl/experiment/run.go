@@ -170,6 +170,7 @@ type runner struct {
 	state    runState
 	clock    stepClock
 	begun    time.Time
+	compiled int // how many programs the learner had after the last step
 }
 
 // runState is what has been measured of the run so far. It is saved with each checkpoint.
@@ -182,6 +183,10 @@ type runState struct {
 	Arrays   int              `json:"arrays,omitempty"` // RunOptions.RecordArrays
 	Records  int64            `json:"records"`          // length of the record file
 	Measured results.Measured `json:"measured"`
+	Steady   struct {         // the steps for which nothing was compiled, and their time
+		Steps   int     `json:"steps"`
+		Seconds float64 `json:"seconds"`
+	} `json:"steady"`
 }
 
 func newRunner(c Config, o RunOptions, f *runFolder) (*runner, error) {
@@ -241,6 +246,12 @@ func (r *runner) step(report *pcl.StepReport, took time.Duration) error {
 	}
 	r.clock.tick()
 	r.state.Measured.TrainSeconds += took.Seconds()
+	if now := r.learner.Compilations(); now == r.compiled {
+		r.state.Steady.Steps++
+		r.state.Steady.Seconds += took.Seconds()
+	} else {
+		r.compiled = now
+	}
 	if err := r.observe(report); err != nil {
 		return err
 	}

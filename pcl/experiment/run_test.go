@@ -230,6 +230,17 @@ func TestOtherConfigurationIsRefused(t *testing.T) {
 	}
 }
 
+// TestStepTimesWithoutCompilation: the mean time of a step leaves out the steps for which programs are compiled.
+func TestStepTimesWithoutCompilation(t *testing.T) {
+	r, err := Run(t.Context(), blobConfig("avggrad"), RunOptions{Backend: pcltest.Backend(t, backend.XLACPU), Dataset: pcltest.Blobs(8, 40, 10)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := 1000 * r.Measured.TrainSeconds / float64(r.Steps); r.Measured.Compilations == 0 || !(r.Measured.StepMillis > 0) || r.Measured.StepMillis >= all {
+		t.Errorf("a step takes %g ms, with %d compilations %g", r.Measured.StepMillis, r.Measured.Compilations, all)
+	}
+}
+
 // TestJoinedRowsAreCountedOnce: a composition of AvgGrad has two memory rows, which the rule sees as one.
 func TestJoinedRowsAreCountedOnce(t *testing.T) {
 	r, err := Run(t.Context(), blobConfig("avggrad+der-pp"), RunOptions{Backend: pcltest.Backend(t, backend.Go), Dataset: pcltest.Blobs(8, 40, 10)})

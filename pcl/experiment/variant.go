@@ -18,6 +18,9 @@ func (c Config) variant() string {
 		}
 		parts = append(parts, unlessFirst(e.Mode, pcl.EditBatch), unlessFirst(e.Norm, pcl.EditRMS), unlessFirst(e.Aim, pcl.EditToward),
 			unlessFirst(e.Target, pcl.EditTowardD), unlessFirst(e.At, pcl.EditBefore))
+		if e.Unclamped {
+			parts = append(parts, "unclamped")
+		}
 		if e.Every > 1 {
 			parts = append(parts, fmt.Sprintf("every %d", e.Every))
 		}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,6 +34,8 @@ type Manifest struct {
 
 	// Dropped is how many places the plan of this name that was there before has, and this one has not.
 	Dropped int `json:"-"`
+	// Unused is how many finished cells that plan has, and this one has not.
+	Unused int `json:"-"`
 }
 
 const manifestSchema = 1
@@ -77,7 +80,7 @@ func (f Folder) Plan(g *Grid, o PlanOptions) (*Manifest, error) {
 		return nil, err
 	}
 	if before, err := f.Manifest(g.Name); err == nil {
-		m.Dropped = m.lacks(before)
+		m.Dropped, m.Unused = m.lacks(before), m.leaves(before, index)
 	}
 	return m, m.save(f)
 }
@@ -94,6 +97,34 @@ func (m *Manifest) lacks(other *Manifest) (n int) {
 		}
 	}
 	return n
+}
+
+// leaves counts the finished cells of another manifest that this one does not have.
+func (m *Manifest) leaves(other *Manifest, index *Index) (n int) {
+	own := map[string]bool{}
+	for _, c := range m.Cells {
+		own[c.ID] = true
+	}
+	for _, c := range other.Cells {
+		if now, _ := index.state(c.ID); now == completed && !own[c.ID] {
+			n++
+		}
+	}
+	return n
+}
+
+// placeOf says in a few words which place of the grid a cell is for, the first if there are several.
+func (m *Manifest) placeOf(c Cell) string {
+	i := slices.IndexFunc(m.Rows, func(r Row) bool { return r.Cell == c.ID })
+	if i < 0 {
+		return c.name()
+	}
+	r := m.Rows[i]
+	method := r.Method
+	if v := r.Variant(); v != "" {
+		method += ", " + v
+	}
+	return fmt.Sprintf("%s, %s, %s-incremental, label set %d, timeline %d, seed %d", method, r.Dataset, r.Increment, r.LabelSet, r.Timeline, r.Seed)
 }
 
 // place tells a row from the others of its grid.

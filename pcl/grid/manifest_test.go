@@ -127,6 +127,21 @@ func TestDropped(t *testing.T) {
 	}
 }
 
+// TestUnused: who plans the same places with other settings is told that finished cells are no longer used.
+func TestUnused(t *testing.T) {
+	g := small(t, 1)
+	f, m := planned(t, g)
+	work(t, f, m, &fake{steps: 1}, WorkOptions{})
+	m, err := f.Plan(g, PlanOptions{Compute: Compute{Backend: "go"}})
+	if err != nil || m.Unused != 0 {
+		t.Errorf("%v: the same plan leaves %d cells", err, m.Unused)
+	}
+	m, err = f.Plan(g, PlanOptions{Compute: Compute{Backend: "xla-cpu", Threads: 1}})
+	if err != nil || m.Dropped != 0 || m.Unused != 4 {
+		t.Errorf("%v: with another backend it leaves %d cells, and %d places are dropped", err, m.Unused, m.Dropped)
+	}
+}
+
 // TestSharedCells plans two grids that have cells in common: those have the same IDs. Places that are the same run
 // share a cell.
 func TestSharedCells(t *testing.T) {

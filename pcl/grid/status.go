@@ -36,6 +36,7 @@ type Working struct {
 // Failure is a cell that could not be made.
 type Failure struct {
 	Cell   Cell
+	Place  string // the first of the grid's places that the cell is for, with the grid's names
 	Reason string
 }
 
@@ -143,7 +144,7 @@ func (w *Watcher) add(s *Status, c Cell, holders map[string]Holder, paces *estim
 		}
 	case now == broken:
 		s.Failed++
-		s.Failures = append(s.Failures, Failure{c, last.reason})
+		s.Failures = append(s.Failures, Failure{c, w.manifest.placeOf(c), last.reason})
 		return nil
 	case now == begun:
 		s.Saved++

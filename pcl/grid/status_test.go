@@ -41,7 +41,7 @@ func TestStatus(t *testing.T) {
 			return errors.New("no")
 		case c.ID() == m.Cells[2].Config.ID() && step == 2:
 			s := look()
-			if s.Done != 1 || s.Failed != 1 || s.Running != 1 || s.Untouched != 5 || len(s.Failures) != 1 || s.Failures[0].Reason != "no" {
+			if s.Done != 1 || s.Failed != 1 || s.Running != 1 || s.Untouched != 5 || len(s.Failures) != 1 || s.Failures[0].Reason != "no" || s.Failures[0].Place == s.Failures[0].Cell.Name() || !strings.Contains(s.Failures[0].Place, "-incremental, label set") {
 				t.Errorf("in the third cell: %+v", s)
 			}
 			if len(s.Workers) != 1 || s.Workers[0].Cell.ID != m.Cells[2].ID || s.SecondsLeft <= 0 || s.ETA() <= 0 || s.Unmeasured != 0 {

@@ -54,10 +54,11 @@ func LeadOf(a, b []*Run, figure func(*Run) float64) (Lead, error) {
 type repetition struct {
 	dataset, increment       string
 	labelSet, timeline, seed uint64
+	scenario                 string
 }
 
 func repetitionOf(r *Run) repetition {
-	return repetition{r.Dataset, r.Increment, r.LabelSet, r.Timeline, r.Seed}
+	return repetition{r.Dataset, r.Increment, r.LabelSet, r.Timeline, r.Seed, r.OwnScenario()}
 }
 
 func (r repetition) String() string {

@@ -143,7 +143,7 @@ type Measured struct {
 	EvalSeconds  float64 `json:"eval_seconds"`
 	// FirstStepSeconds is the time from the start of the process to its first finished step.
 	FirstStepSeconds float64 `json:"first_step_seconds"`
-	StepMillis       float64 `json:"step_ms_mean"`
+	StepMillis       float64 `json:"step_ms_mean"` // without the steps for which programs were compiled, unless there are no others
 	PeakRSS          int64   `json:"peak_rss_bytes"`
 	Compilations     int     `json:"compilations"`
 	Resumed          int     `json:"resumed"` // how often the run was resumed

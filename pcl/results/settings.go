@@ -2,6 +2,7 @@ package results
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -28,6 +29,25 @@ func (r *Run) Settings(without ...string) map[string]string {
 		return slices.ContainsFunc(without, func(w string) bool { return name == w || strings.HasPrefix(name, w+".") })
 	})
 	return out
+}
+
+// OwnScenario returns the beginning of a checksum of the scenario of a run that was written by hand; it is empty for one
+// that follows from a label set and a timeline. Runs of different scenarios are of different situations.
+func (r *Run) OwnScenario() string {
+	settings := r.Settings()
+	h, played := sha256.New(), false
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		if strings.HasPrefix(name, "scenario.") {
+			played = true
+			if name != "scenario.increment" && name != "scenario.dataset" { // which a run has by themselves
+				fmt.Fprintf(h, "%s=%s\n", name, settings[name])
+			}
+		}
+	}
+	if !played {
+		return ""
+	}
+	return fmt.Sprintf("sha256:%x", h.Sum(nil)[:6])
 }
 
 func flatten(out map[string]string, prefix string, value any) {

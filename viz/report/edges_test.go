@@ -35,6 +35,28 @@ func TestTasksThatARunLacks(t *testing.T) {
 	}
 }
 
+// TestRunsThatAreThereTwice: a run with the settings, seed and network of another is counted once, and one with another
+// network is told.
+func TestRunsThatAreThereTwice(t *testing.T) {
+	run := func(seed uint64, network, config string) RunFile {
+		r := brief("er", "ER", 2, nil)
+		r.Seed, r.ModelSHA256, r.Config = seed, network, []byte(config)
+		return RunFile{Run: r}
+	}
+	files := []RunFile{
+		run(1, "a", `{"eval_every":0}`), run(2, "b", `{"eval_every":0}`), run(1, "a", `{"eval_every":3}`), run(2, "c", `{"eval_every":0}`),
+	}
+	files[2].Run.Curve = make([]results.Point, 3)
+	kept, told := once(files)
+	if len(kept) != 3 || len(kept[0].Run.Curve) != 3 || len(told) != 2 || !strings.Contains(told[0].Text, "counted once") || !strings.Contains(told[1].Text, "another network") {
+		t.Errorf("%d runs are kept: %v", len(kept), told)
+	}
+	other := run(1, "d", `{"scenario":{"tasks":[{"start":3}]}}`)
+	if a, b := situationOf(files[0].Run), situationOf(other.Run); a == b || len(settingsOf([]RunFile{files[0], other})) != 2 {
+		t.Errorf("a scenario that was written by hand counts as %v, beside %v", b, a)
+	}
+}
+
 // TestColoursOfTableAndFigure: two settings of one method have the colours in the table that they have in the figures.
 func TestColoursOfTableAndFigure(t *testing.T) {
 	runs := []runPtr{brief("emgd-gmc", "EMGD", 2, map[string]any{"tau": 1.0}), brief("emgd-gmc", "EMGD", 2, map[string]any{"tau": 5.0})}

@@ -87,7 +87,8 @@ func newRunsPage(ctx context.Context, in *RunsInput) (*runsPage, error) {
 	if p.Title == "" {
 		p.Title = "Results"
 	}
-	all := settingsOf(in.Files)
+	files, repeats := once(in.Files)
+	all := settingsOf(files)
 	p.Several = len(all) > 1
 	var rows []resultRow
 	for _, s := range all {
@@ -109,8 +110,8 @@ func newRunsPage(ctx context.Context, in *RunsInput) (*runsPage, error) {
 		p.Params = append(p.Params, paramList{s.Title, s.facts()})
 	}
 	p.Colors = methodColors(rows)
-	p.Headline, p.Remarks = runsHeadline(in.Files, all), remarks(in.Files)
-	p.Figures = acrossSettings(in.Files, all)
+	p.Headline, p.Remarks = runsHeadline(files, all), append(remarks(files), repeats...)
+	p.Figures = acrossSettings(files, all)
 	return p, ctx.Err()
 }
 
@@ -124,13 +125,16 @@ func runsHeadline(files []RunFile, all []*setting) string {
 		plural.Of(len(situations), "situation"), plural.Of(len(seeds), "seed"), plural.Of(len(all), "setting"))
 }
 
-// situation is a data set, a label set and a timeline: methods are compared over several.
+// situation is a data set, a label set and a timeline, or a scenario that was written by hand: methods are compared over several.
 type situation struct {
 	dataset            string
 	labelSet, timeline uint64
+	scenario           string
 }
 
-func situationOf(r runPtr) situation { return situation{r.Dataset, r.LabelSet, r.Timeline} }
+func situationOf(r runPtr) situation {
+	return situation{r.Dataset, r.LabelSet, r.Timeline, r.OwnScenario()}
+}
 
 // block is what one ranking of the methods is for.
 type block struct {

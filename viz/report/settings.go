@@ -43,10 +43,13 @@ func settingsOf(files []RunFile) []*setting {
 func settingTitle(r runPtr) string { return r.Dataset + ", " + r.Increment + "-incremental" }
 
 // settingConfig is the configuration as names and values, without what differs within a setting.
-// Editing is told by the run's variant.
+// Editing, an extra update and the network that a run began with are told by the run's variant.
 func settingConfig(r runPtr) map[string]string {
-	out := r.Settings(append([]string{"method", "params", "eval_every", "edit", "extra_update"}, results.Repetition...)...)
+	out := r.Settings(append([]string{"method", "params", "eval_every", "edit", "extra_update", "init"}, results.Repetition...)...)
 	out["dataset"], out["increment"], out["variant"] = r.Dataset, r.Increment, r.Variant
+	if own := r.OwnScenario(); own != "" { // its tasks have no mean in common with those of another one
+		out["scenario"] = own
+	}
 	return out
 }
 

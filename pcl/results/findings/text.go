@@ -75,7 +75,7 @@ func (e *Entry) rankText() string {
 	if e.Rank == 0 {
 		return "–"
 	}
-	return fmt.Sprintf("%.1f", e.Rank)
+	return fmt.Sprintf("%.1f", math.Round(10*e.Rank)/10) // halves away from 0, as on the page
 }
 
 // runsText has the hash of the runs, and their number if some are missing or diverged.

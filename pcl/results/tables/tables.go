@@ -2,14 +2,12 @@
 package tables
 
 import (
-	"crypto/sha256"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -28,7 +26,7 @@ var told = []string{"dataset", "increment", "method", "params", "labelset", "tim
 func differing(runs []*results.Run) ([]string, error) {
 	all := make([]map[string]string, len(runs))
 	for i, r := range runs {
-		all[i] = brief(r.Settings(told...))
+		all[i] = brief(r, r.Settings(told...))
 	}
 	names, out := results.Differing(all...), make([]string, len(runs))
 	for i, settings := range all {
@@ -51,19 +49,10 @@ func differing(runs []*results.Run) ([]string, error) {
 }
 
 // brief has the beginning of a checksum in the place of a scenario that was played, which has a line for each task.
-func brief(settings map[string]string) map[string]string {
-	h, played := sha256.New(), false
-	for _, name := range slices.Sorted(maps.Keys(settings)) {
-		if strings.HasPrefix(name, "scenario.") {
-			if name != "scenario.increment" && name != "scenario.dataset" { // which have columns
-				fmt.Fprintf(h, "%s=%s\n", name, settings[name])
-			}
-			delete(settings, name)
-			played = true
-		}
-	}
-	if played {
-		settings["scenario"] = fmt.Sprintf("sha256:%x", h.Sum(nil)[:6])
+func brief(r *results.Run, settings map[string]string) map[string]string {
+	maps.DeleteFunc(settings, func(name, _ string) bool { return strings.HasPrefix(name, "scenario.") })
+	if sum := r.OwnScenario(); sum != "" {
+		settings["scenario"] = sum
 	}
 	return settings
 }
