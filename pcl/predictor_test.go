@@ -245,7 +245,7 @@ func TestPredictRefuses(t *testing.T) {
 	_, err = p.PredictTask(3, x)
 	check("unknown task", "no task 3", err)
 	_, err = q.Predict(x)
-	check("no task named", "PredictTask", err)
+	check("no task named", "by its number or its classes", err)
 	_, err = q.Predict(x, 0)
 	check("classes of two tasks", "[2 3]", err)
 	_, err = q.Predict(x, 0, 4)

@@ -1,6 +1,7 @@
 package pcl
 
 import (
+	"errors"
 	"math"
 	"path/filepath"
 	"slices"
@@ -273,10 +274,10 @@ func TestSetTrainedRefuses(t *testing.T) {
 	}
 	p := must[*Predictor](t)(NewPredictor(b, l.Options().Model, must[*Trained](t)(l.Trained()), 8))
 	p.Close()
-	if _, err := p.Predict(x); err != ErrClosed {
+	if _, err := p.Predict(x); !errors.Is(err, ErrClosed) {
 		t.Error(err)
 	}
-	if _, err := p.Trained(); err != ErrClosed {
+	if _, err := p.Trained(); !errors.Is(err, ErrClosed) {
 		t.Error(err)
 	}
 }
