@@ -79,7 +79,7 @@ func newElastic(rule emgd.Rule, p Params) (*elastic, error) {
 	} else {
 		var err error
 		if e.factors.Tau, err = strconv.ParseFloat(tau, 64); err != nil || !(e.factors.Tau > 0) {
-			return nil, fmt.Errorf("tau %q is no positive number, \"inf\" or, for emgd-gmc, \"auto\"", tau)
+			return nil, fmt.Errorf("tau %q is neither a positive number nor \"inf\" (nor, for emgd-gmc, \"auto\")", tau)
 		}
 	}
 	if err := e.takeMomentum(p); err != nil {
