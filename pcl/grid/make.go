@@ -14,6 +14,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
 	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // make makes a cell, if it is still free. An error ends the worker.
@@ -234,5 +235,9 @@ func (j *job) leave(missing *surroundingsError) {
 // name says in a few words which run a cell is.
 func (c Cell) name() string {
 	k := c.Config
-	return fmt.Sprintf("%s, %s, %s-incremental, label set %d, timeline %d, seed %d", k.Method, k.Dataset, k.Increment, k.LabelSet, k.Timeline, k.Seed)
+	return runName(k.Method, k.Dataset, k.Increment, k.LabelSet, k.Timeline, k.Seed)
+}
+
+func runName(method, dataset string, increment scenario.Increment, labelSet, timeline, seed uint64) string {
+	return fmt.Sprintf("%s, %s, %s-incremental, label set %d, timeline %d, seed %d", method, dataset, increment, labelSet, timeline, seed)
 }

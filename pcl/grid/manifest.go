@@ -124,7 +124,7 @@ func (m *Manifest) placeOf(c Cell) string {
 	if v := r.Variant(); v != "" {
 		method += ", " + v
 	}
-	return fmt.Sprintf("%s, %s, %s-incremental, label set %d, timeline %d, seed %d", method, r.Dataset, r.Increment, r.LabelSet, r.Timeline, r.Seed)
+	return runName(method, r.Dataset, r.Increment, r.LabelSet, r.Timeline, r.Seed)
 }
 
 // place tells a row from the others of its grid.

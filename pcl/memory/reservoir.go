@@ -66,8 +66,8 @@ func (r *Reservoir) Items() []Item {
 // nothing is drawn.
 func (r *Reservoir) Some(n int) []Item {
 	var out []Item
+	n = max(n, 0)
 	for _, c := range r.order {
-		n = max(n, 0)
 		kept := r.kept[c]
 		if len(kept) <= n {
 			out = append(out, kept...)

@@ -40,11 +40,14 @@ type Loss struct {
 
 // Validate returns an error if the loss contradicts itself.
 func (l Loss) Validate() error {
-	for name, x := range map[string]float64{
-		"Scale": l.Scale, "Distill": l.Distill, "Teacher": l.Teacher, "Temperature": l.Temperature, "Adjust": l.Adjust, "Sharpness": l.Sharpness,
+	for _, n := range [...]struct { // no map: this is asked for each row of a step
+		name string
+		x    float64
+	}{
+		{"Scale", l.Scale}, {"Distill", l.Distill}, {"Teacher", l.Teacher}, {"Temperature", l.Temperature}, {"Adjust", l.Adjust}, {"Sharpness", l.Sharpness},
 	} {
-		if !(x >= 0) || math.IsInf(x, 1) {
-			return fmt.Errorf("a loss whose %s is %g: want a number from 0 on", name, x)
+		if !(n.x >= 0) || math.IsInf(n.x, 1) {
+			return fmt.Errorf("a loss whose %s is %g: want a number from 0 on", n.name, n.x)
 		}
 	}
 	switch {
@@ -58,7 +61,7 @@ func (l Loss) Validate() error {
 		return errors.New("a loss of cosines without a Sharpness, all of whose logits are 0")
 	}
 	references := 0 // a row takes reference values of one kind
-	for _, does := range []bool{l.Kind != CrossEntropy, l.Distill > 0, l.Teacher > 0, l.Adjust > 0} {
+	for _, does := range [...]bool{l.Kind != CrossEntropy, l.Distill > 0, l.Teacher > 0, l.Adjust > 0} {
 		if does {
 			references++
 		}
