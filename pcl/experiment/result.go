@@ -64,8 +64,8 @@ func modelSum(theta, statistics []float32) string {
 func (r *runner) measured() results.Measured {
 	m := r.state.Measured
 	m.Finished = time.Now()
-	if steady := r.state.Steady; steady.Steps > 0 {
-		m.StepMillis = 1000 * steady.Seconds / float64(steady.Steps)
+	if ms, ok := r.state.Steady.millis(); ok {
+		m.StepMillis = ms
 	} else {
 		m.StepMillis = 1000 * m.TrainSeconds / float64(max(1, r.learner.Steps()))
 	}

@@ -170,7 +170,6 @@ type runner struct {
 	state    runState
 	clock    stepClock
 	begun    time.Time
-	compiled int // how many programs the learner had after the last step
 }
 
 // runState is what has been measured of the run so far. It is saved with each checkpoint.
@@ -183,10 +182,28 @@ type runState struct {
 	Arrays   int              `json:"arrays,omitempty"` // RunOptions.RecordArrays
 	Records  int64            `json:"records"`          // length of the record file
 	Measured results.Measured `json:"measured"`
-	Steady   struct {         // the steps for which nothing was compiled, and their time
-		Steps   int     `json:"steps"`
-		Seconds float64 `json:"seconds"`
-	} `json:"steady"`
+	Steady   steadySteps      `json:"steady"`
+}
+
+// steadySteps counts the steps for which nothing was compiled, and their time.
+type steadySteps struct {
+	Steps    int     `json:"steps"`
+	Seconds  float64 `json:"seconds"`
+	compiled int     // how many programs the learner had after the last step
+}
+
+// add takes note of a step after which the learner had the given number of compiled programs.
+func (s *steadySteps) add(took time.Duration, compiled int) {
+	if compiled == s.compiled {
+		s.Steps++
+		s.Seconds += took.Seconds()
+	}
+	s.compiled = compiled
+}
+
+// millis is the mean time of those steps; ok is false if there was none.
+func (s *steadySteps) millis() (ms float64, ok bool) {
+	return 1000 * s.Seconds / float64(max(1, s.Steps)), s.Steps > 0
 }
 
 func newRunner(c Config, o RunOptions, f *runFolder) (*runner, error) {
@@ -246,12 +263,7 @@ func (r *runner) step(report *pcl.StepReport, took time.Duration) error {
 	}
 	r.clock.tick()
 	r.state.Measured.TrainSeconds += took.Seconds()
-	if now := r.learner.Compilations(); now == r.compiled {
-		r.state.Steady.Steps++
-		r.state.Steady.Seconds += took.Seconds()
-	} else {
-		r.compiled = now
-	}
+	r.state.Steady.add(took, r.learner.Compilations())
 	if err := r.observe(report); err != nil {
 		return err
 	}
