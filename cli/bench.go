@@ -30,24 +30,24 @@ type benchCmd struct {
 // benchStepCmd times whole training steps: the streams' batches, all gradients, the weights and the update. Training
 // is class-incremental, so that all parameters are shared.
 type benchStepCmd struct {
-	Model     string            `default:"mlp" enum:"mlp,resnet18" help:"mlp (784-128-64-62) or resnet18."`
-	Width     int               `placeholder:"N" help:"Channels of the ResNet's stem (64)."`
-	Precision string            `default:"float32" enum:"float32,bfloat16" help:"Precision of the model's products: ${enum}."`
-	Side      int               `placeholder:"N" help:"Height and width of the ResNet's images (32)."`
-	Batch     int               `placeholder:"N" help:"Samples of each stream (default 128 for the mlp, 32 for resnet18)."`
-	K         int               `name:"k" default:"3" placeholder:"N" help:"Number of gradients in a step: one for each stream, and one for the memory if there is one (${default})."`
-	Method    []string          `default:"avggrad,emgd-gmc" placeholder:"NAME,…" help:"Methods (${default}); each is compared with the first."`
-	Param     map[string]string `placeholder:"NAME=VALUE" help:"Parameter of the methods; repeat it for more."`
-	Memory    bool              `help:"Let one of the K gradients be that of the memory of a task that has ended."`
-	Edit      bool              `help:"Time the last method with memory editing too (implies --memory)."`
-	Warmup    int               `default:"5" placeholder:"N" help:"Steps before the first timed one (${default})."`
-	Steps     int               `default:"30" placeholder:"N" help:"Timed steps of each method (${default})."`
-	Turns     bool              `help:"Take turns with other programs: print a JSON line when ready, then read from each line of standard input how many steps to time next, and answer with a JSON line."`
-	JSON      bool              `name:"json" help:"Print JSON, with the time of every step."`
-	Backend   string            `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Compute backend: ${enum}."`
-	Threads   count             `default:"0" help:"Threads of the XLA CPU backend; 0 is the default, 1."`
-	Clients   count             `default:"1" placeholder:"N" help:"Streams whose gradients the XLA CPU backend computes at the same time (${default})."`
-	TF32      bool              `name:"tf32" help:"Let a GPU round the factors of products to 10 bits."`
+	Model     string   `default:"mlp" enum:"mlp,resnet18" help:"mlp (784-128-64-62) or resnet18."`
+	Width     int      `placeholder:"N" help:"Channels of the ResNet's stem (64)."`
+	Precision string   `default:"float32" enum:"float32,bfloat16" help:"Precision of the model's products: ${enum}."`
+	Side      int      `placeholder:"N" help:"Height and width of the ResNet's images (32)."`
+	Batch     int      `placeholder:"N" help:"Samples of each stream (default 128 for the mlp, 32 for resnet18)."`
+	K         int      `name:"k" default:"3" placeholder:"N" help:"Number of gradients in a step: one for each stream, and one for the memory if there is one (${default})."`
+	Method    []string `default:"avggrad,emgd-gmc" placeholder:"NAME,…" help:"Methods (${default}); each is compared with the first."`
+	Param     assigned `placeholder:"NAME=VALUE" help:"Parameter of the methods; repeat it for more."`
+	Memory    bool     `help:"Let one of the K gradients be that of the memory of a task that has ended."`
+	Edit      bool     `help:"Time the last method with memory editing too (implies --memory)."`
+	Warmup    int      `default:"5" placeholder:"N" help:"Steps before the first timed one (${default})."`
+	Steps     int      `default:"30" placeholder:"N" help:"Timed steps of each method (${default})."`
+	Turns     bool     `help:"Take turns with other programs: print a JSON line when ready, then read from each line of standard input how many steps to time next, and answer with a JSON line."`
+	JSON      bool     `name:"json" help:"Print JSON, with the time of every step."`
+	Backend   string   `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Compute backend: ${enum}."`
+	Threads   count    `default:"0" help:"Threads of the XLA CPU backend; 0 is the default, 1."`
+	Clients   count    `default:"1" placeholder:"N" help:"Streams whose gradients the XLA CPU backend computes at the same time (${default})."`
+	TF32      bool     `name:"tf32" help:"Let a GPU round the factors of products to 10 bits."`
 }
 
 // benchReport is what the command prints. Times are in milliseconds unless their names say seconds.

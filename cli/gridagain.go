@@ -22,14 +22,14 @@ import (
 type gridAgainCmd struct {
 	File string `arg:"" type:"existingfile" help:"Results that pcl grid export wrote."`
 
-	Method    *string           `placeholder:"NAME" help:"The method, as the file calls it."`
-	Dataset   *string           `placeholder:"NAME" help:"The data set, as the file calls it."`
-	Increment *string           `placeholder:"task|class" help:"The increment."`
-	LabelSet  *uint64           `name:"labelset" placeholder:"N" help:"Seed of the label sets."`
-	Timeline  *uint64           `placeholder:"N" help:"Seed of the timeline."`
-	Seed      *uint64           `placeholder:"N" help:"Seed of the run."`
-	Where     map[string]string `placeholder:"NAME=VALUE" help:"A value of what the grid varies, such as memory.budget=500; repeat it for more."`
-	Cell      string            `placeholder:"ID" help:"The cell, or the beginning of its ID."`
+	Method    *string  `placeholder:"NAME" help:"The method, as the file calls it."`
+	Dataset   *string  `placeholder:"NAME" help:"The data set, as the file calls it."`
+	Increment *string  `placeholder:"task|class" help:"The increment."`
+	LabelSet  *uint64  `name:"labelset" placeholder:"N" help:"Seed of the label sets."`
+	Timeline  *uint64  `placeholder:"N" help:"Seed of the timeline."`
+	Seed      *uint64  `placeholder:"N" help:"Seed of the run."`
+	Where     assigned `placeholder:"NAME=VALUE" help:"A value of what the grid varies, such as memory.budget=500; repeat it for more."`
+	Cell      string   `placeholder:"ID" help:"The cell, or the beginning of its ID."`
 
 	Grid      string `type:"existingfile" placeholder:"FILE.toml" help:"The grid, if it is none of those that are built in."`
 	TunedFrom string `type:"existingfile" placeholder:"FILE" help:"The tuned values of a grid …-tuned, if they are not those that come with the program."`

@@ -21,33 +21,33 @@ import (
 type runCmd struct {
 	Config string `short:"c" type:"existingfile" placeholder:"FILE.toml" help:"Read the configuration from a TOML file; flags override it. What it leaves out is as by default for the data set that is used."`
 
-	Method    []string          `placeholder:"NAME,…" help:"Methods to train with (default emgd, the recommended one); pcl methods lists them."`
-	Param     map[string]string `placeholder:"NAME=VALUE" help:"Parameter of the methods; repeat it for more."`
-	Dataset   string            `placeholder:"NAME" help:"Image set (default glyphs, built in); pcl data list has them all. Files of your own: folder:PATH, npz:PATH, safetensors:PATH or csv:PATH (docs/data.md)."`
-	Increment []string          `placeholder:"task,class" help:"task, class, or both (default task)."`
-	Seed      []uint64          `placeholder:"N,…" help:"Run seeds (default 1234)."`
-	Scenario  string            `type:"existingfile" placeholder:"FILE.json" help:"Play this scenario instead of a drawn one: label sets and timeline as JSON (docs/data.md §5). Flags that say how one is drawn (--labelset to --overlap) are refused beside it."`
-	LabelSet  *uint64           `name:"labelset" placeholder:"N" help:"Seed of the label sets."`
-	Timeline  *uint64           `placeholder:"N" help:"Seed of the timeline."`
-	Kind      *string           `placeholder:"KIND" help:"parallel, serial or all_at_once."`
-	Tasks     *int              `placeholder:"T" help:"Number of tasks."`
-	MinClass  *int              `name:"min-classes" placeholder:"N" help:"Fewest classes of a task."`
-	MaxClass  *int              `name:"max-classes" placeholder:"N" help:"Most classes of a task."`
-	Overlap   *int              `placeholder:"N" help:"Classes that each task has in common with the one before it (default 0)."`
-	PerClass  *int              `name:"train-per-class" placeholder:"N" help:"Use at most N training images of each class."`
-	TestPer   *int              `name:"test-per-class" placeholder:"N" help:"Evaluate on at most N test images of each class."`
-	Batch     *int              `placeholder:"N" help:"Batch size of each stream."`
-	Epochs    *int              `placeholder:"N" help:"Passes over each stream."`
-	Optimizer *string           `placeholder:"NAME" help:"adam, adamw, sgd, rmsprop or adagrad; a configuration file sets what else they have."`
-	LR        *float64          `name:"lr" placeholder:"X" help:"Learning rate."`
-	Policy    *string           `name:"memory-policy" placeholder:"P" help:"per_class or fixed_total."`
-	Memory    *int              `placeholder:"N" help:"Memory budget, per class or in total."`
-	Shared    *string           `placeholder:"WHICH" help:"Which parameters count as shared: shared, backbone or all."`
-	Model     *string           `placeholder:"NAME" help:"mlp, linear, resnet18, or a network that the program has registered (default: the benchmark's model for the data set)."`
-	Width     *int              `placeholder:"N" help:"Channels of the ResNet's stem (default 64)."`
-	Release   *bool             `help:"Use the ResNet of the released code, with biases and one more ReLU in each block."`
-	Init      string            `type:"existingfile" placeholder:"FILE.safetensors" help:"Begin with the parameters of a trained network, all but the classifier's."`
-	Precision *string           `placeholder:"P" help:"Precision of the model's products: float32 or bfloat16 (default float32)."`
+	Method    []string `placeholder:"NAME,…" help:"Methods to train with (default emgd, the recommended one); pcl methods lists them."`
+	Param     assigned `placeholder:"NAME=VALUE" help:"Parameter of the methods; repeat it for more."`
+	Dataset   string   `placeholder:"NAME" help:"Image set (default glyphs, built in); pcl data list has them all. Files of your own: folder:PATH, npz:PATH, safetensors:PATH or csv:PATH (docs/data.md)."`
+	Increment []string `placeholder:"task,class" help:"task, class, or both (default task)."`
+	Seed      []uint64 `placeholder:"N,…" help:"Run seeds (default 1234)."`
+	Scenario  string   `type:"existingfile" placeholder:"FILE.json" help:"Play this scenario instead of a drawn one: label sets and timeline as JSON (docs/data.md §5). Flags that say how one is drawn (--labelset to --overlap) are refused beside it."`
+	LabelSet  *uint64  `name:"labelset" placeholder:"N" help:"Seed of the label sets."`
+	Timeline  *uint64  `placeholder:"N" help:"Seed of the timeline."`
+	Kind      *string  `placeholder:"KIND" help:"parallel, serial or all_at_once."`
+	Tasks     *int     `placeholder:"T" help:"Number of tasks."`
+	MinClass  *int     `name:"min-classes" placeholder:"N" help:"Fewest classes of a task."`
+	MaxClass  *int     `name:"max-classes" placeholder:"N" help:"Most classes of a task."`
+	Overlap   *int     `placeholder:"N" help:"Classes that each task has in common with the one before it (default 0)."`
+	PerClass  *int     `name:"train-per-class" placeholder:"N" help:"Use at most N training images of each class."`
+	TestPer   *int     `name:"test-per-class" placeholder:"N" help:"Evaluate on at most N test images of each class."`
+	Batch     *int     `placeholder:"N" help:"Batch size of each stream."`
+	Epochs    *int     `placeholder:"N" help:"Passes over each stream."`
+	Optimizer *string  `placeholder:"NAME" help:"adam, adamw, sgd, rmsprop or adagrad; a configuration file sets what else they have."`
+	LR        *float64 `name:"lr" placeholder:"X" help:"Learning rate."`
+	Policy    *string  `name:"memory-policy" placeholder:"P" help:"per_class or fixed_total."`
+	Memory    *int     `placeholder:"N" help:"Memory budget, per class or in total."`
+	Shared    *string  `placeholder:"WHICH" help:"Which parameters count as shared: shared, backbone or all."`
+	Model     *string  `placeholder:"NAME" help:"mlp, linear, resnet18, or a network that the program has registered (default: the benchmark's model for the data set)."`
+	Width     *int     `placeholder:"N" help:"Channels of the ResNet's stem (default 64)."`
+	Release   *bool    `help:"Use the ResNet of the released code, with biases and one more ReLU in each block."`
+	Init      string   `type:"existingfile" placeholder:"FILE.safetensors" help:"Begin with the parameters of a trained network, all but the classifier's."`
+	Precision *string  `placeholder:"P" help:"Precision of the model's products: float32 or bfloat16 (default float32)."`
 
 	Edit      *float64        `name:"edit" placeholder:"ETA" help:"Edit the memory with this step size, in units in which pixels lie in [0,1]; 0 turns editing off."`
 	EditMode  *pcl.EditMode   `placeholder:"MODE" help:"batch or per_sample."`

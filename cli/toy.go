@@ -18,14 +18,14 @@ import (
 
 // toyCmd is `pcl toy`, which repeats the experiment of the paper's Figure 2.
 type toyCmd struct {
-	Method  []string          `default:"avggrad,mgda,emgd-gs,emgd-gmc" placeholder:"NAME,…" help:"Methods (${default})."`
-	Param   map[string]string `placeholder:"NAME=VALUE" help:"Parameter of the methods, e.g. tau=1 or rescale=mean; repeat it for more."`
-	Steps   int               `default:"1500" help:"Number of steps (${default})."`
-	Arrival int               `default:"500" help:"Step at which the second function arrives (${default})."`
-	LR      float64           `name:"lr" default:"2e-5" help:"Step size (${default})."`
-	Start   []float64         `default:"3,3" placeholder:"X,Y" help:"Starting point (${default})."`
-	Out     string            `short:"o" type:"path" placeholder:"FILE" help:"Draw the descent to a .png, .svg or .pdf file."`
-	JSON    bool              `name:"json" help:"Print every step as JSON, one line per method."`
+	Method  []string  `default:"avggrad,mgda,emgd-gs,emgd-gmc" placeholder:"NAME,…" help:"Methods (${default})."`
+	Param   assigned  `placeholder:"NAME=VALUE" help:"Parameter of the methods, e.g. tau=1 or rescale=mean; repeat it for more."`
+	Steps   int       `default:"1500" help:"Number of steps (${default})."`
+	Arrival int       `default:"500" help:"Step at which the second function arrives (${default})."`
+	LR      float64   `name:"lr" default:"2e-5" help:"Step size (${default})."`
+	Start   []float64 `default:"3,3" placeholder:"X,Y" help:"Starting point (${default})."`
+	Out     string    `short:"o" type:"path" placeholder:"FILE" help:"Draw the descent to a .png, .svg or .pdf file."`
+	JSON    bool      `name:"json" help:"Print every step as JSON, one line per method."`
 }
 
 func (c *toyCmd) Run(rc *runContext) error {

@@ -18,10 +18,10 @@ import (
 // implementations can be compared with it, and programs in other languages can use it as a server; docs/python.md has
 // the protocol.
 type weightsCmd struct {
-	Method string            `required:"" help:"Method; pcl methods lists them."`
-	Param  map[string]string `placeholder:"NAME=VALUE" help:"Parameter of the method; repeat it for more."`
-	Seed   uint64            `default:"0" help:"Seed of methods that draw random numbers."`
-	State  string            `type:"path" placeholder:"FILE" help:"Start with the method's state in this file, if the file exists, and save the new state to it."`
+	Method string   `required:"" help:"Method; pcl methods lists them."`
+	Param  assigned `placeholder:"NAME=VALUE" help:"Parameter of the method; repeat it for more."`
+	Seed   uint64   `default:"0" help:"Seed of methods that draw random numbers."`
+	State  string   `type:"path" placeholder:"FILE" help:"Start with the method's state in this file, if the file exists, and save the new state to it."`
 }
 
 func (c *weightsCmd) Run(rc *runContext) error {

@@ -160,6 +160,9 @@ func (s *Session) onData(ctx context.Context, configs []Config) ([]Config, error
 		if err := c.Validate(); err != nil { // which names what is wrong better than the data set would
 			return nil, err
 		}
+		if c.Dataset != s.name {
+			return nil, fmt.Errorf("experiment: configuration %d asks for data set %q, and the session is on %q", i+1, c.Dataset, s.name)
+		}
 		var err error
 		if out[i], err = c.OnData(ctx, datasets.Options{Dir: s.options.DataDir}); err != nil {
 			return nil, err

@@ -262,6 +262,12 @@ func TestMistakes(t *testing.T) {
 			t.Errorf("another data set: %v", err)
 		}
 	}
+	if _, err := g.Run(t.Context(), []Config{other}, nil); err == nil || !strings.Contains(err.Error(), `asks for data set "mnist", and the session is on`) {
+		t.Errorf("a run of another data set: %v", err)
+	}
+	if _, err := os.Stat(g.Folder(other)); err == nil {
+		t.Error("the run of another data set has a folder")
+	}
 	if _, err := New("nowhere", Options{Backend: backend.Go}).Run(t.Context(), []Config{small()}, nil); err == nil {
 		t.Error("an unknown data set passed")
 	}

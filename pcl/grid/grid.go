@@ -328,6 +328,9 @@ func resize(text table, size string) (*Grid, error) {
 	}
 	text = maps.Clone(text)
 	delete(text, sizeKey)
+	if err := checkKeys(text); err != nil {
+		return nil, err
+	}
 	written, err := toml.Marshal(text)
 	if err != nil {
 		return nil, err
@@ -340,22 +343,12 @@ func resize(text table, size string) (*Grid, error) {
 	if err := exactkeys.Check(meta, g); err != nil {
 		return nil, err
 	}
-	for _, key := range []string{"labelsets", "timelines", "seeds"} {
-		if list, ok := text[key].([]any); ok && slices.ContainsFunc(list, negative) {
-			return nil, fmt.Errorf("%s lists %v: seeds must not be negative", key, list)
-		}
-	}
 	for _, key := range meta.Undecoded() {
 		if len(key) == 1 { // what is in the tables of settings is checked with the configurations
 			return nil, fmt.Errorf("unknown key %q", key[0])
 		}
 	}
 	return g, nil
-}
-
-func negative(v any) bool {
-	n, isNumber := v.(int64)
-	return isNumber && n < 0
 }
 
 // Validate returns an error that names the first thing that is wrong, apart from the settings of single runs.

@@ -172,7 +172,12 @@ func TestRefused(t *testing.T) {
 		{`title`, `titel`, `unknown key "titel"`},
 		{`seeds = [1]`, `seeds = []`, "seeds lists nothing"},
 		{`seeds = [1]`, `seeds = [1, 2, 1]`, "seeds lists 1 twice"},
-		{`seeds = [1]`, `seeds = [-1]`, "must not be negative"},
+		{`seeds = [1]`, `seeds = [-1]`, "seeds is [-1]: want a list of whole numbers that are not negative"},
+		{`seeds = [1]`, `seeds = 1`, "seeds is 1: want a list of whole numbers"},
+		{`["GMC"]`, `"GMC"`, "methods is GMC: want a list of texts"},
+		{`title = "Good"`, `title = 5`, "title is 5: want a text in quotes"},
+		{`[method.GMC]`, "[method]\nGS = 4\n[method.GMC]", `method."GS" is 4: want a table of settings`},
+		{`vary.params.tau = [1]`, `vary = 3`, "vary is 3: want a table of lists"},
 		{`["GMC"]`, `["GS"]`, `there is no [method."GS"]`},
 		{`[1]
 		[dataset`, `1
