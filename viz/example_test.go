@@ -84,9 +84,13 @@ func ExampleProfiles() {
 	save("profiles", fig, err)
 }
 
-// The runs of every method that come with the program.
+// The runs of every method that come with the program, and those with a row for each finished task.
 func ExampleTradeOff() {
-	all, err := rows.Files("../grids/results/presets-test-split.csv", "../grids/results/presets-glyphs.csv")
+	var files []string
+	for _, size := range []string{"test-split", "glyphs", "cifar"} {
+		files = append(files, "../grids/results/presets-"+size+".csv", "../grids/results/controls-rows-"+size+".csv")
+	}
+	all, err := rows.Files(files...)
 	if err != nil {
 		log.Fatal(err)
 	}
