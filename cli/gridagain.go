@@ -58,8 +58,10 @@ func (c *gridAgainCmd) Run(rc *runContext) error {
 
 // row returns the row of the file that is to be made again: the first of those that the flags name.
 func (c *gridAgainCmd) row(rc *runContext) (*rows.Row, error) {
-	if c.Increment != nil && *c.Increment != string(scenario.TaskIncremental) && *c.Increment != string(scenario.ClassIncremental) {
-		return nil, fmt.Errorf("--increment %q is neither %q nor %q", *c.Increment, scenario.TaskIncremental, scenario.ClassIncremental)
+	if c.Increment != nil {
+		if err := scenario.Increment(*c.Increment).Validate(); err != nil {
+			return nil, fmt.Errorf("--%w", err)
+		}
 	}
 	all, err := rows.Files(c.File)
 	if err != nil {

@@ -56,8 +56,8 @@ func newPredictor(b *backend.Backend, m model.Model, t *Trained, batch int) (*Pr
 		return nil, errors.New("the network has no tasks, so that nothing is known of its outputs")
 	case t.OtherRule:
 		return nil, fmt.Errorf("method %s predicts by a rule of its own, which is not among what was saved", t.Method)
-	case t.Increment != scenario.TaskIncremental && t.Increment != scenario.ClassIncremental:
-		return nil, fmt.Errorf("increment %q is neither %q nor %q", t.Increment, scenario.TaskIncremental, scenario.ClassIncremental)
+	case t.Increment.Validate() != nil:
+		return nil, t.Increment.Validate()
 	}
 	theta, statistics, err := arrange(m.Layout(), t.Tensors, false)
 	if err != nil {

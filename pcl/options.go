@@ -110,8 +110,8 @@ func (o Options) validate() error {
 		return fmt.Errorf("pcl: images of %d×%d×%d for a model of %d inputs", o.Image.Height, o.Image.Width, o.Image.Channels, o.Model.Inputs())
 	case o.Batch < 1 || o.Batch > MaxBatch:
 		return fmt.Errorf("pcl: batch size %d is outside 1…%d", o.Batch, MaxBatch)
-	case o.Increment != scenario.TaskIncremental && o.Increment != scenario.ClassIncremental:
-		return fmt.Errorf("pcl: increment %q is neither %q nor %q", o.Increment, scenario.TaskIncremental, scenario.ClassIncremental)
+	case o.Increment.Validate() != nil:
+		return fmt.Errorf("pcl: %w", o.Increment.Validate())
 	case o.Optimizer == nil:
 		return errors.New("pcl: Options.Optimizer is missing, e.g. optim.Adam{LR: 0.003}")
 	}

@@ -180,12 +180,11 @@ func trainedOf(f *safetensors.File) (*Trained, error) {
 
 // check returns an error if the description contradicts itself.
 func (d *description) check() error {
-	known := d.Increment == scenario.TaskIncremental || d.Increment == scenario.ClassIncremental
 	switch {
 	case len(d.Image) != 3 || slices.Min(d.Image) < 0:
 		return fmt.Errorf("its image is %v; want height, width and channels", d.Image)
-	case len(d.Tasks) > 0 && !known:
-		return fmt.Errorf("its increment %q is neither %q nor %q", d.Increment, scenario.TaskIncremental, scenario.ClassIncremental)
+	case len(d.Tasks) > 0 && d.Increment.Validate() != nil:
+		return fmt.Errorf("its %w", d.Increment.Validate())
 	case d.Rule != "logits" && d.Rule != "nearest-mean" && d.Rule != "other":
 		return fmt.Errorf("its rule of prediction %q is not known", d.Rule)
 	case (d.Rule == "nearest-mean") != (d.Means != nil):

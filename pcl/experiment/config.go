@@ -266,8 +266,8 @@ func (c Config) WithIncrement(increment scenario.Increment) Config {
 // Validate returns an error that names the first thing that is wrong.
 func (c Config) Validate() error {
 	switch {
-	case c.Increment != scenario.TaskIncremental && c.Increment != scenario.ClassIncremental:
-		return fmt.Errorf("config: increment %q is neither %q nor %q", c.Increment, scenario.TaskIncremental, scenario.ClassIncremental)
+	case c.Increment.Validate() != nil:
+		return fmt.Errorf("config: %w", c.Increment.Validate())
 	case c.Batch < 1 || c.Batch > 1<<16:
 		return fmt.Errorf("config: batch %d is outside 1…65536", c.Batch)
 	case c.Epochs < 1 || c.Epochs > 1<<20:

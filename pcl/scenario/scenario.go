@@ -24,6 +24,14 @@ const (
 	ClassIncremental Increment = "class"
 )
 
+// Validate returns an error if the increment is neither of the two.
+func (i Increment) Validate() error {
+	if i != TaskIncremental && i != ClassIncremental {
+		return fmt.Errorf("increment %q is neither %q nor %q", string(i), TaskIncremental, ClassIncremental)
+	}
+	return nil
+}
+
 // Schema is the version of the JSON form.
 const Schema = 1
 
@@ -278,8 +286,8 @@ func (s *Scenario) validate(open bool) error {
 		return fmt.Errorf("scenario: schema is missing; write \"schema\": %d", Schema)
 	case s.Schema != Schema:
 		return fmt.Errorf("scenario: schema %d; this program reads schema %d", s.Schema, Schema)
-	case s.Increment != TaskIncremental && s.Increment != ClassIncremental && !(open && s.Increment == ""):
-		return fmt.Errorf("scenario: increment %q is neither %q nor %q", s.Increment, TaskIncremental, ClassIncremental)
+	case s.Increment.Validate() != nil && !(open && s.Increment == ""):
+		return fmt.Errorf("scenario: %w", s.Increment.Validate())
 	case s.Batch < 0 || s.Epochs < 0 || !open && (s.Batch < 1 || s.Epochs < 1) || s.Batch > limit || s.Epochs > limit:
 		return fmt.Errorf("scenario: batch %d and epochs %d must be positive, and at most %d", s.Batch, s.Epochs, limit)
 	case len(s.Tasks) == 0:
