@@ -64,7 +64,7 @@ func (f *Findings) Missing(notes map[string]string) (out []Missing) {
 		}
 		var texts []string
 		if len(none)+len(some) == 0 {
-			texts = append(texts, "Nothing is missing.")
+			texts = append(texts, "Each column of the paper has a grid with all of its runs.")
 		}
 		if len(none) > 0 {
 			texts = append(texts, "There are no results on "+strings.Join(none, "; ")+".")
