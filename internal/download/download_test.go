@@ -133,9 +133,9 @@ func TestStatus(t *testing.T) {
 		requests int64
 	}{
 		"busy, then fine": {func(n int64) int { return map[bool]int{true: 503}[n < 3] }, "", 3},
-		"always busy":     {func(int64) int { return 503 }, "503", 3},
+		"always busy":     {func(int64) int { return 503 }, "503 Service Unavailable", 3},
 		"not there":       {func(int64) int { return 404 }, "404 Not Found", 1},
-		"not modified":    {func(int64) int { return 304 }, "304", 1},
+		"not modified":    {func(int64) int { return 304 }, "304 Not Modified", 1},
 	} {
 		s := &server{data: data, status: c.status}
 		f, part := start(t, s, len(data))

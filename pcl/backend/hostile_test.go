@@ -121,7 +121,7 @@ func TestTooManyLibraries(t *testing.T) {
 // The requirements that are read here have names that fit into an address.
 func TestNewestOfNothing(t *testing.T) {
 	cudaIndex(t)
-	if _, err := newest(t.Context(), installer.PipDependency{Package: "none"}); err == nil || !strings.Contains(err.Error(), "404") {
+	if _, err := newest(t.Context(), installer.PipDependency{Package: "none"}); err == nil || !strings.Contains(err.Error(), "404 Not Found") {
 		t.Errorf("error %v", err)
 	}
 }

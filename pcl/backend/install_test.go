@@ -196,7 +196,7 @@ func TestDamagedPlugin(t *testing.T) {
 	}
 	var notice bytes.Buffer
 	x.answer = func(w http.ResponseWriter) bool { w.WriteHeader(http.StatusNotFound); return true }
-	if _, err := installedCPU(t.Context(), Options{CacheDir: dir, Progress: &notice}); !errors.Is(err, errDamaged) || !strings.Contains(err.Error(), "404") {
+	if _, err := installedCPU(t.Context(), Options{CacheDir: dir, Progress: &notice}); !errors.Is(err, errDamaged) || !strings.Contains(err.Error(), "404 Not Found") {
 		t.Errorf("offline: error %v", err)
 	}
 	x.answer = nil
