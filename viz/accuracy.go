@@ -68,9 +68,10 @@ func Accuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
 type spread int
 
 const (
-	noSpread spread = iota // of a single run
-	bands                  // an area around the curve
-	whiskers               // a bar at each point
+	noSpread    spread = iota // of a single run
+	bands                     // an area around the curve
+	whiskers                  // a bar at each point
+	lastWhisker               // a bar at the last point
 )
 
 // spreadOf is spreadFor a group of several.
@@ -102,6 +103,9 @@ func addCurve(t *Theme, p *plot.Plot, s Style, c curve, show spread) error {
 			return err
 		}
 		p.Add(band)
+	case show == lastWhisker:
+		n := len(xys) - 1
+		p.Add(&errorBars{s.Color, low[n:], high[n:]})
 	case show != noSpread && len(xys) <= 40:
 		p.Add(&errorBars{s.Color, low, high})
 	}

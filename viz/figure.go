@@ -149,6 +149,7 @@ func (f *Figure) Draw(c draw.Canvas) {
 	c = draw.Crop(c, margin, -margin, margin, -margin)
 	c.Max.Y -= f.drawKey(c)
 	tiles := f.tiles(c)
+	defer f.wrapTitles(tiles)()
 	for i, row := range f.Rows {
 		for j, p := range row {
 			settle(&p.X)

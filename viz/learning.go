@@ -12,7 +12,8 @@ import (
 // Fig. 7), one line per method and one panel for each data set and increment. It must show how the order of
 // the methods changes from task to task, and whether the differences are larger than those between runs. At
 // each end the methods are drawn side by side, so that their bars, of one standard deviation over the runs,
-// do not overlap. The axis counts task ends, so that runs of several timelines can be averaged; [Accuracy]
+// do not overlap. More than 100 bars in a panel would hide the lines: each method then has only the one at
+// its last point. The axis counts task ends, so that runs of several timelines can be averaged; [Accuracy]
 // draws the same against the step.
 func LearningProcess(t *Theme, runs ...*results.Run) (*Figure, error) {
 	parts, err := settings(runs)
@@ -47,11 +48,7 @@ func LearningProcess(t *Theme, runs ...*results.Run) (*Figure, error) {
 				data.add(part.title, g.Label, c.steps[k], c.mean[k], c.std[k], len(g.Runs))
 				c.steps[k] += beside(j, len(groups))
 			}
-			show := noSpread
-			if len(g.Runs) > 1 {
-				show = whiskers
-			}
-			if err := addCurve(t, p, styles[g.look], c, show); err != nil {
+			if err := addCurve(t, p, styles[g.look], c, spreadOfEnds(len(g.Runs), tasks*len(groups))); err != nil {
 				return nil, err
 			}
 		}
@@ -63,6 +60,17 @@ func LearningProcess(t *Theme, runs ...*results.Run) (*Figure, error) {
 	f.Height = 260 * rowsOf(f)
 	f.key = keyOf(all, styles)
 	return f.holding("learning-process", data), nil
+}
+
+// spreadOfEnds chooses how points that are means of so many runs show their spread, in a panel of so many points.
+func spreadOfEnds(runs, points int) spread {
+	switch {
+	case runs < 2:
+		return noSpread
+	case points > 100:
+		return lastWhisker
+	}
+	return whiskers
 }
 
 // beside is where the method of a number stands, from the middle of its place on an axis of whole numbers.

@@ -16,30 +16,48 @@ func square(at vg.Point, radius vg.Length) vg.Rectangle {
 	return vg.Rectangle{Min: at.Sub(r), Max: at.Add(r)}
 }
 
-// room finds a place inside a canvas for a name of some size beside a point: one that is free, or else, with free false, one
-// that is not.
-func room(inside vg.Rectangle, taken []vg.Rectangle, at, size vg.Point) (box vg.Rectangle, free bool) {
-	const gap = vg.Length(4)
-	w, h := size.X, size.Y
-	box.Min = vg.Point{X: at.X + gap, Y: at.Y - h/2}
-	if box.Min.X+w > inside.Max.X {
-		box.Min.X = max(inside.Min.X, at.X-gap-w)
+// room finds a place inside a canvas for a name of some size near a point: the nearest one that is free and at most reach
+// further away than beside the point, or else, with free false, one that is not.
+func room(inside vg.Rectangle, taken []vg.Rectangle, at, size vg.Point, reach vg.Length) (box vg.Rectangle, free bool) {
+	const gap, ring = vg.Length(4), vg.Length(6)
+	for distance := gap; distance <= gap+reach; distance += ring {
+		places := beside8(size, distance, distance/4)
+		if distance > gap {
+			places = append(beside8(size, distance, distance), vg.Point{X: 0, Y: distance}, vg.Point{X: -size.X, Y: distance})
+		}
+		for _, corner := range places {
+			low := at.Add(corner)
+			b := vg.Rectangle{Min: low, Max: low.Add(size)}
+			if within(b, inside) && !slices.ContainsFunc(taken, func(t vg.Rectangle) bool { return overlap(b, t) }) {
+				return b, true
+			}
+		}
+	}
+	box.Min = vg.Point{X: at.X + gap, Y: at.Y - size.Y/2}
+	if box.Min.X+size.X > inside.Max.X {
+		box.Min.X = max(inside.Min.X, at.X-gap-size.X)
 	}
 	box.Max = box.Min.Add(size)
-	for _, corner := range []vg.Point{
-		{X: gap, Y: -h / 2}, {X: -gap - w, Y: -h / 2}, {X: -w / 2, Y: gap}, {X: -w / 2, Y: -gap - h},
-		{X: gap, Y: gap / 4}, {X: gap, Y: -gap/4 - h}, {X: -gap - w, Y: gap / 4}, {X: -gap - w, Y: -gap/4 - h},
-	} {
-		low := at.Add(corner)
-		b := vg.Rectangle{Min: low, Max: low.Add(size)}
-		if b.Min.X < inside.Min.X || b.Max.X > inside.Max.X || b.Min.Y < inside.Min.Y || b.Max.Y > inside.Max.Y {
-			continue
-		}
-		if !slices.ContainsFunc(taken, func(t vg.Rectangle) bool { return overlap(b, t) }) {
-			return b, true
-		}
-	}
 	return box, false
+}
+
+// beside8 lists the lower left corners of names at eight places around a point, from which those at its corners are up or
+// down by rise.
+func beside8(size vg.Point, distance, rise vg.Length) []vg.Point {
+	w, h := size.X, size.Y
+	return []vg.Point{
+		{X: distance, Y: -h / 2}, {X: -distance - w, Y: -h / 2}, {X: -w / 2, Y: distance}, {X: -w / 2, Y: -distance - h},
+		{X: distance, Y: rise}, {X: distance, Y: -rise - h}, {X: -distance - w, Y: rise}, {X: -distance - w, Y: -rise - h},
+	}
+}
+
+func within(b, outer vg.Rectangle) bool {
+	return b.Min.X >= outer.Min.X && b.Max.X <= outer.Max.X && b.Min.Y >= outer.Min.Y && b.Max.Y <= outer.Max.Y
+}
+
+// nearest is the point of a rectangle that is nearest to another point.
+func nearest(box vg.Rectangle, to vg.Point) vg.Point {
+	return vg.Point{X: min(max(to.X, box.Min.X), box.Max.X), Y: min(max(to.Y, box.Min.Y), box.Max.Y)}
 }
 
 func overlap(a, b vg.Rectangle) bool {

@@ -179,25 +179,34 @@ func (m *trades) Plot(c draw.Canvas, p *plot.Plot) {
 		taken = append(taken, square(at(s), g.Radius))
 	}
 	for _, s := range m.shown() {
-		sty := m.theme.text(m.theme.Muted, tickSize-2)
+		sty, reach := m.theme.text(m.theme.Muted, tickSize-2), vg.Length(0)
 		if s.front {
-			sty = m.theme.text(m.theme.Ink, tickSize)
+			sty, reach = m.theme.text(m.theme.Ink, tickSize), 60
 		}
-		box, free := room(c.Rectangle, taken, at(s), sty.Rectangle(s.label).Size())
+		box, free := room(c.Rectangle, taken, at(s), sty.Rectangle(s.label).Size(), reach)
+		if !free && !s.front {
+			continue
+		}
 		begin := vg.Point{X: box.Min.X, Y: (box.Min.Y + box.Max.Y) / 2}
-		switch {
-		case free:
+		if free {
+			m.lead(c, at(s), box)
 			begin.Y += lift
 			c.FillText(sty, begin, s.label)
-		case s.front:
+		} else {
 			m.theme.platedIn(sty, c, begin, s.label)
-		default:
-			continue
 		}
 		taken = append(taken, box)
 	}
 	if m.without > 0 {
 		m.theme.platedIn(m.theme.text(m.theme.Muted, tickSize-1), c, vg.Point{X: c.Min.X + 3, Y: c.Min.Y + 7}, fmt.Sprintf("far below or to the left: %d more", m.without))
+	}
+}
+
+// lead draws a thin line from a point to its name where that is not beside it.
+func (m *trades) lead(c draw.Canvas, at vg.Point, name vg.Rectangle) {
+	end := nearest(name, at)
+	if d := end.Sub(at); d.Dot(d) > 64 {
+		c.StrokeLine2(m.theme.line(m.theme.Muted, 0.5), at.X, at.Y, end.X, end.Y)
 	}
 }
 

@@ -38,7 +38,7 @@ func gridFigures(g *findings.Grid) ([]runFigure, error) {
 		few = fmt.Sprintf(" At most %d methods are shown.", mostShown)
 	}
 	out := []runFigure{
-		drawn("Accuracy as tasks end (the paper’s Figure 7)", "The average is over all tasks started so far; bars are ± one standard deviation over runs."+few, sweepOf(runs, viz.LearningProcess)),
+		drawn("Accuracy as tasks end (the paper’s Figure 7)", "The average is over all tasks started so far; bars are ± one standard deviation over runs. Where bars would hide the lines, only the last is drawn."+few, sweepOf(runs, viz.LearningProcess)),
 		drawn("Performance profiles", "The share of runs above an accuracy: a line above another’s everywhere is better throughout, one that falls early has runs that fail."+few, sweepOf(runs, viz.Profiles)),
 	}
 	if inBoth(g) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
@@ -72,8 +73,14 @@ func gridsHeadline(f *findings.Findings) string {
 	for _, v := range f.Claims {
 		n[v.Outcome]++
 	}
-	return fmt.Sprintf("%s in %s. Of %d claims of the paper, those that hold here: %d; that are not shown: %d; that do not hold: %d; that these results cannot test: %d.",
-		plural.Of(runs, "run"), plural.Of(len(f.Grids), "grid"), len(f.Claims), n[findings.Holds], n[findings.NotShown], n[findings.DoesNotHold], n[findings.NotTestable])
+	var verdicts []string
+	for _, o := range []findings.Outcome{findings.Holds, findings.DoesNotHold, findings.NotShown, findings.NotTestable} {
+		if n[o] > 0 {
+			verdicts = append(verdicts, fmt.Sprintf("“%s” %d", o, n[o]))
+		}
+	}
+	return fmt.Sprintf("%s in %s. Verdicts on the paper’s %s: %s.",
+		plural.Of(runs, "run"), plural.Of(len(f.Grids), "grid"), plural.Of(len(f.Claims), "claim"), strings.Join(verdicts, ", "))
 }
 
 // entryIDs gives each entry a name to link to.

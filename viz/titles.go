@@ -1,0 +1,74 @@
+package viz
+
+import (
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// wrapTitles breaks titles that are wider than their plot into lines. The titles of a row then have the same number of
+// lines, so that its plots remain aligned. undo restores the titles, since several figures may share a plot.
+func (f *Figure) wrapTitles(tiles [][]draw.Canvas) (undo func()) {
+	var old []string
+	for i, row := range f.Rows {
+		titles, most := make([][]string, len(row)), 0
+		for j, p := range row {
+			old = append(old, p.Title.Text)
+			if p.Title.Text != "" {
+				tile := tiles[i][j]
+				titles[j] = balanced(p.Title.Text, titleShare*(tile.Max.X-tile.Min.X), p.Title.TextStyle.Width)
+			}
+			most = max(most, len(titles[j]))
+		}
+		for j, p := range row {
+			if n := len(titles[j]); n > 0 {
+				p.Title.Text = strings.Repeat("\n", most-n) + strings.Join(titles[j], "\n")
+			}
+		}
+	}
+	return func() {
+		for _, row := range f.Rows {
+			for _, p := range row {
+				p.Title.Text, old = old[0], old[1:]
+			}
+		}
+	}
+}
+
+// titleShare is how much of a plot's width a title may fill. The rest is for readers with a slightly wider font.
+const titleShare = 0.96
+
+// balanced breaks the lines of a text that are wider than limit at their spaces: each into as few lines as possible, which
+// are as equally wide as that allows.
+func balanced(text string, limit vg.Length, width func(string) vg.Length) (lines []string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		if width(line) <= limit {
+			lines = append(lines, line)
+			continue
+		}
+		best := filled(line, limit, width)
+		for w := limit - 1; w > 0; w-- {
+			narrower := filled(line, w, width)
+			if len(narrower) > len(best) {
+				break
+			}
+			best = narrower
+		}
+		lines = append(lines, best...)
+	}
+	return lines
+}
+
+// filled puts as many words into each line as limit allows, and at least one.
+func filled(text string, limit vg.Length, width func(string) vg.Length) (lines []string) {
+	for _, word := range strings.Fields(text) {
+		last := len(lines) - 1
+		if last >= 0 && width(lines[last]+" "+word) <= limit {
+			lines[last] += " " + word
+			continue
+		}
+		lines = append(lines, word)
+	}
+	return lines
+}

@@ -1,0 +1,162 @@
+package viz
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+// letters measures a text by its bytes.
+func letters(s string) vg.Length { return vg.Length(len(s)) }
+
+func TestBalanced(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		limit vg.Length
+		want  []string
+	}{
+		{"", 5, []string{""}},
+		{"it  fits", 8, []string{"it  fits"}},
+		{"a line of five words", 19, []string{"a line of", "five words"}},
+		{"a line of five words", 9, []string{"a line", "of five", "words"}},
+		{"kept\nas it was", 9, []string{"kept", "as it was"}},
+		{"kept\nas it was", 8, []string{"kept", "as it", "was"}},
+		{"an unbreakable word", 5, []string{"an", "unbreakable", "word"}},
+		{"unbreakable", 5, []string{"unbreakable"}},
+	} {
+		if got := balanced(c.text, c.limit, letters); !slices.Equal(got, c.want) {
+			t.Errorf("%q in lines of %g: %q, want %q", c.text, c.limit, got, c.want)
+		}
+	}
+}
+
+// inSettings returns two runs of one task for each data set and increment.
+func inSettings(datasets ...string) (runs []*results.Run) {
+	for _, dataset := range datasets {
+		for _, increment := range []string{"task", "class"} {
+			for seed := range 2 {
+				runs = append(runs, &results.Run{
+					ID: fmt.Sprint(dataset, increment, seed), Method: "er", Dataset: dataset, Increment: increment, Seed: uint64(seed),
+					A: 50 + float64(seed), Tasks: []results.Task{{ID: 1, End: 9}},
+					Curve: []results.Point{{Step: 9, Mean: 0.5 + 0.01*float64(seed), Ended: []int{1}}},
+				})
+			}
+		}
+	}
+	return runs
+}
+
+var textInSVG = regexp.MustCompile(`<text x="([-0-9.]+)" y="([-0-9.]+)"[^>]*font-size:10px[^>]*>([^<]*)<`)
+
+// TestLongTitles: the titles of panels stay inside the figure and beside each other, and a figure that was drawn keeps them.
+func TestLongTitles(t *testing.T) {
+	long := []string{"Split-CIFAR-10 (1000 per class, width 8)", "Split-CIFAR-100 (100 per class, width 8)", "Split-Tiny-ImageNet (50 per class, 32×32, width 8)"}
+	for n := 1; n <= len(long); n++ {
+		fig, err := LearningProcess(Light, inSettings(long[:n]...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		title := fig.Rows[0][0].Title.Text
+		for name, f := range map[string]*Figure{"wide": fig, "narrow": fig.Narrow()} {
+			titlesInside(t, fmt.Sprintf("%d data sets, %s", n, name), f, 2*n)
+		}
+		if got := fig.Rows[0][0].Title.Text; got != title || strings.Contains(got, "\n") {
+			t.Errorf("after drawing the title is %q, before %q", got, title)
+		}
+	}
+}
+
+func titlesInside(t *testing.T, name string, f *Figure, panels int) {
+	t.Helper()
+	var svg bytes.Buffer
+	if err := f.Encode(&svg, "svg"); err != nil {
+		t.Fatal(err)
+	}
+	width, _ := f.Size()
+	right := map[string]vg.Length{} // by height, where the last text ends
+	ends := 0
+	for _, m := range textInSVG.FindAllStringSubmatch(svg.String(), -1) {
+		if strings.HasSuffix(m[3], "%") {
+			continue // the label of a vertical axis, which is turned
+		}
+		left, err := strconv.ParseFloat(m[1], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		from := vg.Length(left)
+		to := from + f.Rows[0][0].Title.TextStyle.Width(m[3])
+		if from < right[m[2]] || to > width {
+			t.Errorf("%s: %q is from %.0f to %.0f of %.0f points, and the text before it ends at %.0f", name, m[3], from, to, width, right[m[2]])
+		}
+		right[m[2]] = to
+		if strings.HasSuffix(m[3], "-incremental") {
+			ends++
+		}
+	}
+	if ends != panels {
+		t.Errorf("%s: %d titles end as they should, want %d", name, ends, panels)
+	}
+}
+
+// TestPlotsOfARowStayAligned: where one title has two lines, the plots beside it begin as far down.
+func TestPlotsOfARowStayAligned(t *testing.T) {
+	f, err := Plots("two", "Two plots.", NewPlot(Light, "short", "", ""), NewPlot(Light, strings.Repeat("long ", 20), "", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tiles := f.tiles(draw.New(vgsvg.New(600, 290)))
+	undo := f.wrapTitles(tiles)
+	left, right := f.Rows[0][0], f.Rows[0][1]
+	if got := strings.Count(right.Title.Text, "\n"); got != 1 {
+		t.Errorf("the long title has %d breaks, want 1", got)
+	}
+	if a, b := left.DataCanvas(tiles[0][0]).Max.Y, right.DataCanvas(tiles[0][1]).Max.Y; a != b {
+		t.Errorf("the plots begin at %g and %g", a, b)
+	}
+	undo()
+	if left.Title.Text != "short" || strings.Contains(right.Title.Text, "\n") {
+		t.Errorf("the titles remain %q and %q", left.Title.Text, right.Title.Text)
+	}
+}
+
+// TestBarsThatWouldHideTheLines: a panel of many points has one bar for each method.
+func TestBarsThatWouldHideTheLines(t *testing.T) {
+	for _, c := range []struct {
+		runs, points int
+		want         spread
+	}{{1, 10, noSpread}, {1, 500, noSpread}, {2, 100, whiskers}, {2, 101, lastWhisker}} {
+		if got := spreadOfEnds(c.runs, c.points); got != c.want {
+			t.Errorf("%d runs, %d points: %d, want %d", c.runs, c.points, got, c.want)
+		}
+	}
+	strokes := func(show spread) int {
+		p := Light.newPlot("", "")
+		var c curve
+		for x := range 20 {
+			c.add(float64(x), 50, 1)
+		}
+		if err := addCurve(Light, p, Style{}.marked(), c, show); err != nil {
+			t.Fatal(err)
+		}
+		var svg bytes.Buffer
+		if err := newFigure(Light, 290, "", []*plot.Plot{p}).Encode(&svg, "svg"); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(svg.String(), "<path")
+	}
+	none := strokes(noSpread)
+	if one, all := strokes(lastWhisker)-none, strokes(whiskers)-none; one != 3 || all != 20*3 {
+		t.Errorf("a bar at the last point has %d lines, bars at all %d; want 3 and 60", one, all)
+	}
+}
