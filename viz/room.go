@@ -21,9 +21,9 @@ func square(at vg.Point, radius vg.Length) vg.Rectangle {
 func room(inside vg.Rectangle, taken []vg.Rectangle, at, size vg.Point, reach vg.Length) (box vg.Rectangle, free bool) {
 	const gap, ring = vg.Length(4), vg.Length(6)
 	for distance := gap; distance <= gap+reach; distance += ring {
-		places := beside8(size, distance, distance/4)
+		places := nameCorners(size, distance, distance/4)
 		if distance > gap {
-			places = append(beside8(size, distance, distance), vg.Point{X: 0, Y: distance}, vg.Point{X: -size.X, Y: distance})
+			places = append(nameCorners(size, distance, distance), vg.Point{X: 0, Y: distance}, vg.Point{X: -size.X, Y: distance})
 		}
 		for _, corner := range places {
 			low := at.Add(corner)
@@ -41,9 +41,9 @@ func room(inside vg.Rectangle, taken []vg.Rectangle, at, size vg.Point, reach vg
 	return box, false
 }
 
-// beside8 lists the lower left corners of names at eight places around a point, from which those at its corners are up or
-// down by rise.
-func beside8(size vg.Point, distance, rise vg.Length) []vg.Point {
+// nameCorners lists the lower left corners of a name at eight places around a point. The four diagonal ones are up or down
+// by rise.
+func nameCorners(size vg.Point, distance, rise vg.Length) []vg.Point {
 	w, h := size.X, size.Y
 	return []vg.Point{
 		{X: distance, Y: -h / 2}, {X: -distance - w, Y: -h / 2}, {X: -w / 2, Y: distance}, {X: -w / 2, Y: -distance - h},

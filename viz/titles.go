@@ -3,6 +3,7 @@ package viz
 import (
 	"strings"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -10,14 +11,16 @@ import (
 // wrapTitles breaks titles that are wider than their plot into lines. The titles of a row then have the same number of
 // lines, so that its plots remain aligned. undo restores the titles, since several figures may share a plot.
 func (f *Figure) wrapTitles(tiles [][]draw.Canvas) (undo func()) {
-	var old []string
+	old := map[*plot.Plot]string{} // a figure may have a plot twice
 	for i, row := range f.Rows {
 		titles, most := make([][]string, len(row)), 0
 		for j, p := range row {
-			old = append(old, p.Title.Text)
-			if p.Title.Text != "" {
+			if _, seen := old[p]; !seen {
+				old[p] = p.Title.Text
+			}
+			if old[p] != "" {
 				tile := tiles[i][j]
-				titles[j] = balanced(p.Title.Text, titleShare*(tile.Max.X-tile.Min.X), p.Title.TextStyle.Width)
+				titles[j] = balanced(old[p], titleShare*(tile.Max.X-tile.Min.X), p.Title.TextStyle.Width)
 			}
 			most = max(most, len(titles[j]))
 		}
@@ -28,10 +31,8 @@ func (f *Figure) wrapTitles(tiles [][]draw.Canvas) (undo func()) {
 		}
 	}
 	return func() {
-		for _, row := range f.Rows {
-			for _, p := range row {
-				p.Title.Text, old = old[0], old[1:]
-			}
+		for p, title := range old {
+			p.Title.Text = title
 		}
 	}
 }

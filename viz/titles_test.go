@@ -130,6 +130,20 @@ func TestPlotsOfARowStayAligned(t *testing.T) {
 	}
 }
 
+// TestPlotTwice: a plot that a figure has twice gets its title back.
+func TestPlotTwice(t *testing.T) {
+	title := strings.Repeat("long ", 40)
+	f, err := Plots("twice", "A plot, twice.", NewPlot(Light, title, "", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Rows = append(f.Rows, f.Rows[0])
+	f.Draw(draw.New(vgsvg.New(600, 580)))
+	if got := f.Rows[0][0].Title.Text; got != title {
+		t.Errorf("after drawing the title is %q", got)
+	}
+}
+
 // TestBarsThatWouldHideTheLines: a panel of many points has one bar for each method.
 func TestBarsThatWouldHideTheLines(t *testing.T) {
 	for _, c := range []struct {
