@@ -13,21 +13,21 @@ const rounding = 1e-3
 // from a file goes through it, and so does what [Run.Save] writes. Accuracies that the run does not have are not missed.
 func (r *Run) Check() error {
 	var c checker
-	m, most := r.Measured, math.MaxFloat64
+	m := r.Measured
 	c.within("A", r.A, 0, 100)
 	c.within("F", r.F, -100, 100)
 	c.within("A_first", r.AFirst, 0, 100)
 	c.same("F", r.F, "A - A_first", r.A-r.AFirst)
-	c.within("steps", float64(r.Steps), 0, most)
-	c.within("skipped_rows", float64(r.Skipped), 0, most)
-	c.within("rejected_steps", float64(r.Rejected), 0, most)
+	c.atLeastZero("steps", float64(r.Steps))
+	c.atLeastZero("skipped_rows", float64(r.Skipped))
+	c.atLeastZero("rejected_steps", float64(r.Rejected))
 	if r.DivergedAt != nil {
 		c.within("diverged_at", float64(*r.DivergedAt), 0, float64(r.Span()-1))
 	}
-	c.within("train_seconds", m.TrainSeconds, 0, most)
-	c.within("eval_seconds", m.EvalSeconds, 0, most)
-	c.within("step_ms", m.StepMillis, 0, most)
-	c.within("threads", float64(m.Threads), 0, most)
+	c.atLeastZero("train_seconds", m.TrainSeconds)
+	c.atLeastZero("eval_seconds", m.EvalSeconds)
+	c.atLeastZero("step_ms", m.StepMillis)
+	c.atLeastZero("threads", float64(m.Threads))
 	c.curve(r)
 	c.tasks(r)
 	return c.err
@@ -45,6 +45,10 @@ func (c *checker) refuse(wrong bool, format string, args ...any) {
 // within also refuses what is not a number. The ends have room for rounding, which a mean of ones needs.
 func (c *checker) within(name string, x, low, high float64) {
 	c.refuse(!(x >= low-1e-9 && x <= high+1e-9), "%s is %g; want %g to %g", name, x, low, high)
+}
+
+func (c *checker) atLeastZero(name string, x float64) {
+	c.refuse(!(x >= 0), "%s is %g; want 0 or more", name, x)
 }
 
 func (c *checker) same(name string, x float64, other string, y float64) {
