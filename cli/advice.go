@@ -61,6 +61,24 @@ func goOn() string {
 // plain matches arguments that need no quotes in a shell.
 var plain = regexp.MustCompile(`^[\w%+,./:=@-]+$`)
 
+// shown is a path as others see it: of one that begins at the root they get the name alone.
+func shown(path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Base(path)
+	}
+	return path
+}
+
+// madeBy is the command of this process as a page tells it.
+func madeBy() string {
+	words := []string{"pcl"}
+	for _, a := range os.Args[1:] {
+		flag, value, _ := strings.Cut(a, "=")
+		words = append(words, strings.TrimSuffix(shown(flag)+"="+shown(value), "="))
+	}
+	return strings.Join(quoted(words), " ")
+}
+
 // quoted returns the arguments, quoted for a shell where necessary. It leaves out --resume, and --checkpoint because
 // by now there is a newer checkpoint.
 func quoted(args []string) []string {

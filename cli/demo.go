@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
@@ -65,7 +64,7 @@ func (c *demoCmd) Run(rc *runContext) error {
 			c.Seed = c.Seed[:1]
 		}
 	}
-	in := report.DemoInput{Command: c.command(), Records: map[string][]results.Record{}, Backend: b.Info.String()}
+	in := report.DemoInput{Command: madeBy(), Records: map[string][]results.Record{}, Backend: b.Info.String()}
 	o := experiment.RunOptions{Backend: b, Programs: pcl.NewPrograms(b), Record: true}
 	defer o.Programs.Close()
 	if o.Dataset, err = datasets.Open(rc.ctx, "glyphs", datasets.Options{}); err != nil {
@@ -140,8 +139,4 @@ func (c *demoCmd) draw(rc *runContext, in report.DemoInput) error {
 	}
 	_, err := fmt.Fprintf(rc.stdout, "\nThe page: %s\n", c.Out)
 	return err
-}
-
-func (c *demoCmd) command() string {
-	return strings.Join(append([]string{"pcl"}, quoted(os.Args[1:])...), " ")
 }

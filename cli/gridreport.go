@@ -44,7 +44,7 @@ func (c *gridReportCmd) Run(rc *runContext) error {
 	}
 	version, commit := experiment.Version()
 	in := report.GridsInput{Title: c.Title, Findings: found, Notes: notes, Origin: report.Origin{
-		Command: strings.Join(append([]string{"pcl"}, quoted(os.Args[1:])...), " "), Version: version + " " + commit, Made: time.Now(),
+		Command: madeBy(), Version: version + " " + commit, Made: time.Now(),
 	}}
 	if err := rc.writeTo(c.Out, func(w io.Writer) error { return report.Grids(rc.ctx, w, in) }); err != nil || rc.quiet {
 		return err
@@ -64,9 +64,9 @@ func (c *gridReportCmd) source() string {
 		case !c.isExport(name):
 			parts[i] = "the results of " + name
 		case filepath.Ext(name) == ".csv":
-			parts[i] = fmt.Sprintf("[%s](%[1]s)", name)
+			parts[i] = fmt.Sprintf("[%s](%[1]s)", shown(name))
 		default:
-			parts[i] = fmt.Sprintf("the files in [%s](%[1]s)", name)
+			parts[i] = fmt.Sprintf("the files in [%s](%[1]s)", shown(name))
 		}
 	}
 	return strings.Join(parts, ", ")

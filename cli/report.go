@@ -54,7 +54,7 @@ func (c *reportCmd) Run(rc *runContext) error {
 	}
 	version, commit := experiment.Version()
 	o := report.Origin{
-		Command: strings.Join(append([]string{"pcl"}, quoted(os.Args[1:])...), " "),
+		Command: madeBy(),
 		Version: version + " " + commit, Made: time.Now(),
 	}
 	if notebooks == nil {

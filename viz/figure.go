@@ -2,6 +2,7 @@ package viz
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -135,6 +136,11 @@ func (f *Figure) check() error {
 		if len(row) == 0 || slices.Contains(row, nil) {
 			return fmt.Errorf("viz: row %d of the figure lacks a plot", i)
 		}
+		for _, p := range row {
+			if err := cmp.Or(checkAxis(&p.X), checkAxis(&p.Y)); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -148,12 +154,14 @@ func (f *Figure) Draw(c draw.Canvas) {
 	}
 	c = draw.Crop(c, margin, -margin, margin, -margin)
 	c.Max.Y -= f.drawKey(c)
+	for _, p := range slices.Concat(f.Rows...) {
+		settle(&p.X)
+		settle(&p.Y)
+	}
 	tiles := f.tiles(c)
 	defer f.wrapTitles(tiles)()
 	for i, row := range f.Rows {
 		for j, p := range row {
-			settle(&p.X)
-			settle(&p.Y)
 			p.Draw(tiles[i][j])
 		}
 	}

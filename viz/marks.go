@@ -115,7 +115,7 @@ func (t *Theme) band(low, high plotter.XYs, s Style) (*plotter.Polygon, error) {
 		return nil, err
 	}
 	// A mixed opaque colour would hide the lines below; a see-through one does not.
-	fill := s.Color
+	fill := s.color()
 	fill.A = 50
 	poly.Color = fill
 	poly.LineStyle.Width = 0

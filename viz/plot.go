@@ -245,6 +245,9 @@ func Plots(name, alt string, plots ...*Plot) (*Figure, error) {
 		case p.err != nil:
 			return nil, p.err
 		}
+		if err := p.drawable(); err != nil {
+			return nil, err
+		}
 		p.finish()
 		row = append(row, p.Plot)
 		data.Rows = append(data.Rows, p.rows...)

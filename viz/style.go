@@ -1,6 +1,7 @@
 package viz
 
 import (
+	"cmp"
 	"hash/fnv"
 	"image/color"
 	"slices"
@@ -197,9 +198,14 @@ func apart(names []string, n int, known func(string) bool, wish func(string) int
 }
 
 func (s Style) line(width float64) draw.LineStyle {
-	return draw.LineStyle{Color: s.Color, Width: vg.Points(width), Dashes: s.Dashes}
+	return draw.LineStyle{Color: s.color(), Width: vg.Points(width), Dashes: s.Dashes}
 }
 
 func (s Style) glyph(radius float64) draw.GlyphStyle {
-	return draw.GlyphStyle{Color: s.Color, Radius: vg.Points(radius), Shape: s.Marker}
+	return draw.GlyphStyle{Color: s.color(), Radius: vg.Points(radius), Shape: s.Marker}
+}
+
+// color is grey where none is set, which is seen in every theme.
+func (s Style) color() color.NRGBA {
+	return cmp.Or(s.Color, color.NRGBA{R: 128, G: 128, B: 128, A: 255})
 }

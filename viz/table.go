@@ -1,7 +1,6 @@
 package viz
 
 import (
-	"encoding/csv"
 	"errors"
 	"io"
 
@@ -23,7 +22,7 @@ func (t *Table) writeCSV(w io.Writer) error {
 	if len(t.Head) == 0 {
 		return errors.New("viz: the figure holds no data; set its Data, or take a figure of one of the package's functions")
 	}
-	out := csv.NewWriter(w)
+	out := csvcell.NewWriter(w)
 	if err := out.Write(t.Head); err != nil {
 		return err
 	}
@@ -36,6 +35,5 @@ func (t *Table) writeCSV(w io.Writer) error {
 			return err
 		}
 	}
-	out.Flush()
-	return out.Error()
+	return out.Flush()
 }

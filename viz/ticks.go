@@ -12,14 +12,16 @@ const closest = 1e-12
 
 // settle makes the ends of an axis equal that differ by rounding only: gonum then makes room around them.
 func settle(a *plot.Axis) {
-	if a.Max > a.Min && !hasRoom(a.Min, a.Max) {
+	if logarithmic(a.Scale) {
+		settleLog(a)
+	} else if a.Max > a.Min && !hasRoom(a.Min, a.Max) {
 		a.Max = a.Min
 	}
 }
 
-// hasRoom says whether an axis between two ends has room for ticks.
+// hasRoom says whether an axis between two ends has room for ticks. Parts of the smallest numbers would be 0.
 func hasRoom(lo, hi float64) bool {
-	return hi > lo && !(hi-lo <= closest*max(math.Abs(lo), math.Abs(hi)))
+	return hi-lo > 1e-300 && !(hi-lo <= closest*max(math.Abs(lo), math.Abs(hi)))
 }
 
 // roundTicks puts about n labels at multiples of 1, 2 or 5 times a power of ten, all with the
@@ -39,7 +41,7 @@ func (r roundTicks) Ticks(lo, hi float64) []plot.Tick {
 		}
 	}
 	var ticks []plot.Tick
-	for i := math.Ceil(lo/step - 1e-9); i*step <= hi+1e-9*step; i++ {
+	for i := math.Ceil(lo/step - 1e-9); i <= hi/step+1e-9; i++ {
 		ticks = append(ticks, plot.Tick{Value: i * step, Label: tickLabel(i*step+0, step)})
 	}
 	return ticks

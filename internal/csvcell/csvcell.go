@@ -1,10 +1,14 @@
-// Package csvcell writes values as cells of CSV files.
+// Package csvcell writes and reads the cells of CSV files, such that no spreadsheet takes a text for a formula.
 package csvcell
 
 import (
+	"encoding/csv"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
+	"strings"
+	"unicode"
 )
 
 // Text returns the text of a value. Floating-point numbers have the given number of significant digits; −1 stands for as
@@ -20,4 +24,52 @@ func Text(v any, digits int) string {
 		return strconv.FormatFloat(x, 'g', digits, 64)
 	}
 	return fmt.Sprint(v)
+}
+
+// Writer writes lines. A cell that a spreadsheet may take for a formula has an apostrophe before it.
+type Writer struct{ csv *csv.Writer }
+
+func NewWriter(out io.Writer) Writer { return Writer{csv.NewWriter(out)} }
+
+// Write writes a line, at the latest when [Writer.Flush] is called, which returns the first error.
+func (w Writer) Write(line []string) error {
+	out := make([]string, len(line))
+	for i, cell := range line {
+		if formula(cell) {
+			cell = "'" + cell
+		}
+		out[i] = cell
+	}
+	return w.csv.Write(out)
+}
+
+func (w Writer) Flush() error {
+	w.csv.Flush()
+	return w.csv.Error()
+}
+
+// ReadAll reads what a [Writer] wrote.
+func ReadAll(in io.Reader) ([][]string, error) {
+	lines, err := csv.NewReader(in).ReadAll()
+	for _, line := range lines {
+		for i, cell := range line {
+			if plain, marked := strings.CutPrefix(cell, "'"); marked && formula(plain) {
+				line[i] = plain
+			}
+		}
+	}
+	return lines, err
+}
+
+// formula says whether a text is no number and begins as formulas do, if need be behind quotes and what cannot be seen. Wide
+// signs count too: spreadsheets of East Asia read them so.
+func formula(text string) bool {
+	if _, err := strconv.ParseFloat(text, 64); err == nil {
+		return false
+	}
+	rest := strings.TrimLeftFunc(text, func(r rune) bool {
+		return r == '\'' || r == '"' || unicode.IsSpace(r) || !unicode.IsGraphic(r)
+	})
+	first, _, _ := strings.Cut(text, rest)
+	return strings.ContainsAny(first, "\t\r\n") || rest != "" && strings.ContainsRune("=+-@＝＋－＠", []rune(rest)[0])
 }

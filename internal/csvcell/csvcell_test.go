@@ -1,7 +1,12 @@
 package csvcell
 
 import (
+	"bytes"
+	"encoding/csv"
 	"math"
+	"reflect"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -16,6 +21,33 @@ func TestText(t *testing.T) {
 	} {
 		if got := Text(c.v, c.digits); got != c.want {
 			t.Errorf("Text(%v, %d) = %q, want %q", c.v, c.digits, got, c.want)
+		}
+	}
+}
+
+// TestFormulas: what a spreadsheet would compute is marked, and read back as it was.
+func TestFormulas(t *testing.T) {
+	marked := []string{"=1+1", "+a", "-a", "@SUM(A1)", "\tx", "\rx", "\n=x", " =x", `"=x`, "'=x", "''-x", "\u00a0=x", "\ufeff=x", "＝x", "-1 2", "=", "-"}
+	free := []string{"", "-1e-17", "+Inf", "-5", "a=b", "'a", " a", "'", "''", "é", "\xff"}
+	var file bytes.Buffer
+	w := NewWriter(&file)
+	want := [][]string{append(slices.Clone(marked), free...)}
+	w.Write(want[0])
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	text := file.String()
+	back, err := ReadAll(&file)
+	if err != nil || !reflect.DeepEqual(back, want) {
+		t.Errorf("came back as %q (%v)", back, err)
+	}
+	raw, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, cell := range want[0] {
+		if written, safe := raw[0][i], i >= len(marked); written != cell && written != "'"+cell || (written == cell) != safe {
+			t.Errorf("%q was written as %q", cell, written)
 		}
 	}
 }

@@ -85,8 +85,8 @@ func fakeResult(c experiment.Config, steps int) *results.Run {
 	return &results.Run{
 		Schema: results.Schema, ID: c.ID(), Method: c.Method, Dataset: c.Dataset, Increment: string(c.Increment),
 		LabelSet: c.LabelSet, Timeline: c.Timeline, Seed: c.Seed, Config: config, Steps: steps,
-		Tasks: []results.Task{{ID: 1, Classes: []int{0}, End: steps - 1, AccEnd: 0.5, AccFinal: a}},
-		A:     100 * a, F: 100*a - 50, AFirst: 50,
+		Tasks: []results.Task{{ID: 1, Classes: []int{0}, End: steps - 1, AccEnd: a, AccFinal: a}},
+		A:     100 * a, AFirst: 100 * a,
 		Curve:       []results.Point{{Step: steps - 1, Ended: []int{1}, Acc: []*float64{&a}, Mean: a}},
 		ModelSHA256: fmt.Sprintf("%x", sum),
 		Measured:    results.Measured{TrainSeconds: float64(steps) / 1000, Maker: results.Maker{Backend: "go"}},

@@ -85,8 +85,8 @@ func decode(text []byte) (record, error) {
 
 // result returns the result of a finished cell, after checking that it is the cell's.
 func (r record) result(c Cell) (*results.Run, error) {
-	run := new(results.Run)
-	if err := json.Unmarshal(r.Run, run); err != nil {
+	run, err := results.Parse(r.Run)
+	if err != nil {
 		return nil, fmt.Errorf("the result of cell %s: %w", c.ID, err)
 	}
 	config, err := json.Marshal(c.Config)

@@ -341,7 +341,7 @@ func TestCorruptedCell(t *testing.T) {
 	if err != nil || len(files) != 1 {
 		t.Fatal(files, err)
 	}
-	damage(t, files[0], `"A_first":50`, `"A_first":60`)
+	damage(t, files[0], `"F":0,`, `"F":9,`)
 	maker := &fake{steps: 1}
 	var said []string
 	if s := work(t, f, m, maker, WorkOptions{Say: func(s string) { said = append(said, s) }}); s.Done != 1 || len(maker.begun) != 1 {

@@ -16,14 +16,14 @@ import (
 
 // worked is a run of two tasks with all kinds of fields set.
 func worked() *Run {
-	acc := 0.75
+	then, acc := 0.5, 0.75
 	return &Run{
 		Schema: Schema, ID: "0123456789ab", Method: "emgd-gmc", MethodTitle: "EMGD (GMC)",
 		Params: map[string]any{"tau": "1", "momentum": 0.5}, Dataset: "glyphs", Increment: "task", Seed: 1234,
 		Config: json.RawMessage(`{"method":"emgd-gmc","seed":1234}`), Steps: 9,
-		Tasks: []Task{{ID: 1, Classes: []int{3, 0}, End: 5, Train: 48, Test: 8, AccEnd: 0.5, AccFinal: acc}, {ID: 2, Classes: []int{1}, Start: 4, End: 8}},
-		A:     75, F: 25, AFirst: 50,
-		Curve: []Point{{Step: 5, Ended: []int{1}, Acc: []*float64{&acc, nil}, Mean: acc}},
+		Tasks: []Task{{ID: 1, Classes: []int{3, 0}, End: 5, Train: 48, Test: 8, AccEnd: then, AccFinal: acc}, {ID: 2, Classes: []int{1}, Start: 4, End: 8, AccEnd: acc, AccFinal: acc}},
+		A:     75, F: 12.5, AFirst: 62.5,
+		Curve: []Point{{Step: 5, Ended: []int{1}, Acc: []*float64{&then, nil}, Mean: then}, {Step: 8, Ended: []int{2}, Acc: []*float64{&acc, &acc}, Mean: acc}},
 		PerK:  []KStat{{K: 1, Steps: 9, SumW: Moment{N: 9, Mean: 1, Min: 1, Max: 1}}},
 	}
 }
@@ -59,10 +59,36 @@ func TestLoadRefuses(t *testing.T) {
 	if _, err := Load(filepath.Join(t.TempDir(), "none")); !os.IsNotExist(err) {
 		t.Errorf("a missing file: %v", err)
 	}
-	bad := worked()
-	bad.A = math.NaN()
-	if err := bad.Save(filepath.Join(t.TempDir(), "run.json")); err == nil {
-		t.Error("a run with A = NaN was saved")
+}
+
+// TestCheck: numbers that no run has, or that contradict each other, are neither written nor read.
+func TestCheck(t *testing.T) {
+	for name, change := range map[string]func(r *Run){
+		"A is not a number":         func(r *Run) { r.A = math.NaN() },
+		"A beyond 100":              func(r *Run) { r.A, r.AFirst = 101, 88.5 },
+		"F of another A":            func(r *Run) { r.F = 30 },
+		"negative steps":            func(r *Run) { r.Steps = -9 },
+		"negative time":             func(r *Run) { r.Measured.TrainSeconds = -1 },
+		"diverged behind the end":   func(r *Run) { r.DivergedAt = new(9) },
+		"a task that is missing":    func(r *Run) { r.Tasks = r.Tasks[:1] },
+		"a task twice":              func(r *Run) { r.Tasks[1].ID = 1 },
+		"an accuracy beyond 1":      func(r *Run) { r.Tasks[0].AccFinal = 1.5 },
+		"another accuracy at last":  func(r *Run) { r.Tasks[0].AccFinal, r.Tasks[1].AccFinal = 1, 0.5 },
+		"another accuracy at end":   func(r *Run) { r.Curve[0].Acc[0] = new(0.75) },
+		"another mean":              func(r *Run) { r.Curve[0].Mean = 0.6 },
+		"an end at another step":    func(r *Run) { r.Curve[0].Step = 4 },
+		"evaluations out of order":  func(r *Run) { r.Curve[1].Step = 2 },
+		"accuracies of three tasks": func(r *Run) { r.Curve[1].Acc = append(r.Curve[1].Acc, new(0.75)) },
+	} {
+		r, path := worked(), filepath.Join(t.TempDir(), "run.json")
+		if change(r); r.Save(path) == nil {
+			t.Errorf("%s: it was saved", name)
+		}
+		if text, err := json.Marshal(r); err == nil {
+			if _, err := Parse(text); err == nil {
+				t.Errorf("%s: it was read", name)
+			}
+		}
 	}
 }
 

@@ -180,9 +180,12 @@ func (m Measured) Makers() []Maker {
 	return out
 }
 
-// Save writes the run to path.
+// Save writes the run to path, if its numbers pass [Run.Check].
 func (r *Run) Save(path string) error {
 	data, err := json.MarshalIndent(r, "", " ")
+	if err == nil {
+		err = r.Check()
+	}
 	if err != nil {
 		return fmt.Errorf("run %s: %w", r.ID, err)
 	}
@@ -195,15 +198,24 @@ func Load(path string) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := new(Run)
-	if err := json.Unmarshal(data, r); err != nil {
-		return nil, fmt.Errorf("%s is not a run file: %w", path, err)
-	}
-	if r.Schema != Schema {
-		return nil, fmt.Errorf("%s has schema %d; this program reads schema %d", path, r.Schema, Schema)
-	}
-	if len(r.Tasks) == 0 {
-		return nil, fmt.Errorf("%s: %w", path, errors.New("no tasks"))
+	r, err := Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return r, nil
+}
+
+// Parse reads a run from its JSON, and checks its numbers.
+func Parse(data []byte) (*Run, error) {
+	r := new(Run)
+	if err := json.Unmarshal(data, r); err != nil {
+		return nil, fmt.Errorf("it is no run: %w", err)
+	}
+	switch {
+	case r.Schema != Schema:
+		return nil, fmt.Errorf("it has schema %d; this program reads schema %d", r.Schema, Schema)
+	case len(r.Tasks) == 0:
+		return nil, errors.New("no tasks")
+	}
+	return r, r.Check()
 }

@@ -58,7 +58,7 @@ func (n *Notebook) page(ctx context.Context, o Origin, site map[string]string) (
 	r := &notebookRenderer{notebook: n, ids: headingIDs{}, site: site}
 	p := &notebookPage{Made: o.made(), Cite: cite, Site: site != nil}
 	p.Made.add("kernel", n.kernel)
-	p.Made.Files = []inputFile{{filepath.ToSlash(n.File), n.SHA256}}
+	p.Made.Files = []inputFile{{shared(n.File), n.SHA256}}
 	var failed mistakes
 	for i := range n.cells {
 		if err := ctx.Err(); err != nil {

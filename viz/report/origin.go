@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"time"
 )
@@ -42,6 +43,14 @@ func (m *made) add(name, value string) {
 	if value != "" {
 		m.Facts = append(m.Facts, fact{name, value})
 	}
+}
+
+// shared is a file's name as a page has it: where somebody's folders lie is nobody else's affair.
+func shared(path string) string {
+	if filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Base(filepath.Dir(path)), filepath.Base(path))
+	}
+	return filepath.ToSlash(path)
 }
 
 func checksum(data []byte) string {

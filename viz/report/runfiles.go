@@ -27,7 +27,7 @@ const (
 )
 
 // FindRuns reads the runs that paths name: result files, run folders, and folders with any number of those
-// below. Copies of one result file are read once. It returns an error that names each path without a result
+// below. Own data have their names alone in them, without the folders where they lie: what is made of these runs is shared. Copies of one result file are read once. It returns an error that names each path without a result
 // and each file that is not a result.
 func FindRuns(paths ...string) ([]RunFile, error) {
 	var files []string
@@ -105,8 +105,11 @@ func findResults(dir string, met map[string]bool, out *[]string) error {
 
 func readRun(file string) (RunFile, error) {
 	f := RunFile{File: file}
-	var err error
-	if f.Run, err = results.Load(file); err != nil {
+	run, err := results.Load(file)
+	if err == nil {
+		f.Run, err = run.WithoutFolders()
+	}
+	if err != nil {
 		return f, err
 	}
 	if f.SHA256, err = sumOf(file); err != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -170,9 +169,9 @@ func runsMade(in *RunsInput) made {
 	seconds := 0.0
 	for _, f := range in.Files {
 		seconds += f.Run.Measured.TrainSeconds + f.Run.Measured.EvalSeconds
-		m.Files = append(m.Files, inputFile{filepath.ToSlash(f.File), f.SHA256})
+		m.Files = append(m.Files, inputFile{shared(f.File), f.SHA256})
 		if f.Records != "" {
-			m.Files = append(m.Files, inputFile{filepath.ToSlash(f.Records), f.RecordsSHA256})
+			m.Files = append(m.Files, inputFile{shared(f.Records), f.RecordsSHA256})
 		}
 	}
 	if seconds > 0 {

@@ -36,8 +36,8 @@ func (maker) Make(_ context.Context, c experiment.Config, _ string, progress fun
 	acc := float64(c.Seed) / 4
 	return &results.Run{
 		Schema: results.Schema, ID: c.ID(), Method: c.Method, Dataset: c.Dataset, Increment: string(c.Increment), Seed: c.Seed, Config: config, Steps: 5,
-		Tasks: []results.Task{{ID: 1, Classes: []int{2, 1}, End: 4, AccEnd: 0.5, AccFinal: acc, ByClass: []results.Class{{Class: 2, Test: 3, AccFinal: acc}, {Class: 1}}}, {ID: 2, Classes: []int{0}, Start: 3, End: 4, AccFinal: acc}},
-		A:     100 * acc, F: 100*acc - 25, AFirst: 25, Curve: []results.Point{{Step: 2, Acc: []*float64{&acc, nil}}, {Step: 4, Acc: []*float64{&acc, &acc}}},
+		Tasks: []results.Task{{ID: 1, Classes: []int{2, 1}, End: 4, AccEnd: acc, AccFinal: acc, ByClass: []results.Class{{Class: 2, Test: 3, AccFinal: acc}, {Class: 1}}}, {ID: 2, Classes: []int{0}, Start: 3, End: 4, AccEnd: acc, AccFinal: acc}},
+		A:     100 * acc, AFirst: 100 * acc, Curve: []results.Point{{Step: 2, Acc: []*float64{&acc, nil}, Mean: acc}, {Step: 4, Acc: []*float64{&acc, &acc}, Mean: acc}},
 		Measured: results.Measured{Finished: time.Now(), Maker: results.Maker{Backend: "go"}},
 	}, nil
 }

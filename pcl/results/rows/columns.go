@@ -88,13 +88,12 @@ func number(name string, at func(*Row) *float64) column {
 	}}
 }
 
-// finite reads a number that is neither NaN nor infinite.
+// finite reads a decimal number, not what only Go takes for one, such as 1_0, 0x10 or NaN.
 func finite(s string) (float64, error) {
-	x, err := strconv.ParseFloat(s, 64)
-	if err == nil && (math.IsNaN(x) || math.IsInf(x, 0)) {
-		err = fmt.Errorf("%q is no finite number", s)
+	if strings.Trim(s, "0123456789+-.eE") != "" {
+		return 0, fmt.Errorf("%q is no finite number", s)
 	}
-	return x, err
+	return strconv.ParseFloat(s, 64)
 }
 
 func whole(name string, at func(*Row) *int) column {

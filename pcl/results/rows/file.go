@@ -1,20 +1,22 @@
 package rows
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"path"
 	"slices"
+	"strconv"
+
+	"github.com/parallelcl/parallelcl/internal/csvcell"
+	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
 // Write writes the rows of one grid, with a line of names above. All must vary the same settings.
 func Write(out io.Writer, all []*Row) error {
-	w := csv.NewWriter(out)
+	w := csvcell.NewWriter(out)
 	var varied []string
 	if len(all) > 0 {
 		varied = all[0].varied()
@@ -38,8 +40,7 @@ func Write(out io.Writer, all []*Row) error {
 			return err
 		}
 	}
-	w.Flush()
-	return w.Error()
+	return w.Flush()
 }
 
 func (r *Row) varied() (names []string) {
@@ -72,7 +73,7 @@ func (r *Row) values() (line []string) {
 
 // Read reads what [Write] wrote. Columns with names that it does not know are what the grid varies.
 func Read(in io.Reader) ([]*Row, error) {
-	lines, err := csv.NewReader(in).ReadAll()
+	lines, err := csvcell.ReadAll(in)
 	if err != nil {
 		return nil, err
 	}
@@ -130,24 +131,30 @@ func read(head []*column, names, line []string) (*Row, error) {
 	}
 	switch r.State {
 	case Done:
-		return r, r.complete()
+		return r, r.check()
 	case Failed, Missing:
 		return r, nil
 	}
 	return nil, fmt.Errorf("state: %q is none of %s, %s and %s", r.State, Done, Failed, Missing)
 }
 
-// complete returns an error if a result lacks a number that no result lacks.
-func (r *Row) complete() error {
-	for _, c := range []struct {
-		name  string
-		value float64
-	}{{"A", r.A}, {"F", r.F}, {"A_first", r.AFirst}} {
-		if math.IsNaN(c.value) {
-			return fmt.Errorf("%s: it is empty, but the run is %s", c.name, Done)
-		}
+// check returns an error if a result's numbers are none that a run can have. An empty one is none.
+func (r *Row) check() error {
+	run := results.Run{
+		A: r.A, F: r.F, AFirst: r.AFirst, Steps: r.Steps, Skipped: r.Skipped, Curve: r.curve(),
+		Measured: results.Measured{TrainSeconds: r.TrainSeconds, EvalSeconds: r.EvalSeconds, StepMillis: r.StepMillis, Maker: results.Maker{Threads: r.Threads}},
 	}
-	return nil
+	if r.Diverged != "" {
+		at, err := strconv.Atoi(r.Diverged)
+		if err != nil {
+			return fmt.Errorf("diverged_at: %w", err)
+		}
+		run.DivergedAt = &at
+	}
+	if r.Seconds < 0 {
+		return fmt.Errorf("seconds: %g is negative", r.Seconds)
+	}
+	return run.Check()
 }
 
 // Files reads files and, of folders, all that end in .csv, by name.

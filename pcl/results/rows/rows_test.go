@@ -16,11 +16,11 @@ import (
 
 func three() []*rows.Row {
 	done := &rows.Row{
-		Grid: "g-full", Title: "A, with a comma", Paper: "Table 1", Size: "full", Dataset: "D (half)", PaperDataset: "D", Method: "M",
+		Grid: "g-full", Title: "=A, with a comma", Paper: "Table 1", Size: "full", Dataset: "D (half)", PaperDataset: "D", Method: "M",
 		PaperMethod: "M", Increment: "class", Vary: []rows.Setting{{"batch", "8"}, {"params.tau", "inf"}},
 		LabelSet: 1, Timeline: 2, Seed: math.MaxUint64, Cell: "c0", Program: "p", State: rows.Done,
 		Result: rows.Result{
-			A: 1.0 / 3, F: -1e-17, AFirst: 100, Ends: []float64{50, 33.333}, Steps: 7, Diverged: "0", Skipped: 2, Seconds: 3.5,
+			A: 100.0 / 3, F: -1e-17, AFirst: 100.0 / 3, Ends: []float64{50, 33.333}, Steps: 7, Diverged: "0", Skipped: 2, Seconds: 3.5,
 			TrainSeconds: 2, EvalSeconds: 1, StepMillis: 0.1, Backend: "go", Device: "a \"fast\" one", Threads: 3, Version: "v1",
 			Commit: "abc", Run: "r", RunMethod: "m", RunVariant: "edit", Model: "0f",
 		},
@@ -158,6 +158,8 @@ func TestReadRefusesHalfResults(t *testing.T) {
 	}
 	for _, c := range []struct{ column, value, want string }{
 		{"A", "", "line 2: A"}, {"F", "", "line 2: F"}, {"A_first", "", "line 2: A_first"}, {"ends", "50 NaN", "line 2: ends"}, {"ends", "-Inf", "line 2: ends"},
+		{"A", "3_3.3", "line 2: A"}, {"A", "-5", "line 2: A"}, {"A", "101", "line 2: A"}, {"F", "3", "line 2: F"}, {"steps", "-7", "line 2: steps"},
+		{"ends", "50 40", "line 2: A"}, {"diverged_at", "7", "line 2: diverged_at"}, {"diverged_at", "x", "line 2: diverged_at"}, {"seconds", "-1", "line 2: seconds"},
 	} {
 		changed := slices.Clone(lines[1])
 		changed[slices.Index(lines[0], c.column)] = c.value

@@ -29,11 +29,10 @@ func Runs(all []*Row) (out []*results.Run, err error) {
 func (r *Row) run() (*results.Run, error) {
 	run := &results.Run{
 		ID: r.Run, Method: r.RunMethod, MethodTitle: r.Method, Dataset: r.Dataset, Increment: r.Increment,
-		LabelSet: r.LabelSet, Timeline: r.Timeline, Seed: r.Seed, A: r.A, F: r.F, AFirst: r.AFirst, Steps: r.Steps,
+		LabelSet: r.LabelSet, Timeline: r.Timeline, Seed: r.Seed, A: r.A, F: r.F, AFirst: r.AFirst, Steps: r.Steps, Curve: r.curve(),
 	}
-	for i, percent := range r.Ends {
+	for i := range r.Ends {
 		run.Tasks = append(run.Tasks, results.Task{ID: i + 1, End: i})
-		run.Curve = append(run.Curve, results.Point{Step: i, Ended: []int{i + 1}, Mean: percent / 100})
 	}
 	// What the grid calls the method tells its entries apart, of which several may be of one method.
 	config := map[string]any{"entry": r.Method}
@@ -54,4 +53,12 @@ func (r *Row) run() (*results.Run, error) {
 	var err error
 	run.Config, err = json.Marshal(config)
 	return run, err
+}
+
+// curve has a point for each end of a task, at steps that only count them.
+func (r *Row) curve() (out []results.Point) {
+	for i, percent := range r.Ends {
+		out = append(out, results.Point{Step: i, Ended: []int{i + 1}, Mean: percent / 100})
+	}
+	return out
 }

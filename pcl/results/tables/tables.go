@@ -2,7 +2,6 @@
 package tables
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -74,7 +73,7 @@ func aboutOf(r *results.Run) ([]string, error) {
 
 // write writes a table, whose lines are given run by run.
 func write(out io.Writer, runs []*results.Run, columns []string, lines func(i int, add func(cells ...any))) error {
-	w := csv.NewWriter(out)
+	w := csvcell.NewWriter(out)
 	if err := w.Write(append(about[:len(about):len(about)], columns...)); err != nil {
 		return err
 	}
@@ -96,8 +95,7 @@ func write(out io.Writer, runs []*results.Run, columns []string, lines func(i in
 			w.Write(line) // the error comes after Flush
 		})
 	}
-	w.Flush()
-	return w.Error()
+	return w.Flush()
 }
 
 // Runs writes a line for each run: A, F and A_first in percent, as in docs/protocol.md §3.1, and what the run was.
