@@ -136,7 +136,7 @@ func classNames(f arrayFile, name string) ([]string, error) {
 	}
 	names, ok := a.Data.([]string)
 	if !ok {
-		return nil, fmt.Errorf("array %s: want the names of the classes as texts", name)
+		return nil, fmt.Errorf("array %s: want the names of the classes as texts; save %s.astype(str)", name, name)
 	}
 	return names, uniqueClasses(names)
 }
