@@ -224,9 +224,14 @@ func (c *dataPreviewCmd) Run(rc *runContext) error {
 	}
 	if !rc.quiet {
 		fmt.Fprintf(rc.stdout, "%s: %d classes, %d per class\n", c.Out, len(d.Classes), c.PerClass)
-		if datasets.Own(c.Name) && d.Note != "" {
-			fmt.Fprintln(rc.stdout, printable.Line(d.Note))
-		}
+		sayNote(rc.stdout, d)
 	}
 	return nil
+}
+
+// sayNote prints how a set of the user's own was made from its files: what was guessed, and what was left out.
+func sayNote(w io.Writer, d *datasets.Dataset) {
+	if datasets.Own(d.Name) && d.Note != "" {
+		fmt.Fprintf(w, "%s: %s\n", printable.Line(d.Title), printable.Line(d.Note))
+	}
 }

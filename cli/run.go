@@ -205,6 +205,9 @@ func (c *runCmd) dataset(rc *runContext, configs []experiment.Config) (*datasets
 			return nil, usageError{err}
 		}
 	}
+	if !rc.quiet {
+		sayNote(rc.stderr, set)
+	}
 	return set, nil
 }
 

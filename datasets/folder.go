@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"image/color"
+	"maps"
 	"math"
 	"runtime"
 	"slices"
@@ -74,9 +75,9 @@ func (f *folder) tree(ctx context.Context) (*pictureTree, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.testFolder != "" {
+	if t.folders.test != "" {
 		if f.testGiven || f.seed != 0 {
-			return nil, fmt.Errorf("%s has a folder %s with test images: the parameters test and seed, which split a folder that has none, do not apply", f.root, t.testFolder)
+			return nil, fmt.Errorf("%s has a folder %s with test images: the parameters test and seed, which split a folder that has none, do not apply", f.root, t.folders.test)
 		}
 		return t, nil
 	}
@@ -249,10 +250,10 @@ func (f *folder) open(ctx context.Context, d *Dataset) error {
 // note says what was done to the images, and what somebody should know of them.
 func (f *folder) note(t *pictureTree, heads []pictureHead, d *Dataset) string {
 	split := fmt.Sprintf("%g of each class are test images, chosen by their names", f.test)
-	if t.testFolder != "" {
-		split = "test images from the folder " + t.testFolder
+	if t.folders.test != "" {
+		split = t.folders.note()
 	}
-	notes := []string{split}
+	notes := append(t.notes, split)
 	resized, twice := 0, 0
 	training := map[[sha256.Size]byte]bool{}
 	for n, h := range heads {
@@ -271,8 +272,8 @@ func (f *folder) note(t *pictureTree, heads []pictureHead, d *Dataset) string {
 	if twice > 0 {
 		notes = append(notes, fmt.Sprintf("%d test images are also training images, byte by byte", twice))
 	}
-	if t.ignored > 0 {
-		notes = append(notes, fmt.Sprintf("%d files that are no images were left out", t.ignored))
+	for _, ending := range slices.Sorted(maps.Keys(t.ignored)) {
+		notes = append(notes, fmt.Sprintf("%d files %s were left out; convert them to PNG if they are images", t.ignored[ending], cmp.Or(ending, "without an ending")))
 	}
 	return strings.Join(notes, "; ")
 }

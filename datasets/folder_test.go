@@ -158,7 +158,7 @@ func TestFolderOfSplits(t *testing.T) {
 	if err != nil || tree.train[1].name != "a9.png" || tree.train[2].name != "a10.jpg" {
 		t.Errorf("the order is %v, %v", tree.train, err)
 	}
-	for _, want := range []string{"from the folder test", "5 of 5 images were brought to 10×8 (crop)", "1 files that are no images"} {
+	for _, want := range []string{"from the folder test", "5 of 5 images were brought to 10×8 (crop)", "1 files .txt were left out"} {
 		if !strings.Contains(d.Note, want) {
 			t.Errorf("the note %q lacks %q", d.Note, want)
 		}
@@ -229,8 +229,8 @@ func TestBadFolders(t *testing.T) {
 		"cut off":   {func(dir string) { write(t, dir+"/red/x.png", cut(t, dir+"/red/img1.png")) }, []string{"red/x.png", "not a readable PNG"}},
 		"no image":  {func(dir string) { write(t, dir+"/red/x.jpg", []byte("<html>")) }, []string{"red/x.jpg", "not a PNG, JPEG"}},
 		"empty":     {func(dir string) { write(t, dir+"/red/x.jpg", nil) }, []string{"red/x.jpg", "empty"}},
-		"no images": {func(dir string) { write(t, dir+"/empty/x.tif", nil) }, []string{"empty", "has no image", "x.tif", "remove the folder"}},
-		"case":      {func(dir string) { paint(t, dir+"/Red/x.png", 2, 2, color.Black) }, []string{`"Red"`, `"red"`, "differ only"}},
+		"no images": {func(dir string) { write(t, dir+"/empty/x.ppm", nil) }, []string{"empty", "has no image", "x.ppm", "remove the folder"}},
+		"case":      {func(dir string) { paint(t, dir+"/Red/x.png", 2, 2, color.Black) }, []string{`"Red"`, `"red"`, "look alike"}},
 		"one image": {func(dir string) { paint(t, dir+"/single/x.png", 2, 2, color.Black) }, []string{"single", "a single image", "add images"}},
 		"loop":      {func(dir string) { link(t, "..", dir+"/red/up"); link(t, ".", dir+"/red/self") }, []string{"red", "a link to a folder above"}},
 		"dangling":  {func(dir string) { link(t, "nowhere", dir+"/red/x.png") }, []string{"red/x.png", "link to nothing"}},
@@ -319,5 +319,60 @@ func TestOwnPath(t *testing.T) {
 		if got := OwnPath(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
+	}
+}
+
+// TestSplitNames: the layouts of other projects are read as what they are, or refused.
+func TestSplitNames(t *testing.T) {
+	for _, c := range []struct{ folders, want string }{
+		{"Train Test", "training images from the folder Train, test images from the folder Test"},
+		{"TRAIN VAL", "VAL"},
+		{"training testing", "testing"},
+		{"seg_train/seg_train seg_test/seg_test", "seg_test"},
+		{"train_images validation-images", "validation-images"},
+		{"data/TrainSet data/DevSet data/EvalSet", "EvalSet; left out: DevSet"},
+		{"dataset/train2017 dataset/val2017", "read from the folder dataset"},
+		{"train", "0.2 of each class"},
+		{"Learn Check", "so that both may be the classes"},
+		{"images/train images/val labels/train labels/val", "so that both may be the classes"},
+		{"train1 train2 test", "2 folders that are named as training images"},
+		{"Train Test_A Test_B", "several folders of test images"},
+		{"Train Test Unlabelled", "beside it"},
+		{"Test Val", "0 folders that are named as training images"},
+	} {
+		dir := t.TempDir()
+		for k, folder := range strings.Fields(c.folders) {
+			for i, class := range []string{"cat", "cat", "dog", "dog"} {
+				paint(t, filepath.Join(dir, folder, class, fmt.Sprint(i, ".png")), 4, 4, color.Gray{uint8(10*k + i)})
+			}
+		}
+		d, err := Open(context.Background(), "folder:"+dir, Options{})
+		if err == nil && (!slices.Equal(d.Classes, []string{"cat", "dog"}) || !strings.Contains(d.Note, c.want)) || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %+v; want %q", c.folders, err, c.want)
+		}
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"Train/1.png", "Test/2.png"} {
+		paint(t, filepath.Join(dir, name), 4, 4, color.Black)
+	}
+	if _, err := Open(context.Background(), "folder:"+dir, Options{}); err == nil || !strings.Contains(err.Error(), "no folders of classes") {
+		t.Error(err)
+	}
+}
+
+// TestAlike: one rule for classes that look the same, in folders and tables.
+func TestAlike(t *testing.T) {
+	for _, c := range [][2]string{{"Cat", "cat"}, {"caf\u00e9", "cafe\u0301"}, {"dog", "do\u200bg"}, {"1", "1.0"}, {"a b", "a\u00a0 b"}, {"Straße", "STRASSE"}, {"x2", "x\u00b2"}} {
+		if err := distinct([]string{"other", c[0], c[1]}); err == nil {
+			t.Errorf("%q and %q are different classes", c[0], c[1])
+		}
+		path := filepath.Join(t.TempDir(), "a.csv")
+		write(t, path, fmt.Appendf(nil, "a,label\n.5,%[1]s\n.5,%[1]s\n.5,%[2]s\n.5,%[2]s\n", c[0], c[1]))
+		if _, err := Open(context.Background(), "csv:"+path, Options{}); err == nil || !strings.Contains(err.Error(), "look alike") {
+			t.Errorf("%q and %q: %v", c[0], c[1], err)
+		}
+	}
+	if err := distinct([]string{"a", "A", "1", "10", "1.5", "é", "e", "O", "0"}); err != nil {
+		t.Error(err)
 	}
 }
