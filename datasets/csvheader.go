@@ -34,10 +34,12 @@ func (c *csvFile) columns(header []string) (label int, numbers []int, err error)
 	if data(header) {
 		return 0, nil, fmt.Errorf("the first line has numbers: %.80q; want the names of the columns", strings.Join(header, ", "))
 	}
+	places := map[string]int{}
 	for i, name := range header {
-		if first := slices.Index(header, name); first < i {
-			return 0, nil, fmt.Errorf("the columns %d and %d are both called %q: rename one", first+1, i+1, name)
+		if first := places[name]; first > 0 {
+			return 0, nil, fmt.Errorf("the columns %d and %d are both called %q: rename one", first, i+1, name)
 		}
+		places[name] = i + 1
 	}
 	for _, name := range slices.Concat(c.ignore, c.keep) {
 		if !slices.Contains(header, name) {

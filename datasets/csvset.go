@@ -23,12 +23,14 @@ type csvFile struct {
 func parseCSV(path string, p *parameters) own {
 	c := &csvFile{path: path}
 	p.text("label", &c.label)
-	for name, to := range map[string]*[]string{"ignore": &c.ignore, "keep": &c.keep} {
+	list := func(name string, to *[]string) {
 		p.take(name, func(v string) error {
 			*to = strings.FieldsFunc(v, func(r rune) bool { return r == ',' })
 			return nil
 		})
 	}
+	list("ignore", &c.ignore)
+	list("keep", &c.keep)
 	p.take("separator", func(v string) error {
 		if v == "tab" {
 			v = "\t"

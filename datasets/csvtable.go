@@ -17,9 +17,9 @@ import (
 type csvTable struct {
 	*csvFile
 	header  []string
-	label   int          // the column with the classes
-	numbers []int        // the columns with the inputs
-	counts  []rowCounter // whether these number the rows, of all files
+	label   int            // the column with the classes
+	numbers []int          // the columns with the inputs
+	counts  [][]rowCounter // for each of these, one for each file
 	classes map[string]string
 	notes   []string
 }
@@ -57,14 +57,17 @@ func (t *csvTable) head(header []string) error {
 	if t.header != nil && !slices.Equal(t.header, header) {
 		return fmt.Errorf("it has other columns than the training file, or in another order: %s", some(header))
 	}
-	if t.header != nil {
-		return nil
+	if t.header == nil {
+		var err error
+		if t.label, t.numbers, err = t.columns(header); err != nil {
+			return err
+		}
+		t.header, t.classes, t.counts = header, map[string]string{}, make([][]rowCounter, len(t.numbers))
 	}
-	var err error
-	t.header, t.classes = header, map[string]string{}
-	t.label, t.numbers, err = t.columns(header)
-	t.counts = make([]rowCounter, len(t.numbers))
-	return err
+	for k := range t.counts {
+		t.counts[k] = append(t.counts[k], rowCounter{})
+	}
+	return nil
 }
 
 func (t *csvTable) rows(ctx context.Context, table *csv.Reader) (*rawSplit, error) {
@@ -102,7 +105,7 @@ func (t *csvTable) row(r *rawSplit, fields []string) error {
 	}
 	class := strings.TrimSpace(fields[t.label])
 	if class == "" || strings.ContainsRune(class, '\uFFFD') { // which bytes that are not UTF-8 are, too
-		return fmt.Errorf("the class (column %q) is %q", t.header[t.label], class)
+		return fmt.Errorf("the class (column %q) is %q; want text in UTF-8", t.header[t.label], class)
 	}
 	if t.classes[class] == "" {
 		class = strings.Clone(class) // class itself holds on to the whole line
@@ -116,7 +119,7 @@ func (t *csvTable) row(r *rawSplit, fields []string) error {
 			return fmt.Errorf("column %q has %q: want a number of at most %.2g, with a decimal point; ?ignore=%s leaves the column out", t.header[i], text, math.MaxFloat32, t.header[i])
 		}
 		r.values = append(r.values, float32(v))
-		t.counts[k].add(text)
+		t.counts[k][len(t.counts[k])-1].add(text)
 	}
 	return nil
 }
@@ -126,7 +129,7 @@ func (t *csvTable) leaveOut(splits []*rawSplit) error {
 	var inputs []int // by their place among the numbers
 	for k, i := range t.numbers {
 		name := t.header[i]
-		if slices.Contains(t.keep, name) || !t.counts[k].running(name) {
+		if slices.Contains(t.keep, name) || !numberRows(t.counts[k], name) {
 			inputs = append(inputs, k)
 			continue
 		}

@@ -338,6 +338,7 @@ func TestSplitNames(t *testing.T) {
 		{"train_images validation-images", "validation-images"},
 		{"data/TrainSet data/DevSet data/EvalSet", "EvalSet; left out: DevSet"},
 		{"dataset/train2017 dataset/val2017", "read from the folder dataset"},
+		{"traindata testdata", "testdata"},
 		{"train", "0.2 of each class"},
 		{"Learn Check", "so that both may be the classes"},
 		{"images/train images/val labels/train labels/val", "so that both may be the classes"},

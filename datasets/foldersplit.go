@@ -49,19 +49,22 @@ const training = 1
 
 // splitWords are the words that say which split a folder has: 1 for training, and for testing the less the better.
 var splitWords = map[string]int{
-	"train": training, "training": training, "trainset": training,
-	"test": 2, "testing": 2, "testset": 2,
-	"val": 3, "valid": 3, "validation": 3, "valset": 3,
+	"train": training, "training": training,
+	"test": 2, "testing": 2,
+	"val": 3, "valid": 3, "validation": 3,
 	"eval": 4, "evaluation": 4, "dev": 5, "holdout": 5,
 }
 
-var words = regexp.MustCompile(`\p{Lu}?\p{Ll}+|\p{Lu}+`)
+var (
+	words  = regexp.MustCompile(`\p{Lu}?\p{Ll}+|\p{Lu}+`)
+	things = regexp.MustCompile(`(set|data|dataset|images?|imgs?|samples|split)$`) // that end a word, as in trainset
+)
 
 // roleOf returns which split a folder has by its name, such as "Train", "seg_test" or "TestImages"; 0 if it does not say.
 func roleOf(name string) int {
 	role := 0
 	for _, word := range words.FindAllString(name, -1) {
-		r := splitWords[strings.ToLower(word)]
+		r := splitWords[things.ReplaceAllString(strings.ToLower(word), "")]
 		if r != 0 && role != 0 && r != role {
 			return 0
 		}

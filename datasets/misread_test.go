@@ -32,7 +32,7 @@ func TestLabelLeak(t *testing.T) {
 
 // TestLabelsAreCopied: a label does not keep its line in memory, and is there once.
 func TestLabelsAreCopied(t *testing.T) {
-	r, table := new(rawSplit), csvTable{header: []string{"label", "a"}, numbers: []int{1}, counts: make([]rowCounter, 1), classes: map[string]string{}}
+	r, table := new(rawSplit), csvTable{header: []string{"label", "a"}, numbers: []int{1}, counts: [][]rowCounter{make([]rowCounter, 1)}, classes: map[string]string{}}
 	line := "cat" + strings.Repeat("0", 100)
 	for range 2 {
 		line = strings.Clone(line)

@@ -35,9 +35,22 @@ var rowNumbers = regexp.MustCompile(`(?i)^(unnamed: \d+|#|no|nr|row[ ._-]?(names
 
 const fewRows = 8 // may be whole numbers in a row by chance
 
-// running reports whether the column has each of a range of whole numbers once, in any order; if it is called so, numbers
-// may be missing, as after rows were removed.
+// running reports whether the column has each of a range of whole numbers once, in any order. If it is called so, there may be
+// few of them, and some missing, as after rows were removed.
 func (c *rowCounter) running(name string) bool {
 	n := len(c.values)
-	return !c.other && n >= fewRows && !c.twice() && (c.values[n-1]-c.values[0] == float64(n-1) || rowNumbers.MatchString(name))
+	if c.other || n < 2 || c.twice() {
+		return false
+	}
+	return rowNumbers.MatchString(name) || n >= fewRows && c.values[n-1]-c.values[0] == float64(n-1)
+}
+
+// numberRows reports whether a column numbers the rows of each file, or those of all.
+func numberRows(files []rowCounter, name string) bool {
+	each, all := true, rowCounter{}
+	for _, c := range files {
+		each = each && c.running(name)
+		all.values, all.other = append(all.values, c.values...), all.other || c.other
+	}
+	return each || all.running(name)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -299,6 +300,19 @@ func TestRowNumbers(t *testing.T) {
 	}
 }
 
+// TestRowNumbersOfSplits: train.csv and test.csv are numbered each for itself, or were one table.
+func TestRowNumbersOfSplits(t *testing.T) {
+	for _, first := range []int{0, 12} {
+		dir := t.TempDir()
+		for k, name := range []string{"train.csv", "test.csv"} {
+			write(t, filepath.Join(dir, name), []byte(rdata("size,plot,label", func(row int) any { return row % 3 }, func(row int) any { return (row * 5 % 12) + k*first }, func(row int) any { return row / 6 })))
+		}
+		if d := mustOpen(t, "csv:"+dir); d.Vector != 1 {
+			t.Errorf("%d inputs, %s", d.Vector, d.Note)
+		}
+	}
+}
+
 func TestCSVFolder(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "train.csv"), []byte("a;b;y\n1;2;no\n3;4;yes\n"))
@@ -313,5 +327,23 @@ func TestCSVFolder(t *testing.T) {
 	write(t, filepath.Join(dir, "test.csv"), []byte("b;a;y\n5;6;yes\n7;8;no\n"))
 	if _, err := Open(context.Background(), "csv:"+dir+"?separator=%3B", Options{}); err == nil || !strings.Contains(err.Error(), "other columns") {
 		t.Error(err)
+	}
+}
+
+// TestFileNames: every file can be named, also with characters that stand for something else.
+func TestFileNames(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("its files have no question mark")
+	}
+	dir := t.TempDir()
+	text := []byte("a,label\n.5,x\n.5,x\n.5,y\n.5,y\n")
+	write(t, filepath.Join(dir, "is it?.csv"), text)
+	write(t, filepath.Join(dir, "100%.csv"), text)
+	write(t, filepath.Join(dir, "a%3F.csv"), text)
+	for _, name := range []string{"is it?.csv", "is it?.csv?test=0.5", "is it%3F.csv", "is%20it%3F.csv?test=0.5", "100%.csv", "100%25.csv?test=0.5", "a%3F.csv", "a%3F.csv?seed=1"} {
+		mustOpen(t, "csv:"+filepath.Join(dir, name))
+	}
+	if got := OwnPath("csv:" + filepath.Join(dir, "is it%3F.csv?test=0.5")); filepath.Base(got) != "is it?.csv" {
+		t.Error(got)
 	}
 }
