@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -27,8 +28,8 @@ type Info struct {
 type File struct {
 	Path   string `json:"path"`
 	Bytes  int64  `json:"bytes,omitempty"`  // official size; 0 where unknown
-	MD5    string `json:"md5,omitempty"`    // of the official file; "" where none is published
-	SHA256 string `json:"sha256,omitempty"` // likewise
+	MD5    string `json:"md5,omitempty"`    // of the official file, as published; what is compared is a SHA-256
+	SHA256 string `json:"sha256,omitempty"` // of the official file; "" where none is known
 	// Samples is how many samples, images or labels, the official file or folder has; 0 if it has none. It is no part of
 	// the JSON, from which the names of a grid's cells are made.
 	Samples  int  `json:"-"`
@@ -145,19 +146,25 @@ var (
 		SumFrom: "seven public projects that agree on it; Stanford publishes none", folder: tinyFolder, keep: keepTiny}}
 )
 
-// mnistSums are the SHA-256 of MNIST's files. They are not in the [File]s, whose JSON names the cells of grids.
-var mnistSums = map[string]string{
+// fileSums are the SHA-256 of the files that have an MD5 in the catalogue, from which the names of a grid's cells are
+// made.
+var fileSums = map[string]string{
 	"mnist/train-images-idx3-ubyte.gz": "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
 	"mnist/train-labels-idx1-ubyte.gz": "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
 	"mnist/t10k-images-idx3-ubyte.gz":  "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
 	"mnist/t10k-labels-idx1-ubyte.gz":  "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
+	"cifar-100-binary/train.bin":       "f31298fc616915fa142368359df1c4ca2ae984d6915ca468b998a5ec6aeebf29",
+	"cifar-100-binary/test.bin":        "d8b1e6b7b3bee4020055f0699b111f60b1af1e262aeb93a0b659061746f8224a",
 }
+
+// sum is the SHA-256 of the official file, if one is known.
+func (f File) sum() string { return cmp.Or(f.SHA256, fileSums[f.Path]) }
 
 // mnistDownloads are the files themselves.
 func mnistDownloads(files []File) []Source {
 	var s []Source
 	for _, f := range files {
-		s = append(s, Source{URL: "https://ossci-datasets.s3.amazonaws.com/" + f.Path, Bytes: f.Bytes, SHA256: mnistSums[f.Path],
+		s = append(s, Source{URL: "https://ossci-datasets.s3.amazonaws.com/" + f.Path, Bytes: f.Bytes, SHA256: f.sum(),
 			SumFrom: sumsFrom + "; the authors publish none", folder: "mnist"})
 	}
 	return s

@@ -146,6 +146,11 @@ func TestList(t *testing.T) {
 				t.Errorf("%s: incomplete download %+v", i.Name, s)
 			}
 		}
+		for _, f := range i.Files {
+			if f.MD5 != "" && len(f.sum()) != 64 {
+				t.Errorf("%s has an MD5 only", f.Path)
+			}
+		}
 		if (len(i.Files) == 0) != (i.DownloadBytes() == 0) {
 			t.Errorf("%s has %d files and %d bytes of downloads", i.Name, len(i.Files), i.DownloadBytes())
 		}
