@@ -223,10 +223,15 @@ func (c *dataPreviewCmd) Run(rc *runContext) error {
 		return err
 	}
 	if !rc.quiet {
-		fmt.Fprintf(rc.stdout, "%s: %d classes, %d per class\n", c.Out, len(d.Classes), c.PerClass)
-		if datasets.Own(c.Name) && d.Note != "" {
-			fmt.Fprintln(rc.stdout, printable.Line(d.Note))
-		}
+		fmt.Fprintf(rc.stdout, "%s: %d classes, %d per class%s\n", c.Out, len(d.Classes), c.PerClass, noteOf(d))
 	}
 	return nil
+}
+
+// noteOf says on a line how a set of the user's own was made from its files: what was guessed, and what was left out.
+func noteOf(d *datasets.Dataset) string {
+	if d == nil || !datasets.Own(d.Name) || d.Note == "" {
+		return ""
+	}
+	return "\n" + printable.Line(d.Title) + ": " + printable.Line(d.Note)
 }

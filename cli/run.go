@@ -211,14 +211,16 @@ func (c *runCmd) dataset(rc *runContext, configs []experiment.Config) (*datasets
 // make makes the runs that are not finished, one after another, and returns the results of all.
 func (c *runCmd) make(rc *runContext, configs []experiment.Config, finished []*results.Run, o experiment.RunOptions) ([]*results.Run, error) {
 	var runs []*results.Run
+	note := noteOf(o.Dataset)
 	for i, config := range configs {
 		label := fmt.Sprintf("[%d/%d] %s, %s-incremental, seed %d", i+1, len(configs), config.Method, config.Increment, config.Seed)
 		r := finished[i]
 		if r == nil {
 			var err error
-			if r, err = c.one(rc, config, label, o); err != nil {
+			if r, err = c.one(rc, config, label+note, o); err != nil {
 				return nil, c.advise(err, config)
 			}
+			note = ""
 		} else if !rc.quiet {
 			fmt.Fprintf(rc.stderr, "%s: finished already (%s)\n", label, filepath.Join(c.dir(config), experiment.ResultFile))
 		}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -99,7 +98,7 @@ func (w *weigher) answerAll(in *lines, out *bufio.Writer) error {
 
 // line answers the requests of a line, which is mostly one. The first one that is refused ends the line.
 func (w *weigher) line(text []byte, in *lines, out *bufio.Writer) error {
-	requests := jsonin.NewDecoder(bytes.NewReader(text))
+	requests := jsonin.NewDecoder(text)
 	for {
 		var q request
 		err := requests.Decode(&q)

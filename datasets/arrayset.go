@@ -136,21 +136,17 @@ func classNames(f arrayFile, name string) ([]string, error) {
 	}
 	names, ok := a.Data.([]string)
 	if !ok {
-		return nil, fmt.Errorf("array %s: want the names of the classes as texts", name)
+		return nil, fmt.Errorf("array %s: want the names of the classes as texts; save %s.astype(str)", name, name)
 	}
-	return names, uniqueClasses(names)
+	return names, texts(names)
 }
 
-func uniqueClasses(names []string) error {
-	seen := map[string]bool{}
-	for _, n := range names {
-		if n == "" || seen[n] {
-			return fmt.Errorf("the class name %q is empty or there twice", n)
+// texts returns an error if a name is empty or is not text.
+func texts(names []string) error {
+	for i, n := range names {
+		if n == "" || !utf8.ValidString(n) {
+			return fmt.Errorf("name %d, %q, is empty or not valid UTF-8: save the names as texts (numpy's dtype U)", i, n)
 		}
-		if !utf8.ValidString(n) {
-			return fmt.Errorf("the class name %q is not valid UTF-8: save the names as texts (numpy's dtype U)", n)
-		}
-		seen[n] = true
 	}
 	return nil
 }
@@ -185,15 +181,7 @@ func labelTexts(a npz.Array) ([]string, error) {
 	var out []string
 	switch d := a.Data.(type) {
 	case []string:
-		for i, name := range d {
-			if name == "" {
-				return nil, fmt.Errorf("label %d is empty", i)
-			}
-			if !utf8.ValidString(name) {
-				return nil, fmt.Errorf("label %d, %q, is not valid UTF-8: save the names as texts (numpy's dtype U)", i, name)
-			}
-		}
-		return d, nil
+		return d, texts(d)
 	case []uint8:
 		for _, v := range d {
 			out = append(out, strconv.Itoa(int(v)))

@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -27,8 +28,8 @@ type Info struct {
 type File struct {
 	Path   string `json:"path"`
 	Bytes  int64  `json:"bytes,omitempty"`  // official size; 0 where unknown
-	MD5    string `json:"md5,omitempty"`    // of the official file; "" where none is published
-	SHA256 string `json:"sha256,omitempty"` // likewise
+	MD5    string `json:"md5,omitempty"`    // of the official file, as published; what is compared is a SHA-256
+	SHA256 string `json:"sha256,omitempty"` // of the official file; "" where none is known
 	// Samples is how many samples, images or labels, the official file or folder has; 0 if it has none. It is no part of
 	// the JSON, from which the names of a grid's cells are made.
 	Samples  int  `json:"-"`
@@ -38,9 +39,9 @@ type File struct {
 // A Source is one download.
 type Source struct {
 	URL     string `json:"url"`
-	Bytes   int64  `json:"bytes"`         // official size
-	MD5     string `json:"md5,omitempty"` // of the download
-	SumFrom string `json:"sum_from"`      // who published the checksum
+	Bytes   int64  `json:"bytes"`    // official size
+	SHA256  string `json:"sha256"`   // of the download
+	SumFrom string `json:"sum_from"` // who published the checksum
 	folder  string // folder of the data folder that it fills
 	keep    func(member string) (path string, ok bool)
 }
@@ -98,7 +99,8 @@ const (
 	cifarSource   = "https://www.cs.toronto.edu/~kriz/cifar.html"
 	cifarLicence  = "research use; cite Krizhevsky 2009"
 	cifarCite     = "A. Krizhevsky. Learning multiple layers of features from tiny images. Technical report, University of Toronto, 2009"
-	tinySource    = "http://cs231n.stanford.edu/tiny-imagenet-200.zip"
+	sumsFrom      = "the checksums of TensorFlow Datasets"
+	tinySource    = "https://cs231n.stanford.edu/tiny-imagenet-200.zip"
 	tinyLicence   = "ImageNet terms: non-commercial research and education"
 	tinyCite      = "Y. Le, X. Yang. Tiny ImageNet visual recognition challenge. Stanford CS 231N, 2015"
 )
@@ -121,8 +123,8 @@ var (
 		{Path: "emnist/emnist-byclass-train-images-idx3-ubyte.gz", Samples: emnistTrainSamples},
 		{Path: "emnist/emnist-byclass-train-labels-idx1-ubyte.gz", Samples: emnistTrainSamples},
 	}
-	emnistDownload = []Source{{URL: "https://biometrics.nist.gov/cs_links/EMNIST/gzip.zip", Bytes: 561753746, MD5: "58c8d27c78d21e728a6bc7b3cc06412e",
-		SumFrom: "torchvision; NIST publishes none", folder: "emnist", keep: keepEMNIST}}
+	emnistDownload = []Source{{URL: "https://biometrics.nist.gov/cs_links/EMNIST/gzip.zip", Bytes: 561753746, SHA256: "fb9bb67e33772a9cc0b895e4ecf36d2cf35be8b709693c3564cea2a019fcda8e",
+		SumFrom: sumsFrom + "; NIST publishes none", folder: "emnist", keep: keepEMNIST}}
 
 	mnistTest = []File{
 		{Path: "mnist/t10k-images-idx3-ubyte.gz", Bytes: 1648877, MD5: "9fb629c4189551a2d022fa330f9573f3", Samples: mnistTestSamples},
@@ -140,16 +142,30 @@ var (
 		{Path: tinyFolder + "/val/images/", Samples: tinyTestSamples},
 		{Path: tinyFolder + "/train/", Samples: tinyTrainSamples},
 	}
-	tinyDownload = []Source{{URL: tinySource, Bytes: 248100043, MD5: "90528d7ca1a48142e341f4ef8d21d0de",
-		SumFrom: "continual-learning libraries (Avalanche); Stanford publishes none", folder: tinyFolder, keep: keepTiny}}
+	tinyDownload = []Source{{URL: tinySource, Bytes: 248100043, SHA256: "6198c8ae015e2b3e007c7841da39ec069199b9aa3bfa943a462022fe5e43c821",
+		SumFrom: "seven public projects that agree on it; Stanford publishes none", folder: tinyFolder, keep: keepTiny}}
 )
+
+// fileSums are the SHA-256 of the files that have an MD5 in the catalogue, from which the names of a grid's cells are
+// made.
+var fileSums = map[string]string{
+	"mnist/train-images-idx3-ubyte.gz": "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
+	"mnist/train-labels-idx1-ubyte.gz": "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
+	"mnist/t10k-images-idx3-ubyte.gz":  "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
+	"mnist/t10k-labels-idx1-ubyte.gz":  "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
+	"cifar-100-binary/train.bin":       "f31298fc616915fa142368359df1c4ca2ae984d6915ca468b998a5ec6aeebf29",
+	"cifar-100-binary/test.bin":        "d8b1e6b7b3bee4020055f0699b111f60b1af1e262aeb93a0b659061746f8224a",
+}
+
+// sum is the SHA-256 of the official file, if one is known.
+func (f File) sum() string { return cmp.Or(f.SHA256, fileSums[f.Path]) }
 
 // mnistDownloads are the files themselves.
 func mnistDownloads(files []File) []Source {
 	var s []Source
 	for _, f := range files {
-		s = append(s, Source{URL: "https://ossci-datasets.s3.amazonaws.com/" + f.Path, Bytes: f.Bytes, MD5: f.MD5,
-			SumFrom: "torchvision; the authors publish none", folder: "mnist"})
+		s = append(s, Source{URL: "https://ossci-datasets.s3.amazonaws.com/" + f.Path, Bytes: f.Bytes, SHA256: f.sum(),
+			SumFrom: sumsFrom + "; the authors publish none", folder: "mnist"})
 	}
 	return s
 }
@@ -190,8 +206,8 @@ var catalog = []entry{
 			{Path: "cifar-10-batches-bin/test_batch.bin", Bytes: 30730000, Samples: cifar10BatchSamples},
 			{Path: "cifar-10-batches-bin/batches.meta.txt"},
 		},
-		Downloads: []Source{{URL: "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz", Bytes: 170052171, MD5: "c32a1d4ab5d03f1284b67883e8d87530",
-			SumFrom: "the publisher's page", folder: "cifar-10-batches-bin", keep: keepUnder("cifar-10-batches-bin")}}},
+		Downloads: []Source{{URL: "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz", Bytes: 170052171, SHA256: "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
+			SumFrom: sumsFrom, folder: "cifar-10-batches-bin", keep: keepUnder("cifar-10-batches-bin")}}},
 		open: openCIFAR10, check: checkCIFAR10File, count: countCIFAR10},
 	{Info: Info{Name: "cifar-100", Title: "CIFAR-100", Classes: 100, Height: 32, Width: 32, Channels: 3,
 		Source: cifarSource, Licence: cifarLicence, Cite: cifarCite,
@@ -200,8 +216,8 @@ var catalog = []entry{
 			{Path: "cifar-100-binary/test.bin", Bytes: 30740000, MD5: "4499cfba6c016c1be1438163640a0898", Samples: cifarTestSamples},
 			{Path: "cifar-100-binary/fine_label_names.txt"},
 		},
-		Downloads: []Source{{URL: "https://www.cs.toronto.edu/~kriz/cifar-100-binary.tar.gz", Bytes: 168513733, MD5: "03b5dce01913d631647c71ecec9e9cb8",
-			SumFrom: "the publisher's page", folder: "cifar-100-binary", keep: keepUnder("cifar-100-binary")}}},
+		Downloads: []Source{{URL: "https://www.cs.toronto.edu/~kriz/cifar-100-binary.tar.gz", Bytes: 168513733, SHA256: "58a81ae192c23a4be8b1804d68e518ed807d710a4eb253b1f2a199162a40d8ec",
+			SumFrom: sumsFrom, folder: "cifar-100-binary", keep: keepUnder("cifar-100-binary")}}},
 		open: openCIFAR100, check: checkCIFAR100File, count: countCIFAR100},
 	{Info: Info{Name: "tiny-imagenet", Title: "Tiny ImageNet", Classes: 200, Height: 64, Width: 64, Channels: 3,
 		Source: tinySource, Licence: tinyLicence, Cite: tinyCite, Files: tinyFiles, Downloads: tinyDownload},

@@ -142,8 +142,13 @@ func TestList(t *testing.T) {
 			t.Errorf("%s: incomplete: %+v", i.Name, i)
 		}
 		for _, s := range i.Downloads {
-			if s.Bytes == 0 || s.MD5 == "" || s.SumFrom == "" || s.folder == "" {
+			if s.Bytes == 0 || len(s.SHA256) != 64 || !strings.HasPrefix(s.URL, "https://") || s.SumFrom == "" || s.folder == "" {
 				t.Errorf("%s: incomplete download %+v", i.Name, s)
+			}
+		}
+		for _, f := range i.Files {
+			if f.MD5 != "" && len(f.sum()) != 64 {
+				t.Errorf("%s has an MD5 only", f.Path)
 			}
 		}
 		if (len(i.Files) == 0) != (i.DownloadBytes() == 0) {

@@ -149,7 +149,7 @@ func fetchSource(ctx context.Context, s Source, dir, downloads string, g *getter
 
 // check compares a whole download with the published checksum.
 func (s Source) check(ctx context.Context, file string) error {
-	if err := checkSum(ctx, file, s.MD5, ""); err != nil {
+	if err := checkSum(ctx, file, s.SHA256); err != nil {
 		return fmt.Errorf("%w: fetch again; if that does not help the publisher changed the file", err)
 	}
 	return nil
@@ -164,7 +164,7 @@ func checkDownload(ctx context.Context, s Source, file string) error {
 	if info.Size() != s.Bytes {
 		return fmt.Errorf("it has %d bytes, the official file %d", info.Size(), s.Bytes)
 	}
-	return checkSum(ctx, file, s.MD5, "")
+	return checkSum(ctx, file, s.SHA256)
 }
 
 // place puts a file, or what it holds, in the folder of its set. The file stays: it may be the user's.

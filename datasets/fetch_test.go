@@ -6,7 +6,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"crypto/md5"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -51,12 +51,12 @@ func toyEntry(t *testing.T, s *server, archive string, content []byte) *entry {
 	t.Helper()
 	h := httptest.NewServer(s)
 	t.Cleanup(h.Close)
-	sum := func(b []byte) string { return fmt.Sprintf("%x", md5.Sum(b)) }
-	src := Source{URL: h.URL + "/" + archive, Bytes: int64(len(s.data)), MD5: sum(s.data), folder: "toy", keep: keepUnder("toy")}
+	sum := func(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
+	src := Source{URL: h.URL + "/" + archive, Bytes: int64(len(s.data)), SHA256: sum(s.data), folder: "toy", keep: keepUnder("toy")}
 	if archive == "data.bin" {
 		src.keep = nil
 	}
-	return &entry{Info: Info{Name: "toy", Files: []File{{Path: "toy/data.bin", Bytes: int64(len(content)), MD5: sum(content)}}, Downloads: []Source{src}}}
+	return &entry{Info: Info{Name: "toy", Files: []File{{Path: "toy/data.bin", Bytes: int64(len(content)), SHA256: sum(content)}}, Downloads: []Source{src}}}
 }
 
 func testGetter(w io.Writer) *getter {
@@ -212,8 +212,8 @@ func TestFetchWrongChecksum(t *testing.T) {
 	s.data = bytes.Clone(content)
 	s.data[17]++
 	err := fetch(t.Context(), e, dir, testGetter(nil))
-	if err == nil || !strings.Contains(err.Error(), "MD5 is") || !strings.Contains(err.Error(), "fetch again") {
-		t.Errorf("error %v: want one about the MD5", err)
+	if err == nil || !strings.Contains(err.Error(), "SHA-256 is") || !strings.Contains(err.Error(), "fetch again") {
+		t.Errorf("error %v: want one about the checksum", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "toy")); err == nil {
 		t.Error("the wrong file was installed")
@@ -251,7 +251,7 @@ func TestFetchWrongByHand(t *testing.T) {
 	content := someBytes(1000)
 	flipped := bytes.Clone(content)
 	flipped[17]++
-	for name, mine := range map[string][]byte{"wrong MD5": flipped, "half": content[:500], "empty": nil} {
+	for name, mine := range map[string][]byte{"wrong checksum": flipped, "half": content[:500], "empty": nil} {
 		for _, online := range []bool{true, false} {
 			s := &server{data: content}
 			if !online {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"image/color"
+	"maps"
 	"math"
 	"runtime"
 	"slices"
@@ -74,9 +75,9 @@ func (f *folder) tree(ctx context.Context) (*pictureTree, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.testFolder != "" {
+	if t.folders.test != "" {
 		if f.testGiven || f.seed != 0 {
-			return nil, fmt.Errorf("%s has a folder %s with test images: the parameters test and seed, which split a folder that has none, do not apply", f.root, t.testFolder)
+			return nil, fmt.Errorf("%s has a folder %s with test images: the parameters test and seed, which split a folder that has none, do not apply", f.root, t.folders.test)
 		}
 		return t, nil
 	}
@@ -143,7 +144,7 @@ func (f *folder) survey(ctx context.Context, i *Info) error {
 	files := slices.Concat(t.train, t.test)
 	heads := make([]pictureHead, len(files))
 	err = eachPicture(ctx, files, func() func(int, []byte) error {
-		return func(n int, data []byte) (err error) { heads[n], err = headOf(data); return err }
+		return func(n int, data []byte) (err error) { heads[n], _, err = headOf(data); return err }
 	})
 	if err != nil {
 		return err
@@ -158,15 +159,18 @@ type pictureHead struct {
 	sum           [sha256.Size]byte
 	height, width int
 	grey          bool
+	brightest     uint16 // of 16 bits; known after the image was decoded
 }
 
-func headOf(data []byte) (h pictureHead, err error) {
+// headOf also returns what to decode.
+func headOf(file []byte) (h pictureHead, data []byte, err error) {
+	data = mended(file)
 	c, err := pictureConfig(data)
 	if err != nil {
-		return h, err
+		return h, nil, err
 	}
 	colours, err := coloursOf(data, c.ColorModel)
-	return pictureHead{sha256.Sum256(data), c.Height, c.Width, grey(colours)}, err
+	return pictureHead{sum: sha256.Sum256(file), height: c.Height, width: c.Width, grey: grey(colours)}, data, err
 }
 
 // sumOf is the checksum of all images with their names, classes and splits.
@@ -218,23 +222,11 @@ func (f *folder) open(ctx context.Context, d *Dataset) error {
 	if len(files) > maxOwnBytes/one {
 		return fmt.Errorf("%s: %d images of %s are more than %d GB: choose a smaller size, such as ?size=32x32", f.root, len(files), d.Size(), maxOwnBytes>>30)
 	}
-	heads, pixels := make([]pictureHead, len(files)), make([]uint8, len(files)*one)
-	err = eachPicture(ctx, files, func() func(int, []byte) error {
-		s := shaper{height: d.Height, width: d.Width, channels: d.Channels, fit: f.fit, background: f.background}
-		return func(n int, data []byte) (err error) {
-			if heads[n], err = headOf(data); err != nil {
-				return err
-			}
-			img, err := decodePicture(data)
-			if err == nil {
-				s.shape(pixels[n*one:(n+1)*one], img)
-			}
-			return err
-		}
-	})
-	if err != nil {
+	r := &folderReader{f, d, files, make([]pictureHead, len(files)), make([]uint8, len(files)*one)}
+	if err := r.read(ctx, &t.notes); err != nil {
 		return err
 	}
+	heads, pixels := r.heads, r.pixels
 	d.Classes, d.SHA256, d.Note = t.classes, sumOf(t, heads), f.note(t, heads, d)
 	labels := make([]int32, len(files))
 	for n, p := range files {
@@ -249,10 +241,10 @@ func (f *folder) open(ctx context.Context, d *Dataset) error {
 // note says what was done to the images, and what somebody should know of them.
 func (f *folder) note(t *pictureTree, heads []pictureHead, d *Dataset) string {
 	split := fmt.Sprintf("%g of each class are test images, chosen by their names", f.test)
-	if t.testFolder != "" {
-		split = "test images from the folder " + t.testFolder
+	if t.folders.test != "" {
+		split = t.folders.note()
 	}
-	notes := []string{split}
+	notes := append(t.notes, split)
 	resized, twice := 0, 0
 	training := map[[sha256.Size]byte]bool{}
 	for n, h := range heads {
@@ -271,8 +263,8 @@ func (f *folder) note(t *pictureTree, heads []pictureHead, d *Dataset) string {
 	if twice > 0 {
 		notes = append(notes, fmt.Sprintf("%d test images are also training images, byte by byte", twice))
 	}
-	if t.ignored > 0 {
-		notes = append(notes, fmt.Sprintf("%d files that are no images were left out", t.ignored))
+	for _, ending := range slices.Sorted(maps.Keys(t.ignored)) {
+		notes = append(notes, fmt.Sprintf("%d files %s were left out; convert them to PNG if they are images", t.ignored[ending], cmp.Or(ending, "without an ending")))
 	}
 	return strings.Join(notes, "; ")
 }
@@ -317,5 +309,5 @@ func unreadable(files []pictureFile, errs []error) error {
 	case len(bad) > shown:
 		bad = append(bad[:shown], fmt.Sprintf("and %d more", len(bad)-shown))
 	}
-	return fmt.Errorf("unreadable images; remove or replace them: %s", strings.Join(bad, "; "))
+	return fmt.Errorf("unreadable images; save them anew as PNG, for example with ImageMagick, or remove them: %s", strings.Join(bad, "; "))
 }

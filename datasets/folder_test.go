@@ -3,11 +3,14 @@ package datasets
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"image"
 	"image/color"
+	"image/gif"
 	"image/jpeg"
 	"image/png"
 	"os"
@@ -16,6 +19,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/image/tiff"
 )
 
 // paint writes an image file of the given size, in one colour.
@@ -158,7 +163,7 @@ func TestFolderOfSplits(t *testing.T) {
 	if err != nil || tree.train[1].name != "a9.png" || tree.train[2].name != "a10.jpg" {
 		t.Errorf("the order is %v, %v", tree.train, err)
 	}
-	for _, want := range []string{"from the folder test", "5 of 5 images were brought to 10×8 (crop)", "1 files that are no images"} {
+	for _, want := range []string{"from the folder test", "5 of 5 images were brought to 10×8 (crop)", "1 files .txt were left out"} {
 		if !strings.Contains(d.Note, want) {
 			t.Errorf("the note %q lacks %q", d.Note, want)
 		}
@@ -182,6 +187,7 @@ func TestShapes(t *testing.T) {
 	for i := range 16 {
 		deep.SetGray16(i%4, i/4, color.Gray16{Y: 0x1234})
 	}
+	deep.SetGray16(3, 3, color.Gray16{Y: 0xffff})
 	for _, c := range []struct {
 		name, query   string
 		img           image.Image
@@ -224,13 +230,13 @@ func TestBadFolders(t *testing.T) {
 		make func(dir string)
 		want []string
 	}{
-		"bomb":      {func(dir string) { write(t, dir+"/red/x.png", bomb(1<<16, 1<<16)) }, []string{"red/x.png", "65536×65536", "remove or replace"}},
-		"thin":      {func(dir string) { write(t, dir+"/red/x.png", bomb(1, 1<<26)) }, []string{"red/x.png", "1×67108864", "65535", "remove or replace"}},
+		"bomb":      {func(dir string) { write(t, dir+"/red/x.png", bomb(1<<16, 1<<16)) }, []string{"red/x.png", "65536×65536", "or remove them"}},
+		"thin":      {func(dir string) { write(t, dir+"/red/x.png", bomb(1, 1<<26)) }, []string{"red/x.png", "1×67108864", "65535", "or remove them"}},
 		"cut off":   {func(dir string) { write(t, dir+"/red/x.png", cut(t, dir+"/red/img1.png")) }, []string{"red/x.png", "not a readable PNG"}},
 		"no image":  {func(dir string) { write(t, dir+"/red/x.jpg", []byte("<html>")) }, []string{"red/x.jpg", "not a PNG, JPEG"}},
 		"empty":     {func(dir string) { write(t, dir+"/red/x.jpg", nil) }, []string{"red/x.jpg", "empty"}},
-		"no images": {func(dir string) { write(t, dir+"/empty/x.tif", nil) }, []string{"empty", "has no image", "x.tif", "remove the folder"}},
-		"case":      {func(dir string) { paint(t, dir+"/Red/x.png", 2, 2, color.Black) }, []string{`"Red"`, `"red"`, "differ only"}},
+		"no images": {func(dir string) { write(t, dir+"/empty/x.ppm", nil) }, []string{"empty", "has no image", "x.ppm", "remove the folder"}},
+		"case":      {func(dir string) { paint(t, dir+"/Red/x.png", 2, 2, color.Black) }, []string{`"Red"`, `"red"`, "look alike"}},
 		"one image": {func(dir string) { paint(t, dir+"/single/x.png", 2, 2, color.Black) }, []string{"single", "a single image", "add images"}},
 		"loop":      {func(dir string) { link(t, "..", dir+"/red/up"); link(t, ".", dir+"/red/self") }, []string{"red", "a link to a folder above"}},
 		"dangling":  {func(dir string) { link(t, "nowhere", dir+"/red/x.png") }, []string{"red/x.png", "link to nothing"}},
@@ -318,6 +324,112 @@ func TestOwnPath(t *testing.T) {
 	for name, want := range map[string]string{"folder:photos?size=32x32": "photos", "csv:/a?b.csv?label=y": "/a?b.csv", "npz:x.npz": "x.npz", "emnist": "", "other:x": ""} {
 		if got := OwnPath(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestSplitNames: the layouts of other projects are read as what they are, or refused.
+func TestSplitNames(t *testing.T) {
+	for _, c := range []struct{ folders, want string }{
+		{"Train Test", "training images from the folder Train, test images from the folder Test"},
+		{"TRAIN VAL", "VAL"},
+		{"training testing", "testing"},
+		{"seg_train/seg_train seg_test/seg_test", "seg_test"},
+		{"train_images validation-images", "validation-images"},
+		{"data/TrainSet data/DevSet data/EvalSet", "EvalSet; left out: DevSet"},
+		{"dataset/train2017 dataset/val2017", "read from the folder dataset"},
+		{"traindata testdata", "testdata"},
+		{"train", "0.2 of each class"},
+		{"Learn Check", "so that both may be the classes"},
+		{"images/train images/val labels/train labels/val", "so that both may be the classes"},
+		{"train1 train2 test", "2 folders that are named as training images"},
+		{"Train Test_A Test_B", "several folders of test images"},
+		{"Train Test Unlabelled", "beside it"},
+		{"Test Val", "0 folders that are named as training images"},
+	} {
+		dir := t.TempDir()
+		for k, folder := range strings.Fields(c.folders) {
+			for i, class := range []string{"cat", "cat", "dog", "dog"} {
+				paint(t, filepath.Join(dir, folder, class, fmt.Sprint(i, ".png")), 4, 4, color.Gray{uint8(10*k + i)})
+			}
+		}
+		d, err := Open(context.Background(), "folder:"+dir, Options{})
+		if err == nil && (!slices.Equal(d.Classes, []string{"cat", "dog"}) || !strings.Contains(d.Note, c.want)) || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %+v; want %q", c.folders, err, c.want)
+		}
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"Train/1.png", "Test/2.png"} {
+		paint(t, filepath.Join(dir, name), 4, 4, color.Black)
+	}
+	if _, err := Open(context.Background(), "folder:"+dir, Options{}); err == nil || !strings.Contains(err.Error(), "no folders of classes") {
+		t.Error(err)
+	}
+}
+
+// TestAlike: one rule for classes that look the same, in folders and tables.
+func TestAlike(t *testing.T) {
+	for _, c := range [][2]string{{"Cat", "cat"}, {"caf\u00e9", "cafe\u0301"}, {"dog", "do\u200bg"}, {"1", "1.0"}, {"a b", "a\u00a0 b"}, {"Straße", "STRASSE"}, {"x2", "x\u00b2"}} {
+		if err := distinct([]string{"other", c[0], c[1]}); err == nil {
+			t.Errorf("%q and %q are different classes", c[0], c[1])
+		}
+		path := filepath.Join(t.TempDir(), "a.csv")
+		write(t, path, fmt.Appendf(nil, "a,label\n.5,%[1]s\n.5,%[1]s\n.5,%[2]s\n.5,%[2]s\n", c[0], c[1]))
+		if _, err := Open(context.Background(), "csv:"+path, Options{}); err == nil || !strings.Contains(err.Error(), "look alike") {
+			t.Errorf("%q and %q: %v", c[0], c[1], err)
+		}
+	}
+	if err := distinct([]string{"a", "A", "1", "10", "1.5", "é", "e", "O", "0"}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDepth: of images of 16 bits, those bits are used that their makers used, in all images alike.
+func TestDepth(t *testing.T) {
+	for _, c := range []struct {
+		most uint16
+		note string
+		want uint8 // of a sample of half of most
+	}{{255, "use 8 bits", 127}, {1023, "use 10 bits", 127}, {4000, "use 12 bits", 125}, {60000, "", 117}, {0, "nearly black", 0}} {
+		dir := t.TempDir()
+		for i := range 4 {
+			img := image.NewGray16(image.Rect(0, 0, 4, 4))
+			img.SetGray16(0, 0, color.Gray16{Y: c.most / uint16(1+i%2)})
+			img.SetGray16(1, 0, color.Gray16{Y: c.most / 2})
+			path := filepath.Join(dir, fmt.Sprint(i/2), fmt.Sprint(i, ".png"))
+			write(t, path, encoded(t, path, img))
+		}
+		d := mustOpen(t, "folder:"+dir)
+		if p := d.Image(&d.Train, 0); p[1] != c.want || !strings.Contains(d.Note, c.note) || c.note == "" && strings.Contains(d.Note, "bits") {
+			t.Errorf("%d: %v, %s", c.most, p[:4], d.Note)
+		}
+	}
+}
+
+// TestOddities: image files at which Go's decoders stop and other programs do not.
+func TestOddities(t *testing.T) {
+	img := image.NewPaletted(image.Rect(0, 0, 4, 4), color.Palette{color.Black, color.White})
+	copy(img.Pix, []uint8{1, 0, 1})
+	var gifs, tiffs bytes.Buffer
+	if err := errors.Join(gif.Encode(&gifs, img, nil), tiff.Encode(&tiffs, img, nil)); err != nil {
+		t.Fatal(err)
+	}
+	large := bytes.Clone(gifs.Bytes())
+	copy(large[6:], "\x02\x00\x00\x00") // a screen of 2×0
+	bits16 := append([]byte("BM\x56\x00\x00\x00\x00\x00\x00\x00\x36\x00\x00\x00\x28\x00\x00\x00\x04\x00\x00\x00\xfc\xff\xff\xff\x01\x00\x10\x00"), make([]byte, 24+32)...)
+	copy(bits16[54:], "\xff\x7f\x00\x00\xff\x7f")
+	webps, err := base64.StdEncoding.DecodeString("UklGRrAAAABXRUJQVlA4WAoAAAACAAAADwAADwAAQU5JTQYAAAAAAAAAAABBTk1GUAAAAAAAAAAAAA8AAA8AAGQAAAJWUDhMOAAAAC8PwAMAFyAQSFDyx5pkDbFgMqv8v7AEAkk4+8usM/8xnRoMpG1jcjlcwCXN9BVE9L8JweJQmGcUQU5NRiwAAAAAAAAAAAAAAAABAABkAAAAVlA4TBMAAAAvAEAAAA8w//M///MfaZiAiP5HAA==") // of two frames
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{"a.gif": large, "a.tif": tiffs.Bytes(), "a.bmp": bits16, "a.webp": webps} {
+		dir := t.TempDir()
+		for _, place := range []string{"a/1", "a/2", "b/1", "b/2"} {
+			write(t, filepath.Join(dir, place+name), data)
+		}
+		d := mustOpen(t, "folder:"+dir+"?channels=1")
+		if p := d.Image(&d.Train, 0); name == "a.webp" && d.Height != 16 || name != "a.webp" && (len(p) != 16 || p[0] != 255 || p[1] != 0 || p[2] != 255) {
+			t.Errorf("%s: %v", name, p)
 		}
 	}
 }

@@ -25,12 +25,10 @@ type pictureFile struct {
 type pictureTree struct {
 	classes     []string
 	train, test []pictureFile // by class and then in natural order; without test they are still to be split
-	testFolder  string        // "test", "val", …; empty if there is none
-	ignored     int           // files that are no images
+	folders     splitFolders
+	notes       []string
+	ignored     map[string]int // files that were left out, by their endings
 }
-
-// testFolders are the names of the folder beside train that has the test images; the first that is there is used.
-var testFolders = []string{"test", "val", "valid", "validation"}
 
 // readTree lists a folder: root/CLASS/… or root/train/CLASS/… with root/test/CLASS/….
 func readTree(ctx context.Context, root string) (*pictureTree, error) {
@@ -41,74 +39,63 @@ func readTree(ctx context.Context, root string) (*pictureTree, error) {
 	if !info.IsDir() {
 		return nil, fmt.Errorf("%s is a file; want the folder that has one folder for each class", root)
 	}
-	top, files, err := subfolders(root)
+	t := &pictureTree{ignored: map[string]int{}}
+	levels, err := t.enter(root, false)
 	if err != nil {
 		return nil, err
 	}
-	t := &pictureTree{}
-	if inner, err := isSplit(root, top); err != nil {
+	if t.folders, err = findSplit(levels); err != nil {
 		return nil, err
-	} else if !inner {
-		if len(top) == 0 {
-			return nil, fmt.Errorf("%s has no folders (and %d files): want one folder for each class, %s, or %s with %s", root, files,
-				filepath.Join(root, "CLASS", "image.png"), filepath.Join(root, "train", "CLASS", "image.png"), filepath.Join(root, "test", "CLASS", "image.png"))
-		}
-		t.classes, t.train, err = t.classFolders(ctx, root, top)
+	}
+	if t.folders.train == "" {
+		t.classes, t.train, err = t.classFolders(ctx, levels.root, levels.names)
 		return t, err
 	}
-	for _, name := range testFolders {
-		if t.testFolder == "" && slices.Contains(top, name) {
-			t.testFolder = name
-		}
-	}
-	if t.classes, t.train, err = t.splitFolder(ctx, root, "train"); err != nil || t.testFolder == "" {
+	if t.classes, t.train, err = t.splitFolder(ctx, levels.root, t.folders.train); err != nil || t.folders.test == "" {
 		return t, err
 	}
-	classes, test, err := t.splitFolder(ctx, root, t.testFolder)
+	classes, test, err := t.splitFolder(ctx, levels.root, t.folders.test)
 	if err != nil {
 		return nil, err
 	}
 	t.test = test
-	return t, sameClasses(root, t.testFolder, t.classes, classes)
+	return t, sameClasses(levels.root, t.folders, t.classes, classes)
 }
 
-// isSplit reports whether root has a folder "train" of folders of classes, and is not the folder of a class "train".
-func isSplit(root string, top []string) (bool, error) {
-	if !slices.Contains(top, "train") {
-		return false, nil
-	}
-	inner, _, err := subfolders(filepath.Join(root, "train"))
-	if err != nil || len(inner) == 0 {
-		return false, err
-	}
-	for _, name := range top {
-		if name != "train" && !slices.Contains(testFolders, name) {
-			return false, fmt.Errorf("%s has the folder train, which has folders itself, and beside it %s: want either one folder for each class, or train and test",
-				root, filepath.Join(root, name))
+// enter lists the two levels below root. A folder that is alone, and has folders itself, was put around them; in that of
+// a split, one of the same name may have been.
+func (t *pictureTree) enter(root string, split bool) (*folderLevels, error) {
+	for {
+		l, err := listLevels(root)
+		if err != nil {
+			return nil, err
 		}
+		if len(l.names) != 1 || !split && roleOf(l.names[0]) != 0 || len(l.below[l.names[0]]) == 0 {
+			return l, nil
+		}
+		t.notes = append(t.notes, fmt.Sprintf("read from the folder %s in %s", l.names[0], filepath.Base(root)))
+		root = filepath.Join(root, l.names[0])
 	}
-	return true, nil
 }
 
 func (t *pictureTree) splitFolder(ctx context.Context, root, split string) ([]string, []pictureFile, error) {
-	dir := filepath.Join(root, split)
-	top, _, err := subfolders(dir)
+	l, err := t.enter(filepath.Join(root, split), true)
 	if err != nil {
 		return nil, nil, err
 	}
-	return t.classFolders(ctx, dir, top)
+	return t.classFolders(ctx, l.root, l.names)
 }
 
 // sameClasses returns an error unless both splits have the same classes.
-func sameClasses(root, test string, a, b []string) error {
+func sameClasses(root string, in splitFolders, a, b []string) error {
 	for _, c := range a {
 		if !slices.Contains(b, c) {
-			return fmt.Errorf("%s: the class %q has training images but no folder %s", root, c, filepath.Join(root, test, c))
+			return fmt.Errorf("%s: the class %q has training images but no folder %s", root, c, filepath.Join(root, in.test, c))
 		}
 	}
 	for _, c := range b {
 		if !slices.Contains(a, c) {
-			return fmt.Errorf("%s: the class %q has test images but no folder %s", root, c, filepath.Join(root, "train", c))
+			return fmt.Errorf("%s: the class %q has test images but no folder %s", root, c, filepath.Join(root, in.train, c))
 		}
 	}
 	return nil
@@ -120,18 +107,16 @@ func (t *pictureTree) classFolders(ctx context.Context, dir string, classes []st
 	if len(classes) < 2 {
 		return nil, nil, fmt.Errorf("%s has %d folders: want one for each of at least two classes", dir, len(classes))
 	}
-	lower := map[string]string{}
+	if err := distinct(classes); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", dir, err)
+	}
 	var all []pictureFile
 	for label, class := range classes {
 		path := filepath.Join(dir, class)
 		if !utf8.ValidString(class) {
 			return nil, nil, fmt.Errorf("%q: the name is not UTF-8 text, so it cannot be the name of a class: rename the folder", path)
 		}
-		if other, taken := lower[strings.ToLower(class)]; taken {
-			return nil, nil, fmt.Errorf("%s has the folders %q and %q, which differ only in small and capital letters: join or rename them", dir, other, class)
-		}
-		lower[strings.ToLower(class)] = class
-		w := treeWalk{ctx: ctx, class: int32(label)}
+		w := treeWalk{ctx: ctx, class: int32(label), ignored: t.ignored}
 		if err := w.walk(path, "", nil); err != nil {
 			return nil, nil, err
 		}
@@ -139,7 +124,7 @@ func (t *pictureTree) classFolders(ctx context.Context, dir string, classes []st
 			return nil, nil, fmt.Errorf("%s: the class %q has no image (%s)%s: add images, or remove the folder", path, class, pictureEndings, w.others())
 		}
 		slices.SortFunc(w.found, func(a, b pictureFile) int { return natural(a.name, b.name) })
-		all, t.ignored = append(all, w.found...), t.ignored+w.ignored
+		all = append(all, w.found...)
 	}
 	return classes, all, nil
 }
@@ -153,6 +138,10 @@ func subfolders(dir string) (folders []string, files int, err error) {
 	for _, e := range entries {
 		name := e.Name()
 		if hidden(name) {
+			continue
+		}
+		if e.Type().IsRegular() {
+			files++
 			continue
 		}
 		info, err := os.Stat(filepath.Join(dir, name)) // a link to a folder is one
@@ -178,7 +167,7 @@ type treeWalk struct {
 	ctx     context.Context
 	class   int32
 	found   []pictureFile
-	ignored int
+	ignored map[string]int
 	example string // of what was ignored
 }
 
@@ -224,7 +213,7 @@ func (w *treeWalk) entry(e fs.DirEntry, dir, name string, above []fs.FileInfo) e
 	case info.IsDir():
 		return w.walk(path, name, above)
 	case !isPicture(e.Name()):
-		w.ignored++
+		w.ignored[strings.ToLower(filepath.Ext(e.Name()))]++
 		w.example = path
 		return nil
 	}
@@ -234,8 +223,8 @@ func (w *treeWalk) entry(e fs.DirEntry, dir, name string, above []fs.FileInfo) e
 
 // others says what the folder of a class has instead of images.
 func (w *treeWalk) others() string {
-	if w.ignored == 0 {
+	if w.example == "" {
 		return ""
 	}
-	return fmt.Sprintf("; it has %d other files, such as %s", w.ignored, w.example)
+	return fmt.Sprintf("; it has other files, such as %s, which can be converted to PNG if they are images", w.example)
 }

@@ -32,11 +32,11 @@ func TestLabelLeak(t *testing.T) {
 
 // TestLabelsAreCopied: a label does not keep its line in memory, and is there once.
 func TestLabelsAreCopied(t *testing.T) {
-	r, names := new(rawSplit), map[string]string{}
+	r, table := new(rawSplit), csvTable{header: []string{"label", "a"}, numbers: []int{1}, counts: [][]rowCounter{make([]rowCounter, 1)}, classes: map[string]string{}}
 	line := "cat" + strings.Repeat("0", 100)
 	for range 2 {
 		line = strings.Clone(line)
-		if err := r.row([]string{line[:3], line[3:4]}, 0, []int{1}, []string{"label", "a"}, names); err != nil {
+		if err := table.row(r, []string{line[:3], line[3:4]}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -59,10 +59,10 @@ func TestWholeImages(t *testing.T) {
 
 // TestTexts: names that are no texts are refused, in the list of classes and among the labels.
 func TestTexts(t *testing.T) {
-	if err := uniqueClasses([]string{"a", "\xff"}); err == nil || !strings.Contains(err.Error(), "UTF-8") {
+	if err := texts([]string{"a", "\xff"}); err == nil || !strings.Contains(err.Error(), "UTF-8") {
 		t.Error(err)
 	}
-	if _, err := labelTexts(npz.Array{Shape: []int{2}, Data: []string{"a", "\xff"}}); err == nil || !strings.Contains(err.Error(), "label 1") {
+	if _, err := labelTexts(npz.Array{Shape: []int{2}, Data: []string{"a", "\xff"}}); err == nil || !strings.Contains(err.Error(), "name 1") {
 		t.Error(err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -119,12 +120,21 @@ func OwnPath(name string) string {
 	return path
 }
 
-// pathAndQuery cuts a text such as "photos?size=32x32" at its last question mark.
+// pathAndQuery cuts a text such as "photos?size=32x32" at its last question mark, unless there is a file of that whole
+// name. A path may be written with %3F for a question mark, unless there is a file with that in its name.
 func pathAndQuery(text string) (path, query string) {
-	if i := strings.LastIndexByte(text, '?'); i >= 0 {
-		return text[:i], text[i+1:]
+	if i := strings.LastIndexByte(text, '?'); i >= 0 && !exists(text) {
+		text, query = text[:i], text[i+1:]
 	}
-	return text, ""
+	if plain, err := url.PathUnescape(text); err == nil && !exists(text) && exists(plain) {
+		text = plain
+	}
+	return text, query
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // statFile returns what there is at path, where a regular file must be: opening a pipe would wait for its writer.

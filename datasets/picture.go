@@ -13,8 +13,10 @@ import (
 	"os"
 	"strings"
 
+	"github.com/jsummers/gobmp"
 	"golang.org/x/image/bmp"
 	"golang.org/x/image/draw"
+	"golang.org/x/image/tiff"
 	"golang.org/x/image/webp"
 )
 
@@ -31,11 +33,13 @@ var pictureFormats = []pictureFormat{
 	{"JPEG", "\xff\xd8", jpeg.Decode, jpeg.DecodeConfig},
 	{"GIF", "GIF8", gif.Decode, gif.DecodeConfig}, // its first frame
 	{"WebP", "RIFF????WEBP", webp.Decode, webp.DecodeConfig},
-	{"BMP", "BM", bmp.Decode, bmp.DecodeConfig},
+	{"BMP", "BM", or(bmp.Decode, gobmp.Decode), or(bmp.DecodeConfig, gobmp.DecodeConfig)}, // the latter for 16 bits and packed ones
+	{"TIFF", "II*\x00", tiff.Decode, tiff.DecodeConfig},                                   // its first page
+	{"TIFF", "MM\x00*", tiff.Decode, tiff.DecodeConfig},
 }
 
 // pictureEndings are the endings of the files that are read, in small letters.
-const pictureEndings = ".png .jpg .jpeg .gif .webp .bmp"
+const pictureEndings = ".png .jpg .jpeg .jpe .jfif .gif .webp .bmp .tif .tiff"
 
 const (
 	maxPictureBytes  = 256 << 20 // of a file
@@ -125,7 +129,7 @@ func formatOf(data []byte) (*pictureFormat, error) {
 			return &pictureFormats[i], nil
 		}
 	}
-	return nil, errors.New("not a PNG, JPEG, GIF, WebP or BMP image, whatever its name says")
+	return nil, errors.New("not a PNG, JPEG, GIF, WebP, BMP or TIFF image, whatever its name says")
 }
 
 func begins(data []byte, magic string) bool {

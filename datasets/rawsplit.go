@@ -61,6 +61,9 @@ func (o *vectorOptions) fill(d *Dataset, r *rawSet) error {
 	if r.classes != nil {
 		d.Classes = r.classes
 	}
+	if err := distinct(d.Classes); err != nil {
+		return err
+	}
 	label := map[string]int32{}
 	for i, name := range names {
 		label[name] = int32(i)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -167,7 +168,7 @@ func TestSafetensors(t *testing.T) {
 func flowers() string {
 	text := "\xef\xbb\xbfwidth, height, id, Class\n"
 	for i := range 10 {
-		text += fmt.Sprintf("%d,%.1f,f%d,%s\n", i, 2.5*float64(i), i, []string{"rose", "tulip"}[i%2])
+		text += fmt.Sprintf("%d,%.1f,f%d,%s\n", 2*i, 5*float64(i), i, []string{"rose", "tulip"}[i%2])
 	}
 	return text
 }
@@ -183,19 +184,25 @@ func TestCSV(t *testing.T) {
 		t.Errorf("a sample is %v", v)
 	}
 	for _, c := range []struct{ text, query, want string }{
-		{flowers(), "", `line 2: column "id" has "f0": want a number of at most 3.4e+38; ?ignore=id`},
+		{flowers(), "", `line 2: column "id" has "f0": want a number of at most 3.4e+38, with a decimal point; ?ignore=id`},
 		{flowers(), "?label=colour", "the columns are width, height, id, Class"},
-		{flowers(), "?ignore=x", "ignore=x: the columns are"},
+		{flowers(), "?ignore=x", "the column x: the columns are"},
 		{"a,label\n1,x\nNaN,y\n", "", `line 3: column "a" has "NaN"`},
 		{"a,label\n1,x\n,y\n", "", `line 3: column "a" has ""`},
 		{"a,label\n1,x,3\n", "", "line 2"},
 		{"a,label\n1,\n", "", `line 2: the class (column "label") is ""`},
-		{"a,a,label\n1,2,x\n", "", "column 2"},
+		{"a,a,label\n1,2,x\n", "", `columns 1 and 2 are both called "a"`},
 		{"1,2,0\n", "", "want the names of the columns"},
 		{"0,0,1\n", "", "want the names of the columns"},
 		{"a,label\n", "", "no line after it"},
 		{"", "", "empty"},
-		{"a;label\n1;x\n", "", "the columns are a;label"},
+		{"a:label\n1:x\n", "", "the columns are a:label"},
+		{"5.1,3.5,setosa\n4.9,3,virginica\n", "", "want the names of the columns"},
+		{"b,c,a\n1,2,3,x\n", "?label=a", "4 fields, and the header has 3 names"},
+		{"a;label\n1,5;x\n", "", "decimal point"},
+		{"\x1f\x8b\x08", "", "gunzip"},
+		{"PK\x03\x04", "", "Excel"},
+		{"a\x00,\x00", "", "UTF-16"},
 	} {
 		write(t, path, []byte(c.text))
 		if _, err := Open(context.Background(), "csv:"+path+c.query, Options{}); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "flowers.csv") {
@@ -214,6 +221,98 @@ func TestTabs(t *testing.T) {
 	}
 }
 
+// TestCSVText: tables as other programs write them give the same samples.
+func TestCSVText(t *testing.T) {
+	const plain = "a,b,label\n0.5,1,x\n2,3,y\n4,5,x\n6,7,y\n"
+	utf16 := func(order binary.ByteOrder, text string) string {
+		out := make([]byte, 2*len(text)+2)
+		order.PutUint16(out, 0xfeff)
+		for i := range len(text) {
+			order.PutUint16(out[2*i+2:], uint16(text[i]))
+		}
+		return string(out)
+	}
+	path := filepath.Join(t.TempDir(), "a.csv")
+	write(t, path, []byte(plain))
+	want := mustOpen(t, "csv:"+path)
+	for name, c := range map[string]struct{ text, note string }{
+		"semicolons": {strings.ReplaceAll(plain, ",", ";"), `separated by ';'`},
+		"tabs":       {strings.ReplaceAll(plain, ",", "\t"), "separated by"},
+		"sep line":   {"sep=|\r\n" + strings.ReplaceAll(plain, ",", "|"), `separated by '|'`},
+		"CR":         {strings.ReplaceAll(plain, "\n", "\r"), ""},
+		"CRLF":       {strings.ReplaceAll(plain, "\n", "\r\n"), ""},
+		"mark":       {"\ufeff" + plain, ""},
+		"UTF-16 LE":  {utf16(binary.LittleEndian, plain), ""},
+		"UTF-16 BE":  {utf16(binary.BigEndian, plain), ""},
+		"trailing":   {strings.ReplaceAll(plain, "\n", ",,\n"), ""},
+		"only below": {strings.Replace(strings.ReplaceAll(plain, "\n", ",\n"), "label,", "label", 1), ""},
+		"quotes":     {`"a","b","label"` + plain[9:], ""},
+	} {
+		write(t, path, []byte(c.text))
+		d := mustOpen(t, "csv:"+path)
+		if !slices.Equal(d.Train.Values, want.Train.Values) || !slices.Equal(d.Classes, want.Classes) || !strings.Contains(d.Note, c.note) {
+			t.Errorf("%s: %v %v, %s", name, d.Train.Values, d.Classes, d.Note)
+		}
+	}
+}
+
+// rdata returns a table of 12 rows as R and pandas write them: each column's function gives the cell of a row.
+func rdata(header string, columns ...func(row int) any) string {
+	text := header + "\n"
+	for row := range 12 {
+		for k, cell := range columns {
+			text += strings.Repeat(",", min(k, 1)) + fmt.Sprint(cell(row))
+		}
+		text += "\n"
+	}
+	return text
+}
+
+// TestRowNumbers: a column that numbers the rows is no input, wherever it stands and whatever it is called.
+func TestRowNumbers(t *testing.T) {
+	number := func(row int) any { return row + 1 }
+	mixed := func(row int) any { return 1e9 + row*5%12 }
+	gaps := func(row int) any { return row + row/4 }
+	size := func(row int) any { return float64(row%3) + 0.5 }
+	year := func(row int) any { return 1990 + row/2 }
+	class := func(row int) any { return []string{"a", "b"}[row/6] }
+	for _, c := range []struct {
+		name, text, query string
+		inputs            int
+	}{
+		{"R", rdata(`"","size","y"`, number, size, class), "", 1},
+		{"Rdatasets", rdata("rownames,size,year,label", number, size, year, class), "", 2},
+		{"pandas", rdata(",size,label", gaps, size, class), "", 1},
+		{"in the middle, shuffled", rdata("size,plot,label", size, mixed, class), "", 1},
+		{"another name with gaps", rdata("size,height,label", size, gaps, class), "", 2},
+		{"kept", rdata("rownames,size,label", number, size, class), "?keep=rownames", 2},
+		{"ignored", rdata(",size,label", number, size, class), "?ignore=Unnamed: 0", 1},
+	} {
+		path := filepath.Join(t.TempDir(), "a.csv")
+		write(t, path, []byte(c.text))
+		d := mustOpen(t, "csv:"+path+c.query)
+		if said := strings.Contains(d.Note, "numbers the rows"); d.Vector != c.inputs || said != (c.query == "" && c.name != "another name with gaps") {
+			t.Errorf("%s: %d inputs, %s", c.name, d.Vector, d.Note)
+		}
+		if v := d.numbers(&d.Train, 0); c.inputs == 1 && v[0] > 3 {
+			t.Errorf("%s: a sample is %v", c.name, v)
+		}
+	}
+}
+
+// TestRowNumbersOfSplits: train.csv and test.csv are numbered each for itself, or were one table.
+func TestRowNumbersOfSplits(t *testing.T) {
+	for _, first := range []int{0, 12} {
+		dir := t.TempDir()
+		for k, name := range []string{"train.csv", "test.csv"} {
+			write(t, filepath.Join(dir, name), []byte(rdata("size,plot,label", func(row int) any { return row % 3 }, func(row int) any { return (row * 5 % 12) + k*first }, func(row int) any { return row / 6 })))
+		}
+		if d := mustOpen(t, "csv:"+dir); d.Vector != 1 {
+			t.Errorf("%d inputs, %s", d.Vector, d.Note)
+		}
+	}
+}
+
 func TestCSVFolder(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "train.csv"), []byte("a;b;y\n1;2;no\n3;4;yes\n"))
@@ -228,5 +327,23 @@ func TestCSVFolder(t *testing.T) {
 	write(t, filepath.Join(dir, "test.csv"), []byte("b;a;y\n5;6;yes\n7;8;no\n"))
 	if _, err := Open(context.Background(), "csv:"+dir+"?separator=%3B", Options{}); err == nil || !strings.Contains(err.Error(), "other columns") {
 		t.Error(err)
+	}
+}
+
+// TestFileNames: every file can be named, also with characters that stand for something else.
+func TestFileNames(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("its files have no question mark")
+	}
+	dir := t.TempDir()
+	text := []byte("a,label\n.5,x\n.5,x\n.5,y\n.5,y\n")
+	write(t, filepath.Join(dir, "is it?.csv"), text)
+	write(t, filepath.Join(dir, "100%.csv"), text)
+	write(t, filepath.Join(dir, "a%3F.csv"), text)
+	for _, name := range []string{"is it?.csv", "is it?.csv?test=0.5", "is it%3F.csv", "is%20it%3F.csv?test=0.5", "100%.csv", "100%25.csv?test=0.5", "a%3F.csv", "a%3F.csv?seed=1"} {
+		mustOpen(t, "csv:"+filepath.Join(dir, name))
+	}
+	if got := OwnPath("csv:" + filepath.Join(dir, "is it%3F.csv?test=0.5")); filepath.Base(got) != "is it?.csv" {
+		t.Error(got)
 	}
 }

@@ -2,12 +2,10 @@ package datasets
 
 import (
 	"context"
-	"crypto/md5"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -133,8 +131,8 @@ func (e *entry) verifyFile(ctx context.Context, dir string, f File) (Status, str
 		return Missing, ""
 	}
 	// An unpacked .gz cannot be compared with the checksum of the packed one.
-	if strings.HasSuffix(path, filepath.FromSlash(strings.TrimSuffix(f.Path, "/"))) && (f.MD5 != "" || f.SHA256 != "") {
-		err := checkSum(ctx, path, f.MD5, f.SHA256)
+	if strings.HasSuffix(path, filepath.FromSlash(strings.TrimSuffix(f.Path, "/"))) && f.sum() != "" {
+		err := checkSum(ctx, path, f.sum())
 		if err == nil {
 			return OK, ""
 		}
@@ -152,25 +150,19 @@ func (e *entry) verifyFile(ctx context.Context, dir string, f File) (Status, str
 	return e.check(ctx, path, f)
 }
 
-// checkSum compares a file with the checksums that are given.
-func checkSum(ctx context.Context, path, md5Hex, sha256Hex string) error {
-	kind, want, h := "SHA-256", sha256Hex, hash.Hash(sha256.New())
-	if want == "" {
-		kind, want, h = "MD5", md5Hex, md5.New()
-	}
-	if want == "" {
-		return nil
-	}
+// checkSum compares a file with its SHA-256.
+func checkSum(ctx context.Context, path, want string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+	h := sha256.New()
 	if _, err := io.Copy(h, ctxio.Reader(ctx, f)); err != nil {
 		return err
 	}
 	if got := hex.EncodeToString(h.Sum(nil)); got != want {
-		return fmt.Errorf("%s is %s, published is %s", kind, got, want)
+		return fmt.Errorf("SHA-256 is %s, published is %s", got, want)
 	}
 	return nil
 }

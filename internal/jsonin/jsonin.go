@@ -12,10 +12,16 @@ import (
 )
 
 // Decoder reads one JSON value after another.
-type Decoder struct{ in *json.Decoder }
+type Decoder struct {
+	in   *json.Decoder
+	text []byte
+}
 
-// NewDecoder returns a decoder of r.
-func NewDecoder(r io.Reader) *Decoder { return &Decoder{json.NewDecoder(r)} }
+// NewDecoder returns a decoder of a text, which may begin with a byte order mark.
+func NewDecoder(text []byte) *Decoder {
+	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	return &Decoder{json.NewDecoder(bytes.NewReader(text)), text}
+}
 
 // Decode reads the next value into v, a pointer. It returns [io.EOF] where there is none.
 func (d *Decoder) Decode(v any) error {
@@ -35,13 +41,13 @@ func (d *Decoder) Decode(v any) error {
 
 // Unmarshal reads a whole document into v, a pointer.
 func Unmarshal(data []byte, v any) error {
-	d := NewDecoder(bytes.NewReader(data))
+	d := NewDecoder(data)
 	if err := d.Decode(v); err == io.EOF {
 		return errors.New("there is no JSON in it")
 	} else if err != nil {
 		return err
 	}
-	if rest := bytes.TrimSpace(data[d.in.InputOffset():]); len(rest) > 0 {
+	if rest := bytes.TrimSpace(d.text[d.in.InputOffset():]); len(rest) > 0 {
 		return fmt.Errorf("after the end of the JSON text there is more: %s", abridged(rest))
 	}
 	return nil

@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // File is an .npz file that is open for reading. Close it when it is no longer needed.
@@ -31,12 +29,28 @@ func Open(path string, limit int64) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	f := &File{archive, 0, limit}
 	info, err := os.Stat(path)
+	if err == nil {
+		f.size, err = info.Size(), f.once(path)
+	}
 	if err != nil {
 		archive.Close()
 		return nil, err
 	}
-	return &File{archive, info.Size(), limit}, nil
+	return f, nil
+}
+
+// once returns an error if two arrays have the same name: some programs read the first, others the last.
+func (f *File) once(path string) error {
+	seen := map[string]bool{}
+	for _, m := range f.archive.File {
+		if seen[m.Name] {
+			return fmt.Errorf("%s: %s is in it twice; want one array of each name", path, m.Name)
+		}
+		seen[m.Name] = true
+	}
+	return nil
 }
 
 // Close closes the file.
@@ -80,37 +94,40 @@ func (f *File) read(m *zip.File) (Array, error) {
 	if err != nil {
 		return Array{}, err
 	}
-	n, size := 1, int(f.limit)
-	for _, d := range h.shape {
-		if d < 0 || d > 0 && n > size/d {
+	n := 1
+	for _, d := range append([]int{h.kind.Size}, h.shape...) {
+		if d > 0 && int64(n) > f.limit/int64(d) {
 			return Array{}, fmt.Errorf("the shape %v has more than %d bytes", h.shape, f.limit)
 		}
 		n *= d
 	}
-	if n > size/h.kind.size {
-		return Array{}, fmt.Errorf("the shape %v has more than %d bytes", h.shape, f.limit)
+	// Both are known before memory is taken for what a header promises.
+	if packed := min(m.CompressedSize64, uint64(f.size)); uint64(n) > min(m.UncompressedSize64, maxShrink*packed) {
+		return Array{}, fmt.Errorf("the shape %v needs %d bytes, and there are fewer: the file is cut off", h.shape, n)
+	} else if uint64(n) > max(freeBytes, usualShrink*packed) {
+		return Array{}, fmt.Errorf("%d bytes unpack to %d, more than %d times as many; save it with numpy.savez if that is meant", packed, n, usualShrink)
 	}
-	// Nothing shrinks to less than a thousandth, so this is known before memory is taken for what a header promises.
-	if uint64(n*h.kind.size) > min(m.UncompressedSize64, 1100*min(m.CompressedSize64, uint64(f.size))) {
-		return Array{}, fmt.Errorf("the shape %v needs %d bytes, and there are fewer: the file is cut off", h.shape, n*h.kind.size)
-	}
-	data := make([]byte, n*h.kind.size)
+	data := make([]byte, n)
 	if _, err := io.ReadFull(r, data); err != nil {
 		return Array{}, fmt.Errorf("the data end early or are damaged: %w", err)
 	}
 	if _, err := io.Copy(io.Discard, io.LimitReader(r, 1)); err != nil { // which compares the checksum
 		return Array{}, err
 	}
-	if err := h.kind.inRange(data); err != nil {
-		return Array{}, err
-	}
-	return Array{h.shape, h.kind.decode(data)}, nil
+	values, err := h.kind.Decode(data)
+	return Array{h.shape, values}, err
 }
+
+const (
+	maxShrink   = 1100     // nothing deflates to less than this part of itself
+	usualShrink = 100      // of data, which are not all alike
+	freeBytes   = 64 << 20 // that may shrink to anything: labels that are sorted
+)
 
 // header is what the beginning of a .npy file says.
 type header struct {
 	shape []int
-	kind  kind
+	kind  Kind
 }
 
 var (
@@ -146,7 +163,7 @@ func readHeader(r io.Reader) (h header, err error) {
 	if descr == nil || order == nil || shape == nil {
 		return h, fmt.Errorf("it has named fields or a header that is not understood: %.80q", text)
 	}
-	if h.kind, err = kindOf(string(descr[1])); err != nil {
+	if h.kind, err = KindOf(string(descr[1])); err != nil {
 		return h, err
 	}
 	for field := range strings.SplitSeq(string(shape[1]), ",") {
@@ -163,140 +180,4 @@ func readHeader(r io.Reader) (h header, err error) {
 		return h, errors.New("it is stored in Fortran's order: save numpy.ascontiguousarray(x) instead")
 	}
 	return h, nil
-}
-
-// kind is the type of an array's entries.
-type kind struct {
-	size   int // bytes
-	decode func([]byte) any
-	// unsigned is the order of the bytes of whole numbers that may be too large for an int64; nil for others.
-	unsigned binary.ByteOrder
-}
-
-// inRange returns an error if a number is too large for an int64.
-func (k kind) inRange(data []byte) error {
-	for i := 0; k.unsigned != nil && i < len(data); i += k.size {
-		if v := k.unsigned.Uint64(data[i:]); v > math.MaxInt64 {
-			return fmt.Errorf("entry %d is %d, and whole numbers go up to %d: save labels as int64 and samples as floats", i/k.size, v, math.MaxInt64)
-		}
-	}
-	return nil
-}
-
-// kindOf returns the type that a description such as "<f4" means.
-func kindOf(descr string) (k kind, err error) {
-	refused := fmt.Errorf("entries of type %q: want whole numbers, floats, truth values or texts", descr)
-	if len(descr) < 3 {
-		return k, refused
-	}
-	order, letter := binary.ByteOrder(binary.LittleEndian), descr[1]
-	if descr[0] == '>' {
-		order = binary.BigEndian
-	}
-	n, err := strconv.Atoi(descr[2:])
-	if err != nil || n < 1 || n > 1<<16 {
-		return k, refused
-	}
-	switch {
-	case letter == 'u' && n == 1:
-		return kind{size: 1, decode: func(b []byte) any { return b }}, nil
-	case letter == 'U':
-		return kind{size: 4 * n, decode: func(b []byte) any { return texts(b, 4*n, func(b []byte) string { return wide(b, order) }) }}, nil
-	case letter == 'S':
-		return kind{size: n, decode: func(b []byte) any {
-			return texts(b, n, func(b []byte) string { return strings.TrimRight(string(b), "\x00") })
-		}}, nil
-	}
-	if whole := wholeNumber(letter, n, order); whole != nil {
-		k = kind{size: n, decode: func(b []byte) any { return each(b, n, whole) }}
-		if letter == 'u' && n == 8 {
-			k.unsigned = order
-		}
-		return k, nil
-	}
-	if letter != 'f' {
-		return k, refused
-	}
-	switch n {
-	case 2:
-		return kind{size: 2, decode: func(b []byte) any { return each(b, 2, func(b []byte) float32 { return Half(order.Uint16(b)) }) }}, nil
-	case 4:
-		return kind{size: 4, decode: func(b []byte) any {
-			return each(b, 4, func(b []byte) float32 { return math.Float32frombits(order.Uint32(b)) })
-		}}, nil
-	case 8:
-		return kind{size: 8, decode: func(b []byte) any {
-			return each(b, 8, func(b []byte) float64 { return math.Float64frombits(order.Uint64(b)) })
-		}}, nil
-	}
-	return k, refused
-}
-
-// wholeNumber returns a function that reads one whole number or truth value, or nil.
-func wholeNumber(letter byte, size int, order binary.ByteOrder) func([]byte) int64 {
-	switch string(letter) + strconv.Itoa(size) {
-	case "b1":
-		return func(b []byte) int64 {
-			if b[0] != 0 { // any other byte is true, too
-				return 1
-			}
-			return 0
-		}
-	case "i1":
-		return func(b []byte) int64 { return int64(int8(b[0])) }
-	case "i2":
-		return func(b []byte) int64 { return int64(int16(order.Uint16(b))) }
-	case "u2":
-		return func(b []byte) int64 { return int64(order.Uint16(b)) }
-	case "i4":
-		return func(b []byte) int64 { return int64(int32(order.Uint32(b))) }
-	case "u4":
-		return func(b []byte) int64 { return int64(order.Uint32(b)) }
-	case "i8", "u8": // too large ones were refused by inRange
-		return func(b []byte) int64 { return int64(order.Uint64(b)) }
-	}
-	return nil
-}
-
-func each[T any](data []byte, size int, one func([]byte) T) []T {
-	out := make([]T, len(data)/size)
-	for i := range out {
-		out[i] = one(data[i*size : (i+1)*size])
-	}
-	return out
-}
-
-func texts(data []byte, size int, one func([]byte) string) []string { return each(data, size, one) }
-
-// wide decodes a text of four bytes for each character, padded with zeros. What is no character leaves a text that is not
-// valid UTF-8, so that two of them are not taken for the same.
-func wide(b []byte, order binary.ByteOrder) string {
-	var s strings.Builder
-	for ; len(b) >= 4; b = b[4:] {
-		c := order.Uint32(b)
-		if !utf8.ValidRune(rune(c)) {
-			s.WriteByte(0xff)
-		} else if c != 0 {
-			s.WriteRune(rune(c))
-		}
-	}
-	return s.String()
-}
-
-// Half is the number that the bits of a float16 stand for.
-func Half(bits uint16) float32 {
-	sign, exponent, fraction := float32(1), int(bits>>10&31), float32(bits&1023)
-	if bits>>15 == 1 {
-		sign = -1
-	}
-	switch exponent {
-	case 0:
-		return sign * fraction / (1 << 24)
-	case 31:
-		if fraction == 0 {
-			return sign * float32(math.Inf(1))
-		}
-		return float32(math.NaN())
-	}
-	return sign * float32(math.Ldexp(1+float64(fraction)/1024, exponent-15))
 }

@@ -2,12 +2,15 @@ package npz
 
 import (
 	"archive/zip"
+	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -102,7 +105,7 @@ func TestWrittenRead(t *testing.T) {
 func TestBadFiles(t *testing.T) {
 	for _, c := range []struct{ descr, order, shape, data, want string }{
 		{"<f4", "True", "2, 2", "", "ascontiguousarray"},
-		{"|O", "False", "2,", "", "entries of type"},
+		{"|O", "False", "2,", "", "y.astype(str)"},
 		{"<c8", "False", "2,", "", "entries of type"},
 		{"<f4", "False", "2,", "1234", "end early"},
 		{"<f4", "False", "99999999999, 99999999999", "", "more than"},
@@ -121,5 +124,41 @@ func TestBadFiles(t *testing.T) {
 	}
 	if _, err := Open(path, 1); err == nil || !strings.Contains(err.Error(), "not an .npz file") {
 		t.Error(err)
+	}
+}
+
+// TestTwice: NumPy reads the last of two members with the same name, other programs the first.
+func TestTwice(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.npz")
+	var data bytes.Buffer
+	z := zip.NewWriter(&data)
+	for range 2 {
+		if _, err := z.Create("x.npy"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(z.Close(), os.WriteFile(path, data.Bytes(), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(path, 1<<20); err == nil || !strings.Contains(err.Error(), "x.npy is in it twice") {
+		t.Error(err)
+	}
+}
+
+// TestBomb refuses zeros that unpack to a thousand times as many bytes, before it takes memory for them.
+func TestBomb(t *testing.T) {
+	const n = 100 << 20
+	path := packed(t, zip.Deflate, fmt.Sprintf("{'descr': '|u1', 'fortran_order': False, 'shape': (%d,), }\n", n), strings.Repeat("\x00", n))
+	f, err := Open(path, 1<<40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err = f.Read("x")
+	runtime.ReadMemStats(&after)
+	if err == nil || !strings.Contains(err.Error(), "numpy.savez") || after.TotalAlloc-before.TotalAlloc > 1<<20 {
+		t.Errorf("%d bytes, %v", after.TotalAlloc-before.TotalAlloc, err)
 	}
 }

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/parallelcl/parallelcl/internal/npz"
 )
 
 const (
@@ -161,8 +163,8 @@ func readTensor(name string, value json.RawMessage) (Tensor, error) {
 	if err != nil {
 		return Tensor{}, fmt.Errorf("tensor %q: %w", name, err)
 	}
-	if k, known := kinds[t.Type]; known && int64(n)*int64(k.size) != t.end-t.begin {
-		return Tensor{}, fmt.Errorf("tensor %q of type %s and shape %v has %d bytes; want %d", name, t.Type, t.Shape, t.end-t.begin, n*k.size)
+	if k, err := npz.KindOf(kinds[t.Type]); err == nil && int64(n)*int64(k.Size) != t.end-t.begin {
+		return Tensor{}, fmt.Errorf("tensor %q of type %s and shape %v has %d bytes; want %d", name, t.Type, t.Shape, t.end-t.begin, n*k.Size)
 	}
 	return t, nil
 }

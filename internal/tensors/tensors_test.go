@@ -3,6 +3,7 @@ package tensors
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -64,5 +65,18 @@ func TestUnknownType(t *testing.T) {
 	}
 	if _, err := x.Read(x.Tensors[0]); err == nil || !strings.Contains(err.Error(), "tensor z has the type C64") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestUnsigned reads whole numbers without a sign, as from .npz files.
+func TestUnsigned(t *testing.T) {
+	for name, text := range map[string]string{"U16": "\xfe\xff", "U32": "\xfe\xff\x00\x00", "U64": "\xfe\xff\x00\x00\x00\x00\x00\x00"} {
+		x, err := open(file(fmt.Sprintf(`{"y":{"dtype":%q,"shape":[1],"data_offsets":[0,%d]}}`, name, len(text)), []byte(text)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := x.Read(x.Tensors[0]); err != nil || !cmp.Equal(got, []int64{0xfffe}) {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
 	}
 }

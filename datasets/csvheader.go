@@ -1,0 +1,112 @@
+package datasets
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// labelColumns are the names of the column with the classes that need not be said.
+var labelColumns = []string{"label", "class", "target", "y"}
+
+// named completes a header: a column without a name is called as pandas calls it, and at the end there is none, only a
+// separator.
+func named(header []string) []string {
+	for i := range header {
+		header[i] = strings.TrimSpace(header[i])
+	}
+	for len(header) > 1 && header[len(header)-1] == "" {
+		header = header[:len(header)-1]
+	}
+	for i, name := range header {
+		if name == "" {
+			header[i] = fmt.Sprintf("Unnamed: %d", i)
+		}
+	}
+	return header
+}
+
+// columns returns which column has the classes and which have numbers.
+func (c *csvFile) columns(header []string) (label int, numbers []int, err error) {
+	if data(header) {
+		return 0, nil, fmt.Errorf("the first line has numbers: %.80q; want the names of the columns", strings.Join(header, ", "))
+	}
+	places := map[string]int{}
+	for i, name := range header {
+		if first := places[name]; first > 0 {
+			return 0, nil, fmt.Errorf("the columns %d and %d are both called %q: rename one", first, i+1, name)
+		}
+		places[name] = i + 1
+	}
+	for _, name := range slices.Concat(c.ignore, c.keep) {
+		if !slices.Contains(header, name) {
+			return 0, nil, fmt.Errorf("ignore= or keep= names the column %s: the columns are %s", name, some(header))
+		}
+	}
+	if label, err = c.labelColumn(header); err != nil {
+		return 0, nil, err
+	}
+	for i, h := range header {
+		if i != label && !slices.Contains(c.ignore, h) {
+			numbers = append(numbers, i)
+		}
+	}
+	if len(numbers) == 0 {
+		return 0, nil, errors.New("no column with numbers")
+	}
+	return label, numbers, nil
+}
+
+// data reports whether a first line is one of data: numbers, but for one field, which may be a class. Whole numbers in
+// a row are names that pandas gives.
+func data(header []string) bool {
+	var found []float64
+	for _, name := range header {
+		if v, err := strconv.ParseFloat(name, 64); err == nil && !math.IsNaN(v) && !math.IsInf(v, 0) {
+			found = append(found, v)
+		}
+	}
+	if len(found) == 0 || len(found) < len(header)-1 {
+		return false
+	}
+	for i, v := range found {
+		if v != math.Trunc(found[0])+float64(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// labelColumn returns which column has the classes. A second one that may have them is no input before somebody says so:
+// a network would read the class from it.
+func (c *csvFile) labelColumn(header []string) (int, error) {
+	label := slices.Index(header, c.label)
+	var known []string
+	for i, h := range header {
+		if c.label == "" && !slices.Contains(c.ignore, h) && slices.ContainsFunc(labelColumns, func(n string) bool { return strings.EqualFold(h, n) }) {
+			label, known = i, append(known, h)
+		}
+	}
+	switch {
+	case len(known) > 1:
+		return 0, fmt.Errorf("the columns %s may all have the classes: name the one with ?label=NAME, and leave the others out with ignore=NAME unless they are inputs", strings.Join(known, ", "))
+	case label < 0 && c.label == "":
+		return 0, fmt.Errorf("no column %s has the classes: name it with ?label=NAME; the columns are %s", strings.Join(labelColumns, ", "), some(header))
+	case label < 0:
+		return 0, fmt.Errorf("no column %q with the classes: name it with ?label=NAME; the columns are %s", c.label, some(header))
+	case slices.Contains(c.ignore, header[label]):
+		return 0, fmt.Errorf("the column %q has the classes, and cannot be left out with ignore=", header[label])
+	}
+	return label, nil
+}
+
+// some lists the first of many names.
+func some(names []string) string {
+	if len(names) > 12 {
+		return strings.Join(names[:12], ", ") + fmt.Sprintf(" and %d more", len(names)-12)
+	}
+	return strings.Join(names, ", ")
+}

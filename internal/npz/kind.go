@@ -1,0 +1,120 @@
+package npz
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Kind is a type of an array's entries.
+type Kind struct {
+	Size   int // bytes
+	decode func([]byte) any
+	// unsigned: of whole numbers that may be too large for an int64, which are negative then.
+	unsigned bool
+}
+
+// Decode returns the entries that the bytes stand for; see [File.Read].
+func (k Kind) Decode(data []byte) (any, error) {
+	values := k.decode(data)
+	if whole, _ := values.([]int64); k.unsigned {
+		for i, v := range whole {
+			if v < 0 {
+				return nil, fmt.Errorf("entry %d is %d, and whole numbers go up to %d: save labels as int64 and samples as floats", i, uint64(v), math.MaxInt64)
+			}
+		}
+	}
+	return values, nil
+}
+
+// KindOf returns the type that NumPy's description, such as "<f4", means. "<bf2" is a bfloat16.
+func KindOf(descr string) (Kind, error) {
+	if strings.HasSuffix(descr, "O") {
+		return Kind{}, fmt.Errorf("its entries are Python objects, as pandas makes them of texts: save y.astype(str) instead, or numbers as x.astype(float)")
+	}
+	order := binary.ByteOrder(binary.LittleEndian)
+	if strings.HasPrefix(descr, ">") {
+		order = binary.BigEndian
+	}
+	kind := strings.TrimLeft(descr, "<>|=")
+	if k, ok := numbers(order)[kind]; ok {
+		return k, nil
+	}
+	if len(kind) > 1 {
+		n, err := strconv.Atoi(kind[1:])
+		switch ok := err == nil && n >= 1 && n <= 1<<16; {
+		case ok && kind[0] == 'U':
+			return each(4*n, func(b []byte) string { return wide(b, order) }), nil
+		case ok && kind[0] == 'S':
+			return each(n, func(b []byte) string { return strings.TrimRight(string(b), "\x00") }), nil
+		}
+	}
+	return Kind{}, fmt.Errorf("entries of type %q: want whole numbers, floats, truth values or texts", descr)
+}
+
+// numbers returns the types of numbers by their letter and size.
+func numbers(order binary.ByteOrder) map[string]Kind {
+	u8 := each(8, func(b []byte) int64 { return int64(order.Uint64(b)) })
+	u8.unsigned = true
+	return map[string]Kind{
+		"b1":  each(1, func(b []byte) int64 { return min(int64(b[0]), 1) }), // any byte but 0 is true
+		"u1":  {Size: 1, decode: func(b []byte) any { return b }},
+		"u2":  each(2, func(b []byte) int64 { return int64(order.Uint16(b)) }),
+		"u4":  each(4, func(b []byte) int64 { return int64(order.Uint32(b)) }),
+		"u8":  u8,
+		"i1":  each(1, func(b []byte) int64 { return int64(int8(b[0])) }),
+		"i2":  each(2, func(b []byte) int64 { return int64(int16(order.Uint16(b))) }),
+		"i4":  each(4, func(b []byte) int64 { return int64(int32(order.Uint32(b))) }),
+		"i8":  each(8, func(b []byte) int64 { return int64(order.Uint64(b)) }),
+		"f2":  each(2, func(b []byte) float32 { return half(order.Uint16(b)) }),
+		"bf2": each(2, func(b []byte) float32 { return math.Float32frombits(uint32(order.Uint16(b)) << 16) }),
+		"f4":  each(4, func(b []byte) float32 { return math.Float32frombits(order.Uint32(b)) }),
+		"f8":  each(8, func(b []byte) float64 { return math.Float64frombits(order.Uint64(b)) }),
+	}
+}
+
+func each[T any](size int, one func([]byte) T) Kind {
+	return Kind{Size: size, decode: func(data []byte) any {
+		out := make([]T, len(data)/size)
+		for i := range out {
+			out[i] = one(data[i*size : (i+1)*size])
+		}
+		return out
+	}}
+}
+
+// wide decodes a text of four bytes for each character, padded with zeros. What is no character leaves a text that is not
+// valid UTF-8, so that two of them are not taken for the same.
+func wide(b []byte, order binary.ByteOrder) string {
+	var s strings.Builder
+	for ; len(b) >= 4; b = b[4:] {
+		c := order.Uint32(b)
+		if !utf8.ValidRune(rune(c)) {
+			s.WriteByte(0xff)
+		} else if c != 0 {
+			s.WriteRune(rune(c))
+		}
+	}
+	return s.String()
+}
+
+// half is the number that the bits of a float16 stand for.
+func half(bits uint16) float32 {
+	sign, exponent, fraction := float32(1), int(bits>>10&31), float32(bits&1023)
+	if bits>>15 == 1 {
+		sign = -1
+	}
+	switch exponent {
+	case 0:
+		return sign * fraction / (1 << 24)
+	case 31:
+		if fraction == 0 {
+			return sign * float32(math.Inf(1))
+		}
+		return float32(math.NaN())
+	}
+	return sign * float32(math.Ldexp(1+float64(fraction)/1024, exponent-15))
+}
