@@ -38,7 +38,7 @@ type runCmd struct {
 	TestPer   *int     `name:"test-per-class" placeholder:"N" help:"Evaluate on at most N test images of each class."`
 	Batch     *int     `placeholder:"N" help:"Batch size of each stream."`
 	Epochs    *int     `placeholder:"N" help:"Passes over each stream."`
-	Optimizer *string  `placeholder:"NAME" help:"adam, adamw, sgd, rmsprop or adagrad; a configuration file sets what else they have."`
+	Optimizer *string  `placeholder:"NAME" help:"adam, adamw or sgd; a configuration file sets what else they have."`
 	LR        *float64 `name:"lr" placeholder:"X" help:"Learning rate."`
 	Policy    *string  `name:"memory-policy" placeholder:"P" help:"per_class or fixed_total."`
 	Memory    *int     `placeholder:"N" help:"Memory budget, per class or in total."`

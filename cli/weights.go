@@ -84,10 +84,9 @@ type answer struct {
 	// Dropped are the ids of the rows that were left out, because their gradient is negligible beside the longest.
 	Dropped []int `json:"dropped,omitempty"`
 	// Direction is Jᵀw, or the direction that the method itself returned (graddrop, …). It is null if only the Gram
-	// matrix was given, if it was not wanted, or if it comes as a frame.
-	Direction      []float64      `json:"direction"`
-	DirectionFrame *frame         `json:"direction_frame,omitempty"`
-	Certificate    *emgdStatement `json:"certificate"` // null for methods without one
+	// matrix was given, or if it was not wanted.
+	Direction   []float64      `json:"direction"`
+	Certificate *emgdStatement `json:"certificate"` // null for methods without one
 }
 
 // emgdStatement is an [emgd.Certificate] as JSON. Rows in active and dropped are counted from 0. Slacks are in units
@@ -112,12 +111,12 @@ func newStatement(c *emgd.Certificate) *emgdStatement {
 }
 
 // answer computes the weights of a problem.
-func (w *weigher) answer(q *request, direction bool) (*answer, error) {
+func (w *weigher) answer(q *request) (*answer, error) {
 	in, err := q.problem()
 	if err != nil {
 		return nil, err
 	}
-	in.NoDirection = !direction
+	in.NoDirection = q.Direction == "none"
 	a := &answer{Weights: make([]float64, max(len(q.Jacobian), len(q.Gram)))}
 	out, err := w.rule.Weights(in, a.Weights)
 	if err != nil {

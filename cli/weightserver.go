@@ -11,8 +11,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/weigh"
 )
 
-// request is one line of the input: a problem, which holds the Jacobian J, with K rows, as lists or as a frame, or the
-// Gram matrix JJᵀ; or one of the other words that docs/python.md explains.
+// request is one line of the input: a problem, which holds the Jacobian J, with K rows, or the Gram matrix JJᵀ; or one of the other words that docs/python.md explains.
 type request struct {
 	Jacobian [][]float64 `json:"jacobian"`
 	Gram     [][]float64 `json:"gram"`
@@ -24,40 +23,18 @@ type request struct {
 	Sigma []float64 `json:"sigma"`
 	// IDs are the rows' task ids; 0 is the memory. If they are missing, the rows are tasks 1, 2, …
 	IDs       []int           `json:"ids"`
-	Frame     *frame          `json:"frame"`
-	Direction string          `json:"direction"` // "list", "frame" or "none"
-	End       *ending         `json:"end"`
+	Direction string          `json:"direction"` // "list" or "none"
+	End       []int           `json:"end"`       // the ids of streams that have ended
 	Save      bool            `json:"save"`
 	Load      json.RawMessage `json:"load"`
-}
-
-// ending is the value of "end": the ids of streams that have ended, or true for the end of the input.
-type ending struct {
-	ids []int
-	all bool
-}
-
-// UnmarshalJSON reads a list of ids, or true.
-func (e *ending) UnmarshalJSON(data []byte) error {
-	if string(data) == "true" {
-		e.all = true
-		return nil
-	}
-	if err := jsonin.Unmarshal(data, &e.ids); err != nil {
-		return fmt.Errorf("end: want a list of the ids of streams that have ended, or true to end the program: %w", err)
-	}
-	return nil
 }
 
 // refusal is the answer to a request that was refused. The rule is then as it was before.
 type refusal struct {
 	Error   string `json:"error"`
-	Line    int    `json:"line"`    // of the input, counted from 1; frames are no lines
+	Line    int    `json:"line"`    // of the input, counted from 1
 	Problem int    `json:"problem"` // the number of the request, counted from 1
 }
-
-// errEnd is the request to end.
-var errEnd = errors.New("end")
 
 // fatal is an error after which no request can be read or answered.
 type fatal struct{ error }
@@ -70,8 +47,8 @@ func (w *weigher) serve(r io.Reader, to io.Writer) error {
 	out := bufio.NewWriter(to)
 	in := &lines{r: bufio.NewReaderSize(r, 1<<16), wait: out.Flush}
 	err := w.answerAll(in, out)
-	if flushed := out.Flush(); err == io.EOF || err == errEnd {
-		err = errors.Join(flushed)
+	if flushed := out.Flush(); err == io.EOF {
+		err = flushed
 	}
 	switch {
 	case err != nil:
@@ -90,14 +67,14 @@ func (w *weigher) answerAll(in *lines, out *bufio.Writer) error {
 		if err != nil {
 			return err
 		}
-		if err := w.line(text, in, out); err != nil {
+		if err := w.line(text, in.first, out); err != nil {
 			return err
 		}
 	}
 }
 
 // line answers the requests of a line, which is mostly one. The first one that is refused ends the line.
-func (w *weigher) line(text []byte, in *lines, out *bufio.Writer) error {
+func (w *weigher) line(text []byte, number int, out *bufio.Writer) error {
 	requests := jsonin.NewDecoder(text)
 	for {
 		var q request
@@ -105,19 +82,14 @@ func (w *weigher) line(text []byte, in *lines, out *bufio.Writer) error {
 		if err == io.EOF {
 			return nil
 		}
-		if err == nil && q.Frame != nil && requests.More() {
-			err = errors.New("a frame begins after its line: nothing may follow on the line")
+		if err == nil {
+			err = w.request(&q, out)
 		}
-		if err != nil {
-			err = errors.Join(err, in.skip(frameIn(text)))
-		} else {
-			err = w.request(&q, in, out)
-		}
-		if err == errEnd || errors.As(err, new(fatal)) {
+		if errors.As(err, new(fatal)) {
 			return err
 		}
 		if err != nil {
-			return w.refuse(err, in.first, out)
+			return w.refuse(err, number, out)
 		}
 		w.answers++
 	}
@@ -134,26 +106,16 @@ func (w *weigher) refuse(err error, line int, out *bufio.Writer) error {
 }
 
 // request does what a request asks for, and answers it.
-func (w *weigher) request(q *request, in *lines, out *bufio.Writer) error {
-	if q.Frame != nil {
-		if err := in.read(q); err != nil {
-			return err
-		}
-	}
+func (w *weigher) request(q *request, out *bufio.Writer) error {
 	if err := q.check(); err != nil {
 		return err
 	}
 	switch {
-	case q.End != nil && q.End.all:
-		if err := write(out, map[string]any{"end": map[string]int{"answers": w.answers, "errors": w.errors}}); err != nil {
-			return err
-		}
-		return errEnd
 	case q.End != nil:
-		for _, id := range q.End.ids {
+		for _, id := range q.End {
 			w.rule.End(id)
 		}
-		return write(out, map[string]any{"ended": append([]int{}, q.End.ids...)})
+		return write(out, map[string]any{"ended": q.End})
 	case q.Save:
 		state, err := w.rule.State()
 		if err != nil {
@@ -166,7 +128,11 @@ func (w *weigher) request(q *request, in *lines, out *bufio.Writer) error {
 		}
 		return write(out, map[string]any{"loaded": true})
 	case q.isProblem():
-		return w.weights(q, out)
+		a, err := w.answer(q)
+		if err != nil {
+			return err
+		}
+		return write(out, a)
 	}
 	if err := w.rule.Follow(q.IDs, q.LossesAfter); err != nil {
 		return err
@@ -191,8 +157,8 @@ func (q *request) check() error {
 		return errors.New(`"end", "save" and "load" stand alone in their line`)
 	case words == 0 && !q.isProblem() && (q.LossesAfter == nil || q.Losses != nil || q.Sigma != nil || q.Direction != ""):
 		return errors.New(`give either "jacobian" or "gram"`)
-	case q.Direction != "" && q.Direction != "list" && q.Direction != "frame" && q.Direction != "none":
-		return fmt.Errorf(`direction %q: want "list", "frame" or "none"`, q.Direction)
+	case q.Direction != "" && q.Direction != "list" && q.Direction != "none":
+		return fmt.Errorf(`direction %q: want "list" or "none"`, q.Direction)
 	}
 	return nil
 }
@@ -213,30 +179,6 @@ func (q *request) problem() (*weigh.Problem, error) {
 		in.Gram = append(in.Gram, row...)
 	}
 	return in, nil
-}
-
-// weights answers a request for weights.
-func (w *weigher) weights(q *request, out *bufio.Writer) error {
-	as := q.Direction
-	if as == "" {
-		as = "list"
-		if q.Frame != nil {
-			as = "none"
-		}
-	}
-	a, err := w.answer(q, as != "none")
-	if err != nil {
-		return err
-	}
-	if as != "frame" || a.Direction == nil {
-		return write(out, a)
-	}
-	d := a.Direction
-	a.Direction, a.DirectionFrame = nil, newFrame(q.Frame, len(d))
-	if err := write(out, a); err != nil {
-		return err
-	}
-	return a.DirectionFrame.write(out, d)
 }
 
 // write writes a line. An error of it is fatal.

@@ -3,11 +3,8 @@ package cli
 import (
 	"bufio"
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
-	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -89,11 +86,11 @@ func TestServerGoesOn(t *testing.T) {
 
 // TestServerWords: streams that end, states, losses after a step, and the end.
 func TestServerWords(t *testing.T) {
-	got, err := served(t, "emgd-gmc", `{"gram":[[1,0],[0,4]],"ids":[3,8]}`, "\n", `{"end":[3]}`, "\n", `{"save":true}`, "\n", `{"losses_after":[1]}`, "\n", `{"end":true}`, "\n", "never read")
+	got, err := served(t, "emgd-gmc", `{"gram":[[1,0],[0,4]],"ids":[3,8]}`, "\n", `{"end":[3]}`, "\n", `{"save":true}`, "\n", `{"losses_after":[1]}`, "\n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	expect(t, got, `{"weights":`, `{"ended":[3]}`, `{"state":{"method":"emgd-gmc"`, `{"followed":false}`, `{"end":{"answers":4,"errors":0}}`)
+	expect(t, got, `{"weights":`, `{"ended":[3]}`, `{"state":{"method":"emgd-gmc"`, `{"followed":false}`)
 	if !strings.Contains(got[2], `"norms":{"8":2}`) {
 		t.Errorf("the stream that ended is still in %s", got[2])
 	}
@@ -117,95 +114,6 @@ func TestServerWords(t *testing.T) {
 	expect(t, apart, together[0], `{"followed":true}`, together[1])
 	if apart[0] == apart[2] {
 		t.Error("famo did not learn from the losses")
-	}
-}
-
-// frameOf is a Jacobian as a frame, with its line.
-func frameOf(dtype string, rows [][]float64, more string) string {
-	var data []byte
-	for _, row := range rows {
-		for _, x := range row {
-			if dtype == "float32" {
-				data = binary.LittleEndian.AppendUint32(data, math.Float32bits(float32(x)))
-			} else {
-				data = binary.LittleEndian.AppendUint64(data, math.Float64bits(x))
-			}
-		}
-	}
-	return fmt.Sprintf(`{"frame":{"dtype":%q,"rows":%d,"columns":%d,"bytes":%d}%s}`, dtype, len(rows), len(rows[0]), len(data), more) + "\n" + string(data)
-}
-
-// TestServerFrames: the answers are those for lists, also if the bytes hold newlines and brackets, and a frame that is
-// refused is read over.
-func TestServerFrames(t *testing.T) {
-	rows := [][]float64{{-4, 1, 1}, {6, 1, 1}}
-	list := baseJ + "\n"
-	tricky := math.Float64frombits(0x3f0a7b5b0a7d220a) // its bytes are newlines, brackets and quotes
-	want, err := served(t, "emgd-gmc", list, list, fmt.Sprintf(`{"jacobian":[[%v],[1]]}`, tricky))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := served(t, "emgd-gmc", frameOf("float64", rows, `,"direction":"list"`), frameOf("float32", rows, `,"direction":"list"`), frameOf("float64", [][]float64{{tricky}, {1}}, `,"direction":"list"`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	expect(t, got, want[0], want[1], want[2])
-
-	got, err = served(t, "mgda",
-		`{"frame":{"dtype":"float32","rows":2,"columns":2,"bytes":5}}`+"\n\n\n\n\n\n",
-		frameOf("float64", [][]float64{{1, math.NaN()}}, ""),
-		frameOf("float64", rows, `,"gram":[[1]]`), frameOf("float64", rows, `,"jacobain":[[1]]`), frameOf("float64", rows, `} {"save":true`),
-		list)
-	if err == nil {
-		t.Error("no error at the end")
-	}
-	expect(t, got,
-		`{"error":"frame: 5 bytes announced; 2 rows of 2 columns in float32 have 16"`, `{"error":"jacobian row 1, entry 2 is NaN`,
-		`{"error":"give either \"jacobian\", \"gram\" or a frame"`, `{"error":"unknown key \"jacobain\"`, `{"error":"a frame begins after its line`, `{"weights":[0.6`)
-
-	if _, err = served(t, "mgda", frameOf("float64", rows, "")[:90]); err == nil || !strings.Contains(err.Error(), "line 1: the input ends inside of its frame") {
-		t.Errorf("error %v", err)
-	}
-}
-
-// TestServerDirections: as a list, as bytes, or not at all.
-func TestServerDirections(t *testing.T) {
-	rows := [][]float64{{-4, 1, 1}, {6, 1, 1}}
-	rule, err := weigh.New("mgda", nil, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	in := frameOf("float32", rows, `,"direction":"frame"`) + frameOf("float32", rows, "") + strings.Replace(baseJ, "}", `,"direction":"none"}`, 1) + "\n" +
-		strings.Replace(baseJ, "}", `,"direction":"frame"}`, 1) + "\n"
-	if err := (&weigher{rule: rule}).serve(strings.NewReader(in), &out); err != nil {
-		t.Fatal(err)
-	}
-	r := bufio.NewReader(&out)
-	for _, size := range []int64{4, 0, 0, 8} {
-		line, err := r.ReadBytes('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
-		var a answer
-		if err := json.Unmarshal(line, &a); err != nil || a.Direction != nil {
-			t.Fatalf("%s %v", line, err)
-		}
-		if size == 0 {
-			if a.DirectionFrame != nil {
-				t.Errorf("%s has a frame", line)
-			}
-			continue
-		}
-		data := make([]byte, a.DirectionFrame.Bytes)
-		if _, err := io.ReadFull(r, data); err != nil || a.DirectionFrame.Bytes != 3*size {
-			t.Fatalf("%s %v", line, err)
-		}
-		for i, want := range []float64{0, 1, 1} {
-			if got := a.DirectionFrame.decode(nil, data)[i]; math.Abs(got-want) > 1e-6 {
-				t.Errorf("entry %d is %v", i, got)
-			}
-		}
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // Clients returns the clients of the backend, the first of which is b.Backend itself. A client computes
 // one program at a time. There are several only where [Options].Clients asked for them and XLA computes
 // on the CPU: programs that are compiled for different clients then compute at the same time, on
-// different cores, and each client reads what another one wrote through a [View].
+// different cores, and each client reads a [Copy] of what another one wrote.
 func (b *Backend) Clients() []compute.Backend {
 	return append([]compute.Backend{b.Backend}, b.more...)
 }
@@ -41,4 +41,17 @@ func Client(b compute.Backend) compute.Backend {
 		return whole.Backend
 	}
 	return b
+}
+
+// Copy returns a buffer of a client with the values of a buffer of another client, both of which share memory with the host.
+func Copy(to compute.Backend, of compute.Buffer) (compute.Buffer, error) {
+	shape, err := of.Shape()
+	if err != nil {
+		return nil, err
+	}
+	flat, err := of.Data()
+	if err != nil {
+		return nil, err
+	}
+	return Client(to).BufferFromFlatData(0, flat, shape)
 }

@@ -110,9 +110,6 @@ func openCPUPlugin(plugin string, o Options) (*Backend, error) {
 		return nil, err
 	}
 	err = b.addClients(o, func() (compute.Backend, error) {
-		if err := viewable(); err != nil {
-			return nil, err
-		}
 		c, _, err := openXLA(XLACPU, plugin, settings, options, env)
 		return c, err
 	})

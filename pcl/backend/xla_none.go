@@ -5,8 +5,6 @@ package backend
 import (
 	"errors"
 	"runtime"
-
-	"github.com/gomlx/compute"
 )
 
 // xlaUnsupported says why this build loads no XLA plugins.
@@ -21,8 +19,3 @@ var xlaUnsupported = func() string {
 
 func openCPUPlugin(string, Options) (*Backend, error)  { return nil, errors.New(xlaUnsupported) }
 func openCUDAPlugin(string, Options) (*Backend, error) { return nil, errors.New(xlaUnsupported) }
-
-// View would return a buffer of one client whose memory is that of a buffer of another one.
-func View(compute.Backend, compute.Buffer) (compute.Buffer, error) {
-	return nil, errors.New(xlaUnsupported)
-}

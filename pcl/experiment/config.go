@@ -231,17 +231,6 @@ func (c *Config) SetModel(name string) {
 // drawing are the keys that only say how a scenario is drawn.
 var drawing = []string{"labelset", "timeline", "kind", "tasks", "min_classes", "max_classes", "overlap", "duplicate"}
 
-// UseScenario reads a published scenario, to be used instead of a drawn one, and sets all fields that the scenario
-// determines. The data set stays.
-func (c *Config) UseScenario(path string) error {
-	s, err := scenario.Load(path)
-	if err != nil {
-		return err
-	}
-	c.Play(s)
-	return nil
-}
-
 // Play makes the configuration use a scenario instead of a drawn one, and sets all fields that it determines, except
 // the data set. Fields that only say how label sets are drawn become those of the [DefaultConfig].
 func (c *Config) Play(s *scenario.Scenario) {

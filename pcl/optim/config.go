@@ -8,17 +8,15 @@ import (
 
 // Config describes an optimiser in a configuration file.
 type Config struct {
-	Name string  `json:"name" toml:"name"` // "adam", "adamw", "sgd", "rmsprop" or "adagrad"
+	Name string  `json:"name" toml:"name"` // "adam", "adamw" or "sgd"
 	LR   float64 `json:"lr" toml:"lr"`     // step size γ
-	// Beta1 and Beta2 are those of Adam and AdamW; zero values stand for 0.9 and 0.999. Epsilon's default depends on the
-	// optimiser.
+	// Beta1 and Beta2 are those of Adam and AdamW; zero values stand for 0.9 and 0.999.
 	Beta1   float64 `json:"beta1,omitempty" toml:"beta1"`
 	Beta2   float64 `json:"beta2,omitempty" toml:"beta2"`
 	Epsilon float64 `json:"epsilon,omitempty" toml:"epsilon"`
-	// Momentum belongs to SGD and RMSprop, Nesterov to SGD, Alpha to RMSprop, WeightDecay to SGD and AdamW.
+	// Momentum and Nesterov belong to SGD, WeightDecay to SGD and AdamW.
 	Momentum    float64 `json:"momentum,omitempty" toml:"momentum"`
 	Nesterov    bool    `json:"nesterov,omitempty" toml:"nesterov"`
-	Alpha       float64 `json:"alpha,omitempty" toml:"alpha"`
 	WeightDecay float64 `json:"weight_decay,omitempty" toml:"weight_decay"`
 	// Schedule changes the step size during training.
 	Schedule Schedule `json:"schedule,omitzero" toml:"schedule"`
@@ -34,10 +32,6 @@ var kinds = map[string]struct {
 	}},
 	"adam":  {"beta1 beta2 epsilon", func(c Config) Optimizer { return c.adam() }},
 	"adamw": {"beta1 beta2 epsilon weight_decay", func(c Config) Optimizer { return AdamW{c.adam(), c.WeightDecay} }},
-	"rmsprop": {"alpha epsilon momentum", func(c Config) Optimizer {
-		return RMSprop{LR: c.LR, Alpha: c.Alpha, Epsilon: c.Epsilon, Momentum: c.Momentum}
-	}},
-	"adagrad": {"epsilon", func(c Config) Optimizer { return Adagrad{LR: c.LR, Epsilon: c.Epsilon} }},
 }
 
 func (c Config) adam() Adam {
@@ -65,7 +59,7 @@ func (c Config) New() (Optimizer, error) {
 		set  bool
 	}{
 		{"beta1", c.Beta1 != 0}, {"beta2", c.Beta2 != 0}, {"epsilon", c.Epsilon != 0}, {"momentum", c.Momentum != 0},
-		{"nesterov", c.Nesterov}, {"alpha", c.Alpha != 0}, {"weight_decay", c.WeightDecay != 0},
+		{"nesterov", c.Nesterov}, {"weight_decay", c.WeightDecay != 0},
 	} {
 		if s.set && !slices.Contains(strings.Fields(kind.has), s.name) {
 			return nil, fmt.Errorf("optimizer %q has no %s; it has %s", c.Name, s.name, strings.Join(append([]string{"lr"}, strings.Fields(kind.has)...), ", "))
@@ -80,15 +74,9 @@ func (c Config) New() (Optimizer, error) {
 
 // WithDefaults replaces zero values of the settings by the values that they stand for.
 func (c Config) WithDefaults() Config {
-	switch c.Name {
-	case "adam", "adamw":
+	if c.Name == "adam" || c.Name == "adamw" {
 		a := c.adam().withDefaults()
 		c.Beta1, c.Beta2, c.Epsilon = a.Beta1, a.Beta2, a.Epsilon
-	case "rmsprop":
-		r := RMSprop{Alpha: c.Alpha, Epsilon: c.Epsilon}.withDefaults()
-		c.Alpha, c.Epsilon = r.Alpha, r.Epsilon
-	case "adagrad":
-		c.Epsilon = Adagrad{Epsilon: c.Epsilon}.withDefaults().Epsilon
 	}
 	return c
 }

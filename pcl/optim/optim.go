@@ -9,7 +9,7 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 )
 
-// Optimizer turns a direction d into a step of all parameters. [Adam], [AdamW], [SGD], [RMSprop] and [Adagrad] are
+// Optimizer turns a direction d into a step of all parameters. [Adam], [AdamW] and [SGD] are
 // optimisers; [Scheduled] changes the step size of another one. To write one of your own, build its step from graph
 // nodes.
 type Optimizer interface {

@@ -9,46 +9,36 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/backend"
 )
 
-// viewed is the inputs of a call in which buffers of other clients are replaced by views of them.
-type viewed struct {
-	inputs []compute.Buffer
-	donate []bool
-	views  []compute.Buffer
-	spent  []compute.Buffer // buffers of other clients that the caller donated
-}
-
 // foreign reports whether a buffer belongs to another client of the same kind of backend. A buffer of another
 // kind of backend is left to the executable, which refuses it.
 func (p *Program) foreign(b compute.Buffer) bool {
 	return b != nil && b.Backend() != p.client && reflect.TypeOf(b.Backend()) == reflect.TypeOf(p.client)
 }
 
-func (p *Program) anyForeign(inputs []compute.Buffer) bool {
-	return slices.ContainsFunc(inputs, p.foreign)
-}
-
-// viewed makes the views for a call. A view cannot be donated; if its buffer was, free frees it after the call.
-func (p *Program) viewed(inputs []compute.Buffer) (*viewed, error) {
-	v := &viewed{inputs: slices.Clone(inputs), donate: slices.Clone(p.donate)}
+// own returns the inputs with buffers of other clients replaced by copies, and what has to be freed after the call: the copies that the
+// call does not consume, and the donated buffers that were copied.
+func (p *Program) own(inputs []compute.Buffer) (own, spent []compute.Buffer, err error) {
 	for i, b := range inputs {
 		if !p.foreign(b) {
 			continue
 		}
-		if i < len(v.donate) && v.donate[i] {
-			v.donate[i], v.spent = false, append(v.spent, b)
+		if own == nil {
+			own = slices.Clone(inputs)
 		}
-		view, err := backend.View(p.client, b)
+		c, err := backend.Copy(p.client, b)
 		if err != nil {
-			v.free()
-			return nil, err
+			Free(spent...)
+			return nil, nil, err
 		}
-		v.inputs[i], v.views = view, append(v.views, view)
+		own[i] = c
+		if i < len(p.donate) && p.donate[i] {
+			spent = append(spent, b)
+		} else {
+			spent = append(spent, c)
+		}
 	}
-	return v, nil
-}
-
-// free frees the views, and then the donated buffers that they were views of.
-func (v *viewed) free() {
-	Free(v.views...)
-	Free(v.spent...)
+	if own == nil {
+		return inputs, nil, nil
+	}
+	return own, spent, nil
 }

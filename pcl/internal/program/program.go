@@ -59,19 +59,15 @@ func Compile(on compute.Backend, counter *Counter, name string, inputs []Input, 
 
 // Call runs the program and returns its outputs, which belong to the caller. It waits until the device has
 // finished. Donated inputs cannot be used any more, even after an error. Inputs may belong to other clients of
-// the same backend; they are then read without being copied.
+// the same backend; they are then copied.
 func (p *Program) Call(inputs ...compute.Buffer) (out []compute.Buffer, err error) {
 	defer recoverTo(&err, "run "+p.name)
-	donate := p.donate
-	if p.anyForeign(inputs) {
-		v, err := p.viewed(inputs)
-		if err != nil {
-			return nil, fmt.Errorf("run %s: %w", p.name, err)
-		}
-		defer v.free()
-		inputs, donate = v.inputs, v.donate
+	inputs, spent, err := p.own(inputs)
+	if err != nil {
+		return nil, fmt.Errorf("run %s: %w", p.name, err)
 	}
-	out, err = p.executable.Execute(inputs, donate, 0)
+	defer Free(spent...)
+	out, err = p.executable.Execute(inputs, p.donate, 0)
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", p.name, err)
 	}
