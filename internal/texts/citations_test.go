@@ -13,7 +13,7 @@ import (
 func texts(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	paths, _ := sources(t)
+	paths := sources(t)
 	for _, p := range paths {
 		readable := slices.Contains([]string{".go", ".md", ".ipynb", ".txtar", ".sh", ".py"}, path.Ext(p)) || strings.HasPrefix(p, ".ci/")
 		if !readable || strings.Contains(p, "testdata/") && path.Ext(p) != ".txtar" {
@@ -89,16 +89,6 @@ func citations(file, text string) (out []citation) {
 	return out
 }
 
-func TestCitations(t *testing.T) {
-	want := []citation{{"docs/method.md", "2.1"}, {"docs/method.md", "2.2"}, {"", "4.2"}, {"?", "7"}}
-	if got := citations("a.go", "(docs/method.md §2.1, §2.2) (van der Maaten 2014, §4.2)\n// METHODS §7"); !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
-	if got := citations("docs/a.md", "see §3, and b.md §1"); !slices.Equal(got, []citation{{"docs/a.md", "3"}, {"b.md", "1"}}) {
-		t.Errorf("in a document: %v", got)
-	}
-}
-
 // TestCitedSectionsExist: whoever reads a citation finds the section, in this repository or in print.
 func TestCitedSectionsExist(t *testing.T) {
 	all, cited := texts(t), 0
@@ -136,7 +126,7 @@ func TestCitedSectionsExist(t *testing.T) {
 func TestNamedDocumentsExist(t *testing.T) {
 	document := regexp.MustCompile(`[\w/.-]*\w\.md\b`)
 	capitals := regexp.MustCompile(`\b[A-Z]{4,}(?: "|,? §)|\b(?:METHODS|PROTOCOL|PLATFORM|DESIGN)\b`)
-	paths, _ := sources(t)
+	paths := sources(t)
 	for file, text := range texts(t) {
 		if strings.HasPrefix(file, "internal/texts/") || path.Ext(file) == ".py" { // which writes one
 			continue
@@ -165,7 +155,7 @@ func comments(file, text string) string {
 // TestLinksLeadSomewhere: relative links between the documents lead to files and headings that are there.
 func TestLinksLeadSomewhere(t *testing.T) {
 	all, links := texts(t), 0
-	paths, _ := sources(t)
+	paths := sources(t)
 	for file, text := range all {
 		if path.Ext(file) != ".md" {
 			continue

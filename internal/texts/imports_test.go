@@ -73,7 +73,7 @@ var mayImport = map[string]string{
 // TestImports: data flows one way, and the learner knows neither data sets nor what is made of its results.
 // Only the command line may import everything.
 func TestImports(t *testing.T) {
-	paths, _ := sources(t)
+	paths := sources(t)
 	for _, p := range paths {
 		dir := path.Dir(p)
 		if path.Ext(p) != ".go" || strings.HasSuffix(p, "_test.go") || strings.Contains(p, "testdata/") ||

@@ -1,4 +1,4 @@
-// Package texts checks that the texts name only what is there, and have the numbers of the results.
+// Package texts checks that documents and comments cite only what is there, and which package imports which.
 package texts
 
 import (
@@ -12,10 +12,9 @@ import (
 
 const root = "../.."
 
-// sources returns the paths of all files of the repository, and the text of all Go tests.
-func sources(t *testing.T) (paths []string, tests string) {
+// sources returns the paths of all files of the repository.
+func sources(t *testing.T) (paths []string) {
 	t.Helper()
-	var text strings.Builder
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -28,17 +27,12 @@ func sources(t *testing.T) (paths []string, tests string) {
 		}
 		rel, err := filepath.Rel(root, path)
 		paths = append(paths, filepath.ToSlash(rel))
-		if err == nil && strings.HasSuffix(path, "_test.go") {
-			var data []byte
-			data, err = os.ReadFile(path)
-			text.Write(data)
-		}
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return paths, text.String()
+	return paths
 }
 
 func read(t *testing.T, path string) string {
@@ -50,29 +44,9 @@ func read(t *testing.T, path string) string {
 	return string(data)
 }
 
-// TestNamedTestsExist: faults.md names a test for each fault.
-func TestNamedTestsExist(t *testing.T) {
-	paths, tests := sources(t)
-	text := read(t, "docs/faults.md")
-	names := regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w*`).FindAllString(text, -1)
-	if len(names) < 50 {
-		t.Fatalf("only %d tests are named", len(names))
-	}
-	for _, name := range names {
-		if !strings.Contains(tests, "func "+name+"(") {
-			t.Errorf("faults.md names %s, which is not there", name)
-		}
-	}
-	for _, name := range regexp.MustCompile(`\b\w+\.txtar\b`).FindAllString(text, -1) {
-		if !contains(paths, "cli/testdata/"+name) {
-			t.Errorf("faults.md names %s, which is not there", name)
-		}
-	}
-}
-
 // TestNamedFilesExist: every file and folder that a document names in backticks is there.
 func TestNamedFilesExist(t *testing.T) {
-	paths, _ := sources(t)
+	paths := sources(t)
 	named := regexp.MustCompile("`((?:[a-z.][\\w.-]*/)*[\\w.-]+\\.(?:go|md|sh|py|ipynb|txtar)|\\.?[a-z][\\w.-]*/[\\w./-]*)`")
 	count := 0
 	for _, file := range paths {

@@ -32,21 +32,9 @@ func TestMarkdown(t *testing.T) {
 	got := text(t, all, map[string]string{"Table 3": "It takes a GPU."})
 	for _, want := range []string{
 		"| 1 | EMGD reaches a higher A than averaging the gradients, on all data sets and in both increments. | **holds** | Holds in all 4 comparisons tested (differences +2.04 to +3.97); 10 more cannot be tested. |",
-		"**1. EMGD reaches a higher A than averaging the gradients, on all data sets and in both increments.**\n\n| results | compared |",
-		"| PS-EMNIST (test split), class-incremental, tuned values | EMGD(GMC) against AvgGrad | +3.97 [+3.56, +4.36] | 0.008 | 9 | +9.62 | holds | `",
-		"Not tested: Table 1, PS-EMNIST, task-incremental; ",
-		"## Table 2: Class-incremental (table2-test-split)",
-		"| command | `pcl grid plan table2 --size test-split --backend xla-cpu && pcl grid run table2-test-split` |",
-		"| data | PS-EMNIST (test split) (the paper has PS-EMNIST) |",
-		"| hardware | xla-cpu, a sample, 1 thread |",
-		"| runs | 80 of 81 |",
-		"| time | 0.07 hours of one process, 1200 runs per hour and process |",
-		"| method | A | ± runs | A, tuned | A, paper | F | F, paper | rank | runs |",
-		"43.82 ± 0.57", "26 of 27, 1 failed",
-		"* AvgGrad (PS-EMNIST (test split), class-incremental, label set 2, timeline 2, seed 1236): no | room",
-		"Against the paper: the data are PS-EMNIST (test split), not PS-EMNIST; its label sets",
+		"| `table2-test-split` | Class-incremental | PS-EMNIST (test split) (the paper has PS-EMNIST) | 80 of 81 | 0.1 |",
 		"* Table 2: There are no results on PS-CIFAR-100, class-incremental; PS-ImageNet-TINY, class-incremental.",
-		"It takes a GPU.", "from the files in [grids/results](grids/results), where each run's",
+		"It takes a GPU.", "from the files in [grids/results](grids/results);",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the text lacks %q", want)
@@ -62,21 +50,9 @@ func TestMarkdownOfNames(t *testing.T) {
 	g := table(samplerows.Methods([]string{"<b>$x$", "*a* `b` [c]"}, 53, 2), 3)
 	g.Title = "<script>"
 	got := text(t, g.Rows(), nil)
-	for _, want := range []string{"## Table 2: &lt;script> (table2-test-split)", `&lt;b>\$x\$`, "\\*a\\* \\`b\\` \\[c]"} {
+	for _, want := range []string{"| &lt;script> |"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the text lacks %q", want)
-		}
-	}
-}
-
-// TestMarkdownOfTooFew: differences that are not tested stand in a table too, without a p-value, and say why.
-func TestMarkdownOfTooFew(t *testing.T) {
-	got := text(t, table(samplerows.Methods([]string{"EMGD(GMC)", "AvgGrad"}, 53, 2), 1).Rows(), nil)
-	_, got, _ = strings.Cut(got, "**1. EMGD reaches a higher A than averaging the gradients")
-	got, _, _ = strings.Cut(got, "**2. ")
-	for _, want := range []string{"| results | compared |", "EMGD(GMC) against AvgGrad | +", "| – | 3 | +9.62 | not testable here |", "Not tested: PS-EMNIST (test split), class-incremental: "} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%q is not in %s", want, got)
 		}
 	}
 }

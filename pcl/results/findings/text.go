@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/plural"
-	"github.com/parallelcl/parallelcl/pcl/results/paper"
 )
 
 // Text writes a value with two digits and its spread.
@@ -44,51 +43,10 @@ func PValue(p float64) string {
 	return fmt.Sprintf("%.3f", p)
 }
 
-func paperText(n *paper.Number) string {
-	if n == nil {
-		return "–"
-	}
-	return minus(fmt.Sprintf("%.2f ± %.2f", n.Mean, n.Std))
-}
-
-func otherText(e *Entry) string {
-	if e.Other == nil {
-		return "–"
-	}
-	return e.Other.Text(e.Other.A)
-}
-
-// mark is the entry's name, bold with a star if it is the best or not told apart from it.
-func (e *Entry) mark() string {
-	if e.Best || e.Tied {
-		return "**" + plain(e.Name) + "** ★"
-	}
-	return plain(e.Name)
-}
-
 // plain is a text whose characters mean nothing in Markdown, such as a name that a grid's author has chosen.
 func plain(text string) string { return markup.Replace(text) }
 
 var markup = strings.NewReplacer(`\`, `\\`, "<", "&lt;", "*", `\*`, "`", "\\`", "$", `\$`, "[", `\[`)
-
-func (e *Entry) rankText() string {
-	if e.Rank == 0 {
-		return "–"
-	}
-	return fmt.Sprintf("%.1f", math.Round(10*e.Rank)/10) // halves away from 0, as on the page
-}
-
-// runsText has the hash of the runs, and their number if some are missing or diverged.
-func (e *Entry) runsText() string {
-	var parts []string
-	if e.Hash != "" {
-		parts = append(parts, "`"+e.Hash+"`")
-	}
-	if remark := e.Remark(); remark != "" {
-		parts = append(parts, remark)
-	}
-	return strings.Join(parts, " ")
-}
 
 // Remark says what is wrong with the runs; mostly nothing is.
 func (e *Entry) Remark() string {
