@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
 	"github.com/parallelcl/parallelcl/pcl/internal/folder"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -25,8 +27,8 @@ var (
 	ErrInUse = folder.ErrHeld
 	// ErrUnfinished says that the run was saved there unfinished, and the options don't say what to do with it.
 	ErrUnfinished = errors.New("an unfinished run")
-	// ErrForeign says that the result there belongs to a different run.
-	ErrForeign = errors.New("not this run's result")
+	// ErrForeign says that what is there belongs to a different run, or was made by a program that may compute something else.
+	ErrForeign = errors.New("not this run's")
 	// ErrUnrecorded says that the run is finished, but without the records, arrays or weights that are asked for.
 	ErrUnrecorded = errors.New("finished without records")
 )
@@ -152,7 +154,8 @@ func (f *runFolder) finished(c Config, o RunOptions) (*results.Run, error) {
 }
 
 // Finished returns the result of a run that is finished in the folder dir, or nil if there is no result. If the
-// result there is not that of this run, or not a valid result, the error is [ErrForeign].
+// result there is not that of this run, was made by another program than this, or is not a valid result, the error is
+// [ErrForeign].
 func Finished(dir string, c Config) (*results.Run, error) {
 	path := filepath.Join(dir, ResultFile)
 	r, err := results.Load(path)
@@ -168,7 +171,11 @@ func Finished(dir string, c Config) (*results.Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pcl: %w", err)
 	}
-	if err := r.Of(c.ID(), config); err != nil {
+	program, err := origin.Program()
+	if err != nil {
+		return nil, fmt.Errorf("pcl: %w", err)
+	}
+	if err := cmp.Or(r.Of(c.ID(), config), r.Measured.MadeBy(program)); err != nil {
 		return nil, fmt.Errorf("pcl: %s is %w: %w", path, ErrForeign, err)
 	}
 	return r, nil
