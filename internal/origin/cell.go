@@ -14,6 +14,9 @@ import (
 // "12-15=0123456789abcdef".
 var cell string
 
+// CellMark stands in the name of a notebook's program before the hash of what its cells register; before it is the module's.
+const CellMark = "+cells-"
+
 func cellProgram() string {
 	name, _, _ := strings.Cut(cell, ";")
 	return name

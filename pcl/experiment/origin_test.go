@@ -75,6 +75,23 @@ func TestResultWithoutProgram(t *testing.T) {
 	p.refusedFor("version", program, nil)
 }
 
+// TestOwnPartsCount: what a notebook registers counts for the runs that may use it, and for no others.
+func TestOwnPartsCount(t *testing.T) {
+	as(t, "source-1+cells-2")
+	for change, own := range map[*Config]bool{
+		{Method: "emgd-gmc+der-pp", Dataset: "glyphs"}:          false,
+		{Method: "er", Dataset: "csv:a.csv", Model: "resnet18"}: false,
+		{Method: "mine", Dataset: "glyphs"}:                     true,
+		{Method: "er+mine", Dataset: "glyphs"}:                  true,
+		{Method: "er", Dataset: "mine"}:                         true,
+		{Method: "er", Dataset: "glyphs", Model: "mine"}:        true,
+	} {
+		if program, err := change.program(); err != nil || (program == "source-1+cells-2") != own || !own && program != "source-1" {
+			t.Errorf("%s on %s with %q is by %q (%v)", change.Method, change.Dataset, change.Model, program, err)
+		}
+	}
+}
+
 // TestSessionReplaces: in a session, the results of other code are an error, or are made again.
 func TestSessionReplaces(t *testing.T) {
 	as(t, "cells-1")

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/datasets"
-	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
@@ -226,7 +225,7 @@ func newRunner(c Config, o RunOptions, f *runFolder) (*runner, error) {
 	if err := holds(c.Memory, s); err != nil {
 		return nil, err
 	}
-	program, err := origin.Program()
+	program, err := c.program()
 	if err != nil {
 		return nil, fmt.Errorf("pcl: %w", err)
 	}

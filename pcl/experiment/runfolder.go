@@ -11,7 +11,6 @@ import (
 	"syscall"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
-	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
 	"github.com/parallelcl/parallelcl/pcl/internal/folder"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -171,7 +170,7 @@ func Finished(dir string, c Config) (*results.Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pcl: %w", err)
 	}
-	program, err := origin.Program()
+	program, err := c.program()
 	if err != nil {
 		return nil, fmt.Errorf("pcl: %w", err)
 	}

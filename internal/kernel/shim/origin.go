@@ -62,7 +62,7 @@ func sourceSum(folders []string) string {
 			switch {
 			case err != nil:
 				return nil
-			case d.IsDir() && path != folder && (name == "testdata" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")):
+			case d.IsDir() && path != folder && (name == "testdata" || name == "runs" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")):
 				return filepath.SkipDir
 			case d.IsDir() || strings.HasSuffix(name, "_test.go") || filepath.Ext(name) != ".go" && name != "go.mod":
 				return nil
