@@ -27,7 +27,7 @@ var (
 	// ErrUnfinished says that the run was saved there unfinished, and the options don't say what to do with it.
 	ErrUnfinished = errors.New("an unfinished run")
 	// ErrForeign says that what is there belongs to a different run, or was made by a program that may compute something else.
-	ErrForeign = errors.New("not this run's")
+	ErrForeign = errors.New("not this run's result")
 	// ErrUnrecorded says that the run is finished, but without the records, arrays or weights that are asked for.
 	ErrUnrecorded = errors.New("finished without records")
 )
