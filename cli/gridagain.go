@@ -10,6 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/grid"
@@ -195,7 +196,7 @@ func (c *gridAgainCmd) compare(rc *runContext, then *rows.Row, run *results.Run)
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	program, err := grid.ThisProgram()
+	program, err := origin.Program()
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/parallelcl/parallelcl/pcl/experiment"
+	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/viz/report"
@@ -42,7 +42,7 @@ func (c *gridReportCmd) Run(rc *runContext) error {
 	if c.Markdown {
 		return rc.writeTo(cmp.Or(c.Out, standardOutput), func(w io.Writer) error { return found.Markdown(w, c.source(), notes) })
 	}
-	version, commit := experiment.Version()
+	version, commit := origin.Version()
 	in := report.GridsInput{Title: c.Title, Findings: found, Notes: notes, Origin: report.Origin{
 		Command: madeBy(), Version: version + " " + commit, Made: time.Now(),
 	}}

@@ -19,6 +19,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/willabides/kongplete"
 
+	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/internal/printable"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/grid"
@@ -165,7 +166,7 @@ func stopped(text string) bool {
 type versionCmd struct{}
 
 func (versionCmd) Run(rc *runContext) error {
-	version, commit := experiment.Version()
+	version, commit := origin.Version()
 	_, err := fmt.Fprintf(rc.stdout, "pcl %s (commit %s)\n", version, commit)
 	return err
 }

@@ -16,7 +16,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/kernel"
-	"github.com/parallelcl/parallelcl/pcl/experiment"
+	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/viz/report"
 )
 
@@ -52,7 +52,7 @@ func (c *reportCmd) Run(rc *runContext) error {
 			return err
 		}
 	}
-	version, commit := experiment.Version()
+	version, commit := origin.Version()
 	o := report.Origin{
 		Command: madeBy(),
 		Version: version + " " + commit, Made: time.Now(),

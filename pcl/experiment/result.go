@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -71,7 +72,6 @@ func (r *runner) measured() results.Measured {
 	}
 	m.PeakRSS = max(m.PeakRSS, peakRSS())
 	m.Compilations = r.learner.Compilations()
-	m.Maker = r.maker()
 	if len(m.Parts) == 1 && m.Parts[0].From == 0 {
 		m.Parts = nil // a single part that is the whole run need not be listed
 	}
@@ -81,13 +81,14 @@ func (r *runner) measured() results.Measured {
 // beginPart notes from which step on this process makes the run, and on which backend and device.
 func (r *runner) beginPart() {
 	m := &r.state.Measured
-	m.Parts = append(m.Parts, results.Part{From: r.learner.Steps(), Begun: r.begun, Maker: r.maker()})
+	m.Maker = r.maker()
+	m.Parts = append(m.Parts, results.Part{From: r.learner.Steps(), Begun: r.begun, Maker: m.Maker})
 }
 
 func (r *runner) maker() results.Maker {
 	info := r.options.Backend.Info
-	m := results.Maker{Backend: info.Name, Device: info.Device, Threads: info.Threads, GoVersion: runtime.Version()}
-	m.Version, m.Commit = Version()
+	m := results.Maker{Backend: info.Name, Device: info.Device, Threads: info.Threads, GoVersion: runtime.Version(), Program: r.program}
+	m.Version, m.Commit = origin.Version()
 	return m
 }
 

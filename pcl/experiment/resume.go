@@ -85,7 +85,11 @@ func (r *runner) resume() error {
 	if err != nil {
 		return fmt.Errorf("pcl: resume: %w", err)
 	}
-	if err := r.take(f); err != nil {
+	err = r.take(f)
+	if r.options.Replace && (errors.Is(err, ErrForeign) || errors.Is(err, ErrData)) {
+		return r.folder.clean()
+	}
+	if err != nil {
 		return fmt.Errorf("pcl: resume from %s: %w", path, err)
 	}
 	return nil
@@ -112,6 +116,9 @@ func (r *runner) take(f checkpoint.File) error {
 	}
 	if got, want := s.Config.ID(), r.config.ID(); got != want {
 		return fmt.Errorf("it belongs to another configuration (%s, not %s)", got, want)
+	}
+	if err := s.Run.Measured.MadeBy(r.program); err != nil {
+		return fmt.Errorf("%w: %w", ErrForeign, err)
 	}
 	if len(s.Run.Tasks) != len(r.scenario.Tasks) {
 		return fmt.Errorf("it has %d tasks, the scenario %d", len(s.Run.Tasks), len(r.scenario.Tasks))

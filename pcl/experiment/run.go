@@ -38,7 +38,8 @@ type RunOptions struct {
 	Resume     bool
 	Checkpoint string
 	// Replace repeats a run that is finished or saved already. It is made in [ReplacementDir] within Dir, and the old
-	// files stay until the new result is complete. Replace with Resume continues a replacement that was interrupted.
+	// files stay until the new result is complete. Replace with Resume continues a replacement that was interrupted, unless
+	// another program began it, or on other data: then it begins again.
 	Replace bool
 	// CheckpointEvery is the number of steps between checkpoints; 0 saves only when the run is interrupted. The last
 	// Keep checkpoints are kept; 0 stands for 3.
@@ -170,6 +171,7 @@ type runner struct {
 	state    runState
 	clock    stepClock
 	begun    time.Time
+	program  string // which this is
 }
 
 // runState is what has been measured of the run so far. It is saved with each checkpoint.
@@ -223,8 +225,12 @@ func newRunner(c Config, o RunOptions, f *runFolder) (*runner, error) {
 	if err := holds(c.Memory, s); err != nil {
 		return nil, err
 	}
+	program, err := c.program()
+	if err != nil {
+		return nil, fmt.Errorf("pcl: %w", err)
+	}
 	r := &runner{
-		config: c, options: o, scenario: s, folder: f, begun: time.Now(),
+		config: c, options: o, scenario: s, folder: f, begun: time.Now(), program: program,
 		saves: checkpoint.Series{Dir: f.work, Keep: o.Keep},
 	}
 	r.state.Measured.Started, r.state.Recorded, r.state.Arrays = r.begun, o.Record, o.RecordArrays

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,7 +26,7 @@ var (
 	ErrInUse = folder.ErrHeld
 	// ErrUnfinished says that the run was saved there unfinished, and the options don't say what to do with it.
 	ErrUnfinished = errors.New("an unfinished run")
-	// ErrForeign says that the result there belongs to a different run.
+	// ErrForeign says that what is there belongs to a different run, or was made by a program that may compute something else.
 	ErrForeign = errors.New("not this run's result")
 	// ErrUnrecorded says that the run is finished, but without the records, arrays or weights that are asked for.
 	ErrUnrecorded = errors.New("finished without records")
@@ -152,7 +153,8 @@ func (f *runFolder) finished(c Config, o RunOptions) (*results.Run, error) {
 }
 
 // Finished returns the result of a run that is finished in the folder dir, or nil if there is no result. If the
-// result there is not that of this run, or not a valid result, the error is [ErrForeign].
+// result there is not that of this run, was made by another program than this, or is not a valid result, the error is
+// [ErrForeign].
 func Finished(dir string, c Config) (*results.Run, error) {
 	path := filepath.Join(dir, ResultFile)
 	r, err := results.Load(path)
@@ -168,7 +170,11 @@ func Finished(dir string, c Config) (*results.Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pcl: %w", err)
 	}
-	if err := r.Of(c.ID(), config); err != nil {
+	program, err := c.program()
+	if err != nil {
+		return nil, fmt.Errorf("pcl: %w", err)
+	}
+	if err := cmp.Or(r.Of(c.ID(), config), r.Measured.MadeBy(program)); err != nil {
 		return nil, fmt.Errorf("pcl: %s is %w: %w", path, ErrForeign, err)
 	}
 	return r, nil

@@ -21,6 +21,9 @@ const EnvBackend = "PARALLELCL_BACKEND"
 type Options struct {
 	Dir    string // folder of the results, with a folder for each run in it; empty stands for "runs"
 	Record bool   // whether to write one line per step to each run's folder, for [Session.Records]
+	// Replace makes a run again whose stored result, or saved beginning, other code or other data made. Otherwise that is an
+	// error, which is [ErrForeign] or [ErrData].
+	Replace bool
 	// Observe gives the reports of [Session.Play] the Gram matrix, whatever the method, and the losses after the step.
 	Observe bool
 	DataDir string // folder of the data sets; empty stands for datasets.DefaultDir
@@ -123,7 +126,7 @@ func (s *Session) Each(ctx context.Context, configs []Config, progress func(done
 		}
 		finished, steps, err := s.plan(ctx, configs)
 		if err != nil {
-			yield(nil, err)
+			yield(nil, replaceable(err))
 			return
 		}
 		total, before := 0, 0
@@ -140,17 +143,25 @@ func (s *Session) Each(ctx context.Context, configs []Config, progress func(done
 			if r == nil {
 				r, err = Run(ctx, c, RunOptions{
 					Backend: s.backend, Dataset: s.set, Programs: s.programs,
-					Dir: s.Folder(c), Resume: true, Replace: s.unrecorded(c), Record: s.options.Record,
+					Dir: s.Folder(c), Resume: true, Replace: s.options.Replace || s.unrecorded(c), Record: s.options.Record,
 					Progress: func(p Progress) { tell(p.Step) },
 				})
 			}
-			if !yield(r, err) || err != nil {
+			if !yield(r, replaceable(err)) || err != nil {
 				return
 			}
 			tell(steps[i])
 			before += steps[i]
 		}
 	}
+}
+
+// replaceable adds to an error that another option helps against it.
+func replaceable(err error) error {
+	if errors.Is(err, ErrForeign) || errors.Is(err, ErrData) {
+		return fmt.Errorf("%w (Options.Replace makes the run again)", err)
+	}
+	return err
 }
 
 // onData returns the configurations with the checksum of the data set's files.
@@ -203,12 +214,17 @@ func (s *Session) plan(ctx context.Context, configs []Config) (finished []*resul
 	return finished, steps, nil
 }
 
-// load reads the result of a run. It is nil if the run is not finished, or lacks the records that are asked for.
+// load reads the result of a run. It is nil if the run is to be made: it is not finished, lacks the records that are asked
+// for, or was made by other code, and the session replaces that.
 func (s *Session) load(c Config) (*results.Run, error) {
 	if s.unrecorded(c) {
 		return nil, nil
 	}
-	return Finished(s.Folder(c), c)
+	r, err := Finished(s.Folder(c), c)
+	if s.options.Replace && errors.Is(err, ErrForeign) {
+		return nil, nil
+	}
+	return r, err
 }
 
 // unrecorded reports whether a finished run has to be repeated, because it lacks the records that are asked for.
@@ -225,6 +241,13 @@ func (s *Session) unrecorded(c Config) bool {
 
 // Records returns the records of the steps of a finished run. They exist if the session has [Options].Record set.
 func (s *Session) Records(c Config) ([]results.Record, error) {
+	c, err := c.OnData(context.Background(), datasets.Options{Dir: s.options.DataDir})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := Finished(s.Folder(c), c); err != nil {
+		return nil, err
+	}
 	f, err := os.Open(filepath.Join(s.Folder(c), RecordFile))
 	if err != nil {
 		return nil, fmt.Errorf("experiment: no records of this run, make it with Options.Record: %w", err)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -80,6 +81,10 @@ func fakeResult(c experiment.Config, steps int) *results.Run {
 	if err != nil {
 		panic(err)
 	}
+	program, err := origin.Program()
+	if err != nil {
+		panic(err)
+	}
 	sum := sha256.Sum256(config)
 	a := float64(sum[0]) / 256
 	return &results.Run{
@@ -89,7 +94,7 @@ func fakeResult(c experiment.Config, steps int) *results.Run {
 		A:     100 * a, AFirst: 100 * a,
 		Curve:       []results.Point{{Step: steps - 1, Ended: []int{1}, Acc: []*float64{&a}, Mean: a}},
 		ModelSHA256: fmt.Sprintf("%x", sum),
-		Measured:    results.Measured{TrainSeconds: float64(steps) / 1000, Maker: results.Maker{Backend: "go"}},
+		Measured:    results.Measured{TrainSeconds: float64(steps) / 1000, Maker: results.Maker{Backend: "go", Program: program}},
 	}
 }
 

@@ -83,7 +83,10 @@ func (e *Engine) Make(ctx context.Context, c experiment.Config, dir string, prog
 	case errors.As(err, &damaged) && damaged.Whole != "":
 		e.options.Say(fmt.Sprintf("%v. The run goes on from %s.", err, damaged.Whole))
 		o.Checkpoint = damaged.Whole
-	case errors.As(err, &damaged), errors.Is(err, experiment.ErrForeign):
+	case errors.Is(err, experiment.ErrForeign):
+		e.options.Say(fmt.Sprintf("%v. The run starts again.", err))
+		o.Replace = true
+	case errors.As(err, &damaged):
 		e.options.Say(fmt.Sprintf("%v. The run starts again.", err))
 		if err := experiment.Discard(dir); err != nil {
 			return nil, err

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/origin"
 )
 
 // Manifest is a grid that is ready to be run: its rows, and the complete configuration of every cell.
@@ -58,7 +59,7 @@ func (f Folder) Plan(g *Grid, o PlanOptions) (*Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	build, err := ThisProgram()
+	build, err := origin.Program()
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +231,7 @@ func (f Folder) unplanned(name string) error {
 
 // Check returns an error if this program is not the one that the manifest was made for.
 func (m *Manifest) Check() error {
-	build, err := ThisProgram()
+	build, err := origin.Program()
 	if err != nil {
 		return err
 	}

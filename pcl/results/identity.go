@@ -38,12 +38,20 @@ func differing(own, want map[string]json.RawMessage) []string {
 		if a == b {
 			continue
 		}
-		if len(a) > 0 && len(b) > 0 && len(a)+len(b) < 60 {
+		if a, b = brief(a), brief(b); len(a) > 0 && len(b) > 0 && len(a)+len(b) < 60 {
 			name = fmt.Sprintf("%s (%s, not %s)", name, a, b)
 		}
 		names = append(names, name)
 	}
 	return names
+}
+
+// brief shortens a checksum.
+func brief(value string) string {
+	if sum := strings.Trim(value, `"`); len(sum) == 64 {
+		return sum[:12] + "…"
+	}
+	return value
 }
 
 // compact is a value without spaces, the keys of its objects sorted.

@@ -4,6 +4,7 @@
 package results
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -160,6 +161,9 @@ type Maker struct {
 	Version   string `json:"version"`
 	Commit    string `json:"commit"`
 	GoVersion string `json:"go_version"`
+	// Program tells the program and the parts that it has registered from others that may compute something else. Runs of
+	// older programs have none.
+	Program string `json:"program,omitempty"`
 }
 
 // Part is a stretch of a run's steps, from where the run was begun or resumed to where it was interrupted.
@@ -178,6 +182,17 @@ func (m Measured) Makers() []Maker {
 		}
 	}
 	return out
+}
+
+// MadeBy returns an error that names both programs if another one than this has made the run or a part of it.
+func (m Measured) MadeBy(program string) error {
+	for _, maker := range m.Makers() {
+		if maker.Program != program {
+			other := cmp.Or(maker.Program, fmt.Sprintf("of version %s, commit %s, which did not say more of itself", maker.Version, maker.Commit))
+			return fmt.Errorf("it was made by the program %s, and this is %s, which may compute something else", other, program)
+		}
+	}
+	return nil
 }
 
 // Save writes the run to path, if its numbers pass [Run.Check].

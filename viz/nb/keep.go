@@ -8,23 +8,27 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/origin"
 )
 
 // keptDir is where kept values lie: beside the notebook, with its other results.
 const keptDir = "runs/kept"
 
 // Keep returns a value that takes long to compute or to fetch. The first cell that asks for the name calls
-// fill and stores the result in a file; later cells, also after a restart, read it from there:
+// fill and stores the result in a file; later cells, also after a restart, read it from there if fill is the same code:
 //
 //	set, err := nb.Keep("set", func() (*datasets.Dataset, error) { return datasets.Open(ctx, "glyphs", datasets.Options{}) })
 //
 // The file is written with encoding/gob, so only exported fields are kept. If fill fails, its error is
-// returned and nothing is kept. Keep does not notice when fill has changed: call [Forget] to have the value
-// computed again. It is also computed again if the file holds a value of another type,
-// or of one whose fields have been edited since.
+// returned and nothing is kept. The value is computed again if fill has changed, or anything of the notebook that fill uses,
+// what the notebook registers, or the module; what was kept before stays until [Forget], and is there again when the code is.
+// It is also computed again if the file holds a value of another type, or of one whose fields have been edited since.
+// Keep does not know what fill reads from files, nor the arguments of a function around fill: what
+// the value depends on there belongs into its name.
 func Keep[T any](name string, fill func() (T, error)) (T, error) {
 	return keep(name, decode[T], fill, func(path string, v T) error {
 		return atomicfile.Write(path, func(w io.Writer) error {
@@ -61,11 +65,11 @@ func Forget(names ...string) error {
 		return report(os.RemoveAll(keptDir))
 	}
 	for _, name := range names {
-		path, err := keptPath(name)
-		if err == nil {
-			err = os.Remove(path)
+		paths, err := keptPaths(name)
+		for _, path := range paths {
+			err = errors.Join(err, os.Remove(path))
 		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err != nil {
 			return report(err)
 		}
 	}
@@ -77,10 +81,15 @@ var errStale = errors.New("it was kept as another type, or is damaged")
 
 func keep[T any](name string, load func(path string) (T, error), fill func() (T, error), save func(path string, v T) error) (T, error) {
 	var none T
-	path, err := keptPath(name)
+	before, err := keptPaths(name)
 	if err != nil {
 		return none, report(err)
 	}
+	code, err := origin.Function(fill)
+	if err != nil {
+		return none, report(fmt.Errorf("nb: keep %q: %w", name, err))
+	}
+	path := filepath.Join(filepath.FromSlash(keptDir), name+codeMark+code)
 	if info, err := os.Stat(path); err == nil {
 		v, err := load(path)
 		if err == nil {
@@ -91,6 +100,8 @@ func keep[T any](name string, load func(path string) (T, error), fill func() (T,
 			return none, report(fmt.Errorf("nb: read %q back: %w (nb.Forget(%q) has it made anew)", name, err, name))
 		}
 		say("%s: made anew, since %v", name, err)
+	} else if len(before) > 0 {
+		say("%s: made anew, since other code has made what is kept (nb.Forget(%q) deletes that)", name, name)
 	}
 	v, err := fill()
 	if err != nil {
@@ -102,12 +113,24 @@ func keep[T any](name string, load func(path string) (T, error), fill func() (T,
 	return v, nil
 }
 
-// keptPath is the file of a name.
-func keptPath(name string) (string, error) {
+// codeMark stands in the name of a file between the name of a value and the hash of the code that made it.
+const codeMark = "~"
+
+// keptPaths are the files of a name. Those of older programs do not say what code made them.
+func keptPaths(name string) (paths []string, err error) {
 	if name == "" || name == "." || name != filepath.Base(name) || !filepath.IsLocal(name) {
-		return "", fmt.Errorf("nb: nothing can be kept as %q: give it a name that a file can have", name)
+		return nil, fmt.Errorf("nb: nothing can be kept as %q: give it a name that a file can have", name)
 	}
-	return filepath.Join(filepath.FromSlash(keptDir), name), nil
+	entries, err := os.ReadDir(keptDir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		if mark := strings.LastIndex(e.Name(), codeMark); e.Name() == name || mark >= 0 && e.Name()[:mark] == name {
+			paths = append(paths, filepath.Join(keptDir, e.Name()))
+		}
+	}
+	return paths, nil
 }
 
 // decode reads what [Keep] wrote.

@@ -13,7 +13,7 @@ import (
 
 // goCommand is the go command of the kernel. In a cell's folder it differs from Go's in three things: a new cell module
 // requires what the module requires, with the same checksums, so that nothing has to be looked up; the bare "go get"
-// before each build looks only for what is not there; and a build leaves out the helpers that the cell does not use.
+// before each build looks only for what is not there; and a build leaves out the helpers that the cell does not use, and tells the program what its results are made by.
 // Elsewhere it is the user's own call, as in a cell with !go build.
 func (c *config) goCommand(args []string) int {
 	path, err := c.findGo()

@@ -71,14 +71,15 @@ const failHelper = "parallelclFail"
 
 func helperFile(name string) string { return "parallelcl_" + name + ".go" }
 
-// build runs go build, or go test -c, without the helpers that the cell does not need.
+// build runs go build, or go test -c, without the helpers that the cell does not need, and has the program know what its
+// results are made by.
 func (c *config) build(goPath string, args []string) int {
 	overlay, err := writeOverlay(".")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	flags := []string{args[0], "-overlay=" + overlay}
+	flags := []string{args[0], "-overlay=" + overlay, "-ldflags=-s -X " + c.Module + "/internal/origin.cell=" + c.origin(".")}
 	return run(goPath, append(flags, args[1:]...)...)
 }
 

@@ -1,0 +1,97 @@
+// Package origin says which code this program is, so that what other code has computed is not taken for its own.
+package origin
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"runtime/debug"
+	"strings"
+	"sync"
+)
+
+const module = "github.com/parallelcl/parallelcl"
+
+// Version returns the version and the commit that the program was built from, as far as the build has recorded them.
+// Those of a program of another module, which has parts of its own, begin with its path.
+func Version() (version, commit string) {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown", "unknown"
+	}
+	return versionOf(info)
+}
+
+func versionOf(info *debug.BuildInfo) (version, commit string) {
+	version, commit = info.Main.Version, "unknown"
+	if info.Main.Path != module && info.Main.Path != "" {
+		version = info.Main.Path + "@" + version
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			commit = s.Value
+		case "vcs.modified":
+			if s.Value == "true" {
+				commit += "+changes"
+			}
+		}
+	}
+	return version, commit
+}
+
+// Program returns what tells this program from others that may compute something else. For pcl it is the version if it was
+// built from a release, or else the commit. If the build has recorded neither, or the files differed from the commit, or
+// it is another program, which may have parts of its own, it is a hash of the program itself. In a notebook, each of whose
+// cells is another program, it is a hash of the module's source and of what the notebook has registered.
+var Program = sync.OnceValues(func() (string, error) {
+	if cell != "" {
+		return cellProgram(), nil
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if name := built(info); name != "" {
+			return name, nil
+		}
+	}
+	sum, err := sumOfThis()
+	if err != nil {
+		return "", fmt.Errorf("which program is this? %w", err)
+	}
+	return "build-" + sum, nil
+})
+
+var release = regexp.MustCompile(`^v\d+\.\d+\.\d+$`)
+
+// built names a program by the source that it was built from; "" if that is not known.
+func built(info *debug.BuildInfo) string {
+	version, commit := versionOf(info)
+	switch {
+	case info.Path != module+"/cmd/pcl":
+		return ""
+	case release.MatchString(version):
+		return version
+	case commit != "unknown" && !strings.HasSuffix(commit, "+changes"):
+		return "commit-" + commit
+	}
+	return ""
+}
+
+// sumOfThis is a hash of the file that this program was started from.
+func sumOfThis() (string, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%x", sum.Sum(nil)[:8]), nil
+}

@@ -1,0 +1,120 @@
+package experiment
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/origin"
+)
+
+// as has this program be taken for another one until the test ends.
+func as(t *testing.T, program string) {
+	was := origin.Program
+	t.Cleanup(func() { origin.Program = was })
+	origin.Program = func() (string, error) { return program, nil }
+}
+
+// refusedFor has a run refused because the program old began or made it.
+func (p *played) refusedFor(old, now string, change func(*RunOptions)) {
+	p.t.Helper()
+	before := p.files()
+	_, err := p.run(0, change)
+	if !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), old) || !strings.Contains(err.Error(), now) || p.steps > 0 {
+		p.t.Errorf("%v after %d steps, want an error that names %s and %s before the first", err, p.steps, old, now)
+	}
+	p.unchanged(before)
+}
+
+// TestOtherProgram: a result, finished or saved, is shown to the program that made it, and to others only that it is there.
+func TestOtherProgram(t *testing.T) {
+	p := newPlayed(t)
+	as(t, "commit-old")
+	p.stop(4, nil)
+	as(t, "commit-new")
+	p.refusedFor("commit-old", "commit-new", resuming)
+	as(t, "commit-old")
+	first := p.end(resuming)
+	if first.Measured.Program != "commit-old" {
+		t.Errorf("the result says %q of its program", first.Measured.Program)
+	}
+	as(t, "commit-new")
+	p.refusedFor("commit-old", "commit-new", nil)
+	p.refusedFor("commit-old", "commit-new", resuming)
+	p.refused(ErrForeign, nil)
+
+	before := p.files()
+	p.stop(4, replacing)
+	p.unchanged(before) // the old result is there until the new one is complete
+	as(t, "commit-newer")
+	r := p.end(resumeReplacing)
+	if r.Measured.Program != "commit-newer" || r.Measured.Parts != nil || p.steps != r.Steps {
+		t.Errorf("%d of %d steps by %q, parts %v: want all by the program that replaces", p.steps, r.Steps, r.Measured.Program, r.Measured.Parts)
+	}
+	if again := p.end(recorded); p.steps != 0 || again.ModelSHA256 != r.ModelSHA256 {
+		t.Errorf("the program that made it makes %d steps again", p.steps)
+	}
+}
+
+// TestResultWithoutProgram: a result of a program that did not say which it was is not taken for this one's.
+func TestResultWithoutProgram(t *testing.T) {
+	p := newPlayed(t)
+	p.end(nil)
+	path := filepath.Join(p.o.Dir, ResultFile)
+	text := p.files()[ResultFile]
+	program, err := origin.Program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := strings.ReplaceAll(text, `"program": "`+program+`"`, `"other": ""`)
+	if old == text {
+		t.Fatalf("the result does not name %s:\n%s", program, text)
+	}
+	write(t, path, old)
+	p.refusedFor("version", program, nil)
+}
+
+// TestOwnPartsCount: what a notebook registers counts for the runs that may use it, and for no others.
+func TestOwnPartsCount(t *testing.T) {
+	as(t, "source-1+cells-2")
+	for change, own := range map[*Config]bool{
+		{Method: "emgd-gmc+der-pp", Dataset: "glyphs"}:          false,
+		{Method: "er", Dataset: "csv:a.csv", Model: "resnet18"}: false,
+		{Method: "mine", Dataset: "glyphs"}:                     true,
+		{Method: "er+mine", Dataset: "glyphs"}:                  true,
+		{Method: "er", Dataset: "mine"}:                         true,
+		{Method: "er", Dataset: "glyphs", Model: "mine"}:        true,
+	} {
+		if program, err := change.program(); err != nil || (program == "source-1+cells-2") != own || !own && program != "source-1" {
+			t.Errorf("%s on %s with %q is by %q (%v)", change.Method, change.Dataset, change.Model, program, err)
+		}
+	}
+}
+
+// TestSessionReplaces: in a session, the results of other code are an error, or are made again.
+func TestSessionReplaces(t *testing.T) {
+	as(t, "cells-1")
+	g := open(t, Options{Record: true})
+	configs := []Config{small()}
+	if _, err := g.Run(t.Context(), configs, nil); err != nil {
+		t.Fatal(err)
+	}
+	as(t, "cells-2")
+	if _, err := g.Run(t.Context(), configs, nil); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), "Options.Replace") {
+		t.Errorf("the results of other code are shown: %v", err)
+	}
+	if _, err := g.Records(configs[0]); !errors.Is(err, ErrForeign) {
+		t.Errorf("the records of other code are shown: %v", err)
+	}
+	g.options.Replace = true
+	for range 2 {
+		runs, err := g.Run(t.Context(), configs, nil)
+		if err != nil || runs[0].Measured.Program != "cells-2" || runs[0].Measured.Resumed != 0 {
+			t.Fatalf("made again: %+v, %v", runs, err)
+		}
+	}
+	if _, err := g.Records(configs[0]); err != nil {
+		t.Error(err)
+	}
+}
