@@ -164,6 +164,7 @@ type pictureHead struct {
 
 // headOf also returns what to decode.
 func headOf(file []byte) (h pictureHead, data []byte, err error) {
+	defer recovered(&err)
 	data = mended(file)
 	c, err := pictureConfig(data)
 	if err != nil {

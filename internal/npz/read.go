@@ -104,7 +104,7 @@ func (f *File) read(m *zip.File) (Array, error) {
 	// Both are known before memory is taken for what a header promises.
 	if packed := min(m.CompressedSize64, uint64(f.size)); uint64(n) > min(m.UncompressedSize64, maxShrink*packed) {
 		return Array{}, fmt.Errorf("the shape %v needs %d bytes, and there are fewer: the file is cut off", h.shape, n)
-	} else if uint64(n) > max(freeBytes, usualShrink*packed) {
+	} else if uint64(n) > usualShrink*packed && n/h.kind.Size*max(h.kind.Size, entryBytes) > freeBytes {
 		return Array{}, fmt.Errorf("%d bytes unpack to %d, more than %d times as many; save it with numpy.savez if that is meant", packed, n, usualShrink)
 	}
 	data := make([]byte, n)
@@ -121,7 +121,8 @@ func (f *File) read(m *zip.File) (Array, error) {
 const (
 	maxShrink   = 1100     // nothing deflates to less than this part of itself
 	usualShrink = 100      // of data, which are not all alike
-	freeBytes   = 64 << 20 // that may shrink to anything: labels that are sorted
+	freeBytes   = 64 << 20 // of memory may come of anything, such as labels that are sorted
+	entryBytes  = 16       // that a label takes in memory at least
 )
 
 // header is what the beginning of a .npy file says.
