@@ -292,6 +292,11 @@ func (b replaying) StepAhead(gamma float64) error {
 		l.others.ahead = ahead
 		return nil
 	}
+	w, rows, sum, err := device.Fold(l.programs, w, rows)
+	if err != nil {
+		return err
+	}
+	defer program.Free(sum)
 	p, err := l.programs.Ahead(len(rows))
 	if err != nil {
 		return err

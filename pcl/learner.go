@@ -9,6 +9,7 @@
 package pcl
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -137,8 +138,8 @@ func (l *Learner) editable() error {
 	return err
 }
 
-// Warm compiles in advance the updates and inner products of steps of up to k rows, which differ for each number of rows. A
-// row is one stream of a step; the memory counts as one. What only some methods need, such as the losses of several rows
+// Warm compiles in advance the updates and inner products of steps of up to k rows, which differ for each number of rows up to
+// 12; more rows share a few more programs. A row is one stream of a step; the memory counts as one. What only some methods need, such as the losses of several rows
 // of the memory, stored logits or features, is compiled when it is first needed.
 func (l *Learner) Warm(k int) error {
 	if err := l.enter(false); err != nil {
@@ -146,12 +147,17 @@ func (l *Learner) Warm(k int) error {
 	}
 	defer l.leave()
 	for n := 1; n <= k; n++ {
-		if _, err := l.programs.Update(n); err != nil {
+		if _, err := l.programs.Update(min(n, graphs.Most)); err != nil {
 			return fmt.Errorf("pcl: %w", err)
 		}
 		if err := l.readout.Warm(n, l.products()); err != nil {
 			return fmt.Errorf("pcl: %w", err)
 		}
+	}
+	if k > graphs.Most {
+		_, sum := l.programs.Sum()
+		_, add := l.programs.Add()
+		return errors.Join(sum, add)
 	}
 	return nil
 }
