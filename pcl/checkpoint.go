@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -206,12 +207,13 @@ func (l *Learner) snapshot() (f State, err error) {
 	}
 	f.Arrays["memory"] = l.memory.Pixels()
 	f.Arrays["memory/logits"], f.Arrays["memory/origin"] = l.memory.Extras()
+	for _, t := range l.roll.tasks {
+		s.Tasks = append(s.Tasks, taskState{Name: t.Name, Classes: t.Classes, Names: t.ClassNames, Ended: true})
+	}
 	for _, t := range l.tasks {
-		ts, err := t.snapshot(f.Arrays)
-		if err != nil {
+		if s.Tasks[t.id-1], err = t.snapshot(f.Arrays); err != nil {
 			return f, fmt.Errorf("%s: %w", label(t.id, t.Name), err)
 		}
-		s.Tasks = append(s.Tasks, ts)
 	}
 	if f.Arrays["theta"], err = l.parameters(); err != nil {
 		return f, err
@@ -224,7 +226,7 @@ func (l *Learner) snapshot() (f State, err error) {
 		if err := program.ToHost(values, l.others.remembered); err != nil {
 			return f, err
 		}
-		f.Arrays["remembered"], s.Remembered = values, l.others.over
+		f.Arrays["remembered"], s.Remembered = values, l.others.over.ids()
 	}
 	for i, name := range l.options.Optimizer.State() {
 		values := make([]float32, len(f.Arrays["theta"]))
@@ -238,10 +240,7 @@ func (l *Learner) snapshot() (f State, err error) {
 }
 
 func (t *task) snapshot(arrays map[string][]float32) (taskState, error) {
-	s := taskState{Name: t.Name, Classes: t.Classes, Names: t.ClassNames, Ended: t.ended, Over: t.over, Paused: t.paused.Load() && !t.ended}
-	if t.ended {
-		return s, nil
-	}
+	s := taskState{Name: t.Name, Classes: t.Classes, Names: t.ClassNames, Over: t.over, Paused: t.paused.Load()}
 	if t.err != nil {
 		s.Failure = t.err.Error()
 	}
@@ -441,7 +440,13 @@ func (l *Learner) takeUp(s learnerState, f State, stored *memory.Store, attach f
 	copy(l.network.statistics, f.Arrays["statistics"])
 	l.others.free()
 	if theta := f.Arrays["remembered"]; theta != nil {
-		if err := l.others.remember(l.options.Backend, theta, s.Remembered); err != nil {
+		taught := map[int]bool{}
+		for _, id := range s.Remembered {
+			for _, o := range l.heads.Of(id) {
+				taught[o] = true
+			}
+		}
+		if err := l.others.remember(l.options.Backend, theta, allBut(s.Remembered), slices.Collect(maps.Keys(taught))); err != nil {
 			return err
 		}
 	}
@@ -454,7 +459,7 @@ func (l *Learner) restoreTasks(states []taskState, arrays map[string][]float32, 
 		t.hush()
 		t.free()
 	}
-	l.tasks = nil
+	l.roll, l.tasks, l.over = roll{}, nil, map[int]int{}
 	l.heads = heads.New(l.options.Increment, l.options.Model.Outputs())
 	for i, s := range states {
 		id := i + 1
@@ -474,10 +479,10 @@ func (l *Learner) restoreTasks(states []taskState, arrays map[string][]float32, 
 		if !slices.Equal(given.Classes, s.Classes) {
 			return fmt.Errorf("task %d had classes %v, now %v", id, s.Classes, given.Classes)
 		}
-		if err := l.heads.Add(id, s.Classes); err != nil {
+		if err := l.heads.Add(s.Classes); err != nil {
 			return fmt.Errorf("%s: %w", label(id, s.Name), err)
 		}
-		t := &task{Task: given, id: id, ended: s.Ended, over: s.Over}
+		t := &task{Task: given, id: id, over: s.Over}
 		if s.Failure != "" {
 			t.err = errors.New(s.Failure)
 		}
@@ -490,11 +495,12 @@ func (l *Learner) restoreTasks(states []taskState, arrays map[string][]float32, 
 			return fmt.Errorf("%s: %w", label(id, s.Name), err)
 		}
 		t.paused.Store(s.Paused)
-		l.tasks = append(l.tasks, t)
+		l.roll.add(t.Task)
 		if s.Ended {
-			t.Stream = nil
+			l.count(id, 1)
 			continue
 		}
+		l.run(t)
 		if err := l.restoreStream(t, s, arrays); err != nil {
 			return fmt.Errorf("%s: %w", label(id, s.Name), err)
 		}

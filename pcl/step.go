@@ -41,7 +41,7 @@ func (l *Learner) Step() (*StepReport, error) {
 // makeStep makes a step for a caller that has entered the learner, and leaves it.
 func (l *Learner) makeStep() (*StepReport, error) {
 	defer l.leave()
-	if len(l.running()) == 0 {
+	if len(l.tasks) == 0 {
 		l.idleSince.Store(l.bell.count())
 		return nil, ErrNoStream
 	}
@@ -138,7 +138,7 @@ func (s *step) compute() error {
 func (s *step) awaitStreams() error {
 	rung := s.bell.count()
 	s.idleSince.Store(0)
-	for _, t := range s.running() {
+	for _, t := range s.tasks {
 		t.leftOut, t.absent = false, t.paused.Load()
 	}
 	for _, t := range s.present() {

@@ -46,7 +46,7 @@ func label(id int, name string) string {
 	return fmt.Sprintf("task %d (%s)", id, name)
 }
 
-// task is an attached stream.
+// task is an attached stream that has not ended.
 type task struct {
 	Task
 	id        int
@@ -58,7 +58,6 @@ type task struct {
 	ready     bool
 	fetched   bool
 	over      bool   // the stream has no more batches
-	ended     bool   // the task takes part in no further step
 	leftOut   bool   // the task's batch does not count in the step being made
 	absent    bool   // the task takes no part in the step being made: it is paused, or its stream was not ready
 	silence   func() // stops the stream from ringing the bell; nil if it does not
