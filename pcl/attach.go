@@ -48,19 +48,19 @@ func (l *Learner) changed() {
 
 // listen has a task's stream ring the bell.
 func (l *Learner) listen(t *task) (err error) {
-	defer recovered(&err, "the stream")
-	if s, ok := t.Stream.(data.Notifier); ok {
-		t.silence = s.Notify(l.bell.ring)
-	}
-	return nil
+	return guarded("the stream", func() (err error) {
+		if s, ok := t.Stream.(data.Notifier); ok {
+			t.silence = s.Notify(l.bell.ring)
+		}
+		return nil
+	})
 }
 
 // hush undoes listen. A stream that panics here is not heard of any more.
 func (t *task) hush() {
-	defer func() { _ = recover() }()
 	if silence := t.silence; silence != nil {
 		t.silence = nil
-		silence()
+		_ = guarded("the stream", func() error { silence(); return nil })
 	}
 }
 
@@ -151,21 +151,22 @@ func (l *Learner) openWider(t *task, outputs int) error {
 
 // check returns an error if a task cannot be begun, as far as this is known without its first batch.
 func (t *task) check() (err error) {
-	defer recovered(&err, "the stream")
-	if t.Stream == nil {
-		return errors.New("it has no stream")
-	}
-	if err := t.checkNames(); err != nil {
-		return err
-	}
-	if s, ok := t.Stream.(data.Classed); ok {
-		for _, c := range s.Classes() {
-			if !slices.Contains(t.Classes, c) {
-				return fmt.Errorf("its stream has samples of class %d, and the task has the classes %v", c, t.Classes)
+	return guarded("the stream", func() (err error) {
+		if t.Stream == nil {
+			return errors.New("it has no stream")
+		}
+		if err := t.checkNames(); err != nil {
+			return err
+		}
+		if s, ok := t.Stream.(data.Classed); ok {
+			for _, c := range s.Classes() {
+				if !slices.Contains(t.Classes, c) {
+					return fmt.Errorf("its stream has samples of class %d, and the task has the classes %v", c, t.Classes)
+				}
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // checkNames returns an error if there are names, but not one for each class.
@@ -302,28 +303,30 @@ func (l *Learner) count(id, change int) {
 
 // endRow tells the method that a task's row has ended.
 func (l *Learner) endRow(id int) (err error) {
-	defer recovered(&err, l.byMethod())
-	if s, ok := method.As[method.Stateful](l.options.Method); ok {
-		s.End(id)
-	}
-	return nil
+	return guarded(l.byMethod(), func() (err error) {
+		if s, ok := method.As[method.Stateful](l.options.Method); ok {
+			s.End(id)
+		}
+		return nil
+	})
 }
 
 // remember puts the samples of a task that has ended into the memory. A method that curates the memory decides
 // which ones, and it may learn more from them.
 func (l *Learner) remember(t *task) (err error) {
-	defer recovered(&err, l.byMethod())
-	candidates := t.reservoir.Items()
-	if _, ok := method.As[rehearsal.Storer](l.options.Method); ok {
-		candidates = nil // the memory is filled already
-	}
-	before := l.memory.Changes()
-	if c, ok := method.As[rehearsal.Curator](l.options.Method); !ok {
-		l.memory.Add(candidates)
-	} else if err := c.Curate(lab{l}, t.id, candidates); err != nil {
-		return err
-	} else if err := l.checkStored(before); err != nil {
-		return err
-	}
-	return l.consolidate(t)
+	return guarded(l.byMethod(), func() (err error) {
+		candidates := t.reservoir.Items()
+		if _, ok := method.As[rehearsal.Storer](l.options.Method); ok {
+			candidates = nil // the memory is filled already
+		}
+		before := l.memory.Changes()
+		if c, ok := method.As[rehearsal.Curator](l.options.Method); !ok {
+			l.memory.Add(candidates)
+		} else if err := c.Curate(lab{l}, t.id, candidates); err != nil {
+			return err
+		} else if err := l.checkStored(before); err != nil {
+			return err
+		}
+		return l.consolidate(t)
+	})
 }

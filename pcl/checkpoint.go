@@ -175,9 +175,14 @@ func (l *Learner) ruleState() (state json.RawMessage, err error) {
 	if !ok {
 		return nil, nil
 	}
-	defer recovered(&err, l.byMethod())
-	if state, err = m.MarshalState(); err != nil {
-		return nil, fmt.Errorf("%s: %w", l.byMethod(), err)
+	err = guarded(l.byMethod(), func() error {
+		if state, err = m.MarshalState(); err != nil {
+			return fmt.Errorf("%s: %w", l.byMethod(), err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	if state != nil && !json.Valid(state) {
 		return nil, fmt.Errorf("%s: its MarshalState returned what is no JSON", l.byMethod())
@@ -190,7 +195,6 @@ func (l *Learner) snapshot() (f State, err error) {
 	if err := l.usable(); err != nil {
 		return f, err
 	}
-	defer recovered(&err, "saving a stream")
 	s := learnerState{Method: l.options.Method.Info().Name, Made: l.options.madeWith(), Step: l.step, Update: l.network.updates}
 	f.Arrays = map[string][]float32{}
 	if l.options.Grow {
@@ -211,7 +215,8 @@ func (l *Learner) snapshot() (f State, err error) {
 		s.Tasks = append(s.Tasks, taskState{Name: t.Name, Classes: t.Classes, Names: t.ClassNames, Ended: true})
 	}
 	for _, t := range l.tasks {
-		if s.Tasks[t.id-1], err = t.snapshot(f.Arrays); err != nil {
+		err := guarded("saving a stream", func() (err error) { s.Tasks[t.id-1], err = t.snapshot(f.Arrays); return err })
+		if err != nil {
 			return f, fmt.Errorf("%s: %w", label(t.id, t.Name), err)
 		}
 	}
@@ -400,7 +405,11 @@ func (o Options) checkArrays(arrays map[string][]float32, l *model.Layout) error
 // takeRule replaces the state of the method and of its random draws by a saved one, which may be of other parameters than
 // the method has. After an error nothing has changed; undo restores what was there before.
 func (l *Learner) takeRule(s learnerState) (undo func() error, err error) {
-	defer recovered(&err, l.byMethod())
+	err = guarded(l.byMethod(), func() (err error) { undo, err = l.exchangeRule(s); return err })
+	return undo, err
+}
+
+func (l *Learner) exchangeRule(s learnerState) (undo func() error, err error) {
 	draws, err := l.rng.MarshalBinary()
 	if err != nil {
 		return nil, err
@@ -426,32 +435,33 @@ func (l *Learner) takeRule(s learnerState) (undo func() error, err error) {
 
 // takeUp replaces the rest of the learner's state by a saved one. After an error the learner is left half restored.
 func (l *Learner) takeUp(s learnerState, f State, stored *memory.Store, attach func(id int) (Task, error)) (err error) {
-	defer recovered(&err, "attaching a stream again")
-	l.version++
-	l.mirror.Free()
-	l.memory = stored
-	if err := l.restoreTasks(s.Tasks, f.Arrays, attach); err != nil {
-		return err
-	}
-	var moments [][]float32
-	for _, name := range l.options.Optimizer.State() {
-		moments = append(moments, f.Arrays[name])
-	}
-	copy(l.network.statistics, f.Arrays["statistics"])
-	l.others.free()
-	if theta := f.Arrays["remembered"]; theta != nil {
-		taught := map[int]bool{}
-		for _, id := range s.Remembered {
-			for _, o := range l.heads.Of(id) {
-				taught[o] = true
-			}
-		}
-		if err := l.others.remember(l.options.Backend, theta, allBut(s.Remembered), slices.Collect(maps.Keys(taught))); err != nil {
+	return guarded("attaching a stream again", func() (err error) {
+		l.version++
+		l.mirror.Free()
+		l.memory = stored
+		if err := l.restoreTasks(s.Tasks, f.Arrays, attach); err != nil {
 			return err
 		}
-	}
-	l.step, l.network.updates, l.prepared = s.Step, s.Update, 0
-	return l.network.set(l.options.Backend, f.Arrays["theta"], moments, len(moments))
+		var moments [][]float32
+		for _, name := range l.options.Optimizer.State() {
+			moments = append(moments, f.Arrays[name])
+		}
+		copy(l.network.statistics, f.Arrays["statistics"])
+		l.others.free()
+		if theta := f.Arrays["remembered"]; theta != nil {
+			taught := map[int]bool{}
+			for _, id := range s.Remembered {
+				for _, o := range l.heads.Of(id) {
+					taught[o] = true
+				}
+			}
+			if err := l.others.remember(l.options.Backend, theta, allBut(s.Remembered), slices.Collect(maps.Keys(taught))); err != nil {
+				return err
+			}
+		}
+		l.step, l.network.updates, l.prepared = s.Step, s.Update, 0
+		return l.network.set(l.options.Backend, f.Arrays["theta"], moments, len(moments))
+	})
 }
 
 func (l *Learner) restoreTasks(states []taskState, arrays map[string][]float32, attach func(id int) (Task, error)) error {

@@ -107,13 +107,16 @@ func (t *task) fetch(b *device.Batch) error {
 	return nil
 }
 
-// next asks the stream for a batch, and turns a panic in the stream into an error.
+// next asks the stream for a batch.
 func (t *task) next(b *data.Batch, rows []int32) (table []uint8, err error) {
-	defer recovered(&err, "the stream")
-	if s, ok := t.Stream.(data.RowStream); ok {
-		return s.NextRows(b, rows)
-	}
-	return nil, t.Stream.Next(b)
+	err = guarded("the stream", func() (err error) {
+		if s, ok := t.Stream.(data.RowStream); ok {
+			table, err = s.NextRows(b, rows)
+			return err
+		}
+		return t.Stream.Next(b)
+	})
+	return table, err
 }
 
 // take checks the batch that the stream delivered and moves it into b. The stream may have replaced the slices
