@@ -216,10 +216,21 @@ func (w *activeSet) gradient() {
 	} else {
 		clear(g)
 	}
-	for _, i := range w.support {
-		v := w.nu[i]
-		for j, c := range w.c[i*n : i*n+n] {
-			g[j] += v * c
+	row := func(i int) ([]float64, float64) { return w.c[i*n:][:len(g)], w.nu[i] }
+	rest := w.support
+	for ; len(rest) >= 4; rest = rest[4:] { // in the same order, but with fewer passes
+		a, s := row(rest[0])
+		b, t := row(rest[1])
+		c, u := row(rest[2])
+		d, v := row(rest[3])
+		for j := range g {
+			g[j] = g[j] + s*a[j] + t*b[j] + u*c[j] + v*d[j]
+		}
+	}
+	for _, i := range rest {
+		a, s := row(i)
+		for j, c := range a {
+			g[j] += s * c
 		}
 	}
 	dot := 0.0

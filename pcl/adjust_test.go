@@ -44,7 +44,7 @@ func TestAdjustedLoss(t *testing.T) {
 		attach(t, l, blobTask(t, d, 3, 3, 4, 5)) // it shares class 3 with task 2, which has 2 and 3
 		share := []float64{1. / 2, 1. / 2, 1. / 2, 1./2 + 1./3, 1. / 3, 1. / 3}
 		loss := func(row int) (mean float64) {
-			batch := l.tasks[row].current
+			batch := runningTask(l, row+1).current
 			if err := l.aim(batch, rehearsal.Loss{}); err != nil {
 				t.Fatal(err)
 			}

@@ -23,18 +23,24 @@ func (l *Learner) Attach(t Task) (id int, err error) {
 	}
 	defer l.leave()
 	t.Classes, t.ClassNames = slices.Clone(t.Classes), slices.Clone(t.ClassNames)
-	a := &task{Task: t, id: len(l.tasks) + 1}
+	a := &task{Task: t, id: len(l.roll.tasks) + 1}
 	if err := l.begin(a); err != nil {
 		a.free()
 		return 0, fmt.Errorf("pcl: %s: %w", label(a.id, t.Name), err)
 	}
-	l.tasks = append(l.tasks, a)
+	l.roll.add(a.Task)
 	l.arrived(a)
 	return a.id, nil
 }
 
 // arrived is called when a task has begun.
 func (l *Learner) arrived(t *task) {
+	l.run(t)
+	l.changed()
+}
+
+// changed is called when a task has come or gone.
+func (l *Learner) changed() {
 	l.version++
 	l.prepared = 0
 	l.bell.ring()
@@ -42,19 +48,19 @@ func (l *Learner) arrived(t *task) {
 
 // listen has a task's stream ring the bell.
 func (l *Learner) listen(t *task) (err error) {
-	defer recovered(&err, "the stream")
-	if s, ok := t.Stream.(data.Notifier); ok {
-		t.silence = s.Notify(l.bell.ring)
-	}
-	return nil
+	return guarded("the stream", func() (err error) {
+		if s, ok := t.Stream.(data.Notifier); ok {
+			t.silence = s.Notify(l.bell.ring)
+		}
+		return nil
+	})
 }
 
 // hush undoes listen. A stream that panics here is not heard of any more.
 func (t *task) hush() {
-	defer func() { _ = recover() }()
 	if silence := t.silence; silence != nil {
 		t.silence = nil
-		silence()
+		_ = guarded("the stream", func() error { silence(); return nil })
 	}
 }
 
@@ -67,20 +73,22 @@ func (l *Learner) Reattach(id int, t Task) error {
 		return err
 	}
 	defer l.leave()
-	if id < 1 || id > len(l.tasks) {
-		return noTask("reattach", id, len(l.tasks))
+	running, err := find("reattach", id, l.roll, l.tasks)
+	if err != nil {
+		return err
 	}
-	old := l.tasks[id-1]
+	old := l.roll.tasks[id-1]
 	a := &task{Task: t, id: id}
 	switch {
-	case !old.ended:
+	case running != nil:
 		return fmt.Errorf("pcl: reattach: %s has not ended", label(id, old.Name))
 	case t.Classes != nil && !slices.Equal(t.Classes, old.Classes):
 		return fmt.Errorf("pcl: reattach: %s has classes %v, not %v: attach a task of its own for others", label(id, old.Name), old.Classes, t.Classes)
 	}
-	a.Classes, a.ClassNames = old.Classes, slices.Clone(t.ClassNames)
-	if a.ClassNames == nil {
-		a.ClassNames = old.ClassNames
+	renamed := t.ClassNames != nil && !slices.Equal(t.ClassNames, old.ClassNames)
+	a.Classes, a.ClassNames = old.Classes, old.ClassNames
+	if renamed {
+		a.ClassNames = slices.Clone(t.ClassNames)
 	}
 	if a.Name == "" {
 		a.Name = old.Name
@@ -88,7 +96,10 @@ func (l *Learner) Reattach(id int, t Task) error {
 	if a.Test == nil {
 		a.Test = old.Test
 	}
-	err := errors.Join(a.check(), l.agreeNames(a), l.fitsMethod(id, l.heads.Contiguous(id))) // a task of another network may not fit
+	err = errors.Join(a.check(), l.fitsMethod(id, l.heads.Contiguous(id))) // a task of another network may not fit
+	if renamed {
+		err = errors.Join(err, a.agrees(l.roll.namesBut(id)))
+	}
 	if err == nil {
 		err = l.open(a)
 	}
@@ -96,7 +107,10 @@ func (l *Learner) Reattach(id int, t Task) error {
 		a.free()
 		return fmt.Errorf("pcl: reattach: %s: %w", label(id, a.Name), err)
 	}
-	l.tasks[id-1] = a
+	if renamed || a.Name != old.Name || t.Test != nil {
+		l.roll.replace(id, a.Task)
+	}
+	l.count(id, -1)
 	l.arrived(a)
 	return nil
 }
@@ -107,7 +121,7 @@ func (l *Learner) begin(t *task) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(t.check(), l.agreeNames(t), l.fitsMethod(t.id, l.heads.Together(t.Classes))); err != nil {
+	if err := errors.Join(t.check(), t.agrees(l.roll.names), l.fitsMethod(t.id, l.heads.Together(t.Classes))); err != nil {
 		return err
 	}
 	if outputs == l.options.Model.Outputs() {
@@ -118,7 +132,7 @@ func (l *Learner) begin(t *task) error {
 	if err != nil {
 		return err
 	}
-	return l.heads.Add(t.id, t.Classes)
+	return l.heads.Add(t.Classes)
 }
 
 // openWider opens a task for which the classifier has to grow. What may fail of the growth comes before the fetch, since a
@@ -137,21 +151,22 @@ func (l *Learner) openWider(t *task, outputs int) error {
 
 // check returns an error if a task cannot be begun, as far as this is known without its first batch.
 func (t *task) check() (err error) {
-	defer recovered(&err, "the stream")
-	if t.Stream == nil {
-		return errors.New("it has no stream")
-	}
-	if err := t.checkNames(); err != nil {
-		return err
-	}
-	if s, ok := t.Stream.(data.Classed); ok {
-		for _, c := range s.Classes() {
-			if !slices.Contains(t.Classes, c) {
-				return fmt.Errorf("its stream has samples of class %d, and the task has the classes %v", c, t.Classes)
+	return guarded("the stream", func() (err error) {
+		if t.Stream == nil {
+			return errors.New("it has no stream")
+		}
+		if err := t.checkNames(); err != nil {
+			return err
+		}
+		if s, ok := t.Stream.(data.Classed); ok {
+			for _, c := range s.Classes() {
+				if !slices.Contains(t.Classes, c) {
+					return fmt.Errorf("its stream has samples of class %d, and the task has the classes %v", c, t.Classes)
+				}
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // checkNames returns an error if there are names, but not one for each class.
@@ -162,9 +177,8 @@ func (t *task) checkNames() error {
 	return nil
 }
 
-// agreeNames returns an error if a task calls a class otherwise than another task does.
-func (l *Learner) agreeNames(t *task) error {
-	names := namesOf(slices.DeleteFunc(l.Tasks(), func(other TaskInfo) bool { return other.ID == t.id }))
+// agrees returns an error if a task calls a class otherwise than other tasks do.
+func (t *task) agrees(names map[int]string) error {
 	for i, name := range t.ClassNames {
 		if i == len(t.Classes) {
 			break // which checkNames refuses
@@ -222,20 +236,18 @@ func (l *Learner) Detach(id int, keep bool) error {
 		return err
 	}
 	defer l.leave()
-	if id < 1 || id > len(l.tasks) {
-		return noTask("detach", id, len(l.tasks))
+	t, err := find("detach", id, l.roll, l.tasks)
+	if err != nil {
+		return err
 	}
-	t := l.tasks[id-1]
-	if t.ended {
-		return fmt.Errorf("pcl: detach: %s has ended already", label(id, t.Name))
+	if t == nil {
+		return fmt.Errorf("pcl: detach: %s has ended already", label(id, l.roll.tasks[id-1].Name))
 	}
 	if err := l.retire(t, keep); err != nil {
 		l.failure = err
 		return fmt.Errorf("pcl: detach: %w", err)
 	}
-	l.version++
-	l.prepared = 0
-	l.bell.ring()
+	l.changed()
 	return nil
 }
 
@@ -270,7 +282,8 @@ func (l *Learner) pool(classes []int) int {
 
 // retire ends a task. If keep is true, the samples in its reservoir enter the memory.
 func (l *Learner) retire(t *task, keep bool) error {
-	t.ended = true
+	l.tasks = slices.DeleteFunc(slices.Clone(l.tasks), func(other *task) bool { return other == t })
+	l.count(t.id, 1)
 	if keep {
 		if err := l.remember(t); err != nil {
 			return fmt.Errorf("%s: %w", label(t.id, t.Name), err)
@@ -278,34 +291,42 @@ func (l *Learner) retire(t *task, keep bool) error {
 	}
 	t.free()
 	t.hush()
-	t.Stream, t.reservoir, t.err = nil, nil, nil
 	return l.endRow(t.id)
+}
+
+// count adds to the number of ended tasks that have the outputs of a task.
+func (l *Learner) count(id, change int) {
+	for _, o := range l.heads.Of(id) {
+		l.over[o] += change
+	}
 }
 
 // endRow tells the method that a task's row has ended.
 func (l *Learner) endRow(id int) (err error) {
-	defer recovered(&err, l.byMethod())
-	if s, ok := method.As[method.Stateful](l.options.Method); ok {
-		s.End(id)
-	}
-	return nil
+	return guarded(l.byMethod(), func() (err error) {
+		if s, ok := method.As[method.Stateful](l.options.Method); ok {
+			s.End(id)
+		}
+		return nil
+	})
 }
 
 // remember puts the samples of a task that has ended into the memory. A method that curates the memory decides
 // which ones, and it may learn more from them.
 func (l *Learner) remember(t *task) (err error) {
-	defer recovered(&err, l.byMethod())
-	candidates := t.reservoir.Items()
-	if _, ok := method.As[rehearsal.Storer](l.options.Method); ok {
-		candidates = nil // the memory is filled already
-	}
-	before := l.memory.Changes()
-	if c, ok := method.As[rehearsal.Curator](l.options.Method); !ok {
-		l.memory.Add(candidates)
-	} else if err := c.Curate(lab{l}, t.id, candidates); err != nil {
-		return err
-	} else if err := l.checkStored(before); err != nil {
-		return err
-	}
-	return l.consolidate(t)
+	return guarded(l.byMethod(), func() (err error) {
+		candidates := t.reservoir.Items()
+		if _, ok := method.As[rehearsal.Storer](l.options.Method); ok {
+			candidates = nil // the memory is filled already
+		}
+		before := l.memory.Changes()
+		if c, ok := method.As[rehearsal.Curator](l.options.Method); !ok {
+			l.memory.Add(candidates)
+		} else if err := c.Curate(lab{l}, t.id, candidates); err != nil {
+			return err
+		} else if err := l.checkStored(before); err != nil {
+			return err
+		}
+		return l.consolidate(t)
+	})
 }

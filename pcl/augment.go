@@ -42,11 +42,12 @@ func (s *step) augment(b *device.Batch, id int) (err error) {
 	if f == nil {
 		return nil
 	}
-	defer recovered(&err, "Options.Augment")
-	rng := seed.New(s.options.Seed, "augment", s.step, id)
-	width, inputs := len(b.X)/len(b.Class), s.options.Model.Inputs()
-	for i := range b.N {
-		f(rng.Rand, b.X[i*width:i*width+inputs])
-	}
-	return nil
+	return guarded("Options.Augment", func() (err error) {
+		rng := seed.New(s.options.Seed, "augment", s.step, id)
+		width, inputs := len(b.X)/len(b.Class), s.options.Model.Inputs()
+		for i := range b.N {
+			f(rng.Rand, b.X[i*width:i*width+inputs])
+		}
+		return nil
+	})
 }

@@ -57,8 +57,8 @@ func trainedOn(t *testing.T, b *backend.Backend, o Options, pixels, copies bool)
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		if ahead := l.tasks[0].current != nil && l.tasks[0].current.Sent(); ahead != copies && !l.tasks[0].ended {
-			t.Fatalf("step %d: sent ahead: %v", step, ahead)
+		if at, runs := place(l.tasks, 1); runs && l.tasks[at].current.Sent() != copies {
+			t.Fatalf("step %d: sent ahead: %v", step, !copies)
 		}
 	}
 	theta, err := l.Parameters()

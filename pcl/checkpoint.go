@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -174,9 +175,14 @@ func (l *Learner) ruleState() (state json.RawMessage, err error) {
 	if !ok {
 		return nil, nil
 	}
-	defer recovered(&err, l.byMethod())
-	if state, err = m.MarshalState(); err != nil {
-		return nil, fmt.Errorf("%s: %w", l.byMethod(), err)
+	err = guarded(l.byMethod(), func() error {
+		if state, err = m.MarshalState(); err != nil {
+			return fmt.Errorf("%s: %w", l.byMethod(), err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	if state != nil && !json.Valid(state) {
 		return nil, fmt.Errorf("%s: its MarshalState returned what is no JSON", l.byMethod())
@@ -189,7 +195,6 @@ func (l *Learner) snapshot() (f State, err error) {
 	if err := l.usable(); err != nil {
 		return f, err
 	}
-	defer recovered(&err, "saving a stream")
 	s := learnerState{Method: l.options.Method.Info().Name, Made: l.options.madeWith(), Step: l.step, Update: l.network.updates}
 	f.Arrays = map[string][]float32{}
 	if l.options.Grow {
@@ -206,12 +211,14 @@ func (l *Learner) snapshot() (f State, err error) {
 	}
 	f.Arrays["memory"] = l.memory.Pixels()
 	f.Arrays["memory/logits"], f.Arrays["memory/origin"] = l.memory.Extras()
+	for _, t := range l.roll.tasks {
+		s.Tasks = append(s.Tasks, taskState{Name: t.Name, Classes: t.Classes, Names: t.ClassNames, Ended: true})
+	}
 	for _, t := range l.tasks {
-		ts, err := t.snapshot(f.Arrays)
+		err := guarded("saving a stream", func() (err error) { s.Tasks[t.id-1], err = t.snapshot(f.Arrays); return err })
 		if err != nil {
 			return f, fmt.Errorf("%s: %w", label(t.id, t.Name), err)
 		}
-		s.Tasks = append(s.Tasks, ts)
 	}
 	if f.Arrays["theta"], err = l.parameters(); err != nil {
 		return f, err
@@ -224,7 +231,7 @@ func (l *Learner) snapshot() (f State, err error) {
 		if err := program.ToHost(values, l.others.remembered); err != nil {
 			return f, err
 		}
-		f.Arrays["remembered"], s.Remembered = values, l.others.over
+		f.Arrays["remembered"], s.Remembered = values, l.others.over.ids()
 	}
 	for i, name := range l.options.Optimizer.State() {
 		values := make([]float32, len(f.Arrays["theta"]))
@@ -238,10 +245,7 @@ func (l *Learner) snapshot() (f State, err error) {
 }
 
 func (t *task) snapshot(arrays map[string][]float32) (taskState, error) {
-	s := taskState{Name: t.Name, Classes: t.Classes, Names: t.ClassNames, Ended: t.ended, Over: t.over, Paused: t.paused.Load() && !t.ended}
-	if t.ended {
-		return s, nil
-	}
+	s := taskState{Name: t.Name, Classes: t.Classes, Names: t.ClassNames, Over: t.over, Paused: t.paused.Load()}
 	if t.err != nil {
 		s.Failure = t.err.Error()
 	}
@@ -401,7 +405,11 @@ func (o Options) checkArrays(arrays map[string][]float32, l *model.Layout) error
 // takeRule replaces the state of the method and of its random draws by a saved one, which may be of other parameters than
 // the method has. After an error nothing has changed; undo restores what was there before.
 func (l *Learner) takeRule(s learnerState) (undo func() error, err error) {
-	defer recovered(&err, l.byMethod())
+	err = guarded(l.byMethod(), func() (err error) { undo, err = l.exchangeRule(s); return err })
+	return undo, err
+}
+
+func (l *Learner) exchangeRule(s learnerState) (undo func() error, err error) {
 	draws, err := l.rng.MarshalBinary()
 	if err != nil {
 		return nil, err
@@ -427,26 +435,33 @@ func (l *Learner) takeRule(s learnerState) (undo func() error, err error) {
 
 // takeUp replaces the rest of the learner's state by a saved one. After an error the learner is left half restored.
 func (l *Learner) takeUp(s learnerState, f State, stored *memory.Store, attach func(id int) (Task, error)) (err error) {
-	defer recovered(&err, "attaching a stream again")
-	l.version++
-	l.mirror.Free()
-	l.memory = stored
-	if err := l.restoreTasks(s.Tasks, f.Arrays, attach); err != nil {
-		return err
-	}
-	var moments [][]float32
-	for _, name := range l.options.Optimizer.State() {
-		moments = append(moments, f.Arrays[name])
-	}
-	copy(l.network.statistics, f.Arrays["statistics"])
-	l.others.free()
-	if theta := f.Arrays["remembered"]; theta != nil {
-		if err := l.others.remember(l.options.Backend, theta, s.Remembered); err != nil {
+	return guarded("attaching a stream again", func() (err error) {
+		l.version++
+		l.mirror.Free()
+		l.memory = stored
+		if err := l.restoreTasks(s.Tasks, f.Arrays, attach); err != nil {
 			return err
 		}
-	}
-	l.step, l.network.updates, l.prepared = s.Step, s.Update, 0
-	return l.network.set(l.options.Backend, f.Arrays["theta"], moments, len(moments))
+		var moments [][]float32
+		for _, name := range l.options.Optimizer.State() {
+			moments = append(moments, f.Arrays[name])
+		}
+		copy(l.network.statistics, f.Arrays["statistics"])
+		l.others.free()
+		if theta := f.Arrays["remembered"]; theta != nil {
+			taught := map[int]bool{}
+			for _, id := range s.Remembered {
+				for _, o := range l.heads.Of(id) {
+					taught[o] = true
+				}
+			}
+			if err := l.others.remember(l.options.Backend, theta, allBut(s.Remembered), slices.Collect(maps.Keys(taught))); err != nil {
+				return err
+			}
+		}
+		l.step, l.network.updates, l.prepared = s.Step, s.Update, 0
+		return l.network.set(l.options.Backend, f.Arrays["theta"], moments, len(moments))
+	})
 }
 
 func (l *Learner) restoreTasks(states []taskState, arrays map[string][]float32, attach func(id int) (Task, error)) error {
@@ -454,7 +469,7 @@ func (l *Learner) restoreTasks(states []taskState, arrays map[string][]float32, 
 		t.hush()
 		t.free()
 	}
-	l.tasks = nil
+	l.roll, l.tasks, l.over = roll{}, nil, map[int]int{}
 	l.heads = heads.New(l.options.Increment, l.options.Model.Outputs())
 	for i, s := range states {
 		id := i + 1
@@ -474,10 +489,10 @@ func (l *Learner) restoreTasks(states []taskState, arrays map[string][]float32, 
 		if !slices.Equal(given.Classes, s.Classes) {
 			return fmt.Errorf("task %d had classes %v, now %v", id, s.Classes, given.Classes)
 		}
-		if err := l.heads.Add(id, s.Classes); err != nil {
+		if err := l.heads.Add(s.Classes); err != nil {
 			return fmt.Errorf("%s: %w", label(id, s.Name), err)
 		}
-		t := &task{Task: given, id: id, ended: s.Ended, over: s.Over}
+		t := &task{Task: given, id: id, over: s.Over}
 		if s.Failure != "" {
 			t.err = errors.New(s.Failure)
 		}
@@ -490,11 +505,12 @@ func (l *Learner) restoreTasks(states []taskState, arrays map[string][]float32, 
 			return fmt.Errorf("%s: %w", label(id, s.Name), err)
 		}
 		t.paused.Store(s.Paused)
-		l.tasks = append(l.tasks, t)
+		l.roll.add(t.Task)
 		if s.Ended {
-			t.Stream = nil
+			l.count(id, 1)
 			continue
 		}
+		l.run(t)
 		if err := l.restoreStream(t, s, arrays); err != nil {
 			return fmt.Errorf("%s: %w", label(id, s.Name), err)
 		}

@@ -132,6 +132,11 @@ func (l *Learner) fix(d *aggregate) (err error) {
 
 // combine returns Σ wᵢ·rowᵢ over the backbone, zero elsewhere.
 func (l *Learner) combine(w []float64, rows []compute.Buffer) (compute.Buffer, error) {
+	w, rows, sum, err := device.Fold(l.programs, w, rows)
+	if err != nil {
+		return nil, err
+	}
+	defer program.Free(sum)
 	p, err := l.programs.Combine(len(rows))
 	if err != nil {
 		return nil, err

@@ -43,7 +43,7 @@ func TestERACELosses(t *testing.T) {
 			}
 			return mean
 		}
-		batch := l.tasks[1].current
+		batch := runningTask(l, 2).current
 		if err := l.aim(batch, rehearsal.Loss{}); err != nil {
 			t.Fatal(err)
 		}

@@ -50,7 +50,7 @@ func (l *Learner) EvaluateByClass(id int) ([]ClassCount, error) {
 	if err := l.prepare(); err != nil {
 		return nil, fmt.Errorf("pcl: evaluate task %d: %w", id, err)
 	}
-	counts, err := l.countAll(t, n)
+	counts, err := l.countAll(id, t, n)
 	if err != nil {
 		return nil, fmt.Errorf("pcl: evaluate task %d: %w", id, err)
 	}
@@ -58,11 +58,11 @@ func (l *Learner) EvaluateByClass(id int) ([]ClassCount, error) {
 }
 
 // tested returns the task with the given id, which must have test samples, and their number. They are asked for it once.
-func (l *Learner) tested(id int) (t *task, n int, err error) {
-	if id < 1 || id > len(l.tasks) {
-		return nil, 0, noTask("evaluate", id, len(l.tasks))
+func (l *Learner) tested(id int) (t *Task, n int, err error) {
+	if id < 1 || id > len(l.roll.tasks) {
+		return nil, 0, noTask("evaluate", id, len(l.roll.tasks))
 	}
-	if t = l.tasks[id-1]; t.Test != nil {
+	if t = l.roll.tasks[id-1]; t.Test != nil {
 		if n, err = count(t.Test); err != nil {
 			return nil, 0, fmt.Errorf("pcl: evaluate task %d: %w", id, err)
 		}
@@ -74,13 +74,13 @@ func (l *Learner) tested(id int) (t *task, n int, err error) {
 }
 
 func count(s data.Samples) (n int, err error) {
-	defer recovered(&err, "counting the test samples")
-	return s.Len(), nil
+	err = guarded("counting the test samples", func() error { n = s.Len(); return nil })
+	return n, err
 }
 
 // countAll counts those of the n test samples that are predicted correctly. Several workers share the batches, so that one
 // fills a batch while others compute. A method that predicts by a rule of its own gets one worker only.
-func (l *Learner) countAll(t *task, n int) ([]ClassCount, error) {
+func (l *Learner) countAll(id int, t *Task, n int) ([]ClassCount, error) {
 	workers := min(runtime.GOMAXPROCS(0), 1+n/l.options.Batch)
 	if _, ok := method.As[rehearsal.Predictor](l.options.Method); ok {
 		workers = 1
@@ -103,7 +103,7 @@ func (l *Learner) countAll(t *task, n int) ([]ClassCount, error) {
 			defer b.Free()
 			size := l.options.Batch
 			for from := int(next.Add(int64(size))) - size; from < n; from = int(next.Add(int64(size))) - size {
-				if err := l.countRight(set, t, b, n, from, tally); err != nil {
+				if err := l.countRight(set, id, t.Test, b, n, from, tally); err != nil {
 					return err
 				}
 			}
@@ -116,29 +116,30 @@ func (l *Learner) countAll(t *task, n int) ([]ClassCount, error) {
 
 // countRight counts the samples that are predicted correctly in one batch of the n test samples, which begins with
 // sample number from.
-func (l *Learner) countRight(set *graphs.Set, t *task, b *device.Batch, n, from int, tally *tally) (err error) {
-	defer recovered(&err, "reading or predicting the test samples")
-	if err := b.Read(t.Test, n, from, t.id); err != nil {
-		return fmt.Errorf("the test samples have %w", err)
-	}
-	if own, ok := method.As[rehearsal.Predictor](l.options.Method); ok {
-		classes, err := own.Predict(predicting{lab{l}}, b.Items())
-		if err == nil && len(classes) != b.N {
-			err = fmt.Errorf("method %s predicted %d classes for %d samples", l.options.Method.Info().Name, len(classes), b.N)
+func (l *Learner) countRight(set *graphs.Set, id int, test data.Samples, b *device.Batch, n, from int, tally *tally) (err error) {
+	return guarded("reading or predicting the test samples", func() (err error) {
+		if err := b.Read(test, n, from, id); err != nil {
+			return fmt.Errorf("the test samples have %w", err)
 		}
+		if own, ok := method.As[rehearsal.Predictor](l.options.Method); ok {
+			classes, err := own.Predict(predicting{lab{l}}, b.Items())
+			if err == nil && len(classes) != b.N {
+				err = fmt.Errorf("method %s predicted %d classes for %d samples", l.options.Method.Info().Name, len(classes), b.N)
+			}
+			if err == nil {
+				tally.add(b.Class[:b.N], func(i int) bool { return classes[i] == b.Class[i] })
+			}
+			return err
+		}
+		if err := l.tables.Send(b); err != nil {
+			return err
+		}
+		predicted, err := l.predictAt(set, l.network.theta, b)
 		if err == nil {
-			tally.add(b.Class[:b.N], func(i int) bool { return classes[i] == b.Class[i] })
+			tally.add(b.Class[:b.N], func(i int) bool { return predicted[i] == b.Output[i] })
 		}
 		return err
-	}
-	if err := l.tables.Send(b); err != nil {
-		return err
-	}
-	predicted, err := l.predictAt(set, l.network.theta, b)
-	if err == nil {
-		tally.add(b.Class[:b.N], func(i int) bool { return predicted[i] == b.Output[i] })
-	}
-	return err
+	})
 }
 
 // prepare lets a method that predicts by a rule of its own get ready, once after each step that was made
@@ -148,10 +149,11 @@ func (l *Learner) prepare() (err error) {
 	if !ok || l.prepared == l.step+1 {
 		return nil
 	}
-	defer recovered(&err, l.byMethod())
-	if err := own.Prepare(predicting{lab{l}}); err != nil {
-		return err
-	}
-	l.prepared = l.step + 1
-	return nil
+	return guarded(l.byMethod(), func() (err error) {
+		if err := own.Prepare(predicting{lab{l}}); err != nil {
+			return err
+		}
+		l.prepared = l.step + 1
+		return nil
+	})
 }

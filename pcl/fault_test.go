@@ -862,22 +862,59 @@ func TestNamesOfAnOptimiser(t *testing.T) {
 	}
 }
 
-// leaving is a stream that ends the goroutine that it is called in, as FailNow of a test does, once it is asked ahead.
-type leaving struct{ asked int }
+// leaving is a stream that ends the goroutine that it is called in, as FailNow of a test does, when it is asked for one batch.
+type leaving struct{ asked, at int }
 
 func (l *leaving) Next(b *data.Batch) error {
-	if l.asked++; l.asked > 1 {
+	if l.asked++; l.asked == l.at {
 		runtime.Goexit()
 	}
 	b.N, b.Class[0] = 1, 0
 	return nil
 }
 
-// TestStreamThatLeaves: a step with such a stream ends, with an error.
+// TestStreamThatLeaves: such a stream is at fault, as one that panics, and the others go on.
 func TestStreamThatLeaves(t *testing.T) {
-	l := smallLearner(t, pcltest.Backend(t, backend.Go), "avggrad", Options{})
-	attach(t, l, Task{Classes: []int{0, 1}, Stream: &leaving{}})
-	if _, err := l.Step(); err == nil || !strings.Contains(err.Error(), "Goexit") {
-		t.Errorf("error %v", err)
+	for at := 1; at < 4; at++ {
+		l := smallLearner(t, pcltest.Backend(t, backend.Go), "avggrad", Options{})
+		attach(t, l, Task{Classes: []int{0, 1}, Stream: &leaving{}})
+		id, err := l.Attach(Task{Classes: []int{0, 1}, Stream: &leaving{at: at}})
+		if at == 1 {
+			refused(t, err, "Goexit")
+		}
+		var fault *StreamError
+		for range at {
+			if _, err := l.Step(); err != nil && (!errors.As(err, &fault) || fault.ID != id || !strings.Contains(err.Error(), "Goexit")) {
+				t.Fatalf("batch %d: %v", at, err)
+			}
+		}
+		if (at > 1) != (fault != nil) {
+			t.Errorf("batch %d: the steps' error is %v", at, fault)
+		}
+		steps := l.Steps()
+		for range 2 {
+			must[*StepReport](t)(l.Step())
+		}
+		if l.Steps() != steps+2 || len(l.Running()) != min(at, 2) {
+			t.Errorf("batch %d: %d steps after %d, tasks %v run", at, l.Steps(), steps, l.Running())
+		}
 	}
+}
+
+// leavers are test samples and a trace that end the goroutine that they are called in.
+type leavers struct{ data.Samples }
+
+func (leavers) Len() int { runtime.Goexit(); return 0 }
+
+// TestCodeThatLeaves: other code that does so is told apart, too, and a step is made completely or not at all.
+func TestCodeThatLeaves(t *testing.T) {
+	o := Options{Trace: func(*Trace) error { runtime.Goexit(); return nil }}
+	l := smallLearner(t, pcltest.Backend(t, backend.Go), "avggrad", o)
+	attach(t, l, Task{Classes: []int{0, 1}, Stream: &leaving{}, Test: leavers{}})
+	_, err := l.Evaluate(1)
+	refused(t, err, "counting the test samples ended the goroutine")
+	_, err = l.Step()
+	refused(t, err, "Options.Trace ended the goroutine")
+	_, err = l.Step()
+	refused(t, err, "the learner stopped at step 0")
 }

@@ -15,7 +15,11 @@ func (l *Learner) Features(s data.Samples) (features [][]float64, class []int, e
 		return nil, nil, err
 	}
 	defer l.leave()
-	defer recovered(&err, "reading the samples")
+	err = guarded("reading the samples", func() (err error) { features, class, err = l.features(s); return err })
+	return features, class, err
+}
+
+func (l *Learner) features(s data.Samples) (features [][]float64, class []int, err error) {
 	b, err := l.newBatch()
 	if err != nil {
 		return nil, nil, fmt.Errorf("pcl: features: %w", err)

@@ -107,9 +107,9 @@ func (l *Learner) takeOn(g *growth) error {
 	g.network.statistics, g.network.updates = l.network.statistics, l.network.updates
 	l.network.free()
 	l.network = g.network
-	over := l.others.over
+	over, taught := l.others.over, l.others.taught
 	l.others.free()
-	l.others.remembered, l.others.over = g.remembered, over
+	l.others.remembered, l.others.over, l.others.taught = g.remembered, over, taught
 	l.heads.Grow(g.model.Outputs())
 	return nil
 }

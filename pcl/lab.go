@@ -55,17 +55,8 @@ func (b storing) Current() (batches [][]memory.Item) {
 	return batches
 }
 
-func (b lab) Running() []int  { return b.l.tasksThat(func(t *task) bool { return !t.ended }) }
-func (b lab) Finished() []int { return b.l.tasksThat(func(t *task) bool { return t.ended }) }
-
-func (l *Learner) tasksThat(hold func(t *task) bool) (ids []int) {
-	for _, t := range l.tasks {
-		if hold(t) {
-			ids = append(ids, t.id)
-		}
-	}
-	return ids
-}
+func (b lab) Running() []int  { return b.l.ids() }
+func (b lab) Finished() []int { return b.l.ended().ids() }
 
 // Candidates are none where the method fills the memory itself: what is collected then is for a Consolidator alone, and the
 // memory may have the same samples.
@@ -73,10 +64,11 @@ func (b predicting) Candidates(task int) []memory.Item {
 	if _, ok := method.As[rehearsal.Storer](b.l.options.Method); ok {
 		return nil
 	}
-	if task < 1 || task > len(b.l.tasks) || b.l.tasks[task-1].reservoir == nil {
+	at, runs := place(b.l.tasks, task)
+	if !runs {
 		return nil
 	}
-	return b.l.tasks[task-1].reservoir.Items()
+	return b.l.tasks[at].reservoir.Items()
 }
 
 func (b lab) Competing(task int) []int { return b.l.heads.Among(task) }
@@ -292,6 +284,11 @@ func (b replaying) StepAhead(gamma float64) error {
 		l.others.ahead = ahead
 		return nil
 	}
+	w, rows, sum, err := device.Fold(l.programs, w, rows)
+	if err != nil {
+		return err
+	}
+	defer program.Free(sum)
 	p, err := l.programs.Ahead(len(rows))
 	if err != nil {
 		return err
@@ -334,7 +331,13 @@ func (b lab) Remember() error {
 	if err != nil {
 		return err
 	}
-	return b.l.others.remember(b.l.options.Backend, theta, b.Finished())
+	var taught []int
+	for o, n := range b.l.over {
+		if n > 0 {
+			taught = append(taught, o)
+		}
+	}
+	return b.l.others.remember(b.l.options.Backend, theta, b.l.ended(), taught)
 }
 
 func (b predicting) Restart() error {

@@ -137,7 +137,7 @@ func TestPixelGradients(t *testing.T) {
 func TestVirtualStep(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
 		inLab(t, b, Options{Increment: scenario.ClassIncremental}, func(l *Learner, lab rehearsal.ReplayLab) {
-			batch := l.tasks[1].current.Items()
+			batch := runningTask(l, 2).current.Items()
 			before := must[[]float32](t)(l.parameters())
 			g := must[[]float32](t)(lab.Gradient(rehearsal.Now, batch))
 			if _, err := lab.Losses(rehearsal.Ahead, batch); err == nil {

@@ -9,6 +9,7 @@
 package pcl
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -56,7 +57,9 @@ type Learner struct {
 	mirror  device.Mirror // the copy of the memory on the device
 	rng     *seed.Source  // the random numbers that the method draws
 
-	tasks    []*task         // in order of arrival; the index is the id minus 1
+	roll     roll            // all tasks that have arrived
+	tasks    []*task         // those that run, in order of their ids; it is copied to be changed
+	over     map[int]int     // of each output, how many tasks that have ended have it
 	replayed []*device.Batch // reused for the memory's rows
 	sample   *device.Batch   // reused for the samples that a method asks about (see lab)
 	step     int             // how many steps have been made
@@ -80,6 +83,7 @@ func NewLearner(o Options) (*Learner, error) {
 		options: o,
 		heads:   heads.New(o.Increment, o.Model.Outputs()),
 		rng:     seed.New(o.Seed, "method"),
+		over:    map[int]int{},
 	}
 	var err error
 	if l.memory, err = memory.NewStore(o.Memory, o.Seed); err != nil {
@@ -137,8 +141,8 @@ func (l *Learner) editable() error {
 	return err
 }
 
-// Warm compiles in advance the updates and inner products of steps of up to k rows, which differ for each number of rows. A
-// row is one stream of a step; the memory counts as one. What only some methods need, such as the losses of several rows
+// Warm compiles in advance the updates and inner products of steps of up to k rows, which differ for each number of rows up to
+// 12; more rows share a few more programs. A row is one stream of a step; the memory counts as one. What only some methods need, such as the losses of several rows
 // of the memory, stored logits or features, is compiled when it is first needed.
 func (l *Learner) Warm(k int) error {
 	if err := l.enter(false); err != nil {
@@ -146,12 +150,17 @@ func (l *Learner) Warm(k int) error {
 	}
 	defer l.leave()
 	for n := 1; n <= k; n++ {
-		if _, err := l.programs.Update(n); err != nil {
+		if _, err := l.programs.Update(min(n, graphs.Most)); err != nil {
 			return fmt.Errorf("pcl: %w", err)
 		}
 		if err := l.readout.Warm(n, l.products()); err != nil {
 			return fmt.Errorf("pcl: %w", err)
 		}
+	}
+	if k > graphs.Most {
+		_, sum := l.programs.Sum()
+		_, add := l.programs.Add()
+		return errors.Join(sum, add)
 	}
 	return nil
 }
@@ -244,16 +253,6 @@ func (l *Learner) products() graphs.Products {
 	return graphs.Norms
 }
 
-// running lists the tasks that have not ended.
-func (l *Learner) running() (tasks []*task) {
-	for _, t := range l.tasks {
-		if !t.ended {
-			tasks = append(tasks, t)
-		}
-	}
-	return tasks
-}
-
 // enter begins a call to the learner; leave ends it. A learner that was stopped by a failure refuses all calls
 // except those that pass stopped, which do not need its state.
 func (l *Learner) enter(stopped bool) error {
@@ -303,14 +302,14 @@ type status struct {
 	options Options // of which the model may grow
 	steps   int
 	memory  bool // whether there are samples in the memory
-	tasks   []taskStatus
-	asks    bool // whether a stream of a running task cannot say when it is ready
+	roll    roll
+	tasks   []*task // those that run, of which only the id and the pause may be read
+	asks    bool    // whether a stream of a running task cannot say when it is ready
 	version int
 }
 
 func (l *Learner) publish() {
-	tasks, asks := l.taskStatuses()
-	l.status.Store(&status{l.options, l.step, l.memory.Len() > 0, tasks, asks, l.version})
+	l.status.Store(&status{l.options, l.step, l.memory.Len() > 0, l.roll, l.tasks, l.asks(), l.version})
 }
 
 // Steps returns how many steps have been made. It may be called from any goroutine.
@@ -318,7 +317,7 @@ func (l *Learner) Steps() int { return l.status.Load().steps }
 
 // Arrived returns how many tasks have been attached so far. The id of the next task is one more than this.
 // Arrived may be called from any goroutine.
-func (l *Learner) Arrived() int { return len(l.status.Load().tasks) }
+func (l *Learner) Arrived() int { return len(l.status.Load().roll.tasks) }
 
 // Active returns the ids of the streams in the next step: first 0 for the memory, unless it is empty, then the
 // ids of the tasks that have neither ended nor been paused. It may be called from any goroutine.

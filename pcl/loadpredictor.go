@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/backend"
@@ -78,8 +79,13 @@ func newPredictor(b *backend.Backend, m model.Model, t *Trained, batch int) (*Pr
 	if err != nil {
 		return nil, err
 	}
-	p := &Predictor{kit: k, heads: assigned, tasks: t.Tasks, rule: rule, steps: t.Steps, increment: t.Increment, loss: t.Loss, names: maps.Clone(t.Names)}
-	p.tasks = p.Tasks() // a copy
+	p := &Predictor{kit: k, heads: assigned, paused: map[int]bool{}, rule: rule, steps: t.Steps, increment: t.Increment, loss: t.Loss, names: maps.Clone(t.Names)}
+	for _, task := range t.Tasks {
+		p.roll.add(Task{Name: task.Name, Classes: slices.Clone(task.Classes), ClassNames: slices.Clone(task.ClassNames)})
+		if !task.Ended {
+			p.paused[len(p.roll.tasks)] = task.Paused
+		}
+	}
 	p.theta, err = program.ToDevice(b.Backend, theta, len(theta))
 	if err == nil && len(statistics) > 0 {
 		p.statistics, err = program.ToDevice(b.Backend, statistics, len(statistics))

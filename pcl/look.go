@@ -117,17 +117,15 @@ func (l *Learner) teach(b *device.Batch, loss rehearsal.Loss) error {
 		return err
 	}
 	learnt := map[int]bool{}
-	for _, t := range l.running() {
+	for _, t := range l.tasks {
 		for _, o := range l.heads.Of(t.id) {
 			learnt[o] = true
 		}
 	}
 	for i, row := range logits {
-		for _, task := range l.others.over {
-			for _, o := range l.heads.Of(task) {
-				if !learnt[o] {
-					b.Reference[i*outputs+o] = row[o]
-				}
+		for _, o := range l.others.taught {
+			if !learnt[o] {
+				b.Reference[i*outputs+o] = row[o]
 			}
 		}
 	}

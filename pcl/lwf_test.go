@@ -54,7 +54,7 @@ func TestLwFLoss(t *testing.T) {
 		if _, err := l.Step(); err != nil { // after which both models differ
 			t.Fatal(err)
 		}
-		batch := l.tasks[1].current
+		batch := runningTask(l, 2).current
 		if err := l.aim(batch, rehearsal.Loss{}); err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +133,7 @@ func TestLearntAgain(t *testing.T) {
 	playOut(t, l)
 	attach(t, l, blobTask(t, d, 2, 1, 2))
 	must[*StepReport](t)(l.Step())
-	batch := l.tasks[1].current
+	batch := runningTask(l, 2).current
 	if err := l.teach(batch, l.options.lossOf(2)); err != nil {
 		t.Fatal(err)
 	}

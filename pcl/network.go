@@ -72,7 +72,8 @@ func observe(running, batch []float32) {
 // others are sets of parameters that methods ask for in addition to θ.
 type others struct {
 	remembered compute.Buffer    // θ as it was when the method last asked to remember it
-	over       []int             // the tasks that had ended by then
+	over       ended             // the tasks that had ended by then
+	taught     []int             // their outputs, in no particular order
 	ahead      compute.Buffer    // where the last virtual step led
 	apart      [2]compute.Buffer // a second network, trained separately, and its momentum
 	statistics []float32         // the running statistics of that network
@@ -84,12 +85,12 @@ func (o *others) free() {
 }
 
 // remember copies the given parameters to the device and keeps them as remembered.
-func (o *others) remember(backend compute.Backend, theta []float32, over []int) error {
+func (o *others) remember(backend compute.Backend, theta []float32, over ended, taught []int) error {
 	copied, err := program.ToDevice(backend, theta, len(theta))
 	if err != nil {
 		return err
 	}
 	program.Free(o.remembered)
-	o.remembered, o.over = copied, over
+	o.remembered, o.over, o.taught = copied, over, taught
 	return nil
 }

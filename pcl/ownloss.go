@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
@@ -99,7 +100,12 @@ func (l *Learner) EvaluateLoss(id int) (loss float64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	defer recovered(&err, "reading the test samples")
+	err = guarded("reading the test samples", func() (err error) { loss, err = l.meanLoss(id, t.Test, n); return err })
+	return loss, err
+}
+
+// meanLoss is the mean loss of n test samples of a task.
+func (l *Learner) meanLoss(id int, test data.Samples, n int) (float64, error) {
 	b, err := l.newBatch()
 	if err != nil {
 		return 0, fmt.Errorf("pcl: evaluate: %w", err)
@@ -107,7 +113,7 @@ func (l *Learner) EvaluateLoss(id int) (loss float64, err error) {
 	defer b.Free()
 	sum, weights := 0.0, 0.0
 	for from := 0; from < n; from += l.options.Batch {
-		if err := b.Read(t.Test, n, from, id); err != nil {
+		if err := b.Read(test, n, from, id); err != nil {
 			return 0, fmt.Errorf("pcl: evaluate task %d: its test samples have %w", id, err)
 		}
 		each, err := l.plainLosses(b)

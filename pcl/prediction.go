@@ -109,8 +109,8 @@ func (l *Learner) predictor() (*Predictor, error) {
 		return nil, err
 	}
 	p := &Predictor{
-		kit: l.prediction.kit, heads: l.heads.Clone(), tasks: l.Tasks(), rule: rule,
-		steps: l.step, version: l.version, increment: l.options.Increment, loss: l.options.lossKey(), names: namesOf(l.Tasks()),
+		kit: l.prediction.kit, heads: l.heads.Clone(), roll: l.roll, paused: pauses(l.tasks), rule: rule,
+		steps: l.step, version: l.version, increment: l.options.Increment, loss: l.options.lossKey(), names: l.roll.names,
 	}
 	if p.theta, err = program.Copy(theta, l.programs.Total()); err != nil {
 		return nil, err

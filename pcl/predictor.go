@@ -23,7 +23,8 @@ import (
 type Predictor struct {
 	kit       *kit
 	heads     *heads.Heads
-	tasks     []TaskInfo
+	roll      roll
+	paused    map[int]bool   // of each task that ran, whether it was paused
 	rule      rehearsal.Rule // what compares classes; nil if the logits do
 	steps     int
 	version   int            // of the learner
@@ -54,19 +55,13 @@ type Prediction struct {
 func (p *Predictor) Steps() int { return p.steps }
 
 // Tasks describes the tasks that had arrived, in order of arrival.
-func (p *Predictor) Tasks() []TaskInfo {
-	out := slices.Clone(p.tasks)
-	for i := range out {
-		out[i].Classes, out[i].ClassNames = slices.Clone(out[i].Classes), slices.Clone(out[i].ClassNames)
-	}
-	return out
-}
+func (p *Predictor) Tasks() []TaskInfo { return p.roll.infos(p.paused) }
 
 // ClassName returns the name of a class; empty if it has none.
 func (p *Predictor) ClassName(class int) string { return p.names[class] }
 
 // Classes returns the classes of the tasks that had arrived, each once, in order of arrival.
-func (p *Predictor) Classes() []int { return classesOf(p.tasks) }
+func (p *Predictor) Classes() []int { return slices.Clone(p.roll.classes) }
 
 // Predict predicts the classes of samples, whose values lie in x one after another, as those of the training samples.
 //
@@ -83,10 +78,10 @@ func (p *Predictor) Predict(x []float32, among ...int) ([]Prediction, error) {
 
 // PredictTask is Predict for samples of the task with the given id: it chooses among the task's classes.
 func (p *Predictor) PredictTask(id int, x []float32) ([]Prediction, error) {
-	if id < 1 || id > len(p.tasks) {
-		return nil, noTask("predict", id, len(p.tasks))
+	if id < 1 || id > len(p.roll.tasks) {
+		return nil, noTask("predict", id, len(p.roll.tasks))
 	}
-	classes, outputs, err := p.outputs(id, p.tasks[id-1].Classes)
+	classes, outputs, err := p.outputs(id, p.roll.tasks[id-1].Classes)
 	if err != nil {
 		return nil, fmt.Errorf("pcl: predict: %w", err)
 	}
@@ -97,10 +92,10 @@ func (p *Predictor) PredictTask(id int, x []float32) ([]Prediction, error) {
 // of its classes. They are what [Options].Loss compares with the target values; without one they are logits. x is as in
 // [Predictor.Predict].
 func (p *Predictor) Outputs(id int, x []float32) ([][]float32, error) {
-	if id < 1 || id > len(p.tasks) {
-		return nil, noTask("predict", id, len(p.tasks))
+	if id < 1 || id > len(p.roll.tasks) {
+		return nil, noTask("predict", id, len(p.roll.tasks))
 	}
-	classes := p.tasks[id-1].Classes
+	classes := p.roll.tasks[id-1].Classes
 	places := make([]int, len(classes))
 	for i, c := range classes {
 		o, err := p.heads.Output(id, c)
@@ -123,14 +118,16 @@ func (p *Predictor) Outputs(id int, x []float32) ([][]float32, error) {
 
 // among finds the outputs of the classes that a prediction chooses among.
 func (p *Predictor) among(classes []int) ([]int, []int, error) {
-	tasks := p.heads.Tasks(classes)
 	switch {
-	case len(p.tasks) == 0:
+	case len(p.roll.tasks) == 0:
 		return nil, nil, errors.New("no task has arrived yet, so there are no classes")
 	case p.increment == scenario.ClassIncremental && len(classes) == 0:
 		return p.spread(p.heads.Among(1))
 	case p.increment == scenario.ClassIncremental:
 		return p.spread(classes)
+	}
+	tasks := p.heads.Tasks(classes)
+	switch {
 	case len(tasks) == 0:
 		return nil, nil, fmt.Errorf("no task has all of the classes %v: a task-incremental prediction chooses among those of one task", classes)
 	case len(tasks) > 1 && len(classes) == 0:
@@ -138,7 +135,7 @@ func (p *Predictor) among(classes []int) ([]int, []int, error) {
 	case len(tasks) > 1:
 		return nil, nil, fmt.Errorf("tasks %v all have the classes %v: say by its number which one is meant", tasks, classes)
 	case len(classes) == 0:
-		classes = p.tasks[tasks[0]-1].Classes
+		classes = p.roll.tasks[tasks[0]-1].Classes
 	}
 	return p.outputs(tasks[0], classes)
 }

@@ -98,7 +98,7 @@ func (l *Learner) setTrained(t *Trained, take Take) error {
 
 // teacher makes the present network the old model of methods that hold on to one, if a task has ended.
 func (l *Learner) teacher() error {
-	ended := slices.ContainsFunc(l.tasks, func(t *task) bool { return t.ended })
+	ended := len(l.tasks) < len(l.roll.tasks)
 	if loss := l.options.lossOf(1); ended && (loss.Kind == rehearsal.Sigmoid || loss.Teacher > 0) {
 		return lab{l}.Remember()
 	}
@@ -113,8 +113,8 @@ func (l *Learner) fits(t *Trained) error {
 	if t.Increment != l.options.Increment {
 		return fmt.Errorf("the network is %s-incremental, the learner %s-incremental, so that their outputs differ: take only the backbone", t.Increment, l.options.Increment)
 	}
-	same := slices.EqualFunc(t.Tasks, l.tasks, func(a TaskInfo, b *task) bool { return slices.Equal(a.Classes, b.Classes) })
-	if len(l.tasks) > 0 && !same {
+	same := slices.EqualFunc(t.Tasks, l.roll.tasks, func(a TaskInfo, b *Task) bool { return slices.Equal(a.Classes, b.Classes) })
+	if len(l.roll.tasks) > 0 && !same {
 		return fmt.Errorf("the network has tasks of the classes %v, the learner of %v, so that their outputs differ: take only the backbone, or use a learner without tasks", classLists(t.Tasks), classLists(l.Tasks()))
 	}
 	return l.fitsLosses(t)
@@ -126,14 +126,14 @@ func (l *Learner) fitsLosses(t *Trained) error {
 	if now := l.options.lossKey(); t.Model != "" && t.Loss != now {
 		return fmt.Errorf("the network was trained for %s, the learner is for %s, so that their outputs differ: take only the backbone", lossName(t.Loss), lossName(now))
 	}
-	if l.options.Loss == nil || len(l.tasks) > 0 {
+	if l.options.Loss == nil || len(l.roll.tasks) > 0 {
 		return nil
 	}
 	adopter := &Learner{options: l.options, heads: heads.New(l.options.Increment, 1<<30)}
 	for i, task := range t.Tasks {
 		err := adopter.fitsLoss(task.Classes)
 		if err == nil {
-			err = adopter.heads.Add(i+1, task.Classes)
+			err = adopter.heads.Add(task.Classes)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", label(i+1, task.Name), err)
@@ -196,15 +196,15 @@ func (l *Learner) narrowed(outputs int) (*model.Layout, error) {
 
 // adopt gives a learner without tasks those of a network, which have ended.
 func (l *Learner) adopt(t *Trained) error {
-	if len(l.tasks) > 0 {
+	if len(l.roll.tasks) > 0 {
 		return nil
 	}
 	for i, info := range t.Tasks {
-		if err := l.heads.Add(i+1, info.Classes); err != nil {
+		if err := l.heads.Add(info.Classes); err != nil {
 			return fmt.Errorf("%s: %w", label(i+1, info.Name), err)
 		}
-		known := Task{Name: info.Name, Classes: slices.Clone(info.Classes), ClassNames: t.namesOf(info.Classes)}
-		l.tasks = append(l.tasks, &task{Task: known, id: i + 1, ended: true})
+		l.roll.add(Task{Name: info.Name, Classes: slices.Clone(info.Classes), ClassNames: t.namesOf(info.Classes)})
+		l.count(i+1, 1)
 	}
 	return nil
 }
@@ -269,10 +269,9 @@ func (l *Learner) exchange(theta, statistics []float32, keepMoments bool) error 
 }
 
 // replaced tells a method that holds on to earlier parameters that there are others.
-func (l *Learner) replaced() (err error) {
+func (l *Learner) replaced() error {
 	if a, ok := method.As[rehearsal.Anchored](l.options.Method); ok {
-		defer recovered(&err, l.byMethod())
-		return a.Replaced(penalising{lab{l}})
+		return guarded(l.byMethod(), func() error { return a.Replaced(penalising{lab{l}}) })
 	}
 	return nil
 }

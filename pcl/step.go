@@ -41,7 +41,7 @@ func (l *Learner) Step() (*StepReport, error) {
 // makeStep makes a step for a caller that has entered the learner, and leaves it.
 func (l *Learner) makeStep() (*StepReport, error) {
 	defer l.leave()
-	if len(l.running()) == 0 {
+	if len(l.tasks) == 0 {
 		l.idleSince.Store(l.bell.count())
 		return nil, ErrNoStream
 	}
@@ -85,17 +85,18 @@ func (s *step) train() (err error) {
 	fetched := s.lookAhead()
 	defer func() { err = errors.Join(err, <-fetched) }()
 	defer s.free()
-	defer recovered(&err, s.byMethod())
-	if s.rows, err = s.taskRows(); err != nil || len(s.rows) == 0 { // every stream has ended without another batch
-		return err
-	}
-	if err := s.compute(); err != nil {
-		return err
-	}
-	for _, t := range s.present() {
-		t.leftOut = s.report.Rejected || slices.Contains(s.report.Skipped, t.id)
-	}
-	return s.trace()
+	return guarded(s.byMethod(), func() (err error) {
+		if s.rows, err = s.taskRows(); err != nil || len(s.rows) == 0 { // every stream has ended without another batch
+			return err
+		}
+		if err := s.compute(); err != nil {
+			return err
+		}
+		for _, t := range s.present() {
+			t.leftOut = s.report.Rejected || slices.Contains(s.report.Skipped, t.id)
+		}
+		return s.trace()
+	})
 }
 
 // compute changes the parameters θ and, where memory editing is on, the pixels of the samples in the memory.
@@ -138,7 +139,7 @@ func (s *step) compute() error {
 func (s *step) awaitStreams() error {
 	rung := s.bell.count()
 	s.idleSince.Store(0)
-	for _, t := range s.running() {
+	for _, t := range s.tasks {
 		t.leftOut, t.absent = false, t.paused.Load()
 	}
 	for _, t := range s.present() {
@@ -170,16 +171,11 @@ func (s *step) awaitStreams() error {
 // already. The channel receives the result when all batches are there.
 func (s *step) lookAhead() (fetched chan error) {
 	fetched = make(chan error, 1)
-	go func() {
-		err := errors.New("a stream ended the goroutine that it was called in (runtime.Goexit, as FailNow and Fatal of a test do)")
-		defer func() { fetched <- err }() // then, too
-		err = s.fetchAhead()
-	}()
+	go func() { fetched <- guarded("fetching the next batches", s.fetchAhead) }()
 	return fetched
 }
 
-func (s *step) fetchAhead() (err error) {
-	defer recovered(&err, "fetching the next batches")
+func (s *step) fetchAhead() error {
 	for _, t := range s.present() {
 		if !t.ready || t.fetched {
 			continue
@@ -238,8 +234,9 @@ func (s *step) trace() error {
 }
 
 func (s *step) showTrace(t *Trace) (err error) {
-	defer recovered(&err, "Options.Trace")
-	return s.options.Trace(t)
+	return guarded("Options.Trace", func() (err error) {
+		return s.options.Trace(t)
+	})
 }
 
 // none is an empty batch, which stands for that of a row without one.
@@ -254,12 +251,13 @@ func (s *step) store() (err error) {
 	if !ok {
 		return nil
 	}
-	defer recovered(&err, s.byMethod())
-	before := s.memory.Changes()
-	if err := m.Store(storing{lab{s.Learner}}); err != nil {
-		return err
-	}
-	return s.checkStored(before)
+	return guarded(s.byMethod(), func() (err error) {
+		before := s.memory.Changes()
+		if err := m.Store(storing{lab{s.Learner}}); err != nil {
+			return err
+		}
+		return s.checkStored(before)
+	})
 }
 
 // advance makes the fetched batches the current ones, and ends the tasks whose streams have no more batches.

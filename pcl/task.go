@@ -46,7 +46,7 @@ func label(id int, name string) string {
 	return fmt.Sprintf("task %d (%s)", id, name)
 }
 
-// task is an attached stream.
+// task is an attached stream that has not ended.
 type task struct {
 	Task
 	id        int
@@ -58,7 +58,6 @@ type task struct {
 	ready     bool
 	fetched   bool
 	over      bool   // the stream has no more batches
-	ended     bool   // the task takes part in no further step
 	leftOut   bool   // the task's batch does not count in the step being made
 	absent    bool   // the task takes no part in the step being made: it is paused, or its stream was not ready
 	silence   func() // stops the stream from ringing the bell; nil if it does not
@@ -108,13 +107,16 @@ func (t *task) fetch(b *device.Batch) error {
 	return nil
 }
 
-// next asks the stream for a batch, and turns a panic in the stream into an error.
+// next asks the stream for a batch.
 func (t *task) next(b *data.Batch, rows []int32) (table []uint8, err error) {
-	defer recovered(&err, "the stream")
-	if s, ok := t.Stream.(data.RowStream); ok {
-		return s.NextRows(b, rows)
-	}
-	return nil, t.Stream.Next(b)
+	err = guarded("the stream", func() (err error) {
+		if s, ok := t.Stream.(data.RowStream); ok {
+			table, err = s.NextRows(b, rows)
+			return err
+		}
+		return t.Stream.Next(b)
+	})
+	return table, err
 }
 
 // take checks the batch that the stream delivered and moves it into b. The stream may have replaced the slices

@@ -32,47 +32,17 @@ type TaskInfo struct {
 // Tasks describes all tasks that have arrived, in order of arrival. It may be called from any goroutine.
 func (l *Learner) Tasks() []TaskInfo {
 	s := l.status.Load()
-	out := make([]TaskInfo, len(s.tasks))
-	for i, t := range s.tasks {
-		out[i] = TaskInfo{ID: t.id, Name: t.name, Classes: slices.Clone(t.classes), ClassNames: slices.Clone(t.names), Ended: t.ended, Paused: t.paused()}
-	}
-	return out
+	return s.roll.infos(pauses(s.tasks))
 }
 
 // Classes returns the classes of all tasks that have arrived, each once, in order of arrival. In class-incremental
 // mode this is the order of the classifier's outputs. It may be called from any goroutine.
-func (l *Learner) Classes() []int { return classesOf(l.Tasks()) }
-
-// classesOf lists the classes of tasks, each once.
-func classesOf(tasks []TaskInfo) (classes []int) {
-	met := map[int]bool{}
-	for _, t := range tasks {
-		for _, c := range t.Classes {
-			if !met[c] {
-				met[c], classes = true, append(classes, c)
-			}
-		}
-	}
-	return classes
-}
-
-// namesOf returns the names of the tasks' classes, as far as they have any.
-func namesOf(tasks []TaskInfo) map[int]string {
-	names := map[int]string{}
-	for _, t := range tasks {
-		for i, name := range t.ClassNames {
-			if name != "" {
-				names[t.Classes[i]] = name
-			}
-		}
-	}
-	return names
-}
+func (l *Learner) Classes() []int { return slices.Clone(l.status.Load().roll.classes) }
 
 // Running returns the ids of the tasks that have neither ended nor been paused. It may be called from any goroutine.
 func (l *Learner) Running() (ids []int) {
 	for _, t := range l.status.Load().tasks {
-		if !t.ended && !t.paused() {
+		if !t.paused.Load() {
 			ids = append(ids, t.id)
 		}
 	}
@@ -91,47 +61,61 @@ func (l *Learner) setPaused(what string, id int, paused bool) error {
 	if l.closed.Load() {
 		return ErrClosed
 	}
-	tasks := l.status.Load().tasks
-	if id < 1 || id > len(tasks) {
-		return noTask(what, id, len(tasks))
+	s := l.status.Load()
+	t, err := find(what, id, s.roll, s.tasks)
+	if err != nil {
+		return err
 	}
-	t := tasks[id-1]
-	if t.ended {
-		return fmt.Errorf("pcl: %s: %s has ended", what, label(id, t.name))
+	if t == nil {
+		return fmt.Errorf("pcl: %s: %s has ended", what, label(id, s.roll.tasks[id-1].Name))
 	}
-	t.task.paused.Store(paused)
+	t.paused.Store(paused)
 	l.bell.ring()
 	return nil
 }
 
-// taskStatus is what can be read of a task while a call to its learner is in progress.
-type taskStatus struct {
-	*task   // of which only the pause may be read
-	id      int
-	name    string
-	classes []int
-	names   []string // of the classes
-	ended   bool
-}
-
-func (s taskStatus) paused() bool { return s.task.paused.Load() && !s.ended }
-
-// taskStatuses are those of all tasks. asks says whether one of them has a stream that has to be asked whether it is
-// ready.
-func (l *Learner) taskStatuses() (all []taskStatus, asks bool) {
-	all = make([]taskStatus, len(l.tasks))
-	for i, t := range l.tasks {
-		all[i] = taskStatus{t, t.id, t.Name, t.Classes, t.ClassNames, t.ended}
-		if _, says := t.Stream.(data.Notifier); !says && !t.ended {
-			asks = true
-		}
+// find returns a running task, nil if it has ended, or an error for a call if there is no such task.
+func find(what string, id int, arrived roll, running []*task) (*task, error) {
+	if id < 1 || id > len(arrived.tasks) {
+		return nil, noTask(what, id, len(arrived.tasks))
 	}
-	return all, asks
+	at, runs := place(running, id)
+	if !runs {
+		return nil, nil
+	}
+	return running[at], nil
 }
+
+// place returns where a task is among the running ones, or would be.
+func place(running []*task, id int) (at int, runs bool) {
+	return slices.BinarySearchFunc(running, id, func(t *task, id int) int { return t.id - id })
+}
+
+// run makes a task one of those that run. The list is copied, since the status shares it.
+func (l *Learner) run(t *task) {
+	at, _ := place(l.tasks, t.id)
+	l.tasks = slices.Insert(slices.Clone(l.tasks), at, t)
+}
+
+// asks says whether a running task has a stream that has to be asked whether it is ready.
+func (l *Learner) asks() bool {
+	return slices.ContainsFunc(l.tasks, func(t *task) bool { _, says := t.Stream.(data.Notifier); return !says })
+}
+
+// ids lists the running tasks.
+func (l *Learner) ids() (ids []int) {
+	for _, t := range l.tasks {
+		ids = append(ids, t.id)
+	}
+	return ids
+}
+
+// ended stands for the tasks that have ended.
+func (l *Learner) ended() ended { return ended{len(l.roll.tasks), l.ids()} }
 
 // present lists the running tasks that take part in the step being made, or took part in the last one.
 func (l *Learner) present() (tasks []*task) {
-	for _, t := range l.running() {
+	for _, t := range l.tasks {
 		if !t.absent {
 			tasks = append(tasks, t)
 		}

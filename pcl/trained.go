@@ -97,7 +97,7 @@ func (t *Trained) named(out []Output, task int, classes []int) []Output {
 func headsOf(increment scenario.Increment, tasks []TaskInfo, limit int) (*heads.Heads, error) {
 	h := heads.New(increment, limit)
 	for i, t := range tasks {
-		if err := h.Add(i+1, t.Classes); err != nil {
+		if err := h.Add(t.Classes); err != nil {
 			return nil, fmt.Errorf("%s: %w", label(i+1, t.Name), err)
 		}
 	}
@@ -122,13 +122,13 @@ func (l *Learner) trained() (*Trained, error) {
 	t := &Trained{
 		Model: l.options.Model.Key(), Method: l.options.Method.Info().Name, Steps: l.step,
 		Increment: l.options.Increment, Image: l.options.Image, Tasks: l.Tasks(),
-		Scores: scoresOf(l.options.lossOf(method.Memory)), Names: namesOf(l.Tasks()), Loss: l.options.lossKey(),
+		Scores: scoresOf(l.options.lossOf(method.Memory)), Names: maps.Clone(l.roll.names), Loss: l.options.lossKey(),
 	}
 	_, own := method.As[rehearsal.Predictor](l.options.Method)
 	_, copied := method.As[rehearsal.Snapshotter](l.options.Method)
 	t.OtherRule = own && !copied
 	at := rehearsal.Now
-	if copied && len(l.tasks) > 0 {
+	if copied && len(l.roll.tasks) > 0 {
 		var rule rehearsal.Rule
 		var err error
 		if at, rule, err = l.ruleNow(); err != nil {

@@ -184,7 +184,13 @@ func TestSetTrainedOutputs(t *testing.T) {
 	}
 }
 
-func (t *Trained) classes() []int { return classesOf(t.Tasks) }
+func (t *Trained) classes() []int {
+	var r roll
+	for _, task := range t.Tasks {
+		r.add(Task{Classes: task.Classes})
+	}
+	return r.classes
+}
 
 // TestSetTrainedMoments: the optimiser starts anew, as in a fresh learner with these parameters, or goes on.
 func TestSetTrainedMoments(t *testing.T) {

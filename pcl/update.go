@@ -82,6 +82,11 @@ func (s *step) forget() {
 // descend makes an optimiser step along d = Σ wᵢ·rowᵢ and returns ‖d‖². If d is not finite, the parameters and
 // the optimiser's state stay as they were, and the result is not finite either.
 func (s *step) descend(w []float64, rows []compute.Buffer) (norm2 float64, err error) {
+	w, rows, sum, err := device.Fold(s.programs, w, rows)
+	if err != nil {
+		return 0, err
+	}
+	defer program.Free(sum)
 	p, err := s.programs.Update(len(rows))
 	if err != nil {
 		return 0, err

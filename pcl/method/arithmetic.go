@@ -52,11 +52,20 @@ func inner(a, b []float64) (sum float64) {
 	return sum
 }
 
-// times is m·v for a square matrix m, row-major.
+// times is m·v for a square matrix m, row-major. Sums of four rows at a time do not wait for each other.
 func times(m, v []float64) []float64 {
 	k := len(v)
 	out := make([]float64, k)
-	for i := range k {
+	i := 0
+	for ; i+4 <= k; i += 4 {
+		a, b, c, d := m[i*k:][:k], m[(i+1)*k:][:k], m[(i+2)*k:][:k], m[(i+3)*k:][:k]
+		var s, t, u, w float64
+		for j, x := range v {
+			s, t, u, w = s+a[j]*x, t+b[j]*x, u+c[j]*x, w+d[j]*x
+		}
+		out[i], out[i+1], out[i+2], out[i+3] = s, t, u, w
+	}
+	for ; i < k; i++ {
 		out[i] = inner(m[i*k:(i+1)*k], v)
 	}
 	return out

@@ -51,11 +51,11 @@ func (m *gradVac) Weights(s *Step, w []float64) (Outcome, error) {
 		}
 		orders = append(orders, order)
 	}
-	v := make([]float64, k)
+	v, norms := make([]float64, k), r.norms()
 	for i, order := range orders {
 		c := make([]float64, k)
 		c[i] = 1
-		m.vaccinate(s, r, i, order, c)
+		m.vaccinate(s, r, i, order, norms, c)
 		for j, x := range c {
 			v[j] += x * (r.unit[i] / r.unit[j])
 		}
@@ -63,29 +63,44 @@ func (m *gradVac) Weights(s *Step, w []float64) (Outcome, error) {
 	return r.write(v, w), nil
 }
 
-// vaccinate turns row i, given and returned as coefficients c in the units of the rows.
-func (m *gradVac) vaccinate(s *Step, r *rows, i int, order []int, c []float64) {
+// vaccinate turns row i, given and returned as coefficients c in the units of the rows, which are as long as norms say. Each
+// other row is added at most once, so that the sizes of what was added never shrink.
+func (m *gradVac) vaccinate(s *Step, r *rows, i int, order []int, norms, c []float64) {
 	id := s.IDs[r.at[i]]
 	if m.memo[id] == nil {
 		m.memo[id] = map[int]float64{}
 	}
-	length := normOf(r.gram, c)
+	length, size := normOf(r.gram, c), norms[i]
 	for _, j := range order {
-		other, norm := s.IDs[r.at[j]], math.Sqrt(r.dot(j, j))
-		cos := 0.0
-		if length > cancelled*r.lengths(c) {
-			cos = max(-1, min(1, r.along(j, c)/length/norm))
+		other, norm := s.IDs[r.at[j]], norms[j]
+		cos, along := 0.0, r.along(j, c)
+		if length > cancelled*size {
+			cos = max(-1, min(1, along/length/norm))
 		}
 		target := m.memo[id][other]
 		if cos < target {
 			aim := min(target, nearlyOne)
 			sine := math.Sqrt(1 - aim*aim)
 			c[j] += length * (aim*math.Sqrt(1-cos*cos) - cos*sine) / (norm * sine)
-			length = normOf(r.gram, c)
+			length = r.longer(length, along, j, c)
+			size += math.Abs(c[j]) * norm
 		}
 		m.memo[id][other] = (1-m.beta)*target + m.beta*cos
 	}
 }
+
+// longer returns the length of Σ cᵢJᵢ, which was the given one, and had the product along with row j, before c[j] was more than 0.
+// The length of many rows is not summed up anew unless it shrinks, which costs digits.
+func (r *rows) longer(length, along float64, j int, c []float64) float64 {
+	square := length*length + c[j]*(2*along+c[j]*r.dot(j, j))
+	if r.k() <= fewRows || !(square > length*length/2) {
+		return normOf(r.gram, c)
+	}
+	return math.Sqrt(square)
+}
+
+// fewRows is a number of rows up to which time is no matter, and sums are made anew, in one order.
+const fewRows = 16
 
 func (m *gradVac) End(id int) {
 	m.memo.End(id)

@@ -117,10 +117,13 @@ func normOf(gram, w []float64) float64 {
 	if top == 0 {
 		return 0
 	}
-	total := 0.0
-	for i := range k {
-		for j := range k {
-			total += w[i] / top * gram[i*k+j] * (w[j] / top)
+	part, total := make([]float64, k), 0.0
+	for i, x := range w {
+		part[i] = x / top
+	}
+	for i, x := range part {
+		for j, m := range gram[i*k : (i+1)*k] {
+			total += x * m * part[j]
 		}
 	}
 	return top * math.Sqrt(max(total, 0))

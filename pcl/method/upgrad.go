@@ -1,6 +1,13 @@
 package method
 
-import "github.com/parallelcl/parallelcl/emgd"
+import (
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/parallelcl/parallelcl/emgd"
+)
 
 func init() {
 	Register(Spec{
@@ -21,7 +28,7 @@ var upGradInfo = Info{
 // §4.12). One projection is the EMGD dual with σ = 1 on its own row: its λᵢ is then 1, and the other λⱼ
 // remove its conflicts (docs/method.md §2.7).
 type upGrad struct {
-	solver emgd.Solver
+	solvers []emgd.Solver // one for each goroutine
 }
 
 func (*upGrad) Info() Info { return upGradInfo }
@@ -33,17 +40,36 @@ func (m *upGrad) Weights(s *Step, w []float64) (Outcome, error) {
 	}
 	r.level()
 	k := r.k()
-	v, own := make([]float64, k), make([]float64, k)
-	for i := range k {
-		own[i] = 1
-		cert, err := solved(m.solver.Solve(r.gram, own))
-		if err != nil {
-			return Outcome{}, err
-		}
-		own[i] = 0
-		for j, l := range cert.Lambda {
+	lambda, v := make([][]float64, k), make([]float64, k)
+	var group errgroup.Group
+	solvers := min(runtime.GOMAXPROCS(0), 1+k/fewRows)
+	for len(m.solvers) < solvers {
+		m.solvers = append(m.solvers, emgd.Solver{})
+	}
+	for n := range solvers {
+		group.Go(func() error { return m.project(r.gram, lambda, n, solvers) })
+	}
+	if err := group.Wait(); err != nil {
+		return Outcome{}, err
+	}
+	for _, row := range lambda {
+		for j, l := range row {
 			v[j] += l / float64(k)
 		}
 	}
 	return r.write(v, w), nil
+}
+
+// project solves the duals of every step-th gradient from the first on, with a solver of their own.
+func (m *upGrad) project(gram []float64, lambda [][]float64, first, step int) error {
+	own := make([]float64, len(lambda))
+	for i := first; i < len(lambda); i += step {
+		own[i] = 1
+		cert, err := solved(m.solvers[first].Solve(gram, own))
+		if err != nil {
+			return err
+		}
+		own[i], lambda[i] = 0, slices.Clone(cert.Lambda)
+	}
+	return nil
 }

@@ -1,5 +1,10 @@
 package rehearsal
 
+import (
+	"maps"
+	"slices"
+)
+
 // PerTask is the part "per-task": a row of its own for each finished task, as GEM has them (docs/method.md §5.3).
 // The rule then sees, and EMGD certifies, the gradient of each finished task. The rows have the ids −task.
 type PerTask struct{}
@@ -28,7 +33,10 @@ func perTask(lab ReplayLab) (rows []Replay) {
 		task := store.Item(i).Task
 		of[task] = append(of[task], i)
 	}
-	for _, task := range lab.Finished() {
+	for _, task := range lab.Running() {
+		delete(of, task)
+	}
+	for _, task := range slices.Sorted(maps.Keys(of)) {
 		rows = append(rows, replay(-task, anyOf(of[task], lab.Batch(), lab.Rand()))...)
 	}
 	return rows

@@ -24,9 +24,9 @@ type Replayer interface {
 
 // Sharer is a Replayer that does not replay every stored sample equally often.
 type Sharer interface {
-	// Shares returns for each stored sample how often it is replayed, on average, where the given tasks have ended and a
+	// Shares returns for each stored sample how often it is replayed, on average, where all but the given tasks have ended and a
 	// memory row has at most batch samples. The unit is that of a batch: if a step has one memory row, they add up to 1.
-	Shares(store *memory.Store, finished []int, batch int) []float64
+	Shares(store *memory.Store, running []int, batch int) []float64
 }
 
 // Replay is a memory row: its id, which is 0 or negative, and the stored samples in it.
@@ -179,7 +179,7 @@ type sharer struct{ *Rehearsal }
 // Shares counts the groups that samples belong to: those of a batch that all of them share, or with a batch each. Of a
 // running task there may be samples, but no batch. Groups that share a batch have equal parts of it only while none of
 // them runs out of samples; the shares are exact where no class can, and where all samples fit into a batch.
-func (r sharer) Shares(store *memory.Store, finished []int, batch int) []float64 {
+func (r sharer) Shares(store *memory.Store, running []int, batch int) []float64 {
 	if r.Evenly == EachClass && store.Len() <= batch {
 		return slices.Repeat([]float64{1 / float64(store.Len())}, store.Len())
 	}
@@ -193,7 +193,7 @@ func (r sharer) Shares(store *memory.Store, finished []int, batch int) []float64
 	}
 	shares := make([]float64, store.Len())
 	for i := range shares {
-		if r.Evenly == EachTask && !slices.Contains(finished, store.Item(i).Task) {
+		if r.Evenly == EachTask && slices.Contains(running, store.Item(i).Task) {
 			continue
 		}
 		shares[i] = 1 / float64(size[group(i)])

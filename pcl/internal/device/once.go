@@ -16,7 +16,10 @@ type readOnce struct {
 }
 
 func (d *readOnce) Warm(k int, asked graphs.Products) error {
-	_, err := d.set.Readout(k, asked)
+	_, err := d.set.Readout(min(k, graphs.Most), asked)
+	if err == nil && k > graphs.Most && asked == graphs.Gram {
+		_, err = d.set.Across()
+	}
 	return err
 }
 
@@ -24,14 +27,37 @@ func (d *readOnce) Begin(_ int, asked graphs.Products) { d.asked, d.rows = asked
 func (d *readOnce) Add(r *Gradient)                    { d.rows = append(d.rows, r) }
 func (d *readOnce) Wait()                              {}
 
+// Finish reads the rows in parts of at most [graphs.Most], and the products between each two of these.
 func (d *readOnce) Finish() ([]float64, error) {
-	k, stats := len(d.rows), d.set.Model.Layout().StatsTotal
+	k := len(d.rows)
+	m := make([]float64, k*k)
+	for from := 0; from < k; from += graphs.Most {
+		part := d.rows[from:min(k, from+graphs.Most)]
+		own, err := d.read(part)
+		if err != nil {
+			return nil, err
+		}
+		for i := range part {
+			copy(m[(from+i)*k+from:], own[i*len(part):(i+1)*len(part)])
+		}
+		for before := 0; before < from && d.asked == graphs.Gram; before += graphs.Most {
+			if err := d.across(m, before, from); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return m, nil
+}
+
+// read sets the losses and statistics of some rows and returns their part of M.
+func (d *readOnce) read(rows []*Gradient) ([]float64, error) {
+	k, stats := len(rows), d.set.Model.Layout().StatsTotal
 	p, err := d.set.Readout(k, d.asked)
 	if err != nil {
 		return nil, err
 	}
 	var losses, statistics, gradients []compute.Buffer
-	for _, r := range d.rows {
+	for _, r := range rows {
 		losses, gradients = append(losses, r.loss), append(gradients, r.Flat)
 		if stats > 0 {
 			statistics = append(statistics, r.statistics)
@@ -41,27 +67,55 @@ func (d *readOnce) Finish() ([]float64, error) {
 	if d.asked != graphs.None {
 		in, entries = append(in, gradients...), entries+k
 	}
-	out, err := p.Call(in...)
-	if err != nil {
-		return nil, err
-	}
-	defer program.Free(out...)
 	all := make([]float64, k+k*stats+entries)
-	if err := program.ToHost(all, out[0]); err != nil {
+	if err := run(p, in, all); err != nil {
 		return nil, err
 	}
-	for i, r := range d.rows {
+	for i, r := range rows {
 		r.Value = all[i]
 		r.Statistics = Single(all[k+i*stats : k+(i+1)*stats])
 	}
 	products := all[k+k*stats:]
 	if d.asked != graphs.None {
-		for i, r := range d.rows {
+		for i, r := range rows {
 			r.Private = products[i]
 		}
 		products = products[k:]
 	}
 	return d.asked.Matrix(products, k), nil
+}
+
+// across sets the entries of M between the parts of the rows that begin at two places. The last row stands for those that
+// the second part lacks.
+func (d *readOnce) across(m []float64, first, second int) error {
+	p, err := d.set.Across()
+	if err != nil {
+		return err
+	}
+	k, in := len(d.rows), make([]compute.Buffer, 2*graphs.Most)
+	for i := range graphs.Most {
+		in[i], in[graphs.Most+i] = d.rows[first+i].Flat, d.rows[min(second+i, k-1)].Flat
+	}
+	products := make([]float64, graphs.Most*graphs.Most)
+	if err := run(p, in, products); err != nil {
+		return err
+	}
+	for n, x := range products {
+		if i, j := first+n/graphs.Most, second+n%graphs.Most; j < k {
+			m[i*k+j], m[j*k+i] = x, x
+		}
+	}
+	return nil
+}
+
+// run copies the one output of a program to the host.
+func run(p *program.Program, in []compute.Buffer, out []float64) error {
+	buffers, err := p.Call(in...)
+	if err != nil {
+		return err
+	}
+	defer program.Free(buffers...)
+	return program.ToHost(out, buffers[0])
 }
 
 // Single returns x rounded to float32.

@@ -88,6 +88,19 @@ func (p *Set) Readout(k int, asked Products) (*program.Program, error) {
 	})
 }
 
+// Across returns the program (g₁…g_Most, h₁…h_Most) → ⟨gᵢ,hⱼ⟩, row by row, in float64.
+func (p *Set) Across() (*program.Program, error) {
+	return p.lazy(programKey{name: "across", rows: Most}, p.gradientInputs(2*Most), func(in []*graph.Node) []*graph.Node {
+		var all []*graph.Node
+		for _, g := range in[:Most] {
+			for _, h := range in[Most:] {
+				all = append(all, graph.Reshape(p.inner(g, h), 1))
+			}
+		}
+		return []*graph.Node{graph.Concatenate(all, 0)}
+	})
+}
+
 func (p *Set) gradientInputs(k int) []program.Input {
 	in := make([]program.Input, k)
 	for i := range in {

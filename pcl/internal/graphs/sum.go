@@ -4,7 +4,41 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
+
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
+
+// Most is the largest number of rows of a step that a program is compiled for. More rows are worked through in parts, so that
+// the number of programs does not grow with that of rows.
+const Most = 12
+
+// Sum returns the program (w [Most], g₁…g_Most) → d, the direction of [Set.Update].
+func (p *Set) Sum() (*program.Program, error) {
+	in := append([]program.Input{{Name: "w", Shape: shapes.Make(dtypes.Float32, Most)}}, p.gradientInputs(Most)...)
+	return p.lazy(programKey{name: "sum", rows: Most}, in, func(n []*graph.Node) []*graph.Node {
+		return []*graph.Node{p.direction(n[0], n[1:])}
+	})
+}
+
+// Add returns the program (d, w [Most], v [Most], g₁…g_Most) → d + Σ wᵢgᵢ over the shared parameters, d + Σ vᵢgᵢ over the
+// private ones. Rows that only fill up the program have w = v = 0.
+func (p *Set) Add() (*program.Program, error) {
+	few := shapes.Make(dtypes.Float32, Most)
+	in := []program.Input{{Name: "d", Shape: shapes.Make(dtypes.Float32, p.Total())}, {Name: "w", Shape: few}, {Name: "v", Shape: few}}
+	return p.lazy(programKey{name: "add", rows: Most}, append(in, p.gradientInputs(Most)...), func(n []*graph.Node) []*graph.Node {
+		d := n[0]
+		for i, g := range n[3:] {
+			d = graph.Add(d, graph.Mul(g, p.coefficient(element(n[1], i), element(n[2], i))))
+		}
+		return []*graph.Node{d}
+	})
+}
+
+// direction is Σ wᵢgᵢ over the shared parameters, and the plain sum of the gradients over the private ones.
+func (p *Set) direction(w *graph.Node, rows []*graph.Node) *graph.Node {
+	one := graph.OnesLike(element(w, 0))
+	return weightedSum(rows, func(i int) *graph.Node { return p.coefficient(element(w, i), one) })
+}
 
 // weightedSum is Σ cᵢ·gᵢ for K ≥ 1 gradients; coefficient returns cᵢ, which broadcasts to the shape of a gradient.
 func weightedSum(rows []*graph.Node, coefficient func(i int) *graph.Node) *graph.Node {

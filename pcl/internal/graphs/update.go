@@ -42,7 +42,7 @@ func (p *Set) updateBy(rule optim.Optimizer, key programKey, donate bool) (*prog
 }
 
 func (p *Set) buildUpdate(rule optim.Optimizer, state []*graph.Node, w, scalars *graph.Node, rows []*graph.Node) []*graph.Node {
-	d := weightedSum(rows, func(i int) *graph.Node { return p.coefficient(element(w, i)) })
+	d := p.direction(w, rows)
 	norm2 := p.inner(d, d)
 	private := innerRange(d, d, p.Shared, p.Total())
 	finite := graph.IsFinite(graph.Add(norm2, private))
@@ -56,12 +56,11 @@ func (p *Set) buildUpdate(rule optim.Optimizer, state []*graph.Node, w, scalars 
 	return append(next, graph.Where(finite, norm2, graph.Infinity(norm2.Graph(), norm2.DType(), 1)))
 }
 
-// coefficient returns the factor of a gradient's entries: w for the shared parameters, 1 for the private ones.
-func (p *Set) coefficient(w *graph.Node) *graph.Node {
+// coefficient returns the factor of a gradient's entries: w for the shared parameters, v for the private ones.
+func (p *Set) coefficient(w, v *graph.Node) *graph.Node {
 	n := p.Total()
 	if p.Shared == n {
 		return graph.BroadcastToDims(w, n)
 	}
-	wide := graph.BroadcastToDims(w, n)
-	return graph.Where(p.first(w.Graph(), p.Shared), wide, graph.OnesLike(wide))
+	return graph.Where(p.first(w.Graph(), p.Shared), graph.BroadcastToDims(w, n), graph.BroadcastToDims(v, n))
 }

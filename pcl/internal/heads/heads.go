@@ -17,7 +17,7 @@ import (
 type Heads struct {
 	increment scenario.Increment
 	limit     int
-	tasks     map[int]head
+	tasks     []head      // by id minus 1; it only grows, so that copies share it
 	shared    map[int]int // class → output, in class-incremental mode
 	used      int
 }
@@ -30,7 +30,7 @@ type head struct {
 
 // New returns a Heads without tasks, for a classifier with limit outputs.
 func New(increment scenario.Increment, limit int) *Heads {
-	return &Heads{increment: increment, limit: limit, tasks: map[int]head{}, shared: map[int]int{}}
+	return &Heads{increment: increment, limit: limit, shared: map[int]int{}}
 }
 
 // Fits returns an error if a new task with these classes cannot be given outputs.
@@ -39,8 +39,8 @@ func (s *Heads) Fits(classes []int) error {
 	return err
 }
 
-// Add assigns outputs to the classes of a new task.
-func (s *Heads) Add(task int, classes []int) error {
+// Add assigns outputs to the classes of the next task.
+func (s *Heads) Add(classes []int) error {
 	t, err := s.outputs(classes)
 	if err != nil {
 		return err
@@ -49,8 +49,16 @@ func (s *Heads) Add(task int, classes []int) error {
 		s.shared[c] = o
 	}
 	s.used = t.hi
-	s.tasks[task] = t
+	s.tasks = append(s.tasks, t)
 	return nil
+}
+
+// of returns the outputs of a task; none if it has not arrived.
+func (s *Heads) of(task int) (t head) {
+	if 0 < task && task <= len(s.tasks) {
+		t = s.tasks[task-1]
+	}
+	return t
 }
 
 // outputs returns the outputs that a new task with these classes would get, if the classifier has them.
@@ -90,13 +98,13 @@ func (s *Heads) Competing(task int) (lo, hi int32) {
 	if s.increment == scenario.ClassIncremental {
 		return 0, int32(s.used)
 	}
-	t := s.tasks[task]
+	t := s.of(task)
 	return int32(t.lo), int32(t.hi)
 }
 
 // Output returns the output that belongs to a class of a task.
 func (s *Heads) Output(task, class int) (int32, error) {
-	o, ok := s.tasks[task].output[class]
+	o, ok := s.of(task).output[class]
 	if !ok {
 		return 0, fmt.Errorf("a sample of class %d for task %d, which has the classes %v", class, task, s.classes(task))
 	}
@@ -105,7 +113,7 @@ func (s *Heads) Output(task, class int) (int32, error) {
 
 func (s *Heads) classes(task int) []int {
 	var out []int
-	for c := range s.tasks[task].output {
+	for c := range s.of(task).output {
 		out = append(out, c)
 	}
 	slices.Sort(out)
@@ -114,12 +122,12 @@ func (s *Heads) classes(task int) []int {
 
 // Span returns the smallest range that holds all of a task's own outputs.
 func (s *Heads) Span(task int) (lo, hi int32) {
-	t := s.tasks[task]
+	t := s.of(task)
 	return int32(t.from), int32(t.to)
 }
 
 // Contiguous reports whether every output in a task's span belongs to the task. Margins between tasks need this.
-func (s *Heads) Contiguous(task int) bool { return s.tasks[task].contiguous() }
+func (s *Heads) Contiguous(task int) bool { return s.of(task).contiguous() }
 
 // Together reports whether a new task with these classes would be contiguous.
 func (s *Heads) Together(classes []int) bool {
@@ -135,7 +143,7 @@ func (s *Heads) Among(task int) []int {
 	classes := make([]int, hi-lo)
 	outputs := s.shared
 	if s.increment != scenario.ClassIncremental {
-		outputs = s.tasks[task].output
+		outputs = s.of(task).output
 	}
 	for class, o := range outputs {
 		classes[o-int(lo)] = class
@@ -166,19 +174,18 @@ func (s *Heads) Grow(limit int) { s.limit = limit }
 
 // Tasks returns the tasks that have all of the given classes, in their order.
 func (s *Heads) Tasks(classes []int) (tasks []int) {
-	for id, t := range s.tasks {
+	for i, t := range s.tasks {
 		if !slices.ContainsFunc(classes, func(c int) bool { _, has := t.output[c]; return !has }) {
-			tasks = append(tasks, id)
+			tasks = append(tasks, i+1)
 		}
 	}
-	slices.Sort(tasks)
 	return tasks
 }
 
 // Clone returns a copy.
 func (s *Heads) Clone() *Heads {
 	out := *s
-	out.tasks, out.shared = maps.Clone(s.tasks), maps.Clone(s.shared) // heads themselves do not change
+	out.shared = maps.Clone(s.shared)
 	return &out
 }
 
@@ -187,7 +194,7 @@ func (s *Heads) Used() int { return s.used }
 
 // Of returns the outputs of a task's classes, in no particular order.
 func (s *Heads) Of(task int) (outputs []int) {
-	for _, o := range s.tasks[task].output {
+	for _, o := range s.of(task).output {
 		outputs = append(outputs, o)
 	}
 	return outputs

@@ -1,0 +1,128 @@
+package device
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/gomlx/compute"
+
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
+	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
+	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/optim"
+)
+
+// manyRows is a set whose last parameters are private, and k gradients and weights.
+func manyRows(t *testing.T, b *backend.Backend, k int) (*graphs.Set, []*Gradient, []float64) {
+	t.Helper()
+	m, err := model.NewMLP(9, []int{7}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache := graphs.NewCache(b.Clients()...)
+	t.Cleanup(cache.Close)
+	set := cache.Sets(graphs.Spec{Model: m, Shared: m.Layout().Backbone, Batch: 2, Optimizer: optim.SGD{LR: 1}})[0]
+	r := rand.New(rand.NewPCG(uint64(k), 1))
+	rows, w := make([]*Gradient, k), make([]float64, k)
+	for i := range rows {
+		flat := make([]float32, set.Total())
+		for p := range flat {
+			flat[p] = float32(r.NormFloat64())
+		}
+		g, err := Given(set, r.Float64(), flat)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(g.Free)
+		rows[i], w[i] = &g, r.NormFloat64()
+	}
+	return set, rows, w
+}
+
+// TestFold: an update of many rows is, to the bit, that of the program which takes all of them at once.
+func TestFold(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		for _, k := range []int{1, 12, 13, 17, 24, 50} {
+			set, gradients, w := manyRows(t, b, k)
+			var rows []compute.Buffer
+			for _, g := range gradients {
+				rows = append(rows, g.Flat)
+			}
+			left, of, sum, err := Fold(set, w, rows)
+			if err != nil || len(of) > graphs.Most {
+				t.Fatalf("%d rows: %d are left, %v", k, len(of), err)
+			}
+			if got, want := updated(t, set, left, of), updated(t, set, w, rows); !slices.Equal(got, want) {
+				t.Errorf("%d rows: %v, want %v", k, got[:4], want[:4])
+			}
+			program.Free(sum)
+		}
+	})
+}
+
+// updated returns θ after a step from 0, and ‖d‖².
+func updated(t *testing.T, set *graphs.Set, w []float64, rows []compute.Buffer) []float32 {
+	t.Helper()
+	p, err := set.Update(len(rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var in []compute.Buffer
+	for _, values := range [][]float32{make([]float32, set.Total()), Single(w), set.Optimizer.Scalars(1)} {
+		buffer, err := program.ToDevice(set.Backend, values, len(values))
+		if err != nil {
+			t.Fatal(err)
+		}
+		in = append(in, buffer)
+	}
+	out, err := p.Call(append(in, rows...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theta, norm := make([]float32, set.Total()), []float64{0}
+	if err := program.ToHost(theta, out[0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := program.ToHost(norm, out[len(out)-1]); err != nil {
+		t.Fatal(err)
+	}
+	program.Free(out...)
+	program.Free(in[1:]...)
+	return append(theta, float32(norm[0]))
+}
+
+// TestReadoutInParts: what is read of many rows is the same in parts, and on the host.
+func TestReadoutInParts(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		for _, k := range []int{3, 17, 32, 37} {
+			for _, asked := range []graphs.Products{graphs.None, graphs.Norms, graphs.Gram} {
+				set, rows, _ := manyRows(t, b, k)
+				var results [2][]float64
+				for i, readout := range []Readout{ReadOnce(set), ReadInPlace(set)} {
+					readout.Begin(k, asked)
+					for _, g := range rows {
+						readout.Add(g)
+					}
+					m, err := readout.Finish()
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, g := range rows {
+						m = append(m, g.Value, g.Private)
+					}
+					results[i] = m
+				}
+				for i, x := range results[0] {
+					if math.Abs(x-results[1][i]) > 1e-5*(1+math.Abs(x)) {
+						t.Errorf("%d rows, products %d: entry %d is %g, on the host %g", k, asked, i, x, results[1][i])
+						break
+					}
+				}
+			}
+		}
+	})
+}

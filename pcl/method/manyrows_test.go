@@ -1,0 +1,62 @@
+package method
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// copies returns k rows that differ from one vector by noise; groups of them from several.
+func copies(r *rand.Rand, k, columns, groups int, noise float64) [][]float64 {
+	base, rows := gaussian(r, groups, columns), gaussian(r, k, columns)
+	for i, row := range rows {
+		for p := range row {
+			row[p] = noise*row[p] + base[i%groups][p]
+		}
+	}
+	return rows
+}
+
+// TestManyRows: rules whose work once grew with the fourth power of the number of rows still find what they are for. They took
+// more than 30 s of 500 rows; the bound has room for a busy machine.
+func TestManyRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for kind, rows := range map[string][][]float64{
+		"any": gaussian(r, 300, 320), "few columns": gaussian(r, 300, 20), "near copies": copies(r, 300, 40, 1, 1e-9), "copies": copies(r, 300, 40, 1, 0), "groups": copies(r, 300, 40, 5, 1e-6),
+	} {
+		s := sample{rows: rows}.step(1)
+		start := time.Now()
+		w := weigh(t, build(t, "capped-mgda", nil), s)
+		if gap := cappedGap(s.Gram, w, 0.5); !(gap <= 1e-9) {
+			t.Errorf("%s: capped-mgda is %g from the minimum", kind, gap)
+		}
+		weigh(t, build(t, "gradvac", nil), s)
+		if d := time.Since(start); d > 20*time.Second {
+			t.Errorf("%s: capped-mgda and gradvac took %v", kind, d)
+		}
+	}
+}
+
+// TestLonger: the length that is kept of a sum of many rows is the one that is summed up anew, also where it shrinks.
+func TestLonger(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for kind, rows := range map[string][][]float64{"any": gaussian(r, 60, 70), "copies": copies(r, 60, 70, 1, 1e-7)} {
+		s := sample{rows: rows}.step(1)
+		all, err := keep(gradVacInfo, s, make([]float64, s.K()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := make([]float64, s.K())
+		c[0] = 1
+		length := normOf(all.gram, c)
+		for j := 1; j < s.K(); j++ {
+			along := all.along(j, c)
+			c[j] = r.NormFloat64() - 0.4
+			length = all.longer(length, along, j, c)
+			if want := normOf(all.gram, c); math.Abs(length-want) > 1e-8*want+1e-6*all.lengths(c) {
+				t.Fatalf("%s: after row %d the length is %g, want %g", kind, j, length, want)
+			}
+		}
+	}
+}

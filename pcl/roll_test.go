@@ -1,0 +1,129 @@
+package pcl
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/data"
+	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+	"github.com/parallelcl/parallelcl/pcl/memory"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// runningTask returns a task that runs, by its id.
+func runningTask(l *Learner, id int) *task {
+	at, _ := place(l.tasks, id)
+	return l.tasks[at]
+}
+
+// TestHistoryCostsNothing: what is asked of a learner in each round costs the same after many tasks have ended. The fastest of
+// several rounds counts, and there is room for noise: before, it took tens of times as long.
+func TestHistoryCostsNothing(t *testing.T) {
+	const history, most = 20000, 3
+	for _, name := range []string{"avggrad", "gem", "avggrad+lwf"} {
+		l := smallLearner(t, pcltest.Backend(t, backend.Go), name, Options{Increment: scenario.ClassIncremental, Memory: memory.Config{Policy: memory.PerClass, Budget: 4}})
+		push := must[*data.Push](t)(data.NewPush(l.options.Model.Inputs(), 64, []int{0, 1}))
+		id := attach(t, l, Task{Classes: []int{0, 1}, Stream: push})
+		x := make([]float32, 2*l.options.Model.Inputs())
+		jobs := map[string]func(){
+			"a step": func() {
+				must[int](t)(push.Push(context.Background(), x, 0, 1))
+				must[*StepReport](t)(l.Step())
+			},
+			"a snapshot": func() {
+				p := must[*Predictor](t)(l.Snapshot())
+				must[[]Prediction](t)(p.Predict(x))
+				p.Close()
+			},
+			"coming and going": func() {
+				if err := l.Reattach(1, Task{Stream: must[*data.Push](t)(data.NewPush(l.options.Model.Inputs(), 64, []int{0, 1}))}); err != nil {
+					t.Fatal(err)
+				}
+				if err := l.Detach(1, true); err != nil {
+					t.Fatal(err)
+				}
+				come(t, l)
+			},
+			"a pause": func() {
+				if err := l.Pause(id); err != nil || len(l.Running()) != 0 {
+					t.Fatal(err)
+				}
+				if err := l.Resume(id); err != nil || !slices.Equal(l.Classes(), []int{0, 1}) {
+					t.Fatal(err)
+				}
+			},
+		}
+		jobs["a step"]()
+		if err := l.Detach(id, true); err != nil {
+			t.Fatal(err)
+		}
+		push = must[*data.Push](t)(data.NewPush(l.options.Model.Inputs(), 64, []int{0, 1}))
+		id = attach(t, l, Task{Classes: []int{0, 1}, Stream: push})
+		before := map[string]time.Duration{}
+		for what, job := range jobs {
+			before[what] = fastest(job)
+		}
+		for range history {
+			come(t, l)
+		}
+		for what, job := range jobs {
+			if after := fastest(job); after > most*before[what]+20*time.Microsecond {
+				t.Errorf("%s: %s takes %v after %d tasks have ended, and %v before", name, what, after, history, before[what])
+			}
+		}
+		if n := len(l.Tasks()); n < history || l.Tasks()[n-1].Ended != true || l.Tasks()[id-1].Ended {
+			t.Errorf("%d tasks, the last %+v", n, l.Tasks()[n-1])
+		}
+	}
+}
+
+// come attaches a task that ends without a sample.
+func come(t *testing.T, l *Learner) {
+	t.Helper()
+	id := attach(t, l, Task{Classes: []int{0, 1}, Stream: must[*data.Push](t)(data.NewPush(l.options.Model.Inputs(), 8, []int{0, 1}))})
+	if err := l.Detach(id, false); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fastest returns the shortest time that a job takes.
+func fastest(job func()) time.Duration {
+	least := time.Hour
+	for range 30 {
+		start := time.Now()
+		job()
+		least = min(least, time.Since(start))
+	}
+	return least
+}
+
+// TestSnapshotKeepsItsTasks: what happens to tasks after a snapshot is not seen in it.
+func TestSnapshotKeepsItsTasks(t *testing.T) {
+	l := smallLearner(t, pcltest.Backend(t, backend.Go), "avggrad", Options{})
+	stream := func() data.Stream {
+		return must[*data.Push](t)(data.NewPush(l.options.Model.Inputs(), 8, []int{0, 1}))
+	}
+	attach(t, l, Task{Name: "old", Classes: []int{0, 1}, ClassNames: []string{"a", ""}, Stream: stream()})
+	if err := l.Pause(1); err != nil {
+		t.Fatal(err)
+	}
+	p := must[*Predictor](t)(l.Snapshot())
+	defer p.Close()
+	before := p.Tasks()
+	if err := l.Detach(1, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Reattach(1, Task{Name: "new", ClassNames: []string{"c", "d"}, Stream: stream()}); err != nil {
+		t.Fatal(err)
+	}
+	attach(t, l, Task{Classes: []int{0, 1}, Stream: stream()})
+	if got := p.Tasks(); len(got) != 1 || got[0].Name != "old" || !got[0].Paused || got[0].Ended || !slices.Equal(got[0].ClassNames, before[0].ClassNames) || p.ClassName(0) != "a" {
+		t.Errorf("the snapshot has %+v, had %+v", got, before)
+	}
+	if got := l.Tasks(); len(got) != 2 || got[0].Name != "new" || got[0].Paused || !slices.Equal(got[0].ClassNames, []string{"c", "d"}) {
+		t.Errorf("the learner has %+v", got)
+	}
+}
