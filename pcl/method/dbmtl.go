@@ -9,22 +9,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
-func init() {
-	Register(Spec{
-		Info: dbmtlInfo,
-		Params: []Param{
-			{Name: "beta", Default: 0.9, Doc: "β in [0, 1), the share of the past in the moving means"},
-			{Name: "beta_decay", Default: 0.0, Doc: "σ ≥ 0: β becomes β/n^σ in the stream's n-th step"},
-		},
-		New: func(p Params) (Method, error) {
-			m := &dbmtl{beta: p.Float("beta"), decay: p.Float("beta_decay"), memo: memo[dbmtlStream]{}}
-			if err := limits.Within("beta", m.beta, 0, 1-1e-9); err != nil {
-				return nil, err
-			}
-			return m, limits.Within("beta_decay", m.decay, 0, 1e9)
-		},
-	})
-}
+func init() { Register(dbmtlInfo, DBMTL{}) }
 
 var dbmtlInfo = Info{
 	Name: "db-mtl", Title: "DB-MTL", Family: "mtl",
@@ -32,6 +17,17 @@ var dbmtlInfo = Info{
 	Source: "Lin et al., Dual-Balancing for Multi-Task Learning, arXiv 2308.12029",
 	Cost:   "K(F+B) + O(KP)", State: "ĝᵢ (P numbers) per stream", SumW: "not fixed",
 	NeedsGram: true, NeedsLosses: true, NeedsRows: true, Direct: true,
+}
+
+// DBMTL is the method "db-mtl".
+type DBMTL struct {
+	Beta      *float64 `param:"beta" default:"0.9" range:"[0,0.999999999]" doc:"β in [0, 1), the share of the past in the moving means"`
+	BetaDecay float64  `param:"beta_decay" default:"0" range:"[0,1e9]" doc:"σ ≥ 0: β becomes β/n^σ in the stream's n-th step"`
+}
+
+// Start makes the method.
+func (p DBMTL) Start() (Method, error) {
+	return &dbmtl{beta: *p.Beta, decay: p.BetaDecay, memo: memo[dbmtlStream]{}}, nil
 }
 
 // dbmtl brings the losses to one scale by their logarithms and the moving means of their gradients to the

@@ -7,22 +7,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
-func init() {
-	Register(Spec{
-		Info: dwaInfo,
-		Params: []Param{
-			{Name: "temperature", Default: 2.0, Doc: "T > 0, temperature of the softmax; a large T gives equal weights"},
-			{Name: "momentum", Default: 0.9, Doc: "β in [0, 1), share of the past in the moving means, which replace the means over epochs of the original method; 0 compares single steps"},
-		},
-		New: func(p Params) (Method, error) {
-			m := &dwa{temperature: p.Float("temperature"), momentum: p.Float("momentum"), memo: memo[dwaStream]{}}
-			if err := limits.Within("temperature", m.temperature, 1e-3, 1e9); err != nil {
-				return nil, err
-			}
-			return m, limits.Within("momentum", m.momentum, 0, 1-1e-9)
-		},
-	})
-}
+func init() { Register(dwaInfo, DWA{}) }
 
 var dwaInfo = Info{
 	Name: "dwa", Title: "DWA", Family: "mtl",
@@ -30,6 +15,17 @@ var dwaInfo = Info{
 	Source: "Liu, Johns & Davison, End-to-End Multi-Task Learning with Attention, CVPR 2019 (arXiv 1803.10704)",
 	Cost:   "K(F+B)", State: "the last two mean losses per stream", SumW: "K",
 	NeedsLosses: true,
+}
+
+// DWA is the method "dwa".
+type DWA struct {
+	Temperature float64  `param:"temperature" default:"2" range:"[0.001,1e9]" doc:"T > 0, temperature of the softmax; a large T gives equal weights"`
+	Momentum    *float64 `param:"momentum" default:"0.9" range:"[0,0.999999999]" doc:"β in [0, 1), share of the past in the moving means, which replace the means over epochs of the original method; 0 compares single steps"`
+}
+
+// Start makes the method.
+func (p DWA) Start() (Method, error) {
+	return &dwa{temperature: p.Temperature, momentum: *p.Momentum, memo: memo[dwaStream]{}}, nil
 }
 
 // dwa weights streams by how slowly their losses fall (docs/method.md §4.4). A stream with fewer than two

@@ -8,24 +8,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
-func init() {
-	Register(Spec{
-		Info: excessMTLInfo,
-		Params: []Param{
-			{Name: "lr", Default: 0.01, Doc: "η ≥ 0, step size of log λ"},
-			{Name: "warmup", Default: 1.0, Doc: "number of first steps of a stream whose mean risk is Eᵢ(0), to which later risks are compared; the paper takes three epochs, its code one step"},
-		},
-		New: func(p Params) (Method, error) {
-			m := &excessMTL{lr: p.Float("lr"), memo: memo[excessStream]{}}
-			if err := limits.Within("lr", m.lr, 0, 1e6); err != nil {
-				return nil, err
-			}
-			var err error
-			m.warmup, err = limits.Whole("warmup", p.Float("warmup"), 1, 1e9)
-			return m, err
-		},
-	})
-}
+func init() { Register(excessMTLInfo, ExcessMTL{}) }
 
 var excessMTLInfo = Info{
 	Name: "excess-mtl", Title: "ExcessMTL", Family: "mtl",
@@ -33,6 +16,17 @@ var excessMTLInfo = Info{
 	Source: "He et al., Robust Multi-Task Learning with Excess Risks, ICML 2024 (arXiv 2402.02009), Eqs. 6–9",
 	Cost:   "K(F+B) + O(KP)", State: "Hᵢ (P numbers), λᵢ and Eᵢ(0) per stream", SumW: "1",
 	NeedsGram: true, NeedsRows: true,
+}
+
+// ExcessMTL is the method "excess-mtl".
+type ExcessMTL struct {
+	LR     *float64 `param:"lr" default:"0.01" range:"[0,1e6]" doc:"η ≥ 0, step size of log λ"`
+	Warmup float64  `param:"warmup" default:"1" range:"whole [1,1e9]" doc:"number of first steps of a stream whose mean risk is Eᵢ(0), to which later risks are compared; the paper takes three epochs, its code one step"`
+}
+
+// Start makes the method.
+func (p ExcessMTL) Start() (Method, error) {
+	return &excessMTL{lr: *p.LR, warmup: int(p.Warmup), memo: memo[excessStream]{}}, nil
 }
 
 // excessMTL gives weight to the streams whose losses are far above what they can reach. Until a stream's

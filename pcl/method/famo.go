@@ -12,18 +12,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
-func init() {
-	Register(Spec{
-		Info: famoInfo,
-		Params: []Param{
-			{Name: "lr", Default: 0.025, Doc: "step size of ξ, in [0, 1]"},
-			{Name: "decay", Default: 1e-3, Doc: "weight decay of ξ, in [0, 1]"},
-			{Name: "min_loss", Default: "zero", Choices: []string{"zero", "tracked"}, Doc: "ℓᵢmin, which is subtracted from a loss: 0, or the stream's smallest loss so far, which needs an eps as large as the noise of the losses"},
-			{Name: "eps", Default: 1e-8, Doc: "ε in [1e-12, 1e3], added to ℓᵢ−ℓᵢmin"},
-		},
-		New: func(p Params) (Method, error) { return newFAMO(p) },
-	})
-}
+func init() { Register(famoInfo, FAMO{}) }
 
 var famoInfo = Info{
 	Name: "famo", Title: "FAMO", Family: "mtl",
@@ -31,6 +20,19 @@ var famoInfo = Info{
 	Source: "Liu et al., FAMO: Fast Adaptive Multitask Optimization, NeurIPS 2023 (arXiv 2306.03792)",
 	Cost:   "K(F+B) + KF", State: "ξᵢ, its two moments and ℓᵢmin per stream", SumW: "1",
 	NeedsLosses: true,
+}
+
+// FAMO is the method "famo".
+type FAMO struct {
+	LR      *float64 `param:"lr" default:"0.025" range:"[0,1]" doc:"step size of ξ, in [0, 1]"`
+	Decay   *float64 `param:"decay" default:"1e-3" range:"[0,1]" doc:"weight decay of ξ, in [0, 1]"`
+	MinLoss string   `param:"min_loss" default:"zero" choices:"zero,tracked" doc:"ℓᵢmin, which is subtracted from a loss: 0, or the stream's smallest loss so far, which needs an eps as large as the noise of the losses"`
+	Eps     float64  `param:"eps" default:"1e-8" range:"[1e-12,1000]" doc:"ε in [1e-12, 1e3], added to ℓᵢ−ℓᵢmin"`
+}
+
+// Start makes the method.
+func (p FAMO) Start() (Method, error) {
+	return &famo{lr: *p.LR, decay: *p.Decay, eps: p.Eps, tracked: p.MinLoss == "tracked", memo: memo[famoStream]{}}, nil
 }
 
 // famo moves weight to the streams whose log loss falls least (docs/method.md §4.15). It needs no products of
@@ -78,11 +80,6 @@ const (
 	famoBeta1, famoBeta2 = 0.9, 0.999
 	famoGuard            = 1e-8
 )
-
-func newFAMO(p Params) (*famo, error) {
-	m := &famo{lr: p.Float("lr"), decay: p.Float("decay"), eps: p.Float("eps"), tracked: p.String("min_loss") == "tracked", memo: memo[famoStream]{}}
-	return m, errors.Join(limits.Within("lr", m.lr, 0, 1), limits.Within("decay", m.decay, 0, 1), limits.Within("eps", m.eps, 1e-12, 1e3))
-}
 
 func (*famo) Info() Info { return famoInfo }
 

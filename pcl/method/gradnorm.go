@@ -7,22 +7,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
-func init() {
-	Register(Spec{
-		Info: gradNormInfo,
-		Params: []Param{
-			{Name: "alpha", Default: 1.5, Doc: "α in [0, 10], how strongly slower streams are favoured"},
-			{Name: "lr", Default: 0.025, Doc: "η ≥ 0, step size of the weights, one step per iteration"},
-		},
-		New: func(p Params) (Method, error) {
-			m := &gradNorm{alpha: p.Float("alpha"), lr: p.Float("lr"), memo: memo[gradNormStream]{}}
-			if err := limits.Within("alpha", m.alpha, 0, 10); err != nil {
-				return nil, err
-			}
-			return m, limits.Within("lr", m.lr, 0, 1e6)
-		},
-	})
-}
+func init() { Register(gradNormInfo, GradNorm{}) }
 
 var gradNormInfo = Info{
 	Name: "gradnorm", Title: "GradNorm", Family: "mtl",
@@ -34,6 +19,17 @@ var gradNormInfo = Info{
 
 // leastWeight keeps weights above 0; at 0 the rule could no longer compare the stream with the others.
 const leastWeight = 1e-3
+
+// GradNorm is the method "gradnorm".
+type GradNorm struct {
+	Alpha *float64 `param:"alpha" default:"1.5" range:"[0,10]" doc:"α in [0, 10], how strongly slower streams are favoured"`
+	LR    *float64 `param:"lr" default:"0.025" range:"[0,1e6]" doc:"η ≥ 0, step size of the weights, one step per iteration"`
+}
+
+// Start makes the method.
+func (p GradNorm) Start() (Method, error) {
+	return &gradNorm{alpha: *p.Alpha, lr: *p.LR, memo: memo[gradNormStream]{}}, nil
+}
 
 // gradNorm balances gradient norms by the streams' training rates (docs/method.md §4.3). A step uses the
 // weights from before their update. A new stream enters with w = 1, and the weights of the active streams are

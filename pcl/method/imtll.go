@@ -7,18 +7,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
-func init() {
-	Register(Spec{
-		Info:   imtlLInfo,
-		Params: imtlLParams,
-		New:    func(p Params) (Method, error) { return newIMTLL(p) },
-	})
-}
-
-var imtlLParams = []Param{
-	{Name: "lr", Default: 0.1, Doc: "step size of s, in [0, 1]"},
-	{Name: "init", Default: "zero", Choices: []string{"zero", "loss"}, Doc: "s of a new stream: 0, or −log ℓ, the value at which it would no longer change"},
-}
+func init() { Register(imtlLInfo, IMTLL{}) }
 
 var imtlLInfo = Info{
 	Name: "imtl-l", Title: "IMTL-L", Family: "mtl",
@@ -26,6 +15,17 @@ var imtlLInfo = Info{
 	Source: "Liu et al., Towards Impartial Multi-Task Learning, ICLR 2021",
 	Cost:   "K(F+B)", State: "sᵢ per stream", SumW: "not fixed",
 	NeedsLosses: true,
+}
+
+// IMTLL is the method "imtl-l".
+type IMTLL struct {
+	LR   *float64 `param:"lr" default:"0.1" range:"[0,1]" doc:"step size of s, in [0, 1]"`
+	Init string   `param:"init" default:"zero" choices:"zero,loss" doc:"s of a new stream: 0, or −log ℓ, the value at which it would no longer change"`
+}
+
+// Start makes the method.
+func (p IMTLL) Start() (Method, error) {
+	return newIMTLL(p), nil
 }
 
 // imtlL learns a scale per stream that brings all losses to 1 (docs/method.md §4.8). A step uses the scales
@@ -39,9 +39,8 @@ type imtlL struct {
 // mostLog bounds |s|: the scale of a loss that stays 0 would grow for ever.
 const mostLog = 10
 
-func newIMTLL(p Params) (*imtlL, error) {
-	m := &imtlL{lr: p.Float("lr"), closed: p.String("init") == "loss", memo: memo[float64]{}}
-	return m, limits.Within("lr", m.lr, 0, 1)
+func newIMTLL(p IMTLL) *imtlL {
+	return &imtlL{lr: *p.LR, closed: p.Init == "loss", memo: memo[float64]{}}
 }
 
 func (*imtlL) Info() Info { return imtlLInfo }

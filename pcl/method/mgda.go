@@ -8,16 +8,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
-func init() {
-	Register(Spec{
-		Info: mgdaInfo,
-		Params: []Param{{
-			Name: "norm", Default: "none", Choices: []string{"none", "l2", "loss", "loss+"},
-			Doc: "what each gradient is divided by before the weights are computed: 1, ‖Jᵢ‖, ℓᵢ or ℓᵢ‖Jᵢ‖",
-		}},
-		New: func(p Params) (Method, error) { return newMGDA(p.String("norm")), nil },
-	})
-}
+func init() { Register(mgdaInfo, MGDA{}) }
 
 var mgdaInfo = Info{
 	Name: "mgda", Title: "MGDA", Family: "mtl",
@@ -25,6 +16,18 @@ var mgdaInfo = Info{
 	Source: "Désidéri, C. R. Math. 350, 2012; Sener & Koltun, Multi-Task Learning as Multi-Objective Optimization, NeurIPS 2018",
 	Cost:   "K(F+B) + Gram O(K²P)", State: "none", SumW: "1 (norm=none)",
 	NeedsGram: true,
+}
+
+// MGDA is the method "mgda".
+type MGDA struct {
+	Norm string `param:"norm" default:"none" choices:"none,l2,loss,loss+" doc:"what each gradient is divided by before the weights are computed: 1, ‖Jᵢ‖, ℓᵢ or ℓᵢ‖Jᵢ‖"`
+}
+
+// Start makes the method.
+func (p MGDA) Start() (Method, error) {
+	m := &mgda{norm: p.Norm, info: mgdaInfo}
+	m.info.NeedsLosses = p.Norm == "loss" || p.Norm == "loss+"
+	return m, nil
 }
 
 // mgda is the min-norm point of the gradients' convex hull (docs/method.md §4.2): the EMGD dual with

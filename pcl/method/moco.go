@@ -8,20 +8,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
-func init() {
-	Register(Spec{
-		Info: mocoInfo,
-		Params: []Param{
-			{Name: "beta", Default: 0.5, Doc: "β in [0, 1], what part of the way to the gradient yᵢ moves"},
-			{Name: "beta_decay", Default: 0.0, Doc: "σ ≥ 0: β becomes β/n^σ in the stream's n-th step. The theory takes 0.5, but yᵢ then lags behind a network that changes"},
-			{Name: "gamma", Default: 0.1, Doc: "γ ≥ 0, step size of λ"},
-			{Name: "gamma_decay", Default: 0.5, Doc: "the same for γ, with the n-th step of the newest stream"},
-			{Name: "rho", Default: 0.0, Doc: "ρ ≥ 0, how strongly λ is pulled towards equal weights"},
-			{Name: "norm", Default: "none", Choices: []string{"none", "loss"}, Doc: "follow Jᵢ as in the paper, or ℓᵢJᵢ/‖Jᵢ‖ as in the authors' code"},
-		},
-		New: func(p Params) (Method, error) { return newMoCo(p) },
-	})
-}
+func init() { Register(mocoInfo, MoCo{}) }
 
 var mocoInfo = Info{
 	Name: "moco", Title: "MoCo", Family: "mtl",
@@ -29,6 +16,26 @@ var mocoInfo = Info{
 	Source: "Fernando et al., Mitigating Gradient Bias in Multi-Objective Learning, ICLR 2023 (arXiv 2210.12624)",
 	Cost:   "K(F+B) + Gram O(K²P)", State: "yᵢ (P numbers) and λᵢ per stream", SumW: "1 (nominal)",
 	NeedsGram: true, NeedsRows: true, Direct: true,
+}
+
+// MoCo is the method "moco".
+type MoCo struct {
+	Beta       *float64 `param:"beta" default:"0.5" range:"[0,1]" doc:"β in [0, 1], what part of the way to the gradient yᵢ moves"`
+	BetaDecay  float64  `param:"beta_decay" default:"0" range:"[0,1e9]" doc:"σ ≥ 0: β becomes β/n^σ in the stream's n-th step. The theory takes 0.5, but yᵢ then lags behind a network that changes"`
+	Gamma      *float64 `param:"gamma" default:"0.1" range:"[0,1e9]" doc:"γ ≥ 0, step size of λ"`
+	GammaDecay *float64 `param:"gamma_decay" default:"0.5" range:"[0,1e9]" doc:"the same for γ, with the n-th step of the newest stream"`
+	Rho        float64  `param:"rho" default:"0" range:"[0,1e9]" doc:"ρ ≥ 0, how strongly λ is pulled towards equal weights"`
+	Norm       string   `param:"norm" default:"none" choices:"none,loss" doc:"follow Jᵢ as in the paper, or ℓᵢJᵢ/‖Jᵢ‖ as in the authors' code"`
+}
+
+// Start makes the method.
+func (p MoCo) Start() (Method, error) {
+	m := &moco{
+		info: mocoInfo, memo: memo[mocoStream]{},
+		beta: *p.Beta, betaDecay: p.BetaDecay, gamma: *p.Gamma, gammaDecay: *p.GammaDecay, rho: p.Rho,
+	}
+	m.info.NeedsLosses = p.Norm == "loss"
+	return m, nil
 }
 
 // moco approaches MGDA's weights for moving means of the gradients, which removes the bias of mini-batches. A
@@ -47,21 +54,6 @@ type mocoStream struct {
 	Mean  vector  `json:"mean"`  // y
 	Share float64 `json:"share"` // λ
 	Steps int     `json:"steps"`
-}
-
-func newMoCo(p Params) (*moco, error) {
-	m := &moco{
-		info: mocoInfo, memo: memo[mocoStream]{},
-		beta: p.Float("beta"), betaDecay: p.Float("beta_decay"),
-		gamma: p.Float("gamma"), gammaDecay: p.Float("gamma_decay"), rho: p.Float("rho"),
-	}
-	m.info.NeedsLosses = p.String("norm") == "loss"
-	for _, name := range []string{"beta_decay", "gamma", "gamma_decay", "rho"} {
-		if err := limits.Within(name, p.Float(name), 0, 1e9); err != nil {
-			return nil, err
-		}
-	}
-	return m, limits.Within("beta", m.beta, 0, 1)
 }
 
 func (m *moco) Info() Info { return m.info }

@@ -8,22 +8,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
-func init() {
-	Register(Spec{
-		Info: modoInfo,
-		Params: []Param{
-			{Name: "gamma", Default: 0.001, Doc: "γ ≥ 0, step size of λ"},
-			{Name: "rho", Default: 0.1, Doc: "ρ ≥ 0, how strongly λ is pulled towards equal weights"},
-		},
-		New: func(p Params) (Method, error) {
-			m := &modo{gamma: p.Float("gamma"), rho: p.Float("rho"), memo: memo[float64]{}}
-			if err := limits.Within("gamma", m.gamma, 0, 1e9); err != nil {
-				return nil, err
-			}
-			return m, limits.Within("rho", m.rho, 0, 1e9)
-		},
-	})
-}
+func init() { Register(modoInfo, MoDo{}) }
 
 var modoInfo = Info{
 	Name: "modo", Title: "MoDo", Family: "mtl",
@@ -31,6 +16,17 @@ var modoInfo = Info{
 	Source: "Chen et al., Three-Way Trade-Off in Multi-Objective Learning, NeurIPS 2023 and JMLR 2024 (arXiv 2305.20057)",
 	Cost:   "3K(F+B), for a batch and its two halves, + Gram and cross-Gram, O(K²P) each", State: "λᵢ per stream", SumW: "1",
 	NeedsGram: true, NeedsCross: true,
+}
+
+// MoDo is the method "modo".
+type MoDo struct {
+	Gamma *float64 `param:"gamma" default:"0.001" range:"[0,1e9]" doc:"γ ≥ 0, step size of λ"`
+	Rho   *float64 `param:"rho" default:"0.1" range:"[0,1e9]" doc:"ρ ≥ 0, how strongly λ is pulled towards equal weights"`
+}
+
+// Start makes the method.
+func (p MoDo) Start() (Method, error) {
+	return &modo{gamma: *p.Gamma, rho: *p.Rho, memo: memo[float64]{}}, nil
 }
 
 // modo approaches MGDA's weights by one unbiased gradient step per training step: the product of two

@@ -9,23 +9,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-func init() {
-	Register(Spec{
-		Info: pcdInfo,
-		Params: []Param{
-			{Name: "tau", Default: 0.02, Doc: "τ in [0, 1], how much progress every other stream gets, relative to a step along its own gradient"},
-			{Name: "beta", Default: 0.999, Doc: "β in [0, 1), share of the past in the moving means of ‖Jᵢ‖²"},
-			{Name: "primary", Default: "first", Choices: []string{"first", "last"}, Doc: "the primary stream: first is the memory or, without one, the oldest task; last is the newest task"},
-		},
-		New: func(p Params) (Method, error) {
-			m := &pcd{tau: p.Float("tau"), beta: p.Float("beta"), last: p.String("primary") == "last", memo: memo[pcdStream]{}}
-			if err := limits.Within("tau", m.tau, 0, 1); err != nil {
-				return nil, err
-			}
-			return m, limits.Within("beta", m.beta, 0, 1-1e-9)
-		},
-	})
-}
+func init() { Register(pcdInfo, PCD{}) }
 
 var pcdInfo = Info{
 	Name: "pcd", Title: "PCD", Family: "mtl",
@@ -33,6 +17,18 @@ var pcdInfo = Info{
 	Source: "Varam & AlHajri, Not All Objectives Are Born Equal: Priority-Constrained Descent for Hierarchical Multi-Objective Optimization, TMLR 2026 (arXiv 2606.29521)",
 	Cost:   "K(F+B) + Gram O(K²P) + a K×K dual", State: "mean ‖Jᵢ‖² per stream", SumW: "not fixed",
 	NeedsGram: true,
+}
+
+// PCD is the method "pcd".
+type PCD struct {
+	Tau     *float64 `param:"tau" default:"0.02" range:"[0,1]" doc:"τ in [0, 1], how much progress every other stream gets, relative to a step along its own gradient"`
+	Beta    *float64 `param:"beta" default:"0.999" range:"[0,0.999999999]" doc:"β in [0, 1), share of the past in the moving means of ‖Jᵢ‖²"`
+	Primary string   `param:"primary" default:"first" choices:"first,last" doc:"the primary stream: first is the memory or, without one, the oldest task; last is the newest task"`
+}
+
+// Start makes the method.
+func (p PCD) Start() (Method, error) {
+	return &pcd{tau: *p.Tau, beta: *p.Beta, last: p.Primary == "last", memo: memo[pcdStream]{}}, nil
 }
 
 // pcd follows one stream and lets every other one make some progress. If that is impossible for all of them

@@ -2,12 +2,7 @@ package method
 
 import "github.com/parallelcl/parallelcl/emgd"
 
-func init() {
-	Register(Spec{
-		Info: upGradInfo,
-		New:  func(Params) (Method, error) { return &upGrad{}, nil },
-	})
-}
+func init() { Register(upGradInfo, UPGrad{}) }
 
 var upGradInfo = Info{
 	Name: "upgrad", Title: "UPGrad", Family: "mtl",
@@ -17,16 +12,15 @@ var upGradInfo = Info{
 	NeedsGram: true,
 }
 
-// upGrad projects every gradient on the directions that hurt no stream and takes the mean (docs/method.md
+// UPGrad projects every gradient on the directions that hurt no stream and takes the mean (docs/method.md
 // §4.12). One projection is the EMGD dual with σ = 1 on its own row: its λᵢ is then 1, and the other λⱼ
 // remove its conflicts (docs/method.md §2.7).
-type upGrad struct {
+type UPGrad struct {
 	solver emgd.Solver
 }
 
-func (*upGrad) Info() Info { return upGradInfo }
-
-func (m *upGrad) Weights(s *Step, w []float64) (Outcome, error) {
+// Weights is that of [Method].
+func (m *UPGrad) Weights(s *Step, w []float64) (Outcome, error) {
 	r, err := keep(upGradInfo, s, w)
 	if err != nil || r.k() == 0 {
 		return r.outcome(), err

@@ -7,16 +7,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
-func init() {
-	Register(Spec{
-		Info:   uwInfo,
-		Params: []Param{{Name: "lr", Default: 0.1, Doc: "step size of s, in [0, 1]"}},
-		New: func(p Params) (Method, error) {
-			m := &uw{lr: p.Float("lr"), memo: memo[float64]{}}
-			return m, limits.Within("lr", m.lr, 0, 1)
-		},
-	})
-}
+func init() { Register(uwInfo, UW{}) }
 
 var uwInfo = Info{
 	Name: "uw", Title: "UW", Family: "mtl",
@@ -24,6 +15,16 @@ var uwInfo = Info{
 	Source: "Kendall, Gal & Cipolla, Multi-Task Learning Using Uncertainty to Weigh Losses, CVPR 2018 (arXiv 1705.07115)",
 	Cost:   "K(F+B)", State: "sᵢ per stream", SumW: "not fixed",
 	NeedsLosses: true,
+}
+
+// UW is the method "uw".
+type UW struct {
+	LR *float64 `param:"lr" default:"0.1" range:"[0,1]" doc:"step size of s, in [0, 1]"`
+}
+
+// Start makes the method.
+func (p UW) Start() (Method, error) {
+	return &uw{lr: *p.LR, memo: memo[float64]{}}, nil
 }
 
 // uw weighs streams by their learned homoscedastic uncertainty; s starts at 0. A step uses the

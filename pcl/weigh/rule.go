@@ -53,7 +53,7 @@ func New(name string, params map[string]any, runSeed uint64) (*Rule, error) {
 }
 
 // text lists parameters by their names. Numbers that are written in several ways have one text.
-func text(all method.Params) string {
+func text(all map[string]any) string {
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		value := all[name]
