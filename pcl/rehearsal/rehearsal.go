@@ -1,6 +1,6 @@
 // Package rehearsal holds the parts of a rehearsal: the losses of the tasks and of the memory, which samples the
 // memory keeps, which of them a step replays, and how a prediction is made. Each part is a small type with its
-// parameters as fields, such as [Distill] or [MIR]. [New] joins parts to a [Rehearsal]; method.Compose joins a
+// parameters as fields, such as [Distill] or [MIR]. [New] joins parts to a [Rehearsal]; method.Make joins a
 // rehearsal with a rule that weighs the gradients. Begin with [Part].
 package rehearsal
 
