@@ -14,7 +14,6 @@ var agemInfo = Info{
 // memory contributes nothing to the step.
 type AGEM struct{}
 
-// Weights is that of [Method].
 func (AGEM) Weights(s *Step, w []float64) (Outcome, error) {
 	p, done, err := serially(agemInfo, s, w)
 	if err != nil || done {

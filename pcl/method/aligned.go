@@ -17,7 +17,6 @@ type AlignedMTL struct {
 	Scale string `param:"scale" default:"min" choices:"min,median,rmse" doc:"the value to which all singular values of J are set: the smallest of them, the median (the lower of two), or the root mean square"`
 }
 
-// Weights is that of [Method].
 func (m AlignedMTL) Weights(s *Step, w []float64) (Outcome, error) {
 	r, err := keep(alignedInfo, s, w)
 	if err != nil || r.k() == 0 {

@@ -12,7 +12,6 @@ var avgGradInfo = Info{
 // AvgGrad is the plain mean of the gradients (docs/method.md §4.1).
 type AvgGrad struct{}
 
-// Weights is that of [Method].
 func (AvgGrad) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := s.check(avgGradInfo, w); err != nil {
 		return Outcome{}, err

@@ -24,7 +24,6 @@ type CAGrad struct {
 	cone cone
 }
 
-// Weights is that of [Method].
 func (m *CAGrad) Weights(s *Step, w []float64) (Outcome, error) {
 	r, err := keep(caGradInfo, s, w)
 	if err != nil || r.k() == 0 {

@@ -29,7 +29,6 @@ type CappedMGDA struct {
 	ones   []float64
 }
 
-// Weights is that of [Method].
 func (m *CappedMGDA) Weights(s *Step, w []float64) (Outcome, error) {
 	r, err := keep(cappedMGDAInfo, s, w)
 	if err != nil || r.k() == 0 {

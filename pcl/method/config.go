@@ -17,7 +17,6 @@ var configInfo = Info{
 // independent, and equals EMGD with σ ∝ ‖J‖ where b ≥ 0. Where all projections cancel, d = 0.
 type ConFIG struct{}
 
-// Weights is that of [Method].
 func (ConFIG) Weights(s *Step, w []float64) (Outcome, error) {
 	r, err := keep(configInfo, s, w)
 	if err != nil || r.k() == 0 {

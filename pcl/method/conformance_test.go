@@ -41,8 +41,8 @@ func try(m Method, s *Step) ([]float64, error) {
 	return w, err
 }
 
-// remembering is a rule with a state.
-type remembering interface {
+// remembering is a method with its state.
+type remembering struct {
 	Method
 	Stateful
 }
@@ -50,11 +50,11 @@ type remembering interface {
 // stateful is the role that the test cannot do without.
 func stateful(t testing.TB, m Method) remembering {
 	t.Helper()
-	s, ok := As[remembering](m)
+	s, ok := As[Stateful](m)
 	if !ok {
 		t.Fatalf("%s is not Stateful", m.Info().Name)
 	}
-	return s
+	return remembering{m, s}
 }
 
 func total(w []float64) (sum float64) {

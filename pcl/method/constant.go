@@ -15,7 +15,6 @@ type Constant struct {
 	Task   *float64 `param:"task" default:"1" doc:"weight of every task in training"`
 }
 
-// Weights is that of [Method].
 func (m Constant) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := s.check(constantInfo, w); err != nil {
 		return Outcome{}, err

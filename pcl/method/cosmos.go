@@ -19,7 +19,6 @@ type COSMOS struct {
 	Lambda *float64 `param:"lambda" default:"1" range:"[0,1e9]" doc:"λ ≥ 0, reward for equal losses; the paper takes 0.01 to 8, depending on the data set"`
 }
 
-// Weights is that of [Method].
 func (m COSMOS) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := s.check(cosmosInfo, w); err != nil {
 		return Outcome{}, err

@@ -15,7 +15,6 @@ type DualProj struct {
 	cone cone
 }
 
-// Weights is that of [Method].
 func (m *DualProj) Weights(s *Step, w []float64) (Outcome, error) {
 	r, err := keep(dualProjInfo, s, w)
 	if err != nil || r.k() == 0 {

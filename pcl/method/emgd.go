@@ -24,7 +24,6 @@ type EMGDGMC struct {
 	Floor    any      `param:"floor" default:"0" doc:"lower bound of every λ: a number, or \"release\" for 1/(K+1), which gives up the Pareto guarantee"`
 }
 
-// Start makes the method.
 func (p EMGDGMC) Start() (Method, error) { return newElastic(emgd.GMC, p.Tau, *p.Momentum, p.Floor) }
 
 // EMGDGS is the method "emgd-gs", with factors from the gradients' similarities, which are those of the step itself.
@@ -33,7 +32,6 @@ type EMGDGS struct {
 	Floor any `param:"floor" default:"0" doc:"lower bound of every λ: a number, or \"release\" for 1/(K+1), which gives up the Pareto guarantee"`
 }
 
-// Start makes the method.
 func (p EMGDGS) Start() (Method, error) {
 	return newElastic(emgd.GS, p.Tau, emgd.DefaultMomentum, p.Floor) // it takes no mean, and is saved with the default
 }
@@ -45,7 +43,6 @@ type EMGDLog struct {
 	Floor    any      `param:"floor" default:"0" doc:"lower bound of every λ: a number, or \"release\" for 1/(K+1), which gives up the Pareto guarantee"`
 }
 
-// Start makes the method.
 func (p EMGDLog) Start() (Method, error) {
 	return newElastic(emgd.LogGMC, p.Tau, *p.Momentum, p.Floor)
 }

@@ -13,7 +13,6 @@ var erInfo = Info{
 // (docs/method.md §5.1).
 type ER struct{}
 
-// Weights is that of [Method].
 func (ER) Weights(s *Step, w []float64) (Outcome, error) {
 	p, done, err := serially(erInfo, s, w)
 	if done || err != nil {

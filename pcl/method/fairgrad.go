@@ -18,7 +18,6 @@ type FairGrad struct {
 	bargains bargains
 }
 
-// Weights is that of [Method].
 func (m *FairGrad) Weights(s *Step, w []float64) (Outcome, error) {
 	r, err := keep(fairGradInfo, s, w)
 	if err != nil || r.k() == 0 {

@@ -23,7 +23,6 @@ type GEM struct {
 	Eps    *float64 `param:"eps" default:"1e-3" range:"[0,1e12]" doc:"ε ≥ 0, added to the diagonal of the dual's matrix, in units of a squared gradient"`
 }
 
-// Start makes the method.
 func (p GEM) Start() (Method, error) {
 	return joined(&gem{margin: *p.Margin, eps: *p.Eps}, rehearsal.PerTask{})
 }

@@ -20,7 +20,6 @@ var glsInfo = Info{
 // the mean at 0 and is left out.
 type GLS struct{}
 
-// Weights is that of [Method].
 func (GLS) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := s.check(glsInfo, w); err != nil {
 		return Outcome{}, err

@@ -24,7 +24,6 @@ type GradDrop struct {
 	d []float64
 }
 
-// Weights is that of [Method].
 func (m *GradDrop) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := s.check(gradDropInfo, w); err != nil {
 		return Outcome{}, err

@@ -22,7 +22,6 @@ type GradVac struct {
 	Beta *float64 `param:"beta" default:"0.5" range:"[0,1]" doc:"β in [0, 1], how fast the moving means of the cosines change: 0 keeps them at 0, which is PCGrad"`
 }
 
-// Start makes the method.
 func (p GradVac) Start() (Method, error) {
 	return &gradVac{beta: *p.Beta, memo: memo[map[int]float64]{}}, nil
 }

@@ -18,16 +18,15 @@ type IMTL struct {
 	Init string   `param:"init" default:"zero" choices:"zero,loss" doc:"s of a new stream: 0, or −log ℓ, the value at which it would no longer change"`
 }
 
-// Start makes the method.
 func (p IMTL) Start() (Method, error) {
-	return &imtl{losses: newIMTLL(IMTLL(p))}, nil
+	return &imtl{losses: &IMTLL{LR: p.LR, Init: p.Init, memo: memo[float64]{}}}, nil
 }
 
 // imtl is L inside G (docs/method.md §4.8). IMTL-G does not see the lengths of the gradients, so the
 // direction is IMTL-G's and the scales decide on the length alone, and, by the sign of the sum that is divided by, on whether
 // losses fall or rise.
 type imtl struct {
-	losses    *imtlL
+	losses    *IMTLL
 	gradients IMTLG
 }
 

@@ -27,7 +27,6 @@ type IMTLG struct {
 	solver emgd.Solver
 }
 
-// Weights is that of [Method].
 func (m *IMTLG) Weights(s *Step, w []float64) (Outcome, error) {
 	r, err := keep(imtlGInfo, s, w)
 	if err != nil || r.k() == 0 {

@@ -24,7 +24,6 @@ type Krum struct {
 	Selected  float64  `param:"selected" default:"1" range:"whole [1,1e6]" doc:"m, the number of streams whose mean is taken: 1 is Krum, more is Multi-Krum"`
 }
 
-// Weights is that of [Method].
 func (m Krum) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := s.check(krumInfo, w); err != nil {
 		return Outcome{}, err

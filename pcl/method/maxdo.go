@@ -27,7 +27,6 @@ type MaxDOMinMax struct {
 	sigma  []float64
 }
 
-// Weights is that of [Method].
 func (m *MaxDOMinMax) Weights(s *Step, w []float64) (Outcome, error) {
 	r, err := keep(maxDOInfo, s, w)
 	if err != nil || r.k() == 0 {

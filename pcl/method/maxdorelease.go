@@ -32,7 +32,6 @@ type MaxDORelease struct {
 	solver emgd.Solver
 }
 
-// Weights is that of [Method].
 func (m *MaxDORelease) Weights(s *Step, w []float64) (Outcome, error) {
 	r, err := keep(maxDOReleaseInfo, s, w)
 	if err != nil || r.k() == 0 {

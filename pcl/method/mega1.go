@@ -15,7 +15,6 @@ type MEGA1 struct {
 	Eps float64 `param:"eps" default:"1e-3" range:"[1e-12,1e12]" doc:"ε > 0: while the loss of the tasks is below it, only the memory is trained on"`
 }
 
-// Weights is that of [Method].
 func (m MEGA1) Weights(s *Step, w []float64) (Outcome, error) {
 	p, done, err := serially(mega1Info, s, w)
 	if err != nil || done {

@@ -16,7 +16,6 @@ var mega2Info = Info{
 // closed form, and d = ‖g_cur‖·(sin(θ−β)ĝ_cur + sin β ĝ_mem)/sin θ.
 type MEGA2 struct{}
 
-// Weights is that of [Method].
 func (MEGA2) Weights(s *Step, w []float64) (Outcome, error) {
 	p, done, err := serially(mega2Info, s, w)
 	if err != nil || done {

@@ -15,7 +15,6 @@ type MEGARelease struct {
 	Eps float64 `param:"eps" default:"0.1" range:"[1e-12,1e12]" doc:"ε > 0: while the loss of the first task is below it, only the tasks are trained on"`
 }
 
-// Weights is that of [Method].
 func (m MEGARelease) Weights(s *Step, w []float64) (Outcome, error) {
 	p, done, err := serially(megaReleaseInfo, s, w)
 	if err != nil || done {

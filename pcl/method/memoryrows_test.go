@@ -92,7 +92,7 @@ func TestMemoryRowsAreMemory(t *testing.T) {
 	must(t, err)
 	state, _ := As[Stateful](m)
 	state.End(1)
-	norm, _ := As[*gradNorm](m)
+	norm, _ := As[*GradNorm](m)
 	for id, x := range norm.memo {
 		if first := x.First; (first < 0) != (id <= Memory) {
 			t.Errorf("gradnorm: after a task's end the first loss of row %d is %g", id, first)

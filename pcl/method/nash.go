@@ -27,7 +27,6 @@ type NashMTL struct {
 	bargains bargains
 }
 
-// Weights is that of [Method].
 func (m *NashMTL) Weights(s *Step, w []float64) (Outcome, error) {
 	r, err := keep(nashInfo, s, w)
 	if err != nil || r.k() == 0 {

@@ -20,7 +20,6 @@ type PBI struct {
 	Theta *float64 `param:"theta" default:"5" range:"[0,1e9]" doc:"θ ≥ 0, penalty on unequal losses"`
 }
 
-// Weights is that of [Method].
 func (m PBI) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := s.check(pbiInfo, w); err != nil {
 		return Outcome{}, err

@@ -16,7 +16,6 @@ var pcGradInfo = Info{
 // is all it needs (docs/method.md §4.6).
 type PCGrad struct{}
 
-// Weights is that of [Method].
 func (PCGrad) Weights(s *Step, w []float64) (Outcome, error) {
 	r, err := keep(pcGradInfo, s, w)
 	if err != nil || r.k() == 0 {

@@ -19,7 +19,6 @@ var poclInfo = Info{
 // POCL is the method "pocl".
 type POCL struct{}
 
-// Start makes the method.
 func (p POCL) Start() (Method, error) {
 	return joined(&pocl{}, rehearsal.PerTask{})
 }

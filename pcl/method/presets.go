@@ -34,30 +34,16 @@ type (
 	GDumb rehearsal.Retrain
 )
 
-// Start makes the method.
 func (p DERPP) Start() (Method, error) { return joined(derppRule, rehearsal.Distill(p)) }
-
-// Start makes the method.
 func (p GMED) Start() (Method, error) { return joined(gmedRule, rehearsal.GMED(p)) }
-
-// Start makes the method.
 func (p GMEDRelease) Start() (Method, error) {
 	return joined(gmedReleaseRule, rehearsal.GMEDRelease(p))
 }
 
-// Start makes the method.
 func (p GSS) Start() (Method, error) { return joined(gssRule, rehearsal.GSS(p)) }
-
-// Start makes the method.
 func (p ICaRL) Start() (Method, error) { return joined(icarlRule, rehearsal.ICaRL(p)) }
-
-// Start makes the method.
 func (p MDMTR) Start() (Method, error) { return joined(mdmtrRule, rehearsal.Angular(p)) }
-
-// Start makes the method.
 func (p MIR) Start() (Method, error) { return joined(mirRule, rehearsal.MIR(p)) }
-
-// Start makes the method.
 func (p GDumb) Start() (Method, error) { return joined(gdumb{}, rehearsal.Retrain(p)) }
 
 var (

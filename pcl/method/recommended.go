@@ -25,7 +25,6 @@ type Recommended struct {
 	Pool     float64  `param:"pool" default:"500" range:"whole [1,1e9]" doc:"number of samples of each class of a running task from which those for the memory are chosen, at least 1; never fewer than the memory can take"`
 }
 
-// Start makes the method.
 func (p Recommended) Start() (Method, error) {
 	rule, err := newElastic(emgd.LogGMC, p.Tau, p.Momentum, p.Floor)
 	if err != nil {

@@ -111,6 +111,9 @@ func started(declaration any) (Method, error) {
 	if err != nil {
 		return nil, err
 	}
+	if m, ok := filled.(interface{ begin() }); ok {
+		m.begin()
+	}
 	switch d := filled.(type) {
 	case starter:
 		m, err := d.Start()

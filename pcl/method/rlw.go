@@ -16,7 +16,6 @@ type RLW struct {
 	Distribution string `param:"distribution" default:"normal" choices:"normal,uniform" doc:"distribution of z: N(0,1), or U[0,1) as in the released PCL code"`
 }
 
-// Weights is that of [Method].
 func (m RLW) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := s.check(rlwInfo, w); err != nil {
 		return Outcome{}, err

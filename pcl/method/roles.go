@@ -67,3 +67,20 @@ func As[T any](m Method) (T, bool) {
 	var none T
 	return none, false
 }
+
+// Own returns the method as a T, or the one that it wraps, or nil. A part of a composition does not count, and neither does
+// what a method wraps that has a state of its own, because the others may remember something too.
+func Own[T Stateful](m Method) (none T) {
+	switch m := m.(type) {
+	case T:
+		return m
+	case plain:
+		role, _ := m.weigher.(T)
+		return role
+	case Stateful:
+		return none
+	case interface{ Unwrap() Method }:
+		return Own[T](m.Unwrap())
+	}
+	return none
+}

@@ -17,7 +17,6 @@ type SDMGrad struct {
 	min shifted
 }
 
-// Weights is that of [Method].
 func (m *SDMGrad) Weights(s *Step, w []float64) (Outcome, error) {
 	r, err := keep(sdmGradInfo, s, w)
 	if err != nil || r.k() == 0 {

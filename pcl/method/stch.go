@@ -15,7 +15,6 @@ type STCH struct {
 	Mu float64 `param:"mu" default:"1" range:"[1e-6,1e9]" doc:"μ > 0, smoothing: a small μ follows the largest loss alone, a large μ gives equal weights"`
 }
 
-// Weights is that of [Method].
 func (m STCH) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := s.check(stchInfo, w); err != nil {
 		return Outcome{}, err

@@ -12,7 +12,6 @@ var sumInfo = Info{
 // Sum is AvgGrad without the 1/K (docs/method.md §4.1).
 type Sum struct{}
 
-// Weights is that of [Method].
 func (Sum) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := s.check(sumInfo, w); err != nil {
 		return Outcome{}, err

@@ -172,10 +172,10 @@ func TestSharesOfStreamsThatComeAndGo(t *testing.T) {
 	for _, name := range []string{"modo", "moco"} {
 		m := stateful(t, build(t, name, values{"gamma": 0}))
 		share := func(id int, x float64) {
-			if modo, ok := m.(*modo); ok {
+			if modo, ok := As[*MoDo](m.Method); ok {
 				modo.memo[id] = x
 			} else {
-				m.(*moco).memo[id] = mocoStream{Mean: vector{1, 0, 0}, Share: x, Steps: 3}
+				m.Method.(*MoCo).memo[id] = mocoStream{Mean: vector{1, 0, 0}, Share: x, Steps: 3}
 			}
 		}
 		share(0, .75)

@@ -24,7 +24,6 @@ type TrimmedMean struct {
 	d []float64
 }
 
-// Weights is that of [Method].
 func (m *TrimmedMean) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := s.check(trimmedMeanInfo, w); err != nil {
 		return Outcome{}, err

@@ -19,7 +19,6 @@ type UPGrad struct {
 	solver emgd.Solver
 }
 
-// Weights is that of [Method].
 func (m *UPGrad) Weights(s *Step, w []float64) (Outcome, error) {
 	r, err := keep(upGradInfo, s, w)
 	if err != nil || r.k() == 0 {

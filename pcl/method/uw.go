@@ -17,26 +17,15 @@ var uwInfo = Info{
 	NeedsLosses: true,
 }
 
-// UW is the method "uw".
+// UW weighs streams by their learned homoscedastic uncertainty; s starts at 0. A step uses the
+// uncertainties from before their update.
 type UW struct {
 	LR *float64 `param:"lr" default:"0.1" range:"[0,1]" doc:"step size of s, in [0, 1]"`
+
+	memo[float64] // s
 }
 
-// Start makes the method.
-func (p UW) Start() (Method, error) {
-	return &uw{lr: *p.LR, memo: memo[float64]{}}, nil
-}
-
-// uw weighs streams by their learned homoscedastic uncertainty; s starts at 0. A step uses the
-// uncertainties from before their update.
-type uw struct {
-	lr   float64
-	memo memo[float64] // s
-}
-
-func (*uw) Info() Info { return uwInfo }
-
-func (m *uw) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *UW) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := s.check(uwInfo, w); err != nil {
 		return Outcome{}, err
 	}
@@ -46,15 +35,11 @@ func (m *uw) Weights(s *Step, w []float64) (Outcome, error) {
 	for i, id := range s.IDs {
 		log := m.memo[id]
 		w[i] = math.Exp(-log) / 2
-		m.memo[id] = clampLog(log - m.lr*(0.5-w[i]*s.Losses[i]))
+		m.memo[id] = clampLog(log - *m.LR*(0.5-w[i]*s.Losses[i]))
 	}
 	return Outcome{}, nil
 }
 
-func (m *uw) End(id int) { m.memo.End(id) }
-
-func (m *uw) MarshalState() (json.RawMessage, error) { return m.memo.MarshalState() }
-
-func (m *uw) UnmarshalState(data json.RawMessage) error {
+func (m *UW) UnmarshalState(data json.RawMessage) error {
 	return m.memo.restore("uw", data, func(x float64) error { return limits.Within("s", x, -mostLog, mostLog) })
 }

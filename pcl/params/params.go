@@ -160,7 +160,7 @@ func Resolve(list []Param, given map[string]any) (map[string]any, error) {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		i := slices.IndexFunc(list, func(p Param) bool { return p.Name == name })
 		if i < 0 {
-			return nil, fmt.Errorf("no parameter %q; want one of %s", name, names(list))
+			return nil, fmt.Errorf("it has no parameter %q; want one of %s", name, names(list))
 		}
 		v, err := list[i].Convert(given[name])
 		if err != nil {
