@@ -35,15 +35,15 @@ type (
 )
 
 func (p DERPP) Start() (Method, error) { return joined(derppRule, rehearsal.Distill(p)) }
-func (p GMED) Start() (Method, error) { return joined(gmedRule, rehearsal.GMED(p)) }
+func (p GMED) Start() (Method, error)  { return joined(gmedRule, rehearsal.GMED(p)) }
 func (p GMEDRelease) Start() (Method, error) {
 	return joined(gmedReleaseRule, rehearsal.GMEDRelease(p))
 }
 
-func (p GSS) Start() (Method, error) { return joined(gssRule, rehearsal.GSS(p)) }
+func (p GSS) Start() (Method, error)   { return joined(gssRule, rehearsal.GSS(p)) }
 func (p ICaRL) Start() (Method, error) { return joined(icarlRule, rehearsal.ICaRL(p)) }
 func (p MDMTR) Start() (Method, error) { return joined(mdmtrRule, rehearsal.Angular(p)) }
-func (p MIR) Start() (Method, error) { return joined(mirRule, rehearsal.MIR(p)) }
+func (p MIR) Start() (Method, error)   { return joined(mirRule, rehearsal.MIR(p)) }
 func (p GDumb) Start() (Method, error) { return joined(gdumb{}, rehearsal.Retrain(p)) }
 
 var (

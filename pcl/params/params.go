@@ -6,7 +6,7 @@
 //	}
 //
 // are what the command line, TOML and JSON call them, their defaults, ranges, choices and documentation. A field is a
-// float64, a bool, a string, or an any, which holds a number or a word. Its zero value stands for the default; where zero
+// float64, an int (with a whole range), a bool, a string, or an any, which holds a number or a word. Its zero value stands for the default; where zero
 // is a choice of its own, the field is a pointer (new(0.0)).
 package params
 
@@ -80,6 +80,10 @@ func read(name string, f reflect.StructField) (p Param, err error) {
 		t = t.Elem()
 	}
 	switch t.Kind() {
+	case reflect.Int:
+		if p.Default = 0.0; !p.within.whole {
+			return p, fmt.Errorf("the range is not whole, as that of an int")
+		}
 	case reflect.Float64:
 		p.Default = 0.0
 	case reflect.Bool:
@@ -87,7 +91,7 @@ func read(name string, f reflect.StructField) (p Param, err error) {
 	case reflect.String, reflect.Interface:
 		p.Default = text
 	default:
-		return p, fmt.Errorf("the field has the type %s; want float64, bool, string, any, or a pointer to one of them", f.Type)
+		return p, fmt.Errorf("the field has the type %s; want float64, int, bool, string, any, or a pointer to one of them", f.Type)
 	}
 	free := p
 	free.pointer = true // the default itself may be zero

@@ -17,6 +17,7 @@ type all struct {
 	Rate  float64  `param:"rate" default:"2" doc:"without a range"`
 	Mode  string   `param:"mode" default:"one" choices:"one,two" doc:"a choice"`
 	Flag  bool     `param:"flag" default:"false" doc:"a truth value"`
+	Every int      `param:"every" default:"1" range:"whole [1,9]" doc:"a whole number"`
 	Own   int      // not a parameter
 	state []int
 }
@@ -26,7 +27,7 @@ func TestOf(t *testing.T) {
 	for _, p := range Of(all{}) {
 		names = append(names, p.Name)
 	}
-	if want := []string{"tau", "alpha", "pool", "rate", "mode", "flag"}; !slices.Equal(names, want) || !reflect.DeepEqual(Of(all{}), Of(&all{})) {
+	if want := []string{"tau", "alpha", "pool", "rate", "mode", "flag", "every"}; !slices.Equal(names, want) || !reflect.DeepEqual(Of(all{}), Of(&all{})) {
 		t.Errorf("parameters %v, want %v", names, want)
 	}
 	got, err := json.Marshal(Of(all{})[4])
@@ -45,7 +46,10 @@ func TestMistakes(t *testing.T) {
 			A float64 `param:"n" default:"1"`
 			B float64 `param:"n" default:"1"`
 		}{},
-		"has the type int": struct {
+		"has the type uint": struct {
+			N uint `param:"n" default:"1"`
+		}{},
+		"not whole": struct {
 			N int `param:"n" default:"1"`
 		}{},
 		"not one of": struct {
@@ -81,7 +85,7 @@ func TestConvert(t *testing.T) {
 	}{
 		{"tau", 10, "10"}, {"tau", int64(10), "10"}, {"tau", 0.5, "0.5"}, {"tau", "auto", "auto"}, {"tau", math.Inf(1), "+Inf"},
 		{"alpha", 0, 0.0}, {"alpha", "0.5", 0.5}, {"pool", int64(3), 3.0}, {"pool", "inf", math.Inf(1)}, {"rate", -2.5, -2.5},
-		{"mode", "two", "two"}, {"flag", "true", true}, {"flag", false, false},
+		{"mode", "two", "two"}, {"flag", "true", true}, {"flag", false, false}, {"every", int64(3), 3.0},
 	} {
 		p := list[slices.IndexFunc(list, func(p Param) bool { return p.Name == c.name })]
 		if got, err := p.Convert(c.value); err != nil || got != c.got {
@@ -95,7 +99,7 @@ func TestConvert(t *testing.T) {
 	}{
 		{"alpha", 1, "1 is out of range; want a number in [0, 1)"}, {"alpha", "NaN", "out of range"}, {"alpha", nil, "want a number"}, {"alpha", true, "want a number"},
 		{"pool", 0, "out of range"}, {"pool", 1.5, "whole"}, {"rate", 0, "out of range"}, {"rate", math.Inf(1), "finite"}, {"rate", "much", "not a number"},
-		{"mode", "three", "one, two"}, {"mode", 7, "one, two"}, {"flag", 2, "true or false"}, {"flag", "maybe", "maybe"}, {"tau", "", "empty"},
+		{"mode", "three", "one, two"}, {"mode", 7, "one, two"}, {"flag", 2, "true or false"}, {"flag", "maybe", "maybe"}, {"tau", "", "empty"}, {"every", 10, "out of range"}, {"every", 2.5, "whole"},
 	} {
 		for _, err := range []error{second(With(all{}, map[string]any{c.name: c.value})), second(Resolve(list, map[string]any{c.name: c.value}))} {
 			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.name) {
@@ -121,7 +125,7 @@ func TestWithAndFilled(t *testing.T) {
 		t.Errorf("changed %+v (%v)", d, err)
 	}
 	f, err := Filled(d)
-	if err != nil || *f.Alpha != 0 || f.Pool != 4 || f.Mode != "one" || f.Rate != 2 || d.Mode != "" || f.Own != 9 || len(f.state) != 1 {
+	if err != nil || *f.Alpha != 0 || f.Pool != 4 || f.Mode != "one" || f.Rate != 2 || f.Every != 1 || d.Mode != "" || f.Own != 9 || len(f.state) != 1 {
 		t.Errorf("filled %+v (%v)", f, err)
 	}
 	pointer, err := Filled(&given)
