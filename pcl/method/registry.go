@@ -84,8 +84,8 @@ func (p plain) Info() Info { return p.info }
 //	method.Make(method.EMGDGMC{Tau: 10}, rehearsal.Distill{Alpha: new(0.5)})
 //
 // A zero field stands for the default. A published method may have a rehearsal of its own, whose parts then come first.
-// [New] makes the same method from the name "emgd-gmc+der-pp". A [Method] is taken as it is. Values out of range are
-// errors, as are parts that cannot be joined.
+// [New] makes the same method from the name "emgd-gmc+der-pp". A [Method] whose type is not registered is taken as it
+// is. Values out of range are errors, as are parts that cannot be joined.
 func Make(declaration any, parts ...rehearsal.Part) (Method, error) {
 	if declaration == nil || slices.Contains(parts, nil) {
 		return nil, errors.New("method: Make: the declaration or a part is nil")
@@ -121,8 +121,8 @@ func started(declaration any) (Method, error) {
 			err = fmt.Errorf("Start of %T returned no method", declaration)
 		}
 		return m, err
-	case Method:
-		return d, nil
+	case Method: // its Info depends on its parameters
+		return plain{d, d.Info()}, nil
 	case weigher:
 		if info, ok := infos[structOf(d)]; ok {
 			return plain{d, info}, nil

@@ -175,7 +175,8 @@ func TestSharesOfStreamsThatComeAndGo(t *testing.T) {
 			if modo, ok := As[*MoDo](m.Method); ok {
 				modo.memo[id] = x
 			} else {
-				m.Method.(*MoCo).memo[id] = mocoStream{Mean: vector{1, 0, 0}, Share: x, Steps: 3}
+				moco, _ := As[*MoCo](m.Method)
+				moco.memo[id] = mocoStream{Mean: vector{1, 0, 0}, Share: x, Steps: 3}
 			}
 		}
 		share(0, .75)

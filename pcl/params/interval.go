@@ -44,7 +44,7 @@ func (i interval) check(x float64) error {
 		return fmt.Errorf("%g is out of range; want a number in %s", x, i.text)
 	}
 	if i.whole && x != math.Trunc(x) {
-		return fmt.Errorf("%g is not a whole number", x)
+		return fmt.Errorf("%g is not whole; want a whole number in %s", x, i.text)
 	}
 	return nil
 }

@@ -130,7 +130,9 @@ func (p Param) typed(v any) (any, error) {
 		case bool:
 			return v, nil
 		case string:
-			return strconv.ParseBool(v)
+			if b, err := strconv.ParseBool(v); err == nil {
+				return b, nil
+			}
 		}
 		return nil, fmt.Errorf("want true or false, not %v", v)
 	}
