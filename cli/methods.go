@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
 // methodsCmd lists the methods and the parts that can be joined to them, or explains one.
@@ -14,11 +15,6 @@ type methodsCmd struct {
 	Name  string `arg:"" optional:"" help:"Method, part or composition (such as emgd-gmc+der-pp) to explain."`
 	Parts bool   `help:"List the parts of a rehearsal, which can be joined to a method with +."`
 	JSON  bool   `name:"json" help:"Print JSON."`
-}
-
-type methodDescription struct {
-	method.Info
-	Params []method.Param `json:"params"`
 }
 
 func (c *methodsCmd) Run(rc *runContext) error {
@@ -33,13 +29,13 @@ func (c *methodsCmd) Run(rc *runContext) error {
 	if c.Name != "" {
 		names = []string{c.Name}
 	}
-	var list []methodDescription
+	var list []method.Description
 	for _, name := range names {
-		spec, err := method.Lookup(name)
+		d, err := method.Lookup(name)
 		if err != nil {
 			return usageError{err}
 		}
-		list = append(list, methodDescription{spec.Info, method.Parameters(spec)})
+		list = append(list, d)
 	}
 	switch {
 	case c.JSON:
@@ -61,7 +57,7 @@ func (c *methodsCmd) Run(rc *runContext) error {
 	return c.parts(rc, nil)
 }
 
-func explain(rc *runContext, m methodDescription) error {
+func explain(rc *runContext, m method.Description) error {
 	fmt.Fprintf(rc.stdout, "%s: %s\n\n  %s\n\n", m.Name, m.Title, m.Rule)
 	w := tabwriter.NewWriter(rc.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "  Family\t%s\n  Cost per step\t%s\n  State\t%s\n  Σw\t%s\n  Cite\t%s\n", m.Family, m.Cost, m.State, m.SumW, m.Source)
@@ -72,8 +68,8 @@ func explain(rc *runContext, m methodDescription) error {
 	return explainParams(w, m.Params)
 }
 
-func explainParams(w *tabwriter.Writer, params []method.Param) error {
-	for _, p := range params {
+func explainParams(w *tabwriter.Writer, list []params.Param) error {
+	for _, p := range list {
 		choices := ""
 		if len(p.Choices) > 0 {
 			choices = "; one of " + strings.Join(p.Choices, ", ")

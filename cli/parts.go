@@ -8,12 +8,13 @@ import (
 	"text/tabwriter"
 
 	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/params"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
 type partDescription struct {
 	rehearsal.Info
-	Params []method.Param `json:"params"`
+	Params []params.Param `json:"params"`
 }
 
 func registered(name string) bool { return slices.Contains(method.Names(), name) }
@@ -27,7 +28,7 @@ func (c *methodsCmd) parts(rc *runContext, one rehearsal.Part) error {
 			return err
 		}
 		if one == nil || p.Info().Name == one.Info().Name {
-			list = append(list, partDescription{p.Info(), method.PartParameters(p)})
+			list = append(list, partDescription{p.Info(), params.Of(p)})
 		}
 	}
 	switch {

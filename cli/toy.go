@@ -119,9 +119,9 @@ func printPoint(w io.Writer, name, step string, p toy.Point) {
 
 // title returns a method's name as it is printed.
 func title(name string) string {
-	spec, err := method.Lookup(name)
+	d, err := method.Lookup(name)
 	if err != nil {
 		return name
 	}
-	return spec.Info.Title
+	return d.Title
 }

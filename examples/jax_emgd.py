@@ -43,5 +43,5 @@ def descend(rule, steps=1500, arrival=500, lr=2e-5):
 
 
 if __name__ == "__main__":
-    curve = descend(parallelcl.EMGD("gmc", tau=5))
+    curve = descend(parallelcl.EMGDGMC(tau=5))
     print(f"f1 {curve[500][0]:.4f} → {curve[-1][0]:.4f}, f2 {curve[500][1]:.4f} → {curve[-1][1]:.4f}")

@@ -43,7 +43,7 @@ def descend(rule, steps=1500, arrival=500, lr=2e-5):
 
 def main():
     print(f"{'rule':<16} {'f1 when f2 arrives':>20} {'f1 at the end':>15} {'f2 when it arrives':>20} {'f2 at the end':>15}")
-    for rule in [parallelcl.Rule("avggrad"), parallelcl.Rule("mgda"), parallelcl.EMGD("gmc", tau=5)]:
+    for rule in [parallelcl.Rule("avggrad"), parallelcl.Rule("mgda"), parallelcl.EMGDGMC(tau=5)]:
         curve = descend(rule)
         print(f"{rule.name:<16} {curve[500][0]:>20.4f} {curve[-1][0]:>15.4f} {curve[500][1]:>20.4f} {curve[-1][1]:>15.4f}")
     print("\nThe mean of the gradients lets f1 rise; EMGD decreases both.", rule.last.certificate.message, sep="\n")

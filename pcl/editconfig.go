@@ -2,8 +2,8 @@ package pcl
 
 import (
 	"fmt"
-	"math"
-	"slices"
+
+	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
 // Edit describes memory editing (docs/method.md §3): after each update, the memory's samples that took part in
@@ -11,19 +11,15 @@ import (
 // D = Σ λᵢ∇ℓᵢ is the direction of the update; both gradients are taken over the backbone's parameters. The zero
 // value turns editing off. An empty field of Mode, Norm, Aim, Target or At stands for its first choice.
 type Edit struct {
-	// Eta is the step size η, in units in which pixels lie in [0,1]; 0 turns editing off.
-	Eta    float64    `json:"eta,omitempty" toml:"eta"`
-	Mode   EditMode   `json:"mode,omitempty" toml:"mode"`
-	Norm   EditNorm   `json:"norm,omitempty" toml:"norm"`
-	Aim    EditAim    `json:"aim,omitempty" toml:"aim"`
-	Target EditTarget `json:"target,omitempty" toml:"target"`
-	At     EditAt     `json:"at,omitempty" toml:"at"`
-	// Every is how many steps pass from one edit to the next: 1 edits in every step, and so does 0.
-	Every int `json:"every,omitempty" toml:"every"`
-	// MaxDrift is the most that any pixel may differ from the original, ‖x − x_original‖∞; 0 means no limit.
-	MaxDrift float64 `json:"max_drift,omitempty" toml:"max_drift"`
-	// Unclamped allows pixels outside [0,1].
-	Unclamped bool `json:"unclamped,omitempty" toml:"unclamped"`
+	Eta       float64    `json:"eta,omitempty" toml:"eta" param:"eta" default:"0" range:"[0,inf)" doc:"step size η, in units in which pixels lie in [0,1]; 0 turns editing off"`
+	Mode      EditMode   `json:"mode,omitempty" toml:"mode" param:"mode" default:"batch" choices:"batch,per_sample" doc:"the loss whose gradient an edit moves: that of the batch or of each sample"`
+	Norm      EditNorm   `json:"norm,omitempty" toml:"norm" param:"norm" default:"rms" choices:"rms,l2,raw" doc:"how a sample's edit gradient is normalised"`
+	Aim       EditAim    `json:"aim,omitempty" toml:"aim" param:"aim" default:"toward" choices:"toward,literal,ascend" doc:"where edits lead: to the step's direction D, as the paper's Eq. 12 is printed, or away from D"`
+	Target    EditTarget `json:"target,omitempty" toml:"target" param:"target" default:"d" choices:"d,mean" doc:"what edits aim at: D, or D/|Σλ|"`
+	At        EditAt     `json:"at,omitempty" toml:"at" param:"at" default:"pre" choices:"pre,post" doc:"whether edits use the parameters before or after the update"`
+	Every     int        `json:"every,omitempty" toml:"every" param:"every" default:"1" range:"whole [1,inf)" doc:"edit in every so many steps"`
+	MaxDrift  float64    `json:"max_drift,omitempty" toml:"max_drift" param:"max_drift" default:"0" range:"[0,inf)" doc:"largest change of a pixel from its original, ‖x − x_original‖∞; 0 means no limit"`
+	Unclamped bool       `json:"unclamped,omitempty" toml:"unclamped" param:"unclamped" default:"false" doc:"allow pixels outside [0,1]"`
 }
 
 // EditMode says which loss it is whose gradient ∇ℓ an edit moves towards D.
@@ -74,50 +70,16 @@ const (
 // On reports whether memory editing is turned on.
 func (e Edit) On() bool { return e.Eta > 0 }
 
+// withDefaults leaves a setting that is not allowed to Validate.
 func (e Edit) withDefaults() Edit {
-	e.Mode = orFirst(e.Mode, EditBatch)
-	e.Norm = orFirst(e.Norm, EditRMS)
-	e.Aim = orFirst(e.Aim, EditToward)
-	e.Target = orFirst(e.Target, EditTowardD)
-	e.At = orFirst(e.At, EditBefore)
-	if e.Every == 0 {
-		e.Every = 1
-	}
+	e, _ = params.Filled(e)
 	return e
-}
-
-func orFirst[T ~string](x, first T) T {
-	if x == "" {
-		return first
-	}
-	return x
 }
 
 // Validate returns an error that names the first setting that is not allowed.
 func (e Edit) Validate() error {
-	for _, err := range []error{
-		oneOf("mode", e.Mode, EditBatch, EditPerSample), oneOf("norm", e.Norm, EditRMS, EditL2, EditRaw),
-		oneOf("aim", e.Aim, EditToward, EditLiteral, EditAscend), oneOf("target", e.Target, EditTowardD, EditTowardMean),
-		oneOf("at", e.At, EditBefore, EditAfter),
-	} {
-		if err != nil {
-			return err
-		}
-	}
-	switch {
-	case !(e.Eta >= 0) || math.IsInf(e.Eta, 1):
-		return fmt.Errorf("edit eta %g must be a number from 0 on", e.Eta)
-	case e.Every < 0:
-		return fmt.Errorf("edit every %d steps; want 1 or more", e.Every)
-	case !(e.MaxDrift >= 0) || math.IsInf(e.MaxDrift, 1):
-		return fmt.Errorf("edit max_drift %g must be a number from 0 on", e.MaxDrift)
+	if _, err := params.Filled(e); err != nil {
+		return fmt.Errorf("edit: %w", err)
 	}
 	return nil
-}
-
-func oneOf[T ~string](name string, x T, choices ...T) error {
-	if x == "" || slices.Contains(choices, x) {
-		return nil
-	}
-	return fmt.Errorf("edit %s %q is none of %q", name, x, choices)
 }

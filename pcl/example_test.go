@@ -41,7 +41,7 @@ func Example() {
 	device := must(backend.Open(context.Background(), backend.Options{Name: backend.Go})) // or backend.Auto
 	defer device.Close()
 	learner := must(pcl.NewLearner(pcl.Options{
-		Backend: device, Model: must(model.NewMLP(8, []int{32}, 4)), Method: must(method.EMGD{Tau: 5}.New()),
+		Backend: device, Model: must(model.NewMLP(8, []int{32}, 4)), Method: must(method.Make(method.EMGDGMC{Tau: 5})),
 		Increment: scenario.ClassIncremental, Batch: 16, Optimizer: optim.Adam{LR: 0.01},
 		Memory: memory.Config{Policy: memory.PerClass, Budget: 5},
 	}))

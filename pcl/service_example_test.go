@@ -19,7 +19,7 @@ import (
 // newLearner has eight inputs and four outputs.
 func newLearner(device *backend.Backend) *pcl.Learner {
 	return must(pcl.NewLearner(pcl.Options{
-		Backend: device, Model: must(model.NewMLP(8, []int{32}, 4)), Method: must(method.EMGD{Tau: 5}.New()),
+		Backend: device, Model: must(model.NewMLP(8, []int{32}, 4)), Method: must(method.Make(method.EMGDGMC{Tau: 5})),
 		Increment: scenario.ClassIncremental, Batch: 16, Optimizer: optim.Adam{LR: 0.01},
 		Memory: memory.Config{Policy: memory.PerClass, Budget: 5},
 	}))

@@ -18,11 +18,6 @@ import (
 
 func main() {
 	model.Register("cnn", newCNN)
-	method.Register(method.Spec{
-		Info: sameLength{}.Info(),
-		New:  func(method.Params) (method.Method, error) { return sameLength{}, nil },
-	})
-	method.RegisterPart(older{})
 	cli.Main()
 }
 
@@ -44,15 +39,16 @@ func newCNN(s model.Sizes) (model.Model, error) {
 	})
 }
 
-// sameLength gives every stream's gradient Jᵢ the same length: d = 1/K Σ (n̄/nᵢ) Jᵢ, where nᵢ = ‖Jᵢ‖ has the mean n̄.
-type sameLength struct{}
-
-func (sameLength) Info() method.Info {
-	return method.Info{
+func init() {
+	method.Register(method.Info{
 		Name: "same-length", Title: "Same length", Family: "mtl", Rule: "wᵢ = n̄/(K nᵢ), nᵢ = ‖Jᵢ‖",
 		Source: "examples/own", Cost: "K(F+B) + K norms", State: "none", SumW: "at least 1", NeedsGram: true,
-	}
+	}, sameLength{})
+	method.RegisterPart(older{})
 }
+
+// sameLength gives every stream's gradient Jᵢ the same length: d = 1/K Σ (n̄/nᵢ) Jᵢ, where nᵢ = ‖Jᵢ‖ has the mean n̄.
+type sameLength struct{}
 
 // Weights reads the lengths from the diagonal of the Gram matrix JJᵀ, which lies there row by row.
 func (sameLength) Weights(s *method.Step, w []float64) (method.Outcome, error) {
@@ -68,6 +64,3 @@ func (sameLength) Weights(s *method.Step, w []float64) (method.Outcome, error) {
 	}
 	return method.Outcome{}, nil
 }
-
-// New makes sameLength{} a value that method.Compose takes.
-func (s sameLength) New() (method.Method, error) { return s, nil }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
@@ -12,7 +11,7 @@ import (
 // older is a part of a rehearsal that replays what was learnt first more often: a stored sample of the task that was the
 // a-th to arrive has the weight 1/aᵖ when a batch is drawn.
 type older struct {
-	Power *float64 `param:"power" default:"1" doc:"p ≥ 0; with 0 all stored samples are drawn alike"`
+	Power *float64 `param:"power" default:"1" range:"[0,100]" doc:"p ≥ 0; with 0 all stored samples are drawn alike"`
 }
 
 func (older) Info() rehearsal.Info {
@@ -24,15 +23,8 @@ func (older) Info() rehearsal.Info {
 
 // Join sets the choice that the part makes; all others stay as they are.
 func (o older) Join(r *rehearsal.Rehearsal) error {
-	power := 1.0
-	if o.Power != nil {
-		power = *o.Power
-	}
-	if !(power >= 0) {
-		return fmt.Errorf("power is %v; want a number from 0", power)
-	}
 	r.Draw = func(lab rehearsal.ReplayLab) ([]int, error) {
-		return drawOlder(lab, power), nil
+		return drawOlder(lab, *o.Power), nil
 	}
 	return nil
 }

@@ -45,15 +45,15 @@ func TestOlder(t *testing.T) {
 
 // TestJoined: the rule and the part of this program are joined with those of pcl by types, as they are by names.
 func TestJoined(t *testing.T) {
-	m, err := method.Compose(sameLength{}, older{Power: new(0.5)}, rehearsal.Distill{}).New()
+	m, err := method.Make(sameLength{}, older{Power: new(0.5)}, rehearsal.Distill{})
 	if err != nil || m.Info().Name != "same-length+older+der-pp" {
 		t.Errorf("%v: %+v", err, m)
 	}
-	_, err = method.Compose(sameLength{}, older{Power: new(-1.0)}).New()
-	if err == nil || !strings.Contains(err.Error(), "power is -1") {
+	_, err = method.Make(sameLength{}, older{Power: new(-1.0)})
+	if err == nil || !strings.Contains(err.Error(), "power: -1 is out of range") {
 		t.Errorf("a power below 0: %v", err)
 	}
-	_, err = method.Compose(sameLength{}, older{}, rehearsal.MIR{}).New()
+	_, err = method.Make(sameLength{}, older{}, rehearsal.MIR{})
 	if err == nil || !strings.Contains(err.Error(), "both set the replay") {
 		t.Errorf("two parts that choose what is replayed: %v", err)
 	}

@@ -4,8 +4,6 @@ package limits
 import (
 	"fmt"
 	"math"
-	"slices"
-	"strings"
 )
 
 // Within returns an error unless least ≤ x ≤ most and x is finite.
@@ -25,12 +23,4 @@ func Whole(what string, x, least, most float64) (int, error) {
 		return 0, fmt.Errorf("%s is %g; want a whole number", what, x)
 	}
 	return int(x), nil
-}
-
-// OneOf returns an error unless s is one of the choices.
-func OneOf(what, s string, choices ...string) error {
-	if !slices.Contains(choices, s) {
-		return fmt.Errorf("%s is %q; want one of %s", what, s, strings.Join(choices, ", "))
-	}
-	return nil
 }

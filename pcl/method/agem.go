@@ -1,11 +1,6 @@
 package method
 
-func init() {
-	Register(Spec{
-		Info: agemInfo,
-		New:  func(Params) (Method, error) { return agem{}, nil },
-	})
-}
+func init() { Register(agemInfo, AGEM{}) }
 
 var agemInfo = Info{
 	Name: "a-gem", Title: "A-GEM", Family: "scl",
@@ -15,13 +10,11 @@ var agemInfo = Info{
 	NeedsGram: true,
 }
 
-// agem keeps the step from raising the memory's loss (docs/method.md §5.2). Where there is no conflict, the
+// AGEM keeps the step from raising the memory's loss (docs/method.md §5.2). Where there is no conflict, the
 // memory contributes nothing to the step.
-type agem struct{}
+type AGEM struct{}
 
-func (agem) Info() Info { return agemInfo }
-
-func (agem) Weights(s *Step, w []float64) (Outcome, error) {
+func (AGEM) Weights(s *Step, w []float64) (Outcome, error) {
 	p, done, err := serially(agemInfo, s, w)
 	if err != nil || done {
 		return Outcome{}, err

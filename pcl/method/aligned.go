@@ -2,16 +2,7 @@ package method
 
 import "math"
 
-func init() {
-	Register(Spec{
-		Info: alignedInfo,
-		Params: []Param{{
-			Name: "scale", Default: "min", Choices: []string{"min", "median", "rmse"},
-			Doc: "the value to which all singular values of J are set: the smallest of them, the median (the lower of two), or the root mean square",
-		}},
-		New: func(p Params) (Method, error) { return aligned{p.String("scale")}, nil },
-	})
-}
+func init() { Register(alignedInfo, AlignedMTL{}) }
 
 var alignedInfo = Info{
 	Name: "aligned-mtl", Title: "Aligned-MTL", Family: "mtl",
@@ -21,12 +12,12 @@ var alignedInfo = Info{
 	NeedsGram: true,
 }
 
-// aligned gives all principal components of the gradients the same singular value (docs/method.md §4.11).
-type aligned struct{ scale string }
+// AlignedMTL gives all principal components of the gradients the same singular value (docs/method.md §4.11).
+type AlignedMTL struct {
+	Scale string `param:"scale" default:"min" choices:"min,median,rmse" doc:"the value to which all singular values of J are set: the smallest of them, the median (the lower of two), or the root mean square"`
+}
 
-func (aligned) Info() Info { return alignedInfo }
-
-func (m aligned) Weights(s *Step, w []float64) (Outcome, error) {
+func (m AlignedMTL) Weights(s *Step, w []float64) (Outcome, error) {
 	r, err := keep(alignedInfo, s, w)
 	if err != nil || r.k() == 0 {
 		return r.outcome(), err
@@ -48,8 +39,8 @@ func (m aligned) Weights(s *Step, w []float64) (Outcome, error) {
 }
 
 // target picks the common eigenvalue from the eigenvalues in ascending order.
-func (m aligned) target(values []float64) float64 {
-	switch m.scale {
+func (m AlignedMTL) target(values []float64) float64 {
+	switch m.Scale {
 	case "median":
 		return values[(len(values)-1)/2]
 	case "rmse":

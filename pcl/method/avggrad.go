@@ -1,11 +1,6 @@
 package method
 
-func init() {
-	Register(Spec{
-		Info: avgGradInfo,
-		New:  func(Params) (Method, error) { return avgGrad{}, nil },
-	})
-}
+func init() { Register(avgGradInfo, AvgGrad{}) }
 
 var avgGradInfo = Info{
 	Name: "avggrad", Title: "AvgGrad", Family: "mtl",
@@ -14,12 +9,10 @@ var avgGradInfo = Info{
 	Cost:   "K(F+B)", State: "none", SumW: "1",
 }
 
-// avgGrad is the plain mean of the gradients (docs/method.md §4.1).
-type avgGrad struct{}
+// AvgGrad is the plain mean of the gradients (docs/method.md §4.1).
+type AvgGrad struct{}
 
-func (avgGrad) Info() Info { return avgGradInfo }
-
-func (avgGrad) Weights(s *Step, w []float64) (Outcome, error) {
+func (AvgGrad) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := s.check(avgGradInfo, w); err != nil {
 		return Outcome{}, err
 	}

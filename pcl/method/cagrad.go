@@ -1,17 +1,6 @@
 package method
 
-import "fmt"
-
-func init() {
-	Register(Spec{
-		Info: caGradInfo,
-		Params: []Param{
-			{Name: "c", Default: 0.5, Doc: "c ≥ 0, radius of the ball around the mean gradient, relative to its length: 0 gives the mean, a large c the direction of MGDA"},
-			{Name: "divide", Default: "1", Choices: []string{"1", "1+c", "1+c^2"}, Doc: "what the weights are divided by; published codes use 1 or 1+c^2"},
-		},
-		New: func(p Params) (Method, error) { return newCAGrad(p) },
-	})
-}
+func init() { Register(caGradInfo, CAGrad{}) }
 
 var caGradInfo = Info{
 	Name: "cagrad", Title: "CAGrad", Family: "mtl",
@@ -21,36 +10,21 @@ var caGradInfo = Info{
 	NeedsGram: true,
 }
 
-// caGrad minimises g_w·g₀ + c‖g₀‖‖g_w‖ over the simplex (docs/method.md §4.9). Since r‖g‖ is the least
+// CAGrad minimises g_w·g₀ + c‖g₀‖‖g_w‖ over the simplex (docs/method.md §4.9). Since r‖g‖ is the least
 // ‖g‖²/2λ + r²λ/2 over λ > 0, its w is that of the shifted min-norm problem min ‖g_w + λg₀‖² for the
 // λ with λ·c‖g₀‖ = ‖g_w‖. As ‖g_w‖/λ falls with λ, λ is bisected, and every w on the way is exact.
 // Where ‖g_w‖/λ is below c‖g₀‖ down to λ = 0, the streams cannot all improve at once, the best
 // smallest Jᵢ·d is 0, and of the many d that reach it the limit λ → 0 is taken: the projection of
 // g₀ that DualProj makes.
-type caGrad struct {
-	c      float64
-	factor float64
-	min    shifted
-	cone   cone
+type CAGrad struct {
+	C      *float64 `param:"c" default:"0.5" range:"[0,1e6]" doc:"c ≥ 0, radius of the ball around the mean gradient, relative to its length: 0 gives the mean, a large c the direction of MGDA"`
+	Divide string   `param:"divide" default:"1" choices:"1,1+c,1+c^2" doc:"what the weights are divided by; published codes use 1 or 1+c^2"`
+
+	min  shifted
+	cone cone
 }
 
-func newCAGrad(p Params) (*caGrad, error) {
-	m := &caGrad{c: p.Float("c"), factor: 1}
-	if !(m.c >= 0) || m.c > 1e6 {
-		return nil, fmt.Errorf("c %g is outside [0, 1e6]", m.c)
-	}
-	switch p.String("divide") {
-	case "1+c":
-		m.factor = 1 / (1 + m.c)
-	case "1+c^2":
-		m.factor = 1 / (1 + m.c*m.c)
-	}
-	return m, nil
-}
-
-func (*caGrad) Info() Info { return caGradInfo }
-
-func (m *caGrad) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *CAGrad) Weights(s *Step, w []float64) (Outcome, error) {
 	r, err := keep(caGradInfo, s, w)
 	if err != nil || r.k() == 0 {
 		return r.outcome(), err
@@ -61,18 +35,18 @@ func (m *caGrad) Weights(s *Step, w []float64) (Outcome, error) {
 		return Outcome{}, err
 	}
 	for i := range v {
-		v[i] *= m.factor
+		v[i] *= m.factor()
 	}
 	return r.write(v, w), nil
 }
 
-func (m *caGrad) averse(r *rows) ([]float64, error) {
+func (m *CAGrad) averse(r *rows) ([]float64, error) {
 	k := r.k()
 	v := make([]float64, k)
 	fill(v, 1/float64(k))
 	mean := normOf(r.gram, v)
-	radius := m.c * mean
-	if m.c == 0 || mean <= cancelled*r.lengths(v) {
+	radius := *m.C * mean
+	if *m.C == 0 || mean <= cancelled*r.lengths(v) {
 		return v, nil // the ball is a point: g₀ itself, or 0 but for rounding
 	}
 	limit, err := m.cone.project(r.gram, v)
@@ -112,3 +86,14 @@ func (m *caGrad) averse(r *rows) ([]float64, error) {
 // nearlyZero is the ‖g_w‖, with the longest gradient between 1 and 2, that counts as 0: rows that
 // are not dropped are longer.
 const nearlyZero = 1e-13
+
+// factor is what the weights are multiplied by.
+func (m *CAGrad) factor() float64 {
+	switch c := *m.C; m.Divide {
+	case "1+c":
+		return 1 / (1 + c)
+	case "1+c^2":
+		return 1 / (1 + c*c)
+	}
+	return 1
+}

@@ -10,13 +10,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
-func init() {
-	Register(Spec{
-		Info:   cappedMGDAInfo,
-		Params: []Param{{Name: "cap", Default: 0.5, Doc: "c in (0, 1], the largest weight: 1 gives MGDA, and 1/K or less the mean"}},
-		New:    func(p Params) (Method, error) { return newCappedMGDA(p.Float("cap")) },
-	})
-}
+func init() { Register(cappedMGDAInfo, CappedMGDA{}) }
 
 var cappedMGDAInfo = Info{
 	Name: "capped-mgda", Title: "Capped MGDA", Family: "mtl",
@@ -26,24 +20,16 @@ var cappedMGDAInfo = Info{
 	NeedsGram: true,
 }
 
-// cappedMGDA is MGDA with an upper bound on the weights (docs/method.md §4.2). Where MGDA keeps to the bound it is
+// CappedMGDA is MGDA with an upper bound on the weights (docs/method.md §4.2). Where MGDA keeps to the bound it is
 // MGDA, to the bit.
-type cappedMGDA struct {
-	cap    float64
+type CappedMGDA struct {
+	Cap float64 `param:"cap" default:"0.5" range:"(0,1]" doc:"c in (0, 1], the largest weight: 1 gives MGDA, and 1/K or less the mean"`
+
 	solver emgd.Solver
 	ones   []float64
 }
 
-func newCappedMGDA(c float64) (*cappedMGDA, error) {
-	if !(c > 0 && c <= 1) {
-		return nil, fmt.Errorf("cap %g is outside (0, 1]", c)
-	}
-	return &cappedMGDA{cap: c}, nil
-}
-
-func (*cappedMGDA) Info() Info { return cappedMGDAInfo }
-
-func (m *cappedMGDA) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *CappedMGDA) Weights(s *Step, w []float64) (Outcome, error) {
 	r, err := keep(cappedMGDAInfo, s, w)
 	if err != nil || r.k() == 0 {
 		return r.outcome(), err
@@ -58,7 +44,7 @@ func (m *cappedMGDA) Weights(s *Step, w []float64) (Outcome, error) {
 	for _, x := range w {
 		largest = max(largest, x)
 	}
-	bound := max(m.cap, 1/float64(r.k()))
+	bound := max(m.Cap, 1/float64(r.k()))
 	if largest <= bound {
 		return out, nil
 	}

@@ -18,7 +18,7 @@ func TestCappedByHand(t *testing.T) {
 		{pair, 1, []float64{.6, .4}}, {pair, .6, []float64{.6, .4}}, {pair, .55, []float64{.55, .45}}, {pair, .1, []float64{.5, .5}},
 		{three, 1, []float64{.8, .2, 0}}, {three, .5, []float64{.5, .5, 0}}, {three, .4, []float64{.4, .4, .2}}, {three, .3, []float64{1. / 3, 1. / 3, 1. / 3}},
 	} {
-		if w := weigh(t, build(t, "capped-mgda", params{"cap": c.cap}), sample{rows: c.rows}.step(1)); !near(w, c.want, 1e-12) {
+		if w := weigh(t, build(t, "capped-mgda", values{"cap": c.cap}), sample{rows: c.rows}.step(1)); !near(w, c.want, 1e-12) {
 			t.Errorf("%v with a bound of %g: %v, want %v", c.rows, c.cap, w, c.want)
 		}
 	}
@@ -31,7 +31,7 @@ func TestCappedIsMGDA(t *testing.T) {
 			s, k := z.step(1), len(z.rows)
 			want := weigh(t, build(t, "mgda", nil), s)
 			w := make([]float64, k)
-			out, err := build(t, "capped-mgda", params{"cap": 1}).Weights(s, w)
+			out, err := build(t, "capped-mgda", values{"cap": 1}).Weights(s, w)
 			must(t, err)
 			if !slices.Equal(w, want) {
 				t.Errorf("%s: %v, MGDA %v", z.name, w, want)
@@ -59,7 +59,7 @@ func TestCappedIsOptimal(t *testing.T) {
 		}
 		bound := 1/float64(k) + r.Float64()*(1-1/float64(k))
 		s := sample{rows: rows}.step(1)
-		w := weigh(t, build(t, "capped-mgda", params{"cap": bound}), s)
+		w := weigh(t, build(t, "capped-mgda", values{"cap": bound}), s)
 		got, best := quadraticForm(s.Gram, w), leastCapped(s.Gram, bound, k)
 		if slices.Max(w) > bound+1e-12 || slices.Min(w) < 0 || math.Abs(total(w)-1) > 1e-12 {
 			t.Fatalf("problem %d: weights %v for a bound of %g", n, w, bound)
@@ -119,7 +119,7 @@ func TestCappedManyRows(t *testing.T) {
 		}
 		s, before := sample{rows: rows}.step(1), math.Inf(1)
 		for _, bound := range []float64{1.2 / float64(k), 2 / float64(k), 3 / float64(k), .5, 1} {
-			w := weigh(t, build(t, "capped-mgda", params{"cap": bound}), s)
+			w := weigh(t, build(t, "capped-mgda", values{"cap": bound}), s)
 			slope, scale := times(s.Gram, w), longest(s.Gram, k)
 			low, high := math.Inf(-1), math.Inf(1) // of the slopes where a weight may fall, and where it may rise
 			for i, x := range w {
@@ -162,8 +162,8 @@ func TestCappedFarApart(t *testing.T) {
 			}
 		}
 		bound := .5
-		w := weigh(t, build(t, "capped-mgda", params{"cap": bound}), sample{rows: rows}.step(1))
-		without := weigh(t, build(t, "capped-mgda", params{"cap": bound}), sample{rows: rows[1:]}.step(1))
+		w := weigh(t, build(t, "capped-mgda", values{"cap": bound}), sample{rows: rows}.step(1))
+		without := weigh(t, build(t, "capped-mgda", values{"cap": bound}), sample{rows: rows[1:]}.step(1))
 		if a, b := combined(rows, w), combined(rows[1:], without); inner(a, a) > inner(b, b)*(1+1e-9) {
 			t.Fatalf("problem %d: ‖d‖² is %g, and %g without the first of the rows %v", n, inner(a, a), inner(b, b), rows)
 		}
@@ -190,7 +190,7 @@ func TestCappedNearlyEqual(t *testing.T) {
 				rows[i][p] += f * r.NormFloat64()
 			}
 		}
-		w := weigh(t, build(t, "capped-mgda", params{"cap": .5}), sample{rows: rows}.step(1))
+		w := weigh(t, build(t, "capped-mgda", values{"cap": .5}), sample{rows: rows}.step(1))
 		if slices.Max(w) > .5+1e-12 || slices.Min(w) < -1e-15 || math.Abs(total(w)-1) > 1e-12 {
 			t.Fatalf("problem %d: weights %v", n, w)
 		}

@@ -1,45 +1,12 @@
 package method
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
-
-// Composition is a rule together with the parts of a rehearsal (docs/method.md §8); see [Compose].
-type Composition struct {
-	Rule  Value
-	Parts []rehearsal.Part
-}
-
-// Compose joins a rule with the parts of a rehearsal, for example
-//
-//	method.Compose(method.EMGD{Tau: 10}, rehearsal.Distill{Alpha: new(0.5)})
-//
-// The rule may be a published method with a rehearsal of its own, whose parts then come first. [New] makes the same
-// method from the name "emgd-gmc+der-pp".
-func Compose(rule Value, parts ...rehearsal.Part) Composition { return Composition{rule, parts} }
-
-// New builds the method. Parts that cannot be joined are errors that say why.
-func (c Composition) New() (Method, error) {
-	if c.Rule == nil {
-		return nil, errors.New("method: a composition without a rule")
-	}
-	if i := slices.Index(c.Parts, nil); i >= 0 {
-		return nil, fmt.Errorf("method: part %d of the composition is nil", i+1)
-	}
-	rule, err := c.Rule.New()
-	if err != nil {
-		return nil, err
-	}
-	if rule == nil {
-		return nil, fmt.Errorf("method: the rule of a composition: the constructor of a %T returned none", c.Rule)
-	}
-	return compose(rule, c.Parts...)
-}
 
 // composed is a rule with a rehearsal.
 type composed struct {

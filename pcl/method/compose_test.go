@@ -1,11 +1,11 @@
 package method
 
 import (
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/pcl/params"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
@@ -20,14 +20,14 @@ func TestCompositionsByName(t *testing.T) {
 		"emgd-gmc+per-task":           "EMGD (GMC) + a row per finished task",
 		"gem+herding":                 "GEM + herding",
 	} {
-		spec, err := Lookup(name)
+		d, err := Lookup(name)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
 		info := build(t, name, nil).Info()
-		if info != spec.Info || info.Name != name || info.Title != title {
-			t.Errorf("%s is %q with the title %q; Lookup says %+v", name, info.Name, info.Title, spec.Info)
+		if info != d.Info || info.Name != name || info.Title != title {
+			t.Errorf("%s is %q with the title %q; Lookup says %+v", name, info.Name, info.Title, d.Info)
 		}
 		first, rest, _ := strings.Cut(name, "+")
 		rule := build(t, first, nil).Info()
@@ -53,7 +53,7 @@ func TestCompositionsByName(t *testing.T) {
 func TestCompositionsThatAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		params  params
+		params  values
 		reasons []string
 	}{
 		{"der-pp+icarl", nil, []string{"der-pp and icarl", "both set the memory loss"}},
@@ -72,10 +72,10 @@ func TestCompositionsThatAreRefused(t *testing.T) {
 		{"gdumb+der-pp", nil, []string{"gdumb makes no training steps"}},
 		{"gdumb+mir", nil, []string{"gdumb makes no training steps"}},
 		{"er+per-task", nil, []string{"er weighs the tasks against one memory row", "choose another rule"}},
-		{"a-gem+der-pp", params{"rows": "apart"}, []string{"a-gem weighs the tasks against one memory row", "rows=joined"}},
+		{"a-gem+der-pp", values{"rows": "apart"}, []string{"a-gem weighs the tasks against one memory row", "rows=joined"}},
 		{"emgd-gmc+per-task+der-pp", nil, []string{"a row for each finished task has one loss", "draws=one"}},
-		{"emgd-gmc+per-task+der-pp", params{"draws": "one", "beta": 0}, []string{"beta above 0"}},
-		{"mdmtr+per-task", params{"distill": 1}, []string{"leave distill at 0"}},
+		{"emgd-gmc+per-task+der-pp", values{"draws": "one", "beta": 0}, []string{"beta above 0"}},
+		{"mdmtr+per-task", values{"distill": 1}, []string{"leave distill at 0"}},
 	} {
 		_, err := New(c.name, c.params)
 		if err == nil {
@@ -93,13 +93,13 @@ func TestCompositionsThatAreRefused(t *testing.T) {
 		}
 	}
 	// What the defaults forbid other values may allow.
-	build(t, "emgd-gmc+per-task+der-pp", params{"draws": "one"})
+	build(t, "emgd-gmc+per-task+der-pp", values{"draws": "one"})
 }
 
 // TestParametersOfCompositions: with the name of the rule or part, and without it where that is enough.
 func TestParametersOfCompositions(t *testing.T) {
-	want := build(t, "emgd-gmc+der-pp", params{"emgd-gmc.tau": 10, "der-pp.alpha": 0.5})
-	for _, p := range []params{{"tau": 10, "alpha": "0.5"}, {"emgd-gmc.tau": "10", "alpha": 0.5}, {"tau": 10.0, "der-pp.alpha": 0.5}} {
+	want := build(t, "emgd-gmc+der-pp", values{"emgd-gmc.tau": 10, "der-pp.alpha": 0.5})
+	for _, p := range []values{{"tau": 10, "alpha": "0.5"}, {"emgd-gmc.tau": "10", "alpha": 0.5}, {"tau": 10.0, "der-pp.alpha": 0.5}} {
 		if !same(build(t, "emgd-gmc+der-pp", p), want) {
 			t.Errorf("%v gives another method", p)
 		}
@@ -107,25 +107,25 @@ func TestParametersOfCompositions(t *testing.T) {
 	if same(build(t, "emgd-gmc+der-pp", nil), want) {
 		t.Error("the parameters change nothing")
 	}
-	both := build(t, "der-pp+gmed", params{"der-pp.alpha": 0.2, "gmed.alpha": 0.02, "gamma": 0.3}).(*composed)
+	both := build(t, "der-pp+gmed", values{"der-pp.alpha": 0.2, "gmed.alpha": 0.02, "gamma": 0.3}).(*composed)
 	d, g := both.rehearsal.Parts[0].(rehearsal.Distill), both.rehearsal.Parts[1].(rehearsal.GMED)
 	if *d.Alpha != 0.2 || *g.Alpha != 0.02 || *g.Gamma != 0.3 {
 		t.Errorf("α of %g and %g, γ of %g; want 0.2, 0.02, 0.3", *d.Alpha, *g.Alpha, *g.Gamma)
 	}
 	for _, c := range []struct {
 		name    string
-		params  params
+		params  values
 		reasons []string
 	}{
-		{"der-pp+gmed", params{"alpha": 0.1}, []string{`"alpha"`, "der-pp.alpha", "gmed.alpha"}},
-		{"emgd-gmc+der-pp", params{"alpha": 0.1, "der-pp.alpha": 0.2}, []string{"der-pp.alpha is given twice"}},
-		{"emgd-gmc+der-pp", params{"gamma": 0.1}, []string{`no parameter "gamma"`, "emgd-gmc.tau", "der-pp.alpha", "rescale"}},
-		{"emgd-gmc+der-pp", params{"mir.gamma": 0.1}, []string{`no parameter "mir.gamma"`}},
-		{"emgd-gmc+der-pp", params{"alpha": -1}, []string{"der-pp", "alpha"}},
-		{"emgd-gmc+der-pp", params{"draws": "three"}, []string{"der-pp.draws", "three"}},
-		{"emgd-gmc+der-pp", params{"tau": -1}, []string{"tau"}},
-		{"emgd-gmc+mir", params{"candidates": 0}, []string{"candidates", "out of range"}},
-		{"emgd-gmc+icarl", params{"pool": 0.0}, []string{"pool", "out of range"}},
+		{"der-pp+gmed", values{"alpha": 0.1}, []string{`"alpha"`, "der-pp.alpha", "gmed.alpha"}},
+		{"emgd-gmc+der-pp", values{"alpha": 0.1, "der-pp.alpha": 0.2}, []string{"der-pp.alpha is given twice"}},
+		{"emgd-gmc+der-pp", values{"gamma": 0.1}, []string{`no parameter "gamma"`, "emgd-gmc.tau", "der-pp.alpha", "rescale"}},
+		{"emgd-gmc+der-pp", values{"mir.gamma": 0.1}, []string{`no parameter "mir.gamma"`}},
+		{"emgd-gmc+der-pp", values{"alpha": -1}, []string{"der-pp", "alpha"}},
+		{"emgd-gmc+der-pp", values{"draws": "three"}, []string{"der-pp.draws", "three"}},
+		{"emgd-gmc+der-pp", values{"tau": -1}, []string{"tau"}},
+		{"emgd-gmc+mir", values{"candidates": 0}, []string{"candidates", "out of range"}},
+		{"emgd-gmc+icarl", values{"pool": 0.0}, []string{"pool", "out of range"}},
 	} {
 		_, err := New(c.name, c.params)
 		for _, reason := range append(c.reasons, c.name) {
@@ -136,65 +136,59 @@ func TestParametersOfCompositions(t *testing.T) {
 	}
 }
 
-// filledIn is a part with its defaults in place of zero values, as New gives them.
-func filledIn(t *testing.T, p rehearsal.Part) rehearsal.Part {
-	t.Helper()
-	defaults := map[string]any{}
-	v := reflect.ValueOf(p)
-	for i, n := 0, 0; i < v.NumField(); i++ {
-		if v.Type().Field(i).Tag.Get("param") == "" {
-			continue
-		}
-		if f := rehearsal.Fields(p)[n]; v.Field(i).IsZero() {
-			defaults[f.Name] = f.Default
-		}
-		n++
-	}
-	out, err := rehearsal.With(p, defaults)
-	must(t, err)
-	return out
-}
-
-// TestTypedCompositions: Compose makes what New makes of the names.
+// TestTypedCompositions: Make makes what New makes of the names.
 func TestTypedCompositions(t *testing.T) {
+	rescaled := func(declaration any, mode string) Method {
+		m, err := Make(declaration)
+		must(t, err)
+		m, err = Rescale(m, mode)
+		must(t, err)
+		return m
+	}
+	type parts = []rehearsal.Part
 	for _, c := range []struct {
-		value  Value
-		name   string
-		params params
+		declaration any
+		parts       parts
+		name        string
+		params      values
 	}{
-		{Compose(EMGD{Tau: 10}, rehearsal.Distill{Alpha: new(.5)}), "emgd-gmc+der-pp", params{"tau": 10, "alpha": .5}},
-		{Compose(EMGD{AutoTau: true}, rehearsal.Distill{Draws: "one"}), "emgd-gmc+der-pp", params{"tau": "auto", "draws": "one"}},
-		{Compose(EMGDGS{}, rehearsal.Distill{Rows: "apart", Beta: new(0.0)}), "emgd-gs+der-pp", params{"rows": "apart", "beta": 0}},
-		{Compose(DERPP{Alpha: new(.2)}, rehearsal.Herding{Pool: 20}, rehearsal.NearestMean{}), "der-pp+herding+ncm", params{"alpha": .2, "pool": 20}},
-		{Compose(UPGrad{}, rehearsal.GSS{ScoreAll: true}, rehearsal.MIR{}), "upgrad+gss+mir", params{"score_all": true}},
-		{Compose(GEM{}, rehearsal.Greedy{}), "gem+greedy", nil},
-		{Compose(EMGD{Rescale: "mean"}, rehearsal.Distill{}), "emgd-gmc+der-pp", params{"rescale": "mean"}},
-		{Compose(DERPP{Rescale: "match_avg"}, rehearsal.Herding{}), "der-pp+herding", params{"rescale": "match_avg"}},
-		{Compose(Compose(EMGD{}, rehearsal.Distill{}), rehearsal.Herding{}), "emgd-gmc+der-pp+herding", nil},
+		{EMGDGMC{Tau: 10}, parts{rehearsal.Distill{Alpha: new(.5)}}, "emgd-gmc+der-pp", values{"tau": 10, "alpha": .5}},
+		{EMGDGMC{Tau: "auto"}, parts{rehearsal.Distill{Draws: "one"}}, "emgd-gmc+der-pp", values{"tau": "auto", "draws": "one"}},
+		{EMGDGS{}, parts{rehearsal.Distill{Rows: "apart", Beta: new(0.0)}}, "emgd-gs+der-pp", values{"rows": "apart", "beta": 0}},
+		{DERPP{Alpha: new(.2)}, parts{rehearsal.Herding{Pool: 20}, rehearsal.NearestMean{}}, "der-pp+herding+ncm", values{"alpha": .2, "pool": 20}},
+		{UPGrad{}, parts{rehearsal.GSS{ScoreAll: true}, rehearsal.MIR{}}, "upgrad+gss+mir", values{"score_all": true}},
+		{GEM{}, parts{rehearsal.Greedy{}}, "gem+greedy", nil},
+		{rescaled(EMGDGMC{}, "mean"), parts{rehearsal.Distill{}}, "emgd-gmc+der-pp", values{"rescale": "mean"}},
+		{rescaled(DERPP{}, "match_avg"), parts{rehearsal.Herding{}}, "der-pp+herding", values{"rescale": "match_avg"}},
+		{build(t, "emgd-gmc+der-pp", nil), parts{rehearsal.Herding{}}, "emgd-gmc+der-pp+herding", nil},
 	} {
-		got, err := c.value.New()
+		got, err := Make(c.declaration, c.parts...)
 		must(t, err)
 		typed := got.(*composed)
 		for i, p := range typed.rehearsal.Parts {
-			typed.rehearsal.Parts[i] = filledIn(t, p)
+			typed.rehearsal.Parts[i], err = params.Filled(p)
+			must(t, err)
 		}
 		if want := build(t, c.name, c.params); !same(got, want) {
-			t.Errorf("%+v is not %s with %v", c.value, c.name, c.params)
+			t.Errorf("%+v is not %s with %v", c.declaration, c.name, c.params)
 		}
 	}
 	for _, c := range []struct {
-		value  Value
-		reason string
+		declaration any
+		part        rehearsal.Part
+		reason      string
 	}{
-		{Compose(DERPP{}, rehearsal.ICaRL{}), "both set the memory loss"},
-		{Compose(GDumb{}, rehearsal.MIR{}), "no training steps"},
-		{Compose(EMGD{Tau: -1}, rehearsal.MIR{}), "tau"},
-		{Compose(EMGD{}, rehearsal.MIR{Candidates: .5}), "candidates"},
-		{Compose(ER{}, rehearsal.PerTask{}), "one memory row"},
-		{Compose(EMGD{}, rehearsal.Distill{Alpha: new(0.0), Beta: new(0.0)}), "alpha and beta"},
+		{DERPP{}, rehearsal.ICaRL{}, "both set the memory loss"},
+		{GDumb{}, rehearsal.MIR{}, "no training steps"},
+		{EMGDGMC{Tau: -1}, rehearsal.MIR{}, "tau"},
+		{EMGDGMC{}, rehearsal.MIR{Candidates: .5}, "candidates"},
+		{ER{}, rehearsal.PerTask{}, "one memory row"},
+		{EMGDGMC{}, rehearsal.Distill{Alpha: new(0.0), Beta: new(0.0)}, "alpha and beta"},
+		{EMGDGMC{}, nil, "nil"},
+		{nil, rehearsal.MIR{}, "nil"},
 	} {
-		if _, err := c.value.New(); err == nil || !strings.Contains(err.Error(), c.reason) {
-			t.Errorf("%+v: error %v, want one with %q", c.value, err, c.reason)
+		if _, err := Make(c.declaration, c.part); err == nil || !strings.Contains(err.Error(), c.reason) {
+			t.Errorf("%+v: error %v, want one with %q", c.declaration, err, c.reason)
 		}
 	}
 }
@@ -207,7 +201,7 @@ func TestPartsWithDefaults(t *testing.T) {
 			parts = []rehearsal.Part{rehearsal.Distill{}, part}
 		}
 		got := runOf(t, func() Method {
-			m, err := Compose(AvgGrad{}, parts...).New()
+			m, err := Make(AvgGrad{}, parts...)
 			must(t, err)
 			return m
 		}, perClass, 0)
@@ -223,14 +217,14 @@ func TestRescaleOfCompositions(t *testing.T) {
 	rows := [][]float64{{3, 0, 1}, {1, 1, 0}, {0, 2, 1}}
 	s := several{memory: 2, rows: rows, halves: [2][][]float64{rows, rows}, losses: []float64{1, 1, 1}}
 	for _, mode := range []string{"native", "mean", "match_avg"} {
-		w := weigh(t, build(t, "emgd-gmc+der-pp", params{"rescale": mode}), s.step(1))
-		want := weigh(t, build(t, "emgd-gmc", params{"rescale": mode}), s.summed().step(1))
+		w := weigh(t, build(t, "emgd-gmc+der-pp", values{"rescale": mode}), s.step(1))
+		want := weigh(t, build(t, "emgd-gmc", values{"rescale": mode}), s.summed().step(1))
 		if !near(w, []float64{want[0], want[0], want[1]}, 1e-12) {
 			t.Errorf("rescale=%s: %v, want %v", mode, w, want)
 		}
 	}
 	for _, name := range []string{"emgd-gmc+der-pp", "der-pp+herding"} {
-		m := build(t, name, params{"rescale": "mean"})
+		m := build(t, name, values{"rescale": "mean"})
 		curator, ok := As[rehearsal.Curator](m)
 		if _, objective := As[rehearsal.Objective](m); !ok || !objective || m.Info().SumW != "1" || m.Info().Name != name {
 			t.Errorf("%s rescaled is %+v with the curator %v", name, m.Info(), curator)

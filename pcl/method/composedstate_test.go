@@ -31,7 +31,7 @@ func TestStateOfARuleAlone(t *testing.T) {
 // TestStateOfBoth: what a rule and a part remember is saved together and restored, and an end reaches the rule.
 func TestStateOfBoth(t *testing.T) {
 	const penalty = `{"stiffness":"AAAAAAAA8D8=","anchor":"AACAPw=="}` // one parameter: 1, 1
-	made := func(name string) Stateful { return stateful(t, build(t, name, nil)) }
+	made := func(name string) remembering { return stateful(t, build(t, name, nil)) }
 	a, b := made("emgd-gmc+ewc"), made("emgd-gmc+ewc")
 	weigh(t, a, stepOf3())
 	saved, err := a.MarshalState()

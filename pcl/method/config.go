@@ -2,12 +2,7 @@ package method
 
 import "math"
 
-func init() {
-	Register(Spec{
-		Info: configInfo,
-		New:  func(Params) (Method, error) { return config{}, nil },
-	})
-}
+func init() { Register(configInfo, ConFIG{}) }
 
 var configInfo = Info{
 	Name: "config", Title: "ConFIG", Family: "mtl",
@@ -17,14 +12,12 @@ var configInfo = Info{
 	NeedsGram: true,
 }
 
-// config is ConFIG with equal preferences (docs/method.md §4.13): b = C⁺1 over the unit gradients, scaled to
+// ConFIG is ConFIG with equal preferences (docs/method.md §4.13): b = C⁺1 over the unit gradients, scaled to
 // the sum of the gradients' projections on it. It is free of conflict where the gradients are
 // independent, and equals EMGD with σ ∝ ‖J‖ where b ≥ 0. Where all projections cancel, d = 0.
-type config struct{}
+type ConFIG struct{}
 
-func (config) Info() Info { return configInfo }
-
-func (config) Weights(s *Step, w []float64) (Outcome, error) {
+func (ConFIG) Weights(s *Step, w []float64) (Outcome, error) {
 	r, err := keep(configInfo, s, w)
 	if err != nil || r.k() == 0 {
 		return r.outcome(), err

@@ -17,9 +17,9 @@ func each(t *testing.T, test func(t *testing.T, name string)) {
 	}
 }
 
-func build(t testing.TB, name string, params map[string]any) Method {
+func build(t testing.TB, name string, given map[string]any) Method {
 	t.Helper()
-	m, err := New(name, params)
+	m, err := New(name, given)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,14 +41,20 @@ func try(m Method, s *Step) ([]float64, error) {
 	return w, err
 }
 
+// remembering is a method with its state.
+type remembering struct {
+	Method
+	Stateful
+}
+
 // stateful is the role that the test cannot do without.
-func stateful(t testing.TB, m Method) Stateful {
+func stateful(t testing.TB, m Method) remembering {
 	t.Helper()
 	s, ok := As[Stateful](m)
 	if !ok {
 		t.Fatalf("%s is not Stateful", m.Info().Name)
 	}
-	return s
+	return remembering{m, s}
 }
 
 func total(w []float64) (sum float64) {

@@ -1,27 +1,6 @@
 package method
 
-import (
-	"math"
-
-	"github.com/parallelcl/parallelcl/internal/limits"
-)
-
-func init() {
-	Register(Spec{
-		Info: constantInfo,
-		Params: []Param{
-			{Name: "memory", Default: 1.0, Doc: "weight of the memory"},
-			{Name: "task", Default: 1.0, Doc: "weight of every task in training"},
-		},
-		New: func(p Params) (Method, error) {
-			m := constant{p.Float("memory"), p.Float("task")}
-			if err := limits.Within("memory", m.memory, -math.MaxFloat64, math.MaxFloat64); err != nil {
-				return nil, err
-			}
-			return m, limits.Within("task", m.task, -math.MaxFloat64, math.MaxFloat64)
-		},
-	})
-}
+func init() { Register(constantInfo, Constant{}) }
 
 var constantInfo = Info{
 	Name: "constant", Title: "Constant", Family: "mtl",
@@ -30,19 +9,20 @@ var constantInfo = Info{
 	Cost:   "K(F+B)", State: "none", SumW: "as given",
 }
 
-// constant gives the memory and the tasks a fixed weight each.
-type constant struct{ memory, task float64 }
+// Constant gives the memory and the tasks a fixed weight each.
+type Constant struct {
+	Memory *float64 `param:"memory" default:"1" doc:"weight of the memory"`
+	Task   *float64 `param:"task" default:"1" doc:"weight of every task in training"`
+}
 
-func (constant) Info() Info { return constantInfo }
-
-func (m constant) Weights(s *Step, w []float64) (Outcome, error) {
+func (m Constant) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := s.check(constantInfo, w); err != nil {
 		return Outcome{}, err
 	}
 	for i, id := range s.IDs {
-		w[i] = m.task
+		w[i] = *m.Task
 		if id <= Memory {
-			w[i] = m.memory
+			w[i] = *m.Memory
 		}
 	}
 	return Outcome{}, nil

@@ -2,20 +2,9 @@ package method
 
 import (
 	"math"
-
-	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
-func init() {
-	Register(Spec{
-		Info:   cosmosInfo,
-		Params: []Param{{Name: "lambda", Default: 1.0, Doc: "λ ≥ 0, reward for equal losses; the paper takes 0.01 to 8, depending on the data set"}},
-		New: func(p Params) (Method, error) {
-			m := cosmos{p.Float("lambda")}
-			return m, limits.Within("lambda", m.lambda, 0, 1e9)
-		},
-	})
-}
+func init() { Register(cosmosInfo, COSMOS{}) }
 
 var cosmosInfo = Info{
 	Name: "cosmos", Title: "COSMOS", Family: "mtl",
@@ -25,12 +14,12 @@ var cosmosInfo = Info{
 	NeedsLosses: true,
 }
 
-// cosmos adds a term to the mean loss that keeps the losses close to each other.
-type cosmos struct{ lambda float64 }
+// COSMOS adds a term to the mean loss that keeps the losses close to each other.
+type COSMOS struct {
+	Lambda *float64 `param:"lambda" default:"1" range:"[0,1e9]" doc:"λ ≥ 0, reward for equal losses; the paper takes 0.01 to 8, depending on the data set"`
+}
 
-func (cosmos) Info() Info { return cosmosInfo }
-
-func (m cosmos) Weights(s *Step, w []float64) (Outcome, error) {
+func (m COSMOS) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := s.check(cosmosInfo, w); err != nil {
 		return Outcome{}, err
 	}
@@ -49,7 +38,7 @@ func (m cosmos) Weights(s *Step, w []float64) (Outcome, error) {
 		sum += x / length
 	}
 	for i, x := range s.Losses {
-		w[i] -= m.lambda / root / length * (1 - sum*x/length)
+		w[i] -= *m.Lambda / root / length * (1 - sum*x/length)
 	}
 	return Outcome{}, nil
 }

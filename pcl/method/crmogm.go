@@ -9,16 +9,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
-func init() {
-	Register(Spec{
-		Info: crmogmInfo,
-		Params: []Param{
-			{Name: "method", Default: "mgda", Doc: "the method whose weights are smoothed, with its default parameters"},
-			{Name: "alpha", Default: 0.9, Doc: "α in [0, 1), the share of the previous weights"},
-		},
-		New: newCRMOGM,
-	})
-}
+func init() { Register(crmogmInfo, CRMOGM{}) }
 
 var crmogmInfo = Info{
 	Name: "cr-mogm", Title: "CR-MOGM", Family: "mtl",
@@ -27,19 +18,15 @@ var crmogmInfo = Info{
 	Cost:   "as the other method", State: "wᵢ per stream, and that of the other method", SumW: "as the other method (smoothed)",
 }
 
-// crmogm smooths another method's weights. A new stream enters with the weight that the method gives
-// it; where streams came or went, the previous weights of those that stayed are first brought to the
-// sum that the method now gives to these.
-type crmogm struct {
-	info  Info
-	inner Method // a rule; the rehearsal that it may have come with is joined to the smoothed one
-	alpha float64
-	memo  memo[float64]
-	ended bool // a stream of the last step has ended since
+// CRMOGM is the method "cr-mogm".
+type CRMOGM struct {
+	Method string   `param:"method" default:"mgda" doc:"the method whose weights are smoothed, with its default parameters"`
+	Alpha  *float64 `param:"alpha" default:"0.9" range:"[0,0.999999999]" doc:"α in [0, 1), the share of the previous weights"`
 }
 
-func newCRMOGM(p Params) (Method, error) {
-	name := p.String("method")
+// Start makes the method, joined with the rehearsal of the one that is smoothed.
+func (p CRMOGM) Start() (Method, error) {
+	name := p.Method
 	if name == crmogmInfo.Name {
 		return nil, fmt.Errorf("method %q would smooth itself", name)
 	}
@@ -50,11 +37,8 @@ func newCRMOGM(p Params) (Method, error) {
 	if m.Info().Direct {
 		return nil, fmt.Errorf("parameter method: %q gives a direction, which weights do not determine", name)
 	}
-	if err := limits.Within("alpha", p.Float("alpha"), 0, 1-1e-9); err != nil {
-		return nil, err
-	}
 	rule, parts := apart(m)
-	c := &crmogm{info: crmogmInfo, inner: rule, alpha: p.Float("alpha"), memo: memo[float64]{}}
+	c := &crmogm{info: crmogmInfo, inner: rule, alpha: *p.Alpha, memo: memo[float64]{}}
 	c.info.NeedsGram, c.info.NeedsLosses = rule.Info().NeedsGram, rule.Info().NeedsLosses
 	c.info.NeedsRows, c.info.NeedsCross = rule.Info().NeedsRows, rule.Info().NeedsCross
 	c.info.Title += " of " + m.Info().Title
@@ -67,6 +51,17 @@ func newCRMOGM(p Params) (Method, error) {
 		return nil, err
 	}
 	return compose(with)
+}
+
+// crmogm smooths another method's weights. A new stream enters with the weight that the method gives
+// it; where streams came or went, the previous weights of those that stayed are first brought to the
+// sum that the method now gives to these.
+type crmogm struct {
+	info  Info
+	inner Method // a rule; the rehearsal that it may have come with is joined to the smoothed one
+	alpha float64
+	memo  memo[float64]
+	ended bool // a stream of the last step has ended since
 }
 
 func (m *crmogm) Info() Info { return m.info }

@@ -9,7 +9,7 @@ import (
 
 // TestCRMOGM smooths, and lets streams come and go without a jump in the sum.
 func TestCRMOGM(t *testing.T) {
-	m := stateful(t, build(t, "cr-mogm", params{"method": "mgda", "alpha": .75}))
+	m := stateful(t, build(t, "cr-mogm", values{"method": "mgda", "alpha": .75}))
 	weigh(t, m, sample{rows: base}.step(1)) // .6, .4
 	swapped := sample{rows: [][]float64{base[1], base[0]}}.step(1)
 	if w := weigh(t, m, swapped); !near(w, []float64{.55, .45}, 1e-12) {
@@ -39,7 +39,7 @@ func TestCRMOGMDropsNothing(t *testing.T) {
 
 // TestCRMOGMKeepsTheInnerState: what the smoothed method remembers is saved with the weights.
 func TestCRMOGMKeepsTheInnerState(t *testing.T) {
-	p, s := params{"method": "gradnorm"}, sample{rows: pair, losses: []float64{1, 2}}.step(1)
+	p, s := values{"method": "gradnorm"}, sample{rows: pair, losses: []float64{1, 2}}.step(1)
 	a, b := stateful(t, build(t, "cr-mogm", p)), stateful(t, build(t, "cr-mogm", p))
 	for range 5 {
 		weigh(t, a, s)

@@ -9,22 +9,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
-func init() {
-	Register(Spec{
-		Info: dbmtlInfo,
-		Params: []Param{
-			{Name: "beta", Default: 0.9, Doc: "β in [0, 1), the share of the past in the moving means"},
-			{Name: "beta_decay", Default: 0.0, Doc: "σ ≥ 0: β becomes β/n^σ in the stream's n-th step"},
-		},
-		New: func(p Params) (Method, error) {
-			m := &dbmtl{beta: p.Float("beta"), decay: p.Float("beta_decay"), memo: memo[dbmtlStream]{}}
-			if err := limits.Within("beta", m.beta, 0, 1-1e-9); err != nil {
-				return nil, err
-			}
-			return m, limits.Within("beta_decay", m.decay, 0, 1e9)
-		},
-	})
-}
+func init() { Register(dbmtlInfo, DBMTL{}) }
 
 var dbmtlInfo = Info{
 	Name: "db-mtl", Title: "DB-MTL", Family: "mtl",
@@ -34,13 +19,15 @@ var dbmtlInfo = Info{
 	NeedsGram: true, NeedsLosses: true, NeedsRows: true, Direct: true,
 }
 
-// dbmtl brings the losses to one scale by their logarithms and the moving means of their gradients to the
+// DBMTL brings the losses to one scale by their logarithms and the moving means of their gradients to the
 // length of the longest. As in the authors' code in LibMTL, the means start at 0 and the logarithm is that of
 // ℓ + 1e-8. The nominal weight of a stream is the coefficient of its Jᵢ in d.
-type dbmtl struct {
-	beta, decay float64
-	memo        memo[dbmtlStream]
-	d           []float64
+type DBMTL struct {
+	Beta      *float64 `param:"beta" default:"0.9" range:"[0,0.999999999]" doc:"β in [0, 1), the share of the past in the moving means"`
+	BetaDecay float64  `param:"beta_decay" default:"0" range:"[0,1e9]" doc:"σ ≥ 0: β becomes β/n^σ in the stream's n-th step"`
+
+	memo[dbmtlStream]
+	d []float64
 }
 
 type dbmtlStream struct {
@@ -48,9 +35,7 @@ type dbmtlStream struct {
 	Steps int    `json:"steps"`
 }
 
-func (*dbmtl) Info() Info { return dbmtlInfo }
-
-func (m *dbmtl) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *DBMTL) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := s.check(dbmtlInfo, w); err != nil {
 		return Outcome{}, err
 	}
@@ -67,7 +52,7 @@ func (m *dbmtl) Weights(s *Step, w []float64) (Outcome, error) {
 	norms, top := make([]float64, len(means)), 0.0
 	for i, id := range s.IDs {
 		t := dbmtlStream{means[i], m.memo[id].Steps + 1}
-		fresh := 1 - m.beta/math.Pow(float64(t.Steps), m.decay)
+		fresh := 1 - *m.Beta/math.Pow(float64(t.Steps), m.BetaDecay)
 		w[i] = fresh / (s.Losses[i] + 1e-8)
 		t.Mean.follow(s.Rows[i], 1/(s.Losses[i]+1e-8), fresh)
 		m.memo[id] = t
@@ -81,7 +66,7 @@ func (m *dbmtl) Weights(s *Step, w []float64) (Outcome, error) {
 }
 
 // balance brings the means to the length top; one that is 0 next to it is left out.
-func (m *dbmtl) balance(s *Step, means []vector, norms []float64, top float64, w []float64) Outcome {
+func (m *DBMTL) balance(s *Step, means []vector, norms []float64, top float64, w []float64) Outcome {
 	var out Outcome
 	factors := make([]float64, len(means))
 	for i, norm := range norms {
@@ -97,19 +82,15 @@ func (m *dbmtl) balance(s *Step, means []vector, norms []float64, top float64, w
 	return out
 }
 
-func (m *dbmtl) End(id int) { m.memo.End(id) }
-
 // Snapshot is that of [Snapshotter].
-func (m *dbmtl) Snapshot() func() {
+func (m *DBMTL) Snapshot() func() {
 	return m.memo.snapshot(func(t dbmtlStream) dbmtlStream {
 		t.Mean = slices.Clone(t.Mean)
 		return t
 	})
 }
 
-func (m *dbmtl) MarshalState() (json.RawMessage, error) { return m.memo.MarshalState() }
-
-func (m *dbmtl) UnmarshalState(data json.RawMessage) error {
+func (m *DBMTL) UnmarshalState(data json.RawMessage) error {
 	return m.memo.restore("db-mtl", data, func(t dbmtlStream) error {
 		if err := t.Mean.check(); err != nil {
 			return err

@@ -13,8 +13,8 @@ import (
 // TestDERWithoutLogitsIsER: α = 0 trains as ER with weights 1 : β.
 func TestDERWithoutLogitsIsER(t *testing.T) {
 	for _, beta := range []float64{.5, 1} {
-		got := newLinearLab(t, build(t, "der-pp", params{"alpha": 0, "beta": beta}), perClass).oneByOne(t)
-		want := newLinearLab(t, build(t, "constant", params{"memory": beta, "task": 1}), perClass).oneByOne(t)
+		got := newLinearLab(t, build(t, "der-pp", values{"alpha": 0, "beta": beta}), perClass).oneByOne(t)
+		want := newLinearLab(t, build(t, "constant", values{"memory": beta, "task": 1}), perClass).oneByOne(t)
 		if !near(got.at[rehearsal.Now], want.at[rehearsal.Now], 1e-12) {
 			t.Errorf("β = %g: not the parameters of ER", beta)
 		}
@@ -26,7 +26,7 @@ func TestDERWithoutLogitsIsER(t *testing.T) {
 
 // TestDERRows: two rows, the second 0 for the model that stored the logits, of all its outputs.
 func TestDERRows(t *testing.T) {
-	l := newLinearLab(t, build(t, "der-pp", params{"alpha": .3, "beta": .5}), perClass)
+	l := newLinearLab(t, build(t, "der-pp", values{"alpha": .3, "beta": .5}), perClass)
 	l.attach(4, 0, 1)
 	l.step(t)
 	for _, it := range l.store.Items(everyIndex(l.store)) {
@@ -81,10 +81,10 @@ func TestDERDrawsAreIndependent(t *testing.T) {
 }
 
 func TestDERAlone(t *testing.T) {
-	if _, err := New("der-pp", params{"alpha": 0, "beta": 0}); err == nil || !strings.Contains(err.Error(), "alpha and beta") {
+	if _, err := New("der-pp", values{"alpha": 0, "beta": 0}); err == nil || !strings.Contains(err.Error(), "alpha and beta") {
 		t.Errorf("no rehearsal at all: error %v", err)
 	}
-	l := newLinearLab(t, build(t, "der-pp", params{"beta": 0}), perClass)
+	l := newLinearLab(t, build(t, "der-pp", values{"beta": 0}), perClass)
 	l.attach(4, 0, 1)
 	l.step(t)
 	if rows := l.replays(t); len(rows) != 1 || rows[0].ID != stored {

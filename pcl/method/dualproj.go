@@ -1,11 +1,6 @@
 package method
 
-func init() {
-	Register(Spec{
-		Info: dualProjInfo,
-		New:  func(Params) (Method, error) { return &dualProj{}, nil },
-	})
-}
+func init() { Register(dualProjInfo, DualProj{}) }
 
 var dualProjInfo = Info{
 	Name: "dualproj", Title: "DualProj", Family: "mtl",
@@ -15,12 +10,12 @@ var dualProjInfo = Info{
 	NeedsGram: true,
 }
 
-// dualProj solves min ‖Σ vᵢJᵢ‖² over v ≥ 1/K (docs/method.md §4.12).
-type dualProj struct{ cone cone }
+// DualProj solves min ‖Σ vᵢJᵢ‖² over v ≥ 1/K (docs/method.md §4.12).
+type DualProj struct {
+	cone cone
+}
 
-func (*dualProj) Info() Info { return dualProjInfo }
-
-func (m *dualProj) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *DualProj) Weights(s *Step, w []float64) (Outcome, error) {
 	r, err := keep(dualProjInfo, s, w)
 	if err != nil || r.k() == 0 {
 		return r.outcome(), err

@@ -7,22 +7,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
-func init() {
-	Register(Spec{
-		Info: dwaInfo,
-		Params: []Param{
-			{Name: "temperature", Default: 2.0, Doc: "T > 0, temperature of the softmax; a large T gives equal weights"},
-			{Name: "momentum", Default: 0.9, Doc: "β in [0, 1), share of the past in the moving means, which replace the means over epochs of the original method; 0 compares single steps"},
-		},
-		New: func(p Params) (Method, error) {
-			m := &dwa{temperature: p.Float("temperature"), momentum: p.Float("momentum"), memo: memo[dwaStream]{}}
-			if err := limits.Within("temperature", m.temperature, 1e-3, 1e9); err != nil {
-				return nil, err
-			}
-			return m, limits.Within("momentum", m.momentum, 0, 1-1e-9)
-		},
-	})
-}
+func init() { Register(dwaInfo, DWA{}) }
 
 var dwaInfo = Info{
 	Name: "dwa", Title: "DWA", Family: "mtl",
@@ -32,11 +17,13 @@ var dwaInfo = Info{
 	NeedsLosses: true,
 }
 
-// dwa weights streams by how slowly their losses fall (docs/method.md §4.4). A stream with fewer than two
+// DWA weights streams by how slowly their losses fall (docs/method.md §4.4). A stream with fewer than two
 // losses behind it has r = 1.
-type dwa struct {
-	temperature, momentum float64
-	memo                  memo[dwaStream]
+type DWA struct {
+	Temperature float64  `param:"temperature" default:"2" range:"[0.001,1e9]" doc:"T > 0, temperature of the softmax; a large T gives equal weights"`
+	Momentum    *float64 `param:"momentum" default:"0.9" range:"[0,0.999999999]" doc:"β in [0, 1), share of the past in the moving means, which replace the means over epochs of the original method; 0 compares single steps"`
+
+	memo[dwaStream]
 }
 
 // dwaStream holds the mean losses after the last step and the one before.
@@ -49,9 +36,7 @@ type dwaStream struct {
 // mostRate bounds r, which a loss near 0 would otherwise drive out of float64.
 const mostRate = 1e6
 
-func (*dwa) Info() Info { return dwaInfo }
-
-func (m *dwa) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *DWA) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := s.check(dwaInfo, w); err != nil {
 		return Outcome{}, err
 	}
@@ -60,11 +45,11 @@ func (m *dwa) Weights(s *Step, w []float64) (Outcome, error) {
 	}
 	for i, id := range s.IDs {
 		t := m.memo[id]
-		w[i] = 1 / m.temperature
+		w[i] = 1 / m.Temperature
 		if t.Seen == 2 && t.Before > 0 {
-			w[i] = min(t.Last/t.Before, mostRate) / m.temperature
+			w[i] = min(t.Last/t.Before, mostRate) / m.Temperature
 		}
-		m.memo[id] = t.observe(s.Losses[i], m.momentum)
+		m.memo[id] = t.observe(s.Losses[i], *m.Momentum)
 	}
 	softmax(w)
 	for i := range w {
@@ -80,11 +65,7 @@ func (t dwaStream) observe(loss, momentum float64) dwaStream {
 	return dwaStream{Last: momentum*t.Last + (1-momentum)*loss, Before: t.Last, Seen: 2}
 }
 
-func (m *dwa) End(id int) { m.memo.End(id) }
-
-func (m *dwa) MarshalState() (json.RawMessage, error) { return m.memo.MarshalState() }
-
-func (m *dwa) UnmarshalState(data json.RawMessage) error {
+func (m *DWA) UnmarshalState(data json.RawMessage) error {
 	return m.memo.restore("dwa", data, func(t dwaStream) error {
 		if err := limits.Within("the number of losses", float64(t.Seen), 1, 2); err != nil {
 			return err

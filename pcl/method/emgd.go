@@ -12,29 +12,39 @@ import (
 )
 
 func init() {
-	for _, rule := range []emgd.Rule{emgd.GMC, emgd.GS, emgd.LogGMC} {
-		Register(Spec{
-			Info:   elasticInfo(rule),
-			Params: elasticParams(rule),
-			New:    func(p Params) (Method, error) { return newElastic(rule, p) },
-		})
-	}
+	Register(elasticInfo(emgd.GMC), EMGDGMC{})
+	Register(elasticInfo(emgd.GS), EMGDGS{})
+	Register(elasticInfo(emgd.LogGMC), EMGDLog{})
 }
 
-func elasticParams(rule emgd.Rule) []Param {
-	tau := Param{Name: "tau", Default: "5"}
-	momentum := Param{Name: "momentum", Default: 0.9, Doc: "ε₁, share of the past in the moving mean of the norms, m ← ε₁m + (1−ε₁)‖J‖"}
-	floor := Param{Name: "floor", Default: "0", Doc: "lower bound of every λ: a number, or \"release\" for 1/(K+1), which gives up the Pareto guarantee"}
-	switch rule {
-	case emgd.GS: // similarities are those of the step itself, without a mean
-		tau.Doc = "softmax temperature τ of the elastic factors, in units of a sum of cosines; a number or \"inf\""
-		return []Param{tau, floor}
-	case emgd.LogGMC:
-		tau.Default, tau.Doc = "1", "temperature τ of the elastic factors, which are in proportion to m^(1/τ); a number or \"inf\""
-	default:
-		tau.Doc = "softmax temperature τ of the elastic factors, in units of the gradient norm; a number, \"inf\", or \"auto\": the moving mean of the norms"
-	}
-	return []Param{tau, momentum, floor}
+// EMGDGMC is the method "emgd-gmc", Elastic Multi-Gradient Descent with factors from the gradients' lengths.
+type EMGDGMC struct {
+	Tau      any      `param:"tau" default:"5" doc:"softmax temperature τ of the elastic factors, in units of the gradient norm; a number, \"inf\", or \"auto\": the moving mean of the norms"`
+	Momentum *float64 `param:"momentum" default:"0.9" range:"[0,1)" doc:"ε₁, share of the past in the moving mean of the norms, m ← ε₁m + (1−ε₁)‖J‖"`
+	Floor    any      `param:"floor" default:"0" doc:"lower bound of every λ: a number, or \"release\" for 1/(K+1), which gives up the Pareto guarantee"`
+}
+
+func (p EMGDGMC) Start() (Method, error) { return newElastic(emgd.GMC, p.Tau, *p.Momentum, p.Floor) }
+
+// EMGDGS is the method "emgd-gs", with factors from the gradients' similarities, which are those of the step itself.
+type EMGDGS struct {
+	Tau   any `param:"tau" default:"5" doc:"softmax temperature τ of the elastic factors, in units of a sum of cosines; a number or \"inf\""`
+	Floor any `param:"floor" default:"0" doc:"lower bound of every λ: a number, or \"release\" for 1/(K+1), which gives up the Pareto guarantee"`
+}
+
+func (p EMGDGS) Start() (Method, error) {
+	return newElastic(emgd.GS, p.Tau, emgd.DefaultMomentum, p.Floor) // it takes no mean, and is saved with the default
+}
+
+// EMGDLog is the method "emgd-log", with factors from the logarithms of the gradients' lengths.
+type EMGDLog struct {
+	Tau      any      `param:"tau" default:"1" doc:"temperature τ of the elastic factors, which are in proportion to m^(1/τ); a number or \"inf\""`
+	Momentum *float64 `param:"momentum" default:"0.9" range:"[0,1)" doc:"ε₁, share of the past in the moving mean of the norms, m ← ε₁m + (1−ε₁)‖J‖"`
+	Floor    any      `param:"floor" default:"0" doc:"lower bound of every λ: a number, or \"release\" for 1/(K+1), which gives up the Pareto guarantee"`
+}
+
+func (p EMGDLog) Start() (Method, error) {
+	return newElastic(emgd.LogGMC, p.Tau, *p.Momentum, p.Floor)
 }
 
 func elasticInfo(rule emgd.Rule) Info {
@@ -68,47 +78,27 @@ type elastic struct {
 	moved   bool // whether the latest call of Weights changed the moving means
 }
 
-func newElastic(rule emgd.Rule, p Params) (*elastic, error) {
+// newElastic reads τ and the floor, which are numbers or words.
+func newElastic(rule emgd.Rule, tau any, momentum float64, floor any) (*elastic, error) {
 	e := &elastic{info: elasticInfo(rule)}
-	e.factors.Rule = rule
-	if tau := p.String("tau"); tau == "auto" {
-		if rule != emgd.GMC {
+	e.factors.Rule, e.factors.Momentum = rule, momentum
+	if momentum == 0 {
+		e.factors.Momentum = -1 // none: 0 stands for emgd's default
+	}
+	var err error
+	if tau == "auto" {
+		if e.factors.AutoTau = true; rule != emgd.GMC {
 			return nil, fmt.Errorf("tau=auto follows gradient norms and so needs emgd-gmc")
 		}
-		e.factors.AutoTau = true
-	} else {
-		var err error
-		if e.factors.Tau, err = strconv.ParseFloat(tau, 64); err != nil || !(e.factors.Tau > 0) {
-			return nil, fmt.Errorf("tau %q is neither a positive number nor \"inf\" (nor, for emgd-gmc, \"auto\")", tau)
-		}
+	} else if e.factors.Tau, err = strconv.ParseFloat(tau.(string), 64); err != nil || !(e.factors.Tau > 0) {
+		return nil, fmt.Errorf("tau %q is neither a positive number nor \"inf\" (nor, for emgd-gmc, \"auto\")", tau)
 	}
-	if err := e.takeMomentum(p); err != nil {
-		return nil, err
-	}
-	if floor := p.String("floor"); floor == "release" {
+	if floor == "release" {
 		e.release = true
-	} else {
-		var err error
-		if e.solver.Floor, err = strconv.ParseFloat(floor, 64); err != nil || !(e.solver.Floor >= 0) || math.IsInf(e.solver.Floor, 1) {
-			return nil, fmt.Errorf("floor %q is neither a finite number ≥ 0 nor \"release\"", floor)
-		}
+	} else if e.solver.Floor, err = strconv.ParseFloat(floor.(string), 64); err != nil || !(e.solver.Floor >= 0) || math.IsInf(e.solver.Floor, 1) {
+		return nil, fmt.Errorf("floor %q is neither a finite number ≥ 0 nor \"release\"", floor)
 	}
 	return e, nil
-}
-
-func (e *elastic) takeMomentum(p Params) error {
-	if e.factors.Momentum = emgd.DefaultMomentum; e.factors.Rule == emgd.GS {
-		return nil // it takes no mean, and is saved with the default
-	}
-	switch momentum := p.Float("momentum"); {
-	case momentum < 0 || momentum >= 1:
-		return fmt.Errorf("momentum %g is outside [0,1)", momentum)
-	case momentum == 0:
-		e.factors.Momentum = -1 // none: 0 stands for emgd's default
-	default:
-		e.factors.Momentum = momentum
-	}
-	return nil
 }
 
 func (e *elastic) Info() Info { return e.info }

@@ -1,11 +1,6 @@
 package method
 
-func init() {
-	Register(Spec{
-		Info: erInfo,
-		New:  func(Params) (Method, error) { return er{}, nil },
-	})
-}
+func init() { Register(erInfo, ER{}) }
 
 var erInfo = Info{
 	Name: "er", Title: "ER", Family: "scl",
@@ -14,13 +9,11 @@ var erInfo = Info{
 	Cost:   "K(F+B)", State: "none", SumW: "1",
 }
 
-// er is experience replay: the memory has half of the step however many tasks are in training
+// ER is experience replay: the memory has half of the step however many tasks are in training
 // (docs/method.md §5.1).
-type er struct{}
+type ER struct{}
 
-func (er) Info() Info { return erInfo }
-
-func (er) Weights(s *Step, w []float64) (Outcome, error) {
+func (ER) Weights(s *Step, w []float64) (Outcome, error) {
 	p, done, err := serially(erInfo, s, w)
 	if done || err != nil {
 		return Outcome{}, err

@@ -2,6 +2,7 @@ package method_test
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
@@ -23,28 +24,23 @@ func ExampleNew() {
 }
 
 // inverse gives streams with a large loss a small weight.
-type inverse struct{}
-
-func (inverse) Info() method.Info {
-	return method.Info{
-		Name: "inverse", Title: "Inverse loss", Family: "mtl", Rule: "wᵢ = 1/(1+ℓᵢ)", Source: "this example",
-		Cost: "K(F+B)", State: "none", SumW: "between 0 and K", NeedsLosses: true,
-	}
+type inverse struct {
+	Power float64 `param:"power" default:"1" range:"(0,10]" doc:"power of the loss"`
 }
 
-func (inverse) Weights(s *method.Step, w []float64) (method.Outcome, error) {
+func (r inverse) Weights(s *method.Step, w []float64) (method.Outcome, error) {
 	for i, loss := range s.Losses {
-		w[i] = 1 / (1 + loss)
+		w[i] = 1 / (1 + math.Pow(loss, r.Power))
 	}
 	return method.Outcome{}, nil
 }
 
-// An own method, known by its name from then on.
+// An own method, known by its name from then on: a struct with one method.
 func ExampleRegister() {
-	method.Register(method.Spec{
-		Info: inverse{}.Info(),
-		New:  func(method.Params) (method.Method, error) { return inverse{}, nil },
-	})
+	method.Register(method.Info{
+		Name: "inverse", Title: "Inverse loss", Family: "mtl", Rule: "wᵢ = 1/(1+ℓᵢᵖ)", Source: "this example",
+		Cost: "K(F+B)", State: "none", SumW: "between 0 and K", NeedsLosses: true,
+	}, inverse{})
 	m, err := method.New("inverse", map[string]any{"rescale": "mean"})
 	if err != nil {
 		fmt.Println(err)

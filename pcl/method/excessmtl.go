@@ -8,24 +8,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
-func init() {
-	Register(Spec{
-		Info: excessMTLInfo,
-		Params: []Param{
-			{Name: "lr", Default: 0.01, Doc: "η ≥ 0, step size of log λ"},
-			{Name: "warmup", Default: 1.0, Doc: "number of first steps of a stream whose mean risk is Eᵢ(0), to which later risks are compared; the paper takes three epochs, its code one step"},
-		},
-		New: func(p Params) (Method, error) {
-			m := &excessMTL{lr: p.Float("lr"), memo: memo[excessStream]{}}
-			if err := limits.Within("lr", m.lr, 0, 1e6); err != nil {
-				return nil, err
-			}
-			var err error
-			m.warmup, err = limits.Whole("warmup", p.Float("warmup"), 1, 1e9)
-			return m, err
-		},
-	})
-}
+func init() { Register(excessMTLInfo, ExcessMTL{}) }
 
 var excessMTLInfo = Info{
 	Name: "excess-mtl", Title: "ExcessMTL", Family: "mtl",
@@ -35,14 +18,15 @@ var excessMTLInfo = Info{
 	NeedsGram: true, NeedsRows: true,
 }
 
-// excessMTL gives weight to the streams whose losses are far above what they can reach. Until a stream's
+// ExcessMTL gives weight to the streams whose losses are far above what they can reach. Until a stream's
 // warm-up is over, its risk counts as equal to Eᵢ(0). It enters with λ = 1/K. The authors' code and LibMTL
 // bring Σλ to K instead of the paper's 1, and add 1e-7 under the root of H, which makes the rule depend on
 // the scale of the gradients; here an entry that was always 0 adds no risk.
-type excessMTL struct {
-	lr     float64
-	warmup int
-	memo   memo[excessStream]
+type ExcessMTL struct {
+	LR     *float64 `param:"lr" default:"0.01" range:"[0,1e6]" doc:"η ≥ 0, step size of log λ"`
+	Warmup float64  `param:"warmup" default:"1" range:"whole [1,1e9]" doc:"number of first steps of a stream whose mean risk is Eᵢ(0), to which later risks are compared; the paper takes three epochs, its code one step"`
+
+	memo[excessStream]
 }
 
 type excessStream struct {
@@ -52,9 +36,7 @@ type excessStream struct {
 	Seen int     `json:"seen"` // its steps so far; those without a gradient do not count
 }
 
-func (*excessMTL) Info() Info { return excessMTLInfo }
-
-func (m *excessMTL) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *ExcessMTL) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := s.check(excessMTLInfo, w); err != nil {
 		return Outcome{}, err
 	}
@@ -68,7 +50,7 @@ func (m *excessMTL) Weights(s *Step, w []float64) (Outcome, error) {
 	m.enter(s.IDs, roots)
 	for i, id := range s.IDs {
 		t := m.memo[id]
-		w[i] = t.Log + m.lr*m.excess(&t, s.Rows[i])
+		w[i] = t.Log + *m.LR*m.excess(&t, s.Rows[i])
 		m.memo[id] = t
 	}
 	logs := logSoftmax(w)
@@ -82,7 +64,7 @@ func (m *excessMTL) Weights(s *Step, w []float64) (Outcome, error) {
 }
 
 // enter gives new streams log 1/K and the others the rest.
-func (m *excessMTL) enter(ids []int, roots []vector) {
+func (m *ExcessMTL) enter(ids []int, roots []vector) {
 	var known []float64
 	for _, id := range ids {
 		if t, ok := m.memo[id]; ok {
@@ -103,7 +85,7 @@ func (m *excessMTL) enter(ids []int, roots []vector) {
 }
 
 // excess takes a gradient into H and returns the risk in units of E(0).
-func (m *excessMTL) excess(t *excessStream, row []float64) float64 {
+func (m *ExcessMTL) excess(t *excessStream, row []float64) float64 {
 	risk := 0.0
 	for p, x := range row {
 		root := math.Hypot(float64(t.Root[p]), x)
@@ -112,7 +94,7 @@ func (m *excessMTL) excess(t *excessStream, row []float64) float64 {
 		}
 		t.Root[p] = float32(root)
 	}
-	if t.Seen >= m.warmup {
+	if t.Seen >= int(m.Warmup) {
 		return min(risk*float64(t.Seen)/t.Sum, mostExcess)
 	}
 	if risk > 0 {
@@ -139,19 +121,15 @@ func logSoftmax(z []float64) []float64 {
 	return logs
 }
 
-func (m *excessMTL) End(id int) { m.memo.End(id) }
-
 // Snapshot is that of [Snapshotter].
-func (m *excessMTL) Snapshot() func() {
+func (m *ExcessMTL) Snapshot() func() {
 	return m.memo.snapshot(func(t excessStream) excessStream {
 		t.Root = slices.Clone(t.Root)
 		return t
 	})
 }
 
-func (m *excessMTL) MarshalState() (json.RawMessage, error) { return m.memo.MarshalState() }
-
-func (m *excessMTL) UnmarshalState(data json.RawMessage) error {
+func (m *ExcessMTL) UnmarshalState(data json.RawMessage) error {
 	return m.memo.restore("excess-mtl", data, func(t excessStream) error {
 		if err := t.Root.check(); err != nil {
 			return err
@@ -171,6 +149,6 @@ func (m *excessMTL) UnmarshalState(data json.RawMessage) error {
 		if err := limits.Within("the sum of its risks", t.Sum, least, math.MaxFloat64); err != nil {
 			return err
 		}
-		return limits.Within("its number of steps", float64(t.Seen), 0, float64(m.warmup))
+		return limits.Within("its number of steps", float64(t.Seen), 0, m.Warmup)
 	})
 }

@@ -1,14 +1,6 @@
 package method
 
-import "fmt"
-
-func init() {
-	Register(Spec{
-		Info:   fairGradInfo,
-		Params: []Param{{Name: "alpha", Default: 1.0, Doc: "α in [0.1, 10], the kind of fairness: 1 proportional (Nash), large max-min (the direction of MGDA)"}},
-		New:    func(p Params) (Method, error) { return newFairGrad(p.Float("alpha")) },
-	})
-}
+func init() { Register(fairGradInfo, FairGrad{}) }
 
 var fairGradInfo = Info{
 	Name: "fairgrad", Title: "FairGrad", Family: "mtl",
@@ -18,28 +10,20 @@ var fairGradInfo = Info{
 	NeedsGram: true,
 }
 
-// fairGrad shares the progress by α-fairness (docs/method.md §4.10). Where the gradients have 0 in their
+// FairGrad shares the progress by α-fairness (docs/method.md §4.10). Where the gradients have 0 in their
 // convex hull there is no solution and it stays, as Nash-MTL does.
-type fairGrad struct {
-	alpha    float64
+type FairGrad struct {
+	Alpha float64 `param:"alpha" default:"1" range:"[0.1,10]" doc:"α in [0.1, 10], the kind of fairness: 1 proportional (Nash), large max-min (the direction of MGDA)"`
+
 	bargains bargains
 }
 
-func newFairGrad(alpha float64) (*fairGrad, error) {
-	if !(alpha >= 0.1 && alpha <= 10) {
-		return nil, fmt.Errorf("alpha %g is outside [0.1, 10]", alpha)
-	}
-	return &fairGrad{alpha: alpha}, nil
-}
-
-func (*fairGrad) Info() Info { return fairGradInfo }
-
-func (m *fairGrad) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *FairGrad) Weights(s *Step, w []float64) (Outcome, error) {
 	r, err := keep(fairGradInfo, s, w)
 	if err != nil || r.k() == 0 {
 		return r.outcome(), err
 	}
-	v, out, err := m.bargains.solve(s, r, m.alpha, w)
+	v, out, err := m.bargains.solve(s, r, m.Alpha, w)
 	if err != nil || v == nil {
 		return out, err
 	}

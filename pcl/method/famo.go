@@ -12,18 +12,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
-func init() {
-	Register(Spec{
-		Info: famoInfo,
-		Params: []Param{
-			{Name: "lr", Default: 0.025, Doc: "step size of ξ, in [0, 1]"},
-			{Name: "decay", Default: 1e-3, Doc: "weight decay of ξ, in [0, 1]"},
-			{Name: "min_loss", Default: "zero", Choices: []string{"zero", "tracked"}, Doc: "ℓᵢmin, which is subtracted from a loss: 0, or the stream's smallest loss so far, which needs an eps as large as the noise of the losses"},
-			{Name: "eps", Default: 1e-8, Doc: "ε in [1e-12, 1e3], added to ℓᵢ−ℓᵢmin"},
-		},
-		New: func(p Params) (Method, error) { return newFAMO(p) },
-	})
-}
+func init() { Register(famoInfo, FAMO{}) }
 
 var famoInfo = Info{
 	Name: "famo", Title: "FAMO", Family: "mtl",
@@ -33,14 +22,17 @@ var famoInfo = Info{
 	NeedsLosses: true,
 }
 
-// famo moves weight to the streams whose log loss falls least (docs/method.md §4.15). It needs no products of
+// FAMO moves weight to the streams whose log loss falls least (docs/method.md §4.15). It needs no products of
 // gradients, but the losses of the same batches after the step. A new stream starts with the mean ξ of the
 // other streams.
-type famo struct {
-	lr, decay, eps float64
-	tracked        bool
-	memo           memo[famoStream]
-	last           famoStep // what Follow compares with
+type FAMO struct {
+	LR      *float64 `param:"lr" default:"0.025" range:"[0,1]" doc:"step size of ξ, in [0, 1]"`
+	Decay   *float64 `param:"decay" default:"1e-3" range:"[0,1]" doc:"weight decay of ξ, in [0, 1]"`
+	MinLoss string   `param:"min_loss" default:"zero" choices:"zero,tracked" doc:"ℓᵢmin, which is subtracted from a loss: 0, or the stream's smallest loss so far, which needs an eps as large as the noise of the losses"`
+	Eps     float64  `param:"eps" default:"1e-8" range:"[1e-12,1000]" doc:"ε in [1e-12, 1e3], added to ℓᵢ−ℓᵢmin"`
+
+	memo[famoStream]
+	last famoStep // what Follow compares with
 }
 
 type famoStream struct {
@@ -79,14 +71,7 @@ const (
 	famoGuard            = 1e-8
 )
 
-func newFAMO(p Params) (*famo, error) {
-	m := &famo{lr: p.Float("lr"), decay: p.Float("decay"), eps: p.Float("eps"), tracked: p.String("min_loss") == "tracked", memo: memo[famoStream]{}}
-	return m, errors.Join(limits.Within("lr", m.lr, 0, 1), limits.Within("decay", m.decay, 0, 1), limits.Within("eps", m.eps, 1e-12, 1e3))
-}
-
-func (*famo) Info() Info { return famoInfo }
-
-func (m *famo) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *FAMO) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := s.check(famoInfo, w); err != nil {
 		return Outcome{}, err
 	}
@@ -109,7 +94,7 @@ func (m *famo) Weights(s *Step, w []float64) (Outcome, error) {
 }
 
 // welcome gives new streams their ξ and keeps the smallest losses.
-func (m *famo) welcome(s *Step) {
+func (m *FAMO) welcome(s *Step) {
 	mean, known := 0.0, 0.0
 	for _, id := range s.IDs {
 		if t, ok := m.memo[id]; ok {
@@ -128,15 +113,15 @@ func (m *famo) welcome(s *Step) {
 }
 
 // distance is D of a loss.
-func (m *famo) distance(id int, loss float64) float64 {
-	if m.tracked {
+func (m *FAMO) distance(id int, loss float64) float64 {
+	if m.MinLoss == "tracked" {
 		loss = max(0, loss-m.memo[id].Least)
 	}
-	return loss + m.eps
+	return loss + m.Eps
 }
 
 // Follow moves ξ. A step after which a loss is not finite says nothing about the weights.
-func (m *famo) Follow(ids []int, losses []float64) error {
+func (m *FAMO) Follow(ids []int, losses []float64) error {
 	last := m.last
 	if !slices.Equal(ids, last.IDs) || len(losses) != len(ids) {
 		return errors.New("method famo: the losses after a step are not those of the streams that were weighed")
@@ -157,20 +142,18 @@ func (m *famo) Follow(ids []int, losses []float64) error {
 	return nil
 }
 
-func (m *famo) adam(t famoStream, g float64) famoStream {
-	g += m.decay * t.Xi
+func (m *FAMO) adam(t famoStream, g float64) famoStream {
+	g += *m.Decay * t.Xi
 	t.Moves++
 	t.M = famoBeta1*t.M + (1-famoBeta1)*g
 	t.V = famoBeta2*t.V + (1-famoBeta2)*g*g
 	n := float64(t.Moves)
-	t.Xi -= m.lr * t.M / (1 - math.Pow(famoBeta1, n)) / (math.Sqrt(t.V/(1-math.Pow(famoBeta2, n))) + famoGuard)
+	t.Xi -= *m.LR * t.M / (1 - math.Pow(famoBeta1, n)) / (math.Sqrt(t.V/(1-math.Pow(famoBeta2, n))) + famoGuard)
 	return t
 }
 
-func (m *famo) End(id int) { m.memo.End(id) }
-
 // MarshalState writes what is known of each stream, and the step that may still be followed.
-func (m *famo) MarshalState() (json.RawMessage, error) {
+func (m *FAMO) MarshalState() (json.RawMessage, error) {
 	all := map[string]any{}
 	for id, t := range m.memo {
 		all[strconv.Itoa(id)] = t
@@ -181,7 +164,7 @@ func (m *famo) MarshalState() (json.RawMessage, error) {
 	return json.Marshal(all)
 }
 
-func (m *famo) UnmarshalState(data json.RawMessage) error {
+func (m *FAMO) UnmarshalState(data json.RawMessage) error {
 	all, last := map[string]json.RawMessage{}, famoStep{}
 	if err := jsonin.Unmarshal(data, &all); err != nil {
 		return fmt.Errorf("method famo: its saved state: %w", err)

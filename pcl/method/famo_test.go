@@ -33,15 +33,16 @@ func TestFAMOStep(t *testing.T) {
 // TestFAMODecay: with no change of the losses only the decay moves ξ, back to 0.
 func TestFAMODecay(t *testing.T) {
 	for decay, back := range map[float64]bool{0: false, 0.5: true} {
-		m, s := build(t, "famo", params{"decay": decay}).(*famo), sample{rows: base, losses: []float64{1, 1}}.step(1)
+		m, s := build(t, "famo", values{"decay": decay}), sample{rows: base, losses: []float64{1, 1}}.step(1)
 		weigh(t, m, s)
 		follow(t, m, s, 1, .5)
-		start := m.memo[0].Xi
+		famo, _ := As[*FAMO](m)
+		start := famo.memo[0].Xi
 		for range 2000 {
 			weigh(t, m, s)
 			follow(t, m, s, 1, 1)
 		}
-		if now := m.memo[0].Xi; start <= 0 || back != (math.Abs(now) < start/10) {
+		if now := famo.memo[0].Xi; start <= 0 || back != (math.Abs(now) < start/10) {
 			t.Errorf("decay %g: ξ from %g to %g", decay, start, now)
 		}
 	}
@@ -70,7 +71,7 @@ func TestFAMOHelpsTheSlow(t *testing.T) {
 }
 
 func TestFAMOTracksTheLowestLoss(t *testing.T) {
-	m, s := build(t, "famo", params{"min_loss": "tracked", "eps": .5}), sample{rows: base, losses: []float64{2, 2}}.step(1)
+	m, s := build(t, "famo", values{"min_loss": "tracked", "eps": .5}), sample{rows: base, losses: []float64{2, 2}}.step(1)
 	if w := weigh(t, m, s); !near(w, []float64{.5, .5}, 1e-15) {
 		t.Errorf("at the lowest losses: %v, want halves", w)
 	}

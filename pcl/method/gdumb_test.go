@@ -25,7 +25,7 @@ func TestGDumbIsIdle(t *testing.T) {
 // TestGDumbTrains a network apart, on the store alone, and leaves the run as it was.
 func TestGDumbTrains(t *testing.T) {
 	for _, batch := range []int{1, 3, 8, 40} {
-		l := newLinearLab(t, build(t, "gdumb", params{"passes": 16}), perClass)
+		l := newLinearLab(t, build(t, "gdumb", values{"passes": 16}), perClass)
 		m := role[rehearsal.Predictor](t, l.method)
 		l.batch = batch
 		for c := 0; c < 6; c += 2 {

@@ -1,30 +1,13 @@
 package method
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/parallelcl/parallelcl/emgd"
-	"github.com/parallelcl/parallelcl/internal/limits"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-func init() {
-	Register(Spec{
-		Info: gemInfo,
-		Params: []Param{
-			{Name: "margin", Default: 0.5, Doc: "m ≥ 0, smallest weight of a finished task's gradient in a step that conflicts with one of them (\"memory strength\" in the official code)"},
-			{Name: "eps", Default: 1e-3, Doc: "ε ≥ 0, added to the diagonal of the dual's matrix, in units of a squared gradient"},
-		},
-		New: func(p Params) (Method, error) {
-			m := &gem{margin: p.Float("margin"), eps: p.Float("eps")}
-			if err := errors.Join(limits.Within("margin", m.margin, 0, 1e6), limits.Within("eps", m.eps, 0, 1e12)); err != nil {
-				return nil, err
-			}
-			return joined(m, rehearsal.PerTask{})
-		},
-	})
-}
+func init() { Register(gemInfo, GEM{}) }
 
 var gemInfo = Info{
 	Name: "gem", Title: "GEM", Family: "scl",
@@ -32,6 +15,16 @@ var gemInfo = Info{
 	Source: "Lopez-Paz & Ranzato, Gradient Episodic Memory for Continual Learning, NeurIPS 2017 (arXiv 1706.08840)",
 	Cost:   "(K_c + finished)(F+B) + Gram O(K²P) + a dual", State: "none", SumW: "≥ 1; 1 without conflict",
 	NeedsGram: true,
+}
+
+// GEM is the method "gem".
+type GEM struct {
+	Margin *float64 `param:"margin" default:"0.5" range:"[0,1e6]" doc:"m ≥ 0, smallest weight of a finished task's gradient in a step that conflicts with one of them (\"memory strength\" in the official code)"`
+	Eps    *float64 `param:"eps" default:"1e-3" range:"[0,1e12]" doc:"ε ≥ 0, added to the diagonal of the dual's matrix, in units of a squared gradient"`
+}
+
+func (p GEM) Start() (Method, error) {
+	return joined(&gem{margin: *p.Margin, eps: *p.Eps}, rehearsal.PerTask{})
 }
 
 // gem keeps the step from raising the loss of any finished task (docs/method.md §5.3). Its rehearsal is

@@ -20,15 +20,15 @@ func memoryRows(s *Step, n int) *Step {
 func TestGEMOracles(t *testing.T) {
 	conflict := [][]float64{{-.25, 1}, {2, 0}}
 	for _, c := range []struct {
-		params params
+		params values
 		rows   [][]float64
 		w, d   []float64
 	}{
-		{params{"margin": 0, "eps": 0}, conflict, []float64{.470588, 1}, []float64{1.882353, .470588}},
-		{params{"margin": .5, "eps": 0}, conflict, []float64{.5, 1}, []float64{1.875, .5}},
+		{values{"margin": 0, "eps": 0}, conflict, []float64{.470588, 1}, []float64{1.882353, .470588}},
+		{values{"margin": .5, "eps": 0}, conflict, []float64{.5, 1}, []float64{1.875, .5}},
 		{nil, conflict, []float64{.5, 1}, []float64{1.875, .5}},
-		{params{"margin": 0}, conflict, []float64{.5 / 1.0635, 1}, nil},
-		{params{"margin": 0, "eps": 0}, [][]float64{base[1], base[0]}, []float64{.578947, 1}, []float64{-.526316, 1.578947, 1.578947}},
+		{values{"margin": 0}, conflict, []float64{.5 / 1.0635, 1}, nil},
+		{values{"margin": 0, "eps": 0}, [][]float64{base[1], base[0]}, []float64{.578947, 1}, []float64{-.526316, 1.578947, 1.578947}},
 		{nil, [][]float64{{.25, 1}, {2, 0}}, []float64{0, 1}, []float64{2, 0}},
 	} {
 		s := memoryRows(sample{rows: c.rows}.step(1), 1)
@@ -53,7 +53,7 @@ func TestGEMOptimality(t *testing.T) {
 			sample.rows[1] = sample.rows[0]
 		}
 		s := memoryRows(sample.step(1), n)
-		w := weigh(t, build(t, "gem", params{"margin": margin, "eps": eps}), s)
+		w := weigh(t, build(t, "gem", values{"margin": margin, "eps": eps}), s)
 		g := make([]float64, len(w))
 		for j := n; j < len(w); j++ {
 			if g[j] = 1 / float64(tasks); math.Abs(w[j]-g[j]) > 1e-14 {
@@ -86,7 +86,7 @@ func TestGEMOptimality(t *testing.T) {
 // TestGEMLimits: with one reference and no margin it is A-GEM, with more EMGD with a one-hot σ.
 func TestGEMLimits(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
-	exact := params{"margin": 0, "eps": 0}
+	exact := values{"margin": 0, "eps": 0}
 	for range 300 {
 		s := sample{rows: gaussian(r, 2+r.IntN(3), 5)}.step(1)
 		want, got := weigh(t, build(t, "a-gem", nil), s), weigh(t, build(t, "gem", exact), s)
@@ -109,7 +109,7 @@ func TestGEMLimits(t *testing.T) {
 
 // TestGEMReplays: a row for each finished task, of its samples alone; no step hurts any of them.
 func TestGEMReplays(t *testing.T) {
-	l := newLinearLab(t, build(t, "gem", params{"margin": 0, "eps": 0}), perClass)
+	l := newLinearLab(t, build(t, "gem", values{"margin": 0, "eps": 0}), perClass)
 	l.attach(24, 0, 1)
 	steps := 0
 	for l.made < 30 {

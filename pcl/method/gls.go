@@ -6,12 +6,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
-func init() {
-	Register(Spec{
-		Info: glsInfo,
-		New:  func(Params) (Method, error) { return gls{}, nil },
-	})
-}
+func init() { Register(glsInfo, GLS{}) }
 
 var glsInfo = Info{
 	Name: "gls", Title: "GLS", Family: "mtl",
@@ -21,13 +16,11 @@ var glsInfo = Info{
 	NeedsLosses: true,
 }
 
-// gls descends on the geometric mean of the losses. A stream whose loss is 0 next to the largest would keep
+// GLS descends on the geometric mean of the losses. A stream whose loss is 0 next to the largest would keep
 // the mean at 0 and is left out.
-type gls struct{}
+type GLS struct{}
 
-func (gls) Info() Info { return glsInfo }
-
-func (gls) Weights(s *Step, w []float64) (Outcome, error) {
+func (GLS) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := s.check(glsInfo, w); err != nil {
 		return Outcome{}, err
 	}

@@ -15,7 +15,7 @@ func pixelsOf(l *linearLab) []float32 { return slices.Clone(l.store.Pixels()) }
 // TestGMEDEdits: an edit is α times the derivative of q − βℓ, by differences, and raises it.
 func TestGMEDEdits(t *testing.T) {
 	const alpha, beta, gamma, decay = 1e-2, 0.3, 2.0, 0.25
-	l := interfered(t, "gmed", params{"alpha": alpha, "beta": beta, "gamma": gamma, "decay": decay})
+	l := interfered(t, "gmed", values{"alpha": alpha, "beta": beta, "gamma": gamma, "decay": decay})
 	must(t, l.StepAhead(gamma))
 	objective := func(it memory.Item, x []float64) float64 {
 		it.Pixels = nil
@@ -71,7 +71,7 @@ func TestGMEDEdits(t *testing.T) {
 // TestGMEDLimits: with β = 0 and θ′ = θ, or with α = 0, nothing is edited and the run is that of ER.
 func TestGMEDLimits(t *testing.T) {
 	want := run(t, "er", nil, perClass, 0)
-	for _, p := range []params{{"beta": 0, "gamma": 0}, {"alpha": 0}} {
+	for _, p := range []values{{"beta": 0, "gamma": 0}, {"alpha": 0}} {
 		got := run(t, "gmed", p, perClass, 0)
 		if !slices.Equal(got.at[rehearsal.Now], want.at[rehearsal.Now]) || !slices.Equal(pixelsOf(got), pixelsOf(want)) {
 			t.Errorf("%v: not the run of ER", p)

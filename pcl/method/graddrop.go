@@ -4,19 +4,9 @@ import (
 	"fmt"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
-	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
-func init() {
-	Register(Spec{
-		Info:   gradDropInfo,
-		Params: []Param{{Name: "leak", Default: 0.0, Doc: "number in [0, 1], the part of every gradient that is always kept: 1 gives the sum"}},
-		New: func(p Params) (Method, error) {
-			m := &gradDrop{leak: p.Float("leak")}
-			return m, limits.Within("leak", m.leak, 0, 1)
-		},
-	})
-}
+func init() { Register(gradDropInfo, GradDrop{}) }
 
 var gradDropInfo = Info{
 	Name: "graddrop", Title: "GradDrop", Family: "mtl",
@@ -26,16 +16,15 @@ var gradDropInfo = Info{
 	NeedsGram: true, NeedsRows: true, Direct: true,
 }
 
-// gradDrop works on the gradients of the parameters (docs/method.md §4.5); the paper does on those of a
+// GradDrop works on the gradients of the parameters (docs/method.md §4.5); the paper does on those of a
 // shared activation, times its sign. The nominal weights are 1: the expectation of d is the sum.
-type gradDrop struct {
-	leak float64
-	d    []float64
+type GradDrop struct {
+	Leak float64 `param:"leak" default:"0" range:"[0,1]" doc:"number in [0, 1], the part of every gradient that is always kept: 1 gives the sum"`
+
+	d []float64
 }
 
-func (*gradDrop) Info() Info { return gradDropInfo }
-
-func (m *gradDrop) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *GradDrop) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := s.check(gradDropInfo, w); err != nil {
 		return Outcome{}, err
 	}
@@ -50,7 +39,7 @@ func (m *gradDrop) Weights(s *Step, w []float64) (Outcome, error) {
 }
 
 // drop returns d for the numbers U in [0, 1) that draw delivers, one per coordinate.
-func (m *gradDrop) drop(rows [][]float64, draw func() float64) []float64 {
+func (m *GradDrop) drop(rows [][]float64, draw func() float64) []float64 {
 	m.d = fp.Grow(m.d, len(rows[0]))
 	for p := range m.d {
 		plus, minus := 0.0, 0.0
@@ -62,7 +51,7 @@ func (m *gradDrop) drop(rows [][]float64, draw func() float64) []float64 {
 		if size := plus + minus; size > 0 && plus/size > u { // plus/size is P
 			kept = plus
 		}
-		m.d[p] = m.leak*(plus-minus) + (1-m.leak)*kept
+		m.d[p] = m.Leak*(plus-minus) + (1-m.Leak)*kept
 	}
 	return m.d
 }

@@ -7,22 +7,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
-func init() {
-	Register(Spec{
-		Info: gradNormInfo,
-		Params: []Param{
-			{Name: "alpha", Default: 1.5, Doc: "α in [0, 10], how strongly slower streams are favoured"},
-			{Name: "lr", Default: 0.025, Doc: "η ≥ 0, step size of the weights, one step per iteration"},
-		},
-		New: func(p Params) (Method, error) {
-			m := &gradNorm{alpha: p.Float("alpha"), lr: p.Float("lr"), memo: memo[gradNormStream]{}}
-			if err := limits.Within("alpha", m.alpha, 0, 10); err != nil {
-				return nil, err
-			}
-			return m, limits.Within("lr", m.lr, 0, 1e6)
-		},
-	})
-}
+func init() { Register(gradNormInfo, GradNorm{}) }
 
 var gradNormInfo = Info{
 	Name: "gradnorm", Title: "GradNorm", Family: "mtl",
@@ -35,13 +20,15 @@ var gradNormInfo = Info{
 // leastWeight keeps weights above 0; at 0 the rule could no longer compare the stream with the others.
 const leastWeight = 1e-3
 
-// gradNorm balances gradient norms by the streams' training rates (docs/method.md §4.3). A step uses the
+// GradNorm balances gradient norms by the streams' training rates (docs/method.md §4.3). A step uses the
 // weights from before their update. A new stream enters with w = 1, and the weights of the active streams are
 // brought to a sum of K. The loss with which the memory's is compared is taken anew after each end of a task,
 // because the memory's samples change there.
-type gradNorm struct {
-	alpha, lr float64
-	memo      memo[gradNormStream]
+type GradNorm struct {
+	Alpha *float64 `param:"alpha" default:"1.5" range:"[0,10]" doc:"α in [0, 10], how strongly slower streams are favoured"`
+	LR    *float64 `param:"lr" default:"0.025" range:"[0,1e6]" doc:"η ≥ 0, step size of the weights, one step per iteration"`
+
+	memo[gradNormStream]
 }
 
 type gradNormStream struct {
@@ -50,9 +37,7 @@ type gradNormStream struct {
 	First float64 `json:"first"`
 }
 
-func (*gradNorm) Info() Info { return gradNormInfo }
-
-func (m *gradNorm) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *GradNorm) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := s.check(gradNormInfo, w); err != nil {
 		return Outcome{}, err
 	}
@@ -78,7 +63,7 @@ func (m *gradNorm) Weights(s *Step, w []float64) (Outcome, error) {
 }
 
 // update makes one step on the weights.
-func (m *gradNorm) update(s *Step, w []float64) {
+func (m *GradNorm) update(s *Step, w []float64) {
 	k := len(w)
 	rate, norm := make([]float64, k), s.lengths()
 	meanRate, meanNorm := 0.0, 0.0
@@ -97,11 +82,11 @@ func (m *gradNorm) update(s *Step, w []float64) {
 			relative = rate[i] / meanRate
 		}
 		next[i] = w[i]
-		switch excess := w[i]*norm[i] - meanNorm*math.Pow(relative, m.alpha); {
+		switch excess := w[i]*norm[i] - meanNorm*math.Pow(relative, *m.Alpha); {
 		case excess > 0:
-			next[i] -= m.lr * norm[i]
+			next[i] -= *m.LR * norm[i]
 		case excess < 0:
-			next[i] += m.lr * norm[i]
+			next[i] += *m.LR * norm[i]
 		}
 		next[i] = max(next[i], leastWeight)
 	}
@@ -111,7 +96,7 @@ func (m *gradNorm) update(s *Step, w []float64) {
 	}
 }
 
-func (m *gradNorm) End(id int) {
+func (m *GradNorm) End(id int) {
 	m.memo.End(id)
 	for of, t := range m.memo {
 		if of <= Memory {
@@ -121,9 +106,7 @@ func (m *gradNorm) End(id int) {
 	}
 }
 
-func (m *gradNorm) MarshalState() (json.RawMessage, error) { return m.memo.MarshalState() }
-
-func (m *gradNorm) UnmarshalState(data json.RawMessage) error {
+func (m *GradNorm) UnmarshalState(data json.RawMessage) error {
 	return m.memo.restore("gradnorm", data, func(t gradNormStream) error {
 		return limits.Within("its weight", t.W, leastWeight, math.MaxFloat64)
 	})

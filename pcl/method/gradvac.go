@@ -7,16 +7,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
-func init() {
-	Register(Spec{
-		Info:   gradVacInfo,
-		Params: []Param{{Name: "beta", Default: 0.5, Doc: "β in [0, 1], how fast the moving means of the cosines change: 0 keeps them at 0, which is PCGrad"}},
-		New: func(p Params) (Method, error) {
-			m := &gradVac{beta: p.Float("beta"), memo: memo[map[int]float64]{}}
-			return m, limits.Within("beta", m.beta, 0, 1)
-		},
-	})
-}
+func init() { Register(gradVacInfo, GradVac{}) }
 
 var gradVacInfo = Info{
 	Name: "gradvac", Title: "GradVac", Family: "mtl",
@@ -24,6 +15,15 @@ var gradVacInfo = Info{
 	Source: "Wang et al., Gradient Vaccine, ICLR 2021 (arXiv 2010.05874)",
 	Cost:   "K(F+B) + Gram O(K²P)", State: "φᵢⱼ per pair of streams", SumW: "≥ K if no φᵢⱼ is negative",
 	NeedsGram: true,
+}
+
+// GradVac is the method "gradvac".
+type GradVac struct {
+	Beta *float64 `param:"beta" default:"0.5" range:"[0,1]" doc:"β in [0, 1], how fast the moving means of the cosines change: 0 keeps them at 0, which is PCGrad"`
+}
+
+func (p GradVac) Start() (Method, error) {
+	return &gradVac{beta: *p.Beta, memo: memo[map[int]float64]{}}, nil
 }
 
 // gradVac is PCGrad with target cosines, which follow the cosines seen so far (docs/method.md §4.6).

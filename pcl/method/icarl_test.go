@@ -13,7 +13,7 @@ import (
 // TestICaRLKeepsTheBest: the store holds the first of the ranking, and of those the first when it must
 // shrink; the model is copied when a task is over.
 func TestICaRLKeepsTheBest(t *testing.T) {
-	l := newLinearLab(t, build(t, "icarl", params{"pool": 30}), memory.Config{Policy: memory.FixedTotal, Budget: 12})
+	l := newLinearLab(t, build(t, "icarl", values{"pool": 30}), memory.Config{Policy: memory.FixedTotal, Budget: 12})
 	task := l.attach(30, 0, 1)
 	var ranked [2][]memory.Item
 	for c := range ranked {
@@ -89,7 +89,7 @@ func TestICaRLLoss(t *testing.T) {
 // TestICaRLPredictsByTheNearestExemplar: with one exemplar per class it is 1-NN, among the classes that
 // compete.
 func TestICaRLPredictsByTheNearestExemplar(t *testing.T) {
-	l := newLinearLab(t, build(t, "icarl", params{"pool": 8}), memory.Config{Policy: memory.PerClass, Budget: 1}).oneByOne(t)
+	l := newLinearLab(t, build(t, "icarl", values{"pool": 8}), memory.Config{Policy: memory.PerClass, Budget: 1}).oneByOne(t)
 	m := role[rehearsal.Predictor](t, l.method)
 	var samples []memory.Item
 	r := rand.New(rand.NewPCG(3, 3))

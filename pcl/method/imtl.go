@@ -2,16 +2,7 @@ package method
 
 import "encoding/json"
 
-func init() {
-	Register(Spec{
-		Info:   imtlInfo,
-		Params: imtlLParams,
-		New: func(p Params) (Method, error) {
-			l, err := newIMTLL(p)
-			return &imtl{losses: l}, err
-		},
-	})
-}
+func init() { Register(imtlInfo, IMTL{}) }
 
 var imtlInfo = Info{
 	Name: "imtl", Title: "IMTL", Family: "mtl",
@@ -21,12 +12,22 @@ var imtlInfo = Info{
 	NeedsGram: true, NeedsLosses: true,
 }
 
+// IMTL is the method "imtl".
+type IMTL struct {
+	LR   *float64 `param:"lr" default:"0.1" range:"[0,1]" doc:"step size of s, in [0, 1]"`
+	Init string   `param:"init" default:"zero" choices:"zero,loss" doc:"s of a new stream: 0, or −log ℓ, the value at which it would no longer change"`
+}
+
+func (p IMTL) Start() (Method, error) {
+	return &imtl{losses: &IMTLL{LR: p.LR, Init: p.Init, memo: memo[float64]{}}}, nil
+}
+
 // imtl is L inside G (docs/method.md §4.8). IMTL-G does not see the lengths of the gradients, so the
 // direction is IMTL-G's and the scales decide on the length alone, and, by the sign of the sum that is divided by, on whether
 // losses fall or rise.
 type imtl struct {
-	losses    *imtlL
-	gradients imtlG
+	losses    *IMTLL
+	gradients IMTLG
 }
 
 func (*imtl) Info() Info { return imtlInfo }

@@ -6,12 +6,7 @@ import (
 	"github.com/parallelcl/parallelcl/emgd"
 )
 
-func init() {
-	Register(Spec{
-		Info: imtlGInfo,
-		New:  func(Params) (Method, error) { return &imtlG{}, nil },
-	})
-}
+func init() { Register(imtlGInfo, IMTLG{}) }
 
 var imtlGInfo = Info{
 	Name: "imtl-g", Title: "IMTL-G", Family: "mtl",
@@ -21,20 +16,18 @@ var imtlGInfo = Info{
 	NeedsGram: true,
 }
 
-// imtlG gives all gradients the same projection (docs/method.md §4.8): with unit rows U and their cosines
+// IMTLG gives all gradients the same projection (docs/method.md §4.8): with unit rows U and their cosines
 // C, αᵢ ∝ (C⁺1)ᵢ/‖Jᵢ‖. Where dependent gradients allow no such direction, and where the weights
 // would sum to 0, it takes the min-norm point of the unit gradients, MGDA(l2), which has the same
 // direction wherever both exist with positive weights.
 //
 // Where Σ (C⁺1)ᵢ/‖Jᵢ‖ is negative, dividing by it turns d round: the projections are equal, but negative, and to first
 // order every loss rises. That is the published form, and is kept.
-type imtlG struct {
+type IMTLG struct {
 	solver emgd.Solver
 }
 
-func (*imtlG) Info() Info { return imtlGInfo }
-
-func (m *imtlG) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *IMTLG) Weights(s *Step, w []float64) (Outcome, error) {
 	r, err := keep(imtlGInfo, s, w)
 	if err != nil || r.k() == 0 {
 		return r.outcome(), err
@@ -48,7 +41,7 @@ func (m *imtlG) Weights(s *Step, w []float64) (Outcome, error) {
 }
 
 // impartial returns α for the rows of r, in whose units it does not depend on a common factor.
-func (m *imtlG) impartial(r *rows) ([]float64, error) {
+func (m *IMTLG) impartial(r *rows) ([]float64, error) {
 	c := r.cosines()
 	beta, err := equalCosines(c, r.k())
 	if err != nil {

@@ -7,18 +7,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
-func init() {
-	Register(Spec{
-		Info:   imtlLInfo,
-		Params: imtlLParams,
-		New:    func(p Params) (Method, error) { return newIMTLL(p) },
-	})
-}
-
-var imtlLParams = []Param{
-	{Name: "lr", Default: 0.1, Doc: "step size of s, in [0, 1]"},
-	{Name: "init", Default: "zero", Choices: []string{"zero", "loss"}, Doc: "s of a new stream: 0, or −log ℓ, the value at which it would no longer change"},
-}
+func init() { Register(imtlLInfo, IMTLL{}) }
 
 var imtlLInfo = Info{
 	Name: "imtl-l", Title: "IMTL-L", Family: "mtl",
@@ -28,25 +17,19 @@ var imtlLInfo = Info{
 	NeedsLosses: true,
 }
 
-// imtlL learns a scale per stream that brings all losses to 1 (docs/method.md §4.8). A step uses the scales
+// IMTLL learns a scale per stream that brings all losses to 1 (docs/method.md §4.8). A step uses the scales
 // from before their update.
-type imtlL struct {
-	lr     float64
-	closed bool
-	memo   memo[float64] // s
+type IMTLL struct {
+	LR   *float64 `param:"lr" default:"0.1" range:"[0,1]" doc:"step size of s, in [0, 1]"`
+	Init string   `param:"init" default:"zero" choices:"zero,loss" doc:"s of a new stream: 0, or −log ℓ, the value at which it would no longer change"`
+
+	memo[float64] // s
 }
 
 // mostLog bounds |s|: the scale of a loss that stays 0 would grow for ever.
 const mostLog = 10
 
-func newIMTLL(p Params) (*imtlL, error) {
-	m := &imtlL{lr: p.Float("lr"), closed: p.String("init") == "loss", memo: memo[float64]{}}
-	return m, limits.Within("lr", m.lr, 0, 1)
-}
-
-func (*imtlL) Info() Info { return imtlLInfo }
-
-func (m *imtlL) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *IMTLL) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := s.check(imtlLInfo, w); err != nil {
 		return Outcome{}, err
 	}
@@ -54,27 +37,23 @@ func (m *imtlL) Weights(s *Step, w []float64) (Outcome, error) {
 }
 
 // scale writes exp(s) to w and updates s.
-func (m *imtlL) scale(info Info, s *Step, w []float64) error {
+func (m *IMTLL) scale(info Info, s *Step, w []float64) error {
 	if err := s.checkLosses(info); err != nil {
 		return err
 	}
 	for i, id := range s.IDs {
 		log, known := m.memo[id]
-		if !known && m.closed {
+		if !known && m.Init == "loss" {
 			log = clampLog(-math.Log(s.Losses[i]))
 		}
 		w[i] = math.Exp(log)
-		m.memo[id] = clampLog(log - m.lr*(w[i]*s.Losses[i]-1))
+		m.memo[id] = clampLog(log - *m.LR*(w[i]*s.Losses[i]-1))
 	}
 	return nil
 }
 
 func clampLog(x float64) float64 { return max(-mostLog, min(mostLog, x)) }
 
-func (m *imtlL) End(id int) { m.memo.End(id) }
-
-func (m *imtlL) MarshalState() (json.RawMessage, error) { return m.memo.MarshalState() }
-
-func (m *imtlL) UnmarshalState(data json.RawMessage) error {
+func (m *IMTLL) UnmarshalState(data json.RawMessage) error {
 	return m.memo.restore("imtl-l", data, func(x float64) error { return limits.Within("s", x, -mostLog, mostLog) })
 }

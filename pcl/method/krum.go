@@ -4,20 +4,9 @@ import (
 	"cmp"
 	"math"
 	"slices"
-
-	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
-func init() {
-	Register(Spec{
-		Info: krumInfo,
-		Params: []Param{
-			{Name: "byzantine", Default: 1.0, Doc: "f, the number of streams that are not to be trusted"},
-			{Name: "selected", Default: 1.0, Doc: "m, the number of streams whose mean is taken: 1 is Krum, more is Multi-Krum"},
-		},
-		New: func(p Params) (Method, error) { return newKrum(p) },
-	})
-}
+func init() { Register(krumInfo, Krum{}) }
 
 var krumInfo = Info{
 	Name: "krum", Title: "Krum", Family: "mtl",
@@ -27,22 +16,15 @@ var krumInfo = Info{
 	NeedsGram: true,
 }
 
-// krum takes the gradients that have the closest neighbours. Of equal ones it takes the stream with the
+// Krum takes the gradients that have the closest neighbours. Of equal ones it takes the stream with the
 // smaller id, as the paper says. Its guarantee needs K > 2f+2. With fewer than f+3 streams there are no
 // neighbours to compare with, and all streams count. No more than K streams are ever selected.
-type krum struct{ byzantine, selected int }
-
-func newKrum(p Params) (m krum, err error) {
-	if m.byzantine, err = limits.Whole("byzantine", p.Float("byzantine"), 0, 1e6); err != nil {
-		return m, err
-	}
-	m.selected, err = limits.Whole("selected", p.Float("selected"), 1, 1e6)
-	return m, err
+type Krum struct {
+	Byzantine *float64 `param:"byzantine" default:"1" range:"whole [0,1e6]" doc:"f, the number of streams that are not to be trusted"`
+	Selected  float64  `param:"selected" default:"1" range:"whole [1,1e6]" doc:"m, the number of streams whose mean is taken: 1 is Krum, more is Multi-Krum"`
 }
 
-func (krum) Info() Info { return krumInfo }
-
-func (m krum) Weights(s *Step, w []float64) (Outcome, error) {
+func (m Krum) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := s.check(krumInfo, w); err != nil {
 		return Outcome{}, err
 	}
@@ -52,10 +34,10 @@ func (m krum) Weights(s *Step, w []float64) (Outcome, error) {
 	k, order, scores := s.K(), make([]int, s.K()), make([]float64, s.K())
 	gram, _ := s.products()
 	for i := range k {
-		order[i], scores[i] = i, crowding(gram, k, i, k-m.byzantine-2)
+		order[i], scores[i] = i, crowding(gram, k, i, k-int(*m.Byzantine)-2)
 	}
-	selected := min(m.selected, k)
-	if k < m.byzantine+3 {
+	selected := min(int(m.Selected), k)
+	if k < int(*m.Byzantine)+3 {
 		selected = k
 	}
 	slices.SortFunc(order, func(i, j int) int {

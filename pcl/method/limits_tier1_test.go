@@ -71,19 +71,19 @@ func TestLimitsTier1(t *testing.T) {
 	for range 300 {
 		k := 2 + r.IntN(6)
 		s := sample{rows: gaussian(r, k, k+2)}
-		get := func(name string, p params) []float64 { return weigh(t, build(t, name, p), s.step(1)) }
+		get := func(name string, p values) []float64 { return weigh(t, build(t, name, p), s.step(1)) }
 		avg, mgda := get("avggrad", nil), get("mgda", nil)
-		same("cagrad c=0 and avggrad", s.rows, get("cagrad", params{"c": 0}), avg, 1e-12)
-		same("sdmgrad λ=0 and mgda", s.rows, get("sdmgrad", params{"lambda": 0}), mgda, 1e-9)
-		same("sdmgrad λ=1e6 and avggrad", s.rows, get("sdmgrad", params{"lambda": 1e6}), avg, 2e-5)
-		same("fairgrad α=1 and nash", s.rows, get("fairgrad", nil), get("nash-mtl", params{"max_norm": math.Inf(1)}), 1e-9)
-		cold := get("cagrad", params{"c": 1e6})
+		same("cagrad c=0 and avggrad", s.rows, get("cagrad", values{"c": 0}), avg, 1e-12)
+		same("sdmgrad λ=0 and mgda", s.rows, get("sdmgrad", values{"lambda": 0}), mgda, 1e-9)
+		same("sdmgrad λ=1e6 and avggrad", s.rows, get("sdmgrad", values{"lambda": 1e6}), avg, 2e-5)
+		same("fairgrad α=1 and nash", s.rows, get("fairgrad", nil), get("nash-mtl", values{"max_norm": math.Inf(1)}), 1e-9)
+		cold := get("cagrad", values{"c": 1e6})
 		same("cagrad c→∞ and the direction of mgda", s.rows, unit(s.rows, cold), unit(s.rows, mgda), 1e-4)
-		fair := get("fairgrad", params{"alpha": 10})
+		fair := get("fairgrad", values{"alpha": 10})
 		if spread(s, fair) > spread(s, get("fairgrad", nil)) {
 			t.Errorf("fairgrad: α = 10 shares less equally than α = 1")
 		}
-		l2 := get("mgda", params{"norm": "l2"})
+		l2 := get("mgda", values{"norm": "l2"})
 		if slices.Min(l2) > 1e-9 {
 			same("interior MGDA(l2) and imtl-g", s.rows, unit(s.rows, l2), unit(s.rows, get("imtl-g", nil)), 1e-7)
 			norms := make([]float64, k)
@@ -97,8 +97,8 @@ func TestLimitsTier1(t *testing.T) {
 			}
 			same("EMGD with σ ∝ ‖J‖ and config", s.rows, w, get("config", nil), 1e-7)
 		}
-		same("gradvac β=0 and pcgrad", s.rows, get("gradvac", params{"beta": 0}), get("pcgrad", nil), 1e-9)
-		same("cr-mogm α=0 and upgrad", s.rows, get("cr-mogm", params{"method": "upgrad", "alpha": 0}), get("upgrad", nil), 1e-12)
+		same("gradvac β=0 and pcgrad", s.rows, get("gradvac", values{"beta": 0}), get("pcgrad", nil), 1e-9)
+		same("cr-mogm α=0 and upgrad", s.rows, get("cr-mogm", values{"method": "upgrad", "alpha": 0}), get("upgrad", nil), 1e-12)
 		same("imtl and imtl-g on a first step", s.rows, weigh(t, build(t, "imtl", nil), sample{rows: s.rows, losses: make([]float64, k)}.step(1)), get("imtl-g", nil), 1e-12)
 		equal := [][]float64{s.rows[0], s.rows[0]}
 		same("maxdo with equal gradients and either", equal, weigh(t, build(t, "maxdo-minmax", nil), sample{rows: equal}.step(1)), []float64{1, 0}, 1e-12)

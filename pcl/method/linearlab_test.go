@@ -251,7 +251,7 @@ func must(t testing.TB, err error) {
 
 // run plays a second task beside the end of the first, and a third after both. Before step stop, if it
 // is positive, the run is saved and restored.
-func run(t testing.TB, name string, p params, c memory.Config, stop int) *linearLab {
+func run(t testing.TB, name string, p values, c memory.Config, stop int) *linearLab {
 	t.Helper()
 	return runOf(t, func() Method { return build(t, name, p) }, c, stop)
 }

@@ -7,12 +7,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
-func init() {
-	Register(Spec{
-		Info: maxDOInfo,
-		New:  func(Params) (Method, error) { return &maxDO{}, nil },
-	})
-}
+func init() { Register(maxDOInfo, MaxDOMinMax{}) }
 
 var maxDOInfo = Info{
 	Name: "maxdo-minmax", Title: "MaxDO (min-max)", Family: "pcl",
@@ -22,19 +17,17 @@ var maxDOInfo = Info{
 	NeedsGram: true,
 }
 
-// maxDO minimises the largest relative distance to a gradient (docs/method.md §6), a smallest enclosing
+// MaxDOMinMax minimises the largest relative distance to a gradient (docs/method.md §6), a smallest enclosing
 // ball with weights 1/‖Jᵢ‖. A ball with ‖d−Jᵢ‖² ≤ (1−ρ)‖Jᵢ‖² for all i has 2Jᵢ·d ≥ ‖d‖² + ρ‖Jᵢ‖²;
 // with ρ = κ‖d‖² that is what the EMGD dual with σᵢ = 1 + κ‖Jᵢ‖² guarantees to d/2. So d is twice an
 // EMGD step, for the κ with the largest ρ, and that is where its weights sum to 1. Their sum falls
 // as κ grows, and κ is the reciprocal of a mean of the ‖Jᵢ‖², which brackets it.
-type maxDO struct {
+type MaxDOMinMax struct {
 	solver emgd.Solver
 	sigma  []float64
 }
 
-func (*maxDO) Info() Info { return maxDOInfo }
-
-func (m *maxDO) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *MaxDOMinMax) Weights(s *Step, w []float64) (Outcome, error) {
 	r, err := keep(maxDOInfo, s, w)
 	if err != nil || r.k() == 0 {
 		return r.outcome(), err
@@ -47,7 +40,7 @@ func (m *maxDO) Weights(s *Step, w []float64) (Outcome, error) {
 	return r.write(v, w), nil
 }
 
-func (m *maxDO) closest(r *rows) ([]float64, error) {
+func (m *MaxDOMinMax) closest(r *rows) ([]float64, error) {
 	shortest, longest := math.Inf(1), 0.0
 	for i := range r.k() {
 		shortest, longest = min(shortest, r.dot(i, i)), max(longest, r.dot(i, i))
@@ -83,7 +76,7 @@ func (m *maxDO) closest(r *rows) ([]float64, error) {
 }
 
 // elastic returns the dual's λ for σᵢ = 1 + κ‖Jᵢ‖²; it belongs to the solver.
-func (m *maxDO) elastic(r *rows, kappa float64) ([]float64, error) {
+func (m *MaxDOMinMax) elastic(r *rows, kappa float64) ([]float64, error) {
 	m.sigma = fp.Grow(m.sigma, r.k())
 	for i := range m.sigma {
 		m.sigma[i] = 1 + kappa*r.dot(i, i)

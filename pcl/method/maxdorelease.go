@@ -6,12 +6,7 @@ import (
 	"github.com/parallelcl/parallelcl/emgd"
 )
 
-func init() {
-	Register(Spec{
-		Info: maxDOReleaseInfo,
-		New:  func(Params) (Method, error) { return &maxDORelease{}, nil },
-	})
-}
+func init() { Register(maxDOReleaseInfo, MaxDORelease{}) }
 
 var maxDOReleaseInfo = Info{
 	Name: "maxdo-release", Title: "MaxDO (release)", Family: "pcl",
@@ -29,17 +24,15 @@ const (
 	maxDOFactor   = 0.1  // of the loss
 )
 
-// maxDORelease is a reconstruction: each gradient is approached by a mixture P of the others, a row softmax
+// MaxDORelease is a reconstruction: each gradient is approached by a mixture P of the others, a row softmax
 // of A without its diagonal, with the relative asymmetric distance rad(x→y) = ‖x−y‖/(‖x−y‖+‖y‖). For two
 // streams a softmax over one entry would be constant; there A itself, clipped to [0,1], is the mixture, and
 // the weights are the softmax of its column sums.
-type maxDORelease struct {
+type MaxDORelease struct {
 	solver emgd.Solver
 }
 
-func (*maxDORelease) Info() Info { return maxDOReleaseInfo }
-
-func (m *maxDORelease) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *MaxDORelease) Weights(s *Step, w []float64) (Outcome, error) {
 	r, err := keep(maxDOReleaseInfo, s, w)
 	if err != nil || r.k() == 0 {
 		return r.outcome(), err
@@ -77,7 +70,7 @@ func maxDOPair(r *rows) []float64 {
 	return []float64{x, 1 - x}
 }
 
-func (m *maxDORelease) mixed(r *rows) ([]float64, error) {
+func (m *MaxDORelease) mixed(r *rows) ([]float64, error) {
 	k := r.k()
 	a := make([]float64, k*k)
 	fill(a, 1/float64(k-1))

@@ -13,12 +13,12 @@ import (
 // cosines of .8 and .6.
 func TestMDMTRLoss(t *testing.T) {
 	for _, c := range []struct {
-		params params
+		params values
 		apart  bool // the second class belongs to another task
 		want   float64
 	}{
-		{params{"class_margin": 0, "task_margin": 0}, false, .018150},
-		{params{"task_margin": 0}, false, .020457},
+		{values{"class_margin": 0, "task_margin": 0}, false, .018150},
+		{values{"task_margin": 0}, false, .020457},
 		{nil, false, .019697},
 		{nil, true, .023089},
 	} {
@@ -39,7 +39,7 @@ func TestMDMTRLoss(t *testing.T) {
 			t.Error("tasks and memory have different losses")
 		}
 	}
-	if l, _ := As[rehearsal.Objective](build(t, "mdmtr", params{"legacy_norm": true})); !l.Loss(1).Frobenius {
+	if l, _ := As[rehearsal.Objective](build(t, "mdmtr", values{"legacy_norm": true})); !l.Loss(1).Frobenius {
 		t.Error("legacy_norm does not reach the loss")
 	}
 }
@@ -51,7 +51,7 @@ func TestMDMTRDistils(t *testing.T) {
 	if _, ok := As[rehearsal.Replayer](plain); ok {
 		t.Error("it replays by itself without need")
 	}
-	l := newLinearLab(t, build(t, "mdmtr", params{"distill": 2}), perClass)
+	l := newLinearLab(t, build(t, "mdmtr", values{"distill": 2}), perClass)
 	l.attach(4, 0, 1)
 	l.step(t)
 	l.attach(4, 2, 3)

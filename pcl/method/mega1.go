@@ -1,17 +1,6 @@
 package method
 
-import "github.com/parallelcl/parallelcl/internal/limits"
-
-func init() {
-	Register(Spec{
-		Info:   mega1Info,
-		Params: []Param{{Name: "eps", Default: 1e-3, Doc: "ε > 0: while the loss of the tasks is below it, only the memory is trained on"}},
-		New: func(p Params) (Method, error) {
-			m := mega1{p.Float("eps")}
-			return m, limits.Within("eps", m.eps, 1e-12, 1e12)
-		},
-	})
-}
+func init() { Register(mega1Info, MEGA1{}) }
 
 var mega1Info = Info{
 	Name: "mega-1", Title: "MEGA-I", Family: "scl",
@@ -21,17 +10,17 @@ var mega1Info = Info{
 	NeedsLosses: true,
 }
 
-// mega1 balances the memory against the tasks by their losses (docs/method.md §5.4).
-type mega1 struct{ eps float64 }
+// MEGA1 balances the memory against the tasks by their losses (docs/method.md §5.4).
+type MEGA1 struct {
+	Eps float64 `param:"eps" default:"1e-3" range:"[1e-12,1e12]" doc:"ε > 0: while the loss of the tasks is below it, only the memory is trained on"`
+}
 
-func (mega1) Info() Info { return mega1Info }
-
-func (m mega1) Weights(s *Step, w []float64) (Outcome, error) {
+func (m MEGA1) Weights(s *Step, w []float64) (Outcome, error) {
 	p, done, err := serially(mega1Info, s, w)
 	if err != nil || done {
 		return Outcome{}, err
 	}
-	if p.loss > m.eps {
+	if p.loss > m.Eps {
 		return p.write(1, p.memoryLoss/p.loss, w), nil
 	}
 	return p.write(0, 1, w), nil

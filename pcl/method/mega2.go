@@ -2,12 +2,7 @@ package method
 
 import "math"
 
-func init() {
-	Register(Spec{
-		Info: mega2Info,
-		New:  func(Params) (Method, error) { return mega2{}, nil },
-	})
-}
+func init() { Register(mega2Info, MEGA2{}) }
 
 var mega2Info = Info{
 	Name: "mega-2", Title: "MEGA-II", Family: "scl",
@@ -17,13 +12,11 @@ var mega2Info = Info{
 	NeedsGram: true, NeedsLosses: true,
 }
 
-// mega2 turns the tasks' gradient without changing its length (docs/method.md §5.4). The best β has a
+// MEGA2 turns the tasks' gradient without changing its length (docs/method.md §5.4). The best β has a
 // closed form, and d = ‖g_cur‖·(sin(θ−β)ĝ_cur + sin β ĝ_mem)/sin θ.
-type mega2 struct{}
+type MEGA2 struct{}
 
-func (mega2) Info() Info { return mega2Info }
-
-func (mega2) Weights(s *Step, w []float64) (Outcome, error) {
+func (MEGA2) Weights(s *Step, w []float64) (Outcome, error) {
 	p, done, err := serially(mega2Info, s, w)
 	if err != nil || done {
 		return Outcome{}, err

@@ -1,17 +1,6 @@
 package method
 
-import "github.com/parallelcl/parallelcl/internal/limits"
-
-func init() {
-	Register(Spec{
-		Info:   megaReleaseInfo,
-		Params: []Param{{Name: "eps", Default: 0.1, Doc: "ε > 0: while the loss of the first task is below it, only the tasks are trained on"}},
-		New: func(p Params) (Method, error) {
-			m := megaRelease{p.Float("eps")}
-			return m, limits.Within("eps", m.eps, 1e-12, 1e12)
-		},
-	})
-}
+func init() { Register(megaReleaseInfo, MEGARelease{}) }
 
 var megaReleaseInfo = Info{
 	Name: "mega-release", Title: "MEGA (release)", Family: "scl",
@@ -21,17 +10,17 @@ var megaReleaseInfo = Info{
 	NeedsLosses: true,
 }
 
-// megaRelease is what the published PCL tables probably call MEGA (docs/method.md §5.4).
-type megaRelease struct{ eps float64 }
+// MEGARelease is what the published PCL tables probably call MEGA (docs/method.md §5.4).
+type MEGARelease struct {
+	Eps float64 `param:"eps" default:"0.1" range:"[1e-12,1e12]" doc:"ε > 0: while the loss of the first task is below it, only the tasks are trained on"`
+}
 
-func (megaRelease) Info() Info { return megaReleaseInfo }
-
-func (m megaRelease) Weights(s *Step, w []float64) (Outcome, error) {
+func (m MEGARelease) Weights(s *Step, w []float64) (Outcome, error) {
 	p, done, err := serially(megaReleaseInfo, s, w)
 	if err != nil || done {
 		return Outcome{}, err
 	}
-	if p.firstLoss > m.eps {
+	if p.firstLoss > m.Eps {
 		return p.write(p.memoryLoss/p.firstLoss, 1, w), nil
 	}
 	return p.write(1, 0, w), nil

@@ -9,8 +9,11 @@ import (
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 )
 
-// memo holds what a rule remembers about each stream, by stream id.
+// memo holds what a rule remembers about each stream, by stream id. A declaration that embeds it is its own method.
 type memo[T any] map[int]T
+
+// begin makes the memo of a new method; see [started].
+func (m *memo[T]) begin() { *m = memo[T]{} }
 
 // End forgets a stream.
 func (m memo[T]) End(id int) { delete(m, id) }

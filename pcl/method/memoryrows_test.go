@@ -28,13 +28,13 @@ func TestPenaltyJoined(t *testing.T) {
 	const penalty = rehearsal.PenaltyRow
 	ids := []int{0, -1, penalty, 2}
 	for _, c := range []struct {
-		params params
+		params values
 		want   [][]int // ids with one weight
 	}{
-		{params{"ewc.rows": "joined", "der-pp.rows": "joined"}, [][]int{{0, -1, penalty}}},
-		{params{"ewc.rows": "apart", "der-pp.rows": "joined"}, [][]int{{0, -1}, {penalty}}},
-		{params{"ewc.rows": "joined", "der-pp.rows": "apart"}, [][]int{{0, penalty}, {-1}}},
-		{params{"ewc.rows": "apart", "der-pp.rows": "apart"}, [][]int{{0}, {-1}, {penalty}}},
+		{values{"ewc.rows": "joined", "der-pp.rows": "joined"}, [][]int{{0, -1, penalty}}},
+		{values{"ewc.rows": "apart", "der-pp.rows": "joined"}, [][]int{{0, -1}, {penalty}}},
+		{values{"ewc.rows": "joined", "der-pp.rows": "apart"}, [][]int{{0, penalty}, {-1}}},
+		{values{"ewc.rows": "apart", "der-pp.rows": "apart"}, [][]int{{0}, {-1}, {penalty}}},
 	} {
 		m := build(t, "emgd-gmc+der-pp+ewc", c.params)
 		w := make([]float64, len(ids))
@@ -58,9 +58,9 @@ func TestPenaltyJoined(t *testing.T) {
 		if _, err := New(name, nil); err == nil || !strings.Contains(err.Error(), "set rows=apart") {
 			t.Errorf("%s: error %v", name, err)
 		}
-		build(t, name, params{"rows": "apart"})
+		build(t, name, values{"rows": "apart"})
 	}
-	if _, err := New("a-gem+ewc", params{"rows": "apart"}); err == nil || !strings.Contains(err.Error(), "one memory row") {
+	if _, err := New("a-gem+ewc", values{"rows": "apart"}); err == nil || !strings.Contains(err.Error(), "one memory row") {
 		t.Errorf("a-gem with a penalty of its own: %v", err)
 	}
 }
@@ -69,7 +69,7 @@ func TestPenaltyJoined(t *testing.T) {
 // most 0.
 func TestMemoryRowsAreMemory(t *testing.T) {
 	w := make([]float64, 3)
-	_, err := build(t, "constant+per-task", params{"memory": 5, "task": 2}).Weights(orthogonal([]int{-1, -2, 3}, nil), w)
+	_, err := build(t, "constant+per-task", values{"memory": 5, "task": 2}).Weights(orthogonal([]int{-1, -2, 3}, nil), w)
 	must(t, err)
 	if !slices.Equal(w, []float64{5, 5, 2}) {
 		t.Errorf("constant: weights %v", w)
@@ -80,19 +80,19 @@ func TestMemoryRowsAreMemory(t *testing.T) {
 	}{{[]int{0, 1, 2}, 0}, {[]int{-2, -1, 3}, -1}, {[]int{0, rehearsal.PenaltyRow, 1}, 0}, {[]int{rehearsal.PenaltyRow, 2, 3}, 2}} {
 		// All rows are alike, so that only the primary has another weight than the others.
 		s := &Step{IDs: c.ids, Gram: []float64{1, -.5, -.5, -.5, 1, -.5, -.5, -.5, 1}, Losses: []float64{1, 1, 1}}
-		_, err := build(t, "pcd", params{"tau": 1}).Weights(s, w)
+		_, err := build(t, "pcd", values{"tau": 1}).Weights(s, w)
 		must(t, err)
 		p := slices.Index(c.ids, c.leading)
 		if a, b := w[(p+1)%3], w[(p+2)%3]; math.Abs(a-b) > 1e-12 || math.Abs(w[p]-a) < .1 {
 			t.Errorf("pcd on %v: weights %v, want another for %d", c.ids, w, c.leading)
 		}
 	}
-	m := build(t, "gradnorm+der-pp", params{"rows": "apart"})
+	m := build(t, "gradnorm+der-pp", values{"rows": "apart"})
 	_, err = m.Weights(orthogonal([]int{0, -1, 2}, nil), w)
 	must(t, err)
 	state, _ := As[Stateful](m)
 	state.End(1)
-	norm, _ := As[*gradNorm](m)
+	norm, _ := As[*GradNorm](m)
 	for id, x := range norm.memo {
 		if first := x.First; (first < 0) != (id <= Memory) {
 			t.Errorf("gradnorm: after a task's end the first loss of row %d is %g", id, first)
@@ -112,7 +112,7 @@ func TestSmoothedRehearsal(t *testing.T) {
 		{"cr-mogm+herding", "der-pp", ""},
 		{"cr-mogm", "gem", ""},
 	} {
-		m, err := New(c.name, params{"method": c.inner})
+		m, err := New(c.name, values{"method": c.inner})
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s of %s: error %v, want %q", c.name, c.inner, err, c.want)
 		}
@@ -120,7 +120,7 @@ func TestSmoothedRehearsal(t *testing.T) {
 			t.Errorf("%s of %s is called %s", c.name, c.inner, m.Info().Name)
 		}
 	}
-	m, w := build(t, "cr-mogm", params{"method": "emgd-gmc+der-pp", "alpha": 0}), make([]float64, 3)
+	m, w := build(t, "cr-mogm", values{"method": "emgd-gmc+der-pp", "alpha": 0}), make([]float64, 3)
 	plain, want := build(t, "emgd-gmc+der-pp", nil), make([]float64, 3)
 	s := orthogonal([]int{0, -1, 2}, map[int]float64{0: 2, 2: 3})
 	_, err := m.Weights(s, w)
@@ -167,32 +167,22 @@ func TestRegisterRefuses(t *testing.T) {
 		}()
 		register()
 	}
-	refused("a part that is a pointer", "want a struct", func() { RegisterPart(&pointed{}) })
-	refused("a default that is no number", `default "one" of a float64`, func() { RegisterPart(wrongDefault{}) })
-	refused("a name with a +", "without +", func() {
-		Register(Spec{Info: Info{Name: "a+b"}, New: func(Params) (Method, error) { return nil, nil }})
-	})
-	for want, params := range map[string][]Param{
-		`two parameters "x"`: {{Name: "x", Default: 1.0}, {Name: "x", Default: true}}, `two parameters "rescale"`: {{Name: "rescale", Default: "a"}},
-		"has the type int": {{Name: "x", Default: 5}}, "none of its choices": {{Name: "x", Default: "c", Choices: []string{"a", "b"}}},
-	} {
-		refused("parameters", want, func() {
-			Register(Spec{Info: Info{Name: "own"}, Params: params, New: func(Params) (Method, error) { return nil, nil }})
-		})
-	}
-	delete(registry, "nothing")
-	Register(Spec{Info: Info{Name: "nothing"}, New: func(Params) (Method, error) { return nil, nil }})
+	refused("a default that is no number", `"one" is not a number`, func() { RegisterPart(wrongDefault{}) })
+	refused("a name with a +", "without +", func() { Register(Info{Name: "a+b"}, noRule{}) })
+	refused("a name that is taken", "registered twice", func() { Register(Info{Name: "mgda"}, noRule{}) })
+	refused("a struct that is taken", "registered twice", func() { Register(Info{Name: "own"}, MGDA{}) })
+	refused("a struct without a method", "neither Weights nor Start", func() { Register(Info{Name: "own"}, struct{}{}) })
+	refused("the parameter of every method", "rescale", func() { Register(Info{Name: "own"}, rescaling{}) })
+	refused("a struct that nobody knows", "not registered", func() { Make(unknown{}) })
+	Register(Info{Name: "nothing"}, noRule{})
+	defer delete(registry, "nothing")
 	for _, name := range []string{"nothing", "nothing+der-pp"} {
-		if _, err := New(name, nil); err == nil || !strings.Contains(err.Error(), "returned none") {
+		if _, err := New(name, nil); err == nil || !strings.Contains(err.Error(), "returned no method") {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
-	delete(registry, "nothing")
-	if _, err := Compose(noRule{}).New(); err == nil || !strings.Contains(err.Error(), "returned none") {
-		t.Errorf("a rule that is none: error %v", err)
-	}
 	for name, want := range map[string]string{"avggrad+gss+der-pp": "stored yet", "emgd+las": "draws=two"} {
-		p := params{}
+		p := values{}
 		if strings.Contains(name, "gss") {
 			p["beta"] = 0
 		}
@@ -204,4 +194,8 @@ func TestRegisterRefuses(t *testing.T) {
 
 type noRule struct{}
 
-func (noRule) New() (Method, error) { return nil, nil }
+func (noRule) Start() (Method, error) { return nil, nil }
+
+type unknown struct{}
+
+func (unknown) Weights(*Step, []float64) (Outcome, error) { return Outcome{}, nil }

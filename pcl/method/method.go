@@ -1,6 +1,6 @@
 // Package method holds the methods: rules that turn the gradients Jᵢ of several streams into the weights wᵢ of one
-// step along d = Σᵢ wᵢJᵢ (docs/method.md). Begin with [New], which makes a method by its name, or with [Method], the
-// interface of a method of your own. There is one file for each rule.
+// step along d = Σᵢ wᵢJᵢ (docs/method.md). Begin with [New], which makes a method by its name, with [Make], which makes it
+// of a struct such as EMGDGMC{Tau: 10}, or with [Register] for a method of your own. There is one file for each rule.
 //
 // Each row Jᵢ is the gradient of one stream: first the memory, if there is any, then the tasks in order of arrival.
 // All arithmetic on rows is in float64 and does not depend on the machine-learning framework. What a method remembers

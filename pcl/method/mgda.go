@@ -8,16 +8,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
-func init() {
-	Register(Spec{
-		Info: mgdaInfo,
-		Params: []Param{{
-			Name: "norm", Default: "none", Choices: []string{"none", "l2", "loss", "loss+"},
-			Doc: "what each gradient is divided by before the weights are computed: 1, ‖Jᵢ‖, ℓᵢ or ℓᵢ‖Jᵢ‖",
-		}},
-		New: func(p Params) (Method, error) { return newMGDA(p.String("norm")), nil },
-	})
-}
+func init() { Register(mgdaInfo, MGDA{}) }
 
 var mgdaInfo = Info{
 	Name: "mgda", Title: "MGDA", Family: "mtl",
@@ -27,41 +18,40 @@ var mgdaInfo = Info{
 	NeedsGram: true,
 }
 
-// mgda is the min-norm point of the gradients' convex hull (docs/method.md §4.2): the EMGD dual with
+// MGDA is the min-norm point of the gradients' convex hull (docs/method.md §4.2): the EMGD dual with
 // every σᵢ = 1. Normalisation divides row i by cᵢ, which is the dual with σᵢ = cᵢ up to the
 // weights' scale: μᵢ over Jᵢ/cᵢ gives Jᵢ the weight μᵢ/cᵢ, and Σμᵢ = Σ cᵢ(μᵢ/cᵢ) = 1. The code of Sener & Koltun steps
 // along Σ μᵢJᵢ instead.
-type mgda struct {
-	norm   string
-	info   Info
+type MGDA struct {
+	Norm string `param:"norm" default:"none" choices:"none,l2,loss,loss+" doc:"what each gradient is divided by before the weights are computed: 1, ‖Jᵢ‖, ℓᵢ or ℓᵢ‖Jᵢ‖"`
+
 	solver emgd.Solver
 	sigma  []float64
 }
 
-func newMGDA(norm string) *mgda {
-	m := &mgda{norm: norm, info: mgdaInfo}
-	m.info.NeedsLosses = norm == "loss" || norm == "loss+"
-	return m
+// Info asks for the losses where the gradients are scaled by them.
+func (m *MGDA) Info() Info {
+	info := mgdaInfo
+	info.NeedsLosses = m.Norm == "loss" || m.Norm == "loss+"
+	return info
 }
 
-func (m *mgda) Info() Info { return m.info }
-
-func (m *mgda) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.check(m.info, w); err != nil {
+func (m *MGDA) Weights(s *Step, w []float64) (Outcome, error) {
+	if err := s.check(m.Info(), w); err != nil {
 		return Outcome{}, err
 	}
-	if err := s.checkGram(m.info); err != nil {
+	if err := s.checkGram(m.Info()); err != nil {
 		return Outcome{}, err
 	}
 	m.sigma = fp.Grow(m.sigma, s.K())
 	for i, length := range s.lengths() {
 		c := 1.0
-		if m.norm == "l2" || m.norm == "loss+" {
+		if m.Norm == "l2" || m.Norm == "loss+" {
 			c *= length
 		}
-		if m.norm == "loss" || m.norm == "loss+" {
+		if m.Norm == "loss" || m.Norm == "loss+" {
 			if s.Losses[i] < 0 {
-				return Outcome{}, fmt.Errorf("mgda: norm=%s needs losses ≥ 0; stream %d has %g", m.norm, s.IDs[i], s.Losses[i])
+				return Outcome{}, fmt.Errorf("mgda: norm=%s needs losses ≥ 0; stream %d has %g", m.Norm, s.IDs[i], s.Losses[i])
 			}
 			c *= s.Losses[i]
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // interfered is a lab with a full memory and a running task.
-func interfered(t *testing.T, name string, p params) *linearLab {
+func interfered(t *testing.T, name string, p values) *linearLab {
 	t.Helper()
 	l := newLinearLab(t, build(t, name, p), memory.Config{Policy: memory.PerClass, Budget: 15})
 	l.attach(20, 0, 1)
@@ -27,7 +27,7 @@ func interfered(t *testing.T, name string, p params) *linearLab {
 // negative inner products are replayed.
 func TestMIRPicksConflicts(t *testing.T) {
 	const gamma = 1e-4
-	l := interfered(t, "mir", params{"gamma": gamma, "candidates": 100})
+	l := interfered(t, "mir", values{"gamma": gamma, "candidates": 100})
 	g, all := l.current(), everyIndex(l.store)
 	along := make([]float64, len(all))
 	for i := range along {
@@ -42,7 +42,7 @@ func TestMIRPicksConflicts(t *testing.T) {
 
 // TestMIRWithoutAStep: γ = 0 makes all scores 0, and the choice uniform.
 func TestMIRWithoutAStep(t *testing.T) {
-	l := interfered(t, "mir", params{"gamma": 0, "candidates": 3})
+	l := interfered(t, "mir", values{"gamma": 0, "candidates": 3})
 	counts := make([]float64, l.store.Len())
 	const rounds = 3000
 	for range rounds {
@@ -63,7 +63,7 @@ func TestMIRWithoutAStep(t *testing.T) {
 func TestMIROfFew(t *testing.T) {
 	few := memory.Config{Policy: memory.PerClass, Budget: 1}
 	got := newLinearLab(t, build(t, "mir", nil), few).oneByOne(t)
-	want := newLinearLab(t, build(t, "constant", params{"memory": 1, "task": 1}), few).oneByOne(t)
+	want := newLinearLab(t, build(t, "constant", values{"memory": 1, "task": 1}), few).oneByOne(t)
 	if !near(got.at[rehearsal.Now], want.at[rehearsal.Now], 1e-12) {
 		t.Error("not the parameters of ER")
 	}

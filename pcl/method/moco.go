@@ -8,20 +8,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
-func init() {
-	Register(Spec{
-		Info: mocoInfo,
-		Params: []Param{
-			{Name: "beta", Default: 0.5, Doc: "β in [0, 1], what part of the way to the gradient yᵢ moves"},
-			{Name: "beta_decay", Default: 0.0, Doc: "σ ≥ 0: β becomes β/n^σ in the stream's n-th step. The theory takes 0.5, but yᵢ then lags behind a network that changes"},
-			{Name: "gamma", Default: 0.1, Doc: "γ ≥ 0, step size of λ"},
-			{Name: "gamma_decay", Default: 0.5, Doc: "the same for γ, with the n-th step of the newest stream"},
-			{Name: "rho", Default: 0.0, Doc: "ρ ≥ 0, how strongly λ is pulled towards equal weights"},
-			{Name: "norm", Default: "none", Choices: []string{"none", "loss"}, Doc: "follow Jᵢ as in the paper, or ℓᵢJᵢ/‖Jᵢ‖ as in the authors' code"},
-		},
-		New: func(p Params) (Method, error) { return newMoCo(p) },
-	})
-}
+func init() { Register(mocoInfo, MoCo{}) }
 
 var mocoInfo = Info{
 	Name: "moco", Title: "MoCo", Family: "mtl",
@@ -31,16 +18,20 @@ var mocoInfo = Info{
 	NeedsGram: true, NeedsRows: true, Direct: true,
 }
 
-// moco approaches MGDA's weights for moving means of the gradients, which removes the bias of mini-batches. A
+// MoCo approaches MGDA's weights for moving means of the gradients, which removes the bias of mini-batches. A
 // stream's mean starts at its first gradient and its λ at 1/K. LibMTL departs from the paper: its means start
 // at 0, they follow ℓᵢJᵢ/‖Jᵢ‖ (norm = loss), and a softmax stands for the projection. The nominal weights are
 // λ.
-type moco struct {
-	info                   Info
-	beta, betaDecay        float64
-	gamma, gammaDecay, rho float64
-	memo                   memo[mocoStream]
-	d                      []float64
+type MoCo struct {
+	Beta       *float64 `param:"beta" default:"0.5" range:"[0,1]" doc:"β in [0, 1], what part of the way to the gradient yᵢ moves"`
+	BetaDecay  float64  `param:"beta_decay" default:"0" range:"[0,1e9]" doc:"σ ≥ 0: β becomes β/n^σ in the stream's n-th step. The theory takes 0.5, but yᵢ then lags behind a network that changes"`
+	Gamma      *float64 `param:"gamma" default:"0.1" range:"[0,1e9]" doc:"γ ≥ 0, step size of λ"`
+	GammaDecay *float64 `param:"gamma_decay" default:"0.5" range:"[0,1e9]" doc:"the same for γ, with the n-th step of the newest stream"`
+	Rho        float64  `param:"rho" default:"0" range:"[0,1e9]" doc:"ρ ≥ 0, how strongly λ is pulled towards equal weights"`
+	Norm       string   `param:"norm" default:"none" choices:"none,loss" doc:"follow Jᵢ as in the paper, or ℓᵢJᵢ/‖Jᵢ‖ as in the authors' code"`
+
+	memo[mocoStream]
+	d []float64
 }
 
 type mocoStream struct {
@@ -49,24 +40,14 @@ type mocoStream struct {
 	Steps int     `json:"steps"`
 }
 
-func newMoCo(p Params) (*moco, error) {
-	m := &moco{
-		info: mocoInfo, memo: memo[mocoStream]{},
-		beta: p.Float("beta"), betaDecay: p.Float("beta_decay"),
-		gamma: p.Float("gamma"), gammaDecay: p.Float("gamma_decay"), rho: p.Float("rho"),
-	}
-	m.info.NeedsLosses = p.String("norm") == "loss"
-	for _, name := range []string{"beta_decay", "gamma", "gamma_decay", "rho"} {
-		if err := limits.Within(name, p.Float(name), 0, 1e9); err != nil {
-			return nil, err
-		}
-	}
-	return m, limits.Within("beta", m.beta, 0, 1)
+// Info asks for the losses where the gradients are scaled by them.
+func (m *MoCo) Info() Info {
+	info := mocoInfo
+	info.NeedsLosses = m.Norm == "loss"
+	return info
 }
 
-func (m *moco) Info() Info { return m.info }
-
-func (m *moco) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *MoCo) Weights(s *Step, w []float64) (Outcome, error) {
 	means, newest, err := m.follow(s, w)
 	if err != nil {
 		return Outcome{}, err
@@ -79,7 +60,7 @@ func (m *moco) Weights(s *Step, w []float64) (Outcome, error) {
 			tracked.Gram = append(tracked.Gram, a.product(b))
 		}
 	}
-	r, err := keep(m.info, &tracked, w)
+	r, err := keep(m.Info(), &tracked, w)
 	if err != nil {
 		return r.outcome(), err
 	}
@@ -93,19 +74,19 @@ func (m *moco) Weights(s *Step, w []float64) (Outcome, error) {
 }
 
 // follow moves the means and returns for how many steps the newest stream has been there.
-func (m *moco) follow(s *Step, w []float64) (means []vector, newest int, err error) {
-	if err := s.check(m.info, w); err != nil {
+func (m *MoCo) follow(s *Step, w []float64) (means []vector, newest int, err error) {
+	if err := s.check(m.Info(), w); err != nil {
 		return nil, 0, err
 	}
-	if err := s.checkGram(m.info); err != nil {
+	if err := s.checkGram(m.Info()); err != nil {
 		return nil, 0, err
 	}
-	if m.info.NeedsLosses {
-		if err := s.checkLosses(m.info); err != nil {
+	if m.Info().NeedsLosses {
+		if err := s.checkLosses(m.Info()); err != nil {
 			return nil, 0, err
 		}
 	}
-	means, err = track(m.info, s, func(id int) vector { return m.memo[id].Mean })
+	means, err = track(m.Info(), s, func(id int) vector { return m.memo[id].Mean })
 	if err != nil {
 		return nil, 0, err
 	}
@@ -114,11 +95,11 @@ func (m *moco) follow(s *Step, w []float64) (means []vector, newest int, err err
 	for i, id := range s.IDs {
 		t, known := m.memo[id]
 		t.Mean, t.Steps = means[i], t.Steps+1
-		rate, scale := m.beta/math.Pow(float64(t.Steps), m.betaDecay), 1.0
+		rate, scale := *m.Beta/math.Pow(float64(t.Steps), m.BetaDecay), 1.0
 		if !known {
 			rate, t.Share = 1, 1/float64(s.K())
 		}
-		if norm := lengths[i]; m.info.NeedsLosses && norm > 0 {
+		if norm := lengths[i]; m.Info().NeedsLosses && norm > 0 {
 			scale = s.Losses[i] / norm
 		}
 		t.Mean.follow(s.Rows[i], scale, rate)
@@ -129,15 +110,15 @@ func (m *moco) follow(s *Step, w []float64) (means []vector, newest int, err err
 }
 
 // move makes the step of λ for the streams in r and writes it to w.
-func (m *moco) move(s *Step, r *rows, newest int, w []float64) {
+func (m *MoCo) move(s *Step, r *rows, newest int, w []float64) {
 	ids := make([]int, r.k())
 	for i, at := range r.at {
 		ids[i] = s.IDs[at]
 	}
 	share := entered(ids, func(id int) (float64, bool) { return m.memo[id].Share, m.memo[id].Steps > 1 })
-	rate := m.gamma / math.Pow(float64(newest), m.gammaDecay)
+	rate := *m.Gamma / math.Pow(float64(newest), *m.GammaDecay)
 	for i, slope := range r.times(share) {
-		share[i] -= rate * (slope + m.rho*share[i])
+		share[i] -= rate * (slope + m.Rho*share[i])
 	}
 	toSimplex(share)
 	for i, id := range ids {
@@ -148,19 +129,15 @@ func (m *moco) move(s *Step, r *rows, newest int, w []float64) {
 	r.write(share, w)
 }
 
-func (m *moco) End(id int) { m.memo.End(id) }
-
 // Snapshot is that of [Snapshotter].
-func (m *moco) Snapshot() func() {
+func (m *MoCo) Snapshot() func() {
 	return m.memo.snapshot(func(t mocoStream) mocoStream {
 		t.Mean = slices.Clone(t.Mean)
 		return t
 	})
 }
 
-func (m *moco) MarshalState() (json.RawMessage, error) { return m.memo.MarshalState() }
-
-func (m *moco) UnmarshalState(data json.RawMessage) error {
+func (m *MoCo) UnmarshalState(data json.RawMessage) error {
 	return m.memo.restore("moco", data, func(t mocoStream) error {
 		if err := t.Mean.check(); err != nil {
 			return err

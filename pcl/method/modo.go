@@ -8,22 +8,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
-func init() {
-	Register(Spec{
-		Info: modoInfo,
-		Params: []Param{
-			{Name: "gamma", Default: 0.001, Doc: "γ ≥ 0, step size of λ"},
-			{Name: "rho", Default: 0.1, Doc: "ρ ≥ 0, how strongly λ is pulled towards equal weights"},
-		},
-		New: func(p Params) (Method, error) {
-			m := &modo{gamma: p.Float("gamma"), rho: p.Float("rho"), memo: memo[float64]{}}
-			if err := limits.Within("gamma", m.gamma, 0, 1e9); err != nil {
-				return nil, err
-			}
-			return m, limits.Within("rho", m.rho, 0, 1e9)
-		},
-	})
-}
+func init() { Register(modoInfo, MoDo{}) }
 
 var modoInfo = Info{
 	Name: "modo", Title: "MoDo", Family: "mtl",
@@ -33,17 +18,17 @@ var modoInfo = Info{
 	NeedsGram: true, NeedsCross: true,
 }
 
-// modo approaches MGDA's weights by one unbiased gradient step per training step: the product of two
+// MoDo approaches MGDA's weights by one unbiased gradient step per training step: the product of two
 // independent samples of J is unbiased, while JJᵀ is not. As in the paper, d is computed from both samples
 // together; LibMTL draws a third one for it. A new stream enters with λ = 1/K.
-type modo struct {
-	gamma, rho float64
-	memo       memo[float64] // λ
+type MoDo struct {
+	Gamma *float64 `param:"gamma" default:"0.001" range:"[0,1e9]" doc:"γ ≥ 0, step size of λ"`
+	Rho   *float64 `param:"rho" default:"0.1" range:"[0,1e9]" doc:"ρ ≥ 0, how strongly λ is pulled towards equal weights"`
+
+	memo[float64] // λ
 }
 
-func (*modo) Info() Info { return modoInfo }
-
-func (m *modo) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *MoDo) Weights(s *Step, w []float64) (Outcome, error) {
 	r, err := keep(modoInfo, s, w)
 	if err != nil || r.k() == 0 {
 		return r.outcome(), err
@@ -60,11 +45,11 @@ func (m *modo) Weights(s *Step, w []float64) (Outcome, error) {
 	share := entered(ids, m.share)
 	next := make([]float64, len(share))
 	for i, at := range r.at {
-		slope := m.rho * share[i]
+		slope := *m.Rho * share[i]
 		for j, other := range r.at {
 			slope += math.Ldexp(s.Cross[at*s.K()+other], 2*s.Exponent) * share[j]
 		}
-		next[i] = share[i] - m.gamma*slope
+		next[i] = share[i] - *m.Gamma*slope
 		if next[i]-next[i] != 0 {
 			return Outcome{}, fmt.Errorf("method %s: a step along the inner products of stream %d leaves the range of float64; scale the gradients down", modoInfo.Name, ids[i])
 		}
@@ -76,15 +61,11 @@ func (m *modo) Weights(s *Step, w []float64) (Outcome, error) {
 	return r.write(next, w), nil
 }
 
-func (m *modo) share(id int) (float64, bool) {
+func (m *MoDo) share(id int) (float64, bool) {
 	x, known := m.memo[id]
 	return x, known
 }
 
-func (m *modo) End(id int) { m.memo.End(id) }
-
-func (m *modo) MarshalState() (json.RawMessage, error) { return m.memo.MarshalState() }
-
-func (m *modo) UnmarshalState(data json.RawMessage) error {
+func (m *MoDo) UnmarshalState(data json.RawMessage) error {
 	return m.memo.restore("modo", data, func(x float64) error { return limits.Within("λ", x, 0, 1) })
 }

@@ -8,19 +8,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
-func init() {
-	Register(Spec{
-		Info:   nashInfo,
-		Params: []Param{{Name: "max_norm", Default: 1.0, Doc: "largest ‖d‖; a longer d is scaled down to it, and \"inf\" means no limit. Without a limit, ‖d‖ is always √K"}},
-		New: func(p Params) (Method, error) {
-			m := &nash{maxNorm: p.Float("max_norm")}
-			if !(m.maxNorm > 0) {
-				return nil, fmt.Errorf("max_norm %g is not positive", m.maxNorm)
-			}
-			return m, nil
-		},
-	})
-}
+func init() { Register(nashInfo, NashMTL{}) }
 
 var nashInfo = Info{
 	Name: "nash-mtl", Title: "Nash-MTL", Family: "mtl",
@@ -30,17 +18,16 @@ var nashInfo = Info{
 	NeedsGram: true,
 }
 
-// nash solves the bargaining equations exactly in every step (docs/method.md §4.10), so it needs none of the
+// NashMTL solves the bargaining equations exactly in every step (docs/method.md §4.10), so it needs none of the
 // warm starts and skipped updates of the published code. Where the gradients have 0 in their convex hull no
 // bargain exists. The method then stays where it is, d = 0, with the weights and the certificate of MGDA(l2).
-type nash struct {
-	maxNorm  float64
+type NashMTL struct {
+	MaxNorm float64 `param:"max_norm" default:"1" range:"(0,inf]" doc:"largest ‖d‖; a longer d is scaled down to it, and \"inf\" means no limit. Without a limit, ‖d‖ is always √K"`
+
 	bargains bargains
 }
 
-func (*nash) Info() Info { return nashInfo }
-
-func (m *nash) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *NashMTL) Weights(s *Step, w []float64) (Outcome, error) {
 	r, err := keep(nashInfo, s, w)
 	if err != nil || r.k() == 0 {
 		return r.outcome(), err
@@ -50,9 +37,9 @@ func (m *nash) Weights(s *Step, w []float64) (Outcome, error) {
 		return out, err
 	}
 	// The equations say that ‖d‖² = Σ αᵢ(Mα)ᵢ = K.
-	if length := math.Sqrt(float64(r.k())); length > m.maxNorm {
+	if length := math.Sqrt(float64(r.k())); length > m.MaxNorm {
 		for i := range v {
-			v[i] *= m.maxNorm / length
+			v[i] *= m.MaxNorm / length
 		}
 	}
 	return r.write(v, w), nil

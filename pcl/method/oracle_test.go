@@ -14,12 +14,12 @@ var (
 	pair  = [][]float64{{-1, 1}, {2, 0}}
 )
 
-type params = map[string]any
+type values = map[string]any
 
 func TestOracles(t *testing.T) {
 	for _, c := range []struct {
 		method string
-		params params
+		params values
 		rows   [][]float64
 		w, d   []float64
 	}{
@@ -31,15 +31,15 @@ func TestOracles(t *testing.T) {
 		{"mgda", nil, base, []float64{.6, .4}, []float64{0, 1, 1}},
 		{"mgda", nil, three, []float64{.8, .2, 0}, []float64{.8, .4, 0}},
 		{"mgda", nil, pair, []float64{.6, .4}, []float64{.2, .6}},
-		{"emgd-gmc", params{"tau": "inf"}, base, []float64{1.2, .8}, []float64{0, 2, 2}},
+		{"emgd-gmc", values{"tau": "inf"}, base, []float64{1.2, .8}, []float64{0, 2, 2}},
 		{"emgd-gmc", nil, base, []float64{1.227128, .845351}, []float64{.163592, 2.072479, 2.072479}},
-		{"emgd-gmc", params{"tau": 1}, base, []float64{1.251119, .963249}, []float64{.775018, 2.214369, 2.214369}},
-		{"emgd-gmc", params{"floor": "release"}, base, []float64{1.227128, .845351}, []float64{.163592, 2.072479, 2.072479}},
+		{"emgd-gmc", values{"tau": 1}, base, []float64{1.251119, .963249}, []float64{.775018, 2.214369, 2.214369}},
+		{"emgd-gmc", values{"floor": "release"}, base, []float64{1.227128, .845351}, []float64{.163592, 2.072479, 2.072479}},
 		{"emgd-gmc", nil, three, []float64{2.704549, .825836, 0}, []float64{2.704549, 1.651672, 0}},
-		{"emgd-gmc", params{"floor": "release"}, three, []float64{2.519486, .672002, .25}, []float64{3.019486, 1.844004, .25}},
-		{"emgd-gmc", params{"floor": "0.25"}, three, []float64{2.519486, .672002, .25}, []float64{3.019486, 1.844004, .25}},
-		{"emgd-gs", params{"tau": 1}, base, []float64{1.2, .8}, []float64{0, 2, 2}},
-		{"emgd-gs", params{"tau": 1}, three, []float64{3.158187, .789547, 0}, []float64{3.158187, 1.579094, 0}},
+		{"emgd-gmc", values{"floor": "release"}, three, []float64{2.519486, .672002, .25}, []float64{3.019486, 1.844004, .25}},
+		{"emgd-gmc", values{"floor": "0.25"}, three, []float64{2.519486, .672002, .25}, []float64{3.019486, 1.844004, .25}},
+		{"emgd-gs", values{"tau": 1}, base, []float64{1.2, .8}, []float64{0, 2, 2}},
+		{"emgd-gs", values{"tau": 1}, three, []float64{3.158187, .789547, 0}, []float64{3.158187, 1.579094, 0}},
 	} {
 		w := weigh(t, build(t, c.method, c.params), sample{rows: c.rows}.step(1))
 		if d := direction(c.rows, w); !near(w, c.w, 1e-6) || !near(d, c.d, 1e-6) {
@@ -108,7 +108,7 @@ func TestERWithoutMemory(t *testing.T) {
 // equal checks that emgd is factor × mgda.
 func equal(t *testing.T, name, tau string, s sample, factor float64) {
 	t.Helper()
-	got := weigh(t, build(t, name, params{"tau": tau}), s.step(1))
+	got := weigh(t, build(t, name, values{"tau": tau}), s.step(1))
 	want := weigh(t, build(t, "mgda", nil), s.step(1))
 	scaled([][]float64{want}, factor)
 	if !near(got, want, 1e-9) {
@@ -118,7 +118,7 @@ func equal(t *testing.T, name, tau string, s sample, factor float64) {
 
 // TestColdLimit: as τ → 0, GMC projects the longest gradient as GEM does, here with one constraint.
 func TestColdLimit(t *testing.T) {
-	w := weigh(t, build(t, "emgd-gmc", params{"tau": 1e-3}), sample{rows: [][]float64{{6, 1, 1}, {-4, 1, 1}}}.step(1))
+	w := weigh(t, build(t, "emgd-gmc", values{"tau": 1e-3}), sample{rows: [][]float64{{6, 1, 1}, {-4, 1, 1}}}.step(1))
 	if want := []float64{1, 22. / 18}; !near(w, want, 1e-4) {
 		t.Errorf("λ = %v, want %v", w, want)
 	}
@@ -127,7 +127,7 @@ func TestColdLimit(t *testing.T) {
 // TestMomentumZero: without momentum the factors follow the norms of the step alone.
 func TestMomentumZero(t *testing.T) {
 	long := sample{rows: [][]float64{{600, 100, 100}, {-4, 1, 1}}}
-	forgets, fresh := build(t, "emgd-gmc", params{"momentum": 0}), build(t, "emgd-gmc", nil)
+	forgets, fresh := build(t, "emgd-gmc", values{"momentum": 0}), build(t, "emgd-gmc", nil)
 	weigh(t, forgets, long.step(1))
 	if got, want := weigh(t, forgets, sample{rows: base}.step(1)), weigh(t, fresh, sample{rows: base}.step(1)); !near(got, want, 1e-15) {
 		t.Errorf("after a step with long gradients: %v, want those of a first step, %v", got, want)
@@ -143,7 +143,7 @@ func TestMGDANorms(t *testing.T) {
 		"loss":  {96. / 73, 36. / 73}, // (1.5, 0) and (0, 4)
 		"loss+": {.4, .2},             // (½, 0) and (0, 1)
 	} {
-		w := weigh(t, build(t, "mgda", params{"norm": norm}), s.step(1))
+		w := weigh(t, build(t, "mgda", values{"norm": norm}), s.step(1))
 		if got := direction(s.rows, w); !near(got, d, 1e-12) {
 			t.Errorf("norm=%s: d = %v, want %v", norm, got, d)
 		}
@@ -153,7 +153,7 @@ func TestMGDANorms(t *testing.T) {
 // TestMGDALosses: a task of one class has loss and gradient 0; that is no error.
 func TestMGDALosses(t *testing.T) {
 	for _, norm := range []string{"l2", "loss", "loss+"} {
-		m := build(t, "mgda", params{"norm": norm})
+		m := build(t, "mgda", values{"norm": norm})
 		s := sample{rows: [][]float64{{0, 0}}, losses: []float64{0}}
 		weigh(t, m, s.step(1))
 		s = sample{rows: [][]float64{{0, 0}, {3, 4}}, losses: []float64{0, 2}}
@@ -162,7 +162,7 @@ func TestMGDALosses(t *testing.T) {
 		}
 	}
 	s := sample{rows: base, losses: []float64{1, -1}}
-	if _, err := try(build(t, "mgda", params{"norm": "loss"}), s.step(1)); err == nil || !strings.Contains(err.Error(), "stream 1") {
+	if _, err := try(build(t, "mgda", values{"norm": "loss"}), s.step(1)); err == nil || !strings.Contains(err.Error(), "stream 1") {
 		t.Errorf("a negative loss: error %v, want one that names stream 1", err)
 	}
 }

@@ -12,7 +12,7 @@ func TestOraclesTier1(t *testing.T) {
 	inf := math.Inf(1)
 	for _, c := range []struct {
 		method string
-		params params
+		params values
 		rows   [][]float64
 		losses []float64
 		w, d   []float64
@@ -23,12 +23,12 @@ func TestOraclesTier1(t *testing.T) {
 		{"dualproj", nil, base, nil, []float64{.611111, .5}, []float64{.555556, 1.111111, 1.111111}},
 		{"upgrad", nil, base, nil, []float64{1.111111, .789474}, []float64{.292398, 1.900585, 1.900585}},
 		{"cagrad", nil, base, nil, []float64{.704124, .5}, []float64{.183503, 1.204124, 1.204124}},
-		{"cagrad", params{"divide": "1+c^2"}, base, nil, []float64{.704124 / 1.25, .4}, []float64{.1468024, .9632992, .9632992}},
-		{"nash-mtl", params{"max_norm": inf}, base, nil, []float64{.591461, .407071}, []float64{.076584, .998533, .998533}},
+		{"cagrad", values{"divide": "1+c^2"}, base, nil, []float64{.704124 / 1.25, .4}, []float64{.1468024, .9632992, .9632992}},
+		{"nash-mtl", values{"max_norm": inf}, base, nil, []float64{.591461, .407071}, []float64{.076584, .998533, .998533}},
 		{"nash-mtl", nil, base, nil, []float64{.591461 / math.Sqrt2, .407071 / math.Sqrt2}, []float64{.054153, .706069, .706069}},
 		{"fairgrad", nil, base, nil, []float64{.591461, .407071}, []float64{.076584, .998533, .998533}},
-		{"fairgrad", params{"alpha": 2}, base, nil, []float64{.471363, .319454}, nil},
-		{"fairgrad", params{"alpha": .5}, base, nil, []float64{.742828, .525393}, nil},
+		{"fairgrad", values{"alpha": 2}, base, nil, []float64{.471363, .319454}, nil},
+		{"fairgrad", values{"alpha": .5}, base, nil, []float64{.742828, .525393}, nil},
 		{"sdmgrad", nil, base, nil, []float64{.6, .4}, []float64{0, 1, 1}},
 		{"pcgrad", nil, base, nil, []float64{2.222222, 1.578947}, []float64{.584795, 3.801170, 3.801170}},
 		{"gradvac", nil, base, nil, []float64{2.222222, 1.578947}, []float64{.584795, 3.801170, 3.801170}},
@@ -42,8 +42,8 @@ func TestOraclesTier1(t *testing.T) {
 		{"gls", nil, base, []float64{4, 1}, []float64{.25, 1}, nil},
 		{"stch", nil, base, []float64{1 + math.Log(3), 1}, []float64{.75, .25}, nil},
 		{"uw", nil, base, []float64{1, 2}, []float64{.5, .5}, nil},
-		{"constant", params{"memory": 3, "task": .5}, three, nil, []float64{3, .5, .5}, nil},
-		{"cr-mogm", params{"method": "mgda"}, base, nil, []float64{.6, .4}, []float64{0, 1, 1}},
+		{"constant", values{"memory": 3, "task": .5}, three, nil, []float64{3, .5, .5}, nil},
+		{"cr-mogm", values{"method": "mgda"}, base, nil, []float64{.6, .4}, []float64{0, 1, 1}},
 	} {
 		w := weigh(t, build(t, c.method, c.params), sample{rows: c.rows, losses: c.losses}.step(1))
 		if d := direction(c.rows, w); !near(w, c.w, 2e-6) || c.d != nil && !near(d, c.d, 2e-6) {
@@ -53,7 +53,7 @@ func TestOraclesTier1(t *testing.T) {
 }
 
 func TestGradNormSteps(t *testing.T) {
-	m := build(t, "gradnorm", params{"lr": .1})
+	m := build(t, "gradnorm", values{"lr": .1})
 	s := sample{rows: [][]float64{{1, 0}, {0, 2}}, losses: []float64{1, 1}}.step(1)
 	if w := weigh(t, m, s); !near(w, []float64{1, 1}, 0) {
 		t.Errorf("first step: %v, want ones", w)
@@ -62,7 +62,7 @@ func TestGradNormSteps(t *testing.T) {
 		t.Errorf("second step: %.6f, want 1.157895 0.842105", w)
 	}
 	// Stream 7 joins with weight 1, and all three are brought to a sum of 3.
-	m = build(t, "gradnorm", params{"lr": .1})
+	m = build(t, "gradnorm", values{"lr": .1})
 	weigh(t, m, s)
 	s = sample{rows: [][]float64{{1, 0}, {0, 2}, {1, 1}}, losses: []float64{1, 1, 5}}.step(1)
 	s.IDs[2] = 7
@@ -91,7 +91,7 @@ func TestGradNormRefreshesTheMemory(t *testing.T) {
 }
 
 func TestDWASteps(t *testing.T) {
-	m := build(t, "dwa", params{"momentum": 0})
+	m := build(t, "dwa", values{"momentum": 0})
 	for i, losses := range [][]float64{{1, 1}, {1, .5}, {9, 9}} {
 		want := []float64{1, 1}
 		if i == 2 {
@@ -118,7 +118,7 @@ func TestIMTLLSteps(t *testing.T) {
 	if w := weigh(t, m, s); !near(w, []float64{.5, 1}, 1e-9) {
 		t.Errorf("at rest: %v, want 1/ℓ", w)
 	}
-	if w := weigh(t, build(t, "imtl-l", params{"init": "loss"}), s); !near(w, []float64{.5, 1}, 1e-14) {
+	if w := weigh(t, build(t, "imtl-l", values{"init": "loss"}), s); !near(w, []float64{.5, 1}, 1e-14) {
 		t.Errorf("init=loss: %v, want 1/ℓ", w)
 	}
 }
@@ -136,7 +136,7 @@ func TestUWRest(t *testing.T) {
 
 func TestRLW(t *testing.T) {
 	for _, distribution := range []string{"normal", "uniform"} {
-		m, r := build(t, "rlw", params{"distribution": distribution}), rand.New(rand.NewPCG(1, 1))
+		m, r := build(t, "rlw", values{"distribution": distribution}), rand.New(rand.NewPCG(1, 1))
 		mean := make([]float64, 3)
 		for range 20000 {
 			w := make([]float64, 3)

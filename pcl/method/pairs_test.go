@@ -225,7 +225,7 @@ func TestPairsResume(t *testing.T) {
 // TestPairsRun plays whole runs of four rules with every part: saved and restored in the middle, the parameters and
 // the memory are the same. The rules see the losses after a step, the rows themselves, or have a state.
 func TestPairsRun(t *testing.T) {
-	quick := map[string]params{"icarl": {"pool": 20}, "herding": {"pool": 20}, "gdumb": {"passes": 4}, "gss": {"subsets": 3, "subset_size": 4}}
+	quick := map[string]values{"icarl": {"pool": 20}, "herding": {"pool": 20}, "gdumb": {"passes": 4}, "gss": {"subsets": 3, "subset_size": 4}}
 	for _, rule := range []string{"emgd-gmc", "upgrad", "famo", "graddrop"} {
 		for _, part := range PartNames() {
 			name := joinable(rule, part)
@@ -246,7 +246,7 @@ func TestPairsRun(t *testing.T) {
 // TestCompositionsLearn: six classes are told apart after a run, by chance one in six. EMGD, which must serve every
 // row, is slower where the memory has several.
 func TestCompositionsLearn(t *testing.T) {
-	for name, p := range map[string]params{
+	for name, p := range map[string]values{
 		"emgd-gmc+der-pp": {"draws": "one"}, "upgrad+mir": nil, "emgd-gmc+icarl": {"pool": 20}, "emgd-gs+der-pp": {"rows": "apart"},
 		"emgd-gmc+per-task": nil, "famo+der-pp": nil, "emgd-gmc+gss+der-pp": {"subsets": 3, "subset_size": 4}, "er+herding+ncm": {"pool": 20},
 	} {

@@ -11,11 +11,11 @@ import (
 // TestParameters gives every declared parameter its default, good spellings and bad values.
 func TestParameters(t *testing.T) {
 	each(t, func(t *testing.T, name string) {
-		spec, err := Lookup(name)
+		d, err := Lookup(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, p := range Parameters(spec) {
+		for _, p := range d.Params {
 			if p.Doc == "" {
 				t.Errorf("%s has no Doc", p.Name)
 			}
@@ -121,7 +121,7 @@ func TestRescaleKeepsTheDirection(t *testing.T) {
 		{{3, 1}, {.75, .25}}, {{2, -5}, {2. / 3, -5. / 3}}, {{1, -1}, {1, -1}}, {{1, 1e-9 - 1}, {1, 1e-9 - 1}},
 	} {
 		s := sample{rows: [][]float64{{1, 0}, {0, 1}}}.step(1)
-		w := weigh(t, build(t, "constant", params{"memory": c[0][0], "task": c[0][1], "rescale": "mean"}), s)
+		w := weigh(t, build(t, "constant", values{"memory": c[0][0], "task": c[0][1], "rescale": "mean"}), s)
 		if !near(w, c[1], 1e-15) {
 			t.Errorf("%v became %v, want %v", c[0], w, c[1])
 		}
@@ -158,10 +158,10 @@ func TestRescaleKeepsState(t *testing.T) {
 
 // TestLookupCopies: who looks a method up cannot change its defaults.
 func TestLookupCopies(t *testing.T) {
-	spec, err := Lookup("dwa")
+	d, err := Lookup("dwa")
 	must(t, err)
-	was := spec.Params[0].Default
-	spec.Params[0].Default = 99.0
+	was := d.Params[0].Default
+	d.Params[0].Default = 99.0
 	again, err := Lookup("dwa")
 	must(t, err)
 	if again.Params[0].Default != was {

@@ -2,20 +2,9 @@ package method
 
 import (
 	"math"
-
-	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
-func init() {
-	Register(Spec{
-		Info:   pbiInfo,
-		Params: []Param{{Name: "theta", Default: 5.0, Doc: "θ ≥ 0, penalty on unequal losses"}},
-		New: func(p Params) (Method, error) {
-			m := pbi{p.Float("theta")}
-			return m, limits.Within("theta", m.theta, 0, 1e9)
-		},
-	})
-}
+func init() { Register(pbiInfo, PBI{}) }
 
 var pbiInfo = Info{
 	Name: "pbi", Title: "PBI", Family: "mtl",
@@ -25,13 +14,13 @@ var pbiInfo = Info{
 	NeedsLosses: true,
 }
 
-// pbi is penalty-based boundary intersection. A stream whose loss is far below the mean has a
+// PBI is penalty-based boundary intersection. A stream whose loss is far below the mean has a
 // negative weight.
-type pbi struct{ theta float64 }
+type PBI struct {
+	Theta *float64 `param:"theta" default:"5" range:"[0,1e9]" doc:"θ ≥ 0, penalty on unequal losses"`
+}
 
-func (pbi) Info() Info { return pbiInfo }
-
-func (m pbi) Weights(s *Step, w []float64) (Outcome, error) {
+func (m PBI) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := s.check(pbiInfo, w); err != nil {
 		return Outcome{}, err
 	}
@@ -49,7 +38,7 @@ func (m pbi) Weights(s *Step, w []float64) (Outcome, error) {
 	for i, x := range s.Losses {
 		w[i] = 1 / math.Sqrt(k)
 		if distance > 1e-12*top { // else there is no direction but that of rounding
-			w[i] += m.theta * (x - mean) / distance
+			w[i] += *m.Theta * (x - mean) / distance
 		}
 	}
 	return Outcome{}, nil

@@ -9,23 +9,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-func init() {
-	Register(Spec{
-		Info: pcdInfo,
-		Params: []Param{
-			{Name: "tau", Default: 0.02, Doc: "τ in [0, 1], how much progress every other stream gets, relative to a step along its own gradient"},
-			{Name: "beta", Default: 0.999, Doc: "β in [0, 1), share of the past in the moving means of ‖Jᵢ‖²"},
-			{Name: "primary", Default: "first", Choices: []string{"first", "last"}, Doc: "the primary stream: first is the memory or, without one, the oldest task; last is the newest task"},
-		},
-		New: func(p Params) (Method, error) {
-			m := &pcd{tau: p.Float("tau"), beta: p.Float("beta"), last: p.String("primary") == "last", memo: memo[pcdStream]{}}
-			if err := limits.Within("tau", m.tau, 0, 1); err != nil {
-				return nil, err
-			}
-			return m, limits.Within("beta", m.beta, 0, 1-1e-9)
-		},
-	})
-}
+func init() { Register(pcdInfo, PCD{}) }
 
 var pcdInfo = Info{
 	Name: "pcd", Title: "PCD", Family: "mtl",
@@ -35,15 +19,17 @@ var pcdInfo = Info{
 	NeedsGram: true,
 }
 
-// pcd follows one stream and lets every other one make some progress. If that is impossible for all of them
+// PCD follows one stream and lets every other one make some progress. If that is impossible for all of them
 // at once, d is the primary's gradient, as in the paper. If the primary has converged, the next stream leads.
 // The paper adds 1e-8 to the mean squared lengths; here nothing is added, which keeps the rule independent of
 // scale.
-type pcd struct {
-	tau, beta float64
-	last      bool
-	memo      memo[pcdStream]
-	solver    emgd.Solver
+type PCD struct {
+	Tau     *float64 `param:"tau" default:"0.02" range:"[0,1]" doc:"τ in [0, 1], how much progress every other stream gets, relative to a step along its own gradient"`
+	Beta    *float64 `param:"beta" default:"0.999" range:"[0,0.999999999]" doc:"β in [0, 1), share of the past in the moving means of ‖Jᵢ‖²"`
+	Primary string   `param:"primary" default:"first" choices:"first,last" doc:"the primary stream: first is the memory or, without one, the oldest task; last is the newest task"`
+
+	memo[pcdStream]
+	solver emgd.Solver
 }
 
 type pcdStream struct {
@@ -67,16 +53,14 @@ func (t *pcdStream) add(beta, square float64, exponent int) {
 	t.Exponent = unit
 }
 
-func (*pcd) Info() Info { return pcdInfo }
-
-func (m *pcd) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *PCD) Weights(s *Step, w []float64) (Outcome, error) {
 	r, err := keep(pcdInfo, s, w)
 	if err != nil {
 		return r.outcome(), err
 	}
 	for i, id := range s.IDs {
 		t := m.memo[id]
-		t.add(m.beta, r.all[i*s.K()+i], r.exponent)
+		t.add(*m.Beta, r.all[i*s.K()+i], r.exponent)
 		m.memo[id] = t
 	}
 	if r.k() == 0 {
@@ -102,8 +86,8 @@ func (m *pcd) Weights(s *Step, w []float64) (Outcome, error) {
 }
 
 // leads says whether one stream is the primary rather than another.
-func (m *pcd) leads(id, other int) bool {
-	if m.last {
+func (m *PCD) leads(id, other int) bool {
+	if m.Primary == "last" {
 		return id > other
 	}
 	return pcdPlace(id) < pcdPlace(other)
@@ -125,13 +109,13 @@ func pcdPlace(id int) int {
 // of the gradients g. With e = d − g₁ the problem is to find the shortest e with uⱼ·e ≥ bⱼ for the
 // unit gradients uⱼ. Of the cone {(e,t) : uⱼ·e ≥ bⱼt} the point next to (0,1) has the solution as its
 // e/t, and that point is the EMGD dual with σ = 1 on (0,1) and 0 on the constraints (docs/method.md §2.7).
-func (m *pcd) project(c, lengths []float64, primary int) ([]float64, error) {
+func (m *PCD) project(c, lengths []float64, primary int) ([]float64, error) {
 	k := len(lengths)
 	v, b, size := make([]float64, k), make([]float64, k), lengths[primary]
 	v[primary] = 1
 	for j := range k {
 		if j != primary {
-			b[j] = m.tau*lengths[j] - c[primary*k+j]*lengths[primary]
+			b[j] = *m.Tau*lengths[j] - c[primary*k+j]*lengths[primary]
 			size = max(size, math.Abs(b[j]))
 		}
 	}
@@ -180,11 +164,7 @@ func (m *pcd) project(c, lengths []float64, primary int) ([]float64, error) {
 	return v, nil
 }
 
-func (m *pcd) End(id int) { m.memo.End(id) }
-
-func (m *pcd) MarshalState() (json.RawMessage, error) { return m.memo.MarshalState() }
-
-func (m *pcd) UnmarshalState(data json.RawMessage) error {
+func (m *PCD) UnmarshalState(data json.RawMessage) error {
 	return m.memo.restore("pcd", data, func(t pcdStream) error {
 		if err := limits.Within("the mean of its squared lengths", t.Square, 0, math.MaxFloat64); err != nil {
 			return err

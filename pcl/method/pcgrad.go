@@ -2,12 +2,7 @@ package method
 
 import "fmt"
 
-func init() {
-	Register(Spec{
-		Info: pcGradInfo,
-		New:  func(Params) (Method, error) { return pcGrad{}, nil },
-	})
-}
+func init() { Register(pcGradInfo, PCGrad{}) }
 
 var pcGradInfo = Info{
 	Name: "pcgrad", Title: "PCGrad", Family: "mtl",
@@ -17,13 +12,11 @@ var pcGradInfo = Info{
 	NeedsGram: true,
 }
 
-// pcGrad keeps each projected gradient as coefficients over the gradients, so that the Gram matrix
+// PCGrad keeps each projected gradient as coefficients over the gradients, so that the Gram matrix
 // is all it needs (docs/method.md §4.6).
-type pcGrad struct{}
+type PCGrad struct{}
 
-func (pcGrad) Info() Info { return pcGradInfo }
-
-func (pcGrad) Weights(s *Step, w []float64) (Outcome, error) {
+func (PCGrad) Weights(s *Step, w []float64) (Outcome, error) {
 	r, err := keep(pcGradInfo, s, w)
 	if err != nil || r.k() == 0 {
 		return r.outcome(), err

@@ -6,12 +6,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-func init() {
-	Register(Spec{
-		Info: poclInfo,
-		New:  func(Params) (Method, error) { return joined(&pocl{}, rehearsal.PerTask{}) },
-	})
-}
+func init() { Register(poclInfo, POCL{}) }
 
 var poclInfo = Info{
 	Name: "pocl", Title: "POCL (plain gradients)", Family: "scl",
@@ -19,6 +14,13 @@ var poclInfo = Info{
 	Source: "Wu et al., Mitigating Catastrophic Forgetting in Online Continual Learning by Modeling Previous Task Interrelations via Pareto Optimization, ICML 2024, without its hyper-gradients",
 	Cost:   "(K_c + finished)(F+B) + Gram O(K²P) + a dual", State: "none", SumW: "2; 1 while the memory is empty",
 	NeedsGram: true,
+}
+
+// POCL is the method "pocl".
+type POCL struct{}
+
+func (p POCL) Start() (Method, error) {
+	return joined(&pocl{}, rehearsal.PerTask{})
 }
 
 // pocl joins the finished tasks by MGDA, and adds the current ones (docs/method.md §5.12). Its rehearsal is

@@ -5,19 +5,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-func init() {
-	Register(Spec{
-		Info: recommendedInfo,
-		Params: []Param{
-			{Name: "tau", Default: "1.5", Doc: "temperature τ of the elastic factors, which are in proportion to ‖J‖^(1/τ); a number or \"inf\""},
-			{Name: "momentum", Default: 0.0, Doc: "share of the past in the moving mean of the norms; 0 takes those of the step itself"},
-			{Name: "floor", Default: "0", Doc: "lower bound of every λ: a number, or \"release\" for 1/(K+1), which gives up the Pareto guarantee"},
-			{Name: "alpha", Default: 0.2, Doc: "α ≥ 0, weight of the squared difference to the stored logits; 0 leaves it out"},
-			{Name: "pool", Default: 500.0, Doc: "number of samples of each class of a running task from which those for the memory are chosen, at least 1; never fewer than the memory can take"},
-		},
-		New: newRecommended,
-	})
-}
+func init() { Register(recommendedInfo, Recommended{}) }
 
 var recommendedInfo = Info{
 	Name: "emgd", Title: "EMGD (recommended)", Family: "pcl",
@@ -27,19 +15,23 @@ var recommendedInfo = Info{
 	NeedsGram: true,
 }
 
-// newRecommended makes the composition that did best on data that no table uses (docs/results.md, "Rules and
+// Recommended is the method "emgd", the composition that did best on data that no table uses (docs/results.md, "Rules and
 // rehearsals"): EMGD with factors of the step's own lengths, and a rehearsal of three parts.
-func newRecommended(p Params) (Method, error) {
-	rule, err := newElastic(emgd.LogGMC, Params{"tau": p["tau"], "momentum": p["momentum"], "floor": p["floor"]})
+type Recommended struct {
+	Tau      any      `param:"tau" default:"1.5" doc:"temperature τ of the elastic factors, which are in proportion to ‖J‖^(1/τ); a number or \"inf\""`
+	Momentum float64  `param:"momentum" default:"0" range:"[0,1)" doc:"share of the past in the moving mean of the norms; 0 takes those of the step itself"`
+	Floor    any      `param:"floor" default:"0" doc:"lower bound of every λ: a number, or \"release\" for 1/(K+1), which gives up the Pareto guarantee"`
+	Alpha    *float64 `param:"alpha" default:"0.2" range:"[0,1e6]" doc:"α ≥ 0, weight of the squared difference to the stored logits; 0 leaves it out"`
+	Pool     float64  `param:"pool" default:"500" range:"whole [1,1e9]" doc:"number of samples of each class of a running task from which those for the memory are chosen, at least 1; never fewer than the memory can take"`
+}
+
+func (p Recommended) Start() (Method, error) {
+	rule, err := newElastic(emgd.LogGMC, p.Tau, p.Momentum, p.Floor)
 	if err != nil {
 		return nil, err
 	}
 	rule.info = recommendedInfo
-	herding, err := rehearsal.With(rehearsal.Herding{}, map[string]any{"pool": p["pool"]})
-	if err != nil {
-		return nil, err
-	}
 	return joined(rule,
-		rehearsal.Distill{Alpha: new(p.Float("alpha")), Beta: new(1.0), Draws: "one"},
-		herding, rehearsal.NearestMean{Where: "between-tasks"})
+		rehearsal.Distill{Alpha: p.Alpha, Beta: new(1.0), Draws: "one"},
+		rehearsal.Herding{Pool: p.Pool}, rehearsal.NearestMean{Where: "between-tasks"})
 }

@@ -4,133 +4,201 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/parallelcl/parallelcl/pcl/params"
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// Spec describes a kind of method and how to make one; see [Register].
-type Spec struct {
-	Info   Info
-	Params []Param
-	// New makes the method. p has a value for every parameter, its default if none was given.
-	New func(p Params) (Method, error)
+// A declaration is one of these, or becomes one as a pointer.
+type (
+	weigher interface {
+		Weights(s *Step, w []float64) (Outcome, error)
+	}
+	starter interface{ Start() (Method, error) }
+)
+
+// declared is a registered method.
+type declared struct {
+	info        Info
+	declaration any
 }
 
-var registry = map[string]Spec{}
+var (
+	registry = map[string]declared{}
+	infos    = map[reflect.Type]Info{} // of the structs that declare methods
+)
 
-// Register makes a method known under the name spec.Info.Name, to [New] and the command line. It panics if the name
-// is empty or taken or has a +, which joins names, or if spec contradicts itself: if a parameter has the name of another or
-// of "rescale", which every method has, or a default of another type than [Param] has, or that is none of its choices.
-func Register(spec Spec) {
-	name := spec.Info.Name
-	if name == "" || strings.Contains(name, "+") || spec.New == nil {
-		panic(fmt.Sprintf("method: Register needs a name without +, not %q, and a constructor", name))
+// Register makes a method known under the name info.Name, to [New], [Make] and the command line. The declaration is a
+// struct whose tagged fields are the method's parameters (package params). It, or a pointer to it, has the method
+//
+//	Weights(s *Step, w []float64) (Outcome, error)
+//
+// of [Method]. It is called with the defaults in place of zero values, and ranges and choices are checked before. A method
+// that has to be set up, or that brings a rehearsal, has Start() (Method, error) instead, which is called likewise.
+//
+// Register panics if the name is empty or taken or has a +, which joins names, if the struct is registered already, or if
+// its tags contradict themselves or use the name "rescale", which is a parameter of every method.
+func Register(info Info, declaration any) {
+	list, t := params.Of(declaration), structOf(declaration)
+	_, taken := registry[info.Name]
+	_, twice := infos[t]
+	_, weighs := reflect.New(t).Interface().(weigher)
+	_, starts := reflect.New(t).Interface().(starter)
+	switch {
+	case info.Name == "" || strings.Contains(info.Name, "+"):
+		panic(fmt.Sprintf("method: Register needs a name without +, not %q", info.Name))
+	case taken || twice:
+		panic(fmt.Sprintf("method: %q or its struct %s is registered twice", info.Name, t))
+	case info.NeedsRows && !info.NeedsGram:
+		panic(fmt.Sprintf("method: %q needs the rows, so it must ask for their Gram matrix", info.Name))
+	case slices.ContainsFunc(list, func(p params.Param) bool { return p.Name == rescaleParam.Name }):
+		panic(fmt.Sprintf("method: %q has a parameter rescale, which every method has", info.Name))
+	case !weighs && !starts:
+		panic(fmt.Sprintf("method: %s has neither Weights nor Start", t))
 	}
-	if _, taken := registry[name]; taken {
-		panic(fmt.Sprintf("method: %q is registered twice", name))
+	registry[info.Name], infos[t] = declared{info, declaration}, info
+}
+
+func structOf(declaration any) reflect.Type {
+	t := reflect.TypeOf(declaration)
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
 	}
-	if spec.Info.NeedsRows && !spec.Info.NeedsGram {
-		panic(fmt.Sprintf("method: %q needs the rows, so it must ask for their Gram matrix", name))
+	return t
+}
+
+// plain is a declaration that is its own method, with the Info that it was registered with.
+type plain struct {
+	weigher
+	info Info
+}
+
+func (p plain) Info() Info { return p.info }
+
+// Make makes the method that a struct declares, such as EMGDGMC{Tau: 10}, joined with the parts of a rehearsal
+// (docs/method.md §8), for example
+//
+//	method.Make(method.EMGDGMC{Tau: 10}, rehearsal.Distill{Alpha: new(0.5)})
+//
+// A zero field stands for the default. A published method may have a rehearsal of its own, whose parts then come first.
+// [New] makes the same method from the name "emgd-gmc+der-pp". A [Method] whose type is not registered is taken as it
+// is. Values out of range are errors, as are parts that cannot be joined.
+func Make(declaration any, parts ...rehearsal.Part) (Method, error) {
+	if declaration == nil || slices.Contains(parts, nil) {
+		return nil, errors.New("method: Make: the declaration or a part is nil")
 	}
-	if err := checkParams(Parameters(spec)); err != nil {
-		panic(fmt.Sprintf("method: %q: %v", name, err))
+	m, ok := declaration.(Method)
+	if info, declares := infos[structOf(declaration)]; declares || !ok {
+		var err error
+		if m, err = started(declaration); err != nil {
+			return nil, fmt.Errorf("method %s: %w", info.Name, err)
+		}
 	}
-	spec.Params = cloned(spec.Params)
-	make := spec.New
-	spec.New = func(p Params) (Method, error) {
-		m, err := make(p)
+	if len(parts) == 0 {
+		return m, nil
+	}
+	return compose(m, parts...)
+}
+
+// started makes the method of a declaration alone.
+func started(declaration any) (Method, error) {
+	own := reflect.New(structOf(declaration))
+	own.Elem().Set(reflect.Indirect(reflect.ValueOf(declaration)))
+	filled, err := params.Filled(own.Interface())
+	if err != nil {
+		return nil, err
+	}
+	if m, ok := filled.(interface{ begin() }); ok {
+		m.begin()
+	}
+	switch d := filled.(type) {
+	case starter:
+		m, err := d.Start()
 		if err == nil && m == nil {
-			return nil, errors.New("its constructor returned none")
+			err = fmt.Errorf("Start of %T returned no method", declaration)
 		}
 		return m, err
+	case Method: // its Info depends on its parameters
+		return plain{d, d.Info()}, nil
+	case weigher:
+		if info, ok := infos[structOf(d)]; ok {
+			return plain{d, info}, nil
+		}
 	}
-	registry[name] = spec
+	panic(fmt.Sprintf("method: %T is not registered and has no Start", declaration))
 }
 
 // Names returns the registered names in alphabetical order.
-func Names() []string {
-	names := make([]string, 0, len(registry))
-	for name := range registry {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+func Names() []string { return slices.Sorted(maps.Keys(registry)) }
+
+// Description is what [Lookup] knows of a method.
+type Description struct {
+	Info
+	Params []params.Param `json:"params"` // those that New accepts
 }
 
-// Lookup returns the Spec that was registered under the name, or that of a composition such as "emgd-gmc+der-pp": a
-// method, and after each + a part of a rehearsal (see [Compose]). A composition that is refused with the defaults of
+// Lookup describes the method that was registered under the name, or a composition such as "emgd-gmc+der-pp": a
+// method, and after each + a part of a rehearsal (see [Make]). A composition that is refused with the defaults of
 // its parameters is an error, though [New] may make it with others.
-func Lookup(name string) (Spec, error) {
-	spec, err := find(name)
-	if err == nil && strings.Contains(name, "+") {
-		if _, err = spec.New(defaultsOf(spec.Params)); err != nil {
-			return Spec{}, fmt.Errorf("method %s: %w", name, err)
+func Lookup(name string) (Description, error) {
+	n, err := find(name)
+	if err != nil {
+		return Description{}, err
+	}
+	if len(n.parts) > 0 {
+		m, err := New(name, nil)
+		if err != nil {
+			return Description{}, err
 		}
+		n.info = m.Info()
 	}
-	return spec, err
-}
-
-func find(name string) (Spec, error) {
-	first, rest, composes := strings.Cut(name, "+")
-	spec, ok := registry[first]
-	spec.Params = cloned(spec.Params)
-	switch {
-	case !ok && composes:
-		return Spec{}, fmt.Errorf("method %q: unknown method %q%s; known: %s", name, first, suggested(first, Names()), strings.Join(Names(), ", "))
-	case !ok:
-		return Spec{}, fmt.Errorf("unknown method %q%s; known: %s", name, suggested(name, Names()), strings.Join(Names(), ", "))
-	case !composes:
-		return spec, nil
-	}
-	return composition(name, spec, strings.Split(rest, "+"))
+	return Description{n.info, n.accepts()}, nil
 }
 
 // New makes the method with the given name. Parameters that are missing get their defaults. Besides its own
 // parameters, every method has the parameter "rescale" (docs/method.md §1.4). Unknown names and values out of range
 // are errors.
-func New(name string, params map[string]any) (Method, error) {
-	spec, p, err := resolved(name, params)
+func New(name string, values map[string]any) (Method, error) {
+	n, all, err := resolved(name, values)
 	if err != nil {
 		return nil, err
 	}
-	own := maps.Clone(p)
-	delete(own, rescaleParam.Name)
-	m, err := spec.New(own)
+	m, err := n.make(all)
 	if err != nil {
 		return nil, fmt.Errorf("method %s: %w", name, err)
 	}
-	return rescaled(m, p.String(rescaleParam.Name))
+	return Rescale(m, all[rescaleParam.Name].(string))
 }
 
 // Resolve returns the values of all parameters that [New] would make the method with: those that are given, in the
 // parameter's type, and the defaults of the others.
-func Resolve(name string, params map[string]any) (Params, error) {
-	_, p, err := resolved(name, params)
-	return p, err
+func Resolve(name string, values map[string]any) (map[string]any, error) {
+	_, all, err := resolved(name, values)
+	return all, err
 }
 
-func resolved(name string, params map[string]any) (spec Spec, p Params, err error) {
-	if spec, err = find(name); err != nil {
-		return spec, nil, err
+func resolved(name string, values map[string]any) (n named, all map[string]any, err error) {
+	if n, err = find(name); err != nil {
+		return n, nil, err
 	}
-	if params, err = unqualified(name, spec, params); err != nil {
-		return spec, nil, err
+	if values, err = n.unqualified(values); err == nil {
+		all, err = params.Resolve(n.accepts(), values)
 	}
-	p, err = resolve(name, Parameters(spec), params)
-	return spec, p, err
+	if err != nil {
+		return n, nil, fmt.Errorf("method %s: %w", name, err)
+	}
+	return n, all, nil
 }
 
 // ParametersOf returns the parameters that [New] accepts for the method with the given name, also for a composition that
 // is refused with their defaults.
-func ParametersOf(name string) ([]Param, error) {
-	spec, err := find(name)
+func ParametersOf(name string) ([]params.Param, error) {
+	n, err := find(name)
 	if err != nil {
 		return nil, err
 	}
-	return Parameters(spec), nil
-}
-
-// Parameters returns the parameters that [New] accepts for a method: its own, and "rescale".
-func Parameters(spec Spec) []Param {
-	return append(slices.Clone(spec.Params), rescaleParam)
+	return n.accepts(), nil
 }

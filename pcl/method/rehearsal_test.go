@@ -13,7 +13,7 @@ import (
 
 // rehearsing are the methods that do more with the memory than weigh its gradient, and parameters
 // that make their tests quick and their roles busy.
-var rehearsing = map[string]params{
+var rehearsing = map[string]values{
 	"gem": nil, "mdmtr": {"distill": 0.5}, "der-pp": nil, "icarl": {"pool": 20}, "gdumb": {"passes": 8},
 	"gss": {"subsets": 3, "subset_size": 4}, "mir": {"candidates": 2, "best_loss": true}, "gmed": {"decay": 0.1}, "gmed-release": nil,
 	"famo": nil,
@@ -107,7 +107,7 @@ func TestBadValuesOfRehearsal(t *testing.T) {
 		{"gss", "subsets", 0}, {"gss", "subset_size", 0.5}, {"gss", "threshold", 2}, {"mir", "candidates", 0.5}, {"mir", "gamma", -1},
 		{"gmed", "alpha", -1}, {"gmed", "beta", -1}, {"gmed", "decay", 2}, {"gmed", "gamma", -1}, {"gmed-release", "alpha", -1},
 	} {
-		if _, err := New(c.method, params{c.param: c.value}); err == nil || !strings.Contains(err.Error(), c.param) {
+		if _, err := New(c.method, values{c.param: c.value}); err == nil || !strings.Contains(err.Error(), c.param) {
 			t.Errorf("%s %s=%v: error %v", c.method, c.param, c.value, err)
 		}
 	}

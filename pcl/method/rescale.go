@@ -5,16 +5,24 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
-var rescaleParam = Param{
-	Name: "rescale", Default: "native", Choices: []string{"native", "mean", "match_avg"},
-	Doc: "how d is scaled: native (by the method itself), mean (w/|Σw|), or match_avg (to the length of the mean gradient)",
+// rescaling declares the parameter that every method has.
+type rescaling struct {
+	Rescale string `param:"rescale" default:"native" choices:"native,mean,match_avg" doc:"how d is scaled: native (by the method itself), mean (w/|Σw|), or match_avg (to the length of the mean gradient)"`
 }
 
-// rescaled wraps m unless the scale is its own (docs/method.md §1.4). Of a composition it is the rule that is
-// wrapped, so that Σw and the mean gradient are those of the rows that the rule sees.
-func rescaled(m Method, mode string) (Method, error) {
+var rescaleParam = params.Of(rescaling{})[0]
+
+// Rescale returns the method with another scale of d: "native" is its own, "mean" divides the weights by |Σw|, and
+// "match_avg" gives d the length of the mean gradient (docs/method.md §1.4). Of a composition it is the rule that is
+// rescaled, so that Σw and the mean gradient are those of the rows that the rule sees.
+func Rescale(m Method, mode string) (Method, error) {
+	if _, err := rescaleParam.Convert(mode); err != nil {
+		return nil, fmt.Errorf("method %s: parameter %s: %w", m.Info().Name, rescaleParam.Name, err)
+	}
 	if mode == "native" {
 		return m, nil
 	}

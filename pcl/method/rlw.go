@@ -2,16 +2,7 @@ package method
 
 import "fmt"
 
-func init() {
-	Register(Spec{
-		Info: rlwInfo,
-		Params: []Param{{
-			Name: "distribution", Default: "normal", Choices: []string{"normal", "uniform"},
-			Doc: "distribution of z: N(0,1), or U[0,1) as in the released PCL code",
-		}},
-		New: func(p Params) (Method, error) { return rlw{p.String("distribution") == "uniform"}, nil },
-	})
-}
+func init() { Register(rlwInfo, RLW{}) }
 
 var rlwInfo = Info{
 	Name: "rlw", Title: "RLW", Family: "mtl",
@@ -20,12 +11,12 @@ var rlwInfo = Info{
 	Cost:   "K(F+B)", State: "none", SumW: "1",
 }
 
-// rlw is random loss weighting (docs/method.md §4.7).
-type rlw struct{ uniform bool }
+// RLW is random loss weighting (docs/method.md §4.7).
+type RLW struct {
+	Distribution string `param:"distribution" default:"normal" choices:"normal,uniform" doc:"distribution of z: N(0,1), or U[0,1) as in the released PCL code"`
+}
 
-func (rlw) Info() Info { return rlwInfo }
-
-func (m rlw) Weights(s *Step, w []float64) (Outcome, error) {
+func (m RLW) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := s.check(rlwInfo, w); err != nil {
 		return Outcome{}, err
 	}
@@ -33,7 +24,7 @@ func (m rlw) Weights(s *Step, w []float64) (Outcome, error) {
 		return Outcome{}, fmt.Errorf("method %s: it draws at random and the step has no Rand", rlwInfo.Name)
 	}
 	for i := range w {
-		if m.uniform {
+		if m.Distribution == "uniform" {
 			w[i] = s.Rand.Float64()
 		} else {
 			w[i] = s.Rand.NormFloat64()

@@ -5,9 +5,8 @@ import "encoding/json"
 // These interfaces are the roles that a rule can have besides turning gradients into weights; those of a rehearsal
 // are in package rehearsal. The learner asks for them with [As]; it knows no method by its name.
 
-// Stateful is a method that remembers something between steps.
+// Stateful is a rule that remembers something between steps.
 type Stateful interface {
-	Method
 	// End is called when a stream has ended. The method forgets what it remembers of the stream, or freezes it.
 	End(id int)
 	// MarshalState and UnmarshalState save and restore everything that is remembered.
@@ -50,6 +49,10 @@ func As[T any](m Method) (T, bool) {
 	if role, ok := m.(T); ok {
 		return role, true
 	}
+	if p, ok := m.(plain); ok {
+		role, ok := p.weigher.(T)
+		return role, ok
+	}
 	if w, ok := m.(interface{ Unwrap() Method }); ok {
 		return As[T](w.Unwrap())
 	}
@@ -63,4 +66,21 @@ func As[T any](m Method) (T, bool) {
 	}
 	var none T
 	return none, false
+}
+
+// Own returns the method as a T, or the one that it wraps, or nil. A part of a composition does not count, and neither does
+// what a method wraps that has a state of its own, because the others may remember something too.
+func Own[T Stateful](m Method) (none T) {
+	switch m := m.(type) {
+	case T:
+		return m
+	case plain:
+		role, _ := m.weigher.(T)
+		return role
+	case Stateful:
+		return none
+	case interface{ Unwrap() Method }:
+		return Own[T](m.Unwrap())
+	}
+	return none
 }

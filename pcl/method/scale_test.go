@@ -199,12 +199,12 @@ func TestBargainsOutOfRange(t *testing.T) {
 	s := sample{rows: base}
 	for _, c := range []struct {
 		name string
-		p    params
+		p    values
 		e    int
 		ok   bool
 	}{
-		{"fairgrad", params{"alpha": 10.}, 660, false}, {"fairgrad", params{"alpha": 10.}, -660, false}, {"fairgrad", params{"alpha": 10.}, 500, true},
-		{"fairgrad", params{"alpha": .1}, 900, true}, {"nash-mtl", nil, 900, true}, {"nash-mtl", nil, -900, true},
+		{"fairgrad", values{"alpha": 10.}, 660, false}, {"fairgrad", values{"alpha": 10.}, -660, false}, {"fairgrad", values{"alpha": 10.}, 500, true},
+		{"fairgrad", values{"alpha": .1}, 900, true}, {"nash-mtl", nil, 900, true}, {"nash-mtl", nil, -900, true},
 	} {
 		w, err := try(build(t, c.name, c.p), magnified(t, s, c.e))
 		if c.ok != (err == nil) || err != nil && !strings.Contains(err.Error(), "leaves the range of float64") || c.ok && slices.Min(w) <= 0 {

@@ -147,7 +147,7 @@ func TestCAGradOptimal(t *testing.T) {
 	worst := 0.0
 	for range 3000 {
 		p := problem(r)
-		m := &caGrad{c: []float64{.1, .5, 1, 3}[r.IntN(4)], factor: 1}
+		m := &CAGrad{C: new([]float64{.1, .5, 1, 3}[r.IntN(4)])}
 		v, err := m.averse(p)
 		if err != nil {
 			t.Fatal(err)
@@ -160,7 +160,7 @@ func TestCAGradOptimal(t *testing.T) {
 			g[i] = v[i] - mean[i]
 			total += g[i]
 		}
-		radius, size := m.c*normOf(p.gram, mean), p.lengths(v)
+		radius, size := *m.C*normOf(p.gram, mean), p.lengths(v)
 		if n := normOf(p.gram, g); n > radius+1e-6*size {
 			t.Fatalf("‖d−g₀‖ = %g outside the ball of radius %g", n, radius)
 		}
@@ -229,7 +229,7 @@ func TestMaxDOOptimal(t *testing.T) {
 	worst := 0.0
 	for range 3000 {
 		p := problem(r)
-		v, err := (&maxDO{}).closest(p)
+		v, err := (&MaxDOMinMax{}).closest(p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -266,7 +266,7 @@ func TestFairnessResidual(t *testing.T) {
 		scaled(s.rows, math.Pow(10, float64(r.IntN(31)-15)))
 		alpha := []float64{.1, .5, 1, 2, 10}[r.IntN(5)]
 		step, w := s.step(1), make([]float64, k)
-		out, err := build(t, "fairgrad", params{"alpha": alpha}).Weights(step, w)
+		out, err := build(t, "fairgrad", values{"alpha": alpha}).Weights(step, w)
 		if err != nil {
 			t.Fatalf("%v: α = %g, %v", err, alpha, s.rows)
 		}

@@ -1,17 +1,6 @@
 package method
 
-import "github.com/parallelcl/parallelcl/internal/limits"
-
-func init() {
-	Register(Spec{
-		Info:   stchInfo,
-		Params: []Param{{Name: "mu", Default: 1.0, Doc: "μ > 0, smoothing: a small μ follows the largest loss alone, a large μ gives equal weights"}},
-		New: func(p Params) (Method, error) {
-			m := stch{p.Float("mu")}
-			return m, limits.Within("mu", m.mu, 1e-6, 1e9)
-		},
-	})
-}
+func init() { Register(stchInfo, STCH{}) }
 
 var stchInfo = Info{
 	Name: "stch", Title: "STCH", Family: "mtl",
@@ -21,12 +10,12 @@ var stchInfo = Info{
 	NeedsLosses: true,
 }
 
-// stch descends on a smooth maximum of the losses.
-type stch struct{ mu float64 }
+// STCH descends on a smooth maximum of the losses.
+type STCH struct {
+	Mu float64 `param:"mu" default:"1" range:"[1e-6,1e9]" doc:"μ > 0, smoothing: a small μ follows the largest loss alone, a large μ gives equal weights"`
+}
 
-func (stch) Info() Info { return stchInfo }
-
-func (m stch) Weights(s *Step, w []float64) (Outcome, error) {
+func (m STCH) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := s.check(stchInfo, w); err != nil {
 		return Outcome{}, err
 	}
@@ -38,7 +27,7 @@ func (m stch) Weights(s *Step, w []float64) (Outcome, error) {
 		top = max(top, x)
 	}
 	for i, x := range s.Losses {
-		w[i] = (x - top) / m.mu
+		w[i] = (x - top) / m.Mu
 	}
 	softmax(w)
 	return Outcome{}, nil

@@ -1,11 +1,6 @@
 package method
 
-func init() {
-	Register(Spec{
-		Info: sumInfo,
-		New:  func(Params) (Method, error) { return sum{}, nil },
-	})
-}
+func init() { Register(sumInfo, Sum{}) }
 
 var sumInfo = Info{
 	Name: "sum", Title: "Sum", Family: "mtl",
@@ -14,12 +9,10 @@ var sumInfo = Info{
 	Cost:   "K(F+B)", State: "none", SumW: "K",
 }
 
-// sum is AvgGrad without the 1/K (docs/method.md §4.1).
-type sum struct{}
+// Sum is AvgGrad without the 1/K (docs/method.md §4.1).
+type Sum struct{}
 
-func (sum) Info() Info { return sumInfo }
-
-func (sum) Weights(s *Step, w []float64) (Outcome, error) {
+func (Sum) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := s.check(sumInfo, w); err != nil {
 		return Outcome{}, err
 	}

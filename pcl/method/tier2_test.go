@@ -32,37 +32,37 @@ func TestOraclesTier2(t *testing.T) {
 	cos := -22 / math.Sqrt(18*38)
 	for _, c := range []struct {
 		method string
-		params params
+		params values
 		rows   [][]float64
 		losses []float64
 		w, d   []float64
 	}{
-		{"graddrop", params{"leak": 1}, base, nil, []float64{1, 1}, []float64{2, 2, 2}},
+		{"graddrop", values{"leak": 1}, base, nil, []float64{1, 1}, []float64{2, 2, 2}},
 		{"krum", nil, line, nil, []float64{0, 0, 1, 0, 0}, []float64{1.5}},
-		{"krum", params{"selected": 3}, line, nil, []float64{0, 1. / 3, 1. / 3, 0, 1. / 3}, nil},
-		{"krum", params{"selected": 9}, line, nil, []float64{.2, .2, .2, .2, .2}, nil},
-		{"krum", params{"byzantine": 2}, line, nil, []float64{0, 1, 0, 0, 0}, nil}, // alone with its neighbour 1.5: the smaller id
-		{"krum", params{"byzantine": 3}, line, nil, []float64{.2, .2, .2, .2, .2}, []float64{2.94}},
+		{"krum", values{"selected": 3}, line, nil, []float64{0, 1. / 3, 1. / 3, 0, 1. / 3}, nil},
+		{"krum", values{"selected": 9}, line, nil, []float64{.2, .2, .2, .2, .2}, nil},
+		{"krum", values{"byzantine": 2}, line, nil, []float64{0, 1, 0, 0, 0}, nil}, // alone with its neighbour 1.5: the smaller id
+		{"krum", values{"byzantine": 3}, line, nil, []float64{.2, .2, .2, .2, .2}, []float64{2.94}},
 		{"krum", nil, three, nil, []float64{1. / 3, 1. / 3, 1. / 3}, []float64{1, 4. / 3, 1. / 3}},
 		{"trimmed-mean", nil, line, nil, []float64{.2, .2, .2, .2, .2}, []float64{4.7 / 3}},
-		{"trimmed-mean", params{"trim": 9}, line, nil, nil, []float64{1.5}},
+		{"trimmed-mean", values{"trim": 9}, line, nil, nil, []float64{1.5}},
 		{"trimmed-mean", nil, three, nil, nil, []float64{1, 2, 0}},
 		{"trimmed-mean", nil, base, nil, []float64{.5, .5}, []float64{1, 1, 1}},
-		{"trimmed-mean", params{"trim": 0}, three, nil, nil, []float64{1, 4. / 3, 1. / 3}},
-		{"modo", params{"gamma": .1}, pair, nil, []float64{.55, .45}, nil}, // λ − γ(Mλ + ρλ) = .495 .395
-		{"modo", params{"gamma": 100}, pair, nil, []float64{1, 0}, nil},
-		{"moco", params{"gamma": .01}, base, nil, []float64{.55, .45}, []float64{.5, 1, 1}}, // λ − γMλ = .52 .42
-		{"moco", params{"norm": "loss", "gamma": .1}, [][]float64{{3, 0}, {0, 5}}, []float64{2, 1}, []float64{.425, .575}, []float64{.85, .575}},
+		{"trimmed-mean", values{"trim": 0}, three, nil, nil, []float64{1, 4. / 3, 1. / 3}},
+		{"modo", values{"gamma": .1}, pair, nil, []float64{.55, .45}, nil}, // λ − γ(Mλ + ρλ) = .495 .395
+		{"modo", values{"gamma": 100}, pair, nil, []float64{1, 0}, nil},
+		{"moco", values{"gamma": .01}, base, nil, []float64{.55, .45}, []float64{.5, 1, 1}}, // λ − γMλ = .52 .42
+		{"moco", values{"norm": "loss", "gamma": .1}, [][]float64{{3, 0}, {0, 5}}, []float64{2, 1}, []float64{.425, .575}, []float64{.85, .575}},
 		{"excess-mtl", nil, base, nil, []float64{.5, .5}, []float64{1, 1, 1}},
 		{"db-mtl", nil, [][]float64{{3, 4}, {0, 2}}, []float64{1, 2}, []float64{.1, .25}, []float64{.3, .9}},
 		{"pcd", nil, base, nil, nil, []float64{-4*pcdBase(cos) + 6*pcdOther(cos), pcdBase(cos) + pcdOther(cos), pcdBase(cos) + pcdOther(cos)}},
-		{"pcd", params{"primary": "last"}, three, nil, []float64{0, 0, 1}, []float64{2, 2, 1}},
-		{"pcd", params{"tau": .5}, [][]float64{{1, 1}, {0, 3}, {0, -2}}, nil, []float64{1, 0, 0}, []float64{1, 1}}, // no d helps both others
+		{"pcd", values{"primary": "last"}, three, nil, []float64{0, 0, 1}, []float64{2, 2, 1}},
+		{"pcd", values{"tau": .5}, [][]float64{{1, 1}, {0, 3}, {0, -2}}, nil, []float64{1, 0, 0}, []float64{1, 1}}, // no d helps both others
 		{"pcd", nil, [][]float64{{0, 0}, {0, 3}, {1, 0}}, nil, []float64{0, .99980004, .05999}, nil},
-		{"pcd", params{"tau": 0}, [][]float64{{2, 0}, {-1, 0}}, nil, []float64{0, 0}, []float64{0, 0}},
+		{"pcd", values{"tau": 0}, [][]float64{{2, 0}, {-1, 0}}, nil, []float64{0, 0}, []float64{0, 0}},
 		{"pbi", nil, base, []float64{1, 3}, []float64{-4 / math.Sqrt2, 6 / math.Sqrt2}, nil},
 		{"pbi", nil, base, []float64{2, 2}, []float64{1 / math.Sqrt2, 1 / math.Sqrt2}, nil},
-		{"cosmos", params{"lambda": 5}, base, []float64{3, 4}, []float64{.5 - 5*math.Sqrt2/2*.032, .5 + 5*math.Sqrt2/2*.024}, nil},
+		{"cosmos", values{"lambda": 5}, base, []float64{3, 4}, []float64{.5 - 5*math.Sqrt2/2*.032, .5 + 5*math.Sqrt2/2*.024}, nil},
 		{"cosmos", nil, base, []float64{0, 0}, []float64{.5, .5}, nil},
 	} {
 		w, d := act(t, build(t, c.method, c.params), sample{rows: c.rows, losses: c.losses}.step(1))
@@ -86,7 +86,7 @@ func pcdOther(cos float64) float64 {
 // TestGradDropOracle is that of docs/method.md §9, with U given.
 func TestGradDropOracle(t *testing.T) {
 	for _, c := range []struct{ leak, u float64 }{{0, .5}, {0, .7}, {.25, .5}} {
-		m := &gradDrop{leak: c.leak}
+		m := &GradDrop{Leak: c.leak}
 		d := m.drop([][]float64{{-4, 1, 1, 0}, {6, 1, 1, 0}}, func() float64 { return c.u })
 		kept := 6.0
 		if c.u > .6 {
@@ -107,7 +107,7 @@ func TestGradDropIsUnbiased(t *testing.T) {
 		sum := direction(rows, slices.Repeat([]float64{1}, len(rows)))
 		const n = 4000
 		for _, leak := range []float64{0, .3} {
-			m, mean := &gradDrop{leak: leak}, make([]float64, 10)
+			m, mean := &GradDrop{Leak: leak}, make([]float64, 10)
 			for i := range n {
 				add(mean, 1./n, m.drop(rows, func() float64 { return (float64(i) + .5) / n }))
 			}
@@ -138,7 +138,7 @@ func TestGradDropIsUnbiased(t *testing.T) {
 func TestMoDoReadsTheCrossMatrix(t *testing.T) {
 	s := sample{rows: pair}.step(1)
 	s.Cross = []float64{2, -1, -3, 8}
-	if w := weigh(t, build(t, "modo", params{"gamma": .1}), s); !near(w, []float64{.6, .4}, 1e-12) { // λ − γ(Cλ + ρλ) = .445 .245
+	if w := weigh(t, build(t, "modo", values{"gamma": .1}), s); !near(w, []float64{.6, .4}, 1e-12) { // λ − γ(Cλ + ρλ) = .445 .245
 		t.Errorf("%v, want .6 .4", w)
 	}
 	s.Cross[1] = math.NaN()
@@ -153,7 +153,7 @@ func TestMoDoReadsTheCrossMatrix(t *testing.T) {
 
 // TestFollowersOfMGDA: on the same gradients again and again MoDo and MoCo arrive at MGDA's weights.
 func TestFollowersOfMGDA(t *testing.T) {
-	for name, p := range map[string]params{"modo": {"gamma": .01, "rho": 0}, "moco": {"gamma": .01, "gamma_decay": 0}} {
+	for name, p := range map[string]values{"modo": {"gamma": .01, "rho": 0}, "moco": {"gamma": .01, "gamma_decay": 0}} {
 		for _, rows := range [][][]float64{base, pair, three} {
 			m, s, w := build(t, name, p), sample{rows: rows}.step(1), []float64(nil)
 			for range 5000 {
@@ -170,12 +170,13 @@ func TestFollowersOfMGDA(t *testing.T) {
 // proportions; a step of size 0 shows the shares.
 func TestSharesOfStreamsThatComeAndGo(t *testing.T) {
 	for _, name := range []string{"modo", "moco"} {
-		m := stateful(t, build(t, name, params{"gamma": 0}))
+		m := stateful(t, build(t, name, values{"gamma": 0}))
 		share := func(id int, x float64) {
-			if modo, ok := m.(*modo); ok {
+			if modo, ok := As[*MoDo](m.Method); ok {
 				modo.memo[id] = x
 			} else {
-				m.(*moco).memo[id] = mocoStream{Mean: vector{1, 0, 0}, Share: x, Steps: 3}
+				moco, _ := As[*MoCo](m.Method)
+				moco.memo[id] = mocoStream{Mean: vector{1, 0, 0}, Share: x, Steps: 3}
 			}
 		}
 		share(0, .75)
@@ -199,14 +200,14 @@ func TestSharesOfStreamsThatComeAndGo(t *testing.T) {
 }
 
 func TestMoCoFollowsTheGradients(t *testing.T) {
-	m := build(t, "moco", params{"beta_decay": 0, "gamma": 0})
+	m := build(t, "moco", values{"beta_decay": 0, "gamma": 0})
 	act(t, m, sample{rows: base}.step(1))
 	_, d := act(t, m, sample{rows: [][]float64{{0, 1, 3}, {6, 1, 1}}}.step(1)) // y₀ = (−2,1,2)
 	if !near(d, []float64{2, 1, 1.5}, 1e-7) {
 		t.Errorf("second step: %v", d)
 	}
 	// y follows on, at β/√3, also where the gradient is 0.
-	m = build(t, "moco", params{"beta_decay": .5})
+	m = build(t, "moco", values{"beta_decay": .5})
 	zero := sample{rows: [][]float64{{0, 0}}}.step(1)
 	act(t, m, sample{rows: [][]float64{{4, 2}}}.step(1))
 	act(t, m, zero)
@@ -222,7 +223,7 @@ func TestDBMTLSteps(t *testing.T) {
 	if w, d := act(t, m, s); !near(d, []float64{.57, 1.71}, 1e-6) || !near(w, []float64{.1, .25}, 1e-6) {
 		t.Errorf("second step: w = %v, d = %v", w, d)
 	}
-	w, d := act(t, build(t, "db-mtl", params{"beta": 0}), sample{rows: [][]float64{{3, 4}, {0, 0}}, losses: []float64{.5, 1}}.step(1))
+	w, d := act(t, build(t, "db-mtl", values{"beta": 0}), sample{rows: [][]float64{{3, 4}, {0, 0}}, losses: []float64{.5, 1}}.step(1))
 	if !near(w, []float64{2, 0}, 1e-6) || !near(d, []float64{6, 8}, 1e-6) {
 		t.Errorf("beside a gradient of 0: w = %v, d = %v", w, d)
 	}
@@ -233,7 +234,7 @@ func TestDBMTLSteps(t *testing.T) {
 
 func TestExcessMTLSteps(t *testing.T) {
 	for _, scale := range []float64{1, 1e-12, 1e12} {
-		m := stateful(t, build(t, "excess-mtl", params{"lr": 1}))
+		m := stateful(t, build(t, "excess-mtl", values{"lr": 1}))
 		rows := scaled([][]float64{{-4, 1, 1}, {6, 1, 1}}, scale)
 		act(t, m, sample{rows: rows}.step(1))
 		scaled(rows[:1], 2) // E/E(0) = 4/√5 and 1/√2
@@ -259,7 +260,7 @@ func TestPCDIsTheProjection(t *testing.T) {
 	for range 300 {
 		k := 2 + r.IntN(5)
 		tau := r.Float64() / 2
-		m, squares := build(t, "pcd", params{"tau": tau, "beta": beta}), make([]float64, k)
+		m, squares := build(t, "pcd", values{"tau": tau, "beta": beta}), make([]float64, k)
 		for n := 1; n <= 3; n++ {
 			s := sample{rows: gaussian(r, k, k+2)}.step(1)
 			g := make([][]float64, k)

@@ -4,19 +4,9 @@ import (
 	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
-	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
-func init() {
-	Register(Spec{
-		Info:   trimmedMeanInfo,
-		Params: []Param{{Name: "trim", Default: 1.0, Doc: "how many of the largest and how many of the smallest entries are left out in each coordinate; fewer if none would be left"}},
-		New: func(p Params) (Method, error) {
-			trim, err := limits.Whole("trim", p.Float("trim"), 0, 1e6)
-			return &trimmedMean{trim: trim}, err
-		},
-	})
-}
+func init() { Register(trimmedMeanInfo, TrimmedMean{}) }
 
 var trimmedMeanInfo = Info{
 	Name: "trimmed-mean", Title: "Trimmed mean", Family: "mtl",
@@ -26,16 +16,15 @@ var trimmedMeanInfo = Info{
 	NeedsGram: true, NeedsRows: true, Direct: true,
 }
 
-// trimmedMean leaves out at most (K−1)/2 entries at each end: one or two streams are averaged, and
+// TrimmedMean leaves out at most (K−1)/2 entries at each end: one or two streams are averaged, and
 // three or four at trim = 1 or more have the median. The nominal weights are 1/K.
-type trimmedMean struct {
-	trim int
-	d    []float64
+type TrimmedMean struct {
+	Trim *float64 `param:"trim" default:"1" range:"whole [0,1e6]" doc:"how many of the largest and how many of the smallest entries are left out in each coordinate; fewer if none would be left"`
+
+	d []float64
 }
 
-func (*trimmedMean) Info() Info { return trimmedMeanInfo }
-
-func (m *trimmedMean) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *TrimmedMean) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := s.check(trimmedMeanInfo, w); err != nil {
 		return Outcome{}, err
 	}
@@ -43,7 +32,7 @@ func (m *trimmedMean) Weights(s *Step, w []float64) (Outcome, error) {
 		return Outcome{}, err
 	}
 	k := s.K()
-	trim, column := min(m.trim, (k-1)/2), make([]float64, k)
+	trim, column := min(int(*m.Trim), (k-1)/2), make([]float64, k)
 	m.d = fp.Grow(m.d, len(s.Rows[0]))
 	for p := range m.d {
 		for i, row := range s.Rows {

@@ -9,12 +9,7 @@ import (
 	"github.com/parallelcl/parallelcl/emgd"
 )
 
-func init() {
-	Register(Spec{
-		Info: upGradInfo,
-		New:  func(Params) (Method, error) { return &upGrad{}, nil },
-	})
-}
+func init() { Register(upGradInfo, UPGrad{}) }
 
 var upGradInfo = Info{
 	Name: "upgrad", Title: "UPGrad", Family: "mtl",
@@ -24,16 +19,14 @@ var upGradInfo = Info{
 	NeedsGram: true,
 }
 
-// upGrad projects every gradient on the directions that hurt no stream and takes the mean (docs/method.md
+// UPGrad projects every gradient on the directions that hurt no stream and takes the mean (docs/method.md
 // §4.12). One projection is the EMGD dual with σ = 1 on its own row: its λᵢ is then 1, and the other λⱼ
 // remove its conflicts (docs/method.md §2.7).
-type upGrad struct {
+type UPGrad struct {
 	solvers []emgd.Solver // one for each goroutine
 }
 
-func (*upGrad) Info() Info { return upGradInfo }
-
-func (m *upGrad) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *UPGrad) Weights(s *Step, w []float64) (Outcome, error) {
 	r, err := keep(upGradInfo, s, w)
 	if err != nil || r.k() == 0 {
 		return r.outcome(), err
@@ -61,7 +54,7 @@ func (m *upGrad) Weights(s *Step, w []float64) (Outcome, error) {
 }
 
 // project solves the duals of every step-th gradient from the first on, with a solver of their own.
-func (m *upGrad) project(gram []float64, lambda [][]float64, first, step int) error {
+func (m *UPGrad) project(gram []float64, lambda [][]float64, first, step int) error {
 	own := make([]float64, len(lambda))
 	for i := first; i < len(lambda); i += step {
 		own[i] = 1

@@ -7,16 +7,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
-func init() {
-	Register(Spec{
-		Info:   uwInfo,
-		Params: []Param{{Name: "lr", Default: 0.1, Doc: "step size of s, in [0, 1]"}},
-		New: func(p Params) (Method, error) {
-			m := &uw{lr: p.Float("lr"), memo: memo[float64]{}}
-			return m, limits.Within("lr", m.lr, 0, 1)
-		},
-	})
-}
+func init() { Register(uwInfo, UW{}) }
 
 var uwInfo = Info{
 	Name: "uw", Title: "UW", Family: "mtl",
@@ -26,16 +17,15 @@ var uwInfo = Info{
 	NeedsLosses: true,
 }
 
-// uw weighs streams by their learned homoscedastic uncertainty; s starts at 0. A step uses the
+// UW weighs streams by their learned homoscedastic uncertainty; s starts at 0. A step uses the
 // uncertainties from before their update.
-type uw struct {
-	lr   float64
-	memo memo[float64] // s
+type UW struct {
+	LR *float64 `param:"lr" default:"0.1" range:"[0,1]" doc:"step size of s, in [0, 1]"`
+
+	memo[float64] // s
 }
 
-func (*uw) Info() Info { return uwInfo }
-
-func (m *uw) Weights(s *Step, w []float64) (Outcome, error) {
+func (m *UW) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := s.check(uwInfo, w); err != nil {
 		return Outcome{}, err
 	}
@@ -45,15 +35,11 @@ func (m *uw) Weights(s *Step, w []float64) (Outcome, error) {
 	for i, id := range s.IDs {
 		log := m.memo[id]
 		w[i] = math.Exp(-log) / 2
-		m.memo[id] = clampLog(log - m.lr*(0.5-w[i]*s.Losses[i]))
+		m.memo[id] = clampLog(log - *m.LR*(0.5-w[i]*s.Losses[i]))
 	}
 	return Outcome{}, nil
 }
 
-func (m *uw) End(id int) { m.memo.End(id) }
-
-func (m *uw) MarshalState() (json.RawMessage, error) { return m.memo.MarshalState() }
-
-func (m *uw) UnmarshalState(data json.RawMessage) error {
+func (m *UW) UnmarshalState(data json.RawMessage) error {
 	return m.memo.restore("uw", data, func(x float64) error { return limits.Within("s", x, -mostLog, mostLog) })
 }

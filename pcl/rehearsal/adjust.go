@@ -1,12 +1,10 @@
 package rehearsal
 
-import "github.com/parallelcl/parallelcl/internal/limits"
-
 // Adjust is the part "las", the logit-adjusted softmax (docs/method.md §8.8): in training, the logit of each class has τ
 // times the logarithm of the class's share of the step's samples added, so that classes of which there are many at
 // present do not push down the others. Predictions compare the logits as they are.
 type Adjust struct {
-	Tau *float64 `param:"tau" default:"1" doc:"τ ≥ 0, how much of the imbalance is taken out; 0 leaves it out"`
+	Tau *float64 `param:"tau" default:"1" range:"[0,100]" doc:"τ ≥ 0, how much of the imbalance is taken out; 0 leaves it out"`
 }
 
 // Info describes the part.
@@ -22,7 +20,6 @@ func (Adjust) Info() Info {
 
 // Join sets the adjustment of all losses.
 func (a Adjust) Join(r *Rehearsal) error {
-	a = filled(a)
 	r.Adjust = *a.Tau
-	return limits.Within("tau", *a.Tau, 0, 100)
+	return nil
 }

@@ -1,7 +1,6 @@
 package rehearsal
 
 import (
-	"errors"
 	"math"
 
 	"github.com/parallelcl/parallelcl/internal/limits"
@@ -10,11 +9,11 @@ import (
 // Angular is the part "mdmtr": a two-level angular margin loss for all rows (docs/method.md §5.5). Scores are the
 // cosines between features and the classes' weights, in prediction without margins.
 type Angular struct {
-	ClassMargin *float64 `param:"class_margin" default:"0.01" doc:"m_c in [0, π], added to the angle of the right class"`
-	TaskMargin  *float64 `param:"task_margin" default:"0.01" doc:"m_t in [0, π], added to the angles of the classes of the right task"`
-	Sharpness   float64  `param:"sharpness" default:"20" doc:"s > 0, the factor of the cosines"`
+	ClassMargin *float64 `param:"class_margin" default:"0.01" range:"[0,3.141592653589793]" doc:"m_c in [0, π], added to the angle of the right class"`
+	TaskMargin  *float64 `param:"task_margin" default:"0.01" range:"[0,3.141592653589793]" doc:"m_t in [0, π], added to the angles of the classes of the right task"`
+	Sharpness   float64  `param:"sharpness" default:"20" range:"[0.001,10000]" doc:"s > 0, the factor of the cosines"`
 	LegacyNorm  bool     `param:"legacy_norm" default:"false" doc:"divide by the Frobenius norm of the whole classifier instead of the norm of each class's weights, as in the released PCL code"`
-	Distill     float64  `param:"distill" default:"0" doc:"weight of the squared difference to the scores stored when a task ended; 0 leaves it out"`
+	Distill     float64  `param:"distill" default:"0" range:"[0,1e6]" doc:"weight of the squared difference to the scores stored when a task ended; 0 leaves it out"`
 }
 
 // Info describes the part.
@@ -30,17 +29,12 @@ func (Angular) Info() Info {
 
 // Join sets the loss of all rows. The distillation is a row of its own on the samples of the first.
 func (a Angular) Join(r *Rehearsal) error {
-	a = filled(a)
 	loss := Loss{
 		Seen: true, Cosine: true, Sharpness: a.Sharpness, Frobenius: a.LegacyNorm,
 		ClassMargin: *a.ClassMargin, TaskMargin: *a.TaskMargin,
 	}
-	err := errors.Join(
-		limits.Within("class_margin", loss.ClassMargin, 0, math.Pi), limits.Within("task_margin", loss.TaskMargin, 0, math.Pi),
-		limits.Within("class_margin + task_margin", loss.ClassMargin+loss.TaskMargin, 0, math.Pi), // an angle may pass π once
-		limits.Within("sharpness", loss.Sharpness, 1e-3, 1e4), limits.Within("distill", a.Distill, 0, 1e6))
-	if err != nil {
-		return err
+	if err := limits.Within("class_margin + task_margin", loss.ClassMargin+loss.TaskMargin, 0, math.Pi); err != nil {
+		return err // an angle may pass π once
 	}
 	r.Task, r.Rows = loss, []Row{{ID: Memory, Loss: loss}}
 	if a.Distill > 0 {

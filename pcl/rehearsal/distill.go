@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/parallelcl/parallelcl/internal/limits"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
@@ -15,8 +14,8 @@ const stored = -1
 // Distill is the part "der-pp", dark experience replay (docs/method.md §5.6): β times the cross-entropy of replayed
 // samples, and α times the mean squared difference of their logits to those at the end of their task.
 type Distill struct {
-	Alpha *float64 `param:"alpha" default:"0.3" doc:"α ≥ 0, weight of the squared difference to the stored logits; 0 leaves it out"`
-	Beta  *float64 `param:"beta" default:"0.5" doc:"β ≥ 0, weight of the memory's cross-entropy; 0 leaves it out, which is DER"`
+	Alpha *float64 `param:"alpha" default:"0.3" range:"[0,1e6]" doc:"α ≥ 0, weight of the squared difference to the stored logits; 0 leaves it out"`
+	Beta  *float64 `param:"beta" default:"0.5" range:"[0,1e6]" doc:"β ≥ 0, weight of the memory's cross-entropy; 0 leaves it out, which is DER"`
 	Draws string   `param:"draws" default:"two" choices:"one,two" doc:"whether the two losses are those of one batch or of two independent ones"`
 	Rows  string   `param:"rows" default:"joined" choices:"joined,apart" doc:"whether the rule sees the two losses as one memory row or as two"`
 }
@@ -34,11 +33,7 @@ func (Distill) Info() Info {
 
 // Join adds one row, or two if they have samples of their own or the rule shall see them apart.
 func (d Distill) Join(r *Rehearsal) error {
-	d = filled(d)
 	alpha, beta := *d.Alpha, *d.Beta
-	if err := errors.Join(limits.Within("alpha", alpha, 0, 1e6), limits.Within("beta", beta, 0, 1e6), limits.OneOf("draws", d.Draws, "one", "two"), limits.OneOf("rows", d.Rows, "joined", "apart")); err != nil {
-		return err
-	}
 	if alpha == 0 && beta == 0 {
 		return errors.New("alpha and beta are both 0: there would be no rehearsal")
 	}

@@ -10,7 +10,7 @@ import (
 
 // A rule joined with distillation, herding and nearest means; the same by name is "emgd-gmc+der-pp+herding+ncm".
 func Example() {
-	m, err := method.Compose(method.EMGD{Tau: 10}, rehearsal.Distill{Alpha: new(0.2)}, rehearsal.Herding{}, rehearsal.NearestMean{}).New()
+	m, err := method.Make(method.EMGDGMC{Tau: 10}, rehearsal.Distill{Alpha: new(0.2)}, rehearsal.Herding{}, rehearsal.NearestMean{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,13 +1,11 @@
 package rehearsal
 
-import "github.com/parallelcl/parallelcl/internal/limits"
-
 // GMEDRelease is the part "gmed-release", which is what the published PCL tables probably call GMED
 // (docs/method.md §5.11): its edits make samples easier for the parameters before the step, which the step has
 // replaced by then. It makes twice as many updates as other methods. Samples stay in [0, 1], which the released
 // code does not enforce.
 type GMEDRelease struct {
-	Alpha *float64 `param:"alpha" default:"0.003" doc:"α ≥ 0, length of an edit as a multiple of the pixel gradient"`
+	Alpha *float64 `param:"alpha" default:"0.003" range:"[0,1e6]" doc:"α ≥ 0, length of an edit as a multiple of the pixel gradient"`
 }
 
 // Info describes the part.
@@ -23,9 +21,8 @@ func (GMEDRelease) Info() Info {
 
 // Join sets the choice of what is replayed.
 func (m GMEDRelease) Join(r *Rehearsal) error {
-	m = filled(m)
 	r.Draw, r.DrawRemembers, r.Edits = m.draw, true, true
-	return limits.Within("alpha", *m.Alpha, 0, 1e6)
+	return nil
 }
 
 // draw makes the first of the two steps and edits the batch that it draws.

@@ -1,19 +1,17 @@
 package rehearsal
 
 import (
-	"errors"
 	"math"
 
-	"github.com/parallelcl/parallelcl/internal/limits"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
 // GSS is the part "gss": it keeps samples whose gradients point in different directions (docs/method.md §5.9).
 // While the store has room, every sample is taken.
 type GSS struct {
-	Subsets    float64 `param:"subsets" default:"10" doc:"n ≥ 1, number of random parts of the memory that a gradient is compared with"`
-	SubsetSize float64 `param:"subset_size" default:"10" doc:"number of samples in each part, from 1 to the batch size"`
-	Threshold  float64 `param:"threshold" default:"0" doc:"cosine in [-1, 1]: only batches whose cosine with the memory is below it may replace samples"`
+	Subsets    float64 `param:"subsets" default:"10" range:"whole [1,1e4]" doc:"n ≥ 1, number of random parts of the memory that a gradient is compared with"`
+	SubsetSize float64 `param:"subset_size" default:"10" range:"whole [1,1e6]" doc:"number of samples in each part, from 1 to the batch size"`
+	Threshold  float64 `param:"threshold" default:"0" range:"[-1,1]" doc:"cosine in [-1, 1]: only batches whose cosine with the memory is below it may replace samples"`
 	ScoreAll   bool    `param:"score_all" default:"false" doc:"also score samples while the memory is not full, as in the official code, at the cost of a gradient for each"`
 }
 
@@ -30,11 +28,8 @@ func (GSS) Info() Info {
 
 // Join sets what fills the memory.
 func (g GSS) Join(r *Rehearsal) error {
-	g = filled(g)
-	subsets, err := limits.Whole("subsets", g.Subsets, 1, 1e4)
-	size, err2 := limits.Whole("subset_size", g.SubsetSize, 1, 1e6)
-	r.Store = gss{subsets: subsets, size: size, threshold: g.Threshold, scoreAll: g.ScoreAll}
-	return errors.Join(err, err2, limits.Within("threshold", g.Threshold, -1, 1))
+	r.Store = gss{subsets: int(g.Subsets), size: int(g.SubsetSize), threshold: g.Threshold, scoreAll: g.ScoreAll}
+	return nil
 }
 
 type gss struct {

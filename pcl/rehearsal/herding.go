@@ -3,14 +3,13 @@ package rehearsal
 import (
 	"math"
 
-	"github.com/parallelcl/parallelcl/internal/limits"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
 // Herding is the part "herding": of each class it keeps the samples whose mean of the features stays nearest to
 // that of all candidates (docs/method.md §5.7).
 type Herding struct {
-	Pool float64 `param:"pool" default:"500" doc:"number of samples of each class of a running task from which those for the memory are chosen, at least 1; never fewer than the memory can take"`
+	Pool float64 `param:"pool" default:"500" range:"whole [1,1e9]" doc:"number of samples of each class of a running task from which those for the memory are chosen, at least 1; never fewer than the memory can take"`
 }
 
 // Info describes the part.
@@ -25,11 +24,9 @@ func (Herding) Info() Info {
 }
 
 // Join sets the choice of what is kept.
-func (h Herding) Join(r *Rehearsal) (err error) {
-	h = filled(h)
-	r.Rank = rankByHerding
-	r.Pool, err = limits.Whole("pool", h.Pool, 1, 1e9)
-	return err
+func (h Herding) Join(r *Rehearsal) error {
+	r.Rank, r.Pool = rankByHerding, int(h.Pool)
+	return nil
 }
 
 // rankByHerding ranks the candidates of each class.

@@ -4,7 +4,7 @@ package rehearsal
 // finished tasks are the outputs of the model when the last task ended; [Herding]; and [NearestMean]
 // (docs/method.md §5.7).
 type ICaRL struct {
-	Pool float64 `param:"pool" default:"500" doc:"number of samples of each class of a running task from which those for the memory are chosen, at least 1; never fewer than the memory can take"`
+	Pool float64 `param:"pool" default:"500" range:"whole [1,1e9]" doc:"number of samples of each class of a running task from which those for the memory are chosen, at least 1; never fewer than the memory can take"`
 }
 
 // Info describes the part.
@@ -26,5 +26,5 @@ func (p ICaRL) Join(r *Rehearsal) error {
 	if err := Herding(p).Join(r); err != nil {
 		return err
 	}
-	return (NearestMean{}).Join(r)
+	return (NearestMean{Where: "always"}).Join(r)
 }

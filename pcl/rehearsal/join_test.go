@@ -104,10 +104,5 @@ func TestEveryPart(t *testing.T) {
 		if said != "" {
 			t.Errorf("%s alone: %s", i.Name, said)
 		}
-		for _, f := range Fields(p) {
-			if f.Doc == "" {
-				t.Errorf("%s.%s is not described", i.Name, f.Name)
-			}
-		}
 	}
 }

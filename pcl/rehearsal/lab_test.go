@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/pcl/memory"
+	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
 // smallLab is a lab for a linear softmax model, logits Wx and features x, with what the tests here ask of one.
@@ -34,6 +35,14 @@ func newSmallLab(t *testing.T, classes, inputs int, c memory.Config) *smallLab {
 		classes: classes, inputs: inputs, batch: 8, store: store, rng: rand.New(rand.NewPCG(3, 4)),
 		at: map[Point][]float64{Now: make([]float64, classes*inputs)},
 	}
+}
+
+// filled is a part as New joins it.
+func filled[P Part](t *testing.T, p P) P {
+	t.Helper()
+	p, err := params.Filled(p)
+	must(t, err)
+	return p
 }
 
 func must(t *testing.T, err error) {

@@ -2,17 +2,14 @@ package rehearsal
 
 import (
 	"cmp"
-	"errors"
 	"math"
 	"slices"
-
-	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
 // MIR is the part "mir": it replays what the step would make worse (docs/method.md §5.10).
 type MIR struct {
-	Candidates float64  `param:"candidates" default:"5" doc:"number of candidates for each sample that is replayed, at least 1"`
-	Gamma      *float64 `param:"gamma" default:"0.1" doc:"γ ≥ 0, length of the virtual step as a multiple of the gradient"`
+	Candidates float64  `param:"candidates" default:"5" range:"[1,1e6]" doc:"number of candidates for each sample that is replayed, at least 1"`
+	Gamma      *float64 `param:"gamma" default:"0.1" range:"[0,1e6]" doc:"γ ≥ 0, length of the virtual step as a multiple of the gradient"`
 	BestLoss   bool     `param:"best_loss" default:"false" doc:"compare the loss after the virtual step with the sample's smallest loss so far"`
 }
 
@@ -29,9 +26,8 @@ func (MIR) Info() Info {
 
 // Join sets the choice of what is replayed.
 func (m MIR) Join(r *Rehearsal) error {
-	m = filled(m)
 	r.Draw, r.DrawScores = m.draw, m.BestLoss
-	return errors.Join(limits.Within("candidates", m.Candidates, 1, 1e6), limits.Within("gamma", *m.Gamma, 0, 1e6))
+	return nil
 }
 
 // draw picks among candidates; where all of them fit into the batch nothing is scored.

@@ -26,7 +26,7 @@ func TestMIRInterference(t *testing.T) {
 	const gamma = 1e-5
 	l := interfered(t)
 	g, all := l.now(), everyIndex(l.store)
-	rise, err := filled(MIR{Gamma: new(gamma)}).interference(l, all)
+	rise, err := filled(t, MIR{Gamma: new(gamma)}).interference(l, all)
 	must(t, err)
 	if len(rise) != 60 {
 		t.Fatalf("%d numbers for 60 samples", len(rise))
@@ -43,7 +43,7 @@ func TestMIRInterference(t *testing.T) {
 func TestMIRBestLoss(t *testing.T) {
 	l := interfered(t)
 	all := everyIndex(l.store)
-	m, samples := filled(MIR{BestLoss: true}), l.store.Items(all)
+	m, samples := filled(t, MIR{BestLoss: true}), l.store.Items(all)
 	for i := range all {
 		l.store.SetScore(i, 0)
 	}
@@ -79,7 +79,7 @@ func TestMIRBestLoss(t *testing.T) {
 func TestMIRBestLossIsFinite(t *testing.T) {
 	l := interfered(t)
 	all := everyIndex(l.store)
-	m := filled(MIR{BestLoss: true})
+	m := filled(t, MIR{BestLoss: true})
 	for i := range all {
 		l.store.SetScore(i, float64(i%2)*1.5)
 	}

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/parallelcl/parallelcl/internal/limits"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
@@ -27,9 +26,8 @@ func (NearestMean) Info() Info {
 
 // Join sets what predicts.
 func (n NearestMean) Join(r *Rehearsal) error {
-	n = filled(n)
 	r.Predict = &nearestMean{between: n.Where == "between-tasks"}
-	return limits.OneOf("where", n.Where, "always", "between-tasks")
+	return nil
 }
 
 type nearestMean struct {

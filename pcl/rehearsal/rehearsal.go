@@ -1,6 +1,6 @@
 // Package rehearsal holds the parts of a rehearsal: the losses of the tasks and of the memory, which samples the
 // memory keeps, which of them a step replays, and how a prediction is made. Each part is a small type with its
-// parameters as fields, such as [Distill] or [MIR]. [New] joins parts to a [Rehearsal]; method.Compose joins a
+// parameters as fields, such as [Distill] or [MIR]. [New] joins parts to a [Rehearsal]; method.Make joins a
 // rehearsal with a rule that weighs the gradients. Begin with [Part].
 package rehearsal
 
@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/memory"
+	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
 // Memory is the id of the memory's first row. Further rows have negative ids, tasks have ids from 1 on.
@@ -56,11 +57,11 @@ type Info struct {
 	Axes   []Axis `json:"axes"`   // the choices that it makes
 }
 
-// Part is one part of a rehearsal. Its parameters are the fields of its type, where a zero value stands for the
-// default; where 0 is a choice of its own, the field is a pointer (new(0.0)).
+// Part is one part of a rehearsal: a struct whose tagged fields are its parameters (package params).
 type Part interface {
 	Info() Info
-	// Join adds the part to a rehearsal. Values out of range are errors.
+	// Join adds the part to a rehearsal. [New] has put the defaults in place of zero values, and has checked ranges and
+	// choices.
 	Join(r *Rehearsal) error
 }
 
@@ -169,7 +170,11 @@ func New(parts ...Part) (*Rehearsal, error) {
 		}
 	}
 	for _, p := range parts {
-		if err := p.Join(r); err != nil {
+		p, err := params.Filled(p)
+		if err == nil {
+			err = p.Join(r)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("rehearsal %s: %w", p.Info().Name, err)
 		}
 	}

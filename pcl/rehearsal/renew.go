@@ -2,8 +2,6 @@ package rehearsal
 
 import (
 	"slices"
-
-	"github.com/parallelcl/parallelcl/internal/limits"
 )
 
 // The parts of this file change the logits that are stored with the samples whenever a task ends (docs/method.md
@@ -12,7 +10,7 @@ import (
 // Extend is the part "x-der", the update of stored logits by X-DER: outputs that appeared after a sample was stored
 // get the logits of the present model. It is not the whole of X-DER, which also prepares outputs of classes to come.
 type Extend struct {
-	Gamma *float64 `param:"gamma" default:"0.85" doc:"γ in [0, 1]: new logits are scaled down until the largest is at most γ times the stored logit of the right class"`
+	Gamma *float64 `param:"gamma" default:"0.85" range:"[0,1]" doc:"γ in [0, 1]: new logits are scaled down until the largest is at most γ times the stored logit of the right class"`
 }
 
 // Info describes the part.
@@ -28,10 +26,9 @@ func (Extend) Info() Info {
 
 // Join sets how stored logits change.
 func (e Extend) Join(r *Rehearsal) error {
-	e = filled(e)
 	r.Renew = func(old, now []float32, right int) []float32 { return extended(old, now, right, *e.Gamma) }
 	r.OfClasses = true
-	return limits.Within("gamma", *e.Gamma, 0, 1)
+	return nil
 }
 
 // extended is the old logits followed by the present ones of newer outputs, which are scaled so that their largest is

@@ -2,21 +2,19 @@ package rehearsal
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/internal/jsonin"
-	"github.com/parallelcl/parallelcl/internal/limits"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
 // SI is the part "si", synaptic intelligence (docs/method.md §8.7): a penalty row like that of [EWC], where how firmly a
 // parameter is held comes from how much its way through training has lowered the losses.
 type SI struct {
-	C    *float64 `param:"c" default:"10" doc:"c ≥ 0, weight of the penalty; 0 leaves it out"`
-	Xi   float64  `param:"xi" default:"0.1" doc:"ξ > 0, added to the square of how far a parameter has moved"`
+	C    *float64 `param:"c" default:"10" range:"[0,1e12]" doc:"c ≥ 0, weight of the penalty; 0 leaves it out"`
+	Xi   float64  `param:"xi" default:"0.1" range:"[1e-12,1e12]" doc:"ξ > 0, added to the square of how far a parameter has moved"`
 	Rows string   `param:"rows" default:"joined" choices:"joined,apart" doc:"whether the rule sees the penalty as a part of the memory's row or as a row of its own"`
 }
 
@@ -33,12 +31,11 @@ func (SI) Info() Info {
 
 // Join adds the penalty.
 func (s SI) Join(r *Rehearsal) error {
-	s = filled(s)
 	if *s.C != 0 {
 		r.Penalty = &si{c: *s.C, xi: s.Xi}
 		r.PenaltyApart = s.Rows == "apart"
 	}
-	return errors.Join(limits.Within("c", *s.C, 0, 1e12), limits.Within("xi", s.Xi, 1e-12, 1e12), limits.OneOf("rows", s.Rows, "joined", "apart"))
+	return nil
 }
 
 type si struct {

@@ -60,10 +60,9 @@ func (r *Rule) LeavesOut() []string {
 
 // description is what Describe writes.
 type description struct {
-	method.Info
-	Params    []method.Param `json:"params"`
-	Follows   bool           `json:"follows"`
-	LeavesOut []string       `json:"leaves_out"`
+	method.Description
+	Follows   bool     `json:"follows"`
+	LeavesOut []string `json:"leaves_out"`
 }
 
 // Describe returns the method's Info, its parameters, whether it learns from the losses after a step, and what it
@@ -73,7 +72,7 @@ func (r *Rule) Describe() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(description{r.info, params, r.Follows(), r.LeavesOut()})
+	return json.Marshal(description{method.Description{Info: r.info, Params: params}, r.Follows(), r.LeavesOut()})
 }
 
 // Names returns the names of all methods as a JSON list.

@@ -47,13 +47,13 @@ func New(name string, params map[string]any, runSeed uint64) (*Rule, error) {
 	}
 	r := &Rule{settings: text(all), method: m, info: m.Info(), rng: seed.New(runSeed, "method")}
 	r.stateful, _ = method.As[method.Stateful](m)
-	r.undoer, r.keeper = role[method.Undoer](m), role[method.Snapshotter](m)
+	r.undoer, r.keeper = method.Own[method.Undoer](m), method.Own[method.Snapshotter](m)
 	r.follower, _ = method.As[method.Follower](m)
 	return r, nil
 }
 
 // text lists parameters by their names. Numbers that are written in several ways have one text.
-func text(all method.Params) string {
+func text(all map[string]any) string {
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		value := all[name]
@@ -65,20 +65,6 @@ func text(all method.Params) string {
 		list = append(list, fmt.Sprintf("%s=%v", name, value))
 	}
 	return strings.Join(list, " ")
-}
-
-// role returns the method as a T, or the one that it wraps. A part of a composition does not count, and neither does
-// what a method wraps that has a state of its own, because the others may remember something too.
-func role[T method.Stateful](m method.Method) (none T) {
-	switch m := m.(type) {
-	case T:
-		return m
-	case method.Stateful:
-		return none
-	case interface{ Unwrap() method.Method }:
-		return role[T](m.Unwrap())
-	}
-	return none
 }
 
 // Method returns the method itself.

@@ -23,7 +23,7 @@ from unittest import mock
 import numpy as np
 
 import parallelcl
-from parallelcl import EMGD, Error, Rule
+from parallelcl import EMGD, EMGDGMC, EMGDGS, EMGDLog, Error, Recommended, Rule
 
 HERE = Path(__file__).resolve().parents[1]
 BASE = np.array([[-4.0, 1, 1], [6, 1, 1]])
@@ -446,6 +446,16 @@ class Descriptions(unittest.TestCase):
         self.assertFalse(about["needs_rows"] or about["needs_losses"] or about["follows"])
         self.assertTrue(parallelcl.info("mgda", norm="loss")["needs_losses"])
         self.assertEqual(repr(EMGD(tau=5)), "EMGD(factors='gmc', tau=5)")
+
+    def test_names(self):
+        for rule, alias in ((EMGDGMC(5, momentum=0), EMGD("gmc", 5, momentum=0)), (EMGDGS(tau=2), EMGD("gs", 2)), (EMGDLog(floor=0.1), EMGD("log", floor=0.1))):
+            self.assertEqual((rule.name, rule.params), (alias.name, alias.params))
+            np.testing.assert_array_equal(rule.weights(BASE @ BASE.T), alias.weights(BASE @ BASE.T))
+            np.testing.assert_array_equal(pickle.loads(pickle.dumps(rule)).weights(np.eye(2)), rule.weights(np.eye(2)))
+        self.assertEqual(repr(EMGDGMC(5)), "EMGDGMC(tau=5)")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what it leaves out
+            self.assertEqual(Recommended(alpha=0.5).name, "emgd")
 
 
 if __name__ == "__main__":

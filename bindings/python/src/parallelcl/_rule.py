@@ -1,4 +1,4 @@
-"""Rule and EMGD: gradients in, weights out."""
+"""Rule and EMGDGMC: gradients in, weights out."""
 
 import ctypes
 import json
@@ -371,11 +371,45 @@ class Rule:
             library.pcl_close(self._handle)
 
 
+class _Named(Rule):
+    def __init__(self, tau=None, *, seed=0, **params):
+        given = {"tau": tau, **params}
+        super().__init__(self._method, seed=seed, **{name: value for name, value in given.items() if value is not None})
+
+    def __repr__(self):
+        return f"{type(self).__name__}(" + ", ".join(f"{n}={v!r}" for n, v in self.params.items()) + ")"
+
+
+class EMGDGMC(_Named):
+    """Elastic Multi-Gradient Descent with factors from gradient magnitudes, the method "emgd-gmc": the shortest sum of
+    weighted gradients with Σλσ = 1, λ ≥ 0. tau is the temperature of the elastic factors σ, momentum the share of the past
+    in the moving means, floor a lower bound of λ; rescale as for every rule."""
+
+    _method = "emgd-gmc"
+
+
+class EMGDGS(_Named):
+    """EMGDGMC with factors from the similarities of gradients, the method "emgd-gs". It has no momentum."""
+
+    _method = "emgd-gs"
+
+
+class EMGDLog(_Named):
+    """EMGDGMC with factors from powers of the magnitudes, the method "emgd-log"."""
+
+    _method = "emgd-log"
+
+
+class Recommended(_Named):
+    """The recommended method, "emgd" on the command line: EMGDLog and a rehearsal. Outside of a learner it is the rule alone,
+    and says so in a warning. Besides those of EMGDLog it has the parameters alpha and pool."""
+
+    _method = "emgd"
+
+
 class EMGD(Rule):
-    """Elastic Multi-Gradient Descent: the shortest sum of weighted gradients with Σλσ = 1, λ ≥ 0. factors says how the
-    elastic factors σ are found: "gmc" (from gradient magnitudes), "gs" (from similarities) or "log" (from powers of the
-    magnitudes). tau is their temperature, momentum the share of the past in the moving means (not of "gs",
-    which has none), floor a lower bound of λ."""
+    """An alias of EMGDGMC, EMGDGS and EMGDLog, by factors: "gmc", "gs" or "log". It is not "emgd" of the command line, which
+    is Recommended."""
 
     def __init__(self, factors="gmc", tau=None, *, momentum=None, floor=None, rescale=None, seed=0):
         if factors not in ("gmc", "gs", "log"):

@@ -40,7 +40,7 @@ class _WithRule:
 
 
 class Weighting(_WithRule, aggregation.Weighting):
-    """A Weighting that extracts the weights from a Gramian: Weighting("emgd-gmc", tau=5) or Weighting(parallelcl.EMGD())."""
+    """A Weighting that extracts the weights from a Gramian: Weighting("emgd-gmc", tau=5) or Weighting(parallelcl.EMGDGMC())."""
 
     def __init__(self, rule="emgd-gmc", **params):
         super().__init__()
