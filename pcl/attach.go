@@ -23,12 +23,12 @@ func (l *Learner) Attach(t Task) (id int, err error) {
 	}
 	defer l.leave()
 	t.Classes, t.ClassNames = slices.Clone(t.Classes), slices.Clone(t.ClassNames)
-	a := &task{Task: t, id: len(l.tasks) + 1}
+	a := &task{Task: t, id: l.last + 1}
 	if err := l.begin(a); err != nil {
 		a.free()
 		return 0, fmt.Errorf("pcl: %s: %w", label(a.id, t.Name), err)
 	}
-	l.tasks = append(l.tasks, a)
+	l.tasks, l.last = append(l.tasks, a), a.id
 	l.arrived(a)
 	return a.id, nil
 }
@@ -67,11 +67,12 @@ func (l *Learner) Reattach(id int, t Task) error {
 		return err
 	}
 	defer l.leave()
-	if id < 1 || id > len(l.tasks) {
-		return noTask("reattach", id, len(l.tasks))
+	at, err := l.place("reattach", id)
+	if err != nil {
+		return err
 	}
-	old := l.tasks[id-1]
-	a := &task{Task: t, id: id}
+	old := l.tasks[at]
+	a := &task{Task: t, id: id, samples: old.samples}
 	switch {
 	case !old.ended:
 		return fmt.Errorf("pcl: reattach: %s has not ended", label(id, old.Name))
@@ -88,7 +89,7 @@ func (l *Learner) Reattach(id int, t Task) error {
 	if a.Test == nil {
 		a.Test = old.Test
 	}
-	err := errors.Join(a.check(), l.agreeNames(a), l.fitsMethod(id, l.heads.Contiguous(id))) // a task of another network may not fit
+	err = errors.Join(a.check(), l.agreeNames(a), l.fitsMethod(id, l.heads.Contiguous(id))) // a task of another network may not fit
 	if err == nil {
 		err = l.open(a)
 	}
@@ -96,7 +97,7 @@ func (l *Learner) Reattach(id int, t Task) error {
 		a.free()
 		return fmt.Errorf("pcl: reattach: %s: %w", label(id, a.Name), err)
 	}
-	l.tasks[id-1] = a
+	l.tasks[at] = a
 	l.arrived(a)
 	return nil
 }
@@ -222,10 +223,11 @@ func (l *Learner) Detach(id int, keep bool) error {
 		return err
 	}
 	defer l.leave()
-	if id < 1 || id > len(l.tasks) {
-		return noTask("detach", id, len(l.tasks))
+	at, err := l.place("detach", id)
+	if err != nil {
+		return err
 	}
-	t := l.tasks[id-1]
+	t := l.tasks[at]
 	if t.ended {
 		return fmt.Errorf("pcl: detach: %s has ended already", label(id, t.Name))
 	}

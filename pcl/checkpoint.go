@@ -1,6 +1,7 @@
 package pcl
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,16 +31,20 @@ type learnerState struct {
 	Rule    json.RawMessage `json:"rule,omitempty"` // the method's state
 	Memory  memory.State    `json:"memory"`
 	Tasks   []taskState     `json:"tasks"`
+	// Last is the highest id that was given or skipped; absent in old files, where it is that of the last task.
+	Last int `json:"last,omitempty"`
 	// Remembered lists the tasks that had ended when the method last remembered θ; absent if it never did.
 	Remembered []int `json:"remembered,omitempty"`
 }
 
 type taskState struct {
+	ID        int                    `json:"id,omitempty"` // absent in old files, where it is the task's place, from 1
 	Name      string                 `json:"name"`
 	Classes   []int                  `json:"classes"`
 	Names     []string               `json:"class_names,omitempty"`
 	Ended     bool                   `json:"ended"`
-	Stream    json.RawMessage        `json:"stream,omitempty"` // the stream's position after the fetched batches
+	Samples   int                    `json:"samples,omitempty"` // which its streams have delivered
+	Stream    json.RawMessage        `json:"stream,omitempty"`  // the stream's position after the fetched batches
 	Reservoir *memory.ReservoirState `json:"reservoir,omitempty"`
 	Over      bool                   `json:"over,omitempty"` // the stream has no further batch
 	Paused    bool                   `json:"paused,omitempty"`
@@ -48,6 +53,9 @@ type taskState struct {
 	// Ahead is a second batch, which a step that failed had fetched.
 	Ahead *batchState `json:"ahead,omitempty"`
 }
+
+// id is that of the task in the i-th place.
+func (s *taskState) id(i int) int { return cmp.Or(s.ID, i+1) }
 
 // batchState is a fetched batch without its pixels. It has no samples if the stream has yet to deliver one.
 type batchState struct {
@@ -163,7 +171,7 @@ func SavedTasks(path string) ([]TaskInfo, error) {
 	}
 	out := make([]TaskInfo, len(s.Tasks))
 	for i, t := range s.Tasks {
-		out[i] = TaskInfo{ID: i + 1, Name: t.Name, Classes: t.Classes, ClassNames: t.Names, Ended: t.Ended, Paused: t.Paused}
+		out[i] = TaskInfo{ID: t.id(i), Samples: t.Samples, Name: t.Name, Classes: t.Classes, ClassNames: t.Names, Ended: t.Ended, Paused: t.Paused}
 	}
 	return out, nil
 }
@@ -190,7 +198,7 @@ func (l *Learner) snapshot() (f State, err error) {
 		return f, err
 	}
 	defer recovered(&err, "saving a stream")
-	s := learnerState{Method: l.options.Method.Info().Name, Made: l.options.madeWith(), Step: l.step, Update: l.network.updates}
+	s := learnerState{Method: l.options.Method.Info().Name, Made: l.options.madeWith(), Step: l.step, Update: l.network.updates, Last: l.last}
 	f.Arrays = map[string][]float32{}
 	if l.options.Grow {
 		s.Outputs = l.options.Model.Outputs()
@@ -238,7 +246,7 @@ func (l *Learner) snapshot() (f State, err error) {
 }
 
 func (t *task) snapshot(arrays map[string][]float32) (taskState, error) {
-	s := taskState{Name: t.Name, Classes: t.Classes, Names: t.ClassNames, Ended: t.ended, Over: t.over, Paused: t.paused.Load() && !t.ended}
+	s := taskState{ID: t.id, Name: t.Name, Classes: t.Classes, Names: t.ClassNames, Ended: t.ended, Samples: t.samples, Over: t.over, Paused: t.paused.Load() && !t.ended}
 	if t.ended {
 		return s, nil
 	}
@@ -364,7 +372,7 @@ func (s *learnerState) fits(o Options, m model.Model) error {
 	}
 	for i, t := range s.Tasks {
 		if err := t.fits(o.Batch); err != nil {
-			return fmt.Errorf("%s: %w", label(i+1, t.Name), err)
+			return fmt.Errorf("%s: %w", label(t.id(i), t.Name), err)
 		}
 	}
 	return nil
@@ -434,6 +442,7 @@ func (l *Learner) takeUp(s learnerState, f State, stored *memory.Store, attach f
 	if err := l.restoreTasks(s.Tasks, f.Arrays, attach); err != nil {
 		return err
 	}
+	l.last = max(l.last, s.Last)
 	var moments [][]float32
 	for _, name := range l.options.Optimizer.State() {
 		moments = append(moments, f.Arrays[name])
@@ -454,10 +463,14 @@ func (l *Learner) restoreTasks(states []taskState, arrays map[string][]float32, 
 		t.hush()
 		t.free()
 	}
-	l.tasks = nil
+	l.tasks, l.last = nil, 0
 	l.heads = heads.New(l.options.Increment, l.options.Model.Outputs())
 	for i, s := range states {
-		id := i + 1
+		id := s.id(i)
+		if id <= l.last {
+			return fmt.Errorf("task %d comes after task %d", id, l.last)
+		}
+		l.last = id
 		var given Task
 		if attach != nil {
 			var err error
@@ -477,7 +490,7 @@ func (l *Learner) restoreTasks(states []taskState, arrays map[string][]float32, 
 		if err := l.heads.Add(id, s.Classes); err != nil {
 			return fmt.Errorf("%s: %w", label(id, s.Name), err)
 		}
-		t := &task{Task: given, id: id, ended: s.Ended, over: s.Over}
+		t := &task{Task: given, id: id, ended: s.Ended, over: s.Over, samples: s.Samples}
 		if s.Failure != "" {
 			t.err = errors.New(s.Failure)
 		}

@@ -73,10 +73,11 @@ func (b predicting) Candidates(task int) []memory.Item {
 	if _, ok := method.As[rehearsal.Storer](b.l.options.Method); ok {
 		return nil
 	}
-	if task < 1 || task > len(b.l.tasks) || b.l.tasks[task-1].reservoir == nil {
+	at, err := b.l.place("candidates", task)
+	if err != nil || b.l.tasks[at].reservoir == nil {
 		return nil
 	}
-	return b.l.tasks[task-1].reservoir.Items()
+	return b.l.tasks[at].reservoir.Items()
 }
 
 func (b lab) Competing(task int) []int { return b.l.heads.Among(task) }

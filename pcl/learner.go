@@ -56,7 +56,8 @@ type Learner struct {
 	mirror  device.Mirror // the copy of the memory on the device
 	rng     *seed.Source  // the random numbers that the method draws
 
-	tasks    []*task         // in order of arrival; the index is the id minus 1
+	tasks    []*task         // in order of arrival, and so of their ids
+	last     int             // the highest id that was given or skipped
 	replayed []*device.Batch // reused for the memory's rows
 	sample   *device.Batch   // reused for the samples that a method asks about (see lab)
 	step     int             // how many steps have been made
@@ -304,21 +305,22 @@ type status struct {
 	steps   int
 	memory  bool // whether there are samples in the memory
 	tasks   []taskStatus
+	last    int  // the id of the task that arrived last
 	asks    bool // whether a stream of a running task cannot say when it is ready
 	version int
 }
 
 func (l *Learner) publish() {
 	tasks, asks := l.taskStatuses()
-	l.status.Store(&status{l.options, l.step, l.memory.Len() > 0, tasks, asks, l.version})
+	l.status.Store(&status{l.options, l.step, l.memory.Len() > 0, tasks, l.last, asks, l.version})
 }
 
 // Steps returns how many steps have been made. It may be called from any goroutine.
 func (l *Learner) Steps() int { return l.status.Load().steps }
 
-// Arrived returns how many tasks have been attached so far. The id of the next task is one more than this.
+// Arrived returns the id of the task that was attached last: how many have been attached so far, unless ids were skipped.
 // Arrived may be called from any goroutine.
-func (l *Learner) Arrived() int { return len(l.status.Load().tasks) }
+func (l *Learner) Arrived() int { return l.status.Load().last }
 
 // Active returns the ids of the streams in the next step: first 0 for the memory, unless it is empty, then the
 // ids of the tasks that have neither ended nor been paused. It may be called from any goroutine.

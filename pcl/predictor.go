@@ -83,10 +83,11 @@ func (p *Predictor) Predict(x []float32, among ...int) ([]Prediction, error) {
 
 // PredictTask is Predict for samples of the task with the given id: it chooses among the task's classes.
 func (p *Predictor) PredictTask(id int, x []float32) ([]Prediction, error) {
-	if id < 1 || id > len(p.tasks) {
-		return nil, noTask("predict", id, len(p.tasks))
+	classes, err := p.classesOf(id)
+	if err != nil {
+		return nil, err
 	}
-	classes, outputs, err := p.outputs(id, p.tasks[id-1].Classes)
+	classes, outputs, err := p.outputs(id, classes)
 	if err != nil {
 		return nil, fmt.Errorf("pcl: predict: %w", err)
 	}
@@ -97,10 +98,10 @@ func (p *Predictor) PredictTask(id int, x []float32) ([]Prediction, error) {
 // of its classes. They are what [Options].Loss compares with the target values; without one they are logits. x is as in
 // [Predictor.Predict].
 func (p *Predictor) Outputs(id int, x []float32) ([][]float32, error) {
-	if id < 1 || id > len(p.tasks) {
-		return nil, noTask("predict", id, len(p.tasks))
+	classes, err := p.classesOf(id)
+	if err != nil {
+		return nil, err
 	}
-	classes := p.tasks[id-1].Classes
 	places := make([]int, len(classes))
 	for i, c := range classes {
 		o, err := p.heads.Output(id, c)
@@ -110,7 +111,7 @@ func (p *Predictor) Outputs(id int, x []float32) ([][]float32, error) {
 		places[i] = int(o)
 	}
 	var out [][]float32
-	err := p.each(x, func(scores, _ []float32) error {
+	err = p.each(x, func(scores, _ []float32) error {
 		own := make([]float32, len(places))
 		for i, o := range places {
 			own[i] = scores[o]
@@ -138,9 +139,19 @@ func (p *Predictor) among(classes []int) ([]int, []int, error) {
 	case len(tasks) > 1:
 		return nil, nil, fmt.Errorf("tasks %v all have the classes %v: say by its number which one is meant", tasks, classes)
 	case len(classes) == 0:
-		classes = p.tasks[tasks[0]-1].Classes
+		classes, _ = p.classesOf(tasks[0])
 	}
 	return p.outputs(tasks[0], classes)
+}
+
+// classesOf returns the classes of a task.
+func (p *Predictor) classesOf(id int) ([]int, error) {
+	for i, t := range p.tasks {
+		if t.number(i) == id {
+			return t.Classes, nil
+		}
+	}
+	return nil, noTask("predict", id, len(p.tasks))
 }
 
 // spread finds the outputs of classes that may belong to several tasks, in class-incremental mode.

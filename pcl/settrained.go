@@ -200,11 +200,13 @@ func (l *Learner) adopt(t *Trained) error {
 		return nil
 	}
 	for i, info := range t.Tasks {
-		if err := l.heads.Add(i+1, info.Classes); err != nil {
-			return fmt.Errorf("%s: %w", label(i+1, info.Name), err)
+		id := info.number(i)
+		if err := l.heads.Add(id, info.Classes); err != nil {
+			return fmt.Errorf("%s: %w", label(id, info.Name), err)
 		}
 		known := Task{Name: info.Name, Classes: slices.Clone(info.Classes), ClassNames: t.namesOf(info.Classes)}
-		l.tasks = append(l.tasks, &task{Task: known, id: i + 1, ended: true})
+		l.tasks = append(l.tasks, &task{Task: known, id: id, ended: true})
+		l.last = max(l.last, id)
 	}
 	return nil
 }

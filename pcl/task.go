@@ -64,6 +64,7 @@ type task struct {
 	silence   func() // stops the stream from ringing the bell; nil if it does not
 	err       error  // why the stream failed after the current batch, until a step returns it
 	paused    atomic.Bool
+	samples   int // how many the task's streams have delivered
 }
 
 // free releases the task's batches.
@@ -146,6 +147,7 @@ func (t *task) take(b *device.Batch, given *data.Batch) error {
 		copy(b.Class, given.Class[:n])
 	}
 	b.N, b.Repeat = n, given.Repeat
+	t.samples += n
 	for i := range n {
 		b.Task[i] = t.id
 	}

@@ -1,6 +1,7 @@
 package pcl
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -27,14 +28,28 @@ type TaskInfo struct {
 
 	Ended  bool // whether it has ended, and takes part in no further step
 	Paused bool // whether it was paused by [Learner.Pause]
+	// Samples is how many samples its streams have delivered; 0 in files of before they were counted.
+	Samples int
 }
 
-// Tasks describes all tasks that have arrived, in order of arrival. It may be called from any goroutine.
+// number is the id of the task in the i-th place, also where a network that was put together by hand leaves ids out.
+func (t TaskInfo) number(i int) int { return cmp.Or(t.ID, i+1) }
+
+// place returns where a task is among those that the learner keeps.
+func (l *Learner) place(what string, id int) (int, error) {
+	at, found := slices.BinarySearchFunc(l.tasks, id, func(t *task, id int) int { return t.id - id })
+	if !found {
+		return 0, noTask(what, id, l.last)
+	}
+	return at, nil
+}
+
+// Tasks describes all tasks that have arrived, but for forgotten ones, in order of arrival. It may be called from any goroutine.
 func (l *Learner) Tasks() []TaskInfo {
 	s := l.status.Load()
 	out := make([]TaskInfo, len(s.tasks))
 	for i, t := range s.tasks {
-		out[i] = TaskInfo{ID: t.id, Name: t.name, Classes: slices.Clone(t.classes), ClassNames: slices.Clone(t.names), Ended: t.ended, Paused: t.paused()}
+		out[i] = TaskInfo{ID: t.id, Name: t.name, Classes: slices.Clone(t.classes), ClassNames: slices.Clone(t.names), Ended: t.ended, Paused: t.paused(), Samples: t.samples}
 	}
 	return out
 }
@@ -91,11 +106,12 @@ func (l *Learner) setPaused(what string, id int, paused bool) error {
 	if l.closed.Load() {
 		return ErrClosed
 	}
-	tasks := l.status.Load().tasks
-	if id < 1 || id > len(tasks) {
-		return noTask(what, id, len(tasks))
+	s := l.status.Load()
+	at, found := slices.BinarySearchFunc(s.tasks, id, func(t taskStatus, id int) int { return t.id - id })
+	if !found {
+		return noTask(what, id, s.last)
 	}
-	t := tasks[id-1]
+	t := s.tasks[at]
 	if t.ended {
 		return fmt.Errorf("pcl: %s: %s has ended", what, label(id, t.name))
 	}
@@ -112,6 +128,7 @@ type taskStatus struct {
 	classes []int
 	names   []string // of the classes
 	ended   bool
+	samples int
 }
 
 func (s taskStatus) paused() bool { return s.task.paused.Load() && !s.ended }
@@ -121,7 +138,7 @@ func (s taskStatus) paused() bool { return s.task.paused.Load() && !s.ended }
 func (l *Learner) taskStatuses() (all []taskStatus, asks bool) {
 	all = make([]taskStatus, len(l.tasks))
 	for i, t := range l.tasks {
-		all[i] = taskStatus{t, t.id, t.Name, t.Classes, t.ClassNames, t.ended}
+		all[i] = taskStatus{t, t.id, t.Name, t.Classes, t.ClassNames, t.ended, t.samples}
 		if _, says := t.Stream.(data.Notifier); !says && !t.ended {
 			asks = true
 		}

@@ -80,8 +80,8 @@ func (t *Trained) Outputs() ([]Output, error) {
 		return t.named(nil, 0, h.Among(1)), nil
 	}
 	var out []Output
-	for i := range t.Tasks {
-		out = t.named(out, i+1, h.Among(i+1))
+	for i, task := range t.Tasks {
+		out = t.named(out, task.number(i), h.Among(task.number(i)))
 	}
 	return out, nil
 }
@@ -97,8 +97,8 @@ func (t *Trained) named(out []Output, task int, classes []int) []Output {
 func headsOf(increment scenario.Increment, tasks []TaskInfo, limit int) (*heads.Heads, error) {
 	h := heads.New(increment, limit)
 	for i, t := range tasks {
-		if err := h.Add(i+1, t.Classes); err != nil {
-			return nil, fmt.Errorf("%s: %w", label(i+1, t.Name), err)
+		if err := h.Add(t.number(i), t.Classes); err != nil {
+			return nil, fmt.Errorf("%s: %w", label(t.number(i), t.Name), err)
 		}
 	}
 	return h, nil

@@ -175,6 +175,9 @@ func (s *Heads) Tasks(classes []int) (tasks []int) {
 	return tasks
 }
 
+// Drop forgets a task, whose classes keep their outputs.
+func (s *Heads) Drop(task int) { delete(s.tasks, task) }
+
 // Clone returns a copy.
 func (s *Heads) Clone() *Heads {
 	out := *s
