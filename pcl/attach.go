@@ -6,6 +6,7 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"sync/atomic"
 
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/memory"
@@ -23,12 +24,12 @@ func (l *Learner) Attach(t Task) (id int, err error) {
 	}
 	defer l.leave()
 	t.Classes, t.ClassNames = slices.Clone(t.Classes), slices.Clone(t.ClassNames)
-	a := &task{Task: t, id: len(l.roll.tasks) + 1}
+	a := &task{Task: t, id: l.roll.last() + 1, samples: new(atomic.Int64)}
 	if err := l.begin(a); err != nil {
 		a.free()
 		return 0, fmt.Errorf("pcl: %s: %w", label(a.id, t.Name), err)
 	}
-	l.roll.add(a.Task)
+	l.roll.add(a.Task, a.samples)
 	l.arrived(a)
 	return a.id, nil
 }
@@ -78,7 +79,7 @@ func (l *Learner) Reattach(id int, t Task) error {
 		return err
 	}
 	old := l.roll.tasks[id-1]
-	a := &task{Task: t, id: id}
+	a := &task{Task: t, id: id, samples: old.samples}
 	switch {
 	case running != nil:
 		return fmt.Errorf("pcl: reattach: %s has not ended", label(id, old.Name))

@@ -1,12 +1,14 @@
 package pcl
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
@@ -31,11 +33,15 @@ type learnerState struct {
 	Rule    json.RawMessage `json:"rule,omitempty"` // the method's state
 	Memory  memory.State    `json:"memory"`
 	Tasks   []taskState     `json:"tasks"`
+	// Last is the highest id that was given or skipped; absent in old files, where it is that of the last task.
+	Last int `json:"last,omitempty"`
 	// Remembered lists the tasks that had ended when the method last remembered θ; absent if it never did.
 	Remembered []int `json:"remembered,omitempty"`
 }
 
 type taskState struct {
+	ID        int                    `json:"id,omitempty"`      // absent in old files, where it is the task's place, from 1
+	Samples   int                    `json:"samples,omitempty"` // which its streams have delivered
 	Name      string                 `json:"name"`
 	Classes   []int                  `json:"classes"`
 	Names     []string               `json:"class_names,omitempty"`
@@ -49,6 +55,9 @@ type taskState struct {
 	// Ahead is a second batch, which a step that failed had fetched.
 	Ahead *batchState `json:"ahead,omitempty"`
 }
+
+// id is that of the task in the i-th place.
+func (s *taskState) id(i int) int { return cmp.Or(s.ID, i+1) }
 
 // batchState is a fetched batch without its pixels. It has no samples if the stream has yet to deliver one.
 type batchState struct {
@@ -164,7 +173,7 @@ func SavedTasks(path string) ([]TaskInfo, error) {
 	}
 	out := make([]TaskInfo, len(s.Tasks))
 	for i, t := range s.Tasks {
-		out[i] = TaskInfo{ID: i + 1, Name: t.Name, Classes: t.Classes, ClassNames: t.Names, Ended: t.Ended, Paused: t.Paused}
+		out[i] = TaskInfo{ID: t.id(i), Samples: t.Samples, Name: t.Name, Classes: t.Classes, ClassNames: t.Names, Ended: t.Ended, Paused: t.Paused}
 	}
 	return out, nil
 }
@@ -195,7 +204,7 @@ func (l *Learner) snapshot() (f State, err error) {
 	if err := l.usable(); err != nil {
 		return f, err
 	}
-	s := learnerState{Method: l.options.Method.Info().Name, Made: l.options.madeWith(), Step: l.step, Update: l.network.updates}
+	s := learnerState{Method: l.options.Method.Info().Name, Made: l.options.madeWith(), Step: l.step, Update: l.network.updates, Last: l.roll.last()}
 	f.Arrays = map[string][]float32{}
 	if l.options.Grow {
 		s.Outputs = l.options.Model.Outputs()
@@ -211,14 +220,19 @@ func (l *Learner) snapshot() (f State, err error) {
 	}
 	f.Arrays["memory"] = l.memory.Pixels()
 	f.Arrays["memory/logits"], f.Arrays["memory/origin"] = l.memory.Extras()
-	for _, t := range l.roll.tasks {
-		s.Tasks = append(s.Tasks, taskState{Name: t.Name, Classes: t.Classes, Names: t.ClassNames, Ended: true})
-	}
-	for _, t := range l.tasks {
-		err := guarded("saving a stream", func() (err error) { s.Tasks[t.id-1], err = t.snapshot(f.Arrays); return err })
-		if err != nil {
-			return f, fmt.Errorf("%s: %w", label(t.id, t.Name), err)
+	running := l.tasks
+	for i, known := range l.roll.tasks {
+		if known == nil {
+			continue
 		}
+		state := taskState{ID: i + 1, Samples: int(known.samples.Load()), Name: known.Name, Classes: known.Classes, Names: known.ClassNames, Ended: true}
+		if len(running) > 0 && running[0].id == i+1 {
+			if err := guarded("saving a stream", func() error { return running[0].snapshot(&state, f.Arrays) }); err != nil {
+				return f, fmt.Errorf("%s: %w", label(i+1, known.Name), err)
+			}
+			running = running[1:]
+		}
+		s.Tasks = append(s.Tasks, state)
 	}
 	if f.Arrays["theta"], err = l.parameters(); err != nil {
 		return f, err
@@ -231,7 +245,7 @@ func (l *Learner) snapshot() (f State, err error) {
 		if err := program.ToHost(values, l.others.remembered); err != nil {
 			return f, err
 		}
-		f.Arrays["remembered"], s.Remembered = values, l.others.over.ids()
+		f.Arrays["remembered"], s.Remembered = values, l.others.over.ids(l.roll)
 	}
 	for i, name := range l.options.Optimizer.State() {
 		values := make([]float32, len(f.Arrays["theta"]))
@@ -244,22 +258,22 @@ func (l *Learner) snapshot() (f State, err error) {
 	return f, err
 }
 
-func (t *task) snapshot(arrays map[string][]float32) (taskState, error) {
-	s := taskState{Name: t.Name, Classes: t.Classes, Names: t.ClassNames, Over: t.over, Paused: t.paused.Load()}
+// snapshot adds to a task's state what there is of a running one.
+func (t *task) snapshot(s *taskState, arrays map[string][]float32) (err error) {
+	s.Ended, s.Over, s.Paused = false, t.over, t.paused.Load()
 	if t.err != nil {
 		s.Failure = t.err.Error()
 	}
 	stream, ok := t.Stream.(data.Resumable)
 	if !ok {
-		return s, errors.New("its stream is not data.Resumable (it lacks State and SetState), so the learner cannot be saved while it runs")
+		return errors.New("its stream is not data.Resumable (it lacks State and SetState), so the learner cannot be saved while it runs")
 	}
-	var err error
 	if s.Stream, err = stream.State(); err != nil {
-		return s, err
+		return err
 	}
 	reservoir, err := t.reservoir.State()
 	if err != nil {
-		return s, err
+		return err
 	}
 	s.Reservoir = &reservoir
 	arrays[taskArray("reservoir", t.id)] = memory.Flatten(t.reservoir.Items())
@@ -270,7 +284,7 @@ func (t *task) snapshot(arrays map[string][]float32) (taskState, error) {
 		ahead, pixels := stateOf(t.spare)
 		s.Ahead, arrays[taskArray("ahead", t.id)] = &ahead, pixels
 	}
-	return s, nil
+	return nil
 }
 
 func stateOf(b *device.Batch) (batchState, []float32) {
@@ -368,7 +382,7 @@ func (s *learnerState) fits(o Options, m model.Model) error {
 	}
 	for i, t := range s.Tasks {
 		if err := t.fits(o.Batch); err != nil {
-			return fmt.Errorf("%s: %w", label(i+1, t.Name), err)
+			return fmt.Errorf("%s: %w", label(t.id(i), t.Name), err)
 		}
 	}
 	return nil
@@ -442,6 +456,7 @@ func (l *Learner) takeUp(s learnerState, f State, stored *memory.Store, attach f
 		if err := l.restoreTasks(s.Tasks, f.Arrays, attach); err != nil {
 			return err
 		}
+		l.skip(min(s.Last, maxID))
 		var moments [][]float32
 		for _, name := range l.options.Optimizer.State() {
 			moments = append(moments, f.Arrays[name])
@@ -472,7 +487,11 @@ func (l *Learner) restoreTasks(states []taskState, arrays map[string][]float32, 
 	l.roll, l.tasks, l.over = roll{}, nil, map[int]int{}
 	l.heads = heads.New(l.options.Increment, l.options.Model.Outputs())
 	for i, s := range states {
-		id := i + 1
+		id := s.id(i)
+		if id <= l.roll.last() || id > maxID {
+			return fmt.Errorf("task %d comes after task %d; want ids that count up, at most %d", id, l.roll.last(), maxID)
+		}
+		l.skip(id - 1)
 		var given Task
 		if attach != nil {
 			var err error
@@ -492,7 +511,8 @@ func (l *Learner) restoreTasks(states []taskState, arrays map[string][]float32, 
 		if err := l.heads.Add(s.Classes); err != nil {
 			return fmt.Errorf("%s: %w", label(id, s.Name), err)
 		}
-		t := &task{Task: given, id: id, over: s.Over}
+		t := &task{Task: given, id: id, over: s.Over, samples: new(atomic.Int64)}
+		t.samples.Store(int64(s.Samples))
 		if s.Failure != "" {
 			t.err = errors.New(s.Failure)
 		}
@@ -505,7 +525,7 @@ func (l *Learner) restoreTasks(states []taskState, arrays map[string][]float32, 
 			return fmt.Errorf("%s: %w", label(id, s.Name), err)
 		}
 		t.paused.Store(s.Paused)
-		l.roll.add(t.Task)
+		l.roll.add(t.Task, t.samples)
 		if s.Ended {
 			l.count(id, 1)
 			continue

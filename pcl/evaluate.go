@@ -59,10 +59,11 @@ func (l *Learner) EvaluateByClass(id int) ([]ClassCount, error) {
 
 // tested returns the task with the given id, which must have test samples, and their number. They are asked for it once.
 func (l *Learner) tested(id int) (t *Task, n int, err error) {
-	if id < 1 || id > len(l.roll.tasks) {
-		return nil, 0, noTask("evaluate", id, len(l.roll.tasks))
+	known, err := l.roll.get("evaluate", id)
+	if err != nil {
+		return nil, 0, err
 	}
-	if t = l.roll.tasks[id-1]; t.Test != nil {
+	if t = &known.Task; t.Test != nil {
 		if n, err = count(t.Test); err != nil {
 			return nil, 0, fmt.Errorf("pcl: evaluate task %d: %w", id, err)
 		}

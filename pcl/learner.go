@@ -315,9 +315,9 @@ func (l *Learner) publish() {
 // Steps returns how many steps have been made. It may be called from any goroutine.
 func (l *Learner) Steps() int { return l.status.Load().steps }
 
-// Arrived returns how many tasks have been attached so far. The id of the next task is one more than this.
+// Arrived returns the id of the task that was attached last: how many have been attached so far, unless ids were skipped.
 // Arrived may be called from any goroutine.
-func (l *Learner) Arrived() int { return len(l.status.Load().roll.tasks) }
+func (l *Learner) Arrived() int { return l.status.Load().roll.last() }
 
 // Active returns the ids of the streams in the next step: first 0 for the memory, unless it is empty, then the
 // ids of the tasks that have neither ended nor been paused. It may be called from any goroutine.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync/atomic"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/backend"
@@ -80,10 +81,11 @@ func newPredictor(b *backend.Backend, m model.Model, t *Trained, batch int) (*Pr
 		return nil, err
 	}
 	p := &Predictor{kit: k, heads: assigned, paused: map[int]bool{}, rule: rule, steps: t.Steps, increment: t.Increment, loss: t.Loss, names: maps.Clone(t.Names)}
-	for _, task := range t.Tasks {
-		p.roll.add(Task{Name: task.Name, Classes: slices.Clone(task.Classes), ClassNames: slices.Clone(task.ClassNames)})
+	for i, task := range t.Tasks {
+		p.roll.skip(task.number(i) - 1)
+		p.roll.add(Task{Name: task.Name, Classes: slices.Clone(task.Classes), ClassNames: slices.Clone(task.ClassNames)}, new(atomic.Int64))
 		if !task.Ended {
-			p.paused[len(p.roll.tasks)] = task.Paused
+			p.paused[p.roll.last()] = task.Paused
 		}
 	}
 	p.theta, err = program.ToDevice(b.Backend, theta, len(theta))

@@ -78,10 +78,11 @@ func (p *Predictor) Predict(x []float32, among ...int) ([]Prediction, error) {
 
 // PredictTask is Predict for samples of the task with the given id: it chooses among the task's classes.
 func (p *Predictor) PredictTask(id int, x []float32) ([]Prediction, error) {
-	if id < 1 || id > len(p.roll.tasks) {
-		return nil, noTask("predict", id, len(p.roll.tasks))
+	task, err := p.roll.get("predict", id)
+	if err != nil {
+		return nil, err
 	}
-	classes, outputs, err := p.outputs(id, p.roll.tasks[id-1].Classes)
+	classes, outputs, err := p.outputs(id, task.Classes)
 	if err != nil {
 		return nil, fmt.Errorf("pcl: predict: %w", err)
 	}
@@ -92,10 +93,11 @@ func (p *Predictor) PredictTask(id int, x []float32) ([]Prediction, error) {
 // of its classes. They are what [Options].Loss compares with the target values; without one they are logits. x is as in
 // [Predictor.Predict].
 func (p *Predictor) Outputs(id int, x []float32) ([][]float32, error) {
-	if id < 1 || id > len(p.roll.tasks) {
-		return nil, noTask("predict", id, len(p.roll.tasks))
+	task, err := p.roll.get("predict", id)
+	if err != nil {
+		return nil, err
 	}
-	classes := p.roll.tasks[id-1].Classes
+	classes := task.Classes
 	places := make([]int, len(classes))
 	for i, c := range classes {
 		o, err := p.heads.Output(id, c)
@@ -105,7 +107,7 @@ func (p *Predictor) Outputs(id int, x []float32) ([][]float32, error) {
 		places[i] = int(o)
 	}
 	var out [][]float32
-	err := p.each(x, func(scores, _ []float32) error {
+	err = p.each(x, func(scores, _ []float32) error {
 		own := make([]float32, len(places))
 		for i, o := range places {
 			own[i] = scores[o]
@@ -119,7 +121,7 @@ func (p *Predictor) Outputs(id int, x []float32) ([][]float32, error) {
 // among finds the outputs of the classes that a prediction chooses among.
 func (p *Predictor) among(classes []int) ([]int, []int, error) {
 	switch {
-	case len(p.roll.tasks) == 0:
+	case p.roll.empty():
 		return nil, nil, errors.New("no task has arrived yet, so there are no classes")
 	case p.increment == scenario.ClassIncremental && len(classes) == 0:
 		return p.spread(p.heads.Among(1))

@@ -3,21 +3,49 @@ package pcl
 import (
 	"maps"
 	"slices"
+	"sync/atomic"
 )
 
 // roll is what is known of the tasks that have arrived, whether they run or have ended. Nothing that a copy of it shares with
 // it ever changes, so that a copy costs the same however many tasks there were, and stays as it is.
 type roll struct {
-	tasks   []*Task        // in order of arrival, without their streams; the index is the id minus 1
+	tasks   []*arrival     // in order of arrival, without their streams; the index is the id minus 1; nil if the id was skipped or the task forgotten
 	classes []int          // of all tasks, each once
 	names   map[int]string // of the classes that have one
 	met     map[int]bool   // the classes as a set, which only the learner reads
 }
 
+// arrival is a task, and how many samples its streams have delivered.
+type arrival struct {
+	Task
+	samples *atomic.Int64
+}
+
+// last is the highest id that was given or skipped.
+func (r *roll) last() int { return len(r.tasks) }
+
+// empty says whether no task has arrived.
+func (r *roll) empty() bool { return len(r.classes) == 0 }
+
+// get returns a task, or an error for a call if there is none with this id.
+func (r *roll) get(what string, id int) (*arrival, error) {
+	if id < 1 || id > len(r.tasks) || r.tasks[id-1] == nil {
+		return nil, noTask(what, id, len(r.tasks))
+	}
+	return r.tasks[id-1], nil
+}
+
+// skip leaves ids out.
+func (r *roll) skip(to int) {
+	for len(r.tasks) < to {
+		r.tasks = append(r.tasks, nil)
+	}
+}
+
 // add appends a task.
-func (r *roll) add(t Task) {
+func (r *roll) add(t Task, samples *atomic.Int64) {
 	t.Stream = nil
-	r.tasks = append(r.tasks, &t)
+	r.tasks = append(r.tasks, &arrival{t, samples})
 	if r.met == nil {
 		r.met = map[int]bool{}
 	}
@@ -29,18 +57,24 @@ func (r *roll) add(t Task) {
 	r.names = withNames(r.names, &t)
 }
 
+// forget drops a task.
+func (r *roll) forget(id int) {
+	r.tasks = slices.Clone(r.tasks)
+	r.tasks[id-1] = nil
+}
+
 // replace puts a task in the place of one that had the same classes.
 func (r *roll) replace(id int, t Task) {
 	t.Stream = nil
 	r.tasks, r.names = slices.Clone(r.tasks), withNames(r.namesBut(id), &t)
-	r.tasks[id-1] = &t
+	r.tasks[id-1] = &arrival{t, r.tasks[id-1].samples}
 }
 
 // namesBut returns the names that the classes have by all tasks but one.
 func (r *roll) namesBut(id int) (names map[int]string) {
 	for i, t := range r.tasks {
-		if i != id-1 {
-			names = withNames(names, t)
+		if i != id-1 && t != nil {
+			names = withNames(names, &t.Task)
 		}
 	}
 	return names
@@ -66,10 +100,14 @@ func withNames(names map[int]string, t *Task) map[int]string {
 
 // infos describes the tasks, of which some are running: paused says of each of these whether it is paused.
 func (r *roll) infos(paused map[int]bool) []TaskInfo {
-	out := make([]TaskInfo, len(r.tasks))
+	out := make([]TaskInfo, 0, len(r.tasks))
 	for i, t := range r.tasks {
+		if t == nil {
+			continue
+		}
 		p, running := paused[i+1]
-		out[i] = TaskInfo{ID: i + 1, Name: t.Name, Classes: slices.Clone(t.Classes), ClassNames: slices.Clone(t.ClassNames), Ended: !running, Paused: p}
+		out = append(out, TaskInfo{ID: i + 1, Name: t.Name, Classes: slices.Clone(t.Classes), ClassNames: slices.Clone(t.ClassNames),
+			Ended: !running, Paused: p, Samples: int(t.samples.Load())})
 	}
 	return out
 }
@@ -89,10 +127,10 @@ type ended struct {
 	running []int
 }
 
-// ids lists the tasks.
-func (e ended) ids() (ids []int) {
+// ids lists the tasks that a roll still has.
+func (e ended) ids(of roll) (ids []int) {
 	for id := 1; id <= e.arrived; id++ {
-		if !slices.Contains(e.running, id) {
+		if of.tasks[id-1] != nil && !slices.Contains(e.running, id) {
 			ids = append(ids, id)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync/atomic"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/internal/heads"
@@ -98,7 +99,7 @@ func (l *Learner) setTrained(t *Trained, take Take) error {
 
 // teacher makes the present network the old model of methods that hold on to one, if a task has ended.
 func (l *Learner) teacher() error {
-	ended := len(l.tasks) < len(l.roll.tasks)
+	ended := len(l.ended().ids(l.roll)) > 0
 	if loss := l.options.lossOf(1); ended && (loss.Kind == rehearsal.Sigmoid || loss.Teacher > 0) {
 		return lab{l}.Remember()
 	}
@@ -113,8 +114,8 @@ func (l *Learner) fits(t *Trained) error {
 	if t.Increment != l.options.Increment {
 		return fmt.Errorf("the network is %s-incremental, the learner %s-incremental, so that their outputs differ: take only the backbone", t.Increment, l.options.Increment)
 	}
-	same := slices.EqualFunc(t.Tasks, l.roll.tasks, func(a TaskInfo, b *Task) bool { return slices.Equal(a.Classes, b.Classes) })
-	if len(l.roll.tasks) > 0 && !same {
+	same := slices.EqualFunc(t.Tasks, l.Tasks(), func(a, b TaskInfo) bool { return slices.Equal(a.Classes, b.Classes) })
+	if !l.roll.empty() && !same {
 		return fmt.Errorf("the network has tasks of the classes %v, the learner of %v, so that their outputs differ: take only the backbone, or use a learner without tasks", classLists(t.Tasks), classLists(l.Tasks()))
 	}
 	return l.fitsLosses(t)
@@ -126,7 +127,7 @@ func (l *Learner) fitsLosses(t *Trained) error {
 	if now := l.options.lossKey(); t.Model != "" && t.Loss != now {
 		return fmt.Errorf("the network was trained for %s, the learner is for %s, so that their outputs differ: take only the backbone", lossName(t.Loss), lossName(now))
 	}
-	if l.options.Loss == nil || len(l.roll.tasks) > 0 {
+	if l.options.Loss == nil || !l.roll.empty() {
 		return nil
 	}
 	adopter := &Learner{options: l.options, heads: heads.New(l.options.Increment, 1<<30)}
@@ -196,15 +197,17 @@ func (l *Learner) narrowed(outputs int) (*model.Layout, error) {
 
 // adopt gives a learner without tasks those of a network, which have ended.
 func (l *Learner) adopt(t *Trained) error {
-	if len(l.roll.tasks) > 0 {
+	if !l.roll.empty() {
 		return nil
 	}
 	for i, info := range t.Tasks {
+		l.skip(info.number(i) - 1)
 		if err := l.heads.Add(info.Classes); err != nil {
-			return fmt.Errorf("%s: %w", label(i+1, info.Name), err)
+			return fmt.Errorf("%s: %w", label(info.number(i), info.Name), err)
 		}
-		l.roll.add(Task{Name: info.Name, Classes: slices.Clone(info.Classes), ClassNames: t.namesOf(info.Classes)})
-		l.count(i+1, 1)
+		known := Task{Name: info.Name, Classes: slices.Clone(info.Classes), ClassNames: t.namesOf(info.Classes)}
+		l.roll.add(known, new(atomic.Int64))
+		l.count(l.roll.last(), 1)
 	}
 	return nil
 }

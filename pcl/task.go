@@ -63,6 +63,7 @@ type task struct {
 	silence   func() // stops the stream from ringing the bell; nil if it does not
 	err       error  // why the stream failed after the current batch, until a step returns it
 	paused    atomic.Bool
+	samples   *atomic.Int64 // how many the task's streams have delivered
 }
 
 // free releases the task's batches.
@@ -148,6 +149,7 @@ func (t *task) take(b *device.Batch, given *data.Batch) error {
 		copy(b.Class, given.Class[:n])
 	}
 	b.N, b.Repeat = n, given.Repeat
+	t.samples.Add(int64(n))
 	for i := range n {
 		b.Task[i] = t.id
 	}

@@ -1,6 +1,7 @@
 package pcl
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -17,6 +18,9 @@ func noTask(what string, id, arrived int) error {
 	return fmt.Errorf("pcl: %s: %w %d; %d have arrived", what, ErrNoTask, id, arrived)
 }
 
+// maxID is the highest id that may be skipped to, or read from a file: a learner has eight bytes for each id below its last.
+const maxID = 1 << 24
+
 // TaskInfo says what a learner knows of a task.
 type TaskInfo struct {
 	ID      int
@@ -27,9 +31,14 @@ type TaskInfo struct {
 
 	Ended  bool // whether it has ended, and takes part in no further step
 	Paused bool // whether it was paused by [Learner.Pause]
+	// Samples is how many samples its streams have delivered; 0 in files of before they were counted.
+	Samples int
 }
 
-// Tasks describes all tasks that have arrived, in order of arrival. It may be called from any goroutine.
+// number is the id of the task in the i-th place, also where a network that was put together by hand leaves ids out.
+func (t TaskInfo) number(i int) int { return cmp.Or(t.ID, i+1) }
+
+// Tasks describes all tasks that have arrived, but for forgotten ones, in order of arrival. It may be called from any goroutine.
 func (l *Learner) Tasks() []TaskInfo {
 	s := l.status.Load()
 	return s.roll.infos(pauses(s.tasks))
@@ -76,8 +85,8 @@ func (l *Learner) setPaused(what string, id int, paused bool) error {
 
 // find returns a running task, nil if it has ended, or an error for a call if there is no such task.
 func find(what string, id int, arrived roll, running []*task) (*task, error) {
-	if id < 1 || id > len(arrived.tasks) {
-		return nil, noTask(what, id, len(arrived.tasks))
+	if _, err := arrived.get(what, id); err != nil {
+		return nil, err
 	}
 	at, runs := place(running, id)
 	if !runs {
@@ -111,7 +120,7 @@ func (l *Learner) ids() (ids []int) {
 }
 
 // ended stands for the tasks that have ended.
-func (l *Learner) ended() ended { return ended{len(l.roll.tasks), l.ids()} }
+func (l *Learner) ended() ended { return ended{l.roll.last(), l.ids()} }
 
 // present lists the running tasks that take part in the step being made, or took part in the last one.
 func (l *Learner) present() (tasks []*task) {

@@ -80,8 +80,8 @@ func (t *Trained) Outputs() ([]Output, error) {
 		return t.named(nil, 0, h.Among(1)), nil
 	}
 	var out []Output
-	for i := range t.Tasks {
-		out = t.named(out, i+1, h.Among(i+1))
+	for i, task := range t.Tasks {
+		out = t.named(out, task.number(i), h.Among(task.number(i)))
 	}
 	return out, nil
 }
@@ -97,8 +97,9 @@ func (t *Trained) named(out []Output, task int, classes []int) []Output {
 func headsOf(increment scenario.Increment, tasks []TaskInfo, limit int) (*heads.Heads, error) {
 	h := heads.New(increment, limit)
 	for i, t := range tasks {
+		h.Skip(t.number(i) - 1)
 		if err := h.Add(t.Classes); err != nil {
-			return nil, fmt.Errorf("%s: %w", label(i+1, t.Name), err)
+			return nil, fmt.Errorf("%s: %w", label(t.number(i), t.Name), err)
 		}
 	}
 	return h, nil
@@ -128,7 +129,7 @@ func (l *Learner) trained() (*Trained, error) {
 	_, copied := method.As[rehearsal.Snapshotter](l.options.Method)
 	t.OtherRule = own && !copied
 	at := rehearsal.Now
-	if copied && len(l.roll.tasks) > 0 {
+	if copied && !l.roll.empty() {
 		var rule rehearsal.Rule
 		var err error
 		if at, rule, err = l.ruleNow(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -67,7 +68,7 @@ func TestTrainedRoundTrip(t *testing.T) {
 			}
 			loaded := must[*Trained](t)(LoadTrained(path))
 			for i := range saved.Tasks {
-				saved.Tasks[i].Ended, saved.Tasks[i].Paused = true, false
+				saved.Tasks[i].Ended, saved.Tasks[i].Paused, saved.Tasks[i].Samples = true, false, 0
 				saved.Tasks[i].ClassNames = saved.namesOf(saved.Tasks[i].Classes)
 			}
 			if diff := cmp.Diff(saved, loaded); diff != "" {
@@ -80,7 +81,7 @@ func TestTrainedRoundTrip(t *testing.T) {
 			again := must[*Trained](t)(snapshot.Trained())
 			again.Names = saved.Names
 			for i := range again.Tasks {
-				again.Tasks[i].Ended, again.Tasks[i].ClassNames = true, saved.Tasks[i].ClassNames
+				again.Tasks[i].Ended, again.Tasks[i].ClassNames, again.Tasks[i].Samples = true, saved.Tasks[i].ClassNames, 0
 			}
 			if diff := cmp.Diff(saved, again); diff != "" {
 				t.Errorf("of a snapshot: %s", diff)
@@ -187,7 +188,7 @@ func TestSetTrainedOutputs(t *testing.T) {
 func (t *Trained) classes() []int {
 	var r roll
 	for _, task := range t.Tasks {
-		r.add(Task{Classes: task.Classes})
+		r.add(Task{Classes: task.Classes}, new(atomic.Int64))
 	}
 	return r.classes
 }
@@ -312,7 +313,7 @@ func TestLoadTrainedRefuses(t *testing.T) {
 	for want, text := range map[string]string{
 		"not readable": "{", "version 2": replaced(`"version":1`, `"version":2`), "its image is [1 2]": replaced("[1,2,1]", "[1,2]"),
 		`increment "x"`: replaced(`"class",`, `"x",`), `rule of prediction "x"`: replaced(`"logits"`, `"x"`),
-		"does not fit whether": replaced(`"logits"`, `"nearest-mean"`), "has the number 2": replaced(`"id":1`, `"id":2`),
+		"does not fit whether": replaced(`"logits"`, `"nearest-mean"`), "has the number -1": replaced(`"id":1`, `"id":-1`),
 		"class 7 twice": replaced("[7,5]", "[7,7]"), "its outputs are not those": replaced(`{"class":5}`, `{"class":6}`),
 		"which is not a number": replaced(`"rule"`, `"names":{"x":"y"},"rule"`),
 	} {

@@ -87,7 +87,7 @@ func (t *Trained) file() (*safetensors.File, error) {
 		Image: []int{t.Image.Height, t.Image.Width, t.Image.Channels}, Tasks: []describedTask{}, Outputs: append([]Output{}, outputs...), Scores: t.Scores, Loss: t.Loss, Rule: "logits",
 	}
 	for i, task := range t.Tasks {
-		d.Tasks = append(d.Tasks, describedTask{i + 1, task.Name, task.Classes})
+		d.Tasks = append(d.Tasks, describedTask{task.number(i), task.Name, task.Classes})
 	}
 	for class, name := range t.Names {
 		if d.Names == nil {
@@ -191,8 +191,8 @@ func (d *description) check() error {
 		return fmt.Errorf("its rule of prediction is %q, which does not fit whether it has means", d.Rule)
 	}
 	for i, t := range d.Tasks {
-		if t.ID != i+1 {
-			return fmt.Errorf("task %d has the number %d", i+1, t.ID)
+		if t.ID < 1 || t.ID > maxID || i > 0 && t.ID <= d.Tasks[i-1].ID {
+			return fmt.Errorf("task %d has the number %d; want numbers that count up from 1", i+1, t.ID)
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/parallelcl/parallelcl/pcl"
@@ -30,7 +31,7 @@ func statusOf(err error) int {
 		return http.StatusRequestEntityTooLarge
 	case errors.Is(err, errSlow):
 		return http.StatusRequestTimeout
-	case errors.Is(err, errRoom), errors.Is(err, errEnding), errors.Is(err, context.Canceled), errors.Is(err, pcl.ErrClosed):
+	case errors.Is(err, errRoom), errors.Is(err, errEnding), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, pcl.ErrClosed):
 		return http.StatusServiceUnavailable
 	case errors.As(err, &internal):
 		return http.StatusInternalServerError
@@ -43,17 +44,43 @@ type taken struct {
 	Taken int `json:"taken"`
 }
 
-// answer answers a request. It may have waited for long, but its answer does not wait for a client that does not read.
-func (s *Service) answer(w http.ResponseWriter, out any, err error) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.patience))
-	w.Header().Set("Content-Type", "application/json")
+// answer answers a request: with a file as it is, with anything else as JSON. All of it is in memory, and counted, before the
+// first byte is sent, and it does not wait for a client that does not read.
+func (s *Service) answer(ctx context.Context, w http.ResponseWriter, r *room, out any, err error) {
+	var text []byte
+	if err == nil {
+		text, err = s.encoded(ctx, r, out)
+	}
+	status := http.StatusOK
 	if err != nil {
-		w.WriteHeader(statusOf(err))
 		failed := map[string]any{"error": err.Error()}
 		if t, ok := out.(taken); ok {
 			failed["taken"] = t.Taken
 		}
-		out = failed
+		text, _ = json.Marshal(failed)
+		status, out = statusOf(err), nil
 	}
-	json.NewEncoder(w).Encode(out)
+	kind := "application/json"
+	if _, ok := out.([]byte); ok {
+		kind = "application/octet-stream"
+	} else {
+		text = append(text, '\n')
+	}
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.patience))
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // to a client that may have gone
+}
+
+// encoded returns the text of an answer, which then is all that the request takes.
+func (s *Service) encoded(ctx context.Context, r *room, out any) (text []byte, err error) {
+	if file, ok := out.([]byte); ok {
+		return file, r.hold(int64(len(file)), s.options.MaxBuffered)
+	}
+	err = s.working.do(ctx, func() (err error) {
+		text, err = json.Marshal(out)
+		return errors.Join(err, r.hold(int64(len(text)), s.options.MaxBuffered))
+	})
+	return text, err
 }

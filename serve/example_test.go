@@ -49,5 +49,5 @@ func ExampleService_Handler() {
 	// Output:
 	// {"id":1}
 	// {"taken":1}
-	// {"error":"sample 0 has 3 values, want 8","taken":0}
+	// {"error":"x: sample 0 has 3 values, want 8","taken":0}
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/data"
 )
 
 // file is where a service is saved.
@@ -23,6 +25,7 @@ type file struct {
 	saving  sync.RWMutex // held while the learner is saved for the last time, and for reading by requests that change what is saved
 	changed atomic.Bool  // since the last save
 	saved   time.Time    // when the last save was, or was tried
+	given   int          // ids of tasks up to this one may have been given, as the file of ids says
 }
 
 // openFile keeps others away from a file, before it is read: they would go on from what is about to be replaced, and
@@ -41,7 +44,7 @@ func openFile(name string) (*file, error) {
 		err = fmt.Errorf("another service uses %s: give this one a file of its own, or end that one", name)
 	}
 	if err == nil {
-		err = atomicfile.Sweep(name) // a service that is killed again and again while it saves must not fill the disk
+		err = errors.Join(atomicfile.Sweep(name), atomicfile.Sweep(idsFile(name))) // a service that is killed again and again while it saves must not fill the disk
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.lock.Close())
@@ -65,24 +68,44 @@ func (s *Service) load() error {
 	tasks, err := pcl.SavedTasks(file)
 	if err == nil {
 		err = s.learner.Load(file, func(id int) (pcl.Task, error) {
-			task, err := s.newTask(tasks[id-1].Name, tasks[id-1].Classes, tasks[id-1].ClassNames)
-			if !tasks[id-1].Ended {
+			saved := tasks[slices.IndexFunc(tasks, func(t pcl.TaskInfo) bool { return t.ID == id })]
+			task, err := s.newTask(saved.Name, saved.Classes, saved.ClassNames)
+			if !saved.Ended {
 				s.streams.Store(id, task.Stream)
 			}
 			return task, err
 		})
 	}
-	if errors.Is(err, fs.ErrNotExist) { // there is no file at the first start
-		return nil
+	switch {
+	case err == nil:
+		s.count()
+	case !errors.Is(err, fs.ErrNotExist): // as at the first start
+		return err
 	}
-	return err
+	return s.skipGiven()
 }
 
 // save saves the learner between two steps.
 func (s *Service) save() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.learner.Save(s.options.File)
+	err := s.learner.Save(s.options.File)
+	if err == nil {
+		s.count()
+	}
+	return err
+}
+
+// count counts the samples of the tasks that the file has: those that the learner has taken, and those that waited.
+func (s *Service) count() {
+	saved := map[int]int{}
+	for _, t := range s.learner.Tasks() {
+		saved[t.ID] = t.Samples
+		if stream, ok := s.streams.Load(t.ID); ok && !t.Ended {
+			saved[t.ID] += stream.(*data.Push).Saved()
+		}
+	}
+	s.saved.Store(&saved)
 }
 
 // saveLast saves the learner when the service ends. A request that outlived the server does not change it any more.
@@ -92,7 +115,10 @@ func (s *Service) saveLast() error {
 	}
 	s.file.saving.Lock()
 	defer s.file.saving.Unlock()
-	return s.save()
+	if err := s.save(); err != nil {
+		return err
+	}
+	return s.giveUpTo(s.learner.Arrived()) // so that ids go on without a gap
 }
 
 // savesMeanwhile says whether the service is saved also while it runs.

@@ -63,14 +63,15 @@ func TestSaveThatFails(t *testing.T) {
 	s := opened(t, filepath.Join(dir, "service.pcl"))
 	var said lines
 	s.options.SaveEvery, s.options.ErrorLog = 20*time.Millisecond, log.New(&said, "", 0)
+	c, stop := serving(t, s)
+	task := c.begin(0, 1)
 	if err := os.RemoveAll(dir); err != nil {
+		stop()
 		t.Skip("an open file cannot be removed here:", err)
 	}
 	if err := os.WriteFile(dir, nil, 0o666); err != nil { // in place of the folder
 		t.Fatal(err)
 	}
-	c, stop := serving(t, s)
-	task := c.begin(0, 1)
 	c.learn(task, 64, 0, 1)
 	eventually(t, "nothing was said", func() bool { return strings.Contains(said.String(), "was not saved, and goes on") })
 	c.learn(task, 64, 0, 1)

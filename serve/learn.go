@@ -8,20 +8,20 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/data"
 )
 
-func (s *Service) learn(ctx context.Context, read reading) (any, error) {
+func (s *Service) learn(ctx context.Context, q *arrived) (any, error) {
 	var task int
 	var classes []int
 	var done taken
-	room := s.room()
-	defer room.leave()
-	x := s.samples(room)
-	if err := read(fields{"task": &task, "x": x, "classes": &classes}); err != nil {
+	x := s.samples()
+	if err := q.read(ctx, fields{"task": &task, "x": x, "classes": &classes}); err != nil {
 		return done, err
 	}
 	stream, err := s.stream(task)
 	if err != nil {
 		return done, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, s.patience)
+	defer cancel()
 	err = s.changing(ctx, func() (err error) {
 		done.Taken, err = stream.Push(ctx, x.values, classes...)
 		return err
@@ -30,4 +30,31 @@ func (s *Service) learn(ctx context.Context, read reading) (any, error) {
 		err = fmt.Errorf("task %d was ended, and takes no more samples", task)
 	}
 	return done, err
+}
+
+var errNoTask = errors.New("\"task\" is missing: the id that POST /tasks has answered")
+
+// stream returns that of a task that runs.
+func (s *Service) stream(id int) (*data.Push, error) {
+	if id == 0 {
+		return nil, errNoTask
+	}
+	if stream, ok := s.streams.Load(id); ok {
+		return stream.(*data.Push), nil
+	}
+	for _, t := range s.learner.Tasks() {
+		if t.ID == id && t.Ended {
+			return nil, fmt.Errorf("task %d has ended", id)
+		}
+	}
+	return nil, fmt.Errorf("there is no task %d", id)
+}
+
+// forget drops the streams of tasks that have ended, which are as large as the samples that may wait in them.
+func (s *Service) forget() {
+	for _, t := range s.learner.Tasks() {
+		if t.Ended {
+			s.streams.Delete(t.ID)
+		}
+	}
 }

@@ -3,6 +3,7 @@ package serve
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"log"
 	"net/http/httptest"
@@ -21,7 +22,7 @@ func TestUnusable(t *testing.T) {
 	learner := opened(t, "").learner
 	for want, o := range map[string]Options{
 		"Options.Waiting": {Waiting: -1}, "Options.MaxClasses": {MaxClasses: -1}, "Options.MaxTasks": {MaxTasks: -1}, "Options.MaxBuffered": {MaxBuffered: -1},
-		"without a port": {Hosts: []string{"learner.example.org:8080"}},
+		"Options.MaxListed": {MaxListed: -1}, "Options.MaxConnections": {MaxConnections: -1}, "without a port": {Hosts: []string{"learner.example.org:8080"}},
 	} {
 		if _, err := New(learner, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
@@ -103,10 +104,10 @@ func TestMaxTasks(t *testing.T) {
 // TestMaxBuffered: requests whose samples take more memory than they may are refused, and give it back.
 func TestMaxBuffered(t *testing.T) {
 	s := opened(t, "")
-	s.options.MaxBuffered = 1000
+	s.options.MaxBuffered = 10_000
 	post(s.Handler(), context.Background(), "/tasks", strings.NewReader(`{"classes": [0, 1]}`))
 	const zeros = "[0,0,0,0,0,0,0,0]"
-	many := "[" + strings.Repeat(zeros+",", 31) + zeros + "]"
+	many := "[" + strings.Repeat(zeros+",", 999) + zeros + "]"
 	for _, path := range []string{"/predict", "/learn"} {
 		if w := post(s.Handler(), context.Background(), path, strings.NewReader(`{"x": `+many+`}`)); w.Code != 503 || !strings.Contains(w.Body.String(), "Options.MaxBuffered") {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
@@ -134,14 +135,14 @@ func TestStalledNetworks(t *testing.T) {
 	}
 }
 
-// TestLongValue: a value that does not end is refused before all of it is read.
+// TestLongValue: a value that is too long is refused, also one number.
 func TestLongValue(t *testing.T) {
 	s := opened(t, "")
-	for begin, want := range map[string]string{`{"x": [[`: "sample 0: the value is too long", `{"x": `: "the value is too long", `{"task": "`: "more than"} {
-		body := &counted{Reader: io.MultiReader(strings.NewReader(begin), strings.NewReader(strings.Repeat(" ", 30<<20)))}
-		w := post(s.Handler(), context.Background(), "/predict", body)
-		if w.Code != 400 || !strings.Contains(w.Body.String(), want) || body.n > maxField+1<<20 {
-			t.Errorf("%s: %d %s after %d bytes", begin, w.Code, w.Body, body.n)
+	for begin, want := range map[string]string{`{"x": [[`: "sample 0: the value is too long", `{"task": `: "more than"} {
+		end := strings.Repeat("]", strings.Count(begin, "[")) + "}"
+		w := post(s.Handler(), context.Background(), "/predict", strings.NewReader(begin+strings.Repeat("1", maxField+1)+end))
+		if w.Code != 400 || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: %d %s", begin, w.Code, w.Body)
 		}
 	}
 }
@@ -187,5 +188,44 @@ func TestAnnouncedLength(t *testing.T) {
 	s.Handler().ServeHTTP(w, q)
 	if w.Code != 413 || body.n > 0 {
 		t.Errorf("%d %s after %d bytes", w.Code, w.Body, body.n)
+	}
+}
+
+// TestMaxListed: tasks that have ended and that nothing needs are forgotten when there are too many; if all are needed, no
+// more may begin.
+func TestMaxListed(t *testing.T) {
+	s := opened(t, "")
+	s.options.MaxListed = 50
+	c := func(path, body string) string {
+		return post(s.Handler(), t.Context(), path, strings.NewReader(body)).Body.String()
+	}
+	for i := range 20 {
+		if got, want := c("/tasks", `{"classes": [0, 1]}`), fmt.Sprintf(`{"id":%d}`, i+1); strings.TrimSpace(got) != want {
+			t.Fatalf("%s, want %s", got, want)
+		}
+		c("/detach", fmt.Sprintf(`{"task": %d}`, i+1))
+	}
+	if all := s.learner.Tasks(); len(all) > 4 || all[0].ID != 1 || all[len(all)-1].ID != 20 {
+		t.Errorf("the tasks are %+v", all)
+	}
+	if got := c("/reattach", `{"task": 5}`); !strings.Contains(got, "there is no task 5") {
+		t.Errorf("a forgotten task: %s", got)
+	}
+	for range 4 {
+		c("/tasks", `{"classes": [0, 1]}`)
+	}
+	if got := c("/tasks", `{"classes": [0, 1]}`); !strings.Contains(got, "Options.MaxListed") {
+		t.Errorf("only running tasks: %s", got)
+	}
+}
+
+// TestLongNames: names stay in memory, in each save and in answers, so they are short.
+func TestLongNames(t *testing.T) {
+	s := opened(t, "")
+	long := strings.Repeat("a", maxName+1)
+	for _, body := range []string{`{"classes": [0], "name": "` + long + `"}`, `{"classes": [0], "names": ["` + long + `"]}`} {
+		if w := post(s.Handler(), t.Context(), "/tasks", strings.NewReader(body)); w.Code != 400 || !strings.Contains(w.Body.String(), "want up to 200") {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
 	}
 }

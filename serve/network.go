@@ -2,46 +2,34 @@ package serve
 
 import (
 	"bytes"
+	"context"
 	"io"
-	"net/http"
-	"strconv"
-	"time"
 
 	"github.com/parallelcl/parallelcl/pcl"
 )
 
 // network answers with a file of the network as it is now, in the form in which write writes it.
-func (s *Service) network(write func(*pcl.Trained, pcl.Options, io.Writer) error) http.HandlerFunc {
-	return func(w http.ResponseWriter, q *http.Request) {
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // it may have to wait for others
-		err := s.sending.do(q.Context(), func() error { return s.sendNetwork(w, write) })
-		if err != nil {
-			s.answer(w, nil, err)
-		}
+func (s *Service) network(write func(*Service, *pcl.Trained, io.Writer) error) func(context.Context, *arrived) (any, error) {
+	return func(ctx context.Context, _ *arrived) (any, error) {
+		var file bytes.Buffer
+		err := s.sending.do(ctx, func() error {
+			s.mu.Lock() // holds up training only while the parameters are copied
+			trained, err := s.learner.Trained()
+			s.mu.Unlock()
+			if err == nil {
+				err = write(s, trained, &file)
+			}
+			if err != nil {
+				return internalError{err}
+			}
+			return nil
+		})
+		return file.Bytes(), err
 	}
 }
 
-// sendNetwork returns an error if there is nothing to send.
-func (s *Service) sendNetwork(w http.ResponseWriter, write func(*pcl.Trained, pcl.Options, io.Writer) error) error {
-	var file bytes.Buffer
-	if err := s.writeNetwork(&file, write); err != nil {
-		return internalError{err}
-	}
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.patience))
-	w.Header().Set("Content-Type", "application/octet-stream")
-	w.Header().Set("Content-Length", strconv.Itoa(file.Len()))
-	_, _ = file.WriteTo(w) // to a client that may have gone
-	return nil
-}
+func (s *Service) safetensors(t *pcl.Trained, to io.Writer) error { return t.Write(to) }
 
-// writeNetwork holds up training only while it copies the parameters.
-func (s *Service) writeNetwork(to io.Writer, write func(*pcl.Trained, pcl.Options, io.Writer) error) error {
-	s.mu.Lock()
-	trained, err := s.learner.Trained()
-	options := s.learner.Options()
-	s.mu.Unlock()
-	if err != nil {
-		return err
-	}
-	return write(trained, options, to)
+func (s *Service) onnx(t *pcl.Trained, to io.Writer) error {
+	return t.WriteONNX(to, s.learner.Options().Model)
 }

@@ -15,12 +15,10 @@ type prediction struct {
 	Probabilities []float64 `json:"probabilities"`
 }
 
-func (s *Service) predict(ctx context.Context, read reading) (any, error) {
+func (s *Service) predict(ctx context.Context, q *arrived) (any, error) {
 	var task *int // nil if none is given
-	room := s.room()
-	defer room.leave()
-	x := s.samples(room)
-	if err := read(fields{"task": &task, "x": x}); err != nil {
+	x := s.samples()
+	if err := q.read(ctx, fields{"task": &task, "x": x}); err != nil {
 		return nil, err
 	}
 	p := s.predictor.Load()
@@ -34,7 +32,7 @@ func (s *Service) predict(ctx context.Context, read reading) (any, error) {
 			return err
 		})
 		if err == nil && len(out) > 0 {
-			err = room.take(8 * int64(len(out)*len(out[0].Probabilities)))
+			err = q.room.take(8 * int64(len(out)*len(out[0].Probabilities)))
 		}
 		return out, err
 	})

@@ -1,10 +1,10 @@
 package serve
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -12,76 +12,68 @@ import (
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 )
 
+// arrived is a request that has arrived whole.
+type arrived struct {
+	service *Service
+	room    *room
+	body    []byte
+}
+
 // fields are the keys that the requests of a route may have, and where their values go.
 type fields map[string]any
 
-// maxField is how many bytes a value may have, except for samples, which are checked one by one.
+// maxField is how many bytes a value may have, except for samples, which are decoded one by one.
 const maxField = 4 << 20
 
-// read reads a request as it arrives, so that the first fault ends it. It is as strict as package jsonin.
-func (f fields) read(body io.Reader) error {
-	in := newSource(body)
-	err := f.object(in)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("the JSON text ends in the middle of a value")
-	}
-	if err != nil {
-		return err
-	}
-	_, err = in.token()
+// read decodes the body, which it then drops. It is as strict as package jsonin.
+func (q *arrived) read(ctx context.Context, f fields) error {
+	return q.service.working.do(ctx, func() error {
+		had := q.room.taken + int64(len(q.body))
+		if err := q.room.take(int64(len(q.body))); err != nil { // for the values, one by one
+			return err
+		}
+		err := f.read(q.body, q.room)
+		q.body = nil
+		return errors.Join(err, q.room.take(-had))
+	})
+}
+
+func (f fields) read(body []byte, r *room) error {
+	var values map[string]json.RawMessage
+	err := json.Unmarshal(body, &values)
 	var syntax *json.SyntaxError
 	switch {
-	case err == io.EOF:
-		return nil
-	case err == nil || errors.As(err, &syntax):
-		return errors.New("after the end of the JSON text there is more: send one object in each request")
+	case errors.As(err, &syntax):
+		return fmt.Errorf("the request is not one JSON object: at byte %d: %w", syntax.Offset, err)
+	case values == nil:
+		return errors.New("the request is not an object in braces")
 	}
-	return err
-}
-
-func (f fields) object(in *source) error {
-	token, err := in.token()
-	if err != nil {
-		return err
+	if key, twice := jsonin.Repeated(body); twice {
+		return fmt.Errorf("the key %.40q is there twice", key)
 	}
-	if token != json.Delim('{') {
-		return errors.New("a request is an object in braces")
-	}
-	given := map[string]bool{}
-	for in.more() {
-		token, err := in.token()
-		if err != nil {
-			return err
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		to, known := f[key]
+		if !known {
+			return fmt.Errorf("unknown key %.40q; known are %s", key, strings.Join(slices.Sorted(maps.Keys(f)), ", "))
 		}
-		key, _ := token.(string)
-		if given[key] {
-			return fmt.Errorf("the key %q is there twice", key)
+		if err := decode(values[key], to, r); err != nil {
+			return fmt.Errorf("%s: %w", key, err)
 		}
-		given[key] = true
-		if err := f.value(in, key); err != nil {
-			return err
-		}
-	}
-	_, err = in.token()
-	return err
-}
-
-func (f fields) value(in *source, key string) error {
-	to, known := f[key]
-	if !known {
-		return fmt.Errorf("unknown key %.40q; known are %s", key, strings.Join(slices.Sorted(maps.Keys(f)), ", "))
-	}
-	if s, ok := to.(*samples); ok {
-		return s.read(in)
-	}
-	var text json.RawMessage
-	if err := in.decode(&text, maxField); errors.Is(err, errLong) {
-		return fmt.Errorf("%s: it has more than %d bytes: send several requests", key, maxField)
-	} else if err != nil {
-		return err
-	}
-	if err := jsonin.Unmarshal(text, to); err != nil {
-		return fmt.Errorf("%s: %w", key, err)
 	}
 	return nil
+}
+
+// decode decodes a value. Beside those of x it takes at most as much room as a text of short entries does.
+func decode(text json.RawMessage, to any, r *room) error {
+	if x, ok := to.(*samples); ok {
+		return x.read(text, r)
+	}
+	if len(text) > maxField {
+		return fmt.Errorf("it has more than %d bytes: send several requests", maxField)
+	}
+	large := 32 * int64(len(text))
+	if err := r.take(large); err != nil {
+		return err
+	}
+	return errors.Join(jsonin.Unmarshal(text, to), r.take(-large))
 }

@@ -2,8 +2,12 @@ package serve
 
 import "errors"
 
-// errRoom is the answer to a request for whose samples the service has no room.
-var errRoom = errors.New("the samples of the requests in progress take all memory that they may (Options.MaxBuffered): send fewer at once, or try again")
+// errRoom is the answer to a request for which the service has no room.
+var errRoom = errors.New("the requests in progress take all memory that they may (Options.MaxBuffered): send fewer at once, or try again")
+
+// freeRoom is how many bytes each request may take without being counted, so that small ones are served also while large
+// ones take all there is. The number of connections bounds it.
+const freeRoom = 16 << 10
 
 // room is what a request takes of the memory that all requests in progress may take.
 type room struct {
@@ -11,23 +15,22 @@ type room struct {
 	taken   int64
 }
 
-func (s *Service) room() *room { return &room{service: s} }
-
-// take takes bytes, or returns errRoom.
-func (r *room) take(bytes int64) error {
-	if r.service.buffered.Add(bytes) > r.service.options.MaxBuffered {
-		r.service.buffered.Add(-bytes)
+// hold makes the request take so many bytes in place of those that it had. It returns errRoom, and changes nothing, if all
+// requests would then take more than most.
+func (r *room) hold(bytes, most int64) error {
+	more := max(0, bytes-freeRoom) - max(0, r.taken-freeRoom)
+	if r.service.buffered.Add(more) > most && more > 0 {
+		r.service.buffered.Add(-more)
 		return errRoom
 	}
-	r.taken += bytes
+	r.taken = bytes
 	return nil
 }
 
-// give gives bytes back.
-func (r *room) give(bytes int64) {
-	r.service.buffered.Add(-bytes)
-	r.taken -= bytes
+// take takes more bytes; below 0 it gives bytes back.
+func (r *room) take(bytes int64) error {
+	return r.hold(r.taken+bytes, r.service.options.MaxBuffered)
 }
 
 // leave gives back what the request has.
-func (r *room) leave() { r.give(r.taken) }
+func (r *room) leave() { _ = r.hold(0, 0) }

@@ -9,67 +9,52 @@ import (
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 )
 
-// samples are those of a request: rows of so many values, which follow each other in values.
+// samples are those of a request: n rows of so many values, which follow each other in values.
 type samples struct {
-	width  int
-	values []float32
-
-	room *room
-	n    int             // rows that were read
-	text json.RawMessage // of the row that was read last, as are its values
-	row  []float32
+	width, n int
+	values   []float32
 }
 
-// read reads rows as they arrive, up to the first that is wrong.
-func (s *samples) read(in *source) error {
-	token, err := in.token()
-	if err != nil {
+// samples returns where the samples of a request go.
+func (s *Service) samples() *samples {
+	return &samples{width: s.learner.Options().Model.Inputs()}
+}
+
+// read decodes rows up to the first that is wrong. Their room, and that of their classes, is taken before.
+func (s *samples) read(text json.RawMessage, r *room) error {
+	if text[0] != '[' {
+		return errors.New("want a list of samples, each a list of numbers")
+	}
+	rows := min(bytes.Count(text, []byte("["))-1, len(text)/(2*s.width)) // a value takes two bytes at least
+	if err := r.take(int64(rows) * int64(4*s.width+8)); err != nil {
 		return err
 	}
-	if token != json.Delim('[') {
-		return errors.New("x: want a list of samples, each a list of numbers")
-	}
-	for in.more() {
-		if err := s.add(in); err != nil {
+	s.values = make([]float32, 0, rows*s.width)
+	in := json.NewDecoder(bytes.NewReader(text))
+	_, _ = in.Token()
+	var sample json.RawMessage
+	var row []float32
+	for ; in.More(); s.n++ {
+		err := in.Decode(&sample)
+		switch n := bytes.Count(sample, []byte(",")) + 1; {
+		case err != nil:
 			return err
+		case len(sample) > max(maxField, 64*s.width):
+			return fmt.Errorf("sample %d: the value is too long", s.n)
+		case n > s.width: // which is known before memory is taken for the values
+			return s.wide(n)
 		}
-	}
-	_, err = in.token()
-	return err
-}
-
-func (s *samples) add(in *source) error {
-	if err := in.decode(&s.text, max(maxField, 64*s.width)); err != nil {
-		return fmt.Errorf("sample %d: %w", s.n, err)
-	}
-	if n := bytes.Count(s.text, []byte(",")) + 1; n > s.width { // which is known before memory is taken for the values
-		return s.wide(n)
-	}
-	if err := jsonin.Unmarshal(s.text, &s.row); err != nil {
-		return fmt.Errorf("sample %d: %w", s.n, err)
-	}
-	if len(s.row) != s.width {
-		return s.wide(len(s.row))
-	}
-	if grown := len(s.values) + s.width; grown > cap(s.values) {
-		grown = max(grown, 2*cap(s.values))
-		if err := s.room.take(4 * int64(grown)); err != nil { // while it grows, both are there
-			return err
+		if err := jsonin.Unmarshal(sample, &row); err != nil {
+			return fmt.Errorf("sample %d: %w", s.n, err)
 		}
-		was := s.values
-		s.values = append(make([]float32, 0, grown), was...)
-		s.room.give(4 * int64(cap(was)))
+		if len(row) != s.width {
+			return s.wide(len(row))
+		}
+		s.values = append(s.values, row...)
 	}
-	s.values = append(s.values, s.row...)
-	s.n++
 	return nil
 }
 
 func (s *samples) wide(n int) error {
 	return fmt.Errorf("sample %d has %d values, want %d", s.n, n, s.width)
-}
-
-// samples returns where the samples of a request go, which takes its room from r.
-func (s *Service) samples(r *room) *samples {
-	return &samples{width: s.learner.Options().Model.Inputs(), room: r}
 }

@@ -3,6 +3,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/net/netutil"
+
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/data"
 )
@@ -26,15 +29,16 @@ type Service struct {
 	mu        sync.Mutex // held while the learner is called, which serves one call at a time
 	streams   sync.Map   // id of a task that runs → *data.Push
 	file      *file
-	decoding  slots
-	working   slots              // requests that predict
-	sending   slots              // requests that are sent the network
-	buffered  atomic.Int64       // bytes of samples and predictions of requests
-	began     atomic.Bool        // whether Run was called
-	ending    context.Context    // done when the service ends
-	finish    context.CancelFunc // ends it, and requests, whichever server they have come to
-	grace     time.Duration      // how long requests in progress may take when the service ends
-	patience  time.Duration      // how long a client may take to read an answer
+	working   slots                       // requests that are decoded, predicted or encoded
+	sending   slots                       // requests for which the network is written
+	buffered  atomic.Int64                // bytes that requests in progress take, but for the first of each
+	saved     atomic.Pointer[map[int]int] // id of a task that the file has → how many of its samples it has
+	began     atomic.Bool                 // whether Run was called
+	ending    context.Context             // done when the service ends
+	finish    context.CancelFunc          // ends it, and requests, whichever server they have come to
+	grace     time.Duration               // how long requests in progress may take when the service ends
+	patience  time.Duration               // how long a client may take to send a request, wait for room, or read an answer
+	stall     time.Duration               // how long a client may send nothing in the middle of a request
 	predictor atomic.Pointer[pcl.Predictor]
 	skipped   sync.Map // id of a task → *atomic.Int64, how many of its batches were not trained on
 }
@@ -62,9 +66,16 @@ type Options struct {
 	// MaxTasks is how many tasks may run at once; 0 stands for 100. Each costs a gradient in each step, and room for Waiting
 	// samples.
 	MaxTasks int
-	// MaxBuffered is how many bytes the samples and predictions of requests in progress may take, among them samples that wait
-	// for room; 0 stands for 1 GiB. Requests beyond it are answered with status 503. An answer that is being sent does not count.
+	// MaxListed is how many classes the tasks that are kept may list together, where each task counts as ten more; 0 stands for
+	// 100,000. Beyond it, the oldest tasks that have ended and that nothing needs are forgotten (see [pcl.Learner.Forget]); if
+	// all are needed, no task may begin.
+	MaxListed int
+	// MaxBuffered is how many bytes requests in progress may take, from their first byte to the last of their answer, among them
+	// samples that wait for room; 0 stands for 512 MiB. The first 16 KiB of each request are free. Requests beyond it are answered
+	// with status 503.
 	MaxBuffered int64
+	// MaxConnections is how many connections [Service.Run] serves at once; 0 stands for 4096. Others wait.
+	MaxConnections int
 	// Hosts are the names under which clients reach the service, such as "learner.example.org". If there are some, requests
 	// that use another name are refused, except for addresses and "localhost"; if there are none, this holds only for requests that
 	// come by a loopback address, as those of a browser on the same machine do.
@@ -80,29 +91,20 @@ func New(learner *pcl.Learner, o Options) (*Service, error) {
 	if err := usable(learner, o); err != nil {
 		return nil, fmt.Errorf("serve: %w", err)
 	}
-	if o.Waiting == 0 {
-		o.Waiting = 1024
-	}
-	if o.MaxClasses == 0 {
-		o.MaxClasses = 10000
-	}
-	if o.MaxTasks == 0 {
-		o.MaxTasks = 100
-	}
-	if o.MaxBuffered == 0 {
-		o.MaxBuffered = 1 << 30
-	}
-	if o.Renew == 0 {
-		o.Renew = time.Second / 10
-	}
-	if o.SaveEvery == 0 {
-		o.SaveEvery = time.Minute
-	}
+	o.Waiting = cmp.Or(o.Waiting, 1024)
+	o.MaxClasses = cmp.Or(o.MaxClasses, 10000)
+	o.MaxTasks = cmp.Or(o.MaxTasks, 100)
+	o.MaxListed = cmp.Or(o.MaxListed, 100000)
+	o.MaxBuffered = cmp.Or(o.MaxBuffered, 512<<20)
+	o.MaxConnections = cmp.Or(o.MaxConnections, 4096)
+	o.Renew = cmp.Or(o.Renew, time.Second/10)
+	o.SaveEvery = cmp.Or(o.SaveEvery, time.Minute)
 	if o.ErrorLog == nil {
 		o.ErrorLog = log.Default()
 	}
 	cores := runtime.GOMAXPROCS(0)
-	s := &Service{learner: learner, options: o, decoding: make(slots, cores), working: make(slots, cores), sending: make(slots, cores), grace: 10 * time.Second, patience: time.Minute}
+	s := &Service{learner: learner, options: o, working: make(slots, cores), sending: make(slots, cores), grace: 10 * time.Second, patience: time.Minute, stall: 5 * time.Second}
+	s.saved.Store(&map[int]int{})
 	s.ending, s.finish = context.WithCancel(context.Background())
 	var err error
 	if s.file, err = openFile(o.File); err != nil {
@@ -128,8 +130,12 @@ func usable(learner *pcl.Learner, o Options) error {
 		return fmt.Errorf("tasks of %d classes: Options.MaxClasses is above 0, or 0 for 10,000", o.MaxClasses)
 	case o.MaxTasks < 0:
 		return fmt.Errorf("%d tasks: Options.MaxTasks is above 0, or 0 for 100", o.MaxTasks)
+	case o.MaxListed < 0:
+		return fmt.Errorf("tasks that list %d classes: Options.MaxListed is above 0, or 0 for 100,000", o.MaxListed)
 	case o.MaxBuffered < 0:
-		return fmt.Errorf("%d bytes: Options.MaxBuffered is above 0, or 0 for 1 GiB", o.MaxBuffered)
+		return fmt.Errorf("%d bytes: Options.MaxBuffered is above 0, or 0 for 512 MiB", o.MaxBuffered)
+	case o.MaxConnections < 0:
+		return fmt.Errorf("%d connections: Options.MaxConnections is above 0, or 0 for 4096", o.MaxConnections)
 	}
 	for _, host := range o.Hosts {
 		if strings.ContainsAny(host, ":/") {
@@ -167,7 +173,7 @@ func (s *Service) Run(ctx context.Context, listener net.Listener) error {
 	server := &http.Server{
 		Handler: s.Handler(),
 		// A client that stalls does not keep its connection. The time for answers is set when they begin.
-		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
+		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 30 * time.Second, MaxHeaderBytes: 16 << 10,
 	}
 	var failed error
 	var training sync.WaitGroup
@@ -178,7 +184,7 @@ func (s *Service) Run(ctx context.Context, listener net.Listener) error {
 	})
 	var err error
 	if listener != nil {
-		err = server.Serve(listener)
+		err = server.Serve(netutil.LimitListener(listener, s.options.MaxConnections))
 		cancel()
 	}
 	if errors.Is(err, http.ErrServerClosed) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -49,25 +50,38 @@ type client struct {
 // post sends a request, and decodes the answer into out. It returns the error that the service answered with.
 func (c client) post(path string, r, out any) (message string) {
 	c.t.Helper()
+	err := c.try(path, r, out)
+	var refused refusal
+	if err != nil && !errors.As(err, &refused) {
+		c.t.Fatal(err)
+	}
+	return string(refused)
+}
+
+// refusal is an error that the service answered with.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+// try is post for a service that may be gone.
+func (c client) try(path string, r, out any) error {
 	body, err := json.Marshal(r)
 	if err != nil {
-		c.t.Fatal(err)
+		return err
 	}
 	answer, err := http.Post(c.url+path, "application/json", bytes.NewReader(body))
 	if err != nil {
-		c.t.Fatal(err)
+		return err
 	}
 	defer answer.Body.Close()
-	var failed struct{ Error string }
 	if answer.StatusCode != http.StatusOK {
-		out = &failed
+		var failed struct{ Error string }
+		return errors.Join(json.NewDecoder(answer.Body).Decode(&failed), refusal(failed.Error))
 	}
-	if out != nil {
-		if err := json.NewDecoder(answer.Body).Decode(out); err != nil {
-			c.t.Fatal(err)
-		}
+	if out == nil {
+		return nil
 	}
-	return failed.Error
+	return json.NewDecoder(answer.Body).Decode(out)
 }
 
 func (c client) begin(classes ...int) (id int) {
@@ -95,17 +109,23 @@ func (c client) learn(task, n int, classes ...int) {
 }
 
 // tasks returns the tasks that the service names.
-func (c client) tasks() (all []described) {
+func (c client) tasks() []described {
 	c.t.Helper()
-	r, err := http.Get(c.url + "/tasks")
+	all, err := c.list()
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	defer r.Body.Close()
-	if err := json.NewDecoder(r.Body).Decode(&all); err != nil {
-		c.t.Fatal(err)
-	}
 	return all
+}
+
+func (c client) list() (all []described, err error) {
+	r, err := http.Get(c.url + "/tasks")
+	if err != nil {
+		return nil, err
+	}
+	defer r.Body.Close()
+	err = json.NewDecoder(r.Body).Decode(&all)
+	return all, err
 }
 
 // predict returns the predictions of one sample of each class.
@@ -158,6 +178,12 @@ func opened(t testing.TB, file string) *Service {
 // openedWith serves a learner with another rule, increment or network.
 func openedWith(t testing.TB, file, name string, increment scenario.Increment, hidden []int, outputs int) *Service {
 	t.Helper()
+	return openedAs(t, Options{File: file}, name, increment, hidden, outputs, 20)
+}
+
+// openedAs serves it with other options, and another memory.
+func openedAs(t testing.TB, o Options, name string, increment scenario.Increment, hidden []int, outputs, budget int) *Service {
+	t.Helper()
 	device, err := backend.Open(context.Background(), backend.Options{Name: backend.Go})
 	if err != nil {
 		t.Fatal(err)
@@ -172,13 +198,13 @@ func openedWith(t testing.TB, file, name string, increment scenario.Increment, h
 	}
 	learner, err := pcl.NewLearner(pcl.Options{
 		Backend: device, Model: net, Method: rule, Increment: increment, Batch: 32,
-		Optimizer: optim.Adam{LR: 0.003}, Memory: memory.Config{Policy: memory.PerClass, Budget: 20},
+		Optimizer: optim.Adam{LR: 0.003}, Memory: memory.Config{Policy: memory.PerClass, Budget: budget},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { learner.Close(); device.Close() })
-	s, err := New(learner, Options{File: file})
+	s, err := New(learner, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,11 +1,8 @@
 package serve
 
-import (
-	"context"
-	"io"
-)
+import "context"
 
-// slots bound how many requests do something at the same time.
+// slots bound how many requests compute at the same time. None is held while a client sends or receives.
 type slots chan struct{}
 
 // do calls f when there is a slot, unless ctx ends before.
@@ -17,23 +14,4 @@ func (s slots) do(ctx context.Context, f func() error) error {
 	}
 	defer func() { <-s }()
 	return f()
-}
-
-// decode calls f with a reader of the body. Other requests are decoded while this one waits for its client, so that a
-// client that stalls does not hold them up.
-func (s slots) decode(body io.Reader, f func(io.Reader) error) error {
-	s <- struct{}{}
-	defer func() { <-s }()
-	return f(slotReader{body, s})
-}
-
-type slotReader struct {
-	body  io.Reader
-	slots slots
-}
-
-func (r slotReader) Read(p []byte) (int, error) {
-	<-r.slots
-	defer func() { r.slots <- struct{}{} }()
-	return r.body.Read(p)
 }

@@ -167,21 +167,65 @@ func TestServerOfOnesOwn(t *testing.T) {
 // connection.
 func TestStallsAfterRefusal(t *testing.T) {
 	s := opened(t, "")
-	server := httptest.NewUnstartedServer(s.Handler())
-	server.Config.ReadTimeout = 200 * time.Millisecond
-	server.Start()
+	s.stall = 200 * time.Millisecond
+	server := httptest.NewServer(s.Handler())
 	defer server.Close()
-	for body, want := range map[string]string{"x": "400", `{"x": [`: "408"} {
+	for length, want := range map[int]string{maxBody + 1: "413", 100_000: "408"} {
 		conn, err := net.Dial("tcp", server.Listener.Addr().String())
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		fmt.Fprintf(conn, "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n%s", body)
+		fmt.Fprintf(conn, "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n{", length)
 		conn.SetReadDeadline(time.Now().Add(20 * time.Second))
 		answer, err := io.ReadAll(conn) // until the server closes the connection
 		if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 "+want) {
-			t.Errorf("after %q the answer is %q (%v), want %s", body, answer, err, want)
+			t.Errorf("of %d bytes the answer is %q (%v), want %s", length, answer, err, want)
 		}
 	}
+}
+
+// TestStalledBodies: bodies that do not end take no more memory than they may, small requests are served meanwhile, and the
+// stalled ones are given up.
+func TestStalledBodies(t *testing.T) {
+	s := opened(t, "")
+	s.options.MaxBuffered, s.stall = 4<<20, 2*time.Second
+	server := httptest.NewServer(s.Handler())
+	defer server.Close()
+	c := client{t, server.URL}
+	c.begin(0, 1)
+	for range 20 {
+		conn, err := net.Dial("tcp", server.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		fmt.Fprintf(conn, "POST /learn HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000000\r\n\r\n{%s", strings.Repeat(" ", 500_000))
+	}
+	eventually(t, "the bodies are not read", func() bool { return s.buffered.Load() > 1<<20 })
+	if n := s.buffered.Load(); n > s.options.MaxBuffered/2 {
+		t.Errorf("%d bytes are taken", n)
+	}
+	if c.predict(0, 1); len(s.working) != 0 {
+		t.Errorf("%d slots are held by requests that have not arrived", len(s.working))
+	}
+	eventually(t, "the bodies are kept", func() bool { return s.buffered.Load() == 0 })
+}
+
+// TestMaxConnections: no more connections are served at once than may.
+func TestMaxConnections(t *testing.T) {
+	s := opened(t, "")
+	s.options.MaxConnections = 1
+	c, stop := serving(t, s)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(c.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(200*time.Millisecond, func() { conn.Close() })
+	began := time.Now()
+	if c.tasks(); time.Since(began) < 100*time.Millisecond {
+		t.Error("two connections are served at once")
+	}
+	http.DefaultClient.CloseIdleConnections()
+	stop()
 }

@@ -2,12 +2,11 @@ package serve
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/parallelcl/parallelcl/pcl"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // described is a task as the answer to GET /tasks has it.
@@ -18,57 +17,33 @@ type described struct {
 	Names   []string `json:"names,omitempty"`
 	Ended   bool     `json:"ended"`
 	Paused  bool     `json:"paused,omitempty"`
+	Saved   *int     `json:"saved"`                     // how many of its samples the last save has; null if it has not even the task
 	Skipped int64    `json:"skipped_batches,omitempty"` // since the service began
 }
 
-func (s *Service) described(tasks []pcl.TaskInfo) []described {
-	out := []described{}
-	for _, t := range tasks {
-		out = append(out, described{t.ID, t.Name, t.Classes, t.ClassNames, t.Ended, t.Paused, s.skippedOf(t.ID)})
-	}
-	return out
-}
-
-// admit returns an error if no task of these classes may begin. Call it with s.mu held until the task has begun.
-func (s *Service) admit(classes []int) error {
-	if len(classes) == 0 {
-		return errors.New("\"classes\" are missing: those of the task, as whole numbers")
-	}
-	all, n := map[int]bool{}, len(classes)
-	for _, c := range append(s.learner.Classes(), classes...) {
-		all[c] = true
-	}
-	for _, t := range s.learner.Tasks() {
-		n += len(t.Classes)
-	}
-	if s.learner.Options().Increment != scenario.TaskIncremental {
-		n = len(all)
-	}
-	if n > s.options.MaxClasses {
-		return fmt.Errorf("there would be %d classes; the service takes up to %d", n, s.options.MaxClasses)
-	}
-	return s.another()
-}
-
-// another returns an error if as many tasks run as may. Call it with s.mu held until the task has begun.
-func (s *Service) another() error {
-	running := 0
-	for _, t := range s.learner.Tasks() {
-		if !t.Ended {
-			running++
+func (s *Service) list(ctx context.Context, _ *arrived) (any, error) {
+	out, saved := []described{}, *s.saved.Load()
+	err := s.working.do(ctx, func() error {
+		for _, t := range s.learner.Tasks() {
+			d := described{t.ID, t.Name, t.Classes, t.ClassNames, t.Ended, t.Paused, nil, s.skippedOf(t.ID)}
+			if n, ok := saved[t.ID]; ok {
+				d.Saved = &n
+			}
+			out = append(out, d)
 		}
-	}
-	if running >= s.options.MaxTasks {
-		return fmt.Errorf("%d tasks run, and the service takes no more at once: end one", running)
-	}
-	return nil
+		return nil
+	})
+	return out, err
 }
 
-func (s *Service) begin(ctx context.Context, read reading) (any, error) {
+func (s *Service) begin(ctx context.Context, q *arrived) (any, error) {
 	var name string
 	var classes []int
 	var names []string
-	if err := read(fields{"name": &name, "classes": &classes, "names": &names}); err != nil {
+	if err := q.read(ctx, fields{"name": &name, "classes": &classes, "names": &names}); err != nil {
+		return nil, err
+	}
+	if err := checkNames(append(names, name)...); err != nil {
 		return nil, err
 	}
 	var id int
@@ -101,18 +76,21 @@ func (s *Service) admitted(name string, classes []int, names []string) (id int, 
 	if err != nil {
 		return 0, err
 	}
+	if err := s.reserve(s.learner.Arrived() + 1); err != nil {
+		return 0, internalError{err}
+	}
 	if id, err = s.learner.Attach(task); err == nil {
 		s.streams.Store(id, task.Stream)
 	}
 	return id, err
 }
 
-// onTask reads a request that names a task and perhaps more, and calls f, which changes the task.
-func (s *Service) onTask(ctx context.Context, read reading, more fields, f func(id int) error) (any, error) {
+// change reads a request that names a task and perhaps more, and calls f, which changes the task.
+func (s *Service) change(ctx context.Context, q *arrived, more fields, f func(id int) error) (any, error) {
 	var id int
 	all := fields{"task": &id}
 	maps.Copy(all, more)
-	if err := read(all); err != nil {
+	if err := q.read(ctx, all); err != nil {
 		return nil, err
 	}
 	if id == 0 {
@@ -121,28 +99,23 @@ func (s *Service) onTask(ctx context.Context, read reading, more fields, f func(
 	return struct{}{}, s.changing(ctx, func() error { return f(id) })
 }
 
-func (s *Service) end(ctx context.Context, read reading) (any, error) {
-	return s.onTask(ctx, read, nil, func(id int) error {
-		stream, err := s.stream(id)
-		if err == nil {
-			stream.End()
-		}
-		return err
-	})
+// onTask answers requests that name nothing but a task, which f changes.
+func (s *Service) onTask(f func(id int) error) func(context.Context, *arrived) (any, error) {
+	return func(ctx context.Context, q *arrived) (any, error) { return s.change(ctx, q, nil, f) }
 }
 
-func (s *Service) pause(ctx context.Context, read reading) (any, error) {
-	return s.onTask(ctx, read, nil, s.learner.Pause)
-}
-
-func (s *Service) resume(ctx context.Context, read reading) (any, error) {
-	return s.onTask(ctx, read, nil, s.learner.Resume)
+func (s *Service) end(id int) error {
+	stream, err := s.stream(id)
+	if err == nil {
+		stream.End()
+	}
+	return err
 }
 
 // detach ends a task at once. Who waits for room in its stream is told that it was ended.
-func (s *Service) detach(ctx context.Context, read reading) (any, error) {
+func (s *Service) detach(ctx context.Context, q *arrived) (any, error) {
 	keep := true
-	return s.onTask(ctx, read, fields{"keep": &keep}, func(id int) error {
+	return s.change(ctx, q, fields{"keep": &keep}, func(id int) error {
 		stream, err := s.stream(id)
 		if err != nil {
 			return err
@@ -158,25 +131,23 @@ func (s *Service) detach(ctx context.Context, read reading) (any, error) {
 }
 
 // reattach begins a task again that has ended, with a new stream.
-func (s *Service) reattach(ctx context.Context, read reading) (any, error) {
-	return s.onTask(ctx, read, nil, func(id int) error {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		all := s.learner.Tasks()
-		if id < 1 || id > len(all) {
-			return fmt.Errorf("there is no task %d", id)
-		}
-		if err := s.another(); err != nil {
-			return err
-		}
-		task, err := s.newTask("", all[id-1].Classes, nil)
-		if err != nil {
-			return err
-		}
-		if err := s.learner.Reattach(id, task); err != nil {
-			return err
-		}
+func (s *Service) reattach(id int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := s.learner.Tasks()
+	at := slices.IndexFunc(all, func(t pcl.TaskInfo) bool { return t.ID == id })
+	if at < 0 {
+		return fmt.Errorf("there is no task %d", id)
+	}
+	if err := s.another(all); err != nil {
+		return err
+	}
+	task, err := s.newTask("", all[at].Classes, nil)
+	if err != nil {
+		return err
+	}
+	if err = s.learner.Reattach(id, task); err == nil {
 		s.streams.Store(id, task.Stream)
-		return nil
-	})
+	}
+	return err
 }

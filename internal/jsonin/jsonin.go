@@ -55,7 +55,7 @@ func Unmarshal(data []byte, v any) error {
 
 // read fills v. If encoding/json refuses the text, or may have been too lenient, the text is checked in more detail.
 func read(text []byte, v any) error {
-	if key, twice := repeated(text); twice {
+	if key, twice := Repeated(text); twice {
 		return fmt.Errorf("the key %q is there twice", abridged([]byte(key)))
 	}
 	d := json.NewDecoder(bytes.NewReader(text))

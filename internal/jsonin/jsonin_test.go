@@ -162,7 +162,7 @@ func TestRepeatedElsewhere(t *testing.T) {
 		`{"tasks":[{"classes":[1]},{"classes":[2]}],"nested":{"rate":1},"name":"name"}`,
 		`{"name":"\",\"name\":\"","norms":{},"ids":[]}`, `[]`, `"a"`, `3`, `{}`, `[{"a":1},{"a":2}]`,
 	} {
-		if key, twice := repeated([]byte(text)); twice {
+		if key, twice := Repeated([]byte(text)); twice {
 			t.Errorf("%s: the key %q is said to be there twice", text, key)
 		}
 	}

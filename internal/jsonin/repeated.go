@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 )
 
-// repeated returns the first key that an object of a valid JSON text has twice. It reads keys alone, since a text may
+// Repeated returns the first key that an object of a valid JSON text has twice. It reads keys alone, since a text may
 // consist of millions of numbers.
-func repeated(text []byte) (key string, twice bool) {
+func Repeated(text []byte) (key string, twice bool) {
 	if bytes.IndexByte(text, '{') < 0 { // such as each sample that a service is sent
 		return "", false
 	}

@@ -24,6 +24,7 @@ type Push struct {
 	inputs   int
 	capacity int // which only samples of a checkpoint exceed
 	classes  []int
+	sorted   []int // the same, in their order
 
 	mu    sync.Mutex
 	x     []float32 // a ring of samples
@@ -31,6 +32,7 @@ type Push struct {
 	first int       // the place of the oldest sample in the ring
 	n     int       // how many samples wait
 	least int
+	saved int // how many samples waited when State was called last
 	ended bool
 	room  chan struct{} // closed when samples have been taken; nil as long as nobody waits for that
 	wakes []*func()     // of those who listen; replaced when it changes, since it is read without the lock
@@ -49,7 +51,7 @@ func NewPush(inputs, capacity int, classes []int) (*Push, error) {
 		return nil, fmt.Errorf("data: a pushed stream for %d samples of %d values; it can hold %d of these at most", capacity, inputs, maxWaiting/inputs)
 	}
 	return &Push{
-		inputs: inputs, capacity: capacity, classes: slices.Clone(classes), least: 1,
+		inputs: inputs, capacity: capacity, classes: slices.Clone(classes), sorted: slices.Sorted(slices.Values(classes)), least: 1,
 		x: make([]float32, capacity*inputs), class: make([]int, capacity),
 	}, nil
 }
@@ -96,8 +98,8 @@ func (p *Push) check(x []float32, class []int) error {
 		return fmt.Errorf("data: pushed %d values and %d classes; want %d values for each class, and at least one", len(x), len(class), p.inputs)
 	}
 	for i, c := range class {
-		if !slices.Contains(p.classes, c) {
-			return fmt.Errorf("data: pushed sample %d of class %d, which is not among the stream's classes %v", i, c, p.classes)
+		if _, has := slices.BinarySearch(p.sorted, c); !has {
+			return fmt.Errorf("data: pushed sample %d of class %d, which is not among the stream's %d classes", i, c, len(p.classes))
 		}
 		if !fp.Finite(x[i*p.inputs : (i+1)*p.inputs]) {
 			return fmt.Errorf("data: pushed sample %d of class %d has a value that is not finite", i, c)
@@ -220,6 +222,7 @@ type pushState struct {
 func (p *Push) State() (json.RawMessage, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.saved = p.n
 	x, s := make([]float32, p.n*p.inputs), pushState{Class: make([]int, p.n), Ended: p.ended}
 	p.copyTo(x, s.Class)
 	bits, err := binary.Append(nil, binary.LittleEndian, x)
@@ -228,6 +231,13 @@ func (p *Push) State() (json.RawMessage, error) {
 	}
 	s.X = base64.StdEncoding.EncodeToString(bits)
 	return json.Marshal(s)
+}
+
+// Saved returns how many samples waited when State or SetState was called last.
+func (p *Push) Saved() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.saved
 }
 
 // SetState puts the samples that a checkpoint has in front of those that wait, also where these are more than the stream
@@ -254,7 +264,7 @@ func (p *Push) SetState(data json.RawMessage) error {
 	all := len(s.Class) + p.n
 	x, class := append(x, make([]float32, p.n*p.inputs)...), append(s.Class, make([]int, p.n)...)
 	p.copyTo(x[len(s.Class)*p.inputs:], class[len(s.Class):])
-	p.ended, p.first, p.n = p.ended || s.Ended, 0, all
+	p.ended, p.first, p.n, p.saved = p.ended || s.Ended, 0, all, len(s.Class)
 	if room := len(p.class) - all; room > 0 {
 		x, class = append(x, make([]float32, room*p.inputs)...), append(class, make([]int, room)...)
 	}

@@ -309,3 +309,23 @@ type three struct{}
 
 func (three) Len() int                      { return 3 }
 func (three) Sample(i int, x []float32) int { x[0] = float32(i); return 0 }
+
+// TestManyClasses: the classes of samples are looked up, whatever their number.
+func TestManyClasses(t *testing.T) {
+	const n = 50_000
+	classes := make([]int, n)
+	for i := range classes {
+		classes[i] = n - i
+	}
+	p := newPush(t, 1, n, classes...)
+	began := time.Now()
+	if taken, err := p.Push(t.Context(), make([]float32, n), classes...); taken != n || err != nil {
+		t.Errorf("%d taken, %v", taken, err)
+	}
+	if took := time.Since(began); took > time.Second { // one after another takes 2.5·10⁹ comparisons at worst
+		t.Errorf("%v", took)
+	}
+	if taken, err := p.Push(t.Context(), []float32{0}, n+1); taken != 0 || err == nil {
+		t.Errorf("%d taken of a class that the stream does not have", taken)
+	}
+}

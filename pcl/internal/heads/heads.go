@@ -175,11 +175,24 @@ func (s *Heads) Grow(limit int) { s.limit = limit }
 // Tasks returns the tasks that have all of the given classes, in their order.
 func (s *Heads) Tasks(classes []int) (tasks []int) {
 	for i, t := range s.tasks {
-		if !slices.ContainsFunc(classes, func(c int) bool { _, has := t.output[c]; return !has }) {
+		if t.output != nil && !slices.ContainsFunc(classes, func(c int) bool { _, has := t.output[c]; return !has }) {
 			tasks = append(tasks, i+1)
 		}
 	}
 	return tasks
+}
+
+// Skip leaves out the tasks up to the given one.
+func (s *Heads) Skip(to int) {
+	for len(s.tasks) < to {
+		s.tasks = append(s.tasks, head{})
+	}
+}
+
+// Drop forgets a task, whose classes keep their outputs.
+func (s *Heads) Drop(task int) {
+	s.tasks = slices.Clone(s.tasks)
+	s.tasks[task-1] = head{}
 }
 
 // Clone returns a copy.

@@ -1,0 +1,86 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// admit returns an error if no task of these classes may begin. Call it with s.mu held until the task has begun.
+func (s *Service) admit(classes []int) error {
+	if len(classes) == 0 {
+		return errors.New("\"classes\" are missing: those of the task, as whole numbers")
+	}
+	met, n, listed := map[int]bool{}, 0, 0
+	tasks := s.learner.Tasks()
+	for _, t := range append(tasks, pcl.TaskInfo{Classes: classes}) {
+		n += len(t.Classes)
+		listed += listedBy(t.Classes)
+		for _, c := range t.Classes {
+			met[c] = true
+		}
+	}
+	if s.learner.Options().Increment != scenario.TaskIncremental {
+		n = len(met)
+	}
+	if n > s.options.MaxClasses {
+		return fmt.Errorf("there would be %d classes; the service takes up to %d", n, s.options.MaxClasses)
+	}
+	if err := s.another(tasks); err != nil {
+		return err
+	}
+	return s.makePlace(listed)
+}
+
+// listedBy is how many classes a task counts for in Options.MaxListed: its own, and ten for itself.
+func listedBy(classes []int) int { return len(classes) + 10 }
+
+// makePlace forgets the oldest tasks that have ended and that nothing needs, if all tasks list more classes than they may. It
+// forgets a quarter at once, so that not each new task has to look for another one.
+func (s *Service) makePlace(listed int) error {
+	most := s.options.MaxListed
+	if listed <= most {
+		return nil
+	}
+	err := s.learner.Forget(func(t pcl.TaskInfo) bool {
+		if listed <= most-most/4 {
+			return false
+		}
+		listed -= listedBy(t.Classes)
+		s.skipped.Delete(t.ID)
+		return true
+	})
+	if err == nil && listed > most {
+		err = fmt.Errorf("the tasks would list %d classes, each task counted as ten more; the service keeps up to %d (Options.MaxListed), and all of its tasks are needed", listed, most)
+	}
+	return err
+}
+
+// another returns an error if as many tasks run as may. Call it with s.mu held until the task has begun.
+func (s *Service) another(tasks []pcl.TaskInfo) error {
+	running := 0
+	for _, t := range tasks {
+		if !t.Ended {
+			running++
+		}
+	}
+	if running >= s.options.MaxTasks {
+		return fmt.Errorf("%d tasks run, and the service takes no more at once: end one", running)
+	}
+	return nil
+}
+
+// maxName is how many bytes a name of a task or a class may have.
+const maxName = 200
+
+// checkNames returns an error if a name is too long.
+func checkNames(names ...string) error {
+	for _, name := range names {
+		if len(name) > maxName {
+			return fmt.Errorf("the name %.20q… has %d bytes; want up to %d", name, len(name), maxName)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,244 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+var kills = flag.Int("kills", 3, "how often TestKillsUnderLoad kills the service")
+
+// TestMain is a service that is to be killed if the environment names its file.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if file := os.Getenv("SERVE_FILE"); file != "" {
+		toBeKilled(file)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// keepsAll is a service of a small network whose memory keeps every sample that was trained on.
+func keepsAll(t testing.TB, file string) *Service {
+	t.Helper()
+	return openedAs(t, Options{File: file, SaveEvery: 10 * time.Millisecond, Waiting: 64}, "emgd", scenario.ClassIncremental, []int{16}, 4, 1<<20)
+}
+
+func toBeKilled(file string) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	s := keepsAll(&testing.B{}, file)
+	fmt.Println("http://" + listener.Addr().String())
+	panic(s.Run(context.Background(), listener))
+}
+
+// killed runs a service in another process. kill ends it at once.
+func killed(t *testing.T, file string) (c client, kill func()) {
+	t.Helper()
+	p := exec.Command(os.Args[0])
+	p.Env = append(os.Environ(), "SERVE_FILE="+file)
+	said, err := p.StdoutPipe()
+	if err == nil {
+		err = p.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := sync.OnceFunc(func() { p.Process.Kill(); p.Wait() })
+	t.Cleanup(end)
+	var url string
+	if _, err := fmt.Fscan(said, &url); err != nil || !strings.HasPrefix(url, "http://") {
+		t.Fatalf("the service says %q: %v", url, err)
+	}
+	return client{t, url}, end
+}
+
+// job is a task with samples of its own.
+type job struct{ number, id, sent int }
+
+const jobSamples = 100
+
+// values tells which sample of which job it is.
+func (j *job) values(i int) []float32 {
+	return []float32{float32(j.number) / 1024, float32(i) / 1024, 0, 0, 0, 0, 0, 0}
+}
+
+// producer has jobs done. After each kill it asks where to go on, as docs/service.md says.
+type producer struct {
+	class int
+	jobs  []*job
+	ids   *sync.Map // all that any producer was given
+}
+
+// goOn works until the service does not answer any more or, if there are to be no new jobs, all are done.
+func (p *producer) goOn(c client, more bool) error {
+	all, err := c.list()
+	if err != nil {
+		return err
+	}
+	for _, j := range p.jobs {
+		at := slices.IndexFunc(all, func(t described) bool { return t.ID == j.id })
+		if at >= 0 {
+			j.sent = *all[at].Saved
+		} else if err := p.lost(c, j); err != nil {
+			return err
+		}
+		if at >= 0 && all[at].Ended {
+			continue
+		}
+		if err := p.do(c, j); err != nil {
+			return err
+		}
+	}
+	for more {
+		j := &job{number: 4*len(p.jobs) + p.class}
+		p.jobs = append(p.jobs, j)
+		if err := errors.Join(p.begin(c, j), p.do(c, j)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lost begins a job again whose task the service has lost. The old id is nobody else's.
+func (p *producer) lost(c client, j *job) error {
+	err := c.try("/learn", request{Task: j.id, X: [][]float32{j.values(0)}, Classes: []int{p.class}}, nil)
+	if err == nil {
+		return fmt.Errorf("task %d, which was lost, takes samples", j.id)
+	}
+	return p.begin(c, j)
+}
+
+func (p *producer) begin(c client, j *job) error {
+	var begun struct{ ID int }
+	if err := c.try("/tasks", request{Classes: []int{p.class}}, &begun); err != nil {
+		return err
+	}
+	if _, was := p.ids.LoadOrStore(begun.ID, j); was {
+		c.t.Errorf("the id %d was given again", begun.ID)
+	}
+	j.id, j.sent = begun.ID, 0
+	return nil
+}
+
+// do sends what is left of a job.
+func (p *producer) do(c client, j *job) error {
+	for j.sent < jobSamples {
+		r := request{Task: j.id}
+		for i := j.sent; i < min(jobSamples, j.sent+1+rand.IntN(40)); i++ {
+			r.X, r.Classes = append(r.X, j.values(i)), append(r.Classes, p.class)
+		}
+		var done taken
+		if err := c.try("/learn", r, &done); err != nil {
+			return err
+		}
+		j.sent += done.Taken
+	}
+	err := c.try("/end", request{Task: j.id}, nil)
+	if err != nil && strings.Contains(err.Error(), "has ended") { // since a request to end it was not answered
+		return nil
+	}
+	return err
+}
+
+// TestKillsUnderLoad: however often a service is killed, each sample of each job is trained on exactly once, for the task that
+// its producer began, and no id is given twice.
+func TestKillsUnderLoad(t *testing.T) {
+	file, ids := filepath.Join(t.TempDir(), "service.pcl"), &sync.Map{}
+	var all []*producer
+	for class := range 4 {
+		all = append(all, &producer{class: class, ids: ids})
+	}
+	for range *kills {
+		c, kill := killed(t, file)
+		time.AfterFunc(time.Duration(rand.IntN(300))*time.Millisecond, kill)
+		var work sync.WaitGroup
+		for _, p := range all {
+			work.Go(func() { p.goOn(c, true) })
+		}
+		work.Wait()
+		kill()
+	}
+	s := keepsAll(t, file)
+	c, stop := serving(t, s)
+	for _, p := range all {
+		if err := p.goOn(c, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "the tasks do not end", func() bool {
+		return !slices.ContainsFunc(c.tasks(), func(d described) bool { _, answered := ids.Load(d.ID); return answered && !d.Ended })
+	})
+	stop()
+	trained := map[[2]int]int{} // job and sample → how often it is in the memory
+	of := map[int]int{}         // task → job
+	for i := range s.learner.Memory().Len() {
+		it := s.learner.Memory().Item(i)
+		number := int(1024 * it.Pixels[0])
+		trained[[2]int{number, int(1024 * it.Pixels[1])}]++
+		if was, ok := of[it.Task]; ok && was != number {
+			t.Errorf("task %d has samples of the jobs %d and %d", it.Task, was, number)
+		}
+		of[it.Task] = number
+	}
+	jobs := 0
+	for _, p := range all {
+		for _, j := range p.jobs {
+			for i := range jobSamples {
+				if n := trained[[2]int{j.number, i}]; n != 1 || of[j.id] != j.number {
+					t.Fatalf("sample %d of job %d was trained on %d times, and its task %d has job %d", i, j.number, n, j.id, of[j.id])
+				}
+			}
+			jobs++
+		}
+	}
+	given := 0
+	ids.Range(func(any, any) bool { given++; return true })
+	t.Logf("%d kills, %d ids, %d jobs, %d samples, each trained on once", *kills, given, jobs, len(trained))
+	if len(trained) != jobs*jobSamples {
+		t.Errorf("%d samples were trained on, of %d", len(trained), jobs*jobSamples)
+	}
+}
+
+// TestIDsOfTheDead: ids are not given again after a kill without a save, nor after one in which the newest task was forgotten.
+func TestIDsOfTheDead(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "service.pcl")
+	last := 0
+	for range 3 {
+		learner := opened(t, "").learner
+		s, err := New(learner, Options{File: file})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			w := post(s.Handler(), t.Context(), "/tasks", strings.NewReader(`{"classes": [0]}`))
+			var id int
+			if _, err := fmt.Sscanf(w.Body.String(), `{"id":%d}`, &id); err != nil || id <= last {
+				t.Errorf("after task %d: %s", last, w.Body)
+			}
+			last = id
+		}
+		s.file.close() // and nothing else, as a kill does
+	}
+	if err := os.WriteFile(file+".ids", []byte("many\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(opened(t, "").learner, Options{File: file}); err == nil || !strings.Contains(err.Error(), "want a whole number") {
+		t.Errorf("a damaged file of ids: %v", err)
+	}
+}
