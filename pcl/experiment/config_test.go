@@ -16,6 +16,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/params"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
@@ -280,6 +281,9 @@ func TestDocumentedConfig(t *testing.T) {
 	}
 	if c.Optimizer.Name != "adamw" || c.Optimizer.Schedule.Warmup != 20 || c.Memory.Budget != 5 {
 		t.Errorf("it is read as %+v", c)
+	}
+	if declared := params.TOML(params.Of(pcl.Edit{})); !strings.Contains(string(block[1]), declared) {
+		t.Errorf("the lines of [edit] are not those of its declaration:\n%s", declared)
 	}
 	tables := map[string]bool{"optimizer": true, "memory": true, "edit": true, "schedule": true}
 	for _, table := range []toml.Key{{"x"}, {"optimizer", "x"}, {"optimizer", "schedule", "x"}, {"memory", "x"}, {"edit", "x"}} {

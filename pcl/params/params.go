@@ -246,3 +246,19 @@ func (p Param) set(fields reflect.Value, v any) {
 	}
 	field.Set(value)
 }
+
+// TOML writes a table's lines with the defaults, and the documentation beside them.
+func TOML(list []Param) string {
+	var text strings.Builder
+	for _, p := range list {
+		line, more := fmt.Sprintf("%s = %v", p.Name, p.Default), ""
+		if s, ok := p.Default.(string); ok {
+			line = fmt.Sprintf("%s = %q", p.Name, s)
+		}
+		if len(p.Choices) > 0 {
+			more = "; one of " + strings.Join(p.Choices, ", ")
+		}
+		fmt.Fprintf(&text, "%-32s # %s%s\n", line, p.Doc, more)
+	}
+	return text.String()
+}
