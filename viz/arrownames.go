@@ -79,11 +79,11 @@ func covers(c draw.Canvas, box vg.Rectangle, lines [][2]vg.Point, taken []vg.Rec
 		}
 	}
 	for _, t := range taken {
-		if box.Min.X < t.Max.X && t.Min.X < box.Max.X && box.Min.Y < t.Max.Y && t.Min.Y < box.Max.Y {
+		if overlap(box, t) {
 			cost += 1 + len(lines)
 		}
 	}
-	if box.Min.X < c.Min.X || box.Min.Y < c.Min.Y || box.Max.X > c.Max.X || box.Max.Y > c.Max.Y {
+	if !within(box, c.Rectangle) {
 		cost += 1 + len(lines)
 	}
 	return cost

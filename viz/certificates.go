@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -24,23 +23,14 @@ func Certificates(t *Theme, records []results.Record) (*Figure, error) {
 		return nil, err
 	}
 	bucket := bucketOf(kept)
-	proof, err := proofPlot(t, kept, bucket)
-	if err != nil {
-		return nil, err
-	}
-	sigma, err := streamPlot(t, kept, bucket, "elastic factor σ", func(r *results.Record) []float64 { return r.Sigma })
-	if err != nil {
-		return nil, err
-	}
-	lambda, err := streamPlot(t, kept, bucket, "weight λ", func(r *results.Record) []float64 { return r.Lambda })
-	if err != nil {
-		return nil, err
-	}
-	alt := fmt.Sprintf("Optimality certificates of %d steps, with the elastic factors and weights of each stream.", len(kept))
-	f := overSteps(t, kept, 430, alt, proof, sigma, lambda)
-	f.key = append(append(proofKey(t), bucketKey(bucket)...), streamsOf(kept...).key(t)...)
-	return f.holding("certificates", recordTable(kept)), nil
+	return t.overSteps(kept, layout{name: "certificates", data: recordTable(kept), height: 430,
+		key: slices.Concat(proofKey(t), bucketKey(bucket), streamsOf(kept...).key(t)),
+		alt: fmt.Sprintf("Optimality certificates of %d steps, with the elastic factors and weights of each stream.", len(kept)),
+	}, t.proofPlot(kept, bucket), t.streamPlot(kept, bucket, "elastic factor σ", sigmaOf), t.streamPlot(kept, bucket, "weight λ", lambdaOf))
 }
+
+func sigmaOf(r *results.Record) []float64  { return r.Sigma }
+func lambdaOf(r *results.Record) []float64 { return r.Lambda }
 
 func withCertificate(records []results.Record) ([]results.Record, error) {
 	if err := checkRecords(records); err != nil {
@@ -68,77 +58,62 @@ func bucketKey(bucket int) []keyEntry {
 	return []keyEntry{{label: fmt.Sprintf("(%d steps a point)", bucket)}}
 }
 
-// overSteps puts plots over the steps of the records below each other; the last one names the steps.
-func overSteps(t *Theme, records []results.Record, height vg.Length, alt string, plots ...*plot.Plot) *Figure {
-	f := newFigure(t, height, alt)
-	last := len(plots) - 1
+// overSteps puts panels over the steps of the records below each other; the last one names the steps.
+func (t *Theme) overSteps(records []results.Record, l layout, plots ...*Plot) (*Figure, error) {
+	var rows [][]*Plot
+	share := slices.Repeat([]float64{1}, len(plots))
 	for i, p := range plots {
 		p.X.Min, p.X.Max = float64(records[0].Step), float64(records[len(records)-1].Step)
-		if i < last {
+		if i < len(plots)-1 {
 			p.X.Label.Text = ""
 			p.X.Tick.Marker = withoutLabels{p.X.Tick.Marker}
+		} else {
+			share[i] = 1.15
 		}
-		f.Rows = append(f.Rows, []*plot.Plot{p})
-		f.Share = append(f.Share, 1)
+		rows = append(rows, []*Plot{p})
 	}
-	f.Share[last] = 1.15
-	return f
+	f, err := t.figure(l, rows...)
+	if err == nil {
+		f.Share = share
+	}
+	return f, err
 }
 
 const exactFloor = -18 // the exponent under which a breach is drawn as 0
 
-func proofStyles(t *Theme) [2]draw.GlyphStyle {
-	return [2]draw.GlyphStyle{
-		{Color: t.Ink, Radius: vg.Points(1.6), Shape: draw.CircleGlyph{}},
-		{Color: t.Muted, Radius: vg.Points(1.8), Shape: draw.RingGlyph{}},
-	}
-}
-
+// proofKey explains the worst slack, the gap and the tolerance.
 func proofKey(t *Theme) []keyEntry {
-	s := proofStyles(t)
 	return []keyEntry{
-		{label: "worst slack below 0, relative", glyph: s[0]},
-		{label: "Σλ|slack|, relative", glyph: s[1]},
+		{label: "worst slack below 0, relative", glyph: draw.GlyphStyle{Color: t.Ink, Radius: vg.Points(1.6), Shape: draw.CircleGlyph{}}},
+		{label: "Σλ|slack|, relative", glyph: draw.GlyphStyle{Color: t.Muted, Radius: vg.Points(1.8), Shape: draw.RingGlyph{}}},
 		{label: "tolerance 1e-9", line: t.line(t.Hues[0], 1, 4, 2)},
 	}
 }
 
 // proofPlot draws the worst breach and gap of each bucket by their exponents.
-func proofPlot(t *Theme, records []results.Record, bucket int) (*plot.Plot, error) {
+func (t *Theme) proofPlot(records []results.Record, bucket int) *Plot {
 	var breach, gap plotter.XYs
-	high := math.Log10(Tolerance) + 1
-	for lo := 0; lo < len(records); lo += bucket {
-		hi := min(lo+bucket, len(records))
+	limit := math.Log10(tolerance)
+	high := limit + 1
+	for chunk := range slices.Chunk(records, bucket) {
 		b, g := 0.0, 0.0
-		for i := lo; i < hi; i++ {
-			b = math.Max(b, -relativeSlack(&records[i]))
-			g = math.Max(g, records[i].Gap)
+		for i := range chunk {
+			b = max(b, -relativeSlack(&chunk[i]))
+			g = max(g, chunk[i].Gap)
 		}
-		x := float64(records[lo].Step+records[hi-1].Step) / 2
+		x := float64(chunk[0].Step+chunk[len(chunk)-1].Step) / 2
 		breach = append(breach, plotter.XY{X: x, Y: exponent(b)})
 		gap = append(gap, plotter.XY{X: x, Y: exponent(g)})
 		high = max(high, exponent(b)+1, exponent(g)+1)
 	}
-	p := t.newPlot("optimiser step", "breach, relative")
-	p.Add(t.horizontals())
-	limit := math.Log10(Tolerance)
-	line, err := plotter.NewLine(plotter.XYs{{X: breach[0].X, Y: limit}, {X: breach[len(breach)-1].X, Y: limit}})
-	if err != nil {
-		return nil, err
-	}
-	line.LineStyle = t.line(t.Hues[0], 1, 4, 2)
-	p.Add(line)
-	for i, xys := range []plotter.XYs{gap, breach} {
-		points, err := plotter.NewScatter(xys)
-		if err != nil {
-			return nil, err
-		}
-		points.GlyphStyle = proofStyles(t)[1-i]
-		p.Add(points)
-	}
+	p, key := t.panel("", "optimiser step", "breach, relative"), proofKey(t)
+	p.grid()
+	p.level(key[2].line, breach[0].X, breach[len(breach)-1].X, limit)
+	p.scatter(key[1].glyph, gap)
+	p.scatter(key[0].glyph, breach)
 	p.Y.Min, p.Y.Max = exactFloor-0.5, high
 	p.Y.Tick.Marker = powerTicks{floor: exactFloor}
-	return p, nil
+	return p
 }
 
 func exponent(x float64) float64 {
@@ -148,10 +123,10 @@ func exponent(x float64) float64 {
 	return math.Max(exactFloor, math.Log10(x))
 }
 
-// streamPlot draws a quantity of each stream over the steps, named at the lines' ends.
-func streamPlot(t *Theme, records []results.Record, bucket int, label string, values func(*results.Record) []float64) (*plot.Plot, error) {
-	p := t.newPlot("optimiser step", label)
-	p.Add(t.horizontals())
+// streamPlot draws a quantity of each stream over the steps.
+func (t *Theme) streamPlot(records []results.Record, bucket int, label string, values func(*results.Record) []float64) *Plot {
+	p := t.panel("", "optimiser step", label)
+	p.grid()
 	lines := map[int]*streamLine{}
 	rows := streamsOf(records...)
 	for i := range records {
@@ -162,31 +137,22 @@ func streamPlot(t *Theme, records []results.Record, bucket int, label string, va
 				continue
 			}
 			if lines[id] == nil {
-				lines[id] = &streamLine{id: id}
+				lines[id] = new(streamLine)
 			}
 			lines[id].add(i/bucket, float64(r.Step), vs[j])
 		}
 	}
 	for _, id := range rows.ids {
-		l := lines[id]
-		if l == nil {
-			continue
+		if l := lines[id]; l != nil {
+			p.line(rows.style(t, id), l.points())
 		}
-		line, err := plotter.NewLine(l.points())
-		if err != nil {
-			return nil, err
-		}
-		line.LineStyle = rows.style(t, id)
-		p.Add(line)
 	}
-	p.Y.Min = min(0, 1.05*p.Y.Min)
-	p.Y.Max = max(0, 1.05*p.Y.Max)
-	return p, nil
+	p.Y.Min, p.Y.Max = min(0, 1.05*p.Y.Min), max(0, 1.05*p.Y.Max)
+	return p
 }
 
 // streamLine gathers one stream's values into buckets of steps.
 type streamLine struct {
-	id      int
 	buckets []int
 	sums    []plotter.XY
 	counts  []float64

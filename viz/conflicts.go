@@ -7,8 +7,6 @@ import (
 	"math"
 	"strings"
 
-	"gonum.org/v1/plot"
-
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -22,7 +20,6 @@ func Conflicts(t *Theme, records []results.Record) (*Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	cosine := t.newPlot("", "")
 	columns := names
 	if len(names) > 7 { // too many to stand beside each other in full
 		columns = nil
@@ -30,32 +27,29 @@ func Conflicts(t *Theme, records []results.Record) (*Figure, error) {
 			columns = append(columns, strings.TrimPrefix(name, "task "))
 		}
 	}
-	mean := &matrix{theme: t, rows: names, columns: columns, color: t.diverging, text: signed,
-		cells: cells(pairs, func(p pair) float64 { return p.cosine / p.steps })}
-	mean.addTo(cosine)
-	row := []*plot.Plot{cosine}
+	cosine := t.panel("cosine of the gradients", "", "")
+	cosine.matrix(&matrix{rows: names, columns: columns, color: t.diverging, text: signed,
+		cells: cells(pairs, func(p pair) float64 { return p.cosine / p.steps })})
+	row := []*Plot{cosine}
 	if len(records) > 1 {
-		cosine.Title.Text = "cosine of the gradients, mean over steps"
-		share := t.newPlot("", "")
-		share.Title.Text = "steps in conflict, %"
-		m := &matrix{theme: t, rows: names, columns: columns, text: percent,
+		cosine.Title.Text += ", mean over steps"
+		share := t.panel("steps in conflict, %", "", "")
+		share.matrix(&matrix{rows: names, columns: columns, text: percent,
 			color: func(v float64) color.NRGBA { return t.diverging(1 - 2*v) },
-			cells: cells(pairs, func(p pair) float64 { return p.conflicts / p.steps })}
-		m.addTo(share)
+			cells: cells(pairs, func(p pair) float64 { return p.conflicts / p.steps })})
 		row = append(row, share)
-	} else {
-		cosine.Title.Text = "cosine of the gradients"
 	}
-	f := newFigure(t, 300, fmt.Sprintf("Cosines of the gradients of %d streams.", len(names)), row)
-	if len(row) == 1 {
+	f, err := t.figure(layout{name: "conflicts", data: pairTable(pairs, names), height: 300,
+		alt: fmt.Sprintf("Cosines of the gradients of %d streams.", len(names)),
+		key: []keyEntry{
+			t.swatchKey("conflict (−1; all steps)", t.diverging(-1)),
+			t.swatchKey("at right angles (0; half of the steps)", t.diverging(0)),
+			t.swatchKey("agreement (+1; no step)", t.diverging(1)),
+		}}, row)
+	if err == nil && len(row) == 1 {
 		f.Width = wide / 2
 	}
-	f.key = []keyEntry{
-		t.swatchKey("conflict (−1; all steps)", t.diverging(-1)),
-		t.swatchKey("at right angles (0; half of the steps)", t.diverging(0)),
-		t.swatchKey("agreement (+1; no step)", t.diverging(1)),
-	}
-	return f.holding("conflicts", pairTable(pairs, names)), nil
+	return f, err
 }
 
 // pairTable has a row for each two streams that met.

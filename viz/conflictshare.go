@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -98,10 +97,11 @@ func ConflictShare(t *Theme, recorded ...Recorded) (*Figure, error) {
 		return nil, err
 	}
 	kinds := []PairKind{MemoryAndTask, TwoTasks}
-	glyphs := []draw.GlyphStyle{
-		{Color: t.Hues[1], Radius: vg.Points(3.6), Shape: draw.CircleGlyph{}}, {Color: t.Hues[0], Radius: vg.Points(3.6), Shape: polygon{4, 45}},
+	key := []keyEntry{
+		{label: string(MemoryAndTask), glyph: kindGlyph(t.Hues[1], draw.CircleGlyph{}), tight: true},
+		{label: string(TwoTasks), glyph: kindGlyph(t.Hues[0], polygon{4, 45}), tight: true}, paleRuns,
 	}
-	cosine, conflict := &dotRows{theme: t, at: 0}, &dotRows{theme: t, at: 0}
+	var cosine, conflict dotRows
 	data := Table{Head: []string{"method", "pair", "mean_cosine", "share_in_conflict", "pairs"}}
 	for i, g := range groups {
 		stats := make([]map[PairKind]PairStats, len(g.runs))
@@ -110,7 +110,7 @@ func ConflictShare(t *Theme, recorded ...Recorded) (*Figure, error) {
 		}
 		cosine.rows, conflict.rows = append(cosine.rows, g.label), append(conflict.rows, "")
 		for k, kind := range kinds {
-			left := dotRow{row: i, shift: 0.4*float64(k) - 0.2, mean: glyphs[k]}
+			left := dotRow{row: i, shift: kindShift(k, len(kinds), 0.4), mean: key[k].glyph}
 			right := left
 			for _, s := range stats {
 				if p := s[kind]; p.Pairs > 0 {
@@ -127,13 +127,9 @@ func ConflictShare(t *Theme, recorded ...Recorded) (*Figure, error) {
 			cosine.items, conflict.items = append(cosine.items, left), append(conflict.items, right)
 		}
 	}
-	left, right := t.newPlot("mean cosine", ""), t.newPlot("pairs in conflict, %", "")
-	cosine.addTo(left)
-	conflict.addTo(right)
-	f := newFigure(t, vg.Length(50+34*len(groups)), fmt.Sprintf("Mean cosines of gradients and the share of pairs in conflict, for %d methods.", len(groups)), []*plot.Plot{left, right})
-	for k, kind := range kinds {
-		f.key = append(f.key, keyEntry{label: string(kind), glyph: glyphs[k], tight: true})
-	}
-	f.key = append(f.key, keyEntry{label: "(pale: single runs)"})
-	return f.holding("conflict-share", data), nil
+	left, right := t.panel("", "mean cosine", ""), t.panel("", "pairs in conflict, %", "")
+	left.dotRows(cosine)
+	right.dotRows(conflict)
+	return t.figure(layout{name: "conflict-share", data: data, height: vg.Length(50 + 34*len(groups)), key: key,
+		alt: fmt.Sprintf("Mean cosines of gradients and the share of pairs in conflict, for %d methods.", len(groups))}, []*Plot{left, right})
 }

@@ -3,6 +3,8 @@ package viz
 import (
 	"slices"
 
+	"gonum.org/v1/plot/plotter"
+
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -61,6 +63,50 @@ func interpolate(points []results.Point, step int) float64 {
 	a, b := points[i-1], points[i]
 	x := float64(step-a.Step) / float64(b.Step-a.Step)
 	return a.Mean*(1-x) + b.Mean*x
+}
+
+// spread is how a curve shows the standard deviation over its runs.
+type spread int
+
+const (
+	noSpread    spread = iota // of a single run
+	bands                     // an area around the curve
+	whiskers                  // a bar at each point
+	lastWhisker               // a bar at the last point
+)
+
+// spreadFor chooses, for points that are means of so many runs, bands as long as the lines can be told apart.
+func spreadFor(runs, lines int) spread {
+	switch {
+	case runs < 2:
+		return noSpread
+	case lines > 4:
+		return whiskers
+	}
+	return bands
+}
+
+// curve draws a curve with its spread, and with markers and bars as long as there are at most 40 points.
+func (p *Plot) curve(s Style, c curve, show spread) {
+	xys, low, high := make(plotter.XYs, len(c.steps)), make(plotter.XYs, len(c.steps)), make(plotter.XYs, len(c.steps))
+	for i, x := range c.steps {
+		xys[i] = plotter.XY{X: x, Y: c.mean[i]}
+		low[i] = plotter.XY{X: x, Y: c.mean[i] - c.std[i]}
+		high[i] = plotter.XY{X: x, Y: c.mean[i] + c.std[i]}
+	}
+	n, few := len(xys)-1, len(xys) <= 40
+	switch {
+	case show == bands && n > 0:
+		p.band(low, high, s)
+	case show == lastWhisker:
+		p.errorBars(s.Color, low[n:], high[n:])
+	case show != noSpread && few:
+		p.errorBars(s.Color, low, high)
+	}
+	p.line(s.line(1.6), xys)
+	if few {
+		p.scatter(s.glyph(2.4), xys)
+	}
 }
 
 // Chance returns the accuracy in percent of guessing after a step: the mean over the tasks

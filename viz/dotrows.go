@@ -2,20 +2,17 @@ package viz
 
 import (
 	"image/color"
-	"math"
+	"slices"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// dotRows draws values in named rows, the first at the top: the single ones small and pale, their mean large, and a
-// text at the right.
+// dotRows are values in named rows, the first at the top, on both sides of 0: the single ones small and pale, their mean
+// large, and a text at the right.
 type dotRows struct {
-	theme *Theme
 	rows  []string
 	items []dotRow
-	at    float64 // where a vertical line stands that divides the values; NaN for none
 }
 
 type dotRow struct {
@@ -26,22 +23,23 @@ type dotRow struct {
 	text   string
 }
 
-func (d *dotRows) y(row int, shift float64) float64 { return float64(len(d.rows)-1-row) - shift }
-
-// addTo adds the rows to a plot and names them along its vertical axis.
-func (d *dotRows) addTo(p *plot.Plot) {
-	p.Add(d)
-	p.Y.Min, p.Y.Max = -0.5, float64(len(d.rows))-0.5
-	p.Y.Tick.Marker = namedTicks(d.rows, func(i int) float64 { return d.y(i, 0) })
-	p.Y.Tick.Length, p.Y.LineStyle.Width = 0, 0
-	low, high := math.Inf(1), math.Inf(-1)
-	if !math.IsNaN(d.at) {
-		low, high = d.at, d.at
+// row is the number of a row of that name.
+func (d *dotRows) row(name string) int {
+	if i := slices.Index(d.rows, name); i >= 0 {
+		return i
 	}
+	d.rows = append(d.rows, name)
+	return len(d.rows) - 1
+}
+
+// dotRows adds the rows and names them along the vertical axis.
+func (p *Plot) dotRows(d dotRows) {
+	p.rows(d.rows)
+	low, high, texts := 0.0, 0.0, &sideTexts{theme: p.theme}
+	at := func(it dotRow) float64 { return rowY(len(d.rows), it.row) - it.shift }
 	for _, it := range d.items {
-		for _, v := range it.values {
-			low, high = min(low, v), max(high, v)
-		}
+		low, high = min(low, slices.Min(it.values)), max(high, slices.Max(it.values))
+		texts.texts = append(texts.texts, sideText{at(it), it.text})
 	}
 	if high-low < 1e-9 { // all values are equal but for rounding
 		high = low + 1
@@ -49,40 +47,36 @@ func (d *dotRows) addTo(p *plot.Plot) {
 	room := 0.04 * (high - low)
 	p.X.Min, p.X.Max = low-room, high+room
 	p.X.Tick.Marker = roundTicks{5}
+	p.sketch(func(c pen) {
+		for i := range d.rows { // a line for the eye to follow
+			y := c.y(rowY(len(d.rows), i))
+			c.StrokeLine2(c.theme.line(c.theme.Grid, 0.6), c.Min.X, y, c.Max.X, y)
+		}
+		c.StrokeLine2(c.theme.line(c.theme.Muted, 0.9), c.x(0), c.Min.Y, c.x(0), c.Max.Y)
+		for _, it := range d.items {
+			single := draw.GlyphStyle{Radius: vg.Points(1.6), Shape: draw.CircleGlyph{}}
+			single.Color = mix(c.theme.Background, it.mean.Color.(color.NRGBA), 0.5)
+			for _, v := range it.values {
+				c.DrawGlyphNoClip(single, c.at(v, at(it)))
+			}
+			mean, _ := meanStd(it.values)
+			c.DrawGlyphNoClip(it.mean, c.at(mean, at(it)))
+		}
+	})
+	p.Add(texts)
 }
 
-func (d *dotRows) Plot(c draw.Canvas, p *plot.Plot) {
-	trX, trY := p.Transforms(&c)
-	for i := range d.rows { // a line for the eye to follow
-		c.StrokeLine2(d.theme.line(d.theme.Grid, 0.6), c.Min.X, trY(d.y(i, 0)), c.Max.X, trY(d.y(i, 0)))
-	}
-	if !math.IsNaN(d.at) {
-		c.StrokeLine2(d.theme.line(d.theme.Muted, 0.9), trX(d.at), c.Min.Y, trX(d.at), c.Max.Y)
-	}
-	sty := d.theme.text(d.theme.Ink, tickSize)
-	for _, it := range d.items {
-		y := trY(d.y(it.row, it.shift))
-		single := it.mean
-		single.Radius = vg.Points(1.6)
-		single.Shape = draw.CircleGlyph{}
-		single.Color = mix(d.theme.Background, it.mean.Color.(color.NRGBA), 0.5)
-		for _, v := range it.values {
-			c.DrawGlyphNoClip(single, vg.Point{X: trX(v), Y: y})
-		}
-		mean, _ := meanStd(it.values)
-		c.DrawGlyphNoClip(it.mean, vg.Point{X: trX(mean), Y: y})
-		c.FillText(sty, vg.Point{X: c.Max.X + vg.Points(4), Y: y + lift}, it.text)
-	}
+// kindGlyph is the marker of one kind of values; the key names it.
+func kindGlyph(c color.Color, shape draw.GlyphDrawer) draw.GlyphStyle {
+	return draw.GlyphStyle{Color: c, Radius: vg.Points(3.6), Shape: shape}
 }
 
-// GlyphBoxes asks the plot for room on the right.
-func (d *dotRows) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
-	sty := d.theme.text(d.theme.Ink, tickSize)
-	var boxes []plot.GlyphBox
-	for _, it := range d.items {
-		if it.text != "" {
-			boxes = append(boxes, plot.GlyphBox{X: 1, Y: 0.5, Rectangle: vg.Rectangle{Max: vg.Point{X: vg.Points(6) + sty.Width(it.text)}}})
-		}
+// kindShift keeps n kinds of values apart within a row.
+func kindShift(k, n int, span float64) float64 {
+	if n < 2 {
+		return 0
 	}
-	return boxes
+	return span*float64(k)/float64(n-1) - span/2
 }
+
+var paleRuns = keyEntry{label: "(pale: single runs)"}

@@ -53,16 +53,6 @@ const (
 	dpi = 144
 )
 
-func newFigure(t *Theme, height vg.Length, alt string, rows ...[]*plot.Plot) *Figure {
-	return &Figure{Rows: rows, Width: wide, Height: height, Alt: alt, theme: t}
-}
-
-// holding names a figure and gives it its data.
-func (f *Figure) holding(name string, data Table) *Figure {
-	f.Name, f.Data = name, data
-	return f
-}
-
 // Narrow returns the figure for a narrow page, with its plots one below the other. It shares them with the
 // original figure.
 func (f *Figure) Narrow() *Figure {

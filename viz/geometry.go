@@ -7,7 +7,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/plot"
 
 	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -44,43 +43,40 @@ func StepGeometry(t *Theme, step results.Record) (*Figure, error) {
 		x, y = pairPlane(step.Gram)
 		d.x, d.y = step.Lambda[0]*x[0]+step.Lambda[1]*x[1], step.Lambda[0]*y[0]+step.Lambda[1]*y[1]
 	}
-	left := t.newPlot("", "")
-	left.Title.Text = "gradients and d"
-	left.HideAxes()
-	a := &arrows{theme: t, axis: d}
-	gains := &bars{theme: t, wide: 0.44}
+	left, right := t.panel("gradients and d", "", ""), t.panel("what each stream gains", "gain Jᵢ·d / ‖d‖²", "")
+	a, gains, rows := &arrows{theme: t, axis: d}, bars{wide: 0.44}, streamsOf(step)
 	data := Table{Head: []string{"stream", "sigma", "lambda", "norm", "gain", "slack"}}
-	most, least, rows := 0.0, 0.0, streamsOf(step)
+	most, least := 0.0, 0.0
 	for i, id := range step.IDs {
-		color := rows.color(t, id)
+		color, sigma, lambda := rows.color(t, id), step.Sigma[i], step.Lambda[i]
 		a.items = append(a.items, arrow{x: x[i], y: y[i], color: color, text: rows.name(id)})
-		a.floors = append(a.floors, floor{i, step.Sigma[i] * length})
+		a.floors = append(a.floors, floor{i, sigma * length})
 		gain, norm := along[i]/length, math.Sqrt(step.Gram[i*k+i])
 		gains.rows = append(gains.rows, rows.name(id))
-		gains.bars = append(gains.bars, gainBars(t, i, gain, step.Sigma[i], color,
-			fmt.Sprintf("λ = %.3g, ‖J‖ = %.3g", step.Lambda[i], norm))...)
-		data.add(rows.name(id), step.Sigma[i], step.Lambda[i], norm, gain, gain-step.Sigma[i])
-		most, least = max(most, gain, step.Sigma[i]), min(least, gain)
+		gains.bars = append(gains.bars, gainBars(t, i, gain, sigma, color, fmt.Sprintf("λ = %.3g, ‖J‖ = %.3g", lambda, norm))...)
+		data.add(rows.name(id), sigma, lambda, norm, gain, gain-sigma)
+		most, least = max(most, gain, sigma), min(least, gain)
 	}
 	a.items = append(a.items, d)
+	left.HideAxes()
 	left.Add(a)
-
-	right := t.newPlot("gain Jᵢ·d / ‖d‖²", "")
-	right.Title.Text = "what each stream gains"
-	gains.addTo(right)
-	right.Add(&strokes{theme: t, at: step.Sigma, bars: gains})
+	right.bars(gains)
+	right.sketch(func(c pen) { // a stroke at each guarantee
+		half := gains.wide/2 + 0.02
+		for i, sigma := range step.Sigma {
+			c.stroke(t.line(t.Ink, 2), c.at(sigma, rowY(k, i)-half), c.at(sigma, rowY(k, i)+half))
+		}
+	})
 	right.X.Min, right.X.Max = least, 1.2*most // room for the slack's size
 	right.X.Tick.Marker = roundTicks{5}
-	f := newFigure(t, 270, fmt.Sprintf("Geometry of the step of %d gradients: gradients, direction d, and each stream's gain beside its guarantee.", k),
-		[]*plot.Plot{left, right})
-	pale := t.Muted
-	pale.A = 110
-	f.key = []keyEntry{
-		{label: "σᵢ‖d‖: so far each tip has to reach along d", line: t.line(t.Muted, 1, 3, 2)},
-		{label: "guarantee σᵢ", line: t.line(t.Ink, 2)},
-		{label: "slack: what is gained beyond it", line: t.line(pale, 6)},
-	}
-	return f.holding("step-geometry", data), nil
+	return t.figure(layout{name: "step-geometry", data: data, height: 270,
+		key: []keyEntry{
+			{label: "σᵢ‖d‖: so far each tip has to reach along d", line: t.line(t.Muted, 1, 3, 2)},
+			{label: "guarantee σᵢ", line: t.line(t.Ink, 2)},
+			{label: "slack: what is gained beyond it", line: t.line(pale(t.Muted), 6)},
+		},
+		alt: fmt.Sprintf("Geometry of the step of %d gradients: gradients, direction d, and each stream's gain beside its guarantee.", k),
+	}, []*Plot{left, right})
 }
 
 // gainBars are what a stream gains: up to its guarantee, and the slack beyond.

@@ -3,9 +3,6 @@ package viz
 import (
 	"fmt"
 	"math"
-	"slices"
-
-	"gonum.org/v1/plot"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
@@ -27,26 +24,17 @@ func GradientNorms(t *Theme, recorded ...Recorded) (*Figure, error) {
 		}
 		return out
 	}
-	var plots []*plot.Plot
-	var key []keyEntry
+	var plots []*Plot
 	data := Table{Head: []string{"run", "step", "stream", "norm"}}
 	for _, g := range groups {
-		records := g.runs[0]
-		p, err := streamPlot(t, records, bucketOf(records), "length of the gradient", norms)
-		if err != nil {
-			return nil, err
-		}
+		records, rows := g.runs[0], streamsOf(g.runs[0]...)
+		p := t.streamPlot(records, bucketOf(records), "length of the gradient", norms)
 		p.Add(taskEnds(t, records, false))
 		p.Title.Text = g.label
 		p.X.Min, p.X.Max = float64(records[0].Step), float64(records[len(records)-1].Step)
 		p.X.Tick.Marker = roundTicks{4}
+		p.key = rows.key(t)
 		plots = append(plots, p)
-		rows := streamsOf(records...)
-		for _, entry := range rows.key(t) {
-			if !slices.ContainsFunc(key, func(e keyEntry) bool { return e.label == entry.label }) {
-				key = append(key, entry)
-			}
-		}
 		for i := range records {
 			for j, norm := range norms(&records[i]) {
 				data.add(g.label, records[i].Step, rows.name(records[i].IDs[j]), norm)
@@ -54,8 +42,6 @@ func GradientNorms(t *Theme, recorded ...Recorded) (*Figure, error) {
 		}
 	}
 	sameHeight(plots)
-	f := newFigure(t, 0, fmt.Sprintf("Length of each stream's gradient over the steps, for %d methods.", len(plots)), panels(plots)...)
-	f.Height = 190 * rowsOf(f)
-	f.key = append(key, keyEntry{label: "a task ends", line: t.line(t.Muted, 0.5, 2, 2)})
-	return f.holding("gradient-norms", data), nil
+	return t.figure(layout{name: "gradient-norms", data: data, row: 190, key: []keyEntry{{label: "a task ends", line: t.taskEnd()}},
+		alt: fmt.Sprintf("Length of each stream's gradient over the steps, for %d methods.", len(plots))}, inRows(plots)...)
 }

@@ -3,8 +3,6 @@ package viz
 import (
 	"fmt"
 
-	"gonum.org/v1/plot"
-
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -20,46 +18,37 @@ func LearningProcess(t *Theme, runs ...*results.Run) (*Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	var plots []*plot.Plot
-	split := make([][]Group, len(parts))
-	for i, part := range parts {
-		if split[i], err = Groups(part.runs); err != nil {
-			return nil, err
-		}
+	styles, key, err := t.compare(parts)
+	if err != nil {
+		return nil, err
 	}
-	all := dressAlike(split...)
-	styles := t.stylesOf(all)
+	var plots []*Plot
 	data := Table{Head: []string{"setting", "method", "tasks_ended", "accuracy_percent", "std_percent", "runs"}}
-	for i, part := range parts {
-		groups := split[i]
-		p := t.newPlot("tasks ended", "accuracy over started tasks, %")
-		p.Title.Text = part.title
-		tasks := 0
+	for _, part := range parts {
+		p := t.panel(part.title, "tasks ended", "accuracy over started tasks, %")
+		tasks, n := 0, len(part.groups)
 		for _, r := range part.runs {
 			tasks = max(tasks, len(r.Tasks))
 		}
-		p.Add(&stripes{theme: t, n: tasks, first: 1}, t.horizontals())
-		for j, g := range groups {
+		p.stripes(tasks, 1)
+		p.grid()
+		for j, g := range part.groups {
 			c, err := endCurve(g.Runs)
 			if err != nil {
 				return nil, err
 			}
 			for k := range c.steps {
 				data.add(part.title, g.Label, c.steps[k], c.mean[k], c.std[k], len(g.Runs))
-				c.steps[k] += beside(j, len(groups))
+				c.steps[k] += beside(j, n)
 			}
-			if err := addCurve(t, p, styles[g.look], c, spreadOfEnds(len(g.Runs), tasks*len(groups))); err != nil {
-				return nil, err
-			}
+			p.curve(styles[g.look], c, spreadOfEnds(len(g.Runs), tasks*n))
 		}
 		p.X.Tick.Marker = wholeTicks{}
 		p.X.Min, p.X.Max = 0.5, float64(tasks)+0.5
 		plots = append(plots, p)
 	}
-	f := newFigure(t, 0, fmt.Sprintf("Average accuracy over the started tasks at each task's end, in %d settings.", len(parts)), panels(plots)...)
-	f.Height = 260 * rowsOf(f)
-	f.key = keyOf(all, styles)
-	return f.holding("learning-process", data), nil
+	return t.figure(layout{name: "learning-process", data: data, row: 260, key: key,
+		alt: fmt.Sprintf("Average accuracy over the started tasks at each task's end, in %d settings.", len(parts))}, inRows(plots)...)
 }
 
 // spreadOfEnds chooses how points that are means of so many runs show their spread, in a panel of so many points.

@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/plot"
-
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -64,9 +62,13 @@ func MemoryRow(t *Theme, recorded ...Recorded) (*Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := []string{"length of its gradient", "share of the weights", "cosine with d"}
-	of := []func(memoryRow) float64{
-		func(m memoryRow) float64 { return m.norm }, func(m memoryRow) float64 { return m.share }, func(m memoryRow) float64 { return m.cosine },
+	quantities := []struct {
+		name string
+		of   func(memoryRow) float64
+	}{
+		{"length of its gradient", func(m memoryRow) float64 { return m.norm }},
+		{"share of the weights", func(m memoryRow) float64 { return m.share }},
+		{"cosine with d", func(m memoryRow) float64 { return m.cosine }},
 	}
 	records, ends := groups[0].runs[0], taskEnds(t, groups[0].runs[0], false).marks
 	for _, g := range groups {
@@ -79,71 +81,52 @@ func MemoryRow(t *Theme, recorded ...Recorded) (*Figure, error) {
 			}
 		}
 	}
-	last := records[len(records)-1].Step
-	bucket := (last + memoryPoints) / memoryPoints
-	data := Table{Head: []string{"run", "step", "norm", "weight_share", "cosine_with_d"}}
+	bucket := (records[len(records)-1].Step + memoryPoints) / memoryPoints
+	l := layout{name: "memory-row", height: 420, data: Table{Head: []string{"run", "step", "norm", "weight_share", "cosine_with_d"}},
+		alt: fmt.Sprintf("The memory's gradient, weight and part in the direction over the steps, for %d methods.", len(groups))}
 	lines := make([][]streamLine, len(groups))
+	first := math.MaxInt
 	for i, g := range groups {
-		lines[i] = make([]streamLine, len(of))
+		lines[i] = make([]streamLine, len(quantities))
 		for _, run := range g.runs {
 			for n := range run {
 				m, ok := memoryOf(&run[n])
 				if !ok {
 					continue
 				}
-				data.add(g.label, run[n].Step, m.norm, m.share, m.cosine)
-				for q := range of {
-					lines[i][q].add(run[n].Step/bucket, float64(run[n].Step), of[q](m))
+				first = min(first, run[n].Step)
+				l.data.add(g.label, run[n].Step, m.norm, m.share, m.cosine)
+				for q := range quantities {
+					lines[i][q].add(run[n].Step/bucket, float64(run[n].Step), quantities[q].of(m))
 				}
 			}
 		}
 		if len(lines[i][0].buckets) == 0 {
 			return nil, fmt.Errorf("viz: %s: no step has gradients of the memory and of a task", g.label)
 		}
+		l.key = append(l.key, keyEntry{label: g.label, line: g.style.line(1.6)})
 	}
-	var plots []*plot.Plot
-	for q, name := range names {
-		p := t.newPlot("optimiser step", name)
-		p.Add(t.horizontals())
+	var plots []*Plot
+	for q, quantity := range quantities {
+		p := t.panel("", "optimiser step", quantity.name)
+		p.grid()
 		if len(ends) > 0 {
 			p.Add(taskEnds(t, records, q == 0))
 		}
 		for i, g := range groups {
-			if err := addLines(p, g.style.line(1.4), lines[i][q].points()); err != nil {
-				return nil, err
-			}
+			p.line(g.style.line(1.4), lines[i][q].points())
 		}
 		p.Y.Tick.Marker = roundTicks{4}
-		p.Y.Min = min(0, 1.1*p.Y.Min)
-		p.Y.Max *= 1.05
+		p.Y.Min, p.Y.Max = min(0, 1.1*p.Y.Min), 1.05*p.Y.Max
 		plots = append(plots, p)
 	}
-	plots[0].Y.Max *= 1.1 // room for the names of the tasks
-	first := firstWithMemory(groups)
+	plots[0].Y.Max *= 1.1                             // room for the names of the tasks
 	for len(records) > 1 && records[0].Step < first { // until there is a memory nothing is drawn
 		records = records[1:]
 	}
-	f := overSteps(t, records, 420, fmt.Sprintf("The memory's gradient, weight and part in the direction over the steps, for %d methods.", len(groups)), plots...)
-	f.key = recordedKey(groups)
 	if len(ends) > 0 {
-		f.key = append(f.key, keyEntry{label: "a task ends", line: t.line(t.Muted, 0.5, 2, 2)})
+		l.key = append(l.key, keyEntry{label: "a task ends", line: t.taskEnd()})
 	}
-	f.key = append(f.key, bucketKey(bucket)...)
-	return f.holding("memory-row", data), nil
-}
-
-// firstWithMemory is the first step at which one of the runs has a memory.
-func firstWithMemory(groups []recordedGroup) int {
-	first := math.MaxInt
-	for _, g := range groups {
-		for _, records := range g.runs {
-			for i := range records {
-				if _, ok := memoryOf(&records[i]); ok {
-					first = min(first, records[i].Step)
-					break
-				}
-			}
-		}
-	}
-	return first
+	l.key = append(l.key, bucketKey(bucket)...)
+	return t.overSteps(records, l, plots...)
 }

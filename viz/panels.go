@@ -5,16 +5,14 @@ import (
 	"errors"
 	"slices"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
 // setting is the runs of one data set and increment: a panel of the figures that compare several.
 type setting struct {
-	title string
-	runs  []*results.Run
+	title  string
+	runs   []*results.Run
+	groups []Group
 }
 
 // settings sorts runs into settings, the task-incremental ones first, data sets by first run.
@@ -40,25 +38,19 @@ func settings(runs []*results.Run) ([]setting, error) {
 	return out, nil
 }
 
-// panels puts plots into rows of at most three and keeps the axes' labels at the outside only.
-func panels(plots []*plot.Plot) [][]*plot.Plot {
-	columns := min(3, len(plots))
-	if len(plots) == 4 {
-		columns = 2
-	}
-	var rows [][]*plot.Plot
-	for i, p := range plots {
-		if i%columns == 0 {
-			rows = append(rows, nil)
-		} else {
-			p.Y.Label.Text = ""
+// compare gives the groups of each setting styles, in which a method looks alike in all of them, and names them in a key.
+func (t *Theme) compare(parts []setting) (map[string]Style, []keyEntry, error) {
+	split := make([][]Group, len(parts))
+	for i := range parts {
+		groups, err := Groups(parts[i].runs)
+		if err != nil {
+			return nil, nil, err
 		}
-		if i+columns < len(plots) {
-			p.X.Label.Text = ""
-		}
-		rows[len(rows)-1] = append(rows[len(rows)-1], p)
+		parts[i].groups, split[i] = groups, groups
 	}
-	return rows
+	all := dressAlike(split...)
+	styles := t.stylesOf(all)
+	return styles, keyOf(all, styles), nil
 }
 
 // keyOf names the methods of several settings, each once.
@@ -78,11 +70,11 @@ func oncePerLabel(groups []Group) (once []Group) {
 
 // stylesOf keeps the methods of a figure apart.
 func (t *Theme) stylesOf(groups []Group) map[string]Style {
-	var looks []string
-	for _, g := range groups {
-		looks = append(looks, g.look)
+	names := make([]string, len(groups))
+	for i, g := range groups {
+		names[i] = g.look
 	}
-	return t.Methods(looks...)
+	return t.Methods(names...)
 }
 
 // Groups returns the styles that groups of runs have in a figure of all of them, such as [Accuracy].
@@ -94,5 +86,3 @@ func (t *Theme) Groups(groups []Group) []Style {
 	}
 	return out
 }
-
-func rowsOf(f *Figure) vg.Length { return vg.Length(len(f.Rows)) }

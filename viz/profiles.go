@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -19,43 +18,42 @@ func Profiles(t *Theme, runs ...*results.Run) (*Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	split := make([][]Group, len(parts))
-	for i, part := range parts {
-		if split[i], err = Groups(part.runs); err != nil {
-			return nil, err
-		}
+	styles, key, err := t.compare(parts)
+	if err != nil {
+		return nil, err
 	}
-	all := dressAlike(split...)
-	styles := t.stylesOf(all)
-	var plots []*plot.Plot
+	var plots []*Plot
 	data := Table{Head: []string{"setting", "method", "accuracy_percent", "share_above_percent", "runs"}}
-	for i, part := range parts {
-		p := t.newPlot("final accuracy A, %", "runs above, %")
-		p.Title.Text = part.title
-		p.Add(t.horizontals())
+	for _, part := range parts {
+		p := t.panel(part.title, "final accuracy A, %", "runs above, %")
+		p.grid()
 		low, high := rangeOfA(part.runs)
-		for _, g := range split[i] {
+		for _, g := range part.groups {
 			xys := profile(g.Runs, low, high)
 			for _, at := range xys[1 : len(xys)-1] {
 				data.add(part.title, g.Label, at.X, at.Y, len(g.Runs))
 			}
-			line, err := plotter.NewLine(xys)
-			if err != nil {
-				return nil, err
-			}
-			line.LineStyle, line.StepStyle = styles[g.look].line(1.6), plotter.PostStep
-			p.Add(line)
+			p.line(styles[g.look].line(1.6), steps(xys))
 		}
-		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = low, high, 0, 100
+		p.axes(low, high, 0, 100)
 		plots = append(plots, p)
 	}
-	f := newFigure(t, 0, fmt.Sprintf("Share of runs above each final accuracy, in %d settings.", len(parts)), panels(plots)...)
-	f.Height = 220 * rowsOf(f)
-	f.key = keyOf(all, styles)
-	for i := range f.key {
-		f.key[i].glyph.Shape = nil // the lines have no markers
+	for i := range key {
+		key[i].glyph.Shape = nil // the lines have no markers
 	}
-	return f.holding("profiles", data), nil
+	return t.figure(layout{name: "profiles", data: data, row: 220, key: key,
+		alt: fmt.Sprintf("Share of runs above each final accuracy, in %d settings.", len(parts))}, inRows(plots)...)
+}
+
+// steps keeps the height of each point until the place of the next.
+func steps(xys plotter.XYs) (out plotter.XYs) {
+	for i, xy := range xys {
+		if i > 0 {
+			out = append(out, plotter.XY{X: xy.X, Y: xys[i-1].Y})
+		}
+		out = append(out, xy)
+	}
+	return out
 }
 
 // rangeOfA goes a little beyond all final accuracies.

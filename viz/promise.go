@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -80,8 +79,8 @@ func Promises(t *Theme, rate float64, recorded ...Recorded) (*Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	var plots []*plot.Plot
-	data := Table{Head: []string{"run", "step", "guaranteed", "predicted", "changed"}}
+	l := layout{name: "promises", row: 250, data: Table{Head: []string{"run", "step", "guaranteed", "predicted", "changed"}},
+		alt: fmt.Sprintf("Change of the memory's loss against its prediction to first order, for %d methods.", len(groups))}
 	var sizes []float64
 	of := make([][]Promise, len(groups))
 	for i, g := range groups {
@@ -90,7 +89,7 @@ func Promises(t *Theme, rate float64, recorded ...Recorded) (*Figure, error) {
 		}
 		for _, p := range of[i] {
 			sizes = append(sizes, p.Predicted, p.Changed)
-			data.add(g.label, p.Step, p.Guaranteed, p.Predicted, p.Changed)
+			l.data.add(g.label, p.Step, p.Guaranteed, p.Predicted, p.Changed)
 		}
 	}
 	slices.Sort(sizes)
@@ -99,42 +98,31 @@ func Promises(t *Theme, rate float64, recorded ...Recorded) (*Figure, error) {
 		return nil, errors.New("viz: no step changes the memory's loss")
 	}
 	kept := func(x float64) float64 { return min(max(x, low), high) }
-	room := 0.03 * (high - low)
-	glyphs := [2]draw.GlyphStyle{
-		{Color: t.Hues[1], Radius: vg.Points(1.7), Shape: draw.CircleGlyph{}}, {Color: t.Hues[0], Radius: vg.Points(1.9), Shape: polygon{4, 45}},
+	l.key = []keyEntry{
+		{label: "the memory's loss fell", glyph: draw.GlyphStyle{Color: t.Hues[1], Radius: vg.Points(1.7), Shape: draw.CircleGlyph{}}, tight: true},
+		{label: "it rose", glyph: draw.GlyphStyle{Color: t.Hues[0], Radius: vg.Points(1.9), Shape: polygon{4, 45}}, tight: true},
+		{label: "as predicted", line: t.line(t.Ink, 1, 4, 2)},
 	}
+	var plots []*Plot
 	for i, g := range groups {
-		p := t.newPlot("change to first order, −γ J·d", "change of the memory's loss")
-		p.Title.Text = g.label
+		p := t.panel(g.label, "change to first order, −γ J·d", "change of the memory's loss")
 		grid := t.horizontals()
 		grid.Vertical = t.line(t.Grid, 0.5)
 		p.Add(grid)
-		for _, line := range []plotter.XYs{{{X: low}, {X: high}}, {{Y: low}, {Y: high}}} {
-			if err := addLines(p, t.line(t.Muted, 0.7), line); err != nil {
-				return nil, err
-			}
-		}
-		if err := addLines(p, t.line(t.Ink, 1, 4, 2), plotter.XYs{{X: low, Y: low}, {X: high, Y: high}}); err != nil {
-			return nil, err
-		}
-		points := &tinted{theme: t}
+		p.line(t.line(t.Muted, 0.7), plotter.XYs{{X: low}, {X: high}})
+		p.line(t.line(t.Muted, 0.7), plotter.XYs{{Y: low}, {Y: high}})
+		p.line(l.key[2].line, plotter.XYs{{X: low, Y: low}, {X: high, Y: high}})
 		for _, x := range of[i] {
-			glyph := glyphs[0]
+			glyph := l.key[0].glyph
 			if x.Changed > 0 {
-				glyph = glyphs[1]
+				glyph = l.key[1].glyph
 			}
-			points.items = append(points.items, pointMark{x: kept(x.Predicted), y: kept(x.Changed), glyph: glyph})
+			p.dots(dot{x: kept(x.Predicted), y: kept(x.Changed), glyph: glyph})
 		}
-		p.Add(points)
-		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = low-room, high+room, low-room, high+room
+		room := 0.03 * (high - low)
+		p.axes(low-room, high+room, low-room, high+room)
 		p.X.Tick.Marker, p.Y.Tick.Marker = roundTicks{4}, roundTicks{5}
 		plots = append(plots, p)
 	}
-	f := newFigure(t, 0, fmt.Sprintf("Change of the memory's loss against its prediction to first order, for %d methods.", len(plots)), panels(plots)...)
-	f.Height = 250 * rowsOf(f)
-	f.key = []keyEntry{
-		{label: "the memory's loss fell", glyph: glyphs[0], tight: true}, {label: "it rose", glyph: glyphs[1], tight: true},
-		{label: "as predicted", line: t.line(t.Ink, 1, 4, 2)},
-	}
-	return f.holding("promises", data), nil
+	return t.figure(l, inRows(plots)...)
 }

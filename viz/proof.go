@@ -7,9 +7,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// Tolerance is the violation of an optimality condition, relative to its scale, that is still taken for
+// tolerance is the violation of an optimality condition, relative to its scale, that is still taken for
 // rounding.
-const Tolerance = 1e-9
+const tolerance = 1e-9
 
 // converged is the norm of a gradient, relative to the largest, below which its row is left out
 // (docs/method.md §1.5).
@@ -18,7 +18,7 @@ const converged = 1e-12
 // CertificateStats summarises the certificates of a run's steps.
 type CertificateStats struct {
 	Steps      int // steps with a certificate
-	Holding    int // of them, those solved with every slack ≥ −Tolerance and Σλ|slack|, relative, ≤ Tolerance
+	Holding    int // of them, those solved with every relative slack ≥ −1e-9 and Σλ|slack|, relative, ≤ 1e-9
 	Stationary int // of them, those with d = 0
 	// WorstSlack is the lowest slack relative to its scale; positive if none was negative.
 	WorstSlack float64
@@ -38,7 +38,7 @@ func CheckCertificates(records []results.Record) CertificateStats {
 		s.Steps++
 		slack := relativeSlack(r)
 		unsolved := r.Status == "floor-infeasible" || r.Status == "iteration-limit"
-		if slack >= -Tolerance && r.Gap <= Tolerance && !unsolved {
+		if slack >= -tolerance && r.Gap <= tolerance && !unsolved {
 			s.Holding++
 		}
 		if r.Status == "stationary" {

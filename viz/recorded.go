@@ -73,14 +73,6 @@ func looks(methods []string, plain func(i int) bool) []string {
 	return out
 }
 
-func recordedKey(groups []recordedGroup) []keyEntry {
-	var key []keyEntry
-	for _, g := range groups {
-		key = append(key, keyEntry{label: g.label, line: g.style.line(1.6)})
-	}
-	return key
-}
-
 // taskEnds marks the steps after which a task is over, and from which on its samples are in the memory.
 func taskEnds(t *Theme, records []results.Record, named bool) *verticals {
 	v := &verticals{theme: t}
@@ -109,7 +101,7 @@ func taskEnds(t *Theme, records []results.Record, named bool) *verticals {
 }
 
 // sameHeight gives plots one vertical axis.
-func sameHeight(plots []*plot.Plot) {
+func sameHeight(plots []*Plot) {
 	var axes []*plot.Axis
 	for _, p := range plots {
 		axes = append(axes, &p.Y)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -26,7 +25,7 @@ func Scenarios(t *Theme, scenarios ...*scenario.Scenario) (*Figure, error) {
 	if len(scenarios) == 0 {
 		return nil, errors.New("viz: no scenarios to draw")
 	}
-	var row []*plot.Plot
+	var row []*Plot
 	rows, last := 0, 0.0
 	data := Table{Head: []string{"scenario", "stream", "first_step", "last_step"}}
 	for i, s := range scenarios {
@@ -36,23 +35,20 @@ func Scenarios(t *Theme, scenarios ...*scenario.Scenario) (*Figure, error) {
 		if err := s.Complete(); err != nil {
 			return nil, fmt.Errorf("viz: scenario %d: %w", i+1, err)
 		}
-		b := streamBars(t, scenarioTasks(s))
-		p := t.newPlot("optimiser step", "")
-		p.Title.Text = kindTitles[s.Kind]
-		b.addTo(p)
-		last = max(last, float64(s.LastStep()+1))
-		streamTable(&data, kindTitles[s.Kind], scenarioTasks(s))
+		run := scenarioTasks(s)
+		b := streamBars(t, run)
+		p := t.panel(kindTitles[s.Kind], "optimiser step", "")
+		p.bars(b)
 		p.X.Tick.Marker = roundTicks{4}
-		row = append(row, p)
-		rows = max(rows, len(b.rows))
+		streamTable(&data, kindTitles[s.Kind], run)
+		row, rows, last = append(row, p), max(rows, len(b.rows)), max(last, float64(s.LastStep()+1))
 	}
 	// Rows of one height and steps of one width in all plots, so that they can be compared.
 	for _, p := range row {
-		p.Y.Min = p.Y.Max - float64(rows)
-		p.X.Min, p.X.Max = 0, last
+		p.axes(0, last, p.Y.Max-float64(rows), p.Y.Max)
 	}
-	alt := fmt.Sprintf("Timelines of %d scenarios: which streams run at which optimiser step.", len(scenarios))
-	return newFigure(t, vg.Length(min(60+18*rows, 420)), alt, row).holding("scenarios", data), nil
+	return t.figure(layout{name: "scenarios", data: data, height: vg.Length(min(60+18*rows, 420)),
+		alt: fmt.Sprintf("Timelines of %d scenarios: which streams run at which optimiser step.", len(scenarios))}, row)
 }
 
 // streamTable adds when each stream of a run begins and ends.

@@ -2,6 +2,7 @@ package viz
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
@@ -15,16 +16,10 @@ func Slacks(t *Theme, records []results.Record) (*Figure, error) {
 		return nil, err
 	}
 	bucket := bucketOf(kept)
-	slack, err := streamPlot(t, kept, bucket, "slack, relative", relativeSlacks)
-	if err != nil {
-		return nil, err
-	}
+	slack := t.streamPlot(kept, bucket, "slack, relative", relativeSlacks)
 	slack.Y.Max = max(slack.Y.Max, 0.01) // rounding is not to fill the plot
-	proof, err := proofPlot(t, kept, bucket)
-	if err != nil {
-		return nil, err
-	}
-	f := overSteps(t, kept, 320, fmt.Sprintf("Slack of each stream over %d steps, and its worst breach.", len(kept)), slack, proof)
-	f.key = append(append(streamsOf(kept...).key(t), proofKey(t)...), bucketKey(bucket)...)
-	return f.holding("slacks", recordTable(kept)), nil
+	return t.overSteps(kept, layout{name: "slacks", data: recordTable(kept), height: 320,
+		key: slices.Concat(streamsOf(kept...).key(t), proofKey(t), bucketKey(bucket)),
+		alt: fmt.Sprintf("Slack of each stream over %d steps, and its worst breach.", len(kept)),
+	}, slack, t.proofPlot(kept, bucket))
 }

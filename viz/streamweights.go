@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -27,31 +26,16 @@ func StreamWeights(t *Theme, records []results.Record) (*Figure, error) {
 		certificates = certificates && len(r.Lambda) == len(r.IDs) && len(r.Sigma) == len(r.IDs)
 		rescaled = rescaled || !slices.Equal(r.Weights, r.Lambda)
 	}
-	type quantity struct {
-		label  string
-		values func(*results.Record) []float64
-	}
-	var quantities []quantity
+	bucket := bucketOf(records)
+	var plots []*Plot
 	if certificates {
-		quantities = []quantity{
-			{"elastic factor σ", func(r *results.Record) []float64 { return r.Sigma }},
-			{"weight λ", func(r *results.Record) []float64 { return r.Lambda }},
-		}
+		plots = []*Plot{t.streamPlot(records, bucket, "elastic factor σ", sigmaOf), t.streamPlot(records, bucket, "weight λ", lambdaOf)}
 	}
 	if rescaled || !certificates {
-		quantities = append(quantities, quantity{"applied weight w", func(r *results.Record) []float64 { return r.Weights }})
+		plots = append(plots, t.streamPlot(records, bucket, "applied weight w", func(r *results.Record) []float64 { return r.Weights }))
 	}
-	bucket := bucketOf(records)
-	var plots []*plot.Plot
-	for _, q := range quantities {
-		p, err := streamPlot(t, records, bucket, q.label, q.values)
-		if err != nil {
-			return nil, err
-		}
-		plots = append(plots, p)
-	}
-	alt := fmt.Sprintf("Weights of each stream over %d steps.", len(records))
-	f := overSteps(t, records, vg.Length(40+140*len(plots)), alt, plots...)
-	f.key = append(streamsOf(records...).key(t), bucketKey(bucket)...)
-	return f.holding("stream-weights", recordTable(records)), nil
+	return t.overSteps(records, layout{name: "stream-weights", data: recordTable(records), height: vg.Length(40 + 140*len(plots)),
+		key: append(streamsOf(records...).key(t), bucketKey(bucket)...),
+		alt: fmt.Sprintf("Weights of each stream over %d steps.", len(records)),
+	}, plots...)
 }

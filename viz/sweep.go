@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
@@ -19,8 +18,7 @@ import (
 // method, with a band of one standard deviation over its runs, and one panel for each data set and increment.
 // The budget is that of the run's configuration.
 func MemorySize(t *Theme, runs ...*results.Run) (*Figure, error) {
-	label := "stored samples"
-	policy := ""
+	label, policy := "stored samples", ""
 	value := func(r *results.Run) (float64, bool, error) {
 		var c struct {
 			Memory struct {
@@ -39,14 +37,8 @@ func MemorySize(t *Theme, runs ...*results.Run) (*Figure, error) {
 		}
 		return *c.Memory.Budget, true, nil
 	}
-	f, err := sweep(t, runs, "memory.budget", value)
-	if err != nil {
-		return nil, err
-	}
-	f.labelX(label)
-	f.Alt = "Final average accuracy against the number of stored samples."
-	f.Name, f.Data.Head[2] = "memory-size", "stored_samples"
-	return f, nil
+	return sweep(t, runs, "memory.budget", value, &label, layout{name: "memory-size", data: sweepTable("stored_samples"),
+		alt: "Final average accuracy against the number of stored samples."})
 }
 
 // Temperature draws the final average accuracy A against the softmax temperature τ of the elastic factors
@@ -54,21 +46,13 @@ func MemorySize(t *Theme, runs ...*results.Run) (*Figure, error) {
 // good range is, and whether all of it lies above the methods that have no temperature. Runs without a fixed
 // temperature (of other methods, or with tau=auto) are drawn as a level line for comparison.
 func Temperature(t *Theme, runs ...*results.Run) (*Figure, error) {
-	f, err := sweep(t, runs, "params.tau", temperatureOf)
-	if err != nil {
-		return nil, err
-	}
-	f.labelX("softmax temperature τ")
-	f.Alt = "Final average accuracy against the softmax temperature of the elastic factors."
-	f.Name, f.Data.Head[2] = "temperature", "tau"
-	return f, nil
+	label := "softmax temperature τ"
+	return sweep(t, runs, "params.tau", temperatureOf, &label, layout{name: "temperature", data: sweepTable("tau"),
+		alt: "Final average accuracy against the softmax temperature of the elastic factors."})
 }
 
-// labelX writes under the plots of the last row.
-func (f *Figure) labelX(label string) {
-	for _, p := range f.Rows[len(f.Rows)-1] {
-		p.X.Label.Text = label
-	}
+func sweepTable(value string) Table {
+	return Table{Head: []string{"setting", "method", value, "accuracy_percent", "std_percent", "runs"}}
 }
 
 // sweepPanel is the runs of one setting: those with a place on the axis, and those without, levels.
@@ -80,45 +64,41 @@ type sweepPanel struct {
 }
 
 // sweep draws A against a value of the runs, that of the named setting, on a logarithmic axis; runs without it as levels.
-func sweep(t *Theme, runs []*results.Run, axis string, value func(*results.Run) (float64, bool, error)) (*Figure, error) {
+// The values may decide the axis's label.
+func sweep(t *Theme, runs []*results.Run, axis string, value func(*results.Run) (float64, bool, error), label *string, l layout) (*Figure, error) {
 	parts, err := settings(runs)
 	if err != nil {
 		return nil, err
 	}
-	var panel []*sweepPanel
+	var panels []*sweepPanel
 	var groups [][]Group
 	for _, part := range parts {
 		s, err := newSweepPanel(part, axis, value)
 		if err != nil {
 			return nil, err
 		}
-		panel, groups = append(panel, s), append(groups, s.swept, s.level)
+		panels, groups = append(panels, s), append(groups, s.swept, s.level)
 	}
 	all := dressAlike(groups...)
 	styles := t.stylesOf(all)
-	var plots []*plot.Plot
-	data := Table{Head: []string{"setting", "method", "value", "accuracy_percent", "std_percent", "runs"}}
-	for _, s := range panel {
-		p := t.newPlot("", "final accuracy A, %")
-		p.Title.Text = s.title
-		p.Add(t.horizontals())
-		if err := s.draw(t, p, styles, &data); err != nil {
-			return nil, err
-		}
+	var plots []*Plot
+	swept := map[string]bool{}
+	for _, s := range panels {
+		p := t.panel(s.title, *label, "final accuracy A, %")
+		p.grid()
+		s.draw(p, styles, &l.data)
 		plots = append(plots, p)
-	}
-	f := newFigure(t, 0, "", panels(plots)...)
-	f.Height = 230 * rowsOf(f)
-	f.key = keyOf(all, styles)
-	for i, e := range f.key {
-		drawn := func(s *sweepPanel) bool {
-			return slices.ContainsFunc(s.swept, func(g Group) bool { return g.Label == e.label })
-		}
-		if !slices.ContainsFunc(panel, drawn) {
-			f.key[i].glyph.Shape = nil // a level has no markers
+		for _, g := range s.swept {
+			swept[g.Label] = true
 		}
 	}
-	return f.holding("sweep", data), nil
+	l.row, l.key = 230, keyOf(all, styles)
+	for i, e := range l.key {
+		if !swept[e.label] {
+			l.key[i].glyph.Shape = nil // a level has no markers
+		}
+	}
+	return t.figure(l, inRows(plots)...)
 }
 
 func newSweepPanel(part setting, axis string, value func(*results.Run) (float64, bool, error)) (*sweepPanel, error) {
@@ -168,32 +148,23 @@ func newSweepPanel(part setting, axis string, value func(*results.Run) (float64,
 	return s, nil
 }
 
-func (s *sweepPanel) draw(t *Theme, p *plot.Plot, styles map[string]Style, data *Table) error {
+func (s *sweepPanel) draw(p *Plot, styles map[string]Style, data *Table) {
 	for _, g := range s.swept {
 		c, values, runs := sweepCurve(g.Runs, s.at, s.axis)
 		for i := range values {
 			data.add(s.title, g.Label, values[i], c.mean[i], c.std[i], runs[i])
 		}
-		if err := addCurve(t, p, styles[g.look], c, spreadFor(slices.Max(runs), len(s.swept))); err != nil {
-			return err
-		}
+		p.curve(styles[g.look], c, spreadFor(slices.Max(runs), len(s.swept)))
 	}
 	first, last := s.axis[0].Value, s.axis[len(s.axis)-1].Value
 	for _, g := range s.level {
-		var as []float64
-		for _, r := range g.Runs {
-			as = append(as, r.A)
-		}
-		mean, std := meanStd(as)
+		mean, std := meanStd(finals(g.Runs))
 		data.add(s.title, g.Label, nil, mean, std, len(g.Runs))
-		if err := addLines(p, styles[g.look].line(1), plotter.XYs{{X: first, Y: mean}, {X: last, Y: mean}}); err != nil {
-			return err
-		}
+		p.level(styles[g.look].line(1), first, last, mean)
 	}
 	pad := 0.03 * (last - first)
 	p.X.Min, p.X.Max = first-pad, last+pad
 	p.X.Tick.Marker = plot.ConstantTicks(spaced(s.axis))
-	return nil
 }
 
 // sweepAxis places values at their logarithms, and infinity a little beyond the last of them.

@@ -3,9 +3,7 @@ package viz
 import (
 	"fmt"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
@@ -25,95 +23,68 @@ func TaskAccuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
 			return nil, fmt.Errorf("viz: run %s has %d tasks and run %s has %d", runs[0].ID, tasks, r.ID, len(r.Tasks))
 		}
 	}
-	p := t.newPlot("task, by arrival", "test accuracy, %")
-	p.Add(&stripes{theme: t, n: tasks}, t.horizontals())
+	p := t.panel("", "task, by arrival", "test accuracy, %")
+	p.stripes(tasks, 0)
+	p.grid()
 	low, high := 100.0, 0.0
-	d := &dumbbells{theme: t}
 	styles := t.stylesOf(groups)
 	data := Table{Head: []string{"method", "task", "accuracy_at_own_end_percent", "accuracy_at_end_percent", "std_percent", "runs"}}
+	names := make([]string, tasks)
 	for i, g := range groups {
 		for j, task := range runs[0].Tasks {
 			b := dumbbellOf(g, j)
-			b.x, b.style = float64(j)+beside(i, len(groups)), styles[g.look]
+			names[j] = fmt.Sprint(task.ID)
 			data.add(g.Label, task.ID, b.own, b.final, b.std, len(g.Runs))
-			d.items = append(d.items, b)
+			p.dumbbell(float64(j)+beside(i, len(groups)), b, styles[g.look])
 			low, high = min(low, b.own, b.final-b.std), max(high, b.own, b.final+b.std)
 		}
 	}
-	p.Add(d)
-	p.X.Min, p.X.Max = -0.5, float64(tasks)-0.5
-	p.X.Tick.Marker = plot.ConstantTicks(taskTicks(runs))
-	p.X.Tick.Length = 0
-	p.Y.Min, p.Y.Max = max(0, low-4), min(100, high+4)
-	f := newFigure(t, 260, fmt.Sprintf("Accuracy of each of %d tasks at its own end and at the end of the run, for %d methods.", tasks, len(groups)), []*plot.Plot{p})
-	f.key = methodKey(groups, styles)
-	for i := range f.key {
-		f.key[i].line = t.line(f.key[i].line.Color, 1)
+	p.axes(-0.5, float64(tasks)-0.5, max(0, low-4), min(100, high+4))
+	p.X.Tick.Marker, p.X.Tick.Length = namedTicks(names, func(j int) float64 { return float64(j) }), 0
+	key := methodKey(groups, styles)
+	for i := range key {
+		key[i].line = t.line(key[i].line.Color, 1)
 	}
-	f.key = append(f.key, keyEntry{label: "bar: at the task's own end; marker: at the end of the run"})
-	return f.holding("task-accuracy", data), nil
+	key = append(key, keyEntry{label: "bar: at the task's own end; marker: at the end of the run"})
+	return t.figure(layout{name: "task-accuracy", data: data, height: 260, key: key,
+		alt: fmt.Sprintf("Accuracy of each of %d tasks at its own end and at the end of the run, for %d methods.", tasks, len(groups))}, []*Plot{p})
 }
 
 // dumbbell is one method's accuracy of one task, in percent.
-type dumbbell struct {
-	x, own, final, std float64
-	style              Style
-}
+type dumbbell struct{ own, final, std float64 }
 
-func dumbbellOf(g Group, task int) dumbbell {
+func dumbbellOf(g Group, task int) (b dumbbell) {
 	var own, final []float64
 	for _, r := range g.Runs {
 		own = append(own, 100*r.Tasks[task].AccEnd)
 		final = append(final, 100*r.Tasks[task].AccFinal)
 	}
-	var b dumbbell
 	b.own, _ = meanStd(own)
 	b.final, b.std = meanStd(final)
 	return b
 }
 
-func taskTicks(runs []*results.Run) []plot.Tick {
-	var ticks []plot.Tick
-	for j, task := range runs[0].Tasks {
-		ticks = append(ticks, plot.Tick{Value: float64(j), Label: fmt.Sprint(task.ID)})
-	}
-	return ticks
-}
-
-// stripes shade every second task.
-type stripes struct {
-	theme *Theme
-	n     int
-	first float64 // where the first task stands
-}
-
-func (s *stripes) Plot(c draw.Canvas, p *plot.Plot) {
-	trX, _ := p.Transforms(&c)
-	shade := s.theme.Grid
-	shade.A = 110
-	for j := 1; j < s.n; j += 2 {
-		left, right := trX(s.first+float64(j)-0.5), trX(s.first+float64(j)+0.5)
-		c.FillPolygon(shade, []vg.Point{{X: left, Y: c.Min.Y}, {X: right, Y: c.Min.Y}, {X: right, Y: c.Max.Y}, {X: left, Y: c.Max.Y}})
-	}
-}
-
-type dumbbells struct {
-	theme *Theme
-	items []dumbbell
-}
-
-func (d *dumbbells) Plot(c draw.Canvas, p *plot.Plot) {
-	trX, trY := p.Transforms(&c)
-	for _, b := range d.items {
-		s := b.style
-		x, own, final := trX(b.x), trY(b.own), trY(b.final)
-		c.StrokeLine2(d.theme.line(s.Color, 1), x, own, x, final)
-		c.StrokeLine2(d.theme.line(s.Color, 1), x-vg.Points(3), own, x+vg.Points(3), own)
+func (p *Plot) dumbbell(at float64, b dumbbell, s Style) {
+	p.sketch(func(c pen) {
+		thin, own, final := c.theme.line(s.Color, 1), c.at(at, b.own), c.at(at, b.final)
+		c.stroke(thin, own, final)
+		c.StrokeLine2(thin, own.X-vg.Points(3), own.Y, own.X+vg.Points(3), own.Y)
 		if b.std > 0 {
 			whisker := s.Color
 			whisker.A = 90
-			c.StrokeLine2(d.theme.line(whisker, 4), x, trY(b.final-b.std), x, trY(b.final+b.std))
+			c.stroke(c.theme.line(whisker, 4), c.at(at, b.final-b.std), c.at(at, b.final+b.std))
 		}
-		c.DrawGlyphNoClip(s.glyph(3), vg.Point{X: x, Y: final})
-	}
+		c.DrawGlyphNoClip(s.glyph(3), final)
+	})
+}
+
+// stripes shades every second of n places on an axis of whole numbers.
+func (p *Plot) stripes(n int, first float64) {
+	shade := p.theme.Grid
+	shade.A = 110
+	p.sketch(func(c pen) {
+		for j := 1; j < n; j += 2 {
+			c.fill(shade, c.x(first+float64(j)-0.5), c.x(first+float64(j)+0.5), c.Min.Y, c.Max.Y)
+		}
+	})
 }

@@ -111,10 +111,7 @@ func (t *Theme) text(c color.Color, size float64) text.Style {
 const lift = vg.Length(1)
 
 // Stream is the colour of stream i of n (from 0), by arrival.
-func (t *Theme) Stream(i, n int) color.NRGBA { return t.stream(i, n) }
-
-// stream is the colour of stream i of n (from 0), by arrival.
-func (t *Theme) stream(i, n int) color.NRGBA {
+func (t *Theme) Stream(i, n int) color.NRGBA {
 	if n < 2 {
 		return t.Ramp[1]
 	}

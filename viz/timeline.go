@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
@@ -23,51 +22,40 @@ func Timeline(t *Theme, run *results.Run) (*Figure, error) {
 	}
 	end := float64(lastStep(run) + 1)
 	bars := streamBars(t, run)
-	top := t.newPlot("", "")
-	bars.addTo(top)
+	top := t.panel("", "", "")
+	top.bars(bars)
 	top.X.Min, top.X.Max = 0, end
 	top.X.Tick.Marker = withoutLabels{top.X.Tick.Marker}
-
-	count, err := countPlot(t, run)
-	if err != nil {
-		return nil, err
-	}
-	alt := fmt.Sprintf("Timeline of %d tasks over %d optimiser steps, with the memory stream and the number of simultaneous streams.",
-		len(run.Tasks), int(end))
 	height := vg.Length(min(60+16*(len(bars.rows)), 420)) + 90
-	f := newFigure(t, height, alt, []*plot.Plot{top}, []*plot.Plot{count})
-	f.Share = []float64{float64(height - 100), 100}
-	data := Table{Head: []string{"method", "stream", "first_step", "last_step"}}
-	streamTable(&data, run.Method, run)
-	return f.holding("timeline", data), nil
+	l := layout{name: "timeline", height: height, data: Table{Head: []string{"method", "stream", "first_step", "last_step"}},
+		alt: fmt.Sprintf("Timeline of %d tasks over %d optimiser steps, with the memory stream and the number of simultaneous streams.", len(run.Tasks), int(end))}
+	streamTable(&l.data, run.Method, run)
+	f, err := t.figure(l, []*Plot{top}, []*Plot{t.countPlot(run)})
+	if err == nil {
+		f.Share = []float64{float64(height - 100), 100}
+	}
+	return f, err
 }
 
 // countPlot draws K(t) as steps.
-func countPlot(t *Theme, run *results.Run) (*plot.Plot, error) {
-	changes := streamCounts(run)
+func (t *Theme) countPlot(run *results.Run) *Plot {
 	var xys plotter.XYs
-	most := 0
-	for i, c := range changes {
-		if i > 0 {
-			xys = append(xys, plotter.XY{X: float64(c.step), Y: float64(changes[i-1].streams)})
-		}
+	for _, c := range streamCounts(run) {
 		xys = append(xys, plotter.XY{X: float64(c.step), Y: float64(c.streams)})
-		most = max(most, c.streams)
 	}
 	end := float64(lastStep(run) + 1)
-	xys = append(xys, plotter.XY{X: end, Y: float64(changes[len(changes)-1].streams)})
-	line, err := plotter.NewLine(xys)
+	_, _, _, most := plotter.XYRange(xys)
+	p := t.panel("", "optimiser step", "streams K")
+	line, err := plotter.NewLine(steps(append(xys, plotter.XY{X: end, Y: xys[len(xys)-1].Y})))
 	if err != nil {
-		return nil, err
+		p.fail("streams", err)
+		return p
 	}
-	line.LineStyle = t.line(t.Ink, 1.2)
-	line.FillColor = t.Grid
-	p := t.newPlot("optimiser step", "streams K")
+	line.LineStyle, line.FillColor = t.line(t.Ink, 1.2), t.Grid
 	p.Add(line)
-	p.X.Min, p.X.Max = 0, end
-	p.Y.Min, p.Y.Max = 0, float64(most)+0.3
+	p.axes(0, end, 0, most+0.3)
 	p.Y.Tick.Marker = wholeTicks{}
-	return p, nil
+	return p
 }
 
 // streamCount is a step and how many streams there are from then on.
@@ -132,12 +120,11 @@ func memoryFrom(run *results.Run) int {
 }
 
 // streamBars gives each task a row, and the memory one from the first task's end on.
-func streamBars(t *Theme, run *results.Run) *bars {
-	b := &bars{theme: t}
+func streamBars(t *Theme, run *results.Run) (b bars) {
 	for i, task := range run.Tasks {
 		text := whichClasses(task)
 		b.rows = append(b.rows, fmt.Sprintf("task %d", task.ID))
-		b.bars = append(b.bars, bar{row: i, text: text, start: float64(task.Start), end: float64(task.End + 1), color: t.stream(i, len(run.Tasks))})
+		b.bars = append(b.bars, bar{row: i, text: text, start: float64(task.Start), end: float64(task.End + 1), color: t.Stream(i, len(run.Tasks))})
 	}
 	for i, r := range rehearsals(run) {
 		text := ""

@@ -7,8 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -22,20 +20,9 @@ func ToyDescent(t *Theme, traces ...Trace) (*Figure, error) {
 	if err := checkTraces(traces); err != nil {
 		return nil, err
 	}
-	whole, err := descentPlot(t, traces, 0)
-	if err != nil {
-		return nil, err
-	}
-	whole.Title.Text = "the whole descent"
-	after, err := descentPlot(t, traces, traces[0].Arrival)
-	if err != nil {
-		return nil, err
-	}
-	after.Title.Text = "after task 2 has arrived"
-	alt := fmt.Sprintf("Level lines of the two toy functions with the paths of %d methods.", len(traces))
-	f := newFigure(t, 300, alt, []*plot.Plot{whole, after})
-	f.key = toyKey(t, traces)
-	return f.holding("toy-descent", traceTable(traces)), nil
+	return t.figure(layout{name: "toy-descent", data: traceTable(traces), height: 300, key: t.toyKey(traces),
+		alt: fmt.Sprintf("Level lines of the two toy functions with the paths of %d methods.", len(traces)),
+	}, []*Plot{t.descentPlot("the whole descent", traces, 0), t.descentPlot("after task 2 has arrived", traces, traces[0].Arrival)})
 }
 
 // ToyPaths is the right half of [ToyDescent] alone.
@@ -43,21 +30,14 @@ func ToyPaths(t *Theme, traces ...Trace) (*Figure, error) {
 	if err := checkTraces(traces); err != nil {
 		return nil, err
 	}
-	p, err := descentPlot(t, traces, traces[0].Arrival)
-	if err != nil {
-		return nil, err
-	}
-	f := newFigure(t, 300, "Paths of the methods on the two toy functions after the second task has arrived.", []*plot.Plot{p})
-	f.key = toyKey(t, traces)
-	return f.holding("toy-paths", traceTable(traces)), nil
+	return t.figure(layout{name: "toy-paths", data: traceTable(traces), height: 300, key: t.toyKey(traces),
+		alt: "Paths of the methods on the two toy functions after the second task has arrived.",
+	}, []*Plot{t.descentPlot("", traces, traces[0].Arrival)})
 }
 
-func toyKey(t *Theme, traces []Trace) []keyEntry {
-	var key []keyEntry
-	styles := t.tracesOf(traces)
-	for i, tr := range traces {
-		s := styles[i]
-		key = append(key, keyEntry{label: tr.label(), line: s.line(1.6), glyph: s.glyph(2.8)})
+func (t *Theme) toyKey(traces []Trace) (key []keyEntry) {
+	for i, s := range t.tracesOf(traces) {
+		key = append(key, keyEntry{label: traces[i].label(), line: s.line(1.6), glyph: s.glyph(2.8)})
 	}
 	return append(key,
 		keyEntry{label: "level lines of f₁", line: t.line(t.Contours[0], 1)},
@@ -66,20 +46,16 @@ func toyKey(t *Theme, traces []Trace) []keyEntry {
 
 // tracesOf keeps the traces apart; those of one method, with other parameters, are variants of it.
 func (t *Theme) tracesOf(traces []Trace) []Style {
-	var looks []string
-	seen := map[string]int{}
-	for _, tr := range traces {
-		look := tr.Method
-		if n := seen[tr.Method]; n > 0 {
-			look = fmt.Sprintf("%s+%d", tr.Method, n)
+	names, seen := make([]string, len(traces)), map[string]int{}
+	for i, tr := range traces {
+		if names[i] = tr.Method; seen[tr.Method] > 0 {
+			names[i] = fmt.Sprintf("%s+%d", tr.Method, seen[tr.Method])
 		}
 		seen[tr.Method]++
-		looks = append(looks, look)
 	}
-	styles := t.Methods(looks...)
-	out := make([]Style, len(traces))
-	for i, look := range looks {
-		out[i] = styles[look]
+	styles, out := t.Methods(names...), make([]Style, len(traces))
+	for i, name := range names {
+		out[i] = styles[name]
 	}
 	return out
 }
@@ -120,34 +96,26 @@ func checkTraces(traces []Trace) error {
 }
 
 // descentPlot draws the paths from step first on, over the level lines around them.
-func descentPlot(t *Theme, traces []Trace, first int) (*plot.Plot, error) {
-	p := t.newPlot("x", "y")
+func (t *Theme) descentPlot(title string, traces []Trace, first int) *Plot {
+	p := t.panel(title, "x", "y")
 	p.X.Tick.Marker, p.Y.Tick.Marker = roundTicks{5}, roundTicks{5}
 	box := around(traces, first)
 	p.Add(contours(toy.F1, box, t.line(t.Contours[0], 0.7)), contours(toy.F2, box, t.line(t.Contours[1], 0.7, 4, 2)))
-	marks := &pointMarks{theme: t}
 	styles := t.tracesOf(traces)
+	var marks []dot
 	for _, k := range longestFirst(traces, first) {
-		xys := traces[k].path(first, box)
-		line, err := plotter.NewLine(xys)
-		if err != nil {
-			return nil, err
-		}
-		s := styles[k]
-		line.LineStyle = s.line(1.8)
-		p.Add(line)
+		xys, s := traces[k].path(first, box), styles[k]
+		p.line(s.line(1.8), xys)
 		end := xys[len(xys)-1]
-		marks.items = append(marks.items, pointMark{x: end.X, y: end.Y, glyph: s.glyph(4)})
+		marks = append(marks, dot{x: end.X, y: end.Y, glyph: s.glyph(4)})
 	}
-	tr := traces[0]
-	ring := draw.GlyphStyle{Color: t.Ink, Radius: vg.Points(4), Shape: draw.RingGlyph{}}
+	tr, ring := traces[0], draw.GlyphStyle{Color: t.Ink, Radius: vg.Points(4), Shape: draw.RingGlyph{}}
 	if first == 0 {
-		marks.items = append(marks.items, pointMark{x: tr.X[0], y: tr.Y[0], glyph: ring, text: "start"})
+		marks = append(marks, dot{x: tr.X[0], y: tr.Y[0], glyph: ring, text: "start"})
 	}
-	marks.items = append(marks.items, pointMark{x: tr.X[tr.Arrival], y: tr.Y[tr.Arrival], glyph: ring, text: "task 2 arrives"})
-	p.Add(marks)
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = box[0], box[1], box[2], box[3]
-	return p, nil
+	p.dots(append(marks, dot{x: tr.X[tr.Arrival], y: tr.Y[tr.Arrival], glyph: ring, text: "task 2 arrives"})...)
+	p.axes(box[0], box[1], box[2], box[3])
+	return p
 }
 
 // longestFirst orders traces such that a short path over a longer one stays visible.
@@ -185,33 +153,4 @@ func around(traces []Trace, first int) [4]float64 {
 func contours(f func(x, y float64) float64, box [4]float64, style draw.LineStyle) *levelLines {
 	g := sampleGrid(f, box)
 	return &levelLines{g, g.quantiles(0.02, 0.08, 0.16, 0.26, 0.38, 0.5, 0.62, 0.74, 0.86, 0.95), style}
-}
-
-// pointMarks draws glyphs with a text beside them, on the side where there is more room.
-type pointMarks struct {
-	theme *Theme
-	items []pointMark
-}
-
-type pointMark struct {
-	x, y  float64
-	glyph draw.GlyphStyle
-	text  string
-}
-
-func (m *pointMarks) Plot(c draw.Canvas, p *plot.Plot) {
-	trX, trY := p.Transforms(&c)
-	sty := m.theme.text(m.theme.Ink, tickSize)
-	for _, it := range m.items {
-		at := vg.Point{X: trX(it.x), Y: trY(it.y)}
-		c.DrawGlyphNoClip(it.glyph, at)
-		if it.text == "" {
-			continue
-		}
-		left := at.X + vg.Points(7)
-		if width := sty.Width(it.text); left+width > c.Max.X {
-			left = at.X - vg.Points(7) - width
-		}
-		m.theme.plated(c, vg.Point{X: left, Y: at.Y + vg.Points(8)}, it.text)
-	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 )
 
@@ -16,28 +15,23 @@ func ToyLosses(t *Theme, traces ...Trace) (*Figure, error) {
 	if err := checkTraces(traces); err != nil {
 		return nil, err
 	}
-	f1, err := lossPlot(t, traces, "f₁ (old task)", func(tr *Trace) []float64 { return tr.F1 })
-	if err != nil {
-		return nil, err
-	}
-	f2, err := lossPlot(t, traces, "f₂ (new task)", func(tr *Trace) []float64 { return tr.F2 })
-	if err != nil {
-		return nil, err
-	}
-	alt := fmt.Sprintf("Both toy functions over the steps of %d methods; the second task arrives at step %d.", len(traces), traces[0].Arrival)
-	return newFigure(t, 270, alt, []*plot.Plot{f1, f2}).holding("toy-losses", traceTable(traces)), nil
+	return t.figure(layout{name: "toy-losses", data: traceTable(traces), height: 270,
+		alt: fmt.Sprintf("Both toy functions over the steps of %d methods; the second task arrives at step %d.", len(traces), traces[0].Arrival),
+	}, []*Plot{
+		t.lossPlot(traces, "f₁ (old task)", func(tr *Trace) []float64 { return tr.F1 }),
+		t.lossPlot(traces, "f₂ (new task)", func(tr *Trace) []float64 { return tr.F2 }),
+	})
 }
 
-func lossPlot(t *Theme, traces []Trace, label string, values func(*Trace) []float64) (*plot.Plot, error) {
-	p := t.newPlot("step", label)
+func (t *Theme) lossPlot(traces []Trace, label string, values func(*Trace) []float64) *Plot {
+	p := t.panel("", "step", label)
 	p.X.Tick.Marker = roundTicks{4}
-	p.Add(t.horizontals())
+	p.grid()
 	p.Add(&verticals{theme: t, marks: []vertical{{x: float64(traces[0].Arrival), label: "task 2 arrives"}}})
-	ends := &endLabels{theme: t}
 	styles := t.tracesOf(traces)
 	low, high := math.Inf(1), math.Inf(-1)
 	for i := range traces {
-		tr := &traces[i]
+		tr, s := &traces[i], styles[i]
 		vs := values(tr)
 		var xys plotter.XYs
 		for step, v := range vs {
@@ -48,19 +42,11 @@ func lossPlot(t *Theme, traces []Trace, label string, values func(*Trace) []floa
 				xys = append(xys, plotter.XY{X: float64(step), Y: v})
 			}
 		}
-		line, err := plotter.NewLine(xys)
-		if err != nil {
-			return nil, err
-		}
-		s := styles[i]
-		line.LineStyle = s.line(1.6)
-		p.Add(line)
+		p.line(s.line(1.6), xys)
 		last := xys[len(xys)-1]
-		ends.labels = append(ends.labels, endLabel{x: last.X, y: last.Y, text: tr.label(), line: s.line(1), glyph: s.glyph(2.6)})
+		p.nameEnd(endLabel{x: last.X, y: last.Y, text: tr.label(), line: s.line(1), glyph: s.glyph(2.6)})
 	}
-	p.Add(ends)
 	margin := 0.08 * (high - low)
-	p.Y.Min, p.Y.Max = low-margin, high+2*margin
-	p.X.Min = 0
-	return p, nil
+	p.axes(0, p.X.Max, low-margin, high+2*margin)
+	return p
 }
