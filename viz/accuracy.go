@@ -3,6 +3,7 @@ package viz
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot/plotter"
 
@@ -77,4 +78,130 @@ func chanceLine(run *results.Run) (xys plotter.XYs) {
 		xys = append(xys, plotter.XY{X: x, Y: Chance(run, task.Start)})
 	}
 	return append(xys, plotter.XY{X: float64(lastStep(run)), Y: xys[len(xys)-1].Y})
+}
+
+// curve is the mean over runs of the accuracy over time, or another quantity, in percent.
+type curve struct {
+	steps     []float64
+	mean, std []float64
+}
+
+func (c *curve) add(step, mean, std float64) {
+	c.steps = append(c.steps, step)
+	c.mean = append(c.mean, mean)
+	c.std = append(c.std, std)
+}
+
+// meanCurve takes the runs' curves on all their steps together, from where the last of them
+// begins to where the first of them ends; between two evaluations a run's curve is linear.
+func meanCurve(runs []*results.Run) curve {
+	var steps []int
+	first, last := -1, -1
+	for _, r := range runs {
+		if len(r.Curve) == 0 {
+			return curve{}
+		}
+		for _, p := range r.Curve {
+			steps = append(steps, p.Step)
+		}
+		begin, end := r.Curve[0].Step, r.Curve[len(r.Curve)-1].Step
+		first = max(first, begin)
+		if last < 0 || end < last {
+			last = end
+		}
+	}
+	slices.Sort(steps)
+	var c curve
+	for _, step := range slices.Compact(steps) {
+		if step < first || step > last {
+			continue
+		}
+		accs := make([]float64, len(runs))
+		for i, r := range runs {
+			accs[i] = 100 * interpolate(r.Curve, step)
+		}
+		mean, std := meanStd(accs)
+		c.add(float64(step), mean, std)
+	}
+	return c
+}
+
+// interpolate returns the mean accuracy at a step within the curve.
+func interpolate(points []results.Point, step int) float64 {
+	i, found := slices.BinarySearchFunc(points, step, func(p results.Point, s int) int { return p.Step - s })
+	if found {
+		return points[i].Mean
+	}
+	a, b := points[i-1], points[i]
+	x := float64(step-a.Step) / float64(b.Step-a.Step)
+	return a.Mean*(1-x) + b.Mean*x
+}
+
+// spread is how a curve shows the standard deviation over its runs.
+type spread int
+
+const (
+	noSpread    spread = iota // of a single run
+	bands                     // an area around the curve
+	whiskers                  // a bar at each point
+	lastWhisker               // a bar at the last point
+)
+
+// spreadFor chooses, for points that are means of so many runs, bands as long as the lines can be told apart.
+func spreadFor(runs, lines int) spread {
+	switch {
+	case runs < 2:
+		return noSpread
+	case lines > 4:
+		return whiskers
+	}
+	return bands
+}
+
+// curve draws a curve with its spread, and with markers and bars as long as there are at most 40 points.
+func (p *Plot) curve(s Style, c curve, show spread) {
+	xys, low, high := make(plotter.XYs, len(c.steps)), make(plotter.XYs, len(c.steps)), make(plotter.XYs, len(c.steps))
+	for i, x := range c.steps {
+		xys[i] = plotter.XY{X: x, Y: c.mean[i]}
+		low[i] = plotter.XY{X: x, Y: c.mean[i] - c.std[i]}
+		high[i] = plotter.XY{X: x, Y: c.mean[i] + c.std[i]}
+	}
+	n, few := len(xys)-1, len(xys) <= 40
+	switch {
+	case show == bands && n > 0:
+		p.band(low, high, s)
+	case show == lastWhisker:
+		p.errorBars(s.Color, low[n:], high[n:])
+	case show != noSpread && few:
+		p.errorBars(s.Color, low, high)
+	}
+	p.line(s.line(1.6), xys)
+	if few {
+		p.scatter(s.glyph(2.4), xys)
+	}
+}
+
+// Chance returns the accuracy in percent of guessing after a step: the mean over the tasks
+// started by then of one over the number of classes to choose from, which are the task's own
+// ("task" increment) or those of all tasks started ("class" increment).
+func Chance(run *results.Run, step int) float64 {
+	seen := map[int]bool{}
+	started, sum := 0, 0.0
+	for _, t := range run.Tasks {
+		if t.Start > step || len(t.Classes) == 0 {
+			continue
+		}
+		started++
+		sum += 1 / float64(len(t.Classes))
+		for _, c := range t.Classes {
+			seen[c] = true
+		}
+	}
+	switch {
+	case started == 0:
+		return 0
+	case run.Increment == "class":
+		return 100 / float64(len(seen))
+	}
+	return 100 * sum / float64(started)
 }

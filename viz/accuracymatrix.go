@@ -39,14 +39,14 @@ func AccuracyMatrix(t *Theme, runs ...*results.Run) (*Figure, error) {
 		}
 		plots = append(plots, p)
 	}
-	f, err := t.figure(layout{name: "accuracy-matrix", data: data, row: 220,
+	l := layout{name: "accuracy-matrix", data: data, row: 220,
 		key: []keyEntry{{label: "test accuracy, %"}, t.swatchKey("0", t.sequential(0)), t.swatchKey("100", t.sequential(1)),
 			{label: "frame: the task's own end"}},
-		alt: fmt.Sprintf("Accuracy of each task at each task's end, for %d methods.", len(groups))}, inRows(plots)...)
-	if err == nil && len(plots) == 1 {
-		f.Width, f.Height = wide*0.6, 260
+		alt: fmt.Sprintf("Accuracy of each task at each task's end, for %d methods.", len(groups))}
+	if len(plots) == 1 {
+		l.width, l.row = wide*0.6, 260
 	}
-	return f, err
+	return t.figure(l, inRows(plots)...)
 }
 
 func accuracyMatrix(t *Theme, g Group) (*matrix, error) {

@@ -53,16 +53,12 @@ func EditedImages(t *Theme, images ...EditedImage) (*Figure, error) {
 	p := t.panel("", "", "")
 	p.images(g)
 	cell := min((wide-80)/vg.Length(len(images)), 110) // square, as far as the page's width goes
-	f, err := t.figure(layout{name: "edited-images", data: data, height: 4*cell + 64,
+	return t.figure(layout{name: "edited-images", data: data, height: 4*cell + 64, width: min(wide, vg.Length(len(images))*cell+90), shape: true,
 		key: []keyEntry{t.swatchKey("darker", t.diverging(-1)), t.swatchKey("brighter", t.diverging(1)),
 			{label: "the stroke's outline", line: t.line(t.outline(), 1)}, {label: "±: largest change of a pixel"},
 			{label: "a % on b %: of the change, on strokes of so much area"}},
 		alt: fmt.Sprintf("%d stored images, their edit gradients, the images after editing, and the changes.", len(images)),
 	}, []*Plot{p})
-	if err == nil {
-		f.Width, f.shape = min(wide, vg.Length(len(images))*cell+90), true
-	}
-	return f, err
 }
 
 func pixels(values []float32) func(int) float64 {

@@ -74,10 +74,10 @@ func Features(t *Theme, names map[int]string, features ...FeatureMap) (*Figure, 
 	for _, s := range share {
 		l.height += vg.Length(s)
 	}
+	l.share = share
 	f, err := t.figure(l, rows...)
-	if err == nil {
-		f.Share = share
-		for _, p := range plots {
+	for _, p := range plots {
+		if err == nil {
 			f.free = append(f.free, p.Plot)
 		}
 	}

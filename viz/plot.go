@@ -251,11 +251,17 @@ type layout struct {
 	height    vg.Length  // of the whole
 	row       vg.Length  // or of each row
 	key       []keyEntry // behind that of the panels
+	width     vg.Length  // 0: that of a page
+	share     []float64  // of the rows in the height; nil: equal
+	shape     bool       // see Figure
 }
 
 // figure makes a figure of rows of panels, or returns the first mistake in one of them.
 func (t *Theme) figure(l layout, rows ...[]*Plot) (*Figure, error) {
-	f := &Figure{Width: wide, Height: l.height + l.row*vg.Length(len(rows)), Name: l.name, Alt: l.alt, Data: l.data, theme: t}
+	f := &Figure{
+		Width: cmp.Or(l.width, wide), Height: l.height + l.row*vg.Length(len(rows)), Share: l.share,
+		Name: l.name, Alt: l.alt, Data: l.data, theme: t, shape: l.shape,
+	}
 	var key Plot
 	for _, row := range rows {
 		f.Rows = append(f.Rows, nil)

@@ -4,6 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot"
 
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -81,4 +85,102 @@ func recordTable(records []results.Record) Table {
 		}
 	}
 	return data
+}
+
+// Recorded is the records of one run, for figures that compare runs step by step. They must hold Gram matrices, which
+// runs that are observed have whatever their method (Options.Observe of package experiment).
+type Recorded struct {
+	Label   string // as in print; runs of one label are repetitions with other seeds
+	Method  string // whose colour it has; of several labels of one method, each has a shade of its own
+	Records []results.Record
+}
+
+// recordedGroup is the runs of one label.
+type recordedGroup struct {
+	label string
+	style Style
+	runs  [][]results.Record
+}
+
+// grouped sorts runs by their labels, in the order of the first of each, and gives each label a style.
+func (t *Theme) grouped(recorded []Recorded) ([]recordedGroup, error) {
+	if len(recorded) == 0 {
+		return nil, errors.New("viz: no runs to draw")
+	}
+	var out []recordedGroup
+	var methods []string
+	for _, r := range recorded {
+		if err := checkRecords(r.Records); err != nil {
+			return nil, fmt.Errorf("%s: %w", r.Label, err)
+		}
+		for i := range r.Records {
+			if s := &r.Records[i]; len(s.IDs) > 0 && (len(s.Gram) == 0 || len(s.Weights) != len(s.IDs)) {
+				return nil, fmt.Errorf("viz: %s: the record of step %d lacks a Gram matrix or weights; observe the run", r.Label, s.Step)
+			}
+		}
+		i := slices.IndexFunc(out, func(g recordedGroup) bool { return g.label == r.Label })
+		if i < 0 {
+			i = len(out)
+			out, methods = append(out, recordedGroup{label: r.Label}), append(methods, r.Method)
+		}
+		out[i].runs = append(out[i].runs, r.Records)
+	}
+	names := looks(methods, func(int) bool { return true })
+	styles := t.Methods(names...)
+	for i := range out {
+		out[i].style = styles[names[i]]
+	}
+	return out, nil
+}
+
+// looks are names of styles for [Theme.Methods], of which no two are the same: the first plain one of a rule has its
+// look, and what else has this rule, with other parameters, in a composition or as a variant, has shades of it.
+func looks(methods []string, plain func(i int) bool) []string {
+	taken, variants, out := map[string]bool{}, map[string]int{}, make([]string, len(methods))
+	for i, method := range methods {
+		rule, _, _ := strings.Cut(method, "+")
+		if out[i] = rule; !taken[rule] && plain(i) {
+			taken[rule] = true
+			continue
+		}
+		variants[rule]++
+		out[i] = fmt.Sprintf("%s+%d", rule, variants[rule])
+	}
+	return out
+}
+
+// taskEnds marks the steps after which a task is over, and from which on its samples are in the memory.
+func taskEnds(t *Theme, records []results.Record, named bool) *verticals {
+	v := &verticals{theme: t}
+	last := map[int]int{} // a task may be left out of single steps
+	for i, r := range records {
+		for _, id := range r.IDs {
+			last[id] = i
+		}
+	}
+	for i := 1; i < len(records); i++ {
+		for _, id := range records[i-1].IDs {
+			if id <= 0 || last[id] != i-1 {
+				continue
+			}
+			mark := vertical{x: float64(records[i].Step)}
+			if named {
+				mark.label = fmt.Sprint(id)
+				if len(v.marks) == 0 {
+					mark.label = fmt.Sprintf("end of task %d", id)
+				}
+			}
+			v.marks = append(v.marks, mark)
+		}
+	}
+	return v
+}
+
+// sameHeight gives plots one vertical axis.
+func sameHeight(plots []*Plot) {
+	var axes []*plot.Axis
+	for _, p := range plots {
+		axes = append(axes, &p.Y)
+	}
+	unite(axes)
 }

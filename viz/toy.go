@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -153,4 +154,93 @@ func around(traces []Trace, first int) [4]float64 {
 func contours(f func(x, y float64) float64, box [4]float64, style draw.LineStyle) *levelLines {
 	g := sampleGrid(f, box)
 	return &levelLines{g, g.quantiles(0.02, 0.08, 0.16, 0.26, 0.38, 0.5, 0.62, 0.74, 0.86, 0.95), style}
+}
+
+// ToyLosses draws both toy functions along each method's descent. It must show which methods let the old
+// task's loss rise when the new one arrives, and how fast each lowers the new task's loss. The vertical axes
+// cover the values from shortly before the second task's arrival on, where the methods differ; the first
+// descent of f₁, which is the same for all of them, is cut off at the top.
+func ToyLosses(t *Theme, traces ...Trace) (*Figure, error) {
+	if err := checkTraces(traces); err != nil {
+		return nil, err
+	}
+	return t.figure(layout{name: "toy-losses", data: traceTable(traces), height: 270,
+		alt: fmt.Sprintf("Both toy functions over the steps of %d methods; the second task arrives at step %d.", len(traces), traces[0].Arrival),
+	}, []*Plot{
+		t.lossPlot(traces, "f₁ (old task)", func(tr *Trace) []float64 { return tr.F1 }),
+		t.lossPlot(traces, "f₂ (new task)", func(tr *Trace) []float64 { return tr.F2 }),
+	})
+}
+
+func (t *Theme) lossPlot(traces []Trace, label string, values func(*Trace) []float64) *Plot {
+	p := t.panel("", "step", label)
+	p.X.Tick.Marker = roundTicks{4}
+	p.grid()
+	p.Add(&verticals{theme: t, marks: []vertical{{x: float64(traces[0].Arrival), label: "task 2 arrives"}}})
+	styles := t.tracesOf(traces)
+	low, high := math.Inf(1), math.Inf(-1)
+	for i := range traces {
+		tr, s := &traces[i], styles[i]
+		vs := values(tr)
+		var xys plotter.XYs
+		for step, v := range vs {
+			if step >= tr.Arrival*3/4 {
+				low, high = min(low, v), max(high, v)
+			}
+			if step%10 == 0 || step < tr.Arrival && step%3 == 0 || step == len(vs)-1 {
+				xys = append(xys, plotter.XY{X: float64(step), Y: v})
+			}
+		}
+		p.line(s.line(1.6), xys)
+		last := xys[len(xys)-1]
+		p.nameEnd(endLabel{x: last.X, y: last.Y, text: tr.label(), line: s.line(1), glyph: s.glyph(2.6)})
+	}
+	margin := 0.08 * (high - low)
+	p.axes(0, p.X.Max, low-margin, high+2*margin)
+	return p
+}
+
+// Trace is one method's descent on the two synthetic functions.
+type Trace struct {
+	Method string // for the style, e.g. "emgd-gmc"
+	Label  string // for the reader; Method if it is empty
+	// X, Y, F1 and F2 hold one entry per step, starting with the initial point.
+	X, Y, F1, F2 []float64
+	Arrival      int     // the step from which the second task takes part
+	LR           float64 // the step size; 0 if it is not known
+}
+
+// NewTrace returns the path of a descent; label may be empty.
+func NewTrace(t *toy.Trace, label string) Trace {
+	tr := Trace{Method: t.Method, Label: label, Arrival: t.Settings.Arrival, LR: t.Settings.LR}
+	add := func(p toy.Point) {
+		tr.X, tr.Y = append(tr.X, p.X), append(tr.Y, p.Y)
+		tr.F1, tr.F2 = append(tr.F1, p.F1), append(tr.F2, p.F2)
+	}
+	for _, s := range t.Steps {
+		add(s.Point)
+	}
+	add(t.End)
+	return tr
+}
+
+func (tr *Trace) label() string {
+	if tr.Label != "" {
+		return tr.Label
+	}
+	return tr.Method
+}
+
+// path returns the points from step first on, without those that lie too close to the one before
+// to be told apart in a plot of the box (xmin, xmax, ymin, ymax).
+func (tr *Trace) path(first int, box [4]float64) plotter.XYs {
+	xys := plotter.XYs{{X: tr.X[first], Y: tr.Y[first]}}
+	for i := first + 1; i < len(tr.X); i++ {
+		last := xys[len(xys)-1]
+		far := math.Hypot((tr.X[i]-last.X)/(box[1]-box[0]), (tr.Y[i]-last.Y)/(box[3]-box[2])) > 0.006
+		if far || i == len(tr.X)-1 {
+			xys = append(xys, plotter.XY{X: tr.X[i], Y: tr.Y[i]})
+		}
+	}
+	return xys
 }

@@ -72,11 +72,8 @@ func (t *Theme) overSteps(records []results.Record, l layout, plots ...*Plot) (*
 		}
 		rows = append(rows, []*Plot{p})
 	}
-	f, err := t.figure(l, rows...)
-	if err == nil {
-		f.Share = share
-	}
-	return f, err
+	l.share = share
+	return t.figure(l, rows...)
 }
 
 const exactFloor = -18 // the exponent under which a breach is drawn as 0
@@ -176,4 +173,91 @@ func (l *streamLine) points() plotter.XYs {
 		xys = append(xys, plotter.XY{X: s.X / l.counts[i], Y: s.Y / l.counts[i]})
 	}
 	return xys
+}
+
+// Slacks draws over the steps of an EMGD run by how much each stream gains beyond its guaranteed share, (Jᵢ·d
+// − σᵢ‖d‖²)/(‖Jᵢ‖‖d‖ + σᵢ‖d‖²): 0 for streams whose guarantee is tight, more for those that descend without
+// any weight, λᵢ = 0. Below it draws how far the worst slack falls below 0, as in [Certificates].
+func Slacks(t *Theme, records []results.Record) (*Figure, error) {
+	kept, err := withCertificate(records)
+	if err != nil {
+		return nil, err
+	}
+	bucket := bucketOf(kept)
+	slack := t.streamPlot(kept, bucket, "slack, relative", relativeSlacks)
+	slack.Y.Max = max(slack.Y.Max, 0.01) // rounding is not to fill the plot
+	return t.overSteps(kept, layout{name: "slacks", data: recordTable(kept), height: 320,
+		key: slices.Concat(streamsOf(kept...).key(t), proofKey(t), bucketKey(bucket)),
+		alt: fmt.Sprintf("Slack of each stream over %d steps, and its worst breach.", len(kept)),
+	}, slack, t.proofPlot(kept, bucket))
+}
+
+// StreamWeights draws each stream's weight over the steps: for EMGD methods its elastic factor σ, which is
+// the share that it is guaranteed, and the weight λ that this took; for all methods the weight w that was
+// applied, if it is not λ itself. Steps are grouped so that at most some 250 points remain, each the mean of
+// its group.
+func StreamWeights(t *Theme, records []results.Record) (*Figure, error) {
+	if err := checkRecords(records); err != nil {
+		return nil, err
+	}
+	certificates, rescaled := true, false
+	for i := range records {
+		r := &records[i]
+		if len(r.Weights) != len(r.IDs) {
+			return nil, fmt.Errorf("viz: the record of step %d has %d weights for %d streams", r.Step, len(r.Weights), len(r.IDs))
+		}
+		certificates = certificates && len(r.Lambda) == len(r.IDs) && len(r.Sigma) == len(r.IDs)
+		rescaled = rescaled || !slices.Equal(r.Weights, r.Lambda)
+	}
+	bucket := bucketOf(records)
+	var plots []*Plot
+	if certificates {
+		plots = []*Plot{t.streamPlot(records, bucket, "elastic factor σ", sigmaOf), t.streamPlot(records, bucket, "weight λ", lambdaOf)}
+	}
+	if rescaled || !certificates {
+		plots = append(plots, t.streamPlot(records, bucket, "applied weight w", func(r *results.Record) []float64 { return r.Weights }))
+	}
+	return t.overSteps(records, layout{name: "stream-weights", data: recordTable(records), height: vg.Length(40 + 140*len(plots)),
+		key: append(streamsOf(records...).key(t), bucketKey(bucket)...),
+		alt: fmt.Sprintf("Weights of each stream over %d steps.", len(records)),
+	}, plots...)
+}
+
+// GradientNorms draws the length of each stream's gradient over the steps, a panel for each label (its first run). It must
+// show which streams have long gradients, how far the memory's is from those of the running tasks, and what happens
+// to it when a task ends, which the vertical lines mark. All panels have the same vertical axis. Steps are grouped so
+// that at most some 250 points remain.
+func GradientNorms(t *Theme, recorded ...Recorded) (*Figure, error) {
+	groups, err := t.grouped(recorded)
+	if err != nil {
+		return nil, err
+	}
+	norms := func(r *results.Record) []float64 {
+		k := len(r.IDs)
+		out := make([]float64, k)
+		for i := range out {
+			out[i] = math.Sqrt(r.Gram[i*k+i])
+		}
+		return out
+	}
+	var plots []*Plot
+	data := Table{Head: []string{"run", "step", "stream", "norm"}}
+	for _, g := range groups {
+		records, rows := g.runs[0], streamsOf(g.runs[0]...)
+		p := t.streamPlot(records, bucketOf(records), "length of the gradient", norms)
+		p.Add(taskEnds(t, records, false))
+		p.Title.Text = g.label
+		p.X.Min, p.X.Max = float64(records[0].Step), float64(records[len(records)-1].Step)
+		p.X.Tick.Marker = roundTicks{4}
+		p.key = rows.key(t)
+		plots = append(plots, p)
+		for i := range records {
+			for j, norm := range norms(&records[i]) {
+				data.add(g.label, records[i].Step, rows.name(records[i].IDs[j]), norm)
+			}
+		}
+	}
+	sameHeight(plots)
+	return t.figure(layout{name: "gradient-norms", data: data, row: 190, key: []keyEntry{{label: "a task ends", line: t.taskEnd()}},
+		alt: fmt.Sprintf("Length of each stream's gradient over the steps, for %d methods.", len(plots))}, inRows(plots)...)
 }

@@ -8,6 +8,64 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
+// bars are horizontal bars in named rows, the first at the top.
+type bars struct {
+	rows []string
+	bars []bar
+	wide float64 // a bar's share of its row's height; 0 is 0.76
+}
+
+type bar struct {
+	row        int
+	text       string
+	start, end float64
+	color      color.NRGBA
+	inside     bool // the text is left out rather than written beside the bar
+	above      bool // the text stands above the bar
+}
+
+// bars adds bars and names their rows along the vertical axis.
+func (p *Plot) bars(b bars) {
+	p.rows(b.rows)
+	half := 0.38
+	if b.wide > 0 {
+		half = b.wide / 2
+	}
+	p.sketch(func(c pen) {
+		for _, it := range b.bars {
+			y := rowY(len(b.rows), it.row)
+			low, high, left, right := c.y(y-half), c.y(y+half), c.x(it.start), c.x(it.end)
+			c.fill(it.color, left, right, low, high)
+			c.label(it, left, right, (low+high)/2, high-low)
+		}
+	})
+}
+
+// label writes into the bar where the text fits, else beside it.
+func (c pen) label(it bar, left, right, y, height vg.Length) {
+	sty := c.theme.text(readableOn(it.color), tickSize)
+	if height < sty.FontExtents().Height {
+		return
+	}
+	if it.above {
+		sty.Color = c.theme.Ink
+		c.FillText(sty, vg.Point{X: left, Y: y + height/2 + sty.FontExtents().Height/2 + vg.Points(2)}, it.text)
+		return
+	}
+	width := sty.Width(it.text)
+	x := left + vg.Points(4)
+	if right-left < width+vg.Points(8) {
+		if it.inside {
+			return
+		}
+		sty.Color = c.theme.Ink
+		if x = right + vg.Points(4); x+width > c.Max.X {
+			x = left - vg.Points(4) - width
+		}
+	}
+	c.write(sty, vg.Point{X: x, Y: y}, it.text)
+}
+
 // dotRows are values in named rows, the first at the top, on both sides of 0: the single ones small and pale, their mean
 // large, and a text at the right.
 type dotRows struct {
