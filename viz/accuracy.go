@@ -22,7 +22,7 @@ func Accuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
 	}
 	p := t.panel("", "optimiser step", "accuracy over started tasks, %")
 	p.grid()
-	styles := t.stylesOf(groups)
+	styles, _ := t.dressed(groups...)
 	data := Table{Head: []string{"method", "step", "accuracy_percent", "std_percent", "runs"}}
 	low, high := math.Inf(1), 0.0
 	if sameTimeline(runs) {
@@ -34,7 +34,7 @@ func Accuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
 		low = last.Y
 	}
 	for _, g := range groups {
-		c, s := meanCurve(g.Runs), styles[g.look]
+		c, s := meanCurve(g.Runs), styles[g.Label]
 		n := len(c.steps) - 1
 		if n < 0 {
 			return nil, fmt.Errorf("viz: the runs of %s have no steps at which all of them have an accuracy; evaluate at task ends at least", g.Label)

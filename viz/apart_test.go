@@ -79,8 +79,8 @@ func TestParametersStandApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	styles := Light.stylesOf(groups)
-	a, b := styles[groups[0].look], styles[groups[1].look]
+	styles := Light.Groups(groups)
+	a, b := styles[0], styles[1]
 	if slices.Equal(a.Dashes, b.Dashes) && fmt.Sprint(a.Marker) == fmt.Sprint(b.Marker) {
 		t.Errorf("%s and %s look alike", groups[0].Label, groups[1].Label)
 	}

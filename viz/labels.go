@@ -18,15 +18,6 @@ type keyEntry struct {
 	tight bool // a marker takes its own width, not that of a line
 }
 
-func methodKey(groups []Group, styles map[string]Style) []keyEntry {
-	var key []keyEntry
-	for _, g := range groups {
-		s := styles[g.look]
-		key = append(key, keyEntry{label: g.Label, line: s.line(1.6), glyph: s.glyph(2.8)})
-	}
-	return key
-}
-
 const (
 	swatch     vg.Length = 20 // the length of a line in the key
 	swatchGap  vg.Length = 5  // and from there to its label

@@ -143,9 +143,7 @@ func RankRuns(alpha float64, runs ...*results.Run) (*Ranking, error) {
 		}
 		return scores[index[s]]
 	}
-	var methods []string
 	for j, g := range groups {
-		methods = append(methods, g.look)
 		for _, r := range g.Runs {
 			row := at(block{r.Dataset + ", " + r.Increment + "-incremental", r.LabelSet, r.Timeline, r.Seed, r.OwnScenario()})
 			if !math.IsNaN(row[j]) {
@@ -161,7 +159,7 @@ func RankRuns(alpha float64, runs ...*results.Run) (*Ranking, error) {
 			}
 		}
 	}
-	r, err := Rank(methods, scores, alpha)
+	r, err := Rank(looksOf(groups), scores, alpha)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/plot"
 
@@ -125,28 +124,10 @@ func (t *Theme) grouped(recorded []Recorded) ([]recordedGroup, error) {
 		}
 		out[i].runs = append(out[i].runs, r.Records)
 	}
-	names := looks(methods, func(int) bool { return true })
-	styles := t.Methods(names...)
-	for i := range out {
-		out[i].style = styles[names[i]]
+	for i, s := range t.named(looks(methods, func(int) bool { return true })) {
+		out[i].style = s
 	}
 	return out, nil
-}
-
-// looks are names of styles for [Theme.Methods], of which no two are the same: the first plain one of a rule has its
-// look, and what else has this rule, with other parameters, in a composition or as a variant, has shades of it.
-func looks(methods []string, plain func(i int) bool) []string {
-	taken, variants, out := map[string]bool{}, map[string]int{}, make([]string, len(methods))
-	for i, method := range methods {
-		rule, _, _ := strings.Cut(method, "+")
-		if out[i] = rule; !taken[rule] && plain(i) {
-			taken[rule] = true
-			continue
-		}
-		variants[rule]++
-		out[i] = fmt.Sprintf("%s+%d", rule, variants[rule])
-	}
-	return out
 }
 
 // taskEnds marks the steps after which a task is over, and from which on its samples are in the memory.

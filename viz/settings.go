@@ -41,53 +41,20 @@ func settings(runs []*results.Run) ([]setting, error) {
 	return out, nil
 }
 
-// compare gives the groups of each setting styles, in which a method looks alike in all of them, and names them in a key.
-func (t *Theme) compare(parts []setting) (map[string]Style, []keyEntry, error) {
-	split := make([][]Group, len(parts))
+// compare sorts the runs of each setting into groups, and gives these their styles and key.
+func (t *Theme) compare(runs []*results.Run) (parts []setting, styles map[string]Style, key []keyEntry, err error) {
+	if parts, err = settings(runs); err != nil {
+		return nil, nil, nil, err
+	}
+	var all []Group
 	for i := range parts {
-		groups, err := Groups(parts[i].runs)
-		if err != nil {
-			return nil, nil, err
+		if parts[i].groups, err = Groups(parts[i].runs); err != nil {
+			return nil, nil, nil, err
 		}
-		parts[i].groups, split[i] = groups, groups
+		all = append(all, parts[i].groups...)
 	}
-	all := dressAlike(split...)
-	styles := t.stylesOf(all)
-	return styles, keyOf(all, styles), nil
-}
-
-// keyOf names the methods of several settings, each once.
-func keyOf(groups []Group, styles map[string]Style) []keyEntry {
-	return methodKey(oncePerLabel(groups), styles)
-}
-
-// oncePerLabel returns the first group of each label.
-func oncePerLabel(groups []Group) (once []Group) {
-	for _, g := range groups {
-		if !slices.ContainsFunc(once, func(o Group) bool { return o.Label == g.Label }) {
-			once = append(once, g)
-		}
-	}
-	return once
-}
-
-// stylesOf keeps the methods of a figure apart.
-func (t *Theme) stylesOf(groups []Group) map[string]Style {
-	names := make([]string, len(groups))
-	for i, g := range groups {
-		names[i] = g.look
-	}
-	return t.Methods(names...)
-}
-
-// Groups returns the styles that groups of runs have in a figure of all of them, such as [Accuracy].
-func (t *Theme) Groups(groups []Group) []Style {
-	styles := t.stylesOf(groups)
-	out := make([]Style, len(groups))
-	for i, g := range groups {
-		out[i] = styles[g.look]
-	}
-	return out
+	styles, key = t.dressed(all...)
+	return parts, styles, key, nil
 }
 
 // LearningProcess draws the average accuracy over the tasks started so far after each task's end (the paper's
@@ -98,11 +65,7 @@ func (t *Theme) Groups(groups []Group) []Style {
 // its last point. The axis counts task ends, so that runs of several timelines can be averaged; [Accuracy]
 // draws the same against the step.
 func LearningProcess(t *Theme, runs ...*results.Run) (*Figure, error) {
-	parts, err := settings(runs)
-	if err != nil {
-		return nil, err
-	}
-	styles, key, err := t.compare(parts)
+	parts, styles, key, err := t.compare(runs)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +88,7 @@ func LearningProcess(t *Theme, runs ...*results.Run) (*Figure, error) {
 				data.add(part.title, g.Label, c.steps[k], c.mean[k], c.std[k], len(g.Runs))
 				c.steps[k] += beside(j, n)
 			}
-			p.curve(styles[g.look], c, spreadOfEnds(len(g.Runs), tasks*n))
+			p.curve(styles[g.Label], c, spreadOfEnds(len(g.Runs), tasks*n))
 		}
 		p.X.Tick.Marker = wholeTicks{}
 		p.X.Min, p.X.Max = 0.5, float64(tasks)+0.5
@@ -151,26 +114,24 @@ func beside(i, n int) float64 { return (float64(i) - float64(n-1)/2) * 0.72 / fl
 
 // endCurve is the mean accuracy over the number of tasks that have ended.
 func endCurve(runs []*results.Run) (curve, error) {
-	var values [][]float64
+	at := make([][]float64, len(runs[0].Tasks)) // of each number of tasks
+	var c curve
 	for _, r := range runs {
-		var ends []float64
+		n := 0
 		for _, p := range r.Curve {
 			for range p.Ended {
-				ends = append(ends, 100*p.Mean)
+				if n < len(at) {
+					at[n] = append(at[n], 100*p.Mean)
+				}
+				n++
 			}
 		}
-		if len(ends) != len(runs[0].Tasks) {
-			return curve{}, fmt.Errorf("viz: run %s was evaluated at %d task ends; want one for each of %d tasks", r.ID, len(ends), len(runs[0].Tasks))
+		if n != len(at) {
+			return c, fmt.Errorf("viz: run %s was evaluated at %d task ends; want one for each of %d tasks", r.ID, n, len(at))
 		}
-		values = append(values, ends)
 	}
-	var c curve
-	for i := range values[0] {
-		var at []float64
-		for _, v := range values {
-			at = append(at, v[i])
-		}
-		mean, std := meanStd(at)
+	for i, values := range at {
+		mean, std := meanStd(values)
 		c.add(float64(i+1), mean, std)
 	}
 	return c, nil
@@ -181,11 +142,7 @@ func endCurve(runs []*results.Run) (curve, error) {
 // one panel for each data set and increment. It must show whether a method's runs are better throughout, its line being
 // above the other's everywhere, or whether a mean hides runs that fail: a line that falls early.
 func Profiles(t *Theme, runs ...*results.Run) (*Figure, error) {
-	parts, err := settings(runs)
-	if err != nil {
-		return nil, err
-	}
-	styles, key, err := t.compare(parts)
+	parts, styles, key, err := t.compare(runs)
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +157,7 @@ func Profiles(t *Theme, runs ...*results.Run) (*Figure, error) {
 			for _, at := range xys[1 : len(xys)-1] {
 				data.add(part.title, g.Label, at.X, at.Y, len(g.Runs))
 			}
-			p.line(styles[g.look].line(1.6), steps(xys))
+			p.line(styles[g.Label].line(1.6), steps(xys))
 		}
 		p.axes(low, high, 0, 100)
 		plots = append(plots, p)
@@ -225,21 +182,14 @@ func steps(xys plotter.XYs) (out plotter.XYs) {
 
 // rangeOfA goes a little beyond all final accuracies.
 func rangeOfA(runs []*results.Run) (low, high float64) {
-	low, high = runs[0].A, runs[0].A
-	for _, r := range runs {
-		low, high = min(low, r.A), max(high, r.A)
-	}
+	low, high = slices.Min(finals(runs)), slices.Max(finals(runs))
 	pad := max(0.5, 0.04*(high-low))
 	return low - pad, high + pad
 }
 
 // profile is the share of runs above each of their accuracies, from a threshold below all to one above all.
 func profile(runs []*results.Run, low, high float64) plotter.XYs {
-	var sorted []float64
-	for _, r := range runs {
-		sorted = append(sorted, r.A)
-	}
-	slices.Sort(sorted)
+	sorted := slices.Sorted(slices.Values(finals(runs)))
 	out := plotter.XYs{{X: low, Y: 100}}
 	for i, a := range sorted {
 		if i+1 < len(sorted) && sorted[i+1] == a {

@@ -83,13 +83,13 @@ func (t *Theme) Methods(names ...string) map[string]Style {
 			}
 			places[base] = place
 		}
-		styles[name] = t.dressed(place, variant, varied)
+		styles[name] = t.styleAt(place, variant, varied)
 	}
 	return styles
 }
 
-// dressed is the style of a method's place, in order or behind it, or that of a variant.
-func (t *Theme) dressed(place int, variant string, varied bool) Style {
+// styleAt is the style of a method's place, in order or behind it, or that of a variant.
+func (t *Theme) styleAt(place int, variant string, varied bool) Style {
 	look := place - 1 // where hues, markers and dashes begin
 	var colour color.NRGBA
 	switch {

@@ -73,16 +73,15 @@ func sweep(t *Theme, runs []*results.Run, axis string, value func(*results.Run) 
 		return nil, err
 	}
 	var panels []*sweepPanel
-	var groups [][]Group
+	var groups []Group
 	for _, part := range parts {
 		s, err := newSweepPanel(part, axis, value)
 		if err != nil {
 			return nil, err
 		}
-		panels, groups = append(panels, s), append(groups, s.swept, s.level)
+		panels, groups = append(panels, s), slices.Concat(groups, s.swept, s.level)
 	}
-	all := dressAlike(groups...)
-	styles := t.stylesOf(all)
+	styles, key := t.dressed(groups...)
 	var plots []*Plot
 	swept := map[string]bool{}
 	for _, s := range panels {
@@ -94,7 +93,7 @@ func sweep(t *Theme, runs []*results.Run, axis string, value func(*results.Run) 
 			swept[g.Label] = true
 		}
 	}
-	l.row, l.key = 230, keyOf(all, styles)
+	l.row, l.key = 230, key
 	for i, e := range l.key {
 		if !swept[e.label] {
 			l.key[i].glyph.Shape = nil // a level has no markers
@@ -156,13 +155,13 @@ func (s *sweepPanel) draw(p *Plot, styles map[string]Style, data *Table) {
 		for i := range values {
 			data.add(s.title, g.Label, values[i], c.mean[i], c.std[i], runs[i])
 		}
-		p.curve(styles[g.look], c, spreadFor(slices.Max(runs), len(s.swept)))
+		p.curve(styles[g.Label], c, spreadFor(slices.Max(runs), len(s.swept)))
 	}
 	first, last := s.axis[0].Value, s.axis[len(s.axis)-1].Value
 	for _, g := range s.level {
 		mean, std := meanStd(finals(g.Runs))
 		data.add(s.title, g.Label, nil, mean, std, len(g.Runs))
-		p.level(styles[g.look].line(1), first, last, mean)
+		p.level(styles[g.Label].line(1), first, last, mean)
 	}
 	pad := 0.03 * (last - first)
 	p.X.Min, p.X.Max = first-pad, last+pad

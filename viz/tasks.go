@@ -29,7 +29,7 @@ func TaskAccuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
 	p.stripes(tasks, 0)
 	p.grid()
 	low, high := 100.0, 0.0
-	styles := t.stylesOf(groups)
+	styles, key := t.dressed(groups...)
 	data := Table{Head: []string{"method", "task", "accuracy_at_own_end_percent", "accuracy_at_end_percent", "std_percent", "runs"}}
 	names := make([]string, tasks)
 	for i, g := range groups {
@@ -37,13 +37,12 @@ func TaskAccuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
 			b := dumbbellOf(g, j)
 			names[j] = fmt.Sprint(task.ID)
 			data.add(g.Label, task.ID, b.own, b.final, b.std, len(g.Runs))
-			p.dumbbell(float64(j)+beside(i, len(groups)), b, styles[g.look])
+			p.dumbbell(float64(j)+beside(i, len(groups)), b, styles[g.Label])
 			low, high = min(low, b.own, b.final-b.std), max(high, b.own, b.final+b.std)
 		}
 	}
 	p.axes(-0.5, float64(tasks)-0.5, max(0, low-4), min(100, high+4))
 	p.X.Tick.Marker, p.X.Tick.Length = namedTicks(names, func(j int) float64 { return float64(j) }), 0
-	key := methodKey(groups, styles)
 	for i := range key {
 		key[i].line = t.line(key[i].line.Color, 1)
 	}

@@ -47,18 +47,11 @@ func (t *Theme) toyKey(traces []Trace) (key []keyEntry) {
 
 // tracesOf keeps the traces apart; those of one method, with other parameters, are variants of it.
 func (t *Theme) tracesOf(traces []Trace) []Style {
-	names, seen := make([]string, len(traces)), map[string]int{}
+	methods := make([]string, len(traces))
 	for i, tr := range traces {
-		if names[i] = tr.Method; seen[tr.Method] > 0 {
-			names[i] = fmt.Sprintf("%s+%d", tr.Method, seen[tr.Method])
-		}
-		seen[tr.Method]++
+		methods[i] = tr.Method
 	}
-	styles, out := t.Methods(names...), make([]Style, len(traces))
-	for i, name := range names {
-		out[i] = styles[name]
-	}
-	return out
+	return t.named(looks(methods, func(int) bool { return true }))
 }
 
 // traceTable is both functions along each path.

@@ -303,8 +303,9 @@ func TestVariantsStandApart(t *testing.T) {
 	}
 	var labels []string
 	styles, colours := map[string]bool{}, map[color.NRGBA]bool{}
-	for _, g := range groups {
-		s := Light.Method(g.look)
+	all := Light.Groups(groups)
+	for i, g := range groups {
+		s := all[i]
 		labels = append(labels, g.Label)
 		styles[fmt.Sprint(s.Marker, s.Dashes)], colours[s.Color] = true, true
 	}
