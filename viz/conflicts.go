@@ -34,14 +34,14 @@ func Conflicts(t *Theme, records []results.Record) (*Figure, error) {
 	}
 	cosine := t.panel("cosine of the gradients", "", "")
 	cosine.matrix(&matrix{rows: names, columns: columns, color: t.diverging, text: signed,
-		cells: cells(pairs, func(p pair) float64 { return p.cosine / p.steps })})
+		cells: cells(pairs, pair.mean)})
 	row := []*Plot{cosine}
 	if len(records) > 1 {
 		cosine.Title.Text += ", mean over steps"
 		share := t.panel("steps in conflict, %", "", "")
 		share.matrix(&matrix{rows: names, columns: columns, text: percent,
 			color: func(v float64) color.NRGBA { return t.diverging(1 - 2*v) },
-			cells: cells(pairs, func(p pair) float64 { return p.conflicts / p.steps })})
+			cells: cells(pairs, pair.share)})
 		row = append(row, share)
 	}
 	return t.figure(layout{name: "conflicts", data: pairTable(pairs, names), height: 300, width: wide / 2 * vg.Length(len(row)),
@@ -59,7 +59,7 @@ func pairTable(pairs [][]pair, names []string) Table {
 	for i := range pairs {
 		for j := i + 1; j < len(pairs); j++ {
 			if p := pairs[i][j]; p.steps > 0 {
-				data.add(names[i], names[j], p.cosine/p.steps, p.conflicts/p.steps, p.steps)
+				data.add(names[i], names[j], p.mean(), p.share(), p.steps)
 			}
 		}
 	}
@@ -76,8 +76,25 @@ const maxMatrix = 500
 // pair sums up the steps that two streams share.
 type pair struct{ steps, cosine, conflicts float64 }
 
+func (p pair) mean() float64  { return p.cosine / p.steps }
+func (p pair) share() float64 { return p.conflicts / p.steps }
+
+// meet adds what the Gram matrix of k gradients says about two of them, unless one is 0.
+func (p *pair) meet(gram []float64, k, a, b int) bool {
+	norms := math.Sqrt(gram[a*k+a] * gram[b*k+b])
+	if !(norms > 0) {
+		return false
+	}
+	p.steps++
+	p.cosine += gram[a*k+b] / norms
+	if gram[a*k+b] < 0 {
+		p.conflicts++
+	}
+	return true
+}
+
 // cosines gathers all pairs of streams, the memory first, then the tasks.
-func cosines(records []results.Record) ([][]pair, []string, error) {
+func cosines(records []results.Record) (pairs [][]pair, names []string, err error) {
 	if err := checkRecords(records); err != nil {
 		return nil, nil, err
 	}
@@ -88,35 +105,24 @@ func cosines(records []results.Record) ([][]pair, []string, error) {
 		if len(r.Gram) == 0 && k > 0 {
 			return nil, nil, fmt.Errorf("viz: the record of step %d has no Gram matrix; record a method that needs one, for example an EMGD method", r.Step)
 		}
-		for a := range k {
-			for b := range k {
-				norms := math.Sqrt(r.Gram[a*k+a] * r.Gram[b*k+b])
-				if a == b || norms == 0 {
-					continue
+		for a, id := range r.IDs {
+			for b, other := range r.IDs {
+				if s := sums[[2]int{id, other}]; a != b && s.meet(r.Gram, k, a, b) {
+					sums[[2]int{id, other}] = s
 				}
-				s := sums[[2]int{r.IDs[a], r.IDs[b]}]
-				cosine := r.Gram[a*k+b] / norms
-				s.steps++
-				s.cosine += cosine
-				if cosine < 0 {
-					s.conflicts++
-				}
-				sums[[2]int{r.IDs[a], r.IDs[b]}] = s
 			}
 		}
 	}
-	if len(sums) == 0 {
-		return nil, nil, errors.New("viz: no step has two streams with gradients to compare")
-	}
 	rows := streamsOf(records...)
-	ids := rows.ids
-	if len(ids) > maxMatrix {
-		return nil, nil, fmt.Errorf("viz: the records have %d streams; a matrix shows up to %d: draw fewer steps", len(ids), maxMatrix)
+	switch n := len(rows.ids); {
+	case len(sums) == 0:
+		return nil, nil, errors.New("viz: no step has two streams with gradients to compare")
+	case n > maxMatrix:
+		return nil, nil, fmt.Errorf("viz: the records have %d streams; a matrix shows up to %d: draw fewer steps", n, maxMatrix)
 	}
-	pairs := make([][]pair, len(ids))
-	var names []string
-	for i, a := range ids {
-		for _, b := range ids {
+	pairs = make([][]pair, len(rows.ids))
+	for i, a := range rows.ids {
+		for _, b := range rows.ids {
 			pairs[i] = append(pairs[i], sums[[2]int{a, b}])
 		}
 		names = append(names, rows.name(a))
@@ -124,16 +130,12 @@ func cosines(records []results.Record) ([][]pair, []string, error) {
 	return pairs, names, nil
 }
 
-// cells applies value to the pairs that met; the others stay empty.
+// cells applies value, which is NaN for pairs that never met.
 func cells(pairs [][]pair, value func(pair) float64) [][]float64 {
 	out := make([][]float64, len(pairs))
 	for i, row := range pairs {
 		for _, p := range row {
-			v := math.NaN()
-			if p.steps > 0 {
-				v = value(p)
-			}
-			out[i] = append(out[i], v)
+			out[i] = append(out[i], value(p))
 		}
 	}
 	return out
@@ -156,32 +158,24 @@ type PairStats struct {
 
 // PairsOf returns how the gradients of a run agree. The records must hold Gram matrices.
 func PairsOf(records []results.Record) map[PairKind]PairStats {
-	out := map[PairKind]PairStats{}
+	sums := map[PairKind]pair{}
 	for i := range records {
 		ids, gram := summedMemory(&records[i])
-		for a, k := 0, len(ids); a < k; a++ {
+		for a := range ids {
 			for b := range a {
-				norms := math.Sqrt(gram[a*k+a] * gram[b*k+b])
-				if !(norms > 0) {
-					continue
-				}
 				kind := TwoTasks
 				if ids[b] == 0 {
 					kind = MemoryAndTask
 				}
-				s := out[kind]
-				s.Pairs++
-				s.Cosine += gram[a*k+b] / norms
-				if gram[a*k+b] < 0 {
-					s.Conflict++
+				if s := sums[kind]; s.meet(gram, len(ids), a, b) {
+					sums[kind] = s
 				}
-				out[kind] = s
 			}
 		}
 	}
-	for kind, s := range out {
-		n := float64(s.Pairs)
-		out[kind] = PairStats{Pairs: s.Pairs, Cosine: s.Cosine / n, Conflict: s.Conflict / n}
+	out := map[PairKind]PairStats{}
+	for kind, s := range sums {
+		out[kind] = PairStats{Pairs: int(s.steps), Cosine: s.mean(), Conflict: s.share()}
 	}
 	return out
 }
@@ -237,21 +231,16 @@ func ConflictShare(t *Theme, recorded ...Recorded) (*Figure, error) {
 		}
 		cosine.rows, conflict.rows = append(cosine.rows, g.label), append(conflict.rows, "")
 		for k, kind := range kinds {
-			left := dotRow{row: i, shift: kindShift(k, len(kinds), 0.4), mean: key[k].glyph}
-			right := left
+			var cosines, conflicts []float64
 			for _, s := range stats {
 				if p := s[kind]; p.Pairs > 0 {
-					left.values, right.values = append(left.values, p.Cosine), append(right.values, 100*p.Conflict)
+					cosines, conflicts = append(cosines, p.Cosine), append(conflicts, 100*p.Conflict)
 					data.add(g.label, string(kind), p.Cosine, p.Conflict, p.Pairs)
 				}
 			}
-			if len(left.values) == 0 {
-				continue
-			}
-			a, _ := meanStd(left.values)
-			b, _ := meanStd(right.values)
-			left.text, right.text = signed(a), fmt.Sprintf("%.0f %%", b)
-			cosine.items, conflict.items = append(cosine.items, left), append(conflict.items, right)
+			at := dotRow{row: i, shift: kindShift(k, len(kinds), 0.4), mean: key[k].glyph}
+			cosine.add(at, cosines, "%+.2f")
+			conflict.add(at, conflicts, "%.0f %%")
 		}
 	}
 	left, right := t.panel("", "mean cosine", ""), t.panel("", "pairs in conflict, %", "")

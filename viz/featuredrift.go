@@ -75,10 +75,7 @@ func FeatureDrift(t *Theme, drifts ...Drift) (*Figure, error) {
 	}
 	for i, row := range d.rows {
 		for k, kind := range kinds {
-			if all := values[[2]string{row, kind}]; len(all) > 0 {
-				mean, _ := meanStd(all)
-				d.items = append(d.items, dotRow{row: i, shift: kindShift(k, len(kinds), 0.5), values: all, mean: l.key[k].glyph, text: fmt.Sprintf("%.2f", mean)})
-			}
+			d.add(dotRow{row: i, shift: kindShift(k, len(kinds), 0.5), mean: l.key[k].glyph}, values[[2]string{row, kind}], "%.2f")
 		}
 	}
 	p := t.panel("", "distance moved, over the distance between samples", "")

@@ -39,15 +39,14 @@ func Features(t *Theme, names map[int]string, features ...FeatureMap) (*Figure, 
 	}
 	classes := map[int]int{} // the place of each class, for its colour
 	withBars, withBaseline := true, false
-	for i := range features {
-		if err := features[i].check(); err != nil {
-			return nil, fmt.Errorf("viz: feature map %d (%s): %w", i+1, features[i].Title, err)
+	for i, m := range features {
+		if err := m.check(); err != nil {
+			return nil, fmt.Errorf("viz: feature map %d (%s): %w", i+1, m.Title, err)
 		}
-		for _, c := range features[i].Class {
+		for _, c := range m.Class {
 			classes[c] = 0
 		}
-		withBars = withBars && len(features[i].Cosine) > 0
-		withBaseline = withBaseline || len(features[i].Baseline) > 0
+		withBars, withBaseline = withBars && len(m.Cosine) > 0, withBaseline || len(m.Baseline) > 0
 	}
 	for place, c := range sortedKeys(classes) {
 		classes[c] = place
@@ -112,8 +111,7 @@ func featureTable(features []FeatureMap, names map[int]string) Table {
 	for i := range features {
 		m := &features[i]
 		for k, x := range m.X {
-			data.add(m.Title, x[0], x[1], className(names, m.Class[k]), m.Rehearsal != nil && m.Rehearsal[k],
-				of(m.Cosine, m.Class[k]), of(m.Baseline, m.Class[k]))
+			data.add(m.Title, x[0], x[1], className(names, m.Class[k]), m.stored(k), of(m.Cosine, m.Class[k]), of(m.Baseline, m.Class[k]))
 		}
 	}
 	return data
@@ -160,11 +158,25 @@ func RehearsalBaseline(features [][]float64, class []int, rehearsal []bool) (map
 
 // rehearsalCosine takes the mean over the rehearsal samples of a class and the class means to compare with.
 func rehearsalCosine(features [][]float64, class []int, rehearsal []bool, compare func(sample, mean int) bool) (map[int]float64, error) {
-	means, err := classMeans(features, class, rehearsal)
-	if err != nil {
-		return nil, err
+	if len(features) == 0 || len(class) != len(features) || len(rehearsal) != len(features) {
+		return nil, fmt.Errorf("viz: %d features, %d classes and %d rehearsal marks; want one of each a sample", len(features), len(class), len(rehearsal))
 	}
-	sums, counts := map[int]float64{}, map[int]float64{}
+	means := map[int][]float64{} // the sums, which have the same direction
+	for i, f := range features {
+		if len(f) != len(features[0]) {
+			return nil, fmt.Errorf("viz: sample %d has %d features and the first has %d", i+1, len(f), len(features[0]))
+		}
+		if rehearsal[i] {
+			continue
+		}
+		if means[class[i]] == nil {
+			means[class[i]] = make([]float64, len(f))
+		}
+		for k, v := range f {
+			means[class[i]][k] += v
+		}
+	}
+	cosines, out := map[int][]float64{}, map[int]float64{}
 	for i, f := range features {
 		if !rehearsal[i] {
 			continue
@@ -180,42 +192,19 @@ func rehearsalCosine(features [][]float64, class []int, rehearsal []bool, compar
 			if math.IsNaN(cosine) {
 				return nil, fmt.Errorf("viz: sample %d of class %d or the mean of class %d is the zero vector, which has no cosine", i+1, class[i], c)
 			}
-			sums[class[i]] += cosine
-			counts[class[i]]++
+			cosines[class[i]] = append(cosines[class[i]], cosine)
 		}
 	}
-	if len(sums) == 0 {
+	if len(cosines) == 0 {
 		return nil, errors.New("viz: no sample is marked as rehearsal, or there is no class to compare it with")
 	}
-	for c := range sums {
-		sums[c] /= counts[c]
+	for c, values := range cosines {
+		for _, v := range values {
+			out[c] += v
+		}
+		out[c] /= float64(len(values))
 	}
-	return sums, nil
-}
-
-// classMeans are the sums of each class's features without its rehearsal samples, which have the direction
-// of its mean.
-func classMeans(features [][]float64, class []int, rehearsal []bool) (map[int][]float64, error) {
-	if len(features) == 0 || len(class) != len(features) || len(rehearsal) != len(features) {
-		return nil, fmt.Errorf("viz: %d features, %d classes and %d rehearsal marks; want one of each a sample", len(features), len(class), len(rehearsal))
-	}
-	width := len(features[0])
-	means := map[int][]float64{}
-	for i, f := range features {
-		if len(f) != width {
-			return nil, fmt.Errorf("viz: sample %d has %d features and the first has %d", i+1, len(f), width)
-		}
-		if rehearsal[i] {
-			continue
-		}
-		if means[class[i]] == nil {
-			means[class[i]] = make([]float64, width)
-		}
-		for k, v := range f {
-			means[class[i]][k] += v
-		}
-	}
-	return means, nil
+	return out, nil
 }
 
 // cosineOf is that of two vectors, NaN if one is zero.
@@ -347,8 +336,7 @@ func (t *Theme) cosinePlot(features []FeatureMap, places map[int]int) *Plot {
 func meanOf(values map[int]float64) (mean, least float64) {
 	least = math.Inf(1)
 	for _, c := range sortedKeys(values) {
-		mean += values[c] / float64(len(values))
-		least = min(least, values[c])
+		mean, least = mean+values[c]/float64(len(values)), min(least, values[c])
 	}
 	return mean, least
 }

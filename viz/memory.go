@@ -171,14 +171,12 @@ func PromisesOf(rate float64, records []results.Record) []Promise {
 			if !ofMemory(id) {
 				continue
 			}
-			rows++
 			p.Changed += r.LossesAfter[k] - r.Losses[k]
-			if certified(r) && !floorBinds(r) {
+			if rows++; rows > 1 {
+				p.Guaranteed = math.NaN()
+			} else if certified(r) && !floorBinds(r) {
 				p.Guaranteed = -rate * r.Sigma[k] * certifiedWith(r)
 			}
-		}
-		if rows > 1 {
-			p.Guaranteed = math.NaN()
 		}
 		out = append(out, p)
 	}

@@ -1,6 +1,7 @@
 package viz
 
 import (
+	"fmt"
 	"image/color"
 	"slices"
 
@@ -88,6 +89,15 @@ func (d *dotRows) row(name string) int {
 	}
 	d.rows = append(d.rows, name)
 	return len(d.rows) - 1
+}
+
+// add adds values, of which there may be none, with their mean as text.
+func (d *dotRows) add(it dotRow, values []float64, format string) {
+	if len(values) > 0 {
+		mean, _ := meanStd(values)
+		it.values, it.text = values, fmt.Sprintf(format, mean)
+		d.items = append(d.items, it)
+	}
 }
 
 // dotRows adds the rows and names them along the vertical axis.
