@@ -26,7 +26,7 @@ func Accuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
 	data := Table{Head: []string{"method", "step", "accuracy_percent", "std_percent", "runs"}}
 	low, high := math.Inf(1), 0.0
 	if sameTimeline(runs) {
-		p.Add(arrivals(t, runs[0]))
+		p.verticals(arrivals(runs[0])...)
 		xys, style := chanceLine(runs[0]), t.line(t.Muted, 1, 1, 2)
 		p.line(style, xys)
 		last := xys[len(xys)-1]
@@ -56,16 +56,15 @@ func Accuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
 }
 
 // arrivals marks the steps at which tasks begin.
-func arrivals(t *Theme, run *results.Run) *verticals {
-	v := &verticals{theme: t}
+func arrivals(run *results.Run) (marks []vertical) {
 	for i, task := range run.Tasks {
 		label := fmt.Sprint(task.ID)
 		if i == 0 {
 			label = "task 1"
 		}
-		v.marks = append(v.marks, vertical{x: float64(task.Start), label: label})
+		marks = append(marks, vertical{x: float64(task.Start), label: label})
 	}
-	return v
+	return marks
 }
 
 // chanceLine is the level of guessing over the steps.

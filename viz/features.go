@@ -300,8 +300,10 @@ func (m *FeatureMap) median(class int) ([2]float64, bool) {
 // cosinePlot draws a bar for each map with its mean, a mark for each class and a ring for its baseline.
 func (t *Theme) cosinePlot(features []FeatureMap, places map[int]int) *Plot {
 	p := t.panel("", "cosine to the own class / to other classes", "")
-	b, texts := bars{wide: 0.6}, &sideTexts{theme: t}
+	b := bars{wide: 0.6}
 	var marks []dot
+	var ys []float64
+	var texts []string
 	low := 0.0
 	for i := range features {
 		m, y := &features[i], rowY(len(features), i)
@@ -315,7 +317,7 @@ func (t *Theme) cosinePlot(features []FeatureMap, places map[int]int) *Plot {
 		low = min(low, least)
 		b.rows = append(b.rows, m.Title)
 		b.bars = append(b.bars, bar{row: i, end: mean, color: t.Grid})
-		texts.texts = append(texts.texts, sideText{y, text})
+		ys, texts = append(ys, y), append(texts, text)
 		for _, class := range sortedKeys(m.Baseline) {
 			ring := classGlyph(t, places[class], 2.4)
 			ring.Shape = draw.RingGlyph{}
@@ -327,7 +329,7 @@ func (t *Theme) cosinePlot(features []FeatureMap, places map[int]int) *Plot {
 	}
 	p.bars(b)
 	p.dots(marks...)
-	p.Add(texts)
+	p.sideTexts(ys, texts)
 	p.X.Min, p.X.Max = low, 1
 	p.X.Tick.Marker = roundTicks{6}
 	return p

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -78,13 +77,7 @@ func (f *Figure) drawKey(c draw.Canvas) vg.Length {
 	return height
 }
 
-// endLabels names lines at their right ends: a plotter that keeps room to the right of the data
-// and moves labels apart where lines end close to each other.
-type endLabels struct {
-	theme  *Theme
-	labels []endLabel
-}
-
+// endLabel names a line at its right end.
 type endLabel struct {
 	x, y  float64 // where the line ends, in data coordinates
 	text  string
@@ -94,42 +87,34 @@ type endLabel struct {
 
 const leader vg.Length = 16 // from the right edge of the data to the text
 
-func (e *endLabels) Plot(c draw.Canvas, p *plot.Plot) {
-	sty := e.theme.text(e.theme.Ink, tickSize)
-	trX, trY := p.Transforms(&c)
-	labels := slices.Clone(e.labels)
+// endLabels keeps room to the right of the data for names, and moves them apart where lines end close to each other.
+func (p *Plot) endLabels(labels []endLabel) {
+	sty, room := p.theme.text(p.theme.Ink, tickSize), make(rightRoom, len(labels))
+	for i, l := range labels {
+		room[i] = leader + sty.Width(l.text)
+	}
 	slices.SortStableFunc(labels, func(a, b endLabel) int { return cmp.Compare(a.y, b.y) })
-	ys := make([]vg.Length, len(labels))
-	for i, l := range labels {
-		ys[i] = min(max(trY(l.y), c.Min.Y), c.Max.Y)
-	}
-	moveApart(ys, vg.Points(tickSize*1.25), c.Min.Y, c.Max.Y)
-	for i, l := range labels {
-		x, y := trX(l.x), min(max(trY(l.y), c.Min.Y), c.Max.Y)
-		line := l.line
-		line.Width, line.Dashes = vg.Points(0.6), nil
-		if line.Color == nil { // of points without a line
-			line.Color = l.glyph.Color
+	p.Add(room)
+	p.sketch(func(c pen) {
+		ys := make([]vg.Length, len(labels))
+		end := func(l endLabel) vg.Length { return min(max(c.y(l.y), c.Min.Y), c.Max.Y) }
+		for i, l := range labels {
+			ys[i] = end(l)
 		}
-		c.StrokeLine2(line, x, y, c.Max.X+leader-vg.Points(5), ys[i])
-		if l.glyph.Shape != nil {
-			c.DrawGlyphNoClip(l.glyph, vg.Point{X: c.Max.X + leader - vg.Points(5), Y: ys[i]})
+		moveApart(ys, vg.Points(tickSize*1.25), c.Min.Y, c.Max.Y)
+		for i, l := range labels {
+			line, at := l.line, vg.Point{X: c.Max.X + leader - vg.Points(5), Y: ys[i]}
+			line.Width, line.Dashes = vg.Points(0.6), nil
+			if line.Color == nil { // of points without a line
+				line.Color = l.glyph.Color
+			}
+			c.stroke(line, vg.Point{X: c.x(l.x), Y: end(l)}, at)
+			if l.glyph.Shape != nil {
+				c.DrawGlyphNoClip(l.glyph, at)
+			}
+			c.write(sty, vg.Point{X: c.Max.X + leader, Y: ys[i]}, l.text)
 		}
-		c.FillText(sty, vg.Point{X: c.Max.X + leader, Y: ys[i] + lift}, l.text)
-	}
-}
-
-// GlyphBoxes asks the plot for room on the right.
-func (e *endLabels) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
-	sty := e.theme.text(e.theme.Ink, tickSize)
-	var boxes []plot.GlyphBox
-	for _, l := range e.labels {
-		boxes = append(boxes, plot.GlyphBox{
-			X: 1, Y: 0.5,
-			Rectangle: vg.Rectangle{Max: vg.Point{X: leader + sty.Width(l.text)}},
-		})
-	}
-	return boxes
+	})
 }
 
 // moveApart moves sorted positions at least gap apart, inside [low, high] if they all fit.
@@ -175,29 +160,24 @@ func spaceOut(xs []vg.Length, gap vg.Length) {
 	}
 }
 
-// verticals marks steps by thin lines over the whole height, each with a label at its top.
-type verticals struct {
-	theme *Theme
-	marks []vertical
-}
-
+// vertical is a thin line over the whole height, with a label at its top.
 type vertical struct {
 	x     float64
 	label string
 }
 
-func (v *verticals) Plot(c draw.Canvas, p *plot.Plot) {
-	sketch{v.theme, func(c pen) {
-		for _, m := range v.marks {
-			if x := c.x(m.x); c.ContainsX(x) {
-				c.StrokeLine2(v.theme.taskEnd(), x, c.Min.Y, x, c.Max.Y)
-			}
+func (p *Plot) verticals(marks ...vertical) { p.sketch(func(c pen) { c.verticals(marks) }) }
+
+func (c pen) verticals(marks []vertical) {
+	for _, m := range marks {
+		if x := c.x(m.x); c.ContainsX(x) {
+			c.StrokeLine2(c.theme.taskEnd(), x, c.Min.Y, x, c.Max.Y)
 		}
-		sty := v.theme.text(v.theme.Muted, tickSize)
-		for _, l := range v.labels(c.Canvas, c.x, sty.Width) {
-			c.plate(sty, vg.Point{X: l.x, Y: c.Max.Y - vg.Points(5)}, l.text)
-		}
-	}}.Plot(c, p)
+	}
+	sty := c.theme.text(c.theme.Muted, tickSize)
+	for _, l := range markLabels(marks, c.Canvas, c.x, sty.Width) {
+		c.plate(sty, vg.Point{X: l.x, Y: c.Max.Y - vg.Points(5)}, l.text)
+	}
 }
 
 // taskEnd is the line of a mark.
@@ -209,10 +189,9 @@ type placed struct {
 	text string
 }
 
-// labels places the marks' labels. One that the label before leaves no room for joins it: "2, 3".
-func (v *verticals) labels(c draw.Canvas, trX func(float64) vg.Length, width func(string) vg.Length) []placed {
-	var out []placed
-	for _, m := range v.marks {
+// markLabels places the marks' labels. One that the label before leaves no room for joins it: "2, 3".
+func markLabels(marks []vertical, c draw.Canvas, trX func(float64) vg.Length, width func(string) vg.Length) (out []placed) {
+	for _, m := range marks {
 		at := trX(m.x) + vg.Points(2)
 		if !c.ContainsX(at) || m.label == "" {
 			continue

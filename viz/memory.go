@@ -76,13 +76,13 @@ func MemoryRow(t *Theme, recorded ...Recorded) (*Figure, error) {
 		{"share of the weights", func(m memoryRow) float64 { return m.share }},
 		{"cosine with d", func(m memoryRow) float64 { return m.cosine }},
 	}
-	records, ends := groups[0].runs[0], taskEnds(t, groups[0].runs[0], false).marks
+	records, ends := groups[0].runs[0], taskEnds(groups[0].runs[0], false)
 	for _, g := range groups {
 		for _, run := range g.runs {
 			if run[len(run)-1].Step > records[len(records)-1].Step {
 				records = run
 			}
-			if !slices.Equal(taskEnds(t, run, false).marks, ends) {
+			if !slices.Equal(taskEnds(run, false), ends) {
 				ends = nil // tasks end at other steps: no line would be true of all
 			}
 		}
@@ -117,7 +117,7 @@ func MemoryRow(t *Theme, recorded ...Recorded) (*Figure, error) {
 		p := t.panel("", "optimiser step", quantity.name)
 		p.grid()
 		if len(ends) > 0 {
-			p.Add(taskEnds(t, records, q == 0))
+			p.verticals(taskEnds(records, q == 0)...)
 		}
 		for i, g := range groups {
 			p.line(g.style.line(1.4), lines[i][q].points())

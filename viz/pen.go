@@ -148,38 +148,30 @@ func namedTicks(names []string, at func(int) float64) plot.ConstantTicks {
 	return ticks
 }
 
-// sideText stands to the right of the plot, at a place of the vertical axis.
-type sideText struct {
-	y    float64
-	text string
-}
+// rightRoom asks a plot for room on its right.
+type rightRoom []vg.Length
 
-// sideTexts is a plotter that asks the plot for room on its right.
-type sideTexts struct {
-	theme *Theme
-	texts []sideText
-}
+// Plot draws nothing.
+func (rightRoom) Plot(draw.Canvas, *plot.Plot) {}
 
-func (s *sideTexts) Plot(c draw.Canvas, p *plot.Plot) {
-	sketch{s.theme, func(c pen) {
-		for _, it := range s.texts {
-			c.write(s.theme.text(s.theme.Ink, tickSize), vg.Point{X: c.Max.X + vg.Points(4), Y: c.y(it.y)}, it.text)
-		}
-	}}.Plot(c, p)
-}
-
-// GlyphBoxes is the room of the texts.
-func (s *sideTexts) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
-	var widths []vg.Length
-	for _, it := range s.texts {
-		widths = append(widths, vg.Points(6)+s.theme.text(s.theme.Ink, tickSize).Width(it.text))
-	}
-	return roomOnRight(widths)
-}
-
-func roomOnRight(widths []vg.Length) (boxes []plot.GlyphBox) {
-	for _, w := range widths {
+// GlyphBoxes is the room.
+func (r rightRoom) GlyphBoxes(*plot.Plot) (boxes []plot.GlyphBox) {
+	for _, w := range r {
 		boxes = append(boxes, plot.GlyphBox{X: 1, Y: 0.5, Rectangle: vg.Rectangle{Max: vg.Point{X: w}}})
 	}
 	return boxes
+}
+
+// sideTexts writes texts to the right of the plot, each at a place of the vertical axis.
+func (p *Plot) sideTexts(at []float64, texts []string) {
+	sty, room := p.theme.text(p.theme.Ink, tickSize), make(rightRoom, len(texts))
+	for i, s := range texts {
+		room[i] = vg.Points(6) + sty.Width(s)
+	}
+	p.Add(room)
+	p.sketch(func(c pen) {
+		for i, s := range texts {
+			c.write(sty, vg.Point{X: c.Max.X + vg.Points(4), Y: c.y(at[i])}, s)
+		}
+	})
 }

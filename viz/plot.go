@@ -17,12 +17,11 @@ import (
 type Plot struct {
 	*plot.Plot
 	theme *Theme
-	ends  *endLabels
-	marks *verticals
+	ends  []endLabel
+	marks []vertical
 	key   []keyEntry
 	data  [][]any
 	named bool // the ends of its lines are to be named
-	ended bool // and that has been done
 	err   error
 }
 
@@ -31,7 +30,7 @@ type Plot struct {
 func NewPlot(t *Theme, title, x, y string) *Plot {
 	p := t.panel(title, x, y)
 	p.grid()
-	p.Add(p.verticals())
+	p.sketch(func(c pen) { c.verticals(p.marks) })
 	return p
 }
 
@@ -44,14 +43,6 @@ func (t *Theme) panel(title, x, y string) *Plot {
 
 // grid adds lines at the ticks of the vertical axis.
 func (p *Plot) grid() { p.Add(p.theme.horizontals()) }
-
-// verticals is where the panel keeps its marks.
-func (p *Plot) verticals() *verticals {
-	if p.marks == nil {
-		p.marks = &verticals{theme: p.theme}
-	}
-	return p.marks
-}
 
 // Line draws a line through points. label names it in the key above the figure; an empty one leaves it out. A style is
 // that of a method, or of any name ([Theme.Method], [Theme.Methods]), or one's own.
@@ -134,9 +125,8 @@ func (p *Plot) Mark(x float64, label string) {
 		p.fail(label, fmt.Errorf("a mark at %g", x))
 		return
 	}
-	marks := p.verticals()
-	marks.marks = append(marks.marks, vertical{x, label})
-	slices.SortStableFunc(marks.marks, func(a, b vertical) int { return cmp.Compare(a.x, b.x) })
+	p.marks = append(p.marks, vertical{x, label})
+	slices.SortStableFunc(p.marks, func(a, b vertical) int { return cmp.Compare(a.x, b.x) })
 }
 
 // NameEnds writes a name at the right end of each line, beside the plot, in place of the figure's key. Names of lines
@@ -144,12 +134,7 @@ func (p *Plot) Mark(x float64, label string) {
 func (p *Plot) NameEnds() { p.named = true }
 
 // nameEnd writes a name where a line ends.
-func (p *Plot) nameEnd(l endLabel) {
-	if p.ends == nil {
-		p.ends = &endLabels{theme: p.theme}
-	}
-	p.ends.labels = append(p.ends.labels, l)
-}
+func (p *Plot) nameEnd(l endLabel) { p.ends = append(p.ends, l) }
 
 // points pairs coordinates, which must be finite.
 func (p *Plot) points(label string, x, y []float64) (plotter.XYs, bool) {
@@ -208,23 +193,22 @@ func (p *Plot) keep(label string, x, y, low, high []float64) {
 
 // finish places the names of lines at their ends.
 func (p *Plot) finish() {
-	if p.named {
-		p.ends, p.named = new(endLabels), false
-		for _, e := range p.key {
-			for _, row := range slices.Backward(p.data) {
-				x, _ := row[2].(float64)
-				if y, ok := row[3].(float64); ok && row[1] == e.label {
-					p.nameEnd(endLabel{x: x, y: y, text: e.label, line: e.line, glyph: e.glyph})
-					break
-				}
+	for _, e := range p.key {
+		for _, row := range slices.Backward(p.data) {
+			x, _ := row[2].(float64)
+			if y, ok := row[3].(float64); ok && p.named && row[1] == e.label {
+				p.nameEnd(endLabel{x: x, y: y, text: e.label, line: e.line, glyph: e.glyph})
+				break
 			}
 		}
-		p.ends.theme, p.key = p.theme, nil
 	}
-	if p.ends != nil && !p.ended {
-		p.Add(p.ends)
-		p.ended = true
+	if p.named {
+		p.key = nil
 	}
+	if len(p.ends) > 0 {
+		p.endLabels(p.ends)
+	}
+	p.ends, p.named = nil, false
 }
 
 // Plots makes a figure of plots side by side, with one key above them. name is what a file of the figure is called, alt

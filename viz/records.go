@@ -131,8 +131,7 @@ func (t *Theme) grouped(recorded []Recorded) ([]recordedGroup, error) {
 }
 
 // taskEnds marks the steps after which a task is over, and from which on its samples are in the memory.
-func taskEnds(t *Theme, records []results.Record, named bool) *verticals {
-	v := &verticals{theme: t}
+func taskEnds(records []results.Record, named bool) (marks []vertical) {
 	last := map[int]int{} // a task may be left out of single steps
 	for i, r := range records {
 		for _, id := range r.IDs {
@@ -147,14 +146,14 @@ func taskEnds(t *Theme, records []results.Record, named bool) *verticals {
 			mark := vertical{x: float64(records[i].Step)}
 			if named {
 				mark.label = fmt.Sprint(id)
-				if len(v.marks) == 0 {
+				if len(marks) == 0 {
 					mark.label = fmt.Sprintf("end of task %d", id)
 				}
 			}
-			v.marks = append(v.marks, mark)
+			marks = append(marks, mark)
 		}
 	}
-	return v
+	return marks
 }
 
 // sameHeight gives plots one vertical axis.

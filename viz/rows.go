@@ -103,11 +103,13 @@ func (d *dotRows) add(it dotRow, values []float64, format string) {
 // dotRows adds the rows and names them along the vertical axis.
 func (p *Plot) dotRows(d dotRows) {
 	p.rows(d.rows)
-	low, high, texts := 0.0, 0.0, &sideTexts{theme: p.theme}
+	low, high := 0.0, 0.0
+	var ys []float64
+	var texts []string
 	at := func(it dotRow) float64 { return rowY(len(d.rows), it.row) - it.shift }
 	for _, it := range d.items {
 		low, high = min(low, slices.Min(it.values)), max(high, slices.Max(it.values))
-		texts.texts = append(texts.texts, sideText{at(it), it.text})
+		ys, texts = append(ys, at(it)), append(texts, it.text)
 	}
 	if high-low < 1e-9 { // all values are equal but for rounding
 		high = low + 1
@@ -131,7 +133,7 @@ func (p *Plot) dotRows(d dotRows) {
 			c.DrawGlyphNoClip(it.mean, c.at(mean, at(it)))
 		}
 	})
-	p.Add(texts)
+	p.sideTexts(ys, texts)
 }
 
 // kindGlyph is the marker of one kind of values; the key names it.

@@ -245,7 +245,7 @@ func GradientNorms(t *Theme, recorded ...Recorded) (*Figure, error) {
 	for _, g := range groups {
 		records, rows := g.runs[0], streamsOf(g.runs[0]...)
 		p := t.streamPlot(records, bucketOf(records), "length of the gradient", norms)
-		p.Add(taskEnds(t, records, false))
+		p.verticals(taskEnds(records, false)...)
 		p.Title.Text = g.label
 		p.X.Min, p.X.Max = float64(records[0].Step), float64(records[len(records)-1].Step)
 		p.X.Tick.Marker = roundTicks{4}

@@ -102,7 +102,7 @@ func TaskCurves(t *Theme, run *results.Run) (*Figure, error) {
 	}
 	p := t.panel("", "optimiser step", "test accuracy of a task, %")
 	p.grid()
-	p.Add(arrivals(t, run))
+	p.verticals(arrivals(run)...)
 	data := Table{Head: []string{"task", "step", "accuracy_percent"}}
 	for i, task := range run.Tasks {
 		style := t.line(t.Stream(i, max(len(run.Tasks), 3)), 1.6) // a third colour is kept for who comes next

@@ -169,7 +169,7 @@ func (t *Theme) lossPlot(traces []Trace, label string, values func(*Trace) []flo
 	p := t.panel("", "step", label)
 	p.X.Tick.Marker = roundTicks{4}
 	p.grid()
-	p.Add(&verticals{theme: t, marks: []vertical{{x: float64(traces[0].Arrival), label: "task 2 arrives"}}})
+	p.verticals(vertical{float64(traces[0].Arrival), "task 2 arrives"})
 	styles := t.tracesOf(traces)
 	low, high := math.Inf(1), math.Inf(-1)
 	for i := range traces {
