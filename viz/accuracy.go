@@ -93,47 +93,47 @@ func (c *curve) add(step, mean, std float64) {
 
 // meanCurve takes the runs' curves on all their steps together, from where the last of them
 // begins to where the first of them ends; between two evaluations a run's curve is linear.
-func meanCurve(runs []*results.Run) curve {
-	var steps []int
-	first, last := -1, -1
-	for _, r := range runs {
+func meanCurve(runs []*results.Run) (c curve) {
+	var all []float64
+	first, last := math.Inf(-1), math.Inf(1)
+	lines := make([]func(float64) float64, len(runs))
+	for i, r := range runs {
 		if len(r.Curve) == 0 {
 			return curve{}
 		}
-		for _, p := range r.Curve {
-			steps = append(steps, p.Step)
+		x, y := make([]float64, len(r.Curve)), make([]float64, len(r.Curve))
+		for k, p := range r.Curve {
+			x[k], y[k] = float64(p.Step), p.Mean
 		}
-		begin, end := r.Curve[0].Step, r.Curve[len(r.Curve)-1].Step
-		first = max(first, begin)
-		if last < 0 || end < last {
-			last = end
-		}
+		all = append(all, x...)
+		first, last = max(first, x[0]), min(last, x[len(x)-1])
+		lines[i] = linear(x, y)
 	}
-	slices.Sort(steps)
-	var c curve
-	for _, step := range slices.Compact(steps) {
+	slices.Sort(all)
+	for _, step := range slices.Compact(all) {
 		if step < first || step > last {
 			continue
 		}
 		accs := make([]float64, len(runs))
-		for i, r := range runs {
-			accs[i] = 100 * interpolate(r.Curve, step)
+		for i, at := range lines {
+			accs[i] = 100 * at(step)
 		}
 		mean, std := meanStd(accs)
-		c.add(float64(step), mean, std)
+		c.add(step, mean, std)
 	}
 	return c
 }
 
-// interpolate returns the mean accuracy at a step within the curve.
-func interpolate(points []results.Point, step int) float64 {
-	i, found := slices.BinarySearchFunc(points, step, func(p results.Point, s int) int { return p.Step - s })
-	if found {
-		return points[i].Mean
+// linear goes through points, within their range.
+func linear(x, y []float64) func(float64) float64 {
+	return func(at float64) float64 {
+		i, found := slices.BinarySearch(x, at)
+		if found {
+			return y[i]
+		}
+		share := (at - x[i-1]) / (x[i] - x[i-1])
+		return y[i-1]*(1-share) + y[i]*share
 	}
-	a, b := points[i-1], points[i]
-	x := float64(step-a.Step) / float64(b.Step-a.Step)
-	return a.Mean*(1-x) + b.Mean*x
 }
 
 // spread is how a curve shows the standard deviation over its runs.

@@ -62,7 +62,7 @@ type sweepPanel struct {
 	title        string
 	swept, level []Group
 	at           map[*results.Run]float64
-	axis         []plot.Tick
+	values       []float64 // that stand on the axis, sorted
 }
 
 // sweep draws A against a value of the runs, that of the named setting, on a logarithmic axis; runs without it as levels.
@@ -105,7 +105,6 @@ func sweep(t *Theme, runs []*results.Run, axis string, value func(*results.Run) 
 func newSweepPanel(part setting, axis string, value func(*results.Run) (float64, bool, error)) (*sweepPanel, error) {
 	s := &sweepPanel{title: part.title, at: map[*results.Run]float64{}}
 	var swept, level []*results.Run
-	var values []float64
 	for _, r := range part.runs {
 		v, ok, err := value(r)
 		if err != nil {
@@ -116,48 +115,53 @@ func newSweepPanel(part setting, axis string, value func(*results.Run) (float64,
 			continue
 		}
 		plain := *r // its group is that of all values
-		plain.Params = maps.Clone(r.Params)
 		if axis == "params.tau" {
-			delete(plain.Params, tauKey(r))
-			if len(plain.Params) == 0 {
+			plain.Params = maps.Clone(r.Params)
+			if delete(plain.Params, tauKey(r)); len(plain.Params) == 0 {
 				plain.Params = nil // as in runs without parameters
 			}
 		}
 		s.at[&plain] = v
 		swept = append(swept, &plain)
-		values = append(values, v)
 	}
-	slices.Sort(values)
-	s.axis = sweepAxis(slices.Compact(values))
-	if len(s.axis) < 2 {
-		return nil, fmt.Errorf("viz: the runs on %s have %d values to draw A against; want at least two", part.runs[0].Dataset, len(s.axis))
+	s.values = slices.Compact(slices.Sorted(maps.Values(s.at)))
+	if len(s.values) < 2 {
+		return nil, fmt.Errorf("viz: the runs on %s have %d values to draw A against; want at least two", part.runs[0].Dataset, len(s.values))
 	}
 	var err error
-	if s.swept, err = groupsBut(swept, axis); err != nil {
-		return nil, err
-	}
-	if len(level) > 0 {
-		if s.level, err = Groups(level); err != nil {
-			return nil, err
-		}
+	if s.swept, err = groupsBut(swept, axis); err == nil && len(level) > 0 {
+		s.level, err = Groups(level)
 	}
 	for i, l := range s.level {
 		if slices.ContainsFunc(s.swept, func(g Group) bool { return g.Label == l.Label }) { // such as one with tau=auto
 			s.level[i].Label += " " + l.Runs[0].ParamText()
 		}
 	}
-	return s, nil
+	return s, err
 }
 
 func (s *sweepPanel) draw(p *Plot, styles map[string]Style, data *Table) {
+	axis := sweepAxis(s.values)
 	for _, g := range s.swept {
-		c, values, runs := sweepCurve(g.Runs, s.at, s.axis)
-		for i := range values {
-			data.add(s.title, g.Label, values[i], c.mean[i], c.std[i], runs[i])
+		var c curve
+		most := 0
+		for i, v := range s.values {
+			var as []float64
+			for _, r := range g.Runs {
+				if s.at[r] == v {
+					as = append(as, r.A)
+				}
+			}
+			if as != nil {
+				mean, std := meanStd(as)
+				c.add(axis[i].Value, mean, std)
+				data.add(s.title, g.Label, v, mean, std, len(as))
+				most = max(most, len(as))
+			}
 		}
-		p.curve(styles[g.Label], c, spreadFor(slices.Max(runs), len(s.swept)))
+		p.curve(styles[g.Label], c, spreadFor(most, len(s.swept)))
 	}
-	first, last := s.axis[0].Value, s.axis[len(s.axis)-1].Value
+	first, last := axis[0].Value, axis[len(axis)-1].Value
 	for _, g := range s.level {
 		mean, std := meanStd(finals(g.Runs))
 		data.add(s.title, g.Label, nil, mean, std, len(g.Runs))
@@ -165,7 +169,7 @@ func (s *sweepPanel) draw(p *Plot, styles map[string]Style, data *Table) {
 	}
 	pad := 0.03 * (last - first)
 	p.X.Min, p.X.Max = first-pad, last+pad
-	p.X.Tick.Marker = plot.ConstantTicks(spaced(s.axis))
+	p.X.Tick.Marker = plot.ConstantTicks(spaced(axis))
 }
 
 // sweepAxis places values at their logarithms, and infinity a little beyond the last of them.
@@ -186,34 +190,15 @@ func sweepAxis(values []float64) []plot.Tick {
 
 // spaced drops labels that would touch the one before.
 func spaced(ticks []plot.Tick) []plot.Tick {
-	out := slices.Clone(ticks)
-	room := (out[len(out)-1].Value - out[0].Value) / 16
-	last := math.Inf(-1)
-	for i := range out {
-		if out[i].Value-last < room {
-			out[i].Label = ""
-			continue
-		}
-		last = out[i].Value
-	}
-	return out
-}
-
-// sweepCurve is A over the axis, the values that stand there, and the number of runs with each.
-func sweepCurve(runs []*results.Run, at map[*results.Run]float64, axis []plot.Tick) (c curve, values []float64, counts []int) {
-	scores, valueOf := map[string][]float64{}, map[string]float64{}
-	for _, r := range runs {
-		label := sweepAxis([]float64{at[r]})[0].Label
-		scores[label], valueOf[label] = append(scores[label], r.A), at[r]
-	}
-	for _, tick := range axis {
-		if as := scores[tick.Label]; as != nil {
-			mean, std := meanStd(as)
-			c.add(tick.Value, mean, std)
-			values, counts = append(values, valueOf[tick.Label]), append(counts, len(as))
+	room, last := (ticks[len(ticks)-1].Value-ticks[0].Value)/16, math.Inf(-1)
+	for i := range ticks {
+		if ticks[i].Value-last < room {
+			ticks[i].Label = ""
+		} else {
+			last = ticks[i].Value
 		}
 	}
-	return c, values, counts
+	return ticks
 }
 
 // defaultTau are the temperatures that the methods have when none is given, as pcl/method says.
