@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -25,13 +26,12 @@ func StepGeometry(t *Theme, step results.Record) (*Figure, error) {
 		return nil, err
 	}
 	k := len(step.IDs)
-	if !certified(&step) || len(step.Gram) == 0 {
+	switch {
+	case !certified(&step) || len(step.Gram) == 0:
 		return nil, fmt.Errorf("viz: the record of step %d lacks a Gram matrix or a certificate (λ, σ and slacks)", step.Step)
-	}
-	if k < 2 {
+	case k < 2:
 		return nil, fmt.Errorf("viz: step %d has %d streams; want at least two", step.Step, k)
-	}
-	if floorBinds(&step) {
+	case floorBinds(&step):
 		return nil, fmt.Errorf("viz: a floor on λ binds at step %d, so that σᵢ‖d‖² is not what its certificate guarantees", step.Step)
 	}
 	along, across, length, err := plane(step.Gram, step.Lambda)
@@ -149,10 +149,8 @@ func plane(gram, lambda []float64) (along, across []float64, length float64, err
 	rest := mat.NewSymDense(k, nil) // the Gram matrix of what is left across d
 	for i := range k {
 		along[i] /= length
-	}
-	for i := range k {
-		for j := i; j < k; j++ {
-			rest.SetSym(i, j, gram[i*k+j]-along[i]*along[j])
+		for j := range i + 1 {
+			rest.SetSym(i, j, gram[j*k+i]-along[j]*along[i])
 		}
 	}
 	var eigen mat.EigenSym
@@ -161,16 +159,13 @@ func plane(gram, lambda []float64) (along, across []float64, length float64, err
 	}
 	var vectors mat.Dense
 	eigen.VectorsTo(&vectors)
-	scale := math.Sqrt(math.Max(0, eigen.Values(nil)[k-1]))
-	up := 1.0 // the first gradient that is not on d points upwards
-	for i := range k {
-		if v := vectors.At(i, k-1); math.Abs(v) > 1e-9 {
-			up = math.Copysign(1, v)
-			break
-		}
+	first := mat.Col(nil, k-1, &vectors)
+	scale := math.Sqrt(max(0, eigen.Values(nil)[k-1]))
+	if i := slices.IndexFunc(first, func(v float64) bool { return math.Abs(v) > 1e-9 }); i >= 0 {
+		scale = math.Copysign(scale, first[i]) // the first gradient that is not on d points upwards
 	}
-	for i := range k {
-		across[i] = up * scale * vectors.At(i, k-1)
+	for i, v := range first {
+		across[i] = scale * v
 	}
 	return along, across, length, nil
 }

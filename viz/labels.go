@@ -219,15 +219,10 @@ func (p *Plot) band(low, high plotter.XYs, s Style) {
 	for _, xy := range slices.Backward(low) {
 		around = append(around, xy)
 	}
-	poly, err := plotter.NewPolygon(around)
-	if err != nil {
-		p.fail("", err)
-		return
+	if poly, err := plotter.NewPolygon(around); p.can(err) {
+		fill := s.Color
+		fill.A = 50 // a mixed opaque colour would hide the lines below; a see-through one does not
+		poly.Color, poly.LineStyle.Width = fill, 0
+		p.Add(poly)
 	}
-	// A mixed opaque colour would hide the lines below; a see-through one does not.
-	fill := s.Color
-	fill.A = 50
-	poly.Color = fill
-	poly.LineStyle.Width = 0
-	p.Add(poly)
 }

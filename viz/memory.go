@@ -26,24 +26,22 @@ type memoryRow struct {
 // memoryOf returns it for steps in which the memory and a task take part.
 func memoryOf(r *results.Record) (m memoryRow, ok bool) {
 	k, rows, tasks := len(r.IDs), 0, 0
+	m.d2 = form(r.Weights, r.Gram, r.Weights)
 	var square, weight, weights float64
 	for i, id := range r.IDs {
 		weights += r.Weights[i]
 		if id > 0 {
 			tasks++
 		}
-		if ofMemory(id) {
-			rows++
-			weight += r.Weights[i]
+		if !ofMemory(id) {
+			continue
 		}
+		rows++
+		weight += r.Weights[i]
 		for j, other := range r.IDs {
-			x := r.Gram[i*k+j]
-			m.d2 += r.Weights[i] * x * r.Weights[j]
-			if ofMemory(id) {
-				m.along += x * r.Weights[j]
-				if ofMemory(other) {
-					square += x
-				}
+			m.along += r.Gram[i*k+j] * r.Weights[j]
+			if ofMemory(other) {
+				square += r.Gram[i*k+j]
 			}
 		}
 	}
@@ -175,7 +173,7 @@ func PromisesOf(rate float64, records []results.Record) []Promise {
 			if rows++; rows > 1 {
 				p.Guaranteed = math.NaN()
 			} else if certified(r) && !floorBinds(r) {
-				p.Guaranteed = -rate * r.Sigma[k] * certifiedWith(r)
+				p.Guaranteed = -rate * r.Sigma[k] * form(r.Lambda, r.Gram, r.Weights) // ‖d‖², or in proportion where λ was rescaled
 			}
 		}
 		out = append(out, p)
@@ -183,13 +181,11 @@ func PromisesOf(rate float64, records []results.Record) []Promise {
 	return out
 }
 
-// certifiedWith is Σᵢⱼ λᵢMᵢⱼwⱼ: ‖d‖² where the weights w are the certificate's λ, and in proportion where they were
-// rescaled.
-func certifiedWith(r *results.Record) (sum float64) {
-	k := len(r.IDs)
-	for i, lambda := range r.Lambda {
-		for j, w := range r.Weights {
-			sum += lambda * r.Gram[i*k+j] * w
+// form is uᵀMv of a Gram matrix M.
+func form(u, gram, v []float64) (sum float64) {
+	for i, x := range u {
+		for j, y := range v {
+			sum += x * gram[i*len(u)+j] * y
 		}
 	}
 	return sum

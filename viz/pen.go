@@ -56,13 +56,18 @@ func (p *Plot) sketch(draw func(c pen)) { p.Add(sketch{p.theme, draw}) }
 
 // line adds a line. What its points cannot be is the figure's error.
 func (p *Plot) line(style draw.LineStyle, xys plotter.XYs) {
-	line, err := plotter.NewLine(xys)
+	if line, err := plotter.NewLine(xys); p.can(err) {
+		line.LineStyle = style
+		p.Add(line)
+	}
+}
+
+// can keeps an error, and says whether there is none.
+func (p *Plot) can(err error) bool {
 	if err != nil {
 		p.fail("", err)
-		return
 	}
-	line.LineStyle = style
-	p.Add(line)
+	return err == nil
 }
 
 // level adds a horizontal line.
@@ -72,13 +77,10 @@ func (p *Plot) level(style draw.LineStyle, from, to, y float64) {
 
 // scatter adds one marker at each point.
 func (p *Plot) scatter(style draw.GlyphStyle, xys plotter.XYs) {
-	points, err := plotter.NewScatter(xys)
-	if err != nil {
-		p.fail("", err)
-		return
+	if points, err := plotter.NewScatter(xys); p.can(err) {
+		points.GlyphStyle = style
+		p.Add(points)
 	}
-	points.GlyphStyle = style
-	p.Add(points)
 }
 
 // dot is a marker with a look of its own and perhaps a text beside it.

@@ -2,6 +2,7 @@ package viz
 
 import (
 	"math"
+	"slices"
 
 	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -65,16 +66,11 @@ func floorBinds(r *results.Record) bool {
 
 // relativeSlack returns the lowest of a step's [relativeSlacks]; 0 where there is none.
 func relativeSlack(r *results.Record) float64 {
-	lowest := math.Inf(1)
-	for _, slack := range relativeSlacks(r) {
-		if !math.IsNaN(slack) {
-			lowest = math.Min(lowest, slack)
-		}
-	}
-	if math.IsInf(lowest, 1) {
+	kept := slices.DeleteFunc(relativeSlacks(r), math.IsNaN)
+	if len(kept) == 0 {
 		return 0
 	}
-	return lowest
+	return slices.Min(kept)
 }
 
 // relativeSlacks returns the slack of each row relative to its scale; 0 where d = 0. It is NaN for
@@ -85,20 +81,12 @@ func relativeSlacks(r *results.Record) []float64 {
 	if r.Status == "stationary" {
 		return out
 	}
-	norm2 := r.NormD * r.NormD
-	withGram := len(r.Gram) == k*k
+	norm2, largest, withGram := r.NormD*r.NormD, 0.0, len(r.Gram) == k*k
 	if withGram {
-		norm2 = 0
+		norm2 = max(form(r.Lambda, r.Gram, r.Lambda), 0)
 		for i := range k {
-			for j := range k {
-				norm2 += r.Lambda[i] * r.Gram[i*k+j] * r.Lambda[j]
-			}
+			largest = max(largest, r.Gram[i*k+i])
 		}
-		norm2 = math.Max(norm2, 0)
-	}
-	largest := 0.0
-	for i := 0; withGram && i < k; i++ {
-		largest = max(largest, r.Gram[i*k+i])
 	}
 	for i, slack := range r.Slacks {
 		out[i] = math.NaN()

@@ -44,13 +44,10 @@ func (t *Theme) countPlot(run *results.Run) *Plot {
 	end := float64(lastStep(run) + 1)
 	_, _, _, most := plotter.XYRange(xys)
 	p := t.panel("", "optimiser step", "streams K")
-	line, err := plotter.NewLine(steps(append(xys, plotter.XY{X: end, Y: xys[len(xys)-1].Y})))
-	if err != nil {
-		p.fail("streams", err)
-		return p
+	if line, err := plotter.NewLine(steps(append(xys, plotter.XY{X: end, Y: xys[len(xys)-1].Y}))); p.can(err) {
+		line.LineStyle, line.FillColor = t.line(t.Ink, 1.2), t.Grid
+		p.Add(line)
 	}
-	line.LineStyle, line.FillColor = t.line(t.Ink, 1.2), t.Grid
-	p.Add(line)
 	p.axes(0, end, 0, most+0.3)
 	p.Y.Tick.Marker = wholeTicks{}
 	return p
