@@ -10,11 +10,10 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// Accuracy draws the average test accuracy over the tasks started so far against the optimiser step (the
-// paper's Fig. 7), one line per method, and the level of guessing. It must show which method is ahead and
-// when, what an arrival costs, and how certain the lead is. Several runs of a method are shown by their mean
-// and a band of one standard deviation or, with more than four methods, whose bands would hide each other, a
-// bar of that height at each point.
+// Accuracy draws the average test accuracy over the tasks started so far against the optimiser step (the paper's Fig. 7), a line
+// for each method, and the level of guessing. It must show which method is ahead and when, what an arrival costs, and how certain
+// the lead is: a band of one standard deviation over the runs or, with more than four methods, a bar of that height at each
+// point.
 func Accuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
 	groups, err := Groups(runs)
 	if err != nil {

@@ -10,11 +10,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// AccuracyMatrix draws each task's test accuracy at each task's end, in percent, one panel per method: what
-// each task reached at its own end, and what later tasks left of it. Tasks run from the top down, and ends
-// from left to right in the order in which they happen. A frame marks a task's own end: to the right of it is
-// forgetting or gain, to the left the task is still in training. Several runs of a method are averaged; all
-// must have the same timeline.
+// AccuracyMatrix draws each task's test accuracy at each task's end, in percent, a panel for each method: what each task reached
+// at its own end (framed), and to the right of it what later tasks left. Tasks run from the top down, ends from left to right as
+// they happen. Several runs of a method are averaged; all must have the same timeline.
 func AccuracyMatrix(t *Theme, runs ...*results.Run) (*Figure, error) {
 	groups, err := Groups(runs)
 	if err != nil {

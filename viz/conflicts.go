@@ -15,11 +15,10 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// Conflicts draws how the streams' gradients agree. On the left is the cosine of each pair, averaged over the
-// steps in which both take part; on the right the share of those steps in which they conflict (a cosine below
-// 0). It must show which streams conflict, how much and how often. The colour scale of the right half has its
-// middle at a half, so that frequent conflicts do not all look alike. The records must hold Gram matrices; a
-// single step's record gives its cosines alone.
+// Conflicts draws how the streams' gradients agree: on the left the cosine of each pair, averaged over the steps in which both
+// take part; on the right the share of those steps in which they conflict (a cosine below 0), on a scale with its middle at a
+// half. It must show which streams conflict, how much and how often. The records must hold Gram matrices; a single step's record
+// gives its cosines alone.
 func Conflicts(t *Theme, records []results.Record) (*Figure, error) {
 	pairs, names, err := cosines(records)
 	if err != nil {
@@ -208,10 +207,9 @@ func summedMemory(r *results.Record) (ids []int, gram []float64) {
 	return ids, gram
 }
 
-// ConflictShare draws how the gradients of several methods agree: on the left the mean cosine, on the right the share
-// of pairs that conflict, with a cosine below 0; once for the memory and a task, once for two tasks. It must show
-// whether a method leads to gradients that conflict less. Each run of a label is a pale point, their mean a large one.
-// [Conflicts] has the pairs of one run.
+// ConflictShare draws how the gradients of several methods agree: the mean cosine, and the share of pairs with a cosine below 0;
+// once for the memory and a task, once for two tasks. It must show whether a method leads to gradients that conflict less. Each
+// run of a label is a pale point, their mean a large one. [Conflicts] has the pairs of one run.
 func ConflictShare(t *Theme, recorded ...Recorded) (*Figure, error) {
 	groups, err := t.grouped(recorded)
 	if err != nil {

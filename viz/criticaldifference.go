@@ -9,11 +9,11 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// CriticalDifference draws a ranking on an axis of average ranks, the best at the left (the diagram of Demšar
-// 2006). It must show which differences are significant over these situations, and which are not: a thick
-// line joins methods that Nemenyi's test cannot tell apart, or Wilcoxon's if the ranking is one by it
-// ([Ranking.ByWilcoxon]). The bar above the axis is the critical difference of Nemenyi's test. If Friedman's test finds no difference at all (its p is printed above), the thick lines mean
-// nothing either. Methods of nearly the same rank stand side by side; the number beside the name is exact.
+// CriticalDifference draws a ranking on an axis of average ranks, the best at the left (the diagram of Demšar 2006). It must show
+// which differences are significant: a thick line joins methods that Nemenyi's test cannot tell apart, or Wilcoxon's
+// ([Ranking.ByWilcoxon]). The bar above the axis is Nemenyi's critical difference. If Friedman's test finds no difference (its p
+// is printed), the thick lines mean nothing either. Methods of nearly the same rank stand side by side; the number beside the
+// name is exact.
 func CriticalDifference(t *Theme, r *Ranking) (*Figure, error) {
 	if err := r.check(); err != nil {
 		return nil, err

@@ -20,13 +20,11 @@ type EditedImage struct {
 	After    []float32 // pixels in [0, 1]
 }
 
-// EditedImages draws stored images from left to right. Below each are its edit gradient |∇ₓφ|, stretched per
-// image from its smallest to its largest value (the paper's Fig. 6), the image after editing, and the change:
-// darker pixels in one colour and brighter ones in another, up to the largest change, whose size is printed
-// below. The figure must show where the edits go. The outline of the original strokes, which are the pixels
-// brighter than half-way between the darkest and the brightest of the smoothed image, is drawn over the
-// gradient and the change. Printed below is the part of all change that lies on the strokes, and, for
-// comparison, the part of the image that they cover, which is what chance would give.
+// EditedImages draws stored images from left to right. Below each are its edit gradient |∇ₓφ|, stretched from its smallest to its
+// largest value (the paper's Fig. 6), the image after editing, and the change, darker and brighter pixels in two colours up to
+// the largest change, which is printed. It must show where the edits go: the outline of the strokes, pixels of the smoothed image
+// brighter than half-way between its darkest and brightest, lies over the gradient and the change; printed are the part of the
+// change on the strokes and their part of the area.
 func EditedImages(t *Theme, images ...EditedImage) (*Figure, error) {
 	if len(images) == 0 {
 		return nil, errors.New("viz: no images to draw")

@@ -48,9 +48,9 @@ type Drift struct {
 	Value   float64
 }
 
-// FeatureDrift draws how far features moved from the end of a task to the end of the run, a row for each label and a
-// marker for each kind of samples. It must show which method holds its features still, and whether those of stored samples
-// stay while others move. Each run is a pale point, their mean a large one.
+// FeatureDrift draws how far features moved from the end of a task to the end of the run, a row for each label and a marker for
+// each kind of samples. It must show which method holds its features still, and whether those of stored samples stay while others
+// move. Each run is a pale point, their mean a large one.
 func FeatureDrift(t *Theme, drifts ...Drift) (*Figure, error) {
 	if len(drifts) == 0 {
 		return nil, errors.New("viz: no drifts to draw")

@@ -26,13 +26,11 @@ type FeatureMap struct {
 	Baseline map[int]float64
 }
 
-// Features draws maps side by side (the paper's Fig. 9). It must show whether the rehearsal samples still lie
-// where their classes lie. Test samples are small marks, rehearsal samples large ones with a rim, and a
-// class's name is at the median of its marks. Up to 70 classes each have their own combination of colour and
-// marker. If all maps have cosines, the mean cosine of the rehearsal samples to their class mean is drawn
-// below them, with a mark for each class, and beside it, as rings, the baseline: their cosine to the means of
-// the other classes. Only what lies above the baseline says something about the class. names holds the
-// classes' names; a class without one is shown by its number.
+// Features draws maps side by side (the paper's Fig. 9). It must show whether the rehearsal samples still lie where their classes
+// lie: test samples are small marks, rehearsal samples large ones with a rim, and a class's name is at the median of its marks.
+// Up to 70 classes have their own combination of colour and marker. If all maps have cosines, the mean cosine of the rehearsal
+// samples to their class mean is drawn below, with a mark for each class and a ring for the baseline: only what lies above that
+// says something about the class. names has the classes' names; a class without one is shown by its number.
 func Features(t *Theme, names map[int]string, features ...FeatureMap) (*Figure, error) {
 	if len(features) == 0 {
 		return nil, errors.New("viz: no feature maps to draw")

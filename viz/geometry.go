@@ -13,14 +13,12 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// StepGeometry draws one EMGD step (the paper's Fig. 3). It must show that every gradient's tip reaches its
-// guarantee along d, Jᵢ·d ≥ σᵢ‖d‖², and which tips go beyond it, have slack, and so need no weight. On the
-// left are the gradients Jᵢ and d, to the same scale. Two gradients are drawn in their own plane, and so do
-// not move when σ and λ change. With more than two, the plane contains d, along which each tip's place is
-// exact, and the direction across d in which the gradients differ most. A dashed line marks how far along d
-// each tip has to reach, σᵢ‖d‖, a broad pale one its slack. On the right is what each stream gains,
-// Jᵢ·d/‖d‖²: up to its guarantee σᵢ in its own colour, beyond it paler. The record needs a Gram matrix;
-// [Geometry] makes such a record from any gradients.
+// StepGeometry draws one EMGD step (the paper's Fig. 3). It must show that every gradient's tip reaches its guarantee along d,
+// Jᵢ·d ≥ σᵢ‖d‖² (dashed), and which tips go beyond it, have slack (broad and pale), and so need no weight. On the left are the
+// gradients and d to one scale: two in their own plane, in which they do not move when σ changes; more in the plane of d, along
+// which places are exact, and the direction across d in which the gradients differ most. On the right is what each stream gains,
+// Jᵢ·d/‖d‖², up to its guarantee σᵢ and beyond it. The record needs a Gram matrix; [Geometry] makes such a record from any
+// gradients.
 func StepGeometry(t *Theme, step results.Record) (*Figure, error) {
 	if err := checkRecord(&step); err != nil {
 		return nil, err

@@ -56,11 +56,10 @@ func memoryOf(r *results.Record) (m memoryRow, ok bool) {
 // memoryPoints is how many points a line of [MemoryRow] has at most: there are several, and a step's values scatter.
 const memoryPoints = 50
 
-// MemoryRow draws over the steps what each method does with the memory's gradient, a line for each label: how long the
-// gradient is, the share of the memory's weight in the sum of all weights, and the cosine of its gradient with the
-// direction d of the step. It must show who leaves the memory little and when: below a cosine of 0 a step raises the
-// memory's loss, to first order. Runs of one label are averaged, and steps are grouped so that at most some 50 points
-// remain. The ends of tasks are marked if they are the same in all runs.
+// MemoryRow draws over the steps what each method does with the memory's gradient, a line for each label: its length, its share
+// in the sum of all weights, and its cosine with the direction d of the step. It must show who leaves the memory little and when:
+// below a cosine of 0 a step raises the memory's loss, to first order. Runs of one label are averaged, in at most some 50 points.
+// The ends of tasks are marked if they are the same in all runs.
 func MemoryRow(t *Theme, recorded ...Recorded) (*Figure, error) {
 	groups, err := t.grouped(recorded)
 	if err != nil {
@@ -191,10 +190,10 @@ func form(u, gram, v []float64) (sum float64) {
 	return sum
 }
 
-// Promises draws, for runs of plain descent with the step size γ, by how much the memory's loss changed on the batch of
-// the step, against the change to first order; a panel for each label (its first run). The line is where both are the
-// same. It must show which method makes steps that raise the memory's loss, and whether what a certificate guarantees is
-// kept. The steps with the largest changes, a hundredth of all, may lie at the edge.
+// Promises draws, for runs of plain descent with the step size γ, by how much the memory's loss changed on the batch of the step,
+// against the change to first order; a panel for each label (its first run). It must show which method makes steps that raise the
+// memory's loss, and whether what a certificate guarantees is kept. The steps with the largest changes, a hundredth of all, may
+// lie at the edge.
 func Promises(t *Theme, rate float64, recorded ...Recorded) (*Figure, error) {
 	groups, err := t.grouped(recorded)
 	if err != nil {

@@ -19,11 +19,10 @@ import (
 // ratioEdge is the exponent beyond which a ratio is drawn as 0 or ∞.
 const ratioEdge = 3
 
-// Ratio draws how the elastic factors divide the weight between two gradients (the paper's Fig. 4): one line
-// per pair for λ₂/λ₁ of EMGD against σ₁ = 1 − σ₂, and a dashed level for MGDA, which has no σ. It must show
-// that σ changes the ratio, while MGDA's is fixed, and by how much: all the way from ∞ to 0 for gradients
-// that agree, and less the more they conflict. They meet at σ₁ = ½. Each pair is a Gram matrix (‖J₁‖², J₁·J₂,
-// J₂·J₁, ‖J₂‖²). The ratio is on a logarithmic axis whose ends stand for 0 (λ₂ = 0) and ∞ (λ₁ = 0).
+// Ratio draws how the elastic factors divide the weight between two gradients (the paper's Fig. 4): a line for each pair for
+// λ₂/λ₁ of EMGD against σ₁ = 1 − σ₂, and a dashed level for MGDA, which has no σ. It must show by how much σ changes the ratio:
+// from ∞ to 0 for gradients that agree, less the more they conflict. Each pair is a Gram matrix (‖J₁‖², J₁·J₂, J₂·J₁, ‖J₂‖²). The
+// ends of the logarithmic axis stand for 0 (λ₂ = 0) and ∞ (λ₁ = 0).
 func Ratio(t *Theme, grams ...[]float64) (*Figure, error) {
 	if len(grams) == 0 {
 		return nil, errors.New("viz: no pair of gradients to draw")
@@ -94,14 +93,11 @@ func logOf(a, b float64) float64 {
 	return min(max(math.Log10(b)-math.Log10(a), -ratioEdge), ratioEdge)
 }
 
-// MeasuredRatio draws what the elastic factors did to the weights of two streams of a run (Fig. 4 on measured
-// gradients): the ratio of their weights λ over the ratio that MGDA gives for the same gradients, against the
-// first stream's share of the two σ, one point per step. It must show the law that the points follow. For
-// gradients at right angles to each other, of any length and number, the ratio is σ₂/σ₁ times MGDA's; with
-// two streams of equal length and a cosine c it is (σ₂ − σ₁c)/(σ₁ − σ₂c): steeper where they agree, flatter
-// where they conflict. These laws are drawn as lines, in the colours of the points near such a cosine. They
-// all meet at equal σ, where σ changes nothing. The ends of the axis stand for 0 and ∞. The ids are those of
-// the records; 0 is the memory.
+// MeasuredRatio draws what the elastic factors did to the weights λ of two streams of a run (Fig. 4 on measured gradients): their
+// ratio over that of MGDA for the same gradients, against the first one's share of the two σ, a point for each step. It must show
+// the law that the points follow: at right angles the ratio is σ₂/σ₁ times MGDA's; with two streams of equal length and a cosine
+// c it is (σ₂ − σ₁c)/(σ₁ − σ₂c), drawn as lines in the colours of the points near such a cosine. The ends of the axis stand for 0
+// and ∞. The ids are those of the records; 0 is the memory.
 func MeasuredRatio(t *Theme, records []results.Record, first, second int) (*Figure, error) {
 	kept, err := withCertificate(records)
 	if err != nil {

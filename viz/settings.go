@@ -57,13 +57,11 @@ func (t *Theme) compare(runs []*results.Run) (parts []setting, styles map[string
 	return parts, styles, key, nil
 }
 
-// LearningProcess draws the average accuracy over the tasks started so far after each task's end (the paper's
-// Fig. 7), one line per method and one panel for each data set and increment. It must show how the order of
-// the methods changes from task to task, and whether the differences are larger than those between runs. At
-// each end the methods are drawn side by side, so that their bars, of one standard deviation over the runs,
-// do not overlap. More than 100 bars in a panel would hide the lines: each method then has only the one at
-// its last point. The axis counts task ends, so that runs of several timelines can be averaged; [Accuracy]
-// draws the same against the step.
+// LearningProcess draws the average accuracy over the tasks started so far after each task's end (the paper's Fig. 7), a line for
+// each method and a panel for each data set and increment. It must show how the order of the methods changes from task to task,
+// and whether they differ by more than runs do: methods stand side by side, with bars of one standard deviation, or with more
+// than 100 bars in a panel only at the last point. The axis counts task ends, so that timelines can be averaged; [Accuracy] has
+// the steps.
 func LearningProcess(t *Theme, runs ...*results.Run) (*Figure, error) {
 	parts, styles, key, err := t.compare(runs)
 	if err != nil {
@@ -137,10 +135,9 @@ func endCurve(runs []*results.Run) (curve, error) {
 	return c, nil
 }
 
-// Profiles draws performance profiles (E. Dolan and J. Moré 2002, in the form of R. Agarwal et al. 2021): the share of a
-// method's runs whose final accuracy A is above a threshold, against the threshold. There is one line per method, and
-// one panel for each data set and increment. It must show whether a method's runs are better throughout, its line being
-// above the other's everywhere, or whether a mean hides runs that fail: a line that falls early.
+// Profiles draws performance profiles (E. Dolan and J. Moré 2002, in the form of R. Agarwal et al. 2021): the share of a method's
+// runs whose final accuracy A is above a threshold, against the threshold, a panel for each data set and increment. It must show
+// whether a method's runs are better throughout, or whether a mean hides runs that fail: a line that falls early.
 func Profiles(t *Theme, runs ...*results.Run) (*Figure, error) {
 	parts, styles, key, err := t.compare(runs)
 	if err != nil {

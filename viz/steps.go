@@ -13,10 +13,9 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// Certificates draws the certificates of an EMGD run's steps. Above: how far the worst slack falls below 0, and
-// how far complementary slackness is from holding (docs/method.md §2.5), on a logarithmic axis whose lower end
-// stands for 0. Below: each stream's elastic factor σ and its weight λ. Steps are grouped so that at most some 250 points remain; above, a point is the
-// worst of its group, below the mean.
+// Certificates draws the certificates of an EMGD run's steps. Above: how far the worst slack falls below 0, and how far
+// complementary slackness is from holding (docs/method.md §2.5), on a logarithmic axis whose lower end stands for 0. Below: each
+// stream's elastic factor σ and its weight λ. At most some 250 points remain: above the worst of their steps, below the mean.
 func Certificates(t *Theme, records []results.Record) (*Figure, error) {
 	kept, err := withCertificate(records)
 	if err != nil {
@@ -192,10 +191,9 @@ func Slacks(t *Theme, records []results.Record) (*Figure, error) {
 	}, slack, t.proofPlot(kept, bucket))
 }
 
-// StreamWeights draws each stream's weight over the steps: for EMGD methods its elastic factor σ, which is
-// the share that it is guaranteed, and the weight λ that this took; for all methods the weight w that was
-// applied, if it is not λ itself. Steps are grouped so that at most some 250 points remain, each the mean of
-// its group.
+// StreamWeights draws each stream's weight over the steps: for EMGD methods its elastic factor σ, the share that it is
+// guaranteed, and the weight λ that this took; for all methods the applied weight w, if it is not λ itself. At most some 250
+// points remain, the means of their steps.
 func StreamWeights(t *Theme, records []results.Record) (*Figure, error) {
 	if err := checkRecords(records); err != nil {
 		return nil, err
@@ -223,10 +221,9 @@ func StreamWeights(t *Theme, records []results.Record) (*Figure, error) {
 	}, plots...)
 }
 
-// GradientNorms draws the length of each stream's gradient over the steps, a panel for each label (its first run). It must
-// show which streams have long gradients, how far the memory's is from those of the running tasks, and what happens
-// to it when a task ends, which the vertical lines mark. All panels have the same vertical axis. Steps are grouped so
-// that at most some 250 points remain.
+// GradientNorms draws the length of each stream's gradient over the steps, a panel for each label (its first run). It must show
+// which gradients are long, how far the memory's is from those of the running tasks, and what happens to it when a task ends, at
+// the vertical lines.
 func GradientNorms(t *Theme, recorded ...Recorded) (*Figure, error) {
 	groups, err := t.grouped(recorded)
 	if err != nil {

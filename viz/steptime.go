@@ -23,10 +23,8 @@ type TimePart struct {
 	Millis float64
 }
 
-// StepTimes draws where the time of training steps goes. It must show what a method costs in total and what
-// each part of a step costs, even the smallest. On the left is a stacked bar for each row, in milliseconds,
-// with the total at its end; on the right each part by itself on a logarithmic axis, on which a microsecond
-// is visible next to a millisecond. A part has one colour and marker in all rows.
+// StepTimes draws where the time of training steps goes. It must show what a method costs in total, a stacked bar for each row,
+// and what each part costs, even the smallest: on the right each part by itself on a logarithmic axis.
 func StepTimes(t *Theme, steps ...StepTime) (*Figure, error) {
 	names, err := partNames(steps)
 	if err != nil {

@@ -151,11 +151,9 @@ var kindTitles = map[scenario.Kind]string{
 	scenario.Parallel:  "parallel continual learning",
 }
 
-// Scenarios draws situations side by side as bars over the optimiser steps (the paper's Fig. 1): under
-// multi-task learning all streams start together, under serial continual learning each starts where the last
-// ended, under parallel continual learning at any time. The memory rehearses from the first task's end on. It
-// must show at a glance how the three situations differ, in how many streams run together and in how long all
-// of it takes: the axes are the same.
+// Scenarios draws situations side by side as bars over the optimiser steps (the paper's Fig. 1). It must show how multi-task
+// learning, serial and parallel continual learning differ, in how many streams run together and in how long all of it takes: the
+// axes are the same. The memory rehearses from the first task's end on.
 func Scenarios(t *Theme, scenarios ...*scenario.Scenario) (*Figure, error) {
 	if len(scenarios) == 0 {
 		return nil, errors.New("viz: no scenarios to draw")

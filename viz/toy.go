@@ -94,7 +94,8 @@ func (t *Theme) descentPlot(title string, traces []Trace, first int) *Plot {
 	p := t.panel(title, "x", "y")
 	p.X.Tick.Marker, p.Y.Tick.Marker = roundTicks{5}, roundTicks{5}
 	box := around(traces, first)
-	p.Add(contours(toy.F1, box, t.line(t.Contours[0], 0.7)), contours(toy.F2, box, t.line(t.Contours[1], 0.7, 4, 2)))
+	p.contours(toy.F1, box, t.line(t.Contours[0], 0.7))
+	p.contours(toy.F2, box, t.line(t.Contours[1], 0.7, 4, 2))
 	styles := t.tracesOf(traces)
 	var marks []dot
 	for _, k := range longestFirst(traces, first) {
@@ -142,17 +143,9 @@ func around(traces []Trace, first int) [4]float64 {
 	return [4]float64{box[0] - mx, box[1] + mx, box[2] - my, box[3] + my}
 }
 
-// contours returns level lines at even shares of the box's area, so that they cover the plot where
-// the function is steep as well as where it is flat.
-func contours(f func(x, y float64) float64, box [4]float64, style draw.LineStyle) *levelLines {
-	g := sampleGrid(f, box)
-	return &levelLines{g, g.quantiles(0.02, 0.08, 0.16, 0.26, 0.38, 0.5, 0.62, 0.74, 0.86, 0.95), style}
-}
-
-// ToyLosses draws both toy functions along each method's descent. It must show which methods let the old
-// task's loss rise when the new one arrives, and how fast each lowers the new task's loss. The vertical axes
-// cover the values from shortly before the second task's arrival on, where the methods differ; the first
-// descent of f₁, which is the same for all of them, is cut off at the top.
+// ToyLosses draws both toy functions along each method's descent. It must show which methods let the old task's loss rise when
+// the new one arrives, and how fast each lowers the new task's. The vertical axes begin shortly before the arrival, where the
+// methods separate.
 func ToyLosses(t *Theme, traces ...Trace) (*Figure, error) {
 	if err := checkTraces(traces); err != nil {
 		return nil, err

@@ -14,12 +14,11 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// TradeOff draws each method as a point: to the right its mean final accuracy A where the task is known, upwards that
-// where all classes compete, in a panel for each data set. The methods that no other one reaches in both are filled; a
-// line from one to the next, the Pareto front, bounds what was reached. It must show whether one method is best in
-// both, and if not, what one has to give up for the other. Methods are named where there is room, those on the front
-// always. A method that is far behind all others, by 1.5 times the distance of the quartiles from the lower one, is
-// left out of the picture, which says so, but not of its data.
+// TradeOff draws each method as a point: to the right its mean final accuracy A where the task is known, upwards that where all
+// classes compete, in a panel for each data set. It must show whether one method is best in both, and if not, what one has to
+// give up: methods that no other reaches in both are filled and joined by a line, the Pareto front. Methods are named where there
+// is room, those on the front always. Those that are far behind, by 1.5 times the distance of the quartiles, are counted in the
+// picture, and only the data has them.
 func TradeOff(t *Theme, runs ...*results.Run) (*Figure, error) {
 	parts, err := settings(runs)
 	if err != nil {
