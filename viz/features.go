@@ -106,10 +106,10 @@ func featureTable(features []FeatureMap, names map[int]string) Table {
 		}
 		return nil
 	}
-	for i := range features {
-		m := &features[i]
+	for _, m := range features {
 		for k, x := range m.X {
-			data.add(m.Title, x[0], x[1], className(names, m.Class[k]), m.stored(k), of(m.Cosine, m.Class[k]), of(m.Baseline, m.Class[k]))
+			c := m.Class[k]
+			data.add(m.Title, x[0], x[1], className(names, c), m.stored(k), of(m.Cosine, c), of(m.Baseline, c))
 		}
 	}
 	return data

@@ -2,6 +2,7 @@ package viz
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -87,22 +88,12 @@ func (f *Figure) share(row int) float64 {
 
 // look is the figure's theme.
 func (f *Figure) look() *Theme {
-	if f.theme == nil {
-		return Light
-	}
-	return f.theme
+	return cmp.Or(f.theme, Light)
 }
 
 // Size is that of the plots, where 0 stands for what it stands for in the fields.
 func (f *Figure) Size() (width, height vg.Length) {
-	width, height = f.Width, f.Height
-	if width == 0 {
-		width = wide
-	}
-	if height == 0 {
-		height = vg.Length(290 * len(f.Rows))
-	}
-	return width, height
+	return cmp.Or(f.Width, wide), cmp.Or(f.Height, vg.Length(290*len(f.Rows)))
 }
 
 // check returns an error if the figure cannot be drawn.

@@ -131,34 +131,30 @@ func checkRun(r *results.Run) error {
 // settings.
 func tellApart(groups []Group) {
 	for _, same := range sharing(groups) {
-		for _, i := range same {
-			groups[i].Label = strings.TrimSpace(groups[i].Label + " " + groups[i].Runs[0].ParamText())
+		for _, g := range same {
+			g.Label = strings.TrimSpace(g.Label + " " + g.Runs[0].ParamText())
 		}
 	}
 	for _, same := range sharing(groups) {
 		var all []map[string]string
-		for _, i := range same {
-			all = append(all, groups[i].settings)
+		for _, g := range same {
+			all = append(all, g.settings)
 		}
 		for _, name := range results.Differing(all...) {
-			for _, i := range same {
-				groups[i].Label += " " + name + "=" + groups[i].settings[name]
+			for _, g := range same {
+				g.Label += " " + name + "=" + g.settings[name]
 			}
 		}
 	}
 }
 
-// sharing lists the indices of groups of equal label, where there are several.
-func sharing(groups []Group) (out [][]int) {
-	index := map[string][]int{}
-	for i, g := range groups {
-		index[g.Label] = append(index[g.Label], i)
+// sharing lists the groups of equal label, where there are several.
+func sharing(groups []Group) map[string][]*Group {
+	out := map[string][]*Group{}
+	for i := range groups {
+		out[groups[i].Label] = append(out[groups[i].Label], &groups[i])
 	}
-	for _, label := range slices.Sorted(maps.Keys(index)) {
-		if len(index[label]) > 1 {
-			out = append(out, index[label])
-		}
-	}
+	maps.DeleteFunc(out, func(_ string, same []*Group) bool { return len(same) < 2 })
 	return out
 }
 

@@ -47,40 +47,34 @@ func (p *Plot) grid() { p.Add(p.theme.horizontals()) }
 // Line draws a line through points. label names it in the key above the figure; an empty one leaves it out. A style is
 // that of a method, or of any name ([Theme.Method], [Theme.Methods]), or one's own.
 func (p *Plot) Line(label string, s Style, x, y []float64) {
-	xys, ok := p.points(label, x, y)
-	if !ok {
-		return
+	if xys := p.points(label, x, y); xys != nil {
+		p.line(s.line(1.6), xys)
+		p.explain(keyEntry{label: label, line: s.line(1.6)})
+		p.keep(label, x, y, nil, nil)
 	}
-	p.line(s.line(1.6), xys)
-	p.explain(keyEntry{label: label, line: s.line(1.6)})
-	p.keep(label, x, y, nil, nil)
 }
 
 // Points draws the style's marker at points. Points of the same label as a line share its place in the key.
 func (p *Plot) Points(label string, s Style, x, y []float64) {
-	xys, ok := p.points(label, x, y)
-	if !ok {
-		return
+	if xys := p.points(label, x, y); xys != nil {
+		p.scatter(s.marked().glyph(2.4), xys)
+		p.explain(keyEntry{label: label, glyph: s.marked().glyph(2.8)})
+		p.keep(label, x, y, nil, nil)
 	}
-	p.scatter(s.marked().glyph(2.4), xys)
-	p.explain(keyEntry{label: label, glyph: s.marked().glyph(2.8)})
-	p.keep(label, x, y, nil, nil)
 }
 
 // Band fills the area between two lines, in a see-through form of the style's colour. It has no place in the key; label
 // names it in the figure's data.
 func (p *Plot) Band(label string, s Style, x, low, high []float64) {
-	lows, ok := p.points(label, x, low)
-	highs, ok2 := p.points(label, x, high)
-	if !ok || !ok2 {
-		return
-	}
-	if len(x) < 2 {
+	lows, highs := p.points(label, x, low), p.points(label, x, high)
+	switch {
+	case lows == nil || highs == nil:
+	case len(x) < 2:
 		p.fail(label, errors.New("a band needs at least two points"))
-		return
+	default:
+		p.band(lows, highs, s)
+		p.keep(label, x, nil, low, high)
 	}
-	p.band(lows, highs, s)
-	p.keep(label, x, nil, low, high)
 }
 
 // Series draws the mean of repeated measurements, each of which has a value for each x, and around it a band of one
@@ -91,6 +85,7 @@ func (p *Plot) Series(label string, s Style, x []float64, measured ...[]float64)
 		return
 	}
 	var c curve
+	low, high := make([]float64, len(x)), make([]float64, len(x))
 	for i := range x {
 		var values []float64
 		for _, m := range measured {
@@ -102,8 +97,9 @@ func (p *Plot) Series(label string, s Style, x []float64, measured ...[]float64)
 		}
 		mean, std := meanStd(values)
 		c.add(x[i], mean, std)
+		low[i], high[i] = mean-std, mean+std
 	}
-	if _, ok := p.points(label, c.steps, c.mean); !ok {
+	if p.points(label, c.steps, c.mean) == nil {
 		return
 	}
 	show := noSpread
@@ -112,10 +108,6 @@ func (p *Plot) Series(label string, s Style, x []float64, measured ...[]float64)
 	}
 	p.curve(s.marked(), c, show)
 	p.explain(keyEntry{label: label, line: s.line(1.6), glyph: s.marked().glyph(2.8)})
-	low, high := make([]float64, len(x)), make([]float64, len(x))
-	for i := range x {
-		low[i], high[i] = c.mean[i]-c.std[i], c.mean[i]+c.std[i]
-	}
 	p.keep(label, c.steps, c.mean, low, high)
 }
 
@@ -136,21 +128,21 @@ func (p *Plot) NameEnds() { p.named = true }
 // nameEnd writes a name where a line ends.
 func (p *Plot) nameEnd(l endLabel) { p.ends = append(p.ends, l) }
 
-// points pairs coordinates, which must be finite.
-func (p *Plot) points(label string, x, y []float64) (plotter.XYs, bool) {
+// points pairs coordinates, which must be finite; nil if they are not.
+func (p *Plot) points(label string, x, y []float64) plotter.XYs {
 	if len(x) != len(y) || len(x) == 0 {
 		p.fail(label, fmt.Errorf("%d places on the horizontal axis and %d values; want as many of both, and at least one", len(x), len(y)))
-		return nil, false
+		return nil
 	}
 	out := make(plotter.XYs, len(x))
 	for i := range x {
 		if !finite(x[i]) || !finite(y[i]) {
 			p.fail(label, fmt.Errorf("point %d is (%g, %g), which is not finite", i, x[i], y[i]))
-			return nil, false
+			return nil
 		}
 		out[i] = plotter.XY{X: x[i], Y: y[i]}
 	}
-	return out, true
+	return out
 }
 
 func (p *Plot) fail(label string, err error) {
