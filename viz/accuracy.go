@@ -68,14 +68,10 @@ func arrivals(run *results.Run) (marks []vertical) {
 
 // chanceLine is the level of guessing over the steps.
 func chanceLine(run *results.Run) (xys plotter.XYs) {
-	for i, task := range run.Tasks {
-		x := float64(task.Start)
-		if i > 0 {
-			xys = append(xys, plotter.XY{X: x, Y: xys[len(xys)-1].Y})
-		}
-		xys = append(xys, plotter.XY{X: x, Y: Chance(run, task.Start)})
+	for _, task := range run.Tasks {
+		xys = append(xys, plotter.XY{X: float64(task.Start), Y: Chance(run, task.Start)})
 	}
-	return append(xys, plotter.XY{X: float64(lastStep(run)), Y: xys[len(xys)-1].Y})
+	return steps(append(xys, plotter.XY{X: float64(lastStep(run)), Y: xys[len(xys)-1].Y}))
 }
 
 // curve is the mean over runs of the accuracy over time, or another quantity, in percent.

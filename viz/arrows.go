@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -24,10 +25,19 @@ type arrow struct {
 	text  string
 }
 
-// floor is how far along the axis the tip of an arrow has to reach.
+// floor is the line that a tip has to reach, from the axis to beside the tip.
 type floor struct {
-	arrow int
-	at    float64
+	foot, beside plotter.XY
+	tip          arrow
+	slack        bool // the tip lies beyond it
+}
+
+// floorOf is the floor of a tip that has to reach so far along the axis.
+func (a *arrows) floorOf(tip arrow, at float64) floor {
+	length := math.Hypot(a.axis.x, a.axis.y)
+	ux, uy := a.axis.x/length, a.axis.y/length
+	beyond := tip.x*ux + tip.y*uy - at
+	return floor{plotter.XY{X: at * ux, Y: at * uy}, plotter.XY{X: tip.x - beyond*ux, Y: tip.y - beyond*uy}, tip, beyond > 1e-6*length}
 }
 
 func (a *arrows) Plot(canvas draw.Canvas, p *plot.Plot) {
@@ -52,24 +62,11 @@ func (a *arrows) Plot(canvas draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// reach returns where on the axis a floor begins, the place beside the tip that it passes, and how far the
-// tip lies beyond it.
-func (a *arrows) reach(f floor) (footX, footY, besideX, besideY, beyond float64) {
-	tip := a.items[f.arrow]
-	length := math.Hypot(a.axis.x, a.axis.y)
-	ux, uy := a.axis.x/length, a.axis.y/length
-	beyond = tip.x*ux + tip.y*uy - f.at
-	return f.at * ux, f.at * uy, tip.x - beyond*ux, tip.y - beyond*uy, beyond
-}
-
-// floor draws the dashed line that a tip has to reach, from the axis to beside the tip, and what the tip
-// has beyond it, the slack, as a broad pale line.
+// floor draws a floor as a dashed line, and what the tip has beyond it, the slack, as a broad pale one.
 func (a *arrows) floor(c pen, at func(x, y float64) vg.Point, f floor) {
-	tip := a.items[f.arrow]
-	fx, fy, bx, by, beyond := a.reach(f)
-	foot, beside := at(fx, fy), at(bx, by)
-	if beyond > 1e-6*math.Hypot(a.axis.x, a.axis.y) {
-		c.stroke(a.theme.line(pale(tip.color), 6), beside, at(tip.x, tip.y))
+	foot, beside := at(f.foot.X, f.foot.Y), at(f.beside.X, f.beside.Y)
+	if f.slack {
+		c.stroke(a.theme.line(pale(f.tip.color), 6), beside, at(f.tip.x, f.tip.y))
 	}
 	// A little beyond both, so that the crossing shows.
 	d := beside.Sub(foot)
@@ -77,7 +74,7 @@ func (a *arrows) floor(c pen, at func(x, y float64) vg.Point, f floor) {
 		more := d.Scale(vg.Length(5 / l))
 		foot, beside = foot.Sub(more), beside.Add(more)
 	}
-	c.stroke(a.theme.line(tip.color, 1, 3, 2), foot, beside)
+	c.stroke(a.theme.line(f.tip.color, 1, 3, 2), foot, beside)
 }
 
 func pale(c color.NRGBA) color.NRGBA {
@@ -106,9 +103,8 @@ func (a *arrows) DataRange() (xmin, xmax, ymin, ymax float64) {
 		add(it.x, it.y)
 	}
 	for _, f := range a.floors {
-		fx, fy, bx, by, _ := a.reach(f)
-		add(fx, fy)
-		add(bx, by)
+		add(f.foot.X, f.foot.Y)
+		add(f.beside.X, f.beside.Y)
 	}
 	return xmin, xmax, ymin, ymax
 }

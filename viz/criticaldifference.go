@@ -43,19 +43,16 @@ func (r *Ranking) table() Table {
 	data, order := Table{Head: []string{"method", "average_rank", "situations", "friedman_p"}}, r.byRank()
 	if r.Compared == nil {
 		data.Head = append(data.Head, "critical_difference")
-	} else {
-		for _, j := range order {
-			data.Head = append(data.Head, "adjusted_p_"+r.Labels[j])
+		for _, i := range order {
+			data.add(r.Labels[i], r.Ranks[i], r.N, r.P, r.CD)
 		}
+		return data
 	}
 	for _, i := range order {
+		data.Head = append(data.Head, "adjusted_p_"+r.Labels[i])
 		row := []any{r.Labels[i], r.Ranks[i], r.N, r.P}
-		if r.Compared == nil {
-			row = append(row, r.CD)
-		} else {
-			for _, j := range order {
-				row = append(row, r.Compared.Adjusted[i][j])
-			}
+		for _, j := range order {
+			row = append(row, r.Compared.Adjusted[i][j])
 		}
 		data.add(row...)
 	}

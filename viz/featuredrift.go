@@ -63,7 +63,9 @@ func FeatureDrift(t *Theme, drifts ...Drift) (*Figure, error) {
 		if !finite(x.Value) || x.Value < 0 {
 			return nil, fmt.Errorf("viz: %s: a drift of %v; want a finite number of at least 0", x.Label, x.Value)
 		}
-		d.row(x.Label)
+		if !slices.Contains(d.rows, x.Label) {
+			d.rows = append(d.rows, x.Label)
+		}
 		if !slices.Contains(kinds, x.Samples) {
 			k := len(kinds)
 			kinds = append(kinds, x.Samples)

@@ -47,8 +47,8 @@ func StepGeometry(t *Theme, step results.Record) (*Figure, error) {
 	most, least := 0.0, 0.0
 	for i, id := range step.IDs {
 		color, sigma, lambda := rows.color(t, id), step.Sigma[i], step.Lambda[i]
-		a.items = append(a.items, arrow{x: x[i], y: y[i], color: color, text: rows.name(id)})
-		a.floors = append(a.floors, floor{i, sigma * length})
+		tip := arrow{x: x[i], y: y[i], color: color, text: rows.name(id)}
+		a.items, a.floors = append(a.items, tip), append(a.floors, a.floorOf(tip, sigma*length))
 		gain, norm := along[i]/length, math.Sqrt(step.Gram[i*k+i])
 		gains.rows = append(gains.rows, rows.name(id))
 		gains.bars = append(gains.bars, gainBars(t, i, gain, sigma, color, fmt.Sprintf("λ = %.3g, ‖J‖ = %.3g", lambda, norm))...)

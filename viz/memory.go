@@ -90,7 +90,9 @@ func MemoryRow(t *Theme, recorded ...Recorded) (*Figure, error) {
 	lines := make([][]streamLine, len(groups))
 	first := math.MaxInt
 	for i, g := range groups {
-		lines[i] = make([]streamLine, len(quantities))
+		for range quantities {
+			lines[i] = append(lines[i], streamLine{})
+		}
 		for _, run := range g.runs {
 			for n := range run {
 				m, ok := memoryOf(&run[n])
@@ -104,7 +106,7 @@ func MemoryRow(t *Theme, recorded ...Recorded) (*Figure, error) {
 				}
 			}
 		}
-		if len(lines[i][0].buckets) == 0 {
+		if len(lines[i][0]) == 0 {
 			return nil, fmt.Errorf("viz: %s: no step has gradients of the memory and of a task", g.label)
 		}
 		l.key = append(l.key, keyEntry{label: g.label, line: g.style.line(1.6)})

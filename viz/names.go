@@ -93,8 +93,7 @@ func (a *arrows) lines(at func(x, y float64) vg.Point) (lines [][2]vg.Point) {
 		lines = append(lines, [2]vg.Point{at(0, 0), at(it.x, it.y)})
 	}
 	for _, f := range a.floors {
-		fx, fy, bx, by, _ := a.reach(f)
-		lines = append(lines, [2]vg.Point{at(fx, fy), at(bx, by)})
+		lines = append(lines, [2]vg.Point{at(f.foot.X, f.foot.Y), at(f.beside.X, f.beside.Y)})
 	}
 	return lines
 }

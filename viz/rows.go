@@ -82,15 +82,6 @@ type dotRow struct {
 	text   string
 }
 
-// row is the number of a row of that name.
-func (d *dotRows) row(name string) int {
-	if i := slices.Index(d.rows, name); i >= 0 {
-		return i
-	}
-	d.rows = append(d.rows, name)
-	return len(d.rows) - 1
-}
-
 // add adds values, of which there may be none, with their mean as text.
 func (d *dotRows) add(it dotRow, values []float64, format string) {
 	if len(values) > 0 {

@@ -123,53 +123,43 @@ func exponent(x float64) float64 {
 func (t *Theme) streamPlot(records []results.Record, bucket int, label string, values func(*results.Record) []float64) *Plot {
 	p := t.panel("", "optimiser step", label)
 	p.grid()
-	lines := map[int]*streamLine{}
-	rows := streamsOf(records...)
+	lines, rows := map[int]streamLine{}, streamsOf(records...)
 	for i := range records {
-		r := &records[i]
-		vs := values(r)
-		for j, id := range r.IDs {
-			if math.IsNaN(vs[j]) {
-				continue
-			}
+		vs := values(&records[i])
+		for j, id := range records[i].IDs {
 			if lines[id] == nil {
-				lines[id] = new(streamLine)
+				lines[id] = streamLine{}
 			}
-			lines[id].add(i/bucket, float64(r.Step), vs[j])
+			if !math.IsNaN(vs[j]) {
+				lines[id].add(i/bucket, float64(records[i].Step), vs[j])
+			}
 		}
 	}
 	for _, id := range rows.ids {
-		if l := lines[id]; l != nil {
-			p.line(rows.style(t, id), l.points())
+		if len(lines[id]) > 0 {
+			p.line(rows.style(t, id), lines[id].points())
 		}
 	}
 	p.Y.Min, p.Y.Max = min(0, 1.05*p.Y.Min), max(0, 1.05*p.Y.Max)
 	return p
 }
 
-// streamLine gathers one stream's values into buckets of steps.
-type streamLine struct {
-	buckets []int
-	sums    []plotter.XY
-	counts  []float64
-}
+// streamLine gathers values into buckets of steps: in each the sums of x and y, and their number.
+type streamLine map[int]*[3]float64
 
-func (l *streamLine) add(bucket int, x, y float64) {
-	n, found := slices.BinarySearch(l.buckets, bucket)
-	if !found {
-		l.buckets = slices.Insert(l.buckets, n, bucket)
-		l.sums = slices.Insert(l.sums, n, plotter.XY{})
-		l.counts = slices.Insert(l.counts, n, 0)
+func (l streamLine) add(bucket int, x, y float64) {
+	if l[bucket] == nil {
+		l[bucket] = new([3]float64)
 	}
-	l.sums[n].X += x
-	l.sums[n].Y += y
-	l.counts[n]++
+	s := l[bucket]
+	s[0], s[1], s[2] = s[0]+x, s[1]+y, s[2]+1
 }
 
-func (l *streamLine) points() plotter.XYs {
-	var xys plotter.XYs
-	for i, s := range l.sums {
-		xys = append(xys, plotter.XY{X: s.X / l.counts[i], Y: s.Y / l.counts[i]})
+// points are the means of the buckets.
+func (l streamLine) points() (xys plotter.XYs) {
+	for _, bucket := range sortedKeys(l) {
+		s := l[bucket]
+		xys = append(xys, plotter.XY{X: s[0] / s[2], Y: s[1] / s[2]})
 	}
 	return xys
 }
