@@ -62,7 +62,6 @@ var mayImport = map[string]string{
 	"pcl/grid":                     "datasets grids pcl pcl/backend pcl/experiment pcl/internal/checkpoint pcl/method pcl/results pcl/results/rows pcl/results/tables pcl/results/tensorboard pcl/scenario pcl/stats",
 	"pcl/grid/store":               "pcl/grid pcl/results",
 	"viz":                          "emgd pcl/rehearsal pcl/results pcl/scenario pcl/stats toy",
-	"viz/internal/sample":          "pcl/results viz",
 	"viz/nb":                       "viz",
 	"viz/report":                   "pcl/results pcl/results/findings pcl/results/paper pcl/results/rows pcl/stats viz viz/report/internal/tex",
 	"viz/report/internal/tex":      "",
