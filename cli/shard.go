@@ -3,13 +3,14 @@ package cli
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
 
-// shard is a part of the runs: every N-th of them, beginning with run I, counted from 0.
+// shard is a part of the runs: the I-th of N, counted from 0.
 type shard struct{ I, N int }
 
 // UnmarshalText reads "I/N".
@@ -29,8 +30,15 @@ func twoNumbers(text []byte, separator string) (a, b int, ok bool) {
 	return a, b, err1 == nil && err2 == nil
 }
 
-// of returns this part of the configurations, which may be a part themselves.
-func (s shard) of(configs []experiment.Config) []experiment.Config {
+// of returns the runs whose ids belong to the part.
+func (s shard) of() experiment.Shard { return experiment.Shard{I: s.I, N: s.N} }
+
+func (s shard) filter(configs []experiment.Config) []experiment.Config {
+	return slices.DeleteFunc(configs, func(c experiment.Config) bool { return !s.of().Has(c) })
+}
+
+// every returns every N-th of the configurations, beginning with the I-th: the part of a process of --jobs.
+func (s shard) every(configs []experiment.Config) []experiment.Config {
 	if s.N == 0 {
 		return configs
 	}

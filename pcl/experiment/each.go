@@ -23,8 +23,11 @@ type Shard struct{ I, N int }
 
 // Has says whether the run of a configuration belongs to the shard.
 func (s Shard) Has(c Config) bool {
-	if s.N == 0 {
+	if s == (Shard{}) {
 		return true
+	}
+	if s.I < 0 || s.I >= s.N {
+		panic(fmt.Sprintf("experiment: there is no shard %d/%d: want 0 ≤ I < N", s.I, s.N))
 	}
 	c.DataSHA256 = "" // as in [Config.Folder]
 	h := fnv.New64a()
@@ -35,10 +38,10 @@ func (s Shard) Has(c Config) bool {
 // Where says where, which and how runs are made.
 type Where struct {
 	Machine *Machine
-	// Options returns the options of a run that is to be made; what the machine has is filled in. Nil resumes the run in
-	// its folder in Dir.
+	Dir     string // in which each run has its folder ([Config.Folder])
+	// Options returns the options of a run; what the machine has, and a folder in Dir if it names none, are filled in. Nil
+	// stands for Resume alone.
 	Options func(Config) RunOptions
-	Dir     string
 	Shard   Shard
 	Until   time.Time // when runs have to be saved; the zero value is no limit
 	// Attempts, if set, is for folders that processes share, on one machine or several: a run that another one is at is
@@ -50,9 +53,6 @@ type Where struct {
 	Begin    func(int, Config)   // is called before a run of the list is made; may be nil
 	Progress func(int, Progress) // is called after each of its steps; may be nil
 }
-
-// folder is where a run is made.
-func (w *Where) folder(c Config) string { return filepath.Join(w.Dir, c.Folder()) }
 
 // Ended is the run of one of the configurations that [Each] was given.
 type Ended struct {
@@ -106,9 +106,12 @@ func Each(ctx context.Context, configs []Config, w Where) iter.Seq2[Ended, error
 
 // one returns the result of a run, and makes it if it is not finished.
 func (w *Where) one(ctx context.Context, i int, c Config) (*results.Run, error) {
-	o := RunOptions{Dir: w.folder(c), Resume: true}
+	o := RunOptions{Resume: true}
 	if w.Options != nil {
 		o = w.Options(c)
+	}
+	if o.Dir == "" && w.Dir != "" {
+		o.Dir = filepath.Join(w.Dir, c.Folder())
 	}
 	if w.Attempts > 0 {
 		if h, held := folder.Held(o.Dir); held {

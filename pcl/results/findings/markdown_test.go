@@ -36,7 +36,7 @@ func TestMarkdown(t *testing.T) {
 		"| PS-EMNIST (test split), class-incremental, tuned values | EMGD(GMC) against AvgGrad | +3.97 [+3.56, +4.36] | 0.008 | 9 | +9.62 | holds | `",
 		"Not tested: Table 1, PS-EMNIST, task-incremental; ",
 		"## Table 2: Class-incremental (table2-test-split)",
-		"| command | `pcl grid plan table2 --size test-split --backend xla-cpu && pcl grid run table2-test-split` |",
+		"| command | `pcl grid run table2 --size test-split --backend xla-cpu` |",
 		"| data | PS-EMNIST (test split) (the paper has PS-EMNIST) |",
 		"| hardware | xla-cpu, a sample, 1 thread |",
 		"| runs | 80 of 81 |",
