@@ -72,7 +72,7 @@ type runCmd struct {
 	CheckpointEvery count  `default:"500" placeholder:"N" help:"Steps between checkpoints; 0 saves only on Ctrl-C."`
 	Keep            number `default:"3" placeholder:"N" help:"Checkpoints to keep."`
 	Jobs            number `default:"1" placeholder:"N" help:"Number of processes that make the runs; one per core is best for an MLP."`
-	Shard           shard  `placeholder:"I/N" help:"Make only the Ith of N parts of the runs, counted from 0, as one part of an array job. The part of a run follows from its id."`
+	Shard           shard  `placeholder:"I/N" help:"Make only every Nth run, beginning with run I (counted from 0), as one part of an array job."`
 	JSON            bool   `name:"json" help:"Print the results as JSON lines instead of a table."`
 
 	machineFlags
@@ -122,7 +122,7 @@ func (c *runCmd) Run(rc *runContext) error {
 		return usageError{err}
 	}
 	rc.quiet = rc.quiet || isPart
-	if configs = part.every(c.Shard.filter(configs)); len(configs) == 0 {
+	if configs = part.every(c.Shard.every(configs)); len(configs) == 0 {
 		return nil // there are fewer runs than parts, and this part has none
 	}
 	finished, err := c.finished(configs)

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -30,14 +29,10 @@ func twoNumbers(text []byte, separator string) (a, b int, ok bool) {
 	return a, b, err1 == nil && err2 == nil
 }
 
-// of returns the runs whose ids belong to the part.
+// of is the part of a grid, to which runs belong by their ids.
 func (s shard) of() experiment.Shard { return experiment.Shard{I: s.I, N: s.N} }
 
-func (s shard) filter(configs []experiment.Config) []experiment.Config {
-	return slices.DeleteFunc(configs, func(c experiment.Config) bool { return !s.of().Has(c) })
-}
-
-// every returns every N-th of the configurations, beginning with the I-th: the part of a process of --jobs.
+// every returns every N-th of the configurations, beginning with the I-th, which may be a part themselves.
 func (s shard) every(configs []experiment.Config) []experiment.Config {
 	if s.N == 0 {
 		return configs

@@ -124,6 +124,11 @@ func (w *Where) one(ctx context.Context, i int, c Config) (*results.Run, error) 
 			return finished, err
 		}
 	}
+	if o.shared != nil {
+		if _, err := hopeful(o.Dir); err != nil {
+			return nil, err
+		}
+	}
 	if ctx.Err() != nil {
 		return nil, ErrInterrupted
 	}

@@ -62,14 +62,20 @@ type FailedError struct {
 
 func (e *FailedError) Error() string { return fmt.Sprintf("the run in %s failed: %s", e.Dir, e.Reason) }
 
-// arrive writes down that this process works on the run. It returns a [FailedError] if the run has failed.
+// hopeful returns the note in a folder, and a [FailedError] if its run has failed.
+func hopeful(dir string) (Note, error) {
+	n, err := readNote(dir)
+	if err == nil && n.Failed != "" {
+		err = &FailedError{dir, n.Failed}
+	}
+	return n, err
+}
+
+// arrive writes down that this process works on the run, unless it has failed.
 func (f *runFolder) arrive(w *Where) error {
-	n, err := readNote(f.dir)
+	n, err := hopeful(f.dir)
 	if err != nil {
 		return err
-	}
-	if n.Failed != "" {
-		return &FailedError{f.dir, n.Failed}
 	}
 	if f.lock.Open {
 		w.say(fmt.Sprintf("The file system of %s has no locks: processes may make the same run there, of which the last result stays.", f.dir))
