@@ -62,18 +62,18 @@ type runCmd struct {
 
 	EvalEvery *int `placeholder:"N" help:"Evaluate every N steps too, not only when a task ends."`
 
-	Out             string `short:"o" default:"runs" type:"path" help:"Folder for results; each run has a folder of its own in it."`
-	Record          bool   `help:"Write one line per step (losses, Gram, σ, λ, slacks) to records.jsonl."`
-	Weights         bool   `help:"Leave the trained network in weights.safetensors, for pcl export weights."`
-	RecordArrays    count  `name:"record-arrays" placeholder:"N" help:"Write batches and parameters of the first N steps as .npz, so that another program can compute the same steps (bench/peers/replay.py)."`
-	Resume          bool   `help:"Continue interrupted runs from their newest checkpoint. Finished runs are not repeated, with or without this flag."`
-	Replace         bool   `xor:"again" help:"Repeat runs that are finished or saved already; the old files stay until the new result is complete."`
-	Checkpoint      string `xor:"again" type:"existingfile" placeholder:"FILE" help:"Continue a single run from this checkpoint; later checkpoints are deleted when the next one is saved."`
-	CheckpointEvery count  `default:"500" placeholder:"N" help:"Steps between checkpoints; 0 saves only on Ctrl-C."`
-	Keep            number `default:"3" placeholder:"N" help:"Checkpoints to keep."`
-	Jobs            number `default:"1" placeholder:"N" help:"Number of processes that make the runs; one per core is best for an MLP."`
-	Shard           shard  `placeholder:"I/N" help:"Make only every Nth run, beginning with run I (counted from 0), as one part of an array job."`
-	JSON            bool   `name:"json" help:"Print the results as JSON lines instead of a table."`
+	Out             string    `short:"o" default:"runs" type:"path" help:"Folder for results; each run has a folder of its own in it."`
+	Record          bool      `help:"Write one line per step (losses, Gram, σ, λ, slacks) to records.jsonl."`
+	Weights         bool      `help:"Leave the trained network in weights.safetensors, for pcl export weights."`
+	RecordArrays    count     `name:"record-arrays" placeholder:"N" help:"Write batches and parameters of the first N steps as .npz, so that another program can compute the same steps (bench/peers/replay.py)."`
+	Resume          bool      `help:"Continue interrupted runs from their newest checkpoint. Finished runs are not repeated, with or without this flag."`
+	Replace         bool      `xor:"again" help:"Repeat runs that are finished or saved already; the old files stay until the new result is complete."`
+	Checkpoint      string    `xor:"again" type:"existingfile" placeholder:"FILE" help:"Continue a single run from this checkpoint; later checkpoints are deleted when the next one is saved."`
+	CheckpointEvery count     `default:"500" placeholder:"N" help:"Steps between checkpoints; 0 saves only on Ctrl-C."`
+	Keep            number    `default:"3" placeholder:"N" help:"Checkpoints to keep."`
+	Jobs            processes `default:"1" placeholder:"N" help:"Number of processes that make the runs; one per core is best for an MLP."`
+	Shard           shard     `placeholder:"I/N" help:"Make only every Nth run, beginning with run I (counted from 0), as one part of an array job."`
+	JSON            bool      `name:"json" help:"Print the results as JSON lines instead of a table."`
 
 	machineFlags
 	DataDir string `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
@@ -110,9 +110,6 @@ func (c *runCmd) Run(rc *runContext) error {
 	}
 	if c.Checkpoint != "" && len(configs) != 1 {
 		return usageError{fmt.Errorf("--checkpoint continues a single run, but the flags name %d", len(configs))}
-	}
-	if c.Jobs > 1024 {
-		return usageError{fmt.Errorf("--jobs %d: want 1 to 1024 processes", c.Jobs)}
 	}
 	if configs, err = c.onData(rc, configs); err != nil {
 		return err

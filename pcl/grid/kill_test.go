@@ -23,10 +23,10 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
 
-var kills = flag.Int("kills", 12, "how many processes TestKill kills or interrupts")
+var kills = flag.Int("kills", 8, "how many processes TestKill kills or interrupts")
 
 // killed is the grid of TestKill. Its runs last long enough to be interrupted.
-func killed(t testing.TB) *Plan { return expanded(t, tiny(t, 12, "\n[size.full]\nset.epochs = 40\n")) }
+func killed(t testing.TB) *Plan { return expanded(t, tiny(t, 8, "\n[size.full]\nset.epochs = 15\n")) }
 
 // workerFolder is the environment variable that makes the test binary a process of a grid, which reads the file of the
 // configurations in that folder.
@@ -149,7 +149,7 @@ func oneWorker(t *testing.T, dir string, rng *rand.Rand, enough bool) (end, said
 		s := []os.Signal{os.Kill, os.Kill, syscall.SIGTERM, syscall.SIGUSR1}[rng.IntN(4)]
 		ended := make(chan struct{})
 		defer close(ended)
-		go signalUntil(ended, cmd.Process, s, time.Duration(300+rng.IntN(700))*time.Millisecond)
+		go signalUntil(ended, cmd.Process, s, time.Duration(150+rng.IntN(400))*time.Millisecond)
 	}
 	if err := cmd.Wait(); err != nil {
 		return err.Error(), text.String()
