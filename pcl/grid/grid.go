@@ -281,10 +281,10 @@ func parseTable(data []byte, full string) (table, error) {
 }
 
 // cutSize cuts the name that results have, such as table1-smoke, into those of a built-in grid and a size; of is empty if
-// no grid has the name, or if it is that of a grid itself.
+// no grid has the name, or if it is that of a grid itself or of a file.
 func cutSize(name string) (of, size string) {
 	for _, b := range append(Builtin(), BuiltinTuning) {
-		if b == name {
+		if b == name || strings.HasSuffix(name, ".toml") {
 			return "", ""
 		}
 		if rest, ok := strings.CutPrefix(name, b+"-"); ok && len(b) > len(of) {

@@ -47,24 +47,25 @@ func IsName(name string) bool {
 // are used if the name says that it had tuned values; nil stands for those that come with this package.
 func Named(name, file string, values *Tuned) (*Grid, error) {
 	plain, isTuned := strings.CutSuffix(name, rows.TunedMark)
-	if !isTuned {
+	var err error
+	switch {
+	case !isTuned:
 		values = nil
+	case values == nil:
+		values, err = BuiltinTuned()
+	}
+	if err != nil {
+		return nil, err
 	}
 	if file == "" {
 		if of, _ := cutSize(plain); of == "" {
 			return nil, fmt.Errorf("the grid %s does not come with this program: say which TOML file it is from (--grid FILE.toml)", name)
 		}
-		return Find(name, "", values)
+		return Find(plain, "", values)
 	}
 	size, ok := strings.CutPrefix(plain, gridName(file, ""))
 	if !ok {
 		return nil, fmt.Errorf("the grid %s is not from %s, which gives %s… with its sizes", name, file, gridName(file, ""))
-	}
-	if isTuned && values == nil {
-		var err error
-		if values, err = BuiltinTuned(); err != nil {
-			return nil, err
-		}
 	}
 	return Find(file, size, values)
 }

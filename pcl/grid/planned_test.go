@@ -152,7 +152,23 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// TestFileNamedLikeBuiltin plans a copy of a built-in grid: unchanged it is the same grid, changed it is refused.
+// TestFileNamedLikeSize: a file may be called like a built-in grid in a size.
+func TestFileNamedLikeSize(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("table1-smoke.toml", []byte("extends = \"table1\"\ntitle = \"Mine\"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for name, title := range map[string]string{"table1-smoke.toml": "Mine", "table1-smoke": "Parallel continual learning, task-incremental", "controls-memory": ""} {
+		if g, err := Find(name, "", nil); err != nil || !IsName(name) || title != "" && g.Title != title {
+			t.Errorf("%s: %v, %v", name, g, err)
+		}
+	}
+	if IsName("table1-mine") || IsName("runs") {
+		t.Error("names of no grid count as such")
+	}
+}
+
+// TestFileNamedLikeBuiltin reads a copy of a built-in grid: unchanged it is the same grid, changed it is refused.
 func TestFileNamedLikeBuiltin(t *testing.T) {
 	text, err := grids.Files.ReadFile("table2.toml")
 	if err != nil {
