@@ -110,8 +110,8 @@ func TestDeaths(t *testing.T) {
 	}
 }
 
-// TestInterrupted interrupts a run, and damages the newest, or every, checkpoint afterwards. It ends with the result of an
-// undisturbed one, and other files in its folder stay.
+// TestInterrupted interrupts a run, perhaps of another program, and damages the newest, or every, checkpoint afterwards. It
+// ends with the result of an undisturbed one, and other files in its folder stay.
 func TestInterrupted(t *testing.T) {
 	p := expanded(t, tiny(t, 1, ""))
 	m := goMachine(t)
@@ -127,13 +127,17 @@ func TestInterrupted(t *testing.T) {
 		return r.Finished()[0].ModelSHA256, said
 	}
 	want, _ := finish(t.TempDir())
-	for damaged, say := range []string{"", "The run goes on from", "The run begins again"} {
+	for _, c := range []struct {
+		damaged int // how many of the newest checkpoints
+		program string
+		say     string
+	}{{0, "test", ""}, {1, "test", "The run goes on from"}, {2, "test", "The run begins again"}, {0, "older", "was begun by the program older"}} {
 		dir := t.TempDir()
 		own := filepath.Join(dir, p.Runs[0].Folder())
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		err := p.Work(ctx, experiment.Where{
-			Machine: m, Dir: dir, Attempts: 3, Program: "test",
+			Machine: m, Dir: dir, Attempts: 3, Program: c.program,
 			Options: func(experiment.Config) experiment.RunOptions {
 				return experiment.RunOptions{Resume: true, CheckpointEvery: 2, Keep: 2}
 			},
@@ -151,7 +155,7 @@ func TestInterrupted(t *testing.T) {
 			t.Fatalf("%+v, %v", r.Status(experiment.Shard{}), err)
 		}
 		slices.Reverse(saved)
-		for _, path := range saved[:damaged] {
+		for _, path := range saved[:c.damaged] {
 			if err := os.Truncate(path, 100); err != nil {
 				t.Fatal(err)
 			}
@@ -161,8 +165,8 @@ func TestInterrupted(t *testing.T) {
 			t.Fatal(err)
 		}
 		model, said := finish(dir)
-		if _, err := os.Stat(mine); err != nil || model != want || !strings.Contains(said, say) || (said == "") != (say == "") {
-			t.Errorf("%d damaged checkpoints: model %s, want %s; said %q, want %q; %v", damaged, model, want, said, say, err)
+		if _, err := os.Stat(mine); err != nil || model != want || !strings.Contains(said, c.say) || (said == "") != (c.say == "") {
+			t.Errorf("%+v: model %s, want %s; said %q; %v", c, model, want, said, err)
 		}
 	}
 }
