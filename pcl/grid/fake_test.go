@@ -29,8 +29,8 @@ func fakeResult(c experiment.Config) *results.Run {
 	return &results.Run{
 		Schema: results.Schema, ID: c.ID(), Method: c.Method, Dataset: c.Dataset, Increment: string(c.Increment),
 		LabelSet: c.LabelSet, Timeline: c.Timeline, Seed: c.Seed, Config: config, Steps: 4,
-		Tasks: []results.Task{{ID: 1, Classes: []int{0}, End: 3, AccEnd: 0.5, AccFinal: a}},
-		A:     100 * a, F: 100*a - 50, AFirst: 50,
+		Tasks: []results.Task{{ID: 1, Classes: []int{0}, End: 3, AccEnd: a, AccFinal: a}},
+		A:     100 * a, AFirst: 100 * a,
 		Curve:       []results.Point{{Step: 3, Ended: []int{1}, Acc: []*float64{&a}, Mean: a}},
 		ModelSHA256: fmt.Sprintf("%x", sum),
 		Measured:    results.Measured{TrainSeconds: 0.004, Maker: results.Maker{Backend: "go", Program: program}},
