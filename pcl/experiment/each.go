@@ -78,30 +78,38 @@ func Each(ctx context.Context, configs []Config, w Where) iter.Seq2[Ended, error
 				todo = append(todo, i)
 			}
 		}
-		for len(todo) > 0 {
-			var others []int // runs that other processes are at
-			for _, i := range todo {
-				run, err := w.one(within, i, configs[i])
-				if w.Attempts > 0 && errors.Is(err, ErrInUse) {
-					others = append(others, i)
-					continue
-				}
-				over := run == nil && within.Err() != nil && (errors.Is(err, ErrInterrupted) || errors.Is(err, within.Err()))
-				if over {
-					if err = ErrInterrupted; ctx.Err() == nil {
-						err = ErrTimeUp
-					}
-				}
-				if !yield(Ended{i, run}, err) || over {
-					return
-				}
+		tell := func(i int, run *results.Run, err error) bool {
+			over := run == nil && within.Err() != nil && (errors.Is(err, ErrInterrupted) || errors.Is(err, within.Err()))
+			switch {
+			case over && ctx.Err() == nil:
+				err = ErrTimeUp
+			case over:
+				err = ErrInterrupted
 			}
-			if len(others) == len(todo) {
+			return yield(Ended{i, run}, err) && !over
+		}
+		for {
+			others, more := w.round(within, configs, todo, tell)
+			if !more || len(others) == len(todo) {
 				return
 			}
 			todo = others
 		}
 	}
+}
+
+// round makes the runs of a list, except for others, those that other processes are at. It ends early, without more, if tell
+// says so of a run.
+func (w *Where) round(ctx context.Context, configs []Config, todo []int, tell func(int, *results.Run, error) bool) (others []int, more bool) {
+	for _, i := range todo {
+		run, err := w.one(ctx, i, configs[i])
+		if w.Attempts > 0 && errors.Is(err, ErrInUse) {
+			others = append(others, i)
+		} else if !tell(i, run, err) {
+			return nil, false
+		}
+	}
+	return others, true
 }
 
 // one returns the result of a run, and makes it if it is not finished.
