@@ -20,7 +20,7 @@ import (
 // have, since their number changes the rounding: one for small models, which gain nothing from a second, and one for each core
 // for a ResNet, where --threads 1 makes the processes leave each other alone.
 func (c *runCmd) inProcesses(rc *runContext, configs []experiment.Config, finished []*results.Run) ([]*results.Run, error) {
-	if err := c.dataset(rc, &experiment.Machine{DataDir: c.DataDir}, configs); err != nil { // checked once here instead of in every process
+	if _, err := c.dataset(rc, &experiment.Machine{DataDir: c.DataDir}, configs); err != nil { // checked once here instead of in every process
 		return nil, err
 	}
 	done := make(chan struct{})

@@ -129,7 +129,7 @@ func (c *runCmd) Run(rc *runContext) error {
 	var runs []*results.Run
 	switch {
 	case !slices.Contains(finished, nil):
-		runs, err = c.make(rc, configs, nil)
+		runs, err = c.make(rc, configs, nil, "")
 	case c.Jobs > 1 && !isPart:
 		runs, err = c.inProcesses(rc, configs, finished)
 	default:
@@ -166,7 +166,8 @@ func (c *runCmd) finished(configs []experiment.Config) ([]*results.Run, error) {
 func (c *runCmd) inThisProcess(rc *runContext, configs []experiment.Config) ([]*results.Run, error) {
 	m := &experiment.Machine{DataDir: c.DataDir, Open: func(context.Context) (*backend.Backend, error) { return c.open(rc) }}
 	defer m.Close()
-	if err := c.dataset(rc, m, configs); err != nil {
+	set, err := c.dataset(rc, m, configs)
+	if err != nil {
 		return nil, err
 	}
 	if c.Threads == 0 && slices.ContainsFunc(configs, func(config experiment.Config) bool { return config.Model == "resnet18" }) {
@@ -175,7 +176,7 @@ func (c *runCmd) inThisProcess(rc *runContext, configs []experiment.Config) ([]*
 	if _, err := m.Backend(rc.ctx); err != nil {
 		return nil, err
 	}
-	return c.make(rc, configs, m)
+	return c.make(rc, configs, m, noteOf(set))
 }
 
 // onData returns the configurations with the checksum of the data set's files, where these are the user's own.
@@ -190,32 +191,28 @@ func (c *runCmd) onData(rc *runContext, configs []experiment.Config) ([]experime
 }
 
 // dataset opens the data set, and checks that it can be used with the scenarios.
-func (c *runCmd) dataset(rc *runContext, m *experiment.Machine, configs []experiment.Config) error {
+func (c *runCmd) dataset(rc *runContext, m *experiment.Machine, configs []experiment.Config) (*datasets.Dataset, error) {
 	set, err := m.Dataset(rc.ctx, configs[0].Dataset)
 	if err != nil {
-		return setError(err)
+		return nil, setError(err)
 	}
 	for _, config := range configs {
 		if _, err := experiment.NewScenario(config, set); err != nil {
-			return usageError{err}
+			return nil, usageError{err}
 		}
 	}
-	return nil
+	return set, nil
 }
 
-// make makes the runs that are not finished, one after another, and returns the results of all. An interrupt waits until
+// make makes the runs that are not finished, one after another, and returns the results of all; m may be nil if there are none, and note is shown
+// with the first. An interrupt waits until
 // the run in progress has been saved.
-func (c *runCmd) make(rc *runContext, configs []experiment.Config, m *experiment.Machine) (runs []*results.Run, err error) {
+func (c *runCmd) make(rc *runContext, configs []experiment.Config, m *experiment.Machine, note string) (runs []*results.Run, err error) {
 	var bar *progress // of the run in progress
 	release := func() {}
 	label := func(i int) string {
 		return fmt.Sprintf("[%d/%d] %s, %s-incremental, seed %d", i+1, len(configs), configs[i].Method, configs[i].Increment, configs[i].Seed)
 	}
-	set, err := m.Dataset(rc.ctx, configs[0].Dataset)
-	if err != nil {
-		return nil, setError(err)
-	}
-	note := noteOf(set)
 	w := experiment.Where{
 		Machine: m, Options: c.options, Progress: func(_ int, p experiment.Progress) { bar.show(p) },
 		Begin: func(i int, _ experiment.Config) {
