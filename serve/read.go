@@ -39,28 +39,16 @@ func (q *arrived) read(ctx context.Context, f fields) error {
 }
 
 func (f fields) read(body []byte, r *room) error {
-	var values map[string]json.RawMessage
-	err := json.Unmarshal(body, &values)
-	var syntax *json.SyntaxError
-	switch {
-	case errors.As(err, &syntax):
-		return fmt.Errorf("the request is not one JSON object: at byte %d: %w", syntax.Offset, err)
-	case values == nil:
-		return errors.New("the request is not an object in braces")
-	}
-	if key, twice := jsonin.Repeated(body); twice {
-		return fmt.Errorf("the key %.40q is there twice", key)
-	}
-	for _, key := range slices.Sorted(maps.Keys(values)) {
+	return jsonin.Object(body, func(key string, value json.RawMessage) error {
 		to, known := f[key]
 		if !known {
 			return fmt.Errorf("unknown key %.40q; known are %s", key, strings.Join(slices.Sorted(maps.Keys(f)), ", "))
 		}
-		if err := decode(values[key], to, r); err != nil {
+		if err := decode(value, to, r); err != nil {
 			return fmt.Errorf("%s: %w", key, err)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // decode decodes a value. Beside those of x it takes at most as much room as a text of short entries does.
