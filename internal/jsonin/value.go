@@ -123,8 +123,11 @@ func (d *Decoder) scalar(at place, v reflect.Value) error {
 	if err != nil {
 		return err
 	}
-	if string(text) == "null" || json.Unmarshal(text, v.Addr().Interface()) != nil {
+	switch err := json.Unmarshal(text, v.Addr().Interface()); {
+	case string(text) == "null" || err != nil && (text[0] != '"' || kindOf(v.Type()) != reflect.String):
 		return at.errorf("%s is not %s", shown(text), wanted(v.Type()))
+	case err != nil:
+		return at.errorf("%w", err) // of base64, or of a type that reads the text
 	}
 	return nil
 }

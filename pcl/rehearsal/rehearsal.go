@@ -41,11 +41,6 @@ const (
 	Prediction Axis = "prediction"
 )
 
-// Axes lists all choices.
-func Axes() []Axis {
-	return []Axis{TaskLoss, Teaching, MemoryLoss, Replayed, Selection, Targets, Penalising, Prediction}
-}
-
 // Info describes a part.
 type Info struct {
 	Name   string `json:"name"`   // as on the command line, e.g. "der-pp"
