@@ -49,6 +49,9 @@ func (s *spring) Replaced(lab PenaltyLab) error {
 	return err
 }
 
+// Moved has nothing to note.
+func (s *spring) Moved(MovedLab) error { return nil }
+
 // check says what is wrong with a state that was read.
 func (s *spring) check() error {
 	if s.Stiffness != nil && len(s.Stiffness) != len(s.Anchor) {
