@@ -28,8 +28,8 @@ const maxField = 4 << 20
 // read decodes the body, which it then drops. It is as strict as package jsonin.
 func (q *arrived) read(ctx context.Context, f fields) error {
 	return q.service.working.do(ctx, func() error {
-		had := q.room.taken + int64(len(q.body))
-		if err := q.room.take(int64(len(q.body))); err != nil { // for the values, one by one
+		had := q.room.taken + len(q.body)
+		if err := q.room.take(len(q.body)); err != nil { // for the values, one by one
 			return err
 		}
 		err := f.read(q.body, q.room)
@@ -59,7 +59,7 @@ func decode(text json.RawMessage, to any, r *room) error {
 	if len(text) > maxField {
 		return fmt.Errorf("it has more than %d bytes: send several requests", maxField)
 	}
-	large := 32 * int64(len(text))
+	large := 32 * len(text)
 	if err := r.take(large); err != nil {
 		return err
 	}
