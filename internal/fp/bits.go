@@ -28,7 +28,7 @@ func (v *Bits[T]) UnmarshalJSON(text []byte) error {
 	}
 	size := binary.Size(T(0))
 	if len(bits)%size != 0 {
-		return fmt.Errorf("%d bytes of numbers of %d bytes; want a multiple", len(bits), size)
+		return fmt.Errorf("%d bytes of numbers; want a multiple of %d", len(bits), size)
 	}
 	*v = make(Bits[T], len(bits)/size)
 	if _, err := binary.Decode(bits, binary.LittleEndian, []T(*v)); err != nil {
