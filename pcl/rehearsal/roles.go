@@ -187,29 +187,24 @@ func (r replayer) Replays(lab ReplayLab) (rows []Replay, err error) {
 	if r.PerTask {
 		return perTask(lab), nil
 	}
-	store := lab.Memory()
 	var first []int
 	for i, row := range r.rows() {
+		indices := first
 		switch {
-		case row.OwnDraw && r.DrawAll:
-			own, err := r.Draw(lab)
-			if err != nil {
-				return nil, err
-			}
-			rows = append(rows, replay(row.ID, own)...)
-			continue
-		case row.OwnDraw && (i > 0 || r.Draw == nil):
-			rows = append(rows, replay(row.ID, anyOf(everyIndex(store), lab.Batch(), lab.Rand()))...)
-			continue
-		case i > 0:
-		case r.Draw != nil:
-			if first, err = r.Draw(lab); err != nil {
-				return nil, err
-			}
-		default:
-			first = store.Draw(lab.Batch())
+		case r.Draw != nil && (i == 0 || row.OwnDraw && r.DrawAll):
+			indices, err = r.Draw(lab)
+		case row.OwnDraw:
+			indices = anyOf(everyIndex(lab.Memory()), lab.Batch(), lab.Rand())
+		case i == 0:
+			indices = lab.Memory().Draw(lab.Batch())
 		}
-		rows = append(rows, replay(row.ID, first)...)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			first = indices
+		}
+		rows = append(rows, replay(row.ID, indices)...)
 	}
 	return rows, nil
 }
