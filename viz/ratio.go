@@ -82,12 +82,11 @@ func ratioPlot(t *Theme, x, y string) *plot.Plot {
 
 // logRatio is log₁₀(λ₂/λ₁) of the solved pair, kept on the axis.
 func logRatio(gram, sigma []float64) (float64, error) {
-	var solver emgd.Solver
-	c, err := solver.Solve(gram, sigma)
+	lambda, err := weights(gram, sigma)
 	if err != nil {
 		return 0, err
 	}
-	return logOf(c.Lambda[0], c.Lambda[1]), nil
+	return logOf(lambda[0], lambda[1]), nil
 }
 
 // logOf is log₁₀(b/a), kept on the axis.
@@ -184,7 +183,7 @@ func pairSteps(records []results.Record, first, second int) (out []pairStep, met
 			continue
 		}
 		met++
-		lambda, err := minNorm(r.Gram, k)
+		lambda, err := weights(r.Gram, slices.Repeat([]float64{1}, k))
 		if err != nil {
 			return nil, 0, fmt.Errorf("viz: step %d: %w", r.Step, err)
 		}
@@ -238,10 +237,14 @@ func (m *tinted) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// minNorm returns MGDA's weights of K gradients.
-func minNorm(gram []float64, k int) ([]float64, error) {
+// weights returns those of the gradients with a Gram matrix; MGDA's if all factors are 1.
+func weights(gram, sigma []float64) ([]float64, error) {
+	p, err := emgd.NewProblem(gram)
+	if err != nil {
+		return nil, err
+	}
 	var solver emgd.Solver
-	c, err := solver.Solve(gram, slices.Repeat([]float64{1}, k))
+	c, err := solver.Solve(p, sigma)
 	if err != nil {
 		return nil, err
 	}

@@ -20,9 +20,7 @@ type COSMOS struct {
 }
 
 func (m COSMOS) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.check(cosmosInfo, w); err != nil {
-		return Outcome{}, err
-	}
+	s.check(cosmosInfo, w)
 	if err := s.checkLosses(cosmosInfo); err != nil {
 		return Outcome{}, err
 	}

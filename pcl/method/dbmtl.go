@@ -36,12 +36,7 @@ type dbmtlStream struct {
 }
 
 func (m *DBMTL) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.check(dbmtlInfo, w); err != nil {
-		return Outcome{}, err
-	}
-	if err := s.checkGram(dbmtlInfo); err != nil {
-		return Outcome{}, err
-	}
+	s.check(dbmtlInfo, w)
 	if err := s.checkLosses(dbmtlInfo); err != nil {
 		return Outcome{}, err
 	}

@@ -72,9 +72,7 @@ const (
 )
 
 func (m *FAMO) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.check(famoInfo, w); err != nil {
-		return Outcome{}, err
-	}
+	s.check(famoInfo, w)
 	if err := s.checkLosses(famoInfo); err != nil {
 		return Outcome{}, err
 	}

@@ -21,9 +21,7 @@ var glsInfo = Info{
 type GLS struct{}
 
 func (GLS) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.check(glsInfo, w); err != nil {
-		return Outcome{}, err
-	}
+	s.check(glsInfo, w)
 	if err := s.checkLosses(glsInfo); err != nil {
 		return Outcome{}, err
 	}

@@ -21,9 +21,7 @@ type PBI struct {
 }
 
 func (m PBI) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.check(pbiInfo, w); err != nil {
-		return Outcome{}, err
-	}
+	s.check(pbiInfo, w)
 	if err := s.checkLosses(pbiInfo); err != nil {
 		return Outcome{}, err
 	}

@@ -16,9 +16,7 @@ type STCH struct {
 }
 
 func (m STCH) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.check(stchInfo, w); err != nil {
-		return Outcome{}, err
-	}
+	s.check(stchInfo, w)
 	if err := s.checkLosses(stchInfo); err != nil {
 		return Outcome{}, err
 	}

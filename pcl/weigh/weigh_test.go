@@ -49,6 +49,9 @@ func TestErrorsChangeNothing(t *testing.T) {
 		before := remembered(t, r)
 		for what, p := range map[string]*Problem{
 			"NaN in the Gram matrix": {Gram: []float64{1, nan, nan, 1}, Losses: []float64{1, 2}},
+			"an infinite product":    {Gram: []float64{1, 0, math.Inf(1), 1}, Losses: []float64{1, 2}},
+			"a negative square":      {Gram: []float64{1, 0, 0, -1}, Losses: []float64{1, 2}},
+			"a short Gram matrix":    {Gram: []float64{1, 0, 0}, Losses: []float64{1, 2}},
 			"NaN in the Jacobian":    {Rows: [][]float64{{1, nan}, {1, 2}}, Losses: []float64{1, 2}},
 			"NaN loss":               {Rows: rows, Losses: []float64{1, nan}},
 			"no gradients":           {Losses: []float64{1, 2}},
