@@ -102,14 +102,11 @@ type past struct {
 // and are at least MinSigma (docs/method.md §2.1). p is the problem of the streams' gradients.
 // A stream seen for the first time starts at m_i = ‖J_i‖; m is updated before σ is computed.
 // Leave out a stream whose gradient is not finite: what is remembered of it then stays as it is. On an error
-// nothing changes. Factors panics if ids or sigma have another length.
+// nothing changes. The ids differ. Factors panics if ids or sigma have another length.
 func (e *Elastic) Factors(ids []int, p *Problem, sigma []float64) error {
 	k := len(ids)
 	if k != p.k || len(sigma) != k {
 		panic(fmt.Sprintf("emgd: %d ids and %d factors for %d gradients", k, len(sigma), p.k))
-	}
-	if err := checkIDs(ids); err != nil {
-		return err
 	}
 	if err := e.checkSettings(); err != nil {
 		return err
@@ -190,17 +187,6 @@ func (e *Elastic) checkSettings() error {
 		return fmt.Errorf("emgd: AutoScale = %v; want a positive number, or 0 for 1", e.AutoScale)
 	case !(e.Momentum < 1) || math.IsInf(e.Momentum, -1):
 		return fmt.Errorf("emgd: momentum ε1 = %v; want a number below 1", e.Momentum)
-	}
-	return nil
-}
-
-func checkIDs(ids []int) error {
-	for i, id := range ids {
-		for j, other := range ids[:i] {
-			if id == other {
-				return fmt.Errorf("emgd: stream id %d is given twice, as rows %d and %d", id, j, i)
-			}
-		}
 	}
 	return nil
 }

@@ -150,7 +150,6 @@ func TestElasticErrorsChangeNothing(t *testing.T) {
 		n       int
 		want    string
 	}{
-		{e, []int{1, 1}, diagonal(1, 1), 2, "given twice"},
 		{Elastic{Tau: -1}, []int{1}, diagonal(1), 1, "τ = -1"},
 		{Elastic{Tau: math.NaN()}, []int{1}, diagonal(1), 1, "τ = NaN"},
 		{Elastic{Momentum: 1}, []int{1}, diagonal(1), 1, "ε1 = 1"},

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
@@ -34,7 +36,7 @@ const (
 )
 
 // NewProblem checks that gram may be the Gram matrix of K gradients, K×K and row by row, and scales it: its entries are finite,
-// its halves agree, and no two gradients contradict each other. Whether all of them can be together is not checked. An
+// its halves agree, and no two gradients contradict each other. [Problem.Possible] says whether all of them can be together. An
 // error names the row and the entry at fault, counted from 1. Of two halves that differ by rounding the mean counts.
 //
 // The matrix may have any scale, but the squares of gradients shorter than 1e-150 or longer than 1e150 leave the range
@@ -182,6 +184,19 @@ func largest(row []float64) (top float64) {
 		top = max(top, math.Abs(x))
 	}
 	return top
+}
+
+// Possible says whether some K gradients have the Gram matrix, of which every pair is possible: whether its cosines have
+// a Cholesky factor. If they were rounded, they may have an eigenvalue of −K·rounding, which is added to the diagonal.
+func (p *Problem) Possible() bool {
+	cosines := mat.NewSymDense(p.k, nil)
+	for i := range p.k {
+		for j := range i {
+			cosines.SetSym(i, j, cosine(p.c[i*p.k+j], p.square(i), p.square(j)))
+		}
+		cosines.SetSym(i, i, 1+float64(p.k)*rounding)
+	}
+	return new(mat.Cholesky).Factorize(cosines)
 }
 
 // square is ‖J_i‖² / 4^exp_i.

@@ -264,24 +264,24 @@ func (t *terms) slack() float64 { return t.along - t.asked }
 // scale is scale_i of the certificate.
 func (t *terms) scale() float64 { return t.length + t.share }
 
-// taking are the terms of the row at position a of those that take part.
-func (s *Solver) taking(a int) terms {
+// terms are those of row i, whose J_i·d is along·2^e and whose length norm·2^e, in the unit 2^unit.
+func (s *Solver) terms(i int, along, norm float64, e, unit int) terms {
 	w := &s.set
-	sigma := math.Ldexp(s.cert.Sigma[s.rows[a]], -s.exp[a]-w.unit)
+	sigma := math.Ldexp(s.cert.Sigma[i], -unit-w.unit)
 	return terms{
-		along: w.g[a], length: w.norm[a] * math.Sqrt(w.norm2),
+		along: math.Ldexp(along, e-unit), length: math.Ldexp(norm*math.Sqrt(w.norm2), e-unit),
 		asked: sigma * w.kappa, share: sigma * max(w.norm2, math.Abs(w.kappa)),
-		exp: s.exp[a] - w.unit,
+		exp: unit - w.unit,
 	}
 }
 
 // left are the terms of row i, which takes no part.
 func (s *Solver) left(i int) terms {
-	w, p, sigma := &s.set, s.problem, s.cert.Sigma[i]
+	p, sigma := s.problem, s.cert.Sigma[i]
 	norm, e := math.Sqrt(p.square(i)), p.exp[i]
 	unit := e
 	if sigma > 0 { // the row may be much shorter than σ_i asks for
-		if asked := math.Ilogb(sigma) - w.unit; norm == 0 || asked > e {
+		if asked := math.Ilogb(sigma) - s.set.unit; norm == 0 || asked > e {
 			unit = asked
 		}
 	}
@@ -289,12 +289,7 @@ func (s *Solver) left(i int) terms {
 	for a, j := range s.rows {
 		along += p.c[i*p.k+j] * s.weight(a)
 	}
-	sigma = math.Ldexp(sigma, -unit-w.unit)
-	return terms{
-		along: math.Ldexp(along, e-unit), length: math.Ldexp(norm*math.Sqrt(w.norm2), e-unit),
-		asked: sigma * w.kappa, share: sigma * max(w.norm2, math.Abs(w.kappa)),
-		exp: unit - w.unit,
-	}
+	return s.terms(i, along, norm, e, unit)
 }
 
 // weight is λ in the scale of ν.
@@ -313,7 +308,7 @@ func (s *Solver) measure() (worse bool) {
 	c.Norm2, c.Level = math.Ldexp(w.norm2, unit), math.Ldexp(w.kappa, unit)
 	size, gap, total := 0.0, 0.0, 0.0
 	for a, i := range s.rows {
-		t := s.taking(a)
+		t := s.terms(i, w.g[a], w.norm[a], s.exp[a], s.exp[a])
 		c.Slacks[i] = math.Ldexp(t.slack(), t.exp-2*c.Exponent)
 		size += s.weight(a) * w.norm[a]
 		if t.scale() == 0 {

@@ -238,12 +238,12 @@ func checkSigma(sigma []float64) error {
 	some := false
 	for i, v := range sigma {
 		if !(v >= 0) || math.IsInf(v, 1) {
-			return fmt.Errorf("emgd: elastic factor σ_%d = %v; want a finite number ≥ 0", i, v)
+			return fmt.Errorf("entry %d of sigma is %g: an elastic factor is a finite number, and not negative", i+1, v)
 		}
 		some = some || v > 0
 	}
 	if !some {
-		return fmt.Errorf("emgd: every elastic factor is 0; at least one must be positive for Σλ_iσ_i = 1")
+		return fmt.Errorf("every entry of sigma is 0; at least one elastic factor must be positive for Σλ_iσ_i = 1")
 	}
 	return nil
 }

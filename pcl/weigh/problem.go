@@ -114,11 +114,6 @@ func (r *Rule) prepare(p *Problem, k int) error {
 			return fmt.Errorf("entry %d of the losses is %g: leave streams without a finite loss out", i+1, x)
 		}
 	}
-	for i, x := range p.Sigma {
-		if !(x >= 0) || math.IsInf(x, 1) {
-			return fmt.Errorf("entry %d of sigma is %g: an elastic factor is a finite number, and not negative", i+1, x)
-		}
-	}
 	checked, err := p.check(k)
 	if err != nil {
 		return err
@@ -162,7 +157,7 @@ func (p *Problem) check(k int) (checked *emgd.Problem, err error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case p.Gram != nil && k > 2 && !semidefinite(p.Gram, k):
+	case p.Gram != nil && !checked.Possible():
 		return nil, errors.New("the gram matrix has a negative eigenvalue: any two of its gradients could be, but not all of them together")
 	}
 	for i := range k {
@@ -171,39 +166,6 @@ func (p *Problem) check(k int) (checked *emgd.Problem, err error) {
 		}
 	}
 	return checked, nil
-}
-
-// rounding is the error that cosines may have: that of products that were added up in float32.
-const rounding = 1e-5
-
-// semidefinite says whether some k gradients have the Gram matrix, of which every pair is possible: whether its cosines have
-// a Cholesky factor L. If they were rounded, they may have an eigenvalue of −k·rounding, which is added to the diagonal.
-func semidefinite(gram []float64, k int) bool {
-	l := make([]float64, k*k)
-	for i := range k {
-		for j := range i {
-			if length := math.Sqrt(gram[i*k+i]) * math.Sqrt(gram[j*k+j]); length > 0 {
-				l[i*k+j] = min(1, max(-1, gram[i*k+j]/length))
-			}
-		}
-		l[i*k+i] = 1 + float64(k)*rounding
-	}
-	for i := range k {
-		for j := range i + 1 {
-			for m := range j {
-				l[i*k+j] -= l[i*k+m] * l[j*k+m]
-			}
-			switch x := l[i*k+j]; {
-			case i > j:
-				l[i*k+j] = x / l[j*k+j]
-			case x > 0:
-				l[i*k+i] = math.Sqrt(x)
-			default:
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // part scales the terms of a sum that overflows: each of a term's two factors is multiplied by it.
