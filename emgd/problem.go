@@ -69,17 +69,18 @@ func NewProblem(gram []float64) (*Problem, error) {
 
 // checkPairs refuses what no two gradients have; top is the largest squared length.
 func checkPairs(gram []float64, k int, top float64) error {
-	lost, hint := 0.0, ""
+	lost := 0.0
 	if top > longSquare {
 		lost = underflown
-	}
-	if top < fp.Smallest {
-		hint = "; entries below 2e-308 have lost their digits: scale the gradients up before multiplying them"
 	}
 	for i := range k {
 		for j := range i {
 			a, b := gram[i*k+j], gram[j*k+i]
 			bound := math.Sqrt(gram[i*k+i]+lost) * math.Sqrt(gram[j*k+j]+lost)
+			hint := ""
+			if a != 0 && math.Abs(a) < fp.Smallest {
+				hint = "; entries below 2e-308 have lost their digits: scale the gradients up before multiplying them"
+			}
 			if a != b && !(math.Abs(a-b) <= rounding*bound) {
 				return fmt.Errorf("the gram matrix is not symmetric: row %d, entry %d is %g, but row %d, entry %d is %g%s", i+1, j+1, a, j+1, i+1, b, hint)
 			}

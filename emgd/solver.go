@@ -52,13 +52,16 @@ func stationary(k int) float64 { return 4e-7 * math.Sqrt(float64(k)) }
 
 // Solve returns the weights for a problem of K gradients and the elastic factors
 // sigma (length K, ≥ 0, not all 0; they need not sum to 1, and all 1 gives MGDA). The certificate
-// belongs to the solver and is valid until its next call; keep one with Clone. Errors are for factors and settings out of
+// belongs to the solver and is valid until its next call; keep one with Clone. Errors are for factors out of
 // their range, and for weights that float64 cannot hold; they name the entry at fault. Otherwise the weights
 // are finite, ≥ 0 and satisfy Σλ_iσ_i = 1; the certificate's Status says what they are. Solve panics if sigma has
-// another length.
+// another length or a setting is out of its range.
 func (s *Solver) Solve(p *Problem, sigma []float64) (*Certificate, error) {
 	if len(sigma) != p.k {
 		panic(fmt.Sprintf("emgd: %d elastic factors for %d gradients", len(sigma), p.k))
+	}
+	if !(s.Floor >= 0) || math.IsInf(s.Floor, 1) || s.ZeroTol-s.ZeroTol != 0 || s.ZeroTol >= 1 || s.Zero != Drop && s.Zero != Keep {
+		panic(fmt.Sprintf("emgd: Floor %v, ZeroTol %v, Zero %d; want a finite number ≥ 0, one below 1, and Drop or Keep", s.Floor, s.ZeroTol, int(s.Zero)))
 	}
 	c, err := s.solve(p, sigma)
 	if err == nil && p.rows != nil && c.Status != Stationary && c.Cancellation < delicate {
@@ -74,15 +77,6 @@ const delicate = 1e-3
 func (s *Solver) solve(p *Problem, sigma []float64) (*Certificate, error) {
 	if err := checkSigma(sigma); err != nil {
 		return nil, err
-	}
-	if !(s.Floor >= 0) || math.IsInf(s.Floor, 1) {
-		return nil, fmt.Errorf("emgd: floor %v on the weights; want a finite number ≥ 0", s.Floor)
-	}
-	if s.ZeroTol-s.ZeroTol != 0 || s.ZeroTol >= 1 {
-		return nil, fmt.Errorf("emgd: ZeroTol %v; want a number below 1: gradients up to this part of the longest one count as zero", s.ZeroTol)
-	}
-	if s.Zero != Drop && s.Zero != Keep {
-		return nil, fmt.Errorf("emgd: unknown policy %d for gradients of zero; want Drop or Keep", int(s.Zero))
 	}
 	s.problem = p
 	defer func() { s.problem = nil }() // its gradients are the caller's

@@ -36,8 +36,7 @@ type dbmtlStream struct {
 }
 
 func (m *DBMTL) Weights(s *Step, w []float64) (Outcome, error) {
-	s.check(dbmtlInfo, w)
-	if err := s.checkLosses(dbmtlInfo); err != nil {
+	if err := s.checkLosses(dbmtlInfo, w); err != nil {
 		return Outcome{}, err
 	}
 	means, err := track(dbmtlInfo, s, func(id int) vector { return m.memo[id].Mean })

@@ -37,8 +37,7 @@ type dwaStream struct {
 const mostRate = 1e6
 
 func (m *DWA) Weights(s *Step, w []float64) (Outcome, error) {
-	s.check(dwaInfo, w)
-	if err := s.checkLosses(dwaInfo); err != nil {
+	if err := s.checkLosses(dwaInfo, w); err != nil {
 		return Outcome{}, err
 	}
 	for i, id := range s.IDs {

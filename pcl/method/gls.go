@@ -21,8 +21,7 @@ var glsInfo = Info{
 type GLS struct{}
 
 func (GLS) Weights(s *Step, w []float64) (Outcome, error) {
-	s.check(glsInfo, w)
-	if err := s.checkLosses(glsInfo); err != nil {
+	if err := s.checkLosses(glsInfo, w); err != nil {
 		return Outcome{}, err
 	}
 	top, mean, n := 0.0, 0.0, 0.0

@@ -38,8 +38,7 @@ type gradNormStream struct {
 }
 
 func (m *GradNorm) Weights(s *Step, w []float64) (Outcome, error) {
-	s.check(gradNormInfo, w)
-	if err := s.checkLosses(gradNormInfo); err != nil {
+	if err := s.checkLosses(gradNormInfo, w); err != nil {
 		return Outcome{}, err
 	}
 	for i, id := range s.IDs {

@@ -72,11 +72,8 @@ func (m *MoCo) Weights(s *Step, w []float64) (Outcome, error) {
 
 // follow moves the means and returns for how many steps the newest stream has been there.
 func (m *MoCo) follow(s *Step, w []float64) (means []vector, newest int, err error) {
-	s.check(m.Info(), w)
-	if m.Info().NeedsLosses {
-		if err := s.checkLosses(m.Info()); err != nil {
-			return nil, 0, err
-		}
+	if err := s.checkLosses(m.Info(), w); err != nil {
+		return nil, 0, err
 	}
 	means, err = track(m.Info(), s, func(id int) vector { return m.memo[id].Mean })
 	if err != nil {

@@ -126,8 +126,12 @@ func (r *rows) norms() []float64 {
 // times is M·v over the rows kept.
 func (r *rows) times(v []float64) []float64 { return times(r.gram, v) }
 
-// checkLosses refuses losses that are not finite or are negative.
-func (s *Step) checkLosses(info Info) error {
+// checkLosses is check for a rule on losses, which may not be negative.
+func (s *Step) checkLosses(info Info, w []float64) error {
+	s.check(info, w)
+	if !info.NeedsLosses {
+		return nil
+	}
 	for i, x := range s.Losses {
 		if !(x >= 0) || math.IsInf(x, 1) {
 			return fmt.Errorf("method %s: the loss of stream %d is %g; want a finite number ≥ 0", info.Name, s.IDs[i], x)

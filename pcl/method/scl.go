@@ -16,11 +16,8 @@ type serial struct {
 // serially checks the step and merges its tasks. Where there are only tasks or only the memory, it
 // writes the mean to w and done is true.
 func serially(info Info, s *Step, w []float64) (p serial, done bool, err error) {
-	s.check(info, w)
-	if info.NeedsLosses {
-		if err := s.checkLosses(info); err != nil {
-			return p, false, err
-		}
+	if err := s.checkLosses(info, w); err != nil {
+		return p, false, err
 	}
 	p.memory = -1
 	for i, id := range s.IDs {

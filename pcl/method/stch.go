@@ -16,8 +16,7 @@ type STCH struct {
 }
 
 func (m STCH) Weights(s *Step, w []float64) (Outcome, error) {
-	s.check(stchInfo, w)
-	if err := s.checkLosses(stchInfo); err != nil {
+	if err := s.checkLosses(stchInfo, w); err != nil {
 		return Outcome{}, err
 	}
 	top := 0.0

@@ -26,8 +26,7 @@ type UW struct {
 }
 
 func (m *UW) Weights(s *Step, w []float64) (Outcome, error) {
-	s.check(uwInfo, w)
-	if err := s.checkLosses(uwInfo); err != nil {
+	if err := s.checkLosses(uwInfo, w); err != nil {
 		return Outcome{}, err
 	}
 	for i, id := range s.IDs {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
@@ -224,6 +225,18 @@ func TestParameters(t *testing.T) {
 	for text, want := range map[string]string{"[1]": "not a JSON object", `{"a":null}`: "parameter a", `{"a":[1]}`: "parameter a", "{": "not a JSON object"} {
 		if _, err := Parameters(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestOneDoor: what is wrong with a Gram matrix is said in the words of [emgd.NewProblem], whatever the rule.
+func TestOneDoor(t *testing.T) {
+	for _, gram := range [][]float64{{1, 2, 2, 1}, {1, .5, .2, 1}, {1, 0, 0, -1}, {1, math.NaN(), 0, 1}, {5e-324, 2e-323, 2e-323, 5e-324}} {
+		_, want := emgd.NewProblem(gram)
+		for _, name := range []string{"avggrad", "krum", "mgda", "emgd-gmc", "emgd-gmc+der-pp"} {
+			if _, err := opened(t, name, nil).Weights(&Problem{Gram: gram}, make([]float64, 2)); want == nil || err == nil || err.Error() != want.Error() {
+				t.Errorf("%s: %v, want %v", name, err, want)
+			}
 		}
 	}
 }
