@@ -6,7 +6,9 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
@@ -190,14 +192,19 @@ func largest(row []float64) (top float64) {
 // Possible says whether some K gradients have the Gram matrix, of which every pair is possible: whether its cosines have
 // a Cholesky factor. If they were rounded, they may have an eigenvalue of −K·rounding, which is added to the diagonal.
 func (p *Problem) Possible() bool {
-	cosines := mat.NewSymDense(p.k, nil)
-	for i := range p.k {
-		for j := range i {
-			cosines.SetSym(i, j, cosine(p.c[i*p.k+j], p.square(i), p.square(j)))
-		}
-		cosines.SetSym(i, i, 1+float64(p.k)*rounding)
+	k := p.k
+	if k <= 2 {
+		return true
 	}
-	return new(mat.Cholesky).Factorize(cosines)
+	cosines := make([]float64, k*k)
+	for i := range k {
+		for j := range i {
+			cosines[i*k+j] = cosine(p.c[i*k+j], p.square(i), p.square(j))
+		}
+		cosines[i*k+i] = 1 + float64(k)*rounding
+	}
+	_, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: k, Stride: k, Data: cosines})
+	return ok
 }
 
 // square is ‖J_i‖² / 4^exp_i.
