@@ -16,7 +16,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/grid"
 )
 
-// deployCmd is `pcl deploy`, which prints the files by which schedulers make planned grids.
+// deployCmd is `pcl deploy`, which prints the files by which schedulers make grids.
 type deployCmd struct {
 	Slurm      deploySlurmCmd      `cmd:"" help:"Print the script of a Slurm array job, for sbatch."`
 	Kubernetes deployKubernetesCmd `cmd:"" help:"Print the manifest of a Kubernetes Indexed Job, for kubectl."`
@@ -24,66 +24,93 @@ type deployCmd struct {
 
 // deployFlags are those that both schedulers have.
 type deployFlags struct {
-	Name string `arg:"" help:"Planned grid, such as table1-smoke."`
-	gridDir
-	Shards     int           `placeholder:"N" help:"Number of shards that the grid is cut into."`
-	Each       time.Duration `placeholder:"TIME" help:"Make as many shards as take about this time each, such as 30m, by the measured times of finished cells."`
-	Concurrent count         `placeholder:"N" help:"How many tasks or pods may run at the same time (default: no limit)."`
-	CPUs       count         `name:"cpus" placeholder:"N" help:"Processors of a task or pod (default: as many threads as it computes with)."`
-	GPUs       *count        `name:"gpus" placeholder:"N" help:"GPUs of a task or pod (default: 1 for grids that are planned for xla-cuda, else none)."`
-	Out        string        `short:"o" type:"stdout" default:"-" placeholder:"FILE" help:"File to write (default: standard output)."`
+	Name string `arg:"" name:"grid" help:"Grid, as for pcl grid run."`
+	gridFlags
+	Backend    string `default:"xla-cpu" enum:"xla-cuda,xla-cpu,go" help:"Compute backend: ${enum} (default ${default})."`
+	Threads    number `default:"1" placeholder:"N" help:"Threads of the XLA CPU backend (default ${default})."`
+	Shards     int    `required:"" placeholder:"N" help:"Number of shards that the grid is cut into."`
+	Concurrent count  `placeholder:"N" help:"How many tasks or pods may run at the same time (default: no limit)."`
+	CPUs       count  `name:"cpus" placeholder:"N" help:"Processors of a task or pod (default: as many threads as it computes with)."`
+	GPUs       *count `name:"gpus" placeholder:"N" help:"GPUs of a task or pod (default: 1 for xla-cuda, else none)."`
+	Out        string `short:"o" type:"stdout" default:"-" placeholder:"FILE" help:"File to write (default: standard output)."`
 }
 
-// plan returns the manifest of the grid, and how many shards there are to be.
-func (c *deployFlags) plan() (m *grid.Manifest, shards int, err error) {
-	switch {
-	case (c.Shards != 0) == (c.Each != 0):
-		return nil, 0, usageError{errors.New("say how many shards there are to be: --shards N, or --each TIME")}
-	case c.Shards < 0 || c.Each < 0:
-		return nil, 0, usageError{errors.New("--shards and --each must be positive")}
+// plan returns the plan of the grid, and how many shards there are to be. A file's name becomes absolute.
+func (c *deployFlags) plan() (p *grid.Plan, shards int, err error) {
+	if c.Shards < 1 {
+		return nil, 0, usageError{fmt.Errorf("--shards %d must be positive", c.Shards)}
 	}
-	if m, err = c.folder().Manifest(c.Name); err != nil {
-		return nil, 0, unplanned(err)
+	all, err := c.plans([]string{c.Name})
+	if err == nil && strings.HasSuffix(c.Name, ".toml") {
+		c.Name, err = filepath.Abs(c.Name)
 	}
-	shards = c.Shards
-	if c.Each > 0 {
-		if shards, err = c.folder().Shards(m, c.Each.Seconds()); err != nil {
-			return nil, 0, err
-		}
+	if err != nil {
+		return nil, 0, err
 	}
-	return m, min(shards, len(m.Cells)), nil
+	return all[0], min(c.Shards, len(all[0].Runs)), nil
+}
+
+// flags are those of pcl grid run that say what is made, and how.
+func (c *deployFlags) flags() []string {
+	out := []string{"--backend", c.Backend}
+	if c.Backend == backend.XLACPU {
+		out = append(out, "--threads", fmt.Sprint(c.Threads))
+	}
+	if c.Size != "" {
+		out = append(out, "--size", c.Size)
+	}
+	if c.TunedFrom != "" {
+		return append(out, "--tuned-from", c.TunedFrom)
+	}
+	if c.Tuned {
+		out = append(out, "--tuned")
+	}
+	return out
 }
 
 // cpus returns the processors for a number of processes.
-func (c *deployFlags) cpus(m *grid.Manifest, processes number) int {
+func (c *deployFlags) cpus(processes number) int {
 	if c.CPUs > 0 {
 		return int(c.CPUs)
 	}
-	return int(processes) * max(1, m.Compute.Threads)
+	return int(processes * c.Threads)
 }
 
-// gpus returns the GPUs of a task. A grid that is planned for no GPU gets none.
-func (c *deployFlags) gpus(m *grid.Manifest) (int, error) {
-	cuda := m.Compute.Backend == backend.XLACUDA
+// gpus returns the GPUs of a task.
+func (c *deployFlags) gpus() (int, error) {
+	cuda := c.Backend == backend.XLACUDA
 	switch {
 	case c.GPUs == nil && cuda:
 		return 1, nil
 	case c.GPUs == nil:
 		return 0, nil
 	case !cuda && *c.GPUs > 0:
-		return 0, usageError{fmt.Errorf("--gpus %d: %s is planned for the backend %s, which uses none; pcl grid plan --backend %s plans it for GPUs", *c.GPUs, m.Name, m.Compute.Backend, backend.XLACUDA)}
+		return 0, usageError{fmt.Errorf("--gpus %d: the backend %s uses none; --backend %s does", *c.GPUs, c.Backend, backend.XLACUDA)}
 	}
 	return int(*c.GPUs), nil
 }
 
-// ownFiles returns the files and folders of the user's own that the cells read. They are not in the data folder.
-func ownFiles(m *grid.Manifest) (paths []string) {
-	for _, c := range m.Cells {
-		if path := datasets.OwnPath(c.Config.Dataset); path != "" {
+// xlaFlags are the options of XLA that the runs are made with.
+func (c *deployFlags) xlaFlags() string {
+	if c.Backend == backend.Go {
+		return ""
+	}
+	return backend.XLAFlags()
+}
+
+// ownFiles returns the files and folders of the user's own that the runs read. They are not in the data folder.
+func (c *deployFlags) ownFiles(p *grid.Plan) (paths []string) {
+	for _, file := range []string{c.Name, c.TunedFrom} {
+		if strings.HasSuffix(file, ".toml") {
+			paths = append(paths, file)
+		}
+	}
+	for _, config := range p.Runs {
+		if path := datasets.OwnPath(config.Dataset); path != "" {
 			paths = append(paths, path)
 		}
-		if c.InitFile != "" {
-			paths = append(paths, c.InitFile)
+		if config.InitFile != "" {
+			paths = append(paths, config.InitFile)
 		}
 	}
 	slices.Sort(paths)
@@ -114,34 +141,33 @@ type deploySlurmCmd struct {
 	Partition string        `placeholder:"NAME" help:"Partition (default: the cluster's)."`
 	Account   string        `placeholder:"NAME" help:"Account to charge (default: the user's)."`
 	QOS       string        `name:"qos" placeholder:"NAME" help:"Quality of service (default: the user's)."`
-	Program   string        `name:"pcl" type:"path" placeholder:"FILE" help:"Where pcl is on the nodes (default: where this program is). It must be the program that planned the grid."`
-	DataDir   string        `type:"path" placeholder:"DIR" help:"Data folder (default: that of the user on the node)."`
+	Program   string        `name:"pcl" type:"path" placeholder:"FILE" help:"Where pcl is on the nodes (default: where this program is)."`
 }
 
 func (c *deploySlurmCmd) Run(rc *runContext) error {
-	m, shards, err := c.plan()
+	p, shards, err := c.plan()
 	if err != nil {
 		return err
 	}
 	if c.Program == "" {
-		if c.Program, err = c.thisProgram(m); err != nil {
+		if c.Program, err = c.thisProgram(); err != nil {
 			return usageError{err}
 		}
 	}
-	gpus, err := c.gpus(m)
+	gpus, err := c.gpus()
 	if err != nil {
 		return err
 	}
 	perTask := min(c.PerTask, number(shards))
 	job := deploy.Slurm{
-		Grid: m.Name, Dir: c.Dir, Program: c.Program, DataDir: c.DataDir, XLAFlags: m.Compute.Flags,
+		Grid: c.Name, Flags: c.flags(), Dir: c.Dir, Program: c.Program, DataDir: c.DataDir, XLAFlags: c.xlaFlags(),
 		Shards: shards, PerTask: int(perTask), Concurrent: int(c.Concurrent), Limit: c.Limit, Grace: c.Grace,
-		CPUs: c.cpus(m, perTask), GPUs: gpus, Memory: c.Memory, Partition: c.Partition, Account: c.Account, QOS: c.QOS,
+		CPUs: c.cpus(perTask), GPUs: gpus, Memory: c.Memory, Partition: c.Partition, Account: c.Account, QOS: c.QOS,
 	}
 	if err := c.write(rc, job); err != nil || rc.quiet {
 		return err
 	}
-	for _, path := range ownFiles(m) {
+	for _, path := range c.ownFiles(p) {
 		if !filepath.IsAbs(path) {
 			fmt.Fprintf(rc.stderr, "The grid reads %s: submit the script from the folder in which that is.\n", path)
 		}
@@ -156,10 +182,7 @@ func (c *deploySlurmCmd) Run(rc *runContext) error {
 const usualTasks = 1001
 
 // thisProgram returns where this program is, if it is one that can make the grid later.
-func (c *deploySlurmCmd) thisProgram(m *grid.Manifest) (string, error) {
-	if err := m.Check(); err != nil {
-		return "", err
-	}
+func (c *deploySlurmCmd) thisProgram() (string, error) {
 	path, err := os.Executable()
 	if err != nil {
 		return "", err
@@ -173,35 +196,35 @@ func (c *deploySlurmCmd) thisProgram(m *grid.Manifest) (string, error) {
 // deployKubernetesCmd prints the manifest of an Indexed Job.
 type deployKubernetesCmd struct {
 	deployFlags
-	Image     string        `required:"" placeholder:"NAME" help:"Container image with the pcl that planned the grid; deploy/Containerfile makes one."`
+	Image     string        `required:"" placeholder:"NAME" help:"Container image with pcl; deploy/Containerfile makes one."`
 	Claim     string        `required:"" placeholder:"NAME" help:"Persistent volume claim with the grid's folder, to which many nodes can write."`
 	Path      string        `placeholder:"PATH" help:"The grid's folder in that volume (default: the volume itself)."`
 	DataClaim string        `placeholder:"NAME" help:"Claim with the data sets, which is only read (default: the folder data in the grid's)."`
 	User      podUser       `default:"65532:65532" placeholder:"UID:GID" help:"User and group of the pods, who must be able to write to the volume (default ${default})."`
 	JobName   string        `placeholder:"NAME" help:"Name of the Job (default: pcl- and the grid's)."`
 	Jobs      number        `short:"j" default:"1" placeholder:"N" help:"Processes of a pod, on one GPU or on several processors (default ${default})."`
-	Retries   count         `default:"10" placeholder:"N" help:"How often the pod of a shard may fail (default ${default}). A cell counts as failed after three pods were killed at it, so that fewer may give up a shard for one cell."`
-	Grace     time.Duration `default:"2m" placeholder:"TIME" help:"How long a pod may take to save its cell before it is killed (default ${default})."`
+	Retries   count         `default:"10" placeholder:"N" help:"How often the pod of a shard may fail (default ${default}). A run counts as failed after three pods were killed at it, so that fewer may give up a shard for one run."`
+	Grace     time.Duration `default:"2m" placeholder:"TIME" help:"How long a pod may take to save its run before it is killed (default ${default})."`
 	Memory    string        `default:"4Gi" placeholder:"SIZE" help:"Memory of a pod (default ${default})."`
 }
 
 func (c *deployKubernetesCmd) Run(rc *runContext) error {
-	m, shards, err := c.plan()
+	p, shards, err := c.plan()
 	if err != nil {
 		return err
 	}
-	gpus, err := c.gpus(m)
+	gpus, err := c.gpus()
 	if err != nil {
 		return err
 	}
-	if gpus == 0 && m.Compute.Backend == backend.XLACUDA {
-		return usageError{fmt.Errorf("--gpus 0: %s is planned for %s, which needs one", m.Name, m.Compute.Backend)}
+	if gpus == 0 && c.Backend == backend.XLACUDA {
+		return usageError{fmt.Errorf("--gpus 0: the backend %s needs one", c.Backend)}
 	}
 	return c.write(rc, deploy.Kubernetes{
-		Grid: m.Name, Name: c.JobName, Image: c.Image, Claim: c.Claim, Path: c.Path, DataClaim: c.DataClaim,
-		User: c.User.UID, Group: c.User.GID, XLAFlags: m.Compute.Flags, Files: ownFiles(m),
+		Grid: c.Name, Flags: c.flags(), Name: c.JobName, Image: c.Image, Claim: c.Claim, Path: c.Path, DataClaim: c.DataClaim,
+		User: c.User.UID, Group: c.User.GID, XLAFlags: c.xlaFlags(), Files: c.ownFiles(p),
 		Shards: shards, Jobs: int(c.Jobs), Concurrent: min(int(c.Concurrent), shards), Retries: int(c.Retries), Grace: c.Grace,
-		CPUs: c.cpus(m, c.Jobs), Memory: c.Memory, GPUs: gpus,
+		CPUs: c.cpus(c.Jobs), Memory: c.Memory, GPUs: gpus,
 	})
 }
 

@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -15,10 +14,14 @@ import (
 	"testing"
 )
 
-// deployable plans a grid of eight quick cells in a folder that has the data too. more is added to its file.
-func deployable(t *testing.T, more string) (dir string) {
+// deployable writes a grid of eight quick runs to a folder that has the data too. more is added to its file.
+func deployable(t *testing.T, more string) (dir, file string) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "few.toml")
+	dir = filepath.Join(t.TempDir(), "grid")
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	file = filepath.Join(dir, "few.toml")
 	text := `
 		title = "A few runs"
 		datasets = ["M"]
@@ -41,15 +44,10 @@ func deployable(t *testing.T, more string) (dir string) {
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	dir = filepath.Join(t.TempDir(), "grid")
-	data := tinySet(t)
-	if cmd := pclCommand("grid", "plan", file, "--backend", "go", "--dir", dir, "--data-dir", data); cmd.Run() != nil {
-		t.Fatal(stderrOf(cmd))
-	}
-	if err := os.Symlink(data, filepath.Join(dir, "data")); err != nil {
+	if err := os.Symlink(tinySet(t), filepath.Join(dir, "data")); err != nil {
 		t.Fatal(err)
 	}
-	return dir
+	return dir, file
 }
 
 // containerArgs reads the arguments of the container from a manifest. Each is a line of its own, quoted as in JSON or
@@ -96,81 +94,46 @@ func inContainer(arg, name, value string) string {
 	return out.String()
 }
 
-// made counts the results of each cell in the records of a grid's workers.
-func made(t *testing.T, dir string) map[string]int {
+// made counts the runs that are finished in a folder.
+func made(t *testing.T, dir string) int {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "records", "*.jsonl"))
+	files, err := filepath.Glob(filepath.Join(dir, "*", "result.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := map[string]int{}
-	for _, name := range files {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines := bufio.NewScanner(bytes.NewReader(data))
-		lines.Buffer(nil, len(data)+1)
-		for lines.Scan() {
-			var line struct {
-				Record struct{ Event, Cell string }
-			}
-			if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
-				t.Fatal(err)
-			}
-			if line.Record.Event == "done" {
-				out[line.Record.Cell]++
-			}
-		}
-	}
-	return out
-}
-
-// eachOnce checks that each of a number of cells was made once.
-func eachOnce(t *testing.T, dir string, cells int) {
-	t.Helper()
-	all := made(t, dir)
-	for id, n := range all {
-		if n != 1 {
-			t.Errorf("cell %s was made %d times", id, n)
-		}
-	}
-	if len(all) != cells {
-		t.Errorf("%d of %d cells were made", len(all), cells)
-	}
+	return len(files)
 }
 
 // TestDeployKubernetes runs the command line of the container for every index, as Kubernetes would, with the volume
 // where it is.
 func TestDeployKubernetes(t *testing.T) {
-	dir := deployable(t, "")
-	file := filepath.Join(t.TempDir(), "job.yaml")
-	render := pclCommand("deploy", "kubernetes", "few-full", "--dir", dir, "--shards", "3", "--image", "parallelcl:1", "--claim", "grids", "-o", file)
+	dir, _ := deployable(t, "")
+	out := filepath.Join(t.TempDir(), "job.yaml")
+	// The grid's file is where pods have the volume, and this machine has not.
+	render := pclCommand("deploy", "kubernetes", "table1-smoke", "--backend", "go", "--data-dir", filepath.Join(dir, "data"), "--dir", dir, "--shards", "3", "--image", "parallelcl:1", "--claim", "grids", "-o", out)
 	if err := render.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, stderrOf(render))
 	}
-	text, err := os.ReadFile(file)
+	text, err := os.ReadFile(out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	args, before := containerArgs(t, string(text)), 0
+	args := containerArgs(t, string(text))
 	for i := range 3 {
 		var own []string
 		for _, a := range args {
 			a = inContainer(a, "JOB_COMPLETION_INDEX", strconv.Itoa(i))
-			own = append(own, strings.Replace(a, "/grid", dir, 1))
+			a = strings.Replace(a, "/grid", dir, 1)
+			own = append(own, strings.Replace(a, "table1-smoke", filepath.Join(dir, "few.toml"), 1))
 		}
 		cmd := pclCommand(own...)
 		if err := cmd.Run(); err != nil {
 			t.Fatalf("index %d: pcl %s: %v\n%s", i, strings.Join(own, " "), err, stderrOf(cmd))
 		}
-		if n := len(made(t, dir)); n <= before || n == 8 && i < 2 {
-			t.Errorf("after index %d, %d cells are made; before it were %d", i, n, before)
-		} else {
-			before = n
-		}
 	}
-	eachOnce(t, dir, 8)
+	if n := made(t, dir); n != 8 {
+		t.Errorf("%d of 8 runs are made", n)
+	}
 }
 
 // TestDeploySlurm runs the script for every task of the array, with two shards each.
@@ -179,8 +142,8 @@ func TestDeploySlurm(t *testing.T) {
 	if err != nil {
 		t.Skip("there is no bash")
 	}
-	dir := deployable(t, "")
-	render := pclCommand("deploy", "slurm", "few-full", "--dir", dir, "--shards", "3", "--per-task", "2", "--data-dir", filepath.Join(dir, "data"))
+	dir, file := deployable(t, "")
+	render := pclCommand("deploy", "slurm", file, "--backend", "go", "--dir", dir, "--shards", "3", "--per-task", "2", "--data-dir", filepath.Join(dir, "data"))
 	if err := render.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, stderrOf(render))
 	}
@@ -195,19 +158,21 @@ func TestDeploySlurm(t *testing.T) {
 			t.Fatalf("task %d: %v\n%s", task, err, out)
 		}
 	}
-	eachOnce(t, dir, 8)
+	if n := made(t, dir); n != 8 {
+		t.Errorf("%d of 8 runs are made", n)
+	}
 }
 
 func TestDeployUsage(t *testing.T) {
-	dir := deployable(t, "")
+	dir, file := deployable(t, "")
 	for want, args := range map[string][]string{
-		"say how many shards":      {"slurm", "few-full"},
-		"must be positive":         {"slurm", "few-full", "--shards=-3"},
-		"is not planned":           {"slurm", "many-full", "--shards", "3"},
-		"nothing is left to work":  {"slurm", "few-full", "--shards", "3", "--limit", "2m"},
-		"missing flags: --claim":   {"kubernetes", "few-full", "--shards", "3", "--image", "x"},
-		"the volume claim":         {"kubernetes", "few-full", "--shards", "3", "--image", "x", "--claim", "A B"},
-		"processes of a pod: 2000": {"kubernetes", "few-full", "--shards", "3", "--image", "x", "--claim", "a", "--jobs", "2000"},
+		"missing flags: --shards":  {"slurm", file},
+		"must be positive":         {"slurm", file, "--shards=-3"},
+		"there is no grid":         {"slurm", "many", "--shards", "3"},
+		"nothing is left to work":  {"slurm", file, "--shards", "3", "--limit", "2m"},
+		"missing flags: --claim":   {"kubernetes", file, "--shards", "3", "--image", "x"},
+		"the volume claim":         {"kubernetes", file, "--shards", "3", "--image", "x", "--claim", "A B"},
+		"processes of a pod: 2000": {"kubernetes", "table1-smoke", "--shards", "3", "--image", "x", "--claim", "a", "--jobs", "2000"},
 	} {
 		cmd := pclCommand(append(append([]string{"deploy"}, args...), "--dir", dir)...)
 		cmd.Run()
@@ -215,27 +180,23 @@ func TestDeployUsage(t *testing.T) {
 			t.Errorf("%v: exit code %d, said %s; want %q", args, code, stderrOf(cmd), want)
 		}
 	}
-	unmeasured := pclCommand("deploy", "slurm", "few-full", "--each", "30m", "--dir", dir)
-	if unmeasured.Run(); unmeasured.ProcessState.ExitCode() != exitFailure || !strings.Contains(stderrOf(unmeasured), "has been measured") {
-		t.Errorf("--each before anything was measured: %s", stderrOf(unmeasured))
-	}
 }
 
-// TestShardsFail: a shard does not fail because cells of another one do.
+// TestShardsFail: a shard fails for its own runs alone.
 func TestShardsFail(t *testing.T) {
-	dir := deployable(t, "\n[method.AvgGrad.optimizer]\nlr = 0.1\n[size.full]\ndatasets = [\"M\", \"Bad\"]\n[dataset.Bad]\ndataset = \"mnist-test80\"\ntasks = 40\n")
-	run := func(shard string) (int, string) {
-		cmd := pclCommand("grid", "run", "few-full", "--dir", dir, "--shard", shard, "--data-dir", filepath.Join(dir, "data"))
+	dir, file := deployable(t, "\n[size.full]\nmethods = [\"GMC\"]\nincrements = [\"task\"]\nseeds = [1, 2, 3, 4, 5]\ndatasets = [\"Bad\"]\n[dataset.Bad]\ndataset = \"mnist-test80\"\ntasks = 40\n")
+	failed := 0
+	for _, shard := range []string{"0/2", "1/2"} {
+		cmd := pclCommand("-q", "grid", "run", file, "--backend", "go", "--dir", dir, "--shard", shard, "--data-dir", filepath.Join(dir, "data"))
 		cmd.Run()
-		return cmd.ProcessState.ExitCode(), stderrOf(cmd)
+		own, _ := filepath.Glob(filepath.Join(dir, "*", "work.json"))
+		want := fmt.Sprintf("%d run", len(own)-failed)
+		if code := cmd.ProcessState.ExitCode(); code != exitFailure || !strings.Contains(stderrOf(cmd), want) {
+			t.Errorf("%s: exit code %d, said %s, want %s", shard, code, stderrOf(cmd), want)
+		}
+		failed = len(own)
 	}
-	if code, said := run("1/2"); code != exitFailure || !strings.Contains(said, "8 cells failed") {
-		t.Errorf("the shard with impossible cells: exit code %d, said %s", code, said)
-	}
-	if code, said := run("0/2"); code != 0 {
-		t.Errorf("the other shard: exit code %d, said %s", code, said)
-	}
-	if code, said := run("0/1"); code != exitFailure || !strings.Contains(said, "8 cells failed") {
-		t.Errorf("all: exit code %d, said %s", code, said)
+	if failed != 5 {
+		t.Errorf("%d of 5 runs failed", failed)
 	}
 }

@@ -2,34 +2,66 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
 
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/plural"
+	"github.com/parallelcl/parallelcl/pcl/grid"
 	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/results/tables"
+	"github.com/parallelcl/parallelcl/pcl/results/tensorboard"
 	"github.com/parallelcl/parallelcl/viz/report"
 )
 
 // exportCmd writes runs in other forms.
 type exportCmd struct {
-	CSV     exportCSVCmd     `cmd:"" name:"csv" help:"Runs as CSV: a line for each run, for each accuracy that was measured, or for each row of each step."`
-	LaTeX   exportLaTeXCmd   `cmd:"" name:"latex" help:"The means over the seeds as a table for LaTeX."`
-	TB      tensorBoardCmd   `cmd:"" name:"tensorboard" help:"Event files for TensorBoard: accuracies, and losses of runs made with --record."`
-	Weights exportWeightsCmd `cmd:"" help:"The network of a run as safetensors or ONNX."`
+	CSV     exportCSVCmd         `cmd:"" name:"csv" help:"Runs as CSV: a line for each run, for each accuracy that was measured, or for each row of each step."`
+	LaTeX   exportLaTeXCmd       `cmd:"" name:"latex" help:"The means as a table for LaTeX."`
+	TB      exportTensorBoardCmd `cmd:"" name:"tensorboard" help:"Event files for TensorBoard: accuracies, and losses of runs made with --record."`
+	Weights exportWeightsCmd     `cmd:"" help:"The network of a run as safetensors or ONNX."`
 }
 
 // exportedRuns are the runs that a command writes.
 type exportedRuns struct {
-	Paths []string `arg:"" optional:"" default:"runs" name:"path" help:"Result files or folders of runs (default: ${default})."`
-	Out   string   `short:"o" type:"stdout" default:"-" placeholder:"FILE" help:"File to write (default: standard output)."`
+	Paths []string `arg:"" optional:"" default:"runs" name:"path" help:"Result files or folders of runs (default: ${default}); or grids, as for pcl grid run."`
+	gridFlags
 }
 
-func (e exportedRuns) find() (runs []*results.Run, files []report.RunFile, err error) {
-	files, err = findRuns(e.Paths)
-	for _, f := range files {
-		runs = append(runs, f.Run)
+// find reads the runs that the paths name, and the grids if they name these.
+func (e exportedRuns) find(rc *runContext) (files []report.RunFile, grids []*grid.Results, err error) {
+	n := 0
+	for _, path := range e.Paths {
+		if grid.IsName(path) {
+			n++
+		}
 	}
-	return runs, files, err
+	switch n {
+	case 0:
+		files, err = findRuns(e.Paths)
+		return files, nil, err
+	case len(e.Paths):
+	default:
+		return nil, nil, usageError{errors.New("these are grids and runs: export them by commands of their own")}
+	}
+	if grids, err = e.results(e.Paths); err != nil {
+		return nil, nil, err
+	}
+	var folders []string
+	for _, r := range grids {
+		own := r.Folders()
+		if folders = append(folders, own...); len(own) < len(r.Runs) && !rc.quiet {
+			fmt.Fprintf(rc.stderr, "%s: %d of %d runs have no result yet\n", r.Name, len(r.Runs)-len(own), len(r.Runs))
+		}
+	}
+	if len(folders) > 0 {
+		files, err = findRuns(folders)
+	}
+	return files, grids, err
 }
 
 // findRuns reads the runs that paths name. A path at which there is nothing is wrong usage.
@@ -41,34 +73,129 @@ func findRuns(paths []string) ([]report.RunFile, error) {
 	return files, err
 }
 
+func runsOf(files []report.RunFile) (runs []*results.Run) {
+	for _, f := range files {
+		runs = append(runs, f.Run)
+	}
+	return runs
+}
+
 type exportCSVCmd struct {
 	exportedRuns
-	Table string `default:"runs" enum:"runs,accuracy,steps" help:"${enum}: a line for each run; for each task at each evaluation, which is the accuracy matrix; or for each row of each step of runs made with --record (default ${default})."`
+	Out   string `short:"o" type:"stdout" default:"-" placeholder:"FILE" help:"File to write (default: standard output)."`
+	Table string `default:"runs" enum:"runs,accuracy,steps" help:"${enum}: a line for each run (of a grid, for each place in it); for each task at each evaluation, which is the accuracy matrix; or for each row of each step of runs made with --record (default ${default})."`
 }
 
 func (c *exportCSVCmd) Run(rc *runContext) error {
-	runs, files, err := c.find()
+	files, grids, err := c.find(rc)
 	if err != nil {
 		return err
 	}
-	write := func(out io.Writer) error { return tables.Runs(out, runs) }
-	switch c.Table {
-	case "accuracy":
-		write = func(out io.Writer) error { return tables.Accuracy(out, runs) }
-	case "steps":
-		write = func(out io.Writer) error {
+	runs := runsOf(files)
+	return rc.writeTo(c.Out, func(out io.Writer) error {
+		switch {
+		case c.Table == "accuracy":
+			return tables.Accuracy(out, runs)
+		case c.Table == "steps":
 			return tables.Steps(out, runs, func(i int) ([]results.Record, error) { return stepsOf(files[i]) })
+		case grids == nil:
+			return tables.Runs(out, runs)
 		}
-	}
-	return rc.writeTo(c.Out, write)
+		var all []*rows.Row
+		for _, r := range grids {
+			all = append(all, r.Table()...)
+		}
+		return rows.Write(out, all)
+	})
 }
 
-type exportLaTeXCmd struct{ exportedRuns }
+type exportLaTeXCmd struct {
+	exportedRuns
+	Out string `short:"o" type:"stdout" default:"-" placeholder:"FILE" help:"File to write (default: standard output)."`
+}
 
 func (c *exportLaTeXCmd) Run(rc *runContext) error {
-	runs, _, err := c.find()
+	files, grids, err := c.find(rc)
 	if err != nil {
 		return err
 	}
-	return rc.writeTo(c.Out, func(out io.Writer) error { return tables.LaTeX(out, runs) })
+	return rc.writeTo(c.Out, func(out io.Writer) error {
+		for _, r := range grids {
+			if err := r.LaTeX(out); err != nil {
+				return err
+			}
+		}
+		if grids != nil {
+			return nil
+		}
+		return tables.LaTeX(out, runsOf(files))
+	})
+}
+
+type exportTensorBoardCmd struct {
+	exportedRuns
+	Out string `short:"o" default:"tensorboard" type:"path" placeholder:"DIR" help:"Folder for the event files (default: ${default})."`
+}
+
+func (c *exportTensorBoardCmd) Run(rc *runContext) error {
+	files, grids, err := c.find(rc)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, r := range grids {
+		own, err := r.TensorBoard(c.Out)
+		if err != nil {
+			return err
+		}
+		n += own
+	}
+	for i := 0; grids == nil && i < len(files); i++ {
+		records, err := stepsOf(files[i])
+		if err != nil {
+			return err
+		}
+		r := files[i].Run
+		name := tensorboard.Folder(fmt.Sprintf("%s-%s-%s-s%d-%s", r.Dataset, r.Increment, r.Method, r.Seed, r.ID))
+		if err := tensorboard.Save(filepath.Join(c.Out, name), r, records); err != nil {
+			return err
+		}
+		n++
+	}
+	if rc.quiet {
+		return nil
+	}
+	_, err = fmt.Fprintf(rc.stdout, "%s in %s, for: tensorboard --logdir %s\n", plural.Of(n, "event file"), c.Out, quotedName(c.Out))
+	return err
+}
+
+// stepsOf reads the records of a run's steps; none if the run kept no records.
+func stepsOf(f report.RunFile) ([]results.Record, error) {
+	if f.Records == "" {
+		return nil, nil
+	}
+	in, err := os.Open(f.Records)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	records, err := results.ReadRecords(in)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Records, err)
+	}
+	return records, nil
+}
+
+// standardOutput is what stands for it in flags that name a file to write.
+const standardOutput = "-"
+
+// isStandardOutput says whether a path stands for the standard output, which on Unix has a path too.
+func isStandardOutput(path string) bool { return path == standardOutput || path == "/dev/stdout" }
+
+// writeTo writes a file, or to the standard output.
+func (rc *runContext) writeTo(path string, write func(io.Writer) error) error {
+	if isStandardOutput(path) {
+		return write(rc.stdout)
+	}
+	return atomicfile.Write(path, write)
 }

@@ -13,6 +13,17 @@ func (c count) Validate() error {
 	return nil
 }
 
+// processes is how many processes make runs.
+type processes int
+
+// Validate is called by the parser of the command line.
+func (p processes) Validate() error {
+	if p < 1 || p > 1024 {
+		return fmt.Errorf("%d: want 1 to 1024 processes", p)
+	}
+	return nil
+}
+
 // number is the value of a flag that must be 1 or more.
 type number int
 

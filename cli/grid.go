@@ -4,113 +4,126 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
-	"github.com/parallelcl/parallelcl/internal/plural"
+	"github.com/alecthomas/kong"
+
+	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 )
 
 // gridCmd is `pcl grid`, which makes many runs, on one machine or on several that share a folder.
 type gridCmd struct {
-	List    gridListCmd    `cmd:"" help:"List the grids that are built in, and those that are planned."`
-	Plan    gridPlanCmd    `cmd:"" help:"Expand grids into cells, each with the complete configuration of a run, and write them down."`
-	Run     gridRunCmd     `cmd:"" help:"Make the cells of a planned grid that have no result yet."`
-	Retry   gridRetryCmd   `cmd:"" help:"Make the cells that have failed once more."`
-	Status  gridStatusCmd  `cmd:"" help:"Show how far grids have come, what is left, and what failed."`
-	Collect gridCollectCmd `cmd:"" help:"Write all results to an SQLite file, to be queried."`
-	Export  gridExportCmd  `cmd:"" help:"Write the results of a grid as CSV, as a LaTeX table, or for TensorBoard."`
-	Report  gridReportCmd  `cmd:"" help:"Make a page, or a text, about what results show: tables beside the paper's, figures, and a verdict on each claim."`
-	Again   gridAgainCmd   `cmd:"" name:"reproduce" help:"Make one run of exported results again, and compare it with them to the bit."`
-	Clean   gridCleanCmd   `cmd:"" help:"Remove what dead workers left and nobody needs. Plans and results stay."`
+	List   gridListCmd   `cmd:"" help:"List the grids that are built in."`
+	Run    gridRunCmd    `cmd:"" help:"Make the runs of grids that are not finished."`
+	Retry  gridRetryCmd  `cmd:"" help:"The same, also with the runs that have failed."`
+	Status gridStatusCmd `cmd:"" help:"Show how far grids have come, what is left, and what failed."`
+	Report gridReportCmd `cmd:"" help:"Make a page, or a text, about what results show: tables beside the paper's, figures, and a verdict on each claim."`
+	Again  gridAgainCmd  `cmd:"" name:"reproduce" help:"Make one run of exported results again, and compare it with them to the bit."`
+
+	Plan    goneCmd `cmd:"" hidden:"" passthrough:""`
+	Collect goneCmd `cmd:"" hidden:"" passthrough:""`
+	Export  goneCmd `cmd:"" hidden:"" passthrough:""`
+	Clean   goneCmd `cmd:"" hidden:"" passthrough:""`
 }
 
-// gridDir is the flag that all subcommands have.
-type gridDir struct {
-	Dir string `short:"d" default:"grid" type:"path" help:"Folder of plans and results (default: ${default}). Workers on several machines may share it."`
+// goneCmd is a command of earlier versions.
+type goneCmd struct {
+	Args []string `arg:"" optional:""`
 }
 
-func (d gridDir) folder() grid.Folder { return grid.Folder{Dir: d.Dir} }
-
-// named returns the given names of planned grids or, if there are none, all.
-func (d gridDir) named(names []string) ([]string, error) {
-	if len(names) > 0 {
-		return names, nil
-	}
-	names, err := d.folder().Names()
-	if err == nil && len(names) == 0 {
-		err = usageError{fmt.Errorf("no grid is planned in %s: pcl grid plan does that, and pcl grid list shows what there is", d.Dir)}
-	}
-	return names, err
+// instead says what to do in place of a command that is gone.
+var instead = map[string]string{
+	"plan":        "a grid needs no plan: pcl grid run makes its runs, with the same --size, --tuned and --backend",
+	"collect":     "results are files in the folders of the runs: pcl export csv writes those of a grid as a table",
+	"export":      "pcl export csv, latex or tensorboard writes the runs of a grid too",
+	"clean":       "a grid's folder holds runs alone: remove those that you do not need",
+	"tensorboard": "pcl export tensorboard does that",
 }
 
-// unplanned is the error of a grid that is not planned, or cannot be, which is wrong usage. A file that cannot be read
-// or written is not: the same command may work later.
-func unplanned(err error) error {
-	if errors.As(err, new(*fs.PathError)) {
-		return err
+func (goneCmd) Run(k *kong.Context) error {
+	name := k.Selected().Name
+	return usageError{fmt.Errorf("there is no %s any more; %s", strings.TrimSuffix(k.Selected().FullPath(), " "), instead[name])}
+}
+
+// gridFlags say which grids are meant, and where their runs are.
+type gridFlags struct {
+	Dir       string `short:"d" default:"grid" type:"path" help:"Folder of the grids' runs (default: ${default}). Several machines may share it."`
+	Size      string `placeholder:"NAME" help:"Size of the grids (default full). It is part of their names: table1-smoke."`
+	Tuned     bool   `help:"Use the values that pcl tune found, instead of the published ones. It is part of the grids' names: table1-smoke-tuned."`
+	TunedFrom string `type:"existingfile" placeholder:"FILE" help:"Use those of this file, which pcl tune wrote."`
+	DataDir   string `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
+}
+
+// plans expands grids.
+func (g gridFlags) plans(names []string) (all []*grid.Plan, err error) {
+	var values *grid.Tuned
+	switch {
+	case g.TunedFrom != "":
+		values, err = grid.LoadTuned(g.TunedFrom)
+	case g.Tuned:
+		values, err = grid.BuiltinTuned()
 	}
-	return usageError{err}
+	if err == nil {
+		err = grid.CheckFolder(g.Dir)
+	}
+	for i := 0; err == nil && i < len(names); i++ {
+		var found *grid.Grid
+		if found, err = grid.Find(names[i], g.Size, values); err == nil {
+			found.DataDir = g.DataDir
+			var p *grid.Plan
+			p, err = found.Expand()
+			all = append(all, p)
+		}
+	}
+	if err != nil && !errors.As(err, new(*fs.PathError)) { // a file that cannot be read now may be read later
+		err = usageError{err}
+	}
+	return all, err
+}
+
+// results reads the results of grids.
+func (g gridFlags) results(names []string) (all []*grid.Results, err error) {
+	plans, err := g.plans(names)
+	for i := 0; err == nil && i < len(plans); i++ {
+		var r *grid.Results
+		r, err = plans[i].Results(g.Dir)
+		all = append(all, r)
+	}
+	return all, err
+}
+
+// computeFlags say how the runs of a grid are computed.
+type computeFlags struct {
+	Backend string `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Compute backend: ${enum}."`
+	Threads number `default:"1" placeholder:"N" help:"Threads of the XLA CPU backend (default ${default}). Several processes (--jobs) gain more."`
+	Clients count  `default:"1" placeholder:"N" help:"Compute the gradients of N streams at the same time on the XLA CPU backend; results are the same."`
+	TF32    bool   `name:"tf32" help:"Let a GPU round the factors of products to 10 bits: faster, less exact."`
+}
+
+func (c computeFlags) open(rc *runContext) (*backend.Backend, error) {
+	return machineFlags{Backend: c.Backend, Threads: count(c.Threads), Clients: c.Clients, TF32: c.TF32}.open(rc)
 }
 
 // quotedName is a name for a command that the user is told.
 func quotedName(name string) string { return strings.Join(quoted([]string{name}), "") }
 
-// flag is the folder as a flag, for commands that the user is told.
-func (d gridDir) flag() string {
-	if usual, err := filepath.Abs("grid"); err == nil && usual == d.Dir {
-		return ""
-	}
-	return " --dir " + quotedName(d.Dir)
-}
-
-type gridListCmd struct {
-	gridDir
-}
+type gridListCmd struct{}
 
 func (c *gridListCmd) Run(rc *runContext) error {
 	w := tabwriter.NewWriter(rc.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "BUILT IN\tSIZES\tTITLE\tIN THE PAPER")
-	for _, name := range grid.Builtin() {
+	fmt.Fprintln(w, "GRID\tSIZES\tTITLE\tIN THE PAPER")
+	for _, name := range append(grid.Builtin(), grid.BuiltinTuning) {
 		sizes, err := grid.Sizes(name)
 		if err != nil {
 			return err
 		}
-		g, err := grid.Load(name, grid.Full)
+		g, err := grid.Find(name, "", nil)
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", name, strings.Join(sizes, ", "), g.Title, g.Paper)
 	}
-	sizes, err := grid.Sizes(grid.BuiltinTuning)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "%s\t%s\tTuning: the grid that pcl tune makes\t\n", grid.BuiltinTuning, strings.Join(sizes, ", "))
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	names, err := c.folder().Names()
-	if err != nil || len(names) == 0 {
-		return err
-	}
-	_, err = fmt.Fprintf(rc.stdout, "\nPlanned in %s: %s\n", c.Dir, strings.Join(names, ", "))
-	return err
+	return w.Flush()
 }
-
-type gridCleanCmd struct {
-	gridDir
-}
-
-func (c *gridCleanCmd) Run(rc *runContext) error {
-	done, err := c.folder().Clean()
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(rc.stdout, "Removed %s of cells and %s of dead workers.\n", plural.Of(done.Folders, "folder"), plural.Of(done.Leases, "lease"))
-	return err
-}
-
-// ofGrid turns the flag of `pcl run` into a shard of a grid.
-func (s shard) ofGrid() grid.Shard { return grid.Shard{I: s.I, N: s.N} }

@@ -1,14 +1,17 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/pcl/backend"
@@ -21,7 +24,7 @@ import (
 
 // gridAgainCmd is `pcl grid reproduce`, which makes one run of exported results again.
 type gridAgainCmd struct {
-	File string `arg:"" type:"existingfile" help:"Results that pcl grid export wrote."`
+	File string `arg:"" type:"existingfile" help:"Results of grids that pcl export csv wrote."`
 
 	Method    *string  `placeholder:"NAME" help:"The method, as the file calls it."`
 	Dataset   *string  `placeholder:"NAME" help:"The data set, as the file calls it."`
@@ -142,7 +145,7 @@ func (c *gridAgainCmd) config(r *rows.Row) (experiment.Config, error) {
 			return experiment.Config{}, err
 		}
 	}
-	g, err := grid.Planned(r.Grid, c.Grid, values)
+	g, err := grid.Named(r.Grid, c.Grid, values)
 	if err != nil {
 		return experiment.Config{}, err
 	}
@@ -162,23 +165,29 @@ func (c *gridAgainCmd) make(rc *runContext, then *rows.Row, config experiment.Co
 	} else if _, err := os.Stat(filepath.Join(dir, experiment.ResultFile)); err == nil {
 		return nil, usageError{fmt.Errorf("--out %s has a finished run, which would not be made again: name another folder", dir)}
 	}
-	how := grid.Compute{Backend: then.Backend, Threads: then.Threads, TF32: c.TF32, Flags: backend.XLAFlags()}
+	if err := experiment.Retry(dir); err != nil {
+		return nil, err
+	}
+	how := machineFlags{Backend: then.Backend, Threads: count(then.Threads), Clients: 1, TF32: c.TF32}
 	if c.Backend != "same" {
 		how.Backend = c.Backend
 	}
-	o := grid.EngineOptions{
-		Compute: how, Clients: 1, DataDir: c.DataDir,
-		Say: func(sentence string) { fmt.Fprintln(rc.stderr, sentence) },
-	}
-	if !rc.quiet {
-		o.Progress = rc.stderr
-	}
-	engine := grid.NewEngine(o)
-	defer engine.Close()
+	m := &experiment.Machine{DataDir: c.DataDir, Open: func(context.Context) (*backend.Backend, error) { return how.open(rc) }}
+	defer m.Close()
 	defer rc.hold()() // an interrupt waits until the run has been saved
 	bar := newProgress(rc, "Making it again")
 	defer bar.close()
-	return engine.Make(rc.ctx, config, dir, bar.show)
+	w := experiment.Where{
+		Machine: m, Attempts: 3, Progress: func(_ int, p experiment.Progress) { bar.show(p) },
+		Options: func(experiment.Config) experiment.RunOptions {
+			return experiment.RunOptions{Dir: dir, Resume: true, Keep: 2}
+		},
+		Say: func(sentence string) { fmt.Fprintln(rc.stderr, sentence) },
+	}
+	for e, err := range experiment.Each(rc.ctx, []experiment.Config{config}, w) {
+		return e.Run, err
+	}
+	return nil, fmt.Errorf("%w: %s", experiment.ErrInUse, dir)
 }
 
 // compare prints the result beside that of the file. It returns an error if they differ.
@@ -228,4 +237,16 @@ func brief(value string) string {
 		return value[:16] + "…"
 	}
 	return value
+}
+
+// rough is a time in words that claim no more than is known.
+func rough(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	switch {
+	case d < 2*time.Minute:
+		return d.Round(time.Second).String()
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%.0f minutes", d.Minutes())
+	}
+	return fmt.Sprintf("%.0f hours", math.Round(d.Hours()))
 }

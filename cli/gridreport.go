@@ -8,11 +8,11 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/origin"
+	"github.com/parallelcl/parallelcl/pcl/grid"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/viz/report"
@@ -20,8 +20,8 @@ import (
 
 // gridReportCmd says what the results of grids show.
 type gridReportCmd struct {
-	Names []string `arg:"" optional:"" name:"name" help:"Planned grids, files that pcl grid export wrote, or folders of them (default: all planned grids)."`
-	gridDir
+	Names []string `arg:"" name:"name" help:"Grids, as for pcl grid run; files that pcl export csv wrote of grids, or folders of them."`
+	gridFlags
 	Markdown bool   `help:"Write a text like REPRODUCTION.md instead of a page. It depends on the results alone: neither the day nor the machine plays a part."`
 	Out      string `short:"o" type:"stdout" placeholder:"FILE" help:"File to write (default: grids.html, or standard output for --markdown)."`
 	Title    string `placeholder:"TEXT" help:"Title of the page."`
@@ -31,7 +31,7 @@ func (c *gridReportCmd) Run(rc *runContext) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	all, notes, err := c.results(rc)
+	all, notes, err := c.found()
 	if err != nil {
 		return err
 	}
@@ -55,13 +55,10 @@ func (c *gridReportCmd) Run(rc *runContext) error {
 
 // source says where the results are from.
 func (c *gridReportCmd) source() string {
-	if len(c.Names) == 0 {
-		return "the results of all planned grids"
-	}
 	parts := make([]string, len(c.Names))
 	for i, name := range c.Names {
 		switch {
-		case !c.isExport(name):
+		case grid.IsName(name):
 			parts[i] = "the results of " + name
 		case filepath.Ext(name) == ".csv":
 			parts[i] = fmt.Sprintf("[%s](%[1]s)", shown(name))
@@ -84,37 +81,25 @@ func (c *gridReportCmd) check() error {
 	return checkPage(c.Out)
 }
 
-// results reads the results that the names stand for, and the notes beside them.
-func (c *gridReportCmd) results(rc *runContext) (all []*rows.Row, notes map[string]string, err error) {
-	names := c.Names
-	if len(names) == 0 {
-		if names, err = c.named(nil); err != nil {
-			return nil, nil, err
-		}
-	}
+// found reads the results that the names stand for, and the notes beside them.
+func (c *gridReportCmd) found() (all []*rows.Row, notes map[string]string, err error) {
 	notes = map[string]string{}
-	for _, name := range names {
-		var own []*rows.Row
-		if c.isExport(name) {
-			own, err = exported(name, notes)
-		} else {
-			own, err = c.planned(rc, name)
+	for _, name := range c.Names {
+		if !grid.IsName(name) {
+			own, err := exported(name, notes)
+			if err != nil {
+				return nil, nil, err
+			}
+			all = append(all, own...)
+			continue
 		}
+		own, err := c.results([]string{name})
 		if err != nil {
 			return nil, nil, err
 		}
-		all = append(all, own...)
+		all = append(all, own[0].Table()...)
 	}
 	return all, notes, nil
-}
-
-// planned reads the results of a planned grid.
-func (c *gridReportCmd) planned(rc *runContext, name string) ([]*rows.Row, error) {
-	r, err := collected(rc, c.folder(), name)
-	if err != nil {
-		return nil, err
-	}
-	return r.Rows(), nil
 }
 
 // exported reads a file or folder of exported results, and adds the folder's notes.
@@ -128,16 +113,4 @@ func exported(path string, notes map[string]string) ([]*rows.Row, error) {
 	}
 	maps.Copy(notes, own)
 	return rows.Files(path)
-}
-
-// isExport says whether a name is that of a file or folder of exported results. A planned grid of that name comes first.
-func (c *gridReportCmd) isExport(name string) bool {
-	if names, err := c.folder().Names(); err == nil && slices.Contains(names, name) {
-		return false
-	}
-	if filepath.Ext(name) == ".csv" {
-		return true
-	}
-	info, err := os.Stat(name)
-	return err == nil && info.IsDir()
 }

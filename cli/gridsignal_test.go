@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// gridOf writes a grid of one cell, the run of small with the arguments unhurried, and plans it.
+// gridOf writes a grid of one run, that of small with the arguments unhurried.
 func gridOf(t *testing.T) (dir string, args []string) {
 	t.Helper()
 	text := `
@@ -42,13 +42,10 @@ func gridOf(t *testing.T) (dir string, args []string) {
 	}
 	dir = t.TempDir()
 	data := tinySet(t)
-	if cmd := pclCommand("grid", "plan", file, "--backend", "go", "--dir", dir, "--data-dir", data); cmd.Run() != nil {
-		t.Fatal(stderrOf(cmd))
-	}
-	return dir, []string{"-q", "grid", "run", "one-full", "--dir", dir, "--data-dir", data, "--checkpoint-every", "5"}
+	return dir, []string{"-q", "grid", "run", file, "--backend", "go", "--dir", dir, "--data-dir", data, "--checkpoint-every", "5"}
 }
 
-// TestGridSignals sends what schedulers send, and what nobody can catch: the cell is saved where that is possible,
+// TestGridSignals sends what schedulers send, and what nobody can catch: the run is saved where that is possible,
 // and in the end has the bits of a run that nobody disturbed.
 func TestGridSignals(t *testing.T) {
 	want := baseline(t, unhurried...)
@@ -64,12 +61,12 @@ func TestGridSignals(t *testing.T) {
 				interrupt(t, cmd, s)
 				cmd.Wait()
 				if s != syscall.SIGKILL {
-					if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || !strings.Contains(stderrOf(cmd), "the others saved; go on with: pcl -q grid run one-full") {
+					if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || !strings.Contains(stderrOf(cmd), "the others saved; go on with: pcl -q grid run ") {
 						t.Errorf("exit code %d, said %s", code, stderrOf(cmd))
 					}
 				}
 				finishGrid(t, args)
-				if model := exportedModel(t, dir); model != want.Model {
+				if model := exportedModel(t, dir, args); model != want.Model {
 					t.Errorf("the model is %s, undisturbed it is %s", model, want.Model)
 				}
 			})
@@ -77,11 +74,11 @@ func TestGridSignals(t *testing.T) {
 	}
 }
 
-// waitForCheckpoint waits until a cell has been saved once.
+// waitForCheckpoint waits until a run has been saved once.
 func waitForCheckpoint(t *testing.T, dir string, cmd *exec.Cmd) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		saved, err := filepath.Glob(filepath.Join(dir, "work", "*", "checkpoint-*.pcl"))
+		saved, err := filepath.Glob(filepath.Join(dir, "*", "checkpoint-*.pcl"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +101,7 @@ func finishGrid(t *testing.T, args []string) {
 		if err := cmd.Run(); err != nil {
 			t.Fatalf("%v\n%s", err, stderrOf(cmd))
 		}
-		if strings.Contains(stderrOf(cmd), "1 of 1 cells done") {
+		if strings.Contains(stderrOf(cmd), "1 of 1 runs done") {
 			return
 		}
 		time.Sleep(50 * time.Millisecond)
@@ -113,9 +110,9 @@ func finishGrid(t *testing.T, args []string) {
 }
 
 // exportedModel returns the hash of the only model that a grid has.
-func exportedModel(t *testing.T, dir string) string {
+func exportedModel(t *testing.T, dir string, args []string) string {
 	t.Helper()
-	cmd := pclCommand("-q", "grid", "export", "one-full", "--dir", dir)
+	cmd := pclCommand("-q", "export", "csv", args[3], "--dir", dir, "--data-dir", args[9])
 	if err := cmd.Run(); err != nil {
 		t.Fatal(stderrOf(cmd))
 	}

@@ -20,30 +20,40 @@ import (
 // have, since their number changes the rounding: one for small models, which gain nothing from a second, and one for each core
 // for a ResNet, where --threads 1 makes the processes leave each other alone.
 func (c *runCmd) inProcesses(rc *runContext, configs []experiment.Config, finished []*results.Run) ([]*results.Run, error) {
-	if _, err := c.dataset(rc, configs); err != nil { // checked once here instead of in every process
-		return nil, err
-	}
-	program, err := os.Executable()
-	if err != nil {
+	if _, err := c.dataset(rc, &experiment.Machine{DataDir: c.DataDir}, configs); err != nil { // checked once here instead of in every process
 		return nil, err
 	}
 	done := make(chan struct{})
 	go c.watch(rc, configs, finished, done)
 	defer rc.hold()() // after an interrupt, the processes save their runs and end by themselves
-	ends := make([]error, min(int(c.Jobs), len(configs)))
+	n := min(int(c.Jobs), len(configs))
 	if !rc.quiet {
-		fmt.Fprintf(rc.stderr, "Runs: %d, processes: %d\n", len(configs), len(ends))
+		fmt.Fprintf(rc.stderr, "Runs: %d, processes: %d\n", len(configs), n)
 	}
-	var all sync.WaitGroup
-	for i := range ends {
-		all.Go(func() { ends[i] = process(rc.ctx, program, shard{i, len(ends)}) })
-	}
-	all.Wait()
+	err := inProcesses(rc.ctx, n)
 	close(done)
-	if err := together(ends); err != nil {
+	if errors.Is(err, experiment.ErrInterrupted) {
+		err = fmt.Errorf("%w; %s", err, goOn())
+	}
+	if err != nil {
 		return nil, err
 	}
 	return c.collect(rc, configs)
+}
+
+// inProcesses runs this program in n processes, each of which makes a part of the runs.
+func inProcesses(ctx context.Context, n int) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	ends := make([]error, n)
+	var all sync.WaitGroup
+	for i := range ends {
+		all.Go(func() { ends[i] = process(ctx, program, shard{i, n}) })
+	}
+	all.Wait()
+	return together(ends)
 }
 
 // collect loads the results that the processes have written.
@@ -71,10 +81,10 @@ type processError struct {
 	said string // what it wrote to standard error, which in most cases says why
 }
 
-// interrupted reports whether the process was interrupted and saved its run.
-func (e *processError) interrupted() bool {
+// exited reports whether the process ended with a code.
+func (e *processError) exited(code int) bool {
 	exit := new(exec.ExitError)
-	return errors.As(e.err, &exit) && exit.ExitCode() == exitInterrupted
+	return errors.As(e.err, &exit) && exit.ExitCode() == code
 }
 
 // killed reports whether the process was killed, so that it could not say why it ended.
@@ -94,16 +104,17 @@ func (e *processError) Error() string {
 	return fmt.Sprintf("a process of --jobs: %v", e.err)
 }
 
-// together combines the errors of all processes. If every process that did not finish its runs was interrupted and
-// saved them, the result says that this command was interrupted.
+// together combines the errors of all processes. One that failed counts most, then an interrupt, then the end of the time.
 func together(ends []error) error {
 	var failed []error
-	stopped := false
+	stopped, late := false, false
 	for _, err := range ends {
 		end := new(processError)
 		switch {
-		case errors.Is(err, context.Canceled), errors.As(err, &end) && end.interrupted():
+		case errors.Is(err, context.Canceled), errors.As(err, &end) && end.exited(exitInterrupted):
 			stopped = true
+		case errors.As(err, &end) && end.exited(exitTimeUp):
+			late = true
 		case err != nil:
 			failed = append(failed, err)
 		}
@@ -112,7 +123,9 @@ func together(ends []error) error {
 	case len(failed) > 0:
 		return errors.Join(failed...)
 	case stopped:
-		return fmt.Errorf("%w; %s", experiment.ErrInterrupted, goOn())
+		return experiment.ErrInterrupted
+	case late:
+		return experiment.ErrTimeUp
 	}
 	return nil
 }

@@ -22,7 +22,6 @@ import (
 	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/internal/printable"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
-	"github.com/parallelcl/parallelcl/pcl/grid"
 )
 
 const (
@@ -38,31 +37,31 @@ type runContext struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	quiet          bool
-	command        string       // that was given, such as "pcl grid plan"; empty until it is known
+	command        string       // that was given, such as "pcl grid run"; empty until it is known
 	held           atomic.Int32 // how often hold was called and not released
 }
 
 type commands struct {
 	Quiet bool `short:"q" help:"Print no progress and no notices."`
 
-	Demo       demoCmd        `cmd:"" help:"Train five methods on five parallel streams and draw one page about it (about a minute, no data needed)."`
-	Run        runCmd         `cmd:"" help:"Train on a scenario, with one or several methods and seeds, and print a table."`
-	Grid       gridCmd        `cmd:"" help:"Make many runs, such as those of a table of the paper, on one machine or several: plan, run, status, collect, export."`
-	Tune       tuneCmd        `cmd:"" help:"Find the values with which each method does best, with the same number of candidates for all."`
-	Deploy     deployCmd      `cmd:"" help:"Print the files by which Slurm or Kubernetes makes a planned grid."`
-	Toy        toyCmd         `cmd:"" help:"Descend the paper's two synthetic functions, the second arriving at step 500."`
-	Weights    weightsCmd     `cmd:"" help:"Read gradients or their Gram matrix as JSON on standard input, print a method's weights and their certificate."`
-	Data       dataCmd        `cmd:"" help:"Image sets: list, fetch, verify, preview."`
-	Methods    methodsCmd     `cmd:"" help:"List the methods, or explain one."`
-	Notebook   notebookCmd    `cmd:"" help:"Open JupyterLab with the kernel \"ParallelCL (Go)\", installing what is missing."`
-	Kernel     kernelCmd      `cmd:"" help:"The Jupyter kernel: install, list, remove, doctor."`
-	Report     reportCmd      `cmd:"" help:"Make a page, or a site, from results or notebooks: figures, tables and text, to be read offline."`
-	Export     exportCmd      `cmd:"" help:"Write runs in other forms: CSV, LaTeX, TensorBoard's event files, and the weights of networks."`
-	TB         tensorBoardCmd `cmd:"" name:"tensorboard" hidden:"" help:"The same as pcl export tensorboard."`
-	Bench      benchCmd       `cmd:"" help:"Time training steps."`
-	Doctor     doctorCmd      `cmd:"" help:"Show this machine's backends, why one is chosen, and how fast they are."`
-	Version    versionCmd     `cmd:"" help:"Print the version."`
-	Completion completionCmd  `cmd:"" help:"Print the lines that turn on completion; add them to your shell's start-up file."`
+	Demo       demoCmd       `cmd:"" help:"Train five methods on five parallel streams and draw one page about it (about a minute, no data needed)."`
+	Run        runCmd        `cmd:"" help:"Train on a scenario, with one or several methods and seeds, and print a table."`
+	Grid       gridCmd       `cmd:"" help:"Make many runs, such as those of a table of the paper, on one machine or several: run, status, report."`
+	Tune       tuneCmd       `cmd:"" help:"Find the values with which each method does best, with the same number of candidates for all."`
+	Deploy     deployCmd     `cmd:"" help:"Print the files by which Slurm or Kubernetes makes a grid."`
+	Toy        toyCmd        `cmd:"" help:"Descend the paper's two synthetic functions, the second arriving at step 500."`
+	Weights    weightsCmd    `cmd:"" help:"Read gradients or their Gram matrix as JSON on standard input, print a method's weights and their certificate."`
+	Data       dataCmd       `cmd:"" help:"Image sets: list, fetch, verify, preview."`
+	Methods    methodsCmd    `cmd:"" help:"List the methods, or explain one."`
+	Notebook   notebookCmd   `cmd:"" help:"Open JupyterLab with the kernel \"ParallelCL (Go)\", installing what is missing."`
+	Kernel     kernelCmd     `cmd:"" help:"The Jupyter kernel: install, list, remove, doctor."`
+	Report     reportCmd     `cmd:"" help:"Make a page, or a site, from results or notebooks: figures, tables and text, to be read offline."`
+	Export     exportCmd     `cmd:"" help:"Write runs, or those of grids, in other forms: CSV, LaTeX, TensorBoard's event files, and the weights of networks."`
+	TB         goneCmd       `cmd:"" name:"tensorboard" hidden:"" passthrough:""`
+	Bench      benchCmd      `cmd:"" help:"Time training steps."`
+	Doctor     doctorCmd     `cmd:"" help:"Show this machine's backends, why one is chosen, and how fast they are."`
+	Version    versionCmd    `cmd:"" help:"Print the version."`
+	Completion completionCmd `cmd:"" help:"Print the lines that turn on completion; add them to your shell's start-up file."`
 }
 
 // Main runs the command line in os.Args and ends the program with its exit code: 0 success; 1 failure, also if a run
@@ -149,7 +148,7 @@ func exitCode(rc *runContext, err error) int {
 	switch {
 	case errors.Is(err, experiment.ErrInterrupted), errors.Is(err, context.Canceled), ended:
 		return exitInterrupted
-	case errors.Is(err, grid.ErrTimeUp):
+	case errors.Is(err, experiment.ErrTimeUp):
 		return exitTimeUp
 	case errors.As(err, new(usageError)):
 		fmt.Fprintf(rc.stderr, "Try `%s --help`.\n", cmp.Or(rc.command, "pcl"))

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -61,18 +62,18 @@ type runCmd struct {
 
 	EvalEvery *int `placeholder:"N" help:"Evaluate every N steps too, not only when a task ends."`
 
-	Out             string `short:"o" default:"runs" type:"path" help:"Folder for results; each run has a folder of its own in it."`
-	Record          bool   `help:"Write one line per step (losses, Gram, σ, λ, slacks) to records.jsonl."`
-	Weights         bool   `help:"Leave the trained network in weights.safetensors, for pcl export weights."`
-	RecordArrays    count  `name:"record-arrays" placeholder:"N" help:"Write batches and parameters of the first N steps as .npz, so that another program can compute the same steps (bench/peers/replay.py)."`
-	Resume          bool   `help:"Continue interrupted runs from their newest checkpoint. Finished runs are not repeated, with or without this flag."`
-	Replace         bool   `xor:"again" help:"Repeat runs that are finished or saved already; the old files stay until the new result is complete."`
-	Checkpoint      string `xor:"again" type:"existingfile" placeholder:"FILE" help:"Continue a single run from this checkpoint; later checkpoints are deleted when the next one is saved."`
-	CheckpointEvery count  `default:"500" placeholder:"N" help:"Steps between checkpoints; 0 saves only on Ctrl-C."`
-	Keep            number `default:"3" placeholder:"N" help:"Checkpoints to keep."`
-	Jobs            number `default:"1" placeholder:"N" help:"Number of processes that make the runs; one per core is best for an MLP."`
-	Shard           shard  `placeholder:"I/N" help:"Make only every Nth run, beginning with run I (counted from 0), as one part of an array job."`
-	JSON            bool   `name:"json" help:"Print the results as JSON lines instead of a table."`
+	Out             string    `short:"o" default:"runs" type:"path" help:"Folder for results; each run has a folder of its own in it."`
+	Record          bool      `help:"Write one line per step (losses, Gram, σ, λ, slacks) to records.jsonl."`
+	Weights         bool      `help:"Leave the trained network in weights.safetensors, for pcl export weights."`
+	RecordArrays    count     `name:"record-arrays" placeholder:"N" help:"Write batches and parameters of the first N steps as .npz, so that another program can compute the same steps (bench/peers/replay.py)."`
+	Resume          bool      `help:"Continue interrupted runs from their newest checkpoint. Finished runs are not repeated, with or without this flag."`
+	Replace         bool      `xor:"again" help:"Repeat runs that are finished or saved already; the old files stay until the new result is complete."`
+	Checkpoint      string    `xor:"again" type:"existingfile" placeholder:"FILE" help:"Continue a single run from this checkpoint; later checkpoints are deleted when the next one is saved."`
+	CheckpointEvery count     `default:"500" placeholder:"N" help:"Steps between checkpoints; 0 saves only on Ctrl-C."`
+	Keep            number    `default:"3" placeholder:"N" help:"Checkpoints to keep."`
+	Jobs            processes `default:"1" placeholder:"N" help:"Number of processes that make the runs; one per core is best for an MLP."`
+	Shard           shard     `placeholder:"I/N" help:"Make only every Nth run, beginning with run I (counted from 0), as one part of an array job."`
+	JSON            bool      `name:"json" help:"Print the results as JSON lines instead of a table."`
 
 	machineFlags
 	DataDir string `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
@@ -110,9 +111,6 @@ func (c *runCmd) Run(rc *runContext) error {
 	if c.Checkpoint != "" && len(configs) != 1 {
 		return usageError{fmt.Errorf("--checkpoint continues a single run, but the flags name %d", len(configs))}
 	}
-	if c.Jobs > 1024 {
-		return usageError{fmt.Errorf("--jobs %d: want 1 to 1024 processes", c.Jobs)}
-	}
 	if configs, err = c.onData(rc, configs); err != nil {
 		return err
 	}
@@ -121,7 +119,7 @@ func (c *runCmd) Run(rc *runContext) error {
 		return usageError{err}
 	}
 	rc.quiet = rc.quiet || isPart
-	if configs = part.of(c.Shard.of(configs)); len(configs) == 0 {
+	if configs = part.every(c.Shard.every(configs)); len(configs) == 0 {
 		return nil // there are fewer runs than parts, and this part has none
 	}
 	finished, err := c.finished(configs)
@@ -131,11 +129,11 @@ func (c *runCmd) Run(rc *runContext) error {
 	var runs []*results.Run
 	switch {
 	case !slices.Contains(finished, nil):
-		runs, err = c.make(rc, configs, finished, experiment.RunOptions{})
+		runs, err = c.make(rc, configs, nil, "")
 	case c.Jobs > 1 && !isPart:
 		runs, err = c.inProcesses(rc, configs, finished)
 	default:
-		runs, err = c.inThisProcess(rc, configs, finished)
+		runs, err = c.inThisProcess(rc, configs)
 	}
 	if err != nil {
 		return err
@@ -157,30 +155,28 @@ func (c *runCmd) finished(configs []experiment.Config) ([]*results.Run, error) {
 	finished := make([]*results.Run, len(configs))
 	for i, config := range configs {
 		var err error
-		if finished[i], err = experiment.Ready(config, c.options(config, experiment.RunOptions{})); err != nil {
+		if finished[i], err = experiment.Ready(config, c.options(config)); err != nil {
 			return nil, c.advise(err, config)
 		}
 	}
 	return finished, nil
 }
 
-// inThisProcess opens what the runs need and makes them.
-func (c *runCmd) inThisProcess(rc *runContext, configs []experiment.Config, finished []*results.Run) ([]*results.Run, error) {
-	set, err := c.dataset(rc, configs)
+// inThisProcess makes the runs with what they need.
+func (c *runCmd) inThisProcess(rc *runContext, configs []experiment.Config) ([]*results.Run, error) {
+	m := &experiment.Machine{DataDir: c.DataDir, Open: func(context.Context) (*backend.Backend, error) { return c.open(rc) }}
+	defer m.Close()
+	set, err := c.dataset(rc, m, configs)
 	if err != nil {
 		return nil, err
 	}
 	if c.Threads == 0 && slices.ContainsFunc(configs, func(config experiment.Config) bool { return config.Model == "resnet18" }) {
 		c.Threads = count(runtime.NumCPU()) // convolutions gain from every core, an MLP's steps do not
 	}
-	b, err := c.open(rc)
-	if err != nil {
+	if _, err := m.Backend(rc.ctx); err != nil {
 		return nil, err
 	}
-	defer b.Close()
-	programs := pcl.NewPrograms(b)
-	defer programs.Close()
-	return c.make(rc, configs, finished, experiment.RunOptions{Backend: b, Dataset: set, Programs: programs})
+	return c.make(rc, configs, m, noteOf(set))
 }
 
 // onData returns the configurations with the checksum of the data set's files, where these are the user's own.
@@ -195,8 +191,8 @@ func (c *runCmd) onData(rc *runContext, configs []experiment.Config) ([]experime
 }
 
 // dataset opens the data set, and checks that it can be used with the scenarios.
-func (c *runCmd) dataset(rc *runContext, configs []experiment.Config) (*datasets.Dataset, error) {
-	set, err := datasets.Open(rc.ctx, configs[0].Dataset, datasets.Options{Dir: c.DataDir})
+func (c *runCmd) dataset(rc *runContext, m *experiment.Machine, configs []experiment.Config) (*datasets.Dataset, error) {
+	set, err := m.Dataset(rc.ctx, configs[0].Dataset)
 	if err != nil {
 		return nil, setError(err)
 	}
@@ -208,25 +204,34 @@ func (c *runCmd) dataset(rc *runContext, configs []experiment.Config) (*datasets
 	return set, nil
 }
 
-// make makes the runs that are not finished, one after another, and returns the results of all.
-func (c *runCmd) make(rc *runContext, configs []experiment.Config, finished []*results.Run, o experiment.RunOptions) ([]*results.Run, error) {
-	var runs []*results.Run
-	note := noteOf(o.Dataset)
-	for i, config := range configs {
-		label := fmt.Sprintf("[%d/%d] %s, %s-incremental, seed %d", i+1, len(configs), config.Method, config.Increment, config.Seed)
-		r := finished[i]
-		if r == nil {
-			var err error
-			if r, err = c.one(rc, config, label+note, o); err != nil {
-				return nil, c.advise(err, config)
-			}
-			note = ""
-		} else if !rc.quiet {
-			fmt.Fprintf(rc.stderr, "%s: finished already (%s)\n", label, filepath.Join(c.dir(config), experiment.ResultFile))
+// make makes the runs that are not finished, one after another, and returns the results of all. m may be nil if all are
+// finished; note is shown with the first run. An interrupt waits until the run in progress has been saved.
+func (c *runCmd) make(rc *runContext, configs []experiment.Config, m *experiment.Machine, note string) (runs []*results.Run, err error) {
+	var bar *progress // of the run in progress
+	release := func() {}
+	label := func(i int) string {
+		return fmt.Sprintf("[%d/%d] %s, %s-incremental, seed %d", i+1, len(configs), configs[i].Method, configs[i].Increment, configs[i].Seed)
+	}
+	w := experiment.Where{
+		Machine: m, Options: c.options, Progress: func(_ int, p experiment.Progress) { bar.show(p) },
+		Begin: func(i int, _ experiment.Config) {
+			release, bar, note = rc.hold(), newProgress(rc, label(i)+note), ""
+		},
+	}
+	for e, err := range experiment.Each(rc.ctx, configs, w) {
+		if bar != nil {
+			bar.close()
+			release()
+		} else if err == nil && !rc.quiet {
+			fmt.Fprintf(rc.stderr, "%s: finished already (%s)\n", label(e.Index), filepath.Join(c.dir(configs[e.Index]), experiment.ResultFile))
 		}
-		runs = append(runs, r)
+		bar = nil
+		if err != nil {
+			return nil, c.advise(err, configs[e.Index])
+		}
+		runs = append(runs, e.Run)
 		if c.JSON {
-			if err := printJSONLines(rc.stdout, runs[i:]); err != nil {
+			if err := printJSONLines(rc.stdout, runs[len(runs)-1:]); err != nil {
 				return nil, err
 			}
 		}
@@ -234,22 +239,13 @@ func (c *runCmd) make(rc *runContext, configs []experiment.Config, finished []*r
 	return runs, nil
 }
 
-// one makes a single run. An interrupt waits until the run has been saved.
-func (c *runCmd) one(rc *runContext, config experiment.Config, label string, o experiment.RunOptions) (*results.Run, error) {
-	defer rc.hold()()
-	bar := newProgress(rc, label)
-	defer bar.close()
-	o = c.options(config, o)
-	o.Progress = bar.show
-	return experiment.Run(rc.ctx, config, o)
-}
-
-// options fills in the options of a run that follow from the flags.
-func (c *runCmd) options(config experiment.Config, o experiment.RunOptions) experiment.RunOptions {
-	o.Dir, o.Resume, o.Replace, o.Checkpoint = c.dir(config), c.Resume, c.Replace, c.Checkpoint
-	o.CheckpointEvery, o.Keep, o.Record, o.RecordArrays = int(c.CheckpointEvery), int(c.Keep), c.Record, int(c.RecordArrays)
-	o.Weights = c.Weights
-	return o
+// options returns the options of a run that follow from the flags.
+func (c *runCmd) options(config experiment.Config) experiment.RunOptions {
+	return experiment.RunOptions{
+		Dir: c.dir(config), Resume: c.Resume, Replace: c.Replace, Checkpoint: c.Checkpoint,
+		CheckpointEvery: int(c.CheckpointEvery), Keep: int(c.Keep),
+		Record: c.Record, RecordArrays: int(c.RecordArrays), Weights: c.Weights,
+	}
 }
 
 // diverged returns an error if some runs ended with a network that no longer learnt.

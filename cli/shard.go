@@ -9,7 +9,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
 
-// shard is a part of the runs: every N-th of them, beginning with run I, counted from 0.
+// shard is a part of the runs: the I-th of N, counted from 0.
 type shard struct{ I, N int }
 
 // UnmarshalText reads "I/N".
@@ -29,8 +29,11 @@ func twoNumbers(text []byte, separator string) (a, b int, ok bool) {
 	return a, b, err1 == nil && err2 == nil
 }
 
-// of returns this part of the configurations, which may be a part themselves.
-func (s shard) of(configs []experiment.Config) []experiment.Config {
+// of is the part of a grid, to which runs belong by their ids.
+func (s shard) of() experiment.Shard { return experiment.Shard{I: s.I, N: s.N} }
+
+// every returns every N-th of the configurations, beginning with the I-th, which may be a part themselves.
+func (s shard) every(configs []experiment.Config) []experiment.Config {
 	if s.N == 0 {
 		return configs
 	}

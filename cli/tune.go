@@ -4,27 +4,31 @@ import (
 	"errors"
 	"fmt"
 	"text/tabwriter"
+	"time"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/plural"
+	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 )
 
-// tuneCmd is `pcl tune`, which plans the candidates of a tuning as a grid, makes its cells and picks the best ones.
+// tuneCmd is `pcl tune`, which makes the runs of the candidates of a tuning and picks the best ones.
 type tuneCmd struct {
 	Tuning string `arg:"" optional:"" default:"tune" help:"TOML file of a tuning (default: the one that is built in)."`
-	gridDir
-	Size string `default:"full" placeholder:"NAME" help:"Size of the tuning (default ${default}). It becomes part of its grid's name: tune-smoke."`
-	Out  string `short:"o" default:"tuned.toml" type:"path" placeholder:"FILE" help:"File for the best values (default ${default}), which pcl grid plan --tuned-from reads."`
-	Plan bool   `help:"Only plan the grid, for pcl grid run on several machines; the same command without --plan then picks the best values."`
+	Dir    string `short:"d" default:"grid" type:"path" help:"Folder of the runs (default: ${default}). pcl grid run makes runs of a tuning too, on several machines."`
+	Size   string `default:"full" placeholder:"NAME" help:"Size of the tuning (default ${default})."`
+	Out    string `short:"o" default:"tuned.toml" type:"path" placeholder:"FILE" help:"File for the best values (default ${default}), which pcl grid run --tuned-from reads."`
 
-	Jobs    number `short:"j" default:"1" placeholder:"N" help:"Number of processes on this machine (default ${default}); one per core is best on a CPU."`
-	DataDir string `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
+	Jobs    processes `short:"j" default:"1" placeholder:"N" help:"Number of processes on this machine (default ${default}); one per core is best on a CPU."`
+	DataDir string    `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
 	computeFlags
 }
 
 func (c *tuneCmd) Run(rc *runContext) error {
 	t, err := grid.LoadTuning(c.Tuning, c.Size)
+	if err == nil {
+		err = grid.CheckFolder(c.Dir)
+	}
 	if err != nil {
 		return usageError{err}
 	}
@@ -32,62 +36,34 @@ func (c *tuneCmd) Run(rc *runContext) error {
 	if err != nil {
 		return usageError{err}
 	}
-	if !isPart {
-		if !c.Plan { // which writes no values
-			if err := atomicfile.Check(c.Out); err != nil {
-				return err
-			}
-		}
-		if err := c.plan(rc, t); err != nil || c.Plan {
-			return err
-		}
-	}
-	run := gridRunCmd{Names: []string{t.Grid.Name}, gridDir: c.gridDir, Jobs: c.Jobs, CheckpointEvery: 500, Attempts: 3, Clients: 1, DataDir: c.DataDir}
-	err = run.Run(rc)
-	if isPart {
-		return err // the process that started this one picks the best
-	}
-	if err := c.finished(t.Grid.Name, err); err != nil {
-		return err
-	}
-	return c.pick(rc, t)
-}
-
-// finished returns nil if no cell is left, so that the best candidates can be picked. Cells that failed are not left: their
-// candidates lose. made is how the making of the cells ended.
-func (c *tuneCmd) finished(name string, made error) error {
-	s, err := c.folder().Status(name)
-	switch {
-	case err != nil:
-		return errors.Join(made, err)
-	case s.Left > 0 && made == nil:
-		return fmt.Errorf("other workers are at %s of %s: the same command picks the best values when they are done", plural.Of(s.Left, "cell"), name)
-	case s.Left > 0 || s.Failed == 0:
-		return made
-	}
-	return nil
-}
-
-// plan plans the grid of the candidates.
-func (c *tuneCmd) plan(rc *runContext, t *grid.Tuning) error {
-	how, err := c.compute(rc)
-	if err != nil {
+	if err := atomicfile.Check(c.Out); err != nil && !isPart {
 		return err
 	}
 	t.Grid.DataDir = c.DataDir
-	m, err := c.folder().Plan(t.Grid, grid.PlanOptions{Compute: how, Program: c.Program})
+	p, err := t.Grid.Expand()
 	if err != nil {
 		return err
 	}
-	return c.planned(rc, m, dataFlag(c.DataDir))
+	run := gridRunCmd{gridFlags: gridFlags{Dir: c.Dir, DataDir: c.DataDir}, computeFlags: c.computeFlags, Jobs: c.Jobs, CheckpointEvery: 500, Attempts: 3}
+	err = run.work(rc, []*grid.Plan{p}, time.Time{})
+	if isPart {
+		return err // the process that started this one picks the best
+	}
+	r, e := p.Results(c.Dir)
+	if e != nil {
+		return errors.Join(err, e)
+	}
+	switch s := r.Status(experiment.Shard{}); {
+	case s.Left > 0 && err == nil:
+		return fmt.Errorf("other processes are at %s of %s: the same command picks the best values when they are done", plural.Of(s.Left, "run"), s.Name)
+	case err != nil && (s.Left > 0 || s.Failed == 0): // candidates of which runs failed lose
+		return err
+	}
+	return c.pick(rc, t, r)
 }
 
 // pick chooses the best candidates, writes them to the file and prints them.
-func (c *tuneCmd) pick(rc *runContext, t *grid.Tuning) error {
-	r, err := collected(rc, c.folder(), t.Grid.Name)
-	if err != nil {
-		return err
-	}
+func (c *tuneCmd) pick(rc *runContext, t *grid.Tuning, r *grid.Results) error {
 	best, notes, err := t.Pick(r)
 	if err != nil {
 		return err
@@ -110,7 +86,7 @@ func (c *tuneCmd) pick(rc *runContext, t *grid.Tuning) error {
 	for _, n := range notes {
 		fmt.Fprintln(rc.stdout, n)
 	}
-	if _, err := fmt.Fprintf(rc.stdout, "Written to %s, for pcl grid plan --tuned-from\n", c.Out); err != nil {
+	if _, err := fmt.Fprintf(rc.stdout, "Written to %s, for pcl grid run --tuned-from\n", c.Out); err != nil {
 		return err
 	}
 	if want, got := len(t.Methods)*len(t.Grid.Increments), len(best.List(t.Methods)); got < want {

@@ -52,8 +52,21 @@ func printable(what, text string) error {
 	return nil
 }
 
-// gridName returns an error unless a text can be the name of a planned grid.
+// printables returns an error for one of several texts that could not be checked by eye.
+func printables(what string, texts []string) error {
+	for _, text := range texts {
+		if err := printable(what, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gridName returns an error unless a text can be the name of a grid, or the path of its file.
 func gridName(text string) error {
+	if strings.HasSuffix(text, ".toml") {
+		return absolute("the grid's file", text)
+	}
 	if strings.HasPrefix(text, "-") || strings.ContainsAny(text, `/\`) {
 		return fmt.Errorf("the grid's name: %q would be read as a flag or a path", text)
 	}
@@ -75,7 +88,7 @@ func absolute(what, text string) error {
 func ownFile(text string) error {
 	err := absolute("a file of the grid", text)
 	if err != nil && !path.IsAbs(text) {
-		return fmt.Errorf("%w, so that nodes would look for it elsewhere: write the whole path in the grid's file, and plan it again", err)
+		return fmt.Errorf("%w, so that nodes would look for it elsewhere: write the whole path in the grid's file", err)
 	}
 	return err
 }
@@ -98,6 +111,7 @@ func whole(what string, d, unit time.Duration, units string) error {
 
 // jobName makes a name from that of a grid, of which schedulers accept every character.
 func jobName(grid string) string {
+	grid = strings.TrimSuffix(path.Base(grid), ".toml")
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
 			return r

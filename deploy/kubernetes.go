@@ -15,16 +15,17 @@ import (
 
 // Kubernetes describes an Indexed Job that makes a grid. Each index makes a shard.
 type Kubernetes struct {
-	Grid  string // name of the planned grid
-	Name  string // of the Job; empty stands for one made from the grid's
-	Image string // with pcl, which must be the program that planned the grid
-	Claim string // the persistent volume claim with the grid's folder, which many nodes can write to
-	Path  string // of that folder in the volume; empty is the volume itself
+	Grid  string   // name of the grid, or the path of its TOML file
+	Flags []string // more flags of pcl grid run
+	Name  string   // of the Job; empty stands for one made from the grid's
+	Image string   // with pcl
+	Claim string   // the persistent volume claim with the grid's folder, which many nodes can write to
+	Path  string   // of that folder in the volume; empty is the volume itself
 	// DataClaim is the claim with the data sets; empty stands for the folder data in the volume of the grid.
 	DataClaim string
 	// User and Group are the IDs of the pods' processes, which must be able to write to the volume; 0 stands for 65532.
 	User, Group int
-	XLAFlags    string   // value of XLA_FLAGS with which the grid was planned
+	XLAFlags    string   // value of XLA_FLAGS
 	Files       []string // files and folders outside the data folder from which the grid reads
 
 	Shards     int
@@ -35,7 +36,7 @@ type Kubernetes struct {
 
 	CPUs   int // processors of a pod
 	Memory string
-	GPUs   int // of a pod; only for a grid that is planned for xla-cuda, whose plugin is installed beside it
+	GPUs   int // of a pod; only with the backend xla-cuda, whose plugin is installed beside it
 }
 
 // defaultUser is the user and the group of pods: an ID to which nothing belongs on any system.
@@ -55,7 +56,7 @@ var (
 // Validate returns an error that names the first thing that is wrong.
 func (k Kubernetes) Validate() error {
 	return checks(
-		gridName(k.Grid),
+		gridName(k.Grid), printables("a flag", k.Flags),
 		k.checkName(),
 		required("the image", k.Image), matching("the image", k.Image, image, "the name of one"),
 		required("the volume claim", k.Claim), matching("the volume claim", k.Claim, dnsName, "the name of one"),
@@ -94,7 +95,7 @@ func (k Kubernetes) checkFiles() error {
 		if strings.HasPrefix(f, gridMount+"/") || k.DataClaim != "" && strings.HasPrefix(f, dataMount+"/") {
 			continue
 		}
-		return fmt.Errorf("the grid reads from %q, which is in no volume of a pod: put it below %s, or below %s with a claim of the data, and plan the grid again with that path", f, gridMount, dataMount)
+		return fmt.Errorf("the grid reads from %q, which is in no volume of a pod: put it below %s, or below %s with a claim of the data", f, gridMount, dataMount)
 	}
 	return nil
 }

@@ -9,14 +9,15 @@ import (
 	"time"
 )
 
-// Slurm describes an array job that makes a grid. Its tasks give themselves back to the queue while cells are left.
+// Slurm describes an array job that makes a grid. Its tasks give themselves back to the queue while runs are left.
 type Slurm struct {
-	Grid    string // name of the planned grid
-	Dir     string // its folder, which all nodes share
-	Program string // path of pcl on the nodes; it must be the program that planned the grid
-	DataDir string // folder of the data sets; empty leaves it to the environment
+	Grid    string   // name of the grid, or the path of its TOML file
+	Flags   []string // more flags of pcl grid run
+	Dir     string   // folder of the runs, which all nodes share
+	Program string   // path of pcl on the nodes
+	DataDir string   // folder of the data sets; empty leaves it to the environment
 
-	XLAFlags string // value of XLA_FLAGS with which the grid was planned
+	XLAFlags string // value of XLA_FLAGS
 
 	Shards     int
 	PerTask    int           // shards that a task makes side by side, on one GPU or several processors
@@ -46,7 +47,7 @@ var (
 // Validate returns an error that names the first thing that is wrong.
 func (s Slurm) Validate() error {
 	return checks(
-		gridName(s.Grid),
+		gridName(s.Grid), printables("a flag", s.Flags),
 		absolute("the grid's folder", s.Dir),
 		absolute("the path of pcl", s.Program),
 		s.checkData(),

@@ -9,48 +9,37 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// No two methods of a figure have one colour, whichever they are.
-func TestMethodsApart(t *testing.T) {
-	for _, names := range [][]string{
-		{"avggrad", "pcgrad"}, // one place in the order apart by a round of hues
-		{"emgd-gmc", "gradnorm", "mdmtr", "own-1", "own-2"},
-		order[:14], order[7:21], order[21:35], order[22:],
-		{"emgd", "emgd-gmc", "der-pp", "mgda", "avggrad"},
-		{"same-length", "emgd-gmc", "mgda", "avggrad"},
-	} {
-		for _, theme := range []*Theme{Light, Dark} {
-			styles := theme.Methods(names...)
-			seen := map[color.NRGBA]string{}
-			marks := map[string]bool{}
-			for _, name := range names {
-				s := styles[name]
-				if other, ok := seen[s.Color]; ok {
-					t.Errorf("%s has the colour of %s among %v", name, other, names)
-				}
-				if contrast(s.Color, theme.Background) < 2 {
-					t.Errorf("%s is hard to see: %v", name, s.Color)
-				}
-				seen[s.Color] = name
-				marks[fmt.Sprintf("%T%v", s.Marker, s.Marker)] = true
+// A method looks the same whatever else is drawn; the first fifteen have a colour each, and no two look alike.
+func TestMethodsKeepTheirLooks(t *testing.T) {
+	for _, theme := range []*Theme{Light, Dark} {
+		all, colours, looks := theme.Methods(order...), map[color.NRGBA]string{}, map[string]string{}
+		for i, name := range order {
+			s := all[name]
+			look := fmt.Sprintf("%v %T%v %v", s.Color, s.Marker, s.Marker, s.Dashes)
+			if other, ok := looks[look]; ok {
+				t.Errorf("%s looks like %s", name, other)
 			}
-			if len(names) <= len(markers) && len(marks) < len(names) {
-				t.Errorf("%v share markers", names)
+			if other, ok := colours[s.Color]; ok && i < 15 {
+				t.Errorf("%s has the colour of %s", name, other)
 			}
-		}
-	}
-	alone := Light.Methods("emgd-gmc", "mgda", "avggrad", "er")
-	for name, s := range alone {
-		if s.Color != Light.Method(name).Color {
-			t.Errorf("%s lost its colour though nobody else has it", name)
+			for _, companion := range []string{"emgd", "emgd-gmc", order[(i+14)%len(order)], order[(i+7)%len(order)], "mine"} {
+				if got := theme.Methods(companion, name)[name]; got.Color != s.Color || got.Marker != s.Marker || !slices.Equal(got.Dashes, s.Dashes) {
+					t.Errorf("%s looks different beside %s", name, companion)
+				}
+			}
+			if contrast(s.Color, theme.Background) < 2 {
+				t.Errorf("%s is hard to see: %v", name, s.Color)
+			}
+			looks[look], colours[s.Color] = name, name
 		}
 	}
 }
 
-// A method and two variants of it have three shades, which no other method of the figure has: where lines are
+// A method and two variants of it have three shades, which none of the first fifteen has: where lines are
 // thin and short, as in [TaskAccuracy], dashes cannot tell them apart.
 func TestVariantsHaveShades(t *testing.T) {
 	var names []string
-	for _, name := range order[:14] {
+	for _, name := range order[:15] {
 		names = append(names, name, name+"+1", name+"+2")
 	}
 	for _, theme := range []*Theme{Light, Dark} {
@@ -66,7 +55,7 @@ func TestVariantsHaveShades(t *testing.T) {
 			}
 			seen[s.Color] = name
 		}
-		for _, name := range order[:14] {
+		for _, name := range order[:15] {
 			plain, one, two := styles[name], styles[name+"+1"], styles[name+"+2"]
 			if slices.Equal(plain.Dashes, one.Dashes) {
 				t.Errorf("%s and its variant have the same dashes", name)
@@ -90,8 +79,8 @@ func TestParametersStandApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	styles := Light.stylesOf(groups)
-	a, b := styles[groups[0].look], styles[groups[1].look]
+	styles := Light.Groups(groups)
+	a, b := styles[0], styles[1]
 	if slices.Equal(a.Dashes, b.Dashes) && fmt.Sprint(a.Marker) == fmt.Sprint(b.Marker) {
 		t.Errorf("%s and %s look alike", groups[0].Label, groups[1].Label)
 	}

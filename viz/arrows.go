@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -24,53 +25,48 @@ type arrow struct {
 	text  string
 }
 
-// floor is how far along the axis the tip of an arrow has to reach.
+// floor is the line that a tip has to reach, from the axis to beside the tip.
 type floor struct {
-	arrow int
-	at    float64
+	foot, beside plotter.XY
+	tip          arrow
+	slack        bool // the tip lies beyond it
 }
 
-func (a *arrows) Plot(c draw.Canvas, p *plot.Plot) {
+// floorOf is the floor of a tip that has to reach so far along the axis.
+func (a *arrows) floorOf(tip arrow, at float64) floor {
+	length := math.Hypot(a.axis.x, a.axis.y)
+	ux, uy := a.axis.x/length, a.axis.y/length
+	beyond := tip.x*ux + tip.y*uy - at
+	return floor{plotter.XY{X: at * ux, Y: at * uy}, plotter.XY{X: tip.x - beyond*ux, Y: tip.y - beyond*uy}, tip, beyond > 1e-6*length}
+}
+
+func (a *arrows) Plot(canvas draw.Canvas, p *plot.Plot) {
+	c, sty := pen{Canvas: canvas, theme: a.theme}, a.theme.text(a.theme.Ink, tickSize)
 	var widest vg.Length
 	for _, it := range a.items {
-		widest = max(widest, a.theme.text(a.theme.Ink, tickSize).Width(it.text))
+		widest = max(widest, sty.Width(it.text))
 	}
-	at := scaled(draw.Crop(c, 0, -widest-vg.Points(8), vg.Points(10), -vg.Points(10)), p)
+	at := scaled(draw.Crop(canvas, 0, -widest-vg.Points(8), vg.Points(10), -vg.Points(10)), p)
 	zero := at(0, 0)
 	for _, f := range a.floors {
 		a.floor(c, at, f)
 	}
-	a.draw(c, zero, at(a.axis.x, a.axis.y), a.axis.color, 4) // broad and below, so that one on it is seen
+	c.arrow(zero, at(a.axis.x, a.axis.y), a.axis.color, 4) // broad and below, so that one on it is seen
 	for _, it := range a.items {
 		if it != a.axis {
-			a.draw(c, zero, at(it.x, it.y), it.color, 2)
+			c.arrow(zero, at(it.x, it.y), it.color, 2)
 		}
 	}
-	for i, left := range a.names(c, at) {
-		a.theme.plated(c, left, a.items[i].text)
+	for i, left := range a.names(canvas, at) {
+		c.plate(sty, left, a.items[i].text)
 	}
 }
 
-// reach returns where on the axis a floor begins, the place beside the tip that it passes, and how far the
-// tip lies beyond it.
-func (a *arrows) reach(f floor) (footX, footY, besideX, besideY, beyond float64) {
-	tip := a.items[f.arrow]
-	length := math.Hypot(a.axis.x, a.axis.y)
-	ux, uy := a.axis.x/length, a.axis.y/length
-	beyond = tip.x*ux + tip.y*uy - f.at
-	return f.at * ux, f.at * uy, tip.x - beyond*ux, tip.y - beyond*uy, beyond
-}
-
-// floor draws the dashed line that a tip has to reach, from the axis to beside the tip, and what the tip
-// has beyond it, the slack, as a broad pale line.
-func (a *arrows) floor(c draw.Canvas, at func(x, y float64) vg.Point, f floor) {
-	tip := a.items[f.arrow]
-	fx, fy, bx, by, beyond := a.reach(f)
-	foot, beside := at(fx, fy), at(bx, by)
-	if beyond > 1e-6*math.Hypot(a.axis.x, a.axis.y) {
-		pale, end := tip.color, at(tip.x, tip.y)
-		pale.A = 110
-		c.StrokeLine2(a.theme.line(pale, 6), beside.X, beside.Y, end.X, end.Y)
+// floor draws a floor as a dashed line, and what the tip has beyond it, the slack, as a broad pale one.
+func (a *arrows) floor(c pen, at func(x, y float64) vg.Point, f floor) {
+	foot, beside := at(f.foot.X, f.foot.Y), at(f.beside.X, f.beside.Y)
+	if f.slack {
+		c.stroke(a.theme.line(pale(f.tip.color), 6), beside, at(f.tip.x, f.tip.y))
 	}
 	// A little beyond both, so that the crossing shows.
 	d := beside.Sub(foot)
@@ -78,7 +74,12 @@ func (a *arrows) floor(c draw.Canvas, at func(x, y float64) vg.Point, f floor) {
 		more := d.Scale(vg.Length(5 / l))
 		foot, beside = foot.Sub(more), beside.Add(more)
 	}
-	c.StrokeLine2(a.theme.line(tip.color, 1, 3, 2), foot.X, foot.Y, beside.X, beside.Y)
+	c.stroke(a.theme.line(f.tip.color, 1, 3, 2), foot, beside)
+}
+
+func pale(c color.NRGBA) color.NRGBA {
+	c.A = 110
+	return c
 }
 
 // scaled returns where a place of the plot's axes lies on the canvas, in one scale for both axes.
@@ -102,14 +103,13 @@ func (a *arrows) DataRange() (xmin, xmax, ymin, ymax float64) {
 		add(it.x, it.y)
 	}
 	for _, f := range a.floors {
-		fx, fy, bx, by, _ := a.reach(f)
-		add(fx, fy)
-		add(bx, by)
+		add(f.foot.X, f.foot.Y)
+		add(f.beside.X, f.beside.Y)
 	}
 	return xmin, xmax, ymin, ymax
 }
 
-func (a *arrows) draw(c draw.Canvas, from, to vg.Point, color color.NRGBA, width float64) {
+func (c pen) arrow(from, to vg.Point, color color.NRGBA, width float64) {
 	d := to.Sub(from)
 	length := vg.Length(math.Hypot(float64(d.X), float64(d.Y)))
 	if length == 0 {
@@ -119,21 +119,6 @@ func (a *arrows) draw(c draw.Canvas, from, to vg.Point, color color.NRGBA, width
 	head := min(vg.Points(5+width), length)
 	neck := to.Sub(u.Scale(head))
 	side := vg.Point{X: -u.Y, Y: u.X}.Scale(head*0.3 + vg.Points(width/3))
-	c.StrokeLine2(a.theme.line(color, width), from.X, from.Y, neck.X, neck.Y)
+	c.stroke(c.theme.line(color, width), from, neck)
 	c.FillPolygon(color, []vg.Point{to, neck.Add(side), neck.Sub(side)})
-}
-
-// strokes marks a place in each row of bars by a thick stroke.
-type strokes struct {
-	theme *Theme
-	bars  *bars
-	at    []float64
-}
-
-func (s *strokes) Plot(c draw.Canvas, p *plot.Plot) {
-	trX, trY := p.Transforms(&c)
-	half := s.bars.wide/2 + 0.02
-	for i, x := range s.at {
-		c.StrokeLine2(s.theme.line(s.theme.Ink, 2), trX(x), trY(s.bars.y(i)-half), trX(x), trY(s.bars.y(i)+half))
-	}
 }

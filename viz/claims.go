@@ -3,9 +3,9 @@ package viz
 import (
 	"errors"
 	"fmt"
+	"image/color"
 	"math"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -88,23 +88,27 @@ func Claims(t *Theme, unit string, alpha float64, claims ...Claim) (*Figure, err
 	if len(tested) == 0 {
 		return nil, errors.New("viz: no claims to draw")
 	}
-	glyph := func(holds bool, mean float64) draw.GlyphStyle {
-		g := draw.GlyphStyle{Color: t.Muted, Radius: vg.Points(3.8), Shape: draw.RingGlyph{}}
-		if holds {
-			g.Color, g.Shape = t.Hues[1], draw.CircleGlyph{}
-			if mean < 0 {
-				g.Color = t.Hues[0]
-			}
-		}
-		return g
+	glyph := func(c color.Color, shape draw.GlyphDrawer) draw.GlyphStyle {
+		return draw.GlyphStyle{Color: c, Radius: vg.Points(3.8), Shape: shape}
 	}
-	d := &dotRows{theme: t, at: 0}
+	key := []keyEntry{
+		{label: "mean, better", glyph: glyph(t.Hues[1], draw.CircleGlyph{}), tight: true},
+		{label: "mean, worse", glyph: glyph(t.Hues[0], draw.CircleGlyph{}), tight: true},
+		{label: fmt.Sprintf("mean, no difference shown at the level %g", alpha), glyph: glyph(t.Muted, draw.RingGlyph{}), tight: true},
+		{label: "(pale: single pairs; p after Holm's correction)"},
+	}
+	var d dotRows
 	data := Table{Head: []string{"claim", "pair", "difference", "mean", "p", "p_holm"}}
 	for i, c := range tested {
 		d.rows = append(d.rows, c.Label)
-		it := dotRow{row: i, mean: glyph(c.Holds(alpha), c.Mean), text: fmt.Sprintf("%+.1f, p = %.2g", c.Mean, c.Adjusted)}
-		if c.Refused != nil {
+		it := dotRow{row: i, mean: key[2].glyph, text: fmt.Sprintf("%+.1f, p = %.2g", c.Mean, c.Adjusted)}
+		switch {
+		case c.Refused != nil:
 			it.text = fmt.Sprintf("%+.1f, too few pairs", c.Mean)
+		case c.Holds(alpha) && c.Mean < 0:
+			it.mean = key[1].glyph
+		case c.Holds(alpha):
+			it.mean = key[0].glyph
 		}
 		for k := range c.A {
 			it.values = append(it.values, c.A[k]-c.B[k])
@@ -112,13 +116,8 @@ func Claims(t *Theme, unit string, alpha float64, claims ...Claim) (*Figure, err
 		}
 		d.items = append(d.items, it)
 	}
-	p := t.newPlot("difference, "+unit, "")
-	d.addTo(p)
-	f := newFigure(t, vg.Length(50+26*len(tested)), fmt.Sprintf("Differences of paired scores for %d claims, with exact tests.", len(tested)), []*plot.Plot{p})
-	f.key = []keyEntry{
-		{label: "mean, better", glyph: glyph(true, 1), tight: true}, {label: "mean, worse", glyph: glyph(true, -1), tight: true},
-		{label: fmt.Sprintf("mean, no difference shown at the level %g", alpha), glyph: glyph(false, 0), tight: true},
-		{label: "(pale: single pairs; p after Holm's correction)"},
-	}
-	return f.holding("claims", data), nil
+	p := t.panel("", "difference, "+unit, "")
+	p.dotRows(d)
+	return t.figure(layout{name: "claims", data: data, height: vg.Length(50 + 26*len(tested)), key: key,
+		alt: fmt.Sprintf("Differences of paired scores for %d claims, with exact tests.", len(tested))}, []*Plot{p})
 }

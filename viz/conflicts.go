@@ -5,24 +5,25 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 	"strings"
 
-	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// Conflicts draws how the streams' gradients agree. On the left is the cosine of each pair, averaged over the
-// steps in which both take part; on the right the share of those steps in which they conflict (a cosine below
-// 0). It must show which streams conflict, how much and how often. The colour scale of the right half has its
-// middle at a half, so that frequent conflicts do not all look alike. The records must hold Gram matrices; a
-// single step's record gives its cosines alone.
+// Conflicts draws how the streams' gradients agree: on the left the cosine of each pair, averaged over the steps in which both
+// take part; on the right the share of those steps in which they conflict (a cosine below 0), on a scale with its middle at a
+// half. It must show which streams conflict, how much and how often. The records must hold Gram matrices; a single step's record
+// gives its cosines alone.
 func Conflicts(t *Theme, records []results.Record) (*Figure, error) {
 	pairs, names, err := cosines(records)
 	if err != nil {
 		return nil, err
 	}
-	cosine := t.newPlot("", "")
 	columns := names
 	if len(names) > 7 { // too many to stand beside each other in full
 		columns = nil
@@ -30,32 +31,25 @@ func Conflicts(t *Theme, records []results.Record) (*Figure, error) {
 			columns = append(columns, strings.TrimPrefix(name, "task "))
 		}
 	}
-	mean := &matrix{theme: t, rows: names, columns: columns, color: t.diverging, text: signed,
-		cells: cells(pairs, func(p pair) float64 { return p.cosine / p.steps })}
-	mean.addTo(cosine)
-	row := []*plot.Plot{cosine}
+	cosine := t.panel("cosine of the gradients", "", "")
+	cosine.matrix(&matrix{rows: names, columns: columns, color: t.diverging, text: signed,
+		cells: cells(pairs, pair.mean)})
+	row := []*Plot{cosine}
 	if len(records) > 1 {
-		cosine.Title.Text = "cosine of the gradients, mean over steps"
-		share := t.newPlot("", "")
-		share.Title.Text = "steps in conflict, %"
-		m := &matrix{theme: t, rows: names, columns: columns, text: percent,
+		cosine.Title.Text += ", mean over steps"
+		share := t.panel("steps in conflict, %", "", "")
+		share.matrix(&matrix{rows: names, columns: columns, text: percent,
 			color: func(v float64) color.NRGBA { return t.diverging(1 - 2*v) },
-			cells: cells(pairs, func(p pair) float64 { return p.conflicts / p.steps })}
-		m.addTo(share)
+			cells: cells(pairs, pair.share)})
 		row = append(row, share)
-	} else {
-		cosine.Title.Text = "cosine of the gradients"
 	}
-	f := newFigure(t, 300, fmt.Sprintf("Cosines of the gradients of %d streams.", len(names)), row)
-	if len(row) == 1 {
-		f.Width = wide / 2
-	}
-	f.key = []keyEntry{
-		t.swatchKey("conflict (−1; all steps)", t.diverging(-1)),
-		t.swatchKey("at right angles (0; half of the steps)", t.diverging(0)),
-		t.swatchKey("agreement (+1; no step)", t.diverging(1)),
-	}
-	return f.holding("conflicts", pairTable(pairs, names)), nil
+	return t.figure(layout{name: "conflicts", data: pairTable(pairs, names), height: 300, width: wide / 2 * vg.Length(len(row)),
+		alt: fmt.Sprintf("Cosines of the gradients of %d streams.", len(names)),
+		key: []keyEntry{
+			t.swatchKey("conflict (−1; all steps)", t.diverging(-1)),
+			t.swatchKey("at right angles (0; half of the steps)", t.diverging(0)),
+			t.swatchKey("agreement (+1; no step)", t.diverging(1)),
+		}}, row)
 }
 
 // pairTable has a row for each two streams that met.
@@ -64,7 +58,7 @@ func pairTable(pairs [][]pair, names []string) Table {
 	for i := range pairs {
 		for j := i + 1; j < len(pairs); j++ {
 			if p := pairs[i][j]; p.steps > 0 {
-				data.add(names[i], names[j], p.cosine/p.steps, p.conflicts/p.steps, p.steps)
+				data.add(names[i], names[j], p.mean(), p.share(), p.steps)
 			}
 		}
 	}
@@ -81,8 +75,25 @@ const maxMatrix = 500
 // pair sums up the steps that two streams share.
 type pair struct{ steps, cosine, conflicts float64 }
 
+func (p pair) mean() float64  { return p.cosine / p.steps }
+func (p pair) share() float64 { return p.conflicts / p.steps }
+
+// meet adds what the Gram matrix of k gradients says about two of them, unless one is 0.
+func (p *pair) meet(gram []float64, k, a, b int) bool {
+	norms := math.Sqrt(gram[a*k+a] * gram[b*k+b])
+	if !(norms > 0) {
+		return false
+	}
+	p.steps++
+	p.cosine += gram[a*k+b] / norms
+	if gram[a*k+b] < 0 {
+		p.conflicts++
+	}
+	return true
+}
+
 // cosines gathers all pairs of streams, the memory first, then the tasks.
-func cosines(records []results.Record) ([][]pair, []string, error) {
+func cosines(records []results.Record) (pairs [][]pair, names []string, err error) {
 	if err := checkRecords(records); err != nil {
 		return nil, nil, err
 	}
@@ -93,35 +104,24 @@ func cosines(records []results.Record) ([][]pair, []string, error) {
 		if len(r.Gram) == 0 && k > 0 {
 			return nil, nil, fmt.Errorf("viz: the record of step %d has no Gram matrix; record a method that needs one, for example an EMGD method", r.Step)
 		}
-		for a := range k {
-			for b := range k {
-				norms := math.Sqrt(r.Gram[a*k+a] * r.Gram[b*k+b])
-				if a == b || norms == 0 {
-					continue
+		for a, id := range r.IDs {
+			for b, other := range r.IDs {
+				if s := sums[[2]int{id, other}]; a != b && s.meet(r.Gram, k, a, b) {
+					sums[[2]int{id, other}] = s
 				}
-				s := sums[[2]int{r.IDs[a], r.IDs[b]}]
-				cosine := r.Gram[a*k+b] / norms
-				s.steps++
-				s.cosine += cosine
-				if cosine < 0 {
-					s.conflicts++
-				}
-				sums[[2]int{r.IDs[a], r.IDs[b]}] = s
 			}
 		}
 	}
-	if len(sums) == 0 {
-		return nil, nil, errors.New("viz: no step has two streams with gradients to compare")
-	}
 	rows := streamsOf(records...)
-	ids := rows.ids
-	if len(ids) > maxMatrix {
-		return nil, nil, fmt.Errorf("viz: the records have %d streams; a matrix shows up to %d: draw fewer steps", len(ids), maxMatrix)
+	switch n := len(rows.ids); {
+	case len(sums) == 0:
+		return nil, nil, errors.New("viz: no step has two streams with gradients to compare")
+	case n > maxMatrix:
+		return nil, nil, fmt.Errorf("viz: the records have %d streams; a matrix shows up to %d: draw fewer steps", n, maxMatrix)
 	}
-	pairs := make([][]pair, len(ids))
-	var names []string
-	for i, a := range ids {
-		for _, b := range ids {
+	pairs = make([][]pair, len(rows.ids))
+	for i, a := range rows.ids {
+		for _, b := range rows.ids {
 			pairs[i] = append(pairs[i], sums[[2]int{a, b}])
 		}
 		names = append(names, rows.name(a))
@@ -129,17 +129,121 @@ func cosines(records []results.Record) ([][]pair, []string, error) {
 	return pairs, names, nil
 }
 
-// cells applies value to the pairs that met; the others stay empty.
+// cells applies value, which is NaN for pairs that never met.
 func cells(pairs [][]pair, value func(pair) float64) [][]float64 {
 	out := make([][]float64, len(pairs))
 	for i, row := range pairs {
 		for _, p := range row {
-			v := math.NaN()
-			if p.steps > 0 {
-				v = value(p)
-			}
-			out[i] = append(out[i], v)
+			out[i] = append(out[i], value(p))
 		}
 	}
 	return out
+}
+
+// PairKind says between which gradients a cosine is.
+type PairKind string
+
+const (
+	MemoryAndTask PairKind = "memory and task" // the memory's gradient, the sum of its rows, and that of a running task
+	TwoTasks      PairKind = "two tasks"       // those of two running tasks
+)
+
+// PairStats are the cosines of all pairs of a kind, over the steps of a run.
+type PairStats struct {
+	Pairs    int     // over all steps
+	Cosine   float64 // mean
+	Conflict float64 // share of pairs with a cosine below 0, from 0 to 1
+}
+
+// PairsOf returns how the gradients of a run agree. The records must hold Gram matrices.
+func PairsOf(records []results.Record) map[PairKind]PairStats {
+	sums := map[PairKind]pair{}
+	for i := range records {
+		ids, gram := summedMemory(&records[i])
+		for a := range ids {
+			for b := range a {
+				kind := TwoTasks
+				if ids[b] == 0 {
+					kind = MemoryAndTask
+				}
+				if s := sums[kind]; s.meet(gram, len(ids), a, b) {
+					sums[kind] = s
+				}
+			}
+		}
+	}
+	out := map[PairKind]PairStats{}
+	for kind, s := range sums {
+		out[kind] = PairStats{Pairs: int(s.steps), Cosine: s.mean(), Conflict: s.share()}
+	}
+	return out
+}
+
+// summedMemory returns a step's ids and Gram matrix with the rows of the memory, wherever they stand, added up to one, the
+// first. The row of a penalty is left out.
+func summedMemory(r *results.Record) (ids []int, gram []float64) {
+	k := len(r.IDs)
+	if len(r.Gram) != k*k {
+		return nil, nil
+	}
+	if slices.ContainsFunc(r.IDs, ofMemory) {
+		ids = []int{0}
+	}
+	to := make([]int, k)
+	for i, id := range r.IDs {
+		if id > 0 {
+			to[i] = len(ids)
+			ids = append(ids, id)
+		}
+	}
+	gram = make([]float64, len(ids)*len(ids))
+	for a := range k {
+		for b := range k {
+			if r.IDs[a] != rehearsal.PenaltyRow && r.IDs[b] != rehearsal.PenaltyRow {
+				gram[to[a]*len(ids)+to[b]] += r.Gram[a*k+b]
+			}
+		}
+	}
+	return ids, gram
+}
+
+// ConflictShare draws how the gradients of several methods agree: the mean cosine, and the share of pairs with a cosine below 0;
+// once for the memory and a task, once for two tasks. It must show whether a method leads to gradients that conflict less. Each
+// run of a label is a pale point, their mean a large one. [Conflicts] has the pairs of one run.
+func ConflictShare(t *Theme, recorded ...Recorded) (*Figure, error) {
+	groups, err := t.grouped(recorded)
+	if err != nil {
+		return nil, err
+	}
+	kinds := []PairKind{MemoryAndTask, TwoTasks}
+	key := []keyEntry{
+		{label: string(MemoryAndTask), glyph: kindGlyph(t.Hues[1], draw.CircleGlyph{}), tight: true},
+		{label: string(TwoTasks), glyph: kindGlyph(t.Hues[0], polygon{4, 45}), tight: true}, paleRuns,
+	}
+	var cosine, conflict dotRows
+	data := Table{Head: []string{"method", "pair", "mean_cosine", "share_in_conflict", "pairs"}}
+	for i, g := range groups {
+		stats := make([]map[PairKind]PairStats, len(g.runs))
+		for n, run := range g.runs {
+			stats[n] = PairsOf(run)
+		}
+		cosine.rows, conflict.rows = append(cosine.rows, g.label), append(conflict.rows, "")
+		for k, kind := range kinds {
+			var cosines, conflicts []float64
+			for _, s := range stats {
+				if p := s[kind]; p.Pairs > 0 {
+					cosines, conflicts = append(cosines, p.Cosine), append(conflicts, 100*p.Conflict)
+					data.add(g.label, string(kind), p.Cosine, p.Conflict, p.Pairs)
+				}
+			}
+			at := dotRow{row: i, shift: kindShift(k, len(kinds), 0.4), mean: key[k].glyph}
+			cosine.add(at, cosines, "%+.2f")
+			conflict.add(at, conflicts, "%.0f %%")
+		}
+	}
+	left, right := t.panel("", "mean cosine", ""), t.panel("", "pairs in conflict, %", "")
+	left.dotRows(cosine)
+	right.dotRows(conflict)
+	return t.figure(layout{name: "conflict-share", data: data, height: vg.Length(50 + 34*len(groups)), key: key,
+		alt: fmt.Sprintf("Mean cosines of gradients and the share of pairs in conflict, for %d methods.", len(groups))}, []*Plot{left, right})
 }

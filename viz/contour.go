@@ -3,17 +3,26 @@ package viz
 import (
 	"slices"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// levelLines draws lines of equal value of a function of two variables, always in the same order,
-// so that equal figures are equal bytes.
-type levelLines struct {
-	grid   grid
-	levels []float64
-	style  draw.LineStyle
+// contours adds level lines of a function on a box at even shares of the box's area, so that they cover the plot where the
+// function is steep as well as where it is flat. They are always in the same order, so that equal figures are equal bytes.
+func (p *Plot) contours(f func(x, y float64) float64, box [4]float64, style draw.LineStyle) {
+	g := sampleGrid(f, box)
+	levels := g.quantiles(0.02, 0.08, 0.16, 0.26, 0.38, 0.5, 0.62, 0.74, 0.86, 0.95)
+	p.sketch(func(c pen) {
+		for _, level := range levels {
+			for _, line := range g.contour(level) {
+				points := make([]vg.Point, len(line))
+				for i, xy := range line {
+					points[i] = c.at(xy[0], xy[1])
+				}
+				c.StrokeLines(style, c.ClipLinesXY(points)...)
+			}
+		}
+	})
 }
 
 // gridSize is the number of sample points along each side.
@@ -49,19 +58,6 @@ func (g *grid) quantiles(shares ...float64) []float64 {
 		levels[i] = sorted[int(share*float64(len(sorted)-1))]
 	}
 	return slices.Compact(levels)
-}
-
-func (l *levelLines) Plot(c draw.Canvas, p *plot.Plot) {
-	trX, trY := p.Transforms(&c)
-	for _, level := range l.levels {
-		for _, line := range l.grid.contour(level) {
-			points := make([]vg.Point, len(line))
-			for i, xy := range line {
-				points[i] = vg.Point{X: trX(xy[0]), Y: trY(xy[1])}
-			}
-			c.StrokeLines(l.style, c.ClipLinesXY(points)...)
-		}
-	}
 }
 
 // contour follows a level from cell to cell (marching squares). A line passes through edges of the

@@ -7,9 +7,7 @@ import (
 	"image/color"
 	"math"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 )
 
 // EditedImage is a stored image and what memory editing does to it. The slices hold H·W·C values,
@@ -22,18 +20,16 @@ type EditedImage struct {
 	After    []float32 // pixels in [0, 1]
 }
 
-// EditedImages draws stored images from left to right. Below each are its edit gradient |∇ₓφ|, stretched per
-// image from its smallest to its largest value (the paper's Fig. 6), the image after editing, and the change:
-// darker pixels in one colour and brighter ones in another, up to the largest change, whose size is printed
-// below. The figure must show where the edits go. The outline of the original strokes, which are the pixels
-// brighter than half-way between the darkest and the brightest of the smoothed image, is drawn over the
-// gradient and the change. Printed below is the part of all change that lies on the strokes, and, for
-// comparison, the part of the image that they cover, which is what chance would give.
+// EditedImages draws stored images from left to right. Below each are its edit gradient |∇ₓφ|, stretched from its smallest to its
+// largest value (the paper's Fig. 6), the image after editing, and the change, darker and brighter pixels in two colours up to
+// the largest change, which is printed. It must show where the edits go: the outline of the strokes, pixels of the smoothed image
+// brighter than half-way between its darkest and brightest, lies over the gradient and the change; printed are the part of the
+// change on the strokes and their part of the area.
 func EditedImages(t *Theme, images ...EditedImage) (*Figure, error) {
 	if len(images) == 0 {
 		return nil, errors.New("viz: no images to draw")
 	}
-	g := &imageGrid{theme: t, rows: []string{"stored", "edit gradient", "edited", "change"}}
+	g := imageGrid{rows: []string{"stored", "edit gradient", "edited", "change"}}
 	data := Table{Head: []string{"image", "label", "largest_change", "share_of_change_on_strokes", "share_of_area_on_strokes"}}
 	for i := range images {
 		m := &images[i]
@@ -50,25 +46,21 @@ func EditedImages(t *Theme, images ...EditedImage) (*Figure, error) {
 		g.columns = append(g.columns, column)
 		g.outlines = append(g.outlines, outlineOf(strokes, m.W))
 		data.add(i+1, m.Label, largest, on, area)
-		g.images = append(g.images, []image.Image{
-			m.picture(func(k int) float64 { return float64(m.Before[k]) }),
-			m.picture(m.stretched()),
-			m.picture(func(k int) float64 { return float64(m.After[k]) }),
-			change,
-		})
+		g.images = append(g.images, []image.Image{m.picture(pixels(m.Before)), m.picture(m.stretched()), m.picture(pixels(m.After)), change})
 	}
-	p := t.newPlot("", "")
-	g.addTo(p)
-	alt := fmt.Sprintf("%d stored images, their edit gradients, the images after editing, and the changes.", len(images))
-	f := newFigure(t, 0, alt, []*plot.Plot{p})
-	// Square cells, as far as the page's width goes.
-	cell := min((wide-80)/vg.Length(len(images)), 110)
-	f.Height, f.shape = 4*cell+64, true
-	f.Width = min(wide, vg.Length(len(images))*cell+90)
-	f.key = []keyEntry{t.swatchKey("darker", t.diverging(-1)), t.swatchKey("brighter", t.diverging(1)),
-		{label: "the stroke's outline", line: t.line(t.outline(), 1)}, {label: "±: largest change of a pixel"},
-		{label: "a % on b %: of the change, on strokes of so much area"}}
-	return f.holding("edited-images", data), nil
+	p := t.panel("", "", "")
+	p.images(g)
+	cell := min((wide-80)/vg.Length(len(images)), 110) // square, as far as the page's width goes
+	return t.figure(layout{name: "edited-images", data: data, height: 4*cell + 64, width: min(wide, vg.Length(len(images))*cell+90), shape: true,
+		key: []keyEntry{t.swatchKey("darker", t.diverging(-1)), t.swatchKey("brighter", t.diverging(1)),
+			{label: "the stroke's outline", line: t.line(t.outline(), 1)}, {label: "±: largest change of a pixel"},
+			{label: "a % on b %: of the change, on strokes of so much area"}},
+		alt: fmt.Sprintf("%d stored images, their edit gradients, the images after editing, and the changes.", len(images)),
+	}, []*Plot{p})
+}
+
+func pixels(values []float32) func(int) float64 {
+	return func(k int) float64 { return float64(values[k]) }
 }
 
 func (m *EditedImage) check() error {
@@ -218,52 +210,42 @@ func (m *EditedImage) paint(pixel func(int) color.NRGBA) image.Image {
 	return img
 }
 
-// imageGrid draws images in named rows and columns, each as large as its cell allows.
+// imageGrid is images in named rows and columns, each as large as its cell allows.
 type imageGrid struct {
-	theme         *Theme
 	rows, columns []string
 	images        [][]image.Image    // by column, then row
 	outlines      [][][2]image.Point // by column
 }
 
-func (g *imageGrid) addTo(p *plot.Plot) {
-	m := matrix{theme: g.theme, rows: g.rows, columns: g.columns}
-	m.addTo(p) // its cells are empty
-	p.Add(g)
-}
-
-func (g *imageGrid) Plot(c draw.Canvas, p *plot.Plot) {
-	trX, trY := p.Transforms(&c)
-	for j, column := range g.images {
-		for i, img := range column {
-			x, y := trX(float64(j)), trY(float64(len(g.rows)-1-i))
-			width, height := trX(0.5)-trX(-0.5)-vg.Points(3), trY(0.5)-trY(-0.5)-vg.Points(3)
-			size := img.Bounds().Size()
-			unit := min(width/vg.Length(size.X), height/vg.Length(size.Y)) / 2
-			half := vg.Point{X: unit * vg.Length(size.X), Y: unit * vg.Length(size.Y)}
-			at := vg.Point{X: x, Y: y}
-			box := vg.Rectangle{Min: at.Sub(half), Max: at.Add(half)}
-			c.DrawImage(box, img)
-			if i%2 == 1 { // the gradient and the change
-				g.outline(c, box, unit*2*zoom, g.outlines[j])
+func (p *Plot) images(g imageGrid) {
+	p.matrix(&matrix{rows: g.rows, columns: g.columns}) // its cells are empty
+	p.sketch(func(c pen) {
+		cell := c.at(0.5, 0.5).Sub(c.at(-0.5, -0.5)).Sub(vg.Point{X: vg.Points(3), Y: vg.Points(3)})
+		for j, column := range g.images {
+			for i, img := range column {
+				size, at := img.Bounds().Size(), c.at(float64(j), rowY(len(g.rows), i))
+				unit := min(cell.X/vg.Length(size.X), cell.Y/vg.Length(size.Y)) / 2
+				half := vg.Point{X: unit * vg.Length(size.X), Y: unit * vg.Length(size.Y)}
+				box := vg.Rectangle{Min: at.Sub(half), Max: at.Add(half)}
+				c.DrawImage(box, img)
+				if i%2 == 1 { // the gradient and the change
+					c.outline(box, unit*2*zoom, g.outlines[j])
+				}
 			}
 		}
-	}
+	})
 }
 
 // outline draws the edges of pixels of a size over an image.
-func (g *imageGrid) outline(c draw.Canvas, box vg.Rectangle, pixel vg.Length, edges [][2]image.Point) {
-	c.SetLineStyle(g.theme.line(g.theme.outline(), 0.7))
+func (c pen) outline(box vg.Rectangle, pixel vg.Length, edges [][2]image.Point) {
+	at := func(p image.Point) vg.Point {
+		return vg.Point{X: box.Min.X + pixel*vg.Length(p.X), Y: box.Max.Y - pixel*vg.Length(p.Y)}
+	}
+	c.SetLineStyle(c.theme.line(c.theme.outline(), 0.7))
 	var path vg.Path
 	for _, e := range edges {
-		for k, p := range e {
-			at := vg.Point{X: box.Min.X + pixel*vg.Length(p.X), Y: box.Max.Y - pixel*vg.Length(p.Y)}
-			if k == 0 {
-				path.Move(at)
-			} else {
-				path.Line(at)
-			}
-		}
+		path.Move(at(e[0]))
+		path.Line(at(e[1]))
 	}
 	if len(path) > 0 {
 		c.Stroke(path)

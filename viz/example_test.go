@@ -9,7 +9,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 	"github.com/parallelcl/parallelcl/viz"
-	"github.com/parallelcl/parallelcl/viz/internal/sample"
 )
 
 // What each example draws is kept in testdata and compared by the tests. The runs and records that a

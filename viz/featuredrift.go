@@ -6,9 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 )
 
 // RelativeDrift returns how far features have moved: the root of the mean squared distance between each sample's
@@ -50,16 +48,17 @@ type Drift struct {
 	Value   float64
 }
 
-// FeatureDrift draws how far features moved from the end of a task to the end of the run, a row for each label and a
-// marker for each kind of samples. It must show which method holds its features still, and whether those of stored samples
-// stay while others move. Each run is a pale point, their mean a large one.
+// FeatureDrift draws how far features moved from the end of a task to the end of the run, a row for each label and a marker for
+// each kind of samples. It must show which method holds its features still, and whether those of stored samples stay while others
+// move. Each run is a pale point, their mean a large one.
 func FeatureDrift(t *Theme, drifts ...Drift) (*Figure, error) {
 	if len(drifts) == 0 {
 		return nil, errors.New("viz: no drifts to draw")
 	}
-	d := &dotRows{theme: t, at: 0}
+	l := layout{name: "feature-drift", data: Table{Head: []string{"method", "samples", "relative_drift"}}}
+	var d dotRows
 	var kinds []string
-	data := Table{Head: []string{"method", "samples", "relative_drift"}}
+	values := map[[2]string][]float64{}
 	for _, x := range drifts {
 		if !finite(x.Value) || x.Value < 0 {
 			return nil, fmt.Errorf("viz: %s: a drift of %v; want a finite number of at least 0", x.Label, x.Value)
@@ -68,38 +67,23 @@ func FeatureDrift(t *Theme, drifts ...Drift) (*Figure, error) {
 			d.rows = append(d.rows, x.Label)
 		}
 		if !slices.Contains(kinds, x.Samples) {
+			k := len(kinds)
 			kinds = append(kinds, x.Samples)
+			l.key = append(l.key, keyEntry{label: x.Samples, glyph: kindGlyph(t.Hues[(1+2*k)%len(t.Hues)], solid[k%len(solid)]), tight: true})
 		}
-		data.add(x.Label, x.Samples, x.Value)
-	}
-	glyph := func(k int) draw.GlyphStyle {
-		return draw.GlyphStyle{Color: t.Hues[(1+2*k)%len(t.Hues)], Radius: vg.Points(3.6), Shape: solid[k%len(solid)]}
+		at := [2]string{x.Label, x.Samples}
+		values[at] = append(values[at], x.Value)
+		l.data.add(x.Label, x.Samples, x.Value)
 	}
 	for i, row := range d.rows {
 		for k, kind := range kinds {
-			it := dotRow{row: i, mean: glyph(k)}
-			if n := len(kinds); n > 1 {
-				it.shift = 0.5*float64(k)/float64(n-1) - 0.25
-			}
-			for _, x := range drifts {
-				if x.Label == row && x.Samples == kind {
-					it.values = append(it.values, x.Value)
-				}
-			}
-			if len(it.values) > 0 {
-				mean, _ := meanStd(it.values)
-				it.text = fmt.Sprintf("%.2f", mean)
-				d.items = append(d.items, it)
-			}
+			d.add(dotRow{row: i, shift: kindShift(k, len(kinds), 0.5), mean: l.key[k].glyph}, values[[2]string{row, kind}], "%.2f")
 		}
 	}
-	p := t.newPlot("distance moved, over the distance between samples", "")
-	d.addTo(p)
+	p := t.panel("", "distance moved, over the distance between samples", "")
+	p.dotRows(d)
 	p.X.Min = 0
-	f := newFigure(t, vg.Length(50+34*len(d.rows)), fmt.Sprintf("How far features moved after their task's end, for %d methods.", len(d.rows)), []*plot.Plot{p})
-	for k, kind := range kinds {
-		f.key = append(f.key, keyEntry{label: kind, glyph: glyph(k), tight: true})
-	}
-	f.key = append(f.key, keyEntry{label: "(pale: single runs)"})
-	return f.holding("feature-drift", data), nil
+	l.height, l.key = vg.Length(50+34*len(d.rows)), append(l.key, paleRuns)
+	l.alt = fmt.Sprintf("How far features moved after their task's end, for %d methods.", len(d.rows))
+	return t.figure(l, []*Plot{p})
 }

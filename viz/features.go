@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -27,61 +26,62 @@ type FeatureMap struct {
 	Baseline map[int]float64
 }
 
-// Features draws maps side by side (the paper's Fig. 9). It must show whether the rehearsal samples still lie
-// where their classes lie. Test samples are small marks, rehearsal samples large ones with a rim, and a
-// class's name is at the median of its marks. Up to 70 classes each have their own combination of colour and
-// marker. If all maps have cosines, the mean cosine of the rehearsal samples to their class mean is drawn
-// below them, with a mark for each class, and beside it, as rings, the baseline: their cosine to the means of
-// the other classes. Only what lies above the baseline says something about the class. names holds the
-// classes' names; a class without one is shown by its number.
+// Features draws maps side by side (the paper's Fig. 9). It must show whether the rehearsal samples still lie where their classes
+// lie: test samples are small marks, rehearsal samples large ones with a rim, and a class's name is at the median of its marks.
+// Up to 70 classes have their own combination of colour and marker. If all maps have cosines, the mean cosine of the rehearsal
+// samples to their class mean is drawn below, with a mark for each class and a ring for the baseline: only what lies above that
+// says something about the class. names has the classes' names; a class without one is shown by its number.
 func Features(t *Theme, names map[int]string, features ...FeatureMap) (*Figure, error) {
 	if len(features) == 0 {
 		return nil, errors.New("viz: no feature maps to draw")
 	}
 	classes := map[int]int{} // the place of each class, for its colour
 	withBars, withBaseline := true, false
-	for i := range features {
-		if err := features[i].check(); err != nil {
-			return nil, fmt.Errorf("viz: feature map %d (%s): %w", i+1, features[i].Title, err)
+	for i, m := range features {
+		if err := m.check(); err != nil {
+			return nil, fmt.Errorf("viz: feature map %d (%s): %w", i+1, m.Title, err)
 		}
-		for _, c := range features[i].Class {
+		for _, c := range m.Class {
 			classes[c] = 0
 		}
-		withBars = withBars && len(features[i].Cosine) > 0
-		withBaseline = withBaseline || len(features[i].Baseline) > 0
+		withBars, withBaseline = withBars && len(m.Cosine) > 0, withBaseline || len(m.Baseline) > 0
 	}
 	for place, c := range sortedKeys(classes) {
 		classes[c] = place
 	}
-	var plots []*plot.Plot
+	l := layout{name: "features", data: featureTable(features, names), key: classKey(t, classes, names),
+		alt: fmt.Sprintf("Two-dimensional maps of the features of %d classes, in %d states of the model, with the rehearsal samples.", len(classes), len(features))}
+	var plots []*Plot
 	for i := range features {
-		p := t.newPlot("", "")
-		p.Title.Text = features[i].Title
+		p := t.panel(features[i].Title, "", "")
 		p.HideAxes()
-		s := &scatter{theme: t, features: &features[i], places: classes, names: names}
-		p.Add(s)
-		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = s.box()
+		p.featureMap(&features[i], classes, names)
 		plots = append(plots, p)
 	}
-	f := newFigure(t, 0, fmt.Sprintf("Two-dimensional maps of the features of %d classes, in %d states of the model, with the rehearsal samples.", len(classes), len(features)), panels(plots)...)
-	f.Height = 230 * rowsOf(f)
-	f.free = plots
+	rows := inRows(plots)
+	share := slices.Repeat([]float64{mapHeight}, len(rows))
 	if withBars {
-		f.Rows = append(f.Rows, []*plot.Plot{cosinePlot(t, features, classes)})
-		extra := vg.Length(50 + 24*len(features))
-		for range f.Rows[1:] {
-			f.Share = append(f.Share, 230)
+		rows = append(rows, []*Plot{t.cosinePlot(features, classes)})
+		share = append(share, float64(50+24*len(features)))
+		if withBaseline {
+			ring := draw.GlyphStyle{Color: t.Muted, Radius: 2.4, Shape: draw.RingGlyph{}}
+			l.key = slices.Insert(l.key, 2, keyEntry{label: "cosine to the means of other classes", glyph: ring})
 		}
-		f.Share = append(f.Share, float64(extra))
-		f.Height += extra
 	}
-	f.key = classKey(t, classes, names)
-	if withBars && withBaseline {
-		ring := draw.GlyphStyle{Color: t.Muted, Radius: 2.4, Shape: draw.RingGlyph{}}
-		f.key = slices.Insert(f.key, 2, keyEntry{label: "cosine to the means of other classes", glyph: ring})
+	for _, s := range share {
+		l.height += vg.Length(s)
 	}
-	return f.holding("features", featureTable(features, names)), nil
+	l.share = share
+	f, err := t.figure(l, rows...)
+	for _, p := range plots {
+		if err == nil {
+			f.free = append(f.free, p.Plot)
+		}
+	}
+	return f, err
 }
+
+const mapHeight = 230
 
 // classKey explains the marks, and names the classes as far as there is room.
 func classKey(t *Theme, places map[int]int, names map[int]string) []keyEntry {
@@ -106,11 +106,10 @@ func featureTable(features []FeatureMap, names map[int]string) Table {
 		}
 		return nil
 	}
-	for i := range features {
-		m := &features[i]
+	for _, m := range features {
 		for k, x := range m.X {
-			data.add(m.Title, x[0], x[1], className(names, m.Class[k]), m.Rehearsal != nil && m.Rehearsal[k],
-				of(m.Cosine, m.Class[k]), of(m.Baseline, m.Class[k]))
+			c := m.Class[k]
+			data.add(m.Title, x[0], x[1], className(names, c), m.stored(k), of(m.Cosine, c), of(m.Baseline, c))
 		}
 	}
 	return data
@@ -157,11 +156,25 @@ func RehearsalBaseline(features [][]float64, class []int, rehearsal []bool) (map
 
 // rehearsalCosine takes the mean over the rehearsal samples of a class and the class means to compare with.
 func rehearsalCosine(features [][]float64, class []int, rehearsal []bool, compare func(sample, mean int) bool) (map[int]float64, error) {
-	means, err := classMeans(features, class, rehearsal)
-	if err != nil {
-		return nil, err
+	if len(features) == 0 || len(class) != len(features) || len(rehearsal) != len(features) {
+		return nil, fmt.Errorf("viz: %d features, %d classes and %d rehearsal marks; want one of each a sample", len(features), len(class), len(rehearsal))
 	}
-	sums, counts := map[int]float64{}, map[int]float64{}
+	means := map[int][]float64{} // the sums, which have the same direction
+	for i, f := range features {
+		if len(f) != len(features[0]) {
+			return nil, fmt.Errorf("viz: sample %d has %d features and the first has %d", i+1, len(f), len(features[0]))
+		}
+		if rehearsal[i] {
+			continue
+		}
+		if means[class[i]] == nil {
+			means[class[i]] = make([]float64, len(f))
+		}
+		for k, v := range f {
+			means[class[i]][k] += v
+		}
+	}
+	cosines, out := map[int][]float64{}, map[int]float64{}
 	for i, f := range features {
 		if !rehearsal[i] {
 			continue
@@ -177,42 +190,19 @@ func rehearsalCosine(features [][]float64, class []int, rehearsal []bool, compar
 			if math.IsNaN(cosine) {
 				return nil, fmt.Errorf("viz: sample %d of class %d or the mean of class %d is the zero vector, which has no cosine", i+1, class[i], c)
 			}
-			sums[class[i]] += cosine
-			counts[class[i]]++
+			cosines[class[i]] = append(cosines[class[i]], cosine)
 		}
 	}
-	if len(sums) == 0 {
+	if len(cosines) == 0 {
 		return nil, errors.New("viz: no sample is marked as rehearsal, or there is no class to compare it with")
 	}
-	for c := range sums {
-		sums[c] /= counts[c]
+	for c, values := range cosines {
+		for _, v := range values {
+			out[c] += v
+		}
+		out[c] /= float64(len(values))
 	}
-	return sums, nil
-}
-
-// classMeans are the sums of each class's features without its rehearsal samples, which have the direction
-// of its mean.
-func classMeans(features [][]float64, class []int, rehearsal []bool) (map[int][]float64, error) {
-	if len(features) == 0 || len(class) != len(features) || len(rehearsal) != len(features) {
-		return nil, fmt.Errorf("viz: %d features, %d classes and %d rehearsal marks; want one of each a sample", len(features), len(class), len(rehearsal))
-	}
-	width := len(features[0])
-	means := map[int][]float64{}
-	for i, f := range features {
-		if len(f) != width {
-			return nil, fmt.Errorf("viz: sample %d has %d features and the first has %d", i+1, len(f), width)
-		}
-		if rehearsal[i] {
-			continue
-		}
-		if means[class[i]] == nil {
-			means[class[i]] = make([]float64, width)
-		}
-		for k, v := range f {
-			means[class[i]][k] += v
-		}
-	}
-	return means, nil
+	return out, nil
 }
 
 // cosineOf is that of two vectors, NaN if one is zero.
@@ -245,58 +235,55 @@ func (g rimmed) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, pt vg.Point) {
 	c.DrawGlyphNoClip(sty, pt)
 }
 
-type scatter struct {
-	theme    *Theme
-	features *FeatureMap
-	places   map[int]int
-	names    map[int]string
+func (m *FeatureMap) stored(i int) bool { return m.Rehearsal != nil && m.Rehearsal[i] }
+
+// featureMap adds the samples of a map, the stored ones over the others, and the classes' names over both.
+func (p *Plot) featureMap(m *FeatureMap, places map[int]int, names map[int]string) {
+	p.axes(m.box())
+	p.sketch(func(c pen) {
+		c.SetLineStyle(c.theme.line(c.theme.Grid, 0.7))
+		c.Stroke(c.Rectangle.Path())
+		for _, stored := range []bool{false, true} {
+			for i, x := range m.X {
+				if m.stored(i) != stored {
+					continue
+				}
+				sty := classGlyph(c.theme, places[m.Class[i]], 1.7)
+				if stored {
+					sty.Radius, sty.Shape = 3.2, rimmed{c.theme.Ink, sty.Shape}
+				} else {
+					faint := sty.Color.(color.NRGBA)
+					faint.A = 170
+					sty.Color = faint
+				}
+				c.DrawGlyphNoClip(sty, c.at(x[0], x[1]))
+			}
+		}
+		sty := c.theme.text(c.theme.Ink, tickSize)
+		for _, class := range sortedKeys(places) {
+			if x, ok := m.median(class); ok {
+				name := className(names, class)
+				at := c.at(x[0], x[1])
+				c.plate(sty, vg.Point{X: at.X - sty.Width(name)/2, Y: at.Y}, name)
+			}
+		}
+	})
 }
 
-func (s *scatter) stored(i int) bool { return s.features.Rehearsal != nil && s.features.Rehearsal[i] }
-
-func (s *scatter) box() (xmin, xmax, ymin, ymax float64) {
+func (m *FeatureMap) box() (xmin, xmax, ymin, ymax float64) {
 	xmin, xmax, ymin, ymax = math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
-	for _, x := range s.features.X {
+	for _, x := range m.X {
 		xmin, xmax, ymin, ymax = min(xmin, x[0]), max(xmax, x[0]), min(ymin, x[1]), max(ymax, x[1])
 	}
 	mx, my := max(0.04*(xmax-xmin), 1e-9), max(0.04*(ymax-ymin), 1e-9)
 	return xmin - mx, xmax + mx, ymin - my, ymax + my
 }
 
-func (s *scatter) Plot(c draw.Canvas, p *plot.Plot) {
-	trX, trY := p.Transforms(&c)
-	c.SetLineStyle(s.theme.line(s.theme.Grid, 0.7))
-	c.Stroke(c.Rectangle.Path())
-	for _, stored := range []bool{false, true} {
-		for i, x := range s.features.X {
-			if s.stored(i) != stored {
-				continue
-			}
-			sty := classGlyph(s.theme, s.places[s.features.Class[i]], 1.7)
-			if stored {
-				sty.Radius, sty.Shape = 3.2, rimmed{s.theme.Ink, sty.Shape}
-			} else {
-				faint := sty.Color.(color.NRGBA)
-				faint.A = 170
-				sty.Color = faint
-			}
-			c.DrawGlyphNoClip(sty, vg.Point{X: trX(x[0]), Y: trY(x[1])})
-		}
-	}
-	sty := s.theme.text(s.theme.Ink, tickSize)
-	for _, class := range sortedKeys(s.places) {
-		if x, ok := s.median(class); ok {
-			name := className(s.names, class)
-			s.theme.plated(c, vg.Point{X: trX(x[0]) - sty.Width(name)/2, Y: trY(x[1])}, name)
-		}
-	}
-}
-
 // median returns the median place of a class's test samples.
-func (s *scatter) median(class int) ([2]float64, bool) {
+func (m *FeatureMap) median(class int) ([2]float64, bool) {
 	var xs, ys []float64
-	for i, x := range s.features.X {
-		if s.features.Class[i] == class && !s.stored(i) {
+	for i, x := range m.X {
+		if m.Class[i] == class && !m.stored(i) {
 			xs, ys = append(xs, x[0]), append(ys, x[1])
 		}
 	}
@@ -308,14 +295,16 @@ func (s *scatter) median(class int) ([2]float64, bool) {
 	return [2]float64{xs[len(xs)/2], ys[len(ys)/2]}, true
 }
 
-// cosinePlot draws a bar for each map.
-func cosinePlot(t *Theme, features []FeatureMap, places map[int]int) *plot.Plot {
-	p := t.newPlot("cosine to the own class / to other classes", "")
-	b := &bars{theme: t, wide: 0.6}
-	dots := &classDots{theme: t, bars: b, places: places}
+// cosinePlot draws a bar for each map with its mean, a mark for each class and a ring for its baseline.
+func (t *Theme) cosinePlot(features []FeatureMap, places map[int]int) *Plot {
+	p := t.panel("", "cosine to the own class / to other classes", "")
+	b := bars{wide: 0.6}
+	var marks []dot
+	var ys []float64
+	var texts []string
 	low := 0.0
 	for i := range features {
-		m := &features[i]
+		m, y := &features[i], rowY(len(features), i)
 		mean, least := meanOf(m.Cosine)
 		text := fmt.Sprintf("%.3f", mean)
 		if len(m.Baseline) > 0 {
@@ -326,11 +315,19 @@ func cosinePlot(t *Theme, features []FeatureMap, places map[int]int) *plot.Plot 
 		low = min(low, least)
 		b.rows = append(b.rows, m.Title)
 		b.bars = append(b.bars, bar{row: i, end: mean, color: t.Grid})
-		dots.maps = append(dots.maps, m)
-		dots.texts = append(dots.texts, text)
+		ys, texts = append(ys, y), append(texts, text)
+		for _, class := range sortedKeys(m.Baseline) {
+			ring := classGlyph(t, places[class], 2.4)
+			ring.Shape = draw.RingGlyph{}
+			marks = append(marks, dot{x: m.Baseline[class], y: y, glyph: ring})
+		}
+		for _, class := range sortedKeys(m.Cosine) {
+			marks = append(marks, dot{x: m.Cosine[class], y: y, glyph: classGlyph(t, places[class], 2.4)})
+		}
 	}
-	b.addTo(p)
-	p.Add(dots)
+	p.bars(b)
+	p.dots(marks...)
+	p.sideTexts(ys, texts)
 	p.X.Min, p.X.Max = low, 1
 	p.X.Tick.Marker = roundTicks{6}
 	return p
@@ -339,44 +336,7 @@ func cosinePlot(t *Theme, features []FeatureMap, places map[int]int) *plot.Plot 
 func meanOf(values map[int]float64) (mean, least float64) {
 	least = math.Inf(1)
 	for _, c := range sortedKeys(values) {
-		mean += values[c] / float64(len(values))
-		least = min(least, values[c])
+		mean, least = mean+values[c]/float64(len(values)), min(least, values[c])
 	}
 	return mean, least
-}
-
-// classDots puts a mark for each class onto the bars, a ring for its baseline, and the means at the right.
-type classDots struct {
-	theme  *Theme
-	bars   *bars
-	places map[int]int
-	maps   []*FeatureMap
-	texts  []string
-}
-
-func (d *classDots) Plot(c draw.Canvas, p *plot.Plot) {
-	trX, trY := p.Transforms(&c)
-	sty := d.theme.text(d.theme.Ink, tickSize)
-	for i, m := range d.maps {
-		y := trY(d.bars.y(i))
-		for _, class := range sortedKeys(m.Baseline) {
-			ring := classGlyph(d.theme, d.places[class], 2.4)
-			ring.Shape = draw.RingGlyph{}
-			c.DrawGlyphNoClip(ring, vg.Point{X: trX(m.Baseline[class]), Y: y})
-		}
-		for _, class := range sortedKeys(m.Cosine) {
-			c.DrawGlyphNoClip(classGlyph(d.theme, d.places[class], 2.4), vg.Point{X: trX(m.Cosine[class]), Y: y})
-		}
-		c.FillText(sty, vg.Point{X: c.Max.X + vg.Points(4), Y: y + lift}, d.texts[i])
-	}
-}
-
-// GlyphBoxes asks the plot for room on the right.
-func (d *classDots) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
-	sty := d.theme.text(d.theme.Ink, tickSize)
-	var boxes []plot.GlyphBox
-	for _, text := range d.texts {
-		boxes = append(boxes, plot.GlyphBox{X: 1, Y: 0.5, Rectangle: vg.Rectangle{Max: vg.Point{X: vg.Points(6) + sty.Width(text)}}})
-	}
-	return boxes
 }

@@ -54,16 +54,6 @@ const (
 	dpi = 144
 )
 
-func newFigure(t *Theme, height vg.Length, alt string, rows ...[]*plot.Plot) *Figure {
-	return &Figure{Rows: rows, Width: wide, Height: height, Alt: alt, theme: t}
-}
-
-// holding names a figure and gives it its data.
-func (f *Figure) holding(name string, data Table) *Figure {
-	f.Name, f.Data = name, data
-	return f
-}
-
 // Narrow returns the figure for a narrow page, with its plots one below the other. It shares them with the
 // original figure.
 func (f *Figure) Narrow() *Figure {
@@ -72,16 +62,13 @@ func (f *Figure) Narrow() *Figure {
 		return &n // which cannot be drawn either
 	}
 	width, height := f.Size()
-	n.Rows, n.Share, n.Height = nil, nil, 0
+	n.Rows, n.Share, n.Width, n.Height = nil, nil, narrow, 0
 	for i, row := range f.Rows {
 		for _, p := range row {
-			share := f.share(i)
-			n.Rows = append(n.Rows, []*plot.Plot{p})
-			n.Share = append(n.Share, share)
-			n.Height += height * vg.Length(share)
+			n.Rows, n.Share = append(n.Rows, []*plot.Plot{p}), append(n.Share, f.share(i))
+			n.Height += height * vg.Length(f.share(i))
 		}
 	}
-	n.Width = narrow
 	if f.shape {
 		n.Height *= narrow / width
 	}
@@ -101,22 +88,12 @@ func (f *Figure) share(row int) float64 {
 
 // look is the figure's theme.
 func (f *Figure) look() *Theme {
-	if f.theme == nil {
-		return Light
-	}
-	return f.theme
+	return cmp.Or(f.theme, Light)
 }
 
 // Size is that of the plots, where 0 stands for what it stands for in the fields.
 func (f *Figure) Size() (width, height vg.Length) {
-	width, height = f.Width, f.Height
-	if width == 0 {
-		width = wide
-	}
-	if height == 0 {
-		height = vg.Length(290 * len(f.Rows))
-	}
-	return width, height
+	return cmp.Or(f.Width, wide), cmp.Or(f.Height, vg.Length(290*len(f.Rows)))
 }
 
 // check returns an error if the figure cannot be drawn.
@@ -184,10 +161,9 @@ func (f *Figure) tiles(c draw.Canvas) [][]draw.Canvas {
 		}
 		top -= h + gutter
 	}
-	if len(f.Rows) > 1 && sameLength(f.Rows) {
-		for j := range f.Rows[0] {
-			f.alignColumn(out, j)
-		}
+	aligned := !slices.ContainsFunc(f.Rows, func(row []*plot.Plot) bool { return len(row) != len(f.Rows[0]) })
+	for j := 0; len(f.Rows) > 1 && aligned && j < len(f.Rows[0]); j++ {
+		f.alignColumn(out, j)
 	}
 	return out
 }
@@ -210,15 +186,6 @@ func (f *Figure) alignColumn(tiles [][]draw.Canvas, j int) {
 	}
 }
 
-func sameLength(rows [][]*plot.Plot) bool {
-	for _, row := range rows {
-		if len(row) != len(rows[0]) {
-			return false
-		}
-	}
-	return true
-}
-
 // Encode writes the figure at its size in a format, "png", "svg" or "pdf", or its data as "csv".
 func (f *Figure) Encode(w io.Writer, format string) error {
 	if format == "csv" {
@@ -237,10 +204,9 @@ func (f *Figure) Encode(w io.Writer, format string) error {
 		_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 		return err
 	case "svg":
-		c := vgsvg.New(width, height)
+		c, buf := vgsvg.New(width, height), new(bytes.Buffer)
 		f.Draw(draw.New(c))
-		var buf bytes.Buffer
-		if _, err := c.WriteTo(&buf); err != nil {
+		if _, err := c.WriteTo(buf); err != nil {
 			return err
 		}
 		_, err := w.Write(withPictureType(withFallbackFonts(wellFormed(buf.Bytes()))))
@@ -286,4 +252,47 @@ func wellFormed(svg []byte) []byte {
 // those of an unknown type.
 func withPictureType(svg []byte) []byte {
 	return bytes.ReplaceAll(svg, []byte(`href="data:image/jpg;base64,iVBORw0KGgo`), []byte(`href="data:image/png;base64,iVBORw0KGgo`))
+}
+
+// SameAxes gives figures of one kind, the frames of a slider say, the same axes: each plot's range becomes
+// the union of the ranges of all plots in its place. Maps are left out, since their scale has no meaning.
+// From one frame to the next, what does not change then stays in place, and what changes can be compared.
+func SameAxes(figures ...*Figure) error {
+	if len(figures) == 0 {
+		return nil
+	}
+	for _, f := range figures {
+		switch {
+		case f == nil:
+			return errors.New("viz: one of the figures is nil")
+		case f.check() != nil:
+			return f.check()
+		case !slices.EqualFunc(f.Rows, figures[0].Rows, func(a, b []*plot.Plot) bool { return len(a) == len(b) }):
+			return errors.New("viz: the figures differ in their plots' number or places; only those of one kind can share axes")
+		}
+	}
+	for i, row := range figures[0].Rows {
+		for j := range row {
+			var x, y []*plot.Axis
+			for _, f := range figures {
+				if p := f.Rows[i][j]; !slices.Contains(f.free, p) {
+					x, y = append(x, &p.X), append(y, &p.Y)
+				}
+			}
+			unite(x)
+			unite(y)
+		}
+	}
+	return nil
+}
+
+// unite gives axes the same ends.
+func unite(axes []*plot.Axis) {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, a := range axes {
+		low, high = min(low, a.Min), max(high, a.Max)
+	}
+	for _, a := range axes {
+		a.Min, a.Max = low, high
+	}
 }

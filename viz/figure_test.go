@@ -18,7 +18,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/viz"
-	"github.com/parallelcl/parallelcl/viz/internal/sample"
 )
 
 // figures draws every figure of the package.

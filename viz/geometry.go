@@ -5,34 +5,31 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/plot"
 
 	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// StepGeometry draws one EMGD step (the paper's Fig. 3). It must show that every gradient's tip reaches its
-// guarantee along d, Jᵢ·d ≥ σᵢ‖d‖², and which tips go beyond it, have slack, and so need no weight. On the
-// left are the gradients Jᵢ and d, to the same scale. Two gradients are drawn in their own plane, and so do
-// not move when σ and λ change. With more than two, the plane contains d, along which each tip's place is
-// exact, and the direction across d in which the gradients differ most. A dashed line marks how far along d
-// each tip has to reach, σᵢ‖d‖, a broad pale one its slack. On the right is what each stream gains,
-// Jᵢ·d/‖d‖²: up to its guarantee σᵢ in its own colour, beyond it paler. The record needs a Gram matrix;
-// [Geometry] makes such a record from any gradients.
+// StepGeometry draws one EMGD step (the paper's Fig. 3). It must show that every gradient's tip reaches its guarantee along d,
+// Jᵢ·d ≥ σᵢ‖d‖² (dashed), and which tips go beyond it, have slack (broad and pale), and so need no weight. On the left are the
+// gradients and d to one scale: two in their own plane, in which they do not move when σ changes; more in the plane of d, along
+// which places are exact, and the direction across d in which the gradients differ most. On the right is what each stream gains,
+// Jᵢ·d/‖d‖², up to its guarantee σᵢ and beyond it. The record needs a Gram matrix; [Geometry] makes such a record from any
+// gradients.
 func StepGeometry(t *Theme, step results.Record) (*Figure, error) {
 	if err := checkRecord(&step); err != nil {
 		return nil, err
 	}
 	k := len(step.IDs)
-	if !certified(&step) || len(step.Gram) == 0 {
+	switch {
+	case !certified(&step) || len(step.Gram) == 0:
 		return nil, fmt.Errorf("viz: the record of step %d lacks a Gram matrix or a certificate (λ, σ and slacks)", step.Step)
-	}
-	if k < 2 {
+	case k < 2:
 		return nil, fmt.Errorf("viz: step %d has %d streams; want at least two", step.Step, k)
-	}
-	if floorBinds(&step) {
+	case floorBinds(&step):
 		return nil, fmt.Errorf("viz: a floor on λ binds at step %d, so that σᵢ‖d‖² is not what its certificate guarantees", step.Step)
 	}
 	along, across, length, err := plane(step.Gram, step.Lambda)
@@ -44,43 +41,40 @@ func StepGeometry(t *Theme, step results.Record) (*Figure, error) {
 		x, y = pairPlane(step.Gram)
 		d.x, d.y = step.Lambda[0]*x[0]+step.Lambda[1]*x[1], step.Lambda[0]*y[0]+step.Lambda[1]*y[1]
 	}
-	left := t.newPlot("", "")
-	left.Title.Text = "gradients and d"
-	left.HideAxes()
-	a := &arrows{theme: t, axis: d}
-	gains := &bars{theme: t, wide: 0.44}
+	left, right := t.panel("gradients and d", "", ""), t.panel("what each stream gains", "gain Jᵢ·d / ‖d‖²", "")
+	a, gains, rows := &arrows{theme: t, axis: d}, bars{wide: 0.44}, streamsOf(step)
 	data := Table{Head: []string{"stream", "sigma", "lambda", "norm", "gain", "slack"}}
-	most, least, rows := 0.0, 0.0, streamsOf(step)
+	most, least := 0.0, 0.0
 	for i, id := range step.IDs {
-		color := rows.color(t, id)
-		a.items = append(a.items, arrow{x: x[i], y: y[i], color: color, text: rows.name(id)})
-		a.floors = append(a.floors, floor{i, step.Sigma[i] * length})
+		color, sigma, lambda := rows.color(t, id), step.Sigma[i], step.Lambda[i]
+		tip := arrow{x: x[i], y: y[i], color: color, text: rows.name(id)}
+		a.items, a.floors = append(a.items, tip), append(a.floors, a.floorOf(tip, sigma*length))
 		gain, norm := along[i]/length, math.Sqrt(step.Gram[i*k+i])
 		gains.rows = append(gains.rows, rows.name(id))
-		gains.bars = append(gains.bars, gainBars(t, i, gain, step.Sigma[i], color,
-			fmt.Sprintf("λ = %.3g, ‖J‖ = %.3g", step.Lambda[i], norm))...)
-		data.add(rows.name(id), step.Sigma[i], step.Lambda[i], norm, gain, gain-step.Sigma[i])
-		most, least = max(most, gain, step.Sigma[i]), min(least, gain)
+		gains.bars = append(gains.bars, gainBars(t, i, gain, sigma, color, fmt.Sprintf("λ = %.3g, ‖J‖ = %.3g", lambda, norm))...)
+		data.add(rows.name(id), sigma, lambda, norm, gain, gain-sigma)
+		most, least = max(most, gain, sigma), min(least, gain)
 	}
 	a.items = append(a.items, d)
+	left.HideAxes()
 	left.Add(a)
-
-	right := t.newPlot("gain Jᵢ·d / ‖d‖²", "")
-	right.Title.Text = "what each stream gains"
-	gains.addTo(right)
-	right.Add(&strokes{theme: t, at: step.Sigma, bars: gains})
+	right.bars(gains)
+	right.sketch(func(c pen) { // a stroke at each guarantee
+		half := gains.wide/2 + 0.02
+		for i, sigma := range step.Sigma {
+			c.stroke(t.line(t.Ink, 2), c.at(sigma, rowY(k, i)-half), c.at(sigma, rowY(k, i)+half))
+		}
+	})
 	right.X.Min, right.X.Max = least, 1.2*most // room for the slack's size
 	right.X.Tick.Marker = roundTicks{5}
-	f := newFigure(t, 270, fmt.Sprintf("Geometry of the step of %d gradients: gradients, direction d, and each stream's gain beside its guarantee.", k),
-		[]*plot.Plot{left, right})
-	pale := t.Muted
-	pale.A = 110
-	f.key = []keyEntry{
-		{label: "σᵢ‖d‖: so far each tip has to reach along d", line: t.line(t.Muted, 1, 3, 2)},
-		{label: "guarantee σᵢ", line: t.line(t.Ink, 2)},
-		{label: "slack: what is gained beyond it", line: t.line(pale, 6)},
-	}
-	return f.holding("step-geometry", data), nil
+	return t.figure(layout{name: "step-geometry", data: data, height: 270,
+		key: []keyEntry{
+			{label: "σᵢ‖d‖: so far each tip has to reach along d", line: t.line(t.Muted, 1, 3, 2)},
+			{label: "guarantee σᵢ", line: t.line(t.Ink, 2)},
+			{label: "slack: what is gained beyond it", line: t.line(pale(t.Muted), 6)},
+		},
+		alt: fmt.Sprintf("Geometry of the step of %d gradients: gradients, direction d, and each stream's gain beside its guarantee.", k),
+	}, []*Plot{left, right})
 }
 
 // gainBars are what a stream gains: up to its guarantee, and the slack beyond.
@@ -146,10 +140,8 @@ func plane(gram, lambda []float64) (along, across []float64, length float64, err
 	rest := mat.NewSymDense(k, nil) // the Gram matrix of what is left across d
 	for i := range k {
 		along[i] /= length
-	}
-	for i := range k {
-		for j := i; j < k; j++ {
-			rest.SetSym(i, j, gram[i*k+j]-along[i]*along[j])
+		for j := range i + 1 {
+			rest.SetSym(i, j, gram[j*k+i]-along[j]*along[i])
 		}
 	}
 	var eigen mat.EigenSym
@@ -158,16 +150,13 @@ func plane(gram, lambda []float64) (along, across []float64, length float64, err
 	}
 	var vectors mat.Dense
 	eigen.VectorsTo(&vectors)
-	scale := math.Sqrt(math.Max(0, eigen.Values(nil)[k-1]))
-	up := 1.0 // the first gradient that is not on d points upwards
-	for i := range k {
-		if v := vectors.At(i, k-1); math.Abs(v) > 1e-9 {
-			up = math.Copysign(1, v)
-			break
-		}
+	first := mat.Col(nil, k-1, &vectors)
+	scale := math.Sqrt(max(0, eigen.Values(nil)[k-1]))
+	if i := slices.IndexFunc(first, func(v float64) bool { return math.Abs(v) > 1e-9 }); i >= 0 {
+		scale = math.Copysign(scale, first[i]) // the first gradient that is not on d points upwards
 	}
-	for i := range k {
-		across[i] = up * scale * vectors.At(i, k-1)
+	for i, v := range first {
+		across[i] = scale * v
 	}
 	return along, across, length, nil
 }

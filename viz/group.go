@@ -1,6 +1,7 @@
 package viz
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -21,7 +22,6 @@ type Group struct {
 	Runs    []*results.Run
 
 	settings map[string]string
-	look     string // the name of its style, for [Theme.Method]
 }
 
 // Groups sorts runs into groups, in the order of their first run. It returns an error if a run
@@ -77,16 +77,12 @@ func groupBy(runs []*results.Run, settings func(*results.Run) map[string]string)
 		groups[i].Runs = append(groups[i].Runs, r)
 	}
 	tellApart(groups)
-	dress(groups)
 	return groups, nil
 }
 
 // newGroup returns the group of a first run, still without it.
 func newGroup(r *results.Run) Group {
-	g := Group{Method: r.Method, Variant: r.Variant, Label: r.MethodTitle}
-	if g.Label == "" {
-		g.Label = r.Method
-	}
+	g := Group{Method: r.Method, Variant: r.Variant, Label: cmp.Or(r.MethodTitle, r.Method)}
 	if g.Variant != "" {
 		g.Label += " + " + g.Variant
 	}
@@ -135,63 +131,90 @@ func checkRun(r *results.Run) error {
 // settings.
 func tellApart(groups []Group) {
 	for _, same := range sharing(groups) {
-		for _, i := range same {
-			groups[i].Label = strings.TrimSpace(groups[i].Label + " " + groups[i].Runs[0].ParamText())
+		for _, g := range same {
+			g.Label = strings.TrimSpace(g.Label + " " + g.Runs[0].ParamText())
 		}
 	}
 	for _, same := range sharing(groups) {
 		var all []map[string]string
-		for _, i := range same {
-			all = append(all, groups[i].settings)
+		for _, g := range same {
+			all = append(all, g.settings)
 		}
 		for _, name := range results.Differing(all...) {
-			for _, i := range same {
-				groups[i].Label += " " + name + "=" + groups[i].settings[name]
+			for _, g := range same {
+				g.Label += " " + name + "=" + g.settings[name]
 			}
 		}
 	}
 }
 
-// sharing lists the indices of groups of equal label, where there are several.
-func sharing(groups []Group) (out [][]int) {
-	index := map[string][]int{}
-	for i, g := range groups {
-		index[g.Label] = append(index[g.Label], i)
+// sharing lists the groups of equal label, where there are several.
+func sharing(groups []Group) map[string][]*Group {
+	out := map[string][]*Group{}
+	for i := range groups {
+		out[groups[i].Label] = append(out[groups[i].Label], &groups[i])
 	}
-	for _, label := range slices.Sorted(maps.Keys(index)) {
-		if len(index[label]) > 1 {
-			out = append(out, index[label])
+	maps.DeleteFunc(out, func(_ string, same []*Group) bool { return len(same) < 2 })
+	return out
+}
+
+// dressed gives each label of some groups a style, which no two share, and a place in the key.
+func (t *Theme) dressed(groups ...Group) (map[string]Style, []keyEntry) {
+	var once []Group
+	for _, g := range groups {
+		if !slices.ContainsFunc(once, func(o Group) bool { return o.Label == g.Label }) {
+			once = append(once, g)
 		}
+	}
+	styles, key := map[string]Style{}, make([]keyEntry, len(once))
+	for i, s := range t.named(looksOf(once)) {
+		styles[once[i].Label] = s
+		key[i] = keyEntry{label: once[i].Label, line: s.line(1.6), glyph: s.glyph(2.8)}
+	}
+	return styles, key
+}
+
+// Groups returns the styles that groups of runs have in a figure of all of them, such as [Accuracy].
+func (t *Theme) Groups(groups []Group) []Style {
+	styles, _ := t.dressed(groups...)
+	out := make([]Style, len(groups))
+	for i, g := range groups {
+		out[i] = styles[g.Label]
 	}
 	return out
 }
 
-// dress names the style of each group: no two of them look alike.
-func dress(groups []Group) {
+func looksOf(groups []Group) []string {
 	methods := make([]string, len(groups))
 	for i, g := range groups {
 		methods[i] = g.Method
 	}
-	for i, look := range looks(methods, func(i int) bool { return groups[i].Variant == "" }) {
-		groups[i].look = look
-	}
+	return looks(methods, func(i int) bool { return groups[i].Variant == "" })
 }
 
-// dressAlike names the styles of the groups of several panels, so that a label has the same one in all of them. It returns the
-// groups of all panels.
-func dressAlike(panels ...[]Group) (all []Group) {
-	distinct, look := oncePerLabel(slices.Concat(panels...)), map[string]string{}
-	dress(distinct)
-	for _, g := range distinct {
-		look[g.Label] = g.look
-	}
-	for _, panel := range panels {
-		for i := range panel {
-			panel[i].look = look[panel[i].Label]
+// looks are names of styles for [Theme.Methods], of which no two are the same: the first plain one of a rule has its
+// look, and what else has this rule, with other parameters, in a composition or as a variant, has shades of it.
+func looks(methods []string, plain func(i int) bool) []string {
+	taken, variants, out := map[string]bool{}, map[string]int{}, make([]string, len(methods))
+	for i, method := range methods {
+		rule, _, _ := strings.Cut(method, "+")
+		if out[i] = rule; !taken[rule] && plain(i) {
+			taken[rule] = true
+			continue
 		}
-		all = append(all, panel...)
+		variants[rule]++
+		out[i] = fmt.Sprintf("%s+%d", rule, variants[rule])
 	}
-	return all
+	return out
+}
+
+// named are the styles of names, in their order.
+func (t *Theme) named(names []string) []Style {
+	styles, out := t.Methods(names...), make([]Style, len(names))
+	for i, name := range names {
+		out[i] = styles[name]
+	}
+	return out
 }
 
 // sameTimeline says whether all runs have their tasks at the same steps.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/viz"
-	"github.com/parallelcl/parallelcl/viz/internal/sample"
 )
 
 // TestHugeNumbersEnd draws what a damaged file may hold: ids and steps of 2⁵² and more. No figure

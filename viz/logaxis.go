@@ -35,7 +35,7 @@ func checkAxis(a *plot.Axis) error {
 
 // drawable returns an error if a point lies beside a logarithmic axis, also where its ends were set.
 func (p *Plot) drawable() error {
-	for _, row := range p.rows {
+	for _, row := range p.data {
 		for i, value := range row[2:] {
 			axis := &p.Y
 			if i == 0 {

@@ -1,6 +1,7 @@
 package viz
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,76 +17,64 @@ import (
 type Plot struct {
 	*plot.Plot
 	theme *Theme
-	ends  *endLabels
-	marks *verticals
+	ends  []endLabel
+	marks []vertical
 	key   []keyEntry
-	rows  [][]any // of the data
+	data  [][]any
+	named bool // the ends of its lines are to be named
 	err   error
 }
 
 // NewPlot returns an empty plot with a title and the labels of its axes, any of which may be empty. Horizontal lines mark
 // the ticks of the vertical axis.
 func NewPlot(t *Theme, title, x, y string) *Plot {
-	p := &Plot{Plot: t.newPlot(x, y), theme: t, marks: &verticals{theme: t}}
-	p.Title.Text = title
-	p.Add(t.horizontals(), p.marks)
+	p := t.panel(title, x, y)
+	p.grid()
+	p.sketch(func(c pen) { c.verticals(p.marks) })
 	return p
 }
+
+// panel is NewPlot without the lines.
+func (t *Theme) panel(title, x, y string) *Plot {
+	p := &Plot{Plot: t.newPlot(x, y), theme: t}
+	p.Title.Text = title
+	return p
+}
+
+// grid adds lines at the ticks of the vertical axis.
+func (p *Plot) grid() { p.Add(p.theme.horizontals()) }
 
 // Line draws a line through points. label names it in the key above the figure; an empty one leaves it out. A style is
 // that of a method, or of any name ([Theme.Method], [Theme.Methods]), or one's own.
 func (p *Plot) Line(label string, s Style, x, y []float64) {
-	xys, ok := p.points(label, x, y)
-	if !ok {
-		return
+	if xys := p.points(label, x, y); xys != nil {
+		p.line(s.line(1.6), xys)
+		p.explain(keyEntry{label: label, line: s.line(1.6)})
+		p.keep(label, x, y, nil, nil)
 	}
-	line, err := plotter.NewLine(xys)
-	if err != nil {
-		p.fail(label, err)
-		return
-	}
-	line.LineStyle = s.line(1.6)
-	p.Add(line)
-	p.explain(keyEntry{label: label, line: s.line(1.6)})
-	p.keep(label, x, y, nil, nil)
 }
 
 // Points draws the style's marker at points. Points of the same label as a line share its place in the key.
 func (p *Plot) Points(label string, s Style, x, y []float64) {
-	xys, ok := p.points(label, x, y)
-	if !ok {
-		return
+	if xys := p.points(label, x, y); xys != nil {
+		p.scatter(s.marked().glyph(2.4), xys)
+		p.explain(keyEntry{label: label, glyph: s.marked().glyph(2.8)})
+		p.keep(label, x, y, nil, nil)
 	}
-	points, err := plotter.NewScatter(xys)
-	if err != nil {
-		p.fail(label, err)
-		return
-	}
-	points.GlyphStyle = s.marked().glyph(2.4)
-	p.Add(points)
-	p.explain(keyEntry{label: label, glyph: s.marked().glyph(2.8)})
-	p.keep(label, x, y, nil, nil)
 }
 
 // Band fills the area between two lines, in a see-through form of the style's colour. It has no place in the key; label
 // names it in the figure's data.
 func (p *Plot) Band(label string, s Style, x, low, high []float64) {
-	lows, ok := p.points(label, x, low)
-	highs, ok2 := p.points(label, x, high)
-	if !ok || !ok2 {
-		return
-	}
-	if len(x) < 2 {
+	lows, highs := p.points(label, x, low), p.points(label, x, high)
+	switch {
+	case lows == nil || highs == nil:
+	case len(x) < 2:
 		p.fail(label, errors.New("a band needs at least two points"))
-		return
+	default:
+		p.band(lows, highs, s)
+		p.keep(label, x, nil, low, high)
 	}
-	band, err := p.theme.band(lows, highs, s)
-	if err != nil {
-		p.fail(label, err)
-		return
-	}
-	p.Add(band)
-	p.keep(label, x, nil, low, high)
 }
 
 // Series draws the mean of repeated measurements, each of which has a value for each x, and around it a band of one
@@ -96,6 +85,7 @@ func (p *Plot) Series(label string, s Style, x []float64, measured ...[]float64)
 		return
 	}
 	var c curve
+	low, high := make([]float64, len(x)), make([]float64, len(x))
 	for i := range x {
 		var values []float64
 		for _, m := range measured {
@@ -107,23 +97,17 @@ func (p *Plot) Series(label string, s Style, x []float64, measured ...[]float64)
 		}
 		mean, std := meanStd(values)
 		c.add(x[i], mean, std)
+		low[i], high[i] = mean-std, mean+std
 	}
-	if _, ok := p.points(label, c.steps, c.mean); !ok {
+	if p.points(label, c.steps, c.mean) == nil {
 		return
 	}
 	show := noSpread
 	if len(measured) > 1 {
 		show = bands
 	}
-	if err := addCurve(p.theme, p.Plot, s.marked(), c, show); err != nil {
-		p.fail(label, err)
-		return
-	}
+	p.curve(s.marked(), c, show)
 	p.explain(keyEntry{label: label, line: s.line(1.6), glyph: s.marked().glyph(2.8)})
-	low, high := make([]float64, len(x)), make([]float64, len(x))
-	for i := range x {
-		low[i], high[i] = c.mean[i]-c.std[i], c.mean[i]+c.std[i]
-	}
 	p.keep(label, c.steps, c.mean, low, high)
 }
 
@@ -133,44 +117,32 @@ func (p *Plot) Mark(x float64, label string) {
 		p.fail(label, fmt.Errorf("a mark at %g", x))
 		return
 	}
-	p.marks.marks = append(p.marks.marks, vertical{x, label})
-	slices.SortStableFunc(p.marks.marks, func(a, b vertical) int { return int(sign(a.x - b.x)) })
-}
-
-func sign(x float64) float64 {
-	switch {
-	case x < 0:
-		return -1
-	case x > 0:
-		return 1
-	}
-	return 0
+	p.marks = append(p.marks, vertical{x, label})
+	slices.SortStableFunc(p.marks, func(a, b vertical) int { return cmp.Compare(a.x, b.x) })
 }
 
 // NameEnds writes a name at the right end of each line, beside the plot, in place of the figure's key. Names of lines
 // that end close to each other are moved apart.
-func (p *Plot) NameEnds() {
-	if p.ends == nil {
-		p.ends = &endLabels{theme: p.theme}
-		p.Add(p.ends)
-	}
-}
+func (p *Plot) NameEnds() { p.named = true }
 
-// points pairs coordinates, which must be finite.
-func (p *Plot) points(label string, x, y []float64) (plotter.XYs, bool) {
+// nameEnd writes a name where a line ends.
+func (p *Plot) nameEnd(l endLabel) { p.ends = append(p.ends, l) }
+
+// points pairs coordinates, which must be finite; nil if they are not.
+func (p *Plot) points(label string, x, y []float64) plotter.XYs {
 	if len(x) != len(y) || len(x) == 0 {
 		p.fail(label, fmt.Errorf("%d places on the horizontal axis and %d values; want as many of both, and at least one", len(x), len(y)))
-		return nil, false
+		return nil
 	}
 	out := make(plotter.XYs, len(x))
 	for i := range x {
 		if !finite(x[i]) || !finite(y[i]) {
 			p.fail(label, fmt.Errorf("point %d is (%g, %g), which is not finite", i, x[i], y[i]))
-			return nil, false
+			return nil
 		}
 		out[i] = plotter.XY{X: x[i], Y: y[i]}
 	}
-	return out, true
+	return out
 }
 
 func (p *Plot) fail(label string, err error) {
@@ -207,25 +179,28 @@ func (p *Plot) keep(label string, x, y, low, high []float64) {
 		return list[i]
 	}
 	for i := range x {
-		p.rows = append(p.rows, []any{p.Title.Text, label, x[i], at(y, i), at(low, i), at(high, i)})
+		p.data = append(p.data, []any{p.Title.Text, label, x[i], at(y, i), at(low, i), at(high, i)})
 	}
 }
 
 // finish places the names of lines at their ends.
 func (p *Plot) finish() {
-	if p.ends == nil {
-		return
-	}
-	p.ends.labels = nil
 	for _, e := range p.key {
-		for i := len(p.rows) - 1; i >= 0; i-- {
-			x, _ := p.rows[i][2].(float64)
-			if y, ok := p.rows[i][3].(float64); ok && p.rows[i][1] == e.label {
-				p.ends.labels = append(p.ends.labels, endLabel{x: x, y: y, text: e.label, line: e.line, glyph: e.glyph})
+		for _, row := range slices.Backward(p.data) {
+			x, _ := row[2].(float64)
+			if y, ok := row[3].(float64); ok && p.named && row[1] == e.label {
+				p.nameEnd(endLabel{x: x, y: y, text: e.label, line: e.line, glyph: e.glyph})
 				break
 			}
 		}
 	}
+	if p.named {
+		p.key = nil
+	}
+	if len(p.ends) > 0 {
+		p.endLabels(p.ends)
+	}
+	p.ends, p.named = nil, false
 }
 
 // Plots makes a figure of plots side by side, with one key above them. name is what a file of the figure is called, alt
@@ -235,31 +210,70 @@ func Plots(name, alt string, plots ...*Plot) (*Figure, error) {
 	if len(plots) == 0 {
 		return nil, errors.New("viz: a figure without plots")
 	}
-	var row []*plot.Plot
-	var key Plot
-	data := Table{Head: []string{"plot", "series", "x", "y", "low", "high"}}
+	l := layout{name: name, alt: alt, height: 290, data: Table{Head: []string{"plot", "series", "x", "y", "low", "high"}}}
 	for _, p := range plots {
-		switch {
-		case p == nil || p.Plot == nil:
+		if p == nil || p.Plot == nil {
 			return nil, errors.New("viz: a plot that does not come from NewPlot")
-		case p.err != nil:
-			return nil, p.err
 		}
-		if err := p.drawable(); err != nil {
-			return nil, err
-		}
-		p.finish()
-		row = append(row, p.Plot)
-		data.Rows = append(data.Rows, p.rows...)
-		if p.ends == nil {
+		l.data.Rows = append(l.data.Rows, p.data...)
+	}
+	return plots[0].theme.figure(l, plots)
+}
+
+// layout is what a figure has beside its panels.
+type layout struct {
+	name, alt string
+	data      Table
+	height    vg.Length  // of the whole
+	row       vg.Length  // or of each row
+	key       []keyEntry // behind that of the panels
+	width     vg.Length  // 0: that of a page
+	share     []float64  // of the rows in the height; nil: equal
+	shape     bool       // see Figure
+}
+
+// figure makes a figure of rows of panels, or returns the first mistake in one of them.
+func (t *Theme) figure(l layout, rows ...[]*Plot) (*Figure, error) {
+	f := &Figure{
+		Width: cmp.Or(l.width, wide), Height: l.height + l.row*vg.Length(len(rows)), Share: l.share,
+		Name: l.name, Alt: l.alt, Data: l.data, theme: t, shape: l.shape,
+	}
+	var key Plot
+	for _, row := range rows {
+		f.Rows = append(f.Rows, nil)
+		for _, p := range row {
+			if err := cmp.Or(p.err, p.drawable()); err != nil {
+				return nil, err
+			}
+			p.finish()
 			for _, e := range p.key {
 				key.explain(e)
 			}
+			f.Rows[len(f.Rows)-1] = append(f.Rows[len(f.Rows)-1], p.Plot)
 		}
 	}
-	f := newFigure(plots[0].theme, vg.Length(290), alt, row).holding(name, data)
-	f.key = key.key
+	f.key = append(key.key, l.key...)
 	return f, nil
+}
+
+// inRows puts panels into rows of at most three and keeps the axes' labels at the outside only.
+func inRows(plots []*Plot) (rows [][]*Plot) {
+	columns := min(3, len(plots))
+	if len(plots) == 4 {
+		columns = 2
+	}
+	for i, p := range plots {
+		if i%columns == 0 {
+			rows = append(rows, nil)
+		} else {
+			p.Y.Label.Text = ""
+		}
+		if i+columns < len(plots) {
+			p.X.Label.Text = ""
+		}
+		rows[len(rows)-1] = append(rows[len(rows)-1], p)
+	}
+	return rows
 }
 
 // marked is the style, with a circle as its marker if it has none.

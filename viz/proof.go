@@ -2,14 +2,15 @@ package viz
 
 import (
 	"math"
+	"slices"
 
 	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// Tolerance is the violation of an optimality condition, relative to its scale, that is still taken for
+// tolerance is the violation of an optimality condition, relative to its scale, that is still taken for
 // rounding.
-const Tolerance = 1e-9
+const tolerance = 1e-9
 
 // converged is the norm of a gradient, relative to the largest, below which its row is left out
 // (docs/method.md §1.5).
@@ -18,7 +19,7 @@ const converged = 1e-12
 // CertificateStats summarises the certificates of a run's steps.
 type CertificateStats struct {
 	Steps      int // steps with a certificate
-	Holding    int // of them, those solved with every slack ≥ −Tolerance and Σλ|slack|, relative, ≤ Tolerance
+	Holding    int // of them, those solved with every relative slack ≥ −1e-9 and Σλ|slack|, relative, ≤ 1e-9
 	Stationary int // of them, those with d = 0
 	// WorstSlack is the lowest slack relative to its scale; positive if none was negative.
 	WorstSlack float64
@@ -38,7 +39,7 @@ func CheckCertificates(records []results.Record) CertificateStats {
 		s.Steps++
 		slack := relativeSlack(r)
 		unsolved := r.Status == "floor-infeasible" || r.Status == "iteration-limit"
-		if slack >= -Tolerance && r.Gap <= Tolerance && !unsolved {
+		if slack >= -tolerance && r.Gap <= tolerance && !unsolved {
 			s.Holding++
 		}
 		if r.Status == "stationary" {
@@ -65,16 +66,11 @@ func floorBinds(r *results.Record) bool {
 
 // relativeSlack returns the lowest of a step's [relativeSlacks]; 0 where there is none.
 func relativeSlack(r *results.Record) float64 {
-	lowest := math.Inf(1)
-	for _, slack := range relativeSlacks(r) {
-		if !math.IsNaN(slack) {
-			lowest = math.Min(lowest, slack)
-		}
-	}
-	if math.IsInf(lowest, 1) {
+	kept := slices.DeleteFunc(relativeSlacks(r), math.IsNaN)
+	if len(kept) == 0 {
 		return 0
 	}
-	return lowest
+	return slices.Min(kept)
 }
 
 // relativeSlacks returns the slack of each row relative to its scale; 0 where d = 0. It is NaN for
@@ -85,20 +81,12 @@ func relativeSlacks(r *results.Record) []float64 {
 	if r.Status == "stationary" {
 		return out
 	}
-	norm2 := r.NormD * r.NormD
-	withGram := len(r.Gram) == k*k
+	norm2, largest, withGram := r.NormD*r.NormD, 0.0, len(r.Gram) == k*k
 	if withGram {
-		norm2 = 0
+		norm2 = max(form(r.Lambda, r.Gram, r.Lambda), 0)
 		for i := range k {
-			for j := range k {
-				norm2 += r.Lambda[i] * r.Gram[i*k+j] * r.Lambda[j]
-			}
+			largest = max(largest, r.Gram[i*k+i])
 		}
-		norm2 = math.Max(norm2, 0)
-	}
-	largest := 0.0
-	for i := 0; withGram && i < k; i++ {
-		largest = max(largest, r.Gram[i*k+i])
 	}
 	for i, slack := range r.Slacks {
 		out[i] = math.NaN()

@@ -127,41 +127,33 @@ func RankRuns(alpha float64, runs ...*results.Run) (*Ranking, error) {
 	if err != nil {
 		return nil, err
 	}
-	type block struct {
+	type situation struct {
 		title                    string
 		labelSet, timeline, seed uint64
 		scenario                 string
 	}
-	index := map[block]int{}
-	var blocks []block
-	var scores [][]float64
-	at := func(s block) []float64 {
-		if _, ok := index[s]; !ok {
-			index[s] = len(scores)
-			blocks = append(blocks, s)
-			scores = append(scores, slices.Repeat([]float64{math.NaN()}, len(groups)))
-		}
-		return scores[index[s]]
-	}
-	var methods []string
+	var order []situation
+	rows := map[situation][]float64{}
 	for j, g := range groups {
-		methods = append(methods, g.look)
 		for _, r := range g.Runs {
-			row := at(block{r.Dataset + ", " + r.Increment + "-incremental", r.LabelSet, r.Timeline, r.Seed, r.OwnScenario()})
-			if !math.IsNaN(row[j]) {
+			s := situation{r.Dataset + ", " + r.Increment + "-incremental", r.LabelSet, r.Timeline, r.Seed, r.OwnScenario()}
+			if rows[s] == nil {
+				order, rows[s] = append(order, s), slices.Repeat([]float64{math.NaN()}, len(groups))
+			}
+			if !math.IsNaN(rows[s][j]) {
 				return nil, fmt.Errorf("viz: %s has two runs on %s, seed %d, of one ranking; give runs that differ in their method, data set, increment, label set, timeline and seed alone", g.Label, r.Dataset, r.Seed)
 			}
-			row[j] = r.A
+			rows[s][j] = r.A
 		}
 	}
-	for i, s := range blocks {
-		for j, score := range scores[i] {
-			if math.IsNaN(score) {
-				return nil, fmt.Errorf("viz: no run of %s on %s, seed %d; every ranking needs all methods", groups[j].Label, s.title, s.seed)
-			}
+	scores := make([][]float64, len(order))
+	for i, s := range order {
+		scores[i] = rows[s]
+		if j := slices.IndexFunc(scores[i], math.IsNaN); j >= 0 {
+			return nil, fmt.Errorf("viz: no run of %s on %s, seed %d; every ranking needs all methods", groups[j].Label, s.title, s.seed)
 		}
 	}
-	r, err := Rank(methods, scores, alpha)
+	r, err := Rank(looksOf(groups), scores, alpha)
 	if err != nil {
 		return nil, err
 	}

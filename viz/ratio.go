@@ -19,59 +19,50 @@ import (
 // ratioEdge is the exponent beyond which a ratio is drawn as 0 or ∞.
 const ratioEdge = 3
 
-// Ratio draws how the elastic factors divide the weight between two gradients (the paper's Fig. 4): one line
-// per pair for λ₂/λ₁ of EMGD against σ₁ = 1 − σ₂, and a dashed level for MGDA, which has no σ. It must show
-// that σ changes the ratio, while MGDA's is fixed, and by how much: all the way from ∞ to 0 for gradients
-// that agree, and less the more they conflict. They meet at σ₁ = ½. Each pair is a Gram matrix (‖J₁‖², J₁·J₂,
-// J₂·J₁, ‖J₂‖²). The ratio is on a logarithmic axis whose ends stand for 0 (λ₂ = 0) and ∞ (λ₁ = 0).
+// Ratio draws how the elastic factors divide the weight between two gradients (the paper's Fig. 4): a line for each pair for
+// λ₂/λ₁ of EMGD against σ₁ = 1 − σ₂, and a dashed level for MGDA, which has no σ. It must show by how much σ changes the ratio:
+// from ∞ to 0 for gradients that agree, less the more they conflict. Each pair is a Gram matrix (‖J₁‖², J₁·J₂, J₂·J₁, ‖J₂‖²). The
+// ends of the logarithmic axis stand for 0 (λ₂ = 0) and ∞ (λ₁ = 0).
 func Ratio(t *Theme, grams ...[]float64) (*Figure, error) {
 	if len(grams) == 0 {
 		return nil, errors.New("viz: no pair of gradients to draw")
 	}
-	p := ratioPlot(t, "elastic factor σ₁ of the first gradient", "λ₂ / λ₁")
-	var key []keyEntry
+	p := t.ratioPlot("elastic factor σ₁ of the first gradient", "λ₂ / λ₁")
+	key := []keyEntry{{label: "EMGD", line: t.line(t.Ink, 1.6)}, {label: "MGDA", line: t.line(t.Ink, 1, 4, 2)}}
 	data := Table{Head: []string{"pair", "sigma1", "log10_ratio", "log10_ratio_mgda"}}
-	meet := &pointMarks{theme: t}
+	var meet []dot
 	for i, gram := range grams {
 		if len(gram) != 4 || !(gram[0] > 0) || !(gram[3] > 0) || gram[1] != gram[2] {
 			return nil, fmt.Errorf("viz: pair %d has the Gram matrix %v; want (‖J₁‖², J₁·J₂, J₂·J₁, ‖J₂‖²) of two gradients that are not 0", i+1, gram)
 		}
 		color := t.Hues[(i+1)%len(t.Hues)]
 		level, err := logRatio(gram, []float64{1, 1})
-		if err != nil {
-			return nil, fmt.Errorf("viz: pair %d: %w", i+1, err)
-		}
 		var xys plotter.XYs
-		for k := range 199 {
-			s := float64(k+1) / 200
-			e, err := logRatio(gram, []float64{s, 1 - s})
-			if err != nil {
-				return nil, fmt.Errorf("viz: pair %d: %w", i+1, err)
-			}
+		for k := 1; k < 200 && err == nil; k++ {
+			var e float64
+			s := float64(k) / 200
+			e, err = logRatio(gram, []float64{s, 1 - s})
 			xys = append(xys, plotter.XY{X: s, Y: e})
 			data.add(i+1, s, e, level)
 		}
-		if err := addLines(p, t.line(color, 1.6), xys); err != nil {
-			return nil, err
+		if err != nil {
+			return nil, fmt.Errorf("viz: pair %d: %w", i+1, err)
 		}
-		if err := addLines(p, t.line(color, 1, 4, 2), plotter.XYs{{X: 0, Y: level}, {X: 1, Y: level}}); err != nil {
-			return nil, err
-		}
-		meet.items = append(meet.items, pointMark{x: 0.5, y: level, glyph: draw.GlyphStyle{Color: color, Radius: vg.Points(3), Shape: draw.CircleGlyph{}}})
+		p.line(t.line(color, 1.6), xys)
+		p.level(t.line(color, 1, 4, 2), 0, 1, level)
+		meet = append(meet, dot{x: 0.5, y: level, glyph: draw.GlyphStyle{Color: color, Radius: vg.Points(3), Shape: draw.CircleGlyph{}}})
 		cos := gram[1] / math.Sqrt(gram[0]*gram[3])
 		key = append(key, keyEntry{line: t.line(color, 1.6), label: fmt.Sprintf("‖J₂‖ / ‖J₁‖ = %.3g, cos = %.2f", math.Sqrt(gram[3]/gram[0]), cos)})
 	}
-	p.Add(meet)
-	p.X.Min, p.X.Max = 0, 1
-	f := newFigure(t, 290, fmt.Sprintf("Ratio of the two weights of EMGD against the elastic factor, with that of MGDA, for %d pairs of gradients.", len(grams)), []*plot.Plot{p})
-	f.key = append([]keyEntry{{label: "EMGD", line: t.line(t.Ink, 1.6)}, {label: "MGDA", line: t.line(t.Ink, 1, 4, 2)}}, key...)
-	return f.holding("ratio", data), nil
+	p.dots(meet...)
+	return t.figure(layout{name: "ratio", data: data, height: 290, key: key,
+		alt: fmt.Sprintf("Ratio of the two weights of EMGD against the elastic factor, with that of MGDA, for %d pairs of gradients.", len(grams))}, []*Plot{p})
 }
 
-func ratioPlot(t *Theme, x, y string) *plot.Plot {
-	p := t.newPlot(x, y)
-	p.Add(t.horizontals())
-	p.Y.Min, p.Y.Max = -ratioEdge-0.2, ratioEdge+0.2
+func (t *Theme) ratioPlot(x, y string) *Plot {
+	p := t.panel("", x, y)
+	p.grid()
+	p.axes(0, 1, -ratioEdge-0.2, ratioEdge+0.2)
 	ticks := []plot.Tick{{Value: -ratioEdge, Label: "0"}, {Value: ratioEdge, Label: "∞"}}
 	for e := -ratioEdge + 1; e < ratioEdge; e++ {
 		ticks = append(ticks, plot.Tick{Value: float64(e), Label: fmt.Sprint(math.Pow10(e))})
@@ -82,11 +73,23 @@ func ratioPlot(t *Theme, x, y string) *plot.Plot {
 
 // logRatio is log₁₀(λ₂/λ₁) of the solved pair, kept on the axis.
 func logRatio(gram, sigma []float64) (float64, error) {
-	lambda, err := weights(gram, sigma)
+	lambda, err := solve(gram, sigma)
 	if err != nil {
 		return 0, err
 	}
 	return logOf(lambda[0], lambda[1]), nil
+}
+
+func solve(gram, sigma []float64) ([]float64, error) {
+	p, err := emgd.NewProblem(gram)
+	if err != nil {
+		return nil, err
+	}
+	c, err := new(emgd.Solver).Solve(p, sigma)
+	if err != nil {
+		return nil, err
+	}
+	return c.Lambda, nil
 }
 
 // logOf is log₁₀(b/a), kept on the axis.
@@ -94,24 +97,11 @@ func logOf(a, b float64) float64 {
 	return min(max(math.Log10(b)-math.Log10(a), -ratioEdge), ratioEdge)
 }
 
-func addLines(p *plot.Plot, style draw.LineStyle, xys plotter.XYs) error {
-	line, err := plotter.NewLine(xys)
-	if err != nil {
-		return err
-	}
-	line.LineStyle = style
-	p.Add(line)
-	return nil
-}
-
-// MeasuredRatio draws what the elastic factors did to the weights of two streams of a run (Fig. 4 on measured
-// gradients): the ratio of their weights λ over the ratio that MGDA gives for the same gradients, against the
-// first stream's share of the two σ, one point per step. It must show the law that the points follow. For
-// gradients at right angles to each other, of any length and number, the ratio is σ₂/σ₁ times MGDA's; with
-// two streams of equal length and a cosine c it is (σ₂ − σ₁c)/(σ₁ − σ₂c): steeper where they agree, flatter
-// where they conflict. These laws are drawn as lines, in the colours of the points near such a cosine. They
-// all meet at equal σ, where σ changes nothing. The ends of the axis stand for 0 and ∞. The ids are those of
-// the records; 0 is the memory.
+// MeasuredRatio draws what the elastic factors did to the weights λ of two streams of a run (Fig. 4 on measured gradients): their
+// ratio over that of MGDA for the same gradients, against the first one's share of the two σ, a point for each step. It must show
+// the law that the points follow: at right angles the ratio is σ₂/σ₁ times MGDA's; with two streams of equal length and a cosine
+// c it is (σ₂ − σ₁c)/(σ₁ − σ₂c), drawn as lines in the colours of the points near such a cosine. The ends of the axis stand for 0
+// and ∞. The ids are those of the records; 0 is the memory.
 func MeasuredRatio(t *Theme, records []results.Record, first, second int) (*Figure, error) {
 	kept, err := withCertificate(records)
 	if err != nil {
@@ -128,40 +118,34 @@ func MeasuredRatio(t *Theme, records []results.Record, first, second int) (*Figu
 	if len(steps) == 0 {
 		return nil, fmt.Errorf("viz: of the %d steps of %s and %s none has a ratio of EMGD's weights and one of MGDA's to compare", met, rows.name(first), rows.name(second))
 	}
-	p := ratioPlot(t, fmt.Sprintf("σ of %s, as a share of both", rows.name(first)),
-		fmt.Sprintf("λ of %s / λ of %s, over MGDA's", rows.name(second), rows.name(first)))
+	a, b := rows.name(first), rows.name(second)
+	p := t.ratioPlot(fmt.Sprintf("σ of %s, as a share of both", a), fmt.Sprintf("λ of %s / λ of %s, over MGDA's", b, a))
 	var key []keyEntry
 	for _, c := range []float64{-0.5, 0, 0.5} {
-		color, label := t.angle(c), fmt.Sprintf("law at a cosine of %+.1f", c)
+		e := keyEntry{label: fmt.Sprintf("law at a cosine of %+.1f", c), line: t.line(t.angle(c), 1.4)}
 		if c == 0 {
-			color, label = t.Ink, "law at right angles, σ₂ / σ₁"
+			e = keyEntry{label: "law at right angles, σ₂ / σ₁", line: t.line(t.Ink, 1.4)}
 		}
-		if err := addLines(p, t.line(color, 1.4), ratioLaw(c)); err != nil {
-			return nil, err
-		}
-		key = append(key, keyEntry{label: label, line: t.line(color, 1.4)})
+		p.line(e.line, ratioLaw(c))
+		key = append(key, e)
 	}
 	data := Table{Head: []string{"step", "sigma_share", "cosine", "log10_ratio", "log10_ratio_mgda", "log10_quotient"}}
-	points := &tinted{theme: t}
 	low, high := -0.7, 0.7
 	for _, s := range steps {
-		points.items = append(points.items, pointMark{x: s.share, y: s.quotient(), glyph: t.anglePoint(s.cosine)})
-		data.add(s.step, s.share, s.cosine, s.ratio, s.mgda, s.quotient())
-		low, high = min(low, s.quotient()), max(high, s.quotient())
+		q := s.quotient()
+		p.dots(dot{x: s.share, y: q, glyph: t.anglePoint(s.cosine)})
+		data.add(s.step, s.share, s.cosine, s.ratio, s.mgda, q)
+		low, high = min(low, q), max(high, q)
 	}
-	p.Add(points)
-	p.X.Min, p.X.Max = 0, 1
-	p.Y.Min, p.Y.Max = max(p.Y.Min, low-0.3), min(p.Y.Max, high+0.3)
-	f := newFigure(t, 300, fmt.Sprintf("Recorded ratio of the weights of %s and %s over MGDA's, against their elastic factors, in %d steps.",
-		rows.name(second), rows.name(first), len(steps)), []*plot.Plot{p})
-	f.key = append(key,
-		keyEntry{label: "step in conflict", glyph: t.anglePoint(-0.5)},
-		keyEntry{label: "at right angles", glyph: t.anglePoint(0)},
-		keyEntry{label: "in agreement", glyph: t.anglePoint(0.5)})
+	p.axes(0, 1, max(p.Y.Min, low-0.3), min(p.Y.Max, high+0.3))
+	for i, label := range []string{"step in conflict", "at right angles", "in agreement"} {
+		key = append(key, keyEntry{label: label, glyph: t.anglePoint(float64(i-1) / 2)})
+	}
 	if left := met - len(steps); left > 0 {
-		f.key = append(f.key, keyEntry{label: fmt.Sprintf("(%d of %d steps without a ratio: both drop the same stream)", left, met)})
+		key = append(key, keyEntry{label: fmt.Sprintf("(%d of %d steps without a ratio: both drop the same stream)", left, met)})
 	}
-	return f.holding("measured-ratio", data), nil
+	return t.figure(layout{name: "measured-ratio", data: data, height: 300, key: key,
+		alt: fmt.Sprintf("Recorded ratio of the weights of %s and %s over MGDA's, against their elastic factors, in %d steps.", b, a, len(steps))}, []*Plot{p})
 }
 
 // pairStep is what a step says about two streams: exponents of the ratios of their weights.
@@ -183,7 +167,7 @@ func pairSteps(records []results.Record, first, second int) (out []pairStep, met
 			continue
 		}
 		met++
-		lambda, err := weights(r.Gram, slices.Repeat([]float64{1}, k))
+		lambda, err := solve(r.Gram, slices.Repeat([]float64{1}, k))
 		if err != nil {
 			return nil, 0, fmt.Errorf("viz: step %d: %w", r.Step, err)
 		}
@@ -222,31 +206,4 @@ func (t *Theme) angle(cosine float64) color.NRGBA {
 
 func (t *Theme) anglePoint(cosine float64) draw.GlyphStyle {
 	return draw.GlyphStyle{Color: t.angle(cosine), Radius: vg.Points(2.4), Shape: draw.CircleGlyph{}}
-}
-
-// tinted draws points in colours of their own.
-type tinted struct {
-	theme *Theme
-	items []pointMark
-}
-
-func (m *tinted) Plot(c draw.Canvas, p *plot.Plot) {
-	trX, trY := p.Transforms(&c)
-	for _, it := range m.items {
-		c.DrawGlyphNoClip(it.glyph, vg.Point{X: trX(it.x), Y: trY(it.y)})
-	}
-}
-
-// weights returns those of the gradients with a Gram matrix; MGDA's if all factors are 1.
-func weights(gram, sigma []float64) ([]float64, error) {
-	p, err := emgd.NewProblem(gram)
-	if err != nil {
-		return nil, err
-	}
-	var solver emgd.Solver
-	c, err := solver.Solve(p, sigma)
-	if err != nil {
-		return nil, err
-	}
-	return c.Lambda, nil
 }

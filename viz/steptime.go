@@ -23,28 +23,34 @@ type TimePart struct {
 	Millis float64
 }
 
-// StepTimes draws where the time of training steps goes. It must show what a method costs in total and what
-// each part of a step costs, even the smallest. On the left is a stacked bar for each row, in milliseconds,
-// with the total at its end; on the right each part by itself on a logarithmic axis, on which a microsecond
-// is visible next to a millisecond. A part has one colour and marker in all rows.
+// StepTimes draws where the time of training steps goes. It must show what a method costs in total, a stacked bar for each row,
+// and what each part costs, even the smallest: on the right each part by itself on a logarithmic axis.
 func StepTimes(t *Theme, steps ...StepTime) (*Figure, error) {
 	names, err := partNames(steps)
 	if err != nil {
 		return nil, err
 	}
-	whole, parts := &bars{theme: t, wide: 0.64}, &timeDots{theme: t}
-	data := Table{Head: []string{"row", "part", "milliseconds"}}
+	l := layout{name: "step-times", height: vg.Length(76 + 24*len(steps)), data: Table{Head: []string{"row", "part", "milliseconds"}},
+		alt: fmt.Sprintf("Breakdown of the time of a training step, for %d rows.", len(steps))}
+	for i, name := range names {
+		c := t.Stream(i, len(names))
+		l.key = append(l.key, keyEntry{label: name, line: t.line(c, 8), glyph: draw.GlyphStyle{Color: readableOn(c), Radius: vg.Points(3.4), Shape: solid[i%len(solid)]}})
+	}
+	whole := bars{wide: 0.64}
+	var parts []dot
 	longest, low, high := 0.0, math.Inf(1), 0.0
 	for i, s := range steps {
 		end := 0.0
 		for _, part := range s.Parts {
 			n := slices.Index(names, part.Name)
-			whole.bars = append(whole.bars, bar{row: i, start: end, end: end + part.Millis, inside: true,
-				text: fmt.Sprintf("%.2f", part.Millis), color: t.stream(n, len(names))})
+			color := t.Stream(n, len(names))
+			whole.bars = append(whole.bars, bar{row: i, start: end, end: end + part.Millis, inside: true, text: fmt.Sprintf("%.2f", part.Millis), color: color})
 			end += part.Millis
-			data.add(s.Label, part.Name, part.Millis)
+			l.data.add(s.Label, part.Name, part.Millis)
 			if part.Millis > 0 {
-				parts.items = append(parts.items, pointMark{x: math.Log10(part.Millis), y: float64(len(steps) - 1 - i), glyph: t.partGlyph(n, len(names))})
+				glyph := l.key[n].glyph
+				glyph.Color = color
+				parts = append(parts, dot{x: math.Log10(part.Millis), y: rowY(len(steps), i), glyph: glyph})
 				low, high = min(low, part.Millis), max(high, part.Millis)
 			}
 		}
@@ -56,25 +62,18 @@ func StepTimes(t *Theme, steps ...StepTime) (*Figure, error) {
 	if longest == 0 {
 		return nil, errors.New("viz: all step times are 0")
 	}
-	left := t.newPlot("time of a training step, ms", "")
-	left.Title.Text = "in all"
-	whole.addTo(left)
+	left, right := t.panel("in all", "time of a training step, ms", ""), t.panel("each part by itself", "time of each part (logarithmic)", "")
+	left.bars(whole)
 	left.X.Min, left.X.Max = 0, 1.3*longest // room for the text where the page is narrow
 	left.X.Tick.Marker = roundTicks{5}
-	right := t.newPlot("time of each part (logarithmic)", "")
-	right.Title.Text = "each part by itself"
-	right.Add(parts)
+	right.rows(whole.rows)
 	right.X.Min, right.X.Max = math.Floor(math.Log10(low)+0.05)-0.1, math.Ceil(math.Log10(high)-0.05)+0.1
 	right.X.Tick.Marker = timeTicks{}
-	right.Y.Min, right.Y.Max = left.Y.Min, left.Y.Max
-	right.Y.Tick.Marker = left.Y.Tick.Marker
-	right.Y.Tick.Length, right.Y.LineStyle.Width = 0, 0
-	f := newFigure(t, vg.Length(76+24*len(steps)), fmt.Sprintf("Breakdown of the time of a training step, for %d rows.", len(steps)), []*plot.Plot{left, right})
-	for i, name := range names {
-		f.key = append(f.key, keyEntry{label: name, line: t.line(t.stream(i, len(names)), 8), glyph: t.partGlyph(i, len(names))})
-		f.key[i].glyph.Color = readableOn(t.stream(i, len(names)))
-	}
-	return f.holding("step-times", data), nil
+	grid := t.horizontals()
+	grid.Horizontal, grid.Vertical = draw.LineStyle{}, t.line(t.Grid, 0.7)
+	right.Add(grid)
+	right.dots(parts...)
+	return t.figure(l, []*Plot{left, right})
 }
 
 // partNames are the parts of all rows, in the order of their first.
@@ -94,26 +93,6 @@ func partNames(steps []StepTime) ([]string, error) {
 		}
 	}
 	return names, nil
-}
-
-func (t *Theme) partGlyph(i, n int) draw.GlyphStyle {
-	return draw.GlyphStyle{Color: t.stream(i, n), Radius: vg.Points(3.4), Shape: solid[i%len(solid)]}
-}
-
-// timeDots draws the parts of each row, over lines at the powers of ten.
-type timeDots struct {
-	theme *Theme
-	items []pointMark
-}
-
-func (d *timeDots) Plot(c draw.Canvas, p *plot.Plot) {
-	trX, trY := p.Transforms(&c)
-	for _, tick := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
-		c.StrokeLine2(d.theme.line(d.theme.Grid, 0.7), trX(tick.Value), c.Min.Y, trX(tick.Value), c.Max.Y)
-	}
-	for _, it := range d.items {
-		c.DrawGlyphNoClip(it.glyph, vg.Point{X: trX(it.x), Y: trY(it.y)})
-	}
 }
 
 // timeTicks names the powers of ten of a millisecond on an axis that holds their exponents.

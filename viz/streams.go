@@ -85,7 +85,7 @@ func (s streams) name(id int) string {
 func (s streams) color(t *Theme, id int) color.NRGBA {
 	switch task := max(id, s.taskOf(id)); {
 	case task > 0:
-		return t.stream(task-1, s.tasks)
+		return t.Stream(task-1, s.tasks)
 	case id == rehearsal.PenaltyRow:
 		return t.Ink
 	}

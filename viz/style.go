@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"hash/fnv"
 	"image/color"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,15 +20,16 @@ type Style struct {
 	Dashes []vg.Length
 }
 
-// order fixes the methods' styles: hue by place modulo the number of hues, marker and dash by the
-// round. Appending keeps the styles of those before.
+// order gives the methods their looks for good: the first has a colour of its own, the others the fourteen of [Theme.hue]
+// in turn, and by every seven of them other dashes and markers. Those that are drawn most come first, so that two that
+// share a colour seldom meet. Appending keeps the looks of those before.
 var order = []string{
-	"emgd-gmc", "emgd-gs", "avggrad", "mgda", "er", "sum", "a-gem",
-	"gradnorm", "dwa", "pcgrad", "rlw", "graddrop", "maxdo-minmax", "gem",
-	"mega-1", "mega-2", "mdmtr", "der-pp", "gmed", "mir", "gss",
-	"imtl-g", "cagrad", "nash-mtl", "fairgrad", "famo", "sdmgrad", "upgrad",
-	"aligned-mtl", "config", "icarl", "gdumb", "dualproj", "gradvac", "imtl-l",
 	"emgd",
+	"emgd-gmc", "emgd-gs", "avggrad", "mgda", "er", "sum", "a-gem",
+	"gdumb", "der-pp", "pcgrad", "mir", "gmed", "cagrad", "gem",
+	"mega-2", "mdmtr", "rlw", "graddrop", "gradnorm", "gss", "mega-1",
+	"imtl-g", "dwa", "nash-mtl", "fairgrad", "famo", "sdmgrad", "upgrad",
+	"aligned-mtl", "config", "icarl", "maxdo-minmax", "dualproj", "gradvac", "imtl-l",
 }
 
 var markers = []draw.GlyphDrawer{
@@ -54,64 +56,68 @@ var variantDashes = []vg.Length{vg.Points(2.5), vg.Points(2)}
 // another method, see [Theme.hue].
 var shades = []float64{0, 0.35, 0.6}
 
-// Method returns the style of the method of that name, for example "emgd-gmc". Of "emgd-gmc+me", with memory
-// editing, it has the method's own colour and marker, but a dash; "emgd-gmc+1", "emgd-gmc+2" and so on are
-// more variants, which have shades of the colour and markers of their own. A name that the package does not know gets
-// one of the colours in [Theme].Own by its hash. It is the same everywhere and none that a method of the package has, but
-// another unknown name may have it too. [Theme.Methods] gives the methods of one figure different styles.
-func (t *Theme) Method(name string) Style {
-	base, variant, varied := strings.Cut(name, "+")
-	i := place(base)
-	colour := i % len(t.Hues)
-	if !known(base) {
-		colour = t.own(base)
+// Method returns the style of the method of that name, for example "emgd-gmc", which is the same in every figure. Of
+// "emgd-gmc+me", with memory editing, it has the method's own colour and marker, but a dash; "emgd-gmc+1", "emgd-gmc+2"
+// and so on are more variants, which have shades of the colour and markers of their own. A name that the package does
+// not know gets one of the colours in [Theme].Own by its hash. It is the same everywhere and none that a method of the
+// package has, but another unknown name may have it too. [Theme.Methods] gives the methods of one figure different styles.
+func (t *Theme) Method(name string) Style { return t.Methods(name)[name] }
+
+// Methods returns the styles of the methods of one figure: those of [Theme.Method], but of the methods that the package
+// does not know no two have the same colour, up to nine of them. Two of its own methods that have the same colour have
+// other markers and dashes.
+func (t *Theme) Methods(names ...string) map[string]Style {
+	styles, places, taken := map[string]Style{}, map[string]int{}, map[int]bool{}
+	for _, name := range names {
+		base, variant, varied := strings.Cut(name, "+")
+		place, seen := places[base]
+		if !seen {
+			place = slices.Index(order, base)
+			if place < 0 {
+				h := fnv.New32a()
+				h.Write([]byte(base))
+				wish := int(h.Sum32() % uint32(len(t.Own)))
+				for place = wish; taken[place] && len(taken) < len(t.Own); place = (place + 1) % len(t.Own) {
+				}
+				taken[place] = true
+				place += len(order)
+			}
+			places[base] = place
+		}
+		styles[name] = t.styleAt(place, variant, varied)
 	}
-	return t.dressed(colour, (i%len(t.Hues)+i/len(t.Hues))%len(markers), i, variant, varied)
+	return styles
 }
 
-func known(base string) bool { return slices.Contains(order, base) }
-
-// ownColours is the number of the first colour of [Theme].Own.
-const ownColours = 1 << 10
-
-// own is the number of the colour that an unknown name has.
-func (t *Theme) own(base string) int { return ownColours + int(hash(base)%uint32(len(t.Own))) }
-
-func hash(base string) uint32 {
-	h := fnv.New32a()
-	h.Write([]byte(base))
-	return h.Sum32()
-}
-
-// place is a method's number in order; that of an unknown one lies behind the first round of hues.
-func place(base string) int {
-	if i := slices.Index(order, base); i >= 0 {
-		return i
+// styleAt is the style of a method's place, in order or behind it, or that of a variant.
+func (t *Theme) styleAt(place int, variant string, varied bool) Style {
+	look := place - 1 // where hues, markers and dashes begin
+	var colour color.NRGBA
+	switch {
+	case place == 0:
+		colour, look = t.Recommended, 5
+	case place < len(order):
+		colour = t.hue(look % (2 * len(t.Hues)))
+	default:
+		colour = t.Own[place-len(order)]
 	}
-	n := uint32(len(Light.Hues))
-	return int(n + hash(base)%(n*uint32(len(dashes)-1)))
-}
-
-// dressed puts a style together: a colour by its number, a marker by its, the dashes of a method's place.
-func (t *Theme) dressed(colour, marker, place int, variant string, varied bool) Style {
-	s := Style{Color: t.hue(colour), Marker: markers[marker], Dashes: dashes[place/len(t.Hues)%len(dashes)]}
+	marker, round := look%len(t.Hues)+look/len(t.Hues), look/len(t.Hues)
+	s := Style{Color: colour, Dashes: dashes[round%len(dashes)]}
 	if varied {
 		nth, _ := strconv.Atoi(variant) // "me": 0
 		nth = max(nth, 0)
 		s.Color = mix(s.Color, t.far(s.Color), shades[nth%len(shades)])
 		s.Dashes = variantDashes
-		s.Marker = markers[(marker+nth)%len(markers)]
+		marker += nth
 	}
+	s.Marker = markers[marker%len(markers)]
 	return s
 }
 
-// hue is the colour of a number: the hues, and from then on each once more, nearer to the ink.
+// hue is the colour of a number: the hues, and then each once more, nearer to the ink.
 func (t *Theme) hue(i int) color.NRGBA {
-	if i >= ownColours {
-		return t.Own[i-ownColours]
-	}
 	c := t.Hues[i%len(t.Hues)]
-	if i/len(t.Hues)%2 == 1 {
+	if i >= len(t.Hues) {
 		return mix(c, t.Ink, 0.45)
 	}
 	return c
@@ -125,78 +131,6 @@ func (t *Theme) far(c color.NRGBA) color.NRGBA {
 	return t.Ink
 }
 
-// Methods returns the styles of the methods of one figure, of which no two have the same colour as long as
-// there are no more than 14 of them, nor the same marker up to seven; variants have shades of their method's colour.
-// Each keeps the colour and marker that [Theme.Method] gives it, unless a method that comes earlier in the
-// package's order has them. Methods that the package does not know have colours that none of its own has, up to ten of
-// them, and the markers that are left.
-func (t *Theme) Methods(names ...string) map[string]Style {
-	var bases []string
-	for _, name := range names {
-		base, _, _ := strings.Cut(name, "+")
-		if !slices.Contains(bases, base) {
-			bases = append(bases, base)
-		}
-	}
-	slices.SortStableFunc(bases, func(a, b string) int {
-		switch {
-		case known(a) && known(b):
-			return place(a) - place(b)
-		case known(a):
-			return -1
-		case known(b):
-			return 1
-		}
-		return 0
-	})
-	own := slices.DeleteFunc(slices.Clone(bases), known)
-	ours := slices.DeleteFunc(slices.Clone(bases), func(b string) bool { return !known(b) })
-	colours := apart(ours, 2*len(t.Hues), known, func(b string) int { return place(b) % len(t.Hues) })
-	every := func(string) bool { return true }
-	for base, i := range apart(own, len(t.Own), every, func(b string) int { return t.own(b) - ownColours }) {
-		colours[base] = ownColours + i
-	}
-	marks := apart(bases, len(markers), known, func(b string) int {
-		return (place(b)%len(t.Hues) + place(b)/len(t.Hues)) % len(markers)
-	})
-	styles := map[string]Style{}
-	for _, name := range names {
-		base, variant, varied := strings.Cut(name, "+")
-		styles[name] = t.dressed(colours[base], marks[base], place(base), variant, varied)
-	}
-	return styles
-}
-
-// apart gives each name one of n numbers: first those known the one that they wish for, as long as it is
-// free, then the others the next free one after their wish, or the first. When none is left they are
-// given out again.
-func apart(names []string, n int, known func(string) bool, wish func(string) int) map[string]int {
-	out, taken := map[string]int{}, map[int]bool{}
-	for _, name := range names {
-		if known(name) && !taken[wish(name)] {
-			out[name] = wish(name)
-			taken[wish(name)] = true
-		}
-	}
-	for _, name := range names {
-		if _, ok := out[name]; ok {
-			continue
-		}
-		if len(taken) == n {
-			clear(taken)
-		}
-		at := 0
-		if known(name) {
-			at = wish(name)
-		}
-		for taken[at] {
-			at = (at + 1) % n
-		}
-		out[name], taken[at] = at, true
-	}
-	return out
-}
-
 func (s Style) line(width float64) draw.LineStyle {
 	return draw.LineStyle{Color: s.color(), Width: vg.Points(width), Dashes: s.Dashes}
 }
@@ -208,4 +142,28 @@ func (s Style) glyph(radius float64) draw.GlyphStyle {
 // color is grey where none is set, which is seen in every theme.
 func (s Style) color() color.NRGBA {
 	return cmp.Or(s.Color, color.NRGBA{R: 128, G: 128, B: 128, A: 255})
+}
+
+// polygon is a filled regular polygon as a marker: the first corner lies at an angle in degrees.
+type polygon struct {
+	corners int
+	angle   float64
+}
+
+func (g polygon) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, pt vg.Point) {
+	// Fewer corners enclose less: a longer radius makes up for it.
+	radius := float64(sty.Radius) * (1 + 0.6/float64(g.corners-1))
+	var path vg.Path
+	for i := range g.corners {
+		sin, cos := math.Sincos((g.angle + 360*float64(i)/float64(g.corners)) * math.Pi / 180)
+		corner := vg.Point{X: pt.X + vg.Length(radius*cos), Y: pt.Y + vg.Length(radius*sin)}
+		if i == 0 {
+			path.Move(corner)
+		} else {
+			path.Line(corner)
+		}
+	}
+	path.Close()
+	c.SetColor(sty.Color)
+	c.Fill(path)
 }

@@ -7,10 +7,11 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 
+	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -19,8 +20,7 @@ import (
 // method, with a band of one standard deviation over its runs, and one panel for each data set and increment.
 // The budget is that of the run's configuration.
 func MemorySize(t *Theme, runs ...*results.Run) (*Figure, error) {
-	label := "stored samples"
-	policy := ""
+	label, policy := "stored samples", ""
 	value := func(r *results.Run) (float64, bool, error) {
 		var c struct {
 			Memory struct {
@@ -39,14 +39,8 @@ func MemorySize(t *Theme, runs ...*results.Run) (*Figure, error) {
 		}
 		return *c.Memory.Budget, true, nil
 	}
-	f, err := sweep(t, runs, "memory.budget", value)
-	if err != nil {
-		return nil, err
-	}
-	f.labelX(label)
-	f.Alt = "Final average accuracy against the number of stored samples."
-	f.Name, f.Data.Head[2] = "memory-size", "stored_samples"
-	return f, nil
+	return sweep(t, runs, "memory.budget", value, &label, layout{name: "memory-size", data: sweepTable("stored_samples"),
+		alt: "Final average accuracy against the number of stored samples."})
 }
 
 // Temperature draws the final average accuracy A against the softmax temperature τ of the elastic factors
@@ -54,21 +48,13 @@ func MemorySize(t *Theme, runs ...*results.Run) (*Figure, error) {
 // good range is, and whether all of it lies above the methods that have no temperature. Runs without a fixed
 // temperature (of other methods, or with tau=auto) are drawn as a level line for comparison.
 func Temperature(t *Theme, runs ...*results.Run) (*Figure, error) {
-	f, err := sweep(t, runs, "params.tau", temperatureOf)
-	if err != nil {
-		return nil, err
-	}
-	f.labelX("softmax temperature τ")
-	f.Alt = "Final average accuracy against the softmax temperature of the elastic factors."
-	f.Name, f.Data.Head[2] = "temperature", "tau"
-	return f, nil
+	label := "softmax temperature τ"
+	return sweep(t, runs, "params.tau", temperatureOf, &label, layout{name: "temperature", data: sweepTable("tau"),
+		alt: "Final average accuracy against the softmax temperature of the elastic factors."})
 }
 
-// labelX writes under the plots of the last row.
-func (f *Figure) labelX(label string) {
-	for _, p := range f.Rows[len(f.Rows)-1] {
-		p.X.Label.Text = label
-	}
+func sweepTable(value string) Table {
+	return Table{Head: []string{"setting", "method", value, "accuracy_percent", "std_percent", "runs"}}
 }
 
 // sweepPanel is the runs of one setting: those with a place on the axis, and those without, levels.
@@ -76,55 +62,49 @@ type sweepPanel struct {
 	title        string
 	swept, level []Group
 	at           map[*results.Run]float64
-	axis         []plot.Tick
+	values       []float64 // that stand on the axis, sorted
 }
 
 // sweep draws A against a value of the runs, that of the named setting, on a logarithmic axis; runs without it as levels.
-func sweep(t *Theme, runs []*results.Run, axis string, value func(*results.Run) (float64, bool, error)) (*Figure, error) {
+// The values may decide the axis's label.
+func sweep(t *Theme, runs []*results.Run, axis string, value func(*results.Run) (float64, bool, error), label *string, l layout) (*Figure, error) {
 	parts, err := settings(runs)
 	if err != nil {
 		return nil, err
 	}
-	var panel []*sweepPanel
-	var groups [][]Group
+	var panels []*sweepPanel
+	var groups []Group
 	for _, part := range parts {
 		s, err := newSweepPanel(part, axis, value)
 		if err != nil {
 			return nil, err
 		}
-		panel, groups = append(panel, s), append(groups, s.swept, s.level)
+		panels, groups = append(panels, s), slices.Concat(groups, s.swept, s.level)
 	}
-	all := dressAlike(groups...)
-	styles := t.stylesOf(all)
-	var plots []*plot.Plot
-	data := Table{Head: []string{"setting", "method", "value", "accuracy_percent", "std_percent", "runs"}}
-	for _, s := range panel {
-		p := t.newPlot("", "final accuracy A, %")
-		p.Title.Text = s.title
-		p.Add(t.horizontals())
-		if err := s.draw(t, p, styles, &data); err != nil {
-			return nil, err
-		}
+	styles, key := t.dressed(groups...)
+	var plots []*Plot
+	swept := map[string]bool{}
+	for _, s := range panels {
+		p := t.panel(s.title, *label, "final accuracy A, %")
+		p.grid()
+		s.draw(p, styles, &l.data)
 		plots = append(plots, p)
-	}
-	f := newFigure(t, 0, "", panels(plots)...)
-	f.Height = 230 * rowsOf(f)
-	f.key = keyOf(all, styles)
-	for i, e := range f.key {
-		drawn := func(s *sweepPanel) bool {
-			return slices.ContainsFunc(s.swept, func(g Group) bool { return g.Label == e.label })
-		}
-		if !slices.ContainsFunc(panel, drawn) {
-			f.key[i].glyph.Shape = nil // a level has no markers
+		for _, g := range s.swept {
+			swept[g.Label] = true
 		}
 	}
-	return f.holding("sweep", data), nil
+	l.row, l.key = 230, key
+	for i, e := range l.key {
+		if !swept[e.label] {
+			l.key[i].glyph.Shape = nil // a level has no markers
+		}
+	}
+	return t.figure(l, inRows(plots)...)
 }
 
 func newSweepPanel(part setting, axis string, value func(*results.Run) (float64, bool, error)) (*sweepPanel, error) {
 	s := &sweepPanel{title: part.title, at: map[*results.Run]float64{}}
 	var swept, level []*results.Run
-	var values []float64
 	for _, r := range part.runs {
 		v, ok, err := value(r)
 		if err != nil {
@@ -135,65 +115,61 @@ func newSweepPanel(part setting, axis string, value func(*results.Run) (float64,
 			continue
 		}
 		plain := *r // its group is that of all values
-		plain.Params = maps.Clone(r.Params)
 		if axis == "params.tau" {
-			delete(plain.Params, tauKey(r))
-			if len(plain.Params) == 0 {
+			plain.Params = maps.Clone(r.Params)
+			if delete(plain.Params, tauKey(r)); len(plain.Params) == 0 {
 				plain.Params = nil // as in runs without parameters
 			}
 		}
 		s.at[&plain] = v
 		swept = append(swept, &plain)
-		values = append(values, v)
 	}
-	slices.Sort(values)
-	s.axis = sweepAxis(slices.Compact(values))
-	if len(s.axis) < 2 {
-		return nil, fmt.Errorf("viz: the runs on %s have %d values to draw A against; want at least two", part.runs[0].Dataset, len(s.axis))
+	s.values = slices.Compact(slices.Sorted(maps.Values(s.at)))
+	if len(s.values) < 2 {
+		return nil, fmt.Errorf("viz: the runs on %s have %d values to draw A against; want at least two", part.runs[0].Dataset, len(s.values))
 	}
 	var err error
-	if s.swept, err = groupsBut(swept, axis); err != nil {
-		return nil, err
-	}
-	if len(level) > 0 {
-		if s.level, err = Groups(level); err != nil {
-			return nil, err
-		}
+	if s.swept, err = groupsBut(swept, axis); err == nil && len(level) > 0 {
+		s.level, err = Groups(level)
 	}
 	for i, l := range s.level {
 		if slices.ContainsFunc(s.swept, func(g Group) bool { return g.Label == l.Label }) { // such as one with tau=auto
 			s.level[i].Label += " " + l.Runs[0].ParamText()
 		}
 	}
-	return s, nil
+	return s, err
 }
 
-func (s *sweepPanel) draw(t *Theme, p *plot.Plot, styles map[string]Style, data *Table) error {
+func (s *sweepPanel) draw(p *Plot, styles map[string]Style, data *Table) {
+	axis := sweepAxis(s.values)
 	for _, g := range s.swept {
-		c, values, runs := sweepCurve(g.Runs, s.at, s.axis)
-		for i := range values {
-			data.add(s.title, g.Label, values[i], c.mean[i], c.std[i], runs[i])
+		var c curve
+		most := 0
+		for i, v := range s.values {
+			var as []float64
+			for _, r := range g.Runs {
+				if s.at[r] == v {
+					as = append(as, r.A)
+				}
+			}
+			if as != nil {
+				mean, std := meanStd(as)
+				c.add(axis[i].Value, mean, std)
+				data.add(s.title, g.Label, v, mean, std, len(as))
+				most = max(most, len(as))
+			}
 		}
-		if err := addCurve(t, p, styles[g.look], c, spreadFor(slices.Max(runs), len(s.swept))); err != nil {
-			return err
-		}
+		p.curve(styles[g.Label], c, spreadFor(most, len(s.swept)))
 	}
-	first, last := s.axis[0].Value, s.axis[len(s.axis)-1].Value
+	first, last := axis[0].Value, axis[len(axis)-1].Value
 	for _, g := range s.level {
-		var as []float64
-		for _, r := range g.Runs {
-			as = append(as, r.A)
-		}
-		mean, std := meanStd(as)
+		mean, std := meanStd(finals(g.Runs))
 		data.add(s.title, g.Label, nil, mean, std, len(g.Runs))
-		if err := addLines(p, styles[g.look].line(1), plotter.XYs{{X: first, Y: mean}, {X: last, Y: mean}}); err != nil {
-			return err
-		}
+		p.level(styles[g.Label].line(1), first, last, mean)
 	}
 	pad := 0.03 * (last - first)
 	p.X.Min, p.X.Max = first-pad, last+pad
-	p.X.Tick.Marker = plot.ConstantTicks(spaced(s.axis))
-	return nil
+	p.X.Tick.Marker = plot.ConstantTicks(spaced(axis))
 }
 
 // sweepAxis places values at their logarithms, and infinity a little beyond the last of them.
@@ -214,32 +190,73 @@ func sweepAxis(values []float64) []plot.Tick {
 
 // spaced drops labels that would touch the one before.
 func spaced(ticks []plot.Tick) []plot.Tick {
-	out := slices.Clone(ticks)
-	room := (out[len(out)-1].Value - out[0].Value) / 16
-	last := math.Inf(-1)
-	for i := range out {
-		if out[i].Value-last < room {
-			out[i].Label = ""
-			continue
+	room, last := (ticks[len(ticks)-1].Value-ticks[0].Value)/16, math.Inf(-1)
+	for i := range ticks {
+		if ticks[i].Value-last < room {
+			ticks[i].Label = ""
+		} else {
+			last = ticks[i].Value
 		}
-		last = out[i].Value
 	}
-	return out
+	return ticks
 }
 
-// sweepCurve is A over the axis, the values that stand there, and the number of runs with each.
-func sweepCurve(runs []*results.Run, at map[*results.Run]float64, axis []plot.Tick) (c curve, values []float64, counts []int) {
-	scores, valueOf := map[string][]float64{}, map[string]float64{}
-	for _, r := range runs {
-		label := sweepAxis([]float64{at[r]})[0].Label
-		scores[label], valueOf[label] = append(scores[label], r.A), at[r]
+// defaultTau are the temperatures that the methods have when none is given, as pcl/method says.
+var defaultTau = map[string]float64{
+	"emgd-gmc": emgd.DefaultTau, "emgd-gs": emgd.DefaultTau, "emgd-log": emgd.DefaultLogTau, "emgd": 1.5,
+}
+
+// tauKey is the parameter that has a run's temperature. In a composition the rule, which is its first part, may be named
+// with it.
+func tauKey(r *results.Run) string {
+	if long := ruleOf(r) + ".tau"; r.Params[long] != nil {
+		return long
 	}
-	for _, tick := range axis {
-		if as := scores[tick.Label]; as != nil {
-			mean, std := meanStd(as)
-			c.add(tick.Value, mean, std)
-			values, counts = append(values, valueOf[tick.Label]), append(counts, len(as))
+	return "tau"
+}
+
+// ruleOf is the rule of a run's method: in "emgd-log+der-pp" the rule is emgd-log.
+func ruleOf(r *results.Run) string {
+	rule, _, _ := strings.Cut(r.Method, "+")
+	return rule
+}
+
+// TemperatureSet returns the temperature that was set for a run, as it was written. A tau of methods without elastic
+// factors is none, and "auto" is no fixed one.
+func TemperatureSet(r *results.Run) (tau string, ok bool) {
+	given := r.Params[tauKey(r)]
+	if _, known := defaultTau[ruleOf(r)]; !known || given == nil || given == "auto" {
+		return "", false
+	}
+	return fmt.Sprint(given), true
+}
+
+// temperatureOf returns a run's fixed temperature; ok says whether it has one.
+func temperatureOf(r *results.Run) (tau float64, ok bool, err error) {
+	normal, known := defaultTau[ruleOf(r)]
+	if !known { // what it calls tau, if anything, is no temperature
+		return 0, false, nil
+	}
+	given := r.Params[tauKey(r)]
+	switch v := given.(type) {
+	case nil:
+		return normal, true, nil
+	case float64:
+		tau = v
+	case int:
+		tau = float64(v)
+	case string:
+		if v == "auto" {
+			return 0, false, nil
 		}
+		if tau, err = strconv.ParseFloat(v, 64); err != nil {
+			return 0, false, fmt.Errorf("viz: run %s: tau %q is no number", r.ID, v)
+		}
+	default:
+		return 0, false, fmt.Errorf("viz: run %s: tau %v is no number", r.ID, v)
 	}
-	return c, values, counts
+	if !(tau > 0) {
+		return 0, false, fmt.Errorf("viz: run %s: tau is %v; want a number above 0", r.ID, given)
+	}
+	return tau, true, nil
 }

@@ -20,9 +20,11 @@ type Theme struct {
 	// Hues colour the methods: the vermillion, blue, orange, sky blue, green, purple and yellow of Okabe and
 	// Ito, made lighter or darker only as far as the background requires.
 	Hues [7]color.NRGBA
-	// Own colours the methods and series that the package does not know. None is near one of the Hues or their darker or
+	// Recommended is the colour of the method "emgd", which no other has.
+	Recommended color.NRGBA
+	// Own colours the methods and series that the package does not know. None is near Recommended, or one of the Hues or their darker or
 	// lighter forms: in OKLab all of these are at least 0.12 apart, 2.5 times as far as the nearest two of the others.
-	Own [10]color.NRGBA
+	Own [9]color.NRGBA
 	// Ramp colours the streams from the first to the last: anchors of viridis, which stays
 	// ordered for colour-blind readers and in grey print.
 	Ramp [4]color.NRGBA
@@ -39,9 +41,10 @@ var Light = &Theme{
 	Hues: [7]color.NRGBA{
 		rgb(0xd55e00), rgb(0x0072b2), rgb(0xe69f00), rgb(0x56b4e9), rgb(0x009e73), rgb(0xcc79a7), rgb(0xb3a400),
 	},
-	Own: [10]color.NRGBA{
-		rgb(0x6000a0), rgb(0xc81058), rgb(0x38b828), rgb(0x3040c8), rgb(0x680040),
-		rgb(0x9050e0), rgb(0x004000), rgb(0x981088), rgb(0x081098), rgb(0xa088f8),
+	Recommended: rgb(0x6000a0),
+	Own: [9]color.NRGBA{
+		rgb(0xc81058), rgb(0x38b828), rgb(0x3040c8), rgb(0x680040), rgb(0x9050e0),
+		rgb(0x004000), rgb(0x981088), rgb(0x081098), rgb(0xa088f8),
 	},
 	Ramp:     [4]color.NRGBA{rgb(0x440154), rgb(0x3b528b), rgb(0x21918c), rgb(0x6cbf4b)},
 	Contours: [2]color.NRGBA{rgb(0xaab4bd), rgb(0xc7b79c)},
@@ -56,9 +59,10 @@ var Dark = &Theme{
 	Hues: [7]color.NRGBA{
 		rgb(0xf0752a), rgb(0x3f9ae0), rgb(0xf0b429), rgb(0x8fd3fa), rgb(0x1fbf8f), rgb(0xe09ac4), rgb(0xf0e442),
 	},
-	Own: [10]color.NRGBA{
-		rgb(0xb870f8), rgb(0xc82830), rgb(0x00a000), rgb(0xa09800), rgb(0xf05090),
-		rgb(0x6850e0), rgb(0x607000), rgb(0xb030a0), rgb(0x007098), rgb(0x90d000),
+	Recommended: rgb(0xb870f8),
+	Own: [9]color.NRGBA{
+		rgb(0xc82830), rgb(0x00a000), rgb(0xa09800), rgb(0xf05090), rgb(0x6850e0),
+		rgb(0x607000), rgb(0xb030a0), rgb(0x007098), rgb(0x90d000),
 	},
 	Ramp:     [4]color.NRGBA{rgb(0x9a6fd0), rgb(0x5f8fd0), rgb(0x2fb5a8), rgb(0xb5de2b)},
 	Contours: [2]color.NRGBA{rgb(0x58626d), rgb(0x75684f)},
@@ -111,10 +115,7 @@ func (t *Theme) text(c color.Color, size float64) text.Style {
 const lift = vg.Length(1)
 
 // Stream is the colour of stream i of n (from 0), by arrival.
-func (t *Theme) Stream(i, n int) color.NRGBA { return t.stream(i, n) }
-
-// stream is the colour of stream i of n (from 0), by arrival.
-func (t *Theme) stream(i, n int) color.NRGBA {
+func (t *Theme) Stream(i, n int) color.NRGBA {
 	if n < 2 {
 		return t.Ramp[1]
 	}

@@ -1,17 +1,18 @@
 package viz
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // Timeline draws a run's streams over the optimiser steps: a bar for each task from its first to its last
@@ -23,51 +24,33 @@ func Timeline(t *Theme, run *results.Run) (*Figure, error) {
 	}
 	end := float64(lastStep(run) + 1)
 	bars := streamBars(t, run)
-	top := t.newPlot("", "")
-	bars.addTo(top)
+	top := t.panel("", "", "")
+	top.bars(bars)
 	top.X.Min, top.X.Max = 0, end
 	top.X.Tick.Marker = withoutLabels{top.X.Tick.Marker}
-
-	count, err := countPlot(t, run)
-	if err != nil {
-		return nil, err
-	}
-	alt := fmt.Sprintf("Timeline of %d tasks over %d optimiser steps, with the memory stream and the number of simultaneous streams.",
-		len(run.Tasks), int(end))
 	height := vg.Length(min(60+16*(len(bars.rows)), 420)) + 90
-	f := newFigure(t, height, alt, []*plot.Plot{top}, []*plot.Plot{count})
-	f.Share = []float64{float64(height - 100), 100}
-	data := Table{Head: []string{"method", "stream", "first_step", "last_step"}}
-	streamTable(&data, run.Method, run)
-	return f.holding("timeline", data), nil
+	l := layout{name: "timeline", height: height, share: []float64{float64(height - 100), 100}, data: Table{Head: []string{"method", "stream", "first_step", "last_step"}},
+		alt: fmt.Sprintf("Timeline of %d tasks over %d optimiser steps, with the memory stream and the number of simultaneous streams.", len(run.Tasks), int(end))}
+	streamTable(&l.data, run.Method, run)
+	return t.figure(l, []*Plot{top}, []*Plot{t.countPlot(run)})
 }
 
 // countPlot draws K(t) as steps.
-func countPlot(t *Theme, run *results.Run) (*plot.Plot, error) {
-	changes := streamCounts(run)
+func (t *Theme) countPlot(run *results.Run) *Plot {
 	var xys plotter.XYs
-	most := 0
-	for i, c := range changes {
-		if i > 0 {
-			xys = append(xys, plotter.XY{X: float64(c.step), Y: float64(changes[i-1].streams)})
-		}
+	for _, c := range streamCounts(run) {
 		xys = append(xys, plotter.XY{X: float64(c.step), Y: float64(c.streams)})
-		most = max(most, c.streams)
 	}
 	end := float64(lastStep(run) + 1)
-	xys = append(xys, plotter.XY{X: end, Y: float64(changes[len(changes)-1].streams)})
-	line, err := plotter.NewLine(xys)
-	if err != nil {
-		return nil, err
+	_, _, _, most := plotter.XYRange(xys)
+	p := t.panel("", "optimiser step", "streams K")
+	if line, err := plotter.NewLine(steps(append(xys, plotter.XY{X: end, Y: xys[len(xys)-1].Y}))); p.can(err) {
+		line.LineStyle, line.FillColor = t.line(t.Ink, 1.2), t.Grid
+		p.Add(line)
 	}
-	line.LineStyle = t.line(t.Ink, 1.2)
-	line.FillColor = t.Grid
-	p := t.newPlot("optimiser step", "streams K")
-	p.Add(line)
-	p.X.Min, p.X.Max = 0, end
-	p.Y.Min, p.Y.Max = 0, float64(most)+0.3
+	p.axes(0, end, 0, most+0.3)
 	p.Y.Tick.Marker = wholeTicks{}
-	return p, nil
+	return p
 }
 
 // streamCount is a step and how many streams there are from then on.
@@ -132,12 +115,11 @@ func memoryFrom(run *results.Run) int {
 }
 
 // streamBars gives each task a row, and the memory one from the first task's end on.
-func streamBars(t *Theme, run *results.Run) *bars {
-	b := &bars{theme: t}
+func streamBars(t *Theme, run *results.Run) (b bars) {
 	for i, task := range run.Tasks {
 		text := whichClasses(task)
 		b.rows = append(b.rows, fmt.Sprintf("task %d", task.ID))
-		b.bars = append(b.bars, bar{row: i, text: text, start: float64(task.Start), end: float64(task.End + 1), color: t.stream(i, len(run.Tasks))})
+		b.bars = append(b.bars, bar{row: i, text: text, start: float64(task.Start), end: float64(task.End + 1), color: t.Stream(i, len(run.Tasks))})
 	}
 	for i, r := range rehearsals(run) {
 		text := ""
@@ -161,4 +143,62 @@ func whichClasses(task results.Task) string {
 		return "1 class"
 	}
 	return fmt.Sprintf("%d classes", n)
+}
+
+var kindTitles = map[scenario.Kind]string{
+	scenario.AllAtOnce: "multi-task learning",
+	scenario.Serial:    "serial continual learning",
+	scenario.Parallel:  "parallel continual learning",
+}
+
+// Scenarios draws situations side by side as bars over the optimiser steps (the paper's Fig. 1). It must show how multi-task
+// learning, serial and parallel continual learning differ, in how many streams run together and in how long all of it takes: the
+// axes are the same. The memory rehearses from the first task's end on.
+func Scenarios(t *Theme, scenarios ...*scenario.Scenario) (*Figure, error) {
+	if len(scenarios) == 0 {
+		return nil, errors.New("viz: no scenarios to draw")
+	}
+	var row []*Plot
+	rows, last := 0, 0.0
+	data := Table{Head: []string{"scenario", "stream", "first_step", "last_step"}}
+	for i, s := range scenarios {
+		if s == nil {
+			return nil, fmt.Errorf("viz: scenario %d is nil", i+1)
+		}
+		if err := s.Complete(); err != nil {
+			return nil, fmt.Errorf("viz: scenario %d: %w", i+1, err)
+		}
+		run := scenarioTasks(s)
+		b := streamBars(t, run)
+		p := t.panel(kindTitles[s.Kind], "optimiser step", "")
+		p.bars(b)
+		p.X.Tick.Marker = roundTicks{4}
+		streamTable(&data, kindTitles[s.Kind], run)
+		row, rows, last = append(row, p), max(rows, len(b.rows)), max(last, float64(s.LastStep()+1))
+	}
+	// Rows of one height and steps of one width in all plots, so that they can be compared.
+	for _, p := range row {
+		p.axes(0, last, p.Y.Max-float64(rows), p.Y.Max)
+	}
+	return t.figure(layout{name: "scenarios", data: data, height: vg.Length(min(60+18*rows, 420)),
+		alt: fmt.Sprintf("Timelines of %d scenarios: which streams run at which optimiser step.", len(scenarios))}, row)
+}
+
+// streamTable adds when each stream of a run begins and ends.
+func streamTable(data *Table, title string, run *results.Run) {
+	for _, task := range run.Tasks {
+		data.add(title, fmt.Sprintf("task %d", task.ID), task.Start, task.End)
+	}
+	for _, r := range rehearsals(run) {
+		data.add(title, "memory", r[0], r[1]-1)
+	}
+}
+
+// scenarioTasks is a run of the scenario before it is run.
+func scenarioTasks(s *scenario.Scenario) *results.Run {
+	run := new(results.Run)
+	for i, task := range s.Tasks {
+		run.Tasks = append(run.Tasks, results.Task{ID: i + 1, Classes: task.Classes, Start: task.Start, End: task.End()})
+	}
+	return run
 }

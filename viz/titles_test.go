@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
@@ -155,16 +154,18 @@ func TestBarsThatWouldHideTheLines(t *testing.T) {
 		}
 	}
 	strokes := func(show spread) int {
-		p := Light.newPlot("", "")
+		p := Light.panel("", "", "")
 		var c curve
 		for x := range 20 {
 			c.add(float64(x), 50, 1)
 		}
-		if err := addCurve(Light, p, Style{}.marked(), c, show); err != nil {
+		p.curve(Style{}.marked(), c, show)
+		f, err := Light.figure(layout{height: 290}, []*Plot{p})
+		if err != nil {
 			t.Fatal(err)
 		}
 		var svg bytes.Buffer
-		if err := newFigure(Light, 290, "", []*plot.Plot{p}).Encode(&svg, "svg"); err != nil {
+		if err := f.Encode(&svg, "svg"); err != nil {
 			t.Fatal(err)
 		}
 		return strings.Count(svg.String(), "<path")

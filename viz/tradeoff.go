@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -15,22 +14,22 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// TradeOff draws each method as a point: to the right its mean final accuracy A where the task is known, upwards that
-// where all classes compete, in a panel for each data set. The methods that no other one reaches in both are filled; a
-// line from one to the next, the Pareto front, bounds what was reached. It must show whether one method is best in
-// both, and if not, what one has to give up for the other. Methods are named where there is room, those on the front
-// always. A method that is far behind all others, by 1.5 times the distance of the quartiles from the lower one, is
-// left out of the picture, which says so, but not of its data.
+// TradeOff draws each method as a point: to the right its mean final accuracy A where the task is known, upwards that where all
+// classes compete, in a panel for each data set. It must show whether one method is best in both, and if not, what one has to
+// give up: methods that no other reaches in both are filled and joined by a line, the Pareto front. Methods are named where there
+// is room, those on the front always. Those that are far behind, by 1.5 times the distance of the quartiles, are counted in the
+// picture, and only the data has them.
 func TradeOff(t *Theme, runs ...*results.Run) (*Figure, error) {
 	parts, err := settings(runs)
 	if err != nil {
 		return nil, err
 	}
-	var plots []*plot.Plot
+	var plots []*Plot
 	data := Table{Head: []string{"dataset", "method", "task_accuracy_percent", "task_std_percent", "class_accuracy_percent", "class_std_percent", "on_front"}}
 	for _, task := range parts {
+		name := task.runs[0].Dataset
 		i := slices.IndexFunc(parts, func(s setting) bool {
-			return s.runs[0].Dataset == task.runs[0].Dataset && s.runs[0].Increment != task.runs[0].Increment
+			return s.runs[0].Dataset == name && s.runs[0].Increment != task.runs[0].Increment
 		})
 		if task.runs[0].Increment != "task" || i < 0 {
 			continue
@@ -43,23 +42,23 @@ func TradeOff(t *Theme, runs ...*results.Run) (*Figure, error) {
 			continue
 		}
 		for _, b := range both {
-			data.add(task.runs[0].Dataset, b.label, b.task, b.taskStd, b.class, b.classStd, b.front)
+			data.add(name, b.label, b.task, b.taskStd, b.class, b.classStd, b.front)
 		}
-		p := t.newPlot("A, task known, %", "A, all classes compete, %")
-		p.Title.Text = task.runs[0].Dataset
-		p.Add(t.horizontals(), newTrades(t, both))
+		p := t.panel(name, "A, task known, %", "A, all classes compete, %")
+		p.grid()
+		p.trades(newTrades(both))
 		plots = append(plots, p)
 	}
 	if len(plots) == 0 {
 		return nil, errors.New("viz: no method has runs of one data set in both increments")
 	}
-	f := newFigure(t, 0, fmt.Sprintf("Accuracy when all classes compete against accuracy when the task is known, of the methods on %d data sets.", len(plots)), panels(plots)...)
-	f.Height = 330 * rowsOf(f)
-	f.key = []keyEntry{
-		{label: "no other method reaches it in both", line: t.line(t.Hues[1], 1, 4, 2), glyph: t.tradeGlyph(true)},
-		{label: "the others", glyph: t.tradeGlyph(false), tight: true},
-	}
-	return f.holding("trade-off", data), nil
+	return t.figure(layout{name: "trade-off", data: data, row: 330,
+		key: []keyEntry{
+			{label: "no other method reaches it in both", line: t.line(t.Hues[1], 1, 4, 2), glyph: t.tradeGlyph(true)},
+			{label: "the others", glyph: t.tradeGlyph(false), tight: true},
+		},
+		alt: fmt.Sprintf("Accuracy when all classes compete against accuracy when the task is known, of the methods on %d data sets.", len(plots)),
+	}, inRows(plots)...)
 }
 
 // trade is what a method reaches in both increments, in percent.
@@ -115,36 +114,34 @@ func finals(runs []*results.Run) (out []float64) {
 	return out
 }
 
-// trades is a plotter of methods as points, with the line of the front and names.
+// trades are the methods of a picture.
 type trades struct {
-	theme   *Theme
-	front   []trade // in the order of falling class-incremental accuracy
-	others  []trade
-	without int // methods that are too far away
+	shown   []trade // those of the front first, in the order of falling class-incremental accuracy
+	front   int     // how many of them are on the front
+	without int     // methods that are too far away
 }
 
-func newTrades(t *Theme, all []trade) *trades {
-	out := &trades{theme: t}
+func newTrades(all []trade) (out trades) {
 	var x, y []float64
 	for _, m := range all {
 		x, y = append(x, m.task), append(y, m.class)
 	}
 	left, bottom := fence(x), fence(y)
+	var others []trade
 	for _, m := range all {
 		switch {
 		case m.front:
-			out.front = append(out.front, m)
+			out.shown = append(out.shown, m)
 		case m.task < left || m.class < bottom:
 			out.without++
 		default:
-			out.others = append(out.others, m)
+			others = append(others, m)
 		}
 	}
+	out.front = len(out.shown)
+	out.shown = append(out.shown, others...)
 	return out
 }
-
-// shown are the methods in the picture. Those of the front come first, so that they are named first.
-func (m *trades) shown() []trade { return slices.Concat(m.front, m.others) }
 
 // fence is J. Tukey's: what is below it is far from the others.
 func fence(x []float64) float64 {
@@ -153,73 +150,73 @@ func fence(x []float64) float64 {
 	return low - 1.5*(high-low)
 }
 
-// DataRange has room for names around the points.
-func (m *trades) DataRange() (xmin, xmax, ymin, ymax float64) {
+// trades adds methods as points, with the line of the front and names, for which there is room around them.
+func (p *Plot) trades(m trades) {
 	var xys plotter.XYs
-	for _, s := range m.shown() {
+	for _, s := range m.shown {
 		xys = append(xys, plotter.XY{X: s.task, Y: s.class})
 	}
-	xmin, xmax, ymin, ymax = plotter.XYRange(xys)
+	xmin, xmax, ymin, ymax := plotter.XYRange(xys)
 	dx, dy := max(0.5, 0.08*(xmax-xmin)), max(0.5, 0.08*(ymax-ymin))
-	return xmin - dx, xmax + dx, ymin - dy, ymax + dy
+	p.axes(xmin-dx, xmax+dx, ymin-dy, ymax+dy)
+	p.sketch(func(c pen) {
+		line := m.frontLine(c)
+		c.StrokeLines(c.theme.line(c.theme.Hues[1], 1, 4, 2), line)
+		var taken []vg.Rectangle
+		for i := range line[1:] {
+			taken = append(taken, spanned(line[i], line[i+1]))
+		}
+		for _, s := range m.shown {
+			g, at := c.theme.tradeGlyph(s.front), c.at(s.task, s.class)
+			c.DrawGlyphNoClip(g, at)
+			taken = append(taken, square(at, g.Radius))
+		}
+		for _, s := range m.shown {
+			taken = c.name(s, taken)
+		}
+		if m.without > 0 {
+			c.plate(c.theme.text(c.theme.Muted, tickSize-1), vg.Point{X: c.Min.X + 3, Y: c.Min.Y + 7}, fmt.Sprintf("far below or to the left: %d more", m.without))
+		}
+	})
 }
 
-func (m *trades) Plot(c draw.Canvas, p *plot.Plot) {
-	trX, trY := p.Transforms(&c)
-	at := func(s trade) vg.Point { return vg.Point{X: trX(s.task), Y: trY(s.class)} }
-	line := m.frontLine(c, trX, trY)
-	c.StrokeLines(m.theme.line(m.theme.Hues[1], 1, 4, 2), line)
-	var taken []vg.Rectangle
-	for i := range line[1:] {
-		taken = append(taken, spanned(line[i], line[i+1]))
+// name writes a method's name where there is room, and one of the front in any case. It adds the room to what is taken.
+func (c pen) name(s trade, taken []vg.Rectangle) []vg.Rectangle {
+	sty, reach, at := c.theme.text(c.theme.Muted, tickSize-2), vg.Length(0), c.at(s.task, s.class)
+	if s.front {
+		sty, reach = c.theme.text(c.theme.Ink, tickSize), 60
 	}
-	for _, s := range m.shown() {
-		g := m.theme.tradeGlyph(s.front)
-		c.DrawGlyphNoClip(g, at(s))
-		taken = append(taken, square(at(s), g.Radius))
+	box, free := room(c.Rectangle, taken, at, sty.Rectangle(s.label).Size(), reach)
+	begin := vg.Point{X: box.Min.X, Y: (box.Min.Y + box.Max.Y) / 2}
+	switch {
+	case free:
+		c.lead(at, box)
+		c.write(sty, begin, s.label)
+	case s.front:
+		c.plate(sty, begin, s.label)
+	default:
+		return taken
 	}
-	for _, s := range m.shown() {
-		sty, reach := m.theme.text(m.theme.Muted, tickSize-2), vg.Length(0)
-		if s.front {
-			sty, reach = m.theme.text(m.theme.Ink, tickSize), 60
-		}
-		box, free := room(c.Rectangle, taken, at(s), sty.Rectangle(s.label).Size(), reach)
-		if !free && !s.front {
-			continue
-		}
-		begin := vg.Point{X: box.Min.X, Y: (box.Min.Y + box.Max.Y) / 2}
-		if free {
-			m.lead(c, at(s), box)
-			begin.Y += lift
-			c.FillText(sty, begin, s.label)
-		} else {
-			m.theme.platedIn(sty, c, begin, s.label)
-		}
-		taken = append(taken, box)
-	}
-	if m.without > 0 {
-		m.theme.platedIn(m.theme.text(m.theme.Muted, tickSize-1), c, vg.Point{X: c.Min.X + 3, Y: c.Min.Y + 7}, fmt.Sprintf("far below or to the left: %d more", m.without))
-	}
+	return append(taken, box)
 }
 
 // lead draws a thin line from a point to its name where that is not beside it.
-func (m *trades) lead(c draw.Canvas, at vg.Point, name vg.Rectangle) {
+func (c pen) lead(at vg.Point, name vg.Rectangle) {
 	end := nearest(name, at)
 	if d := end.Sub(at); d.Dot(d) > 64 {
-		c.StrokeLine2(m.theme.line(m.theme.Muted, 0.5), at.X, at.Y, end.X, end.Y)
+		c.stroke(c.theme.line(c.theme.Muted, 0.5), at, end)
 	}
 }
 
 // frontLine is the border of what is reached: to its left and below it there is a method that is as good in both.
-func (m *trades) frontLine(c draw.Canvas, trX, trY func(float64) vg.Length) []vg.Point {
-	line := []vg.Point{{X: c.Min.X, Y: trY(m.front[0].class)}}
-	for i, s := range m.front {
+func (m *trades) frontLine(c pen) []vg.Point {
+	line := []vg.Point{{X: c.Min.X, Y: c.y(m.shown[0].class)}}
+	for i, s := range m.shown[:m.front] {
 		below := c.Min.Y
-		if i+1 < len(m.front) {
-			below = trY(m.front[i+1].class)
+		if i+1 < m.front {
+			below = c.y(m.shown[i+1].class)
 		}
-		x := trX(s.task)
-		line = append(line, vg.Point{X: x, Y: trY(s.class)}, vg.Point{X: x, Y: below})
+		line = append(line, c.at(s.task, s.class), vg.Point{X: c.x(s.task), Y: below})
 	}
 	return line
 }

@@ -120,25 +120,16 @@ func TestCheckCertificates(t *testing.T) {
 	}
 }
 
-// Methods of the paper can be told apart by colour, marker and dash together, and a method keeps
-// its hue in both themes.
+// A method keeps its hue in both themes.
 func TestMethodStyles(t *testing.T) {
-	type look struct {
-		color color.NRGBA
-		dash  int
-		mark  any
-	}
-	seen := map[look]string{}
-	for _, name := range order {
-		s := Light.Method(name)
-		l := look{s.Color, slices.IndexFunc(dashes, func(d []vg.Length) bool { return slices.Equal(d, s.Dashes) }), s.Marker}
-		if other, ok := seen[l]; ok {
-			t.Errorf("%s looks like %s", name, other)
-		}
-		seen[l] = name
-	}
 	for _, name := range append(slices.Clone(order), "unheard-of", "emgd-gs+me") {
-		place := func(t *Theme) int { return slices.Index(append(t.Hues[:], t.Own[:]...), t.Method(name).Color) }
+		place := func(t *Theme) int {
+			all := append(slices.Clone(t.Own[:]), t.Recommended)
+			for i := range 2 * len(t.Hues) {
+				all = append(all, t.hue(i))
+			}
+			return slices.Index(all, t.Method(name).Color)
+		}
 		i, j := place(Light), place(Dark)
 		if i != j || i < 0 {
 			t.Errorf("%s has hue %d in the light theme and %d in the dark one", name, i, j)
@@ -164,7 +155,7 @@ func TestContrast(t *testing.T) {
 			}
 		}
 		for i := range 20 {
-			c := theme.stream(i, 20)
+			c := theme.Stream(i, 20)
 			if got := contrast(c, readableOn(c)); got < 4.5 {
 				t.Errorf("text on bar %v: %.1f", c, got)
 			}
@@ -312,8 +303,9 @@ func TestVariantsStandApart(t *testing.T) {
 	}
 	var labels []string
 	styles, colours := map[string]bool{}, map[color.NRGBA]bool{}
-	for _, g := range groups {
-		s := Light.Method(g.look)
+	all := Light.Groups(groups)
+	for i, g := range groups {
+		s := all[i]
 		labels = append(labels, g.Label)
 		styles[fmt.Sprint(s.Marker, s.Dashes)], colours[s.Color] = true, true
 	}

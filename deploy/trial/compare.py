@@ -1,61 +1,38 @@
-"""Checks that each cell of the first folder has one result, and that its database equals the second folder's, apart
-from what was measured: compare.py FOLDER FOLDER"""
+"""Checks that the first folder has each run of the second, and with the same result: compare.py FOLDER FOLDER"""
 
 import collections
 import glob
 import json
 import os
-import sqlite3
 import sys
 
 
-def records(folder):
-    """All whole records of a folder's workers. What has a wrong checksum is pcl's to find."""
-    for name in glob.glob(os.path.join(folder, "records", "*.jsonl")):
+def results(folder):
+    """The results of a folder's runs, apart from what was measured."""
+    out = {}
+    for name in glob.glob(os.path.join(folder, "*", "result.json")):
         with open(name, "rb") as f:
-            for line in f:
-                try:
-                    yield json.loads(line)["record"]
-                except ValueError:
-                    print(f"{name} has a torn record")
-
-
-def counts(folder):
-    out = collections.Counter()
-    for r in records(folder):
-        out[r.get("event"), r.get("cell")] += 1
+            run = json.load(f)
+        out[os.path.basename(os.path.dirname(name))] = run
     return out
 
 
-def tables(folder):
-    db = sqlite3.connect(os.path.join(folder, "results.sqlite"))
-    names = [n for (n,) in db.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name")]
-    return {n: sorted(map(repr, db.execute(f'SELECT * FROM "{n}"'))) for n in names if n != "measured"}
-
-
 def main():
-    grid, one = sys.argv[1:]
-    events = counts(grid)
-    [manifest] = glob.glob(os.path.join(grid, "manifests", "*.json"))
-    with open(manifest) as f:
-        cells = [c["id"] for c in json.load(f)["cells"]]
-    per_event = collections.Counter()
-    for (event, _), n in events.items():
-        per_event[event] += n
-    print("records:", ", ".join(f"{n} {event}" for event, n in sorted(per_event.items(), key=str)))
-    print("workers:", len(glob.glob(os.path.join(grid, "records", "*.jsonl"))))
-    wrong = [c for c in cells if events["done", c] != 1]
-    print(f"{len(cells)} cells, {len(cells) - len(wrong)} made exactly once")
-    ours, theirs = tables(grid), tables(one)
-    different = [n for n in theirs if ours.get(n) != theirs[n]]
-    for n in different:
-        print(f"table {n} differs: {len(ours.get(n, []))} rows and {len(theirs[n])}")
-        for a, b in zip(ours.get(n, []), theirs[n]):
-            if a != b:
-                print("  ", a, "\n  ", b)
-                break
-    print("tables that are equal:", ", ".join(f"{n} ({len(theirs[n])})" for n in theirs if n not in different))
-    sys.exit(bool(wrong or different))
+    ours, theirs = map(results, sys.argv[1:])
+    wrong = []
+    resumed = collections.Counter()
+    for name, want in theirs.items():
+        got = ours.get(name)
+        if got is not None:
+            resumed[got.pop("measured").get("resumed", 0)] += 1
+        want.pop("measured")
+        if got != want:
+            wrong.append(name)
+    print(f"{len(theirs)} runs, {len(theirs) - len(wrong)} with the same result, {len(set(ours) - set(theirs))} too many")
+    print("continued:", ", ".join(f"{n} runs {k} times" for k, n in sorted(resumed.items())))
+    for name in wrong[:5]:
+        print("missing or different:", name)
+    sys.exit(bool(wrong or set(ours) - set(theirs)))
 
 
 main()

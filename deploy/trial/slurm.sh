@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# Makes a grid of many small cells by a Slurm array on this machine alone, while workers are killed, tasks requeued and
-# preempted, and the node crashes. Then it checks that every cell was made once, and that the database is equal to that
-# of one process.
+# Makes a grid of many small runs by a Slurm array on this machine alone, while workers are killed, tasks requeued and
+# preempted, and the node crashes. Then it checks that every run was made, with the result of one undisturbed process.
 #
 #   deploy/trial/slurm.sh FOLDER [SEEDS [SECONDS]]
 #
-# FOLDER receives everything, Slurm's files included. The grid has four cells for each of SEEDS (520) seeds; something
+# FOLDER receives everything, Slurm's files included. The grid has four runs for each of SEEDS (520) seeds; something
 # happens about every SECONDS (6). If Slurm is not installed, the packages of Debian or Ubuntu are unpacked into the
 # folder. PCL may name a pcl to use; otherwise one is built. It needs root, because slurmd does, and python3.
 set -euo pipefail
@@ -80,8 +79,8 @@ export SLURM_CONF=$work/slurm.conf
 
 start_node() { nice -n 10 slurmd -D -d "$(command -v slurmstepd)" "$@" >>"$work/logs/slurmd.out" 2>&1 & node=$!; }
 
-# workers prints the processes that make cells of the grid, and steps those by which Slurm runs them.
-workers() { pgrep -f "grid run trial-full --dir $work/grid " || true; }
+# workers prints the processes that make runs of the grid, and steps those by which Slurm runs them.
+workers() { pgrep -f "grid run $work/trial.toml .*--dir $work/grid " || true; }
 steps() {
 	local p
 	for p in $(pgrep -f "^slurmstepd: \[|$state/spool/job"); do
@@ -113,7 +112,7 @@ sinfo
 python3 "$here/data.py" "$work/data"
 
 cat >"$work/trial.toml" <<EOF
-title = "Many small cells"
+title = "Many small runs"
 datasets = ["Noise"]
 methods = ["AvgGrad", "EMGD(GMC)"]
 increments = ["task", "class"]
@@ -136,12 +135,12 @@ method = "avggrad"
 method = "emgd-gmc"
 EOF
 shards=$((seeds / 13 < 4 ? 4 : seeds / 13))
-for dir in grid one; do "$pcl" grid plan "$work/trial.toml" --backend go --dir "$work/$dir" --data-dir "$work/data"; done
-"$pcl" deploy slurm trial-full --dir "$work/grid" --shards "$shards" --per-task 2 --cpus 1 --concurrent 2 \
+"$pcl" deploy slurm "$work/trial.toml" --backend go --dir "$work/grid" --shards "$shards" --per-task 2 --cpus 1 --concurrent 2 \
 	--limit 2m --grace 10s --data-dir "$work/data" --pcl "$pcl" -o "$work/trial.sbatch"
-nice -n 10 "$pcl" -q grid run trial-full --dir "$work/one" --data-dir "$work/data" >"$work/logs/one" 2>&1 &
+nice -n 10 "$pcl" -q grid run "$work/trial.toml" --backend go --dir "$work/one" --data-dir "$work/data" >"$work/logs/one" 2>&1 &
 reference=$!
 
+status() { "$pcl" -q grid status "$work/trial.toml" --dir "$work/grid" --data-dir "$work/data" "$@"; }
 submit() { array=$(sbatch --parsable --output="$work/logs/task-%a" "$work/trial.sbatch") && say "array $array of $shards shards"; }
 began=$SECONDS
 submit
@@ -185,8 +184,8 @@ all=(kill_worker kill_worker kill_worker end_worker requeue requeue announce pre
 next=0 frozen=
 while :; do
 	if [[ -z $(squeue -h -j "$array" -o %i 2>/dev/null) ]]; then
-		"$pcl" -q grid status trial-full --dir "$work/grid" --json | grep -q '"Left":0' && break
-		note "submitted again, because a task had ended with cells left"
+		status --json | grep -q '"Left":0' && break
+		note "submitted again, because a task had ended with runs left"
 		submit
 	fi
 	if ((SECONDS - began > 40)) && [[ -z $frozen ]]; then
@@ -207,6 +206,5 @@ say "one process has ended too"
 for what in "${!happened[@]}"; do printf '%4d × %s\n' "${happened[$what]}" "$what"; done | sort -rn
 echo "$(cat "$work"/logs/task-* | grep -c 'goes back to the queue') × a task gave itself back to the queue"
 echo "$(cat "$work"/logs/task-* | grep -c 'the time is up') × a worker's time was up"
-"$pcl" -q grid status trial-full --dir "$work/grid"
-for dir in grid one; do "$pcl" grid collect --dir "$work/$dir"; done
+status
 python3 "$here/compare.py" "$work/grid" "$work/one"

@@ -59,6 +59,8 @@ type RunOptions struct {
 	// result is stored under the configuration, which does not know of it. If it returns an error, Run returns that,
 	// and the run can be resumed from its last checkpoint.
 	OnStep func(*pcl.Learner, *pcl.StepReport) error
+
+	shared *Where // if other processes share the folder
 }
 
 // Progress says how far a run has come.
@@ -100,6 +102,21 @@ func Run(ctx context.Context, c Config, o RunOptions) (out *results.Run, err err
 			err = failed
 		}
 	}()
+	if o.shared == nil {
+		return makeRun(ctx, c, o, f)
+	}
+	if err := f.arrive(o.shared); err != nil {
+		return nil, err
+	}
+	out, err = makeRun(ctx, c, o, f)
+	if out != nil && err != nil { // the result is written, and only what is no longer needed could not be removed
+		o.shared.say(fmt.Sprintf("The run in %s is finished, but: %v.", o.Dir, err))
+		err = nil
+	}
+	return out, f.leave(ctx, err)
+}
+
+func makeRun(ctx context.Context, c Config, o RunOptions, f *runFolder) (*results.Run, error) {
 	r, err := newRunner(c, o, f)
 	if err != nil {
 		return nil, err

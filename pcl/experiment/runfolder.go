@@ -37,6 +37,7 @@ type runFolder struct {
 	dir  string // empty if the run writes no files
 	work string // the folder that the run writes to: dir, or the replacement's folder within it
 	lock *folder.Lock
+	note Note // if other processes share the folder
 }
 
 // Ready looks into o.Dir before any data are read or programs compiled. It returns the run's result if the run is
@@ -283,7 +284,7 @@ func Discard(dir string) (err error) {
 	defer func() { err = errors.Join(err, lock.Release()) }()
 	f := &runFolder{dir: dir, work: dir}
 	err = errors.Join(f.sweep(), checkpoint.Series{Dir: dir}.Clear())
-	for _, name := range []string{ReplacementDir, RecordFile, ArraysDir, WeightsFile, ScenarioFile, ResultFile} {
+	for _, name := range []string{NoteFile, ReplacementDir, RecordFile, ArraysDir, WeightsFile, ScenarioFile, ResultFile} {
 		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, name)))
 	}
 	return err

@@ -35,11 +35,9 @@ type Options struct {
 // Session makes runs on one data set. It opens the backend and the data set when they are first needed, and so
 // never if all runs are finished. A Session must not be used by several goroutines at once.
 type Session struct {
-	options  Options
-	name     string
-	backend  *backend.Backend
-	set      *datasets.Dataset
-	programs *pcl.Programs
+	options Options
+	name    string
+	machine Machine
 }
 
 // New returns a session on the data set of the given name. Close the session when it is no longer needed.
@@ -50,40 +48,22 @@ func New(dataset string, o Options) *Session {
 	if o.Backend == "" {
 		o.Backend = os.Getenv(EnvBackend)
 	}
-	return &Session{options: o, name: dataset}
+	return &Session{options: o, name: dataset, machine: Machine{DataDir: o.DataDir, Open: func(ctx context.Context) (*backend.Backend, error) {
+		return backend.Open(ctx, backend.Options{Name: o.Backend, Threads: o.Threads, Clients: o.Clients})
+	}}}
 }
 
 // Close closes the session's backend and releases its compiled programs.
-func (s *Session) Close() error {
-	if s.programs != nil {
-		s.programs.Close()
-	}
-	err := s.backend.Close()
-	s.backend, s.programs = nil, nil
-	return err
-}
+func (s *Session) Close() error { return s.machine.Close() }
 
 // Backend returns the session's backend, and opens it if necessary. The session closes it.
 func (s *Session) Backend(ctx context.Context) (*backend.Backend, error) {
-	if s.backend != nil {
-		return s.backend, nil
-	}
-	b, err := backend.Open(ctx, backend.Options{Name: s.options.Backend, Threads: s.options.Threads, Clients: s.options.Clients})
-	if err != nil {
-		return nil, err
-	}
-	s.backend, s.programs = b, pcl.NewPrograms(b)
-	return b, nil
+	return s.machine.Backend(ctx)
 }
 
 // Dataset returns the session's data set, and opens it if necessary.
 func (s *Session) Dataset(ctx context.Context) (*datasets.Dataset, error) {
-	if s.set != nil {
-		return s.set, nil
-	}
-	var err error
-	s.set, err = datasets.Open(ctx, s.name, datasets.Options{Dir: s.options.DataDir})
-	return s.set, err
+	return s.machine.Dataset(ctx, s.name)
 }
 
 // open opens the data set and the backend.
@@ -124,7 +104,7 @@ func (s *Session) Each(ctx context.Context, configs []Config, progress func(done
 			yield(nil, err)
 			return
 		}
-		finished, steps, err := s.plan(ctx, configs)
+		steps, err := s.plan(ctx, configs)
 		if err != nil {
 			yield(nil, replaceable(err))
 			return
@@ -133,25 +113,18 @@ func (s *Session) Each(ctx context.Context, configs []Config, progress func(done
 		for _, n := range steps {
 			total += n
 		}
-		for i, c := range configs {
-			tell := func(step int) {
-				if progress != nil {
-					progress(before+step, total, fmt.Sprintf("run %d of %d: %s, %s-incremental, seed %d", i+1, len(configs), c.Method, c.Increment, c.Seed))
-				}
+		tell := func(i, step int) {
+			if c := configs[i]; progress != nil {
+				progress(before+step, total, fmt.Sprintf("run %d of %d: %s, %s-incremental, seed %d", i+1, len(configs), c.Method, c.Increment, c.Seed))
 			}
-			r := finished[i]
-			if r == nil {
-				r, err = Run(ctx, c, RunOptions{
-					Backend: s.backend, Dataset: s.set, Programs: s.programs,
-					Dir: s.Folder(c), Resume: true, Replace: s.options.Replace || s.unrecorded(c), Record: s.options.Record,
-					Progress: func(p Progress) { tell(p.Step) },
-				})
-			}
-			if !yield(r, replaceable(err)) || err != nil {
+		}
+		w := Where{Machine: &s.machine, Options: s.runOptions, Progress: func(i int, p Progress) { tell(i, p.Step) }}
+		for e, err := range Each(ctx, configs, w) {
+			if !yield(e.Run, replaceable(err)) || err != nil {
 				return
 			}
-			tell(steps[i])
-			before += steps[i]
+			tell(e.Index, steps[e.Index])
+			before += steps[e.Index]
 		}
 	}
 }
@@ -162,6 +135,12 @@ func replaceable(err error) error {
 		return fmt.Errorf("%w (Options.Replace makes the run again)", err)
 	}
 	return err
+}
+
+func (s *Session) runOptions(c Config) RunOptions {
+	r, err := s.load(c)
+	replace := s.unrecorded(c) || s.options.Replace && r == nil && err == nil
+	return RunOptions{Dir: s.Folder(c), Resume: true, Replace: replace, Record: s.options.Record}
 }
 
 // onData returns the configurations with the checksum of the data set's files.
@@ -182,36 +161,35 @@ func (s *Session) onData(ctx context.Context, configs []Config) ([]Config, error
 	return out, nil
 }
 
-// plan loads the results of finished runs, and opens what the other runs need. steps is the length of each run.
-func (s *Session) plan(ctx context.Context, configs []Config) (finished []*results.Run, steps []int, err error) {
+// plan returns the length of each run, and opens what those need that are not finished.
+func (s *Session) plan(ctx context.Context, configs []Config) (steps []int, err error) {
 	seen := map[string]int{}
 	for i, c := range configs {
 		if err := c.Validate(); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if first, ok := seen[c.ID()]; ok {
-			return nil, nil, fmt.Errorf("experiment: configurations %d and %d are the same run (%s, seed %d): it would count twice", first+1, i+1, c.Method, c.Seed)
+			return nil, fmt.Errorf("experiment: configurations %d and %d are the same run (%s, seed %d): it would count twice", first+1, i+1, c.Method, c.Seed)
 		}
 		seen[c.ID()] = i
 		r, err := s.load(c)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		finished = append(finished, r)
 		if r != nil {
 			steps = append(steps, r.Steps)
 			continue
 		}
 		if err := s.open(ctx); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		played, err := NewScenario(c, s.set)
+		played, err := NewScenario(c, s.machine.set)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		steps = append(steps, played.TrainingSteps())
 	}
-	return finished, steps, nil
+	return steps, nil
 }
 
 // load reads the result of a run. It is nil if the run is to be made: it is not finished, lacks the records that are asked
@@ -266,19 +244,19 @@ func (s *Session) Play(ctx context.Context, c Config, after func(*pcl.Learner, *
 	if err := s.open(ctx); err != nil {
 		return err
 	}
-	if err := c.isFor(s.set); err != nil {
+	if err := c.isFor(s.machine.set); err != nil {
 		return err
 	}
-	played, err := NewScenario(c, s.set)
+	played, err := NewScenario(c, s.machine.set)
 	if err != nil {
 		return err
 	}
-	l, err := c.newLearner(s.backend, s.programs, s.set, Outputs(played, s.set), watch{observe: s.options.Observe})
+	l, err := c.newLearner(s.machine.backend, s.machine.programs, s.machine.set, Outputs(played, s.machine.set), watch{observe: s.options.Observe})
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	for r, err := range play(ctx, played, l, c.tasks(s.set, played)) {
+	for r, err := range play(ctx, played, l, c.tasks(s.machine.set, played)) {
 		if err != nil {
 			return err
 		}
@@ -297,10 +275,10 @@ func (s *Session) Learner(ctx context.Context, c Config) (*pcl.Learner, error) {
 	if err := s.open(ctx); err != nil {
 		return nil, err
 	}
-	if err := c.isFor(s.set); err != nil {
+	if err := c.isFor(s.machine.set); err != nil {
 		return nil, err
 	}
-	return c.NewLearner(s.backend, s.programs, s.set, len(s.set.Classes))
+	return c.NewLearner(s.machine.backend, s.machine.programs, s.machine.set, len(s.machine.set.Classes))
 }
 
 // Task returns a task with the training and test images of the given classes, ready to be attached to a learner. id

@@ -9,15 +9,10 @@ import (
 )
 
 func TestCompare(t *testing.T) {
-	f, m := planned(t, small(t, 1))
-	work(t, f, m, &fake{steps: 1}, WorkOptions{})
-	r, err := f.Collect(m.Name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	then, run := r.Rows()[0], r.Runs[m.Cells[0].ID]
-	if list, equal := Compare(then, run); !equal || len(list) != 6 || len(Reasons(then, run, m.Program)) != 0 {
-		t.Errorf("the same run: %v, %v", list, Reasons(then, run, m.Program))
+	r := filled(t, expanded(t, small(t, 1)), nil)
+	then, run := r.Table()[0], r.Finished()[0]
+	if list, equal := Compare(then, run); !equal || len(list) != 6 || len(Reasons(then, run, "")) != 0 {
+		t.Errorf("the same run: %v, %v", list, Reasons(then, run, ""))
 	}
 	other := *run
 	other.A += 1e-14 * run.A

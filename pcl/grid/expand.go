@@ -21,17 +21,17 @@ import (
 
 // Row is the place of a run in a grid.
 type Row struct {
-	Cell      string             `json:"cell"` // ID of the cell
-	Dataset   string             `json:"dataset"`
-	Method    string             `json:"method"`
-	Increment scenario.Increment `json:"increment"`
-	LabelSet  uint64             `json:"labelset"`
-	Timeline  uint64             `json:"timeline"`
-	Seed      uint64             `json:"seed"`
-	Vary      map[string]any     `json:"vary,omitempty"` // the values of what is varied, e.g. "params.tau": 5
+	Run       string // its ID
+	Dataset   string
+	Method    string
+	Increment scenario.Increment
+	LabelSet  uint64
+	Timeline  uint64
+	Seed      uint64
+	Vary      map[string]any // the values of what is varied, e.g. "params.tau": 5
 	// What the paper calls the data set and the method in its tables; empty if it has no such.
-	PaperDataset string `json:"paper_dataset,omitempty"`
-	PaperMethod  string `json:"paper_method,omitempty"`
+	PaperDataset string
+	PaperMethod  string
 }
 
 // Variant is the values of what is varied, as text: "memory.budget=5, params.tau=1".
@@ -43,8 +43,7 @@ func (r Row) Variant() string {
 	return strings.Join(parts, ", ")
 }
 
-// valueText is a varied value as text. A whole number is written in the same way whether it comes from TOML or, as a
-// float64, from a manifest.
+// valueText is a varied value as text, in which 5.0 is 5.
 func valueText(v any) string {
 	if x, isFloat := v.(float64); isFloat && x == math.Trunc(x) && math.Abs(x) < 1<<53 {
 		return strconv.FormatInt(int64(x), 10)
@@ -58,7 +57,7 @@ const (
 	timesKey = "times" // factors of numbers of the configuration
 )
 
-// expand returns the rows of a grid, still without the IDs of cells, and the configuration of each. Runs that share
+// expand returns the rows of a grid, still without the IDs of runs, and the configuration of each. Runs that share
 // their data and compiled programs follow one another.
 func (g *Grid) expand() (rows []Row, configs []experiment.Config, err error) {
 	varied, err := axes("vary", g.Vary)

@@ -12,32 +12,32 @@ import (
 
 // CSV writes a line for each row of the grid, with a line of names above. Rows without a result have empty fields and
 // say whether they failed.
-func (r *Results) CSV(out io.Writer) error { return rows.Write(out, r.Rows()) }
+func (r *Results) CSV(out io.Writer) error { return rows.Write(out, r.Table()) }
 
-// Rows returns the rows of the grid with their results.
-func (r *Results) Rows() (out []*rows.Row) {
-	for _, row := range r.Manifest.Rows {
+// Table returns the rows of the grid with their results.
+func (r *Results) Table() (out []*rows.Row) {
+	for _, row := range r.Plan.Rows {
 		out = append(out, r.row(row))
 	}
 	return out
 }
 
 func (r *Results) row(row Row) *rows.Row {
-	m := r.Manifest
+	state := r.states[row.Run]
 	out := &rows.Row{
-		Grid: m.Name, Title: m.Title, Paper: m.Paper, Size: m.Size, Dataset: row.Dataset, PaperDataset: row.PaperDataset,
+		Grid: r.Name, Title: r.Title, Paper: r.Paper, Size: r.Size, Dataset: row.Dataset, PaperDataset: row.PaperDataset,
 		Method: row.Method, PaperMethod: row.PaperMethod, Increment: string(row.Increment),
-		LabelSet: row.LabelSet, Timeline: row.Timeline, Seed: row.Seed, Cell: row.Cell, Program: m.Program, State: rows.Missing,
+		LabelSet: row.LabelSet, Timeline: row.Timeline, Seed: row.Seed, Cell: row.Run, Program: state.Note.Program, State: rows.Missing,
 	}
 	for _, name := range slices.Sorted(maps.Keys(row.Vary)) {
 		out.Vary = append(out.Vary, rows.Setting{Name: name, Value: valueText(row.Vary[name])})
 	}
-	if reason, failed := r.Failures[row.Cell]; failed {
-		out.State, out.Reason = rows.Failed, reason
+	if state.Failed != "" {
+		out.State, out.Reason = rows.Failed, state.Failed
 	}
-	if run := r.Runs[row.Cell]; run != nil {
+	if run := state.Run; run != nil {
 		out.State, out.Result = rows.Done, resultOf(run)
-		out.Seconds = r.Seconds[row.Cell]
+		out.Seconds = run.Measured.TrainSeconds + run.Measured.EvalSeconds
 	}
 	return out
 }

@@ -62,7 +62,7 @@ func Load(name, size string) (*Grid, error) {
 		return nil, err
 	}
 	if _, tuning := text[tuneKey]; tuning {
-		return nil, fmt.Errorf("grid %s is the plan of a search for parameters: pcl tune makes it", name)
+		return nil, fmt.Errorf("grid %s is a search for parameters: pcl tune makes it", name)
 	}
 	return named(text, name, size)
 }
@@ -84,8 +84,8 @@ func named(text table, name, size string) (*Grid, error) {
 	return g, nil
 }
 
-// notBuiltin returns an error if a file has the name of a grid that comes with this package, but not its text: plans and
-// results of both would be called the same.
+// notBuiltin returns an error if a file has the name of a grid that comes with this package, but not its text: the results
+// of both would be called the same.
 func notBuiltin(name string) error {
 	if !strings.HasSuffix(name, ".toml") {
 		return nil
@@ -98,7 +98,7 @@ func notBuiltin(name string) error {
 	if own, err := os.ReadFile(name); err != nil || bytes.Equal(own, builtin) {
 		return err
 	}
-	return fmt.Errorf("%s differs from the built-in grid of that name, with whose plans and results its own would be confused: give the file another name", name)
+	return fmt.Errorf("%s differs from the built-in grid of that name, with whose results its own would be confused: give the file another name", name)
 }
 
 // gridName is what a grid is called in one of its sizes: "table1-smoke".
@@ -280,10 +280,13 @@ func parseTable(data []byte, full string) (table, error) {
 	return text, nil
 }
 
-// cutSize cuts the name of a planned grid, such as table1-smoke, into those of a built-in grid and a size; of is empty if
-// none has the name.
+// cutSize cuts the name that results have, such as table1-smoke, into those of a built-in grid and a size; of is empty if
+// no grid has the name, or if it is that of a grid itself or of a file.
 func cutSize(name string) (of, size string) {
-	for _, b := range Builtin() {
+	for _, b := range append(Builtin(), BuiltinTuning) {
+		if b == name || strings.HasSuffix(name, ".toml") {
+			return "", ""
+		}
 		if rest, ok := strings.CutPrefix(name, b+"-"); ok && len(b) > len(of) {
 			of, size = b, rest
 		}
@@ -296,9 +299,7 @@ func cutSize(name string) (of, size string) {
 func open(name, by string) (data []byte, full string, err error) {
 	if !strings.HasSuffix(name, ".toml") {
 		data, err = grids.Files.ReadFile(name + ".toml")
-		if of, size := cutSize(name); err != nil && by == "" && of != "" {
-			err = fmt.Errorf("there is no grid %q to plan, but %s, with a size: %s --size %s", name, of, of, size)
-		} else if err != nil {
+		if err != nil {
 			err = fmt.Errorf("there is no grid %q: the name of a file ends in .toml, and built in are %s", name, strings.Join(Builtin(), ", "))
 		}
 		return data, name, err
@@ -437,4 +438,13 @@ func axes(under string, vary table) ([]axis, error) {
 		}
 	}
 	return out, nil
+}
+
+// short is the first line of a reason, for messages of one line.
+func short(text string) string {
+	first, _, more := strings.Cut(strings.TrimSpace(text), "\n")
+	if more {
+		first += " …"
+	}
+	return first
 }

@@ -5,6 +5,7 @@ package grid
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -12,36 +13,61 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
 
-var kills = flag.Int("kills", 12, "how many workers TestKill kills or interrupts")
+var kills = flag.Int("kills", 8, "how many processes TestKill kills or interrupts")
 
-// workerFolder is the environment variable that makes the test binary a worker.
+// killed is the grid of TestKill. Its runs last long enough to be interrupted.
+func killed(t testing.TB) *Plan { return expanded(t, tiny(t, 8, "\n[size.full]\nset.epochs = 15\n")) }
+
+// workerFolder is the environment variable that makes the test binary a process of a grid, which reads the file of the
+// configurations in that folder.
 const workerFolder = "PARALLELCL_GRID_TEST_WORKER"
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(workerFolder); dir != "" {
-		os.Exit(workerProcess(Folder{dir}))
+		os.Exit(workerProcess(dir))
 	}
 	os.Exit(m.Run())
 }
 
-// workerProcess is a worker in a process of its own.
-func workerProcess(f Folder) int {
-	m, err := f.Manifest("small-full")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
+// workerProcess makes runs in a process of its own, and writes down each that it has made.
+func workerProcess(dir string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGUSR1)
 	defer stop()
-	_, err = f.Work(ctx, m, &fake{steps: 20, step: 2 * time.Millisecond, save: 5}, WorkOptions{Attempts: 1000, Expiry: 2 * time.Second})
+	p := &Plan{Grid: &Grid{}}
+	data, err := os.ReadFile(filepath.Join(dir, "runs.json"))
+	if err == nil {
+		err = json.Unmarshal(data, &p.Runs)
+	}
+	if err == nil {
+		m := &experiment.Machine{Open: func(ctx context.Context) (*backend.Backend, error) {
+			return backend.Open(ctx, backend.Options{Name: backend.Go})
+		}}
+		err = p.Work(ctx, experiment.Where{
+			Machine: m, Dir: dir, Attempts: 1000, Program: "test",
+			Options: func(experiment.Config) experiment.RunOptions {
+				return experiment.RunOptions{Resume: true, CheckpointEvery: 20}
+			},
+			Progress: func(i int, s experiment.Progress) {
+				if s.Step == s.Steps { // the run is about to be finished
+					f, err := os.OpenFile(filepath.Join(dir, "made"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+					if err == nil {
+						fmt.Fprintln(f, i)
+						f.Close()
+					}
+				}
+			},
+		})
+	}
 	switch {
 	case errors.Is(err, experiment.ErrInterrupted):
 		return 130
@@ -52,30 +78,35 @@ func workerProcess(f Folder) int {
 	return 0
 }
 
-// TestKill lets two workers at a time share a folder, and kills or interrupts them at random moments. When enough of
-// them have come to their end, the last ones finish the grid: every cell has one result, and nothing is left over.
+// TestKill lets two processes at a time share a folder, and kills or interrupts them at random moments. When enough of
+// them have come to their end, the last ones finish the grid: every run has its result, the one that it has undisturbed,
+// and none was made twice but for those that a kill took before its result was written.
 func TestKill(t *testing.T) {
-	f, m := planned(t, small(t, 15))
-	var killed, interrupted int
+	p, dir := killed(t), t.TempDir()
+	data, err := json.Marshal(p.Runs)
+	if err != nil || os.WriteFile(filepath.Join(dir, "runs.json"), data, 0o666) != nil {
+		t.Fatal(err)
+	}
 	var mu sync.Mutex
 	var slots sync.WaitGroup
+	ended := map[string]int{}
 	for slot := range 2 {
 		slots.Go(func() {
 			rng := rand.New(rand.NewPCG(5, uint64(slot)))
 			for {
 				mu.Lock()
-				enough := killed+interrupted >= *kills
+				enough := ended["killed"]+ended["interrupted"] >= *kills
 				mu.Unlock()
-				end, said := oneWorker(t, f, rng, enough)
+				end, said := oneWorker(t, dir, rng, enough)
 				mu.Lock()
 				switch end {
 				case "signal: killed":
-					killed++
+					ended["killed"]++
 				case "exit status 130", "signal: terminated", "signal: user defined signal 1":
-					interrupted++ // the last two before the process listened
+					ended["interrupted"]++ // the last two before the process listened
 				case "":
 				default:
-					t.Errorf("a worker ended with %s\n%s", end, said)
+					t.Errorf("a process ended with %s\n%s", end, said)
 				}
 				mu.Unlock()
 				if end == "" || t.Failed() {
@@ -85,27 +116,29 @@ func TestKill(t *testing.T) {
 		})
 	}
 	slots.Wait()
-	t.Logf("%d workers killed, %d interrupted", killed, interrupted)
-	if killed == 0 || interrupted == 0 {
+	t.Log(ended)
+	if ended["killed"] == 0 || ended["interrupted"] == 0 {
 		t.Error("that tests little")
 	}
-	x, err := f.Index()
-	if err != nil {
-		t.Fatal(err)
+	r, err := p.Results(dir)
+	if err != nil || len(r.Finished()) != len(p.Runs) {
+		t.Fatalf("%+v, %v", r.Status(experiment.Shard{}), err)
 	}
-	if len(x.Damaged) > 0 {
-		t.Errorf("damaged records: %v", x.Damaged)
+	made, err := os.ReadFile(filepath.Join(dir, "made"))
+	if n := bytes.Count(made, []byte("\n")); err != nil || n < len(p.Runs) || n > len(p.Runs)+ended["killed"] {
+		t.Errorf("%d runs were made %d times, and %d processes killed (%v)", len(p.Runs), n, ended["killed"], err)
 	}
-	if _, err := f.Clean(); err != nil { // a worker may have been killed between a result and the end of its lease
-		t.Fatal(err)
+	for e, err := range experiment.Each(t.Context(), p.Runs[:2], experiment.Where{Machine: goMachine(t), Dir: t.TempDir()}) {
+		if err != nil || e.Run.ModelSHA256 != r.Finished()[e.Index].ModelSHA256 {
+			t.Errorf("run %d has another result undisturbed (%v)", e.Index, err)
+		}
 	}
-	complete(t, f, m, 20)
 }
 
-// oneWorker starts a worker and, unless enough of them have been, ends it at a random moment. It returns how it ended.
-func oneWorker(t *testing.T, f Folder, rng *rand.Rand, enough bool) (end, said string) {
+// oneWorker starts a process and, unless enough of them have been, ends it at a random moment. It returns how it ended.
+func oneWorker(t *testing.T, dir string, rng *rand.Rand, enough bool) (end, said string) {
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), workerFolder+"="+f.Dir)
+	cmd.Env = append(os.Environ(), workerFolder+"="+dir)
 	var text bytes.Buffer
 	cmd.Stderr = &text
 	if err := cmd.Start(); err != nil {
@@ -116,7 +149,7 @@ func oneWorker(t *testing.T, f Folder, rng *rand.Rand, enough bool) (end, said s
 		s := []os.Signal{os.Kill, os.Kill, syscall.SIGTERM, syscall.SIGUSR1}[rng.IntN(4)]
 		ended := make(chan struct{})
 		defer close(ended)
-		go signalUntil(ended, cmd.Process, s, time.Duration(50+rng.IntN(150))*time.Millisecond)
+		go signalUntil(ended, cmd.Process, s, time.Duration(150+rng.IntN(400))*time.Millisecond)
 	}
 	if err := cmd.Wait(); err != nil {
 		return err.Error(), text.String()

@@ -17,7 +17,7 @@ import (
 // runs. A comment at the top names entries with diverged runs. The table needs the package booktabs.
 func (r *Results) LaTeX(out io.Writer) error {
 	columns, lines := r.layout()
-	if _, err := fmt.Fprintf(out, "%% %s: %s\n", r.Manifest.Name, r.Manifest.Title); err != nil {
+	if _, err := fmt.Fprintf(out, "%% %s: %s\n", r.Name, r.Title); err != nil {
 		return err
 	}
 	if err := tables.Diverged(out, columns, lines, func(line string, c tables.Column) []*results.Run { return r.finished(r.rows(line, c)) }); err != nil {
@@ -36,7 +36,7 @@ func lineName(r Row) string {
 
 // layout returns the columns and lines of the table, in the order of the grid.
 func (r *Results) layout() (columns []tables.Column, lines []string) {
-	for _, row := range r.Manifest.Rows {
+	for _, row := range r.Rows {
 		if c := (tables.Column{Dataset: row.Dataset, Increment: string(row.Increment)}); !slices.Contains(columns, c) {
 			columns = append(columns, c)
 		}
@@ -49,7 +49,7 @@ func (r *Results) layout() (columns []tables.Column, lines []string) {
 
 // rows returns those behind an entry of the table.
 func (r *Results) rows(line string, c tables.Column) (out []Row) {
-	for _, row := range r.Manifest.Rows {
+	for _, row := range r.Rows {
 		if lineName(row) == line && row.Dataset == c.Dataset && string(row.Increment) == c.Increment {
 			out = append(out, row)
 		}
@@ -60,7 +60,7 @@ func (r *Results) rows(line string, c tables.Column) (out []Row) {
 // finished returns the runs of some rows that have one.
 func (r *Results) finished(rows []Row) (out []*results.Run) {
 	for _, row := range rows {
-		if run := r.Runs[row.Cell]; run != nil {
+		if run := r.states[row.Run].Run; run != nil {
 			out = append(out, run)
 		}
 	}
@@ -71,7 +71,7 @@ func (r *Results) finished(rows []Row) (out []*results.Run) {
 func (r *Results) entry(rows []Row, figure func(*results.Run) float64) string {
 	var scores []stats.Score
 	for _, row := range rows {
-		if run := r.Runs[row.Cell]; run != nil {
+		if run := r.states[row.Run].Run; run != nil {
 			scores = append(scores, stats.Score{LabelSet: row.LabelSet, Timeline: row.Timeline, Seed: row.Seed, Value: figure(run)})
 		}
 	}

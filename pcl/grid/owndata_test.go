@@ -1,14 +1,27 @@
 package grid
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
 
-// TestOwnFiles: cells are named by the content of the files, and workers refuse files that changed after the plan.
+// goMachine computes in pure Go.
+func goMachine(t *testing.T) *experiment.Machine {
+	m := &experiment.Machine{Open: func(ctx context.Context) (*backend.Backend, error) {
+		return backend.Open(ctx, backend.Options{Name: backend.Go})
+	}}
+	t.Cleanup(func() { m.Close() })
+	return m
+}
+
+// TestOwnFiles: runs are named by the content of the files, and are left, not failed, if that has changed since.
 func TestOwnFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
 	write := func(first int) {
@@ -38,25 +51,22 @@ func TestOwnFiles(t *testing.T) {
 		`)
 	}
 	write(0)
-	_, before := planned(t, grid())
+	before := expanded(t, grid())
 	write(5)
-	f, m := planned(t, grid())
-	if before.Cells[0].ID == m.Cells[0].ID || m.Cells[0].Config.DataSHA256 == "" {
-		t.Fatalf("the cells are %v and, on other files, %v", before.Cells[0].ID, m.Cells[0].ID)
+	p := expanded(t, grid())
+	if before.Rows[0].Run == p.Rows[0].Run || p.Runs[0].DataSHA256 == "" || before.Runs[0].Folder() != p.Runs[0].Folder() {
+		t.Fatalf("the runs are %v and, on other files, %v", before.Rows[0].Run, p.Rows[0].Run)
 	}
-	var said []string
-	engine := NewEngine(EngineOptions{Compute: m.Compute})
-	defer engine.Close()
-	write(0)
-	_, err := f.Work(t.Context(), m, engine, WorkOptions{Say: func(s string) { said = append(said, s) }})
-	if text := fmt.Sprint(said, err); !strings.Contains(text, "have changed since the grid was planned: plan it again") {
-		t.Errorf("on other files the worker says: %v, %v", said, err)
+	dir := t.TempDir()
+	w := experiment.Where{Machine: goMachine(t), Dir: dir, Attempts: 3}
+	if err := before.Work(t.Context(), w); !errors.Is(err, ErrNoData) || !errors.Is(err, experiment.ErrData) {
+		t.Errorf("on other files: %v", err)
 	}
-	engine.Close()
-	write(5)
-	again := NewEngine(EngineOptions{Compute: m.Compute})
-	defer again.Close()
-	if s := work(t, f, m, again, WorkOptions{}); s.Done != 2 {
-		t.Errorf("%+v", s)
+	if err := p.Work(t.Context(), w); err != nil {
+		t.Fatal(err)
+	}
+	r, err := p.Results(dir)
+	if err != nil || r.Status(experiment.Shard{}).Done != 2 {
+		t.Errorf("%+v, %v", r.Status(experiment.Shard{}), err)
 	}
 }

@@ -12,17 +12,19 @@ import (
 // loses; notes says which ones did, and which methods have no winner because of it. Pick returns an error if runs are
 // missing.
 func (t *Tuning) Pick(r *Results) (best *Tuned, notes []string, err error) {
-	m := r.Manifest
 	best = &Tuned{
-		Schema: tunedSchema, Tuning: m.Name, Program: m.Program, Backend: m.Compute.Backend, Threads: m.Compute.Threads, TF32: m.Compute.TF32,
+		Schema: tunedSchema, Tuning: r.Name,
 		Budget: t.Budget, LabelSets: t.Grid.LabelSets, Timelines: t.Grid.Timelines, Seeds: t.Grid.Seeds,
 		Methods: map[string]map[scenario.Increment]Winner{},
 	}
 	if best.Datasets, err = t.dataSets(); err != nil {
 		return nil, nil, err
 	}
+	for _, run := range r.Finished() {
+		best.Backend, best.Threads, best.Program = run.Measured.Backend, run.Measured.Threads, r.states[run.ID].Note.Program
+	}
 	rows := map[tried][]Row{}
-	for _, row := range m.Rows {
+	for _, row := range r.Rows {
 		p := tried{row.Method, row.Increment}
 		rows[p] = append(rows[p], row)
 	}
@@ -93,15 +95,15 @@ func (t *Tuning) pick(r *Results, rows map[tried][]Row, name string, increment s
 // meanA returns the mean of A over rows, in percent, or why the rows do not count.
 func (r *Results) meanA(rows []Row) (mean float64, lost string, err error) {
 	if len(rows) == 0 {
-		return 0, "", fmt.Errorf("grid %s has no such row: it was planned from another file", r.Manifest.Name)
+		return 0, "", fmt.Errorf("grid %s has no such row: it is from another file", r.Name)
 	}
 	for _, row := range rows {
-		run := r.Runs[row.Cell]
-		switch reason := r.Failures[row.Cell]; {
+		run := r.states[row.Run].Run
+		switch reason := r.states[row.Run].Failed; {
 		case reason != "":
 			return 0, "a run failed: " + short(reason), nil
 		case run == nil:
-			return 0, "", fmt.Errorf("cell %s of grid %s has no result yet", row.Cell, r.Manifest.Name)
+			return 0, "", fmt.Errorf("run %s of grid %s has no result yet", row.Run, r.Name)
 		case run.DivergedAt != nil:
 			return 0, fmt.Sprintf("a run diverged at step %d", *run.DivergedAt), nil
 		}

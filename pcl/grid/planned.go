@@ -1,51 +1,73 @@
 package grid
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
-// Planned returns the grid that a manifest of some name was planned from: a built-in one or, if file is not empty, that
-// of a TOML file. values are used if the name says that it had tuned values; nil stands for those that come with
-// this package.
-func Planned(name, file string, values *Tuned) (*Grid, error) {
+// Find reads a grid, or the candidates of a tuning: that of a TOML file, a built-in one, or the built-in one whose results
+// have the name, such as table1-smoke-tuned. An empty size stands for [Full], or for that in the name. Nil values are the
+// published ones, or those that come with this package if the name says that it had tuned ones.
+func Find(name, size string, values *Tuned) (*Grid, error) {
 	plain, isTuned := strings.CutSuffix(name, rows.TunedMark)
-	g, err := sized(plain, file)
-	if err != nil || !isTuned {
-		return g, err
+	switch of, own := cutSize(plain); {
+	case of == "":
+		plain, isTuned = name, false
+	case size != "" && size != own:
+		return nil, fmt.Errorf("the grid %s has the size %s, not %s", name, own, size)
+	default:
+		plain, size = of, own
 	}
-	if values == nil {
-		if values, err = BuiltinTuned(); err != nil {
-			return nil, err
-		}
+	g, err := gridOrCandidates(plain, cmp.Or(size, Full))
+	if err == nil && isTuned && values == nil {
+		values, err = BuiltinTuned()
+	}
+	if err != nil || values == nil {
+		return g, err
 	}
 	return g, g.UseTuned(values)
 }
 
-// sized returns the grid and size that have a name such as "table1-smoke".
-func sized(name, file string) (*Grid, error) {
-	among := []string{file}
+// IsName says whether a text names a grid for [Find], and nothing else: it is that of a TOML file or a built-in one.
+func IsName(name string) bool {
+	of, size := cutSize(strings.TrimSuffix(name, rows.TunedMark))
+	if of == "" {
+		return strings.HasSuffix(name, ".toml") || slices.Contains(append(Builtin(), BuiltinTuning), name)
+	}
+	sizes, err := Sizes(of)
+	return err == nil && slices.Contains(sizes, size)
+}
+
+// Named returns the grid whose results have some name: a built-in one or, if file is not empty, that of a TOML file. values
+// are used if the name says that it had tuned values; nil stands for those that come with this package.
+func Named(name, file string, values *Tuned) (*Grid, error) {
+	plain, isTuned := strings.CutSuffix(name, rows.TunedMark)
+	var err error
+	switch {
+	case !isTuned:
+		values = nil
+	case values == nil:
+		values, err = BuiltinTuned()
+	}
+	if err != nil {
+		return nil, err
+	}
 	if file == "" {
-		among = append(Builtin(), BuiltinTuning)
-	}
-	for _, n := range among {
-		all, err := Sizes(n)
-		if err != nil {
-			return nil, err
+		if of, _ := cutSize(plain); of == "" {
+			return nil, fmt.Errorf("the grid %s does not come with this program: say which TOML file it is from (--grid FILE.toml)", name)
 		}
-		for _, size := range all {
-			if gridName(n, size) == name {
-				return gridOrCandidates(n, size)
-			}
-		}
+		return Find(plain, "", values)
 	}
-	if file == "" {
-		return nil, fmt.Errorf("the grid %s does not come with this program: say which TOML file it was planned from (--grid FILE.toml)", name)
+	size, ok := strings.CutPrefix(plain, gridName(file, ""))
+	if !ok {
+		return nil, fmt.Errorf("the grid %s is not from %s, which gives %s… with its sizes", name, file, gridName(file, ""))
 	}
-	return nil, fmt.Errorf("the grid %s was not planned from %s, which gives %s-… with its sizes", name, file, strings.TrimSuffix(gridName(file, ""), "-"))
+	return Find(file, size, values)
 }
 
 // gridOrCandidates reads a grid, or the candidates of a tuning.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -19,12 +18,8 @@ import (
 func TestConfigOf(t *testing.T) {
 	g := small(t, 2)
 	g.Vary = table{"batch": []any{int64(8), int64(16)}, "params.rescale": []any{"native", "mean"}}
-	f, m := planned(t, g)
-	work(t, f, m, &fake{steps: 1}, WorkOptions{})
-	r, err := f.Collect(m.Name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := expanded(t, g)
+	r := filled(t, p, nil)
 	var out bytes.Buffer
 	if err := r.CSV(&out); err != nil {
 		t.Fatal(err)
@@ -38,8 +33,8 @@ func TestConfigOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := m.Cells[slices.IndexFunc(m.Cells, func(c Cell) bool { return c.ID == row.Cell })].Config; c.ID() != want.ID() {
-			t.Errorf("row %d: configuration %s, want %s", i, c.ID(), want.ID())
+		if c.ID() != row.Cell {
+			t.Errorf("row %d: configuration %s, want %s", i, c.ID(), row.Cell)
 		}
 	}
 	lost := *all[0]
@@ -53,9 +48,8 @@ func TestConfigOf(t *testing.T) {
 	}
 }
 
-// TestPublishedCells: the cells of the published results have the names that a plan gives them now, with the program that
-// made them. Otherwise folders in which they were made would begin again.
-func TestPublishedCells(t *testing.T) {
+// TestPublishedRuns: the runs of the published results have the ids that they have now.
+func TestPublishedRuns(t *testing.T) {
 	files, err := filepath.Glob("../../grids/results/*-test-split.csv")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
@@ -65,19 +59,14 @@ func TestPublishedCells(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, err := Planned(all[0].Grid, "", nil)
+		g, err := Named(all[0].Grid, "", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		g.DataDir = t.TempDir() // the official files, as far as a plan knows
+		g.DataDir = t.TempDir() // the official files, as far as a grid knows
 		for _, r := range []*rows.Row{all[0], all[len(all)-1]} {
-			c, err := g.ConfigOf(r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			id, err := cellID(c, r.Program, Compute{Backend: r.Backend, Threads: r.Threads})
-			if err != nil || id != r.Cell {
-				t.Errorf("%s: %s is cell %s now, and was %s (%v)", file, r.Line(), id, r.Cell, err)
+			if _, err := g.ConfigOf(r); err != nil {
+				t.Errorf("%s: %v", file, err)
 			}
 		}
 	}
@@ -129,18 +118,18 @@ func TestConfigOfAPart(t *testing.T) {
 	}
 }
 
-// TestPlanned finds grids by the names that their results have.
-func TestPlanned(t *testing.T) {
+// TestNamed finds grids by the names that their results have.
+func TestNamed(t *testing.T) {
 	for _, c := range []struct{ name, file, want string }{
 		{"table1-test-split", "", ""},
 		{"controls-memory-full", "", ""},
 		{"controls-subset", "", ""},
 		{"tune-smoke", "", ""},
 		{"mine-full", "", "does not come with this program"},
-		{"mine-full", "table1", "was not planned from table1"},
-		{"table1-tiny", "", "does not come with this program"},
+		{"mine-full", "table1", "is not from table1"},
+		{"table1-tiny", "", "no size \"tiny\""},
 	} {
-		g, err := Planned(c.name, c.file, nil)
+		g, err := Named(c.name, c.file, nil)
 		if c.want == "" && (err != nil || g.Name != c.name) {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -153,7 +142,7 @@ func TestPlanned(t *testing.T) {
 	for name, m := range map[string]string{"Mean": "avggrad", "DER": "avggrad+der-pp"} {
 		values.Methods[name] = map[scenario.Increment]Winner{"task": {Method: m, Set: table{"batch": int64(5)}}, "class": {Method: m}}
 	}
-	g, err := Planned("small-full-tuned", path, values)
+	g, err := Named("small-full-tuned", path, values)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +152,23 @@ func TestPlanned(t *testing.T) {
 	}
 }
 
-// TestFileNamedLikeBuiltin plans a copy of a built-in grid: unchanged it is the same grid, changed it is refused.
+// TestFileNamedLikeSize: a file may be called like a built-in grid in a size.
+func TestFileNamedLikeSize(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("table1-smoke.toml", []byte("extends = \"table1\"\ntitle = \"Mine\"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for name, title := range map[string]string{"table1-smoke.toml": "Mine", "table1-smoke": "Parallel continual learning, task-incremental", "controls-memory": ""} {
+		if g, err := Find(name, "", nil); err != nil || !IsName(name) || title != "" && g.Title != title {
+			t.Errorf("%s: %v, %v", name, g, err)
+		}
+	}
+	if IsName("table1-mine") || IsName("runs") {
+		t.Error("names of no grid count as such")
+	}
+}
+
+// TestFileNamedLikeBuiltin reads a copy of a built-in grid: unchanged it is the same grid, changed it is refused.
 func TestFileNamedLikeBuiltin(t *testing.T) {
 	text, err := grids.Files.ReadFile("table2.toml")
 	if err != nil {

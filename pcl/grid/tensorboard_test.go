@@ -7,7 +7,7 @@ import (
 
 // TestTensorBoardFolders: runs of methods whose names are the same folder's have a folder each all the same.
 func TestTensorBoardFolders(t *testing.T) {
-	f, m := planned(t, parse(t, "named", `
+	p := expanded(t, parse(t, "named", `
 		title = "Names"
 		datasets = ["G"]
 		methods = ["lr < 1", "lr > 1"]
@@ -22,9 +22,8 @@ func TestTensorBoardFolders(t *testing.T) {
 		[method."lr > 1"]
 		method = "mgda"
 	`))
-	work(t, f, m, &fake{steps: 3}, WorkOptions{})
 	dir := t.TempDir()
-	n, err := complete(t, f, m, 3).TensorBoard(dir)
+	n, err := filled(t, p, nil).TensorBoard(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ const builtinTuned = "tuned"
 type Tuned struct {
 	Schema int    `toml:"schema"`
 	Tuning string `toml:"tuning"` // name of its grid, e.g. "tune-full"
-	// Program and Compute say what made the runs, as in a [Manifest].
+	// What made the runs.
 	Program string `toml:"program"`
 	Backend string `toml:"backend"`
 	Threads int    `toml:"threads,omitempty"`
@@ -55,7 +55,7 @@ const tunedSchema = 1
 
 // tunedHead is written above the values.
 const tunedHead = `# Written by pcl tune: for each method and increment the best of the candidates that were tried, by the mean of A over the
-# runs. "values" names what differs from the published values. pcl grid plan --tuned uses the settings in "set"; a factor
+# runs. "values" names what differs from the published values. pcl grid run --tuned uses the settings in "set"; a factor
 # in "times" multiplies what the data set has. docs/grid.md explains it.
 `
 
@@ -169,7 +169,7 @@ func (g *Grid) UseTuned(t *Tuned) error {
 		for _, increment := range g.Increments {
 			w, ok := t.Methods[name][increment]
 			if !ok {
-				return fmt.Errorf("grid %s: there are no tuned values for %s, %s-incremental: tune the method (list it in a copy of grids/tune.toml, for pcl tune), or plan a grid without it", g.Name, name, increment)
+				return fmt.Errorf("grid %s: there are no tuned values for %s, %s-incremental: tune the method (list it in a copy of grids/tune.toml, for pcl tune), or run a grid without it", g.Name, name, increment)
 			}
 			if own, _ := g.Method[name]["method"].(string); own != w.Method {
 				return fmt.Errorf("grid %s: the tuned values for %s are those of the method %s, and here it is %s", g.Name, name, w.Method, own)
@@ -188,14 +188,6 @@ func (t *Tuned) settings(name string, increment scenario.Increment) table {
 		return nil
 	}
 	return t.Methods[name][increment].Set
-}
-
-// source says where the values are from.
-func (t *Tuned) source() string {
-	if t == nil {
-		return ""
-	}
-	return fmt.Sprintf("%s, program %s", t.Tuning, t.Program)
 }
 
 // Result is a winner with its place, for a table of all.

@@ -1,7 +1,6 @@
 package grid
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -92,24 +91,19 @@ func TestTuning(t *testing.T) {
 // mean, a candidate that fails loses, and what is picked can be written, read and used by a grid.
 func TestPick(t *testing.T) {
 	tuning := loadTuning(t, smallTuning)
-	f, m := planned(t, tuning.Grid)
+	p := expanded(t, tuning.Grid)
 	bad := func(c experiment.Config) bool {
 		return c.Method == "avggrad" && c.Increment == scenario.TaskIncremental && (c.Optimizer.LR == 0.003 || c.Optimizer.LR == 0.012 && c.Seed == 1001)
 	}
-	if _, _, err := tuning.Pick(&Results{Manifest: m}); err == nil || !strings.Contains(err.Error(), "no result yet") {
+	if _, _, err := tuning.Pick(&Results{Plan: p}); err == nil || !strings.Contains(err.Error(), "no result yet") {
 		t.Errorf("without results: %v", err)
 	}
-	maker := &fake{steps: 1, fail: func(c experiment.Config, _ int) error {
+	r := filled(t, p, func(c experiment.Config) string {
 		if bad(c) {
-			return fmt.Errorf("too large")
+			return "too large"
 		}
-		return nil
-	}}
-	work(t, f, m, maker, WorkOptions{})
-	r, err := f.Collect(m.Name)
-	if err != nil {
-		t.Fatal(err)
-	}
+		return ""
+	})
 	best, notes, err := tuning.Pick(r)
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +120,7 @@ func TestPick(t *testing.T) {
 	lost := map[string]bool{}
 	for i, row := range rows {
 		key := row.Method + "/" + string(row.Increment)
-		means[key] += fakeResult(configs[i], 1).A / 2
+		means[key] += fakeResult(configs[i]).A / 2
 		lost[key] = lost[key] || bad(configs[i])
 	}
 	for i := 0; i < len(rows); i += 2 {
@@ -178,8 +172,8 @@ func TestPick(t *testing.T) {
 func ties(t *testing.T, tuning *Tuning, r *Results) {
 	t.Helper()
 	step := 3
-	for _, row := range r.Manifest.Rows {
-		run := r.Runs[row.Cell]
+	for _, row := range r.Rows {
+		run := r.states[row.Run].Run
 		if run == nil {
 			continue
 		}
@@ -220,11 +214,11 @@ func used(t *testing.T, values *Tuned) {
 	if err := g.UseTuned(values); err != nil {
 		t.Fatal(err)
 	}
-	_, m := planned(t, g)
-	if m.Name != "table-full-tuned" || !strings.Contains(m.Tuned, "small-full") {
-		t.Errorf("the grid is called %q, with values from %q", m.Name, m.Tuned)
+	p := expanded(t, g)
+	if p.Name != "table-full-tuned" {
+		t.Errorf("the grid is called %q", p.Name)
 	}
-	for i, row := range m.Rows {
+	for i, row := range p.Rows {
 		w := values.Methods[row.Method][row.Increment]
 		factor, alpha := 1.0, any(0.2)
 		if x, ok := find(w.Set, "times.optimizer.lr"); ok {
@@ -233,7 +227,7 @@ func used(t *testing.T, values *Tuned) {
 		if p, ok := w.Set["params"].(table); ok {
 			alpha = p["der-pp.alpha"]
 		}
-		c := m.Cells[i].Config
+		c := p.Runs[i]
 		if c.Optimizer.LR != rounded(0.0004*factor) {
 			t.Errorf("%s, %s: learning rate %v for a factor of %v", row.Method, row.Increment, c.Optimizer.LR, factor)
 		}

@@ -2,8 +2,10 @@ package nb
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"html"
 	"strings"
@@ -21,26 +23,55 @@ import (
 // figure is then 12 pixels high and more.
 func pixels(points float64) int { return int(points*96/72 + 0.5) }
 
-// themed is a figure in light and, where it was drawn, in dark.
-type themed struct{ light, dark *viz.Figure }
+// Drawing draws a figure in the colours of a theme.
+type Drawing = func(*viz.Theme) (*viz.Figure, error)
 
-// drawThemed draws both versions.
-func drawThemed(draw Drawing) (themed, error) {
-	var t themed
-	for _, v := range []struct {
-		theme *viz.Theme
-		to    **viz.Figure
-	}{{viz.Light, &t.light}, {viz.Dark, &t.dark}} {
-		f, err := draw(v.theme)
-		if err == nil && f == nil {
-			err = errNoFigure
-		}
-		if err != nil {
-			return t, err
-		}
-		*v.to = f
+// Themed shows a figure in the colours of the reader's screen, wide or, on a phone, narrow, with buttons below
+// that save it as SVG, as PDF, and its data as CSV:
+//
+//	nb.Themed(func(t *viz.Theme) (*viz.Figure, error) { return viz.Timeline(t, run) })
+//
+// Outside a notebook the figure is made once, for its error, and not rendered.
+func Themed(draw Drawing) error {
+	f, err := drawThemed(draw)
+	if err != nil {
+		return report(err)
 	}
-	return t, nil
+	return report(f.show("", true))
+}
+
+// themed is a figure in light and, if dark is not nil, in dark, which is drawn when the page needs it.
+type themed struct {
+	light *viz.Figure
+	dark  func() (*viz.Figure, error)
+}
+
+func drawThemed(draw Drawing) (themed, error) {
+	light, err := drawn(draw, viz.Light)
+	return themed{light, func() (*viz.Figure, error) { return drawn(draw, viz.Dark) }}, err
+}
+
+func drawn(draw Drawing, t *viz.Theme) (*viz.Figure, error) {
+	f, err := draw(t)
+	if err == nil && f == nil {
+		err = errNoFigure
+	}
+	return f, err
+}
+
+// show shows the figure; the final one in all versions and with what can be saved.
+func (t themed) show(id string, final bool) error {
+	if !InNotebook() {
+		return nil
+	}
+	page, err := t.page(final, final)
+	if err != nil {
+		return err
+	}
+	if final {
+		return showFigure(t.light, page, id)
+	}
+	return showHTML(themeStyle+page, id)
 }
 
 // page is the figure as a piece of a page. With [themeStyle] the reader sees the version that suits the
@@ -50,24 +81,26 @@ func (t themed) page(phones, save bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var b strings.Builder
-	b.WriteString(`<div class="pcl-figure"><div class="pcl-light">` + light + `</div>`)
+	page := `<div class="pcl-figure"><div class="pcl-light">` + light + `</div>`
 	if t.dark != nil {
-		dark, err := widths(t.dark, phones)
+		f, err := t.dark()
 		if err != nil {
 			return "", err
 		}
-		b.WriteString(`<div class="pcl-dark" style="display:none">` + dark + `</div>`)
+		dark, err := widths(f, phones)
+		if err != nil {
+			return "", err
+		}
+		page += `<div class="pcl-dark" style="display:none">` + dark + `</div>`
 	}
 	if save {
 		files, err := saveRow(t.light)
 		if err != nil {
 			return "", err
 		}
-		b.WriteString(files)
+		page += files
 	}
-	b.WriteString(`</div>`)
-	return b.String(), nil
+	return page + `</div>`, nil
 }
 
 func widths(f *viz.Figure, phones bool) (string, error) {
@@ -97,21 +130,14 @@ func saveRow(f *viz.Figure) (string, error) {
 	if err := f.Encode(&pdf, "pdf"); err != nil {
 		return "", err
 	}
-	name := f.Name
-	if name == "" {
-		name = "figure"
-	}
 	kinds := []string{"SVG", "PDF"}
-	data := hiddenText("pcl-name", html.EscapeString(name)) + hiddenText("pcl-pdf", base64.StdEncoding.EncodeToString(pdf.Bytes()))
+	data := hiddenText("pcl-name", html.EscapeString(cmp.Or(f.Name, "figure"))) + hiddenText("pcl-pdf", base64.StdEncoding.EncodeToString(pdf.Bytes()))
 	if len(f.Data.Head) > 0 {
 		z, err := gzip.NewWriterLevel(&table, gzip.BestCompression)
+		if err == nil {
+			err = errors.Join(f.Encode(z, "csv"), z.Close())
+		}
 		if err != nil {
-			return "", err
-		}
-		if err := f.Encode(z, "csv"); err != nil {
-			return "", err
-		}
-		if err := z.Close(); err != nil {
 			return "", err
 		}
 		kinds = append(kinds, "CSV")
@@ -122,8 +148,7 @@ func saveRow(f *viz.Figure) (string, error) {
 	for _, kind := range kinds {
 		fmt.Fprintf(&b, `<button type="button" aria-label="Save the figure as %s">%s</button> `, kind, kind)
 	}
-	b.WriteString(data + "</div>")
-	return b.String(), nil
+	return b.String() + data + "</div>", nil
 }
 
 func hiddenText(class, text string) string {
@@ -153,14 +178,11 @@ body[data-jp-theme-light="false"] .pcl-dark, body.vscode-dark .pcl-dark { displa
 
 // showFigure shows a page with a figure; where pages are not shown, and in LaTeX, it is the picture.
 func showFigure(f *viz.Figure, page, id string) error {
-	if !InNotebook() {
-		return nil
-	}
-	data, err := encode(f)
-	if err != nil {
+	var data bytes.Buffer
+	if err := f.Encode(&data, "png"); err != nil {
 		return err
 	}
-	shown := picture(data, f.Alt)
+	shown := picture(data.Bytes(), f.Alt)
 	shown.Data[protocol.MIMETextHTML] = themeStyle + page
 	return send(shown, id)
 }

@@ -166,23 +166,10 @@ func (l *Live) Close() error {
 }
 
 func (l *Live) flush(draw Drawing, final bool) error {
-	err := l.draw(draw, final)
+	f, err := drawThemed(draw)
+	if err == nil {
+		err = f.show(l.id, final)
+	}
 	l.shown = time.Now() // from the end: drawing must not take all the time
 	return report(err)
-}
-
-// draw shows a figure; the final one in all versions and with what can be saved.
-func (l *Live) draw(draw Drawing, final bool) error {
-	t, err := drawThemed(draw)
-	if err != nil {
-		return err
-	}
-	page, err := t.page(final, final)
-	if err != nil {
-		return err
-	}
-	if final {
-		return showFigure(t.light, page, l.id)
-	}
-	return showHTML(themeStyle+page, l.id)
 }

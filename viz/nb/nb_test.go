@@ -20,16 +20,30 @@ import (
 
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
+	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/toy"
 	"github.com/parallelcl/parallelcl/viz"
-	"github.com/parallelcl/parallelcl/viz/internal/sample"
 )
 
-func paths(t *viz.Theme) (*viz.Figure, error) { return viz.ToyPaths(t, sample.Traces()...) }
+func paths(t *viz.Theme) (*viz.Figure, error) { return viz.ToyPaths(t, descent()) }
+
+// descent is that of the mean on the toy functions.
+func descent() viz.Trace {
+	m, err := method.New("avggrad", nil)
+	if err != nil {
+		panic(err)
+	}
+	trace, err := toy.Run(m, toy.Figure2())
+	if err != nil {
+		panic(err)
+	}
+	return viz.NewTrace(trace, "")
+}
 
 // cells are programs as a notebook runs them: the test binary under another environment.
 var cells = map[string]func(){
 	"figures": func() {
-		Show(viz.ToyPaths(viz.Light, sample.Traces()...))
+		Show(viz.ToyPaths(viz.Light, descent()))
 		Themed(paths)
 		Image(image.NewGray(image.Rect(0, 0, 8, 4)), "grey")
 	},

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html"
 	"os"
@@ -109,7 +110,11 @@ func TestSliderFrames(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, f := range figures {
-		for _, v := range []*viz.Figure{f.light, f.dark} {
+		dark, err := f.dark()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range []*viz.Figure{f.light, dark} {
 			p, first := v.Rows[0][1], figures[0].light.Rows[0][1]
 			if p.X.Max != first.X.Max || p.Y.Max != first.Y.Max {
 				t.Errorf("frame %d ends at %v and %v, the first at %v and %v", i, p.X.Max, p.Y.Max, first.X.Max, first.Y.Max)
@@ -160,5 +165,17 @@ func TestExportedPagesKeepPictures(t *testing.T) {
 	}
 	if n := strings.Count(string(svg), `href="data:image/png;base64,`); n != 4 {
 		t.Errorf("%d of 4 pictures are in the drawing", n)
+	}
+}
+
+// Outside a notebook a figure is made once, for its error, and in no other colours.
+func TestThemedIsDrawnOnce(t *testing.T) {
+	drawn := 0
+	count := func(theme *viz.Theme) (*viz.Figure, error) {
+		drawn++
+		return paths(theme)
+	}
+	if err := errors.Join(Themed(count), Slider([]Drawing{count}, []string{"a"})); err != nil || drawn != 2 {
+		t.Errorf("two figures were drawn %d times, %v", drawn, err)
 	}
 }

@@ -32,11 +32,7 @@ func Show(f *viz.Figure, failed ...error) error {
 	if err != nil {
 		return report(err)
 	}
-	page, err := themed{light: f}.page(true, true)
-	if err != nil {
-		return report(err)
-	}
-	return report(showFigure(f, page, ""))
+	return report(themed{light: f}.show("", true))
 }
 
 var errNoFigure = errors.New("nb: no figure to show")
@@ -66,13 +62,6 @@ func showHTML(text, id string) error {
 		return nil
 	}
 	return send(&protocol.DisplayData{Data: map[protocol.MIMEType]any{protocol.MIMETextHTML: text}}, id)
-}
-
-// encode draws a figure as a PNG.
-func encode(f *viz.Figure) ([]byte, error) {
-	var b bytes.Buffer
-	err := f.Encode(&b, "png")
-	return b.Bytes(), err
 }
 
 // scale is the number of a picture's pixels, in each direction, to one of the screen's: it has 144 an

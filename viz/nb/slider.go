@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html"
 	"strings"
+	"sync"
 
 	"github.com/janpfeifer/gonb/gonbui"
 
@@ -26,7 +27,7 @@ func SliderFrom(start int, frames []Drawing, labels []string) error {
 		return report(fmt.Errorf("nb: a slider of %d frames cannot begin with number %d; want one from 0 to %d", len(frames), start, len(frames)-1))
 	}
 	figures, err := drawFrames(frames, labels)
-	if err != nil {
+	if err != nil || !InNotebook() {
 		return report(err)
 	}
 	var pictures, names strings.Builder
@@ -42,20 +43,34 @@ func SliderFrom(start int, frames []Drawing, labels []string) error {
 	return report(showFigure(figures[start].light, page, ""))
 }
 
-// drawFrames draws all frames with the same axes. Figures of different kinds keep their own.
+// drawFrames draws all frames, the dark ones when they are needed.
 func drawFrames(frames []Drawing, labels []string) ([]themed, error) {
-	out := make([]themed, len(frames))
-	light, dark := make([]*viz.Figure, len(frames)), make([]*viz.Figure, len(frames))
+	light, err := sameAxes(frames, labels, viz.Light)
+	dark := sync.OnceValues(func() ([]*viz.Figure, error) { return sameAxes(frames, labels, viz.Dark) })
+	out := make([]themed, len(light))
+	for i, f := range light {
+		out[i] = themed{f, func() (*viz.Figure, error) {
+			all, err := dark()
+			if err != nil {
+				return nil, err
+			}
+			return all[i], nil
+		}}
+	}
+	return out, err
+}
+
+// sameAxes draws frames with the same axes. Figures of different kinds keep their own.
+func sameAxes(frames []Drawing, labels []string, theme *viz.Theme) ([]*viz.Figure, error) {
+	out := make([]*viz.Figure, len(frames))
 	for i, draw := range frames {
-		var err error
-		if out[i], err = drawThemed(draw); err != nil {
+		f, err := drawn(draw, theme)
+		if err != nil {
 			return nil, fmt.Errorf("frame %q: %w", labels[i], err)
 		}
-		light[i], dark[i] = out[i].light, out[i].dark
+		out[i] = f
 	}
-	if viz.SameAxes(light...) == nil {
-		viz.SameAxes(dark...) // of the same kinds
-	}
+	viz.SameAxes(out...)
 	return out, nil
 }
 

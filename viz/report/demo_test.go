@@ -17,7 +17,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/pcl/results"
-	"github.com/parallelcl/parallelcl/viz/internal/sample"
 	"github.com/parallelcl/parallelcl/viz/report"
 )
 

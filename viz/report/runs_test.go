@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
-	"github.com/parallelcl/parallelcl/viz/internal/sample"
 	"github.com/parallelcl/parallelcl/viz/report"
 )
 

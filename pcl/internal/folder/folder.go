@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -57,6 +58,16 @@ func (e *HeldError) Is(target error) bool { return target == ErrHeld }
 type Lock struct {
 	dir  string
 	file *flock.Flock
+	// Open says that the file system has no locks: others may write to the folder at the same time.
+	Open bool
+}
+
+// tryLock takes the lock of a file, unless another process has it.
+var tryLock = (*flock.Flock).TryLock
+
+// noLocks says whether an error of tryLock means that the file system has none.
+func noLocks(err error) bool {
+	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.ENOLCK)
 }
 
 // Take creates the folder if it does not exist, takes its lock, and checks that the folder can be written to. If
@@ -69,6 +80,8 @@ func Take(dir string) (*Lock, error) {
 	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
 		got, err := l.try()
 		switch {
+		case noLocks(err):
+			return &Lock{dir: dir, Open: true}, cannotWrite(dir, try(dir))
 		case err != nil:
 			return nil, cannotWrite(dir, err)
 		case got:
@@ -87,7 +100,7 @@ func Take(dir string) (*Lock, error) {
 // it was locked; a lock on a removed file would keep nobody out, so it does not count.
 func (l *Lock) try() (bool, error) {
 	l.file = flock.New(filepath.Join(l.dir, lockFile), flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o644))
-	got, err := l.file.TryLock()
+	got, err := tryLock(l.file)
 	if err == nil && got && l.Check() != nil {
 		got, err = false, l.file.Unlock()
 	}
@@ -97,6 +110,10 @@ func (l *Lock) try() (bool, error) {
 // Check returns an error if the folder is no longer the one that was locked. It may have been removed or moved,
 // and another process may have created a new folder with its name.
 func (l *Lock) Check() error {
+	if l.Open {
+		_, err := os.Stat(l.dir)
+		return err
+	}
 	locked, err := l.file.Stat()
 	if err != nil {
 		return err
@@ -113,6 +130,9 @@ func (l *Lock) Check() error {
 
 // Release removes the lock file, if the system allows a file in use to be removed, and releases the lock.
 func (l *Lock) Release() error {
+	if l.Open {
+		return nil
+	}
 	if l.Check() == nil {
 		os.Remove(l.file.Path()) // on Windows the file stays, and the next process locks it again
 	}
@@ -139,6 +159,20 @@ func (l *Lock) sign() error {
 	}
 	_, err = f.WriteAt(append(data, '\n'), offset)
 	return errors.Join(err, f.Close())
+}
+
+// Held returns which process works in a folder. ok is false if none does, or the file system has no locks. Unlike [Take],
+// it does not wait.
+func Held(dir string) (h Holder, ok bool) {
+	lock := flock.New(filepath.Join(dir, lockFile), flock.SetFlag(os.O_RDWR))
+	got, err := tryLock(lock)
+	if got {
+		lock.Unlock()
+	}
+	if got || err != nil {
+		return Holder{}, false
+	}
+	return holder(dir), true
 }
 
 // holder reads which process has the lock; the result is zero if that is not known.

@@ -7,8 +7,11 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
 // TestOneAtATime has a folder refused while it is taken, with its holder named, and given afterwards.
@@ -135,5 +138,23 @@ func TestNotWritable(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(base); err != nil || len(entries) != 1 {
 		t.Errorf("%v (%v) are left, want the one file", entries, err)
+	}
+}
+
+// TestNoLocks: where a file system has no locks, the folder is taken all the same, and it is said.
+func TestNoLocks(t *testing.T) {
+	before := tryLock
+	defer func() { tryLock = before }()
+	tryLock = func(*flock.Flock) (bool, error) { return false, syscall.ENOLCK }
+	dir := t.TempDir()
+	l, err := Take(dir)
+	if err != nil || !l.Open {
+		t.Fatalf("%+v, %v", l, err)
+	}
+	if _, held := Held(dir); held {
+		t.Error("the folder counts as held")
+	}
+	if err := errors.Join(l.Check(), l.Release()); err != nil {
+		t.Error(err)
 	}
 }

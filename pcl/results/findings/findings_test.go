@@ -210,7 +210,7 @@ func TestSummaries(t *testing.T) {
 	if p.Cells != 18 || p.Done != 17 || math.Abs(p.Hours-17*3.0/3600) > 1e-12 || math.Abs(p.PerHour-1200) > 1e-6 || len(p.Failures) != 1 || !strings.HasSuffix(p.Failures[0], "no room") {
 		t.Errorf("provenance: %+v", p)
 	}
-	if p.Command != "pcl grid plan table2 --size test-split --backend xla-cpu && pcl grid run table2-test-split" {
+	if p.Command != "pcl grid run table2 --size test-split --backend xla-cpu" {
 		t.Error(p.Command)
 	}
 	absent := func(table, dataset, increment string) *Absent {

@@ -17,7 +17,7 @@ type Provenance struct {
 	Datasets []string // names in the grid, with what differs from the paper's
 	Hardware []string // backends and devices
 	Programs []string // versions that made them
-	// Cells are the planned runs, each counted once, and Done those with a result. Hours is the time that these took
+	// Cells are the runs, each counted once, and Done those with a result. Hours is the time that these took
 	// their processes, and PerHour how many of them a process makes in an hour; 0 if no time is known.
 	Cells, Done    int
 	Hours, PerHour float64
@@ -71,11 +71,11 @@ func (g *Grid) command() string {
 	if _, err := fs.Stat(grids.Files, file+".toml"); err != nil {
 		file += ".toml" // of the user's own
 	}
-	plan := fmt.Sprintf("pcl grid plan %s --size %s", file, g.Size)
+	run := fmt.Sprintf("pcl grid run %s --size %s", file, g.Size)
 	if g.Tuned {
-		plan += " --tuned"
+		run += " --tuned"
 	}
-	return plan + g.backend() + " && pcl grid run " + g.Name
+	return run + g.backend()
 }
 
 // backend is the flags that choose the backend of the results, if it was one.

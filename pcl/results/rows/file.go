@@ -102,13 +102,13 @@ func header(names []string) ([]*column, error) {
 	for i := range known {
 		at := slices.Index(names, known[i].name)
 		if at < 0 {
-			return nil, fmt.Errorf("it has no column %q: pcl grid export of this version writes it", known[i].name)
+			return nil, fmt.Errorf("it has no column %q: pcl export csv of this version writes it", known[i].name)
 		}
 		out[at] = &known[i]
 	}
 	for i, name := range names {
 		if out[i] == nil && (i < len(place) || i >= len(names)-len(outcome)) {
-			return nil, fmt.Errorf("its column %q is not known here: another version of pcl grid export wrote it", name)
+			return nil, fmt.Errorf("its column %q is not known here: another version of pcl export csv wrote it", name)
 		}
 	}
 	return out, nil

@@ -1,0 +1,116 @@
+package grid
+
+import (
+	"path/filepath"
+
+	"github.com/parallelcl/parallelcl/pcl/experiment"
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+// Results are those of a grid, as far as its runs are finished.
+type Results struct {
+	*Plan
+	dir    string
+	states map[string]experiment.State // by the ID of the run
+}
+
+// Results reads what the folder dir has of the grid's runs.
+func (p *Plan) Results(dir string) (*Results, error) {
+	if err := CheckFolder(dir); err != nil {
+		return nil, err
+	}
+	r := &Results{Plan: p, dir: dir, states: map[string]experiment.State{}}
+	return r, r.Refresh()
+}
+
+// Refresh looks again at the runs that were not finished.
+func (r *Results) Refresh() error {
+	for _, c := range r.Runs {
+		id := c.ID()
+		if r.states[id].Run != nil {
+			continue
+		}
+		s, err := experiment.Look(filepath.Join(r.dir, c.Folder()), c)
+		if err != nil {
+			return err
+		}
+		r.states[id] = s
+	}
+	return nil
+}
+
+// Finished returns the runs that are finished.
+func (r *Results) Finished() (runs []*results.Run) {
+	for _, c := range r.Runs {
+		if run := r.states[c.ID()].Run; run != nil {
+			runs = append(runs, run)
+		}
+	}
+	return runs
+}
+
+// Folders returns the folders of the runs that are finished.
+func (r *Results) Folders() (dirs []string) {
+	for _, c := range r.Runs {
+		if r.states[c.ID()].Run != nil {
+			dirs = append(dirs, filepath.Join(r.dir, c.Folder()))
+		}
+	}
+	return dirs
+}
+
+// Status says how far a grid is.
+type Status struct {
+	Name, Title string
+	Runs        int // of which the following five are the parts
+	Done        int
+	Failed      int
+	Running     int
+	Saved       int // begun and left, to be continued
+	Untouched   int
+
+	Diverged int // of those that are done
+	Left     int // neither done nor failed
+	Workers  []Working
+	Failures []Failure
+}
+
+// Working is a run that a process is at.
+type Working struct{ Run, Process string }
+
+// Failure is a run that could not be made.
+type Failure struct {
+	Run    string // its folder
+	Place  string // the first of the grid's places that it is for, with the grid's names
+	Reason string
+}
+
+// Status says how far the runs of a shard are.
+func (r *Results) Status(shard experiment.Shard) *Status {
+	s := &Status{Name: r.Name, Title: r.Title, Workers: []Working{}, Failures: []Failure{}} // not null in JSON
+	for _, c := range r.Runs {
+		if !shard.Has(c) {
+			continue
+		}
+		s.Runs++
+		switch now := r.states[c.ID()]; {
+		case now.Run != nil:
+			s.Done++
+			if now.Run.DivergedAt != nil {
+				s.Diverged++
+			}
+		case now.Holder != "":
+			s.Running++
+			s.Workers = append(s.Workers, Working{r.place(c), now.Holder})
+		case now.Failed != "":
+			s.Failed++
+			s.Failures = append(s.Failures, Failure{c.Folder(), r.place(c), now.Failed})
+		case now.Step > 0:
+			s.Saved++
+		default:
+			s.Untouched++
+		}
+	}
+	s.Left = s.Running + s.Saved + s.Untouched
+	return s
+}

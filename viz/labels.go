@@ -1,0 +1,228 @@
+package viz
+
+import (
+	"cmp"
+	"slices"
+
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// keyEntry explains one line or marker above the figure.
+type keyEntry struct {
+	label string
+	line  draw.LineStyle // drawn where its width is not 0
+	glyph draw.GlyphStyle
+	tight bool // a marker takes its own width, not that of a line
+}
+
+const (
+	swatch     vg.Length = 20 // the length of a line in the key
+	swatchGap  vg.Length = 5  // and from there to its label
+	entryGap   vg.Length = 14
+	lineHeight vg.Length = tickSize * 1.6
+)
+
+// swatch is the room that the line or marker takes.
+func (e *keyEntry) swatch() vg.Length {
+	if e.tight {
+		return vg.Points(8)
+	}
+	return swatch
+}
+
+func (e *keyEntry) hasSwatch() bool { return e.line.Width > 0 || e.glyph.Shape != nil }
+
+// placeKey wraps the key to a width. It returns the left middle of each entry, from the top left
+// corner on, and the height of the whole.
+func (f *Figure) placeKey(width vg.Length) ([]vg.Point, vg.Length) {
+	if len(f.key) == 0 {
+		return nil, 0
+	}
+	sty := f.look().text(f.look().Ink, tickSize)
+	at := vg.Point{Y: -lineHeight / 2}
+	var places []vg.Point
+	for _, e := range f.key {
+		w := sty.Width(e.label)
+		if e.hasSwatch() {
+			w += e.swatch() + swatchGap
+		}
+		if at.X > 0 && at.X+w > width {
+			at = vg.Point{Y: at.Y - lineHeight}
+		}
+		places = append(places, at)
+		at.X += w + entryGap
+	}
+	return places, -at.Y + lineHeight/2 + vg.Points(4)
+}
+
+// drawKey draws the key along the top of c and returns the height used.
+func (f *Figure) drawKey(c draw.Canvas) vg.Length {
+	places, height := f.placeKey(c.Max.X - c.Min.X)
+	sty := f.look().text(f.look().Ink, tickSize)
+	for i, e := range f.key {
+		at := vg.Point{X: c.Min.X + places[i].X, Y: c.Max.Y + places[i].Y}
+		if e.line.Width > 0 {
+			c.StrokeLine2(e.line, at.X, at.Y, at.X+swatch, at.Y)
+		}
+		if e.glyph.Shape != nil {
+			c.DrawGlyphNoClip(e.glyph, vg.Point{X: at.X + e.swatch()/2, Y: at.Y})
+		}
+		if e.hasSwatch() {
+			at.X += e.swatch() + swatchGap
+		}
+		c.FillText(sty, vg.Point{X: at.X, Y: at.Y + lift}, e.label)
+	}
+	return height
+}
+
+// endLabel names a line at its right end.
+type endLabel struct {
+	x, y  float64 // where the line ends, in data coordinates
+	text  string
+	line  draw.LineStyle // the leader's; its width is reduced
+	glyph draw.GlyphStyle
+}
+
+const leader vg.Length = 16 // from the right edge of the data to the text
+
+// endLabels keeps room to the right of the data for names, and moves them apart where lines end close to each other.
+func (p *Plot) endLabels(labels []endLabel) {
+	sty, room := p.theme.text(p.theme.Ink, tickSize), make(rightRoom, len(labels))
+	for i, l := range labels {
+		room[i] = leader + sty.Width(l.text)
+	}
+	slices.SortStableFunc(labels, func(a, b endLabel) int { return cmp.Compare(a.y, b.y) })
+	p.Add(room)
+	p.sketch(func(c pen) {
+		ys := make([]vg.Length, len(labels))
+		end := func(l endLabel) vg.Length { return min(max(c.y(l.y), c.Min.Y), c.Max.Y) }
+		for i, l := range labels {
+			ys[i] = end(l)
+		}
+		moveApart(ys, vg.Points(tickSize*1.25), c.Min.Y, c.Max.Y)
+		for i, l := range labels {
+			line, at := l.line, vg.Point{X: c.Max.X + leader - vg.Points(5), Y: ys[i]}
+			line.Width, line.Dashes = vg.Points(0.6), nil
+			if line.Color == nil { // of points without a line
+				line.Color = l.glyph.Color
+			}
+			c.stroke(line, vg.Point{X: c.x(l.x), Y: end(l)}, at)
+			if l.glyph.Shape != nil {
+				c.DrawGlyphNoClip(l.glyph, at)
+			}
+			c.write(sty, vg.Point{X: c.Max.X + leader, Y: ys[i]}, l.text)
+		}
+	})
+}
+
+// moveApart moves sorted positions at least gap apart, inside [low, high] if they all fit.
+func moveApart(ys []vg.Length, gap, low, high vg.Length) {
+	for i := 1; i < len(ys); i++ {
+		ys[i] = max(ys[i], ys[i-1]+gap)
+	}
+	limit := high
+	for i := len(ys) - 1; i >= 0; i-- {
+		ys[i] = min(ys[i], limit)
+		limit = ys[i] - gap
+	}
+	limit = low
+	for i := range ys {
+		ys[i] = max(ys[i], limit)
+		limit = ys[i] + gap
+	}
+}
+
+// spaceOut moves sorted positions as little as it takes to have neighbours at least gap apart: the sum of the squared
+// moves is the least, so that equal positions spread to both sides alike.
+func spaceOut(xs []vg.Length, gap vg.Length) {
+	type group struct { // neighbours at distance gap
+		sum vg.Length // of where its members would be if the group began at the first of all
+		n   int
+	}
+	mean := func(g group) vg.Length { return g.sum / vg.Length(g.n) }
+	var groups []group
+	for i, x := range xs {
+		g := group{x - gap*vg.Length(i), 1}
+		for len(groups) > 0 && mean(groups[len(groups)-1]) > mean(g) {
+			last := groups[len(groups)-1]
+			groups, g = groups[:len(groups)-1], group{g.sum + last.sum, g.n + last.n}
+		}
+		groups = append(groups, g)
+	}
+	i := 0
+	for _, g := range groups {
+		for range g.n {
+			xs[i] = mean(g) + gap*vg.Length(i)
+			i++
+		}
+	}
+}
+
+// vertical is a thin line over the whole height, with a label at its top.
+type vertical struct {
+	x     float64
+	label string
+}
+
+func (p *Plot) verticals(marks ...vertical) { p.sketch(func(c pen) { c.verticals(marks) }) }
+
+func (c pen) verticals(marks []vertical) {
+	for _, m := range marks {
+		if x := c.x(m.x); c.ContainsX(x) {
+			c.StrokeLine2(c.theme.taskEnd(), x, c.Min.Y, x, c.Max.Y)
+		}
+	}
+	sty := c.theme.text(c.theme.Muted, tickSize)
+	for _, l := range markLabels(marks, c.Canvas, c.x, sty.Width) {
+		c.plate(sty, vg.Point{X: l.x, Y: c.Max.Y - vg.Points(5)}, l.text)
+	}
+}
+
+// taskEnd is the line of a mark.
+func (t *Theme) taskEnd() draw.LineStyle { return t.line(t.Muted, 0.5, 2, 2) }
+
+// placed is a text and where it begins.
+type placed struct {
+	x    vg.Length
+	text string
+}
+
+// markLabels places the marks' labels. One that the label before leaves no room for joins it: "2, 3".
+func markLabels(marks []vertical, c draw.Canvas, trX func(float64) vg.Length, width func(string) vg.Length) (out []placed) {
+	for _, m := range marks {
+		at := trX(m.x) + vg.Points(2)
+		if !c.ContainsX(at) || m.label == "" {
+			continue
+		}
+		if n := len(out) - 1; n >= 0 && at < out[n].x+width(out[n].text)+vg.Points(2) {
+			out[n].text += ", " + m.label
+			continue
+		}
+		out = append(out, placed{at, m.label})
+	}
+	return out
+}
+
+// horizontals returns grid lines at the ticks of the vertical axis.
+func (t *Theme) horizontals() *plotter.Grid {
+	g := plotter.NewGrid()
+	g.Vertical.Color = nil
+	g.Horizontal = t.line(t.Grid, 0.5)
+	return g
+}
+
+// band fills the area between low and high.
+func (p *Plot) band(low, high plotter.XYs, s Style) {
+	around := slices.Clone(high)
+	for _, xy := range slices.Backward(low) {
+		around = append(around, xy)
+	}
+	if poly, err := plotter.NewPolygon(around); p.can(err) {
+		fill := s.color()
+		fill.A = 50 // a mixed opaque colour would hide the lines below; a see-through one does not
+		poly.Color, poly.LineStyle.Width = fill, 0
+		p.Add(poly)
+	}
+}

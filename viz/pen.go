@@ -1,0 +1,179 @@
+package viz
+
+import (
+	"image/color"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// pen draws on a panel. x and y turn the axes' values into places on the canvas.
+type pen struct {
+	draw.Canvas
+	theme *Theme
+	x, y  func(float64) vg.Length
+}
+
+func (c pen) at(x, y float64) vg.Point { return vg.Point{X: c.x(x), Y: c.y(y)} }
+
+// stroke draws a line between two places on the canvas.
+func (c pen) stroke(s draw.LineStyle, a, b vg.Point) { c.StrokeLine2(s, a.X, a.Y, b.X, b.Y) }
+
+func (c pen) fill(fill color.Color, left, right, low, high vg.Length) {
+	c.FillPolygon(fill, []vg.Point{{X: left, Y: low}, {X: right, Y: low}, {X: right, Y: high}, {X: left, Y: high}})
+}
+
+// write begins a text at its left middle.
+func (c pen) write(sty text.Style, at vg.Point, s string) {
+	at.Y += lift
+	c.FillText(sty, at, s)
+}
+
+// plate is write with a plate behind the text that keeps what lies there from running through it.
+func (c pen) plate(sty text.Style, at vg.Point, s string) {
+	back := c.theme.Background
+	back.A = 215
+	c.SetColor(back)
+	c.Fill(sty.Rectangle(s).Add(at).Path())
+	c.write(sty, at, s)
+}
+
+// sketch is a plotter made of a function.
+type sketch struct {
+	theme *Theme
+	draw  func(pen)
+}
+
+func (s sketch) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	s.draw(pen{c, s.theme, x, y})
+}
+
+func (p *Plot) sketch(draw func(c pen)) { p.Add(sketch{p.theme, draw}) }
+
+// line adds a line. What its points cannot be is the figure's error.
+func (p *Plot) line(style draw.LineStyle, xys plotter.XYs) {
+	if line, err := plotter.NewLine(xys); p.can(err) {
+		line.LineStyle = style
+		p.Add(line)
+	}
+}
+
+// can keeps an error, and says whether there is none.
+func (p *Plot) can(err error) bool {
+	if err != nil {
+		p.fail("", err)
+	}
+	return err == nil
+}
+
+// level adds a horizontal line.
+func (p *Plot) level(style draw.LineStyle, from, to, y float64) {
+	p.line(style, plotter.XYs{{X: from, Y: y}, {X: to, Y: y}})
+}
+
+// scatter adds one marker at each point.
+func (p *Plot) scatter(style draw.GlyphStyle, xys plotter.XYs) {
+	if points, err := plotter.NewScatter(xys); p.can(err) {
+		points.GlyphStyle = style
+		p.Add(points)
+	}
+}
+
+// dot is a marker with a look of its own and perhaps a text beside it.
+type dot struct {
+	x, y  float64
+	glyph draw.GlyphStyle
+	text  string
+}
+
+// dots adds dots, which do not widen the axes. A text stands on the side where there is more room.
+func (p *Plot) dots(items ...dot) {
+	p.sketch(func(c pen) {
+		sty := c.theme.text(c.theme.Ink, tickSize)
+		for _, it := range items {
+			at := c.at(it.x, it.y)
+			c.DrawGlyphNoClip(it.glyph, at)
+			if it.text == "" {
+				continue
+			}
+			left := at.X + vg.Points(7)
+			if width := sty.Width(it.text); left+width > c.Max.X {
+				left = at.X - vg.Points(7) - width
+			}
+			c.plate(sty, vg.Point{X: left, Y: at.Y + vg.Points(8)}, it.text)
+		}
+	})
+}
+
+// errorBars adds thin bars from low to high, for which the axes make room.
+func (p *Plot) errorBars(col color.Color, low, high plotter.XYs) {
+	for _, xys := range []plotter.XYs{low, high} {
+		xmin, xmax, ymin, ymax := plotter.XYRange(xys)
+		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = min(p.X.Min, xmin), max(p.X.Max, xmax), min(p.Y.Min, ymin), max(p.Y.Max, ymax)
+	}
+	p.sketch(func(c pen) {
+		style := draw.LineStyle{Color: col, Width: vg.Points(0.9)}
+		for i := range low {
+			a, b := c.at(low[i].X, low[i].Y), c.at(high[i].X, high[i].Y)
+			c.StrokeLines(style, c.ClipLinesXY([]vg.Point{a, b})...)
+			for _, y := range []vg.Length{a.Y, b.Y} {
+				c.StrokeLines(style, c.ClipLinesXY([]vg.Point{{X: a.X - 2, Y: y}, {X: a.X + 2, Y: y}})...)
+			}
+		}
+	})
+}
+
+// axes sets the ends of both axes.
+func (p *Plot) axes(xmin, xmax, ymin, ymax float64) {
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = xmin, xmax, ymin, ymax
+}
+
+// rows names rows along the vertical axis, the first at the top.
+func (p *Plot) rows(names []string) {
+	p.Y.Min, p.Y.Max = -0.5, float64(len(names))-0.5
+	p.Y.Tick.Marker = namedTicks(names, func(i int) float64 { return rowY(len(names), i) })
+	p.Y.Tick.Length, p.Y.LineStyle.Width = 0, 0
+}
+
+// rowY is where the row with number i of n stands.
+func rowY(n, i int) float64 { return float64(n - 1 - i) }
+
+func namedTicks(names []string, at func(int) float64) plot.ConstantTicks {
+	var ticks []plot.Tick
+	for i, name := range names {
+		ticks = append(ticks, plot.Tick{Value: at(i), Label: name})
+	}
+	return ticks
+}
+
+// rightRoom asks a plot for room on its right.
+type rightRoom []vg.Length
+
+// Plot draws nothing.
+func (rightRoom) Plot(draw.Canvas, *plot.Plot) {}
+
+// GlyphBoxes is the room.
+func (r rightRoom) GlyphBoxes(*plot.Plot) (boxes []plot.GlyphBox) {
+	for _, w := range r {
+		boxes = append(boxes, plot.GlyphBox{X: 1, Y: 0.5, Rectangle: vg.Rectangle{Max: vg.Point{X: w}}})
+	}
+	return boxes
+}
+
+// sideTexts writes texts to the right of the plot, each at a place of the vertical axis.
+func (p *Plot) sideTexts(at []float64, texts []string) {
+	sty, room := p.theme.text(p.theme.Ink, tickSize), make(rightRoom, len(texts))
+	for i, s := range texts {
+		room[i] = vg.Points(6) + sty.Width(s)
+	}
+	p.Add(room)
+	p.sketch(func(c pen) {
+		for i, s := range texts {
+			c.write(sty, vg.Point{X: c.Max.X + vg.Points(4), Y: c.y(at[i])}, s)
+		}
+	})
+}

@@ -1,0 +1,143 @@
+package viz
+
+import (
+	"fmt"
+	"image/color"
+	"slices"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// bars are horizontal bars in named rows, the first at the top.
+type bars struct {
+	rows []string
+	bars []bar
+	wide float64 // a bar's share of its row's height; 0 is 0.76
+}
+
+type bar struct {
+	row        int
+	text       string
+	start, end float64
+	color      color.NRGBA
+	inside     bool // the text is left out rather than written beside the bar
+	above      bool // the text stands above the bar
+}
+
+// bars adds bars and names their rows along the vertical axis.
+func (p *Plot) bars(b bars) {
+	p.rows(b.rows)
+	half := 0.38
+	if b.wide > 0 {
+		half = b.wide / 2
+	}
+	p.sketch(func(c pen) {
+		for _, it := range b.bars {
+			y := rowY(len(b.rows), it.row)
+			low, high, left, right := c.y(y-half), c.y(y+half), c.x(it.start), c.x(it.end)
+			c.fill(it.color, left, right, low, high)
+			c.label(it, left, right, (low+high)/2, high-low)
+		}
+	})
+}
+
+// label writes into the bar where the text fits, else beside it.
+func (c pen) label(it bar, left, right, y, height vg.Length) {
+	sty := c.theme.text(readableOn(it.color), tickSize)
+	if height < sty.FontExtents().Height {
+		return
+	}
+	if it.above {
+		sty.Color = c.theme.Ink
+		c.FillText(sty, vg.Point{X: left, Y: y + height/2 + sty.FontExtents().Height/2 + vg.Points(2)}, it.text)
+		return
+	}
+	width := sty.Width(it.text)
+	x := left + vg.Points(4)
+	if right-left < width+vg.Points(8) {
+		if it.inside {
+			return
+		}
+		sty.Color = c.theme.Ink
+		if x = right + vg.Points(4); x+width > c.Max.X {
+			x = left - vg.Points(4) - width
+		}
+	}
+	c.write(sty, vg.Point{X: x, Y: y}, it.text)
+}
+
+// dotRows are values in named rows, the first at the top, on both sides of 0: the single ones small and pale, their mean
+// large, and a text at the right.
+type dotRows struct {
+	rows  []string
+	items []dotRow
+}
+
+type dotRow struct {
+	row    int
+	shift  float64 // downwards from the middle of the row, in rows
+	values []float64
+	mean   draw.GlyphStyle
+	text   string
+}
+
+// add adds values, of which there may be none, with their mean as text.
+func (d *dotRows) add(it dotRow, values []float64, format string) {
+	if len(values) > 0 {
+		mean, _ := meanStd(values)
+		it.values, it.text = values, fmt.Sprintf(format, mean)
+		d.items = append(d.items, it)
+	}
+}
+
+// dotRows adds the rows and names them along the vertical axis.
+func (p *Plot) dotRows(d dotRows) {
+	p.rows(d.rows)
+	low, high := 0.0, 0.0
+	var ys []float64
+	var texts []string
+	at := func(it dotRow) float64 { return rowY(len(d.rows), it.row) - it.shift }
+	for _, it := range d.items {
+		low, high = min(low, slices.Min(it.values)), max(high, slices.Max(it.values))
+		ys, texts = append(ys, at(it)), append(texts, it.text)
+	}
+	if high-low < 1e-9 { // all values are equal but for rounding
+		high = low + 1
+	}
+	room := 0.04 * (high - low)
+	p.X.Min, p.X.Max = low-room, high+room
+	p.X.Tick.Marker = roundTicks{5}
+	p.sketch(func(c pen) {
+		for i := range d.rows { // a line for the eye to follow
+			y := c.y(rowY(len(d.rows), i))
+			c.StrokeLine2(c.theme.line(c.theme.Grid, 0.6), c.Min.X, y, c.Max.X, y)
+		}
+		c.StrokeLine2(c.theme.line(c.theme.Muted, 0.9), c.x(0), c.Min.Y, c.x(0), c.Max.Y)
+		for _, it := range d.items {
+			single := draw.GlyphStyle{Radius: vg.Points(1.6), Shape: draw.CircleGlyph{}}
+			single.Color = mix(c.theme.Background, it.mean.Color.(color.NRGBA), 0.5)
+			for _, v := range it.values {
+				c.DrawGlyphNoClip(single, c.at(v, at(it)))
+			}
+			mean, _ := meanStd(it.values)
+			c.DrawGlyphNoClip(it.mean, c.at(mean, at(it)))
+		}
+	})
+	p.sideTexts(ys, texts)
+}
+
+// kindGlyph is the marker of one kind of values; the key names it.
+func kindGlyph(c color.Color, shape draw.GlyphDrawer) draw.GlyphStyle {
+	return draw.GlyphStyle{Color: c, Radius: vg.Points(3.6), Shape: shape}
+}
+
+// kindShift keeps n kinds of values apart within a row.
+func kindShift(k, n int, span float64) float64 {
+	if n < 2 {
+		return 0
+	}
+	return span*float64(k)/float64(n-1) - span/2
+}
+
+var paleRuns = keyEntry{label: "(pale: single runs)"}

@@ -1,0 +1,198 @@
+package viz
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/plot/plotter"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+// setting is the runs of one data set and increment: a panel of the figures that compare several.
+type setting struct {
+	title  string
+	runs   []*results.Run
+	groups []Group
+}
+
+// settings sorts runs into settings, the task-incremental ones first, data sets by first run.
+func settings(runs []*results.Run) ([]setting, error) {
+	if len(runs) == 0 {
+		return nil, errors.New("viz: no runs to draw")
+	}
+	var out []setting
+	for _, r := range runs {
+		if err := checkRun(r); err != nil {
+			return nil, err
+		}
+		title := r.Dataset + ", " + r.Increment + "-incremental"
+		i := slices.IndexFunc(out, func(s setting) bool { return s.title == title })
+		if i < 0 {
+			i = len(out)
+			out = append(out, setting{title: title})
+		}
+		out[i].runs = append(out[i].runs, r)
+	}
+	byIncrement := func(a, b setting) int { return cmp.Compare(b.runs[0].Increment, a.runs[0].Increment) }
+	slices.SortStableFunc(out, byIncrement)
+	return out, nil
+}
+
+// compare sorts the runs of each setting into groups, and gives these their styles and key.
+func (t *Theme) compare(runs []*results.Run) (parts []setting, styles map[string]Style, key []keyEntry, err error) {
+	if parts, err = settings(runs); err != nil {
+		return nil, nil, nil, err
+	}
+	var all []Group
+	for i := range parts {
+		if parts[i].groups, err = Groups(parts[i].runs); err != nil {
+			return nil, nil, nil, err
+		}
+		all = append(all, parts[i].groups...)
+	}
+	styles, key = t.dressed(all...)
+	return parts, styles, key, nil
+}
+
+// LearningProcess draws the average accuracy over the tasks started so far after each task's end (the paper's Fig. 7), a line for
+// each method and a panel for each data set and increment. It must show how the order of the methods changes from task to task,
+// and whether they differ by more than runs do: methods stand side by side, with bars of one standard deviation, or with more
+// than 100 bars in a panel only at the last point. The axis counts task ends, so that timelines can be averaged; [Accuracy] has
+// the steps.
+func LearningProcess(t *Theme, runs ...*results.Run) (*Figure, error) {
+	parts, styles, key, err := t.compare(runs)
+	if err != nil {
+		return nil, err
+	}
+	var plots []*Plot
+	data := Table{Head: []string{"setting", "method", "tasks_ended", "accuracy_percent", "std_percent", "runs"}}
+	for _, part := range parts {
+		p := t.panel(part.title, "tasks ended", "accuracy over started tasks, %")
+		tasks, n := 0, len(part.groups)
+		for _, r := range part.runs {
+			tasks = max(tasks, len(r.Tasks))
+		}
+		p.stripes(tasks, 1)
+		p.grid()
+		for j, g := range part.groups {
+			c, err := endCurve(g.Runs)
+			if err != nil {
+				return nil, err
+			}
+			for k := range c.steps {
+				data.add(part.title, g.Label, c.steps[k], c.mean[k], c.std[k], len(g.Runs))
+				c.steps[k] += beside(j, n)
+			}
+			p.curve(styles[g.Label], c, spreadOfEnds(len(g.Runs), tasks*n))
+		}
+		p.X.Tick.Marker = wholeTicks{}
+		p.X.Min, p.X.Max = 0.5, float64(tasks)+0.5
+		plots = append(plots, p)
+	}
+	return t.figure(layout{name: "learning-process", data: data, row: 260, key: key,
+		alt: fmt.Sprintf("Average accuracy over the started tasks at each task's end, in %d settings.", len(parts))}, inRows(plots)...)
+}
+
+// spreadOfEnds chooses how points that are means of so many runs show their spread, in a panel of so many points.
+func spreadOfEnds(runs, points int) spread {
+	switch {
+	case runs < 2:
+		return noSpread
+	case points > 100:
+		return lastWhisker
+	}
+	return whiskers
+}
+
+// beside is where the method of a number stands, from the middle of its place on an axis of whole numbers.
+func beside(i, n int) float64 { return (float64(i) - float64(n-1)/2) * 0.72 / float64(n) }
+
+// endCurve is the mean accuracy over the number of tasks that have ended.
+func endCurve(runs []*results.Run) (curve, error) {
+	at := make([][]float64, len(runs[0].Tasks)) // of each number of tasks
+	var c curve
+	for _, r := range runs {
+		n := 0
+		for _, p := range r.Curve {
+			for range p.Ended {
+				if n < len(at) {
+					at[n] = append(at[n], 100*p.Mean)
+				}
+				n++
+			}
+		}
+		if n != len(at) {
+			return c, fmt.Errorf("viz: run %s was evaluated at %d task ends; want one for each of %d tasks", r.ID, n, len(at))
+		}
+	}
+	for i, values := range at {
+		mean, std := meanStd(values)
+		c.add(float64(i+1), mean, std)
+	}
+	return c, nil
+}
+
+// Profiles draws performance profiles (E. Dolan and J. Moré 2002, in the form of R. Agarwal et al. 2021): the share of a method's
+// runs whose final accuracy A is above a threshold, against the threshold, a panel for each data set and increment. It must show
+// whether a method's runs are better throughout, or whether a mean hides runs that fail: a line that falls early.
+func Profiles(t *Theme, runs ...*results.Run) (*Figure, error) {
+	parts, styles, key, err := t.compare(runs)
+	if err != nil {
+		return nil, err
+	}
+	var plots []*Plot
+	data := Table{Head: []string{"setting", "method", "accuracy_percent", "share_above_percent", "runs"}}
+	for _, part := range parts {
+		p := t.panel(part.title, "final accuracy A, %", "runs above, %")
+		p.grid()
+		low, high := rangeOfA(part.runs)
+		for _, g := range part.groups {
+			xys := profile(g.Runs, low, high)
+			for _, at := range xys[1 : len(xys)-1] {
+				data.add(part.title, g.Label, at.X, at.Y, len(g.Runs))
+			}
+			p.line(styles[g.Label].line(1.6), steps(xys))
+		}
+		p.axes(low, high, 0, 100)
+		plots = append(plots, p)
+	}
+	for i := range key {
+		key[i].glyph.Shape = nil // the lines have no markers
+	}
+	return t.figure(layout{name: "profiles", data: data, row: 220, key: key,
+		alt: fmt.Sprintf("Share of runs above each final accuracy, in %d settings.", len(parts))}, inRows(plots)...)
+}
+
+// steps keeps the height of each point until the place of the next.
+func steps(xys plotter.XYs) (out plotter.XYs) {
+	for i, xy := range xys {
+		if i > 0 {
+			out = append(out, plotter.XY{X: xy.X, Y: xys[i-1].Y})
+		}
+		out = append(out, xy)
+	}
+	return out
+}
+
+// rangeOfA goes a little beyond all final accuracies.
+func rangeOfA(runs []*results.Run) (low, high float64) {
+	low, high = slices.Min(finals(runs)), slices.Max(finals(runs))
+	pad := max(0.5, 0.04*(high-low))
+	return low - pad, high + pad
+}
+
+// profile is the share of runs above each of their accuracies, from a threshold below all to one above all.
+func profile(runs []*results.Run, low, high float64) plotter.XYs {
+	sorted := slices.Sorted(slices.Values(finals(runs)))
+	out := plotter.XYs{{X: low, Y: 100}}
+	for i, a := range sorted {
+		if i+1 < len(sorted) && sorted[i+1] == a {
+			continue // the last of equal ones says how many are above
+		}
+		out = append(out, plotter.XY{X: a, Y: 100 * float64(len(sorted)-i-1) / float64(len(sorted))})
+	}
+	return append(out, plotter.XY{X: high, Y: 0})
+}

@@ -1,0 +1,250 @@
+package viz
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+// Certificates draws the certificates of an EMGD run's steps. Above: how far the worst slack falls below 0, and how far
+// complementary slackness is from holding (docs/method.md §2.5), on a logarithmic axis whose lower end stands for 0. Below: each
+// stream's elastic factor σ and its weight λ. At most some 250 points remain: above the worst of their steps, below the mean.
+func Certificates(t *Theme, records []results.Record) (*Figure, error) {
+	kept, err := withCertificate(records)
+	if err != nil {
+		return nil, err
+	}
+	bucket := bucketOf(kept)
+	return t.overSteps(kept, layout{name: "certificates", data: recordTable(kept), height: 430,
+		key: slices.Concat(proofKey(t), bucketKey(bucket), streamsOf(kept...).key(t)),
+		alt: fmt.Sprintf("Optimality certificates of %d steps, with the elastic factors and weights of each stream.", len(kept)),
+	}, t.proofPlot(kept, bucket), t.streamPlot(kept, bucket, "elastic factor σ", sigmaOf), t.streamPlot(kept, bucket, "weight λ", lambdaOf))
+}
+
+func sigmaOf(r *results.Record) []float64  { return r.Sigma }
+func lambdaOf(r *results.Record) []float64 { return r.Lambda }
+
+func withCertificate(records []results.Record) ([]results.Record, error) {
+	if err := checkRecords(records); err != nil {
+		return nil, err
+	}
+	var kept []results.Record
+	for i := range records {
+		if certified(&records[i]) {
+			kept = append(kept, records[i])
+		}
+	}
+	if len(kept) == 0 {
+		return nil, errors.New("viz: no record holds a certificate (λ, σ and slacks); record a run of an EMGD method")
+	}
+	return kept, nil
+}
+
+// bucketOf is the number of steps gathered into a point.
+func bucketOf(records []results.Record) int { return (len(records) + 249) / 250 }
+
+func bucketKey(bucket int) []keyEntry {
+	if bucket < 2 {
+		return nil
+	}
+	return []keyEntry{{label: fmt.Sprintf("(%d steps a point)", bucket)}}
+}
+
+// overSteps puts panels over the steps of the records below each other; the last one names the steps.
+func (t *Theme) overSteps(records []results.Record, l layout, plots ...*Plot) (*Figure, error) {
+	var rows [][]*Plot
+	share := slices.Repeat([]float64{1}, len(plots))
+	for i, p := range plots {
+		p.X.Min, p.X.Max = float64(records[0].Step), float64(records[len(records)-1].Step)
+		if i < len(plots)-1 {
+			p.X.Label.Text = ""
+			p.X.Tick.Marker = withoutLabels{p.X.Tick.Marker}
+		} else {
+			share[i] = 1.15
+		}
+		rows = append(rows, []*Plot{p})
+	}
+	l.share = share
+	return t.figure(l, rows...)
+}
+
+const exactFloor = -18 // the exponent under which a breach is drawn as 0
+
+// proofKey explains the worst slack, the gap and the tolerance.
+func proofKey(t *Theme) []keyEntry {
+	return []keyEntry{
+		{label: "worst slack below 0, relative", glyph: draw.GlyphStyle{Color: t.Ink, Radius: vg.Points(1.6), Shape: draw.CircleGlyph{}}},
+		{label: "Σλ|slack|, relative", glyph: draw.GlyphStyle{Color: t.Muted, Radius: vg.Points(1.8), Shape: draw.RingGlyph{}}},
+		{label: "tolerance 1e-9", line: t.line(t.Hues[0], 1, 4, 2)},
+	}
+}
+
+// proofPlot draws the worst breach and gap of each bucket by their exponents.
+func (t *Theme) proofPlot(records []results.Record, bucket int) *Plot {
+	var breach, gap plotter.XYs
+	limit := math.Log10(tolerance)
+	high := limit + 1
+	for chunk := range slices.Chunk(records, bucket) {
+		b, g := 0.0, 0.0
+		for i := range chunk {
+			b = max(b, -relativeSlack(&chunk[i]))
+			g = max(g, chunk[i].Gap)
+		}
+		x := float64(chunk[0].Step+chunk[len(chunk)-1].Step) / 2
+		breach = append(breach, plotter.XY{X: x, Y: exponent(b)})
+		gap = append(gap, plotter.XY{X: x, Y: exponent(g)})
+		high = max(high, exponent(b)+1, exponent(g)+1)
+	}
+	p, key := t.panel("", "optimiser step", "breach, relative"), proofKey(t)
+	p.grid()
+	p.level(key[2].line, breach[0].X, breach[len(breach)-1].X, limit)
+	p.scatter(key[1].glyph, gap)
+	p.scatter(key[0].glyph, breach)
+	p.Y.Min, p.Y.Max = exactFloor-0.5, high
+	p.Y.Tick.Marker = powerTicks{floor: exactFloor}
+	return p
+}
+
+func exponent(x float64) float64 {
+	if !(x > 0) {
+		return exactFloor
+	}
+	return math.Max(exactFloor, math.Log10(x))
+}
+
+// streamPlot draws a quantity of each stream over the steps.
+func (t *Theme) streamPlot(records []results.Record, bucket int, label string, values func(*results.Record) []float64) *Plot {
+	p := t.panel("", "optimiser step", label)
+	p.grid()
+	lines, rows := map[int]streamLine{}, streamsOf(records...)
+	for i := range records {
+		vs := values(&records[i])
+		for j, id := range records[i].IDs {
+			if lines[id] == nil {
+				lines[id] = streamLine{}
+			}
+			if !math.IsNaN(vs[j]) {
+				lines[id].add(i/bucket, float64(records[i].Step), vs[j])
+			}
+		}
+	}
+	for _, id := range rows.ids {
+		if len(lines[id]) > 0 {
+			p.line(rows.style(t, id), lines[id].points())
+		}
+	}
+	p.Y.Min, p.Y.Max = min(0, 1.05*p.Y.Min), max(0, 1.05*p.Y.Max)
+	return p
+}
+
+// streamLine gathers values into buckets of steps: in each the sums of x and y, and their number.
+type streamLine map[int]*[3]float64
+
+func (l streamLine) add(bucket int, x, y float64) {
+	if l[bucket] == nil {
+		l[bucket] = new([3]float64)
+	}
+	s := l[bucket]
+	s[0], s[1], s[2] = s[0]+x, s[1]+y, s[2]+1
+}
+
+// points are the means of the buckets.
+func (l streamLine) points() (xys plotter.XYs) {
+	for _, bucket := range sortedKeys(l) {
+		s := l[bucket]
+		xys = append(xys, plotter.XY{X: s[0] / s[2], Y: s[1] / s[2]})
+	}
+	return xys
+}
+
+// Slacks draws over the steps of an EMGD run by how much each stream gains beyond its guaranteed share, (Jᵢ·d
+// − σᵢ‖d‖²)/(‖Jᵢ‖‖d‖ + σᵢ‖d‖²): 0 for streams whose guarantee is tight, more for those that descend without
+// any weight, λᵢ = 0. Below it draws how far the worst slack falls below 0, as in [Certificates].
+func Slacks(t *Theme, records []results.Record) (*Figure, error) {
+	kept, err := withCertificate(records)
+	if err != nil {
+		return nil, err
+	}
+	bucket := bucketOf(kept)
+	slack := t.streamPlot(kept, bucket, "slack, relative", relativeSlacks)
+	slack.Y.Max = max(slack.Y.Max, 0.01) // rounding is not to fill the plot
+	return t.overSteps(kept, layout{name: "slacks", data: recordTable(kept), height: 320,
+		key: slices.Concat(streamsOf(kept...).key(t), proofKey(t), bucketKey(bucket)),
+		alt: fmt.Sprintf("Slack of each stream over %d steps, and its worst breach.", len(kept)),
+	}, slack, t.proofPlot(kept, bucket))
+}
+
+// StreamWeights draws each stream's weight over the steps: for EMGD methods its elastic factor σ, the share that it is
+// guaranteed, and the weight λ that this took; for all methods the applied weight w, if it is not λ itself. At most some 250
+// points remain, the means of their steps.
+func StreamWeights(t *Theme, records []results.Record) (*Figure, error) {
+	if err := checkRecords(records); err != nil {
+		return nil, err
+	}
+	certificates, rescaled := true, false
+	for i := range records {
+		r := &records[i]
+		if len(r.Weights) != len(r.IDs) {
+			return nil, fmt.Errorf("viz: the record of step %d has %d weights for %d streams", r.Step, len(r.Weights), len(r.IDs))
+		}
+		certificates = certificates && len(r.Lambda) == len(r.IDs) && len(r.Sigma) == len(r.IDs)
+		rescaled = rescaled || !slices.Equal(r.Weights, r.Lambda)
+	}
+	bucket := bucketOf(records)
+	var plots []*Plot
+	if certificates {
+		plots = []*Plot{t.streamPlot(records, bucket, "elastic factor σ", sigmaOf), t.streamPlot(records, bucket, "weight λ", lambdaOf)}
+	}
+	if rescaled || !certificates {
+		plots = append(plots, t.streamPlot(records, bucket, "applied weight w", func(r *results.Record) []float64 { return r.Weights }))
+	}
+	return t.overSteps(records, layout{name: "stream-weights", data: recordTable(records), height: vg.Length(40 + 140*len(plots)),
+		key: append(streamsOf(records...).key(t), bucketKey(bucket)...),
+		alt: fmt.Sprintf("Weights of each stream over %d steps.", len(records)),
+	}, plots...)
+}
+
+// GradientNorms draws the length of each stream's gradient over the steps, a panel for each label (its first run). It must show
+// which gradients are long, how far the memory's is from those of the running tasks, and what happens to it when a task ends, at
+// the vertical lines.
+func GradientNorms(t *Theme, recorded ...Recorded) (*Figure, error) {
+	groups, err := t.grouped(recorded)
+	if err != nil {
+		return nil, err
+	}
+	norms := func(r *results.Record) []float64 {
+		k := len(r.IDs)
+		out := make([]float64, k)
+		for i := range out {
+			out[i] = math.Sqrt(r.Gram[i*k+i])
+		}
+		return out
+	}
+	var plots []*Plot
+	data := Table{Head: []string{"run", "step", "stream", "norm"}}
+	for _, g := range groups {
+		records, rows := g.runs[0], streamsOf(g.runs[0]...)
+		p := t.streamPlot(records, bucketOf(records), "length of the gradient", norms)
+		p.verticals(taskEnds(records, false)...)
+		p.Title.Text = g.label
+		p.X.Min, p.X.Max = float64(records[0].Step), float64(records[len(records)-1].Step)
+		p.X.Tick.Marker = roundTicks{4}
+		p.key = rows.key(t)
+		plots = append(plots, p)
+		for i := range records {
+			for j, norm := range norms(&records[i]) {
+				data.add(g.label, records[i].Step, rows.name(records[i].IDs[j]), norm)
+			}
+		}
+	}
+	sameHeight(plots)
+	return t.figure(layout{name: "gradient-norms", data: data, row: 190, key: []keyEntry{{label: "a task ends", line: t.taskEnd()}},
+		alt: fmt.Sprintf("Length of each stream's gradient over the steps, for %d methods.", len(plots))}, inRows(plots)...)
+}

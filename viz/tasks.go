@@ -1,0 +1,148 @@
+package viz
+
+import (
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
+)
+
+// TaskAccuracy draws each task's test accuracy for each method: a thin stem from the accuracy at the task's
+// own end to a marker at the accuracy at the end of the run, so that a stem that falls is forgetting. It must
+// show which tasks each method learns, which it loses, and which others they overlap with. Several runs of a
+// method are shown by their mean and a bar of ± one standard deviation.
+func TaskAccuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
+	groups, err := Groups(runs)
+	if err != nil {
+		return nil, err
+	}
+	tasks := len(runs[0].Tasks)
+	for _, r := range runs {
+		if len(r.Tasks) != tasks {
+			return nil, fmt.Errorf("viz: run %s has %d tasks and run %s has %d", runs[0].ID, tasks, r.ID, len(r.Tasks))
+		}
+	}
+	p := t.panel("", "task, by arrival", "test accuracy, %")
+	p.stripes(tasks, 0)
+	p.grid()
+	low, high := 100.0, 0.0
+	styles, key := t.dressed(groups...)
+	data := Table{Head: []string{"method", "task", "accuracy_at_own_end_percent", "accuracy_at_end_percent", "std_percent", "runs"}}
+	names := make([]string, tasks)
+	for i, g := range groups {
+		for j, task := range runs[0].Tasks {
+			b := dumbbellOf(g, j)
+			names[j] = fmt.Sprint(task.ID)
+			data.add(g.Label, task.ID, b.own, b.final, b.std, len(g.Runs))
+			p.dumbbell(float64(j)+beside(i, len(groups)), b, styles[g.Label])
+			low, high = min(low, b.own, b.final-b.std), max(high, b.own, b.final+b.std)
+		}
+	}
+	p.axes(-0.5, float64(tasks)-0.5, max(0, low-4), min(100, high+4))
+	p.X.Tick.Marker, p.X.Tick.Length = namedTicks(names, func(j int) float64 { return float64(j) }), 0
+	for i := range key {
+		key[i].line = t.line(key[i].line.Color, 1)
+	}
+	key = append(key, keyEntry{label: "bar: at the task's own end; marker: at the end of the run"})
+	return t.figure(layout{name: "task-accuracy", data: data, height: 260, key: key,
+		alt: fmt.Sprintf("Accuracy of each of %d tasks at its own end and at the end of the run, for %d methods.", tasks, len(groups))}, []*Plot{p})
+}
+
+// dumbbell is one method's accuracy of one task, in percent.
+type dumbbell struct{ own, final, std float64 }
+
+func dumbbellOf(g Group, task int) (b dumbbell) {
+	var own, final []float64
+	for _, r := range g.Runs {
+		own = append(own, 100*r.Tasks[task].AccEnd)
+		final = append(final, 100*r.Tasks[task].AccFinal)
+	}
+	b.own, _ = meanStd(own)
+	b.final, b.std = meanStd(final)
+	return b
+}
+
+func (p *Plot) dumbbell(at float64, b dumbbell, s Style) {
+	p.sketch(func(c pen) {
+		thin, own, final := c.theme.line(s.Color, 1), c.at(at, b.own), c.at(at, b.final)
+		c.stroke(thin, own, final)
+		c.StrokeLine2(thin, own.X-vg.Points(3), own.Y, own.X+vg.Points(3), own.Y)
+		if b.std > 0 {
+			whisker := s.Color
+			whisker.A = 90
+			c.stroke(c.theme.line(whisker, 4), c.at(at, b.final-b.std), c.at(at, b.final+b.std))
+		}
+		c.DrawGlyphNoClip(s.glyph(3), final)
+	})
+}
+
+// stripes shades every second of n places on an axis of whole numbers.
+func (p *Plot) stripes(n int, first float64) {
+	shade := p.theme.Grid
+	shade.A = 110
+	p.sketch(func(c pen) {
+		for j := 1; j < n; j += 2 {
+			c.fill(shade, c.x(first+float64(j)-0.5), c.x(first+float64(j)+0.5), c.Min.Y, c.Max.Y)
+		}
+	})
+}
+
+// TaskCurves draws the test accuracy of each task of one run against the optimiser step, one line per task
+// from its arrival on: solid while its stream runs, and dashed after its end, when only the memory still
+// represents it. A run that has not finished may be drawn too.
+func TaskCurves(t *Theme, run *results.Run) (*Figure, error) {
+	if err := checkRun(run); err != nil {
+		return nil, err
+	}
+	if len(run.Curve) == 0 {
+		return nil, errors.New("viz: the run has no accuracy curve; evaluate at task ends at least")
+	}
+	p := t.panel("", "optimiser step", "test accuracy of a task, %")
+	p.grid()
+	p.verticals(arrivals(run)...)
+	data := Table{Head: []string{"task", "step", "accuracy_percent"}}
+	for i, task := range run.Tasks {
+		style := t.line(t.Stream(i, max(len(run.Tasks), 3)), 1.6) // a third colour is kept for who comes next
+		var last plotter.XY
+		trained, kept := taskCurve(run, i)
+		for _, part := range []plotter.XYs{trained, kept} {
+			if len(part) > 0 {
+				p.line(style, part)
+				last, style.Dashes = part[len(part)-1], variantDashes
+			}
+		}
+		if len(trained)+len(kept) > 0 {
+			p.nameEnd(endLabel{x: last.X, y: last.Y, text: fmt.Sprint("task ", task.ID), line: style})
+		}
+		for _, at := range run.Curve {
+			if i < len(at.Acc) && at.Acc[i] != nil {
+				data.add(task.ID, at.Step, 100**at.Acc[i])
+			}
+		}
+	}
+	p.axes(0, float64(run.Curve[len(run.Curve)-1].Step+1), 0, 100)
+	return t.figure(layout{name: "task-curves", data: data, height: 290,
+		alt: fmt.Sprintf("Test accuracy of each of %d tasks against the optimiser step.", len(run.Tasks))}, []*Plot{p})
+}
+
+// taskCurve is the accuracy of task i in percent, until the end of its stream and from there on.
+func taskCurve(run *results.Run, i int) (trained, kept plotter.XYs) {
+	for _, point := range run.Curve {
+		if i >= len(point.Acc) || point.Acc[i] == nil {
+			continue
+		}
+		xy := plotter.XY{X: float64(point.Step), Y: 100 * *point.Acc[i]}
+		if point.Step <= run.Tasks[i].End && len(kept) == 0 {
+			trained = append(trained, xy)
+			continue
+		}
+		if n := len(trained); n > 0 && len(kept) == 0 {
+			kept = append(kept, trained[n-1]) // no gap between the two
+		}
+		kept = append(kept, xy)
+	}
+	return trained, kept
+}
