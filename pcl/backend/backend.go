@@ -133,8 +133,7 @@ func (b *Backend) Close() (err error) {
 // was asked for by name is never replaced by another one: if it fails, that is the error.
 //
 // On a processor with AVX-512, XLA on the CPU uses AVX2 nevertheless, so that results have the same bits as elsewhere.
-// ONEDNN_MAX_CPU_ISA and --xla_cpu_max_isa in XLA_FLAGS change that, if they are set before the first Open. For the same
-// reason the plugin that Open installs takes every processor to have an L1 data cache of 32 KB.
+// ONEDNN_MAX_CPU_ISA and --xla_cpu_max_isa in XLA_FLAGS change that, if they are set before the first Open.
 func Open(ctx context.Context, o Options) (*Backend, error) {
 	o, err := o.checked()
 	if err != nil {

@@ -5,17 +5,32 @@ import (
 	"cmp"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/cpu"
 )
 
-// cpuModel names the processor, with what tells it from others that round differently where that is known: its type, since
-// virtual machines give different processors the same name, and its vector instructions, of which virtual machines may have
-// fewer than others of the same type. used are the widest of these that are used.
-func cpuModel(used string) string {
-	return cpuNamed(procFields("/proc/cpuinfo"), used)
+// cpuModel names the processor and what tells it from others that round differently: its type, since virtual machines give
+// different processors the same name, and what the caller adds, such as [vectors] and [l1].
+func cpuModel(more ...string) string { return cpuNamed(procFields("/proc/cpuinfo"), more...) }
+
+// usualL1 is the L1 data cache for which older programs had every XLA CPU result computed. A device's name leaves it out.
+const usualL1 = "32K"
+
+// l1 names the processor's L1 data cache if it changes the bits of XLA's products: Eigen cuts long sums into pieces that fit it.
+// It is empty for 32 KB, where it is not known, and on other architectures, where Eigen takes a constant.
+func l1() string {
+	size, _ := os.ReadFile("/sys/devices/system/cpu/cpu0/cache/index0/size")
+	return l1Named(runtime.GOARCH, strings.TrimSpace(string(size)))
+}
+
+func l1Named(arch, size string) string {
+	if arch != "amd64" || size == "" || size == usualL1 {
+		return ""
+	}
+	return "L1 " + strings.TrimSuffix(size, "K") + " KB"
 }
 
 // vectors names the widest vector instructions that programs can use here, for which XLA compiles; empty if the processor
@@ -32,8 +47,8 @@ func vectors() string {
 	return ""
 }
 
-// cpuNamed is [cpuModel] of a machine whose /proc/cpuinfo has these fields and whose [vectors] have this name.
-func cpuNamed(fields map[string]string, vectors string) string {
+// cpuNamed is [cpuModel] of a machine whose /proc/cpuinfo has these fields.
+func cpuNamed(fields map[string]string, more ...string) string {
 	name := cmp.Or(fields["model name"], runtime.GOOS+"/"+runtime.GOARCH+" CPU")
 	var which []string
 	for _, f := range []struct{ key, word string }{
@@ -44,13 +59,9 @@ func cpuNamed(fields map[string]string, vectors string) string {
 			which = append(which, f.word+" "+v)
 		}
 	}
-	var about []string
-	for _, s := range []string{strings.Join(which, " "), vectors} {
-		if s != "" {
-			about = append(about, s)
-		}
-	}
-	if about == nil {
+	about := append([]string{strings.Join(which, " ")}, more...)
+	about = slices.DeleteFunc(about, func(s string) bool { return s == "" })
+	if len(about) == 0 {
 		return name
 	}
 	return name + " (" + strings.Join(about, ", ") + ")"

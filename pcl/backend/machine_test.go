@@ -27,4 +27,12 @@ func TestCPUNamed(t *testing.T) {
 			t.Errorf("%v with %q: named %q, want %q", c.fields, c.vectors, got, c.want)
 		}
 	}
+	if got := cpuNamed(epyc, "AVX2", l1Named("amd64", "48K")); got != "AMD EPYC (family 25 model 17 stepping 1, AVX2, L1 48 KB)" {
+		t.Errorf("an L1 cache of 48 KB: named %q", got)
+	}
+	for _, l1 := range []string{l1Named("amd64", "32K"), l1Named("amd64", ""), l1Named("arm64", "64K")} {
+		if l1 != "" {
+			t.Errorf("an L1 cache that changes nothing is named %q", l1)
+		}
+	}
 }

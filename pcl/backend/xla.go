@@ -42,11 +42,6 @@ func openXLA(kind, plugin string, config string, options pjrt.NamedValuesMap, en
 	if api, err = pluginAPI(plugin); err != nil {
 		return nil, "", err
 	}
-	if kind == XLACPU {
-		if err := fixCacheSizes(plugin); err != nil {
-			return nil, "", err
-		}
-	}
 	name, err := bindingName(kind, plugin)
 	if err != nil {
 		return nil, "", err
@@ -90,7 +85,7 @@ func openCPUPlugin(plugin string, o Options) (*Backend, error) {
 	threads := max(o.Threads, 1, o.Devices)
 	keepFreedMemory()
 	xlaMu.Lock()
-	device := cpuModel(limitVectors(vectors()))
+	device := cpuModel(limitVectors(vectors()), l1())
 	xlaMu.Unlock()
 	// The plugin reads NPROC when it creates a client: each Open has a thread pool of its own.
 	env := map[string]string{"NPROC": strconv.Itoa(threads)}
