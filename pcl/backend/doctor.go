@@ -146,7 +146,7 @@ func identify(ctx context.Context, path string) *PluginFile {
 	if err != nil {
 		return nil
 	}
-	sum, err := loadedSHA256(ctx, path)
+	sum, err := fileSHA256(ctx, path)
 	if err != nil {
 		return nil
 	}

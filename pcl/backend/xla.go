@@ -22,62 +22,41 @@ func init() { pjrtenv.Restore() }
 // xlaUnsupported is empty where XLA plugins can be loaded.
 const xlaUnsupported = ""
 
-// xlaMu guards the process environment, through which plugins take some of their settings, and
-// the table of names.
+// xlaMu guards the process environment, through which plugins take some of their settings, and the loaded plugins.
 var xlaMu sync.Mutex
 
-// openXLA opens the plugin file as the platform that kind names.
-func openXLA(kind, plugin string, config string, options pjrt.NamedValuesMap, env map[string]string) (b *xla.Backend, api string, err error) {
+// openXLA opens a client of the plugin file as the platform that kind names. threads is the size of its pool, which a GPU has none of (0).
+func openXLA(kind, plugin, config string, options pjrt.NamedValuesMap, threads int) (b *xla.Backend, api string, err error) {
 	xlaMu.Lock()
 	defer xlaMu.Unlock()
 	defer recoverTo(&err, "open plugin "+plugin)
-	plugin, err = filepath.Abs(plugin)
-	if err != nil {
+	if plugin, err = filepath.Abs(plugin); err != nil {
 		return nil, "", err
 	}
-	if err := checkPluginFile(plugin); err != nil {
-		return nil, "", err
+	if threads > 0 {
+		defer setEnv("NPROC", strconv.Itoa(threads))() // the plugin reads it when it creates a client
 	}
-	defer setEnv(env)()
-	if api, err = pluginAPI(plugin); err != nil {
-		return nil, "", err
-	}
-	name, err := bindingName(kind, plugin)
-	if err != nil {
-		return nil, "", err
-	}
-	if name != plugin {
-		defer os.RemoveAll(filepath.Dir(name))
-	}
-	withoutSignals(func() { b, err = xla.NewWithOptions(name+config, options) })
-	if err != nil {
-		return nil, "", fmt.Errorf("plugin %s: %w", plugin, err)
-	}
-	names[kind+plugin] = name
-	return b, api, nil
+	withoutSignals(func() {
+		var p pluginFile
+		if p, err = load(kind, plugin); err != nil {
+			return
+		}
+		api = p.api
+		if b, err = xla.NewWithOptions(p.name+config, options); err != nil {
+			err = fmt.Errorf("plugin %s: %w", plugin, err)
+		}
+	})
+	return b, api, err
 }
 
-// setEnv sets environment variables and returns the function that restores them.
-func setEnv(env map[string]string) (restore func()) {
-	type old struct {
-		value string
-		set   bool
+// setEnv sets an environment variable and returns the function that restores it.
+func setEnv(key, value string) (restore func()) {
+	before, set := os.LookupEnv(key)
+	os.Setenv(key, value)
+	if !set {
+		return func() { os.Unsetenv(key) }
 	}
-	before := make(map[string]old, len(env))
-	for k, v := range env {
-		value, set := os.LookupEnv(k)
-		before[k] = old{value, set}
-		os.Setenv(k, v)
-	}
-	return func() {
-		for k, o := range before {
-			if o.set {
-				os.Setenv(k, o.value)
-			} else {
-				os.Unsetenv(k)
-			}
-		}
-	}
+	return func() { os.Setenv(key, before) }
 }
 
 // openCPUPlugin opens an XLA CPU plugin file.
@@ -87,14 +66,12 @@ func openCPUPlugin(plugin string, o Options) (*Backend, error) {
 	xlaMu.Lock()
 	device := cpuModel(limitVectors(vectors()), l1())
 	xlaMu.Unlock()
-	// The plugin reads NPROC when it creates a client: each Open has a thread pool of its own.
-	env := map[string]string{"NPROC": strconv.Itoa(threads)}
 	options := pjrt.NamedValuesMap{"cpu_device_count": int64(o.Devices)}
 	settings := ""
 	if os.Getenv(EnvSeparate) != "" {
 		settings = ",noshared_buffers"
 	}
-	first, api, err := openXLA(XLACPU, plugin, settings, options, env)
+	first, api, err := openXLA(XLACPU, plugin, settings, options, threads)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +82,7 @@ func openCPUPlugin(plugin string, o Options) (*Backend, error) {
 		return nil, err
 	}
 	err = b.addClients(o, func() (compute.Backend, error) {
-		c, _, err := openXLA(XLACPU, plugin, settings, options, env)
+		c, _, err := openXLA(XLACPU, plugin, settings, options, threads)
 		return c, err
 	})
 	if err != nil {
@@ -131,9 +108,8 @@ func openCUDAPlugin(plugin string, o Options) (*Backend, error) {
 	if _, given := os.LookupEnv(tf32Env); !o.TF32 && !given {
 		os.Setenv(tf32Env, "0") // the binding asks for exact products only, and cuDNN would round in convolutions
 	}
-	env := map[string]string{"GOPJRT_CUDA_CHECKS": "0"} // the binding's own search for the data folder
 	settings := fmt.Sprintf(",tf32=%t,noshared_buffers", o.TF32)
-	b, api, err := openXLA(XLACUDA, plugin, settings, options, env)
+	b, api, err := openXLA(XLACUDA, plugin, settings, options, 0)
 	if err != nil {
 		return nil, err
 	}
