@@ -30,14 +30,14 @@ func gpuMachine(t *testing.T, sites ...string) machine {
 	}
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv(cudaPluginEnv, "")
-	return machine{func() bool { return true }, func(context.Context) []string { return sites }}
+	return machine{hasGPU: func() bool { return true }, pythonPaths: func(context.Context) []string { return sites }}
 }
 
 // opened runs openCUDA with fakes: which plugin it opens, and whether it installed one.
 func (m machine) opened(o Options) (file string, installed bool, err error) {
-	_, err = m.openCUDA(context.Background(), o,
-		func(p string, _ Options) (*Backend, error) { file = p; return &Backend{}, nil },
-		func(context.Context, Options) (string, error) { installed = true; return "new.so", nil })
+	m.open = func(p string, _ Options) (*Backend, error) { file = p; return &Backend{}, nil }
+	m.install = func(context.Context, Options) (string, error) { installed = true; return "new.so", nil }
+	_, err = m.openCUDA(context.Background(), o)
 	return file, installed, err
 }
 

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"sync"
-	"time"
 
 	"github.com/parallelcl/parallelcl/internal/ctxio"
 )
@@ -25,13 +24,7 @@ func checkSHA256(ctx context.Context, file, want string) error {
 }
 
 // hashed remembers what this process has read: a plugin that is loaded stays loaded.
-var hashed sync.Map // hashedFile → SHA-256
-
-type hashedFile struct {
-	path     string
-	size     int64
-	modified time.Time
-}
+var hashed sync.Map // path, size and time → SHA-256
 
 // fileSHA256 is the hexadecimal SHA-256 of a file, computed once per process and file.
 func fileSHA256(ctx context.Context, path string) (string, error) {
@@ -44,7 +37,7 @@ func fileSHA256(ctx context.Context, path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	key := hashedFile{path, info.Size(), info.ModTime()}
+	key := fmt.Sprintf("%q %d %d", path, info.Size(), info.ModTime().UnixNano())
 	if sum, ok := hashed.Load(key); ok {
 		return sum.(string), nil
 	}

@@ -41,8 +41,8 @@ type release struct {
 func ask(ctx context.Context, name string) (*packageIndex, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, indexTimeout, fmt.Errorf("no answer for %s", indexTimeout))
 	defer cancel()
-	address := "https://pypi.org/pypi/" + url.PathEscape(name) + "/json"
-	data, err := download.New().Bytes(ctx, address, maxIndex)
+	address := &url.URL{Scheme: "https", Host: "pypi.org", Path: "/pypi/" + name + "/json"}
+	data, err := download.New().Bytes(ctx, address.String(), maxIndex)
 	if err != nil {
 		return nil, fmt.Errorf("package index: %w", err)
 	}
@@ -50,24 +50,14 @@ func ask(ctx context.Context, name string) (*packageIndex, error) {
 	if err := json.Unmarshal(data, &answer); err != nil {
 		return nil, fmt.Errorf("package index: the answer of %s is not what it should be (is there a proxy or a login page in between?): %w", address, printable.Error(err))
 	}
-	for _, files := range answer.Releases { // mirrors answer with relative addresses
+	for _, files := range answer.Releases {
 		for i := range files {
-			files[i].URL = absolute(address, files[i].URL)
+			if u, err := address.Parse(files[i].URL); err == nil { // mirrors answer with relative addresses
+				files[i].URL = u.String()
+			}
 		}
 	}
 	return &answer, nil
-}
-
-// absolute resolves a link on a page. One that cannot be resolved stays: downloading it is the error.
-func absolute(page, link string) string {
-	base, err := url.Parse(page)
-	if err != nil {
-		return link
-	}
-	if u, err := base.Parse(link); err == nil {
-		return u.String()
-	}
-	return link
 }
 
 // wheel is one file of the package index.
@@ -105,13 +95,11 @@ func (w wheel) in(index *packageIndex) (*release, error) {
 // fetch downloads r to path, continuing an earlier download. A file with another SHA-256 is deleted.
 func (r *release) fetch(ctx context.Context, path string, progress io.Writer) error {
 	c := download.New()
-	c.Bar = func(f download.File, have int64) io.WriteCloser {
-		return newBar(progress, f.Bytes-have, "Downloading "+printable.Line(r.Filename))
-	}
-	c.Again = func(_ download.File, err error) {
-		if progress != nil {
-			fmt.Fprintf(progress, "%v: trying again\n", err)
+	if progress != nil {
+		c.Bar = func(f download.File, have int64) io.WriteCloser {
+			return newBar(progress, f.Bytes-have, "Downloading "+printable.Line(r.Filename))
 		}
+		c.Again = func(_ download.File, err error) { fmt.Fprintf(progress, "%v: trying again\n", err) }
 	}
 	check := func(ctx context.Context, path string) error { return checkSHA256(ctx, path, r.Digests.SHA256) }
 	return printable.Error(c.To(ctx, download.File{URL: r.URL, Bytes: r.Size, Check: check}, path))

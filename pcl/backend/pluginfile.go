@@ -24,6 +24,7 @@ import "C"
 
 import (
 	"debug/elf"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -67,10 +68,10 @@ func load(kind, path string) (pluginFile, error) {
 		api:  fmt.Sprintf("%d.%d", api.major, api.minor),
 	}
 	if api.major != apiMajor || api.minor < apiMinMinor {
-		return p, fmt.Errorf("plugin %s has PJRT API version %s; want %d.%d or a later %d.x", path, p.api, apiMajor, apiMinMinor, apiMajor)
+		return p, fmt.Errorf("it has PJRT API version %s; want %d.%d or a later %d.x", p.api, apiMajor, apiMinMinor, apiMajor)
 	}
 	if err := pjrt.RegisterPreloadedPlugin(p.name, uintptr(unsafe.Pointer(api))); err != nil {
-		return p, fmt.Errorf("plugin %s: %w", path, err)
+		return p, err
 	}
 	loaded[kind+path] = p
 	return p, nil
@@ -80,23 +81,23 @@ func load(kind, path string) (pluginFile, error) {
 func checkPluginFile(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
-		return fmt.Errorf("plugin file: %w", err)
+		return err
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("plugin %s is not a file", path)
+		return errors.New("it is not a file")
 	}
 	if runtime.GOOS == "darwin" {
 		return nil
 	}
 	f, err := elf.Open(path)
 	if err != nil {
-		return fmt.Errorf("plugin %s is not a shared library, or is truncated: %w", path, err)
+		return fmt.Errorf("it is not a shared library, or is truncated: %w", err)
 	}
 	defer f.Close()
 	size := uint64(info.Size())
 	for _, p := range f.Progs {
 		if p.Filesz > size || p.Off > size-p.Filesz {
-			return fmt.Errorf("plugin %s is truncated: it has %d bytes; want %d", path, size, p.Off+p.Filesz)
+			return fmt.Errorf("it is truncated: it has %d bytes; want %d", size, p.Off+p.Filesz)
 		}
 	}
 	return nil
@@ -109,16 +110,16 @@ func pluginAPI(path string) (*C.pjrt_head, error) {
 	defer C.free(unsafe.Pointer(symbol))
 	handle := C.dlopen(cpath, C.RTLD_LAZY|C.RTLD_LOCAL)
 	if handle == nil {
-		return nil, fmt.Errorf("plugin %s cannot be loaded: %s", path, C.GoString(C.dlerror()))
+		return nil, fmt.Errorf("it cannot be loaded: %s", C.GoString(C.dlerror()))
 	}
 	get := C.dlsym(handle, symbol)
 	if get == nil {
 		C.dlclose(handle)
-		return nil, fmt.Errorf("plugin %s is not a PJRT plugin: it exports no %s", path, pjrt.GetPJRTApiFunctionName)
+		return nil, fmt.Errorf("it is not a PJRT plugin: it exports no %s", pjrt.GetPJRTApiFunctionName)
 	}
 	api := C.pjrt_api(get)
 	if api == nil {
-		return nil, fmt.Errorf("plugin %s: %s returned nothing", path, pjrt.GetPJRTApiFunctionName)
+		return nil, fmt.Errorf("its %s returned nothing", pjrt.GetPJRTApiFunctionName)
 	}
 	return api, nil
 }

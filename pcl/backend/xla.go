@@ -3,13 +3,13 @@
 package backend
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
 
-	"github.com/gomlx/compute"
 	"github.com/gomlx/go-xla/compute/xla"
 	"github.com/gomlx/go-xla/pjrt"
 
@@ -25,28 +25,36 @@ const xlaUnsupported = ""
 // xlaMu guards the process environment, through which plugins take some of their settings, and the loaded plugins.
 var xlaMu sync.Mutex
 
-// openXLA opens a client of the plugin file as the platform that kind names. threads is the size of its pool, which a GPU has none of (0).
-func openXLA(kind, plugin, config string, options pjrt.NamedValuesMap, threads int) (b *xla.Backend, api string, err error) {
+// openXLA opens a client of the plugin file of info and completes info. config and options are the binding's.
+func openXLA(o Options, info Info, config string, options pjrt.NamedValuesMap) (_ *Backend, err error) {
 	xlaMu.Lock()
 	defer xlaMu.Unlock()
-	defer recoverTo(&err, "open plugin "+plugin)
-	if plugin, err = filepath.Abs(plugin); err != nil {
-		return nil, "", err
+	defer recoverTo(&err, "open plugin "+info.Plugin)
+	file, err := filepath.Abs(info.Plugin)
+	if err != nil {
+		return nil, err
 	}
-	if threads > 0 {
-		defer setEnv("NPROC", strconv.Itoa(threads))() // the plugin reads it when it creates a client
+	if info.Name == XLACPU {
+		defer setEnv("NPROC", strconv.Itoa(info.Threads))() // the plugin reads it when it creates a client, which has threads of its own
 	}
+	var b *xla.Backend
 	withoutSignals(func() {
 		var p pluginFile
-		if p, err = load(kind, plugin); err != nil {
-			return
-		}
-		api = p.api
-		if b, err = xla.NewWithOptions(p.name+config, options); err != nil {
-			err = fmt.Errorf("plugin %s: %w", plugin, err)
+		if p, err = load(info.Name, file); err == nil {
+			info.PluginVersion = p.api
+			b, err = xla.NewWithOptions(p.name+config, options)
 		}
 	})
-	return b, api, err
+	if err != nil {
+		return nil, fmt.Errorf("plugin %s: %w", file, err)
+	}
+	info.Devices = b.NumDevices()
+	if info.Devices < o.Devices {
+		b.Finalize()
+		return nil, fmt.Errorf("plugin %s has %s, %d were asked for", file, plural.Of(info.Devices, "device"), o.Devices)
+	}
+	info.Device = cmp.Or(info.Device, b.DeviceDescription(0))
+	return &Backend{Backend: b, Info: info}, nil
 }
 
 // setEnv sets an environment variable and returns the function that restores it.
@@ -71,21 +79,13 @@ func openCPUPlugin(plugin string, o Options) (*Backend, error) {
 	if os.Getenv(EnvSeparate) != "" {
 		settings = ",noshared_buffers"
 	}
-	first, api, err := openXLA(XLACPU, plugin, settings, options, threads)
+	info := Info{Name: XLACPU, Platform: "cpu", Plugin: plugin, Device: device, Threads: threads}
+	open := func() (*Backend, error) { return openXLA(o, info, settings, options) }
+	b, err := open()
 	if err != nil {
 		return nil, err
 	}
-	b, err := withInfo(first, o, Info{
-		Name: XLACPU, Platform: "cpu", Plugin: plugin, PluginVersion: api, Device: device, Threads: threads,
-	})
-	if err != nil {
-		return nil, err
-	}
-	err = b.addClients(o, func() (compute.Backend, error) {
-		c, _, err := openXLA(XLACPU, plugin, settings, options, threads)
-		return c, err
-	})
-	if err != nil {
+	if err := b.addClients(o, open); err != nil {
 		b.Close()
 		return nil, err
 	}
@@ -109,21 +109,5 @@ func openCUDAPlugin(plugin string, o Options) (*Backend, error) {
 		os.Setenv(tf32Env, "0") // the binding asks for exact products only, and cuDNN would round in convolutions
 	}
 	settings := fmt.Sprintf(",tf32=%t,noshared_buffers", o.TF32)
-	b, api, err := openXLA(XLACUDA, plugin, settings, options, 0)
-	if err != nil {
-		return nil, err
-	}
-	return withInfo(b, o, Info{
-		Name: XLACUDA, Platform: "cuda", Plugin: plugin, PluginVersion: api, Device: b.DeviceDescription(0), Threads: 1,
-	})
-}
-
-// withInfo completes the description of an open plugin and refuses one with too few devices.
-func withInfo(b *xla.Backend, o Options, info Info) (*Backend, error) {
-	info.Devices = b.NumDevices()
-	if info.Devices < o.Devices {
-		b.Finalize()
-		return nil, fmt.Errorf("plugin %s has %s, %d were asked for", info.Plugin, plural.Of(info.Devices, "device"), o.Devices)
-	}
-	return &Backend{Backend: b, Info: info}, nil
+	return openXLA(o, Info{Name: XLACUDA, Platform: "cuda", Plugin: plugin, Threads: 1}, settings, options)
 }
