@@ -29,7 +29,7 @@ func OtherProcessor(then, now string) string {
 func traits(device string) [3]string {
 	name, about, _ := strings.Cut(device, " (")
 	vendor, _, _ := strings.Cut(name, " ")
-	t := [3]string{vendor, "unknown", "unknown"}
+	t := [3]string{strings.TrimSuffix(vendor, "(R)"), "unknown", "unknown"}
 	for _, part := range strings.Split(strings.TrimSuffix(about, ")"), ", ") {
 		if strings.HasPrefix(part, "AVX") {
 			t[1], t[2] = part, "32 KB"

@@ -3,7 +3,7 @@ package backend
 import "testing"
 
 func TestOtherProcessor(t *testing.T) {
-	const epyc, xeon = "AMD EPYC (family 25 model 17 stepping 1, AVX2)", "Intel Xeon (family 6 model 106 stepping 6, AVX2"
+	const epyc, xeon = "AMD EPYC (family 25 model 17 stepping 1, AVX2)", "Intel(R) Xeon(R) Processor (family 6 model 106 stepping 6, AVX2"
 	for _, c := range []struct{ then, now, want string }{
 		{epyc, epyc, ""},
 		{"AMD EPYC (family 25 model 1 stepping 1, AVX2)", epyc, "type of processor"},
