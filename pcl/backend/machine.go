@@ -13,24 +13,26 @@ import (
 )
 
 // cpuModel names the processor and what tells it from others that round differently: its type, since virtual machines give
-// different processors the same name, and what the caller adds, such as [vectors] and [l1].
+// different processors the same name, and what the caller adds, such as [vectors] and [cache].
 func cpuModel(more ...string) string { return cpuNamed(procFields("/proc/cpuinfo"), more...) }
 
-// usualL1 is the L1 data cache for which older programs had every XLA CPU result computed. A device's name leaves it out.
-const usualL1 = "32K"
+// usual are the data caches for which older programs had XLA's CPU results computed. A device's name leaves them out.
+var usual = map[string]string{"L1": "32K", "L2": "512K"}
 
-// l1 names the processor's L1 data cache if it changes the bits of XLA's products: Eigen cuts long sums into pieces that fit it.
-// It is empty for 32 KB, where it is not known, and on other architectures, where Eigen takes a constant.
-func l1() string {
-	size, _ := os.ReadFile("/sys/devices/system/cpu/cpu0/cache/index0/size")
-	return l1Named(runtime.GOARCH, strings.TrimSpace(string(size)))
+// cache names one of the processor's data caches if it changes the bits of XLA's products: Eigen cuts sums into pieces that fit L1,
+// and convolutions also by L2. It is empty for the usual size, where the size is not known, and on other architectures, where Eigen
+// takes constants.
+func cache(level string) string {
+	index := map[string]string{"L1": "0", "L2": "2"}[level]
+	size, _ := os.ReadFile("/sys/devices/system/cpu/cpu0/cache/index" + index + "/size")
+	return cacheNamed(runtime.GOARCH, level, strings.TrimSpace(string(size)))
 }
 
-func l1Named(arch, size string) string {
-	if arch != "amd64" || size == "" || size == usualL1 {
+func cacheNamed(arch, level, size string) string {
+	if arch != "amd64" || size == "" || size == usual[level] {
 		return ""
 	}
-	return "L1 " + strings.TrimSuffix(size, "K") + " KB"
+	return level + " " + strings.TrimSuffix(size, "K") + " KB"
 }
 
 // vectors names the widest vector instructions that programs can use here, for which XLA compiles; empty if the processor

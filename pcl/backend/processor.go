@@ -13,7 +13,7 @@ func OtherProcessor(then, now string) string {
 	}
 	a, b := traits(then), traits(now)
 	var differ []string
-	for i, what := range []string{"vendor", "vector instructions", "L1 data cache"} {
+	for i, what := range []string{"vendor", "vector instructions", "L1 data cache", "L2 cache"} {
 		if a[i] != b[i] {
 			differ = append(differ, fmt.Sprintf("%s (then %s, now %s)", what, a[i], b[i]))
 		}
@@ -24,18 +24,20 @@ func OtherProcessor(then, now string) string {
 	return strings.Join(differ, ", ")
 }
 
-// traits are a processor's vendor, vector instructions and L1 data cache. A name with vector instructions and without a cache
-// stands for 32 KB; older names tell neither.
-func traits(device string) [3]string {
+// traits are a processor's vendor, vector instructions and caches. A name with vector instructions and without caches stands for
+// the [usual] ones; older names tell neither.
+func traits(device string) [4]string {
 	name, about, _ := strings.Cut(device, " (")
 	vendor, _, _ := strings.Cut(name, " ")
-	t := [3]string{strings.TrimSuffix(vendor, "(R)"), "unknown", "unknown"}
+	t := [4]string{strings.TrimSuffix(vendor, "(R)"), "unknown", "unknown", "unknown"}
 	for _, part := range strings.Split(strings.TrimSuffix(about, ")"), ", ") {
 		if strings.HasPrefix(part, "AVX") {
-			t[1], t[2] = part, "32 KB"
+			t[1], t[2], t[3] = part, "32 KB", "512 KB"
 		}
-		if size, ok := strings.CutPrefix(part, "L1 "); ok {
-			t[2] = size
+		for i, level := range []string{"L1 ", "L2 "} {
+			if size, ok := strings.CutPrefix(part, level); ok {
+				t[2+i] = size
+			}
 		}
 	}
 	return t

@@ -72,7 +72,7 @@ func openCPUPlugin(plugin string, o Options) (*Backend, error) {
 	threads := max(o.Threads, 1, o.Devices)
 	keepFreedMemory()
 	xlaMu.Lock()
-	device := cpuModel(limitVectors(vectors()), l1())
+	device := cpuModel(limitVectors(vectors()), cache("L1"), cache("L2"))
 	xlaMu.Unlock()
 	options := pjrt.NamedValuesMap{"cpu_device_count": int64(o.Devices)}
 	settings := ""
