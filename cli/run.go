@@ -204,9 +204,8 @@ func (c *runCmd) dataset(rc *runContext, m *experiment.Machine, configs []experi
 	return set, nil
 }
 
-// make makes the runs that are not finished, one after another, and returns the results of all; m may be nil if there are none, and note is shown
-// with the first. An interrupt waits until
-// the run in progress has been saved.
+// make makes the runs that are not finished, one after another, and returns the results of all. m may be nil if all are
+// finished; note is shown with the first run. An interrupt waits until the run in progress has been saved.
 func (c *runCmd) make(rc *runContext, configs []experiment.Config, m *experiment.Machine, note string) (runs []*results.Run, err error) {
 	var bar *progress // of the run in progress
 	release := func() {}
