@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"math"
@@ -14,7 +13,6 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/origin"
-	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -137,24 +135,24 @@ func sameValue(a, b string) bool {
 func is[T comparable](flag *T, value T) bool { return flag == nil || *flag == value }
 
 // config returns the configuration of the run behind a row.
-func (c *gridAgainCmd) config(r *rows.Row) (experiment.Config, error) {
+func (c *gridAgainCmd) config(r *rows.Row) (experiment.Checked, error) {
 	var values *grid.Tuned
 	if c.TunedFrom != "" {
 		var err error
 		if values, err = grid.LoadTuned(c.TunedFrom); err != nil {
-			return experiment.Config{}, err
+			return experiment.Checked{}, err
 		}
 	}
 	g, err := grid.Named(r.Grid, c.Grid, values)
 	if err != nil {
-		return experiment.Config{}, err
+		return experiment.Checked{}, err
 	}
 	g.DataDir = c.DataDir
 	return g.ConfigOf(r)
 }
 
 // make makes the run. Its backend and threads are those of the result, unless the flags say otherwise.
-func (c *gridAgainCmd) make(rc *runContext, then *rows.Row, config experiment.Config) (*results.Run, error) {
+func (c *gridAgainCmd) make(rc *runContext, then *rows.Row, config experiment.Checked) (*results.Run, error) {
 	dir := c.Out
 	if dir == "" {
 		var err error
@@ -172,7 +170,7 @@ func (c *gridAgainCmd) make(rc *runContext, then *rows.Row, config experiment.Co
 	if c.Backend != "same" {
 		how.Backend = c.Backend
 	}
-	m := &experiment.Machine{DataDir: c.DataDir, Open: func(context.Context) (*backend.Backend, error) { return how.open(rc) }}
+	m := how.machine(rc, c.DataDir)
 	defer m.Close()
 	defer rc.hold()() // an interrupt waits until the run has been saved
 	bar := newProgress(rc, "Making it again")
@@ -184,7 +182,7 @@ func (c *gridAgainCmd) make(rc *runContext, then *rows.Row, config experiment.Co
 		},
 		Say: func(sentence string) { fmt.Fprintln(rc.stderr, sentence) },
 	}
-	for e, err := range experiment.Each(rc.ctx, []experiment.Config{config}, w) {
+	for e, err := range experiment.Each(rc.ctx, []experiment.Checked{config}, w) {
 		return e.Run, err
 	}
 	return nil, fmt.Errorf("%w: %s", experiment.ErrInUse, dir)

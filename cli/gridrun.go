@@ -12,7 +12,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/internal/plural"
-	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 )
@@ -99,7 +98,7 @@ func saveOnSignal(ctx context.Context) (context.Context, func()) {
 
 // inThisProcess makes the runs of all grids, one after another. If data are missing for one, the others are made.
 func (c *gridRunCmd) inThisProcess(ctx context.Context, rc *runContext, all []*grid.Plan, until time.Time) error {
-	m := &experiment.Machine{DataDir: c.DataDir, Open: func(context.Context) (*backend.Backend, error) { return c.open(rc) }}
+	m := c.machine(rc, c.DataDir)
 	defer m.Close()
 	program, err := origin.Program()
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // inProcesses makes the runs in several processes of this program. Each process has as many compute threads as this one would
 // have, since their number changes the rounding: one for small models, which gain nothing from a second, and one for each core
 // for a ResNet, where --threads 1 makes the processes leave each other alone.
-func (c *runCmd) inProcesses(rc *runContext, configs []experiment.Config, finished []*results.Run) ([]*results.Run, error) {
+func (c *runCmd) inProcesses(rc *runContext, configs []experiment.Checked, finished []*results.Run) ([]*results.Run, error) {
 	if _, err := c.dataset(rc, &experiment.Machine{DataDir: c.DataDir}, configs); err != nil { // checked once here instead of in every process
 		return nil, err
 	}
@@ -57,15 +57,15 @@ func inProcesses(ctx context.Context, n int) error {
 }
 
 // collect loads the results that the processes have written.
-func (c *runCmd) collect(rc *runContext, configs []experiment.Config) ([]*results.Run, error) {
+func (c *runCmd) collect(rc *runContext, configs []experiment.Checked) ([]*results.Run, error) {
 	var runs []*results.Run
 	for _, config := range configs {
-		r, err := experiment.Finished(c.dir(config), config)
+		r, err := experiment.Finished(c.dir(config.Config), config.Config)
 		if err == nil && r == nil {
-			err = fmt.Errorf("the process that was to make the run in %s ended without a result", c.dir(config))
+			err = fmt.Errorf("the process that was to make the run in %s ended without a result", c.dir(config.Config))
 		}
 		if err != nil {
-			return nil, c.advise(err, config)
+			return nil, c.advise(err, config.Config)
 		}
 		runs = append(runs, r)
 	}
@@ -166,7 +166,7 @@ func withParent(ctx context.Context) context.Context {
 }
 
 // watch prints every few seconds how many runs are finished.
-func (c *runCmd) watch(rc *runContext, configs []experiment.Config, finished []*results.Run, done <-chan struct{}) {
+func (c *runCmd) watch(rc *runContext, configs []experiment.Checked, finished []*results.Run, done <-chan struct{}) {
 	began := time.Now()
 	tick := time.NewTicker(5 * time.Second)
 	defer tick.Stop()
@@ -178,7 +178,7 @@ func (c *runCmd) watch(rc *runContext, configs []experiment.Config, finished []*
 		}
 		n := 0
 		for i, config := range configs {
-			info, err := os.Stat(filepath.Join(c.dir(config), experiment.ResultFile))
+			info, err := os.Stat(filepath.Join(c.dir(config.Config), experiment.ResultFile))
 			if finished[i] != nil || err == nil && info.ModTime().After(began) {
 				n++
 			}

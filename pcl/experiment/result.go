@@ -14,7 +14,7 @@ import (
 
 // result returns the run's result, with everything that docs/protocol.md §4 lists.
 func (r *runner) result() (*results.Run, error) {
-	config, err := json.Marshal(r.config)
+	config, err := json.Marshal(r.config.Config)
 	if err != nil {
 		return nil, err
 	}

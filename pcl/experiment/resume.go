@@ -33,7 +33,7 @@ func (r *runner) save() error {
 		return err
 	}
 	r.state.Measured.PeakRSS = max(r.state.Measured.PeakRSS, peakRSS())
-	state, err := json.Marshal(saved{Schema: savedSchema, Config: r.config, Learner: learner.JSON, Run: r.state})
+	state, err := json.Marshal(saved{Schema: savedSchema, Config: r.config.Config, Learner: learner.JSON, Run: r.state})
 	if err != nil {
 		return fmt.Errorf("pcl: checkpoint: %w", err)
 	}

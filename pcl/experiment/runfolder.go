@@ -43,8 +43,8 @@ type runFolder struct {
 // Ready looks into o.Dir before any data are read or programs compiled. It returns the run's result if the run is
 // finished, nil if the run can be made, or the error for which [Run] would refuse to start. o.Backend and o.Dataset
 // may be missing.
-func Ready(c Config, o RunOptions) (*results.Run, error) {
-	if err := errors.Join(c.Validate(), o.validate()); err != nil {
+func Ready(c Checked, o RunOptions) (*results.Run, error) {
+	if err := o.validate(); err != nil {
 		return nil, err
 	}
 	if o.Dir == "" {
@@ -53,7 +53,7 @@ func Ready(c Config, o RunOptions) (*results.Run, error) {
 	if _, err := os.Stat(o.Dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, inFolder(folder.Writable(o.Dir))
 	}
-	f, finished, err := takeFolder(c, o)
+	f, finished, err := takeFolder(c.Config, o)
 	if f != nil {
 		err = f.release()
 	}
