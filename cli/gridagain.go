@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -81,34 +80,28 @@ func (c *gridAgainCmd) row(rc *runContext) (*rows.Row, error) {
 	if len(all) > 1 {
 		fmt.Fprintf(rc.stderr, "The flags name %d runs of %s; this is the first.\n", len(all), c.File)
 	}
-	fmt.Fprintf(rc.stderr, "%s, %s, %s-incremental, label set %d, timeline %d, seed %d (cell %s of %s, %s)\n",
-		r.Line(), r.Dataset, r.Increment, r.LabelSet, r.Timeline, r.Seed, r.Cell, r.Grid, rough(r.Seconds))
+	fmt.Fprintf(rc.stderr, "%s, %s, %s-incremental, label set %d, timeline %d, seed %d (cell %s of %s, made in %s)\n",
+		r.Line(), r.Dataset, r.Increment, r.LabelSet, r.Timeline, r.Seed, r.Cell, r.Grid, time.Duration(r.Seconds*float64(time.Second)).Round(time.Second))
 	return r, nil
 }
 
-// those says of which methods and data sets rows are.
-func those(all []*rows.Row) string {
-	var methods, sets []string
-	varied := map[string][]string{}
+// those says what rows there are to name.
+func those(all []*rows.Row) (text string) {
+	values := map[string][]string{}
+	add := func(name, value string) {
+		if !slices.Contains(values[name], value) {
+			values[name] = append(values[name], value)
+		}
+	}
 	for _, r := range all {
+		add("method", r.Method)
+		add("dataset", r.Dataset)
 		for _, s := range r.Vary {
-			if !slices.Contains(varied[s.Name], s.Value) {
-				varied[s.Name] = append(varied[s.Name], s.Value)
-			}
-		}
-		if !slices.Contains(methods, r.Method) {
-			methods = append(methods, r.Method)
-		}
-		if !slices.Contains(sets, r.Dataset) {
-			sets = append(sets, r.Dataset)
+			add(s.Name, s.Value)
 		}
 	}
-	if len(all) == 0 {
-		return ""
-	}
-	text := fmt.Sprintf("; it has those of the methods %q on the data sets %q", methods, sets)
-	for _, name := range slices.Sorted(maps.Keys(varied)) {
-		text += fmt.Sprintf(", with %s %s", name, strings.Join(varied[name], ", "))
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		text += fmt.Sprintf("; %s is one of %q", name, values[name])
 	}
 	return text
 }
@@ -235,16 +228,4 @@ func brief(value string) string {
 		return value[:16] + "…"
 	}
 	return value
-}
-
-// rough is a time in words that claim no more than is known.
-func rough(seconds float64) string {
-	d := time.Duration(seconds * float64(time.Second))
-	switch {
-	case d < 2*time.Minute:
-		return d.Round(time.Second).String()
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%.0f minutes", d.Minutes())
-	}
-	return fmt.Sprintf("%.0f hours", math.Round(d.Hours()))
 }

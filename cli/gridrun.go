@@ -134,43 +134,28 @@ func (c *gridRunCmd) inThisProcess(ctx context.Context, rc *runContext, all []*g
 
 // watch prints how far grids have come, whenever runs have ended and once a minute otherwise.
 func (c *gridRunCmd) watch(rc *runContext, all []*grid.Plan) (stop func()) {
-	if rc.quiet {
-		return func() {}
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		var results []*grid.Results
-		left, printed := make([]int, len(all)), time.Now()
-		for tick := time.Tick(lineEvery); ; {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick:
+	var results []*grid.Results
+	left, printed := make([]int, len(all)), time.Now()
+	return rc.meanwhile(func() {
+		again := time.Since(printed) >= time.Minute
+		for i, p := range all {
+			var err error
+			if len(results) > i {
+				err = results[i].Refresh()
+			} else if r, e := p.Results(c.Dir); e == nil {
+				results = append(results, r)
+			} else {
+				err = e
 			}
-			again := time.Since(printed) >= time.Minute
-			for i, p := range all {
-				if len(results) == i {
-					r, err := p.Results(c.Dir)
-					if err != nil {
-						return
-					}
-					results = append(results, r)
-				} else if results[i].Refresh() != nil {
-					return
-				}
-				if s := results[i].Status(experiment.Shard{}); s.Left != left[i] || again && s.Left > 0 {
-					left[i], printed = s.Left, time.Now()
-					fmt.Fprintln(rc.stderr, oneLine(s))
-				}
+			if err != nil {
+				return // the end of the work says it
+			}
+			if s := results[i].Status(experiment.Shard{}); s.Left != left[i] || again && s.Left > 0 {
+				left[i], printed = s.Left, time.Now()
+				fmt.Fprintln(rc.stderr, oneLine(s))
 			}
 		}
-	}()
-	return func() {
-		cancel()
-		<-ended
-	}
+	})
 }
 
 // report says what is done and what is left, after err ended the work. What failed in other shards is not this

@@ -23,15 +23,14 @@ func (c *runCmd) inProcesses(rc *runContext, configs []experiment.Checked, finis
 	if _, err := c.dataset(rc, &experiment.Machine{DataDir: c.DataDir}, configs); err != nil { // checked once here instead of in every process
 		return nil, err
 	}
-	done := make(chan struct{})
-	go c.watch(rc, configs, finished, done)
 	defer rc.hold()() // after an interrupt, the processes save their runs and end by themselves
 	n := min(int(c.Jobs), len(configs))
 	if !rc.quiet {
 		fmt.Fprintf(rc.stderr, "Runs: %d, processes: %d\n", len(configs), n)
 	}
+	stop := c.watch(rc, configs, finished)
 	err := inProcesses(rc.ctx, n)
-	close(done)
+	stop()
 	if errors.Is(err, experiment.ErrInterrupted) {
 		err = fmt.Errorf("%w; %s", err, goOn())
 	}
@@ -166,16 +165,9 @@ func withParent(ctx context.Context) context.Context {
 }
 
 // watch prints every few seconds how many runs are finished.
-func (c *runCmd) watch(rc *runContext, configs []experiment.Checked, finished []*results.Run, done <-chan struct{}) {
+func (c *runCmd) watch(rc *runContext, configs []experiment.Checked, finished []*results.Run) (stop func()) {
 	began := time.Now()
-	tick := time.NewTicker(5 * time.Second)
-	defer tick.Stop()
-	for {
-		select {
-		case <-done:
-			return
-		case <-tick.C:
-		}
+	return rc.meanwhile(func() {
 		n := 0
 		for i, config := range configs {
 			info, err := os.Stat(filepath.Join(c.dir(config.Config), experiment.ResultFile))
@@ -183,8 +175,29 @@ func (c *runCmd) watch(rc *runContext, configs []experiment.Checked, finished []
 				n++
 			}
 		}
-		if !rc.quiet {
-			fmt.Fprintf(rc.stderr, "%d of %d runs finished after %s\n", n, len(configs), time.Since(began).Round(time.Second))
+		fmt.Fprintf(rc.stderr, "%d of %d runs finished after %s\n", n, len(configs), time.Since(began).Round(time.Second))
+	})
+}
+
+// meanwhile calls say every few seconds until stop is called.
+func (rc *runContext) meanwhile(say func()) (stop func()) {
+	if rc.quiet {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		for tick := time.Tick(lineEvery); ; {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick:
+				say()
+			}
 		}
+	})
+	return func() {
+		cancel()
+		ended.Wait()
 	}
 }

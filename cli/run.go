@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"path/filepath"
 	"runtime"
@@ -205,29 +206,10 @@ func (c *runCmd) dataset(rc *runContext, m *experiment.Machine, configs []experi
 	return set, nil
 }
 
-// make makes the runs that are not finished, one after another, and returns the results of all; m may be nil if there are none, and note is shown
-// with the first. An interrupt waits until
-// the run in progress has been saved.
+// make makes the runs that are not finished, one after another, and returns the results of all; m may be nil if there are none,
+// and note is shown with the first.
 func (c *runCmd) make(rc *runContext, configs []experiment.Checked, m *experiment.Machine, note string) (runs []*results.Run, err error) {
-	var bar *progress // of the run in progress
-	release := func() {}
-	label := func(i int) string {
-		return fmt.Sprintf("[%d/%d] %s, %s-incremental, seed %d", i+1, len(configs), configs[i].Method, configs[i].Increment, configs[i].Seed)
-	}
-	w := experiment.Where{
-		Machine: m, Options: c.options, Progress: func(_ int, p experiment.Progress) { bar.show(p) },
-		Begin: func(i int, _ experiment.Config) {
-			release, bar, note = rc.hold(), newProgress(rc, label(i)+note), ""
-		},
-	}
-	for e, err := range experiment.Each(rc.ctx, configs, w) {
-		if bar != nil {
-			bar.close()
-			release()
-		} else if err == nil && !rc.quiet {
-			fmt.Fprintf(rc.stderr, "%s: finished already (%s)\n", label(e.Index), filepath.Join(c.dir(configs[e.Index].Config), experiment.ResultFile))
-		}
-		bar = nil
+	for e, err := range shownRuns(rc, configs, experiment.Where{Machine: m, Dir: c.Out, Options: c.options}, note) {
 		if err != nil {
 			return nil, c.advise(err, configs[e.Index].Config)
 		}
@@ -239,6 +221,34 @@ func (c *runCmd) make(rc *runContext, configs []experiment.Checked, m *experimen
 		}
 	}
 	return runs, nil
+}
+
+// shownRuns makes runs as [experiment.Each] does, and shows how far they are. An interrupt waits until the run in progress has
+// been saved. note is shown with the first that is made.
+func shownRuns(rc *runContext, configs []experiment.Checked, w experiment.Where, note string) iter.Seq2[experiment.Ended, error] {
+	return func(yield func(experiment.Ended, error) bool) {
+		var bar *progress // of the run in progress
+		release := func() {}
+		label := func(i int) string {
+			return fmt.Sprintf("[%d/%d] %s, %s-incremental, seed %d", i+1, len(configs), configs[i].Method, configs[i].Increment, configs[i].Seed)
+		}
+		w.Progress = func(_ int, p experiment.Progress) { bar.show(p) }
+		w.Begin = func(i int, _ experiment.Config) {
+			release, bar, note = rc.hold(), newProgress(rc, label(i)+note), ""
+		}
+		for e, err := range experiment.Each(rc.ctx, configs, w) {
+			if bar != nil {
+				bar.close()
+				release()
+			} else if err == nil && !rc.quiet {
+				fmt.Fprintf(rc.stderr, "%s: finished already (%s)\n", label(e.Index), filepath.Join(w.Dir, configs[e.Index].Folder(), experiment.ResultFile))
+			}
+			bar = nil
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // options returns the options of a run that follow from the flags.

@@ -26,41 +26,62 @@ func LoadConfig(path string) (Config, error) { return LoadConfigWith(path, nil) 
 // path there is no file, but the defaults. A key of no field is a panic, as is a value of another type than the field's.
 // Values are checked by [Config.Check] alone; one that would do nothing is an [IdleError].
 func LoadConfigWith(path string, values map[string]any) (c Config, err error) {
-	dataset, _ := values["dataset"].(string)
-	var played *scenario.Scenario
-	if file, ok := values["scenario"].(string); ok {
-		if played, err = scenario.Load(file); err != nil {
+	text := func(key string) string { s, _ := values[key].(string); return s }
+	l := layer{
+		given: func(key ...string) bool { _, ok := values[strings.Join(key, ".")]; return ok },
+		model: text("model"), init: text("init"),
+	}
+	dataset := text("dataset")
+	if file := text("scenario"); file != "" {
+		if l.played, err = scenario.Load(file); err != nil {
 			return c, err
 		}
-		dataset = cmp.Or(dataset, played.Dataset)
+		dataset = cmp.Or(dataset, l.played.Dataset)
 	}
 	if path == "" {
 		c = DefaultConfig(cmp.Or(dataset, "glyphs"))
 	} else if c, err = readConfig(path, dataset); err != nil {
 		return c, err
 	}
-	if played != nil {
-		c.Play(played)
-	}
-	if file, ok := values["init"].(string); ok {
-		c.Init = "" // of the file
-		if err := c.UseWeights(file); err != nil {
-			return c, err
+	err = c.lay(l, func() error {
+		for key, value := range values {
+			if key != "init" && key != "scenario" {
+				c.set(key, value)
+			}
 		}
+		return nil
+	})
+	if err == nil && !l.given("edit", "eta") {
+		err = c.idle(l.given, editing)
 	}
-	if name, ok := values["model"].(string); ok && name != c.ModelName() {
-		c.SetModel(name)
+	return c, err
+}
+
+// layer is what a file, or flags, say of a configuration beside values of fields.
+type layer struct {
+	given       func(key ...string) bool // whether they have a key
+	model, init string
+	played      *scenario.Scenario
+}
+
+// lay puts a layer on a configuration; over gives the fields their values. Of a network of another kind they have the
+// defaults, not the sizes of the one before.
+func (c *Config) lay(l layer, over func() error) error {
+	if l.played != nil {
+		c.Play(l.played)
 	}
-	for key, value := range values {
-		if key != "init" && key != "scenario" {
-			c.set(key, value)
-		}
+	if l.given("model") && cmp.Or(l.model, "mlp") != c.ModelName() {
+		c.SetModel(l.model)
 	}
-	given := func(key ...string) bool { _, ok := values[strings.Join(key, ".")]; return ok }
-	if err := c.idle(given, drawing); err != nil || given("edit", "eta") {
-		return c, err
+	if err := cmp.Or(over(), c.idle(l.given, drawing)); err != nil {
+		return err
 	}
-	return c, c.idle(given, editing)
+	*c = c.WithIncrement(c.Increment)
+	if l.init == "" {
+		return nil
+	}
+	c.Init = "" // of the layer below
+	return c.UseWeights(l.init)
 }
 
 // set gives the field of a key another value.
@@ -163,46 +184,35 @@ func decodeConfig(text, dir, dataset string) (Config, error) {
 	if first.LabelSet < 0 || first.Timeline < 0 || first.Seed < 0 {
 		return Config{}, errors.New("seeds (labelset, timeline, seed) must not be negative")
 	}
-	var played *scenario.Scenario
+	l := layer{given: meta.IsDefined, model: first.Model}
+	if first.Init != "" {
+		l.init = beside(dir, first.Init)
+	}
 	if first.Scenario != "" {
-		if played, err = scenario.Load(beside(dir, first.Scenario)); err != nil {
+		if l.played, err = scenario.Load(beside(dir, first.Scenario)); err != nil {
 			return Config{}, err
 		}
-		first.Dataset = cmp.Or(first.Dataset, played.Dataset)
+		first.Dataset = cmp.Or(first.Dataset, l.played.Dataset)
 	}
 	dataset = cmp.Or(dataset, first.Dataset, "glyphs")
 	c := DefaultConfig(dataset)
-	if meta.IsDefined("model") && cmp.Or(first.Model, "mlp") != c.ModelName() { // the sizes of the default network are not this one's
-		c.SetModel(first.Model)
-	}
-	if played != nil {
-		c.Play(played)
-	}
-	file := struct {
-		*Config
-		Scenario string `toml:"scenario"`
-		Init     string `toml:"init"`
-	}{Config: &c}
-	if meta, err = toml.Decode(text, &file); err == nil {
-		err = exactkeys.Check(meta, &file)
-	}
-	if err != nil {
-		return Config{}, err
-	}
-	if err := c.idle(meta.IsDefined, drawing); err != nil {
-		return Config{}, err
-	}
-	c = c.WithIncrement(c.Increment)
-	c.Dataset = dataset
-	if first.Init != "" {
-		if err := c.UseWeights(beside(dir, first.Init)); err != nil {
-			return Config{}, err
+	err = c.lay(l, func() error {
+		file := struct {
+			*Config
+			Scenario string `toml:"scenario"`
+			Init     string `toml:"init"`
+		}{Config: &c}
+		meta, err := toml.Decode(text, &file)
+		if err != nil {
+			return err
 		}
-	}
-	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return Config{}, fmt.Errorf("unknown key %q; known: %s", unknown[0].String(), strings.Join(keysBeside(unknown[0]), ", "))
-	}
-	return c, nil
+		c.Dataset = dataset
+		if unknown := meta.Undecoded(); len(unknown) > 0 {
+			return fmt.Errorf("unknown key %q; known: %s", unknown[0].String(), strings.Join(keysBeside(unknown[0]), ", "))
+		}
+		return exactkeys.Check(meta, &file)
+	})
+	return c, err
 }
 
 // beside is a path as a file in dir means it.

@@ -32,7 +32,7 @@ func (r *runner) save() error {
 	if r.state.Records, err = r.records.flush(); err != nil {
 		return err
 	}
-	r.state.Measured.PeakRSS = max(r.state.Measured.PeakRSS, peakRSS())
+	r.state.Measured.PeakRSS = max(r.state.Measured.PeakRSS, PeakRSS())
 	state, err := json.Marshal(saved{Schema: savedSchema, Config: r.config.Config, Learner: learner.JSON, Run: r.state})
 	if err != nil {
 		return fmt.Errorf("pcl: checkpoint: %w", err)

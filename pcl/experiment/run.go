@@ -69,7 +69,7 @@ type Progress struct {
 	K           int           // number of rows of the last step
 	Loss        float64       // mean loss of these rows; NaN if there was none
 	Skipped     int           // number of rows left out so far, because something was not finite
-	PerSecond   float64       // steps per second, measured over the last steps
+	PerSecond   float64       // steps per second, without the first of each number of rows, for which programs are compiled
 	ETA         time.Duration // time that the remaining steps will take, estimated from PerSecond
 }
 
@@ -194,7 +194,6 @@ type runner struct {
 	saves    checkpoint.Series
 	records  *recorder
 	state    runState
-	clock    stepClock
 	begun    time.Time
 	program  string // which this is
 }
@@ -292,7 +291,6 @@ func (r *runner) step(report *pcl.StepReport, took time.Duration) error {
 	if r.state.Measured.FirstStepSeconds == 0 {
 		r.state.Measured.FirstStepSeconds = time.Since(r.begun).Seconds()
 	}
-	r.clock.tick()
 	r.state.Measured.TrainSeconds += took.Seconds()
 	r.state.Steady.add(took, r.learner.Compilations())
 	if err := r.observe(report); err != nil {

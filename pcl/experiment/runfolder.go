@@ -140,15 +140,18 @@ func (f *runFolder) finished(c Config, o RunOptions) (*results.Run, error) {
 	if r == nil || err != nil {
 		return nil, err
 	}
-	if o.Weights && !exists(f.dir, WeightsFile) {
-		return nil, fmt.Errorf("pcl: the run in %s is %w of its network, %s: replace it to have it", f.dir, ErrUnrecorded, WeightsFile)
-	}
 	arrays := min(o.RecordArrays, r.Steps)
-	if o.Record && !exists(f.dir, RecordFile) {
-		return nil, fmt.Errorf("pcl: the run in %s is %w of its steps, %s: replace it to have them", f.dir, ErrUnrecorded, RecordFile)
-	}
-	if arrays > 0 && !exists(f.dir, ArraysDir, stepFile(arrays-1)) {
-		return nil, fmt.Errorf("pcl: the run in %s is %w of the batches and parameters of %d steps, %s: replace it to have them", f.dir, ErrUnrecorded, arrays, ArraysDir)
+	for _, asked := range []struct {
+		is   bool
+		file string
+		what string
+	}{
+		{o.Weights, WeightsFile, "its network"}, {o.Record, RecordFile, "its steps"},
+		{arrays > 0, filepath.Join(ArraysDir, stepFile(arrays-1)), fmt.Sprintf("the batches and parameters of %d steps", arrays)},
+	} {
+		if asked.is && !exists(f.dir, asked.file) {
+			return nil, fmt.Errorf("pcl: the run in %s is %w of %s, %s: replace it to have them", f.dir, ErrUnrecorded, asked.what, asked.file)
+		}
 	}
 	return r, nil
 }
