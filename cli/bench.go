@@ -15,6 +15,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
@@ -44,10 +45,7 @@ type benchStepCmd struct {
 	Steps     int      `default:"30" placeholder:"N" help:"Timed steps of each method (${default})."`
 	Turns     bool     `help:"Take turns with other programs: print a JSON line when ready, then read from each line of standard input how many steps to time next, and answer with a JSON line."`
 	JSON      bool     `name:"json" help:"Print JSON, with the time of every step."`
-	Backend   string   `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Compute backend: ${enum}."`
-	Threads   count    `default:"0" help:"Threads of the XLA CPU backend; 0 is the default, 1."`
-	Clients   count    `default:"1" placeholder:"N" help:"Streams whose gradients the XLA CPU backend computes at the same time (${default})."`
-	TF32      bool     `name:"tf32" help:"Let a GPU round the factors of products to 10 bits."`
+	machineFlags
 }
 
 // benchReport is what the command prints. Times are in milliseconds unless their names say seconds.
@@ -93,7 +91,7 @@ func (c *benchStepCmd) Run(rc *runContext) error {
 	if err := c.check(); err != nil {
 		return usageError{err}
 	}
-	b, err := machineFlags{Backend: c.Backend, Threads: c.Threads, Clients: c.Clients, TF32: c.TF32}.open(rc)
+	b, err := c.open(rc)
 	if err != nil {
 		return err
 	}
@@ -126,7 +124,7 @@ func (c *benchStepCmd) Run(rc *runContext) error {
 	if err := report.turn(rc, c.Steps); err != nil {
 		return err
 	}
-	report.PeakRSS = peakRSS()
+	report.PeakRSS = experiment.PeakRSS()
 	report.summarise()
 	if c.JSON {
 		return json.NewEncoder(rc.stdout).Encode(report)
@@ -311,7 +309,7 @@ func (r *benchReport) takeTurns(rc *runContext) error {
 		err = out.Encode(struct {
 			Millis  []float64 `json:"ms"`
 			PeakRSS int64     `json:"peak_rss_bytes,omitempty"`
-		}{r.Methods[0].Millis, peakRSS()})
+		}{r.Methods[0].Millis, experiment.PeakRSS()})
 		if err != nil {
 			return err
 		}

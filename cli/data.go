@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -47,9 +46,7 @@ func (c *dataListCmd) Run(rc *runContext) error {
 		return err
 	}
 	if c.JSON {
-		enc := json.NewEncoder(rc.stdout)
-		enc.SetIndent("", "  ")
-		return enc.Encode(list)
+		return printJSON(rc.stdout, list)
 	}
 	w := tabwriter.NewWriter(rc.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tTITLE\tCLASSES\tIMAGE\tDOWNLOAD\tHERE")
@@ -140,9 +137,7 @@ func (c *dataVerifyCmd) Run(rc *runContext) error {
 		return err
 	}
 	if c.JSON {
-		enc := json.NewEncoder(rc.stdout)
-		enc.SetIndent("", "  ")
-		err = enc.Encode(reports)
+		err = printJSON(rc.stdout, reports)
 	} else {
 		err = printReports(rc.stdout, reports)
 	}

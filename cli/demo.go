@@ -7,9 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
-	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/method"
@@ -53,11 +51,12 @@ func (c *demoCmd) Run(rc *runContext) error {
 		defer os.RemoveAll(temporary)
 		folder = temporary
 	}
-	b, err := c.open(rc)
+	m := c.machine(rc, "")
+	defer m.Close()
+	b, err := m.Backend(rc.ctx)
 	if err != nil {
 		return err
 	}
-	defer b.Close()
 	if len(c.Seed) == 0 {
 		c.Seed = []uint64{1234, 1235, 1236}
 		if b.Info.Name == backend.Go {
@@ -65,17 +64,10 @@ func (c *demoCmd) Run(rc *runContext) error {
 		}
 	}
 	in := report.DemoInput{Command: madeBy(), Records: map[string][]results.Record{}, Backend: b.Info.String()}
-	o := experiment.RunOptions{Backend: b, Programs: pcl.NewPrograms(b), Record: true}
-	defer o.Programs.Close()
-	if o.Dataset, err = datasets.Open(rc.ctx, "glyphs", datasets.Options{}); err != nil {
+	if err := c.train(rc, m, &in, folder); err != nil {
 		return err
 	}
 	for _, name := range c.Method {
-		for _, seed := range c.Seed {
-			if err := c.train(rc, &in, name, seed, folder, o); err != nil {
-				return err
-			}
-		}
 		trace, err := toyTrace(name, nil, toy.Figure2())
 		if err != nil {
 			return err
@@ -102,30 +94,35 @@ func (c *demoCmd) checkOut() error {
 	return atomicfile.Check(c.Cover)
 }
 
-// train makes one run, and keeps the records of the first run of each method.
-func (c *demoCmd) train(rc *runContext, in *report.DemoInput, name string, seed uint64, folder string, o experiment.RunOptions) error {
-	config := experiment.DefaultConfig("glyphs")
-	config.Method, config.Seed, config.Increment = name, seed, scenario.Increment(c.Increment)
-	config.EvalEvery = 20
-	bar := newProgress(rc, fmt.Sprintf("[%d/%d] %s, seed %d", len(in.Runs)+1, len(c.Method)*len(c.Seed), name, seed))
-	defer bar.close()
-	defer rc.hold()()
-	o.Dir, o.Progress, o.Resume = filepath.Join(folder, config.Folder()), bar.show, true
-	r, err := experiment.Run(rc.ctx, config, o)
-	if err != nil {
-		return err
+// train makes the runs, and reads the records of the first of each method.
+func (c *demoCmd) train(rc *runContext, m *experiment.Machine, in *report.DemoInput, folder string) error {
+	base := experiment.DefaultConfig("glyphs")
+	base.Increment, base.EvalEvery = scenario.Increment(c.Increment), 20
+	var configs []experiment.Checked
+	for _, config := range experiment.Vary(base, c.Method, nil, c.Seed...) {
+		checked, err := config.Check()
+		if err != nil {
+			return err
+		}
+		configs = append(configs, checked)
 	}
-	in.Runs = append(in.Runs, r)
-	if in.Records[name] != nil {
-		return nil
+	w := experiment.Where{Machine: m, Dir: folder, Options: func(experiment.Config) experiment.RunOptions {
+		return experiment.RunOptions{Resume: true, Record: true}
+	}}
+	for e, err := range shownRuns(rc, configs, w, "") {
+		if err != nil {
+			return err
+		}
+		in.Runs = append(in.Runs, e.Run)
+		if in.Records[e.Run.Method] == nil {
+			records, err := stepsOf(report.RunFile{Records: filepath.Join(folder, configs[e.Index].Folder(), experiment.RecordFile)})
+			if err != nil {
+				return err
+			}
+			in.Records[e.Run.Method] = records
+		}
 	}
-	f, err := os.Open(filepath.Join(o.Dir, experiment.RecordFile))
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	in.Records[name], err = results.ReadRecords(f)
-	return err
+	return nil
 }
 
 func (c *demoCmd) draw(rc *runContext, in report.DemoInput) error {

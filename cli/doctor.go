@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -42,9 +41,7 @@ func (c *doctorCmd) Run(rc *runContext) error {
 
 func (c *doctorCmd) print(w io.Writer, r backend.Report) error {
 	if c.JSON {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(r)
+		return printJSON(w, r)
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	printMachine(t, r)

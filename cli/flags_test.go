@@ -3,9 +3,13 @@ package cli
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/alecthomas/kong"
 )
 
 // TestToyPrintsStepsOnce: steps that fall together are one line.
@@ -42,7 +46,7 @@ func TestFlagsThatDoNothing(t *testing.T) {
 		{[]string{"grid", "report", "table1", "--out", filepath.Join(dir, "x.pdf")}, "a page is HTML"},
 		{[]string{"report", notebook, "--no-execute", "--private"}, "leave one out"},
 		{[]string{"report", notebook, "--title", "a"}, "--title is for a report of runs or a site"},
-		{[]string{"run", "--edit-max-drift", "0.02"}, "add a step size, such as --edit 0.003"},
+		{[]string{"run", "--edit-max-drift", "0.02"}, "--edit-max-drift says how the memory is edited, which is turned off: add a step size, such as --edit 0.003"},
 		{[]string{"run", "--edit-mode", "batch"}, "--edit-mode says how the memory is edited"},
 		{[]string{"run", "--method", ""}, "--method is empty"},
 		{[]string{"run", "--seed", ""}, "--seed is empty"},
@@ -70,5 +74,34 @@ func TestFlagsThatDoNothing(t *testing.T) {
 	}
 	if _, err := os.Lstat("-"); err == nil {
 		t.Error("there is something of the name -")
+	}
+}
+
+// TestHelp: the help of pcl run shows what is often needed, --help-all every flag, and shells complete all of them.
+func TestHelp(t *testing.T) {
+	flags := func(arg string) []string {
+		t.Helper()
+		cmd := exec.Command("pcl", "run", arg)
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return regexp.MustCompile(`(?m)^  (?:-\w, |    )--([\w-]+)`).FindAllString(string(out), -1)
+	}
+	var c commands
+	parser, err := kong.New(&c, pathType, stdoutType)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := parser.Parse([]string{"run"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, all := flags("--help"), flags("--help-all")
+	if len(short) > 30 || len(short) < 20 {
+		t.Errorf("--help shows %d flags; want at most 30", len(short))
+	}
+	if len(all) != len(k.Flags()) {
+		t.Errorf("--help-all shows %d flags of %d", len(all), len(k.Flags()))
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 )
 
@@ -102,8 +102,8 @@ type computeFlags struct {
 	TF32    bool   `name:"tf32" help:"Let a GPU round the factors of products to 10 bits: faster, less exact."`
 }
 
-func (c computeFlags) open(rc *runContext) (*backend.Backend, error) {
-	return machineFlags{Backend: c.Backend, Threads: count(c.Threads), Clients: c.Clients, TF32: c.TF32}.open(rc)
+func (c computeFlags) machine(rc *runContext, dataDir string) *experiment.Machine {
+	return (&machineFlags{Backend: c.Backend, Threads: count(c.Threads), Clients: c.Clients, TF32: c.TF32}).machine(rc, dataDir)
 }
 
 // quotedName is a name for a command that the user is told.

@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,7 +12,6 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/origin"
-	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -83,34 +80,28 @@ func (c *gridAgainCmd) row(rc *runContext) (*rows.Row, error) {
 	if len(all) > 1 {
 		fmt.Fprintf(rc.stderr, "The flags name %d runs of %s; this is the first.\n", len(all), c.File)
 	}
-	fmt.Fprintf(rc.stderr, "%s, %s, %s-incremental, label set %d, timeline %d, seed %d (cell %s of %s, %s)\n",
-		r.Line(), r.Dataset, r.Increment, r.LabelSet, r.Timeline, r.Seed, r.Cell, r.Grid, rough(r.Seconds))
+	fmt.Fprintf(rc.stderr, "%s, %s, %s-incremental, label set %d, timeline %d, seed %d (cell %s of %s, made in %s)\n",
+		r.Line(), r.Dataset, r.Increment, r.LabelSet, r.Timeline, r.Seed, r.Cell, r.Grid, time.Duration(r.Seconds*float64(time.Second)).Round(time.Second))
 	return r, nil
 }
 
-// those says of which methods and data sets rows are.
-func those(all []*rows.Row) string {
-	var methods, sets []string
-	varied := map[string][]string{}
+// those says what rows there are to name.
+func those(all []*rows.Row) (text string) {
+	values := map[string][]string{}
+	add := func(name, value string) {
+		if !slices.Contains(values[name], value) {
+			values[name] = append(values[name], value)
+		}
+	}
 	for _, r := range all {
+		add("method", r.Method)
+		add("dataset", r.Dataset)
 		for _, s := range r.Vary {
-			if !slices.Contains(varied[s.Name], s.Value) {
-				varied[s.Name] = append(varied[s.Name], s.Value)
-			}
-		}
-		if !slices.Contains(methods, r.Method) {
-			methods = append(methods, r.Method)
-		}
-		if !slices.Contains(sets, r.Dataset) {
-			sets = append(sets, r.Dataset)
+			add(s.Name, s.Value)
 		}
 	}
-	if len(all) == 0 {
-		return ""
-	}
-	text := fmt.Sprintf("; it has those of the methods %q on the data sets %q", methods, sets)
-	for _, name := range slices.Sorted(maps.Keys(varied)) {
-		text += fmt.Sprintf(", with %s %s", name, strings.Join(varied[name], ", "))
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		text += fmt.Sprintf("; %s is one of %q", name, values[name])
 	}
 	return text
 }
@@ -137,24 +128,24 @@ func sameValue(a, b string) bool {
 func is[T comparable](flag *T, value T) bool { return flag == nil || *flag == value }
 
 // config returns the configuration of the run behind a row.
-func (c *gridAgainCmd) config(r *rows.Row) (experiment.Config, error) {
+func (c *gridAgainCmd) config(r *rows.Row) (experiment.Checked, error) {
 	var values *grid.Tuned
 	if c.TunedFrom != "" {
 		var err error
 		if values, err = grid.LoadTuned(c.TunedFrom); err != nil {
-			return experiment.Config{}, err
+			return experiment.Checked{}, err
 		}
 	}
 	g, err := grid.Named(r.Grid, c.Grid, values)
 	if err != nil {
-		return experiment.Config{}, err
+		return experiment.Checked{}, err
 	}
 	g.DataDir = c.DataDir
 	return g.ConfigOf(r)
 }
 
 // make makes the run. Its backend and threads are those of the result, unless the flags say otherwise.
-func (c *gridAgainCmd) make(rc *runContext, then *rows.Row, config experiment.Config) (*results.Run, error) {
+func (c *gridAgainCmd) make(rc *runContext, then *rows.Row, config experiment.Checked) (*results.Run, error) {
 	dir := c.Out
 	if dir == "" {
 		var err error
@@ -172,7 +163,7 @@ func (c *gridAgainCmd) make(rc *runContext, then *rows.Row, config experiment.Co
 	if c.Backend != "same" {
 		how.Backend = c.Backend
 	}
-	m := &experiment.Machine{DataDir: c.DataDir, Open: func(context.Context) (*backend.Backend, error) { return how.open(rc) }}
+	m := how.machine(rc, c.DataDir)
 	defer m.Close()
 	defer rc.hold()() // an interrupt waits until the run has been saved
 	bar := newProgress(rc, "Making it again")
@@ -184,7 +175,7 @@ func (c *gridAgainCmd) make(rc *runContext, then *rows.Row, config experiment.Co
 		},
 		Say: func(sentence string) { fmt.Fprintln(rc.stderr, sentence) },
 	}
-	for e, err := range experiment.Each(rc.ctx, []experiment.Config{config}, w) {
+	for e, err := range experiment.Each(rc.ctx, []experiment.Checked{config}, w) {
 		return e.Run, err
 	}
 	return nil, fmt.Errorf("%w: %s", experiment.ErrInUse, dir)
@@ -242,16 +233,4 @@ func brief(value string) string {
 		return value[:16] + "…"
 	}
 	return value
-}
-
-// rough is a time in words that claim no more than is known.
-func rough(seconds float64) string {
-	d := time.Duration(seconds * float64(time.Second))
-	switch {
-	case d < 2*time.Minute:
-		return d.Round(time.Second).String()
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%.0f minutes", d.Minutes())
-	}
-	return fmt.Sprintf("%.0f hours", math.Round(d.Hours()))
 }

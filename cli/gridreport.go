@@ -9,9 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
-	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
@@ -42,10 +40,7 @@ func (c *gridReportCmd) Run(rc *runContext) error {
 	if c.Markdown {
 		return rc.writeTo(cmp.Or(c.Out, standardOutput), func(w io.Writer) error { return found.Markdown(w, c.source(), notes) })
 	}
-	version, commit := origin.Version()
-	in := report.GridsInput{Title: c.Title, Findings: found, Notes: notes, Origin: report.Origin{
-		Command: madeBy(), Version: version + " " + commit, Made: time.Now(),
-	}}
+	in := report.GridsInput{Title: c.Title, Findings: found, Notes: notes, Origin: thisCommand()}
 	if err := rc.writeTo(c.Out, func(w io.Writer) error { return report.Grids(rc.ctx, w, in) }); err != nil || rc.quiet {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/internal/plural"
-	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 )
@@ -99,7 +98,7 @@ func saveOnSignal(ctx context.Context) (context.Context, func()) {
 
 // inThisProcess makes the runs of all grids, one after another. If data are missing for one, the others are made.
 func (c *gridRunCmd) inThisProcess(ctx context.Context, rc *runContext, all []*grid.Plan, until time.Time) error {
-	m := &experiment.Machine{DataDir: c.DataDir, Open: func(context.Context) (*backend.Backend, error) { return c.open(rc) }}
+	m := c.machine(rc, c.DataDir)
 	defer m.Close()
 	program, err := origin.Program()
 	if err != nil {
@@ -135,43 +134,28 @@ func (c *gridRunCmd) inThisProcess(ctx context.Context, rc *runContext, all []*g
 
 // watch prints how far grids have come, whenever runs have ended and once a minute otherwise.
 func (c *gridRunCmd) watch(rc *runContext, all []*grid.Plan) (stop func()) {
-	if rc.quiet {
-		return func() {}
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		var results []*grid.Results
-		left, printed := make([]int, len(all)), time.Now()
-		for tick := time.Tick(lineEvery); ; {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick:
+	var results []*grid.Results
+	left, printed := make([]int, len(all)), time.Now()
+	return rc.meanwhile(func() {
+		again := time.Since(printed) >= time.Minute
+		for i, p := range all {
+			var err error
+			if len(results) > i {
+				err = results[i].Refresh()
+			} else if r, e := p.Results(c.Dir); e == nil {
+				results = append(results, r)
+			} else {
+				err = e
 			}
-			again := time.Since(printed) >= time.Minute
-			for i, p := range all {
-				if len(results) == i {
-					r, err := p.Results(c.Dir)
-					if err != nil {
-						return
-					}
-					results = append(results, r)
-				} else if results[i].Refresh() != nil {
-					return
-				}
-				if s := results[i].Status(experiment.Shard{}); s.Left != left[i] || again && s.Left > 0 {
-					left[i], printed = s.Left, time.Now()
-					fmt.Fprintln(rc.stderr, oneLine(s))
-				}
+			if err != nil {
+				return // the end of the work says it
+			}
+			if s := results[i].Status(experiment.Shard{}); s.Left != left[i] || again && s.Left > 0 {
+				left[i], printed = s.Left, time.Now()
+				fmt.Fprintln(rc.stderr, oneLine(s))
 			}
 		}
-	}()
-	return func() {
-		cancel()
-		<-ended
-	}
+	})
 }
 
 // report says what is done and what is left, after err ended the work. What failed in other shards is not this

@@ -19,19 +19,18 @@ import (
 // inProcesses makes the runs in several processes of this program. Each process has as many compute threads as this one would
 // have, since their number changes the rounding: one for small models, which gain nothing from a second, and one for each core
 // for a ResNet, where --threads 1 makes the processes leave each other alone.
-func (c *runCmd) inProcesses(rc *runContext, configs []experiment.Config, finished []*results.Run) ([]*results.Run, error) {
+func (c *runCmd) inProcesses(rc *runContext, configs []experiment.Checked, finished []*results.Run) ([]*results.Run, error) {
 	if _, err := c.dataset(rc, &experiment.Machine{DataDir: c.DataDir}, configs); err != nil { // checked once here instead of in every process
 		return nil, err
 	}
-	done := make(chan struct{})
-	go c.watch(rc, configs, finished, done)
 	defer rc.hold()() // after an interrupt, the processes save their runs and end by themselves
 	n := min(int(c.Jobs), len(configs))
 	if !rc.quiet {
 		fmt.Fprintf(rc.stderr, "Runs: %d, processes: %d\n", len(configs), n)
 	}
+	stop := c.watch(rc, configs, finished)
 	err := inProcesses(rc.ctx, n)
-	close(done)
+	stop()
 	if errors.Is(err, experiment.ErrInterrupted) {
 		err = fmt.Errorf("%w; %s", err, goOn())
 	}
@@ -57,15 +56,15 @@ func inProcesses(ctx context.Context, n int) error {
 }
 
 // collect loads the results that the processes have written.
-func (c *runCmd) collect(rc *runContext, configs []experiment.Config) ([]*results.Run, error) {
+func (c *runCmd) collect(rc *runContext, configs []experiment.Checked) ([]*results.Run, error) {
 	var runs []*results.Run
 	for _, config := range configs {
-		r, err := experiment.Finished(c.dir(config), config)
+		r, err := experiment.Finished(c.dir(config.Config), config.Config)
 		if err == nil && r == nil {
-			err = fmt.Errorf("the process that was to make the run in %s ended without a result", c.dir(config))
+			err = fmt.Errorf("the process that was to make the run in %s ended without a result", c.dir(config.Config))
 		}
 		if err != nil {
-			return nil, c.advise(err, config)
+			return nil, c.advise(err, config.Config)
 		}
 		runs = append(runs, r)
 	}
@@ -166,25 +165,39 @@ func withParent(ctx context.Context) context.Context {
 }
 
 // watch prints every few seconds how many runs are finished.
-func (c *runCmd) watch(rc *runContext, configs []experiment.Config, finished []*results.Run, done <-chan struct{}) {
+func (c *runCmd) watch(rc *runContext, configs []experiment.Checked, finished []*results.Run) (stop func()) {
 	began := time.Now()
-	tick := time.NewTicker(5 * time.Second)
-	defer tick.Stop()
-	for {
-		select {
-		case <-done:
-			return
-		case <-tick.C:
-		}
+	return rc.meanwhile(func() {
 		n := 0
 		for i, config := range configs {
-			info, err := os.Stat(filepath.Join(c.dir(config), experiment.ResultFile))
+			info, err := os.Stat(filepath.Join(c.dir(config.Config), experiment.ResultFile))
 			if finished[i] != nil || err == nil && info.ModTime().After(began) {
 				n++
 			}
 		}
-		if !rc.quiet {
-			fmt.Fprintf(rc.stderr, "%d of %d runs finished after %s\n", n, len(configs), time.Since(began).Round(time.Second))
+		fmt.Fprintf(rc.stderr, "%d of %d runs finished after %s\n", n, len(configs), time.Since(began).Round(time.Second))
+	})
+}
+
+// meanwhile calls say every few seconds until stop is called.
+func (rc *runContext) meanwhile(say func()) (stop func()) {
+	if rc.quiet {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		for tick := time.Tick(lineEvery); ; {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick:
+				say()
+			}
 		}
+	})
+	return func() {
+		cancel()
+		ended.Wait()
 	}
 }

@@ -42,7 +42,8 @@ type runContext struct {
 }
 
 type commands struct {
-	Quiet bool `short:"q" help:"Print no progress and no notices."`
+	Quiet   bool    `short:"q" help:"Print no progress and no notices."`
+	HelpAll helpAll `help:"Show also the flags that are rarely needed."`
 
 	Demo       demoCmd       `cmd:"" help:"Train five methods on five parallel streams and draw one page about it (about a minute, no data needed)."`
 	Run        runCmd        `cmd:"" help:"Train on a scenario, with one or several methods and seeds, and print a table."`
@@ -103,6 +104,7 @@ func execute(rc *runContext, args []string) int {
 		kong.UsageOnError(),
 		kong.Writers(rc.stdout, rc.stderr),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Help(shortHelp),
 		pathType, stdoutType)
 	if err != nil {
 		fmt.Fprintln(rc.stderr, "pcl:", err)

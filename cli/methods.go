@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -39,11 +38,12 @@ func (c *methodsCmd) Run(rc *runContext) error {
 	}
 	switch {
 	case c.JSON:
-		enc := json.NewEncoder(rc.stdout)
-		enc.SetIndent("", "  ")
-		return enc.Encode(list)
+		return printJSON(rc.stdout, list)
 	case c.Name != "":
-		return explain(rc, list[0])
+		m := list[0]
+		return explain(rc, m.Name+": "+m.Title, m.Rule, [][2]string{
+			{"Family", m.Family}, {"Cost per step", m.Cost}, {"State", m.State}, {"Σw", m.SumW}, {"Cite", m.Source},
+		}, m.Params)
 	}
 	w := tabwriter.NewWriter(rc.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tTITLE\tFAMILY\tCOST PER STEP\tSTATE\tΣw")
@@ -57,18 +57,17 @@ func (c *methodsCmd) Run(rc *runContext) error {
 	return c.parts(rc, nil)
 }
 
-func explain(rc *runContext, m method.Description) error {
-	fmt.Fprintf(rc.stdout, "%s: %s\n\n  %s\n\n", m.Name, m.Title, m.Rule)
+// explain prints what a method or part is: its name, what it does, its figures (each a name and a value), and its parameters.
+func explain(rc *runContext, name, does string, figures [][2]string, list []params.Param) error {
+	fmt.Fprintf(rc.stdout, "%s\n\n  %s\n\n", name, does)
 	w := tabwriter.NewWriter(rc.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "  Family\t%s\n  Cost per step\t%s\n  State\t%s\n  Σw\t%s\n  Cite\t%s\n", m.Family, m.Cost, m.State, m.SumW, m.Source)
-	if err := w.Flush(); err != nil {
+	for _, f := range figures {
+		fmt.Fprintf(w, "  %s\t%s\n", f[0], f[1])
+	}
+	if err := w.Flush(); err != nil || len(list) == 0 {
 		return err
 	}
 	fmt.Fprintln(rc.stdout, "\nParameters (--param NAME=VALUE)")
-	return explainParams(w, m.Params)
-}
-
-func explainParams(w *tabwriter.Writer, list []params.Param) error {
 	for _, p := range list {
 		choices := ""
 		if len(p.Choices) > 0 {

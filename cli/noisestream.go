@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"bytes"
 	"io"
 	"math/rand/v2"
 	"os"
-	"strconv"
 
 	"github.com/parallelcl/parallelcl/pcl/data"
 )
@@ -44,16 +42,5 @@ func noise(n int) []float32 {
 	return pixels
 }
 
-// forgetPeakRSS makes [peakRSS] measure from now on, if the system supports this.
+// forgetPeakRSS makes [experiment.PeakRSS] measure from now on, if the system supports this.
 func forgetPeakRSS() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
-
-// peakRSS returns the largest resident size of this process in bytes, or 0 if it is not known.
-func peakRSS() int64 {
-	status, _ := os.ReadFile("/proc/self/status")
-	_, rest, _ := bytes.Cut(status, []byte("VmHWM:"))
-	if fields := bytes.Fields(rest); len(fields) > 0 {
-		kib, _ := strconv.ParseInt(string(fields[0]), 10, 64)
-		return kib << 10
-	}
-	return 0
-}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,11 +32,12 @@ func (c *methodsCmd) parts(rc *runContext, one rehearsal.Part) error {
 	}
 	switch {
 	case c.JSON:
-		enc := json.NewEncoder(rc.stdout)
-		enc.SetIndent("", "  ")
-		return enc.Encode(list)
+		return printJSON(rc.stdout, list)
 	case one != nil:
-		return explainPart(rc, list[0])
+		p := list[0]
+		return explain(rc, "+"+p.Name+": "+p.Title, p.Does, [][2]string{
+			{"Chooses", axes(p.Info)}, {"Adds to a step", p.Cost}, {"State", p.State}, {"Cite", p.Source},
+		}, p.Params)
 	}
 	w := tabwriter.NewWriter(rc.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "PART\tTITLE\tCHOOSES\tADDS TO A STEP")
@@ -57,15 +57,4 @@ func axes(i rehearsal.Info) string {
 		texts = append(texts, string(a))
 	}
 	return strings.Join(texts, ", ")
-}
-
-func explainPart(rc *runContext, p partDescription) error {
-	fmt.Fprintf(rc.stdout, "+%s: %s\n\n  %s\n\n", p.Name, p.Title, p.Does)
-	w := tabwriter.NewWriter(rc.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "  Chooses\t%s\n  Adds to a step\t%s\n  State\t%s\n  Cite\t%s\n", axes(p.Info), p.Cost, p.State, p.Source)
-	if err := w.Flush(); err != nil || len(p.Params) == 0 {
-		return err
-	}
-	fmt.Fprintln(rc.stdout, "\nParameters (--param NAME=VALUE)")
-	return explainParams(w, p.Params)
 }

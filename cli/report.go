@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,15 +53,16 @@ func (c *reportCmd) Run(rc *runContext) error {
 			return err
 		}
 	}
-	version, commit := origin.Version()
-	o := report.Origin{
-		Command: madeBy(),
-		Version: version + " " + commit, Made: time.Now(),
-	}
 	if notebooks == nil {
-		return c.runs(rc, o)
+		return c.runs(rc, thisCommand())
 	}
-	return c.pages(rc, o, notebooks)
+	return c.pages(rc, thisCommand(), notebooks)
+}
+
+// thisCommand is what a page says about how it was made.
+func thisCommand() report.Origin {
+	version, commit := origin.Version()
+	return report.Origin{Command: madeBy(), Version: version + " " + commit, Made: time.Now()}
 }
 
 // isNotebook reports whether a file is a notebook, by its name.
@@ -81,19 +83,22 @@ func (c *reportCmd) notebooks() ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !info.IsDir() && isNotebook(path) {
+		n := len(out)
+		if info.IsDir() {
+			names, err := fs.Glob(os.DirFS(path), "*.ipynb") // the folder's own name may have brackets
+			if err != nil {
+				return nil, err
+			}
+			for _, name := range names {
+				out = append(out, filepath.Join(path, name))
+			}
+			c.All = c.All || len(names) > 0
+		} else if isNotebook(path) {
 			out = append(out, path)
-			continue
 		}
-		inside, err := notebooksIn(path, info)
-		if err != nil {
-			return nil, err
-		}
-		if len(inside) == 0 {
+		if len(out) == n {
 			runs = path
 		}
-		c.All = c.All || len(inside) > 0
-		out = append(out, inside...)
 	}
 	switch {
 	case c.All && runs != "":
@@ -103,18 +108,6 @@ func (c *reportCmd) notebooks() ([]string, error) {
 	}
 	c.All = c.All || len(out) > 1
 	return out, nil
-}
-
-// notebooksIn returns the notebooks in a folder, whose name may have brackets; none of a file.
-func notebooksIn(path string, info fs.FileInfo) (inside []string, err error) {
-	if !info.IsDir() {
-		return nil, nil
-	}
-	names, err := fs.Glob(os.DirFS(path), "*.ipynb")
-	for _, name := range names {
-		inside = append(inside, filepath.Join(path, name))
-	}
-	return inside, err
 }
 
 // checkOut returns an error if the page or site cannot be written, before a notebook is executed for minutes.
@@ -148,15 +141,13 @@ func checkPage(path string) error {
 
 // checkFlags refuses flags that would do nothing. notebooks are those that the paths name, or nil for runs.
 func (c *reportCmd) checkFlags(notebooks []string) error {
+	does := c.Execute != nil && *c.Execute
+	for flag, given := range map[string]bool{"execute": does, "no-execute": c.Execute != nil && !does, "private": c.Private, "module": c.Module != ""} {
+		if notebooks == nil && given {
+			return fmt.Errorf("--%s is for notebooks; a report of runs executes nothing: leave it out", flag)
+		}
+	}
 	switch {
-	case notebooks == nil && c.Execute != nil && *c.Execute:
-		return errors.New("--execute is for notebooks; a report of runs executes nothing: leave it out")
-	case notebooks == nil && c.Execute != nil:
-		return errors.New("--no-execute is for notebooks; a report of runs executes nothing: leave it out")
-	case notebooks == nil && c.Private:
-		return errors.New("--private is for notebooks; a report of runs executes nothing: leave it out")
-	case notebooks == nil && c.Module != "":
-		return errors.New("--module is for notebooks; a report of runs executes nothing: leave it out")
 	case c.Private && c.Execute != nil && !*c.Execute:
 		return errors.New("--private says how notebooks are executed, and --no-execute that they are not: leave one out")
 	case notebooks != nil && !c.All && c.Title != "":
@@ -179,12 +170,7 @@ func (c *reportCmd) runs(rc *runContext, o report.Origin) error {
 	return c.finish(rc, out, []string{out})
 }
 
-func (c *reportCmd) out(name string) string {
-	if c.Out != "" {
-		return c.Out
-	}
-	return name
-}
+func (c *reportCmd) out(name string) string { return cmp.Or(c.Out, name) }
 
 // pages writes the page of one notebook, or a site of several. The page shows cells that failed; they are returned
 // as an error when everything has been written.
@@ -219,11 +205,8 @@ func (c *reportCmd) pages(rc *runContext, o report.Origin, paths []string) error
 }
 
 func (c *reportCmd) site(rc *runContext, o report.Origin, notebooks []*report.Notebook) error {
-	dir, title := c.out("site"), c.Title
-	if title == "" {
-		title = "Notebooks"
-	}
-	if err := report.Site(rc.ctx, dir, title, notebooks, o); err != nil {
+	dir := c.out("site")
+	if err := report.Site(rc.ctx, dir, cmp.Or(c.Title, "Notebooks"), notebooks, o); err != nil {
 		return err
 	}
 	var pages []string

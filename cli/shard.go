@@ -33,11 +33,11 @@ func twoNumbers(text []byte, separator string) (a, b int, ok bool) {
 func (s shard) of() experiment.Shard { return experiment.Shard{I: s.I, N: s.N} }
 
 // every returns every N-th of the configurations, beginning with the I-th, which may be a part themselves.
-func (s shard) every(configs []experiment.Config) []experiment.Config {
+func (s shard) every(configs []experiment.Checked) []experiment.Checked {
 	if s.N == 0 {
 		return configs
 	}
-	var out []experiment.Config
+	var out []experiment.Checked
 	for i := s.I; i < len(configs); i += s.N {
 		out = append(out, configs[i])
 	}

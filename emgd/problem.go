@@ -29,7 +29,7 @@ const (
 	// taken for rounding, relative to ‖J_i‖‖J_j‖. Gram matrices accumulated in float32 pass.
 	rounding = 1e-5
 	// underflown bounds what the square of a short gradient may have lost to underflow; it is allowed
-	// for next to gradients whose square is above longSquare.
+	// for where the gradient is then left out: next to one whose square is above longSquare, and where all is lost.
 	underflown, longSquare = 0x1p-1050, 0x1p-900
 	// ordinary bounds the exponents of gradients whose products, with those of gradients a million million
 	// times shorter, keep all their digits.
@@ -71,13 +71,12 @@ func NewProblem(gram []float64) (*Problem, error) {
 
 // checkPairs refuses what no two gradients have; top is the largest squared length.
 func checkPairs(gram []float64, k int, top float64) error {
-	lost := 0.0
-	if top > longSquare {
-		lost = underflown
-	}
 	for i := range k {
 		for j := range i {
-			a, b := gram[i*k+j], gram[j*k+i]
+			a, b, lost := gram[i*k+j], gram[j*k+i], 0.0
+			if top > longSquare || gram[i*k+i] == 0 || gram[j*k+j] == 0 {
+				lost = underflown
+			}
 			bound := math.Sqrt(gram[i*k+i]+lost) * math.Sqrt(gram[j*k+j]+lost)
 			hint := ""
 			if a != 0 && math.Abs(a) < fp.Smallest {

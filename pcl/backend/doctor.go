@@ -126,12 +126,9 @@ func examineOne(ctx context.Context, o Options, d driver) BackendReport {
 
 // identify hashes a plugin's file; nil if there is none, or none that can be read.
 func identify(ctx context.Context, path string) *PluginFile {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil
-	}
 	sum, err := fileSHA256(ctx, path)
-	if err != nil {
+	info, gone := os.Stat(path)
+	if err != nil || gone != nil {
 		return nil
 	}
 	return &PluginFile{Path: path, Bytes: info.Size(), SHA256: sum, Tested: sum == cpuPlugins["linux/amd64"].FileSHA256}

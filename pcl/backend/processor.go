@@ -31,13 +31,13 @@ func traits(device string) [4]string {
 	vendor, _, _ := strings.Cut(name, " ")
 	t := [4]string{strings.TrimSuffix(vendor, "(R)"), "unknown", "unknown", "unknown"}
 	for _, part := range strings.Split(strings.TrimSuffix(about, ")"), ", ") {
-		if strings.HasPrefix(part, "AVX") {
+		switch kind, size, _ := strings.Cut(part, " "); {
+		case strings.HasPrefix(part, "AVX"):
 			t[1], t[2], t[3] = part, "32 KB", "512 KB"
-		}
-		for i, level := range []string{"L1 ", "L2 "} {
-			if size, ok := strings.CutPrefix(part, level); ok {
-				t[2+i] = size
-			}
+		case kind == "L1":
+			t[2] = size
+		case kind == "L2":
+			t[3] = size
 		}
 	}
 	return t

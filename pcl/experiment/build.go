@@ -8,7 +8,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
-	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
@@ -17,7 +16,11 @@ import (
 // given number of classifier outputs (see [Outputs]) and no tasks yet; the configuration's scenario is not used.
 // programs may be nil. Close the learner when it is no longer needed.
 func (c Config) NewLearner(b *backend.Backend, programs *pcl.Programs, set *datasets.Dataset, outputs int) (*pcl.Learner, error) {
-	return c.newLearner(b, programs, set, outputs, watch{})
+	checked, err := c.Check()
+	if err != nil {
+		return nil, err
+	}
+	return checked.newLearner(b, programs, set, outputs, watch{})
 }
 
 // watch is how a run is looked at while it is made, which does not change it.
@@ -26,25 +29,14 @@ type watch struct {
 	observe bool
 }
 
-func (c Config) newLearner(b *backend.Backend, programs *pcl.Programs, set *datasets.Dataset, outputs int, w watch) (*pcl.Learner, error) {
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
-	m, err := method.New(c.Method, c.Params)
-	if err != nil {
-		return nil, err
-	}
-	optimizer, err := c.Optimizer.New()
-	if err != nil {
-		return nil, fmt.Errorf("config: %w", err)
-	}
+func (c Checked) newLearner(b *backend.Backend, programs *pcl.Programs, set *datasets.Dataset, outputs int, w watch) (*pcl.Learner, error) {
 	net, err := c.network(set, outputs)
 	if err != nil {
 		return nil, err
 	}
 	l, err := pcl.NewLearner(pcl.Options{
-		Backend: b, Programs: programs, Model: net, Method: m,
-		Increment: c.Increment, Shared: c.Shared, Optimizer: optimizer, Batch: c.Batch,
+		Backend: b, Programs: programs, Model: net, Method: c.rule(),
+		Increment: c.Increment, Shared: c.Shared, Optimizer: c.optimizer, Batch: c.Batch,
 		Memory: c.Memory, Seed: c.Seed, Edit: c.Edit, ExtraUpdate: c.ExtraUpdate,
 		Image: pcl.Image{Height: set.Height, Width: set.Width, Channels: set.Channels},
 		Trace: w.trace, Observe: w.observe,

@@ -4,21 +4,10 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"math"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 
-	"github.com/BurntSushi/toml"
-
-	"github.com/parallelcl/parallelcl/internal/exactkeys"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/memory"
-	"github.com/parallelcl/parallelcl/pcl/method"
-	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/optim"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
@@ -115,111 +104,6 @@ func DefaultConfig(dataset string) Config {
 	return c
 }
 
-// LoadConfig reads a configuration from a TOML file. What the file leaves out is as in the [DefaultConfig] of its
-// data set, which is "glyphs" if the file names none. Unknown keys are errors.
-func LoadConfig(path string) (Config, error) { return LoadConfigOn(path, "") }
-
-// LoadConfigOn is like [LoadConfig] for a run on the given data set: it counts instead of the one that the file names, if
-// any, also for what the file leaves out. Empty stands for that of the file.
-func LoadConfigOn(path, dataset string) (Config, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return Config{}, err
-	}
-	c, err := parseConfig(data, filepath.Dir(path), dataset)
-	if err != nil {
-		return Config{}, fmt.Errorf("%s: %w", path, err)
-	}
-	return c, nil
-}
-
-// ParseConfig is like [LoadConfig] for the text of a file. A relative path of a scenario file is relative to dir.
-func ParseConfig(data []byte, dir string) (Config, error) { return parseConfig(data, dir, "") }
-
-func parseConfig(data []byte, dir, dataset string) (Config, error) {
-	var first struct {
-		Dataset  string `toml:"dataset"`
-		Scenario string `toml:"scenario"`
-		LabelSet int64  `toml:"labelset"`
-		Timeline int64  `toml:"timeline"`
-		Seed     int64  `toml:"seed"`
-	}
-	if _, err := toml.Decode(string(data), &first); err != nil {
-		return Config{}, fmt.Errorf("config: %w", err)
-	}
-	if first.LabelSet < 0 || first.Timeline < 0 || first.Seed < 0 {
-		return Config{}, errors.New("config: seeds (labelset, timeline, seed) must not be negative")
-	}
-	var played *scenario.Scenario
-	if first.Scenario != "" {
-		if !filepath.IsAbs(first.Scenario) {
-			first.Scenario = filepath.Join(dir, first.Scenario)
-		}
-		var err error
-		if played, err = scenario.Load(first.Scenario); err != nil {
-			return Config{}, fmt.Errorf("config: %w", err)
-		}
-		first.Dataset = cmp.Or(first.Dataset, played.Dataset)
-	}
-	dataset = cmp.Or(dataset, first.Dataset, "glyphs")
-	plain := DefaultConfig(dataset)
-	network := plain.ModelName()
-	file := struct {
-		*Config
-		Scenario string `toml:"scenario"`
-		Init     string `toml:"init"`
-	}{Config: &plain}
-	meta, err := toml.Decode(string(data), &file)
-	if err != nil {
-		return Config{}, fmt.Errorf("config: %w", err)
-	}
-	if err := exactkeys.Check(meta, &file); err != nil {
-		return Config{}, fmt.Errorf("config: %w", err)
-	}
-	c := *file.Config
-	c.Dataset = dataset
-	if played != nil {
-		for _, key := range drawing {
-			if meta.IsDefined(key) {
-				return Config{}, fmt.Errorf("config: %s is for scenarios that are drawn; beside a scenario that is played it would do nothing: leave it out", key)
-			}
-		}
-		asked := c
-		if c.Play(played); meta.IsDefined("increment") {
-			c = c.WithIncrement(asked.Increment)
-		}
-		if meta.IsDefined("batch") { // which Validate then compares with the scenario's
-			c.Batch = asked.Batch
-		}
-		if meta.IsDefined("epochs") {
-			c.Epochs = asked.Epochs
-		}
-	}
-	if c.ModelName() != network { // the sizes of the data set's default network are not this one's
-		given := c
-		c.SetModel(c.Model)
-		if meta.IsDefined("hidden") {
-			c.Hidden = given.Hidden
-		}
-		if meta.IsDefined("width") {
-			c.Base = given.Base
-		}
-		c.Release = given.Release
-	}
-	if file.Init != "" {
-		if !filepath.IsAbs(file.Init) {
-			file.Init = filepath.Join(dir, file.Init)
-		}
-		if err := c.UseWeights(file.Init); err != nil {
-			return Config{}, fmt.Errorf("config: %w", err)
-		}
-	}
-	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return Config{}, fmt.Errorf("config: unknown key %q; known: %s", unknown[0].String(), strings.Join(keysBeside(unknown[0]), ", "))
-	}
-	return c, c.Validate()
-}
-
 // SetModel changes the kind of network. The sizes are then the defaults of that kind.
 func (c *Config) SetModel(name string) {
 	c.Model, c.Hidden, c.Base, c.Release = name, nil, 0, false
@@ -227,9 +111,6 @@ func (c *Config) SetModel(name string) {
 		c.Hidden = []int{128, 64}
 	}
 }
-
-// drawing are the keys that only say how a scenario is drawn.
-var drawing = []string{"labelset", "timeline", "kind", "tasks", "min_classes", "max_classes", "overlap", "duplicate"}
 
 // Play makes the configuration use a scenario instead of a drawn one, and sets all fields that it determines, except
 // the data set. Fields that only say how label sets are drawn become those of the [DefaultConfig].
@@ -252,111 +133,6 @@ func (c Config) WithIncrement(increment scenario.Increment) Config {
 	return c
 }
 
-// Validate returns an error that names the first thing that is wrong.
-func (c Config) Validate() error {
-	switch {
-	case c.Increment.Validate() != nil:
-		return fmt.Errorf("config: %w", c.Increment.Validate())
-	case c.Batch < 1 || c.Batch > 1<<16:
-		return fmt.Errorf("config: batch %d is outside 1…65536", c.Batch)
-	case c.Epochs < 1 || c.Epochs > 1<<20:
-		return fmt.Errorf("config: epochs %d is outside 1…1048576", c.Epochs)
-	case c.Tasks < 1 || c.Tasks > 1<<16:
-		return fmt.Errorf("config: tasks %d is outside 1…65536", c.Tasks)
-	case c.TrainPerClass < 0:
-		return fmt.Errorf("config: train_per_class %d is negative", c.TrainPerClass)
-	case c.TestPerClass < 0:
-		return fmt.Errorf("config: test_per_class %d is negative", c.TestPerClass)
-	case c.EvalEvery < 0:
-		return fmt.Errorf("config: eval_every %d is negative", c.EvalEvery)
-	case !slices.Contains(model.Names(), c.ModelName()):
-		return fmt.Errorf("config: model %q is none of %s", c.Model, strings.Join(model.Names(), ", "))
-	case c.Precision != "" && c.Precision != "float32" && c.Precision != "bfloat16":
-		return fmt.Errorf("config: precision %q is neither \"float32\" nor \"bfloat16\"", c.Precision)
-	case c.ModelName() == "mlp" && len(c.Hidden) == 0 || len(c.Hidden) > 64:
-		return fmt.Errorf("config: %d hidden layers; the MLP takes 1 to 64", len(c.Hidden))
-	case slices.Contains([]string{"mlp", "linear"}, c.ModelName()) && (c.Base != 0 || c.Release):
-		return errors.New("config: width and release belong to model = \"resnet18\"")
-	case slices.Contains([]string{"resnet18", "linear"}, c.Model) && len(c.Hidden) != 0:
-		return fmt.Errorf("config: hidden layers belong to model = \"mlp\"; a %s has none", c.Model)
-	case c.Base < 0 || c.Base > 1<<12:
-		return fmt.Errorf("config: width %d is outside 0…4096", c.Base)
-	case c.Kind != scenario.Parallel && c.Kind != scenario.Serial && c.Kind != scenario.AllAtOnce:
-		return fmt.Errorf("config: kind %q is none of %q, %q, %q", c.Kind, scenario.Parallel, scenario.Serial, scenario.AllAtOnce)
-	case c.Edit.On() && c.Memory.Budget == 0:
-		return errors.New("config: editing changes samples of the memory, of which memory.budget = 0 keeps none")
-	case c.Overlap < 0 || c.Overlap > 0 && (c.MinClasses != c.MaxClasses || c.Overlap >= c.MinClasses):
-		return fmt.Errorf("config: overlap %d; want a number of classes below min_classes = max_classes", c.Overlap)
-	case c.Duplicate && c.Overlap == 0:
-		return errors.New("config: duplicate belongs to tasks that overlap")
-	case c.MinClasses < 1 || c.MaxClasses < c.MinClasses:
-		return fmt.Errorf("config: tasks of %d to %d classes; want 1 ≤ min_classes ≤ max_classes", c.MinClasses, c.MaxClasses)
-	}
-	for _, h := range c.Hidden {
-		if h < 1 || h > 1<<16 {
-			return fmt.Errorf("config: a hidden layer of %d; want 1…65536", h)
-		}
-	}
-	_, err := c.Optimizer.New()
-	if err := errors.Join(c.Shared.Validate(), err, c.Edit.Validate()); err != nil {
-		return fmt.Errorf("config: %w", err)
-	}
-	for name, v := range c.Params {
-		if x, ok := v.(float64); ok && (math.IsInf(x, 0) || math.IsNaN(x)) {
-			return fmt.Errorf("config: parameter %s is %g, which a result file cannot hold; write it as text, \"%g\"", name, x, x)
-		}
-		if _, err := json.Marshal(v); err != nil {
-			return fmt.Errorf("config: parameter %s is %v, which a result file cannot hold: %w", name, v, err)
-		}
-	}
-	if c.InitFile != "" && c.Init == "" {
-		return fmt.Errorf("config: InitFile is %s, and Init, its checksum, is missing: UseWeights sets both", c.InitFile)
-	}
-	m, err := method.New(c.Method, c.Params)
-	if err != nil {
-		return fmt.Errorf("config: %w", err)
-	}
-	if m.Info().Direct && c.ExtraUpdate {
-		return fmt.Errorf("config: extra_update repeats a step by its weights; %s gives a direction instead", c.Method)
-	}
-	if c.Scenario != nil {
-		if err := errors.Join(c.Scenario.Validate(), c.asPlayed()); err != nil {
-			return fmt.Errorf("config: %w", err)
-		}
-	}
-	if err := c.Memory.Validate(); err != nil {
-		return err
-	}
-	if _, err := json.Marshal(c); err != nil { // whatever the checks above may have missed
-		return fmt.Errorf("config: a result file cannot hold it: %w", err)
-	}
-	return nil
-}
-
-// asPlayed returns an error if the configuration says something else than the scenario that it plays.
-func (c Config) asPlayed() error {
-	s := c.Scenario
-	for _, v := range []struct {
-		name      string
-		own, want any
-		open      bool // the scenario leaves it to the configuration
-	}{
-		{"increment", c.Increment, s.Increment, s.Increment == ""},
-		{"kind", c.Kind, s.Kind, s.Kind == ""},
-		{"tasks", c.Tasks, len(s.Tasks), false},
-		{"batch", c.Batch, s.Batch, s.Batch == 0},
-		{"epochs", c.Epochs, s.Epochs, s.Epochs == 0},
-		{"labelset", c.LabelSet, s.LabelSet, false},
-		{"timeline", c.Timeline, s.Timeline, false},
-		{"overlap", c.Overlap, 0, false},
-	} {
-		if v.own != v.want && !v.open {
-			return fmt.Errorf("%s is %v, and that of the scenario that is played %v", v.name, v.own, v.want)
-		}
-	}
-	return nil
-}
-
 // ModelName returns the name of the network: Model, or "mlp" where that is empty.
 func (c Config) ModelName() string { return cmp.Or(c.Model, "mlp") }
 
@@ -376,7 +152,7 @@ func (c Config) MarshalJSON() ([]byte, error) {
 func (c Config) ID() string {
 	data, err := json.Marshal(c)
 	if err != nil {
-		return "invalid" // JSON cannot hold some value; Validate and Run refuse such a configuration
+		return "invalid" // JSON cannot hold some value; Check refuses such a configuration
 	}
 	return fmt.Sprintf("%x", sha256.Sum256(data))[:12]
 }

@@ -27,7 +27,7 @@ func parse(text string) (Config, error) { return ParseConfig([]byte(text), "test
 func TestDefaults(t *testing.T) {
 	for _, name := range benchmarkSets {
 		c := DefaultConfig(name)
-		if err := c.Validate(); err != nil {
+		if err := wrong(c); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, err := method.New(c.Method, c.Params); err != nil {
@@ -139,7 +139,7 @@ func TestValidateConfig(t *testing.T) {
 	} {
 		c := DefaultConfig("glyphs")
 		change(&c)
-		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+		if err := wrong(c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
@@ -211,8 +211,8 @@ func TestConfigAsJSON(t *testing.T) {
 	}
 }
 
-// TestLoadConfigOn: the data set of a run has the defaults, whatever the file names.
-func TestLoadConfigOn(t *testing.T) {
+// TestLoadConfigWith: the data set of a run has the defaults, whatever the file names.
+func TestLoadConfigWith(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.toml")
 	for _, text := range []string{"method = \"er\"\n", "method = \"er\"\ndataset = \"mnist\"\n"} {
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
@@ -221,7 +221,7 @@ func TestLoadConfigOn(t *testing.T) {
 		for _, dataset := range []string{"emnist-byclass-test80", "cifar-100", "glyphs"} {
 			want := DefaultConfig(dataset)
 			want.Method = "er"
-			if c, err := LoadConfigOn(path, dataset); err != nil || c.ID() != want.ID() {
+			if c, err := LoadConfigWith(path, map[string]any{"dataset": dataset}); err != nil || c.ID() != want.ID() {
 				t.Errorf("%s with %q: %+v, want %+v (%v)", dataset, text, c, want, err)
 			}
 		}
@@ -241,7 +241,7 @@ func FuzzParseConfig(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if err := c.Validate(); err != nil {
+		if err := wrong(c); err != nil {
 			t.Errorf("passed, but %v", err)
 		}
 		if !id.MatchString(c.ID()) {
@@ -323,4 +323,19 @@ func TestVariantTellsEditsApart(t *testing.T) {
 	if a, b, c := plain.variant(), bounded.variant(), free.variant(); a == b || a == c || b == c {
 		t.Errorf("variants %q, %q and %q", a, b, c)
 	}
+}
+
+// wrong is what is wrong with a configuration.
+func wrong(c Config) error {
+	_, err := c.Check()
+	return err
+}
+
+// checked is a configuration in which nothing is wrong.
+func checked(c Config) Checked {
+	out, err := c.Check()
+	if err != nil {
+		panic(err)
+	}
+	return out
 }

@@ -11,9 +11,15 @@ import (
 // NewScenario returns the scenario of a configuration on a data set: the published one that it names, or one drawn
 // from its seeds.
 func NewScenario(c Config, set *datasets.Dataset) (*scenario.Scenario, error) {
-	if err := c.Validate(); err != nil {
+	checked, err := c.Check()
+	if err != nil {
 		return nil, err
 	}
+	return checked.NewScenario(set)
+}
+
+// NewScenario is like the function of that name.
+func (c Checked) NewScenario(set *datasets.Dataset) (*scenario.Scenario, error) {
 	counts := make([]int, len(set.Classes))
 	for class, images := range set.ByClass(&set.Train, c.TrainPerClass) {
 		if counts[class] = len(images); len(images) == 0 {

@@ -64,7 +64,7 @@ type Ended struct {
 // that are finished are read from their folders. The caller decides whether to go on after an error, except if ctx was
 // cancelled ([ErrInterrupted]) or the time is up ([ErrTimeUp]): then Each ends, with the run in progress saved, as far as
 // it could be.
-func Each(ctx context.Context, configs []Config, w Where) iter.Seq2[Ended, error] {
+func Each(ctx context.Context, configs []Checked, w Where) iter.Seq2[Ended, error] {
 	return func(yield func(Ended, error) bool) {
 		within := ctx
 		if !w.Until.IsZero() {
@@ -74,7 +74,7 @@ func Each(ctx context.Context, configs []Config, w Where) iter.Seq2[Ended, error
 		}
 		var todo []int
 		for i, c := range configs {
-			if w.Shard.Has(c) {
+			if w.Shard.Has(c.Config) {
 				todo = append(todo, i)
 			}
 		}
@@ -100,7 +100,7 @@ func Each(ctx context.Context, configs []Config, w Where) iter.Seq2[Ended, error
 
 // round makes the runs of a list, except for others, those that other processes are at. It ends early, without more, if tell
 // says so of a run.
-func (w *Where) round(ctx context.Context, configs []Config, todo []int, tell func(int, *results.Run, error) bool) (others []int, more bool) {
+func (w *Where) round(ctx context.Context, configs []Checked, todo []int, tell func(int, *results.Run, error) bool) (others []int, more bool) {
 	for _, i := range todo {
 		run, err := w.one(ctx, i, configs[i])
 		if w.Attempts > 0 && errors.Is(err, ErrInUse) {
@@ -113,10 +113,10 @@ func (w *Where) round(ctx context.Context, configs []Config, todo []int, tell fu
 }
 
 // one returns the result of a run, and makes it if it is not finished.
-func (w *Where) one(ctx context.Context, i int, c Config) (*results.Run, error) {
+func (w *Where) one(ctx context.Context, i int, c Checked) (*results.Run, error) {
 	o := RunOptions{Resume: true}
 	if w.Options != nil {
-		o = w.Options(c)
+		o = w.Options(c.Config)
 	}
 	if o.Dir == "" && w.Dir != "" {
 		o.Dir = filepath.Join(w.Dir, c.Folder())
@@ -128,7 +128,7 @@ func (w *Where) one(ctx context.Context, i int, c Config) (*results.Run, error) 
 		o.shared = w
 	}
 	if f := (&runFolder{dir: o.Dir}); o.Dir != "" && !f.replaced() {
-		if finished, err := f.finished(c, o); finished != nil || err != nil {
+		if finished, err := f.finished(c.Config, o); finished != nil || err != nil {
 			return finished, err
 		}
 	}
@@ -141,7 +141,7 @@ func (w *Where) one(ctx context.Context, i int, c Config) (*results.Run, error) 
 		return nil, ErrInterrupted
 	}
 	if w.Begin != nil {
-		w.Begin(i, c)
+		w.Begin(i, c.Config)
 	}
 	if err := w.Machine.ready(ctx, c.Dataset, &o); err != nil {
 		return nil, err
@@ -154,21 +154,21 @@ func (w *Where) one(ctx context.Context, i int, c Config) (*results.Run, error) 
 
 // run makes a run. In folders that are shared, one whose newest checkpoint is damaged goes on from an older one, or begins
 // again.
-func (w *Where) run(ctx context.Context, c Config, o RunOptions) (*results.Run, error) {
-	run, err := Run(ctx, c, o)
+func (w *Where) run(ctx context.Context, c Checked, o RunOptions) (*results.Run, error) {
+	result, err := run(ctx, c, o)
 	damaged := new(DamagedError)
 	if w.Attempts == 0 || !errors.As(err, &damaged) {
-		return run, err
+		return result, err
 	}
 	if o.Checkpoint = damaged.Whole; o.Checkpoint != "" {
 		w.say(fmt.Sprintf("%v. The run goes on from %s.", err, damaged.Whole))
-		return Run(ctx, c, o)
+		return run(ctx, c, o)
 	}
 	w.say(fmt.Sprintf("%v. The run begins again.", err))
 	if err := Discard(o.Dir); err != nil {
 		return nil, err
 	}
-	return Run(ctx, c, o)
+	return run(ctx, c, o)
 }
 
 func (w *Where) say(sentence string) {

@@ -114,7 +114,7 @@ func TestOneTimelineInBothIncrements(t *testing.T) {
 	if other := c.WithIncrement(scenario.ClassIncremental); other.Scenario.Increment != scenario.ClassIncremental || c.Scenario.Increment != scenario.TaskIncremental {
 		t.Error("the increment of the scenario is not the one that was asked for")
 	}
-	if err := c.Validate(); err != nil {
+	if err := wrong(c); err != nil {
 		t.Error(err)
 	}
 	for want, change := range map[string]func(*Config){
@@ -131,8 +131,8 @@ func TestOneTimelineInBothIncrements(t *testing.T) {
 		},
 	} {
 		other := c
-		if change(&other); other.Validate() == nil || !strings.Contains(other.Validate().Error(), want) {
-			t.Errorf("%s: %v", want, other.Validate())
+		if change(&other); wrong(other) == nil || !strings.Contains(wrong(other).Error(), want) {
+			t.Errorf("%s: %v", want, wrong(other))
 		}
 	}
 }

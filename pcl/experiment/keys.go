@@ -32,10 +32,8 @@ func keysBeside(unknown toml.Key) []string {
 }
 
 func fieldOf(of reflect.Type, key string) (reflect.StructField, bool) {
-	for i := range of.NumField() {
-		if f := of.Field(i); f.Tag.Get("toml") == key {
-			return f, true
-		}
-	}
-	return reflect.StructField{}, false
+	return of.FieldByNameFunc(func(name string) bool {
+		f, _ := of.FieldByName(name)
+		return f.Tag.Get("toml") == key
+	})
 }

@@ -147,7 +147,7 @@ func TestPartsOfASet(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	for _, c := range []Config{large, whole} {
-		if _, err := Ready(c, RunOptions{Dir: folder}); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), "data_sha256") {
+		if _, err := Ready(checked(c), RunOptions{Dir: folder}); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), "data_sha256") {
 			t.Errorf("the result on 100 images stands for %s: %v", c.ID(), err)
 		}
 	}
@@ -198,8 +198,8 @@ func TestLinear(t *testing.T) {
 		}
 	}
 	c := DefaultConfig(name)
-	if c.Model = "linear"; c.Validate() == nil || !strings.Contains(c.Validate().Error(), "a linear has none") {
-		t.Error(c.Validate())
+	if c.Model = "linear"; wrong(c) == nil || !strings.Contains(wrong(c).Error(), "a linear has none") {
+		t.Error(wrong(c))
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 
 // result returns the run's result, with everything that docs/protocol.md §4 lists.
 func (r *runner) result() (*results.Run, error) {
-	config, err := json.Marshal(r.config)
+	config, err := json.Marshal(r.config.Config)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (r *runner) measured() results.Measured {
 	} else {
 		m.StepMillis = 1000 * m.TrainSeconds / float64(max(1, r.learner.Steps()))
 	}
-	m.PeakRSS = max(m.PeakRSS, peakRSS())
+	m.PeakRSS = max(m.PeakRSS, PeakRSS())
 	m.Compilations = r.learner.Compilations()
 	if len(m.Parts) == 1 && m.Parts[0].From == 0 {
 		m.Parts = nil // a single part that is the whole run need not be listed
@@ -92,34 +92,15 @@ func (r *runner) maker() results.Maker {
 	return m
 }
 
-// stepClock measures the rate of steps over the last few seconds.
-type stepClock struct {
-	times [256]time.Time
-	n     int
-}
-
-func (c *stepClock) tick() {
-	c.times[c.n%len(c.times)] = time.Now()
-	c.n++
-}
-
-// rate returns the steps per second, or 0 before the second step.
-func (c *stepClock) rate() float64 {
-	held := min(c.n, len(c.times))
-	if held < 2 {
-		return 0
-	}
-	newest := c.times[(c.n-1)%len(c.times)]
-	oldest := c.times[(c.n-held)%len(c.times)]
-	return float64(held-1) / newest.Sub(oldest).Seconds()
-}
-
 func (r *runner) progress(s *pcl.StepReport) {
 	if r.options.Progress == nil {
 		return
 	}
 	p := Progress{
-		Step: r.learner.Steps(), Steps: r.scenario.TrainingSteps(), K: len(s.IDs), Skipped: r.state.Skipped, PerSecond: r.clock.rate(),
+		Step: r.learner.Steps(), Steps: r.scenario.TrainingSteps(), K: len(s.IDs), Skipped: r.state.Skipped,
+	}
+	if ms, ok := r.state.Steady.millis(); ok {
+		p.PerSecond = 1000 / ms
 	}
 	if p.K == 0 {
 		p.Loss = math.NaN()

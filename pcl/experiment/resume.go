@@ -32,8 +32,8 @@ func (r *runner) save() error {
 	if r.state.Records, err = r.records.flush(); err != nil {
 		return err
 	}
-	r.state.Measured.PeakRSS = max(r.state.Measured.PeakRSS, peakRSS())
-	state, err := json.Marshal(saved{Schema: savedSchema, Config: r.config, Learner: learner.JSON, Run: r.state})
+	r.state.Measured.PeakRSS = max(r.state.Measured.PeakRSS, PeakRSS())
+	state, err := json.Marshal(saved{Schema: savedSchema, Config: r.config.Config, Learner: learner.JSON, Run: r.state})
 	if err != nil {
 		return fmt.Errorf("pcl: checkpoint: %w", err)
 	}

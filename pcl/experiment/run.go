@@ -69,7 +69,7 @@ type Progress struct {
 	K           int           // number of rows of the last step
 	Loss        float64       // mean loss of these rows; NaN if there was none
 	Skipped     int           // number of rows left out so far, because something was not finite
-	PerSecond   float64       // steps per second, measured over the last steps
+	PerSecond   float64       // steps per second, without the first of each number of rows, for which programs are compiled
 	ETA         time.Duration // time that the remaining steps will take, estimated from PerSecond
 }
 
@@ -84,16 +84,24 @@ const (
 // returns the result, which it also writes to Dir. When ctx is cancelled, Run finishes the current step, saves the
 // run, and returns [ErrInterrupted]. If something in Dir prevents the run, Run returns the error before anything is
 // computed; [Ready] returns it too.
-func Run(ctx context.Context, c Config, o RunOptions) (out *results.Run, err error) {
-	if err := errors.Join(c.Validate(), o.validate()); err != nil {
+func Run(ctx context.Context, c Config, o RunOptions) (*results.Run, error) {
+	checked, err := c.Check()
+	if err != nil {
+		return nil, err
+	}
+	return run(ctx, checked, o)
+}
+
+func run(ctx context.Context, c Checked, o RunOptions) (out *results.Run, err error) {
+	if err := o.validate(); err != nil {
 		return nil, err
 	}
 	if o.Dataset != nil && o.Dataset.Name == c.Dataset {
-		if c, err = c.on(o.Dataset.SHA256); err != nil {
+		if c.Config, err = c.on(o.Dataset.SHA256); err != nil {
 			return nil, err
 		}
 	}
-	f, finished, err := takeFolder(c, o)
+	f, finished, err := takeFolder(c.Config, o)
 	if err != nil || finished != nil {
 		return finished, err
 	}
@@ -116,7 +124,7 @@ func Run(ctx context.Context, c Config, o RunOptions) (out *results.Run, err err
 	return out, f.leave(ctx, err)
 }
 
-func makeRun(ctx context.Context, c Config, o RunOptions, f *runFolder) (*results.Run, error) {
+func makeRun(ctx context.Context, c Checked, o RunOptions, f *runFolder) (*results.Run, error) {
 	r, err := newRunner(c, o, f)
 	if err != nil {
 		return nil, err
@@ -178,7 +186,7 @@ func (o RunOptions) validate() error {
 
 // runner is a run in progress.
 type runner struct {
-	config   Config
+	config   Checked
 	options  RunOptions
 	scenario *scenario.Scenario
 	learner  *pcl.Learner
@@ -186,7 +194,6 @@ type runner struct {
 	saves    checkpoint.Series
 	records  *recorder
 	state    runState
-	clock    stepClock
 	begun    time.Time
 	program  string // which this is
 }
@@ -225,7 +232,7 @@ func (s *steadySteps) millis() (ms float64, ok bool) {
 	return 1000 * s.Seconds / float64(max(1, s.Steps)), s.Steps > 0
 }
 
-func newRunner(c Config, o RunOptions, f *runFolder) (*runner, error) {
+func newRunner(c Checked, o RunOptions, f *runFolder) (*runner, error) {
 	if o.Backend == nil || o.Dataset == nil {
 		return nil, errors.New("pcl: RunOptions needs a Backend and a Dataset")
 	}
@@ -235,7 +242,7 @@ func newRunner(c Config, o RunOptions, f *runFolder) (*runner, error) {
 	if o.Keep == 0 {
 		o.Keep = 3
 	}
-	s, err := NewScenario(c, o.Dataset)
+	s, err := c.NewScenario(o.Dataset)
 	if err != nil {
 		return nil, err
 	}
@@ -284,7 +291,6 @@ func (r *runner) step(report *pcl.StepReport, took time.Duration) error {
 	if r.state.Measured.FirstStepSeconds == 0 {
 		r.state.Measured.FirstStepSeconds = time.Since(r.begun).Seconds()
 	}
-	r.clock.tick()
 	r.state.Measured.TrainSeconds += took.Seconds()
 	r.state.Steady.add(took, r.learner.Compilations())
 	if err := r.observe(report); err != nil {

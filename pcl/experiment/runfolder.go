@@ -43,8 +43,8 @@ type runFolder struct {
 // Ready looks into o.Dir before any data are read or programs compiled. It returns the run's result if the run is
 // finished, nil if the run can be made, or the error for which [Run] would refuse to start. o.Backend and o.Dataset
 // may be missing.
-func Ready(c Config, o RunOptions) (*results.Run, error) {
-	if err := errors.Join(c.Validate(), o.validate()); err != nil {
+func Ready(c Checked, o RunOptions) (*results.Run, error) {
+	if err := o.validate(); err != nil {
 		return nil, err
 	}
 	if o.Dir == "" {
@@ -53,7 +53,7 @@ func Ready(c Config, o RunOptions) (*results.Run, error) {
 	if _, err := os.Stat(o.Dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, inFolder(folder.Writable(o.Dir))
 	}
-	f, finished, err := takeFolder(c, o)
+	f, finished, err := takeFolder(c.Config, o)
 	if f != nil {
 		err = f.release()
 	}
@@ -140,15 +140,18 @@ func (f *runFolder) finished(c Config, o RunOptions) (*results.Run, error) {
 	if r == nil || err != nil {
 		return nil, err
 	}
-	if o.Weights && !exists(f.dir, WeightsFile) {
-		return nil, fmt.Errorf("pcl: the run in %s is %w of its network, %s: replace it to have it", f.dir, ErrUnrecorded, WeightsFile)
-	}
 	arrays := min(o.RecordArrays, r.Steps)
-	if o.Record && !exists(f.dir, RecordFile) {
-		return nil, fmt.Errorf("pcl: the run in %s is %w of its steps, %s: replace it to have them", f.dir, ErrUnrecorded, RecordFile)
-	}
-	if arrays > 0 && !exists(f.dir, ArraysDir, stepFile(arrays-1)) {
-		return nil, fmt.Errorf("pcl: the run in %s is %w of the batches and parameters of %d steps, %s: replace it to have them", f.dir, ErrUnrecorded, arrays, ArraysDir)
+	for _, asked := range []struct {
+		is   bool
+		file string
+		what string
+	}{
+		{o.Weights, WeightsFile, "its network"}, {o.Record, RecordFile, "its steps"},
+		{arrays > 0, filepath.Join(ArraysDir, stepFile(arrays-1)), fmt.Sprintf("the batches and parameters of %d steps", arrays)},
+	} {
+		if asked.is && !exists(f.dir, asked.file) {
+			return nil, fmt.Errorf("pcl: the run in %s is %w of %s, %s: replace it to have them", f.dir, ErrUnrecorded, asked.what, asked.file)
+		}
 	}
 	return r, nil
 }

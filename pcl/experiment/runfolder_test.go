@@ -80,7 +80,7 @@ func (p *played) refused(want error, change func(*RunOptions)) {
 	if change != nil {
 		change(&o)
 	}
-	if _, err := Ready(p.c, o); !errors.Is(err, want) {
+	if _, err := Ready(checked(p.c), o); !errors.Is(err, want) {
 		p.t.Errorf("Ready says %v, want %q", err, want)
 	}
 	p.unchanged(before)
@@ -365,7 +365,7 @@ func TestFolderNotWritable(t *testing.T) {
 	write(t, file, "")
 	p.o.Dir = filepath.Join(file, "run")
 	_, err := p.run(0, nil)
-	_, ready := Ready(p.c, p.o)
+	_, ready := Ready(checked(p.c), p.o)
 	for _, err := range []error{err, ready} {
 		if err == nil || p.steps > 0 || !strings.Contains(err.Error(), "cannot write to the folder "+p.o.Dir) {
 			t.Errorf("after %d steps: %v", p.steps, err)

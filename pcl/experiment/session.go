@@ -99,27 +99,24 @@ func (s *Session) Run(ctx context.Context, configs []Config, progress func(done,
 // It ends at the first error. If a configuration is not valid, Each yields that error before it makes any run.
 func (s *Session) Each(ctx context.Context, configs []Config, progress func(done, total int, note string)) iter.Seq2[*results.Run, error] {
 	return func(yield func(*results.Run, error) bool) {
-		configs, err := s.onData(ctx, configs)
+		runs, err := s.checked(ctx, configs)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		steps, err := s.plan(ctx, configs)
+		steps, total, err := s.plan(ctx, runs)
 		if err != nil {
 			yield(nil, replaceable(err))
 			return
 		}
-		total, before := 0, 0
-		for _, n := range steps {
-			total += n
-		}
+		before := 0
 		tell := func(i, step int) {
-			if c := configs[i]; progress != nil {
+			if c := runs[i]; progress != nil {
 				progress(before+step, total, fmt.Sprintf("run %d of %d: %s, %s-incremental, seed %d", i+1, len(configs), c.Method, c.Increment, c.Seed))
 			}
 		}
 		w := Where{Machine: &s.machine, Options: s.runOptions, Progress: func(i int, p Progress) { tell(i, p.Step) }}
-		for e, err := range Each(ctx, configs, w) {
+		for e, err := range Each(ctx, runs, w) {
 			if !yield(e.Run, replaceable(err)) || err != nil {
 				return
 			}
@@ -138,83 +135,53 @@ func replaceable(err error) error {
 }
 
 func (s *Session) runOptions(c Config) RunOptions {
-	r, err := s.load(c)
-	replace := s.unrecorded(c) || s.options.Replace && r == nil && err == nil
-	return RunOptions{Dir: s.Folder(c), Resume: true, Replace: replace, Record: s.options.Record}
+	o := RunOptions{Dir: s.Folder(c), Resume: true, Record: s.options.Record}
+	r, err := (&runFolder{dir: o.Dir}).finished(c, o)
+	o.Replace = errors.Is(err, ErrUnrecorded) || s.options.Replace && r == nil && (err == nil || errors.Is(err, ErrForeign))
+	return o
 }
 
-// onData returns the configurations with the checksum of the data set's files.
-func (s *Session) onData(ctx context.Context, configs []Config) ([]Config, error) {
-	out := make([]Config, len(configs))
-	for i, c := range configs {
-		if err := c.Validate(); err != nil { // which names what is wrong better than the data set would
-			return nil, err
-		}
+// checked returns the configurations, each another run on the session's data set, with the checksum of its files.
+func (s *Session) checked(ctx context.Context, configs []Config) ([]Checked, error) {
+	all, err := checkAll(configs) // names what is wrong better than the data set would
+	seen := map[string]int{}
+	for i := range all {
+		c := &all[i]
 		if c.Dataset != s.name {
 			return nil, fmt.Errorf("experiment: configuration %d asks for data set %q, and the session is on %q", i+1, c.Dataset, s.name)
 		}
-		var err error
-		if out[i], err = c.OnData(ctx, datasets.Options{Dir: s.options.DataDir}); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-// plan returns the length of each run, and opens what those need that are not finished.
-func (s *Session) plan(ctx context.Context, configs []Config) (steps []int, err error) {
-	seen := map[string]int{}
-	for i, c := range configs {
-		if err := c.Validate(); err != nil {
+		if c.Config, err = c.OnData(ctx, datasets.Options{Dir: s.options.DataDir}); err != nil {
 			return nil, err
 		}
 		if first, ok := seen[c.ID()]; ok {
 			return nil, fmt.Errorf("experiment: configurations %d and %d are the same run (%s, seed %d): it would count twice", first+1, i+1, c.Method, c.Seed)
 		}
 		seen[c.ID()] = i
-		r, err := s.load(c)
-		if err != nil {
-			return nil, err
-		}
-		if r != nil {
-			steps = append(steps, r.Steps)
-			continue
-		}
-		if err := s.open(ctx); err != nil {
-			return nil, err
-		}
-		played, err := NewScenario(c, s.machine.set)
-		if err != nil {
-			return nil, err
-		}
-		steps = append(steps, played.TrainingSteps())
 	}
-	return steps, nil
+	return all, err
 }
 
-// load reads the result of a run. It is nil if the run is to be made: it is not finished, lacks the records that are asked
-// for, or was made by other code, and the session replaces that.
-func (s *Session) load(c Config) (*results.Run, error) {
-	if s.unrecorded(c) {
-		return nil, nil
+// plan returns the length of each run and of all, and opens what those need that are not finished.
+func (s *Session) plan(ctx context.Context, runs []Checked) (steps []int, total int, err error) {
+	for _, c := range runs {
+		o := s.runOptions(c.Config)
+		r, err := (&runFolder{dir: o.Dir}).finished(c.Config, o)
+		if err != nil {
+			return nil, 0, err
+		}
+		if r == nil {
+			if err := s.open(ctx); err != nil {
+				return nil, 0, err
+			}
+			played, err := c.NewScenario(s.machine.set)
+			if err != nil {
+				return nil, 0, err
+			}
+			r = &results.Run{Steps: played.TrainingSteps()}
+		}
+		steps, total = append(steps, r.Steps), total+r.Steps
 	}
-	r, err := Finished(s.Folder(c), c)
-	if s.options.Replace && errors.Is(err, ErrForeign) {
-		return nil, nil
-	}
-	return r, err
-}
-
-// unrecorded reports whether a finished run has to be repeated, because it lacks the records that are asked for.
-func (s *Session) unrecorded(c Config) bool {
-	if !s.options.Record {
-		return false
-	}
-	if r, err := Finished(s.Folder(c), c); r == nil || err != nil {
-		return false
-	}
-	_, err := os.Stat(filepath.Join(s.Folder(c), RecordFile))
-	return err != nil
+	return steps, total, nil
 }
 
 // Records returns the records of the steps of a finished run. They exist if the session has [Options].Record set.
@@ -241,17 +208,15 @@ var ErrStop = errors.New("experiment: stop")
 // measure or draw what no result file holds. Play writes no files. The learner's parameters are the same as in
 // [Run], bit by bit. [Record] keeps what a report says. The learner is closed when Play returns.
 func (s *Session) Play(ctx context.Context, c Config, after func(*pcl.Learner, *pcl.StepReport) error) error {
-	if err := s.open(ctx); err != nil {
-		return err
-	}
-	if err := c.isFor(s.machine.set); err != nil {
-		return err
-	}
-	played, err := NewScenario(c, s.machine.set)
+	checked, err := s.ready(ctx, c)
 	if err != nil {
 		return err
 	}
-	l, err := c.newLearner(s.machine.backend, s.machine.programs, s.machine.set, Outputs(played, s.machine.set), watch{observe: s.options.Observe})
+	played, err := checked.NewScenario(s.machine.set)
+	if err != nil {
+		return err
+	}
+	l, err := checked.newLearner(s.machine.backend, s.machine.programs, s.machine.set, Outputs(played, s.machine.set), watch{observe: s.options.Observe})
 	if err != nil {
 		return err
 	}
@@ -272,13 +237,23 @@ func (s *Session) Play(ctx context.Context, c Config, after func(*pcl.Learner, *
 // Learner returns a learner with the settings of a configuration, for the session's data set. It has an output for
 // each class of the data set and no tasks yet; the configuration's scenario is not used.
 func (s *Session) Learner(ctx context.Context, c Config) (*pcl.Learner, error) {
-	if err := s.open(ctx); err != nil {
+	checked, err := s.ready(ctx, c)
+	if err != nil {
 		return nil, err
 	}
-	if err := c.isFor(s.machine.set); err != nil {
-		return nil, err
+	return checked.newLearner(s.machine.backend, s.machine.programs, s.machine.set, len(s.machine.set.Classes), watch{})
+}
+
+// ready checks a configuration for the session's data set, and opens what a run of it needs.
+func (s *Session) ready(ctx context.Context, c Config) (Checked, error) {
+	checked, err := c.Check()
+	if err == nil {
+		err = s.open(ctx)
 	}
-	return c.NewLearner(s.machine.backend, s.machine.programs, s.machine.set, len(s.machine.set.Classes))
+	if err == nil {
+		err = c.isFor(s.machine.set)
+	}
+	return checked, err
 }
 
 // Task returns a task with the training and test images of the given classes, ready to be attached to a learner. id

@@ -52,17 +52,21 @@ func SavedNetwork(path string, b *backend.Backend, set *datasets.Dataset) (*pcl.
 	if err != nil {
 		return nil, err
 	}
-	played, err := NewScenario(s.Config, set)
+	s.Config.Init, s.Config.InitFile = "", "" // what a run began with does not count any more
+	c, err := s.Config.Check()
 	if err != nil {
 		return nil, err
 	}
-	s.Config.Init = "" // what a run began with does not count any more
-	l, err := s.Config.newLearner(b, nil, set, Outputs(played, set), watch{})
+	played, err := c.NewScenario(set)
+	if err != nil {
+		return nil, err
+	}
+	l, err := c.newLearner(b, nil, set, Outputs(played, set), watch{})
 	if err != nil {
 		return nil, err
 	}
 	defer l.Close()
-	if err := l.Restore(pcl.State{JSON: s.Learner, Arrays: f.Arrays}, s.Config.tasks(set, played)); err != nil {
+	if err := l.Restore(pcl.State{JSON: s.Learner, Arrays: f.Arrays}, c.tasks(set, played)); err != nil {
 		return nil, fmt.Errorf("%w (%s)", err, path)
 	}
 	return l.Trained()

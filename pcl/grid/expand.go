@@ -59,7 +59,7 @@ const (
 
 // expand returns the rows of a grid, still without the IDs of runs, and the configuration of each. Runs that share
 // their data and compiled programs follow one another.
-func (g *Grid) expand() (rows []Row, configs []experiment.Config, err error) {
+func (g *Grid) expand() (rows []Row, configs []experiment.Checked, err error) {
 	varied, err := axes("vary", g.Vary)
 	if err != nil {
 		return nil, nil, err
@@ -94,7 +94,7 @@ func paperName(t table) string {
 }
 
 // repeat returns a row and its configuration for every label set, timeline and seed.
-func (g *Grid) repeat(row Row, c experiment.Config) (rows []Row, configs []experiment.Config, err error) {
+func (g *Grid) repeat(row Row, c experiment.Checked) (rows []Row, configs []experiment.Checked, err error) {
 	if c.Scenario != nil && len(g.LabelSets)*len(g.Timelines) > 1 {
 		return nil, nil, fmt.Errorf("%s: a published scenario is one label set and one timeline, but the grid lists %d and %d", row.Method, len(g.LabelSets), len(g.Timelines))
 	}
@@ -131,7 +131,20 @@ func combinations(all []axis) []map[string]any {
 }
 
 // config returns the configuration of a row, apart from its label set, timeline and seed.
-func (g *Grid) config(row Row) (experiment.Config, error) {
+func (g *Grid) config(row Row) (experiment.Checked, error) {
+	c, err := g.unchecked(row)
+	if err != nil {
+		return experiment.Checked{}, err
+	}
+	checked, err := c.Check()
+	if err != nil {
+		return checked, err
+	}
+	checked.Config, err = c.OnData(context.Background(), datasets.Options{Dir: g.DataDir})
+	return checked, err
+}
+
+func (g *Grid) unchecked(row Row) (experiment.Config, error) {
 	settings := merged(g.Set, g.Dataset[row.Dataset], g.Method[row.Method], g.tuned.settings(row.Method, row.Increment))
 	for _, path := range slices.Sorted(maps.Keys(row.Vary)) {
 		settings = merged(settings, at(path, row.Vary[path]))
@@ -152,14 +165,9 @@ func (g *Grid) config(row Row) (experiment.Config, error) {
 		return c, err
 	}
 	if factors, ok := settings[timesKey].(table); ok {
-		if c, err = scaled(c, factors); err != nil {
-			return c, err
-		}
+		return scaled(c, factors)
 	}
-	if err := c.Validate(); err != nil {
-		return c, err
-	}
-	return c.OnData(context.Background(), datasets.Options{Dir: g.DataDir})
+	return c, nil
 }
 
 // listed are the keys of a run whose values a grid lists: increments, labelsets, timelines, seeds.

@@ -99,8 +99,8 @@ func filled(t testing.TB, p *Plan, fail func(experiment.Config) string) *Results
 		if err := os.MkdirAll(own, 0o777); err != nil {
 			t.Fatal(err)
 		}
-		if fail != nil && fail(c) != "" {
-			note, err := json.Marshal(experiment.Note{Failed: fail(c), Left: true})
+		if fail != nil && fail(c.Config) != "" {
+			note, err := json.Marshal(experiment.Note{Failed: fail(c.Config), Left: true})
 			if err == nil {
 				err = os.WriteFile(filepath.Join(own, experiment.NoteFile), note, 0o666)
 			}
@@ -109,7 +109,7 @@ func filled(t testing.TB, p *Plan, fail func(experiment.Config) string) *Results
 			}
 			continue
 		}
-		if err := fakeResult(c).Save(filepath.Join(own, experiment.ResultFile)); err != nil {
+		if err := fakeResult(c.Config).Save(filepath.Join(own, experiment.ResultFile)); err != nil {
 			t.Fatal(err)
 		}
 	}

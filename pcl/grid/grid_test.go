@@ -38,7 +38,7 @@ func TestBuiltin(t *testing.T) {
 			rows[g.Name] = len(r)
 			for i, c := range configs {
 				if c.Method == configs[0].Method && c.Seed == configs[0].Seed { // the situations are the same for all
-					if err := playable(c); err != nil {
+					if err := playable(c.Config); err != nil {
 						t.Errorf("%s, %s: %v", g.Name, r[i].Dataset, err)
 					}
 				}

@@ -14,7 +14,7 @@ import (
 type Plan struct {
 	*Grid
 	Rows []Row
-	Runs []experiment.Config // the run of each row, once if rows share it, in the order in which one process makes them
+	Runs []experiment.Checked // the run of each row, once if rows share it, in the order in which one process makes them
 }
 
 // Expand returns the plan of a grid.
@@ -68,7 +68,7 @@ func (p *Plan) Work(ctx context.Context, w experiment.Where) error {
 			missing[c.Dataset] = fmt.Errorf("%w: %w", ErrNoData, err)
 		case errors.As(err, new(*experiment.FailedError)), errors.Is(err, experiment.ErrForeign):
 			if w.Say != nil {
-				w.Say(fmt.Sprintf("%s: %v.", p.place(c), short(err.Error())))
+				w.Say(fmt.Sprintf("%s: %v.", p.place(c.Config), short(err.Error())))
 			}
 		default:
 			return err
@@ -84,7 +84,7 @@ func (p *Plan) Work(ctx context.Context, w experiment.Where) error {
 // Retry forgets that runs of a shard have failed, so that [Plan.Work] makes them again.
 func (p *Plan) Retry(dir string, shard experiment.Shard) error {
 	for _, c := range p.Runs {
-		if !shard.Has(c) {
+		if !shard.Has(c.Config) {
 			continue
 		}
 		if err := experiment.Retry(filepath.Join(dir, c.Folder())); err != nil {

@@ -88,10 +88,10 @@ func gridOrCandidates(name, size string) (*Grid, error) {
 
 // ConfigOf returns the configuration of the run behind a row of exported results. It is an error if the grid has no such
 // row, or another run in its place.
-func (g *Grid) ConfigOf(r *rows.Row) (experiment.Config, error) {
+func (g *Grid) ConfigOf(r *rows.Row) (experiment.Checked, error) {
 	all, configs, err := g.expand()
 	if err != nil {
-		return experiment.Config{}, err
+		return experiment.Checked{}, err
 	}
 	for i, row := range all {
 		if !isPlace(row, r) {
@@ -104,7 +104,7 @@ func (g *Grid) ConfigOf(r *rows.Row) (experiment.Config, error) {
 		}
 		return configs[i], nil
 	}
-	return experiment.Config{}, fmt.Errorf("the grid %s has no %s on %s, %s-incremental, label set %d, timeline %d, seed %d; the program %s made it", g.Name, r.Line(), r.Dataset, r.Increment, r.LabelSet, r.Timeline, r.Seed, r.Program)
+	return experiment.Checked{}, fmt.Errorf("the grid %s has no %s on %s, %s-incremental, label set %d, timeline %d, seed %d; the program %s made it", g.Name, r.Line(), r.Dataset, r.Increment, r.LabelSet, r.Timeline, r.Seed, r.Program)
 }
 
 // isPlace says whether a row of a grid is that of exported results.

@@ -30,7 +30,7 @@ func (r *Results) Refresh() error {
 		if r.states[id].Run != nil {
 			continue
 		}
-		s, err := experiment.Look(filepath.Join(r.dir, c.Folder()), c)
+		s, err := experiment.Look(filepath.Join(r.dir, c.Folder()), c.Config)
 		if err != nil {
 			return err
 		}
@@ -89,7 +89,7 @@ type Failure struct {
 func (r *Results) Status(shard experiment.Shard) *Status {
 	s := &Status{Name: r.Name, Title: r.Title, Workers: []Working{}, Failures: []Failure{}} // not null in JSON
 	for _, c := range r.Runs {
-		if !shard.Has(c) {
+		if !shard.Has(c.Config) {
 			continue
 		}
 		s.Runs++
@@ -101,10 +101,10 @@ func (r *Results) Status(shard experiment.Shard) *Status {
 			}
 		case now.Holder != "":
 			s.Running++
-			s.Workers = append(s.Workers, Working{r.place(c), now.Holder})
+			s.Workers = append(s.Workers, Working{r.place(c.Config), now.Holder})
 		case now.Failed != "":
 			s.Failed++
-			s.Failures = append(s.Failures, Failure{c.Folder(), r.place(c), now.Failed})
+			s.Failures = append(s.Failures, Failure{c.Folder(), r.place(c.Config), now.Failed})
 		case now.Step > 0:
 			s.Saved++
 		default:

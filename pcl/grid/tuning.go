@@ -221,7 +221,7 @@ func (t *Tuning) published(name, path string) (any, error) {
 		return nil, err
 	}
 	if param, ok := strings.CutPrefix(path, "params."); ok {
-		return publishedParam(c, param)
+		return publishedParam(c.Config, param)
 	}
 	data, err := json.Marshal(c)
 	if err != nil {

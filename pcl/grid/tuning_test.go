@@ -120,8 +120,8 @@ func TestPick(t *testing.T) {
 	lost := map[string]bool{}
 	for i, row := range rows {
 		key := row.Method + "/" + string(row.Increment)
-		means[key] += fakeResult(configs[i]).A / 2
-		lost[key] = lost[key] || bad(configs[i])
+		means[key] += fakeResult(configs[i].Config).A / 2
+		lost[key] = lost[key] || bad(configs[i].Config)
 	}
 	for i := 0; i < len(rows); i += 2 {
 		key := rows[i].Method + "/" + string(rows[i].Increment)
@@ -294,7 +294,7 @@ func TestBuiltinTuning(t *testing.T) {
 		t.Errorf("%d runs, want %d", len(configs), n)
 	}
 	for _, c := range configs {
-		if err := playable(c); err != nil {
+		if err := playable(c.Config); err != nil {
 			t.Error(err)
 		}
 		if c.Dataset != "glyphs-tune" || c.LabelSet < 100 || c.Timeline < 100 || c.Seed < 1000 {
