@@ -120,6 +120,9 @@ func (o Options) validate() error {
 	if err := reserved(o.Optimizer.State()); err != nil {
 		return fmt.Errorf("pcl: Options.Optimizer: %w", err)
 	}
+	if err := method.Whole(o.Method); err != nil {
+		return fmt.Errorf("pcl: method %s: %w", o.Method.Info().Name, err)
+	}
 	if info := o.Method.Info(); info.Direct && o.ExtraUpdate {
 		return fmt.Errorf("pcl: Options.ExtraUpdate repeats a step by its weights; method %s gives a direction instead", info.Name)
 	}
