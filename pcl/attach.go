@@ -65,10 +65,10 @@ func (t *task) hush() {
 	}
 }
 
-// Reattach begins the task with the given id again, which has ended: it goes on with the outputs that it had, and its
-// samples stay in the memory. When it ends again, they compete with the new ones for the task's places, at random or, if
-// the method ranks samples, in one ranking of both. Of t, only Stream is required. Classes, if given, must be those of the task; Name,
-// ClassNames and Test, if given, take the place of the old ones. After an error the learner is unchanged.
+// Reattach restarts an ended task: it keeps its outputs, and its samples stay in the memory. When it ends again, old and
+// new samples compete for the task's places, at random or, if the method ranks samples, in one ranking. Of t, only Stream
+// is required. Classes, if given, must be the task's; Name, ClassNames and Test, if given, replace the old ones. After an
+// error the learner is unchanged.
 func (l *Learner) Reattach(id int, t Task) error {
 	if err := l.enter(false); err != nil {
 		return err
@@ -229,9 +229,9 @@ func (l *Learner) open(t *task) error {
 
 // Detach ends a task before its stream has ended, for example because the stream keeps failing or is no longer
 // wanted. If keep is true, the samples collected from the task enter the memory, as they do when a stream ends;
-// otherwise they are discarded. What is in the memory stays: samples of a task that had come back, and those that a method
-// which fills the memory while tasks run has taken. Batches that have been fetched but not trained on are dropped.
-// If the method fails while it takes in the samples, the learner stops for good, as after such a failure in [Learner.Step].
+// otherwise they are discarded. Samples that are already in the memory stay there. Batches that have been fetched but not
+// trained on are dropped. If the method fails while it stores the samples, the learner stops for good, as after such a
+// failure in [Learner.Step].
 func (l *Learner) Detach(id int, keep bool) error {
 	if err := l.enter(false); err != nil {
 		return err

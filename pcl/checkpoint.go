@@ -134,17 +134,20 @@ func (l *Learner) Restore(s State, attach func(id int) (Task, error)) error {
 	return nil
 }
 
-// Load restores what [Learner.Save] wrote, so that training goes on as if it had never stopped. The learner must
-// have been made with the same Options, of which parameters of the method are compared only where its state depends on them; the learning rate, the batch size, the budget of the memory, editing, augmentation
-// and the seed may differ, and then training goes on with the new ones. The batches that were fetched from streams which
-// were running have to fit into the new batch size. A smaller budget thins out the memory at once; of a task that was
-// running, no more samples enter the memory than the old budget allowed. attach is called with the id of each task that
-// had arrived and returns the task; its stream may be at any position, since Load sets the position. A [data.Push] is to
-// be a new one: one from which samples of the checkpoint have not been taken yet would deliver them twice. [SavedTasks] tells the tasks and their
-// classes. Of a task that had ended attach may return the zero Task, which cannot be evaluated; if all had ended,
-// attach may be nil. A file that is damaged or belongs to a different learner is refused, and nothing changes. If a
-// task cannot be attached again, the learner cannot be used any more, except for another Load or [Learner.Restore].
-// The learner then has another memory: a store that [Learner.Memory] returned before is no longer its own.
+// Load restores what [Learner.Save] wrote, so that training continues as if it had never stopped. The learner must
+// have been made with the same Options; parameters of the method are compared only where its state depends on them. The
+// learning rate, the batch size, the budget of the memory, editing, augmentation and the seed may differ, and the new ones
+// apply. Batches already fetched from running streams must fit into the new batch size. A smaller budget thins out the
+// memory at once; a task that was running adds no more samples than the old budget allowed.
+//
+// Load calls attach with the id of each task that had arrived ([SavedTasks] lists them), and sets the position of the
+// stream of the task that attach returns. A [data.Push] must be new: one that still holds samples of the checkpoint would
+// deliver them twice. For an ended task attach may return the zero Task, which cannot be evaluated; if all have ended,
+// attach may be nil.
+//
+// A file that is damaged or belongs to a different learner is refused, and nothing changes. If a task cannot be attached
+// again, the learner cannot be used any more, except for another Load or [Learner.Restore]. After Load the learner has
+// another memory: a store that [Learner.Memory] returned before is no longer its own.
 func (l *Learner) Load(path string, attach func(id int) (Task, error)) error {
 	if err := l.enter(true); err != nil {
 		return err

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// ErrClosed is what the calls of a learner return after [Learner.Close], and those of a predictor after [Predictor.Close]
-// match.
+// ErrClosed is returned by calls of a learner after [Learner.Close]. The errors of a predictor after [Predictor.Close]
+// match it.
 var ErrClosed = errors.New("pcl: the learner is closed")
 
 // errPredictorClosed is the [ErrClosed] of a predictor.

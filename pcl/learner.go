@@ -29,15 +29,15 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
-// Learner trains a model on the streams attached to it. It serves one call at a time: a call made while
-// another is in progress returns [ErrBusy], and a call after [Learner.Close] returns [ErrClosed].
-// What says so may be called at any time, such as [Learner.Steps], [Learner.Tasks], [Learner.Pause] and
-// [Learner.Predict].
+// Learner trains a model on the streams attached to it. Methods documented for any goroutine, such as [Learner.Steps],
+// [Learner.Tasks], [Learner.Pause] and [Learner.Predict], may be called at any time. The others serve one call at a time:
+// while a call is in progress they return [ErrBusy], or wait for it if they say so. After [Learner.Close] calls return
+// [ErrClosed].
 type Learner struct {
 	busy    sync.Mutex  // held by the call in progress
 	refused atomic.Bool // a call met another one in progress since the last step of [Learner.StepContext]
 	closed  atomic.Bool
-	failure error // why the learner cannot go on; nil as long as it can
+	failure error // why the learner cannot continue; nil while it can
 	status  atomic.Pointer[status]
 
 	bell      bell          // rung when there may be something to do

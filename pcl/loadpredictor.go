@@ -37,7 +37,7 @@ func LoadPredictor(b *backend.Backend, path string) (*Predictor, error) {
 }
 
 // NewPredictor returns a predictor with a trained network, whose model is m. It predicts up to batch samples at a time.
-// Its predictions are those of the learner that the network is of; means of the features were rounded to float32.
+// It predicts what the network's learner predicts, up to the rounding of feature means to float32.
 func NewPredictor(b *backend.Backend, m model.Model, t *Trained, batch int) (*Predictor, error) {
 	p, err := newPredictor(b, m, t, batch)
 	if err != nil {

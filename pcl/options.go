@@ -53,9 +53,8 @@ type Options struct {
 	// Weighted says that each sample's last value, after its inputs and its target values if it has any, is its weight
 	// in the loss: a number of at least 0. The weights of a batch are divided by their sum.
 	Weighted bool
-	// Augment, if set, changes each sample before a step trains on it, those of the memory too. The memory stores
-	// samples as they came, and a method that stores the model's outputs with them stores those for the sample as it
-	// came.
+	// Augment, if set, changes each sample before a step trains on it, also replayed ones. The memory stores samples
+	// unchanged, and a method that stores the model's outputs with them stores the outputs for the unchanged sample.
 	Augment Augment
 	// Edit turns memory editing on; the zero value turns it off.
 	Edit Edit

@@ -41,7 +41,7 @@ func (p *prediction) renew() {
 	}
 }
 
-// Snapshot returns a predictor that predicts with the learner as it is now, while the learner goes on. It waits for
+// Snapshot returns a predictor that predicts with the learner as it is now, while the learner continues. It waits for
 // the call in progress, if there is one, and must therefore not be called from within a stream. A method that
 // predicts by a rule of its own prepares for it, as for [Learner.Evaluate].
 func (l *Learner) Snapshot() (*Predictor, error) {

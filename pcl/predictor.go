@@ -19,7 +19,7 @@ import (
 
 // Predictor predicts with a learner as it was when [Learner.Snapshot] was called. It never changes, and may be used
 // by any number of goroutines while the learner trains, and after the learner was closed. Close it before the backend
-// is closed; one that is no longer reachable needs no Close.
+// is closed; an unreachable one is freed without Close.
 type Predictor struct {
 	kit       *kit
 	heads     *heads.Heads

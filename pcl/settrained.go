@@ -26,18 +26,17 @@ type Take struct {
 	KeepMoments bool
 }
 
-// SetTrained gives the learner the parameters and statistics of a network. Their names and shapes must be those of the
-// model's Layout; an error names what is missing, what is there in addition, and what differs, and nothing changes.
+// SetTrained gives the learner the parameters and statistics of a network. Their names and shapes must match the
+// model's Layout; otherwise nothing changes, and the error names what is missing, unexpected or different.
 //
-// The network's outputs keep their meaning. A learner without tasks gets those of the network, as tasks that have ended
-// and of which nothing is in the memory, so that it can predict, [Learner.Reattach] them, and attach others. A learner
-// that has tasks must have the same ones. If the model has more outputs than the network, the classifier's parameters of
-// the others stay as they are; if it has fewer, it grows, if [Options].Grow is set.
+// The network's outputs keep their meaning. A learner without tasks gets the network's, as ended tasks without samples in
+// the memory: it can predict, [Learner.Reattach] them, and attach others. A learner that has tasks must have the same
+// ones. If the model has more outputs than the network, the additional outputs keep their parameters; if it has fewer, it
+// grows, if [Options].Grow is set.
 //
-// Copies of the parameters that the method had asked for are dropped; what iCaRL and LwF distil from becomes these, if a task
-// has ended. A penalty that holds
-// the parameters to earlier ones holds them to these, as firmly as before. The rule of prediction
-// stays the method's: a method that predicts by means computes them from the memory, not from the network's.
+// Copies of the parameters that the method had asked for are dropped; once a task has ended, iCaRL and LwF distil from the
+// new parameters, and a penalty holds the learner to them, as firmly as before. The rule of prediction stays the method's:
+// a method that predicts by means computes them from the memory, not from the network's.
 func (l *Learner) SetTrained(t *Trained, take Take) error {
 	if err := l.enter(false); err != nil {
 		return err

@@ -28,7 +28,7 @@ type Trained struct {
 	Increment scenario.Increment
 	Image     Image
 	Tasks     []TaskInfo // in order of arrival, of which ID, Name and Classes count
-	// Names may name classes; those of [Task].ClassNames are there.
+	// Names has names of classes, such as [Task].ClassNames.
 	Names map[int]string
 	// Loss is the key of [Options].Loss; empty for the cross-entropy of classes.
 	Loss string
