@@ -93,12 +93,6 @@ func (c Config) isFor(set *datasets.Dataset) error {
 	return nil
 }
 
-// NewTask returns a task with the training and test images of the given classes. id should be the id that the
-// learner will give the task when it is attached. The order of the training images is drawn from it.
-func (c Config) NewTask(set *datasets.Dataset, id int, classes ...int) (pcl.Task, error) {
-	return c.newTask(set, id, scenario.Task{Classes: classes})
-}
-
 // tasks returns the tasks of a scenario, by their ids.
 func (c Config) tasks(set *datasets.Dataset, s *scenario.Scenario) func(id int) (pcl.Task, error) {
 	return func(id int) (pcl.Task, error) {
