@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -57,22 +58,16 @@ func inProcesses(ctx context.Context, n int) error {
 }
 
 // collect loads the results that the processes have written.
-func (c *runCmd) collect(rc *runContext, configs []experiment.Checked) ([]*results.Run, error) {
-	var runs []*results.Run
-	for _, config := range configs {
-		r, err := experiment.Finished(c.dir(config.Config), config.Config)
-		if err == nil && r == nil {
-			err = fmt.Errorf("the process that was to make the run in %s ended without a result", c.dir(config.Config))
-		}
-		if err != nil {
-			return nil, c.advise(err, config.Config)
-		}
-		runs = append(runs, r)
+func (c runCmd) collect(rc *runContext, configs []experiment.Checked) ([]*results.Run, error) {
+	c.Replace, c.Checkpoint = false, "" // the processes did that
+	runs, err := c.finished(configs)
+	if i := slices.Index(runs, nil); i >= 0 {
+		err = fmt.Errorf("the process that was to make the run in %s ended without a result", c.dir(configs[i].Config))
 	}
-	if c.JSON {
-		return runs, printJSONLines(rc.stdout, runs)
+	if err == nil && c.JSON {
+		err = printJSONLines(rc.stdout, runs)
 	}
-	return runs, nil
+	return runs, err
 }
 
 // processError is the error of a process of --jobs that failed.

@@ -56,7 +56,7 @@ var mayImport = map[string]string{
 	"pcl/internal/heads":           "pcl/scenario",
 	"pcl/internal/device":          "pcl/data pcl/internal/graphs pcl/internal/heads pcl/internal/program pcl/memory pcl/model pcl/rehearsal",
 	"pcl":                          "pcl/backend pcl/data pcl/internal/checkpoint pcl/internal/device pcl/internal/graphs pcl/internal/heads pcl/internal/program pcl/memory pcl/method pcl/model pcl/onnx pcl/optim pcl/params pcl/rehearsal pcl/safetensors pcl/scenario",
-	"pcl/experiment":               "datasets pcl pcl/backend pcl/data pcl/internal/checkpoint pcl/internal/folder pcl/memory pcl/method pcl/model pcl/optim pcl/rehearsal pcl/results pcl/scenario",
+	"pcl/experiment":               "datasets pcl pcl/backend pcl/data pcl/internal/checkpoint pcl/internal/folder pcl/memory pcl/method pcl/model pcl/optim pcl/params pcl/rehearsal pcl/results pcl/scenario",
 	"grids":                        "",
 	"pcl/results/findings":         "grids pcl/results/paper pcl/results/rows pcl/stats",
 	"pcl/grid":                     "datasets grids pcl/backend pcl/experiment pcl/method pcl/results pcl/results/rows pcl/results/tables pcl/results/tensorboard pcl/scenario pcl/stats",

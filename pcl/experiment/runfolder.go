@@ -275,9 +275,9 @@ func (f *runFolder) complete() error {
 	return f.adopt()
 }
 
-// Discard removes the files of a run from its folder, finished or not, and leaves all other files alone. If another process
+// discard removes the files of a run from its folder, finished or not, and leaves all other files alone. If another process
 // works there, the error is [ErrInUse].
-func Discard(dir string) (err error) {
+func discard(dir string) (err error) {
 	if !exists(dir) {
 		return nil
 	}
