@@ -213,6 +213,11 @@ func (c *gridAgainCmd) compare(rc *runContext, then *rows.Row, run *results.Run)
 	if _, err := fmt.Fprintln(rc.stdout, strings.Join(append([]string{text}, reasons...), "\n  ")); err != nil {
 		return err
 	}
+	if said, within := grid.OnOtherProcessor(then, run); said != "" {
+		if _, err := fmt.Fprintln(rc.stdout, said); err != nil || within {
+			return err
+		}
+	}
 	return fmt.Errorf("the run does not have the result that is in %s", c.File)
 }
 

@@ -202,8 +202,8 @@ func (c *runCmd) dataset(rc *runContext, m *experiment.Machine, configs []experi
 	return set, nil
 }
 
-// make makes the runs that are not finished, one after another, and returns the results of all; m may be nil if there are none,
-// and note is shown with the first.
+// make makes the runs that are not finished, one after another, and returns the results of all. m may be nil if all are finished;
+// note is shown with the first run.
 func (c *runCmd) make(rc *runContext, configs []experiment.Checked, m *experiment.Machine, note string) (runs []*results.Run, err error) {
 	for e, err := range shownRuns(rc, configs, experiment.Where{Machine: m, Dir: c.Out, Options: c.options}, note) {
 		if err != nil {

@@ -24,6 +24,7 @@ func benchmarkProblem(k int) (gram, sigma []float64) {
 func BenchmarkSolve(b *testing.B) {
 	for _, k := range []int{1, 2, 5, 10, 20, 32} {
 		gram, sigma := benchmarkProblem(k)
+		p := of(gram)
 		for _, floor := range []float64{0, 1 / float64(k+1)} {
 			name := fmt.Sprintf("K=%d", k)
 			if floor > 0 {
@@ -33,7 +34,7 @@ func BenchmarkSolve(b *testing.B) {
 				s := Solver{Floor: floor}
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := s.Solve(gram, sigma); err != nil {
+					if _, err := s.Solve(p, sigma); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -48,6 +49,7 @@ func BenchmarkFactors(b *testing.B) {
 		b.Run(rule.String(), func(b *testing.B) {
 			const k = 20
 			gram, sigma := benchmarkProblem(k)
+			p := of(gram)
 			ids := make([]int, k)
 			for i := range ids {
 				ids[i] = i
@@ -55,7 +57,7 @@ func BenchmarkFactors(b *testing.B) {
 			e := Elastic{Rule: rule}
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := e.Factors(ids, gram, sigma); err != nil {
+				if err := e.Factors(ids, p, sigma); err != nil {
 					b.Fatal(err)
 				}
 			}

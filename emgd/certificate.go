@@ -105,7 +105,7 @@ type Certificate struct {
 	// Cancellation is ‖d‖/Σλ_i‖J_i‖ as computed: 1 when all active gradients agree. Below about 1e-6 it
 	// cannot be distinguished from 0 in float64, and the status is Stationary. The certificate is about the
 	// Gram matrix as it was given. The rounding of that matrix alone changes ‖d‖² by a relative
-	// 1e-16/Cancellation² or so, which [Solver.SolveRows] avoids.
+	// 1e-16/Cancellation² or so, which [FromGradients] avoids.
 	Cancellation float64 `json:"cancellation"`
 	// Floor is the floor on λ.
 	Floor float64 `json:"floor"`

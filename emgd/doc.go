@@ -3,8 +3,8 @@
 // and without a machine-learning framework.
 //
 // One step has K active streams with loss gradients J_i (the rows of J) and their Gram matrix
-// M = JJᵀ. [Elastic] turns M into the elastic factors σ (rules GMC, GS and log GMC), and [Solver] turns M
-// and σ into weights λ:
+// M = JJᵀ. [NewProblem] checks M and scales it, [Elastic] turns it into the elastic factors σ (rules GMC, GS and
+// log GMC), and [Solver] turns it and σ into weights λ:
 //
 //	minimise ½‖d‖²,  d = Σ λ_i J_i,  subject to Σ λ_i σ_i = 1 and λ ≥ floor,
 //

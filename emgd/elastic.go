@@ -99,25 +99,14 @@ type past struct {
 }
 
 // Factors updates what is remembered of the given streams and writes their factors to sigma. They sum to 1
-// and are at least MinSigma (docs/method.md §2.1). gram is the Gram matrix JJᵀ of the streams' gradients,
-// row-major K×K. A stream seen for the first time starts at m_i = ‖J_i‖; m is updated before σ is computed.
+// and are at least MinSigma (docs/method.md §2.1). p is the problem of the streams' gradients.
+// A stream seen for the first time starts at m_i = ‖J_i‖; m is updated before σ is computed.
 // Leave out a stream whose gradient is not finite: what is remembered of it then stays as it is. On an error
-// nothing changes.
-func (e *Elastic) Factors(ids []int, gram []float64, sigma []float64) error {
-	return e.FactorsScaled(ids, gram, 0, sigma)
-}
-
-// FactorsScaled is Factors for the Gram matrix of the gradients divided by 2^exponent, as [Gram] makes it.
-func (e *Elastic) FactorsScaled(ids []int, gram []float64, exponent int, sigma []float64) error {
+// nothing changes. The ids differ. Factors panics if ids or sigma have another length.
+func (e *Elastic) Factors(ids []int, p *Problem, sigma []float64) error {
 	k := len(ids)
-	if len(sigma) != k {
-		return fmt.Errorf("emgd: sigma has length %d for %d streams", len(sigma), k)
-	}
-	if err := checkGram(gram, k); err != nil {
-		return err
-	}
-	if err := checkIDs(ids); err != nil {
-		return err
+	if k != p.k || len(sigma) != k {
+		panic(fmt.Sprintf("emgd: %d ids and %d factors for %d gradients", k, len(sigma), p.k))
 	}
 	if err := e.checkSettings(); err != nil {
 		return err
@@ -125,10 +114,10 @@ func (e *Elastic) FactorsScaled(ids []int, gram []float64, exponent int, sigma [
 	e.z = fp.Grow(e.z, k)
 	z := e.z
 	if e.Rule == GS {
-		cosineSums(gram, z)
+		cosineSums(p.c, z)
 	} else {
 		for i := range k {
-			z[i] = math.Ldexp(math.Sqrt(gram[i*k+i]), exponent)
+			z[i] = p.Length(i)
 			if math.IsInf(z[i], 1) {
 				return fmt.Errorf("emgd: the length of gradient %d (counted from 0) leaves the range of float64; scale the gradients down", i)
 			}
@@ -147,7 +136,7 @@ func (e *Elastic) FactorsScaled(ids []int, gram []float64, exponent int, sigma [
 // End forgets a stream that has finished. Unknown ids are ignored.
 func (e *Elastic) End(id int) { delete(e.norms, id) }
 
-// Undo takes the latest successful call of Factors or FactorsScaled back, for a caller whose step was not made after
+// Undo takes the latest successful call of Factors back, for a caller whose step was not made after
 // all. It must be the next call after that one. A second Undo in a row changes nothing.
 func (e *Elastic) Undo() {
 	if len(e.past.ids) == 0 {
@@ -198,17 +187,6 @@ func (e *Elastic) checkSettings() error {
 		return fmt.Errorf("emgd: AutoScale = %v; want a positive number, or 0 for 1", e.AutoScale)
 	case !(e.Momentum < 1) || math.IsInf(e.Momentum, -1):
 		return fmt.Errorf("emgd: momentum ε1 = %v; want a number below 1", e.Momentum)
-	}
-	return nil
-}
-
-func checkIDs(ids []int) error {
-	for i, id := range ids {
-		for j, other := range ids[:i] {
-			if id == other {
-				return fmt.Errorf("emgd: stream id %d is given twice, as rows %d and %d", id, j, i)
-			}
-		}
 	}
 	return nil
 }

@@ -13,9 +13,12 @@ var gram = []float64{
 	2, 4, 9,
 }
 
+// problem is gram, which is known to be one.
+var problem, _ = emgd.NewProblem(gram)
+
 func ExampleSolver() {
 	var solver emgd.Solver
-	c, err := solver.Solve(gram, []float64{0.2, 0.3, 0.5})
+	c, err := solver.Solve(problem, []float64{0.2, 0.3, 0.5})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -32,7 +35,7 @@ func ExampleSolver() {
 // MGDA is the solve with every factor 1.
 func ExampleSolver_mgda() {
 	var solver emgd.Solver
-	c, err := solver.Solve(gram, []float64{1, 1, 1})
+	c, err := solver.Solve(problem, []float64{1, 1, 1})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -44,7 +47,12 @@ func ExampleSolver_mgda() {
 // Opposite gradients cancel: nothing decreases both losses.
 func ExampleStatus_Message() {
 	var solver emgd.Solver
-	c, err := solver.Solve([]float64{1, -2, -2, 4}, []float64{0.5, 0.5})
+	p, err := emgd.FromGradients([][]float64{{1}, {-2}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	c, err := solver.Solve(p, []float64{0.5, 0.5})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -61,11 +69,11 @@ func ExampleElastic() {
 	var elastic emgd.Elastic // GMC, τ = 5, ε1 = 0.9
 	var solver emgd.Solver
 	sigma := make([]float64, 3)
-	if err := elastic.Factors([]int{0, 4, 5}, gram, sigma); err != nil {
+	if err := elastic.Factors([]int{0, 4, 5}, problem, sigma); err != nil {
 		fmt.Println(err)
 		return
 	}
-	c, err := solver.Solve(gram, sigma)
+	c, err := solver.Solve(problem, sigma)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -18,7 +18,11 @@ func FuzzSolve(f *testing.F) {
 		if p == nil {
 			return
 		}
-		c, err := p.solver().Solve(p.gram, p.sigma)
+		q, err := NewProblem(p.gram)
+		if err != nil {
+			return
+		}
+		c, err := p.solver().Solve(q, p.sigma)
 		if err != nil {
 			return
 		}

@@ -29,7 +29,7 @@ func TestMillion(t *testing.T) {
 	buckets := map[int]int{}
 	for trial := range n {
 		p := randomProblem(r, 20)
-		c, err := p.solver().Solve(p.gram, p.sigma)
+		c, err := p.solver().Solve(of(p.gram), p.sigma)
 		if err != nil {
 			t.Fatalf("problem %d: %v", trial, err)
 		}

@@ -83,11 +83,11 @@ func proportional(squares ...float64) []float64 {
 func solveRows(t testing.TB, s *Solver, rows [][]float64, sigma []float64) *Certificate {
 	t.Helper()
 	gram := gramOf(rows)
-	c, err := s.Solve(gram, sigma)
+	c, err := s.Solve(of(gram), sigma)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Verify(gram, 1e-9); err != nil {
+	if err := c.Verify(of(gram), 1e-9); err != nil {
 		t.Fatal(err)
 	}
 	return c
@@ -123,7 +123,7 @@ func TestElasticOracles(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			k := len(tt.rows)
 			sigma := make([]float64, k)
-			if err := tt.elastic.Factors([]int{0, 1, 2}[:k], gramOf(tt.rows), sigma); err != nil {
+			if err := tt.elastic.Factors([]int{0, 1, 2}[:k], of(gramOf(tt.rows)), sigma); err != nil {
 				t.Fatal(err)
 			}
 			c := solveRows(t, &Solver{Floor: tt.floor}, tt.rows, sigma)

@@ -21,6 +21,16 @@ func (p *problem) solver() *Solver {
 	return &Solver{Floor: p.floor, Zero: p.zero, ZeroTol: p.zeroTol}
 }
 
+// of and from are the problems of a Gram matrix and of gradients that are known to be good.
+func of(gram []float64) *Problem     { return sure(NewProblem(gram)) }
+func from(rows [][]float64) *Problem { return sure(FromGradients(rows)) }
+func sure(p *Problem, err error) *Problem {
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
 func gramOf(j [][]float64) []float64 {
 	k := len(j)
 	m := make([]float64, k*k)

@@ -69,11 +69,11 @@ func near(t rapid.TB, what string, got, want []float64, tol float64) {
 func must(t rapid.TB, s *Solver, rows [][]float64, sigma []float64) *Certificate {
 	t.Helper()
 	gram := gramOf(rows)
-	c, err := s.Solve(gram, sigma)
+	c, err := s.Solve(of(gram), sigma)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Verify(gram, 1e-9); err != nil {
+	if err := c.Verify(of(gram), 1e-9); err != nil {
 		t.Fatal(err)
 	}
 	return c.Clone()
@@ -333,14 +333,14 @@ func TestDegenerate(t *testing.T) {
 
 func TestInfeasibleFloor(t *testing.T) {
 	s := Solver{Floor: 0.6}
-	c, err := s.Solve([]float64{1, 0, 0, 1}, []float64{1, 1})
+	c, err := s.Solve(of([]float64{1, 0, 0, 1}), []float64{1, 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if c.Status != FloorInfeasible || c.Lambda[0] != .5 || c.Lambda[1] != .5 {
 		t.Errorf("status %v, λ = %v; want floor-infeasible with equal weights", c.Status, c.Lambda)
 	}
-	if c.Verify([]float64{1, 0, 0, 1}, 1e-9) == nil {
+	if c.Verify(of([]float64{1, 0, 0, 1}), 1e-9) == nil {
 		t.Error("Verify accepts weights that no floor allows")
 	}
 }
@@ -363,32 +363,32 @@ func TestVerifyRejects(t *testing.T) {
 	} {
 		c := solveRows(t, &Solver{}, threeRows, []float64{.2, .3, .5}).Clone()
 		spoil(c)
-		if c.Verify(gram, 1e-9) == nil {
+		if c.Verify(of(gram), 1e-9) == nil {
 			t.Errorf("a certificate with wrong %s passes", name)
 		}
 	}
 	floor := Certificate{Floor: .1, Sigma: []float64{.5, .5}, Lambda: []float64{1.5, .5}, Norm2: 2.5, Slacks: []float64{1.5, .5}, Status: Optimal}
-	if floor.Verify([]float64{1, 0, 0, 1}, 1e-9) == nil { // the optimum is (1, 1)
+	if floor.Verify(of([]float64{1, 0, 0, 1}), 1e-9) == nil { // the optimum is (1, 1)
 		t.Error("a certificate that names no active rows passes")
 	}
 	stationary := []float64{1, -1, -1, 1}
-	c, err := new(Solver).Solve(stationary, []float64{1, 1})
-	if err != nil || c.Verify(stationary, 1e-9) != nil {
+	c, err := new(Solver).Solve(of(stationary), []float64{1, 1})
+	if err != nil || c.Verify(of(stationary), 1e-9) != nil {
 		t.Fatalf("a stationary point: %v", err)
 	}
-	if c.Status = Optimal; c.Verify(stationary, 1e-9) == nil {
+	if c.Status = Optimal; c.Verify(of(stationary), 1e-9) == nil {
 		t.Error("a stationary point passes as optimal")
 	}
 	binding := []float64{1, 0, 0, 100}
-	if c, err = (&Solver{Floor: .3}).Solve(binding, []float64{1, 1}); err != nil || c.Status != FloorBinding || c.Verify(binding, 1e-9) != nil {
+	if c, err = (&Solver{Floor: .3}).Solve(of(binding), []float64{1, 1}); err != nil || c.Status != FloorBinding || c.Verify(of(binding), 1e-9) != nil {
 		t.Fatalf("a floor that binds: %v (%v)", c, err)
 	}
-	if c.Status = Optimal; c.Verify(binding, 1e-9) == nil {
+	if c.Status = Optimal; c.Verify(of(binding), 1e-9) == nil {
 		t.Error("a floor that binds passes as optimal")
 	}
 	invented := Certificate{Lambda: []float64{5, 0, 0}, Sigma: []float64{.2, .3, .5}, Slacks: make([]float64, 3), Norm2: 100, Level: 100, Dropped: []int{0, 1, 2}}
 	for _, invented.Status = range []Status{Optimal, RowsDropped, IllConditioned, FloorBinding} {
-		if invented.Verify([]float64{4, -1, 1, -1, 9, 1, 1, 1, 1}, 1e-9) == nil {
+		if invented.Verify(of([]float64{4, -1, 1, -1, 9, 1, 1, 1, 1}), 1e-9) == nil {
 			t.Errorf("an invented certificate passes as %v", invented.Status)
 		}
 	}
@@ -402,42 +402,49 @@ func TestBadInput(t *testing.T) {
 		want        string
 	}{
 		{nil, nil, 0, "no gradients"},
-		{[]float64{1, 0, 0}, []float64{1, 1}, 0, "3 entries"},
-		{[]float64{1, nan, 0, 1}, []float64{1, 1}, 0, "(0,1) is NaN"},
-		{[]float64{1, 0, inf, 1}, []float64{1, 1}, 0, "(1,0) is +Inf"},
-		{[]float64{1, 0, 0, -1}, []float64{1, 1}, 0, "(1,1) = -1 is negative"},
+		{[]float64{1, 0, 0}, []float64{1, 1}, 0, "3 entries, which"},
+		{[]float64{1, nan, 0, 1}, []float64{1, 1}, 0, "row 1, entry 2 is NaN"},
+		{[]float64{1, 0, inf, 1}, []float64{1, 1}, 0, "row 2, entry 1 is +Inf"},
+		{[]float64{1, 0, 0, -1}, []float64{1, 1}, 0, "entry 2 is -1: the square"},
 		{[]float64{1, .5, .2, 1}, []float64{1, 1}, 0, "not symmetric"},
-		{[]float64{1, 2, 2, 1}, []float64{1, 1}, 0, "exceeds"},
-		{[]float64{0, 2, 2, 1}, []float64{1, 1}, 0, "exceeds"},
-		{[]float64{1, 0, 0, 1}, []float64{1, -1}, 0, "σ_1 = -1"},
-		{[]float64{1, 0, 0, 1}, []float64{nan, 1}, 0, "σ_0 = NaN"},
-		{[]float64{1, 0, 0, 1}, []float64{inf, 1}, 0, "σ_0 = +Inf"},
-		{[]float64{1, 0, 0, 1}, []float64{0, 0}, 0, "every elastic factor is 0"},
-		{[]float64{1, 0, 0, 1}, []float64{1, 1}, -1, "floor -1"},
-		{[]float64{1, 0, 0, 1}, []float64{1, 1}, nan, "floor NaN"},
+		{[]float64{1, 2, 2, 1}, []float64{1, 1}, 0, "have such a product"},
+		{[]float64{0, 2, 2, 1}, []float64{1, 1}, 0, "have such a product"},
+		{[]float64{1, 0, 0, 1}, []float64{1, -1}, 0, "entry 2 of sigma is -1"},
+		{[]float64{1, 0, 0, 1}, []float64{nan, 1}, 0, "entry 1 of sigma is NaN"},
+		{[]float64{1, 0, 0, 1}, []float64{inf, 1}, 0, "entry 1 of sigma is +Inf"},
+		{[]float64{1, 0, 0, 1}, []float64{0, 0}, 0, "every entry of sigma is 0"},
 		{[]float64{1}, []float64{1e-320}, 0, "range of float64"},
 	}
 	for _, tt := range tests {
 		s := Solver{Floor: tt.floor}
-		_, err := s.Solve(tt.gram, tt.sigma)
+		p, err := NewProblem(tt.gram)
+		if err == nil {
+			_, err = s.Solve(p, tt.sigma)
+		}
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("Solve(%v, %v): error %v, want one with %q", tt.gram, tt.sigma, err, tt.want)
 		}
 	}
-	for want, s := range map[string]*Solver{"ZeroTol NaN": {ZeroTol: nan}, "ZeroTol 1": {ZeroTol: 1}, "ZeroTol -Inf": {ZeroTol: -inf}, "unknown policy 2": {Zero: 2}} {
-		if _, err := s.Solve([]float64{1, 0, 0, 1}, []float64{1, 1}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: error %v, want one with %q", s, err, want)
-		}
+	for _, s := range []*Solver{{Floor: -1}, {Floor: nan}, {ZeroTol: nan}, {ZeroTol: 1}, {ZeroTol: -inf}, {Zero: 2}} {
+		func() {
+			defer func() {
+				if text, _ := recover().(string); !strings.Contains(text, "want a finite number") {
+					t.Errorf("%+v: panic %q", s, text)
+				}
+			}()
+			s.Solve(of([]float64{1, 0, 0, 1}), []float64{1, 1})
+		}()
 	}
 }
 
 func TestNoAllocations(t *testing.T) {
 	for _, k := range []int{1, 2, 5, 20} {
 		gram, sigma := benchmarkProblem(k)
+		p := of(gram)
 		for _, floor := range []float64{0, 1 / float64(k+1)} {
 			s := Solver{Floor: floor}
 			if n := testing.AllocsPerRun(20, func() {
-				if _, err := s.Solve(gram, sigma); err != nil {
+				if _, err := s.Solve(p, sigma); err != nil {
 					t.Fatal(err)
 				}
 			}); n != 0 {
@@ -456,8 +463,8 @@ func TestReuse(t *testing.T) {
 		p := randomProblem(r, 12)
 		fresh := p.solver()
 		used.Floor, used.Zero, used.ZeroTol = p.floor, p.zero, p.zeroTol
-		a, errA := fresh.Solve(p.gram, p.sigma)
-		b, errB := used.Solve(p.gram, p.sigma)
+		a, errA := fresh.Solve(of(p.gram), p.sigma)
+		b, errB := used.Solve(of(p.gram), p.sigma)
 		if errA != nil || errB != nil {
 			t.Fatal(errA, errB)
 		}

@@ -20,20 +20,17 @@ type wide struct {
 	rows   [][]float64
 	sigma  []float64
 	solver Solver
-	gram   bool // solve from the Gram matrix that Gram makes
+	gram   bool // solve from the Gram matrix that Problem.Gram makes
 }
 
 func (p *wide) solve() (*Certificate, error) {
 	if !p.gram {
-		return p.solver.SolveRows(p.rows, p.sigma)
+		return p.solver.Solve(from(p.rows), p.sigma)
 	}
-	gram, exponent, err := Gram(p.rows)
-	if err != nil {
-		return nil, err
-	}
-	c, err := p.solver.Solve(gram, p.sigma)
+	whole := from(p.rows)
+	c, err := p.solver.Solve(of(whole.Gram()), p.sigma)
 	if err == nil {
-		c.Exponent += exponent
+		c.Exponent += whole.Exponent()
 	}
 	return c, err
 }
@@ -175,7 +172,7 @@ func (p *wide) inner() [][]*big.Float {
 	m := make([][]*big.Float, k)
 	gram, exponent := []float64(nil), 0
 	if p.gram {
-		gram, exponent, _ = Gram(p.rows)
+		gram, exponent = from(p.rows).Gram(), from(p.rows).Exponent()
 	}
 	for i := range k {
 		m[i] = make([]*big.Float, k)

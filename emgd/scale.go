@@ -18,18 +18,36 @@ import (
 // products and quotients may leave float64 where the rows are in it. A row of norm 0 gets the p_i that
 // makes s_i ≈ 1.
 func (s *Solver) scale() {
-	w, g, n := &s.set, &s.gram, len(s.rows)
+	w, p, n := &s.set, s.problem, len(s.rows)
 	w.resize(n)
+	s.unit()
+	if p.lo != nil {
+		w.lo = fp.Grow(w.lo, n*n)
+	}
+	for a, i := range s.rows {
+		w.s[a] = math.Ldexp(s.cert.Sigma[i], -s.exp[a]-w.unit)
+		if w.s[a] < negligible {
+			w.s[a] = 0
+		}
+		for b, j := range s.rows {
+			w.c[a*n+b] = p.c[i*p.k+j]
+			if p.lo != nil {
+				w.lo[a*n+b] = p.lo[i*p.k+j]
+			}
+		}
+		w.norm[a] = math.Sqrt(w.c[a*n+a])
+	}
+	s.shift()
+}
+
+// unit finds the exponents of the p_i and of m.
+func (s *Solver) unit() {
 	top, topOfZeros := math.MinInt, math.MinInt
 	for a, i := range s.rows {
-		h, sigma := 0, s.cert.Sigma[i]
-		if m := g.square(i); m > 0 {
-			h = fp.HalfExponent(m)
-		}
-		s.inv[a], s.exp[a] = math.Ldexp(1, -h), h+g.exponent(i)
-		switch {
+		s.exp[a] = s.problem.exp[i]
+		switch sigma := s.cert.Sigma[i]; {
 		case sigma == 0:
-		case g.square(i) > 0:
+		case s.problem.square(i) > 0:
 			top = max(top, math.Ilogb(sigma)-s.exp[a])
 		default:
 			topOfZeros = max(topOfZeros, math.Ilogb(sigma))
@@ -44,35 +62,12 @@ func (s *Solver) scale() {
 			top -= f
 		}
 	}
-	w.unit = top
+	s.set.unit = top
 	for a, i := range s.rows {
-		sigma := s.cert.Sigma[i]
-		if g.square(i) == 0 {
-			s.exp[a] = math.Ilogb(sigma) - top
-		}
-		w.s[a] = math.Ldexp(sigma, -s.exp[a]-top)
-		if w.s[a] < negligible {
-			w.s[a] = 0
+		if s.problem.square(i) == 0 {
+			s.exp[a] = math.Ilogb(s.cert.Sigma[i]) - top
 		}
 	}
-	for a, i := range s.rows {
-		row := g.m[i*g.k : i*g.k+g.k]
-		for b, j := range s.rows[:a] {
-			v := 0.5*(row[j]*s.inv[a]*s.inv[b]) + 0.5*(g.m[j*g.k+i]*s.inv[a]*s.inv[b])
-			w.c[a*n+b], w.c[b*n+a] = v, v
-		}
-		w.c[a*n+a] = row[i] * s.inv[a] * s.inv[a]
-		w.norm[a] = math.Sqrt(w.c[a*n+a])
-	}
-	if g.lo != nil {
-		w.lo = fp.Grow(w.lo, n*n)
-		for a, i := range s.rows {
-			for b, j := range s.rows {
-				w.lo[a*n+b] = g.lo[i*g.k+j] * s.inv[a] * s.inv[b]
-			}
-		}
-	}
-	s.shift()
 }
 
 // floorExponent is that of the floor's part of d in the scale with m = 2^top. Where a row of norm 0 takes
@@ -80,7 +75,7 @@ func (s *Solver) scale() {
 func (s *Solver) floorExponent(top int) int {
 	f := math.MinInt
 	for a, i := range s.rows {
-		if s.gram.square(i) > 0 {
+		if s.problem.square(i) > 0 {
 			f = max(f, math.Ilogb(s.Floor)+s.exp[a]+top)
 		}
 	}
@@ -269,37 +264,32 @@ func (t *terms) slack() float64 { return t.along - t.asked }
 // scale is scale_i of the certificate.
 func (t *terms) scale() float64 { return t.length + t.share }
 
-// taking are the terms of the row at position a of those that take part.
-func (s *Solver) taking(a int) terms {
+// terms are those of row i, whose J_i·d is along·2^e and whose length norm·2^e, in the unit 2^unit.
+func (s *Solver) terms(i int, along, norm float64, e, unit int) terms {
 	w := &s.set
-	sigma := math.Ldexp(s.cert.Sigma[s.rows[a]], -s.exp[a]-w.unit)
+	sigma := math.Ldexp(s.cert.Sigma[i], -unit-w.unit)
 	return terms{
-		along: w.g[a], length: w.norm[a] * math.Sqrt(w.norm2),
+		along: math.Ldexp(along, e-unit), length: math.Ldexp(norm*math.Sqrt(w.norm2), e-unit),
 		asked: sigma * w.kappa, share: sigma * max(w.norm2, math.Abs(w.kappa)),
-		exp: s.exp[a] - w.unit,
+		exp: unit - w.unit,
 	}
 }
 
 // left are the terms of row i, which takes no part.
 func (s *Solver) left(i int) terms {
-	w, g, sigma := &s.set, &s.gram, s.cert.Sigma[i]
-	norm, e := g.length(i)
+	p, sigma := s.problem, s.cert.Sigma[i]
+	norm, e := math.Sqrt(p.square(i)), p.exp[i]
 	unit := e
 	if sigma > 0 { // the row may be much shorter than σ_i asks for
-		if asked := math.Ilogb(sigma) - w.unit; norm == 0 || asked > e {
+		if asked := math.Ilogb(sigma) - s.set.unit; norm == 0 || asked > e {
 			unit = asked
 		}
 	}
 	along := 0.0
 	for a, j := range s.rows {
-		along += g.m[i*g.k+j] * s.inv[a] * s.weight(a)
+		along += p.c[i*p.k+j] * s.weight(a)
 	}
-	sigma = math.Ldexp(sigma, -unit-w.unit)
-	return terms{
-		along: math.Ldexp(along, g.exponent(i)-unit), length: math.Ldexp(norm*math.Sqrt(w.norm2), e-unit),
-		asked: sigma * w.kappa, share: sigma * max(w.norm2, math.Abs(w.kappa)),
-		exp: unit - w.unit,
-	}
+	return s.terms(i, along, norm, e, unit)
 }
 
 // weight is λ in the scale of ν.
@@ -318,7 +308,7 @@ func (s *Solver) measure() (worse bool) {
 	c.Norm2, c.Level = math.Ldexp(w.norm2, unit), math.Ldexp(w.kappa, unit)
 	size, gap, total := 0.0, 0.0, 0.0
 	for a, i := range s.rows {
-		t := s.taking(a)
+		t := s.terms(i, w.g[a], w.norm[a], s.exp[a], s.exp[a])
 		c.Slacks[i] = math.Ldexp(t.slack(), t.exp-2*c.Exponent)
 		size += s.weight(a) * w.norm[a]
 		if t.scale() == 0 {

@@ -12,12 +12,13 @@ func TestPowersOfTwo(t *testing.T) {
 	rows, sigma := [][]float64{{-4, 1, 1}, {6, 1, 1}, {1, -2, 3}}, []float64{.2, .3, .5}
 	want := solveRows(t, &Solver{}, rows, sigma).Clone()
 	for _, e := range []int{-1070, -700, -500, -400, 400, 500, 700, 1020} {
-		scaled := divided(rows, []int{-e, -e, -e})
-		gram, exponent, err := Gram(scaled)
-		if err != nil {
-			t.Fatal(err)
+		var scaled [][]float64
+		for _, row := range rows {
+			scaled = append(scaled, []float64{math.Ldexp(row[0], e), math.Ldexp(row[1], e), math.Ldexp(row[2], e)})
 		}
-		c, err := new(Solver).Solve(gram, sigma)
+		whole := from(scaled)
+		exponent := whole.Exponent()
+		c, err := new(Solver).Solve(of(whole.Gram()), sigma)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -27,12 +28,12 @@ func TestPowersOfTwo(t *testing.T) {
 		if got := math.Ldexp(c.Norm2, 2*(c.Exponent+exponent-e)); got != want.Norm2 {
 			t.Errorf("2^%d: ‖d‖² = %v·4^%d, want %v times 4^%d", e, c.Norm2, c.Exponent+exponent, want.Norm2, e)
 		}
-		own, err := new(Solver).SolveRows(scaled, sigma)
+		own, err := new(Solver).Solve(from(scaled), sigma)
 		if err != nil {
 			t.Fatal(err)
 		}
 		near(t, "λ from the rows", own.Lambda, want.Lambda, 1e-15)
-		if err := own.VerifyRows(scaled, 1e-9); err != nil {
+		if err := own.Verify(from(scaled), 1e-9); err != nil {
 			t.Errorf("2^%d: %v", e, err)
 		}
 	}
@@ -42,7 +43,7 @@ func TestPowersOfTwo(t *testing.T) {
 func TestGramOfAnyScale(t *testing.T) {
 	for _, m := range []float64{5e-324, 1e-310, 1e-300, 1e-290, 1e290, 1e308} {
 		for _, gram := range [][]float64{{m, 0, 0, m}, {m, -m, -m, m}} {
-			c, err := new(Solver).Solve(gram, []float64{1, 1})
+			c, err := new(Solver).Solve(of(gram), []float64{1, 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -53,13 +54,13 @@ func TestGramOfAnyScale(t *testing.T) {
 			if !slices.Equal(c.Lambda, []float64{.5, .5}) || c.Status != status || len(c.Dropped) > 0 {
 				t.Errorf("%g: λ = %v, %v, dropped %v", gram, c.Lambda, c.Status, c.Dropped)
 			}
-			if err := c.Verify(gram, 1e-9); err != nil {
+			if err := c.Verify(of(gram), 1e-9); err != nil {
 				t.Errorf("%g: %v", gram, err)
 			}
 		}
 	}
 	// Products of gradients of length 1e-162 that contradict each other after rounding.
-	if _, err := new(Solver).Solve([]float64{5e-324, 2e-323, 2e-323, 5e-324}, []float64{1, 1}); err == nil || !strings.Contains(err.Error(), "scale the gradients up") {
+	if _, err := NewProblem([]float64{5e-324, 2e-323, 2e-323, 5e-324}); err == nil || !strings.Contains(err.Error(), "scale the gradients up") {
 		t.Errorf("error %v, want one that says what to do", err)
 	}
 }
@@ -69,7 +70,7 @@ func TestGramOfAnyScale(t *testing.T) {
 func TestFarApart(t *testing.T) {
 	s := Solver{ZeroTol: -1}
 	rows := [][]float64{{1e-140, 0}, {-3e140, 4e140}}
-	c, err := s.SolveRows(rows, []float64{1, 1})
+	c, err := s.Solve(from(rows), []float64{1, 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,15 +78,15 @@ func TestFarApart(t *testing.T) {
 	if c.Status != Optimal {
 		t.Errorf("status %v", c.Status)
 	}
-	if err := c.VerifyRows(rows, 1e-9); err != nil {
+	if err := c.Verify(from(rows), 1e-9); err != nil {
 		t.Error(err)
 	}
 	// Here the weight would be 1.2e-601.
-	if _, err := s.SolveRows([][]float64{{1e-300, 0}, {-3e300, 4e300}}, []float64{1, 1}); err == nil || !strings.Contains(err.Error(), "λ_1 (counted from 0) is too small for float64") {
+	if _, err := s.Solve(from([][]float64{{1e-300, 0}, {-3e300, 4e300}}), []float64{1, 1}); err == nil || !strings.Contains(err.Error(), "λ_1 (counted from 0) is too small for float64") {
 		t.Errorf("error %v, want one that names λ_1", err)
 	}
 	// And here d needs none of it.
-	c, err = s.SolveRows([][]float64{{1e-300, 0}, {3e300, 4e300}}, []float64{1, 1})
+	c, err = s.Solve(from([][]float64{{1e-300, 0}, {3e300, 4e300}}), []float64{1, 1})
 	if err != nil || !slices.Equal(c.Lambda, []float64{1, 0}) || c.Status != Optimal {
 		t.Errorf("λ = %v (%v), want 1 and 0", c, err)
 	}
@@ -102,7 +103,7 @@ func TestMessageNamesDroppedRows(t *testing.T) {
 		t.Errorf("message %q", m)
 	}
 	c.Status = Optimal
-	if c.Verify(gramOf(rows), 1e-9) == nil {
+	if c.Verify(of(gramOf(rows)), 1e-9) == nil {
 		t.Error("Verify accepts a dropped row that loses as optimal")
 	}
 	// With both rows in it, the exact solution is no harder.
@@ -117,18 +118,18 @@ func TestMessageNamesDroppedRows(t *testing.T) {
 func TestLargeFactors(t *testing.T) {
 	sigma := []float64{1e308, 1e308}
 	for what, gram := range map[string][]float64{"orthogonal": {1, 0, 0, 1}, "zero": {0, 0, 0, 0}} {
-		c, err := new(Solver).Solve(gram, sigma)
+		c, err := new(Solver).Solve(of(gram), sigma)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if c.Status == FloorInfeasible || math.Abs(c.Lambda[0]*1e308-.5) > 1e-14 || math.Abs(c.Lambda[1]*1e308-.5) > 1e-14 {
 			t.Errorf("%s: λ = %v, %v", what, c.Lambda, c.Status)
 		}
-		if err := c.Verify(gram, 1e-9); err != nil {
+		if err := c.Verify(of(gram), 1e-9); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	c, err := (&Solver{Floor: 1e-300}).Solve([]float64{1, 0, 0, 1}, sigma)
+	c, err := (&Solver{Floor: 1e-300}).Solve(of([]float64{1, 0, 0, 1}), sigma)
 	if err != nil || c.Status != FloorInfeasible || c.Lambda[0] == 0 {
 		t.Errorf("%v (%v), want an infeasible floor", c, err)
 	}
@@ -137,7 +138,7 @@ func TestLargeFactors(t *testing.T) {
 // Two opposite gradients that ask for next to nothing share all the weight, and it adds up to 1.
 func TestNegligibleFactorsCount(t *testing.T) {
 	rows := [][]float64{{7.304326207190835e+40, -3.592422311300494e+40}, {-8.716456227584282e+33, 4.2869377598182084e+33}, {-2e-22, -1e-22}}
-	c, err := (&Solver{ZeroTol: -1}).SolveRows(rows, []float64{1, 1, 1})
+	c, err := (&Solver{ZeroTol: -1}).Solve(from(rows), []float64{1, 1, 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +152,7 @@ func TestFloorBesideZero(t *testing.T) {
 	for _, c := range []struct{ size, sigma, floor float64 }{{1e230, 0, 1}, {1e-230, 0, 1}, {1e80, 1e-100, 1e-190}, {1, 0, 1}} {
 		s := Solver{Zero: Keep, Floor: c.floor}
 		rows := [][]float64{{0, 0}, {c.size, c.size}}
-		got, err := s.SolveRows(rows, []float64{.5 / max(c.floor, 1e-180), c.sigma})
+		got, err := s.Solve(from(rows), []float64{.5 / max(c.floor, 1e-180), c.sigma})
 		if err != nil {
 			t.Errorf("%+v: %v", c, err)
 			continue
@@ -159,39 +160,29 @@ func TestFloorBesideZero(t *testing.T) {
 		if got.Status != FloorBinding || got.Lambda[1] != c.floor {
 			t.Errorf("%+v: λ = %v, %v", c, got.Lambda, got.Status)
 		}
-		if err := got.VerifyRows(rows, 1e-9); err != nil {
+		if err := got.Verify(from(rows), 1e-9); err != nil {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
 }
 
-func TestGramRefuses(t *testing.T) {
+func TestFromGradientsRefuses(t *testing.T) {
 	for want, rows := range map[string][][]float64{
-		"no rows":                   nil,
-		"gradient 1 has 1 entries":  {{1, 2}, {3}},
-		"entry 1 of gradient 0 is ": {{1, math.NaN()}},
+		"no gradients":                 nil,
+		"jacobian row 2 has 1 entries": {{1, 2}, {3}},
+		"jacobian row 1, entry 2 is ":  {{1, math.NaN()}},
 	} {
-		if _, _, err := Gram(rows); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := FromGradients(rows); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
-		if _, err := new(Solver).SolveRows(rows, []float64{1}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("SolveRows: error %v, want %q", err, want)
-		}
-	}
-	if _, err := new(Solver).SolveRows([][]float64{{1}, {2}}, []float64{1}); err == nil {
-		t.Error("one factor for two gradients: no error")
 	}
 }
 
 // Factors know the gradients' own lengths.
-func TestFactorsScaled(t *testing.T) {
+func TestFactorsOfLongGradients(t *testing.T) {
 	var e Elastic
 	sigma := make([]float64, 2)
-	gram, exponent, err := Gram([][]float64{{3e200, 4e200}, {0, 1e200}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := e.FactorsScaled([]int{1, 2}, gram, exponent, sigma); err != nil {
+	if err := e.Factors([]int{1, 2}, from([][]float64{{3e200, 4e200}, {0, 1e200}}), sigma); err != nil {
 		t.Fatal(err)
 	}
 	m, _ := e.Norm(1)
@@ -199,8 +190,7 @@ func TestFactorsScaled(t *testing.T) {
 	if sigma[1] != MinSigma {
 		t.Errorf("σ = %v", sigma)
 	}
-	gram, exponent, _ = Gram([][]float64{{1.5e308, 1.5e308}})
-	if err := new(Elastic).FactorsScaled([]int{1}, gram, exponent, sigma[:1]); err == nil || !strings.Contains(err.Error(), "gradient 0") {
+	if err := new(Elastic).Factors([]int{1}, from([][]float64{{1.5e308, 1.5e308}}), sigma[:1]); err == nil || !strings.Contains(err.Error(), "gradient 0") {
 		t.Errorf("error %v, want one that names the gradient", err)
 	}
 }

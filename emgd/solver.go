@@ -24,11 +24,10 @@ const (
 const DefaultZeroTol = 1e-12
 
 // Solver finds the weights λ that minimise ‖Σλ_iJ_i‖² subject to Σλ_iσ_i = 1 and λ ≥ Floor, exactly
-// and from the Gram matrix alone (docs/method.md §2.3, §2.4). The zero value is ready. It reuses its memory:
+// and from a [Problem], the Gram matrix, alone (docs/method.md §2.3, §2.4). The zero value is ready. It reuses its memory:
 // once it has seen its largest K, Solve allocates nothing. It is not safe for concurrent use.
 //
-// Rows are scaled by powers of two before solving, so gradients of very different lengths cause no
-// difficulty, and the scaling itself does not round. K = 1 and K = 2 have closed forms; beyond, an active-set
+// Gradients of very different lengths cause no difficulty. K = 1 and K = 2 have closed forms; beyond, an active-set
 // method solves one bordered system per support.
 type Solver struct {
 	// Floor is the smallest weight allowed, 0 in the paper, 1/(K+1) in the authors' code.
@@ -39,12 +38,11 @@ type Solver struct {
 	// ZeroTol is 0 for DefaultZeroTol; negative treats only gradients of norm 0 as zero.
 	ZeroTol float64
 
-	cert Certificate
-	gram scaledGram
-	rows []int     // the rows that take part
-	exp  []int     // the exponent of their length
-	inv  []float64 // the power of two that brings them to it in gram
-	set  activeSet
+	cert    Certificate
+	problem *Problem
+	rows    []int // the rows that take part
+	exp     []int // the exponent of their length
+	set     activeSet
 }
 
 // stationary is the ratio ‖d‖/Σλ_i‖J_i‖ up to which d cannot be told from 0: rounding in M alone
@@ -52,49 +50,36 @@ type Solver struct {
 // met to nine digits.
 func stationary(k int) float64 { return 4e-7 * math.Sqrt(float64(k)) }
 
-// Solve returns the weights for the Gram matrix gram = JJᵀ (row-major K×K) and the elastic factors
+// Solve returns the weights for a problem of K gradients and the elastic factors
 // sigma (length K, ≥ 0, not all 0; they need not sum to 1, and all 1 gives MGDA). The certificate
-// belongs to the solver and is valid until its next call; keep one with Clone. Errors are for bad
-// input, and for weights that float64 cannot hold; they name the entry at fault. Otherwise the weights
-// are finite, ≥ 0 and satisfy Σλ_iσ_i = 1; the certificate's Status says what they are.
-//
-// No eigenvalue of gram may be negative, as those of a Gram matrix are not; only what any two gradients have together is
-// checked. It may have any scale, but the squares of gradients shorter than 1e-150 or longer than 1e150
-// leave the range of float64: [Gram] and SolveRows scale before they multiply.
-func (s *Solver) Solve(gram, sigma []float64) (*Certificate, error) {
-	k := len(sigma)
-	if err := checkGram(gram, k); err != nil {
-		return nil, err
+// belongs to the solver and is valid until its next call; keep one with Clone. Errors are for factors out of
+// their range, and for weights that float64 cannot hold; they name the entry at fault. Otherwise the weights
+// are finite, ≥ 0 and satisfy Σλ_iσ_i = 1; the certificate's Status says what they are. Solve panics if sigma has
+// another length or a setting is out of its range.
+func (s *Solver) Solve(p *Problem, sigma []float64) (*Certificate, error) {
+	if len(sigma) != p.k {
+		panic(fmt.Sprintf("emgd: %d elastic factors for %d gradients", len(sigma), p.k))
 	}
-	return s.solve(scaledGram{k: k, m: gram}, sigma)
+	if !(s.Floor >= 0) || math.IsInf(s.Floor, 1) || s.ZeroTol-s.ZeroTol != 0 || s.ZeroTol >= 1 || s.Zero != Drop && s.Zero != Keep {
+		panic(fmt.Sprintf("emgd: Floor %v, ZeroTol %v, Zero %d; want a finite number ≥ 0, one below 1, and Drop or Keep", s.Floor, s.ZeroTol, int(s.Zero)))
+	}
+	c, err := s.solve(p, sigma)
+	if err == nil && p.rows != nil && c.Status != Stationary && c.Cancellation < delicate {
+		return s.solve(p.exact(), sigma)
+	}
+	return c, err
 }
 
-// SolveRows is Solve for the gradients themselves, K rows with the same number of entries. Their sizes may be
-// anything that float64 holds, and may differ by any factor: every row is divided by a power of two of its
-// own before any multiplication.
-func (s *Solver) SolveRows(rows [][]float64, sigma []float64) (*Certificate, error) {
-	g, err := scaledRows(rows)
-	if err != nil {
-		return nil, err
-	}
-	return s.solve(*g, sigma)
-}
+// delicate is the cancellation in d below which the rounding of the Gram matrix, 1e-16 over its square in
+// ‖d‖², begins to show in the certificate.
+const delicate = 1e-3
 
-func (s *Solver) solve(gram scaledGram, sigma []float64) (*Certificate, error) {
-	if err := checkSigma(sigma, gram.k); err != nil {
+func (s *Solver) solve(p *Problem, sigma []float64) (*Certificate, error) {
+	if err := checkSigma(sigma); err != nil {
 		return nil, err
 	}
-	if !(s.Floor >= 0) || math.IsInf(s.Floor, 1) {
-		return nil, fmt.Errorf("emgd: floor %v on the weights; want a finite number ≥ 0", s.Floor)
-	}
-	if s.ZeroTol-s.ZeroTol != 0 || s.ZeroTol >= 1 {
-		return nil, fmt.Errorf("emgd: ZeroTol %v; want a number below 1: gradients up to this part of the longest one count as zero", s.ZeroTol)
-	}
-	if s.Zero != Drop && s.Zero != Keep {
-		return nil, fmt.Errorf("emgd: unknown policy %d for gradients of zero; want Drop or Keep", int(s.Zero))
-	}
-	s.gram = gram
-	defer func() { s.gram = scaledGram{} }() // it is the caller's
+	s.problem = p
+	defer func() { s.problem = nil }() // its gradients are the caller's
 	s.reset(sigma)
 	s.choose()
 	if !s.anyFactor() {
@@ -110,7 +95,7 @@ func (s *Solver) solve(gram scaledGram, sigma []float64) (*Certificate, error) {
 		s.set.refine()
 	case len(s.rows) == 2:
 		s.set.pair()
-		if s.gram.lo != nil && s.set.cancels() {
+		if p.lo != nil && s.set.cancels() {
 			s.set.solve()
 			s.set.refine()
 		}
@@ -131,7 +116,7 @@ func (s *Solver) reset(sigma []float64) {
 	clear(c.Lambda)
 	clear(c.Slacks)
 	copy(c.Sigma, sigma)
-	s.rows, s.exp, s.inv = fp.Grow(s.rows, k)[:0], fp.Grow(s.exp, k), fp.Grow(s.inv, k)
+	s.rows, s.exp = fp.Grow(s.rows, k)[:0], fp.Grow(s.exp, k)
 }
 
 // choose fills rows and the certificate's Dropped. Where all rows with a factor would be dropped, those
@@ -144,15 +129,15 @@ func (s *Solver) choose() {
 }
 
 func (s *Solver) sift(keepFactors bool) {
-	c, g, far := &s.cert, &s.gram, math.MinInt
+	c, p, far := &s.cert, s.problem, math.MinInt
 	s.rows, c.Dropped = s.rows[:0], c.Dropped[:0]
-	for i := range g.k {
-		if m := g.square(i); m > 0 {
-			far = max(far, math.Ilogb(m)+2*g.exponent(i))
+	for i := range p.k {
+		if m := p.square(i); m > 0 {
+			far = max(far, math.Ilogb(m)+2*p.exp[i])
 		}
 	}
 	top := 0.0 // the largest squared length, over 2^far as the others
-	for i := range g.k {
+	for i := range p.k {
 		top = max(top, s.relative(i, far))
 	}
 	tol := s.ZeroTol
@@ -160,7 +145,7 @@ func (s *Solver) sift(keepFactors bool) {
 		tol = DefaultZeroTol
 	}
 	for i, sigma := range c.Sigma {
-		moves := g.square(i) > 0
+		moves := p.square(i) > 0
 		long := moves && (tol < 0 || s.relative(i, far) > tol*tol*top)
 		if long || keepFactors && moves && sigma > 0 || s.Zero == Keep && (moves || sigma > 0) {
 			s.rows = append(s.rows, i)
@@ -172,7 +157,7 @@ func (s *Solver) sift(keepFactors bool) {
 
 // relative is ‖J_i‖²/2^far.
 func (s *Solver) relative(i, far int) float64 {
-	return math.Ldexp(s.gram.square(i), 2*s.gram.exponent(i)-far)
+	return math.Ldexp(s.problem.square(i), 2*s.problem.exp[i]-far)
 }
 
 // feasible says whether some λ ≥ Floor has Σλσ = 1 over the rows that take part.
@@ -240,4 +225,19 @@ func (s *Solver) equal() {
 	}
 	w.norm2 = max(w.norm2, 0)
 	w.kappa = w.norm2
+}
+
+// checkSigma refuses factors that no problem can have.
+func checkSigma(sigma []float64) error {
+	some := false
+	for i, v := range sigma {
+		if !(v >= 0) || math.IsInf(v, 1) {
+			return fmt.Errorf("entry %d of sigma is %g: an elastic factor is a finite number, and not negative", i+1, v)
+		}
+		some = some || v > 0
+	}
+	if !some {
+		return fmt.Errorf("every entry of sigma is 0; at least one elastic factor must be positive for Σλ_iσ_i = 1")
+	}
+	return nil
 }

@@ -8,38 +8,22 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
-// Verify checks the certificate against the Gram matrix it was made from, independently of how it
+// Verify checks the certificate against the problem it was made from, independently of how it
 // was computed, with a tolerance tol relative to scale_i (1e-9 is a good choice). It returns nil if
 // the certificate proves what its status says, and otherwise says which condition fails. Weights, slacks, ‖d‖²,
 // level and the lists of rows are checked; Violation, Gap, Cancellation and Iterations, which tell how a solve went,
 // are not. How short a row has to be to be left out is the solver's ZeroTol, which a certificate does not have: of a row in Dropped it is
 // checked that some other row is longer.
-func (c *Certificate) Verify(gram []float64, tol float64) error {
-	k := len(c.Lambda)
-	if err := checkGram(gram, k); err != nil {
-		return err
+func (c *Certificate) Verify(p *Problem, tol float64) error {
+	p = p.exact()
+	k := p.k
+	if len(c.Lambda) != k {
+		return fmt.Errorf("emgd: certificate with %d weights for %d gradients", len(c.Lambda), k)
 	}
-	return c.verify(&scaledGram{k: k, m: gram}, tol)
-}
-
-// VerifyRows is Verify for the gradients themselves.
-func (c *Certificate) VerifyRows(rows [][]float64, tol float64) error {
-	g, err := scaledRows(rows)
-	if err != nil {
-		return err
-	}
-	if g.k != len(c.Lambda) {
-		return fmt.Errorf("emgd: certificate with %d weights for %d gradients", len(c.Lambda), g.k)
-	}
-	return c.verify(g, tol)
-}
-
-func (c *Certificate) verify(gram *scaledGram, tol float64) error {
-	k := gram.k
 	if len(c.Sigma) != k || len(c.Slacks) != k {
 		return fmt.Errorf("emgd: certificate with %d weights, %d factors and %d slacks", k, len(c.Sigma), len(c.Slacks))
 	}
-	if err := checkSigma(c.Sigma, k); err != nil {
+	if err := checkSigma(c.Sigma); err != nil {
 		return err
 	}
 	if c.Status < 0 || int(c.Status) >= len(statusNames) {
@@ -61,7 +45,7 @@ func (c *Certificate) verify(gram *scaledGram, tol float64) error {
 	if !(math.Abs(sum-1) <= tol) {
 		return fmt.Errorf("emgd: Σλ_iσ_i = %v; want 1", sum)
 	}
-	return newGains(gram, c.Lambda).verify(c, tol)
+	return newGains(p, c.Lambda).verify(c, tol)
 }
 
 // checkLists checks Active and Dropped: each row is there at most once, and what is active has a weight.
@@ -94,11 +78,11 @@ type gains struct {
 	exact  bool      // ‖d‖² is good to more digits than a rounded Gram matrix allows
 }
 
-func newGains(g *scaledGram, lambda []float64) *gains {
-	k := g.k
-	v := &gains{exp: math.MinInt, exact: g.lo != nil, row: make([]int, k), norm: make([]float64, k), along: make([]float64, k)}
+func newGains(p *Problem, lambda []float64) *gains {
+	k := p.k
+	v := &gains{exp: math.MinInt, exact: p.lo != nil, row: p.exp, norm: make([]float64, k), along: make([]float64, k)}
 	for i, l := range lambda {
-		v.norm[i], v.row[i] = g.length(i)
+		v.norm[i] = math.Sqrt(p.square(i))
 		if l > 0 && v.norm[i] > 0 {
 			v.exp = max(v.exp, math.Ilogb(l)+v.row[i])
 		}
@@ -117,12 +101,9 @@ func newGains(g *scaledGram, lambda []float64) *gains {
 	for i := range k {
 		along := twofold{}
 		for j, w := range weight {
-			scaled := func(m float64) float64 {
-				return math.Ldexp(math.Ldexp(m, g.exponent(i)-v.row[i]), g.exponent(j)-v.row[j])
-			}
-			along = along.addProduct(scaled(g.m[i*k+j]), w)
-			if g.lo != nil {
-				along = along.addProduct(scaled(g.lo[i*k+j]), w)
+			along = along.addProduct(p.c[i*k+j], w)
+			if p.lo != nil {
+				along = along.addProduct(p.lo[i*k+j], w)
 			}
 		}
 		v.along[i] = along.hi

@@ -65,9 +65,10 @@ func logarithms(tau float64, share []float64) []float32 {
 
 // sharesOfMemory returns how often a stored sample is replayed, where 1 is as often as all of a task's samples are seen.
 func (l *Learner) sharesOfMemory() func(i int) float64 {
-	if s, ok := method.As[rehearsal.Sharer](l.options.Method); ok {
-		shares := s.Shares(l.memory, l.ids(), l.options.Batch)
-		return func(i int) float64 { return shares[i] }
+	if r, ok := method.As[rehearsal.Replayer](l.options.Method); ok {
+		if shares := r.Shares(l.memory, l.ids(), l.options.Batch); shares != nil {
+			return func(i int) float64 { return shares[i] }
+		}
 	}
 	return func(int) float64 { return 1 / float64(l.memory.Len()) }
 }

@@ -268,7 +268,7 @@ func (l *Learner) prepareBatches(t *task) (err error) {
 // for the memory. It is 0 if the method fills the memory itself, unless it wants samples for something else.
 func (l *Learner) pool(classes []int) int {
 	wanted := 0
-	if c, ok := method.As[rehearsal.Consolidator](l.options.Method); ok {
+	if c, ok := method.As[rehearsal.Penalty](l.options.Method); ok {
 		wanted = c.Samples()
 	}
 	if _, ok := method.As[rehearsal.Storer](l.options.Method); ok {

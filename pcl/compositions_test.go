@@ -211,7 +211,7 @@ func (m *sumOfTwo) Weights(s *method.Step, w []float64) (method.Outcome, error) 
 	}
 	k, n := len(s.IDs)-1, len(s.IDs)
 	at := func(i int) int { return max(i-1, 0) }
-	sum := &method.Step{IDs: append([]int{0}, s.IDs[2:]...), Gram: make([]float64, k*k), Exponent: s.Exponent, Rand: s.Rand}
+	sum := &method.Step{IDs: append([]int{0}, s.IDs[2:]...), Gram: make([]float64, k*k), Rand: s.Rand}
 	for i := range n {
 		for j := range n {
 			sum.Gram[at(i)*k+at(j)] += s.Gram[i*n+j]

@@ -58,7 +58,7 @@ func (b storing) Current() (batches [][]memory.Item) {
 func (b lab) Running() []int  { return b.l.ids() }
 func (b lab) Finished() []int { return b.l.ended().ids(b.l.roll) }
 
-// Candidates are none where the method fills the memory itself: what is collected then is for a Consolidator alone, and the
+// Candidates are none where the method fills the memory itself: what is collected then is for a penalty alone, and the
 // memory may have the same samples.
 func (b predicting) Candidates(task int) []memory.Item {
 	if _, ok := method.As[rehearsal.Storer](b.l.options.Method); ok {

@@ -3,6 +3,7 @@ package pcl
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/parallelcl/parallelcl/pcl/backend"
@@ -23,6 +24,23 @@ type replayer struct {
 }
 
 func (r replayer) Replays(lab rehearsal.ReplayLab) ([]rehearsal.Replay, error) { return r.choose(lab) }
+func (r replayer) Shares(*memory.Store, []int, int) []float64                  { return nil }
+
+// half has only one method of a role.
+type half struct{ method.Method }
+
+func (half) Replays(rehearsal.ReplayLab) ([]rehearsal.Replay, error) { return nil, nil }
+
+// TestHalfOfARole: a method that would never be asked for what it can do is refused.
+func TestHalfOfARole(t *testing.T) {
+	o := Options{
+		Backend: pcltest.Backend(t, backend.Go), Model: must[model.Model](t)(model.NewMLP(2, []int{2}, 2)), Method: half{newMethod(t, "avggrad", nil)},
+		Increment: scenario.ClassIncremental, Batch: 2, Optimizer: optim.Adam{LR: 0.01},
+	}
+	if _, err := NewLearner(o); err == nil || !strings.Contains(err.Error(), "Replayer") {
+		t.Errorf("error %v", err)
+	}
+}
 
 // trained has two tasks of which the first is over and in the memory.
 func trained(t *testing.T, b *backend.Backend, m method.Method, o Options) *Learner {

@@ -121,10 +121,13 @@ func (o Options) validate() error {
 	if err := reserved(o.Optimizer.State()); err != nil {
 		return fmt.Errorf("pcl: Options.Optimizer: %w", err)
 	}
+	if err := method.Whole(o.Method); err != nil {
+		return fmt.Errorf("pcl: method %s: %w", o.Method.Info().Name, err)
+	}
 	if info := o.Method.Info(); info.Direct && o.ExtraUpdate {
 		return fmt.Errorf("pcl: Options.ExtraUpdate repeats a step by its weights; method %s gives a direction instead", info.Name)
 	}
-	if _, ok := method.As[rehearsal.EditsPixels](o.Method); ok && (o.Loss != nil || o.Weighted) {
+	if l, ok := method.As[rehearsal.Limited](o.Method); ok && l.Needs().Pixels && (o.Loss != nil || o.Weighted) {
 		return fmt.Errorf("pcl: method %s changes the pixels of stored samples, which it cannot where target values or weights follow them: take another one, such as emgd-gmc+der-pp", o.Method.Info().Name)
 	}
 	if err := errors.Join(o.validateLoss(), o.validateAugment()); err != nil {

@@ -36,7 +36,7 @@ func (o Options) validateLoss() error {
 	if _, ok := method.As[rehearsal.Storer](o.Method); ok {
 		return fmt.Errorf("method %s chooses what it stores by the loss of classes, which does not go with loss %s: take another one, such as emgd-gmc+der-pp", name, o.Loss.Key())
 	}
-	if _, ok := method.As[rehearsal.OfClasses](o.Method); ok {
+	if l, ok := method.As[rehearsal.Limited](o.Method); ok && l.Needs().Classes {
 		return fmt.Errorf("method %s compares stored outputs as the logits of classes, which does not go with loss %s: leave out x-der, or take refresh", name, o.Loss.Key())
 	}
 	for _, id := range []int{method.Memory, 1} {

@@ -71,7 +71,7 @@ func (s *step) penalty() (value float64, gradient []float32, err error) {
 
 // moved tells a method that follows the parameters of an update.
 func (s *step) moved() error {
-	if m, ok := method.As[rehearsal.Tracker](s.options.Method); ok {
+	if m, ok := method.As[rehearsal.Penalty](s.options.Method); ok {
 		return m.Moved(moving{penalising{lab{s.Learner}}, s})
 	}
 	return nil
@@ -80,7 +80,7 @@ func (s *step) moved() error {
 // consolidate lets a method learn what it wants to keep of a task that has ended, from as many samples of each class as
 // it asks for: the reservoir may have more, for the memory.
 func (l *Learner) consolidate(t *task) error {
-	if c, ok := method.As[rehearsal.Consolidator](l.options.Method); ok {
+	if c, ok := method.As[rehearsal.Penalty](l.options.Method); ok {
 		return c.Consolidate(penalising{lab{l}}, t.id, t.reservoir.Some(c.Samples()))
 	}
 	return nil

@@ -40,9 +40,18 @@ func TestNoPenaltyIsPlain(t *testing.T) {
 	})
 }
 
+// still is a method with a penalty that does nothing.
+type still struct{ method.Method }
+
+func (still) Penalise(rehearsal.PenaltyLab) (float64, []float32, error)  { return 0, nil, nil }
+func (still) Moved(rehearsal.MovedLab) error                             { return nil }
+func (still) Replaced(rehearsal.PenaltyLab) error                        { return nil }
+func (still) Samples() int                                               { return 0 }
+func (still) Consolidate(rehearsal.PenaltyLab, int, []memory.Item) error { return nil }
+
 // pulling is a penalty ½k‖θ−a‖² with the parameters a of its first call, and a note of what it was asked.
 type pulling struct {
-	method.Method
+	still
 	k      float64
 	anchor []float32
 	called int
@@ -97,7 +106,7 @@ func TestPenaltyAndStatistics(t *testing.T) {
 	b := pcltest.Backend(t, backend.XLACPU)
 	for _, read := range []func(*graphs.Set) device.Readout{device.ReadInPlace, device.ReadOnce} {
 		var statistics [2][]float32
-		for i, m := range []method.Method{newMethod(t, "mgda", nil), &pulling{Method: newMethod(t, "mgda", nil)}} {
+		for i, m := range []method.Method{newMethod(t, "mgda", nil), &pulling{still: still{newMethod(t, "mgda", nil)}}} {
 			l := smallLearner(t, b, "", Options{Method: m, Model: net, Increment: scenario.ClassIncremental})
 			l.readout = read(l.programs)
 			attach(t, l, blobTask(t, pcltest.Blobs(4, 24, 5), 1, 0, 1))
@@ -114,7 +123,7 @@ func TestPenaltyAndStatistics(t *testing.T) {
 
 func penaltyRow(t *testing.T, b *backend.Backend, m model.Model, increment scenario.Increment) {
 	const k, rate = 0.01, 0.1
-	p := &pulling{Method: newMethod(t, "mgda", nil), k: k}
+	p := &pulling{still: still{newMethod(t, "mgda", nil)}, k: k}
 	l := trained(t, b, p, Options{Model: m, Increment: increment, Optimizer: optim.SGD{LR: rate}})
 	theta, rows := must[[]float32](t)(l.parameters()), gradients(t, l) // of the memory, all of which fits into a batch, and task 2
 	r, err := l.Step()
@@ -156,7 +165,7 @@ func penaltyRow(t *testing.T, b *backend.Backend, m model.Model, increment scena
 // TestPenaltyWithoutMemory: the penalty takes part alone, under its own id, and editing and a second update go on.
 func TestPenaltyWithoutMemory(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		p := &pulling{Method: newMethod(t, "avggrad", nil), k: 0.01}
+		p := &pulling{still: still{newMethod(t, "avggrad", nil)}, k: 0.01}
 		l := trained(t, b, p, Options{Memory: memory.Config{Policy: memory.PerClass}, ExtraUpdate: true, Trace: func(s *Trace) error {
 			for i, id := range s.IDs {
 				if (id == rehearsal.PenaltyRow) != (s.N[i] == 0) || len(s.X[i]) != 8*64 || len(s.Targets[i]) != 6*8 {
@@ -281,7 +290,7 @@ func TestSIAlongAPath(t *testing.T) {
 
 // noting is a penalty of no weight that checks when it is called.
 type noting struct {
-	method.Method
+	still
 	t            *testing.T
 	noted, after []float32 // θ at its last call, and after the last update
 	updates      int
@@ -315,7 +324,7 @@ func TestPenaltyBeforeEachUpdate(t *testing.T) {
 			name  string
 			extra bool
 		}{{"avggrad", false}, {"avggrad", true}, {"gmed-release", false}, {"gmed-release", true}} {
-			m := &noting{Method: newMethod(t, c.name, nil), t: t}
+			m := &noting{still: still{newMethod(t, c.name, nil)}, t: t}
 			l := smallLearner(t, b, "", Options{Method: m, Increment: scenario.ClassIncremental, Optimizer: optim.SGD{LR: 0.1}, ExtraUpdate: c.extra})
 			timeline(t, l, nil)
 			if m.updates != l.network.updates || !slices.Equal(m.after, must[[]float32](t)(l.parameters())[:len(m.after)]) {
@@ -327,7 +336,7 @@ func TestPenaltyBeforeEachUpdate(t *testing.T) {
 
 // learning notes what it is given of tasks that have ended.
 type learning struct {
-	method.Method
+	still
 	given [][]memory.Item
 }
 
@@ -346,7 +355,7 @@ func TestConsolidatedSamples(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(2, 40, 4)
 	for _, budget := range []int{0, 2, 30} {
 		for _, name := range []string{"avggrad", "avggrad+herding", "avggrad+gss"} {
-			m := &learning{Method: newMethod(t, name, nil)}
+			m := &learning{still: still{newMethod(t, name, nil)}}
 			l := smallLearner(t, b, "", Options{Method: m, Memory: memory.Config{Policy: memory.PerClass, Budget: budget}})
 			attach(t, l, blobTask(t, d, 1, 0, 1))
 			playOut(t, l)

@@ -131,17 +131,14 @@ func (l *Learner) predictor() (*Predictor, error) {
 
 // ruleNow returns the parameters that predictions are made with, and what is compared if it is not the logits.
 func (l *Learner) ruleNow() (rehearsal.Point, rehearsal.Rule, error) {
-	if _, own := method.As[rehearsal.Predictor](l.options.Method); !own {
-		return rehearsal.Now, nil, nil
-	}
-	s, ok := method.As[rehearsal.Snapshotter](l.options.Method)
+	own, ok := method.As[rehearsal.Predictor](l.options.Method)
 	if !ok {
-		return 0, nil, fmt.Errorf("%s predicts by a rule of its own, of which it gives no copy: it has to be a rehearsal.Snapshotter", l.byMethod())
+		return rehearsal.Now, nil, nil
 	}
 	if err := l.prepare(); err != nil {
 		return 0, nil, err
 	}
-	at, rule := s.Snapshot()
+	at, rule := own.Snapshot()
 	return at, rule, nil
 }
 

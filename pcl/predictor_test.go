@@ -14,10 +14,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
-	"github.com/parallelcl/parallelcl/pcl/memory"
-	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
-	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
@@ -203,15 +200,6 @@ func TestPredictorStaysAsItIs(t *testing.T) {
 	})
 }
 
-// stubborn predicts by a rule of which it gives no copy.
-type stubborn struct{ method.Method }
-
-func (stubborn) Prepare(rehearsal.PredictLab) error { return nil }
-
-func (stubborn) Predict(_ rehearsal.PredictLab, samples []memory.Item) ([]int, error) {
-	return make([]int, len(samples)), nil
-}
-
 // TestPredictRefuses: what cannot be predicted is an error that names it.
 func TestPredictRefuses(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(6, 12, 2)
@@ -268,9 +256,6 @@ func TestPredictRefuses(t *testing.T) {
 	if got := must[[]Prediction](t)(q.PredictTask(3, x)); !slices.Equal(got[0].Classes, []int{0, 3}) {
 		t.Errorf("of task 3: %+v", got[0])
 	}
-	own := smallLearner(t, b, "", Options{Method: stubborn{newMethod(t, "avggrad", nil)}})
-	_, err = own.Snapshot()
-	check("a rule of its own", "rehearsal.Snapshotter", err)
 }
 
 // BenchmarkPredict measures predictions beside nothing else.

@@ -273,7 +273,7 @@ func (l *Learner) exchange(theta, statistics []float32, keepMoments bool) error 
 
 // replaced tells a method that holds on to earlier parameters that there are others.
 func (l *Learner) replaced() error {
-	if a, ok := method.As[rehearsal.Anchored](l.options.Method); ok {
+	if a, ok := method.As[rehearsal.Penalty](l.options.Method); ok {
 		return guarded(l.byMethod(), func() error { return a.Replaced(penalising{lab{l}}) })
 	}
 	return nil

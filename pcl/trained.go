@@ -126,10 +126,8 @@ func (l *Learner) trained() (*Trained, error) {
 		Scores: scoresOf(l.options.lossOf(method.Memory)), Names: maps.Clone(l.roll.names), Loss: l.options.lossKey(),
 	}
 	_, own := method.As[rehearsal.Predictor](l.options.Method)
-	_, copied := method.As[rehearsal.Snapshotter](l.options.Method)
-	t.OtherRule = own && !copied
 	at := rehearsal.Now
-	if copied && !l.roll.empty() {
+	if own && !l.roll.empty() {
 		var rule rehearsal.Rule
 		var err error
 		if at, rule, err = l.ruleNow(); err != nil {

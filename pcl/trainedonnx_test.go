@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parallelcl/parallelcl/internal/python"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
@@ -40,7 +39,7 @@ print(worst)
 
 // TestONNXRuntime: ONNX Runtime computes the logits and features that the learner has, and the scores of nearest means.
 func TestONNXRuntime(t *testing.T) {
-	bin := python.Find(t, "numpy, onnx, onnxruntime, safetensors")
+	bin := findPython(t, "numpy, onnx, onnxruntime, safetensors")
 	released, err := model.NewResNet18(model.ResNetConfig{Height: 8, Width: 8, Channels: 1, Base: 4, Outputs: 7, Release: true})
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +64,7 @@ func TestONNXRuntime(t *testing.T) {
 			if err := (&safetensors.File{Tensors: expectedOf(t, l, d.Select(&d.Test, 3, 0, 1, 2, 3, 4, 5))}).Save(expected); err != nil {
 				t.Fatal(err)
 			}
-			worst, err := strconv.ParseFloat(strings.TrimSpace(python.Run(t, bin, runONNX, file, expected)), 64)
+			worst, err := strconv.ParseFloat(strings.TrimSpace(runPython(t, bin, runONNX, file, expected)), 64)
 			if err != nil || worst > 1e-5 {
 				t.Errorf("ONNX Runtime differs by %g: %v", worst, err)
 			}

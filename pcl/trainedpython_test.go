@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parallelcl/parallelcl/internal/python"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/model"
@@ -18,7 +17,7 @@ import (
 // TestDocumentedPython runs the Python of docs/weights.md: it predicts what the learner predicts, from both files, and
 // its own weights are taken by a learner.
 func TestDocumentedPython(t *testing.T) {
-	bin := python.Find(t, "numpy, onnxruntime, safetensors")
+	bin := findPython(t, "numpy, onnxruntime, safetensors")
 	text, err := os.ReadFile("../docs/weights.md")
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +54,7 @@ func documentedPython(t *testing.T, b *backend.Backend, bin string, blocks [][]s
 	want := "[" + strings.Join(names, ", ") + "]\n"
 	const first = "import os, sys, numpy as np, safetensors.numpy\nos.chdir(sys.argv[1])\nnp.save('x.npy', safetensors.numpy.load_file('x.safetensors')['x'])\n"
 	for i, block := range blocks {
-		got := python.Run(t, bin, first+block[1], dir)
+		got := runPython(t, bin, first+block[1], dir)
 		if i != 1 && got != want {
 			t.Errorf("%s: block %d printed %s, want %s", name, i, got, want)
 		}

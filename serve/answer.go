@@ -76,11 +76,11 @@ func (s *Service) answer(ctx context.Context, w http.ResponseWriter, r *room, ou
 // encoded returns the text of an answer, which then is all that the request takes.
 func (s *Service) encoded(ctx context.Context, r *room, out any) (text []byte, err error) {
 	if file, ok := out.([]byte); ok {
-		return file, r.hold(int64(len(file)), s.options.MaxBuffered)
+		return file, r.hold(len(file), s.options.MaxBuffered)
 	}
 	err = s.working.do(ctx, func() (err error) {
 		text, err = json.Marshal(out)
-		return errors.Join(err, r.hold(int64(len(text)), s.options.MaxBuffered))
+		return errors.Join(err, r.hold(len(text), s.options.MaxBuffered))
 	})
 	return text, err
 }

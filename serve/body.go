@@ -21,14 +21,14 @@ func (s *Service) body(w http.ResponseWriter, q *http.Request, r *room, most int
 	for err == nil {
 		if len(body) == cap(body) {
 			grown := max(4<<10, 2*cap(body))
-			if err := r.hold(int64(cap(body)+grown), s.options.MaxBuffered/2); err != nil { // while it is copied, both are there
+			if err := r.hold(cap(body)+grown, s.options.MaxBuffered/2); err != nil { // while it is copied, both are there
 				return nil, err
 			}
 			body = append(make([]byte, 0, grown), body...)
-			_ = r.hold(int64(grown), s.options.MaxBuffered/2)
+			_ = r.hold(grown, s.options.MaxBuffered/2)
 		}
 		// Servers without such a deadline need not be able to set one.
-		_ = control.SetReadDeadline(earlier(end, time.Now().Add(s.stall)))
+		_ = control.SetReadDeadline(time.Now().Add(min(s.stall, time.Until(end))))
 		var n int
 		n, err = in.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
@@ -42,11 +42,4 @@ func (s *Service) body(w http.ResponseWriter, q *http.Request, r *room, most int
 	// A request that has arrived may wait. The deadline still holds for the rest of one that is refused.
 	_ = control.SetReadDeadline(time.Time{})
 	return body, nil
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
 }

@@ -2,8 +2,11 @@ package serve
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"time"
+
+	"github.com/parallelcl/parallelcl/pcl"
 )
 
 // Handler answers
@@ -28,8 +31,9 @@ import (
 // trains.
 func (s *Service) Handler() http.Handler {
 	mux := http.NewServeMux()
+	onnx := func(t *pcl.Trained, to io.Writer) error { return t.WriteONNX(to, s.learner.Options().Model) }
 	for path, f := range map[string]func(context.Context, *arrived) (any, error){
-		"GET /tasks": s.list, "GET /network": s.network((*Service).safetensors), "GET /network.onnx": s.network((*Service).onnx),
+		"GET /tasks": s.list, "GET /network": s.network((*pcl.Trained).Write), "GET /network.onnx": s.network(onnx),
 		"POST /tasks": s.begin, "POST /detach": s.detach, "POST /reattach": s.onTask(s.reattach), "POST /end": s.onTask(s.end),
 		"POST /pause": s.onTask(s.learner.Pause), "POST /resume": s.onTask(s.learner.Resume),
 	} {

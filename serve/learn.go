@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/data"
 )
 
@@ -42,12 +44,18 @@ func (s *Service) stream(id int) (*data.Push, error) {
 	if stream, ok := s.streams.Load(id); ok {
 		return stream.(*data.Push), nil
 	}
-	for _, t := range s.learner.Tasks() {
-		if t.ID == id && t.Ended {
-			return nil, fmt.Errorf("task %d has ended", id)
-		}
+	if _, err := taskOf(s.learner.Tasks(), id); err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("there is no task %d", id)
+	return nil, fmt.Errorf("task %d has ended", id)
+}
+
+func taskOf(all []pcl.TaskInfo, id int) (pcl.TaskInfo, error) {
+	at := slices.IndexFunc(all, func(t pcl.TaskInfo) bool { return t.ID == id })
+	if at < 0 {
+		return pcl.TaskInfo{}, fmt.Errorf("there is no task %d", id)
+	}
+	return all[at], nil
 }
 
 // forget drops the streams of tasks that have ended, which are as large as the samples that may wait in them.

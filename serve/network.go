@@ -9,7 +9,7 @@ import (
 )
 
 // network answers with a file of the network as it is now, in the form in which write writes it.
-func (s *Service) network(write func(*Service, *pcl.Trained, io.Writer) error) func(context.Context, *arrived) (any, error) {
+func (s *Service) network(write func(*pcl.Trained, io.Writer) error) func(context.Context, *arrived) (any, error) {
 	return func(ctx context.Context, _ *arrived) (any, error) {
 		var file bytes.Buffer
 		err := s.sending.do(ctx, func() error {
@@ -17,7 +17,7 @@ func (s *Service) network(write func(*Service, *pcl.Trained, io.Writer) error) f
 			trained, err := s.learner.Trained()
 			s.mu.Unlock()
 			if err == nil {
-				err = write(s, trained, &file)
+				err = write(trained, &file)
 			}
 			if err != nil {
 				return internalError{err}
@@ -26,10 +26,4 @@ func (s *Service) network(write func(*Service, *pcl.Trained, io.Writer) error) f
 		})
 		return file.Bytes(), err
 	}
-}
-
-func (s *Service) safetensors(t *pcl.Trained, to io.Writer) error { return t.Write(to) }
-
-func (s *Service) onnx(t *pcl.Trained, to io.Writer) error {
-	return t.WriteONNX(to, s.learner.Options().Model)
 }

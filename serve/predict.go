@@ -32,7 +32,7 @@ func (s *Service) predict(ctx context.Context, q *arrived) (any, error) {
 			return err
 		})
 		if err == nil && len(out) > 0 {
-			err = q.room.take(8 * int64(len(out)*len(out[0].Probabilities)))
+			err = q.room.take(8 * len(out) * len(out[0].Probabilities))
 		}
 		return out, err
 	})

@@ -28,8 +28,8 @@ const maxField = 4 << 20
 // read decodes the body, which it then drops. It is as strict as package jsonin.
 func (q *arrived) read(ctx context.Context, f fields) error {
 	return q.service.working.do(ctx, func() error {
-		had := q.room.taken + int64(len(q.body))
-		if err := q.room.take(int64(len(q.body))); err != nil { // for the values, one by one
+		had := q.room.taken + len(q.body)
+		if err := q.room.take(len(q.body)); err != nil { // for the values, one by one
 			return err
 		}
 		err := f.read(q.body, q.room)
@@ -39,28 +39,16 @@ func (q *arrived) read(ctx context.Context, f fields) error {
 }
 
 func (f fields) read(body []byte, r *room) error {
-	var values map[string]json.RawMessage
-	err := json.Unmarshal(body, &values)
-	var syntax *json.SyntaxError
-	switch {
-	case errors.As(err, &syntax):
-		return fmt.Errorf("the request is not one JSON object: at byte %d: %w", syntax.Offset, err)
-	case values == nil:
-		return errors.New("the request is not an object in braces")
-	}
-	if key, twice := jsonin.Repeated(body); twice {
-		return fmt.Errorf("the key %.40q is there twice", key)
-	}
-	for _, key := range slices.Sorted(maps.Keys(values)) {
+	return jsonin.Object(body, func(key string, value json.RawMessage) error {
 		to, known := f[key]
 		if !known {
 			return fmt.Errorf("unknown key %.40q; known are %s", key, strings.Join(slices.Sorted(maps.Keys(f)), ", "))
 		}
-		if err := decode(values[key], to, r); err != nil {
+		if err := decode(value, to, r); err != nil {
 			return fmt.Errorf("%s: %w", key, err)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // decode decodes a value. Beside those of x it takes at most as much room as a text of short entries does.
@@ -71,7 +59,7 @@ func decode(text json.RawMessage, to any, r *room) error {
 	if len(text) > maxField {
 		return fmt.Errorf("it has more than %d bytes: send several requests", maxField)
 	}
-	large := 32 * int64(len(text))
+	large := 32 * len(text)
 	if err := r.take(large); err != nil {
 		return err
 	}

@@ -12,14 +12,14 @@ const freeRoom = 16 << 10
 // room is what a request takes of the memory that all requests in progress may take.
 type room struct {
 	service *Service
-	taken   int64
+	taken   int
 }
 
 // hold makes the request take so many bytes in place of those that it had. It returns errRoom, and changes nothing, if all
 // requests would then take more than most.
-func (r *room) hold(bytes, most int64) error {
-	more := max(0, bytes-freeRoom) - max(0, r.taken-freeRoom)
-	if r.service.buffered.Add(more) > most && more > 0 {
+func (r *room) hold(bytes, most int) error {
+	more := int64(max(0, bytes-freeRoom) - max(0, r.taken-freeRoom))
+	if r.service.buffered.Add(more) > int64(most) && more > 0 {
 		r.service.buffered.Add(-more)
 		return errRoom
 	}
@@ -28,7 +28,7 @@ func (r *room) hold(bytes, most int64) error {
 }
 
 // take takes more bytes; below 0 it gives bytes back.
-func (r *room) take(bytes int64) error {
+func (r *room) take(bytes int) error {
 	return r.hold(r.taken+bytes, r.service.options.MaxBuffered)
 }
 

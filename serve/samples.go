@@ -26,7 +26,7 @@ func (s *samples) read(text json.RawMessage, r *room) error {
 		return errors.New("want a list of samples, each a list of numbers")
 	}
 	rows := min(bytes.Count(text, []byte("["))-1, len(text)/(2*s.width)) // a value takes two bytes at least
-	if err := r.take(int64(rows) * int64(4*s.width+8)); err != nil {
+	if err := r.take(rows * (4*s.width + 8)); err != nil {
 		return err
 	}
 	s.values = make([]float32, 0, rows*s.width)

@@ -73,7 +73,7 @@ type Options struct {
 	// MaxBuffered is how many bytes requests in progress may take, from their first byte to the last of their answer, among them
 	// samples that wait for room; 0 stands for 512 MiB. The first 16 KiB of each request are free. Requests beyond it are answered
 	// with status 503.
-	MaxBuffered int64
+	MaxBuffered int
 	// MaxConnections is how many connections [Service.Run] serves at once; 0 stands for 4096. Others wait.
 	MaxConnections int
 	// Hosts are the names under which clients reach the service, such as "learner.example.org". If there are some, requests
@@ -88,25 +88,17 @@ type Options struct {
 //
 // The learner has no tasks that have not ended: those of the service begin by requests, or are in its file.
 func New(learner *pcl.Learner, o Options) (*Service, error) {
-	if err := usable(learner, o); err != nil {
-		return nil, fmt.Errorf("serve: %w", err)
+	err := usable(learner, o)
+	if err == nil {
+		err = o.fill()
 	}
-	o.Waiting = cmp.Or(o.Waiting, 1024)
-	o.MaxClasses = cmp.Or(o.MaxClasses, 10000)
-	o.MaxTasks = cmp.Or(o.MaxTasks, 100)
-	o.MaxListed = cmp.Or(o.MaxListed, 100000)
-	o.MaxBuffered = cmp.Or(o.MaxBuffered, 512<<20)
-	o.MaxConnections = cmp.Or(o.MaxConnections, 4096)
-	o.Renew = cmp.Or(o.Renew, time.Second/10)
-	o.SaveEvery = cmp.Or(o.SaveEvery, time.Minute)
-	if o.ErrorLog == nil {
-		o.ErrorLog = log.Default()
+	if err != nil {
+		return nil, fmt.Errorf("serve: %w", err)
 	}
 	cores := runtime.GOMAXPROCS(0)
 	s := &Service{learner: learner, options: o, working: make(slots, cores), sending: make(slots, cores), grace: 10 * time.Second, patience: time.Minute, stall: 5 * time.Second}
 	s.saved.Store(&map[int]int{})
 	s.ending, s.finish = context.WithCancel(context.Background())
-	var err error
 	if s.file, err = openFile(o.File); err != nil {
 		return nil, fmt.Errorf("serve: %w", err)
 	}
@@ -121,21 +113,8 @@ func New(learner *pcl.Learner, o Options) (*Service, error) {
 
 // usable returns an error if no service can be made of a learner with these options.
 func usable(learner *pcl.Learner, o Options) error {
-	switch {
-	case learner == nil:
+	if learner == nil {
 		return errors.New("the learner is nil: pcl.NewLearner makes one")
-	case o.Waiting < 0:
-		return fmt.Errorf("%d samples cannot wait: Options.Waiting is above 0, or 0 for 1024", o.Waiting)
-	case o.MaxClasses < 0:
-		return fmt.Errorf("tasks of %d classes: Options.MaxClasses is above 0, or 0 for 10,000", o.MaxClasses)
-	case o.MaxTasks < 0:
-		return fmt.Errorf("%d tasks: Options.MaxTasks is above 0, or 0 for 100", o.MaxTasks)
-	case o.MaxListed < 0:
-		return fmt.Errorf("tasks that list %d classes: Options.MaxListed is above 0, or 0 for 100,000", o.MaxListed)
-	case o.MaxBuffered < 0:
-		return fmt.Errorf("%d bytes: Options.MaxBuffered is above 0, or 0 for 512 MiB", o.MaxBuffered)
-	case o.MaxConnections < 0:
-		return fmt.Errorf("%d connections: Options.MaxConnections is above 0, or 0 for 4096", o.MaxConnections)
 	}
 	for _, host := range o.Hosts {
 		if strings.ContainsAny(host, ":/") {
@@ -150,6 +129,27 @@ func usable(learner *pcl.Learner, o Options) error {
 	if given := learner.Options(); given.Loss != nil || given.Weighted {
 		return errors.New("the learner takes samples with target values or weights, which cannot be sent: a service is for classes")
 	}
+	return nil
+}
+
+// fill puts the usual values in place of 0.
+func (o *Options) fill() error {
+	for _, limit := range []struct {
+		name  string
+		value *int
+		usual int
+	}{
+		{"Waiting", &o.Waiting, 1024}, {"MaxClasses", &o.MaxClasses, 10_000}, {"MaxTasks", &o.MaxTasks, 100},
+		{"MaxListed", &o.MaxListed, 100_000}, {"MaxBuffered", &o.MaxBuffered, 512 << 20}, {"MaxConnections", &o.MaxConnections, 4096},
+	} {
+		if *limit.value < 0 {
+			return fmt.Errorf("Options.%s is %d; want a positive number, or 0 for %d", limit.name, *limit.value, limit.usual)
+		}
+		*limit.value = cmp.Or(*limit.value, limit.usual)
+	}
+	o.Renew = cmp.Or(o.Renew, time.Second/10)
+	o.SaveEvery = cmp.Or(o.SaveEvery, time.Minute)
+	o.ErrorLog = cmp.Or(o.ErrorLog, log.Default())
 	return nil
 }
 

@@ -203,7 +203,7 @@ func TestStalledBodies(t *testing.T) {
 		fmt.Fprintf(conn, "POST /learn HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000000\r\n\r\n{%s", strings.Repeat(" ", 500_000))
 	}
 	eventually(t, "the bodies are not read", func() bool { return s.buffered.Load() > 1<<20 })
-	if n := s.buffered.Load(); n > s.options.MaxBuffered/2 {
+	if n := s.buffered.Load(); n > int64(s.options.MaxBuffered/2) {
 		t.Errorf("%d bytes are taken", n)
 	}
 	if c.predict(0, 1); len(s.working) != 0 {

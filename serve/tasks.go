@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
-
-	"github.com/parallelcl/parallelcl/pcl"
 )
 
 // described is a task as the answer to GET /tasks has it.
@@ -135,14 +132,14 @@ func (s *Service) reattach(id int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := s.learner.Tasks()
-	at := slices.IndexFunc(all, func(t pcl.TaskInfo) bool { return t.ID == id })
-	if at < 0 {
-		return fmt.Errorf("there is no task %d", id)
+	old, err := taskOf(all, id)
+	if err == nil {
+		err = s.another(all)
 	}
-	if err := s.another(all); err != nil {
+	if err != nil {
 		return err
 	}
-	task, err := s.newTask("", all[at].Classes, nil)
+	task, err := s.newTask("", old.Classes, nil)
 	if err != nil {
 		return err
 	}

@@ -141,13 +141,14 @@ func at(x, y float64) (Point, [2][2]float64) {
 // weigh asks m for the weights of the gradients g.
 func weigh(m method.Method, rng *rand.Rand, g [2][2]float64, step *Step) error {
 	rows := [][]float64{g[0][:], g[1][:]}
-	gram, exponent, err := emgd.Gram(rows)
+	p, err := emgd.FromGradients(rows)
 	if err != nil {
 		return err
 	}
+	gram := p.Gram()
 	// The functions are known exactly: two halves of a batch, which modo multiplies (Cross), would have the same gradients.
 	out, err := m.Weights(&method.Step{
-		IDs: []int{Task1, Task2}, Losses: []float64{step.F1, step.F2}, Gram: gram, Exponent: exponent,
+		IDs: []int{Task1, Task2}, Losses: []float64{step.F1, step.F2}, Gram: gram, Problem: p,
 		Rows: rows, Cross: gram, Rand: rng,
 	}, step.Weights[:])
 	if err != nil {

@@ -272,14 +272,12 @@ func ExampleRatio() {
 
 func ExampleStepGeometry() {
 	gradients := [][]float64{{1, 0.2, 0}, {-0.8, 2, 0.5}, {0.8, 1.5, -1}}
-	gram := make([]float64, 9)
-	for i, a := range gradients {
-		for j, b := range gradients {
-			gram[3*i+j] = a[0]*b[0] + a[1]*b[1] + a[2]*b[2]
-		}
+	p, err := emgd.FromGradients(gradients)
+	if err != nil {
+		log.Fatal(err)
 	}
 	sigma := make([]float64, 3)
-	if err := new(emgd.Elastic).Factors([]int{1, 2, 3}, gram, sigma); err != nil {
+	if err := new(emgd.Elastic).Factors([]int{1, 2, 3}, p, sigma); err != nil {
 		log.Fatal(err)
 	}
 	step, err := viz.Geometry(gradients, sigma)

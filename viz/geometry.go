@@ -101,23 +101,16 @@ func pairPlane(gram []float64) (x, y []float64) {
 // Geometry solves a step for gradients given as vectors of one length, with elastic factors σ, and
 // returns it as the record of streams 1, 2, …
 func Geometry(gradients [][]float64, sigma []float64) (results.Record, error) {
-	k := len(gradients)
-	r := results.Record{Gram: make([]float64, k*k)}
-	for i, g := range gradients {
-		if len(g) != len(gradients[0]) {
-			return r, fmt.Errorf("viz: gradient %d has %d entries and the first has %d", i+1, len(g), len(gradients[0]))
-		}
+	p, err := emgd.FromGradients(gradients)
+	if err != nil {
+		return results.Record{}, fmt.Errorf("viz: %w", err)
+	}
+	r := results.Record{Gram: p.Gram()}
+	for i := range gradients {
 		r.IDs = append(r.IDs, i+1)
-		for j := range i + 1 {
-			dot := 0.0
-			for p := range g {
-				dot += g[p] * gradients[j][p]
-			}
-			r.Gram[i*k+j], r.Gram[j*k+i] = dot, dot
-		}
 	}
 	var solver emgd.Solver
-	c, err := solver.Solve(r.Gram, sigma)
+	c, err := solver.Solve(p, sigma)
 	if err != nil {
 		return r, fmt.Errorf("viz: %w", err)
 	}

@@ -81,7 +81,11 @@ func logRatio(gram, sigma []float64) (float64, error) {
 }
 
 func solve(gram, sigma []float64) ([]float64, error) {
-	c, err := new(emgd.Solver).Solve(gram, sigma)
+	p, err := emgd.NewProblem(gram)
+	if err != nil {
+		return nil, err
+	}
+	c, err := new(emgd.Solver).Solve(p, sigma)
 	if err != nil {
 		return nil, err
 	}

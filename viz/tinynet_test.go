@@ -146,10 +146,14 @@ func rehearse(rng *rand.Rand, n *net, task, memory []glyph) []viz.EditedImage {
 		rows := [2][]float64{n.meanGradient(memory), n.meanGradient(draw(rng, task, 32))}
 		cross := floats.Dot(rows[0], rows[1])
 		gram := []float64{floats.Dot(rows[0], rows[0]), cross, cross, floats.Dot(rows[1], rows[1])}
-		if err := elastic.Factors([]int{0, 2}, gram, sigma); err != nil {
+		p, err := emgd.NewProblem(gram)
+		if err != nil {
 			log.Fatal(err)
 		}
-		c, err := solver.Solve(gram, sigma)
+		if err := elastic.Factors([]int{0, 2}, p, sigma); err != nil {
+			log.Fatal(err)
+		}
+		c, err := solver.Solve(p, sigma)
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -19,8 +19,6 @@ func (c *Client) Bytes(ctx context.Context, address string, most int64) ([]byte,
 }
 
 func (c *Client) bytes(ctx context.Context, address string, most int64) ([]byte, error) {
-	ctx, cancel := c.withTimeLimit(ctx, most)
-	defer cancel()
 	ctx, received, stop := c.watch(ctx)
 	defer stop()
 	resp, err := c.get(ctx, address, http.Header{})

@@ -1,5 +1,5 @@
 // Package download fetches files over HTTP from servers that are not trusted. Every download has a fixed size, a
-// slowest rate and a time limit, and follows only a few redirects. Begin with [New] and [Client.To].
+// slowest rate and a number of attempts, and follows only a few redirects. Begin with [New] and [Client.To].
 package download
 
 import (
@@ -73,21 +73,16 @@ func (c *Client) whole(ctx context.Context, f File, part string) error {
 	if err := disk.Room(filepath.Dir(part), f.Bytes-size(part)); err != nil {
 		return err
 	}
-	limited, cancel := c.withTimeLimit(ctx, f.Bytes) // all of them: the server may not go on from the part
-	defer cancel()
 	pause := c.Pause
 	for attempts, failed := 1, 0; ; attempts, failed = attempts+1, failed+1 {
 		before := size(part)
-		err := c.attempt(limited, f, part)
+		err := c.attempt(ctx, f, part)
 		if err == nil {
 			return nil
 		}
 		have := size(part)
-		switch {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return fmt.Errorf("stopped after %s of %s, the next attempt goes on from there: %w", megabytes(have), megabytes(f.Bytes), context.Cause(ctx))
-		case limited.Err() != nil:
-			return fmt.Errorf("%s of %s are here: %w", megabytes(have), megabytes(f.Bytes), context.Cause(limited))
 		}
 		if have > before && !errors.Is(err, errSlow) {
 			failed, pause = 0, c.Pause
@@ -99,7 +94,7 @@ func (c *Client) whole(ctx context.Context, f File, part string) error {
 			c.Again(f, err)
 		}
 		select {
-		case <-limited.Done():
+		case <-ctx.Done():
 		case <-time.After(pause):
 		}
 		pause *= 2

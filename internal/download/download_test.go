@@ -229,22 +229,3 @@ func TestFullDiskIsFinal(t *testing.T) {
 type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
-
-// TestTimeOfAllBytes: where a server does not go on from the part that is here, there is time for the whole file.
-func TestTimeOfAllBytes(t *testing.T) {
-	data := someBytes(100_000)
-	f, part := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for i := range 5 {
-			time.Sleep(100 * time.Millisecond)
-			w.Write(data[i*20_000 : (i+1)*20_000])
-			flush(w)
-		}
-	}), len(data))
-	os.WriteFile(part, make([]byte, 99_999), 0o600)
-	c := quick()
-	c.Extra, c.Average = 100*time.Millisecond, 1000 // a hundred seconds for the file
-	if err := c.To(t.Context(), f, part); err != nil {
-		t.Fatal(err)
-	}
-	arrived(t, part, data)
-}

@@ -80,19 +80,6 @@ func TestSlowDrip(t *testing.T) {
 	}
 }
 
-// A download that is not slow enough for that still ends.
-func TestTimeLimit(t *testing.T) {
-	f, part := start(t, drip(time.Millisecond), 1<<20)
-	c := quick()
-	c.Slowest, c.Extra, c.Average = 1, 500*time.Millisecond, 1<<30
-	fails(t, c.To(t.Context(), f, part), "given up after")
-	_, err := c.Bytes(t.Context(), f.URL, 1<<20)
-	fails(t, err, "given up after")
-	if size(part) == 0 {
-		t.Error("what came was not kept")
-	}
-}
-
 func TestStall(t *testing.T) {
 	data := someBytes(5000)
 	s := &server{data: data}

@@ -14,24 +14,16 @@ type Limits struct {
 	Pause   time.Duration // the pause before the second attempt, which doubles each time
 	Window  time.Duration // a connection that is slower than Slowest for so long is given up
 	Slowest int64         // smallest rate within a window, in bytes per second
-	Average int64         // smallest rate of a whole download, attempts and pauses included, in bytes per second
-	Extra   time.Duration // time allowed in addition to what follows from Average
 }
 
-// A modem of the last century brings 5 kB/s; 16 kB/s are the largest data set in ten hours.
-var defaultLimits = Limits{Retries: 4, Pause: time.Second, Window: 30 * time.Second, Slowest: 4 << 10, Average: 16 << 10, Extra: 3 * time.Minute}
+// A modem of the last century brings 5 kB/s.
+var defaultLimits = Limits{Retries: 4, Pause: time.Second, Window: 30 * time.Second, Slowest: 4 << 10}
 
 // maxAttempts is the largest number of attempts, even if each of them brings something.
 const maxAttempts = 100
 
 // errSlow marks the reason for which watch cancels a download.
 var errSlow = errors.New("too slow")
-
-// withTimeLimit returns a context that ends when a download of n bytes has taken too long.
-func (l Limits) withTimeLimit(ctx context.Context, n int64) (context.Context, context.CancelFunc) {
-	limit := l.Extra + time.Duration(float64(n)/float64(l.Average)*float64(time.Second))
-	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("given up after %s", limit.Round(time.Second)))
-}
 
 // watch returns a context that ends when too little is added to received within a window.
 func (l Limits) watch(ctx context.Context) (_ context.Context, received *atomic.Int64, stop func()) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 )
 
@@ -37,77 +38,29 @@ func (p place) errorf(format string, args ...any) error {
 	return fmt.Errorf("%s: %w", string(p), fmt.Errorf(format, args...))
 }
 
-// inPlace adds to a syntax error where in the text it is.
-func inPlace(text []byte, fault error) error {
-	var syntax *json.SyntaxError
-	if !errors.As(fault, &syntax) {
-		return fault // of the reader
-	}
-	w := walker{in: json.NewDecoder(bytes.NewReader(text))}
-	for w.next() {
-	}
-	rest := bytes.TrimLeft(text[min(int(w.in.InputOffset()), len(text)):], " \t\r\n,:")
-	if w.in.InputOffset() == 0 {
-		rest = bytes.TrimSpace(text)
+// syntax says what is wrong with the text at a place, err being the error of encoding/json.
+func (d *Decoder) syntax(at place, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("the JSON text ends in the middle of a value")
+	case !errors.As(err, new(*json.SyntaxError)):
+		return at.errorf("%w", err) // of a type that reads for itself
 	}
 	for _, word := range []string{"NaN", "nan", "Infinity", "-Infinity", "inf", "-inf"} {
-		if bytes.HasPrefix(rest, []byte(word)) {
-			return w.place().errorf("%s is not a number that JSON has; leave such streams out", word)
+		if bytes.HasPrefix(d.rest(), []byte(word)) {
+			return at.errorf("%s is not a number that JSON has; leave such streams out", word)
 		}
 	}
-	return w.place().errorf("this is not JSON: %w", syntax)
+	return at.errorf("this is not JSON: %w", err)
 }
 
-// walker follows the tokens of a text up to the first fault.
-type walker struct {
-	in    *json.Decoder
-	stack []level
-}
-
-// level is an object or a list that has not been closed yet.
-type level struct {
-	list  bool
-	index int    // of the element that comes next in a list
-	key   string // of the value that comes next in an object
-	named bool   // key has been read
-}
-
-func (w *walker) next() bool {
-	token, err := w.in.Token()
-	if err != nil {
-		return false
+// abridged returns the beginning of a text.
+func abridged(text []byte) string {
+	const most = 40
+	if len(text) > most {
+		return string(bytes.ToValidUTF8(text[:most], nil)) + "…"
 	}
-	top := len(w.stack) - 1
-	if top >= 0 && !w.stack[top].list && !w.stack[top].named {
-		if key, ok := token.(string); ok {
-			w.stack[top].key, w.stack[top].named = key, true
-			return true
-		}
-	}
-	switch token {
-	case json.Delim('['), json.Delim('{'):
-		w.stack = append(w.stack, level{list: token == json.Delim('[')})
-		return true
-	case json.Delim(']'), json.Delim('}'):
-		w.stack = w.stack[:top]
-	}
-	if top = len(w.stack) - 1; top >= 0 {
-		w.stack[top].index++
-		w.stack[top].named = false
-	}
-	return true
-}
-
-func (w *walker) place() (at place) {
-	for i, l := range w.stack {
-		switch {
-		case l.list && i+1 < len(w.stack) && w.stack[i+1].list:
-			at = at.item("row", l.index)
-		case l.list:
-			at = at.item("entry", l.index)
-		case l.named:
-			at = at.key(l.key)
-		}
-	}
-	return at
+	return string(text)
 }

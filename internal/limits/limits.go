@@ -13,14 +13,3 @@ func Within(what string, x, least, most float64) error {
 	}
 	return nil
 }
-
-// Whole returns x as an integer.
-func Whole(what string, x, least, most float64) (int, error) {
-	if err := Within(what, x, least, most); err != nil {
-		return 0, err
-	}
-	if x != math.Trunc(x) {
-		return 0, fmt.Errorf("%s is %g; want a whole number", what, x)
-	}
-	return int(x), nil
-}

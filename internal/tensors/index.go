@@ -4,7 +4,6 @@
 package tensors
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"encoding/json"
@@ -16,6 +15,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/parallelcl/parallelcl/internal/jsonin"
 	"github.com/parallelcl/parallelcl/internal/npz"
 )
 
@@ -78,93 +78,43 @@ func Open(r io.ReaderAt, size int64) (*Index, error) {
 	return x, x.order(size - from)
 }
 
-// readHeader reads the header key by key, since a map would hide a key that is there twice.
 func (x *Index) readHeader(text []byte) error {
-	return eachKey(text, func(key string, value json.RawMessage) error {
-		if key != MetadataKey {
-			t, err := readTensor(key, value)
-			x.Tensors = append(x.Tensors, t)
-			return err
+	return jsonin.Object(text, func(key string, value json.RawMessage) error {
+		if key == MetadataKey {
+			return jsonin.Unmarshal(value, &x.Metadata)
 		}
-		x.Metadata = map[string]string{}
-		return eachKey(value, func(k string, v json.RawMessage) error {
-			var s *string
-			if err := json.Unmarshal(v, &s); err != nil || s == nil {
-				return fmt.Errorf("the text %q is not a string", k)
-			}
-			x.Metadata[k] = *s
-			return nil
-		})
-	})
-}
-
-// eachKey calls do for each entry of a JSON object.
-func eachKey(text []byte, do func(key string, value json.RawMessage) error) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return errors.New("not a JSON object")
-	}
-	seen := map[string]bool{}
-	for d.More() {
-		t, err := d.Token()
+		t, err := readTensor(key, value)
 		if err != nil {
-			return err
+			return fmt.Errorf("tensor %q: %w", key, err)
 		}
-		key, ok := t.(string)
-		if !ok {
-			return fmt.Errorf("%v is not a name", t)
-		}
-		if seen[key] {
-			return fmt.Errorf("%q is there twice", key)
-		}
-		seen[key] = true
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return err
-		}
-		if err := do(key, value); err != nil {
-			return err
-		}
-	}
-	if _, err := d.Token(); err != nil {
-		return err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return errors.New("something follows the JSON object")
-	}
-	return nil
+		x.Tensors = append(x.Tensors, t)
+		return nil
+	})
 }
 
-// readTensor reads what the header says of a tensor, key by key for the same reason, and no null, which would count as 0.
-func readTensor(name string, value json.RawMessage) (Tensor, error) {
-	t, offsets, read := Tensor{Name: name}, []int64(nil), 0
-	err := eachKey(value, func(key string, v json.RawMessage) error {
-		into := map[string]any{"dtype": &t.Type, "shape": &t.Shape, "data_offsets": &offsets}[key]
-		if into == nil {
-			return fmt.Errorf("an unknown field %q", key)
-		}
-		read++
-		if bytes.Contains(v, []byte("null")) && key != "dtype" || string(v) == "null" {
-			return fmt.Errorf("there is a null in its %s", key)
-		}
-		return json.Unmarshal(v, into)
-	})
-	switch {
-	case err != nil:
-		return Tensor{}, fmt.Errorf("tensor %q: %w", name, err)
-	case read != 3 || len(offsets) != 2:
-		return Tensor{}, fmt.Errorf("tensor %q: want dtype, shape and two data_offsets", name)
+// readTensor reads what the header says of a tensor.
+func readTensor(name string, value json.RawMessage) (t Tensor, err error) {
+	var in struct {
+		Type    string  `json:"dtype"`
+		Shape   []int   `json:"shape"`
+		Offsets []int64 `json:"data_offsets"`
 	}
-	t.begin, t.end = offsets[0], offsets[1]
+	if err := jsonin.Unmarshal(value, &in); err != nil {
+		return t, err
+	}
+	if in.Type == "" || in.Shape == nil || len(in.Offsets) != 2 {
+		return t, errors.New("want dtype, shape and two data_offsets")
+	}
+	t = Tensor{name, in.Type, in.Shape, in.Offsets[0], in.Offsets[1]}
 	if t.begin < 0 || t.end < t.begin {
-		return Tensor{}, fmt.Errorf("tensor %q has the bytes %d to %d", name, t.begin, t.end)
+		return t, fmt.Errorf("it has the bytes %d to %d", t.begin, t.end)
 	}
 	n, err := Size(t.Shape)
 	if err != nil {
-		return Tensor{}, fmt.Errorf("tensor %q: %w", name, err)
+		return t, err
 	}
-	if k, err := npz.KindOf(kinds[t.Type]); err == nil && int64(n)*int64(k.Size) != t.end-t.begin {
-		return Tensor{}, fmt.Errorf("tensor %q of type %s and shape %v has %d bytes; want %d", name, t.Type, t.Shape, t.end-t.begin, n*k.Size)
+	if k, err := npz.KindOf(kinds[t.Type]); err == nil && int64(n)*int64(k.Size) != t.Bytes() {
+		return t, fmt.Errorf("one of type %s and shape %v has %d bytes; want %d", t.Type, t.Shape, t.Bytes(), n*k.Size)
 	}
 	return t, nil
 }

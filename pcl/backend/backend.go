@@ -13,9 +13,11 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -32,12 +34,8 @@ const (
 	Go      = "go"
 )
 
-// More threads or devices than these are typing errors: no machine has them.
-const (
-	maxThreads = 1024
-	maxDevices = 256
-	maxClients = 256
-)
+// More threads, devices or clients than these are typing errors: no machine has them.
+const maxCount = 1024
 
 // EnvSeparate is the environment variable that, where it is not empty, keeps the memory of the XLA CPU
 // backend separate from the host's, as a GPU's is: for tests on a machine without a GPU.
@@ -133,8 +131,7 @@ func (b *Backend) Close() (err error) {
 // was asked for by name is never replaced by another one: if it fails, that is the error.
 //
 // On a processor with AVX-512, XLA on the CPU uses AVX2 nevertheless, so that results have the same bits as elsewhere.
-// ONEDNN_MAX_CPU_ISA and --xla_cpu_max_isa in XLA_FLAGS change that, if they are set before the first Open. For the same
-// reason the plugin that Open installs takes every processor to have an L1 data cache of 32 KB.
+// ONEDNN_MAX_CPU_ISA and --xla_cpu_max_isa in XLA_FLAGS change that, if they are set before the first Open.
 func Open(ctx context.Context, o Options) (*Backend, error) {
 	o, err := o.checked()
 	if err != nil {
@@ -145,36 +142,24 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 
 // checked returns o with its defaults filled in, or says what is wrong with it.
 func (o Options) checked() (Options, error) {
-	if o.Name == "" {
-		o.Name = Auto
+	o.Name = cmp.Or(o.Name, Auto)
+	if all := []string{Auto, XLACUDA, XLACPU, Go}; !slices.Contains(all, o.Name) {
+		return o, fmt.Errorf("unknown backend %q: choose one of %s", o.Name, strings.Join(all, ", "))
 	}
-	switch o.Name {
-	case Auto, XLACUDA, XLACPU, Go:
-	default:
-		return o, fmt.Errorf("unknown backend %q: choose one of %s", o.Name, strings.Join([]string{Auto, XLACUDA, XLACPU, Go}, ", "))
+	for i, n := range []int{o.Threads, o.Devices, o.Clients} {
+		if n < 0 || n > maxCount {
+			return o, fmt.Errorf("backend %s = %d; want 0 (the default) to %d", []string{"threads", "devices", "clients"}[i], n, maxCount)
+		}
 	}
-	if o.Threads < 0 || o.Threads > maxThreads {
-		return o, fmt.Errorf("backend threads = %d: must be between 0 (the default) and %d", o.Threads, maxThreads)
-	}
-	if o.Devices < 0 || o.Devices > maxDevices {
-		return o, fmt.Errorf("backend devices = %d: must be between 0 (the default) and %d", o.Devices, maxDevices)
-	}
-	if o.Devices == 0 {
-		o.Devices = 1
-	}
-	if o.Clients < 0 || o.Clients > maxClients {
-		return o, fmt.Errorf("backend clients = %d: must be between 0 (the default) and %d", o.Clients, maxClients)
-	}
+	o.Devices = max(o.Devices, 1)
 	if o.Clients > 1 && o.Devices > 1 {
 		return o, fmt.Errorf("backend clients = %d with %d devices: several of one or of the other", o.Clients, o.Devices)
 	}
-	if o.Plugin != "" {
-		if o.Name == Go {
-			return o, fmt.Errorf("plugin %s: the backend %q uses no plugin", o.Plugin, Go)
-		}
-		if o.Name == Auto {
-			o.Name = pluginKind(o.Plugin)
-		}
+	switch {
+	case o.Plugin != "" && o.Name == Go:
+		return o, fmt.Errorf("plugin %s: the backend %q uses no plugin", o.Plugin, Go)
+	case o.Plugin != "" && o.Name == Auto:
+		o.Name = pluginKind(o.Plugin)
 	}
 	if o.CacheDir == "" {
 		// Only an installation needs the folder, so its absence is an error there and not here.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
@@ -22,7 +20,7 @@ type driver struct {
 // drivers lists the kinds in the order of preference.
 func drivers() []driver {
 	return []driver{
-		{XLACUDA, cudaReady, openCUDA},
+		{XLACUDA, thisMachine.cudaReady, thisMachine.openCUDA},
 		{XLACPU, cpuReady, openCPU},
 		{Go, goReady, openGo},
 	}
@@ -31,40 +29,44 @@ func drivers() []driver {
 // open tries the drivers that o.Name allows until one works.
 func open(ctx context.Context, o Options, all []driver) (*Backend, error) {
 	var opened *Backend
+	var used int
 	var failures []error
 	choices := make([]Choice, len(all))
 	for i, d := range all {
-		choices[i].Name = d.name
-		switch {
-		case opened != nil, o.Name != Auto && o.Name != d.name:
+		if opened != nil || o.Name != Auto && o.Name != d.name {
 			choices[i] = passedOver(ctx, o, d, opened)
 			continue
 		}
 		b, err := openOne(ctx, o, d)
-		if err == nil {
-			opened = b
-			choices[i].Available, choices[i].Used = true, true
-			continue
-		}
-		// A cancelled installation must not look like a backend that does not exist.
-		if ctx.Err() != nil {
+		if ctx.Err() != nil { // a cancelled installation must not look like a backend that does not exist
+			b.Close()
 			return nil, ctx.Err()
 		}
-		choices[i].Reason = oneLine(err)
-		failures = append(failures, fmt.Errorf("backend %s: %w", d.name, err))
+		choices[i] = choice(d, err)
+		if err != nil {
+			failures = append(failures, fmt.Errorf("backend %s: %w", d.name, err))
+			continue
+		}
+		opened, used = b, i
 	}
 	if opened == nil {
 		return nil, errors.Join(failures...)
 	}
+	opened.Info.Reason = reason(o, choices[:used])
+	choices[used].Used, choices[used].Reason = true, opened.Info.Reason
 	opened.Info.Choices = choices
-	opened.Info.Reason = reason(o, opened.Info, choices)
-	for i := range choices {
-		if choices[i].Used {
-			choices[i].Reason = opened.Info.Reason
-		}
+	if o.Progress != nil && o.Name == Auto && opened.Info.Name == Go {
+		fmt.Fprintf(o.Progress, "Using the pure-Go backend (slow): %s\n", opened.Info.Reason)
 	}
-	announceFallback(o.Progress, o, opened.Info)
 	return opened, nil
+}
+
+// choice is a driver that was tried.
+func choice(d driver, err error) Choice {
+	if err != nil {
+		return Choice{Name: d.name, Reason: printable.Line(err.Error())}
+	}
+	return Choice{Name: d.name, Available: true}
 }
 
 // openOne opens with a driver; panics of the library become errors.
@@ -78,18 +80,15 @@ func openOne(ctx context.Context, o Options, d driver) (b *Backend, err error) {
 
 // passedOver returns the description of a driver that was not tried.
 func passedOver(ctx context.Context, o Options, d driver, opened *Backend) Choice {
-	c := Choice{Name: d.name}
 	o.Plugin = "" // it was meant for another driver
 	note, err := d.ready(ctx, o)
+	c := choice(d, err)
 	if err != nil {
-		c.Reason = oneLine(err)
 		return c
 	}
-	c.Available = true
+	c.Reason = "not asked for"
 	if opened != nil && o.Name == Auto {
 		c.Reason = fmt.Sprintf("not needed, %s comes first", opened.Info.Name)
-	} else {
-		c.Reason = "not asked for"
 	}
 	if note != "" {
 		c.Reason += "; " + note
@@ -97,30 +96,17 @@ func passedOver(ctx context.Context, o Options, d driver, opened *Backend) Choic
 	return c
 }
 
-// reason says in one sentence why info's backend is the one.
-func reason(o Options, info Info, choices []Choice) string {
-	if o.Name != Auto {
+// reason says in one sentence why a backend is the one. before are those that were tried before it and failed.
+func reason(o Options, before []Choice) string {
+	switch {
+	case o.Name != Auto:
 		return "asked for by name"
-	}
-	var failed []string
-	for _, c := range choices {
-		if c.Used {
-			break
-		}
-		failed = append(failed, fmt.Sprintf("%s: %s", c.Name, c.Reason))
-	}
-	if len(failed) == 0 {
+	case len(before) == 0:
 		return "first choice"
 	}
-	return "best available; " + strings.Join(failed, "; ")
-}
-
-// announceFallback tells a user in one line that the slow backend is used although it was not asked for.
-func announceFallback(w io.Writer, o Options, info Info) {
-	if w != nil && o.Name == Auto && info.Name == Go {
-		fmt.Fprintf(w, "Using the pure-Go backend (slow): %s\n", info.Reason)
+	text := "best available"
+	for _, c := range before {
+		text += "; " + c.Name + ": " + c.Reason
 	}
+	return text
 }
-
-// oneLine is an error's text without line breaks.
-func oneLine(err error) string { return printable.Line(err.Error()) }

@@ -17,7 +17,7 @@ func (b *Backend) Clients() []compute.Backend {
 }
 
 // addClients opens the clients that o asks for beside the first one.
-func (b *Backend) addClients(o Options, open func() (compute.Backend, error)) error {
+func (b *Backend) addClients(o Options, open func() (*Backend, error)) error {
 	if o.Clients < 2 {
 		return nil
 	}
@@ -29,7 +29,7 @@ func (b *Backend) addClients(o Options, open func() (compute.Backend, error)) er
 		if err != nil {
 			return fmt.Errorf("client %d of %d: %w", len(b.more)+2, o.Clients, err)
 		}
-		b.more = append(b.more, c)
+		b.more = append(b.more, c.Backend)
 	}
 	b.Info.Clients = o.Clients
 	return nil

@@ -3,7 +3,6 @@ package backend
 import (
 	"context"
 	"errors"
-	"fmt"
 )
 
 // errNotInstalled is returned if the plugin is not installed and may not be downloaded.
@@ -18,12 +17,12 @@ func cpuReady(_ context.Context, o Options) (string, error) {
 	case xlaUnsupported != "":
 		return "", errors.New(xlaUnsupported)
 	case o.Plugin != "":
-		return "", checkPluginFile(o.Plugin)
+		return "", nil
 	case cpuPlugin.Package == "":
 		return "", errNoBuild
 	case o.CacheDir == "":
 		return "", errNoCacheDir
-	case cpuPlugin.installed(o.CacheDir):
+	case isFile(cpuPlugin.path(o.CacheDir)):
 		return "", nil
 	case o.NoInstall:
 		return "", errNotInstalled
@@ -36,24 +35,12 @@ func openCPU(ctx context.Context, o Options) (*Backend, error) {
 	if _, err := cpuReady(ctx, o); err != nil {
 		return nil, err
 	}
-	if o.Plugin != "" {
-		return openCPUPlugin(o.Plugin, o)
-	}
-	file, err := installedCPU(ctx, o)
-	if err != nil {
-		return nil, err
+	file := o.Plugin
+	if file == "" {
+		var err error
+		if file, err = cpuPlugin.installed(ctx, o); err != nil {
+			return nil, err
+		}
 	}
 	return openCPUPlugin(file, o)
-}
-
-// installedCPU returns the file of this program's plugin, after checking that it is undamaged.
-func installedCPU(ctx context.Context, o Options) (string, error) {
-	if o.NoInstall {
-		err := cpuPlugin.intact(ctx, o.CacheDir)
-		if errors.Is(err, errDamaged) {
-			err = fmt.Errorf("%w, and installing is switched off", err)
-		}
-		return cpuPlugin.path(o.CacheDir), err
-	}
-	return cpuPlugin.install(ctx, o.CacheDir, o.Progress)
 }

@@ -18,18 +18,20 @@ import (
 const cudaPluginEnv = "PARALLELCL_CUDA_PLUGIN"
 
 var (
-	errNoCUDAHere   = errors.New("this library uses CUDA on " + cudaWheel.Platform + " only, this is " + thisPlatform)
+	errNoCUDAHere   = errors.New("this library uses CUDA on " + cudaPlatform + " only, this is " + thisPlatform)
 	errNoGPU        = errors.New("no NVIDIA GPU found")
 	errNoCUDAPlugin = errors.New("there is an NVIDIA GPU, but no plugin, and installing is switched off: install jax[cuda13] for Python or set " + cudaPluginEnv)
 )
 
-// machine is what has to be known about the computer to choose CUDA; tests replace it.
+// machine is what has to be known about the computer to choose and open CUDA; tests replace it.
 type machine struct {
 	hasGPU      func() bool
 	pythonPaths func(ctx context.Context) []string // folders like site-packages, the best first
+	open        func(plugin string, o Options) (*Backend, error)
+	install     func(ctx context.Context, o Options) (string, error)
 }
 
-var thisMachine = machine{hasNVIDIA, sitePackages}
+var thisMachine = machine{hasNVIDIA, sitePackages, openCUDAPlugin, installCUDA}
 
 // hasNVIDIA reports whether there is an NVIDIA GPU with a driver: device files, nvidia-smi, or the
 // driver library of the Windows subsystem for Linux, which has neither.
@@ -37,16 +39,14 @@ func hasNVIDIA() bool {
 	return installer.HasNvidiaGPU() || isFile("/usr/lib/wsl/lib/libcuda.so.1")
 }
 
-func cudaReady(ctx context.Context, o Options) (string, error) { return thisMachine.cudaReady(ctx, o) }
-
 func (m machine) cudaReady(ctx context.Context, o Options) (string, error) {
 	switch {
 	case xlaUnsupported != "":
 		return "", errors.New(xlaUnsupported)
-	case thisPlatform != cudaWheel.Platform:
+	case thisPlatform != cudaPlatform:
 		return "", errNoCUDAHere
 	case o.Plugin != "":
-		return "", checkPluginFile(o.Plugin)
+		return "", nil
 	case !m.hasGPU():
 		return "", errNoGPU
 	case m.findCUDA(ctx, o.CacheDir) != "":
@@ -61,14 +61,9 @@ func (m machine) cudaReady(ctx context.Context, o Options) (string, error) {
 
 // openCUDA opens XLA on the GPU with, in this order, o.Plugin, the plugin that the environment
 // names, one that is installed, or a new installation.
-func openCUDA(ctx context.Context, o Options) (*Backend, error) {
-	return thisMachine.openCUDA(ctx, o, openCUDAPlugin, installCUDA)
-}
-
-func (m machine) openCUDA(ctx context.Context, o Options,
-	open func(plugin string, o Options) (*Backend, error),
-	install func(ctx context.Context, o Options) (string, error)) (*Backend, error) {
-	if _, err := m.cudaReady(ctx, o); err != nil {
+func (m machine) openCUDA(ctx context.Context, o Options) (*Backend, error) {
+	_, err := m.cudaReady(ctx, o)
+	if err != nil {
 		return nil, err
 	}
 	plugin := o.Plugin
@@ -76,17 +71,12 @@ func (m machine) openCUDA(ctx context.Context, o Options,
 		plugin = m.findCUDA(ctx, o.CacheDir)
 	}
 	if plugin == "" {
-		var err error
-		if plugin, err = install(ctx, o); err != nil {
-			return nil, err
-		}
+		plugin, err = m.install(ctx, o)
 	}
-	if plugin != o.Plugin && plugin != os.Getenv(cudaPluginEnv) { // what the user names is the user's
-		if err := checkRecord(ctx, plugin); err != nil {
-			return nil, err
-		}
+	if err != nil {
+		return nil, err
 	}
-	return open(plugin, o)
+	return m.open(plugin, o)
 }
 
 // findCUDA returns an installed CUDA plugin, or "". A file that the environment names is returned without a

@@ -6,7 +6,10 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"time"
+
+	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
 // Report is what [Doctor] found: the machine, the versions, and every backend with its speed.
@@ -72,64 +75,48 @@ func Doctor(ctx context.Context, o Options) Report {
 	return r
 }
 
-// examine opens and measures the drivers that o allows. The first that computes is the one that
-// Open would take.
+// examine opens and measures the drivers that o allows. The first that opens is the one that Open would take.
 func (r *Report) examine(ctx context.Context, o Options, all []driver) {
+	var failed []Choice
+	r.Error = "no backend works"
+	if o.Name != "" && o.Name != Auto {
+		r.Error = "the backend " + o.Name + " does not work here"
+	}
 	for _, d := range all {
 		if o.Name != Auto && o.Name != d.name {
 			r.Backends = append(r.Backends, BackendReport{Choice: passedOver(ctx, o, d, nil)})
 			continue
 		}
 		b := examineOne(ctx, o, d)
-		if b.Available && r.Chosen == "" {
-			b.Used = true
-			r.Chosen = b.Name
-			r.Reason = reason(o, *b.Info, append(choicesOf(r.Backends), b.Choice))
-		}
-		if b.Available {
-			b.Reason = "works"
+		switch {
+		case !b.Available:
+			failed = append(failed, b.Choice)
+		case r.Chosen == "":
+			b.Used, r.Chosen, r.Reason, r.Error = true, b.Name, reason(o, failed), ""
+			if b.Error != "" {
+				r.Error = fmt.Sprintf("backend %s opens, but does not work: %s", b.Name, b.Error)
+			}
 		}
 		r.Backends = append(r.Backends, b)
 	}
-	if r.Chosen == "" {
-		if r.Error = "no backend works"; o.Name != "" && o.Name != Auto {
-			r.Error = "the backend " + o.Name + " does not work here"
-		}
-	}
-	for _, b := range r.Backends {
-		if b.Used && b.Error != "" {
-			r.Error = fmt.Sprintf("backend %s opens, but does not work: %s", b.Name, b.Error)
-		}
-	}
-}
-
-func choicesOf(backends []BackendReport) []Choice {
-	choices := make([]Choice, len(backends))
-	for i, b := range backends {
-		choices[i] = b.Choice
-	}
-	return choices
 }
 
 // examineOne opens one backend, identifies its plugin and measures it.
 func examineOne(ctx context.Context, o Options, d driver) BackendReport {
-	r := BackendReport{Choice: Choice{Name: d.name}}
 	start := time.Now()
 	b, err := openOne(ctx, o, d)
+	r := BackendReport{Choice: choice(d, err), Open: time.Since(start).Seconds()}
 	if err != nil {
-		r.Reason = oneLine(err)
+		r.Open = 0
 		return r
 	}
 	defer b.Close()
-	r.Available = true
-	r.Open = time.Since(start).Seconds()
-	b.Info.Reason = "opened for examination"
-	r.Info = &b.Info
+	r.Reason, r.Info, b.Info.Reason = "works", &b.Info, "opened for examination"
 	r.Plugin = identify(ctx, b.Info.Plugin)
 	for _, n := range matmulSizes {
 		m, err := timeMatmul(ctx, b, n)
 		if err != nil {
-			r.Error = oneLine(err)
+			r.Error = printable.Line(err.Error())
 			break
 		}
 		r.Matmul = append(r.Matmul, m)
@@ -139,32 +126,23 @@ func examineOne(ctx context.Context, o Options, d driver) BackendReport {
 
 // identify hashes a plugin's file; nil if there is none, or none that can be read.
 func identify(ctx context.Context, path string) *PluginFile {
-	if path == "" {
-		return nil
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil
-	}
-	sum, err := loadedSHA256(ctx, path)
-	if err != nil {
+	sum, err := fileSHA256(ctx, path)
+	info, gone := os.Stat(path)
+	if err != nil || gone != nil {
 		return nil
 	}
 	return &PluginFile{Path: path, Bytes: info.Size(), SHA256: sum, Tested: sum == cpuPlugins["linux/amd64"].FileSHA256}
 }
 
 // modules lists the versions of what the backends are built from.
-func modules() []Module {
+func modules() (found []Module) {
 	build, ok := debug.ReadBuildInfo()
 	if !ok {
 		return nil
 	}
-	var found []Module
 	for _, path := range []string{"github.com/gomlx/gomlx", "github.com/gomlx/compute", "github.com/gomlx/go-xla"} {
-		for _, m := range build.Deps {
-			if m.Path == path {
-				found = append(found, Module{path, m.Version})
-			}
+		if i := slices.IndexFunc(build.Deps, func(m *debug.Module) bool { return m.Path == path }); i >= 0 {
+			found = append(found, Module{path, build.Deps[i].Version})
 		}
 	}
 	return found

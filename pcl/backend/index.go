@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/url"
+	"regexp"
 	"time"
 
 	"github.com/gomlx/go-xla/installer"
@@ -13,19 +15,15 @@ import (
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
-// Limits on the time and the size of the package index's answers. The longest answers about packages have
-// some megabytes.
+// Limits on the time and the size of the package index's answers. The longest answers about packages have some megabytes.
 const (
 	indexTimeout = 20 * time.Second
 	maxIndex     = 16 << 20
-	maxWheel     = 2 << 30 // bytes; the largest of NVIDIA's libraries has 0.7 GB
 )
 
 // packageIndex is what the package index says about a package.
 type packageIndex struct {
-	Info struct {
-		RequiresDist []string `json:"requires_dist"`
-	} `json:"info"`
+	installer.PipPackageInfo
 	Releases map[string][]release `json:"releases"` // by version
 }
 
@@ -43,8 +41,8 @@ type release struct {
 func ask(ctx context.Context, name string) (*packageIndex, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, indexTimeout, fmt.Errorf("no answer for %s", indexTimeout))
 	defer cancel()
-	address := indexURL(name)
-	data, err := download.New().Bytes(ctx, address, maxIndex)
+	address := &url.URL{Scheme: "https", Host: "pypi.org", Path: "/pypi/" + name + "/json"}
+	data, err := download.New().Bytes(ctx, address.String(), maxIndex)
 	if err != nil {
 		return nil, fmt.Errorf("package index: %w", err)
 	}
@@ -52,32 +50,57 @@ func ask(ctx context.Context, name string) (*packageIndex, error) {
 	if err := json.Unmarshal(data, &answer); err != nil {
 		return nil, fmt.Errorf("package index: the answer of %s is not what it should be (is there a proxy or a login page in between?): %w", address, printable.Error(err))
 	}
+	for _, files := range answer.Releases {
+		for i := range files {
+			if u, err := address.Parse(files[i].URL); err == nil { // mirrors answer with relative addresses
+				files[i].URL = u.String()
+			}
+		}
+	}
 	return &answer, nil
 }
 
-func indexURL(pkg string) string { return "https://pypi.org/pypi/" + url.PathEscape(pkg) + "/json" }
-
-// wheel is the file of a version for a platform, or nil.
-func (p *packageIndex) wheel(version, platform string) *release {
-	for _, r := range p.Releases[version] {
-		if name := wheelNames[platform]; name != nil && name.MatchString(r.Filename) {
-			return &r
-		}
-	}
-	return nil
+// wheel is one file of the package index.
+type wheel struct {
+	Package, Version string
+	Platform         *regexp.Regexp // of the file's name
+	SHA256           string         // empty: the index's own digest counts
 }
 
-// requirements are the packages that a package asks for.
-func (p *packageIndex) requirements() ([]installer.PipDependency, error) {
-	const most = 200
-	if n := len(p.Info.RequiresDist); n > most {
-		return nil, fmt.Errorf("%d requirements: refused", n)
-	}
-	var info installer.PipPackageInfo
-	info.Info.RequiresDist = p.Info.RequiresDist
-	deps, err := info.ParseDependencies()
+// release looks the wheel up in the package index.
+func (w wheel) release(ctx context.Context) (*release, error) {
+	index, err := ask(ctx, w.Package)
 	if err != nil {
-		return nil, fmt.Errorf("requirements: %w", printable.Error(err))
+		return nil, err
 	}
-	return deps, nil
+	return w.in(index)
+}
+
+// in looks the wheel up in an answer of the package index and refuses a wheel without a checksum.
+func (w wheel) in(index *packageIndex) (*release, error) {
+	for _, r := range index.Releases[w.Version] {
+		switch sum := r.Digests.SHA256; {
+		case w.Platform == nil || !w.Platform.MatchString(r.Filename):
+			continue
+		case sum == "":
+			return nil, fmt.Errorf("package index: %s %s has no SHA-256: refused", w.Package, w.Version)
+		case w.SHA256 != "" && sum != w.SHA256:
+			return nil, fmt.Errorf("package index: %s %s has SHA-256 %q; want %q: refused", w.Package, w.Version, sum, w.SHA256)
+		}
+		return &r, nil
+	}
+	return nil, fmt.Errorf("package index: %s %s has no file for %s", w.Package, printable.Line(w.Version), thisPlatform)
+}
+
+// fetch downloads r to path, continuing an earlier download. A file with another SHA-256 is deleted.
+func (r *release) fetch(ctx context.Context, path string, progress io.Writer) error {
+	c := download.New()
+	if progress != nil {
+		c.Bar = func(f download.File, have int64) io.WriteCloser {
+			return newBar(progress, f.Bytes-have, "Downloading "+printable.Line(r.Filename))
+		}
+		c.Again = func(_ download.File, err error) { fmt.Fprintf(progress, "%v: trying again\n", err) }
+	}
+	check := func(ctx context.Context, path string) error { return checkSHA256(ctx, path, r.Digests.SHA256) }
+	return printable.Error(c.To(ctx, download.File{URL: r.URL, Bytes: r.Size, Check: check}, path))
 }

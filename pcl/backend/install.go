@@ -1,13 +1,11 @@
 package backend
 
 import (
-	"archive/zip"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -15,10 +13,10 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/parallelcl/parallelcl/internal/atomicfile"
-	"github.com/parallelcl/parallelcl/internal/ctxio"
+	"github.com/parallelcl/parallelcl/internal/archive"
 	"github.com/parallelcl/parallelcl/internal/disk"
 	"github.com/parallelcl/parallelcl/internal/download"
+	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
 // plugin is a plugin that consists of one file of a wheel.
@@ -34,81 +32,99 @@ func (p plugin) path(cacheDir string) string {
 	return filepath.Join(pluginDir(cacheDir), p.Package+"-"+p.Version, p.File)
 }
 
-// installed reports whether the plugin seems to be there, judging by its size.
-func (p plugin) installed(cacheDir string) bool {
-	info, err := os.Stat(p.path(cacheDir))
-	return err == nil && info.Mode().IsRegular() && info.Size() == p.Bytes
-}
-
-// intact returns an error unless the plugin is there and has its known SHA-256.
-func (p plugin) intact(ctx context.Context, cacheDir string) error {
-	return checkSHA256(ctx, p.path(cacheDir), p.FileSHA256)
-}
-
-// install returns the plugin's file in the cache folder and installs it first if need be, also where
-// it is damaged. Any number of processes may call it at the same time: one installs, the others wait.
-func (p plugin) install(ctx context.Context, cacheDir string, progress io.Writer) (string, error) {
-	if cacheDir == "" {
-		return "", errNoCacheDir
+// installed returns the plugin's file in the cache folder of o. It installs it first if it is not there or is damaged, and o allows
+// that. Any number of processes may call it at the same time: one installs, the others wait.
+func (p plugin) installed(ctx context.Context, o Options) (string, error) {
+	file := p.path(o.CacheDir)
+	err := checkSHA256(ctx, file, p.FileSHA256)
+	if err == nil || ctx.Err() != nil {
+		return file, err
 	}
-	file := p.path(cacheDir)
-	if p.intact(ctx, cacheDir) == nil {
-		return file, nil
+	if o.NoInstall {
+		return "", fmt.Errorf("the plugin is damaged, and installing is switched off: %w", err)
 	}
-	dir := filepath.Dir(file)
-	unlock, err := lockDir(ctx, dir, progress)
+	unlock, err := lockPlugins(ctx, o)
 	if err != nil {
 		return "", err
 	}
 	defer unlock()
-	state := p.intact(ctx, cacheDir)
+	state := checkSHA256(ctx, file, p.FileSHA256)
 	if state == nil { // another process was faster
 		return file, nil
 	}
-	if errors.Is(state, errDamaged) && progress != nil {
-		fmt.Fprintf(progress, "The plugin %s is damaged: installing it again.\n", file)
+	damaged := !errors.Is(state, fs.ErrNotExist)
+	if damaged && o.Progress != nil {
+		fmt.Fprintf(o.Progress, "The plugin %s is damaged: installing it again.\n", file)
 	}
-	err = p.bring(ctx, file, progress)
-	if err != nil && errors.Is(state, errDamaged) {
-		err = fmt.Errorf("%w, and installing it again failed: %w", state, err)
+	err = p.install(ctx, file, o.Progress)
+	if err != nil && damaged {
+		err = fmt.Errorf("the plugin is damaged: %w, and installing it again failed: %w", state, err)
 	}
 	return file, err
 }
 
-// bring downloads the wheel and unpacks the plugin. The caller holds the folder's lock.
-func (p plugin) bring(ctx context.Context, file string, progress io.Writer) error {
-	removeLeftovers(filepath.Dir(file))
-	release, err := p.release(ctx)
+// install brings the plugin to file. The caller holds the lock.
+func (p plugin) install(ctx context.Context, file string, progress io.Writer) error {
+	r, err := p.release(ctx)
 	if err != nil {
 		return err
 	}
-	archive := file + ".whl"
-	here, err := os.Stat(archive)
-	need := p.Bytes + release.Size
-	if err == nil {
-		need -= min(here.Size(), release.Size)
-	}
-	if err := disk.Room(filepath.Dir(file), need); err != nil {
-		return err
-	}
-	if err := release.fetch(ctx, archive, progress); err != nil {
-		return err
-	}
-	defer download.Forget(archive)
-	return disk.Explain(unpack(ctx, archive, p.File, file, p.FileSHA256, progress), filepath.Dir(file))
+	keep := func(member string) (string, bool) { return p.File, path.Base(member) == p.File }
+	check := func(dir string) error { return checkSHA256(ctx, filepath.Join(dir, p.File), p.FileSHA256) }
+	return unpackWheels(ctx, filepath.Dir(file), []*release{r}, p.Bytes+r.Size, keep, check, progress)
 }
 
-// lockDir takes the lock of a folder, creating it, and returns the function that gives it back.
+// wheelLimits are those of one wheel.
+var wheelLimits = archive.Limits{Bytes: 4 << 30, Members: 100_000}
+
+// unpackWheels makes the folder dir of those members of wheels that keep names. It makes everything or nothing: the folder gets its
+// name only when it has passed check. It refuses to begin without room for so many bytes. The caller holds the lock.
+func unpackWheels(ctx context.Context, dir string, wheels []*release, bytes int64, keep func(string) (string, bool), check func(dir string) error, progress io.Writer) error {
+	part, partial := dir+".whl", dir+".partial"
+	if err := os.RemoveAll(partial); err != nil {
+		return err
+	}
+	if err := disk.Room(filepath.Dir(dir), bytes); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(partial, 0o755); err != nil {
+		return err
+	}
+	defer os.RemoveAll(partial)
+	for _, r := range wheels {
+		if err := r.fetch(ctx, part, progress); err != nil {
+			return err
+		}
+		err := archive.Unpack(ctx, part, archive.Zip, keep, partial, wheelLimits)
+		download.Forget(part)
+		if err != nil {
+			return fmt.Errorf("unpack %s: %w", printable.Line(r.Filename), err)
+		}
+	}
+	if err := check(partial); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(dir); err != nil { // it is damaged or incomplete
+		return err
+	}
+	return os.Rename(partial, dir)
+}
+
+// lockPlugins takes the lock of the folder of plugins, creating it, and returns the function that gives it back.
 // The operating system frees the lock of a process that dies: a stale lock file is harmless.
-func lockDir(ctx context.Context, dir string, progress io.Writer) (func(), error) {
+func lockPlugins(ctx context.Context, o Options) (func(), error) {
+	if o.CacheDir == "" {
+		return nil, errNoCacheDir
+	}
+	dir := pluginDir(o.CacheDir)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("cannot install a plugin: %w", err)
 	}
 	lock := flock.New(filepath.Join(dir, ".lock"))
 	got, err := lock.TryLock()
 	if err == nil && !got {
-		if progress != nil {
-			fmt.Fprintln(progress, "Waiting for another process that installs the plugin...")
+		if o.Progress != nil {
+			fmt.Fprintln(o.Progress, "Waiting for another process that installs a plugin...")
 		}
 		_, err = lock.TryLockContext(ctx, 100*time.Millisecond)
 	}
@@ -116,46 +132,4 @@ func lockDir(ctx context.Context, dir string, progress io.Writer) (func(), error
 		return nil, fmt.Errorf("cannot lock %s: %w", lock.Path(), err)
 	}
 	return func() { lock.Unlock() }, nil
-}
-
-// removeLeftovers deletes the temporary files of killed installations. The caller holds the folder's lock.
-func removeLeftovers(dir string) {
-	for _, f := range glob(dir, ".*.tmp") {
-		os.Remove(f)
-	}
-}
-
-// unpack writes the member of a zip archive whose base name is name to path, if it has the
-// SHA-256 want.
-func unpack(ctx context.Context, archive, name, to, want string, progress io.Writer) error {
-	z, err := zip.OpenReader(archive)
-	if err != nil {
-		return fmt.Errorf("open %s: %w", archive, err)
-	}
-	defer z.Close()
-	for _, f := range z.File {
-		if path.Base(f.Name) == name {
-			return unpackMember(ctx, f, to, want, progress)
-		}
-	}
-	return fmt.Errorf("%s has no member %s", archive, name)
-}
-
-func unpackMember(ctx context.Context, f *zip.File, to, want string, progress io.Writer) error {
-	r, err := f.Open()
-	if err != nil {
-		return fmt.Errorf("unpack %s: %w", f.Name, err)
-	}
-	defer r.Close()
-	bar := newBar(progress, int64(f.UncompressedSize64), "Unpacking "+path.Base(f.Name))
-	return atomicfile.Write(to, func(w io.Writer) error {
-		hash := sha256.New()
-		if _, err := io.Copy(io.MultiWriter(w, hash, bar), ctxio.Reader(ctx, r)); err != nil {
-			return err
-		}
-		if sum := hex.EncodeToString(hash.Sum(nil)); sum != want {
-			return fmt.Errorf("unpack %s: SHA-256 is %s, expected %s", f.Name, sum, want)
-		}
-		return bar.Close()
-	})
 }

@@ -5,17 +5,34 @@ import (
 	"cmp"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/cpu"
 )
 
-// cpuModel names the processor, with what tells it from others that round differently where that is known: its type, since
-// virtual machines give different processors the same name, and its vector instructions, of which virtual machines may have
-// fewer than others of the same type. used are the widest of these that are used.
-func cpuModel(used string) string {
-	return cpuNamed(procFields("/proc/cpuinfo"), used)
+// cpuModel names the processor and what tells it from others that round differently: its type, since virtual machines give
+// different processors the same name, and what the caller adds, such as [vectors] and [cache].
+func cpuModel(more ...string) string { return cpuNamed(procFields("/proc/cpuinfo"), more...) }
+
+// usual are the data caches for which older programs had XLA's CPU results computed. A device's name leaves them out.
+var usual = map[string]string{"L1": "32K", "L2": "512K"}
+
+// cache names one of the processor's data caches if it changes the bits of XLA's products: Eigen cuts sums into pieces that fit L1,
+// and convolutions also by L2. It is empty for the usual size, where the size is not known, and on other architectures, where Eigen
+// takes constants.
+func cache(level string) string {
+	index := map[string]string{"L1": "0", "L2": "2"}[level]
+	size, _ := os.ReadFile("/sys/devices/system/cpu/cpu0/cache/index" + index + "/size")
+	return cacheNamed(runtime.GOARCH, level, strings.TrimSpace(string(size)))
+}
+
+func cacheNamed(arch, level, size string) string {
+	if arch != "amd64" || size == "" || size == usual[level] {
+		return ""
+	}
+	return level + " " + strings.TrimSuffix(size, "K") + " KB"
 }
 
 // vectors names the widest vector instructions that programs can use here, for which XLA compiles; empty if the processor
@@ -32,8 +49,8 @@ func vectors() string {
 	return ""
 }
 
-// cpuNamed is [cpuModel] of a machine whose /proc/cpuinfo has these fields and whose [vectors] have this name.
-func cpuNamed(fields map[string]string, vectors string) string {
+// cpuNamed is [cpuModel] of a machine whose /proc/cpuinfo has these fields.
+func cpuNamed(fields map[string]string, more ...string) string {
 	name := cmp.Or(fields["model name"], runtime.GOOS+"/"+runtime.GOARCH+" CPU")
 	var which []string
 	for _, f := range []struct{ key, word string }{
@@ -44,13 +61,9 @@ func cpuNamed(fields map[string]string, vectors string) string {
 			which = append(which, f.word+" "+v)
 		}
 	}
-	var about []string
-	for _, s := range []string{strings.Join(which, " "), vectors} {
-		if s != "" {
-			about = append(about, s)
-		}
-	}
-	if about == nil {
+	about := append([]string{strings.Join(which, " ")}, more...)
+	about = slices.DeleteFunc(about, func(s string) bool { return s == "" })
+	if len(about) == 0 {
 		return name
 	}
 	return name + " (" + strings.Join(about, ", ") + ")"

@@ -27,4 +27,12 @@ func TestCPUNamed(t *testing.T) {
 			t.Errorf("%v with %q: named %q, want %q", c.fields, c.vectors, got, c.want)
 		}
 	}
+	if got := cpuNamed(epyc, "AVX2", cacheNamed("amd64", "L1", "48K"), cacheNamed("amd64", "L2", "1024K")); got != "AMD EPYC (family 25 model 17 stepping 1, AVX2, L1 48 KB, L2 1024 KB)" {
+		t.Errorf("other caches: named %q", got)
+	}
+	for _, c := range []string{cacheNamed("amd64", "L1", "32K"), cacheNamed("amd64", "L2", "512K"), cacheNamed("amd64", "L1", ""), cacheNamed("arm64", "L1", "64K")} {
+		if c != "" {
+			t.Errorf("a cache that changes nothing is named %q", c)
+		}
+	}
 }

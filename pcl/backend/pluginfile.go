@@ -1,105 +1,125 @@
+//go:build cgo && ((linux && (amd64 || arm64)) || (darwin && arm64))
+
 package backend
+
+/*
+#cgo LDFLAGS: -ldl
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+// The head of PJRT_Api, the same since API version 0.44; the function pointers follow it.
+typedef struct {
+	size_t struct_size;
+	void*  extension_start;
+	size_t version_struct_size;
+	void*  version_extension_start;
+	int    major;
+	int    minor;
+} pjrt_head;
+
+static const pjrt_head* pjrt_api(void* get) { return ((const pjrt_head* (*)(void))get)(); }
+*/
+import "C"
 
 import (
 	"debug/elf"
-	"debug/macho"
 	"errors"
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
+	"unsafe"
+
+	"github.com/gomlx/go-xla/pjrt"
 )
 
-// pluginSymbol is the one function that every PJRT plugin exports.
-const pluginSymbol = "GetPjrtApi"
+// The PJRT C API versions that the binding's function table fits. The table was last rearranged in 0.57. The
+// binding does not check the version and would call whatever pointer is in the place.
+const (
+	apiMajor    = 0
+	apiMinMinor = 57
+)
 
-// checkPluginFile reads a plugin file without loading it. The dynamic loader runs the initialisers of any
-// library and crashes on a truncated one, so the file has to be checked first.
-func checkPluginFile(path string) error {
-	return checkPluginFileFor(runtime.GOOS, runtime.GOARCH, path)
+// pluginFile is a plugin that this process has loaded.
+type pluginFile struct {
+	name string // that the binding knows it by
+	api  string // version
 }
 
-// checkPluginFileFor is checkPluginFile on a system and a processor.
-func checkPluginFileFor(system, processor, path string) error {
+// loaded are the plugins by kind and path. XLA cannot be unloaded. [xlaMu] guards them.
+var loaded = map[string]pluginFile{}
+
+// load loads a plugin file, once. The binding takes a plugin to be for CUDA, or for the CPU, if these words are anywhere in its
+// path, even in the name of a home folder. So it gets the plugin under a name that has only the right word.
+func load(kind, path string) (pluginFile, error) {
+	if p, ok := loaded[kind+path]; ok {
+		return p, nil
+	}
+	if err := checkPluginFile(path); err != nil {
+		return pluginFile{}, err
+	}
+	api, err := pluginAPI(path)
+	if err != nil {
+		return pluginFile{}, err
+	}
+	p := pluginFile{
+		name: fmt.Sprintf("/%s/%d", strings.TrimPrefix(kind, "xla-"), len(loaded)), // an absolute path, which the binding does not search
+		api:  fmt.Sprintf("%d.%d", api.major, api.minor),
+	}
+	if api.major != apiMajor || api.minor < apiMinMinor {
+		return p, fmt.Errorf("it has PJRT API version %s; want %d.%d or a later %d.x", p.api, apiMajor, apiMinMinor, apiMajor)
+	}
+	if err := pjrt.RegisterPreloadedPlugin(p.name, uintptr(unsafe.Pointer(api))); err != nil {
+		return p, err
+	}
+	loaded[kind+path] = p
+	return p, nil
+}
+
+// checkPluginFile refuses a file whose end is missing, on which the loader of Linux crashes.
+func checkPluginFile(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
-		return fmt.Errorf("plugin file: %w", err)
+		return err
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("plugin %s is not a file", path)
+		return errors.New("it is not a file")
 	}
-	if system == "darwin" {
-		return checkMachO(path)
-	}
-	return checkELF(processor, path, info.Size())
-}
-
-// elfMachines are the processors that plugins are built for, by Go's names.
-var elfMachines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
-
-// checkELF looks at a shared library of Linux.
-func checkELF(processor, path string, size int64) error {
-	f, err := elf.Open(path)
-	if err != nil {
-		return fmt.Errorf("plugin %s is no shared library, or is truncated: %w", path, err)
-	}
-	defer f.Close()
-	if f.Class != elf.ELFCLASS64 || f.Machine != elfMachines[processor] {
-		return fmt.Errorf("plugin %s is for another machine (%s, %s), this one needs %s", path, f.Class, f.Machine, elfMachines[processor])
-	}
-	if f.Type != elf.ET_DYN {
-		return fmt.Errorf("plugin %s is no shared library (%s)", path, f.Type)
-	}
-	for _, p := range f.Progs {
-		if p.Filesz > uint64(size) || p.Off > uint64(size)-p.Filesz {
-			return fmt.Errorf("plugin %s is truncated: it has %d bytes, a segment ends at %d", path, size, p.Off+p.Filesz)
-		}
-	}
-	for _, s := range f.Sections {
-		if s.Type != elf.SHT_NOBITS && (s.FileSize > uint64(size) || s.Offset > uint64(size)-s.FileSize) {
-			return fmt.Errorf("plugin %s is truncated: it has %d bytes, the section %q ends at %d", path, size, s.Name, s.Offset+s.FileSize)
-		}
-	}
-	return checkPluginSymbol(f, path)
-}
-
-// checkPluginSymbol checks for the function that makes a shared library a PJRT plugin. A file without section
-// headers cannot be checked; that is left to the loader.
-func checkPluginSymbol(f *elf.File, path string) error {
-	symbols, err := f.DynamicSymbols()
-	if err != nil && !(errors.Is(err, elf.ErrNoSymbols) && len(f.Sections) == 0) {
-		return fmt.Errorf("plugin %s: %w", path, err)
-	}
-	if err != nil {
+	if runtime.GOOS == "darwin" {
 		return nil
 	}
-	for _, s := range symbols {
-		if s.Name == pluginSymbol && s.Section != elf.SHN_UNDEF {
-			return nil
-		}
-	}
-	return fmt.Errorf("plugin %s is a shared library, but no PJRT plugin: it exports no %s", path, pluginSymbol)
-}
-
-// checkMachO looks at a shared library of macOS on ARM.
-func checkMachO(path string) error {
-	f, err := macho.Open(path)
+	f, err := elf.Open(path)
 	if err != nil {
-		return fmt.Errorf("plugin %s is no shared library for one machine, or is truncated: %w", path, err)
+		return fmt.Errorf("it is not a shared library, or is truncated: %w", err)
 	}
 	defer f.Close()
-	if f.Cpu != macho.CpuArm64 {
-		return fmt.Errorf("plugin %s is for another machine (%s), this one needs %s", path, f.Cpu, macho.CpuArm64)
-	}
-	if f.Type != macho.TypeDylib && f.Type != macho.TypeBundle {
-		return fmt.Errorf("plugin %s is no shared library (%s)", path, f.Type)
-	}
-	if f.Symtab == nil {
-		return nil // the loader will be asked
-	}
-	for _, s := range f.Symtab.Syms {
-		if s.Name == "_"+pluginSymbol && s.Sect != 0 {
-			return nil
+	size := uint64(info.Size())
+	for _, p := range f.Progs {
+		if p.Filesz > size || p.Off > size-p.Filesz {
+			return fmt.Errorf("it is truncated: it has %d bytes; want %d", size, p.Off+p.Filesz)
 		}
 	}
-	return fmt.Errorf("plugin %s is a shared library, but no PJRT plugin: it exports no %s", path, pluginSymbol)
+	return nil
+}
+
+// pluginAPI loads a library and asks it for its table of functions.
+func pluginAPI(path string) (*C.pjrt_head, error) {
+	cpath, symbol := C.CString(path), C.CString(pjrt.GetPJRTApiFunctionName)
+	defer C.free(unsafe.Pointer(cpath))
+	defer C.free(unsafe.Pointer(symbol))
+	handle := C.dlopen(cpath, C.RTLD_LAZY|C.RTLD_LOCAL)
+	if handle == nil {
+		return nil, fmt.Errorf("it cannot be loaded: %s", C.GoString(C.dlerror()))
+	}
+	get := C.dlsym(handle, symbol)
+	if get == nil {
+		C.dlclose(handle)
+		return nil, fmt.Errorf("it is not a PJRT plugin: it exports no %s", pjrt.GetPJRTApiFunctionName)
+	}
+	api := C.pjrt_api(get)
+	if api == nil {
+		return nil, fmt.Errorf("its %s returned nothing", pjrt.GetPJRTApiFunctionName)
+	}
+	return api, nil
 }

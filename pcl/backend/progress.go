@@ -11,26 +11,19 @@ import (
 )
 
 // newBar counts size bytes that are written to it: as a bar on a terminal, as one line at the
-// start on any other writer. w may be nil.
+// start on any other writer.
 func newBar(w io.Writer, size int64, title string) io.WriteCloser {
-	switch {
-	case w == nil:
-		return silent{io.Discard}
-	case !terminal.Is(w):
+	to := w
+	if !terminal.Is(w) {
 		fmt.Fprintf(w, "%s (%.0f MB)\n", title, float64(size)/1e6)
-		return silent{io.Discard}
+		to = io.Discard
 	}
 	return progressbar.NewOptions64(size,
-		progressbar.OptionSetWriter(w),
+		progressbar.OptionSetWriter(to),
 		progressbar.OptionSetDescription(title),
 		progressbar.OptionShowBytes(true),
 		progressbar.OptionSetWidth(24),
 		progressbar.OptionThrottle(100*time.Millisecond),
-		progressbar.OptionOnCompletion(func() { fmt.Fprintln(w) }),
+		progressbar.OptionOnCompletion(func() { fmt.Fprintln(to) }),
 	)
 }
-
-// silent counts nothing.
-type silent struct{ io.Writer }
-
-func (silent) Close() error { return nil }

@@ -57,7 +57,7 @@ func installReal() {
 		return
 	}
 	start := time.Now()
-	_, real.err = cpuPlugin.install(context.Background(), real.dir, nil)
+	_, real.err = cpuPlugin.installed(context.Background(), Options{CacheDir: real.dir})
 	real.took = time.Since(start)
 }
 
@@ -69,9 +69,6 @@ func TestRealInstall(t *testing.T) {
 	}
 	if sum != cpuPlugin.FileSHA256 {
 		t.Errorf("SHA-256 is %s, want %s", sum, cpuPlugin.FileSHA256)
-	}
-	if err := checkPluginFile(file); err != nil {
-		t.Error(err)
 	}
 	t.Logf("installed %d MB in %s", cpuPlugin.Bytes/1e6, real.took.Round(time.Millisecond))
 }

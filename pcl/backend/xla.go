@@ -3,13 +3,13 @@
 package backend
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
 
-	"github.com/gomlx/compute"
 	"github.com/gomlx/go-xla/compute/xla"
 	"github.com/gomlx/go-xla/pjrt"
 
@@ -22,67 +22,49 @@ func init() { pjrtenv.Restore() }
 // xlaUnsupported is empty where XLA plugins can be loaded.
 const xlaUnsupported = ""
 
-// xlaMu guards the process environment, through which plugins take some of their settings, and
-// the table of names.
+// xlaMu guards the process environment, through which plugins take some of their settings, and the loaded plugins.
 var xlaMu sync.Mutex
 
-// openXLA opens the plugin file as the platform that kind names.
-func openXLA(kind, plugin string, config string, options pjrt.NamedValuesMap, env map[string]string) (b *xla.Backend, api string, err error) {
+// openXLA opens a client of the plugin file of info and completes info. config and options are the binding's.
+func openXLA(o Options, info Info, config string, options pjrt.NamedValuesMap) (_ *Backend, err error) {
 	xlaMu.Lock()
 	defer xlaMu.Unlock()
-	defer recoverTo(&err, "open plugin "+plugin)
-	plugin, err = filepath.Abs(plugin)
+	defer recoverTo(&err, "open plugin "+info.Plugin)
+	file, err := filepath.Abs(info.Plugin)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	if err := checkPluginFile(plugin); err != nil {
-		return nil, "", err
+	if info.Name == XLACPU {
+		defer setEnv("NPROC", strconv.Itoa(info.Threads))() // the plugin reads it when it creates a client, which has threads of its own
 	}
-	defer setEnv(env)()
-	if api, err = pluginAPI(plugin); err != nil {
-		return nil, "", err
-	}
-	if kind == XLACPU {
-		if err := fixCacheSizes(plugin); err != nil {
-			return nil, "", err
+	var b *xla.Backend
+	withoutSignals(func() {
+		var p pluginFile
+		if p, err = load(info.Name, file); err == nil {
+			info.PluginVersion = p.api
+			b, err = xla.NewWithOptions(p.name+config, options)
 		}
-	}
-	name, err := bindingName(kind, plugin)
+	})
 	if err != nil {
-		return nil, "", err
+		return nil, fmt.Errorf("plugin %s: %w", file, err)
 	}
-	if name != plugin {
-		defer os.RemoveAll(filepath.Dir(name))
+	info.Devices = b.NumDevices()
+	if info.Devices < o.Devices {
+		b.Finalize()
+		return nil, fmt.Errorf("plugin %s has %s, %d were asked for", file, plural.Of(info.Devices, "device"), o.Devices)
 	}
-	withoutSignals(func() { b, err = xla.NewWithOptions(name+config, options) })
-	if err != nil {
-		return nil, "", fmt.Errorf("plugin %s: %w", plugin, err)
-	}
-	names[kind+plugin] = name
-	return b, api, nil
+	info.Device = cmp.Or(info.Device, b.DeviceDescription(0))
+	return &Backend{Backend: b, Info: info}, nil
 }
 
-// setEnv sets environment variables and returns the function that restores them.
-func setEnv(env map[string]string) (restore func()) {
-	type old struct {
-		value string
-		set   bool
+// setEnv sets an environment variable and returns the function that restores it.
+func setEnv(key, value string) (restore func()) {
+	before, set := os.LookupEnv(key)
+	os.Setenv(key, value)
+	if !set {
+		return func() { os.Unsetenv(key) }
 	}
-	before := make(map[string]old, len(env))
-	for k, v := range env {
-		value, set := os.LookupEnv(k)
-		before[k] = old{value, set}
-		os.Setenv(k, v)
-	}
-	return func() {
-		for k, o := range before {
-			if o.set {
-				os.Setenv(k, o.value)
-			} else {
-				os.Unsetenv(k)
-			}
-		}
-	}
+	return func() { os.Setenv(key, before) }
 }
 
 // openCPUPlugin opens an XLA CPU plugin file.
@@ -90,30 +72,20 @@ func openCPUPlugin(plugin string, o Options) (*Backend, error) {
 	threads := max(o.Threads, 1, o.Devices)
 	keepFreedMemory()
 	xlaMu.Lock()
-	device := cpuModel(limitVectors(vectors()))
+	device := cpuModel(limitVectors(vectors()), cache("L1"), cache("L2"))
 	xlaMu.Unlock()
-	// The plugin reads NPROC when it creates a client: each Open has a thread pool of its own.
-	env := map[string]string{"NPROC": strconv.Itoa(threads)}
 	options := pjrt.NamedValuesMap{"cpu_device_count": int64(o.Devices)}
 	settings := ""
 	if os.Getenv(EnvSeparate) != "" {
 		settings = ",noshared_buffers"
 	}
-	first, api, err := openXLA(XLACPU, plugin, settings, options, env)
+	info := Info{Name: XLACPU, Platform: "cpu", Plugin: plugin, Device: device, Threads: threads}
+	open := func() (*Backend, error) { return openXLA(o, info, settings, options) }
+	b, err := open()
 	if err != nil {
 		return nil, err
 	}
-	b, err := withInfo(first, o, Info{
-		Name: XLACPU, Platform: "cpu", Plugin: plugin, PluginVersion: api, Device: device, Threads: threads,
-	})
-	if err != nil {
-		return nil, err
-	}
-	err = b.addClients(o, func() (compute.Backend, error) {
-		c, _, err := openXLA(XLACPU, plugin, settings, options, env)
-		return c, err
-	})
-	if err != nil {
+	if err := b.addClients(o, open); err != nil {
 		b.Close()
 		return nil, err
 	}
@@ -136,23 +108,6 @@ func openCUDAPlugin(plugin string, o Options) (*Backend, error) {
 	if _, given := os.LookupEnv(tf32Env); !o.TF32 && !given {
 		os.Setenv(tf32Env, "0") // the binding asks for exact products only, and cuDNN would round in convolutions
 	}
-	env := map[string]string{"GOPJRT_CUDA_CHECKS": "0"} // the binding's own search for the data folder
 	settings := fmt.Sprintf(",tf32=%t,noshared_buffers", o.TF32)
-	b, api, err := openXLA(XLACUDA, plugin, settings, options, env)
-	if err != nil {
-		return nil, err
-	}
-	return withInfo(b, o, Info{
-		Name: XLACUDA, Platform: "cuda", Plugin: plugin, PluginVersion: api, Device: b.DeviceDescription(0), Threads: 1,
-	})
-}
-
-// withInfo completes the description of an open plugin and refuses one with too few devices.
-func withInfo(b *xla.Backend, o Options, info Info) (*Backend, error) {
-	info.Devices = b.NumDevices()
-	if info.Devices < o.Devices {
-		b.Finalize()
-		return nil, fmt.Errorf("plugin %s has %s, %d were asked for", info.Plugin, plural.Of(info.Devices, "device"), o.Devices)
-	}
-	return &Backend{Backend: b, Info: info}, nil
+	return openXLA(o, Info{Name: XLACUDA, Platform: "cuda", Plugin: plugin, Threads: 1}, settings, options)
 }

@@ -2,6 +2,7 @@ package grid
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -55,4 +56,27 @@ func Reasons(then *rows.Row, run *results.Run, program string) (list []string) {
 		list = append(list, fmt.Sprintf("XLA_FLAGS is %q now.", flags))
 	}
 	return list
+}
+
+// Tolerance is how far A of a run may be, in points, from A of the same run on another processor. The largest distance seen is 2.9
+// (docs/results.md).
+const Tolerance = 3.0
+
+// OnOtherProcessor says that a row of exported results was made on another processor than a run, and whether their accuracies are
+// within [Tolerance] nevertheless. It is empty if XLA made both on the same processor, or one of them not on a CPU.
+func OnOtherProcessor(then *rows.Row, run *results.Run) (text string, within bool) {
+	m := run.Measured
+	why := backend.OtherProcessor(then.Device, m.Device)
+	if why == "" || then.Backend != backend.XLACPU || m.Backend != backend.XLACPU {
+		return "", false
+	}
+	now := resultOf(run)
+	distance := math.Abs(then.A - now.A)
+	within = distance <= Tolerance && then.Diverged == now.Diverged
+	verdict := "within"
+	if !within {
+		verdict = "NOT within"
+	}
+	return fmt.Sprintf("The result was made on %s; this is %s. Bits can differ for that reason: %s.\nA differs by %.2f points, which is %s the tolerance of %g.",
+		then.Device, m.Device, why, distance, verdict, Tolerance), within
 }

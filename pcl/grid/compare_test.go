@@ -2,10 +2,12 @@ package grid
 
 import (
 	"encoding/json"
+	"math"
 	"strings"
 	"testing"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
 func TestCompare(t *testing.T) {
@@ -27,6 +29,29 @@ func TestCompare(t *testing.T) {
 	other.ModelSHA256 = "0"
 	if _, equal := Compare(then, &other); equal {
 		t.Error("another model counts as equal")
+	}
+}
+
+func TestOnOtherProcessor(t *testing.T) {
+	const epyc, xeon = "AMD EPYC (family 25 model 17 stepping 1, AVX2)", "Intel Xeon (family 6 model 106 stepping 6, AVX2, L1 48 KB)"
+	for _, c := range []struct {
+		backend, device string
+		moved           float64
+		within, said    bool
+	}{
+		{"xla-cpu", xeon, 2.9, true, true},
+		{"xla-cpu", xeon, 3.1, false, true},
+		{"xla-cpu", xeon, math.NaN(), false, true},
+		{"xla-cpu", epyc, 0, false, false},
+		{"xla-cuda", "NVIDIA H100", 0, false, false},
+	} {
+		run := &results.Run{A: 50 + c.moved}
+		run.Measured.Backend, run.Measured.Device = c.backend, c.device
+		then := &rows.Row{Result: rows.Result{A: 50, Backend: "xla-cpu", Device: epyc}}
+		text, within := OnOtherProcessor(then, run)
+		if within != c.within || (text != "") != c.said {
+			t.Errorf("%+v: %v, %q", c, within, text)
+		}
 	}
 }
 

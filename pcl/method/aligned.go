@@ -18,9 +18,9 @@ type AlignedMTL struct {
 }
 
 func (m AlignedMTL) Weights(s *Step, w []float64) (Outcome, error) {
-	r, err := keep(alignedInfo, s, w)
-	if err != nil || r.k() == 0 {
-		return r.outcome(), err
+	r := keep(alignedInfo, s, w)
+	if r.k() == 0 {
+		return r.outcome(), nil
 	}
 	r.level()
 	mean := make([]float64, r.k())

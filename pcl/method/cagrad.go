@@ -25,9 +25,9 @@ type CAGrad struct {
 }
 
 func (m *CAGrad) Weights(s *Step, w []float64) (Outcome, error) {
-	r, err := keep(caGradInfo, s, w)
-	if err != nil || r.k() == 0 {
-		return r.outcome(), err
+	r := keep(caGradInfo, s, w)
+	if r.k() == 0 {
+		return r.outcome(), nil
 	}
 	r.level()
 	v, err := m.averse(r)

@@ -30,9 +30,9 @@ type CappedMGDA struct {
 }
 
 func (m *CappedMGDA) Weights(s *Step, w []float64) (Outcome, error) {
-	r, err := keep(cappedMGDAInfo, s, w)
-	if err != nil || r.k() == 0 {
-		return r.outcome(), err
+	r := keep(cappedMGDAInfo, s, w)
+	if r.k() == 0 {
+		return r.outcome(), nil
 	}
 	m.ones = fp.Grow(m.ones, s.K())
 	fill(m.ones, 1)

@@ -93,15 +93,10 @@ func (c *composed) Weights(s *Step, w []float64) (Outcome, error) {
 	if !c.sum.several(s) {
 		return c.rule.Weights(s, w)
 	}
-	if err := s.check(c.info, w); err != nil {
+	s.check(c.info, w)
+	if err := c.sum.of(s, c.info); err != nil {
 		return Outcome{}, err
 	}
-	if c.info.NeedsGram { // adding up might hide what is wrong with it
-		if err := s.checkGram(c.info); err != nil {
-			return Outcome{}, err
-		}
-	}
-	c.sum.of(s, c.info)
 	out, err := c.rule.Weights(&c.sum.step, c.sum.w)
 	clear(c.sum.step.Rows) // most of them are the caller's
 	if err == nil {
@@ -136,6 +131,8 @@ func (f joinedFollower) Follow(ids []int, losses []float64) error {
 	if len(ids) != len(losses) || !f.c.sum.several(s) { // the rule refuses what does not fit
 		return f.rule.Follow(ids, losses)
 	}
-	f.c.sum.of(s, Info{NeedsLosses: true})
+	if err := f.c.sum.of(s, Info{NeedsLosses: true}); err != nil {
+		return err
+	}
 	return f.rule.Follow(f.c.sum.step.IDs, f.c.sum.step.Losses)
 }

@@ -31,7 +31,7 @@ type composedState struct {
 	Parts []json.RawMessage `json:"parts"`
 }
 
-// End tells the rule. Parts learn of an end as Consolidator or Curator.
+// End tells the rule. Parts learn of an end as Penalty or Curator.
 func (c statefulParts) End(id int) {
 	if s, ok := As[Stateful](c.rule); ok {
 		s.End(id)

@@ -38,7 +38,7 @@ func (c *cone) project(gram, u []float64) ([]float64, error) {
 		copy(c.gram[(i+1)*n+1:], gram[i*k:(i+1)*k])
 	}
 	bounded(c.gram, n)
-	cert, err := solved(c.solver.Solve(c.gram, c.sigma))
+	cert, err := solveGram(&c.solver, c.gram, c.sigma)
 	if err != nil {
 		return nil, err
 	}

@@ -18,9 +18,9 @@ var configInfo = Info{
 type ConFIG struct{}
 
 func (ConFIG) Weights(s *Step, w []float64) (Outcome, error) {
-	r, err := keep(configInfo, s, w)
-	if err != nil || r.k() == 0 {
-		return r.outcome(), err
+	r := keep(configInfo, s, w)
+	if r.k() == 0 {
+		return r.outcome(), nil
 	}
 	r.level()
 	c := r.cosines()

@@ -20,10 +20,7 @@ type COSMOS struct {
 }
 
 func (m COSMOS) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.check(cosmosInfo, w); err != nil {
-		return Outcome{}, err
-	}
-	if err := s.checkLosses(cosmosInfo); err != nil {
+	if err := s.checkLosses(cosmosInfo, w); err != nil {
 		return Outcome{}, err
 	}
 	root, length, sum := math.Sqrt(float64(len(w))), 0.0, 0.0

@@ -36,13 +36,7 @@ type dbmtlStream struct {
 }
 
 func (m *DBMTL) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.check(dbmtlInfo, w); err != nil {
-		return Outcome{}, err
-	}
-	if err := s.checkGram(dbmtlInfo); err != nil {
-		return Outcome{}, err
-	}
-	if err := s.checkLosses(dbmtlInfo); err != nil {
+	if err := s.checkLosses(dbmtlInfo, w); err != nil {
 		return Outcome{}, err
 	}
 	means, err := track(dbmtlInfo, s, func(id int) vector { return m.memo[id].Mean })

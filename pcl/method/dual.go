@@ -2,7 +2,6 @@ package method
 
 import (
 	"math"
-	"slices"
 
 	"github.com/parallelcl/parallelcl/emgd"
 )
@@ -11,7 +10,11 @@ import (
 
 // solve runs the dual solver, copies λ into w and names the streams left out.
 func solve(solver *emgd.Solver, s *Step, sigma, w []float64) (Outcome, error) {
-	cert, err := s.dual(solver, sigma)
+	p, err := s.problem()
+	if err != nil {
+		return Outcome{}, err
+	}
+	cert, err := solver.Solve(p, sigma)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -23,41 +26,13 @@ func solve(solver *emgd.Solver, s *Step, sigma, w []float64) (Outcome, error) {
 	return out, nil
 }
 
-// dual solves from the rows, if the step has them, when their squares are too inaccurate: the rows that
-// vanish in the Gram matrix may be the ones with a factor.
-func (s *Step) dual(solver *emgd.Solver, sigma []float64) (*emgd.Certificate, error) {
-	if s.extreme() {
-		return solver.SolveRows(s.Rows, sigma)
+// solveGram solves for a Gram matrix that a rule made.
+func solveGram(solver *emgd.Solver, gram, sigma []float64) (*emgd.Certificate, error) {
+	p, err := emgd.NewProblem(gram)
+	if err != nil {
+		return nil, err
 	}
-	cert, err := solver.Solve(s.Gram, sigma)
-	switch {
-	case err != nil || cert.Status == emgd.Stationary:
-	case cert.Cancellation < delicate && len(s.Rows) == s.K():
-		return solver.SolveRows(s.Rows, sigma)
-	default:
-		cert.Exponent += s.Exponent
-	}
-	return cert, err
-}
-
-// delicate is the cancellation in d below which the rounding of the Gram matrix, 1e-16 over its square in
-// ‖d‖², begins to show in the certificate.
-const delicate = 1e-3
-
-// extreme says whether the step has rows with squares that leave the range in which products keep their
-// digits.
-func (s *Step) extreme() bool {
-	k := s.K()
-	if len(s.Rows) != k {
-		return false
-	}
-	for i, row := range s.Rows {
-		ordinary := smallSquare <= s.Gram[i*k+i] && s.Gram[i*k+i] <= largeSquare
-		if (s.Exponent != 0 || !ordinary) && slices.ContainsFunc(row, func(x float64) bool { return x != 0 }) {
-			return true
-		}
-	}
-	return false
+	return solved(solver.Solve(p, sigma))
 }
 
 // solved returns an error if a solver stopped at its iteration bound with weights that are not even accurate

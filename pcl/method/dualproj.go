@@ -16,9 +16,9 @@ type DualProj struct {
 }
 
 func (m *DualProj) Weights(s *Step, w []float64) (Outcome, error) {
-	r, err := keep(dualProjInfo, s, w)
-	if err != nil || r.k() == 0 {
-		return r.outcome(), err
+	r := keep(dualProjInfo, s, w)
+	if r.k() == 0 {
+		return r.outcome(), nil
 	}
 	r.level()
 	mean := make([]float64, r.k())

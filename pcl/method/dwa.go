@@ -37,10 +37,7 @@ type dwaStream struct {
 const mostRate = 1e6
 
 func (m *DWA) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.check(dwaInfo, w); err != nil {
-		return Outcome{}, err
-	}
-	if err := s.checkLosses(dwaInfo); err != nil {
+	if err := s.checkLosses(dwaInfo, w); err != nil {
 		return Outcome{}, err
 	}
 	for i, id := range s.IDs {

@@ -105,35 +105,35 @@ func (e *elastic) Info() Info { return e.info }
 
 func (e *elastic) Weights(s *Step, w []float64) (Outcome, error) {
 	e.moved = false
-	kept, err := keep(e.info, s, w)
-	if err != nil {
-		return Outcome{}, err
-	}
+	kept := keep(e.info, s, w)
 	e.sigma = fp.Grow(e.sigma, s.K())
 	if kept.k() == 0 {
 		fill(e.sigma, 1/float64(s.K()))
 		return e.WeightsFor(s, e.sigma, w)
 	}
-	if len(kept.dropped) == 0 {
-		err = e.factors.FactorsScaled(s.IDs, kept.all, kept.exponent, e.sigma)
-	} else {
-		err = e.partFactors(s, kept)
+	var err error
+	checked := *s // once, for the factors and the solver
+	if checked.Problem, err = s.problem(); err != nil {
+		return Outcome{}, err
 	}
-	if err != nil {
+	if err := e.observe(&checked, kept); err != nil {
 		return Outcome{}, err
 	}
 	e.moved = true
-	return e.WeightsFor(s, e.sigma, w)
+	return e.WeightsFor(&checked, e.sigma, w)
 }
 
-// partFactors divides σ among the rows kept. A converged row has σ = 0, is guaranteed nothing, and is not
+// observe divides σ among the rows kept. A converged row has σ = 0, is guaranteed nothing, and is not
 // observed (docs/method.md §2.8).
-func (e *elastic) partFactors(s *Step, kept *rows) error {
+func (e *elastic) observe(s *Step, kept *rows) error {
+	if len(kept.dropped) == 0 {
+		return e.factors.Factors(s.IDs, s.Problem, e.sigma)
+	}
 	ids, sigma := make([]int, kept.k()), make([]float64, kept.k())
 	for i, at := range kept.at {
 		ids[i] = s.IDs[at]
 	}
-	if err := e.factors.FactorsScaled(ids, kept.gram, kept.exponent, sigma); err != nil {
+	if err := e.factors.Factors(ids, s.Problem.Only(kept.at), sigma); err != nil {
 		return err
 	}
 	clear(e.sigma)
@@ -159,9 +159,7 @@ func (e *elastic) Undo() {
 }
 
 func (e *elastic) WeightsFor(s *Step, sigma, w []float64) (Outcome, error) {
-	if err := s.check(e.info, w); err != nil {
-		return Outcome{}, err
-	}
+	s.check(e.info, w)
 	if e.release {
 		e.solver.Floor = 1 / float64(s.K()+1)
 	}

@@ -37,12 +37,7 @@ type excessStream struct {
 }
 
 func (m *ExcessMTL) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.check(excessMTLInfo, w); err != nil {
-		return Outcome{}, err
-	}
-	if err := s.checkGram(excessMTLInfo); err != nil {
-		return Outcome{}, err
-	}
+	s.check(excessMTLInfo, w)
 	roots, err := track(excessMTLInfo, s, func(id int) vector { return m.memo[id].Root })
 	if err != nil {
 		return Outcome{}, err

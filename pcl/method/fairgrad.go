@@ -19,9 +19,9 @@ type FairGrad struct {
 }
 
 func (m *FairGrad) Weights(s *Step, w []float64) (Outcome, error) {
-	r, err := keep(fairGradInfo, s, w)
-	if err != nil || r.k() == 0 {
-		return r.outcome(), err
+	r := keep(fairGradInfo, s, w)
+	if r.k() == 0 {
+		return r.outcome(), nil
 	}
 	v, out, err := m.bargains.solve(s, r, m.Alpha, w)
 	if err != nil || v == nil {

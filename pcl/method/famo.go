@@ -72,10 +72,7 @@ const (
 )
 
 func (m *FAMO) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.check(famoInfo, w); err != nil {
-		return Outcome{}, err
-	}
-	if err := s.checkLosses(famoInfo); err != nil {
+	if err := s.checkLosses(famoInfo, w); err != nil {
 		return Outcome{}, err
 	}
 	m.welcome(s)

@@ -9,15 +9,15 @@ type finished struct {
 
 // besideFinished checks the step and tells the finished tasks' rows from the current ones. Where there are only rows of
 // one kind, it writes the mean to w and done is true.
-func besideFinished(info Info, s *Step, w []float64) (f finished, out Outcome, done bool, err error) {
-	r, err := keep(info, s, w)
-	if err != nil || r.k() == 0 {
-		return f, r.outcome(), true, err
+func besideFinished(info Info, s *Step, w []float64) (f finished, out Outcome, done bool) {
+	r := keep(info, s, w)
+	if r.k() == 0 {
+		return f, r.outcome(), true
 	}
 	tasks := s.tasks()
 	if tasks == 0 || tasks == s.K() {
 		fill(w, 1/float64(s.K()))
-		return f, Outcome{}, true, nil
+		return f, Outcome{}, true
 	}
 	r.level()
 	f = finished{rows: r, u: make([]float64, r.k())}
@@ -28,5 +28,5 @@ func besideFinished(info Info, s *Step, w []float64) (f finished, out Outcome, d
 			f.past = append(f.past, i)
 		}
 	}
-	return f, Outcome{}, false, nil
+	return f, Outcome{}, false
 }

@@ -37,15 +37,17 @@ type gem struct {
 func (*gem) Info() Info { return gemInfo }
 
 func (m *gem) Weights(s *Step, w []float64) (Outcome, error) {
-	f, out, done, err := besideFinished(gemInfo, s, w)
-	if done || err != nil {
-		return out, err
+	f, out, done := besideFinished(gemInfo, s, w)
+	if done {
+		return out, nil
 	}
 	gain := f.times(f.u) // d = Σ uᵢJᵢ
 	if slices.ContainsFunc(f.past, func(i int) bool { return gain[i] < 0 }) {
-		err = m.repair(f.rows, f.past, f.u)
+		if err := m.repair(f.rows, f.past, f.u); err != nil {
+			return Outcome{}, err
+		}
 	}
-	return f.write(f.u, w), err
+	return f.write(f.u, w), nil
 }
 
 // repair adds v to the weights of the finished tasks. With v = m + x the dual is that of the shortest p + Σ
@@ -73,7 +75,7 @@ func (m *gem) repair(r *rows, past []int, u []float64) error {
 		gram[(a+1)*n+a+1] += eps
 	}
 	bounded(gram, n)
-	cert, err := solved(m.solver.Solve(gram, sigma))
+	cert, err := solveGram(&m.solver, gram, sigma)
 	if err != nil {
 		return err
 	}

@@ -21,10 +21,7 @@ var glsInfo = Info{
 type GLS struct{}
 
 func (GLS) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.check(glsInfo, w); err != nil {
-		return Outcome{}, err
-	}
-	if err := s.checkLosses(glsInfo); err != nil {
+	if err := s.checkLosses(glsInfo, w); err != nil {
 		return Outcome{}, err
 	}
 	top, mean, n := 0.0, 0.0, 0.0

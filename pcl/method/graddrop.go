@@ -25,12 +25,7 @@ type GradDrop struct {
 }
 
 func (m *GradDrop) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.check(gradDropInfo, w); err != nil {
-		return Outcome{}, err
-	}
-	if err := s.checkGram(gradDropInfo); err != nil {
-		return Outcome{}, err
-	}
+	s.check(gradDropInfo, w)
 	if s.Rand == nil {
 		return Outcome{}, fmt.Errorf("method %s: it draws at random and the step has no Rand", gradDropInfo.Name)
 	}

@@ -38,13 +38,7 @@ type gradNormStream struct {
 }
 
 func (m *GradNorm) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.check(gradNormInfo, w); err != nil {
-		return Outcome{}, err
-	}
-	if err := s.checkGram(gradNormInfo); err != nil {
-		return Outcome{}, err
-	}
-	if err := s.checkLosses(gradNormInfo); err != nil {
+	if err := s.checkLosses(gradNormInfo, w); err != nil {
 		return Outcome{}, err
 	}
 	for i, id := range s.IDs {

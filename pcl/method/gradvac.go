@@ -38,9 +38,9 @@ const nearlyOne = 1 - 1e-6
 func (*gradVac) Info() Info { return gradVacInfo }
 
 func (m *gradVac) Weights(s *Step, w []float64) (Outcome, error) {
-	r, err := keep(gradVacInfo, s, w)
-	if err != nil || r.k() == 0 {
-		return r.outcome(), err
+	r := keep(gradVacInfo, s, w)
+	if r.k() == 0 {
+		return r.outcome(), nil
 	}
 	r.balance()
 	k, orders := r.k(), [][]int(nil)

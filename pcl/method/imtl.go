@@ -33,10 +33,7 @@ type imtl struct {
 func (*imtl) Info() Info { return imtlInfo }
 
 func (m *imtl) Weights(s *Step, w []float64) (Outcome, error) {
-	r, err := keep(imtlInfo, s, w)
-	if err != nil {
-		return Outcome{}, err
-	}
+	r := keep(imtlInfo, s, w)
 	scale := make([]float64, s.K())
 	if err := m.losses.scale(imtlInfo, s, scale); err != nil || r.k() == 0 {
 		return r.outcome(), err

@@ -28,9 +28,9 @@ type IMTLG struct {
 }
 
 func (m *IMTLG) Weights(s *Step, w []float64) (Outcome, error) {
-	r, err := keep(imtlGInfo, s, w)
-	if err != nil || r.k() == 0 {
-		return r.outcome(), err
+	r := keep(imtlGInfo, s, w)
+	if r.k() == 0 {
+		return r.outcome(), nil
 	}
 	r.level()
 	alpha, err := m.impartial(r)
@@ -53,7 +53,7 @@ func (m *IMTLG) impartial(r *rows) ([]float64, error) {
 	}
 	ones := make([]float64, r.k())
 	fill(ones, 1)
-	cert, err := solved(m.solver.Solve(c, ones))
+	cert, err := solveGram(&m.solver, c, ones)
 	if err != nil {
 		return nil, err
 	}

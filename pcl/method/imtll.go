@@ -30,15 +30,12 @@ type IMTLL struct {
 const mostLog = 10
 
 func (m *IMTLL) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.check(imtlLInfo, w); err != nil {
-		return Outcome{}, err
-	}
 	return Outcome{}, m.scale(imtlLInfo, s, w)
 }
 
 // scale writes exp(s) to w and updates s.
 func (m *IMTLL) scale(info Info, s *Step, w []float64) error {
-	if err := s.checkLosses(info); err != nil {
+	if err := s.checkLosses(info, w); err != nil {
 		return err
 	}
 	for i, id := range s.IDs {

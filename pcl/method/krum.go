@@ -25,16 +25,10 @@ type Krum struct {
 }
 
 func (m Krum) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.check(krumInfo, w); err != nil {
-		return Outcome{}, err
-	}
-	if err := s.checkGram(krumInfo); err != nil {
-		return Outcome{}, err
-	}
+	s.check(krumInfo, w)
 	k, order, scores := s.K(), make([]int, s.K()), make([]float64, s.K())
-	gram, _ := s.products()
 	for i := range k {
-		order[i], scores[i] = i, crowding(gram, k, i, k-int(*m.Byzantine)-2)
+		order[i], scores[i] = i, crowding(s.Gram, k, i, k-int(*m.Byzantine)-2)
 	}
 	selected := min(int(m.Selected), k)
 	if k < int(*m.Byzantine)+3 {

@@ -28,9 +28,9 @@ type MaxDOMinMax struct {
 }
 
 func (m *MaxDOMinMax) Weights(s *Step, w []float64) (Outcome, error) {
-	r, err := keep(maxDOInfo, s, w)
-	if err != nil || r.k() == 0 {
-		return r.outcome(), err
+	r := keep(maxDOInfo, s, w)
+	if r.k() == 0 {
+		return r.outcome(), nil
 	}
 	r.level()
 	v, err := m.closest(r)
@@ -81,7 +81,7 @@ func (m *MaxDOMinMax) elastic(r *rows, kappa float64) ([]float64, error) {
 	for i := range m.sigma {
 		m.sigma[i] = 1 + kappa*r.dot(i, i)
 	}
-	cert, err := solved(m.solver.Solve(r.gram, m.sigma))
+	cert, err := solveGram(&m.solver, r.gram, m.sigma)
 	if err != nil {
 		return nil, err
 	}

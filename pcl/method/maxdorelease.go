@@ -33,9 +33,9 @@ type MaxDORelease struct {
 }
 
 func (m *MaxDORelease) Weights(s *Step, w []float64) (Outcome, error) {
-	r, err := keep(maxDOReleaseInfo, s, w)
-	if err != nil || r.k() == 0 {
-		return r.outcome(), err
+	r := keep(maxDOReleaseInfo, s, w)
+	if r.k() == 0 {
+		return r.outcome(), nil
 	}
 	r.level()
 	var v []float64
@@ -45,6 +45,7 @@ func (m *MaxDORelease) Weights(s *Step, w []float64) (Outcome, error) {
 	case 2:
 		v = maxDOPair(r)
 	default:
+		var err error
 		if v, err = m.mixed(r); err != nil {
 			return Outcome{}, err
 		}
@@ -87,7 +88,7 @@ func (m *MaxDORelease) mixed(r *rows) ([]float64, error) {
 	}
 	ones := make([]float64, k)
 	fill(ones, 1)
-	cert, err := solved(m.solver.Solve(r.gram, ones))
+	cert, err := solveGram(&m.solver, r.gram, ones)
 	if err != nil {
 		return nil, err
 	}

@@ -27,11 +27,12 @@ type Step struct {
 	IDs []int
 	// Losses are the mean losses ℓᵢ of the K batches; nil if the caller has none.
 	Losses []float64
-	// Gram is M = JJᵀ, a K×K matrix stored row by row; nil if the method's [Info] does not ask for it.
+	// Gram is M = JJᵀ, a K×K matrix stored row by row; nil if the method's [Info] does not ask for it. It is a Gram
+	// matrix of gradients of ordinary size, between 1e-120 and 1e120: others go through [emgd.NewProblem] or
+	// [emgd.FromGradients] first.
 	Gram []float64
-	// Exponent is 0 for gradients of ordinary size. If their products would leave the range of float64, Gram and
-	// Cross are those of the gradients divided by 2^Exponent; see [emgd.Gram].
-	Exponent int
+	// Problem is what they made; nil if Gram did not need it. Gram and Cross are then those of [emgd.Problem.Gram].
+	Problem *emgd.Problem
 	// Rows are the K gradients themselves, all of the same length; nil if [Info] does not ask for them. They belong
 	// to the caller: a method that wants to keep one must copy it.
 	Rows [][]float64
@@ -128,30 +129,42 @@ type Method interface {
 	Weights(s *Step, w []float64) (Outcome, error)
 }
 
-func (s *Step) check(info Info, w []float64) error {
+// check panics if the step's fields do not fit together, or if the method asks for one that is not there.
+func (s *Step) check(info Info, w []float64) {
 	k := s.K()
+	refuse := func(format string, values ...any) {
+		panic("method " + info.Name + ": " + fmt.Sprintf(format, values...))
+	}
 	switch {
 	case k == 0:
-		return fmt.Errorf("method %s: no active stream", info.Name)
+		refuse("no active stream")
 	case len(w) != k:
-		return fmt.Errorf("method %s: w has length %d for %d streams", info.Name, len(w), k)
+		refuse("w has length %d for %d streams", len(w), k)
 	case info.NeedsGram && len(s.Gram) != k*k:
-		return fmt.Errorf("method %s: the Gram matrix has %d entries for %d streams; want %d", info.Name, len(s.Gram), k, k*k)
+		refuse("the Gram matrix has %d entries for %d streams; want %d", len(s.Gram), k, k*k)
 	case info.NeedsCross && len(s.Cross) != k*k:
-		return fmt.Errorf("method %s: the cross-Gram matrix has %d entries for %d streams; want %d", info.Name, len(s.Cross), k, k*k)
+		refuse("the cross-Gram matrix has %d entries for %d streams; want %d", len(s.Cross), k, k*k)
 	case info.NeedsRows && len(s.Rows) != k:
-		return fmt.Errorf("method %s: %d gradients for %d streams; it needs the rows themselves, not only their Gram matrix", info.Name, len(s.Rows), k)
-	case s.Exponent < -2000 || s.Exponent > 2000:
-		return fmt.Errorf("method %s: the gradients are divided by 2^%d; no length in float64 needs that", info.Name, s.Exponent)
+		refuse("%d gradients for %d streams; it needs the rows themselves, not only their Gram matrix", len(s.Rows), k)
 	case info.NeedsLosses && len(s.Losses) != k:
-		return fmt.Errorf("method %s: %d losses for %d streams", info.Name, len(s.Losses), k)
+		refuse("%d losses for %d streams", len(s.Losses), k)
+	case info.NeedsRows && slices.ContainsFunc(s.Rows, func(row []float64) bool { return len(row) != len(s.Rows[0]) || len(row) == 0 }):
+		refuse("the gradients are empty or differ in their number of entries")
 	}
-	if info.NeedsRows {
-		for i, row := range s.Rows {
-			if len(row) != len(s.Rows[0]) || len(row) == 0 {
-				return fmt.Errorf("method %s: gradient %d has %d entries, the first has %d", info.Name, i, len(row), len(s.Rows[0]))
-			}
-		}
+}
+
+// problem is the step's Gram matrix as a solver takes it.
+func (s *Step) problem() (*emgd.Problem, error) {
+	if s.Problem != nil {
+		return s.Problem, nil
 	}
-	return nil
+	return emgd.NewProblem(s.Gram)
+}
+
+// exponent is that of the unit in which Gram has the gradients: 0 unless they left the range of ordinary ones.
+func (s *Step) exponent() int {
+	if s.Problem != nil {
+		return s.Problem.Exponent()
+	}
+	return 0
 }

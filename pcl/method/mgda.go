@@ -37,12 +37,7 @@ func (m *MGDA) Info() Info {
 }
 
 func (m *MGDA) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.check(m.Info(), w); err != nil {
-		return Outcome{}, err
-	}
-	if err := s.checkGram(m.Info()); err != nil {
-		return Outcome{}, err
-	}
+	s.check(m.Info(), w)
 	m.sigma = fp.Grow(m.sigma, s.K())
 	for i, length := range s.lengths() {
 		c := 1.0

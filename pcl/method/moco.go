@@ -53,17 +53,14 @@ func (m *MoCo) Weights(s *Step, w []float64) (Outcome, error) {
 		return Outcome{}, err
 	}
 	tracked := *s // the vectors are in the range of float32, and so their products in that of float64
-	tracked.Exponent = 0
+	tracked.Problem = nil
 	tracked.Gram = make([]float64, 0, s.K()*s.K())
 	for _, a := range means {
 		for _, b := range means {
 			tracked.Gram = append(tracked.Gram, a.product(b))
 		}
 	}
-	r, err := keep(m.Info(), &tracked, w)
-	if err != nil {
-		return r.outcome(), err
-	}
+	r := keep(m.Info(), &tracked, w)
 	if r.k() > 0 {
 		m.move(s, r, newest, w)
 	}
@@ -75,16 +72,8 @@ func (m *MoCo) Weights(s *Step, w []float64) (Outcome, error) {
 
 // follow moves the means and returns for how many steps the newest stream has been there.
 func (m *MoCo) follow(s *Step, w []float64) (means []vector, newest int, err error) {
-	if err := s.check(m.Info(), w); err != nil {
+	if err := s.checkLosses(m.Info(), w); err != nil {
 		return nil, 0, err
-	}
-	if err := s.checkGram(m.Info()); err != nil {
-		return nil, 0, err
-	}
-	if m.Info().NeedsLosses {
-		if err := s.checkLosses(m.Info()); err != nil {
-			return nil, 0, err
-		}
 	}
 	means, err = track(m.Info(), s, func(id int) vector { return m.memo[id].Mean })
 	if err != nil {

@@ -29,9 +29,9 @@ type MoDo struct {
 }
 
 func (m *MoDo) Weights(s *Step, w []float64) (Outcome, error) {
-	r, err := keep(modoInfo, s, w)
-	if err != nil || r.k() == 0 {
-		return r.outcome(), err
+	r := keep(modoInfo, s, w)
+	if r.k() == 0 {
+		return r.outcome(), nil
 	}
 	for i, x := range s.Cross {
 		if x-x != 0 {
@@ -47,7 +47,7 @@ func (m *MoDo) Weights(s *Step, w []float64) (Outcome, error) {
 	for i, at := range r.at {
 		slope := *m.Rho * share[i]
 		for j, other := range r.at {
-			slope += math.Ldexp(s.Cross[at*s.K()+other], 2*s.Exponent) * share[j]
+			slope += math.Ldexp(s.Cross[at*s.K()+other], 2*s.exponent()) * share[j]
 		}
 		next[i] = share[i] - *m.Gamma*slope
 		if next[i]-next[i] != 0 {

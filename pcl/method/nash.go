@@ -28,9 +28,9 @@ type NashMTL struct {
 }
 
 func (m *NashMTL) Weights(s *Step, w []float64) (Outcome, error) {
-	r, err := keep(nashInfo, s, w)
-	if err != nil || r.k() == 0 {
-		return r.outcome(), err
+	r := keep(nashInfo, s, w)
+	if r.k() == 0 {
+		return r.outcome(), nil
 	}
 	v, out, err := m.bargains.solve(s, r, 1, w)
 	if err != nil || v == nil {

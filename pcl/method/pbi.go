@@ -21,10 +21,7 @@ type PBI struct {
 }
 
 func (m PBI) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.check(pbiInfo, w); err != nil {
-		return Outcome{}, err
-	}
-	if err := s.checkLosses(pbiInfo); err != nil {
+	if err := s.checkLosses(pbiInfo, w); err != nil {
 		return Outcome{}, err
 	}
 	k := float64(len(w))

@@ -54,13 +54,10 @@ func (t *pcdStream) add(beta, square float64, exponent int) {
 }
 
 func (m *PCD) Weights(s *Step, w []float64) (Outcome, error) {
-	r, err := keep(pcdInfo, s, w)
-	if err != nil {
-		return r.outcome(), err
-	}
+	r := keep(pcdInfo, s, w)
 	for i, id := range s.IDs {
 		t := m.memo[id]
-		t.add(*m.Beta, r.all[i*s.K()+i], r.exponent)
+		t.add(*m.Beta, s.Gram[i*s.K()+i], s.exponent())
 		m.memo[id] = t
 	}
 	if r.k() == 0 {
@@ -72,7 +69,7 @@ func (m *PCD) Weights(s *Step, w []float64) (Outcome, error) {
 			primary = i
 		}
 		t := m.memo[s.IDs[at]]
-		lengths[i] = math.Ldexp(lengths[i]/math.Sqrt(t.Square/t.Weight), r.exponent-t.Exponent)
+		lengths[i] = math.Ldexp(lengths[i]/math.Sqrt(t.Square/t.Weight), s.exponent()-t.Exponent)
 	}
 	v, err := m.project(r.cosines(), lengths, primary)
 	if err != nil {
@@ -137,7 +134,7 @@ func (m *PCD) project(c, lengths []float64, primary int) ([]float64, error) {
 		}
 	}
 	bounded(gram, k)
-	cert, err := solved(m.solver.Solve(gram, sigma))
+	cert, err := solveGram(&m.solver, gram, sigma)
 	if err != nil {
 		return nil, err
 	}

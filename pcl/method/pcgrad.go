@@ -17,9 +17,9 @@ var pcGradInfo = Info{
 type PCGrad struct{}
 
 func (PCGrad) Weights(s *Step, w []float64) (Outcome, error) {
-	r, err := keep(pcGradInfo, s, w)
-	if err != nil || r.k() == 0 {
-		return r.outcome(), err
+	r := keep(pcGradInfo, s, w)
+	if r.k() == 0 {
+		return r.outcome(), nil
 	}
 	r.balance()
 	k := r.k()

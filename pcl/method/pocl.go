@@ -34,9 +34,9 @@ type pocl struct {
 func (*pocl) Info() Info { return poclInfo }
 
 func (m *pocl) Weights(s *Step, w []float64) (Outcome, error) {
-	f, out, done, err := besideFinished(poclInfo, s, w)
-	if done || err != nil {
-		return out, err
+	f, out, done := besideFinished(poclInfo, s, w)
+	if done {
+		return out, nil
 	}
 	if n := len(f.past); n > 0 {
 		m.gram, m.ones = fp.Grow(m.gram, n*n), fp.Grow(m.ones, n)
@@ -46,7 +46,7 @@ func (m *pocl) Weights(s *Step, w []float64) (Outcome, error) {
 				m.gram[a*n+b] = f.dot(i, j)
 			}
 		}
-		cert, err := solved(m.solver.Solve(m.gram, m.ones))
+		cert, err := solveGram(&m.solver, m.gram, m.ones)
 		if err != nil {
 			return Outcome{}, err
 		}

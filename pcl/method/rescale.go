@@ -79,15 +79,13 @@ func (r *scaler) factor(s *Step, w, direction []float64) (float64, error) {
 	if r.mode == "mean" {
 		return ToMean(w), nil
 	}
-	if err := s.check(r.Info(), w); err != nil {
-		return 0, fmt.Errorf("rescale=match_avg: %w", err)
-	}
+	s.check(r.Info(), w)
 	mean := make([]float64, len(w))
 	fill(mean, 1/float64(len(w)))
-	gram, exponent := s.products()
+	gram := s.Gram
 	own, parts := normOf(gram, w), 0.0
 	if direction != nil {
-		own = math.Ldexp(floats.Norm(direction, 2), -exponent)
+		own = math.Ldexp(floats.Norm(direction, 2), -s.exponent())
 	}
 	for i, x := range w {
 		parts += math.Abs(x) * math.Sqrt(gram[i*len(w)+i])

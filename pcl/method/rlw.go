@@ -17,9 +17,7 @@ type RLW struct {
 }
 
 func (m RLW) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.check(rlwInfo, w); err != nil {
-		return Outcome{}, err
-	}
+	s.check(rlwInfo, w)
 	if s.Rand == nil {
 		return Outcome{}, fmt.Errorf("method %s: it draws at random and the step has no Rand", rlwInfo.Name)
 	}

@@ -1,6 +1,10 @@
 package method
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
+)
 
 // These interfaces are the roles that a rule can have besides turning gradients into weights; those of a rehearsal
 // are in package rehearsal. The learner asks for them with [As]; it knows no method by its name.
@@ -66,6 +70,19 @@ func As[T any](m Method) (T, bool) {
 	}
 	var none T
 	return none, false
+}
+
+// Whole returns an error if a method, or the one that it wraps, has only a part of a role of a rehearsal ([rehearsal.Whole]).
+func Whole(m Method) error {
+	switch m := m.(type) {
+	case plain:
+		return rehearsal.Whole(m.weigher)
+	case *composed:
+		return Whole(m.rule)
+	case interface{ Unwrap() Method }:
+		return Whole(m.Unwrap())
+	}
+	return rehearsal.Whole(m)
 }
 
 // Own returns the method as a T, or the one that it wraps, or nil. A part of a composition does not count, and neither does

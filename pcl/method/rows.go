@@ -3,7 +3,6 @@ package method
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/internal/fp"
@@ -13,67 +12,39 @@ import (
 // is not zero next to the longest one (docs/method.md §1.5). A rule runs over them as if the others
 // were not there, and [rows.write] brings its weights back into the order of the step.
 type rows struct {
-	at       []int     // indices of the rows kept, in the step's order
-	gram     []float64 // their Gram matrix, row i divided by unit[i] and column j by unit[j]
-	unit     []float64 // powers of two, so that dividing by them does not round
-	dropped  []int     // ids of the others
-	all      []float64 // the Gram matrix of all rows, divided by 2^exponent
-	exponent int
+	at      []int     // indices of the rows kept, in the step's order
+	gram    []float64 // their Gram matrix, row i divided by unit[i] and column j by unit[j]
+	unit    []float64 // powers of two, so that dividing by them does not round
+	dropped []int     // ids of the others
 }
 
-// keep checks the step and takes out its converged rows, ‖Jᵢ‖ ≤ 1e-12·max‖J‖. The units are those of
-// [Step.products]. Where no row is left, all weights are set to 1/K and the step d is 0 whatever they are.
-func keep(info Info, s *Step, w []float64) (*rows, error) {
-	if err := s.check(info, w); err != nil {
-		return nil, err
-	}
-	if err := s.checkGram(info); err != nil {
-		return nil, err
-	}
+// keep checks the step and takes out its converged rows, ‖Jᵢ‖ ≤ 1e-12·max‖J‖. Where no row is left, all weights are
+// set to 1/K and the step d is 0 whatever they are.
+func keep(info Info, s *Step, w []float64) *rows {
+	s.check(info, w)
 	k, r := s.K(), &rows{}
-	r.all, r.exponent = s.products()
-	unit := math.Ldexp(1, r.exponent)
-	if unit == 0 || math.IsInf(unit, 1) {
-		return nil, fmt.Errorf("method %s: the lengths of the gradients leave the range of float64; rescale them", info.Name)
-	}
-	bound := emgd.DefaultZeroTol * emgd.DefaultZeroTol * longest(r.all, k)
+	bound := emgd.DefaultZeroTol * emgd.DefaultZeroTol * longest(s.Gram, k)
 	for i, id := range s.IDs {
-		if r.all[i*k+i] > bound {
+		if s.Gram[i*k+i] > bound {
 			r.at = append(r.at, i)
 		} else {
 			r.dropped = append(r.dropped, id)
 		}
 	}
 	r.unit = make([]float64, r.k())
-	fill(r.unit, unit)
+	fill(r.unit, math.Ldexp(1, s.exponent()))
 	r.gram = make([]float64, 0, r.k()*r.k())
 	for _, i := range r.at {
 		for _, j := range r.at {
-			r.gram = append(r.gram, r.all[i*k+j]/2+r.all[j*k+i]/2)
+			r.gram = append(r.gram, s.Gram[i*k+j]/2+s.Gram[j*k+i]/2)
 		}
 	}
 	clear(w)
 	if r.k() == 0 {
 		fill(w, 1/float64(k))
 	}
-	return r, nil
+	return r
 }
-
-// products returns the Gram matrix of the gradients divided by 2^exponent, with entries of ordinary size, so
-// that rules may multiply them, and the results, without leaving the range of float64. Every rule on the Gram
-// matrix gets it from here.
-func (s *Step) products() (gram []float64, exponent int) {
-	top := longest(s.Gram, s.K())
-	if top == 0 || smallSquare <= top && top <= largeSquare {
-		return s.Gram, s.Exponent
-	}
-	gram = slices.Clone(s.Gram)
-	return gram, s.Exponent + emgd.Level(gram, s.K())
-}
-
-// Squared lengths of the longest gradient between which its products, with those of rows that are just
-// not dropped, have all their digits.
-const smallSquare, largeSquare = 0x1p-800, 0x1p800
 
 // longest is the largest squared length in a k×k Gram matrix.
 func longest(gram []float64, k int) (top float64) {
@@ -85,10 +56,9 @@ func longest(gram []float64, k int) (top float64) {
 
 // lengths returns the lengths of all gradients, which may be infinite where float64 cannot hold them.
 func (s *Step) lengths() []float64 {
-	gram, exponent := s.products()
 	n := make([]float64, s.K())
 	for i := range n {
-		n[i] = math.Ldexp(math.Sqrt(gram[i*s.K()+i]), exponent)
+		n[i] = math.Ldexp(math.Sqrt(s.Gram[i*s.K()+i]), s.exponent())
 	}
 	return n
 }
@@ -133,13 +103,8 @@ func (r *rows) write(v, w []float64) Outcome {
 	return r.outcome()
 }
 
-// outcome names the dropped rows; it is empty where there are no rows for an error.
-func (r *rows) outcome() Outcome {
-	if r == nil {
-		return Outcome{}
-	}
-	return Outcome{Dropped: r.dropped}
-}
+// outcome names the dropped rows.
+func (r *rows) outcome() Outcome { return Outcome{Dropped: r.dropped} }
 
 // lengths is Σ |vᵢ|‖Jᵢ‖, the scale to which rounding errors of Σ vᵢJᵢ are relative.
 func (r *rows) lengths(v []float64) (sum float64) {
@@ -161,21 +126,12 @@ func (r *rows) norms() []float64 {
 // times is M·v over the rows kept.
 func (r *rows) times(v []float64) []float64 { return times(r.gram, v) }
 
-// checkGram refuses a Gram matrix that no gradients can have.
-func (s *Step) checkGram(info Info) error {
-	k := s.K()
-	for i, id := range s.IDs {
-		for j, other := range s.IDs {
-			if x := s.Gram[i*k+j]; x-x != 0 || i == j && x < 0 {
-				return fmt.Errorf("method %s: the inner product of the gradients of streams %d and %d is %g; leave streams without a finite gradient out of the step", info.Name, id, other, x)
-			}
-		}
+// checkLosses is check for a rule on losses, which may not be negative.
+func (s *Step) checkLosses(info Info, w []float64) error {
+	s.check(info, w)
+	if !info.NeedsLosses {
+		return nil
 	}
-	return nil
-}
-
-// checkLosses refuses losses that are not finite or are negative.
-func (s *Step) checkLosses(info Info) error {
 	for i, x := range s.Losses {
 		if !(x >= 0) || math.IsInf(x, 1) {
 			return fmt.Errorf("method %s: the loss of stream %d is %g; want a finite number ≥ 0", info.Name, s.IDs[i], x)

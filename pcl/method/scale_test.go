@@ -22,10 +22,17 @@ func magnified(t *testing.T, s sample, e int) *Step {
 			step.Rows[i][p] = math.Ldexp(row[p], e)
 		}
 	}
-	var err error
-	if step.Gram, step.Exponent, err = emgd.Gram(step.Rows); err != nil {
+	p, err := emgd.FromGradients(step.Rows)
+	return through(t, step, p, err)
+}
+
+// through is a step with what came through the door.
+func through(t *testing.T, step *Step, p *emgd.Problem, err error) *Step {
+	t.Helper()
+	if err != nil {
 		t.Fatal(err)
 	}
+	step.Problem, step.Gram = p, p.Gram()
 	step.Cross = step.Gram
 	return step
 }
@@ -72,7 +79,8 @@ func TestAnyScale(t *testing.T) {
 				for i := range step.Gram {
 					step.Gram[i] = math.Ldexp(step.Gram[i], e)
 				}
-				compare(fmt.Sprintf("Gram matrix × 2^%d", e), step)
+				p, err := emgd.NewProblem(step.Gram)
+				compare(fmt.Sprintf("Gram matrix × 2^%d", e), through(t, step, p, err))
 			}
 		}
 	}
@@ -174,18 +182,26 @@ func TestDelicate(t *testing.T) {
 	for range 200 {
 		e := math.Pow(10, -5+2*r.Float64())
 		s := sample{rows: [][]float64{{r.Float64() + 1, e * r.Float64(), e}, {-r.Float64() - 1, e, e * r.Float64()}, {0, e * r.Float64(), e * r.Float64()}}, losses: []float64{1, 1, 1}}
-		out, err := build(t, "mgda", nil).Weights(s.step(1), make([]float64, 3))
+		given, err := emgd.FromGradients(s.rows)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := out.Certificate.VerifyRows(s.rows, 1e-9); err != nil && out.Certificate.Status == emgd.Optimal {
+		out, err := build(t, "mgda", nil).Weights(through(t, s.step(1), given, nil), make([]float64, 3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := out.Certificate.Verify(given, 1e-9); err != nil && out.Certificate.Status == emgd.Optimal {
 			t.Errorf("gradients %v: %v", s.rows, err)
 		}
-		plain, err := new(emgd.Solver).Solve(s.step(1).Gram, []float64{1, 1, 1})
+		rounded, err := emgd.NewProblem(s.step(1).Gram)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if plain.VerifyRows(s.rows, 1e-9) != nil {
+		plain, err := new(emgd.Solver).Solve(rounded, []float64{1, 1, 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if plain.Verify(given, 1e-9) != nil {
 			worse++
 		}
 	}

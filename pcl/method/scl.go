@@ -16,18 +16,8 @@ type serial struct {
 // serially checks the step and merges its tasks. Where there are only tasks or only the memory, it
 // writes the mean to w and done is true.
 func serially(info Info, s *Step, w []float64) (p serial, done bool, err error) {
-	if err := s.check(info, w); err != nil {
+	if err := s.checkLosses(info, w); err != nil {
 		return p, false, err
-	}
-	if info.NeedsGram {
-		if err := s.checkGram(info); err != nil {
-			return p, false, err
-		}
-	}
-	if info.NeedsLosses {
-		if err := s.checkLosses(info); err != nil {
-			return p, false, err
-		}
 	}
 	p.memory = -1
 	for i, id := range s.IDs {
@@ -55,7 +45,7 @@ func serially(info Info, s *Step, w []float64) (p serial, done bool, err error) 
 
 func (p *serial) mergeGradients(s *Step) {
 	k, m := s.K(), p.memory
-	gram, _ := s.products() // no rule sees a common factor
+	gram := s.Gram
 	p.mm = gram[m*k+m]
 	for i := range k {
 		if i == m {

@@ -18,9 +18,9 @@ type SDMGrad struct {
 }
 
 func (m *SDMGrad) Weights(s *Step, w []float64) (Outcome, error) {
-	r, err := keep(sdmGradInfo, s, w)
-	if err != nil || r.k() == 0 {
-		return r.outcome(), err
+	r := keep(sdmGradInfo, s, w)
+	if r.k() == 0 {
+		return r.outcome(), nil
 	}
 	r.level()
 	mu, err := m.min.solve(r.gram, *m.Lambda, r.k())

@@ -31,7 +31,7 @@ func (p *shifted) solve(gram []float64, lambda float64, k int) ([]float64, error
 		}
 	}
 	bounded(p.gram, k)
-	cert, err := solved(p.solver.Solve(p.gram, p.ones))
+	cert, err := solveGram(&p.solver, p.gram, p.ones)
 	if err != nil {
 		return nil, err
 	}

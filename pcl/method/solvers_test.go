@@ -19,10 +19,7 @@ func problem(r *rand.Rand) *rows {
 		scaled(p[i:i+1], level*math.Pow(10, spread*(r.Float64()-.5)))
 	}
 	s := sample{rows: p}.step(1)
-	kept, err := keep(Info{Name: "test", NeedsGram: true}, s, make([]float64, k))
-	if err != nil {
-		panic(err)
-	}
+	kept := keep(Info{Name: "test", NeedsGram: true}, s, make([]float64, k))
 	kept.level()
 	return kept
 }

@@ -16,10 +16,7 @@ type STCH struct {
 }
 
 func (m STCH) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.check(stchInfo, w); err != nil {
-		return Outcome{}, err
-	}
-	if err := s.checkLosses(stchInfo); err != nil {
+	if err := s.checkLosses(stchInfo, w); err != nil {
 		return Outcome{}, err
 	}
 	top := 0.0

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
@@ -35,9 +36,9 @@ func (j *summed) joins(id int) bool {
 	return id < Memory && j.rows
 }
 
-// of joins the memory's rows in those fields of a step that a rule reads.
-func (j *summed) of(s *Step, info Info) {
-	j.to, j.step = fp.Grow(j.to, s.K()), Step{Exponent: s.Exponent, Rand: s.Rand, IDs: []int{Memory}}
+// of joins the memory's rows in those fields of a step that a rule reads. An error says that no gradients have such sums.
+func (j *summed) of(s *Step, info Info) (err error) {
+	j.to, j.step = fp.Grow(j.to, s.K()), Step{Rand: s.Rand, IDs: []int{Memory}}
 	for i, id := range s.IDs {
 		if j.to[i] = 0; !j.joins(id) {
 			j.to[i] = len(j.step.IDs)
@@ -55,6 +56,12 @@ func (j *summed) of(s *Step, info Info) {
 	if info.NeedsGram {
 		j.step.Gram = j.products(s.Gram)
 		j.settle(s.Gram)
+		if s.Problem != nil {
+			if j.step.Problem, err = emgd.NewProblem(j.step.Gram); err != nil {
+				return err
+			}
+			j.step.Problem = j.step.Problem.Times(s.exponent())
+		}
 	}
 	if info.NeedsCross {
 		j.step.Cross = j.products(s.Cross)
@@ -62,6 +69,7 @@ func (j *summed) of(s *Step, info Info) {
 	if info.NeedsRows {
 		j.joinRows(s)
 	}
+	return nil
 }
 
 // products is SMSᵀ.

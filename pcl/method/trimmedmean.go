@@ -25,12 +25,7 @@ type TrimmedMean struct {
 }
 
 func (m *TrimmedMean) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.check(trimmedMeanInfo, w); err != nil {
-		return Outcome{}, err
-	}
-	if err := s.checkGram(trimmedMeanInfo); err != nil {
-		return Outcome{}, err
-	}
+	s.check(trimmedMeanInfo, w)
 	k := s.K()
 	trim, column := min(int(*m.Trim), (k-1)/2), make([]float64, k)
 	m.d = fp.Grow(m.d, len(s.Rows[0]))

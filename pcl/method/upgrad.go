@@ -27,9 +27,9 @@ type UPGrad struct {
 }
 
 func (m *UPGrad) Weights(s *Step, w []float64) (Outcome, error) {
-	r, err := keep(upGradInfo, s, w)
-	if err != nil || r.k() == 0 {
-		return r.outcome(), err
+	r := keep(upGradInfo, s, w)
+	if r.k() == 0 {
+		return r.outcome(), nil
 	}
 	r.level()
 	k := r.k()
@@ -39,8 +39,12 @@ func (m *UPGrad) Weights(s *Step, w []float64) (Outcome, error) {
 	for len(m.solvers) < solvers {
 		m.solvers = append(m.solvers, emgd.Solver{})
 	}
+	p, err := emgd.NewProblem(r.gram)
+	if err != nil {
+		return Outcome{}, err
+	}
 	for n := range solvers {
-		group.Go(func() error { return m.project(r.gram, lambda, n, solvers) })
+		group.Go(func() error { return m.project(p, lambda, n, solvers) })
 	}
 	if err := group.Wait(); err != nil {
 		return Outcome{}, err
@@ -54,11 +58,11 @@ func (m *UPGrad) Weights(s *Step, w []float64) (Outcome, error) {
 }
 
 // project solves the duals of every step-th gradient from the first on, with a solver of their own.
-func (m *UPGrad) project(gram []float64, lambda [][]float64, first, step int) error {
+func (m *UPGrad) project(p *emgd.Problem, lambda [][]float64, first, step int) error {
 	own := make([]float64, len(lambda))
 	for i := first; i < len(lambda); i += step {
 		own[i] = 1
-		cert, err := solved(m.solvers[first].Solve(gram, own))
+		cert, err := solved(m.solvers[first].Solve(p, own))
 		if err != nil {
 			return err
 		}

@@ -26,10 +26,7 @@ type UW struct {
 }
 
 func (m *UW) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.check(uwInfo, w); err != nil {
-		return Outcome{}, err
-	}
-	if err := s.checkLosses(uwInfo); err != nil {
+	if err := s.checkLosses(uwInfo, w); err != nil {
 		return Outcome{}, err
 	}
 	for i, id := range s.IDs {

@@ -1,46 +1,18 @@
 package method
 
 import (
-	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"math"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
-	"github.com/parallelcl/parallelcl/internal/jsonin"
 )
 
 // vector is what a rule remembers of every parameter of a stream; it is saved as little-endian float32.
 type vector []float32
 
-// MarshalJSON writes the bytes in base64.
-func (v vector) MarshalJSON() ([]byte, error) {
-	data := make([]byte, 0, 4*len(v))
-	for _, x := range v {
-		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(x))
-	}
-	return json.Marshal(data)
-}
+func (v vector) MarshalJSON() ([]byte, error) { return fp.Bits[float32](v).MarshalJSON() }
 
-// UnmarshalJSON reads what MarshalJSON wrote and refuses what is not finite.
-func (v *vector) UnmarshalJSON(text []byte) error {
-	var data []byte
-	if err := jsonin.Unmarshal(text, &data); err != nil {
-		return err
-	}
-	if len(data)%4 != 0 {
-		return fmt.Errorf("%d bytes of float32 values; want a multiple of 4", len(data))
-	}
-	*v = make(vector, len(data)/4)
-	for p := range *v {
-		x := math.Float32frombits(binary.LittleEndian.Uint32(data[4*p:]))
-		if x-x != 0 {
-			return fmt.Errorf("entry %d of a vector is %g; want a finite number", p, x)
-		}
-		(*v)[p] = x
-	}
-	return nil
-}
+func (v *vector) UnmarshalJSON(text []byte) error { return (*fp.Bits[float32])(v).UnmarshalJSON(text) }
 
 // check refuses a vector that was not in the saved state.
 func (v vector) check() error {

@@ -78,10 +78,7 @@ func (m *message) float(field protowire.Number, x float32) {
 
 // tensor is a constant of float32.
 func tensor(name string, dims []int, values []float32) []byte {
-	raw := make([]byte, 0, 4*len(values))
-	for _, v := range values {
-		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
-	}
+	raw, _ := binary.Append(nil, binary.LittleEndian, values) // of numbers there is no error
 	return rawTensor(name, float32s, dims, raw)
 }
 

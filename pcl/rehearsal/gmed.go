@@ -26,7 +26,7 @@ func (GMED) Info() Info {
 
 // Join sets the choice of what is replayed.
 func (m GMED) Join(r *Rehearsal) error {
-	r.Draw, r.Edits = m.draw, true
+	r.Draw, r.Needs.Pixels = m.draw, true
 	return nil
 }
 

@@ -21,7 +21,7 @@ func (GMEDRelease) Info() Info {
 
 // Join sets the choice of what is replayed.
 func (m GMEDRelease) Join(r *Rehearsal) error {
-	r.Draw, r.DrawRemembers, r.Edits = m.draw, true, true
+	r.Draw, r.DrawRemembers, r.Needs.Pixels = m.draw, true, true
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package rehearsal
 
 import (
+	"errors"
 	"math"
 
 	"github.com/parallelcl/parallelcl/pcl/memory"
@@ -29,6 +30,17 @@ func (GSS) Info() Info {
 // Join sets what fills the memory.
 func (g GSS) Join(r *Rehearsal) error {
 	r.Store = gss{subsets: int(g.Subsets), size: int(g.SubsetSize), threshold: g.Threshold, scoreAll: g.ScoreAll}
+	return nil
+}
+
+// Fits refuses a loss that has no gradient yet, and another score of the samples.
+func (GSS) Fits(r *Rehearsal) error {
+	switch {
+	case r.rows()[0].Loss.Kind == StoredLogits:
+		return errors.New("gss compares gradients of the memory's loss, which is 0 for samples whose logits are not stored yet; set beta of der-pp above 0")
+	case r.DrawScores:
+		return errors.New("gss and the best_loss of mir each keep a score with the stored samples, which have one; leave best_loss out")
+	}
 	return nil
 }
 

@@ -177,13 +177,10 @@ func TestPenaltyState(t *testing.T) {
 				if _, _, err := a.Penalise(lab); err != nil {
 					t.Fatal(err)
 				}
-				if tracker, ok := a.(Tracker); ok {
-					moved := penaltyLab{theta: []float32{0.7, 1e-9}, current: lab.current}
-					if err := tracker.Moved(moved); err != nil {
-						t.Fatal(err)
-					}
+				if err := a.Moved(penaltyLab{theta: []float32{0.7, 1e-9}, current: lab.current}); err != nil {
+					t.Fatal(err)
 				}
-				if err := a.(Consolidator).Consolidate(lab, 1, gradientsAs([]float32{1.0 / 7, 3})); err != nil {
+				if err := a.Consolidate(lab, 1, gradientsAs([]float32{1.0 / 7, 3})); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -231,7 +228,7 @@ func TestReplacedParameters(t *testing.T) {
 	to := penaltyLab{theta: []float32{8, 9}}
 	e := &ewc{spring: spring{Stiffness: []float64{1, 2}, Anchor: []float32{3, 4}}}
 	s := &si{spring: spring{Stiffness: []float64{1, 2}, Anchor: []float32{3, 4}}, path: []float64{5, 6}}
-	for _, p := range []Anchored{e, s, &ewc{}, &si{}} {
+	for _, p := range []Penalty{e, s, &ewc{}, &si{}} {
 		if err := p.Replaced(to); err != nil {
 			t.Fatal(err)
 		}

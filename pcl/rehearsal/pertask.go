@@ -1,6 +1,7 @@
 package rehearsal
 
 import (
+	"errors"
 	"maps"
 	"slices"
 )
@@ -23,6 +24,19 @@ func (PerTask) Info() Info {
 // Join sets the memory's rows.
 func (PerTask) Join(r *Rehearsal) error {
 	r.PerTask, r.Apart, r.Evenly = true, true, EachTask
+	return nil
+}
+
+// Fits refuses what there is no place for in rows of tasks.
+func (PerTask) Fits(r *Rehearsal) error {
+	switch rows := r.rows(); {
+	case len(rows) > 1 || rows[0].Loss.Kind == StoredLogits:
+		return errors.New("a row for each finished task has one loss, of labels: with der-pp set rows=joined, draws=one and beta above 0; with mdmtr leave distill at 0")
+	case r.Penalty != nil && !r.PenaltyApart:
+		return errors.New("with a row for each finished task there is no memory row that the penalty could be a part of; set rows=apart for it")
+	case r.Draw != nil:
+		return errors.New("a row for each finished task leaves no choice of what is replayed")
+	}
 	return nil
 }
 

@@ -5,6 +5,7 @@
 package rehearsal
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,11 +42,6 @@ const (
 	Prediction Axis = "prediction"
 )
 
-// Axes lists all choices.
-func Axes() []Axis {
-	return []Axis{TaskLoss, Teaching, MemoryLoss, Replayed, Selection, Targets, Penalising, Prediction}
-}
-
 // Info describes a part.
 type Info struct {
 	Name   string `json:"name"`   // as on the command line, e.g. "der-pp"
@@ -63,6 +59,12 @@ type Part interface {
 	// Join adds the part to a rehearsal. [New] has put the defaults in place of zero values, and has checked ranges and
 	// choices.
 	Join(r *Rehearsal) error
+}
+
+// Fitting is a part that does not go with every other.
+type Fitting interface {
+	// Fits returns an error if the part does not fit into a rehearsal that all parts have joined.
+	Fits(r *Rehearsal) error
 }
 
 // All returns the parts of this package with their defaults.
@@ -94,14 +96,12 @@ type Rehearsal struct {
 	PerTask bool
 	// Draw chooses the samples of the first row. nil stands for a batch drawn at random.
 	Draw func(lab ReplayLab) ([]int, error)
-	// Evenly says what is replayed equally often, however many samples of it are stored; see [Sharer].
+	// Evenly says what is replayed equally often, however many samples of it are stored; see [Replayer].
 	Evenly Group
 	// DrawRemembers says that Draw copies the model as [Remembered] for itself.
 	DrawRemembers bool
 	// DrawScores says that Draw keeps a score with each stored sample.
 	DrawScores bool
-	// Edits says that Draw changes what is stored.
-	Edits bool
 	// DrawAll lets Draw also choose the samples of rows that have samples of their own.
 	DrawAll bool
 
@@ -118,13 +118,12 @@ type Rehearsal struct {
 	// Renew returns the new logits to be stored with a sample when a task ends, of the old ones, those of the present
 	// model, and the output of the right class. nil leaves stored logits as they are.
 	Renew func(old, now []float32, right int) []float32
-	// OfClasses says that what is stored or compared are the logits of classes, which a loss of one's own has not.
-	OfClasses bool
+	// Needs are what the parts ask of the learner.
+	Needs Needs
 	// Remember copies the model whenever a task ends, as [Remembered].
 	Remember bool
 
-	// Penalty is a row that is a gradient of the parameters alone. It may also be a [Tracker], a [Consolidator], and
-	// [Stateful].
+	// Penalty is a row that is a gradient of the parameters alone. It may also be [Stateful].
 	Penalty Penalty
 	// PenaltyApart shows the rule the penalty as a row of its own. Otherwise it is added to the memory's row or, if the
 	// rule sees several of these, to the first.
@@ -196,41 +195,22 @@ func (r *Rehearsal) adjust() {
 	}
 }
 
-// check refuses what no two parts see of each other.
+// check asks the parts whether they fit together.
 func (r *Rehearsal) check() error {
-	for _, row := range r.Rows {
-		if r.PerTask && (len(r.Rows) > 1 || row.Loss.Kind == StoredLogits) {
-			return fmt.Errorf("rehearsal %s: a row for each finished task has one loss, of labels: with der-pp set rows=joined, draws=one and beta above 0; with mdmtr leave distill at 0", r.Name())
+	var err error
+	switch {
+	case r.Remember && r.DrawRemembers:
+		err = errors.New("two parts want to remember the model, at different times")
+	case r.Teacher > 0 && r.Task.Kind != CrossEntropy:
+		err = errors.New("the tasks' loss has targets of the old model already")
+	}
+	for _, p := range r.Parts {
+		if f, ok := p.(Fitting); ok && err == nil {
+			err = f.Fits(r)
 		}
 	}
-	if r.Remember && r.DrawRemembers {
-		return fmt.Errorf("rehearsal %s: two parts want to remember the model, at different times", r.Name())
-	}
-	if r.Adjust > 0 && r.Teacher > 0 {
-		return fmt.Errorf("rehearsal %s: adjusted logits and a teacher do not fit into one loss", r.Name())
-	}
-	for _, row := range r.Rows {
-		if row.Loss.Adjust > 0 && row.Loss.Distill > 0 {
-			return fmt.Errorf("rehearsal %s: adjusted logits and stored ones do not fit into one loss; set draws=two of der-pp, or write emgd-log+der-pp+herding+ncm in place of emgd", r.Name())
-		}
-	}
-	if r.Teacher > 0 && r.Task.Kind != CrossEntropy {
-		return fmt.Errorf("rehearsal %s: the tasks' loss has targets of the old model already", r.Name())
-	}
-	if _, byGradient := r.Store.(gss); byGradient && len(r.Rows) > 0 && r.Rows[0].Loss.Kind == StoredLogits {
-		return fmt.Errorf("rehearsal %s: gss compares gradients of the memory's loss, which is 0 for samples whose logits are not stored yet; set beta of der-pp above 0", r.Name())
-	}
-	if _, scores := r.Store.(gss); scores && r.DrawScores {
-		return fmt.Errorf("rehearsal %s: gss and the best_loss of mir each keep a score with the stored samples, which have one; leave best_loss out", r.Name())
-	}
-	if r.Renew != nil && !r.Logits {
-		return fmt.Errorf("rehearsal %s: it changes stored logits, but nothing is trained on them: add der-pp with alpha > 0", r.Name())
-	}
-	if r.PerTask && r.Penalty != nil && !r.PenaltyApart {
-		return fmt.Errorf("rehearsal %s: with a row for each finished task there is no memory row that the penalty could be a part of; set rows=apart for it", r.Name())
-	}
-	if r.Draw != nil && r.PerTask {
-		return fmt.Errorf("rehearsal %s: a row for each finished task leaves no choice of what is replayed", r.Name())
+	if err != nil {
+		return fmt.Errorf("rehearsal %s: %w", r.Name(), err)
 	}
 	return nil
 }

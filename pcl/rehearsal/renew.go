@@ -1,6 +1,7 @@
 package rehearsal
 
 import (
+	"errors"
 	"slices"
 )
 
@@ -27,7 +28,7 @@ func (Extend) Info() Info {
 // Join sets how stored logits change.
 func (e Extend) Join(r *Rehearsal) error {
 	r.Renew = func(old, now []float32, right int) []float32 { return extended(old, now, right, *e.Gamma) }
-	r.OfClasses = true
+	r.Needs.Classes = true
 	return nil
 }
 
@@ -67,6 +68,17 @@ func (Refresh) Info() Info {
 // Join sets how stored logits change.
 func (Refresh) Join(r *Rehearsal) error {
 	r.Renew = func(_, now []float32, _ int) []float32 { return now }
+	return nil
+}
+
+// Fits refuses a rehearsal without stored logits.
+func (Extend) Fits(r *Rehearsal) error { return Refresh{}.Fits(r) }
+
+// Fits refuses a rehearsal without stored logits.
+func (Refresh) Fits(r *Rehearsal) error {
+	if !r.Logits {
+		return errors.New("it changes stored logits, but nothing is trained on them: add der-pp with alpha > 0")
+	}
 	return nil
 }
 

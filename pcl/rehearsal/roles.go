@@ -20,12 +20,9 @@ type Objective interface {
 // row, [Memory], with a batch drawn at random. Replays is called after the tasks' gradients have been computed.
 type Replayer interface {
 	Replays(lab ReplayLab) ([]Replay, error)
-}
-
-// Sharer is a Replayer that does not replay every stored sample equally often.
-type Sharer interface {
 	// Shares returns for each stored sample how often it is replayed, on average, where all but the given tasks have ended and a
-	// memory row has at most batch samples. The unit is that of a batch: if a step has one memory row, they add up to 1.
+	// memory row has at most batch samples. The unit is that of a batch: if a step has one memory row, they add up to 1. nil
+	// stands for all equally often.
 	Shares(store *memory.Store, running []int, batch int) []float64
 }
 
@@ -57,13 +54,8 @@ type Predictor interface {
 	Prepare(lab PredictLab) error
 	// Predict returns a class for each sample, one of [Lab.Competing] for the sample's task.
 	Predict(lab PredictLab, samples []memory.Item) (classes []int, err error)
-}
-
-// Snapshotter is a Predictor whose predictions can also be made beside training, from a copy of what they need.
-type Snapshotter interface {
-	Predictor
-	// Snapshot is called after Prepare. It returns the parameters to predict with, [Now] or [Apart], and the rule as
-	// it is now. Without a rule, the class with the largest logit is predicted.
+	// Snapshot is called after Prepare, for predictions beside training. It returns the parameters to predict with, [Now] or
+	// [Apart], and the rule as it is now. Without a rule, the class with the largest logit is predicted.
 	Snapshot() (at Point, rule Rule)
 }
 
@@ -83,22 +75,10 @@ type Penalty interface {
 	// that there is no such row. It is called before each update. The gradient is valid until it is
 	// called again.
 	Penalise(lab PenaltyLab) (value float64, gradient []float32, err error)
-}
-
-// Tracker follows the parameters.
-type Tracker interface {
 	// Moved is called after each update.
 	Moved(lab MovedLab) error
-}
-
-// Anchored holds the parameters to earlier ones.
-type Anchored interface {
 	// Replaced is called when other parameters have taken the place of those that there were, and not by an update.
 	Replaced(lab PenaltyLab) error
-}
-
-// Consolidator learns from a task that has ended what later ones shall leave as it is.
-type Consolidator interface {
 	// Samples returns how many samples of each class of a running task Consolidate is to be given. They are fewer only
 	// where the task had fewer.
 	Samples() int
@@ -107,11 +87,14 @@ type Consolidator interface {
 	Consolidate(lab PenaltyLab, id int, samples []memory.Item) error
 }
 
-// EditsPixels is the role of what changes stored samples by itself.
-type EditsPixels interface{ EditsPixels() }
+// Limited goes only with some learners.
+type Limited interface{ Needs() Needs }
 
-// OfClasses is the role of what treats outputs as the logits of classes.
-type OfClasses interface{ OfClasses() }
+// Needs are what a rehearsal asks of a learner.
+type Needs struct {
+	Pixels  bool // it changes stored samples by itself, and so has to know what they stand for
+	Classes bool // it treats outputs as the logits of classes
+}
 
 // Stateful is a role that remembers something between steps.
 type Stateful interface {
@@ -128,20 +111,14 @@ func (r *Rehearsal) Roles() (roles []any) {
 	if r.Draw != nil || r.PerTask || len(r.rows()) > 1 || r.rows()[0].OwnDraw {
 		roles = append(roles, replayer{r})
 	}
-	if r.Evenly != EachSample {
-		roles = append(roles, sharer{r})
-	}
 	if r.Rank != nil || r.Logits || r.Remember {
 		roles = append(roles, curator{r})
 	}
 	if r.Store != nil {
 		roles = append(roles, r.Store)
 	}
-	if r.Edits {
-		roles = append(roles, editsPixels{})
-	}
-	if r.OfClasses {
-		roles = append(roles, ofClasses{})
+	if r.Needs != (Needs{}) {
+		roles = append(roles, limited{r})
 	}
 	if r.Penalty != nil {
 		roles = append(roles, r.Penalty)
@@ -166,21 +143,20 @@ func (r objective) Loss(id int) Loss {
 	return r.rows()[0].Loss
 }
 
-type editsPixels struct{}
+type limited struct{ *Rehearsal }
 
-func (editsPixels) EditsPixels() {}
+func (l limited) Needs() Needs { return l.Rehearsal.Needs }
 
-type ofClasses struct{}
-
-func (ofClasses) OfClasses() {}
-
-type sharer struct{ *Rehearsal }
+type replayer struct{ *Rehearsal }
 
 // Shares counts the groups that samples belong to: those of a batch that all of them share, or with a batch each. Of a
 // running task there may be samples, but no batch. Groups that share a batch have equal parts of it only while none of
 // them runs out of samples; the shares are exact where no class can, and where all samples fit into a batch.
-func (r sharer) Shares(store *memory.Store, running []int, batch int) []float64 {
-	if r.Evenly == EachClass && store.Len() <= batch {
+func (r replayer) Shares(store *memory.Store, running []int, batch int) []float64 {
+	switch {
+	case r.Evenly == EachSample:
+		return nil
+	case r.Evenly == EachClass && store.Len() <= batch:
 		return slices.Repeat([]float64{1 / float64(store.Len())}, store.Len())
 	}
 	group := func(i int) int { return store.Item(i).Class }
@@ -204,8 +180,6 @@ func (r sharer) Shares(store *memory.Store, running []int, batch int) []float64 
 	return shares
 }
 
-type replayer struct{ *Rehearsal }
-
 // Replays draws the rows in their order. A draw of the store's own passes over all samples before it repeats one,
 // so that two of them are not independent: a row's own draw is uniform, unless the part says how all are drawn. What
 // a part chooses to replay is the first row, be it one with a draw of its own or not.
@@ -213,29 +187,24 @@ func (r replayer) Replays(lab ReplayLab) (rows []Replay, err error) {
 	if r.PerTask {
 		return perTask(lab), nil
 	}
-	store := lab.Memory()
 	var first []int
 	for i, row := range r.rows() {
+		indices := first
 		switch {
-		case row.OwnDraw && r.DrawAll:
-			own, err := r.Draw(lab)
-			if err != nil {
-				return nil, err
-			}
-			rows = append(rows, replay(row.ID, own)...)
-			continue
-		case row.OwnDraw && (i > 0 || r.Draw == nil):
-			rows = append(rows, replay(row.ID, anyOf(everyIndex(store), lab.Batch(), lab.Rand()))...)
-			continue
-		case i > 0:
-		case r.Draw != nil:
-			if first, err = r.Draw(lab); err != nil {
-				return nil, err
-			}
-		default:
-			first = store.Draw(lab.Batch())
+		case r.Draw != nil && (i == 0 || row.OwnDraw && r.DrawAll):
+			indices, err = r.Draw(lab)
+		case row.OwnDraw:
+			indices = anyOf(everyIndex(lab.Memory()), lab.Batch(), lab.Rand())
+		case i == 0:
+			indices = lab.Memory().Draw(lab.Batch())
 		}
-		rows = append(rows, replay(row.ID, first)...)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			first = indices
+		}
+		rows = append(rows, replay(row.ID, indices)...)
 	}
 	return rows, nil
 }

@@ -41,8 +41,8 @@ func (s SI) Join(r *Rehearsal) error {
 type si struct {
 	c, xi float64
 	spring
-	path   packed[float64] // what each parameter's way has lowered the losses by since the last end
-	before []float32       // θ before the update that is being made
+	path   fp.Bits[float64] // what each parameter's way has lowered the losses by since the last end
+	before []float32        // θ before the update that is being made
 }
 
 // Penalise pulls towards θ*, and notes where the step begins. Before the first end, θ* is where the run began.
@@ -109,7 +109,7 @@ func (s *si) Consolidate(lab PenaltyLab, _ int, _ []memory.Item) error {
 
 type siState struct {
 	spring
-	Path packed[float64] `json:"path,omitempty"`
+	Path fp.Bits[float64] `json:"path,omitempty"`
 }
 
 // MarshalState keeps Ω, θ* and the sums.

@@ -9,8 +9,8 @@ import (
 
 // spring is a penalty ½kΣsₚ(θₚ−aₚ)² that pulls each parameter to an anchor.
 type spring struct {
-	Stiffness packed[float64] `json:"stiffness,omitempty"` // s, never negative; nil before the first task has ended
-	Anchor    packed[float32] `json:"anchor,omitempty"`    // a
+	Stiffness fp.Bits[float64] `json:"stiffness,omitempty"` // s, never negative; nil before the first task has ended
+	Anchor    fp.Bits[float32] `json:"anchor,omitempty"`    // a
 
 	gradient []float32 // reused
 }
@@ -48,6 +48,9 @@ func (s *spring) Replaced(lab PenaltyLab) error {
 	}
 	return err
 }
+
+// Moved has nothing to note.
+func (s *spring) Moved(MovedLab) error { return nil }
 
 // check says what is wrong with a state that was read.
 func (s *spring) check() error {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"unicode/utf8"
 
@@ -72,15 +71,9 @@ func (f *File) write(w io.Writer, head []byte) error {
 	if _, err := w.Write(head); err != nil {
 		return err
 	}
-	const piece = 1 << 14 // values at a time
-	buffer := make([]byte, 0, 4*piece)
 	for _, t := range f.Tensors {
-		for values := range slices.Chunk(t.Values, piece) {
-			buffer = buffer[:0]
-			for _, v := range values {
-				buffer = binary.LittleEndian.AppendUint32(buffer, math.Float32bits(v))
-			}
-			if _, err := w.Write(buffer); err != nil {
+		for values := range slices.Chunk(t.Values, 1<<14) { // which take little memory
+			if err := binary.Write(w, binary.LittleEndian, values); err != nil {
 				return err
 			}
 		}

@@ -27,10 +27,10 @@ func (p Part) Len(n int) int {
 // bad reports whether the part is neither one of several nor the zero value.
 func (p Part) bad() bool { return p != Part{} && (p.Index < 0 || p.Index >= p.Of || p.Of > limit) }
 
-// BlurredSets cuts the classes 0…classes−1, in random order, into tasks of size classes each, of which every task has
+// blurredSets cuts the classes 0…classes−1, in random order, into tasks of size classes each, of which every task has
 // the first overlap classes in common with the one before it (docs/protocol.md §1.6). parts says which part of a
 // class each task gets.
-func BlurredSets(classes, tasks, size, overlap int, labelset uint64) (sets [][]int, parts [][]Part, err error) {
+func blurredSets(classes, tasks, size, overlap int, labelset uint64) (sets [][]int, parts [][]Part, err error) {
 	step := size - overlap
 	if overlap < 1 || step < 1 || tasks < 1 || tasks > classes || size > classes || size+(tasks-1)*step != classes {
 		return nil, nil, fmt.Errorf("scenario: %d tasks of %d classes, of which neighbours share %d, do not make %d classes", tasks, size, overlap, classes)

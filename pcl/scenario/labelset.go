@@ -6,10 +6,10 @@ import (
 	"github.com/parallelcl/parallelcl/internal/seed"
 )
 
-// LabelSets cuts the classes 0…classes−1 into tasks of lo to hi classes each, every class in exactly one
+// labelSets cuts the classes 0…classes−1 into tasks of lo to hi classes each, every class in exactly one
 // (docs/protocol.md §1.2): sizes are drawn one after another, each within what leaves the rest feasible; then
 // sizes and class ids are shuffled.
-func LabelSets(classes, tasks, lo, hi int, labelset uint64) ([][]int, error) {
+func labelSets(classes, tasks, lo, hi int, labelset uint64) ([][]int, error) {
 	if tasks < 1 || tasks > classes || lo < 1 || lo > classes || hi < lo || tasks*lo > classes || tasks*min(hi, classes) < classes {
 		return nil, fmt.Errorf("scenario: %d classes cannot be cut into %d tasks of %d to %d classes: change the number of tasks (tasks), or of their classes (min_classes, max_classes)", classes, tasks, lo, hi)
 	}

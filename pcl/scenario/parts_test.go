@@ -16,7 +16,7 @@ func TestLabelSets(t *testing.T) {
 		lo := rapid.IntRange(1, 6).Draw(t, "lo")
 		hi := rapid.IntRange(lo, 20).Draw(t, "hi")
 		classes := rapid.IntRange(tasks*lo, tasks*hi).Draw(t, "classes")
-		sets, err := LabelSets(classes, tasks, lo, hi, rapid.Uint64().Draw(t, "seed"))
+		sets, err := labelSets(classes, tasks, lo, hi, rapid.Uint64().Draw(t, "seed"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,11 +39,11 @@ func TestInfeasibleLabelSets(t *testing.T) {
 		{62, 5, 13, 15}, {62, 5, 3, 12}, {10, 0, 1, 3}, {10, 11, 1, 3}, {10, 5, 0, 3}, {10, 5, 3, 2}, {0, 1, 1, 1},
 		{10, 3, math.MaxInt, math.MaxInt}, {10, math.MaxInt, 2, 3}, {10, 1 << 62, 4, 1 << 62},
 	} {
-		if sets, err := LabelSets(c[0], c[1], c[2], c[3], 0); err == nil {
+		if sets, err := labelSets(c[0], c[1], c[2], c[3], 0); err == nil {
 			t.Errorf("%d classes in %d tasks of %d to %d: %v, no error", c[0], c[1], c[2], c[3], sets)
 		}
 	}
-	if _, err := LabelSets(10, 5, 1, 1<<62, 0); err != nil {
+	if _, err := labelSets(10, 5, 1, 1<<62, 0); err != nil {
 		t.Errorf("no upper limit: %v", err)
 	}
 }
@@ -51,26 +51,26 @@ func TestInfeasibleLabelSets(t *testing.T) {
 func TestSeedsMatter(t *testing.T) {
 	durations := []int{900, 400, 700, 300, 800}
 	var sets [][][]int
-	var starts [][]int
+	var all [][]int
 	for _, seed := range []uint64{0, 1, 2, 0} {
-		set, err := LabelSets(62, 5, 3, 15, seed)
+		set, err := labelSets(62, 5, 3, 15, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
-		start, err := Starts(durations, Parallel, seed)
+		start, err := starts(durations, Parallel, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
-		sets, starts = append(sets, set), append(starts, start)
+		sets, all = append(sets, set), append(all, start)
 	}
 	for a := range 3 {
 		for b := range a {
-			if reflect.DeepEqual(sets[a], sets[b]) || slices.Equal(starts[a], starts[b]) {
+			if reflect.DeepEqual(sets[a], sets[b]) || slices.Equal(all[a], all[b]) {
 				t.Errorf("seeds %d and %d give the same", a, b)
 			}
 		}
 	}
-	if !reflect.DeepEqual(sets[0], sets[3]) || !slices.Equal(starts[0], starts[3]) {
+	if !reflect.DeepEqual(sets[0], sets[3]) || !slices.Equal(all[0], all[3]) {
 		t.Error("the same seed gives different situations")
 	}
 }
@@ -79,7 +79,7 @@ func TestSeedsMatter(t *testing.T) {
 func TestStarts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		durations := rapid.SliceOfN(rapid.IntRange(1, 50), 1, 12).Draw(t, "durations")
-		starts, err := Starts(durations, Parallel, rapid.Uint64().Draw(t, "seed"))
+		starts, err := starts(durations, Parallel, rapid.Uint64().Draw(t, "seed"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func TestStarts(t *testing.T) {
 func TestStartsCoverTheirRange(t *testing.T) {
 	met := map[int]bool{}
 	for seed := range uint64(200) {
-		starts, err := Starts([]int{10, 3}, Parallel, seed)
+		starts, err := starts([]int{10, 3}, Parallel, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,14 +115,14 @@ func TestStartsCoverTheirRange(t *testing.T) {
 
 func TestOtherKinds(t *testing.T) {
 	for kind, want := range map[Kind][]int{Serial: {0, 5, 7}, AllAtOnce: {0, 0, 0}} {
-		if got, err := Starts([]int{5, 2, 9}, kind, 3); err != nil || !slices.Equal(got, want) {
+		if got, err := starts([]int{5, 2, 9}, kind, 3); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: starts %v (%v), want %v", kind, got, err, want)
 		}
 	}
-	if _, err := Starts([]int{5, 2}, "sometimes", 0); err == nil {
+	if _, err := starts([]int{5, 2}, "sometimes", 0); err == nil {
 		t.Error("an unknown kind: no error")
 	}
-	if _, err := Starts([]int{5, 0}, Parallel, 0); err == nil {
+	if _, err := starts([]int{5, 0}, Parallel, 0); err == nil {
 		t.Error("a stream of no steps: no error")
 	}
 }
@@ -135,7 +135,7 @@ func TestBlurredSets(t *testing.T) {
 		overlap := rapid.IntRange(1, size-1).Draw(t, "overlap")
 		tasks := rapid.IntRange(1, 8).Draw(t, "tasks")
 		classes := size + (tasks-1)*(size-overlap)
-		sets, parts, err := BlurredSets(classes, tasks, size, overlap, rapid.Uint64().Draw(t, "seed"))
+		sets, parts, err := blurredSets(classes, tasks, size, overlap, rapid.Uint64().Draw(t, "seed"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +168,7 @@ func TestBlurredSets(t *testing.T) {
 			t.Fatalf("%d of %d classes are in a task", len(given), classes)
 		}
 	})
-	if _, _, err := BlurredSets(100, 9, 20, 9, 0); err == nil {
+	if _, _, err := blurredSets(100, 9, 20, 9, 0); err == nil {
 		t.Error("108 classes are made of 100")
 	}
 }

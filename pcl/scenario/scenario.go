@@ -118,7 +118,7 @@ func Generate(o Options, perClass []int) (*Scenario, error) {
 		task.Steps = durations[t] * o.Epochs
 		s.Tasks = append(s.Tasks, task)
 	}
-	starts, err := Starts(durations, o.Kind, o.Timeline)
+	starts, err := starts(durations, o.Kind, o.Timeline)
 	if err != nil {
 		return nil, err
 	}
@@ -132,12 +132,12 @@ func Generate(o Options, perClass []int) (*Scenario, error) {
 func (o Options) labelSets(classes int) (sets [][]int, parts [][]Part, err error) {
 	switch {
 	case o.Overlap == 0:
-		sets, err = LabelSets(classes, o.Tasks, o.MinClasses, o.MaxClasses, o.LabelSet)
+		sets, err = labelSets(classes, o.Tasks, o.MinClasses, o.MaxClasses, o.LabelSet)
 		return sets, nil, err
 	case o.MinClasses != o.MaxClasses:
 		return nil, nil, fmt.Errorf("scenario: tasks that overlap are of equal size, not of %d to %d classes", o.MinClasses, o.MaxClasses)
 	}
-	sets, parts, err = BlurredSets(classes, o.Tasks, o.MinClasses, o.Overlap, o.LabelSet)
+	sets, parts, err = blurredSets(classes, o.Tasks, o.MinClasses, o.Overlap, o.LabelSet)
 	if o.Duplicate {
 		parts = nil
 	}

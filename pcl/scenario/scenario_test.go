@@ -208,7 +208,7 @@ func TestParseNamesTheField(t *testing.T) {
 		{`"batch": `, `"batch": "8", "x": `, `batch: the text "8" is not a whole number`},
 		{`"batch": `, `"batch": NaN, "x": `, "batch: NaN is not a number"},
 		{`"epochs": `, `"epochs": 1e999, "x": `, "epochs: 1e999 is not a whole number"},
-		{`"labelset_seed": `, `"labelset_seed": -1, "x": `, "labelset_seed: -1 is negative"},
+		{`"labelset_seed": `, `"labelset_seed": -1, "x": `, "labelset_seed: -1 is not a whole number of 0 or more"},
 		{`"increment": `, `"increment": 5, "x": `, "increment: 5 is not a text"},
 		{`"train": `, `"train": 1.5, "x": `, "tasks entry 1, train: 1.5 is not a whole number"},
 		{`"classes": [`, `"classes": [null, `, "tasks entry 1, classes entry 1: null is not a whole number"},

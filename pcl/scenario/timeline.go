@@ -18,9 +18,9 @@ const (
 	AllAtOnce Kind = "all_at_once"
 )
 
-// Starts returns the first step of each stream, given how many steps each lasts (docs/protocol.md §1.3):
+// starts returns the first step of each stream, given how many steps each lasts (docs/protocol.md §1.3):
 // for Parallel s₁ = 0 and s_t ~ U{s_{t−1} … max_{k<t} e_k}, so that there is never a gap.
-func Starts(durations []int, kind Kind, timeline uint64) ([]int, error) {
+func starts(durations []int, kind Kind, timeline uint64) ([]int, error) {
 	for t, d := range durations {
 		if d < 1 {
 			return nil, fmt.Errorf("scenario: stream %d lasts %d steps; it needs at least one", t+1, d)

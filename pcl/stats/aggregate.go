@@ -1,7 +1,5 @@
 package stats
 
-import "slices"
-
 // Statistic turns scores, grouped by situation, into one number. It must neither change nor keep them.
 type Statistic func(situations [][]float64) float64
 
@@ -21,47 +19,8 @@ func Mean(situations [][]float64) float64 {
 	return sum / float64(n)
 }
 
-// IQM is the interquartile mean of all runs, in the unit of the scores: the mean of what is left when a quarter of
-// the runs, rounded down, is left out at each end. It is less moved by single failures than the mean, and less
-// uncertain than the median.
-//
-// Source: R. Agarwal et al., Deep Reinforcement Learning at the Edge of the Statistical Precipice, NeurIPS 2021.
-func IQM(situations [][]float64) float64 {
-	all := slices.Concat(situations...)
-	slices.Sort(all)
-	cut := len(all) / 4
-	return Mean([][]float64{all[cut : len(all)-cut]})
-}
-
-// Above returns the share of runs, from 0 to 1, whose score is above a threshold.
-func Above(threshold float64) Statistic {
-	return func(situations [][]float64) float64 {
-		above, n := 0, 0
-		for _, t := range situations {
-			for _, x := range t {
-				if x > threshold {
-					above++
-				}
-				n++
-			}
-		}
-		return float64(above) / float64(n)
-	}
-}
-
 // MeanDifference is the mean of a − b over all runs, in the unit of the scores.
 func MeanDifference(a, b [][]float64) float64 { return Mean(a) - Mean(b) }
-
-// IQMDifference is the interquartile mean of the differences a − b of runs with the same seed in the same situation.
-func IQMDifference(a, b [][]float64) float64 {
-	difference := make([][]float64, len(a))
-	for t := range a {
-		for s := range a[t] {
-			difference[t] = append(difference[t], a[t][s]-b[t][s])
-		}
-	}
-	return IQM(difference)
-}
 
 // Improvement is the probability, from 0 to 1, that a run of the first method is better than a run of the second in the
 // same situation, drawn apart from each other: the mean over the situations of the share of pairs of runs with

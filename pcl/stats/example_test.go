@@ -109,19 +109,6 @@ func ExampleBootstrapPair() {
 	// better with probability 0.93, from 0.81 to 1.00
 }
 
-// The share of runs whose A is above 45, 50 and 55 %.
-func ExampleProfile() {
-	profile, err := stats.Profile(emgd, []float64{45, 50, 55}, stats.Plan{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, p := range profile {
-		fmt.Printf("%.2f ", p.Estimate)
-	}
-	fmt.Println()
-	// Output: 0.74 0.48 0.26
-}
-
 // What a critical-difference diagram draws: average ranks, and which methods the tests cannot tell apart.
 func ExampleCompare() {
 	var scores [][]float64

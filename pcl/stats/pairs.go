@@ -18,16 +18,3 @@ func Situations(a, b []Score) (x, y []float64, err error) {
 	}
 	return x, y, nil
 }
-
-// Runs returns both methods' scores of each run, in the same order. Runs that share a situation are not independent,
-// so a test over these pairs says more about other seeds in the same situations than about other situations.
-func Runs(a, b []Score) (x, y []float64, err error) {
-	first, second, err := arrangePair(a, b)
-	if err != nil {
-		return nil, nil, err
-	}
-	for i := range first.scores {
-		x, y = append(x, first.scores[i].Value), append(y, second.scores[i].Value)
-	}
-	return x, y, nil
-}

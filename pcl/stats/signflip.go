@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"errors"
 	"math"
 	"slices"
 
@@ -31,7 +30,7 @@ const (
 // that the two methods are exchangeable within each pair, each difference could as well have had the other sign. All
 // 2ⁿ choices are counted, for n up to 40 differences that are not 0. (The sums of each half's choices are sorted and
 // then matched, which takes about 2ⁿᐟ² steps.) For more, it draws a million choices from a fixed seed, and so is not
-// exact; see [SignFlipSampled]. Sums that differ by no more than rounding count as equal. It refuses fewer pairs than
+// exact: P is then (1 + draws at least as far from 0)/(1 + draws). Sums that differ by no more than rounding count as equal. It refuses fewer pairs than
 // [MinPairs] with a [TooFewError].
 //
 // Sources: R. A. Fisher, The Design of Experiments, 1935, §21; E. Edgington and P. Onghena, Randomization Tests, 2007.
@@ -41,7 +40,7 @@ func SignFlip(a, b []float64) (SignFlipResult, error) {
 		return SignFlipResult{}, err
 	}
 	if len(d) > maxExact {
-		return SignFlipSampled(a, b, draws, 1)
+		return signFlipSampled(a, b, draws, 1)
 	}
 	r.P, r.Exact = 1, true
 	if least > 0 {
@@ -50,16 +49,13 @@ func SignFlip(a, b []float64) (SignFlipResult, error) {
 	return r, nil
 }
 
-// SignFlipSampled is [SignFlip] with any number of pairs: it draws the signs, as often as asked, from the random
+// signFlipSampled is [SignFlip] with any number of pairs: it draws the signs, as often as asked, from the random
 // numbers of a seed. P is (1 + draws at least as far from 0)/(1 + draws), which is never too small on average
 // (B. Phipson and G. Smyth, Permutation P-values should never be zero, 2010).
-func SignFlipSampled(a, b []float64, draws int, from uint64) (SignFlipResult, error) {
+func signFlipSampled(a, b []float64, draws int, from uint64) (SignFlipResult, error) {
 	r, d, least, err := prepareSignFlip(a, b)
 	if err != nil {
 		return SignFlipResult{}, err
-	}
-	if draws < 1 {
-		return SignFlipResult{}, errors.New("stats: signs must be drawn at least once")
 	}
 	random := seed.New(from, "sign flips")
 	far := 1

@@ -64,10 +64,6 @@ func TestPairs(t *testing.T) {
 	if err != nil || !slices.EqualFunc(x, []float64{20, 22, 23, 25}, near) || !slices.EqualFunc(y, []float64{19, 18, 16, 15}, near) {
 		t.Errorf("situations %v, %v (%v)", x, y, err)
 	}
-	x, y, err = Runs(a, b)
-	if err != nil || len(x) != 12 || x[4] != 22 || y[4] != 18 {
-		t.Errorf("runs %v, %v (%v)", x, y, err)
-	}
 	missing := slices.DeleteFunc(slices.Clone(a), func(s Score) bool { return s.LabelSet == 0 && s.Timeline == 1 })
 	for _, c := range []struct {
 		a, b []Score
@@ -81,9 +77,8 @@ func TestPairs(t *testing.T) {
 		{nil, a, "no scores, in the first method's"},
 	} {
 		_, _, situations := Situations(c.a, c.b)
-		_, _, runs := Runs(c.a, c.b)
 		_, bootstrap := BootstrapPair(c.a, c.b, MeanDifference, Plan{})
-		for _, err := range []error{situations, runs, bootstrap} {
+		for _, err := range []error{situations, bootstrap} {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v; want %q", err, c.want)
 			}

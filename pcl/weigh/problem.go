@@ -114,17 +114,13 @@ func (r *Rule) prepare(p *Problem, k int) error {
 			return fmt.Errorf("entry %d of the losses is %g: leave streams without a finite loss out", i+1, x)
 		}
 	}
-	for i, x := range p.Sigma {
-		if !(x >= 0) || math.IsInf(x, 1) {
-			return fmt.Errorf("entry %d of sigma is %g: an elastic factor is a finite number, and not negative", i+1, x)
-		}
-	}
-	gram, exponent, err := p.products(k)
+	checked, err := p.check(k)
 	if err != nil {
 		return err
 	}
+	gram := checked.Gram()
 	r.step = method.Step{
-		IDs: p.IDs, Losses: p.Losses, Gram: gram, Exponent: exponent, Rows: p.Rows, Cross: gram, Rand: r.rng.Rand,
+		IDs: p.IDs, Losses: p.Losses, Gram: gram, Problem: checked, Rows: p.Rows, Cross: gram, Rand: r.rng.Rand,
 	}
 	if r.step.IDs == nil {
 		r.step.IDs = r.ids(k)
@@ -143,94 +139,33 @@ func checkIDs(ids []int) error {
 	return nil
 }
 
-// products returns the Gram matrix of the gradients divided by 2^exponent.
-func (p *Problem) products(k int) (gram []float64, exponent int, err error) {
-	if p.Gram != nil {
-		return p.Gram, 0, checkGram(p.Gram, k)
+// check takes the k gradients, or their Gram matrix, through emgd's door. Beyond what that asks for, all of them have to be
+// possible together, and their lengths are in the range of float64.
+func (p *Problem) check(k int) (checked *emgd.Problem, err error) {
+	switch {
+	case p.Gram != nil && len(p.Gram) != k*k:
+		return nil, fmt.Errorf("the gram matrix has %d entries for %d gradients; want %d", len(p.Gram), k, k*k)
+	case p.Gram != nil:
+		checked, err = emgd.NewProblem(p.Gram)
+	case len(p.Rows) != k:
+		return nil, fmt.Errorf("%d weights for %d gradients", k, len(p.Rows))
+	case len(p.Rows[0]) == 0:
+		return nil, errors.New("the jacobian is empty")
+	default:
+		checked, err = emgd.FromGradients(p.Rows)
 	}
-	if len(p.Rows) != k {
-		return nil, 0, fmt.Errorf("%d weights for %d gradients", k, len(p.Rows))
-	}
-	columns := len(p.Rows[0])
-	if columns == 0 {
-		return nil, 0, errors.New("the jacobian is empty")
-	}
-	for i, row := range p.Rows {
-		if len(row) != columns {
-			return nil, 0, fmt.Errorf("jacobian row %d has %d entries, row 1 has %d", i+1, len(row), columns)
-		}
-		for c, x := range row {
-			if x-x != 0 {
-				return nil, 0, fmt.Errorf("jacobian row %d, entry %d is %g: leave streams without a finite gradient out", i+1, c+1, x)
-			}
-		}
-	}
-	return emgd.Gram(p.Rows)
-}
-
-// rounding is the largest difference between the two halves of a Gram matrix, and the largest excess over the product of the
-// two gradients' lengths, that is taken for rounding, relative to that product. Products that were added up in float32 pass.
-// Squares of gradients may have lost up to underflown.
-const rounding, underflown = 1e-5, 0x1p-1050
-
-// checkGram refuses what no gradients have as their Gram matrix.
-func checkGram(gram []float64, k int) error {
-	if len(gram) != k*k {
-		return fmt.Errorf("the gram matrix has %d entries for %d gradients; want %d", len(gram), k, k*k)
-	}
-	for at, x := range gram {
-		if x-x != 0 {
-			return fmt.Errorf("gram row %d, entry %d is %g: leave streams without a finite gradient out", at/k+1, at%k+1, x)
-		}
+	switch {
+	case err != nil:
+		return nil, err
+	case p.Gram != nil && !checked.Possible():
+		return nil, errors.New("the gram matrix has a negative eigenvalue: any two of its gradients could be, but not all of them together")
 	}
 	for i := range k {
-		if x := gram[i*k+i]; x < 0 {
-			return fmt.Errorf("gram row %d, entry %d is %g: the square of a gradient's length is not negative", i+1, i+1, x)
-		}
-		for j := range i {
-			a, b := gram[i*k+j], gram[j*k+i]
-			if a != b && !(math.Abs(a-b) <= rounding*math.Sqrt(gram[i*k+i])*math.Sqrt(gram[j*k+j])) {
-				return fmt.Errorf("the gram matrix is not symmetric: row %d, entry %d is %g, but row %d, entry %d is %g", i+1, j+1, a, j+1, i+1, b)
-			}
-			if !(math.Abs(a) <= (1+rounding)*math.Sqrt(gram[i*k+i]+underflown)*math.Sqrt(gram[j*k+j]+underflown)) {
-				return fmt.Errorf("gram row %d, entry %d is %g: no gradients of the lengths that entries %d and %d of the diagonal give have such a product", i+1, j+1, a, j+1, i+1)
-			}
+		if math.IsInf(checked.Length(i), 1) {
+			return nil, fmt.Errorf("the length of gradient %d leaves the range of float64: rescale the gradients", i+1)
 		}
 	}
-	if k > 2 && !semidefinite(gram, k) {
-		return errors.New("the gram matrix has a negative eigenvalue: any two of its gradients could be, but not all of them together")
-	}
-	return nil
-}
-
-// semidefinite says whether some k gradients have the Gram matrix, of which every pair is possible: whether its cosines have
-// a Cholesky factor L. If they were rounded, they may have an eigenvalue of −k·rounding, which is added to the diagonal.
-func semidefinite(gram []float64, k int) bool {
-	l := make([]float64, k*k)
-	for i := range k {
-		for j := range i {
-			if length := math.Sqrt(gram[i*k+i]) * math.Sqrt(gram[j*k+j]); length > 0 {
-				l[i*k+j] = min(1, max(-1, gram[i*k+j]/length))
-			}
-		}
-		l[i*k+i] = 1 + float64(k)*rounding
-	}
-	for i := range k {
-		for j := range i + 1 {
-			for m := range j {
-				l[i*k+j] -= l[i*k+m] * l[j*k+m]
-			}
-			switch x := l[i*k+j]; {
-			case i > j:
-				l[i*k+j] = x / l[j*k+j]
-			case x > 0:
-				l[i*k+i] = math.Sqrt(x)
-			default:
-				return false
-			}
-		}
-	}
-	return true
+	return checked, nil
 }
 
 // part scales the terms of a sum that overflows: each of a term's two factors is multiplied by it.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
 
@@ -49,6 +50,9 @@ func TestErrorsChangeNothing(t *testing.T) {
 		before := remembered(t, r)
 		for what, p := range map[string]*Problem{
 			"NaN in the Gram matrix": {Gram: []float64{1, nan, nan, 1}, Losses: []float64{1, 2}},
+			"an infinite product":    {Gram: []float64{1, 0, math.Inf(1), 1}, Losses: []float64{1, 2}},
+			"a negative square":      {Gram: []float64{1, 0, 0, -1}, Losses: []float64{1, 2}},
+			"a short Gram matrix":    {Gram: []float64{1, 0, 0}, Losses: []float64{1, 2}},
 			"NaN in the Jacobian":    {Rows: [][]float64{{1, nan}, {1, 2}}, Losses: []float64{1, 2}},
 			"NaN loss":               {Rows: rows, Losses: []float64{1, nan}},
 			"no gradients":           {Losses: []float64{1, 2}},
@@ -225,6 +229,18 @@ func TestParameters(t *testing.T) {
 	}
 }
 
+// TestOneDoor: what is wrong with a Gram matrix is said in the words of [emgd.NewProblem], whatever the rule.
+func TestOneDoor(t *testing.T) {
+	for _, gram := range [][]float64{{1, 2, 2, 1}, {1, .5, .2, 1}, {1, 0, 0, -1}, {1, math.NaN(), 0, 1}, {5e-324, 2e-323, 2e-323, 5e-324}} {
+		_, want := emgd.NewProblem(gram)
+		for _, name := range []string{"avggrad", "krum", "mgda", "emgd-gmc", "emgd-gmc+der-pp"} {
+			if _, err := opened(t, name, nil).Weights(&Problem{Gram: gram}, make([]float64, 2)); want == nil || err == nil || err.Error() != want.Error() {
+				t.Errorf("%s: %v, want %v", name, err, want)
+			}
+		}
+	}
+}
+
 // TestImpossibleTogether: a Gram matrix is refused if any two of its gradients are possible and all of them are not, but not
 // for what float32 may have lost: that of three equal gradients, and of random ones that depend on each other, at any scale.
 func TestImpossibleTogether(t *testing.T) {
@@ -255,8 +271,8 @@ func TestImpossibleTogether(t *testing.T) {
 				gram[i*k+j] = float64(sum)
 			}
 		}
-		if !semidefinite(gram, k) {
-			t.Fatalf("refused: the Gram matrix %v of %v", gram, rows)
+		if _, err := r.Weights(&Problem{Gram: gram, NoDirection: true}, make([]float64, k)); err != nil {
+			t.Fatalf("the Gram matrix %v of %v: %v", gram, rows, err)
 		}
 	}
 }

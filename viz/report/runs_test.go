@@ -278,9 +278,9 @@ func TestStepsOfDivergedRun(t *testing.T) {
 
 // TestPageNamesNoFolders: a page can be shared; where its maker keeps data and results is not on it.
 func TestPageNamesNoFolders(t *testing.T) {
-	r := sample.Run("er", "ER", 1)
+	r := sample.Run("er", "ER", 1234)
 	r.Dataset = "folder:/home/me/photos?size=8x8"
-	r.Config = json.RawMessage(`{"method":"er","seed":1,"dataset":"folder:/home/me/photos?size=8x8"}`)
+	r.Config = json.RawMessage(`{"method":"er","seed":1234,"dataset":"folder:/home/me/photos?size=8x8"}`)
 	dir := runsFolder(t, []*results.Run{r})
 	page := runsPage(t, dir)
 	if strings.Contains(page, "/home/me") || strings.Contains(page, filepath.ToSlash(dir)) || !strings.Contains(page, "folder:photos?size=8x8") {

@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"os"
 	"slices"
 
@@ -115,7 +114,10 @@ func (h header) read(body []byte) (File, error) {
 		if a.Len < 0 || a.Len > len(body)/4 {
 			return File{}, fmt.Errorf("%w: array %q of %d entries in %d bytes", ErrDamaged, a.Name, a.Len, len(body))
 		}
-		f.Arrays[a.Name] = decode(body[:4*a.Len])
+		f.Arrays[a.Name] = make([]float32, a.Len)
+		if _, err := binary.Decode(body, binary.LittleEndian, f.Arrays[a.Name]); err != nil {
+			return File{}, err
+		}
 		body = body[4*a.Len:]
 	}
 	if len(body) != 0 {
@@ -125,18 +127,7 @@ func (h header) read(body []byte) (File, error) {
 }
 
 func encode(x []float32) []byte {
-	out := make([]byte, 0, 4*len(x))
-	for _, v := range x {
-		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(v))
-	}
-	return out
-}
-
-func decode(data []byte) []float32 {
-	out := make([]float32, len(data)/4)
-	for i := range out {
-		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
-	}
+	out, _ := binary.Append(nil, binary.LittleEndian, x) // of numbers there is no error
 	return out
 }
 

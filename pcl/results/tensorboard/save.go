@@ -13,8 +13,8 @@ import (
 // Save writes the event file of a run to a folder of its own. One that was written there before, of the same place of a
 // grid for instance, is replaced.
 func Save(dir string, r *results.Run, records []results.Record) error {
-	path := filepath.Join(dir, FileName(r))
-	err := atomicfile.Write(path, func(w io.Writer) error { return Write(w, r, records) })
+	path := filepath.Join(dir, fileName(r))
+	err := atomicfile.Write(path, func(w io.Writer) error { return write(w, r, records) })
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func TestSave(t *testing.T) {
 		t.Fatal(err)
 	}
 	files, err := os.ReadDir(dir)
-	if err != nil || len(files) != 1 || files[0].Name() != FileName(&other) {
+	if err != nil || len(files) != 1 || files[0].Name() != fileName(&other) {
 		t.Errorf("%v (%v)", files, err)
 	}
 }

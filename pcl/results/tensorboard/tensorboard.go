@@ -15,16 +15,16 @@ import (
 // Tags of the scalars. Those of a task end with its number: "accuracy/task_1". Losses are also those of the memory,
 // "loss/memory", of further rows of it, "loss/memory_1" for the id −1, and of a penalty, "loss/penalty".
 const (
-	TagA        = "A"         // mean accuracy of the tasks that have begun, at each evaluation, in percent
-	TagF        = "F"         // at the end of the run, in percent
+	tagA        = "A"         // mean accuracy of the tasks that have begun, at each evaluation, in percent
+	tagF        = "F"         // at the end of the run, in percent
 	tagAccuracy = "accuracy/" // of a task, in percent
 	tagLoss     = "loss/"     // of a row, in each step that was recorded
 	tagNorm     = "norm_d"    // length of the step's direction over the shared parameters
 )
 
-// FileName returns a name for the event file of a run. TensorBoard reads all such files of a folder as one run, so that
+// fileName returns a name for the event file of a run. TensorBoard reads all such files of a folder as one run, so that
 // each run needs a folder of its own.
-func FileName(r *results.Run) string {
+func fileName(r *results.Run) string {
 	return fmt.Sprintf("events.out.tfevents.%010d.pcl", r.Measured.Started.Unix())
 }
 
@@ -47,9 +47,9 @@ func Folder(parts ...string) string {
 	return strings.Join(parts, "/")
 }
 
-// Write writes a run, and the records of its steps if there are any, as an event file. The times in it are spread
+// write writes a run, and the records of its steps if there are any, as an event file. The times in it are spread
 // evenly between the beginning and the end of the run, since those of single steps are not kept.
-func Write(out io.Writer, r *results.Run, records []results.Record) error {
+func write(out io.Writer, r *results.Run, records []results.Record) error {
 	if err := frame(out, versionEvent(r.Measured.Started)); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func scalars(r *results.Run, records []results.Record) map[int][]scalar {
 		add(rec.Step, tagNorm, rec.NormD)
 	}
 	for _, p := range r.Curve {
-		add(p.Step, TagA, 100*p.Mean)
+		add(p.Step, tagA, 100*p.Mean)
 		for i, a := range p.Acc {
 			if a != nil {
 				add(p.Step, tagAccuracy+row(i+1), 100**a)
@@ -89,7 +89,7 @@ func scalars(r *results.Run, records []results.Record) map[int][]scalar {
 		}
 	}
 	if n := len(r.Curve); n > 0 {
-		add(r.Curve[n-1].Step, TagF, r.F)
+		add(r.Curve[n-1].Step, tagF, r.F)
 	}
 	return out
 }

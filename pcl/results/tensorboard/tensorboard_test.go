@@ -39,7 +39,7 @@ func sample() (*results.Run, []results.Record) {
 func TestWrite(t *testing.T) {
 	r, records := sample()
 	var out bytes.Buffer
-	if err := Write(&out, r, records); err != nil {
+	if err := write(&out, r, records); err != nil {
 		t.Fatal(err)
 	}
 	var got []string
@@ -58,7 +58,7 @@ func TestWrite(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if name := FileName(r); name != fmt.Sprintf("events.out.tfevents.%d.pcl", r.Measured.Started.Unix()) {
+	if name := fileName(r); name != fmt.Sprintf("events.out.tfevents.%d.pcl", r.Measured.Started.Unix()) {
 		t.Errorf("the file is called %s", name)
 	}
 }

@@ -6,40 +6,21 @@
 // one's: by the language's order it is initialised before the binding.
 package pjrtenv
 
-import (
-	"os"
-	"strings"
-)
+import "os"
 
 const variable = "PJRT_PLUGIN_LIBRARY_PATH"
 
 var set bool
 
-// init names the folders itself where the search would complain.
+// init names the usual folders where the search would complain.
 func init() {
 	_, given := os.LookupEnv(variable)
-	if given || searchable() {
-		return
+	_, home := os.UserHomeDir()
+	_, loader := os.ReadFile("/etc/ld.so.conf")
+	if !given && (home != nil || loader != nil) {
+		const usual = "/usr/local/lib/go-xla:/usr/local/lib/go-xla/nvidia:/usr/local/lib/gomlx/pjrt:"
+		set = os.Setenv(variable, usual+os.Getenv("LD_LIBRARY_PATH")) == nil
 	}
-	folders := []string{"/usr/local/lib/go-xla", "/usr/local/lib/go-xla/nvidia", "/usr/local/lib/gomlx/pjrt"}
-	for _, dir := range strings.Split(os.Getenv("LD_LIBRARY_PATH"), ":") {
-		if strings.HasPrefix(dir, "/") {
-			folders = append(folders, dir)
-		}
-	}
-	set = os.Setenv(variable, strings.Join(folders, ":")) == nil
-}
-
-func searchable() bool {
-	if _, err := os.UserHomeDir(); err != nil {
-		return false
-	}
-	f, err := os.Open("/etc/ld.so.conf")
-	if err != nil {
-		return false
-	}
-	f.Close()
-	return true
 }
 
 // Restore leaves the environment as it was, once the binding has been initialised: programs that this

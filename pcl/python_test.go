@@ -1,5 +1,4 @@
-// Package python finds the Python of tests that compare with Python's packages.
-package python
+package pcl
 
 import (
 	"cmp"
@@ -8,9 +7,9 @@ import (
 	"testing"
 )
 
-// Find returns the Python program that PARALLELCL_PYTHON names, which must have the modules, given as "numpy, onnx".
+// findPython returns the Python program that PARALLELCL_PYTHON names, which must have the modules, given as "numpy, onnx".
 // Without that variable it is python3, and the test is skipped if that does not have them.
-func Find(t *testing.T, modules string) string {
+func findPython(t *testing.T, modules string) string {
 	t.Helper()
 	named := os.Getenv("PARALLELCL_PYTHON")
 	name := cmp.Or(named, "python3")
@@ -19,13 +18,13 @@ func Find(t *testing.T, modules string) string {
 	case err != nil && named != "":
 		t.Fatalf("%s cannot import %s: %v\n%s", name, modules, err, out)
 	case err != nil:
-		t.Skipf("%s does not have all of: %s. Install internal/python/requirements.txt, and name the Python by PARALLELCL_PYTHON", name, modules)
+		t.Skipf("%s does not have all of: %s. Install pcl/testdata/requirements.txt, and name the Python by PARALLELCL_PYTHON", name, modules)
 	}
 	return name
 }
 
-// Run runs a script, which has to succeed, and returns what it printed.
-func Run(t *testing.T, python, script string, args ...string) string {
+// runPython runs a script, which has to succeed, and returns what it printed.
+func runPython(t *testing.T, python, script string, args ...string) string {
 	t.Helper()
 	out, err := exec.Command(python, append([]string{"-c", script}, args...)...).CombinedOutput()
 	if err != nil {

@@ -1,0 +1,43 @@
+package fp
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+
+	"github.com/parallelcl/parallelcl/internal/jsonin"
+)
+
+// Bits is a vector whose JSON holds its little-endian bits, in base64: shorter than numbers, and exact.
+type Bits[T float32 | float64] []T
+
+// MarshalJSON writes the bits.
+func (v Bits[T]) MarshalJSON() ([]byte, error) {
+	bits, err := binary.Append([]byte{}, binary.LittleEndian, []T(v))
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(bits)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote, and refuses entries that are not finite.
+func (v *Bits[T]) UnmarshalJSON(text []byte) error {
+	var bits []byte
+	if err := jsonin.Unmarshal(text, &bits); err != nil {
+		return err
+	}
+	size := binary.Size(T(0))
+	if len(bits)%size != 0 {
+		return fmt.Errorf("%d bytes of numbers; want a multiple of %d", len(bits), size)
+	}
+	*v = make(Bits[T], len(bits)/size)
+	if _, err := binary.Decode(bits, binary.LittleEndian, []T(*v)); err != nil {
+		return err
+	}
+	for i, x := range *v {
+		if x-x != 0 {
+			return fmt.Errorf("entry %d of a vector is %g; want a finite number", i, x)
+		}
+	}
+	return nil
+}
