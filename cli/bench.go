@@ -46,6 +46,8 @@ type benchStepCmd struct {
 	Turns     bool     `help:"Take turns with other programs: print a JSON line when ready, then read from each line of standard input how many steps to time next, and answer with a JSON line."`
 	JSON      bool     `name:"json" help:"Print JSON, with the time of every step."`
 	machineFlags
+
+	net model.Model
 }
 
 // benchReport is what the command prints. Times are in milliseconds unless their names say seconds.
@@ -113,7 +115,7 @@ func (c *benchStepCmd) Run(rc *runContext) error {
 		}
 		report.Methods = append(report.Methods, l)
 	}
-	report.Model, report.Parameters = c.network().Key(), c.network().Layout().Total
+	report.Model, report.Parameters = c.net.Key(), c.net.Layout().Total
 	if err := report.turn(rc, c.Warmup); err != nil {
 		return err
 	}
@@ -166,7 +168,14 @@ func (c *benchStepCmd) check() error {
 			return err
 		}
 	}
-	_, err := c.build()
+	sizes := model.Sizes{Height: 28, Width: 28, Channels: 1, Outputs: c.outputs(), Hidden: []int{128, 64}}
+	if c.Model == "resnet18" {
+		sizes = model.Sizes{Height: c.Side, Width: c.Side, Channels: 3, Outputs: c.outputs(), Base: c.Width}
+	}
+	var err error
+	if c.net, err = model.New(c.Model, sizes); err == nil && c.Precision == "bfloat16" {
+		c.net = model.BFloat16(c.net)
+	}
 	return err
 }
 
@@ -194,32 +203,11 @@ func (c *benchStepCmd) outputs() int {
 	return 100
 }
 
-func (c *benchStepCmd) build() (m model.Model, err error) {
-	if c.Model == "mlp" {
-		m, err = model.NewMLP(784, []int{128, 64}, c.outputs())
-	} else {
-		m, err = model.NewResNet18(model.ResNetConfig{Height: c.Side, Width: c.Side, Channels: 3, Base: c.Width, Outputs: c.outputs()})
-	}
-	if err == nil && c.Precision == "bfloat16" {
-		m = model.BFloat16(m)
-	}
-	return m, err
-}
-
-// network returns the model. check has made sure that it can be built.
-func (c *benchStepCmd) network() model.Model {
-	m, err := c.build()
-	if err != nil {
-		panic(err)
-	}
-	return m
-}
-
 // learner returns a contender whose learner has K rows that never end. If asked for, one of them is the memory of a
 // task that has ended.
 func (c *benchStepCmd) learner(b *backend.Backend, programs *pcl.Programs, name string) (*contender, error) {
 	o := pcl.Options{
-		Backend: b, Model: c.network(), Increment: scenario.ClassIncremental, Batch: c.Batch, Programs: programs,
+		Backend: b, Model: c.net, Increment: scenario.ClassIncremental, Batch: c.Batch, Programs: programs,
 		Optimizer: optim.Adam{LR: 0.001},
 		Memory:    memory.Config{Policy: memory.PerClass, Budget: (c.Batch + 1) / classesPerTask},
 	}

@@ -186,12 +186,7 @@ func printReports(out io.Writer, reports []datasets.Report) error {
 }
 
 func damaged(r datasets.Report) bool {
-	for _, f := range r.Files {
-		if f.Status == datasets.Damaged {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Files, func(f datasets.FileReport) bool { return f.Status == datasets.Damaged })
 }
 
 type dataPreviewCmd struct {

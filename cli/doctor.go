@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -20,11 +21,7 @@ type doctorCmd struct {
 
 // Run examines the machine and prints the report. No working backend is an error.
 func (c *doctorCmd) Run(rc *runContext) error {
-	o := backend.Options{Name: c.Backend, Threads: int(c.Threads), NoInstall: c.NoInstall}
-	if !rc.quiet {
-		o.Progress = rc.stderr
-	}
-	report := backend.Doctor(rc.ctx, o)
+	report := backend.Doctor(rc.ctx, backend.Options{Name: c.Backend, Threads: int(c.Threads), NoInstall: c.NoInstall, Progress: progressWriter(rc)})
 	if err := rc.ctx.Err(); err != nil {
 		return err
 	}
@@ -65,7 +62,7 @@ func printMachine(w io.Writer, r backend.Report) {
 		gpu = "found"
 	}
 	fmt.Fprintf(w, "  NVIDIA GPU\t%s\n", gpu)
-	fmt.Fprintf(w, "  Cache folder\t%s\n", orDash(r.CacheDir))
+	fmt.Fprintf(w, "  Cache folder\t%s\n", cmp.Or(r.CacheDir, "-"))
 	for _, m := range r.Modules {
 		fmt.Fprintf(w, "  %s\t%s\n", strings.TrimPrefix(m.Path, "github.com/gomlx/"), m.Version)
 	}
@@ -76,15 +73,15 @@ func printSpeeds(w io.Writer, backends []backend.BackendReport) {
 	fmt.Fprintf(w, "\nBackend\tWorks\tThreads\tDevices\tOpened in\tMatmul, GFLOP/s\n")
 	for _, b := range backends {
 		if b.Info == nil {
-			fmt.Fprintf(w, "  %s\t%s\t-\t-\t-\t-\n", b.Name, yesNo(b.Available))
+			fmt.Fprintf(w, "  %s\t%s\t-\t-\t-\t-\n", b.Name, yesNo[b.Available])
 			continue
 		}
 		var speeds []string
 		for _, m := range b.Matmul {
 			speeds = append(speeds, fmt.Sprintf("%d³: %.1f", m.N, m.GFLOPS))
 		}
-		fmt.Fprintf(w, "  %s\t%s\t%d\t%d\t%.0f ms\t%s\n", b.Name, yesNo(b.Available && b.Error == ""),
-			b.Info.Threads, b.Info.Devices, b.Open*1e3, orDash(strings.Join(speeds, ", ")))
+		fmt.Fprintf(w, "  %s\t%s\t%d\t%d\t%.0f ms\t%s\n", b.Name, yesNo[b.Available && b.Error == ""],
+			b.Info.Threads, b.Info.Devices, b.Open*1e3, cmp.Or(strings.Join(speeds, ", "), "-"))
 	}
 	fmt.Fprintln(w)
 }
@@ -115,16 +112,4 @@ func testedNote(tested bool) string {
 	return " (not the build that parallelcl is tested with)"
 }
 
-func yesNo(b bool) string {
-	if b {
-		return "yes"
-	}
-	return "no"
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}
+var yesNo = map[bool]string{false: "no", true: "yes"}

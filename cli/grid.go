@@ -9,7 +9,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 )
 
@@ -92,18 +91,6 @@ func (g gridFlags) results(names []string) (all []*grid.Results, err error) {
 		all = append(all, r)
 	}
 	return all, err
-}
-
-// computeFlags say how the runs of a grid are computed.
-type computeFlags struct {
-	Backend string `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Compute backend: ${enum}."`
-	Threads number `default:"1" placeholder:"N" help:"Threads of the XLA CPU backend (default ${default}). Several processes (--jobs) gain more."`
-	Clients count  `default:"1" placeholder:"N" help:"Compute the gradients of N streams at the same time on the XLA CPU backend; results are the same."`
-	TF32    bool   `name:"tf32" help:"Let a GPU round the factors of products to 10 bits: faster, less exact."`
-}
-
-func (c computeFlags) machine(rc *runContext, dataDir string) *experiment.Machine {
-	return (&machineFlags{Backend: c.Backend, Threads: count(c.Threads), Clients: c.Clients, TF32: c.TF32}).machine(rc, dataDir)
 }
 
 // quotedName is a name for a command that the user is told.

@@ -165,17 +165,14 @@ func (c *gridAgainCmd) make(rc *runContext, then *rows.Row, config experiment.Ch
 	}
 	m := how.machine(rc, c.DataDir)
 	defer m.Close()
-	defer rc.hold()() // an interrupt waits until the run has been saved
-	bar := newProgress(rc, "Making it again")
-	defer bar.close()
 	w := experiment.Where{
-		Machine: m, Attempts: 3, Progress: func(_ int, p experiment.Progress) { bar.show(p) },
+		Machine: m, Attempts: 3,
 		Options: func(experiment.Config) experiment.RunOptions {
 			return experiment.RunOptions{Dir: dir, Resume: true, Keep: 2}
 		},
 		Say: func(sentence string) { fmt.Fprintln(rc.stderr, sentence) },
 	}
-	for e, err := range experiment.Each(rc.ctx, []experiment.Checked{config}, w) {
+	for e, err := range shownRuns(rc, []experiment.Checked{config}, w, "") {
 		return e.Run, err
 	}
 	return nil, fmt.Errorf("%w: %s", experiment.ErrInUse, dir)

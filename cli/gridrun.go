@@ -20,7 +20,7 @@ import (
 type gridRunCmd struct {
 	Names []string `arg:"" name:"grid" help:"Built-in grids (pcl grid list), also with their size, such as table1-smoke; or TOML files."`
 	gridFlags
-	computeFlags
+	machineFlags
 	Jobs            processes     `short:"j" default:"1" placeholder:"N" help:"Number of processes on this machine (default ${default}); one per core is best on a CPU."`
 	Shard           shard         `placeholder:"I/N" help:"Make only the Ith of N parts of the runs, counted from 0. The part of a run follows from its id."`
 	Time            time.Duration `placeholder:"TIME" help:"Time that this command may take, such as 55m: the run in progress is then saved."`

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -56,46 +58,29 @@ func inProcesses(ctx context.Context, n int) error {
 }
 
 // collect loads the results that the processes have written.
-func (c *runCmd) collect(rc *runContext, configs []experiment.Checked) ([]*results.Run, error) {
-	var runs []*results.Run
-	for _, config := range configs {
-		r, err := experiment.Finished(c.dir(config.Config), config.Config)
-		if err == nil && r == nil {
-			err = fmt.Errorf("the process that was to make the run in %s ended without a result", c.dir(config.Config))
-		}
-		if err != nil {
-			return nil, c.advise(err, config.Config)
-		}
-		runs = append(runs, r)
+func (c runCmd) collect(rc *runContext, configs []experiment.Checked) ([]*results.Run, error) {
+	c.Replace, c.Checkpoint = false, "" // the processes did that
+	runs, err := c.finished(configs)
+	if i := slices.Index(runs, nil); i >= 0 {
+		err = fmt.Errorf("the process that was to make the run in %s ended without a result", c.dir(configs[i].Config))
 	}
-	if c.JSON {
-		return runs, printJSONLines(rc.stdout, runs)
+	if err == nil && c.JSON {
+		err = printJSONLines(rc.stdout, runs)
 	}
-	return runs, nil
+	return runs, err
 }
 
 // processError is the error of a process of --jobs that failed.
 type processError struct {
+	code int // with which it ended, if it had begun; negative if it was killed, so that it could not say why
 	err  error
 	said string // what it wrote to standard error, which in most cases says why
-}
-
-// exited reports whether the process ended with a code.
-func (e *processError) exited(code int) bool {
-	exit := new(exec.ExitError)
-	return errors.As(e.err, &exit) && exit.ExitCode() == code
-}
-
-// killed reports whether the process was killed, so that it could not say why it ended.
-func (e *processError) killed() bool {
-	exit := new(exec.ExitError)
-	return errors.As(e.err, &exit) && exit.ExitCode() < 0
 }
 
 func (e *processError) Error() string {
 	said := strings.TrimPrefix(strings.TrimSpace(e.said), "pcl: ")
 	switch {
-	case e.killed():
+	case e.code < 0:
 		return strings.TrimSpace(fmt.Sprintf("a process of --jobs was killed (%v); %s\n%s", e.err, goOn(), said))
 	case said != "":
 		return said
@@ -105,28 +90,20 @@ func (e *processError) Error() string {
 
 // together combines the errors of all processes. One that failed counts most, then an interrupt, then the end of the time.
 func together(ends []error) error {
-	var failed []error
-	stopped, late := false, false
+	var failed, stopped, late error
 	for _, err := range ends {
 		end := new(processError)
+		errors.As(err, &end)
 		switch {
-		case errors.Is(err, context.Canceled), errors.As(err, &end) && end.exited(exitInterrupted):
-			stopped = true
-		case errors.As(err, &end) && end.exited(exitTimeUp):
-			late = true
-		case err != nil:
-			failed = append(failed, err)
+		case errors.Is(err, context.Canceled), end.code == exitInterrupted:
+			stopped = experiment.ErrInterrupted
+		case end.code == exitTimeUp:
+			late = experiment.ErrTimeUp
+		default:
+			failed = errors.Join(failed, err)
 		}
 	}
-	switch {
-	case len(failed) > 0:
-		return errors.Join(failed...)
-	case stopped:
-		return experiment.ErrInterrupted
-	case late:
-		return experiment.ErrTimeUp
-	}
-	return nil
+	return cmp.Or(failed, stopped, late)
 }
 
 // process runs this program once more, with the same arguments, for a part of the runs. The standard input of the new
@@ -147,7 +124,11 @@ func process(ctx context.Context, program string, part shard) error {
 		return os.ErrProcessDone // so that the process's own exit code decides, not the interrupt
 	}
 	if err := cmd.Run(); err != nil {
-		return &processError{err, said.String()}
+		end := &processError{err: err, said: said.String()}
+		if cmd.ProcessState != nil { // it had begun
+			end.code = cmd.ProcessState.ExitCode()
+		}
+		return end
 	}
 	return nil
 }

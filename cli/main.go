@@ -43,7 +43,7 @@ type runContext struct {
 
 type commands struct {
 	Quiet   bool    `short:"q" help:"Print no progress and no notices."`
-	HelpAll helpAll `help:"Show also the flags that are rarely needed."`
+	HelpAll helpAll `help:"Show this help with all flags, also those that are rarely needed."`
 
 	Demo       demoCmd       `cmd:"" help:"Train five methods on five parallel streams and draw one page about it (about a minute, no data needed)."`
 	Run        runCmd        `cmd:"" help:"Train on a scenario, with one or several methods and seeds, and print a table."`

@@ -88,18 +88,14 @@ type settingFlags struct {
 // machineFlags say on which backend to compute.
 type machineFlags struct {
 	Backend string `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Compute backend: ${enum}."`
-	Threads count  `default:"0" help:"Threads of the XLA CPU backend; 0 stands for one, or one per core for a ResNet."`
+	Threads count  `default:"0" help:"Threads of the XLA CPU backend; 0 stands for one, and for pcl run with a ResNet for one per core."`
 	Clients count  `rare:"" default:"1" placeholder:"N" help:"Compute the gradients of N streams at the same time on the XLA CPU backend; results are the same."`
 	TF32    bool   `rare:"" name:"tf32" help:"Let a GPU round the factors of products to 10 bits: faster, less exact."`
 }
 
 // open opens the backend and prints which one it is.
 func (m machineFlags) open(rc *runContext) (*backend.Backend, error) {
-	o := backend.Options{Name: m.Backend, Threads: int(m.Threads), Clients: int(m.Clients), TF32: m.TF32}
-	if !rc.quiet {
-		o.Progress = rc.stderr
-	}
-	b, err := backend.Open(rc.ctx, o)
+	b, err := backend.Open(rc.ctx, backend.Options{Name: m.Backend, Threads: int(m.Threads), Clients: int(m.Clients), TF32: m.TF32, Progress: progressWriter(rc)})
 	if err != nil {
 		return nil, err
 	}

@@ -40,10 +40,10 @@ func (c *toyCmd) Run(rc *runContext) error {
 	}
 	settings := toy.Settings{Start: [2]float64(c.Start), Steps: c.Steps, LR: c.LR, Arrival: c.Arrival}
 	var traces []*toy.Trace
-	for i, name := range c.Method {
-		if slices.Contains(c.Method[:i], name) {
-			return usageError{fmt.Errorf("--method names %s twice", name)}
-		}
+	if err := once("--method", c.Method); err != nil {
+		return usageError{err}
+	}
+	for _, name := range c.Method {
 		t, err := toyTrace(name, c.Param, settings)
 		if err != nil {
 			return usageError{err}

@@ -21,7 +21,7 @@ type tuneCmd struct {
 
 	Jobs    processes `short:"j" default:"1" placeholder:"N" help:"Number of processes on this machine (default ${default}); one per core is best on a CPU."`
 	DataDir string    `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
-	computeFlags
+	machineFlags
 }
 
 func (c *tuneCmd) Run(rc *runContext) error {
@@ -44,7 +44,7 @@ func (c *tuneCmd) Run(rc *runContext) error {
 	if err != nil {
 		return err
 	}
-	run := gridRunCmd{gridFlags: gridFlags{Dir: c.Dir, DataDir: c.DataDir}, computeFlags: c.computeFlags, Jobs: c.Jobs, CheckpointEvery: 500, Attempts: 3}
+	run := gridRunCmd{gridFlags: gridFlags{Dir: c.Dir, DataDir: c.DataDir}, machineFlags: c.machineFlags, Jobs: c.Jobs, CheckpointEvery: 500, Attempts: 3}
 	err = run.work(rc, []*grid.Plan{p}, time.Time{})
 	if isPart {
 		return err // the process that started this one picks the best

@@ -12,23 +12,14 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
-// NewLearner returns a learner with the settings of the configuration, for the images of a data set. It has the
-// given number of classifier outputs (see [Outputs]) and no tasks yet; the configuration's scenario is not used.
-// programs may be nil. Close the learner when it is no longer needed.
-func (c Config) NewLearner(b *backend.Backend, programs *pcl.Programs, set *datasets.Dataset, outputs int) (*pcl.Learner, error) {
-	checked, err := c.Check()
-	if err != nil {
-		return nil, err
-	}
-	return checked.newLearner(b, programs, set, outputs, watch{})
-}
-
 // watch is how a run is looked at while it is made, which does not change it.
 type watch struct {
 	trace   func(*pcl.Trace) error
 	observe bool
 }
 
+// newLearner returns a learner with the settings of the configuration, for the images of a data set. It has the
+// given number of classifier outputs and no tasks yet; the configuration's scenario is not used. programs may be nil.
 func (c Checked) newLearner(b *backend.Backend, programs *pcl.Programs, set *datasets.Dataset, outputs int, w watch) (*pcl.Learner, error) {
 	net, err := c.network(set, outputs)
 	if err != nil {
@@ -91,12 +82,6 @@ func (c Config) isFor(set *datasets.Dataset) error {
 		return fmt.Errorf("pcl: the configuration asks for data set %q, given %q", c.Dataset, set.Name)
 	}
 	return nil
-}
-
-// NewTask returns a task with the training and test images of the given classes. id should be the id that the
-// learner will give the task when it is attached. The order of the training images is drawn from it.
-func (c Config) NewTask(set *datasets.Dataset, id int, classes ...int) (pcl.Task, error) {
-	return c.newTask(set, id, scenario.Task{Classes: classes})
 }
 
 // tasks returns the tasks of a scenario, by their ids.

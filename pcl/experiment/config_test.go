@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -338,4 +339,37 @@ func checked(c Config) Checked {
 		panic(err)
 	}
 	return out
+}
+
+// TestLoadConfigWith checks what counts where a file and flags both say something, and that a value that would do nothing
+// is told.
+func TestLoadConfigWithValues(t *testing.T) {
+	dir := t.TempDir()
+	file, played := filepath.Join(dir, "c.toml"), filepath.Join(dir, "s.json")
+	if err := os.WriteFile(file, []byte("hidden = [8]\nbatch = 7\n[optimizer]\nlr = 0.5\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(played, []byte(`{"schema": 1, "increment": "class", "tasks": [{"classes": [0, 1]}]}`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		values map[string]any
+		idle   string
+		want   func(Config) bool
+	}{
+		{map[string]any{"batch": 9}, "", func(c Config) bool { return c.Batch == 9 && c.Optimizer.LR == 0.5 && c.Hidden[0] == 8 }},
+		{map[string]any{"model": "resnet18", "width": 16}, "", func(c Config) bool { return c.Base == 16 && c.Hidden == nil }},
+		{map[string]any{"model": "mlp"}, "", func(c Config) bool { return c.Hidden[0] == 8 }},
+		{map[string]any{"edit.eta": 0.1, "edit.mode": "per_sample"}, "", func(c Config) bool { return c.Edit.Mode == "per_sample" }},
+		{map[string]any{"edit.eta": 0.0, "edit.mode": "batch"}, "", func(c Config) bool { return !c.Edit.On() }},
+		{map[string]any{"edit.every": 2}, "edit.every", nil},
+		{map[string]any{"scenario": played, "batch": 9}, "", func(c Config) bool { return c.Tasks == 1 && c.Increment == "class" && c.Batch == 9 }},
+		{map[string]any{"scenario": played, "timeline": uint64(1)}, "timeline", nil},
+	} {
+		got, err := LoadConfigWith(file, c.values)
+		idle := new(IdleError)
+		if errors.As(err, &idle); idle.Key != c.idle || c.want != nil && (err != nil || !c.want(got)) {
+			t.Errorf("%v: %+v, %v", c.values, got, err)
+		}
+	}
 }

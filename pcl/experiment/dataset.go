@@ -32,14 +32,11 @@ func (c Checked) NewScenario(set *datasets.Dataset) (*scenario.Scenario, error) 
 		Overlap: c.Overlap, Duplicate: c.Duplicate,
 		Batch: c.Batch, Epochs: c.Epochs, LabelSet: c.LabelSet, Timeline: c.Timeline, ClassNames: set.Classes,
 	}
-	if c.Scenario == nil {
-		s, err := scenario.Generate(o, counts)
-		if err != nil {
-			return nil, err
-		}
-		return s, tested(s, set)
+	complete := scenario.Generate
+	if c.Scenario != nil {
+		complete = c.Scenario.Fill
 	}
-	s, err := c.Scenario.Fill(o, counts)
+	s, err := complete(o, counts)
 	if err != nil {
 		return nil, fmt.Errorf("pcl: %w", err)
 	}

@@ -165,7 +165,7 @@ func (w *Where) run(ctx context.Context, c Checked, o RunOptions) (*results.Run,
 		return run(ctx, c, o)
 	}
 	w.say(fmt.Sprintf("%v. The run begins again.", err))
-	if err := Discard(o.Dir); err != nil {
+	if err := discard(o.Dir); err != nil {
 		return nil, err
 	}
 	return run(ctx, c, o)

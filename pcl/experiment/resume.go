@@ -103,13 +103,20 @@ func (r *runner) find() (checkpoint.File, string, error) {
 	return r.saves.Latest()
 }
 
-func (r *runner) take(f checkpoint.File) error {
-	var s saved
+func savedRun(f checkpoint.File) (s saved, err error) {
 	if err := json.Unmarshal(f.State, &s); err != nil {
-		return fmt.Errorf("state: %w", err)
+		return s, fmt.Errorf("state: %w", err)
 	}
 	if s.Schema != savedSchema {
-		return fmt.Errorf("it has schema %d; this program reads schema %d", s.Schema, savedSchema)
+		return s, fmt.Errorf("it has schema %d; this program reads schema %d of a run's checkpoint", s.Schema, savedSchema)
+	}
+	return s, nil
+}
+
+func (r *runner) take(f checkpoint.File) error {
+	s, err := savedRun(f)
+	if err != nil {
+		return err
 	}
 	if s.Config.DataSHA256 != r.config.DataSHA256 {
 		return fmt.Errorf("%w since it was saved", ErrData)

@@ -143,14 +143,15 @@ func (f *runFolder) finished(c Config, o RunOptions) (*results.Run, error) {
 	arrays := min(o.RecordArrays, r.Steps)
 	for _, asked := range []struct {
 		is   bool
-		file string
 		what string
+		file []string // its path in the folder
 	}{
-		{o.Weights, WeightsFile, "its network"}, {o.Record, RecordFile, "its steps"},
-		{arrays > 0, filepath.Join(ArraysDir, stepFile(arrays-1)), fmt.Sprintf("the batches and parameters of %d steps", arrays)},
+		{o.Weights, "its network", []string{WeightsFile}},
+		{o.Record, "its steps", []string{RecordFile}},
+		{arrays > 0, fmt.Sprintf("the batches and parameters of %d steps", arrays), []string{ArraysDir, stepFile(arrays - 1)}},
 	} {
-		if asked.is && !exists(f.dir, asked.file) {
-			return nil, fmt.Errorf("pcl: the run in %s is %w of %s, %s: replace it to have them", f.dir, ErrUnrecorded, asked.what, asked.file)
+		if asked.is && !exists(append([]string{f.dir}, asked.file...)...) {
+			return nil, fmt.Errorf("pcl: the run in %s is %w of %s, %s: replace it to have them", f.dir, ErrUnrecorded, asked.what, asked.file[0])
 		}
 	}
 	return r, nil
@@ -274,9 +275,9 @@ func (f *runFolder) complete() error {
 	return f.adopt()
 }
 
-// Discard removes the files of a run from its folder, finished or not, and leaves all other files alone. If another process
+// discard removes the files of a run from its folder, finished or not, and leaves all other files alone. If another process
 // works there, the error is [ErrInUse].
-func Discard(dir string) (err error) {
+func discard(dir string) (err error) {
 	if !exists(dir) {
 		return nil
 	}

@@ -507,7 +507,7 @@ func TestDiscard(t *testing.T) {
 	if err := os.WriteFile(note, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := Discard(p.o.Dir); err != nil {
+	if err := discard(p.o.Dir); err != nil {
 		t.Fatal(err)
 	}
 	if left, err := filepath.Glob(filepath.Join(p.o.Dir, "*")); err != nil || len(left) != 1 || left[0] != note {

@@ -12,6 +12,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // EnvBackend is the environment variable that names the backend if [Options].Backend is empty.
@@ -266,5 +267,5 @@ func (s *Session) Task(ctx context.Context, c Config, id int, classes ...int) (p
 	if err != nil {
 		return pcl.Task{}, err
 	}
-	return c.NewTask(set, id, classes...)
+	return c.newTask(set, id, scenario.Task{Classes: classes})
 }

@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -72,19 +71,14 @@ func SavedNetwork(path string, b *backend.Backend, set *datasets.Dataset) (*pcl.
 	return l.Trained()
 }
 
-func loadSaved(path string) (checkpoint.File, saved, error) {
-	var s saved
-	f, err := checkpoint.Load(path)
-	if err != nil {
+func loadSaved(path string) (f checkpoint.File, s saved, err error) {
+	if f, err = checkpoint.Load(path); err != nil {
 		return f, s, fmt.Errorf("pcl: %w", err)
 	}
-	if err := json.Unmarshal(f.State, &s); err != nil {
-		return f, s, fmt.Errorf("pcl: %s: state: %w", path, err)
+	if s, err = savedRun(f); err != nil {
+		err = fmt.Errorf("pcl: %s: %w", path, err)
 	}
-	if s.Schema != savedSchema {
-		return f, s, fmt.Errorf("pcl: %s has schema %d; this program reads schema %d of a run's checkpoint", path, s.Schema, savedSchema)
-	}
-	return f, s, nil
+	return f, s, err
 }
 
 // saveWeights writes the run's network, or removes what an earlier run has left.
