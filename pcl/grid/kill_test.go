@@ -44,9 +44,14 @@ func workerProcess(dir string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGUSR1)
 	defer stop()
 	p := &Plan{Grid: &Grid{}}
+	var configs []experiment.Config
 	data, err := os.ReadFile(filepath.Join(dir, "runs.json"))
 	if err == nil {
-		err = json.Unmarshal(data, &p.Runs)
+		err = json.Unmarshal(data, &configs)
+	}
+	for _, c := range configs {
+		run, e := c.Check()
+		p.Runs, err = append(p.Runs, run), errors.Join(err, e)
 	}
 	if err == nil {
 		m := &experiment.Machine{Open: func(ctx context.Context) (*backend.Backend, error) {
