@@ -145,11 +145,6 @@ func TestNothingToObserve(t *testing.T) {
 	}
 }
 
-type pointed struct{}
-
-func (*pointed) Info() rehearsal.Info              { return rehearsal.Info{Name: "pointed"} }
-func (*pointed) Join(r *rehearsal.Rehearsal) error { return nil }
-
 type wrongDefault struct {
 	Rate float64 `param:"rate" default:"one"`
 }
