@@ -25,9 +25,10 @@ func (c Checked) newLearner(b *backend.Backend, programs *pcl.Programs, set *dat
 	if err != nil {
 		return nil, err
 	}
+	rule, optimizer := c.rule()
 	l, err := pcl.NewLearner(pcl.Options{
-		Backend: b, Programs: programs, Model: net, Method: c.rule(),
-		Increment: c.Increment, Shared: c.Shared, Optimizer: c.optimizer, Batch: c.Batch,
+		Backend: b, Programs: programs, Model: net, Method: rule,
+		Increment: c.Increment, Shared: c.Shared, Optimizer: optimizer, Batch: c.Batch,
 		Memory: c.Memory, Seed: c.Seed, Edit: c.Edit, ExtraUpdate: c.ExtraUpdate,
 		Image: pcl.Image{Height: set.Height, Width: set.Width, Channels: set.Channels},
 		Trace: w.trace, Observe: w.observe,

@@ -17,23 +17,21 @@ import (
 
 // Checked is a configuration in which [Config.Check] found nothing wrong. Its seeds may be changed; whoever changes another
 // field has to have its Config checked again.
-type Checked struct {
-	Config
-	optimizer optim.Optimizer
-}
+type Checked struct{ Config }
 
-// rule returns the method, as it is before its first step.
-func (c Checked) rule() method.Method {
+// rule returns the method and the optimiser, as they are before the first step.
+func (c Checked) rule() (method.Method, optim.Optimizer) {
 	m, err := method.New(c.Method, c.Params)
-	if err != nil {
-		panic(fmt.Sprintf("experiment: a checked configuration was changed: %v", err))
+	o, wrong := c.Optimizer.New()
+	if err := cmp.Or(err, wrong); err != nil {
+		panic(fmt.Sprintf("experiment: not a checked configuration: %v", err))
 	}
-	return m
+	return m, o
 }
 
 // Check returns the configuration as what runs are made from, or an error that names the first thing that is wrong in it.
 func (c Config) Check() (Checked, error) {
-	optimizer, err := c.Optimizer.New()
+	_, err := c.Optimizer.New()
 	err = cmp.Or(c.checkNumbers(), c.checkModel(), c.checkTasks(), err, c.Shared.Validate(), c.Edit.Validate(), c.checkMethod(), c.Memory.Validate())
 	if err == nil && c.Scenario != nil {
 		err = errors.Join(c.Scenario.Validate(), c.asPlayed())
@@ -44,7 +42,7 @@ func (c Config) Check() (Checked, error) {
 	if err != nil {
 		return Checked{}, fmt.Errorf("config: %w", err)
 	}
-	return Checked{c, optimizer}, nil
+	return Checked{c}, nil
 }
 
 // checkAll checks several configurations.
