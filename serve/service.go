@@ -143,7 +143,7 @@ func (o *Options) fill() error {
 		{"MaxListed", &o.MaxListed, 100_000}, {"MaxBuffered", &o.MaxBuffered, 512 << 20}, {"MaxConnections", &o.MaxConnections, 4096},
 	} {
 		if *limit.value < 0 {
-			return fmt.Errorf("the option %s is %d; want a positive number, or 0 for %d", limit.name, *limit.value, limit.usual)
+			return fmt.Errorf("the limit Options.%s is %d; want a positive number, or 0 for %d", limit.name, *limit.value, limit.usual)
 		}
 		*limit.value = cmp.Or(*limit.value, limit.usual)
 	}
