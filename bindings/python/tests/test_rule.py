@@ -258,7 +258,7 @@ class Errors(unittest.TestCase):
             r"gram has the shape \(\)": {"gram": np.array(1.0)},
             "20000 gradients; want at most 16384": {"jacobian": np.zeros((20000, 1))},
             "gram is a masked array": {"gram": np.ma.masked_invalid(np.eye(2))},
-            "every elastic factor is 0": {"gram": np.eye(2), "factors": [0, 0]},
+            "every entry of sigma is 0": {"gram": np.eye(2), "factors": [0, 0]},
         }.items():
             with self.subTest(want), self.assertRaisesRegex(Error, want):
                 rule.weights(**arguments)
