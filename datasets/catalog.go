@@ -143,7 +143,7 @@ var (
 		{Path: tinyFolder + "/train/", Samples: tinyTrainSamples},
 	}
 	tinyDownload = []Source{{URL: tinySource, Bytes: 248100043, SHA256: "6198c8ae015e2b3e007c7841da39ec069199b9aa3bfa943a462022fe5e43c821",
-		SumFrom: "seven public projects that agree on it; Stanford publishes none", folder: tinyFolder, keep: keepTiny}}
+		SumFrom: "public projects that agree on it; Stanford publishes none", folder: tinyFolder, keep: keepTiny}}
 )
 
 // fileSums are the SHA-256 of the files that have an MD5 in the catalogue, from which the names of a grid's cells are

@@ -44,18 +44,20 @@ func (l *Learner) Forget(drop func(TaskInfo) bool) error {
 	for _, id := range l.others.over.ids(l.roll) {
 		needed[id] = true
 	}
+	var forgotten []int
 	names := map[int]string{} // of the classes that have come
 	for _, info := range l.Tasks() {
 		if info.Ended && !needed[info.ID] && bringsNothing(info, names) && drop(info) {
 			l.count(info.ID, -1)
-			l.heads.Drop(info.ID)
-			l.roll.forget(info.ID)
+			forgotten = append(forgotten, info.ID)
 			continue
 		}
 		for i, c := range info.Classes {
 			names[c] = max(names[c], info.nameOf(i)) // an empty one where there is none; others agree
 		}
 	}
+	l.heads.Drop(forgotten)
+	l.roll.forget(forgotten)
 	l.version++
 	return nil
 }

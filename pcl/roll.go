@@ -57,10 +57,12 @@ func (r *roll) add(t Task, samples *atomic.Int64) {
 	r.names = withNames(r.names, &t)
 }
 
-// forget drops a task.
-func (r *roll) forget(id int) {
+// forget drops tasks.
+func (r *roll) forget(ids []int) {
 	r.tasks = slices.Clone(r.tasks)
-	r.tasks[id-1] = nil
+	for _, id := range ids {
+		r.tasks[id-1] = nil
+	}
 }
 
 // replace puts a task in the place of one that had the same classes.

@@ -11,7 +11,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl"
 )
 
-// errEnding is the answer to who comes when the service ends.
+// errEnding is the answer to a request that arrives while the service shuts down.
 var errEnding = errors.New("the service is ending: try again when it runs")
 
 // errSlow is the answer to a request that has not arrived in time.

@@ -189,10 +189,12 @@ func (s *Heads) Skip(to int) {
 	}
 }
 
-// Drop forgets a task, whose classes keep their outputs.
-func (s *Heads) Drop(task int) {
+// Drop forgets tasks, whose classes keep their outputs.
+func (s *Heads) Drop(tasks []int) {
 	s.tasks = slices.Clone(s.tasks)
-	s.tasks[task-1] = head{}
+	for _, task := range tasks {
+		s.tasks[task-1] = head{}
+	}
 }
 
 // Clone returns a copy.
