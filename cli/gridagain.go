@@ -11,7 +11,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -193,11 +192,7 @@ func (c *gridAgainCmd) compare(rc *runContext, then *rows.Row, run *results.Run)
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	program, err := origin.Program()
-	if err != nil {
-		return err
-	}
-	reasons := grid.Reasons(then, run, program)
+	reasons := grid.Reasons(then, run)
 	if equal {
 		text := "Equal to the bit."
 		if len(reasons) > 0 {

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/grid"
@@ -100,12 +99,8 @@ func saveOnSignal(ctx context.Context) (context.Context, func()) {
 func (c *gridRunCmd) inThisProcess(ctx context.Context, rc *runContext, all []*grid.Plan, until time.Time) error {
 	m := c.machine(rc, c.DataDir)
 	defer m.Close()
-	program, err := origin.Program()
-	if err != nil {
-		return err
-	}
 	w := experiment.Where{
-		Machine: m, Dir: c.Dir, Shard: c.Shard.of(), Until: until, Attempts: int(c.Attempts), Program: program,
+		Machine: m, Dir: c.Dir, Shard: c.Shard.of(), Until: until, Attempts: int(c.Attempts),
 		Say: func(sentence string) {
 			if !rc.quiet {
 				fmt.Fprintln(rc.stderr, sentence)

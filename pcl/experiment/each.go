@@ -48,7 +48,6 @@ type Where struct {
 	// passed over, and taken up if that one leaves it; a damaged checkpoint counts as none; and each folder keeps a
 	// [Note], by which a run has failed if so many processes in a row have died at it before they saved any progress.
 	Attempts int
-	Program  string              // for the notes: which program this is
 	Say      func(string)        // is told in a sentence what is wrong with the files of a run; may be nil
 	Begin    func(int, Config)   // is called before a run of the list is made; may be nil
 	Progress func(int, Progress) // is called after each of its steps; may be nil

@@ -113,7 +113,7 @@ func run(ctx context.Context, c Checked, o RunOptions) (out *results.Run, err er
 	if o.shared == nil {
 		return makeRun(ctx, c, o, f)
 	}
-	if err := f.arrive(o.shared); err != nil {
+	if err := f.arrive(c.Config, o.shared); err != nil {
 		return nil, err
 	}
 	out, err = makeRun(ctx, c, o, f)

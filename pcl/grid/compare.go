@@ -35,14 +35,14 @@ func Compare(then *rows.Row, run *results.Run) (list []Compared, equal bool) {
 }
 
 // Reasons returns in sentences why a run may differ from a row of exported results: each circumstance that differs and
-// can change a result. program is what makes the run now.
-func Reasons(then *rows.Row, run *results.Run, program string) (list []string) {
+// can change a result.
+func Reasons(then *rows.Row, run *results.Run) (list []string) {
 	m := run.Measured
 	if then.Run != run.ID {
 		list = append(list, "The files of the data set are a part of the official ones now; the result does not say which files it was made on.")
 	}
 	for _, c := range []struct{ what, then, now string }{
-		{"program", then.Program, program},
+		{"program", then.Program, m.Program},
 		{"version", then.Version + " (" + then.Commit + ")", m.Version + " (" + m.Commit + ")"},
 		{"backend", then.Backend, m.Backend},
 		{"device", then.Device, m.Device},

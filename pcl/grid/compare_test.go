@@ -13,16 +13,16 @@ import (
 func TestCompare(t *testing.T) {
 	r := filled(t, expanded(t, small(t, 1)), nil)
 	then, run := r.Table()[0], r.Finished()[0]
-	if list, equal := Compare(then, run); !equal || len(list) != 6 || len(Reasons(then, run, "")) != 0 {
-		t.Errorf("the same run: %v, %v", list, Reasons(then, run, ""))
+	if list, equal := Compare(then, run); !equal || len(list) != 6 || len(Reasons(then, run)) != 0 {
+		t.Errorf("the same run: %v, %v", list, Reasons(then, run))
 	}
 	other := *run
 	other.A += 1e-14 * run.A
-	other.Measured.Device = "another processor"
+	other.Measured.Device, other.Measured.Program = "another processor", "v9.9.9"
 	if list, equal := Compare(then, &other); equal || list[0].Then == list[0].Now || list[1].Then != list[1].Now {
 		t.Errorf("another A: %v", list)
 	}
-	if why := Reasons(then, &other, "v9.9.9"); len(why) != 2 || !strings.Contains(why[0], "is v9.9.9 now") || !strings.Contains(why[1], "another processor") {
+	if why := Reasons(then, &other); len(why) != 2 || !strings.Contains(why[0], "is v9.9.9 now") || !strings.Contains(why[1], "another processor") {
 		t.Errorf("reasons: %q", why)
 	}
 	other = *clone(t, run)

@@ -36,7 +36,7 @@ func (r *Results) row(row Row) *rows.Row {
 		out.State, out.Reason = rows.Failed, state.Failed
 	}
 	if run := state.Run; run != nil {
-		out.State, out.Result = rows.Done, resultOf(run)
+		out.State, out.Result, out.Program = rows.Done, resultOf(run), run.Measured.Program
 		out.Seconds = run.Measured.TrainSeconds + run.Measured.EvalSeconds
 	}
 	return out

@@ -58,7 +58,7 @@ func workerProcess(dir string) int {
 			return backend.Open(ctx, backend.Options{Name: backend.Go})
 		}}
 		err = p.Work(ctx, experiment.Where{
-			Machine: m, Dir: dir, Attempts: 1000, Program: "test",
+			Machine: m, Dir: dir, Attempts: 1000,
 			Options: func(experiment.Config) experiment.RunOptions {
 				return experiment.RunOptions{Resume: true, CheckpointEvery: 20}
 			},

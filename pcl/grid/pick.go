@@ -21,7 +21,7 @@ func (t *Tuning) Pick(r *Results) (best *Tuned, notes []string, err error) {
 		return nil, nil, err
 	}
 	for _, run := range r.Finished() {
-		best.Backend, best.Threads, best.Program = run.Measured.Backend, run.Measured.Threads, r.states[run.ID].Note.Program
+		best.Backend, best.Threads, best.Program = run.Measured.Backend, run.Measured.Threads, run.Measured.Program
 	}
 	rows := map[tried][]Row{}
 	for _, row := range r.Rows {

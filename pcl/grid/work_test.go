@@ -46,7 +46,7 @@ func tiny(t testing.TB, seeds int, more string) *Grid {
 func work(t testing.TB, p *Plan, w experiment.Where) (*Status, string, error) {
 	t.Helper()
 	var said []string
-	w.Attempts, w.Program, w.Say = 3, "test", func(s string) { said = append(said, s) }
+	w.Attempts, w.Say = 3, func(s string) { said = append(said, s) }
 	err := p.Work(t.Context(), w)
 	r, e := p.Results(w.Dir)
 	if e != nil {
@@ -136,7 +136,7 @@ func TestInterrupted(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		err := p.Work(ctx, experiment.Where{
-			Machine: m, Dir: dir, Attempts: 3, Program: "test",
+			Machine: m, Dir: dir, Attempts: 3,
 			Options: func(experiment.Config) experiment.RunOptions {
 				return experiment.RunOptions{Resume: true, CheckpointEvery: 2, Keep: 2}
 			},
