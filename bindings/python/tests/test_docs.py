@@ -11,10 +11,15 @@ import numpy as np
 import parallelcl
 from test_loops import missing
 
-GUIDE = pathlib.Path(__file__).resolve().parents[3] / "docs/python.md"
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+GUIDE = ROOT / "docs/python.md"
 
 
 class Guide(unittest.TestCase):
+    def test_one_version(self):
+        self.assertEqual((ROOT / "VERSION").read_text(), parallelcl.__version__ + "\n")
+        self.assertIn(f"\nversion: {parallelcl.__version__}\n", (ROOT / "CITATION.cff").read_text())
+
     def test_code(self):
         if os.environ.get("PCL"):
             os.environ["PATH"] = os.path.dirname(os.environ["PCL"]) + os.pathsep + os.environ["PATH"]
