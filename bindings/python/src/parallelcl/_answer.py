@@ -29,7 +29,7 @@ class Certificate:
     slacks        K floats, squared length: Jᵢ·d − σᵢ·level, what row i gains beyond its guaranteed share
     norm2         float, squared length: ‖d‖²; 0 if stationary
     level         float, squared length: the common Jᵢ·d/σᵢ of the active rows; ‖d‖² unless a floor binds
-    violation     float, no unit: the worst breach of the conditions, relative to the row's own scale; about 1e-12 or less
+    violation     float, no unit: the worst breach of the conditions, relative to the row's scale; below 1e-9 if optimal
     gap           float, no unit: how far Σ (λᵢ − floor)·|slackᵢ| is from 0, relative to the rows' scales
     cancellation  float, 0 to 1: ‖d‖ / Σ λᵢ‖Jᵢ‖; 1 if the active gradients agree, below about 1e-6 d is not told from 0
     floor         float, in units of λ: the lower bound of the weights

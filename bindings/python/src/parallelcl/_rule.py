@@ -38,9 +38,9 @@ def info(name: str, **params: Parameter) -> dict[str, Any]:
 
 
 def check(jacobian: Values) -> Certificate:
-    """Looks at gradients before they are trained on: a matrix of floats, one row for each task and one column for each
-    parameter. Error says what is wrong and what is wanted, also if the certificate of EMGDGMC's weights fails: then no
-    step is known that lowers every loss, though there should be one. Otherwise it returns the certificate."""
+    """Raises Error, which says what is wrong and what is wanted, unless the Jacobian is a matrix of finite floats with one
+    row for each task and one column for each parameter, and the certificate of EMGDGMC's weights for it holds. Returns that
+    certificate; its status is "stationary" if no direction is known to lower every loss."""
     values = array(jacobian, "jacobian", 2)
     rows, columns = values.shape
     if values.dtype.kind in "iub":
