@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/invented"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/viz"
 )
@@ -38,7 +39,7 @@ func figures(t *testing.T, theme *viz.Theme, runs []*results.Run, traces []viz.T
 	add("TaskCurves", fig, err)
 	fig, err = viz.TaskAccuracy(theme, runs...)
 	add("TaskAccuracy", fig, err)
-	fig, err = viz.Certificates(theme, sample.Records(runs[0]))
+	fig, err = viz.Certificates(theme, invented.Records())
 	add("Certificates", fig, err)
 	fig, err = viz.ToyDescent(theme, traces...)
 	add("ToyDescent", fig, err)
@@ -64,7 +65,7 @@ func withTasks(run *results.Run) *results.Run {
 // measured draws the figures of measured runs, records and networks.
 func measured(t *testing.T, theme *viz.Theme) map[string]*viz.Figure {
 	t.Helper()
-	runs, records, tiny := loadRuns("methods.jsonl.gz"), loadRecords(), tinyStudy()
+	runs, records, tiny := loadRuns("methods.jsonl.gz"), loadRecords(), loadStudy()
 	ranking, err := viz.RankRuns(0.05, runs...)
 	if err != nil {
 		t.Fatal(err)
@@ -82,9 +83,9 @@ func measured(t *testing.T, theme *viz.Theme) map[string]*viz.Figure {
 		"Ratio":              func() (*viz.Figure, error) { return viz.Ratio(theme, []float64{1, 0.5, 0.5, 2}) },
 		"StepGeometry":       func() (*viz.Figure, error) { return viz.StepGeometry(theme, records[len(records)/2]) },
 		"Features": func() (*viz.Figure, error) {
-			return viz.Features(theme, map[int]string{0: "zero"}, tiny.early, tiny.er)
+			return viz.Features(theme, map[int]string{0: "zero"}, tiny.Maps[:2]...)
 		},
-		"EditedImages": func() (*viz.Figure, error) { return viz.EditedImages(theme, tiny.images...) },
+		"EditedImages": func() (*viz.Figure, error) { return viz.EditedImages(theme, tiny.Images...) },
 	} {
 		fig, err := draw()
 		if err != nil {
@@ -96,7 +97,7 @@ func measured(t *testing.T, theme *viz.Theme) map[string]*viz.Figure {
 }
 
 func TestFormatsAndThemes(t *testing.T) {
-	runs, traces := sample.Runs(1), sample.Traces()
+	runs, traces := invented.Runs(1), descents()
 	for _, theme := range []*viz.Theme{viz.Light, viz.Dark} {
 		all := figures(t, theme, runs, traces)
 		maps.Copy(all, measured(t, theme))
@@ -219,7 +220,7 @@ func checkCSV(t *testing.T, name string, fig *viz.Figure) {
 
 func TestSameInputSameBytes(t *testing.T) {
 	for _, format := range []string{"png", "svg"} {
-		a, b := figures(t, viz.Light, sample.Runs(2), sample.Traces()), figures(t, viz.Light, sample.Runs(2), sample.Traces())
+		a, b := figures(t, viz.Light, invented.Runs(2), descents()), figures(t, viz.Light, invented.Runs(2), descents())
 		if format == "svg" {
 			maps.Copy(a, measured(t, viz.Light))
 			maps.Copy(b, measured(t, viz.Light))
@@ -240,7 +241,7 @@ func TestSameInputSameBytes(t *testing.T) {
 }
 
 func TestSave(t *testing.T) {
-	fig, err := viz.Timeline(viz.Light, sample.Runs(1)[0])
+	fig, err := viz.Timeline(viz.Light, invented.Runs(1)[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +270,7 @@ func TestExtremeSizes(t *testing.T) {
 	var many []*results.Run
 	for _, m := range []string{"avggrad", "er", "mgda", "emgd-gmc", "emgd-gmc+me", "emgd-gs", "sum", "agem", "gem", "dwa",
 		"gradnorm", "pcgrad", "rlw", "graddrop", "maxdo", "mega1", "unheard-of"} {
-		r := sample.Run(m, strings.ToUpper(m), 1)
+		r := invented.Run(m, strings.ToUpper(m), 1)
 		r.Curve = r.Curve[:1]
 		for len(r.Tasks) < 20 {
 			task := r.Tasks[len(r.Tasks)-1]
@@ -289,7 +290,7 @@ func TestExtremeSizes(t *testing.T) {
 	for _, c := range []struct {
 		runs   []*results.Run
 		traces []viz.Trace
-	}{{many, sample.Traces()}, {[]*results.Run{one}, short}} {
+	}{{many, descents()}, {[]*results.Run{one}, short}} {
 		for name, fig := range figures(t, viz.Light, c.runs, c.traces) {
 			for _, f := range []*viz.Figure{fig, fig.Narrow()} {
 				if err := f.Encode(io.Discard, "png"); err != nil {

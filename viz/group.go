@@ -62,8 +62,8 @@ func groupBy(runs []*results.Run, settings func(*results.Run) map[string]string)
 	var groups []Group
 	var keys []string
 	for _, r := range runs {
-		if err := checkRun(r); err != nil {
-			return nil, err
+		if r == nil || len(r.Tasks) == 0 {
+			return nil, errors.New("viz: a run is nil or has no tasks")
 		}
 		own := settings(r)
 		key := fmt.Sprintf("%s\n%s\n%s\n%v", r.Method, r.ParamText(), r.Variant, own) // 5 and "5", as a flag says it, are one value
@@ -87,44 +87,6 @@ func newGroup(r *results.Run) Group {
 		g.Label += " + " + g.Variant
 	}
 	return g
-}
-
-// maxStep is the last step that a figure can tell from the next.
-const maxStep = 1 << 52
-
-// checkRun refuses what would make an empty or false figure.
-func checkRun(r *results.Run) error {
-	if r == nil {
-		return errors.New("viz: a run is nil")
-	}
-	if len(r.Tasks) == 0 {
-		return fmt.Errorf("viz: run %s has no tasks", r.ID)
-	}
-	if !(r.A >= 0 && r.A <= 100+1e-6) { // a mean of percentages may be off by rounding
-		return fmt.Errorf("viz: run %s has the final accuracy A = %v; want a percentage from 0 to 100", r.ID, r.A)
-	}
-	for _, t := range r.Tasks {
-		if t.Start < 0 || t.End < t.Start || t.End > maxStep {
-			return fmt.Errorf("viz: run %s: task %d lasts from step %d to %d", r.ID, t.ID, t.Start, t.End)
-		}
-		if !fraction(t.AccEnd) || !fraction(t.AccFinal) {
-			return fmt.Errorf("viz: run %s: task %d has accuracies %v and %v; want fractions in [0, 1]", r.ID, t.ID, t.AccEnd, t.AccFinal)
-		}
-	}
-	for i, p := range r.Curve {
-		for j, acc := range p.Acc {
-			if acc != nil && !fraction(*acc) {
-				return fmt.Errorf("viz: run %s: after step %d task %d has accuracy %v; want a fraction in [0, 1]", r.ID, p.Step, j+1, *acc)
-			}
-		}
-		if !fraction(p.Mean) {
-			return fmt.Errorf("viz: run %s: the accuracy after step %d is %v; want a fraction in [0, 1]", r.ID, p.Step, p.Mean)
-		}
-		if i > 0 && p.Step <= r.Curve[i-1].Step {
-			return fmt.Errorf("viz: run %s: the curve's step %d follows step %d", r.ID, p.Step, r.Curve[i-1].Step)
-		}
-	}
-	return nil
 }
 
 // tellApart adds to labels that several groups share what these groups do not share: the parameters, then the

@@ -134,32 +134,6 @@ func moveApart(ys []vg.Length, gap, low, high vg.Length) {
 	}
 }
 
-// spaceOut moves sorted positions as little as it takes to have neighbours at least gap apart: the sum of the squared
-// moves is the least, so that equal positions spread to both sides alike.
-func spaceOut(xs []vg.Length, gap vg.Length) {
-	type group struct { // neighbours at distance gap
-		sum vg.Length // of where its members would be if the group began at the first of all
-		n   int
-	}
-	mean := func(g group) vg.Length { return g.sum / vg.Length(g.n) }
-	var groups []group
-	for i, x := range xs {
-		g := group{x - gap*vg.Length(i), 1}
-		for len(groups) > 0 && mean(groups[len(groups)-1]) > mean(g) {
-			last := groups[len(groups)-1]
-			groups, g = groups[:len(groups)-1], group{g.sum + last.sum, g.n + last.n}
-		}
-		groups = append(groups, g)
-	}
-	i := 0
-	for _, g := range groups {
-		for range g.n {
-			xs[i] = mean(g) + gap*vg.Length(i)
-			i++
-		}
-	}
-}
-
 // vertical is a thin line over the whole height, with a label at its top.
 type vertical struct {
 	x     float64

@@ -147,7 +147,7 @@ func (p *Plot) points(label string, x, y []float64) plotter.XYs {
 
 func (p *Plot) fail(label string, err error) {
 	if p.err == nil {
-		p.err = fmt.Errorf("viz: plot %q, series %q: %w", p.Title.Text, label, err)
+		p.err = fmt.Errorf("viz: plot %q, series %q: %w", cmp.Or(p.Title.Text, p.Y.Label.Text), label, err)
 	}
 }
 
@@ -242,8 +242,8 @@ func (t *Theme) figure(l layout, rows ...[]*Plot) (*Figure, error) {
 	for _, row := range rows {
 		f.Rows = append(f.Rows, nil)
 		for _, p := range row {
-			if err := cmp.Or(p.err, p.drawable()); err != nil {
-				return nil, err
+			if p.err != nil {
+				return nil, p.err
 			}
 			p.finish()
 			for _, e := range p.key {

@@ -25,9 +25,6 @@ func settings(runs []*results.Run) ([]setting, error) {
 	}
 	var out []setting
 	for _, r := range runs {
-		if err := checkRun(r); err != nil {
-			return nil, err
-		}
 		title := r.Dataset + ", " + r.Increment + "-incremental"
 		i := slices.IndexFunc(out, func(s setting) bool { return s.title == title })
 		if i < 0 {

@@ -12,9 +12,7 @@ const closest = 1e-12
 
 // settle makes the ends of an axis equal that differ by rounding only: gonum then makes room around them.
 func settle(a *plot.Axis) {
-	if logarithmic(a.Scale) {
-		settleLog(a)
-	} else if a.Max > a.Min && !hasRoom(a.Min, a.Max) {
+	if a.Max > a.Min && !hasRoom(a.Min, a.Max) {
 		a.Max = a.Min
 	}
 }

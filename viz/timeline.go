@@ -19,9 +19,6 @@ import (
 // step, one for the memory from the first task's end on, and below them K(t), the number of streams whose
 // gradients one step combines. It must show which tasks train together, and when.
 func Timeline(t *Theme, run *results.Run) (*Figure, error) {
-	if err := checkRun(run); err != nil {
-		return nil, err
-	}
 	end := float64(lastStep(run) + 1)
 	bars := streamBars(t, run)
 	top := t.panel("", "", "")

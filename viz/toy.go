@@ -72,18 +72,8 @@ func checkTraces(traces []Trace) error {
 		return errors.New("viz: no toy traces to draw")
 	}
 	for _, tr := range traces {
-		n := len(tr.X)
-		switch {
-		case n < 2 || len(tr.Y) != n || len(tr.F1) != n || len(tr.F2) != n:
-			return fmt.Errorf("viz: toy trace %q has %d, %d, %d and %d values of x, y, f1 and f2; want equal numbers, at least 2",
-				tr.Method, n, len(tr.Y), len(tr.F1), len(tr.F2))
-		case tr.Arrival != traces[0].Arrival || tr.Arrival < 0 || tr.Arrival >= n-1:
-			return fmt.Errorf("viz: toy trace %q: task 2 arrives at step %d of %d; all traces must share one step within", tr.Method, tr.Arrival, n)
-		}
-		for i := range n {
-			if !finite(tr.X[i]) || !finite(tr.Y[i]) || !finite(tr.F1[i]) || !finite(tr.F2[i]) {
-				return fmt.Errorf("viz: toy trace %q is not finite at step %d", tr.Method, i)
-			}
+		if tr.Arrival != traces[0].Arrival || tr.Arrival >= len(tr.X)-1 {
+			return fmt.Errorf("viz: toy trace %q: task 2 arrives at step %d of %d; want one step for all traces, before the last", tr.Method, tr.Arrival, len(tr.X))
 		}
 	}
 	return nil

@@ -201,72 +201,6 @@ func TestMoveApart(t *testing.T) {
 	}
 }
 
-func TestBadInput(t *testing.T) {
-	nan := twoTasks()
-	nan.Curve[1].Mean = math.NaN()
-	order := twoTasks()
-	order.Curve[1].Step = 3
-	backwards := twoTasks()
-	backwards.Tasks[1].End = 1
-	accuracy := twoTasks()
-	accuracy.Tasks[0].AccFinal = math.Inf(1)
-	other := twoTasks()
-	other.Increment = "class"
-	fewer := twoTasks()
-	fewer.Tasks = fewer.Tasks[:1]
-	silent := twoTasks()
-	silent.Curve = nil
-	for _, c := range []struct {
-		name string
-		err  error
-		want string
-	}{
-		{"none", second(Accuracy(Light)), "no runs"},
-		{"nil", second(Timeline(Light, nil)), "nil"},
-		{"no tasks", second(Timeline(Light, &results.Run{ID: "x"})), "run x has no tasks"},
-		{"NaN", second(Accuracy(Light, nan)), "NaN; want a fraction"},
-		{"steps", second(Accuracy(Light, order)), "step 3 follows step 3"},
-		{"end before start", second(Timeline(Light, backwards)), "from step 2 to 1"},
-		{"infinite", second(TaskAccuracy(Light, accuracy)), "+Inf; want fractions"},
-		{"mixed", second(Accuracy(Light, twoTasks(), other)), "two figures"},
-		{"task numbers", second(TaskAccuracy(Light, twoTasks(), fewer)), "has 1"},
-		{"no curve", second(Accuracy(Light, silent)), "evaluate"},
-		{"no certificate", second(Certificates(Light, []results.Record{{IDs: []int{1}}})), "no record holds"},
-		{"no traces", second(ToyDescent(Light)), "no toy traces"},
-		{"lengths", second(ToyLosses(Light, Trace{Method: "a", X: []float64{1, 2}, Y: []float64{1}})), "2, 1, 0 and 0"},
-		{"arrival", second(ToyPaths(Light, Trace{X: []float64{1, 2}, Y: []float64{1, 2}, F1: []float64{1, 2}, F2: []float64{1, 2}, Arrival: 5})), "within"},
-		{"trace NaN", second(ToyPaths(Light, Trace{X: []float64{1, math.NaN()}, Y: []float64{1, 2}, F1: []float64{1, 2}, F2: []float64{1, 2}})), "not finite"},
-	} {
-		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
-			t.Errorf("%s: error %v; want one with %q", c.name, c.err, c.want)
-		}
-	}
-}
-
-func second(_ *Figure, err error) error { return err }
-
-func TestGroups(t *testing.T) {
-	a, b, c, d := twoTasks(), twoTasks(), twoTasks(), twoTasks()
-	a.Method, a.MethodTitle = "er", "ER"
-	b.Params = map[string]any{"tau": 5.0}
-	c.Params = map[string]any{"tau": 1.0}
-	d.Params = map[string]any{"tau": 5.0}
-	groups, err := Groups([]*results.Run{a, b, c, d})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, g := range groups {
-		got = append(got, g.Label)
-	}
-	if want := []string{"ER", "MGDA tau=5", "MGDA tau=1"}; !slices.Equal(got, want) {
-		t.Errorf("groups %q, want %q", got, want)
-	}
-	if len(groups[1].Runs) != 2 {
-		t.Errorf("%d runs with tau=5, want 2", len(groups[1].Runs))
-	}
-}
-
 // TestExperimentsStandApart: runs that differ in a setting are not averaged, and their labels say in which; seed,
 // label set and timeline only repeat an experiment.
 func TestExperimentsStandApart(t *testing.T) {
@@ -314,25 +248,5 @@ func TestVariantsStandApart(t *testing.T) {
 	}
 	if len(styles) != 3 || len(colours) != 3 || len(groups[1].Runs) != 2 {
 		t.Errorf("%d styles, %d shades, and %d runs with editing", len(styles), len(colours), len(groups[1].Runs))
-	}
-}
-
-// Equal positions spread to both sides alike, and those that are far enough apart stay where they are.
-func TestSpaceOut(t *testing.T) {
-	for _, c := range []struct{ xs, want []vg.Length }{
-		{[]vg.Length{1, 20, 40}, []vg.Length{1, 20, 40}},
-		{[]vg.Length{10, 10}, []vg.Length{5, 15}},
-		{[]vg.Length{10, 10, 10, 50}, []vg.Length{0, 10, 20, 50}},
-		{[]vg.Length{10, 10, 16}, []vg.Length{2, 12, 22}}, // the pair meets its neighbour
-		{nil, nil},
-	} {
-		got := slices.Clone(c.xs)
-		spaceOut(got, 10)
-		for i := range got {
-			if math.Abs(float64(got[i]-c.want[i])) > 1e-9 {
-				t.Errorf("%v: %v, want %v", c.xs, got, c.want)
-				break
-			}
-		}
 	}
 }
