@@ -15,41 +15,32 @@ import (
 // the lead is: a band of one standard deviation over the runs or, with more than four methods, a bar of that height at each
 // point.
 func Accuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
-	groups, err := Groups(runs)
+	groups, err := t.groups(runs)
 	if err != nil {
 		return nil, err
 	}
-	p := t.panel("", "optimiser step", "accuracy over started tasks, %")
-	p.grid()
-	styles, _ := t.dressed(groups...)
-	data := Table{Head: []string{"method", "step", "accuracy_percent", "std_percent", "runs"}}
-	low, high := math.Inf(1), 0.0
+	p := NewPlot(t, "", "optimiser step", "accuracy over started tasks, %")
+	p.NameEnds()
 	if sameTimeline(runs) {
-		p.verticals(arrivals(runs[0])...)
-		xys, style := chanceLine(runs[0]), t.line(t.Muted, 1, 1, 2)
-		p.line(style, xys)
-		last := xys[len(xys)-1]
-		p.nameEnd(endLabel{x: last.X, y: last.Y, text: "guessing", line: style})
-		low = last.Y
+		p.marks = arrivals(runs[0])
+		p.named("guessing", t.line(t.Muted, 1, 1, 2), chanceLine(runs[0]))
 	}
+	data := Table{Head: []string{"method", "step", "accuracy_percent", "std_percent", "runs"}}
 	for _, g := range groups {
-		c, s := meanCurve(g.Runs), styles[g.Label]
-		n := len(c.steps) - 1
-		if n < 0 {
+		c := meanCurve(g.Runs)
+		if len(c.steps) == 0 {
 			return nil, fmt.Errorf("viz: the runs of %s have no steps at which all of them have an accuracy; evaluate at task ends at least", g.Label)
 		}
-		p.curve(s, c, spreadFor(len(g.Runs), len(groups)))
-		p.nameEnd(endLabel{x: c.steps[n], y: c.mean[n], text: g.Label, line: s.line(1), glyph: s.glyph(2.6)})
+		p.curve(g.Label, g.style, c, spreadFor(len(g.Runs), len(groups)))
 		for i, mean := range c.mean {
 			data.add(g.Label, int(c.steps[i]), mean, c.std[i], len(g.Runs))
-			low, high = min(low, mean-c.std[i]), max(high, mean+c.std[i])
 		}
 	}
-	end := p.X.Max
+	p.X.Min = 0
 	for _, r := range runs {
-		end = max(end, float64(lastStep(r)+1))
+		p.X.Max = max(p.X.Max, float64(lastStep(r)+1))
 	}
-	p.axes(0, end, max(0, low-6), min(100, high+6))
+	p.room(6, 0, 100)
 	return t.figure(layout{name: "accuracy", data: data, height: 290,
 		alt: fmt.Sprintf("Average accuracy over the started tasks against the optimiser step, for %d methods.", len(groups))}, []*Plot{p})
 }
@@ -153,7 +144,7 @@ func spreadFor(runs, lines int) spread {
 }
 
 // curve draws a curve with its spread, and with markers and bars as long as there are at most 40 points.
-func (p *Plot) curve(s Style, c curve, show spread) {
+func (p *Plot) curve(label string, s Style, c curve, show spread) {
 	xys, low, high := make(plotter.XYs, len(c.steps)), make(plotter.XYs, len(c.steps)), make(plotter.XYs, len(c.steps))
 	for i, x := range c.steps {
 		xys[i] = plotter.XY{X: x, Y: c.mean[i]}
@@ -169,7 +160,8 @@ func (p *Plot) curve(s Style, c curve, show spread) {
 	case show != noSpread && few:
 		p.errorBars(s.Color, low, high)
 	}
-	p.line(s.line(1.6), xys)
+	p.named(label, s.line(1.6), xys)
+	p.explain(keyEntry{label: label, glyph: s.glyph(2.8), end: xys[n]})
 	if few {
 		p.scatter(s.glyph(2.4), xys)
 	}

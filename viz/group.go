@@ -22,6 +22,7 @@ type Group struct {
 	Runs    []*results.Run
 
 	settings map[string]string
+	style    Style
 }
 
 // Groups sorts runs into groups, in the order of their first run. It returns an error if a run
@@ -120,28 +121,36 @@ func sharing(groups []Group) map[string][]*Group {
 	return out
 }
 
-// dressed gives each label of some groups a style, which no two share, and a place in the key.
-func (t *Theme) dressed(groups ...Group) (map[string]Style, []keyEntry) {
+// groups is [Groups] with a style for each.
+func (t *Theme) groups(runs []*results.Run) ([]Group, error) {
+	groups, err := Groups(runs)
+	t.dress(groups)
+	return groups, err
+}
+
+// dress gives groups styles: those of one label the same, and no two labels the same.
+func (t *Theme) dress(all ...[]Group) {
 	var once []Group
-	for _, g := range groups {
-		if !slices.ContainsFunc(once, func(o Group) bool { return o.Label == g.Label }) {
+	with := func(g Group) int { return slices.IndexFunc(once, func(o Group) bool { return o.Label == g.Label }) }
+	for _, g := range slices.Concat(all...) {
+		if with(g) < 0 {
 			once = append(once, g)
 		}
 	}
-	styles, key := map[string]Style{}, make([]keyEntry, len(once))
-	for i, s := range t.named(looksOf(once)) {
-		styles[once[i].Label] = s
-		key[i] = keyEntry{label: once[i].Label, line: s.line(1.6), glyph: s.glyph(2.8)}
+	styles := t.named(looksOf(once))
+	for _, groups := range all {
+		for i, g := range groups {
+			groups[i].style = styles[with(g)]
+		}
 	}
-	return styles, key
 }
 
 // Groups returns the styles that groups of runs have in a figure of all of them, such as [Accuracy].
-func (t *Theme) Groups(groups []Group) []Style {
-	styles, _ := t.dressed(groups...)
-	out := make([]Style, len(groups))
-	for i, g := range groups {
-		out[i] = styles[g.Label]
+func (t *Theme) Groups(groups []Group) (out []Style) {
+	dressed := slices.Clone(groups)
+	t.dress(dressed)
+	for _, g := range dressed {
+		out = append(out, g.style)
 	}
 	return out
 }

@@ -149,10 +149,10 @@ func ToyLosses(t *Theme, traces ...Trace) (*Figure, error) {
 }
 
 func (t *Theme) lossPlot(traces []Trace, label string, values func(*Trace) []float64) *Plot {
-	p := t.panel("", "step", label)
+	p := NewPlot(t, "", "step", label)
+	p.NameEnds()
+	p.Mark(float64(traces[0].Arrival), "task 2 arrives")
 	p.X.Tick.Marker = roundTicks{4}
-	p.grid()
-	p.verticals(vertical{float64(traces[0].Arrival), "task 2 arrives"})
 	styles := t.tracesOf(traces)
 	low, high := math.Inf(1), math.Inf(-1)
 	for i := range traces {
@@ -167,9 +167,8 @@ func (t *Theme) lossPlot(traces []Trace, label string, values func(*Trace) []flo
 				xys = append(xys, plotter.XY{X: float64(step), Y: v})
 			}
 		}
-		p.line(s.line(1.6), xys)
-		last := xys[len(xys)-1]
-		p.nameEnd(endLabel{x: last.X, y: last.Y, text: tr.label(), line: s.line(1), glyph: s.glyph(2.6)})
+		p.named(tr.label(), s.line(1.6), xys)
+		p.explain(keyEntry{label: tr.label(), glyph: s.glyph(2.8), end: xys[len(xys)-1]})
 	}
 	margin := 0.08 * (high - low)
 	p.axes(0, p.X.Max, low-margin, high+2*margin)
