@@ -20,49 +20,48 @@ import (
 // half. It must show which streams conflict, how much and how often. The records must hold Gram matrices; a single step's record
 // gives its cosines alone.
 func Conflicts(t *Theme, records []results.Record) (*Figure, error) {
-	pairs, names, err := cosines(records)
+	rows, pairs, err := cosines(records)
 	if err != nil {
 		return nil, err
 	}
-	columns := names
+	names, columns := rows.names(), rows.names()
 	if len(names) > 7 { // too many to stand beside each other in full
-		columns = nil
-		for _, name := range names {
-			columns = append(columns, strings.TrimPrefix(name, "task "))
+		for i := range columns {
+			columns[i] = strings.TrimPrefix(columns[i], "task ")
 		}
 	}
-	cosine := t.panel("cosine of the gradients", "", "")
-	cosine.matrix(&matrix{rows: names, columns: columns, color: t.diverging, text: signed,
-		cells: cells(pairs, pair.mean)})
-	row := []*Plot{cosine}
-	if len(records) > 1 {
-		cosine.Title.Text += ", mean over steps"
-		share := t.panel("steps in conflict, %", "", "")
-		share.matrix(&matrix{rows: names, columns: columns, text: percent,
-			color: func(v float64) color.NRGBA { return t.diverging(1 - 2*v) },
-			cells: cells(pairs, pair.share)})
-		row = append(row, share)
+	panel := func(title string, color func(float64) color.NRGBA, text func(float64) string, value func(pair) float64) *Plot {
+		m := &matrix{rows: names, columns: columns, color: color, text: text}
+		for i, a := range rows.ids {
+			m.cells = append(m.cells, nil)
+			for _, b := range rows.ids {
+				m.cells[i] = append(m.cells[i], value(pairs[[2]int{a, b}]))
+			}
+		}
+		p := t.panel(title, "", "")
+		p.matrix(m)
+		return p
 	}
-	return t.figure(layout{name: "conflicts", data: pairTable(pairs, names), height: 300, width: wide / 2 * vg.Length(len(row)),
+	row := []*Plot{panel("cosine of the gradients", t.diverging, signed, pair.mean)}
+	if len(records) > 1 {
+		row[0].Title.Text += ", mean over steps"
+		row = append(row, panel("steps in conflict, %", func(v float64) color.NRGBA { return t.diverging(1 - 2*v) }, percent, pair.share))
+	}
+	data := Table{Head: []string{"stream", "other", "mean_cosine", "share_in_conflict", "steps"}}
+	for i, a := range rows.ids {
+		for _, b := range rows.ids[i+1:] {
+			if p := pairs[[2]int{a, b}]; p.steps > 0 {
+				data.add(rows.name(a), rows.name(b), p.mean(), p.share(), p.steps)
+			}
+		}
+	}
+	return t.figure(layout{name: "conflicts", data: data, height: 300, width: wide / 2 * vg.Length(len(row)),
 		alt: fmt.Sprintf("Cosines of the gradients of %d streams.", len(names)),
 		key: []keyEntry{
 			t.swatchKey("conflict (−1; all steps)", t.diverging(-1)),
 			t.swatchKey("at right angles (0; half of the steps)", t.diverging(0)),
 			t.swatchKey("agreement (+1; no step)", t.diverging(1)),
 		}}, row)
-}
-
-// pairTable has a row for each two streams that met.
-func pairTable(pairs [][]pair, names []string) Table {
-	data := Table{Head: []string{"stream", "other", "mean_cosine", "share_in_conflict", "steps"}}
-	for i := range pairs {
-		for j := i + 1; j < len(pairs); j++ {
-			if p := pairs[i][j]; p.steps > 0 {
-				data.add(names[i], names[j], p.mean(), p.share(), p.steps)
-			}
-		}
-	}
-	return data
 }
 
 func signed(v float64) string { return fmt.Sprintf("%+.2f", v) }
@@ -92,52 +91,33 @@ func (p *pair) meet(gram []float64, k, a, b int) bool {
 	return true
 }
 
-// cosines gathers all pairs of streams, the memory first, then the tasks.
-func cosines(records []results.Record) (pairs [][]pair, names []string, err error) {
+// cosines gathers all pairs of streams by their ids.
+func cosines(records []results.Record) (rows streams, pairs map[[2]int]pair, err error) {
 	if err := checkRecords(records); err != nil {
-		return nil, nil, err
+		return rows, nil, err
 	}
-	sums := map[[2]int]pair{}
-	for i := range records {
-		r := &records[i]
+	pairs = map[[2]int]pair{}
+	for _, r := range records {
 		k := len(r.IDs)
 		if len(r.Gram) == 0 && k > 0 {
-			return nil, nil, fmt.Errorf("viz: the record of step %d has no Gram matrix; record a method that needs one, for example an EMGD method", r.Step)
+			return rows, nil, fmt.Errorf("viz: the record of step %d has no Gram matrix; record a method that needs one, for example an EMGD method", r.Step)
 		}
 		for a, id := range r.IDs {
 			for b, other := range r.IDs {
-				if s := sums[[2]int{id, other}]; a != b && s.meet(r.Gram, k, a, b) {
-					sums[[2]int{id, other}] = s
+				if s := pairs[[2]int{id, other}]; a != b && s.meet(r.Gram, k, a, b) {
+					pairs[[2]int{id, other}] = s
 				}
 			}
 		}
 	}
-	rows := streamsOf(records...)
+	rows = streamsOf(records...)
 	switch n := len(rows.ids); {
-	case len(sums) == 0:
-		return nil, nil, errors.New("viz: no step has two streams with gradients to compare")
+	case len(pairs) == 0:
+		return rows, nil, errors.New("viz: no step has two streams with gradients to compare")
 	case n > maxMatrix:
-		return nil, nil, fmt.Errorf("viz: the records have %d streams; a matrix shows up to %d: draw fewer steps", n, maxMatrix)
+		return rows, nil, fmt.Errorf("viz: the records have %d streams; a matrix shows up to %d: draw fewer steps", n, maxMatrix)
 	}
-	pairs = make([][]pair, len(rows.ids))
-	for i, a := range rows.ids {
-		for _, b := range rows.ids {
-			pairs[i] = append(pairs[i], sums[[2]int{a, b}])
-		}
-		names = append(names, rows.name(a))
-	}
-	return pairs, names, nil
-}
-
-// cells applies value, which is NaN for pairs that never met.
-func cells(pairs [][]pair, value func(pair) float64) [][]float64 {
-	out := make([][]float64, len(pairs))
-	for i, row := range pairs {
-		for _, p := range row {
-			out[i] = append(out[i], value(p))
-		}
-	}
-	return out
+	return rows, pairs, nil
 }
 
 // PairKind says between which gradients a cosine is.
@@ -215,35 +195,32 @@ func ConflictShare(t *Theme, recorded ...Recorded) (*Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	kinds := []PairKind{MemoryAndTask, TwoTasks}
-	key := []keyEntry{
+	kinds := []keyEntry{
 		{label: string(MemoryAndTask), glyph: kindGlyph(t.Hues[1], draw.CircleGlyph{}), tight: true},
-		{label: string(TwoTasks), glyph: kindGlyph(t.Hues[0], polygon{4, 45}), tight: true}, paleRuns,
+		{label: string(TwoTasks), glyph: kindGlyph(t.Hues[0], polygon{4, 45}), tight: true},
 	}
-	var cosine, conflict dotRows
 	data := Table{Head: []string{"method", "pair", "mean_cosine", "share_in_conflict", "pairs"}}
-	for i, g := range groups {
+	cosine, conflict := kindRows{kinds: kinds, span: 0.4, format: "%+.2f"}, kindRows{kinds: kinds, span: 0.4, format: "%.0f %%"}
+	for _, g := range groups {
+		cosines, conflicts := make([][]float64, len(kinds)), make([][]float64, len(kinds))
 		stats := make([]map[PairKind]PairStats, len(g.runs))
 		for n, run := range g.runs {
 			stats[n] = PairsOf(run)
 		}
-		cosine.rows, conflict.rows = append(cosine.rows, g.label), append(conflict.rows, "")
 		for k, kind := range kinds {
-			var cosines, conflicts []float64
 			for _, s := range stats {
-				if p := s[kind]; p.Pairs > 0 {
-					cosines, conflicts = append(cosines, p.Cosine), append(conflicts, 100*p.Conflict)
-					data.add(g.label, string(kind), p.Cosine, p.Conflict, p.Pairs)
+				if p := s[PairKind(kind.label)]; p.Pairs > 0 {
+					cosines[k], conflicts[k] = append(cosines[k], p.Cosine), append(conflicts[k], 100*p.Conflict)
+					data.add(g.label, kind.label, p.Cosine, p.Conflict, p.Pairs)
 				}
 			}
-			at := dotRow{row: i, shift: kindShift(k, len(kinds), 0.4), mean: key[k].glyph}
-			cosine.add(at, cosines, "%+.2f")
-			conflict.add(at, conflicts, "%.0f %%")
 		}
+		cosine.add(g.label, cosines...)
+		conflict.add("", conflicts...)
 	}
 	left, right := t.panel("", "mean cosine", ""), t.panel("", "pairs in conflict, %", "")
-	left.dotRows(cosine)
-	right.dotRows(conflict)
-	return t.figure(layout{name: "conflict-share", data: data, height: vg.Length(50 + 34*len(groups)), key: key,
+	left.dotRows(cosine.dotRows)
+	right.dotRows(conflict.dotRows)
+	return t.figure(layout{name: "conflict-share", data: data, height: vg.Length(50 + 34*len(groups)), key: append(kinds, paleRuns),
 		alt: fmt.Sprintf("Mean cosines of gradients and the share of pairs in conflict, for %d methods.", len(groups))}, []*Plot{left, right})
 }

@@ -233,12 +233,13 @@ func (p *Plot) featureMap(m *FeatureMap, places map[int]int, names map[int]strin
 }
 
 func (m *FeatureMap) box() (xmin, xmax, ymin, ymax float64) {
-	xmin, xmax, ymin, ymax = math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
+	var xs, ys []float64
 	for _, x := range m.X {
-		xmin, xmax, ymin, ymax = min(xmin, x[0]), max(xmax, x[0]), min(ymin, x[1]), max(ymax, x[1])
+		xs, ys = append(xs, x[0]), append(ys, x[1])
 	}
-	mx, my := max(0.04*(xmax-xmin), 1e-9), max(0.04*(ymax-ymin), 1e-9)
-	return xmin - mx, xmax + mx, ymin - my, ymax + my
+	xmin, xmax = around(0.04, 1e-9, xs...)
+	ymin, ymax = around(0.04, 1e-9, ys...)
+	return xmin, xmax, ymin, ymax
 }
 
 // median returns the median place of a class's test samples.

@@ -92,7 +92,7 @@ func (t *Theme) grouped(recorded []Recorded) ([]recordedGroup, error) {
 }
 
 // taskEnds marks the steps after which a task is over, and from which on its samples are in the memory.
-func taskEnds(records []results.Record, named bool) (marks []vertical) {
+func taskEnds(records []results.Record) (marks []vertical) {
 	last := map[int]int{} // a task may be left out of single steps
 	for i, r := range records {
 		for _, id := range r.IDs {
@@ -104,17 +104,22 @@ func taskEnds(records []results.Record, named bool) (marks []vertical) {
 			if id <= 0 || last[id] != i-1 {
 				continue
 			}
-			mark := vertical{x: float64(records[i].Step)}
-			if named {
-				mark.label = fmt.Sprint(id)
-				if len(marks) == 0 {
-					mark.label = fmt.Sprintf("end of task %d", id)
-				}
+			label := fmt.Sprint(id)
+			if len(marks) == 0 {
+				label = fmt.Sprintf("end of task %d", id)
 			}
-			marks = append(marks, mark)
+			marks = append(marks, vertical{float64(records[i].Step), label})
 		}
 	}
 	return marks
+}
+
+// unnamed leaves out the labels of marks.
+func unnamed(marks []vertical) (out []vertical) {
+	for _, m := range marks {
+		out = append(out, vertical{x: m.x})
+	}
+	return out
 }
 
 // sameHeight gives plots one vertical axis.

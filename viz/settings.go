@@ -145,7 +145,7 @@ func Profiles(t *Theme, runs ...*results.Run) (*Figure, error) {
 	data := Table{Head: []string{"setting", "method", "accuracy_percent", "share_above_percent", "runs"}}
 	for _, part := range parts {
 		p := NewPlot(t, part.title, "final accuracy A, %", "runs above, %")
-		low, high := rangeOfA(part.runs)
+		low, high := around(0.04, 0.5, finals(part.runs)...)
 		for _, g := range part.groups {
 			xys := profile(g.Runs, low, high)
 			for _, at := range xys[1 : len(xys)-1] {
@@ -169,13 +169,6 @@ func steps(xys plotter.XYs) (out plotter.XYs) {
 		out = append(out, xy)
 	}
 	return out
-}
-
-// rangeOfA goes a little beyond all final accuracies.
-func rangeOfA(runs []*results.Run) (low, high float64) {
-	low, high = slices.Min(finals(runs)), slices.Max(finals(runs))
-	pad := max(0.5, 0.04*(high-low))
-	return low - pad, high + pad
 }
 
 // profile is the share of runs above each of their accuracies, from a threshold below all to one above all.

@@ -26,7 +26,12 @@ type TimePart struct {
 // StepTimes draws where the time of training steps goes. It must show what a method costs in total, a stacked bar for each row,
 // and what each part costs, even the smallest: on the right each part by itself on a logarithmic axis.
 func StepTimes(t *Theme, steps ...StepTime) (*Figure, error) {
-	names := partNames(steps)
+	var names []string
+	for _, s := range steps {
+		for _, part := range s.Parts {
+			names = once(names, part.Name)
+		}
+	}
 	l := layout{name: "step-times", height: vg.Length(76 + 24*len(steps)), data: Table{Head: []string{"row", "part", "milliseconds"}},
 		alt: fmt.Sprintf("Breakdown of the time of a training step, for %d rows.", len(steps))}
 	for i, name := range names {
@@ -71,18 +76,6 @@ func StepTimes(t *Theme, steps ...StepTime) (*Figure, error) {
 	right.Add(grid)
 	right.dots(parts...)
 	return t.figure(l, []*Plot{left, right})
-}
-
-// partNames are the parts of all rows, in the order of their first.
-func partNames(steps []StepTime) (names []string) {
-	for _, s := range steps {
-		for _, part := range s.Parts {
-			if !slices.Contains(names, part.Name) {
-				names = append(names, part.Name)
-			}
-		}
-	}
-	return names
 }
 
 // timeTicks names the powers of ten of a millisecond on an axis that holds their exponents.

@@ -108,7 +108,7 @@ func TestTasksEndOnce(t *testing.T) {
 	for step, ids := range [][]int{{1, 2}, {1}, {1, 2}, {0, 2}} {
 		records = append(records, results.Record{Step: step, IDs: ids})
 	}
-	if marks := taskEnds(records, false); len(marks) != 1 || marks[0].x != 3 {
+	if marks := taskEnds(records); len(marks) != 1 || marks[0].x != 3 {
 		t.Errorf("ends %v, want that of task 1 at step 3", marks)
 	}
 }

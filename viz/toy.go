@@ -83,7 +83,7 @@ func checkTraces(traces []Trace) error {
 func (t *Theme) descentPlot(title string, traces []Trace, first int) *Plot {
 	p := t.panel(title, "x", "y")
 	p.X.Tick.Marker, p.Y.Tick.Marker = roundTicks{5}, roundTicks{5}
-	box := around(traces, first)
+	box := boxOf(traces, first)
 	p.contours(toy.F1, box, t.line(t.Contours[0], 0.7))
 	p.contours(toy.F2, box, t.line(t.Contours[1], 0.7, 4, 2))
 	styles := t.tracesOf(traces)
@@ -120,17 +120,15 @@ func longestFirst(traces []Trace, first int) []int {
 	return sorted
 }
 
-// around returns xmin, xmax, ymin, ymax of all paths from step first on, with a margin.
-func around(traces []Trace, first int) [4]float64 {
-	box := [4]float64{math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)}
+// boxOf returns xmin, xmax, ymin, ymax of all paths from step first on, with a margin.
+func boxOf(traces []Trace, first int) (box [4]float64) {
+	var x, y []float64
 	for _, tr := range traces {
-		for i := first; i < len(tr.X); i++ {
-			box[0], box[1] = min(box[0], tr.X[i]), max(box[1], tr.X[i])
-			box[2], box[3] = min(box[2], tr.Y[i]), max(box[3], tr.Y[i])
-		}
+		x, y = append(x, tr.X[first:]...), append(y, tr.Y[first:]...)
 	}
-	mx, my := max(0.14*(box[1]-box[0]), 1e-4), max(0.14*(box[3]-box[2]), 1e-4)
-	return [4]float64{box[0] - mx, box[1] + mx, box[2] - my, box[3] + my}
+	box[0], box[1] = around(0.14, 1e-4, x...)
+	box[2], box[3] = around(0.14, 1e-4, y...)
+	return box
 }
 
 // ToyLosses draws both toy functions along each method's descent. It must show which methods let the old task's loss rise when
