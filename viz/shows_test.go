@@ -94,8 +94,7 @@ func TestGeometryShowsSlack(t *testing.T) {
 func TestGeometryNamesStandFree(t *testing.T) {
 	c := draw.Canvas{Rectangle: vg.Rectangle{Max: vg.Point{X: 300, Y: 250}}}
 	for s := 1; s <= 9; s++ {
-		sigma := []float64{float64(s) / 10, float64(10-s) / 10}
-		step, err := Geometry([][]float64{{1, 0.2}, {0.3, 1.8}}, sigma)
+		step, err := Geometry([][]float64{{1, 0.2}, {0.3, 1.8}}, []float64{float64(s) / 10, float64(10-s) / 10})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,17 +104,19 @@ func TestGeometryNamesStandFree(t *testing.T) {
 		p := Light.newPlot("", "")
 		p.Add(a)
 		at := scaled(draw.Crop(c, 0, -vg.Points(40), vg.Points(10), -vg.Points(10)), p)
-		var taken []vg.Rectangle
+		taken, sty := a.taken(at), Light.text(Light.Ink, tickSize)
 		for i, left := range a.names(c, at) {
-			it := a.items[i]
-			box := nameBox(left, Light.text(Light.Ink, tickSize).Width(it.text))
-			if n := covers(c, box, a.lines(at), taken); n > 0 {
-				t.Errorf("σ₁ = 0.%d: the name %s covers something (%d)", s, it.text, n)
+			size, tip := sty.Rectangle(a.items[i].text).Size(), at(a.items[i].x, a.items[i].y)
+			box := vg.Rectangle{Min: vg.Point{X: left.X, Y: left.Y - size.Y/2}, Max: vg.Point{X: left.X + size.X, Y: left.Y + size.Y/2}}
+			for _, other := range taken {
+				if overlap(box, other) {
+					t.Errorf("σ₁ = 0.%d: the name %s covers something", s, a.items[i].text)
+					break
+				}
 			}
 			taken = append(taken, box)
-			tip := at(it.x, it.y)
-			if gap := math.Hypot(float64(left.X-tip.X), float64(left.Y-tip.Y)); gap > 50 {
-				t.Errorf("σ₁ = 0.%d: the name %s begins %.0f points from its tip", s, it.text, gap)
+			if near := nearest(box, tip).Sub(tip); near.Dot(near) > 50*50 {
+				t.Errorf("σ₁ = 0.%d: the name %s is at %v, far from its tip", s, a.items[i].text, near)
 			}
 		}
 	}
