@@ -1,6 +1,7 @@
 package nb
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"sync"
@@ -67,7 +68,7 @@ func (b *Bar) Close() error {
 
 func (b *Bar) show(now time.Time) error {
 	b.shown = now
-	if !InNotebook() {
+	if !inNotebook() {
 		return nil
 	}
 	return send(&protocol.DisplayData{Data: map[protocol.MIMEType]any{
@@ -167,8 +168,14 @@ func (l *Live) Close() error {
 
 func (l *Live) flush(draw Drawing, final bool) error {
 	f, err := drawThemed(draw)
-	if err == nil {
-		err = f.show(l.id, final)
+	switch {
+	case err != nil:
+	case final:
+		err = f.show(l.id)
+	case inNotebook():
+		var p page
+		p.figure(f)
+		err = cmp.Or(p.err, showHTML(themeStyle+p.String(), l.id))
 	}
 	l.shown = time.Now() // from the end: drawing must not take all the time
 	return report(err)
