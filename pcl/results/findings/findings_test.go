@@ -213,21 +213,6 @@ func TestSummaries(t *testing.T) {
 	if p.Command != "pcl grid run table2 --size test-split --backend xla-cpu" {
 		t.Error(p.Command)
 	}
-	absent := func(table, dataset, increment string) *Absent {
-		i := slices.IndexFunc(f.Absent, func(a Absent) bool {
-			return a.Table == table && a.Dataset == dataset && a.Increment == increment
-		})
-		if i < 0 {
-			return nil
-		}
-		return &f.Absent[i]
-	}
-	if a := absent("Table 2", "PS-EMNIST", "class"); a == nil || a.Done != 17 || a.Planned != 18 {
-		t.Errorf("of a table with one failure: %+v", a)
-	}
-	if a := absent("Table 1", "PS-EMNIST", "task"); a == nil || a.Done != 0 || a.Planned != 0 {
-		t.Errorf("of a table without results: %+v", a)
-	}
 	missing := f.Missing(map[string]string{"Table 1": "It needs a GPU."})
 	if m := missing[0]; m.Table != "Table 1" || !strings.HasPrefix(m.Text, "There are no results on PS-EMNIST, task-incremental; ") || !strings.HasSuffix(m.Text, ". It needs a GPU.") {
 		t.Errorf("missing of Table 1: %+v", m)

@@ -1,13 +1,13 @@
 package findings
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/parallelcl/parallelcl/internal/invented"
+	"github.com/parallelcl/parallelcl/pcl/results/paper"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/stats"
 )
@@ -246,15 +246,16 @@ func TestClaimsAreComplete(t *testing.T) {
 		}
 		seen[c.ID] = true
 	}
-	for text, want := range map[string]string{
-		"methods = [\"Nobody\"]\nthan = [\"AvgGrad\"]":                             `no method "Nobody"`,
-		"methods = [\"MGDA\"]":                                                     "some methods or every other",
-		"methods = [\"MGDA\"]\nthan = [\"AvgGrad\"]\nrelation = \"alike\"":         "margin",
-		"methods = [\"MGDA\"]\nthan = [\"AvgGrad\"]\nrelations = \"alike\"":        "unknown key",
-		"methods = [\"MGDA\"]\nthan = [\"AvgGrad\"]\nrelation = \"about as good\"": "relation",
-	} {
-		if _, err := parse(fmt.Sprintf("[[claim]]\nid = \"x\"\ntext = \"X.\"\ntables = [\"Table 1\"]\n%s\n", text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", text, err)
+	for _, c := range append(claims(), controls()...) {
+		if c.Text == "" || len(c.Methods) == 0 || (len(c.Tables) > 0) == (len(c.Grids) > 0) || (c.Relation == alike) != (c.Margin > 0) || (len(c.Than) > 0) == c.EveryOther && c.At == "" {
+			t.Errorf("claim %s: %+v", c.ID, c)
+		}
+		for _, table := range c.Tables {
+			for _, m := range slices.Concat(c.Methods, c.Than, c.Except) {
+				if !slices.ContainsFunc(paper.Table(table), func(n paper.Number) bool { return n.Method == m }) {
+					t.Errorf("claim %s: %s has no method %q", c.ID, table, m)
+				}
+			}
 		}
 	}
 }
