@@ -120,15 +120,11 @@ func cosines(records []results.Record) (rows streams, pairs map[[2]int]pair, err
 	return rows, pairs, nil
 }
 
-// PairKind says between which gradients a cosine is.
-type PairKind string
+// Pairs says how the gradients of a run agree: the memory's, the sum of its rows, with those of running tasks, and these with
+// each other.
+type Pairs struct{ MemoryAndTask, TwoTasks PairStats }
 
-const (
-	MemoryAndTask PairKind = "memory and task" // the memory's gradient, the sum of its rows, and that of a running task
-	TwoTasks      PairKind = "two tasks"       // those of two running tasks
-)
-
-// PairStats are the cosines of all pairs of a kind, over the steps of a run.
+// PairStats are the cosines of pairs of gradients over the steps of a run.
 type PairStats struct {
 	Pairs    int     // over all steps
 	Cosine   float64 // mean
@@ -136,27 +132,29 @@ type PairStats struct {
 }
 
 // PairsOf returns how the gradients of a run agree. The records must hold Gram matrices.
-func PairsOf(records []results.Record) map[PairKind]PairStats {
-	sums := map[PairKind]pair{}
+func PairsOf(records []results.Record) Pairs {
+	var memory, tasks pair
 	for i := range records {
 		ids, gram := summedMemory(&records[i])
 		for a := range ids {
 			for b := range a {
-				kind := TwoTasks
 				if ids[b] == 0 {
-					kind = MemoryAndTask
-				}
-				if s := sums[kind]; s.meet(gram, len(ids), a, b) {
-					sums[kind] = s
+					memory.meet(gram, len(ids), a, b)
+				} else {
+					tasks.meet(gram, len(ids), a, b)
 				}
 			}
 		}
 	}
-	out := map[PairKind]PairStats{}
-	for kind, s := range sums {
-		out[kind] = PairStats{Pairs: int(s.steps), Cosine: s.mean(), Conflict: s.share()}
+	return Pairs{memory.stats(), tasks.stats()}
+}
+
+// stats has zeros where two gradients never met.
+func (p pair) stats() PairStats {
+	if p.steps == 0 {
+		return PairStats{}
 	}
-	return out
+	return PairStats{Pairs: int(p.steps), Cosine: p.mean(), Conflict: p.share()}
 }
 
 // summedMemory returns a step's ids and Gram matrix with the rows of the memory, wherever they stand, added up to one, the
@@ -196,20 +194,17 @@ func ConflictShare(t *Theme, recorded ...Recorded) (*Figure, error) {
 		return nil, err
 	}
 	kinds := []keyEntry{
-		{label: string(MemoryAndTask), glyph: kindGlyph(t.Hues[1], draw.CircleGlyph{}), tight: true},
-		{label: string(TwoTasks), glyph: kindGlyph(t.Hues[0], polygon{4, 45}), tight: true},
+		{label: "memory and task", glyph: kindGlyph(t.Hues[1], draw.CircleGlyph{}), tight: true},
+		{label: "two tasks", glyph: kindGlyph(t.Hues[0], polygon{4, 45}), tight: true},
 	}
 	data := Table{Head: []string{"method", "pair", "mean_cosine", "share_in_conflict", "pairs"}}
 	cosine, conflict := kindRows{kinds: kinds, span: 0.4, format: "%+.2f"}, kindRows{kinds: kinds, span: 0.4, format: "%.0f %%"}
 	for _, g := range groups {
 		cosines, conflicts := make([][]float64, len(kinds)), make([][]float64, len(kinds))
-		stats := make([]map[PairKind]PairStats, len(g.runs))
-		for n, run := range g.runs {
-			stats[n] = PairsOf(run)
-		}
 		for k, kind := range kinds {
-			for _, s := range stats {
-				if p := s[PairKind(kind.label)]; p.Pairs > 0 {
+			for _, run := range g.runs {
+				all := PairsOf(run)
+				if p := []PairStats{all.MemoryAndTask, all.TwoTasks}[k]; p.Pairs > 0 {
 					cosines[k], conflicts[k] = append(cosines[k], p.Cosine), append(conflicts[k], 100*p.Conflict)
 					data.add(g.label, kind.label, p.Cosine, p.Conflict, p.Pairs)
 				}

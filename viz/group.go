@@ -21,6 +21,7 @@ type Group struct {
 	Label   string // as in print, with the variant, and the parameters where several groups would else share it
 	Runs    []*results.Run
 
+	key      string // what its runs have in common
 	settings map[string]string
 	style    Style
 }
@@ -56,24 +57,20 @@ func byMethod(runs []*results.Run) ([]Group, error) {
 }
 
 // groupBy sorts runs by their method, its parameters, its variant and further settings.
-func groupBy(runs []*results.Run, settings func(*results.Run) map[string]string) ([]Group, error) {
+func groupBy(runs []*results.Run, also func(*results.Run) map[string]string) ([]Group, error) {
 	if len(runs) == 0 {
 		return nil, errors.New("viz: no runs to draw")
 	}
 	var groups []Group
-	var keys []string
 	for _, r := range runs {
 		if r == nil || len(r.Tasks) == 0 {
 			return nil, errors.New("viz: a run is nil or has no tasks")
 		}
-		own := settings(r)
-		key := fmt.Sprintf("%s\n%s\n%s\n%v", r.Method, r.ParamText(), r.Variant, own) // 5 and "5", as a flag says it, are one value
-		i := slices.Index(keys, key)
+		own := groupOf(r, also(r))
+		i := slices.IndexFunc(groups, func(g Group) bool { return g.key == own.key })
 		if i < 0 {
-			i = len(keys)
-			keys = append(keys, key)
-			groups = append(groups, newGroup(r))
-			groups[i].settings = own
+			i = len(groups)
+			groups = append(groups, own)
 		}
 		groups[i].Runs = append(groups[i].Runs, r)
 	}
@@ -81,12 +78,13 @@ func groupBy(runs []*results.Run, settings func(*results.Run) map[string]string)
 	return groups, nil
 }
 
-// newGroup returns the group of a first run, still without it.
-func newGroup(r *results.Run) Group {
-	g := Group{Method: r.Method, Variant: r.Variant, Label: cmp.Or(r.MethodTitle, r.Method)}
+// groupOf returns the group that a run belongs to, still without it.
+func groupOf(r *results.Run, settings map[string]string) Group {
+	g := Group{Method: r.Method, Variant: r.Variant, Label: cmp.Or(r.MethodTitle, r.Method), settings: settings}
 	if g.Variant != "" {
 		g.Label += " + " + g.Variant
 	}
+	g.key = fmt.Sprintf("%s\n%s\n%s\n%v", r.Method, r.ParamText(), r.Variant, settings) // 5 and "5", as a flag says it, are one value
 	return g
 }
 
@@ -186,27 +184,6 @@ func (t *Theme) named(names []string) []Style {
 		out[i] = styles[name]
 	}
 	return out
-}
-
-// sameTimeline says whether all runs have their tasks at the same steps.
-func sameTimeline(runs []*results.Run) bool {
-	for _, r := range runs[1:] {
-		if !slices.EqualFunc(r.Tasks, runs[0].Tasks, func(a, b results.Task) bool {
-			return a.Start == b.Start && a.End == b.End
-		}) {
-			return false
-		}
-	}
-	return true
-}
-
-// lastStep is the last step of any task.
-func lastStep(r *results.Run) int {
-	last := 0
-	for _, t := range r.Tasks {
-		last = max(last, t.End)
-	}
-	return last
 }
 
 // meanStd returns the mean and the population standard deviation.

@@ -46,12 +46,9 @@ func TestMemoryOf(t *testing.T) {
 func TestPairsOf(t *testing.T) {
 	// The joined memory (1, 2) is at right angles to (2, −1) and has −8/(4√5) with (0, −4); the tasks have 4/(4√5).
 	got := PairsOf([]results.Record{apartRows(), {IDs: []int{7}, Gram: []float64{1}}})
-	for kind, want := range map[PairKind]PairStats{
-		MemoryAndTask: {Pairs: 2, Cosine: -1 / math.Sqrt(5), Conflict: .5},
-		TwoTasks:      {Pairs: 1, Cosine: 1 / math.Sqrt(5)},
-	} {
-		if s := got[kind]; s.Pairs != want.Pairs || s.Conflict != want.Conflict || !scalar.EqualWithinAbs(s.Cosine, want.Cosine, 1e-12) {
-			t.Errorf("%s: %+v, want %+v", kind, s, want)
+	for i, want := range []PairStats{{Pairs: 2, Cosine: -1 / math.Sqrt(5), Conflict: .5}, {Pairs: 1, Cosine: 1 / math.Sqrt(5)}} {
+		if s := []PairStats{got.MemoryAndTask, got.TwoTasks}[i]; s.Pairs != want.Pairs || s.Conflict != want.Conflict || !scalar.EqualWithinAbs(s.Cosine, want.Cosine, 1e-12) {
+			t.Errorf("%d: %+v, want %+v", i, s, want)
 		}
 	}
 	perTask := apartRows()

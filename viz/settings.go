@@ -160,17 +160,6 @@ func Profiles(t *Theme, runs ...*results.Run) (*Figure, error) {
 		alt: fmt.Sprintf("Share of runs above each final accuracy, in %d settings.", len(parts))}, inRows(plots)...)
 }
 
-// steps keeps the height of each point until the place of the next.
-func steps(xys plotter.XYs) (out plotter.XYs) {
-	for i, xy := range xys {
-		if i > 0 {
-			out = append(out, plotter.XY{X: xy.X, Y: xys[i-1].Y})
-		}
-		out = append(out, xy)
-	}
-	return out
-}
-
 // profile is the share of runs above each of their accuracies, from a threshold below all to one above all.
 func profile(runs []*results.Run, low, high float64) plotter.XYs {
 	sorted := slices.Sorted(slices.Values(finals(runs)))
