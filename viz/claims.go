@@ -12,18 +12,18 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
-// Claim is that a method is better than another, with the scores of both in the same situations.
+// Claim says that one method is better than another: A and B are their scores in the same situations.
 type Claim struct {
 	Label string
 	A, B  []float64
 }
 
-// TestedClaim is a claim and what an exact sign-flip test says about it.
+// TestedClaim is a claim with the result of an exact sign-flip test.
 type TestedClaim struct {
 	Claim
 	Mean float64 // of A − B
-	// P is the two-sided p-value, Adjusted the same after Holm's correction for all claims that were tested together.
-	// Where Refused is set, both are NaN.
+	// P is the two-sided p-value, and Adjusted the p-value after Holm's correction for all claims tested together.
+	// Both are NaN if Refused is set.
 	P, Adjusted float64
 	// Refused says why there is no test: the pairs are too few to show anything after the correction.
 	Refused error

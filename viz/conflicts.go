@@ -68,7 +68,7 @@ func signed(v float64) string { return fmt.Sprintf("%+.2f", v) }
 
 func percent(v float64) string { return fmt.Sprintf("%.0f", 100*v) }
 
-// maxMatrix is how many rows and columns a matrix may have: with more, none could be told from the next.
+// maxMatrix is the largest number of rows and columns: beyond it no cell could be told from the next.
 const maxMatrix = 500
 
 // pair sums up the steps that two streams share.

@@ -85,12 +85,12 @@ func (f *Figure) share(row int) float64 {
 	return f.Share[row] / sum
 }
 
-// look is the figure's theme.
+// look returns the figure's theme.
 func (f *Figure) look() *Theme {
 	return cmp.Or(f.theme, Light)
 }
 
-// Size is that of the plots, where 0 stands for what it stands for in the fields.
+// Size returns the size of the plots, with the defaults in place of zeros.
 func (f *Figure) Size() (width, height vg.Length) {
 	return cmp.Or(f.Width, wide), cmp.Or(f.Height, vg.Length(290*len(f.Rows)))
 }
@@ -235,7 +235,7 @@ func wellFormed(svg []byte) []byte {
 }
 
 // withPictureType calls the pictures in a drawing what they are, PNG: readers that are careful, such as exported pages, drop
-// those of an unknown type.
+// pictures of an unknown type.
 func withPictureType(svg []byte) []byte {
 	return bytes.ReplaceAll(svg, []byte(`href="data:image/jpg;base64,iVBORw0KGgo`), []byte(`href="data:image/png;base64,iVBORw0KGgo`))
 }

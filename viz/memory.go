@@ -14,7 +14,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// memoryRow is what a step has to do with the memory. Several rows of the memory count as one, their sum.
+// memoryRow describes the memory's part in a step. Several rows of the memory count as one, their sum.
 type memoryRow struct {
 	norm   float64 // length of its gradient
 	share  float64 // of its weight in the sum of all weights
@@ -23,7 +23,7 @@ type memoryRow struct {
 	d2     float64 // ‖d‖²
 }
 
-// memoryOf returns it for steps in which the memory and a task take part.
+// memoryOf describes the memory's part in a step; ok is false unless the memory and a task take part.
 func memoryOf(r *results.Record) (m memoryRow, ok bool) {
 	k, rows, tasks := len(r.IDs), 0, 0
 	m.d2 = form(r.Weights, r.Gram, r.Weights)
@@ -124,17 +124,17 @@ func MemoryRow(t *Theme, recorded ...Recorded) (*Figure, error) {
 	return t.overSteps(from, to, l, plots...)
 }
 
-// ofMemory says whether a row is one of the memory. The row of a penalty, whose id is below 0 too, is none.
+// ofMemory says whether a row belongs to the memory. The row of a penalty, whose id is below 0 too, does not.
 func ofMemory(id int) bool { return id <= 0 && id != rehearsal.PenaltyRow }
 
-// Promise is what a step said about the memory's loss and what became of it.
+// Promise compares the change of the memory's loss that a step guaranteed and predicted with the change that was measured.
 type Promise struct {
 	Step int
-	// Guaranteed is −γσ‖d‖², above which the change is not, to first order, by the step's certificate; NaN without a
-	// certificate of the memory's row, and where a floor on λ binds, so that less than that is certified. Where the weights are the certificate's λ rescaled to w = cλ it is −γσ‖d‖²/c.
+	// Guaranteed is −γσ‖d‖², the bound that the certificate sets on the change to first order. With weights rescaled to
+	// w = cλ it is −γσ‖d‖²/c. It is NaN without a certificate of the memory's row, and where a floor on λ binds.
 	// Predicted is −γJ·d, the change to first order.
 	Guaranteed, Predicted float64
-	// Changed is the loss of the same batch after the step less that before.
+	// Changed is the loss of the batch after the step minus the loss before it.
 	Changed float64
 }
 

@@ -91,7 +91,7 @@ func (t *Theme) grouped(recorded []Recorded) ([]recordedGroup, error) {
 	return out, nil
 }
 
-// taskEnds marks the steps after which a task is over, and from which on its samples are in the memory.
+// taskEnds marks the first step after each task's end, from which on its samples are in the memory.
 func taskEnds(records []results.Record) (marks []vertical) {
 	last := map[int]int{} // a task may be left out of single steps
 	for i, r := range records {

@@ -212,8 +212,8 @@ func ruleOf(r *results.Run) string {
 	return rule
 }
 
-// TemperatureSet returns the temperature that was set for a run, as it was written. A tau of methods without elastic
-// factors is none, and "auto" is no fixed one.
+// TemperatureSet returns the temperature that a run sets, as it was written; ok is false for "auto" and for methods without
+// elastic factors.
 func TemperatureSet(r *results.Run) (tau string, ok bool) {
 	given := r.Params[tauKey(r)]
 	if _, known := defaultTau[ruleOf(r)]; !known || given == nil || given == "auto" {
@@ -225,7 +225,7 @@ func TemperatureSet(r *results.Run) (tau string, ok bool) {
 // temperatureOf returns a run's fixed temperature; ok says whether it has one.
 func temperatureOf(r *results.Run) (tau float64, ok bool, err error) {
 	normal, known := defaultTau[ruleOf(r)]
-	if !known { // what it calls tau, if anything, is no temperature
+	if !known { // its tau, if it has one, is not a temperature
 		return 0, false, nil
 	}
 	given := r.Params[tauKey(r)]
@@ -241,10 +241,10 @@ func temperatureOf(r *results.Run) (tau float64, ok bool, err error) {
 			return 0, false, nil
 		}
 		if tau, err = strconv.ParseFloat(v, 64); err != nil {
-			return 0, false, fmt.Errorf("viz: run %s: tau %q is no number", r.ID, v)
+			return 0, false, fmt.Errorf("viz: run %s: tau is %q; want a number", r.ID, v)
 		}
 	default:
-		return 0, false, fmt.Errorf("viz: run %s: tau %v is no number", r.ID, v)
+		return 0, false, fmt.Errorf("viz: run %s: tau is %v; want a number", r.ID, v)
 	}
 	if !(tau > 0) {
 		return 0, false, fmt.Errorf("viz: run %s: tau is %v; want a number above 0", r.ID, given)

@@ -120,27 +120,6 @@ func TestCheckCertificates(t *testing.T) {
 	}
 }
 
-// A method keeps its hue in both themes.
-func TestMethodStyles(t *testing.T) {
-	for _, name := range append(slices.Clone(order), "unheard-of", "emgd-gs+me") {
-		place := func(t *Theme) int {
-			all := append(slices.Clone(t.Own[:]), t.Recommended)
-			for i := range 2 * len(t.Hues) {
-				all = append(all, t.hue(i))
-			}
-			return slices.Index(all, t.Method(name).Color)
-		}
-		i, j := place(Light), place(Dark)
-		if i != j || i < 0 {
-			t.Errorf("%s has hue %d in the light theme and %d in the dark one", name, i, j)
-		}
-	}
-	plain, edited := Light.Method("emgd-gs"), Light.Method("emgd-gs+me")
-	if plain.Color != edited.Color || slices.Equal(plain.Dashes, edited.Dashes) {
-		t.Error("memory editing must keep the colour and change the dash")
-	}
-}
-
 // Text keeps a contrast of 4.5 (WCAG AA) and every hue one of 2 to the background.
 func TestContrast(t *testing.T) {
 	for _, theme := range []*Theme{Light, Dark} {

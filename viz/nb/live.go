@@ -27,7 +27,7 @@ const (
 type Bar struct {
 	mu          sync.Mutex
 	id, title   string
-	begin       time.Time // of all, what comes before the first step too
+	begin       time.Time // of all, including the work before the first step
 	first       time.Time // when the first call of Set came,
 	before      int       // and the steps that were done then
 	shown       time.Time
@@ -145,7 +145,7 @@ func NewLive() *Live { return &Live{id: gonbui.UniqueId()} }
 //
 //	live.Show(func(t *viz.Theme) (*viz.Figure, error) { return viz.Accuracy(t, runs...) })
 //
-// If more than four figures a second come, only the newest is drawn: draw may be called later, or never.
+// At most four figures a second are drawn, the newest each time: draw may be called later, or never.
 func (l *Live) Show(draw Drawing) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -10,7 +10,6 @@ import (
 
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
-
 )
 
 func init() { gob.Register(map[string]any{}) } // the metadata of a picture, on its way to the kernel
