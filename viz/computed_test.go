@@ -174,18 +174,6 @@ func TestEditedImagePictures(t *testing.T) {
 	}
 }
 
-// Numbers in cells stay readable.
-func TestCellContrast(t *testing.T) {
-	for _, theme := range []*Theme{Light, Dark} {
-		for v := -1.0; v <= 1; v += 0.05 {
-			back := theme.diverging(v)
-			if got := contrast(back, readableOn(back)); got < 4.5 {
-				t.Errorf("%.2f: contrast %.1f on %v", v, got, back)
-			}
-		}
-	}
-}
-
 // Twenty tasks and the memory, and twelve methods, must find room.
 func TestManyStreams(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))

@@ -58,47 +58,30 @@ func TestPairsOf(t *testing.T) {
 	}
 }
 
-// TestMemoryRowOfTimelines: the axis has room for the longest run, and the ends of tasks are marked if all runs agree on them.
-func TestMemoryRowOfTimelines(t *testing.T) {
-	run := func(steps int) (records []results.Record) {
+// TestMemoryRowAxis: it begins where the first of the runs has a memory, which need not be the longest, and has room for the
+// longest; the ends of tasks are marked if all runs agree on them.
+func TestMemoryRowAxis(t *testing.T) {
+	run := func(without, steps int) (records []results.Record) {
 		for step := range steps {
 			r := apartRows()
-			if r.Step = step; step == steps-1 {
+			switch r.Step = step; {
+			case step < without:
+				r.IDs = []int{3, 4, 5, 6}
+			case step == steps-1:
 				r.IDs = []int{0, -1, 3, 5} // task 4 has ended
 			}
 			records = append(records, r)
 		}
 		return records
 	}
-	for _, c := range []struct{ second, key int }{{30, 3}, {45, 2}} {
-		f, err := MemoryRow(Light, Recorded{Label: "a", Method: "er", Records: run(30)}, Recorded{Label: "b", Method: "mgda", Records: run(c.second)})
+	for _, c := range []struct{ without, first, second, from, to, key int }{{0, 30, 30, 0, 29, 3}, {0, 30, 45, 0, 44, 2}, {10, 45, 30, 4, 44, 2}} {
+		f, err := MemoryRow(Light, Recorded{Label: "a", Method: "er", Records: run(c.without, c.first)}, Recorded{Label: "b", Method: "mgda", Records: run(c.from, c.second)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p := f.Rows[0][0]; p.X.Max != float64(c.second-1) || len(f.key) != c.key {
-			t.Errorf("%d steps: the axis ends at %v and the key has %d entries, want %d", c.second, p.X.Max, len(f.key), c.key)
+		if p := f.Rows[0][0]; p.X.Min != float64(c.from) || p.X.Max != float64(c.to) || len(f.key) != c.key {
+			t.Errorf("%+v: the axis goes from %v to %v and the key has %d entries", c, p.X.Min, p.X.Max, len(f.key))
 		}
-	}
-}
-
-// TestMemoryRowFromTheStart: the axis begins where the first of the runs has a memory, which need not be the longest.
-func TestMemoryRowFromTheStart(t *testing.T) {
-	run := func(without, steps int) (records []results.Record) {
-		for step := range steps {
-			r := apartRows()
-			if r.Step = step; step < without {
-				r.IDs = []int{2, 3, 4, 5}
-			}
-			records = append(records, r)
-		}
-		return records
-	}
-	f, err := MemoryRow(Light, Recorded{Label: "a", Method: "er", Records: run(10, 45)}, Recorded{Label: "b", Method: "mgda", Records: run(4, 30)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p := f.Rows[0][0]; p.X.Min != 4 {
-		t.Errorf("the axis begins at %v, want 4", p.X.Min)
 	}
 }
 

@@ -94,9 +94,6 @@ func TestOwnColours(t *testing.T) {
 				known[theme.Method(name+variant).Color] = name
 			}
 		}
-		for i := range 2 * len(theme.Hues) {
-			known[theme.hue(i)] = fmt.Sprint("hue ", i)
-		}
 		seen := map[color.NRGBA]bool{}
 		for i := range 200 {
 			name := fmt.Sprint("mine-", i)

@@ -180,52 +180,49 @@ func TestMoveApart(t *testing.T) {
 	}
 }
 
-// TestExperimentsStandApart: runs that differ in a setting are not averaged, and their labels say in which; seed,
-// label set and timeline only repeat an experiment.
-func TestExperimentsStandApart(t *testing.T) {
-	var runs []*results.Run
-	for _, config := range []string{
-		`{"seed": 1, "optimizer": {"name": "adam", "lr": 0.003}, "batch": 16}`,
-		`{"seed": 2, "labelset": 3, "timeline": 4, "optimizer": {"name": "adam", "lr": 0.003}, "batch": 16}`,
-		`{"seed": 1, "optimizer": {"name": "adam", "lr": 0.01}, "batch": 16}`,
+// TestGroups: runs that differ in a parameter, a setting or a variant are not averaged, their labels say in which, and they
+// look different; seed, label set and timeline only repeat an experiment.
+func TestGroups(t *testing.T) {
+	param := func(tau any) func(*results.Run) {
+		return func(r *results.Run) { r.Params = map[string]any{"tau": tau} }
+	}
+	config := func(text string) func(*results.Run) {
+		return func(r *results.Run) { r.Config = json.RawMessage(text) }
+	}
+	variant := func(v string) func(*results.Run) { return func(r *results.Run) { r.Variant = v } }
+	for name, c := range map[string]struct {
+		changes []func(*results.Run)
+		want    []string // labels, and how many runs
+	}{
+		"parameters": {[]func(*results.Run){param(5.0), param(1.0), param("5")}, []string{"MGDA tau=5: 2", "MGDA tau=1: 1"}},
+		"settings": {[]func(*results.Run){
+			config(`{"seed": 1, "optimizer": {"name": "adam", "lr": 0.003}, "batch": 16}`),
+			config(`{"seed": 2, "labelset": 3, "timeline": 4, "optimizer": {"name": "adam", "lr": 0.003}, "batch": 16}`),
+			config(`{"seed": 1, "optimizer": {"name": "adam", "lr": 0.01}, "batch": 16}`),
+		}, []string{"MGDA optimizer.lr=0.003: 2", "MGDA optimizer.lr=0.01: 1"}},
+		"variants": {
+			[]func(*results.Run){variant(""), variant("edit η=0.01"), variant("extra update"), variant("edit η=0.01")},
+			[]string{"MGDA: 1", "MGDA + edit η=0.01: 2", "MGDA + extra update: 1"},
+		},
 	} {
-		r := twoTasks()
-		r.Config = json.RawMessage(config)
-		runs = append(runs, r)
-	}
-	groups, err := Groups(runs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(groups) != 2 || len(groups[0].Runs) != 2 || groups[0].Label != "MGDA optimizer.lr=0.003" || groups[1].Label != "MGDA optimizer.lr=0.01" {
-		t.Errorf("groups %+v", groups)
-	}
-}
-
-// TestVariantsStandApart: edited runs are no repetitions of plain ones, and look different.
-func TestVariantsStandApart(t *testing.T) {
-	var runs []*results.Run
-	for _, variant := range []string{"", "edit η=0.01", "extra update", "edit η=0.01"} {
-		r := twoTasks()
-		r.Variant = variant
-		runs = append(runs, r)
-	}
-	groups, err := Groups(runs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var labels []string
-	styles, colours := map[string]bool{}, map[color.NRGBA]bool{}
-	all := Light.Groups(groups)
-	for i, g := range groups {
-		s := all[i]
-		labels = append(labels, g.Label)
-		styles[fmt.Sprint(s.Marker, s.Dashes)], colours[s.Color] = true, true
-	}
-	if want := []string{"MGDA", "MGDA + edit η=0.01", "MGDA + extra update"}; !slices.Equal(labels, want) {
-		t.Errorf("groups %q, want %q", labels, want)
-	}
-	if len(styles) != 3 || len(colours) != 3 || len(groups[1].Runs) != 2 {
-		t.Errorf("%d styles, %d shades, and %d runs with editing", len(styles), len(colours), len(groups[1].Runs))
+		var runs []*results.Run
+		for _, change := range c.changes {
+			r := twoTasks()
+			change(r)
+			runs = append(runs, r)
+		}
+		groups, err := Light.groups(runs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		looks := map[string]bool{}
+		for _, g := range groups {
+			got = append(got, fmt.Sprintf("%s: %d", g.Label, len(g.Runs)))
+			looks[fmt.Sprint(g.style)] = true
+		}
+		if !slices.Equal(got, c.want) || len(looks) != len(groups) {
+			t.Errorf("%s: groups %q with %d looks, want %q", name, got, len(looks), c.want)
+		}
 	}
 }
