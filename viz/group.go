@@ -192,6 +192,4 @@ func meanStd(xs []float64) (mean, std float64) {
 	return m.Mean, m.Std()
 }
 
-func fraction(x float64) bool { return x >= 0 && x <= 1 }
-
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
