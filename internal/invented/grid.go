@@ -1,4 +1,4 @@
-package report_test
+package invented
 
 import (
 	"fmt"
@@ -8,36 +8,36 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
-// sampleGrid describes results to be made up. None of its numbers was measured.
-type sampleGrid struct {
+// Grid describes results of a grid to be made up.
+type Grid struct {
 	Name, Title, Paper, Size string
 	Datasets                 [][2]string // names and the paper's
 	Increments               []string
-	Methods                  []sampleMethod
+	Methods                  []Method
 	LabelSets, Timelines     int
 	Seeds                    int
 	Vary                     string // name of what is varied
 	Values                   []string
 }
 
-// sampleMethod is one, and about what it reaches.
-type sampleMethod struct {
+// Method is one, and about what it reaches.
+type Method struct {
 	Name, Paper, Run string
 	A                float64
 }
 
-// sampleMethods are those that the paper calls so, with A falling by step from each to the next.
-func sampleMethods(names []string, highest, step float64) (out []sampleMethod) {
+// Methods are those that the paper calls so, with A falling by step from each to the next.
+func Methods(names []string, highest, step float64) (out []Method) {
 	for i, n := range names {
 		id := strings.ToLower(strings.NewReplacer("(", "-", ")", "", "+ME", "").Replace(n))
-		out = append(out, sampleMethod{Name: n, Paper: n, Run: id, A: highest - float64(i)*step})
+		out = append(out, Method{Name: n, Paper: n, Run: id, A: highest - float64(i)*step})
 	}
 	return out
 }
 
 // Rows makes up the results of all places: A is that of the method, moved by the situation (as for all methods), by the
 // increment, and by half a point or less by the run.
-func (g sampleGrid) Rows() (out []*rows.Row) {
+func (g Grid) Rows() (out []*rows.Row) {
 	values := g.Values
 	if g.Vary == "" {
 		values = []string{""}
@@ -54,7 +54,7 @@ func (g sampleGrid) Rows() (out []*rows.Row) {
 	return out
 }
 
-func (g sampleGrid) method(dataset, paper, increment string, m sampleMethod, value string) (out []*rows.Row) {
+func (g Grid) method(dataset, paper, increment string, m Method, value string) (out []*rows.Row) {
 	for l := range g.LabelSets {
 		for t := range g.Timelines {
 			for s := range g.Seeds {
@@ -68,7 +68,7 @@ func (g sampleGrid) method(dataset, paper, increment string, m sampleMethod, val
 				}
 				at := strings.Join([]string{dataset, increment, r.Line(), fmt.Sprint(l, t, s)}, "/")
 				r.Cell = fmt.Sprintf("%016x", seed.New(1, g.Name+at).Uint64())
-				r.Result = sampleResult(m, increment, at, fmt.Sprint(dataset, l, t))
+				r.Result = result(m, increment, at, fmt.Sprint(dataset, l, t))
 				out = append(out, r)
 			}
 		}
@@ -76,8 +76,8 @@ func (g sampleGrid) method(dataset, paper, increment string, m sampleMethod, val
 	return out
 }
 
-func sampleResult(m sampleMethod, increment, at, situation string) rows.Result {
-	a := m.A + 4*(sampleShare("situation", situation)-0.5) + sampleShare("run", at) - 0.5
+func result(m Method, increment, at, situation string) rows.Result {
+	a := m.A + 4*(share("situation", situation)-0.5) + share("run", at) - 0.5
 	if increment == "class" {
 		a -= 30
 	}
@@ -92,5 +92,5 @@ func sampleResult(m sampleMethod, increment, at, situation string) rows.Result {
 	return r
 }
 
-// sampleShare is a number from 0 to 1 that follows from a text.
-func sampleShare(what, text string) float64 { return seed.New(3, what+text).Float64() }
+// share is a number from 0 to 1 that follows from a text.
+func share(what, text string) float64 { return seed.New(3, what+text).Float64() }
