@@ -212,14 +212,24 @@ func (p *Problem) square(i int) float64 { return p.c[i*p.k+i] }
 // Length is ‖J_i‖, which may be infinite where float64 cannot hold it.
 func (p *Problem) Length(i int) float64 { return math.Ldexp(math.Sqrt(p.square(i)), p.exp[i]) }
 
-// Exponent is the one of [Problem.Gram]: 0 for gradients of ordinary size.
-func (p *Problem) Exponent() int {
-	top, some := 0, false
+// relative is ‖J_i‖²/4^exponent.
+func (p *Problem) relative(i, exponent int) float64 {
+	return math.Ldexp(p.square(i), 2*(p.exp[i]-exponent))
+}
+
+// longest is the largest exponent of a gradient that is not 0, if there is one.
+func (p *Problem) longest() (top int, some bool) {
 	for i, e := range p.exp {
 		if p.square(i) > 0 && (!some || e > top) {
 			top, some = e, true
 		}
 	}
+	return top, some
+}
+
+// Exponent is the one of [Problem.Gram]: 0 for gradients of ordinary size.
+func (p *Problem) Exponent() int {
+	top, _ := p.longest()
 	if -ordinary <= top && top <= ordinary {
 		return 0
 	}

@@ -75,7 +75,6 @@ type elastic struct {
 	solver  emgd.Solver
 	release bool // floor 1/(K+1)
 	sigma   []float64
-	moved   bool // whether the latest call of Weights changed the moving means
 }
 
 // newElastic reads τ and the floor, which are numbers or words.
@@ -104,7 +103,6 @@ func newElastic(rule emgd.Rule, tau any, momentum float64, floor any) (*elastic,
 func (e *elastic) Info() Info { return e.info }
 
 func (e *elastic) Weights(s *Step, w []float64) (Outcome, error) {
-	e.moved = false
 	kept := keep(e.info, s, w)
 	e.sigma = fp.Grow(e.sigma, s.K())
 	if kept.k() == 0 {
@@ -119,7 +117,6 @@ func (e *elastic) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := e.observe(&checked, kept); err != nil {
 		return Outcome{}, err
 	}
-	e.moved = true
 	return e.WeightsFor(&checked, e.sigma, w)
 }
 
@@ -150,12 +147,10 @@ type Elastic interface {
 	WeightsFor(s *Step, sigma, w []float64) (Outcome, error)
 }
 
-// Undo is that of [Undoer].
-func (e *elastic) Undo() {
-	if e.moved {
-		e.factors.Undo()
-	}
-	e.moved = false
+// Snapshot is that of [Snapshotter].
+func (e *elastic) Snapshot() func() {
+	kept := e.factors.Clone()
+	return func() { e.factors = *kept }
 }
 
 func (e *elastic) WeightsFor(s *Step, sigma, w []float64) (Outcome, error) {
@@ -179,6 +174,6 @@ func (e *elastic) UnmarshalState(data json.RawMessage) error {
 	if saved.Rule != e.factors.Rule || saved.Tau != e.factors.Tau || saved.AutoTau != e.factors.AutoTau || saved.Momentum != e.factors.Momentum {
 		return fmt.Errorf("the state belongs to %s with tau=%g and momentum=%g: use the settings it was saved with", saved.Rule, saved.Tau, saved.Momentum)
 	}
-	e.factors, e.moved = saved, false
+	e.factors = saved
 	return nil
 }

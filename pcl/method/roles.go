@@ -18,17 +18,8 @@ type Stateful interface {
 	UnmarshalState(json.RawMessage) error
 }
 
-// Undoer is a Stateful method that can take back what the latest call of Weights changed, at less cost than saving its
-// state before each call. It is the method itself that has to be one: what [As] finds may be a part of a method that
-// remembers more, and would take back only its own share.
-type Undoer interface {
-	Stateful
-	// Undo must be the next call after Weights, whether Weights succeeded or not.
-	Undo()
-}
-
-// Snapshotter is a Stateful method that can copy what it remembers in memory, at less cost than writing it as JSON. As with
-// [Undoer], the method itself has to be one.
+// Snapshotter is a Stateful method that can copy what it remembers in memory, at less cost than writing it as JSON. It is the
+// method itself that has to be one: what [As] finds may be a part of a method that remembers more.
 type Snapshotter interface {
 	Stateful
 	// Snapshot returns a function that goes back to what is remembered now.
