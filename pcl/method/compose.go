@@ -93,8 +93,11 @@ func (c *composed) Weights(s *Step, w []float64) (Outcome, error) {
 	if !c.sum.several(s) {
 		return c.rule.Weights(s, w)
 	}
-	s.check(c.info, w)
-	if err := c.sum.of(s, c.info); err != nil {
+	err := s.check(c.info, w)
+	if err == nil {
+		err = c.sum.of(s, c.info)
+	}
+	if err != nil {
 		return Outcome{}, err
 	}
 	out, err := c.rule.Weights(&c.sum.step, c.sum.w)

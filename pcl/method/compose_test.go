@@ -1,7 +1,6 @@
 package method
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -189,25 +188,6 @@ func TestTypedCompositions(t *testing.T) {
 	} {
 		if _, err := Make(c.declaration, c.part); err == nil || !strings.Contains(err.Error(), c.reason) {
 			t.Errorf("%+v: error %v, want one with %q", c.declaration, err, c.reason)
-		}
-	}
-}
-
-// TestPartsWithDefaults: every part with its zero value runs as it does by its name.
-func TestPartsWithDefaults(t *testing.T) {
-	for _, part := range rehearsal.All() {
-		name, parts := joinable("avggrad", part.Info().Name), []rehearsal.Part{part}
-		if strings.Contains(name, "+der-pp+") {
-			parts = []rehearsal.Part{rehearsal.Distill{}, part}
-		}
-		got := runOf(t, func() Method {
-			m, err := Make(AvgGrad{}, parts...)
-			must(t, err)
-			return m
-		}, perClass, 0)
-		want := run(t, name, nil, perClass, 0)
-		if !slices.Equal(got.at[rehearsal.Now], want.at[rehearsal.Now]) || !slices.Equal(got.store.Pixels(), want.store.Pixels()) || got.accuracy(t) != want.accuracy(t) {
-			t.Errorf("%T{} does not run as %s", part, name)
 		}
 	}
 }

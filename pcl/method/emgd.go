@@ -103,7 +103,10 @@ func newElastic(rule emgd.Rule, tau any, momentum float64, floor any) (*elastic,
 func (e *elastic) Info() Info { return e.info }
 
 func (e *elastic) Weights(s *Step, w []float64) (Outcome, error) {
-	kept := keep(e.info, s, w)
+	if err := s.check(e.info, w); err != nil {
+		return Outcome{}, err
+	}
+	kept := keep(s, w)
 	e.sigma = fp.Grow(e.sigma, s.K())
 	if kept.k() == 0 {
 		fill(e.sigma, 1/float64(s.K()))
@@ -154,7 +157,9 @@ func (e *elastic) Snapshot() func() {
 }
 
 func (e *elastic) WeightsFor(s *Step, sigma, w []float64) (Outcome, error) {
-	s.check(e.info, w)
+	if err := s.check(e.info, w); err != nil {
+		return Outcome{}, err
+	}
 	if e.release {
 		e.solver.Floor = 1 / float64(s.K()+1)
 	}

@@ -194,3 +194,23 @@ func (noRule) Start() (Method, error) { return nil, nil }
 type unknown struct{}
 
 func (unknown) Weights(*Step, []float64) (Outcome, error) { return Outcome{}, nil }
+
+// TestMemoryRowWeights weighs two memory rows beside two tasks, and each kind alone.
+func TestMemoryRowWeights(t *testing.T) {
+	s := sample{rows: gaussian(newLife().rng, 4, 3), losses: []float64{1, 1, 1, 1}}.step(1)
+	for name, share := range map[string]float64{"mdmtr": .5, "der-pp": 1, "icarl": .5, "gss": .5, "mir": 1, "gmed": .5, "gmed-release": .5} {
+		for _, c := range []struct {
+			ids  []int
+			want []float64
+		}{
+			{[]int{0, -1, 1, 5}, []float64{share, share, share / 2, share / 2}},
+			{[]int{1, 2, 3, 4}, []float64{.25, .25, .25, .25}},
+			{[]int{0, -1, -2, -3}, []float64{.25, .25, .25, .25}},
+		} {
+			s.IDs = c.ids
+			if w := weigh(t, build(t, name, nil), s); !slices.Equal(w, c.want) {
+				t.Errorf("%s for rows %v: %v, want %v", name, c.ids, w, c.want)
+			}
+		}
+	}
+}

@@ -10,6 +10,7 @@ package method
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -62,6 +63,8 @@ type Info struct {
 	NeedsLosses bool `json:"needs_losses"`
 	NeedsRows   bool `json:"needs_rows"`
 	NeedsCross  bool `json:"needs_cross"`
+	// PositiveLosses refuses a step with a loss that is negative or not finite.
+	PositiveLosses bool `json:"-"`
 	// Direct says that d need not be a weighted sum of the rows. The method then returns d as Outcome.Direction.
 	Direct bool `json:"direct"`
 }
@@ -129,8 +132,9 @@ type Method interface {
 	Weights(s *Step, w []float64) (Outcome, error)
 }
 
-// check panics if the step's fields do not fit together, or if the method asks for one that is not there.
-func (s *Step) check(info Info, w []float64) {
+// check panics if the step's fields do not fit together, or if the method asks for one that is not there. A loss that the
+// method cannot take is an error.
+func (s *Step) check(info Info, w []float64) error {
 	k := s.K()
 	refuse := func(format string, values ...any) {
 		panic("method " + info.Name + ": " + fmt.Sprintf(format, values...))
@@ -151,6 +155,20 @@ func (s *Step) check(info Info, w []float64) {
 	case info.NeedsRows && slices.ContainsFunc(s.Rows, func(row []float64) bool { return len(row) != len(s.Rows[0]) || len(row) == 0 }):
 		refuse("the gradients are empty or differ in their number of entries")
 	}
+	for i, x := range s.Losses {
+		if info.PositiveLosses && (!(x >= 0) || math.IsInf(x, 1)) {
+			return fmt.Errorf("the loss of stream %d is %g; want a finite number ≥ 0", s.IDs[i], x)
+		}
+	}
+	return nil
+}
+
+// random is the source of a rule that draws.
+func (s *Step) random() *rand.Rand {
+	if s.Rand == nil {
+		panic("method: the rule draws at random, and the Step has no Rand")
+	}
+	return s.Rand
 }
 
 // problem is the step's Gram matrix as a solver takes it.

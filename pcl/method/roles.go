@@ -45,6 +45,9 @@ func As[T any](m Method) (T, bool) {
 		return role, true
 	}
 	if p, ok := m.(plain); ok {
+		if own, ok := p.weigher.(Method); ok {
+			return As[T](own)
+		}
 		role, ok := p.weigher.(T)
 		return role, ok
 	}
@@ -67,6 +70,9 @@ func As[T any](m Method) (T, bool) {
 func Whole(m Method) error {
 	switch m := m.(type) {
 	case plain:
+		if own, ok := m.weigher.(Method); ok {
+			return Whole(own)
+		}
 		return rehearsal.Whole(m.weigher)
 	case *composed:
 		return Whole(m.rule)

@@ -16,3 +16,26 @@ func TestGDumbRate(t *testing.T) {
 		}
 	}
 }
+
+// TestGDumbTrains: each pass goes over the whole store, in batches of at most half of the lab's, of which some are mixed.
+func TestGDumbTrains(t *testing.T) {
+	for _, batch := range []int{1, 3, 8, 40} {
+		l := interfered(t)
+		l.batch = batch
+		r, err := New(Retrain{Passes: 16})
+		must(t, err)
+		must(t, r.Predict.Prepare(l))
+		samples, mixed, size := 0, 0, max(1, min(16, batch/2))
+		for _, n := range l.trained {
+			if n < 0 { // a mixed sample is two
+				mixed, n = mixed+1, -n/2
+			}
+			if samples += n; n > size {
+				t.Fatalf("batch size %d: a step on %d samples", batch, n)
+			}
+		}
+		if samples != 16*60 || batch > 3 && (mixed < len(l.trained)/4 || mixed > 3*len(l.trained)/4) {
+			t.Errorf("batch size %d: %d samples in %d steps, %d of them mixed; want 16 passes over 60", batch, samples, len(l.trained), mixed)
+		}
+	}
+}
