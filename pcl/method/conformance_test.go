@@ -28,8 +28,15 @@ var compositions = sync.OnceValue(func() (list []string) {
 	return list
 })
 
+// eachMethod runs a test for every registered method, and each for the compositions too.
+func eachMethod(t *testing.T, test func(t *testing.T, name string)) { subtests(t, Names(), test) }
+
 func each(t *testing.T, test func(t *testing.T, name string)) {
-	for _, name := range slices.Concat(Names(), compositions()) {
+	subtests(t, slices.Concat(Names(), compositions()), test)
+}
+
+func subtests(t *testing.T, names []string, test func(t *testing.T, name string)) {
+	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test(t, name)
@@ -476,18 +483,6 @@ func TestDroppedStreams(t *testing.T) {
 		out, err := build(t, name, nil).Weights(mem, w)
 		if err != nil || !slices.Equal(out.Dropped, []int{Memory}) || w[0] != 0 || w[1] != 1 {
 			t.Errorf("%s beside a silent memory: dropped %v, weights %v (%v)", name, out.Dropped, w, err)
-		}
-	}
-}
-
-// TestSuggested: an unknown name is an error, which asks for the one that is closest.
-func TestSuggested(t *testing.T) {
-	for typed, want := range map[string]string{"emgd-gcm": "emgd-gmc", "avgrad": "avggrad", "mega-3": "", "x": "", "something": ""} {
-		if got := suggested(typed, Names()); (want == "") != (got == "") || !strings.Contains(got, want) {
-			t.Errorf("%q: %q, want %q", typed, got, want)
-		}
-		if _, err := New(typed, nil); err == nil {
-			t.Errorf("%q is a method", typed)
 		}
 	}
 }
