@@ -20,7 +20,6 @@ type Distill struct {
 	Rows  string   `param:"rows" default:"joined" choices:"joined,apart" doc:"whether the rule sees the two losses as one memory row or as two"`
 }
 
-// Info describes the part.
 func (Distill) Info() Info {
 	return Info{
 		Name: "der-pp", Title: "DER++",

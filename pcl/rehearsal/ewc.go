@@ -21,7 +21,6 @@ type EWC struct {
 	Rows    string   `param:"rows" default:"joined" choices:"joined,apart" doc:"whether the rule sees the penalty as a part of the memory's row or as a row of its own"`
 }
 
-// Info describes the part.
 func (EWC) Info() Info {
 	return Info{
 		Name: "ewc", Title: "EWC",

@@ -13,7 +13,6 @@ type NearestMean struct {
 	Where string `param:"where" default:"always" choices:"always,between-tasks" doc:"whether all predictions are made so, or only those among the classes of several tasks, as in class-incremental mode"`
 }
 
-// Info describes the part.
 func (NearestMean) Info() Info {
 	return Info{
 		Name: "ncm", Title: "nearest class mean",

@@ -163,18 +163,15 @@ func (r replayer) Shares(store *memory.Store, running []int, batch int) []float6
 	if r.Evenly == EachTask {
 		group = func(i int) int { return store.Item(i).Task }
 	}
-	size := map[int]int{}
-	for i := range store.Len() {
-		size[group(i)]++
-	}
+	of, _ := grouped(store.Len(), group)
 	shares := make([]float64, store.Len())
 	for i := range shares {
 		if r.Evenly == EachTask && slices.Contains(running, store.Item(i).Task) {
 			continue
 		}
-		shares[i] = 1 / float64(size[group(i)])
+		shares[i] = 1 / float64(len(of[group(i)]))
 		if r.Evenly == EachClass {
-			shares[i] /= float64(len(size))
+			shares[i] /= float64(len(of))
 		}
 	}
 	return shares
@@ -231,7 +228,8 @@ func (r curator) Curate(lab Lab, id int, candidates []memory.Item) error {
 	if r.Rank != nil && len(candidates) > 0 {
 		all := append(store.Items(placesOf(store, id)), candidates...)
 		var err error
-		if kept, err = r.Rank(lab, all, store.Quota(classesOf(all))); err != nil {
+		_, classes := grouped(len(all), func(i int) int { return all[i].Class })
+		if kept, err = r.Rank(lab, all, store.Quota(classes)); err != nil {
 			return err
 		}
 	}

@@ -18,7 +18,6 @@ type SI struct {
 	Rows string   `param:"rows" default:"joined" choices:"joined,apart" doc:"whether the rule sees the penalty as a part of the memory's row or as a row of its own"`
 }
 
-// Info describes the part.
 func (SI) Info() Info {
 	return Info{
 		Name: "si", Title: "SI",
