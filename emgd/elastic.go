@@ -10,7 +10,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 )
 
-// Rule says what the elastic factors are computed from.
+// Rule is the quantity that elastic factors are computed from.
 type Rule int
 
 const (
@@ -104,7 +104,7 @@ func (e *Elastic) Factors(ids []int, p *Problem, sigma []float64) error {
 	return nil
 }
 
-// End forgets a stream that has finished. Unknown ids are ignored.
+// End forgets a finished stream. Unknown ids are ignored.
 func (e *Elastic) End(id int) { delete(e.norms, id) }
 
 // Clone returns a copy that remembers the same and shares nothing with e.

@@ -26,7 +26,7 @@ const (
 var errRange = errors.New("emgd: the weights or their certificate leave the range of float64: the factors σ, or the gradients, are too large, too small or too far apart in size; rescale them")
 
 // finish takes the solution of the scaled problem back to λ and writes the certificate. The status is
-// that of a solution without fault.
+// the one of a flawless solution.
 func (s *Solver) finish(status Status) (*Certificate, error) {
 	w, c, floor := &s.set, &s.cert, s.Floor
 	c.Status, c.Iterations = status, w.iterations

@@ -9,7 +9,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
-// ZeroPolicy says what happens to streams whose gradient is zero next to the others (docs/method.md §1.5).
+// ZeroPolicy decides about streams whose gradient is zero next to the others (docs/method.md §1.5).
 type ZeroPolicy int
 
 const (
@@ -73,7 +73,7 @@ func (s *Solver) Solve(p *Problem, sigma []float64) (*Certificate, error) {
 // ‖d‖², begins to show in the certificate.
 const delicate = 1e-3
 
-// checkSigma refuses factors that no problem can have.
+// checkSigma refuses factors out of range.
 func checkSigma(sigma []float64) error {
 	sum := 0.0
 	for i, v := range sigma {
@@ -199,7 +199,7 @@ func (s *Solver) onZeroRows() (*Certificate, error) {
 	return c, nil
 }
 
-// equal puts equal weights on the rows that take part, for want of a feasible floor.
+// equal puts equal weights on the rows that take part, because no weights reach the floor.
 func (s *Solver) equal() {
 	w, n, lambda := &s.set, len(s.rows), 1/s.factors()
 	w.shifted, w.iterations, w.norm2 = false, 0, 0

@@ -164,7 +164,7 @@ func (v *verifier) floor() error {
 	return nil
 }
 
-// level is that of the certificate in the unit of v.
+// level is the certificate's Level in the unit of v.
 func (v *verifier) level() float64 {
 	if v.Floor == 0 && v.exact {
 		return v.length * v.length

@@ -26,7 +26,7 @@ type EMGDGMC struct {
 
 func (p EMGDGMC) Start() (Method, error) { return newElastic(emgd.GMC, p.Tau, *p.Momentum, p.Floor) }
 
-// EMGDGS is the method "emgd-gs", with factors from the gradients' similarities, which are those of the step itself.
+// EMGDGS is the method "emgd-gs", with factors from the similarities of the step's own gradients.
 type EMGDGS struct {
 	Tau   any `param:"tau" default:"5" doc:"softmax temperature τ of the elastic factors, in units of a sum of cosines; a number or \"inf\""`
 	Floor any `param:"floor" default:"0" doc:"lower bound of every λ: a number, or \"release\" for 1/(K+1), which gives up the Pareto guarantee"`
@@ -150,7 +150,7 @@ type Elastic interface {
 	WeightsFor(s *Step, sigma, w []float64) (Outcome, error)
 }
 
-// Snapshot is that of [Snapshotter].
+// Snapshot implements [Snapshotter].
 func (e *elastic) Snapshot() func() {
 	kept := e.factors.Clone()
 	return func() { e.factors = *kept }

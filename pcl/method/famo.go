@@ -56,7 +56,7 @@ func (t famoStream) check() error {
 		limits.Within("its number of moves", float64(t.Moves), 0, 1e15), limits.Within("its smallest loss", t.Least, 0, math.MaxFloat64))
 }
 
-// check says whether a step can be one that was saved.
+// check refuses a step that was never saved.
 func (s famoStep) check() error {
 	if len(s.Z) != len(s.IDs) || len(s.Log) != len(s.IDs) {
 		return fmt.Errorf("%d ids, %d shares and %d logarithms", len(s.IDs), len(s.Z), len(s.Log))
@@ -69,7 +69,7 @@ func (s famoStep) check() error {
 	return nil
 }
 
-// famoPending is the key of the step in a saved state, beside those of the streams. States of older programs lack it.
+// famoPending is the key of the step in a saved state, beside the streams' keys. States of older programs lack it.
 const famoPending = "pending"
 
 // Adam's decays and its guard against division by 0.

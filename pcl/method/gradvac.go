@@ -86,7 +86,7 @@ func (r *rows) longer(length, along float64, j int, c []float64) float64 {
 	return math.Sqrt(square)
 }
 
-// fewRows is a number of rows up to which time is no matter, and sums are made anew, in one order.
+// fewRows is the number of rows up to which speed does not matter, and sums are made anew, in one order.
 const fewRows = 16
 
 func (m *GradVac) End(id int) {

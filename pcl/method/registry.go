@@ -12,7 +12,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// A declaration is one of these, or becomes one as a pointer.
+// A declaration, or a pointer to it, is one of these.
 type (
 	weigher interface {
 		Weights(s *Step, w []float64) (Outcome, error)

@@ -26,7 +26,7 @@ func (m weighted) Weights(s *Step, w []float64) (Outcome, error) {
 	return Outcome{}, nil
 }
 
-// tasks counts the rows that are no memory.
+// tasks counts the rows that do not belong to the memory.
 func (s *Step) tasks() (n int) {
 	for _, id := range s.IDs {
 		if id > Memory {

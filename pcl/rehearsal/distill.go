@@ -70,7 +70,7 @@ func withLogits(lab Lab, task int, samples []memory.Item) ([]memory.Item, error)
 }
 
 // stampLogits stores the logits of the model with the samples of a task that are in the memory already. Where the task has
-// come back, those of its first time have logits, and keep them.
+// come back, its samples from before have logits, and keep them.
 func stampLogits(lab Lab, task int) error {
 	store := lab.Memory()
 	of := slices.DeleteFunc(placesOf(store, task), func(i int) bool { return store.Item(i).Logits != nil })

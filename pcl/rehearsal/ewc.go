@@ -46,7 +46,7 @@ type ewc struct {
 	spring
 }
 
-// Samples says how many candidates of a class are needed.
+// Samples is the number of samples of a class that are needed.
 func (e *ewc) Samples() int { return e.samples }
 
 // Penalise pulls towards θ*.

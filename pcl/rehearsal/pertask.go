@@ -26,7 +26,7 @@ func (PerTask) Join(r *Rehearsal) error {
 	return nil
 }
 
-// Fits refuses what there is no place for in rows of tasks.
+// Fits refuses parts that need memory rows of another kind.
 func (PerTask) Fits(r *Rehearsal) error {
 	switch rows := r.rows(); {
 	case len(rows) > 1 || rows[0].Loss.Kind == StoredLogits:

@@ -85,7 +85,7 @@ func (s *si) Replaced(lab PenaltyLab) error {
 	return s.spring.Replaced(lab)
 }
 
-// Samples says that none are needed.
+// Samples asks for none.
 func (s *si) Samples() int { return 0 }
 
 // Consolidate adds what was summed up to Ω, where it is positive, and begins anew at the present parameters.
