@@ -110,6 +110,21 @@ func TestMessageNamesDroppedRows(t *testing.T) {
 	}
 }
 
+// Factors may be so large that their sum overflows.
+func TestLargeFactors(t *testing.T) {
+	for _, gram := range [][]float64{{1, 0, 0, 1}, {0, 0, 0, 0}} {
+		for _, s := range []*Solver{{}, {Floor: 1e-300}} {
+			c, err := s.Solve(of(gram), []float64{1e308, 1e308})
+			if err != nil || math.Abs(c.Lambda[0]*1e308-.5) > 1e-14 || math.Abs(c.Lambda[1]*1e308-.5) > 1e-14 {
+				t.Fatalf("%v with a floor of %v: %+v (%v)", gram, s.Floor, c, err)
+			}
+			if err := c.Verify(of(gram), 1e-9); (err == nil) != (c.Status != FloorInfeasible) {
+				t.Errorf("%v with a floor of %v: %v, %v", gram, s.Floor, c.Status, err)
+			}
+		}
+	}
+}
+
 // Two opposite gradients that ask for next to nothing share all the weight, and it adds up to 1.
 func TestNegligibleFactorsCount(t *testing.T) {
 	rows := [][]float64{{7.304326207190835e+40, -3.592422311300494e+40}, {-8.716456227584282e+33, 4.2869377598182084e+33}, {-2e-22, -1e-22}}

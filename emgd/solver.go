@@ -75,18 +75,13 @@ const delicate = 1e-3
 
 // checkSigma refuses factors out of range.
 func checkSigma(sigma []float64) error {
-	sum := 0.0
 	for i, v := range sigma {
 		if !(v >= 0) || math.IsInf(v, 1) {
 			return fmt.Errorf("entry %d of sigma is %g: an elastic factor is a finite number, and not negative", i+1, v)
 		}
-		sum += v
 	}
-	switch {
-	case sum == 0:
+	if slices.Max(sigma) == 0 {
 		return errors.New("every entry of sigma is 0; at least one elastic factor must be positive for Σλ_iσ_i = 1")
-	case math.IsInf(sum, 1):
-		return errors.New("the sum of sigma leaves the range of float64; scale the factors down")
 	}
 	return nil
 }
@@ -165,12 +160,26 @@ func (s *Solver) sift(keepFactors bool) {
 	}
 }
 
-// factors returns Σσ over the rows that take part.
+// factors returns Σσ over the rows that take part, which may be infinite: any floor is then too high.
 func (s *Solver) factors() (sum float64) {
 	for _, i := range s.rows {
 		sum += s.cert.Sigma[i]
 	}
 	return sum
+}
+
+// share returns 1/Σσ, the weight of each row if all have the same.
+func (s *Solver) share() float64 {
+	sum := s.factors()
+	if !math.IsInf(sum, 1) {
+		return 1 / sum
+	}
+	const part = 0x1p-40
+	sum = 0
+	for _, i := range s.rows {
+		sum += s.cert.Sigma[i] * part
+	}
+	return part / sum
 }
 
 func (s *Solver) anyFactor() bool {
@@ -187,7 +196,7 @@ func (s *Solver) onZeroRows() (*Certificate, error) {
 			s.rows = append(s.rows, i)
 		}
 	}
-	equal := 1 / s.factors()
+	equal := s.share()
 	if math.IsInf(equal, 1) {
 		return nil, errRange
 	}
@@ -201,7 +210,7 @@ func (s *Solver) onZeroRows() (*Certificate, error) {
 
 // equal puts equal weights on the rows that take part, because no weights reach the floor.
 func (s *Solver) equal() {
-	w, n, lambda := &s.set, len(s.rows), 1/s.factors()
+	w, n, lambda := &s.set, len(s.rows), s.share()
 	w.shifted, w.iterations, w.norm2 = false, 0, 0
 	for a := range n {
 		w.nu[a] = math.Ldexp(lambda, s.shift[a])
