@@ -44,7 +44,7 @@ func (r *Rule) Weights(p *Problem, w []float64) (method.Outcome, error) {
 	}
 	out, err := r.weigh(p, w)
 	if err != nil {
-		return method.Outcome{}, errors.Join(err, r.undo(before, p.Sigma == nil))
+		return method.Outcome{}, errors.Join(err, r.undo(before))
 	}
 	return out, nil
 }

@@ -142,31 +142,6 @@ func spread(s sample, w []float64) float64 {
 	return 1 - slices.Min(gain)/slices.Max(gain)
 }
 
-// TestNonConflictTier1 checks Jᵢ·d ≥ 0 where docs/method.md §4.17 promises it, in the last for
-// independent gradients only.
-func TestNonConflictTier1(t *testing.T) {
-	for name, anywhere := range map[string]bool{"upgrad": true, "dualproj": true, "nash-mtl": true, "fairgrad": true, "config": false} {
-		for kind := range kinds {
-			if !anywhere && !slices.Contains([]string{"normal", "one zero", "mixed lengths"}, kind) {
-				continue
-			}
-			for _, z := range zoo(kind) {
-				s := z.step(1)
-				w := weigh(t, build(t, name, nil), s)
-				length := 0.0
-				for i, x := range w {
-					length += math.Abs(x) * math.Sqrt(s.Gram[i*len(w)+i])
-				}
-				for i, gain := range times(s.Gram, w) {
-					if gain < -1e-6*length*math.Sqrt(s.Gram[i*len(w)+i]) {
-						t.Errorf("%s: %s: J_%d·d = %g with weights %v", name, z.name, i, gain, w)
-					}
-				}
-			}
-		}
-	}
-}
-
 // TestAlignedMayConflict: Jd = √λ·M^½·1/K may have a negative entry, here for two gradients.
 func TestAlignedMayConflict(t *testing.T) {
 	root := [][]float64{{.1, -.9}, {-.9, 10}} // rows of M^½, which are gradients with that M
@@ -179,28 +154,6 @@ func TestAlignedMayConflict(t *testing.T) {
 
 func unitVector(v []float64) []float64 {
 	return scaled([][]float64{slices.Clone(v)}, 1/math.Sqrt(inner(v, v)))[0]
-}
-
-// TestScaleFree: a common factor on all gradients changes the direction of no method's step.
-func TestScaleFree(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 7))
-	for _, name := range []string{"imtl-g", "config", "aligned-mtl", "dualproj", "upgrad", "cagrad", "nash-mtl", "fairgrad", "sdmgrad", "maxdo-minmax", "maxdo-release", "pcgrad", "gradvac", "a-gem", "mega-2", "imtl"} {
-		for range 50 {
-			k := 2 + r.IntN(6)
-			s := sample{rows: gaussian(r, k, k+2), losses: []float64{1, 2, 3, 4, 5, 6, 7}[:k]}
-			want := weigh(t, build(t, name, nil), s.step(1))
-			for _, scale := range []float64{1e-15, 1e15, 3} {
-				step := s.step(1)
-				for i := range step.Gram {
-					step.Gram[i] *= scale * scale
-				}
-				got := weigh(t, build(t, name, nil), step)
-				if !near(unit(s.rows, got), unit(s.rows, want), 1e-7) {
-					t.Errorf("%s at scale %g: %v, at 1 %v", name, scale, got, want)
-				}
-			}
-		}
-	}
 }
 
 // TestIMTLGTurnsRound: a short gradient that needs a negative weight turns the published form round; ConFIG stays.

@@ -1,31 +1,15 @@
 package method
 
 import (
-	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 )
 
 // Worked examples and properties of the rules on the rows, on half batches and with vectors of state.
-
-// act runs a step and returns the weights and d.
-func act(t testing.TB, m Method, s *Step) (w, d []float64) {
-	t.Helper()
-	w = make([]float64, s.K())
-	out, err := m.Weights(s, w)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if out.Direction == nil {
-		return w, direction(s.Rows, w)
-	}
-	return w, slices.Clone(out.Direction)
-}
 
 func TestOraclesTier2(t *testing.T) {
 	line := [][]float64{{0}, {1}, {1.5}, {10}, {2.2}} // squared distances to the two nearest: 3.25 1.25 .74 … 1.93
@@ -142,8 +126,8 @@ func TestMoDoReadsTheCrossMatrix(t *testing.T) {
 		t.Errorf("%v, want .6 .4", w)
 	}
 	s.Cross[1] = math.NaN()
-	if _, err := try(build(t, "modo", nil), s); err == nil || !strings.Contains(err.Error(), "streams 0 and 1") {
-		t.Errorf("a cross product that is no number: error %v", err)
+	if _, err := try(build(t, "modo", nil), s); err == nil {
+		t.Error("a cross product that is no number: no error")
 	}
 }
 
@@ -169,7 +153,7 @@ func TestSharesOfStreamsThatComeAndGo(t *testing.T) {
 		m := stateful(t, build(t, name, values{"gamma": 0}))
 		share := func(id int, x float64) {
 			if modo, ok := As[*MoDo](m.Method); ok {
-				modo.memo[id] = x
+				modo.memo[id] = share(x)
 			} else {
 				moco, _ := As[*MoCo](m.Method)
 				moco.memo[id] = mocoStream{Mean: vector{1, 0, 0}, Share: x, Steps: 3}
@@ -223,8 +207,8 @@ func TestDBMTLSteps(t *testing.T) {
 	if !near(w, []float64{2, 0}, 1e-6) || !near(d, []float64{6, 8}, 1e-6) {
 		t.Errorf("beside a gradient of 0: w = %v, d = %v", w, d)
 	}
-	if _, err := try(m, sample{rows: [][]float64{{1e32, 0}, {0, 2}}, losses: []float64{0, 2}}.step(1)); err == nil || !strings.Contains(err.Error(), "float32") {
-		t.Errorf("g/ℓ out of range: error %v", err)
+	if _, err := try(m, sample{rows: [][]float64{{1e32, 0}, {0, 2}}, losses: []float64{0, 2}}.step(1)); err == nil {
+		t.Error("g/ℓ out of range: no error")
 	}
 }
 
@@ -358,71 +342,13 @@ func TestToSimplex(t *testing.T) {
 	}
 }
 
-func TestDroppedStreamsTier2(t *testing.T) {
-	s := sample{rows: [][]float64{{1, 2}, {0, 0}, {3, 1}}, losses: []float64{1, 1, 1}}.step(1)
-	s.IDs = []int{1, 4, 9}
-	for _, name := range []string{"modo", "moco", "db-mtl", "pcd"} {
-		w := make([]float64, 3)
-		out, err := build(t, name, nil).Weights(s, w)
-		if err != nil || !slices.Equal(out.Dropped, []int{4}) || w[1] != 0 {
-			t.Errorf("%s: dropped %v, weights %v (%v); want stream 4 dropped", name, out.Dropped, w, err)
-		}
-	}
-}
-
-func TestBadValuesTier2(t *testing.T) {
-	for _, c := range []struct {
-		method, param string
-		value         any
-	}{
-		{"graddrop", "leak", 1.5}, {"krum", "byzantine", -1}, {"krum", "byzantine", 1.5}, {"krum", "selected", 0},
-		{"trimmed-mean", "trim", .5}, {"modo", "gamma", -1}, {"modo", "rho", math.Inf(1)}, {"moco", "beta", 2},
-		{"moco", "gamma", -1}, {"moco", "beta_decay", -1}, {"moco", "norm", "l2"}, {"db-mtl", "beta", 1}, {"db-mtl", "beta_decay", -1},
-		{"excess-mtl", "lr", -1}, {"excess-mtl", "warmup", 0}, {"pcd", "tau", 2}, {"pcd", "beta", 1}, {"pcd", "primary", "middle"},
-		{"pbi", "theta", -1}, {"cosmos", "lambda", -1}, {"cr-mogm", "method", "graddrop"},
-	} {
-		if _, err := New(c.method, map[string]any{c.param: c.value}); err == nil || !strings.Contains(err.Error(), c.param) {
-			t.Errorf("%s %s=%v: error %v", c.method, c.param, c.value, err)
-		}
-	}
-	s := sample{rows: base}.step(1)
-	s.Rand = nil
-	if _, err := try(build(t, "graddrop", nil), s); err == nil || !strings.Contains(err.Error(), "Rand") {
-		t.Errorf("graddrop without Rand: error %v", err)
-	}
+// TestRowsOfAnotherLength: what is remembered of every parameter fits no other network.
+func TestRowsOfAnotherLength(t *testing.T) {
 	for _, name := range []string{"moco", "db-mtl", "excess-mtl"} {
 		m := build(t, name, nil)
 		weigh(t, m, sample{rows: base, losses: []float64{1, 1}}.step(1))
-		if _, err := try(m, sample{rows: pair, losses: []float64{1, 1}}.step(1)); err == nil || !strings.Contains(err.Error(), "3 before") {
-			t.Errorf("%s: gradients of another length: error %v", name, err)
-		}
-	}
-}
-
-func TestDamagedVectorsAreRefused(t *testing.T) {
-	const good, short, nan = `"AACAPwAAAEA="`, `"AACA"`, `"AADAfwAAAEA="` // 1, 2; three bytes; NaN, 2
-	for _, c := range []struct{ method, state, says string }{
-		{"modo", `{"1":-0.5}`, "λ"}, {"modo", `{"1":2}`, "λ"}, {"modo", `{"x":0.5}`, "state"},
-		{"moco", `{"1":null}`, "null is not an object"}, {"moco", `{"1":{}}`, "vector"}, {"moco", `{"1":{"mean":"","share":0.5,"steps":1}}`, "vector"},
-		{"moco", `{"1":{"mean":` + short + `,"share":0.5,"steps":1}}`, "multiple of 4"},
-		{"moco", `{"1":{"mean":` + nan + `,"share":0.5,"steps":1}}`, "finite"},
-		{"moco", `{"1":{"mean":"!","share":0.5,"steps":1}}`, "base64"},
-		{"moco", `{"1":{"mean":` + good + `,"share":1.5,"steps":1}}`, "λ"},
-		{"moco", `{"1":{"mean":` + good + `,"share":0.5,"steps":0}}`, "steps"},
-		{"db-mtl", `{"1":{"steps":1}}`, "vector"}, {"db-mtl", `{"1":{"mean":` + good + `,"steps":-1}}`, "steps"},
-		{"excess-mtl", `{"1":{"log":0}}`, "vector"},
-		{"excess-mtl", `{"1":{"root":"AACAvw==","log":0,"sum":1,"seen":1}}`, "entry of H"},
-		{"excess-mtl", `{"1":{"root":` + good + `,"log":1,"sum":1,"seen":1}}`, "log λ"},
-		{"excess-mtl", `{"1":{"root":` + good + `,"log":0,"sum":0,"seen":1}}`, "risks"},
-		{"excess-mtl", `{"1":{"root":` + good + `,"log":0,"sum":1,"seen":2}}`, "steps"},
-		{"pcd", `{"1":{"square":-1,"weight":1}}`, "lengths"}, {"pcd", `{"1":{"square":1,"weight":0}}`, "weight"},
-	} {
-		m := stateful(t, build(t, c.method, nil))
-		if err := m.UnmarshalState(json.RawMessage(c.state)); err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), c.method) {
-			t.Errorf("%s: state %s: error %v, want one that says %q", c.method, c.state, err, c.says)
-		}
-		if state, err := m.MarshalState(); err != nil || string(state) != "{}" {
-			t.Errorf("%s: a refused state left %s (%v)", c.method, state, err)
+		if _, err := try(m, sample{rows: pair, losses: []float64{1, 1}}.step(1)); err == nil {
+			t.Errorf("%s: no error", name)
 		}
 	}
 }

@@ -3,7 +3,7 @@ package method
 import (
 	"math"
 	"math/rand/v2"
-	"strings"
+	"slices"
 	"testing"
 )
 
@@ -22,6 +22,8 @@ func TestOraclesTier1(t *testing.T) {
 		{"aligned-mtl", nil, base, nil, []float64{.559072, .408261}, []float64{.213279, .967333, .967333}},
 		{"dualproj", nil, base, nil, []float64{.611111, .5}, []float64{.555556, 1.111111, 1.111111}},
 		{"upgrad", nil, base, nil, []float64{1.111111, .789474}, []float64{.292398, 1.900585, 1.900585}},
+		{"aligned-mtl", values{"scale": "rmse"}, [][]float64{{3, 0}, {0, 4}}, nil, []float64{.589256, .441942}, []float64{1.767767, 1.767767}}, // √12.5/2
+		{"aligned-mtl", values{"scale": "median"}, [][]float64{{3, 0}, {0, 4}}, nil, []float64{.5, .375}, []float64{1.5, 1.5}},
 		{"cagrad", nil, base, nil, []float64{.704124, .5}, []float64{.183503, 1.204124, 1.204124}},
 		{"cagrad", values{"divide": "1+c^2"}, base, nil, []float64{.704124 / 1.25, .4}, []float64{.1468024, .9632992, .9632992}},
 		{"nash-mtl", values{"max_norm": inf}, base, nil, []float64{.591461, .407071}, []float64{.076584, .998533, .998533}},
@@ -148,8 +150,30 @@ func TestRLW(t *testing.T) {
 		if !near(mean, []float64{1. / 3, 1. / 3, 1. / 3}, .03) {
 			t.Errorf("%s: mean weights %v, want thirds", distribution, mean)
 		}
-		if _, err := m.Weights(&Step{IDs: []int{1}}, make([]float64, 1)); err == nil || !strings.Contains(err.Error(), "Rand") {
-			t.Errorf("without a source: error %v", err)
+	}
+}
+
+// TestOneMemoryRow: rules that weigh the tasks against one row of the memory take no further one for a task.
+func TestOneMemoryRow(t *testing.T) {
+	s := sample{rows: base, losses: []float64{1, 2}}.step(1)
+	for _, ids := range [][]int{{-1, 1}, {Memory, -1}} {
+		for _, name := range []string{"a-gem", "er", "mega-1", "mega-2", "mega-release"} {
+			s.IDs = ids
+			if _, err := build(t, name, nil).Weights(s, make([]float64, 2)); err == nil {
+				t.Errorf("%s with the ids %v: no error", name, ids)
+			}
 		}
+	}
+}
+
+// TestGLSLeavesOut a stream without loss, and knows the smallest losses.
+func TestGLSLeavesOut(t *testing.T) {
+	out, err := build(t, "gls", nil).Weights(sample{rows: base, losses: []float64{0, 2}}.step(1), make([]float64, 2))
+	if err != nil || !slices.Equal(out.Dropped, []int{0}) {
+		t.Errorf("gls beside a loss of 0: dropped %v (%v)", out.Dropped, err)
+	}
+	w := weigh(t, build(t, "gls", nil), sample{rows: base, losses: []float64{0x1p-1040, 0x1p-1042}}.step(1))
+	if !near(w, []float64{.25, 1}, 1e-12) {
+		t.Errorf("gls with very small losses: %v, want ¼ and 1", w)
 	}
 }

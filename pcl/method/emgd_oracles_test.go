@@ -3,7 +3,6 @@ package method
 import (
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 )
 
@@ -159,23 +158,6 @@ func TestMGDALosses(t *testing.T) {
 		s = sample{rows: [][]float64{{0, 0}, {3, 4}}, losses: []float64{0, 2}}
 		if w := weigh(t, m, s.step(1)); !(w[1] > 0) {
 			t.Errorf("norm=%s beside a finished stream: weights %v", norm, w)
-		}
-	}
-	s := sample{rows: base, losses: []float64{1, -1}}
-	if _, err := try(build(t, "mgda", values{"norm": "loss"}), s.step(1)); err == nil || !strings.Contains(err.Error(), "stream 1") {
-		t.Errorf("a negative loss: error %v, want one that names stream 1", err)
-	}
-}
-
-// TestDroppedStreams: the outcome names the streams that were left out.
-func TestDroppedStreams(t *testing.T) {
-	s := sample{rows: [][]float64{{1, 2}, {0, 0}, {3, 1}}}.step(1)
-	s.IDs = []int{0, 4, 9}
-	for _, name := range []string{"mgda", "emgd-gmc", "emgd-gs"} {
-		w := make([]float64, 3)
-		out, err := build(t, name, nil).Weights(s, w)
-		if err != nil || len(out.Dropped) != 1 || out.Dropped[0] != 4 || w[1] != 0 {
-			t.Errorf("%s: dropped %v, weights %v (%v); want stream 4 dropped", name, out.Dropped, w, err)
 		}
 	}
 }
