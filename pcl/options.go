@@ -1,6 +1,7 @@
 package pcl
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -86,58 +87,86 @@ func (o Options) withDefaults() Options {
 	if o.Shared == "" {
 		o.Shared = Shared
 	}
-	if o.Image == (Image{}) && o.Model != nil {
+	if o.Image == (Image{}) {
 		o.Image = Image{Height: 1, Width: o.Model.Inputs(), Channels: 1}
 	}
 	o.Edit = o.Edit.withDefaults()
 	return o
 }
 
-func (o Options) validate() error {
+// require panics if something is missing without which there is no learner.
+func (o Options) require() {
 	switch {
-	case o.Backend == nil:
-		return errors.New("pcl: Options.Backend is missing: open one with backend.Open")
-	case o.Programs != nil && o.Programs.backend.Backend != o.Backend.Backend:
-		return errors.New("pcl: Options.Programs belongs to another backend")
-	case o.Programs != nil && o.Programs.closed.Load():
-		return errors.New("pcl: Options.Programs is closed: make new ones with NewPrograms, or leave them out")
-	case o.Model == nil:
-		return errors.New("pcl: Options.Model is missing")
-	case o.Method == nil:
-		return errors.New("pcl: Options.Method is missing: method.New makes one by its name")
+	case o.Backend == nil || o.Model == nil || o.Method == nil || o.Optimizer == nil:
+		panic("pcl: Options.Backend, Model, Method and Optimizer are needed: backend.Open opens a backend, method.New makes a method")
+	case o.Programs != nil && (o.Programs.closed.Load() || o.Programs.backend.Backend != o.Backend.Backend):
+		panic("pcl: Options.Programs is closed, or belongs to another backend")
+	}
+	if f, ok := o.Loss.(model.LossFunc); ok && (f.Name == "" || f.F == nil) {
+		panic("pcl: a model.LossFunc needs a Name, by which compiled programs are kept apart, and a function F")
+	}
+}
+
+// validate returns an error if no learner can have these options.
+func (o Options) validate() error {
+	info := o.Method.Info()
+	switch {
 	case min(o.Image.Height, o.Image.Width, o.Image.Channels) < 1 || o.Image.size() != o.Model.Inputs():
-		return fmt.Errorf("pcl: images of %d×%d×%d for a model of %d inputs", o.Image.Height, o.Image.Width, o.Image.Channels, o.Model.Inputs())
+		return fmt.Errorf("images of %d×%d×%d for a model of %d inputs", o.Image.Height, o.Image.Width, o.Image.Channels, o.Model.Inputs())
 	case o.Batch < 1 || o.Batch > MaxBatch:
-		return fmt.Errorf("pcl: batch size %d is outside 1…%d", o.Batch, MaxBatch)
-	case o.Increment.Validate() != nil:
-		return fmt.Errorf("pcl: %w", o.Increment.Validate())
-	case o.Optimizer == nil:
-		return errors.New("pcl: Options.Optimizer is missing, e.g. optim.Adam{LR: 0.003}")
+		return fmt.Errorf("batch size %d is outside 1…%d", o.Batch, MaxBatch)
+	case info.Direct && o.ExtraUpdate:
+		return fmt.Errorf("Options.ExtraUpdate repeats a step by its weights; method %s gives a direction instead", info.Name)
+	case o.Augment != nil && o.Edit.On():
+		return errors.New("memory editing moves the stored samples by what was computed for the augmented ones: turn editing or augmentation off")
 	}
-	if err := errors.Join(o.Shared.Validate(), o.Optimizer.Validate(), o.Edit.Validate()); err != nil {
-		return fmt.Errorf("pcl: %w", err)
-	}
-	if err := reserved(o.Optimizer.State()); err != nil {
-		return fmt.Errorf("pcl: Options.Optimizer: %w", err)
-	}
-	if err := method.Whole(o.Method); err != nil {
-		return fmt.Errorf("pcl: method %s: %w", o.Method.Info().Name, err)
-	}
-	if info := o.Method.Info(); info.Direct && o.ExtraUpdate {
-		return fmt.Errorf("pcl: Options.ExtraUpdate repeats a step by its weights; method %s gives a direction instead", info.Name)
-	}
-	if l, ok := method.As[rehearsal.Limited](o.Method); ok && l.Needs().Pixels && (o.Loss != nil || o.Weighted) {
-		return fmt.Errorf("pcl: method %s changes the pixels of stored samples, which it cannot where target values or weights follow them: take another one, such as emgd-gmc+der-pp", o.Method.Info().Name)
-	}
-	if err := errors.Join(o.validateLoss(), o.validateAugment()); err != nil {
-		return fmt.Errorf("pcl: %w", err)
-	}
+	var growth error
 	if o.Grow {
-		if _, err := o.resizer(); err != nil {
-			return fmt.Errorf("pcl: Options.Grow: %w", err)
-		}
+		_, growth = o.resizer()
 	}
-	return o.Memory.Validate()
+	return cmp.Or(o.Increment.Validate(), o.Shared.Validate(), o.Optimizer.Validate(), reserved(o.Optimizer.State()), o.Edit.Validate(),
+		method.Whole(o.Method), o.checkLoss(), growth)
+}
+
+// checkLoss returns an error if the losses of the method contradict themselves, or make sense for classes only and there is
+// another loss.
+func (o Options) checkLoss() error {
+	name := o.Method.Info().Name
+	var needs rehearsal.Needs
+	if l, ok := method.As[rehearsal.Limited](o.Method); ok {
+		needs = l.Needs()
+	}
+	_, predicts := method.As[rehearsal.Predictor](o.Method)
+	_, stores := method.As[rehearsal.Storer](o.Method)
+	forClasses := predicts || stores || needs.Classes
+	for _, id := range []int{method.Memory, 1} {
+		l := o.lossOf(id)
+		if err := l.Validate(); err != nil {
+			return fmt.Errorf("method %s has %w", name, err)
+		}
+		forClasses = forClasses || l.Cosine || l.Teacher > 0 || l.Adjust > 0 || l.Kind == rehearsal.Sigmoid
+	}
+	if needs.Pixels && (o.Loss != nil || o.Weighted) {
+		return fmt.Errorf("method %s changes the pixels of stored samples, which it cannot where target values or weights follow them: take another one, such as emgd-gmc+der-pp", name)
+	}
+	if o.Loss == nil {
+		return nil
+	}
+	if n := o.Loss.Targets(); n < 1 || n > o.Model.Outputs() {
+		return fmt.Errorf("loss %s has %d target values, the model %d outputs; want 1 to as many target values as outputs", o.Loss.Key(), n, o.Model.Outputs())
+	}
+	if forClasses {
+		return fmt.Errorf("method %s is for losses of classes, which does not go with loss %s: take another one, such as emgd-gmc+der-pp", name, o.Loss.Key())
+	}
+	return nil
+}
+
+// lossKey returns the key of the loss; empty for the cross-entropy of classes.
+func (o Options) lossKey() string {
+	if o.Loss == nil {
+		return ""
+	}
+	return o.Loss.Key()
 }
 
 // Validate returns an error if s is none of the three choices.

@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/gomlx/compute"
+
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // prediction is what a learner keeps for its predictors.
@@ -98,35 +101,35 @@ func (l *Learner) predictor() (*Predictor, error) {
 		return nil, err
 	}
 	if l.prediction.kit == nil {
-		o := &l.options
-		about := about{model: o.Model, method: o.Method.Info().Name, image: o.Image, loss: o.lossOf(method.Memory)}
-		if l.prediction.kit, err = newKit(o.Programs, o.spec(), about); err != nil {
+		if l.prediction.kit, err = newKit(l.options.Programs, l.options.spec(), l.options.about()); err != nil {
 			return nil, err
 		}
-	}
-	theta, err := lab{l}.at(at)
-	if err != nil {
-		return nil, err
 	}
 	p := &Predictor{
-		kit: l.prediction.kit, heads: l.heads.Clone(), roll: l.roll, paused: pauses(l.tasks), rule: rule,
-		steps: l.step, version: l.version, increment: l.options.Increment, loss: l.options.lossKey(), names: l.roll.names,
-	}
-	if p.theta, err = program.Copy(theta, l.programs.Total()); err != nil {
-		return nil, err
-	}
-	if s := l.statisticsOf(theta); s != nil {
-		if p.statistics, err = program.ToDevice(l.options.Backend, s, len(s)); err != nil {
-			program.Free(p.theta)
-			return nil, err
-		}
+		kit: l.prediction.kit, heads: l.heads.Clone(), roll: l.roll, paused: pauses(l.tasks), rule: rule, steps: l.step, version: l.version,
 	}
 	p.kit.hold()
-	if err := p.warm(); err != nil {
-		p.Close()
-		return nil, err
+	theta := lab{l}.at(at)
+	p.theta, err = program.Copy(theta, l.programs.Total())
+	return p, p.ready(l.statisticsOf(theta), err)
+}
+
+// ready copies the statistics to the device, unless there was an error before, and asks for the shapes of the buffers. XLA's
+// binding caches a buffer's shape when it is first asked for, without a lock, so that this has to happen before several
+// goroutines read the buffers. After an error the predictor is closed.
+func (p *Predictor) ready(statistics []float32, err error) error {
+	if err == nil && len(statistics) > 0 {
+		p.statistics, err = program.ToDevice(p.kit.programs.backend.Backend, statistics, len(statistics))
 	}
-	return p, nil
+	for _, b := range []compute.Buffer{p.theta, p.statistics} {
+		if err == nil && b != nil {
+			_, err = b.Shape()
+		}
+	}
+	if err != nil {
+		p.Close()
+	}
+	return err
 }
 
 // ruleNow returns the parameters that predictions are made with, and what is compared if it is not the logits.
@@ -145,10 +148,8 @@ func (l *Learner) ruleNow() (rehearsal.Point, rehearsal.Rule, error) {
 // kit is what the predictors of a learner share: the programs, and batches that are not in use.
 type kit struct {
 	programs *Programs
-	scores   map[int]*program.Program // by the number of samples that they take
-	sizes    []int                    // of the programs: 1 and the learner's batch
-	inputs   int
-	outputs  int
+	scores   map[int]*program.Program // by the number of samples that they take: 1 and the learner's batch
+	largest  int                      // of these numbers
 	about    about
 
 	mu      sync.Mutex
@@ -158,29 +159,30 @@ type kit struct {
 
 // about is what a predictor knows of the network beside its values.
 type about struct {
-	model  model.Model
-	method string
-	image  Image
-	loss   rehearsal.Loss // says how scores come from features
+	model     model.Model
+	method    string
+	image     Image
+	increment scenario.Increment
+	scores    rehearsal.Loss // says how scores come from features
+	lossKey   string         // of Options.Loss; empty if there is none
+}
+
+func (o *Options) about() about {
+	return about{o.Model, o.Method.Info().Name, o.Image, o.Increment, o.lossOf(method.Memory), o.lossKey()}
 }
 
 // newKit compiles what predictors need. spec.Batch is the largest number of samples of a program.
 func newKit(programs *Programs, spec graphs.Spec, about about) (*kit, error) {
 	k := &kit{
-		programs: programs, scores: map[int]*program.Program{}, inputs: about.model.Inputs(), outputs: about.model.Outputs(),
-		about: about, users: 1, batches: map[int][]*device.Batch{},
+		programs: programs, scores: map[int]*program.Program{}, largest: spec.Batch, about: about, users: 1, batches: map[int][]*device.Batch{},
 	}
-	for _, size := range []int{1, spec.Batch} {
-		if k.scores[size] != nil {
-			continue
-		}
-		spec := spec
-		spec.Batch, spec.Loss, spec.Weighted = size, nil, false // samples to be predicted have neither targets nor weights
-		p, err := k.programs.cache.Sets(spec)[0].Describe(about.loss)
+	spec.Loss, spec.Weighted = nil, false // samples to be predicted have neither targets nor weights
+	for _, spec.Batch = range []int{1, k.largest} {
+		p, err := k.programs.cache.Sets(spec)[0].Describe(about.scores)
 		if err != nil {
 			return nil, err
 		}
-		k.scores[size], k.sizes = p, append(k.sizes, size)
+		k.scores[spec.Batch] = p
 	}
 	k.programs.hold()
 	return k, nil
@@ -216,7 +218,7 @@ func (k *kit) batch(size int) (*device.Batch, error) {
 		k.batches[size] = free[:len(free)-1]
 		return free[len(free)-1], nil
 	}
-	return device.NewBatch(k.programs.backend, size, k.inputs)
+	return device.NewBatch(k.programs.backend, size, k.about.model.Inputs())
 }
 
 func (k *kit) put(size int, b *device.Batch) {
@@ -228,9 +230,8 @@ func (k *kit) put(size int, b *device.Batch) {
 // fit returns how many samples the next batch takes when n are left, and the size of its program. Several small
 // batches cost less than one that is nearly empty.
 func (k *kit) fit(n int) (samples, size int) {
-	whole := k.sizes[len(k.sizes)-1]
-	if 8*n < whole {
+	if 8*n < k.largest {
 		return 1, 1
 	}
-	return min(n, whole), whole
+	return min(n, k.largest), k.largest
 }

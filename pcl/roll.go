@@ -1,6 +1,7 @@
 package pcl
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"sync/atomic"
@@ -27,10 +28,10 @@ func (r *roll) last() int { return len(r.tasks) }
 // empty says whether no task has arrived.
 func (r *roll) empty() bool { return len(r.classes) == 0 }
 
-// get returns a task, or an error for a call if there is none with this id.
-func (r *roll) get(what string, id int) (*arrival, error) {
+// get returns a task, or an error if there is none with this id.
+func (r *roll) get(id int) (*arrival, error) {
 	if id < 1 || id > len(r.tasks) || r.tasks[id-1] == nil {
-		return nil, noTask(what, id, len(r.tasks))
+		return nil, fmt.Errorf("there is no task %d; ids count from 1, and the last is %d", id, len(r.tasks))
 	}
 	return r.tasks[id-1], nil
 }

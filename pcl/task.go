@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"sync/atomic"
 
@@ -152,6 +153,25 @@ func (t *task) take(b *device.Batch, given *data.Batch) error {
 	t.samples.Add(int64(n))
 	for i := range n {
 		b.Task[i] = t.id
+	}
+	return nil
+}
+
+// checkWeights returns an error if the weights of a batch's samples cannot be used.
+func checkWeights(x []float32, n, width int) error {
+	total := 0.0
+	for i := range n {
+		w := float64(x[(i+1)*width-1])
+		if !(w >= 0) || math.IsInf(w, 1) {
+			return fmt.Errorf("sample %d with weight %g; want a number of at least 0", i, w)
+		}
+		total += w
+	}
+	if total == 0 {
+		return errors.New("a batch in which every sample has weight 0")
+	}
+	if total > math.MaxFloat32 {
+		return fmt.Errorf("a batch whose weights add up to %g, which float32 does not hold", total)
 	}
 	return nil
 }
