@@ -5,14 +5,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/gomlx/compute"
 
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
+	"github.com/parallelcl/parallelcl/pcl/internal/heads"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
@@ -236,4 +239,282 @@ func (t *task) snapshot(s *taskState, arrays map[string][]float32) (err error) {
 func stateOf(b *device.Batch) (batchState, []float32) {
 	classes, pixels := b.State()
 	return batchState{Class: classes, Repeat: b.Repeat}, pixels
+}
+
+// Load restores what [Learner.Save] wrote, so that training continues as if it had never stopped. The learner must
+// have been made with the same Options; parameters of the method are compared only where its state depends on them. The
+// learning rate, the batch size, the budget of the memory, editing, augmentation and the seed may differ, and the new ones
+// apply. Batches already fetched from running streams must fit into the new batch size. A smaller budget thins out the
+// memory at once; a task that was running adds no more samples than the old budget allowed.
+//
+// Load calls attach with the id of each task that had arrived ([SavedTasks] lists them), and sets the position of the
+// stream of the task that attach returns. A [data.Push] must be new: one that still holds samples of the checkpoint would
+// deliver them twice. For an ended task attach may return the zero Task, which cannot be evaluated; if all have ended,
+// attach may be nil.
+//
+// A file that is damaged or belongs to a different learner is refused, and nothing changes. If a task cannot be attached
+// again, the learner cannot be used any more, except for another Load or [Learner.Restore]. After Load the learner has
+// another memory: a store that [Learner.Memory] returned before is no longer its own.
+func (l *Learner) Load(path string, attach func(id int) (Task, error)) error {
+	return l.restoring(attach, func() (State, error) {
+		f, err := checkpoint.Load(path)
+		return State{f.State, f.Arrays}, err
+	})
+}
+
+// Restore is like [Learner.Load], for a state that [Learner.State] returned.
+func (l *Learner) Restore(s State, attach func(id int) (Task, error)) error {
+	return l.restoring(attach, func() (State, error) { return s, nil })
+}
+
+// restoring is a call that also a learner serves that was stopped by a failure.
+func (l *Learner) restoring(attach func(id int) (Task, error), read func() (State, error)) error {
+	if err := l.enter(true); err != nil {
+		return err
+	}
+	defer l.leave()
+	s, err := read()
+	if err == nil {
+		err = l.restore(s, attach)
+	}
+	if err != nil {
+		return fmt.Errorf("pcl: restore: %w", err)
+	}
+	return nil
+}
+
+// restore restores what snapshot returned. attach returns the task with the given id, with its stream at any
+// position and its test samples.
+func (l *Learner) restore(f State, attach func(id int) (Task, error)) error {
+	s, m, err := l.understand(f)
+	if err != nil {
+		return err
+	}
+	stored, err := memory.Restore(s.Memory, f.Arrays["memory"], f.Arrays["memory/logits"], f.Arrays["memory/origin"], l.options.spec().Width())
+	if err == nil {
+		err = stored.SetBudget(l.options.Memory.Budget)
+	}
+	if err != nil {
+		return err
+	}
+	undo, err := l.takeRule(s)
+	if err != nil {
+		return err
+	}
+	if err := l.use(m); err != nil {
+		return errors.Join(err, undo())
+	}
+	l.failure = guarded("attaching a stream again", func() error { return l.takeUp(s, f.Arrays, stored, attach) })
+	l.bell.ring()
+	return l.failure
+}
+
+// understand decodes a saved state and checks that it belongs to a learner like this one, whose model then is m. It
+// changes nothing.
+func (l *Learner) understand(f State) (s learnerState, m model.Model, err error) {
+	if err := json.Unmarshal(f.JSON, &s); err != nil {
+		return s, nil, fmt.Errorf("state: %w", err)
+	}
+	if name := l.options.Method.Info().Name; s.Method != name {
+		return s, nil, fmt.Errorf("it was saved by method %s, this learner has %s", s.Method, name)
+	}
+	if m, err = l.modelOf(s.Outputs, len(f.Arrays["theta"])); err != nil {
+		return s, nil, err
+	}
+	return s, m, cmp.Or(s.fits(l.options, m), l.options.checkArrays(f.Arrays, m.Layout()))
+}
+
+// modelOf returns the model with as many outputs as a saved classifier had. A damaged state may claim any number, but
+// each output has a parameter at least, so that their number bounds what is built.
+func (l *Learner) modelOf(outputs, parameters int) (model.Model, error) {
+	if !l.options.Grow || outputs == 0 || outputs == l.options.Model.Outputs() {
+		return l.options.Model, nil
+	}
+	if outputs < 0 || outputs > parameters {
+		return nil, fmt.Errorf("its classifier of %d outputs has %d parameters", outputs, parameters)
+	}
+	r, err := l.options.resizer()
+	if err != nil {
+		return nil, err
+	}
+	return r.WithOutputs(outputs)
+}
+
+// fits returns an error if the state would mean something else to a learner with these options and model m.
+func (s *learnerState) fits(o Options, m model.Model) error {
+	now := *o.madeWith(m)
+	was := *cmp.Or(s.Made, &now) // old files do not tell, or do not tell the model
+	if was.Model == "" {
+		now.Model = ""
+	}
+	if was != now || s.Memory.Config.Policy != o.Memory.Policy {
+		return fmt.Errorf("it was saved by a learner with %+v and the memory %q, this one has %+v and %q: make the learner with the same options", was, s.Memory.Config.Policy, now, o.Memory.Policy)
+	}
+	for i, t := range s.Tasks {
+		most := len(t.Class)
+		if t.Ahead != nil {
+			most = max(most, len(t.Ahead.Class))
+		}
+		if !t.Ended && most > o.Batch {
+			return fmt.Errorf("%s: a batch of %d samples had been fetched from its stream: make the learner with Options.Batch of at least that, not %d", label(t.id(i), t.Name), most, o.Batch)
+		}
+	}
+	return nil
+}
+
+// checkArrays returns an error if arrays that have to do with the parameters are not as long as the layout says.
+func (o Options) checkArrays(arrays map[string][]float32, l *model.Layout) error {
+	want := map[string]int{"theta": l.Total, "statistics": l.StatsTotal}
+	for _, name := range o.Optimizer.State() {
+		want[name] = l.Total
+	}
+	if arrays["remembered"] != nil {
+		want["remembered"] = l.Total
+	}
+	for name, n := range want {
+		if len(arrays[name]) != n {
+			return fmt.Errorf("array %q has %d entries; the model has %d", name, len(arrays[name]), n)
+		}
+	}
+	return nil
+}
+
+// takeRule replaces the state of the method and of its random draws by a saved one, which may be of other parameters than
+// the method has. After an error nothing has changed; undo restores what was there before.
+func (l *Learner) takeRule(s learnerState) (undo func() error, err error) {
+	draws := l.rng.Mark()
+	undo = func() error { l.rng.Return(draws); return nil }
+	err = guarded(l.byMethod(), func() error {
+		if err := l.rng.UnmarshalBinary(s.Rand); err != nil {
+			return err
+		}
+		m, ok := method.As[method.Stateful](l.options.Method)
+		if !ok {
+			return nil
+		}
+		before, err := m.MarshalState()
+		if err != nil {
+			return err
+		}
+		undo = func() error { l.rng.Return(draws); return m.UnmarshalState(before) }
+		return m.UnmarshalState(s.Rule)
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", l.byMethod(), err), undo())
+	}
+	return undo, nil
+}
+
+// takeUp replaces the rest of the learner's state by a saved one. After an error the learner is left half restored.
+func (l *Learner) takeUp(s learnerState, arrays map[string][]float32, stored *memory.Store, attach func(id int) (Task, error)) error {
+	l.version++
+	l.mirror.Free()
+	l.memory = stored
+	for _, t := range l.tasks {
+		t.hush()
+		t.free()
+	}
+	l.roll, l.tasks, l.over = roll{}, nil, map[int]int{}
+	l.heads = heads.New(l.options.Increment, l.options.Model.Outputs())
+	for i, state := range s.Tasks {
+		if err := l.restoreTask(state.id(i), state, arrays, attach); err != nil {
+			return fmt.Errorf("%s: %w", label(state.id(i), state.Name), err)
+		}
+	}
+	l.skip(min(s.Last, maxID))
+	l.others.free()
+	if theta := arrays["remembered"]; theta != nil {
+		taught := map[int]bool{}
+		for _, id := range s.Remembered {
+			for _, o := range l.heads.Of(id) {
+				taught[o] = true
+			}
+		}
+		if err := l.others.remember(l.options.Backend, theta, allBut(s.Remembered), slices.Collect(maps.Keys(taught))); err != nil {
+			return err
+		}
+	}
+	var moments [][]float32
+	for _, name := range l.options.Optimizer.State() {
+		moments = append(moments, arrays[name])
+	}
+	copy(l.network.statistics, arrays["statistics"])
+	l.step, l.network.updates, l.prepared = s.Step, s.Update, 0
+	return l.network.set(l.options.Backend, arrays["theta"], moments, len(moments))
+}
+
+// restoreTask restores a task, with the stream that attach gives it if it had not ended.
+func (l *Learner) restoreTask(id int, s taskState, arrays map[string][]float32, attach func(id int) (Task, error)) error {
+	if id <= l.roll.last() || id > maxID {
+		return fmt.Errorf("it comes after task %d; want ids that count up, at most %d", l.roll.last(), maxID)
+	}
+	l.skip(id - 1)
+	t := &task{id: id, over: s.Over, samples: new(atomic.Int64)}
+	if attach != nil {
+		var err error
+		if t.Task, err = attach(id); err != nil {
+			return err
+		}
+	}
+	if t.Classes != nil && !slices.Equal(t.Classes, s.Classes) {
+		return fmt.Errorf("it had classes %v, now %v", s.Classes, t.Classes)
+	}
+	t.Name, t.Classes = cmp.Or(t.Name, s.Name), s.Classes
+	if t.ClassNames = slices.Clone(t.ClassNames); t.ClassNames == nil {
+		t.ClassNames = s.Names
+	}
+	if s.Failure != "" {
+		t.err = errors.New(s.Failure)
+	}
+	if err := cmp.Or(l.heads.Add(s.Classes), t.checkNames()); err != nil {
+		return err
+	}
+	t.samples.Store(int64(s.Samples))
+	t.paused.Store(s.Paused)
+	l.roll.add(t.Task, t.samples)
+	if s.Ended {
+		l.count(id, 1)
+		return nil
+	}
+	l.run(t)
+	if err := l.restoreStream(t, s, arrays); err != nil {
+		return err
+	}
+	return l.listen(t)
+}
+
+func (l *Learner) restoreStream(t *task, s taskState, arrays map[string][]float32) error {
+	stream, ok := t.Stream.(data.Resumable)
+	if !ok || s.Reservoir == nil {
+		return errors.New("it was running when the learner was saved: it needs its stream, as a data.Resumable, and its reservoir")
+	}
+	if err := l.unshared(t); err != nil {
+		return err
+	}
+	if err := stream.SetState(s.Stream); err != nil {
+		return err
+	}
+	var err error
+	if t.reservoir, err = memory.RestoreReservoir(*s.Reservoir, arrays[taskArray("reservoir", t.id)], l.options.spec().Width()); err != nil {
+		return err
+	}
+	if err := l.prepareBatches(t); err != nil {
+		return err
+	}
+	if s.Class != nil {
+		t.ready = true
+		err = t.restoreBatch(t.current, s.batchState, arrays[taskArray("batch", t.id)])
+	}
+	if err == nil && s.Ahead != nil {
+		t.fetched = true
+		err = t.restoreBatch(t.spare, *s.Ahead, arrays[taskArray("ahead", t.id)])
+	}
+	return err
+}
+
+// restoreBatch restores one fetched batch of a task.
+func (t *task) restoreBatch(b *device.Batch, s batchState, pixels []float32) error {
+	err := b.Restore(t.id, s.Class, pixels)
+	b.Repeat = s.Repeat
+	return err
 }
