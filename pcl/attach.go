@@ -64,14 +64,6 @@ func (l *Learner) listen(t *task) error {
 	})
 }
 
-// hush undoes listen. A stream that panics here is not heard of any more.
-func (t *task) hush() {
-	if silence := t.silence; silence != nil {
-		t.silence = nil
-		_ = guarded("the stream", func() error { silence(); return nil })
-	}
-}
-
 // Reattach restarts an ended task: it keeps its outputs, and its samples stay in the memory. When it ends again, old and
 // new samples compete for the task's places, at random or, if the method ranks samples, in one ranking. Of t, only Stream
 // is required. Classes, if given, must be the task's; Name, ClassNames and Test, if given, replace the old ones. After an

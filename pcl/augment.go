@@ -1,15 +1,9 @@
 package pcl
 
 import (
-	"math/rand/v2"
-
 	"github.com/parallelcl/parallelcl/internal/seed"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 )
-
-// Augment changes the inputs of one sample, x, before a step trains on it: a random crop, a flip, noise. It must not keep
-// x. What it draws from rng follows from the seed, the step and the row, so that a run can be repeated and resumed.
-type Augment func(rng *rand.Rand, x []float32)
 
 // varied returns the batch that a task's row trains on: the one that the stream delivered or, with augmentation, a changed
 // copy of it. The memory takes samples as they were delivered.

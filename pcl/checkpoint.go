@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"github.com/gomlx/compute"
@@ -59,8 +58,8 @@ type taskState struct {
 	Ahead *batchState `json:"ahead,omitempty"`
 }
 
-// id is that of the task in the i-th place.
-func (s *taskState) id(i int) int { return cmp.Or(s.ID, i+1) }
+// idOf is the id of the task in the i-th place.
+func (s *taskState) idOf(i int) int { return cmp.Or(s.ID, i+1) }
 
 // batchState is a fetched batch without its pixels. It has no samples if the stream has yet to deliver one.
 type batchState struct {
@@ -85,17 +84,6 @@ type madeWith struct {
 
 func (o Options) madeWith(m model.Model) *madeWith {
 	return &madeWith{o.Increment, o.Shared, o.Optimizer.Key(), o.lossKey(), o.Weighted, m.Key()}
-}
-
-// reserved returns an error if vectors of an optimiser cannot be arrays of a checkpoint beside the learner's own.
-func reserved(names []string) error {
-	for i, name := range names {
-		kind, _, _ := strings.Cut(name, "/")
-		if slices.Contains([]string{"theta", "memory", "statistics", "remembered", "reservoir", "batch", "ahead"}, kind) || slices.Contains(names[:i], name) {
-			return fmt.Errorf("Options.Optimizer names a vector of its State %q, which is taken: choose another name", name)
-		}
-	}
-	return nil
 }
 
 // ErrDamaged marks the error of [Learner.Load] for a file that is not a complete, unaltered checkpoint.
@@ -136,7 +124,7 @@ func SavedTasks(path string) ([]TaskInfo, error) {
 	}
 	out := make([]TaskInfo, len(s.Tasks))
 	for i, t := range s.Tasks {
-		out[i] = TaskInfo{ID: t.id(i), Samples: t.Samples, Name: t.Name, Classes: t.Classes, ClassNames: t.Names, Ended: t.Ended, Paused: t.Paused}
+		out[i] = TaskInfo{ID: t.idOf(i), Samples: t.Samples, Name: t.Name, Classes: t.Classes, ClassNames: t.Names, Ended: t.Ended, Paused: t.Paused}
 	}
 	return out, nil
 }
@@ -301,7 +289,7 @@ func (l *Learner) restore(f State, attach func(id int) (Task, error)) error {
 	if err != nil {
 		return err
 	}
-	if err := l.use(m); err != nil {
+	if err := l.useModel(m); err != nil {
 		return errors.Join(err, undo())
 	}
 	l.failure = guarded("attaching a stream again", func() error { return l.takeUp(s, f.Arrays, stored, attach) })
@@ -356,7 +344,7 @@ func (s *learnerState) fits(o Options, m model.Model) error {
 			most = max(most, len(t.Ahead.Class))
 		}
 		if !t.Ended && most > o.Batch {
-			return fmt.Errorf("%s: a batch of %d samples had been fetched from its stream: make the learner with Options.Batch of at least that, not %d", label(t.id(i), t.Name), most, o.Batch)
+			return fmt.Errorf("%s: a batch of %d samples had been fetched from its stream: make the learner with Options.Batch of at least that, not %d", label(t.idOf(i), t.Name), most, o.Batch)
 		}
 	}
 	return nil
@@ -417,8 +405,8 @@ func (l *Learner) takeUp(s learnerState, arrays map[string][]float32, stored *me
 	l.roll, l.tasks, l.over = roll{}, nil, map[int]int{}
 	l.heads = heads.New(l.options.Increment, l.options.Model.Outputs())
 	for i, state := range s.Tasks {
-		if err := l.restoreTask(state.id(i), state, arrays, attach); err != nil {
-			return fmt.Errorf("%s: %w", label(state.id(i), state.Name), err)
+		if err := l.restoreTask(state.idOf(i), state, arrays, attach); err != nil {
+			return fmt.Errorf("%s: %w", label(state.idOf(i), state.Name), err)
 		}
 	}
 	l.skip(min(s.Last, maxID))

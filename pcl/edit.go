@@ -235,14 +235,6 @@ func (l *Learner) editAt(r *row, g compute.Buffer, d *aggregate) (phi float64, g
 	return square[0], gradients, err
 }
 
-// editProgram returns the program of the edits' gradient. Single samples have no statistics of their own.
-func (l *Learner) editProgram(loss rehearsal.Loss) (*program.Program, error) {
-	if l.options.Edit.Mode == editPerSample {
-		return l.programs.EditAlone(loss)
-	}
-	return l.programs.Edit(loss)
-}
-
 // move moves one sample of the memory along its gradient g and returns the mean |Δx| over its pixels. A
 // gradient that is zero or not finite moves nothing.
 func (l *Learner) move(index int, g []float32) float64 {

@@ -27,6 +27,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
 // Learner trains a model on the streams attached to it. Methods documented for any goroutine, such as [Learner.Steps],
@@ -145,6 +146,14 @@ func (l *Learner) editable() error {
 	}
 	_, err := l.editProgram(l.options.lossOf(method.Memory))
 	return err
+}
+
+// editProgram returns the program of the edits' gradient. Single samples have no statistics of their own.
+func (l *Learner) editProgram(loss rehearsal.Loss) (*program.Program, error) {
+	if l.options.Edit.Mode == editPerSample {
+		return l.programs.EditAlone(loss)
+	}
+	return l.programs.Edit(loss)
 }
 
 // Warm compiles the updates and inner products of steps of up to k rows in advance. A row is one stream of a step; the
@@ -276,9 +285,6 @@ func (l *Learner) Active() (ids []int) {
 	return append(ids, l.Running()...)
 }
 
-// ErrClosed is returned by calls to a learner after [Learner.Close], and to a predictor after [Predictor.Close].
-var ErrClosed = errors.New("pcl: the learner or predictor is closed")
-
 // ErrBusy is returned by calls to a learner while another call is in progress. That call may be in another goroutine, or
 // it may be the one that made this call, when a stream calls the learner that is reading it.
 var ErrBusy = errors.New("pcl: the learner is busy with another call: it serves one at a time")
@@ -334,21 +340,4 @@ func (l *Learner) entered(stopped bool) (err error) {
 func (l *Learner) leave() {
 	defer l.busy.Unlock() // also if publish panics, so that Close does not wait for ever
 	l.publish()
-}
-
-// guarded calls code that is not the learner's own: a stream, a method, a hook. It returns a panic as an error that says
-// whose code it was, and so it does where the code ends its goroutine, which is one of its own for that reason.
-func guarded(whose string, call func() error) error {
-	done := make(chan error, 1)
-	go func() {
-		err := fmt.Errorf("%s ended its goroutine (runtime.Goexit, as FailNow and Fatal of a test do)", whose)
-		defer func() {
-			if r := recover(); r != nil {
-				err = fmt.Errorf("%s panicked: %v", whose, r)
-			}
-			done <- err
-		}()
-		err = call()
-	}()
-	return <-done
 }

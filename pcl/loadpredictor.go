@@ -64,7 +64,7 @@ func newPredictor(b *backend.Backend, m model.Model, t *Trained, batch int) (*Pr
 	if p.heads, err = headsOf(t.Increment, t.Tasks, m.Outputs()); err != nil {
 		return nil, err
 	}
-	if p.rule, err = t.rule(m); err != nil {
+	if p.rule, err = t.comparing(m); err != nil {
 		return nil, err
 	}
 	for i, task := range t.Tasks {
@@ -74,19 +74,19 @@ func newPredictor(b *backend.Backend, m model.Model, t *Trained, batch int) (*Pr
 	programs := NewPrograms(b)
 	defer programs.Close() // the kit holds them
 	p.kit, err = newKit(programs, graphs.Spec{Model: m, Shared: m.Layout().Total, Batch: batch, Optimizer: optim.SGD{LR: 1}},
-		about{m, t.Method, t.Image, t.Increment, t.Scores.loss(), t.Loss})
+		about{m, t.Method, t.Image, t.Increment, t.Scores.asLoss(), t.Loss})
 	if err != nil {
 		return nil, err
 	}
 	p.theta, err = program.ToDevice(b.Backend, theta, len(theta))
-	if err := p.ready(statistics, err); err != nil {
+	if err := p.complete(statistics, err); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-// rule returns what compares classes, if the logits do not.
-func (t *Trained) rule(m model.Model) (rehearsal.Rule, error) {
+// comparing returns what compares classes, if the logits do not.
+func (t *Trained) comparing(m model.Model) (rehearsal.Rule, error) {
 	if t.Means == nil {
 		return nil, nil
 	}

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
@@ -77,6 +80,10 @@ type Options struct {
 	// parameters have changed, the learner stops.
 	Trace func(*Trace) error
 }
+
+// Augment changes the inputs of one sample, x, before a step trains on it: a random crop, a flip, noise. It must not keep
+// x. What it draws from rng follows from the seed, the step and the row, so that a run can be repeated and resumed.
+type Augment func(rng *rand.Rand, x []float32)
 
 // Image is the shape of a sample. Its values lie row by row, and for each pixel its channels one after another.
 type Image struct{ Height, Width, Channels int }
@@ -198,4 +205,33 @@ func (o Options) lossOf(id int) rehearsal.Loss {
 		return m.Loss(id)
 	}
 	return rehearsal.Loss{}
+}
+
+// resizer returns the model as one that can grow, or an error if it cannot, or if the method keeps something whose size
+// would change.
+func (o Options) resizer() (model.Resizer, error) {
+	narrow, ok := o.Model.(model.Resizer)
+	if !ok {
+		return nil, fmt.Errorf("model %s cannot grow: it is no model.Resizer", o.Model.Key())
+	}
+	if o.InJ() == o.Model.Layout().Backbone {
+		return narrow, nil // what methods keep is about the backbone
+	}
+	_, penalty := method.As[rehearsal.Penalty](o.Method)
+	_, stateful := method.As[method.Stateful](o.Method)
+	if info := o.Method.Info(); penalty || stateful && info.NeedsRows {
+		return nil, fmt.Errorf("the outputs cannot grow, since method %s keeps vectors over the parameters of the classifier: build a model with more outputs and leave out Options.Grow, or set Options.Shared to %q", info.Name, Backbone)
+	}
+	return narrow, nil
+}
+
+// reserved returns an error if vectors of an optimiser cannot be arrays of a checkpoint beside the learner's own.
+func reserved(names []string) error {
+	for i, name := range names {
+		kind, _, _ := strings.Cut(name, "/")
+		if slices.Contains([]string{"theta", "memory", "statistics", "remembered", "reservoir", "batch", "ahead"}, kind) || slices.Contains(names[:i], name) {
+			return fmt.Errorf("Options.Optimizer names a vector of its State %q, which is taken: choose another name", name)
+		}
+	}
+	return nil
 }

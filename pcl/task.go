@@ -187,3 +187,28 @@ func (t *task) observe() {
 		t.reservoir.Offer(b.Class[i], b.X[i*width:(i+1)*width])
 	}
 }
+
+// hush undoes listen. A stream that panics here is not heard of any more.
+func (t *task) hush() {
+	if silence := t.silence; silence != nil {
+		t.silence = nil
+		_ = guarded("the stream", func() error { silence(); return nil })
+	}
+}
+
+// guarded calls code that is not the learner's own: a stream, a method, a hook. It returns a panic as an error that says
+// whose code it was, and so it does where the code ends its goroutine, which is one of its own for that reason.
+func guarded(whose string, call func() error) error {
+	done := make(chan error, 1)
+	go func() {
+		err := fmt.Errorf("%s ended its goroutine (runtime.Goexit, as FailNow and Fatal of a test do)", whose)
+		defer func() {
+			if r := recover(); r != nil {
+				err = fmt.Errorf("%s panicked: %v", whose, r)
+			}
+			done <- err
+		}()
+		err = call()
+	}()
+	return <-done
+}

@@ -1,32 +1,11 @@
 package pcl
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/parallelcl/parallelcl/pcl/data"
 )
-
-// maxID is the highest id that may be skipped to, or read from a file: a learner has eight bytes for each id below its last.
-const maxID = 1 << 24
-
-// TaskInfo says what a learner knows of a task.
-type TaskInfo struct {
-	ID      int
-	Name    string
-	Classes []int
-	// ClassNames name the classes; nil if they have no names.
-	ClassNames []string
-
-	Ended  bool // whether it has ended, and takes part in no further step
-	Paused bool // whether it was paused by [Learner.Pause]
-	// Samples is how many samples its streams have delivered; 0 in files of before they were counted.
-	Samples int
-}
-
-// number is the id of the task in the i-th place, also where a network that was put together by hand leaves ids out.
-func (t TaskInfo) number(i int) int { return cmp.Or(t.ID, i+1) }
 
 // Tasks describes all tasks that have arrived, but for forgotten ones, in order of arrival. It may be called from any goroutine.
 func (l *Learner) Tasks() []TaskInfo {

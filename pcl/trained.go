@@ -58,7 +58,7 @@ func scoresOf(l rehearsal.Loss) Scores {
 	return Scores{Cosine: true, Frobenius: l.Frobenius, Sharpness: l.Sharpness}
 }
 
-func (s Scores) loss() rehearsal.Loss {
+func (s Scores) asLoss() rehearsal.Loss {
 	return rehearsal.Loss{Cosine: s.Cosine, Frobenius: s.Frobenius, Sharpness: s.Sharpness}
 }
 
