@@ -2,7 +2,6 @@ package pcl
 
 import (
 	"errors"
-	"io"
 	"math"
 	"path/filepath"
 	"slices"
@@ -472,10 +471,6 @@ func TestPaddingForgets(t *testing.T) {
 		}
 	})
 }
-
-type emptyStream struct{}
-
-func (emptyStream) Next(*data.Batch) error { return io.EOF }
 
 // TestSaveAndLoad takes a learner up in the middle of three overlapping tasks.
 func TestSaveAndLoad(t *testing.T) {
