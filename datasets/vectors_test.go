@@ -123,7 +123,7 @@ func TestBadArrays(t *testing.T) {
 }
 
 // safetensors returns the bytes of a file.
-func safetensors(t *testing.T, header map[string]any, data []byte) []byte {
+func safetensorsBytes(t *testing.T, header map[string]any, data []byte) []byte {
 	t.Helper()
 	text, err := json.Marshal(header)
 	if err != nil {
@@ -142,7 +142,7 @@ func TestSafetensors(t *testing.T) {
 		"y":            map[string]any{"dtype": "U8", "shape": []int{4}, "data_offsets": []int{16, 20}},
 	}
 	path := filepath.Join(t.TempDir(), "f.safetensors")
-	write(t, path, safetensors(t, header, data))
+	write(t, path, safetensorsBytes(t, header, data))
 	d := mustOpen(t, "safetensors:"+path+"?test=0.5")
 	if !slices.Equal(d.Classes, []string{"cat", "dog"}) || d.Size() != "2" || d.Train.Len() != 2 {
 		t.Fatalf("%v %s %d", d.Classes, d.Size(), d.Train.Len())
@@ -151,11 +151,11 @@ func TestSafetensors(t *testing.T) {
 		t.Errorf("the first sample is %v", v)
 	}
 	for want, file := range map[string][]byte{
-		"cut off":                           safetensors(t, header, data[:10]),
+		"cut off":                           safetensorsBytes(t, header, data[:10]),
 		"not a safetensors":                 []byte("short"),
 		"a header of":                       append(binary.LittleEndian.AppendUint64(nil, 1<<40), "{}"...),
-		"shape [4 2] has 16 bytes; want 32": safetensors(t, map[string]any{"x": map[string]any{"dtype": "F32", "shape": []int{4, 2}, "data_offsets": []int{0, 16}}, "y": header["y"]}, data),
-		"the type C64":                      safetensors(t, map[string]any{"x": map[string]any{"dtype": "C64", "shape": []int{4, 2}, "data_offsets": []int{0, 16}}, "y": header["y"]}, data),
+		"shape [4 2] has 16 bytes; want 32": safetensorsBytes(t, map[string]any{"x": map[string]any{"dtype": "F32", "shape": []int{4, 2}, "data_offsets": []int{0, 16}}, "y": header["y"]}, data),
+		"the type C64":                      safetensorsBytes(t, map[string]any{"x": map[string]any{"dtype": "C64", "shape": []int{4, 2}, "data_offsets": []int{0, 16}}, "y": header["y"]}, data),
 	} {
 		write(t, path, file)
 		if _, err := Open(context.Background(), "safetensors:"+path, Options{}); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "f.safetensors") {

@@ -1,7 +1,4 @@
-// Package tensors reads files in the safetensors format, of all types of numbers and a tensor at a time. A file has the
-// length of a header as eight bytes, the header as JSON, which says of each tensor its type, shape and place, and the
-// values. All numbers are little-endian.
-package tensors
+package safetensors
 
 import (
 	"cmp"
@@ -20,22 +17,20 @@ import (
 )
 
 const (
-	// MetadataKey is the entry of the header that holds texts. No tensor has this name.
-	MetadataKey = "__metadata__"
-	// MaxHeader is the size of the largest header that is read, as in Python's package.
-	MaxHeader = 100_000_000
+	metadataKey = "__metadata__" // the entry of the header that holds texts; no tensor has this name
+	maxHeader   = 100_000_000    // the size of the largest header that is read, as in Python's package
 )
 
 // Index is what the header of a file says.
 type Index struct {
-	Tensors  []Tensor          // in the order of their values
+	Entries  []Entry           // in the order of their values
 	Metadata map[string]string // texts; nil if there are none
 
 	values io.ReaderAt
 }
 
-// Tensor says where the values of a tensor are.
-type Tensor struct {
+// Entry says where the values of a tensor are.
+type Entry struct {
 	Name  string
 	Type  string // "F32", "BF16", "I64" and so on
 	Shape []int  // the last dimension changes fastest
@@ -43,22 +38,22 @@ type Tensor struct {
 	begin, end int64
 }
 
-// Open reads the header of a file of the given size. The values must cover the whole rest of the file, without gaps, and
+// Open reads the header of a file of the given length, whose values are then read a tensor at a time. The values must cover the whole rest of the file, without gaps, and
 // no two tensors may share some, so that a file has one meaning only.
-func Open(r io.ReaderAt, size int64) (*Index, error) {
+func Open(r io.ReaderAt, length int64) (*Index, error) {
 	head := make([]byte, 8)
-	if size < 8 {
-		return nil, fmt.Errorf("%d bytes", size)
+	if length < 8 {
+		return nil, fmt.Errorf("%d bytes", length)
 	}
 	if _, err := r.ReadAt(head, 0); err != nil {
 		return nil, err
 	}
 	n := binary.LittleEndian.Uint64(head)
 	switch {
-	case n > MaxHeader:
-		return nil, fmt.Errorf("a header of %d bytes; at most %d are read", n, MaxHeader)
-	case int64(n) > size-8:
-		return nil, fmt.Errorf("a header of %d bytes, of which %d are there", n, size-8)
+	case n > maxHeader:
+		return nil, fmt.Errorf("a header of %d bytes; at most %d are read", n, maxHeader)
+	case int64(n) > length-8:
+		return nil, fmt.Errorf("a header of %d bytes, of which %d are there", n, length-8)
 	}
 	text := make([]byte, n)
 	if _, err := r.ReadAt(text, 8); err != nil {
@@ -71,45 +66,48 @@ func Open(r io.ReaderAt, size int64) (*Index, error) {
 		return nil, errors.New("its header is not valid UTF-8")
 	}
 	from := 8 + int64(n)
-	x := &Index{values: io.NewSectionReader(r, from, size-from)}
+	x := &Index{values: io.NewSectionReader(r, from, length-from)}
 	if err := x.readHeader(text); err != nil {
 		return nil, fmt.Errorf("header: %w", err)
 	}
-	return x, x.order(size - from)
+	return x, x.order(length - from)
 }
 
 func (x *Index) readHeader(text []byte) error {
 	return jsonin.Object(text, func(key string, value json.RawMessage) error {
-		if key == MetadataKey {
+		if key == metadataKey {
 			return jsonin.Unmarshal(value, &x.Metadata)
 		}
-		t, err := readTensor(key, value)
+		t, err := readEntry(key, value)
 		if err != nil {
 			return fmt.Errorf("tensor %q: %w", key, err)
 		}
-		x.Tensors = append(x.Tensors, t)
+		x.Entries = append(x.Entries, t)
 		return nil
 	})
 }
 
-// readTensor reads what the header says of a tensor.
-func readTensor(name string, value json.RawMessage) (t Tensor, err error) {
-	var in struct {
-		Type    string  `json:"dtype"`
-		Shape   []int   `json:"shape"`
-		Offsets []int64 `json:"data_offsets"`
-	}
+// described is what the header says of a tensor.
+type described struct {
+	Type    string  `json:"dtype"`
+	Shape   []int   `json:"shape"`
+	Offsets []int64 `json:"data_offsets"`
+}
+
+// readEntry reads what the header says of a tensor.
+func readEntry(name string, value json.RawMessage) (t Entry, err error) {
+	var in described
 	if err := jsonin.Unmarshal(value, &in); err != nil {
 		return t, err
 	}
 	if in.Type == "" || in.Shape == nil || len(in.Offsets) != 2 {
 		return t, errors.New("want dtype, shape and two data_offsets")
 	}
-	t = Tensor{name, in.Type, in.Shape, in.Offsets[0], in.Offsets[1]}
+	t = Entry{name, in.Type, in.Shape, in.Offsets[0], in.Offsets[1]}
 	if t.begin < 0 || t.end < t.begin {
 		return t, fmt.Errorf("it has the bytes %d to %d", t.begin, t.end)
 	}
-	n, err := Size(t.Shape)
+	n, err := size(t.Shape)
 	if err != nil {
 		return t, err
 	}
@@ -119,8 +117,8 @@ func readTensor(name string, value json.RawMessage) (t Tensor, err error) {
 	return t, nil
 }
 
-// Size returns the number of values of a shape.
-func Size(shape []int) (int, error) {
+// size returns the number of values of a shape.
+func size(shape []int) (int, error) {
 	n := 1
 	for _, d := range shape {
 		if d < 0 {
@@ -136,12 +134,12 @@ func Size(shape []int) (int, error) {
 
 // order sorts the tensors by their places and checks that these are one after the other, up to the end.
 func (x *Index) order(bytes int64) error {
-	slices.SortFunc(x.Tensors, func(a, b Tensor) int {
+	slices.SortFunc(x.Entries, func(a, b Entry) int {
 		// An empty tensor lies before the one that begins where it does.
 		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end), strings.Compare(a.Name, b.Name))
 	})
 	at := int64(0)
-	for _, t := range x.Tensors {
+	for _, t := range x.Entries {
 		if t.begin != at {
 			return fmt.Errorf("tensor %q begins at byte %d of the values, where %d are taken: tensors overlap, or leave a gap", t.Name, t.begin, at)
 		}
@@ -154,4 +152,34 @@ func (x *Index) order(bytes int64) error {
 		return fmt.Errorf("%d bytes follow the values", bytes-at)
 	}
 	return nil
+}
+
+// kinds are NumPy's descriptions of the types.
+var kinds = map[string]string{
+	"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<bf2",
+	"I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1",
+	"U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1", "BOOL": "|b1",
+}
+
+// Bytes is the size of the tensor's values in the file.
+func (t Entry) Bytes() int64 { return t.end - t.begin }
+
+// Read reads the values of a tensor: a []float64 or []float32, the latter for the floats of 16 bits too, []uint8 for U8,
+// and []int64 for the others.
+func (x *Index) Read(t Entry) (any, error) {
+	k, err := npz.KindOf(kinds[t.Type])
+	if err != nil {
+		return nil, fmt.Errorf("tensor %s has the type %s: want a float or whole number type", t.Name, t.Type)
+	}
+	data := make([]byte, t.Bytes())
+	if len(data) > 0 {
+		if _, err := x.values.ReadAt(data, t.begin); err != nil {
+			return nil, fmt.Errorf("tensor %s: %w", t.Name, err)
+		}
+	}
+	values, err := k.Decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("tensor %s: %w", t.Name, err)
+	}
+	return values, nil
 }

