@@ -57,8 +57,8 @@ func TestPartChangedWhileRead(t *testing.T) {
 		folder := filepath.Join(dir, "cifar-10-batches-bin")
 		writeFile(t, filepath.Join(folder, "batches.meta.txt"), lines(10))
 		writeFile(t, filepath.Join(folder, "test_batch.bin"), ten)
-		writeFile(t, filepath.Join(folder, cifar10Train[0]), ten)
-		change := func() { writeFile(t, filepath.Join(folder, cifar10Train[0]), append(ten, ten...)) }
+		writeFile(t, filepath.Join(folder, cifar10Format.train[0]), ten)
+		change := func() { writeFile(t, filepath.Join(folder, cifar10Format.train[0]), append(ten, ten...)) }
 		ctx := &onceRead{Context: context.Background(), at: at, change: change}
 		d, err := Open(ctx, "cifar-10", Options{Dir: dir})
 		if ctx.asked < at {

@@ -71,7 +71,7 @@ func TestOpenCIFAR(t *testing.T) {
 		ten = append(ten, cifarRecord([]byte{l}, 1, 2, 3)...)
 		hundred = append(hundred, cifarRecord([]byte{0, l * 11}, 1, 2, 3)...)
 	}
-	for _, name := range append([]string{"test_batch.bin"}, cifar10Train[:3]...) {
+	for _, name := range append([]string{"test_batch.bin"}, cifar10Format.train[:3]...) {
 		writeFile(t, filepath.Join(dir, "cifar-10-batches-bin", name), ten)
 	}
 	writeFile(t, filepath.Join(dir, "cifar-10-batches-bin/batches.meta.txt"), append(lines(10), '\n'))

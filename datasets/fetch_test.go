@@ -52,12 +52,17 @@ func toyEntry(t *testing.T, s *server, archive string, content []byte) *entry {
 	h := httptest.NewServer(s)
 	t.Cleanup(h.Close)
 	sum := func(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
-	src := Source{URL: h.URL + "/" + archive, Bytes: int64(len(s.data)), SHA256: sum(s.data), folder: "toy", keep: keepUnder("toy")}
+	src := Source{URL: h.URL + "/" + archive, Bytes: int64(len(s.data)), SHA256: sum(s.data), folder: "toy", keep: func(m string) (string, bool) { return strings.CutPrefix(m, "toy/") }}
 	if archive == "data.bin" {
 		src.keep = nil
 	}
-	return &entry{Info: Info{Name: "toy", Files: []File{{Path: "toy/data.bin", Bytes: int64(len(content)), SHA256: sum(content)}}, Downloads: []Source{src}}}
+	return &entry{format: toyFormat{}, Info: Info{Name: "toy", Files: []File{{Path: "toy/data.bin", Bytes: int64(len(content)), SHA256: sum(content)}}, Downloads: []Source{src}}}
 }
+
+// toyFormat finds every file well-formed.
+type toyFormat struct{ format }
+
+func (toyFormat) check(context.Context, string, File) (int, error) { return 0, nil }
 
 func testGetter(w io.Writer) *getter {
 	g := newGetter(progress{w})

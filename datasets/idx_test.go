@@ -112,7 +112,7 @@ func fakeIDX(t *testing.T, dir, prefix string, n, classes int) {
 		pixels[i*784+28] = 255
 		labels[i] = byte(i % classes)
 	}
-	images, labelFile := idxNames(prefix)
+	images, labelFile := prefix+"-images-idx3-ubyte.gz", prefix+"-labels-idx1-ubyte.gz"
 	writeFile(t, filepath.Join(dir, images), gzipped(idxBytes(pixels, uint32(n), 28, 28)))
 	// Unpacked files are as good as packed ones.
 	writeFile(t, filepath.Join(dir, strings.TrimSuffix(labelFile, ".gz")), idxBytes(labels, uint32(n)))

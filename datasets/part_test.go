@@ -65,11 +65,11 @@ func TestParts(t *testing.T) {
 		}
 		writeFile(t, filepath.Join(folder, "batches.meta.txt"), lines(10))
 		writeFile(t, filepath.Join(folder, "test_batch.bin"), ten)
-		writeFile(t, filepath.Join(folder, cifar10Train[0]), ten)
+		writeFile(t, filepath.Join(folder, cifar10Format.train[0]), ten)
 		one := sumOfPart(t, "cifar-10", dir)
-		writeFile(t, filepath.Join(folder, cifar10Train[1]), ten)
+		writeFile(t, filepath.Join(folder, cifar10Format.train[1]), ten)
 		two := sumOfPart(t, "cifar-10", dir)
-		if err := os.Rename(filepath.Join(folder, cifar10Train[1]), filepath.Join(folder, cifar10Train[2])); err != nil {
+		if err := os.Rename(filepath.Join(folder, cifar10Format.train[1]), filepath.Join(folder, cifar10Format.train[2])); err != nil {
 			t.Fatal(err)
 		}
 		if other := sumOfPart(t, "cifar-10", dir); one == "" || two == one || other == two {
@@ -79,7 +79,7 @@ func TestParts(t *testing.T) {
 			return
 		}
 		batch := bytes.Repeat(ten, cifar10BatchSamples/10)
-		for _, name := range cifar10Train {
+		for _, name := range cifar10Format.train {
 			writeFile(t, filepath.Join(folder, name), batch)
 		}
 		if sum := sumOfPart(t, "cifar-10", dir); sum == "" {

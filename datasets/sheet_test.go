@@ -2,9 +2,6 @@ package datasets
 
 import (
 	"image/color"
-	"image/png"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -67,21 +64,5 @@ func TestContactSheetRefuses(t *testing.T) {
 	}
 	if _, err := ContactSheet(&Dataset{}, 1); err == nil {
 		t.Error("an empty set: no error")
-	}
-}
-
-func TestWriteContactSheet(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "new", "sheet.png")
-	if err := WriteContactSheet(path, toySet(3), 3); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	cfg, err := png.DecodeConfig(f)
-	if err != nil || cfg.Width < 3*56 {
-		t.Errorf("PNG of width %d, error %v", cfg.Width, err)
 	}
 }
