@@ -143,7 +143,7 @@ func fetchSource(ctx context.Context, s Source, dir, downloads string, g *getter
 	if err := place(ctx, s, part, dir, g); err != nil {
 		return err
 	}
-	download.Forget(part)
+	os.Remove(part)
 	return nil
 }
 

@@ -15,7 +15,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/archive"
 	"github.com/parallelcl/parallelcl/internal/disk"
-	"github.com/parallelcl/parallelcl/internal/download"
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
@@ -96,7 +95,7 @@ func unpackWheels(ctx context.Context, dir string, wheels []*release, bytes int6
 			return err
 		}
 		err := archive.Unpack(ctx, part, archive.Zip, keep, partial, wheelLimits)
-		download.Forget(part)
+		os.Remove(part)
 		if err != nil {
 			return fmt.Errorf("unpack %s: %w", printable.Line(r.Filename), err)
 		}
