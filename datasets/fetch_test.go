@@ -9,7 +9,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -221,7 +220,7 @@ func TestFetchWrongCopy(t *testing.T) {
 	}
 }
 
-// TestFetchTogether: processes that fetch the same set wait for each other, until they are stopped.
+// TestFetchTogether: processes that fetch the same set wait for each other.
 func TestFetchTogether(t *testing.T) {
 	content := someBytes(100_000)
 	s := &server{data: tarOf(t, toyMembers(content)), slow: 50 * time.Millisecond}
@@ -238,17 +237,6 @@ func TestFetchTogether(t *testing.T) {
 	holds(t, dir, content)
 	if n := s.requests.Load(); n != 1 {
 		t.Errorf("%d downloads; want one", n)
-	}
-
-	unlock, err := lock(t.Context(), filepath.Join(dir, "x.lock"), "toy", progress{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unlock()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	if _, err := lock(ctx, filepath.Join(dir, "x.lock"), "toy", progress{io.Discard}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("error %v while another process has the lock", err)
 	}
 }
 
