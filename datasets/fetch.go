@@ -14,7 +14,6 @@ import (
 	"github.com/parallelcl/parallelcl/internal/archive"
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/ctxio"
-	"github.com/parallelcl/parallelcl/internal/disk"
 	"github.com/parallelcl/parallelcl/internal/download"
 	"github.com/parallelcl/parallelcl/internal/filelock"
 	"github.com/parallelcl/parallelcl/internal/terminal"
@@ -181,7 +180,7 @@ func checkDownload(ctx context.Context, s Source, file string) error {
 func place(ctx context.Context, s Source, file, dir string, g *getter) error {
 	target, base := filepath.Join(dir, s.folder), path.Base(s.URL)
 	if s.keep == nil {
-		return disk.Explain(copyFile(ctx, file, filepath.Join(target, base)), target)
+		return copyFile(ctx, file, filepath.Join(target, base))
 	}
 	g.line("unpacking %s", base)
 	if err := unpackInto(ctx, file, archiveFormat(base), s.keep, target); err != nil {

@@ -27,7 +27,9 @@ type File struct {
 // A Client downloads files, and continues downloads that an earlier attempt left incomplete. It must not be used by
 // several goroutines at once.
 type Client struct {
-	Limits
+	Retries int           // how many attempts in a row may bring nothing, or too little
+	Pause   time.Duration // before the second attempt; it doubles each time
+	Window  time.Duration // a connection that is too slow for so long is given up
 	// Bar returns what shows the progress of an attempt that starts with have bytes already there. The bytes that
 	// follow are written to it. If Bar is nil, no progress is shown.
 	Bar func(f File, have int64) io.WriteCloser
@@ -37,7 +39,9 @@ type Client struct {
 }
 
 // New returns a client with the default limits.
-func New() *Client { return &Client{Limits: defaultLimits, http: newHTTP()} }
+func New() *Client {
+	return &Client{Retries: 4, Pause: time.Second, Window: 30 * time.Second, http: newHTTP()}
+}
 
 // To downloads f to the file part. After an error, what has arrived is kept, and the next call continues from there,
 // unless it was the wrong file: what an earlier attempt left of another edition is noticed by its length or by f.Check.
@@ -129,7 +133,7 @@ func (c *Client) attempt(ctx context.Context, f File, part string) error {
 	if isTransient(err) && ctx.Err() != nil {
 		return transient{context.Cause(ctx)}
 	}
-	return disk.Explain(err, filepath.Dir(part))
+	return err
 }
 
 // save writes the body of a response to the file part, after its first have bytes, and reports each piece.
