@@ -316,13 +316,25 @@ func TestRealCounts(t *testing.T) {
 	}
 }
 
+// TestRealTinyImageNet lists all images and decodes some: all 50,000 take a quarter of a minute.
 func TestRealTinyImageNet(t *testing.T) {
-	if testing.Short() {
-		t.Skip("decodes 50,000 JPEGs: not in -short")
+	o := Options{Dir: os.Getenv(envDir)}
+	if missing, err := MissingFiles("tiny-imagenet", o); o.Dir == "" || err != nil || len(missing) > 0 {
+		t.Skipf("set %s to a folder with Tiny ImageNet to run this test", envDir)
 	}
-	d, _ := openReal(t, "tiny-imagenet")
-	if d.Test.Len() != tinyTestSamples || d.Train.Len() < tinyClasses || !slices.Contains(d.Classes, "goldfish") {
-		t.Errorf("%d train and %d test images", d.Train.Len(), d.Test.Len())
+	dir := filepath.Join(o.Dir, tinyFolder)
+	wnids, err := readWNIDs(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := tinyNames(dir, wnids)
+	train, err2 := tinyTrain(dir, wnids)
+	val, err3 := tinyVal(dir, wnids)
+	if err := errors.Join(err, err2, err3); err != nil || len(val) != tinyTestSamples || len(train) < tinyClasses || !slices.Contains(names, "goldfish") {
+		t.Fatalf("%d training and %d validation images, %v", len(train), len(val), err)
+	}
+	if s, err := decodeTiny(t.Context(), val[:500]); err != nil || slices.Max(s.Pixels) != 255 {
+		t.Errorf("%d images, %v", s.Len(), err)
 	}
 }
 

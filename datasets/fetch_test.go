@@ -250,6 +250,11 @@ func TestFetchNothingToWrite(t *testing.T) {
 	if _, err := fetchToy(t, e, dir); err != nil || s.requests.Load() != 0 {
 		t.Errorf("error %v, %d requests", err, s.requests.Load())
 	}
+	e.Files = append(e.Files, File{Path: "toy/more.bin", Bytes: 5, SHA256: "of no file"})
+	e.Downloads = append(e.Downloads, Source{URL: "http://127.0.0.1:1/more.bin", Bytes: 5, folder: "toy"})
+	if _, err := fetchToy(t, e, dir); err == nil || s.requests.Load() != 0 {
+		t.Errorf("what is whole was downloaded again: %d requests, %v", s.requests.Load(), err)
+	}
 	write(t, filepath.Join(dir, "toy/data.bin"), content[:10])
 	if _, err := fetchToy(t, e, dir); err == nil {
 		t.Error("files that are not complete: no error")

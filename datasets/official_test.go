@@ -412,6 +412,29 @@ func TestParts(t *testing.T) {
 	})
 }
 
+// fewOf is a format whose files have two samples each.
+type fewOf struct{ format }
+
+func (fewOf) count(path string, _ File) (int, []string, error) { return 2, []string{path}, nil }
+
+// TestOptionalFiles: without an optional file a set is a part; without another it cannot be opened.
+func TestOptionalFiles(t *testing.T) {
+	for name, c := range map[string]struct {
+		files string
+		of    int
+		part  bool
+	}{"complete": {"ab", 2, false}, "fewer samples": {"ab", 3, true}, "no optional file": {"a", 2, true}, "no other file": {"b", 2, false}} {
+		dir := t.TempDir()
+		for file := range strings.SplitSeq(c.files, "") {
+			write(t, filepath.Join(dir, file), []byte(file))
+		}
+		e := &entry{format: fewOf{}, Info: Info{Name: name, Files: []File{{Path: "a", Samples: c.of}, {Path: "b", Samples: 2, optional: true}}}}
+		if sum, err := e.part(t.Context(), dir); err != nil || (sum != "") != c.part {
+			t.Errorf("%s: checksum %q, %v", name, sum, err)
+		}
+	}
+}
+
 // onceRead is a context that calls change when it is asked for the at-th time.
 type onceRead struct {
 	context.Context

@@ -171,7 +171,7 @@ func TestCSV(t *testing.T) {
 	for _, c := range []struct{ text, query string }{
 		{flowers(), ""}, {flowers(), "?label=colour"}, {flowers(), "?ignore=x"}, {"a,label\n1,x\nNaN,y\n", ""}, {"a,label\n1,x\n,y\n", ""},
 		{"a,label\n1,x,3\n", ""}, {"a,label\n1,\n", ""}, {"a,a,label\n1,2,x\n", ""}, {"1,2,0\n", ""}, {"0,0,1\n", ""}, {"a,label\n", ""}, {"", ""},
-		{"a:label\n1:x\n", ""}, {"5.1,3.5,setosa\n4.9,3,virginica\n", ""}, {"b,c,a\n1,2,3,x\n", "?label=a"}, {"a;label\n1,5;x\n", ""},
+		{"a:label\n1:x\n", ""}, {"sep=:\na:label\n1:x\n2:x\n1:y\n2:y\n", ""}, {"5.1,3.5,setosa\n4.9,3,virginica\n", ""}, {"b,c,a\n1,2,3,x\n", "?label=a"}, {"a;label\n1,5;x\n", ""},
 		{"\x1f\x8b\x08", ""}, {"PK\x03\x04", ""}, {"a\x00,\x00", ""},
 	} {
 		write(t, path, []byte(c.text))
@@ -283,10 +283,12 @@ func TestRowNumbers(t *testing.T) {
 
 // TestRowNumbersOfSplits: train.csv and test.csv are numbered each for itself, or were one table.
 func TestRowNumbersOfSplits(t *testing.T) {
-	for _, first := range []int{0, 12} {
+	for _, number := range []func(row, k int) any{
+		func(row, _ int) any { return row * 5 % 12 }, func(row, k int) any { return row*5%12 + 12*k }, func(row, k int) any { return 2*row + k },
+	} {
 		dir := t.TempDir()
 		for k, name := range []string{"train.csv", "test.csv"} {
-			write(t, filepath.Join(dir, name), []byte(rdata("size,plot,label", func(row int) any { return row % 3 }, func(row int) any { return (row * 5 % 12) + k*first }, func(row int) any { return row / 6 })))
+			write(t, filepath.Join(dir, name), []byte(rdata("size,plot,label", func(row int) any { return row % 3 }, func(row int) any { return number(row, k) }, func(row int) any { return row / 6 })))
 		}
 		if d := mustOpen(t, "csv:"+dir); d.Vector != 1 {
 			t.Errorf("%d inputs, %s", d.Vector, d.Note)
