@@ -55,50 +55,50 @@ func newSampleFiles(path string, p *parameters, r sampleReader) own {
 	return s
 }
 
-func (s *sampleFiles) stamp(context.Context) (string, error) {
-	files, err := s.files()
+func (f *sampleFiles) stamp(context.Context) (string, error) {
+	files, err := f.files()
 	if err != nil {
 		return "", err
 	}
 	return stampOf(files...)
 }
 
-func (s *sampleFiles) survey(ctx context.Context, i *Info) error {
+func (f *sampleFiles) survey(ctx context.Context, i *Info) error {
 	d := &Dataset{Name: i.Name}
-	err := s.open(ctx, d)
+	err := f.open(ctx, d)
 	i.Classes, i.Train, i.SHA256 = len(d.Classes), d.Train.Len(), d.SHA256
 	i.Height, i.Width, i.Channels, i.Vector = d.Height, d.Width, d.Channels, d.Vector
 	return err
 }
 
-func (s *sampleFiles) open(ctx context.Context, d *Dataset) error {
-	return unchanged(ctx, s, func() error { return s.load(ctx, d) })
+func (f *sampleFiles) open(ctx context.Context, d *Dataset) error {
+	return unchanged(ctx, f, func() error { return f.load(ctx, d) })
 }
 
-func (s *sampleFiles) load(ctx context.Context, d *Dataset) error {
-	files, err := s.files()
+func (f *sampleFiles) load(ctx context.Context, d *Dataset) error {
+	files, err := f.files()
 	if err != nil {
 		return err
 	}
 	if d.SHA256, err = sumFiles(ctx, files...); err != nil {
 		return err
 	}
-	r, err := s.read(ctx, files)
+	r, err := f.read(ctx, files)
 	if err == nil {
-		err = s.fill(d, r)
+		err = f.fill(d, r)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", s.path, err)
+		return fmt.Errorf("%s: %w", f.path, err)
 	}
 	return nil
 }
 
 // fill makes r the data of d.
-func (o *sampleFiles) fill(d *Dataset, r *rawSet) error {
+func (f *sampleFiles) fill(d *Dataset, r *rawSet) error {
 	d.Height, d.Width, d.Channels, d.Vector = r.train.height, r.train.width, r.train.channels, r.train.vector
-	d.Note = fmt.Sprintf("%g of each class are test samples, drawn with seed %d", o.test, o.seed)
+	d.Note = fmt.Sprintf("%g of each class are test samples, drawn with seed %d", f.test, f.seed)
 	if r.test != nil {
-		if o.testGiven || o.seed != 0 {
+		if f.testGiven || f.seed != 0 {
 			return errors.New("there are test samples: the parameters test and seed, which split samples that are not, do not apply")
 		}
 		d.Note = ""
@@ -109,11 +109,11 @@ func (o *sampleFiles) fill(d *Dataset, r *rawSet) error {
 	if err := r.label(d); err != nil {
 		return err
 	}
-	if err := o.divide(d, r.test == nil); err != nil {
+	if err := f.divide(d, r.test == nil); err != nil {
 		return err
 	}
 	d.Note = join(r.note, d.Note)
-	return o.scale(d)
+	return f.scale(d)
 }
 
 // size is the size and type of the samples, for errors.
@@ -177,7 +177,7 @@ func (r *rawSet) names() (names []string) {
 }
 
 // divide splits the training samples if the set is to be split, and checks that each class is in both splits.
-func (o *sampleFiles) divide(d *Dataset, split bool) error {
+func (f *sampleFiles) divide(d *Dataset, split bool) error {
 	if len(d.Classes) < 2 {
 		return fmt.Errorf("%d classes; want at least two", len(d.Classes))
 	}
@@ -187,7 +187,7 @@ func (o *sampleFiles) divide(d *Dataset, split bool) error {
 				return fmt.Errorf("the class %q has %d samples, too few for training and testing: add samples, or leave the class out", d.Classes[class], len(samples))
 			}
 		}
-		d.divide(d.Train, 1-o.test, o.seed)
+		d.divide(d.Train, 1-f.test, f.seed)
 	}
 	for name, s := range map[string]*Split{"training": &d.Train, "test": &d.Test} {
 		for class, samples := range d.ByClass(s, 1) {
@@ -200,13 +200,13 @@ func (o *sampleFiles) divide(d *Dataset, split bool) error {
 }
 
 // scale normalises the values.
-func (o *sampleFiles) scale(d *Dataset) error {
+func (f *sampleFiles) scale(d *Dataset) error {
 	switch {
-	case o.normalise == asTheyAre:
+	case f.normalise == asTheyAre:
 		return nil
 	case d.Train.Values == nil:
-		return fmt.Errorf("normalise=%s is for numbers; bytes are always divided by 255", o.normalise)
-	case o.normalise == standard:
+		return fmt.Errorf("normalise=%s is for numbers; bytes are always divided by 255", f.normalise)
+	case f.normalise == standard:
 		standardise(d)
 		d.Note = join(d.Note, "each value has mean 0 and variance 1 over the training samples")
 		return nil
@@ -214,7 +214,7 @@ func (o *sampleFiles) scale(d *Dataset) error {
 	for _, s := range []*Split{&d.Train, &d.Test} {
 		for i := range s.Len() {
 			if !toUnitLength(d.numbers(s, i)) {
-				return fmt.Errorf("a vector of zeros cannot get the length 1 (normalise=%s)", o.normalise)
+				return fmt.Errorf("a vector of zeros cannot get the length 1 (normalise=%s)", f.normalise)
 			}
 		}
 	}
