@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"image/png"
 	"io"
 	"path/filepath"
 	"slices"
 	"text/tabwriter"
 
 	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
@@ -209,7 +211,11 @@ func (c *dataPreviewCmd) Run(rc *runContext) error {
 	if err != nil {
 		return setError(err)
 	}
-	if err := datasets.WriteContactSheet(c.Out, d, int(c.PerClass)); err != nil {
+	sheet, err := datasets.ContactSheet(d, int(c.PerClass))
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Write(c.Out, func(w io.Writer) error { return png.Encode(w, sheet) }); err != nil {
 		return err
 	}
 	if !rc.quiet {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -117,18 +118,13 @@ func (c *deployFlags) ownFiles(p *grid.Plan) (paths []string) {
 	return slices.Compact(paths)
 }
 
-// file is what package deploy renders.
-type file interface {
-	Validate() error
-	Write(io.Writer) error
-}
-
-// write prints a file.
-func (c *deployFlags) write(rc *runContext, f file) error {
-	if err := f.Validate(); err != nil {
+// write prints what package deploy renders.
+func (c *deployFlags) write(rc *runContext, render func(io.Writer) error) error {
+	var text bytes.Buffer
+	if err := render(&text); err != nil {
 		return usageError{err}
 	}
-	return rc.writeTo(c.Out, f.Write)
+	return rc.writeTo(c.Out, func(w io.Writer) error { _, err := text.WriteTo(w); return err })
 }
 
 // deploySlurmCmd prints the script of an array job.
@@ -164,7 +160,7 @@ func (c *deploySlurmCmd) Run(rc *runContext) error {
 		Shards: shards, PerTask: int(perTask), Concurrent: int(c.Concurrent), Limit: c.Limit, Grace: c.Grace,
 		CPUs: c.cpus(perTask), GPUs: gpus, Memory: c.Memory, Partition: c.Partition, Account: c.Account, QOS: c.QOS,
 	}
-	if err := c.write(rc, job); err != nil || rc.quiet {
+	if err := c.write(rc, job.Write); err != nil || rc.quiet {
 		return err
 	}
 	for _, path := range c.ownFiles(p) {
@@ -220,12 +216,13 @@ func (c *deployKubernetesCmd) Run(rc *runContext) error {
 	if gpus == 0 && c.Backend == backend.XLACUDA {
 		return usageError{fmt.Errorf("--gpus 0: the backend %s needs one", c.Backend)}
 	}
-	return c.write(rc, deploy.Kubernetes{
+	job := deploy.Kubernetes{
 		Grid: c.Name, Flags: c.flags(), Name: c.JobName, Image: c.Image, Claim: c.Claim, Path: c.Path, DataClaim: c.DataClaim,
 		User: c.User.UID, Group: c.User.GID, XLAFlags: c.xlaFlags(), Files: c.ownFiles(p),
 		Shards: shards, Jobs: int(c.Jobs), Concurrent: min(int(c.Concurrent), shards), Retries: int(c.Retries), Grace: c.Grace,
 		CPUs: c.cpus(c.Jobs), Memory: c.Memory, GPUs: gpus,
-	})
+	}
+	return c.write(rc, job.Write)
 }
 
 // podUser is the value of a flag that names a user by numbers. It is not root, as which pods do not run.

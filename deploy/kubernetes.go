@@ -53,8 +53,8 @@ var (
 	subPath    = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$`)
 )
 
-// Validate returns an error that names the first thing that is wrong.
-func (k Kubernetes) Validate() error {
+// validate returns an error that names the first thing that is wrong.
+func (k Kubernetes) validate() error {
 	return checks(
 		gridName(k.Grid), printables("a flag", k.Flags),
 		k.checkName(),
@@ -134,7 +134,7 @@ const (
 
 // Write writes the manifest, which is to be created with kubectl.
 func (k Kubernetes) Write(w io.Writer) error {
-	if err := k.Validate(); err != nil {
+	if err := k.validate(); err != nil {
 		return err
 	}
 	k.Name = k.name()
