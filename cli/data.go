@@ -193,7 +193,7 @@ type dataPreviewCmd struct {
 	dataDir
 	Name     string `arg:"" help:"Set to draw, also files of your own such as folder:PATH."`
 	Out      string `required:"" placeholder:"FILE.png" type:"path" help:"PNG file to write."`
-	PerClass number `default:"10" help:"Images of each class."`
+	PerClass int    `range:"whole [1,inf)" default:"10" help:"Images of each class."`
 	Seed     uint64 `default:"0" help:"Seed of a generated set."`
 }
 
@@ -209,7 +209,7 @@ func (c *dataPreviewCmd) Run(rc *runContext) error {
 	if err != nil {
 		return setError(err)
 	}
-	if err := datasets.WriteContactSheet(c.Out, d, int(c.PerClass)); err != nil {
+	if err := datasets.WriteContactSheet(c.Out, d, c.PerClass); err != nil {
 		return err
 	}
 	if !rc.quiet {

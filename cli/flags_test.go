@@ -61,7 +61,7 @@ func TestFlagsThatDoNothing(t *testing.T) {
 		{[]string{"weights", "--method", "mgda", "--state", "-"}, "--state: a single - is not the standard input or output"},
 		{[]string{"report", "--all", dir, "-o", "-"}, "--out: a single - is not"},
 		{[]string{"demo", "--runs", "-"}, "--runs: a single - is not"},
-		{[]string{"data", "preview", "glyphs", "--per-class", "0", "--out", filepath.Join(dir, "x.png")}, "--per-class: 0 is too small"},
+		{[]string{"data", "preview", "glyphs", "--per-class", "0", "--out", filepath.Join(dir, "x.png")}, "--per-class: 0 is out of range"},
 		{[]string{"bench", "step", "--width", "8"}, "add --model resnet18"},
 		{[]string{"data", "preview", "cifar-10", "--seed", "2", "--out", filepath.Join(dir, "x.png")}, "--seed is for sets that are generated"},
 		{[]string{"data", "preview", "glyphs", "--out", filepath.Join(dir, "x.jpg")}, "the ending .png"},
@@ -88,8 +88,7 @@ func TestHelp(t *testing.T) {
 		}
 		return regexp.MustCompile(`(?m)^  (?:-\w, |    )--([\w-]+)`).FindAllString(string(out), -1)
 	}
-	var c commands
-	parser, err := kong.New(&c, pathType, stdoutType)
+	parser, err := kong.New(newCommands(), pathType, stdoutType)
 	if err != nil {
 		t.Fatal(err)
 	}

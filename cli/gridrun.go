@@ -20,11 +20,11 @@ type gridRunCmd struct {
 	Names []string `arg:"" name:"grid" help:"Built-in grids (pcl grid list), also with their size, such as table1-smoke; or TOML files."`
 	gridFlags
 	machineFlags
-	Jobs            processes     `short:"j" default:"1" placeholder:"N" help:"Number of processes on this machine (default ${default}); one per core is best on a CPU."`
+	Jobs            int           `range:"whole [1,1024]" short:"j" default:"1" placeholder:"N" help:"Number of processes on this machine (default ${default}); one per core is best on a CPU."`
 	Shard           shard         `placeholder:"I/N" help:"Make only the Ith of N parts of the runs, counted from 0. The part of a run follows from its id."`
 	Time            time.Duration `placeholder:"TIME" help:"Time that this command may take, such as 55m: the run in progress is then saved."`
-	CheckpointEvery count         `default:"500" placeholder:"N" help:"Steps between checkpoints (default ${default}); 0 saves only when the command is interrupted."`
-	Attempts        number        `default:"3" placeholder:"N" help:"How many processes in a row may be killed at a run before it counts as failed (default ${default})."`
+	CheckpointEvery int           `range:"whole [0,inf)" default:"500" placeholder:"N" help:"Steps between checkpoints (default ${default}); 0 saves only when the command is interrupted."`
+	Attempts        int           `range:"whole [1,inf)" default:"3" placeholder:"N" help:"How many processes in a row may be killed at a run before it counts as failed (default ${default})."`
 
 	retry bool
 }
@@ -79,7 +79,7 @@ func (c *gridRunCmd) work(rc *runContext, all []*grid.Plan, until time.Time) err
 	}
 	stop := c.watch(rc, all)
 	if c.Jobs > 1 {
-		err = inProcesses(ctx, int(c.Jobs))
+		err = inProcesses(ctx, c.Jobs)
 	} else {
 		err = c.inThisProcess(ctx, rc, all, until)
 	}
@@ -100,14 +100,14 @@ func (c *gridRunCmd) inThisProcess(ctx context.Context, rc *runContext, all []*g
 	m := c.machine(rc, c.DataDir)
 	defer m.Close()
 	w := experiment.Where{
-		Machine: m, Dir: c.Dir, Shard: c.Shard.of(), Until: until, Attempts: int(c.Attempts),
+		Machine: m, Dir: c.Dir, Shard: c.Shard.of(), Until: until, Attempts: c.Attempts,
 		Say: func(sentence string) {
 			if !rc.quiet {
 				fmt.Fprintln(rc.stderr, sentence)
 			}
 		},
 		Options: func(config experiment.Config) experiment.RunOptions {
-			o := experiment.RunOptions{Resume: true, CheckpointEvery: int(c.CheckpointEvery), Keep: 2}
+			o := experiment.RunOptions{Resume: true, CheckpointEvery: c.CheckpointEvery, Keep: 2}
 			if c.retry { // also what another program made
 				done, err := experiment.Finished(filepath.Join(c.Dir, config.Folder()), config)
 				o.Replace = done == nil && (err == nil || errors.Is(err, experiment.ErrForeign))

@@ -19,8 +19,8 @@ type tuneCmd struct {
 	Size   string `default:"full" placeholder:"NAME" help:"Size of the tuning (default ${default})."`
 	Out    string `short:"o" default:"tuned.toml" type:"path" placeholder:"FILE" help:"File for the best values (default ${default}), which pcl grid run --tuned-from reads."`
 
-	Jobs    processes `short:"j" default:"1" placeholder:"N" help:"Number of processes on this machine (default ${default}); one per core is best on a CPU."`
-	DataDir string    `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
+	Jobs    int    `range:"whole [1,1024]" short:"j" default:"1" placeholder:"N" help:"Number of processes on this machine (default ${default}); one per core is best on a CPU."`
+	DataDir string `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
 	machineFlags
 }
 
