@@ -195,7 +195,7 @@ type deployKubernetesCmd struct {
 	DataClaim string        `placeholder:"NAME" help:"Claim with the data sets, which is only read (default: the folder data in the grid's)."`
 	User      podUser       `default:"65532:65532" placeholder:"UID:GID" help:"User and group of the pods, who must be able to write to the volume (default ${default})."`
 	JobName   string        `placeholder:"NAME" help:"Name of the Job (default: pcl- and the grid's)."`
-	Jobs      int           `range:"whole [1,inf)" short:"j" default:"1" placeholder:"N" help:"Processes of a pod, on one GPU or on several processors (default ${default})."`
+	Jobs      int           `range:"whole [1,inf)" short:"j" default:"1" placeholder:"N" help:"Runs that a pod makes at the same time, on one GPU or on several processors (default ${default})."`
 	Retries   int           `range:"whole [0,inf)" default:"10" placeholder:"N" help:"How often the pod of a shard may fail (default ${default}). A run counts as failed after three pods were killed at it, so that fewer may give up a shard for one run."`
 	Grace     time.Duration `default:"2m" placeholder:"TIME" help:"How long a pod may take to save its run before it is killed (default ${default})."`
 	Memory    string        `default:"4Gi" placeholder:"SIZE" help:"Memory of a pod (default ${default})."`

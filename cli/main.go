@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"unicode/utf8"
@@ -39,6 +40,7 @@ type runContext struct {
 	quiet          bool
 	command        string       // that was given, such as "pcl grid run"; empty until it is known
 	held           atomic.Int32 // how often hold was called and not released
+	named          sync.Once    // for the line that names the backend
 }
 
 type commands struct {
@@ -77,16 +79,12 @@ func Main() {
 		signals = append(signals, syscall.SIGHUP)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), signals...)
-	if os.Getenv(partVariable) == "" {
-		context.AfterFunc(ctx, func() {
-			if hangUp {
-				signal.Ignore(syscall.SIGHUP) // when a terminal closes, it and its shell send one each
-			}
-			stop() // a second Ctrl-C ends the program at once
-		})
-	} else {
-		ctx = withParent(ctx)
-	}
+	context.AfterFunc(ctx, func() {
+		if hangUp {
+			signal.Ignore(syscall.SIGHUP) // when a terminal closes, it and its shell send one each
+		}
+		stop() // a second Ctrl-C ends the program at once
+	})
 	rc := &runContext{ctx: ctx, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
 	os.Exit(execute(rc, os.Args[1:]))
 }

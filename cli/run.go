@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -37,8 +38,8 @@ type runCmd struct {
 	Checkpoint      string `rare:"" xor:"again" type:"existingfile" placeholder:"FILE" help:"Continue a single run from this checkpoint; later checkpoints are deleted when the next one is saved."`
 	CheckpointEvery int    `range:"whole [0,inf)" rare:"" default:"500" placeholder:"N" help:"Steps between checkpoints; 0 saves only on Ctrl-C."`
 	Keep            int    `range:"whole [1,inf)" rare:"" default:"3" placeholder:"N" help:"Checkpoints to keep."`
-	Jobs            int    `range:"whole [1,1024]" default:"1" placeholder:"N" help:"Number of processes that make the runs; one per core is best for an MLP."`
-	Shard           shard  `rare:"" placeholder:"I/N" help:"Make only every Nth run, beginning with run I (counted from 0), as one part of an array job."`
+	Jobs            int    `range:"whole [1,1024]" default:"1" placeholder:"N" help:"Number of runs that are made at the same time; one per core is best for an MLP."`
+	Shard           shard  `rare:"" placeholder:"I/N" help:"Make only the Ith of N parts of the runs, counted from 0, as one part of an array job. The part of a run follows from its id."`
 	JSON            bool   `name:"json" help:"Print the results as JSON lines instead of a table."`
 
 	machineFlags
@@ -56,13 +57,10 @@ type machineFlags struct {
 // open opens the backend and prints which one it is.
 func (m machineFlags) open(rc *runContext) (*backend.Backend, error) {
 	b, err := backend.Open(rc.ctx, backend.Options{Name: m.Backend, Threads: m.Threads, Clients: m.Clients, TF32: m.TF32, Progress: progressWriter(rc)})
-	if err != nil {
-		return nil, err
+	if err == nil && !rc.quiet {
+		rc.named.Do(func() { fmt.Fprintln(rc.stderr, "Backend", b.Info) })
 	}
-	if !rc.quiet {
-		fmt.Fprintln(rc.stderr, "Backend", b.Info)
-	}
-	return b, nil
+	return b, err
 }
 
 // machine opens the backend, and data sets in the folder dataDir, when a run needs them.
@@ -75,6 +73,7 @@ func (c *runCmd) Run(k *kong.Context, rc *runContext) error {
 	if err != nil {
 		return usageError{err}
 	}
+	configs = slices.DeleteFunc(configs, func(config experiment.Checked) bool { return !c.Shard.Has(config.Config) })
 	if c.Checkpoint != "" && len(configs) != 1 {
 		return usageError{fmt.Errorf("--checkpoint continues a single run, but the flags name %d", len(configs))}
 	}
@@ -83,27 +82,19 @@ func (c *runCmd) Run(k *kong.Context, rc *runContext) error {
 			return setError(err)
 		}
 	}
-	part, isPart, err := ownPart()
-	if err != nil {
-		return usageError{err}
-	}
-	rc.quiet = rc.quiet || isPart
-	if configs = part.every(c.Shard.every(configs)); len(configs) == 0 {
-		return nil // there are fewer runs than parts, and this part has none
-	}
-	finished, err := c.finished(configs)
-	if err != nil {
+	left, err := c.left(configs)
+	if err != nil || len(configs) == 0 { // there may be more shards than runs
 		return err
 	}
-	var runs []*results.Run
-	switch {
-	case !slices.Contains(finished, nil):
-		runs, err = c.make(rc, configs, nil, "")
-	case c.Jobs > 1 && !isPart:
-		runs, err = c.inProcesses(rc, configs, finished)
-	default:
-		runs, err = c.inThisProcess(rc, configs)
+	m := c.machine(rc, c.DataDir)
+	defer m.Close()
+	note := ""
+	if left {
+		if note, err = c.prepare(rc, m, configs); err != nil {
+			return err
+		}
 	}
+	runs, err := c.make(rc, configs, m, note)
 	if err != nil {
 		return err
 	}
@@ -112,95 +103,80 @@ func (c *runCmd) Run(k *kong.Context, rc *runContext) error {
 			return err
 		}
 	}
-	if isPart {
-		return nil // the process that started this one checks all runs
-	}
 	return diverged(runs)
 }
 
-// finished returns the results of the runs that are finished, and nil for those that are to be made. If something in
-// a run's folder prevents the run, finished returns that error, before any run is made.
-func (c *runCmd) finished(configs []experiment.Checked) ([]*results.Run, error) {
-	finished := make([]*results.Run, len(configs))
-	for i, config := range configs {
-		var err error
-		if finished[i], err = experiment.Ready(config, c.options(config.Config)); err != nil {
-			return nil, c.advise(err, config.Config)
+// left says whether runs are left to be made. It returns an error if something in a run's folder prevents the run.
+func (c *runCmd) left(configs []experiment.Checked) (left bool, err error) {
+	for _, config := range configs {
+		finished, err := experiment.Ready(config, c.options(config.Config))
+		if err != nil {
+			return false, c.advise(err, config.Config)
 		}
+		left = left || finished == nil
 	}
-	return finished, nil
+	return left, nil
 }
 
-// inThisProcess makes the runs with what they need.
-func (c *runCmd) inThisProcess(rc *runContext, configs []experiment.Checked) ([]*results.Run, error) {
-	m := c.machine(rc, c.DataDir)
-	defer m.Close()
-	set, err := c.dataset(rc, m, configs)
+// prepare opens the data set and the backend, and checks that the scenarios fit the data set. note is about that.
+func (c *runCmd) prepare(rc *runContext, m *experiment.Machine, configs []experiment.Checked) (note string, err error) {
+	set, err := m.Dataset(rc.ctx, configs[0].Dataset)
 	if err != nil {
-		return nil, err
+		return "", setError(err)
+	}
+	for _, config := range configs {
+		if _, err := config.NewScenario(set); err != nil {
+			return "", usageError{err}
+		}
 	}
 	if c.Threads == 0 && slices.ContainsFunc(configs, func(config experiment.Checked) bool { return config.Model == "resnet18" }) {
 		c.Threads = runtime.NumCPU() // convolutions gain from every core, an MLP's steps do not
 	}
-	if _, err := m.Backend(rc.ctx); err != nil {
-		return nil, err
-	}
-	return c.make(rc, configs, m, noteOf(set))
+	_, err = m.Backend(rc.ctx)
+	return noteOf(set), err
 }
 
-// dataset opens the data set, and checks that it can be used with the scenarios.
-func (c *runCmd) dataset(rc *runContext, m *experiment.Machine, configs []experiment.Checked) (*datasets.Dataset, error) {
-	set, err := m.Dataset(rc.ctx, configs[0].Dataset)
-	if err != nil {
-		return nil, setError(err)
-	}
-	for _, config := range configs {
-		if _, err := config.NewScenario(set); err != nil {
-			return nil, usageError{err}
+// make makes the runs that are not finished, and returns the results of all in their order. note is shown with the first
+// run.
+func (c *runCmd) make(rc *runContext, configs []experiment.Checked, m *experiment.Machine, note string) ([]*results.Run, error) {
+	runs, printed, stopped := make([]*results.Run, len(configs)), 0, error(nil)
+	for e, err := range shownRuns(rc, configs, experiment.Where{Machine: m, Jobs: c.Jobs, Dir: c.Out, Options: c.options}, note) {
+		if errors.Is(err, experiment.ErrInterrupted) { // others may not have been saved, which counts more
+			stopped = c.advise(err, configs[e.Index].Config)
+			continue
 		}
-	}
-	return set, nil
-}
-
-// make makes the runs that are not finished, one after another, and returns the results of all. m may be nil if all are finished;
-// note is shown with the first run.
-func (c *runCmd) make(rc *runContext, configs []experiment.Checked, m *experiment.Machine, note string) (runs []*results.Run, err error) {
-	for e, err := range shownRuns(rc, configs, experiment.Where{Machine: m, Dir: c.Out, Options: c.options}, note) {
 		if err != nil {
 			return nil, c.advise(err, configs[e.Index].Config)
 		}
-		runs = append(runs, e.Run)
-		if c.JSON {
-			if err := printJSONLines(rc.stdout, runs[len(runs)-1:]); err != nil {
+		for runs[e.Index] = e.Run; c.JSON && printed < len(runs) && runs[printed] != nil; printed++ {
+			if err := json.NewEncoder(rc.stdout).Encode(runs[printed]); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return runs, nil
+	return runs, stopped
 }
 
-// shownRuns makes runs as [experiment.Each] does, and shows how far they are. An interrupt waits until the run in progress has
-// been saved. note is shown with the first that is made.
+// shownRuns makes runs as [experiment.Each] does, and shows how far they are. An interrupt waits until the runs in progress
+// have been saved. note is shown with the first that is made.
 func shownRuns(rc *runContext, configs []experiment.Checked, w experiment.Where, note string) iter.Seq2[experiment.Ended, error] {
 	return func(yield func(experiment.Ended, error) bool) {
-		var bar *progress // of the run in progress
-		release := func() {}
+		defer rc.hold()()
+		bars := map[int]*progress{} // of the runs in progress
 		label := func(i int) string {
 			return fmt.Sprintf("[%d/%d] %s, %s-incremental, seed %d", i+1, len(configs), configs[i].Method, configs[i].Increment, configs[i].Seed)
 		}
-		w.Progress = func(_ int, p experiment.Progress) { bar.show(p) }
-		w.Begin = func(i int, _ experiment.Config) {
-			release, bar, note = rc.hold(), newProgress(rc, label(i)+note), ""
+		w.Begin = func(i int, _ experiment.Config) { bars[i], note = newProgress(rc, label(i)+note), "" }
+		if w.Jobs < 2 {
+			w.Progress = func(i int, p experiment.Progress) { bars[i].show(p) }
 		}
 		for e, err := range experiment.Each(rc.ctx, configs, w) {
-			if bar != nil {
+			if bar := bars[e.Index]; bar != nil {
 				bar.close()
-				release()
 			} else if err == nil && !rc.quiet {
 				fmt.Fprintf(rc.stderr, "%s: finished already (%s)\n", label(e.Index), filepath.Join(w.Dir, configs[e.Index].Folder(), experiment.ResultFile))
 			}
-			bar = nil
-			if !yield(e, err) || err != nil {
+			if !yield(e, err) {
 				return
 			}
 		}
