@@ -61,7 +61,7 @@ func checkAll(configs []Config) ([]Checked, error) {
 }
 
 func (c Config) checkModel() error {
-	name := c.ModelName()
+	name := c.modelName()
 	switch {
 	case !slices.Contains(model.Names(), name):
 		return fmt.Errorf("model %q is none of %s", c.Model, strings.Join(model.Names(), ", "))

@@ -86,10 +86,10 @@ func DefaultConfig(dataset string) Config {
 	return c
 }
 
-// SetModel changes the kind of network. The sizes are then the defaults of that kind.
-func (c *Config) SetModel(name string) {
+// setModel changes the kind of network. The sizes are then the defaults of that kind.
+func (c *Config) setModel(name string) {
 	c.Model, c.Hidden, c.Base, c.Release = name, nil, 0, false
-	if c.ModelName() == "mlp" {
+	if c.modelName() == "mlp" {
 		c.Hidden = params.Begun(Config{}).Hidden
 	}
 }
@@ -121,8 +121,8 @@ func (c Config) WithIncrement(increment scenario.Increment) Config {
 	return c
 }
 
-// ModelName returns the name of the network: Model, or "mlp" where that is empty.
-func (c Config) ModelName() string { return cmp.Or(c.Model, "mlp") }
+// modelName returns the name of the network: Model, or "mlp" where that is empty.
+func (c Config) modelName() string { return cmp.Or(c.Model, "mlp") }
 
 // MarshalJSON leaves out a model and a precision that are those of the default, so that they give a run no other ID.
 func (c Config) MarshalJSON() ([]byte, error) {

@@ -89,8 +89,8 @@ func (c *Config) lay(l Layer, played *scenario.Scenario) (err error) {
 	if played != nil {
 		c.Play(played)
 	}
-	if name := l.text("model"); name != "" && name != c.ModelName() {
-		c.SetModel(name)
+	if name := l.text("model"); name != "" && name != c.modelName() {
+		c.setModel(name)
 	}
 	if *c, err = params.With(*c, l.Values); err != nil {
 		return err
