@@ -195,7 +195,7 @@ type dataPreviewCmd struct {
 	dataDir
 	Name     string `arg:"" help:"Set to draw, also files of your own such as folder:PATH."`
 	Out      string `required:"" placeholder:"FILE.png" type:"path" help:"PNG file to write."`
-	PerClass number `default:"10" help:"Images of each class."`
+	PerClass int    `range:"whole [1,inf)" default:"10" help:"Images of each class."`
 	Seed     uint64 `default:"0" help:"Seed of a generated set."`
 }
 
@@ -211,7 +211,7 @@ func (c *dataPreviewCmd) Run(rc *runContext) error {
 	if err != nil {
 		return setError(err)
 	}
-	sheet, err := datasets.ContactSheet(d, int(c.PerClass))
+	sheet, err := datasets.ContactSheet(d, c.PerClass)
 	if err != nil {
 		return err
 	}

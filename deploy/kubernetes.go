@@ -29,7 +29,7 @@ type Kubernetes struct {
 	Files       []string // files and folders outside the data folder from which the grid reads
 
 	Shards     int
-	Jobs       int           // processes of a pod
+	Jobs       int           // runs that a pod makes at the same time
 	Concurrent int           // pods at the same time; 0 stands for one for each shard
 	Retries    int           // how often a shard's pod may fail; disruptions and saved interruptions do not count
 	Grace      time.Duration // how long a pod may take to save before it is killed

@@ -72,12 +72,8 @@ func hopeful(dir string) (Note, error) {
 }
 
 // arrive writes down that this process works on the run, unless it has failed.
-func (f *runFolder) arrive(c Config, w *Where) error {
+func (f *runFolder) arrive(w *Where) error {
 	n, err := hopeful(f.dir)
-	if err != nil {
-		return err
-	}
-	program, err := c.program()
 	if err != nil {
 		return err
 	}
@@ -89,7 +85,7 @@ func (f *runFolder) arrive(c Config, w *Where) error {
 	if !n.Begun.IsZero() && !n.Left && from <= n.From && !f.lock.Open {
 		deaths = n.Deaths + 1
 	}
-	f.note = Note{Program: program, PID: os.Getpid(), Begun: time.Now(), From: from, Deaths: deaths}
+	f.note = Note{Program: f.program, PID: os.Getpid(), Begun: time.Now(), From: from, Deaths: deaths}
 	f.note.Host, _ = os.Hostname()
 	if deaths >= w.Attempts {
 		f.note.Left = true

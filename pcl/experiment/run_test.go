@@ -354,9 +354,9 @@ func TestPublishedScenario(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := "dataset = \"blobs\"\nscenario = \"" + ScenarioFile + "\"\nmethod = \"er\"\nhidden = [16, 8]\neval_every = 7\n" +
+	text := "dataset = \"blobs\"\nscenario = \"" + scenarioFile + "\"\nmethod = \"er\"\nhidden = [16, 8]\neval_every = 7\n" +
 		"[optimizer]\nname = \"adam\"\nlr = 0.01\n[memory]\npolicy = \"fixed_total\"\nbudget = 24\n"
-	again, err := ParseConfig([]byte(text), dir)
+	again, err := parseIn(dir, text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,8 +28,8 @@ const MaxBudget = 1 << 30
 // Config is the budget of a store in samples, per class or in total, as the policy says. Budget 0 keeps
 // nothing.
 type Config struct {
-	Policy Policy `json:"policy" toml:"policy"`
-	Budget int    `json:"budget" toml:"budget"`
+	Policy Policy `json:"policy" param:"policy,required" default:"per_class" choices:"per_class,fixed_total" doc:"what the budget counts"`
+	Budget int    `json:"budget" param:"budget,required" default:"5" range:"whole [0,1073741824]" flag:"memory" doc:"samples that the memory keeps, of each class or in total"`
 }
 
 // Validate returns an error that names what is wrong with a configuration.
