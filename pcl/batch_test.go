@@ -61,13 +61,7 @@ func trainedOn(t *testing.T, b *backend.Backend, o Options, pixels, copies bool)
 			t.Fatalf("step %d: sent ahead: %v", step, !copies)
 		}
 	}
-	theta, err := l.Parameters()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if accuracy, err = l.Evaluate(1); err != nil {
-		t.Fatal(err)
-	}
+	theta, accuracy = must[[]float32](t)(l.Parameters()), must[float64](t)(l.Evaluate(1))
 	tables := 0
 	if copies && !pixels {
 		tables = 2 // training and test

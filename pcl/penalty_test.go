@@ -21,24 +21,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
-// TestNoPenaltyIsPlain: a penalty of weight 0 changes no bit, and one of any weight none before a task has ended.
-func TestNoPenaltyIsPlain(t *testing.T) {
-	b := pcltest.Backend(t, backend.Go)
-	for part, weight := range map[string]string{"ewc": "lambda", "si": "c"} {
-		for _, rule := range []string{"avggrad", "emgd-gmc"} {
-			o := Options{Increment: scenario.ClassIncremental}
-			plain := trajectory(t, b, rule, nil, o)
-			none := trajectory(t, b, rule+"+"+part, map[string]any{weight: 0}, o)
-			held := trajectory(t, b, rule+"+"+part, map[string]any{weight: 1e3}, o)
-			for step := range plain { // the first task ends in step 5
-				if !slices.Equal(none[step], plain[step]) || step != 6 && slices.Equal(held[step], plain[step]) != (step <= 5) {
-					t.Errorf("%s+%s, step %d: with weight 0 equal: %t, with another: %t", rule, part, step, slices.Equal(none[step], plain[step]), slices.Equal(held[step], plain[step]))
-				}
-			}
-		}
-	}
-}
-
 // still is a method with a penalty that does nothing.
 type still struct{ method.Method }
 
@@ -85,32 +67,30 @@ func (p *pulling) Moved(lab rehearsal.MovedLab) error {
 // TestPenaltyRow: a penalty is a row that the rule sees, with its value, its products and its weight, and the step
 // goes along it; in every mode, with and without a memory. The running statistics do not see it.
 func TestPenaltyRow(t *testing.T) {
-	m, err := model.NewMLP(64, []int{16, 8}, 6)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must[*model.MLP](t)(model.NewMLP(64, []int{16, 8}, 6))
 	b := pcltest.Backend(t, backend.Go)
 	for _, increment := range []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental} {
 		penaltyRow(t, b, m, increment)
 	}
 }
 
-// TestPenaltyAndStatistics: a network that normalises batches does not count the row of a penalty among them.
+// TestPenaltyAndStatistics: a network that normalises batches does not count the row of a penalty among them, whether rows are
+// read in place or once from the device.
 func TestPenaltyAndStatistics(t *testing.T) {
 	net, b := normalised(t), pcltest.Backend(t, backend.XLACPU)
+	var statistics [][]float32
 	for _, read := range []func(*graphs.Set) device.Readout{device.ReadInPlace, device.ReadOnce} {
-		var statistics [2][]float32
-		for i, m := range []method.Method{newMethod(t, "mgda", nil), &pulling{still: still{newMethod(t, "mgda", nil)}}} {
+		for _, m := range []method.Method{newMethod(t, "mgda", nil), &pulling{still: still{newMethod(t, "mgda", nil)}}} {
 			l := smallLearner(t, b, "", Options{Method: m, Model: net, Increment: scenario.ClassIncremental})
 			l.readout = read(l.programs)
 			attach(t, l, blobTask(t, pcltest.Blobs(4, 24, 5), 1, 0, 1))
-			if _, err := l.Step(); err != nil {
-				t.Fatal(err)
-			}
-			statistics[i] = must[[]float32](t)(l.Statistics())
+			steps(t, l, 1)
+			statistics = append(statistics, must[[]float32](t)(l.Statistics()))
 		}
-		if !slices.Equal(statistics[0], statistics[1]) || len(statistics[0]) == 0 {
-			t.Error("the running statistics differ from those of a step without a penalty")
+	}
+	for _, s := range statistics {
+		if len(s) == 0 || !slices.Equal(s, statistics[0]) {
+			t.Error("the running statistics differ from those of a step without a penalty, read in place")
 		}
 	}
 }
@@ -120,10 +100,7 @@ func penaltyRow(t *testing.T, b *backend.Backend, m model.Model, increment scena
 	p := &pulling{still: still{newMethod(t, "mgda", nil)}, k: k}
 	l := trained(t, b, p, Options{Model: m, Increment: increment, Optimizer: optim.SGD{LR: rate}})
 	theta, rows := must[[]float32](t)(l.parameters()), gradients(t, l) // of the memory, all of which fits into a batch, and task 2
-	r, err := l.Step()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must[*StepReport](t)(l.Step())
 	n, i := len(r.IDs), slices.Index(r.IDs, rehearsal.PenaltyRow)
 	if n != 3 || i < 0 {
 		t.Fatalf("the step has rows %v", r.IDs)
@@ -169,27 +146,9 @@ func TestPenaltyWithoutMemory(t *testing.T) {
 		return nil
 	}})
 	p.called, p.moves = 0, nil
-	r, err := l.Step()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must[*StepReport](t)(l.Step())
 	if !slices.Equal(r.IDs, []int{rehearsal.PenaltyRow, 2}) || p.called != 2 || len(p.moves) != 2 || slices.Equal(p.moves[0], p.moves[1]) {
 		t.Errorf("rows %v; %d penalties and %d moves in two updates", r.IDs, p.called, len(p.moves))
-	}
-}
-
-// TestPenaltyAndEditing: samples of the memory are edited beside a penalty, before and after the update.
-func TestPenaltyAndEditing(t *testing.T) {
-	b := pcltest.Backend(t, backend.Go)
-	for _, at := range []string{"pre", editAfter} {
-		l := trained(t, b, newMethod(t, "emgd-gmc+ewc", map[string]any{"rows": "apart"}), Options{Increment: scenario.ClassIncremental, Edit: Edit{Eta: 0.01, At: at}})
-		r, err := l.Step()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(r.IDs) != 3 || r.Edit == nil || len(r.Edit.Indices) != 6 || !(r.Edit.Change > 0) {
-			t.Errorf("rows %v, edit %+v", r.IDs, r.Edit)
-		}
 	}
 }
 
@@ -207,12 +166,8 @@ func TestTaskGradient(t *testing.T) {
 	at := func(q int, by float32) float64 {
 		moved := slices.Clone(theta)
 		moved[q] += by
-		if err := l.network.set(l.options.Backend, moved, nil, state); err != nil {
-			t.Fatal(err)
-		}
-		if err := (lab{l}).batches(sample, rehearsal.Loss{}, func(*device.Batch) error { return nil }); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, l.network.set(l.options.Backend, moved, nil, state))
+		ok(t, (lab{l}).batches(sample, rehearsal.Loss{}, func(*device.Batch) error { return nil }))
 		return must[[]float64](t)(l.lossesAt(l.network.theta, l.sample, rehearsal.Loss{}))[0]
 	}
 	for _, q := range []int{0, 3, 58, 1024 + 3, 1040 + 8*3, 1040 + 8*10 + 1, 1168} { // some units are off for this sample
@@ -247,25 +202,21 @@ func TestSIAlongAPath(t *testing.T) {
 		}
 		before = after
 	}
-	state, ok := method.As[method.Stateful](m)
-	if !ok {
+	state, has := method.As[method.Stateful](m)
+	if !has {
 		t.Fatal("the method has no state")
 	}
 	saved := must[json.RawMessage](t)(state.MarshalState())
 	var read struct {
 		Parts []struct{ Stiffness, Anchor []byte }
 	}
-	if err := json.Unmarshal(saved, &read); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, json.Unmarshal(saved, &read))
 	omega, anchor := make([]float64, len(start)), make([]float32, len(start))
 	for _, v := range []struct {
 		bits []byte
 		into any
 	}{{read.Parts[0].Stiffness, omega}, {read.Parts[0].Anchor, anchor}} {
-		if _, err := binary.Decode(v.bits, binary.LittleEndian, v.into); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, second(binary.Decode(v.bits, binary.LittleEndian, v.into)))
 	}
 	if !slices.Equal(anchor, before) {
 		t.Error("the parameters are not held where the task ended")
@@ -369,9 +320,7 @@ func TestPenaltyOfGivenParameters(t *testing.T) {
 		for i := range theta {
 			theta[i] += 0.5
 		}
-		if err := l.exchange(theta, nil); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, l.exchange(theta, nil))
 		for step := range 2 {
 			r := must[*StepReport](t)(l.Step())
 			at := slices.Index(r.IDs, rehearsal.PenaltyRow)
@@ -385,21 +334,12 @@ func TestPenaltyOfGivenParameters(t *testing.T) {
 // TestInformationOfLabels: the information of EWC comes from the right labels, whatever targets the loss of the tasks has.
 // Until a first task has ended, that of iCaRL has no others, so that the gradients are those of a row.
 func TestInformationOfLabels(t *testing.T) {
-	b := pcltest.Backend(t, backend.Go)
-	l := smallLearner(t, b, "avggrad+icarl+ewc", Options{Increment: scenario.ClassIncremental})
-	d := pcltest.Blobs(4, 24, 5)
-	attach(t, l, blobTask(t, d, 1, 0, 1))
-	playOut(t, l)
-	attach(t, l, blobTask(t, d, 2, 2, 3))
-	for range 2 {
-		must[*StepReport](t)(l.Step())
-	}
+	l := trained(t, pcltest.Backend(t, backend.Go), newMethod(t, "avggrad+icarl+ewc", nil), Options{Increment: scenario.ClassIncremental})
+	steps(t, l, 2)
 	p, _ := method.As[rehearsal.Penalty](l.options.Method)
-	_, pull, err := p.Penalise(penalising{lab{l}})
-	if err != nil || dot(pull, pull) < 1e-6 {
+	if _, pull, err := p.Penalise(penalising{lab{l}}); err != nil || dot(pull, pull) < 1e-6 {
 		t.Errorf("after two steps of the second task the penalty has the gradient of length² %g, error %v", dot(pull, pull), err)
 	}
-
 	samples := stored(lab{l})
 	now := must[[]float32](t)(penalising{lab{l}}.TaskGradient(samples))
 	program.Free(l.others.remembered)
@@ -418,9 +358,7 @@ func TestCandidatesForTheMemory(t *testing.T) {
 		for _, penalty := range []string{"", "+ewc"} {
 			l := smallLearner(t, b, "avggrad+"+store+"+ncm"+penalty, Options{Increment: scenario.ClassIncremental})
 			attach(t, l, blobTask(t, pcltest.Blobs(4, 40, 4), 1, 0, 1))
-			for range 3 {
-				must[*StepReport](t)(l.Step())
-			}
+			steps(t, l, 3)
 			p := must[*Predictor](t)(l.Snapshot())
 			defer p.Close()
 			means = append(means, rehearsal.MeansOf(p.rule))

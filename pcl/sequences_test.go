@@ -24,7 +24,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
-var sequences = flag.Int("sequences", 200, "random sequences of calls in pure Go; a fifth as many on XLA")
+var sequences = flag.Int("sequences", 200, "random sequences of calls in pure Go; a tenth as many on XLA")
 
 // A random sequence of attach, step, evaluate, save, load, detach and close, over streams that misbehave in
 // every way, is played on a learner and on a model of it: a list of what each stream delivered.
@@ -555,16 +555,13 @@ func (p *player) play() {
 // TestRandomSequences plays them all. A failure names the seed.
 func TestRandomSequences(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		net, err := model.NewMLP(seqInputs, []int{5}, seqOutputs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		net := must[*model.MLP](t)(model.NewMLP(seqInputs, []int{5}, seqOutputs))
 		programs := NewPrograms(b)
 		defer programs.Close()
 		folder := t.TempDir()
 		count := *sequences
 		if b.Info.Name != backend.Go {
-			count /= 5
+			count /= 10
 		}
 		for seed := range count {
 			rng := rand.New(rand.NewPCG(uint64(seed), 1))

@@ -60,18 +60,3 @@ func TestStoredLogits(t *testing.T) {
 
 // near32 compares logits that were computed beside other samples.
 func near32(a, b float32) bool { return max(a-b, b-a) < 1e-5 }
-
-// TestExtendingNothing: until outputs are new when a task ends, x-der has the bits of der-pp.
-func TestExtendingNothing(t *testing.T) {
-	b := pcltest.Backend(t, backend.Go)
-	var thetas [2][][]float32
-	for i, name := range []string{"emgd-gmc+der-pp", "emgd-gmc+der-pp+x-der"} {
-		l := smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental})
-		timeline(t, l, func(*StepReport) { thetas[i] = append(thetas[i], must[[]float32](t)(l.parameters())) })
-	}
-	for step := range thetas[0] { // the second task ends in step 9, when the outputs of the third are new
-		if same := slices.Equal(thetas[0][step], thetas[1][step]); same != (step < 10) {
-			t.Errorf("after step %d equal parameters: %t", step, same)
-		}
-	}
-}

@@ -60,13 +60,8 @@ func documentedPython(t *testing.T, b *backend.Backend, bin string, blocks [][]s
 		}
 	}
 
-	net, err := model.NewMLP(784, []int{128, 64}, 62)
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must[*model.MLP](t)(model.NewMLP(784, []int{128, 64}, 62))
 	other := smallLearner(t, b, "avggrad", Options{Model: net})
 	backbone := must[*Trained](t)(LoadTrained(filepath.Join(dir, "backbone.safetensors")))
-	if err := other.SetTrained(backbone, Take{Backbone: true}); err != nil {
-		t.Error(err)
-	}
+	ok(t, other.SetTrained(backbone, Take{Backbone: true}))
 }
