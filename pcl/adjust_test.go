@@ -39,7 +39,7 @@ func TestAdjustedLoss(t *testing.T) {
 		return mean
 	}
 	want := []float64{loss(1), loss(2)}
-	r := must[*StepReport](t)(l.Step())
+	r := must(l.Step())(t)
 	for i, x := range want {
 		if math.Abs(r.Losses[1+i]-x) > 1e-5 {
 			t.Errorf("row %d has loss %g, want %g", r.IDs[1+i], r.Losses[1+i], x)
@@ -65,7 +65,7 @@ func TestAbsentClasses(t *testing.T) {
 	if got := l.adjustments(0); slices.ContainsFunc(got, func(x float32) bool { return x != 0 }) {
 		t.Errorf("with τ = 0, outputs are adjusted by %v", got)
 	}
-	must[*StepReport](t)(l.Step())
+	must(l.Step())(t)
 }
 
 // TestAdjustedToWhatIsReplayed: each finished task has a batch of its own, or each class the same part of a batch, however
@@ -117,14 +117,14 @@ func TestAdjustedToBatches(t *testing.T) {
 	attach(t, l, blobTask(t, pcltest.Blobs(4, 24, 5), 1, 0, 1))
 	p := newPush(t, 2, 3)
 	attach(t, l, Task{Classes: []int{2, 3}, Stream: p})
-	must[*StepReport](t)(l.Step())
+	must(l.Step())(t)
 	p.End()
 	var adjusted []float32
 	l.options.Trace = func(s *Trace) error {
 		adjusted = slices.Clone(s.Reference[0][:4])
 		return nil
 	}
-	r := must[*StepReport](t)(l.Step())
+	r := must(l.Step())(t)
 	if !slices.Equal(r.IDs, []int{1}) || !slices.Equal(r.Ended, []int{2}) {
 		t.Fatalf("a step of %v in which %v ended", r.IDs, r.Ended)
 	}
@@ -146,14 +146,14 @@ func TestAdjustedApart(t *testing.T) {
 	task := pairs(t, d)
 	saved, loaded := learner(), learner()
 	for id := 1; id <= 2; id++ {
-		attach(t, saved, must[Task](t)(task(id)))
+		attach(t, saved, must(task(id))(t))
 	}
-	must[*StepReport](t)(saved.Step())
+	must(saved.Step())(t)
 	ok(t, saved.Pause(2))
-	must[*StepReport](t)(saved.Step())
-	ok(t, loaded.Restore(must[State](t)(saved.State()), task))
+	must(saved.Step())(t)
+	ok(t, loaded.Restore(must(saved.State())(t), task))
 	x, _ := flat(d.Select(&d.Test, 0, 0, 1, 2, 3), 64)
-	want, got := must[[]Prediction](t)(saved.Predict(x)), must[[]Prediction](t)(loaded.Predict(x))
+	want, got := must(saved.Predict(x))(t), must(loaded.Predict(x))(t)
 	for i := range want {
 		if !slices.Equal(got[i].Probabilities, want[i].Probabilities) {
 			t.Fatalf("sample %d: %v, the saved learner has %v", i, got[i].Probabilities, want[i].Probabilities)

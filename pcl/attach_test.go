@@ -24,17 +24,17 @@ func TestDetachIsPredicted(t *testing.T) {
 	for _, keep := range []bool{true, false} {
 		l := smallLearner(t, b, "emgd", o)
 		for id := 1; id <= 2; id++ {
-			attach(t, l, must[Task](t)(pairs(t, d)(id)))
+			attach(t, l, must(pairs(t, d)(id))(t))
 			steps(t, l, 1)
 		}
 		for _, change := range []func() error{
 			func() error { return nil }, func() error { return l.Detach(1, keep) }, func() error { return l.Reattach(1, blobTask(t, d, 1, 0, 1)) },
 		} {
-			must[*Trained](t)(l.Trained())
+			must(l.Trained())(t)
 			ok(t, change())
 			loaded := smallLearner(t, b, "emgd", o)
-			ok(t, loaded.Restore(must[State](t)(l.State()), pairs(t, d)))
-			got, want := must[*Trained](t)(l.Trained()), must[*Trained](t)(loaded.Trained())
+			ok(t, loaded.Restore(must(l.State())(t), pairs(t, d)))
+			got, want := must(l.Trained())(t), must(loaded.Trained())(t)
 			if !reflect.DeepEqual(got.Means, want.Means) {
 				t.Errorf("keep %t: the means are of the classes %v, those of a loaded learner of %v", keep, got.Means.Classes, want.Means.Classes)
 			}
@@ -54,7 +54,7 @@ func TestSharedStream(t *testing.T) {
 	shared.Stream = one.Stream
 	refused(t, second(l.Attach(shared)))
 	attach(t, l, two)
-	state := must[State](t)(l.State())
+	state := must(l.State())(t)
 	ok(t, l.Detach(2, true))
 	refused(t, l.Reattach(2, shared))
 	refused(t, smallLearner(t, b, "avggrad", Options{Increment: scenario.ClassIncremental}).Restore(state, func(int) (Task, error) { return one, nil }))
@@ -126,22 +126,22 @@ func (narrow) WithOutputs(int) (model.Model, error) { return nil, errors.New("no
 // TestGrowthAndFetch: if the outputs cannot grow, nothing is taken from the stream; if the stream fails, nothing has grown.
 func TestGrowthAndFetch(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
-	net := must[*model.MLP](t)(model.NewMLP(64, []int{8}, 2))
+	net := must(model.NewMLP(64, []int{8}, 2))(t)
 	l := smallLearner(t, b, "avggrad", Options{Model: narrow{net}, Grow: true})
-	p := must[*data.Push](t)(data.NewPush(64, 64, []int{0, 1, 2}))
+	p := must(data.NewPush(64, 64, []int{0, 1, 2}))(t)
 	ok(t, second(p.Push(context.Background(), make([]float32, 64*5), 0, 1, 2, 0, 1)))
 	refused(t, second(l.Attach(Task{Classes: []int{0, 1, 2}, Stream: p})))
 	if p.Len() != 5 {
 		t.Errorf("%d samples wait in the stream, want 5", p.Len())
 	}
 	l = smallLearner(t, b, "avggrad", Options{Model: net, Grow: true})
-	before := must[[]float32](t)(l.Parameters())
-	closed := must[*data.Push](t)(data.NewPush(64, 64, []int{0, 1, 2}))
+	before := must(l.Parameters())(t)
+	closed := must(data.NewPush(64, 64, []int{0, 1, 2}))(t)
 	closed.End()
 	refused(t, second(l.Attach(Task{Classes: []int{0, 1, 2}, Stream: closed})))
-	if after := must[[]float32](t)(l.Parameters()); !slices.Equal(after, before) || l.Options().Model.Outputs() != 2 {
+	if after := must(l.Parameters())(t); !slices.Equal(after, before) || l.Options().Model.Outputs() != 2 {
 		t.Error("the learner has grown for a task that it refused")
 	}
 	attach(t, l, Task{Classes: []int{0, 1, 2}, Stream: p})
-	must[*StepReport](t)(l.Step())
+	must(l.Step())(t)
 }

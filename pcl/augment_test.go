@@ -35,7 +35,7 @@ func TestAugment(t *testing.T) {
 			make := func() *Learner { return smallLearner(t, b, "emgd-gmc+der-pp", Options{Augment: augment, Seed: 3}) }
 			l := make()
 			for id := 1; id <= 2; id++ {
-				attach(t, l, must[Task](t)(task(id)))
+				attach(t, l, must(task(id))(t))
 				steps(t, l, 6)
 			}
 			if through != "" {
@@ -44,7 +44,7 @@ func TestAugment(t *testing.T) {
 				ok(t, l.Load(through, task))
 			}
 			playOut(t, l)
-			return must[[]float32](t)(l.Parameters()), l
+			return must(l.Parameters())(t), l
 		}
 		plain, _ := train(nil, "")
 		same, _ := train(func(*rand.Rand, []float32) {}, "")
@@ -80,5 +80,5 @@ func TestAugmentFails(t *testing.T) {
 	attach(t, l, blobTask(t, d, 1, 0, 1))
 	refused(t, second(l.Step()))
 	fails = false
-	must[*StepReport](t)(l.Step())
+	must(l.Step())(t)
 }

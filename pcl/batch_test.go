@@ -61,7 +61,7 @@ func trainedOn(t *testing.T, b *backend.Backend, o Options, pixels, copies bool)
 			t.Fatalf("step %d: sent ahead: %v", step, !copies)
 		}
 	}
-	theta, accuracy = must[[]float32](t)(l.Parameters()), must[float64](t)(l.Evaluate(1))
+	theta, accuracy = must(l.Parameters())(t), must(l.Evaluate(1))(t)
 	tables := 0
 	if copies && !pixels {
 		tables = 2 // training and test

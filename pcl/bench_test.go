@@ -71,7 +71,7 @@ func rehearsing(tb testing.TB, b *backend.Backend, programs *Programs, name stri
 
 func emptyEMNIST(tb testing.TB, b *backend.Backend, programs *Programs, name string) *Learner {
 	l, err := NewLearner(completed(tb, b, name, Options{
-		Model: must[*model.MLP](tb)(model.NewMLP(784, []int{128, 64}, 62)), Increment: scenario.ClassIncremental,
+		Model: must(model.NewMLP(784, []int{128, 64}, 62))(tb), Increment: scenario.ClassIncremental,
 		Optimizer: optim.Adam{LR: 0.003}, Batch: 128, Memory: memory.Config{Policy: memory.PerClass, Budget: 64}, Programs: programs,
 	}))
 	ok(tb, err)

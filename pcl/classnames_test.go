@@ -14,7 +14,7 @@ import (
 func TestClassNames(t *testing.T) {
 	b, d, dir := pcltest.Backend(t, backend.Go), pcltest.Blobs(6, 20, 5), t.TempDir()
 	named := func(id int, names ...string) Task {
-		task := must[Task](t)(pairs(t, d)(id))
+		task := must(pairs(t, d)(id))(t)
 		task.ClassNames = names
 		return task
 	}
@@ -28,13 +28,13 @@ func TestClassNames(t *testing.T) {
 	ok(t, l.Save(saved))
 	loaded, taught := smallLearner(t, b, "avggrad", Options{}), smallLearner(t, b, "avggrad", Options{})
 	ok(t, loaded.Load(saved, pairs(t, d)))
-	ok(t, must[*Trained](t)(loaded.Trained()).Save(network))
-	ok(t, taught.SetTrained(must[*Trained](t)(LoadTrained(network)), Take{}))
-	p := must[*Predictor](t)(LoadPredictor(b, network))
+	ok(t, must(loaded.Trained())(t).Save(network))
+	ok(t, taught.SetTrained(must(LoadTrained(network))(t), Take{}))
+	p := must(LoadPredictor(b, network))(t)
 	defer p.Close()
 	p.Tasks()[0].ClassNames[0] = "changed"
 	for where, tasks := range map[string][]TaskInfo{
-		"learner": l.Tasks(), "checkpoint": must[[]TaskInfo](t)(SavedTasks(saved)), "loaded": loaded.Tasks(), "taught": taught.Tasks(), "predictor": p.Tasks(),
+		"learner": l.Tasks(), "checkpoint": must(SavedTasks(saved))(t), "loaded": loaded.Tasks(), "taught": taught.Tasks(), "predictor": p.Tasks(),
 	} {
 		for i, info := range tasks {
 			if !slices.Equal(info.ClassNames, want[i]) {
@@ -43,13 +43,13 @@ func TestClassNames(t *testing.T) {
 		}
 	}
 	x, _ := flat(d.Select(&d.Test, 1, 0, 1), 64)
-	for _, one := range must[[]Prediction](t)(p.PredictTask(1, x)) {
+	for _, one := range must(p.PredictTask(1, x))(t) {
 		if one.Name != want[0][one.Class] || p.ClassName(one.Class) != one.Name || p.ClassName(2) != "" {
 			t.Errorf("class %d is called %q, want %q", one.Class, one.Name, want[0][one.Class])
 		}
 	}
 
-	state := must[State](t)(l.State())
+	state := must(l.State())(t)
 	refused(t, loaded.Restore(state, func(id int) (Task, error) { return named(id, "a", "b", "c"), nil }))
 	given := []string{"a", "b"}
 	ok(t, loaded.Restore(state, func(id int) (Task, error) { return named(id, given...), nil }))
@@ -72,7 +72,7 @@ func TestOneNamePerClass(t *testing.T) {
 	attach(t, l, task("cat", ""))
 	refused(t, second(l.Attach(task("dog", "fox"))))
 	attach(t, l, task("", "fox"))
-	if p := must[*Predictor](t)(l.Snapshot()); p.ClassName(0) != "cat" || p.ClassName(1) != "fox" {
+	if p := must(l.Snapshot())(t); p.ClassName(0) != "cat" || p.ClassName(1) != "fox" {
 		t.Errorf("the classes are called %q and %q", p.ClassName(0), p.ClassName(1))
 	}
 	ok(t, l.Detach(1, true))

@@ -90,7 +90,7 @@ func TestJoinedLossIsOneRow(t *testing.T) {
 	} {
 		l := trained(t, b, m, Options{Increment: scenario.ClassIncremental})
 		steps(t, l, 3)
-		ends[i] = must[[]float32](t)(l.Parameters())
+		ends[i] = must(l.Parameters())(t)
 		l.Close()
 	}
 	close32(t, ends[0], ends[1])

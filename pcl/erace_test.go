@@ -33,13 +33,13 @@ func TestERACELosses(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept := stored(lab{l}) // all of them are in the batch
-	ofMemory := must[[][]float32](t)(lab{l}.Logits(rehearsal.Now, kept))
+	ofMemory := must(lab{l}.Logits(rehearsal.Now, kept))(t)
 	var right []int32
 	for _, it := range kept {
-		right = append(right, must[int32](t)(l.heads.Output(it.Task, it.Class)))
+		right = append(right, must(l.heads.Output(it.Task, it.Class))(t))
 	}
 	want := []float64{crossEntropy(ofMemory, right, 0, 4), crossEntropy(logits, batch.Output[:batch.N], 2, 4)}
-	r := must[*StepReport](t)(l.Step())
+	r := must(l.Step())(t)
 	for i := range want {
 		if math.Abs(r.Losses[i]-want[i]) > 1e-5 {
 			t.Errorf("row %d has loss %g, want %g", r.IDs[i], r.Losses[i], want[i])
@@ -57,14 +57,14 @@ func TestLossesThatTellTasksApart(t *testing.T) {
 		attach(t, l, blobTask(t, d, 1, 0, 1, 2))
 		refused(t, second(l.Attach(blobTask(t, d, 2, 0, 3))))
 		attach(t, l, blobTask(t, d, 2, 2, 3)) // next to each other
-		must[*StepReport](t)(l.Step())
+		must(l.Step())(t)
 
 		plain, taken := smallLearner(t, b, "avggrad", Options{Increment: scenario.ClassIncremental}), smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental})
 		attach(t, plain, blobTask(t, d, 1, 0, 1, 2))
 		attach(t, plain, blobTask(t, d, 2, 0, 3))
-		ok(t, errors.Join(plain.Detach(1, false), plain.Detach(2, false), taken.SetTrained(must[*Trained](t)(plain.Trained()), Take{})))
+		ok(t, errors.Join(plain.Detach(1, false), plain.Detach(2, false), taken.SetTrained(must(plain.Trained())(t), Take{})))
 		refused(t, taken.Reattach(2, blobTask(t, d, 2, 0, 3)))
 		ok(t, taken.Reattach(1, blobTask(t, d, 1, 0, 1, 2)))
-		must[*StepReport](t)(taken.Step())
+		must(taken.Step())(t)
 	}
 }

@@ -65,13 +65,13 @@ func TestStatisticsOnClients(t *testing.T) {
 		l := smallLearner(t, b, "emgd-gmc", Options{Model: normalised(t)})
 		for id := 1; id <= 3; id++ {
 			attach(t, l, blobTask(t, d, id, 2*id-2, 2*id-1))
-			must[*StepReport](t)(l.Step())
+			must(l.Step())(t)
 		}
-		state := must[State](t)(l.State())
+		state := must(l.State())(t)
 		for _, name := range []string{"theta", "m", "v", "statistics", "memory"} {
 			ends[i] = append(ends[i], state.Arrays[name]...)
 		}
-		accuracy[i] = must[float64](t)(l.Evaluate(2))
+		accuracy[i] = must(l.Evaluate(2))(t)
 	}
 	if !slices.Equal(ends[0], ends[1]) || accuracy[0] != accuracy[1] {
 		t.Error("two clients end with another state than one, or another accuracy")

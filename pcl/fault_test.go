@@ -77,7 +77,7 @@ func plain(s data.Resumable) data.Stream { return s }
 // same compares two learners that were played out.
 func same(t *testing.T, got, want *Learner) {
 	t.Helper()
-	if !slices.Equal(must[[]float32](t)(got.Parameters()), must[[]float32](t)(want.Parameters())) {
+	if !slices.Equal(must(got.Parameters())(t), must(want.Parameters())(t)) {
 		t.Error("the parameters are not those of an undisturbed run")
 	}
 	if !slices.Equal(got.Memory().Pixels(), want.Memory().Pixels()) {
@@ -135,7 +135,7 @@ func TestWrongLastBatch(t *testing.T) {
 	})
 	steps(t, l, 3)
 	loaded := smallLearner(t, b, "emgd-gmc", Options{})
-	ok(t, loaded.Restore(must[State](t)(l.State()), pairs(t, pcltest.Blobs(4, 40, 10))))
+	ok(t, loaded.Restore(must(l.State())(t), pairs(t, pcltest.Blobs(4, 40, 10))))
 	for _, l := range []*Learner{l, loaded} {
 		if failures := failures(t, l); len(failures) != 1 {
 			t.Errorf("failures %v, want one", failures)
@@ -153,7 +153,7 @@ func TestStatisticsStayFinite(t *testing.T) {
 		}}
 	})
 	for step := range 3 {
-		r := must[*StepReport](t)(l.Step())
+		r := must(l.Step())(t)
 		if (len(r.Skipped) == 1) != (step == 1) {
 			t.Errorf("step %d leaves out %v", step, r.Skipped)
 		}
@@ -218,7 +218,7 @@ func TestFailureAfterTheUpdate(t *testing.T) {
 	m := &failing{Method: newMethod(t, "avggrad", nil)}
 	l := two(t, b, Options{}, plain)
 	l.options.Method = m
-	must[*StepReport](t)(l.Step())
+	must(l.Step())(t)
 	path := filepath.Join(t.TempDir(), "learner.pcl")
 	ok(t, l.Save(path))
 	m.follow = errors.New("lost the thread")
@@ -279,54 +279,53 @@ func (s *busybody) State() (json.RawMessage, error) { return s.Resumable.State()
 
 // TestOneCallAtATime: calls from other goroutines, and from within a stream, are answered by an error.
 func TestOneCallAtATime(t *testing.T) {
-	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		var l *Learner
-		var stream *busybody
-		made := two(t, b, Options{}, func(s data.Resumable) data.Stream {
-			stream = &busybody{Resumable: s, learner: &l}
-			return stream
-		})
-		l = made
-		var all sync.WaitGroup
-		for worker := range 4 {
-			all.Go(func() {
-				// Until the learner is closed: a fixed number of calls could all be answered with ErrBusy.
-				for err := error(nil); !errors.Is(err, ErrClosed); runtime.Gosched() {
-					switch worker {
-					case 0, 1:
-						_, err = l.Step()
-					case 2:
-						_, err = l.Evaluate(2)
-					case 3:
-						_, err = l.Parameters()
-					}
-					l.Active()
-					if err != nil && !errors.Is(err, ErrBusy) && !errors.Is(err, ErrNoStream) && !errors.Is(err, ErrClosed) {
-						t.Error(err)
-						return
-					}
-				}
-			})
-		}
-		all.Go(func() {
-			for l.Steps() < 5 {
-				runtime.Gosched()
-				if len(l.Active()) == 0 {
-					break
-				}
-			}
-			l.Close()
-		})
-		all.Wait()
-		if len(stream.errs) == 0 {
-			t.Fatal("the stream was not read")
-		}
-		for _, err := range stream.errs {
-			if !errors.Is(err, ErrBusy) {
-				t.Errorf("a call from within the stream: %v", err)
-			}
-		}
+	b := pcltest.Backend(t, backend.Go)
+	var l *Learner
+	var stream *busybody
+	made := two(t, b, Options{}, func(s data.Resumable) data.Stream {
+		stream = &busybody{Resumable: s, learner: &l}
+		return stream
 	})
+	l = made
+	var all sync.WaitGroup
+	for worker := range 4 {
+		all.Go(func() {
+			// Until the learner is closed: a fixed number of calls could all be answered with ErrBusy.
+			for err := error(nil); !errors.Is(err, ErrClosed); runtime.Gosched() {
+				switch worker {
+				case 0, 1:
+					_, err = l.Step()
+				case 2:
+					_, err = l.Evaluate(2)
+				case 3:
+					_, err = l.Parameters()
+				}
+				l.Active()
+				if err != nil && !errors.Is(err, ErrBusy) && !errors.Is(err, ErrNoStream) && !errors.Is(err, ErrClosed) {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Go(func() {
+		for l.Steps() < 5 {
+			runtime.Gosched()
+			if len(l.Active()) == 0 {
+				break
+			}
+		}
+		l.Close()
+	})
+	all.Wait()
+	if len(stream.errs) == 0 {
+		t.Fatal("the stream was not read")
+	}
+	for _, err := range stream.errs {
+		if !errors.Is(err, ErrBusy) {
+			t.Errorf("a call from within the stream: %v", err)
+		}
+	}
 }
 
 // refusing is a method that fails where it is told to, with the roles of the one that it wraps.
@@ -371,7 +370,7 @@ func TestFailureBeforeTheUpdate(t *testing.T) {
 					}
 					m.fail = false
 				}
-				must[*StepReport](t)(l.Step())
+				must(l.Step())(t)
 			}
 			ends[i] = l
 		}
@@ -423,17 +422,17 @@ func TestStreamThatIsNotFinite(t *testing.T) {
 			attach(t, l, Task{Classes: []int{4}, Stream: unending{4, float32(math.NaN())}})
 		}
 		for range 3 {
-			if r := must[*StepReport](t)(both.Step()); len(r.Skipped) != 1 {
+			if r := must(both.Step())(t); len(r.Skipped) != 1 {
 				t.Errorf("%s: %v were left out, want one stream", name, r.Skipped)
 			}
-			must[*StepReport](t)(alone.Step())
+			must(alone.Step())(t)
 		}
 		same(t, both, alone)
 		if both.network.updates != alone.network.updates {
 			t.Errorf("%s: %d updates, without the stream %d", name, both.network.updates, alone.network.updates)
 		}
 		before := none.network.updates
-		if r := must[*StepReport](t)(none.Step()); len(r.Skipped) != 1 || none.network.updates != before+1 {
+		if r := must(none.Step())(t); len(r.Skipped) != 1 || none.network.updates != before+1 {
 			t.Errorf("%s: %d updates with the rows %v, without %v; want the one of the memory", name, none.network.updates-before, r.IDs, r.Skipped)
 		}
 	}

@@ -46,10 +46,10 @@ func TestForget(t *testing.T) {
 	ok(t, l.Forget(func(TaskInfo) bool { return true }))
 	file, x := filepath.Join(t.TempDir(), "l.pcl"), make([]float32, 64)
 	ok(t, l.Save(file))
-	want := must[[]Prediction](t)(l.Predict(x))
+	want := must(l.Predict(x))(t)
 	l = smallLearner(t, b, "emgd", o)
 	ok(t, l.Load(file, nil))
-	if got := must[[]Prediction](t)(l.Predict(x)); !reflect.DeepEqual(got, want) {
+	if got := must(l.Predict(x))(t); !reflect.DeepEqual(got, want) {
 		t.Errorf("predicted %+v, before saving %+v", got, want)
 	}
 	if id := visit(false, nil, 5); id != newest+1 || !slices.Equal(ids(), []int{1, inMemory, 4, id}) {

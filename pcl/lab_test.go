@@ -58,7 +58,7 @@ func inLab(t *testing.T, b *backend.Backend, o Options, f func(l *Learner, lab r
 		return nil, nil
 	}
 	l = trained(t, b, &m, o)
-	must[*StepReport](t)(l.Step())
+	must(l.Step())(t)
 	if !called {
 		t.Fatal("the method was never asked")
 	}
@@ -83,17 +83,15 @@ func ok(t testing.TB, err error) {
 func steps(t testing.TB, l *Learner, n int) {
 	t.Helper()
 	for range n {
-		must[*StepReport](t)(l.Step())
+		must(l.Step())(t)
 	}
 }
 
-// must ends the test on an error.
-func must[T any](t testing.TB) func(x T, err error) T {
-	return func(x T, err error) T {
+// must gives the value that came without an error: x := must(f())(t).
+func must[T any](x T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
 		return x
 	}
 }
@@ -102,7 +100,7 @@ func must[T any](t testing.TB) func(x T, err error) T {
 // normalisation: that of two samples is the mean of theirs.
 func TestGradientOfOne(t *testing.T) {
 	inLab(t, pcltest.Backend(t, backend.Go), Options{Model: normalised(t)}, func(l *Learner, lab rehearsal.ReplayLab) {
-		of := func(items []memory.Item) []float32 { return must[[]float32](t)(lab.Gradient(rehearsal.Now, items)) }
+		of := func(items []memory.Item) []float32 { return must(lab.Gradient(rehearsal.Now, items))(t) }
 		items := stored(lab)[:2]
 		both, one, other := of(items), of(items[:1]), of(items[1:])
 		for i, g := range both {
@@ -121,7 +119,7 @@ func TestPixelGradients(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	inLab(t, b, Options{}, func(l *Learner, lab rehearsal.ReplayLab) {
 		items := stored(lab)
-		g := must[[][]float32](t)(lab.PixelGradients(rehearsal.Now, items))
+		g := must(lab.PixelGradients(rehearsal.Now, items))(t)
 		const h = 1e-2
 		for _, p := range []int{0, 17, 40, 63} {
 			shifted := func(by float32) []float64 {
@@ -131,7 +129,7 @@ func TestPixelGradients(t *testing.T) {
 					it.Pixels[p] += by
 					moved = append(moved, it)
 				}
-				return must[[]float64](t)(lab.Losses(rehearsal.Now, moved))
+				return must(lab.Losses(rehearsal.Now, moved))(t)
 			}
 			up, down := shifted(h), shifted(-h)
 			for i := range items {
@@ -150,14 +148,14 @@ func TestVirtualStep(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	inLab(t, b, Options{Increment: scenario.ClassIncremental}, func(l *Learner, lab rehearsal.ReplayLab) {
 		batch := runningTask(l, 2).current.Items()
-		before := must[[]float32](t)(l.parameters())
-		g := must[[]float32](t)(lab.Gradient(rehearsal.Now, batch))
+		before := must(l.parameters())(t)
+		g := must(lab.Gradient(rehearsal.Now, batch))(t)
 		const gamma = 1e-3
 		ok(t, lab.StepAhead(gamma))
-		if !slices.Equal(before, must[[]float32](t)(l.parameters())) {
+		if !slices.Equal(before, must(l.parameters())(t)) {
 			t.Error("the virtual step moved θ")
 		}
-		now, ahead := must[[]float64](t)(lab.Losses(rehearsal.Now, batch)), must[[]float64](t)(lab.Losses(rehearsal.Ahead, batch))
+		now, ahead := must(lab.Losses(rehearsal.Now, batch))(t), must(lab.Losses(rehearsal.Ahead, batch))(t)
 		fall, square := 0.0, 0.0
 		for i := range now {
 			fall += (now[i] - ahead[i]) / float64(len(now))
@@ -173,31 +171,30 @@ func TestVirtualStep(t *testing.T) {
 
 // TestApart trains a network on the memory from new parameters: it learns, the run's network stays.
 func TestApart(t *testing.T) {
-	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		inLab(t, b, Options{}, func(l *Learner, _ rehearsal.ReplayLab) {
-			lab := predicting{lab{l}}
-			items, before := stored(lab), must[[]float32](t)(l.parameters())
-			ok(t, lab.Restart())
-			sum := func() (s float64) {
-				for _, x := range must[[]float64](t)(lab.Losses(rehearsal.Apart, items)) {
-					s += x
-				}
-				return s
+	b := pcltest.Backend(t, backend.Go)
+	inLab(t, b, Options{}, func(l *Learner, _ rehearsal.ReplayLab) {
+		lab := predicting{lab{l}}
+		items, before := stored(lab), must(l.parameters())(t)
+		ok(t, lab.Restart())
+		sum := func() (s float64) {
+			for _, x := range must(lab.Losses(rehearsal.Apart, items))(t) {
+				s += x
 			}
-			first := sum()
-			for range 40 {
-				ok(t, lab.Descend(items, nil, rehearsal.SGD{LR: 0.05, Momentum: 0.9, Decay: 1e-6, Clip: 10}))
-			}
-			if last := sum(); last > 0.2*first {
-				t.Errorf("the loss went from %g to %g", first, last)
-			}
-			if got := must[[]int](t)(lab.Predict(rehearsal.Apart, items)); !slices.EqualFunc(got, items, func(c int, it memory.Item) bool { return c == it.Class }) {
-				t.Errorf("it predicts %v", got)
-			}
-			if !slices.Equal(before, must[[]float32](t)(l.parameters())) {
-				t.Error("training apart moved θ")
-			}
-		})
+			return s
+		}
+		first := sum()
+		for range 40 {
+			ok(t, lab.Descend(items, nil, rehearsal.SGD{LR: 0.05, Momentum: 0.9, Decay: 1e-6, Clip: 10}))
+		}
+		if last := sum(); last > 0.2*first {
+			t.Errorf("the loss went from %g to %g", first, last)
+		}
+		if got := must(lab.Predict(rehearsal.Apart, items))(t); !slices.EqualFunc(got, items, func(c int, it memory.Item) bool { return c == it.Class }) {
+			t.Errorf("it predicts %v", got)
+		}
+		if !slices.Equal(before, must(l.parameters())(t)) {
+			t.Error("training apart moved θ")
+		}
 	})
 }
 
@@ -210,9 +207,9 @@ func TestShares(t *testing.T) {
 		train := func(items []memory.Item, shares []float64, clip float64) []float32 {
 			ok(t, lab.Restart())
 			start := make([]float32, l.programs.Total())
-			copy(start, must[[]float32](t)(device.Host(l.others.apart[0], len(start))))
+			copy(start, must(device.Host(l.others.apart[0], len(start)))(t))
 			ok(t, lab.Descend(items, shares, rehearsal.SGD{LR: 1, Clip: clip}))
-			for i, x := range must[[]float32](t)(device.Host(l.others.apart[0], len(start))) {
+			for i, x := range must(device.Host(l.others.apart[0], len(start)))(t) {
 				start[i] -= x
 			}
 			return start
@@ -236,19 +233,16 @@ func TestRemembered(t *testing.T) {
 	inLab(t, b, Options{}, func(l *Learner, lab rehearsal.ReplayLab) {
 		items := stored(lab)
 		ok(t, lab.Remember())
-		old := must[[]float64](t)(lab.Losses(rehearsal.Remembered, items))
+		old := must(lab.Losses(rehearsal.Remembered, items))(t)
 		ok(t, lab.Update())
-		f, err := l.snapshot()
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must(l.snapshot())(t)
 		if len(f.Arrays["remembered"]) != l.programs.Total() || slices.Equal(f.Arrays["remembered"], f.Arrays["theta"]) {
 			t.Error("the checkpoint does not hold the remembered parameters")
 		}
-		if got := must[[]float64](t)(lab.Losses(rehearsal.Remembered, items)); !slices.Equal(got, old) {
+		if got := must(lab.Losses(rehearsal.Remembered, items))(t); !slices.Equal(got, old) {
 			t.Error("what is remembered moved with θ")
 		}
-		if got := must[[]float64](t)(lab.Losses(rehearsal.Now, items)); slices.Equal(got, old) {
+		if got := must(lab.Losses(rehearsal.Now, items))(t); slices.Equal(got, old) {
 			t.Error("Update did not move θ")
 		}
 	})
@@ -282,36 +276,35 @@ func (d *direct) Weights(s *method.Step, w []float64) (method.Outcome, error) {
 // TestDirection: a direction that is the weighted sum of the rows moves θ as the weights would, private
 // heads included; rows, Gram matrix and halves fit together.
 func TestDirection(t *testing.T) {
-	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		rule := &direct{Method: newMethod(t, "avggrad", nil)}
-		l, plain := trained(t, b, rule, Options{}), trained(t, b, newMethod(t, "avggrad", nil), Options{})
-		for range 3 {
-			r := must[*StepReport](t)(l.Step())
-			must[*StepReport](t)(plain.Step())
-			k := len(r.IDs)
-			for i := range k {
-				for j := range k {
-					v := 0.0
-					for p := range rule.rows[i] {
-						v += rule.rows[i][p] * rule.rows[j][p]
-					}
-					if math.Abs(v-rule.gram[i*k+j]) > 1e-6*(1+math.Abs(v)) {
-						t.Errorf("rows %d and %d: product %g, the Gram matrix says %g", i, j, v, rule.gram[i*k+j])
-					}
+	b := pcltest.Backend(t, backend.Go)
+	rule := &direct{Method: newMethod(t, "avggrad", nil)}
+	l, plain := trained(t, b, rule, Options{}), trained(t, b, newMethod(t, "avggrad", nil), Options{})
+	for range 3 {
+		r := must(l.Step())(t)
+		must(plain.Step())(t)
+		k := len(r.IDs)
+		for i := range k {
+			for j := range k {
+				v := 0.0
+				for p := range rule.rows[i] {
+					v += rule.rows[i][p] * rule.rows[j][p]
+				}
+				if math.Abs(v-rule.gram[i*k+j]) > 1e-6*(1+math.Abs(v)) {
+					t.Errorf("rows %d and %d: product %g, the Gram matrix says %g", i, j, v, rule.gram[i*k+j])
 				}
 			}
-			// Halves of equal size: ‖J‖² = (‖a‖² + 2a·b + ‖b‖²)/4 ≥ a·b.
-			if i := k - 1; rule.cross[i*k+i] > rule.gram[i*k+i]*(1+1e-6) {
-				t.Errorf("halves have the product %g, the whole %g", rule.cross[i*k+i], rule.gram[i*k+i])
-			}
 		}
-		a, c := must[[]float32](t)(l.parameters()), must[[]float32](t)(plain.Parameters())
-		for i := range a {
-			if math.Abs(float64(a[i]-c[i])) > 1e-5 {
-				t.Fatalf("parameter %d is %g, with weights %g", i, a[i], c[i])
-			}
+		// Halves of equal size: ‖J‖² = (‖a‖² + 2a·b + ‖b‖²)/4 ≥ a·b.
+		if i := k - 1; rule.cross[i*k+i] > rule.gram[i*k+i]*(1+1e-6) {
+			t.Errorf("halves have the product %g, the whole %g", rule.cross[i*k+i], rule.gram[i*k+i])
 		}
-	})
+	}
+	a, c := must(l.parameters())(t), must(plain.Parameters())(t)
+	for i := range a {
+		if math.Abs(float64(a[i]-c[i])) > 1e-5 {
+			t.Fatalf("parameter %d is %g, with weights %g", i, a[i], c[i])
+		}
+	}
 }
 
 // TestChosenRows: rows without samples are left out, wherever they are; rows that cannot be replayed are errors.
@@ -351,13 +344,13 @@ func TestEvaluatingChangesNothing(t *testing.T) {
 		attach(t, l, blobTask(t, d, 2, 2, 3))
 		steps(t, l, 5)
 		if i == 1 {
-			must[float64](t)(l.Evaluate(1))
+			must(l.Evaluate(1))(t)
 		}
 		steps(t, l, 1)
 		ends[i] = l
 	}
 	same(t, ends[1], ends[0])
-	if a, b := must[[]float32](t)(ends[0].Statistics()), must[[]float32](t)(ends[1].Statistics()); !slices.Equal(a, b) {
+	if a, b := must(ends[0].Statistics())(t), must(ends[1].Statistics())(t); !slices.Equal(a, b) {
 		t.Error("the running statistics differ")
 	}
 }

@@ -17,14 +17,8 @@ import (
 func resident(t *testing.T) float64 {
 	t.Helper()
 	debug.FreeOSMemory()
-	statm, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pages, err := strconv.Atoi(strings.Fields(string(statm))[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	statm := must(os.ReadFile("/proc/self/statm"))(t)
+	pages := must(strconv.Atoi(strings.Fields(string(statm))[1]))(t)
 	return float64(pages*os.Getpagesize()) / (1 << 20)
 }
 

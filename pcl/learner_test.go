@@ -20,10 +20,7 @@ import (
 // smallLearner has a 64-16-8 MLP with 6 outputs unless a model is given.
 func smallLearner(t testing.TB, b *backend.Backend, name string, o Options) *Learner {
 	t.Helper()
-	l, err := NewLearner(completed(t, b, name, o))
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(NewLearner(completed(t, b, name, o)))(t)
 	t.Cleanup(l.Close)
 	return l
 }
@@ -36,7 +33,7 @@ func completed(t testing.TB, b *backend.Backend, name string, o Options) Options
 		m = newMethod(t, name, nil)
 	}
 	if o.Model == nil {
-		net := must[*model.MLP](t)(model.NewMLP(64, []int{16, 8}, 6))
+		net := must(model.NewMLP(64, []int{16, 8}, 6))(t)
 		o.Model = net
 	}
 	o.Backend, o.Method = b, m
@@ -70,20 +67,14 @@ func programsOf(b *backend.Backend) *Programs {
 
 func newMethod(t testing.TB, name string, params map[string]any) method.Method {
 	t.Helper()
-	m, err := method.New(name, params)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(method.New(name, params))(t)
 	return m
 }
 
 func blobTask(t testing.TB, d *datasets.Dataset, id int, classes ...int) Task {
 	t.Helper()
 	train := d.Select(&d.Train, 0, classes...)
-	stream, err := data.NewStream(train, 1, 7, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stream := must(data.NewStream(train, 1, 7, id))(t)
 	return Task{Classes: classes, Stream: stream, Test: d.Select(&d.Test, 0, classes...)}
 }
 
@@ -94,10 +85,7 @@ func pairs(t testing.TB, d *datasets.Dataset) func(id int) (Task, error) {
 
 func attach(t testing.TB, l *Learner, task Task) int {
 	t.Helper()
-	id, err := l.Attach(task)
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := must(l.Attach(task))(t)
 	return id
 }
 
@@ -118,7 +106,7 @@ func TestStreamsComeAndGo(t *testing.T) {
 				id := step/5 + 1
 				attach(t, l, blobTask(t, d, id, 2*id-2, 2*id-1))
 			}
-			rows = append(rows, len(must[*StepReport](t)(l.Step()).IDs))
+			rows = append(rows, len(must(l.Step())(t).IDs))
 		}
 		// 120 samples in batches of 8 are 15 steps a task: 0–14, 5–19, 10–24.
 		want := []int{1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 2, 2, 2, 2, 2}
@@ -132,7 +120,7 @@ func TestStreamsComeAndGo(t *testing.T) {
 			t.Errorf("the memory holds %d samples, want 6 classes × 3", n)
 		}
 		for id := 1; id <= 3; id++ {
-			if acc := must[float64](t)(l.Evaluate(id)); acc < 0.9 {
+			if acc := must(l.Evaluate(id))(t); acc < 0.9 {
 				t.Errorf("task %d: accuracy %.2f, want at least 0.9", id, acc)
 			}
 		}
@@ -149,10 +137,10 @@ func TestUpdateIsWeightedSum(t *testing.T) {
 			for id := 1; id <= 3; id++ {
 				attach(t, l, blobTask(t, d, id, 2*id-2, 2*id-1))
 			}
-			before := must[[]float32](t)(l.Parameters())
+			before := must(l.Parameters())(t)
 			rows := gradients(t, l)
-			r := must[*StepReport](t)(l.Step())
-			after := must[[]float32](t)(l.Parameters())
+			r := must(l.Step())(t)
+			after := must(l.Parameters())(t)
 			shared := l.programs.Shared
 			for i := range rows {
 				for j := range rows {
@@ -186,11 +174,8 @@ func TestUpdateIsWeightedSum(t *testing.T) {
 func differentiated(t *testing.T, l *Learner) []row {
 	t.Helper()
 	s := &step{Learner: l, report: &StepReport{}}
-	rows, err := s.memoryRows()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.rows = append(rows, must[[]row](t)(s.taskRows())...)
+	rows := must(s.memoryRows())(t)
+	s.rows = append(rows, must(s.taskRows())(t)...)
 	ok(t, s.aimAll())
 	for i := range s.rows {
 		ok(t, l.differentiateRow(l.programs, &s.rows[i]))
@@ -232,24 +217,23 @@ func quadratic(m, w []float64) float64 {
 // TestOverflowingGradientIsLeftOut gives a method that never looks at gradients one that overflows, though
 // its loss is finite: the other stream trains on.
 func TestOverflowingGradientIsLeftOut(t *testing.T) {
-	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		d := pcltest.Blobs(6, 20, 5)
-		l := smallLearner(t, b, "avggrad", Options{})
-		attach(t, l, blobTask(t, d, 1, 0, 1))
-		attach(t, l, blobTask(t, d, 2, 2, 3))
-		before := must[[]float32](t)(l.Parameters())
-		clear(before[:16]) // what the first pixel is multiplied with
-		l.tasks[0].current.X[0] = 3e38
-		ok(t, l.network.set(l.options.Backend, before, nil, len(l.network.state)))
-		r := must[*StepReport](t)(l.Step())
-		after := must[[]float32](t)(l.Parameters())
-		if r.Rejected || !slices.Equal(r.Skipped, []int{1}) || !slices.Equal(r.IDs, []int{2}) {
-			t.Errorf("rejected: %t, left out %v, taken %v; want task 1 left out", r.Rejected, r.Skipped, r.IDs)
-		}
-		if slices.Equal(after, before) {
-			t.Error("task 2 did not train")
-		}
-	})
+	b := pcltest.Backend(t, backend.Go)
+	d := pcltest.Blobs(6, 20, 5)
+	l := smallLearner(t, b, "avggrad", Options{})
+	attach(t, l, blobTask(t, d, 1, 0, 1))
+	attach(t, l, blobTask(t, d, 2, 2, 3))
+	before := must(l.Parameters())(t)
+	clear(before[:16]) // what the first pixel is multiplied with
+	l.tasks[0].current.X[0] = 3e38
+	ok(t, l.network.set(l.options.Backend, before, nil, len(l.network.state)))
+	r := must(l.Step())(t)
+	after := must(l.Parameters())(t)
+	if r.Rejected || !slices.Equal(r.Skipped, []int{1}) || !slices.Equal(r.IDs, []int{2}) {
+		t.Errorf("rejected: %t, left out %v, taken %v; want task 1 left out", r.Rejected, r.Skipped, r.IDs)
+	}
+	if slices.Equal(after, before) {
+		t.Error("task 2 did not train")
+	}
 }
 
 // boundless gives weights that no update can be made with.
@@ -268,9 +252,9 @@ func TestInfiniteStepIsRejected(t *testing.T) {
 	d := pcltest.Blobs(6, 4, 5)
 	l := smallLearner(t, b, "", Options{Method: boundless{newMethod(t, "avggrad", nil)}})
 	attach(t, l, blobTask(t, d, 1, 0, 1))
-	before := must[[]float32](t)(l.Parameters())
-	r := must[*StepReport](t)(l.Step())
-	after := must[[]float32](t)(l.Parameters())
+	before := must(l.Parameters())(t)
+	r := must(l.Step())(t)
+	after := must(l.Parameters())(t)
 	if !r.Rejected || !slices.Equal(after, before) {
 		t.Errorf("a step with ‖d‖ = %g was taken", r.NormD)
 	}
@@ -286,9 +270,9 @@ func TestProgramsOutliveTheirMaker(t *testing.T) {
 	l := smallLearner(t, b, "emgd-gmc", Options{Programs: programs})
 	attach(t, l, blobTask(t, pcltest.Blobs(4, 40, 4), 1, 0, 1))
 	programs.Close()
-	must[*StepReport](t)(l.Step())
-	p := must[*Predictor](t)(l.Snapshot())
-	must[[]Prediction](t)(p.Predict(make([]float32, 64)))
+	must(l.Step())(t)
+	p := must(l.Snapshot())(t)
+	must(p.Predict(make([]float32, 64)))(t)
 	p.Close()
 	if programs.held.Load() == 0 {
 		t.Fatal("the programs were released while a learner uses them")

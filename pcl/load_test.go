@@ -40,7 +40,7 @@ func TestLoadTakesBudget(t *testing.T) {
 	l := smallLearner(t, b, "avggrad", Options{})
 	attach(t, l, blobTask(t, d, 1, 0, 1))
 	playOut(t, l)
-	state := must[State](t)(l.State())
+	state := must(l.State())(t)
 	for budget, old := range map[int]int{10: 3, 3: 3, 2: 2, 0: 0} {
 		next := smallLearner(t, b, "avggrad", Options{Memory: memory.Config{Policy: memory.PerClass, Budget: budget}})
 		ok(t, next.Restore(state, nil))
@@ -76,7 +76,7 @@ func TestRestoreRefuses(t *testing.T) {
 		"the same":            {true, "", Options{}, nothing},
 		"what may differ":     {true, "", Options{Optimizer: optim.Adam{LR: .5}, Memory: memory.Config{Policy: memory.PerClass, Budget: 9}, Seed: 8}, nothing},
 		"a file without key":  {true, "", Options{}, replaced(`,"model":"mlp-64-[16 8]-6"`, "")},
-		"another shape":       {false, "", Options{Model: must[*model.MLP](t)(model.NewMLP(64, []int{15, 11}, 6))}, nothing},
+		"another shape":       {false, "", Options{Model: must(model.NewMLP(64, []int{15, 11}, 6))(t)}, nothing},
 		"another method":      {false, "avggrad", Options{}, nothing},
 		"smaller batches":     {false, "", Options{Batch: 4}, nothing},
 		"another mode":        {false, "", Options{Increment: scenario.ClassIncremental}, nothing},
@@ -87,15 +87,15 @@ func TestRestoreRefuses(t *testing.T) {
 		"another policy":      {false, "", Options{Memory: memory.Config{Policy: memory.FixedTotal, Budget: 3}}, nothing},
 		"a NaN in the memory": {false, "", Options{}, func(s *State) { s.Arrays["memory"][3] = float32(math.NaN()) }},
 	} {
-		state := must[State](t)(l.State())
+		state := must(l.State())(t)
 		c.spoil(&state)
 		next := smallLearner(t, b, cmp.Or(c.method, "emgd-gmc"), c.o)
-		before := must[[]float32](t)(next.Parameters())
+		before := must(next.Parameters())(t)
 		err := next.Restore(state, pairs(t, d))
 		if (err == nil) != c.taken {
 			t.Errorf("%s: %v", what, err)
 		}
-		if !c.taken && (next.Arrived() != 0 || next.Memory().Len() != 0 || !slices.Equal(must[[]float32](t)(next.Parameters()), before)) {
+		if !c.taken && (next.Arrived() != 0 || next.Memory().Len() != 0 || !slices.Equal(must(next.Parameters())(t), before)) {
 			t.Errorf("%s: the state was refused, and yet has changed the learner", what)
 		}
 	}
@@ -111,7 +111,7 @@ func TestLoadOtherParameters(t *testing.T) {
 		return l
 	}
 	l, want := of(1.5), of(1.5)
-	refused(t, l.Restore(must[State](t)(of(3).State()), pairs(t, d)))
+	refused(t, l.Restore(must(of(3).State())(t), pairs(t, d)))
 	playOut(t, l)
 	playOut(t, want)
 	same(t, l, want)
@@ -120,7 +120,7 @@ func TestLoadOtherParameters(t *testing.T) {
 // growing returns learners of one hidden layer whose two outputs grow.
 func growing(t *testing.T, b *backend.Backend, hidden int) *Learner {
 	t.Helper()
-	return smallLearner(t, b, "avggrad", Options{Model: must[*model.MLP](t)(model.NewMLP(64, []int{hidden}, 2)), Grow: true})
+	return smallLearner(t, b, "avggrad", Options{Model: must(model.NewMLP(64, []int{hidden}, 2))(t), Grow: true})
 }
 
 // TestLoadGrown: a learner takes on the outputs of a file, whether more or fewer, also after it had stopped; it keeps its
@@ -129,12 +129,12 @@ func TestLoadGrown(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(6, 20, 5)
 	task := func(id int) (Task, error) { return blobTask(t, d, id, [][]int{{0, 1}, {2, 3, 4}}[id-1]...), nil }
 	l := growing(t, b, 8)
-	attach(t, l, must[Task](t)(task(1)))
+	attach(t, l, must(task(1))(t))
 	playOut(t, l)
-	early, at := must[State](t)(l.State()), must[[]float32](t)(l.Parameters())
-	attach(t, l, must[Task](t)(task(2)))
+	early, at := must(l.State())(t), must(l.Parameters())(t)
+	attach(t, l, must(task(2))(t))
 	playOut(t, l)
-	late := must[State](t)(l.State())
+	late := must(l.State())(t)
 
 	other := growing(t, b, 9)
 	refused(t, other.Restore(late, nil))
@@ -148,7 +148,7 @@ func TestLoadGrown(t *testing.T) {
 	}
 
 	stopped := growing(t, b, 8)
-	attach(t, stopped, must[Task](t)(task(1)))
+	attach(t, stopped, must(task(1))(t))
 	stopped.network.free() // as after a failure of the device
 	stopped.failure = errors.New("device")
 	ok(t, stopped.Restore(late, nil))
@@ -157,10 +157,10 @@ func TestLoadGrown(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "late.pcl")
 	ok(t, l.Save(path))
 	ok(t, l.Restore(early, nil))
-	if got := must[[]float32](t)(l.Parameters()); !slices.Equal(got, at) || l.Options().Model.Outputs() != 2 {
+	if got := must(l.Parameters())(t); !slices.Equal(got, at) || l.Options().Model.Outputs() != 2 {
 		t.Error("it is not what it was before it grew")
 	}
-	attach(t, l, must[Task](t)(task(2))) // it grows again
+	attach(t, l, must(task(2))(t)) // it grows again
 	playOut(t, l)
 	ok(t, stopped.Load(path, nil))
 	same(t, l, stopped)

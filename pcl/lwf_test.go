@@ -35,7 +35,7 @@ func TestLwFLoss(t *testing.T) {
 		p, q, all := softmax(now[i][:2], temperature), softmax(old[i][:2], temperature), softmax(now[i][:4], 1)
 		want -= math.Log(all[batch.Output[i]]) + weight*(q[0]*math.Log(p[0])+q[1]*math.Log(p[1]))
 	}
-	r := must[*StepReport](t)(l.Step())
+	r := must(l.Step())(t)
 	if got := r.Losses[1]; math.Abs(got-want/float64(batch.N)) > 1e-5 {
 		t.Errorf("the task's loss is %g, want %g", got, want/float64(batch.N))
 	}
@@ -61,7 +61,7 @@ func TestLearntAgain(t *testing.T) {
 	attach(t, l, blobTask(t, d, 1, 0, 1))
 	playOut(t, l)
 	attach(t, l, blobTask(t, d, 2, 1, 2))
-	must[*StepReport](t)(l.Step())
+	must(l.Step())(t)
 	batch := runningTask(l, 2).current
 	ok(t, l.teach(batch, l.options.lossOf(2)))
 	outputs := l.options.Model.Outputs()
@@ -81,12 +81,12 @@ func TestTeacherOfAdopted(t *testing.T) {
 		playOut(t, old)
 		l := smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental})
 		for range 2 { // also where the learner has the tasks already
-			ok(t, l.SetTrained(must[*Trained](t)(old.Trained()), Take{}))
+			ok(t, l.SetTrained(must(old.Trained())(t), Take{}))
 		}
 		if has := l.others.remembered != nil; has != (name != "avggrad") {
 			t.Errorf("%s: there is an old model: %t", name, has)
 		}
 		attach(t, l, blobTask(t, d, 2, 2, 3))
-		must[*StepReport](t)(l.Step())
+		must(l.Step())(t)
 	}
 }

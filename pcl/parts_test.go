@@ -42,7 +42,7 @@ func trajectory(t *testing.T, b *backend.Backend, name string, params map[string
 	o.Method = newMethod(t, name, params)
 	l := smallLearner(t, b, "", o)
 	defer l.Close()
-	timeline(t, l, func(*StepReport) { thetas = append(thetas, must[[]float32](t)(l.parameters())) })
+	timeline(t, l, func(*StepReport) { thetas = append(thetas, must(l.parameters())(t)) })
 	return thetas
 }
 
@@ -92,7 +92,7 @@ func atTheEnd(t *testing.T, b *backend.Backend, name string, params map[string]a
 	l := smallLearner(t, b, "", o)
 	defer l.Close()
 	timeline(t, l, nil)
-	return must[[]float32](t)(l.Parameters())
+	return must(l.Parameters())(t)
 }
 
 // compositions are the parts that are not published methods of their own, each with a rule.
@@ -134,7 +134,7 @@ func resumes(t *testing.T, b *backend.Backend, name string) {
 			t.Fatal(err)
 		}
 	}
-	got, want := must[State](t)(l.State()), must[State](t)(whole.State())
+	got, want := must(l.State())(t), must(whole.State())(t)
 	if string(got.JSON) != string(want.JSON) {
 		t.Errorf("a resumed run ends as\n%.400s\nan uninterrupted one as\n%.400s", got.JSON, want.JSON)
 	}

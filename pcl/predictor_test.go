@@ -32,9 +32,9 @@ func predictedRight(t *testing.T, p *Predictor, increment scenario.Increment, id
 	t.Helper()
 	predict := func(x []float32) []Prediction {
 		if increment == scenario.TaskIncremental {
-			return must[[]Prediction](t)(p.PredictTask(id, x))
+			return must(p.PredictTask(id, x))(t)
 		}
-		return must[[]Prediction](t)(p.Predict(x))
+		return must(p.Predict(x))(t)
 	}
 	x, class := flat(s, 64)
 	batched, single = map[int]int{}, map[int]int{}
@@ -82,10 +82,10 @@ func TestPredictorIsEvaluation(t *testing.T) {
 			for id := 1; id <= 3; id++ {
 				attach(t, l, blobTask(t, d, id, 2*id-2, 2*id-1))
 				steps(t, l, 2)
-				p := must[*Predictor](t)(l.Snapshot())
+				p := must(l.Snapshot())(t)
 				for of := 1; of <= id; of++ {
 					batched, single := predictedRight(t, p, c.increment, of, d.Select(&d.Test, 0, 2*of-2, 2*of-1))
-					for _, count := range must[[]ClassCount](t)(l.EvaluateByClass(of)) {
+					for _, count := range must(l.EvaluateByClass(of))(t) {
 						if batched[count.Class] != count.Right || single[count.Class] != count.Right {
 							t.Errorf("step %d, class %d: %d are right in the evaluation, %d and, one by one, %d in the snapshot", l.Steps(), count.Class, count.Right, batched[count.Class], single[count.Class])
 						}
@@ -106,9 +106,9 @@ func TestPredictorStaysAsItIs(t *testing.T) {
 		l.own = l.options.Programs // closed with the learner
 		attach(t, l, blobTask(t, d, 1, 0, 1))
 		steps(t, l, 1)
-		p := must[*Predictor](t)(l.Snapshot())
+		p := must(l.Snapshot())(t)
 		x, _ := flat(d.Select(&d.Test, 0, 0, 1, 2, 3), 64)
-		want := must[[]Prediction](t)(p.Predict(x))
+		want := must(p.Predict(x))(t)
 		attach(t, l, blobTask(t, d, 2, 2, 3))
 		var all sync.WaitGroup
 		ctx, stop := context.WithCancel(t.Context())
@@ -134,14 +134,14 @@ func TestPredictorStaysAsItIs(t *testing.T) {
 		}
 		stop()
 		all.Wait()
-		if now := must[[]Prediction](t)(l.Predict(x)); !slices.Equal(now[0].Classes, []int{0, 1, 2, 3}) || slices.Equal(now[0].Probabilities[:2], want[0].Probabilities) {
+		if now := must(l.Predict(x))(t); !slices.Equal(now[0].Classes, []int{0, 1, 2, 3}) || slices.Equal(now[0].Probabilities[:2], want[0].Probabilities) {
 			t.Errorf("the learner predicts %+v", now[0])
 		}
 		if !slices.Equal(p.Classes(), []int{0, 1}) || !slices.Equal(l.Classes(), []int{0, 1, 2, 3}) || p.Steps() != 1 {
 			t.Errorf("classes %v and %v, %d steps", p.Classes(), l.Classes(), p.Steps())
 		}
 		l.Close()
-		if got := must[[]Prediction](t)(p.Predict(x)); !reflect.DeepEqual(got, want) {
+		if got := must(p.Predict(x))(t); !reflect.DeepEqual(got, want) {
 			t.Errorf("after Close %+v, was %+v", got, want)
 		}
 		p.Close()
@@ -169,7 +169,7 @@ func TestPredictRefuses(t *testing.T) {
 		attach(t, l, blobTask(t, d, 2, 3, 0))
 	}
 	attach(t, task, blobTask(t, d, 3, 0, 3))
-	p, q := must[*Predictor](t)(class.Snapshot()), must[*Predictor](t)(task.Snapshot())
+	p, q := must(class.Snapshot())(t), must(task.Snapshot())(t)
 	defer p.Close()
 	defer q.Close()
 	infinite, huge := make([]float32, 64), make([]float32, 64)
@@ -187,13 +187,13 @@ func TestPredictRefuses(t *testing.T) {
 			t.Errorf("%s: no error", what)
 		}
 	}
-	if got := must[[]Prediction](t)(p.Predict(x, 3, 4)); len(got) != 2 || !slices.Equal(got[0].Classes, []int{4, 3}) {
+	if got := must(p.Predict(x, 3, 4))(t); len(got) != 2 || !slices.Equal(got[0].Classes, []int{4, 3}) {
 		t.Errorf("among two: %+v", got)
 	}
-	if got := must[[]Prediction](t)(q.Predict(x, 1)); got[0].Class != 1 || got[0].Probabilities[0] != 1 {
+	if got := must(q.Predict(x, 1))(t); got[0].Class != 1 || got[0].Probabilities[0] != 1 {
 		t.Errorf("among one: %+v", got[0])
 	}
-	if got := must[[]Prediction](t)(q.PredictTask(3, x)); !slices.Equal(got[0].Classes, []int{0, 3}) {
+	if got := must(q.PredictTask(3, x))(t); !slices.Equal(got[0].Classes, []int{0, 3}) {
 		t.Errorf("of task 3: %+v", got[0])
 	}
 }
@@ -203,7 +203,7 @@ func BenchmarkPredict(b *testing.B) {
 	for _, name := range []string{backend.XLACPU, backend.Go} {
 		l := smallLearner(b, pcltest.Backend(b, name), "avggrad", Options{Increment: scenario.ClassIncremental, Batch: 128})
 		attach(b, l, blobTask(b, pcltest.Blobs(6, 12, 2), 1, 0, 1, 2))
-		p := must[*Predictor](b)(l.Snapshot())
+		p := must(l.Snapshot())(b)
 		for _, n := range []int{1, 128} {
 			x := make([]float32, n*64)
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
@@ -227,7 +227,7 @@ func BenchmarkPredictBeside(b *testing.B) {
 				l := psEMNIST(b, be, programs, "emgd-gmc", 2)
 				defer l.Close()
 				steps(b, l, 1)
-				p := must[*Predictor](b)(l.Snapshot())
+				p := must(l.Snapshot())(b)
 				ctx, stop := context.WithCancel(b.Context())
 				var trainer sync.WaitGroup
 				trainer.Go(func() {

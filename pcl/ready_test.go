@@ -16,10 +16,7 @@ import (
 
 func newPush(t testing.TB, classes ...int) *data.Push {
 	t.Helper()
-	p, err := data.NewPush(64, 64, classes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(data.NewPush(64, 64, classes))(t)
 	return p
 }
 
@@ -60,19 +57,19 @@ func TestNotReady(t *testing.T) {
 	one, two := newPush(t, 0, 1), newPush(t, 2, 3)
 	attach(t, l, Task{Classes: []int{0, 1}, Stream: one})
 	attach(t, l, Task{Classes: []int{2, 3}, Stream: two})
-	before := must[[]float32](t)(l.Parameters())
+	before := must(l.Parameters())(t)
 	for range 2 {
 		if _, err := l.Step(); !errors.Is(err, ErrIdle) {
 			t.Fatalf("a step without samples: %v", err)
 		}
 	}
-	if l.Steps() != 0 || !slices.Equal(must[[]float32](t)(l.Parameters()), before) {
+	if l.Steps() != 0 || !slices.Equal(must(l.Parameters())(t), before) {
 		t.Fatal("a step without samples has changed the learner")
 	}
 	pushBlobs(t, two, 0, 6, 2, 3) // 12 samples are two batches
 	pushBlobs(t, one, 0, 1, 0, 1)
 	for step, want := range [][]int{{1, 2}, {2}} {
-		if r := must[*StepReport](t)(l.Step()); !slices.Equal(r.IDs, want) {
+		if r := must(l.Step())(t); !slices.Equal(r.IDs, want) {
 			t.Fatalf("step %d has rows %v, want %v", step, r.IDs, want)
 		}
 	}
@@ -80,12 +77,12 @@ func TestNotReady(t *testing.T) {
 		t.Fatalf("%v; active %v", err, l.Active())
 	}
 	two.End()
-	if r := must[*StepReport](t)(l.Step()); !slices.Equal(r.Ended, []int{2}) || len(r.IDs) != 0 || l.Memory().Len() != 6 {
+	if r := must(l.Step())(t); !slices.Equal(r.Ended, []int{2}) || len(r.IDs) != 0 || l.Memory().Len() != 6 {
 		t.Fatalf("%+v; %d samples in the memory", r, l.Memory().Len())
 	}
 	pushBlobs(t, one, 1, 2, 0, 1)
 	one.End() // with its last samples
-	if r := must[*StepReport](t)(l.Step()); !slices.Equal(r.Ended, []int{1}) || !slices.Equal(r.IDs, []int{0, 1}) {
+	if r := must(l.Step())(t); !slices.Equal(r.Ended, []int{1}) || !slices.Equal(r.IDs, []int{0, 1}) {
 		t.Fatalf("%+v", r)
 	}
 	if _, err := l.Step(); !errors.Is(err, ErrNoStream) {
@@ -136,8 +133,8 @@ func TestStepContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	one, two := newPush(t, 0, 1), newPush(t, 2, 3)
-	must[*data.Push](t)(one.AtLeast(2)) // one step takes all that is pushed
-	must[*data.Push](t)(two.AtLeast(2))
+	must(one.AtLeast(2))(t) // one step takes all that is pushed
+	must(two.AtLeast(2))(t)
 	attach(t, l, Task{Classes: []int{0, 1}, Stream: one})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
@@ -192,14 +189,14 @@ func TestPause(t *testing.T) {
 		t.Errorf("running %v, tasks %+v", l.Running(), l.Tasks())
 	}
 	for range 3 {
-		if r := must[*StepReport](t)(l.Step()); slices.Contains(r.IDs, 1) || !slices.Contains(r.IDs, 2) {
+		if r := must(l.Step())(t); slices.Contains(r.IDs, 1) || !slices.Contains(r.IDs, 2) {
 			t.Fatalf("rows %v", r.IDs)
 		}
 	}
 	if _, err := l.Step(); !errors.Is(err, ErrIdle) {
 		t.Fatalf("only a paused task is left: %v", err)
 	}
-	ok(t, again.Restore(must[State](t)(l.State()), pairs(t, d)))
+	ok(t, again.Restore(must(l.State())(t), pairs(t, d)))
 	for _, l := range []*Learner{l, again} {
 		ok(t, l.Resume(1))
 		playOut(t, l)
@@ -227,14 +224,14 @@ func TestReattach(t *testing.T) {
 			refused(t, l.Reattach(3, blobTask(t, d, 3, 0, 1)))
 			used := l.heads.Used()
 			ok(t, l.Reattach(1, Task{Stream: blobTask(t, d, 1, 0, 1).Stream}))
-			if r := must[*StepReport](t)(l.Step()); !slices.Contains(r.IDs, 1) || !slices.Contains(r.IDs, 2) {
+			if r := must(l.Step())(t); !slices.Contains(r.IDs, 1) || !slices.Contains(r.IDs, 2) {
 				t.Errorf("%s: rows %v", name, r.IDs)
 			}
 			playOut(t, l)
 			if l.heads.Used() != used || l.Arrived() != 2 || l.Memory().Len() > 12 {
 				t.Errorf("%s: %d outputs, %d tasks, %d samples in the memory", name, l.heads.Used(), l.Arrived(), l.Memory().Len())
 			}
-			must[float64](t)(l.Evaluate(1))
+			must(l.Evaluate(1))(t)
 		}
 	}
 }
@@ -250,9 +247,9 @@ func TestLoadTellsTasks(t *testing.T) {
 	push := newPush(t, 2, 3)
 	attach(t, l, Task{Classes: []int{2, 3}, Stream: push})
 	pushBlobs(t, push, 0, 10, 2, 3)
-	must[*StepReport](t)(l.Step())
+	must(l.Step())(t)
 	ok(t, l.Save(path))
-	tasks := must[[]TaskInfo](t)(SavedTasks(path))
+	tasks := must(SavedTasks(path))(t)
 	if len(tasks) != 2 || tasks[0].Name != "first" || !slices.Equal(tasks[0].Classes, []int{4, 1}) || !tasks[0].Ended || tasks[1].Ended || tasks[1].ID != 2 {
 		t.Fatalf("%+v", tasks)
 	}

@@ -25,21 +25,21 @@ func TestHistoryCostsNothing(t *testing.T) {
 	const history, most = 20000, 3
 	for _, name := range []string{"gem", "avggrad+lwf"} {
 		l := smallLearner(t, pcltest.Backend(t, backend.Go), name, Options{Increment: scenario.ClassIncremental, Memory: memory.Config{Policy: memory.PerClass, Budget: 4}})
-		push := must[*data.Push](t)(data.NewPush(l.options.Model.Inputs(), 64, []int{0, 1}))
+		push := must(data.NewPush(l.options.Model.Inputs(), 64, []int{0, 1}))(t)
 		id := attach(t, l, Task{Classes: []int{0, 1}, Stream: push})
 		x := make([]float32, 2*l.options.Model.Inputs())
 		jobs := map[string]func(){
 			"a step": func() {
-				must[int](t)(push.Push(context.Background(), x, 0, 1))
-				must[*StepReport](t)(l.Step())
+				must(push.Push(context.Background(), x, 0, 1))(t)
+				must(l.Step())(t)
 			},
 			"a snapshot": func() {
-				p := must[*Predictor](t)(l.Snapshot())
-				must[[]Prediction](t)(p.Predict(x))
+				p := must(l.Snapshot())(t)
+				must(p.Predict(x))(t)
 				p.Close()
 			},
 			"coming and going": func() {
-				ok(t, l.Reattach(1, Task{Stream: must[*data.Push](t)(data.NewPush(l.options.Model.Inputs(), 64, []int{0, 1}))}))
+				ok(t, l.Reattach(1, Task{Stream: must(data.NewPush(l.options.Model.Inputs(), 64, []int{0, 1}))(t)}))
 				ok(t, l.Detach(1, true))
 				come(t, l)
 			},
@@ -54,7 +54,7 @@ func TestHistoryCostsNothing(t *testing.T) {
 		}
 		jobs["a step"]()
 		ok(t, l.Detach(id, true))
-		push = must[*data.Push](t)(data.NewPush(l.options.Model.Inputs(), 64, []int{0, 1}))
+		push = must(data.NewPush(l.options.Model.Inputs(), 64, []int{0, 1}))(t)
 		id = attach(t, l, Task{Classes: []int{0, 1}, Stream: push})
 		before := map[string]time.Duration{}
 		for what, job := range jobs {
@@ -77,7 +77,7 @@ func TestHistoryCostsNothing(t *testing.T) {
 // come attaches a task that ends without a sample.
 func come(t *testing.T, l *Learner) {
 	t.Helper()
-	id := attach(t, l, Task{Classes: []int{0, 1}, Stream: must[*data.Push](t)(data.NewPush(l.options.Model.Inputs(), 8, []int{0, 1}))})
+	id := attach(t, l, Task{Classes: []int{0, 1}, Stream: must(data.NewPush(l.options.Model.Inputs(), 8, []int{0, 1}))(t)})
 	ok(t, l.Detach(id, false))
 }
 
@@ -96,11 +96,11 @@ func fastest(job func()) time.Duration {
 func TestSnapshotKeepsItsTasks(t *testing.T) {
 	l := smallLearner(t, pcltest.Backend(t, backend.Go), "avggrad", Options{})
 	stream := func() data.Stream {
-		return must[*data.Push](t)(data.NewPush(l.options.Model.Inputs(), 8, []int{0, 1}))
+		return must(data.NewPush(l.options.Model.Inputs(), 8, []int{0, 1}))(t)
 	}
 	attach(t, l, Task{Name: "old", Classes: []int{0, 1}, ClassNames: []string{"a", ""}, Stream: stream()})
 	ok(t, l.Pause(1))
-	p := must[*Predictor](t)(l.Snapshot())
+	p := must(l.Snapshot())(t)
 	defer p.Close()
 	before := p.Tasks()
 	ok(t, l.Detach(1, false))

@@ -435,7 +435,7 @@ func (p *player) load() {
 	p.log = append(p.log, "load")
 	if p.rng.IntN(2) == 0 {
 		p.learner.Close()
-		p.options.Method = must[method.Method](p.t)(method.New(p.options.Method.Info().Name, nil))
+		p.options.Method = must(method.New(p.options.Method.Info().Name, nil))(p.t)
 		p.start()
 	}
 	p.world = p.saved.clone()
@@ -501,6 +501,9 @@ func (p *player) check() {
 			p.fatalf("sample %d of task %d is in the memory: twice, %t; dropped, %t; trained on %d times", name, it.Task, met[name], t.dropped, w.trained[name])
 		}
 		met[name] = true
+		if t.stream.script[(name-t.stream.first)/seqBatch] == repeats && !p.keeps() {
+			p.fatalf("sample %d, which counts as seen before, is in the memory", name)
+		}
 		classes[it.Class]++
 		for _, x := range it.Pixels {
 			if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
@@ -555,7 +558,7 @@ func (p *player) play() {
 // TestRandomSequences plays them all. A failure names the seed.
 func TestRandomSequences(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		net := must[*model.MLP](t)(model.NewMLP(seqInputs, []int{5}, seqOutputs))
+		net := must(model.NewMLP(seqInputs, []int{5}, seqOutputs))(t)
 		programs := NewPrograms(b)
 		defer programs.Close()
 		folder := t.TempDir()

@@ -16,13 +16,13 @@ import (
 // anything changes.
 func TestSetTrainedLoss(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
-	net := must[*model.MLP](t)(model.NewMLP(4, []int{6}, 6))
-	classes := must[*Trained](t)(smallLearner(t, b, "avggrad", Options{Model: net}).Trained())
+	net := must(model.NewMLP(4, []int{6}, 6))(t)
+	classes := must(smallLearner(t, b, "avggrad", Options{Model: net}).Trained())(t)
 	classes.Tasks = []TaskInfo{{ID: 1, Classes: []int{0, 1}}, {ID: 2, Classes: []int{2, 3, 4}}}
 	l := smallLearner(t, b, "avggrad", Options{Model: net, Loss: model.SquaredError{N: 2}})
-	before := must[[]float32](t)(l.Parameters())
+	before := must(l.Parameters())(t)
 	refused(t, l.SetTrained(classes, Take{}))
-	if after := must[[]float32](t)(l.Parameters()); len(l.Tasks()) != 0 || !slices.Equal(after, before) {
+	if after := must(l.Parameters())(t); len(l.Tasks()) != 0 || !slices.Equal(after, before) {
 		t.Error("a refused network has changed the learner")
 	}
 }

@@ -36,7 +36,7 @@ func TestStoredSamples(t *testing.T) {
 	} {
 		l := smallLearner(t, b, "", Options{Method: curator{newMethod(t, "avggrad", nil), spoil}})
 		attach(t, l, blobTask(t, pcltest.Blobs(4, 24, 5), 1, 0, 1))
-		must[*StepReport](t)(l.Step())
+		must(l.Step())(t)
 		err := l.Detach(1, true)
 		refused(t, err)
 	}

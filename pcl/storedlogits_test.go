@@ -21,7 +21,7 @@ func TestStoredLogits(t *testing.T) {
 			l := smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental})
 			ended, before, extended := 0, map[int][]float32{}, 0
 			timeline(t, l, func(r *StepReport) {
-				now := must[[][]float32](t)(lab{l}.Logits(rehearsal.Now, stored(lab{l})))
+				now := must(lab{l}.Logits(rehearsal.Now, stored(lab{l})))(t)
 				for i, it := range stored(lab{l}) {
 					old, known := before[i]
 					want := old
@@ -38,7 +38,7 @@ func TestStoredLogits(t *testing.T) {
 								t.Errorf("sample %d: new logits %v are no multiple of the present %v", i, newer, now[i][len(old):])
 							}
 						}
-						right := old[must[int](t)(lab{l}.Output(it.Task, it.Class))]
+						right := old[must(lab{l}.Output(it.Task, it.Class))(t)]
 						if factor > 1+1e-6 || factor < 1-1e-6 && slices.Max(newer) > 0.85*max(right, 0)+1e-6 {
 							t.Errorf("sample %d: new logits %v are %g of the present ones, for a right class at %g", i, newer, factor, right)
 						}

@@ -35,7 +35,7 @@ func TestHalfWithoutWeight(t *testing.T) {
 	task.Stream = sparse{task.Stream}
 	attach(t, l, task)
 	for range 3 {
-		r := must[*StepReport](t)(l.Step())
+		r := must(l.Step())(t)
 		if len(r.Skipped) > 0 || r.NormD == 0 {
 			t.Fatalf("step %d: skipped %v, ‖d‖ = %g", r.Step, r.Skipped, r.NormD)
 		}
@@ -77,7 +77,7 @@ func TestEditWithoutWeight(t *testing.T) {
 	attach(t, l, first)
 	playOut(t, l)
 	attach(t, l, waves{task: 2, weighted: true, n: 32}.asTask(t, 2, 1))
-	r := must[*StepReport](t)(l.Step())
+	r := must(l.Step())(t)
 	if r.Edit == nil || !(r.Edit.Phi > 0) || math.IsInf(r.Edit.Phi, 1) {
 		t.Errorf("the edit is %+v, want a finite φ", r.Edit)
 	}
