@@ -89,13 +89,16 @@ type settingFlags struct {
 type machineFlags struct {
 	Backend string `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Compute backend: ${enum}."`
 	Threads count  `default:"0" help:"Threads of the XLA CPU backend; 0 stands for one, and for pcl run with a ResNet for one per core."`
-	Clients count  `rare:"" default:"1" placeholder:"N" help:"Compute the gradients of N streams at the same time on the XLA CPU backend; results are the same."`
+	Clients count  `rare:"" default:"0" placeholder:"N" help:"Compute the gradients of N streams at the same time on the XLA CPU backend; results are the same. 0 stands for one per core that the processes of --jobs share, or one where --threads is set."`
 	Vectors string `rare:"" default:"native" enum:"native,avx2" help:"Vector instructions of the XLA CPU backend, native or avx2: the widest, or those with which processors of one kind of cache give the same results."`
 	TF32    bool   `rare:"" name:"tf32" help:"Let a GPU round the factors of products to 10 bits: faster, less exact."`
 }
 
 // open opens the backend and prints which one it is.
 func (m machineFlags) open(rc *runContext) (*backend.Backend, error) {
+	if part, isPart, _ := ownPart(); isPart && m.Clients == 0 && m.Threads == 0 {
+		m.Clients = count(max(1, runtime.GOMAXPROCS(0)/max(1, part.N)))
+	}
 	b, err := backend.Open(rc.ctx, backend.Options{Name: m.Backend, Threads: int(m.Threads), Clients: int(m.Clients), Vectors: m.Vectors, TF32: m.TF32, Progress: progressWriter(rc)})
 	if err != nil {
 		return nil, err

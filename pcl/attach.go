@@ -254,10 +254,10 @@ func (l *Learner) Detach(id int, keep bool) error {
 
 // prepareBatches gives a task room for the batch that it trains on and the next one.
 func (l *Learner) prepareBatches(t *task) (err error) {
-	if t.current, err = l.newBatch(); err != nil {
+	if t.current, err = l.newBatchOn(t.id); err != nil {
 		return err
 	}
-	if t.spare, err = l.newBatch(); err != nil {
+	if t.spare, err = l.newBatchOn(t.id); err != nil {
 		t.free()
 	}
 	t.weighted = l.options.Weighted

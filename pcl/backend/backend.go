@@ -17,6 +17,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -49,9 +51,10 @@ type Options struct {
 	// of the size of an MLP; large convolutional networks gain from more. XLA starts at least one
 	// thread per device. The GPU and the pure-Go backend (which follows GOMAXPROCS) ignore it.
 	Threads int
-	// Clients is the number of XLA CPU clients to open; 0 means 1. Each has its own thread pool and computes
+	// Clients is the number of XLA CPU clients to open. Each has its own thread pool and computes
 	// at the same time as the others, which is how several small programs use several cores: see
-	// [Backend.Clients]. The GPU and the pure-Go backend ignore it.
+	// [Backend.Clients]. 0 means one for each core (GOMAXPROCS), up to 8, or a single one if Threads, Devices or
+	// [EnvSeparate] are given. The GPU and the pure-Go backend ignore it.
 	Clients int
 	// Vectors says which vector instructions XLA uses on a CPU: [Native] (or empty) or [AVX2]. A process keeps to what its
 	// first client used. Processors without AVX-512, the GPU and the pure-Go backend ignore it.
@@ -139,6 +142,20 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 		return nil, err
 	}
 	return open(ctx, o, drivers())
+}
+
+// mostClients is for how many cores clients are opened by default: a step has few rows, and each client compiles for itself.
+const mostClients = 8
+
+// clients returns the number of XLA CPU clients.
+func (o Options) clients() int {
+	if o.Clients > 0 {
+		return o.Clients
+	}
+	if o.Threads > 0 || o.Devices > 1 || os.Getenv(EnvSeparate) != "" {
+		return 1
+	}
+	return min(runtime.GOMAXPROCS(0), mostClients)
 }
 
 // checked returns o with its defaults filled in, or says what is wrong with it.

@@ -89,7 +89,7 @@ func openCPUPlugin(plugin string, o Options) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := b.addClients(o, open); err != nil {
+	if err := b.addClients(o.clients(), open); err != nil {
 		b.Close()
 		return nil, err
 	}

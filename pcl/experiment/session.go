@@ -30,7 +30,7 @@ type Options struct {
 	DataDir string // folder of the data sets; empty stands for datasets.DefaultDir
 	Backend string // "auto", "xla-cuda", "xla-cpu" or "go"; empty stands for $PARALLELCL_BACKEND, or else "auto"
 	Threads int    // threads of the XLA CPU backend; 0 stands for one
-	Clients int    // how many streams' gradients the XLA CPU backend computes at the same time; 0 stands for one
+	Clients int    // how many streams' gradients the XLA CPU backend computes at the same time; 0 stands for as many as there are cores, or one if Threads is set
 	Vectors string // vector instructions of the XLA CPU backend: "native", "avx2" or empty, as in backend.Options
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gomlx/compute"
 
+	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
@@ -28,6 +29,25 @@ type Gradient struct {
 func (g *Gradient) Free() {
 	program.Free(g.Flat, g.loss, g.statistics)
 	*g = Gradient{}
+}
+
+// Move brings the entries of a gradient to another client.
+func (g *Gradient) Move(client compute.Backend) error {
+	b, err := backend.Copy(client, g.Flat)
+	if err == nil {
+		program.Free(g.Flat)
+		g.Flat = b
+	}
+	return err
+}
+
+// Bring returns a buffer on a client: b itself if it is there, else a copy, which drop frees.
+func Bring(client compute.Backend, b compute.Buffer) (here compute.Buffer, drop func(), err error) {
+	if b.Backend() == client {
+		return b, func() {}, nil
+	}
+	here, err = backend.Copy(client, b)
+	return here, func() { program.Free(here) }, err
 }
 
 // Differentiate computes the gradient of a loss at θ on a batch, whose targets must have been set
