@@ -31,6 +31,15 @@ func (g *Gradient) Free() {
 	*g = Gradient{}
 }
 
+// Along returns the inner product of the gradient, over all parameters, with a direction.
+func (g *Gradient) Along(d []float32) (float64, error) {
+	flat, err := Host(g.Flat, len(d))
+	if err != nil {
+		return 0, err
+	}
+	return ddot(flat, d), nil
+}
+
 // Move brings the entries of a gradient to another client.
 func (g *Gradient) Move(client compute.Backend) error {
 	b, err := backend.Copy(client, g.Flat)
