@@ -11,6 +11,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
@@ -98,7 +99,7 @@ func (l *Learner) countAll(id int, t *Task, n int) ([]ClassCount, error) {
 	for w := range workers {
 		set := l.lanes[w%len(l.lanes)]
 		group.Go(func() error {
-			theta, drop, err := device.Bring(set.Backend, l.network.theta)
+			theta, drop, err := program.Bring(set.Backend, l.network.theta)
 			defer drop()
 			if err != nil {
 				return err

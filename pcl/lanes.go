@@ -7,8 +7,8 @@ import (
 
 	"github.com/gomlx/compute"
 
-	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
 
 // beginGradients starts to compute the gradients of as many rows as there are lanes, at the same time. Call
@@ -43,7 +43,7 @@ func (s *step) beginGradients() (finished func(i int) error, wait func()) {
 
 // lane computes rows on the client of a set until none is left.
 func (s *step) lane(set *graphs.Set, q *queue) {
-	theta, drop, err := device.Bring(set.Backend, s.network.theta)
+	theta, drop, err := program.Bring(set.Backend, s.network.theta)
 	defer drop()
 	for i := q.take(set.Backend); i >= 0; i = q.take(set.Backend) {
 		if err != nil {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/gomlx/compute"
 
-	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
@@ -42,21 +41,12 @@ func (g *Gradient) Along(d []float32) (float64, error) {
 
 // Move brings the entries of a gradient to another client.
 func (g *Gradient) Move(client compute.Backend) error {
-	b, err := backend.Copy(client, g.Flat)
-	if err == nil {
+	here, _, err := program.Bring(client, g.Flat)
+	if err == nil && here != g.Flat {
 		program.Free(g.Flat)
-		g.Flat = b
+		g.Flat = here
 	}
 	return err
-}
-
-// Bring returns a buffer on a client: b itself if it is there, else a copy, which drop frees.
-func Bring(client compute.Backend, b compute.Buffer) (here compute.Buffer, drop func(), err error) {
-	if b.Backend() == client {
-		return b, func() {}, nil
-	}
-	here, err = backend.Copy(client, b)
-	return here, func() { program.Free(here) }, err
 }
 
 // Differentiate computes the gradient of a loss at θ on a batch, whose targets must have been set
