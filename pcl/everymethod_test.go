@@ -70,10 +70,11 @@ func TestMethodsOnClients(t *testing.T) {
 	})
 }
 
-// TestResNetOnClients: running statistics, evaluation and a checkpoint are those of one client, to the bit.
+// TestResNetOnClients: running statistics, evaluation, predictions and a checkpoint are those of one client, to the bit.
 func TestResNetOnClients(t *testing.T) {
 	var ends [2][]float32
 	var accuracy [2]float64
+	var predicted [2][][]float32
 	for i, b := range []*backend.Backend{pcltest.Backend(t, backend.XLACPU), pcltest.Clients(t, 2)} {
 		net, err := model.NewResNet18(model.ResNetConfig{Height: 8, Width: 8, Channels: 1, Base: 4, Outputs: 6})
 		if err != nil {
@@ -99,8 +100,14 @@ func TestResNetOnClients(t *testing.T) {
 		if accuracy[i], err = l.Evaluate(2); err != nil {
 			t.Fatal(err)
 		}
+		x, _ := flat(d.Select(&d.Test, 0, 0, 1, 2, 3), 64)
+		p := must[*Predictor](t)(l.Snapshot())
+		defer p.Close()
+		if predicted[i], err = p.Outputs(1, x); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if !slices.Equal(ends[0], ends[1]) || accuracy[0] != accuracy[1] {
-		t.Error("two clients end with another state than one, or another accuracy")
+	if !slices.Equal(ends[0], ends[1]) || accuracy[0] != accuracy[1] || !slices.EqualFunc(predicted[0], predicted[1], slices.Equal) {
+		t.Error("two clients end with another state than one, another accuracy, or other predictions")
 	}
 }

@@ -145,8 +145,8 @@ func (l *Learner) ruleNow() (rehearsal.Point, rehearsal.Rule, error) {
 // kit is what the predictors of a learner share: the programs, and batches that are not in use.
 type kit struct {
 	programs *Programs
-	scores   map[int]*program.Program // by the number of samples that they take
-	sizes    []int                    // of the programs: 1 and the learner's batch
+	sets     map[int][]*graphs.Set // by the number of samples that their programs take, for each client
+	sizes    []int                 // of the programs: 1 and the learner's batch
 	inputs   int
 	outputs  int
 	about    about
@@ -167,20 +167,19 @@ type about struct {
 // newKit compiles what predictors need. spec.Batch is the largest number of samples of a program.
 func newKit(programs *Programs, spec graphs.Spec, about about) (*kit, error) {
 	k := &kit{
-		programs: programs, scores: map[int]*program.Program{}, inputs: about.model.Inputs(), outputs: about.model.Outputs(),
+		programs: programs, sets: map[int][]*graphs.Set{}, inputs: about.model.Inputs(), outputs: about.model.Outputs(),
 		about: about, users: 1, batches: map[int][]*device.Batch{},
 	}
 	for _, size := range []int{1, spec.Batch} {
-		if k.scores[size] != nil {
+		if k.sets[size] != nil {
 			continue
 		}
 		spec := spec
 		spec.Batch, spec.Loss, spec.Weighted = size, nil, false // samples to be predicted have neither targets nor weights
-		p, err := k.programs.cache.Sets(spec)[0].Describe(about.loss)
-		if err != nil {
+		k.sets[size], k.sizes = k.programs.cache.Sets(spec), append(k.sizes, size)
+		if _, err := k.sets[size][0].Describe(about.loss); err != nil {
 			return nil, err
 		}
-		k.scores[size], k.sizes = p, append(k.sizes, size)
 	}
 	k.programs.hold()
 	return k, nil
@@ -223,6 +222,15 @@ func (k *kit) put(size int, b *device.Batch) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.batches[size] = append(k.batches[size], b)
+}
+
+// clients returns on how many clients n samples are predicted. Only many samples are worth compiling for more than the first.
+func (k *kit) clients(n int) int {
+	whole := k.sizes[len(k.sizes)-1]
+	if n < 4*whole {
+		return 1
+	}
+	return len(k.sets[whole])
 }
 
 // fit returns how many samples the next batch takes when n are left, and the size of its program. Several small

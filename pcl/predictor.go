@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/gomlx/compute"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
@@ -219,53 +220,68 @@ func (p *Predictor) each(x []float32, f func(scores, features []float32) error) 
 	if p.closed {
 		return errPredictorClosed
 	}
-	for done := 0; done < n; {
-		samples, size := p.kit.fit(n - done)
-		scores, features, err := p.scores(x[done*width:(done+samples)*width], size)
-		if err != nil {
+	for together := p.kit.clients(n); len(x) > 0; {
+		var some []*described
+		var computing errgroup.Group
+		for client := 0; client < together && len(x) > 0; client++ {
+			samples, size := p.kit.fit(len(x) / width)
+			d, part := new(described), x[:samples*width]
+			computing.Go(func() error { return p.describe(d, part, size, client) })
+			some, x = append(some, d), x[samples*width:]
+		}
+		if err := computing.Wait(); err != nil {
 			return fmt.Errorf("pcl: predict: %w", err)
 		}
-		for i := range scores {
-			if err := f(scores[i], features[i]); err != nil {
-				return err
+		for _, d := range some {
+			for i := range d.scores {
+				if err := f(d.scores[i], d.features[i]); err != nil {
+					return err
+				}
 			}
 		}
-		done += samples
 	}
 	return nil
 }
 
-// scores computes the scores of all outputs, and the features, of samples that fit in a program of the given size.
-func (p *Predictor) scores(x []float32, size int) (scores, features [][]float32, err error) {
+// described is what a program says of some samples.
+type described struct{ scores, features [][]float32 }
+
+// describe computes the scores of all outputs, and the features, of samples that fit in a program of the given size, on a client.
+func (p *Predictor) describe(d *described, x []float32, size, client int) (err error) {
 	b, err := p.kit.batch(size)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	defer p.kit.put(size, b)
 	b.N = copy(b.X, x) / p.kit.inputs
 	b.Ask()
 	in, done, err := b.Inputs(p.kit.programs.backend, false)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	defer done()
 	in = append([]compute.Buffer{p.theta}, in...)
 	if p.statistics != nil {
 		in = append(in, p.statistics)
 	}
-	out, err := p.kit.scores[size].Call(in...)
+	scores, err := p.kit.sets[size][client].Describe(p.kit.about.loss)
 	if err != nil {
-		return nil, nil, err
+		return err
+	}
+	out, err := scores.Call(in...)
+	if err != nil {
+		return err
 	}
 	defer program.Free(out...)
-	if scores, err = device.Matrix(out[0], b.N); err != nil {
-		return nil, nil, err
+	if d.scores, err = device.Matrix(out[0], b.N); err != nil {
+		return err
 	}
 	if p.rule == nil {
-		return scores, make([][]float32, b.N), nil
+		d.features = make([][]float32, b.N)
+		return nil
 	}
-	features, err = device.Matrix(out[1], b.N)
-	return scores, features, err
+	d.features, err = device.Matrix(out[1], b.N)
+	return err
 }
 
 // choose predicts the class of one sample.
