@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"image/png"
 	"io"
 	"path/filepath"
 	"slices"
 	"text/tabwriter"
 
 	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
@@ -193,7 +195,7 @@ type dataPreviewCmd struct {
 	dataDir
 	Name     string `arg:"" help:"Set to draw, also files of your own such as folder:PATH."`
 	Out      string `required:"" placeholder:"FILE.png" type:"path" help:"PNG file to write."`
-	PerClass number `default:"10" help:"Images of each class."`
+	PerClass int    `range:"whole [1,inf)" default:"10" help:"Images of each class."`
 	Seed     uint64 `default:"0" help:"Seed of a generated set."`
 }
 
@@ -209,7 +211,11 @@ func (c *dataPreviewCmd) Run(rc *runContext) error {
 	if err != nil {
 		return setError(err)
 	}
-	if err := datasets.WriteContactSheet(c.Out, d, int(c.PerClass)); err != nil {
+	sheet, err := datasets.ContactSheet(d, c.PerClass)
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Write(c.Out, func(w io.Writer) error { return png.Encode(w, sheet) }); err != nil {
 		return err
 	}
 	if !rc.quiet {

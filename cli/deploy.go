@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -27,20 +29,17 @@ type deployFlags struct {
 	Name string `arg:"" name:"grid" help:"Grid, as for pcl grid run."`
 	gridFlags
 	Backend    string `default:"xla-cpu" enum:"xla-cuda,xla-cpu,go" help:"Compute backend: ${enum} (default ${default})."`
-	Threads    number `default:"1" placeholder:"N" help:"Threads of the XLA CPU backend (default ${default})."`
+	Threads    int    `range:"whole [1,inf)" default:"1" placeholder:"N" help:"Threads of the XLA CPU backend (default ${default})."`
 	Vectors    string `default:"native" enum:"native,avx2" help:"Vector instructions of the XLA CPU backend: ${enum} (default ${default}); avx2 where processors differ, so that one can go on with what another began."`
-	Shards     int    `required:"" placeholder:"N" help:"Number of shards that the grid is cut into."`
-	Concurrent count  `placeholder:"N" help:"How many tasks or pods may run at the same time (default: no limit)."`
-	CPUs       count  `name:"cpus" placeholder:"N" help:"Processors of a task or pod (default: as many threads as it computes with)."`
-	GPUs       *count `name:"gpus" placeholder:"N" help:"GPUs of a task or pod (default: 1 for xla-cuda, else none)."`
+	Shards     int    `range:"whole [1,inf)" required:"" placeholder:"N" help:"Number of shards that the grid is cut into."`
+	Concurrent int    `range:"whole [0,inf)" placeholder:"N" help:"How many tasks or pods may run at the same time (default: no limit)."`
+	CPUs       int    `range:"whole [0,inf)" name:"cpus" placeholder:"N" help:"Processors of a task or pod (default: as many threads as it computes with)."`
+	GPUs       *int   `range:"whole [0,inf)" name:"gpus" placeholder:"N" help:"GPUs of a task or pod (default: 1 for xla-cuda, else none)."`
 	Out        string `short:"o" type:"stdout" default:"-" placeholder:"FILE" help:"File to write (default: standard output)."`
 }
 
 // plan returns the plan of the grid, and how many shards there are to be. A file's name becomes absolute.
 func (c *deployFlags) plan() (p *grid.Plan, shards int, err error) {
-	if c.Shards < 1 {
-		return nil, 0, usageError{fmt.Errorf("--shards %d must be positive", c.Shards)}
-	}
 	all, err := c.plans([]string{c.Name})
 	if err == nil && strings.HasSuffix(c.Name, ".toml") {
 		c.Name, err = filepath.Abs(c.Name)
@@ -70,12 +69,7 @@ func (c *deployFlags) flags() []string {
 }
 
 // cpus returns the processors for a number of processes.
-func (c *deployFlags) cpus(processes number) int {
-	if c.CPUs > 0 {
-		return int(c.CPUs)
-	}
-	return int(processes * c.Threads)
-}
+func (c *deployFlags) cpus(processes int) int { return cmp.Or(c.CPUs, processes*c.Threads) }
 
 // gpus returns the GPUs of a task.
 func (c *deployFlags) gpus() (int, error) {
@@ -88,7 +82,7 @@ func (c *deployFlags) gpus() (int, error) {
 	case !cuda && *c.GPUs > 0:
 		return 0, usageError{fmt.Errorf("--gpus %d: the backend %s uses none; --backend %s does", *c.GPUs, c.Backend, backend.XLACUDA)}
 	}
-	return int(*c.GPUs), nil
+	return *c.GPUs, nil
 }
 
 // xlaFlags are the options of XLA that the runs are made with.
@@ -118,24 +112,19 @@ func (c *deployFlags) ownFiles(p *grid.Plan) (paths []string) {
 	return slices.Compact(paths)
 }
 
-// file is what package deploy renders.
-type file interface {
-	Validate() error
-	Write(io.Writer) error
-}
-
-// write prints a file.
-func (c *deployFlags) write(rc *runContext, f file) error {
-	if err := f.Validate(); err != nil {
+// write prints what package deploy renders.
+func (c *deployFlags) write(rc *runContext, render func(io.Writer) error) error {
+	var text bytes.Buffer
+	if err := render(&text); err != nil {
 		return usageError{err}
 	}
-	return rc.writeTo(c.Out, f.Write)
+	return rc.writeTo(c.Out, func(w io.Writer) error { _, err := text.WriteTo(w); return err })
 }
 
 // deploySlurmCmd prints the script of an array job.
 type deploySlurmCmd struct {
 	deployFlags
-	PerTask   number        `default:"1" placeholder:"N" help:"Shards that a task makes side by side, on one GPU or on several processors (default ${default})."`
+	PerTask   int           `range:"whole [1,inf)" default:"1" placeholder:"N" help:"Shards that a task makes side by side, on one GPU or on several processors (default ${default})."`
 	Limit     time.Duration `default:"1h" placeholder:"TIME" help:"Time limit of a task, in whole minutes (default ${default}). A task that needs more goes back to the queue."`
 	Grace     time.Duration `default:"1m" placeholder:"TIME" help:"How long before the limit Slurm sends a signal. Workers end a minute earlier by their own reckoning (default ${default})."`
 	Memory    string        `placeholder:"SIZE" help:"Memory of a task, such as 4G (default: the cluster's)."`
@@ -159,13 +148,13 @@ func (c *deploySlurmCmd) Run(rc *runContext) error {
 	if err != nil {
 		return err
 	}
-	perTask := min(c.PerTask, number(shards))
+	perTask := min(c.PerTask, shards)
 	job := deploy.Slurm{
 		Grid: c.Name, Flags: c.flags(), Dir: c.Dir, Program: c.Program, DataDir: c.DataDir, XLAFlags: c.xlaFlags(),
-		Shards: shards, PerTask: int(perTask), Concurrent: int(c.Concurrent), Limit: c.Limit, Grace: c.Grace,
+		Shards: shards, PerTask: perTask, Concurrent: c.Concurrent, Limit: c.Limit, Grace: c.Grace,
 		CPUs: c.cpus(perTask), GPUs: gpus, Memory: c.Memory, Partition: c.Partition, Account: c.Account, QOS: c.QOS,
 	}
-	if err := c.write(rc, job); err != nil || rc.quiet {
+	if err := c.write(rc, job.Write); err != nil || rc.quiet {
 		return err
 	}
 	for _, path := range c.ownFiles(p) {
@@ -203,8 +192,8 @@ type deployKubernetesCmd struct {
 	DataClaim string        `placeholder:"NAME" help:"Claim with the data sets, which is only read (default: the folder data in the grid's)."`
 	User      podUser       `default:"65532:65532" placeholder:"UID:GID" help:"User and group of the pods, who must be able to write to the volume (default ${default})."`
 	JobName   string        `placeholder:"NAME" help:"Name of the Job (default: pcl- and the grid's)."`
-	Jobs      number        `short:"j" default:"1" placeholder:"N" help:"Processes of a pod, on one GPU or on several processors (default ${default})."`
-	Retries   count         `default:"10" placeholder:"N" help:"How often the pod of a shard may fail (default ${default}). A run counts as failed after three pods were killed at it, so that fewer may give up a shard for one run."`
+	Jobs      int           `range:"whole [1,inf)" short:"j" default:"1" placeholder:"N" help:"Runs that a pod makes at the same time, on one GPU or on several processors (default ${default})."`
+	Retries   int           `range:"whole [0,inf)" default:"10" placeholder:"N" help:"How often the pod of a shard may fail (default ${default}). A run counts as failed after three pods were killed at it, so that fewer may give up a shard for one run."`
 	Grace     time.Duration `default:"2m" placeholder:"TIME" help:"How long a pod may take to save its run before it is killed (default ${default})."`
 	Memory    string        `default:"4Gi" placeholder:"SIZE" help:"Memory of a pod (default ${default})."`
 }
@@ -221,12 +210,13 @@ func (c *deployKubernetesCmd) Run(rc *runContext) error {
 	if gpus == 0 && c.Backend == backend.XLACUDA {
 		return usageError{fmt.Errorf("--gpus 0: the backend %s needs one", c.Backend)}
 	}
-	return c.write(rc, deploy.Kubernetes{
+	job := deploy.Kubernetes{
 		Grid: c.Name, Flags: c.flags(), Name: c.JobName, Image: c.Image, Claim: c.Claim, Path: c.Path, DataClaim: c.DataClaim,
 		User: c.User.UID, Group: c.User.GID, XLAFlags: c.xlaFlags(), Files: c.ownFiles(p),
-		Shards: shards, Jobs: int(c.Jobs), Concurrent: min(int(c.Concurrent), shards), Retries: int(c.Retries), Grace: c.Grace,
+		Shards: shards, Jobs: c.Jobs, Concurrent: min(c.Concurrent, shards), Retries: c.Retries, Grace: c.Grace,
 		CPUs: c.cpus(c.Jobs), Memory: c.Memory, GPUs: gpus,
-	})
+	}
+	return c.write(rc, job.Write)
 }
 
 // podUser is the value of a flag that names a user by numbers. It is not root, as which pods do not run.

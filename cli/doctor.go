@@ -15,14 +15,14 @@ import (
 type doctorCmd struct {
 	JSON      bool   `name:"json" help:"Print the report as JSON."`
 	Backend   string `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Examine one backend only: ${enum}."`
-	Threads   count  `help:"Threads of the XLA CPU backend; 0 is the default, 1."`
+	Threads   int    `range:"whole [0,inf)" help:"Threads of the XLA CPU backend; 0 is the default, 1."`
 	Vectors   string `default:"native" enum:"native,avx2" help:"Vector instructions of the XLA CPU backend: ${enum}."`
 	NoInstall bool   `name:"no-install" help:"Download nothing."`
 }
 
 // Run examines the machine and prints the report. No working backend is an error.
 func (c *doctorCmd) Run(rc *runContext) error {
-	report := backend.Doctor(rc.ctx, backend.Options{Name: c.Backend, Threads: int(c.Threads), Vectors: c.Vectors, NoInstall: c.NoInstall, Progress: progressWriter(rc)})
+	report := backend.Doctor(rc.ctx, backend.Options{Name: c.Backend, Threads: c.Threads, Vectors: c.Vectors, NoInstall: c.NoInstall, Progress: progressWriter(rc)})
 	if err := rc.ctx.Err(); err != nil {
 		return err
 	}

@@ -128,7 +128,6 @@ type fire struct {
 	full     bool
 	slots    []*actor
 	finished string // the result, once it was seen
-	orphan   bool   // a process of --jobs may be at work whose parent was killed
 	count    map[string]int
 }
 
@@ -171,7 +170,6 @@ func (f *fire) play() {
 		time.Sleep(5 * time.Millisecond)
 		f.reap()
 	}
-	until(f.t, "the end of orphans", func() bool { return len(workers(f.t, f.out())) == 0 })
 	f.inspect()
 	for _, mode := range [][]string{{"--resume"}, nil, {"--replace", "--resume"}} {
 		a := f.begin(mode)
@@ -200,7 +198,6 @@ func (f *fire) event() {
 			mode = slices.Concat(mode, []string{"--jobs", "2"})
 		}
 		f.slots[i] = f.begin(mode)
-		f.slots[i].rival = f.orphan
 		for _, other := range f.slots {
 			if other != nil && other != f.slots[i] {
 				other.rival, f.slots[i].rival = true, true
@@ -272,7 +269,6 @@ func (f *fire) end(a *actor, s syscall.Signal) {
 	switch {
 	case s == syscall.SIGKILL:
 		a.killed = true
-		f.orphan = f.orphan || slices.Contains(a.mode, "--jobs")
 		f.count["SIGKILL"]++
 	case a.asked: // a second one would end it at once
 		return
@@ -360,8 +356,6 @@ func (f *fire) judge(a *actor, err error) {
 	case code == exitUsage:
 		why = "exit 2 (unfinished, and no flag)"
 		fits = !slices.Contains(a.mode, "--resume") && strings.Contains(said, "an unfinished run, saved at step")
-	case slices.Contains(a.mode, "--jobs") && strings.Contains(said, "an unfinished run, saved at step"): // since it began
-		fits = !slices.Contains(a.mode, "--resume") && a.rival
 	case strings.Contains(said, " is in use by "):
 		why, fits = "exit 1 (in use)", a.rival
 	case strings.Contains(said, "no space left"):

@@ -159,7 +159,7 @@ func (c *gridAgainCmd) make(rc *runContext, then *rows.Row, config experiment.Ch
 	if err := experiment.Retry(dir); err != nil {
 		return nil, err
 	}
-	how := machineFlags{Backend: then.Backend, Threads: count(then.Threads), Vectors: backend.VectorsOf(then.Device), TF32: c.TF32}
+	how := machineFlags{Backend: then.Backend, Threads: then.Threads, Vectors: backend.VectorsOf(then.Device), TF32: c.TF32}
 	if c.Backend != "same" {
 		how.Backend = c.Backend
 	}

@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/plural"
@@ -20,11 +21,11 @@ type gridRunCmd struct {
 	Names []string `arg:"" name:"grid" help:"Built-in grids (pcl grid list), also with their size, such as table1-smoke; or TOML files."`
 	gridFlags
 	machineFlags
-	Jobs            processes     `short:"j" default:"1" placeholder:"N" help:"Number of processes on this machine (default ${default}); one per core is best on a CPU."`
+	Jobs            int           `range:"whole [1,1024]" short:"j" default:"1" placeholder:"N" help:"Number of runs that are made at the same time (default ${default}); one per core is best on a CPU."`
 	Shard           shard         `placeholder:"I/N" help:"Make only the Ith of N parts of the runs, counted from 0. The part of a run follows from its id."`
 	Time            time.Duration `placeholder:"TIME" help:"Time that this command may take, such as 55m: the run in progress is then saved."`
-	CheckpointEvery count         `default:"500" placeholder:"N" help:"Steps between checkpoints (default ${default}); 0 saves only when the command is interrupted."`
-	Attempts        number        `default:"3" placeholder:"N" help:"How many processes in a row may be killed at a run before it counts as failed (default ${default})."`
+	CheckpointEvery int           `range:"whole [0,inf)" default:"500" placeholder:"N" help:"Steps between checkpoints (default ${default}); 0 saves only when the command is interrupted."`
+	Attempts        int           `range:"whole [1,inf)" default:"3" placeholder:"N" help:"How many processes in a row may be killed at a run before it counts as failed (default ${default})."`
 
 	retry bool
 }
@@ -57,32 +58,20 @@ func (c *gridRunCmd) Run(rc *runContext) error {
 	return c.work(rc, all, until)
 }
 
-// work makes the runs of grids, in this process or in several.
+// work makes the runs of grids. An interrupt waits until the runs in progress have been saved.
 func (c *gridRunCmd) work(rc *runContext, all []*grid.Plan, until time.Time) error {
-	_, isPart, err := ownPart()
-	if err != nil {
-		return usageError{err}
-	}
 	ctx, release := saveOnSignal(rc.ctx)
 	defer release()
-	defer rc.hold()() // an interrupt waits until the current run has been saved
-	if isPart {
-		rc.quiet = true
-		return c.inThisProcess(ctx, rc, all, until) // the process that started this one says what happened
-	}
+	defer rc.hold()()
 	for _, p := range all {
 		if c.retry {
-			if err := p.Retry(c.Dir, c.Shard.of()); err != nil {
+			if err := p.Retry(c.Dir, c.Shard.Shard); err != nil {
 				return err
 			}
 		}
 	}
 	stop := c.watch(rc, all)
-	if c.Jobs > 1 {
-		err = inProcesses(ctx, int(c.Jobs))
-	} else {
-		err = c.inThisProcess(ctx, rc, all, until)
-	}
+	err := c.runs(ctx, rc, all, until)
 	stop()
 	return c.report(rc, all, err)
 }
@@ -95,19 +84,20 @@ func saveOnSignal(ctx context.Context) (context.Context, func()) {
 	return signal.NotifyContext(ctx, saveSignals...)
 }
 
-// inThisProcess makes the runs of all grids, one after another. If data are missing for one, the others are made.
-func (c *gridRunCmd) inThisProcess(ctx context.Context, rc *runContext, all []*grid.Plan, until time.Time) error {
+// runs makes the runs of all grids, one grid after another. If data are missing for one, the others are made.
+func (c *gridRunCmd) runs(ctx context.Context, rc *runContext, all []*grid.Plan, until time.Time) error {
+	c.share(c.Jobs)
 	m := c.machine(rc, c.DataDir)
 	defer m.Close()
 	w := experiment.Where{
-		Machine: m, Dir: c.Dir, Shard: c.Shard.of(), Until: until, Attempts: int(c.Attempts),
+		Machine: m, Jobs: c.Jobs, Dir: c.Dir, Shard: c.Shard.Shard, Until: until, Attempts: c.Attempts,
 		Say: func(sentence string) {
 			if !rc.quiet {
 				fmt.Fprintln(rc.stderr, sentence)
 			}
 		},
 		Options: func(config experiment.Config) experiment.RunOptions {
-			o := experiment.RunOptions{Resume: true, CheckpointEvery: int(c.CheckpointEvery), Keep: 2}
+			o := experiment.RunOptions{Resume: true, CheckpointEvery: c.CheckpointEvery, Keep: 2}
 			if c.retry { // also what another program made
 				done, err := experiment.Finished(filepath.Join(c.Dir, config.Folder()), config)
 				o.Replace = done == nil && (err == nil || errors.Is(err, experiment.ErrForeign))
@@ -162,7 +152,7 @@ func (c *gridRunCmd) report(rc *runContext, all []*grid.Plan, err error) error {
 		if e != nil {
 			return errors.Join(err, e)
 		}
-		failed += r.Status(c.Shard.of()).Failed
+		failed += r.Status(c.Shard.Shard).Failed
 		if !rc.quiet {
 			fmt.Fprintln(rc.stderr, oneLine(r.Status(experiment.Shard{})))
 		}
@@ -193,4 +183,27 @@ func oneLine(s *grid.Status) string {
 		}
 	}
 	return text
+}
+
+// meanwhile calls say every few seconds until stop is called.
+func (rc *runContext) meanwhile(say func()) (stop func()) {
+	if rc.quiet {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		for tick := time.Tick(lineEvery); ; {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick:
+				say()
+			}
+		}
+	})
+	return func() {
+		cancel()
+		ended.Wait()
+	}
 }

@@ -140,34 +140,3 @@ func TestSecondInterruptEndsAtOnce(t *testing.T) {
 		}
 	}
 }
-
-// TestDamagedCheckpoint kills a run and damages its newest checkpoint, as a full or failing disk
-// would: resuming names the one before it, which takes the run to the same end.
-func TestDamagedCheckpoint(t *testing.T) {
-	out := t.TempDir()
-	args := small(t, append(unhurried, "--checkpoint-every", "4", "--keep", "9")...)
-	cmd := start(t, out, 3, args...)
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err == nil || err.Error() != "signal: killed" {
-		t.Fatalf("the run ended with %v", err)
-	}
-	saved := files(t, out, ".pcl")
-	dir, newest, whole := onlyFolder(t, out), saved[len(saved)-1], saved[len(saved)-2]
-	if err := os.Truncate(filepath.Join(dir, newest), 1000); err != nil {
-		t.Fatal(err)
-	}
-	cmd = pclCommand(append(args, "--resume", "-o", out)...)
-	if err := cmd.Run(); err == nil || err.Error() != "exit status 1" {
-		t.Fatalf("resumed from a damaged checkpoint: %v", err)
-	}
-	if text, want := stderrOf(cmd), "--checkpoint "+filepath.Join(dir, whole); !strings.Contains(text, newest) || !strings.Contains(text, want) {
-		t.Errorf("the error names neither %s nor %s: %s", newest, want, text)
-	}
-	cmd = pclCommand(append(args, "--checkpoint", filepath.Join(dir, whole), "-o", out)...)
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("%v\n%s", err, stderrOf(cmd))
-	}
-	left(t, out).same(t, baseline(t, unhurried...))
-}

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"unicode/utf8"
@@ -39,6 +40,7 @@ type runContext struct {
 	quiet          bool
 	command        string       // that was given, such as "pcl grid run"; empty until it is known
 	held           atomic.Int32 // how often hold was called and not released
+	named          sync.Once    // for the line that names the backend
 }
 
 type commands struct {
@@ -65,6 +67,8 @@ type commands struct {
 	Completion completionCmd `cmd:"" help:"Print the lines that turn on completion; add them to your shell's start-up file."`
 }
 
+func newCommands() *commands { return &commands{Run: runCmd{Plugins: kong.Plugins{settingFlags()}}} }
+
 // Main runs the command line in os.Args and ends the program with its exit code: 0 success; 1 failure, also if a run
 // could not be saved or has diverged; 2 wrong usage or configuration; 130 interrupted (a run has been saved, and the last
 // line of the output says how to continue); 75 the time of `pcl grid run --time` is up.
@@ -75,16 +79,12 @@ func Main() {
 		signals = append(signals, syscall.SIGHUP)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), signals...)
-	if os.Getenv(partVariable) == "" {
-		context.AfterFunc(ctx, func() {
-			if hangUp {
-				signal.Ignore(syscall.SIGHUP) // when a terminal closes, it and its shell send one each
-			}
-			stop() // a second Ctrl-C ends the program at once
-		})
-	} else {
-		ctx = withParent(ctx)
-	}
+	context.AfterFunc(ctx, func() {
+		if hangUp {
+			signal.Ignore(syscall.SIGHUP) // when a terminal closes, it and its shell send one each
+		}
+		stop() // a second Ctrl-C ends the program at once
+	})
 	rc := &runContext{ctx: ctx, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
 	os.Exit(execute(rc, os.Args[1:]))
 }
@@ -96,8 +96,8 @@ func execute(rc *runContext, args []string) int {
 			return exitCode(rc, usageError{fmt.Errorf("the argument %q is not valid UTF-8", a)})
 		}
 	}
-	var c commands
-	parser, err := kong.New(&c,
+	c := newCommands()
+	parser, err := kong.New(c,
 		kong.Name("pcl"),
 		kong.Description("Parallel continual learning with Elastic Multi-Gradient Descent.\n\n"+
 			"Exit codes: 0 success, 1 failure, 2 wrong usage or configuration, 130 interrupted and saved, 75 the time of pcl grid run --time is up."),
@@ -118,8 +118,8 @@ func execute(rc *runContext, args []string) int {
 	}
 	rc.command = k.Selected().FullPath()
 	rc.quiet = c.Quiet
-	if flag := emptyFlag(k); flag != "" {
-		return exitCode(rc, usageError{fmt.Errorf("--%s is empty: give it a value, or leave it out", flag)})
+	if err := checkFlags(k); err != nil {
+		return exitCode(rc, usageError{err})
 	}
 	return exitCode(rc, rc.attend(func() error { return k.Run(rc) }))
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,7 +21,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "json": jsonHas, "samemodel": sameModel},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "json": jsonHas, "samemodel": sameModel, "samemodels": sameModels},
 	})
 }
 
@@ -78,6 +79,15 @@ func sameModel(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &run))
 	if len(run.Model) != 64 || strings.Count(ts.ReadFile(args[1]), ","+run.Model+",") != 1 {
 		ts.Fatalf("the model %s is not once in %s", run.Model, args[1])
+	}
+}
+
+// sameModels A.json B.json checks that runs, a line each, have the same models in the same order.
+func sameModels(ts *testscript.TestScript, neg bool, args []string) {
+	models := regexp.MustCompile(`"model_sha256":"\w{64}"`)
+	a, b := models.FindAllString(ts.ReadFile(args[0]), -1), models.FindAllString(ts.ReadFile(args[1]), -1)
+	if len(a) < 2 || slices.Equal(a, b) == neg {
+		ts.Fatalf("the models are %q and %q", a, b)
 	}
 }
 

@@ -2,9 +2,12 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
 // The types of flags that name a file or folder. A path cannot be -, which users know as the standard input or output, and of
@@ -26,7 +29,7 @@ func pathMapper(dash error) kong.MapperFunc {
 			if dash != nil {
 				return dash
 			}
-		case "": // would be the current folder; emptyFlag finds it
+		case "": // would be the current folder; checkFlags finds it
 		default:
 			path = kong.ExpandPath(path)
 		}
@@ -35,9 +38,9 @@ func pathMapper(dash error) kong.MapperFunc {
 	}
 }
 
-// emptyFlag names a flag that was given no text, as by --seed "$SEED" where the variable is not set; otherwise it returns "".
-// Commands would do as if the flag were left out.
-func emptyFlag(k *kong.Context) string {
+// checkFlags refuses a number out of the range in its flag's tag, and a flag that was given no text, as by --seed "$SEED" where
+// the variable is not set: commands would do as if it were left out.
+func checkFlags(k *kong.Context) error {
 	for _, p := range k.Path {
 		if p.Flag == nil {
 			continue
@@ -45,9 +48,13 @@ func emptyFlag(k *kong.Context) string {
 		switch v := reflect.Indirect(p.Flag.Target); v.Kind() {
 		case reflect.String, reflect.Slice, reflect.Map:
 			if v.Len() == 0 {
-				return p.Flag.Name
+				return fmt.Errorf("--%s is empty: give it a value, or leave it out", p.Flag.Name)
+			}
+		case reflect.Int:
+			if err := params.InRange(float64(v.Int()), p.Flag.Tag.Get("range")); err != nil {
+				return fmt.Errorf("--%s: %w", p.Flag.Name, err)
 			}
 		}
 	}
-	return ""
+	return nil
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -45,16 +44,6 @@ func printRemarks(out io.Writer, runs []*results.Run) error {
 			if _, err := fmt.Fprintf(out, "Note on %s: %s\n", r.Name(), remark); err != nil {
 				return err
 			}
-		}
-	}
-	return nil
-}
-
-// printJSONLines prints a line of JSON for each run.
-func printJSONLines(out io.Writer, runs []*results.Run) error {
-	for _, r := range runs {
-		if err := json.NewEncoder(out).Encode(r); err != nil {
-			return err
 		}
 	}
 	return nil

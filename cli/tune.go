@@ -19,8 +19,8 @@ type tuneCmd struct {
 	Size   string `default:"full" placeholder:"NAME" help:"Size of the tuning (default ${default})."`
 	Out    string `short:"o" default:"tuned.toml" type:"path" placeholder:"FILE" help:"File for the best values (default ${default}), which pcl grid run --tuned-from reads."`
 
-	Jobs    processes `short:"j" default:"1" placeholder:"N" help:"Number of processes on this machine (default ${default}); one per core is best on a CPU."`
-	DataDir string    `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
+	Jobs    int    `range:"whole [1,1024]" short:"j" default:"1" placeholder:"N" help:"Number of runs that are made at the same time (default ${default}); one per core is best on a CPU."`
+	DataDir string `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
 	machineFlags
 }
 
@@ -32,11 +32,7 @@ func (c *tuneCmd) Run(rc *runContext) error {
 	if err != nil {
 		return usageError{err}
 	}
-	_, isPart, err := ownPart()
-	if err != nil {
-		return usageError{err}
-	}
-	if err := atomicfile.Check(c.Out); err != nil && !isPart {
+	if err := atomicfile.Check(c.Out); err != nil {
 		return err
 	}
 	t.Grid.DataDir = c.DataDir
@@ -46,9 +42,6 @@ func (c *tuneCmd) Run(rc *runContext) error {
 	}
 	run := gridRunCmd{gridFlags: gridFlags{Dir: c.Dir, DataDir: c.DataDir}, machineFlags: c.machineFlags, Jobs: c.Jobs, CheckpointEvery: 500, Attempts: 3}
 	err = run.work(rc, []*grid.Plan{p}, time.Time{})
-	if isPart {
-		return err // the process that started this one picks the best
-	}
 	r, e := p.Results(c.Dir)
 	if e != nil {
 		return errors.Join(err, e)

@@ -235,20 +235,6 @@ func TestWeightsSayWhatIsMissing(t *testing.T) {
 	}
 }
 
-func TestToyEndsBeforeTheArrival(t *testing.T) {
-	var stdout, stderr bytes.Buffer
-	rc := &runContext{ctx: t.Context(), stdout: &stdout, stderr: &stderr}
-	for _, steps := range []string{"10", "500"} {
-		stderr.Reset()
-		if code := execute(rc, []string{"toy", "--steps", steps}); code != 2 || !strings.Contains(stderr.String(), "--arrival") || !strings.Contains(stderr.String(), "step 500") {
-			t.Errorf("--steps %s: exit code %d, %q", steps, code, &stderr)
-		}
-	}
-	if code := execute(rc, []string{"toy", "--steps", "10", "--arrival", "5"}); code != 0 {
-		t.Errorf("exit code %d: %s", code, &stderr)
-	}
-}
-
 // FuzzWeights gives arbitrary text to every method: it never panics, and it answers in finite
 // numbers, or with an error that numbers the problem.
 func FuzzWeights(f *testing.F) {

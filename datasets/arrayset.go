@@ -21,9 +21,8 @@ type arrayFile interface {
 // arrays is a file of arrays that has samples and their labels.
 type arrays struct {
 	path string
-	file func(path string) (arrayFile, error)
-	x, y string // the names of the arrays; empty: one of arrayNames
-	vectorOptions
+	open func(path string) (arrayFile, error)
+	x, y string // the names of the arrays; empty: those of splitNames or wholeNames
 }
 
 func parseNPZ(path string, p *parameters) own {
@@ -34,15 +33,14 @@ func parseSafetensors(path string, p *parameters) own {
 	return parseArrays(path, p, openSafetensors)
 }
 
-func parseArrays(path string, p *parameters, file func(string) (arrayFile, error)) own {
-	a := &arrays{path: path, file: file}
+func parseArrays(path string, p *parameters, open func(string) (arrayFile, error)) own {
+	a := &arrays{path: path, open: open}
 	p.text("x", &a.x)
 	p.text("y", &a.y)
-	a.parse(p)
-	return a
+	return newSampleFiles(path, p, a)
 }
 
-// arrayNames are pairs of names that samples and labels have in the files of common programs: first for training and
+// splitNames and wholeNames are the names that samples and labels have in the files of common programs: first for training and
 // test samples, then for samples that are still to be split.
 var (
 	splitNames = [][4]string{
@@ -54,39 +52,14 @@ var (
 	wholeNames = [][2]string{{"x", "y"}, {"X", "y"}, {"images", "labels"}, {"features", "labels"}, {"embeddings", "labels"}}
 )
 
-func (a *arrays) stamp(context.Context) (string, error) { return stampOf(a.path) }
+func (a *arrays) files() ([]string, error) { return []string{a.path}, nil }
 
-func (a *arrays) survey(ctx context.Context, i *Info) error {
-	d := &Dataset{Name: i.Name}
-	err := a.open(ctx, d)
-	d.inform(i)
-	return err
-}
-
-func (a *arrays) open(ctx context.Context, d *Dataset) error {
-	return unchanged(ctx, a, func() error { return a.load(ctx, d) })
-}
-
-func (a *arrays) load(ctx context.Context, d *Dataset) (err error) {
-	if d.SHA256, err = sumFiles(ctx, a.path); err != nil {
-		return err
-	}
-	f, err := a.file(a.path)
+func (a *arrays) read(context.Context, []string) (*rawSet, error) {
+	f, err := a.open(a.path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer f.Close()
-	r, err := a.read(f)
-	if err == nil {
-		err = a.fill(d, r)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", a.path, err)
-	}
-	return nil
-}
-
-func (a *arrays) read(f arrayFile) (*rawSet, error) {
 	r := new(rawSet)
 	names, err := a.names(f.Names())
 	if err != nil {

@@ -1,12 +1,14 @@
 package datasets
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -18,52 +20,56 @@ const (
 	maxCIFARBytes = 1 << 30
 )
 
-var cifar10Train = []string{"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"}
+// A cifarFormat is a set in the binary format of CIFAR: records of label bytes, of which the last counts, and pixels.
+type cifarFormat struct {
+	labelBytes, classes int
+	folder              string
+	train               []string
+	test, names         string
+}
 
-func openCIFAR100(ctx context.Context, d *Dataset, dir string, _ Options) error {
-	const folder = "cifar-100-binary/"
-	if err := require(dir, d.Name, folder+"train.bin", folder+"test.bin", folder+"fine_label_names.txt"); err != nil {
+var (
+	cifar10Format = cifarFormat{1, 10, "cifar-10-batches-bin",
+		[]string{"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"}, "test_batch.bin", "batches.meta.txt"}
+	cifar100Format = cifarFormat{2, 100, "cifar-100-binary", []string{"train.bin"}, "test.bin", "fine_label_names.txt"}
+)
+
+func (f cifarFormat) open(ctx context.Context, d *Dataset, dir string) (err error) {
+	dir = filepath.Join(dir, f.folder)
+	if d.Classes, err = readNames(filepath.Join(dir, f.names), f.classes); err != nil {
 		return err
 	}
-	dir = filepath.Join(dir, folder)
-	var err error
-	if d.Classes, err = readNames(filepath.Join(dir, "fine_label_names.txt"), 100); err != nil {
+	var train []string
+	for _, name := range f.train {
+		if path, ok := locate(dir, name); ok {
+			train = append(train, path)
+		}
+	}
+	if d.Train, err = f.read(ctx, train...); err != nil {
 		return err
 	}
-	if d.Train, err = readCIFAR(ctx, 2, 100, filepath.Join(dir, "train.bin")); err != nil {
-		return err
-	}
-	if d.Test, err = readCIFAR(ctx, 2, 100, filepath.Join(dir, "test.bin")); err != nil {
+	if d.Test, err = f.read(ctx, filepath.Join(dir, f.test)); err != nil {
 		return err
 	}
 	markSubset(d, cifarTrainSamples, cifarTestSamples)
 	return nil
 }
 
-func openCIFAR10(ctx context.Context, d *Dataset, dir string, _ Options) error {
-	const folder = "cifar-10-batches-bin/"
-	if err := require(dir, d.Name, folder+"data_batch_1.bin", folder+"test_batch.bin", folder+"batches.meta.txt"); err != nil {
-		return err
+func (f cifarFormat) check(ctx context.Context, path string, _ File) (int, error) {
+	if filepath.Base(path) == f.names {
+		_, err := readNames(path, f.classes)
+		return 0, err
 	}
-	dir = filepath.Join(dir, folder)
-	var err error
-	if d.Classes, err = readNames(filepath.Join(dir, "batches.meta.txt"), 10); err != nil {
-		return err
+	s, err := f.read(ctx, path)
+	return s.Len(), err
+}
+
+func (f cifarFormat) count(path string, _ File) (int, []string, error) {
+	info, err := statFile(path)
+	if err != nil {
+		return 0, nil, err
 	}
-	var train []string
-	for _, name := range cifar10Train {
-		if path, ok := locate(dir, name); ok {
-			train = append(train, path)
-		}
-	}
-	if d.Train, err = readCIFAR(ctx, 1, 10, train...); err != nil {
-		return err
-	}
-	if d.Test, err = readCIFAR(ctx, 1, 10, filepath.Join(dir, "test_batch.bin")); err != nil {
-		return err
-	}
-	markSubset(d, cifarTrainSamples, cifarTestSamples)
-	return nil
+	return int(info.Size()) / (f.labelBytes + cifarPixels), []string{path}, nil
 }
 
 // markSubset says in title and note where d is smaller than the official set.
@@ -75,42 +81,37 @@ func markSubset(d *Dataset, train, test int) {
 	d.Note = fmt.Sprintf("the files hold %d of %d official training images and %d of %d test images", d.Train.Len(), train, d.Test.Len(), test)
 }
 
-// readCIFAR reads files of records [labels..., 3072 planar RGB bytes]; the last label byte counts.
-func readCIFAR(ctx context.Context, labelBytes, classes int, paths ...string) (Split, error) {
+// read reads the images of some files.
+func (f cifarFormat) read(ctx context.Context, paths ...string) (Split, error) {
 	var s Split
 	for _, path := range paths {
 		if err := ctx.Err(); err != nil {
 			return Split{}, err
 		}
-		if err := appendCIFARFile(&s, path, labelBytes, classes); err != nil {
+		if err := f.appendFile(&s, path); err != nil {
 			return Split{}, fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	return s, nil
 }
 
-func appendCIFARFile(s *Split, path string, labelBytes, classes int) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	info, err := f.Stat()
+func (f cifarFormat) appendFile(s *Split, path string) error {
+	info, err := statFile(path)
 	if err != nil {
 		return err
 	}
 	if info.Size() > maxCIFARBytes {
-		return fmt.Errorf("%d bytes: more than any CIFAR file has (at most %d)", info.Size(), maxCIFARBytes)
+		return fmt.Errorf("%d bytes; want at most %d, which is more than any CIFAR file has", info.Size(), maxCIFARBytes)
 	}
-	n := int(info.Size()) / (labelBytes + cifarPixels)
-	s.grow(n, cifarPixels)
-	return decodeCIFAR(s, f, labelBytes, classes)
-}
-
-// grow makes room for n more images.
-func (s *Split) grow(n, imageSize int) {
-	s.Labels = append(make([]int32, 0, len(s.Labels)+n), s.Labels...)
-	s.Pixels = append(make([]uint8, 0, len(s.Pixels)+n*imageSize), s.Pixels...)
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	n := int(info.Size()) / (f.labelBytes + cifarPixels)
+	s.Labels = slices.Grow(s.Labels, n)
+	s.Pixels = slices.Grow(s.Pixels, n*cifarPixels)
+	return decodeCIFAR(s, bufio.NewReaderSize(file, 1<<16), f.labelBytes, f.classes)
 }
 
 // decodeCIFAR appends the records of r to s, pixels turned from planes to channels last.
@@ -163,17 +164,12 @@ func readNames(path string, want int) ([]string, error) {
 // readSmall reads a text file of at most 64 MiB.
 func readSmall(path string) ([]byte, error) {
 	const limit = 64 << 20
-	f, err := os.Open(path)
+	info, err := statFile(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if info.Size() > limit {
+		return nil, fmt.Errorf("%s: %d bytes; want at most %d", path, info.Size(), limit)
 	}
-	if len(data) > limit {
-		return nil, fmt.Errorf("%s: more than %d bytes: not the file it should be", path, limit)
-	}
-	return data, nil
+	return os.ReadFile(path)
 }

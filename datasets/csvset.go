@@ -17,7 +17,6 @@ type csvFile struct {
 	label        string
 	ignore, keep []string // columns that are no inputs, and those that are though they look like row numbers
 	comma        rune     // 0: it follows from the first line
-	vectorOptions
 }
 
 func parseCSV(path string, p *parameters) own {
@@ -41,8 +40,7 @@ func parseCSV(path string, p *parameters) own {
 		}
 		return nil
 	})
-	c.parse(p)
-	return c
+	return newSampleFiles(path, p, c)
 }
 
 // files returns the training file and, if there is one, the test file.
@@ -60,52 +58,22 @@ func (c *csvFile) files() ([]string, error) {
 	return files, nil
 }
 
-func (c *csvFile) stamp(context.Context) (string, error) {
-	files, err := c.files()
-	if err != nil {
-		return "", err
-	}
-	return stampOf(files...)
-}
-
-func (c *csvFile) survey(ctx context.Context, i *Info) error {
-	d := &Dataset{Name: i.Name}
-	err := c.open(ctx, d)
-	d.inform(i)
-	return err
-}
-
-func (c *csvFile) open(ctx context.Context, d *Dataset) error {
-	return unchanged(ctx, c, func() error { return c.load(ctx, d) })
-}
-
-func (c *csvFile) load(ctx context.Context, d *Dataset) error {
-	files, err := c.files()
-	if err != nil {
-		return err
-	}
-	if d.SHA256, err = sumFiles(ctx, files...); err != nil {
-		return err
-	}
+func (c *csvFile) read(ctx context.Context, files []string) (*rawSet, error) {
 	t := &csvTable{csvFile: c}
 	var splits []*rawSplit
 	for _, path := range files {
-		s, err := t.read(ctx, path)
+		s, err := t.readFile(ctx, path)
 		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		splits = append(splits, s)
 	}
 	if err := t.leaveOut(splits); err != nil {
-		return fmt.Errorf("%s: %w", c.path, err)
+		return nil, err
 	}
-	r := &rawSet{train: splits[0]}
+	r := &rawSet{train: splits[0], note: strings.Join(t.notes, "; ")}
 	if len(splits) > 1 {
 		r.test = splits[1]
 	}
-	if err := c.fill(d, r); err != nil {
-		return fmt.Errorf("%s: %w", c.path, err)
-	}
-	d.Note = join(strings.Join(t.notes, "; "), d.Note)
-	return nil
+	return r, nil
 }

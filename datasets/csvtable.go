@@ -24,8 +24,7 @@ type csvTable struct {
 	notes   []string
 }
 
-// read reads a file.
-func (t *csvTable) read(ctx context.Context, path string) (*rawSplit, error) {
+func (t *csvTable) readFile(ctx context.Context, path string) (*rawSplit, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err

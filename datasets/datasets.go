@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// EnvDir is the environment variable that names the data folder.
-const EnvDir = "PARALLELCL_DATA"
+// envDir is the environment variable that names the data folder.
+const envDir = "PARALLELCL_DATA"
 
 // A Split is one part of a data set: N samples, images or vectors, and their labels. Their values are either bytes,
 // where a byte b stands for b/255, or numbers that are taken as they are: one of Pixels and Values is set, and it is
@@ -103,18 +103,12 @@ func (d *Dataset) validateSplit(name string, s *Split) error {
 	if s.Len() == 0 {
 		return fmt.Errorf("datasets: %s: the %s split is empty", d.Name, name)
 	}
-	want := s.Len() * d.ImageSize()
+	values := max(len(s.Pixels), len(s.Values))
 	switch {
 	case s.Values != nil && s.Pixels != nil:
 		return fmt.Errorf("datasets: %s: the %s split has both bytes and numbers", d.Name, name)
-	case s.Values != nil && len(s.Values) != want:
-		return fmt.Errorf("datasets: %s: the %s split has %d numbers for %d labels of %s %s: want %d", d.Name, name,
-			len(s.Values), s.Len(), d.Size(), d.things(), want)
-	case s.Values == nil && d.Vector > 0 && len(s.Pixels) != want:
-		return fmt.Errorf("datasets: %s: the %s split has %d bytes for %d labels of %s vectors: want %d", d.Name, name, len(s.Pixels), s.Len(), d.Size(), want)
-	case s.Values == nil && len(s.Pixels) != want:
-		return fmt.Errorf("datasets: %s: the %s split has %d pixel bytes for %d labels of %d×%d×%d images: want %d", d.Name, name,
-			len(s.Pixels), s.Len(), d.Height, d.Width, d.Channels, want)
+	case values != s.Len()*d.ImageSize():
+		return fmt.Errorf("datasets: %s: the %s split has %d values for %d %s of %s; want %d", d.Name, name, values, s.Len(), d.things(), d.Size(), s.Len()*d.ImageSize())
 	}
 	for i, l := range s.Labels {
 		if l < 0 || int(l) >= len(d.Classes) {
@@ -145,12 +139,12 @@ func (o Options) dir() (string, error) {
 
 // DefaultDir returns $PARALLELCL_DATA, or parallelcl/data in the user's cache folder.
 func DefaultDir() (string, error) {
-	if dir := os.Getenv(EnvDir); dir != "" {
+	if dir := os.Getenv(envDir); dir != "" {
 		return dir, nil
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("datasets: no data folder: set %s: %w", EnvDir, err)
+		return "", fmt.Errorf("datasets: no data folder: set %s: %w", envDir, err)
 	}
 	return filepath.Join(cache, "parallelcl", "data"), nil
 }
@@ -171,7 +165,7 @@ func Open(ctx context.Context, name string, o Options) (*Dataset, error) {
 	before, _ := e.part(ctx, dir) // files that cannot be read are named by what opens them
 	d := &Dataset{Name: e.Name, Title: e.Title, Source: e.Source, Licence: e.Licence, Cite: e.Cite,
 		Height: e.Height, Width: e.Width, Channels: e.Channels, Vector: e.Vector}
-	if err := e.open(ctx, d, dir, o); err != nil {
+	if err := e.load(ctx, d, dir, o); err != nil {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -180,7 +174,7 @@ func Open(ctx context.Context, name string, o Options) (*Dataset, error) {
 	if err := d.Validate(); err != nil {
 		return nil, err
 	}
-	if e.count == nil {
+	if e.format == nil {
 		return d, nil
 	}
 	if d.SHA256, err = e.part(ctx, dir); err != nil {
@@ -190,4 +184,14 @@ func Open(ctx context.Context, name string, o Options) (*Dataset, error) {
 		return nil, fmt.Errorf("datasets: open %s: %w", name, errChanged)
 	}
 	return d, nil
+}
+
+func (e *entry) load(ctx context.Context, d *Dataset, dir string, o Options) error {
+	if e.format == nil {
+		return e.open(ctx, d, o)
+	}
+	if err := e.require(dir); err != nil {
+		return err
+	}
+	return e.format.open(ctx, d, dir)
 }

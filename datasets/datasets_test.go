@@ -5,140 +5,26 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/parallelcl/parallelcl/datasets/glyphs"
 )
 
-func TestOpenMissing(t *testing.T) {
+// TestCatalogue: what List says is complete, and a set whose files are missing says where to get them.
+func TestCatalogue(t *testing.T) {
 	dir := t.TempDir()
+	if List()[0].Name != "glyphs" {
+		t.Errorf("the first set is %q; want the default one", List()[0].Name)
+	}
 	for _, i := range List() {
-		if len(i.Files) == 0 {
-			continue
-		}
-		_, err := Open(t.Context(), i.Name, Options{Dir: dir})
-		if !errors.Is(err, ErrMissing) || !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s: error %v: want ErrMissing", i.Name, err)
-			continue
-		}
-		for _, want := range []string{dir, "pcl data fetch " + i.Name, EnvDir, filepath.Dir(i.Files[0].Path)} {
-			if !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: error %q does not name %s", i.Name, err, want)
-			}
-		}
-	}
-}
-
-func TestOpenSuggestsTest80(t *testing.T) {
-	dir := t.TempDir()
-	fakeIDX(t, dir, "emnist/emnist-byclass-test", 62*5, 62)
-	fakeIDX(t, dir, "mnist/t10k", 50, 10)
-	for _, name := range []string{"emnist-byclass", "mnist"} {
-		_, err := Open(t.Context(), name, Options{Dir: dir})
-		if err == nil || !strings.Contains(err.Error(), name+"-test80") || strings.Contains(err.Error(), "test-images") {
-			t.Errorf("%s: error %v: want only training files missing and %s-test80 suggested", name, err, name)
-		}
-		d, err := Open(t.Context(), name+"-test80", Options{Dir: dir})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d.Train.Len() != 4*len(d.Classes) || d.Test.Len() != len(d.Classes) {
-			t.Errorf("%s: %d train and %d test images of %d classes: want 4 and 1 of each", d.Name, d.Train.Len(), d.Test.Len(), len(d.Classes))
-		}
-		if !strings.Contains(d.Title, "80/20") || !strings.Contains(d.Note, "official test file") {
-			t.Errorf("%s must say what it is: %q, %q", d.Name, d.Title, d.Note)
-		}
-	}
-}
-
-func TestOpenUnknown(t *testing.T) {
-	for _, f := range []func() error{
-		func() error { _, err := Open(t.Context(), "nist", Options{}); return err },
-		func() error { _, err := Verify(t.Context(), "nist", Options{}); return err },
-		func() error { _, err := MissingFiles("nist", Options{}); return err },
-		func() error { return Fetch(t.Context(), "nist", Options{}) },
-	} {
-		if err := f(); err == nil || !strings.Contains(err.Error(), "tiny-imagenet") {
-			t.Errorf("error %v: want one that lists the names", err)
-		}
-	}
-}
-
-func TestOpenCancelled(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := Open(ctx, "glyphs", Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v: want context.Canceled", err)
-	}
-	if _, err := Verify(ctx, "tiny-imagenet", Options{Dir: t.TempDir()}); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v: want context.Canceled", err)
-	}
-}
-
-func TestOpenGlyphs(t *testing.T) {
-	d, err := Open(t.Context(), "glyphs", Options{Seed: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d.Train.Len() != 24800 || d.Test.Len() != 4960 || len(d.Classes) != 62 {
-		t.Errorf("%d train and %d test images of %d classes", d.Train.Len(), d.Test.Len(), len(d.Classes))
-	}
-	want, err := glyphs.Render(glyphs.Config{Seed: 3}, glyphs.Test, 61, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(d.Image(&d.Test, 2*62+61), want) || d.Classes[61] != "z" {
-		t.Error("image 185 of the test split is not the third z of seed 3")
-	}
-}
-
-func TestValidate(t *testing.T) {
-	good := func() *Dataset {
-		s := Split{Pixels: make([]uint8, 8), Labels: []int32{0, 1}}
-		return &Dataset{Name: "toy", Height: 2, Width: 2, Channels: 1, Classes: []string{"a", "b"}, Train: s, Test: Split{Pixels: make([]uint8, 4), Labels: []int32{1}}}
-	}
-	if err := good().Validate(); err != nil {
-		t.Fatal(err)
-	}
-	for want, spoil := range map[string]func(d *Dataset){
-		"image size":              func(d *Dataset) { d.Channels = 2 },
-		"no classes":              func(d *Dataset) { d.Classes = nil },
-		"test split is empty":     func(d *Dataset) { d.Test = Split{} },
-		"want 8":                  func(d *Dataset) { d.Train.Pixels = d.Train.Pixels[:7] },
-		"test label 0 is -1":      func(d *Dataset) { d.Test.Labels = []int32{-1} },
-		"train label 1 is 2: wan": func(d *Dataset) { d.Train.Labels = []int32{0, 2} },
-	} {
-		d := good()
-		spoil(d)
-		if err := d.Validate(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v: want one with %q", err, want)
-		}
-	}
-}
-
-func TestDefaultDir(t *testing.T) {
-	t.Setenv(EnvDir, "somewhere")
-	if dir, err := DefaultDir(); err != nil || dir != "somewhere" {
-		t.Errorf("%q, error %v: want the environment's", dir, err)
-	}
-	t.Setenv(EnvDir, "")
-	t.Setenv("HOME", t.TempDir())
-	if dir, err := DefaultDir(); err != nil || !strings.HasSuffix(filepath.ToSlash(dir), "parallelcl/data") {
-		t.Errorf("%q, error %v: want parallelcl/data in the cache folder", dir, err)
-	}
-}
-
-func TestList(t *testing.T) {
-	list := List()
-	if list[0].Name != "glyphs" {
-		t.Errorf("first is %q: want the default set", list[0].Name)
-	}
-	for _, i := range list {
-		if i.Title == "" || i.Source == "" || i.Licence == "" || i.Cite == "" || i.Classes == 0 {
+		if i.Title == "" || i.Source == "" || i.Licence == "" || i.Cite == "" || i.Classes == 0 || (len(i.Files) == 0) != (i.DownloadBytes() == 0) {
 			t.Errorf("%s: incomplete: %+v", i.Name, i)
 		}
 		for _, s := range i.Downloads {
@@ -146,76 +32,254 @@ func TestList(t *testing.T) {
 				t.Errorf("%s: incomplete download %+v", i.Name, s)
 			}
 		}
-		for _, f := range i.Files {
+		for k, f := range i.Files {
 			if f.MD5 != "" && len(f.sum()) != 64 {
 				t.Errorf("%s has an MD5 only", f.Path)
 			}
+			i.Files[k].Path = "changed" // which is not that of the catalogue
 		}
-		if (len(i.Files) == 0) != (i.DownloadBytes() == 0) {
-			t.Errorf("%s has %d files and %d bytes of downloads", i.Name, len(i.Files), i.DownloadBytes())
+		if len(i.Files) == 0 {
+			continue
 		}
-	}
-	read := slices.IndexFunc(list, func(i Info) bool { return len(i.Files) > 0 })
-	list[read].Files[0].Path = "changed"
-	if List()[read].Files[0].Path == "changed" {
-		t.Error("List hands out the catalogue itself")
+		_, err := Open(t.Context(), i.Name, Options{Dir: dir})
+		if !errors.Is(err, ErrMissing) || !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "pcl data fetch "+i.Name) {
+			t.Errorf("%s: error %v", i.Name, err)
+		}
+		if missing, err := MissingFiles(i.Name, Options{Dir: dir}); err != nil || len(missing) != len(i.Files) || slices.Contains(missing, "changed") {
+			t.Errorf("%s: missing are %v, %v", i.Name, missing, err)
+		}
 	}
 }
 
-func TestKeep(t *testing.T) {
-	for _, c := range []struct {
-		keep         func(string) (string, bool)
-		member, want string
+func TestUnknown(t *testing.T) {
+	_, err1 := Open(t.Context(), "nist", Options{})
+	_, err2 := Verify(t.Context(), "nist", Options{})
+	_, err3 := MissingFiles("nist", Options{})
+	_, err4 := Inspect(t.Context(), "nist", Options{})
+	for _, err := range []error{err1, err2, err3, err4, Fetch(t.Context(), "nist", Options{})} {
+		if !errors.Is(err, ErrName) {
+			t.Errorf("error %v", err)
+		}
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	o := Options{Dir: t.TempDir()}
+	_, err1 := Open(ctx, "glyphs", o)
+	_, err2 := Verify(ctx, "tiny-imagenet", o)
+	_, err3 := Inspect(ctx, "glyphs", o)
+	_, err4 := Inspect(ctx, "mnist", o)
+	for i, err := range []error{err1, err2, err3, err4} {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("call %d: error %v", i, err)
+		}
+	}
+}
+
+func TestGlyphs(t *testing.T) {
+	d, err := Open(t.Context(), "glyphs", Options{Seed: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Train.Len() != 24800 || d.Test.Len() != 4960 || d.Classes[61] != "z" {
+		t.Errorf("%d train and %d test images of %d classes", d.Train.Len(), d.Test.Len(), len(d.Classes))
+	}
+	want, err := glyphs.Render(glyphs.Config{Seed: 3}, glyphs.Test, 61, 2)
+	if err != nil || !bytes.Equal(d.Image(&d.Test, 2*62+61), want) {
+		t.Errorf("image 185 of the test split is not the third z of seed 3 (%v)", err)
+	}
+	if r, err := Verify(t.Context(), "glyphs", Options{}); err != nil || !r.Complete() {
+		t.Errorf("report %v, error %v", r, err)
+	}
+}
+
+func TestValidate(t *testing.T) {
+	images := func() *Dataset {
+		s := Split{Pixels: make([]uint8, 8), Labels: []int32{0, 1}}
+		return &Dataset{Name: "toy", Height: 2, Width: 2, Channels: 1, Classes: []string{"a", "b"}, Train: s, Test: s}
+	}
+	vectors := func() *Dataset {
+		s := Split{Values: []float32{1, -2, 3, 4.5}, Labels: []int32{0, 1}}
+		return &Dataset{Name: "v", Vector: 2, Classes: []string{"a", "b"}, Train: s, Test: s}
+	}
+	if err := errors.Join(images().Validate(), vectors().Validate()); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		set   *Dataset
+		spoil func(d *Dataset)
 	}{
-		{keepEMNIST, "gzip/emnist-byclass-test-labels-idx1-ubyte.gz", "emnist-byclass-test-labels-idx1-ubyte.gz"},
-		{keepEMNIST, "gzip/emnist-letters-test-labels-idx1-ubyte.gz", ""},
-		{keepEMNIST, "__MACOSX/gzip/emnist-byclass-mapping.txt", ""},
-		{keepUnder("cifar-100-binary"), "cifar-100-binary/train.bin", "train.bin"},
-		{keepUnder("cifar-100-binary"), "train.bin", ""},
-		{keepTiny, "tiny-imagenet-200/val/images/val_0.JPEG", "val/images/val_0.JPEG"},
-		{keepTiny, "tiny-imagenet-200/test/images/test_0.JPEG", ""},
+		"channels":        {images(), func(d *Dataset) { d.Channels = 2 }},
+		"no classes":      {images(), func(d *Dataset) { d.Classes = nil }},
+		"empty":           {images(), func(d *Dataset) { d.Test = Split{} }},
+		"few pixels":      {images(), func(d *Dataset) { d.Train.Pixels = d.Train.Pixels[:7] }},
+		"negative label":  {images(), func(d *Dataset) { d.Test.Labels = []int32{-1, 0} }},
+		"unknown label":   {images(), func(d *Dataset) { d.Train.Labels = []int32{0, 2} }},
+		"two kinds":       {vectors(), func(d *Dataset) { d.Train.Pixels = []byte{1} }},
+		"one kind a part": {vectors(), func(d *Dataset) { d.Test = Split{Pixels: make([]byte, 4), Labels: d.Test.Labels} }},
+		"few numbers":     {vectors(), func(d *Dataset) { d.Train.Values = d.Train.Values[:3] }},
+		"image or vector": {vectors(), func(d *Dataset) { d.Height = 1 }},
+		"NaN":             {vectors(), func(d *Dataset) { d.Train.Values = []float32{0, float32(math.NaN()), 0, 0} }},
 	} {
-		got, ok := c.keep(c.member)
-		if ok != (c.want != "") || ok && got != c.want {
-			t.Errorf("%s: %q, %v: want %q", c.member, got, ok, c.want)
+		if c.spoil(c.set); c.set.Validate() == nil {
+			t.Errorf("%s: no error", name)
 		}
 	}
 }
 
-// realData returns the folder of real data, or skips.
-func realData(t testing.TB, name string) Options {
-	t.Helper()
-	dir := os.Getenv(EnvDir)
-	if dir == "" {
-		t.Skipf("set %s to a folder with %s to run this test", EnvDir, name)
+func TestDefaultDir(t *testing.T) {
+	t.Setenv(envDir, "somewhere")
+	if dir, err := DefaultDir(); err != nil || dir != "somewhere" {
+		t.Errorf("%q, error %v; want the environment's", dir, err)
 	}
-	missing, err := MissingFiles(name, Options{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
+	t.Setenv(envDir, "")
+	t.Setenv("HOME", t.TempDir())
+	if dir, err := DefaultDir(); err != nil || !strings.HasSuffix(filepath.ToSlash(dir), "parallelcl/data") {
+		t.Errorf("%q, error %v; want parallelcl/data in the cache folder", dir, err)
 	}
-	missing = slices.DeleteFunc(missing, func(f string) bool { return strings.Contains(f, "data_batch_") }) // a subset will do
-	if len(missing) > 0 {
-		t.Skipf("%s is not in $%s: no %s", name, EnvDir, missing[0])
-	}
-	return Options{Dir: dir}
 }
 
-func openReal(t testing.TB, name string) *Dataset {
+// TestKeep: which members of the official archives are unpacked.
+func TestKeep(t *testing.T) {
+	for name, members := range map[string]map[string]string{
+		"emnist-byclass": {
+			"gzip/emnist-byclass-test-labels-idx1-ubyte.gz": "emnist-byclass-test-labels-idx1-ubyte.gz",
+			"gzip/emnist-letters-test-labels-idx1-ubyte.gz": "", "__MACOSX/gzip/emnist-byclass-mapping.txt": ""},
+		"cifar-100":     {"cifar-100-binary/train.bin": "train.bin", "train.bin": ""},
+		"tiny-imagenet": {"tiny-imagenet-200/val/images/val_0.JPEG": "val/images/val_0.JPEG", "tiny-imagenet-200/test/images/test_0.JPEG": ""},
+	} {
+		e, err := find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for member, want := range members {
+			if got, ok := e.Downloads[0].keep(member); ok != (want != "") || ok && got != want {
+				t.Errorf("%s: %q, %v; want %q", member, got, ok, want)
+			}
+		}
+	}
+}
+
+// TestStratified: a split is a partition, with about the same share of each class, and follows from the seed.
+func TestStratified(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		labels := rapid.SliceOf(rapid.Int32Range(0, 5)).Draw(t, "labels")
+		frac := rapid.Float64Range(0.01, 0.99).Draw(t, "frac")
+		seed := rapid.Uint64().Draw(t, "seed")
+		first, second := stratified(labels, frac, seed)
+		all := slices.Sorted(slices.Values(slices.Concat(first, second)))
+		for i, v := range all {
+			if i != v || len(all) != len(labels) || !slices.IsSorted(first) || !slices.IsSorted(second) {
+				t.Fatalf("%v and %v are not an ordered partition of %d", first, second, len(labels))
+			}
+		}
+		count, got := map[int32]int{}, map[int32]int{}
+		for _, l := range labels {
+			count[l]++
+		}
+		for _, i := range first {
+			got[labels[i]]++
+		}
+		for l, n := range count {
+			if math.Abs(float64(got[l])-frac*float64(n)) > 1 || n > 1 && (got[l] == 0 || got[l] == n) {
+				t.Errorf("class %d: %d of %d in the first part, fraction %v", l, got[l], n, frac)
+			}
+		}
+		if again, _ := stratified(labels, frac, seed); !slices.Equal(first, again) {
+			t.Error("the same seed gives another split")
+		}
+	})
+	a, _ := stratified(make([]int32, 100), 0.5, 1)
+	if b, _ := stratified(make([]int32, 100), 0.5, 2); slices.Equal(a, b) {
+		t.Error("two seeds give the same split")
+	}
+}
+
+// TestSelection divides the samples of some classes in two, and reads one.
+func TestSelection(t *testing.T) {
+	d := &Dataset{
+		Height: 1, Width: 1, Channels: 1, Classes: []string{"a", "b", "c"},
+		Train: Split{Pixels: []uint8{0, 1, 2, 3, 4, 5, 6}, Labels: []int32{1, 0, 1, 2, 1, 0, 1}},
+	}
+	rows := func(half int) (out []int) {
+		s := d.Select(&d.Train, 3, 1, 0).Keep(func(class, nth int) bool { return class != 2 && nth%2 == half })
+		for i := range s.Len() {
+			out = append(out, s.Row(i))
+		}
+		return out
+	}
+	if a, b := rows(0), rows(1); !slices.Equal(a, []int{0, 4, 1}) || !slices.Equal(b, []int{2, 5}) {
+		t.Errorf("the halves are the rows %v and %v", a, b)
+	}
+	s := Split{Values: []float32{1, -2, 3, 4.5}, Labels: []int32{0, 1}}
+	v, x := &Dataset{Vector: 2, Classes: []string{"a", "b"}, Train: s}, make([]float32, 2)
+	numbers := v.Select(&v.Train, 0, 1)
+	if class := numbers.Sample(0, x); class != 1 || x[0] != 3 || x[1] != 4.5 || numbers.Table() != nil {
+		t.Errorf("class %d, %v, table %v", class, x, numbers.Table())
+	}
+}
+
+// TestContactSheet looks for the second image of the second class, which is the only white one.
+func TestContactSheet(t *testing.T) {
+	for _, channels := range []int{1, 3} {
+		d := &Dataset{Name: "toy", Title: "Toy", Height: 28, Width: 28, Channels: channels, Classes: []string{"red", "blue"}}
+		d.Train = Split{Pixels: make([]uint8, 6*d.ImageSize()), Labels: []int32{0, 1, 0, 1, 0, 1}}
+		for i := range d.Image(&d.Train, 3) {
+			d.Image(&d.Train, 3)[i] = 40
+		}
+		d.Test = d.Train
+		img, err := ContactSheet(d, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for i := 0; i < len(img.Pix); i += 4 {
+			if slices.Equal(img.Pix[i:i+3], []uint8{40, 40, 40}) {
+				n++
+			}
+		}
+		if n != 56*56 {
+			t.Errorf("%d channels: %d pixels of the image, want 56×56", channels, n)
+		}
+		for _, n := range []int{0, 101} {
+			if _, err := ContactSheet(d, n); err == nil {
+				t.Errorf("%d per class: no error", n)
+			}
+		}
+	}
+	huge := &Dataset{Name: "huge", Height: 1024, Width: 1024, Channels: 1, Classes: strings.Split("abcdefghij", "")}
+	huge.Train = Split{Pixels: make([]uint8, huge.ImageSize()), Labels: []int32{0}}
+	huge.Test = huge.Train
+	if _, err := ContactSheet(huge, 100); err == nil {
+		t.Error("a sheet of a gigapixel: no error")
+	}
+}
+
+// openReal opens a set in the folder of real data, or skips.
+func openReal(t testing.TB, name string) (*Dataset, Options) {
 	t.Helper()
-	o := realData(t, name)
+	o := Options{Dir: os.Getenv(envDir)}
+	if o.Dir == "" {
+		t.Skipf("set %s to a folder with %s to run this test", envDir, name)
+	}
 	d, err := Open(t.Context(), name, o)
+	if errors.Is(err, ErrMissing) {
+		t.Skip(err)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return d
+	return d, o
 }
 
 // TestRealEMNISTUpright looks at the mean L: upright it has ink at the lower left and the lower
 // right, and none at the upper right. Transposed the corners would change places.
 func TestRealEMNISTUpright(t *testing.T) {
-	d := openReal(t, "emnist-byclass-test80")
-	if d.Train.Len()+d.Test.Len() != 116323 {
-		t.Errorf("%d images: want all 116,323 of the official test file", d.Train.Len()+d.Test.Len())
+	d, _ := openReal(t, "emnist-byclass-test80")
+	if d.Train.Len()+d.Test.Len() != emnistTestSamples {
+		t.Errorf("%d images; want all of the official test file", d.Train.Len()+d.Test.Len())
 	}
 	var ink [2][2]int
 	for i, l := range d.Train.Labels {
@@ -227,86 +291,60 @@ func TestRealEMNISTUpright(t *testing.T) {
 		}
 	}
 	if ink[0][1]*2 > ink[1][0] || ink[0][1]*2 > ink[1][1] {
-		t.Errorf("ink of the mean L by quarter: %v: want the upper right nearly empty", ink)
+		t.Errorf("ink of the mean L by quarter: %v; want the upper right nearly empty", ink)
 	}
 }
 
 func TestRealCounts(t *testing.T) {
-	for _, c := range []struct {
-		name          string
-		perClass      bool // every class has equally many test images
-		trainLo, test int
-	}{
-		{name: "mnist-test80", trainLo: 7990, test: 2000},
-		{name: "cifar-10", perClass: true, trainLo: 10000},
-		{name: "cifar-100", perClass: true, trainLo: 50000, test: 10000},
+	for name, want := range map[string]struct{ train, test int }{
+		"mnist-test80": {7990, 2000}, "cifar-10": {10000, 0}, "cifar-100": {50000, 10000},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			d := openReal(t, c.name)
-			counts := make([]int, len(d.Classes))
-			for _, l := range d.Test.Labels {
-				counts[l]++
-			}
-			if lo, hi := slices.Min(counts), slices.Max(counts); lo == 0 || c.perClass && lo != hi {
-				t.Errorf("test images per class: %d to %d", lo, hi)
-			}
-			if d.Train.Len() < c.trainLo || c.test > 0 && d.Test.Len() != c.test {
+		t.Run(name, func(t *testing.T) {
+			d, o := openReal(t, name)
+			if d.Train.Len() < want.train || want.test > 0 && d.Test.Len() != want.test {
 				t.Errorf("%d train and %d test images", d.Train.Len(), d.Test.Len())
+			}
+			for class, members := range d.ByClass(&d.Test, 0) {
+				if len(members) == 0 || strings.HasPrefix(name, "cifar") && len(members) != d.Test.Len()/len(d.Classes) {
+					t.Errorf("%s has %d test images", d.Classes[class], len(members))
+				}
+			}
+			if r, err := Verify(t.Context(), name, o); err != nil || name == "cifar-100" && (r.Err() != nil || r.Files[0].Status != OK) {
+				t.Errorf("%+v, %v", r, err)
 			}
 		})
 	}
 }
 
+// TestRealTinyImageNet lists all images and decodes some: all 50,000 take a quarter of a minute.
 func TestRealTinyImageNet(t *testing.T) {
-	if testing.Short() {
-		t.Skip("decodes 50,000 JPEGs: not in -short")
+	o := Options{Dir: os.Getenv(envDir)}
+	if missing, err := MissingFiles("tiny-imagenet", o); o.Dir == "" || err != nil || len(missing) > 0 {
+		t.Skipf("set %s to a folder with Tiny ImageNet to run this test", envDir)
 	}
-	d := openReal(t, "tiny-imagenet")
-	if d.Test.Len() != 10000 || d.Train.Len() < 200 {
-		t.Errorf("%d train and %d test images", d.Train.Len(), d.Test.Len())
-	}
-	if !slices.Contains(d.Classes, "goldfish") {
-		t.Error("no class is called goldfish")
-	}
-}
-
-func TestRealVerify(t *testing.T) {
-	o := realData(t, "cifar-100")
-	r, err := Verify(t.Context(), "cifar-100", o)
+	dir := filepath.Join(o.Dir, tinyFolder)
+	wnids, err := readWNIDs(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Err(); err != nil {
-		t.Error(err)
+	names, err := tinyNames(dir, wnids)
+	train, err2 := tinyTrain(dir, wnids)
+	val, err3 := tinyVal(dir, wnids)
+	if err := errors.Join(err, err2, err3); err != nil || len(val) != tinyTestSamples || len(train) < tinyClasses || !slices.Contains(names, "goldfish") {
+		t.Fatalf("%d training and %d validation images, %v", len(train), len(val), err)
 	}
-	if r.Files[0].Status != OK {
-		t.Errorf("train.bin is %s: want ok", r.Files[0].Status)
+	if s, err := decodeTiny(t.Context(), val[:500]); err != nil || slices.Max(s.Pixels) != 255 {
+		t.Errorf("%d images, %v", s.Len(), err)
 	}
 }
 
 func BenchmarkOpen(b *testing.B) {
 	for _, name := range []string{"glyphs", "emnist-byclass-test80", "cifar-100", "tiny-imagenet"} {
 		b.Run(name, func(b *testing.B) {
-			var o Options
-			if name != "glyphs" {
-				o = realData(b, name)
-			}
+			openReal(b, name)
 			for b.Loop() {
-				if _, err := Open(b.Context(), name, o); err != nil {
-					b.Fatal(err)
-				}
+				openReal(b, name)
 			}
 		})
-	}
-}
-
-// TestInspectCancelled: what was stopped is an error and no set without a name.
-func TestInspectCancelled(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	for _, name := range []string{"glyphs", "mnist"} {
-		if i, err := Inspect(ctx, name, Options{Dir: t.TempDir()}); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: %+v, error %v", name, i, err)
-		}
 	}
 }

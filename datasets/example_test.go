@@ -26,16 +26,6 @@ func ExampleOpen_unknown() {
 	// Output: datasets: no set is called "imagenet": the names are glyphs, glyphs-tune, emnist-byclass, emnist-byclass-test80, mnist, mnist-test80, cifar-10, cifar-100, tiny-imagenet, tiny-imagenet-32; files of your own are folder:PATH, npz:PATH, safetensors:PATH, csv:PATH
 }
 
-func ExampleStratified() {
-	labels := []int32{0, 0, 0, 0, 1, 1, 1, 1, 1, 1}
-	first, second, err := datasets.Stratified(labels, 0.5, 7)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(len(first), len(second))
-	// Output: 5 5
-}
-
 func ExampleList() {
 	for _, i := range datasets.List() {
 		fmt.Println(i.Name, i.Classes, i.Image)

@@ -10,15 +10,13 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-	"time"
-
-	"github.com/gofrs/flock"
 
 	"github.com/parallelcl/parallelcl/internal/archive"
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/ctxio"
-	"github.com/parallelcl/parallelcl/internal/disk"
 	"github.com/parallelcl/parallelcl/internal/download"
+	"github.com/parallelcl/parallelcl/internal/filelock"
+	"github.com/parallelcl/parallelcl/internal/terminal"
 )
 
 // Fetch downloads the official files of a set into the data folder and verifies them; if they are there
@@ -49,6 +47,15 @@ func Fetch(ctx context.Context, name string, o Options) error {
 	return nil
 }
 
+// progress reports to a writer; to nothing where w is nil.
+type progress struct{ w io.Writer }
+
+func (p progress) line(format string, args ...any) {
+	if p.w != nil {
+		fmt.Fprintf(p.w, format+"\n", args...)
+	}
+}
+
 // A getter downloads, and says so.
 type getter struct {
 	progress
@@ -57,7 +64,9 @@ type getter struct {
 
 func newGetter(p progress) *getter {
 	c := download.New()
-	c.Bar = func(f download.File, have int64) io.WriteCloser { return p.bar(path.Base(f.URL), have, f.Bytes) }
+	c.Bar = func(f download.File, have int64) io.WriteCloser {
+		return terminal.Bar(p.w, path.Base(f.URL), have, f.Bytes)
+	}
 	c.Again = func(f download.File, err error) { p.line("%s: %v: trying again", path.Base(f.URL), err) }
 	return &getter{p, c}
 }
@@ -103,7 +112,7 @@ func enter(ctx context.Context, downloads string, e *entry, p progress) (unlock 
 	if err := os.MkdirAll(downloads, 0o755); err != nil {
 		return nil, err
 	}
-	return lock(ctx, filepath.Join(downloads, e.Downloads[0].folder+".lock"), e.Name, p)
+	return filelock.Wait(ctx, filepath.Join(downloads, e.Downloads[0].folder+".lock"), func() { p.line("another process is fetching %s: waiting for it", e.Name) })
 }
 
 // whole reports whether a file was found and needs no download.
@@ -143,7 +152,7 @@ func fetchSource(ctx context.Context, s Source, dir, downloads string, g *getter
 	if err := place(ctx, s, part, dir, g); err != nil {
 		return err
 	}
-	download.Forget(part)
+	os.Remove(part)
 	return nil
 }
 
@@ -171,7 +180,7 @@ func checkDownload(ctx context.Context, s Source, file string) error {
 func place(ctx context.Context, s Source, file, dir string, g *getter) error {
 	target, base := filepath.Join(dir, s.folder), path.Base(s.URL)
 	if s.keep == nil {
-		return disk.Explain(copyFile(ctx, file, filepath.Join(target, base)), target)
+		return copyFile(ctx, file, filepath.Join(target, base))
 	}
 	g.line("unpacking %s", base)
 	if err := unpackInto(ctx, file, archiveFormat(base), s.keep, target); err != nil {
@@ -255,22 +264,4 @@ func archiveFormat(name string) archive.Format {
 		return archive.Zip
 	}
 	return archive.TarGzip
-}
-
-// lock takes the lock file at path, waiting for another process that has it. The operating system
-// frees the lock of a process that dies, so that none is ever stale.
-func lock(ctx context.Context, path, name string, p progress) (unlock func(), err error) {
-	l := flock.New(path, flock.SetPermissions(0o666)) // less the umask: a folder may be shared by several users
-	ok, err := l.TryLock()
-	if err == nil && !ok {
-		p.line("another process is fetching %s: waiting for it", name)
-		ok, err = l.TryLockContext(ctx, 100*time.Millisecond)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("lock %s: %w", path, err)
-	}
-	if !ok {
-		return nil, fmt.Errorf("lock %s: not obtained", path)
-	}
-	return func() { l.Unlock() }, nil
 }

@@ -9,7 +9,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -22,351 +21,222 @@ import (
 	"time"
 )
 
-// A server serves one file and can be told to misbehave.
+// A server serves one file, and counts how often it was asked.
 type server struct {
 	data     []byte
-	before   func(*http.Request) // called at the start of each request
-	status   func(n int64) int   // answer to request n instead of the file; 0 means the file
+	status   int           // the answer instead of the file; 0 means the file
+	slow     time.Duration // before each answer
 	requests atomic.Int64
-	asked    atomic.Value // the last request's Range
 }
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	n := s.requests.Add(1)
-	s.asked.Store(r.Header.Get("Range"))
-	if s.before != nil {
-		s.before(r)
-	}
-	if s.status != nil {
-		if code := s.status(n); code != 0 {
-			w.WriteHeader(code)
-			return
-		}
+	s.requests.Add(1)
+	time.Sleep(s.slow)
+	if s.status != 0 {
+		w.WriteHeader(s.status)
+		return
 	}
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(s.data))
 }
 
-// toyEntry is a set of one file, toy/data.bin, in the given archive.
-func toyEntry(t *testing.T, s *server, archive string, content []byte) *entry {
+// toyFormat finds every file well-formed.
+type toyFormat struct{ format }
+
+func (toyFormat) check(context.Context, string, File) (int, error) { return 0, nil }
+
+// toyEntry is a set of one file, toy/data.bin, in the given archive, and its data folder.
+func toyEntry(t *testing.T, s *server, archive string, content []byte) (e *entry, dir string) {
 	t.Helper()
 	h := httptest.NewServer(s)
 	t.Cleanup(h.Close)
 	sum := func(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
-	src := Source{URL: h.URL + "/" + archive, Bytes: int64(len(s.data)), SHA256: sum(s.data), folder: "toy", keep: keepUnder("toy")}
-	if archive == "data.bin" {
-		src.keep = nil
+	src := Source{URL: h.URL + "/" + archive, Bytes: int64(len(s.data)), SHA256: sum(s.data), folder: "toy"}
+	if archive != "data.bin" {
+		src.keep = func(member string) (string, bool) { return strings.CutPrefix(member, "toy/") }
 	}
-	return &entry{Info: Info{Name: "toy", Files: []File{{Path: "toy/data.bin", Bytes: int64(len(content)), SHA256: sum(content)}}, Downloads: []Source{src}}}
+	file := File{Path: "toy/data.bin", Bytes: int64(len(content)), SHA256: sum(content)}
+	return &entry{format: toyFormat{}, Info: Info{Name: "toy", Files: []File{file}, Downloads: []Source{src}}}, t.TempDir()
 }
 
-func testGetter(w io.Writer) *getter {
-	g := newGetter(progress{w})
+func fetchToy(t *testing.T, e *entry, dir string) (said string, err error) {
+	var out bytes.Buffer
+	g := newGetter(progress{&out})
 	g.Pause = time.Millisecond
-	return g
+	err = fetch(t.Context(), e, dir, g)
+	return out.String(), err
 }
 
 func someBytes(n int) []byte {
-	rng := rand.New(rand.NewPCG(1, 2))
 	b := make([]byte, n)
-	for i := range b {
-		b[i] = byte(rng.Uint32())
-	}
+	rand.NewChaCha8([32]byte{1}).Read(b)
 	return b
 }
 
-// A member is what a test puts into an archive.
-type member struct {
-	name, link string
-	data       []byte
-	kind       byte
+// toyMembers are what toy archives hold.
+func toyMembers(content []byte) map[string][]byte {
+	return map[string][]byte{"toy/data.bin": content, "toy/deep/er/more.txt": []byte("more"), "other/skipped.txt": nil}
 }
 
-func tarOf(t *testing.T, members ...member) []byte {
+func tarOf(t *testing.T, members map[string][]byte) []byte {
 	t.Helper()
 	var buf bytes.Buffer
 	z := gzip.NewWriter(&buf)
 	w := tar.NewWriter(z)
-	for _, m := range members {
-		if err := w.WriteHeader(&tar.Header{Name: m.name, Linkname: m.link, Size: int64(len(m.data)), Mode: 0o644, Typeflag: m.kind}); err != nil {
+	for name, data := range members {
+		if err := w.WriteHeader(&tar.Header{Name: name, Size: int64(len(data)), Mode: 0o644}); err != nil {
 			t.Fatal(err)
 		}
-		w.Write(m.data)
+		w.Write(data)
 	}
-	w.Close()
-	z.Close()
+	if err := errors.Join(w.Close(), z.Close()); err != nil {
+		t.Fatal(err)
+	}
 	return buf.Bytes()
 }
 
-func zipOf(t *testing.T, members ...member) []byte {
+func zipOf(t *testing.T, members map[string][]byte) []byte {
 	t.Helper()
 	var buf bytes.Buffer
 	w := zip.NewWriter(&buf)
-	for _, m := range members {
-		h := &zip.FileHeader{Name: m.name, Method: zip.Deflate}
-		if m.kind == tar.TypeSymlink {
-			h.SetMode(os.ModeSymlink | 0o777)
-		}
-		f, err := w.CreateHeader(h)
+	for name, data := range members {
+		f, err := w.Create(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.Write(m.data)
+		f.Write(data)
 	}
-	w.Close()
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
 	return buf.Bytes()
 }
 
-func checkToy(t *testing.T, dir string, want []byte) {
+// holds checks that the set holds the content, and that nothing is left of the download.
+func holds(t *testing.T, dir string, want []byte) {
 	t.Helper()
-	got, err := os.ReadFile(filepath.Join(dir, "toy/data.bin"))
-	if err != nil {
-		t.Fatal(err)
+	if got, err := os.ReadFile(filepath.Join(dir, "toy/data.bin")); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("toy/data.bin has %d bytes (%v), or others than the %d that were served", len(got), err, len(want))
 	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("toy/data.bin has %d bytes, or others than the %d that were served", len(got), len(want))
-	}
-	left, _ := filepath.Glob(filepath.Join(dir, "downloads", "*.part*"))
-	tmp, _ := filepath.Glob(filepath.Join(dir, ".unpack-*"))
-	if len(left)+len(tmp) > 0 {
-		t.Errorf("left behind: %v %v", left, tmp)
+	for _, pattern := range []string{"downloads/*.part*", ".unpack-*", "toy/.unpack-*"} {
+		if left, _ := filepath.Glob(filepath.Join(dir, pattern)); len(left) > 0 {
+			t.Errorf("left behind: %v", left)
+		}
 	}
 }
 
-func TestFetchArchives(t *testing.T) {
-	content := someBytes(300_000)
-	members := []member{{name: "./toy/", kind: tar.TypeDir}, {name: "toy/data.bin", data: content}, {name: "toy/deep/er/more.txt", data: []byte("more")}, {name: "other/skipped.txt"}}
-	for name, data := range map[string][]byte{"toy.tar.gz": tarOf(t, members...), "toy.zip": zipOf(t, members...), "data.bin": content} {
-		t.Run(name, func(t *testing.T) {
+// TestFetch: a download is unpacked into the folder of the set, as is a copy that the user has put beside it, which stays.
+// What a process that was killed had unpacked is removed, what belongs to others is not.
+func TestFetch(t *testing.T) {
+	content := someBytes(100_000)
+	for name, data := range map[string][]byte{"toy.tar.gz": tarOf(t, toyMembers(content)), "toy.zip": zipOf(t, toyMembers(content)), "data.bin": content} {
+		for _, before := range []string{"", "damaged", "half a download", "a copy", "left by a kill"} {
 			s := &server{data: data}
-			e, dir := toyEntry(t, s, name, content), t.TempDir()
-			var out bytes.Buffer
-			if err := fetch(t.Context(), e, dir, testGetter(&out)); err != nil {
-				t.Fatal(err)
-			}
-			checkToy(t, dir, content)
-			if !strings.Contains(out.String(), "100 %") || !strings.Contains(out.String(), "complete") {
-				t.Errorf("progress: %q", out.String())
-			}
-			if name != "data.bin" {
-				if more, err := os.ReadFile(filepath.Join(dir, "toy/deep/er/more.txt")); err != nil || string(more) != "more" {
-					t.Errorf("more.txt: %q, %v", more, err)
+			e, dir := toyEntry(t, s, name, content)
+			mine, requests := "toy/mine.txt", int64(1)
+			switch before {
+			case "damaged":
+				write(t, filepath.Join(dir, "toy/data.bin"), []byte("damaged"))
+			case "half a download":
+				write(t, filepath.Join(dir, "downloads", name+".part"), data[:len(data)/2])
+			case "a copy":
+				mine, requests = "downloads/"+name, 0
+			case "left by a kill":
+				if name != "data.bin" {
+					write(t, filepath.Join(dir, ".unpack-toy-123/whole/data.bin"), content[:10])
+					write(t, filepath.Join(dir, "toy/.unpack-toy-123/whole/data.bin"), content[:10])
 				}
-				if _, err := os.Stat(filepath.Join(dir, "toy/skipped.txt")); err == nil {
-					t.Error("a member outside of the folder was unpacked")
-				}
+				mine = "unpack-other-5/data.bin" // of a set that another process may fetch
 			}
-			if err := fetch(t.Context(), e, dir, testGetter(nil)); err != nil || s.requests.Load() != 1 {
-				t.Errorf("fetching again: error %v, %d requests: want nothing to do", err, s.requests.Load())
+			write(t, filepath.Join(dir, mine), data)
+			said, err := fetchToy(t, e, dir)
+			if err != nil || !strings.Contains(said, "complete") || s.requests.Load() != requests {
+				t.Errorf("%s, %s: %v after %d requests, said %q", name, before, err, s.requests.Load(), said)
 			}
-		})
+			holds(t, dir, content)
+			if more, _ := os.ReadFile(filepath.Join(dir, "toy/deep/er/more.txt")); name != "data.bin" && string(more) != "more" {
+				t.Errorf("%s: more.txt holds %q", name, more)
+			}
+			if _, err := os.Stat(filepath.Join(dir, "toy/skipped.txt")); err == nil {
+				t.Errorf("%s: a member outside of the folder was unpacked", name)
+			}
+			if kept, _ := os.ReadFile(filepath.Join(dir, mine)); !bytes.Equal(kept, data) {
+				t.Errorf("%s, %s: the user's file has %d bytes now", name, before, len(kept))
+			}
+			if _, err := fetchToy(t, e, dir); err != nil || s.requests.Load() != requests {
+				t.Errorf("%s, fetched again: %v after %d requests", name, err, s.requests.Load())
+			}
+		}
 	}
 }
 
-func TestFetchRepairs(t *testing.T) {
-	content := someBytes(1000)
-	s := &server{data: tarOf(t, member{name: "toy/data.bin", data: content})}
-	e, dir := toyEntry(t, s, "toy.tar.gz", content), t.TempDir()
-	writeFile(t, filepath.Join(dir, "toy/data.bin"), []byte("damaged"))
-	writeFile(t, filepath.Join(dir, "toy/mine.txt"), []byte("mine"))
-	if err := fetch(t.Context(), e, dir, testGetter(nil)); err != nil {
-		t.Fatal(err)
-	}
-	checkToy(t, dir, content)
-	if mine, _ := os.ReadFile(filepath.Join(dir, "toy/mine.txt")); string(mine) != "mine" {
-		t.Error("a file of the user's in the same folder is gone")
-	}
-}
-
-func TestFetchResumes(t *testing.T) {
+// TestFetchWrong: what is not the publisher's file is not installed, and the next fetch begins anew.
+func TestFetchWrong(t *testing.T) {
 	content := someBytes(5000)
 	s := &server{data: content}
-	e, dir := toyEntry(t, s, "data.bin", content), t.TempDir()
-	writeFile(t, filepath.Join(dir, "downloads/data.bin.part"), content[:3000])
-	if err := fetch(t.Context(), e, dir, testGetter(nil)); err != nil {
-		t.Fatal(err)
-	}
-	checkToy(t, dir, content)
-	if s.asked.Load() != "bytes=3000-" {
-		t.Errorf("asked for %v", s.asked.Load())
-	}
-}
-
-func TestFetchTriesAgain(t *testing.T) {
-	content := someBytes(5000)
-	s := &server{data: content, status: func(n int64) int { return map[bool]int{true: 503}[n < 3] }}
-	e, dir := toyEntry(t, s, "data.bin", content), t.TempDir()
-	var out bytes.Buffer
-	if err := fetch(t.Context(), e, dir, testGetter(&out)); err != nil {
-		t.Fatal(err)
-	}
-	checkToy(t, dir, content)
-	if n := strings.Count(out.String(), "trying again"); n != 2 {
-		t.Errorf("said %q", out.String())
-	}
-}
-
-func TestFetchWrongChecksum(t *testing.T) {
-	content := someBytes(5000)
-	s := &server{data: content}
-	e, dir := toyEntry(t, s, "data.bin", content), t.TempDir()
+	e, dir := toyEntry(t, s, "data.bin", content)
 	s.data = bytes.Clone(content)
 	s.data[17]++
-	err := fetch(t.Context(), e, dir, testGetter(nil))
-	if err == nil || !strings.Contains(err.Error(), "SHA-256 is") || !strings.Contains(err.Error(), "fetch again") {
-		t.Errorf("error %v: want one about the checksum", err)
+	if _, err := fetchToy(t, e, dir); err == nil {
+		t.Error("a wrong checksum: no error")
 	}
 	if _, err := os.Stat(filepath.Join(dir, "toy")); err == nil {
 		t.Error("the wrong file was installed")
 	}
-	s.data[17]--
-	if err := fetch(t.Context(), e, dir, testGetter(nil)); err != nil {
+	s.data = content
+	if _, err := fetchToy(t, e, dir); err != nil {
 		t.Errorf("the next fetch, of the right file: %v", err)
 	}
-	checkToy(t, dir, content)
-}
+	holds(t, dir, content)
 
-// A download that the user has put by hand is used, and stays.
-func TestFetchByHand(t *testing.T) {
-	content := someBytes(1000)
-	for name, data := range map[string][]byte{"toy.tar.gz": tarOf(t, member{name: "toy/data.bin", data: content}), "data.bin": content} {
-		s := &server{data: data}
-		e, dir := toyEntry(t, s, name, content), t.TempDir()
-		mine := filepath.Join(dir, "downloads", name)
-		writeFile(t, mine, data)
-		if err := fetch(t.Context(), e, dir, testGetter(nil)); err != nil {
-			t.Fatal(err)
-		}
-		checkToy(t, dir, content)
-		if s.requests.Load() != 0 {
-			t.Errorf("%s: %d requests although the file was there", name, s.requests.Load())
-		}
-		if got, err := os.ReadFile(mine); err != nil || !bytes.Equal(got, data) {
-			t.Errorf("%s: the user's file has %d bytes now, %v", name, len(got), err)
-		}
+	e, dir = toyEntry(t, &server{data: tarOf(t, map[string][]byte{"toy/other.bin": content})}, "toy.tar.gz", content)
+	if _, err := fetchToy(t, e, dir); err == nil || !strings.Contains(err.Error(), "toy/data.bin") {
+		t.Errorf("an archive without the file: %v", err)
 	}
 }
 
-// One that is not the publisher's file stays, too: another is downloaded beside it.
-func TestFetchWrongByHand(t *testing.T) {
+// TestFetchWrongCopy: a copy that is not the publisher's file is named and stays, and another is downloaded beside it.
+func TestFetchWrongCopy(t *testing.T) {
 	content := someBytes(1000)
 	flipped := bytes.Clone(content)
 	flipped[17]++
 	for name, mine := range map[string][]byte{"wrong checksum": flipped, "half": content[:500], "empty": nil} {
-		for _, online := range []bool{true, false} {
-			s := &server{data: content}
-			if !online {
-				s.status = func(int64) int { return 404 }
-			}
-			e, dir := toyEntry(t, s, "data.bin", content), t.TempDir()
+		for _, status := range []int{0, 404} {
+			e, dir := toyEntry(t, &server{data: content, status: status}, "data.bin", content)
 			path := filepath.Join(dir, "downloads/data.bin")
-			writeFile(t, path, mine)
-			var out bytes.Buffer
-			err := fetch(t.Context(), e, dir, testGetter(&out))
-			said := out.String()
-			if online {
-				checkToy(t, dir, content)
+			write(t, path, mine)
+			said, err := fetchToy(t, e, dir)
+			if status == 0 {
+				holds(t, dir, content)
 			} else if err != nil {
 				said = err.Error()
 			}
-			if (err == nil) != online || !strings.Contains(said, path) || !strings.Contains(said, "left alone") {
-				t.Errorf("%s, online %t: error %v, said %q", name, online, err, said)
+			if (err == nil) != (status == 0) || !strings.Contains(said, path) {
+				t.Errorf("%s, status %d: error %v, said %q", name, status, err, said)
 			}
 			if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, mine) {
-				t.Errorf("%s, online %t: the user's file has %d bytes now, %v", name, online, len(got), err)
+				t.Errorf("%s, status %d: the user's file has %d bytes now, %v", name, status, len(got), err)
 			}
 		}
 	}
 }
 
-func TestFetchConcurrent(t *testing.T) {
+// TestFetchTogether: processes that fetch the same set wait for each other.
+func TestFetchTogether(t *testing.T) {
 	content := someBytes(100_000)
-	s := &server{data: tarOf(t, member{name: "toy/data.bin", data: content}), before: func(*http.Request) { time.Sleep(50 * time.Millisecond) }}
-	e, dir := toyEntry(t, s, "toy.tar.gz", content), t.TempDir()
+	s := &server{data: tarOf(t, toyMembers(content)), slow: 50 * time.Millisecond}
+	e, dir := toyEntry(t, s, "toy.tar.gz", content)
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			if err := fetch(t.Context(), e, dir, testGetter(nil)); err != nil {
+			if _, err := fetchToy(t, e, dir); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	wg.Wait()
-	checkToy(t, dir, content)
+	holds(t, dir, content)
 	if n := s.requests.Load(); n != 1 {
-		t.Errorf("%d downloads: want one, the others wait for it", n)
-	}
-}
-
-func TestFetchWaitsUntilCancelled(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "x.lock")
-	unlock, err := lock(t.Context(), path, "toy", progress{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	var out bytes.Buffer
-	if _, err := lock(ctx, path, "toy", progress{&out}); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(out.String(), "waiting") {
-		t.Errorf("error %v, said %q: want a deadline error after a word about waiting", err, out.String())
-	}
-	unlock()
-	unlock, err = lock(t.Context(), path, "toy", progress{})
-	if err != nil {
-		t.Fatalf("after unlock: %v", err)
-	}
-	unlock()
-}
-
-func TestFetchIncompleteArchive(t *testing.T) {
-	s := &server{data: tarOf(t, member{name: "toy/other.bin", data: []byte("x")})}
-	e, dir := toyEntry(t, s, "toy.tar.gz", []byte("y")), t.TempDir()
-	err := fetch(t.Context(), e, dir, testGetter(nil))
-	if err == nil || !strings.Contains(err.Error(), "toy/data.bin is missing") {
-		t.Errorf("error %v: want one that names the missing file", err)
-	}
-}
-
-func TestFetchGenerated(t *testing.T) {
-	var out bytes.Buffer
-	if err := Fetch(t.Context(), "glyphs", Options{Progress: &out}); err != nil || !strings.Contains(out.String(), "generated") {
-		t.Errorf("error %v, said %q", err, out.String())
-	}
-	r, err := Verify(t.Context(), "glyphs", Options{})
-	if err != nil || !r.Complete() {
-		t.Errorf("report %v, error %v", r, err)
-	}
-}
-
-func TestVerifyStatuses(t *testing.T) {
-	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "mnist/t10k-images-idx3-ubyte.gz"), []byte("damaged"))
-	writeFile(t, filepath.Join(dir, "mnist/t10k-labels-idx1-ubyte"), idxBytes([]byte{1, 2}, 2))
-	writeFile(t, filepath.Join(dir, "mnist/train-labels-idx1-ubyte"), []byte("damaged"))
-	r, err := Verify(t.Context(), "mnist", Options{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []Status{Missing, Damaged, Damaged, Partial}
-	for i, f := range r.Files {
-		if f.Status != want[i] {
-			t.Errorf("%s is %s (%s): want %s", f.Path, f.Status, f.Detail, want[i])
-		}
-	}
-	if err := r.Err(); r.Complete() || err == nil || !strings.Contains(err.Error(), "train-images-idx3-ubyte.gz is missing") || !strings.Contains(err.Error(), "pcl data fetch mnist") {
-		t.Errorf("complete %v, error %v", r.Complete(), err)
-	}
-
-	writeFile(t, filepath.Join(dir, "cifar-100-binary/train.bin"), cifarRecord([]byte{0, 0}, 1, 2, 3))
-	writeFile(t, filepath.Join(dir, "cifar-100-binary/test.bin"), []byte("damaged"))
-	if r, err = Verify(t.Context(), "cifar-100", Options{Dir: dir}); err != nil {
-		t.Fatal(err)
-	}
-	want = []Status{Partial, Damaged, Missing}
-	for i, f := range r.Files {
-		if f.Status != want[i] {
-			t.Errorf("%s is %s (%s): want %s", f.Path, f.Status, f.Detail, want[i])
-		}
+		t.Errorf("%d downloads; want one", n)
 	}
 }
 
@@ -374,37 +244,23 @@ func TestVerifyStatuses(t *testing.T) {
 func TestFetchNothingToWrite(t *testing.T) {
 	content := someBytes(1000)
 	s := &server{data: content}
-	e, dir := toyEntry(t, s, "data.bin", content), t.TempDir()
-	writeFile(t, filepath.Join(dir, "toy/data.bin"), content)
-	writeFile(t, filepath.Join(dir, "downloads"), nil) // where a folder cannot be made
-	if err := fetch(t.Context(), e, dir, testGetter(nil)); err != nil || s.requests.Load() != 0 {
+	e, dir := toyEntry(t, s, "data.bin", content)
+	write(t, filepath.Join(dir, "toy/data.bin"), content)
+	write(t, filepath.Join(dir, "downloads"), nil) // where a folder cannot be made
+	if _, err := fetchToy(t, e, dir); err != nil || s.requests.Load() != 0 {
 		t.Errorf("error %v, %d requests", err, s.requests.Load())
 	}
-	writeFile(t, filepath.Join(dir, "toy/data.bin"), content[:10])
-	if err := fetch(t.Context(), e, dir, testGetter(nil)); err == nil || !strings.Contains(err.Error(), "downloads") {
-		t.Errorf("files that are not complete: error %v", err)
+	e.Files = append(e.Files, File{Path: "toy/more.bin", Bytes: 5, SHA256: "of no file"})
+	e.Downloads = append(e.Downloads, Source{URL: "http://127.0.0.1:1/more.bin", Bytes: 5, folder: "toy"})
+	if _, err := fetchToy(t, e, dir); err == nil || s.requests.Load() != 0 {
+		t.Errorf("what is whole was downloaded again: %d requests, %v", s.requests.Load(), err)
 	}
-}
-
-// TestFetchLeftovers: what a process that was killed had unpacked is removed by the next.
-func TestFetchLeftovers(t *testing.T) {
-	content := someBytes(1000)
-	s := &server{data: tarOf(t, member{name: "toy/data.bin", data: content})}
-	for _, half := range []string{".unpack-toy-123/whole/data.bin", "toy/.unpack-toy-123/whole/data.bin"} {
-		e, dir := toyEntry(t, s, "toy.tar.gz", content), t.TempDir()
-		writeFile(t, filepath.Join(dir, half), content[:10])
-		other := filepath.Join(dir, ".unpack-other-5", "data.bin") // of a set that another process may fetch
-		writeFile(t, other, content)
-		if err := fetch(t.Context(), e, dir, testGetter(nil)); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := os.Stat(filepath.Join(dir, half)); err == nil {
-			t.Errorf("%s stays", half)
-		}
-		if err := os.RemoveAll(filepath.Dir(other)); err != nil {
-			t.Error(err)
-		}
-		checkToy(t, dir, content)
+	write(t, filepath.Join(dir, "toy/data.bin"), content[:10])
+	if _, err := fetchToy(t, e, dir); err == nil {
+		t.Error("files that are not complete: no error")
+	}
+	if err := Fetch(t.Context(), "glyphs", Options{}); err != nil {
+		t.Errorf("a set that is generated: %v", err)
 	}
 }
 
@@ -416,16 +272,10 @@ func TestFetchIntoOtherDisk(t *testing.T) {
 	}
 	t.Cleanup(func() { os.RemoveAll(disk) })
 	content := someBytes(1000)
-	s := &server{data: tarOf(t, member{name: "toy/data.bin", data: content}, member{name: "toy/deep/er.txt", data: content})}
-	e, dir := toyEntry(t, s, "toy.tar.gz", content), t.TempDir()
+	e, dir := toyEntry(t, &server{data: tarOf(t, toyMembers(content))}, "toy.tar.gz", content)
 	link(t, disk, filepath.Join(dir, "toy"))
-	if err := fetch(t.Context(), e, dir, testGetter(nil)); err != nil {
+	if _, err := fetchToy(t, e, dir); err != nil {
 		t.Fatal(err)
 	}
-	checkToy(t, dir, content)
-	for _, folder := range []string{dir, disk} {
-		if left, _ := filepath.Glob(filepath.Join(folder, ".unpack-*")); len(left) > 0 {
-			t.Errorf("left behind: %v", left)
-		}
-	}
+	holds(t, dir, content)
 }

@@ -11,12 +11,9 @@ import (
 	"image/color"
 	"maps"
 	"math"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // folder is a folder of images, one folder for each class.
@@ -166,7 +163,7 @@ type pictureHead struct {
 func headOf(file []byte) (h pictureHead, data []byte, err error) {
 	defer recovered(&err)
 	data = mended(file)
-	c, err := pictureConfig(data)
+	_, c, err := pictureConfig(data)
 	if err != nil {
 		return h, nil, err
 	}
@@ -274,22 +271,18 @@ func (f *folder) note(t *pictureTree, heads []pictureHead, d *Dataset) string {
 // with the number and the bytes of each. The error names the first files that could not be read.
 func eachPicture(ctx context.Context, files []pictureFile, worker func() func(n int, data []byte) error) error {
 	errs := make([]error, len(files))
-	g, ctx := errgroup.WithContext(ctx)
-	workers := runtime.GOMAXPROCS(0)
-	for w := range workers {
+	err := onAllCores(ctx, len(files), func() func(int) error {
 		use := worker()
-		g.Go(func() error {
-			for n := w; n < len(files) && ctx.Err() == nil; n += workers {
-				data, err := readPicture(files[n].path)
-				if err == nil {
-					err = use(n, data)
-				}
-				errs[n] = err
+		return func(n int) error {
+			data, err := readPicture(files[n].path)
+			if err == nil {
+				err = use(n, data)
 			}
-			return ctx.Err()
-		})
-	}
-	if err := g.Wait(); err != nil {
+			errs[n] = err
+			return nil
+		}
+	})
+	if err != nil {
 		return err
 	}
 	return unreadable(files, errs)

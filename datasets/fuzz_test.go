@@ -32,8 +32,8 @@ func FuzzIDX(f *testing.F) {
 }
 
 func FuzzCIFAR(f *testing.F) {
-	f.Add(cifarRecord([]byte{7}, 1, 2, 3), 1)
-	f.Add(cifarRecord([]byte{7, 99}, 1, 2, 3), 2)
+	f.Add(cifarRecord(7), 1)
+	f.Add(cifarRecord(7, 99), 2)
 	f.Add([]byte{}, 1)
 	f.Fuzz(func(t *testing.T, data []byte, labelBytes int) {
 		labelBytes = 1 + labelBytes&1

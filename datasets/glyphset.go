@@ -10,8 +10,8 @@ import (
 
 // glyphSet opens a set of glyphs that is generated with the given configuration. The seed of the options is added to
 // the configuration's own.
-func glyphSet(c glyphs.Config) func(ctx context.Context, d *Dataset, dir string, o Options) error {
-	return func(ctx context.Context, d *Dataset, _ string, o Options) error {
+func glyphSet(c glyphs.Config) func(ctx context.Context, d *Dataset, o Options) error {
+	return func(ctx context.Context, d *Dataset, o Options) error {
 		c := c
 		c.Seed += o.Seed
 		train, test, err := glyphs.Generate(ctx, c)
@@ -25,9 +25,3 @@ func glyphSet(c glyphs.Config) func(ctx context.Context, d *Dataset, dir string,
 		return nil
 	}
 }
-
-// tuningGlyphs is a set of its own on which parameters are chosen, so that no table is tuned on its own images: other
-// draws, twice as many, and weaker distortions.
-var tuningGlyphs = glyphs.Config{Seed: 1000, TrainPerClass: 800, Difficulty: 0.6}
-
-var openGlyphs, openTuningGlyphs = glyphSet(glyphs.Config{}), glyphSet(tuningGlyphs)

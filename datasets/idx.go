@@ -3,14 +3,106 @@ package datasets
 import (
 	"bufio"
 	"compress/gzip"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 )
+
+// An idxFormat is a set of two IDX files, images and labels, for each of its splits.
+type idxFormat struct {
+	train, test               string // how the names of the files begin
+	classes                   string // their names, a letter each
+	transposed                bool   // images are stored with columns first
+	trainSamples, testSamples int    // of the official files
+}
+
+var (
+	// The labels of EMNIST ByClass are in this order.
+	emnistFormat = idxFormat{"emnist/emnist-byclass-train", "emnist/emnist-byclass-test",
+		"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", true, emnistTrainSamples, emnistTestSamples}
+	mnistFormat = idxFormat{"mnist/train", "mnist/t10k", "0123456789", false, mnistTrainSamples, mnistTestSamples}
+)
+
+func (f idxFormat) open(_ context.Context, d *Dataset, dir string) (err error) {
+	d.Classes = strings.Split(f.classes, "")
+	if d.Train, err = f.split(dir, f.train); err != nil {
+		return err
+	}
+	if d.Test, err = f.split(dir, f.test); err != nil {
+		return err
+	}
+	markSubset(d, f.trainSamples, f.testSamples)
+	return nil
+}
+
+// test80 makes training and test samples of the official test files.
+type test80 struct{ idxFormat }
+
+// The split is part of what the names of these sets mean, so its seed is fixed.
+const (
+	test80Seed     = 80
+	test80Fraction = 0.8
+)
+
+func (f test80) open(_ context.Context, d *Dataset, dir string) error {
+	all, err := f.split(dir, f.test)
+	if err != nil {
+		return err
+	}
+	d.Classes = strings.Split(f.classes, "")
+	d.divide(all, test80Fraction, test80Seed)
+	d.Note = fmt.Sprintf("train (%d images) and test (%d) are a stratified 80/20 split, seed %d, of the official test file; the official training images are not used, so accuracies do not compare with the literature's",
+		d.Train.Len(), d.Test.Len(), test80Seed)
+	if all.Len() != f.testSamples {
+		d.Title += fmt.Sprintf(" (subset: %d images)", all.Len())
+		d.Note = join(fmt.Sprintf("the files hold %d of %d official test images", all.Len(), f.testSamples), d.Note)
+	}
+	return nil
+}
+
+// split reads the images and the labels of a split.
+func (f idxFormat) split(dir, prefix string) (Split, error) {
+	images, _ := locate(dir, prefix+"-images-idx3-ubyte.gz")
+	labels, _ := locate(dir, prefix+"-labels-idx1-ubyte.gz")
+	return readIDXSplit(images, labels, 28, len(f.classes), f.transposed)
+}
+
+func (idxFormat) check(_ context.Context, path string, f File) (int, error) {
+	dims, _, err := readIDX(path, idxDims(f.Path))
+	if err != nil {
+		return 0, err
+	}
+	return dims[0], nil
+}
+
+func (idxFormat) count(path string, f File) (int, []string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer file.Close()
+	in, _, err := unpackedIDX(bufio.NewReader(file))
+	if err != nil {
+		return 0, nil, err
+	}
+	dims, _, err := idxHeader(in, idxDims(f.Path))
+	if err != nil {
+		return 0, nil, err
+	}
+	return dims[0], []string{path}, nil
+}
+
+// keepEMNIST takes the ByClass files out of the archive that holds all EMNIST sets.
+func keepEMNIST(member string) (string, bool) {
+	base := path.Base(member)
+	return base, path.Dir(member) == "gzip" && strings.HasPrefix(base, "emnist-byclass-")
+}
 
 // Deflate cannot shrink data by more than this, so a gzip file bounds what it holds and a
 // header's claim can be checked before memory is reserved for it.
@@ -154,17 +246,4 @@ func transpose(pixels []byte, side int) {
 			}
 		}
 	}
-}
-
-// idxNames returns the two files of an IDX split, such as emnist/emnist-byclass-test-*.
-func idxNames(prefix string) (images, labels string) {
-	return prefix + "-images-idx3-ubyte.gz", prefix + "-labels-idx1-ubyte.gz"
-}
-
-// openIDX reads the split whose files start with prefix.
-func openIDX(dir, prefix string, classes int, transposed bool) (Split, error) {
-	images, labels := idxNames(prefix)
-	ipath, _ := locate(dir, images)
-	lpath, _ := locate(dir, labels)
-	return readIDXSplit(ipath, lpath, 28, classes, transposed)
 }

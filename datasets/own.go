@@ -61,7 +61,7 @@ func ownFiles(name string) (*entry, error) {
 		base = filepath.Base(abs)
 	}
 	e := &entry{Info: Info{Name: name, Title: strings.ToValidUTF8(base, "?"), Source: path, Licence: "your own files"}}
-	e.open = func(ctx context.Context, d *Dataset, _ string, _ Options) error { return files.open(ctx, d) }
+	e.open = func(ctx context.Context, d *Dataset, _ Options) error { return files.open(ctx, d) }
 	e.survey = func(ctx context.Context, _ Options) (Info, error) { return surveyed(ctx, e.Name, e.Info, files) }
 	return e, nil
 }

@@ -11,6 +11,8 @@ import (
 	"image/png"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/jsummers/gobmp"
@@ -56,40 +58,28 @@ func readPicture(path string) ([]byte, error) {
 	if info.Size() > maxPictureBytes {
 		return nil, fmt.Errorf("%d bytes; at most %d MB are read", info.Size(), maxPictureBytes>>20)
 	}
-	data := make([]byte, info.Size())
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	_, err = io.ReadFull(f, data)
-	return data, err
+	return os.ReadFile(path)
 }
 
-// pictureConfig returns the size and the colours of an image from the beginning of its file.
-func pictureConfig(data []byte) (c image.Config, err error) {
+// pictureConfig returns the format, the size and the colours of an image from the beginning of its file.
+func pictureConfig(data []byte) (f *pictureFormat, c image.Config, err error) {
 	defer recovered(&err)
-	f, err := formatOf(data)
-	if err != nil {
-		return c, err
+	if f, err = formatOf(data); err != nil {
+		return nil, c, err
 	}
 	if c, err = f.config(bytes.NewReader(data)); err != nil {
-		return c, fmt.Errorf("not a readable %s: %w", f.name, err)
+		return nil, c, fmt.Errorf("not a readable %s: %w", f.name, err)
 	}
 	if c.Width < 1 || c.Height < 1 || c.Width > maxPicturePixels/c.Height || max(c.Width, c.Height) > maxPictureSide {
-		return c, fmt.Errorf("its header says %d×%d pixels; at most %d million are decoded, and %d on a side", c.Width, c.Height, maxPicturePixels/1_000_000, maxPictureSide)
+		return nil, c, fmt.Errorf("its header says %d×%d pixels; at most %d million are decoded, and %d on a side", c.Width, c.Height, maxPicturePixels/1_000_000, maxPictureSide)
 	}
-	return c, nil
+	return f, c, nil
 }
 
 // decodePicture decodes an image, unless its header says that it is too large.
 func decodePicture(data []byte) (img image.Image, err error) {
 	defer recovered(&err)
-	c, err := pictureConfig(data)
-	if err != nil {
-		return nil, err
-	}
-	f, err := formatOf(data)
+	f, c, err := pictureConfig(data)
 	if err != nil {
 		return nil, err
 	}
@@ -132,12 +122,10 @@ func formatOf(data []byte) (*pictureFormat, error) {
 	return nil, errors.New("not a PNG, JPEG, GIF, WebP, BMP or TIFF image, whatever its name says")
 }
 
+// begins reports whether data begin with magic, in which "?" stands for any byte.
 func begins(data []byte, magic string) bool {
-	if len(data) < len(magic) {
-		return false
-	}
 	for i := range len(magic) {
-		if magic[i] != '?' && data[i] != magic[i] {
+		if i >= len(data) || magic[i] != '?' && data[i] != magic[i] {
 			return false
 		}
 	}
@@ -247,14 +235,6 @@ func middle(r image.Rectangle, width, height int) image.Rectangle {
 
 // isPicture reports whether a file is read, by its name.
 func isPicture(name string) bool {
-	dot := strings.LastIndexByte(name, '.')
-	if dot < 0 || strings.HasPrefix(name, ".") {
-		return false
-	}
-	for ending := range strings.FieldsSeq(pictureEndings) {
-		if strings.EqualFold(name[dot:], ending) {
-			return true
-		}
-	}
-	return false
+	ending := strings.ToLower(filepath.Ext(name))
+	return ending != "" && !strings.HasPrefix(name, ".") && slices.Contains(strings.Fields(pictureEndings), ending)
 }

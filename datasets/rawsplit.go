@@ -1,6 +1,8 @@
 package datasets
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -15,14 +17,23 @@ type rawSplit struct {
 	labels                          []string
 }
 
-// A rawSet is what a file of vectors or images holds. If test is nil, it is still to be split.
+// A rawSet is what files of vectors or images hold. If test is nil, it is still to be split.
 type rawSet struct {
 	classes     []string // names of the labels "0", "1", …; nil if the labels are the names
 	train, test *rawSplit
+	note        string // what was guessed
 }
 
-// vectorOptions say how a rawSet becomes a set.
-type vectorOptions struct {
+// A sampleReader reads samples and their labels from one file, or from one for training and one for testing.
+type sampleReader interface {
+	files() ([]string, error)
+	read(ctx context.Context, files []string) (*rawSet, error)
+}
+
+// sampleFiles are files that are read as a whole, and how a set is made of their samples.
+type sampleFiles struct {
+	sampleReader
+	path      string
 	test      float64
 	testGiven bool
 	seed      uint64
@@ -36,19 +47,58 @@ const (
 	unitForm  = "length"   // each vector has the length 1
 )
 
-func (o *vectorOptions) parse(p *parameters) {
-	o.test = 0.2
-	o.testGiven = p.fraction("test", &o.test)
-	p.seed(&o.seed)
-	o.normalise = p.one("normalise", asTheyAre, standard, unitForm)
+func newSampleFiles(path string, p *parameters, r sampleReader) own {
+	s := &sampleFiles{sampleReader: r, path: path, test: 0.2}
+	s.testGiven = p.fraction("test", &s.test)
+	p.seed(&s.seed)
+	s.normalise = p.one("normalise", asTheyAre, standard, unitForm)
+	return s
+}
+
+func (f *sampleFiles) stamp(context.Context) (string, error) {
+	files, err := f.files()
+	if err != nil {
+		return "", err
+	}
+	return stampOf(files...)
+}
+
+func (f *sampleFiles) survey(ctx context.Context, i *Info) error {
+	d := &Dataset{Name: i.Name}
+	err := f.open(ctx, d)
+	i.Classes, i.Train, i.SHA256 = len(d.Classes), d.Train.Len(), d.SHA256
+	i.Height, i.Width, i.Channels, i.Vector = d.Height, d.Width, d.Channels, d.Vector
+	return err
+}
+
+func (f *sampleFiles) open(ctx context.Context, d *Dataset) error {
+	return unchanged(ctx, f, func() error { return f.load(ctx, d) })
+}
+
+func (f *sampleFiles) load(ctx context.Context, d *Dataset) error {
+	files, err := f.files()
+	if err != nil {
+		return err
+	}
+	if d.SHA256, err = sumFiles(ctx, files...); err != nil {
+		return err
+	}
+	r, err := f.read(ctx, files)
+	if err == nil {
+		err = f.fill(d, r)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.path, err)
+	}
+	return nil
 }
 
 // fill makes r the data of d.
-func (o *vectorOptions) fill(d *Dataset, r *rawSet) error {
+func (f *sampleFiles) fill(d *Dataset, r *rawSet) error {
 	d.Height, d.Width, d.Channels, d.Vector = r.train.height, r.train.width, r.train.channels, r.train.vector
-	d.Note = fmt.Sprintf("%g of each class are test samples, drawn with seed %d", o.test, o.seed)
+	d.Note = fmt.Sprintf("%g of each class are test samples, drawn with seed %d", f.test, f.seed)
 	if r.test != nil {
-		if o.testGiven || o.seed != 0 {
+		if f.testGiven || f.seed != 0 {
 			return errors.New("there are test samples: the parameters test and seed, which split samples that are not, do not apply")
 		}
 		d.Note = ""
@@ -56,26 +106,14 @@ func (o *vectorOptions) fill(d *Dataset, r *rawSet) error {
 			return fmt.Errorf("the training samples are %s, the test samples %s", r.train.size(), t.size())
 		}
 	}
-	names := r.names()
-	d.Classes = names
-	if r.classes != nil {
-		d.Classes = r.classes
-	}
-	if err := distinct(d.Classes); err != nil {
+	if err := r.label(d); err != nil {
 		return err
 	}
-	label := map[string]int32{}
-	for i, name := range names {
-		label[name] = int32(i)
-	}
-	d.Train = r.train.split(label)
-	if r.test != nil {
-		d.Test = r.test.split(label)
-	}
-	if err := o.divide(d, r.test == nil); err != nil {
+	if err := f.divide(d, r.test == nil); err != nil {
 		return err
 	}
-	return o.scale(d)
+	d.Note = join(r.note, d.Note)
+	return f.scale(d)
 }
 
 // size is the size and type of the samples, for errors.
@@ -87,21 +125,46 @@ func (r *rawSplit) size() string {
 	return sizeOf(r.height, r.width, r.channels, r.vector) + " " + kind
 }
 
-// names returns the labels that occur, in natural order or, if the classes have names, all labels in order.
-func (r *rawSet) names() []string {
+// label gives d the samples of r, with numbers in place of labels.
+func (r *rawSet) label(d *Dataset) error {
+	names := r.names()
+	d.Classes = names
 	if r.classes != nil {
-		var numbers []string
-		for i := range r.classes {
-			numbers = append(numbers, fmt.Sprint(i))
-		}
-		return numbers
+		d.Classes = r.classes
 	}
-	var names []string
-	seen := map[string]bool{}
-	for _, s := range []*rawSplit{r.train, r.test} {
+	if err := distinct(d.Classes); err != nil {
+		return err
+	}
+	number := map[string]int32{}
+	for i, name := range names {
+		number[name] = int32(i)
+	}
+	for to, s := range map[*Split]*rawSplit{&d.Train: r.train, &d.Test: r.test} {
 		if s == nil {
 			continue
 		}
+		*to = Split{Pixels: s.pixels, Values: s.values, Labels: make([]int32, len(s.labels))}
+		for i, l := range s.labels {
+			n, ok := number[l]
+			if !ok {
+				return fmt.Errorf("the label %s has no name; want labels from 0 to %d, which the %d names of classes are for", l, len(names)-1, len(names))
+			}
+			to.Labels[i] = n
+		}
+	}
+	return nil
+}
+
+// names returns the labels that occur, in natural order or, if the classes have names, all labels in order.
+func (r *rawSet) names() (names []string) {
+	if r.classes != nil {
+		for i := range r.classes {
+			names = append(names, fmt.Sprint(i))
+		}
+		return names
+	}
+	seen := map[string]bool{}
+	for _, s := range []*rawSplit{r.train, cmp.Or(r.test, new(rawSplit))} {
 		for _, l := range s.labels {
 			if !seen[l] {
 				seen[l] = true
@@ -113,25 +176,8 @@ func (r *rawSet) names() []string {
 	return names
 }
 
-func (r *rawSplit) split(label map[string]int32) Split {
-	s := Split{Pixels: r.pixels, Values: r.values, Labels: make([]int32, len(r.labels))}
-	for i, l := range r.labels {
-		n, ok := label[l]
-		if !ok {
-			n = -1 // Validate names it
-		}
-		s.Labels[i] = n
-	}
-	return s
-}
-
 // divide splits the training samples if the set is to be split, and checks that each class is in both splits.
-func (o *vectorOptions) divide(d *Dataset, split bool) error {
-	for _, l := range slices.Concat(d.Train.Labels, d.Test.Labels) {
-		if l < 0 || int(l) >= len(d.Classes) {
-			return fmt.Errorf("there is a label that none of the %d class names belongs to: labels with names are 0 to %d", len(d.Classes), len(d.Classes)-1)
-		}
-	}
+func (f *sampleFiles) divide(d *Dataset, split bool) error {
 	if len(d.Classes) < 2 {
 		return fmt.Errorf("%d classes; want at least two", len(d.Classes))
 	}
@@ -141,12 +187,7 @@ func (o *vectorOptions) divide(d *Dataset, split bool) error {
 				return fmt.Errorf("the class %q has %d samples, too few for training and testing: add samples, or leave the class out", d.Classes[class], len(samples))
 			}
 		}
-		first, second, err := Stratified(d.Train.Labels, 1-o.test, o.seed)
-		if err != nil {
-			return err
-		}
-		all := d.Train
-		d.Train, d.Test = pick(&all, d.ImageSize(), first), pick(&all, d.ImageSize(), second)
+		d.divide(d.Train, 1-f.test, f.seed)
 	}
 	for name, s := range map[string]*Split{"training": &d.Train, "test": &d.Test} {
 		for class, samples := range d.ByClass(s, 1) {
@@ -159,13 +200,13 @@ func (o *vectorOptions) divide(d *Dataset, split bool) error {
 }
 
 // scale normalises the values.
-func (o *vectorOptions) scale(d *Dataset) error {
+func (f *sampleFiles) scale(d *Dataset) error {
 	switch {
-	case o.normalise == asTheyAre:
+	case f.normalise == asTheyAre:
 		return nil
 	case d.Train.Values == nil:
-		return fmt.Errorf("normalise=%s is for numbers; bytes are always divided by 255", o.normalise)
-	case o.normalise == standard:
+		return fmt.Errorf("normalise=%s is for numbers; bytes are always divided by 255", f.normalise)
+	case f.normalise == standard:
 		standardise(d)
 		d.Note = join(d.Note, "each value has mean 0 and variance 1 over the training samples")
 		return nil
@@ -173,7 +214,7 @@ func (o *vectorOptions) scale(d *Dataset) error {
 	for _, s := range []*Split{&d.Train, &d.Test} {
 		for i := range s.Len() {
 			if !toUnitLength(d.numbers(s, i)) {
-				return fmt.Errorf("a vector of zeros cannot get the length 1 (normalise=%s)", o.normalise)
+				return fmt.Errorf("a vector of zeros cannot get the length 1 (normalise=%s)", f.normalise)
 			}
 		}
 	}
@@ -225,10 +266,4 @@ func toUnitLength(x []float32) bool {
 		x[i] = float32(float64(v) / math.Sqrt(squares))
 	}
 	return true
-}
-
-// inform sets what [Inspect] says of a set that was read.
-func (d *Dataset) inform(i *Info) {
-	i.Classes, i.Train, i.SHA256 = len(d.Classes), d.Train.Len(), d.SHA256
-	i.Height, i.Width, i.Channels, i.Vector = d.Height, d.Width, d.Channels, d.Vector
 }

@@ -70,7 +70,7 @@ func (s Spec) entry() *entry {
 }
 
 // openInto fills d, which has what Info says of the set.
-func (s Spec) openInto(ctx context.Context, d *Dataset, _ string, o Options) error {
+func (s Spec) openInto(ctx context.Context, d *Dataset, o Options) error {
 	own, err := s.Open(ctx, o)
 	if err != nil {
 		return err

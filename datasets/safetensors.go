@@ -7,13 +7,13 @@ import (
 	"slices"
 
 	"github.com/parallelcl/parallelcl/internal/npz"
-	"github.com/parallelcl/parallelcl/internal/tensors"
+	"github.com/parallelcl/parallelcl/pcl/safetensors"
 )
 
 // safetensorsFile is a file of tensors.
 type safetensorsFile struct {
 	file    *os.File
-	index   *tensors.Index
+	index   *safetensors.Index
 	classes []string
 }
 
@@ -27,7 +27,7 @@ func openSafetensors(path string) (arrayFile, error) {
 		return nil, err
 	}
 	s := &safetensorsFile{file: f}
-	if s.index, err = tensors.Open(f, info.Size()); err == nil {
+	if s.index, err = safetensors.Open(f, info.Size()); err == nil {
 		err = s.readClasses()
 	}
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *safetensorsFile) readClasses() error {
 // Names also has "classes" if the metadata name the classes.
 func (s *safetensorsFile) Names() []string {
 	var names []string
-	for _, t := range s.index.Tensors {
+	for _, t := range s.index.Entries {
 		names = append(names, t.Name)
 	}
 	if s.classes != nil && !slices.Contains(names, "classes") {
@@ -65,14 +65,14 @@ func (s *safetensorsFile) Names() []string {
 }
 
 func (s *safetensorsFile) Read(name string) (npz.Array, error) {
-	i := slices.IndexFunc(s.index.Tensors, func(t tensors.Tensor) bool { return t.Name == name })
+	i := slices.IndexFunc(s.index.Entries, func(t safetensors.Entry) bool { return t.Name == name })
 	if i < 0 && name == "classes" && s.classes != nil {
 		return npz.Array{Shape: []int{len(s.classes)}, Data: s.classes}, nil
 	}
 	if i < 0 {
 		return npz.Array{}, fmt.Errorf("there is no tensor %s", name)
 	}
-	t := s.index.Tensors[i]
+	t := s.index.Entries[i]
 	if t.Bytes() > maxOwnBytes {
 		return npz.Array{}, fmt.Errorf("tensor %s has %d bytes; at most %d are read", name, t.Bytes(), int64(maxOwnBytes))
 	}

@@ -4,11 +4,8 @@ import (
 	"fmt"
 	"image"
 	"image/draw"
-	"image/png"
-	"io"
 	"strings"
 
-	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/basicfont"
 	"golang.org/x/image/math/fixed"
@@ -34,7 +31,7 @@ func ContactSheet(d *Dataset, perClass int) (*image.RGBA, error) {
 	img := image.NewRGBA(image.Rect(0, 0, width, height))
 	draw.Draw(img, img.Rect, image.White, image.Point{}, draw.Src)
 	drawText(img, sheetGap, 15, title, img.Rect.Dx()-sheetGap)
-	for class, members := range firstOfClass(d, perClass) {
+	for class, members := range d.ByClass(&d.Train, perClass) {
 		x, y := class/l.rows*l.cellW, sheetTitle+class%l.rows*l.cellH
 		drawText(img, x+sheetGap, y+l.cellH/2+4, d.Classes[class], l.label-sheetGap)
 		for k, i := range members {
@@ -42,15 +39,6 @@ func ContactSheet(d *Dataset, perClass int) (*image.RGBA, error) {
 		}
 	}
 	return img, nil
-}
-
-// WriteContactSheet writes [ContactSheet] to a PNG file.
-func WriteContactSheet(path string, d *Dataset, perClass int) error {
-	img, err := ContactSheet(d, perClass)
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(path, func(w io.Writer) error { return png.Encode(w, img) })
 }
 
 const (
@@ -83,17 +71,6 @@ func newSheetLayout(d *Dataset, f *faces, perClass int) sheetLayout {
 	}
 	l.rows = (n + l.columns - 1) / l.columns
 	return l
-}
-
-// firstOfClass lists the first perClass training images of each class.
-func firstOfClass(d *Dataset, perClass int) [][]int {
-	first := make([][]int, len(d.Classes))
-	for i, l := range d.Train.Labels {
-		if len(first[l]) < perClass {
-			first[l] = append(first[l], i)
-		}
-	}
-	return first
 }
 
 // drawText writes s with its baseline at y, cut to the given width.

@@ -1,20 +1,16 @@
 package datasets
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 )
 
-// Stratified splits the indices of labels in two, class by class: about frac of each class goes
+// stratified splits the indices of labels in two, class by class: about frac of each class goes
 // first, the rest second, both ascending. A class of two or more has at least one on either side.
 // Each class is shuffled with its own random stream, so the same labels, frac and seed always
 // give the same split and classes do not influence each other.
-func Stratified(labels []int32, frac float64, seed uint64) (first, second []int, err error) {
-	if !(frac > 0 && frac < 1) {
-		return nil, nil, fmt.Errorf("datasets: stratified split: fraction %v: want more than 0 and less than 1", frac)
-	}
+func stratified(labels []int32, frac float64, seed uint64) (first, second []int) {
 	byClass := map[int32][]int{}
 	for i, l := range labels {
 		byClass[l] = append(byClass[l], i)
@@ -31,24 +27,31 @@ func Stratified(labels []int32, frac float64, seed uint64) (first, second []int,
 	}
 	slices.Sort(first)
 	slices.Sort(second)
-	return first, second, nil
+	return first, second
+}
+
+// divide makes a stratified split of some samples the training and test samples of d.
+func (d *Dataset) divide(all Split, frac float64, seed uint64) {
+	first, second := stratified(all.Labels, frac, seed)
+	d.Train, d.Test = pick(&all, d.ImageSize(), first), pick(&all, d.ImageSize(), second)
 }
 
 // pick copies the samples at the given indices, each of which has size values.
 func pick(s *Split, size int, indices []int) Split {
-	out := Split{Labels: make([]int32, 0, len(indices))}
+	var out Split
 	if s.Values != nil {
-		out.Values = make([]float32, 0, len(indices)*size)
+		out.Values = rowsOf(s.Values, size, indices)
 	} else {
-		out.Pixels = make([]uint8, 0, len(indices)*size)
+		out.Pixels = rowsOf(s.Pixels, size, indices)
 	}
+	out.Labels = rowsOf(s.Labels, 1, indices)
+	return out
+}
+
+func rowsOf[T any](x []T, size int, indices []int) []T {
+	out := make([]T, 0, len(indices)*size)
 	for _, i := range indices {
-		if s.Values != nil {
-			out.Values = append(out.Values, s.Values[i*size:(i+1)*size]...)
-		} else {
-			out.Pixels = append(out.Pixels, s.Pixels[i*size:(i+1)*size]...)
-		}
-		out.Labels = append(out.Labels, s.Labels[i])
+		out = append(out, x[i*size:(i+1)*size]...)
 	}
 	return out
 }

@@ -8,7 +8,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/parallelcl/parallelcl/internal/ctxio"
 )
@@ -115,4 +118,26 @@ func sumFile(ctx context.Context, h io.Writer, path string) error {
 	fmt.Fprintf(h, "%d\n", info.Size())
 	_, err = io.Copy(h, ctxio.Reader(ctx, f))
 	return err
+}
+
+// onAllCores calls do with the numbers below n, on all cores, until one returns an error or ctx ends. Each core has a do of
+// its own, which worker returns.
+func onAllCores(ctx context.Context, n int, worker func() (do func(i int) error)) error {
+	g, ctx := errgroup.WithContext(ctx)
+	workers := min(runtime.GOMAXPROCS(0), n)
+	for w := range workers {
+		do := worker()
+		g.Go(func() error {
+			for i := w; i < n; i += workers {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				if err := do(i); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return g.Wait()
 }

@@ -1,21 +1,16 @@
 package datasets
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"image"
 	"image/color"
-	"image/jpeg"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-
-	"golang.org/x/sync/errgroup"
 )
 
 const (
@@ -23,9 +18,10 @@ const (
 	tinySide    = 64
 	tinyBytes   = tinySide * tinySide * 3
 	tinyClasses = 200
-
-	maxJPEGBytes = 1 << 20 // the largest official image has 10 kB
 )
+
+// A tinyFormat reads the folders of Tiny ImageNet.
+type tinyFormat struct{ halved bool }
 
 // A tinyFile is one image and its class.
 type tinyFile struct {
@@ -33,11 +29,7 @@ type tinyFile struct {
 	label int32
 }
 
-func openTinyImageNet(ctx context.Context, d *Dataset, dir string, _ Options) error {
-	if err := require(dir, d.Name, tinyFolder+"/wnids.txt", tinyFolder+"/words.txt",
-		tinyFolder+"/train", tinyFolder+"/val/val_annotations.txt"); err != nil {
-		return err
-	}
+func (f tinyFormat) open(ctx context.Context, d *Dataset, dir string) error {
 	dir = filepath.Join(dir, tinyFolder)
 	wnids, err := readWNIDs(dir)
 	if err != nil {
@@ -62,16 +54,67 @@ func openTinyImageNet(ctx context.Context, d *Dataset, dir string, _ Options) er
 	}
 	markSubset(d, tinyTrainSamples, tinyTestSamples)
 	if d.Note != "" {
-		d.Note += fmt.Sprintf("; training images per class: %s of 500", perClass(train, tinyClasses))
+		d.Note += fmt.Sprintf("; training images per class: %s of 500", perClass(train))
 	} else {
 		d.Note = "the official validation set is the test split"
+	}
+	if f.halved {
+		for _, s := range []*Split{&d.Train, &d.Test} {
+			s.Pixels = halve(s.Pixels, s.Len(), tinySide, tinySide, d.Channels)
+		}
 	}
 	return nil
 }
 
+// check checks one file, or decodes the images of a folder.
+func (tinyFormat) check(ctx context.Context, path string, f File) (int, error) {
+	dir, rel := filepath.Dir(path), strings.TrimPrefix(f.Path, tinyFolder+"/")
+	if strings.HasPrefix(rel, "val/") {
+		dir = filepath.Dir(dir)
+	}
+	wnids, err := readWNIDs(dir)
+	if err != nil {
+		return 0, err
+	}
+	var files []tinyFile
+	switch rel {
+	case "words.txt":
+		_, err = tinyNames(dir, wnids)
+	case "val/val_annotations.txt":
+		_, err = tinyVal(dir, wnids)
+	case "val/images/":
+		files, err = tinyVal(dir, wnids)
+	case "train/":
+		files, err = tinyTrain(dir, wnids)
+	}
+	for some := range slices.Chunk(files, 1000) { // all at once would need 1.2 GB
+		if err == nil {
+			_, err = decodeTiny(ctx, some)
+		}
+	}
+	return len(files), err
+}
+
+func (tinyFormat) count(path string, f File) (int, []string, error) {
+	dir, list := filepath.Dir(path), tinyTrain
+	if strings.HasSuffix(f.Path, "/val/images/") {
+		dir, list = filepath.Dir(dir), tinyVal
+	}
+	wnids, err := readWNIDs(dir)
+	if err != nil {
+		return 0, nil, err
+	}
+	images, err := list(dir, wnids)
+	var files []string
+	for _, image := range images {
+		files = append(files, image.path)
+	}
+	return len(files), files, err
+}
+
 // perClass says how many files a class has: "200", or "150 to 200" where classes differ.
-func perClass(files []tinyFile, classes int) string {
-	counts := make([]int, classes)
+func perClass(files []tinyFile) string {
+	counts := make([]int, tinyClasses)
 	for _, f := range files {
 		counts[f.label]++
 	}
@@ -90,13 +133,17 @@ func readWNIDs(dir string) ([]string, error) {
 	}
 	seen := map[string]bool{}
 	for _, w := range wnids {
-		// A WordNet id becomes part of a path.
-		if seen[w] || !filepath.IsLocal(w) || strings.ContainsAny(w, `/\`) {
-			return nil, fmt.Errorf("%s: %q is there twice or is no WordNet id", path, w)
+		if seen[w] || !plainName(w) {
+			return nil, fmt.Errorf("%s: %q is not a WordNet id, or is there twice", path, w)
 		}
 		seen[w] = true
 	}
 	return wnids, nil
+}
+
+// plainName reports whether a name from a file can be joined to a path without leading elsewhere.
+func plainName(name string) bool {
+	return filepath.IsLocal(name) && !strings.ContainsAny(name, `/\`)
 }
 
 // tinyNames gives each class the first of its names in words.txt, with its WordNet id where two
@@ -127,23 +174,35 @@ func tinyNames(dir string, wnids []string) ([]string, error) {
 	return names, nil
 }
 
-// parseWords maps WordNet ids to the first of their comma-separated names.
-func parseWords(text string) (map[string]string, error) {
-	words := map[string]string{}
+// eachLine calls use for the tab-separated fields of each line that is not empty. There must be at least two.
+func eachLine(text string, use func(fields []string) error) error {
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
-		if line = strings.TrimRight(line, "\r\n"); line == "" {
+		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}
-		id, names, ok := strings.Cut(line, "\t")
-		if !ok {
-			return nil, fmt.Errorf("line %d: want a WordNet id, a tab and names", n)
+		fields := strings.Split(line, "\t")
+		err := errors.New("want at least two fields with a tab between them")
+		if len(fields) >= 2 {
+			err = use(fields)
 		}
-		first, _, _ := strings.Cut(names, ",")
-		words[id] = strings.TrimSpace(first)
+		if err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
 	}
-	return words, nil
+	return nil
+}
+
+// parseWords maps WordNet ids to the first of their comma-separated names.
+func parseWords(text string) (map[string]string, error) {
+	words := map[string]string{}
+	err := eachLine(text, func(fields []string) error {
+		first, _, _ := strings.Cut(fields[1], ",")
+		words[fields[0]] = strings.TrimSpace(first)
+		return nil
+	})
+	return words, err
 }
 
 // tinyTrain lists the training images in class order, and by number within a class.
@@ -189,125 +248,75 @@ func tinyVal(dir string, wnids []string) ([]tinyFile, error) {
 }
 
 // parseAnnotations reads lines of file name, WordNet id and a box, which is ignored.
-func parseAnnotations(text string, wnids []string) ([]tinyFile, error) {
-	label := make(map[string]int32, len(wnids))
-	for i, w := range wnids {
-		label[w] = int32(i)
-	}
-	var files []tinyFile
+func parseAnnotations(text string, wnids []string) (files []tinyFile, err error) {
 	seen := map[string]bool{}
-	n := 0
-	for line := range strings.Lines(text) {
-		n++
-		if line = strings.TrimSpace(line); line == "" {
-			continue
-		}
-		fields := strings.Split(line, "\t")
-		if len(fields) < 2 {
-			return nil, fmt.Errorf("line %d: want a file name, a tab and a WordNet id", n)
-		}
-		name := fields[0]
-		if !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) {
-			return nil, fmt.Errorf("line %d: %q is no plain file name", n, name)
-		}
-		l, ok := label[fields[1]]
-		if !ok {
-			return nil, fmt.Errorf("line %d: class %q is not in wnids.txt", n, fields[1])
-		}
-		if seen[name] {
-			return nil, fmt.Errorf("line %d: %s is there twice", n, name)
+	err = eachLine(text, func(fields []string) error {
+		name, label := fields[0], slices.Index(wnids, fields[1])
+		switch {
+		case !plainName(name):
+			return fmt.Errorf("%q is not a plain file name", name)
+		case label < 0:
+			return fmt.Errorf("class %q is not in wnids.txt", fields[1])
+		case seen[name]:
+			return fmt.Errorf("%s is there twice", name)
 		}
 		seen[name] = true
-		files = append(files, tinyFile{name, l})
+		files = append(files, tinyFile{name, int32(label)})
+		return nil
+	})
+	if err == nil && len(files) == 0 {
+		err = errors.New("no annotation")
 	}
-	if len(files) == 0 {
-		return nil, errors.New("no annotation")
-	}
-	return files, nil
+	return files, err
 }
 
 // decodeTiny decodes the files on all cores, in their order.
 func decodeTiny(ctx context.Context, files []tinyFile) (Split, error) {
 	s := Split{Pixels: make([]uint8, len(files)*tinyBytes), Labels: make([]int32, len(files))}
-	workers := runtime.GOMAXPROCS(0)
-	g, ctx := errgroup.WithContext(ctx)
-	for w := range workers {
-		g.Go(func() error {
-			for i := w; i < len(files); i += workers {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				if err := decodeTinyFile(s.Pixels[i*tinyBytes:(i+1)*tinyBytes], files[i].path); err != nil {
-					return err
-				}
-				s.Labels[i] = files[i].label
+	err := onAllCores(ctx, len(files), func() func(int) error {
+		var rgb = shaper{height: tinySide, width: tinySide, channels: 3, background: color.White}
+		return func(i int) error {
+			s.Labels[i] = files[i].label
+			if err := decodeTinyFile(s.Pixels[i*tinyBytes:(i+1)*tinyBytes], files[i].path, &rgb); err != nil {
+				return fmt.Errorf("%s: %w", files[i].path, err)
 			}
 			return nil
-		})
-	}
-	return s, g.Wait()
+		}
+	})
+	return s, err
 }
 
-func decodeTinyFile(dst []uint8, path string) error {
-	f, err := os.Open(path)
+func decodeTinyFile(dst []uint8, path string, rgb *shaper) error {
+	data, err := readPicture(path)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	info, err := f.Stat()
+	img, err := decodePicture(data)
 	if err != nil {
 		return err
 	}
-	if info.Size() > maxJPEGBytes {
-		return fmt.Errorf("%s: %d bytes: too large for a %d×%d image", path, info.Size(), tinySide, tinySide)
+	if size := img.Bounds().Size(); size != image.Pt(tinySide, tinySide) {
+		return fmt.Errorf("image is %d×%d; want %d×%d", size.X, size.Y, tinySide, tinySide)
 	}
-	data := make([]byte, info.Size())
-	if _, err := f.ReadAt(data, 0); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	if err := decodeTinyJPEG(dst, data); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
+	rgb.shape(dst, img)
 	return nil
 }
 
-// decodeTinyJPEG writes the RGB bytes of a 64×64 JPEG to dst.
-func decodeTinyJPEG(dst []uint8, data []byte) error {
-	cfg, err := jpeg.DecodeConfig(bytes.NewReader(data))
-	if err != nil {
-		return err
-	}
-	if cfg.Width != tinySide || cfg.Height != tinySide {
-		return fmt.Errorf("image is %d×%d: want %d×%d", cfg.Width, cfg.Height, tinySide, tinySide)
-	}
-	img, err := jpeg.Decode(bytes.NewReader(data))
-	if err != nil {
-		return err
-	}
-	toRGB(dst, img)
-	return nil
-}
-
-// toRGB writes img to dst with channels last; grey images get three equal channels.
-func toRGB(dst []uint8, img image.Image) {
-	b := img.Bounds()
-	k := 0
-	for y := b.Min.Y; y < b.Max.Y; y++ {
-		for x := b.Min.X; x < b.Max.X; x++ {
-			switch img := img.(type) {
-			case *image.YCbCr:
-				c := img.YCbCrAt(x, y)
-				dst[k], dst[k+1], dst[k+2] = color.YCbCrToRGB(c.Y, c.Cb, c.Cr)
-			case *image.Gray:
-				v := img.GrayAt(x, y).Y
-				dst[k], dst[k+1], dst[k+2] = v, v, v
-			default:
-				c := color.NRGBAModel.Convert(img.At(x, y)).(color.NRGBA)
-				dst[k], dst[k+1], dst[k+2] = c.R, c.G, c.B
+// halve makes n images of even height and width half as high and wide. Each new pixel is the mean of four, rounded to
+// the nearest byte and upwards from the middle.
+func halve(pixels []uint8, n, height, width, channels int) []uint8 {
+	out := make([]uint8, 0, len(pixels)/4)
+	row := width * channels
+	for y := 0; y < n*height; y += 2 {
+		upper, lower := pixels[y*row:(y+1)*row], pixels[(y+1)*row:(y+2)*row]
+		for x := 0; x < row; x += 2 * channels {
+			for c := x; c < x+channels; c++ {
+				sum := int(upper[c]) + int(upper[c+channels]) + int(lower[c]) + int(lower[c+channels])
+				out = append(out, uint8((sum+2)/4))
 			}
-			k += 3
 		}
 	}
+	return out
 }
 
 // keepTiny leaves out the test images: nobody has their labels.

@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/ctxio"
@@ -136,18 +135,34 @@ func (e *entry) verifyFile(ctx context.Context, dir string, f File) (Status, str
 		if err == nil {
 			return OK, ""
 		}
-		if e.check != nil {
-			// A smaller but well-formed file is worth telling from a broken one.
-			if s, detail := e.check(ctx, path, f); s == Partial {
-				return s, detail
-			}
+		if s, detail := e.checkFile(ctx, path, f); s == Partial { // smaller but well-formed, not broken
+			return s, detail
 		}
 		return Damaged, err.Error()
 	}
-	if e.check == nil {
+	return e.checkFile(ctx, path, f)
+}
+
+// checkFile judges a file or folder by its content.
+func (e *entry) checkFile(ctx context.Context, path string, f File) (Status, string) {
+	kind := "images"
+	if strings.Contains(f.Path, "-labels-") {
+		kind = "labels"
+	}
+	n, err := e.format.check(ctx, path, f)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // in a folder
+		return Partial, err.Error()
+	case err != nil:
+		return Damaged, err.Error()
+	case n < f.Samples:
+		return Partial, fmt.Sprintf("%d of %d %s", n, f.Samples, kind)
+	case n > f.Samples:
+		return Damaged, fmt.Sprintf("%d %s; the official set has %d there", n, kind, f.Samples)
+	case n == 0:
 		return Readable, ""
 	}
-	return e.check(ctx, path, f)
+	return Readable, fmt.Sprintf("%d %s", n, kind)
 }
 
 // checkSum compares a file with its SHA-256.
@@ -165,95 +180,4 @@ func checkSum(ctx context.Context, path, want string) error {
 		return fmt.Errorf("SHA-256 is %s, published is %s", got, want)
 	}
 	return nil
-}
-
-func checkIDXFile(_ context.Context, path string, f File) (Status, string) {
-	kind := "labels"
-	if idxDims(f.Path) == 3 {
-		kind = "images"
-	}
-	sizes, _, err := readIDX(path, idxDims(f.Path))
-	if err != nil {
-		return Damaged, err.Error()
-	}
-	return compareCount(sizes[0], f.Samples, kind)
-}
-
-// compareCount judges a well-formed file or folder by how many samples it has.
-func compareCount(n, official int, kind string) (Status, string) {
-	switch {
-	case n < official:
-		return Partial, fmt.Sprintf("%d of %d %s", n, official, kind)
-	case n > official:
-		return Damaged, fmt.Sprintf("%d %s: the official set has %d there", n, kind, official)
-	}
-	return Readable, fmt.Sprintf("%d %s", n, kind)
-}
-
-func checkCIFAR10File(ctx context.Context, path string, f File) (Status, string) {
-	return checkCIFARFile(ctx, path, f, 1, 10)
-}
-
-func checkCIFAR100File(ctx context.Context, path string, f File) (Status, string) {
-	return checkCIFARFile(ctx, path, f, 2, 100)
-}
-
-func checkCIFARFile(ctx context.Context, path string, f File, labelBytes, classes int) (Status, string) {
-	if strings.HasSuffix(path, ".txt") {
-		return checkNames(path, classes)
-	}
-	s, err := readCIFAR(ctx, labelBytes, classes, path)
-	if err != nil {
-		return Damaged, err.Error()
-	}
-	return compareCount(s.Len(), f.Samples, "images")
-}
-
-func checkNames(path string, want int) (Status, string) {
-	if _, err := readNames(path, want); err != nil {
-		return Damaged, err.Error()
-	}
-	return Readable, ""
-}
-
-// checkTinyFile checks one file of Tiny ImageNet, or counts and decodes the images of a folder.
-func checkTinyFile(ctx context.Context, path string, f File) (Status, string) {
-	dir, rel := filepath.Dir(path), strings.TrimPrefix(f.Path, tinyFolder+"/")
-	if strings.HasPrefix(rel, "val/") {
-		dir = filepath.Dir(dir)
-	}
-	wnids, err := readWNIDs(dir)
-	if err != nil {
-		return Damaged, err.Error()
-	}
-	switch rel {
-	case "words.txt":
-		_, err = tinyNames(dir, wnids)
-	case "val/val_annotations.txt":
-		_, err = tinyVal(dir, wnids)
-	case "val/images/":
-		return checkTinyImages(ctx, dir, wnids, tinyVal, f.Samples)
-	case "train/":
-		return checkTinyImages(ctx, dir, wnids, tinyTrain, f.Samples)
-	}
-	if err != nil {
-		return Damaged, err.Error()
-	}
-	return Readable, ""
-}
-
-func checkTinyImages(ctx context.Context, dir string, wnids []string, list func(string, []string) ([]tinyFile, error), official int) (Status, string) {
-	files, err := list(dir, wnids)
-	for some := range slices.Chunk(files, 1000) { // all at once would need 1.2 GB
-		if err == nil {
-			_, err = decodeTiny(ctx, some)
-		}
-	}
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return Partial, err.Error()
-	case err != nil:
-		return Damaged, err.Error()
-	}
-	return compareCount(len(files), official, "images")
 }

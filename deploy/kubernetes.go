@@ -29,7 +29,7 @@ type Kubernetes struct {
 	Files       []string // files and folders outside the data folder from which the grid reads
 
 	Shards     int
-	Jobs       int           // processes of a pod
+	Jobs       int           // runs that a pod makes at the same time
 	Concurrent int           // pods at the same time; 0 stands for one for each shard
 	Retries    int           // how often a shard's pod may fail; disruptions and saved interruptions do not count
 	Grace      time.Duration // how long a pod may take to save before it is killed
@@ -53,8 +53,8 @@ var (
 	subPath    = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$`)
 )
 
-// Validate returns an error that names the first thing that is wrong.
-func (k Kubernetes) Validate() error {
+// validate returns an error that names the first thing that is wrong.
+func (k Kubernetes) validate() error {
 	return checks(
 		gridName(k.Grid), printables("a flag", k.Flags),
 		k.checkName(),
@@ -134,7 +134,7 @@ const (
 
 // Write writes the manifest, which is to be created with kubectl.
 func (k Kubernetes) Write(w io.Writer) error {
-	if err := k.Validate(); err != nil {
+	if err := k.validate(); err != nil {
 		return err
 	}
 	k.Name = k.name()

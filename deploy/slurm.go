@@ -44,8 +44,8 @@ var (
 	slurmWord   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.,@:+-]{0,99}$`)
 )
 
-// Validate returns an error that names the first thing that is wrong.
-func (s Slurm) Validate() error {
+// validate returns an error that names the first thing that is wrong.
+func (s Slurm) validate() error {
 	return checks(
 		gridName(s.Grid), printables("a flag", s.Flags),
 		absolute("the grid's folder", s.Dir),
@@ -100,7 +100,7 @@ var slurmScript = template.Must(template.New("slurm").Funcs(functions).Parse(slu
 
 // Write writes the script, which is to be submitted with sbatch.
 func (s Slurm) Write(w io.Writer) error {
-	if err := s.Validate(); err != nil {
+	if err := s.validate(); err != nil {
 		return err
 	}
 	return slurmScript.Execute(w, struct {

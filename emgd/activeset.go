@@ -28,7 +28,7 @@ type activeSet struct {
 	q0      float64   // the constant of ‖d‖² = νᵀCν + 2qᵀν + q0
 	least   []float64 // the floor itself, scaled like ν; q = C·least
 	size0   float64   // the floor's part of Σλ_i‖J_i‖, scaled
-	unit    int       // the exponent of m of [Solver.scale]
+	unit    int       // the exponent of m of [Solver.scale], for [Solver.finish]
 
 	nu, g      []float64 // the weights, and Cν+q
 	kappa      float64   // the multiplier of sᵀν = τ

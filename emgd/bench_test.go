@@ -43,24 +43,3 @@ func BenchmarkSolve(b *testing.B) {
 		}
 	}
 }
-
-func BenchmarkFactors(b *testing.B) {
-	for _, rule := range []Rule{GMC, GS} {
-		b.Run(rule.String(), func(b *testing.B) {
-			const k = 20
-			gram, sigma := benchmarkProblem(k)
-			p := of(gram)
-			ids := make([]int, k)
-			for i := range ids {
-				ids[i] = i
-			}
-			e := Elastic{Rule: rule}
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := e.Factors(ids, p, sigma); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}

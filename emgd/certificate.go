@@ -43,38 +43,16 @@ var statusMessages = []string{
 }
 
 // String returns the short name, e.g. "optimal".
-func (s Status) String() string {
-	if s < 0 || int(s) >= len(statusNames) {
-		return fmt.Sprintf("Status(%d)", int(s))
-	}
-	return statusNames[s]
-}
+func (s Status) String() string { return nameOf(statusNames, int(s)) }
 
 // Message says in a sentence what the status means and what to try.
-func (s Status) Message() string {
-	if s < 0 || int(s) >= len(statusMessages) {
-		return s.String()
-	}
-	return statusMessages[s]
-}
+func (s Status) Message() string { return nameOf(statusMessages, int(s)) }
 
 // MarshalText writes the short name.
-func (s Status) MarshalText() ([]byte, error) {
-	if s < 0 || int(s) >= len(statusNames) {
-		return nil, fmt.Errorf("emgd: unknown status %d", int(s))
-	}
-	return []byte(statusNames[s]), nil
-}
+func (s Status) MarshalText() ([]byte, error) { return writeName(statusNames, int(s)) }
 
 // UnmarshalText reads a short name.
-func (s *Status) UnmarshalText(text []byte) error {
-	i := slices.Index(statusNames, string(text))
-	if i < 0 {
-		return fmt.Errorf("emgd: unknown status %q", text)
-	}
-	*s = Status(i)
-	return nil
-}
+func (s *Status) UnmarshalText(text []byte) error { return readName(statusNames, text, (*int)(s)) }
 
 // Certificate holds the weights of one solve and the proof of their optimality. Lambda,
 // Sigma and Slacks have one entry per gradient, in the order of the Gram matrix.
@@ -134,11 +112,12 @@ func (c *Certificate) Clone() *Certificate {
 // Message says in a sentence what the status means and what to try, and names the rows left out,
 // counted from 0.
 func (c *Certificate) Message() string {
-	switch n := len(c.Dropped); {
-	case n == 1:
-		return fmt.Sprintf("%s; left out, as zero next to the longest gradient: row %d (counted from 0)", c.Status.Message(), c.Dropped[0])
-	case n > 1:
-		return fmt.Sprintf("%s; left out, as zero next to the longest gradient: rows %s (counted from 0)", c.Status.Message(), strings.Trim(fmt.Sprint(c.Dropped), "[]"))
+	if len(c.Dropped) == 0 {
+		return c.Status.Message()
 	}
-	return c.Status.Message()
+	rows := "row"
+	if len(c.Dropped) > 1 {
+		rows = "rows"
+	}
+	return fmt.Sprintf("%s; left out, as zero next to the longest gradient: %s %s (counted from 0)", c.Status.Message(), rows, strings.Trim(fmt.Sprint(c.Dropped), "[]"))
 }

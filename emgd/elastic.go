@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 )
 
-// Rule says what the elastic factors are computed from.
+// Rule is the quantity that elastic factors are computed from.
 type Rule int
 
 const (
@@ -29,31 +28,13 @@ const (
 var ruleNames = []string{"gmc", "gs", "log-gmc"}
 
 // String returns "gmc", "gs" or "log-gmc".
-func (r Rule) String() string {
-	if r < 0 || int(r) >= len(ruleNames) {
-		return fmt.Sprintf("Rule(%d)", int(r))
-	}
-	return ruleNames[r]
-}
+func (r Rule) String() string { return nameOf(ruleNames, int(r)) }
 
 // MarshalText writes what String returns.
-func (r Rule) MarshalText() ([]byte, error) {
-	if r < 0 || int(r) >= len(ruleNames) {
-		return nil, fmt.Errorf("emgd: unknown rule %d", int(r))
-	}
-	return []byte(ruleNames[r]), nil
-}
+func (r Rule) MarshalText() ([]byte, error) { return writeName(ruleNames, int(r)) }
 
 // UnmarshalText reads what MarshalText writes.
-func (r *Rule) UnmarshalText(text []byte) error {
-	for i, name := range ruleNames {
-		if string(text) == name {
-			*r = Rule(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("emgd: unknown rule %q; want one of %s", text, strings.Join(ruleNames, ", "))
-}
+func (r *Rule) UnmarshalText(text []byte) error { return readName(ruleNames, text, (*int)(r)) }
 
 const (
 	// DefaultTau is the temperature of the authors' code, in units of the gradient norm.
@@ -68,7 +49,7 @@ const (
 
 // Elastic computes the elastic factors σ = softmax(z/τ) of one step after another. The zero value is GMC with
 // τ = 5 and ε1 = 0.9. What it remembers is keyed by stream id, so streams may join and leave at any step.
-// Settings and memory are saved and restored as JSON. A copy shares its memory with the original, and neither is safe for
+// Settings and memory are saved and restored as JSON. It is not safe for
 // concurrent use.
 type Elastic struct {
 	Rule Rule
@@ -87,15 +68,6 @@ type Elastic struct {
 	level float64         // the moving average behind AutoTau
 	seen  bool            // level has a value
 	z     []float64
-	past  past
-}
-
-// past is what was remembered of the streams of the latest call, before it.
-type past struct {
-	ids   []int
-	norms []float64 // -1 for a stream that was new
-	level float64
-	seen  bool
 }
 
 // Factors updates what is remembered of the given streams and writes their factors to sigma. They sum to 1
@@ -122,7 +94,6 @@ func (e *Elastic) Factors(ids []int, p *Problem, sigma []float64) error {
 				return fmt.Errorf("emgd: the length of gradient %d (counted from 0) leaves the range of float64; scale the gradients down", i)
 			}
 		}
-		e.note(ids)
 		e.observe(ids, z)
 	}
 	if e.Rule == LogGMC {
@@ -133,37 +104,14 @@ func (e *Elastic) Factors(ids []int, p *Problem, sigma []float64) error {
 	return nil
 }
 
-// End forgets a stream that has finished. Unknown ids are ignored.
+// End forgets a finished stream. Unknown ids are ignored.
 func (e *Elastic) End(id int) { delete(e.norms, id) }
 
-// Undo takes the latest successful call of Factors back, for a caller whose step was not made after
-// all. It must be the next call after that one. A second Undo in a row changes nothing.
-func (e *Elastic) Undo() {
-	if len(e.past.ids) == 0 {
-		return
-	}
-	for i, id := range e.past.ids {
-		if m := e.past.norms[i]; m < 0 {
-			delete(e.norms, id)
-		} else {
-			e.norms[id] = m
-		}
-	}
-	e.level, e.seen = e.past.level, e.past.seen
-	e.past.ids = e.past.ids[:0]
-}
-
-// note keeps what Undo will need.
-func (e *Elastic) note(ids []int) {
-	p := &e.past
-	p.ids, p.norms, p.level, p.seen = append(p.ids[:0], ids...), p.norms[:0], e.level, e.seen
-	for _, id := range ids {
-		m, known := e.norms[id]
-		if !known {
-			m = -1
-		}
-		p.norms = append(p.norms, m)
-	}
+// Clone returns a copy that remembers the same and shares nothing with e.
+func (e *Elastic) Clone() *Elastic {
+	c := *e
+	c.norms, c.z = maps.Clone(e.norms), nil
+	return &c
 }
 
 // Norm returns m_i of a stream, the moving average of its gradient norm, and whether it is known.
@@ -171,9 +119,6 @@ func (e *Elastic) Norm(id int) (m float64, ok bool) {
 	m, ok = e.norms[id]
 	return m, ok
 }
-
-// Temperature returns the τ that the latest call of Factors used.
-func (e *Elastic) Temperature() float64 { return e.temperature() }
 
 func (e *Elastic) checkSettings() error {
 	switch {

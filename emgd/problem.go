@@ -69,7 +69,7 @@ func NewProblem(gram []float64) (*Problem, error) {
 	return scaled(gram, k), nil
 }
 
-// checkPairs refuses what no two gradients have; top is the largest squared length.
+// checkPairs refuses products that no two gradients can have; top is the largest squared length.
 func checkPairs(gram []float64, k int, top float64) error {
 	for i := range k {
 		for j := range i {
@@ -188,8 +188,8 @@ func largest(row []float64) (top float64) {
 	return top
 }
 
-// Possible says whether some K gradients have the Gram matrix, of which every pair is possible: whether its cosines have
-// a Cholesky factor. If they were rounded, they may have an eigenvalue of −K·rounding, which is added to the diagonal.
+// Possible reports whether K gradients with this Gram matrix can exist, where any two can: whether its cosines have
+// a Cholesky factor. Rounding may give them an eigenvalue of −K·rounding, so that much is added to the diagonal.
 func (p *Problem) Possible() bool {
 	k := p.k
 	if k <= 2 {
@@ -212,14 +212,24 @@ func (p *Problem) square(i int) float64 { return p.c[i*p.k+i] }
 // Length is ‖J_i‖, which may be infinite where float64 cannot hold it.
 func (p *Problem) Length(i int) float64 { return math.Ldexp(math.Sqrt(p.square(i)), p.exp[i]) }
 
-// Exponent is the one of [Problem.Gram]: 0 for gradients of ordinary size.
-func (p *Problem) Exponent() int {
-	top, some := 0, false
+// relative is ‖J_i‖²/4^exponent.
+func (p *Problem) relative(i, exponent int) float64 {
+	return math.Ldexp(p.square(i), 2*(p.exp[i]-exponent))
+}
+
+// longest is the largest exponent of a gradient that is not 0, if there is one.
+func (p *Problem) longest() (top int, some bool) {
 	for i, e := range p.exp {
 		if p.square(i) > 0 && (!some || e > top) {
 			top, some = e, true
 		}
 	}
+	return top, some
+}
+
+// Exponent is the exponent of the unit of [Problem.Gram]: 0 for gradients of ordinary size.
+func (p *Problem) Exponent() int {
+	top, _ := p.longest()
 	if -ordinary <= top && top <= ordinary {
 		return 0
 	}
@@ -236,7 +246,7 @@ func (p *Problem) Gram() []float64 {
 	return gram
 }
 
-// Times is the problem of the gradients multiplied by 2^exponent.
+// Times returns the problem of the gradients multiplied by 2^exponent.
 func (p *Problem) Times(exponent int) *Problem {
 	q := *p
 	q.exp, q.rows = slices.Clone(p.exp), nil
@@ -246,7 +256,7 @@ func (p *Problem) Times(exponent int) *Problem {
 	return &q
 }
 
-// Only is the problem of some of the gradients.
+// Only returns the problem of the given gradients.
 func (p *Problem) Only(rows []int) *Problem {
 	q := &Problem{k: len(rows)}
 	for _, i := range rows {

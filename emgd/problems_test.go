@@ -3,23 +3,7 @@ package emgd
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 )
-
-// problem is a random instance: the Gram matrix of K gradients, factors, and solver settings.
-type problem struct {
-	gram, sigma []float64
-	floor       float64
-	zero        ZeroPolicy
-	zeroTol     float64
-	kind        string // "near": has near-copies; "raw": perhaps no Gram matrix at all
-}
-
-func (p *problem) k() int { return len(p.sigma) }
-
-func (p *problem) solver() *Solver {
-	return &Solver{Floor: p.floor, Zero: p.zero, ZeroTol: p.zeroTol}
-}
 
 // of and from are the problems of a Gram matrix and of gradients that are known to be good.
 func of(gram []float64) *Problem     { return sure(NewProblem(gram)) }
@@ -174,111 +158,24 @@ func randomSigma(r *rand.Rand, gram []float64, k int) []float64 {
 	return sigma
 }
 
-func randomProblem(r *rand.Rand, maxK int) *problem {
-	k := 1 + r.IntN(maxK)
+// randomProblem draws gradients from 1e-15 to 1e15 with duplicate, opposite, nearly parallel, zero and rank-deficient rows,
+// every kind of factors, and floors.
+func randomProblem(r *rand.Rand) *instance {
+	k := 1 + r.IntN(20)
 	rows, near := randomRows(r, k)
-	p := &problem{gram: gramOf(rows), zeroTol: -1}
-	if near {
-		p.kind = "near"
-	}
-	p.sigma = randomSigma(r, p.gram, k)
+	p := &instance{rows: rows, gram: true, near: near, solver: Solver{ZeroTol: -1}}
+	p.sigma = randomSigma(r, gramOf(rows), k)
 	if r.IntN(3) == 0 {
-		p.zero = Keep
+		p.solver.Zero = Keep
 	}
 	if r.IntN(4) == 0 {
-		p.zeroTol = 0
+		p.solver.ZeroTol = 0
 	}
 	if r.IntN(5) == 0 {
-		sum := 0.0
-		for _, s := range p.sigma {
-			sum += s
-		}
-		p.floor = 1 / (float64(k) + 1) / sum
+		p.solver.Floor = 1 / (float64(k) + 1) / sumOf(p.sigma)
 		if r.IntN(2) == 0 {
-			p.floor = r.Float64() / sum
+			p.solver.Floor = r.Float64() / sumOf(p.sigma)
 		}
 	}
 	return p
-}
-
-// dd is an unevaluated sum hi+lo with twice the precision of float64: the judge must round less
-// than the judged.
-type dd struct{ hi, lo float64 }
-
-func (a dd) addProduct(x, y float64) dd {
-	p := x * y
-	e := math.FMA(x, y, -p)
-	return a.add(p).add(e)
-}
-
-func (a dd) add(x float64) dd {
-	s := a.hi + x
-	b := s - a.hi
-	e := (a.hi - (s - b)) + (x - b)
-	e += a.lo
-	t := s + e
-	return dd{t, e - (t - s)}
-}
-
-func (a dd) value() float64 { return a.hi + a.lo }
-
-// judge recomputes the optimality conditions from M, σ and λ alone and returns the worst violation
-// relative to ‖J_i‖‖d‖ + σ_i|level|, and the error of Σλσ = 1.
-func judge(p *problem, c *Certificate) (violation, constraint float64) {
-	k := p.k()
-	gain := make([]dd, k)
-	norm2, linear, sum := dd{}, dd{}, dd{}
-	dropped := make([]bool, k)
-	for _, i := range c.Dropped {
-		dropped[i] = true
-	}
-	free := 0.0
-	for i := range k {
-		sum = sum.addProduct(c.Lambda[i], p.sigma[i])
-		if dropped[i] {
-			continue
-		}
-		free += p.sigma[i]
-		for j := range k {
-			if !dropped[j] {
-				gain[i] = gain[i].addProduct(p.gram[i*k+j], c.Lambda[j])
-			}
-		}
-		norm2 = norm2.addProduct(c.Lambda[i], gain[i].hi).addProduct(c.Lambda[i], gain[i].lo)
-		linear = linear.addProduct(p.floor, gain[i].hi).addProduct(p.floor, gain[i].lo)
-	}
-	constraint = math.Abs(sum.value() - 1)
-	norm := math.Sqrt(max(0, norm2.value()))
-	switch c.Status {
-	case FloorInfeasible:
-		return 0, constraint
-	case Stationary:
-		size := 0.0
-		for i, l := range c.Lambda {
-			size += l * math.Sqrt(p.gram[i*k+i])
-		}
-		if norm > 1.001*stationary(k)*size {
-			return math.Inf(1), constraint
-		}
-		return 0, constraint
-	}
-	level := norm2.value()
-	if p.floor > 0 {
-		level = c.Level
-	}
-	for i := range k {
-		if dropped[i] {
-			continue
-		}
-		scale := math.Sqrt(p.gram[i*k+i])*norm + p.sigma[i]*max(norm2.value(), math.Abs(level))
-		if scale == 0 {
-			continue
-		}
-		slack := gain[i].addProduct(-p.sigma[i], level).value()
-		if c.Lambda[i] > p.floor && slices.Contains(c.Active, i) {
-			slack = -math.Abs(slack)
-		}
-		violation = max(violation, -slack/scale)
-	}
-	return violation, constraint
 }

@@ -1,6 +1,7 @@
 package emgd
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -8,7 +9,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
-// ZeroPolicy says what happens to streams whose gradient is zero next to the others (docs/method.md §1.5).
+// ZeroPolicy decides about streams whose gradient is zero next to the others (docs/method.md §1.5).
 type ZeroPolicy int
 
 const (
@@ -24,7 +25,7 @@ const (
 const DefaultZeroTol = 1e-12
 
 // Solver finds the weights λ that minimise ‖Σλ_iJ_i‖² subject to Σλ_iσ_i = 1 and λ ≥ Floor, exactly
-// and from a [Problem], the Gram matrix, alone (docs/method.md §2.3, §2.4). The zero value is ready. It reuses its memory:
+// and from a [Problem] alone (docs/method.md §2.3, §2.4). The zero value is ready. It reuses its memory:
 // once it has seen its largest K, Solve allocates nothing. It is not safe for concurrent use.
 //
 // Gradients of very different lengths cause no difficulty. K = 1 and K = 2 have closed forms; beyond, an active-set
@@ -41,14 +42,9 @@ type Solver struct {
 	cert    Certificate
 	problem *Problem
 	rows    []int // the rows that take part
-	exp     []int // the exponent of their length
+	shift   []int // λ_i = floor + ν_i/2^shift_i takes the solution of the scaled problem back; see scale
 	set     activeSet
 }
-
-// stationary is the ratio ‖d‖/Σλ_i‖J_i‖ up to which d cannot be told from 0: rounding in M alone
-// moves ‖d‖² by about 1e-16·K·(Σλ_i‖J_i‖)², and below this ratio the conditions on J_i·d cannot be
-// met to nine digits.
-func stationary(k int) float64 { return 4e-7 * math.Sqrt(float64(k)) }
 
 // Solve returns the weights for a problem of K gradients and the elastic factors
 // sigma (length K, ≥ 0, not all 0; they need not sum to 1, and all 1 gives MGDA). The certificate
@@ -63,6 +59,9 @@ func (s *Solver) Solve(p *Problem, sigma []float64) (*Certificate, error) {
 	if !(s.Floor >= 0) || math.IsInf(s.Floor, 1) || s.ZeroTol-s.ZeroTol != 0 || s.ZeroTol >= 1 || s.Zero != Drop && s.Zero != Keep {
 		panic(fmt.Sprintf("emgd: Floor %v, ZeroTol %v, Zero %d; want a finite number ≥ 0, one below 1, and Drop or Keep", s.Floor, s.ZeroTol, int(s.Zero)))
 	}
+	if err := checkSigma(sigma); err != nil {
+		return nil, err
+	}
 	c, err := s.solve(p, sigma)
 	if err == nil && p.rows != nil && c.Status != Stationary && c.Cancellation < delicate {
 		return s.solve(p.exact(), sigma)
@@ -74,10 +73,20 @@ func (s *Solver) Solve(p *Problem, sigma []float64) (*Certificate, error) {
 // ‖d‖², begins to show in the certificate.
 const delicate = 1e-3
 
-func (s *Solver) solve(p *Problem, sigma []float64) (*Certificate, error) {
-	if err := checkSigma(sigma); err != nil {
-		return nil, err
+// checkSigma refuses factors out of range.
+func checkSigma(sigma []float64) error {
+	for i, v := range sigma {
+		if !(v >= 0) || math.IsInf(v, 1) {
+			return fmt.Errorf("entry %d of sigma is %g: an elastic factor is a finite number, and not negative", i+1, v)
+		}
 	}
+	if slices.Max(sigma) == 0 {
+		return errors.New("every entry of sigma is 0; at least one elastic factor must be positive for Σλ_iσ_i = 1")
+	}
+	return nil
+}
+
+func (s *Solver) solve(p *Problem, sigma []float64) (*Certificate, error) {
 	s.problem = p
 	defer func() { s.problem = nil }() // its gradients are the caller's
 	s.reset(sigma)
@@ -86,21 +95,21 @@ func (s *Solver) solve(p *Problem, sigma []float64) (*Certificate, error) {
 		return s.onZeroRows()
 	}
 	s.scale()
-	switch {
-	case !s.feasible():
+	switch w := &s.set; {
+	case s.Floor*s.factors() > 1+1e-12:
 		s.equal()
 		return s.finish(FloorInfeasible)
 	case s.Floor > 0 || len(s.rows) > 2:
-		s.set.solve()
-		s.set.refine()
+		w.solve()
+		w.refine()
 	case len(s.rows) == 2:
-		s.set.pair()
-		if p.lo != nil && s.set.cancels() {
-			s.set.solve()
-			s.set.refine()
+		w.pair()
+		if p.lo != nil && w.cancels() {
+			w.solve()
+			w.refine()
 		}
 	default:
-		s.set.single()
+		w.single()
 	}
 	return s.finish(Optimal)
 }
@@ -116,7 +125,7 @@ func (s *Solver) reset(sigma []float64) {
 	clear(c.Lambda)
 	clear(c.Slacks)
 	copy(c.Sigma, sigma)
-	s.rows, s.exp = fp.Grow(s.rows, k)[:0], fp.Grow(s.exp, k)
+	s.rows, s.shift = fp.Grow(s.rows, k)[:0], fp.Grow(s.shift, k)
 }
 
 // choose fills rows and the certificate's Dropped. Where all rows with a factor would be dropped, those
@@ -129,16 +138,12 @@ func (s *Solver) choose() {
 }
 
 func (s *Solver) sift(keepFactors bool) {
-	c, p, far := &s.cert, s.problem, math.MinInt
+	c, p := &s.cert, s.problem
 	s.rows, c.Dropped = s.rows[:0], c.Dropped[:0]
+	unit, _ := p.longest()
+	top := 0.0 // the largest squared length, over 4^unit as the others
 	for i := range p.k {
-		if m := p.square(i); m > 0 {
-			far = max(far, math.Ilogb(m)+2*p.exp[i])
-		}
-	}
-	top := 0.0 // the largest squared length, over 2^far as the others
-	for i := range p.k {
-		top = max(top, s.relative(i, far))
+		top = max(top, p.relative(i, unit))
 	}
 	tol := s.ZeroTol
 	if tol == 0 {
@@ -146,7 +151,7 @@ func (s *Solver) sift(keepFactors bool) {
 	}
 	for i, sigma := range c.Sigma {
 		moves := p.square(i) > 0
-		long := moves && (tol < 0 || s.relative(i, far) > tol*tol*top)
+		long := moves && (tol < 0 || p.relative(i, unit) > tol*tol*top)
 		if long || keepFactors && moves && sigma > 0 || s.Zero == Keep && (moves || sigma > 0) {
 			s.rows = append(s.rows, i)
 		} else {
@@ -155,32 +160,26 @@ func (s *Solver) sift(keepFactors bool) {
 	}
 }
 
-// relative is ‖J_i‖²/2^far.
-func (s *Solver) relative(i, far int) float64 {
-	return math.Ldexp(s.problem.square(i), 2*s.problem.exp[i]-far)
-}
-
-// feasible says whether some λ ≥ Floor has Σλσ = 1 over the rows that take part.
-func (s *Solver) feasible() bool {
-	sum, least := s.factors()
-	return s.Floor == 0 || s.Floor*sum*least <= 1+1e-12
-}
-
-// factors returns Σσ over the rows that take part as a product of two numbers; the second one is 1
-// unless the sum leaves the range of float64.
-func (s *Solver) factors() (sum, unit float64) {
+// factors returns Σσ over the rows that take part, which may be infinite: any floor is then too high.
+func (s *Solver) factors() (sum float64) {
 	for _, i := range s.rows {
 		sum += s.cert.Sigma[i]
 	}
+	return sum
+}
+
+// share returns 1/Σσ, the weight of each row if all have the same.
+func (s *Solver) share() float64 {
+	sum := s.factors()
 	if !math.IsInf(sum, 1) {
-		return sum, 1
+		return 1 / sum
 	}
 	const part = 0x1p-40
 	sum = 0
 	for _, i := range s.rows {
 		sum += s.cert.Sigma[i] * part
 	}
-	return sum, 1 / part
+	return part / sum
 }
 
 func (s *Solver) anyFactor() bool {
@@ -197,47 +196,32 @@ func (s *Solver) onZeroRows() (*Certificate, error) {
 			s.rows = append(s.rows, i)
 		}
 	}
-	sum, unit := s.factors()
+	equal := s.share()
+	if math.IsInf(equal, 1) {
+		return nil, errRange
+	}
 	for _, i := range s.rows {
-		c.Lambda[i] = 1 / sum / unit
+		c.Lambda[i] = equal
 		c.Active = append(c.Active, i)
 	}
 	c.Status = Stationary
-	return c, s.finite()
+	return c, nil
 }
 
-// equal puts equal weights on the rows that take part, for want of a feasible floor.
+// equal puts equal weights on the rows that take part, because no weights reach the floor.
 func (s *Solver) equal() {
-	w, n := &s.set, len(s.rows)
-	sum, unit := s.factors()
-	w.tau, w.q0, w.size0, w.shifted, w.iterations, w.norm2 = 1, 0, 0, false, 0, 0
+	w, n, lambda := &s.set, len(s.rows), s.share()
+	w.shifted, w.iterations, w.norm2 = false, 0, 0
 	for a := range n {
-		w.nu[a] = math.Ldexp(1/sum/unit, s.exp[a]+w.unit)
+		w.nu[a] = math.Ldexp(lambda, s.shift[a])
 	}
 	for a := range n {
 		w.g[a] = 0
 		for b, v := range w.nu {
 			w.g[a] += w.c[a*n+b] * v
 		}
-	}
-	for a, v := range w.nu {
-		w.norm2 += v * w.g[a]
+		w.norm2 += w.nu[a] * w.g[a]
 	}
 	w.norm2 = max(w.norm2, 0)
 	w.kappa = w.norm2
-}
-
-// checkSigma refuses factors that no problem can have.
-func checkSigma(sigma []float64) error {
-	some := false
-	for i, v := range sigma {
-		if !(v >= 0) || math.IsInf(v, 1) {
-			return fmt.Errorf("entry %d of sigma is %g: an elastic factor is a finite number, and not negative", i+1, v)
-		}
-		some = some || v > 0
-	}
-	if !some {
-		return fmt.Errorf("every entry of sigma is 0; at least one elastic factor must be positive for Σλ_iσ_i = 1")
-	}
-	return nil
 }

@@ -13,25 +13,25 @@ import parallelcl.jax
 jax.config.update("jax_enable_x64", True)
 
 
-def f1(theta):
+def f1(theta: jax.Array) -> jax.Array:
     x, y = theta
     return jnp.log(1 + x * x) + 0.8 * (1 - jnp.exp(x) * jnp.sin(y)) ** 2
 
 
-def f2(theta):
+def f2(theta: jax.Array) -> jax.Array:
     x, y = theta
     return jnp.log(1 + y * y) + 0.004 * (0.1 + jnp.exp(y) * jnp.cos(x)) ** 2
 
 
-def descend(rule, steps=1500, arrival=500, lr=2e-5):
+def descend(rule: parallelcl.Rule, steps: int = 1500, arrival: int = 500, lr: float = 2e-5) -> list[list[float]]:
     """The losses (f1, f2) before each step, and after the last."""
 
     @jax.jit
-    def alone(theta):
+    def alone(theta: jax.Array) -> jax.Array:
         return theta - lr * jax.grad(f1)(theta)
 
     @jax.jit
-    def together(theta):
+    def together(theta: jax.Array) -> jax.Array:
         return theta - lr * parallelcl.jax.direction(rule, [jax.grad(f1)(theta), jax.grad(f2)(theta)])
 
     losses = jax.jit(lambda theta: (f1(theta), f2(theta)))

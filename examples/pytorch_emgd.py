@@ -14,15 +14,15 @@ import parallelcl
 import parallelcl.torch
 
 
-def f1(x, y):
+def f1(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return torch.log(1 + x * x) + 0.8 * (1 - torch.exp(x) * torch.sin(y)) ** 2
 
 
-def f2(x, y):
+def f2(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return torch.log(1 + y * y) + 0.004 * (0.1 + torch.exp(y) * torch.cos(x)) ** 2
 
 
-def descend(rule, steps=1500, arrival=500, lr=2e-5):
+def descend(rule: parallelcl.Rule, steps: int = 1500, arrival: int = 500, lr: float = 2e-5) -> list[list[float]]:
     """The losses (f1, f2) before each step, and after the last."""
     theta = torch.tensor([3.0, 3.0], dtype=torch.float64, requires_grad=True)
     optimizer = torch.optim.SGD([theta], lr=lr)
@@ -41,12 +41,12 @@ def descend(rule, steps=1500, arrival=500, lr=2e-5):
     return curve
 
 
-def main():
+def main() -> None:
     print(f"{'rule':<16} {'f1 when f2 arrives':>20} {'f1 at the end':>15} {'f2 when it arrives':>20} {'f2 at the end':>15}")
     for rule in [parallelcl.Rule("avggrad"), parallelcl.Rule("mgda"), parallelcl.EMGDGMC(tau=5)]:
         curve = descend(rule)
         print(f"{rule.name:<16} {curve[500][0]:>20.4f} {curve[-1][0]:>15.4f} {curve[500][1]:>20.4f} {curve[-1][1]:>15.4f}")
-    print("\nThe mean of the gradients lets f1 rise; EMGD decreases both.", rule.last.certificate.message, sep="\n")
+    print("\nThe mean of the gradients lets f1 rise; EMGD decreases both.", rule.certificate.message, sep="\n")
 
 
 if __name__ == "__main__":

@@ -15,64 +15,62 @@ import (
 // TestAdjustNothing: with τ = 0 no bit differs from plain replay, and while all classes are equally frequent only
 // rounding does.
 func TestAdjustNothing(t *testing.T) {
-	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		o := Options{Increment: scenario.ClassIncremental}
-		plain := trajectory(t, b, "avggrad", nil, o)
-		none := trajectory(t, b, "avggrad+las", map[string]any{"tau": 0}, o)
-		adjusted := trajectory(t, b, "avggrad+las", nil, o)
-		for step := range plain { // in step 6 the first task is in the memory, which has other shares than its own batches
-			if !slices.Equal(none[step], plain[step]) {
-				t.Errorf("step %d: with τ = 0 the parameters differ", step)
-			}
-			if step < 6 {
-				close32(t, adjusted[step], plain[step])
-			}
+	b := pcltest.Backend(t, backend.Go)
+	o := Options{Increment: scenario.ClassIncremental}
+	plain := trajectory(t, b, "avggrad", nil, o)
+	none := trajectory(t, b, "avggrad+las", map[string]any{"tau": 0}, o)
+	adjusted := trajectory(t, b, "avggrad+las", nil, o)
+	for step := range plain { // in step 6 the first task is in the memory, which has other shares than its own batches
+		if !slices.Equal(none[step], plain[step]) {
+			t.Errorf("step %d: with τ = 0 the parameters differ", step)
 		}
-		if last := len(plain) - 1; slices.EqualFunc(adjusted[last], plain[last], func(a, b float32) bool { return max(a-b, b-a) < 1e-3 }) {
-			t.Error("with τ = 1 the parameters end as with plain replay")
+		if step < 6 {
+			close32(t, adjusted[step], plain[step])
 		}
-	})
+	}
+	if last := len(plain) - 1; slices.EqualFunc(adjusted[last], plain[last], func(a, b float32) bool { return max(a-b, b-a) < 1e-3 }) {
+		t.Error("with τ = 1 the parameters end as with plain replay")
+	}
 }
 
 // TestAdjustedLoss: the memory holds 3 samples of each of two classes, and two running tasks have one and three
 // classes; the losses are computed here from the logits.
 func TestAdjustedLoss(t *testing.T) {
-	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		const tau = 0.7
-		l := trained(t, b, newMethod(t, "avggrad+las", map[string]any{"tau": tau}), Options{Increment: scenario.ClassIncremental})
-		d := pcltest.Blobs(6, 24, 5)
-		attach(t, l, blobTask(t, d, 3, 3, 4, 5)) // it shares class 3 with task 2, which has 2 and 3
-		share := []float64{1. / 2, 1. / 2, 1. / 2, 1./2 + 1./3, 1. / 3, 1. / 3}
-		loss := func(row int) (mean float64) {
-			batch := runningTask(l, row+1).current
-			if err := l.aim(batch, rehearsal.Loss{}); err != nil {
-				t.Fatal(err)
-			}
-			logits, _, err := l.describeAt(l.network.theta, batch, rehearsal.Loss{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i := range batch.N {
-				sum := 0.0
-				for o, x := range share {
-					sum += math.Exp(float64(logits[i][o])) * math.Pow(x, tau)
-				}
-				right := batch.Output[i]
-				mean += (math.Log(sum) - float64(logits[i][right]) - tau*math.Log(share[right])) / float64(batch.N)
-			}
-			return mean
+	b := pcltest.Backend(t, backend.Go)
+	const tau = 0.7
+	l := trained(t, b, newMethod(t, "avggrad+las", map[string]any{"tau": tau}), Options{Increment: scenario.ClassIncremental})
+	d := pcltest.Blobs(6, 24, 5)
+	attach(t, l, blobTask(t, d, 3, 3, 4, 5)) // it shares class 3 with task 2, which has 2 and 3
+	share := []float64{1. / 2, 1. / 2, 1. / 2, 1./2 + 1./3, 1. / 3, 1. / 3}
+	loss := func(row int) (mean float64) {
+		batch := runningTask(l, row+1).current
+		if err := l.aim(batch, rehearsal.Loss{}); err != nil {
+			t.Fatal(err)
 		}
-		want := []float64{loss(1), loss(2)}
-		r, err := l.Step()
+		logits, _, err := l.describeAt(l.network.theta, batch, rehearsal.Loss{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, x := range want {
-			if math.Abs(r.Losses[1+i]-x) > 1e-5 {
-				t.Errorf("row %d has loss %g, want %g", r.IDs[1+i], r.Losses[1+i], x)
+		for i := range batch.N {
+			sum := 0.0
+			for o, x := range share {
+				sum += math.Exp(float64(logits[i][o])) * math.Pow(x, tau)
 			}
+			right := batch.Output[i]
+			mean += (math.Log(sum) - float64(logits[i][right]) - tau*math.Log(share[right])) / float64(batch.N)
 		}
-	})
+		return mean
+	}
+	want := []float64{loss(1), loss(2)}
+	r, err := l.Step()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, x := range want {
+		if math.Abs(r.Losses[1+i]-x) > 1e-5 {
+			t.Errorf("row %d has loss %g, want %g", r.IDs[1+i], r.Losses[1+i], x)
+		}
+	}
 }
 
 // TestAbsentClasses: a class of a task that was dropped, with nothing kept, competes no more.

@@ -1,6 +1,7 @@
 package pcl
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -19,19 +20,25 @@ import (
 // the first batch of the task's stream, unless the stream is not ready. After an error the learner is unchanged.
 // A task that has ended and comes back is attached by [Learner.Reattach].
 func (l *Learner) Attach(t Task) (id int, err error) {
-	if err := l.enter(false); err != nil {
-		return 0, err
+	t.require()
+	return get(l, "attach", func() (int, error) {
+		t.Classes, t.ClassNames = slices.Clone(t.Classes), slices.Clone(t.ClassNames)
+		a := &task{Task: t, id: l.roll.last() + 1, samples: new(atomic.Int64)}
+		if err := l.begin(a); err != nil {
+			a.free()
+			return 0, fmt.Errorf("%s: %w", label(a.id, a.Name), err)
+		}
+		l.roll.add(a.Task, a.samples)
+		l.arrived(a)
+		return a.id, nil
+	})
+}
+
+// require panics if a task has no stream.
+func (t Task) require() {
+	if t.Stream == nil {
+		panic("pcl: a task needs a Stream")
 	}
-	defer l.leave()
-	t.Classes, t.ClassNames = slices.Clone(t.Classes), slices.Clone(t.ClassNames)
-	a := &task{Task: t, id: l.roll.last() + 1, samples: new(atomic.Int64)}
-	if err := l.begin(a); err != nil {
-		a.free()
-		return 0, fmt.Errorf("pcl: %s: %w", label(a.id, t.Name), err)
-	}
-	l.roll.add(a.Task, a.samples)
-	l.arrived(a)
-	return a.id, nil
 }
 
 // arrived is called when a task has begun.
@@ -48,8 +55,8 @@ func (l *Learner) changed() {
 }
 
 // listen has a task's stream ring the bell.
-func (l *Learner) listen(t *task) (err error) {
-	return guarded("the stream", func() (err error) {
+func (l *Learner) listen(t *task) error {
+	return guarded("the stream", func() error {
 		if s, ok := t.Stream.(data.Notifier); ok {
 			t.silence = s.Notify(l.bell.ring)
 		}
@@ -57,63 +64,44 @@ func (l *Learner) listen(t *task) (err error) {
 	})
 }
 
-// hush undoes listen. A stream that panics here is not heard of any more.
-func (t *task) hush() {
-	if silence := t.silence; silence != nil {
-		t.silence = nil
-		_ = guarded("the stream", func() error { silence(); return nil })
-	}
-}
-
 // Reattach restarts an ended task: it keeps its outputs, and its samples stay in the memory. When it ends again, old and
 // new samples compete for the task's places, at random or, if the method ranks samples, in one ranking. Of t, only Stream
 // is required. Classes, if given, must be the task's; Name, ClassNames and Test, if given, replace the old ones. After an
 // error the learner is unchanged.
 func (l *Learner) Reattach(id int, t Task) error {
-	if err := l.enter(false); err != nil {
-		return err
-	}
-	defer l.leave()
-	running, err := find("reattach", id, l.roll, l.tasks)
-	if err != nil {
-		return err
-	}
-	old := l.roll.tasks[id-1]
-	a := &task{Task: t, id: id, samples: old.samples}
-	switch {
-	case running != nil:
-		return fmt.Errorf("pcl: reattach: %s has not ended", label(id, old.Name))
-	case t.Classes != nil && !slices.Equal(t.Classes, old.Classes):
-		return fmt.Errorf("pcl: reattach: %s has classes %v, not %v: attach a task of its own for others", label(id, old.Name), old.Classes, t.Classes)
-	}
-	renamed := t.ClassNames != nil && !slices.Equal(t.ClassNames, old.ClassNames)
-	a.Classes, a.ClassNames = old.Classes, old.ClassNames
-	if renamed {
-		a.ClassNames = slices.Clone(t.ClassNames)
-	}
-	if a.Name == "" {
-		a.Name = old.Name
-	}
-	if a.Test == nil {
-		a.Test = old.Test
-	}
-	err = errors.Join(a.check(), l.fitsMethod(id, l.heads.Contiguous(id))) // a task of another network may not fit
-	if renamed {
-		err = errors.Join(err, a.agrees(l.roll.namesBut(id)))
-	}
-	if err == nil {
-		err = l.open(a)
-	}
-	if err != nil {
-		a.free()
-		return fmt.Errorf("pcl: reattach: %s: %w", label(id, a.Name), err)
-	}
-	if renamed || a.Name != old.Name || t.Test != nil {
-		l.roll.replace(id, a.Task)
-	}
-	l.count(id, -1)
-	l.arrived(a)
-	return nil
+	t.require()
+	return l.call("reattach", func() error {
+		old, running, err := find(id, l.roll, l.tasks)
+		switch {
+		case err != nil:
+			return err
+		case running != nil:
+			return fmt.Errorf("%s has not ended", label(id, old.Name))
+		case t.Classes != nil && !slices.Equal(t.Classes, old.Classes):
+			return fmt.Errorf("%s has classes %v, not %v: attach a task of its own for others", label(id, old.Name), old.Classes, t.Classes)
+		}
+		a, names := &task{Task: old.Task, id: id, samples: old.samples}, map[int]string(nil)
+		a.Name, a.Stream = cmp.Or(t.Name, old.Name), t.Stream
+		if t.Test != nil {
+			a.Test = t.Test
+		}
+		if t.ClassNames != nil && !slices.Equal(t.ClassNames, old.ClassNames) {
+			a.ClassNames, names = slices.Clone(t.ClassNames), l.roll.namesBut(id)
+		}
+		if err = l.check(a, names, l.heads.Contiguous(id)); err == nil { // a task of another network may not fit
+			err = l.open(a)
+		}
+		if err != nil {
+			a.free()
+			return fmt.Errorf("%s: %w", label(id, a.Name), err)
+		}
+		if t.ClassNames != nil || a.Name != old.Name || t.Test != nil {
+			l.roll.replace(id, a.Task)
+		}
+		l.count(id, -1)
+		l.arrived(a)
+		return nil
+	})
 }
 
 // begin opens a new task and gives it its outputs.
@@ -122,7 +110,7 @@ func (l *Learner) begin(t *task) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(t.check(), t.agrees(l.roll.names), l.fitsMethod(t.id, l.heads.Together(t.Classes))); err != nil {
+	if err := l.check(t, l.roll.names, l.heads.Together(t.Classes)); err != nil {
 		return err
 	}
 	if outputs == l.options.Model.Outputs() {
@@ -150,20 +138,28 @@ func (l *Learner) openWider(t *task, outputs int) error {
 	return l.takeOn(g)
 }
 
-// check returns an error if a task cannot be begun, as far as this is known without its first batch.
-func (t *task) check() (err error) {
-	return guarded("the stream", func() (err error) {
-		if t.Stream == nil {
-			return errors.New("it has no stream")
+// check returns an error if a task cannot be begun, as far as this is known without its first batch. names are those that
+// other tasks give their classes; together says whether no output of another task lies among the task's.
+func (l *Learner) check(t *task, names map[int]string, together bool) error {
+	if err := t.checkNames(); err != nil {
+		return err
+	}
+	for i, name := range t.ClassNames {
+		if other := names[t.Classes[i]]; other != "" && name != "" && name != other {
+			return fmt.Errorf("it calls class %d %q, and another task %q; a class has one name", t.Classes[i], name, other)
 		}
-		if err := t.checkNames(); err != nil {
-			return err
+	}
+	if err := l.fitsMethod(t.id, together); err != nil {
+		return err
+	}
+	return guarded("the stream", func() error {
+		s, ok := t.Stream.(data.Classed)
+		if !ok {
+			return nil
 		}
-		if s, ok := t.Stream.(data.Classed); ok {
-			for _, c := range s.Classes() {
-				if !slices.Contains(t.Classes, c) {
-					return fmt.Errorf("its stream has samples of class %d, and the task has the classes %v", c, t.Classes)
-				}
+		for _, c := range s.Classes() {
+			if !slices.Contains(t.Classes, c) {
+				return fmt.Errorf("its stream has samples of class %d, and the task has the classes %v", c, t.Classes)
 			}
 		}
 		return nil
@@ -178,15 +174,16 @@ func (t *task) checkNames() error {
 	return nil
 }
 
-// agrees returns an error if a task calls a class otherwise than other tasks do.
-func (t *task) agrees(names map[int]string) error {
-	for i, name := range t.ClassNames {
-		if i == len(t.Classes) {
-			break // which checkNames refuses
-		}
-		if other := names[t.Classes[i]]; other != "" && name != "" && name != other {
-			return fmt.Errorf("it calls class %d %q, and another task %q; a class has one name", t.Classes[i], name, other)
-		}
+// fitsLoss returns an error if a new task with these classes does not have one output for each target value.
+func (l *Learner) fitsLoss(classes []int) error {
+	loss := l.options.Loss
+	switch {
+	case loss == nil:
+		return nil
+	case len(classes) != loss.Targets():
+		return fmt.Errorf("it has %d classes; with loss %s, classes name the outputs: want %d", len(classes), loss.Key(), loss.Targets())
+	case !l.heads.Adjacent(classes):
+		return fmt.Errorf("some of its classes %v belong to other tasks, and some do not: with loss %s a task has outputs of its own, or all outputs of another task in the same order", classes, loss.Key())
 	}
 	return nil
 }
@@ -233,34 +230,27 @@ func (l *Learner) open(t *task) error {
 // trained on are dropped. If the method fails while it stores the samples, the learner stops for good, as after such a
 // failure in [Learner.Step].
 func (l *Learner) Detach(id int, keep bool) error {
-	if err := l.enter(false); err != nil {
-		return err
-	}
-	defer l.leave()
-	t, err := find("detach", id, l.roll, l.tasks)
-	if err != nil {
-		return err
-	}
-	if t == nil {
-		return fmt.Errorf("pcl: detach: %s has ended already", label(id, l.roll.tasks[id-1].Name))
-	}
-	if err := l.retire(t, keep); err != nil {
-		l.failure = err
-		return fmt.Errorf("pcl: detach: %w", err)
-	}
-	l.changed()
-	return nil
+	return l.call("detach", func() error {
+		known, t, err := find(id, l.roll, l.tasks)
+		if err != nil {
+			return err
+		}
+		if t == nil {
+			return fmt.Errorf("%s has ended already", label(id, known.Name))
+		}
+		if l.failure = l.retire(t, keep); l.failure == nil {
+			l.changed()
+		}
+		return l.failure
+	})
 }
 
 // prepareBatches gives a task room for the batch that it trains on and the next one.
 func (l *Learner) prepareBatches(t *task) (err error) {
-	if t.current, err = l.newBatchOn(t.id); err != nil {
-		return err
-	}
-	if t.spare, err = l.newBatchOn(t.id); err != nil {
-		t.free()
-	}
 	t.weighted = l.options.Weighted
+	if t.current, err = l.newBatchOn(t.id); err == nil {
+		t.spare, err = l.newBatchOn(t.id)
+	}
 	return err
 }
 
@@ -303,8 +293,8 @@ func (l *Learner) count(id, change int) {
 }
 
 // endRow tells the method that a task's row has ended.
-func (l *Learner) endRow(id int) (err error) {
-	return guarded(l.byMethod(), func() (err error) {
+func (l *Learner) endRow(id int) error {
+	return guarded(l.byMethod(), func() error {
 		if s, ok := method.As[method.Stateful](l.options.Method); ok {
 			s.End(id)
 		}
@@ -314,8 +304,8 @@ func (l *Learner) endRow(id int) (err error) {
 
 // remember puts the samples of a task that has ended into the memory. A method that curates the memory decides
 // which ones, and it may learn more from them.
-func (l *Learner) remember(t *task) (err error) {
-	return guarded(l.byMethod(), func() (err error) {
+func (l *Learner) remember(t *task) error {
+	return guarded(l.byMethod(), func() error {
 		candidates := t.reservoir.Items()
 		if _, ok := method.As[rehearsal.Storer](l.options.Method); ok {
 			candidates = nil // the memory is filled already

@@ -43,8 +43,8 @@ func trainedOn(t *testing.T, b *backend.Backend, o Options, pixels, copies bool)
 		}
 		return out
 	}
-	o.Programs = NewPrograms(b) // whose tables are counted
-	defer o.Programs.Close()
+	o.Programs = programsOf(b)
+	o.Programs.ForgetData() // whose tables are counted
 	l := smallLearner(t, b, "avggrad", o)
 	defer l.Close()
 	attach(t, l, task(1, 0, 1))

@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync/atomic"
+
+	"github.com/gomlx/compute"
 
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
@@ -18,6 +19,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // learnerState is everything that a learner remembers except its arrays. The arrays are the parameters, the
@@ -56,8 +58,8 @@ type taskState struct {
 	Ahead *batchState `json:"ahead,omitempty"`
 }
 
-// id is that of the task in the i-th place.
-func (s *taskState) id(i int) int { return cmp.Or(s.ID, i+1) }
+// idOf is the id of the task in the i-th place.
+func (s *taskState) idOf(i int) int { return cmp.Or(s.ID, i+1) }
 
 // batchState is a fetched batch without its pixels. It has no samples if the stream has yet to deliver one.
 type batchState struct {
@@ -70,19 +72,18 @@ type batchState struct {
 // "reservoir/ID" and, where there are such batches, "batch/ID" and "ahead/ID".
 func taskArray(kind string, id int) string { return fmt.Sprintf("%s/%d", kind, id) }
 
-// reserved returns an error if vectors of an optimiser cannot be arrays of a checkpoint beside the learner's own.
-func reserved(names []string) error {
-	for i, name := range names {
-		kind, _, _ := strings.Cut(name, "/")
-		switch kind {
-		case "theta", "memory", "statistics", "remembered", "reservoir", "batch", "ahead":
-			return fmt.Errorf("its State names a vector %q, which is the name of one of the learner's own: choose another", name)
-		}
-		if slices.Contains(names[:i], name) {
-			return fmt.Errorf("its State names two vectors %q", name)
-		}
-	}
-	return nil
+// madeWith has those options of a learner with which a saved state means something else.
+type madeWith struct {
+	Increment scenario.Increment `json:"increment"`
+	Shared    SharedParams       `json:"shared"`
+	Optimizer string             `json:"optimizer"` // its key: the learning rate may differ
+	Loss      string             `json:"loss,omitempty"`
+	Weighted  bool               `json:"weighted,omitempty"`
+	Model     string             `json:"model,omitempty"` // its key; absent in old files
+}
+
+func (o Options) madeWith(m model.Model) *madeWith {
+	return &madeWith{o.Increment, o.Shared, o.Optimizer.Key(), o.lossKey(), o.Weighted, m.Key()}
 }
 
 // ErrDamaged marks the error of [Learner.Load] for a file that is not a complete, unaltered checkpoint.
@@ -97,71 +98,18 @@ type State struct {
 // Save writes everything that the learner remembers to one file. The file is written under a temporary name and
 // then renamed, so that path never holds half a checkpoint. Every running stream must be [data.Resumable].
 func (l *Learner) Save(path string) error {
-	if err := l.enter(false); err != nil {
-		return err
-	}
-	defer l.leave()
-	s, err := l.snapshot()
-	if err != nil {
-		return fmt.Errorf("pcl: save: %w", err)
-	}
-	return checkpoint.Save(path, checkpoint.File{State: s.JSON, Arrays: s.Arrays})
+	return l.call("save", func() error {
+		s, err := l.snapshot()
+		if err != nil {
+			return err
+		}
+		return checkpoint.Save(path, checkpoint.File{State: s.JSON, Arrays: s.Arrays})
+	})
 }
 
 // State returns everything that [Learner.Save] would write, for a caller that stores it elsewhere. Every
 // running stream must be [data.Resumable].
-func (l *Learner) State() (State, error) {
-	if err := l.enter(false); err != nil {
-		return State{}, err
-	}
-	defer l.leave()
-	s, err := l.snapshot()
-	if err != nil {
-		return State{}, fmt.Errorf("pcl: state: %w", err)
-	}
-	return s, nil
-}
-
-// Restore is like [Learner.Load], for a state that [Learner.State] returned.
-func (l *Learner) Restore(s State, attach func(id int) (Task, error)) error {
-	if err := l.enter(true); err != nil {
-		return err
-	}
-	defer l.leave()
-	if err := l.restore(s, attach); err != nil {
-		return fmt.Errorf("pcl: restore: %w", err)
-	}
-	return nil
-}
-
-// Load restores what [Learner.Save] wrote, so that training continues as if it had never stopped. The learner must
-// have been made with the same Options; parameters of the method are compared only where its state depends on them. The
-// learning rate, the batch size, the budget of the memory, editing, augmentation and the seed may differ, and the new ones
-// apply. Batches already fetched from running streams must fit into the new batch size. A smaller budget thins out the
-// memory at once; a task that was running adds no more samples than the old budget allowed.
-//
-// Load calls attach with the id of each task that had arrived ([SavedTasks] lists them), and sets the position of the
-// stream of the task that attach returns. A [data.Push] must be new: one that still holds samples of the checkpoint would
-// deliver them twice. For an ended task attach may return the zero Task, which cannot be evaluated; if all have ended,
-// attach may be nil.
-//
-// A file that is damaged or belongs to a different learner is refused, and nothing changes. If a task cannot be attached
-// again, the learner cannot be used any more, except for another Load or [Learner.Restore]. After Load the learner has
-// another memory: a store that [Learner.Memory] returned before is no longer its own.
-func (l *Learner) Load(path string, attach func(id int) (Task, error)) error {
-	if err := l.enter(true); err != nil {
-		return err
-	}
-	defer l.leave()
-	f, err := checkpoint.Load(path)
-	if err != nil {
-		return fmt.Errorf("pcl: load: %w", err)
-	}
-	if err := l.restore(State{f.State, f.Arrays}, attach); err != nil {
-		return fmt.Errorf("pcl: load %s: %w", path, err)
-	}
-	return nil
-}
+func (l *Learner) State() (State, error) { return get(l, "state", l.snapshot) }
 
 // SavedTasks tells which tasks a file has that [Learner.Save] wrote, in order of arrival, so that whoever calls
 // [Learner.Load] knows what to attach.
@@ -176,39 +124,16 @@ func SavedTasks(path string) ([]TaskInfo, error) {
 	}
 	out := make([]TaskInfo, len(s.Tasks))
 	for i, t := range s.Tasks {
-		out[i] = TaskInfo{ID: t.id(i), Samples: t.Samples, Name: t.Name, Classes: t.Classes, ClassNames: t.Names, Ended: t.Ended, Paused: t.Paused}
+		out[i] = TaskInfo{ID: t.idOf(i), Samples: t.Samples, Name: t.Name, Classes: t.Classes, ClassNames: t.Names, Ended: t.Ended, Paused: t.Paused}
 	}
 	return out, nil
 }
 
-// ruleState returns what the method remembers; nil if it remembers nothing.
-func (l *Learner) ruleState() (state json.RawMessage, err error) {
-	m, ok := method.As[method.Stateful](l.options.Method)
-	if !ok {
-		return nil, nil
-	}
-	err = guarded(l.byMethod(), func() error {
-		if state, err = m.MarshalState(); err != nil {
-			return fmt.Errorf("%s: %w", l.byMethod(), err)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	if state != nil && !json.Valid(state) {
-		return nil, fmt.Errorf("%s: its MarshalState returned what is no JSON", l.byMethod())
-	}
-	return state, nil
-}
-
-// snapshot returns the whole state of the learner. Every running stream must be [data.Resumable].
+// snapshot returns the whole state of the learner.
 func (l *Learner) snapshot() (f State, err error) {
-	if err := l.usable(); err != nil {
-		return f, err
+	s := learnerState{
+		Method: l.options.Method.Info().Name, Made: l.options.madeWith(l.options.Model), Step: l.step, Update: l.network.updates, Last: l.roll.last(),
 	}
-	s := learnerState{Method: l.options.Method.Info().Name, Made: l.options.madeWith(), Step: l.step, Update: l.network.updates, Last: l.roll.last()}
-	f.Arrays = map[string][]float32{}
 	if l.options.Grow {
 		s.Outputs = l.options.Model.Outputs()
 	}
@@ -221,44 +146,53 @@ func (l *Learner) snapshot() (f State, err error) {
 	if s.Memory, err = l.memory.State(); err != nil {
 		return f, err
 	}
-	f.Arrays["memory"] = l.memory.Pixels()
+	f.Arrays = map[string][]float32{"memory": l.memory.Pixels()}
 	f.Arrays["memory/logits"], f.Arrays["memory/origin"] = l.memory.Extras()
-	running := l.tasks
+	if l.network.statistics != nil {
+		f.Arrays["statistics"] = slices.Clone(l.network.statistics)
+	}
+	vectors := map[string]compute.Buffer{"theta": l.network.theta}
+	if l.others.remembered != nil {
+		vectors["remembered"], s.Remembered = l.others.remembered, l.others.over.ids(l.roll)
+	}
+	for i, name := range l.options.Optimizer.State() {
+		vectors[name] = l.network.state[i]
+	}
+	for name, b := range vectors {
+		if f.Arrays[name], err = program.Values[float32](b, l.programs.Total()); err != nil {
+			return f, err
+		}
+	}
 	for i, known := range l.roll.tasks {
 		if known == nil {
 			continue
 		}
 		state := taskState{ID: i + 1, Samples: int(known.samples.Load()), Name: known.Name, Classes: known.Classes, Names: known.ClassNames, Ended: true}
-		if len(running) > 0 && running[0].id == i+1 {
-			if err := guarded("saving a stream", func() error { return running[0].snapshot(&state, f.Arrays) }); err != nil {
+		if at, runs := place(l.tasks, i+1); runs {
+			if err := guarded("the stream", func() error { return l.tasks[at].snapshot(&state, f.Arrays) }); err != nil {
 				return f, fmt.Errorf("%s: %w", label(i+1, known.Name), err)
 			}
-			running = running[1:]
 		}
 		s.Tasks = append(s.Tasks, state)
 	}
-	if f.Arrays["theta"], err = l.parameters(); err != nil {
-		return f, err
-	}
-	if l.network.statistics != nil {
-		f.Arrays["statistics"] = slices.Clone(l.network.statistics)
-	}
-	if l.others.remembered != nil {
-		values := make([]float32, len(f.Arrays["theta"]))
-		if err := program.ToHost(values, l.others.remembered); err != nil {
-			return f, err
-		}
-		f.Arrays["remembered"], s.Remembered = values, l.others.over.ids(l.roll)
-	}
-	for i, name := range l.options.Optimizer.State() {
-		values := make([]float32, len(f.Arrays["theta"]))
-		if err := program.ToHost(values, l.network.state[i]); err != nil {
-			return f, err
-		}
-		f.Arrays[name] = values
-	}
 	f.JSON, err = json.Marshal(s)
 	return f, err
+}
+
+// ruleState returns what the method remembers; nil if it remembers nothing.
+func (l *Learner) ruleState() (state json.RawMessage, err error) {
+	m, ok := method.As[method.Stateful](l.options.Method)
+	if !ok {
+		return nil, nil
+	}
+	err = guarded(l.byMethod(), func() (err error) { state, err = m.MarshalState(); return err })
+	if err == nil && state != nil && !json.Valid(state) {
+		err = errors.New("its MarshalState returned something that is not JSON")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", l.byMethod(), err)
+	}
+	return state, nil
 }
 
 // snapshot adds to a task's state what there is of a running one.
@@ -295,12 +229,45 @@ func stateOf(b *device.Batch) (batchState, []float32) {
 	return batchState{Class: classes, Repeat: b.Repeat}, pixels
 }
 
-// restoreBatch restores one fetched batch of a task.
-func (t *task) restoreBatch(b *device.Batch, s batchState, pixels []float32) error {
-	if err := b.Restore(t.id, s.Class, pixels); err != nil {
+// Load restores what [Learner.Save] wrote, so that training continues as if it had never stopped. The learner must
+// have been made with the same Options; parameters of the method are compared only where its state depends on them. The
+// learning rate, the batch size, the budget of the memory, editing, augmentation and the seed may differ, and the new ones
+// apply. Batches already fetched from running streams must fit into the new batch size. A smaller budget thins out the
+// memory at once; a task that was running adds no more samples than the old budget allowed.
+//
+// Load calls attach with the id of each task that had arrived ([SavedTasks] lists them), and sets the position of the
+// stream of the task that attach returns. A [data.Push] must be new: one that still holds samples of the checkpoint would
+// deliver them twice. For an ended task attach may return the zero Task, which cannot be evaluated; if all have ended,
+// attach may be nil.
+//
+// A file that is damaged or belongs to a different learner is refused, and nothing changes. If a task cannot be attached
+// again, the learner cannot be used any more, except for another Load or [Learner.Restore]. After Load the learner has
+// another memory: a store that [Learner.Memory] returned before is no longer its own.
+func (l *Learner) Load(path string, attach func(id int) (Task, error)) error {
+	return l.restoring(attach, func() (State, error) {
+		f, err := checkpoint.Load(path)
+		return State{f.State, f.Arrays}, err
+	})
+}
+
+// Restore is like [Learner.Load], for a state that [Learner.State] returned.
+func (l *Learner) Restore(s State, attach func(id int) (Task, error)) error {
+	return l.restoring(attach, func() (State, error) { return s, nil })
+}
+
+// restoring is a call that also a learner serves that was stopped by a failure.
+func (l *Learner) restoring(attach func(id int) (Task, error), read func() (State, error)) error {
+	if err := l.enter(true); err != nil {
 		return err
 	}
-	b.Repeat = s.Repeat
+	defer l.leave()
+	s, err := read()
+	if err == nil {
+		err = l.restore(s, attach)
+	}
+	if err != nil {
+		return fmt.Errorf("pcl: restore: %w", err)
+	}
 	return nil
 }
 
@@ -311,7 +278,10 @@ func (l *Learner) restore(f State, attach func(id int) (Task, error)) error {
 	if err != nil {
 		return err
 	}
-	stored, err := l.storeOf(s, f)
+	stored, err := memory.Restore(s.Memory, f.Arrays["memory"], f.Arrays["memory/logits"], f.Arrays["memory/origin"], l.options.spec().Width())
+	if err == nil {
+		err = stored.SetBudget(l.options.Memory.Budget)
+	}
 	if err != nil {
 		return err
 	}
@@ -319,12 +289,11 @@ func (l *Learner) restore(f State, attach func(id int) (Task, error)) error {
 	if err != nil {
 		return err
 	}
-	if err := l.use(m); err != nil {
+	if err := l.useModel(m); err != nil {
 		return errors.Join(err, undo())
 	}
-	l.failure = l.takeUp(s, f, stored, attach)
+	l.failure = guarded("attaching a stream again", func() error { return l.takeUp(s, f.Arrays, stored, attach) })
 	l.bell.ring()
-	l.publish()
 	return l.failure
 }
 
@@ -340,19 +309,7 @@ func (l *Learner) understand(f State) (s learnerState, m model.Model, err error)
 	if m, err = l.modelOf(s.Outputs, len(f.Arrays["theta"])); err != nil {
 		return s, nil, err
 	}
-	if err := s.fits(l.options, m); err != nil {
-		return s, nil, err
-	}
-	return s, m, l.options.checkArrays(f.Arrays, m.Layout())
-}
-
-// storeOf returns the memory of a saved state, with the budget of the learner's options.
-func (l *Learner) storeOf(s learnerState, f State) (*memory.Store, error) {
-	stored, err := memory.Restore(s.Memory, f.Arrays["memory"], f.Arrays["memory/logits"], f.Arrays["memory/origin"], l.options.spec().Width())
-	if err != nil {
-		return nil, err
-	}
-	return stored, stored.SetBudget(l.options.Memory.Budget)
+	return s, m, cmp.Or(s.fits(l.options, m), l.options.checkArrays(f.Arrays, m.Layout()))
 }
 
 // modelOf returns the model with as many outputs as a saved classifier had. A damaged state may claim any number, but
@@ -362,7 +319,7 @@ func (l *Learner) modelOf(outputs, parameters int) (model.Model, error) {
 		return l.options.Model, nil
 	}
 	if outputs < 0 || outputs > parameters {
-		return nil, fmt.Errorf("it says that the classifier had %d outputs, and has %d parameters", outputs, parameters)
+		return nil, fmt.Errorf("its classifier of %d outputs has %d parameters", outputs, parameters)
 	}
 	r, err := l.options.resizer()
 	if err != nil {
@@ -373,48 +330,39 @@ func (l *Learner) modelOf(outputs, parameters int) (model.Model, error) {
 
 // fits returns an error if the state would mean something else to a learner with these options and model m.
 func (s *learnerState) fits(o Options, m model.Model) error {
-	if s.Made != nil {
-		now := o.madeWith()
-		now.Model = m.Key()
-		if err := s.Made.differs(now); err != nil {
-			return err
-		}
+	now := *o.madeWith(m)
+	was := *cmp.Or(s.Made, &now) // old files do not tell, or do not tell the model
+	if was.Model == "" {
+		now.Model = ""
 	}
-	if err := differ("Memory.Policy", s.Memory.Config.Policy, o.Memory.Policy); err != nil {
-		return err
+	if was != now || s.Memory.Config.Policy != o.Memory.Policy {
+		return fmt.Errorf("it was saved by a learner with %+v and the memory %q, this one has %+v and %q: make the learner with the same options", was, s.Memory.Config.Policy, now, o.Memory.Policy)
 	}
 	for i, t := range s.Tasks {
-		if err := t.fits(o.Batch); err != nil {
-			return fmt.Errorf("%s: %w", label(t.id(i), t.Name), err)
+		most := len(t.Class)
+		if t.Ahead != nil {
+			most = max(most, len(t.Ahead.Class))
 		}
-	}
-	return nil
-}
-
-// fits returns an error if a batch that was fetched has more samples than a batch of the learner.
-func (s *taskState) fits(batch int) error {
-	most := len(s.Class)
-	if s.Ahead != nil {
-		most = max(most, len(s.Ahead.Class))
-	}
-	if !s.Ended && most > batch {
-		return fmt.Errorf("a batch of %d samples had been fetched from its stream, and this learner has batches of %d: make the learner with Options.Batch of at least %d", most, batch, most)
+		if !t.Ended && most > o.Batch {
+			return fmt.Errorf("%s: a batch of %d samples had been fetched from its stream: make the learner with Options.Batch of at least that, not %d", label(t.idOf(i), t.Name), most, o.Batch)
+		}
 	}
 	return nil
 }
 
 // checkArrays returns an error if arrays that have to do with the parameters are not as long as the layout says.
 func (o Options) checkArrays(arrays map[string][]float32, l *model.Layout) error {
-	for _, name := range append([]string{"theta"}, o.Optimizer.State()...) {
-		if len(arrays[name]) != l.Total {
-			return fmt.Errorf("array %q has %d entries, the model %d parameters", name, len(arrays[name]), l.Total)
+	want := map[string]int{"theta": l.Total, "statistics": l.StatsTotal}
+	for _, name := range o.Optimizer.State() {
+		want[name] = l.Total
+	}
+	if arrays["remembered"] != nil {
+		want["remembered"] = l.Total
+	}
+	for name, n := range want {
+		if len(arrays[name]) != n {
+			return fmt.Errorf("array %q has %d entries; the model has %d", name, len(arrays[name]), n)
 		}
-	}
-	if theta := arrays["remembered"]; theta != nil && len(theta) != l.Total {
-		return fmt.Errorf("remembered parameters: %d entries, the model has %d", len(theta), l.Total)
-	}
-	if n := len(arrays["statistics"]); n != l.StatsTotal {
-		return fmt.Errorf("%d running statistics, the model has %d", n, l.StatsTotal)
 	}
 	return nil
 }
@@ -422,144 +370,117 @@ func (o Options) checkArrays(arrays map[string][]float32, l *model.Layout) error
 // takeRule replaces the state of the method and of its random draws by a saved one, which may be of other parameters than
 // the method has. After an error nothing has changed; undo restores what was there before.
 func (l *Learner) takeRule(s learnerState) (undo func() error, err error) {
-	err = guarded(l.byMethod(), func() (err error) { undo, err = l.exchangeRule(s); return err })
-	return undo, err
-}
-
-func (l *Learner) exchangeRule(s learnerState) (undo func() error, err error) {
-	draws, err := l.rng.MarshalBinary()
+	draws := l.rng.Mark()
+	undo = func() error { l.rng.Return(draws); return nil }
+	err = guarded(l.byMethod(), func() error {
+		if err := l.rng.UnmarshalBinary(s.Rand); err != nil {
+			return err
+		}
+		m, ok := method.As[method.Stateful](l.options.Method)
+		if !ok {
+			return nil
+		}
+		before, err := m.MarshalState()
+		if err != nil {
+			return err
+		}
+		undo = func() error { l.rng.Return(draws); return m.UnmarshalState(before) }
+		return m.UnmarshalState(s.Rule)
+	})
 	if err != nil {
-		return nil, err
-	}
-	undo = func() error { return l.rng.UnmarshalBinary(draws) }
-	if err := l.rng.UnmarshalBinary(s.Rand); err != nil {
-		return nil, errors.Join(err, undo())
-	}
-	m, ok := method.As[method.Stateful](l.options.Method)
-	if !ok {
-		return undo, nil
-	}
-	before, err := m.MarshalState()
-	if err != nil {
-		return nil, errors.Join(err, undo())
-	}
-	undo = func() error { return errors.Join(l.rng.UnmarshalBinary(draws), m.UnmarshalState(before)) }
-	if err := m.UnmarshalState(s.Rule); err != nil {
-		return nil, errors.Join(fmt.Errorf("method %s: %w", s.Method, err), undo())
+		return nil, errors.Join(fmt.Errorf("%s: %w", l.byMethod(), err), undo())
 	}
 	return undo, nil
 }
 
 // takeUp replaces the rest of the learner's state by a saved one. After an error the learner is left half restored.
-func (l *Learner) takeUp(s learnerState, f State, stored *memory.Store, attach func(id int) (Task, error)) (err error) {
-	return guarded("attaching a stream again", func() (err error) {
-		l.version++
-		l.mirror.Free()
-		l.memory = stored
-		if err := l.restoreTasks(s.Tasks, f.Arrays, attach); err != nil {
-			return err
-		}
-		l.skip(min(s.Last, maxID))
-		var moments [][]float32
-		for _, name := range l.options.Optimizer.State() {
-			moments = append(moments, f.Arrays[name])
-		}
-		copy(l.network.statistics, f.Arrays["statistics"])
-		l.others.free()
-		if theta := f.Arrays["remembered"]; theta != nil {
-			taught := map[int]bool{}
-			for _, id := range s.Remembered {
-				for _, o := range l.heads.Of(id) {
-					taught[o] = true
-				}
-			}
-			if err := l.others.remember(l.options.Backend, theta, allBut(s.Remembered), slices.Collect(maps.Keys(taught))); err != nil {
-				return err
-			}
-		}
-		l.step, l.network.updates, l.prepared = s.Step, s.Update, 0
-		return l.network.set(l.options.Backend, f.Arrays["theta"], moments, len(moments))
-	})
-}
-
-func (l *Learner) restoreTasks(states []taskState, arrays map[string][]float32, attach func(id int) (Task, error)) error {
+func (l *Learner) takeUp(s learnerState, arrays map[string][]float32, stored *memory.Store, attach func(id int) (Task, error)) error {
+	l.version++
+	l.mirror.Free()
+	l.memory = stored
 	for _, t := range l.tasks {
 		t.hush()
 		t.free()
 	}
 	l.roll, l.tasks, l.over = roll{}, nil, map[int]int{}
 	l.heads = heads.New(l.options.Increment, l.options.Model.Outputs())
-	for i, s := range states {
-		id := s.id(i)
-		if id <= l.roll.last() || id > maxID {
-			return fmt.Errorf("task %d comes after task %d; want ids that count up, at most %d", id, l.roll.last(), maxID)
-		}
-		l.skip(id - 1)
-		var given Task
-		if attach != nil {
-			var err error
-			if given, err = attach(id); err != nil {
-				return fmt.Errorf("%s: %w", label(id, s.Name), err)
-			}
-		}
-		if given.Classes == nil {
-			given.Classes = s.Classes
-		}
-		if given.Name == "" {
-			given.Name = s.Name
-		}
-		if !slices.Equal(given.Classes, s.Classes) {
-			return fmt.Errorf("task %d had classes %v, now %v", id, s.Classes, given.Classes)
-		}
-		if err := l.heads.Add(s.Classes); err != nil {
-			return fmt.Errorf("%s: %w", label(id, s.Name), err)
-		}
-		t := &task{Task: given, id: id, over: s.Over, samples: new(atomic.Int64)}
-		t.samples.Store(int64(s.Samples))
-		if s.Failure != "" {
-			t.err = errors.New(s.Failure)
-		}
-		t.Classes = s.Classes
-		if t.ClassNames == nil {
-			t.ClassNames = s.Names
-		}
-		t.ClassNames = slices.Clone(t.ClassNames)
-		if err := t.checkNames(); err != nil {
-			return fmt.Errorf("%s: %w", label(id, s.Name), err)
-		}
-		t.paused.Store(s.Paused)
-		l.roll.add(t.Task, t.samples)
-		if s.Ended {
-			l.count(id, 1)
-			continue
-		}
-		l.run(t)
-		if err := l.restoreStream(t, s, arrays); err != nil {
-			return fmt.Errorf("%s: %w", label(id, s.Name), err)
-		}
-		if err := l.listen(t); err != nil {
-			return fmt.Errorf("%s: %w", label(id, s.Name), err)
+	for i, state := range s.Tasks {
+		if err := l.restoreTask(state.idOf(i), state, arrays, attach); err != nil {
+			return fmt.Errorf("%s: %w", label(state.idOf(i), state.Name), err)
 		}
 	}
-	return nil
+	l.skip(min(s.Last, maxID))
+	l.others.free()
+	if theta := arrays["remembered"]; theta != nil {
+		taught := map[int]bool{}
+		for _, id := range s.Remembered {
+			for _, o := range l.heads.Of(id) {
+				taught[o] = true
+			}
+		}
+		if err := l.others.remember(l.options.Backend, theta, allBut(s.Remembered), slices.Collect(maps.Keys(taught))); err != nil {
+			return err
+		}
+	}
+	var moments [][]float32
+	for _, name := range l.options.Optimizer.State() {
+		moments = append(moments, arrays[name])
+	}
+	copy(l.network.statistics, arrays["statistics"])
+	l.step, l.network.updates, l.prepared = s.Step, s.Update, 0
+	return l.network.set(l.options.Backend, arrays["theta"], moments, len(moments))
+}
+
+// restoreTask restores a task, with the stream that attach gives it if it had not ended.
+func (l *Learner) restoreTask(id int, s taskState, arrays map[string][]float32, attach func(id int) (Task, error)) error {
+	if id <= l.roll.last() || id > maxID {
+		return fmt.Errorf("it comes after task %d; want ids that count up, at most %d", l.roll.last(), maxID)
+	}
+	l.skip(id - 1)
+	t := &task{id: id, over: s.Over, samples: new(atomic.Int64)}
+	if attach != nil {
+		var err error
+		if t.Task, err = attach(id); err != nil {
+			return err
+		}
+	}
+	if t.Classes != nil && !slices.Equal(t.Classes, s.Classes) {
+		return fmt.Errorf("it had classes %v, now %v", s.Classes, t.Classes)
+	}
+	t.Name, t.Classes = cmp.Or(t.Name, s.Name), s.Classes
+	if t.ClassNames = slices.Clone(t.ClassNames); t.ClassNames == nil {
+		t.ClassNames = s.Names
+	}
+	if s.Failure != "" {
+		t.err = errors.New(s.Failure)
+	}
+	if err := cmp.Or(l.heads.Add(s.Classes), t.checkNames()); err != nil {
+		return err
+	}
+	t.samples.Store(int64(s.Samples))
+	t.paused.Store(s.Paused)
+	l.roll.add(t.Task, t.samples)
+	if s.Ended {
+		l.count(id, 1)
+		return nil
+	}
+	l.run(t)
+	if err := l.restoreStream(t, s, arrays); err != nil {
+		return err
+	}
+	return l.listen(t)
 }
 
 func (l *Learner) restoreStream(t *task, s taskState, arrays map[string][]float32) error {
-	if t.Stream == nil {
-		return errors.New("it was running when the learner was saved, so its stream is needed")
+	stream, ok := t.Stream.(data.Resumable)
+	if !ok || s.Reservoir == nil {
+		return errors.New("it was running when the learner was saved: it needs its stream, as a data.Resumable, and its reservoir")
 	}
 	if err := l.unshared(t); err != nil {
 		return err
 	}
-	stream, ok := t.Stream.(data.Resumable)
-	if !ok {
-		return errors.New("its stream is not data.Resumable (it lacks State and SetState)")
-	}
 	if err := stream.SetState(s.Stream); err != nil {
 		return err
-	}
-	if s.Reservoir == nil {
-		return errors.New("its reservoir is missing")
 	}
 	var err error
 	if t.reservoir, err = memory.RestoreReservoir(*s.Reservoir, arrays[taskArray("reservoir", t.id)], l.options.spec().Width()); err != nil {
@@ -569,15 +490,19 @@ func (l *Learner) restoreStream(t *task, s taskState, arrays map[string][]float3
 		return err
 	}
 	if s.Class != nil {
-		if err := t.restoreBatch(t.current, s.batchState, arrays[taskArray("batch", t.id)]); err != nil {
-			return err
-		}
+		t.ready = true
+		err = t.restoreBatch(t.current, s.batchState, arrays[taskArray("batch", t.id)])
 	}
-	if s.Ahead != nil {
-		if err := t.restoreBatch(t.spare, *s.Ahead, arrays[taskArray("ahead", t.id)]); err != nil {
-			return err
-		}
+	if err == nil && s.Ahead != nil {
+		t.fetched = true
+		err = t.restoreBatch(t.spare, *s.Ahead, arrays[taskArray("ahead", t.id)])
 	}
-	t.ready, t.fetched = s.Class != nil, s.Ahead != nil
-	return nil
+	return err
+}
+
+// restoreBatch restores one fetched batch of a task.
+func (t *task) restoreBatch(b *device.Batch, s batchState, pixels []float32) error {
+	err := b.Restore(t.id, s.Class, pixels)
+	b.Repeat = s.Repeat
+	return err
 }

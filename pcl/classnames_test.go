@@ -2,7 +2,6 @@ package pcl
 
 import (
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/parallelcl/parallelcl/pcl/backend"
@@ -18,7 +17,7 @@ func TestClassNames(t *testing.T) {
 		return task
 	}
 	l := smallLearner(t, b, "emgd", Options{})
-	if _, err := l.Attach(named("cat")); err == nil || !strings.Contains(err.Error(), "1 names for 2 classes") {
+	if _, err := l.Attach(named("cat")); err == nil {
 		t.Errorf("one name for two classes: %v", err)
 	}
 	attach(t, l, named("cat", "dog"))
@@ -70,7 +69,7 @@ func TestOneNamePerClass(t *testing.T) {
 	}
 	attach(t, l, task("cat", ""))
 	_, err := l.Attach(task("dog", "fox"))
-	refused(t, err, `calls class 0 "dog", and another task "cat"`)
+	refused(t, err)
 	attach(t, l, task("", "fox"))
 	must[*StepReport](t)(l.Step())
 	if p := must[*Predictor](t)(l.Snapshot()); p.ClassName(0) != "cat" || p.ClassName(1) != "fox" {
@@ -79,7 +78,7 @@ func TestOneNamePerClass(t *testing.T) {
 	if err := l.Detach(1, true); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, l.Reattach(1, task("cat", "wolf")), `calls class 1 "wolf", and another task "fox"`)
+	refused(t, l.Reattach(1, task("cat", "wolf")))
 	if err := l.Reattach(1, task("lynx", "fox")); err != nil { // no other task calls class 0 anything
 		t.Error(err)
 	}

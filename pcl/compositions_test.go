@@ -1,10 +1,7 @@
 package pcl
 
 import (
-	"errors"
-	"maps"
 	"math"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -35,81 +32,21 @@ var engineCompositions = []composition{
 	{"emgd-gs+der-pp", map[string]any{"rows": "apart"}, []int{0, -1}, false},
 }
 
-// compositionNames are those that have their defaults.
-func compositionNames() (names []string) {
+// TestCompositions: with memory editing on, a run of each composition has the rows that are expected.
+func TestCompositions(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
 	for _, c := range engineCompositions {
-		if c.params == nil {
-			names = append(names, c.name)
-		}
+		l := smallLearner(t, b, "", Options{
+			Method: newMethod(t, c.name, c.params), Increment: scenario.ClassIncremental, Edit: Edit{Eta: 0.01, Mode: editPerSample},
+		})
+		saw, ended := sights{composition: c, t: t}, 0
+		timeline(t, l, func(r *StepReport) {
+			saw.look(r, ended)
+			ended += len(r.Ended)
+		})
+		saw.check()
+		l.Close()
 	}
-	return names
-}
-
-// overlapping trains three tasks that overlap until all have ended. Before each step it calls before, which may
-// replace the learner, and after it look.
-func overlapping(t *testing.T, l *Learner, before func(l *Learner) *Learner, look func(r *StepReport, ended int)) *Learner {
-	t.Helper()
-	d, ended := pcltest.Blobs(6, 20, 5), 0
-	for step := 0; ; step++ {
-		if id := step/4 + 1; step%4 == 0 && id <= 3 {
-			attach(t, l, blobTask(t, d, id, 2*id-2, 2*id-1))
-		}
-		l = before(l)
-		r, err := l.Step()
-		if errors.Is(err, ErrNoStream) {
-			return l
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		look(r, ended)
-		ended += len(r.Ended)
-	}
-}
-
-// TestCompositionsResume: with memory editing on, a run of each composition has the rows that are expected; one that
-// is saved before every step and taken up by another learner ends with the same bits.
-func TestCompositionsResume(t *testing.T) {
-	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		for _, c := range engineCompositions {
-			made := func() *Learner {
-				return smallLearner(t, b, "", Options{
-					Method: newMethod(t, c.name, c.params), Increment: scenario.ClassIncremental, Edit: Edit{Eta: 0.01, Mode: EditPerSample},
-				})
-			}
-			path, d := filepath.Join(t.TempDir(), "learner.pcl"), pcltest.Blobs(6, 20, 5)
-			again := func(l *Learner) *Learner {
-				if err := l.Save(path); err != nil {
-					t.Fatal(err)
-				}
-				l.Close()
-				next := made()
-				if err := next.Load(path, func(id int) (Task, error) { return blobTask(t, d, id, 2*id-2, 2*id-1), nil }); err != nil {
-					t.Fatal(err)
-				}
-				return next
-			}
-			saw := sights{composition: c, t: t}
-			whole := overlapping(t, made(), func(l *Learner) *Learner { return l }, saw.look)
-			resumed := overlapping(t, made(), again, func(*StepReport, int) {})
-			saw.check()
-			want, got := must[State](t)(whole.State()), must[State](t)(resumed.State())
-			if string(got.JSON) != string(want.JSON) {
-				t.Errorf("%s %v: saved before every step, it ends as\n%.300s\nand otherwise as\n%.300s", c.name, c.params, got.JSON, want.JSON)
-			}
-			if !maps.EqualFunc(got.Arrays, want.Arrays, slices.Equal[[]float32]) {
-				t.Errorf("%s %v: saved before every step, it ends with other arrays", c.name, c.params)
-			}
-			for id := 1; id <= 3; id++ {
-				a, b := must[float64](t)(whole.Evaluate(id)), must[float64](t)(resumed.Evaluate(id))
-				if a != b || math.IsNaN(a) {
-					t.Errorf("%s %v: task %d has the accuracy %g, saved before every step %g", c.name, c.params, id, a, b)
-				}
-			}
-			whole.Close()
-			resumed.Close()
-		}
-	})
 }
 
 // sights are what the reports of a run say.
@@ -178,23 +115,22 @@ func (s *sights) check() {
 // TestJoinedLossIsOneRow: β·CE + α·MSE of one batch, as one row that is computed at once, and as two rows of which
 // the rule sees the sum, make the same steps but for rounding.
 func TestJoinedLossIsOneRow(t *testing.T) {
-	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		var ends [2][]float32
-		for i, m := range []method.Method{
-			newMethod(t, "emgd-gmc+der-pp", map[string]any{"draws": "one"}),
-			&sumOfTwo{newMethod(t, "emgd-gmc+der-pp", map[string]any{"draws": "one", "rows": "apart"}), newMethod(t, "emgd-gmc", nil)},
-		} {
-			l := trained(t, b, m, Options{Increment: scenario.ClassIncremental})
-			for range 3 {
-				if _, err := l.Step(); err != nil {
-					t.Fatal(err)
-				}
+	b := pcltest.Backend(t, backend.Go)
+	var ends [2][]float32
+	for i, m := range []method.Method{
+		newMethod(t, "emgd-gmc+der-pp", map[string]any{"draws": "one"}),
+		&sumOfTwo{newMethod(t, "emgd-gmc+der-pp", map[string]any{"draws": "one", "rows": "apart"}), newMethod(t, "emgd-gmc", nil)},
+	} {
+		l := trained(t, b, m, Options{Increment: scenario.ClassIncremental})
+		for range 3 {
+			if _, err := l.Step(); err != nil {
+				t.Fatal(err)
 			}
-			ends[i] = must[[]float32](t)(l.Parameters())
-			l.Close()
 		}
-		close32(t, ends[0], ends[1])
-	})
+		ends[i] = must[[]float32](t)(l.Parameters())
+		l.Close()
+	}
+	close32(t, ends[0], ends[1])
 }
 
 // sumOfTwo has the roles of a method with two memory rows, and weighs their sum by a rule.

@@ -23,10 +23,10 @@ func (s *step) prepareEdit() (d *aggregate, err error) {
 	if d, err = s.aggregate(); err != nil {
 		return nil, err
 	}
-	if s.options.Edit.At == EditBefore {
-		err = s.editMemory(d)
-	} else {
+	if s.options.Edit.At == editAfter {
 		err = s.fix(d)
+	} else {
+		err = s.editMemory(d)
 	}
 	if err != nil {
 		d.free()
@@ -36,7 +36,7 @@ func (s *step) prepareEdit() (d *aggregate, err error) {
 
 // editAfter computes the gradients by which the samples will be moved if edits use the updated θ.
 func (s *step) editAfter(d *aggregate) error {
-	if d == nil || s.options.Edit.At != EditAfter {
+	if d == nil || s.options.Edit.At != editAfter {
 		return nil
 	}
 	s.forget()
@@ -100,14 +100,14 @@ func (d *aggregate) free() {
 	}
 }
 
-// aggregate returns D: the direction of the step or, with [EditTowardMean], that direction divided by |Σw|.
+// aggregate returns D: the direction of the step or, with target "mean", that direction divided by |Σw|.
 func (s *step) aggregate() (*aggregate, error) {
 	r, scale := s.report, 1.0
 	weights := r.Weights
 	if j := r.Outcome.Joined; j != nil {
 		weights = j.Weights // those of the rule, which count joined rows once
 	}
-	if s.options.Edit.Target == EditTowardMean {
+	if s.options.Edit.Target == editTowardMean {
 		scale = method.ToMean(weights)
 	}
 	if r.Outcome.Direction != nil {
@@ -155,7 +155,7 @@ func (l *Learner) combine(w []float64, rows []compute.Buffer) (compute.Buffer, e
 
 // editGradients returns φ of a memory row and the gradient ∇φ of each of its samples.
 func (l *Learner) editGradients(r *row, d *aggregate) (phi float64, gradients [][]float32, err error) {
-	if l.options.Edit.Mode == EditBatch {
+	if l.options.Edit.Mode != editPerSample {
 		return l.editAt(r, r.Flat, d)
 	}
 	defer r.batch.All()
@@ -193,12 +193,12 @@ func (l *Learner) counting(b *device.Batch) (counts []bool, n float64) {
 	return counts, n
 }
 
-// editAt returns φ = ‖v‖² with v = g − D (or g + D with [EditLiteral]), and ∇φ of each sample. ∇φ is twice the
+// editAt returns φ = ‖v‖² with v = g − D (or g + D with aim "literal"), and ∇φ of each sample. ∇φ is twice the
 // mixed derivative of the mean loss of the samples that count, multiplied by their number, so that its size
 // does not depend on how many there are.
 func (l *Learner) editAt(r *row, g compute.Buffer, d *aggregate) (phi float64, gradients [][]float32, err error) {
 	sign := -1.0
-	if l.options.Edit.Aim == EditLiteral {
+	if l.options.Edit.Aim == editLiteral {
 		sign = 1
 	}
 	w, rows := []float64{1}, []compute.Buffer{g}
@@ -218,29 +218,21 @@ func (l *Learner) editAt(r *row, g compute.Buffer, d *aggregate) (phi float64, g
 	if err != nil {
 		return 0, nil, err
 	}
-	call := l.onBatch
-	if l.options.Edit.Mode == EditPerSample {
-		call = l.look
+	var running []float32
+	if l.options.Edit.Mode == editPerSample {
+		running = l.network.statistics
 	}
-	out, err := call(p, l.network.theta, r.batch, graphs.Referenced(r.loss), v)
+	out, err := l.execute(p, l.network.theta, r.batch, graphs.Referenced(r.loss), running, []compute.Buffer{v})
 	if err != nil {
 		return 0, nil, err
 	}
 	defer program.Free(out...)
-	var square [1]float64
-	if err := program.ToHost(square[:], out[1]); err != nil {
+	square, err := program.Values[float64](out[1], 1)
+	if err != nil {
 		return 0, nil, err
 	}
 	gradients, err = device.Matrix(out[0], r.batch.N)
 	return square[0], gradients, err
-}
-
-// editProgram returns the program of the edits' gradient. Single samples have no statistics of their own.
-func (l *Learner) editProgram(loss rehearsal.Loss) (*program.Program, error) {
-	if l.options.Edit.Mode == EditPerSample {
-		return l.programs.EditAlone(loss)
-	}
-	return l.programs.Edit(loss)
 }
 
 // move moves one sample of the memory along its gradient g and returns the mean |Δx| over its pixels. A
@@ -255,14 +247,15 @@ func (l *Learner) move(index int, g []float32) float64 {
 		return 0
 	}
 	step := -e.Eta
-	if e.Aim == EditAscend {
+	if e.Aim == editAscend {
 		step = e.Eta
 	}
 	switch e.Norm {
-	case EditRMS:
-		step /= math.Sqrt(square / float64(len(g)))
-	case EditL2:
+	case editRaw:
+	case editL2:
 		step /= math.Sqrt(square)
+	default:
+		step /= math.Sqrt(square / float64(len(g)))
 	}
 	it := l.memory.Item(index)
 	origin := it.Origin

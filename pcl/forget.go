@@ -9,15 +9,13 @@ import (
 // Skip leaves ids out: tasks that are attached from now on get ids above to. A program that was killed, and gave ids since its
 // last save, does not give them again.
 func (l *Learner) Skip(to int) error {
-	if err := l.enter(false); err != nil {
-		return err
-	}
-	defer l.leave()
-	if to < 0 || to > maxID {
-		return fmt.Errorf("pcl: skip: the id %d; want one of 0 to %d", to, maxID)
-	}
-	l.skip(to)
-	return nil
+	return l.call("skip", func() error {
+		if to < 0 || to > maxID {
+			return fmt.Errorf("id %d; want 0 to %d", to, maxID)
+		}
+		l.skip(to)
+		return nil
+	})
 }
 
 func (l *Learner) skip(to int) {
@@ -30,13 +28,15 @@ func (l *Learner) skip(to int) {
 // does not know it, and all of its classes came, by the same names, with tasks before it. Predictions stay what they were. In
 // task-incremental mode each task is needed. Forgotten tasks cannot begin again, and their ids are not given again.
 func (l *Learner) Forget(drop func(TaskInfo) bool) error {
-	if err := l.enter(false); err != nil {
-		return err
-	}
-	defer l.leave()
-	if l.options.Increment != scenario.ClassIncremental {
+	return l.call("forget", func() error {
+		if l.options.Increment == scenario.ClassIncremental {
+			l.forget(drop)
+		}
 		return nil
-	}
+	})
+}
+
+func (l *Learner) forget(drop func(TaskInfo) bool) {
 	needed := map[int]bool{}
 	for i := range l.memory.Len() {
 		needed[l.memory.Item(i).Task] = true
@@ -59,7 +59,6 @@ func (l *Learner) Forget(drop func(TaskInfo) bool) error {
 	l.heads.Drop(forgotten)
 	l.roll.forget(forgotten)
 	l.version++
-	return nil
 }
 
 // bringsNothing says whether all of a task's classes have come already, by the same names.

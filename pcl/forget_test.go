@@ -112,7 +112,11 @@ func TestForget(t *testing.T) {
 	if id := attach(false, nil, 5); id != 101 || l.Tasks()[1].Samples != 1 {
 		t.Errorf("task %d; the tasks are %+v", id, l.Tasks())
 	}
-	if err := l.Reattach(3, pcl.Task{}); err == nil {
+	again, err := data.NewPush(2, 8, []int{3, 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Reattach(3, pcl.Task{Stream: again}); err == nil {
 		t.Error("a forgotten task begins again")
 	}
 }

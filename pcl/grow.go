@@ -2,15 +2,12 @@ package pcl
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/gomlx/compute"
 
 	"github.com/parallelcl/parallelcl/internal/seed"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
-	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
-	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
 // outputsFor returns how many outputs the classifier has to have for a new task with these classes, or an error if the
@@ -100,7 +97,7 @@ func (l *Learner) widened(outputs int) (g *growth, err error) {
 
 // takeOn puts a wider classifier in the place of the learner's.
 func (l *Learner) takeOn(g *growth) error {
-	if err := l.use(g.model); err != nil {
+	if err := l.useModel(g.model); err != nil {
 		g.free()
 		return err
 	}
@@ -114,9 +111,9 @@ func (l *Learner) takeOn(g *growth) error {
 	return nil
 }
 
-// use makes a model with another number of outputs the learner's, for a caller that replaces the parameters. After an
+// useModel makes a model with another number of outputs the learner's, for a caller that replaces the parameters. After an
 // error nothing has changed.
-func (l *Learner) use(m model.Model) error {
+func (l *Learner) useModel(m model.Model) error {
 	if m.Outputs() == l.options.Model.Outputs() {
 		return nil
 	}
@@ -138,22 +135,4 @@ func (l *Learner) compiles(m model.Model) error {
 	err := l.compile()
 	l.options.Model = old
 	return errors.Join(err, l.compile()) // what the old one needs is there
-}
-
-// resizer returns the model as one that can grow, or an error if it cannot, or if the method keeps something whose size
-// would change.
-func (o Options) resizer() (model.Resizer, error) {
-	narrow, ok := o.Model.(model.Resizer)
-	if !ok {
-		return nil, fmt.Errorf("model %s cannot grow: it is no model.Resizer", o.Model.Key())
-	}
-	if o.InJ() == o.Model.Layout().Backbone {
-		return narrow, nil // what methods keep is about the backbone
-	}
-	_, penalty := method.As[rehearsal.Penalty](o.Method)
-	_, stateful := method.As[method.Stateful](o.Method)
-	if info := o.Method.Info(); penalty || stateful && info.NeedsRows {
-		return nil, fmt.Errorf("the outputs cannot grow, since method %s keeps vectors over the parameters of the classifier: build a model with more outputs and leave out Options.Grow, or set Options.Shared to %q", info.Name, Backbone)
-	}
-	return narrow, nil
 }

@@ -1,9 +1,7 @@
 package pcl
 
 import (
-	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -82,19 +80,18 @@ func (b lab) Output(task, class int) (int, error) {
 
 // at returns the parameters that a point stands for. As long as nothing was remembered, [rehearsal.Remembered]
 // stands for the current ones.
-func (b lab) at(point rehearsal.Point) (compute.Buffer, error) {
+func (b lab) at(point rehearsal.Point) compute.Buffer {
 	o := &b.l.others
+	theta := map[rehearsal.Point]compute.Buffer{
+		rehearsal.Now: b.l.network.theta, rehearsal.Remembered: o.remembered, rehearsal.Ahead: o.ahead, rehearsal.Apart: o.apart[0],
+	}[point]
 	switch {
-	case point == rehearsal.Now || (point == rehearsal.Remembered && o.remembered == nil):
-		return b.l.network.theta, nil
+	case theta != nil:
+		return theta
 	case point == rehearsal.Remembered:
-		return o.remembered, nil
-	case point == rehearsal.Ahead && o.ahead != nil:
-		return o.ahead, nil
-	case point == rehearsal.Apart && o.apart[0] != nil:
-		return o.apart[0], nil
+		return b.l.network.theta
 	}
-	return nil, fmt.Errorf("method %s asks for parameters (%d) that it has not made", b.l.options.Method.Info().Name, point)
+	panic(fmt.Sprintf("it asks for parameters (%d) that it has not made", point))
 }
 
 // batches calls f with the samples in batches, each of as many samples as a program takes, and aimed for a loss.
@@ -119,11 +116,7 @@ func (b lab) batches(samples []memory.Item, loss rehearsal.Loss, f func(h *devic
 }
 
 func (b lab) Losses(at rehearsal.Point, samples []memory.Item) (out []float64, err error) {
-	theta, err := b.at(at)
-	if err != nil {
-		return nil, err
-	}
-	loss := b.l.options.lossOf(method.Memory)
+	theta, loss := b.at(at), b.l.options.lossOf(method.Memory)
 	err = b.batches(samples, loss, func(h *device.Batch) error {
 		each, err := b.l.lossesAt(theta, h, loss)
 		out = append(out, each...)
@@ -146,11 +139,7 @@ func (b lab) Features(at rehearsal.Point, samples []memory.Item) ([][]float32, e
 }
 
 func (b lab) describe(at rehearsal.Point, samples []memory.Item) (scores, features [][]float32, err error) {
-	theta, err := b.at(at)
-	if err != nil {
-		return nil, nil, err
-	}
-	loss := b.l.options.lossOf(method.Memory)
+	theta, loss := b.at(at), b.l.options.lossOf(method.Memory)
 	err = b.batches(samples, loss, func(h *device.Batch) error {
 		s, f, err := b.l.describeAt(theta, h, loss)
 		scores, features = append(scores, s...), append(features, f...)
@@ -160,18 +149,8 @@ func (b lab) describe(at rehearsal.Point, samples []memory.Item) (scores, featur
 }
 
 func (b lab) Gradient(at rehearsal.Point, samples []memory.Item) (out []float32, err error) {
-	theta, err := b.at(at)
-	if err != nil {
-		return nil, err
-	}
-	if err := b.fits(samples); err != nil {
-		return nil, err
-	}
-	return b.gradient(theta, samples, b.l.options.lossOf(method.Memory))
-}
-
-// gradient returns the gradient of the mean loss over the shared parameters.
-func (b lab) gradient(theta compute.Buffer, samples []memory.Item, loss rehearsal.Loss) (out []float32, err error) {
+	b.fits(samples)
+	theta, loss := b.at(at), b.l.options.lossOf(method.Memory)
 	err = b.batches(samples, loss, func(h *device.Batch) error {
 		g, err := b.l.gradientAlone(theta, h, loss)
 		if err != nil {
@@ -204,22 +183,17 @@ func (b lab) shared(gradient compute.Buffer) ([]float32, error) {
 	return slices.Clone(all[:b.l.programs.Shared]), nil
 }
 
-// fits returns an error unless the samples make exactly one batch.
-func (b lab) fits(samples []memory.Item) error {
+// fits panics unless the samples make exactly one batch.
+func (b lab) fits(samples []memory.Item) {
 	if n := len(samples); n < 1 || n > b.l.options.Batch {
-		return fmt.Errorf("method %s: a batch of %d samples; want 1 to %d", b.l.options.Method.Info().Name, n, b.l.options.Batch)
+		panic(fmt.Sprintf("a batch of %d samples; want 1 to %d", n, b.l.options.Batch))
 	}
-	return nil
 }
 
 func (b lab) PixelGradients(at rehearsal.Point, samples []memory.Item) (out [][]float32, err error) {
-	theta, err := b.at(at)
-	if err != nil {
-		return nil, err
-	}
-	loss := b.l.options.lossOf(method.Memory)
+	theta, loss := b.at(at), b.l.options.lossOf(method.Memory)
 	if o := b.l.options; o.Loss != nil || o.Weighted {
-		return nil, fmt.Errorf("method %s changes the pixels of stored samples, which it cannot where target values or weights follow them", o.Method.Info().Name)
+		panic("it asks for the gradients of pixels, which target values or weights follow")
 	}
 	p, err := b.l.programs.Pixels(loss)
 	if err != nil {
@@ -239,10 +213,7 @@ func (b lab) PixelGradients(at rehearsal.Point, samples []memory.Item) (out [][]
 }
 
 func (b lab) Predict(at rehearsal.Point, samples []memory.Item) (classes []int, err error) {
-	theta, err := b.at(at)
-	if err != nil {
-		return nil, err
-	}
+	theta := b.at(at)
 	err = b.batches(samples, b.l.options.lossOf(method.Memory), func(h *device.Batch) error {
 		outputs, err := b.l.predictAt(b.l.programs, theta, h)
 		for i, o := range outputs {
@@ -359,77 +330,79 @@ func (b predicting) Restart() error {
 }
 
 func (b predicting) Descend(samples []memory.Item, shares []float64, s rehearsal.SGD) error {
-	l := b.l
-	if err := b.fits(samples); err != nil {
-		return err
+	b.fits(samples)
+	b.at(rehearsal.Apart)
+	total := 0.0
+	for _, x := range shares {
+		total += x
 	}
-	if err := checkDescent(len(samples), shares, s); err != nil {
-		return fmt.Errorf("%s trains a network apart %w", l.byMethod(), err)
+	if len(shares) > 0 && (len(shares) != len(samples) || !(total > 0)) || slices.ContainsFunc(shares, func(x float64) bool { return x < 0 }) {
+		panic(fmt.Sprintf("the shares %v for %d samples; want one for each, none negative and not all 0", shares, len(samples)))
 	}
-	if l.others.apart[0] == nil {
-		return fmt.Errorf("%s trains a network apart before it restarted one", l.byMethod())
-	}
-	loss := l.options.lossOf(method.Memory)
+	loss := b.l.options.lossOf(method.Memory)
+	return b.batches(samples, loss, func(h *device.Batch) error {
+		h.Share(shares)
+		if b.l.options.Weighted && !h.Weighs() { // its loss would be 0/0
+			return nil
+		}
+		if loss.Adjust > 0 {
+			h.Adjust(b.l.adjustmentsApart(loss.Adjust))
+		}
+		return b.l.descendApart(h, loss, []float32{float32(s.LR), float32(s.Momentum), float32(s.Decay), float32(s.Clip)})
+	})
+}
+
+// descendApart trains the network apart for one step.
+func (l *Learner) descendApart(h *device.Batch, loss rehearsal.Loss, hyper []float32) error {
 	p, err := l.programs.SGD(loss)
 	if err != nil {
 		return err
 	}
-	return b.batches(samples, loss, func(h *device.Batch) error {
-		h.Share(shares)
-		if l.options.Weighted && !h.Weighs() { // its loss would be 0/0
-			return nil
-		}
-		if loss.Adjust > 0 {
-			h.Adjust(l.adjustmentsApart(loss.Adjust))
-		}
-		in, done, err := h.Inputs(l.options.Backend, graphs.Referenced(loss))
+	in, done, err := h.Inputs(l.options.Backend, graphs.Referenced(loss))
+	if err != nil {
+		return err
+	}
+	defer done()
+	scalars, err := program.ToDevice(l.options.Backend, hyper, len(hyper))
+	if err != nil {
+		return err
+	}
+	defer program.Free(scalars)
+	spent := l.others.apart
+	l.others.apart = [2]compute.Buffer{} // the program reuses their memory for its results
+	out, err := p.Call(append([]compute.Buffer{spent[0], spent[1], scalars}, in...)...)
+	if err != nil {
+		return err
+	}
+	l.others.apart = [2]compute.Buffer(out[:2])
+	defer program.Free(out[2:]...)
+	if len(out) > 2 {
+		observed, err := device.Host(out[2], len(l.others.statistics))
 		if err != nil {
 			return err
 		}
-		defer done()
-		hyper := []float32{float32(s.LR), float32(s.Momentum), float32(s.Decay), float32(s.Clip)}
-		scalars, err := program.ToDevice(l.options.Backend, hyper, len(hyper))
-		if err != nil {
-			return err
-		}
-		defer program.Free(scalars)
-		spent := l.others.apart
-		l.others.apart = [2]compute.Buffer{} // the program reuses their memory for its results
-		out, err := p.Call(append(append([]compute.Buffer{spent[0], spent[1]}, scalars), in...)...)
-		if err != nil {
-			return err
-		}
-		l.others.apart = [2]compute.Buffer(out[:2])
-		defer program.Free(out[2:]...)
-		if len(out) > 2 {
-			observed, err := device.Host(out[2], len(l.others.statistics))
-			if err != nil {
-				return err
-			}
-			observe(l.others.statistics, observed)
-		}
-		return nil
-	})
+		observe(l.others.statistics, observed)
+	}
+	return nil
 }
 
-// checkDescent returns an error if samples cannot be descended on with these shares and settings.
-func checkDescent(samples int, shares []float64, s rehearsal.SGD) error {
-	if len(shares) > 0 && len(shares) != samples {
-		return fmt.Errorf("with %d shares of %d samples", len(shares), samples)
+// checkStored returns an error if what a method has put into the memory cannot be trained on. before is the memory's
+// count of changes before the method was called; if it is the same now, there is nothing to check.
+func (l *Learner) checkStored(before int) error {
+	if l.memory.Changes() == before {
+		return nil
 	}
-	total := 0.0
-	for _, x := range shares {
-		if !(x >= 0) || math.IsInf(x, 1) {
-			return fmt.Errorf("with the share %g: want a number from 0 on", x)
+	width, outputs := l.options.spec().Width(), l.options.Model.Outputs()
+	for i := range l.memory.Len() {
+		it := l.memory.Item(i)
+		if len(it.Pixels) != width {
+			return fmt.Errorf("%s stored a sample of %d values: want %d", l.byMethod(), len(it.Pixels), width)
 		}
-		total += x
-	}
-	if len(shares) > 0 && !(total > 0) {
-		return errors.New("with shares that are all 0")
-	}
-	for name, x := range map[string]float64{"LR": s.LR, "Momentum": s.Momentum, "Decay": s.Decay, "Clip": s.Clip} {
-		if !(x >= 0) || math.IsInf(x, 1) {
-			return fmt.Errorf("with %s %g: want a number from 0 on", name, x)
+		if len(it.Logits) > outputs {
+			return fmt.Errorf("%s stored a sample with %d logits: want at most %d, one for each output", l.byMethod(), len(it.Logits), outputs)
+		}
+		if _, err := l.heads.Output(it.Task, it.Class); err != nil {
+			return fmt.Errorf("%s stored a sample of class %d for task %d, which has no such class", l.byMethod(), it.Class, it.Task)
 		}
 	}
 	return nil

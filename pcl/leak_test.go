@@ -41,10 +41,10 @@ func TestNoLeak(t *testing.T) {
 			}
 		}
 	}
-	l := psEMNIST(t, b, nil, "emgd-gmc", 3)
-	defer l.Close()
 	programs := NewPrograms(b)
 	defer programs.Close()
+	l := psEMNIST(t, b, programs, "emgd-gmc", 3)
+	defer l.Close()
 	sharing := func() {
 		l := psEMNIST(t, b, programs, "emgd-gmc", 2)
 		defer l.Close()
@@ -71,9 +71,9 @@ func TestNoLeak(t *testing.T) {
 		once, again func()
 		most        float64 // MB
 	}{
-		{"300 steps", func() { steps(l, 30) }, func() { steps(l, 300) }, 60},             // their gradients would be 400 MB
-		{"60 learners that share programs", repeat(5, sharing), repeat(60, sharing), 40}, // their parameters and moments would be 80 MB
-		{"10 learners that compile", repeat(3, compiling), repeat(10, compiling), 60},
+		{"100 steps", func() { steps(l, 20) }, func() { steps(l, 100) }, 60},             // their gradients would be 130 MB
+		{"40 learners that share programs", repeat(5, sharing), repeat(40, sharing), 30}, // their parameters and moments would be 50 MB
+		{"4 learners that compile", compiling, repeat(4, compiling), 40},
 	} {
 		c.once()
 		before := resident(t)

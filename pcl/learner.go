@@ -27,6 +27,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
 // Learner trains a model on the streams attached to it. Methods documented for any goroutine, such as [Learner.Steps],
@@ -34,8 +35,7 @@ import (
 // while a call is in progress they return [ErrBusy], or wait for it if they say so. After [Learner.Close] calls return
 // [ErrClosed].
 type Learner struct {
-	busy    sync.Mutex  // held by the call in progress
-	refused atomic.Bool // a call met another one in progress since the last step of [Learner.StepContext]
+	busy    sync.Mutex // held by the call in progress
 	closed  atomic.Bool
 	failure error // why the learner cannot continue; nil while it can
 	status  atomic.Pointer[status]
@@ -76,19 +76,21 @@ type Learner struct {
 // NewLearner returns a learner with freshly drawn parameters and no tasks. It compiles the programs that every
 // step needs. Close the learner when it is no longer needed.
 func NewLearner(o Options) (*Learner, error) {
+	o.require()
 	o = o.withDefaults()
 	if err := o.validate(); err != nil {
+		return nil, fmt.Errorf("pcl: %w", err)
+	}
+	store, err := memory.NewStore(o.Memory, o.Seed)
+	if err != nil {
 		return nil, err
 	}
 	l := &Learner{
 		options: o,
 		heads:   heads.New(o.Increment, o.Model.Outputs()),
+		memory:  store,
 		rng:     seed.New(o.Seed, "method"),
 		over:    map[int]int{},
-	}
-	var err error
-	if l.memory, err = memory.NewStore(o.Memory, o.Seed); err != nil {
-		return nil, err
 	}
 	if o.Programs == nil {
 		l.own = NewPrograms(o.Backend)
@@ -97,17 +99,24 @@ func NewLearner(o Options) (*Learner, error) {
 	l.pace.steps = paceEvery - paceFirst
 	l.publish()
 	l.options.Programs.hold()
-	if err := l.compile(); err != nil {
-		l.Close()
-		return nil, fmt.Errorf("pcl: %w", err)
-	}
-	l.network.resetStatistics(o.Model.Layout())
-	theta := o.Model.Layout().Init(seed.New(o.Seed, "init").Rand)
-	if err := l.network.set(o.Backend, theta, nil, len(o.Optimizer.State())); err != nil {
+	if err := l.start(); err != nil {
 		l.Close()
 		return nil, fmt.Errorf("pcl: %w", err)
 	}
 	return l, nil
+}
+
+// start compiles what is needed and draws the parameters.
+func (l *Learner) start() error {
+	if err := l.compile(); err != nil {
+		return err
+	}
+	layout := l.options.Model.Layout()
+	if layout.StatsTotal > 0 {
+		l.network.statistics = layout.InitStats()
+	}
+	theta := layout.Init(seed.New(l.options.Seed, "init").Rand)
+	return l.network.set(l.options.Backend, theta, nil, len(l.options.Optimizer.State()))
 }
 
 // compile compiles the programs that every learner needs, unless a learner that shares them has done so.
@@ -123,11 +132,9 @@ func (l *Learner) compile() error {
 	var compiling errgroup.Group
 	for _, set := range sets {
 		compiling.Go(func() error {
-			if _, err := set.Gradient(loss); err != nil {
-				return err
-			}
-			_, err := set.Predict(loss)
-			return err
+			_, gradient := set.Gradient(loss)
+			_, predict := set.Predict(loss)
+			return errors.Join(gradient, predict)
 		})
 	}
 	compiling.Go(l.editable)
@@ -143,28 +150,34 @@ func (l *Learner) editable() error {
 	return err
 }
 
-// Warm compiles in advance the updates and inner products of steps of up to k rows, which differ for each number of rows up to
-// 12; more rows share a few more programs. A row is one stream of a step; the memory counts as one. What only some methods need, such as the losses of several rows
-// of the memory, stored logits or features, is compiled when it is first needed.
+// editProgram returns the program of the edits' gradient. Single samples have no statistics of their own.
+func (l *Learner) editProgram(loss rehearsal.Loss) (*program.Program, error) {
+	if l.options.Edit.Mode == editPerSample {
+		return l.programs.EditAlone(loss)
+	}
+	return l.programs.Edit(loss)
+}
+
+// Warm compiles the updates and inner products of steps of up to k rows in advance. A row is one stream of a step; the
+// memory counts as one. There is a program for each number of rows up to 12, and a few more for larger ones. Programs that
+// only some methods need, for several rows of the memory, stored logits or features, are compiled on first use.
 func (l *Learner) Warm(k int) error {
-	if err := l.enter(false); err != nil {
-		return err
-	}
-	defer l.leave()
-	for n := 1; n <= k; n++ {
-		if _, err := l.programs.Update(min(n, graphs.Most)); err != nil {
-			return fmt.Errorf("pcl: %w", err)
+	return l.call("warm", func() error {
+		for n := 1; n <= k; n++ {
+			if _, err := l.programs.Update(min(n, graphs.Most)); err != nil {
+				return err
+			}
+			if err := l.readout.Warm(n, l.products()); err != nil {
+				return err
+			}
 		}
-		if err := l.readout.Warm(n, l.products()); err != nil {
-			return fmt.Errorf("pcl: %w", err)
+		if k <= graphs.Most {
+			return nil
 		}
-	}
-	if k > graphs.Most {
 		_, sum := l.programs.Sum()
 		_, add := l.programs.Add()
 		return errors.Join(sum, add)
-	}
-	return nil
+	})
 }
 
 // Close releases what the learner holds on the device. It waits for the call in progress, if there is one, and
@@ -216,27 +229,15 @@ func (l *Learner) Memory() *memory.Store { return l.memory }
 
 // Parameters returns a copy of the parameters θ: the backbone's first, then the classifier's (see the Layout
 // type of package [github.com/parallelcl/parallelcl/pcl/model]).
-func (l *Learner) Parameters() ([]float32, error) {
-	if err := l.enter(false); err != nil {
-		return nil, err
-	}
-	defer l.leave()
-	return l.parameters()
-}
+func (l *Learner) Parameters() ([]float32, error) { return get(l, "parameters", l.parameters) }
 
-// parameters does the work of [Learner.Parameters] for callers that have already entered the learner.
 func (l *Learner) parameters() ([]float32, error) {
-	theta := make([]float32, l.programs.Total())
-	return theta, program.ToHost(theta, l.network.theta)
+	return program.Values[float32](l.network.theta, l.programs.Total())
 }
 
 // Statistics returns a copy of the running statistics of batch normalisation, or nil if the model has none.
 func (l *Learner) Statistics() ([]float32, error) {
-	if err := l.enter(false); err != nil {
-		return nil, err
-	}
-	defer l.leave()
-	return slices.Clone(l.network.statistics), nil
+	return get(l, "statistics", func() ([]float32, error) { return slices.Clone(l.network.statistics), nil })
 }
 
 // newBatch returns an empty batch, which the caller must free.
@@ -257,50 +258,6 @@ func (l *Learner) products() graphs.Products {
 		return graphs.Gram
 	}
 	return graphs.Norms
-}
-
-// enter begins a call to the learner; leave ends it. A learner that was stopped by a failure refuses all calls
-// except those that pass stopped, which do not need its state.
-func (l *Learner) enter(stopped bool) error {
-	if !l.busy.TryLock() {
-		l.refused.Store(true)
-		return ErrBusy
-	}
-	return l.entered(stopped)
-}
-
-// await is enter for calls that wait until the call in progress has ended.
-func (l *Learner) await() error {
-	l.busy.Lock()
-	return l.entered(false)
-}
-
-// entered ends the call again if the learner cannot serve it.
-func (l *Learner) entered(stopped bool) error {
-	err := l.usable()
-	if l.closed.Load() {
-		err = ErrClosed
-	} else if stopped {
-		err = nil
-	}
-	if err != nil {
-		l.busy.Unlock()
-	}
-	return err
-}
-
-// leave ends a call, and publishes what other goroutines may read while the next call is in progress.
-func (l *Learner) leave() {
-	defer l.busy.Unlock() // also if the call or publish panics, so that Close does not wait for ever
-	l.publish()
-}
-
-// usable returns an error if the learner cannot go on, which says why.
-func (l *Learner) usable() error {
-	if l.failure == nil {
-		return nil
-	}
-	return fmt.Errorf("pcl: the learner stopped at step %d and cannot go on: load a checkpoint, or make a new learner: %w", l.step, l.failure)
 }
 
 // status is what can be read of a learner while a call to it is in progress.
@@ -332,4 +289,61 @@ func (l *Learner) Active() (ids []int) {
 		ids = append(ids, method.Memory)
 	}
 	return append(ids, l.Running()...)
+}
+
+// ErrBusy is returned by calls to a learner while another call is in progress. That call may be in another goroutine, or
+// it may be the one that made this call, when a stream calls the learner that is reading it.
+var ErrBusy = errors.New("pcl: the learner is busy with another call: it serves one at a time")
+
+// call makes one call to the learner, whose errors begin with its name.
+func (l *Learner) call(name string, f func() error) error {
+	_, err := get(l, name, func() (struct{}, error) { return struct{}{}, f() })
+	return err
+}
+
+// get is call for a function that also returns a value.
+func get[T any](l *Learner, name string, f func() (T, error)) (value T, err error) {
+	if err := l.enter(false); err != nil {
+		return value, err
+	}
+	defer l.leave()
+	if value, err = f(); err != nil {
+		err = fmt.Errorf("pcl: %s: %w", name, err)
+	}
+	return value, err
+}
+
+// enter begins a call; leave ends it. A learner that was stopped by a failure refuses all calls except those that pass
+// stopped, which replace its state.
+func (l *Learner) enter(stopped bool) error {
+	if !l.busy.TryLock() {
+		return ErrBusy
+	}
+	return l.entered(stopped)
+}
+
+// await is enter for calls that wait until the call in progress has ended.
+func (l *Learner) await() error {
+	l.busy.Lock()
+	return l.entered(false)
+}
+
+// entered ends the call again if the learner cannot serve it.
+func (l *Learner) entered(stopped bool) (err error) {
+	switch {
+	case l.closed.Load():
+		err = ErrClosed
+	case l.failure != nil && !stopped:
+		err = fmt.Errorf("pcl: the learner stopped at step %d and cannot go on: load a checkpoint, or make a new learner: %w", l.step, l.failure)
+	default:
+		return nil
+	}
+	l.busy.Unlock()
+	return err
+}
+
+// leave ends a call, and publishes what other goroutines may read while the next call is in progress.
+func (l *Learner) leave() {
+	defer l.busy.Unlock() // also if publish panics, so that Close does not wait for ever
+	l.publish()
 }

@@ -3,7 +3,6 @@ package pcl
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sync/atomic"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/optim"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // LoadPredictor returns a predictor with a network that [Trained.Save] wrote, and whose model is one of package
@@ -39,6 +37,9 @@ func LoadPredictor(b *backend.Backend, path string) (*Predictor, error) {
 // NewPredictor returns a predictor with a trained network, whose model is m. It predicts up to batch samples at a time.
 // It predicts what the network's learner predicts, up to the rounding of feature means to float32.
 func NewPredictor(b *backend.Backend, m model.Model, t *Trained, batch int) (*Predictor, error) {
+	if b == nil || m == nil || t == nil || batch < 1 || batch > MaxBatch {
+		panic(fmt.Sprintf("pcl: NewPredictor needs a backend, a model, a network and a batch of 1 to %d", MaxBatch))
+	}
 	p, err := newPredictor(b, m, t, batch)
 	if err != nil {
 		return nil, fmt.Errorf("pcl: new predictor: %w", err)
@@ -48,12 +49,6 @@ func NewPredictor(b *backend.Backend, m model.Model, t *Trained, batch int) (*Pr
 
 func newPredictor(b *backend.Backend, m model.Model, t *Trained, batch int) (*Predictor, error) {
 	switch {
-	case b == nil || m == nil:
-		return nil, errors.New("it needs a backend and a model")
-	case t == nil:
-		return nil, errors.New("it needs a network: LoadTrained reads one from a file, Learner.Trained returns that of a learner")
-	case batch < 1 || batch > MaxBatch:
-		return nil, fmt.Errorf("batch size %d is outside 1…%d", batch, MaxBatch)
 	case len(t.Tasks) == 0:
 		return nil, errors.New("the network has no tasks, so that nothing is known of its outputs")
 	case t.OtherRule:
@@ -65,65 +60,40 @@ func newPredictor(b *backend.Backend, m model.Model, t *Trained, batch int) (*Pr
 	if err != nil {
 		return nil, err
 	}
-	assigned, err := headsOf(t.Increment, t.Tasks, m.Outputs())
-	if err != nil {
+	p := &Predictor{steps: t.Steps}
+	if p.heads, err = headsOf(t.Increment, t.Tasks, m.Outputs()); err != nil {
 		return nil, err
 	}
-	rule, err := t.rule(m)
-	if err != nil {
+	if p.rule, err = t.comparing(m); err != nil {
 		return nil, err
+	}
+	for i, task := range t.Tasks {
+		p.roll.skip(task.number(i) - 1)
+		p.roll.add(Task{Name: task.Name, Classes: slices.Clone(task.Classes), ClassNames: t.namesOf(task.Classes)}, new(atomic.Int64))
 	}
 	programs := NewPrograms(b)
 	defer programs.Close() // the kit holds them
-	k, err := newKit(programs, graphs.Spec{Model: m, Shared: m.Layout().Total, Batch: batch, Optimizer: optim.SGD{LR: 1}},
-		about{model: m, method: t.Method, image: t.Image, loss: t.Scores.loss()})
+	p.kit, err = newKit(programs, graphs.Spec{Model: m, Shared: m.Layout().Total, Batch: batch, Optimizer: optim.SGD{LR: 1}},
+		about{m, t.Method, t.Image, t.Increment, t.Scores.asLoss(), t.Loss})
 	if err != nil {
 		return nil, err
 	}
-	p := &Predictor{kit: k, heads: assigned, paused: map[int]bool{}, rule: rule, steps: t.Steps, increment: t.Increment, loss: t.Loss, names: maps.Clone(t.Names)}
-	for i, task := range t.Tasks {
-		p.roll.skip(task.number(i) - 1)
-		p.roll.add(Task{Name: task.Name, Classes: slices.Clone(task.Classes), ClassNames: slices.Clone(task.ClassNames)}, new(atomic.Int64))
-		if !task.Ended {
-			p.paused[p.roll.last()] = task.Paused
-		}
-	}
 	p.theta, err = program.ToDevice(b.Backend, theta, len(theta))
-	if err == nil && len(statistics) > 0 {
-		p.statistics, err = program.ToDevice(b.Backend, statistics, len(statistics))
-	}
-	if err == nil {
-		err = p.warm()
-	}
-	if err != nil {
-		p.Close()
+	if err := p.complete(statistics, err); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-// hasRule reports whether there are means that may compare classes: those for comparisons between tasks do not where each
-// prediction is among the classes of one.
-func (t *Trained) hasRule() bool {
-	return t.Means != nil && !(t.Means.Between && t.Increment == scenario.TaskIncremental)
-}
-
-// rule returns what compares classes, if the logits do not.
-func (t *Trained) rule(m model.Model) (rehearsal.Rule, error) {
-	if !t.hasRule() {
+// comparing returns what compares classes, if the logits do not.
+func (t *Trained) comparing(m model.Model) (rehearsal.Rule, error) {
+	if t.Means == nil {
 		return nil, nil
 	}
-	if err := t.Means.Check(); err != nil {
-		return nil, err
-	}
-	l := m.Layout()
-	width := l.Params[l.Classifier()].Dims[0]
+	width := m.Layout().Params[m.Layout().Classifier()].Dims[0]
 	for i, mean := range t.Means.Values {
-		if len(mean) != width {
-			return nil, fmt.Errorf("the mean of class %d has %d entries, the model %d features", t.Means.Classes[i], len(mean), width)
-		}
-		if !fp.Finite(mean) {
-			return nil, fmt.Errorf("the mean of class %d has an entry that is not finite", t.Means.Classes[i])
+		if len(mean) != width || !fp.Finite(mean) {
+			return nil, fmt.Errorf("the mean of class %d has %d entries, or one that is not finite; want the model's %d features", t.Means.Classes[i], len(mean), width)
 		}
 	}
 	return t.Means.Rule(), nil

@@ -15,15 +15,11 @@ import (
 // look runs a program that only looks at a batch and does not train, and so normalises with the running statistics. The batch's
 // targets must have been set. more are inputs between θ and the batch.
 func (l *Learner) look(p *program.Program, theta compute.Buffer, b *device.Batch, reference bool, more ...compute.Buffer) ([]compute.Buffer, error) {
-	return l.call(p, theta, b, reference, l.statisticsOf(theta), more)
+	return l.execute(p, theta, b, reference, l.statisticsOf(theta), more)
 }
 
-// onBatch runs a program that normalises with the batch's own statistics, if at all. It is like look in all else.
-func (l *Learner) onBatch(p *program.Program, theta compute.Buffer, b *device.Batch, reference bool, more ...compute.Buffer) ([]compute.Buffer, error) {
-	return l.call(p, theta, b, reference, nil, more)
-}
-
-func (l *Learner) call(p *program.Program, theta compute.Buffer, b *device.Batch, reference bool, running []float32, more []compute.Buffer) ([]compute.Buffer, error) {
+// execute runs a program on a batch. running are the statistics to normalise with; nil stands for the batch's own.
+func (l *Learner) execute(p *program.Program, theta compute.Buffer, b *device.Batch, reference bool, running []float32, more []compute.Buffer) ([]compute.Buffer, error) {
 	in, done, err := b.Inputs(l.options.Backend, reference)
 	if err != nil {
 		return nil, err
@@ -60,15 +56,12 @@ func (l *Learner) lossesAt(theta compute.Buffer, b *device.Batch, loss rehearsal
 		return nil, err
 	}
 	defer program.Free(out...)
-	values := make([]float32, len(b.Class))
-	if err := program.ToHost(values, out[0]); err != nil {
-		return nil, err
-	}
+	values, err := program.Values[float32](out[0], len(b.Class))
 	each := make([]float64, b.N)
 	for i := range each {
 		each[i] = float64(values[i])
 	}
-	return each, nil
+	return each, err
 }
 
 // gradientAlone returns the gradient at θ, and over all parameters, of the mean loss of a batch that is normalised with the
@@ -147,9 +140,6 @@ func (l *Learner) predictAt(set *graphs.Set, theta compute.Buffer, b *device.Bat
 		return nil, err
 	}
 	defer program.Free(out...)
-	predicted := make([]int32, len(b.Class))
-	if err := program.ToHost(predicted, out[0]); err != nil {
-		return nil, err
-	}
-	return predicted[:b.N], nil
+	predicted, err := program.Values[int32](out[0], len(b.Class))
+	return predicted[:b.N], err
 }

@@ -1,12 +1,10 @@
 package pcl
 
 import (
-	"math"
-
 	"github.com/gomlx/compute"
 
+	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
-	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
 // network is the part of the model that training changes.
@@ -44,25 +42,15 @@ func (n *network) free() {
 	n.theta, n.state = nil, nil
 }
 
-// resetStatistics sets the running statistics to their values before the first batch.
-func (n *network) resetStatistics(l *model.Layout) {
-	if l.StatsTotal > 0 {
-		n.statistics = l.InitStats()
-	}
-}
-
 // momentum is the weight of the old running statistics when those of a batch are averaged in.
 const momentum = 0.9
 
-// observe averages the statistics of a batch into the running ones. It ignores a batch whose statistics are not
-// finite.
+// observe averages the statistics of a batch into the running ones, unless some are not finite.
 func (n *network) observe(batch []float32) { observe(n.statistics, batch) }
 
 func observe(running, batch []float32) {
-	for _, x := range batch {
-		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
-			return
-		}
+	if !fp.Finite(batch) {
+		return
 	}
 	for i, x := range batch {
 		running[i] = momentum*running[i] + (1-momentum)*x

@@ -1,8 +1,12 @@
 package pcl
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
@@ -77,6 +81,10 @@ type Options struct {
 	Trace func(*Trace) error
 }
 
+// Augment changes the inputs of one sample, x, before a step trains on it: a random crop, a flip, noise. It must not keep
+// x. What it draws from rng follows from the seed, the step and the row, so that a run can be repeated and resumed.
+type Augment func(rng *rand.Rand, x []float32)
+
 // Image is the shape of a sample. Its values lie row by row, and for each pixel its channels one after another.
 type Image struct{ Height, Width, Channels int }
 
@@ -86,58 +94,86 @@ func (o Options) withDefaults() Options {
 	if o.Shared == "" {
 		o.Shared = Shared
 	}
-	if o.Image == (Image{}) && o.Model != nil {
+	if o.Image == (Image{}) {
 		o.Image = Image{Height: 1, Width: o.Model.Inputs(), Channels: 1}
 	}
 	o.Edit = o.Edit.withDefaults()
 	return o
 }
 
-func (o Options) validate() error {
+// require panics if something is missing without which there is no learner.
+func (o Options) require() {
 	switch {
-	case o.Backend == nil:
-		return errors.New("pcl: Options.Backend is missing: open one with backend.Open")
-	case o.Programs != nil && o.Programs.backend.Backend != o.Backend.Backend:
-		return errors.New("pcl: Options.Programs belongs to another backend")
-	case o.Programs != nil && o.Programs.closed.Load():
-		return errors.New("pcl: Options.Programs is closed: make new ones with NewPrograms, or leave them out")
-	case o.Model == nil:
-		return errors.New("pcl: Options.Model is missing")
-	case o.Method == nil:
-		return errors.New("pcl: Options.Method is missing: method.New makes one by its name")
+	case o.Backend == nil || o.Model == nil || o.Method == nil || o.Optimizer == nil:
+		panic("pcl: Options.Backend, Model, Method and Optimizer are needed: backend.Open opens a backend, method.New makes a method")
+	case o.Programs != nil && (o.Programs.closed.Load() || o.Programs.backend.Backend != o.Backend.Backend):
+		panic("pcl: Options.Programs is closed, or belongs to another backend")
+	}
+	if f, ok := o.Loss.(model.LossFunc); ok && (f.Name == "" || f.F == nil) {
+		panic("pcl: a model.LossFunc needs a Name, by which compiled programs are kept apart, and a function F")
+	}
+}
+
+// validate returns an error if no learner can have these options.
+func (o Options) validate() error {
+	info := o.Method.Info()
+	switch {
 	case min(o.Image.Height, o.Image.Width, o.Image.Channels) < 1 || o.Image.size() != o.Model.Inputs():
-		return fmt.Errorf("pcl: images of %d×%d×%d for a model of %d inputs", o.Image.Height, o.Image.Width, o.Image.Channels, o.Model.Inputs())
+		return fmt.Errorf("images of %d×%d×%d for a model of %d inputs", o.Image.Height, o.Image.Width, o.Image.Channels, o.Model.Inputs())
 	case o.Batch < 1 || o.Batch > MaxBatch:
-		return fmt.Errorf("pcl: batch size %d is outside 1…%d", o.Batch, MaxBatch)
-	case o.Increment.Validate() != nil:
-		return fmt.Errorf("pcl: %w", o.Increment.Validate())
-	case o.Optimizer == nil:
-		return errors.New("pcl: Options.Optimizer is missing, e.g. optim.Adam{LR: 0.003}")
+		return fmt.Errorf("batch size %d is outside 1…%d", o.Batch, MaxBatch)
+	case info.Direct && o.ExtraUpdate:
+		return fmt.Errorf("Options.ExtraUpdate repeats a step by its weights; method %s gives a direction instead", info.Name)
+	case o.Augment != nil && o.Edit.On():
+		return errors.New("memory editing moves the stored samples by what was computed for the augmented ones: turn editing or augmentation off")
 	}
-	if err := errors.Join(o.Shared.Validate(), o.Optimizer.Validate(), o.Edit.Validate()); err != nil {
-		return fmt.Errorf("pcl: %w", err)
-	}
-	if err := reserved(o.Optimizer.State()); err != nil {
-		return fmt.Errorf("pcl: Options.Optimizer: %w", err)
-	}
-	if err := method.Whole(o.Method); err != nil {
-		return fmt.Errorf("pcl: method %s: %w", o.Method.Info().Name, err)
-	}
-	if info := o.Method.Info(); info.Direct && o.ExtraUpdate {
-		return fmt.Errorf("pcl: Options.ExtraUpdate repeats a step by its weights; method %s gives a direction instead", info.Name)
-	}
-	if l, ok := method.As[rehearsal.Limited](o.Method); ok && l.Needs().Pixels && (o.Loss != nil || o.Weighted) {
-		return fmt.Errorf("pcl: method %s changes the pixels of stored samples, which it cannot where target values or weights follow them: take another one, such as emgd-gmc+der-pp", o.Method.Info().Name)
-	}
-	if err := errors.Join(o.validateLoss(), o.validateAugment()); err != nil {
-		return fmt.Errorf("pcl: %w", err)
-	}
+	var growth error
 	if o.Grow {
-		if _, err := o.resizer(); err != nil {
-			return fmt.Errorf("pcl: Options.Grow: %w", err)
-		}
+		_, growth = o.resizer()
 	}
-	return o.Memory.Validate()
+	return cmp.Or(o.Increment.Validate(), o.Shared.Validate(), o.Optimizer.Validate(), reserved(o.Optimizer.State()), o.Edit.Validate(),
+		method.Whole(o.Method), o.checkLoss(), growth)
+}
+
+// checkLoss returns an error if the losses of the method contradict themselves, or make sense for classes only and there is
+// another loss.
+func (o Options) checkLoss() error {
+	name := o.Method.Info().Name
+	var needs rehearsal.Needs
+	if l, ok := method.As[rehearsal.Limited](o.Method); ok {
+		needs = l.Needs()
+	}
+	_, predicts := method.As[rehearsal.Predictor](o.Method)
+	_, stores := method.As[rehearsal.Storer](o.Method)
+	forClasses := predicts || stores || needs.Classes
+	for _, id := range []int{method.Memory, 1} {
+		l := o.lossOf(id)
+		if err := l.Validate(); err != nil {
+			return fmt.Errorf("method %s has %w", name, err)
+		}
+		forClasses = forClasses || l.Cosine || l.Teacher > 0 || l.Adjust > 0 || l.Kind == rehearsal.Sigmoid
+	}
+	if needs.Pixels && (o.Loss != nil || o.Weighted) {
+		return fmt.Errorf("method %s changes the pixels of stored samples, which it cannot where target values or weights follow them: take another one, such as emgd-gmc+der-pp", name)
+	}
+	if o.Loss == nil {
+		return nil
+	}
+	if n := o.Loss.Targets(); n < 1 || n > o.Model.Outputs() {
+		return fmt.Errorf("loss %s has %d target values, the model %d outputs; want 1 to as many target values as outputs", o.Loss.Key(), n, o.Model.Outputs())
+	}
+	if forClasses {
+		return fmt.Errorf("method %s is for losses of classes, which does not go with loss %s: take another one, such as emgd-gmc+der-pp", name, o.Loss.Key())
+	}
+	return nil
+}
+
+// lossKey returns the key of the loss; empty for the cross-entropy of classes.
+func (o Options) lossKey() string {
+	if o.Loss == nil {
+		return ""
+	}
+	return o.Loss.Key()
 }
 
 // Validate returns an error if s is none of the three choices.
@@ -169,4 +205,33 @@ func (o Options) lossOf(id int) rehearsal.Loss {
 		return m.Loss(id)
 	}
 	return rehearsal.Loss{}
+}
+
+// resizer returns the model as one that can grow, or an error if it cannot, or if the method keeps something whose size
+// would change.
+func (o Options) resizer() (model.Resizer, error) {
+	narrow, ok := o.Model.(model.Resizer)
+	if !ok {
+		return nil, fmt.Errorf("model %s cannot grow: it is no model.Resizer", o.Model.Key())
+	}
+	if o.InJ() == o.Model.Layout().Backbone {
+		return narrow, nil // what methods keep is about the backbone
+	}
+	_, penalty := method.As[rehearsal.Penalty](o.Method)
+	_, stateful := method.As[method.Stateful](o.Method)
+	if info := o.Method.Info(); penalty || stateful && info.NeedsRows {
+		return nil, fmt.Errorf("the outputs cannot grow, since method %s keeps vectors over the parameters of the classifier: build a model with more outputs and leave out Options.Grow, or set Options.Shared to %q", info.Name, Backbone)
+	}
+	return narrow, nil
+}
+
+// reserved returns an error if vectors of an optimiser cannot be arrays of a checkpoint beside the learner's own.
+func reserved(names []string) error {
+	for i, name := range names {
+		kind, _, _ := strings.Cut(name, "/")
+		if slices.Contains([]string{"theta", "memory", "statistics", "remembered", "reservoir", "batch", "ahead"}, kind) || slices.Contains(names[:i], name) {
+			return fmt.Errorf("Options.Optimizer names a vector of its State %q, which is taken: choose another name", name)
+		}
+	}
+	return nil
 }

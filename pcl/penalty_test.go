@@ -23,21 +23,20 @@ import (
 
 // TestNoPenaltyIsPlain: a penalty of weight 0 changes no bit, and one of any weight none before a task has ended.
 func TestNoPenaltyIsPlain(t *testing.T) {
-	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		for part, weight := range map[string]string{"ewc": "lambda", "si": "c"} {
-			for _, rule := range []string{"avggrad", "emgd-gmc"} {
-				o := Options{Increment: scenario.ClassIncremental}
-				plain := trajectory(t, b, rule, nil, o)
-				none := trajectory(t, b, rule+"+"+part, map[string]any{weight: 0}, o)
-				held := trajectory(t, b, rule+"+"+part, map[string]any{weight: 1e3}, o)
-				for step := range plain { // the first task ends in step 5
-					if !slices.Equal(none[step], plain[step]) || step != 6 && slices.Equal(held[step], plain[step]) != (step <= 5) {
-						t.Errorf("%s+%s, step %d: with weight 0 equal: %t, with another: %t", rule, part, step, slices.Equal(none[step], plain[step]), slices.Equal(held[step], plain[step]))
-					}
+	b := pcltest.Backend(t, backend.Go)
+	for part, weight := range map[string]string{"ewc": "lambda", "si": "c"} {
+		for _, rule := range []string{"avggrad", "emgd-gmc"} {
+			o := Options{Increment: scenario.ClassIncremental}
+			plain := trajectory(t, b, rule, nil, o)
+			none := trajectory(t, b, rule+"+"+part, map[string]any{weight: 0}, o)
+			held := trajectory(t, b, rule+"+"+part, map[string]any{weight: 1e3}, o)
+			for step := range plain { // the first task ends in step 5
+				if !slices.Equal(none[step], plain[step]) || step != 6 && slices.Equal(held[step], plain[step]) != (step <= 5) {
+					t.Errorf("%s+%s, step %d: with weight 0 equal: %t, with another: %t", rule, part, step, slices.Equal(none[step], plain[step]), slices.Equal(held[step], plain[step]))
 				}
 			}
 		}
-	})
+	}
 }
 
 // still is a method with a penalty that does nothing.
@@ -90,20 +89,15 @@ func TestPenaltyRow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		for _, increment := range []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental} {
-			penaltyRow(t, b, m, increment)
-		}
-	})
+	b := pcltest.Backend(t, backend.Go)
+	for _, increment := range []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental} {
+		penaltyRow(t, b, m, increment)
+	}
 }
 
 // TestPenaltyAndStatistics: a network that normalises batches does not count the row of a penalty among them.
 func TestPenaltyAndStatistics(t *testing.T) {
-	net, err := model.NewResNet18(model.ResNetConfig{Height: 8, Width: 8, Channels: 1, Base: 4, Outputs: 6})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := pcltest.Backend(t, backend.XLACPU)
+	net, b := normalised(t), pcltest.Backend(t, backend.XLACPU)
 	for _, read := range []func(*graphs.Set) device.Readout{device.ReadInPlace, device.ReadOnce} {
 		var statistics [2][]float32
 		for i, m := range []method.Method{newMethod(t, "mgda", nil), &pulling{still: still{newMethod(t, "mgda", nil)}}} {
@@ -164,128 +158,124 @@ func penaltyRow(t *testing.T, b *backend.Backend, m model.Model, increment scena
 
 // TestPenaltyWithoutMemory: the penalty takes part alone, under its own id, and editing and a second update go on.
 func TestPenaltyWithoutMemory(t *testing.T) {
-	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		p := &pulling{still: still{newMethod(t, "avggrad", nil)}, k: 0.01}
-		l := trained(t, b, p, Options{Memory: memory.Config{Policy: memory.PerClass}, ExtraUpdate: true, Trace: func(s *Trace) error {
-			for i, id := range s.IDs {
-				if (id == rehearsal.PenaltyRow) != (s.N[i] == 0) || len(s.X[i]) != 8*64 || len(s.Targets[i]) != 6*8 {
-					t.Errorf("row %d has %d samples, %d pixels, %d targets", id, s.N[i], len(s.X[i]), len(s.Targets[i]))
-				}
+	b := pcltest.Backend(t, backend.Go)
+	p := &pulling{still: still{newMethod(t, "avggrad", nil)}, k: 0.01}
+	l := trained(t, b, p, Options{Memory: memory.Config{Policy: memory.PerClass}, ExtraUpdate: true, Trace: func(s *Trace) error {
+		for i, id := range s.IDs {
+			if (id == rehearsal.PenaltyRow) != (s.N[i] == 0) || len(s.X[i]) != 8*64 || len(s.Targets[i]) != 6*8 {
+				t.Errorf("row %d has %d samples, %d pixels, %d targets", id, s.N[i], len(s.X[i]), len(s.Targets[i]))
 			}
-			return nil
-		}})
-		p.called, p.moves = 0, nil
-		r, err := l.Step()
-		if err != nil {
-			t.Fatal(err)
 		}
-		if !slices.Equal(r.IDs, []int{rehearsal.PenaltyRow, 2}) || p.called != 2 || len(p.moves) != 2 || slices.Equal(p.moves[0], p.moves[1]) {
-			t.Errorf("rows %v; %d penalties and %d moves in two updates", r.IDs, p.called, len(p.moves))
-		}
-	})
+		return nil
+	}})
+	p.called, p.moves = 0, nil
+	r, err := l.Step()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(r.IDs, []int{rehearsal.PenaltyRow, 2}) || p.called != 2 || len(p.moves) != 2 || slices.Equal(p.moves[0], p.moves[1]) {
+		t.Errorf("rows %v; %d penalties and %d moves in two updates", r.IDs, p.called, len(p.moves))
+	}
 }
 
 // TestPenaltyAndEditing: samples of the memory are edited beside a penalty, before and after the update.
 func TestPenaltyAndEditing(t *testing.T) {
-	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		for _, at := range []EditAt{EditBefore, EditAfter} {
-			l := trained(t, b, newMethod(t, "emgd-gmc+ewc", map[string]any{"rows": "apart"}), Options{Increment: scenario.ClassIncremental, Edit: Edit{Eta: 0.01, At: at}})
-			r, err := l.Step()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(r.IDs) != 3 || r.Edit == nil || len(r.Edit.Indices) != 6 || !(r.Edit.Change > 0) {
-				t.Errorf("rows %v, edit %+v", r.IDs, r.Edit)
-			}
+	b := pcltest.Backend(t, backend.Go)
+	for _, at := range []string{"pre", editAfter} {
+		l := trained(t, b, newMethod(t, "emgd-gmc+ewc", map[string]any{"rows": "apart"}), Options{Increment: scenario.ClassIncremental, Edit: Edit{Eta: 0.01, At: at}})
+		r, err := l.Step()
+		if err != nil {
+			t.Fatal(err)
 		}
-	})
+		if len(r.IDs) != 3 || r.Edit == nil || len(r.Edit.Indices) != 6 || !(r.Edit.Change > 0) {
+			t.Errorf("rows %v, edit %+v", r.IDs, r.Edit)
+		}
+	}
 }
 
 // TestTaskGradient compares the gradient that information is estimated from with finite differences of a sample's
 // cross-entropy, where the memory is trained on stored logits.
 func TestTaskGradient(t *testing.T) {
-	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		l := trained(t, b, newMethod(t, "avggrad+der-pp+lwf", map[string]any{"beta": 0}), Options{})
-		sample := stored(lab{l})[:1]
-		g := must[[]float32](t)(penalising{lab{l}}.TaskGradient(sample))
-		if len(g) != l.programs.Shared {
-			t.Fatalf("a gradient of %d entries for %d shared parameters", len(g), l.programs.Shared)
+	b := pcltest.Backend(t, backend.Go)
+	l := trained(t, b, newMethod(t, "avggrad+der-pp+lwf", map[string]any{"beta": 0}), Options{})
+	sample := stored(lab{l})[:1]
+	g := must[[]float32](t)(penalising{lab{l}}.TaskGradient(sample))
+	if len(g) != l.programs.Shared {
+		t.Fatalf("a gradient of %d entries for %d shared parameters", len(g), l.programs.Shared)
+	}
+	theta, state := must[[]float32](t)(l.parameters()), len(l.network.state)
+	at := func(q int, by float32) float64 {
+		moved := slices.Clone(theta)
+		moved[q] += by
+		if err := l.network.set(l.options.Backend, moved, nil, state); err != nil {
+			t.Fatal(err)
 		}
-		theta, state := must[[]float32](t)(l.parameters()), len(l.network.state)
-		at := func(q int, by float32) float64 {
-			moved := slices.Clone(theta)
-			moved[q] += by
-			if err := l.network.set(l.options.Backend, moved, nil, state); err != nil {
-				t.Fatal(err)
-			}
-			if err := (lab{l}).batches(sample, rehearsal.Loss{}, func(*device.Batch) error { return nil }); err != nil {
-				t.Fatal(err)
-			}
-			return must[[]float64](t)(l.lossesAt(l.network.theta, l.sample, rehearsal.Loss{}))[0]
+		if err := (lab{l}).batches(sample, rehearsal.Loss{}, func(*device.Batch) error { return nil }); err != nil {
+			t.Fatal(err)
 		}
-		for _, q := range []int{0, 3, 58, 1024 + 3, 1040 + 8*3, 1040 + 8*10 + 1, 1168} { // some units are off for this sample
-			const h = 1e-2
-			want := (at(q, h) - at(q, -h)) / (2 * h)
-			if q == 3 && math.Abs(want) < 1e-2 || math.Abs(float64(g[q])-want) > 1e-3+0.02*math.Abs(want) {
-				t.Errorf("parameter %d: gradient %g, by differences %g", q, g[q], want)
-			}
+		return must[[]float64](t)(l.lossesAt(l.network.theta, l.sample, rehearsal.Loss{}))[0]
+	}
+	for _, q := range []int{0, 3, 58, 1024 + 3, 1040 + 8*3, 1040 + 8*10 + 1, 1168} { // some units are off for this sample
+		const h = 1e-2
+		want := (at(q, h) - at(q, -h)) / (2 * h)
+		if q == 3 && math.Abs(want) < 1e-2 || math.Abs(float64(g[q])-want) > 1e-3+0.02*math.Abs(want) {
+			t.Errorf("parameter %d: gradient %g, by differences %g", q, g[q], want)
 		}
-	})
+	}
 }
 
 // TestSIAlongAPath: with plain descent on one task a step lowers the loss by ‖Δθ‖²/γ to first order, and each parameter's
 // share of it is (Δθ)²/γ. What is kept of the task is the sum of these, over the square of the whole way plus ξ.
 func TestSIAlongAPath(t *testing.T) {
-	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		const rate, xi = 0.05, 0.01
-		m := newMethod(t, "avggrad+si", map[string]any{"xi": xi})
-		l := smallLearner(t, b, "", Options{Method: m, Increment: scenario.ClassIncremental, Optimizer: optim.SGD{LR: rate}})
-		attach(t, l, blobTask(t, pcltest.Blobs(4, 24, 5), 1, 0, 1))
-		start := must[[]float32](t)(l.parameters())
-		before, lowered := start, make([]float64, len(start))
-		for {
-			if _, err := l.Step(); errors.Is(err, ErrNoStream) {
-				break
-			} else if err != nil {
-				t.Fatal(err)
-			}
-			after := must[[]float32](t)(l.parameters())
-			for q := range lowered {
-				way := float64(after[q]) - float64(before[q])
-				lowered[q] += way * way / rate
-			}
-			before = after
-		}
-		state, ok := method.As[method.Stateful](m)
-		if !ok {
-			t.Fatal("the method has no state")
-		}
-		saved := must[json.RawMessage](t)(state.MarshalState())
-		var read struct {
-			Parts []struct{ Stiffness, Anchor []byte }
-		}
-		if err := json.Unmarshal(saved, &read); err != nil {
+	b := pcltest.Backend(t, backend.Go)
+	const rate, xi = 0.05, 0.01
+	m := newMethod(t, "avggrad+si", map[string]any{"xi": xi})
+	l := smallLearner(t, b, "", Options{Method: m, Increment: scenario.ClassIncremental, Optimizer: optim.SGD{LR: rate}})
+	attach(t, l, blobTask(t, pcltest.Blobs(4, 24, 5), 1, 0, 1))
+	start := must[[]float32](t)(l.parameters())
+	before, lowered := start, make([]float64, len(start))
+	for {
+		if _, err := l.Step(); errors.Is(err, ErrNoStream) {
+			break
+		} else if err != nil {
 			t.Fatal(err)
 		}
-		omega, anchor := make([]float64, len(start)), make([]float32, len(start))
-		for _, v := range []struct {
-			bits []byte
-			into any
-		}{{read.Parts[0].Stiffness, omega}, {read.Parts[0].Anchor, anchor}} {
-			if _, err := binary.Decode(v.bits, binary.LittleEndian, v.into); err != nil {
-				t.Fatal(err)
-			}
+		after := must[[]float32](t)(l.parameters())
+		for q := range lowered {
+			way := float64(after[q]) - float64(before[q])
+			lowered[q] += way * way / rate
 		}
-		if !slices.Equal(anchor, before) {
-			t.Error("the parameters are not held where the task ended")
+		before = after
+	}
+	state, ok := method.As[method.Stateful](m)
+	if !ok {
+		t.Fatal("the method has no state")
+	}
+	saved := must[json.RawMessage](t)(state.MarshalState())
+	var read struct {
+		Parts []struct{ Stiffness, Anchor []byte }
+	}
+	if err := json.Unmarshal(saved, &read); err != nil {
+		t.Fatal(err)
+	}
+	omega, anchor := make([]float64, len(start)), make([]float32, len(start))
+	for _, v := range []struct {
+		bits []byte
+		into any
+	}{{read.Parts[0].Stiffness, omega}, {read.Parts[0].Anchor, anchor}} {
+		if _, err := binary.Decode(v.bits, binary.LittleEndian, v.into); err != nil {
+			t.Fatal(err)
 		}
-		for q := range omega {
-			way := float64(before[q]) - float64(start[q])
-			if want := lowered[q] / (way*way + xi); math.Abs(omega[q]-want) > 1e-3*want+1e-7 {
-				t.Fatalf("parameter %d: %g, want %g", q, omega[q], want)
-			}
+	}
+	if !slices.Equal(anchor, before) {
+		t.Error("the parameters are not held where the task ended")
+	}
+	for q := range omega {
+		way := float64(before[q]) - float64(start[q])
+		if want := lowered[q] / (way*way + xi); math.Abs(omega[q]-want) > 1e-3*want+1e-7 {
+			t.Fatalf("parameter %d: %g, want %g", q, omega[q], want)
 		}
-	})
+	}
 }
 
 // noting is a penalty of no weight that checks when it is called.
@@ -319,19 +309,18 @@ func (n *noting) Moved(lab rehearsal.MovedLab) error {
 
 // TestPenaltyBeforeEachUpdate: a penalty is asked before each update and told of each, also where a step makes two.
 func TestPenaltyBeforeEachUpdate(t *testing.T) {
-	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		for _, c := range []struct {
-			name  string
-			extra bool
-		}{{"avggrad", false}, {"avggrad", true}, {"gmed-release", false}, {"gmed-release", true}} {
-			m := &noting{still: still{newMethod(t, c.name, nil)}, t: t}
-			l := smallLearner(t, b, "", Options{Method: m, Increment: scenario.ClassIncremental, Optimizer: optim.SGD{LR: 0.1}, ExtraUpdate: c.extra})
-			timeline(t, l, nil)
-			if m.updates != l.network.updates || !slices.Equal(m.after, must[[]float32](t)(l.parameters())[:len(m.after)]) {
-				t.Errorf("%+v: told of %d updates, there were %d", c, m.updates, l.network.updates)
-			}
+	b := pcltest.Backend(t, backend.Go)
+	for _, c := range []struct {
+		name  string
+		extra bool
+	}{{"avggrad", false}, {"avggrad", true}, {"gmed-release", false}, {"gmed-release", true}} {
+		m := &noting{still: still{newMethod(t, c.name, nil)}, t: t}
+		l := smallLearner(t, b, "", Options{Method: m, Increment: scenario.ClassIncremental, Optimizer: optim.SGD{LR: 0.1}, ExtraUpdate: c.extra})
+		timeline(t, l, nil)
+		if m.updates != l.network.updates || !slices.Equal(m.after, must[[]float32](t)(l.parameters())[:len(m.after)]) {
+			t.Errorf("%+v: told of %d updates, there were %d", c, m.updates, l.network.updates)
 		}
-	})
+	}
 }
 
 // learning notes what it is given of tasks that have ended.
@@ -380,7 +369,7 @@ func TestPenaltyOfGivenParameters(t *testing.T) {
 		for i := range theta {
 			theta[i] += 0.5
 		}
-		if err := l.SetParameters(theta, nil); err != nil {
+		if err := l.exchange(theta, nil); err != nil {
 			t.Fatal(err)
 		}
 		for step := range 2 {
@@ -396,29 +385,28 @@ func TestPenaltyOfGivenParameters(t *testing.T) {
 // TestInformationOfLabels: the information of EWC comes from the right labels, whatever targets the loss of the tasks has.
 // Until a first task has ended, that of iCaRL has no others, so that the gradients are those of a row.
 func TestInformationOfLabels(t *testing.T) {
-	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		l := smallLearner(t, b, "avggrad+icarl+ewc", Options{Increment: scenario.ClassIncremental})
-		d := pcltest.Blobs(4, 24, 5)
-		attach(t, l, blobTask(t, d, 1, 0, 1))
-		playOut(t, l)
-		attach(t, l, blobTask(t, d, 2, 2, 3))
-		for range 2 {
-			must[*StepReport](t)(l.Step())
-		}
-		p, _ := method.As[rehearsal.Penalty](l.options.Method)
-		_, pull, err := p.Penalise(penalising{lab{l}})
-		if err != nil || dot(pull, pull) < 1e-6 {
-			t.Errorf("after two steps of the second task the penalty has the gradient of length² %g, error %v", dot(pull, pull), err)
-		}
+	b := pcltest.Backend(t, backend.Go)
+	l := smallLearner(t, b, "avggrad+icarl+ewc", Options{Increment: scenario.ClassIncremental})
+	d := pcltest.Blobs(4, 24, 5)
+	attach(t, l, blobTask(t, d, 1, 0, 1))
+	playOut(t, l)
+	attach(t, l, blobTask(t, d, 2, 2, 3))
+	for range 2 {
+		must[*StepReport](t)(l.Step())
+	}
+	p, _ := method.As[rehearsal.Penalty](l.options.Method)
+	_, pull, err := p.Penalise(penalising{lab{l}})
+	if err != nil || dot(pull, pull) < 1e-6 {
+		t.Errorf("after two steps of the second task the penalty has the gradient of length² %g, error %v", dot(pull, pull), err)
+	}
 
-		samples := stored(lab{l})
-		now := must[[]float32](t)(penalising{lab{l}}.TaskGradient(samples))
-		program.Free(l.others.remembered)
-		l.others.remembered = nil // as before a first task has ended
-		if want := must[[]float32](t)(lab{l}.Gradient(rehearsal.Now, samples)); !slices.Equal(now, want) || dot(now, now) == 0 {
-			t.Errorf("the gradient of length² %g is not that of the labels, of length² %g", dot(now, now), dot(want, want))
-		}
-	})
+	samples := stored(lab{l})
+	now := must[[]float32](t)(penalising{lab{l}}.TaskGradient(samples))
+	program.Free(l.others.remembered)
+	l.others.remembered = nil // as before a first task has ended
+	if want := must[[]float32](t)(lab{l}.Gradient(rehearsal.Now, samples)); !slices.Equal(now, want) || dot(now, now) == 0 {
+		t.Errorf("the gradient of length² %g is not that of the labels, of length² %g", dot(now, now), dot(want, want))
+	}
 }
 
 // TestCandidatesForTheMemory: what is collected for EWC is no candidate for a memory that fills itself, so that class means

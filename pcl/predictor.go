@@ -12,26 +12,29 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
+	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/heads"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
+	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
+
+// ErrClosed is returned by calls to a learner after [Learner.Close], and to a predictor after [Predictor.Close].
+var ErrClosed = errors.New("pcl: the learner or predictor is closed")
 
 // Predictor predicts with a learner as it was when [Learner.Snapshot] was called. It never changes, and may be used
 // by any number of goroutines while the learner trains, and after the learner was closed. Close it before the backend
 // is closed; an unreachable one is freed without Close.
 type Predictor struct {
-	kit       *kit
-	heads     *heads.Heads
-	roll      roll
-	paused    map[int]bool   // of each task that ran, whether it was paused
-	rule      rehearsal.Rule // what compares classes; nil if the logits do
-	steps     int
-	version   int            // of the learner
-	names     map[int]string // of classes that have one
-	loss      string         // the key of Options.Loss; empty if there is none
-	increment scenario.Increment
+	kit     *kit
+	heads   *heads.Heads
+	roll    roll
+	paused  map[int]bool   // of each task that ran, whether it was paused
+	rule    rehearsal.Rule // compares classes; nil if the logits do
+	steps   int
+	version int // of the learner
 
 	use        sync.RWMutex // held for reading by predictions, for writing by Close
 	closed     bool
@@ -59,7 +62,7 @@ func (p *Predictor) Steps() int { return p.steps }
 func (p *Predictor) Tasks() []TaskInfo { return p.roll.infos(p.paused) }
 
 // ClassName returns the name of a class; empty if it has none.
-func (p *Predictor) ClassName(class int) string { return p.names[class] }
+func (p *Predictor) ClassName(class int) string { return p.roll.names[class] }
 
 // Classes returns the classes of the tasks that had arrived, each once, in order of arrival.
 func (p *Predictor) Classes() []int { return slices.Clone(p.roll.classes) }
@@ -79,9 +82,9 @@ func (p *Predictor) Predict(x []float32, among ...int) ([]Prediction, error) {
 
 // PredictTask is Predict for samples of the task with the given id: it chooses among the task's classes.
 func (p *Predictor) PredictTask(id int, x []float32) ([]Prediction, error) {
-	task, err := p.roll.get("predict", id)
+	task, err := p.roll.get(id)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("pcl: predict: %w", err)
 	}
 	classes, outputs, err := p.outputs(id, task.Classes)
 	if err != nil {
@@ -94,18 +97,13 @@ func (p *Predictor) PredictTask(id int, x []float32) ([]Prediction, error) {
 // of its classes. They are what [Options].Loss compares with the target values; without one they are logits. x is as in
 // [Predictor.Predict].
 func (p *Predictor) Outputs(id int, x []float32) ([][]float32, error) {
-	task, err := p.roll.get("predict", id)
+	task, err := p.roll.get(id)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("pcl: predict: %w", err)
 	}
-	classes := task.Classes
-	places := make([]int, len(classes))
-	for i, c := range classes {
-		o, err := p.heads.Output(id, c)
-		if err != nil {
-			return nil, fmt.Errorf("pcl: predict: %w", err)
-		}
-		places[i] = int(o)
+	places := make([]int32, len(task.Classes))
+	for i, c := range task.Classes {
+		places[i], _ = p.heads.Output(id, c) // a task has its classes
 	}
 	var out [][]float32
 	err = p.each(x, func(scores, _ []float32) error {
@@ -121,75 +119,56 @@ func (p *Predictor) Outputs(id int, x []float32) ([][]float32, error) {
 
 // among finds the outputs of the classes that a prediction chooses among.
 func (p *Predictor) among(classes []int) ([]int, []int, error) {
-	switch {
-	case p.roll.empty():
+	if p.roll.empty() {
 		return nil, nil, errors.New("no task has arrived yet, so there are no classes")
-	case p.increment == scenario.ClassIncremental && len(classes) == 0:
-		return p.spread(p.heads.Among(1))
-	case p.increment == scenario.ClassIncremental:
-		return p.spread(classes)
+	}
+	if p.kit.about.increment == scenario.ClassIncremental {
+		if len(classes) == 0 {
+			classes = p.heads.Among(1)
+		}
+		return p.outputs(1, classes)
 	}
 	tasks := p.heads.Tasks(classes)
 	switch {
 	case len(tasks) == 0:
 		return nil, nil, fmt.Errorf("no task has all of the classes %v: a task-incremental prediction chooses among those of one task", classes)
-	case len(tasks) > 1 && len(classes) == 0:
-		return nil, nil, fmt.Errorf("tasks %v have arrived: say which one is meant, by its number or its classes", tasks)
 	case len(tasks) > 1:
-		return nil, nil, fmt.Errorf("tasks %v all have the classes %v: say by its number which one is meant", tasks, classes)
+		return nil, nil, fmt.Errorf("tasks %v all have the classes %v: say which one is meant, by its number or its classes", tasks, classes)
 	case len(classes) == 0:
 		classes = p.roll.tasks[tasks[0]-1].Classes
 	}
 	return p.outputs(tasks[0], classes)
 }
 
-// spread finds the outputs of classes that may belong to several tasks, in class-incremental mode.
-func (p *Predictor) spread(classes []int) ([]int, []int, error) {
-	all := p.heads.Among(1)
+// outputs returns classes in the order of their outputs, and these. The classes are some of those that compete in a task.
+func (p *Predictor) outputs(task int, classes []int) (sorted, outputs []int, err error) {
+	lo, _ := p.heads.Competing(task)
+	all := p.heads.Among(task)
 	at := make(map[int]int, len(all))
 	for o, c := range all {
 		at[c] = o
 	}
-	outputs := make([]int, len(classes))
-	for i, c := range classes {
-		var arrived bool
-		if outputs[i], arrived = at[c]; !arrived {
+	for _, c := range classes {
+		o, arrived := at[c]
+		if !arrived {
 			return nil, nil, fmt.Errorf("class %d is not among those that have arrived, which are %v", c, all)
 		}
+		outputs = append(outputs, o)
 	}
-	return inOrder(outputs, func(o int) int { return all[o] })
-}
-
-// outputs finds the outputs of classes of one task.
-func (p *Predictor) outputs(task int, classes []int) ([]int, []int, error) {
-	if p.increment == scenario.ClassIncremental {
-		return p.spread(classes)
-	}
-	lo, _ := p.heads.Competing(task)
-	all := p.heads.Among(task)
-	outputs := make([]int, len(classes))
-	for i, c := range classes {
-		outputs[i] = int(lo) + slices.Index(all, c)
-	}
-	return inOrder(outputs, func(o int) int { return all[o-int(lo)] })
-}
-
-// inOrder sorts outputs and returns their classes with them.
-func inOrder(outputs []int, class func(output int) int) ([]int, []int, error) {
 	slices.Sort(outputs)
-	classes := make([]int, len(outputs))
 	for i, o := range outputs {
-		if classes[i] = class(o); i > 0 && o == outputs[i-1] {
-			return nil, nil, fmt.Errorf("class %d is given twice", classes[i])
+		if i > 0 && all[o] == sorted[i-1] {
+			return nil, nil, fmt.Errorf("class %d is given twice", all[o])
 		}
+		sorted, outputs[i] = append(sorted, all[o]), int(lo)+o
 	}
-	return classes, outputs, nil
+	return sorted, outputs, nil
 }
 
 // predict predicts by the given outputs, which are those of the given classes.
 func (p *Predictor) predict(x []float32, classes, outputs []int) ([]Prediction, error) {
-	if p.loss != "" {
-		return nil, fmt.Errorf("pcl: predict: with loss %s there are no classes to be predicted: call Outputs", p.loss)
+	if key := p.kit.about.lossKey; key != "" {
+		return nil, fmt.Errorf("pcl: predict: with loss %s there are no classes to be predicted: call Outputs", key)
 	}
 	var out []Prediction
 	err := p.each(x, func(scores, features []float32) error {
@@ -205,7 +184,7 @@ func (p *Predictor) predict(x []float32, classes, outputs []int) ([]Prediction, 
 
 // each calls f with the scores of all outputs, and the features, of one sample after another.
 func (p *Predictor) each(x []float32, f func(scores, features []float32) error) error {
-	width := p.kit.inputs
+	width := p.kit.about.model.Inputs()
 	if len(x) == 0 || len(x)%width != 0 {
 		return fmt.Errorf("pcl: predict: %d values are not one or more samples of %d values each", len(x), width)
 	}
@@ -218,7 +197,7 @@ func (p *Predictor) each(x []float32, f func(scores, features []float32) error) 
 	p.use.RLock()
 	defer p.use.RUnlock()
 	if p.closed {
-		return errPredictorClosed
+		return ErrClosed
 	}
 	for together := p.kit.clients(n); len(x) > 0; {
 		var some []*described
@@ -253,7 +232,7 @@ func (p *Predictor) describe(d *described, x []float32, size, client int) (err e
 		return err
 	}
 	defer p.kit.put(size, b)
-	b.N = copy(b.X, x) / p.kit.inputs
+	b.N = copy(b.X, x) / p.kit.about.model.Inputs()
 	b.Ask()
 	in, done, err := b.Inputs(p.kit.programs.backend, false)
 	if err != nil {
@@ -264,7 +243,7 @@ func (p *Predictor) describe(d *described, x []float32, size, client int) (err e
 	if p.statistics != nil {
 		in = append(in, p.statistics)
 	}
-	scores, err := p.kit.sets[size][client].Describe(p.kit.about.loss)
+	scores, err := p.kit.sets[size][client].Describe(p.kit.about.scores)
 	if err != nil {
 		return err
 	}
@@ -301,7 +280,7 @@ func (p *Predictor) choose(logits, features []float32, classes, outputs []int) (
 		}
 	}
 	normalise(scores, scores[best])
-	return Prediction{Class: classes[best], Name: p.names[classes[best]], Classes: classes, Probabilities: scores}, nil
+	return Prediction{Class: classes[best], Name: p.roll.names[classes[best]], Classes: classes, Probabilities: scores}, nil
 }
 
 // normalise turns scores, of which the largest is given, into probabilities, by the softmax.
@@ -316,20 +295,6 @@ func normalise(scores []float64, largest float64) {
 	}
 }
 
-// warm asks for the shapes of the buffers. XLA's binding caches a buffer's shape when it is first asked for, without a
-// lock, so that this has to happen before several goroutines read the buffers.
-func (p *Predictor) warm() error {
-	for _, b := range []compute.Buffer{p.theta, p.statistics} {
-		if b == nil {
-			continue
-		}
-		if _, err := b.Shape(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Close frees what the predictor holds on the device. It waits for predictions that are being made; later ones return
 // an error that matches [ErrClosed].
 func (p *Predictor) Close() {
@@ -342,4 +307,148 @@ func (p *Predictor) Close() {
 	program.Free(p.theta, p.statistics)
 	p.theta, p.statistics = nil, nil
 	p.kit.release()
+}
+
+// prediction is what a learner keeps for its predictors.
+type prediction struct {
+	kit    *kit // made with the first snapshot
+	mu     sync.Mutex
+	latest *Predictor // the snapshot that Learner.Predict took last
+}
+
+// close lets go of what is kept. Predictors that are still open can be used on.
+func (p *prediction) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.latest != nil {
+		p.latest.Close()
+	}
+	if p.kit != nil {
+		p.kit.release()
+	}
+	p.latest, p.kit = nil, nil
+}
+
+// renew makes the next snapshot compile its programs anew.
+func (p *prediction) renew() {
+	if p.kit != nil {
+		p.kit.release()
+		p.kit = nil
+	}
+}
+
+// complete copies the statistics to the device, unless there was an error before, and asks for the shapes of the buffers. XLA's
+// binding caches a buffer's shape when it is first asked for, without a lock, so that this has to happen before several
+// goroutines read the buffers. After an error the predictor is closed.
+func (p *Predictor) complete(statistics []float32, err error) error {
+	if err == nil && len(statistics) > 0 {
+		p.statistics, err = program.ToDevice(p.kit.programs.backend.Backend, statistics, len(statistics))
+	}
+	for _, b := range []compute.Buffer{p.theta, p.statistics} {
+		if err == nil && b != nil {
+			_, err = b.Shape()
+		}
+	}
+	if err != nil {
+		p.Close()
+	}
+	return err
+}
+
+// kit is what the predictors of a learner share: the programs, and batches that are not in use.
+type kit struct {
+	programs *Programs
+	sets     map[int][]*graphs.Set // by the number of samples that their programs take, 1 and the learner's batch; for each client
+	largest  int                   // of these numbers
+	about    about
+
+	mu      sync.Mutex
+	users   int // open predictors, and the learner
+	batches map[int][]*device.Batch
+}
+
+// about is what a predictor knows of the network beside its values.
+type about struct {
+	model     model.Model
+	method    string
+	image     Image
+	increment scenario.Increment
+	scores    rehearsal.Loss // says how scores come from features
+	lossKey   string         // of Options.Loss; empty if there is none
+}
+
+func (o *Options) about() about {
+	return about{o.Model, o.Method.Info().Name, o.Image, o.Increment, o.lossOf(method.Memory), o.lossKey()}
+}
+
+// newKit compiles what predictors need. spec.Batch is the largest number of samples of a program.
+func newKit(programs *Programs, spec graphs.Spec, about about) (*kit, error) {
+	k := &kit{
+		programs: programs, sets: map[int][]*graphs.Set{}, largest: spec.Batch, about: about, users: 1, batches: map[int][]*device.Batch{},
+	}
+	spec.Loss, spec.Weighted = nil, false // samples to be predicted have neither targets nor weights
+	for _, spec.Batch = range []int{1, k.largest} {
+		k.sets[spec.Batch] = k.programs.cache.Sets(spec)
+		if _, err := k.sets[spec.Batch][0].Describe(about.scores); err != nil {
+			return nil, err
+		}
+	}
+	k.programs.hold()
+	return k, nil
+}
+
+func (k *kit) hold() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.users++
+}
+
+// release lets go of the kit. The last user frees it.
+func (k *kit) release() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.users--; k.users > 0 {
+		return
+	}
+	for _, batches := range k.batches {
+		for _, b := range batches {
+			b.Free()
+		}
+	}
+	k.batches = nil
+	k.programs.drop()
+}
+
+// batch returns an empty batch of a size. Give it back with put.
+func (k *kit) batch(size int) (*device.Batch, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if free := k.batches[size]; len(free) > 0 {
+		k.batches[size] = free[:len(free)-1]
+		return free[len(free)-1], nil
+	}
+	return device.NewBatch(k.programs.backend, size, k.about.model.Inputs())
+}
+
+func (k *kit) put(size int, b *device.Batch) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.batches[size] = append(k.batches[size], b)
+}
+
+// clients returns on how many clients n samples are predicted. Only many samples are worth compiling for more than the first.
+func (k *kit) clients(n int) int {
+	if n < 4*k.largest {
+		return 1
+	}
+	return len(k.sets[k.largest])
+}
+
+// fit returns how many samples the next batch takes when n are left, and the size of its program. Several small
+// batches cost less than one that is nearly empty.
+func (k *kit) fit(n int) (samples, size int) {
+	if 8*n < k.largest {
+		return 1, 1
+	}
+	return min(n, k.largest), k.largest
 }

@@ -1,10 +1,32 @@
 package pcl
 
 import (
+	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"sync/atomic"
 )
+
+// maxID is the highest id that may be skipped to, or read from a file: a learner has eight bytes for each id below its last.
+const maxID = 1 << 24
+
+// TaskInfo says what a learner knows of a task.
+type TaskInfo struct {
+	ID      int
+	Name    string
+	Classes []int
+	// ClassNames name the classes; nil if they have no names.
+	ClassNames []string
+
+	Ended  bool // whether it has ended, and takes part in no further step
+	Paused bool // whether it was paused by [Learner.Pause]
+	// Samples is how many samples its streams have delivered; 0 in files of before they were counted.
+	Samples int
+}
+
+// number is the id of the task in the i-th place, also where a network that was put together by hand leaves ids out.
+func (t TaskInfo) number(i int) int { return cmp.Or(t.ID, i+1) }
 
 // roll is what is known of the tasks that have arrived, whether they run or have ended. Nothing that a copy of it shares with
 // it ever changes, so that a copy costs the same however many tasks there were, and stays as it is.
@@ -27,10 +49,10 @@ func (r *roll) last() int { return len(r.tasks) }
 // empty says whether no task has arrived.
 func (r *roll) empty() bool { return len(r.classes) == 0 }
 
-// get returns a task, or an error for a call if there is none with this id.
-func (r *roll) get(what string, id int) (*arrival, error) {
+// get returns a task, or an error if there is none with this id.
+func (r *roll) get(id int) (*arrival, error) {
 	if id < 1 || id > len(r.tasks) || r.tasks[id-1] == nil {
-		return nil, noTask(what, id, len(r.tasks))
+		return nil, fmt.Errorf("there is no task %d; ids count from 1, and the last is %d", id, len(r.tasks))
 	}
 	return r.tasks[id-1], nil
 }

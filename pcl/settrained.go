@@ -3,13 +3,11 @@ package pcl
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
-	"github.com/parallelcl/parallelcl/pcl/internal/heads"
-	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
@@ -21,13 +19,11 @@ type Take struct {
 	// Backbone takes only the parameters before the classifier, and the statistics: a start from a network that knows
 	// other classes. The classifier and the learner's tasks stay as they are.
 	Backbone bool
-	// KeepMoments keeps what the optimiser remembers of earlier gradients, and its count of updates. Otherwise it
-	// starts anew, since they belong to other parameters.
-	KeepMoments bool
 }
 
 // SetTrained gives the learner the parameters and statistics of a network. Their names and shapes must match the
-// model's Layout; otherwise nothing changes, and the error names what is missing, unexpected or different.
+// model's Layout; otherwise nothing changes, and the error names what is missing, unexpected or different. The optimiser
+// starts anew.
 //
 // The network's outputs keep their meaning. A learner without tasks gets the network's, as ended tasks without samples in
 // the memory: it can predict, [Learner.Reattach] them, and attach others. A learner that has tasks must have the same
@@ -38,31 +34,34 @@ type Take struct {
 // new parameters, and a penalty holds the learner to them, as firmly as before. The rule of prediction stays the method's:
 // a method that predicts by means computes them from the memory, not from the network's.
 func (l *Learner) SetTrained(t *Trained, take Take) error {
-	if err := l.enter(false); err != nil {
-		return err
+	if t == nil {
+		panic("pcl: SetTrained needs a network: LoadTrained reads one from a file, Learner.Trained returns that of a learner")
 	}
-	defer l.leave()
-	if err := l.setTrained(t, take); err != nil {
-		return fmt.Errorf("pcl: set network: %w", err)
-	}
-	return nil
+	return l.call("set network", func() error {
+		if take.Backbone {
+			return l.setBackbone(t)
+		}
+		return l.setTrained(t)
+	})
 }
 
-func (l *Learner) setTrained(t *Trained, take Take) error {
-	if t == nil {
-		return errors.New("there is none: LoadTrained reads one from a file, Learner.Trained returns that of a learner")
-	}
+func (l *Learner) setBackbone(t *Trained) error {
 	theta, err := l.parameters()
 	if err != nil {
 		return err
 	}
-	if take.Backbone {
-		values, statistics, err := arrange(l.options.Model.Layout(), t.Tensors, true)
-		if err != nil {
-			return err
-		}
-		copy(theta[:l.options.Model.Layout().Backbone], values)
-		return l.exchange(theta, statistics, take.KeepMoments)
+	values, statistics, err := arrange(l.options.Model.Layout(), t.Tensors, true)
+	if err != nil {
+		return err
+	}
+	copy(theta, values)
+	return l.exchange(theta, statistics)
+}
+
+func (l *Learner) setTrained(t *Trained) error {
+	theta, err := l.parameters()
+	if err != nil {
+		return err
 	}
 	if err := l.fits(t); err != nil {
 		return err
@@ -79,15 +78,15 @@ func (l *Learner) setTrained(t *Trained, take Take) error {
 	if err != nil {
 		return err
 	}
-	if has := l.options.Model.Outputs(); outputs > has {
-		if err := l.grow(outputs); err != nil {
-			return err
-		}
-		theta = values
+	if outputs > l.options.Model.Outputs() {
+		theta, err = values, l.grow(outputs)
 	} else {
 		l.options.Model.Layout().Widen(theta, values, narrow)
 	}
-	if err := l.exchange(theta, statistics, take.KeepMoments); err != nil {
+	if err != nil {
+		return err
+	}
+	if err := l.exchange(theta, statistics); err != nil {
 		return err
 	}
 	if err := l.adopt(t); err != nil {
@@ -98,55 +97,30 @@ func (l *Learner) setTrained(t *Trained, take Take) error {
 
 // teacher makes the present network the old model of methods that hold on to one, if a task has ended.
 func (l *Learner) teacher() error {
-	ended := len(l.ended().ids(l.roll)) > 0
-	if loss := l.options.lossOf(1); ended && (loss.Kind == rehearsal.Sigmoid || loss.Teacher > 0) {
+	loss := l.options.lossOf(1)
+	if (loss.Kind == rehearsal.Sigmoid || loss.Teacher > 0) && len(l.ended().ids(l.roll)) > 0 {
 		return lab{l}.Remember()
 	}
 	return nil
 }
 
-// fits returns an error if the network's tasks are not those of the learner.
+// fits returns an error if the network's tasks are not those of the learner, or its outputs were trained for another loss.
+// Of a network without a model's key the loss is not known.
 func (l *Learner) fits(t *Trained) error {
 	if len(t.Tasks) == 0 {
 		return nil
 	}
-	if t.Increment != l.options.Increment {
-		return fmt.Errorf("the network is %s-incremental, the learner %s-incremental, so that their outputs differ: take only the backbone", t.Increment, l.options.Increment)
-	}
 	same := slices.EqualFunc(t.Tasks, l.Tasks(), func(a, b TaskInfo) bool { return slices.Equal(a.Classes, b.Classes) })
-	if !l.roll.empty() && !same {
-		return fmt.Errorf("the network has tasks of the classes %v, the learner of %v, so that their outputs differ: take only the backbone, or use a learner without tasks", classLists(t.Tasks), classLists(l.Tasks()))
-	}
-	return l.fitsLosses(t)
-}
-
-// fitsLosses returns an error if the network's outputs were trained for another loss, or tasks that would be adopted could
-// not have been attached to the learner. Of a network without a model's key the loss is not known.
-func (l *Learner) fitsLosses(t *Trained) error {
-	if now := l.options.lossKey(); t.Model != "" && t.Loss != now {
-		return fmt.Errorf("the network was trained for %s, the learner is for %s, so that their outputs differ: take only the backbone", lossName(t.Loss), lossName(now))
-	}
-	if l.options.Loss == nil || !l.roll.empty() {
-		return nil
-	}
-	adopter := &Learner{options: l.options, heads: heads.New(l.options.Increment, 1<<30)}
-	for i, task := range t.Tasks {
-		err := adopter.fitsLoss(task.Classes)
-		if err == nil {
-			err = adopter.heads.Add(task.Classes)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", label(i+1, task.Name), err)
-		}
+	loss := l.options.lossKey()
+	switch {
+	case t.Increment != l.options.Increment:
+		return fmt.Errorf("the network is %s-incremental, the learner %s-incremental: take only the backbone", t.Increment, l.options.Increment)
+	case !l.roll.empty() && !same:
+		return fmt.Errorf("the network has tasks of the classes %v, the learner of %v: take only the backbone, or use a learner without tasks", classLists(t.Tasks), classLists(l.Tasks()))
+	case t.Model != "" && t.Loss != loss:
+		return fmt.Errorf("the network was trained for the loss %q, the learner is for %q, where none is the cross-entropy of classes: take only the backbone", t.Loss, loss)
 	}
 	return nil
-}
-
-func lossName(key string) string {
-	if key == "" {
-		return "the cross-entropy of classes"
-	}
-	return "loss " + key
 }
 
 func classLists(tasks []TaskInfo) (all [][]int) {
@@ -159,12 +133,10 @@ func classLists(tasks []TaskInfo) (all [][]int) {
 // outputsOf returns how many outputs the network has, as its classifier's weights say, which must be enough for its
 // tasks.
 func (l *Learner) outputsOf(t *Trained) (int, error) {
-	layout := l.options.Model.Layout()
-	name := layout.Params[layout.Classifier()].Name
-	has := l.options.Model.Outputs()
+	layout, has := l.options.Model.Layout(), l.options.Model.Outputs()
 	outputs := has // if there is no such tensor, this is what will be missing
 	for _, x := range t.Tensors {
-		if x.Name == name && len(x.Dims) > 0 {
+		if x.Name == layout.Params[layout.Classifier()].Name && len(x.Dims) > 0 {
 			outputs = x.Dims[len(x.Dims)-1]
 		}
 	}
@@ -185,7 +157,7 @@ func (l *Learner) narrowed(outputs int) (*model.Layout, error) {
 	}
 	r, ok := m.(model.Resizer)
 	if !ok {
-		return nil, fmt.Errorf("the network has %d outputs, the model %d, and %s cannot be built with another number: it is no model.Resizer", outputs, m.Outputs(), m.Key())
+		return nil, fmt.Errorf("the network has %d outputs, the model %d, and %s is not a model.Resizer", outputs, m.Outputs(), m.Key())
 	}
 	other, err := r.WithOutputs(outputs)
 	if err != nil {
@@ -211,60 +183,13 @@ func (l *Learner) adopt(t *Trained) error {
 	return nil
 }
 
-// namesOf returns the names of classes, "" for one that has none; nil if none of them has one.
-func (t *Trained) namesOf(classes []int) []string {
-	names, any := make([]string, len(classes)), false
-	for i, c := range classes {
-		names[i] = t.Names[c]
-		any = any || names[i] != ""
-	}
-	if !any {
-		return nil
-	}
-	return names
-}
-
-// SetParameters replaces the parameters θ and the running statistics, which are as [Learner.Parameters] and
-// [Learner.Statistics] return them. The optimiser starts anew, and copies of the parameters that the method had asked for,
-// and penalties, are treated as in [Learner.SetTrained]. After an error about the values nothing has changed.
-func (l *Learner) SetParameters(theta, statistics []float32) error {
-	if err := l.enter(false); err != nil {
-		return err
-	}
-	defer l.leave()
-	layout := l.options.Model.Layout()
-	switch {
-	case len(theta) != layout.Total || len(statistics) != layout.StatsTotal:
-		return fmt.Errorf("pcl: set parameters: %d parameters and %d statistics, the model has %d and %d", len(theta), len(statistics), layout.Total, layout.StatsTotal)
-	case !fp.Finite(theta) || !fp.Finite(statistics):
-		return errors.New("pcl: set parameters: a value is not finite")
-	}
-	if err := l.exchange(slices.Clone(theta), statistics, false); err != nil {
-		return fmt.Errorf("pcl: set parameters: %w", err)
-	}
-	return nil
-}
-
-// exchange replaces parameters and statistics, which have the right lengths.
-func (l *Learner) exchange(theta, statistics []float32, keepMoments bool) error {
-	vectors := len(l.options.Optimizer.State())
-	var moments [][]float32
-	if keepMoments {
-		for _, b := range l.network.state {
-			values := make([]float32, len(theta))
-			if err := program.ToHost(values, b); err != nil {
-				return err
-			}
-			moments = append(moments, values)
-		}
-	} else {
-		l.network.updates = 0
-	}
+// exchange replaces parameters and statistics, which have the right lengths. The optimiser starts anew.
+func (l *Learner) exchange(theta, statistics []float32) error {
 	l.version++
-	l.prepared = 0
+	l.prepared, l.network.updates = 0, 0
 	l.others.free()
 	copy(l.network.statistics, statistics)
-	if l.failure = l.network.set(l.options.Backend, theta, moments, vectors); l.failure == nil {
+	if l.failure = l.network.set(l.options.Backend, theta, nil, len(l.options.Optimizer.State())); l.failure == nil {
 		l.failure = l.replaced()
 	}
 	return l.failure
@@ -279,13 +204,14 @@ func (l *Learner) replaced() error {
 }
 
 // arrange puts tensors into the flat vectors of a layout. For the backbone alone it ignores those of the classifier, and
-// leaves the classifier's part of theta out.
+// leaves the classifier's part of theta out. It makes no vectors before it knows that the tensors fit: a file of a few bytes
+// may name a model of any size.
 func arrange(l *model.Layout, all []safetensors.Tensor, backbone bool) (theta, statistics []float32, err error) {
 	given := map[string]*safetensors.Tensor{}
 	for i := range all {
 		given[all[i].Name] = &all[i]
 	}
-	params, total := l.Params, l.Total // the latter is used only once the tensors are known to have as many entries
+	params, total := l.Params, l.Total
 	if backbone {
 		at := l.Classifier()
 		for _, p := range params[at:] {
@@ -293,25 +219,53 @@ func arrange(l *model.Layout, all []safetensors.Tensor, backbone bool) (theta, s
 		}
 		params, total = params[:at], l.Backbone
 	}
-	if err := compare(params, l.Stats, given); err != nil {
+	if err := compare(slices.Concat(params, l.Stats), given); err != nil {
 		return nil, nil, err
 	}
 	return join(params, total, given), join(l.Stats, l.StatsTotal, given), nil
 }
 
-// compare returns an error if the tensors are not the given parameters and statistics. It makes no vectors: a file of a
-// few bytes may name a model of any size.
-func compare(params, stats []model.Param, given map[string]*safetensors.Tensor) error {
-	var d differences
-	rest := maps.Clone(given)
-	for _, p := range slices.Concat(params, stats) {
-		p.Offset = 0 // in a vector without entries, which nothing is copied to
-		d.fill(nil, []model.Param{p}, rest)
+// compare returns an error that lists the differences between tensors and those of a model.
+func compare(params []model.Param, given map[string]*safetensors.Tensor) error {
+	var missing, extra, shapes, values []string
+	wanted := map[string]bool{}
+	for _, p := range params {
+		wanted[p.Name] = true
+		switch t := given[p.Name]; {
+		case t == nil:
+			missing = append(missing, p.Name)
+		case !slices.Equal(t.Dims, p.Dims) || len(t.Values) != p.Size():
+			shapes = append(shapes, fmt.Sprintf("%s is %v, want %v", p.Name, t.Dims, p.Dims))
+		case !fp.Finite(t.Values):
+			values = append(values, p.Name)
+		}
 	}
-	for name := range rest {
-		d.extra = append(d.extra, name)
+	for name := range given {
+		if !wanted[name] {
+			extra = append(extra, name)
+		}
 	}
-	return d.err()
+	slices.Sort(extra)
+	var parts []string
+	for i, list := range [][]string{missing, extra, shapes, values} {
+		if n := len(list); n > 0 {
+			what := []string{"missing", "not in the model", "of another shape", "not finite"}[i]
+			parts = append(parts, fmt.Sprintf("%s: %s", what, few(list)))
+		}
+	}
+	if parts == nil {
+		return nil
+	}
+	return errors.New("the tensors are not those of the model: " + strings.Join(parts, "; "))
+}
+
+// few joins the first of a list, and says how many more there are.
+func few(list []string) string {
+	const most = 6
+	if len(list) <= most {
+		return strings.Join(list, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
 }
 
 // join puts the tensors of parameters into a flat vector.

@@ -15,48 +15,47 @@ import (
 // stored. x-der does the same until outputs are new, and then adds the present logits of these; refresh takes all
 // present logits.
 func TestStoredLogits(t *testing.T) {
-	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		for _, name := range []string{"avggrad+der-pp", "avggrad+der-pp+x-der", "avggrad+der-pp+refresh"} {
-			t.Run(name, func(t *testing.T) {
-				l := smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental})
-				ended, before, extended := 0, map[int][]float32{}, 0
-				timeline(t, l, func(r *StepReport) {
-					now := must[[][]float32](t)(lab{l}.Logits(rehearsal.Now, stored(lab{l})))
-					for i, it := range stored(lab{l}) {
-						old, known := before[i]
-						want := old
-						switch {
-						case len(r.Ended) > 0 && (!known || name == "avggrad+der-pp+refresh"):
-							want = now[i]
-						case len(r.Ended) > 0 && name == "avggrad+der-pp+x-der" && len(now[i]) > len(old):
-							want = slices.Clone(it.Logits)
-							copy(want, old)
-							newer := it.Logits[len(old):]
-							factor := newer[0] / now[i][len(old)]
-							for k, x := range newer {
-								if d := x - factor*now[i][len(old)+k]; d > 1e-6 || d < -1e-6 {
-									t.Errorf("sample %d: new logits %v are no multiple of the present %v", i, newer, now[i][len(old):])
-								}
+	b := pcltest.Backend(t, backend.Go)
+	for _, name := range []string{"avggrad+der-pp", "avggrad+der-pp+x-der", "avggrad+der-pp+refresh"} {
+		t.Run(name, func(t *testing.T) {
+			l := smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental})
+			ended, before, extended := 0, map[int][]float32{}, 0
+			timeline(t, l, func(r *StepReport) {
+				now := must[[][]float32](t)(lab{l}.Logits(rehearsal.Now, stored(lab{l})))
+				for i, it := range stored(lab{l}) {
+					old, known := before[i]
+					want := old
+					switch {
+					case len(r.Ended) > 0 && (!known || name == "avggrad+der-pp+refresh"):
+						want = now[i]
+					case len(r.Ended) > 0 && name == "avggrad+der-pp+x-der" && len(now[i]) > len(old):
+						want = slices.Clone(it.Logits)
+						copy(want, old)
+						newer := it.Logits[len(old):]
+						factor := newer[0] / now[i][len(old)]
+						for k, x := range newer {
+							if d := x - factor*now[i][len(old)+k]; d > 1e-6 || d < -1e-6 {
+								t.Errorf("sample %d: new logits %v are no multiple of the present %v", i, newer, now[i][len(old):])
 							}
-							right := old[must[int](t)(lab{l}.Output(it.Task, it.Class))]
-							if factor > 1+1e-6 || factor < 1-1e-6 && slices.Max(newer) > 0.85*max(right, 0)+1e-6 {
-								t.Errorf("sample %d: new logits %v are %g of the present ones, for a right class at %g", i, newer, factor, right)
-							}
-							extended++
 						}
-						if len(r.Ended) == 0 && !slices.Equal(it.Logits, old) || !slices.EqualFunc(it.Logits, want, near32) {
-							t.Errorf("step %d, sample %d: logits %v, want %v", r.Step, i, it.Logits, want)
+						right := old[must[int](t)(lab{l}.Output(it.Task, it.Class))]
+						if factor > 1+1e-6 || factor < 1-1e-6 && slices.Max(newer) > 0.85*max(right, 0)+1e-6 {
+							t.Errorf("sample %d: new logits %v are %g of the present ones, for a right class at %g", i, newer, factor, right)
 						}
-						before[i] = it.Logits
+						extended++
 					}
-					ended += len(r.Ended)
-				})
-				if ended != 3 || len(slices.Collect(maps.Keys(before))) != 18 || (extended > 0) != (name == "avggrad+der-pp+x-der") {
-					t.Errorf("%d tasks ended, %d samples were extended", ended, extended)
+					if len(r.Ended) == 0 && !slices.Equal(it.Logits, old) || !slices.EqualFunc(it.Logits, want, near32) {
+						t.Errorf("step %d, sample %d: logits %v, want %v", r.Step, i, it.Logits, want)
+					}
+					before[i] = it.Logits
 				}
+				ended += len(r.Ended)
 			})
-		}
-	})
+			if ended != 3 || len(slices.Collect(maps.Keys(before))) != 18 || (extended > 0) != (name == "avggrad+der-pp+x-der") {
+				t.Errorf("%d tasks ended, %d samples were extended", ended, extended)
+			}
+		})
+	}
 }
 
 // near32 compares logits that were computed beside other samples.
@@ -64,16 +63,15 @@ func near32(a, b float32) bool { return max(a-b, b-a) < 1e-5 }
 
 // TestExtendingNothing: until outputs are new when a task ends, x-der has the bits of der-pp.
 func TestExtendingNothing(t *testing.T) {
-	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		var thetas [2][][]float32
-		for i, name := range []string{"emgd-gmc+der-pp", "emgd-gmc+der-pp+x-der"} {
-			l := smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental})
-			timeline(t, l, func(*StepReport) { thetas[i] = append(thetas[i], must[[]float32](t)(l.parameters())) })
+	b := pcltest.Backend(t, backend.Go)
+	var thetas [2][][]float32
+	for i, name := range []string{"emgd-gmc+der-pp", "emgd-gmc+der-pp+x-der"} {
+		l := smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental})
+		timeline(t, l, func(*StepReport) { thetas[i] = append(thetas[i], must[[]float32](t)(l.parameters())) })
+	}
+	for step := range thetas[0] { // the second task ends in step 9, when the outputs of the third are new
+		if same := slices.Equal(thetas[0][step], thetas[1][step]); same != (step < 10) {
+			t.Errorf("after step %d equal parameters: %t", step, same)
 		}
-		for step := range thetas[0] { // the second task ends in step 9, when the outputs of the third are new
-			if same := slices.Equal(thetas[0][step], thetas[1][step]); same != (step < 10) {
-				t.Errorf("after step %d equal parameters: %t", step, same)
-			}
-		}
-	})
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"sync/atomic"
 
@@ -156,6 +157,25 @@ func (t *task) take(b *device.Batch, given *data.Batch) error {
 	return nil
 }
 
+// checkWeights returns an error if the weights of a batch's samples cannot be used.
+func checkWeights(x []float32, n, width int) error {
+	total := 0.0
+	for i := range n {
+		w := float64(x[(i+1)*width-1])
+		if !(w >= 0) || math.IsInf(w, 1) {
+			return fmt.Errorf("sample %d with weight %g; want a number of at least 0", i, w)
+		}
+		total += w
+	}
+	if total == 0 {
+		return errors.New("a batch in which every sample has weight 0")
+	}
+	if total > math.MaxFloat32 {
+		return fmt.Errorf("a batch whose weights add up to %g, which float32 does not hold", total)
+	}
+	return nil
+}
+
 // observe offers the reservoir the samples of the batch that was just trained on.
 func (t *task) observe() {
 	b := t.current
@@ -166,4 +186,29 @@ func (t *task) observe() {
 	for i := range b.N {
 		t.reservoir.Offer(b.Class[i], b.X[i*width:(i+1)*width])
 	}
+}
+
+// hush undoes listen. A stream that panics here is not heard of any more.
+func (t *task) hush() {
+	if silence := t.silence; silence != nil {
+		t.silence = nil
+		_ = guarded("the stream", func() error { silence(); return nil })
+	}
+}
+
+// guarded calls code that is not the learner's own: a stream, a method, a hook. It returns a panic as an error that says
+// whose code it was, and so it does where the code ends its goroutine, which is one of its own for that reason.
+func guarded(whose string, call func() error) error {
+	done := make(chan error, 1)
+	go func() {
+		err := fmt.Errorf("%s ended its goroutine (runtime.Goexit, as FailNow and Fatal of a test do)", whose)
+		defer func() {
+			if r := recover(); r != nil {
+				err = fmt.Errorf("%s panicked: %v", whose, r)
+			}
+			done <- err
+		}()
+		err = call()
+	}()
+	return <-done
 }

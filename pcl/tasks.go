@@ -1,42 +1,11 @@
 package pcl
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/parallelcl/parallelcl/pcl/data"
 )
-
-// ErrNoTask is what is wrong with a call for a task that has not arrived: ids count from 1, in order of arrival. Test for it
-// with errors.Is.
-var ErrNoTask = errors.New("there is no task")
-
-// noTask is ErrNoTask for a call, which names what it would have done.
-func noTask(what string, id, arrived int) error {
-	return fmt.Errorf("pcl: %s: %w %d; %d have arrived", what, ErrNoTask, id, arrived)
-}
-
-// maxID is the highest id that may be skipped to, or read from a file: a learner has eight bytes for each id below its last.
-const maxID = 1 << 24
-
-// TaskInfo says what a learner knows of a task.
-type TaskInfo struct {
-	ID      int
-	Name    string
-	Classes []int
-	// ClassNames name the classes; nil if they have no names.
-	ClassNames []string
-
-	Ended  bool // whether it has ended, and takes part in no further step
-	Paused bool // whether it was paused by [Learner.Pause]
-	// Samples is how many samples its streams have delivered; 0 in files of before they were counted.
-	Samples int
-}
-
-// number is the id of the task in the i-th place, also where a network that was put together by hand leaves ids out.
-func (t TaskInfo) number(i int) int { return cmp.Or(t.ID, i+1) }
 
 // Tasks describes all tasks that have arrived, but for forgotten ones, in order of arrival. It may be called from any goroutine.
 func (l *Learner) Tasks() []TaskInfo {
@@ -71,28 +40,28 @@ func (l *Learner) setPaused(what string, id int, paused bool) error {
 		return ErrClosed
 	}
 	s := l.status.Load()
-	t, err := find(what, id, s.roll, s.tasks)
-	if err != nil {
-		return err
+	known, t, err := find(id, s.roll, s.tasks)
+	if err == nil && t == nil {
+		err = fmt.Errorf("%s has ended", label(id, known.Name))
 	}
-	if t == nil {
-		return fmt.Errorf("pcl: %s: %s has ended", what, label(id, s.roll.tasks[id-1].Name))
+	if err != nil {
+		return fmt.Errorf("pcl: %s: %w", what, err)
 	}
 	t.paused.Store(paused)
 	l.bell.ring()
 	return nil
 }
 
-// find returns a running task, nil if it has ended, or an error for a call if there is no such task.
-func find(what string, id int, arrived roll, running []*task) (*task, error) {
-	if _, err := arrived.get(what, id); err != nil {
-		return nil, err
+// find returns a task that has arrived and, if it has not ended, as a running one, or an error if there is no such task.
+func find(id int, arrived roll, running []*task) (*arrival, *task, error) {
+	known, err := arrived.get(id)
+	if err != nil {
+		return nil, nil, err
 	}
-	at, runs := place(running, id)
-	if !runs {
-		return nil, nil
+	if at, runs := place(running, id); runs {
+		return known, running[at], nil
 	}
-	return running[at], nil
+	return known, nil, nil
 }
 
 // place returns where a task is among the running ones, or would be.

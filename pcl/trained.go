@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/heads"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
-	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/safetensors"
@@ -58,7 +58,7 @@ func scoresOf(l rehearsal.Loss) Scores {
 	return Scores{Cosine: true, Frobenius: l.Frobenius, Sharpness: l.Sharpness}
 }
 
-func (s Scores) loss() rehearsal.Loss {
+func (s Scores) asLoss() rehearsal.Loss {
 	return rehearsal.Loss{Cosine: s.Cosine, Frobenius: s.Frobenius, Sharpness: s.Sharpness}
 }
 
@@ -107,49 +107,19 @@ func headsOf(increment scenario.Increment, tasks []TaskInfo, limit int) (*heads.
 
 // Trained returns the network with which the learner predicts at present. A method that predicts by a rule of its own
 // prepares for it, as for [Learner.Evaluate].
-func (l *Learner) Trained() (*Trained, error) {
-	if err := l.enter(false); err != nil {
-		return nil, err
-	}
-	defer l.leave()
-	t, err := l.trained()
-	if err != nil {
-		return nil, fmt.Errorf("pcl: trained network: %w", err)
-	}
-	return t, nil
-}
+func (l *Learner) Trained() (*Trained, error) { return get(l, "trained network", l.trained) }
 
 func (l *Learner) trained() (*Trained, error) {
-	t := &Trained{
-		Model: l.options.Model.Key(), Method: l.options.Method.Info().Name, Steps: l.step,
-		Increment: l.options.Increment, Image: l.options.Image, Tasks: l.Tasks(),
-		Scores: scoresOf(l.options.lossOf(method.Memory)), Names: maps.Clone(l.roll.names), Loss: l.options.lossKey(),
-	}
-	_, own := method.As[rehearsal.Predictor](l.options.Method)
-	at := rehearsal.Now
-	if own && !l.roll.empty() {
-		var rule rehearsal.Rule
+	at, rule := rehearsal.Now, rehearsal.Rule(nil)
+	if !l.roll.empty() {
 		var err error
 		if at, rule, err = l.ruleNow(); err != nil {
 			return nil, err
 		}
-		t.setRule(rule)
 	}
-	theta, err := lab{l}.at(at)
-	if err != nil {
-		return nil, err
-	}
-	values := make([]float32, l.programs.Total())
-	if err := program.ToHost(values, theta); err != nil {
-		return nil, err
-	}
-	t.Tensors = tensors(l.options.Model.Layout(), values, l.statisticsOf(theta))
-	return t, nil
-}
-
-func (t *Trained) setRule(r rehearsal.Rule) {
-	t.Means = rehearsal.MeansOf(r)
-	t.OtherRule = r != nil && t.Means == nil
+	theta := lab{l}.at(at)
+	values, err := program.Values[float32](theta, l.programs.Total())
+	return l.options.about().trained(l.step, l.roll, l.Tasks(), rule, values, l.statisticsOf(theta)), err
 }
 
 // Trained returns the network with which the predictor predicts.
@@ -160,24 +130,42 @@ func (p *Predictor) Trained() (*Trained, error) {
 		return nil, ErrClosed
 	}
 	about := p.kit.about
-	t := &Trained{
-		Model: about.model.Key(), Method: about.method, Steps: p.steps, Increment: p.increment,
-		Image: about.image, Tasks: p.Tasks(), Scores: scoresOf(about.loss), Loss: p.loss, Names: maps.Clone(p.names),
+	theta, err := program.Values[float32](p.theta, about.model.Layout().Total)
+	statistics := []float32(nil)
+	if err == nil && p.statistics != nil {
+		statistics, err = program.Values[float32](p.statistics, about.model.Layout().StatsTotal)
 	}
-	t.setRule(p.rule)
-	l := about.model.Layout()
-	theta := make([]float32, l.Total)
-	if err := program.ToHost(theta, p.theta); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("pcl: trained network: %w", err)
 	}
-	statistics := make([]float32, l.StatsTotal)
-	if p.statistics != nil {
-		if err := program.ToHost(statistics, p.statistics); err != nil {
-			return nil, fmt.Errorf("pcl: trained network: %w", err)
-		}
+	return about.trained(p.steps, p.roll, p.Tasks(), p.rule, theta, statistics), nil
+}
+
+// trained puts a network together.
+func (a about) trained(steps int, r roll, tasks []TaskInfo, rule rehearsal.Rule, theta, statistics []float32) *Trained {
+	t := &Trained{
+		Model: a.model.Key(), Method: a.method, Steps: steps, Increment: a.increment, Image: a.image, Tasks: tasks,
+		Names: maps.Clone(r.names), Loss: a.lossKey, Scores: scoresOf(a.scores), Tensors: tensors(a.model.Layout(), theta, statistics),
 	}
-	t.Tensors = tensors(l, theta, statistics)
-	return t, nil
+	switch m := rehearsal.MeansOf(rule); {
+	case m == nil:
+		t.OtherRule = rule != nil
+	case m.Apply() && !(m.Between && a.increment == scenario.TaskIncremental):
+		t.Means = m
+	}
+	return t
+}
+
+// namesOf returns the names of classes, "" for one that has none; nil if none of them has one.
+func (t *Trained) namesOf(classes []int) []string {
+	names := make([]string, len(classes))
+	for i, c := range classes {
+		names[i] = t.Names[c]
+	}
+	if strings.Join(names, "") == "" {
+		return nil
+	}
+	return names
 }
 
 // tensors cuts flat vectors into copies of their tensors.

@@ -1,14 +1,13 @@
 package pcl
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/safetensors"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
@@ -32,7 +31,7 @@ type description struct {
 	Image     []int              `json:"image"` // height, width, channels
 	Tasks     []describedTask    `json:"tasks"`
 	Outputs   []Output           `json:"outputs"` // follows from the tasks, for readers of the file
-	Names     map[string]string  `json:"names,omitempty"`
+	Names     map[int]string     `json:"names,omitempty"`
 	Scores    Scores             `json:"scores,omitzero"`
 	Loss      string             `json:"loss,omitempty"`
 	// Rule is "logits", "nearest-mean" or "other".
@@ -53,12 +52,10 @@ type describedMeans struct {
 }
 
 // Save writes the network to a safetensors file, under a temporary name that is then changed to path.
-func (t *Trained) Save(path string) error {
-	f, err := t.file()
-	if err != nil {
-		return fmt.Errorf("pcl: save network: %w", err)
-	}
-	if err := f.Save(path); err != nil {
+func (t *Trained) Save(path string) error { return save(path, t.Write) }
+
+func save(path string, write func(io.Writer) error) error {
+	if err := atomicfile.Write(path, write); err != nil {
 		return fmt.Errorf("pcl: save network: %w", err)
 	}
 	return nil
@@ -67,13 +64,10 @@ func (t *Trained) Save(path string) error {
 // Write writes what [Trained.Save] saves.
 func (t *Trained) Write(w io.Writer) error {
 	f, err := t.file()
-	if err == nil {
-		err = f.Write(w)
-	}
 	if err != nil {
-		return fmt.Errorf("pcl: write network: %w", err)
+		return err
 	}
-	return nil
+	return f.Write(w)
 }
 
 // file describes the network.
@@ -84,28 +78,17 @@ func (t *Trained) file() (*safetensors.File, error) {
 	}
 	d := description{
 		Version: trainedVersion, Model: t.Model, Method: t.Method, Steps: t.Steps, Increment: t.Increment,
-		Image: []int{t.Image.Height, t.Image.Width, t.Image.Channels}, Tasks: []describedTask{}, Outputs: append([]Output{}, outputs...), Scores: t.Scores, Loss: t.Loss, Rule: "logits",
+		Image: []int{t.Image.Height, t.Image.Width, t.Image.Channels}, Tasks: []describedTask{}, Outputs: append([]Output{}, outputs...),
+		Names: t.Names, Scores: t.Scores, Loss: t.Loss, Rule: "logits",
 	}
 	for i, task := range t.Tasks {
 		d.Tasks = append(d.Tasks, describedTask{task.number(i), task.Name, task.Classes})
-	}
-	for class, name := range t.Names {
-		if d.Names == nil {
-			d.Names = map[string]string{}
-		}
-		d.Names[strconv.Itoa(class)] = name
 	}
 	f := &safetensors.File{Tensors: slices.Clone(t.Tensors)}
 	switch m := t.Means; {
 	case t.OtherRule:
 		d.Rule = "other"
 	case m != nil:
-		if err := m.Check(); err != nil {
-			return nil, err
-		}
-		if !m.Apply() {
-			break // predictions are made by logits
-		}
 		d.Rule, d.Means = "nearest-mean", &describedMeans{m.Between, m.Classes, m.Tasks}
 		f.Tensors = append(f.Tensors, safetensors.Tensor{
 			Name: meansTensor, Dims: []int{len(m.Values), len(m.Values[0])}, Values: slices.Concat(m.Values...),
@@ -140,39 +123,22 @@ func trainedOf(f *safetensors.File) (*Trained, error) {
 		return &Trained{Tensors: f.Tensors}, nil
 	}
 	var d description
-	in := json.NewDecoder(bytes.NewReader([]byte(text)))
-	if err := in.Decode(&d); err != nil {
+	if err := json.Unmarshal([]byte(text), &d); err != nil {
 		return nil, fmt.Errorf("its description is not readable: %w", err)
 	}
-	if d.Version != trainedVersion {
-		return nil, fmt.Errorf("its description has version %d; this program reads version %d", d.Version, trainedVersion)
-	}
-	t := &Trained{Model: d.Model, Method: d.Method, Steps: d.Steps, Increment: d.Increment, Scores: d.Scores, Loss: d.Loss, OtherRule: d.Rule == "other"}
 	if err := d.check(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("its description: %w", err)
 	}
-	t.Image = Image{d.Image[0], d.Image[1], d.Image[2]}
+	t := &Trained{
+		Model: d.Model, Method: d.Method, Steps: d.Steps, Increment: d.Increment, Image: Image{d.Image[0], d.Image[1], d.Image[2]},
+		Names: d.Names, Scores: d.Scores, Loss: d.Loss, OtherRule: d.Rule == "other",
+	}
 	for _, task := range d.Tasks {
-		t.Tasks = append(t.Tasks, TaskInfo{ID: task.ID, Name: task.Name, Classes: task.Classes, Ended: true})
+		t.Tasks = append(t.Tasks, TaskInfo{ID: task.ID, Name: task.Name, Classes: task.Classes, ClassNames: t.namesOf(task.Classes), Ended: true})
 	}
-	for class, name := range d.Names {
-		c, err := strconv.Atoi(class)
-		if err != nil {
-			return nil, fmt.Errorf("it names a class %q, which is not a number", class)
-		}
-		if t.Names == nil {
-			t.Names = map[int]string{}
-		}
-		t.Names[c] = name
-	}
-	for i := range t.Tasks {
-		t.Tasks[i].ClassNames = t.namesOf(t.Tasks[i].Classes)
-	}
-	outputs, err := t.Outputs()
-	if err != nil {
+	if outputs, err := t.Outputs(); err != nil {
 		return nil, err
-	}
-	if !slices.Equal(outputs, d.Outputs) {
+	} else if !slices.Equal(outputs, d.Outputs) {
 		return nil, errors.New("its outputs are not those that its tasks have")
 	}
 	return t, t.takeTensors(f.Tensors, d.Means)
@@ -181,14 +147,14 @@ func trainedOf(f *safetensors.File) (*Trained, error) {
 // check returns an error if the description contradicts itself.
 func (d *description) check() error {
 	switch {
+	case d.Version != trainedVersion:
+		return fmt.Errorf("version %d; want %d", d.Version, trainedVersion)
 	case len(d.Image) != 3 || slices.Min(d.Image) < 0:
-		return fmt.Errorf("its image is %v; want height, width and channels", d.Image)
+		return fmt.Errorf("image %v; want height, width and channels", d.Image)
 	case len(d.Tasks) > 0 && d.Increment.Validate() != nil:
-		return fmt.Errorf("its %w", d.Increment.Validate())
-	case d.Rule != "logits" && d.Rule != "nearest-mean" && d.Rule != "other":
-		return fmt.Errorf("its rule of prediction %q is not known", d.Rule)
-	case (d.Rule == "nearest-mean") != (d.Means != nil):
-		return fmt.Errorf("its rule of prediction is %q, which does not fit whether it has means", d.Rule)
+		return d.Increment.Validate()
+	case (d.Rule == "nearest-mean") != (d.Means != nil) || !slices.Contains([]string{"logits", "nearest-mean", "other"}, d.Rule):
+		return fmt.Errorf("the rule of prediction %q is not known, or does not fit whether there are means", d.Rule)
 	}
 	for i, t := range d.Tasks {
 		if t.ID < 1 || t.ID > maxID || i > 0 && t.ID <= d.Tasks[i-1].ID {
@@ -205,24 +171,12 @@ func (t *Trained) takeTensors(all []safetensors.Tensor, about *describedMeans) e
 		return nil
 	}
 	t.Means = &rehearsal.Means{Between: about.Between, Classes: about.Classes, Tasks: about.Tasks}
-	n := len(about.Classes)
-	if len(about.Tasks) != n {
-		return fmt.Errorf("it has means of %d classes and the tasks of %d", n, len(about.Tasks))
-	}
 	for _, x := range all {
 		if x.Name != meansTensor {
 			t.Tensors = append(t.Tensors, x)
-			continue
-		}
-		if len(x.Dims) != 2 || x.Dims[0] != n {
-			return fmt.Errorf("tensor %q has the shape %v; want the means of %d classes", x.Name, x.Dims, n)
-		}
-		for row := range n {
-			t.Means.Values = append(t.Means.Values, x.Values[row*x.Dims[1]:(row+1)*x.Dims[1]])
+		} else if len(x.Dims) == 2 && x.Dims[1] > 0 {
+			t.Means.Values = slices.Collect(slices.Chunk(x.Values, x.Dims[1]))
 		}
 	}
-	if len(t.Means.Values) != n {
-		return fmt.Errorf("tensor %q is missing", meansTensor)
-	}
-	return nil
+	return t.Means.Check()
 }

@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/onnx"
 )
@@ -15,26 +14,16 @@ import (
 // does, any number of them, and gives their logits and features and, if predictions are made by the nearest mean, the
 // scores that are then compared. What [Trained.Save] describes is in the file's metadata, too.
 func (t *Trained) SaveONNX(path string, m model.Model) error {
-	n, err := t.onnx(m)
-	if err != nil {
-		return fmt.Errorf("pcl: save network as ONNX: %w", err)
-	}
-	if err := atomicfile.Write(path, func(w io.Writer) error { return n.Write(w) }); err != nil {
-		return fmt.Errorf("pcl: save network as ONNX: %w", err)
-	}
-	return nil
+	return save(path, func(w io.Writer) error { return t.WriteONNX(w, m) })
 }
 
 // WriteONNX writes what [Trained.SaveONNX] saves.
 func (t *Trained) WriteONNX(w io.Writer, m model.Model) error {
 	n, err := t.onnx(m)
-	if err == nil {
-		err = n.Write(w)
-	}
 	if err != nil {
-		return fmt.Errorf("pcl: write network as ONNX: %w", err)
+		return err
 	}
-	return nil
+	return n.Write(w)
 }
 
 func (t *Trained) onnx(m model.Model) (n onnx.Network, err error) {
@@ -43,22 +32,21 @@ func (t *Trained) onnx(m model.Model) (n onnx.Network, err error) {
 			return n, err
 		}
 	}
-	n.Model = m
-	if n.Parameters, n.Statistics, err = arrange(m.Layout(), t.Tensors, false); err != nil {
-		return n, err
-	}
 	if t.OtherRule {
 		return n, fmt.Errorf("method %s predicts by a rule of its own, which an ONNX file cannot hold", t.Method)
+	}
+	f, err := t.file()
+	if err != nil {
+		return n, err
+	}
+	n.Model, n.Metadata = m, f.Metadata
+	if n.Parameters, n.Statistics, err = arrange(m.Layout(), t.Tensors, false); err != nil {
+		return n, err
 	}
 	if t.Scores.Cosine {
 		n.Cosine = &onnx.Cosine{Sharpness: t.Scores.Sharpness, Frobenius: t.Scores.Frobenius}
 	}
 	if t.Means != nil {
-		if err := t.Means.Check(); err != nil {
-			return n, err
-		}
-	}
-	if t.comparesMeans() {
 		outputs, err := t.Outputs()
 		if err != nil {
 			return n, err
@@ -70,14 +58,5 @@ func (t *Trained) onnx(m model.Model) (n onnx.Network, err error) {
 			}
 		}
 	}
-	f, err := t.file()
-	if err == nil {
-		n.Metadata = f.Metadata
-	}
-	return n, err
-}
-
-// comparesMeans says whether a prediction among classes that compete may be made by means.
-func (t *Trained) comparesMeans() bool {
-	return t.hasRule() && t.Means.Apply()
+	return n, nil
 }

@@ -3,41 +3,22 @@ package pcl
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 )
-
-// ErrIdle is what [Learner.Step] returns when tasks run, but none has anything to train on yet: their streams are not
-// ready, or they are paused. Nothing has changed. [Learner.StepContext] waits instead.
-var ErrIdle = errors.New("pcl: no stream is ready")
 
 // askAgain is the time after which a stream is asked again that was not ready and cannot say when it is.
 const askAgain = 10 * time.Millisecond
 
-// giveWay is for how long [Learner.StepContext] leaves the learner to calls that were refused with [ErrBusy] and are tried
-// again. A loop of it would hardly ever let them in otherwise.
-const giveWay = 20 * time.Millisecond
-
 // StepContext is [Learner.Step], but waits while no stream is ready, and until the call in progress has ended: it must
 // not be called from within a stream. It returns the error of ctx when ctx is cancelled, though not before a call in
-// progress has ended; a step that has begun is made to its end. While it waits for a stream, other goroutines may call the learner. If one of them was refused with [ErrBusy]
-// since the last step, it waits for a moment, in which that call can be tried again.
+// progress has ended; a step that has begun is made to its end. While it waits for a stream, other goroutines may call
+// the learner; a loop of it leaves them little time otherwise, so that calls beside it need a mutex of yours.
 func (l *Learner) StepContext(ctx context.Context) (*StepReport, error) {
 	for {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if l.refused.Swap(false) {
-			select {
-			case <-time.After(giveWay):
-			case <-ctx.Done():
-				return nil, ctx.Err()
-			}
-		}
 		if err := l.await(); err != nil {
 			return nil, err
 		}
-		if err := ctx.Err(); err != nil { // the call in progress took longer than that
+		if err := ctx.Err(); err != nil { // the call in progress may have taken longer than that
 			l.leave()
 			return nil, err
 		}
@@ -75,38 +56,4 @@ func (l *Learner) Wait(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	return ctx.Err()
-}
-
-// bell is rung by streams when they may be ready, and when tasks change.
-type bell struct {
-	mu    sync.Mutex
-	rung  uint64        // how often
-	heard chan struct{} // closed at the next ring; nil as long as nobody listens
-}
-
-func (b *bell) ring() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.rung++
-	if b.heard != nil {
-		close(b.heard)
-		b.heard = nil
-	}
-}
-
-// count returns a number that every ring changes. It is at least 1.
-func (b *bell) count() uint64 {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.rung + 1
-}
-
-// listen returns the number that count returns, and a channel that the next ring closes.
-func (b *bell) listen() (rung uint64, heard <-chan struct{}) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.heard == nil {
-		b.heard = make(chan struct{})
-	}
-	return b.rung + 1, b.heard
 }

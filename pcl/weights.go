@@ -3,9 +3,7 @@ package pcl
 import (
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/gomlx/compute"
 	"gonum.org/v1/gonum/blas/blas32"
@@ -80,46 +78,13 @@ func (s *step) weigh() (err error) {
 		}
 	}
 	r.Weights = make([]float64, len(s.kept))
-	if r.Outcome, err = ask(s.options.Method, in, r.Weights); err != nil {
-		return fmt.Errorf("method %s: %w", info.Name, err)
+	if r.Outcome, err = s.options.Method.Weights(in, r.Weights); err != nil {
+		return fmt.Errorf("%s: %w", s.byMethod(), err)
 	}
-	for i, w := range r.Weights {
-		if math.IsNaN(w) || math.IsInf(w, 0) {
-			return fmt.Errorf("method %s gave stream %d the weight %g", info.Name, r.IDs[i], w)
-		}
+	if slices.ContainsFunc(r.Weights, func(w float64) bool { return math.IsNaN(w) || math.IsInf(w, 0) }) {
+		return fmt.Errorf("%s gave the streams %v the weights %g; want finite ones", s.byMethod(), r.IDs, r.Weights)
 	}
 	return r.Outcome.CheckDirection(info, s.programs.Shared)
-}
-
-// ask calls the method. If it panics because it reads what its Info does not ask for, the error says so.
-func ask(m method.Method, in *method.Step, w []float64) (o method.Outcome, err error) {
-	defer func() {
-		switch r := recover().(type) {
-		case nil:
-		case runtime.Error:
-			err = fmt.Errorf("it panicked: %w%s", r, unasked(in))
-		default:
-			err = fmt.Errorf("it panicked: %v", r)
-		}
-	}()
-	return m.Weights(in, w)
-}
-
-// unasked names the fields of a method's step that are nil, and how a method asks for them.
-func unasked(in *method.Step) string {
-	var fields []string
-	for _, f := range []struct {
-		name  string
-		isNil bool
-	}{{"Gram", in.Gram == nil}, {"Rows", in.Rows == nil}, {"Cross", in.Cross == nil}} {
-		if f.isNil {
-			fields = append(fields, fmt.Sprintf("Step.%s is nil without Info.Needs%s", f.name, f.name))
-		}
-	}
-	if len(fields) == 0 {
-		return ""
-	}
-	return " (" + strings.Join(fields, ", ") + ")"
 }
 
 // jacobian returns the part of each row's gradient that belongs to the shared parameters, in float64.

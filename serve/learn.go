@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
-	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/data"
 )
 
@@ -38,31 +36,14 @@ var errNoTask = errors.New("\"task\" is missing: the id that POST /tasks has ans
 
 // stream returns that of a task that runs.
 func (s *Service) stream(id int) (*data.Push, error) {
-	if id == 0 {
-		return nil, errNoTask
-	}
 	if stream, ok := s.streams.Load(id); ok {
 		return stream.(*data.Push), nil
 	}
-	if _, err := taskOf(s.learner.Tasks(), id); err != nil {
-		return nil, err
+	switch {
+	case id == 0:
+		return nil, errNoTask
+	case id < 0 || id > s.learner.Arrived():
+		return nil, fmt.Errorf("there is no task %d", id)
 	}
 	return nil, fmt.Errorf("task %d has ended", id)
-}
-
-func taskOf(all []pcl.TaskInfo, id int) (pcl.TaskInfo, error) {
-	at := slices.IndexFunc(all, func(t pcl.TaskInfo) bool { return t.ID == id })
-	if at < 0 {
-		return pcl.TaskInfo{}, fmt.Errorf("there is no task %d", id)
-	}
-	return all[at], nil
-}
-
-// forget drops the streams of tasks that have ended, which are as large as the samples that may wait in them.
-func (s *Service) forget() {
-	for _, t := range s.learner.Tasks() {
-		if t.Ended {
-			s.streams.Delete(t.ID)
-		}
-	}
 }

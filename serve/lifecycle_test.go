@@ -90,33 +90,6 @@ func TestDetach(t *testing.T) {
 	}
 }
 
-// TestChangesRefused: what cannot be done with a task is refused, and said.
-func TestChangesRefused(t *testing.T) {
-	c, _ := handled(t)
-	c.begin(0, 1)
-	for _, q := range [][3]string{
-		{"/pause", `{}`, `"task\" is missing`},
-		{"/pause", `{"task": 2}`, "there is no task 2"},
-		{"/resume", `{"task": -1}`, "there is no task -1"},
-		{"/resume", `{"task": 1, "keep": true}`, `unknown key \"keep\"; known are task`},
-		{"/detach", `{"task": 3}`, "there is no task 3"},
-		{"/detach", `{"task": 1, "keep": "no"}`, "keep:"},
-		{"/reattach", `{"task": 1}`, "task 1 has not ended"},
-		{"/reattach", `{"task": 7}`, "there is no task 7"},
-		{"/reattach", `{"classes": [0]}`, `unknown key \"classes\"`},
-	} {
-		if got := c.raw(q[0], q[1]); !strings.HasPrefix(got, "400 ") || !strings.Contains(got, q[2]) {
-			t.Errorf("%s %s: %s, want %s", q[0], q[1], got, q[2])
-		}
-	}
-	c.raw("/detach", `{"task": 1}`)
-	for _, path := range []string{"/pause", "/resume", "/detach"} {
-		if got := c.raw(path, `{"task": 1}`); !strings.HasPrefix(got, "400 ") || !strings.Contains(got, "ended") {
-			t.Errorf("%s of a task that has ended: %s", path, got)
-		}
-	}
-}
-
 // TestNetwork: the network of a service can be taken elsewhere, and predicts there what the service does.
 func TestNetwork(t *testing.T) {
 	s := opened(t, "")

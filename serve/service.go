@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"math/bits"
 	"net"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -88,17 +90,14 @@ type Options struct {
 //
 // The learner has no tasks that have not ended: those of the service begin by requests, or are in its file.
 func New(learner *pcl.Learner, o Options) (*Service, error) {
-	err := usable(learner, o)
-	if err == nil {
-		err = o.fill()
-	}
-	if err != nil {
+	if err := cmp.Or(usable(learner, o), o.fill()); err != nil {
 		return nil, fmt.Errorf("serve: %w", err)
 	}
 	cores := runtime.GOMAXPROCS(0)
 	s := &Service{learner: learner, options: o, working: make(slots, cores), sending: make(slots, cores), grace: 10 * time.Second, patience: time.Minute, stall: 5 * time.Second}
 	s.saved.Store(&map[int]int{})
 	s.ending, s.finish = context.WithCancel(context.Background())
+	var err error
 	if s.file, err = openFile(o.File); err != nil {
 		return nil, fmt.Errorf("serve: %w", err)
 	}
@@ -113,21 +112,16 @@ func New(learner *pcl.Learner, o Options) (*Service, error) {
 
 // usable returns an error if no service can be made of a learner with these options.
 func usable(learner *pcl.Learner, o Options) error {
-	if learner == nil {
-		return errors.New("the learner is nil: pcl.NewLearner makes one")
-	}
 	for _, host := range o.Hosts {
 		if strings.ContainsAny(host, ":/") {
 			return fmt.Errorf("the name %q in Options.Hosts: want a name alone, without a port, such as learner.example.org", host)
 		}
 	}
-	for _, t := range learner.Tasks() {
-		if !t.Ended {
-			return fmt.Errorf("task %d of the learner has begun already, and requests could not reach its stream: begin tasks by POST /tasks", t.ID)
-		}
-	}
-	if given := learner.Options(); given.Loss != nil || given.Weighted {
+	if learner.Options().Loss != nil || learner.Options().Weighted {
 		return errors.New("the learner takes samples with target values or weights, which cannot be sent: a service is for classes")
+	}
+	if slices.ContainsFunc(learner.Tasks(), func(t pcl.TaskInfo) bool { return !t.Ended }) {
+		return errors.New("a task of the learner has begun already, and requests could not reach its stream: begin tasks by POST /tasks")
 	}
 	return nil
 }
@@ -216,8 +210,8 @@ func (s *Service) train(ctx context.Context) error {
 	for renewed := time.Now(); ctx.Err() == nil; {
 		s.mu.Lock()
 		report, err := s.learner.Step()
-		s.mu.Unlock()
 		s.note(report)
+		s.mu.Unlock()
 		idle := errors.Is(err, pcl.ErrIdle) || errors.Is(err, pcl.ErrNoStream)
 		if err != nil && !idle {
 			return err
@@ -238,15 +232,48 @@ func (s *Service) train(ctx context.Context) error {
 	return nil
 }
 
-// renew makes predictions follow the learner, and drops what ended tasks have left. The old snapshot is freed when no
-// request uses it any more.
+// renew makes predictions follow the learner. The old snapshot is freed when no request uses it any more.
 func (s *Service) renew() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.forget()
 	p, err := s.learner.Snapshot()
 	if err == nil {
 		s.predictor.Store(p)
 	}
 	return err
+}
+
+// note drops the streams of tasks that have ended, before one of these can begin again, and counts the batches that a step could not train on, although their samples had been taken: their loss or its gradient
+// was not finite, as for values like 1e30. The log is told of a task's first such batch, its second, its fourth, and so on.
+func (s *Service) note(report *pcl.StepReport) {
+	if report == nil {
+		return
+	}
+	for _, id := range report.Ended {
+		s.streams.Delete(id) // as large as the samples that may wait in it
+	}
+	lost := report.Skipped
+	if report.Rejected {
+		lost = append(report.IDs[:len(report.IDs):len(report.IDs)], lost...)
+	}
+	for _, id := range lost {
+		counter, _ := s.skipped.LoadOrStore(id, new(atomic.Int64))
+		n := counter.(*atomic.Int64).Add(1)
+		if bits.OnesCount64(uint64(n)) > 1 {
+			continue
+		}
+		whose := fmt.Sprintf("task %d", id)
+		if id == 0 {
+			whose = "the memory"
+		}
+		s.options.ErrorLog.Printf("serve: step %d: a batch of %s could not be trained on, since its loss or gradient is not finite (%d so far)", report.Step, whose, n)
+	}
+}
+
+// skippedOf is how many batches of a task were not trained on since the service began.
+func (s *Service) skippedOf(id int) int64 {
+	if n, ok := s.skipped.Load(id); ok {
+		return n.(*atomic.Int64).Load()
+	}
+	return 0
 }

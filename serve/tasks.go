@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
+
+	"github.com/parallelcl/parallelcl/pcl"
 )
 
 // described is a task as the answer to GET /tasks has it.
@@ -109,7 +112,7 @@ func (s *Service) end(id int) error {
 	return err
 }
 
-// detach ends a task at once. Who waits for room in its stream is told that it was ended.
+// detach ends a task at once. A request that waits for room in its stream is told so.
 func (s *Service) detach(ctx context.Context, q *arrived) (any, error) {
 	keep := true
 	return s.change(ctx, q, fields{"keep": &keep}, func(id int) error {
@@ -121,6 +124,7 @@ func (s *Service) detach(ctx context.Context, q *arrived) (any, error) {
 		err = s.learner.Detach(id, keep)
 		s.mu.Unlock()
 		if err == nil {
+			s.streams.Delete(id)
 			stream.End()
 		}
 		return err
@@ -132,14 +136,14 @@ func (s *Service) reattach(id int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := s.learner.Tasks()
-	old, err := taskOf(all, id)
-	if err == nil {
-		err = s.another(all)
+	at := slices.IndexFunc(all, func(t pcl.TaskInfo) bool { return t.ID == id })
+	if at < 0 {
+		return fmt.Errorf("there is no task %d", id)
 	}
-	if err != nil {
+	if err := s.another(all); err != nil {
 		return err
 	}
-	task, err := s.newTask("", old.Classes, nil)
+	task, err := s.newTask("", all[at].Classes, nil)
 	if err != nil {
 		return err
 	}

@@ -14,15 +14,15 @@ func F2(x, y float64) float64 {
 	return math.Log(1+y*y) + 0.004*b*b
 }
 
-// Grad1 is the gradient of F1.
-func Grad1(x, y float64) (dx, dy float64) {
+// grad1 is the gradient of F1.
+func grad1(x, y float64) (dx, dy float64) {
 	e := math.Exp(x)
 	a := 1 - e*math.Sin(y)
 	return 2*x/(1+x*x) - 1.6*a*e*math.Sin(y), -1.6 * a * e * math.Cos(y)
 }
 
-// Grad2 is the gradient of F2.
-func Grad2(x, y float64) (dx, dy float64) {
+// grad2 is the gradient of F2.
+func grad2(x, y float64) (dx, dy float64) {
 	e := math.Exp(y)
 	b := 0.1 + e*math.Cos(x)
 	return -0.008 * b * e * math.Sin(x), 2*y/(1+y*y) + 0.008*b*e*math.Cos(x)

@@ -82,8 +82,8 @@ type Trace struct {
 
 // Task ids as the method sees them.
 const (
-	Task1 = 1
-	Task2 = 2
+	task1 = 1
+	task2 = 2
 )
 
 // Run descends on f1 alone, which needs no method, until the arrival, and with m from then on. It
@@ -112,7 +112,7 @@ func Run(m method.Method, s Settings) (*Trace, error) {
 			return nil, fmt.Errorf("toy: the descent diverges at step %d, (%v, %v); choose a step size below %v", t, x, y, s.LR)
 		}
 		if f, ok := method.As[method.Follower](m); ok && t >= s.Arrival {
-			if err := f.Follow([]int{Task1, Task2}, []float64{F1(x, y), F2(x, y)}); err != nil {
+			if err := f.Follow([]int{task1, task2}, []float64{F1(x, y), F2(x, y)}); err != nil {
 				return nil, fmt.Errorf("toy: step %d: %w", t, err)
 			}
 		}
@@ -133,8 +133,8 @@ func (s *Step) direction(g [2][2]float64) [2]float64 {
 // at describes (x, y) and returns the two gradients there.
 func at(x, y float64) (Point, [2][2]float64) {
 	var g [2][2]float64
-	g[0][0], g[0][1] = Grad1(x, y)
-	g[1][0], g[1][1] = Grad2(x, y)
+	g[0][0], g[0][1] = grad1(x, y)
+	g[1][0], g[1][1] = grad2(x, y)
 	return Point{x, y, F1(x, y), F2(x, y), math.Hypot(g[0][0], g[0][1]), math.Hypot(g[1][0], g[1][1])}, g
 }
 
@@ -148,7 +148,7 @@ func weigh(m method.Method, rng *rand.Rand, g [2][2]float64, step *Step) error {
 	gram := p.Gram()
 	// The functions are known exactly: two halves of a batch, which modo multiplies (Cross), would have the same gradients.
 	out, err := m.Weights(&method.Step{
-		IDs: []int{Task1, Task2}, Losses: []float64{step.F1, step.F2}, Gram: gram, Problem: p,
+		IDs: []int{task1, task2}, Losses: []float64{step.F1, step.F2}, Gram: gram, Problem: p,
 		Rows: rows, Cross: gram, Rand: rng,
 	}, step.Weights[:])
 	if err != nil {

@@ -5,8 +5,6 @@ import (
 	"image/color"
 	"slices"
 	"testing"
-
-	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
 // A method looks the same whatever else is drawn; the first fifteen have a colour each, and no two look alike.
@@ -64,29 +62,6 @@ func TestVariantsHaveShades(t *testing.T) {
 				t.Errorf("the shades of %s are too near to each other: %v %v %v", name, plain.Color, one.Color, two.Color)
 			}
 		}
-	}
-}
-
-// The same method with other parameters is another line.
-func TestParametersStandApart(t *testing.T) {
-	var runs []*results.Run
-	for _, tau := range []any{1.0, 5.0} {
-		r := twoTasks()
-		r.Params = map[string]any{"tau": tau}
-		runs = append(runs, r)
-	}
-	groups, err := Groups(runs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	styles := Light.Groups(groups)
-	a, b := styles[0], styles[1]
-	if slices.Equal(a.Dashes, b.Dashes) && fmt.Sprint(a.Marker) == fmt.Sprint(b.Marker) {
-		t.Errorf("%s and %s look alike", groups[0].Label, groups[1].Label)
-	}
-	traces := []Trace{{Method: "emgd-gmc"}, {Method: "emgd-gmc"}}
-	if s := Light.tracesOf(traces); slices.Equal(s[0].Dashes, s[1].Dashes) {
-		t.Error("two traces of one method look alike")
 	}
 }
 

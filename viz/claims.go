@@ -12,18 +12,18 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
-// Claim is that a method is better than another, with the scores of both in the same situations.
+// Claim says that one method is better than another: A and B are their scores in the same situations.
 type Claim struct {
 	Label string
 	A, B  []float64
 }
 
-// TestedClaim is a claim and what an exact sign-flip test says about it.
+// TestedClaim is a claim with the result of an exact sign-flip test.
 type TestedClaim struct {
 	Claim
 	Mean float64 // of A − B
-	// P is the two-sided p-value, Adjusted the same after Holm's correction for all claims that were tested together.
-	// Where Refused is set, both are NaN.
+	// P is the two-sided p-value, and Adjusted the p-value after Holm's correction for all claims tested together.
+	// Both are NaN if Refused is set.
 	P, Adjusted float64
 	// Refused says why there is no test: the pairs are too few to show anything after the correction.
 	Refused error
@@ -31,22 +31,14 @@ type TestedClaim struct {
 
 // TestClaims tests claims together, at a level.
 func TestClaims(alpha float64, claims ...Claim) ([]TestedClaim, error) {
-	if !(alpha > 0 && alpha < 1) {
-		return nil, fmt.Errorf("viz: the level of the tests is %v; want one between 0 and 1, for example 0.05", alpha)
-	}
-	out, p := make([]TestedClaim, len(claims)), make([]float64, 0, len(claims))
+	out := make([]TestedClaim, len(claims))
+	var p []float64
+	var tested []int
 	for i, c := range claims {
 		if len(c.A) == 0 || len(c.A) != len(c.B) {
 			return nil, fmt.Errorf("viz: claim %q has %d and %d scores; want pairs", c.Label, len(c.A), len(c.B))
 		}
-		out[i] = TestedClaim{Claim: c, P: math.NaN(), Adjusted: math.NaN()}
-		for k := range c.A {
-			if !finite(c.A[k] - c.B[k]) {
-				return nil, fmt.Errorf("viz: claim %q: pair %d is %v and %v; want finite scores", c.Label, k+1, c.A[k], c.B[k])
-			}
-			out[i].Mean += c.A[k] - c.B[k]
-		}
-		out[i].Mean /= float64(len(c.A))
+		out[i] = TestedClaim{Claim: c, Mean: stats.MeanDifference([][]float64{c.A}, [][]float64{c.B}), P: math.NaN(), Adjusted: math.NaN()}
 		r, err := stats.SignFlip(c.A, c.B)
 		needed, few := stats.Needed(alpha, len(claims)), new(stats.TooFewError)
 		switch {
@@ -57,21 +49,15 @@ func TestClaims(alpha float64, claims ...Claim) ([]TestedClaim, error) {
 		case len(c.A) < needed:
 			out[i].Refused = &stats.TooFewError{Pairs: len(c.A), Needed: needed, Alpha: alpha, Tests: len(claims)}
 		default:
-			out[i].P = r.P
-			p = append(p, r.P)
+			out[i].Mean, out[i].P = r.Mean, r.P
+			p, tested = append(p, r.P), append(tested, i)
 		}
 	}
 	adjusted, err := stats.Holm(p)
-	if err != nil {
-		return nil, err
+	for n, i := range tested {
+		out[i].Adjusted = adjusted[n]
 	}
-	for i, n := 0, 0; i < len(out); i++ {
-		if out[i].Refused == nil {
-			out[i].Adjusted = adjusted[n]
-			n++
-		}
-	}
-	return out, nil
+	return out, err
 }
 
 // Holds says whether the difference is significant at a level after the correction, in either direction.

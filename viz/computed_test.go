@@ -9,9 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/floats/scalar"
 
-	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/results"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // The plane keeps lengths and angles where the gradients lie in one with d, and their components along
@@ -90,23 +88,17 @@ func TestCosines(t *testing.T) {
 		{Step: 1, IDs: []int{0, 2}, Gram: []float64{1, 0, 0, 9}},
 		{Step: 2, IDs: []int{0, 1, 2}, Gram: []float64{1, 0, 0, 0, 1, -1, 0, -1, 1}},
 	}
-	pairs, names, err := cosines(records)
+	rows, pairs, err := cosines(records)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(names, []string{"memory", "task 1", "task 2"}) {
-		t.Errorf("names %q", names)
+	if got := rows.names(); !slices.Equal(got, []string{"memory", "task 1", "task 2"}) {
+		t.Errorf("names %q", got)
 	}
-	for _, c := range []struct {
-		a, b int
-		want pair
-	}{{1, 2, pair{2, -.5, 1}}, {2, 1, pair{2, -.5, 1}}, {0, 2, pair{2, 0, 0}}, {0, 1, pair{1, 0, 0}}, {0, 0, pair{}}} {
-		if got := pairs[c.a][c.b]; got != c.want {
-			t.Errorf("pair %d, %d: %+v, want %+v", c.a, c.b, got, c.want)
+	for ids, want := range map[[2]int]pair{{1, 2}: {2, -.5, 1}, {2, 1}: {2, -.5, 1}, {0, 2}: {2, 0, 0}, {0, 1}: {1, 0, 0}, {0, 0}: {}} {
+		if got := pairs[ids]; got != want {
+			t.Errorf("pair %v: %+v, want %+v", ids, got, want)
 		}
-	}
-	if m := cells(pairs, func(p pair) float64 { return p.cosine / p.steps }); m[1][2] != -.25 || !math.IsNaN(m[1][1]) {
-		t.Errorf("mean cosines %v", m)
 	}
 }
 
@@ -132,51 +124,6 @@ func TestRehearsalCosine(t *testing.T) {
 	}
 	if want := math.Sqrt2 / 4; !scalar.EqualWithinAbs(got[7], want, 1e-12) || got[8] != 1 || len(got) != 2 {
 		t.Errorf("cosines %v, want %v of class 7 and 1 of class 8", got, want)
-	}
-	for _, c := range []struct {
-		features  [][]float64
-		class     []int
-		rehearsal []bool
-		want      string
-	}{
-		{nil, nil, nil, "0 features"},
-		{features[:2], []int{1, 1}, []bool{false, false}, "no sample"},
-		{features[:2], []int{1, 2}, []bool{false, true}, "no others"},
-		{[][]float64{{1}, {1, 2}}, []int{1, 1}, []bool{false, true}, "2 features and the first has 1"},
-		{[][]float64{{1}, {0}}, []int{1, 1}, []bool{false, true}, "zero vector"},
-	} {
-		if _, err := RehearsalCosine(c.features, c.class, c.rehearsal); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("error %v; want one with %q", err, c.want)
-		}
-	}
-}
-
-func TestSweepValues(t *testing.T) {
-	for _, c := range []struct {
-		method string
-		params map[string]any
-		want   float64
-		ok     bool
-	}{
-		{"emgd-gmc", nil, 5, true}, {"mgda", nil, 0, false}, {"emgd-gs", map[string]any{"tau": "inf"}, math.Inf(1), true},
-		{"emgd-gmc+me", map[string]any{"tau": 0.5}, .5, true}, {"emgd-gmc", map[string]any{"tau": "auto"}, 0, false}, {"emgd-gmc", map[string]any{"tau": 2}, 2, true},
-		{"pcd", map[string]any{"tau": 0.02}, 0, false}, {"pcd", map[string]any{"tau": 0.0}, 0, false}, // not a temperature
-	} {
-		got, ok, err := temperatureOf(&results.Run{Method: c.method, Params: c.params})
-		if got != c.want || ok != c.ok || err != nil {
-			t.Errorf("%s %v: %v, %v, %v; want %v, %v", c.method, c.params, got, ok, err, c.want, c.ok)
-		}
-	}
-	ticks := sweepAxis([]float64{0.1, 1, 100, math.Inf(1)})
-	var labels []string
-	for i, tick := range ticks {
-		labels = append(labels, tick.Label)
-		if want := []float64{-1, 0, 2, 2.4}[i]; !scalar.EqualWithinAbs(tick.Value, want, 1e-12) {
-			t.Errorf("%s lies at %v, want %v", tick.Label, tick.Value, want)
-		}
-	}
-	if got := strings.Join(labels, " "); got != "0.1 1 100 ∞" {
-		t.Errorf("labels %q", got)
 	}
 }
 
@@ -227,18 +174,6 @@ func TestEditedImagePictures(t *testing.T) {
 	}
 }
 
-// Numbers in cells stay readable.
-func TestCellContrast(t *testing.T) {
-	for _, theme := range []*Theme{Light, Dark} {
-		for v := -1.0; v <= 1; v += 0.05 {
-			back := theme.diverging(v)
-			if got := contrast(back, readableOn(back)); got < 4.5 {
-				t.Errorf("%.2f: contrast %.1f on %v", v, got, back)
-			}
-		}
-	}
-}
-
 // Twenty tasks and the memory, and twelve methods, must find room.
 func TestManyStreams(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -278,68 +213,5 @@ func TestManyStreams(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-	}
-}
-
-func TestBadInputOfComputed(t *testing.T) {
-	gram := exact()
-	gram.Gram = nil
-	short := exact()
-	short.Weights = []float64{1}
-	nan := exact()
-	nan.Lambda = []float64{1, math.NaN(), 0}
-	negative := exact()
-	negative.IDs = []int{rehearsal.PenaltyRow - 1, 0, 1}
-	img := EditedImage{H: 1, W: 1, C: 1, Before: []float32{0}, Gradient: []float32{1}, After: []float32{2}}
-	noBudget, elsewhere := twoTasks(), twoTasks()
-	elsewhere.Config = []byte(`{"memory":{"policy":"per_class","budget":5}}`)
-	tau := twoTasks()
-	tau.Method, tau.Params = "emgd-gmc", map[string]any{"tau": "-1"}
-	moved := twoTasks()
-	moved.Tasks[1].Start = 3
-	for _, c := range []struct {
-		name string
-		err  error
-		want string
-	}{
-		{"no scenario", second(Scenarios(Light)), "no scenarios"},
-		{"nil scenario", second(Scenarios(Light, nil)), "scenario 1 is nil"},
-		{"bad scenario", second(Scenarios(Light, &scenario.Scenario{})), "scenario 1: scenario: schema"},
-		{"no records", second(StreamWeights(Light, nil)), "no records"},
-		{"no Gram", second(Conflicts(Light, []results.Record{gram})), "no Gram matrix"},
-		{"one stream", second(Conflicts(Light, []results.Record{{IDs: []int{1}, Gram: []float64{1}}})), "two streams"},
-		{"weights", second(StreamWeights(Light, []results.Record{short})), "1 weights for 3 streams"},
-		{"NaN", second(Slacks(Light, []results.Record{nan})), "NaN among its λ"},
-		{"ids", second(Certificates(Light, []results.Record{negative})), "no row has an id below"},
-		{"order", second(Slacks(Light, []results.Record{exact(), exact()})), "follows"},
-		{"never met", second(MeasuredRatio(Light, []results.Record{exact()}, 1, 7)), "task 1 and task 7"},
-		{"no pair", second(Ratio(Light)), "no pair"},
-		{"zero gradient", second(Ratio(Light, []float64{0, 0, 0, 1})), "not 0"},
-		{"geometry without Gram", second(StepGeometry(Light, gram)), "lacks a Gram matrix"},
-		{"no images", second(EditedImages(Light)), "no images"},
-		{"pixel", second(EditedImages(Light, img)), "After holds 2"},
-		{"shape", second(EditedImages(Light, EditedImage{H: 1, W: 1, C: 2})), "1 or 3 channels"},
-		{"no maps", second(Features(Light, nil)), "no feature maps"},
-		{"classes", second(Features(Light, nil, FeatureMap{X: make([][2]float64, 2)})), "2 points, 0 classes"},
-		{"no times", second(StepTimes(Light)), "no step times"},
-		{"time", second(StepTimes(Light, StepTime{Label: "a", Parts: []TimePart{{"g", -1}}})), "-1 ms"},
-		{"zero time", second(StepTimes(Light, StepTime{Label: "a"})), "are 0"},
-		{"ranking", second(CriticalDifference(Light, nil)), "Rank"},
-		{"budget", second(MemorySize(Light, noBudget)), "no memory budget"},
-		{"one budget", second(MemorySize(Light, elsewhere)), "at least two"},
-		{"tau", second(Temperature(Light, tau)), "above 0"},
-		{"no ends", second(LearningProcess(Light, twoTasks())), "0 task ends"},
-		{"no ends, matrix", second(AccuracyMatrix(Light, twoTasks())), "not evaluated"},
-		{"timelines", second(AccuracyMatrix(Light, twoTasks(), moved)), "one timeline"},
-	} {
-		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
-			t.Errorf("%s: error %v; want one with %q", c.name, c.err, c.want)
-		}
-	}
-	if _, err := Geometry([][]float64{{1}, {1, 2}}, []float64{1, 1}); err == nil || !strings.Contains(err.Error(), "2 entries") {
-		t.Errorf("lengths: %v", err)
-	}
-	if _, err := Geometry(nil, nil); err == nil {
-		t.Error("no gradients, and no error")
 	}
 }

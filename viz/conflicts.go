@@ -20,30 +20,42 @@ import (
 // half. It must show which streams conflict, how much and how often. The records must hold Gram matrices; a single step's record
 // gives its cosines alone.
 func Conflicts(t *Theme, records []results.Record) (*Figure, error) {
-	pairs, names, err := cosines(records)
+	rows, pairs, err := cosines(records)
 	if err != nil {
 		return nil, err
 	}
-	columns := names
+	names, columns := rows.names(), rows.names()
 	if len(names) > 7 { // too many to stand beside each other in full
-		columns = nil
-		for _, name := range names {
-			columns = append(columns, strings.TrimPrefix(name, "task "))
+		for i := range columns {
+			columns[i] = strings.TrimPrefix(columns[i], "task ")
 		}
 	}
-	cosine := t.panel("cosine of the gradients", "", "")
-	cosine.matrix(&matrix{rows: names, columns: columns, color: t.diverging, text: signed,
-		cells: cells(pairs, pair.mean)})
-	row := []*Plot{cosine}
-	if len(records) > 1 {
-		cosine.Title.Text += ", mean over steps"
-		share := t.panel("steps in conflict, %", "", "")
-		share.matrix(&matrix{rows: names, columns: columns, text: percent,
-			color: func(v float64) color.NRGBA { return t.diverging(1 - 2*v) },
-			cells: cells(pairs, pair.share)})
-		row = append(row, share)
+	panel := func(title string, color func(float64) color.NRGBA, text func(float64) string, value func(pair) float64) *Plot {
+		m := &matrix{rows: names, columns: columns, color: color, text: text}
+		for i, a := range rows.ids {
+			m.cells = append(m.cells, nil)
+			for _, b := range rows.ids {
+				m.cells[i] = append(m.cells[i], value(pairs[[2]int{a, b}]))
+			}
+		}
+		p := t.panel(title, "", "")
+		p.matrix(m)
+		return p
 	}
-	return t.figure(layout{name: "conflicts", data: pairTable(pairs, names), height: 300, width: wide / 2 * vg.Length(len(row)),
+	row := []*Plot{panel("cosine of the gradients", t.diverging, signed, pair.mean)}
+	if len(records) > 1 {
+		row[0].Title.Text += ", mean over steps"
+		row = append(row, panel("steps in conflict, %", func(v float64) color.NRGBA { return t.diverging(1 - 2*v) }, percent, pair.share))
+	}
+	data := Table{Head: []string{"stream", "other", "mean_cosine", "share_in_conflict", "steps"}}
+	for i, a := range rows.ids {
+		for _, b := range rows.ids[i+1:] {
+			if p := pairs[[2]int{a, b}]; p.steps > 0 {
+				data.add(rows.name(a), rows.name(b), p.mean(), p.share(), p.steps)
+			}
+		}
+	}
+	return t.figure(layout{name: "conflicts", data: data, height: 300, width: wide / 2 * vg.Length(len(row)),
 		alt: fmt.Sprintf("Cosines of the gradients of %d streams.", len(names)),
 		key: []keyEntry{
 			t.swatchKey("conflict (−1; all steps)", t.diverging(-1)),
@@ -52,24 +64,11 @@ func Conflicts(t *Theme, records []results.Record) (*Figure, error) {
 		}}, row)
 }
 
-// pairTable has a row for each two streams that met.
-func pairTable(pairs [][]pair, names []string) Table {
-	data := Table{Head: []string{"stream", "other", "mean_cosine", "share_in_conflict", "steps"}}
-	for i := range pairs {
-		for j := i + 1; j < len(pairs); j++ {
-			if p := pairs[i][j]; p.steps > 0 {
-				data.add(names[i], names[j], p.mean(), p.share(), p.steps)
-			}
-		}
-	}
-	return data
-}
-
 func signed(v float64) string { return fmt.Sprintf("%+.2f", v) }
 
 func percent(v float64) string { return fmt.Sprintf("%.0f", 100*v) }
 
-// maxMatrix is how many rows and columns a matrix may have: with more, none could be told from the next.
+// maxMatrix is the largest number of rows and columns: beyond it no cell could be told from the next.
 const maxMatrix = 500
 
 // pair sums up the steps that two streams share.
@@ -92,63 +91,40 @@ func (p *pair) meet(gram []float64, k, a, b int) bool {
 	return true
 }
 
-// cosines gathers all pairs of streams, the memory first, then the tasks.
-func cosines(records []results.Record) (pairs [][]pair, names []string, err error) {
+// cosines gathers all pairs of streams by their ids.
+func cosines(records []results.Record) (rows streams, pairs map[[2]int]pair, err error) {
 	if err := checkRecords(records); err != nil {
-		return nil, nil, err
+		return rows, nil, err
 	}
-	sums := map[[2]int]pair{}
-	for i := range records {
-		r := &records[i]
+	pairs = map[[2]int]pair{}
+	for _, r := range records {
 		k := len(r.IDs)
 		if len(r.Gram) == 0 && k > 0 {
-			return nil, nil, fmt.Errorf("viz: the record of step %d has no Gram matrix; record a method that needs one, for example an EMGD method", r.Step)
+			return rows, nil, fmt.Errorf("viz: the record of step %d has no Gram matrix; record a method that needs one, for example an EMGD method", r.Step)
 		}
 		for a, id := range r.IDs {
 			for b, other := range r.IDs {
-				if s := sums[[2]int{id, other}]; a != b && s.meet(r.Gram, k, a, b) {
-					sums[[2]int{id, other}] = s
+				if s := pairs[[2]int{id, other}]; a != b && s.meet(r.Gram, k, a, b) {
+					pairs[[2]int{id, other}] = s
 				}
 			}
 		}
 	}
-	rows := streamsOf(records...)
+	rows = streamsOf(records...)
 	switch n := len(rows.ids); {
-	case len(sums) == 0:
-		return nil, nil, errors.New("viz: no step has two streams with gradients to compare")
+	case len(pairs) == 0:
+		return rows, nil, errors.New("viz: no step has two streams with gradients to compare")
 	case n > maxMatrix:
-		return nil, nil, fmt.Errorf("viz: the records have %d streams; a matrix shows up to %d: draw fewer steps", n, maxMatrix)
+		return rows, nil, fmt.Errorf("viz: the records have %d streams; a matrix shows up to %d: draw fewer steps", n, maxMatrix)
 	}
-	pairs = make([][]pair, len(rows.ids))
-	for i, a := range rows.ids {
-		for _, b := range rows.ids {
-			pairs[i] = append(pairs[i], sums[[2]int{a, b}])
-		}
-		names = append(names, rows.name(a))
-	}
-	return pairs, names, nil
+	return rows, pairs, nil
 }
 
-// cells applies value, which is NaN for pairs that never met.
-func cells(pairs [][]pair, value func(pair) float64) [][]float64 {
-	out := make([][]float64, len(pairs))
-	for i, row := range pairs {
-		for _, p := range row {
-			out[i] = append(out[i], value(p))
-		}
-	}
-	return out
-}
+// Pairs says how the gradients of a run agree: the memory's, the sum of its rows, with those of running tasks, and these with
+// each other.
+type Pairs struct{ MemoryAndTask, TwoTasks PairStats }
 
-// PairKind says between which gradients a cosine is.
-type PairKind string
-
-const (
-	MemoryAndTask PairKind = "memory and task" // the memory's gradient, the sum of its rows, and that of a running task
-	TwoTasks      PairKind = "two tasks"       // those of two running tasks
-)
-
-// PairStats are the cosines of all pairs of a kind, over the steps of a run.
+// PairStats are the cosines of pairs of gradients over the steps of a run.
 type PairStats struct {
 	Pairs    int     // over all steps
 	Cosine   float64 // mean
@@ -156,27 +132,29 @@ type PairStats struct {
 }
 
 // PairsOf returns how the gradients of a run agree. The records must hold Gram matrices.
-func PairsOf(records []results.Record) map[PairKind]PairStats {
-	sums := map[PairKind]pair{}
+func PairsOf(records []results.Record) Pairs {
+	var memory, tasks pair
 	for i := range records {
 		ids, gram := summedMemory(&records[i])
 		for a := range ids {
 			for b := range a {
-				kind := TwoTasks
 				if ids[b] == 0 {
-					kind = MemoryAndTask
-				}
-				if s := sums[kind]; s.meet(gram, len(ids), a, b) {
-					sums[kind] = s
+					memory.meet(gram, len(ids), a, b)
+				} else {
+					tasks.meet(gram, len(ids), a, b)
 				}
 			}
 		}
 	}
-	out := map[PairKind]PairStats{}
-	for kind, s := range sums {
-		out[kind] = PairStats{Pairs: int(s.steps), Cosine: s.mean(), Conflict: s.share()}
+	return Pairs{memory.stats(), tasks.stats()}
+}
+
+// stats has zeros where two gradients never met.
+func (p pair) stats() PairStats {
+	if p.steps == 0 {
+		return PairStats{}
 	}
-	return out
+	return PairStats{Pairs: int(p.steps), Cosine: p.mean(), Conflict: p.share()}
 }
 
 // summedMemory returns a step's ids and Gram matrix with the rows of the memory, wherever they stand, added up to one, the
@@ -215,35 +193,29 @@ func ConflictShare(t *Theme, recorded ...Recorded) (*Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	kinds := []PairKind{MemoryAndTask, TwoTasks}
-	key := []keyEntry{
-		{label: string(MemoryAndTask), glyph: kindGlyph(t.Hues[1], draw.CircleGlyph{}), tight: true},
-		{label: string(TwoTasks), glyph: kindGlyph(t.Hues[0], polygon{4, 45}), tight: true}, paleRuns,
+	kinds := []keyEntry{
+		{label: "memory and task", glyph: kindGlyph(t.Hues[1], draw.CircleGlyph{}), tight: true},
+		{label: "two tasks", glyph: kindGlyph(t.Hues[0], polygon{4, 45}), tight: true},
 	}
-	var cosine, conflict dotRows
 	data := Table{Head: []string{"method", "pair", "mean_cosine", "share_in_conflict", "pairs"}}
-	for i, g := range groups {
-		stats := make([]map[PairKind]PairStats, len(g.runs))
-		for n, run := range g.runs {
-			stats[n] = PairsOf(run)
-		}
-		cosine.rows, conflict.rows = append(cosine.rows, g.label), append(conflict.rows, "")
+	cosine, conflict := kindRows{kinds: kinds, span: 0.4, format: "%+.2f"}, kindRows{kinds: kinds, span: 0.4, format: "%.0f %%"}
+	for _, g := range groups {
+		cosines, conflicts := make([][]float64, len(kinds)), make([][]float64, len(kinds))
 		for k, kind := range kinds {
-			var cosines, conflicts []float64
-			for _, s := range stats {
-				if p := s[kind]; p.Pairs > 0 {
-					cosines, conflicts = append(cosines, p.Cosine), append(conflicts, 100*p.Conflict)
-					data.add(g.label, string(kind), p.Cosine, p.Conflict, p.Pairs)
+			for _, run := range g.runs {
+				all := PairsOf(run)
+				if p := []PairStats{all.MemoryAndTask, all.TwoTasks}[k]; p.Pairs > 0 {
+					cosines[k], conflicts[k] = append(cosines[k], p.Cosine), append(conflicts[k], 100*p.Conflict)
+					data.add(g.label, kind.label, p.Cosine, p.Conflict, p.Pairs)
 				}
 			}
-			at := dotRow{row: i, shift: kindShift(k, len(kinds), 0.4), mean: key[k].glyph}
-			cosine.add(at, cosines, "%+.2f")
-			conflict.add(at, conflicts, "%.0f %%")
 		}
+		cosine.add(g.label, cosines...)
+		conflict.add("", conflicts...)
 	}
 	left, right := t.panel("", "mean cosine", ""), t.panel("", "pairs in conflict, %", "")
-	left.dotRows(cosine)
-	right.dotRows(conflict)
-	return t.figure(layout{name: "conflict-share", data: data, height: vg.Length(50 + 34*len(groups)), key: key,
+	left.dotRows(cosine.dotRows)
+	right.dotRows(conflict.dotRows)
+	return t.figure(layout{name: "conflict-share", data: data, height: vg.Length(50 + 34*len(groups)), key: append(kinds, paleRuns),
 		alt: fmt.Sprintf("Mean cosines of gradients and the share of pairs in conflict, for %d methods.", len(groups))}, []*Plot{left, right})
 }

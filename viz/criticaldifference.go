@@ -15,9 +15,6 @@ import (
 // is printed), the thick lines mean nothing either. Methods of nearly the same rank stand side by side; the number beside the
 // name is exact.
 func CriticalDifference(t *Theme, r *Ranking) (*Figure, error) {
-	if err := r.check(); err != nil {
-		return nil, err
-	}
 	p := t.panel("", "", "")
 	p.HideAxes()
 	p.ranks(r)
@@ -93,7 +90,7 @@ func (p *Plot) ranks(r *Ranking) {
 		for place, i := range order {
 			at[place] = c.x(r.Ranks[i])
 		}
-		spaceOut(at, 2*rankMark)
+		moveApart(at, 2*rankMark, left, right)
 		for place, i := range order { // the leader from the axis down and to the side, and the name there
 			row, end, text := place, left-vg.Points(2), left-vg.Points(10)-ink.Width(names[i])
 			if place >= (k+1)/2 {

@@ -7,9 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/plot"
@@ -84,26 +82,6 @@ func TestRunsOfOtherLengths(t *testing.T) {
 	}
 }
 
-// TestEveryMethodIsDrawn: a method without a curve is an error, not a line less.
-func TestEveryMethodIsDrawn(t *testing.T) {
-	silent := twoTasks()
-	silent.Method, silent.MethodTitle, silent.Curve = "er", "ER", nil
-	if _, err := Accuracy(Light, twoTasks(), silent); err == nil || !strings.Contains(err.Error(), "runs of ER") {
-		t.Errorf("error %v; want one about ER", err)
-	}
-}
-
-// TestAccuraciesThatAreNone: an A that cannot be is refused.
-func TestAccuraciesThatAreNone(t *testing.T) {
-	for _, a := range []float64{math.NaN(), math.Inf(1), -3, 1e300} {
-		r := twoTasks()
-		r.A = a
-		if _, err := Profiles(Light, twoTasks(), r); err == nil || !strings.Contains(err.Error(), "want a percentage") {
-			t.Errorf("A = %v: error %v", a, err)
-		}
-	}
-}
-
 // TestLevelsHaveTheirOwnNames: the level of the automatic temperature is told from the line of the fixed ones.
 func TestLevelsHaveTheirOwnNames(t *testing.T) {
 	var runs []*results.Run
@@ -122,30 +100,5 @@ func TestLevelsHaveTheirOwnNames(t *testing.T) {
 	}
 	if f.key[0].glyph.Shape == nil || f.key[1].glyph.Shape != nil {
 		t.Error("the key has a marker for the level, which has none, or none for the line")
-	}
-}
-
-// TestRecordsThatCannotBe: gaps that are no numbers, and slacks beyond all proportion, would be drawn as 0 or without end.
-func TestRecordsThatCannotBe(t *testing.T) {
-	gap, slack := exact(), exact()
-	gap.Gap = math.NaN()
-	slack.Gram, slack.Slacks[0] = slices.Repeat([]float64{1e-320}, 9), -1e300
-	for want, r := range map[string]results.Record{"a gap of NaN": gap, "a slack of -1e+300": slack} {
-		if _, err := Certificates(Light, []results.Record{r}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v; want one with %q", err, want)
-		}
-	}
-}
-
-// TestClaimsRefuse: levels that are none, and scores that are no numbers, however few there are.
-func TestClaimsRefuse(t *testing.T) {
-	six := []float64{1, 2, 3, 4, 5, 6}
-	for _, alpha := range []float64{-1, 0, 1, math.NaN()} {
-		if _, err := TestClaims(alpha, Claim{"a", six, six}); err == nil || !strings.Contains(err.Error(), "level of the tests") {
-			t.Errorf("level %v: %v", alpha, err)
-		}
-	}
-	if _, err := TestClaims(0.05, Claim{"a", []float64{math.NaN()}, []float64{1}}); err == nil || !strings.Contains(err.Error(), "pair 1") {
-		t.Errorf("a score that is NaN: %v", err)
 	}
 }

@@ -33,9 +33,7 @@ func EditedImages(t *Theme, images ...EditedImage) (*Figure, error) {
 	data := Table{Head: []string{"image", "label", "largest_change", "share_of_change_on_strokes", "share_of_area_on_strokes"}}
 	for i := range images {
 		m := &images[i]
-		if err := m.check(); err != nil {
-			return nil, fmt.Errorf("viz: image %d: %w", i+1, err)
-		}
+		m.check()
 		change, largest := m.change(t)
 		strokes := m.strokes()
 		on, area := m.changeOn(strokes), share(strokes)
@@ -63,26 +61,12 @@ func pixels(values []float32) func(int) float64 {
 	return func(k int) float64 { return float64(values[k]) }
 }
 
-func (m *EditedImage) check() error {
-	if m.H < 1 || m.W < 1 || m.C != 1 && m.C != 3 {
-		return fmt.Errorf("its shape is %d×%d×%d; want a height and width above 0 and 1 or 3 channels", m.H, m.W, m.C)
-	}
+// check panics if the slices do not fit the shape.
+func (m *EditedImage) check() {
 	n := m.H * m.W * m.C
-	for _, part := range []struct {
-		name   string
-		values []float32
-		pixels bool
-	}{{"Before", m.Before, true}, {"Gradient", m.Gradient, false}, {"After", m.After, true}} {
-		if len(part.values) != n {
-			return fmt.Errorf("%s has %d values; %d×%d×%d are %d", part.name, len(part.values), m.H, m.W, m.C, n)
-		}
-		for _, v := range part.values {
-			if !finite(float64(v)) || part.pixels && !fraction(float64(v)) {
-				return fmt.Errorf("%s holds %v; want finite values, pixels in [0, 1]", part.name, v)
-			}
-		}
+	if m.C != 1 && m.C != 3 || n == 0 || len(m.Before) != n || len(m.Gradient) != n || len(m.After) != n {
+		panic(fmt.Sprintf("viz: an image of %d×%d×%d has %d, %d and %d values; want 1 or 3 channels, and a value for each", m.H, m.W, m.C, len(m.Before), len(m.Gradient), len(m.After)))
 	}
-	return nil
 }
 
 // stretched maps |∇ₓφ| linearly from its smallest to its largest value onto [0, 1].

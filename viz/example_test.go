@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/parallelcl/parallelcl/emgd"
+	"github.com/parallelcl/parallelcl/internal/invented"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
@@ -63,7 +64,7 @@ func ExampleTaskAccuracy() {
 }
 
 func ExampleTaskCurves() {
-	fig, err := viz.TaskCurves(viz.Light, sample.Run("emgd-gmc", "EMGD (GMC)", 1)) // evaluated every 20 steps
+	fig, err := viz.TaskCurves(viz.Light, invented.Run("emgd-gmc", "EMGD (GMC)", 1)) // evaluated every 20 steps
 	save("taskcurves", fig, err)
 }
 
@@ -290,13 +291,12 @@ func ExampleStepGeometry() {
 
 // The features are brought to two dimensions by their principal components; t-SNE does as well.
 func ExampleFeatures() {
-	s := tinyStudy()
-	fig, err := viz.Features(viz.Light, nil, s.early, s.er, s.edited)
+	fig, err := viz.Features(viz.Light, nil, loadStudy().Maps...)
 	save("features", fig, err)
 }
 
 func ExampleEditedImages() {
-	fig, err := viz.EditedImages(viz.Light, tinyStudy().images...)
+	fig, err := viz.EditedImages(viz.Light, loadStudy().Images...)
 	save("editedimages", fig, err)
 }
 

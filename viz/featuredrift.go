@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/plot/vg"
 )
 
@@ -14,26 +15,16 @@ import (
 // moved as far as they were apart.
 func RelativeDrift(before, after [][]float64) (float64, error) {
 	if len(before) == 0 || len(before) != len(after) {
-		return 0, fmt.Errorf("viz: features of %d samples before and of %d after", len(before), len(after))
+		return 0, fmt.Errorf("viz: features of %d samples before and of %d after; want the same samples, at least one", len(before), len(after))
 	}
 	mean := make([]float64, len(before[0]))
 	for _, x := range before {
-		if len(x) != len(mean) {
-			return 0, fmt.Errorf("viz: a sample has %d features and the first has %d", len(x), len(mean))
-		}
-		for k, v := range x {
-			mean[k] += v / float64(len(before))
-		}
+		floats.AddScaled(mean, 1/float64(len(before)), x)
 	}
 	var moved, spread float64
 	for i, x := range before {
-		if len(after[i]) != len(x) {
-			return 0, fmt.Errorf("viz: sample %d has %d features before and %d after", i+1, len(x), len(after[i]))
-		}
-		for k, v := range x {
-			moved += (after[i][k] - v) * (after[i][k] - v)
-			spread += (v - mean[k]) * (v - mean[k])
-		}
+		moved += math.Pow(floats.Distance(x, after[i], 2), 2)
+		spread += math.Pow(floats.Distance(x, mean, 2), 2)
 	}
 	if !(spread > 0) {
 		return 0, errors.New("viz: all samples have the same features, so that there is no scale for how far they moved")
@@ -55,35 +46,37 @@ func FeatureDrift(t *Theme, drifts ...Drift) (*Figure, error) {
 	if len(drifts) == 0 {
 		return nil, errors.New("viz: no drifts to draw")
 	}
-	l := layout{name: "feature-drift", data: Table{Head: []string{"method", "samples", "relative_drift"}}}
-	var d dotRows
-	var kinds []string
+	data := Table{Head: []string{"method", "samples", "relative_drift"}}
+	var labels, samples []string
 	values := map[[2]string][]float64{}
 	for _, x := range drifts {
-		if !finite(x.Value) || x.Value < 0 {
-			return nil, fmt.Errorf("viz: %s: a drift of %v; want a finite number of at least 0", x.Label, x.Value)
-		}
-		if !slices.Contains(d.rows, x.Label) {
-			d.rows = append(d.rows, x.Label)
-		}
-		if !slices.Contains(kinds, x.Samples) {
-			k := len(kinds)
-			kinds = append(kinds, x.Samples)
-			l.key = append(l.key, keyEntry{label: x.Samples, glyph: kindGlyph(t.Hues[(1+2*k)%len(t.Hues)], solid[k%len(solid)]), tight: true})
-		}
+		labels, samples = once(labels, x.Label), once(samples, x.Samples)
 		at := [2]string{x.Label, x.Samples}
 		values[at] = append(values[at], x.Value)
-		l.data.add(x.Label, x.Samples, x.Value)
+		data.add(x.Label, x.Samples, x.Value)
 	}
-	for i, row := range d.rows {
-		for k, kind := range kinds {
-			d.add(dotRow{row: i, shift: kindShift(k, len(kinds), 0.5), mean: l.key[k].glyph}, values[[2]string{row, kind}], "%.2f")
+	d := kindRows{span: 0.5, format: "%.2f"}
+	for k, kind := range samples {
+		d.kinds = append(d.kinds, keyEntry{label: kind, glyph: kindGlyph(t.Hues[(1+2*k)%len(t.Hues)], solid[k%len(solid)]), tight: true})
+	}
+	for _, label := range labels {
+		of := make([][]float64, len(samples))
+		for k, kind := range samples {
+			of[k] = values[[2]string{label, kind}]
 		}
+		d.add(label, of...)
 	}
 	p := t.panel("", "distance moved, over the distance between samples", "")
-	p.dotRows(d)
+	p.dotRows(d.dotRows)
 	p.X.Min = 0
-	l.height, l.key = vg.Length(50+34*len(d.rows)), append(l.key, paleRuns)
-	l.alt = fmt.Sprintf("How far features moved after their task's end, for %d methods.", len(d.rows))
-	return t.figure(l, []*Plot{p})
+	return t.figure(layout{name: "feature-drift", data: data, height: vg.Length(50 + 34*len(labels)), key: append(d.kinds, paleRuns),
+		alt: fmt.Sprintf("How far features moved after their task's end, for %d methods.", len(labels))}, []*Plot{p})
+}
+
+// once adds a text to a list that lacks it.
+func once(list []string, text string) []string {
+	if slices.Contains(list, text) {
+		return list
+	}
+	return append(list, text)
 }

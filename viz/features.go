@@ -8,8 +8,11 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
 // FeatureMap holds features of one model, reduced to two dimensions, for example by t-SNE.
@@ -37,10 +40,8 @@ func Features(t *Theme, names map[int]string, features ...FeatureMap) (*Figure, 
 	}
 	classes := map[int]int{} // the place of each class, for its colour
 	withBars, withBaseline := true, false
-	for i, m := range features {
-		if err := m.check(); err != nil {
-			return nil, fmt.Errorf("viz: feature map %d (%s): %w", i+1, m.Title, err)
-		}
+	for _, m := range features {
+		m.check()
 		for _, c := range m.Class {
 			classes[c] = 0
 		}
@@ -72,13 +73,7 @@ func Features(t *Theme, names map[int]string, features ...FeatureMap) (*Figure, 
 		l.height += vg.Length(s)
 	}
 	l.share = share
-	f, err := t.figure(l, rows...)
-	for _, p := range plots {
-		if err == nil {
-			f.free = append(f.free, p.Plot)
-		}
-	}
-	return f, err
+	return t.figure(l, rows...)
 }
 
 const mapHeight = 230
@@ -122,96 +117,63 @@ func className(names map[int]string, class int) string {
 	return fmt.Sprint(class)
 }
 
-func (m *FeatureMap) check() error {
-	if len(m.X) == 0 || len(m.Class) != len(m.X) || m.Rehearsal != nil && len(m.Rehearsal) != len(m.X) {
-		return fmt.Errorf("it has %d points, %d classes and %d rehearsal marks; want one of each a point", len(m.X), len(m.Class), len(m.Rehearsal))
+// check panics if the slices do not fit each other.
+func (m *FeatureMap) check() {
+	if n := len(m.X); n == 0 || len(m.Class) != n || m.Rehearsal != nil && len(m.Rehearsal) != n {
+		panic(fmt.Sprintf("viz: a feature map has %d points, %d classes and %d rehearsal marks; want one of each a point", n, len(m.Class), len(m.Rehearsal)))
 	}
-	for i, x := range m.X {
-		if !finite(x[0]) || !finite(x[1]) {
-			return fmt.Errorf("point %d is %v", i+1, x)
-		}
-	}
-	for _, cosines := range []map[int]float64{m.Cosine, m.Baseline} {
-		for c, v := range cosines {
-			if !(math.Abs(v) <= 1+1e-9) {
-				return fmt.Errorf("class %d has cosine %v; want one in [−1, 1]", c, v)
-			}
-		}
-	}
-	return nil
 }
 
-// RehearsalCosine returns for each class with rehearsal samples their mean cosine to the mean of the
-// class's other samples. features holds one vector a sample.
+// RehearsalCosine returns for each class with rehearsal samples their mean cosine to the mean of the class's other samples.
+// features holds one vector a sample. It panics if the slices differ in length.
 func RehearsalCosine(features [][]float64, class []int, rehearsal []bool) (map[int]float64, error) {
 	return rehearsalCosine(features, class, rehearsal, func(sample, mean int) bool { return sample == mean })
 }
 
-// RehearsalBaseline returns for each class with rehearsal samples their mean cosine to the means of all other
-// classes: as much as they would have without belonging to the class. It is large for features that are never
-// negative, as after a ReLU.
+// RehearsalBaseline returns for each class with rehearsal samples their mean cosine to the means of all other classes: the
+// value that Cosine has without belonging to the class. It is large for features that are never negative, as after a ReLU.
 func RehearsalBaseline(features [][]float64, class []int, rehearsal []bool) (map[int]float64, error) {
 	return rehearsalCosine(features, class, rehearsal, func(sample, mean int) bool { return sample != mean })
 }
 
 // rehearsalCosine takes the mean over the rehearsal samples of a class and the class means to compare with.
 func rehearsalCosine(features [][]float64, class []int, rehearsal []bool, compare func(sample, mean int) bool) (map[int]float64, error) {
-	if len(features) == 0 || len(class) != len(features) || len(rehearsal) != len(features) {
-		return nil, fmt.Errorf("viz: %d features, %d classes and %d rehearsal marks; want one of each a sample", len(features), len(class), len(rehearsal))
-	}
 	means := map[int][]float64{} // the sums, which have the same direction
 	for i, f := range features {
-		if len(f) != len(features[0]) {
-			return nil, fmt.Errorf("viz: sample %d has %d features and the first has %d", i+1, len(f), len(features[0]))
-		}
 		if rehearsal[i] {
 			continue
 		}
 		if means[class[i]] == nil {
 			means[class[i]] = make([]float64, len(f))
 		}
-		for k, v := range f {
-			means[class[i]][k] += v
-		}
+		floats.Add(means[class[i]], f)
 	}
-	cosines, out := map[int][]float64{}, map[int]float64{}
+	cosines := map[int]results.Moment{}
 	for i, f := range features {
 		if !rehearsal[i] {
 			continue
-		}
-		if means[class[i]] == nil {
-			return nil, fmt.Errorf("viz: class %d has rehearsal samples and no others to take the mean of", class[i])
 		}
 		for _, c := range sortedKeys(means) {
 			if !compare(class[i], c) {
 				continue
 			}
-			cosine := cosineOf(f, means[c])
+			cosine := floats.Dot(f, means[c]) / math.Sqrt(floats.Dot(f, f)*floats.Dot(means[c], means[c]))
 			if math.IsNaN(cosine) {
 				return nil, fmt.Errorf("viz: sample %d of class %d or the mean of class %d is the zero vector, which has no cosine", i+1, class[i], c)
 			}
-			cosines[class[i]] = append(cosines[class[i]], cosine)
+			m := cosines[class[i]]
+			m.Add(cosine)
+			cosines[class[i]] = m
 		}
 	}
 	if len(cosines) == 0 {
 		return nil, errors.New("viz: no sample is marked as rehearsal, or there is no class to compare it with")
 	}
-	for c, values := range cosines {
-		for _, v := range values {
-			out[c] += v
-		}
-		out[c] /= float64(len(values))
+	out := map[int]float64{}
+	for c, m := range cosines {
+		out[c] = m.Mean
 	}
 	return out, nil
-}
-
-// cosineOf is that of two vectors, NaN if one is zero.
-func cosineOf(a, b []float64) float64 {
-	var dot, aa, bb float64
-	for k := range a {
-		dot, aa, bb = dot+a[k]*b[k], aa+a[k]*a[k], bb+b[k]*b[k]
-	}
-	return dot / math.Sqrt(aa*bb)
 }
 
 func sortedKeys[V any](m map[int]V) []int { return slices.Sorted(maps.Keys(m)) }
@@ -271,12 +233,13 @@ func (p *Plot) featureMap(m *FeatureMap, places map[int]int, names map[int]strin
 }
 
 func (m *FeatureMap) box() (xmin, xmax, ymin, ymax float64) {
-	xmin, xmax, ymin, ymax = math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
+	var xs, ys []float64
 	for _, x := range m.X {
-		xmin, xmax, ymin, ymax = min(xmin, x[0]), max(xmax, x[0]), min(ymin, x[1]), max(ymax, x[1])
+		xs, ys = append(xs, x[0]), append(ys, x[1])
 	}
-	mx, my := max(0.04*(xmax-xmin), 1e-9), max(0.04*(ymax-ymin), 1e-9)
-	return xmin - mx, xmax + mx, ymin - my, ymax + my
+	xmin, xmax = around(0.04, 1e-9, xs...)
+	ymin, ymax = around(0.04, 1e-9, ys...)
+	return xmin, xmax, ymin, ymax
 }
 
 // median returns the median place of a class's test samples.

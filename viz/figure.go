@@ -41,8 +41,7 @@ type Figure struct {
 
 	theme *Theme
 	key   []keyEntry
-	free  []*plot.Plot // whose axes mean nothing beyond the figure
-	shape bool         // of the plots is that of images, which are less high where they are less wide
+	shape bool // of the plots is that of images, which are less high where they are less wide
 }
 
 const (
@@ -86,37 +85,24 @@ func (f *Figure) share(row int) float64 {
 	return f.Share[row] / sum
 }
 
-// look is the figure's theme.
+// look returns the figure's theme.
 func (f *Figure) look() *Theme {
 	return cmp.Or(f.theme, Light)
 }
 
-// Size is that of the plots, where 0 stands for what it stands for in the fields.
+// Size returns the size of the plots, with the defaults in place of zeros.
 func (f *Figure) Size() (width, height vg.Length) {
 	return cmp.Or(f.Width, wide), cmp.Or(f.Height, vg.Length(290*len(f.Rows)))
 }
 
-// check returns an error if the figure cannot be drawn.
+// check returns an error if the figure has nothing to draw.
 func (f *Figure) check() error {
 	if len(f.Rows) == 0 || f.Width < 0 || f.Height < 0 {
 		return errors.New("viz: the figure is empty, or of negative size")
 	}
-	if f.Share != nil && len(f.Share) != len(f.Rows) {
-		return fmt.Errorf("viz: a figure of %d rows has %d shares of the height", len(f.Rows), len(f.Share))
-	}
-	for _, s := range f.Share {
-		if !(s > 0) || math.IsInf(s, 1) {
-			return fmt.Errorf("viz: a row of the figure has %g as its share of the height", s)
-		}
-	}
 	for i, row := range f.Rows {
 		if len(row) == 0 || slices.Contains(row, nil) {
 			return fmt.Errorf("viz: row %d of the figure lacks a plot", i)
-		}
-		for _, p := range row {
-			if err := cmp.Or(checkAxis(&p.X), checkAxis(&p.Y)); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
@@ -249,25 +235,20 @@ func wellFormed(svg []byte) []byte {
 }
 
 // withPictureType calls the pictures in a drawing what they are, PNG: readers that are careful, such as exported pages, drop
-// those of an unknown type.
+// pictures of an unknown type.
 func withPictureType(svg []byte) []byte {
 	return bytes.ReplaceAll(svg, []byte(`href="data:image/jpg;base64,iVBORw0KGgo`), []byte(`href="data:image/png;base64,iVBORw0KGgo`))
 }
 
-// SameAxes gives figures of one kind, the frames of a slider say, the same axes: each plot's range becomes
-// the union of the ranges of all plots in its place. Maps are left out, since their scale has no meaning.
-// From one frame to the next, what does not change then stays in place, and what changes can be compared.
+// SameAxes gives figures of one kind, the frames of a slider say, the same axes: each plot's range becomes the union of the
+// ranges of all plots in its place. From one frame to the next, what does not change then stays in place, and what changes
+// can be compared.
 func SameAxes(figures ...*Figure) error {
 	if len(figures) == 0 {
 		return nil
 	}
 	for _, f := range figures {
-		switch {
-		case f == nil:
-			return errors.New("viz: one of the figures is nil")
-		case f.check() != nil:
-			return f.check()
-		case !slices.EqualFunc(f.Rows, figures[0].Rows, func(a, b []*plot.Plot) bool { return len(a) == len(b) }):
+		if !slices.EqualFunc(f.Rows, figures[0].Rows, func(a, b []*plot.Plot) bool { return len(a) == len(b) }) {
 			return errors.New("viz: the figures differ in their plots' number or places; only those of one kind can share axes")
 		}
 	}
@@ -275,9 +256,7 @@ func SameAxes(figures ...*Figure) error {
 		for j := range row {
 			var x, y []*plot.Axis
 			for _, f := range figures {
-				if p := f.Rows[i][j]; !slices.Contains(f.free, p) {
-					x, y = append(x, &p.X), append(y, &p.Y)
-				}
+				x, y = append(x, &f.Rows[i][j].X), append(y, &f.Rows[i][j].Y)
 			}
 			unite(x)
 			unite(y)

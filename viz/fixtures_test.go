@@ -9,9 +9,8 @@ import (
 	"os"
 	"slices"
 
-	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/internal/invented"
 	"github.com/parallelcl/parallelcl/pcl/results"
-	"github.com/parallelcl/parallelcl/toy"
 	"github.com/parallelcl/parallelcl/viz"
 )
 
@@ -64,19 +63,22 @@ func loadRecords() (records []results.Record) {
 	return records
 }
 
-// descents runs five methods on the toy functions of the paper's Fig. 2.
-func descents() []viz.Trace {
-	var out []viz.Trace
-	for _, name := range []string{"avggrad", "sum", "mgda", "emgd-gs", "emgd-gmc"} {
-		m, err := method.New(name, nil)
-		if err != nil {
-			log.Fatal(err)
-		}
-		trace, err := toy.Run(m, toy.Figure2())
-		if err != nil {
-			log.Fatal(err)
-		}
-		out = append(out, viz.NewTrace(trace, m.Info().Title))
+// descents are those on the toy functions of the paper's Fig. 2.
+func descents() (out []viz.Trace) {
+	for _, t := range invented.Descents() {
+		out = append(out, viz.NewTrace(t.Trace, t.Title))
 	}
 	return out
+}
+
+// study is what a network of one hidden layer learnt of two tasks of five glyphs: its features after the first, and after
+// the second with the rehearsal of the first, by ER and by EMGD with edited images.
+type study struct {
+	Maps   []viz.FeatureMap
+	Images []viz.EditedImage
+}
+
+func loadStudy() (s study) {
+	unzipped("features.json.gz", func(r io.Reader) error { return json.NewDecoder(r).Decode(&s) })
+	return s
 }

@@ -21,7 +21,9 @@ type Group struct {
 	Label   string // as in print, with the variant, and the parameters where several groups would else share it
 	Runs    []*results.Run
 
+	key      string // what its runs have in common
 	settings map[string]string
+	style    Style
 }
 
 // Groups sorts runs into groups, in the order of their first run. It returns an error if a run
@@ -55,24 +57,20 @@ func byMethod(runs []*results.Run) ([]Group, error) {
 }
 
 // groupBy sorts runs by their method, its parameters, its variant and further settings.
-func groupBy(runs []*results.Run, settings func(*results.Run) map[string]string) ([]Group, error) {
+func groupBy(runs []*results.Run, also func(*results.Run) map[string]string) ([]Group, error) {
 	if len(runs) == 0 {
 		return nil, errors.New("viz: no runs to draw")
 	}
 	var groups []Group
-	var keys []string
 	for _, r := range runs {
-		if err := checkRun(r); err != nil {
-			return nil, err
+		if r == nil || len(r.Tasks) == 0 {
+			return nil, errors.New("viz: a run is nil or has no tasks")
 		}
-		own := settings(r)
-		key := fmt.Sprintf("%s\n%s\n%s\n%v", r.Method, r.ParamText(), r.Variant, own) // 5 and "5", as a flag says it, are one value
-		i := slices.Index(keys, key)
+		own := groupOf(r, also(r))
+		i := slices.IndexFunc(groups, func(g Group) bool { return g.key == own.key })
 		if i < 0 {
-			i = len(keys)
-			keys = append(keys, key)
-			groups = append(groups, newGroup(r))
-			groups[i].settings = own
+			i = len(groups)
+			groups = append(groups, own)
 		}
 		groups[i].Runs = append(groups[i].Runs, r)
 	}
@@ -80,51 +78,14 @@ func groupBy(runs []*results.Run, settings func(*results.Run) map[string]string)
 	return groups, nil
 }
 
-// newGroup returns the group of a first run, still without it.
-func newGroup(r *results.Run) Group {
-	g := Group{Method: r.Method, Variant: r.Variant, Label: cmp.Or(r.MethodTitle, r.Method)}
+// groupOf returns the group that a run belongs to, still without it.
+func groupOf(r *results.Run, settings map[string]string) Group {
+	g := Group{Method: r.Method, Variant: r.Variant, Label: cmp.Or(r.MethodTitle, r.Method), settings: settings}
 	if g.Variant != "" {
 		g.Label += " + " + g.Variant
 	}
+	g.key = fmt.Sprintf("%s\n%s\n%s\n%v", r.Method, r.ParamText(), r.Variant, settings) // 5 and "5", as a flag says it, are one value
 	return g
-}
-
-// maxStep is the last step that a figure can tell from the next.
-const maxStep = 1 << 52
-
-// checkRun refuses what would make an empty or false figure.
-func checkRun(r *results.Run) error {
-	if r == nil {
-		return errors.New("viz: a run is nil")
-	}
-	if len(r.Tasks) == 0 {
-		return fmt.Errorf("viz: run %s has no tasks", r.ID)
-	}
-	if !(r.A >= 0 && r.A <= 100+1e-6) { // a mean of percentages may be off by rounding
-		return fmt.Errorf("viz: run %s has the final accuracy A = %v; want a percentage from 0 to 100", r.ID, r.A)
-	}
-	for _, t := range r.Tasks {
-		if t.Start < 0 || t.End < t.Start || t.End > maxStep {
-			return fmt.Errorf("viz: run %s: task %d lasts from step %d to %d", r.ID, t.ID, t.Start, t.End)
-		}
-		if !fraction(t.AccEnd) || !fraction(t.AccFinal) {
-			return fmt.Errorf("viz: run %s: task %d has accuracies %v and %v; want fractions in [0, 1]", r.ID, t.ID, t.AccEnd, t.AccFinal)
-		}
-	}
-	for i, p := range r.Curve {
-		for j, acc := range p.Acc {
-			if acc != nil && !fraction(*acc) {
-				return fmt.Errorf("viz: run %s: after step %d task %d has accuracy %v; want a fraction in [0, 1]", r.ID, p.Step, j+1, *acc)
-			}
-		}
-		if !fraction(p.Mean) {
-			return fmt.Errorf("viz: run %s: the accuracy after step %d is %v; want a fraction in [0, 1]", r.ID, p.Step, p.Mean)
-		}
-		if i > 0 && p.Step <= r.Curve[i-1].Step {
-			return fmt.Errorf("viz: run %s: the curve's step %d follows step %d", r.ID, p.Step, r.Curve[i-1].Step)
-		}
-	}
-	return nil
 }
 
 // tellApart adds to labels that several groups share what these groups do not share: the parameters, then the
@@ -158,28 +119,36 @@ func sharing(groups []Group) map[string][]*Group {
 	return out
 }
 
-// dressed gives each label of some groups a style, which no two share, and a place in the key.
-func (t *Theme) dressed(groups ...Group) (map[string]Style, []keyEntry) {
+// groups is [Groups] with a style for each.
+func (t *Theme) groups(runs []*results.Run) ([]Group, error) {
+	groups, err := Groups(runs)
+	t.dress(groups)
+	return groups, err
+}
+
+// dress gives groups styles: those of one label the same, and no two labels the same.
+func (t *Theme) dress(all ...[]Group) {
 	var once []Group
-	for _, g := range groups {
-		if !slices.ContainsFunc(once, func(o Group) bool { return o.Label == g.Label }) {
+	with := func(g Group) int { return slices.IndexFunc(once, func(o Group) bool { return o.Label == g.Label }) }
+	for _, g := range slices.Concat(all...) {
+		if with(g) < 0 {
 			once = append(once, g)
 		}
 	}
-	styles, key := map[string]Style{}, make([]keyEntry, len(once))
-	for i, s := range t.named(looksOf(once)) {
-		styles[once[i].Label] = s
-		key[i] = keyEntry{label: once[i].Label, line: s.line(1.6), glyph: s.glyph(2.8)}
+	styles := t.named(looksOf(once))
+	for _, groups := range all {
+		for i, g := range groups {
+			groups[i].style = styles[with(g)]
+		}
 	}
-	return styles, key
 }
 
 // Groups returns the styles that groups of runs have in a figure of all of them, such as [Accuracy].
-func (t *Theme) Groups(groups []Group) []Style {
-	styles, _ := t.dressed(groups...)
-	out := make([]Style, len(groups))
-	for i, g := range groups {
-		out[i] = styles[g.Label]
+func (t *Theme) Groups(groups []Group) (out []Style) {
+	dressed := slices.Clone(groups)
+	t.dress(dressed)
+	for _, g := range dressed {
+		out = append(out, g.style)
 	}
 	return out
 }
@@ -217,33 +186,10 @@ func (t *Theme) named(names []string) []Style {
 	return out
 }
 
-// sameTimeline says whether all runs have their tasks at the same steps.
-func sameTimeline(runs []*results.Run) bool {
-	for _, r := range runs[1:] {
-		if !slices.EqualFunc(r.Tasks, runs[0].Tasks, func(a, b results.Task) bool {
-			return a.Start == b.Start && a.End == b.End
-		}) {
-			return false
-		}
-	}
-	return true
-}
-
-// lastStep is the last step of any task.
-func lastStep(r *results.Run) int {
-	last := 0
-	for _, t := range r.Tasks {
-		last = max(last, t.End)
-	}
-	return last
-}
-
 // meanStd returns the mean and the population standard deviation.
 func meanStd(xs []float64) (mean, std float64) {
 	m := results.MomentOf(xs...)
 	return m.Mean, m.Std()
 }
-
-func fraction(x float64) bool { return x >= 0 && x <= 1 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

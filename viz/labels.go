@@ -14,7 +14,8 @@ type keyEntry struct {
 	label string
 	line  draw.LineStyle // drawn where its width is not 0
 	glyph draw.GlyphStyle
-	tight bool // a marker takes its own width, not that of a line
+	tight bool       // a marker takes its own width, not that of a line
+	end   plotter.XY // where the line ends
 }
 
 const (
@@ -77,42 +78,35 @@ func (f *Figure) drawKey(c draw.Canvas) vg.Length {
 	return height
 }
 
-// endLabel names a line at its right end.
-type endLabel struct {
-	x, y  float64 // where the line ends, in data coordinates
-	text  string
-	line  draw.LineStyle // the leader's; its width is reduced
-	glyph draw.GlyphStyle
-}
-
 const leader vg.Length = 16 // from the right edge of the data to the text
 
 // endLabels keeps room to the right of the data for names, and moves them apart where lines end close to each other.
-func (p *Plot) endLabels(labels []endLabel) {
+func (p *Plot) endLabels(labels []keyEntry) {
 	sty, room := p.theme.text(p.theme.Ink, tickSize), make(rightRoom, len(labels))
 	for i, l := range labels {
-		room[i] = leader + sty.Width(l.text)
+		room[i] = leader + sty.Width(l.label)
 	}
-	slices.SortStableFunc(labels, func(a, b endLabel) int { return cmp.Compare(a.y, b.y) })
+	slices.SortStableFunc(labels, func(a, b keyEntry) int { return cmp.Compare(a.end.Y, b.end.Y) })
 	p.Add(room)
 	p.sketch(func(c pen) {
 		ys := make([]vg.Length, len(labels))
-		end := func(l endLabel) vg.Length { return min(max(c.y(l.y), c.Min.Y), c.Max.Y) }
+		end := func(l keyEntry) vg.Length { return min(max(c.y(l.end.Y), c.Min.Y), c.Max.Y) }
 		for i, l := range labels {
 			ys[i] = end(l)
 		}
 		moveApart(ys, vg.Points(tickSize*1.25), c.Min.Y, c.Max.Y)
 		for i, l := range labels {
-			line, at := l.line, vg.Point{X: c.Max.X + leader - vg.Points(5), Y: ys[i]}
-			line.Width, line.Dashes = vg.Points(0.6), nil
-			if line.Color == nil { // of points without a line
-				line.Color = l.glyph.Color
+			at := vg.Point{X: c.Max.X + leader - vg.Points(5), Y: ys[i]}
+			color := l.line.Color
+			if color == nil { // of points without a line
+				color = l.glyph.Color
 			}
-			c.stroke(line, vg.Point{X: c.x(l.x), Y: end(l)}, at)
+			c.stroke(c.theme.line(color, 0.6), vg.Point{X: c.x(l.end.X), Y: end(l)}, at)
 			if l.glyph.Shape != nil {
+				l.glyph.Radius = vg.Points(2.6)
 				c.DrawGlyphNoClip(l.glyph, at)
 			}
-			c.write(sty, vg.Point{X: c.Max.X + leader, Y: ys[i]}, l.text)
+			c.write(sty, vg.Point{X: c.Max.X + leader, Y: ys[i]}, l.label)
 		}
 	})
 }
@@ -131,32 +125,6 @@ func moveApart(ys []vg.Length, gap, low, high vg.Length) {
 	for i := range ys {
 		ys[i] = max(ys[i], limit)
 		limit = ys[i] + gap
-	}
-}
-
-// spaceOut moves sorted positions as little as it takes to have neighbours at least gap apart: the sum of the squared
-// moves is the least, so that equal positions spread to both sides alike.
-func spaceOut(xs []vg.Length, gap vg.Length) {
-	type group struct { // neighbours at distance gap
-		sum vg.Length // of where its members would be if the group began at the first of all
-		n   int
-	}
-	mean := func(g group) vg.Length { return g.sum / vg.Length(g.n) }
-	var groups []group
-	for i, x := range xs {
-		g := group{x - gap*vg.Length(i), 1}
-		for len(groups) > 0 && mean(groups[len(groups)-1]) > mean(g) {
-			last := groups[len(groups)-1]
-			groups, g = groups[:len(groups)-1], group{g.sum + last.sum, g.n + last.n}
-		}
-		groups = append(groups, g)
-	}
-	i := 0
-	for _, g := range groups {
-		for range g.n {
-			xs[i] = mean(g) + gap*vg.Length(i)
-			i++
-		}
 	}
 }
 

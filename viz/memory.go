@@ -14,7 +14,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// memoryRow is what a step has to do with the memory. Several rows of the memory count as one, their sum.
+// memoryRow describes the memory's part in a step. Several rows of the memory count as one, their sum.
 type memoryRow struct {
 	norm   float64 // length of its gradient
 	share  float64 // of its weight in the sum of all weights
@@ -23,7 +23,7 @@ type memoryRow struct {
 	d2     float64 // ‖d‖²
 }
 
-// memoryOf returns it for steps in which the memory and a task take part.
+// memoryOf describes the memory's part in a step; ok is false unless the memory and a task take part.
 func memoryOf(r *results.Record) (m memoryRow, ok bool) {
 	k, rows, tasks := len(r.IDs), 0, 0
 	m.d2 = form(r.Weights, r.Gram, r.Weights)
@@ -65,88 +65,76 @@ func MemoryRow(t *Theme, recorded ...Recorded) (*Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	quantities := []struct {
-		name string
-		of   func(memoryRow) float64
-	}{
-		{"length of its gradient", func(m memoryRow) float64 { return m.norm }},
-		{"share of the weights", func(m memoryRow) float64 { return m.share }},
-		{"cosine with d", func(m memoryRow) float64 { return m.cosine }},
-	}
-	records, ends := groups[0].runs[0], taskEnds(groups[0].runs[0], false)
+	longest, ends := groups[0].runs[0], taskEnds(groups[0].runs[0])
 	for _, g := range groups {
 		for _, run := range g.runs {
-			if run[len(run)-1].Step > records[len(records)-1].Step {
-				records = run
+			if run[len(run)-1].Step > longest[len(longest)-1].Step {
+				longest = run
 			}
-			if !slices.Equal(taskEnds(run, false), ends) {
+			if !slices.Equal(taskEnds(run), ends) {
 				ends = nil // tasks end at other steps: no line would be true of all
 			}
 		}
 	}
-	bucket := (records[len(records)-1].Step + memoryPoints) / memoryPoints
 	l := layout{name: "memory-row", height: 420, data: Table{Head: []string{"run", "step", "norm", "weight_share", "cosine_with_d"}},
 		alt: fmt.Sprintf("The memory's gradient, weight and part in the direction over the steps, for %d methods.", len(groups))}
-	lines := make([][]streamLine, len(groups))
-	first := math.MaxInt
-	for i, g := range groups {
-		for range quantities {
-			lines[i] = append(lines[i], streamLine{})
+	var plots []*Plot
+	for i, quantity := range []string{"length of its gradient", "share of the weights", "cosine with d"} {
+		p := NewPlot(t, "", "optimiser step", quantity)
+		if p.marks = ends; i > 0 {
+			p.marks = unnamed(ends)
 		}
+		p.Y.Tick.Marker = roundTicks{4}
+		plots = append(plots, p)
+	}
+	from, to := math.MaxInt, longest[len(longest)-1].Step // until there is a memory nothing is drawn
+	bucket := (to + memoryPoints) / memoryPoints
+	for _, g := range groups {
+		lines := []streamLine{{}, {}, {}}
 		for _, run := range g.runs {
 			for n := range run {
 				m, ok := memoryOf(&run[n])
 				if !ok {
 					continue
 				}
-				first = min(first, run[n].Step)
-				l.data.add(g.label, run[n].Step, m.norm, m.share, m.cosine)
-				for q := range quantities {
-					lines[i][q].add(run[n].Step/bucket, float64(run[n].Step), quantities[q].of(m))
+				step := run[n].Step
+				from = min(from, step)
+				l.data.add(g.label, step, m.norm, m.share, m.cosine)
+				for q, value := range []float64{m.norm, m.share, m.cosine} {
+					lines[q].add(step/bucket, float64(step), value)
 				}
 			}
 		}
-		if len(lines[i][0]) == 0 {
+		if len(lines[0]) == 0 {
 			return nil, fmt.Errorf("viz: %s: no step has gradients of the memory and of a task", g.label)
+		}
+		for q, p := range plots {
+			p.line(g.style.line(1.4), lines[q].points())
 		}
 		l.key = append(l.key, keyEntry{label: g.label, line: g.style.line(1.6)})
 	}
-	var plots []*Plot
-	for q, quantity := range quantities {
-		p := t.panel("", "optimiser step", quantity.name)
-		p.grid()
-		if len(ends) > 0 {
-			p.verticals(taskEnds(records, q == 0)...)
-		}
-		for i, g := range groups {
-			p.line(g.style.line(1.4), lines[i][q].points())
-		}
-		p.Y.Tick.Marker = roundTicks{4}
+	for _, p := range plots {
 		p.Y.Min, p.Y.Max = min(0, 1.1*p.Y.Min), 1.05*p.Y.Max
-		plots = append(plots, p)
 	}
-	plots[0].Y.Max *= 1.1                             // room for the names of the tasks
-	for len(records) > 1 && records[0].Step < first { // until there is a memory nothing is drawn
-		records = records[1:]
-	}
+	plots[0].Y.Max *= 1.1 // room for the names of the tasks
 	if len(ends) > 0 {
 		l.key = append(l.key, keyEntry{label: "a task ends", line: t.taskEnd()})
 	}
 	l.key = append(l.key, bucketKey(bucket)...)
-	return t.overSteps(records, l, plots...)
+	return t.overSteps(from, to, l, plots...)
 }
 
-// ofMemory says whether a row is one of the memory. The row of a penalty, whose id is below 0 too, is none.
+// ofMemory says whether a row belongs to the memory. The row of a penalty, whose id is below 0 too, does not.
 func ofMemory(id int) bool { return id <= 0 && id != rehearsal.PenaltyRow }
 
-// Promise is what a step said about the memory's loss and what became of it.
+// Promise compares the change of the memory's loss that a step guaranteed and predicted with the change that was measured.
 type Promise struct {
 	Step int
-	// Guaranteed is −γσ‖d‖², above which the change is not, to first order, by the step's certificate; NaN without a
-	// certificate of the memory's row, and where a floor on λ binds, so that less than that is certified. Where the weights are the certificate's λ rescaled to w = cλ it is −γσ‖d‖²/c.
+	// Guaranteed is −γσ‖d‖², the bound that the certificate sets on the change to first order. With weights rescaled to
+	// w = cλ it is −γσ‖d‖²/c. It is NaN without a certificate of the memory's row, and where a floor on λ binds.
 	// Predicted is −γJ·d, the change to first order.
 	Guaranteed, Predicted float64
-	// Changed is the loss of the same batch after the step less that before.
+	// Changed is the loss of the batch after the step minus the loss before it.
 	Changed float64
 }
 

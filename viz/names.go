@@ -1,7 +1,6 @@
 package viz
 
 import (
-	"math"
 	"slices"
 
 	"gonum.org/v1/plot/vg"
@@ -66,83 +65,28 @@ func overlap(a, b vg.Rectangle) bool {
 	return a.Min.X < b.Max.X && b.Min.X < a.Max.X && a.Min.Y < b.Max.Y && b.Min.Y < a.Max.Y
 }
 
-// names are where the arrows' names begin: beside the tips, where they cover no other name and as few lines as
-// can be.
+// names are where the arrows' names begin: beside the tips, where they cover neither lines nor other names.
 func (a *arrows) names(c draw.Canvas, at func(x, y float64) vg.Point) (begin []vg.Point) {
-	lines := a.lines(at)
-	sty := a.theme.text(a.theme.Ink, tickSize)
-	var taken []vg.Rectangle
+	sty, taken := a.theme.text(a.theme.Ink, tickSize), a.taken(at)
 	for _, it := range a.items {
-		var best vg.Point
-		var room vg.Rectangle
-		least := math.MaxInt
-		for _, left := range besideTip(at(it.x, it.y), sty.Width(it.text)) {
-			box := nameBox(left, sty.Width(it.text))
-			if cost := covers(c, box, lines, taken); cost < least {
-				best, room, least = left, box, cost
-			}
-		}
-		begin, taken = append(begin, best), append(taken, room)
+		box, _ := room(c.Rectangle, taken, at(it.x, it.y), sty.Rectangle(it.text).Size(), 40)
+		begin, taken = append(begin, vg.Point{X: box.Min.X, Y: (box.Min.Y + box.Max.Y) / 2}), append(taken, box)
 	}
 	return begin
 }
 
-// lines are the shafts of the arrows and the floors, each by its two ends.
-func (a *arrows) lines(at func(x, y float64) vg.Point) (lines [][2]vg.Point) {
+// taken are small squares along the arrows and the floors, closer to each other than a name is high.
+func (a *arrows) taken(at func(x, y float64) vg.Point) (squares []vg.Rectangle) {
+	add := func(from, to vg.Point) {
+		for k := range 51 {
+			squares = append(squares, square(from.Add(to.Sub(from).Scale(vg.Length(k)/50)), 2))
+		}
+	}
 	for _, it := range a.items {
-		lines = append(lines, [2]vg.Point{at(0, 0), at(it.x, it.y)})
+		add(at(0, 0), at(it.x, it.y))
 	}
 	for _, f := range a.floors {
-		lines = append(lines, [2]vg.Point{at(f.foot.X, f.foot.Y), at(f.beside.X, f.beside.Y)})
+		add(at(f.foot.X, f.foot.Y), at(f.beside.X, f.beside.Y))
 	}
-	return lines
-}
-
-const nameHeight = vg.Length(tickSize * 1.2)
-
-// besideTip are the places where a name may begin, the best first: on the right of the tip, above and below it,
-// and on its left.
-func besideTip(tip vg.Point, wide vg.Length) []vg.Point {
-	const gap = vg.Length(7)
-	var out []vg.Point
-	for _, off := range []vg.Point{
-		{X: gap}, {X: gap, Y: nameHeight}, {X: gap, Y: -nameHeight},
-		{X: -wide / 2, Y: nameHeight + gap/2}, {X: -wide / 2, Y: -nameHeight - gap/2},
-		{X: -gap - wide}, {X: -gap - wide, Y: nameHeight}, {X: -gap - wide, Y: -nameHeight},
-	} {
-		out = append(out, tip.Add(off))
-	}
-	return out
-}
-
-// nameBox is the room of a name that begins at its left middle, and a little more around it.
-func nameBox(left vg.Point, wide vg.Length) vg.Rectangle {
-	return vg.Rectangle{
-		Min: left.Sub(vg.Point{X: 2, Y: nameHeight/2 + 1}),
-		Max: left.Add(vg.Point{X: wide + 2, Y: nameHeight/2 + 1}),
-	}
-}
-
-// covers says how bad a place for a name is: 1 for each line that it covers, and more than all of them for each
-// other name and for the edge of the canvas.
-func covers(c draw.Canvas, box vg.Rectangle, lines [][2]vg.Point, taken []vg.Rectangle) int {
-	cost := 0
-	for _, l := range lines {
-		for k := range 101 { // points of the line, nearer to each other than a name is high
-			p := l[0].Add(l[1].Sub(l[0]).Scale(vg.Length(k) / 100))
-			if p.X > box.Min.X && p.X < box.Max.X && p.Y > box.Min.Y && p.Y < box.Max.Y {
-				cost++
-				break
-			}
-		}
-	}
-	for _, t := range taken {
-		if overlap(box, t) {
-			cost += 1 + len(lines)
-		}
-	}
-	if !within(box, c.Rectangle) {
-		cost += 1 + len(lines)
-	}
-	return cost
+	return squares
 }

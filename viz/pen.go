@@ -62,6 +62,12 @@ func (p *Plot) line(style draw.LineStyle, xys plotter.XYs) {
 	}
 }
 
+// named is line with a name in the key, or at its end.
+func (p *Plot) named(label string, style draw.LineStyle, xys plotter.XYs) {
+	p.line(style, xys)
+	p.explain(keyEntry{label: label, line: style, end: xys[len(xys)-1]})
+}
+
 // can keeps an error, and says whether there is none.
 func (p *Plot) can(err error) bool {
 	if err != nil {
@@ -73,6 +79,11 @@ func (p *Plot) can(err error) bool {
 // level adds a horizontal line.
 func (p *Plot) level(style draw.LineStyle, from, to, y float64) {
 	p.line(style, plotter.XYs{{X: from, Y: y}, {X: to, Y: y}})
+}
+
+// room widens the vertical axis by a margin at both ends, but not beyond two values.
+func (p *Plot) room(margin, low, high float64) {
+	p.Y.Min, p.Y.Max = max(low, p.Y.Min-margin), min(high, p.Y.Max+margin)
 }
 
 // scatter adds one marker at each point.

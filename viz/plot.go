@@ -17,11 +17,10 @@ import (
 type Plot struct {
 	*plot.Plot
 	theme *Theme
-	ends  []endLabel
 	marks []vertical
 	key   []keyEntry
 	data  [][]any
-	named bool // the ends of its lines are to be named
+	atEnd bool // its lines are named at their ends, not in the key
 	err   error
 }
 
@@ -48,8 +47,7 @@ func (p *Plot) grid() { p.Add(p.theme.horizontals()) }
 // that of a method, or of any name ([Theme.Method], [Theme.Methods]), or one's own.
 func (p *Plot) Line(label string, s Style, x, y []float64) {
 	if xys := p.points(label, x, y); xys != nil {
-		p.line(s.line(1.6), xys)
-		p.explain(keyEntry{label: label, line: s.line(1.6)})
+		p.named(label, s.line(1.6), xys)
 		p.keep(label, x, y, nil, nil)
 	}
 }
@@ -58,7 +56,7 @@ func (p *Plot) Line(label string, s Style, x, y []float64) {
 func (p *Plot) Points(label string, s Style, x, y []float64) {
 	if xys := p.points(label, x, y); xys != nil {
 		p.scatter(s.marked().glyph(2.4), xys)
-		p.explain(keyEntry{label: label, glyph: s.marked().glyph(2.8)})
+		p.explain(keyEntry{label: label, glyph: s.marked().glyph(2.8), end: xys[len(xys)-1]})
 		p.keep(label, x, y, nil, nil)
 	}
 }
@@ -106,8 +104,7 @@ func (p *Plot) Series(label string, s Style, x []float64, measured ...[]float64)
 	if len(measured) > 1 {
 		show = bands
 	}
-	p.curve(s.marked(), c, show)
-	p.explain(keyEntry{label: label, line: s.line(1.6), glyph: s.marked().glyph(2.8)})
+	p.curve(label, s.marked(), c, show)
 	p.keep(label, c.steps, c.mean, low, high)
 }
 
@@ -123,10 +120,7 @@ func (p *Plot) Mark(x float64, label string) {
 
 // NameEnds writes a name at the right end of each line, beside the plot, in place of the figure's key. Names of lines
 // that end close to each other are moved apart.
-func (p *Plot) NameEnds() { p.named = true }
-
-// nameEnd writes a name where a line ends.
-func (p *Plot) nameEnd(l endLabel) { p.ends = append(p.ends, l) }
+func (p *Plot) NameEnds() { p.atEnd = true }
 
 // points pairs coordinates, which must be finite; nil if they are not.
 func (p *Plot) points(label string, x, y []float64) plotter.XYs {
@@ -147,7 +141,7 @@ func (p *Plot) points(label string, x, y []float64) plotter.XYs {
 
 func (p *Plot) fail(label string, err error) {
 	if p.err == nil {
-		p.err = fmt.Errorf("viz: plot %q, series %q: %w", p.Title.Text, label, err)
+		p.err = fmt.Errorf("viz: plot %q, series %q: %w", cmp.Or(p.Title.Text, p.Y.Label.Text), label, err)
 	}
 }
 
@@ -164,6 +158,7 @@ func (p *Plot) explain(e keyEntry) {
 			if e.glyph.Shape != nil {
 				old.glyph = e.glyph
 			}
+			old.end = e.end
 			return
 		}
 	}
@@ -183,24 +178,12 @@ func (p *Plot) keep(label string, x, y, low, high []float64) {
 	}
 }
 
-// finish places the names of lines at their ends.
+// finish moves the names of lines from the key to their ends.
 func (p *Plot) finish() {
-	for _, e := range p.key {
-		for _, row := range slices.Backward(p.data) {
-			x, _ := row[2].(float64)
-			if y, ok := row[3].(float64); ok && p.named && row[1] == e.label {
-				p.nameEnd(endLabel{x: x, y: y, text: e.label, line: e.line, glyph: e.glyph})
-				break
-			}
-		}
-	}
-	if p.named {
+	if p.atEnd && len(p.key) > 0 {
+		p.endLabels(p.key)
 		p.key = nil
 	}
-	if len(p.ends) > 0 {
-		p.endLabels(p.ends)
-	}
-	p.ends, p.named = nil, false
 }
 
 // Plots makes a figure of plots side by side, with one key above them. name is what a file of the figure is called, alt
@@ -242,8 +225,8 @@ func (t *Theme) figure(l layout, rows ...[]*Plot) (*Figure, error) {
 	for _, row := range rows {
 		f.Rows = append(f.Rows, nil)
 		for _, p := range row {
-			if err := cmp.Or(p.err, p.drawable()); err != nil {
-				return nil, err
+			if p.err != nil {
+				return nil, p.err
 			}
 			p.finish()
 			for _, e := range p.key {

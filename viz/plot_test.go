@@ -22,12 +22,7 @@ func TestFigureByHand(t *testing.T) {
 			}
 		}
 	}
-	one := []*plot.Plot{plot.New()}
-	for _, bad := range []*Figure{
-		{}, {Rows: [][]*plot.Plot{{}}}, {Rows: [][]*plot.Plot{{nil}}}, {Rows: [][]*plot.Plot{one, nil}},
-		{Rows: [][]*plot.Plot{one}, Width: -1}, {Rows: [][]*plot.Plot{one}, Share: []float64{1, 2}},
-		{Rows: [][]*plot.Plot{one}, Share: []float64{0}}, {Rows: [][]*plot.Plot{one}, Share: []float64{math.NaN()}},
-	} {
+	for _, bad := range []*Figure{{}, {Rows: [][]*plot.Plot{{}}}, {Rows: [][]*plot.Plot{{nil}}}, {Rows: f.Rows, Width: -1}} {
 		for _, fig := range []*Figure{bad, bad.Narrow()} {
 			if err := fig.Save(filepath.Join(t.TempDir(), "f.png")); err == nil {
 				t.Errorf("%+v was saved", bad)
@@ -36,25 +31,25 @@ func TestFigureByHand(t *testing.T) {
 	}
 }
 
-// The first mistake in a plot of one's own is the figure's error, and names the series.
+// The first mistake in a plot of one's own is the figure's error, and names the plot.
 func TestPlotsRefuse(t *testing.T) {
 	two := []float64{1, 2}
-	for want, add := range map[string]func(p *Plot){
-		`series "a": 2 places on the horizontal axis and 1 values`: func(p *Plot) { p.Line("a", Style{}, two, two[:1]) },
-		"0 places": func(p *Plot) { p.Points("a", Style{}, nil, nil) },
-		"point 1 is (2, NaN), which is not finite": func(p *Plot) { p.Line("a", Style{}, two, []float64{1, math.NaN()}) },
-		"a band needs at least two points":         func(p *Plot) { p.Band("a", Style{}, two[:1], two[:1], two[:1]) },
-		"1 values":                                 func(p *Plot) { p.Band("a", Style{}, two, two, two[:1]) },
-		"no measurements":                          func(p *Plot) { p.Series("a", Style{}, two) },
-		"1 values at 2 places":                     func(p *Plot) { p.Series("a", Style{}, two, two, two[:1]) },
-		"which is not finite":                      func(p *Plot) { p.Series("a", Style{}, two, []float64{1, math.Inf(1)}) },
-		"a mark at NaN":                            func(p *Plot) { p.Mark(math.NaN(), "a") },
+	for name, add := range map[string]func(p *Plot){
+		"lengths":        func(p *Plot) { p.Line("a", Style{}, two, two[:1]) },
+		"nothing":        func(p *Plot) { p.Points("a", Style{}, nil, nil) },
+		"NaN":            func(p *Plot) { p.Line("a", Style{}, two, []float64{1, math.NaN()}) },
+		"band of one":    func(p *Plot) { p.Band("a", Style{}, two[:1], two[:1], two[:1]) },
+		"uneven band":    func(p *Plot) { p.Band("a", Style{}, two, two, two[:1]) },
+		"unmeasured":     func(p *Plot) { p.Series("a", Style{}, two) },
+		"uneven series":  func(p *Plot) { p.Series("a", Style{}, two, two, two[:1]) },
+		"infinite":       func(p *Plot) { p.Series("a", Style{}, two, []float64{1, math.Inf(1)}) },
+		"a mark nowhere": func(p *Plot) { p.Mark(math.NaN(), "a") },
 	} {
 		p := NewPlot(Light, "title", "x", "y")
 		add(p)
 		p.Line("fine", Style{}, two, two)
-		if _, err := Plots("name", "alt", p); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `"title"`) {
-			t.Errorf("want %q: %v", want, err)
+		if _, err := Plots("name", "alt", p); err == nil || !strings.Contains(err.Error(), `"title"`) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, plots := range [][]*Plot{nil, {nil}, {{}}} {
@@ -99,9 +94,6 @@ func TestOwnColours(t *testing.T) {
 				known[theme.Method(name+variant).Color] = name
 			}
 		}
-		for i := range 2 * len(theme.Hues) {
-			known[theme.hue(i)] = fmt.Sprint("hue ", i)
-		}
 		seen := map[color.NRGBA]bool{}
 		for i := range 200 {
 			name := fmt.Sprint("mine-", i)
@@ -128,5 +120,26 @@ func TestOwnColours(t *testing.T) {
 		if len(apart) != len(names) {
 			t.Errorf("%d names of one figure have %d colours", len(names), len(apart))
 		}
+	}
+}
+
+// TestZeroStyle: a style in which nothing is set draws a line that can be seen.
+func TestZeroStyle(t *testing.T) {
+	draw := func(x ...float64) []byte {
+		p := NewPlot(Light, "", "", "")
+		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
+		p.Line("", Style{}, x, x)
+		f, err := Plots("a", "b", p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := f.Encode(&b, "png"); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	if bytes.Equal(draw(0, 1), draw(0.5, 0.5)) {
+		t.Error("two lines look alike")
 	}
 }

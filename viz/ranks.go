@@ -2,7 +2,6 @@ package viz
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -48,11 +47,6 @@ func Rank(methods []string, scores [][]float64, alpha float64) (*Ranking, error)
 	for i, row := range scores {
 		if len(row) != k {
 			return nil, fmt.Errorf("viz: situation %d has %d scores for %d methods", i+1, len(row), k)
-		}
-		for j, score := range row {
-			if math.IsNaN(score) {
-				return nil, fmt.Errorf("viz: situation %d has no score of %s", i+1, methods[j])
-			}
 		}
 		r.scores = append(r.scores, slices.Clone(row))
 	}
@@ -193,11 +187,4 @@ func (r *Ranking) cliques() [][2]int {
 		}
 	}
 	return out
-}
-
-func (r *Ranking) check() error {
-	if r == nil || len(r.Ranks) < 2 || len(r.Methods) != len(r.Ranks) || len(r.Labels) != len(r.Ranks) {
-		return errors.New("viz: the ranking is empty; it must come from Rank or RankRuns")
-	}
-	return nil
 }

@@ -60,8 +60,7 @@ func Ratio(t *Theme, grams ...[]float64) (*Figure, error) {
 }
 
 func (t *Theme) ratioPlot(x, y string) *Plot {
-	p := t.panel("", x, y)
-	p.grid()
+	p := NewPlot(t, "", x, y)
 	p.axes(0, 1, -ratioEdge-0.2, ratioEdge+0.2)
 	ticks := []plot.Tick{{Value: -ratioEdge, Label: "0"}, {Value: ratioEdge, Label: "∞"}}
 	for e := -ratioEdge + 1; e < ratioEdge; e++ {

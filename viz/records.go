@@ -3,60 +3,21 @@ package viz
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/plot"
 
-	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
-// checkRecords refuses records that would make an empty or false figure.
+// checkRecords refuses records that would make an empty or false figure. [results.ReadRecords] has checked them one by one.
 func checkRecords(records []results.Record) error {
 	if len(records) == 0 {
 		return errors.New("viz: no records to draw")
 	}
-	for i := range records {
-		if err := checkRecord(&records[i]); err != nil {
-			return err
-		}
-		if i > 0 && records[i].Step <= records[i-1].Step {
-			return fmt.Errorf("viz: the record of step %d follows that of step %d", records[i].Step, records[i-1].Step)
-		}
-	}
-	return nil
-}
-
-func checkRecord(r *results.Record) error {
-	k := len(r.IDs)
-	for _, id := range r.IDs {
-		if id < rehearsal.PenaltyRow {
-			return fmt.Errorf("viz: the record of step %d has a stream %d; no row has an id below %d", r.Step, id, rehearsal.PenaltyRow)
-		}
-	}
-	for _, part := range []struct {
-		name   string
-		values []float64
-		want   int
-	}{{"weights", r.Weights, k}, {"λ", r.Lambda, k}, {"σ", r.Sigma, k}, {"slacks", r.Slacks, k}, {"Gram entries", r.Gram, k * k}} {
-		if n := len(part.values); n != 0 && n != part.want {
-			return fmt.Errorf("viz: the record of step %d has %d %s for %d streams", r.Step, n, part.name, k)
-		}
-		for _, v := range part.values {
-			if !finite(v) {
-				return fmt.Errorf("viz: the record of step %d has %v among its %s", r.Step, v, part.name)
-			}
-		}
-	}
-	if !finite(r.Gap) || !finite(r.NormD) {
-		return fmt.Errorf("viz: the record of step %d has a gap of %v and a ‖d‖ of %v; want finite numbers", r.Step, r.Gap, r.NormD)
-	}
-	if certified(r) {
-		for i, slack := range relativeSlacks(r) {
-			if math.IsInf(slack, 0) {
-				return fmt.Errorf("viz: the record of step %d has a slack of %v, which its gradients and ‖d‖ are too short for", r.Step, r.Slacks[i])
-			}
+	for i := range records[1:] {
+		if before, after := records[i].Step, records[i+1].Step; after <= before {
+			return fmt.Errorf("viz: the record of step %d follows that of step %d", after, before)
 		}
 	}
 	return nil
@@ -130,8 +91,8 @@ func (t *Theme) grouped(recorded []Recorded) ([]recordedGroup, error) {
 	return out, nil
 }
 
-// taskEnds marks the steps after which a task is over, and from which on its samples are in the memory.
-func taskEnds(records []results.Record, named bool) (marks []vertical) {
+// taskEnds marks the first step after each task's end, from which on its samples are in the memory.
+func taskEnds(records []results.Record) (marks []vertical) {
 	last := map[int]int{} // a task may be left out of single steps
 	for i, r := range records {
 		for _, id := range r.IDs {
@@ -143,17 +104,22 @@ func taskEnds(records []results.Record, named bool) (marks []vertical) {
 			if id <= 0 || last[id] != i-1 {
 				continue
 			}
-			mark := vertical{x: float64(records[i].Step)}
-			if named {
-				mark.label = fmt.Sprint(id)
-				if len(marks) == 0 {
-					mark.label = fmt.Sprintf("end of task %d", id)
-				}
+			label := fmt.Sprint(id)
+			if len(marks) == 0 {
+				label = fmt.Sprintf("end of task %d", id)
 			}
-			marks = append(marks, mark)
+			marks = append(marks, vertical{float64(records[i].Step), label})
 		}
 	}
 	return marks
+}
+
+// unnamed leaves out the labels of marks.
+func unnamed(marks []vertical) (out []vertical) {
+	for _, m := range marks {
+		out = append(out, vertical{x: m.x})
+	}
+	return out
 }
 
 // sameHeight gives plots one vertical axis.

@@ -82,13 +82,27 @@ type dotRow struct {
 	text   string
 }
 
-// add adds values, of which there may be none, with their mean as text.
-func (d *dotRows) add(it dotRow, values []float64, format string) {
-	if len(values) > 0 {
-		mean, _ := meanStd(values)
-		it.values, it.text = values, fmt.Sprintf(format, mean)
-		d.items = append(d.items, it)
+// kindRows are dotRows with values of several kinds in each row, a little apart.
+type kindRows struct {
+	dotRows
+	kinds  []keyEntry // whose glyphs mark the means
+	span   float64    // from the first kind to the last, in rows
+	format string     // of a mean
+}
+
+// add adds a row with the values of each kind, of which there may be none.
+func (d *kindRows) add(name string, values ...[]float64) {
+	for k, of := range values {
+		if len(of) > 0 {
+			mean, _ := meanStd(of)
+			shift := d.span * (float64(k)/float64(max(1, len(values)-1)) - 0.5)
+			if len(values) == 1 {
+				shift = 0
+			}
+			d.items = append(d.items, dotRow{row: len(d.rows), shift: shift, mean: d.kinds[k].glyph, values: of, text: fmt.Sprintf(d.format, mean)})
+		}
 	}
+	d.rows = append(d.rows, name)
 }
 
 // dotRows adds the rows and names them along the vertical axis.
@@ -130,14 +144,6 @@ func (p *Plot) dotRows(d dotRows) {
 // kindGlyph is the marker of one kind of values; the key names it.
 func kindGlyph(c color.Color, shape draw.GlyphDrawer) draw.GlyphStyle {
 	return draw.GlyphStyle{Color: c, Radius: vg.Points(3.6), Shape: shape}
-}
-
-// kindShift keeps n kinds of values apart within a row.
-func kindShift(k, n int, span float64) float64 {
-	if n < 2 {
-		return 0
-	}
-	return span*float64(k)/float64(n-1) - span/2
 }
 
 var paleRuns = keyEntry{label: "(pale: single runs)"}

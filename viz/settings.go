@@ -25,9 +25,6 @@ func settings(runs []*results.Run) ([]setting, error) {
 	}
 	var out []setting
 	for _, r := range runs {
-		if err := checkRun(r); err != nil {
-			return nil, err
-		}
 		title := r.Dataset + ", " + r.Increment + "-incremental"
 		i := slices.IndexFunc(out, func(s setting) bool { return s.title == title })
 		if i < 0 {
@@ -41,20 +38,21 @@ func settings(runs []*results.Run) ([]setting, error) {
 	return out, nil
 }
 
-// compare sorts the runs of each setting into groups, and gives these their styles and key.
-func (t *Theme) compare(runs []*results.Run) (parts []setting, styles map[string]Style, key []keyEntry, err error) {
-	if parts, err = settings(runs); err != nil {
-		return nil, nil, nil, err
+// compare sorts the runs of each setting into groups.
+func (t *Theme) compare(runs []*results.Run) ([]setting, error) {
+	parts, err := settings(runs)
+	if err != nil {
+		return nil, err
 	}
-	var all []Group
+	all := make([][]Group, len(parts))
 	for i := range parts {
-		if parts[i].groups, err = Groups(parts[i].runs); err != nil {
-			return nil, nil, nil, err
+		if all[i], err = Groups(parts[i].runs); err != nil {
+			return nil, err
 		}
-		all = append(all, parts[i].groups...)
+		parts[i].groups = all[i]
 	}
-	styles, key = t.dressed(all...)
-	return parts, styles, key, nil
+	t.dress(all...)
+	return parts, nil
 }
 
 // LearningProcess draws the average accuracy over the tasks started so far after each task's end (the paper's Fig. 7), a line for
@@ -63,7 +61,7 @@ func (t *Theme) compare(runs []*results.Run) (parts []setting, styles map[string
 // than 100 bars in a panel only at the last point. The axis counts task ends, so that timelines can be averaged; [Accuracy] has
 // the steps.
 func LearningProcess(t *Theme, runs ...*results.Run) (*Figure, error) {
-	parts, styles, key, err := t.compare(runs)
+	parts, err := t.compare(runs)
 	if err != nil {
 		return nil, err
 	}
@@ -86,13 +84,13 @@ func LearningProcess(t *Theme, runs ...*results.Run) (*Figure, error) {
 				data.add(part.title, g.Label, c.steps[k], c.mean[k], c.std[k], len(g.Runs))
 				c.steps[k] += beside(j, n)
 			}
-			p.curve(styles[g.Label], c, spreadOfEnds(len(g.Runs), tasks*n))
+			p.curve(g.Label, g.style, c, spreadOfEnds(len(g.Runs), tasks*n))
 		}
 		p.X.Tick.Marker = wholeTicks{}
 		p.X.Min, p.X.Max = 0.5, float64(tasks)+0.5
 		plots = append(plots, p)
 	}
-	return t.figure(layout{name: "learning-process", data: data, row: 260, key: key,
+	return t.figure(layout{name: "learning-process", data: data, row: 260,
 		alt: fmt.Sprintf("Average accuracy over the started tasks at each task's end, in %d settings.", len(parts))}, inRows(plots)...)
 }
 
@@ -139,49 +137,27 @@ func endCurve(runs []*results.Run) (curve, error) {
 // runs whose final accuracy A is above a threshold, against the threshold, a panel for each data set and increment. It must show
 // whether a method's runs are better throughout, or whether a mean hides runs that fail: a line that falls early.
 func Profiles(t *Theme, runs ...*results.Run) (*Figure, error) {
-	parts, styles, key, err := t.compare(runs)
+	parts, err := t.compare(runs)
 	if err != nil {
 		return nil, err
 	}
 	var plots []*Plot
 	data := Table{Head: []string{"setting", "method", "accuracy_percent", "share_above_percent", "runs"}}
 	for _, part := range parts {
-		p := t.panel(part.title, "final accuracy A, %", "runs above, %")
-		p.grid()
-		low, high := rangeOfA(part.runs)
+		p := NewPlot(t, part.title, "final accuracy A, %", "runs above, %")
+		low, high := around(0.04, 0.5, finals(part.runs)...)
 		for _, g := range part.groups {
 			xys := profile(g.Runs, low, high)
 			for _, at := range xys[1 : len(xys)-1] {
 				data.add(part.title, g.Label, at.X, at.Y, len(g.Runs))
 			}
-			p.line(styles[g.Label].line(1.6), steps(xys))
+			p.named(g.Label, g.style.line(1.6), steps(xys))
 		}
 		p.axes(low, high, 0, 100)
 		plots = append(plots, p)
 	}
-	for i := range key {
-		key[i].glyph.Shape = nil // the lines have no markers
-	}
-	return t.figure(layout{name: "profiles", data: data, row: 220, key: key,
+	return t.figure(layout{name: "profiles", data: data, row: 220,
 		alt: fmt.Sprintf("Share of runs above each final accuracy, in %d settings.", len(parts))}, inRows(plots)...)
-}
-
-// steps keeps the height of each point until the place of the next.
-func steps(xys plotter.XYs) (out plotter.XYs) {
-	for i, xy := range xys {
-		if i > 0 {
-			out = append(out, plotter.XY{X: xy.X, Y: xys[i-1].Y})
-		}
-		out = append(out, xy)
-	}
-	return out
-}
-
-// rangeOfA goes a little beyond all final accuracies.
-func rangeOfA(runs []*results.Run) (low, high float64) {
-	low, high = slices.Min(finals(runs)), slices.Max(finals(runs))
-	pad := max(0.5, 0.04*(high-low))
-	return low - pad, high + pad
 }
 
 // profile is the share of runs above each of their accuracies, from a threshold below all to one above all.

@@ -22,7 +22,8 @@ func Certificates(t *Theme, records []results.Record) (*Figure, error) {
 		return nil, err
 	}
 	bucket := bucketOf(kept)
-	return t.overSteps(kept, layout{name: "certificates", data: recordTable(kept), height: 430,
+	from, to := span(kept)
+	return t.overSteps(from, to, layout{name: "certificates", data: recordTable(kept), height: 430,
 		key: slices.Concat(proofKey(t), bucketKey(bucket), streamsOf(kept...).key(t)),
 		alt: fmt.Sprintf("Optimality certificates of %d steps, with the elastic factors and weights of each stream.", len(kept)),
 	}, t.proofPlot(kept, bucket), t.streamPlot(kept, bucket, "elastic factor σ", sigmaOf), t.streamPlot(kept, bucket, "weight λ", lambdaOf))
@@ -47,6 +48,11 @@ func withCertificate(records []results.Record) ([]results.Record, error) {
 	return kept, nil
 }
 
+// span is the first and the last step.
+func span(records []results.Record) (from, to int) {
+	return records[0].Step, records[len(records)-1].Step
+}
+
 // bucketOf is the number of steps gathered into a point.
 func bucketOf(records []results.Record) int { return (len(records) + 249) / 250 }
 
@@ -57,12 +63,12 @@ func bucketKey(bucket int) []keyEntry {
 	return []keyEntry{{label: fmt.Sprintf("(%d steps a point)", bucket)}}
 }
 
-// overSteps puts panels over the steps of the records below each other; the last one names the steps.
-func (t *Theme) overSteps(records []results.Record, l layout, plots ...*Plot) (*Figure, error) {
+// overSteps puts panels over the same steps below each other; the last one names the steps.
+func (t *Theme) overSteps(from, to int, l layout, plots ...*Plot) (*Figure, error) {
 	var rows [][]*Plot
 	share := slices.Repeat([]float64{1}, len(plots))
 	for i, p := range plots {
-		p.X.Min, p.X.Max = float64(records[0].Step), float64(records[len(records)-1].Step)
+		p.X.Min, p.X.Max = float64(from), float64(to)
 		if i < len(plots)-1 {
 			p.X.Label.Text = ""
 			p.X.Tick.Marker = withoutLabels{p.X.Tick.Marker}
@@ -102,8 +108,7 @@ func (t *Theme) proofPlot(records []results.Record, bucket int) *Plot {
 		gap = append(gap, plotter.XY{X: x, Y: exponent(g)})
 		high = max(high, exponent(b)+1, exponent(g)+1)
 	}
-	p, key := t.panel("", "optimiser step", "breach, relative"), proofKey(t)
-	p.grid()
+	p, key := NewPlot(t, "", "optimiser step", "breach, relative"), proofKey(t)
 	p.level(key[2].line, breach[0].X, breach[len(breach)-1].X, limit)
 	p.scatter(key[1].glyph, gap)
 	p.scatter(key[0].glyph, breach)
@@ -121,8 +126,7 @@ func exponent(x float64) float64 {
 
 // streamPlot draws a quantity of each stream over the steps.
 func (t *Theme) streamPlot(records []results.Record, bucket int, label string, values func(*results.Record) []float64) *Plot {
-	p := t.panel("", "optimiser step", label)
-	p.grid()
+	p := NewPlot(t, "", "optimiser step", label)
 	lines, rows := map[int]streamLine{}, streamsOf(records...)
 	for i := range records {
 		vs := values(&records[i])
@@ -175,7 +179,8 @@ func Slacks(t *Theme, records []results.Record) (*Figure, error) {
 	bucket := bucketOf(kept)
 	slack := t.streamPlot(kept, bucket, "slack, relative", relativeSlacks)
 	slack.Y.Max = max(slack.Y.Max, 0.01) // rounding is not to fill the plot
-	return t.overSteps(kept, layout{name: "slacks", data: recordTable(kept), height: 320,
+	from, to := span(kept)
+	return t.overSteps(from, to, layout{name: "slacks", data: recordTable(kept), height: 320,
 		key: slices.Concat(streamsOf(kept...).key(t), proofKey(t), bucketKey(bucket)),
 		alt: fmt.Sprintf("Slack of each stream over %d steps, and its worst breach.", len(kept)),
 	}, slack, t.proofPlot(kept, bucket))
@@ -205,7 +210,8 @@ func StreamWeights(t *Theme, records []results.Record) (*Figure, error) {
 	if rescaled || !certificates {
 		plots = append(plots, t.streamPlot(records, bucket, "applied weight w", func(r *results.Record) []float64 { return r.Weights }))
 	}
-	return t.overSteps(records, layout{name: "stream-weights", data: recordTable(records), height: vg.Length(40 + 140*len(plots)),
+	from, to := span(records)
+	return t.overSteps(from, to, layout{name: "stream-weights", data: recordTable(records), height: vg.Length(40 + 140*len(plots)),
 		key: append(streamsOf(records...).key(t), bucketKey(bucket)...),
 		alt: fmt.Sprintf("Weights of each stream over %d steps.", len(records)),
 	}, plots...)
@@ -232,7 +238,7 @@ func GradientNorms(t *Theme, recorded ...Recorded) (*Figure, error) {
 	for _, g := range groups {
 		records, rows := g.runs[0], streamsOf(g.runs[0]...)
 		p := t.streamPlot(records, bucketOf(records), "length of the gradient", norms)
-		p.verticals(taskEnds(records, false)...)
+		p.verticals(unnamed(taskEnds(records))...)
 		p.Title.Text = g.label
 		p.X.Min, p.X.Max = float64(records[0].Step), float64(records[len(records)-1].Step)
 		p.X.Tick.Marker = roundTicks{4}

@@ -26,9 +26,11 @@ type TimePart struct {
 // StepTimes draws where the time of training steps goes. It must show what a method costs in total, a stacked bar for each row,
 // and what each part costs, even the smallest: on the right each part by itself on a logarithmic axis.
 func StepTimes(t *Theme, steps ...StepTime) (*Figure, error) {
-	names, err := partNames(steps)
-	if err != nil {
-		return nil, err
+	var names []string
+	for _, s := range steps {
+		for _, part := range s.Parts {
+			names = once(names, part.Name)
+		}
 	}
 	l := layout{name: "step-times", height: vg.Length(76 + 24*len(steps)), data: Table{Head: []string{"row", "part", "milliseconds"}},
 		alt: fmt.Sprintf("Breakdown of the time of a training step, for %d rows.", len(steps))}
@@ -60,7 +62,7 @@ func StepTimes(t *Theme, steps ...StepTime) (*Figure, error) {
 		longest = max(longest, end)
 	}
 	if longest == 0 {
-		return nil, errors.New("viz: all step times are 0")
+		return nil, errors.New("viz: no step times above 0 to draw")
 	}
 	left, right := t.panel("in all", "time of a training step, ms", ""), t.panel("each part by itself", "time of each part (logarithmic)", "")
 	left.bars(whole)
@@ -74,25 +76,6 @@ func StepTimes(t *Theme, steps ...StepTime) (*Figure, error) {
 	right.Add(grid)
 	right.dots(parts...)
 	return t.figure(l, []*Plot{left, right})
-}
-
-// partNames are the parts of all rows, in the order of their first.
-func partNames(steps []StepTime) ([]string, error) {
-	if len(steps) == 0 {
-		return nil, errors.New("viz: no step times to draw")
-	}
-	var names []string
-	for _, s := range steps {
-		for _, part := range s.Parts {
-			if !finite(part.Millis) || part.Millis < 0 {
-				return nil, fmt.Errorf("viz: step time %q: %s takes %v ms; want a finite time of at least 0", s.Label, part.Name, part.Millis)
-			}
-			if !slices.Contains(names, part.Name) {
-				names = append(names, part.Name)
-			}
-		}
-	}
-	return names, nil
 }
 
 // timeTicks names the powers of ten of a millisecond on an axis that holds their exponents.

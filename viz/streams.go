@@ -81,6 +81,13 @@ func (s streams) name(id int) string {
 	return fmt.Sprintf("memory, row %d", 1-id)
 }
 
+func (s streams) names() (out []string) {
+	for _, id := range s.ids {
+		out = append(out, s.name(id))
+	}
+	return out
+}
+
 // color is that of a task's arrival, also for the memory of this task.
 func (s streams) color(t *Theme, id int) color.NRGBA {
 	switch task := max(id, s.taskOf(id)); {

@@ -73,32 +73,22 @@ func sweep(t *Theme, runs []*results.Run, axis string, value func(*results.Run) 
 		return nil, err
 	}
 	var panels []*sweepPanel
-	var groups []Group
+	var groups [][]Group
 	for _, part := range parts {
 		s, err := newSweepPanel(part, axis, value)
 		if err != nil {
 			return nil, err
 		}
-		panels, groups = append(panels, s), slices.Concat(groups, s.swept, s.level)
+		panels, groups = append(panels, s), append(groups, s.swept, s.level)
 	}
-	styles, key := t.dressed(groups...)
+	t.dress(groups...)
 	var plots []*Plot
-	swept := map[string]bool{}
 	for _, s := range panels {
-		p := t.panel(s.title, *label, "final accuracy A, %")
-		p.grid()
-		s.draw(p, styles, &l.data)
+		p := NewPlot(t, s.title, *label, "final accuracy A, %")
+		s.draw(p, &l.data)
 		plots = append(plots, p)
-		for _, g := range s.swept {
-			swept[g.Label] = true
-		}
 	}
-	l.row, l.key = 230, key
-	for i, e := range l.key {
-		if !swept[e.label] {
-			l.key[i].glyph.Shape = nil // a level has no markers
-		}
-	}
+	l.row = 230
 	return t.figure(l, inRows(plots)...)
 }
 
@@ -140,7 +130,7 @@ func newSweepPanel(part setting, axis string, value func(*results.Run) (float64,
 	return s, err
 }
 
-func (s *sweepPanel) draw(p *Plot, styles map[string]Style, data *Table) {
+func (s *sweepPanel) draw(p *Plot, data *Table) {
 	axis := sweepAxis(s.values)
 	for _, g := range s.swept {
 		var c curve
@@ -159,13 +149,14 @@ func (s *sweepPanel) draw(p *Plot, styles map[string]Style, data *Table) {
 				most = max(most, len(as))
 			}
 		}
-		p.curve(styles[g.Label], c, spreadFor(most, len(s.swept)))
+		p.curve(g.Label, g.style, c, spreadFor(most, len(s.swept)))
 	}
 	first, last := axis[0].Value, axis[len(axis)-1].Value
 	for _, g := range s.level {
 		mean, std := meanStd(finals(g.Runs))
 		data.add(s.title, g.Label, nil, mean, std, len(g.Runs))
-		p.level(styles[g.Label].line(1), first, last, mean)
+		p.level(g.style.line(1), first, last, mean)
+		p.explain(keyEntry{label: g.Label, line: g.style.line(1.6)})
 	}
 	pad := 0.03 * (last - first)
 	p.X.Min, p.X.Max = first-pad, last+pad
@@ -221,8 +212,8 @@ func ruleOf(r *results.Run) string {
 	return rule
 }
 
-// TemperatureSet returns the temperature that was set for a run, as it was written. A tau of methods without elastic
-// factors is none, and "auto" is no fixed one.
+// TemperatureSet returns the temperature that a run sets, as it was written; ok is false for "auto" and for methods without
+// elastic factors.
 func TemperatureSet(r *results.Run) (tau string, ok bool) {
 	given := r.Params[tauKey(r)]
 	if _, known := defaultTau[ruleOf(r)]; !known || given == nil || given == "auto" {
@@ -234,7 +225,7 @@ func TemperatureSet(r *results.Run) (tau string, ok bool) {
 // temperatureOf returns a run's fixed temperature; ok says whether it has one.
 func temperatureOf(r *results.Run) (tau float64, ok bool, err error) {
 	normal, known := defaultTau[ruleOf(r)]
-	if !known { // what it calls tau, if anything, is no temperature
+	if !known { // its tau, if it has one, is not a temperature
 		return 0, false, nil
 	}
 	given := r.Params[tauKey(r)]
@@ -250,10 +241,10 @@ func temperatureOf(r *results.Run) (tau float64, ok bool, err error) {
 			return 0, false, nil
 		}
 		if tau, err = strconv.ParseFloat(v, 64); err != nil {
-			return 0, false, fmt.Errorf("viz: run %s: tau %q is no number", r.ID, v)
+			return 0, false, fmt.Errorf("viz: run %s: tau is %q; want a number", r.ID, v)
 		}
 	default:
-		return 0, false, fmt.Errorf("viz: run %s: tau %v is no number", r.ID, v)
+		return 0, false, fmt.Errorf("viz: run %s: tau is %v; want a number", r.ID, v)
 	}
 	if !(tau > 0) {
 		return 0, false, fmt.Errorf("viz: run %s: tau is %v; want a number above 0", r.ID, given)

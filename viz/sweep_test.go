@@ -81,8 +81,8 @@ func TestSweepRuns(t *testing.T) {
 // TestPanelsAgreeOnStyles: a method that only one of the panels has does not change how the others look.
 func TestPanelsAgreeOnStyles(t *testing.T) {
 	a, b := Group{Method: "emgd-gmc+er-ace", Label: "a"}, Group{Method: "emgd-gmc+der-pp", Label: "b"}
-	if styles, key := Light.dressed(a, b, b); len(key) != 2 || styles["a"].Color == styles["b"].Color || styles["a"].Color != Light.Groups([]Group{a})[0].Color {
-		t.Errorf("styles %v, key %v", styles, key)
+	if s := Light.Groups([]Group{a, b, b}); s[0].Color == s[1].Color || s[1].Color != s[2].Color || s[0].Color != Light.Groups([]Group{a})[0].Color {
+		t.Errorf("styles %v", s)
 	}
 }
 
@@ -108,7 +108,7 @@ func TestTasksEndOnce(t *testing.T) {
 	for step, ids := range [][]int{{1, 2}, {1}, {1, 2}, {0, 2}} {
 		records = append(records, results.Record{Step: step, IDs: ids})
 	}
-	if marks := taskEnds(records, false); len(marks) != 1 || marks[0].x != 3 {
+	if marks := taskEnds(records); len(marks) != 1 || marks[0].x != 3 {
 		t.Errorf("ends %v, want that of task 1 at step 3", marks)
 	}
 }

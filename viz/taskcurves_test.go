@@ -1,7 +1,6 @@
 package viz
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -32,21 +31,5 @@ func TestTaskCurveIsPartedAtItsEnd(t *testing.T) {
 	trained, kept = taskCurve(run, 1)
 	if len(trained) != 1 || trained[0].X != 30 || trained[0].Y != 100 || len(kept) != 0 {
 		t.Errorf("a task that was measured once: %v, %v", trained, kept)
-	}
-}
-
-func TestTaskCurves(t *testing.T) {
-	if f, err := TaskCurves(Light, overlapping()); err != nil || f == nil {
-		t.Fatal(err)
-	}
-	none := overlapping()
-	none.Curve = nil
-	for want, draw := range map[string]func() (*Figure, error){
-		"no accuracy curve": func() (*Figure, error) { return TaskCurves(Light, none) },
-		"a run is nil":      func() (*Figure, error) { return TaskCurves(Light, nil) },
-	} {
-		if _, err := draw(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %q", err, want)
-		}
 	}
 }

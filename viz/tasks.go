@@ -15,7 +15,7 @@ import (
 // show which tasks each method learns, which it loses, and which others they overlap with. Several runs of a
 // method are shown by their mean and a bar of ± one standard deviation.
 func TaskAccuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
-	groups, err := Groups(runs)
+	groups, err := t.groups(runs)
 	if err != nil {
 		return nil, err
 	}
@@ -28,8 +28,6 @@ func TaskAccuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
 	p := t.panel("", "task, by arrival", "test accuracy, %")
 	p.stripes(tasks, 0)
 	p.grid()
-	low, high := 100.0, 0.0
-	styles, key := t.dressed(groups...)
 	data := Table{Head: []string{"method", "task", "accuracy_at_own_end_percent", "accuracy_at_end_percent", "std_percent", "runs"}}
 	names := make([]string, tasks)
 	for i, g := range groups {
@@ -37,17 +35,15 @@ func TaskAccuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
 			b := dumbbellOf(g, j)
 			names[j] = fmt.Sprint(task.ID)
 			data.add(g.Label, task.ID, b.own, b.final, b.std, len(g.Runs))
-			p.dumbbell(float64(j)+beside(i, len(groups)), b, styles[g.Label])
-			low, high = min(low, b.own, b.final-b.std), max(high, b.own, b.final+b.std)
+			p.dumbbell(float64(j)+beside(i, len(groups)), b, g.style)
 		}
+		p.explain(keyEntry{label: g.Label, line: t.line(g.style.Color, 1), glyph: g.style.glyph(2.8)})
 	}
-	p.axes(-0.5, float64(tasks)-0.5, max(0, low-4), min(100, high+4))
+	p.X.Min, p.X.Max = -0.5, float64(tasks)-0.5
+	p.room(4, 0, 100)
 	p.X.Tick.Marker, p.X.Tick.Length = namedTicks(names, func(j int) float64 { return float64(j) }), 0
-	for i := range key {
-		key[i].line = t.line(key[i].line.Color, 1)
-	}
-	key = append(key, keyEntry{label: "bar: at the task's own end; marker: at the end of the run"})
-	return t.figure(layout{name: "task-accuracy", data: data, height: 260, key: key,
+	return t.figure(layout{name: "task-accuracy", data: data, height: 260,
+		key: []keyEntry{{label: "bar: at the task's own end; marker: at the end of the run"}},
 		alt: fmt.Sprintf("Accuracy of each of %d tasks at its own end and at the end of the run, for %d methods.", tasks, len(groups))}, []*Plot{p})
 }
 
@@ -66,6 +62,7 @@ func dumbbellOf(g Group, task int) (b dumbbell) {
 }
 
 func (p *Plot) dumbbell(at float64, b dumbbell, s Style) {
+	p.Y.Min, p.Y.Max = min(p.Y.Min, b.own, b.final-b.std), max(p.Y.Max, b.own, b.final+b.std)
 	p.sketch(func(c pen) {
 		thin, own, final := c.theme.line(s.Color, 1), c.at(at, b.own), c.at(at, b.final)
 		c.stroke(thin, own, final)
@@ -94,28 +91,21 @@ func (p *Plot) stripes(n int, first float64) {
 // from its arrival on: solid while its stream runs, and dashed after its end, when only the memory still
 // represents it. A run that has not finished may be drawn too.
 func TaskCurves(t *Theme, run *results.Run) (*Figure, error) {
-	if err := checkRun(run); err != nil {
-		return nil, err
-	}
 	if len(run.Curve) == 0 {
 		return nil, errors.New("viz: the run has no accuracy curve; evaluate at task ends at least")
 	}
-	p := t.panel("", "optimiser step", "test accuracy of a task, %")
-	p.grid()
-	p.verticals(arrivals(run)...)
+	p := NewPlot(t, "", "optimiser step", "test accuracy of a task, %")
+	p.NameEnds()
+	p.marks = arrivals(run)
 	data := Table{Head: []string{"task", "step", "accuracy_percent"}}
 	for i, task := range run.Tasks {
 		style := t.line(t.Stream(i, max(len(run.Tasks), 3)), 1.6) // a third colour is kept for who comes next
-		var last plotter.XY
 		trained, kept := taskCurve(run, i)
 		for _, part := range []plotter.XYs{trained, kept} {
 			if len(part) > 0 {
-				p.line(style, part)
-				last, style.Dashes = part[len(part)-1], variantDashes
+				p.named(fmt.Sprint("task ", task.ID), style, part)
+				style.Dashes = variantDashes
 			}
-		}
-		if len(trained)+len(kept) > 0 {
-			p.nameEnd(endLabel{x: last.X, y: last.Y, text: fmt.Sprint("task ", task.ID), line: style})
 		}
 		for _, at := range run.Curve {
 			if i < len(at.Acc) && at.Acc[i] != nil {

@@ -2,6 +2,7 @@ package viz
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -12,9 +13,7 @@ const closest = 1e-12
 
 // settle makes the ends of an axis equal that differ by rounding only: gonum then makes room around them.
 func settle(a *plot.Axis) {
-	if logarithmic(a.Scale) {
-		settleLog(a)
-	} else if a.Max > a.Min && !hasRoom(a.Min, a.Max) {
+	if a.Max > a.Min && !hasRoom(a.Min, a.Max) {
 		a.Max = a.Min
 	}
 }
@@ -96,4 +95,11 @@ func (p powerTicks) Ticks(lo, hi float64) []plot.Tick {
 		ticks = append(ticks, plot.Tick{Value: v, Label: "1e" + strconv.Itoa(int(v))})
 	}
 	return ticks
+}
+
+// around is the range of values with a margin: a share of the range, and at least so much.
+func around(share, least float64, values ...float64) (low, high float64) {
+	low, high = slices.Min(values), slices.Max(values)
+	margin := max(least, share*(high-low))
+	return low - margin, high + margin
 }

@@ -19,10 +19,7 @@ import (
 // step, one for the memory from the first task's end on, and below them K(t), the number of streams whose
 // gradients one step combines. It must show which tasks train together, and when.
 func Timeline(t *Theme, run *results.Run) (*Figure, error) {
-	if err := checkRun(run); err != nil {
-		return nil, err
-	}
-	end := float64(lastStep(run) + 1)
+	end := float64(run.Span())
 	bars := streamBars(t, run)
 	top := t.panel("", "", "")
 	top.bars(bars)
@@ -41,7 +38,7 @@ func (t *Theme) countPlot(run *results.Run) *Plot {
 	for _, c := range streamCounts(run) {
 		xys = append(xys, plotter.XY{X: float64(c.step), Y: float64(c.streams)})
 	}
-	end := float64(lastStep(run) + 1)
+	end := float64(run.Span())
 	_, _, _, most := plotter.XYRange(xys)
 	p := t.panel("", "optimiser step", "streams K")
 	if line, err := plotter.NewLine(steps(append(xys, plotter.XY{X: end, Y: xys[len(xys)-1].Y}))); p.can(err) {
@@ -59,7 +56,7 @@ type streamCount struct{ step, streams int }
 // streamCounts returns K where it changes: the tasks in training, and the memory after the first end, unless no task is
 // in training, so that there are no steps. It takes as long as there are tasks, however long those last.
 func streamCounts(run *results.Run) []streamCount {
-	last, from := lastStep(run), memoryFrom(run)
+	last, from := run.Span()-1, memoryFrom(run)
 	change := map[int]int{0: 0, from: 0}
 	for _, t := range run.Tasks {
 		change[t.Start]++
@@ -86,7 +83,7 @@ func streamCounts(run *results.Run) []streamCount {
 func rehearsals(run *results.Run) (out [][2]int) {
 	counts := streamCounts(run)
 	for i, c := range counts {
-		end := lastStep(run) + 1
+		end := run.Span()
 		if i+1 < len(counts) {
 			end = counts[i+1].step
 		}
@@ -105,9 +102,9 @@ func rehearsals(run *results.Run) (out [][2]int) {
 // memoryFrom is the step after the first task's end, from which on the memory rehearses, if there is one.
 func memoryFrom(run *results.Run) int {
 	if run.Settings()["memory.budget"] == "0" {
-		return lastStep(run) + 1
+		return run.Span()
 	}
-	first := lastStep(run)
+	first := run.Span() - 1
 	for _, task := range run.Tasks {
 		first = min(first, task.End)
 	}

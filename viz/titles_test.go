@@ -129,20 +129,6 @@ func TestPlotsOfARowStayAligned(t *testing.T) {
 	}
 }
 
-// TestPlotTwice: a plot that a figure has twice gets its title back.
-func TestPlotTwice(t *testing.T) {
-	title := strings.Repeat("long ", 40)
-	f, err := Plots("twice", "A plot, twice.", NewPlot(Light, title, "", ""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.Rows = append(f.Rows, f.Rows[0])
-	f.Draw(draw.New(vgsvg.New(600, 580)))
-	if got := f.Rows[0][0].Title.Text; got != title {
-		t.Errorf("after drawing the title is %q", got)
-	}
-}
-
 // TestBarsThatWouldHideTheLines: a panel of many points has one bar for each method.
 func TestBarsThatWouldHideTheLines(t *testing.T) {
 	for _, c := range []struct {
@@ -152,26 +138,5 @@ func TestBarsThatWouldHideTheLines(t *testing.T) {
 		if got := spreadOfEnds(c.runs, c.points); got != c.want {
 			t.Errorf("%d runs, %d points: %d, want %d", c.runs, c.points, got, c.want)
 		}
-	}
-	strokes := func(show spread) int {
-		p := Light.panel("", "", "")
-		var c curve
-		for x := range 20 {
-			c.add(float64(x), 50, 1)
-		}
-		p.curve(Style{}.marked(), c, show)
-		f, err := Light.figure(layout{height: 290}, []*Plot{p})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var svg bytes.Buffer
-		if err := f.Encode(&svg, "svg"); err != nil {
-			t.Fatal(err)
-		}
-		return strings.Count(svg.String(), "<path")
-	}
-	none := strokes(noSpread)
-	if one, all := strokes(lastWhisker)-none, strokes(whiskers)-none; one != 3 || all != 20*3 {
-		t.Errorf("a bar at the last point has %d lines, bars at all %d; want 3 and 60", one, all)
 	}
 }

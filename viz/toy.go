@@ -72,18 +72,8 @@ func checkTraces(traces []Trace) error {
 		return errors.New("viz: no toy traces to draw")
 	}
 	for _, tr := range traces {
-		n := len(tr.X)
-		switch {
-		case n < 2 || len(tr.Y) != n || len(tr.F1) != n || len(tr.F2) != n:
-			return fmt.Errorf("viz: toy trace %q has %d, %d, %d and %d values of x, y, f1 and f2; want equal numbers, at least 2",
-				tr.Method, n, len(tr.Y), len(tr.F1), len(tr.F2))
-		case tr.Arrival != traces[0].Arrival || tr.Arrival < 0 || tr.Arrival >= n-1:
-			return fmt.Errorf("viz: toy trace %q: task 2 arrives at step %d of %d; all traces must share one step within", tr.Method, tr.Arrival, n)
-		}
-		for i := range n {
-			if !finite(tr.X[i]) || !finite(tr.Y[i]) || !finite(tr.F1[i]) || !finite(tr.F2[i]) {
-				return fmt.Errorf("viz: toy trace %q is not finite at step %d", tr.Method, i)
-			}
+		if tr.Arrival != traces[0].Arrival || tr.Arrival >= len(tr.X)-1 {
+			return fmt.Errorf("viz: toy trace %q: task 2 arrives at step %d of %d; want one step for all traces, before the last", tr.Method, tr.Arrival, len(tr.X))
 		}
 	}
 	return nil
@@ -93,7 +83,7 @@ func checkTraces(traces []Trace) error {
 func (t *Theme) descentPlot(title string, traces []Trace, first int) *Plot {
 	p := t.panel(title, "x", "y")
 	p.X.Tick.Marker, p.Y.Tick.Marker = roundTicks{5}, roundTicks{5}
-	box := around(traces, first)
+	box := boxOf(traces, first)
 	p.contours(toy.F1, box, t.line(t.Contours[0], 0.7))
 	p.contours(toy.F2, box, t.line(t.Contours[1], 0.7, 4, 2))
 	styles := t.tracesOf(traces)
@@ -130,17 +120,15 @@ func longestFirst(traces []Trace, first int) []int {
 	return sorted
 }
 
-// around returns xmin, xmax, ymin, ymax of all paths from step first on, with a margin.
-func around(traces []Trace, first int) [4]float64 {
-	box := [4]float64{math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)}
+// boxOf returns xmin, xmax, ymin, ymax of all paths from step first on, with a margin.
+func boxOf(traces []Trace, first int) (box [4]float64) {
+	var x, y []float64
 	for _, tr := range traces {
-		for i := first; i < len(tr.X); i++ {
-			box[0], box[1] = min(box[0], tr.X[i]), max(box[1], tr.X[i])
-			box[2], box[3] = min(box[2], tr.Y[i]), max(box[3], tr.Y[i])
-		}
+		x, y = append(x, tr.X[first:]...), append(y, tr.Y[first:]...)
 	}
-	mx, my := max(0.14*(box[1]-box[0]), 1e-4), max(0.14*(box[3]-box[2]), 1e-4)
-	return [4]float64{box[0] - mx, box[1] + mx, box[2] - my, box[3] + my}
+	box[0], box[1] = around(0.14, 1e-4, x...)
+	box[2], box[3] = around(0.14, 1e-4, y...)
+	return box
 }
 
 // ToyLosses draws both toy functions along each method's descent. It must show which methods let the old task's loss rise when
@@ -159,10 +147,10 @@ func ToyLosses(t *Theme, traces ...Trace) (*Figure, error) {
 }
 
 func (t *Theme) lossPlot(traces []Trace, label string, values func(*Trace) []float64) *Plot {
-	p := t.panel("", "step", label)
+	p := NewPlot(t, "", "step", label)
+	p.NameEnds()
+	p.Mark(float64(traces[0].Arrival), "task 2 arrives")
 	p.X.Tick.Marker = roundTicks{4}
-	p.grid()
-	p.verticals(vertical{float64(traces[0].Arrival), "task 2 arrives"})
 	styles := t.tracesOf(traces)
 	low, high := math.Inf(1), math.Inf(-1)
 	for i := range traces {
@@ -177,9 +165,8 @@ func (t *Theme) lossPlot(traces []Trace, label string, values func(*Trace) []flo
 				xys = append(xys, plotter.XY{X: float64(step), Y: v})
 			}
 		}
-		p.line(s.line(1.6), xys)
-		last := xys[len(xys)-1]
-		p.nameEnd(endLabel{x: last.X, y: last.Y, text: tr.label(), line: s.line(1), glyph: s.glyph(2.6)})
+		p.named(tr.label(), s.line(1.6), xys)
+		p.explain(keyEntry{label: tr.label(), glyph: s.glyph(2.8), end: xys[len(xys)-1]})
 	}
 	margin := 0.08 * (high - low)
 	p.axes(0, p.X.Max, low-margin, high+2*margin)

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -44,8 +43,7 @@ func TradeOff(t *Theme, runs ...*results.Run) (*Figure, error) {
 		for _, b := range both {
 			data.add(name, b.label, b.task, b.taskStd, b.class, b.classStd, b.front)
 		}
-		p := t.panel(name, "A, task known, %", "A, all classes compete, %")
-		p.grid()
+		p := NewPlot(t, name, "A, task known, %", "A, all classes compete, %")
 		p.trades(newTrades(both))
 		plots = append(plots, p)
 	}
@@ -152,13 +150,12 @@ func fence(x []float64) float64 {
 
 // trades adds methods as points, with the line of the front and names, for which there is room around them.
 func (p *Plot) trades(m trades) {
-	var xys plotter.XYs
+	var x, y []float64
 	for _, s := range m.shown {
-		xys = append(xys, plotter.XY{X: s.task, Y: s.class})
+		x, y = append(x, s.task), append(y, s.class)
 	}
-	xmin, xmax, ymin, ymax := plotter.XYRange(xys)
-	dx, dy := max(0.5, 0.08*(xmax-xmin)), max(0.5, 0.08*(ymax-ymin))
-	p.axes(xmin-dx, xmax+dx, ymin-dy, ymax+dy)
+	p.X.Min, p.X.Max = around(0.08, 0.5, x...)
+	p.Y.Min, p.Y.Max = around(0.08, 0.5, y...)
 	p.sketch(func(c pen) {
 		line := m.frontLine(c)
 		c.StrokeLines(c.theme.line(c.theme.Hues[1], 1, 4, 2), line)

@@ -120,27 +120,6 @@ func TestCheckCertificates(t *testing.T) {
 	}
 }
 
-// A method keeps its hue in both themes.
-func TestMethodStyles(t *testing.T) {
-	for _, name := range append(slices.Clone(order), "unheard-of", "emgd-gs+me") {
-		place := func(t *Theme) int {
-			all := append(slices.Clone(t.Own[:]), t.Recommended)
-			for i := range 2 * len(t.Hues) {
-				all = append(all, t.hue(i))
-			}
-			return slices.Index(all, t.Method(name).Color)
-		}
-		i, j := place(Light), place(Dark)
-		if i != j || i < 0 {
-			t.Errorf("%s has hue %d in the light theme and %d in the dark one", name, i, j)
-		}
-	}
-	plain, edited := Light.Method("emgd-gs"), Light.Method("emgd-gs+me")
-	if plain.Color != edited.Color || slices.Equal(plain.Dashes, edited.Dashes) {
-		t.Error("memory editing must keep the colour and change the dash")
-	}
-}
-
 // Text keeps a contrast of 4.5 (WCAG AA) and every hue one of 2 to the background.
 func TestContrast(t *testing.T) {
 	for _, theme := range []*Theme{Light, Dark} {
@@ -201,138 +180,49 @@ func TestMoveApart(t *testing.T) {
 	}
 }
 
-func TestBadInput(t *testing.T) {
-	nan := twoTasks()
-	nan.Curve[1].Mean = math.NaN()
-	order := twoTasks()
-	order.Curve[1].Step = 3
-	backwards := twoTasks()
-	backwards.Tasks[1].End = 1
-	accuracy := twoTasks()
-	accuracy.Tasks[0].AccFinal = math.Inf(1)
-	other := twoTasks()
-	other.Increment = "class"
-	fewer := twoTasks()
-	fewer.Tasks = fewer.Tasks[:1]
-	silent := twoTasks()
-	silent.Curve = nil
-	for _, c := range []struct {
-		name string
-		err  error
-		want string
-	}{
-		{"none", second(Accuracy(Light)), "no runs"},
-		{"nil", second(Timeline(Light, nil)), "nil"},
-		{"no tasks", second(Timeline(Light, &results.Run{ID: "x"})), "run x has no tasks"},
-		{"NaN", second(Accuracy(Light, nan)), "NaN; want a fraction"},
-		{"steps", second(Accuracy(Light, order)), "step 3 follows step 3"},
-		{"end before start", second(Timeline(Light, backwards)), "from step 2 to 1"},
-		{"infinite", second(TaskAccuracy(Light, accuracy)), "+Inf; want fractions"},
-		{"mixed", second(Accuracy(Light, twoTasks(), other)), "two figures"},
-		{"task numbers", second(TaskAccuracy(Light, twoTasks(), fewer)), "has 1"},
-		{"no curve", second(Accuracy(Light, silent)), "evaluate"},
-		{"no certificate", second(Certificates(Light, []results.Record{{IDs: []int{1}}})), "no record holds"},
-		{"no traces", second(ToyDescent(Light)), "no toy traces"},
-		{"lengths", second(ToyLosses(Light, Trace{Method: "a", X: []float64{1, 2}, Y: []float64{1}})), "2, 1, 0 and 0"},
-		{"arrival", second(ToyPaths(Light, Trace{X: []float64{1, 2}, Y: []float64{1, 2}, F1: []float64{1, 2}, F2: []float64{1, 2}, Arrival: 5})), "within"},
-		{"trace NaN", second(ToyPaths(Light, Trace{X: []float64{1, math.NaN()}, Y: []float64{1, 2}, F1: []float64{1, 2}, F2: []float64{1, 2}})), "not finite"},
-	} {
-		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
-			t.Errorf("%s: error %v; want one with %q", c.name, c.err, c.want)
-		}
-	}
-}
-
-func second(_ *Figure, err error) error { return err }
-
+// TestGroups: runs that differ in a parameter, a setting or a variant are not averaged, their labels say in which, and they
+// look different; seed, label set and timeline only repeat an experiment.
 func TestGroups(t *testing.T) {
-	a, b, c, d := twoTasks(), twoTasks(), twoTasks(), twoTasks()
-	a.Method, a.MethodTitle = "er", "ER"
-	b.Params = map[string]any{"tau": 5.0}
-	c.Params = map[string]any{"tau": 1.0}
-	d.Params = map[string]any{"tau": 5.0}
-	groups, err := Groups([]*results.Run{a, b, c, d})
-	if err != nil {
-		t.Fatal(err)
+	param := func(tau any) func(*results.Run) {
+		return func(r *results.Run) { r.Params = map[string]any{"tau": tau} }
 	}
-	var got []string
-	for _, g := range groups {
-		got = append(got, g.Label)
+	config := func(text string) func(*results.Run) {
+		return func(r *results.Run) { r.Config = json.RawMessage(text) }
 	}
-	if want := []string{"ER", "MGDA tau=5", "MGDA tau=1"}; !slices.Equal(got, want) {
-		t.Errorf("groups %q, want %q", got, want)
-	}
-	if len(groups[1].Runs) != 2 {
-		t.Errorf("%d runs with tau=5, want 2", len(groups[1].Runs))
-	}
-}
-
-// TestExperimentsStandApart: runs that differ in a setting are not averaged, and their labels say in which; seed,
-// label set and timeline only repeat an experiment.
-func TestExperimentsStandApart(t *testing.T) {
-	var runs []*results.Run
-	for _, config := range []string{
-		`{"seed": 1, "optimizer": {"name": "adam", "lr": 0.003}, "batch": 16}`,
-		`{"seed": 2, "labelset": 3, "timeline": 4, "optimizer": {"name": "adam", "lr": 0.003}, "batch": 16}`,
-		`{"seed": 1, "optimizer": {"name": "adam", "lr": 0.01}, "batch": 16}`,
+	variant := func(v string) func(*results.Run) { return func(r *results.Run) { r.Variant = v } }
+	for name, c := range map[string]struct {
+		changes []func(*results.Run)
+		want    []string // labels, and how many runs
+	}{
+		"parameters": {[]func(*results.Run){param(5.0), param(1.0), param("5")}, []string{"MGDA tau=5: 2", "MGDA tau=1: 1"}},
+		"settings": {[]func(*results.Run){
+			config(`{"seed": 1, "optimizer": {"name": "adam", "lr": 0.003}, "batch": 16}`),
+			config(`{"seed": 2, "labelset": 3, "timeline": 4, "optimizer": {"name": "adam", "lr": 0.003}, "batch": 16}`),
+			config(`{"seed": 1, "optimizer": {"name": "adam", "lr": 0.01}, "batch": 16}`),
+		}, []string{"MGDA optimizer.lr=0.003: 2", "MGDA optimizer.lr=0.01: 1"}},
+		"variants": {
+			[]func(*results.Run){variant(""), variant("edit η=0.01"), variant("extra update"), variant("edit η=0.01")},
+			[]string{"MGDA: 1", "MGDA + edit η=0.01: 2", "MGDA + extra update: 1"},
+		},
 	} {
-		r := twoTasks()
-		r.Config = json.RawMessage(config)
-		runs = append(runs, r)
-	}
-	groups, err := Groups(runs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(groups) != 2 || len(groups[0].Runs) != 2 || groups[0].Label != "MGDA optimizer.lr=0.003" || groups[1].Label != "MGDA optimizer.lr=0.01" {
-		t.Errorf("groups %+v", groups)
-	}
-}
-
-// TestVariantsStandApart: edited runs are no repetitions of plain ones, and look different.
-func TestVariantsStandApart(t *testing.T) {
-	var runs []*results.Run
-	for _, variant := range []string{"", "edit η=0.01", "extra update", "edit η=0.01"} {
-		r := twoTasks()
-		r.Variant = variant
-		runs = append(runs, r)
-	}
-	groups, err := Groups(runs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var labels []string
-	styles, colours := map[string]bool{}, map[color.NRGBA]bool{}
-	all := Light.Groups(groups)
-	for i, g := range groups {
-		s := all[i]
-		labels = append(labels, g.Label)
-		styles[fmt.Sprint(s.Marker, s.Dashes)], colours[s.Color] = true, true
-	}
-	if want := []string{"MGDA", "MGDA + edit η=0.01", "MGDA + extra update"}; !slices.Equal(labels, want) {
-		t.Errorf("groups %q, want %q", labels, want)
-	}
-	if len(styles) != 3 || len(colours) != 3 || len(groups[1].Runs) != 2 {
-		t.Errorf("%d styles, %d shades, and %d runs with editing", len(styles), len(colours), len(groups[1].Runs))
-	}
-}
-
-// Equal positions spread to both sides alike, and those that are far enough apart stay where they are.
-func TestSpaceOut(t *testing.T) {
-	for _, c := range []struct{ xs, want []vg.Length }{
-		{[]vg.Length{1, 20, 40}, []vg.Length{1, 20, 40}},
-		{[]vg.Length{10, 10}, []vg.Length{5, 15}},
-		{[]vg.Length{10, 10, 10, 50}, []vg.Length{0, 10, 20, 50}},
-		{[]vg.Length{10, 10, 16}, []vg.Length{2, 12, 22}}, // the pair meets its neighbour
-		{nil, nil},
-	} {
-		got := slices.Clone(c.xs)
-		spaceOut(got, 10)
-		for i := range got {
-			if math.Abs(float64(got[i]-c.want[i])) > 1e-9 {
-				t.Errorf("%v: %v, want %v", c.xs, got, c.want)
-				break
-			}
+		var runs []*results.Run
+		for _, change := range c.changes {
+			r := twoTasks()
+			change(r)
+			runs = append(runs, r)
+		}
+		groups, err := Light.groups(runs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		looks := map[string]bool{}
+		for _, g := range groups {
+			got = append(got, fmt.Sprintf("%s: %d", g.Label, len(g.Runs)))
+			looks[fmt.Sprint(g.style)] = true
+		}
+		if !slices.Equal(got, c.want) || len(looks) != len(groups) {
+			t.Errorf("%s: groups %q with %d looks, want %q", name, got, len(looks), c.want)
 		}
 	}
 }

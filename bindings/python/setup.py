@@ -40,4 +40,5 @@ class AnyPython(bdist_wheel):
         return "py3", "none", super().get_tag()[2]
 
 
-setup(distclass=WithLibrary, cmdclass={"bdist_wheel": AnyPython})
+# Setuptools would build in the folder build, which is a script here.
+setup(distclass=WithLibrary, cmdclass={"bdist_wheel": AnyPython}, options={"build": {"build_base": "built"}})

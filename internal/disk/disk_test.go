@@ -1,7 +1,6 @@
 package disk
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"math"
@@ -18,24 +17,18 @@ func TestRoom(t *testing.T) {
 	if err := Room(dir, 1); err != nil {
 		t.Errorf("one byte: %v", err)
 	}
-	err := Room(dir, math.MaxInt64)
-	if !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "are free") {
+	if err := Room(dir, math.MaxInt64); !Full(err) || !strings.Contains(err.Error(), dir) {
 		t.Errorf("all there is: %v", err)
 	}
 }
 
-func TestExplain(t *testing.T) {
-	dir := t.TempDir()
+func TestFull(t *testing.T) {
 	for _, full := range fullErrors {
-		err := Explain(fmt.Errorf("write: %w", &fs.PathError{Op: "write", Path: "x", Err: full}), dir)
-		if !errors.Is(err, ErrFull) || !errors.Is(err, full) || !strings.Contains(err.Error(), dir) {
-			t.Errorf("%v", err)
-		}
-		if again := Explain(err, dir); again != err {
-			t.Errorf("explained twice: %v", again)
+		if !Full(fmt.Errorf("write: %w", &fs.PathError{Op: "write", Path: "x", Err: full})) {
+			t.Errorf("%v is not about a full disk", full)
 		}
 	}
-	if Explain(nil, dir) != nil || Explain(fs.ErrNotExist, dir) != fs.ErrNotExist {
-		t.Error("explained what is no full disk")
+	if Full(nil) || Full(fs.ErrNotExist) {
+		t.Error("an error that is not about a full disk is taken for one")
 	}
 }

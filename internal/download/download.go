@@ -27,7 +27,9 @@ type File struct {
 // A Client downloads files, and continues downloads that an earlier attempt left incomplete. It must not be used by
 // several goroutines at once.
 type Client struct {
-	Limits
+	Retries int           // how many attempts in a row may bring nothing, or too little
+	Pause   time.Duration // before the second attempt; it doubles each time
+	Window  time.Duration // a connection that is too slow for so long is given up
 	// Bar returns what shows the progress of an attempt that starts with have bytes already there. The bytes that
 	// follow are written to it. If Bar is nil, no progress is shown.
 	Bar func(f File, have int64) io.WriteCloser
@@ -37,10 +39,12 @@ type Client struct {
 }
 
 // New returns a client with the default limits.
-func New() *Client { return &Client{Limits: defaultLimits, http: newHTTP()} }
+func New() *Client {
+	return &Client{Retries: 4, Pause: time.Second, Window: 30 * time.Second, http: newHTTP()}
+}
 
 // To downloads f to the file part. After an error, what has arrived is kept, and the next call continues from there,
-// unless it was the wrong file.
+// unless it was the wrong file: what an earlier attempt left of another edition is noticed by its length or by f.Check.
 func (c *Client) To(ctx context.Context, f File, part string) error {
 	resumed := size(part) > 0
 	for {
@@ -57,7 +61,7 @@ func (c *Client) To(ctx context.Context, f File, part string) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		Forget(part)
+		os.Remove(part)
 		if !resumed {
 			return fmt.Errorf("download %s: %w: what came was deleted", f.URL, err)
 		}
@@ -68,7 +72,7 @@ func (c *Client) To(ctx context.Context, f File, part string) error {
 // whole makes attempts until the file part has f.Bytes bytes.
 func (c *Client) whole(ctx context.Context, f File, part string) error {
 	if size(part) > f.Bytes { // it is of another edition of the file
-		Forget(part)
+		os.Remove(part)
 	}
 	if err := disk.Room(filepath.Dir(part), f.Bytes-size(part)); err != nil {
 		return err
@@ -109,36 +113,31 @@ func (c *Client) attempt(ctx context.Context, f File, part string) error {
 	}
 	ctx, received, stop := c.watch(ctx)
 	defer stop()
-	resp, err := c.get(ctx, f.URL, partHeader(part, have))
+	resp, err := c.get(ctx, f.URL, rangeFrom(have))
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
 	if have, err = startAt(resp, f, have); err != nil {
 		if errors.Is(err, errStartOver) {
-			Forget(part)
+			os.Remove(part)
 		}
 		return err
 	}
 	bar := c.bar(f, have)
 	defer bar.Close()
-	err = save(resp, f, have, part, func(piece []byte) {
+	err = save(resp.Body, f, have, part, func(piece []byte) {
 		received.Add(int64(len(piece)))
 		bar.Write(piece)
 	})
 	if isTransient(err) && ctx.Err() != nil {
 		return transient{context.Cause(ctx)}
 	}
-	return disk.Explain(err, filepath.Dir(part))
+	return err
 }
 
 // save writes the body of a response to the file part, after its first have bytes, and reports each piece.
-func save(resp *http.Response, f File, have int64, part string, report func([]byte)) (err error) {
-	if have == 0 {
-		if err := saveTag(part, resp.Header.Get("ETag")); err != nil {
-			return err
-		}
-	}
+func save(body io.Reader, f File, have int64, part string, report func([]byte)) (err error) {
 	file, err := os.OpenFile(part, os.O_CREATE|os.O_WRONLY, 0o666)
 	if err != nil {
 		return err
@@ -150,7 +149,7 @@ func save(resp *http.Response, f File, have int64, part string, report func([]by
 	if _, err := file.Seek(have, io.SeekStart); err != nil {
 		return err
 	}
-	n, err := copyBody(file, resp.Body, f.Bytes-have, report)
+	n, err := copyBody(file, body, f.Bytes-have, report)
 	if err != nil {
 		return err
 	}
@@ -158,6 +157,15 @@ func save(resp *http.Response, f File, have int64, part string, report func([]by
 		return transient{errors.New("the connection ended early")}
 	}
 	return file.Sync()
+}
+
+// rangeFrom asks for what follows the first have bytes of a file.
+func rangeFrom(have int64) http.Header {
+	header := http.Header{}
+	if have > 0 {
+		header.Set("Range", fmt.Sprintf("bytes=%d-", have))
+	}
+	return header
 }
 
 func (c *Client) bar(f File, have int64) io.WriteCloser {

@@ -4,13 +4,19 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"math"
+	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -18,84 +24,104 @@ import (
 	"github.com/parallelcl/parallelcl/internal/disk"
 )
 
+// A server serves one file and can be told to misbehave.
+type server struct {
+	data     []byte
+	noRange  bool              // ignores Range
+	cutAfter atomic.Int64      // bytes after which the connection breaks, once; 0 means never
+	status   func(n int64) int // answer to request n instead of the file; 0 means the file
+	requests atomic.Int64
+	last     atomic.Pointer[http.Request]
+}
+
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.last.Store(r.Clone(r.Context()))
+	n := s.requests.Add(1)
+	if s.status != nil && s.status(n) != 0 {
+		w.WriteHeader(s.status(n))
+		return
+	}
+	if cut := s.cutAfter.Swap(0); cut > 0 {
+		w.Header().Set("Content-Length", strconv.Itoa(len(s.data)))
+		w.Write(s.data[:cut])
+		w.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	}
+	if s.noRange {
+		r.Header.Del("Range")
+	}
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(s.data))
+}
+
+// start starts a server and says where a file of so many bytes lies, and where it is to go.
+func start(t *testing.T, h http.Handler, n int) (f File, part string) {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return File{URL: s.URL + "/file", Bytes: int64(n)}, filepath.Join(t.TempDir(), "file.part")
+}
+
+// quick is a client that waits for nothing long.
+func quick() *Client {
+	c := New()
+	c.Pause, c.Retries = time.Millisecond, 2
+	return c
+}
+
+func someBytes(n int) []byte {
+	b := make([]byte, n)
+	rand.NewChaCha8([32]byte{1}).Read(b)
+	return b
+}
+
+// brings downloads a file, and checks that it arrived and nothing lies beside it.
+func brings(t *testing.T, f File, part string, data []byte) {
+	t.Helper()
+	if err := quick().To(t.Context(), f, part); err != nil {
+		t.Error(err)
+	}
+	if got, err := os.ReadFile(part); err != nil || !bytes.Equal(got, data) {
+		t.Errorf("%d bytes arrived (%v), or others than the %d that were served", len(got), err, len(data))
+	}
+	if entries, _ := os.ReadDir(filepath.Dir(part)); len(entries) != 1 {
+		t.Errorf("left behind: %v", entries)
+	}
+}
+
+// TestDownload: a file arrives once, and the bar is told of all its bytes.
 func TestDownload(t *testing.T) {
 	data := someBytes(300_000)
 	s := &server{data: data}
 	f, part := start(t, s, len(data))
-	var bar counted
+	var bar bytes.Buffer
 	c := quick()
-	c.Bar = func(_ File, have int64) io.WriteCloser {
-		if have != 0 {
-			t.Errorf("the bar begins at %d", have)
-		}
-		return &bar
+	c.Bar = func(_ File, have int64) io.WriteCloser { return none{&bar} }
+	if err := c.To(t.Context(), f, part); err != nil {
+		t.Fatal(err)
 	}
-	for range 2 {
-		if err := c.To(t.Context(), f, part); err != nil {
-			t.Fatal(err)
-		}
-		arrived(t, part, data)
-	}
-	if s.requests.Load() != 1 || bar.Len() != len(data) || !bar.closed {
+	brings(t, f, part, data)
+	if s.requests.Load() != 1 || bar.Len() != len(data) {
 		t.Errorf("%d requests, the bar was told of %d bytes", s.requests.Load(), bar.Len())
 	}
 }
 
+// TestResumes: after the connection broke, the rest is asked for, or all once more where the server knows no ranges.
 func TestResumes(t *testing.T) {
 	data := someBytes(500_000)
-	for name, tag := range map[string]string{"with tag": `"v1"`, "without": ""} {
-		s := &server{data: data, tag: tag}
+	for _, noRange := range []bool{false, true} {
+		s := &server{data: data, noRange: noRange}
 		s.cutAfter.Store(200_000)
 		f, part := start(t, s, len(data))
-		if err := quick().To(t.Context(), f, part); err != nil {
-			t.Fatal(err)
-		}
-		arrived(t, part, data)
-		if h := s.last.Load().Header; s.requests.Load() != 2 || h.Get("Range") != rangeFrom(200_000) || h.Get("If-Range") != tag {
-			t.Errorf("%s: %d requests, the second for %q of %q", name, s.requests.Load(), h.Get("Range"), h.Get("If-Range"))
+		brings(t, f, part, data)
+		if asked := s.last.Load().Header.Get("Range"); s.requests.Load() != 2 || !noRange && asked != "bytes=200000-" {
+			t.Errorf("%d requests, the second for %q", s.requests.Load(), asked)
 		}
 	}
 }
 
-func TestRangeIgnored(t *testing.T) {
-	data := someBytes(500_000)
-	s := &server{data: data, noRange: true}
-	s.cutAfter.Store(200_000)
-	f, part := start(t, s, len(data))
-	if err := quick().To(t.Context(), f, part); err != nil {
-		t.Fatal(err)
-	}
-	arrived(t, part, data)
-}
-
-// TestChangedFile: the part here belongs to an older version, which If-Range makes known.
-func TestChangedFile(t *testing.T) {
-	data := someBytes(5000)
-	f, part := start(t, &server{data: data, tag: `"new"`}, len(data))
-	os.WriteFile(part, make([]byte, 2000), 0o600)
-	os.WriteFile(tagFile(part), []byte(`"old"`), 0o600)
-	if err := quick().To(t.Context(), f, part); err != nil {
-		t.Fatal(err)
-	}
-	arrived(t, part, data)
-}
-
-func TestPartTooLong(t *testing.T) {
-	data := someBytes(5000)
-	for _, have := range []int{6000, 5_000_000} { // the second exceeds any limit on time for the bytes that are left
-		f, part := start(t, &server{data: data}, len(data))
-		os.WriteFile(part, make([]byte, have), 0o600)
-		if err := quick().To(t.Context(), f, part); err != nil {
-			t.Fatal(err)
-		}
-		arrived(t, part, data)
-	}
-}
-
-// A part whose beginning is of another file, which no tag told, is noticed at the end.
-func TestCheck(t *testing.T) {
-	data := someBytes(5000)
-	wrong := errors.New("another file")
+// TestPartOfOther: what is here may belong to an older version, which its length or the check of the whole makes known.
+func TestPartOfOther(t *testing.T) {
+	data, wrong := someBytes(5000), errors.New("another file")
 	check := func(_ context.Context, path string) error {
 		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, data) {
 			return wrong
@@ -104,67 +130,58 @@ func TestCheck(t *testing.T) {
 	}
 	s := &server{data: data}
 	f, part := start(t, s, len(data))
-	f.Check = check
-	for _, have := range []int{100, 5000} {
+	for have, check := range map[int]func(context.Context, string) error{6000: nil, 5_000_000: nil, 100: check, 5000: check} {
 		os.WriteFile(part, make([]byte, have), 0o600)
-		if err := quick().To(t.Context(), f, part); err != nil {
-			t.Errorf("%d wrong bytes were here: %v", have, err)
-		}
-		arrived(t, part, data)
+		f.Check = check
+		brings(t, f, part, data)
 	}
-	s.data = make([]byte, 5000)
-	for name, make := range map[string]func(){"nothing": func() { Forget(part) }, "wrong bytes": func() { os.WriteFile(part, []byte("wrong"), 0o600) }} {
-		make()
+	s.data, f.Check = make([]byte, 5000), check
+	for _, have := range []string{"", "wrong"} {
+		os.Remove(part)
+		if have != "" {
+			os.WriteFile(part, []byte(have), 0o600)
+		}
 		before := s.requests.Load()
 		if err := quick().To(t.Context(), f, part); !errors.Is(err, wrong) || s.requests.Load() > before+2 {
-			t.Errorf("%s was here: error %v after %d requests", name, err, s.requests.Load()-before)
+			t.Errorf("%q was here: error %v after %d requests", have, err, s.requests.Load()-before)
 		}
 		if _, err := os.Stat(part); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s was here: the wrong file stays", name)
+			t.Errorf("%q was here: the wrong file stays", have)
 		}
 	}
 }
 
+// TestStatus: only what may pass is tried again.
 func TestStatus(t *testing.T) {
 	data := someBytes(5000)
 	for name, c := range map[string]struct {
 		status   func(n int64) int
-		want     string
 		requests int64
 	}{
-		"busy, then fine": {func(n int64) int { return map[bool]int{true: 503}[n < 3] }, "", 3},
-		"always busy":     {func(int64) int { return 503 }, "503 Service Unavailable", 3},
-		"not there":       {func(int64) int { return 404 }, "404 Not Found", 1},
-		"not modified":    {func(int64) int { return 304 }, "304 Not Modified", 1},
+		"busy, then fine": {func(n int64) int { return map[bool]int{true: 503}[n < 3] }, 3},
+		"always busy":     {func(int64) int { return 503 }, 3},
+		"not there":       {func(int64) int { return 404 }, 1},
+		"not modified":    {func(int64) int { return 304 }, 1},
+		"wrong length":    {func(int64) int { return 0 }, 1},
 	} {
 		s := &server{data: data, status: c.status}
-		f, part := start(t, s, len(data))
+		f, part := start(t, s, len(data)-strings.Count(name, "wrong"))
 		err := quick().To(t.Context(), f, part)
-		if (err == nil) != (c.want == "") || s.requests.Load() != c.requests {
+		if (err == nil) != (name == "busy, then fine") || s.requests.Load() != c.requests {
 			t.Errorf("%s: error %v after %d requests, want %d", name, err, s.requests.Load(), c.requests)
 		}
-		if c.want != "" {
-			fails(t, err, c.want, f.URL)
-			if _, err := os.Stat(part); !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("%s: a file was made", name)
-			}
-		}
 	}
-}
-
-func TestNoServer(t *testing.T) {
 	h := httptest.NewServer(http.NotFoundHandler())
-	f := File{URL: h.URL + "/file", Bytes: 5000}
 	h.Close()
 	c, again := quick(), 0
 	c.Again = func(File, error) { again++ }
-	fails(t, c.To(t.Context(), f, filepath.Join(t.TempDir(), "part")), f.URL, "refused")
-	if again != c.Retries {
-		t.Errorf("%d retries, want %d", again, c.Retries)
+	if err := c.To(t.Context(), File{URL: h.URL, Bytes: 5000}, filepath.Join(t.TempDir(), "part")); err == nil || again != c.Retries {
+		t.Errorf("no server: error %v after %d retries", err, again)
 	}
 }
 
-func TestCancelledKeepsPart(t *testing.T) {
+// TestCancelled: a download that is stopped keeps its part, from which the next goes on.
+func TestCancelled(t *testing.T) {
 	data := someBytes(500_000)
 	ctx, cancel := context.WithCancel(t.Context())
 	var f File
@@ -172,53 +189,35 @@ func TestCancelledKeepsPart(t *testing.T) {
 	f, part = start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Length", "500000")
 		w.Write(data[:300_000])
-		flush(w)
+		w.(http.Flusher).Flush()
 		for begin := time.Now(); size(part) < 300_000 && time.Since(begin) < 10*time.Second; {
 			time.Sleep(time.Millisecond)
 		}
 		cancel()
 		<-r.Context().Done()
 	}), len(data))
-	err := quick().To(ctx, f, part)
-	if !errors.Is(err, context.Canceled) {
-		t.Fatalf("error %v: want context.Canceled", err)
-	}
-	fails(t, err, "goes on from there")
-	if size(part) != 300_000 {
-		t.Fatalf("%d bytes are kept: want 300000", size(part))
+	if err := quick().To(ctx, f, part); !errors.Is(err, context.Canceled) || size(part) != 300_000 {
+		t.Fatalf("error %v, %d bytes are kept", err, size(part))
 	}
 	s := &server{data: data}
-	f.URL = startAgain(t, s)
-	if err := quick().To(t.Context(), f, part); err != nil {
-		t.Fatal(err)
-	}
-	if r := s.last.Load().Header.Get("Range"); r != rangeFrom(300_000) {
+	other, _ := start(t, s, 0)
+	f.URL = other.URL
+	brings(t, f, part, data)
+	if r := s.last.Load().Header.Get("Range"); r != "bytes=300000-" {
 		t.Errorf("the second download asked for %q", r)
 	}
-	arrived(t, part, data)
 }
 
-func startAgain(t *testing.T, h http.Handler) string {
-	f, _ := start(t, h, 0)
-	return f.URL
-}
-
-// Nothing is asked of a server where its file would not fit.
-func TestNoRoom(t *testing.T) {
-	if disk.Room(t.TempDir(), math.MaxInt64) == nil {
-		t.Skip("this system does not tell how much room there is")
+// TestFullDisk: nothing is asked of a server where its file would not fit, and a disk that fills is no reason to try again.
+func TestFullDisk(t *testing.T) {
+	if disk.Room(t.TempDir(), math.MaxInt64) != nil { // the system tells how much room there is
+		s := &server{data: someBytes(100)}
+		f, part := start(t, s, 0)
+		f.Bytes = math.MaxInt64
+		if err := quick().To(t.Context(), f, part); !disk.Full(err) || s.requests.Load() != 0 {
+			t.Errorf("error %v after %d requests", err, s.requests.Load())
+		}
 	}
-	s := &server{data: someBytes(100)}
-	f, part := start(t, s, 0)
-	f.Bytes = math.MaxInt64
-	err := quick().To(t.Context(), f, part)
-	if !errors.Is(err, disk.ErrFull) || s.requests.Load() != 0 {
-		t.Errorf("error %v after %d requests", err, s.requests.Load())
-	}
-}
-
-// A disk that fills is no reason to try again.
-func TestFullDiskIsFinal(t *testing.T) {
 	full := &fs.PathError{Op: "write", Path: "part", Err: syscall.ENOSPC}
 	_, err := copyBody(failing{full}, bytes.NewReader(make([]byte, 100)), 100, func([]byte) { t.Error("counted what was not written") })
 	if !errors.Is(err, syscall.ENOSPC) || isTransient(err) {
@@ -229,3 +228,121 @@ func TestFullDiskIsFinal(t *testing.T) {
 type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
+// sends is a handler that sends pieces for ever, with pauses between them; after a pause of 0, as fast as it can.
+func sends(piece []byte, pause time.Duration) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			select {
+			case <-r.Context().Done():
+			case <-time.After(pause):
+				w.Write(piece)
+				w.(http.Flusher).Flush()
+			}
+		}
+	})
+}
+
+func TestEndlessBody(t *testing.T) {
+	f, part := start(t, sends(make([]byte, 1<<16), 0), 5000)
+	if err := quick().To(t.Context(), f, part); err == nil || size(part) > 5000 {
+		t.Errorf("%d bytes were written, %v", size(part), err)
+	}
+	if data, err := quick().Bytes(t.Context(), f.URL, 1<<20); data != nil || err == nil {
+		t.Errorf("%d bytes were returned, %v", len(data), err)
+	}
+}
+
+// TestSlow: a server that sends too slowly is given up, although every attempt brings something, and one that says nothing too.
+func TestSlow(t *testing.T) {
+	for name, h := range map[string]http.Handler{"drip": sends([]byte("x"), 2*time.Millisecond), "silence": sends(nil, time.Hour)} {
+		f, part := start(t, h, 1<<20)
+		c, again := quick(), 0
+		c.Again = func(File, error) { again++ }
+		c.Window = 50 * time.Millisecond
+		if err := c.To(t.Context(), f, part); !errors.Is(err, errSlow) || again != c.Retries {
+			t.Errorf("%s: error %v after %d retries", name, err, again)
+		}
+		if _, err := c.Bytes(t.Context(), f.URL, 1<<20); !errors.Is(err, errSlow) {
+			t.Errorf("%s, into memory: error %v", name, err)
+		}
+	}
+}
+
+func TestRedirects(t *testing.T) {
+	s := &server{data: someBytes(5000)}
+	mux := http.NewServeMux()
+	mux.Handle("/0", s)
+	mux.Handle("/loop", http.RedirectHandler("/loop", http.StatusFound))
+	for i := range maxRedirects + 2 {
+		mux.Handle(fmt.Sprintf("/%d", i+1), http.RedirectHandler(fmt.Sprintf("/%d", i), http.StatusFound))
+	}
+	f, _ := start(t, mux, 5000)
+	base := strings.TrimSuffix(f.URL, "/file")
+	for path, good := range map[string]bool{"/5": true, "/6": false, "/loop": false} {
+		if _, err := quick().Bytes(t.Context(), base+path, 1<<20); (err == nil) != good {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	secure := httptest.NewTLSServer(http.RedirectHandler(base+"/0", http.StatusFound))
+	defer secure.Close()
+	c := quick()
+	c.http.Transport = secure.Client().Transport
+	for _, address := range []string{secure.URL, "file:///etc/passwd", "ftp://127.0.0.1/", "relative", ""} { // from https to http
+		if _, err := c.Bytes(t.Context(), address, 1<<20); err == nil {
+			t.Errorf("%s: no error", address)
+		}
+	}
+}
+
+// raw is a server that answers every request with the same bytes.
+func raw(t *testing.T, answer string) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				conn.Read(make([]byte, 1<<16))
+				conn.Write([]byte(answer))
+			}()
+		}
+	}()
+	return "http://" + l.Addr().String() + "/file"
+}
+
+// TestEscapes: what a server writes where its errors are shown must not reach the terminal as it is.
+func TestEscapes(t *testing.T) {
+	const escape = "\x1b[2J\x1b]0;owned\a\u009b31m"
+	for name, answer := range map[string]string{
+		"status":          "HTTP/1.1 404 gone" + escape + "\r\nContent-Length: 0\r\n\r\n",
+		"busy":            "HTTP/1.1 503 later" + escape + "\r\nContent-Length: 0\r\n\r\n",
+		"code":            "HTTP/1.1 4" + escape + "\r\n\r\n",
+		"version":         "HTTP/" + escape + " 200 OK\r\n\r\n",
+		"no HTTP":         escape + "\r\n\r\n",
+		"header":          "HTTP/1.1 200 OK\r\nbad" + escape + "\r\n\r\n",
+		"length":          "HTTP/1.1 200 OK\r\nContent-Length: " + escape + "\r\n\r\n",
+		"encoding":        "HTTP/1.1 200 OK\r\nTransfer-Encoding: " + escape + "\r\n\r\n",
+		"location":        "HTTP/1.1 302 Found\r\nLocation: http://" + escape + "\r\n\r\n",
+		"chunk":           "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + escape + "\r\n",
+		"range":           "HTTP/1.1 206 Partial\r\nContent-Range: bytes " + escape + "\r\nContent-Length: 5000\r\n\r\n",
+		"endless headers": "HTTP/1.1 200 OK\r\n" + strings.Repeat("X: "+escape+"\r\n", 200_000) + "\r\n",
+	} {
+		f, c := File{URL: raw(t, answer), Bytes: 5000}, quick()
+		shown := ""
+		c.Again = func(_ File, err error) { shown += err.Error() }
+		err := c.To(t.Context(), f, t.TempDir()+"/part")
+		_, inMemory := c.Bytes(t.Context(), f.URL, 1<<20)
+		if shown += fmt.Sprint(err, inMemory); err == nil || strings.ContainsAny(shown, "\x1b\a\u009b") {
+			t.Errorf("%s: shown as %q", name, shown)
+		}
+	}
+}

@@ -94,36 +94,36 @@ func TestWrittenRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if _, err := f.Read("y"); err == nil || !strings.Contains(err.Error(), "the arrays are n, x") {
+	if _, err := f.Read("y"); err == nil {
 		t.Error(err)
 	}
-	if _, err := f.Read("x"); err == nil || !strings.Contains(err.Error(), "more than 1 bytes") {
+	if _, err := f.Read("x"); err == nil {
 		t.Error(err)
 	}
 }
 
 func TestBadFiles(t *testing.T) {
-	for _, c := range []struct{ descr, order, shape, data, want string }{
-		{"<f4", "True", "2, 2", "", "ascontiguousarray"},
-		{"|O", "False", "2,", "", "y.astype(str)"},
-		{"<c8", "False", "2,", "", "entries of type"},
-		{"<f4", "False", "2,", "1234", "end early"},
-		{"<f4", "False", "99999999999, 99999999999", "", "more than"},
-		{"<f4", "False", "x", "", "not understood"},
-		{"<u8", "False", "2,", "\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80", "entry 1 is 9223372036854775808"},
-		{">u8", "False", "1,", "\x80\x00\x00\x00\x00\x00\x00\x00", "entry 0 is 9223372036854775808"},
+	for _, c := range []struct{ descr, order, shape, data string }{
+		{"<f4", "True", "2, 2", "1234123412341234"}, // Fortran's order
+		{"|O", "False", "2,", "12345678"},
+		{"<c8", "False", "2,", "1234567812345678"},
+		{"<f4", "False", "2,", "1234"},
+		{"<f4", "False", "99999999999, 99999999999", ""},
+		{"<f4", "False", "x", ""},
+		{"<u8", "False", "2,", "\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80"}, // above the largest int64
+		{">u8", "False", "1,", "\x80\x00\x00\x00\x00\x00\x00\x00"},
 	} {
 		head := fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': (%s), }\n", c.descr, c.order, c.shape)
-		if _, err := read(t, packed(t, zip.Store, head, c.data)); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s %s (%s): %v; want %q", c.descr, c.order, c.shape, err, c.want)
+		if a, err := read(t, packed(t, zip.Store, head, c.data)); err == nil {
+			t.Errorf("%s %s (%s): read as %v", c.descr, c.order, c.shape, a)
 		}
 	}
 	path := filepath.Join(t.TempDir(), "x.npz")
 	if err := os.WriteFile(path, []byte("hello"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(path, 1); err == nil || !strings.Contains(err.Error(), "not an .npz file") {
-		t.Error(err)
+	if _, err := Open(path, 1); err == nil {
+		t.Error("hello: no error")
 	}
 }
 
@@ -140,7 +140,7 @@ func TestTwice(t *testing.T) {
 	if err := errors.Join(z.Close(), os.WriteFile(path, data.Bytes(), 0o666)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(path, 1<<20); err == nil || !strings.Contains(err.Error(), "x.npy is in it twice") {
+	if _, err := Open(path, 1<<20); err == nil {
 		t.Error(err)
 	}
 }
@@ -158,7 +158,7 @@ func TestBomb(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	_, err = f.Read("x")
 	runtime.ReadMemStats(&after)
-	if err == nil || !strings.Contains(err.Error(), "numpy.savez") || after.TotalAlloc-before.TotalAlloc > 1<<20 {
+	if err == nil || after.TotalAlloc-before.TotalAlloc > 1<<20 {
 		t.Errorf("%d bytes, %v", after.TotalAlloc-before.TotalAlloc, err)
 	}
 }

@@ -1,4 +1,4 @@
-// Package terminal tells whether output goes to a terminal. Progress is shown as a bar there, and as lines elsewhere.
+// Package terminal tells whether output goes to a terminal, and shows progress: as a bar there, and as lines elsewhere.
 package terminal
 
 import (

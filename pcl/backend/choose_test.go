@@ -71,52 +71,37 @@ func TestAutoTakesTheFirstThatWorks(t *testing.T) {
 	}
 }
 
-func TestANamedBackendIsNotReplaced(t *testing.T) {
+// TestNamedBackend: a backend that was asked for by name is not replaced by another, and the notice about a slow one is left out.
+func TestNamedBackend(t *testing.T) {
 	offline := errors.New("offline")
 	_, err := open(context.Background(), Options{Name: XLACPU}, fakeDrivers(nil, offline, nil))
 	if !errors.Is(err, offline) || !strings.Contains(err.Error(), XLACPU) {
 		t.Errorf("error %v does not say that %s is offline", err, XLACPU)
 	}
-}
-
-func TestANamedBackendSaysSo(t *testing.T) {
 	var notice bytes.Buffer
 	b, err := open(context.Background(), Options{Name: Go, Progress: &notice}, fakeDrivers(errors.New("no GPU"), nil, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []Choice{{XLACUDA, false, false, "no GPU"}, {XLACPU, true, false, "not asked for"}, {Go, true, true, "asked for by name"}}
-	if d := cmp.Diff(want, b.Info.Choices); d != "" {
-		t.Error(d)
-	}
-	if notice.Len() > 0 {
-		t.Errorf("notice %q about a backend that was asked for", notice.String())
+	if d := cmp.Diff(want, b.Info.Choices); d != "" || notice.Len() > 0 {
+		t.Errorf("%s, notice %q", d, notice.String())
 	}
 }
 
-func TestAllBackendsFail(t *testing.T) {
+// TestFailures: all reasons are in the error, a panic of the library is one, and a cancelled installation does not fall back.
+func TestFailures(t *testing.T) {
 	a, b, c := errors.New("one"), errors.New("two"), errors.New("three")
 	_, err := open(context.Background(), Options{Name: Auto}, fakeDrivers(a, b, c))
 	if !errors.Is(err, a) || !errors.Is(err, b) || !errors.Is(err, c) {
 		t.Errorf("error %v leaves out a reason", err)
 	}
-}
-
-func TestAPanicOfTheLibraryIsAReason(t *testing.T) {
-	all := fakeDrivers(errors.New("no GPU"), nil, nil)
+	all := fakeDrivers(a, nil, nil)
 	all[1].open = func(context.Context, Options) (*Backend, error) { panic("segment 7") }
-	b, err := open(context.Background(), Options{Name: Auto}, all)
-	if err != nil {
-		t.Fatal(err)
+	if o, err := open(context.Background(), Options{Name: Auto}, all); err != nil || o.Info.Name != Go || !strings.Contains(o.Info.Reason, "segment 7") {
+		t.Errorf("got %+v, %v", o, err)
 	}
-	if b.Info.Name != Go || !strings.Contains(b.Info.Reason, "segment 7") {
-		t.Errorf("got %s because %q", b.Info.Name, b.Info.Reason)
-	}
-}
-
-func TestACancelledInstallationDoesNotFallBack(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	all := fakeDrivers(errors.New("no GPU"), nil, nil)
 	all[1].open = func(context.Context, Options) (*Backend, error) {
 		cancel()
 		return nil, errors.New("download stopped")

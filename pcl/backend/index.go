@@ -13,6 +13,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/download"
 	"github.com/parallelcl/parallelcl/internal/printable"
+	"github.com/parallelcl/parallelcl/internal/terminal"
 )
 
 // Limits on the time and the size of the package index's answers. The longest answers about packages have some megabytes.
@@ -97,7 +98,7 @@ func (r *release) fetch(ctx context.Context, path string, progress io.Writer) er
 	c := download.New()
 	if progress != nil {
 		c.Bar = func(f download.File, have int64) io.WriteCloser {
-			return newBar(progress, f.Bytes-have, "Downloading "+printable.Line(r.Filename))
+			return terminal.Bar(progress, "Downloading "+printable.Line(r.Filename), have, f.Bytes)
 		}
 		c.Again = func(_ download.File, err error) { fmt.Fprintf(progress, "%v: trying again\n", err) }
 	}

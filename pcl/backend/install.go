@@ -9,13 +9,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"time"
-
-	"github.com/gofrs/flock"
 
 	"github.com/parallelcl/parallelcl/internal/archive"
 	"github.com/parallelcl/parallelcl/internal/disk"
-	"github.com/parallelcl/parallelcl/internal/download"
+	"github.com/parallelcl/parallelcl/internal/filelock"
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
@@ -96,7 +93,7 @@ func unpackWheels(ctx context.Context, dir string, wheels []*release, bytes int6
 			return err
 		}
 		err := archive.Unpack(ctx, part, archive.Zip, keep, partial, wheelLimits)
-		download.Forget(part)
+		os.Remove(part)
 		if err != nil {
 			return fmt.Errorf("unpack %s: %w", printable.Line(r.Filename), err)
 		}
@@ -111,7 +108,6 @@ func unpackWheels(ctx context.Context, dir string, wheels []*release, bytes int6
 }
 
 // lockPlugins takes the lock of the folder of plugins, creating it, and returns the function that gives it back.
-// The operating system frees the lock of a process that dies: a stale lock file is harmless.
 func lockPlugins(ctx context.Context, o Options) (func(), error) {
 	if o.CacheDir == "" {
 		return nil, errNoCacheDir
@@ -120,16 +116,9 @@ func lockPlugins(ctx context.Context, o Options) (func(), error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("cannot install a plugin: %w", err)
 	}
-	lock := flock.New(filepath.Join(dir, ".lock"))
-	got, err := lock.TryLock()
-	if err == nil && !got {
+	return filelock.Wait(ctx, filepath.Join(dir, ".lock"), func() {
 		if o.Progress != nil {
 			fmt.Fprintln(o.Progress, "Waiting for another process that installs a plugin...")
 		}
-		_, err = lock.TryLockContext(ctx, 100*time.Millisecond)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("cannot lock %s: %w", lock.Path(), err)
-	}
-	return func() { lock.Unlock() }, nil
+	})
 }

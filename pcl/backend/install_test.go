@@ -59,15 +59,20 @@ func flipped(data []byte) []byte {
 	return data
 }
 
+// clean checks that the folder of plugins holds an installed plugin and nothing else.
+func clean(t *testing.T, dir string) {
+	t.Helper()
+	if got := entries(t, dir); got != ".lock tiny-cpu-1.2.3 tiny.so" {
+		t.Errorf("left behind: %s", got)
+	}
+}
+
 // entries lists the names in the folder of plugins and its folders.
 func entries(t *testing.T, dir string) string {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join(pluginDir(dir), "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	inner, err := filepath.Glob(filepath.Join(pluginDir(dir), "*", "*"))
-	if err != nil {
+	inner, err2 := filepath.Glob(filepath.Join(pluginDir(dir), "*", "*"))
+	if err := errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
 	var names []string
@@ -77,107 +82,121 @@ func entries(t *testing.T, dir string) string {
 	return strings.Join(names, " ")
 }
 
+// TestInstall: whatever a killed installation or a bad disk left, the plugin is installed, and once.
 func TestInstall(t *testing.T) {
-	x, p, dir := fakeInstall(t)
-	var progress bytes.Buffer
-	file, err := p.installed(context.Background(), Options{CacheDir: dir, Progress: &progress})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := filepath.Join(dir, "plugins", "tiny-cpu-1.2.3", "tiny.so"); file != want {
-		t.Errorf("installed %s, want %s", file, want)
-	}
-	if !strings.Contains(progress.String(), "Downloading tiny-cpu") {
-		t.Errorf("progress %q", progress.String())
-	}
-	mustInstall(t, p, dir)
-	if n := x.downloads.Load(); n != 1 {
-		t.Errorf("%d downloads, want 1", n)
-	}
-	if got := entries(t, dir); got != ".lock tiny-cpu-1.2.3 tiny.so" {
-		t.Errorf("left behind: %s", got)
-	}
-}
-
-func TestInstallRecovers(t *testing.T) {
-	for name, spoil := range map[string]func(p plugin, dir string) error{
-		"half a plugin": func(p plugin, dir string) error {
-			return os.WriteFile(p.path(dir), fakeContent[:100], 0o644)
-		},
-		"a flipped bit": func(p plugin, dir string) error {
-			return os.WriteFile(p.path(dir), flipped(fakeContent), 0o644)
-		},
-		"stale lock file": func(p plugin, dir string) error {
-			return os.WriteFile(filepath.Join(pluginDir(dir), ".lock"), []byte("12345"), 0o600)
-		},
-		"half unpacked": func(p plugin, dir string) error {
-			return os.MkdirAll(filepath.Join(filepath.Dir(p.path(dir))+".partial", p.File), 0o700)
-		},
-		"half a wheel": func(p plugin, dir string) error {
-			return os.WriteFile(filepath.Dir(p.path(dir))+".whl", []byte("PK"), 0o644)
-		},
-		"half of another wheel": func(p plugin, dir string) error {
-			return os.WriteFile(filepath.Dir(p.path(dir))+".whl", []byte("other"), 0o644)
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, p, dir := fakeInstall(t)
-			if err := os.MkdirAll(filepath.Dir(p.path(dir)), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := spoil(p, dir); err != nil {
-				t.Fatal(err)
-			}
-			mustInstall(t, p, dir)
-			if got := entries(t, dir); got != ".lock tiny-cpu-1.2.3 tiny.so" {
-				t.Errorf("left behind: %s", got)
-			}
-		})
-	}
-}
-
-// A whole wheel that a killed installation left is not downloaded again.
-func TestInstallUsesAWholeWheel(t *testing.T) {
-	x, p, dir := fakeInstall(t)
-	os.MkdirAll(filepath.Dir(p.path(dir)), 0o755)
-	if err := os.WriteFile(filepath.Dir(p.path(dir))+".whl", x.wheels["tiny-cpu"], 0o644); err != nil {
-		t.Fatal(err)
-	}
-	mustInstall(t, p, dir)
-	if n := x.downloads.Load(); n != 0 {
-		t.Errorf("%d downloads, want none", n)
-	}
-}
-
-func TestInstallRefusesWhatIsWrong(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(x *fakeIndex, p *plugin)
-		want   string
+		spoil     func(x *fakeIndex, p plugin, dir string) error
+		downloads int32
 	}{
-		"another wheel in the index": {func(x *fakeIndex, p *plugin) { p.SHA256 = strings.Repeat("0", 64) }, "refused"},
-		"another file in the wheel":  {func(x *fakeIndex, p *plugin) { p.FileSHA256 = strings.Repeat("0", 64) }, "SHA-256"},
-		"unknown package":            {func(x *fakeIndex, p *plugin) { p.Package = "none" }, "package index"},
-		"unknown version":            {func(x *fakeIndex, p *plugin) { p.Version = "9" }, "package index: tiny-cpu 9"},
-		"changed on the way": {func(x *fakeIndex, p *plugin) {
+		"nothing there": {func(*fakeIndex, plugin, string) error { return nil }, 1},
+		"half a plugin": {func(_ *fakeIndex, p plugin, dir string) error {
+			return os.WriteFile(p.path(dir), fakeContent[:100], 0o644)
+		}, 1},
+		"a flipped bit": {func(_ *fakeIndex, p plugin, dir string) error {
+			return os.WriteFile(p.path(dir), flipped(fakeContent), 0o644)
+		}, 1},
+		"stale lock file": {func(_ *fakeIndex, p plugin, dir string) error {
+			return os.WriteFile(filepath.Join(pluginDir(dir), ".lock"), []byte("12345"), 0o600)
+		}, 1},
+		"half unpacked": {func(_ *fakeIndex, p plugin, dir string) error {
+			return os.MkdirAll(filepath.Join(filepath.Dir(p.path(dir))+".partial", p.File), 0o700)
+		}, 1},
+		"half a wheel": {func(x *fakeIndex, p plugin, dir string) error {
+			return os.WriteFile(filepath.Dir(p.path(dir))+".whl", x.wheels["tiny-cpu"][:20], 0o644)
+		}, 1},
+		"half of another wheel": {func(_ *fakeIndex, p plugin, dir string) error {
+			return os.WriteFile(filepath.Dir(p.path(dir))+".whl", []byte("other"), 0o644)
+		}, 1},
+		"a whole wheel": {func(x *fakeIndex, p plugin, dir string) error {
+			return os.WriteFile(filepath.Dir(p.path(dir))+".whl", x.wheels["tiny-cpu"], 0o644)
+		}, 0},
+		"a connection that breaks": {func(x *fakeIndex, _ plugin, _ string) error {
 			x.onDownload(func(w http.ResponseWriter, data []byte) {
-				w.Write(append([]byte("X"), data[1:]...))
+				w.Header().Set("Content-Length", strconv.Itoa(len(data)))
+				w.Write(data[:len(data)*min(10, int(x.downloads.Load())-1)/10])
+				if x.downloads.Load() > 1 {
+					w.Write(data[len(data)/10:])
+				}
 			})
-		}, "SHA-256"},
-		"not found": {func(x *fakeIndex, p *plugin) {
-			x.onDownload(func(w http.ResponseWriter, data []byte) { w.WriteHeader(http.StatusNotFound) })
-		}, "404"},
+			return nil
+		}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			x, p, dir := fakeInstall(t)
-			c.change(x, &p)
-			_, err := p.installed(context.Background(), Options{CacheDir: dir})
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Fatalf("error %v does not say %q", err, c.want)
+			if err := os.MkdirAll(filepath.Dir(p.path(dir)), 0o755); err != nil {
+				t.Fatal(err)
 			}
-			if got := entries(t, dir); got != ".lock" {
-				t.Errorf("left behind: %s", got)
+			if err := c.spoil(x, p, dir); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				if file := mustInstall(t, p, dir); file != filepath.Join(dir, "plugins", "tiny-cpu-1.2.3", "tiny.so") {
+					t.Errorf("installed %s", file)
+				}
+			}
+			if n := x.downloads.Load(); n != c.downloads {
+				t.Errorf("%d downloads, want %d", n, c.downloads)
+			}
+			clean(t, dir)
+		})
+	}
+}
+
+// TestInstallRefuses: what is not what was asked for is not installed, nor what never ends.
+func TestInstallRefuses(t *testing.T) {
+	serve := func(f func(w http.ResponseWriter, data []byte)) func(x *fakeIndex, p *plugin) {
+		return func(x *fakeIndex, _ *plugin) { x.onDownload(f) }
+	}
+	for name, change := range map[string]func(x *fakeIndex, p *plugin){
+		"another wheel in the index": func(_ *fakeIndex, p *plugin) { p.SHA256 = strings.Repeat("0", 64) },
+		"another file in the wheel":  func(_ *fakeIndex, p *plugin) { p.FileSHA256 = strings.Repeat("0", 64) },
+		"unknown package":            func(_ *fakeIndex, p *plugin) { p.Package = "none" },
+		"unknown version":            func(_ *fakeIndex, p *plugin) { p.Version = "9" },
+		"changed on the way":         serve(func(w http.ResponseWriter, data []byte) { w.Write(append([]byte("X"), data[1:]...)) }),
+		"not found":                  serve(func(w http.ResponseWriter, data []byte) { w.WriteHeader(http.StatusNotFound) }),
+		"an endless wheel":           serve(endless),
+		"an endless index": func(x *fakeIndex, _ *plugin) {
+			x.answer = func(w http.ResponseWriter) bool {
+				endless(w, append([]byte(`{"info":{"summary":"`), make([]byte, 1<<16)...))
+				return true
+			}
+		},
+		"offline": func(x *fakeIndex, _ *plugin) { x.Close() },
+		"no room": func(_ *fakeIndex, p *plugin) { p.Bytes = math.MaxInt64 / 2 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			x, p, dir := fakeInstall(t)
+			if name == "no room" && disk.Room(dir, math.MaxInt64) == nil {
+				t.Skip("this system does not tell how much room there is")
+			}
+			change(x, &p)
+			if _, err := p.installed(t.Context(), Options{CacheDir: dir}); err == nil {
+				t.Fatal("no error")
+			}
+			if left := strings.TrimSuffix(entries(t, dir), " tiny-cpu-1.2.3.whl"); left != ".lock" { // from which the next goes on
+				t.Errorf("left behind: %s", left)
 			}
 		})
+	}
+	_, p, dir := fakeInstall(t)
+	if _, err := p.installed(t.Context(), Options{}); !errors.Is(err, errNoCacheDir) {
+		t.Errorf("no folder: error is %v", err)
+	}
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.installed(t.Context(), Options{CacheDir: file}); err == nil || !strings.Contains(err.Error(), file) {
+		t.Errorf("a file in the folder's place: error is %v", err)
+	}
+}
+
+func endless(w http.ResponseWriter, data []byte) {
+	w.(http.Flusher).Flush()
+	for {
+		if _, err := w.Write(data); err != nil {
+			return
+		}
 	}
 }
 
@@ -193,12 +212,12 @@ func TestDamagedPlugin(t *testing.T) {
 	}
 	var notice bytes.Buffer
 	x.answer = func(w http.ResponseWriter) bool { w.WriteHeader(http.StatusNotFound); return true }
-	if _, err := p.installed(t.Context(), Options{CacheDir: dir, Progress: &notice}); err == nil || !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), "404 Not Found") {
+	if _, err := p.installed(t.Context(), Options{CacheDir: dir, Progress: &notice}); err == nil {
 		t.Errorf("offline: error %v", err)
 	}
 	x.answer = nil
 	got, err := p.installed(t.Context(), Options{CacheDir: dir, Progress: &notice})
-	if err != nil || got != file || strings.Count(notice.String(), file+" is damaged: installing it again.\n") != 2 {
+	if err != nil || got != file || strings.Count(notice.String(), file) != 2 {
 		t.Errorf("installed again: %s, %v, said %q", got, err, notice.String())
 	}
 	mustInstall(t, p, dir)
@@ -227,34 +246,6 @@ func TestFileSHA256(t *testing.T) {
 	}
 }
 
-// Nothing is downloaded where the plugin would not fit.
-func TestInstallWithoutRoom(t *testing.T) {
-	if disk.Room(t.TempDir(), math.MaxInt64) == nil {
-		t.Skip("this system does not tell how much room there is")
-	}
-	x, p, dir := fakeInstall(t)
-	p.Bytes = math.MaxInt64 / 2
-	if _, err := p.installed(t.Context(), Options{CacheDir: dir}); !errors.Is(err, disk.ErrFull) || x.downloads.Load() != 0 {
-		t.Errorf("error %v after %d downloads", err, x.downloads.Load())
-	}
-}
-
-func TestInstallTriesAgain(t *testing.T) {
-	x, p, dir := fakeInstall(t)
-	x.onDownload(func(w http.ResponseWriter, data []byte) {
-		if x.downloads.Load() > 1 {
-			w.Write(data)
-			return
-		}
-		w.Header().Set("Content-Length", strconv.Itoa(len(data))) // the connection breaks before
-		w.Write(data[:10])
-	})
-	mustInstall(t, p, dir)
-	if n := x.downloads.Load(); n != 2 {
-		t.Errorf("%d downloads, want 2", n)
-	}
-}
-
 // arrives waits until a file has a beginning.
 func arrives(t *testing.T, file string) {
 	t.Helper()
@@ -279,26 +270,16 @@ func TestInstallStopsWithItsContext(t *testing.T) {
 	if _, err := p.installed(ctx, Options{CacheDir: dir}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want context.Canceled", err)
 	}
-	if got := entries(t, dir); got != ".lock tiny-cpu-1.2.3.whl" { // from which the next one goes on
-		t.Errorf("left behind: %s", got)
-	}
-}
-
-func TestInstallWithoutNetworkOrFolder(t *testing.T) {
-	x, p, dir := fakeInstall(t)
-	x.Close()
-	if _, err := p.installed(context.Background(), Options{CacheDir: dir}); err == nil || !strings.Contains(err.Error(), "package index") {
-		t.Errorf("offline: error is %v", err)
-	}
-	if _, err := p.installed(context.Background(), Options{CacheDir: ""}); !errors.Is(err, errNoCacheDir) {
-		t.Errorf("no folder: error is %v", err)
-	}
-	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
+	unlock, err := lockPlugins(t.Context(), Options{CacheDir: dir})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.installed(context.Background(), Options{CacheDir: file}); err == nil || !strings.Contains(err.Error(), file) {
-		t.Errorf("a file in the folder's place: error is %v", err)
+	defer unlock()
+	ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	var notice bytes.Buffer
+	if _, err := lockPlugins(ctx, Options{CacheDir: dir, Progress: &notice}); !errors.Is(err, context.DeadlineExceeded) || notice.Len() == 0 {
+		t.Errorf("while another has the lock: error %v, notice %q", err, notice.String())
 	}
 }
 
@@ -379,25 +360,5 @@ func TestInstallAfterAKilledOne(t *testing.T) {
 		t.Fatalf("the killed process left nothing to recover from: %s", got)
 	}
 	mustInstall(t, p, dir)
-	if got := entries(t, dir); got != ".lock tiny-cpu-1.2.3 tiny.so" {
-		t.Errorf("left behind: %s", got)
-	}
-}
-
-func TestWaitingForTheLockStopsWithItsContext(t *testing.T) {
-	dir := t.TempDir()
-	unlock, err := lockPlugins(context.Background(), Options{CacheDir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
-	defer cancel()
-	var notice bytes.Buffer
-	if _, err := lockPlugins(ctx, Options{CacheDir: dir, Progress: &notice}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("error %v, want a deadline", err)
-	}
-	if !strings.Contains(notice.String(), "another process") {
-		t.Errorf("notice %q does not say what is waited for", notice.String())
-	}
+	clean(t, dir)
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// ArraysDir is the name of the folder, in that of a run, which RunOptions.RecordArrays fills. It holds model.json,
+// arraysDir is the name of the folder, in that of a run, which RunOptions.RecordArrays fills. It holds model.json,
 // init.npz with the starting parameters, and for each step one step-NNNNNN.npz with the inputs and the results.
 // Another implementation can use them to compute the same steps.
-const ArraysDir = "arrays"
+const arraysDir = "arrays"
 
 // arraysModel is the content of model.json, which describes the arrays.
 type arraysModel struct {
@@ -37,7 +37,7 @@ func (r *runner) beginArrays() error {
 	if r.options.RecordArrays == 0 {
 		return nil
 	}
-	dir := filepath.Join(r.folder.work, ArraysDir)
+	dir := filepath.Join(r.folder.work, arraysDir)
 	o := r.learner.Options()
 	layout := o.Model.Layout()
 	about, err := json.MarshalIndent(arraysModel{
@@ -79,7 +79,7 @@ func (r *runner) trace(t *pcl.Trace) error {
 		ids, x, targets = append(ids, int32(id)), append(x, t.X[i]...), append(targets, t.Targets[i]...)
 	}
 	o, k := r.learner.Options(), len(ids)
-	path := filepath.Join(r.folder.work, ArraysDir, stepFile(t.Step))
+	path := filepath.Join(r.folder.work, arraysDir, stepFile(t.Step))
 	arrays := map[string]npz.Array{
 		"ids": {Shape: []int{k}, Data: ids}, "losses": {Shape: []int{k}, Data: t.Losses},
 		"weights": {Shape: []int{k}, Data: t.Weights},

@@ -57,16 +57,16 @@ func (c Config) network(d *datasets.Dataset, outputs int) (model.Model, error) {
 	if d.Vector > 0 {
 		sizes.Height, sizes.Width, sizes.Channels = 1, d.Vector, 1
 	}
-	m, err := model.New(c.ModelName(), sizes)
+	m, err := model.New(c.modelName(), sizes)
 	if err == nil && c.Precision == "bfloat16" {
 		m = model.BFloat16(m)
 	}
 	return m, err
 }
 
-// Outputs returns the number of classifier outputs that a scenario on a data set needs. In class-incremental mode
+// outputs returns the number of classifier outputs that a scenario on a data set needs. In class-incremental mode
 // this is the number of classes of the data set, otherwise the sum of the numbers of classes of the tasks.
-func Outputs(s *scenario.Scenario, set *datasets.Dataset) int {
+func outputs(s *scenario.Scenario, set *datasets.Dataset) int {
 	if s.Increment == scenario.ClassIncremental {
 		return len(set.Classes)
 	}

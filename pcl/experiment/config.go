@@ -9,64 +9,53 @@ import (
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/optim"
+	"github.com/parallelcl/parallelcl/pcl/params"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // Config describes one experiment: everything that its result depends on, and nothing else. Two runs with equal
 // Configs, on the same backend and machine, give exactly the same result, bit by bit; on a GPU, where XLA chooses its kernels
-// by their time, that is not promised. People write a Config as TOML; result files hold it as JSON.
+// by their time, that is not promised. People write a Config as TOML, with the names in its tags (docs/config.md), which are
+// also those of flags; result files hold it as JSON. The defaults of a data set are in [DefaultConfig].
 type Config struct {
-	Method string         `json:"method" toml:"method"`
-	Params map[string]any `json:"params,omitempty" toml:"params"`
+	Method string         `json:"method" param:"method,required" default:"emgd" doc:"rule, and rehearsal; pcl methods lists them"`
+	Params map[string]any `json:"params,omitempty" param:"params" doc:"parameters of the method; pcl methods NAME lists them"`
 
-	Dataset string `json:"dataset" toml:"dataset"`
-	// DataSHA256 is the checksum of the files, if Dataset is files of your own (docs/data.md), or a part of the official
-	// files of a set of the catalogue; see [Config.OnData].
-	DataSHA256 string `json:"data_sha256,omitempty" toml:"data_sha256"`
-	// TrainPerClass and TestPerClass are the largest numbers of training and of test samples of each class; 0 takes all.
-	TrainPerClass int                `json:"train_per_class,omitempty" toml:"train_per_class"`
-	TestPerClass  int                `json:"test_per_class,omitempty" toml:"test_per_class"`
-	Increment     scenario.Increment `json:"increment" toml:"increment"`
-	Kind          scenario.Kind      `json:"kind" toml:"kind"`
-	Tasks         int                `json:"tasks" toml:"tasks"`
-	MinClasses    int                `json:"min_classes" toml:"min_classes"`
-	MaxClasses    int                `json:"max_classes" toml:"max_classes"`
-	// Overlap is the number of classes that each task has in common with the one before it. Their training images are
-	// divided between the tasks or, with Duplicate, given to both (docs/protocol.md §1.6).
-	Overlap   int  `json:"overlap,omitempty" toml:"overlap"`
-	Duplicate bool `json:"duplicate,omitempty" toml:"duplicate"`
-	Epochs    int  `json:"epochs" toml:"epochs"`
-	// Scenario, if set, is a published scenario to be used instead of one drawn from the values above and the two
-	// seeds below. In TOML, scenario = "FILE" names its JSON file, relative to the TOML file.
-	Scenario *scenario.Scenario `json:"scenario,omitempty" toml:"-"`
-	LabelSet uint64             `json:"labelset" toml:"labelset"` // seed of the label sets
-	Timeline uint64             `json:"timeline" toml:"timeline"` // seed of the timeline
-	Seed     uint64             `json:"seed" toml:"seed"`         // of the run
+	Dataset       string             `json:"dataset" param:"dataset,required" default:"glyphs" flag:"dataset" doc:"image set; pcl data list has them all; files of your own: folder:PATH, npz:PATH, safetensors:PATH or csv:PATH (docs/data.md)"`
+	DataSHA256    string             `json:"data_sha256,omitempty" param:"data_sha256" doc:"checksum of your own files, or of a part of a set, written by the program"` // see [Config.OnData]
+	TrainPerClass int                `json:"train_per_class,omitempty" param:"train_per_class" default:"0" range:"whole [0,2147483647]" doc:"largest number of training samples of each class; 0 takes all"`
+	TestPerClass  int                `json:"test_per_class,omitempty" param:"test_per_class" default:"0" range:"whole [0,2147483647]" doc:"largest number of test samples of each class; 0 takes all"`
+	Increment     scenario.Increment `json:"increment" param:"increment,required" default:"task" choices:"task,class" doc:"whether predictions choose among the classes of the sample's task, or among all"`
+	Kind          scenario.Kind      `json:"kind" param:"kind,required" default:"parallel" choices:"parallel,serial,all_at_once" doc:"how the tasks follow one another"`
+	Tasks         int                `json:"tasks" param:"tasks,required" default:"5" range:"whole [1,65536]" flag:"tasks" doc:"number of tasks"`
+	MinClasses    int                `json:"min_classes" param:"min_classes,required" default:"3" range:"whole [1,inf)" doc:"fewest classes of a task"`
+	MaxClasses    int                `json:"max_classes" param:"max_classes,required" default:"15" range:"whole [1,inf)" doc:"most classes of a task"`
+	Overlap       int                `json:"overlap,omitempty" param:"overlap" default:"0" range:"whole [0,inf)" doc:"classes that each task has in common with the one before it; needs min_classes = max_classes (docs/protocol.md §1.6)"`
+	Duplicate     bool               `json:"duplicate,omitempty" param:"duplicate" default:"false" doc:"give the images of such classes to both tasks, instead of dividing them"`
+	Epochs        int                `json:"epochs" param:"epochs,required" default:"1" range:"whole [1,1048576]" flag:"epochs" doc:"passes over each stream"`
+	// Scenario, if set, is a published scenario to be used instead of one drawn from the values above and the two seeds below.
+	Scenario     *scenario.Scenario `json:"scenario,omitempty"`
+	ScenarioFile string             `json:"-" param:"scenario" doc:"file with a scenario to play, instead of the keys from kind to duplicate and the next two (docs/data.md §5)"`
+	LabelSet     uint64             `json:"labelset" param:"labelset,required" default:"0" flag:"labelset" doc:"seed of the label sets"`
+	Timeline     uint64             `json:"timeline" param:"timeline,required" default:"0" flag:"timeline" doc:"seed of the timeline"`
+	Seed         uint64             `json:"seed" param:"seed,required" default:"1234" doc:"seed of the run"`
 
-	// Model is "mlp", for which empty stands too, "linear", "resnet18", or the name of a network that was registered
-	// ([model.Register]). An MLP has the hidden layers Hidden, and the linear classifier none. A ResNet has Base
-	// channels in its stem (0 stands for 64); Release selects the variant of the code that the paper's authors released
-	// (docs/protocol.md §2.2). Other networks take from these what they like.
-	Model   string `json:"model,omitempty" toml:"model"`
-	Hidden  []int  `json:"hidden,omitempty" toml:"hidden"` // widths of the MLP's hidden layers
-	Base    int    `json:"width,omitempty" toml:"width"`
-	Release bool   `json:"release,omitempty" toml:"release"`
-	// Init is the SHA-256 of a file with a trained network whose parameters before the classifier the run begins with
-	// ([Config.UseWeights]). In TOML, init = "FILE" names the file, relative to the TOML file.
-	Init     string `json:"init,omitempty" toml:"-"`
-	InitFile string `json:"-" toml:"-"` // the file
-	// Precision of the model's products: "float32", for which empty stands too, or "bfloat16" ([model.BFloat16]).
-	Precision string `json:"precision,omitempty" toml:"precision"`
+	// Networks other than those named here take from the sizes what they like ([model.Register]).
+	Model     string `json:"model,omitempty" param:"model" default:"mlp" flag:"model" doc:"the network: mlp, linear, resnet18, or one that the program has registered (docs/own.md)"`
+	Hidden    []int  `json:"hidden,omitempty" param:"hidden,required" default:"128,64" range:"whole [1,65536]" doc:"widths of the MLP's hidden layers"`
+	Base      int    `json:"width,omitempty" param:"width" default:"0" range:"whole [0,4096]" flag:"width" doc:"channels of the ResNet's stem; 0 stands for 64"`
+	Release   bool   `json:"release,omitempty" param:"release" default:"false" doc:"use the ResNet of the released code, with biases and one more ReLU in each block (docs/protocol.md §2.2)"`
+	Init      string `json:"init,omitempty"` // SHA-256 of InitFile, see [Config.UseWeights]
+	InitFile  string `json:"-" param:"init" doc:"safetensors file of a trained network to begin with, without its classifier (docs/weights.md)"`
+	Precision string `json:"precision,omitempty" param:"precision" default:"float32" choices:"float32,bfloat16" doc:"precision of the model's products"`
 
-	Shared    pcl.SharedParams `json:"shared" toml:"shared"` // which parameters are shared
-	Batch     int              `json:"batch" toml:"batch"`
-	Optimizer optim.Config     `json:"optimizer" toml:"optimizer"`
-	Memory    memory.Config    `json:"memory" toml:"memory"`
-	// Edit turns memory editing on. ExtraUpdate is the control experiment for it: a second update in each step.
-	Edit        pcl.Edit `json:"edit,omitzero" toml:"edit"`
-	ExtraUpdate bool     `json:"extra_update,omitempty" toml:"extra_update"`
-	// EvalEvery is the number of steps between evaluations; 0 evaluates only when a task ends, which is always done.
-	EvalEvery int `json:"eval_every,omitempty" toml:"eval_every"`
+	Shared      pcl.SharedParams `json:"shared" param:"shared,required" default:"shared" choices:"shared,backbone,all" doc:"which parameters are columns of J (docs/method.md §1.3)"`
+	Batch       int              `json:"batch" param:"batch,required" default:"128" range:"whole [1,65536]" flag:"batch" doc:"batch size of each stream"`
+	Optimizer   optim.Config     `json:"optimizer" param:"optimizer"`
+	Memory      memory.Config    `json:"memory" param:"memory"`
+	Edit        pcl.Edit         `json:"edit,omitzero" param:"edit"`
+	ExtraUpdate bool             `json:"extra_update,omitempty" param:"extra_update" default:"false" doc:"make a second update in each step with the same weights, as the control experiment for editing (docs/method.md §3.4)"`
+	EvalEvery   int              `json:"eval_every,omitempty" param:"eval_every" default:"0" range:"whole [0,2147483647]" doc:"steps between evaluations; 0 evaluates only when a task ends, which is always done"`
 }
 
 // DefaultConfig returns the recommended method with the benchmark's settings for a data set (docs/protocol.md §1.1). CIFAR and Tiny-ImageNet
@@ -74,14 +63,7 @@ type Config struct {
 // be files of your own such as "folder:photos", they follow from the number of classes and the size of the samples
 // (docs/data.md); for that it looks at the files.
 func DefaultConfig(dataset string) Config {
-	c := Config{
-		Method: "emgd", Dataset: dataset,
-		Increment: scenario.TaskIncremental, Kind: scenario.Parallel,
-		Tasks: 5, MinClasses: 3, MaxClasses: 15, Epochs: 1, Seed: 1234,
-		Hidden: []int{128, 64}, Shared: pcl.Shared, Batch: 128,
-		Optimizer: optim.Config{Name: "adam", LR: 0.003},
-		Memory:    memory.Config{Policy: memory.PerClass, Budget: 5},
-	}
+	c := params.Begun(Config{Dataset: dataset})
 	switch dataset {
 	case "mnist", "mnist-test80", "cifar-10":
 		c.MinClasses, c.MaxClasses = 1, 3
@@ -104,11 +86,11 @@ func DefaultConfig(dataset string) Config {
 	return c
 }
 
-// SetModel changes the kind of network. The sizes are then the defaults of that kind.
-func (c *Config) SetModel(name string) {
+// setModel changes the kind of network. The sizes are then the defaults of that kind.
+func (c *Config) setModel(name string) {
 	c.Model, c.Hidden, c.Base, c.Release = name, nil, 0, false
-	if c.ModelName() == "mlp" {
-		c.Hidden = []int{128, 64}
+	if c.modelName() == "mlp" {
+		c.Hidden = params.Begun(Config{}).Hidden
 	}
 }
 
@@ -116,7 +98,13 @@ func (c *Config) SetModel(name string) {
 // the data set. Fields that only say how label sets are drawn become those of the [DefaultConfig].
 func (c *Config) Play(s *scenario.Scenario) {
 	plain := DefaultConfig(c.Dataset)
-	c.MinClasses, c.MaxClasses, c.Overlap, c.Duplicate = plain.MinClasses, plain.MaxClasses, plain.Overlap, plain.Duplicate
+	c.MinClasses, c.MaxClasses = plain.MinClasses, plain.MaxClasses
+	c.follow(s)
+}
+
+// follow sets the fields that a scenario determines.
+func (c *Config) follow(s *scenario.Scenario) {
+	c.Overlap, c.Duplicate = 0, false
 	c.Scenario, c.Tasks, c.LabelSet, c.Timeline = s, len(s.Tasks), s.LabelSet, s.Timeline
 	c.Increment, c.Kind = cmp.Or(s.Increment, c.Increment), cmp.Or(s.Kind, c.Kind)
 	c.Batch, c.Epochs = cmp.Or(s.Batch, c.Batch), cmp.Or(s.Epochs, c.Epochs)
@@ -133,8 +121,8 @@ func (c Config) WithIncrement(increment scenario.Increment) Config {
 	return c
 }
 
-// ModelName returns the name of the network: Model, or "mlp" where that is empty.
-func (c Config) ModelName() string { return cmp.Or(c.Model, "mlp") }
+// modelName returns the name of the network: Model, or "mlp" where that is empty.
+func (c Config) modelName() string { return cmp.Or(c.Model, "mlp") }
 
 // MarshalJSON leaves out a model and a precision that are those of the default, so that they give a run no other ID.
 func (c Config) MarshalJSON() ([]byte, error) {

@@ -3,6 +3,7 @@ package experiment
 import (
 	"encoding/json"
 	"errors"
+	"flag"
 	"math"
 	"os"
 	"path/filepath"
@@ -12,28 +13,29 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/BurntSushi/toml"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/parallelcl/parallelcl/pcl"
-	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/params"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 var benchmarkSets = []string{"glyphs", "emnist-byclass", "emnist-byclass-test80", "mnist", "mnist-test80", "cifar-10", "cifar-100", "tiny-imagenet", "tiny-imagenet-32", "own"}
 
-func parse(text string) (Config, error) { return ParseConfig([]byte(text), "testdata") }
+func parse(text string) (Config, error) { return parseIn("testdata", text) }
+
+// parseIn is what the text of a file in a folder configures, if that is a run.
+func parseIn(dir, text string) (c Config, err error) {
+	l, err := ParseLayer([]byte(text), dir)
+	if err == nil {
+		c, err = NewConfig(l)
+	}
+	return c, errors.Join(err, wrong(c))
+}
 
 func TestDefaults(t *testing.T) {
 	for _, name := range benchmarkSets {
 		c := DefaultConfig(name)
-		if err := wrong(c); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		if _, err := method.New(c.Method, c.Params); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
 		parsed, err := parse(`dataset = "` + name + `"`)
 		if diff := cmp.Diff(c, parsed); err != nil || diff != "" {
 			t.Errorf("a file that names %s only: %v\n%s", name, err, diff)
@@ -68,80 +70,71 @@ memory = { policy = "fixed_total", budget = 300 }
 	}
 }
 
-func TestUnknownKeys(t *testing.T) {
-	for key, text := range map[string]string{
-		"learning_rate": "learning_rate = 0.1", "Optimiser": "Optimiser = {}", "optimizer.rate": "[optimizer]\nrate = 1", "memory.size": "memory = { size = 3 }",
-	} {
-		if _, err := parse(text); err == nil || !strings.Contains(err.Error(), `"`+key+`"`) {
-			t.Errorf("%s: error %v, want one that names the key", text, err)
-		}
-	}
-	for _, text := range []string{"seed = -1", "timeline = -1", "labelset = -1", "batch =", `batch = "many"`, "batch = 1.5", "batch = 1\nbatch = 2"} {
-		if _, err := parse(text); err == nil {
-			t.Errorf("%s: no error", text)
-		}
-	}
+// TestBadFiles: an error names the file and the key.
+func TestBadFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "my.toml")
-	if err := os.WriteFile(path, []byte("bacth = 1"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := LoadConfig(path); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "bacth") {
-		t.Errorf("error %v, want one that names file and key", err)
+	for text, key := range map[string]string{
+		"learning_rate = 0.1": "learning_rate", "Optimiser = {}": "Optimiser", "[optimizer]\nrate = 1": "optimizer.rate", "edit.etta = 1": "max_drift",
+		"memory = { size = 3 }": "budget", "seed = -1": "seed", "labelset = -1": "labelset", "batch =": "", "batch = \"many\"": "batch", "batch = 1.5": "batch",
+		"batch = 1\nbatch = 2": "batch", "hidden = [0]": "hidden", "optimizer.schedule.kind = \"spiral\"": "spiral", "edit.aim = \"up\"": "aim",
+		"model = \"\"": "model", "params = 3": "params",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		l, err := ReadLayer(path)
+		if err == nil {
+			_, err = NewConfig(l)
+		}
+		if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), key) {
+			t.Errorf("%s: error %v, want one that names file and key", text, err)
+		}
 	}
 }
 
-func TestValidateConfig(t *testing.T) {
-	for want, change := range map[string]func(c *Config){
-		`increment "both"`:               func(c *Config) { c.Increment = "both" },
-		"batch 0":                        func(c *Config) { c.Batch = 0 },
-		"keeps none":                     func(c *Config) { c.Edit.Eta, c.Memory.Budget = 0.01, 0 },
-		"Init, its checksum":             func(c *Config) { c.InitFile = "net.safetensors" },
-		"β₁=NaN":                         func(c *Config) { c.Optimizer.Beta1 = math.NaN() },
-		"β₂=NaN":                         func(c *Config) { c.Optimizer.Beta2 = math.NaN() },
-		"ε=NaN":                          func(c *Config) { c.Optimizer.Epsilon = math.NaN() },
-		"ε=+Inf":                         func(c *Config) { c.Optimizer.Epsilon = math.Inf(1) },
-		"parameter weights":              func(c *Config) { c.Params = map[string]any{"weights": []any{math.NaN()}} },
-		"batch 65537":                    func(c *Config) { c.Batch = 65537 },
-		"epochs 0":                       func(c *Config) { c.Epochs = 0 },
-		"tasks 0":                        func(c *Config) { c.Tasks = 0 },
-		"train_per_class -1":             func(c *Config) { c.TrainPerClass = -1 },
-		"test_per_class -1":              func(c *Config) { c.TestPerClass = -1 },
-		"eval_every -1":                  func(c *Config) { c.EvalEvery = -1 },
-		"0 hidden layers":                func(c *Config) { c.Hidden = nil },
-		"65 hidden layers":               func(c *Config) { c.Hidden = make([]int, 65) },
-		"hidden layer of 0":              func(c *Config) { c.Hidden = []int{8, 0} },
-		`shared "some"`:                  func(c *Config) { c.Shared = "some" },
-		`optimizer "lion"`:               func(c *Config) { c.Optimizer.Name = "lion" },
-		"learning rate 0":                func(c *Config) { c.Optimizer.LR = 0 },
-		"learning rate NaN":              func(c *Config) { c.Optimizer.LR = math.NaN() },
-		"β₁=1":                           func(c *Config) { c.Optimizer.Beta1 = 1 },
-		"β₂=-0.1":                        func(c *Config) { c.Optimizer.Beta2 = -0.1 },
-		"ε=-1":                           func(c *Config) { c.Optimizer.Epsilon = -1 },
-		`policy "all"`:                   func(c *Config) { c.Memory.Policy = "all" },
-		"budget -1":                      func(c *Config) { c.Memory.Budget = -1 },
-		`kind "circular"`:                func(c *Config) { c.Kind = "circular" },
-		"3 to 2 classes":                 func(c *Config) { c.MaxClasses = 2 },
-		"overlap 3":                      func(c *Config) { c.Overlap = 3 },
-		"overlap 4":                      func(c *Config) { c.MinClasses, c.MaxClasses, c.Overlap = 4, 4, 4 },
-		"duplicate belongs":              func(c *Config) { c.Duplicate = true },
-		`unknown method "x"`:             func(c *Config) { c.Method = "x" },
-		`no parameter "sigma"`:           func(c *Config) { c.Params = map[string]any{"sigma": 1.0} },
-		"write it as text":               func(c *Config) { c.Params = map[string]any{"tau": math.Inf(1)} },
-		`model "vgg"`:                    func(c *Config) { c.Model = "vgg" },
-		"belong to model":                func(c *Config) { c.Base = 8 },
-		"a resnet18 has none":            func(c *Config) { c.Model = "resnet18" },
-		"width -1":                       func(c *Config) { c.Model, c.Hidden, c.Base = "resnet18", nil, -1 },
-		"edit: parameter eta: -1":        func(c *Config) { c.Edit.Eta = -1 },
-		`parameter aim: "up"`:            func(c *Config) { c.Edit.Aim = "up" },
-		"edit: parameter every: -2":      func(c *Config) { c.Edit.Every = -2 },
-		"edit: parameter max_drift: NaN": func(c *Config) { c.Edit.MaxDrift = math.NaN() },
-		"repeats a step":                 func(c *Config) { c.Method, c.ExtraUpdate = "graddrop", true },
-		"schema is missing":              func(c *Config) { c.Scenario = new(scenario.Scenario) },
+func TestCheck(t *testing.T) {
+	for i, change := range []func(c *Config){
+		func(c *Config) { c.Increment = "both" },
+		func(c *Config) { c.Batch = 0 },
+		func(c *Config) { c.Edit.Eta, c.Memory.Budget = 0.01, 0 },
+		func(c *Config) { c.InitFile = "net.safetensors" },
+		func(c *Config) { c.Optimizer.Beta1 = math.NaN() },
+		func(c *Config) { c.Optimizer.Epsilon = math.Inf(1) },
+		func(c *Config) { c.Params = map[string]any{"weights": []any{math.NaN()}} },
+		func(c *Config) { c.Epochs = 0 },
+		func(c *Config) { c.TrainPerClass = -1 },
+		func(c *Config) { c.Hidden = nil },
+		func(c *Config) { c.Hidden = make([]int, 65) },
+		func(c *Config) { c.Hidden = []int{8, 0} },
+		func(c *Config) { c.Shared = "some" },
+		func(c *Config) { c.Optimizer.Name = "lion" },
+		func(c *Config) { c.Optimizer.LR = 0 },
+		func(c *Config) { c.Optimizer.Beta1 = 1 },
+		func(c *Config) { c.Optimizer.Epsilon = -1 },
+		func(c *Config) { c.Memory.Policy = "all" },
+		func(c *Config) { c.Memory.Budget = -1 },
+		func(c *Config) { c.Kind = "circular" },
+		func(c *Config) { c.MaxClasses = 2 },
+		func(c *Config) { c.Overlap = 3 },
+		func(c *Config) { c.MinClasses, c.MaxClasses, c.Overlap = 4, 4, 4 },
+		func(c *Config) { c.Duplicate = true },
+		func(c *Config) { c.Method = "x" },
+		func(c *Config) { c.Params = map[string]any{"sigma": 1.0} },
+		func(c *Config) { c.Params = map[string]any{"tau": math.Inf(1)} },
+		func(c *Config) { c.Model = "vgg" },
+		func(c *Config) { c.Base = 8 },
+		func(c *Config) { c.Model = "resnet18" },
+		func(c *Config) { c.Model, c.Hidden, c.Base = "resnet18", nil, -1 },
+		func(c *Config) { c.Edit.Eta = -1 },
+		func(c *Config) { c.Edit.Aim = "up" },
+		func(c *Config) { c.Edit.MaxDrift = math.NaN() },
+		func(c *Config) { c.Method, c.ExtraUpdate = "graddrop", true },
+		func(c *Config) { c.Scenario = new(scenario.Scenario) },
 	} {
 		c := DefaultConfig("glyphs")
 		change(&c)
-		if err := wrong(c); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
+		if wrong(c) == nil {
+			t.Errorf("change %d is not refused", i)
 		}
 	}
 }
@@ -155,7 +148,7 @@ func TestIDFollowsEveryField(t *testing.T) {
 	}
 	for i := range reflect.TypeFor[Config]().NumField() {
 		name := reflect.TypeFor[Config]().Field(i).Name
-		if name == "InitFile" { // Init is the file's checksum; where it lies changes nothing
+		if strings.HasSuffix(name, "File") { // where a file lies changes nothing
 			continue
 		}
 		other := DefaultConfig("glyphs")
@@ -212,26 +205,6 @@ func TestConfigAsJSON(t *testing.T) {
 	}
 }
 
-// TestLoadConfigWith: the data set of a run has the defaults, whatever the file names.
-func TestLoadConfigWith(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "m.toml")
-	for _, text := range []string{"method = \"er\"\n", "method = \"er\"\ndataset = \"mnist\"\n"} {
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		for _, dataset := range []string{"emnist-byclass-test80", "cifar-100", "glyphs"} {
-			want := DefaultConfig(dataset)
-			want.Method = "er"
-			if c, err := LoadConfigWith(path, map[string]any{"dataset": dataset}); err != nil || c.ID() != want.ID() {
-				t.Errorf("%s with %q: %+v, want %+v (%v)", dataset, text, c, want, err)
-			}
-		}
-	}
-	if c, err := LoadConfig(path); err != nil || c.Dataset != "mnist" || c.MaxClasses != 3 {
-		t.Errorf("without another data set: %+v (%v)", c, err)
-	}
-}
-
 // FuzzParseConfig reads arbitrary text; what passes is valid and has an ID.
 func FuzzParseConfig(f *testing.F) {
 	f.Add([]byte("dataset = \"emnist-byclass\"\n[params]\ntau = 1\n[memory]\npolicy = \"fixed_total\"\nbudget = 310"))
@@ -251,47 +224,33 @@ func FuzzParseConfig(f *testing.F) {
 	})
 }
 
-// TestKeysBeside: the error names the keys that there are, of the table where the unknown one was.
-func TestKeysBeside(t *testing.T) {
-	for text, want := range map[string]string{
-		"hiden = [3]":             "hidden",
-		"optimizer = {decay = 1}": "weight_decay",
-		"optimizer = {schedule = {kind = \"cosine\", period = 3}}": "warmup",
-		"memory = {size = 3}": "budget, policy",
-		"edit.etta = 1":       "max_drift",
-	} {
-		if _, err := ParseConfig([]byte(text), ""); err == nil || !strings.Contains(err.Error(), "unknown key") || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q in it", text, err, want)
-		}
-	}
-}
+var regen = flag.Bool("regen", false, "write what is made from declarations into docs/config.md")
 
-// TestDocumentedConfig: docs/config.md names every key, and its file is a configuration.
+// TestDocumentedConfig: the file in docs/config.md is made from the declaration, and is a configuration.
 func TestDocumentedConfig(t *testing.T) {
-	text, err := os.ReadFile("../../docs/config.md")
+	const path = "../../docs/config.md"
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	block := regexp.MustCompile("(?s)```toml\n(.*?)```").FindSubmatch(text)
-	if block == nil {
-		t.Fatal("there is no file in it")
+	declared := params.TOML(params.Of(Config{}))
+	block := regexp.MustCompile("(?s)```toml\n.*?```")
+	want := block.ReplaceAllLiteralString(string(text), "```toml\n"+declared+"```")
+	if *regen {
+		err = os.WriteFile(path, []byte(want), 0o644)
 	}
-	c, err := ParseConfig(block[1], "")
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || string(text) != want {
+		t.Errorf("the file in docs/config.md is not that of the declaration (go test ./pcl/experiment -run Documented -regen writes it): %v", err)
 	}
-	if c.Optimizer.Name != "adamw" || c.Optimizer.Schedule.Warmup != 20 || c.Memory.Budget != 5 {
-		t.Errorf("it is read as %+v", c)
+	if c, err := parse(declared); err != nil || c.Batch != 128 {
+		t.Errorf("it is read as %+v (%v)", c, err)
 	}
-	if declared := params.TOML(params.Of(pcl.Edit{})); !strings.Contains(string(block[1]), declared) {
-		t.Errorf("the lines of [edit] are not those of its declaration:\n%s", declared)
-	}
-	tables := map[string]bool{"optimizer": true, "memory": true, "edit": true, "schedule": true}
-	for _, table := range []toml.Key{{"x"}, {"optimizer", "x"}, {"optimizer", "schedule", "x"}, {"memory", "x"}, {"edit", "x"}} {
-		for _, key := range keysBeside(table) {
-			if !tables[key] && !regexp.MustCompile(`(?m)^(# )?`+key+` =`).Match(block[1]) {
-				t.Errorf("%s of %v is not in it", key, table)
-			}
+	for i := range reflect.TypeFor[Config]().NumField() {
+		f := reflect.TypeFor[Config]().Field(i)
+		key, named := f.Tag.Lookup("param")
+		json, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if key, _, _ = strings.Cut(key, ","); named && json != "-" && key != json {
+			t.Errorf("%s is %q in JSON and %q elsewhere", f.Name, json, key)
 		}
 	}
 }
@@ -306,12 +265,12 @@ func TestOtherModel(t *testing.T) {
 		"model = \"mlp\"\nhidden = [32]":               {Model: "mlp", Hidden: []int{32}},
 		"dataset = \"cifar-10\"\nmodel = \"linear\"\n": {Model: "linear"},
 	} {
-		c, err := ParseConfig([]byte(text), "")
+		c, err := parse(text)
 		if err != nil || c.Model != want.Model || c.Base != want.Base || !slices.Equal(c.Hidden, want.Hidden) {
 			t.Errorf("%s: %s, width %d, hidden %v (%v)", text, c.Model, c.Base, c.Hidden, err)
 		}
 	}
-	if _, err := ParseConfig([]byte("model = \"linear\"\nhidden = [8]"), ""); err == nil {
+	if _, err := parse("model = \"linear\"\nhidden = [8]"); err == nil {
 		t.Error("hidden layers of a linear classifier are not refused")
 	}
 }
@@ -341,35 +300,33 @@ func checked(c Config) Checked {
 	return out
 }
 
-// TestLoadConfigWith checks what counts where a file and flags both say something, and that a value that would do nothing
-// is told.
-func TestLoadConfigWithValues(t *testing.T) {
-	dir := t.TempDir()
-	file, played := filepath.Join(dir, "c.toml"), filepath.Join(dir, "s.json")
-	if err := os.WriteFile(file, []byte("hidden = [8]\nbatch = 7\n[optimizer]\nlr = 0.5\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+// TestLayers checks what counts where a file and flags both say something.
+func TestLayers(t *testing.T) {
+	played := filepath.Join(t.TempDir(), "s.json")
 	if err := os.WriteFile(played, []byte(`{"schema": 1, "increment": "class", "tasks": [{"classes": [0, 1]}]}`), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	file := map[string]any{"hidden": []any{int64(8)}, "batch": int64(7), "optimizer": map[string]any{"lr": 0.5}, "params": map[string]any{"tau": 1.0, "floor": 0.0}}
 	for _, c := range []struct {
 		values map[string]any
-		idle   string
 		want   func(Config) bool
 	}{
-		{map[string]any{"batch": 9}, "", func(c Config) bool { return c.Batch == 9 && c.Optimizer.LR == 0.5 && c.Hidden[0] == 8 }},
-		{map[string]any{"model": "resnet18", "width": 16}, "", func(c Config) bool { return c.Base == 16 && c.Hidden == nil }},
-		{map[string]any{"model": "mlp"}, "", func(c Config) bool { return c.Hidden[0] == 8 }},
-		{map[string]any{"edit.eta": 0.1, "edit.mode": "per_sample"}, "", func(c Config) bool { return c.Edit.Mode == "per_sample" }},
-		{map[string]any{"edit.eta": 0.0, "edit.mode": "batch"}, "", func(c Config) bool { return !c.Edit.On() }},
-		{map[string]any{"edit.every": 2}, "edit.every", nil},
-		{map[string]any{"scenario": played, "batch": 9}, "", func(c Config) bool { return c.Tasks == 1 && c.Increment == "class" && c.Batch == 9 }},
-		{map[string]any{"scenario": played, "timeline": uint64(1)}, "timeline", nil},
+		{map[string]any{"batch": "9"}, func(c Config) bool { return c.Batch == 9 && c.Optimizer.LR == 0.5 && c.Hidden[0] == 8 }},
+		{map[string]any{"model": "resnet18", "width": "16"}, func(c Config) bool { return c.Base == 16 && c.Hidden == nil }},
+		{map[string]any{"model": "mlp"}, func(c Config) bool { return c.Hidden[0] == 8 }},
+		{map[string]any{"hidden": "3,4", "release": false, "seed": "18446744073709551615"}, func(c Config) bool { return c.Hidden[1] == 4 && c.Seed == math.MaxUint64 }},
+		{map[string]any{"edit.eta": "0.1", "edit.mode": "per_sample"}, func(c Config) bool { return c.Edit.Mode == "per_sample" && c.Edit.Eta == 0.1 }},
+		{map[string]any{"params": map[string]any{"tau": "2"}}, func(c Config) bool { return c.Params["tau"] == "2" && c.Params["floor"] == 0.0 }},
+		{map[string]any{"dataset": "mnist"}, func(c Config) bool { return c.Dataset == "mnist" && c.MaxClasses == 3 && c.Batch == 7 }},
+		{map[string]any{"scenario": played, "batch": 9}, func(c Config) bool { return c.Tasks == 1 && c.Increment == "class" && c.Batch == 9 }},
+		{map[string]any{"scenario": played, "timeline": uint64(1)}, nil},
 	} {
-		got, err := LoadConfigWith(file, c.values)
-		idle := new(IdleError)
-		if errors.As(err, &idle); idle.Key != c.idle || c.want != nil && (err != nil || !c.want(got)) {
+		got, err := NewConfig(Layer{Values: file}, Layer{Values: c.values})
+		if (err == nil) != (c.want != nil) || c.want != nil && !c.want(got) {
 			t.Errorf("%v: %+v, %v", c.values, got, err)
 		}
+	}
+	if file["params"].(map[string]any)["tau"] != 1.0 {
+		t.Error("a layer was changed")
 	}
 }

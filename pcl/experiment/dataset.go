@@ -1,10 +1,13 @@
 package experiment
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
 	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/pcl/memory"
+	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
@@ -40,7 +43,32 @@ func (c Checked) NewScenario(set *datasets.Dataset) (*scenario.Scenario, error) 
 	if err != nil {
 		return nil, fmt.Errorf("pcl: %w", err)
 	}
-	return s, tested(s, set)
+	return s, cmp.Or(holds(c.Memory, s), tested(s, set))
+}
+
+// begun returns what is known of the tasks of a scenario before its first step.
+func (c Checked) begun(set *datasets.Dataset, s *scenario.Scenario) (tasks []results.Task) {
+	for i, t := range s.Tasks {
+		tasks = append(tasks, results.Task{
+			ID: i + 1, Classes: t.Classes, Names: names(set, t.Classes), Start: t.Start, End: t.End(), Train: t.Train,
+			Test: set.Select(&set.Test, c.TestPerClass, t.Classes...).Len(),
+		})
+	}
+	return tasks
+}
+
+// holds returns an error if the memory is too small to hold a sample of each class of the scenario.
+func holds(c memory.Config, s *scenario.Scenario) error {
+	classes := map[int]bool{}
+	for _, t := range s.Tasks {
+		for _, class := range t.Classes {
+			classes[class] = true
+		}
+	}
+	if c.Policy == memory.FixedTotal && c.Budget > 0 && c.Budget < len(classes) {
+		return fmt.Errorf("pcl: a memory of %d samples in total cannot hold the %d classes of the scenario's tasks; raise the budget, or use %q", c.Budget, len(classes), memory.PerClass)
+	}
+	return nil
 }
 
 // tested returns an error if a task has no test samples.

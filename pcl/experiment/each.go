@@ -7,6 +7,8 @@ import (
 	"hash/fnv"
 	"iter"
 	"path/filepath"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/folder"
@@ -38,6 +40,7 @@ func (s Shard) Has(c Config) bool {
 // Where says where, which and how runs are made.
 type Where struct {
 	Machine *Machine
+	Jobs    int    // how many runs are made side by side, each on a [Machine] of its own like this one; 0 stands for 1
 	Dir     string // in which each run has its folder ([Config.Folder])
 	// Options returns the options of a run; what the machine has, and a folder in Dir if it names none, are filled in. Nil
 	// stands for Resume alone.
@@ -48,9 +51,12 @@ type Where struct {
 	// passed over, and taken up if that one leaves it; a damaged checkpoint counts as none; and each folder keeps a
 	// [Note], by which a run has failed if so many processes in a row have died at it before they saved any progress.
 	Attempts int
-	Say      func(string)        // is told in a sentence what is wrong with the files of a run; may be nil
-	Begin    func(int, Config)   // is called before a run of the list is made; may be nil
-	Progress func(int, Progress) // is called after each of its steps; may be nil
+	// These may be nil. They are called one at a time, and not while the caller handles a result.
+	Say      func(string)        // is told in a sentence what is wrong with the files of a run
+	Begin    func(int, Config)   // is called before a run of the list is made
+	Progress func(int, Progress) // is called after each of its steps
+
+	told *sync.Mutex // held meanwhile
 }
 
 // Ended is the run of one of the configurations that [Each] was given.
@@ -59,16 +65,15 @@ type Ended struct {
 	Run   *results.Run
 }
 
-// Each makes the runs of configurations, one after another, and yields each with its result or why it has none; those
+// Each makes the runs of configurations, and yields each with its result or why it has none as soon as it has ended; those
 // that are finished are read from their folders. The caller decides whether to go on after an error, except if ctx was
-// cancelled ([ErrInterrupted]) or the time is up ([ErrTimeUp]): then Each ends, with the run in progress saved, as far as
-// it could be.
+// cancelled ([ErrInterrupted]) or the time is up ([ErrTimeUp]): then Each begins no more runs. It ends with the runs in
+// progress saved, as far as they could be.
 func Each(ctx context.Context, configs []Checked, w Where) iter.Seq2[Ended, error] {
 	return func(yield func(Ended, error) bool) {
-		within := ctx
 		if !w.Until.IsZero() {
 			var cancel context.CancelFunc
-			within, cancel = context.WithDeadline(ctx, w.Until)
+			ctx, cancel = context.WithDeadlineCause(ctx, w.Until, ErrTimeUp)
 			defer cancel()
 		}
 		var todo []int
@@ -77,18 +82,15 @@ func Each(ctx context.Context, configs []Checked, w Where) iter.Seq2[Ended, erro
 				todo = append(todo, i)
 			}
 		}
-		tell := func(i int, run *results.Run, err error) bool {
-			over := run == nil && within.Err() != nil && (errors.Is(err, ErrInterrupted) || errors.Is(err, within.Err()))
-			switch {
-			case over && ctx.Err() == nil:
-				err = ErrTimeUp
-			case over:
-				err = ErrInterrupted
+		w.told = new(sync.Mutex)
+		machines := w.Machine.several(max(1, w.Jobs))
+		defer func() {
+			for _, m := range machines[1:] {
+				m.Close()
 			}
-			return yield(Ended{i, run}, err) && !over
-		}
+		}()
 		for {
-			others, more := w.round(within, configs, todo, tell)
+			others, more := w.round(ctx, machines, configs, todo, yield)
 			if !more || len(others) == len(todo) {
 				return
 			}
@@ -97,22 +99,53 @@ func Each(ctx context.Context, configs []Checked, w Where) iter.Seq2[Ended, erro
 	}
 }
 
-// round makes the runs of a list, except for others, those that other processes are at. It ends early, without more, if tell
-// says so of a run.
-func (w *Where) round(ctx context.Context, configs []Checked, todo []int, tell func(int, *results.Run, error) bool) (others []int, more bool) {
-	for _, i := range todo {
-		run, err := w.one(ctx, i, configs[i])
-		if w.Attempts > 0 && errors.Is(err, ErrInUse) {
-			others = append(others, i)
-		} else if !tell(i, run, err) {
-			return nil, false
+// ended is a run with the machine that made it and the reason why it has no result.
+type ended struct {
+	Ended
+	machine *Machine
+	err     error
+}
+
+// round makes the runs of a list, except for others, those that other processes are at. It ends early, without more, if an
+// interrupt, the time or the caller ends it.
+func (w *Where) round(ctx context.Context, machines []*Machine, configs []Checked, todo []int, yield func(Ended, error) bool) (others []int, more bool) {
+	within, stop := context.WithCancel(ctx)
+	defer stop()
+	ends, idle, busy, heard := make(chan ended), slices.Clone(machines), 0, true
+	for more = true; more && len(todo) > 0 || busy > 0; {
+		for more && len(todo) > 0 && len(idle) > 0 {
+			i, m := todo[0], idle[0]
+			todo, idle, busy = todo[1:], idle[1:], busy+1
+			go func() {
+				run, err := w.one(within, m, i, configs[i])
+				ends <- ended{Ended{i, run}, m, err}
+			}()
+		}
+		e := <-ends
+		idle, busy = append(idle, e.machine), busy-1
+		over := e.Run == nil && ctx.Err() != nil && (errors.Is(e.err, ErrInterrupted) || errors.Is(e.err, ctx.Err()))
+		switch {
+		case over && errors.Is(context.Cause(ctx), ErrTimeUp):
+			e.err = ErrTimeUp
+		case over:
+			e.err = ErrInterrupted
+		}
+		switch {
+		case w.Attempts > 0 && errors.Is(e.err, ErrInUse):
+			others = append(others, e.Index)
+		case heard:
+			w.tell(func() { heard = yield(e.Ended, e.err) })
+		}
+		if more = more && heard && !over; !more {
+			stop()
 		}
 	}
-	return others, true
+	slices.Sort(others)
+	return others, more
 }
 
 // one returns the result of a run, and makes it if it is not finished.
-func (w *Where) one(ctx context.Context, i int, c Checked) (*results.Run, error) {
+func (w *Where) one(ctx context.Context, m *Machine, i int, c Checked) (*results.Run, error) {
 	o := RunOptions{Resume: true}
 	if w.Options != nil {
 		o = w.Options(c.Config)
@@ -140,13 +173,13 @@ func (w *Where) one(ctx context.Context, i int, c Checked) (*results.Run, error)
 		return nil, ErrInterrupted
 	}
 	if w.Begin != nil {
-		w.Begin(i, c.Config)
+		w.tell(func() { w.Begin(i, c.Config) })
 	}
-	if err := w.Machine.ready(ctx, c.Dataset, &o); err != nil {
+	if err := m.ready(ctx, c.Dataset, &o); err != nil {
 		return nil, err
 	}
 	if w.Progress != nil {
-		o.Progress = func(p Progress) { w.Progress(i, p) }
+		o.Progress = func(p Progress) { w.tell(func() { w.Progress(i, p) }) }
 	}
 	return w.run(ctx, c, o)
 }
@@ -172,6 +205,12 @@ func (w *Where) run(ctx context.Context, c Checked, o RunOptions) (*results.Run,
 
 func (w *Where) say(sentence string) {
 	if w.Say != nil {
-		w.Say(sentence)
+		w.tell(func() { w.Say(sentence) })
 	}
+}
+
+func (w *Where) tell(call func()) {
+	w.told.Lock()
+	defer w.told.Unlock()
+	call()
 }

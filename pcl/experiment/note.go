@@ -51,7 +51,7 @@ func (n Note) save(dir string) error {
 	if err != nil {
 		return err
 	}
-	return disk.Explain(atomicfile.WriteBytes(filepath.Join(dir, NoteFile), append(data, '\n')), dir)
+	return atomicfile.WriteBytes(filepath.Join(dir, NoteFile), append(data, '\n'))
 }
 
 // FailedError says that a run has failed, now or before; its folder keeps the reason until [Retry].
@@ -72,12 +72,8 @@ func hopeful(dir string) (Note, error) {
 }
 
 // arrive writes down that this process works on the run, unless it has failed.
-func (f *runFolder) arrive(c Config, w *Where) error {
+func (f *runFolder) arrive(w *Where) error {
 	n, err := hopeful(f.dir)
-	if err != nil {
-		return err
-	}
-	program, err := c.program()
 	if err != nil {
 		return err
 	}
@@ -89,7 +85,7 @@ func (f *runFolder) arrive(c Config, w *Where) error {
 	if !n.Begun.IsZero() && !n.Left && from <= n.From && !f.lock.Open {
 		deaths = n.Deaths + 1
 	}
-	f.note = Note{Program: program, PID: os.Getpid(), Begun: time.Now(), From: from, Deaths: deaths}
+	f.note = Note{Program: f.program, PID: os.Getpid(), Begun: time.Now(), From: from, Deaths: deaths}
 	f.note.Host, _ = os.Hostname()
 	if deaths >= w.Attempts {
 		f.note.Left = true
@@ -102,7 +98,6 @@ func (f *runFolder) arrive(c Config, w *Where) error {
 // be made later or elsewhere.
 func (f *runFolder) leave(ctx context.Context, err error) error {
 	f.note.Left, f.note.Deaths = true, 0
-	err = disk.Explain(err, f.dir)
 	if err != nil && ctx.Err() == nil && !passing(err) {
 		return f.failed(err.Error())
 	}
@@ -111,7 +106,7 @@ func (f *runFolder) leave(ctx context.Context, err error) error {
 
 // passing says whether an error is of the machine, or of this process, and not of the run.
 func passing(err error) bool {
-	return errors.Is(err, ErrInterrupted) || errors.Is(err, ErrInit) || errors.Is(err, ErrData) || errors.Is(err, disk.ErrFull) ||
+	return errors.Is(err, ErrInterrupted) || errors.Is(err, ErrInit) || errors.Is(err, ErrData) || disk.Full(err) ||
 		errors.As(err, new(*UnsavedError)) || errors.As(err, new(*DamagedError))
 }
 

@@ -27,7 +27,7 @@ var builtIn = func() map[string]bool {
 // program tells this program from those that may compute something else from the configuration. What a notebook has
 // registered counts if the configuration names a part that is not the module's.
 func (c Config) program() (string, error) {
-	own := !builtIn["model "+c.ModelName()] || !strings.Contains(c.Dataset, ":") && !builtIn["set "+c.Dataset]
+	own := !builtIn["model "+c.modelName()] || !strings.Contains(c.Dataset, ":") && !builtIn["set "+c.Dataset]
 	for name := range strings.SplitSeq(c.Method, "+") {
 		own = own || !builtIn["method "+name]
 	}

@@ -90,7 +90,7 @@ func TestChangedFiles(t *testing.T) {
 // TestDefaultsThatAreNamed: naming the default model or precision does not make another run.
 func TestDefaultsThatAreNamed(t *testing.T) {
 	plain := DefaultConfig("glyphs")
-	named, err := ParseConfig([]byte("model = \"mlp\"\nprecision = \"float32\"\n"), "")
+	named, err := parse("model = \"mlp\"\nprecision = \"float32\"\n")
 	if err != nil || named.ID() != plain.ID() || named.Folder() != plain.Folder() {
 		t.Errorf("%s with the defaults named, %s without (%v)", named.Folder(), plain.Folder(), err)
 	}

@@ -87,7 +87,7 @@ func (r *runner) beginPart() {
 
 func (r *runner) maker() results.Maker {
 	info := r.options.Backend.Info
-	m := results.Maker{Backend: info.Name, Device: info.Device, Threads: info.Threads, GoVersion: runtime.Version(), Program: r.program}
+	m := results.Maker{Backend: info.Name, Device: info.Device, Threads: info.Threads, GoVersion: runtime.Version(), Program: r.folder.program}
 	m.Version, m.Commit = origin.Version()
 	return m
 }

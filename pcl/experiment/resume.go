@@ -126,7 +126,7 @@ func (r *runner) take(f checkpoint.File) error {
 	if got, want := s.Config.ID(), r.config.ID(); got != want {
 		return fmt.Errorf("it belongs to another configuration (%s, not %s)", got, want)
 	}
-	if err := s.Run.Measured.MadeBy(r.program); err != nil {
+	if err := s.Run.Measured.MadeBy(r.folder.program); err != nil {
 		return fmt.Errorf("%w: %w", ErrForeign, err)
 	}
 	if err := goesOnHere(s.Run.Measured.Maker, r.maker()); err != nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
-	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
@@ -50,7 +49,7 @@ type RunOptions struct {
 	// Weights leaves the trained network in [WeightsFile] in Dir.
 	Weights bool
 	// RecordArrays is the number of steps, counted from the first, whose batches and parameters are written to
-	// [ArraysDir] in Dir, so that other implementations can compute the same steps.
+	// arrays in Dir, so that other implementations can compute the same steps.
 	RecordArrays int
 	// Progress, if set, is called after each step.
 	Progress func(Progress)
@@ -73,11 +72,11 @@ type Progress struct {
 	ETA         time.Duration // time that the remaining steps will take, estimated from PerSecond
 }
 
-// ResultFile, RecordFile and ScenarioFile are the names of the files that a run leaves in its folder.
+// ResultFile, RecordFile and scenarioFile are the names of the files that a run leaves in its folder.
 const (
 	ResultFile   = "result.json"
 	RecordFile   = "records.jsonl"
-	ScenarioFile = "scenario.json"
+	scenarioFile = "scenario.json"
 )
 
 // Run trains on the scenario of a configuration, from its first step or from a checkpoint to its last step, and
@@ -113,7 +112,7 @@ func run(ctx context.Context, c Checked, o RunOptions) (out *results.Run, err er
 	if o.shared == nil {
 		return makeRun(ctx, c, o, f)
 	}
-	if err := f.arrive(c.Config, o.shared); err != nil {
+	if err := f.arrive(o.shared); err != nil {
 		return nil, err
 	}
 	out, err = makeRun(ctx, c, o, f)
@@ -195,7 +194,6 @@ type runner struct {
 	records  *recorder
 	state    runState
 	begun    time.Time
-	program  string // which this is
 }
 
 // runState is what has been measured of the run so far. It is saved with each checkpoint.
@@ -246,44 +244,18 @@ func newRunner(c Checked, o RunOptions, f *runFolder) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := holds(c.Memory, s); err != nil {
-		return nil, err
-	}
-	program, err := c.program()
-	if err != nil {
-		return nil, fmt.Errorf("pcl: %w", err)
-	}
 	r := &runner{
-		config: c, options: o, scenario: s, folder: f, begun: time.Now(), program: program,
+		config: c, options: o, scenario: s, folder: f, begun: time.Now(),
 		saves: checkpoint.Series{Dir: f.work, Keep: o.Keep},
 	}
+	r.state.Tasks = c.begun(o.Dataset, s)
 	r.state.Measured.Started, r.state.Recorded, r.state.Arrays = r.begun, o.Record, o.RecordArrays
-	for i, t := range s.Tasks {
-		r.state.Tasks = append(r.state.Tasks, results.Task{
-			ID: i + 1, Classes: t.Classes, Names: names(o.Dataset, t.Classes), Start: t.Start, End: t.End(), Train: t.Train,
-			Test: o.Dataset.Select(&o.Dataset.Test, c.TestPerClass, t.Classes...).Len(),
-		})
-	}
 	var w watch
 	if o.RecordArrays > 0 {
 		w.trace = r.trace
 	}
-	r.learner, err = c.newLearner(o.Backend, o.Programs, o.Dataset, Outputs(s, o.Dataset), w)
+	r.learner, err = c.newLearner(o.Backend, o.Programs, o.Dataset, outputs(s, o.Dataset), w)
 	return r, err
-}
-
-// holds returns an error if the memory is too small to hold a sample of each class of the scenario.
-func holds(c memory.Config, s *scenario.Scenario) error {
-	classes := map[int]bool{}
-	for _, t := range s.Tasks {
-		for _, class := range t.Classes {
-			classes[class] = true
-		}
-	}
-	if c.Policy == memory.FixedTotal && c.Budget > 0 && c.Budget < len(classes) {
-		return fmt.Errorf("pcl: a memory of %d samples in total cannot hold the %d classes of the scenario's tasks; raise the budget, or use %q", c.Budget, len(classes), memory.PerClass)
-	}
-	return nil
 }
 
 // step takes note of a step that took the given time, and saves a checkpoint if one is due.
@@ -428,7 +400,7 @@ func (r *runner) finish() (*results.Run, error) {
 	if err := r.folder.check(); err != nil {
 		return nil, err
 	}
-	if err := r.scenario.Save(filepath.Join(r.folder.work, ScenarioFile)); err != nil {
+	if err := r.scenario.Save(filepath.Join(r.folder.work, scenarioFile)); err != nil {
 		return nil, err
 	}
 	if err := r.saveWeights(); err != nil {

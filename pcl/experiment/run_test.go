@@ -310,7 +310,7 @@ func checkFigures(t *testing.T, r *results.Run) {
 	if math.Abs(r.A-final) > 1e-9 || math.Abs(r.F-forgotten) > 1e-9 || math.Abs(r.AFirst-(final-forgotten)) > 1e-9 {
 		t.Errorf("%s: A %g, F %g, A_first %g; the curve says %g, %g, %g", r.Method, r.A, r.F, r.AFirst, final, forgotten, final-forgotten)
 	}
-	checkMetrics(t, r)
+	checkAccuracies(t, r)
 	rows, steps := 0, 0
 	for _, k := range r.PerK {
 		steps += k.Steps
@@ -325,17 +325,16 @@ func checkFigures(t *testing.T, r *results.Run) {
 	}
 }
 
-// checkMetrics compares what is computed from the stored accuracies of tasks and classes with the result's figures.
-func checkMetrics(t *testing.T, r *results.Run) {
+// checkAccuracies compares the result's figures with the stored accuracies of tasks, and these with those of classes.
+func checkAccuracies(t *testing.T, r *results.Run) {
 	t.Helper()
-	m := r.Metrics()
-	if math.Abs(m.A.Percent-r.A) > 1e-9 || math.Abs(m.F.Percent-r.F) > 1e-9 || math.Abs(m.AFirst.Percent-r.AFirst) > 1e-9 {
-		t.Errorf("%s: A %g, F %g, A_first %g; the metrics say %v, %v, %v", r.Method, r.A, r.F, r.AFirst, m.A, m.F, m.AFirst)
+	if err := r.Check(); err != nil {
+		t.Errorf("%s: %v", r.Method, err)
 	}
-	for i, task := range r.Tasks {
+	for _, task := range r.Tasks {
 		end, final, n := 0.0, 0.0, 0
 		for j, c := range task.ByClass {
-			if c.Class != task.Classes[j] || !m.Tasks[i].Classes[j].Final.Defined() {
+			if c.Class != task.Classes[j] || c.Test == 0 {
 				t.Errorf("%s, task %d: class %d is %+v", r.Method, task.ID, task.Classes[j], c)
 			}
 			end, final, n = end+c.AccEnd*float64(c.Test), final+c.AccFinal*float64(c.Test), n+c.Test
@@ -355,9 +354,9 @@ func TestPublishedScenario(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := "dataset = \"blobs\"\nscenario = \"" + ScenarioFile + "\"\nmethod = \"er\"\nhidden = [16, 8]\neval_every = 7\n" +
+	text := "dataset = \"blobs\"\nscenario = \"" + scenarioFile + "\"\nmethod = \"er\"\nhidden = [16, 8]\neval_every = 7\n" +
 		"[optimizer]\nname = \"adam\"\nlr = 0.01\n[memory]\npolicy = \"fixed_total\"\nbudget = 24\n"
-	again, err := ParseConfig([]byte(text), dir)
+	again, err := parseIn(dir, text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,6 +38,8 @@ type runFolder struct {
 	work string // the folder that the run writes to: dir, or the replacement's folder within it
 	lock *folder.Lock
 	note Note // if other processes share the folder
+
+	program string // which this is
 }
 
 // Ready looks into o.Dir before any data are read or programs compiled. It returns the run's result if the run is
@@ -63,14 +65,17 @@ func Ready(c Checked, o RunOptions) (*results.Run, error) {
 // takeFolder locks the run's folder and decides where in it the run is made. If the run is finished, it returns the
 // result instead.
 func takeFolder(c Config, o RunOptions) (*runFolder, *results.Run, error) {
-	if o.Dir == "" {
-		return &runFolder{}, nil, nil
+	program, err := c.program()
+	if err != nil {
+		return nil, nil, fmt.Errorf("pcl: %w", err)
 	}
-	f := &runFolder{dir: o.Dir, work: o.Dir}
+	f := &runFolder{dir: o.Dir, work: o.Dir, program: program}
+	if o.Dir == "" {
+		return f, nil, nil
+	}
 	if finished, err := f.finished(c, o); err != nil || finished != nil && !f.replaced() {
 		return nil, finished, err // a finished run can be read even in a folder that cannot be written to
 	}
-	var err error
 	if f.lock, err = folder.Take(o.Dir); err != nil {
 		return nil, nil, inFolder(err)
 	}
@@ -148,7 +153,7 @@ func (f *runFolder) finished(c Config, o RunOptions) (*results.Run, error) {
 	}{
 		{o.Weights, "its network", []string{WeightsFile}},
 		{o.Record, "its steps", []string{RecordFile}},
-		{arrays > 0, fmt.Sprintf("the batches and parameters of %d steps", arrays), []string{ArraysDir, stepFile(arrays - 1)}},
+		{arrays > 0, fmt.Sprintf("the batches and parameters of %d steps", arrays), []string{arraysDir, stepFile(arrays - 1)}},
 	} {
 		if asked.is && !exists(append([]string{f.dir}, asked.file...)...) {
 			return nil, fmt.Errorf("pcl: the run in %s is %w of %s, %s: replace it to have them", f.dir, ErrUnrecorded, asked.what, asked.file[0])
@@ -203,11 +208,11 @@ func (f *runFolder) adopt() error {
 			return err
 		}
 	}
-	for _, name := range []string{RecordFile, ArraysDir, WeightsFile, ScenarioFile, ResultFile} {
+	for _, name := range []string{RecordFile, arraysDir, WeightsFile, scenarioFile, ResultFile} {
 		if !exists(anew, name) {
 			continue
 		}
-		if name == ArraysDir {
+		if name == arraysDir {
 			if err := os.RemoveAll(filepath.Join(f.dir, name)); err != nil {
 				return err
 			}
@@ -222,7 +227,7 @@ func (f *runFolder) adopt() error {
 // forget removes those files of the old run that the new one, of which nothing has been moved yet, does not have: they
 // would be mistaken for its own.
 func (f *runFolder) forget(anew string) error {
-	for _, name := range []string{RecordFile, ArraysDir, WeightsFile} {
+	for _, name := range []string{RecordFile, arraysDir, WeightsFile} {
 		if !exists(anew, name) {
 			if err := os.RemoveAll(filepath.Join(f.dir, name)); err != nil {
 				return err
@@ -263,7 +268,7 @@ func (f *runFolder) clean() error {
 	if f.dir == "" {
 		return nil
 	}
-	return errors.Join(os.RemoveAll(filepath.Join(f.work, RecordFile)), os.RemoveAll(filepath.Join(f.work, ArraysDir)))
+	return errors.Join(os.RemoveAll(filepath.Join(f.work, RecordFile)), os.RemoveAll(filepath.Join(f.work, arraysDir)))
 }
 
 // complete ends a run whose result has been written: it removes the checkpoints, and moves the files of a
@@ -288,7 +293,7 @@ func discard(dir string) (err error) {
 	defer func() { err = errors.Join(err, lock.Release()) }()
 	f := &runFolder{dir: dir, work: dir}
 	err = errors.Join(f.sweep(), checkpoint.Series{Dir: dir}.Clear())
-	for _, name := range []string{NoteFile, ReplacementDir, RecordFile, ArraysDir, WeightsFile, ScenarioFile, ResultFile} {
+	for _, name := range []string{NoteFile, ReplacementDir, RecordFile, arraysDir, WeightsFile, scenarioFile, ResultFile} {
 		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, name)))
 	}
 	return err

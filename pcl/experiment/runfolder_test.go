@@ -212,7 +212,7 @@ func TestReplacementKilledAtItsEnd(t *testing.T) {
 		if moved > 0 {
 			write(t, filepath.Join(p.o.Dir, ReplacementDir, movingFile), "")
 		}
-		for i, name := range []string{RecordFile, ScenarioFile, ResultFile} {
+		for i, name := range []string{RecordFile, scenarioFile, ResultFile} {
 			at := filepath.Join(p.o.Dir, ReplacementDir, name)
 			if i < moved {
 				at = filepath.Join(p.o.Dir, name)
@@ -234,7 +234,7 @@ func TestReplacementWithLess(t *testing.T) {
 	p := newPlayed(t)
 	p.end(recorded)
 	old := p.files()
-	for _, name := range []string{ScenarioFile, ResultFile} {
+	for _, name := range []string{scenarioFile, ResultFile} {
 		write(t, filepath.Join(p.o.Dir, ReplacementDir, name), old[name])
 	}
 	if r := p.end(nil); p.steps != 0 || r == nil {
@@ -292,11 +292,11 @@ func TestKilledBeforeItsFirstCheckpoint(t *testing.T) {
 	for _, replace := range []bool{false, true} {
 		p := newPlayed(t)
 		write(t, filepath.Join(p.o.Dir, RecordFile), "{}")
-		write(t, filepath.Join(p.o.Dir, ArraysDir, "step-000700.npz"), "")
+		write(t, filepath.Join(p.o.Dir, arraysDir, "step-000700.npz"), "")
 		if _, err := p.run(0, func(o *RunOptions) { o.Resume, o.Replace = true, replace }); err != nil {
 			t.Fatal(err)
 		}
-		if exists(p.o.Dir, RecordFile) || exists(p.o.Dir, ArraysDir) {
+		if exists(p.o.Dir, RecordFile) || exists(p.o.Dir, arraysDir) {
 			t.Errorf("records or arrays of a run that was killed are beside the result of the next one (Replace = %t)", replace)
 		}
 	}
@@ -356,21 +356,6 @@ func TestInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.end(resuming)
-}
-
-// TestFolderNotWritable is told before the first step.
-func TestFolderNotWritable(t *testing.T) {
-	p := newPlayed(t)
-	file := filepath.Join(t.TempDir(), "file")
-	write(t, file, "")
-	p.o.Dir = filepath.Join(file, "run")
-	_, err := p.run(0, nil)
-	_, ready := Ready(checked(p.c), p.o)
-	for _, err := range []error{err, ready} {
-		if err == nil || p.steps > 0 || !strings.Contains(err.Error(), "cannot write to the folder "+p.o.Dir) {
-			t.Errorf("after %d steps: %v", p.steps, err)
-		}
-	}
 }
 
 // TestFolderRemoved moves the folder of a run away, in whose place another process makes one of its own: the

@@ -218,7 +218,7 @@ func (s *Session) Play(ctx context.Context, c Config, after func(*pcl.Learner, *
 	if err != nil {
 		return err
 	}
-	l, err := checked.newLearner(s.machine.backend, s.machine.programs, s.machine.set, Outputs(played, s.machine.set), watch{observe: s.options.Observe})
+	l, err := checked.newLearner(s.machine.backend, s.machine.programs, s.machine.set, outputs(played, s.machine.set), watch{observe: s.options.Observe})
 	if err != nil {
 		return err
 	}

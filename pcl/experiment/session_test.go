@@ -42,24 +42,6 @@ func open(t *testing.T, o Options) *Session {
 	return g
 }
 
-func TestVary(t *testing.T) {
-	base := small()
-	both := []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental}
-	configs := Vary(base, []string{"mgda", "er"}, both, 1, 2)
-	var got []string
-	ids := map[string]bool{}
-	for _, c := range configs {
-		got = append(got, filepath.Base(New("glyphs", Options{}).Folder(c)))
-		ids[c.ID()] = true
-	}
-	if len(got) != 8 || len(ids) != 8 || !strings.HasPrefix(got[0], "glyphs-task-mgda-s1-") || !strings.HasPrefix(got[7], "glyphs-class-er-s2-") {
-		t.Errorf("configurations: %q", got)
-	}
-	if one := Vary(base, nil, nil); len(one) != 1 || one[0].ID() != base.ID() {
-		t.Errorf("nothing varied gives %v, want the base alone", one)
-	}
-}
-
 // TestRun makes runs, finds them finished, takes an interrupted one up, and repeats one whose records
 // are missing.
 func TestRun(t *testing.T) {

@@ -39,7 +39,7 @@ func TestWeights(t *testing.T) {
 		t.Error(err)
 	}
 	r := p.end(func(o *RunOptions) { o.Weights, o.Replace = true, true })
-	if r.ModelSHA256 != plain.ModelSHA256 || p.files()[ScenarioFile] != before[ScenarioFile] {
+	if r.ModelSHA256 != plain.ModelSHA256 || p.files()[scenarioFile] != before[scenarioFile] {
 		t.Error("leaving the network has changed the run")
 	}
 	path, finished, err := FindWeights(p.o.Dir)

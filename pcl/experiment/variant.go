@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/parallelcl/parallelcl/pcl"
 )
 
 // variant describes in a few words what a configuration adds to its method, such as memory editing.
@@ -16,8 +14,8 @@ func (c Config) variant() string {
 		if e.MaxDrift > 0 {
 			parts = append(parts, fmt.Sprintf("drift≤%g", e.MaxDrift))
 		}
-		parts = append(parts, unlessFirst(e.Mode, pcl.EditBatch), unlessFirst(e.Norm, pcl.EditRMS), unlessFirst(e.Aim, pcl.EditToward),
-			unlessFirst(e.Target, pcl.EditTowardD), unlessFirst(e.At, pcl.EditBefore))
+		parts = append(parts, unlessFirst(e.Mode, "batch"), unlessFirst(e.Norm, "rms"), unlessFirst(e.Aim, "toward"),
+			unlessFirst(e.Target, "d"), unlessFirst(e.At, "pre"))
 		if e.Unclamped {
 			parts = append(parts, "unclamped")
 		}
@@ -38,9 +36,9 @@ func (c Config) variant() string {
 }
 
 // unlessFirst returns a choice as text, or an empty text if it is the default.
-func unlessFirst[T ~string](x, first T) string {
+func unlessFirst(x, first string) string {
 	if x == first {
 		return ""
 	}
-	return string(x)
+	return x
 }

@@ -1,10 +1,7 @@
 package grid
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -12,10 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/BurntSushi/toml"
-
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
+	"github.com/parallelcl/parallelcl/pcl/params"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
@@ -156,11 +152,7 @@ func (g *Grid) unchecked(row Row) (experiment.Config, error) {
 		return experiment.Config{}, fmt.Errorf("[dataset.%q] does not say which data set it is: dataset = \"…\"", row.Dataset)
 	}
 	settings["increment"] = string(row.Increment)
-	text, err := toml.Marshal(without(settings, paperKey, timesKey))
-	if err != nil {
-		return experiment.Config{}, err
-	}
-	c, err := experiment.ParseConfig(text, g.dir)
+	c, err := experiment.NewConfig(experiment.Layer{Values: without(settings, paperKey, timesKey), Dir: g.dir})
 	if err != nil {
 		return c, err
 	}
@@ -202,61 +194,20 @@ func checkSettings(settings table) error {
 
 // scaled multiplies numbers of a configuration. factors is a table such as {optimizer = {lr = 3}}.
 func scaled(c experiment.Config, factors table) (experiment.Config, error) {
-	data, err := json.Marshal(c)
-	if err != nil {
-		return c, err
-	}
-	all := table{}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber() // seeds beyond 2⁵³ stay as they are
-	if err := d.Decode(&all); err != nil {
-		return c, err
-	}
-	if err := multiply(all, factors, timesKey); err != nil {
-		return c, err
-	}
-	if data, err = json.Marshal(all); err != nil {
-		return c, err
-	}
-	out := experiment.Config{InitFile: c.InitFile} // which JSON leaves out
-	err = json.Unmarshal(data, &out)
-	if wrong := new(json.UnmarshalTypeError); errors.As(err, &wrong) {
-		return c, fmt.Errorf("%s.%s: the product, %s, is no value that %[2]s can have", timesKey, wrong.Field, strings.TrimPrefix(wrong.Value, "number "))
-	} else if err != nil {
-		return c, fmt.Errorf("%s: %w", timesKey, err)
-	}
-	return out, nil
-}
-
-// multiply multiplies the numbers of a table, in place.
-func multiply(t, factors table, path string) error {
-	for name, factor := range factors {
-		here := path + "." + name
-		if inner, ok := factor.(table); ok {
-			under, ok := t[name].(table)
-			if !ok {
-				return fmt.Errorf("%s: the configuration has no table of that name", here)
-			}
-			if err := multiply(under, inner, here); err != nil {
-				return err
-			}
-			continue
-		}
-		own, given := t[name]
-		if !given {
-			return fmt.Errorf("%s: the configuration has no setting of that name", here)
-		}
-		x, isNumber := number(own)
+	own, products := params.Values(c), table{}
+	for path, factor := range leaves(factors) {
+		x, isNumber := number(own[path])
 		f, isFactor := number(factor)
 		if !isNumber || !isFactor {
-			return fmt.Errorf("%s = %v: the configuration has %v there, and only numbers can be multiplied", here, factor, own)
+			return c, fmt.Errorf("%s.%s = %v: want a factor of a number that the configuration has, not of %v", timesKey, path, factor, own[path])
 		}
-		if x = rounded(x * f); math.IsNaN(x) || math.IsInf(x, 0) {
-			return fmt.Errorf("%s = %v times %v is %v, which is no setting", here, factor, own, x)
-		}
-		t[name] = x
+		products[path] = rounded(x * f)
 	}
-	return nil
+	out, err := params.With(c, products)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", timesKey, err)
+	}
+	return out, err
 }
 
 // rounded drops the last digits, so that 0.003 · 0.3 is 0.0009 and not 0.0008999999999999999.
@@ -274,9 +225,8 @@ func number(v any) (float64, bool) {
 		return v, true
 	case int64:
 		return float64(v), true
-	case json.Number:
-		x, err := v.Float64()
-		return x, err == nil
+	case int:
+		return float64(v), true
 	}
 	return 0, false
 }

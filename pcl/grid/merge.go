@@ -35,6 +35,21 @@ func at(path string, value any) table {
 	return table{first: value}
 }
 
+// leaves returns the values of a table and of those within it by their paths, such as "optimizer.lr".
+func leaves(t table) table {
+	out := table{}
+	for name, value := range t {
+		inner, nested := value.(table)
+		if !nested {
+			out[name] = value
+		}
+		for path, v := range leaves(inner) {
+			out[name+"."+path] = v
+		}
+	}
+	return out
+}
+
 // without returns a table without some of its keys.
 func without(t table, names ...string) table {
 	t = maps.Clone(t)

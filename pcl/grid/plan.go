@@ -58,6 +58,7 @@ func (p *Plan) Work(ctx context.Context, w experiment.Where) error {
 	if err := CheckFolder(w.Dir); err != nil {
 		return err
 	}
+	var stopped error
 	missing := map[string]error{}
 	for e, err := range experiment.Each(ctx, p.Runs, w) {
 		c := p.Runs[e.Index]
@@ -70,9 +71,14 @@ func (p *Plan) Work(ctx context.Context, w experiment.Where) error {
 			if w.Say != nil {
 				w.Say(fmt.Sprintf("%s: %v.", p.place(c.Config), short(err.Error())))
 			}
+		case errors.Is(err, experiment.ErrInterrupted), errors.Is(err, experiment.ErrTimeUp):
+			stopped = err // others may not have been saved, which counts more
 		default:
 			return err
 		}
+	}
+	if stopped != nil {
+		return stopped
 	}
 	var all error
 	for _, err := range missing {

@@ -1,7 +1,6 @@
 package grid
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
 // BuiltinTuning is the search for parameters that comes with this package.
@@ -208,10 +208,11 @@ func (t *Tuning) publishedFirst(name string, a axis) ([]any, error) {
 func (t *Tuning) published(name, path string) (any, error) {
 	entry := t.Grid.Method[name]
 	if factor, isFactor := strings.CutPrefix(path, timesKey+"."); isFactor {
-		if v, given := find(entry, path); given {
+		own := leaves(entry)
+		if v, given := own[path]; given {
 			return v, nil
 		}
-		if _, given := find(entry, factor); given {
+		if _, given := own[factor]; given {
 			return nil, fmt.Errorf("the method sets %s itself, of which %s would not be a factor of the data set's", factor, path)
 		}
 		return 1, nil
@@ -223,15 +224,7 @@ func (t *Tuning) published(name, path string) (any, error) {
 	if param, ok := strings.CutPrefix(path, "params."); ok {
 		return publishedParam(c.Config, param)
 	}
-	data, err := json.Marshal(c)
-	if err != nil {
-		return nil, err
-	}
-	all := table{}
-	if err := json.Unmarshal(data, &all); err != nil {
-		return nil, err
-	}
-	if v, ok := find(all, path); ok {
+	if v, ok := params.Values(c.Config)[path]; ok {
 		return v, nil
 	}
 	return nil, fmt.Errorf("the configuration has no %s", path)
@@ -242,32 +235,16 @@ func publishedParam(c experiment.Config, name string) (any, error) {
 	if v, given := c.Params[name]; given {
 		return v, nil
 	}
-	params, err := method.ParametersOf(c.Method)
+	list, err := method.ParametersOf(c.Method)
 	if err != nil {
 		return nil, err
 	}
-	var known []string
-	for _, p := range params {
+	for _, p := range list {
 		if p.Name == name {
 			return p.Default, nil
 		}
-		known = append(known, p.Name)
 	}
-	return nil, fmt.Errorf("the method %s has no parameter %q, but %s", c.Method, name, strings.Join(known, ", "))
-}
-
-// find returns the value at a path of a table.
-func find(t table, path string) (any, bool) {
-	first, rest, nested := strings.Cut(path, ".")
-	v, ok := t[first]
-	if !nested || !ok {
-		return v, ok
-	}
-	inner, ok := v.(table)
-	if !ok {
-		return nil, false
-	}
-	return find(inner, rest)
+	return nil, fmt.Errorf("the method %s has no parameter %q", c.Method, name)
 }
 
 // inWords says what a setting is changed to: "optimizer.lr × 2", "tau = 20".

@@ -222,7 +222,7 @@ func used(t *testing.T, values *Tuned) {
 	for i, row := range p.Rows {
 		w := values.Methods[row.Method][row.Increment]
 		factor, alpha := 1.0, any(0.2)
-		if x, ok := find(w.Set, "times.optimizer.lr"); ok {
+		if x, ok := leaves(w.Set)["times.optimizer.lr"]; ok {
 			factor, _ = number(x)
 		}
 		if p, ok := w.Set["params"].(table); ok {

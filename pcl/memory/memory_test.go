@@ -193,9 +193,6 @@ func TestOnlyFiniteSamplesEnter(t *testing.T) {
 		good := Item{Task: 1, Class: 0, Pixels: []float32{0, 1}}
 		s := newStore(t, PerClass, 9)
 		add(t, s, []Item{broken, good, logits})
-		if s.AddRanked([]Item{broken, logits}); s.Len() != 1 {
-			t.Fatalf("%g: %d samples are stored, want the good one", bad, s.Len())
-		}
 		if s.Put(broken) || s.Put(logits) || s.Put(scored) || s.Replace(0, broken) || s.Edit(0, broken.Pixels) || s.SetScore(0, scored.Score) || s.Len() != 1 {
 			t.Errorf("%g was put, replaced or edited in, or is a score", bad)
 		}
@@ -396,12 +393,12 @@ func TestRanked(t *testing.T) {
 	s := newStore(t, FixedTotal, 8)
 	ranked := func(class int) (items []Item) {
 		for i := range 9 {
-			items = append(items, Item{Task: 1, Class: class, Pixels: []float32{float32(i)}})
+			items = append(items, Item{Task: class, Class: class, Pixels: []float32{float32(i)}})
 		}
 		return items
 	}
 	for class, want := range [][]float32{{0, 1, 2, 3, 4, 5, 6, 7}, {0, 1, 2, 3, 0, 1, 2, 3}, {0, 1, 0, 1, 0, 1}} {
-		s.AddRanked(ranked(class))
+		s.Rerank(class, ranked(class))
 		if got := s.Pixels(); !slices.Equal(got, want) {
 			t.Errorf("with %d classes it holds %v, want %v", class+1, got, want)
 		}
@@ -440,8 +437,8 @@ func TestRerank(t *testing.T) {
 		}
 		return items
 	}
-	s.AddRanked(of(1, 0, 1, 2, 3))
-	s.AddRanked(of(2, 1, 4, 5, 6))
+	s.Rerank(1, of(1, 0, 1, 2, 3))
+	s.Rerank(2, of(2, 1, 4, 5, 6))
 	s.Rerank(1, of(1, 0, 9, 2, 8, 1))
 	if got := s.Pixels(); !slices.Equal(got, []float32{4, 5, 6, 9, 2, 8}) {
 		t.Errorf("it holds %v", got)
@@ -479,5 +476,33 @@ func TestOtherSizes(t *testing.T) {
 	}
 	if !s.Edit(0, []float32{5}) || s.Changes() == 0 || !s.SetLogits(0, []float32{1, 2, 3}) || len(s.Item(0).Logits) != 3 {
 		t.Errorf("%d changes; the sample is %+v", s.Changes(), s.Item(0))
+	}
+}
+
+// TestSetBudget: a smaller budget keeps the first samples of each class, a larger one takes more from then on, and one
+// that stays changes nothing, not even the draws.
+func TestSetBudget(t *testing.T) {
+	for policy, want := range map[Policy][]float32{PerClass: {100, 101, 102, 103, 200, 201, 202, 203}, FixedTotal: {100, 101, 200, 201}} {
+		s := newStore(t, policy, 12)
+		s.items = candidates(0, 12, 1, 2)
+		s.Draw(3)
+		order := slices.Clone(s.order)
+		if err := s.SetBudget(12); err != nil || !slices.Equal(s.order, order) || s.next != 3 || s.Len() != 24 {
+			t.Errorf("%s: the same budget: %v, %d samples, at %d", policy, err, s.Len(), s.next)
+		}
+		if err := s.SetBudget(4); err != nil || !reflect.DeepEqual(s.Pixels(), want) {
+			t.Errorf("%s: a budget of 4: %v, %v", policy, err, s.Pixels())
+		}
+		if err := s.SetBudget(40); err != nil || s.Len() != len(want) || s.Quota([]int{1, 2}) != map[Policy]int{PerClass: 40, FixedTotal: 20}[policy] {
+			t.Errorf("%s: a budget of 40: %v, %d samples", policy, err, s.Len())
+		}
+		for range 2 { // then it is empty already
+			if err := s.SetBudget(0); err != nil || s.Len() != 0 || s.Draw(2) != nil {
+				t.Errorf("%s: a budget of 0: %v, %d samples", policy, err, s.Len())
+			}
+		}
+		if err := s.SetBudget(-1); err == nil || s.config.Budget != 0 {
+			t.Errorf("%s: a negative budget: %v", policy, err)
+		}
 	}
 }

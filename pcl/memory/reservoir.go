@@ -107,8 +107,8 @@ func (r *Reservoir) State() (ReservoirState, error) {
 // RestoreReservoir is the inverse of [Reservoir.State]; pixels holds the kept samples one after
 // another, size entries each.
 func RestoreReservoir(s ReservoirState, pixels []float32, size int) (*Reservoir, error) {
-	if s.Quota < 0 || len(s.Seen) != len(s.Order) || len(s.Kept) != len(s.Order) {
-		return nil, fmt.Errorf("memory: a damaged reservoir state: a quota of %d; %d classes, %d counts, %d sizes", s.Quota, len(s.Order), len(s.Seen), len(s.Kept))
+	if s.Quota < 0 || len(s.Seen) != len(s.Order) || len(s.Kept) != len(s.Order) || !fp.Finite(pixels) {
+		return nil, errDamaged
 	}
 	r := NewReservoir(s.Task, s.Quota, 0)
 	if err := r.rng.UnmarshalBinary(s.Rand); err != nil {
@@ -116,23 +116,17 @@ func RestoreReservoir(s ReservoirState, pixels []float32, size int) (*Reservoir,
 	}
 	r.order = slices.Clone(s.Order)
 	for i, c := range s.Order {
-		if _, twice := r.seen[c]; twice || s.Seen[i] < 1 || s.Kept[i] != min(s.Seen[i], s.Quota) {
-			return nil, fmt.Errorf("memory: a damaged reservoir state: class %d kept %d of %d samples seen", c, s.Kept[i], s.Seen[i])
+		if r.seen[c] != 0 || s.Seen[i] < 1 || s.Kept[i] != min(s.Seen[i], s.Quota) || s.Kept[i] > len(pixels)/size {
+			return nil, fmt.Errorf("%w: class %d kept %d of %d samples seen", errDamaged, c, s.Kept[i], s.Seen[i])
 		}
 		r.seen[c] = s.Seen[i]
-		for range s.Kept[i] {
-			if len(pixels) < size {
-				return nil, fmt.Errorf("memory: reservoir of task %d: pixels are missing", s.Task)
-			}
-			if !fp.Finite(pixels[:size]) {
-				return nil, fmt.Errorf("memory: a damaged reservoir state: a sample of class %d has a value that is not finite", c)
-			}
-			r.kept[c] = append(r.kept[c], Item{Task: s.Task, Class: c, Pixels: append([]float32(nil), pixels[:size]...)})
-			pixels = pixels[size:]
+		for own := range slices.Chunk(pixels[:s.Kept[i]*size], size) {
+			r.kept[c] = append(r.kept[c], Item{Task: s.Task, Class: c, Pixels: slices.Clone(own)})
 		}
+		pixels = pixels[s.Kept[i]*size:]
 	}
 	if len(pixels) != 0 {
-		return nil, fmt.Errorf("memory: reservoir of task %d: %d pixels too many", s.Task, len(pixels))
+		return nil, errDamaged
 	}
 	return r, nil
 }

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -74,6 +75,9 @@ func Flatten(items []Item) []float32 {
 	return out
 }
 
+// errDamaged is what Restore and RestoreReservoir say of a state that contradicts itself or its arrays.
+var errDamaged = errors.New("memory: a damaged state")
+
 // Restore is the inverse of [Store.State], [Store.Pixels] and [Store.Extras] for samples of size pixels.
 func Restore(st State, pixels, logits, origin []float32, size int) (*Store, error) {
 	s, err := NewStore(st.Config, 0)
@@ -81,65 +85,51 @@ func Restore(st State, pixels, logits, origin []float32, size int) (*Store, erro
 		return nil, err
 	}
 	n := len(st.Task)
-	if len(st.Class) != n || len(pixels) != n*size {
-		return nil, fmt.Errorf("memory: a damaged state: %d tasks, %d classes, %d pixels of %d each", n, len(st.Class), len(pixels), size)
+	optional := func(length int) bool { return length == 0 || length == n }
+	if len(st.Class) != n || len(pixels) != n*size || !optional(len(st.Order)) || st.Next < 0 || st.Next > len(st.Order) ||
+		!optional(len(st.Logits)) || !optional(len(st.Score)) || !optional(len(st.Edits)) || !optional(len(st.Origin)) {
+		return nil, errDamaged
 	}
-	for _, l := range []int{len(st.Logits), len(st.Score), len(st.Edits), len(st.Origin)} {
-		if l != 0 && l != n {
-			return nil, fmt.Errorf("memory: a damaged state: %d values for %d samples", l, n)
+	for k, i := range slices.Sorted(slices.Values(st.Order)) {
+		if k != i {
+			return nil, errDamaged // it is not a permutation
 		}
-	}
-	if (st.Order != nil && len(st.Order) != n) || st.Next < 0 || st.Next > len(st.Order) {
-		return nil, fmt.Errorf("memory: a damaged state: an order of %d for %d samples, at %d", len(st.Order), n, st.Next)
-	}
-	met := make([]bool, n)
-	for _, i := range st.Order {
-		if i < 0 || i >= n || met[i] {
-			return nil, fmt.Errorf("memory: a damaged state: its order %v is no permutation of %d samples", st.Order, n)
-		}
-		met[i] = true
 	}
 	if err := s.rng.UnmarshalBinary(st.Rand); err != nil {
 		return nil, fmt.Errorf("memory: %w", err)
 	}
 	for i := range n {
-		own := append([]float32(nil), pixels[i*size:(i+1)*size]...)
-		it := Item{Task: st.Task[i], Class: st.Class[i], Pixels: own}
-		if it.Logits, logits, err = cut(st.Logits, i, logits); err != nil {
-			return nil, err
-		}
-		if it.Origin, origin, err = cut(st.Origin, i, origin); err != nil {
-			return nil, err
-		}
-		if n := len(it.Origin); n != 0 && n != size {
-			return nil, fmt.Errorf("memory: a damaged state: %d pixels from before an edit, want %d", n, size)
-		}
-		if !it.finite() || !fp.Finite(it.Origin) {
-			return nil, fmt.Errorf("memory: a damaged state: sample %d of class %d has a value that is not finite", i, it.Class)
-		}
-		if st.Score != nil {
-			it.Score = st.Score[i]
-		}
-		if st.Edits != nil {
-			it.Edits = st.Edits[i]
+		it := Item{Task: st.Task[i], Class: st.Class[i], Pixels: slices.Clone(pixels[i*size : (i+1)*size]), Score: at(st.Score, i), Edits: at(st.Edits, i)}
+		var whole, old bool
+		it.Logits, logits, whole = cut(at(st.Logits, i), logits)
+		it.Origin, origin, old = cut(at(st.Origin, i), origin)
+		if !whole || !old || len(it.Origin) != 0 && len(it.Origin) != size || !it.finite() || !fp.Finite(it.Origin) {
+			return nil, fmt.Errorf("%w: sample %d of class %d lacks values, or has one that is not finite", errDamaged, i, it.Class)
 		}
 		s.items = append(s.items, it)
 	}
 	if len(logits)+len(origin) != 0 {
-		return nil, fmt.Errorf("memory: a damaged state: %d logits and %d old pixels too many", len(logits), len(origin))
+		return nil, errDamaged
 	}
 	s.order, s.next = slices.Clone(st.Order), st.Next
 	return s, nil
 }
 
-// cut takes the values of item i off the front.
-func cut(counts []int, i int, values []float32) (own, rest []float32, err error) {
-	if counts == nil || counts[i] == 0 {
-		return nil, values, nil
+// at is entry i of a list that is nil where all are zero.
+func at[T any](list []T, i int) (x T) {
+	if list != nil {
+		x = list[i]
 	}
-	n := counts[i]
-	if n < 0 || n > len(values) {
-		return nil, nil, fmt.Errorf("memory: a damaged state: %d values of sample %d, %d are left", n, i, len(values))
+	return x
+}
+
+// cut takes n values off the front, of which there must be as many.
+func cut(n int, values []float32) (own, rest []float32, ok bool) {
+	switch {
+	case n == 0:
+		return nil, values, true
+	case n < 0 || n > len(values):
+		return nil, values, false
 	}
-	return append([]float32(nil), values[:n]...), values[n:], nil
+	return slices.Clone(values[:n]), values[n:], true
 }

@@ -28,8 +28,8 @@ const MaxBudget = 1 << 30
 // Config is the budget of a store in samples, per class or in total, as the policy says. Budget 0 keeps
 // nothing.
 type Config struct {
-	Policy Policy `json:"policy" toml:"policy"`
-	Budget int    `json:"budget" toml:"budget"`
+	Policy Policy `json:"policy" param:"policy,required" default:"per_class" choices:"per_class,fixed_total" doc:"what the budget counts"`
+	Budget int    `json:"budget" param:"budget,required" default:"5" range:"whole [0,1073741824]" flag:"memory" doc:"samples that the memory keeps, of each class or in total"`
 }
 
 // Validate returns an error that names what is wrong with a configuration.
@@ -146,14 +146,10 @@ func (s *Store) Capacity(classes int) int {
 // Add takes in the candidates of a finished task, at most the quota of each class, chosen at random. It thins
 // out what is stored already if the policy asks for it. Several tasks that have the same class share its
 // places. Samples that are not finite, or that have another number of pixels than the others, are passed over.
-func (s *Store) Add(candidates []Item) { s.add(candidates, s.choose) }
+func (s *Store) Add(candidates []Item) { s.addTo(slices.Clone(s.items), candidates, s.choose) }
 
-// AddRanked is Add for candidates in order of preference within each class: the first ones stay, now and when
-// the store is thinned out later.
-func (s *Store) AddRanked(candidates []Item) { s.add(candidates, first) }
-
-// Rerank is AddRanked for all samples of a task, which take the place of those that are stored of it. Without any, nothing
-// changes.
+// Rerank puts samples of a task, in order of preference within each class, in the place of those that are stored of it: the
+// first ones stay, now and when the store is thinned out later. Without any, nothing changes.
 func (s *Store) Rerank(task int, samples []Item) {
 	s.addTo(slices.DeleteFunc(slices.Clone(s.items), func(it Item) bool { return it.Task == task }), samples, first)
 }
@@ -163,11 +159,7 @@ func first(indices []int, n int) []int { return indices[:min(n, len(indices))] }
 // part is the samples that one task has of one class.
 type part struct{ task, class int }
 
-func (s *Store) add(candidates []Item, choose func(indices []int, n int) []int) {
-	s.addTo(slices.Clone(s.items), candidates, choose)
-}
-
-// addTo is add to those of the stored samples that stay.
+// addTo adds candidates to those of the stored samples that stay.
 func (s *Store) addTo(all, candidates []Item, choose func(indices []int, n int) []int) {
 	old := len(all)
 	for _, it := range candidates {
@@ -181,7 +173,7 @@ func (s *Store) addTo(all, candidates []Item, choose func(indices []int, n int) 
 	s.keep(all, choose)
 }
 
-// keep makes those of the samples the stored ones for which there are places.
+// keep fills the places with samples and drops the rest.
 func (s *Store) keep(all []Item, choose func(indices []int, n int) []int) {
 	members := map[part][]int{}
 	var order []part
@@ -394,4 +386,20 @@ func (s *Store) Rewind(m Mark) error {
 	s.before = s.before[:0]
 	s.order, s.next = m.order, m.next
 	return s.rng.UnmarshalBinary(m.rand)
+}
+
+// SetBudget changes the budget. If it becomes smaller, the store is thinned out at once, since a method that fills the
+// store itself would never do so: the first samples of each task and class stay, which are the preferred ones where they
+// are ranked.
+func (s *Store) SetBudget(budget int) error {
+	c := Config{Policy: s.config.Policy, Budget: budget}
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	smaller := budget < s.config.Budget
+	s.config = c
+	if smaller && len(s.items) > 0 {
+		s.keep(s.items, first)
+	}
+	return nil
 }

@@ -15,7 +15,7 @@ var agemInfo = Info{
 type AGEM struct{}
 
 func (AGEM) Weights(s *Step, w []float64) (Outcome, error) {
-	p, done, err := serially(agemInfo, s, w)
+	p, done, err := serially(s, w)
 	if err != nil || done {
 		return Outcome{}, err
 	}

@@ -18,24 +18,17 @@ type AlignedMTL struct {
 }
 
 func (m AlignedMTL) Weights(s *Step, w []float64) (Outcome, error) {
-	r := keep(alignedInfo, s, w)
-	if r.k() == 0 {
-		return r.outcome(), nil
-	}
-	r.level()
-	mean := make([]float64, r.k())
-	fill(mean, 1/float64(r.k()))
-	v, err := spectral(r.gram, mean, func(values []float64) []float64 {
-		out, to := make([]float64, len(values)), m.target(values)
-		for i, x := range values {
-			out[i] = math.Sqrt(to / x)
-		}
-		return out
+	return s.onRows(w, func(r *rows) ([]float64, error) {
+		mean := make([]float64, r.k())
+		fill(mean, 1/float64(r.k()))
+		return spectral(r.gram, mean, func(values []float64) []float64 {
+			out, to := make([]float64, len(values)), m.target(values)
+			for i, x := range values {
+				out[i] = math.Sqrt(to / x)
+			}
+			return out
+		})
 	})
-	if err != nil {
-		return Outcome{}, err
-	}
-	return r.write(v, w), nil
 }
 
 // target picks the common eigenvalue from the eigenvalues in ascending order.

@@ -25,19 +25,13 @@ type CAGrad struct {
 }
 
 func (m *CAGrad) Weights(s *Step, w []float64) (Outcome, error) {
-	r := keep(caGradInfo, s, w)
-	if r.k() == 0 {
-		return r.outcome(), nil
-	}
-	r.level()
-	v, err := m.averse(r)
-	if err != nil {
-		return Outcome{}, err
-	}
-	for i := range v {
-		v[i] *= m.factor()
-	}
-	return r.write(v, w), nil
+	return s.onRows(w, func(r *rows) ([]float64, error) {
+		v, err := m.averse(r)
+		for i := range v {
+			v[i] *= m.factor()
+		}
+		return v, err
+	})
 }
 
 func (m *CAGrad) averse(r *rows) ([]float64, error) {

@@ -30,7 +30,7 @@ type CappedMGDA struct {
 }
 
 func (m *CappedMGDA) Weights(s *Step, w []float64) (Outcome, error) {
-	r := keep(cappedMGDAInfo, s, w)
+	r := keep(s, w)
 	if r.k() == 0 {
 		return r.outcome(), nil
 	}

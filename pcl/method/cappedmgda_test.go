@@ -43,72 +43,13 @@ func TestCappedIsMGDA(t *testing.T) {
 	}
 }
 
-// TestCappedIsOptimal compares with another solver on random rows, some of which repeat or cancel.
-func TestCappedIsOptimal(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 7))
-	for n := range 3000 {
-		k := 2 + r.IntN(4)
-		rows := make([][]float64, k)
-		for i := range rows {
-			rows[i] = []float64{r.NormFloat64(), r.NormFloat64(), r.NormFloat64()}
-			if factor := []float64{-2, -1, 1, 2}[r.IntN(4)]; i > 0 && r.IntN(4) == 0 {
-				for p, x := range rows[i-1] {
-					rows[i][p] = factor * x
-				}
-			}
-		}
-		bound := 1/float64(k) + r.Float64()*(1-1/float64(k))
-		s := sample{rows: rows}.step(1)
-		w := weigh(t, build(t, "capped-mgda", values{"cap": bound}), s)
-		got, best := quadraticForm(s.Gram, w), leastCapped(s.Gram, bound, k)
-		if slices.Max(w) > bound+1e-12 || slices.Min(w) < 0 || math.Abs(total(w)-1) > 1e-12 {
-			t.Fatalf("problem %d: weights %v for a bound of %g", n, w, bound)
-		}
-		if got > best+1e-9*(1+best) {
-			t.Fatalf("problem %d, rows %v, bound %g: ‖d‖² = %g, the least is %g", n, rows, bound, got, best)
-		}
-	}
-}
-
 func quadraticForm(m, w []float64) float64 { return inner(w, times(m, w)) }
-
-// leastCapped is another method for the same problem: exact steps between the pair of weights that gain most.
-func leastCapped(m []float64, bound float64, k int) float64 {
-	mu := make([]float64, k)
-	fill(mu, 1/float64(k))
-	for range 20000 {
-		slope := times(m, mu)
-		up, down := -1, -1
-		for i := range k {
-			if mu[i] < bound && (up < 0 || slope[i] < slope[up]) {
-				up = i
-			}
-			if mu[i] > 0 && (down < 0 || slope[i] > slope[down]) {
-				down = i
-			}
-		}
-		if up < 0 || down < 0 || up == down || slope[down] <= slope[up] {
-			break
-		}
-		most := min(bound-mu[up], mu[down])
-		curve := m[up*k+up] + m[down*k+down] - 2*m[up*k+down]
-		step := most
-		if curve > 0 {
-			step = min(most, (slope[down]-slope[up])/curve)
-		}
-		mu[up], mu[down] = mu[up]+step, mu[down]-step
-		if step == 0 {
-			break
-		}
-	}
-	return quadraticForm(m, mu)
-}
 
 // TestCappedManyRows: the optimality conditions hold for up to 24 rows, and a larger bound never gives a longer d.
 func TestCappedManyRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 7))
-	for range 200 {
-		k := 6 + r.IntN(19)
+	for range 60 {
+		k := 2 + r.IntN(23)
 		rows := make([][]float64, k)
 		size := 10 + r.IntN(2)*30
 		for i := range rows {
@@ -118,7 +59,7 @@ func TestCappedManyRows(t *testing.T) {
 			}
 		}
 		s, before := sample{rows: rows}.step(1), math.Inf(1)
-		for _, bound := range []float64{1.2 / float64(k), 2 / float64(k), 3 / float64(k), .5, 1} {
+		for _, bound := range []float64{min(1, 1.2/float64(k)), min(1, 2/float64(k)), 1} {
 			w := weigh(t, build(t, "capped-mgda", values{"cap": bound}), s)
 			slope, scale := times(s.Gram, w), longest(s.Gram, k)
 			low, high := math.Inf(-1), math.Inf(1) // of the slopes where a weight may fall, and where it may rise
@@ -146,7 +87,7 @@ func TestCappedManyRows(t *testing.T) {
 // longer than without it, and everywhere the conditions hold, each by the lengths of its own two rows.
 func TestCappedFarApart(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 7))
-	for n := range 4000 {
+	for n := range 600 {
 		k, spread := 3+r.IntN(5), 11*r.Float64()
 		rows := make([][]float64, k)
 		for i := range rows {
@@ -176,7 +117,7 @@ func TestCappedFarApart(t *testing.T) {
 // TestCappedNearlyEqual: gradients that differ by as little as the Gram matrix can tell have weights.
 func TestCappedNearlyEqual(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 7))
-	for n := range 4000 {
+	for n := range 600 {
 		noise := math.Pow(10, -4-8*r.Float64())
 		rows := make([][]float64, 6)
 		same := make([]float64, 8)

@@ -13,7 +13,7 @@ type composed struct {
 	info      Info
 	rule      Method
 	rehearsal *rehearsal.Rehearsal
-	roles     []any // what [As] finds besides those of the rule
+	roles     []any // that [As] finds besides the rule's
 	sum       summed
 }
 
@@ -53,7 +53,7 @@ func apart(m Method) (rule Method, parts []rehearsal.Part) {
 	return m, nil
 }
 
-// describe makes the Info of a composition from those of the method and the parts that were added to it.
+// describe makes the Info of a composition from the Infos of the method and of the added parts.
 func (c *composed) describe(added []rehearsal.Part) {
 	texts := []string{c.info.Rule}
 	costs, states := []string{c.info.Cost}, []string{c.info.State}
@@ -69,8 +69,7 @@ func (c *composed) describe(added []rehearsal.Part) {
 	c.info.Cost, c.info.State = listed(costs, " + "), listed(states, "; ")
 }
 
-// listed joins texts, of which those that say "none" are left out unless all do. Where several are left, none of them
-// begins by saying that there is nothing.
+// listed joins texts and leaves out "none" unless all say so. Where several remain, a leading "none" is cut off.
 func listed(texts []string, separator string) string {
 	left := slices.DeleteFunc(slices.Clone(texts), func(t string) bool { return t == "none" })
 	switch len(left) {
@@ -93,8 +92,11 @@ func (c *composed) Weights(s *Step, w []float64) (Outcome, error) {
 	if !c.sum.several(s) {
 		return c.rule.Weights(s, w)
 	}
-	s.check(c.info, w)
-	if err := c.sum.of(s, c.info); err != nil {
+	err := s.check(c.info, w)
+	if err == nil {
+		err = c.sum.of(s, c.info)
+	}
+	if err != nil {
 		return Outcome{}, err
 	}
 	out, err := c.rule.Weights(&c.sum.step, c.sum.w)
@@ -105,8 +107,8 @@ func (c *composed) Weights(s *Step, w []float64) (Outcome, error) {
 	return out, err
 }
 
-// assign lists the roles of the rehearsal, the state of both if the rehearsal has one, and that of the rule that must
-// see the memory's rows joined. They are listed once, because the learner asks for roles many times in a step.
+// assign lists the roles of the rehearsal, the joint state if the rehearsal has one, and the role of a rule that must
+// see the memory's rows joined. It does so once, because the learner asks for roles many times in a step.
 func (c *composed) assign() {
 	c.roles = nil
 	parts := c.rehearsal.Roles()

@@ -9,8 +9,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// statefulParts is the state of a composition whose rehearsal remembers something: that of the rule, if it has one, and
-// those of the parts. A composition without such parts has the state of its rule alone.
+// statefulParts is the state of a composition whose rehearsal remembers something: the rule's state, if it has one, and
+// the parts'. A composition without such parts has the state of its rule alone.
 type statefulParts struct {
 	*composed
 	parts []rehearsal.Stateful

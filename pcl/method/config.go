@@ -17,16 +17,13 @@ var configInfo = Info{
 // independent, and equals EMGD with σ ∝ ‖J‖ where b ≥ 0. Where all projections cancel, d = 0.
 type ConFIG struct{}
 
-func (ConFIG) Weights(s *Step, w []float64) (Outcome, error) {
-	r := keep(configInfo, s, w)
-	if r.k() == 0 {
-		return r.outcome(), nil
-	}
-	r.level()
+func (ConFIG) Weights(s *Step, w []float64) (Outcome, error) { return s.onRows(w, conflictFree) }
+
+func conflictFree(r *rows) ([]float64, error) {
 	c := r.cosines()
 	b, err := equalCosines(c, r.k())
 	if err != nil {
-		return Outcome{}, err
+		return nil, err
 	}
 	v := make([]float64, r.k())
 	size, parts := normOf(c, b), 0.0
@@ -42,5 +39,5 @@ func (ConFIG) Weights(s *Step, w []float64) (Outcome, error) {
 			v[i] = length * b[i] / size / n[i]
 		}
 	}
-	return r.write(v, w), nil
+	return v, nil
 }

@@ -11,7 +11,7 @@ var cosmosInfo = Info{
 	Rule:   "d = ∇(Σℓᵢ/K − λ·cos(ℓ, 1)), where 1 is the vector of ones",
 	Source: "Ruchte & Grabocka, Scalable Pareto Front Approximation for Deep Multi-Objective Learning, ICDM 2021 (arXiv 2103.13392), with equal preferences, which are not an input of the network",
 	Cost:   "K(F+B)", State: "none", SumW: "not fixed",
-	NeedsLosses: true,
+	NeedsLosses: true, PositiveLosses: true,
 }
 
 // COSMOS adds a term to the mean loss that keeps the losses close to each other.
@@ -20,9 +20,6 @@ type COSMOS struct {
 }
 
 func (m COSMOS) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.checkLosses(cosmosInfo, w); err != nil {
-		return Outcome{}, err
-	}
 	root, length, sum := math.Sqrt(float64(len(w))), 0.0, 0.0
 	for _, x := range s.Losses {
 		length = math.Hypot(length, x)

@@ -38,7 +38,7 @@ func (p CRMOGM) Start() (Method, error) {
 		return nil, fmt.Errorf("parameter method: %q gives a direction, which weights do not determine", name)
 	}
 	rule, parts := apart(m)
-	c := &crmogm{info: crmogmInfo, inner: rule, alpha: *p.Alpha, memo: memo[float64]{}}
+	c := &crmogm{info: crmogmInfo, inner: rule, alpha: *p.Alpha, memo: map[int]float64{}}
 	c.info.NeedsGram, c.info.NeedsLosses = rule.Info().NeedsGram, rule.Info().NeedsLosses
 	c.info.NeedsRows, c.info.NeedsCross = rule.Info().NeedsRows, rule.Info().NeedsCross
 	c.info.Title += " of " + m.Info().Title
@@ -60,7 +60,7 @@ type crmogm struct {
 	info  Info
 	inner Method // a rule; the rehearsal that it may have come with is joined to the smoothed one
 	alpha float64
-	memo  memo[float64]
+	memo  map[int]float64
 	ended bool // a stream of the last step has ended since
 }
 
@@ -70,7 +70,9 @@ func (m *crmogm) Info() Info { return m.info }
 func (m *crmogm) Unwrap() Method { return m.inner }
 
 func (m *crmogm) Weights(s *Step, w []float64) (Outcome, error) {
-	s.check(m.info, w)
+	if err := s.check(m.info, w); err != nil {
+		return Outcome{}, err
+	}
 	out, err := m.inner.Weights(s, w)
 	if err != nil {
 		return out, err
@@ -99,7 +101,7 @@ func (m *crmogm) Weights(s *Step, w []float64) (Outcome, error) {
 func (m *crmogm) End(id int) {
 	_, known := m.memo[id]
 	m.ended = m.ended || known
-	m.memo.End(id)
+	delete(m.memo, id)
 	if s, ok := As[Stateful](m.inner); ok {
 		s.End(id)
 	}
@@ -128,17 +130,17 @@ func (m *crmogm) UnmarshalState(data json.RawMessage) error {
 		data = json.RawMessage("{}") // as for the other methods
 	}
 	if err := jsonin.Unmarshal(data, &state); err != nil {
-		return fmt.Errorf("method cr-mogm: its saved state: %w", err)
+		return fmt.Errorf("its saved state: %w", err)
 	}
 	if s, ok := As[Stateful](m.inner); ok {
 		if err := s.UnmarshalState(state.Inner); err != nil {
 			return err
 		}
 	}
-	m.memo, m.ended = memo[float64]{}, state.Ended
+	m.memo, m.ended = map[int]float64{}, state.Ended
 	for id, w := range state.Weights {
 		if err := limits.Within("the weight of a stream", w, -math.MaxFloat64, math.MaxFloat64); err != nil {
-			return fmt.Errorf("method cr-mogm: its saved state: %w", err)
+			return fmt.Errorf("its saved state: %w", err)
 		}
 		m.memo[id] = w
 	}

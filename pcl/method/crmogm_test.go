@@ -3,7 +3,6 @@ package method
 import (
 	"math"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -56,7 +55,7 @@ func TestCRMOGMKeepsTheInnerState(t *testing.T) {
 			t.Fatalf("restored: %v, want %v", got, want)
 		}
 	}
-	if err := b.UnmarshalState([]byte(`{"weights":{},"inner":{"1":{"w":-1}}}`)); err == nil || !strings.Contains(err.Error(), "gradnorm") {
-		t.Errorf("a damaged inner state: error %v", err)
+	if err := b.UnmarshalState([]byte(`{"weights":{},"inner":{"1":{"w":-1}}}`)); err == nil {
+		t.Error("a damaged inner state: no error")
 	}
 }

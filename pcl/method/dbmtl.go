@@ -1,7 +1,7 @@
 package method
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -16,7 +16,7 @@ var dbmtlInfo = Info{
 	Rule:   "d = max‖ĝ‖·Σ ĝᵢ/‖ĝᵢ‖, ĝᵢ ← βĝᵢ + (1−β)∇log ℓᵢ",
 	Source: "Lin et al., Dual-Balancing for Multi-Task Learning, arXiv 2308.12029",
 	Cost:   "K(F+B) + O(KP)", State: "ĝᵢ (P numbers) per stream", SumW: "not fixed",
-	NeedsGram: true, NeedsLosses: true, NeedsRows: true, Direct: true,
+	NeedsGram: true, NeedsLosses: true, PositiveLosses: true, NeedsRows: true, Direct: true,
 }
 
 // DBMTL brings the losses to one scale by their logarithms and the moving means of their gradients to the
@@ -36,10 +36,7 @@ type dbmtlStream struct {
 }
 
 func (m *DBMTL) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.checkLosses(dbmtlInfo, w); err != nil {
-		return Outcome{}, err
-	}
-	means, err := track(dbmtlInfo, s, func(id int) vector { return m.memo[id].Mean })
+	means, err := track(s, func(id int) vector { return m.memo[id].Mean })
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -54,7 +51,7 @@ func (m *DBMTL) Weights(s *Step, w []float64) (Outcome, error) {
 		top = max(top, norms[i])
 	}
 	if math.IsInf(top, 1) {
-		return Outcome{}, fmt.Errorf("method %s: a gradient divided by its loss leaves the range of float32; scale the losses down", dbmtlInfo.Name)
+		return Outcome{}, fmt.Errorf("a gradient divided by its loss leaves the range of float32; scale the losses down")
 	}
 	return m.balance(s, means, norms, top, w), nil
 }
@@ -76,19 +73,8 @@ func (m *DBMTL) balance(s *Step, means []vector, norms []float64, top float64, w
 	return out
 }
 
-// Snapshot is that of [Snapshotter].
-func (m *DBMTL) Snapshot() func() {
-	return m.memo.snapshot(func(t dbmtlStream) dbmtlStream {
-		t.Mean = slices.Clone(t.Mean)
-		return t
-	})
-}
+func (t dbmtlStream) clone() dbmtlStream { return dbmtlStream{slices.Clone(t.Mean), t.Steps} }
 
-func (m *DBMTL) UnmarshalState(data json.RawMessage) error {
-	return m.memo.restore("db-mtl", data, func(t dbmtlStream) error {
-		if err := t.Mean.check(); err != nil {
-			return err
-		}
-		return limits.Within("its number of steps", float64(t.Steps), 1, math.MaxInt32)
-	})
+func (t dbmtlStream) check() error {
+	return cmp.Or(t.Mean.check(), limits.Within("its number of steps", float64(t.Steps), 1, math.MaxInt32))
 }

@@ -16,16 +16,9 @@ type DualProj struct {
 }
 
 func (m *DualProj) Weights(s *Step, w []float64) (Outcome, error) {
-	r := keep(dualProjInfo, s, w)
-	if r.k() == 0 {
-		return r.outcome(), nil
-	}
-	r.level()
-	mean := make([]float64, r.k())
-	fill(mean, 1/float64(r.k()))
-	v, err := m.cone.project(r.gram, mean)
-	if err != nil {
-		return Outcome{}, err
-	}
-	return r.write(v, w), nil
+	return s.onRows(w, func(r *rows) ([]float64, error) {
+		mean := make([]float64, r.k())
+		fill(mean, 1/float64(r.k()))
+		return m.cone.project(r.gram, mean)
+	})
 }

@@ -1,7 +1,6 @@
 package method
 
 import (
-	"encoding/json"
 	"math"
 
 	"github.com/parallelcl/parallelcl/internal/limits"
@@ -14,7 +13,7 @@ var dwaInfo = Info{
 	Rule:   "w = K·softmax(r/T), rᵢ = ℓᵢ(t−1)/ℓᵢ(t−2), where ℓᵢ are moving means of the losses",
 	Source: "Liu, Johns & Davison, End-to-End Multi-Task Learning with Attention, CVPR 2019 (arXiv 1803.10704)",
 	Cost:   "K(F+B)", State: "the last two mean losses per stream", SumW: "K",
-	NeedsLosses: true,
+	NeedsLosses: true, PositiveLosses: true,
 }
 
 // DWA weights streams by how slowly their losses fall (docs/method.md §4.4). A stream with fewer than two
@@ -37,9 +36,6 @@ type dwaStream struct {
 const mostRate = 1e6
 
 func (m *DWA) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.checkLosses(dwaInfo, w); err != nil {
-		return Outcome{}, err
-	}
 	for i, id := range s.IDs {
 		t := m.memo[id]
 		w[i] = 1 / m.Temperature
@@ -62,11 +58,9 @@ func (t dwaStream) observe(loss, momentum float64) dwaStream {
 	return dwaStream{Last: momentum*t.Last + (1-momentum)*loss, Before: t.Last, Seen: 2}
 }
 
-func (m *DWA) UnmarshalState(data json.RawMessage) error {
-	return m.memo.restore("dwa", data, func(t dwaStream) error {
-		if err := limits.Within("the number of losses", float64(t.Seen), 1, 2); err != nil {
-			return err
-		}
-		return limits.Within("its mean loss", min(t.Last, t.Before), 0, math.MaxFloat64)
-	})
+func (t dwaStream) check() error {
+	if err := limits.Within("the number of losses", float64(t.Seen), 1, 2); err != nil {
+		return err
+	}
+	return limits.Within("its mean loss", min(t.Last, t.Before), 0, math.MaxFloat64)
 }

@@ -26,7 +26,7 @@ type EMGDGMC struct {
 
 func (p EMGDGMC) Start() (Method, error) { return newElastic(emgd.GMC, p.Tau, *p.Momentum, p.Floor) }
 
-// EMGDGS is the method "emgd-gs", with factors from the gradients' similarities, which are those of the step itself.
+// EMGDGS is the method "emgd-gs", with factors from the similarities of the step's own gradients.
 type EMGDGS struct {
 	Tau   any `param:"tau" default:"5" doc:"softmax temperature τ of the elastic factors, in units of a sum of cosines; a number or \"inf\""`
 	Floor any `param:"floor" default:"0" doc:"lower bound of every λ: a number, or \"release\" for 1/(K+1), which gives up the Pareto guarantee"`
@@ -75,7 +75,6 @@ type elastic struct {
 	solver  emgd.Solver
 	release bool // floor 1/(K+1)
 	sigma   []float64
-	moved   bool // whether the latest call of Weights changed the moving means
 }
 
 // newElastic reads τ and the floor, which are numbers or words.
@@ -104,8 +103,10 @@ func newElastic(rule emgd.Rule, tau any, momentum float64, floor any) (*elastic,
 func (e *elastic) Info() Info { return e.info }
 
 func (e *elastic) Weights(s *Step, w []float64) (Outcome, error) {
-	e.moved = false
-	kept := keep(e.info, s, w)
+	if err := s.check(e.info, w); err != nil {
+		return Outcome{}, err
+	}
+	kept := keep(s, w)
 	e.sigma = fp.Grow(e.sigma, s.K())
 	if kept.k() == 0 {
 		fill(e.sigma, 1/float64(s.K()))
@@ -119,7 +120,6 @@ func (e *elastic) Weights(s *Step, w []float64) (Outcome, error) {
 	if err := e.observe(&checked, kept); err != nil {
 		return Outcome{}, err
 	}
-	e.moved = true
 	return e.WeightsFor(&checked, e.sigma, w)
 }
 
@@ -150,16 +150,16 @@ type Elastic interface {
 	WeightsFor(s *Step, sigma, w []float64) (Outcome, error)
 }
 
-// Undo is that of [Undoer].
-func (e *elastic) Undo() {
-	if e.moved {
-		e.factors.Undo()
-	}
-	e.moved = false
+// Snapshot implements [Snapshotter].
+func (e *elastic) Snapshot() func() {
+	kept := e.factors.Clone()
+	return func() { e.factors = *kept }
 }
 
 func (e *elastic) WeightsFor(s *Step, sigma, w []float64) (Outcome, error) {
-	s.check(e.info, w)
+	if err := s.check(e.info, w); err != nil {
+		return Outcome{}, err
+	}
 	if e.release {
 		e.solver.Floor = 1 / float64(s.K()+1)
 	}
@@ -179,6 +179,6 @@ func (e *elastic) UnmarshalState(data json.RawMessage) error {
 	if saved.Rule != e.factors.Rule || saved.Tau != e.factors.Tau || saved.AutoTau != e.factors.AutoTau || saved.Momentum != e.factors.Momentum {
 		return fmt.Errorf("the state belongs to %s with tau=%g and momentum=%g: use the settings it was saved with", saved.Rule, saved.Tau, saved.Momentum)
 	}
-	e.factors, e.moved = saved, false
+	e.factors = saved
 	return nil
 }

@@ -14,7 +14,7 @@ var erInfo = Info{
 type ER struct{}
 
 func (ER) Weights(s *Step, w []float64) (Outcome, error) {
-	p, done, err := serially(erInfo, s, w)
+	p, done, err := serially(s, w)
 	if done || err != nil {
 		return Outcome{}, err
 	}

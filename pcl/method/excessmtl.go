@@ -1,7 +1,7 @@
 package method
 
 import (
-	"encoding/json"
+	"cmp"
 	"math"
 	"slices"
 
@@ -37,8 +37,7 @@ type excessStream struct {
 }
 
 func (m *ExcessMTL) Weights(s *Step, w []float64) (Outcome, error) {
-	s.check(excessMTLInfo, w)
-	roots, err := track(excessMTLInfo, s, func(id int) vector { return m.memo[id].Root })
+	roots, err := track(s, func(id int) vector { return m.memo[id].Root })
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -116,34 +115,22 @@ func logSoftmax(z []float64) []float64 {
 	return logs
 }
 
-// Snapshot is that of [Snapshotter].
-func (m *ExcessMTL) Snapshot() func() {
-	return m.memo.snapshot(func(t excessStream) excessStream {
-		t.Root = slices.Clone(t.Root)
-		return t
-	})
+func (t excessStream) clone() excessStream {
+	t.Root = slices.Clone(t.Root)
+	return t
 }
 
-func (m *ExcessMTL) UnmarshalState(data json.RawMessage) error {
-	return m.memo.restore("excess-mtl", data, func(t excessStream) error {
-		if err := t.Root.check(); err != nil {
+func (t excessStream) check() error {
+	least := 0.0
+	if t.Seen > 0 {
+		least = math.SmallestNonzeroFloat64
+	}
+	for _, x := range t.Root {
+		if err := limits.Within("an entry of H", float64(x), 0, math.MaxFloat32); err != nil {
 			return err
 		}
-		for _, x := range t.Root {
-			if err := limits.Within("an entry of H", float64(x), 0, math.MaxFloat32); err != nil {
-				return err
-			}
-		}
-		if err := limits.Within("log λ", t.Log, -math.MaxFloat64, 1e-9); err != nil {
-			return err
-		}
-		least := 0.0
-		if t.Seen > 0 {
-			least = math.SmallestNonzeroFloat64
-		}
-		if err := limits.Within("the sum of its risks", t.Sum, least, math.MaxFloat64); err != nil {
-			return err
-		}
-		return limits.Within("its number of steps", float64(t.Seen), 0, m.Warmup)
-	})
+	}
+	return cmp.Or(
+		t.Root.check(), limits.Within("log λ", t.Log, -math.MaxFloat64, 1e-9),
+		limits.Within("the sum of its risks", t.Sum, least, math.MaxFloat64), limits.Within("its number of steps", float64(t.Seen), 0, 1e9))
 }

@@ -19,7 +19,7 @@ type FairGrad struct {
 }
 
 func (m *FairGrad) Weights(s *Step, w []float64) (Outcome, error) {
-	r := keep(fairGradInfo, s, w)
+	r := keep(s, w)
 	if r.k() == 0 {
 		return r.outcome(), nil
 	}

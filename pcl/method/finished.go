@@ -7,10 +7,10 @@ type finished struct {
 	past []int     // the rows kept that are of finished tasks
 }
 
-// besideFinished checks the step and tells the finished tasks' rows from the current ones. Where there are only rows of
+// besideFinished tells the finished tasks' rows from the current ones. Where there are only rows of
 // one kind, it writes the mean to w and done is true.
-func besideFinished(info Info, s *Step, w []float64) (f finished, out Outcome, done bool) {
-	r := keep(info, s, w)
+func besideFinished(s *Step, w []float64) (f finished, out Outcome, done bool) {
+	r := keep(s, w)
 	if r.k() == 0 {
 		return f, r.outcome(), true
 	}

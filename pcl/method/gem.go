@@ -37,7 +37,7 @@ type gem struct {
 func (*gem) Info() Info { return gemInfo }
 
 func (m *gem) Weights(s *Step, w []float64) (Outcome, error) {
-	f, out, done := besideFinished(gemInfo, s, w)
+	f, out, done := besideFinished(s, w)
 	if done {
 		return out, nil
 	}

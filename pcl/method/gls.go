@@ -13,7 +13,7 @@ var glsInfo = Info{
 	Rule:   "d = ∇(Π ℓᵢ)^(1/K), that is wᵢ = (Π ℓⱼ)^(1/K)/(K·ℓᵢ)",
 	Source: "Chennupati et al., MultiNet++: Multi-Stream Feature Aggregation and Geometric Loss Strategy, CVPR Workshops 2019 (arXiv 1904.08492)",
 	Cost:   "K(F+B)", State: "none", SumW: "≥ 1; 1 for equal losses",
-	NeedsLosses: true,
+	NeedsLosses: true, PositiveLosses: true,
 }
 
 // GLS descends on the geometric mean of the losses. A stream whose loss is 0 next to the largest would keep
@@ -21,9 +21,6 @@ var glsInfo = Info{
 type GLS struct{}
 
 func (GLS) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.checkLosses(glsInfo, w); err != nil {
-		return Outcome{}, err
-	}
 	top, mean, n := 0.0, 0.0, 0.0
 	for _, x := range s.Losses {
 		top = max(top, x)

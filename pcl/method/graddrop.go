@@ -1,8 +1,6 @@
 package method
 
 import (
-	"fmt"
-
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
 
@@ -25,12 +23,8 @@ type GradDrop struct {
 }
 
 func (m *GradDrop) Weights(s *Step, w []float64) (Outcome, error) {
-	s.check(gradDropInfo, w)
-	if s.Rand == nil {
-		return Outcome{}, fmt.Errorf("method %s: it draws at random and the step has no Rand", gradDropInfo.Name)
-	}
 	fill(w, 1)
-	return Outcome{Direction: m.drop(s.Rows, s.Rand.Float64)}, nil
+	return Outcome{Direction: m.drop(s.Rows, s.random().Float64)}, nil
 }
 
 // drop returns d for the numbers U in [0, 1) that draw delivers, one per coordinate.

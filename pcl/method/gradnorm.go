@@ -1,7 +1,6 @@
 package method
 
 import (
-	"encoding/json"
 	"math"
 
 	"github.com/parallelcl/parallelcl/internal/limits"
@@ -14,7 +13,7 @@ var gradNormInfo = Info{
 	Rule:   "w ← w − η∂/∂w Σ |wᵢ‖Jᵢ‖ − Ḡrᵢ^α|, where Ḡ is the mean of wᵢ‖Jᵢ‖ and rᵢ is ℓᵢ/ℓᵢ(0) divided by its mean; Σw = K, d = Σ wᵢJᵢ",
 	Source: "Chen et al., GradNorm, ICML 2018 (arXiv 1711.02257)",
 	Cost:   "K(F+B) + K norms", State: "wᵢ and ℓᵢ(0) per stream", SumW: "K",
-	NeedsGram: true, NeedsLosses: true,
+	NeedsGram: true, NeedsLosses: true, PositiveLosses: true,
 }
 
 // leastWeight keeps weights above 0; at 0 the rule could no longer compare the stream with the others.
@@ -38,9 +37,6 @@ type gradNormStream struct {
 }
 
 func (m *GradNorm) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.checkLosses(gradNormInfo, w); err != nil {
-		return Outcome{}, err
-	}
 	for i, id := range s.IDs {
 		t, known := m.memo[id]
 		if !known {
@@ -100,8 +96,6 @@ func (m *GradNorm) End(id int) {
 	}
 }
 
-func (m *GradNorm) UnmarshalState(data json.RawMessage) error {
-	return m.memo.restore("gradnorm", data, func(t gradNormStream) error {
-		return limits.Within("its weight", t.W, leastWeight, math.MaxFloat64)
-	})
+func (t gradNormStream) check() error {
+	return limits.Within("its weight", t.W, leastWeight, math.MaxFloat64)
 }

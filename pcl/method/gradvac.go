@@ -1,7 +1,7 @@
 package method
 
 import (
-	"encoding/json"
+	"maps"
 	"math"
 
 	"github.com/parallelcl/parallelcl/internal/limits"
@@ -17,58 +17,45 @@ var gradVacInfo = Info{
 	NeedsGram: true,
 }
 
-// GradVac is the method "gradvac".
+// GradVac is PCGrad with target cosines, which follow the cosines seen so far (docs/method.md §4.6).
 type GradVac struct {
 	Beta *float64 `param:"beta" default:"0.5" range:"[0,1]" doc:"β in [0, 1], how fast the moving means of the cosines change: 0 keeps them at 0, which is PCGrad"`
+
+	memo[targets]
 }
 
-func (p GradVac) Start() (Method, error) {
-	return &gradVac{beta: *p.Beta, memo: memo[map[int]float64]{}}, nil
-}
-
-// gradVac is PCGrad with target cosines, which follow the cosines seen so far (docs/method.md §4.6).
-type gradVac struct {
-	beta float64
-	memo memo[map[int]float64] // φᵢⱼ by i, then j
-}
+// targets are the φᵢⱼ of stream i, by j.
+type targets map[int]float64
 
 // nearlyOne bounds the target cosine: to reach 1 a gradient would have to become infinitely long.
 const nearlyOne = 1 - 1e-6
 
-func (*gradVac) Info() Info { return gradVacInfo }
-
-func (m *gradVac) Weights(s *Step, w []float64) (Outcome, error) {
-	r := keep(gradVacInfo, s, w)
-	if r.k() == 0 {
-		return r.outcome(), nil
-	}
-	r.balance()
-	k, orders := r.k(), [][]int(nil)
-	for i := range k {
-		order, err := s.others(gradVacInfo, i, k)
-		if err != nil {
-			return Outcome{}, err
+func (m *GradVac) Weights(s *Step, w []float64) (Outcome, error) {
+	return s.onRows(w, func(r *rows) ([]float64, error) {
+		r.balance()
+		k, orders := r.k(), [][]int(nil)
+		for i := range k {
+			orders = append(orders, s.others(i, k))
 		}
-		orders = append(orders, order)
-	}
-	v, norms := make([]float64, k), r.norms()
-	for i, order := range orders {
-		c := make([]float64, k)
-		c[i] = 1
-		m.vaccinate(s, r, i, order, norms, c)
-		for j, x := range c {
-			v[j] += x * (r.unit[i] / r.unit[j])
+		v, norms := make([]float64, k), r.norms()
+		for i, order := range orders {
+			c := make([]float64, k)
+			c[i] = 1
+			m.vaccinate(s, r, i, order, norms, c)
+			for j, x := range c {
+				v[j] += x * (r.unit[i] / r.unit[j])
+			}
 		}
-	}
-	return r.write(v, w), nil
+		return v, nil
+	})
 }
 
 // vaccinate turns row i, given and returned as coefficients c in the units of the rows, which are as long as norms say. Each
 // other row is added at most once, so that the sizes of what was added never shrink.
-func (m *gradVac) vaccinate(s *Step, r *rows, i int, order []int, norms, c []float64) {
+func (m *GradVac) vaccinate(s *Step, r *rows, i int, order []int, norms, c []float64) {
 	id := s.IDs[r.at[i]]
 	if m.memo[id] == nil {
-		m.memo[id] = map[int]float64{}
+		m.memo[id] = targets{}
 	}
 	length, size := normOf(r.gram, c), norms[i]
 	for _, j := range order {
@@ -85,7 +72,7 @@ func (m *gradVac) vaccinate(s *Step, r *rows, i int, order []int, norms, c []flo
 			length = r.longer(length, along, j, c)
 			size += math.Abs(c[j]) * norm
 		}
-		m.memo[id][other] = (1-m.beta)*target + m.beta*cos
+		m.memo[id][other] = (1-*m.Beta)*target + *m.Beta*cos
 	}
 }
 
@@ -99,25 +86,23 @@ func (r *rows) longer(length, along float64, j int, c []float64) float64 {
 	return math.Sqrt(square)
 }
 
-// fewRows is a number of rows up to which time is no matter, and sums are made anew, in one order.
+// fewRows is the number of rows up to which speed does not matter, and sums are made anew, in one order.
 const fewRows = 16
 
-func (m *gradVac) End(id int) {
+func (m *GradVac) End(id int) {
 	m.memo.End(id)
 	for _, targets := range m.memo {
 		delete(targets, id)
 	}
 }
 
-func (m *gradVac) MarshalState() (json.RawMessage, error) { return m.memo.MarshalState() }
+func (t targets) clone() targets { return maps.Clone(t) }
 
-func (m *gradVac) UnmarshalState(data json.RawMessage) error {
-	return m.memo.restore("gradvac", data, func(targets map[int]float64) error {
-		for _, x := range targets {
-			if err := limits.Within("a target cosine", x, -1, 1); err != nil {
-				return err
-			}
+func (t targets) check() error {
+	for _, x := range t {
+		if err := limits.Within("a target cosine", x, -1, 1); err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
 }

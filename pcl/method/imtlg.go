@@ -27,18 +27,7 @@ type IMTLG struct {
 	solver emgd.Solver
 }
 
-func (m *IMTLG) Weights(s *Step, w []float64) (Outcome, error) {
-	r := keep(imtlGInfo, s, w)
-	if r.k() == 0 {
-		return r.outcome(), nil
-	}
-	r.level()
-	alpha, err := m.impartial(r)
-	if err != nil {
-		return Outcome{}, err
-	}
-	return r.write(alpha, w), nil
-}
+func (m *IMTLG) Weights(s *Step, w []float64) (Outcome, error) { return s.onRows(w, m.impartial) }
 
 // impartial returns α for the rows of r, in whose units it does not depend on a common factor.
 func (m *IMTLG) impartial(r *rows) ([]float64, error) {

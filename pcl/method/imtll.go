@@ -1,7 +1,6 @@
 package method
 
 import (
-	"encoding/json"
 	"math"
 
 	"github.com/parallelcl/parallelcl/internal/limits"
@@ -14,7 +13,7 @@ var imtlLInfo = Info{
 	Rule:   "d = Σ exp(sᵢ)Jᵢ, sᵢ ← sᵢ − lr·(exp(sᵢ)ℓᵢ − 1)",
 	Source: "Liu et al., Towards Impartial Multi-Task Learning, ICLR 2021",
 	Cost:   "K(F+B)", State: "sᵢ per stream", SumW: "not fixed",
-	NeedsLosses: true,
+	NeedsLosses: true, PositiveLosses: true,
 }
 
 // IMTLL learns a scale per stream that brings all losses to 1 (docs/method.md §4.8). A step uses the scales
@@ -23,34 +22,32 @@ type IMTLL struct {
 	LR   *float64 `param:"lr" default:"0.1" range:"[0,1]" doc:"step size of s, in [0, 1]"`
 	Init string   `param:"init" default:"zero" choices:"zero,loss" doc:"s of a new stream: 0, or −log ℓ, the value at which it would no longer change"`
 
-	memo[float64] // s
+	memo[logScale]
 }
 
 // mostLog bounds |s|: the scale of a loss that stays 0 would grow for ever.
 const mostLog = 10
 
 func (m *IMTLL) Weights(s *Step, w []float64) (Outcome, error) {
-	return Outcome{}, m.scale(imtlLInfo, s, w)
+	scaleLosses(m.memo, s, w, *m.LR, m.Init)
+	return Outcome{}, nil
 }
 
-// scale writes exp(s) to w and updates s.
-func (m *IMTLL) scale(info Info, s *Step, w []float64) error {
-	if err := s.checkLosses(info, w); err != nil {
-		return err
-	}
+// scaleLosses writes exp(s) to w and updates s.
+func scaleLosses(memo memo[logScale], s *Step, w []float64, rate float64, init string) {
 	for i, id := range s.IDs {
-		log, known := m.memo[id]
-		if !known && m.Init == "loss" {
+		log, known := memo[id]
+		if !known && init == "loss" {
 			log = clampLog(-math.Log(s.Losses[i]))
 		}
-		w[i] = math.Exp(log)
-		m.memo[id] = clampLog(log - *m.LR*(w[i]*s.Losses[i]-1))
+		w[i] = math.Exp(float64(log))
+		memo[id] = clampLog(float64(log) - rate*(w[i]*s.Losses[i]-1))
 	}
-	return nil
 }
 
-func clampLog(x float64) float64 { return max(-mostLog, min(mostLog, x)) }
+func clampLog(x float64) logScale { return logScale(max(-mostLog, min(mostLog, x))) }
 
-func (m *IMTLL) UnmarshalState(data json.RawMessage) error {
-	return m.memo.restore("imtl-l", data, func(x float64) error { return limits.Within("s", x, -mostLog, mostLog) })
-}
+// logScale is the learnt s of a stream.
+type logScale float64
+
+func (x logScale) check() error { return limits.Within("s", float64(x), -mostLog, mostLog) }

@@ -25,7 +25,6 @@ type Krum struct {
 }
 
 func (m Krum) Weights(s *Step, w []float64) (Outcome, error) {
-	s.check(krumInfo, w)
 	k, order, scores := s.K(), make([]int, s.K()), make([]float64, s.K())
 	for i := range k {
 		order[i], scores[i] = i, crowding(s.Gram, k, i, k-int(*m.Byzantine)-2)

@@ -27,18 +27,7 @@ type MaxDOMinMax struct {
 	sigma  []float64
 }
 
-func (m *MaxDOMinMax) Weights(s *Step, w []float64) (Outcome, error) {
-	r := keep(maxDOInfo, s, w)
-	if r.k() == 0 {
-		return r.outcome(), nil
-	}
-	r.level()
-	v, err := m.closest(r)
-	if err != nil {
-		return Outcome{}, err
-	}
-	return r.write(v, w), nil
-}
+func (m *MaxDOMinMax) Weights(s *Step, w []float64) (Outcome, error) { return s.onRows(w, m.closest) }
 
 func (m *MaxDOMinMax) closest(r *rows) ([]float64, error) {
 	shortest, longest := math.Inf(1), 0.0

@@ -33,24 +33,15 @@ type MaxDORelease struct {
 }
 
 func (m *MaxDORelease) Weights(s *Step, w []float64) (Outcome, error) {
-	r := keep(maxDOReleaseInfo, s, w)
-	if r.k() == 0 {
-		return r.outcome(), nil
-	}
-	r.level()
-	var v []float64
-	switch r.k() {
-	case 1:
-		v = []float64{1}
-	case 2:
-		v = maxDOPair(r)
-	default:
-		var err error
-		if v, err = m.mixed(r); err != nil {
-			return Outcome{}, err
+	return s.onRows(w, func(r *rows) ([]float64, error) {
+		switch r.k() {
+		case 1:
+			return []float64{1}, nil
+		case 2:
+			return maxDOPair(r), nil
 		}
-	}
-	return r.write(v, w), nil
+		return m.mixed(r)
+	})
 }
 
 func maxDOPair(r *rows) []float64 {

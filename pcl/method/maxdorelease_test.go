@@ -13,7 +13,7 @@ func TestRadGradient(t *testing.T) {
 	for range 200 {
 		k := 3 + r.IntN(5)
 		step := sample{rows: gaussian(r, k, k+2)}.step(1)
-		kept := keep(maxDOReleaseInfo, step, make([]float64, k))
+		kept := keep(step, make([]float64, k))
 		rad := func(i int, p []float64) float64 {
 			off := slices.Clone(p)
 			off[i]--

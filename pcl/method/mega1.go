@@ -7,7 +7,7 @@ var mega1Info = Info{
 	Rule:   "d = g_cur + (ℓ_mem/ℓ_cur)g_mem, or g_mem alone if ℓ_cur ≤ ε",
 	Source: "Guo et al., Improved Schemes for Episodic Memory-based Lifelong Learning, NeurIPS 2020 (arXiv 1909.11763)",
 	Cost:   "K(F+B)", State: "none", SumW: "not fixed",
-	NeedsLosses: true,
+	NeedsLosses: true, PositiveLosses: true,
 }
 
 // MEGA1 balances the memory against the tasks by their losses (docs/method.md §5.4).
@@ -16,7 +16,7 @@ type MEGA1 struct {
 }
 
 func (m MEGA1) Weights(s *Step, w []float64) (Outcome, error) {
-	p, done, err := serially(mega1Info, s, w)
+	p, done, err := serially(s, w)
 	if err != nil || done {
 		return Outcome{}, err
 	}

@@ -9,7 +9,7 @@ var mega2Info = Info{
 	Rule:   "g_cur turned towards g_mem by the angle β in [0, π/2] that maximises ℓ_cur·cos β + ℓ_mem·cos(θ−β), where θ is the angle between the two",
 	Source: "Guo et al., Improved Schemes for Episodic Memory-based Lifelong Learning, NeurIPS 2020 (arXiv 1909.11763)",
 	Cost:   "K(F+B) + Gram O(K²P)", State: "none", SumW: "not fixed",
-	NeedsGram: true, NeedsLosses: true,
+	NeedsGram: true, NeedsLosses: true, PositiveLosses: true,
 }
 
 // MEGA2 turns the tasks' gradient without changing its length (docs/method.md §5.4). The best β has a
@@ -17,7 +17,7 @@ var mega2Info = Info{
 type MEGA2 struct{}
 
 func (MEGA2) Weights(s *Step, w []float64) (Outcome, error) {
-	p, done, err := serially(mega2Info, s, w)
+	p, done, err := serially(s, w)
 	if err != nil || done {
 		return Outcome{}, err
 	}

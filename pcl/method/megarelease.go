@@ -7,7 +7,7 @@ var megaReleaseInfo = Info{
 	Rule:   "d = (ℓ_mem/ℓ₁)g_cur + g_mem, where ℓ₁ is the loss of the first task in training, or g_cur alone if ℓ₁ ≤ ε",
 	Source: "the benchmark code of Lyu et al., arXiv 2407.08214: MEGA-I of Guo et al., NeurIPS 2020, with its two weights exchanged",
 	Cost:   "K(F+B)", State: "none", SumW: "not fixed",
-	NeedsLosses: true,
+	NeedsLosses: true, PositiveLosses: true,
 }
 
 // MEGARelease is what the published PCL tables probably call MEGA (docs/method.md §5.4).
@@ -16,7 +16,7 @@ type MEGARelease struct {
 }
 
 func (m MEGARelease) Weights(s *Step, w []float64) (Outcome, error) {
-	p, done, err := serially(megaReleaseInfo, s, w)
+	p, done, err := serially(s, w)
 	if err != nil || done {
 		return Outcome{}, err
 	}

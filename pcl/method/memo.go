@@ -9,8 +9,10 @@ import (
 	"github.com/parallelcl/parallelcl/internal/jsonin"
 )
 
-// memo holds what a rule remembers about each stream, by stream id. A declaration that embeds it is its own method.
-type memo[T any] map[int]T
+// memo holds what a rule remembers about each stream, by stream id, and makes the rule that embeds it [Stateful] and a
+// [Snapshotter]. check says what is wrong with an entry of a saved state. An entry that points to something also has a
+// method clone, which copies it.
+type memo[T interface{ check() error }] map[int]T
 
 // begin makes the memo of a new method; see [started].
 func (m *memo[T]) begin() { *m = memo[T]{} }
@@ -18,31 +20,33 @@ func (m *memo[T]) begin() { *m = memo[T]{} }
 // End forgets a stream.
 func (m memo[T]) End(id int) { delete(m, id) }
 
-// MarshalState writes everything; float64 values survive exactly.
-func (m memo[T]) MarshalState() (json.RawMessage, error) { return json.Marshal(map[int]T(m)) }
-
-// snapshot copies everything, and returns a function that goes back to the copy. clone copies what an entry points to.
-func (m *memo[T]) snapshot(clone func(T) T) (restore func()) {
-	kept := make(memo[T], len(*m))
-	for id, t := range *m {
-		kept[id] = clone(t)
+// Snapshot copies everything, and returns a function that goes back to the copy.
+func (m *memo[T]) Snapshot() (restore func()) {
+	kept := maps.Clone(*m)
+	for id, t := range kept {
+		if c, ok := any(t).(interface{ clone() T }); ok {
+			kept[id] = c.clone()
+		}
 	}
 	return func() { *m = kept }
 }
 
-// restore reads what MarshalState wrote and checks every value.
-func (m *memo[T]) restore(name string, data json.RawMessage, check func(T) error) error {
-	read := map[int]T{}
-	if err := jsonin.Unmarshal(data, &read); err != nil {
-		return fmt.Errorf("method %s: its saved state: %w", name, err)
+// MarshalState writes everything; float64 values survive exactly.
+func (m memo[T]) MarshalState() (json.RawMessage, error) { return json.Marshal(map[int]T(m)) }
+
+// UnmarshalState reads what MarshalState wrote and checks every entry.
+func (m *memo[T]) UnmarshalState(data json.RawMessage) error {
+	read := memo[T]{}
+	if err := jsonin.Unmarshal(data, (*map[int]T)(&read)); err != nil {
+		return fmt.Errorf("its saved state: %w", err)
 	}
 	for _, id := range slices.Sorted(maps.Keys(read)) {
-		if err := check(read[id]); err != nil {
-			return fmt.Errorf("method %s: its saved state: stream %d: %w", name, id, err)
+		if err := read[id].check(); err != nil {
+			return fmt.Errorf("its saved state: stream %d: %w", id, err)
 		}
 	}
-	if read == nil {
-		read = map[int]T{}
+	if read == nil { // null
+		read.begin()
 	}
 	*m = read
 	return nil

@@ -10,6 +10,7 @@ package method
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -20,7 +21,7 @@ import (
 // Memory is the stream id of the rehearsal memory; tasks have ids from 1 on.
 const Memory = rehearsal.Memory
 
-// Step is what a method is given in one training step. K is the number of active streams.
+// Step is the input of a method in one training step, with K active streams.
 type Step struct {
 	// IDs are the streams' ids: first Memory, if it takes part, then the tasks in order of arrival. Where the memory has
 	// several rows, such as one for each finished task, the others have ids below Memory.
@@ -28,10 +29,10 @@ type Step struct {
 	// Losses are the mean losses ℓᵢ of the K batches; nil if the caller has none.
 	Losses []float64
 	// Gram is M = JJᵀ, a K×K matrix stored row by row; nil if the method's [Info] does not ask for it. It is a Gram
-	// matrix of gradients of ordinary size, between 1e-120 and 1e120: others go through [emgd.NewProblem] or
+	// matrix of gradients of ordinary size, between 1e-120 and 1e120; pass others through [emgd.NewProblem] or
 	// [emgd.FromGradients] first.
 	Gram []float64
-	// Problem is what they made; nil if Gram did not need it. Gram and Cross are then those of [emgd.Problem.Gram].
+	// Problem is the result of doing so; nil if Gram did not need it. Gram and Cross are then in the unit of [emgd.Problem.Gram].
 	Problem *emgd.Problem
 	// Rows are the K gradients themselves, all of the same length; nil if [Info] does not ask for them. They belong
 	// to the caller: a method that wants to keep one must copy it.
@@ -62,6 +63,8 @@ type Info struct {
 	NeedsLosses bool `json:"needs_losses"`
 	NeedsRows   bool `json:"needs_rows"`
 	NeedsCross  bool `json:"needs_cross"`
+	// PositiveLosses refuses a step with a loss that is negative or not finite.
+	PositiveLosses bool `json:"-"`
 	// Direct says that d need not be a weighted sum of the rows. The method then returns d as Outcome.Direction.
 	Direct bool `json:"direct"`
 }
@@ -77,13 +80,13 @@ type Outcome struct {
 	// Dropped lists the ids of rows that were left out because their gradient is negligible beside the longest one.
 	// They have weight 0. If no row is left, the weights are equal; d is then 0 for any weights.
 	Dropped []int
-	// Joined is what the rule of a composition saw, if it saw the memory's rows as one; nil otherwise. A certificate is
+	// Joined is the step as the rule of a composition saw it, if it saw the memory's rows as one; nil otherwise. A certificate is
 	// then about these rows. It is valid until the method is called again.
 	Joined *Joined
 }
 
 // CheckDirection compares the direction that a method returned with what its Info says and with the length of the rows.
-// Whoever asks methods of others calls it.
+// Callers of methods that they don't know call it.
 func (o *Outcome) CheckDirection(info Info, columns int) error {
 	switch d := o.Direction; {
 	case info.Direct && d == nil:
@@ -121,16 +124,17 @@ func (j *Joined) Spread(c *emgd.Certificate) *emgd.Certificate {
 	return &d
 }
 
-// Method computes the weights of a step. A method can do more by implementing one of the interfaces that are called
-// roles here: [Stateful], [Follower], [Idler], and those of a rehearsal ([rehearsal.Objective] and others).
+// Method computes the weights of a step. A method can do more by implementing a role: [Stateful], [Follower], [Idler],
+// or a role of a rehearsal, such as [rehearsal.Objective].
 type Method interface {
 	Info() Info
 	// Weights writes the K weights to w. The step is then made along d = Σ wᵢJᵢ, for example as θ ← θ − γd.
 	Weights(s *Step, w []float64) (Outcome, error)
 }
 
-// check panics if the step's fields do not fit together, or if the method asks for one that is not there.
-func (s *Step) check(info Info, w []float64) {
+// check panics if the step's fields do not fit together, or if a field is missing that the method needs. A loss that the
+// method cannot take is an error.
+func (s *Step) check(info Info, w []float64) error {
 	k := s.K()
 	refuse := func(format string, values ...any) {
 		panic("method " + info.Name + ": " + fmt.Sprintf(format, values...))
@@ -151,9 +155,23 @@ func (s *Step) check(info Info, w []float64) {
 	case info.NeedsRows && slices.ContainsFunc(s.Rows, func(row []float64) bool { return len(row) != len(s.Rows[0]) || len(row) == 0 }):
 		refuse("the gradients are empty or differ in their number of entries")
 	}
+	for i, x := range s.Losses {
+		if info.PositiveLosses && (!(x >= 0) || math.IsInf(x, 1)) {
+			return fmt.Errorf("the loss of stream %d is %g; want a finite number ≥ 0", s.IDs[i], x)
+		}
+	}
+	return nil
 }
 
-// problem is the step's Gram matrix as a solver takes it.
+// random is the source of a rule that draws.
+func (s *Step) random() *rand.Rand {
+	if s.Rand == nil {
+		panic("method: the rule draws at random, and the Step has no Rand")
+	}
+	return s.Rand
+}
+
+// problem is the step's Gram matrix in the form that a solver takes.
 func (s *Step) problem() (*emgd.Problem, error) {
 	if s.Problem != nil {
 		return s.Problem, nil
@@ -161,7 +179,7 @@ func (s *Step) problem() (*emgd.Problem, error) {
 	return emgd.NewProblem(s.Gram)
 }
 
-// exponent is that of the unit in which Gram has the gradients: 0 unless they left the range of ordinary ones.
+// exponent is the power of two by which the gradients behind Gram were divided: 0 for gradients of ordinary size.
 func (s *Step) exponent() int {
 	if s.Problem != nil {
 		return s.Problem.Exponent()

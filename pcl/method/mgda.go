@@ -1,7 +1,6 @@
 package method
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/parallelcl/parallelcl/emgd"
@@ -33,11 +32,11 @@ type MGDA struct {
 func (m *MGDA) Info() Info {
 	info := mgdaInfo
 	info.NeedsLosses = m.Norm == "loss" || m.Norm == "loss+"
+	info.PositiveLosses = info.NeedsLosses
 	return info
 }
 
 func (m *MGDA) Weights(s *Step, w []float64) (Outcome, error) {
-	s.check(m.Info(), w)
 	m.sigma = fp.Grow(m.sigma, s.K())
 	for i, length := range s.lengths() {
 		c := 1.0
@@ -45,9 +44,6 @@ func (m *MGDA) Weights(s *Step, w []float64) (Outcome, error) {
 			c *= length
 		}
 		if m.Norm == "loss" || m.Norm == "loss+" {
-			if s.Losses[i] < 0 {
-				return Outcome{}, fmt.Errorf("mgda: norm=%s needs losses ≥ 0; stream %d has %g", m.Norm, s.IDs[i], s.Losses[i])
-			}
 			c *= s.Losses[i]
 		}
 		m.sigma[i] = c

@@ -1,7 +1,7 @@
 package method
 
 import (
-	"encoding/json"
+	"cmp"
 	"math"
 	"slices"
 
@@ -44,6 +44,7 @@ type mocoStream struct {
 func (m *MoCo) Info() Info {
 	info := mocoInfo
 	info.NeedsLosses = m.Norm == "loss"
+	info.PositiveLosses = info.NeedsLosses
 	return info
 }
 
@@ -60,7 +61,7 @@ func (m *MoCo) Weights(s *Step, w []float64) (Outcome, error) {
 			tracked.Gram = append(tracked.Gram, a.product(b))
 		}
 	}
-	r := keep(m.Info(), &tracked, w)
+	r := keep(&tracked, w)
 	if r.k() > 0 {
 		m.move(s, r, newest, w)
 	}
@@ -72,10 +73,7 @@ func (m *MoCo) Weights(s *Step, w []float64) (Outcome, error) {
 
 // follow moves the means and returns for how many steps the newest stream has been there.
 func (m *MoCo) follow(s *Step, w []float64) (means []vector, newest int, err error) {
-	if err := s.checkLosses(m.Info(), w); err != nil {
-		return nil, 0, err
-	}
-	means, err = track(m.Info(), s, func(id int) vector { return m.memo[id].Mean })
+	means, err = track(s, func(id int) vector { return m.memo[id].Mean })
 	if err != nil {
 		return nil, 0, err
 	}
@@ -118,22 +116,11 @@ func (m *MoCo) move(s *Step, r *rows, newest int, w []float64) {
 	r.write(share, w)
 }
 
-// Snapshot is that of [Snapshotter].
-func (m *MoCo) Snapshot() func() {
-	return m.memo.snapshot(func(t mocoStream) mocoStream {
-		t.Mean = slices.Clone(t.Mean)
-		return t
-	})
+func (t mocoStream) clone() mocoStream {
+	t.Mean = slices.Clone(t.Mean)
+	return t
 }
 
-func (m *MoCo) UnmarshalState(data json.RawMessage) error {
-	return m.memo.restore("moco", data, func(t mocoStream) error {
-		if err := t.Mean.check(); err != nil {
-			return err
-		}
-		if err := limits.Within("λ", t.Share, 0, 1); err != nil {
-			return err
-		}
-		return limits.Within("its number of steps", float64(t.Steps), 1, math.MaxInt32)
-	})
+func (t mocoStream) check() error {
+	return cmp.Or(t.Mean.check(), limits.Within("λ", t.Share, 0, 1), limits.Within("its number of steps", float64(t.Steps), 1, math.MaxInt32))
 }

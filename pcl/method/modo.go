@@ -1,7 +1,6 @@
 package method
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 
@@ -25,47 +24,46 @@ type MoDo struct {
 	Gamma *float64 `param:"gamma" default:"0.001" range:"[0,1e9]" doc:"γ ≥ 0, step size of λ"`
 	Rho   *float64 `param:"rho" default:"0.1" range:"[0,1e9]" doc:"ρ ≥ 0, how strongly λ is pulled towards equal weights"`
 
-	memo[float64] // λ
+	memo[share]
 }
 
 func (m *MoDo) Weights(s *Step, w []float64) (Outcome, error) {
-	r := keep(modoInfo, s, w)
+	r := keep(s, w)
 	if r.k() == 0 {
 		return r.outcome(), nil
 	}
 	for i, x := range s.Cross {
 		if x-x != 0 {
-			return Outcome{}, fmt.Errorf("method %s: the half-batch gradients of streams %d and %d have the inner product %g", modoInfo.Name, s.IDs[i/s.K()], s.IDs[i%s.K()], x)
+			return Outcome{}, fmt.Errorf("the half-batch gradients of streams %d and %d have the inner product %g", s.IDs[i/s.K()], s.IDs[i%s.K()], x)
 		}
 	}
 	ids := make([]int, r.k())
 	for i, at := range r.at {
 		ids[i] = s.IDs[at]
 	}
-	share := entered(ids, m.share)
-	next := make([]float64, len(share))
+	lambda := entered(ids, func(id int) (float64, bool) {
+		x, known := m.memo[id]
+		return float64(x), known
+	})
+	next := make([]float64, len(lambda))
 	for i, at := range r.at {
-		slope := *m.Rho * share[i]
+		slope := *m.Rho * lambda[i]
 		for j, other := range r.at {
-			slope += math.Ldexp(s.Cross[at*s.K()+other], 2*s.exponent()) * share[j]
+			slope += math.Ldexp(s.Cross[at*s.K()+other], 2*s.exponent()) * lambda[j]
 		}
-		next[i] = share[i] - *m.Gamma*slope
+		next[i] = lambda[i] - *m.Gamma*slope
 		if next[i]-next[i] != 0 {
-			return Outcome{}, fmt.Errorf("method %s: a step along the inner products of stream %d leaves the range of float64; scale the gradients down", modoInfo.Name, ids[i])
+			return Outcome{}, fmt.Errorf("a step along the inner products of stream %d leaves the range of float64; scale the gradients down", ids[i])
 		}
 	}
 	toSimplex(next)
 	for i, id := range ids {
-		m.memo[id] = next[i]
+		m.memo[id] = share(next[i])
 	}
 	return r.write(next, w), nil
 }
 
-func (m *MoDo) share(id int) (float64, bool) {
-	x, known := m.memo[id]
-	return x, known
-}
+// share is the λ of a stream.
+type share float64
 
-func (m *MoDo) UnmarshalState(data json.RawMessage) error {
-	return m.memo.restore("modo", data, func(x float64) error { return limits.Within("λ", x, 0, 1) })
-}
+func (x share) check() error { return limits.Within("λ", float64(x), 0, 1) }

@@ -22,9 +22,9 @@ func find(name string) (n named, err error) {
 	d, ok := registry[first]
 	switch {
 	case !ok && composes:
-		return n, fmt.Errorf("method %q: unknown method %q%s; known: %s", name, first, suggested(first, Names()), strings.Join(Names(), ", "))
+		return n, fmt.Errorf("method %q: unknown method %q; known: %s", name, first, strings.Join(Names(), ", "))
 	case !ok:
-		return n, fmt.Errorf("unknown method %q%s; known: %s", name, suggested(name, Names()), strings.Join(Names(), ", "))
+		return n, fmt.Errorf("unknown method %q; known: %s", name, strings.Join(Names(), ", "))
 	}
 	n = named{declared: d, params: params.Of(d.declaration)}
 	if !composes {

@@ -28,7 +28,7 @@ type NashMTL struct {
 }
 
 func (m *NashMTL) Weights(s *Step, w []float64) (Outcome, error) {
-	r := keep(nashInfo, s, w)
+	r := keep(s, w)
 	if r.k() == 0 {
 		return r.outcome(), nil
 	}

@@ -44,5 +44,5 @@ func LookupPart(name string) (rehearsal.Part, error) {
 	if _, isRule := registry[name]; isRule {
 		return nil, fmt.Errorf("%q is a rule, of which a composition has one, and first; parts are %s", name, strings.Join(PartNames(), ", "))
 	}
-	return nil, fmt.Errorf("unknown part %q%s; known: %s", name, suggested(name, PartNames()), strings.Join(PartNames(), ", "))
+	return nil, fmt.Errorf("unknown part %q; known: %s", name, strings.Join(PartNames(), ", "))
 }

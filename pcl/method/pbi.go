@@ -11,7 +11,7 @@ var pbiInfo = Info{
 	Rule:   "d = ∇(d₁ + θd₂), where d₁ = Σℓᵢ/√K is the length of ℓ along the line of equal losses and d₂ its distance from that line",
 	Source: "Zhang & Li, MOEA/D: A Multiobjective Evolutionary Algorithm Based on Decomposition, IEEE TEVC 2007, with equal preferences and ideal point 0",
 	Cost:   "K(F+B)", State: "none", SumW: "√K",
-	NeedsLosses: true,
+	NeedsLosses: true, PositiveLosses: true,
 }
 
 // PBI is penalty-based boundary intersection. A stream whose loss is far below the mean has a
@@ -21,9 +21,6 @@ type PBI struct {
 }
 
 func (m PBI) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.checkLosses(pbiInfo, w); err != nil {
-		return Outcome{}, err
-	}
 	k := float64(len(w))
 	mean, top, distance := 0.0, 0.0, 0.0
 	for _, x := range s.Losses {

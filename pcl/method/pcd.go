@@ -1,7 +1,7 @@
 package method
 
 import (
-	"encoding/json"
+	"cmp"
 	"math"
 
 	"github.com/parallelcl/parallelcl/emgd"
@@ -54,7 +54,7 @@ func (t *pcdStream) add(beta, square float64, exponent int) {
 }
 
 func (m *PCD) Weights(s *Step, w []float64) (Outcome, error) {
-	r := keep(pcdInfo, s, w)
+	r := keep(s, w)
 	for i, id := range s.IDs {
 		t := m.memo[id]
 		t.add(*m.Beta, s.Gram[i*s.K()+i], s.exponent())
@@ -161,14 +161,9 @@ func (m *PCD) project(c, lengths []float64, primary int) ([]float64, error) {
 	return v, nil
 }
 
-func (m *PCD) UnmarshalState(data json.RawMessage) error {
-	return m.memo.restore("pcd", data, func(t pcdStream) error {
-		if err := limits.Within("the mean of its squared lengths", t.Square, 0, math.MaxFloat64); err != nil {
-			return err
-		}
-		if err := limits.Within("the exponent of their unit", float64(t.Exponent), -2000, 2000); err != nil {
-			return err
-		}
-		return limits.Within("the weight of that mean", t.Weight, 1e-9, 1+1e-9)
-	})
+func (t pcdStream) check() error {
+	return cmp.Or(
+		limits.Within("the mean of its squared lengths", t.Square, 0, math.MaxFloat64),
+		limits.Within("the exponent of their unit", float64(t.Exponent), -2000, 2000),
+		limits.Within("the weight of that mean", t.Weight, 1e-9, 1+1e-9))
 }

@@ -1,7 +1,5 @@
 package method
 
-import "fmt"
-
 func init() { Register(pcGradInfo, PCGrad{}) }
 
 var pcGradInfo = Info{
@@ -17,46 +15,34 @@ var pcGradInfo = Info{
 type PCGrad struct{}
 
 func (PCGrad) Weights(s *Step, w []float64) (Outcome, error) {
-	r := keep(pcGradInfo, s, w)
-	if r.k() == 0 {
-		return r.outcome(), nil
-	}
-	r.balance()
-	k := r.k()
-	v := make([]float64, k)
-	for i := range k {
-		c := make([]float64, k)
-		c[i] = 1
-		others, err := s.others(pcGradInfo, i, k)
-		if err != nil {
-			return Outcome{}, err
-		}
-		for _, j := range others {
-			if along := r.along(j, c); along < 0 {
-				c[j] -= along / r.dot(j, j)
+	return s.onRows(w, func(r *rows) ([]float64, error) {
+		r.balance()
+		v := make([]float64, r.k())
+		for i := range v {
+			c := make([]float64, r.k())
+			c[i] = 1
+			for _, j := range s.others(i, r.k()) {
+				if along := r.along(j, c); along < 0 {
+					c[j] -= along / r.dot(j, j)
+				}
+			}
+			for j, x := range c {
+				v[j] += x * (r.unit[i] / r.unit[j])
 			}
 		}
-		for j, x := range c {
-			v[j] += x * (r.unit[i] / r.unit[j])
-		}
-	}
-	return r.write(v, w), nil
+		return v, nil
+	})
 }
 
 // others returns the rows but i in random order; the order of one row needs no drawing.
-func (s *Step) others(info Info, i, k int) ([]int, error) {
-	var rest []int
+func (s *Step) others(i, k int) (rest []int) {
 	for j := range k {
 		if j != i {
 			rest = append(rest, j)
 		}
 	}
-	if len(rest) < 2 {
-		return rest, nil
+	if len(rest) > 1 {
+		s.random().Shuffle(len(rest), func(a, b int) { rest[a], rest[b] = rest[b], rest[a] })
 	}
-	if s.Rand == nil {
-		return nil, fmt.Errorf("method %s: it draws at random and the step has no Rand", info.Name)
-	}
-	s.Rand.Shuffle(len(rest), func(a, b int) { rest[a], rest[b] = rest[b], rest[a] })
-	return rest, nil
+	return rest
 }

@@ -34,7 +34,7 @@ type pocl struct {
 func (*pocl) Info() Info { return poclInfo }
 
 func (m *pocl) Weights(s *Step, w []float64) (Outcome, error) {
-	f, out, done := besideFinished(poclInfo, s, w)
+	f, out, done := besideFinished(s, w)
 	if done {
 		return out, nil
 	}

@@ -97,7 +97,7 @@ func joined(rule Method, parts ...rehearsal.Part) (Method, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &composed{info: rule.Info(), rule: rule, rehearsal: r}
+	c := &composed{info: rule.Info(), rule: plain{rule, rule.Info()}, rehearsal: r}
 	c.assign()
 	return c, nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// A declaration is one of these, or becomes one as a pointer.
+// A declaration, or a pointer to it, is one of these.
 type (
 	weigher interface {
 		Weights(s *Step, w []float64) (Outcome, error)
@@ -70,13 +70,23 @@ func structOf(declaration any) reflect.Type {
 	return t
 }
 
-// plain is a declaration that is its own method, with the Info that it was registered with.
+// plain is a rule with its Info: the door at which its steps are checked.
 type plain struct {
 	weigher
 	info Info
 }
 
 func (p plain) Info() Info { return p.info }
+
+func (p plain) Weights(s *Step, w []float64) (out Outcome, err error) {
+	if err = s.check(p.info, w); err == nil {
+		out, err = p.weigher.Weights(s, w)
+	}
+	if err != nil {
+		err = fmt.Errorf("method %s: %w", p.info.Name, err)
+	}
+	return out, err
+}
 
 // Make makes the method that a struct declares, such as EMGDGMC{Tau: 10}, joined with the parts of a rehearsal
 // (docs/method.md §8), for example

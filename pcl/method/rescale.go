@@ -79,7 +79,9 @@ func (r *scaler) factor(s *Step, w, direction []float64) (float64, error) {
 	if r.mode == "mean" {
 		return ToMean(w), nil
 	}
-	s.check(r.Info(), w)
+	if err := s.check(r.Info(), w); err != nil {
+		return 0, err
+	}
 	mean := make([]float64, len(w))
 	fill(mean, 1/float64(len(w)))
 	gram := s.Gram

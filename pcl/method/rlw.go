@@ -1,7 +1,5 @@
 package method
 
-import "fmt"
-
 func init() { Register(rlwInfo, RLW{}) }
 
 var rlwInfo = Info{
@@ -17,16 +15,12 @@ type RLW struct {
 }
 
 func (m RLW) Weights(s *Step, w []float64) (Outcome, error) {
-	s.check(rlwInfo, w)
-	if s.Rand == nil {
-		return Outcome{}, fmt.Errorf("method %s: it draws at random and the step has no Rand", rlwInfo.Name)
+	draw := s.random().NormFloat64
+	if m.Distribution == "uniform" {
+		draw = s.random().Float64
 	}
 	for i := range w {
-		if m.Distribution == "uniform" {
-			w[i] = s.Rand.Float64()
-		} else {
-			w[i] = s.Rand.NormFloat64()
-		}
+		w[i] = draw()
 	}
 	softmax(w)
 	return Outcome{}, nil

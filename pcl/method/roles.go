@@ -6,8 +6,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// These interfaces are the roles that a rule can have besides turning gradients into weights; those of a rehearsal
-// are in package rehearsal. The learner asks for them with [As]; it knows no method by its name.
+// These interfaces are the roles that a rule can have besides turning gradients into weights; the roles of a rehearsal
+// are in package rehearsal. The learner asks for them with [As]; it knows no method by name.
 
 // Stateful is a rule that remembers something between steps.
 type Stateful interface {
@@ -18,24 +18,15 @@ type Stateful interface {
 	UnmarshalState(json.RawMessage) error
 }
 
-// Undoer is a Stateful method that can take back what the latest call of Weights changed, at less cost than saving its
-// state before each call. It is the method itself that has to be one: what [As] finds may be a part of a method that
-// remembers more, and would take back only its own share.
-type Undoer interface {
-	Stateful
-	// Undo must be the next call after Weights, whether Weights succeeded or not.
-	Undo()
-}
-
-// Snapshotter is a Stateful method that can copy what it remembers in memory, at less cost than writing it as JSON. As with
-// [Undoer], the method itself has to be one.
+// Snapshotter is a Stateful method that can copy its state in memory, at less cost than writing it as JSON. Ask for it with
+// [Own]: what [As] finds may be a part of a method that remembers more.
 type Snapshotter interface {
 	Stateful
-	// Snapshot returns a function that goes back to what is remembered now.
+	// Snapshot returns a function that restores the present state.
 	Snapshot() (restore func())
 }
 
-// Follower is a method that wants to know the losses of a step's batches after the step has been made.
+// Follower is a method that learns from the losses of a step's batches after the step.
 type Follower interface {
 	// Follow is called with the step's ids and the losses of its batches at the new parameters.
 	Follow(ids []int, losses []float64) error
@@ -47,13 +38,16 @@ type Idler interface {
 	Idle() bool
 }
 
-// As returns the role T of a method, or that of a part of it: of the method that it wraps, of the rule or of the
-// rehearsal that were joined to it.
+// As returns a method, or a part of it, as the role T. The parts are the method that it wraps, and the rule and the
+// rehearsal of a composition.
 func As[T any](m Method) (T, bool) {
 	if role, ok := m.(T); ok {
 		return role, true
 	}
 	if p, ok := m.(plain); ok {
+		if own, ok := p.weigher.(Method); ok {
+			return As[T](own)
+		}
 		role, ok := p.weigher.(T)
 		return role, ok
 	}
@@ -72,10 +66,13 @@ func As[T any](m Method) (T, bool) {
 	return none, false
 }
 
-// Whole returns an error if a method, or the one that it wraps, has only a part of a role of a rehearsal ([rehearsal.Whole]).
+// Whole returns an error if a method, or the one that it wraps, implements a role of a rehearsal only in part ([rehearsal.Whole]).
 func Whole(m Method) error {
 	switch m := m.(type) {
 	case plain:
+		if own, ok := m.weigher.(Method); ok {
+			return Whole(own)
+		}
 		return rehearsal.Whole(m.weigher)
 	case *composed:
 		return Whole(m.rule)
@@ -85,8 +82,8 @@ func Whole(m Method) error {
 	return rehearsal.Whole(m)
 }
 
-// Own returns the method as a T, or the one that it wraps, or nil. A part of a composition does not count, and neither does
-// what a method wraps that has a state of its own, because the others may remember something too.
+// Own returns the method, or the one that it wraps, as a T, or nil. It looks neither into compositions nor into methods that
+// wrap another and have a state of their own, because the other part may remember something too.
 func Own[T Stateful](m Method) (none T) {
 	switch m := m.(type) {
 	case T:

@@ -1,7 +1,6 @@
 package method
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/parallelcl/parallelcl/emgd"
@@ -18,10 +17,24 @@ type rows struct {
 	dropped []int     // ids of the others
 }
 
-// keep checks the step and takes out its converged rows, ‖Jᵢ‖ ≤ 1e-12·max‖J‖. Where no row is left, all weights are
+// onRows runs a rule that only the directions and the relative lengths of the gradients matter to: over the rows kept, of
+// which the longest is brought to a length in [1,2). The rule returns their weights.
+func (s *Step) onRows(w []float64, rule func(r *rows) ([]float64, error)) (Outcome, error) {
+	r := keep(s, w)
+	if r.k() == 0 {
+		return r.outcome(), nil
+	}
+	r.level()
+	v, err := rule(r)
+	if err != nil {
+		return Outcome{}, err
+	}
+	return r.write(v, w), nil
+}
+
+// keep takes out a step's converged rows, ‖Jᵢ‖ ≤ 1e-12·max‖J‖. Where no row is left, all weights are
 // set to 1/K and the step d is 0 whatever they are.
-func keep(info Info, s *Step, w []float64) *rows {
-	s.check(info, w)
+func keep(s *Step, w []float64) *rows {
 	k, r := s.K(), &rows{}
 	bound := emgd.DefaultZeroTol * emgd.DefaultZeroTol * longest(s.Gram, k)
 	for i, id := range s.IDs {
@@ -125,20 +138,6 @@ func (r *rows) norms() []float64 {
 
 // times is M·v over the rows kept.
 func (r *rows) times(v []float64) []float64 { return times(r.gram, v) }
-
-// checkLosses is check for a rule on losses, which may not be negative.
-func (s *Step) checkLosses(info Info, w []float64) error {
-	s.check(info, w)
-	if !info.NeedsLosses {
-		return nil
-	}
-	for i, x := range s.Losses {
-		if !(x >= 0) || math.IsInf(x, 1) {
-			return fmt.Errorf("method %s: the loss of stream %d is %g; want a finite number ≥ 0", info.Name, s.IDs[i], x)
-		}
-	}
-	return nil
-}
 
 // cosines is the Gram matrix of the rows brought to length 1.
 func (r *rows) cosines() []float64 {

@@ -13,17 +13,14 @@ type serial struct {
 	firstLoss  float64 // of the task that arrived first
 }
 
-// serially checks the step and merges its tasks. Where there are only tasks or only the memory, it
+// serially merges the tasks of a step. Where there are only tasks or only the memory, it
 // writes the mean to w and done is true.
-func serially(info Info, s *Step, w []float64) (p serial, done bool, err error) {
-	if err := s.checkLosses(info, w); err != nil {
-		return p, false, err
-	}
+func serially(s *Step, w []float64) (p serial, done bool, err error) {
 	p.memory = -1
 	for i, id := range s.IDs {
 		switch {
 		case id < Memory:
-			return p, false, fmt.Errorf("method %s: stream %d is a further row of the memory; the method weighs the tasks against one, which has the id %d", info.Name, id, Memory)
+			return p, false, fmt.Errorf("stream %d is a further row of the memory; the method weighs the tasks against one, which has the id %d", id, Memory)
 		case id == Memory:
 			p.memory = i
 		default:
@@ -34,12 +31,10 @@ func serially(info Info, s *Step, w []float64) (p serial, done bool, err error) 
 		fill(w, 1/float64(len(w)))
 		return p, true, nil
 	}
-	if info.NeedsGram {
+	if s.Gram != nil {
 		p.mergeGradients(s)
 	}
-	if info.NeedsLosses {
-		p.mergeLosses(s)
-	}
+	p.mergeLosses(s)
 	return p, false, nil
 }
 

@@ -18,18 +18,12 @@ type SDMGrad struct {
 }
 
 func (m *SDMGrad) Weights(s *Step, w []float64) (Outcome, error) {
-	r := keep(sdmGradInfo, s, w)
-	if r.k() == 0 {
-		return r.outcome(), nil
-	}
-	r.level()
-	mu, err := m.min.solve(r.gram, *m.Lambda, r.k())
-	if err != nil {
-		return Outcome{}, err
-	}
-	v := make([]float64, r.k())
-	for i, x := range mu {
-		v[i] = (x + *m.Lambda/float64(r.k())) / (1 + *m.Lambda)
-	}
-	return r.write(v, w), nil
+	return s.onRows(w, func(r *rows) ([]float64, error) {
+		mu, err := m.min.solve(r.gram, *m.Lambda, r.k())
+		v := make([]float64, len(mu))
+		for i, x := range mu {
+			v[i] = (x + *m.Lambda/float64(r.k())) / (1 + *m.Lambda)
+		}
+		return v, err
+	})
 }

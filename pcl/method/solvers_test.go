@@ -19,7 +19,7 @@ func problem(r *rand.Rand) *rows {
 		scaled(p[i:i+1], level*math.Pow(10, spread*(r.Float64()-.5)))
 	}
 	s := sample{rows: p}.step(1)
-	kept := keep(Info{Name: "test", NeedsGram: true}, s, make([]float64, k))
+	kept := keep(s, make([]float64, k))
 	kept.level()
 	return kept
 }
@@ -29,7 +29,7 @@ func TestConeKKT(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 1))
 	var c cone
 	worst := 0.0
-	for range 5000 {
+	for range 1500 {
 		p := problem(r)
 		u := make([]float64, p.k())
 		for i := range u {
@@ -57,92 +57,11 @@ func TestConeKKT(t *testing.T) {
 	}
 }
 
-// TestConeBruteForce enumerates which vᵢ are at their bounds.
-func TestConeBruteForce(t *testing.T) {
-	r := rand.New(rand.NewPCG(12, 1))
-	var c cone
-	for range 2000 {
-		k := 1 + r.IntN(5)
-		gram := gramOf(gaussian(r, k, k+1))
-		u := make([]float64, k)
-		for i := range u {
-			u[i] = r.Float64()
-		}
-		v, err := c.project(gram, u)
-		if err != nil {
-			t.Fatal(err)
-		}
-		best := math.Inf(1)
-		for free := range 1 << k {
-			if x := atBounds(gram, u, free); x != nil {
-				best = min(best, normOf(gram, x))
-			}
-		}
-		if got := normOf(gram, v); math.Abs(got-best) > 1e-8*(best+1) {
-			t.Fatalf("‖d‖ = %g, enumeration finds %g", got, best)
-		}
-	}
-}
-
-// atBounds minimises over the vᵢ with bit i of free set, the others at u; nil if that breaks v ≥ u.
-func atBounds(gram, u []float64, free int) []float64 {
-	k := len(u)
-	var at []int
-	for i := range k {
-		if free>>i&1 == 1 {
-			at = append(at, i)
-		}
-	}
-	gu := times(gram, u)
-	sub, rhs := make([]float64, 0, k*k), make([]float64, 0, k)
-	for _, i := range at {
-		rhs = append(rhs, -gu[i])
-		for _, j := range at {
-			sub = append(sub, gram[i*k+j])
-		}
-	}
-	if !cholesky(sub, len(at)) {
-		return nil
-	}
-	substitute(sub, rhs)
-	v := append([]float64(nil), u...)
-	for n, i := range at {
-		if rhs[n] < 0 {
-			return nil
-		}
-		v[i] += rhs[n]
-	}
-	return v
-}
-
-// TestUPGradBruteForce compares every projection's sum with enumeration.
-func TestUPGradBruteForce(t *testing.T) {
-	r := rand.New(rand.NewPCG(13, 1))
-	for range 1000 {
-		k := 1 + r.IntN(5)
-		s := sample{rows: gaussian(r, k, k+1)}
-		gram, want := gramOf(s.rows), make([]float64, k)
-		for i := range k {
-			u, best := make([]float64, k), []float64(nil)
-			u[i] = 1 / float64(k)
-			for free := range 1 << k {
-				if x := atBounds(gram, u, free); x != nil && (best == nil || normOf(gram, x) < normOf(gram, best)) {
-					best = x
-				}
-			}
-			add(want, 1, best)
-		}
-		if got := weigh(t, build(t, "upgrad", nil), s.step(1)); !near(direction(s.rows, got), direction(s.rows, want), 1e-8) {
-			t.Fatalf("weights %v, enumeration finds %v", got, want)
-		}
-	}
-}
-
 // TestCAGradOptimal: the primal and the dual value are the same, and no d of the ball does better.
 func TestCAGradOptimal(t *testing.T) {
 	r := rand.New(rand.NewPCG(14, 1))
 	worst := 0.0
-	for range 3000 {
+	for range 1000 {
 		p := problem(r)
 		m := &CAGrad{C: new([]float64{.1, .5, 1, 3}[r.IntN(4)])}
 		v, err := m.averse(p)
@@ -193,7 +112,7 @@ func TestCAGradOptimal(t *testing.T) {
 func TestSDMGradOptimal(t *testing.T) {
 	r := rand.New(rand.NewPCG(15, 1))
 	worst := 0.0
-	for range 5000 {
+	for range 1500 {
 		p := problem(r)
 		k, lambda := p.k(), []float64{0, .3, 1, 100}[r.IntN(4)]
 		mu, err := (&shifted{}).solve(p.gram, lambda, k)
@@ -224,7 +143,7 @@ func TestSDMGradOptimal(t *testing.T) {
 func TestMaxDOOptimal(t *testing.T) {
 	r := rand.New(rand.NewPCG(16, 1))
 	worst := 0.0
-	for range 3000 {
+	for range 1000 {
 		p := problem(r)
 		v, err := (&MaxDOMinMax{}).closest(p)
 		if err != nil {
@@ -254,7 +173,7 @@ func TestMaxDOOptimal(t *testing.T) {
 func TestFairnessResidual(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 1))
 	worst, solutions := 0.0, 0
-	for range 5000 {
+	for range 1500 {
 		k := 1 + r.IntN(12)
 		s := sample{rows: gaussian(r, k, 1+r.IntN(k+4))}
 		for i := range s.rows {
@@ -279,8 +198,8 @@ func TestFairnessResidual(t *testing.T) {
 			worst = max(worst, math.Abs(gain-math.Pow(w[i], -1/alpha))/size)
 		}
 	}
-	t.Logf("%d of 5000 have a solution; worst residual %.1e", solutions, worst)
-	if worst > 1e-8 || solutions < 2000 {
+	t.Logf("%d of 1500 have a solution; worst residual %.1e", solutions, worst)
+	if worst > 1e-8 || solutions < 600 {
 		t.Errorf("worst relative residual %g in %d solutions", worst, solutions)
 	}
 }

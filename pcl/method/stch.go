@@ -7,7 +7,7 @@ var stchInfo = Info{
 	Rule:   "d = ∇ μ·log Σ exp(ℓᵢ/μ), that is w = softmax(ℓ/μ)",
 	Source: "Lin et al., Smooth Tchebycheff Scalarization for Multi-Objective Optimization, ICML 2024 (arXiv 2402.19078), with preferences 1 and ideal point 0",
 	Cost:   "K(F+B)", State: "none", SumW: "1",
-	NeedsLosses: true,
+	NeedsLosses: true, PositiveLosses: true,
 }
 
 // STCH descends on a smooth maximum of the losses.
@@ -16,9 +16,6 @@ type STCH struct {
 }
 
 func (m STCH) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.checkLosses(stchInfo, w); err != nil {
-		return Outcome{}, err
-	}
 	top := 0.0
 	for _, x := range s.Losses {
 		top = max(top, x)

@@ -13,7 +13,6 @@ var sumInfo = Info{
 type Sum struct{}
 
 func (Sum) Weights(s *Step, w []float64) (Outcome, error) {
-	s.check(sumInfo, w)
 	fill(w, 1)
 	return Outcome{}, nil
 }

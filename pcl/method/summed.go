@@ -12,7 +12,7 @@ import (
 // summed is a step in which the memory's rows are one row, their sum: J′ = SJ, M′ = SMSᵀ, and w = Sᵀw′, where the
 // first row of S adds up the memory's rows (docs/method.md §8.2).
 type summed struct {
-	rows, penalty bool // what is joined: the rows of samples, and that of the penalty
+	rows, penalty bool // whether the rows of samples are joined, and the penalty's row
 
 	to   []int // the row of the joined step to which each row belongs
 	step Step
@@ -109,11 +109,11 @@ func (j *summed) settle(m []float64) {
 	}
 }
 
-// roundingOfProducts is the largest error that inner products may have, as a part of the lengths: that of sums in
+// roundingOfProducts is the largest error that inner products may have, as a part of the lengths: the rounding of sums in
 // float32.
 const roundingOfProducts = 1e-5
 
-// joinRows is SJ. Rows that are not joined are those of the step itself.
+// joinRows is SJ. Rows that are not joined are shared with the step.
 func (j *summed) joinRows(s *Step) {
 	j.row = fp.Grow(j.row, len(s.Rows[0]))
 	clear(j.row)

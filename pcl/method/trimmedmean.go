@@ -25,7 +25,6 @@ type TrimmedMean struct {
 }
 
 func (m *TrimmedMean) Weights(s *Step, w []float64) (Outcome, error) {
-	s.check(trimmedMeanInfo, w)
 	k := s.K()
 	trim, column := min(int(*m.Trim), (k-1)/2), make([]float64, k)
 	m.d = fp.Grow(m.d, len(s.Rows[0]))

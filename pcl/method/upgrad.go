@@ -26,12 +26,10 @@ type UPGrad struct {
 	solvers []emgd.Solver // one for each goroutine
 }
 
-func (m *UPGrad) Weights(s *Step, w []float64) (Outcome, error) {
-	r := keep(upGradInfo, s, w)
-	if r.k() == 0 {
-		return r.outcome(), nil
-	}
-	r.level()
+func (m *UPGrad) Weights(s *Step, w []float64) (Outcome, error) { return s.onRows(w, m.mean) }
+
+// mean is the mean of all projections.
+func (m *UPGrad) mean(r *rows) ([]float64, error) {
 	k := r.k()
 	lambda, v := make([][]float64, k), make([]float64, k)
 	var group errgroup.Group
@@ -41,20 +39,20 @@ func (m *UPGrad) Weights(s *Step, w []float64) (Outcome, error) {
 	}
 	p, err := emgd.NewProblem(r.gram)
 	if err != nil {
-		return Outcome{}, err
+		return nil, err
 	}
 	for n := range solvers {
 		group.Go(func() error { return m.project(p, lambda, n, solvers) })
 	}
 	if err := group.Wait(); err != nil {
-		return Outcome{}, err
+		return nil, err
 	}
 	for _, row := range lambda {
 		for j, l := range row {
 			v[j] += l / float64(k)
 		}
 	}
-	return r.write(v, w), nil
+	return v, nil
 }
 
 // project solves the duals of every step-th gradient from the first on, with a solver of their own.

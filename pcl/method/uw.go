@@ -1,11 +1,6 @@
 package method
 
-import (
-	"encoding/json"
-	"math"
-
-	"github.com/parallelcl/parallelcl/internal/limits"
-)
+import "math"
 
 func init() { Register(uwInfo, UW{}) }
 
@@ -14,7 +9,7 @@ var uwInfo = Info{
 	Rule:   "d = Σ ½exp(−sᵢ)Jᵢ, where sᵢ, the logarithm of a stream's variance, is learnt by gradient descent on Σ ½exp(−sᵢ)ℓᵢ + ½sᵢ",
 	Source: "Kendall, Gal & Cipolla, Multi-Task Learning Using Uncertainty to Weigh Losses, CVPR 2018 (arXiv 1705.07115)",
 	Cost:   "K(F+B)", State: "sᵢ per stream", SumW: "not fixed",
-	NeedsLosses: true,
+	NeedsLosses: true, PositiveLosses: true,
 }
 
 // UW weighs streams by their learned homoscedastic uncertainty; s starts at 0. A step uses the
@@ -22,21 +17,14 @@ var uwInfo = Info{
 type UW struct {
 	LR *float64 `param:"lr" default:"0.1" range:"[0,1]" doc:"step size of s, in [0, 1]"`
 
-	memo[float64] // s
+	memo[logScale]
 }
 
 func (m *UW) Weights(s *Step, w []float64) (Outcome, error) {
-	if err := s.checkLosses(uwInfo, w); err != nil {
-		return Outcome{}, err
-	}
 	for i, id := range s.IDs {
-		log := m.memo[id]
+		log := float64(m.memo[id])
 		w[i] = math.Exp(-log) / 2
 		m.memo[id] = clampLog(log - *m.LR*(0.5-w[i]*s.Losses[i]))
 	}
 	return Outcome{}, nil
-}
-
-func (m *UW) UnmarshalState(data json.RawMessage) error {
-	return m.memo.restore("uw", data, func(x float64) error { return limits.Within("s", x, -mostLog, mostLog) })
 }

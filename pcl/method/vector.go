@@ -23,17 +23,17 @@ func (v vector) check() error {
 }
 
 // track returns what is remembered of each stream of a step, zeros for a new one.
-func track(info Info, s *Step, of func(id int) vector) ([]vector, error) {
+func track(s *Step, of func(id int) vector) ([]vector, error) {
 	n, list := len(s.Rows[0]), make([]vector, s.K())
 	for i, id := range s.IDs {
 		if !storable(s.Rows[i]) {
-			return nil, fmt.Errorf("method %s: the gradient of stream %d leaves the range of float32, in which it is remembered; rescale it", info.Name, id)
+			return nil, fmt.Errorf("the gradient of stream %d leaves the range of float32, in which the method keeps it; rescale it", id)
 		}
 		switch list[i] = of(id); {
 		case list[i] == nil:
 			list[i] = make(vector, n)
 		case len(list[i]) != n:
-			return nil, fmt.Errorf("method %s: the gradient of stream %d has %d entries; it had %d before", info.Name, id, n, len(list[i]))
+			return nil, fmt.Errorf("the gradient of stream %d has %d entries; it had %d before", id, n, len(list[i]))
 		}
 	}
 	return list, nil

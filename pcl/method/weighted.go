@@ -12,7 +12,6 @@ func (m weighted) Info() Info { return m.info }
 // Weights gives the tasks, and the memory's rows, the same weight each. Where there are only tasks or only memory,
 // the weights are the mean.
 func (m weighted) Weights(s *Step, w []float64) (Outcome, error) {
-	s.check(m.info, w)
 	tasks := s.tasks()
 	if tasks == 0 || tasks == len(w) {
 		fill(w, 1/float64(len(w)))
@@ -27,7 +26,7 @@ func (m weighted) Weights(s *Step, w []float64) (Outcome, error) {
 	return Outcome{}, nil
 }
 
-// tasks counts the rows that are no memory.
+// tasks counts the rows that do not belong to the memory.
 func (s *Step) tasks() (n int) {
 	for _, id := range s.IDs {
 		if id > Memory {

@@ -18,12 +18,11 @@ func Cosines(features, weights Dual, frobenius bool) Dual {
 // unit divides x by its norm along the axes. Zero stays zero.
 func unit(x Dual, axes ...int) Dual {
 	norm := graph.Sqrt(graph.AddScalar(graph.ReduceAndKeep(graph.Square(x.Value), graph.ReduceSum, axes...), 1e-24))
-	out := Dual{Value: graph.Div(x.Value, norm)}
-	if x.Tangent != nil {
-		along := graph.ReduceAndKeep(graph.Mul(out.Value, x.Tangent), graph.ReduceSum, axes...)
-		out.Tangent = graph.Div(graph.Sub(x.Tangent, graph.Mul(out.Value, along)), norm)
-	}
-	return out
+	y := graph.Div(x.Value, norm)
+	return dual(y, x, func(dx *graph.Node) *graph.Node {
+		along := graph.ReduceAndKeep(graph.Mul(y, dx), graph.ReduceSum, axes...)
+		return graph.Div(graph.Sub(dx, graph.Mul(y, along)), norm)
+	})
 }
 
 // Margins are angles, in radians, that are added to a sample's angles before the softmax: Class to the angle of the
@@ -47,13 +46,12 @@ func WithMargins(cosines Dual, label *graph.Node, m Margins) Dual {
 	inside := graph.GreaterThan(c, graph.Neg(cosM))
 	inside = graph.LogicalOr(inside, graph.Equal(margin, graph.ZerosLike(margin)))
 	floor := graph.Neg(graph.OnesLike(c))
-	out := Dual{Value: graph.Where(inside, graph.Sub(graph.Mul(c, cosM), graph.Mul(sinPhi, sinM)), floor)}
-	if cosines.Tangent != nil {
+	value := graph.Where(inside, graph.Sub(graph.Mul(c, cosM), graph.Mul(sinPhi, sinM)), floor)
+	return dual(value, cosines, func(dx *graph.Node) *graph.Node {
 		slope := graph.Add(cosM, graph.Mul(graph.Div(c, sinPhi), sinM))
 		free := graph.LogicalAnd(inside, graph.LessThan(graph.Abs(x), graph.MulScalar(graph.OnesLike(x), edge)))
-		out.Tangent = graph.Where(free, graph.Mul(slope, cosines.Tangent), graph.ZerosLike(x))
-	}
-	return out
+		return graph.Where(free, graph.Mul(slope, dx), graph.ZerosLike(x))
+	})
 }
 
 // Sharpen multiplies scores by s.

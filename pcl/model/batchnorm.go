@@ -86,10 +86,9 @@ func spread(v, x Dual) Dual {
 
 // inverseRoot returns 1/√(x+ε).
 func inverseRoot(x Dual) Dual {
-	y := Dual{Value: graph.Reciprocal(graph.Sqrt(graph.AddScalar(x.Value, epsilon)))}
-	if x.Tangent != nil {
-		cube := graph.Mul(y.Value, graph.Mul(y.Value, y.Value))
-		y.Tangent = graph.Mul(x.Tangent, graph.MulScalar(cube, -0.5))
-	}
-	return y
+	y := graph.Reciprocal(graph.Sqrt(graph.AddScalar(x.Value, epsilon)))
+	return dual(y, x, func(dx *graph.Node) *graph.Node {
+		cube := graph.Mul(y, graph.Mul(y, y))
+		return graph.Mul(dx, graph.MulScalar(cube, -0.5))
+	})
 }

@@ -23,9 +23,14 @@ type Dual struct {
 
 // lift applies a linear function to a dual number.
 func lift(f func(*graph.Node) *graph.Node, x Dual) Dual {
-	out := Dual{Value: f(x.Value)}
+	return dual(f(x.Value), x, f)
+}
+
+// dual is the value of a function of x, with the tangent that the tangent of x leads to.
+func dual(value *graph.Node, x Dual, tangent func(dx *graph.Node) *graph.Node) Dual {
+	out := Dual{Value: value}
 	if x.Tangent != nil {
-		out.Tangent = f(x.Tangent)
+		out.Tangent = tangent(x.Tangent)
 	}
 	return out
 }

@@ -43,12 +43,10 @@ func CrossEntropies(logits Dual, t Targets) Dual {
 	exp := graph.Exp(shifted)
 	total := graph.ReduceSum(exp, 1)
 	right := graph.ReduceSum(graph.Mul(oneHot, shifted), 1)
-	loss := Dual{Value: graph.Sub(graph.Log(total), right)}
-	if logits.Tangent != nil {
+	return dual(graph.Sub(graph.Log(total), right), logits, func(dz *graph.Node) *graph.Node {
 		residual := graph.Sub(graph.Div(exp, graph.ExpandAxes(total, 1)), oneHot)
-		loss.Tangent = graph.ReduceSum(graph.Mul(residual, logits.Tangent), 1)
-	}
-	return loss
+		return graph.ReduceSum(graph.Mul(residual, dz), 1)
+	})
 }
 
 // Mean returns the weighted mean of the samples' losses: their sum, each multiplied by its share.

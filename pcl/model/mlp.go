@@ -8,12 +8,11 @@ import (
 // MLP is the network of PS-EMNIST: fully connected layers with ReLU, followed by a linear classifier
 // (docs/protocol.md §2.2).
 type MLP struct {
-	inputs, outputs int
-	hidden          []int
-	layout          Layout
+	plan
+	hidden []int
 }
 
-// NewMLP returns an MLP with the given sizes of its layers; without hidden ones it is a linear classifier. The paper's is
+// NewMLP returns an MLP, whose key is such as "mlp-784-[128 64]-62", with the given sizes of its layers; without hidden ones it is a linear classifier. The paper's is
 // NewMLP(784, []int{128, 64}, 62).
 func NewMLP(inputs int, hidden []int, outputs int) (*MLP, error) {
 	if inputs < 1 || outputs < 1 {
@@ -22,7 +21,7 @@ func NewMLP(inputs int, hidden []int, outputs int) (*MLP, error) {
 	if err := checkSizes(append([]int{inputs, outputs}, hidden...)...); err != nil {
 		return nil, err
 	}
-	m := &MLP{inputs: inputs, outputs: outputs, hidden: slices.Clone(hidden)}
+	m := &MLP{plan{key: fmt.Sprintf("mlp-%d-%v-%d", inputs, hidden, outputs), inputs: inputs, outputs: outputs}, slices.Clone(hidden)}
 	width := inputs
 	for i, h := range hidden {
 		if h < 1 {
@@ -33,23 +32,11 @@ func NewMLP(inputs int, hidden []int, outputs int) (*MLP, error) {
 		width = h
 	}
 	m.layout.AddClassifier(width, outputs)
-	if err := checkLayout(m.Key(), &m.layout); err != nil {
+	if err := checkLayout(m.key, &m.layout); err != nil {
 		return nil, err
 	}
 	return m, nil
 }
-
-// Key returns the name of the architecture, for example "mlp-784-[128 64]-62".
-func (m *MLP) Key() string { return fmt.Sprintf("mlp-%d-%v-%d", m.inputs, m.hidden, m.outputs) }
-
-// Layout describes the flat vector of the parameters.
-func (m *MLP) Layout() *Layout { return &m.layout }
-
-// Inputs returns the number of pixels of a sample.
-func (m *MLP) Inputs() int { return m.inputs }
-
-// Outputs returns the number of logits.
-func (m *MLP) Outputs() int { return m.outputs }
 
 // Forward maps pixels [B, inputs] to features [B, last hidden] and logits [B, outputs].
 func (m *MLP) Forward(p Pass) Output {

@@ -100,60 +100,6 @@ func (p *problem) gradient(t testing.TB, x []float64) []float64 {
 	})[0]
 }
 
-// TestGradient compares every entry with central differences of the plain loss.
-func TestGradient(t *testing.T) {
-	p := newProblem(t)
-	const h = 1e-5
-	for i, got := range p.gradient(t, p.x) {
-		e := make([]float64, len(p.theta))
-		e[i] = h
-		up, _ := p.reference(moved(p.theta, 1, e), p.x)
-		down, _ := p.reference(moved(p.theta, -1, e), p.x)
-		if want := (up - down) / (2 * h); math.Abs(got-want) > 1e-8 {
-			t.Errorf("entry %d is %g, differences give %g", i, got, want)
-		}
-	}
-}
-
-// TestTangent compares the tangent of the loss with ⟨∇θ, v⟩ and with differences along v.
-func TestTangent(t *testing.T) {
-	p, r := newProblem(t), rand.New(rand.NewPCG(4, 4))
-	g := p.gradient(t, p.x)
-	const h = 1e-5
-	for range 5 {
-		v := normal(r, len(p.theta))
-		got := p.run(t, p.theta, p.x, v, func(loss, _ Dual, _ []*graph.Node, _ *graph.Node) []*graph.Node {
-			return []*graph.Node{loss.Tangent}
-		})[0][0]
-		up, _ := p.reference(moved(p.theta, h, v), p.x)
-		down, _ := p.reference(moved(p.theta, -h, v), p.x)
-		if want := dot(g, v); math.Abs(got-want) > 1e-12*math.Abs(want) {
-			t.Errorf("the tangent is %g, the gradient along v %g", got, want)
-		}
-		if want := (up - down) / (2 * h); math.Abs(got-want) > 1e-6*math.Abs(want) {
-			t.Errorf("the tangent is %g, differences give %g", got, want)
-		}
-	}
-}
-
-// TestEditGradient compares ∂/∂x⟨∇θℓ(x), v⟩, which memory editing needs, with differences of ∇θ.
-func TestEditGradient(t *testing.T) {
-	p := newProblem(t)
-	v := normal(rand.New(rand.NewPCG(6, 6)), len(p.theta))
-	got := p.run(t, p.theta, p.x, v, func(loss, _ Dual, _ []*graph.Node, x *graph.Node) []*graph.Node {
-		return graph.Gradient(loss.Tangent, x)
-	})[0]
-	const h = 1e-5
-	for i := range got {
-		e := make([]float64, len(p.x))
-		e[i] = h
-		want := (dot(p.gradient(t, moved(p.x, 1, e)), v) - dot(p.gradient(t, moved(p.x, -1, e)), v)) / (2 * h)
-		if math.Abs(got[i]-want) > 1e-6*(1+math.Abs(want)) {
-			t.Errorf("pixel %d has %g, differences give %g", i, got[i], want)
-		}
-	}
-}
-
 // TestEditOracle is the worked example of docs/method.md §9: a linear softmax, φ = ‖∇θℓ(x) − D‖².
 func TestEditOracle(t *testing.T) {
 	in := []tensor{

@@ -15,6 +15,18 @@ type Model interface {
 	Forward(p Pass) Output
 }
 
+// plan is what the networks of this package say about themselves.
+type plan struct {
+	key             string
+	inputs, outputs int
+	layout          Layout
+}
+
+func (p *plan) Key() string     { return p.key }
+func (p *plan) Layout() *Layout { return &p.layout }
+func (p *plan) Inputs() int     { return p.inputs }
+func (p *plan) Outputs() int    { return p.outputs }
+
 // Pass is the input of one forward computation, for B samples.
 type Pass struct {
 	Params []Dual // in the order of Layout.Params

@@ -41,11 +41,9 @@ func (l BinaryCrossEntropy) Losses(outputs Dual, targets *graph.Node) Dual {
 	z := outputs.Value
 	// log(1+eᶻ) − yz, written so that no exponential overflows
 	softplus := graph.Add(graph.MaxScalar(z, 0), graph.Log1P(graph.Exp(graph.Neg(graph.Abs(z)))))
-	loss := Dual{Value: graph.ReduceMean(graph.Sub(softplus, graph.Mul(targets, z)), 1)}
-	if outputs.Tangent != nil {
-		loss.Tangent = graph.ReduceMean(graph.Mul(graph.Sub(graph.Sigmoid(z), targets), outputs.Tangent), 1)
-	}
-	return loss
+	return dual(graph.ReduceMean(graph.Sub(softplus, graph.Mul(targets, z)), 1), outputs, func(dz *graph.Node) *graph.Node {
+		return graph.ReduceMean(graph.Mul(graph.Sub(graph.Sigmoid(z), targets), dz), 1)
+	})
 }
 
 // LossFunc is a loss that is a function of graph nodes.

@@ -20,11 +20,9 @@ func SquaredDifferences(logits Dual, reference *graph.Node) Dual {
 	mask := graph.ConvertDType(has, logits.Value.DType())
 	count := graph.MaxScalar(graph.ReduceSum(mask, 1), 1.0)
 	difference := graph.Mul(mask, graph.Sub(logits.Value, value))
-	out := Dual{Value: graph.Div(graph.ReduceSum(graph.Square(difference), 1), count)}
-	if logits.Tangent != nil {
-		out.Tangent = graph.Div(graph.MulScalar(graph.ReduceSum(graph.Mul(difference, logits.Tangent), 1), 2), count)
-	}
-	return out
+	return dual(graph.Div(graph.ReduceSum(graph.Square(difference), 1), count), logits, func(dz *graph.Node) *graph.Node {
+		return graph.Div(graph.MulScalar(graph.ReduceSum(graph.Mul(difference, dz), 1), 2), count)
+	})
 }
 
 // SoftCrossEntropies returns for each sample [B] the cross-entropy −Σ q log p over the outputs that have a reference
@@ -40,12 +38,10 @@ func SoftCrossEntropies(logits Dual, reference *graph.Node, temperature float64)
 		return graph.Sub(z, graph.ExpandAxes(graph.Log(graph.ReduceSum(graph.Exp(z), 1)), 1))
 	}
 	q, logP := graph.Mul(mask, graph.Exp(logSoftmax(value))), graph.Mul(mask, logSoftmax(logits.Value))
-	out := Dual{Value: graph.Neg(graph.ReduceSum(graph.Mul(q, logP), 1))}
-	if logits.Tangent != nil {
+	return dual(graph.Neg(graph.ReduceSum(graph.Mul(q, logP), 1)), logits, func(dz *graph.Node) *graph.Node {
 		residual := graph.MulScalar(graph.Sub(graph.Mul(mask, graph.Exp(logP)), q), 1/temperature)
-		out.Tangent = graph.ReduceSum(graph.Mul(residual, logits.Tangent), 1)
-	}
-	return out
+		return graph.ReduceSum(graph.Mul(residual, dz), 1)
+	})
 }
 
 // SigmoidCrossEntropies returns for each sample [B] the sum of the binary cross-entropies of the outputs that
@@ -58,10 +54,8 @@ func SigmoidCrossEntropies(logits Dual, t Targets, reference *graph.Node) Dual {
 	competes := graph.ConvertDType(allowed(z, t.Lo, t.Hi), z.DType())
 	softplus := graph.Log1P(graph.Exp(graph.Neg(graph.Abs(z))))
 	each := graph.Add(graph.Sub(graph.MaxScalar(z, 0.0), graph.Mul(z, target)), softplus)
-	out := Dual{Value: graph.ReduceSum(graph.Mul(competes, each), 1)}
-	if logits.Tangent != nil {
+	return dual(graph.ReduceSum(graph.Mul(competes, each), 1), logits, func(dz *graph.Node) *graph.Node {
 		residual := graph.Mul(competes, graph.Sub(graph.Sigmoid(z), target))
-		out.Tangent = graph.ReduceSum(graph.Mul(residual, logits.Tangent), 1)
-	}
-	return out
+		return graph.ReduceSum(graph.Mul(residual, dz), 1)
+	})
 }

@@ -20,8 +20,8 @@ type ResNetConfig struct {
 // 3×3 convolution and a 2×2 maximum, then four stages of two blocks each, then the mean over the pixels, and a
 // linear classifier. Each stage except the first halves the sides of the image and doubles the channels.
 type ResNet18 struct {
+	plan
 	config     ResNetConfig
-	layout     Layout
 	stem       Convolution
 	stemNorm   BatchNorm
 	blocks     []block
@@ -46,7 +46,7 @@ func NewResNet18(c ResNetConfig) (*ResNet18, error) {
 	if n := entries(c.Height, c.Width, c.Channels); n > mostEntries {
 		return nil, fmt.Errorf("model: a ResNet-18 for images of %.2g values; at most %d are accepted", n, mostEntries)
 	}
-	m := &ResNet18{config: c}
+	m := &ResNet18{config: c, plan: plan{key: c.key(), inputs: c.Height * c.Width * c.Channels, outputs: c.Outputs}}
 	l := &m.layout
 	m.stem = l.AddConvolution("stem/conv", 3, c.Channels, c.Base, 1, c.Release)
 	m.stemNorm = l.AddBatchNorm("stem/norm", c.Base)
@@ -62,31 +62,20 @@ func NewResNet18(c ResNetConfig) (*ResNet18, error) {
 		}
 	}
 	m.classifier = l.AddClassifier(width, c.Outputs)
-	if err := checkLayout(m.Key(), l); err != nil {
+	if err := checkLayout(m.key, l); err != nil {
 		return nil, err
 	}
 	return m, nil
 }
 
-// Key returns the name of the architecture, for example "resnet18-32x32x3-64-100". It ends in "-release" if
-// [ResNetConfig].Release is set.
-func (m *ResNet18) Key() string {
-	c := m.config
+// key is the name of the architecture, for example "resnet18-32x32x3-64-100" or "resnet18-64x64x3-64-200-release".
+func (c ResNetConfig) key() string {
 	key := fmt.Sprintf("resnet18-%dx%dx%d-%d-%d", c.Height, c.Width, c.Channels, c.Base, c.Outputs)
 	if c.Release {
 		key += "-release"
 	}
 	return key
 }
-
-// Layout describes the flat vectors of the parameters and of the running statistics.
-func (m *ResNet18) Layout() *Layout { return &m.layout }
-
-// Inputs returns the number of values of a sample: its H·W pixels with C channels each, channels last.
-func (m *ResNet18) Inputs() int { return m.config.Height * m.config.Width * m.config.Channels }
-
-// Outputs returns the number of logits.
-func (m *ResNet18) Outputs() int { return m.config.Outputs }
 
 // Forward maps pixels [B, H·W·C] to features [B, 8·Base] and logits [B, Outputs].
 func (m *ResNet18) Forward(p Pass) Output {

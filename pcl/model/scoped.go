@@ -20,12 +20,11 @@ import (
 // operations, but not for convolutions and pooling: a learner with editing refuses such a network. One that is built
 // from the layers of this package ([Pass.Dense], [Convolution], …) can be edited.
 type Scoped struct {
-	name            string
-	inputs, outputs int
-	backbone        func(*gomlx.Scope, *graph.Node) *graph.Node
-	layout          Layout
-	params, stats   []string   // paths of the scope's variables, in the order of the layout
-	frozen          []variable // those that are not trainable
+	plan
+	name          string
+	backbone      func(*gomlx.Scope, *graph.Node) *graph.Node
+	params, stats []string   // paths of the scope's variables, in the order of the layout
+	frozen        []variable // those that are not trainable
 }
 
 // NewScoped returns a network of the given numbers of inputs and outputs. backbone maps a batch of samples [B, inputs]
@@ -40,7 +39,7 @@ func NewScoped(name string, inputs, outputs int, backbone func(scope *gomlx.Scop
 	if name == "" || inputs < 1 || outputs < 1 || backbone == nil {
 		return nil, fmt.Errorf("model: network %q with %d inputs and %d outputs: it needs a name, a backbone, and positive sizes", name, inputs, outputs)
 	}
-	m := &Scoped{name: name, inputs: inputs, outputs: outputs, backbone: backbone}
+	m := &Scoped{plan: plan{inputs: inputs, outputs: outputs}, name: name, backbone: backbone}
 	variables, features, err := m.trace(0)
 	if err != nil {
 		return nil, fmt.Errorf("model: network %s: %w", name, err)
@@ -55,6 +54,7 @@ func NewScoped(name string, inputs, outputs int, backbone func(scope *gomlx.Scop
 	}
 	m.layout.AddClassifier(features, outputs)
 	m.layout.draw = m.draw
+	m.key = m.named()
 	return m, nil
 }
 
@@ -78,8 +78,8 @@ func (m *Scoped) take(v variable) error {
 	return nil
 }
 
-// Key returns the name and sizes of the network, and a hash of the values that are not trained.
-func (m *Scoped) Key() string {
+// named is the key: the name and sizes of the network, and a hash of the values that are not trained.
+func (m *Scoped) named() string {
 	key := fmt.Sprintf("scoped-%s-%d-%d-%d", m.name, m.inputs, m.layout.Backbone, m.outputs)
 	if len(m.frozen) == 0 {
 		return key
@@ -92,15 +92,6 @@ func (m *Scoped) Key() string {
 	}
 	return fmt.Sprintf("%s-%x", key, sum.Sum(nil)[:8])
 }
-
-// Layout describes the flat vectors of the parameters and of the running statistics.
-func (m *Scoped) Layout() *Layout { return &m.layout }
-
-// Inputs returns the number of values of a sample.
-func (m *Scoped) Inputs() int { return m.inputs }
-
-// Outputs returns the number of logits.
-func (m *Scoped) Outputs() int { return m.outputs }
 
 // WithOutputs returns the same network with another number of outputs.
 func (m *Scoped) WithOutputs(n int) (Model, error) {

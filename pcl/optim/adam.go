@@ -1,42 +1,30 @@
 package optim
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
 	"github.com/gomlx/gomlx/core/graph"
+
+	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
 // Adam is the optimiser of Kingma & Ba 2015, Algorithm 1. Zero values of β₁, β₂ and ε stand for 0.9, 0.999 and
 // 1e-7.
 type Adam struct {
-	LR           float64 // step size γ
-	Beta1, Beta2 float64
-	Epsilon      float64
+	LR      float64 `param:"lr,required" range:"[1.1754943508222875e-38,3.4028234663852886e38]" default:"0.003"` // step size γ
+	Beta1   float64 `param:"beta1" default:"0.9" range:"[0,1)"`
+	Beta2   float64 `param:"beta2" default:"0.999" range:"[0,1)"`
+	Epsilon float64 `param:"epsilon" default:"1e-7" range:"[1.1754943508222875e-38,3.4028234663852886e38]"`
 }
 
 func (o Adam) withDefaults() Adam {
-	o.Beta1 = orDefault(o.Beta1, 0.9)
-	o.Beta2 = orDefault(o.Beta2, 0.999)
-	o.Epsilon = orDefault(o.Epsilon, 1e-7)
+	o, _ = params.Filled(o) // Validate has the error
 	return o
 }
 
-func orDefault(x, otherwise float64) float64 {
-	if x == 0 {
-		return otherwise
-	}
-	return x
-}
-
 // Validate implements [Optimizer].
-func (o Adam) Validate() error {
-	if !share(o.Beta1) || !share(o.Beta2) {
-		return fmt.Errorf("adam needs 0 ≤ β < 1; got β₁=%g, β₂=%g", o.Beta1, o.Beta2)
-	}
-	return errors.Join(checkEpsilon(o.Epsilon), checkRate(o.LR))
-}
+func (o Adam) Validate() error { return check(o) }
 
 // Key implements [Optimizer].
 func (o Adam) Key() string {

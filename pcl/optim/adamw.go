@@ -1,7 +1,6 @@
 package optim
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/gomlx/gomlx/core/graph"
@@ -11,11 +10,11 @@ import (
 // 1 − γλ.
 type AdamW struct {
 	Adam
-	WeightDecay float64 // λ
+	WeightDecay float64 `param:"weight_decay" default:"0" range:"[0,3.4028234663852886e38]"` // λ
 }
 
 // Validate implements [Optimizer].
-func (o AdamW) Validate() error { return errors.Join(o.Adam.Validate(), checkDecay(o.WeightDecay)) }
+func (o AdamW) Validate() error { return check(o) }
 
 // Key implements [Optimizer].
 func (o AdamW) Key() string { return fmt.Sprintf("adamw %g %s", o.WeightDecay, o.Adam.Key()) }

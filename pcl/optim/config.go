@@ -2,81 +2,66 @@ package optim
 
 import (
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
-// Config describes an optimiser in a configuration file.
+// Config describes an optimiser in a configuration file. Its settings beside the schedule are those of [Adam], [AdamW] and
+// [SGD], which say what is allowed.
 type Config struct {
-	Name string  `json:"name" toml:"name"` // "adam", "adamw" or "sgd"
-	LR   float64 `json:"lr" toml:"lr"`     // step size γ
-	// Beta1 and Beta2 are those of Adam and AdamW; zero values stand for 0.9 and 0.999.
-	Beta1   float64 `json:"beta1,omitempty" toml:"beta1"`
-	Beta2   float64 `json:"beta2,omitempty" toml:"beta2"`
-	Epsilon float64 `json:"epsilon,omitempty" toml:"epsilon"`
-	// Momentum and Nesterov belong to SGD, WeightDecay to SGD and AdamW.
-	Momentum    float64 `json:"momentum,omitempty" toml:"momentum"`
-	Nesterov    bool    `json:"nesterov,omitempty" toml:"nesterov"`
-	WeightDecay float64 `json:"weight_decay,omitempty" toml:"weight_decay"`
-	// Schedule changes the step size during training.
-	Schedule Schedule `json:"schedule,omitzero" toml:"schedule"`
+	Name        string   `json:"name" param:"name,required" default:"adam" flag:"optimizer" doc:"optimiser: adam, adamw or sgd"`
+	LR          float64  `json:"lr" param:"lr,required" default:"0.003" flag:"lr" doc:"learning rate"`
+	Beta1       float64  `json:"beta1,omitempty" param:"beta1" default:"0" doc:"β₁ of adam and adamw; 0 stands for 0.9"`
+	Beta2       float64  `json:"beta2,omitempty" param:"beta2" default:"0" doc:"β₂ of adam and adamw; 0 stands for 0.999"`
+	Epsilon     float64  `json:"epsilon,omitempty" param:"epsilon" default:"0" doc:"ε of adam and adamw; 0 stands for 1e-7"`
+	Momentum    float64  `json:"momentum,omitempty" param:"momentum" default:"0" doc:"momentum of sgd"`
+	Nesterov    bool     `json:"nesterov,omitempty" param:"nesterov" default:"false" doc:"take the momentum of sgd in Nesterov's form"`
+	WeightDecay float64  `json:"weight_decay,omitempty" param:"weight_decay" default:"0" doc:"weight decay of adamw and sgd"`
+	Schedule    Schedule `json:"schedule,omitzero" param:"schedule"` // changes the step size during training
 }
 
-// kinds lists for each optimiser the settings that it has beside its step size, and how it is made of them.
-var kinds = map[string]struct {
-	has  string
-	make func(Config) Optimizer
-}{
-	"sgd": {"momentum nesterov weight_decay", func(c Config) Optimizer {
-		return SGD{LR: c.LR, Momentum: c.Momentum, Nesterov: c.Nesterov, WeightDecay: c.WeightDecay}
-	}},
-	"adam":  {"beta1 beta2 epsilon", func(c Config) Optimizer { return c.adam() }},
-	"adamw": {"beta1 beta2 epsilon weight_decay", func(c Config) Optimizer { return AdamW{c.adam(), c.WeightDecay} }},
-}
-
-func (c Config) adam() Adam {
-	return Adam{LR: c.LR, Beta1: c.Beta1, Beta2: c.Beta2, Epsilon: c.Epsilon}
-}
+// kinds are the optimisers, whose fields declare their settings.
+var kinds = map[string]Optimizer{"adam": Adam{}, "adamw": AdamW{}, "sgd": SGD{}}
 
 // Names returns the names of the optimisers in alphabetical order.
-func Names() []string {
-	var names []string
-	for name := range kinds {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+func Names() []string { return slices.Sorted(maps.Keys(kinds)) }
 
 // New returns the optimiser that the configuration describes.
 func (c Config) New() (Optimizer, error) {
-	kind, ok := kinds[c.Name]
-	if !ok {
-		return nil, fmt.Errorf("optimizer %q is none of %s", c.Name, strings.Join(Names(), ", "))
+	o, err := c.unscheduled()
+	if err != nil {
+		return nil, err
 	}
-	for _, s := range []struct {
-		name string
-		set  bool
-	}{
-		{"beta1", c.Beta1 != 0}, {"beta2", c.Beta2 != 0}, {"epsilon", c.Epsilon != 0}, {"momentum", c.Momentum != 0},
-		{"nesterov", c.Nesterov}, {"weight_decay", c.WeightDecay != 0},
-	} {
-		if s.set && !slices.Contains(strings.Fields(kind.has), s.name) {
-			return nil, fmt.Errorf("optimizer %q has no %s; it has %s", c.Name, s.name, strings.Join(append([]string{"lr"}, strings.Fields(kind.has)...), ", "))
-		}
-	}
-	o := kind.make(c)
 	if c.Schedule != (Schedule{}) {
 		o = Scheduled{o, c.Schedule}
 	}
 	return o, o.Validate()
 }
 
+func (c Config) unscheduled() (Optimizer, error) {
+	kind, ok := kinds[c.Name]
+	if !ok {
+		return nil, fmt.Errorf("optimizer %q is none of %s", c.Name, strings.Join(Names(), ", "))
+	}
+	c.Name, c.Schedule = "", Schedule{}
+	settings := params.Values(c)
+	maps.DeleteFunc(settings, func(_ string, v any) bool { return reflect.ValueOf(v).IsZero() })
+	o, err := params.With(kind, settings)
+	if err != nil {
+		return nil, fmt.Errorf("optimizer: %w", err)
+	}
+	return o, nil
+}
+
 // WithDefaults replaces zero values of the settings by the values that they stand for.
 func (c Config) WithDefaults() Config {
-	if c.Name == "adam" || c.Name == "adamw" {
-		a := c.adam().withDefaults()
-		c.Beta1, c.Beta2, c.Epsilon = a.Beta1, a.Beta2, a.Epsilon
+	if o, err := c.unscheduled(); err == nil {
+		o, _ = params.Filled(o)
+		c, _ = params.With(c, params.Values(o))
 	}
 	return c
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
 // Scheduled is an optimiser whose step size is multiplied by a factor that changes from step to step.
@@ -16,38 +18,31 @@ type Scheduled struct {
 // Schedule says how the step size changes. As tasks may arrive at any time, training has no end known in advance: a
 // schedule either stays at its Floor in the end, or begins again.
 type Schedule struct {
-	// Kind is "constant", "linear", "cosine" or "step"; empty stands for "constant".
+	// Kind says how:
 	//   - linear: falls from 1 to Floor in Steps steps, and stays there.
 	//   - cosine: falls from 1 to Floor along half a cosine in Steps steps, and then begins again (SGDR, Loshchilov &
 	//     Hutter 2017, with periods of equal length).
 	//   - step: is multiplied by Factor every Steps steps, but not below Floor.
-	Kind   string  `json:"kind,omitempty" toml:"kind"`
-	Steps  int     `json:"steps,omitempty" toml:"steps"`
-	Floor  float64 `json:"floor,omitempty" toml:"floor"`
-	Factor float64 `json:"factor,omitempty" toml:"factor"`
-	// Warmup is the number of steps at the beginning in which the factor rises from near 0 to 1, before the above begins.
-	Warmup int `json:"warmup,omitempty" toml:"warmup"`
+	Kind   string  `json:"kind,omitempty" param:"kind" default:"constant" choices:"constant,linear,cosine,step" doc:"how the learning rate changes"`
+	Steps  int     `json:"steps,omitempty" param:"steps" default:"0" range:"whole [0,inf)" doc:"length of one decay; for step, steps between two reductions"`
+	Floor  float64 `json:"floor,omitempty" param:"floor" default:"0" range:"[0,1]" doc:"the least share of the learning rate"`
+	Factor float64 `json:"factor,omitempty" param:"factor" default:"0" range:"[0,1]" doc:"factor of step, by which the learning rate is multiplied"`
+	Warmup int     `json:"warmup,omitempty" param:"warmup" default:"0" range:"whole [0,inf)" doc:"steps at the beginning in which the learning rate rises"`
 }
 
 // Validate returns an error if the settings are not allowed.
 func (s Schedule) Validate() error {
-	switch s.Kind {
-	case "", "constant":
-		if s.Steps != 0 || s.Floor != 0 || s.Factor != 0 {
-			return errors.New("schedule: steps, floor and factor belong to the kinds \"linear\", \"cosine\" and \"step\"")
-		}
-	case "linear", "cosine", "step":
-		if s.Steps < 1 {
-			return fmt.Errorf("schedule: %s in %d steps; want at least 1", s.Kind, s.Steps)
-		}
-		if (s.Kind == "step") != (s.Factor != 0) {
-			return errors.New("schedule: a factor belongs to the kind \"step\", which needs one")
-		}
-	default:
-		return fmt.Errorf("schedule: kind %q is none of \"constant\", \"linear\", \"cosine\", \"step\"", s.Kind)
-	}
-	if !(s.Floor >= 0 && s.Floor <= 1) || !(s.Factor >= 0 && s.Factor <= 1) || s.Warmup < 0 {
-		return fmt.Errorf("schedule: floor %g, factor %g, warmup %d; want floor and factor in 0…1, and no negative number", s.Floor, s.Factor, s.Warmup)
+	full, err := params.Filled(s)
+	decays := full.Kind != "constant"
+	switch {
+	case err != nil:
+		return fmt.Errorf("schedule: %w", err)
+	case !decays && (s.Steps != 0 || s.Floor != 0 || s.Factor != 0):
+		return errors.New("schedule: steps, floor and factor belong to the kinds linear, cosine and step")
+	case decays && s.Steps == 0:
+		return fmt.Errorf("schedule: %s needs a number of steps", s.Kind)
+	case (s.Kind == "step") != (s.Factor != 0):
+		return errors.New("schedule: a factor belongs to the kind step, which needs one")
 	}
 	return nil
 }

@@ -10,21 +10,18 @@ import (
 // SGD is gradient descent, θ ← θ − γd. With momentum it is v ← μv + d and θ ← θ − γv, or θ ← θ − γ(d + μv) in
 // Nesterov's form, as in PyTorch. Weight decay adds λθ to d.
 type SGD struct {
-	LR          float64 // step size γ
-	Momentum    float64 // μ
-	Nesterov    bool
-	WeightDecay float64 // λ
+	LR          float64 `param:"lr,required" default:"0.003" range:"[1.1754943508222875e-38,3.4028234663852886e38]"` // step size γ
+	Momentum    float64 `param:"momentum" default:"0" range:"[0,1)"`                                                 // μ
+	Nesterov    bool    `param:"nesterov" default:"false"`
+	WeightDecay float64 `param:"weight_decay" default:"0" range:"[0,3.4028234663852886e38]"` // λ
 }
 
 // Validate implements [Optimizer].
 func (o SGD) Validate() error {
-	if !share(o.Momentum) {
-		return fmt.Errorf("momentum %g is not at least 0 and below 1", o.Momentum)
-	}
 	if o.Nesterov && o.Momentum == 0 {
 		return errors.New("nesterov belongs to a momentum above 0")
 	}
-	return errors.Join(checkDecay(o.WeightDecay), checkRate(o.LR))
+	return check(o)
 }
 
 // Key implements [Optimizer].

@@ -33,6 +33,15 @@ func parseInterval(text string) (i interval, err error) {
 	return i, err
 }
 
+// InRange returns an error if a number is outside a range as tags have it. An empty range takes every finite number.
+func InRange(x float64, within string) error {
+	i, err := parseInterval(within)
+	if err != nil {
+		panic("params: " + err.Error())
+	}
+	return i.check(x)
+}
+
 func (i interval) check(x float64) error {
 	if i.text == "" {
 		if x-x != 0 {

@@ -6,53 +6,80 @@
 //	}
 //
 // are what the command line, TOML and JSON call them, their defaults, ranges, choices and documentation. A field is a
-// float64, an int (with a whole range), a bool, a string, or an any, which holds a number or a word. Its zero value stands for the default; where zero
-// is a choice of its own, the field is a pointer (new(0.0)).
+// float64, an int or []int (with a whole range), a uint64, a bool, a string, a map[string]any, or an any, which holds a
+// number or a word. A field that is itself a struct is a table, whose parameters have names such as "optimizer.lr".
+//
+// A zero value stands for the default. Where zero is a choice of its own, the field is a pointer (new(0.0)), or its name
+// ends in ",required": then a zero stands for nothing else.
 package params
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
+	"sync"
 )
 
 // Param is one parameter.
 type Param struct {
 	Name    string   `json:"name"`
-	Default any      `json:"default"` // a float64, bool or string
+	Default any      `json:"default"` // of the type that [Param.Convert] returns
 	Choices []string `json:"choices,omitempty"`
 	Doc     string   `json:"doc"`
+	Flag    string   `json:"-"` // the tag "flag"
 
 	within   interval
-	pointer  bool // so that a zero does not stand for the default
-	position int  // of the field
+	pointer  bool
+	required bool  // whether a zero does not stand for the default
+	index    []int // of the field
 }
 
-// Of lists the parameters of a struct, or of the struct that a pointer points to. It panics if the tags contradict
-// themselves or the field: if there are two parameters of one name, if a field is not exported or of another type than
-// those of the package's comment, or if a default is out of range.
-func Of(declaration any) (list []Param) {
+// Of lists the parameters of a struct, or of the struct that a pointer points to, with those of the structs embedded in
+// it. It panics if the tags contradict themselves or the field: if there are two parameters of one name, if a field is
+// not exported or of another type than those of the package's comment, or if a default is out of range.
+func Of(declaration any) []Param {
 	t := structType(declaration)
+	list, ok := known.Load(t)
+	if !ok {
+		list, _ = known.LoadOrStore(t, of(t, "", nil))
+	}
+	return slices.Clone(list.([]Param))
+}
+
+var known sync.Map // the parameters of a type
+
+func of(t reflect.Type, table string, index []int) (list []Param) {
 	for i := range t.NumField() {
 		f := t.Field(i)
-		name, ok := f.Tag.Lookup("param")
-		if !ok {
-			continue
+		tag, declared := f.Tag.Lookup("param")
+		at, more := append(slices.Clone(index), i), []Param(nil)
+		switch name, option, _ := strings.Cut(tag, ","); {
+		case declared && f.Type.Kind() == reflect.Struct:
+			more = of(f.Type, table+name+".", at)
+		case declared:
+			p := Param{Name: table + name, required: option == "required", index: at}
+			if err := p.read(f); err != nil {
+				panic(fmt.Sprintf("params: parameter %q of %s: %v", name, t, err))
+			}
+			more = []Param{p}
+		case f.Anonymous && f.Type.Kind() == reflect.Struct:
+			more = of(f.Type, table, at)
 		}
-		p, err := read(name, f)
-		if err == nil && slices.ContainsFunc(list, func(q Param) bool { return q.Name == name }) {
-			err = fmt.Errorf("there are two of this name")
+		for _, p := range more {
+			if find(list, p.Name) >= 0 {
+				panic(fmt.Sprintf("params: parameter %q of %s: there are two of this name", p.Name, t))
+			}
+			list = append(list, p)
 		}
-		if err != nil {
-			panic(fmt.Sprintf("params: parameter %q of %s: %v", name, t, err))
-		}
-		p.position = i
-		list = append(list, p)
 	}
 	return list
+}
+
+func find(list []Param, name string) int {
+	return slices.IndexFunc(list, func(p Param) bool { return p.Name == name })
 }
 
 func structType(declaration any) reflect.Type {
@@ -64,97 +91,61 @@ func structType(declaration any) reflect.Type {
 }
 
 // read reads the tags of a field.
-func read(name string, f reflect.StructField) (p Param, err error) {
-	p = Param{Name: name, Doc: f.Tag.Get("doc"), pointer: f.Type.Kind() == reflect.Pointer}
+func (p *Param) read(f reflect.StructField) (err error) {
+	p.Doc, p.Flag, p.pointer = f.Tag.Get("doc"), f.Tag.Get("flag"), f.Type.Kind() == reflect.Pointer
 	if !f.IsExported() {
-		return p, fmt.Errorf("the field %s is not exported", f.Name)
+		return fmt.Errorf("the field %s is not exported", f.Name)
 	}
 	if choices := f.Tag.Get("choices"); choices != "" {
 		p.Choices = strings.Split(choices, ",")
 	}
 	if p.within, err = parseInterval(f.Tag.Get("range")); err != nil {
-		return p, err
+		return err
 	}
-	t, text := f.Type, f.Tag.Get("default")
+	t := f.Type
 	if p.pointer {
 		t = t.Elem()
 	}
-	switch t.Kind() {
-	case reflect.Int:
-		if p.Default = 0.0; !p.within.whole {
-			return p, fmt.Errorf("the range is not whole, as that of an int")
-		}
-	case reflect.Float64:
-		p.Default = 0.0
-	case reflect.Bool:
-		p.Default = false
-	case reflect.String, reflect.Interface:
-		p.Default = text
-	default:
-		return p, fmt.Errorf("the field has the type %s; want float64, int, bool, string, any, or a pointer to one of them", f.Type)
+	var ok bool
+	if p.Default, ok = zeroOf(t); !ok {
+		return fmt.Errorf("the field has the type %s; want float64, int, []int, uint64, bool, string, any, a pointer to one of them, a map or a struct", f.Type)
 	}
-	free := p
-	free.pointer = true // the default itself may be zero
-	p.Default, err = free.Convert(text)
-	return p, err
+	if (t.Kind() == reflect.Int || t.Kind() == reflect.Slice) && !p.within.whole {
+		return fmt.Errorf("the range is not whole, as that of an int")
+	}
+	free := *p
+	free.required = true // the default itself may be zero
+	p.Default, err = free.Convert(f.Tag.Get("default"))
+	return err
 }
 
-// Convert turns what TOML, JSON, the command line or Go deliver into the parameter's type: a float64, bool or string. A
-// value out of range, or none of the choices, is an error.
+// Convert turns what TOML, JSON, the command line or Go deliver into the parameter's type: a float64 (also for an int),
+// []int, uint64, bool, string or map. A value out of range, or none of the choices, is an error.
 func (p Param) Convert(v any) (any, error) {
 	v, err := p.typed(v)
 	if err != nil {
 		return nil, err
 	}
-	switch s, isText := v.(string); {
-	case len(p.Choices) > 0 && !slices.Contains(p.Choices, s):
-		return nil, fmt.Errorf("%q is not one of %s", s, strings.Join(p.Choices, ", "))
-	case p.pointer || v == p.Default || !reflect.ValueOf(v).IsZero():
-	case isText:
-		return nil, fmt.Errorf("want a text that is not empty")
-	case p.within.text == "": // the field could not tell it from the default
-		return nil, fmt.Errorf("%v is out of range", v)
-	}
-	if x, ok := v.(float64); ok {
-		return v, p.within.check(x)
-	}
-	return v, nil
-}
-
-func (p Param) typed(v any) (any, error) {
-	switch p.Default.(type) {
-	case float64:
-		return toFloat(v)
-	case bool:
-		switch v := v.(type) {
-		case bool:
-			return v, nil
-		case string:
-			if b, err := strconv.ParseBool(v); err == nil {
-				return b, nil
-			}
+	if zero := reflect.ValueOf(v).IsZero(); zero && !p.pointer && !p.required && !reflect.DeepEqual(v, p.Default) {
+		switch { // the field could not tell it from the default
+		case len(p.Choices) == 0 && reflect.TypeOf(v).Kind() == reflect.String:
+			return nil, fmt.Errorf("want a text that is not empty")
+		case p.within.text == "" && len(p.Choices) == 0:
+			return nil, fmt.Errorf("%v is out of range", v)
 		}
-		return nil, fmt.Errorf("want true or false, not %v", v)
 	}
-	return fmt.Sprint(v), nil
-}
-
-func toFloat(v any) (float64, error) {
 	switch v := v.(type) {
 	case float64:
-		return v, nil
-	case int64:
-		return float64(v), nil
-	case int:
-		return float64(v), nil
-	case string:
-		x, err := strconv.ParseFloat(v, 64)
-		if err != nil {
-			return 0, fmt.Errorf("%q is not a number", v)
+		return v, p.within.check(v)
+	case []int:
+		for _, n := range v {
+			err = cmp.Or(err, p.within.check(float64(n)))
 		}
-		return x, nil
 	}
-	return 0, fmt.Errorf("want a number, not %v", v)
+	if s, _ := v.(string); len(p.Choices) > 0 && !slices.Contains(p.Choices, s) {
+		return nil, fmt.Errorf("%q is not one of %s", s, strings.Join(p.Choices, ", "))
+	}
+	return v, err
 }
 
 // Resolve returns a value for every parameter: the given ones in the parameter's type, and the defaults of the others.
@@ -164,9 +155,9 @@ func Resolve(list []Param, given map[string]any) (map[string]any, error) {
 		values[p.Name] = p.Default
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		i := slices.IndexFunc(list, func(p Param) bool { return p.Name == name })
+		i := find(list, name)
 		if i < 0 {
-			return nil, fmt.Errorf("it has no parameter %q; want one of %s", name, names(list))
+			return nil, fmt.Errorf("it has no parameter %q; want one of %s", name, names(list, name))
 		}
 		v, err := list[i].Convert(given[name])
 		if err != nil {
@@ -177,18 +168,42 @@ func Resolve(list []Param, given map[string]any) (map[string]any, error) {
 	return values, nil
 }
 
-func names(list []Param) string {
-	var s []string
+// names lists those that could have been meant by an unknown one, which are those of its table.
+func names(list []Param, unknown string) string {
+	var all, near []string
+	table := unknown[:strings.LastIndexByte(unknown, '.')+1]
 	for _, p := range list {
-		s = append(s, p.Name)
+		if all = append(all, p.Name); strings.HasPrefix(p.Name, table) {
+			near = append(near, p.Name)
+		}
 	}
-	return strings.Join(s, ", ")
+	if len(near) == 0 {
+		near = all
+	}
+	return strings.Join(near, ", ")
 }
 
-// With returns a copy of the struct with other values of parameters, by their names. Of a pointer it is a pointer to a
+// flat returns values with those of tables under names such as "optimizer.lr".
+func flat(list []Param, table string, values map[string]any) map[string]any {
+	out := map[string]any{}
+	for key, v := range values {
+		name := table + key
+		inner, nested := v.(map[string]any)
+		if nested && slices.ContainsFunc(list, func(p Param) bool { return strings.HasPrefix(p.Name, name+".") }) {
+			maps.Copy(out, flat(list, name+".", inner))
+		} else {
+			out[name] = v
+		}
+	}
+	return out
+}
+
+// With returns a copy of the struct with other values of parameters, by their names; those of a table may also be a map
+// in the place of the table. The entries of a map are added to those that are there. Of a pointer it is a pointer to a
 // changed copy.
 func With[T any](declaration T, values map[string]any) (T, error) {
 	list := Of(declaration)
+	values = flat(list, "", values)
 	if _, err := Resolve(list, values); err != nil {
 		return declaration, err
 	}
@@ -203,14 +218,26 @@ func With[T any](declaration T, values map[string]any) (T, error) {
 	})
 }
 
+// Values returns the values of a struct's parameters by their names. Of a pointer it is what it points to, and nil if that
+// is nothing.
+func Values(declaration any) map[string]any {
+	out, fields := map[string]any{}, reflect.Indirect(reflect.ValueOf(declaration))
+	for _, p := range Of(declaration) {
+		out[p.Name] = nil
+		if f := fields.FieldByIndex(p.index); !p.pointer || !f.IsNil() {
+			out[p.Name] = reflect.Indirect(f).Interface()
+		}
+	}
+	return out
+}
+
 // Filled returns a copy of the struct with the defaults in place of zero values. Of a pointer it is a pointer to a copy. A
 // value out of range is an error.
 func Filled[T any](declaration T) (T, error) {
-	list := Of(declaration)
 	return changed(declaration, func(fields reflect.Value) error {
-		for _, p := range list {
-			v := p.Default
-			if f := fields.Field(p.position); !f.IsZero() {
+		for _, p := range Of(declaration) {
+			v, f := p.Default, fields.FieldByIndex(p.index)
+			if p.required || !f.IsZero() {
 				var err error
 				if v, err = p.Convert(reflect.Indirect(f).Interface()); err != nil {
 					return fmt.Errorf("parameter %s: %w", p.Name, err)
@@ -220,6 +247,20 @@ func Filled[T any](declaration T) (T, error) {
 		}
 		return nil
 	})
+}
+
+// Begun returns a copy of the struct in which required parameters that are zero have their defaults. For the others zero
+// stands for that already.
+func Begun[T any](declaration T) T {
+	out, _ := changed(declaration, func(fields reflect.Value) error {
+		for _, p := range Of(declaration) {
+			if p.required && fields.FieldByIndex(p.index).IsZero() {
+				p.set(fields, p.Default)
+			}
+		}
+		return nil
+	})
+	return out
 }
 
 // changed returns a changed copy of a struct, or a pointer to one.
@@ -236,29 +277,22 @@ func changed[T any](declaration T, change func(fields reflect.Value) error) (T, 
 
 // set puts a value of the parameter's type into its field.
 func (p Param) set(fields reflect.Value, v any) {
-	field, value := fields.Field(p.position), reflect.ValueOf(v)
+	field, value := fields.FieldByIndex(p.index), reflect.ValueOf(v)
 	if p.pointer {
 		field.Set(reflect.New(field.Type().Elem()))
 		field = field.Elem()
+	}
+	if entries, isMap := v.(map[string]any); isMap {
+		old, _ := field.Interface().(map[string]any)
+		if old = maps.Clone(old); old == nil {
+			old = entries
+		} else {
+			maps.Copy(old, entries)
+		}
+		value = reflect.ValueOf(old)
 	}
 	if field.Kind() != reflect.Interface {
 		value = value.Convert(field.Type())
 	}
 	field.Set(value)
-}
-
-// TOML writes a table's lines with the defaults, and the documentation beside them.
-func TOML(list []Param) string {
-	var text strings.Builder
-	for _, p := range list {
-		line, more := fmt.Sprintf("%s = %v", p.Name, p.Default), ""
-		if s, ok := p.Default.(string); ok {
-			line = fmt.Sprintf("%s = %q", p.Name, s)
-		}
-		if len(p.Choices) > 0 {
-			more = "; one of " + strings.Join(p.Choices, ", ")
-		}
-		fmt.Fprintf(&text, "%-32s # %s%s\n", line, p.Doc, more)
-	}
-	return text.String()
 }

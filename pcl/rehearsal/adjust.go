@@ -9,7 +9,6 @@ type Adjust struct {
 	Tau *float64 `param:"tau" default:"1" range:"[0,100]" doc:"τ ≥ 0, how much of the imbalance is taken out; 0 leaves it out"`
 }
 
-// Info describes the part.
 func (Adjust) Info() Info {
 	return Info{
 		Name: "las", Title: "logit adjustment",

@@ -16,7 +16,6 @@ type Angular struct {
 	Distill     float64  `param:"distill" default:"0" range:"[0,1e6]" doc:"weight of the squared difference to the scores stored when a task ended; 0 leaves it out"`
 }
 
-// Info describes the part.
 func (Angular) Info() Info {
 	return Info{
 		Name: "mdmtr", Title: "MDMTR",

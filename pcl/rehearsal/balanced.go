@@ -11,7 +11,6 @@ import (
 // samples of each are stored (docs/method.md §8.5).
 type Balanced struct{}
 
-// Info describes the part.
 func (Balanced) Info() Info {
 	return Info{
 		Name: "balanced", Title: "balanced replay",
@@ -34,15 +33,7 @@ func drawBalanced(lab ReplayLab) ([]int, error) {
 
 // balanced draws at most n samples. Each class that still has samples is as likely as any other for the next one.
 func balanced(s *memory.Store, n int, r *rand.Rand) (indices []int) {
-	of := map[int][]int{}
-	var classes []int
-	for i := range s.Len() {
-		c := s.Item(i).Class
-		if of[c] == nil {
-			classes = append(classes, c)
-		}
-		of[c] = append(of[c], i)
-	}
+	of, classes := grouped(s.Len(), func(i int) int { return s.Item(i).Class })
 	for len(indices) < n && len(classes) > 0 {
 		k := r.IntN(len(classes))
 		left := of[classes[k]]

@@ -15,7 +15,7 @@ import (
 func cutmix(lab Lab, batch []memory.Item, r *rand.Rand) (samples []memory.Item, shares []float64, err error) {
 	height, width, channels := lab.Image()
 	if n := len(batch[0].Pixels); height*width*channels != n || n == 0 {
-		return nil, nil, fmt.Errorf("cutmix needs pictures, and samples of %d values are no %d×%d×%d: set cutmix to 0", n, height, width, channels)
+		return nil, nil, fmt.Errorf("cutmix needs pictures: samples have %d values, which is not %d×%d×%d; set cutmix to 0", n, height, width, channels)
 	}
 	side := math.Sqrt(r.Float64()) // √(1−λ), λ uniform
 	top, bottom := cut(height, side, r)

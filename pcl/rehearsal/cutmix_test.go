@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/parallelcl/parallelcl/pcl/memory"
@@ -50,7 +49,7 @@ func TestCutMix(t *testing.T) {
 		}
 	}
 	l.inputs = 2
-	if _, _, err := cutmix(l, batch, r); err == nil || !strings.Contains(err.Error(), "cutmix") {
+	if _, _, err := cutmix(l, batch, r); err == nil {
 		t.Errorf("samples that are no pictures: error %v", err)
 	}
 }

@@ -20,7 +20,6 @@ type Distill struct {
 	Rows  string   `param:"rows" default:"joined" choices:"joined,apart" doc:"whether the rule sees the two losses as one memory row or as two"`
 }
 
-// Info describes the part.
 func (Distill) Info() Info {
 	return Info{
 		Name: "der-pp", Title: "DER++",
@@ -71,7 +70,7 @@ func withLogits(lab Lab, task int, samples []memory.Item) ([]memory.Item, error)
 }
 
 // stampLogits stores the logits of the model with the samples of a task that are in the memory already. Where the task has
-// come back, those of its first time have logits, and keep them.
+// come back, its samples from before have logits, and keep them.
 func stampLogits(lab Lab, task int) error {
 	store := lab.Memory()
 	of := slices.DeleteFunc(placesOf(store, task), func(i int) bool { return store.Item(i).Logits != nil })

@@ -72,3 +72,16 @@ func editPixels(s *memory.Store, i int, rate float64, direction func(p int) floa
 		s.Edit(i, pixels)
 	}
 }
+
+// grouped lists which of n samples each group has, and the groups in the order in which they appear.
+func grouped(n int, group func(i int) int) (of map[int][]int, order []int) {
+	of = map[int][]int{}
+	for i := range n {
+		g := group(i)
+		if of[g] == nil {
+			order = append(order, g)
+		}
+		of[g] = append(of[g], i)
+	}
+	return of, order
+}

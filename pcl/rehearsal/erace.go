@@ -5,7 +5,6 @@ package rehearsal
 // compete among all classes. In task-incremental mode it changes nothing.
 type ERACE struct{}
 
-// Info describes the part.
 func (ERACE) Info() Info {
 	return Info{
 		Name: "er-ace", Title: "ER-ACE",

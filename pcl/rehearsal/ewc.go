@@ -21,7 +21,6 @@ type EWC struct {
 	Rows    string   `param:"rows" default:"joined" choices:"joined,apart" doc:"whether the rule sees the penalty as a part of the memory's row or as a row of its own"`
 }
 
-// Info describes the part.
 func (EWC) Info() Info {
 	return Info{
 		Name: "ewc", Title: "EWC",
@@ -47,7 +46,7 @@ type ewc struct {
 	spring
 }
 
-// Samples says how many candidates of a class are needed.
+// Samples is the number of samples of a class that are needed.
 func (e *ewc) Samples() int { return e.samples }
 
 // Penalise pulls towards θ*.

@@ -13,7 +13,6 @@ type GMED struct {
 	Gamma *float64 `param:"gamma" default:"0.1" range:"[0,1e6]" doc:"γ ≥ 0, length of the virtual step as a multiple of the gradient"`
 }
 
-// Info describes the part.
 func (GMED) Info() Info {
 	return Info{
 		Name: "gmed", Title: "GMED",

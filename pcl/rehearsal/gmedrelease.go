@@ -8,7 +8,6 @@ type GMEDRelease struct {
 	Alpha *float64 `param:"alpha" default:"0.003" range:"[0,1e6]" doc:"α ≥ 0, length of an edit as a multiple of the pixel gradient"`
 }
 
-// Info describes the part.
 func (GMEDRelease) Info() Info {
 	return Info{
 		Name: "gmed-release", Title: "GMED (release)",

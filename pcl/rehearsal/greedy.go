@@ -11,7 +11,6 @@ import (
 // (docs/method.md §5.8).
 type Greedy struct{}
 
-// Info describes the part.
 func (Greedy) Info() Info {
 	return Info{
 		Name: "greedy", Title: "greedy balanced memory",
@@ -47,13 +46,8 @@ type greedy struct {
 }
 
 func balance(s *memory.Store) *greedy {
-	g := &greedy{store: s, at: map[int][]int{}}
-	for i := range s.Len() {
-		it := s.Item(i)
-		g.meet(it.Class)
-		g.at[it.Class] = append(g.at[it.Class], i)
-	}
-	return g
+	at, order := grouped(s.Len(), func(i int) int { return s.Item(i).Class })
+	return &greedy{store: s, order: order, at: at}
 }
 
 func (g *greedy) meet(class int) {

@@ -16,7 +16,6 @@ type GSS struct {
 	ScoreAll   bool    `param:"score_all" default:"false" doc:"also score samples while the memory is not full, as in the official code, at the cost of a gradient for each"`
 }
 
-// Info describes the part.
 func (GSS) Info() Info {
 	return Info{
 		Name: "gss", Title: "GSS-Greedy",
@@ -29,7 +28,7 @@ func (GSS) Info() Info {
 
 // Join sets what fills the memory.
 func (g GSS) Join(r *Rehearsal) error {
-	r.Store = gss{subsets: int(g.Subsets), size: int(g.SubsetSize), threshold: g.Threshold, scoreAll: g.ScoreAll}
+	r.Store = g
 	return nil
 }
 
@@ -44,18 +43,12 @@ func (GSS) Fits(r *Rehearsal) error {
 	return nil
 }
 
-type gss struct {
-	subsets, size int
-	threshold     float64
-	scoreAll      bool
-}
-
 // gssFirst is the score of a sample that was compared with nothing: a cosine of 0.1, as in the official code.
 const gssFirst = 1.1
 
 // Store offers each running task's batch. Samples of a batch that fills the store and do not fit are
 // passed over.
-func (m gss) Store(lab StoreLab) error {
+func (g GSS) Store(lab StoreLab) error {
 	store, current := lab.Memory(), lab.Current()
 	capacity := store.Capacity(classesMet(store, current))
 	if capacity == 0 {
@@ -64,17 +57,17 @@ func (m gss) Store(lab StoreLab) error {
 	var parts [][]float32 // gradients, computed when first needed
 	for _, batch := range current {
 		room := min(len(batch), capacity-store.Len())
-		if parts == nil && store.Len() > 0 && (room <= 0 || m.scoreAll) {
+		if parts == nil && store.Len() > 0 && (room <= 0 || g.ScoreAll) {
 			var err error
-			if parts, err = m.parts(lab); err != nil {
+			if parts, err = g.parts(lab); err != nil {
 				return err
 			}
 		}
 		var err error
 		if room > 0 {
-			err = m.take(lab, batch[:room], parts)
+			err = g.take(lab, batch[:room], parts)
 		} else {
-			err = m.replace(lab, batch, parts)
+			err = g.replace(lab, batch, parts)
 		}
 		if err != nil {
 			return err
@@ -84,22 +77,22 @@ func (m gss) Store(lab StoreLab) error {
 }
 
 // parts are the gradients of random parts of the store.
-func (m gss) parts(lab Lab) (gradients [][]float32, err error) {
+func (g GSS) parts(lab Lab) (gradients [][]float32, err error) {
 	store := lab.Memory()
-	for range m.subsets {
-		g, err := lab.Gradient(Now, store.Items(anyOf(everyIndex(store), min(m.size, lab.Batch()), lab.Rand())))
+	for range int(g.Subsets) {
+		part, err := lab.Gradient(Now, store.Items(anyOf(everyIndex(store), min(int(g.SubsetSize), lab.Batch()), lab.Rand())))
 		if err != nil {
 			return nil, err
 		}
-		gradients = append(gradients, g)
+		gradients = append(gradients, part)
 	}
 	return gradients, nil
 }
 
-func (m gss) take(lab Lab, samples []memory.Item, parts [][]float32) error {
+func (g GSS) take(lab Lab, samples []memory.Item, parts [][]float32) error {
 	for _, it := range samples {
 		it.Score = gssFirst
-		if m.scoreAll && parts != nil {
+		if g.ScoreAll && parts != nil {
 			var err error
 			if it.Score, err = score(lab, []memory.Item{it}, parts); err != nil {
 				return err
@@ -110,9 +103,9 @@ func (m gss) take(lab Lab, samples []memory.Item, parts [][]float32) error {
 	return nil
 }
 
-func (m gss) replace(lab Lab, batch []memory.Item, parts [][]float32) error {
+func (g GSS) replace(lab Lab, batch []memory.Item, parts [][]float32) error {
 	c, err := score(lab, batch, parts)
-	if err != nil || c >= 1+m.threshold {
+	if err != nil || c >= 1+g.Threshold {
 		return err
 	}
 	store, r := lab.Memory(), lab.Rand()

@@ -10,11 +10,11 @@ import (
 
 // opposed is a lab whose model is 0 and tells two classes apart, with samples whose gradients are equal,
 // opposite or orthogonal to that of the first.
-func opposed(t *testing.T, part GSS) (l *smallLab, m gss, first, opposite, orthogonal memory.Item) {
+func opposed(t *testing.T, part GSS) (l *smallLab, m GSS, first, opposite, orthogonal memory.Item) {
 	t.Helper()
 	r, err := New(part)
 	must(t, err)
-	l, m = newSmallLab(t, 2, 12, memory.Config{Policy: memory.PerClass, Budget: 4}), r.Store.(gss)
+	l, m = newSmallLab(t, 2, 12, memory.Config{Policy: memory.PerClass, Budget: 4}), r.Store.(GSS)
 	x, y := make([]float32, l.inputs), make([]float32, l.inputs)
 	x[0], y[1] = 1, 1
 	return l, m, memory.Item{Task: 1, Class: 0, Pixels: x}, memory.Item{Task: 1, Class: 1, Pixels: x}, memory.Item{Task: 1, Class: 0, Pixels: y}

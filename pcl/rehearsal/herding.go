@@ -12,7 +12,6 @@ type Herding struct {
 	Pool float64 `param:"pool" default:"500" range:"whole [1,1e9]" doc:"number of samples of each class of a running task from which those for the memory are chosen, at least 1; never fewer than the memory can take"`
 }
 
-// Info describes the part.
 func (Herding) Info() Info {
 	return Info{
 		Name: "herding", Title: "herding",
@@ -35,12 +34,9 @@ func rankByHerding(lab Lab, candidates []memory.Item, quota int) ([]memory.Item,
 	if err != nil {
 		return nil, err
 	}
-	of := map[int][]int{}
-	for i, it := range candidates {
-		of[it.Class] = append(of[it.Class], i)
-	}
+	of, classes := grouped(len(candidates), func(i int) int { return candidates[i].Class })
 	var ranked []memory.Item
-	for _, c := range classesOf(candidates) {
+	for _, c := range classes {
 		own := make([][]float64, len(of[c]))
 		for k, i := range of[c] {
 			own[k] = features[i]
@@ -50,18 +46,6 @@ func rankByHerding(lab Lab, candidates []memory.Item, quota int) ([]memory.Item,
 		}
 	}
 	return ranked, nil
-}
-
-// classesOf lists the classes of samples in the order in which they appear.
-func classesOf(samples []memory.Item) (classes []int) {
-	met := map[int]bool{}
-	for _, it := range samples {
-		if !met[it.Class] {
-			met[it.Class] = true
-			classes = append(classes, it.Class)
-		}
-	}
-	return classes
 }
 
 // herd returns the indices of n features, each chosen so that the mean of those chosen so far is

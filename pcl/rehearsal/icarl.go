@@ -7,7 +7,6 @@ type ICaRL struct {
 	Pool float64 `param:"pool" default:"500" range:"whole [1,1e9]" doc:"number of samples of each class of a running task from which those for the memory are chosen, at least 1; never fewer than the memory can take"`
 }
 
-// Info describes the part.
 func (ICaRL) Info() Info {
 	return Info{
 		Name: "icarl", Title: "iCaRL",

@@ -23,7 +23,9 @@ type smallLab struct {
 	at              map[Point][]float64 // W, row by row
 	current         [][]memory.Item
 	candidates      []memory.Item
-	gradients       int // calls of Gradient
+	gradients       int   // calls of Gradient
+	updates         int   // calls of Update, each of which moves θ
+	trained         []int // how many samples each call of Descend had
 }
 
 // newSmallLab has a model whose weights are 0.
@@ -91,17 +93,62 @@ func (l *smallLab) drawn(n int) (samples []memory.Item) {
 	return samples
 }
 
-func (l *smallLab) Batch() int                                  { return l.batch }
-func (l *smallLab) OneTask() bool                               { return l.oneTask }
-func (l *smallLab) Memory() *memory.Store                       { return l.store }
-func (l *smallLab) Rand() *rand.Rand                            { return l.rng }
-func (l *smallLab) Image() (height, width, channels int)        { return 2, 2, l.inputs / 4 }
-func (l *smallLab) Current() [][]memory.Item                    { return l.current }
-func (l *smallLab) Running() []int                              { return []int{1} }
-func (l *smallLab) Candidates(int) []memory.Item                { return l.candidates }
-func (l *smallLab) Update() error                               { return nil }
-func (l *smallLab) Restart() error                              { return nil }
-func (l *smallLab) Descend([]memory.Item, []float64, SGD) error { return nil }
+func (l *smallLab) Batch() int                           { return l.batch }
+func (l *smallLab) OneTask() bool                        { return l.oneTask }
+func (l *smallLab) Memory() *memory.Store                { return l.store }
+func (l *smallLab) Rand() *rand.Rand                     { return l.rng }
+func (l *smallLab) Image() (height, width, channels int) { return 2, 2, l.inputs / 4 }
+func (l *smallLab) Current() [][]memory.Item             { return l.current }
+func (l *smallLab) Running() []int                       { return []int{1} }
+func (l *smallLab) Candidates(int) []memory.Item         { return l.candidates }
+func (l *smallLab) Restart() error                       { return nil }
+
+func (l *smallLab) Step() int { return 7 }
+
+func (l *smallLab) Remember() error {
+	l.at[Remembered] = slices.Clone(l.at[Now])
+	return nil
+}
+
+func (l *smallLab) Update() error {
+	l.updates++
+	add(l.at[Now], -1, l.now())
+	return nil
+}
+
+func (l *smallLab) Descend(samples []memory.Item, shares []float64, _ SGD) error {
+	n := len(samples)
+	if shares != nil {
+		n = -n
+	}
+	l.trained = append(l.trained, n)
+	return nil
+}
+
+// slope is ∂ℓ/∂x of a pixel, by differences.
+func (l *smallLab) slope(at Point, it memory.Item, p int) float64 {
+	const h = 1.0 / 512
+	it.Pixels = slices.Clone(it.Pixels)
+	it.Pixels[p] += h
+	up, _ := l.Losses(at, []memory.Item{it})
+	it.Pixels[p] -= 2 * h
+	down, _ := l.Losses(at, []memory.Item{it})
+	return (up[0] - down[0]) / (2 * h)
+}
+
+func (l *smallLab) PixelGradients(at Point, samples []memory.Item) (out [][]float32, err error) {
+	for _, it := range samples {
+		d, g := l.probabilities(l.at[at], it), make([]float32, l.inputs)
+		d[it.Class]--
+		for o, x := range d {
+			for p := range g {
+				g[p] += float32(x * l.at[at][o*l.inputs+p])
+			}
+		}
+		out = append(out, g)
+	}
+	return out, nil
+}
 
 func (l *smallLab) Features(_ Point, samples []memory.Item) (out [][]float32, err error) {
 	for _, it := range samples {

@@ -47,18 +47,18 @@ func (l Loss) Validate() error {
 		{"Scale", l.Scale}, {"Distill", l.Distill}, {"Teacher", l.Teacher}, {"Temperature", l.Temperature}, {"Adjust", l.Adjust}, {"Sharpness", l.Sharpness},
 	} {
 		if !(n.x >= 0) || math.IsInf(n.x, 1) {
-			return fmt.Errorf("a loss whose %s is %g: want a number from 0 on", n.name, n.x)
+			return fmt.Errorf("loss: %s is %g; want a number ≥ 0", n.name, n.x)
 		}
 	}
 	switch {
 	case l.Kind < CrossEntropy || l.Kind > StoredLogits:
-		return fmt.Errorf("a loss of the unknown kind %d", l.Kind)
+		return fmt.Errorf("loss: unknown kind %d", l.Kind)
 	case l.Own && l.Seen:
-		return errors.New("a loss with Own and Seen, which exclude each other")
+		return errors.New("loss: Own and Seen exclude each other")
 	case l.Teacher > 0 && l.Temperature == 0:
-		return errors.New("a loss with a Teacher and without a Temperature")
+		return errors.New("loss: Teacher needs a Temperature above 0")
 	case l.Cosine && l.Sharpness == 0:
-		return errors.New("a loss of cosines without a Sharpness, all of whose logits are 0")
+		return errors.New("loss: Cosine needs a Sharpness above 0")
 	}
 	references := 0 // a row takes reference values of one kind
 	for _, does := range [...]bool{l.Kind != CrossEntropy, l.Distill > 0, l.Teacher > 0, l.Adjust > 0} {
@@ -67,7 +67,7 @@ func (l Loss) Validate() error {
 		}
 	}
 	if references > 1 {
-		return errors.New("a loss with more than one kind of reference values (a Kind other than CrossEntropy, Distill, Teacher, Adjust), of which a row takes one")
+		return errors.New("loss: more than one of Distill, Teacher, Adjust and a Kind other than CrossEntropy; want at most one")
 	}
 	return nil
 }

@@ -8,7 +8,6 @@ type LwF struct {
 	Temperature float64  `param:"temperature" default:"2" range:"[0.001,1000]" doc:"T > 0, by which the logits of both models are divided"`
 }
 
-// Info describes the part.
 func (LwF) Info() Info {
 	return Info{
 		Name: "lwf", Title: "LwF",

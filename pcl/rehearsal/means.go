@@ -14,7 +14,7 @@ type Means struct {
 	Values  [][]float32 // the mean of each of these classes, of length 1
 }
 
-// MeansOf returns the means of a rule, or nil if it is not that of [NearestMean].
+// MeansOf returns the means of a rule, or nil if the rule is not [NearestMean]'s.
 func MeansOf(r Rule) *Means {
 	m, ok := r.(*nearestMean)
 	if !ok {
@@ -39,7 +39,7 @@ func MeansOf(r Rule) *Means {
 // diverged pass: they are not finite, but can be saved.
 func (m *Means) Check() error {
 	if len(m.Tasks) != len(m.Classes) || len(m.Values) != len(m.Classes) {
-		return fmt.Errorf("there are means of %d classes, with the tasks of %d and the values of %d", len(m.Classes), len(m.Tasks), len(m.Values))
+		return fmt.Errorf("class means: %d classes, tasks of %d and values of %d; want as many of each", len(m.Classes), len(m.Tasks), len(m.Values))
 	}
 	for i, mean := range m.Values {
 		if len(mean) == 0 {

@@ -13,7 +13,6 @@ type MIR struct {
 	BestLoss   bool     `param:"best_loss" default:"false" doc:"compare the loss after the virtual step with the sample's smallest loss so far"`
 }
 
-// Info describes the part.
 func (MIR) Info() Info {
 	return Info{
 		Name: "mir", Title: "MIR",

@@ -2,6 +2,7 @@ package rehearsal
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/parallelcl/parallelcl/pcl/memory"
@@ -92,5 +93,27 @@ func TestMIRBestLossIsFinite(t *testing.T) {
 		if got := l.store.Item(i).Score; got != float64(i%2)*1.5 {
 			t.Errorf("sample %d has the score %g", i, got)
 		}
+	}
+}
+
+// TestMIRReplays the candidates whose losses rise most.
+func TestMIRReplays(t *testing.T) {
+	l := interfered(t)
+	m := filled(t, MIR{Candidates: 100})
+	rise, err := m.interference(l, everyIndex(l.store))
+	must(t, err)
+	got, err := m.draw(l)
+	must(t, err)
+	least := math.Inf(1)
+	for _, i := range got {
+		least = min(least, rise[i])
+	}
+	for i, x := range rise {
+		if !slices.Contains(got, i) && x > least {
+			t.Errorf("sample %d rises by %g and is not replayed, others by %g", i, x, least)
+		}
+	}
+	if len(got) != l.batch {
+		t.Errorf("%d samples", len(got))
 	}
 }

@@ -13,7 +13,6 @@ type NearestMean struct {
 	Where string `param:"where" default:"always" choices:"always,between-tasks" doc:"whether all predictions are made so, or only those among the classes of several tasks, as in class-incremental mode"`
 }
 
-// Info describes the part.
 func (NearestMean) Info() Info {
 	return Info{
 		Name: "ncm", Title: "nearest class mean",
@@ -120,7 +119,7 @@ func pick(samples []memory.Item, which []int) []memory.Item {
 	return picked
 }
 
-// Snapshot copies the rule. Prepare makes new means, and leaves those of the copy as they are.
+// Snapshot copies the rule. Prepare makes new means and leaves the copy's alone.
 func (m *nearestMean) Snapshot() (Point, Rule) {
 	copied := *m
 	return Now, &copied
@@ -158,7 +157,7 @@ func (m *nearestMean) oneTask(classes []int) bool {
 	return !met || len(all) > 0
 }
 
-// nearest returns that of the competing classes whose mean is the nearest; at least one of them must have a mean.
+// nearest returns the competing class with the nearest mean; at least one of them must have a mean.
 func (m *nearestMean) nearest(feature []float64, competing []int) (class int) {
 	least, found := math.Inf(1), false
 	for _, c := range competing {

@@ -10,7 +10,6 @@ import (
 // The rule then sees, and EMGD certifies, the gradient of each finished task. The rows have the ids −task.
 type PerTask struct{}
 
-// Info describes the part.
 func (PerTask) Info() Info {
 	return Info{
 		Name: "per-task", Title: "a row per finished task",
@@ -27,7 +26,7 @@ func (PerTask) Join(r *Rehearsal) error {
 	return nil
 }
 
-// Fits refuses what there is no place for in rows of tasks.
+// Fits refuses parts that need memory rows of another kind.
 func (PerTask) Fits(r *Rehearsal) error {
 	switch rows := r.rows(); {
 	case len(rows) > 1 || rows[0].Loss.Kind == StoredLogits:
@@ -42,11 +41,8 @@ func (PerTask) Fits(r *Rehearsal) error {
 
 // perTask draws samples of every finished task.
 func perTask(lab ReplayLab) (rows []Replay) {
-	store, of := lab.Memory(), map[int][]int{}
-	for i := range store.Len() {
-		task := store.Item(i).Task
-		of[task] = append(of[task], i)
-	}
+	store := lab.Memory()
+	of, _ := grouped(store.Len(), func(i int) int { return store.Item(i).Task })
 	for _, task := range lab.Running() {
 		delete(of, task)
 	}

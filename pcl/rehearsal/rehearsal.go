@@ -61,7 +61,7 @@ type Part interface {
 	Join(r *Rehearsal) error
 }
 
-// Fitting is a part that does not go with every other.
+// Fitting is a part that cannot be joined with every other part.
 type Fitting interface {
 	// Fits returns an error if the part does not fit into a rehearsal that all parts have joined.
 	Fits(r *Rehearsal) error
@@ -83,9 +83,9 @@ type Rehearsal struct {
 
 	// Task is the loss of the tasks' rows.
 	Task Loss
-	// Teacher and Temperature are those of the tasks' loss, whatever part sets Task.
+	// Teacher and Temperature apply to the tasks' loss, whatever part sets Task.
 	Teacher, Temperature float64
-	// Adjust is that of all losses of the kind CrossEntropy, whatever part sets them.
+	// Adjust applies to all losses of the kind CrossEntropy, whatever part sets them.
 	Adjust float64
 	// Rows are the memory's rows. nil stands for one row with the zero [Loss].
 	Rows []Row
@@ -149,7 +149,7 @@ const (
 type Row struct {
 	ID   int // [Memory] or negative
 	Loss Loss
-	// OwnDraw gives the row samples of its own. Otherwise it has those of the first row.
+	// OwnDraw gives the row samples of its own. Otherwise it shares the first row's.
 	OwnDraw bool
 }
 

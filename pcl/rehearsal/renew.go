@@ -14,7 +14,6 @@ type Extend struct {
 	Gamma *float64 `param:"gamma" default:"0.85" range:"[0,1]" doc:"γ in [0, 1]: new logits are scaled down until the largest is at most γ times the stored logit of the right class"`
 }
 
-// Info describes the part.
 func (Extend) Info() Info {
 	return Info{
 		Name: "x-der", Title: "X-DER's logits",
@@ -54,7 +53,6 @@ func extended(old, now []float32, right int, gamma float64) []float32 {
 // Refresh is the part "refresh": when a task ends, all stored logits become those of the present model.
 type Refresh struct{}
 
-// Info describes the part.
 func (Refresh) Info() Info {
 	return Info{
 		Name: "refresh", Title: "refreshed logits",

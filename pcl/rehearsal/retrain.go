@@ -19,7 +19,6 @@ type Retrain struct {
 	MinLR  *float64 `param:"min_lr" default:"0.0005" range:"[0,1000]" doc:"smallest learning rate, from 0 to lr"`
 }
 
-// Info describes the part.
 func (Retrain) Info() Info {
 	return Info{
 		Name: "gdumb", Title: "GDumb",
@@ -33,13 +32,8 @@ func (Retrain) Info() Info {
 // Join sets what fills the memory and what predicts.
 func (g Retrain) Join(r *Rehearsal) error {
 	r.Store = Greedy{}
-	r.Predict = gdumb{passes: int(g.Passes), cutmix: *g.CutMix, lr: g.LR, minLR: *g.MinLR}
+	r.Predict = g
 	return limits.Within("min_lr", *g.MinLR, 0, g.LR)
-}
-
-type gdumb struct {
-	passes            int
-	cutmix, lr, minLR float64
 }
 
 // Settings that the paper fixes.
@@ -53,17 +47,17 @@ const (
 
 // Prepare trains a new network on the store. Its draws depend on the step alone, so that evaluating
 // changes nothing in the run.
-func (m gdumb) Prepare(lab PredictLab) error {
+func (g Retrain) Prepare(lab PredictLab) error {
 	if err := lab.Restart(); err != nil {
 		return err
 	}
 	store, r := lab.Memory(), seed.New(0, "gdumb", lab.Step()).Rand
 	size := max(1, min(gdumbBatch, lab.Batch()/2)) // a mixed sample is two in a batch
-	for pass := range m.passes {
-		sgd := SGD{LR: m.rate(pass), Momentum: gdumbMomentum, Decay: gdumbDecay, Clip: gdumbClip}
+	for pass := range int(g.Passes) {
+		sgd := SGD{LR: g.rate(pass), Momentum: gdumbMomentum, Decay: gdumbDecay, Clip: gdumbClip}
 		for batch := range slices.Chunk(r.Perm(store.Len()), size) {
 			samples, shares := store.Items(batch), []float64(nil)
-			if r.Float64() < m.cutmix && len(samples) > 1 {
+			if r.Float64() < *g.CutMix && len(samples) > 1 {
 				var err error
 				if samples, shares, err = cutmix(lab, samples, r); err != nil {
 					return err
@@ -78,21 +72,21 @@ func (m gdumb) Prepare(lab PredictLab) error {
 }
 
 // rate is the learning rate of a pass: cycles of 1, 2, 4, … passes after the warm one.
-func (m gdumb) rate(pass int) float64 {
+func (g Retrain) rate(pass int) float64 {
 	if pass == 0 {
-		return gdumbWarm * m.lr
+		return gdumbWarm * g.LR
 	}
 	t, cycle := pass-1, 1
 	for t >= cycle {
 		t, cycle = t-cycle, 2*cycle
 	}
-	return m.minLR + (m.lr-m.minLR)*(1+math.Cos(math.Pi*float64(t)/float64(cycle)))/2
+	return *g.MinLR + (g.LR-*g.MinLR)*(1+math.Cos(math.Pi*float64(t)/float64(cycle)))/2
 }
 
 // Snapshot predicts with the new network.
-func (gdumb) Snapshot() (Point, Rule) { return Apart, nil }
+func (Retrain) Snapshot() (Point, Rule) { return Apart, nil }
 
 // Predict asks the new network.
-func (gdumb) Predict(lab PredictLab, samples []memory.Item) ([]int, error) {
+func (Retrain) Predict(lab PredictLab, samples []memory.Item) ([]int, error) {
 	return lab.Predict(Apart, samples)
 }

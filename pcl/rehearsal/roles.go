@@ -8,11 +8,11 @@ import (
 )
 
 // These interfaces are the roles that a rehearsal, or a method of your own, can have. The learner asks for them
-// with method.As; it knows no method by its name.
+// with method.As; it knows no method by name.
 
-// Objective trains on another loss than the cross-entropy of the outputs that compete.
+// Objective replaces the cross-entropy of the competing outputs by another loss.
 type Objective interface {
-	// Loss returns the loss of the row with the given id, which is that of a task or of a memory row.
+	// Loss returns the loss of the row with the given id, a task's or the memory's.
 	Loss(id int) Loss
 }
 
@@ -68,7 +68,7 @@ type Rule interface {
 	Compare(features []float32, classes []int, scores []float64) bool
 }
 
-// Penalty adds a row to each step whose gradient is not that of a batch, but of a penalty on the parameters. Its id is
+// Penalty adds a row to each step: the gradient of a penalty on the parameters, in place of a batch's. Its id is
 // [PenaltyRow].
 type Penalty interface {
 	// Penalise returns the penalty at the present parameters and its gradient over the shared ones. No gradient means
@@ -77,17 +77,17 @@ type Penalty interface {
 	Penalise(lab PenaltyLab) (value float64, gradient []float32, err error)
 	// Moved is called after each update.
 	Moved(lab MovedLab) error
-	// Replaced is called when other parameters have taken the place of those that there were, and not by an update.
+	// Replaced is called when the parameters were set from outside, and not by an update.
 	Replaced(lab PenaltyLab) error
 	// Samples returns how many samples of each class of a running task Consolidate is to be given. They are fewer only
 	// where the task had fewer.
 	Samples() int
-	// Consolidate is called when a task has ended and the memory has taken in what it keeps of it. The samples are drawn
+	// Consolidate is called when a task has ended and the memory has stored its share of it. The samples are drawn
 	// at random from the task's.
 	Consolidate(lab PenaltyLab, id int, samples []memory.Item) error
 }
 
-// Limited goes only with some learners.
+// Limited is a rehearsal that not every learner can serve.
 type Limited interface{ Needs() Needs }
 
 // Needs are what a rehearsal asks of a learner.
@@ -163,18 +163,15 @@ func (r replayer) Shares(store *memory.Store, running []int, batch int) []float6
 	if r.Evenly == EachTask {
 		group = func(i int) int { return store.Item(i).Task }
 	}
-	size := map[int]int{}
-	for i := range store.Len() {
-		size[group(i)]++
-	}
+	of, _ := grouped(store.Len(), group)
 	shares := make([]float64, store.Len())
 	for i := range shares {
 		if r.Evenly == EachTask && slices.Contains(running, store.Item(i).Task) {
 			continue
 		}
-		shares[i] = 1 / float64(size[group(i)])
+		shares[i] = 1 / float64(len(of[group(i)]))
 		if r.Evenly == EachClass {
-			shares[i] /= float64(len(size))
+			shares[i] /= float64(len(of))
 		}
 	}
 	return shares
@@ -231,7 +228,8 @@ func (r curator) Curate(lab Lab, id int, candidates []memory.Item) error {
 	if r.Rank != nil && len(candidates) > 0 {
 		all := append(store.Items(placesOf(store, id)), candidates...)
 		var err error
-		if kept, err = r.Rank(lab, all, store.Quota(classesOf(all))); err != nil {
+		_, classes := grouped(len(all), func(i int) int { return all[i].Class })
+		if kept, err = r.Rank(lab, all, store.Quota(classes)); err != nil {
 			return err
 		}
 	}

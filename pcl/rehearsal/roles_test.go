@@ -84,3 +84,79 @@ func TestLossesOfRows(t *testing.T) {
 		t.Errorf("plain replay has the roles %v", roles)
 	}
 }
+
+// TestRowsOfTasks: a row for each finished task, of its samples alone.
+func TestRowsOfTasks(t *testing.T) {
+	l := newSmallLab(t, 2, 4, memory.Config{Policy: memory.FixedTotal, Budget: 60})
+	for i, it := range l.drawn(60) {
+		it.Task = 1 + i%3 // of which 1 is running
+		l.store.Put(it)
+	}
+	r, err := New(PerTask{})
+	must(t, err)
+	rows, err := replayer{r}.Replays(l)
+	must(t, err)
+	if len(rows) != 2 {
+		t.Fatalf("%d rows, want those of tasks 2 and 3", len(rows))
+	}
+	for k, row := range rows {
+		if row.ID != -2-k || len(row.Indices) != l.batch {
+			t.Errorf("row %d has %d samples", row.ID, len(row.Indices))
+		}
+		for _, it := range l.store.Items(row.Indices) {
+			if it.Task != 2+k {
+				t.Errorf("row %d has a sample of task %d", row.ID, it.Task)
+			}
+		}
+	}
+}
+
+// TestCurateByRank: the store holds the first of the ranking in its order, and of those the first when it must shrink; the
+// model is copied. A pool is asked for only where there is a choice.
+func TestCurateByRank(t *testing.T) {
+	r, err := New(ICaRL{Pool: 30})
+	must(t, err)
+	l, c := newSmallLab(t, 4, 4, memory.Config{Policy: memory.FixedTotal, Budget: 12}), curator{r}
+	candidates := l.drawn(40)
+	for i := range candidates {
+		candidates[i].Class = i % 2
+	}
+	ranked, err := rankByHerding(l, candidates, 6)
+	must(t, err)
+	check := func(n int) {
+		t.Helper()
+		for class := range 2 {
+			for k, it := range ranked[6*class : 6*class+n] {
+				if got := l.store.Item(class*n + k); !slices.Equal(got.Pixels, it.Pixels) {
+					t.Errorf("place %d of class %d with %d places is not the ranking's", k, class, n)
+				}
+			}
+		}
+	}
+	must(t, c.Curate(l, 1, candidates))
+	check(6)
+	for i := range candidates {
+		candidates[i].Class, candidates[i].Task = 2+i%2, 2
+	}
+	must(t, c.Curate(l, 2, candidates))
+	check(3)
+	if l.at[Remembered] == nil {
+		t.Error("the model was not remembered")
+	}
+	if c.Pool(6) != 30 || c.Pool(700) != 700 || c.Pool(0) != 0 {
+		t.Errorf("pools of %d, %d, %d; want 30, 700, 0", c.Pool(6), c.Pool(700), c.Pool(0))
+	}
+}
+
+// TestAngularRows: with distillation there is a second row, of the scores without margins; without it plain replay.
+func TestAngularRows(t *testing.T) {
+	r, err := New(Angular{Distill: 2, LegacyNorm: true})
+	must(t, err)
+	tasks, scores := (objective{r}).Loss(1), (objective{r}).Loss(stored)
+	if !r.Logits || !tasks.Frobenius || tasks.ClassMargin != .01 || scores.Kind != StoredLogits || scores.Scale != 2 || scores.ClassMargin != 0 || tasks != (objective{r}).Loss(Memory) {
+		t.Errorf("losses %+v and %+v", tasks, scores)
+	}
+	if r, err = New(Angular{}); err != nil || r.Logits || len(r.Rows) != 1 {
+		t.Errorf("without distillation: %+v (%v)", r, err)
+	}
+}

@@ -18,7 +18,6 @@ type SI struct {
 	Rows string   `param:"rows" default:"joined" choices:"joined,apart" doc:"whether the rule sees the penalty as a part of the memory's row or as a row of its own"`
 }
 
-// Info describes the part.
 func (SI) Info() Info {
 	return Info{
 		Name: "si", Title: "SI",
@@ -86,7 +85,7 @@ func (s *si) Replaced(lab PenaltyLab) error {
 	return s.spring.Replaced(lab)
 }
 
-// Samples says that none are needed.
+// Samples asks for none.
 func (s *si) Samples() int { return 0 }
 
 // Consolidate adds what was summed up to Ω, where it is positive, and begins anew at the present parameters.

@@ -25,7 +25,7 @@ func (s *spring) pull(lab PenaltyLab, k float64) (value float64, gradient []floa
 		return 0, nil, err
 	}
 	if len(theta) != len(s.Stiffness) {
-		return 0, nil, fmt.Errorf("a penalty on %d parameters, %d are shared", len(s.Stiffness), len(theta))
+		return 0, nil, fmt.Errorf("the penalty is on %d parameters; the model shares %d", len(s.Stiffness), len(theta))
 	}
 	s.gradient = fp.Grow(s.gradient, len(theta))
 	for p, x := range theta {
@@ -49,10 +49,10 @@ func (s *spring) Replaced(lab PenaltyLab) error {
 	return err
 }
 
-// Moved has nothing to note.
+// Moved does nothing.
 func (s *spring) Moved(MovedLab) error { return nil }
 
-// check says what is wrong with a state that was read.
+// check refuses a damaged state.
 func (s *spring) check() error {
 	if s.Stiffness != nil && len(s.Stiffness) != len(s.Anchor) {
 		return fmt.Errorf("a penalty on %d parameters has %d anchors", len(s.Stiffness), len(s.Anchor))

@@ -5,7 +5,7 @@ import (
 	"reflect"
 )
 
-// Whole returns an error if a value has the main method of a role but lacks others, so that nobody would ask it.
+// Whole returns an error if a value has the main method of a role but lacks others, and so would never be called.
 func Whole(v any) error {
 	t := reflect.TypeOf(v)
 	for main, role := range map[string]reflect.Type{

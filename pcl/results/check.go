@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// rounding is how far apart two percentages that say the same may be: files of rows have some with three digits.
+// rounding is how much two percentages that should be equal may differ: files of rows keep three digits.
 const rounding = 1e-3
 
-// Check returns an error if the run's numbers are none that a run can have, or contradict each other. What becomes a run
-// from a file goes through it, and so does what [Run.Save] writes. Accuracies that the run does not have are not missed.
+// Check returns an error if a number is out of range or contradicts another one. [Load] and [Run.Save] call it. Accuracies that
+// the run lacks are not required.
 func (r *Run) Check() error {
 	var c checker
 	m := r.Measured
@@ -42,7 +42,7 @@ func (c *checker) refuse(wrong bool, format string, args ...any) {
 	}
 }
 
-// within also refuses what is not a number. The ends have room for rounding, which a mean of ones needs.
+// within refuses NaN too. Its ends have room for rounding, which a mean of ones needs.
 func (c *checker) within(name string, x, low, high float64) {
 	c.refuse(!(x >= low-1e-9 && x <= high+1e-9), "%s is %g; want %g to %g", name, x, low, high)
 }

@@ -14,7 +14,7 @@ func (r *Run) Of(id string, config json.RawMessage) error {
 	}
 	own, err := settingsOf(r.Config)
 	if err != nil {
-		return fmt.Errorf("its configuration is none: %w", err)
+		return fmt.Errorf("its configuration cannot be read: %w", err)
 	}
 	names := Differing(own, want)
 	for i, name := range names {

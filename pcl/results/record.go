@@ -36,7 +36,7 @@ type Edit struct {
 	Change  float64 `json:"change"` // mean |Δx| over the samples' pixels
 }
 
-// ReadRecords reads the lines of a record file.
+// ReadRecords reads the lines of a record file, and checks that each list has a number for each row.
 func ReadRecords(r io.Reader) ([]Record, error) {
 	var out []Record
 	lines := bufio.NewScanner(r)
@@ -46,10 +46,30 @@ func ReadRecords(r io.Reader) ([]Record, error) {
 		if err := json.Unmarshal(lines.Bytes(), &rec); err != nil {
 			return nil, fmt.Errorf("record line %d: %w", n, err)
 		}
+		if err := rec.check(); err != nil {
+			return nil, fmt.Errorf("record line %d: %w", n, err)
+		}
 		out = append(out, rec)
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("records: %w", err)
 	}
 	return out, nil
+}
+
+// check returns an error if a list that the record has is not one of its rows.
+func (r *Record) check() error {
+	k := len(r.IDs)
+	for _, list := range []struct {
+		name      string
+		got, want int
+	}{
+		{"losses", len(r.Losses), k}, {"losses_after", len(r.LossesAfter), k}, {"weights", len(r.Weights), k}, {"gram", len(r.Gram), k * k},
+		{"sigma", len(r.Sigma), k}, {"lambda", len(r.Lambda), k}, {"slacks", len(r.Slacks), k},
+	} {
+		if list.got != 0 && list.got != list.want {
+			return fmt.Errorf("%s has %d numbers for %d rows; want %d", list.name, list.got, k, list.want)
+		}
+	}
+	return nil
 }

@@ -110,6 +110,9 @@ func TestReadRecords(t *testing.T) {
 	if _, err := ReadRecords(strings.NewReader(text.String() + `{"step":2,`)); err == nil || !strings.Contains(err.Error(), "line 3") {
 		t.Errorf("half a line: error %v, want one that names line 3", err)
 	}
+	if _, err := ReadRecords(strings.NewReader(`{"ids":[1,2],"losses":[1,2],"weights":[1,2],"gram":[1,0,1]}`)); err == nil {
+		t.Error("a Gram matrix of three numbers for two rows was read")
+	}
 	if none, err := ReadRecords(strings.NewReader("")); err != nil || none != nil {
 		t.Errorf("an empty file: %v, %v", none, err)
 	}

@@ -224,7 +224,7 @@ func Load(path string) (*Run, error) {
 func Parse(data []byte) (*Run, error) {
 	r := new(Run)
 	if err := json.Unmarshal(data, r); err != nil {
-		return nil, fmt.Errorf("it is no run: %w", err)
+		return nil, fmt.Errorf("not a run: %w", err)
 	}
 	switch {
 	case r.Schema != Schema:

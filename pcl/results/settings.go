@@ -24,7 +24,7 @@ func (r *Run) Settings(without ...string) map[string]string {
 	return out
 }
 
-// settingsOf is the empty map for what is no configuration.
+// settingsOf returns an empty map with the error if the configuration cannot be read.
 func settingsOf(config json.RawMessage) (map[string]string, error) {
 	out := map[string]string{}
 	d := json.NewDecoder(bytes.NewReader(config))

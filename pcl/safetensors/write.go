@@ -7,16 +7,7 @@ import (
 	"io"
 	"slices"
 	"unicode/utf8"
-
-	"github.com/parallelcl/parallelcl/internal/tensors"
 )
-
-// entry is what the header says of a tensor.
-type entry struct {
-	DType   string `json:"dtype"`
-	Shape   []int  `json:"shape"`
-	Offsets [2]int `json:"data_offsets"`
-}
 
 // header returns the beginning of the file, up to the values, which begin at a multiple of eight bytes.
 func (f *File) header() ([]byte, error) {
@@ -27,9 +18,9 @@ func (f *File) header() ([]byte, error) {
 				return nil, fmt.Errorf("the text %q is not valid UTF-8", k)
 			}
 		}
-		entries[tensors.MetadataKey] = f.Metadata
+		entries[metadataKey] = f.Metadata
 	}
-	at := 0
+	at := int64(0)
 	for _, t := range f.Tensors {
 		if err := t.check(); err != nil {
 			return nil, err
@@ -37,8 +28,8 @@ func (f *File) header() ([]byte, error) {
 		if _, twice := entries[t.Name]; twice {
 			return nil, fmt.Errorf("two tensors have the name %q", t.Name)
 		}
-		end := at + 4*len(t.Values)
-		entries[t.Name] = entry{"F32", append([]int{}, t.Dims...), [2]int{at, end}}
+		end := at + 4*int64(len(t.Values))
+		entries[t.Name] = described{"F32", append([]int{}, t.Dims...), []int64{at, end}}
 		at = end
 	}
 	text, err := json.Marshal(entries)
@@ -48,16 +39,16 @@ func (f *File) header() ([]byte, error) {
 	for len(text)%8 != 0 {
 		text = append(text, ' ')
 	}
-	if len(text) > tensors.MaxHeader {
-		return nil, fmt.Errorf("the names and texts take %d bytes; at most %d can be read", len(text), tensors.MaxHeader)
+	if len(text) > maxHeader {
+		return nil, fmt.Errorf("the names and texts take %d bytes; at most %d can be read", len(text), maxHeader)
 	}
 	return append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...), nil
 }
 
 // check returns an error if a tensor cannot be written.
 func (t Tensor) check() error {
-	switch n, err := tensors.Size(t.Dims); {
-	case t.Name == "" || t.Name == tensors.MetadataKey || !utf8.ValidString(t.Name):
+	switch n, err := size(t.Dims); {
+	case t.Name == "" || t.Name == metadataKey || !utf8.ValidString(t.Name):
 		return fmt.Errorf("a tensor cannot have the name %q", t.Name)
 	case err != nil:
 		return fmt.Errorf("tensor %q: %w", t.Name, err)
@@ -67,7 +58,12 @@ func (t Tensor) check() error {
 	return nil
 }
 
-func (f *File) write(w io.Writer, head []byte) error {
+// Write writes the file.
+func (f *File) Write(w io.Writer) error {
+	head, err := f.header()
+	if err != nil {
+		return fmt.Errorf("safetensors: %w", err)
+	}
 	if _, err := w.Write(head); err != nil {
 		return err
 	}

@@ -132,17 +132,14 @@ func TestMaxStreams(t *testing.T) {
 }
 
 func TestGenerateRefuses(t *testing.T) {
-	for want, change := range map[string]func(*Options){
-		"batch 0":       func(o *Options) { o.Batch = 0 },
-		"epochs -1":     func(o *Options) { o.Epochs = -1 },
-		"kind \"both\"": func(o *Options) { o.Kind = "both" },
-		"increment":     func(o *Options) { o.Increment = "" },
-		"cannot be cut": func(o *Options) { o.Tasks = 63 },
+	for name, change := range map[string]func(*Options){
+		"batch": func(o *Options) { o.Batch = 0 }, "epochs": func(o *Options) { o.Epochs = -1 }, "kind": func(o *Options) { o.Kind = "both" },
+		"increment": func(o *Options) { o.Increment = "" }, "tasks": func(o *Options) { o.Tasks = 63 },
 	} {
 		o := emnist(0, 0)
 		change(&o)
-		if _, err := Generate(o, perClass()); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v", want, err)
+		if _, err := Generate(o, perClass()); err == nil {
+			t.Errorf("%s: no error", name)
 		}
 	}
 	if _, err := Generate(emnist(0, 0), make([]int, 62)); err == nil {
@@ -152,74 +149,49 @@ func TestGenerateRefuses(t *testing.T) {
 
 // TestValidate breaks a good scenario in every way.
 func TestValidate(t *testing.T) {
-	for _, c := range []struct {
-		want   string
-		damage func(s *Scenario)
-	}{
-		{"schema 2", func(s *Scenario) { s.Schema = 2 }},
-		{`increment "domain"`, func(s *Scenario) { s.Increment = "domain" }},
-		{"batch -1", func(s *Scenario) { s.Batch = -1 }},
-		{"epochs -1", func(s *Scenario) { s.Epochs = -1 }},
-		{"task 1 says its steps", func(s *Scenario) { s.Batch = 0 }},
-		{"at most", func(s *Scenario) { s.Batch = 1 << 62 }},
-		{"no tasks", func(s *Scenario) { s.Tasks = nil }},
-		{"task 2 has no classes", func(s *Scenario) { s.Tasks[1].Classes = nil }},
-		{"task 2 has class -1", func(s *Scenario) { s.Tasks[1].Classes[0] = -1 }},
-		{"task 2 lists class 7 twice", func(s *Scenario) { s.Tasks[1].Classes = []int{7, 7} }},
-		{"task 1 says its steps", func(s *Scenario) { s.Tasks[0].Train = 0 }},
-		{"no training samples", func(s *Scenario) { s.Tasks[0].Train = -1 }},
-		{"is the most", func(s *Scenario) { s.Tasks[0].Train = 1 << 62 }},
-		{"has 9 steps", func(s *Scenario) { s.Tasks[0].Steps = 9 }},
-		{"starts at step -1", func(s *Scenario) { s.Tasks[0].Start = -1 }},
-		{"starts before task 1", func(s *Scenario) { s.Tasks[1].Start = -1 }},
-		{"is the most", func(s *Scenario) { s.Tasks[1].Start = 1 << 62 }},
+	o := emnist(0, 0)
+	o.Kind = Serial
+	for i, damage := range []func(s *Scenario){
+		func(s *Scenario) { s.Schema = 2 }, func(s *Scenario) { s.Increment = "domain" }, func(s *Scenario) { s.Batch = -1 },
+		func(s *Scenario) { s.Epochs = -1 }, func(s *Scenario) { s.Batch = 0 }, func(s *Scenario) { s.Batch = 1 << 62 },
+		func(s *Scenario) { s.Tasks = nil }, func(s *Scenario) { s.Tasks[1].Classes = nil }, func(s *Scenario) { s.Tasks[1].Classes[0] = -1 },
+		func(s *Scenario) { s.Tasks[1].Classes = []int{7, 7} }, func(s *Scenario) { s.Tasks[0].Train = 0 },
+		func(s *Scenario) { s.Tasks[0].Train = -1 }, func(s *Scenario) { s.Tasks[0].Train = 1 << 62 }, func(s *Scenario) { s.Tasks[0].Steps = 9 },
+		func(s *Scenario) { s.Tasks[0].Start = -1 }, func(s *Scenario) { s.Tasks[1].Start = -1 }, func(s *Scenario) { s.Tasks[1].Start = 1 << 62 },
+		func(s *Scenario) { s.Tasks[1].Names = []string{"a"} },
+		func(s *Scenario) { s.Tasks[1] = Task{Names: []string{"a", "a"}, Start: s.Tasks[1].Start} },
+		func(s *Scenario) { s.Tasks[1].Parts = []Part{{0, 2}} },
+		func(s *Scenario) {
+			s.Tasks[1].Parts = make([]Part, len(s.Tasks[1].Classes))
+			s.Tasks[1].Parts[0] = Part{0, -1}
+		},
 	} {
-		o := emnist(0, 0)
-		o.Kind = Serial
 		s := generate(t, o, perClass())
-		c.damage(s)
-		if err := s.Validate(); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("error %v, want %q", err, c.want)
+		if damage(s); s.Validate() == nil {
+			t.Errorf("damage %d: no error", i)
+		}
+		if _, err := s.Fill(o, perClass()); err == nil {
+			t.Errorf("filled after damage %d: no error", i)
 		}
 	}
 }
 
-func TestLoadNamesFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "s.json")
-	if err := os.WriteFile(path, []byte(`{"schema":1}`), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Load(path); err == nil || !strings.Contains(err.Error(), path) {
-		t.Errorf("error %v, want one that names the file", err)
-	}
-	if _, err := Load(path + "x"); !os.IsNotExist(err) {
-		t.Errorf("a missing file: %v", err)
-	}
-}
-
-// TestParseNamesTheField: faults of the text are told in its own words.
-func TestParseNamesTheField(t *testing.T) {
+// TestLoad names the file, and the place in it that is wrong.
+func TestLoad(t *testing.T) {
 	good, err := os.ReadFile("testdata/scenario.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct{ old, new, want string }{
-		{`"batch": `, `"batch": null, "x": `, "batch: null is not a whole number"},
-		{`"batch": `, `"batch": "8", "x": `, `batch: the text "8" is not a whole number`},
-		{`"batch": `, `"batch": NaN, "x": `, "batch: NaN is not a number"},
-		{`"epochs": `, `"epochs": 1e999, "x": `, "epochs: 1e999 is not a whole number"},
-		{`"labelset_seed": `, `"labelset_seed": -1, "x": `, "labelset_seed: -1 is not a whole number of 0 or more"},
-		{`"increment": `, `"increment": 5, "x": `, "increment: 5 is not a text"},
-		{`"train": `, `"train": 1.5, "x": `, "tasks entry 1, train: 1.5 is not a whole number"},
-		{`"classes": [`, `"classes": [null, `, "tasks entry 1, classes entry 1: null is not a whole number"},
-		{`"batch": `, `"bacth": `, `unknown key "bacth"`},
-	} {
-		text := strings.Replace(string(good), c.old, c.new, 1)
-		if text == string(good) {
-			t.Fatalf("no %s in the sample", c.old)
+	path := filepath.Join(t.TempDir(), "s.json")
+	if _, err := Load(path); !os.IsNotExist(err) {
+		t.Errorf("a missing file: %v", err)
+	}
+	for new, place := range map[string]string{`"batch": null, "x": `: "batch", `"bacth": `: "bacth", `"tasks": [{"train": 1.5}], "x": `: "tasks entry 1, train"} {
+		if err := os.WriteFile(path, []byte(strings.Replace(string(good), `"batch": `, new, 1)), 0o644); err != nil {
+			t.Fatal(err)
 		}
-		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "Go ") {
-			t.Errorf("%s: error %v, want %q", c.new, err, c.want)
+		if _, err := Load(path); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), place) {
+			t.Errorf("%s: error %v", new, err)
 		}
 	}
 }
@@ -284,21 +256,17 @@ func TestFill(t *testing.T) {
 		t.Errorf("by names: %v: %s", err, cmp.Diff(got, full))
 	}
 	named.Tasks[1].Names = []string{"?"}
-	if _, err := named.Fill(o, perClass()); err == nil || !strings.Contains(err.Error(), `task 2: the data set has no class "?"`) {
-		t.Errorf("error %v", err)
-	}
-	named.Tasks[1].Names = []string{"a", "a"}
-	if err := named.Validate(); err == nil || !strings.Contains(err.Error(), `task 2 lists class "a" twice`) {
+	if _, err := named.Fill(o, perClass()); err == nil {
 		t.Errorf("error %v", err)
 	}
 	o.Increment = ClassIncremental
 	if got, err := open.Fill(o, perClass()); err != nil || got.Increment != ClassIncremental {
 		t.Errorf("in the other increment: %v", err)
 	}
-	if _, err := full.Fill(o, perClass()); err == nil || !strings.Contains(err.Error(), "asks for class") {
+	if _, err := full.Fill(o, perClass()); err == nil {
 		t.Errorf("error %v", err)
 	}
-	if _, err := open.Fill(o, perClass()[:3]); err == nil || !strings.Contains(err.Error(), "the data set 3 classes") {
+	if _, err := open.Fill(o, perClass()[:3]); err == nil {
 		t.Errorf("error %v", err)
 	}
 }
@@ -332,18 +300,4 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("saved and read back: %v\n%s", err, cmp.Diff(s, back))
 		}
 	})
-}
-
-// TestFillChecksFirst: a scenario that a program made wrong is an error.
-func TestFillChecksFirst(t *testing.T) {
-	for name, task := range map[string]Task{
-		"fewer parts than classes": {Classes: []int{0, 1}, Parts: []Part{{0, 2}}},
-		"a part of none":           {Classes: []int{0}, Parts: []Part{{0, -1}}},
-		"no classes":               {},
-	} {
-		s := &Scenario{Schema: Schema, Tasks: []Task{task}}
-		if _, err := s.Fill(Options{Increment: ClassIncremental, Batch: 8, Epochs: 1}, []int{10, 10}); err == nil || !strings.Contains(err.Error(), "task 1 has") {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
 }

@@ -1,12 +1,5 @@
 package stats
 
-// Statistic turns scores, grouped by situation, into one number. It must neither change nor keep them.
-type Statistic func(situations [][]float64) float64
-
-// PairStatistic compares two methods by their scores, grouped by situation; the same places hold the same runs.
-// It must neither change nor keep them.
-type PairStatistic func(a, b [][]float64) float64
-
 // Mean is the mean of all runs, in the unit of the scores.
 func Mean(situations [][]float64) float64 {
 	sum, n := 0.0, 0

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/parallelcl/parallelcl/internal/seed"
 )
 
@@ -28,7 +30,7 @@ type Interval struct {
 	Level     float64
 }
 
-// Bootstrap returns a statistic of one method's scores with its percentile interval: between the (1 − Level)/2 and the
+// Bootstrap returns a statistic of one method's scores by situation, such as [Mean], with its percentile interval: between the (1 − Level)/2 and the
 // (1 + Level)/2 quantile of the statistic over the replicates. Every situation of a benchmark must have a run of every
 // seed.
 //
@@ -46,10 +48,11 @@ type Interval struct {
 //
 // For OverSeeds the mean is that of the same situations, for the others that of all situations. OverSeeds takes runs
 // for independent and is wrong where a seed does something to all situations alike. [BootstrapPair] of two methods'
-// difference is concerned only with what differs between the two methods.
+// difference is concerned only with what differs between the two methods. The statistic must neither change nor keep the
+// scores that it gets.
 //
 // Source: B. Efron, Better bootstrap confidence intervals (1987), for the interval; see [Resampling] for what is drawn.
-func Bootstrap(scores []Score, of Statistic, plan Plan) (Interval, error) {
+func Bootstrap(scores []Score, of func(situations [][]float64) float64, plan Plan) (Interval, error) {
 	d, err := arrange(scores)
 	if err != nil {
 		return Interval{}, err
@@ -64,7 +67,7 @@ func Bootstrap(scores []Score, of Statistic, plan Plan) (Interval, error) {
 // BootstrapPair is [Bootstrap] for a comparison of two methods, with runs of the same seeds in the same situations: it
 // draws runs of both together, so that what a situation or a seed does to both methods cancels out. (Agarwal et al.
 // draw the two methods' runs apart, which suits runs that have no seeds in common.)
-func BootstrapPair(a, b []Score, of PairStatistic, plan Plan) (Interval, error) {
+func BootstrapPair(a, b []Score, of func(a, b [][]float64) float64, plan Plan) (Interval, error) {
 	first, second, err := arrangePair(a, b)
 	if err != nil {
 		return Interval{}, err
@@ -109,7 +112,7 @@ func bootstrap(d *design, plan Plan, of func([]situation) float64) (Interval, er
 	slices.Sort(replicates)
 	out := Interval{Estimate: of(d.situations()), Level: plan.Level}
 	out.Low, out.High = quantile(replicates, (1-plan.Level)/2), quantile(replicates, (1+plan.Level)/2)
-	_, out.StdError = moments(replicates)
+	out.StdError = stat.PopStdDev(replicates, nil)
 	return out, nil
 }
 

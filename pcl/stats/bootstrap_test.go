@@ -3,8 +3,9 @@ package stats
 import (
 	"flag"
 	"math"
-	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/parallelcl/parallelcl/internal/seed"
 )
@@ -16,22 +17,17 @@ var kinds = map[string]Resampling{"seeds": OverSeeds, "nested": Nested, "crossed
 func TestBootstrapAgainstAllReplicates(t *testing.T) {
 	for i, c := range scipy(t).Bootstrap {
 		scores := scored(c.Scores)
-		for name, of := range map[string]struct {
-			statistic Statistic
-			want      distribution
-		}{"mean": {Mean, c.Mean}} {
-			for _, level := range []struct {
-				level     float64
-				low, high string
-			}{{0.95, "0.025", "0.975"}, {0.6, "0.2", "0.8"}} {
-				got, err := Bootstrap(scores, of.statistic, Plan{Over: kinds[c.Over], OneFewer: c.OneFewer, Level: level.level, Replicates: 20_000})
-				if err != nil {
-					t.Fatal(err)
-				}
-				low, high := of.want.Brackets[level.low], of.want.Brackets[level.high]
-				if !between(low, got.Low) || !between(high, got.High) || math.Abs(got.StdError/of.want.Std-1) > 0.03 {
-					t.Errorf("case %d, %s over %s (one fewer: %v): %+v, want %v, %v ± %v", i, name, c.Over, c.OneFewer, got, low, high, of.want.Std)
-				}
+		for _, level := range []struct {
+			level     float64
+			low, high string
+		}{{0.95, "0.025", "0.975"}, {0.6, "0.2", "0.8"}} {
+			got, err := Bootstrap(scores, Mean, Plan{Over: kinds[c.Over], OneFewer: c.OneFewer, Level: level.level, Replicates: 20_000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			low, high := c.Mean.Brackets[level.low], c.Mean.Brackets[level.high]
+			if !between(low, got.Low) || !between(high, got.High) || math.Abs(got.StdError/c.Mean.Std-1) > 0.03 {
+				t.Errorf("case %d over %s (one fewer: %v): %+v, want %v, %v ± %v", i, c.Over, c.OneFewer, got, low, high, c.Mean.Std)
 			}
 		}
 	}
@@ -51,8 +47,7 @@ func TestStandardErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, values := range d.values(nil, d.situations()) {
-		_, std := moments(values)
-		variance += std * std / (3 * 81)
+		variance += stat.PopVariance(values, nil) / (3 * 81)
 	}
 	for fewer, want := range map[bool]float64{false: math.Sqrt(variance), true: math.Sqrt(variance * 3 / 2)} {
 		got, err := Bootstrap(scores, Mean, Plan{OneFewer: fewer, Replicates: 20_000})
@@ -138,11 +133,9 @@ func TestPairsCancel(t *testing.T) {
 		b[i].Value -= 2
 	}
 	for _, over := range kinds {
-		for _, of := range []PairStatistic{MeanDifference} {
-			got, err := BootstrapPair(a, b, of, Plan{Over: over, Replicates: 200})
-			if err != nil || !near(got.Estimate, 2) || math.Abs(got.Low-2) > 1e-9 || math.Abs(got.High-2) > 1e-9 {
-				t.Errorf("%v: %+v, %v; the difference is 2 everywhere", over, got, err)
-			}
+		got, err := BootstrapPair(a, b, MeanDifference, Plan{Over: over, Replicates: 200})
+		if err != nil || !near(got.Estimate, 2) || math.Abs(got.Low-2) > 1e-9 || math.Abs(got.High-2) > 1e-9 {
+			t.Errorf("%v: %+v, %v; the difference is 2 everywhere", over, got, err)
 		}
 	}
 }
@@ -179,38 +172,19 @@ func TestBenchmarksAreNotDrawn(t *testing.T) {
 }
 
 func TestBootstrapRefuses(t *testing.T) {
-	good := worked()
+	good, alone := worked(), scored([][][]float64{{{1}, {2}}, {{3}, {4}}})
 	for name, c := range map[string]struct {
 		scores []Score
 		plan   Plan
-		want   string
 	}{
-		"one seed":               {scored([][][]float64{{{1}, {2}}, {{3}, {4}}}), Plan{}, "one seed"},
-		"one seed, crossed":      {scored([][][]float64{{{1}, {2}}, {{3}, {4}}}), Plan{Over: Crossed}, "one seed"},
-		"one label set":          {good[:6], Plan{Over: Nested}, "one label set"},
-		"one label set, crossed": {good[:6], Plan{Over: Crossed}, "one label set"},
-		"level":                  {good, Plan{Level: 95}, "level 95"},
-		"one replicate":          {good, Plan{Replicates: 1}, "1 replicates"},
-		"unknown":                {good, Plan{Over: 3}, "Resampling(3)"},
+		"one seed": {alone, Plan{}}, "one seed, crossed": {alone, Plan{Over: Crossed}}, "one label set": {good[:6], Plan{Over: Nested}},
+		"one label set, crossed": {good[:6], Plan{Over: Crossed}}, "level": {good, Plan{Level: 95}}, "one replicate": {good, Plan{Replicates: 1}}, "unknown": {good, Plan{Over: 3}},
 	} {
-		if _, err := Bootstrap(c.scores, Mean, c.plan); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v", name, err)
+		if _, err := Bootstrap(c.scores, Mean, c.plan); err == nil {
+			t.Errorf("%s: no error", name)
 		}
 	}
-	if _, err := Bootstrap(scored([][][]float64{{{1}, {2}}, {{3}, {4}}}), Mean, Plan{Over: Nested}); err != nil {
+	if _, err := Bootstrap(alone, Mean, Plan{Over: Nested}); err != nil {
 		t.Errorf("situations can be drawn with one seed each: %v", err)
-	}
-}
-
-func BenchmarkBootstrap(b *testing.B) {
-	scores := benchmark27(seed.New(5, "bench"), effects{1, 1, 1, 1})
-	for name, over := range kinds {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				if _, err := Bootstrap(scores, Mean, Plan{Over: over}); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }

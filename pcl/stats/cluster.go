@@ -1,6 +1,10 @@
 package stats
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // IntraclassCorrelation says how alike the numbers of a group are: 1 if they are equal and the groups differ, 0 if groups do
 // not matter, and below 0 if the members of a group differ more than those of different groups. Each sample has at least two
@@ -16,10 +20,10 @@ func IntraclassCorrelation(samples ...[][]float64) float64 {
 		n, k := float64(len(groups)), float64(len(groups[0]))
 		var mean, across, within float64
 		for _, g := range groups {
-			mean += sum(g) / (n * k)
+			mean += floats.Sum(g) / (n * k)
 		}
 		for _, g := range groups {
-			own := sum(g) / k
+			own := floats.Sum(g) / k
 			across += k * (own - mean) * (own - mean) / (n - 1)
 			for _, x := range g {
 				within += (x - own) * (x - own) / (n * (k - 1))
@@ -32,11 +36,4 @@ func IntraclassCorrelation(samples ...[][]float64) float64 {
 		return math.NaN()
 	}
 	return between / total
-}
-
-func sum(x []float64) (out float64) {
-	for _, v := range x {
-		out += v
-	}
-	return out
 }

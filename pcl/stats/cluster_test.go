@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // TestIntraclassCorrelation: the example of Shrout and Fleiss (1979), six targets with four ratings each, whose ICC(1,1) they
@@ -39,7 +41,7 @@ func correlated(r *rand.Rand, rho float64) (x, zero []float64) {
 // TestSignFlipOfCorrelatedSituations: how often the test over three label sets × three timelines finds a difference where
 // there is none. docs/protocol.md §3.5 has these numbers.
 func TestSignFlipOfCorrelatedSituations(t *testing.T) {
-	const n = 4000
+	const n = 2000
 	for rho, want := range map[float64]float64{0: 0.047, 0.1: 0.065, 0.2: 0.09, 0.3: 0.115, 0.4: 0.14, 0.7: 0.235} {
 		r, found := rand.New(rand.NewPCG(1, uint64(100*rho))), 0
 		for range n {
@@ -63,7 +65,7 @@ func TestSignFlipOfCorrelatedSituations(t *testing.T) {
 // TestStarsOfEqualMethods: how often some method is told from the one with the highest mean, although all are equal: more
 // often than in 5 %, since Holm's correction does not know that the highest was chosen. docs/protocol.md §3.5 has these numbers.
 func TestStarsOfEqualMethods(t *testing.T) {
-	const n, situations = 1500, 9
+	const n, situations = 800, 9
 	for methods, want := range map[int]float64{5: 0.07, 12: 0.12} {
 		r, found := rand.New(rand.NewPCG(2, uint64(methods))), 0
 		for range n {
@@ -72,7 +74,7 @@ func TestStarsOfEqualMethods(t *testing.T) {
 				for range situations {
 					scores[m] = append(scores[m], r.NormFloat64())
 				}
-				if mean := sum(scores[m]); mean > highest {
+				if mean := floats.Sum(scores[m]); mean > highest {
 					best, highest = m, mean
 				}
 			}

@@ -4,7 +4,7 @@
 // timeline and seed. Numbers keep the unit that they come in; p-values, levels and probabilities lie between 0 and 1.
 //
 // [Summarize] gives the two deviations of docs/protocol.md §3.2. [Bootstrap] gives confidence intervals of a
-// [Statistic], such as [Mean], and [BootstrapPair] those of a comparison of two methods, such as [MeanDifference] or
+// statistic, such as [Mean], and [BootstrapPair] those of a comparison of two methods, such as [MeanDifference] or
 // [Improvement]. [SignFlip] and [Wilcoxon] test whether two methods differ over the pairs that [Situations]
 // returns, [Holm] corrects several such tests, and [Compare] does so for all pairs of methods.
 //

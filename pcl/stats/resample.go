@@ -40,7 +40,7 @@ func (r Resampling) String() string {
 // possible refuses to draw what there is only one of.
 func (r Resampling) possible(d *design) error {
 	if r < OverSeeds || r > Crossed {
-		return fmt.Errorf("stats: %v is no resampling", r)
+		return fmt.Errorf("stats: %v is not a resampling", r)
 	}
 	for _, b := range d.benchmarks {
 		if r != Nested && len(b.seeds) < 2 {

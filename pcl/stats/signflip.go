@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/parallelcl/parallelcl/internal/seed"
 )
 
@@ -87,10 +89,7 @@ func prepareSignFlip(a, b []float64) (r SignFlipResult, d []float64, least float
 		return r, nil, 0, err
 	}
 	r.Pairs = len(d)
-	sum := 0.0
-	for _, x := range d {
-		sum += x
-	}
+	sum := floats.Sum(d)
 	r.Mean = sum / float64(len(d))
 	d = slices.DeleteFunc(d, func(x float64) bool { return x == 0 })
 	r.Zeros = r.Pairs - len(d)

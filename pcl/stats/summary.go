@@ -2,7 +2,8 @@ package stats
 
 import (
 	"fmt"
-	"math"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // Summary is the mean of a benchmark's scores and their spread, in the unit of the scores (docs/protocol.md §3.2). The
@@ -38,18 +39,7 @@ func Summarize(scores []Score) (Summary, error) {
 		}
 	}
 	out := Summary{Runs: len(values), Situations: len(situations), Seeds: len(bySeed)}
-	out.Mean, out.StdRuns = moments(values)
-	_, out.StdSeeds = moments(bySeed)
+	out.Mean, out.StdRuns = stat.PopMeanStdDev(values, nil)
+	out.StdSeeds = stat.PopStdDev(bySeed, nil)
 	return out, nil
-}
-
-// moments returns mean and population standard deviation.
-func moments(x []float64) (mean, std float64) {
-	for _, v := range x {
-		mean += v / float64(len(x))
-	}
-	for _, v := range x {
-		std += (v - mean) * (v - mean) / float64(len(x))
-	}
-	return mean, math.Sqrt(std)
 }

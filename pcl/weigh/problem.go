@@ -44,7 +44,7 @@ func (r *Rule) Weights(p *Problem, w []float64) (method.Outcome, error) {
 	}
 	out, err := r.weigh(p, w)
 	if err != nil {
-		return method.Outcome{}, errors.Join(err, r.undo(before, p.Sigma == nil))
+		return method.Outcome{}, errors.Join(err, r.undo(before))
 	}
 	return out, nil
 }
@@ -71,7 +71,7 @@ func (r *Rule) weigh(p *Problem, w []float64) (out method.Outcome, err error) {
 		r.combine(p.Rows, w)
 		out.Direction = r.direction
 	}
-	if !finite(w) || !finite(out.Direction) {
+	if !fp.Finite(w) || !fp.Finite(out.Direction) {
 		return out, errors.New("the weights or the direction leave the range of float64: rescale the gradients")
 	}
 	if p.After != nil && r.follower != nil {
@@ -181,7 +181,7 @@ func (r *Rule) combine(rows [][]float64, w []float64) {
 			d[c] += w[i] * x
 		}
 	}
-	if finite(d) {
+	if fp.Finite(d) {
 		return
 	}
 	clear(d) // perhaps the sum is finite and only an intermediate result overflowed
@@ -193,13 +193,4 @@ func (r *Rule) combine(rows [][]float64, w []float64) {
 	for c := range d {
 		d[c] = d[c] / part / part
 	}
-}
-
-func finite(v []float64) bool {
-	for _, x := range v {
-		if x-x != 0 {
-			return false
-		}
-	}
-	return true
 }

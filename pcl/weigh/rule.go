@@ -25,7 +25,6 @@ type Rule struct {
 	info     method.Info
 	rng      *seed.Source
 	stateful method.Stateful    // nil if nothing is remembered
-	undoer   method.Undoer      // nil if the state has to be kept before each call
 	keeper   method.Snapshotter // nil if the state has to be written as JSON to be kept
 	follower method.Follower    // nil if losses after the step are of no use
 
@@ -47,7 +46,7 @@ func New(name string, params map[string]any, runSeed uint64) (*Rule, error) {
 	}
 	r := &Rule{settings: text(all), method: m, info: m.Info(), rng: seed.New(runSeed, "method")}
 	r.stateful, _ = method.As[method.Stateful](m)
-	r.undoer, r.keeper = method.Own[method.Undoer](m), method.Own[method.Snapshotter](m)
+	r.keeper = method.Own[method.Snapshotter](m)
 	r.follower, _ = method.As[method.Follower](m)
 	return r, nil
 }
@@ -152,13 +151,13 @@ func (r *Rule) SetState(data []byte) error {
 // mark is what a rule remembers before a call.
 type mark struct {
 	rand    rand.PCG
-	restore func() error // goes back to the state; nil if Undo does
+	restore func() error // goes back to the state; nil if nothing is remembered
 }
 
 func (r *Rule) mark() (m mark, err error) {
 	m.rand = r.rng.Mark()
 	switch {
-	case r.stateful == nil || r.undoer != nil:
+	case r.stateful == nil:
 	case r.keeper != nil:
 		restore := r.keeper.Snapshot()
 		m.restore = func() error { restore(); return nil }
@@ -170,13 +169,9 @@ func (r *Rule) mark() (m mark, err error) {
 	return m, err
 }
 
-// undo goes back to a mark; asked says whether the method was asked for weights since then, and not for those that
-// follow from given factors, which change nothing.
-func (r *Rule) undo(m mark, asked bool) error {
+// undo goes back to a mark.
+func (r *Rule) undo(m mark) error {
 	r.rng.Return(m.rand)
-	if r.undoer != nil && asked {
-		r.undoer.Undo()
-	}
 	if m.restore != nil {
 		return m.restore()
 	}

@@ -26,7 +26,7 @@ func TestUndo(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		after := remembered(t, r)
-		if err := r.undo(m, true); err != nil || remembered(t, r) != before {
+		if err := r.undo(m); err != nil || remembered(t, r) != before {
 			t.Errorf("%s: error %v; it remembers %s, before %s", name, err, remembered(t, r), before)
 		}
 		if _, err := r.Weights(p, again); err != nil || !slices.Equal(first, again) || remembered(t, r) != after {

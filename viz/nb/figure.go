@@ -15,13 +15,9 @@ import (
 	"github.com/parallelcl/parallelcl/viz"
 )
 
-// How a figure stands in a page: drawings in light and dark and, if phones are thought of, wide and narrow, of
-// which the reader sees the one that suits, and below them what can be saved. Drawings are SVG: sharp at
-// any size, and smaller than pixels.
-
-// pixels is the size of a length of a figure on the screen, of which an inch has 96 pixels: the text of a
-// figure is then 12 pixels high and more.
-func pixels(points float64) int { return int(points*96/72 + 0.5) }
+// How a figure stands in a page: drawings in light and dark, wide and, for phones, narrow, of which the reader sees the one
+// that suits, and below them files to save. Drawings are SVG: sharp at any size, and smaller than pixels. Each is encoded
+// once, and nothing is outside of a notebook.
 
 // Drawing draws a figure in the colours of a theme.
 type Drawing = func(*viz.Theme) (*viz.Figure, error)
@@ -37,7 +33,19 @@ func Themed(draw Drawing) error {
 	if err != nil {
 		return report(err)
 	}
-	return report(f.show("", true))
+	return report(f.show(""))
+}
+
+// Show shows a figure at its size in the colours that it was drawn in, with the buttons of [Themed], which
+// suits the reader's colours too. It takes the results of a function of package viz, including the error:
+//
+//	nb.Show(viz.Accuracy(viz.Light, runs...))
+func Show(f *viz.Figure, failed ...error) error {
+	f, err := drawn(f, errors.Join(failed...))
+	if err != nil {
+		return report(err)
+	}
+	return report(themed{light: f}.show(""))
 }
 
 // themed is a figure in light and, if dark is not nil, in dark, which is drawn when the page needs it.
@@ -47,112 +55,111 @@ type themed struct {
 }
 
 func drawThemed(draw Drawing) (themed, error) {
-	light, err := drawn(draw, viz.Light)
-	return themed{light, func() (*viz.Figure, error) { return drawn(draw, viz.Dark) }}, err
+	light, err := drawn(draw(viz.Light))
+	return themed{light, func() (*viz.Figure, error) { return drawn(draw(viz.Dark)) }}, err
 }
 
-func drawn(draw Drawing, t *viz.Theme) (*viz.Figure, error) {
-	f, err := draw(t)
+func drawn(f *viz.Figure, err error) (*viz.Figure, error) {
 	if err == nil && f == nil {
-		err = errNoFigure
+		err = errors.New("nb: no figure to show")
 	}
 	return f, err
 }
 
-// show shows the figure; the final one in all versions and with what can be saved.
-func (t themed) show(id string, final bool) error {
-	if !InNotebook() {
+// show shows the figure in all versions and with what can be saved.
+func (t themed) show(id string) error {
+	if !inNotebook() {
 		return nil
 	}
-	page, err := t.page(final, final)
-	if err != nil {
-		return err
-	}
-	if final {
-		return showFigure(t.light, page, id)
-	}
-	return showHTML(themeStyle+page, id)
+	p := page{phones: true, save: true}
+	p.figure(t)
+	return p.send(t.light, id)
 }
 
-// page is the figure as a piece of a page. With [themeStyle] the reader sees the version that suits the
-// colours and the width of the page; where style sheets are dropped, the light wide one.
-func (t themed) page(phones, save bool) (string, error) {
-	light, err := widths(t.light, phones)
-	if err != nil {
-		return "", err
-	}
-	page := `<div class="pcl-figure"><div class="pcl-light">` + light + `</div>`
+// page is a piece of a page in the making. With [themeStyle] the reader sees the version that suits the colours and the
+// width of the page; where style sheets are dropped, the light wide one.
+type page struct {
+	strings.Builder
+	phones, save bool // whether there are narrow drawings, and files to save
+	err          error
+}
+
+func (p *page) figure(t themed) {
+	p.WriteString(`<div class="pcl-figure"><div class="pcl-light">`)
+	p.drawings(t.light)
+	p.WriteString(`</div>`)
 	if t.dark != nil {
+		p.WriteString(`<div class="pcl-dark" style="display:none">`)
 		f, err := t.dark()
-		if err != nil {
-			return "", err
+		if p.err = cmp.Or(p.err, err); p.err == nil {
+			p.drawings(f)
 		}
-		dark, err := widths(f, phones)
-		if err != nil {
-			return "", err
-		}
-		page += `<div class="pcl-dark" style="display:none">` + dark + `</div>`
+		p.WriteString(`</div>`)
 	}
-	if save {
-		files, err := saveRow(t.light)
-		if err != nil {
-			return "", err
-		}
-		page += files
+	if p.save {
+		p.files(t.light)
 	}
-	return page + `</div>`, nil
+	p.WriteString(`</div>`)
 }
 
-func widths(f *viz.Figure, phones bool) (string, error) {
+func (p *page) drawings(f *viz.Figure) {
 	width, _ := f.Size()
-	wide, err := drawing(f, "pcl-wide", fmt.Sprintf("width:%dpx;max-width:100%%", pixels(float64(width))))
-	if err != nil || !phones {
-		return wide, err
+	pixels := int(width*96/72 + 0.5) // of which an inch of a screen has 96: text is then 12 pixels high and more
+	p.drawing(f, "pcl-wide", fmt.Sprintf("width:%dpx;max-width:100%%", pixels))
+	if p.phones {
+		p.drawing(f.Narrow(), "pcl-narrow", "width:100%;display:none")
 	}
-	narrow, err := drawing(f.Narrow(), "pcl-narrow", "width:100%;display:none")
-	return wide + narrow, err
 }
 
-// drawing is an SVG inside a page.
-func drawing(f *viz.Figure, class, style string) (string, error) {
+func (p *page) drawing(f *viz.Figure, class, style string) {
+	fmt.Fprintf(p, `<img class="%s" style="%s" alt="%s" src="data:image/svg+xml;base64,%s">`, class, style, html.EscapeString(f.Alt), p.base64(p.encode(f, "svg")))
+}
+
+// encode keeps the first error.
+func (p *page) encode(f *viz.Figure, format string) []byte {
 	var b bytes.Buffer
-	if err := f.Encode(&b, "svg"); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf(`<img class="%s" style="%s" alt="%s" src="data:image/svg+xml;base64,%s">`,
-		class, style, html.EscapeString(f.Alt), base64.StdEncoding.EncodeToString(b.Bytes())), nil
+	p.err = cmp.Or(p.err, f.Encode(&b, format))
+	return b.Bytes()
 }
 
-// saveRow offers the figure as files. The SVG is the picture above; PDF and the data's CSV lie in the page,
-// the CSV compressed, and a script makes files of them. Where it cannot run the row is not shown.
-func saveRow(f *viz.Figure) (string, error) {
-	var pdf, table bytes.Buffer
-	if err := f.Encode(&pdf, "pdf"); err != nil {
-		return "", err
-	}
-	kinds := []string{"SVG", "PDF"}
-	data := hiddenText("pcl-name", html.EscapeString(cmp.Or(f.Name, "figure"))) + hiddenText("pcl-pdf", base64.StdEncoding.EncodeToString(pdf.Bytes()))
+func (p *page) base64(data []byte) string { return base64.StdEncoding.EncodeToString(data) }
+
+// files offers the figure as files. The SVG is the picture above; PDF and the data's CSV lie in the page, the CSV compressed,
+// and a script makes files of them. Where it cannot run the row is not shown.
+func (p *page) files(f *viz.Figure) {
+	fmt.Fprintf(p, `<div class="pcl-save" style="display:none" onclick="%s">`, html.EscapeString(saveScript))
+	p.button("SVG")
+	p.button("PDF")
 	if len(f.Data.Head) > 0 {
-		z, err := gzip.NewWriterLevel(&table, gzip.BestCompression)
-		if err == nil {
-			err = errors.Join(f.Encode(z, "csv"), z.Close())
-		}
-		if err != nil {
-			return "", err
-		}
-		kinds = append(kinds, "CSV")
-		data += hiddenText("pcl-csv", base64.StdEncoding.EncodeToString(table.Bytes()))
+		p.button("CSV")
+		var z bytes.Buffer
+		w, _ := gzip.NewWriterLevel(&z, gzip.BestCompression) // which is a level
+		w.Write(p.encode(f, "csv"))                           // into memory
+		w.Close()
+		p.hidden("pcl-csv", p.base64(z.Bytes()))
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, `<div class="pcl-save" style="display:none" onclick="%s">`, html.EscapeString(saveScript))
-	for _, kind := range kinds {
-		fmt.Fprintf(&b, `<button type="button" aria-label="Save the figure as %s">%s</button> `, kind, kind)
-	}
-	return b.String() + data + "</div>", nil
+	p.hidden("pcl-name", html.EscapeString(cmp.Or(f.Name, "figure")))
+	p.hidden("pcl-pdf", p.base64(p.encode(f, "pdf")))
+	p.WriteString("</div>")
 }
 
-func hiddenText(class, text string) string {
-	return fmt.Sprintf(`<span class="%s" style="display:none">%s</span>`, class, text)
+func (p *page) button(kind string) {
+	fmt.Fprintf(p, `<button type="button" aria-label="Save the figure as %s">%s</button> `, kind, kind)
+}
+
+func (p *page) hidden(class, text string) {
+	fmt.Fprintf(p, `<span class="%s" style="display:none">%s</span>`, class, text)
+}
+
+// send shows the page with a figure; where pages are not shown, and in LaTeX, it is the picture.
+func (p *page) send(f *viz.Figure, id string) error {
+	data := p.encode(f, "png")
+	if p.err != nil {
+		return p.err
+	}
+	shown := picture(data, f.Alt)
+	shown.Data[protocol.MIMETextHTML] = themeStyle + p.String()
+	return send(shown, id)
 }
 
 // saveScript saves what the button that was pressed says.
@@ -175,14 +182,3 @@ body[data-jp-theme-light="false"] .pcl-dark, body.vscode-dark .pcl-dark { displa
 .pcl-save button { font: inherit; font-size: 12px; color: inherit; opacity: .65; background: none; border: 0; padding: 0 .4em; text-decoration: underline; cursor: pointer }
 .pcl-save button:hover, .pcl-save button:focus-visible { opacity: 1 }
 </style>`
-
-// showFigure shows a page with a figure; where pages are not shown, and in LaTeX, it is the picture.
-func showFigure(f *viz.Figure, page, id string) error {
-	var data bytes.Buffer
-	if err := f.Encode(&data, "png"); err != nil {
-		return err
-	}
-	shown := picture(data.Bytes(), f.Alt)
-	shown.Data[protocol.MIMETextHTML] = themeStyle + page
-	return send(shown, id)
-}

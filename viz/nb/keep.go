@@ -26,22 +26,15 @@ const keptDir = "runs/kept"
 // The file is written with encoding/gob, so only exported fields are kept. If fill fails, its error is
 // returned and nothing is kept. The value is computed again if fill has changed, or anything of the notebook that fill uses,
 // what the notebook registers, or the module; what was kept before stays until [Forget], and is there again when the code is.
-// It is also computed again if the file holds a value of another type, or of one whose fields have been edited since.
 // Keep does not know what fill reads from files, nor the arguments of a function around fill: what
 // the value depends on there belongs into its name.
 func Keep[T any](name string, fill func() (T, error)) (T, error) {
 	return keep(name, decode[T], fill, func(path string, v T) error {
-		return atomicfile.Write(path, func(w io.Writer) error {
-			enc := gob.NewEncoder(w)
-			return errors.Join(enc.Encode(shapeOf[T]()), enc.Encode(v))
-		})
+		return atomicfile.Write(path, func(w io.Writer) error { return gob.NewEncoder(w).Encode(v) })
 	})
 }
 
-// Saver is a value that writes itself into a file, such as a learner with its exact checkpoint.
-type Saver interface{ Save(path string) error }
-
-// KeepSaved is [Keep] for a value that saves itself to a file, from which load restores it:
+// KeepSaved is [Keep] for a value that saves itself to a file, such as a learner, from which load restores it:
 //
 //	l, err := nb.KeepSaved("trained", func(path string) (*pcl.Learner, error) {
 //		l, err := g.Learner(ctx, config)
@@ -50,7 +43,7 @@ type Saver interface{ Save(path string) error }
 //		}
 //		return l, l.Load(path, task)
 //	}, train)
-func KeepSaved[T Saver](name string, load func(path string) (T, error), fill func() (T, error)) (T, error) {
+func KeepSaved[T interface{ Save(path string) error }](name string, load func(path string) (T, error), fill func() (T, error)) (T, error) {
 	return keep(name, load, fill, func(path string, v T) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			return err
@@ -76,8 +69,7 @@ func Forget(names ...string) error {
 	return nil
 }
 
-// errStale is the error of a file that has something else than is asked for.
-var errStale = errors.New("it was kept as another type, or is damaged")
+var errStale = errors.New("its file is damaged, or of an older program")
 
 func keep[T any](name string, load func(path string) (T, error), fill func() (T, error), save func(path string, v T) error) (T, error) {
 	var none T
@@ -140,9 +132,7 @@ func decode[T any](path string) (v T, err error) {
 		return v, err
 	}
 	defer f.Close()
-	dec := gob.NewDecoder(f)
-	var kept string
-	if dec.Decode(&kept) != nil || kept != shapeOf[T]() || dec.Decode(&v) != nil {
+	if gob.NewDecoder(f).Decode(&v) != nil {
 		return v, errStale
 	}
 	return v, nil
@@ -150,7 +140,7 @@ func decode[T any](path string) (v T, err error) {
 
 // say tells the reader of a notebook where a value comes from.
 func say(format string, args ...any) {
-	if InNotebook() {
+	if inNotebook() {
 		fmt.Printf(format+"\n", args...)
 	}
 }

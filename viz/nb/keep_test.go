@@ -1,15 +1,12 @@
 package nb
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
-	"strings"
 	"testing"
 
-	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
@@ -62,33 +59,13 @@ func TestNothingIsKeptOfAnError(t *testing.T) {
 	if _, err := Keep("x", func() (int, error) { return 1, stopped }); !errors.Is(err, stopped) {
 		t.Error(err)
 	}
-	for _, name := range []string{"", ".", "..", "a/b"} { // refused before anything is computed
-		if _, err := Keep(name, func() (int, error) { t.Errorf("%q: computed", name); return 0, nil }); err == nil {
-			t.Errorf("kept as %q", name)
-		}
-	}
 	if v, err := Keep("x", func() (int, error) { return 2, nil }); v != 2 || err != nil {
 		t.Errorf("%d, %v", v, err)
 	}
-	for _, name := range []string{"", "..", "../x", "a/b"} {
-		if _, err := Keep(name, func() (int, error) { return 1, nil }); err == nil || !strings.Contains(err.Error(), "name") {
-			t.Errorf("%q: %v", name, err)
+	for _, name := range []string{"", ".", "..", "../x", "a/b"} { // refused before anything is computed
+		if _, err := Keep(name, func() (int, error) { t.Errorf("%q: computed", name); return 0, nil }); err == nil {
+			t.Errorf("kept as %q", name)
 		}
-	}
-}
-
-func TestKeepDataset(t *testing.T) {
-	t.Chdir(t.TempDir())
-	open := func() (*datasets.Dataset, error) {
-		return datasets.Open(context.Background(), "glyphs", datasets.Options{})
-	}
-	want, err := Keep("set", open)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := Keep("set", func() (*datasets.Dataset, error) { return nil, errors.New("it was not kept") })
-	if err != nil || !reflect.DeepEqual(got, want) || got.Validate() != nil {
-		t.Errorf("the data set changed, %v", err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package nb
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"sync"
@@ -26,7 +27,7 @@ const (
 type Bar struct {
 	mu          sync.Mutex
 	id, title   string
-	begin       time.Time // of all, what comes before the first step too
+	begin       time.Time // of all, including the work before the first step
 	first       time.Time // when the first call of Set came,
 	before      int       // and the steps that were done then
 	shown       time.Time
@@ -67,7 +68,7 @@ func (b *Bar) Close() error {
 
 func (b *Bar) show(now time.Time) error {
 	b.shown = now
-	if !InNotebook() {
+	if !inNotebook() {
 		return nil
 	}
 	return send(&protocol.DisplayData{Data: map[protocol.MIMEType]any{
@@ -144,7 +145,7 @@ func NewLive() *Live { return &Live{id: gonbui.UniqueId()} }
 //
 //	live.Show(func(t *viz.Theme) (*viz.Figure, error) { return viz.Accuracy(t, runs...) })
 //
-// If more than four figures a second come, only the newest is drawn: draw may be called later, or never.
+// At most four figures a second are drawn, the newest each time: draw may be called later, or never.
 func (l *Live) Show(draw Drawing) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -167,8 +168,14 @@ func (l *Live) Close() error {
 
 func (l *Live) flush(draw Drawing, final bool) error {
 	f, err := drawThemed(draw)
-	if err == nil {
-		err = f.show(l.id, final)
+	switch {
+	case err != nil:
+	case final:
+		err = f.show(l.id)
+	case inNotebook():
+		var p page
+		p.figure(f)
+		err = cmp.Or(p.err, showHTML(themeStyle+p.String(), l.id))
 	}
 	l.shown = time.Now() // from the end: drawing must not take all the time
 	return report(err)

@@ -3,7 +3,6 @@ package nb
 import (
 	"bytes"
 	"encoding/gob"
-	"errors"
 	"fmt"
 	"image"
 	"image/png"
@@ -11,35 +10,15 @@ import (
 
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
-
-	"github.com/parallelcl/parallelcl/viz"
 )
 
 func init() { gob.Register(map[string]any{}) } // the metadata of a picture, on its way to the kernel
 
-// InNotebook reports whether the program runs in a notebook's cell.
-func InNotebook() bool { return gonbui.IsNotebook }
-
-// Show shows a figure at its size in the colours that it was drawn in, with the buttons of [Themed], which
-// suits the reader's colours too. It takes the results of a function of package viz, including the error:
-//
-//	nb.Show(viz.Accuracy(viz.Light, runs...))
-func Show(f *viz.Figure, failed ...error) error {
-	err := errors.Join(failed...)
-	if err == nil && f == nil {
-		err = errNoFigure
-	}
-	if err != nil {
-		return report(err)
-	}
-	return report(themed{light: f}.show("", true))
-}
-
-var errNoFigure = errors.New("nb: no figure to show")
+func inNotebook() bool { return gonbui.IsNotebook }
 
 // Image shows an image at one screen pixel for each of its pixels.
 func Image(m image.Image, alt string) error {
-	if !InNotebook() {
+	if !inNotebook() {
 		return nil
 	}
 	var b bytes.Buffer
@@ -58,7 +37,7 @@ func HTML(text string) error {
 
 // showHTML shows a piece of a page, in place of what was shown under the same id if that is not empty.
 func showHTML(text, id string) error {
-	if !InNotebook() {
+	if !inNotebook() {
 		return nil
 	}
 	return send(&protocol.DisplayData{Data: map[protocol.MIMEType]any{protocol.MIMETextHTML: text}}, id)

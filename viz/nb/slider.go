@@ -3,7 +3,6 @@ package nb
 import (
 	"fmt"
 	"html"
-	"strings"
 	"sync"
 
 	"github.com/janpfeifer/gonb/gonbui"
@@ -27,20 +26,19 @@ func SliderFrom(start int, frames []Drawing, labels []string) error {
 		return report(fmt.Errorf("nb: a slider of %d frames cannot begin with number %d; want one from 0 to %d", len(frames), start, len(frames)-1))
 	}
 	figures, err := drawFrames(frames, labels)
-	if err != nil || !InNotebook() {
+	if err != nil || !inNotebook() {
 		return report(err)
 	}
-	var pictures, names strings.Builder
+	frame, names := page{phones: true, save: true}, page{}
 	for i, f := range figures {
-		page, err := f.page(true, true)
-		if err != nil {
-			return report(fmt.Errorf("frame %q: %w", labels[i], err))
-		}
-		fmt.Fprintf(&pictures, `<div%s>%s</div>`, hiddenUnless(i == start), page)
+		fmt.Fprintf(&frame, `<div%s>`, hiddenUnless(i == start))
+		frame.figure(f)
+		frame.WriteString(`</div>`)
 		fmt.Fprintf(&names, `<span%s>%s</span>`, hiddenUnless(i == start), html.EscapeString(labels[i]))
 	}
-	page := fmt.Sprintf(sliderPage, gonbui.UniqueId(), len(frames)-1, start, html.EscapeString(labels[start]), names.String(), pictures.String())
-	return report(showFigure(figures[start].light, page, ""))
+	whole := page{err: frame.err}
+	fmt.Fprintf(&whole, sliderPage, gonbui.UniqueId(), len(frames)-1, start, html.EscapeString(labels[start]), names.String(), frame.String())
+	return report(whole.send(figures[start].light, ""))
 }
 
 // drawFrames draws all frames, the dark ones when they are needed.
@@ -64,7 +62,7 @@ func drawFrames(frames []Drawing, labels []string) ([]themed, error) {
 func sameAxes(frames []Drawing, labels []string, theme *viz.Theme) ([]*viz.Figure, error) {
 	out := make([]*viz.Figure, len(frames))
 	for i, draw := range frames {
-		f, err := drawn(draw, theme)
+		f, err := drawn(draw(theme))
 		if err != nil {
 			return nil, fmt.Errorf("frame %q: %w", labels[i], err)
 		}

@@ -21,7 +21,7 @@ func Table(head []string, rows ...[]any) error {
 			return report(fmt.Errorf("nb: row %d has %d cells, the head of the table %d", i, len(row), len(head)))
 		}
 	}
-	if !InNotebook() {
+	if !inNotebook() {
 		return printTable(head, rows)
 	}
 	return HTML(tablePage(head, rows))

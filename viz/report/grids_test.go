@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/parallelcl/parallelcl/internal/invented"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/viz/report"
@@ -21,29 +22,29 @@ func sampleGrids() (all []*rows.Row) {
 		"AvgGrad", "MGDA", "GradNorm", "DWA", "PCGrad", "RLW", "AGEM", "GMED", "ER", "MEGA", "MDMTR", "DER++", "MaxDO",
 		"EMGD(GMC)", "EMGD(GMC)+ME", "EMGD(GS)", "EMGD(GS)+ME",
 	}
-	methods := sampleMethods(names, 70, -0.9)
-	table1 := sampleGrid{
+	methods := invented.Methods(names, 70, -0.9)
+	table1 := invented.Grid{
 		Name: "table1-test-split", Title: "Parallel continual learning, task-incremental", Paper: "Table 1", Size: "test-split",
 		Datasets: [][2]string{{"PS-EMNIST (test split)", "PS-EMNIST"}}, Increments: []string{"task"}, Methods: methods, LabelSets: 3, Timelines: 3, Seeds: 3,
 	}
 	tuned := table1
-	tuned.Name, tuned.Title, tuned.Methods = table1.Name+"-tuned", table1.Title+", with tuned values", sampleMethods(names, 76, -0.5)
+	tuned.Name, tuned.Title, tuned.Methods = table1.Name+"-tuned", table1.Title+", with tuned values", invented.Methods(names, 76, -0.5)
 	table2 := table1
 	table2.Name, table2.Title, table2.Paper, table2.Increments = "table2-test-split", "Parallel continual learning, class-incremental", "Table 2", []string{"class"}
-	table2.Methods = sampleMethods([]string{"EMGD(GMC)", "EMGD(GS)", "MGDA", "AvgGrad", "AGEM"}, 88, 2)
+	table2.Methods = invented.Methods([]string{"EMGD(GMC)", "EMGD(GS)", "MGDA", "AvgGrad", "AGEM"}, 88, 2)
 	memory := table1
 	memory.Name, memory.Title, memory.Paper, memory.Increments = "memory-test-split", "Size of the memory", "Figure 5", []string{"task", "class"}
 	memory.Methods, memory.Vary, memory.Values = methods[13:], "memory.budget", []string{"62", "310", "1240", "6200"}
 	temperature := memory
 	temperature.Name, temperature.Title, temperature.Paper = "temperature-test-split", "Temperature of the elastic factors", "Figure 8"
-	temperature.Methods, temperature.Vary, temperature.Values = []sampleMethod{methods[13], methods[15]}, "params.tau", []string{"0.1", "1", "5", "20", "inf"}
+	temperature.Methods, temperature.Vary, temperature.Values = []invented.Method{methods[13], methods[15]}, "params.tau", []string{"0.1", "1", "5", "20", "inf"}
 	controls := table1
 	controls.Name, controls.Title, controls.Paper = "controls-test-split", "Controls", ""
-	controls.Methods = []sampleMethod{
+	controls.Methods = []invented.Method{
 		{Name: "AvgGrad", Paper: "AvgGrad", Run: "avggrad", A: 80}, {Name: "EMGD(GMC)", Paper: "EMGD(GMC)", Run: "emgd-gmc", A: 84},
 		{Name: "EMGD(GMC), mean scale", Run: "emgd-gmc", A: 82},
 	}
-	for _, g := range []sampleGrid{table1, tuned, table2, memory, temperature, controls} {
+	for _, g := range []invented.Grid{table1, tuned, table2, memory, temperature, controls} {
 		all = append(all, g.Rows()...)
 	}
 	return all

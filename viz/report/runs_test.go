@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/invented"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/viz/report"
 )
@@ -43,9 +44,9 @@ func agree(r *results.Run) {
 
 // sampleRuns are of five methods with three seeds; for each a configuration as pcl run has it.
 func sampleRuns() []*results.Run {
-	runs := sample.Runs(3)
+	runs := invented.Runs(3)
 	for seed := range uint64(3) {
-		runs = append(runs, sample.Run("emgd-gs", "EMGD (GS)", 1234+seed))
+		runs = append(runs, invented.Run("emgd-gs", "EMGD (GS)", 1234+seed))
 	}
 	for _, r := range runs {
 		configure(r, 5)
@@ -76,7 +77,7 @@ func TestRuns(t *testing.T) {
 	dir := runsFolder(t, runs)
 	emgd := filepath.Join(dir, "09-"+runs[9].ID) // its steps are there too
 	var records bytes.Buffer
-	for _, r := range sample.Records(runs[9]) {
+	for _, r := range invented.Records() {
 		if err := json.NewEncoder(&records).Encode(r); err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +118,7 @@ func TestRunsOfSeveralSettings(t *testing.T) {
 	for _, budget := range []int{5, 20} {
 		for _, increment := range []string{"task", "class"} {
 			for _, tau := range []float64{1, 5} {
-				r := sample.Run("emgd-gmc", "EMGD (GMC)", 1234)
+				r := invented.Run("emgd-gmc", "EMGD (GMC)", 1234)
 				r.Increment, r.Params = increment, map[string]any{"tau": tau}
 				configure(r, budget)
 				r.ID += fmt.Sprint(tau)
@@ -207,7 +208,7 @@ func TestFindRunsBehindLinks(t *testing.T) {
 func TestOneValueTwoForms(t *testing.T) {
 	var runs []*results.Run
 	for i, tau := range []any{20.0, "20"} {
-		r := sample.Run("emgd-gmc", "EMGD (GMC)", 1234+uint64(i))
+		r := invented.Run("emgd-gmc", "EMGD (GMC)", 1234+uint64(i))
 		r.Params = map[string]any{"tau": tau}
 		configure(r, 5)
 		text, err := json.Marshal(tau)
@@ -244,7 +245,7 @@ func TestUnreadableRecords(t *testing.T) {
 
 // TestParametersOfVariants: the page tells the parameters of runs whose label has a variant instead.
 func TestParametersOfVariants(t *testing.T) {
-	r := sample.Run("emgd-gmc", "EMGD (GMC)", 1234)
+	r := invented.Run("emgd-gmc", "EMGD (GMC)", 1234)
 	r.Params, r.Variant = map[string]any{"tau": 20.0}, "edit 0.003"
 	configure(r, 5)
 	if page := runsPage(t, runsFolder(t, []*results.Run{r})); !strings.Contains(page, "tau = 20") {
@@ -256,7 +257,7 @@ func TestParametersOfVariants(t *testing.T) {
 func TestStepsOfDivergedRun(t *testing.T) {
 	r := sampleRuns()[9]
 	dir := runsFolder(t, []*results.Run{r})
-	records := sample.Records(r)
+	records := invented.Records()
 	last := &records[len(records)-1]
 	last.Weights, last.Gram = nil, nil
 	var lines bytes.Buffer
@@ -278,7 +279,7 @@ func TestStepsOfDivergedRun(t *testing.T) {
 
 // TestPageNamesNoFolders: a page can be shared; where its maker keeps data and results is not on it.
 func TestPageNamesNoFolders(t *testing.T) {
-	r := sample.Run("er", "ER", 1234)
+	r := invented.Run("er", "ER", 1234)
 	r.Dataset = "folder:/home/me/photos?size=8x8"
 	r.Config = json.RawMessage(`{"method":"er","seed":1234,"dataset":"folder:/home/me/photos?size=8x8"}`)
 	dir := runsFolder(t, []*results.Run{r})

@@ -32,7 +32,7 @@ func Embed(ctx context.Context, x [][]float64, options Options) (*Result, error)
 	if err != nil {
 		return nil, err
 	}
-	y, err := start(points, o.Init, o.Seed)
+	y, err := start(points, o.Seed)
 	if err != nil {
 		return nil, err
 	}

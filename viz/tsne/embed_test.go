@@ -6,16 +6,15 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 )
 
 func TestClustersStayApart(t *testing.T) {
-	x, label := clusters(6, 50, 10, 8, 1)
-	for _, o := range []Options{{}, {Theta: 0.5}, {Init: Random}, {Theta: 0.5, Init: Random}, {Perplexity: 5, Exaggeration: 4, LearningRate: 100}} {
-		o.Iterations = 400
+	x, label := clusters(6, 30, 10, 8, 1)
+	for _, o := range []Options{{}, {Theta: 0.5}, {Perplexity: 5, Exaggeration: 4, LearningRate: 100}} {
+		o.Iterations = 300
 		r := embed(t, x, o)
 		if s := strangers(r.Y, label); s > 0 {
 			t.Errorf("%+v: the nearest neighbours of %d points are of another cluster", o, s)
@@ -45,16 +44,14 @@ func TestMethodsAgree(t *testing.T) {
 
 func TestSeed(t *testing.T) {
 	x, _ := clusters(3, 40, 5, 3, 3)
-	for _, init := range []Init{PCA, Random} {
-		o := Options{Perplexity: 10, Theta: 0.5, Iterations: 100, Init: init}
-		first, again := embed(t, x, o), embed(t, x, o)
-		if !slices.Equal(first.Y, again.Y) {
-			t.Errorf("%s: the same seed gives other bits", init)
-		}
-		o.Seed = 1
-		if slices.Equal(first.Y, embed(t, x, o).Y) {
-			t.Errorf("%s: another seed gives the same bits", init)
-		}
+	o := Options{Perplexity: 10, Theta: 0.5, Iterations: 100}
+	first, again := embed(t, x, o), embed(t, x, o)
+	if !slices.Equal(first.Y, again.Y) {
+		t.Error("the same seed gives other bits")
+	}
+	o.Seed = 1
+	if slices.Equal(first.Y, embed(t, x, o).Y) {
+		t.Error("another seed gives the same bits")
 	}
 }
 
@@ -164,48 +161,24 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-func TestBadInput(t *testing.T) {
+func TestRefused(t *testing.T) {
 	good, _ := clusters(2, 50, 3, 3, 9)
-	with := func(i, j int, v float64) [][]float64 {
+	with := func(row []float64) [][]float64 {
 		x := slices.Clone(good)
-		x[i] = slices.Clone(x[i])
-		x[i][j] = v
+		x[4] = row
 		return x
 	}
-	ragged := slices.Clone(good)
-	ragged[9] = []float64{1, 2}
-	same := make([][]float64, 100)
-	for i := range same {
-		same[i] = []float64{0.1, 0.2}
-	}
-	for _, c := range []struct {
-		x    [][]float64
-		o    Options
-		want string
+	for name, c := range map[string]struct {
+		x [][]float64
+		o Options
 	}{
-		{nil, Options{}, "no data"},
-		{make([][]float64, 100), Options{}, "no data"},
-		{ragged, Options{}, "row 9 has 2 numbers and row 0 has 3"},
-		{with(4, 2, math.NaN()), Options{}, "x[4][2] is NaN"},
-		{with(4, 2, math.Inf(-1)), Options{}, "x[4][2] is -Inf"},
-		{same, Options{}, "same point"},
-		{good, Options{Perplexity: 40}, "100 points are too few for perplexity 40, which needs 121; give more points or a perplexity of at most 33"},
-		{good, Options{Perplexity: 1}, "Perplexity = 1"},
-		{good, Options{Perplexity: math.NaN()}, "Perplexity = NaN"},
-		{good, Options{Theta: -0.1}, "Theta = -0.1"},
-		{good, Options{Theta: math.NaN()}, "Theta = NaN"},
-		{good, Options{Theta: 1.5}, "Theta = 1.5"},
-		{good, Options{Iterations: -1}, "Iterations = -1"},
-		{good, Options{Exaggeration: 0.5}, "Exaggeration = 0.5"},
-		{good, Options{LearningRate: -1}, "LearningRate = -1"},
-		{good, Options{Init: "spectral"}, `Init is "spectral"; want "pca" or "random"`},
-		{good, Options{LearningRate: 1e300}, "diverged"},
-		{good, Options{LearningRate: math.MaxFloat64, Iterations: 1}, "diverged in iteration 1"},
-		{good[:4], Options{Perplexity: 2}, "4 points are too few for a map; give at least 5"},
+		"no data": {nil, Options{}}, "no numbers": {make([][]float64, 100), Options{}}, "a short row": {with([]float64{1, 2}), Options{}},
+		"NaN": {with([]float64{1, math.NaN(), 2}), Options{}}, "infinite": {with([]float64{1, 2, math.Inf(-1)}), Options{}},
+		"one point": {slices.Repeat([][]float64{{1, 2}}, 100), Options{}}, "few points": {good, Options{Perplexity: 40}}, "perplexity": {good, Options{Perplexity: 1}},
+		"diverges": {good, Options{LearningRate: 1e300}}, "diverges at once": {good, Options{LearningRate: math.MaxFloat64, Iterations: 1}},
 	} {
-		r, err := Embed(t.Context(), c.x, c.o)
-		if err == nil || r != nil || !strings.HasPrefix(err.Error(), "tsne: ") || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%+v: error %v; want %q", c.o, err, c.want)
+		if r, err := Embed(t.Context(), c.x, c.o); err == nil || r != nil {
+			t.Errorf("%s: %v, %v", name, r, err)
 		}
 	}
 }
@@ -238,7 +211,7 @@ func TestPrincipal(t *testing.T) {
 		var u mat.Dense
 		svd.UTo(&u)
 		values := svd.Values(nil)
-		y, err := start(p, PCA, 1)
+		y, err := start(p, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -253,20 +226,5 @@ func TestPrincipal(t *testing.T) {
 				t.Errorf("d = %d: component %d is off by %v", d, a, e)
 			}
 		}
-	}
-}
-
-func BenchmarkEmbed(b *testing.B) {
-	for _, c := range []struct {
-		name  string
-		n     int
-		theta float64
-	}{{"n=1000/exact", 1000, 0}, {"n=1000/theta=0.5", 1000, 0.5}, {"n=5000/exact", 5000, 0}, {"n=5000/theta=0.5", 5000, 0.5}} {
-		x, _ := clusters(10, c.n/10, 50, 1, 1)
-		b.Run(c.name, func(b *testing.B) {
-			for b.Loop() {
-				b.ReportMetric(embed(b, x, Options{Theta: c.theta}).KL, "KL")
-			}
-		})
 	}
 }

@@ -13,7 +13,7 @@ import (
 func ExampleEmbed() {
 	random := rand.New(rand.NewPCG(1, 1))
 	var x [][]float64
-	for i := range 300 {
+	for i := range 150 {
 		row := make([]float64, 20)
 		for j := range row {
 			row[j] = random.NormFloat64()
@@ -28,12 +28,12 @@ func ExampleEmbed() {
 	}
 	far := 0 // points that are far from the last one of their cluster
 	for i, p := range result.Y {
-		last := result.Y[297+i%3]
+		last := result.Y[147+i%3]
 		if math.Hypot(p[0]-last[0], p[1]-last[1]) > 15 {
 			far++
 		}
 	}
 	fmt.Printf("%d positions, %d far from their cluster\n", len(result.Y), far)
 	// Output:
-	// 300 positions, 0 far from their cluster
+	// 150 positions, 0 far from their cluster
 }

@@ -25,15 +25,9 @@ const chunk = 64
 
 // gradient fills g with ∂C/∂y, P multiplied by exaggeration, and returns Z.
 func (o *objective) gradient(ctx context.Context, y, g [][2]float64, exaggeration float64) (z float64, err error) {
-	if o.theta > 0 {
-		o.tree.build(y)
-	}
+	o.tree.build(y)
 	err = parallel(ctx, len(y), chunk, func(lo, hi int) {
 		for place := lo; place < hi; place++ {
-			if o.theta == 0 {
-				o.pull[place], o.repel[place], o.z[place] = o.p[place].forces(y, place)
-				continue
-			}
 			i := o.tree.order[place] // in the tree's order a goroutine walks the same cells again
 			o.pull[i] = o.p[i].pull(y, int(i))
 			o.repel[i], o.z[i] = o.tree.sums(int32(place), o.theta*o.theta)
@@ -64,24 +58,6 @@ func (r row) pull(y [][2]float64, i int) [2]float64 {
 		fy += w * dy
 	}
 	return [2]float64{fx, fy}
-}
-
-// forces returns pull, and Σ w_ij² (y_i − y_j) and Σ w_ij over the j of the row, which must hold all.
-func (r row) forces(y [][2]float64, i int) (pull, repel [2]float64, z float64) {
-	var pullX, pullY, repelX, repelY float64
-	x0, y0 := y[i][0], y[i][1]
-	for e, j := range r.at {
-		dx, dy := x0-y[j][0], y0-y[j][1]
-		w := 1 / (1 + dx*dx + dy*dy)
-		z += w
-		p := r.p[e] * w
-		pullX += p * dx
-		pullY += p * dy
-		w *= w
-		repelX += w * dx
-		repelY += w * dy
-	}
-	return [2]float64{pullX, pullY}, [2]float64{repelX, repelY}, z
 }
 
 // kl returns Σ p_ij log(p_ij Z/w_ij) for a Z.

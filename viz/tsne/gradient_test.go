@@ -2,7 +2,6 @@ package tsne
 
 import (
 	"math"
-	"math/rand/v2"
 	"runtime"
 	"slices"
 	"testing"
@@ -51,26 +50,6 @@ func TestGradientByDifferences(t *testing.T) {
 	}
 }
 
-// TestGradientFollows checks that the gradient follows a permutation of the points.
-func TestGradientFollows(t *testing.T) {
-	x, _ := clusters(3, 40, 5, 2, 3)
-	y := plane(len(x), 3, 3)
-	order := rand.New(rand.NewPCG(4, 4)).Perm(len(x))
-	x2, y2 := make([][]float64, len(x)), make([][2]float64, len(x))
-	for to, from := range order {
-		x2[to], y2[to] = x[from], y[from]
-	}
-	for _, theta := range []float64{0, 0.5} {
-		g, _ := gradientOf(t, newObjective(affinitiesOf(t, x, 10, 30), theta), y, 1)
-		g2, _ := gradientOf(t, newObjective(affinitiesOf(t, x2, 10, 30), theta), y2, 1)
-		for to, from := range order {
-			if d := math.Hypot(g2[to][0]-g[from][0], g2[to][1]-g[from][1]); d > 1e-9*norm(g) {
-				t.Fatalf("θ = %v: the gradient of point %d moved by %v", theta, from, d)
-			}
-		}
-	}
-}
-
 func TestBarnesHut(t *testing.T) {
 	x, _ := clusters(3, 200, 5, 2, 4)
 	p := affinitiesOf(t, x, 20, len(x)-1)
@@ -87,50 +66,6 @@ func TestBarnesHut(t *testing.T) {
 		}
 		if e := norm(g) / norm(exact); !(e <= c.tol) || math.Abs(approximate/z-1) > c.tol {
 			t.Errorf("θ = %v: the gradient is off by %.1e, Z by %.1e; want at most %v", c.theta, e, math.Abs(approximate/z-1), c.tol)
-		}
-	}
-}
-
-// TestTree checks on random and on degenerate points that every point is in one leaf and every cell
-// has the mass and centre of its points, which lie inside it.
-func TestTree(t *testing.T) {
-	line := plane(50, 1, 1)
-	for i := range line {
-		line[i][1] = 0
-	}
-	for name, y := range map[string][][2]float64{
-		"random": plane(300, 5, 2), "tiny": plane(300, 1e-200, 2), "huge": plane(300, 1e100, 2),
-		"one": make([][2]float64, 1), "same": make([][2]float64, 100), "line": line,
-		"outlier": append(plane(100, 1e-12, 3), [2]float64{1e9, -1e9}),
-	} {
-		var tr tree
-		for range 2 { // the second time reuses the order
-			tr.build(y)
-			var seen []int32
-			for id, c := range tr.cells {
-				var sum [2]float64
-				for place := c.lo; place < c.hi; place++ {
-					p := y[tr.order[place]]
-					sum[0] += p[0]
-					sum[1] += p[1]
-					if d := math.Hypot(p[0]-c.x, p[1]-c.y); d > 1.5*math.Sqrt(c.width2) && c.width2 > 0 {
-						t.Errorf("%s: cell %d of width %v has a point at %v from its centre", name, id, math.Sqrt(c.width2), d)
-					}
-				}
-				size := math.Hypot(c.x, c.y)
-				if c.count != float64(c.hi-c.lo) || math.Hypot(c.x-sum[0]/c.count, c.y-sum[1]/c.count) > 1e-12*size {
-					t.Errorf("%s: cell %d is %+v", name, id, c)
-				}
-				if int(c.next) == id+1 {
-					seen = append(seen, tr.order[c.lo:c.hi]...)
-				}
-			}
-			slices.Sort(seen)
-			for i, v := range seen {
-				if len(seen) != len(y) || i != int(v) {
-					t.Fatalf("%s: the leaves hold %v of %d points", name, seen, len(y))
-				}
-			}
 		}
 	}
 }

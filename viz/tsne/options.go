@@ -1,16 +1,8 @@
 package tsne
 
 import (
+	"cmp"
 	"fmt"
-	"math"
-)
-
-// Init says where the points start.
-type Init string
-
-const (
-	PCA    Init = "pca"    // the first two principal components
-	Random Init = "random" // Gaussian noise
 )
 
 // Options are the settings of an embedding. The zero value is the exact method with the usual settings.
@@ -20,7 +12,6 @@ type Options struct {
 	Iterations   int     // 0 for 1000
 	LearningRate float64 // 0 for max(n/(4·Exaggeration), 50)
 	Exaggeration float64 // factor on P in the first 250 iterations, or the first quarter if that is less; 0 for 12
-	Init         Init    // "" for PCA
 	Seed         uint64
 	Progress     func(Progress) // called every 50 iterations and after the last, if not nil
 }
@@ -40,47 +31,23 @@ const (
 	progressEvery       = 50
 )
 
-// complete fills in the defaults for n points and refuses what makes no sense.
+// complete fills in the defaults for n points. It panics at options that make no sense.
 func (o Options) complete(n int) (Options, error) {
-	o.Perplexity = or(o.Perplexity, defaultPerplexity)
-	o.Iterations = or(o.Iterations, defaultIterations)
-	o.Exaggeration = or(o.Exaggeration, defaultExaggeration)
-	o.LearningRate = or(o.LearningRate, max(float64(n)/(4*o.Exaggeration), 50))
-	o.Init = or(o.Init, PCA)
-	switch {
-	case !(o.Theta >= 0 && o.Theta <= 1):
-		return o, fmt.Errorf("tsne: Theta = %v; want 0 (exact) to 1", o.Theta)
-	case o.Iterations < 1:
-		return o, fmt.Errorf("tsne: Iterations = %d; want at least 1, or 0 for %d", o.Iterations, defaultIterations)
-	case !(o.Exaggeration >= 1) || math.IsInf(o.Exaggeration, 1):
-		return o, fmt.Errorf("tsne: Exaggeration = %v; want a number ≥ 1, or 0 for %d", o.Exaggeration, defaultExaggeration)
-	case !(o.LearningRate > 0) || math.IsInf(o.LearningRate, 1):
-		return o, fmt.Errorf("tsne: LearningRate = %v; want a positive number, or 0 for one that suits n", o.LearningRate)
-	case o.Init != PCA && o.Init != Random:
-		return o, fmt.Errorf("tsne: Init is %q; want %q or %q", o.Init, PCA, Random)
+	o.Perplexity = cmp.Or(o.Perplexity, defaultPerplexity)
+	o.Iterations = cmp.Or(o.Iterations, defaultIterations)
+	o.Exaggeration = cmp.Or(o.Exaggeration, defaultExaggeration)
+	o.LearningRate = cmp.Or(o.LearningRate, max(float64(n)/(4*o.Exaggeration), 50))
+	if !(o.Theta >= 0 && o.Theta <= 1 && o.Exaggeration >= 1 && o.LearningRate > 0) || o.Iterations < 1 {
+		panic(fmt.Sprintf("tsne: Theta = %v, Iterations = %d, Exaggeration = %v, LearningRate = %v; want 0 to 1, at least 1, at least 1, and a positive number",
+			o.Theta, o.Iterations, o.Exaggeration, o.LearningRate))
 	}
 	return o, checkPerplexity(o.Perplexity, n)
 }
 
 // checkPerplexity asks for three neighbours per unit of perplexity, as many as Barnes–Hut keeps.
 func checkPerplexity(perplexity float64, n int) error {
-	if !(perplexity > 1) || math.IsInf(perplexity, 1) {
-		return fmt.Errorf("tsne: Perplexity = %v; want a number above 1, or 0 for %d", perplexity, defaultPerplexity)
-	}
-	if n < 5 { // no perplexity above 1 would do
-		return fmt.Errorf("tsne: %d points are too few for a map; give at least 5", n)
-	}
-	if 3*perplexity > float64(n-1) {
-		return fmt.Errorf("tsne: %d points are too few for perplexity %v, which needs %.0f; give more points or a perplexity of at most %.4g",
-			n, perplexity, math.Ceil(3*perplexity)+1, float64(n-1)/3)
+	if !(perplexity > 1 && 3*perplexity <= float64(n-1)) {
+		return fmt.Errorf("tsne: perplexity %v for %d points; want more than 1, and at most %.4g: a third of the other points", perplexity, n, float64(n-1)/3)
 	}
 	return nil
-}
-
-func or[T comparable](v, byDefault T) T {
-	var zero T
-	if v == zero {
-		return byDefault
-	}
-	return v
 }

@@ -1,6 +1,7 @@
 package tsne
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -9,7 +10,7 @@ import (
 // KL returns KL(P‖Q) in nats of any embedding y of x, with the exact P and Q: two embeddings of the
 // same points can be compared by it. A perplexity of 0 is 30. Memory is O(n²).
 func KL(x [][]float64, y [][2]float64, perplexity float64) (float64, error) {
-	perplexity = or(perplexity, defaultPerplexity)
+	perplexity = cmp.Or(perplexity, defaultPerplexity)
 	if err := checkPerplexity(perplexity, len(x)); err != nil {
 		return 0, err
 	}

@@ -1,7 +1,7 @@
 package tsne
 
 import (
-	"fmt"
+	"errors"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -14,20 +14,17 @@ import (
 // unit width of w, so that all points begin as neighbours.
 const startSize = 1e-4
 
-// start returns the first positions. PCA gets a hundredth of noise, without which points that
-// coincide, or lie on a line, would do so for ever.
-func start(x *points, init Init, from uint64) ([][2]float64, error) {
-	y, size := make([][2]float64, len(x.rows)), startSize
-	if init == PCA {
-		if err := principal(y, x, seed.New(from, "t-SNE PCA")); err != nil {
-			return nil, err
-		}
-		size *= 0.01
+// start returns the first positions: the first two principal components, with a hundredth of noise, without which points
+// that coincide, or lie on a line, would do so for ever.
+func start(x *points, from uint64) ([][2]float64, error) {
+	y := make([][2]float64, len(x.rows))
+	if err := principal(y, x, seed.New(from, "t-SNE PCA")); err != nil {
+		return nil, err
 	}
 	noise := seed.New(from, "t-SNE start")
 	for i := range y {
 		for a := range y[i] {
-			y[i][a] += size * noise.NormFloat64()
+			y[i][a] += 0.01 * startSize * noise.NormFloat64()
 		}
 	}
 	return y, nil
@@ -79,7 +76,7 @@ func principal(y [][2]float64, x *points, random *seed.Source) error {
 func left(m *mat.Dense) (u *mat.Dense, values []float64, err error) {
 	var svd mat.SVD
 	if !svd.Factorize(m, mat.SVDThin) {
-		return nil, nil, fmt.Errorf("tsne: the principal components were not found; try Init %q", Random)
+		return nil, nil, errors.New("tsne: the principal components were not found")
 	}
 	u = new(mat.Dense)
 	svd.UTo(u)

@@ -84,7 +84,7 @@ func (t *tree) split(lo, hi, axis int, v float64) int {
 }
 
 // sums returns Σ_j w_ij² (y_i − y_j) and Σ_j w_ij over j ≠ i, for the point i at a place. A cell that
-// does not hold i stands for its points where width/distance < √theta2.
+// does not hold i stands for its points where width/distance < √theta2; with 0 none does, and the sums are exact.
 func (t *tree) sums(place int32, theta2 float64) (f [2]float64, z float64) {
 	var fx, fy float64
 	x0, y0 := t.at[place][0], t.at[place][1]

@@ -1,4 +1,4 @@
-"""The Python code of docs/python.md runs, in its order. Code whose libraries are missing is left out."""
+"""The Python code of docs/python.md runs, in its order, and what its diffs lead to. Code whose libraries are missing is left out."""
 
 import os
 import pathlib
@@ -11,16 +11,23 @@ import numpy as np
 import parallelcl
 from test_loops import missing
 
-GUIDE = pathlib.Path(__file__).resolve().parents[3] / "docs/python.md"
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+GUIDE = ROOT / "docs/python.md"
 
 
 class Guide(unittest.TestCase):
+    def test_one_version(self):
+        self.assertEqual((ROOT / "VERSION").read_text(), parallelcl.__version__ + "\n")
+        self.assertIn(f"\nversion: {parallelcl.__version__}\n", (ROOT / "CITATION.cff").read_text())
+
     def test_code(self):
         if os.environ.get("PCL"):
             os.environ["PATH"] = os.path.dirname(os.environ["PCL"]) + os.pathsep + os.environ["PATH"]
-        blocks = re.findall(r"^```python\n(.*?)^```", GUIDE.read_text(), re.M | re.S)
+        blocks = re.findall(r"^```(python|diff)\n(.*?)^```", GUIDE.read_text(), re.M | re.S)
         self.assertEqual(len(blocks), 9)
-        for code in blocks:
+        for kind, code in blocks:
+            if kind == "diff":  # what comes of it
+                code = re.sub(r"^(?:-.*\n|[+ ])", "", code, flags=re.M)
             libraries = re.findall(r"^(?:import|from) (torch|torchjd|jax)\b", code, re.M)
             if missing(*libraries) or '["pcl"' in code and not shutil.which("pcl"):
                 continue

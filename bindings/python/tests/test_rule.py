@@ -1,6 +1,7 @@
 """The rules, their states and their errors, with NumPy alone."""
 
 import copy
+import dataclasses
 import inspect
 import json
 import multiprocessing
@@ -63,8 +64,8 @@ class Oracles(unittest.TestCase):
 
     def test_given_factors(self):
         rule = EMGD()
-        np.testing.assert_allclose(rule.weights(BASE @ BASE.T, factors=[0.25, 0.75]), [1.253012, 0.915663], atol=1e-6)
-        np.testing.assert_allclose(rule.weights(jacobian=BASE, factors=(1, 0)), [1, 0.578947], atol=1e-6)
+        np.testing.assert_allclose(rule.weights(BASE @ BASE.T, sigma=[0.25, 0.75]), [1.253012, 0.915663], atol=1e-6)
+        np.testing.assert_allclose(rule.weights(jacobian=BASE, sigma=(1, 0)), [1, 0.578947], atol=1e-6)
 
     def test_certificate(self):
         rule = EMGD("gmc", tau=5)
@@ -83,6 +84,25 @@ class Oracles(unittest.TestCase):
         for copied in (copy.deepcopy(answer).certificate, pickle.loads(pickle.dumps(c))):
             np.testing.assert_array_equal(copied.sigma, c.sigma)
             self.assertEqual((copied.status, copied.gap, copied.message), (c.status, c.gap, c.message))
+
+    def test_certificate_explains_its_fields(self):
+        for field in dataclasses.fields(parallelcl.Certificate):
+            self.assertRegex(parallelcl.Certificate.__doc__, rf"\n    {field.name}  +\S")
+
+    def test_check(self):
+        self.assertEqual(parallelcl.check(BASE).status, "optimal")
+        self.assertEqual(parallelcl.check(np.array([[1.0, 0], [-1, 0]])).status, "stationary")
+        for want, jacobian in {
+            "2 dimensions, one row for each task": BASE[0],
+            "want floats": BASE.astype(int),
+            "200 rows of 3; want one row for each task": np.ones((200, 3)),
+            "row 2, entry 1 is NaN": [[1.0, 2], [float("nan"), 1]],
+            "rows have different lengths": [[1.0, 2], [1.0]],
+            "it is empty": np.zeros((2, 0)),
+            "certificate fails: .*guarantees nothing to the rows left out": [[1.0, 0], [-1e-200, 0]],
+        }.items():
+            with self.subTest(want), self.assertRaisesRegex(Error, want):
+                parallelcl.check(jacobian)
 
     def answer(self, name):
         rule = Rule(name)
@@ -198,7 +218,7 @@ class Library(unittest.TestCase):
     def test_path(self):
         library = Path(parallelcl._library._path())
         done = self.load(library.name, library.parent)  # a bare name is that of a file here
-        self.assertEqual(done.stdout.strip(), "EMGD(factors='gmc')", done.stderr)
+        self.assertEqual(done.stdout.strip(), "EMGD(kind='gmc')", done.stderr)
         with tempfile.TemporaryDirectory() as folder:
             self.assertIn("ImportError: parallelcl: the library", self.load(library.name, folder).stderr)
             (Path(folder) / "libother.so").write_text("no library")
@@ -258,7 +278,7 @@ class Errors(unittest.TestCase):
             r"gram has the shape \(\)": {"gram": np.array(1.0)},
             "20000 gradients; want at most 16384": {"jacobian": np.zeros((20000, 1))},
             "gram is a masked array": {"gram": np.ma.masked_invalid(np.eye(2))},
-            "every entry of sigma is 0": {"gram": np.eye(2), "factors": [0, 0]},
+            "every entry of sigma is 0": {"gram": np.eye(2), "sigma": [0, 0]},
         }.items():
             with self.subTest(want), self.assertRaisesRegex(Error, want):
                 rule.weights(**arguments)
@@ -272,6 +292,10 @@ class Errors(unittest.TestCase):
             'has no parameter "x"': lambda: Rule("mgda", x=1),
             "want a number, a text or a truth value": lambda: Rule("mgda", norm=[1]),
             'want "gmc", "gs" or "log"': lambda: EMGD("gsm"),
+            "factors is now kind": lambda: EMGD(factors="gmc"),
+            "now given as sigma": lambda: EMGD().weights(np.eye(2), factors=[1, 1]),
+            "are now given as sigma": lambda: EMGD().direction(BASE, factors=[1, 1]),
+            "upgrad has no certificate": lambda: Rule("upgrad").certificate,
             "neither a positive number": lambda: EMGD(tau=-1),
             "without NUL": lambda: Rule("mgda\0x"),
             "want a text": lambda: Rule(5),
@@ -409,7 +433,7 @@ class Errors(unittest.TestCase):
                     raise KeyboardInterrupt
                 return interrupt
 
-            for call in (lambda: rule.direction(np.eye(2), factors=[0.1, 0.9]), lambda: rule.weights(np.eye(2), factors=[0.1, 0.9])):
+            for call in (lambda: rule.direction(np.eye(2), sigma=[0.1, 0.9]), lambda: rule.weights(np.eye(2), sigma=[0.1, 0.9])):
                 sys.settrace(interrupt)
                 try:
                     call()
@@ -445,7 +469,7 @@ class Descriptions(unittest.TestCase):
         self.assertEqual([p["name"] for p in about["params"]], ["tau", "momentum", "floor", "rescale"])
         self.assertFalse(about["needs_rows"] or about["needs_losses"] or about["follows"])
         self.assertTrue(parallelcl.info("mgda", norm="loss")["needs_losses"])
-        self.assertEqual(repr(EMGD(tau=5)), "EMGD(factors='gmc', tau=5)")
+        self.assertEqual(repr(EMGD(tau=5)), "EMGD(kind='gmc', tau=5)")
 
     def test_names(self):
         for rule, alias in ((EMGDGMC(5, momentum=0), EMGD("gmc", 5, momentum=0)), (EMGDGS(tau=2), EMGD("gs", 2)), (EMGDLog(floor=0.1), EMGD("log", floor=0.1))):
@@ -456,6 +480,7 @@ class Descriptions(unittest.TestCase):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of what it leaves out
             self.assertEqual(Recommended(alpha=0.5).name, "emgd")
+            np.testing.assert_array_equal(Recommended().weights(BASE @ BASE.T), EMGDLog(1.5, momentum=0).weights(BASE @ BASE.T))
 
 
 if __name__ == "__main__":

@@ -58,10 +58,16 @@ func ToHost[T Number](dst []T, b compute.Buffer) error {
 	return nil
 }
 
-// Copy returns a copy of a buffer of n values.
+// Values returns a copy of the n values of a buffer on the host.
+func Values[T Number](b compute.Buffer, n int) ([]T, error) {
+	values := make([]T, n)
+	return values, ToHost(values, b)
+}
+
+// Copy returns a copy of a buffer of n values of float32 on its device.
 func Copy(b compute.Buffer, n int) (compute.Buffer, error) {
-	values := make([]float32, n)
-	if err := ToHost(values, b); err != nil {
+	values, err := Values[float32](b, n)
+	if err != nil {
 		return nil, err
 	}
 	return ToDevice(b.Backend(), values, n)

@@ -7,24 +7,23 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results/paper"
 )
 
-// Absent is a column of the paper's tables of which runs are missing.
-type Absent struct {
-	Table, Dataset, Increment string
-	// Done of the Planned runs have a result; both are 0 if no grid was planned for the column.
-	Done, Planned int
+// absent is a column of the paper's tables of which runs are missing.
+type absent struct {
+	place
+	done, planned int // runs with a result, and all; both are 0 if no grid was planned for the column
 }
 
 // absent lists the columns of the paper's tables for which no grid has all of its runs.
-func (f *Findings) absent() (out []Absent) {
+func (f *Findings) absent() (out []absent) {
 	for _, table := range paper.Names() {
 		for _, at := range placesOf(table) {
-			most := Absent{Table: at.table, Dataset: at.dataset, Increment: at.increment}
+			most := absent{place: at}
 			complete := false
 			for _, c := range f.columns(at) {
 				done, planned := c.finished()
 				complete = complete || done == planned
-				if done >= most.Done {
-					most.Done, most.Planned = done, planned
+				if done >= most.done {
+					most.done, most.planned = done, planned
 				}
 			}
 			if !complete {
@@ -50,16 +49,17 @@ type Missing struct{ Table, Text string }
 // Missing has an entry for each table of the paper. notes may have a sentence about a table, by its name, such as why it
 // is missing; it follows.
 func (f *Findings) Missing(notes map[string]string) (out []Missing) {
+	all := f.absent()
 	for _, table := range paper.Names() {
 		var none, some []string
-		for _, a := range f.Absent {
-			place := a.Dataset + ", " + a.Increment + "-incremental"
+		for _, a := range all {
+			name := a.dataset + ", " + a.increment + "-incremental"
 			switch {
-			case a.Table != table:
-			case a.Done == 0:
-				none = append(none, place)
+			case a.table != table:
+			case a.done == 0:
+				none = append(none, name)
 			default:
-				some = append(some, fmt.Sprintf("%s (%d of %d)", place, a.Planned-a.Done, a.Planned))
+				some = append(some, fmt.Sprintf("%s (%d of %d)", name, a.planned-a.done, a.planned))
 			}
 		}
 		var texts []string

@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"slices"
@@ -29,30 +30,30 @@ type Claim struct {
 	Except     []string `toml:"except"`
 
 	Metric   Metric   `toml:"metric"`
-	Relation Relation `toml:"relation"`
-	Margin   float64  `toml:"margin"` // in points, of Alike
+	Relation relation `toml:"relation"`
+	Margin   float64  `toml:"margin"` // in points, of alike
 
-	// Of a grid that varies a number: its value, Smallest or Largest, for the two sides. The methods are compared with
+	// Of a grid that varies a number: its value, smallest or largest, for the two sides. The methods are compared with
 	// themselves if Than is empty.
-	At     Extreme `toml:"at"`
-	ThanAt Extreme `toml:"than_at"`
+	At     extreme `toml:"at"`
+	ThanAt extreme `toml:"than_at"`
 }
 
-// Relation is what a claim says about two methods.
-type Relation string
+// relation is what a claim says about two methods.
+type relation string
 
 const (
-	Higher Relation = "higher"
-	Lower  Relation = "lower"
-	Alike  Relation = "alike"
+	higher relation = "higher"
+	lower  relation = "lower"
+	alike  relation = "alike"
 )
 
-// Extreme chooses among the values that a grid varies.
-type Extreme string
+// extreme chooses among the values that a grid varies.
+type extreme string
 
 const (
-	Smallest Extreme = "smallest"
-	Largest  Extreme = "largest"
+	smallest extreme = "smallest"
+	largest  extreme = "largest"
 )
 
 var (
@@ -73,7 +74,7 @@ func mustParse(text string) []*Claim {
 	return all
 }
 
-// parse reads claims and checks them.
+// parse reads claims, and fills in what they leave out.
 func parse(text string) ([]*Claim, error) {
 	var file struct {
 		Claims []*Claim `toml:"claim"`
@@ -86,52 +87,9 @@ func parse(text string) ([]*Claim, error) {
 		return nil, fmt.Errorf("findings: unknown key %s", unknown[0])
 	}
 	for _, c := range file.Claims {
-		if err := c.complete(); err != nil {
-			return nil, fmt.Errorf("findings: claim %q: %w", c.ID, err)
-		}
+		c.Metric, c.Relation = cmp.Or(c.Metric, A), cmp.Or(c.Relation, higher)
 	}
 	return file.Claims, nil
-}
-
-// complete fills in what a claim leaves out, and checks it.
-func (c *Claim) complete() error {
-	if c.Metric == "" {
-		c.Metric = A
-	}
-	if c.Relation == "" {
-		c.Relation = Higher
-	}
-	switch {
-	case c.ID == "" || c.Text == "" || len(c.Methods) == 0:
-		return fmt.Errorf("it lacks an id, a text or methods")
-	case (len(c.Tables) > 0) == (len(c.Grids) > 0):
-		return fmt.Errorf("it must be about either tables or grids")
-	case c.Relation != Higher && c.Relation != Lower && c.Relation != Alike:
-		return fmt.Errorf("relation %q", c.Relation)
-	case (c.Relation == Alike) != (c.Margin > 0):
-		return fmt.Errorf("a margin belongs to %q, and only to that", Alike)
-	case c.Relation == Alike && c.EveryOther:
-		return fmt.Errorf("nothing is %q to every other method", Alike)
-	case (len(c.Than) > 0) == c.EveryOther && c.At == "":
-		return fmt.Errorf("it must compare with either some methods or every other")
-	}
-	for _, t := range c.Tables {
-		if err := c.known(t); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// known checks that a table of the paper has the claim's methods.
-func (c *Claim) known(table string) error {
-	numbers := paper.Table(table)
-	for _, m := range slices.Concat(c.Methods, c.Than, c.Except) {
-		if !slices.ContainsFunc(numbers, func(n paper.Number) bool { return n.Method == m }) {
-			return fmt.Errorf("%s has no method %q", table, m)
-		}
-	}
-	return nil
 }
 
 // rivals are the methods of a table that one of the claim is compared with.

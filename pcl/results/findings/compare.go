@@ -10,18 +10,18 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
-// Comparison is that of two entries over the situations in which both have all runs with the seeds that they share.
+// Comparison compares two entries over the situations in which both have all runs with the seeds that they share.
 type Comparison struct {
 	A, B       *Entry
 	Metric     Metric
 	Situations int
 	Difference float64 // mean of A − B, in points
-	// Interval is that of the difference at 95 %, and Improvement the probability that a run of A is better than one of
+	// Interval is the 95 % interval of the difference, and Improvement the probability that a run of A is better than one of
 	// B in the same situation.
 	Interval    stats.Interval
 	Resampled   bool // whether there is an interval
 	Improvement float64
-	// P is that of the sign-flip test over situations, two-sided; NaN if there are too few for it. Adjusted is P after
+	// P is the two-sided p-value of the sign-flip test over situations; NaN if there are too few for it. Adjusted is P after
 	// Holm's correction for all tests that are shown together.
 	P, Adjusted float64
 

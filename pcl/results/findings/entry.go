@@ -101,7 +101,7 @@ func (e *Entry) summarise() {
 	}
 }
 
-// value is the mean of a metric. It has no spread if runs are missing, or if situations lack seeds that others have.
+// value returns the mean of a metric, without a spread if runs are missing or if situations lack seeds that others have.
 func (e *Entry) value(m Metric) Value {
 	nan := math.NaN()
 	scores := e.scores(m, nil)

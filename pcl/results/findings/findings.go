@@ -15,7 +15,6 @@ type Findings struct {
 	Grids    []*Grid
 	Claims   []*Verdict // on the paper's claims
 	Controls []*Verdict // on what other experiments were made to find out
-	Absent   []Absent   // columns of the paper's tables of which runs are missing
 }
 
 // New works out what the rows of any number of grids show. A row that is there twice counts once.
@@ -40,7 +39,6 @@ func New(all []*rows.Row) (*Findings, error) {
 	if f.Controls, err = f.judge(controls()); err != nil {
 		return nil, err
 	}
-	f.Absent = f.absent()
 	return f, nil
 }
 

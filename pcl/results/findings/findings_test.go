@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/invented"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
@@ -31,7 +32,7 @@ func stars(c *Column) (names []string) {
 
 // TestStars has a best method, one that nobody could tell from it, and others.
 func TestStars(t *testing.T) {
-	methods := sampleMethods([]string{"EMGD(GMC)", "EMGD(GS)", "MGDA", "AvgGrad"}, 53, 0)
+	methods := invented.Methods([]string{"EMGD(GMC)", "EMGD(GS)", "MGDA", "AvgGrad"}, 53, 0)
 	methods[2].A, methods[3].A = 50, 45
 	c := found(t, table(methods, 3).Rows()).Grids[0].Columns[0]
 	if got := stars(c); !slices.Equal(got, []string{"EMGD(GMC)", "EMGD(GS)"}) || c.Cause != "" {
@@ -44,9 +45,9 @@ func TestStars(t *testing.T) {
 
 // TestTooFew refuses stars to nine situations of 17 methods, and to three of two.
 func TestTooFew(t *testing.T) {
-	many := sampleMethods(append([]string{"EMGD(GMC)", "EMGD(GS)", "EMGD(GMC)+ME", "EMGD(GS)+ME"}, baselines...), 60, 2)
+	many := invented.Methods(append([]string{"EMGD(GMC)", "EMGD(GS)", "EMGD(GMC)+ME", "EMGD(GS)+ME"}, baselines...), 60, 2)
 	for _, x := range []struct {
-		methods   []sampleMethod
+		methods   []invented.Method
 		labelSets int
 		cause     string
 	}{{many, 3, "at least 10 are needed for 16 comparisons"}, {many[:2], 1, "at least 6 are needed."}} {
@@ -82,12 +83,12 @@ func TestPartsOfAGrid(t *testing.T) {
 }
 
 func stored() []*rows.Row {
-	return table(sampleMethods([]string{"EMGD(GMC)", "AvgGrad"}, 53, 3), 3).Rows()
+	return table(invented.Methods([]string{"EMGD(GMC)", "AvgGrad"}, 53, 3), 3).Rows()
 }
 
 // TestUneven: methods with different seeds are not ranked, and the others' tables are there.
 func TestUneven(t *testing.T) {
-	more, fewer := table(sampleMethods([]string{"EMGD(GMC)"}, 53, 3), 3), table(sampleMethods([]string{"AvgGrad"}, 50, 3), 3)
+	more, fewer := table(invented.Methods([]string{"EMGD(GMC)"}, 53, 3), 3), table(invented.Methods([]string{"AvgGrad"}, 50, 3), 3)
 	fewer.Seeds = 2
 	c := found(t, append(more.Rows(), fewer.Rows()...)).Grids[0].Columns[0]
 	if len(stars(c)) > 0 || !strings.Contains(c.Note(), "No method is starred: the methods do not all have") {
@@ -97,14 +98,14 @@ func TestUneven(t *testing.T) {
 
 // TestForeignSeed: a seed that only a third method has, with its result or without, leaves two others as they are.
 func TestForeignSeed(t *testing.T) {
-	two := table(sampleMethods([]string{"EMGD(GMC)", "AvgGrad"}, 53, 3), 3).Rows()
+	two := table(invented.Methods([]string{"EMGD(GMC)", "AvgGrad"}, 53, 3), 3).Rows()
 	want := found(t, two).Grids[0].Columns[0]
 	alone, err := compare(want.Entries[0], want.Entries[1], A)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, state := range []rows.State{rows.Missing, rows.Done} {
-		one := *table(sampleMethods([]string{"MGDA"}, 50, 3), 1).Rows()[0]
+		one := *table(invented.Methods([]string{"MGDA"}, 50, 3), 1).Rows()[0]
 		one.Seed, one.State = 7, state
 		if state != rows.Done {
 			one.Result = rows.Result{A: math.NaN(), F: math.NaN(), AFirst: math.NaN()}
@@ -123,7 +124,7 @@ func TestForeignSeed(t *testing.T) {
 // TestOwnForeignSeed: a run with a seed that the same method has in no other situation leaves its mean without a spread,
 // and the report as it is otherwise.
 func TestOwnForeignSeed(t *testing.T) {
-	all := table(sampleMethods([]string{"EMGD(GMC)", "AvgGrad"}, 53, 3), 3).Rows()
+	all := table(invented.Methods([]string{"EMGD(GMC)", "AvgGrad"}, 53, 3), 3).Rows()
 	one := *all[0]
 	one.Seed, one.Cell = 7, "another"
 	c := found(t, append(all, &one)).Grids[0].Columns[0]
@@ -137,7 +138,7 @@ func TestOwnForeignSeed(t *testing.T) {
 
 // TestSpread: beside the standard deviation over seeds there is that over all runs, which is none for one run.
 func TestSpread(t *testing.T) {
-	all := table(sampleMethods([]string{"EMGD(GMC)"}, 53, 3), 3).Rows()
+	all := table(invented.Methods([]string{"EMGD(GMC)"}, 53, 3), 3).Rows()
 	var a []float64
 	for _, r := range all {
 		a = append(a, r.A)
@@ -153,7 +154,7 @@ func TestSpread(t *testing.T) {
 
 // TestSharedSeeds: two methods are compared over the seeds that both have, and not over others.
 func TestSharedSeeds(t *testing.T) {
-	more, fewer := table(sampleMethods([]string{"EMGD(GMC)"}, 53, 3), 3), table(sampleMethods([]string{"AvgGrad"}, 50, 3), 3)
+	more, fewer := table(invented.Methods([]string{"EMGD(GMC)"}, 53, 3), 3), table(invented.Methods([]string{"AvgGrad"}, 50, 3), 3)
 	fewer.Seeds = 2
 	all := more.Rows()
 	for _, r := range all {
@@ -173,7 +174,7 @@ func TestSharedSeeds(t *testing.T) {
 
 // TestNoSituationToRank: methods that have no situation with numbers of all seeds in common are not ranked.
 func TestNoSituationToRank(t *testing.T) {
-	all := table(sampleMethods([]string{"EMGD(GMC)", "AvgGrad"}, 53, 3), 1).Rows()
+	all := table(invented.Methods([]string{"EMGD(GMC)", "AvgGrad"}, 53, 3), 1).Rows()
 	for _, r := range all {
 		if r.Method == "AvgGrad" {
 			r.A = math.NaN()
@@ -187,7 +188,7 @@ func TestNoSituationToRank(t *testing.T) {
 
 // TestSummaries compares means and spreads with sums by hand, and with runs missing, failed, diverged or twice.
 func TestSummaries(t *testing.T) {
-	all := table(sampleMethods([]string{"AvgGrad", "MGDA"}, 50, 1), 1).Rows()
+	all := table(invented.Methods([]string{"AvgGrad", "MGDA"}, 50, 1), 1).Rows()
 	for i, r := range all[:9] { // 3 timelines × 3 seeds
 		r.A = float64(10*(i%3) + i/3)
 	}
@@ -212,21 +213,6 @@ func TestSummaries(t *testing.T) {
 	if p.Command != "pcl grid run table2 --size test-split --backend xla-cpu" {
 		t.Error(p.Command)
 	}
-	absent := func(table, dataset, increment string) *Absent {
-		i := slices.IndexFunc(f.Absent, func(a Absent) bool {
-			return a.Table == table && a.Dataset == dataset && a.Increment == increment
-		})
-		if i < 0 {
-			return nil
-		}
-		return &f.Absent[i]
-	}
-	if a := absent("Table 2", "PS-EMNIST", "class"); a == nil || a.Done != 17 || a.Planned != 18 {
-		t.Errorf("of a table with one failure: %+v", a)
-	}
-	if a := absent("Table 1", "PS-EMNIST", "task"); a == nil || a.Done != 0 || a.Planned != 0 {
-		t.Errorf("of a table without results: %+v", a)
-	}
 	missing := f.Missing(map[string]string{"Table 1": "It needs a GPU."})
 	if m := missing[0]; m.Table != "Table 1" || !strings.HasPrefix(m.Text, "There are no results on PS-EMNIST, task-incremental; ") || !strings.HasSuffix(m.Text, ". It needs a GPU.") {
 		t.Errorf("missing of Table 1: %+v", m)
@@ -238,10 +224,10 @@ func TestSummaries(t *testing.T) {
 
 // TestTuned has published and tuned values side by side, and claims tested with both.
 func TestTuned(t *testing.T) {
-	g := table(sampleMethods([]string{"EMGD(GMC)", "AvgGrad"}, 53, 3), 3)
+	g := table(invented.Methods([]string{"EMGD(GMC)", "AvgGrad"}, 53, 3), 3)
 	tuned := g
 	tuned.Name += "-tuned"
-	tuned.Methods = sampleMethods([]string{"EMGD(GMC)", "AvgGrad"}, 53, 0)
+	tuned.Methods = invented.Methods([]string{"EMGD(GMC)", "AvgGrad"}, 53, 0)
 	f := found(t, append(g.Rows(), tuned.Rows()...))
 	if g := f.Grids[1]; !g.Tuned || g.Base != "table2" || !strings.Contains(g.Provenance().Command, "--tuned") {
 		t.Errorf("%+v", g)

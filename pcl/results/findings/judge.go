@@ -98,7 +98,7 @@ func (v *Verdict) enough(open []*Part) (out []*Part) {
 		switch {
 		case p.Tested.Situations < stats.MinPairs:
 			p.Outcome, p.Why = NotTestable, tooFew(p.Tested.Situations, 1)
-		case v.Relation == Alike && !p.Tested.Resampled:
+		case v.Relation == alike && !p.Tested.Resampled:
 			p.Outcome, p.Why = NotTestable, "One label set and one seed have no interval."
 		default:
 			some = append(some, p)
@@ -119,7 +119,7 @@ func (v *Verdict) enough(open []*Part) (out []*Part) {
 // the question is the opposite one, whether any rival is better, and the test is one of the largest lead of a rival.
 func (p *Part) sum(c *Claim) error {
 	sign := 1.0
-	if c.Relation == Lower {
+	if c.Relation == lower {
 		sign = -1
 	}
 	closest := p.rivals[0]
@@ -177,11 +177,11 @@ func paired(rivals []*Comparison, m Metric) (a, b [][]float64) {
 
 // verdict is the outcome of a test.
 func (v *Verdict) verdict(t *Comparison) (Outcome, string) {
-	if v.Relation == Alike {
-		return alike(t, v.Margin)
+	if v.Relation == alike {
+		return within(t, v.Margin)
 	}
 	asClaimed := t.Difference > 0
-	if v.Relation == Lower {
+	if v.Relation == lower {
 		asClaimed = t.Difference < 0
 	}
 	significant := t.Adjusted <= Alpha
@@ -204,7 +204,7 @@ func (c *Comparison) clear() bool {
 }
 
 // alike is the outcome of a claim that two methods differ by less than a margin.
-func alike(t *Comparison, margin float64) (Outcome, string) {
+func within(t *Comparison, margin float64) (Outcome, string) {
 	i := t.Interval
 	switch {
 	case -margin < i.Low && i.High < margin:

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/invented"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
@@ -23,7 +24,7 @@ func text(t *testing.T, all []*rows.Row, notes map[string]string) string {
 
 // TestMarkdown looks for what a reader of a reproduction needs.
 func TestMarkdown(t *testing.T) {
-	g := table(sampleMethods([]string{"EMGD(GMC)", "EMGD(GS)", "AvgGrad"}, 53, 2), 3)
+	g := table(invented.Methods([]string{"EMGD(GMC)", "EMGD(GS)", "AvgGrad"}, 53, 2), 3)
 	tuned := g
 	tuned.Name += "-tuned"
 	all := append(g.Rows(), tuned.Rows()...)
@@ -46,7 +47,7 @@ func TestMarkdown(t *testing.T) {
 
 // TestMarkdownOfNames: names are shown as they are, whatever they mean in Markdown or HTML.
 func TestMarkdownOfNames(t *testing.T) {
-	g := table(sampleMethods([]string{"<b>$x$", "*a* `b` [c]"}, 53, 2), 3)
+	g := table(invented.Methods([]string{"<b>$x$", "*a* `b` [c]"}, 53, 2), 3)
 	g.Title = "<script>"
 	got := text(t, g.Rows(), nil)
 	for _, want := range []string{"| &lt;script> |"} {

@@ -175,7 +175,7 @@ func nameOf(e *Entry, method string) string {
 
 // line returns the entry of a method as the grid calls it; if the grid varies a number, that with an extreme one. It is
 // nil if there is none.
-func (c *Column) line(method string, at Extreme) *Entry {
+func (c *Column) line(method string, at extreme) *Entry {
 	var own []*Entry
 	for _, e := range c.Entries {
 		if len(e.Rows) > 0 && e.Rows[0].Method == method {
@@ -186,9 +186,9 @@ func (c *Column) line(method string, at Extreme) *Entry {
 	switch {
 	case len(own) == 0:
 		return nil
-	case at == Smallest:
+	case at == smallest:
 		return slices.MinFunc(own, byValue)
-	case at == Largest:
+	case at == largest:
 		return slices.MaxFunc(own, byValue)
 	}
 	return own[0]
@@ -217,7 +217,7 @@ func paperDifference(c *Claim, at place, method string, rivals []string) *float6
 			continue
 		}
 		d := own.Mean - other.Mean
-		if out == nil || (c.Relation == Lower) == (d > *out) {
+		if out == nil || (c.Relation == lower) == (d > *out) {
 			out = &d
 		}
 	}

@@ -1,19 +1,20 @@
 package findings
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/invented"
+	"github.com/parallelcl/parallelcl/pcl/results/paper"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/stats"
 )
 
 // table is a grid that stands for Table 2 on one data set, over so many label sets and three timelines and seeds.
-func table(methods []sampleMethod, labelSets int) sampleGrid {
-	return sampleGrid{
+func table(methods []invented.Method, labelSets int) invented.Grid {
+	return invented.Grid{
 		Name: "table2-test-split", Title: "Class-incremental", Paper: "Table 2", Size: "test-split", Datasets: [][2]string{{"PS-EMNIST (test split)", "PS-EMNIST"}},
 		Increments: []string{"class"}, Methods: methods, LabelSets: labelSets, Timelines: 3, Seeds: 3,
 	}
@@ -59,7 +60,7 @@ func TestVerdicts(t *testing.T) {
 		"alike not shown": {gmcAboveAvgGrad + "relation = \"alike\"\nmargin = 1.0\n", 51, 50, 3, NotShown, "reaches beyond"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			methods := []sampleMethod{{Name: "EMGD(GMC)", Paper: "EMGD(GMC)", Run: "emgd-gmc", A: c.gmc}, {Name: "AvgGrad", Paper: "AvgGrad", Run: "avggrad", A: c.avg}}
+			methods := []invented.Method{{Name: "EMGD(GMC)", Paper: "EMGD(GMC)", Run: "emgd-gmc", A: c.gmc}, {Name: "AvgGrad", Paper: "AvgGrad", Run: "avggrad", A: c.avg}}
 			v := judged(t, c.claim, table(methods, c.labelSets).Rows())
 			p := v.Parts[0]
 			if v.Outcome != c.want || p.Outcome != c.want || !strings.Contains(p.Why, c.why) {
@@ -96,7 +97,7 @@ func TestIntervalCounts(t *testing.T) {
 }
 
 func TestMissingRunsAreNotTestable(t *testing.T) {
-	avg := []sampleMethod{{Name: "AvgGrad", Paper: "AvgGrad", Run: "avggrad", A: 50}}
+	avg := []invented.Method{{Name: "AvgGrad", Paper: "AvgGrad", Run: "avggrad", A: 50}}
 	v := judged(t, gmcAboveAvgGrad, table(avg, 3).Rows())
 	if v.Outcome != NotTestable || v.Parts[0].Why != "There are no runs of EMGD(GMC) here." {
 		t.Errorf("%s: %s", v.Outcome, v.Parts[0].Why)
@@ -114,8 +115,8 @@ var baselines = []string{"AvgGrad", "MGDA", "GradNorm", "DWA", "PCGrad", "RLW", 
 // TestEveryOther compares one method with all others of a table. Thirteen comparisons of nine situations could not be
 // corrected, but need not be: all of them must be significant.
 func TestEveryOther(t *testing.T) {
-	others := sampleMethods(baselines, 50, 1)
-	gmc := sampleMethod{Name: "EMGD(GMC)", Paper: "EMGD(GMC)", Run: "emgd-gmc", A: 53}
+	others := invented.Methods(baselines, 50, 1)
+	gmc := invented.Method{Name: "EMGD(GMC)", Paper: "EMGD(GMC)", Run: "emgd-gmc", A: 53}
 	v := judged(t, above, table(append(others, gmc), 3).Rows())
 	p := v.Parts[0]
 	if v.Outcome != Holds || p.Rivals != 13 || p.Than != "AvgGrad" || math.Abs(p.Tested.Difference-3) > 0.5 {
@@ -134,8 +135,8 @@ func TestEveryOther(t *testing.T) {
 
 // TestEveryOtherUnfinished: of one rival there are the runs of three situations only.
 func TestEveryOtherUnfinished(t *testing.T) {
-	gmc := sampleMethod{Name: "EMGD(GMC)", Paper: "EMGD(GMC)", Run: "emgd-gmc", A: 53}
-	all := table(append(sampleMethods(baselines, 50, 1), gmc), 3).Rows()
+	gmc := invented.Method{Name: "EMGD(GMC)", Paper: "EMGD(GMC)", Run: "emgd-gmc", A: 53}
+	all := table(append(invented.Methods(baselines, 50, 1), gmc), 3).Rows()
 	for _, r := range all {
 		if r.Method == "DWA" && r.LabelSet > 0 {
 			r.State, r.Result = rows.Missing, rows.Result{A: math.NaN(), F: math.NaN(), AFirst: math.NaN()}
@@ -149,8 +150,8 @@ func TestEveryOtherUnfinished(t *testing.T) {
 
 // TestEveryOtherUnfinishedApart: each of two rivals lacks three situations, and together they leave three.
 func TestEveryOtherUnfinishedApart(t *testing.T) {
-	gmc := sampleMethod{Name: "EMGD(GMC)", Paper: "EMGD(GMC)", Run: "emgd-gmc", A: 40}
-	all := table(append(sampleMethods(baselines, 50, 1), gmc), 3).Rows()
+	gmc := invented.Method{Name: "EMGD(GMC)", Paper: "EMGD(GMC)", Run: "emgd-gmc", A: 40}
+	all := table(append(invented.Methods(baselines, 50, 1), gmc), 3).Rows()
 	for _, r := range all {
 		if r.Method == "DWA" && r.LabelSet == 0 || r.Method == "MGDA" && r.LabelSet == 1 {
 			r.State, r.Result = rows.Missing, rows.Result{A: math.NaN(), F: math.NaN(), AFirst: math.NaN()}
@@ -164,7 +165,7 @@ func TestEveryOtherUnfinishedApart(t *testing.T) {
 
 // TestSizesOfAGrid: a control that was made in two sizes on the same data counts once.
 func TestSizesOfAGrid(t *testing.T) {
-	methods := sampleMethods([]string{"EMGD(GMC), SGD", "EMGD(GMC), SGD, mean scale"}, 53, 2)
+	methods := invented.Methods([]string{"EMGD(GMC), SGD", "EMGD(GMC), SGD, mean scale"}, 53, 2)
 	large := table(methods, 3)
 	large.Name, large.Paper = "controls-test-split", ""
 	small := large
@@ -184,7 +185,7 @@ func TestSizesOfAGrid(t *testing.T) {
 
 // TestFullest: the size with more situations counts, in whatever order the grids are, and for as many the one with more runs.
 func TestFullest(t *testing.T) {
-	methods := sampleMethods([]string{"EMGD(GMC)", "AvgGrad"}, 53, 2)
+	methods := invented.Methods([]string{"EMGD(GMC)", "AvgGrad"}, 53, 2)
 	wide, deep := table(methods, 3), table(methods, 3)
 	wide.Name, wide.Size, wide.Seeds = "table2-wide", "wide", 1
 	deep.Name, deep.Size = "table2-deep", "deep"
@@ -207,7 +208,7 @@ func TestFullest(t *testing.T) {
 
 // TestFamilies: results on another data set do not change what was found on the first.
 func TestFamilies(t *testing.T) {
-	methods := sampleMethods([]string{"EMGD(GMC)", "EMGD(GS)", "AvgGrad"}, 53, 2)
+	methods := invented.Methods([]string{"EMGD(GMC)", "EMGD(GS)", "AvgGrad"}, 53, 2)
 	first, second := table(methods, 3), table(methods, 3)
 	second.Name, second.Size = "table2-subset", "subset"
 	second.Datasets = [][2]string{{"PS-EMNIST (few images)", "PS-EMNIST"}}
@@ -245,22 +246,23 @@ func TestClaimsAreComplete(t *testing.T) {
 		}
 		seen[c.ID] = true
 	}
-	for text, want := range map[string]string{
-		"methods = [\"Nobody\"]\nthan = [\"AvgGrad\"]":                             `no method "Nobody"`,
-		"methods = [\"MGDA\"]":                                                     "some methods or every other",
-		"methods = [\"MGDA\"]\nthan = [\"AvgGrad\"]\nrelation = \"alike\"":         "margin",
-		"methods = [\"MGDA\"]\nthan = [\"AvgGrad\"]\nrelations = \"alike\"":        "unknown key",
-		"methods = [\"MGDA\"]\nthan = [\"AvgGrad\"]\nrelation = \"about as good\"": "relation",
-	} {
-		if _, err := parse(fmt.Sprintf("[[claim]]\nid = \"x\"\ntext = \"X.\"\ntables = [\"Table 1\"]\n%s\n", text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", text, err)
+	for _, c := range append(claims(), controls()...) {
+		if c.Text == "" || len(c.Methods) == 0 || (len(c.Tables) > 0) == (len(c.Grids) > 0) || (c.Relation == alike) != (c.Margin > 0) || (len(c.Than) > 0) == c.EveryOther && c.At == "" {
+			t.Errorf("claim %s: %+v", c.ID, c)
+		}
+		for _, table := range c.Tables {
+			for _, m := range slices.Concat(c.Methods, c.Than, c.Except) {
+				if !slices.ContainsFunc(paper.Table(table), func(n paper.Number) bool { return n.Method == m }) {
+					t.Errorf("claim %s: %s has no method %q", c.ID, table, m)
+				}
+			}
 		}
 	}
 }
 
 // TestExtremes compares the ends of a sweep.
 func TestExtremes(t *testing.T) {
-	g := table(sampleMethods([]string{"EMGD(GMC)"}, 60, 1), 3)
+	g := table(invented.Methods([]string{"EMGD(GMC)"}, 60, 1), 3)
 	g.Name, g.Paper, g.Vary, g.Values = "memory-test-split", "Figure 5", "memory.budget", []string{"1000", "62", "310"}
 	all := g.Rows()
 	for _, r := range all {

@@ -91,7 +91,7 @@ func number(name string, at func(*Row) *float64) column {
 // finite reads a decimal number, not what only Go takes for one, such as 1_0, 0x10 or NaN.
 func finite(s string) (float64, error) {
 	if strings.Trim(s, "0123456789+-.eE") != "" {
-		return 0, fmt.Errorf("%q is no finite number", s)
+		return 0, fmt.Errorf("%q is not a finite number", s)
 	}
 	return strconv.ParseFloat(s, 64)
 }

@@ -135,10 +135,10 @@ func read(head []*column, names, line []string) (*Row, error) {
 	case Failed, Missing:
 		return r, nil
 	}
-	return nil, fmt.Errorf("state: %q is none of %s, %s and %s", r.State, Done, Failed, Missing)
+	return nil, fmt.Errorf("state is %q; want %s, %s or %s", r.State, Done, Failed, Missing)
 }
 
-// check returns an error if a result's numbers are none that a run can have. An empty one is none.
+// check returns an error if a result has a number that no run can have, or lacks one.
 func (r *Row) check() error {
 	run := results.Run{
 		A: r.A, F: r.F, AFirst: r.AFirst, Steps: r.Steps, Skipped: r.Skipped, Curve: r.curve(),

@@ -4,6 +4,7 @@ import ctypes
 import os
 import pathlib
 import sys
+from typing import Any, NoReturn
 
 ABI = 1
 ERROR_SIZE = 1024
@@ -49,14 +50,14 @@ class Call(ctypes.Structure):
     ]
 
 
-def _path():
+def _path() -> str:
     named = os.environ.get("PARALLELCL_LIBRARY")
     if named:
         return os.path.abspath(named)  # a name without a folder would be looked for in the system's folders
     return str(pathlib.Path(__file__).with_name(_NAMES.get(sys.platform, "libparallelcl.so")))
 
 
-def _load():
+def _load() -> ctypes.CDLL:
     path = _path()
     if not os.path.exists(path):
         raise ImportError(f"parallelcl: the library {path} is missing; install the wheel, or name the library in PARALLELCL_LIBRARY")
@@ -96,7 +97,7 @@ quick_weights.restype = ctypes.c_int64
 forked = False
 
 
-def _after_fork():
+def _after_fork() -> None:
     global forked
     forked = True
 
@@ -105,19 +106,19 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-def check_process():
+def check_process() -> None:
     """Go's threads do not survive fork(), and a call without them may hang."""
     if forked:
         raise RuntimeError('parallelcl was loaded before this process was forked: import it in the child, or start processes with the "spawn" method')
 
 
-def fail(message):
+def fail(message: bytes) -> NoReturn:
     """Raises the error of a call. Not every function returns a code, so the text tells a mistake in the library."""
     text = message.decode("utf-8", "replace")
     raise InternalError(text) if text.startswith("internal error") else Error(text)
 
 
-def take(pointer):
+def take(pointer: int) -> bytes:
     """The bytes at a pointer from the library, which are freed."""
     try:
         return ctypes.string_at(pointer)

@@ -1,18 +1,22 @@
 """Rules as TorchJD's weightings and aggregators. What a rule remembers is in the state_dict of its module."""
 
 import warnings
+from typing import Any
 
 import torch
 from torchjd import aggregation
 
-from ._rule import Error, Rule
+from ._library import Error
+from ._rule import Rule
 from .torch import exact
 
 
 class _WithRule:
     """A module with a rule: given, or made of its name and parameters."""
 
-    def _hold(self, rule, params):
+    rule: Rule
+
+    def _hold(self, rule: Rule | str, params: dict[str, Any]) -> None:
         if isinstance(rule, Rule):
             if params:
                 raise Error("the rule has been made already: give its parameters to it")
@@ -25,41 +29,41 @@ class _WithRule:
             warnings.simplefilter("ignore")  # it was said when the rule was made
             self._first = Rule(rule.name, seed=rule.seed, **rule.params).state()  # a rule that was given may remember something
 
-    def reset(self):
+    def reset(self) -> None:
         """Forgets everything that the rule remembers."""
         self.rule.set_state(self._first)
 
-    def get_extra_state(self):
+    def get_extra_state(self) -> bytes:
         return self.rule.state()
 
-    def set_extra_state(self, state):
+    def set_extra_state(self, state: Any) -> None:
         self.rule.set_state(state)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{type(self).__name__}({self.rule!r})"
 
 
 class Weighting(_WithRule, aggregation.Weighting):
     """A Weighting that extracts the weights from a Gramian: Weighting("emgd-gmc", tau=5) or Weighting(parallelcl.EMGDGMC())."""
 
-    def __init__(self, rule="emgd-gmc", **params):
+    def __init__(self, rule: Rule | str = "emgd-gmc", **params: Any) -> None:
         super().__init__()
         self._hold(rule, params)
         if self.rule.info["needs_rows"]:
             raise Error(f"{self.rule.name} needs the Jacobian: use parallelcl.torchjd.Aggregator")
 
-    def forward(self, gramian, /):
+    def forward(self, gramian: torch.Tensor, /) -> torch.Tensor:
         return torch.from_numpy(self.rule.weights(gramian)).to(gramian)
 
 
 class Aggregator(_WithRule, aggregation.Aggregator):
     """An Aggregator of any rule: the Jacobian in, the step's direction out."""
 
-    def __init__(self, rule="emgd-gmc", **params):
+    def __init__(self, rule: Rule | str = "emgd-gmc", **params: Any) -> None:
         super().__init__()
         self._hold(rule, params)
 
-    def forward(self, matrix, /):
+    def forward(self, matrix: torch.Tensor, /) -> torch.Tensor:
         if self.rule.info["needs_rows"]:
             return torch.from_numpy(self.rule.direction(matrix)).to(matrix)
         with torch.no_grad():

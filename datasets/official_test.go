@@ -1,0 +1,483 @@
+package datasets
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// idxBytes makes an IDX file in memory.
+func idxBytes(data []byte, dims ...uint32) []byte {
+	b := []byte{0, 0, 8, byte(len(dims))}
+	for _, d := range dims {
+		b = binary.BigEndian.AppendUint32(b, d)
+	}
+	return append(b, data...)
+}
+
+func gzipped(data []byte) []byte {
+	var buf bytes.Buffer
+	z := gzip.NewWriter(&buf)
+	z.Write(data)
+	z.Close()
+	return buf.Bytes()
+}
+
+// fakeIDX writes a split of n images whose pixel at row 1, column 0 alone is set.
+func fakeIDX(t *testing.T, dir, prefix string, n, classes int) {
+	t.Helper()
+	pixels, labels := make([]byte, n*784), make([]byte, n)
+	for i := range n {
+		pixels[i*784+28], labels[i] = 200, byte(i%classes)
+	}
+	write(t, filepath.Join(dir, prefix+"-images-idx3-ubyte.gz"), gzipped(idxBytes(pixels, uint32(n), 28, 28)))
+	write(t, filepath.Join(dir, prefix+"-labels-idx1-ubyte.gz"), gzipped(idxBytes(labels, uint32(n))))
+}
+
+func open(t *testing.T, name, dir string) *Dataset {
+	t.Helper()
+	d, err := Open(t.Context(), name, Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TestOpenIDX: EMNIST is stored transposed and MNIST is not; plain files are read like packed ones.
+func TestOpenIDX(t *testing.T) {
+	dir := t.TempDir()
+	for _, prefix := range []string{"emnist/emnist-byclass-train", "emnist/emnist-byclass-test", "mnist/train", "mnist/t10k"} {
+		fakeIDX(t, dir, prefix, 124, 10)
+	}
+	plain := filepath.Join(dir, "mnist/t10k-labels-idx1-ubyte")
+	write(t, plain, idxBytes(make([]byte, 124), 124))
+	if err := os.Remove(plain + ".gz"); err != nil {
+		t.Fatal(err)
+	}
+	for name, set := range map[string]int{"emnist-byclass": 1, "mnist": 28} {
+		d := open(t, name, dir)
+		if p := d.Image(&d.Test, 3); p[set] != 200 || p[29-set] != 0 || d.Train.Labels[13] != 3 || !strings.Contains(d.Title, "subset") {
+			t.Errorf("%s (%s): pixels %d and %d are %d and %d", name, d.Title, set, 29-set, p[set], p[29-set])
+		}
+	}
+}
+
+// TestTest80: without the official training files, the error says which set the test files make.
+func TestTest80(t *testing.T) {
+	dir := t.TempDir()
+	fakeIDX(t, dir, "emnist/emnist-byclass-test", 62*5, 62)
+	fakeIDX(t, dir, "mnist/t10k", 50, 10)
+	for _, name := range []string{"emnist-byclass", "mnist"} {
+		if _, err := Open(t.Context(), name, Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), name+"-test80") {
+			t.Errorf("%s: error %v does not suggest %[1]s-test80", name, err)
+		}
+		d := open(t, name+"-test80", dir)
+		if d.Train.Len() != 4*len(d.Classes) || d.Test.Len() != len(d.Classes) || !strings.Contains(d.Note, "official test file") {
+			t.Errorf("%s: %d train and %d test images of %d classes, %s", d.Name, d.Train.Len(), d.Test.Len(), len(d.Classes), d.Note)
+		}
+	}
+}
+
+func TestBadIDX(t *testing.T) {
+	good := idxBytes(make([]byte, 12), 3, 4)
+	bad := gzipped(good)
+	bad[len(bad)-5] ^= 1 // in the checksum at the end
+	for name, data := range map[string][]byte{
+		"empty": nil, "not idx": []byte("GIF89a........"), "another type": append([]byte{0, 0, 13}, good[3:]...),
+		"other dimensions": idxBytes(make([]byte, 12), 12), "header cut": good[:9], "data cut": good[:len(good)-1],
+		"data cut in gzip": gzipped(good[:len(good)-1]), "gzip cut": gzipped(good)[:14], "gzip checksum": bad,
+		"too long": append(good[:len(good):len(good)], 0), "zero dimension": idxBytes(nil, 0, 4), "absurd size": idxBytes(nil, 1<<31, 1<<31),
+		"claim beyond the file": idxBytes(nil, 1<<15, 1<<15), "claim beyond the gzip file": gzipped(idxBytes(nil, 1<<15, 1<<15)),
+	} {
+		if _, _, err := decodeIDX(bytes.NewReader(data), int64(len(data)), 2); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	images := func(n, side uint32) []byte { return idxBytes(make([]byte, n*side*side), n, side, side) }
+	for name, files := range map[string][2][]byte{
+		"counts differ": {images(2, 28), idxBytes([]byte{0, 1, 2}, 3)}, "label out of range": {images(2, 28), idxBytes([]byte{0, 10}, 2)},
+		"another size": {images(2, 27), idxBytes([]byte{0, 1}, 2)},
+	} {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, "mnist/t10k-images-idx3-ubyte.gz"), files[0])
+		write(t, filepath.Join(dir, "mnist/t10k-labels-idx1-ubyte.gz"), files[1])
+		if _, err := Open(t.Context(), "mnist-test80", Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), dir) {
+			t.Errorf("%s: error %v does not name the file", name, err)
+		}
+	}
+}
+
+// cifarRecord makes a record whose pixels are 1, 2, 3 everywhere but 4, 5, 6 in the second.
+func cifarRecord(labels ...byte) []byte {
+	rec := bytes.Clone(labels)
+	for k := range byte(3) {
+		plane := bytes.Repeat([]byte{k + 1}, cifarPlane)
+		plane[1] = k + 4
+		rec = append(rec, plane...)
+	}
+	return rec
+}
+
+func lines(n int) []byte {
+	var b []byte
+	for i := range n {
+		b = fmt.Appendf(b, "class %d\n", i)
+	}
+	return b
+}
+
+// fakeCIFAR10 writes one batch for training and one for testing, an image of each class in both, and returns their bytes.
+func fakeCIFAR10(t *testing.T, dir string) (batch []byte) {
+	t.Helper()
+	for l := range byte(10) {
+		batch = append(batch, cifarRecord(l)...)
+	}
+	write(t, filepath.Join(dir, "cifar-10-batches-bin/batches.meta.txt"), append(lines(10), '\n'))
+	write(t, filepath.Join(dir, "cifar-10-batches-bin/test_batch.bin"), batch)
+	write(t, filepath.Join(dir, "cifar-10-batches-bin/data_batch_1.bin"), batch)
+	return batch
+}
+
+func TestOpenCIFAR(t *testing.T) {
+	dir := t.TempDir()
+	batch := fakeCIFAR10(t, dir)
+	write(t, filepath.Join(dir, "cifar-10-batches-bin/data_batch_3.bin"), batch)
+	d := open(t, "cifar-10", dir)
+	if d.Train.Len() != 20 || d.Test.Len() != 10 || d.Classes[9] != "class 9" || !strings.Contains(d.Title, "subset: 20 train, 10 test") {
+		t.Errorf("%s: %d train, %d test, class %q", d.Title, d.Train.Len(), d.Test.Len(), d.Classes[9])
+	}
+	if p := d.Image(&d.Train, 1); !bytes.Equal(p[:6], []byte{1, 2, 3, 4, 5, 6}) {
+		t.Errorf("an image begins with %v", p[:6])
+	}
+	r, err := Verify(t.Context(), "cifar-10", Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []Status{Partial, Missing, Partial, Missing, Missing, Partial, Readable} {
+		if f := r.Files[i]; f.Status != want {
+			t.Errorf("%s is %s (%s); want %s", f.Path, f.Status, f.Detail, want)
+		}
+	}
+
+	hundred := filepath.Join(dir, "cifar-100-binary")
+	two := slices.Concat(cifarRecord(19, 99), cifarRecord(0, 1))
+	write(t, filepath.Join(hundred, "train.bin"), two)
+	write(t, filepath.Join(hundred, "test.bin"), two)
+	write(t, filepath.Join(hundred, "fine_label_names.txt"), lines(100))
+	if d := open(t, "cifar-100", dir); !slices.Equal(d.Train.Labels, []int32{99, 1}) {
+		t.Errorf("labels %v; want the fine ones, 99 and 1", d.Train.Labels)
+	}
+	for file, data := range map[string][]byte{"fine_label_names.txt": lines(99), "train.bin": two[:len(two)-1], "test.bin": cifarRecord(0, 100)} {
+		good, err := os.ReadFile(filepath.Join(hundred, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, bad := range [][]byte{data, nil} {
+			write(t, filepath.Join(hundred, file), bad)
+			if _, err := Open(t.Context(), "cifar-100", Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), file) {
+				t.Errorf("%s of %d bytes: error %v", file, len(bad), err)
+			}
+		}
+		write(t, filepath.Join(hundred, file), good)
+	}
+}
+
+func jpegOf(t *testing.T, img image.Image) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	if err := jpeg.Encode(&buf, img, &jpeg.Options{Quality: 95}); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+// fakeTiny writes a Tiny ImageNet of two training images and one validation image per class.
+func fakeTiny(t *testing.T) (dir, base string) {
+	t.Helper()
+	dir = t.TempDir()
+	base = filepath.Join(dir, tinyFolder)
+	grey, red := image.NewGray(image.Rect(0, 0, tinySide, tinySide)), image.NewRGBA(image.Rect(0, 0, tinySide, tinySide))
+	for i := range grey.Pix {
+		grey.Pix[i] = 77
+		red.Set(i%tinySide, i/tinySide, color.RGBA{200, 30, 30, 255})
+	}
+	redJPEG, greyJPEG := jpegOf(t, red), jpegOf(t, grey)
+	var wnids, words, val strings.Builder
+	for c := range tinyClasses {
+		w := fmt.Sprintf("n%08d", tinyClasses-c) // not in alphabetical order
+		fmt.Fprintln(&wnids, w)
+		fmt.Fprintf(&words, "%s\tthing %d, other name\n", w, c/2*2)
+		fmt.Fprintf(&val, "val_%d.JPEG\t%s\t0\t0\t63\t63\n", c, w)
+		write(t, filepath.Join(base, "train", w, "images", w+"_10.JPEG"), greyJPEG)
+		write(t, filepath.Join(base, "train", w, "images", w+"_9.JPEG"), redJPEG)
+		write(t, filepath.Join(base, "val/images", fmt.Sprintf("val_%d.JPEG", c)), greyJPEG)
+	}
+	write(t, filepath.Join(base, "wnids.txt"), []byte(wnids.String()))
+	write(t, filepath.Join(base, "words.txt"), []byte(words.String()))
+	write(t, filepath.Join(base, "val/val_annotations.txt"), []byte(val.String()))
+	return dir, base
+}
+
+func TestTinyImageNet(t *testing.T) {
+	dir, base := fakeTiny(t)
+	d := open(t, "tiny-imagenet", dir)
+	if d.Train.Len() != 400 || d.Test.Len() != 200 || d.Train.Labels[399] != 199 || d.Test.Labels[199] != 199 {
+		t.Fatalf("%d train and %d test images", d.Train.Len(), d.Test.Len())
+	}
+	if !strings.Contains(d.Note, "training images per class: 2 of 500") || d.Classes[0] != "thing 0 (n00000200)" { // class 1 has the same name
+		t.Errorf("%s; class 0 is %q", d.Note, d.Classes[0])
+	}
+	// Number 9 comes before number 10; grey becomes RGB.
+	if p := d.Image(&d.Train, 0); p[0] < 150 || p[1] > 80 {
+		t.Errorf("the first image starts with %v; want red", p[:3])
+	}
+	if p := d.Image(&d.Train, 1); p[0] != 77 || p[1] != 77 || p[2] != 77 {
+		t.Errorf("the second image starts with %v; want grey 77", p[:3])
+	}
+	half := open(t, "tiny-imagenet-32", dir)
+	if half.Size() != "32×32×3" || half.Note != d.Note || !slices.Equal(half.Classes, d.Classes) || !slices.Equal(half.Train.Labels, d.Train.Labels) ||
+		!slices.Equal(half.Test.Pixels, halve(d.Test.Pixels, d.Test.Len(), 64, 64, 3)) {
+		t.Error("tiny-imagenet-32 is not tiny-imagenet with half as many pixels")
+	}
+
+	status := func(file string) Status {
+		r, err := Verify(t.Context(), "tiny-imagenet", Options{Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Files[slices.IndexFunc(r.Files, func(f FileReport) bool { return f.Path == tinyFolder+file })].Status
+	}
+	for file, want := range map[string]Status{"/wnids.txt": Readable, "/words.txt": Readable, "/val/val_annotations.txt": Readable, "/val/images/": Partial, "/train/": Partial} {
+		if got := status(file); got != want {
+			t.Errorf("%s is %s; want %s", file, got, want)
+		}
+	}
+	write(t, filepath.Join(base, "val/images/val_3.JPEG"), []byte("no"))
+	if got := status("/val/images/"); got != Damaged {
+		t.Errorf("with a broken JPEG, the images are %s", got)
+	}
+}
+
+func TestHalve(t *testing.T) {
+	// Two images of 2×4 pixels, with one channel and, the same twice, with two.
+	grey := []uint8{0, 1, 10, 20, 1, 0, 30, 40, 255, 255, 0, 0, 255, 254, 0, 1}
+	for channels := 1; channels <= 2; channels++ {
+		var pixels, want []uint8
+		for _, v := range grey {
+			pixels = append(pixels, bytes.Repeat([]byte{v}, channels)...)
+		}
+		for _, v := range []uint8{1, 25, 255, 0} {
+			want = append(want, bytes.Repeat([]byte{v}, channels)...)
+		}
+		if got := halve(pixels, 2, 2, 4, channels); !slices.Equal(got, want) {
+			t.Errorf("%d channels: %v, want %v", channels, got, want)
+		}
+	}
+}
+
+func TestBadTinyImageNet(t *testing.T) {
+	dir, base := fakeTiny(t)
+	bad := func(name, file string) {
+		t.Helper()
+		if _, err := Open(t.Context(), "tiny-imagenet", Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), filepath.Base(file)) {
+			t.Errorf("%s: error %v does not name %s", name, err, file)
+		}
+	}
+	small := jpegOf(t, image.NewGray(image.Rect(0, 0, 63, 63)))
+	for _, c := range []struct{ name, file, data string }{
+		{"not a JPEG", "val/images/val_7.JPEG", "nonsense"},
+		{"another size", "val/images/val_7.JPEG", string(small)},
+		{"unknown class", "val/val_annotations.txt", "val_0.JPEG\tn1\n"},
+		{"path in annotations", "val/val_annotations.txt", "../x.JPEG\tn00000001\n"},
+		{"no class", "val/val_annotations.txt", "val_0.JPEG\tn00000001\nval_1.JPEG\n"},
+		{"twice", "val/val_annotations.txt", "v\tn00000001\nv\tn00000001\n"},
+		{"no annotation", "val/val_annotations.txt", "\n"},
+		{"few ids", "wnids.txt", "n00000001\n"},
+		{"path as id", "wnids.txt", "../up\n" + strings.Repeat("n1\n", 199)},
+		{"no names", "words.txt", "n1\tone\n"},
+		{"names without tab", "words.txt", "n1 one\n"},
+	} {
+		path := filepath.Join(base, c.file)
+		good, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, path, []byte(c.data))
+		bad(c.name, c.file)
+		write(t, path, good)
+	}
+	os.RemoveAll(filepath.Join(base, "train/n00000007"))
+	bad("missing class folder", "n00000007")
+}
+
+// TestVerifyCounts: a well-formed file without a checksum is complete only if it has the official number of samples.
+func TestVerifyCounts(t *testing.T) {
+	for n, want := range map[int]Status{500: Partial, mnistTestSamples: Readable, mnistTestSamples + 1: Damaged} {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, "mnist/t10k-images-idx3-ubyte"), idxBytes(make([]byte, n*784), uint32(n), 28, 28))
+		write(t, filepath.Join(dir, "mnist/t10k-labels-idx1-ubyte"), idxBytes(make([]byte, n), uint32(n)))
+		r, err := Verify(t.Context(), "mnist-test80", Options{Dir: dir})
+		if err != nil || r.Files[0].Status != want || r.Files[1].Status != want || r.Complete() != (want == Readable) {
+			t.Errorf("with %d samples: %+v, %v; want %s", n, r, err, want)
+		}
+	}
+	dir := t.TempDir()
+	fakeIDX(t, dir, "mnist/t10k", 500, 10) // which is not the file of the checksum
+	r, err := Verify(t.Context(), "mnist-test80", Options{Dir: dir})
+	if err != nil || r.Files[0].Status != Partial || r.Err() == nil {
+		t.Errorf("%+v, %v", r, err)
+	}
+	write(t, filepath.Join(dir, "mnist/t10k-images-idx3-ubyte.gz"), []byte("damaged"))
+	if r, err = Verify(t.Context(), "mnist-test80", Options{Dir: dir}); err != nil || r.Files[0].Status != Damaged {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// sumOfPart returns the checksum that Inspect finds, which must be that of the opened set.
+func sumOfPart(t *testing.T, name, dir string) string {
+	t.Helper()
+	i, err := Inspect(t.Context(), name, Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := open(t, name, dir)
+	if d.SHA256 != i.SHA256 || strings.Contains(d.Title, "subset") != (i.SHA256 != "") {
+		t.Errorf("%s: opened as %q with the checksum %q, inspected %q", name, d.Title, d.SHA256, i.SHA256)
+	}
+	return i.SHA256
+}
+
+// TestParts: files that are a part of the official ones have a checksum, which differs from part to part, and complete
+// ones have none.
+func TestParts(t *testing.T) {
+	t.Run("IDX", func(t *testing.T) {
+		dir := t.TempDir()
+		var sums [3]string
+		for i, n := range []int{500, 600, 600} {
+			fakeIDX(t, dir, "mnist/t10k", n, 10)
+			sums[i] = sumOfPart(t, "mnist-test80", dir)
+		}
+		if len(sums[0]) != 64 || sums[0] == sums[1] || sums[1] != sums[2] {
+			t.Errorf("checksums %q", sums)
+		}
+		fakeIDX(t, dir, "mnist/t10k", mnistTestSamples, 10)
+		if sum := sumOfPart(t, "mnist-test80", dir); sum != "" {
+			t.Errorf("the complete file has the checksum %s", sum)
+		}
+		if i, err := Inspect(t.Context(), "mnist", Options{Dir: dir}); err != nil || i.SHA256 != "" {
+			t.Errorf("a set that cannot be opened: %q, %v", i.SHA256, err)
+		}
+	})
+	t.Run("CIFAR", func(t *testing.T) {
+		dir := t.TempDir()
+		batch := fakeCIFAR10(t, dir)
+		one := sumOfPart(t, "cifar-10", dir)
+		second, third := filepath.Join(dir, "cifar-10-batches-bin/data_batch_2.bin"), filepath.Join(dir, "cifar-10-batches-bin/data_batch_3.bin")
+		write(t, second, batch)
+		two := sumOfPart(t, "cifar-10", dir)
+		if err := os.Rename(second, third); err != nil {
+			t.Fatal(err)
+		}
+		if other := sumOfPart(t, "cifar-10", dir); one == "" || two == one || other == two {
+			t.Errorf("checksums %q, %q, %q", one, two, other)
+		}
+	})
+	t.Run("Tiny ImageNet", func(t *testing.T) {
+		dir, base := fakeTiny(t)
+		sums := []string{sumOfPart(t, "tiny-imagenet-32", dir)}
+		train, away := filepath.Join(base, "train"), filepath.Join(t.TempDir(), "train")
+		if err := os.Rename(train, away); err != nil {
+			t.Fatal(err)
+		}
+		link(t, away, train) // an image that is missing behind a link is noticed too
+		for _, image := range []string{"n00000007/images/n00000007_10.JPEG", "n00000008/images/n00000008_10.JPEG"} {
+			if err := os.Remove(filepath.Join(away, image)); err != nil {
+				t.Fatal(err)
+			}
+			sums = append(sums, sumOfPart(t, "tiny-imagenet-32", dir))
+		}
+		if sums[0] == "" || sums[1] == sums[0] || sums[2] == sums[1] {
+			t.Errorf("checksums %q", sums)
+		}
+	})
+}
+
+// fewOf is a format whose files have two samples each.
+type fewOf struct{ format }
+
+func (fewOf) count(path string, _ File) (int, []string, error) { return 2, []string{path}, nil }
+
+// TestOptionalFiles: without an optional file a set is a part; without another it cannot be opened.
+func TestOptionalFiles(t *testing.T) {
+	for name, c := range map[string]struct {
+		files string
+		of    int
+		part  bool
+	}{"complete": {"ab", 2, false}, "fewer samples": {"ab", 3, true}, "no optional file": {"a", 2, true}, "no other file": {"b", 2, false}} {
+		dir := t.TempDir()
+		for file := range strings.SplitSeq(c.files, "") {
+			write(t, filepath.Join(dir, file), []byte(file))
+		}
+		e := &entry{format: fewOf{}, Info: Info{Name: name, Files: []File{{Path: "a", Samples: c.of}, {Path: "b", Samples: 2, optional: true}}}}
+		if sum, err := e.part(t.Context(), dir); err != nil || (sum != "") != c.part {
+			t.Errorf("%s: checksum %q, %v", name, sum, err)
+		}
+	}
+}
+
+// onceRead is a context that calls change when it is asked for the at-th time.
+type onceRead struct {
+	context.Context
+	asked, at int
+	change    func()
+}
+
+func (c *onceRead) Err() error {
+	if c.asked++; c.asked == c.at {
+		c.change()
+	}
+	return nil
+}
+
+// TestChangedWhileRead: a set never has the checksum of other files than those that its samples come from.
+func TestChangedWhileRead(t *testing.T) {
+	for name, write := range map[string]func(dir string, more bool) string{
+		"table": func(dir string, more bool) string {
+			path := filepath.Join(dir, "t.csv")
+			write(t, path, []byte("x,label\n1,a\n2,a\n3,b\n4,b\n"+strings.Repeat("5,b\n", map[bool]int{true: 1}[more])))
+			return "csv:" + path
+		},
+		"official": func(dir string, more bool) string {
+			if batch := fakeCIFAR10(t, dir); more {
+				write(t, filepath.Join(dir, "cifar-10-batches-bin/data_batch_1.bin"), append(batch, batch...))
+			}
+			return "cifar-10"
+		},
+	} {
+		for at := 1; ; at++ {
+			dir := t.TempDir()
+			set := write(dir, false)
+			ctx := &onceRead{Context: context.Background(), at: at, change: func() { write(dir, true) }}
+			d, err := Open(ctx, set, Options{Dir: dir})
+			if ctx.asked < at {
+				break // it was read completely before
+			}
+			if err != nil {
+				continue
+			}
+			if now := open(t, set, dir); d.SHA256 == now.SHA256 && d.Train.Len()+d.Test.Len() != now.Train.Len()+now.Test.Len() {
+				t.Errorf("%s, changed at check %d: %d samples with the checksum of other files", name, at, d.Train.Len()+d.Test.Len())
+			}
+		}
+	}
+}

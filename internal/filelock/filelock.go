@@ -1,0 +1,25 @@
+// Package filelock waits for the lock of a file that several processes, and users, share.
+package filelock
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// Wait takes the lock, and returns the function that gives it back. While another process has it, Wait calls waiting, once,
+// and waits until ctx ends. The operating system frees the lock of a process that dies, so that no lock file is ever stale.
+func Wait(ctx context.Context, path string, waiting func()) (unlock func(), err error) {
+	l := flock.New(path, flock.SetPermissions(0o666)) // less the umask
+	ok, err := l.TryLock()
+	if err == nil && !ok {
+		waiting()
+		_, err = l.TryLockContext(ctx, 100*time.Millisecond)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	return func() { l.Unlock() }, nil
+}

@@ -1,0 +1,163 @@
+package method
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// The worked examples of docs/method.md §9, rows in the order [memory, tasks].
+var (
+	base  = [][]float64{{-4, 1, 1}, {6, 1, 1}}
+	three = [][]float64{{1, 0, 0}, {0, 2, 0}, {2, 2, 1}}
+	pair  = [][]float64{{-1, 1}, {2, 0}}
+)
+
+type values = map[string]any
+
+func TestOracles(t *testing.T) {
+	for _, c := range []struct {
+		method string
+		params values
+		rows   [][]float64
+		w, d   []float64
+	}{
+		{"avggrad", nil, base, []float64{.5, .5}, []float64{1, 1, 1}},
+		{"avggrad", nil, pair, []float64{.5, .5}, []float64{.5, .5}},
+		{"sum", nil, base, []float64{1, 1}, []float64{2, 2, 2}},
+		{"er", nil, pair, []float64{.5, .5}, []float64{.5, .5}},
+		{"er", nil, three, []float64{.5, .25, .25}, []float64{1, 1, .25}},
+		{"mgda", nil, base, []float64{.6, .4}, []float64{0, 1, 1}},
+		{"mgda", nil, three, []float64{.8, .2, 0}, []float64{.8, .4, 0}},
+		{"mgda", nil, pair, []float64{.6, .4}, []float64{.2, .6}},
+		{"emgd-gmc", values{"tau": "inf"}, base, []float64{1.2, .8}, []float64{0, 2, 2}},
+		{"emgd-gmc", nil, base, []float64{1.227128, .845351}, []float64{.163592, 2.072479, 2.072479}},
+		{"emgd-gmc", values{"tau": 1}, base, []float64{1.251119, .963249}, []float64{.775018, 2.214369, 2.214369}},
+		{"emgd-gmc", values{"floor": "release"}, base, []float64{1.227128, .845351}, []float64{.163592, 2.072479, 2.072479}},
+		{"emgd-gmc", nil, three, []float64{2.704549, .825836, 0}, []float64{2.704549, 1.651672, 0}},
+		{"emgd-gmc", values{"floor": "release"}, three, []float64{2.519486, .672002, .25}, []float64{3.019486, 1.844004, .25}},
+		{"emgd-gmc", values{"floor": "0.25"}, three, []float64{2.519486, .672002, .25}, []float64{3.019486, 1.844004, .25}},
+		{"emgd-gs", values{"tau": 1}, base, []float64{1.2, .8}, []float64{0, 2, 2}},
+		{"emgd-gs", values{"tau": 1}, three, []float64{3.158187, .789547, 0}, []float64{3.158187, 1.579094, 0}},
+	} {
+		w := weigh(t, build(t, c.method, c.params), sample{rows: c.rows}.step(1))
+		if d := direction(c.rows, w); !near(w, c.w, 1e-6) || !near(d, c.d, 1e-6) {
+			t.Errorf("%s %v on %v: w = %.6f, d = %.6f; want %v, %v", c.method, c.params, c.rows, w, d, c.w, c.d)
+		}
+	}
+}
+
+// TestGivenFactors checks docs/method.md §9 for factors that are given, not computed.
+func TestGivenFactors(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		rows            [][]float64
+		sigma, w, slack []float64
+	}{
+		{"25 : 75", base, []float64{.25, .75}, []float64{1.253012, .915663}, []float64{0, 0}},
+		{"75 : 25", base, []float64{.75, .25}, []float64{1.105691, .682927}, []float64{0, 0}},
+		{"one-hot: A-GEM", base, []float64{1, 0}, []float64{1, .578947}, []float64{0, 0}},
+		{"norms: ConFIG", base, []float64{.407670, .592330}, []float64{1.226483, .844124}, []float64{0, 0}},
+		{"three", three, []float64{.2, .3, .5}, []float64{3.2, 1.2, 0}, []float64{0, 0, 3.2}},
+	} {
+		w := make([]float64, len(c.rows))
+		out, err := build(t, "emgd-gmc", nil).(Elastic).WeightsFor(sample{rows: c.rows}.step(1), c.sigma, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !near(w, c.w, 1e-5) {
+			t.Errorf("%s: λ = %.6f, want %v", c.name, w, c.w)
+		}
+		for i, want := range c.slack {
+			if got := out.Certificate.Slacks[i]; math.Abs(got-want) > 1e-9 {
+				t.Errorf("%s: slack %d is %g, want %g", c.name, i, got, want)
+			}
+		}
+	}
+}
+
+// TestLimits checks the table of docs/method.md §2.7 on random gradients.
+func TestLimits(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	for range 200 {
+		k := 2 + r.IntN(6)
+		s := sample{rows: gaussian(r, k, k+2)}
+		for _, name := range []string{"emgd-gmc", "emgd-gs"} {
+			equal(t, name, "inf", s, float64(k))
+		}
+		s.rows = s.rows[:2]
+		equal(t, "emgd-gs", []string{"0.1", "1", "20"}[r.IntN(3)], s, 2)
+	}
+}
+
+// TestERWithoutMemory: before a task has ended, ER is the mean of the tasks; after the last, the memory.
+func TestERWithoutMemory(t *testing.T) {
+	s := sample{rows: three}.step(1)
+	s.IDs = []int{1, 2, 3}
+	if w := weigh(t, build(t, "er", nil), s); !near(w, []float64{1. / 3, 1. / 3, 1. / 3}, 1e-15) {
+		t.Errorf("three tasks without memory: weights %v, want ⅓ each", w)
+	}
+	s = sample{rows: three[:1]}.step(1)
+	s.IDs[0] = Memory
+	if w := weigh(t, build(t, "er", nil), s); w[0] != 1 {
+		t.Errorf("the memory alone has weight %g, want 1", w[0])
+	}
+}
+
+// equal checks that emgd is factor × mgda.
+func equal(t *testing.T, name, tau string, s sample, factor float64) {
+	t.Helper()
+	got := weigh(t, build(t, name, values{"tau": tau}), s.step(1))
+	want := weigh(t, build(t, "mgda", nil), s.step(1))
+	scaled([][]float64{want}, factor)
+	if !near(got, want, 1e-9) {
+		t.Errorf("%s with τ = %s on %d rows: %v, want %g × mgda = %v", name, tau, len(got), got, factor, want)
+	}
+}
+
+// TestColdLimit: as τ → 0, GMC projects the longest gradient as GEM does, here with one constraint.
+func TestColdLimit(t *testing.T) {
+	w := weigh(t, build(t, "emgd-gmc", values{"tau": 1e-3}), sample{rows: [][]float64{{6, 1, 1}, {-4, 1, 1}}}.step(1))
+	if want := []float64{1, 22. / 18}; !near(w, want, 1e-4) {
+		t.Errorf("λ = %v, want %v", w, want)
+	}
+}
+
+// TestMomentumZero: without momentum the factors follow the norms of the step alone.
+func TestMomentumZero(t *testing.T) {
+	long := sample{rows: [][]float64{{600, 100, 100}, {-4, 1, 1}}}
+	forgets, fresh := build(t, "emgd-gmc", values{"momentum": 0}), build(t, "emgd-gmc", nil)
+	weigh(t, forgets, long.step(1))
+	if got, want := weigh(t, forgets, sample{rows: base}.step(1)), weigh(t, fresh, sample{rows: base}.step(1)); !near(got, want, 1e-15) {
+		t.Errorf("after a step with long gradients: %v, want those of a first step, %v", got, want)
+	}
+}
+
+// TestMGDANorms works out both gradients by hand: d is the shortest point between Jᵢ/cᵢ.
+func TestMGDANorms(t *testing.T) {
+	s := sample{rows: [][]float64{{3, 0}, {0, 4}}, losses: []float64{2, 1}}
+	for norm, d := range map[string][]float64{
+		"none":  {3 * 16. / 25, 4 * 9. / 25},
+		"l2":    {.5, .5},
+		"loss":  {96. / 73, 36. / 73}, // (1.5, 0) and (0, 4)
+		"loss+": {.4, .2},             // (½, 0) and (0, 1)
+	} {
+		w := weigh(t, build(t, "mgda", values{"norm": norm}), s.step(1))
+		if got := direction(s.rows, w); !near(got, d, 1e-12) {
+			t.Errorf("norm=%s: d = %v, want %v", norm, got, d)
+		}
+	}
+}
+
+// TestMGDALosses: a task of one class has loss and gradient 0; that is no error.
+func TestMGDALosses(t *testing.T) {
+	for _, norm := range []string{"l2", "loss", "loss+"} {
+		m := build(t, "mgda", values{"norm": norm})
+		s := sample{rows: [][]float64{{0, 0}}, losses: []float64{0}}
+		weigh(t, m, s.step(1))
+		s = sample{rows: [][]float64{{0, 0}, {3, 4}}, losses: []float64{0, 2}}
+		if w := weigh(t, m, s.step(1)); !(w[1] > 0) {
+			t.Errorf("norm=%s beside a finished stream: weights %v", norm, w)
+		}
+	}
+}

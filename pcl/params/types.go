@@ -1,0 +1,113 @@
+package params
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// zeroOf is the zero value of the type that [Param.Convert] returns for a field of the type t.
+func zeroOf(t reflect.Type) (zero any, ok bool) {
+	switch t.Kind() {
+	case reflect.Int, reflect.Float64:
+		return 0.0, true
+	case reflect.Uint64:
+		return uint64(0), true
+	case reflect.Bool:
+		return false, true
+	case reflect.String, reflect.Interface:
+		return "", true
+	}
+	switch t {
+	case reflect.TypeFor[[]int]():
+		return []int(nil), true
+	case reflect.TypeFor[map[string]any]():
+		return map[string]any(nil), true
+	}
+	return nil, false
+}
+
+// typed returns a value in the parameter's type.
+func (p Param) typed(v any) (any, error) {
+	switch p.Default.(type) {
+	case float64:
+		return toFloat(v)
+	case uint64:
+		return toUint(v)
+	case []int:
+		return toInts(v)
+	case bool:
+		if b, ok := v.(bool); ok {
+			return b, nil
+		}
+		if s, ok := v.(string); ok {
+			if b, err := strconv.ParseBool(s); err == nil {
+				return b, nil
+			}
+		}
+		return nil, fmt.Errorf("want true or false, not %v", v)
+	case map[string]any:
+		if m, ok := v.(map[string]any); ok || v == "" {
+			return m, nil
+		}
+		return nil, fmt.Errorf("want a table, not %v", v)
+	}
+	return fmt.Sprint(v), nil
+}
+
+func toFloat(v any) (float64, error) {
+	switch v := v.(type) {
+	case float64:
+		return v, nil
+	case int64:
+		return float64(v), nil
+	case int:
+		return float64(v), nil
+	case string:
+		x, err := strconv.ParseFloat(v, 64)
+		if err != nil {
+			return 0, fmt.Errorf("%q is not a number", v)
+		}
+		return x, nil
+	}
+	return 0, fmt.Errorf("want a number, not %v", v)
+}
+
+func toUint(v any) (uint64, error) {
+	n, err := strconv.ParseUint(fmt.Sprint(v), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%v is not a whole number of at least 0", v)
+	}
+	return n, nil
+}
+
+// toInts reads a list, as text one with commas.
+func toInts(v any) (list []int, err error) {
+	switch v := v.(type) {
+	case []int:
+		return v, nil
+	case []any:
+		for _, x := range v {
+			n, ok := x.(int64)
+			if !ok {
+				return nil, fmt.Errorf("want whole numbers, not %v", v)
+			}
+			list = append(list, int(n))
+		}
+		return list, nil
+	case string:
+		if v == "" {
+			return nil, nil
+		}
+		for text := range strings.SplitSeq(v, ",") {
+			n, err := strconv.Atoi(text)
+			if err != nil {
+				return nil, fmt.Errorf("%q is not a list of whole numbers such as 128,64", v)
+			}
+			list = append(list, n)
+		}
+		return list, nil
+	}
+	return nil, fmt.Errorf("want a list of whole numbers, not %v", v)
+}

@@ -1,0 +1,185 @@
+package safetensors
+
+import (
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/parallelcl/parallelcl/internal/jsonin"
+	"github.com/parallelcl/parallelcl/internal/npz"
+)
+
+const (
+	metadataKey = "__metadata__" // the entry of the header that holds texts; no tensor has this name
+	maxHeader   = 100_000_000    // the size of the largest header that is read, as in Python's package
+)
+
+// Index is what the header of a file says.
+type Index struct {
+	Entries  []Entry           // in the order of their values
+	Metadata map[string]string // texts; nil if there are none
+
+	values io.ReaderAt
+}
+
+// Entry says where the values of a tensor are.
+type Entry struct {
+	Name  string
+	Type  string // "F32", "BF16", "I64" and so on
+	Shape []int  // the last dimension changes fastest
+
+	begin, end int64
+}
+
+// Open reads the header of a file of the given length, whose values are then read a tensor at a time. The values must cover the whole rest of the file, without gaps, and
+// no two tensors may share some, so that a file has one meaning only.
+func Open(r io.ReaderAt, length int64) (*Index, error) {
+	head := make([]byte, 8)
+	if length < 8 {
+		return nil, fmt.Errorf("%d bytes", length)
+	}
+	if _, err := r.ReadAt(head, 0); err != nil {
+		return nil, err
+	}
+	n := binary.LittleEndian.Uint64(head)
+	switch {
+	case n > maxHeader:
+		return nil, fmt.Errorf("a header of %d bytes; at most %d are read", n, maxHeader)
+	case int64(n) > length-8:
+		return nil, fmt.Errorf("a header of %d bytes, of which %d are there", n, length-8)
+	}
+	text := make([]byte, n)
+	if _, err := r.ReadAt(text, 8); err != nil {
+		return nil, err
+	}
+	switch {
+	case n == 0 || text[0] != '{':
+		return nil, errors.New("its header does not begin with {")
+	case !utf8.Valid(text):
+		return nil, errors.New("its header is not valid UTF-8")
+	}
+	from := 8 + int64(n)
+	x := &Index{values: io.NewSectionReader(r, from, length-from)}
+	if err := x.readHeader(text); err != nil {
+		return nil, fmt.Errorf("header: %w", err)
+	}
+	return x, x.order(length - from)
+}
+
+func (x *Index) readHeader(text []byte) error {
+	return jsonin.Object(text, func(key string, value json.RawMessage) error {
+		if key == metadataKey {
+			return jsonin.Unmarshal(value, &x.Metadata)
+		}
+		t, err := readEntry(key, value)
+		if err != nil {
+			return fmt.Errorf("tensor %q: %w", key, err)
+		}
+		x.Entries = append(x.Entries, t)
+		return nil
+	})
+}
+
+// described is what the header says of a tensor.
+type described struct {
+	Type    string  `json:"dtype"`
+	Shape   []int   `json:"shape"`
+	Offsets []int64 `json:"data_offsets"`
+}
+
+// readEntry reads what the header says of a tensor.
+func readEntry(name string, value json.RawMessage) (t Entry, err error) {
+	var in described
+	if err := jsonin.Unmarshal(value, &in); err != nil {
+		return t, err
+	}
+	if in.Type == "" || in.Shape == nil || len(in.Offsets) != 2 {
+		return t, errors.New("want dtype, shape and two data_offsets")
+	}
+	t = Entry{name, in.Type, in.Shape, in.Offsets[0], in.Offsets[1]}
+	if t.begin < 0 || t.end < t.begin {
+		return t, fmt.Errorf("it has the bytes %d to %d", t.begin, t.end)
+	}
+	n, err := size(t.Shape)
+	if err != nil {
+		return t, err
+	}
+	if k, err := npz.KindOf(kinds[t.Type]); err == nil && int64(n)*int64(k.Size) != t.Bytes() {
+		return t, fmt.Errorf("one of type %s and shape %v has %d bytes; want %d", t.Type, t.Shape, t.Bytes(), n*k.Size)
+	}
+	return t, nil
+}
+
+// size returns the number of values of a shape.
+func size(shape []int) (int, error) {
+	n := 1
+	for _, d := range shape {
+		if d < 0 {
+			return 0, fmt.Errorf("a dimension of %d", d)
+		}
+		if d > 0 && n > math.MaxInt/8/d { // of eight bytes each
+			return 0, errors.New("more values than fit in memory")
+		}
+		n *= d
+	}
+	return n, nil
+}
+
+// order sorts the tensors by their places and checks that these are one after the other, up to the end.
+func (x *Index) order(bytes int64) error {
+	slices.SortFunc(x.Entries, func(a, b Entry) int {
+		// An empty tensor lies before the one that begins where it does.
+		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end), strings.Compare(a.Name, b.Name))
+	})
+	at := int64(0)
+	for _, t := range x.Entries {
+		if t.begin != at {
+			return fmt.Errorf("tensor %q begins at byte %d of the values, where %d are taken: tensors overlap, or leave a gap", t.Name, t.begin, at)
+		}
+		if t.end > bytes {
+			return fmt.Errorf("tensor %q ends at byte %d of the values, of which %d are there: the file was cut off", t.Name, t.end, bytes)
+		}
+		at = t.end
+	}
+	if at != bytes {
+		return fmt.Errorf("%d bytes follow the values", bytes-at)
+	}
+	return nil
+}
+
+// kinds are NumPy's descriptions of the types.
+var kinds = map[string]string{
+	"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<bf2",
+	"I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1",
+	"U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1", "BOOL": "|b1",
+}
+
+// Bytes is the size of the tensor's values in the file.
+func (t Entry) Bytes() int64 { return t.end - t.begin }
+
+// Read reads the values of a tensor: a []float64 or []float32, the latter for the floats of 16 bits too, []uint8 for U8,
+// and []int64 for the others.
+func (x *Index) Read(t Entry) (any, error) {
+	k, err := npz.KindOf(kinds[t.Type])
+	if err != nil {
+		return nil, fmt.Errorf("tensor %s has the type %s: want a float or whole number type", t.Name, t.Type)
+	}
+	data := make([]byte, t.Bytes())
+	if len(data) > 0 {
+		if _, err := x.values.ReadAt(data, t.begin); err != nil {
+			return nil, fmt.Errorf("tensor %s: %w", t.Name, err)
+		}
+	}
+	values, err := k.Decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("tensor %s: %w", t.Name, err)
+	}
+	return values, nil
+}
