@@ -270,7 +270,7 @@ func TestCitation(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := notebookPage(t, readNotebook(t, "testdata/small.ipynb"))
-	for _, key := range []string{"title", "url", "year", "repository-code"} {
+	for _, key := range []string{"title", "url", "journal", "repository-code"} {
 		found := regexp.MustCompile(`(?m)^\s*`+key+`: (.*)$`).FindAllStringSubmatch(string(data), -1)
 		if len(found) == 0 {
 			t.Errorf("CITATION.cff has no %s", key)
