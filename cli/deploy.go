@@ -79,7 +79,7 @@ func (c *deployFlags) gpus() (int, error) {
 	case c.GPUs == nil:
 		return 0, nil
 	case !cuda && *c.GPUs > 0:
-		return 0, usageError{fmt.Errorf("--gpus %d: the backend %s uses none; --backend %s does", *c.GPUs, c.Backend, backend.XLACUDA)}
+		return 0, usagef("--gpus %d: the backend %s uses none; --backend %s does", *c.GPUs, c.Backend, backend.XLACUDA)
 	}
 	return *c.GPUs, nil
 }
@@ -153,16 +153,16 @@ func (c *deploySlurmCmd) Run(rc *runContext) error {
 		Shards: shards, PerTask: perTask, Concurrent: c.Concurrent, Limit: c.Limit, Grace: c.Grace,
 		CPUs: c.cpus(perTask), GPUs: gpus, Memory: c.Memory, Partition: c.Partition, Account: c.Account, QOS: c.QOS,
 	}
-	if err := c.write(rc, job.Write); err != nil || rc.quiet {
+	if err := c.write(rc, job.Write); err != nil {
 		return err
 	}
 	for _, path := range c.ownFiles(p) {
 		if !filepath.IsAbs(path) {
-			fmt.Fprintf(rc.stderr, "The grid reads %s: submit the script from the folder in which that is.\n", path)
+			rc.note("The grid reads %s: submit the script from the folder in which that is.", path)
 		}
 	}
 	if job.Tasks() > usualTasks {
-		fmt.Fprintf(rc.stderr, "The array has %d tasks. Slurm takes %d unless the cluster's MaxArraySize says otherwise (scontrol show config): fewer --shards, or more of them in a task (--per-task).\n", job.Tasks(), usualTasks)
+		rc.note("The array has %d tasks. Slurm takes %d unless the cluster's MaxArraySize says otherwise (scontrol show config): fewer --shards, or more of them in a task (--per-task).", job.Tasks(), usualTasks)
 	}
 	return nil
 }
@@ -207,7 +207,7 @@ func (c *deployKubernetesCmd) Run(rc *runContext) error {
 		return err
 	}
 	if gpus == 0 && c.Backend == backend.XLACUDA {
-		return usageError{fmt.Errorf("--gpus 0: the backend %s needs one", c.Backend)}
+		return usagef("--gpus 0: the backend %s needs one", c.Backend)
 	}
 	job := deploy.Kubernetes{
 		Grid: c.Name, Flags: c.flags(), Name: c.JobName, Image: c.Image, Claim: c.Claim, Path: c.Path, DataClaim: c.DataClaim,

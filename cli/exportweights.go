@@ -19,16 +19,17 @@ type exportWeightsCmd struct {
 	DataDir string `type:"path" placeholder:"DIR" help:"Data folder, for an unfinished run (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
 }
 
+// Validate checks the file's name.
+func (c *exportWeightsCmd) Validate() error {
+	return checkEnding("--out", c.Out, ".safetensors", ".onnx")
+}
+
 func (c *exportWeightsCmd) Run(rc *runContext) error {
-	format := filepath.Ext(c.Out)
-	if format != ".safetensors" && format != ".onnx" {
-		return usageError{fmt.Errorf("--out %s: its name has to end in .safetensors or .onnx", c.Out)}
-	}
 	t, err := c.network(rc)
 	if err != nil {
 		return err
 	}
-	if format == ".onnx" {
+	if filepath.Ext(c.Out) == ".onnx" {
 		err = t.SaveONNX(c.Out, nil)
 	} else {
 		err = t.Save(c.Out)
@@ -40,8 +41,7 @@ func (c *exportWeightsCmd) Run(rc *runContext) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(rc.stdout, "%s: %s, after %d steps, %d outputs of classes\n", c.Out, t.Model, t.Steps, len(outputs))
-	return err
+	return rc.done("%s: %s, after %d steps, %d outputs of classes", c.Out, t.Model, t.Steps, len(outputs))
 }
 
 // network reads the network from where it is.
@@ -69,7 +69,7 @@ func (c *exportWeightsCmd) network(rc *runContext) (*pcl.Trained, error) {
 	}
 	set, err := datasets.Open(rc.ctx, config.Dataset, datasets.Options{Dir: c.DataDir})
 	if err != nil {
-		return nil, setError(err)
+		return nil, err
 	}
 	b, err := backend.Open(rc.ctx, backend.Options{Name: backend.Go})
 	if err != nil {

@@ -126,17 +126,24 @@ func (c *reportCmd) page(notebook string) string {
 	return c.out(strings.TrimSuffix(filepath.Base(notebook), ".ipynb") + ".html")
 }
 
-// checkPage returns an error if a page cannot be written to a file, or if the file's name says that it is something else,
-// which those who open it would believe.
+// checkPage returns an error if a page cannot be written to a file.
 func checkPage(path string) error {
-	if path == "-" {
-		return usageError{errors.New("--out -: a page is written to a file: name it")}
-	}
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".pdf", ".png", ".svg", ".ipynb", ".json", ".csv", ".md":
-		return usageError{fmt.Errorf("--out %s: a page is HTML: give the file the ending .html", path)}
+	if err := isPage(path); err != nil {
+		return usageError{err}
 	}
 	return atomicfile.Check(path)
+}
+
+// isPage returns an error if a page cannot be what a file's name says, which those who open it would believe.
+func isPage(path string) error {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".pdf", ".png", ".svg", ".ipynb", ".json", ".csv", ".md":
+		return fmt.Errorf("--out %s: a page is HTML: give the file the ending .html", path)
+	}
+	if path == standardOutput {
+		return errors.New("--out -: a page is written to a file: name it")
+	}
+	return nil
 }
 
 // checkFlags refuses flags that would do nothing. notebooks are those that the paths name, or nil for runs.
@@ -225,11 +232,7 @@ func (c *reportCmd) finish(rc *runContext, begin string, pages []string) error {
 			}
 		}
 	}
-	if rc.quiet {
-		return nil
-	}
-	_, err := fmt.Fprintln(rc.stdout, "The page:", begin)
-	return err
+	return rc.done("The page: %s", begin)
 }
 
 // results executes a notebook, unless it has results already or the flags say not to execute it.
@@ -253,9 +256,7 @@ func (c *reportCmd) results(rc *runContext, n *report.Notebook) error {
 	defer os.RemoveAll(folder)
 	defer rc.hold()() // so that an interrupt ends the kernel before this program
 	begin := time.Now()
-	if !rc.quiet {
-		fmt.Fprintf(rc.stderr, "Executing %s...\n", n.File)
-	}
+	rc.note("Executing %s...", n.File)
 	if err := c.execute(rc.ctx, n, folder); err != nil {
 		return err
 	}
@@ -263,9 +264,7 @@ func (c *reportCmd) results(rc *runContext, n *report.Notebook) error {
 	if err != nil {
 		return err
 	}
-	if !rc.quiet {
-		fmt.Fprintf(rc.stderr, "  done in %.0f s\n", time.Since(begin).Seconds())
-	}
+	rc.note("  done in %.0f s", time.Since(begin).Seconds())
 	return n.TakeResults(executed)
 }
 

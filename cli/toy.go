@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -28,29 +29,28 @@ type toyCmd struct {
 	JSON    bool      `name:"json" help:"Print every step as JSON, one line per method."`
 }
 
+// Validate checks the flags.
+func (c *toyCmd) Validate() error {
+	switch {
+	case len(c.Start) != 2:
+		return fmt.Errorf("--start takes two numbers, not %d", len(c.Start))
+	case c.Steps > 0 && c.Steps <= c.Arrival:
+		return fmt.Errorf("--steps %d: the descent ends before the second function arrives, at step %d; take more than %d steps, or an earlier --arrival", c.Steps, c.Arrival, c.Arrival)
+	}
+	return cmp.Or(once("--method", c.Method), checkEnding("--out", c.Out, ".png", ".svg", ".pdf"))
+}
+
 func (c *toyCmd) Run(rc *runContext) error {
-	if len(c.Start) != 2 {
-		return usageError{fmt.Errorf("--start takes two numbers, not %d", len(c.Start))}
-	}
-	if c.Steps > 0 && c.Steps <= c.Arrival {
-		return usageError{fmt.Errorf("--steps %d: the descent ends before the second function arrives, at step %d; take more than %d steps, or an earlier --arrival", c.Steps, c.Arrival, c.Arrival)}
-	}
-	if format := c.format(); c.Out != "" && !slices.Contains([]string{"png", "svg", "pdf"}, format) {
-		return usageError{fmt.Errorf("--out %s: unknown format %q; known are png, svg and pdf", c.Out, format)}
-	}
 	settings := toy.Settings{Start: [2]float64(c.Start), Steps: c.Steps, LR: c.LR, Arrival: c.Arrival}
 	var traces []*toy.Trace
-	if err := once("--method", c.Method); err != nil {
-		return usageError{err}
-	}
 	for _, name := range c.Method {
 		t, err := toyTrace(name, c.Param, settings)
 		if err != nil {
 			return usageError{err}
 		}
-		if rule, err := weigh.New(name, parameters(c.Param), 0); err == nil && !rc.quiet {
+		if rule, err := weigh.New(name, parameters(c.Param), 0); err == nil {
 			if more := rule.LeavesOut(); len(more) > 0 {
-				fmt.Fprintf(rc.stderr, "pcl toy: %s also has %s, which there is not in a problem of two functions: its weights alone are shown\n", name, strings.Join(more, " and "))
+				rc.note("pcl toy: %s also has %s, which there is not in a problem of two functions: its weights alone are shown", name, strings.Join(more, " and "))
 			}
 		}
 		traces = append(traces, t)

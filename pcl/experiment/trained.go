@@ -60,7 +60,7 @@ func SavedNetwork(path string, b *backend.Backend, set *datasets.Dataset) (*pcl.
 	if err != nil {
 		return nil, err
 	}
-	l, err := c.newLearner(b, nil, set, outputs(played, set), watch{})
+	l, err := c.newLearner(b, nil, set, played, watch{})
 	if err != nil {
 		return nil, err
 	}
