@@ -15,12 +15,13 @@ type doctorCmd struct {
 	JSON      bool   `name:"json" help:"Print the report as JSON."`
 	Backend   string `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Examine one backend only: ${enum}."`
 	Threads   int    `range:"whole [0,inf)" help:"Threads of the XLA CPU backend; 0 is the default, 1."`
+	Vectors   string `default:"native" enum:"native,avx2" help:"Vector instructions of the XLA CPU backend: ${enum}."`
 	NoInstall bool   `name:"no-install" help:"Download nothing."`
 }
 
 // Run examines the machine and prints the report. No working backend is an error.
 func (c *doctorCmd) Run(rc *runContext) error {
-	report := backend.Doctor(rc.ctx, backend.Options{Name: c.Backend, Threads: c.Threads, NoInstall: c.NoInstall, Progress: rc.progress()})
+	report := backend.Doctor(rc.ctx, backend.Options{Name: c.Backend, Threads: c.Threads, Vectors: c.Vectors, NoInstall: c.NoInstall, Progress: rc.progress()})
 	if err := rc.ctx.Err(); err != nil {
 		return err
 	}
@@ -88,12 +89,14 @@ func speedTable(backends []backend.BackendReport) *table {
 }
 
 func printDetails(out io.Writer, b backend.BackendReport) error {
-	what := cmp.Or(b.Error, b.Reason)
+	what, t := cmp.Or(b.Error, b.Reason), &table{indent: "  "}
 	if b.Error == "" && b.Info != nil {
 		what = "on " + b.Info.Device
+		if b.Info.Vectors != "" {
+			t.row("Vectors", b.Info.Vectors)
+		}
 	}
 	fmt.Fprintf(out, "%s: %s\n", b.Name, what)
-	t := &table{indent: "  "}
 	if p := b.Plugin; p != nil {
 		t.row("Plugin", p.Path).row("PJRT API", b.Info.PluginVersion)
 		t.row("Size", fmt.Sprintf("%.0f MB", float64(p.Bytes)/1e6)).row("SHA-256", p.SHA256+testedNote(p.Tested))
