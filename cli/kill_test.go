@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-var kills = flag.Int("kills", 2, "how often TestKill kills a run of each backend")
+var kills = flag.Int("kills", 1, "how often TestKill kills a run of each backend")
 
 // TestKill kills runs with SIGKILL at random moments, every other time while a checkpoint is being
 // written, and resumes them until they end; another run follows until there were enough kills. What

@@ -33,19 +33,21 @@ type reportCmd struct {
 
 	moduleFlag
 
-	browser   string // the browser that prints PDFs
-	nbconvert string // the program that executes notebooks; empty until it is found
+	found     []string // the notebooks that Paths name; nil for runs
+	browser   string   // the browser that prints PDFs
+	nbconvert string   // the program that executes notebooks; empty until it is found
 }
 
-func (c *reportCmd) Run(rc *runContext) error {
-	notebooks, err := c.notebooks()
-	if err != nil {
-		return usageError{err}
+// Validate looks for what the paths name, and checks the flags.
+func (c *reportCmd) Validate() (err error) {
+	if c.found, err = c.notebooks(); err == nil {
+		err = c.checkFlags(c.found)
 	}
-	if err := c.checkFlags(notebooks); err != nil {
-		return usageError{err}
-	}
-	if err := c.checkOut(notebooks); err != nil {
+	return err
+}
+
+func (c *reportCmd) Run(rc *runContext) (err error) {
+	if err := c.checkOut(c.found); err != nil {
 		return err
 	}
 	if c.PDF {
@@ -53,10 +55,10 @@ func (c *reportCmd) Run(rc *runContext) error {
 			return err
 		}
 	}
-	if notebooks == nil {
+	if c.found == nil {
 		return c.runs(rc, thisCommand())
 	}
-	return c.pages(rc, thisCommand(), notebooks)
+	return c.pages(rc, thisCommand(), c.found)
 }
 
 // thisCommand is what a page says about how it was made.
