@@ -78,7 +78,11 @@ type Learner struct {
 func NewLearner(o Options) (*Learner, error) {
 	o.require()
 	o = o.withDefaults()
-	if err := o.validate(); err != nil {
+	err := o.validate()
+	if err == nil {
+		o.Edit, err = o.Edit.filled()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("pcl: %w", err)
 	}
 	store, err := memory.NewStore(o.Memory, o.Seed)

@@ -97,7 +97,6 @@ func (o Options) withDefaults() Options {
 	if o.Image == (Image{}) {
 		o.Image = Image{Height: 1, Width: o.Model.Inputs(), Channels: 1}
 	}
-	o.Edit = o.Edit.withDefaults()
 	return o
 }
 
@@ -131,7 +130,7 @@ func (o Options) validate() error {
 	if o.Grow {
 		_, growth = o.resizer()
 	}
-	return cmp.Or(o.Increment.Validate(), o.Shared.Validate(), o.Optimizer.Validate(), reserved(o.Optimizer.State()), o.Edit.Validate(),
+	return cmp.Or(o.Increment.Validate(), o.Shared.Validate(), o.Optimizer.Validate(), reserved(o.Optimizer.State()),
 		method.Whole(o.Method), o.checkLoss(), growth)
 }
 

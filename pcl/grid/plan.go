@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/parallelcl/parallelcl/pcl/experiment"
@@ -35,19 +34,6 @@ func (g *Grid) Expand() (*Plan, error) {
 	return p, nil
 }
 
-// ErrOldFolder says that a folder holds the cells of a grid as earlier programs kept them.
-var ErrOldFolder = errors.New("a grid's folder of an earlier program")
-
-// CheckFolder returns [ErrOldFolder] if a folder cannot hold the runs of grids.
-func CheckFolder(dir string) error {
-	for _, old := range []string{"manifests", "records"} {
-		if _, err := os.Stat(filepath.Join(dir, old)); err == nil {
-			return fmt.Errorf("%s is %w: it keeps its results; write them to CSV files with that program (pcl grid export), and name another folder here", dir, ErrOldFolder)
-		}
-	}
-	return nil
-}
-
 // ErrNoData says that runs are left because their data set is not on this machine, or is another one.
 var ErrNoData = errors.New("a data set is missing")
 
@@ -55,9 +41,6 @@ var ErrNoData = errors.New("a data set is missing")
 // set is missing, the other runs are made, and the error is [ErrNoData] in the end. Other errors end the work:
 // [experiment.ErrInterrupted] and [experiment.ErrTimeUp] when the run in progress has been saved.
 func (p *Plan) Work(ctx context.Context, w experiment.Where) error {
-	if err := CheckFolder(w.Dir); err != nil {
-		return err
-	}
 	var stopped error
 	missing := map[string]error{}
 	for e, err := range experiment.Each(ctx, p.Runs, w) {
