@@ -2,8 +2,11 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"strings"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/parallelcl/parallelcl/pcl/grid"
 )
@@ -16,6 +19,21 @@ type gridCmd struct {
 	Status gridStatusCmd `cmd:"" help:"Show how far grids have come, what is left, and what failed."`
 	Report gridReportCmd `cmd:"" help:"Make a page, or a text, about what results show: tables beside the paper's, figures, and a verdict on each claim."`
 	Again  gridAgainCmd  `cmd:"" name:"reproduce" help:"Make one run of exported results again, and compare it with them to the bit."`
+
+	Plan    goneCmd `cmd:"" hidden:"" passthrough:""`
+	Collect goneCmd `cmd:"" hidden:"" passthrough:""`
+	Export  goneCmd `cmd:"" hidden:"" passthrough:""`
+}
+
+// goneCmd is a command of earlier versions.
+type goneCmd struct {
+	Args []string `arg:"" optional:""`
+}
+
+// Run says what to do in its place.
+func (goneCmd) Run(k *kong.Context) error {
+	return usageError{fmt.Errorf("there is no %s any more: pcl grid run makes a grid's runs without a plan, each in a folder with its result, and pcl export writes them as tables",
+		strings.TrimSpace(k.Selected().FullPath()))}
 }
 
 // gridFlags say which grids are meant, and where their runs are.

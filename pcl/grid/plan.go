@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/parallelcl/parallelcl/pcl/experiment"
@@ -34,6 +35,16 @@ func (g *Grid) Expand() (*Plan, error) {
 	return p, nil
 }
 
+// checkFolder refuses a folder that holds cells of grids as earlier programs kept them.
+func checkFolder(dir string) error {
+	for _, old := range []string{"manifests", "records"} {
+		if _, err := os.Stat(filepath.Join(dir, old)); err == nil {
+			return fmt.Errorf("%s is a grid's folder of an earlier program, which keeps its results: write them to CSV files with that program (pcl grid export), and name another folder here", dir)
+		}
+	}
+	return nil
+}
+
 // ErrNoData says that runs are left because their data set is not on this machine, or is another one.
 var ErrNoData = errors.New("a data set is missing")
 
@@ -41,6 +52,9 @@ var ErrNoData = errors.New("a data set is missing")
 // set is missing, the other runs are made, and the error is [ErrNoData] in the end. Other errors end the work:
 // [experiment.ErrInterrupted] and [experiment.ErrTimeUp] when the run in progress has been saved.
 func (p *Plan) Work(ctx context.Context, w experiment.Where) error {
+	if err := checkFolder(w.Dir); err != nil {
+		return err
+	}
 	var stopped error
 	missing := map[string]error{}
 	for e, err := range experiment.Each(ctx, p.Runs, w) {

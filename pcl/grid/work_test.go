@@ -238,3 +238,22 @@ func TestTrainedNetwork(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
+
+// TestOldFolder: what earlier programs left is refused, and stays.
+func TestOldFolder(t *testing.T) {
+	dir := t.TempDir()
+	old := filepath.Join(dir, "manifests", "tiny-full.json")
+	if os.MkdirAll(filepath.Dir(old), 0o777) != nil || os.WriteFile(old, nil, 0o666) != nil {
+		t.Fatal()
+	}
+	p := expanded(t, tiny(t, 1, ""))
+	if err := p.Work(t.Context(), experiment.Where{Machine: goMachine, Dir: dir}); err == nil {
+		t.Error("worked in it")
+	}
+	if _, err := p.Results(dir); err == nil {
+		t.Error("read it")
+	}
+	if _, err := os.Stat(old); err != nil {
+		t.Error(err)
+	}
+}
