@@ -56,10 +56,11 @@ func TestOnDevices(t *testing.T) {
 	})
 }
 
-// TestStatisticsOnClients: running statistics, evaluation and a checkpoint are those of one client, to the bit.
+// TestStatisticsOnClients: running statistics, evaluation, predictions and a checkpoint are those of one client, to the bit.
 func TestStatisticsOnClients(t *testing.T) {
 	var ends [2][]float32
 	var accuracy [2]float64
+	var predicted [2][][]float32
 	for i, b := range []*backend.Backend{pcltest.Backend(t, backend.XLACPU), pcltest.Clients(t, 2)} {
 		d := pcltest.Blobs(6, 20, 15)
 		l := smallLearner(t, b, "emgd-gmc", Options{Model: normalised(t)})
@@ -72,8 +73,12 @@ func TestStatisticsOnClients(t *testing.T) {
 			ends[i] = append(ends[i], state.Arrays[name]...)
 		}
 		accuracy[i] = must(l.Evaluate(2))(t)
+		x, _ := flat(d.Select(&d.Test, 0, 0, 1, 2, 3), 64)
+		p := must(l.Snapshot())(t)
+		defer p.Close()
+		predicted[i] = must(p.Outputs(1, x))(t)
 	}
-	if !slices.Equal(ends[0], ends[1]) || accuracy[0] != accuracy[1] {
-		t.Error("two clients end with another state than one, or another accuracy")
+	if !slices.Equal(ends[0], ends[1]) || accuracy[0] != accuracy[1] || !slices.EqualFunc(predicted[0], predicted[1], slices.Equal) {
+		t.Error("two clients end with another state than one, another accuracy, or other predictions")
 	}
 }

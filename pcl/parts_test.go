@@ -114,7 +114,7 @@ func resumes(t *testing.T, b *backend.Backend, name string) {
 	d := pcltest.Blobs(6, 24, 5)
 	task := pairs(t, d)
 	made := func() *Learner {
-		return smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental, Edit: Edit{Eta: 0.01}})
+		return smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental, Optimizer: muon, Edit: Edit{Eta: 0.01}})
 	}
 	path := filepath.Join(t.TempDir(), "learner.pcl")
 	l, whole := made(), made()
