@@ -6,26 +6,49 @@ import (
 	"text/tabwriter"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/results/versus"
 )
 
-// printTable prints a line for each group of runs that differ only in their seed.
+// printTable prints a line for each group of runs that differ only in their seed and situation.
 func printTable(out io.Writer, runs []*results.Run) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "DATA SET\tINCREMENT\tMETHOD\tRUNS\tA (%)\tF (%)\tA_first (%)\tSTEPS\tms/STEP\tSTEPS/s")
-	for _, g := range results.Group(runs) {
+	for _, g := range results.Group(runs, results.Repetition...) {
 		r := g.Runs[0]
+		steps := g.Moment(func(r *results.Run) float64 { return float64(r.Steps) })
 		ms := g.Moment(func(r *results.Run) float64 { return r.Measured.StepMillis })
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%.2f\t%.0f\n", r.Dataset, r.Increment, g.Label(), howMany(g),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.0f\t%.2f\t%.0f\n", r.Dataset, r.Increment, g.Label(), howMany(g),
 			spread(g.Moment(func(r *results.Run) float64 { return r.A })),
 			spread(g.Moment(func(r *results.Run) float64 { return r.F })),
 			spread(g.Moment(func(r *results.Run) float64 { return r.AFirst })),
-			r.Steps, ms.Mean, 1000/ms.Mean)
+			steps.Mean, ms.Mean, 1000/ms.Mean)
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintln(out, "A: mean final accuracy over the tasks; F: A minus A_first, the mean accuracy at each task's own end (higher is better); ± population standard deviation over the seeds.")
+	fmt.Fprintln(out, "A: mean final accuracy over the tasks; F: A minus A_first, the mean accuracy at each task's own end (higher is better); ± population standard deviation over the runs.")
 	return printRemarks(out, runs)
+}
+
+// printSituations says what runs of several seeds or situations show.
+func printSituations(rc *runContext, runs []*results.Run) error {
+	situations, seeds := map[[2]uint64]bool{}, map[uint64]bool{}
+	for _, r := range runs {
+		situations[[2]uint64{r.LabelSet, r.Timeline}], seeds[r.Seed] = true, true
+	}
+	switch {
+	case len(situations) > 1:
+		all, err := versus.Of(versus.Results(runs), "")
+		if err != nil || len(all) == 0 {
+			return err
+		}
+		fmt.Fprintln(rc.stdout)
+		return printVersus(rc, all, false)
+	case len(seeds) > 1:
+		_, err := fmt.Fprintln(rc.stdout, "Seeds alone say nothing about other label sets and timelines: pcl compare DATA METHOD METHOD… takes nine.")
+		return err
+	}
+	return nil
 }
 
 // howMany returns the number of runs, and how many of them diverged.
