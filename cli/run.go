@@ -47,6 +47,8 @@ type runCmd struct {
 
 	machineFlags
 	DataDir string `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
+
+	increment bool // whether the user chose one
 }
 
 // machineFlags say on which backend to compute.
@@ -136,7 +138,16 @@ func (c *runCmd) prepare(rc *runContext, m *experiment.Machine, configs []experi
 		c.Threads = runtime.NumCPU() // convolutions gain from every core, an MLP's steps do not
 	}
 	_, err = m.Backend(rc.ctx)
-	return noteOf(set), err
+	note = noteOf(set)
+	if first := configs[0]; datasets.Own(first.Dataset) {
+		if !c.increment {
+			note += fmt.Sprintf("\n%s-incremental: predictions choose among all classes that have arrived (--increment task: among those of the sample's task, which is then known)", first.Increment)
+		}
+		if first.Tasks == 1 {
+			note += "\n" + oneTask(first.Dataset, len(set.Classes))
+		}
+	}
+	return note, err
 }
 
 // make makes the runs that are not finished, and returns the results of all in their order. note is shown with the first
@@ -226,6 +237,8 @@ func (c *runCmd) configs(k *kong.Context) (all []experiment.Checked, err error) 
 	if base.Scenario != nil && len(c.LabelSet)+len(c.Timeline) > 0 {
 		return nil, errors.New("--labelset and --timeline say how a scenario is drawn, and do nothing beside one that is played: leave them out")
 	}
+	_, c.increment = file.Values["increment"]
+	c.increment = c.increment || len(c.Increment) > 0 || base.Scenario != nil
 	for _, increment := range orOwn(c.Increment, base.Increment) {
 		for _, labelSet := range orOwn(c.LabelSet, base.LabelSet) {
 			for _, timeline := range orOwn(c.Timeline, base.Timeline) {
