@@ -233,12 +233,13 @@ func (c *compareCmd) make(rc *runContext, configs []experiment.Checked, m *exper
 			made++
 		}
 		delete(at, e.Index)
-		again := "finished runs are kept; go on with: pcl " + strings.Join(quoted(os.Args[1:]), " ")
 		switch {
 		case errors.Is(err, experiment.ErrInterrupted):
-			stopped = fmt.Errorf("%w; %s", experiment.ErrInterrupted, again)
+			stopped = fmt.Errorf("%w; the runs are kept; go on with: pcl %s", experiment.ErrInterrupted, strings.Join(quoted(os.Args[1:]), " "))
+		case errors.Is(err, experiment.ErrForeign):
+			return nil, fmt.Errorf("%w (make the runs of this program elsewhere, with --out)", err)
 		case err != nil:
-			return nil, fmt.Errorf("%s, %s-incremental, label set %d: %w; %s", configs[e.Index].Method, configs[e.Index].Increment, configs[e.Index].LabelSet, err, again)
+			return nil, fmt.Errorf("%s, %s-incremental, label set %d: %w; finished runs are kept", configs[e.Index].Method, configs[e.Index].Increment, configs[e.Index].LabelSet, err)
 		default:
 			runs[e.Index] = e.Run
 			ended++

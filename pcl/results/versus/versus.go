@@ -42,7 +42,7 @@ type Line struct {
 	Situations int      `json:"situations"`
 	Runs       int      `json:"runs"`
 	Diverged   int      `json:"diverged,omitempty"`
-	Cost       float64  `json:"step_cost,omitempty"` // time of a step, relative to the reference
+	Cost       float64  `json:"step_cost,omitempty"` // median time of a step, relative to the reference
 	Against    *Against `json:"against_reference,omitempty"`
 }
 
@@ -140,16 +140,16 @@ func Rows(all []*rows.Row) (out []Run) {
 // situation is the unit of a comparison.
 type situation struct{ labelSet, timeline uint64 }
 
-// scores are A of a method's runs by situation and seed.
-type scores map[situation]map[uint64]float64
+// made are a method's runs by situation and seed.
+type made map[situation]map[uint64]Run
 
-// shared returns the mean of the scores in each situation over the seeds that the other has there too.
-func (s scores) shared(other scores) (out []stats.Score) {
-	for at, seeds := range s {
+// shared returns the mean A in each situation over the seeds that the other has there too.
+func (m made) shared(other made) (out []stats.Score) {
+	for at, seeds := range m {
 		sum, n := 0.0, 0
 		for _, seed := range slices.Sorted(maps.Keys(seeds)) {
 			if _, has := other[at][seed]; has {
-				sum, n = sum+seeds[seed], n+1
+				sum, n = sum+seeds[seed].A, n+1
 			}
 		}
 		if n > 0 {
@@ -159,40 +159,52 @@ func (s scores) shared(other scores) (out []stats.Score) {
 	return out
 }
 
+// cost is the median time of a step relative to the same runs of the reference; 0 if it is not known. Of runs that are made side
+// by side some are slowed down, which a mean would show.
+func (m made) cost(reference made) float64 {
+	var ratios []float64
+	for at, seeds := range m {
+		for seed, r := range seeds {
+			if other := reference[at][seed]; other.StepMillis > 0 && r.StepMillis > 0 {
+				ratios = append(ratios, r.StepMillis/other.StepMillis)
+			}
+		}
+	}
+	if slices.Sort(ratios); len(ratios) == 0 {
+		return 0
+	}
+	return (ratios[(len(ratios)-1)/2] + ratios[len(ratios)/2]) / 2
+}
+
 func (t *Table) fill(runs []Run, methods []string) error {
-	all, millis := map[string]scores{}, map[string]float64{}
+	all := make([]made, len(methods))
 	t.Lines = make([]Line, len(methods))
 	for i, m := range methods {
-		t.Lines[i].Method, all[m] = m, scores{}
+		t.Lines[i].Method, all[i] = m, made{}
 	}
 	for _, r := range runs {
-		l, at := &t.Lines[slices.Index(methods, r.Method)], situation{r.LabelSet, r.Timeline}
-		if all[r.Method][at] == nil {
-			all[r.Method][at] = map[uint64]float64{}
+		i, at := slices.Index(methods, r.Method), situation{r.LabelSet, r.Timeline}
+		if all[i][at] == nil {
+			all[i][at] = map[uint64]Run{}
 		}
-		if _, twice := all[r.Method][at][r.Seed]; twice {
+		if _, twice := all[i][at][r.Seed]; twice {
 			continue // a run that is named twice counts once
 		}
-		all[r.Method][at][r.Seed] = r.A
-		if l.Runs++; r.Diverged {
-			l.Diverged++
+		all[i][at][r.Seed] = r
+		if t.Lines[i].Runs++; r.Diverged {
+			t.Lines[i].Diverged++
 		}
-		millis[r.Method] += r.StepMillis
 	}
 	var theirs, ours [][]stats.Score
 	var tested []*Line
-	for i, m := range methods {
-		l := &t.Lines[i]
-		own := all[m].shared(all[m])
-		l.Situations = len(own)
+	for i := range methods {
+		l, own := &t.Lines[i], all[i].shared(all[i])
+		l.Situations, l.Cost = len(own), all[i].cost(all[0])
 		for _, s := range own {
 			l.A += s.Value / float64(len(own))
 		}
-		if first := millis[t.Reference] / float64(t.Lines[0].Runs); first > 0 {
-			l.Cost = millis[m] / float64(l.Runs) / first
-		}
-		if method := all[m].shared(all[t.Reference]); i > 0 && len(method) > 0 {
-			theirs, ours, tested = append(theirs, method), append(ours, all[t.Reference].shared(all[m])), append(tested, l)
+		if method := all[i].shared(all[0]); i > 0 && len(method) > 0 {
+			theirs, ours, tested = append(theirs, method), append(ours, all[0].shared(all[i])), append(tested, l)
 		}
 	}
 	found, err := stats.Contrasts(theirs, ours)

@@ -46,7 +46,7 @@ func TestTable(t *testing.T) {
 	if err := versus.Text(&text, all); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"emgd is better than avggrad (by 4.0 points); not shown to differ from er.", "\n18 situations would show, four times in five, a difference of "} {
+	for _, want := range []string{"emgd is better than avggrad (by 4.0 points); it is not shown to differ from er.", "\n18 situations would show, four times in five, a difference of "} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, &text)
 		}

@@ -46,7 +46,7 @@ func (t *Table) say() {
 		t.Verdict = fmt.Sprintf("Nothing can be decided: with %s, %s cannot show a difference at 5 %%, whatever the numbers; it takes %d.",
 			plural.Of(fewest, "situation"), plural.Of(tests, "comparison"), needed)
 	default:
-		t.Verdict = fmt.Sprintf("At the 5 %% level, %s is %s.", t.Reference, strings.Join(parts, "; "))
+		t.Verdict = fmt.Sprintf("At the 5 %% level, %s is %s.", t.Reference, strings.Join(parts, "; it is "))
 		if len(open) > 0 {
 			t.More = more(open, tests)
 		}
