@@ -29,7 +29,7 @@ type runCmd struct {
 	LabelSet     []uint64             `name:"labelset" placeholder:"N,…" help:"Seeds of the label sets (default 0)."`
 	Timeline     []uint64             `placeholder:"N,…" help:"Seeds of the timelines (default 0)."`
 	Seed         []uint64             `placeholder:"N,…" help:"Run seeds (default 1234)."`
-	Paper        bool                 `help:"Take the settings of the paper's tables, such as their memory (docs/protocol.md §2.4)."`
+	Paper        bool                 `rare:"" help:"Take the settings of the paper's tables, such as their memory (docs/protocol.md §2.4)."`
 	kong.Plugins                      // the flags of settings, see [settingFlags]
 
 	Out             string `short:"o" default:"runs" type:"path" help:"Folder for results; each run has a folder of its own in it."`
