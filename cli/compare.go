@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -49,7 +50,7 @@ func (c *compareCmd) Run(k *kong.Context, rc *runContext) error {
 	defer m.Close()
 	set, err := m.Dataset(rc.ctx, c.Dataset)
 	if err != nil {
-		return setError(err)
+		return err
 	}
 	for _, config := range configs {
 		if _, err := config.NewScenario(set); err != nil {
@@ -65,9 +66,7 @@ func (c *compareCmd) Run(k *kong.Context, rc *runContext) error {
 			c.Jobs = 1
 		}
 	}
-	if !rc.quiet {
-		fmt.Fprintf(rc.stderr, "%d runs in %s, %d at a time%s\n", len(configs), c.Out, c.Jobs, noteOf(set))
-	}
+	rc.note("%d runs in %s, %d at a time%s", len(configs), c.Out, c.Jobs, noteOf(set))
 	runs, err := c.make(rc, configs, m)
 	if err != nil {
 		return err
@@ -82,10 +81,10 @@ func (c *compareCmd) Run(k *kong.Context, rc *runContext) error {
 // configs lists the runs: all methods in a situation before the next one.
 func (c *compareCmd) configs(k *kong.Context, rc *runContext) (all []experiment.Checked, err error) {
 	if len(c.Methods) < 2 {
-		return nil, usageError{fmt.Errorf("%s is alone; want at least two methods: the first is what the others are compared with", strings.Join(c.Methods, ""))}
+		return nil, usagef("%s is alone; want at least two methods: the first is what the others are compared with", strings.Join(c.Methods, ""))
 	}
 	if c.Paper && c.Situations != 9 {
-		return nil, usageError{errors.New("--paper takes the nine situations of the paper's tables: leave out --situations")}
+		return nil, usagef("--paper takes the nine situations of the paper's tables: leave out --situations")
 	}
 	if err := errors.Join(once("the command", c.Methods), once("--increment", c.Increment), once("--seeds", c.Seeds)); err != nil {
 		return nil, usageError{err}
@@ -98,7 +97,7 @@ func (c *compareCmd) configs(k *kong.Context, rc *runContext) (all []experiment.
 		return nil, usageError{err}
 	}
 	if base, err = base.OnData(rc.ctx, datasets.Options{Dir: c.DataDir}); err != nil {
-		return nil, setError(err)
+		return nil, err
 	}
 	if len(c.Increment) == 0 {
 		c.Increment = []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental}
@@ -250,8 +249,5 @@ func (c *compareCmd) make(rc *runContext, configs []experiment.Checked, m *exper
 
 // printVersus prints comparisons, if there are any.
 func printVersus(rc *runContext, all []*versus.Table, asJSON bool) error {
-	if asJSON {
-		return printJSON(rc.stdout, all)
-	}
-	return versus.Text(rc.stdout, all)
+	return rc.print(asJSON, all, func(out io.Writer) error { return versus.Text(out, all) })
 }

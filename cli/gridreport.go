@@ -27,10 +27,19 @@ type gridReportCmd struct {
 	Title    string `placeholder:"TEXT" help:"Title of the page."`
 }
 
-func (c *gridReportCmd) Run(rc *runContext) error {
-	if err := c.check(); err != nil {
-		return err
+// Validate refuses a title that would do nothing, and a file for a page that cannot be one. It fills in the default.
+func (c *gridReportCmd) Validate() error {
+	switch {
+	case c.Markdown && c.Title != "":
+		return errors.New("--title is for a page; the text of --markdown has a title of its own: leave it out")
+	case c.Markdown:
+		return nil
 	}
+	c.Out = cmp.Or(c.Out, "grids.html")
+	return isPage(c.Out)
+}
+
+func (c *gridReportCmd) Run(rc *runContext) error {
 	all, notes, err := c.found()
 	if err != nil {
 		return err
@@ -56,11 +65,10 @@ func (c *gridReportCmd) Run(rc *runContext) error {
 			compared = append(compared, tables...)
 		}
 	}
-	if err := printVersus(rc, compared, c.JSON); err != nil || rc.quiet || c.JSON {
+	if err := printVersus(rc, compared, c.JSON); err != nil || c.JSON {
 		return err
 	}
-	_, err = fmt.Fprintln(rc.stdout, "The page:", c.Out)
-	return err
+	return rc.done("The page: %s", c.Out)
 }
 
 // source says where the results are from.
@@ -77,18 +85,6 @@ func (c *gridReportCmd) source() string {
 		}
 	}
 	return strings.Join(parts, ", ")
-}
-
-// check refuses a title that would do nothing, and a file for a page that cannot be one. It fills in the default.
-func (c *gridReportCmd) check() error {
-	switch {
-	case c.Markdown && c.Title != "":
-		return usageError{errors.New("--title is for a page; the text of --markdown has a title of its own: leave it out")}
-	case c.Markdown:
-		return nil
-	}
-	c.Out = cmp.Or(c.Out, "grids.html")
-	return checkPage(c.Out)
 }
 
 // found reads the results that the names stand for, and the notes beside them.

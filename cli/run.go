@@ -55,17 +55,25 @@ type runCmd struct {
 type machineFlags struct {
 	Backend string `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Compute backend: ${enum}."`
 	Threads int    `range:"whole [0,inf)" default:"0" help:"Threads of the XLA CPU backend; 0 stands for one, and for pcl run with a ResNet for one per core."`
-	Clients int    `range:"whole [0,inf)" rare:"" default:"1" placeholder:"N" help:"Compute the gradients of N streams at the same time on the XLA CPU backend; results are the same."`
+	Clients int    `range:"whole [0,inf)" rare:"" default:"0" placeholder:"N" help:"Compute the gradients of N streams at the same time on the XLA CPU backend; results are the same. 0 stands for one per core that the runs of --jobs share, or one where --threads is set."`
+	Vectors string `rare:"" default:"native" enum:"native,avx2" help:"Vector instructions of the XLA CPU backend, native or avx2: the widest, or those with which processors of one kind of cache give the same results."`
 	TF32    bool   `rare:"" name:"tf32" help:"Let a GPU round the factors of products to 10 bits: faster, less exact."`
 }
 
 // open opens the backend and prints which one it is.
 func (m machineFlags) open(rc *runContext) (*backend.Backend, error) {
-	b, err := backend.Open(rc.ctx, backend.Options{Name: m.Backend, Threads: m.Threads, Clients: m.Clients, TF32: m.TF32, Progress: progressWriter(rc)})
-	if err == nil && !rc.quiet {
-		rc.named.Do(func() { fmt.Fprintln(rc.stderr, "Backend", b.Info) })
+	b, err := backend.Open(rc.ctx, backend.Options{Name: m.Backend, Threads: m.Threads, Clients: m.Clients, Vectors: m.Vectors, TF32: m.TF32, Progress: rc.progress()})
+	if err == nil {
+		rc.named.Do(func() { rc.note("Backend %v", b.Info) })
 	}
 	return b, err
+}
+
+// share gives each of several runs at the same time its part of the cores, unless the flags say what each has.
+func (m *machineFlags) share(jobs int) {
+	if jobs > 1 && m.Clients == 0 && m.Threads == 0 {
+		m.Clients = max(1, runtime.GOMAXPROCS(0)/jobs)
+	}
 }
 
 // machine opens the backend, and data sets in the folder dataDir, when a run needs them.
@@ -80,11 +88,11 @@ func (c *runCmd) Run(k *kong.Context, rc *runContext) error {
 	}
 	configs = slices.DeleteFunc(configs, func(config experiment.Checked) bool { return !c.Shard.Has(config.Config) })
 	if c.Checkpoint != "" && len(configs) != 1 {
-		return usageError{fmt.Errorf("--checkpoint continues a single run, but the flags name %d", len(configs))}
+		return usagef("--checkpoint continues a single run, but the flags name %d", len(configs))
 	}
 	for i, config := range configs {
 		if configs[i].Config, err = config.OnData(rc.ctx, datasets.Options{Dir: c.DataDir}); err != nil {
-			return setError(err)
+			return err
 		}
 	}
 	left, err := c.left(configs)
@@ -127,7 +135,7 @@ func (c *runCmd) left(configs []experiment.Checked) (left bool, err error) {
 func (c *runCmd) prepare(rc *runContext, m *experiment.Machine, configs []experiment.Checked) (note string, err error) {
 	set, err := m.Dataset(rc.ctx, configs[0].Dataset)
 	if err != nil {
-		return "", setError(err)
+		return "", err
 	}
 	for _, config := range configs {
 		if _, err := config.NewScenario(set); err != nil {
@@ -137,6 +145,7 @@ func (c *runCmd) prepare(rc *runContext, m *experiment.Machine, configs []experi
 	if c.Threads == 0 && slices.ContainsFunc(configs, func(config experiment.Checked) bool { return config.Model == "resnet18" }) {
 		c.Threads = runtime.NumCPU() // convolutions gain from every core, an MLP's steps do not
 	}
+	c.share(c.Jobs)
 	_, err = m.Backend(rc.ctx)
 	note = noteOf(set)
 	if first := configs[0]; datasets.Own(first.Dataset) {
@@ -176,25 +185,28 @@ func (c *runCmd) make(rc *runContext, configs []experiment.Checked, m *experimen
 func shownRuns(rc *runContext, configs []experiment.Checked, w experiment.Where, note string) iter.Seq2[experiment.Ended, error] {
 	return func(yield func(experiment.Ended, error) bool) {
 		defer rc.hold()()
-		bars := map[int]*progress{} // of the runs in progress
-		label := func(i int) string {
-			return fmt.Sprintf("[%d/%d] %s, %s-incremental, seed %d", i+1, len(configs), configs[i].Method, configs[i].Increment, configs[i].Seed)
-		}
-		w.Begin = func(i int, _ experiment.Config) { bars[i], note = newProgress(rc, label(i)+note), "" }
-		if w.Jobs < 2 {
-			w.Progress = func(i int, p experiment.Progress) { bars[i].show(p) }
-		}
+		begun := make([]bool, len(configs))
+		end := follow(rc, &w, func(i int, config experiment.Config) string {
+			text := label(i, len(configs), config) + note
+			begun[i], note = true, ""
+			return text
+		})
+		defer end()
 		for e, err := range experiment.Each(rc.ctx, configs, w) {
-			if bar := bars[e.Index]; bar != nil {
-				bar.close()
-			} else if err == nil && !rc.quiet {
-				fmt.Fprintf(rc.stderr, "%s: finished already (%s)\n", label(e.Index), filepath.Join(w.Dir, configs[e.Index].Folder(), experiment.ResultFile))
+			if end(); !begun[e.Index] && err == nil {
+				config := configs[e.Index].Config
+				rc.note("%s: finished already (%s)", label(e.Index, len(configs), config), filepath.Join(w.Dir, config.Folder(), experiment.ResultFile))
 			}
 			if !yield(e, err) {
 				return
 			}
 		}
 	}
+}
+
+// label is a line above the progress of a run, which is one of several.
+func label(i, of int, config experiment.Config) string {
+	return fmt.Sprintf("[%d/%d] %s, %s-incremental, seed %d", i+1, of, config.Method, config.Increment, config.Seed)
 }
 
 // options returns the options of a run that follow from the flags.

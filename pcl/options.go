@@ -65,8 +65,8 @@ type Options struct {
 	// ExtraUpdate makes a second update in each step, from the same batches and with the same weights. It is the
 	// control experiment for memory editing (docs/method.md §3.4).
 	ExtraUpdate bool
-	// Observe reports the Gram matrix of methods that do not ask for it, too, and the losses after each step. Training
-	// is the same, but a step takes longer.
+	// Observe reports the Gram matrix of methods that do not ask for it, too, which rows' losses rise along the step, and the
+	// losses after it. Training is the same, but a step takes longer.
 	Observe bool
 	// Image is the shape of a sample, for methods that cut and mix images. The zero value stands for one row of
 	// pixels.
@@ -97,7 +97,6 @@ func (o Options) withDefaults() Options {
 	if o.Image == (Image{}) {
 		o.Image = Image{Height: 1, Width: o.Model.Inputs(), Channels: 1}
 	}
-	o.Edit = o.Edit.withDefaults()
 	return o
 }
 
@@ -131,7 +130,7 @@ func (o Options) validate() error {
 	if o.Grow {
 		_, growth = o.resizer()
 	}
-	return cmp.Or(o.Increment.Validate(), o.Shared.Validate(), o.Optimizer.Validate(), reserved(o.Optimizer.State()), o.Edit.Validate(),
+	return cmp.Or(o.Increment.Validate(), o.Shared.Validate(), o.Optimizer.Validate(), reserved(o.Optimizer.State()),
 		method.Whole(o.Method), o.checkLoss(), growth)
 }
 
