@@ -23,7 +23,7 @@ import (
 // compareCmd trains methods in the same situations and says which differ from the first.
 type compareCmd struct {
 	Dataset      string               `arg:"" name:"data" help:"Image set: a name of pcl data list, or files of your own (folder:PATH, npz:PATH, …)."`
-	Methods      []string             `arg:"" name:"method" help:"Methods, with values if need be (emgd:tau=3,normalise=true). The others are compared with the first."`
+	Methods      []string             `arg:"" name:"method" help:"Methods, with values if need be (emgd:tau=3,momentum=0.5). The others are compared with the first."`
 	Increment    []scenario.Increment `placeholder:"task,class" help:"task or class (default: both)."`
 	Situations   int                  `range:"whole [1,1000]" default:"9" placeholder:"N" help:"Situations (default ${default}): label sets, each with a timeline and a run seed of its own."`
 	Seeds        []uint64             `placeholder:"N,…" help:"Run seeds of every situation, over which it is averaged (default: one, another in each)."`
@@ -143,7 +143,7 @@ func (c *compareCmd) seeds(i int) []uint64 {
 	return []uint64{1234 + uint64(i)}
 }
 
-// methodAndValues reads "emgd:tau=3,normalise=true".
+// methodAndValues reads "emgd:tau=3,momentum=0.5".
 func methodAndValues(text string) (name string, values map[string]any, err error) {
 	name, list, given := strings.Cut(text, ":")
 	if !given {
