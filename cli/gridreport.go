@@ -13,6 +13,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/grid"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
+	"github.com/parallelcl/parallelcl/pcl/results/versus"
 	"github.com/parallelcl/parallelcl/viz/report"
 )
 
@@ -22,6 +23,7 @@ type gridReportCmd struct {
 	gridFlags
 	Markdown bool   `help:"Write a text like REPRODUCTION.md instead of a page. It depends on the results alone: neither the day nor the machine plays a part."`
 	Out      string `short:"o" type:"stdout" placeholder:"FILE" help:"File to write (default: grids.html, or standard output for --markdown)."`
+	JSON     bool   `name:"json" help:"Print how the methods of your own grids compare as JSON, instead of text, beside the page."`
 	Title    string `placeholder:"TEXT" help:"Title of the page."`
 }
 
@@ -51,6 +53,19 @@ func (c *gridReportCmd) Run(rc *runContext) error {
 	}
 	in := report.GridsInput{Title: c.Title, Findings: found, Notes: notes, Origin: thisCommand()}
 	if err := rc.writeTo(c.Out, func(w io.Writer) error { return report.Grids(rc.ctx, w, in) }); err != nil {
+		return err
+	}
+	compared := []*versus.Table{}
+	for _, g := range found.Grids {
+		if g.Own() {
+			tables, err := versus.Of(versus.Rows(g.Rows), "")
+			if err != nil {
+				return err
+			}
+			compared = append(compared, tables...)
+		}
+	}
+	if err := printVersus(rc, compared, c.JSON); err != nil || c.JSON {
 		return err
 	}
 	return rc.done("The page: %s", c.Out)

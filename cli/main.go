@@ -50,6 +50,7 @@ type commands struct {
 
 	Demo       demoCmd       `cmd:"" help:"Train five methods on five parallel streams and draw one page about it (about a minute, no data needed)."`
 	Run        runCmd        `cmd:"" help:"Train on a scenario, with one or several methods and seeds, and print a table."`
+	Compare    compareCmd    `cmd:"" help:"Say which of several methods is better on a data set, by how much, and whether that is more than luck."`
 	Grid       gridCmd       `cmd:"" help:"Make many runs, such as those of a table of the paper, on one machine or several: run, status, report."`
 	Tune       tuneCmd       `cmd:"" help:"Find the values with which each method does best, with the same number of candidates for all."`
 	Deploy     deployCmd     `cmd:"" help:"Print the files by which Slurm or Kubernetes makes a grid."`
@@ -70,7 +71,13 @@ type commands struct {
 // Validate comes before the checks that commands make themselves.
 func (*commands) Validate(k *kong.Context) error { return checkFlags(k) }
 
-func newCommands() *commands { return &commands{Run: runCmd{Plugins: kong.Plugins{settingFlags()}}} }
+func newCommands() *commands {
+	several := []string{"method", "params", "increment", "labelset", "timeline", "seed"} // of which a command takes several
+	return &commands{
+		Run:     runCmd{Plugins: kong.Plugins{settingFlags(several...)}},
+		Compare: compareCmd{Plugins: kong.Plugins{settingFlags(append(several, "dataset", "scenario")...)}},
+	}
+}
 
 // Main runs the command line in os.Args and ends the program with its exit code: 0 success; 1 failure, also if a run
 // could not be saved or has diverged; 2 wrong usage or configuration; 130 interrupted (a run has been saved, and the last

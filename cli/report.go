@@ -18,6 +18,8 @@ import (
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/kernel"
 	"github.com/parallelcl/parallelcl/internal/origin"
+	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/results/versus"
 	"github.com/parallelcl/parallelcl/viz/report"
 )
 
@@ -29,6 +31,8 @@ type reportCmd struct {
 	Title   string   `placeholder:"TEXT" help:"Title of a report of runs, or of a site."`
 	PDF     bool     `name:"pdf" help:"Print the page, or every page of the site, to a PDF beside it, with Chromium or Chrome."`
 	Execute *bool    `negatable:"" help:"Execute notebooks even if they have results; with --no-execute, a notebook without results is an error."`
+	JSON    bool     `name:"json" help:"Print how the methods of runs compare as JSON, instead of text, beside the page."`
+	Against string   `placeholder:"METHOD" help:"What methods of runs are compared with (default: emgd if it is there, or the first)."`
 	Private bool     `help:"Execute with the private JupyterLab even where the user has one."`
 
 	moduleFlag
@@ -157,6 +161,8 @@ func (c *reportCmd) checkFlags(notebooks []string) error {
 		}
 	}
 	switch {
+	case notebooks != nil && (c.JSON || c.Against != ""):
+		return errors.New("--json and --against are for a report of runs: leave them out")
 	case c.Private && c.Execute != nil && !*c.Execute:
 		return errors.New("--private says how notebooks are executed, and --no-execute that they are not: leave one out")
 	case notebooks != nil && !c.All && c.Title != "":
@@ -174,6 +180,17 @@ func (c *reportCmd) runs(rc *runContext, o report.Origin) error {
 	out := c.out("report.html")
 	in := report.RunsInput{Title: c.Title, Files: files, Origin: o}
 	if err := atomicfile.Write(out, func(w io.Writer) error { return report.Runs(rc.ctx, w, in) }); err != nil {
+		return err
+	}
+	runs := make([]*results.Run, len(files))
+	for i, f := range files {
+		runs[i] = f.Run
+	}
+	all, err := versus.Of(versus.Results(runs), cmp.Or(c.Against, "emgd"))
+	if err != nil {
+		return err
+	}
+	if err := printVersus(rc, all, c.JSON); err != nil || c.JSON {
 		return err
 	}
 	return c.finish(rc, out, []string{out})

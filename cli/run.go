@@ -26,7 +26,10 @@ type runCmd struct {
 	Method       []string             `placeholder:"NAME,…" help:"Methods to train with (default emgd, the recommended one); pcl methods lists them."`
 	Param        assigned             `placeholder:"NAME=VALUE" help:"Parameter of the methods; repeat it for more."`
 	Increment    []scenario.Increment `placeholder:"task,class" help:"task, class, or both (default task)."`
+	LabelSet     []uint64             `name:"labelset" placeholder:"N,…" help:"Seeds of the label sets (default 0)."`
+	Timeline     []uint64             `placeholder:"N,…" help:"Seeds of the timelines (default 0)."`
 	Seed         []uint64             `placeholder:"N,…" help:"Run seeds (default 1234)."`
+	Paper        bool                 `rare:"" help:"Take the settings of the paper's tables, such as their memory (docs/protocol.md §2.4)."`
 	kong.Plugins                      // the flags of settings, see [settingFlags]
 
 	Out             string `short:"o" default:"runs" type:"path" help:"Folder for results; each run has a folder of its own in it."`
@@ -44,6 +47,8 @@ type runCmd struct {
 
 	machineFlags
 	DataDir string `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
+
+	increment bool // whether the user chose one
 }
 
 // machineFlags say on which backend to compute.
@@ -107,7 +112,7 @@ func (c *runCmd) Run(k *kong.Context, rc *runContext) error {
 		return err
 	}
 	if !c.JSON {
-		if err := printTable(rc.stdout, runs); err != nil {
+		if err := errors.Join(printTable(rc.stdout, runs), printSituations(rc, runs)); err != nil {
 			return err
 		}
 	}
@@ -142,7 +147,16 @@ func (c *runCmd) prepare(rc *runContext, m *experiment.Machine, configs []experi
 	}
 	c.share(c.Jobs)
 	_, err = m.Backend(rc.ctx)
-	return noteOf(set), err
+	note = noteOf(set)
+	if first := configs[0]; datasets.Own(first.Dataset) {
+		if !c.increment {
+			note += fmt.Sprintf("\n%s-incremental: predictions choose among all classes that have arrived (--increment task: among those of the sample's task, which is then known)", first.Increment)
+		}
+		if first.Tasks == 1 {
+			note += "\n" + oneTask(first.Dataset, len(set.Classes))
+		}
+	}
+	return note, err
 }
 
 // make makes the runs that are not finished, and returns the results of all in their order. note is shown with the first
@@ -219,29 +233,51 @@ func (c *runCmd) dir(config experiment.Config) string {
 
 // configs expands the flags into one configuration per run.
 func (c *runCmd) configs(k *kong.Context) (all []experiment.Checked, err error) {
-	if err := errors.Join(once("--method", c.Method), once("--increment", c.Increment), once("--seed", c.Seed)); err != nil {
+	if err := errors.Join(once("--method", c.Method), once("--increment", c.Increment), once("--labelset", c.LabelSet), once("--timeline", c.Timeline), once("--seed", c.Seed)); err != nil {
 		return nil, err
 	}
-	base, err := configOf(k, c.Config, c.Param)
+	file := experiment.Layer{}
+	if c.Config != "" {
+		if file, err = experiment.ReadLayer(c.Config); err != nil {
+			return nil, err
+		}
+	}
+	base, err := configOf(k, c.Paper, file, c.Param)
 	if err != nil {
 		return nil, err
 	}
-	if len(c.Increment) == 0 {
-		c.Increment = []scenario.Increment{base.Increment}
+	if base.Scenario != nil && len(c.LabelSet)+len(c.Timeline) > 0 {
+		return nil, errors.New("--labelset and --timeline say how a scenario is drawn, and do nothing beside one that is played: leave them out")
 	}
-	for _, increment := range c.Increment {
-		for _, config := range experiment.Vary(base.WithIncrement(increment), c.Method, nil, c.Seed...) {
-			checked, err := config.Check()
-			if err != nil && config.Method != base.Method && len(base.Params) > len(c.Param) {
-				err = fmt.Errorf("%w (the params in %s are for its method, %s)", err, c.Config, base.Method)
+	_, c.increment = file.Values["increment"]
+	c.increment = c.increment || len(c.Increment) > 0 || base.Scenario != nil
+	for _, increment := range orOwn(c.Increment, base.Increment) {
+		for _, labelSet := range orOwn(c.LabelSet, base.LabelSet) {
+			for _, timeline := range orOwn(c.Timeline, base.Timeline) {
+				at := base.WithIncrement(increment)
+				at.LabelSet, at.Timeline = labelSet, timeline
+				for _, config := range experiment.Vary(at, c.Method, nil, c.Seed...) {
+					checked, err := config.Check()
+					if err != nil && config.Method != base.Method && len(base.Params) > len(c.Param) {
+						err = fmt.Errorf("%w (the params in %s are for its method, %s)", err, c.Config, base.Method)
+					}
+					if err != nil {
+						return nil, err
+					}
+					all = append(all, checked)
+				}
 			}
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, checked)
 		}
 	}
 	return all, nil
+}
+
+// orOwn returns the values of a flag, or the one of the configuration if there are none.
+func orOwn[T any](values []T, own T) []T {
+	if len(values) == 0 {
+		return []T{own}
+	}
+	return values
 }
 
 // once returns an error if a value is given twice. A run with the same seed would be the same run, not another one.

@@ -5,25 +5,48 @@ import (
 	"io"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/results/versus"
 )
 
-// printTable prints a line for each group of runs that differ only in their seed.
+// printTable prints a line for each group of runs that differ only in their seed and situation.
 func printTable(out io.Writer, runs []*results.Run) error {
 	t := newTable("DATA SET", "INCREMENT", "METHOD", "RUNS", "A (%)", "F (%)", "A_first (%)", "STEPS", "ms/STEP", "STEPS/s")
-	for _, g := range results.Group(runs) {
+	for _, g := range results.Group(runs, results.Repetition...) {
 		r := g.Runs[0]
+		steps := g.Moment(func(r *results.Run) float64 { return float64(r.Steps) })
 		ms := g.Moment(func(r *results.Run) float64 { return r.Measured.StepMillis })
 		t.row(r.Dataset, r.Increment, g.Label(), howMany(g),
 			spread(g.Moment(func(r *results.Run) float64 { return r.A })),
 			spread(g.Moment(func(r *results.Run) float64 { return r.F })),
 			spread(g.Moment(func(r *results.Run) float64 { return r.AFirst })),
-			r.Steps, fmt.Sprintf("%.2f", ms.Mean), fmt.Sprintf("%.0f", 1000/ms.Mean))
+			fmt.Sprintf("%.0f", steps.Mean), fmt.Sprintf("%.2f", ms.Mean), fmt.Sprintf("%.0f", 1000/ms.Mean))
 	}
 	if err := t.print(out); err != nil {
 		return err
 	}
-	fmt.Fprintln(out, "A: mean final accuracy over the tasks; F: A minus A_first, the mean accuracy at each task's own end (higher is better); ± population standard deviation over the seeds.")
+	fmt.Fprintln(out, "A: mean final accuracy over the tasks; F: A minus A_first, the mean accuracy at each task's own end (higher is better); ± population standard deviation over the runs.")
 	return printRemarks(out, runs)
+}
+
+// printSituations says what runs of several seeds or situations show.
+func printSituations(rc *runContext, runs []*results.Run) error {
+	situations, seeds := map[[2]uint64]bool{}, map[uint64]bool{}
+	for _, r := range runs {
+		situations[[2]uint64{r.LabelSet, r.Timeline}], seeds[r.Seed] = true, true
+	}
+	switch {
+	case len(situations) > 1:
+		all, err := versus.Of(versus.Results(runs), "")
+		if err != nil || len(all) == 0 {
+			return err
+		}
+		fmt.Fprintln(rc.stdout)
+		return printVersus(rc, all, false)
+	case len(seeds) > 1:
+		_, err := fmt.Fprintln(rc.stdout, "Seeds alone say nothing about other label sets and timelines: pcl compare DATA METHOD METHOD… takes nine.")
+		return err
+	}
+	return nil
 }
 
 // howMany returns the number of runs, and how many of them diverged.

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,16 +11,16 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/parallelcl/parallelcl/pcl/experiment"
+	"github.com/parallelcl/parallelcl/pcl/grid"
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
 // settingFlags returns a struct with a flag for each setting of a run, as [experiment.Config] declares them. A setting that
-// names its flag is often needed; the other flags are called like their settings.
-func settingFlags() any {
+// names its flag is often needed; the other flags are called like their settings. Those without are the command's own.
+func settingFlags(without ...string) any {
 	var fields []reflect.StructField
 	for i, p := range params.Of(experiment.Config{}) {
-		switch p.Name {
-		case "method", "params", "increment", "seed", "data_sha256": // pcl run takes several, or the program writes it
+		if p.Name == "data_sha256" || slices.Contains(without, p.Name) { // which the program writes
 			continue
 		}
 		tag := fmt.Sprintf(`key:%q name:%q`, p.Name, p.Flag)
@@ -61,8 +62,9 @@ func sentence(p params.Param) string {
 	return text + "."
 }
 
-// configOf returns the configuration of a file, if there is one, changed by the flags of settings and of parameters.
-func configOf(k *kong.Context, file string, given assigned) (c experiment.Config, err error) {
+// configOf returns the configuration of a layer, such as a file, changed by the flags of settings and of parameters. paper
+// lays what the tables of the paper set under it.
+func configOf(k *kong.Context, paper bool, under experiment.Layer, given assigned) (c experiment.Config, err error) {
 	values, flag := map[string]any{}, ""
 	for _, p := range k.Path {
 		if p.Flag != nil && p.Flag.Tag.Has("key") {
@@ -75,15 +77,14 @@ func configOf(k *kong.Context, file string, given assigned) (c experiment.Config
 	if len(given) > 0 {
 		values["params"] = parameters(given)
 	}
-	layers := []experiment.Layer{{Values: values}}
-	if file != "" {
-		l, err := experiment.ReadLayer(file)
-		if err != nil {
-			return c, err
+	layers := []experiment.Layer{under, {Values: values}}
+	if c, err = experiment.NewConfig(layers...); err == nil && paper {
+		var tables experiment.Layer
+		if tables, err = grid.PaperLayer(c.Dataset); err == nil {
+			c, err = experiment.NewConfig(append([]experiment.Layer{tables}, layers...)...)
 		}
-		layers = append([]experiment.Layer{l}, layers...)
 	}
-	if c, err = experiment.NewConfig(layers...); err != nil {
+	if err != nil {
 		return c, err
 	}
 	if _, off := values["edit.eta"]; flag != "" && !off && !c.Edit.On() {

@@ -44,6 +44,7 @@ var mayImport = map[string]string{
 	"pcl/results/rows":             "pcl/results",
 	"pcl/results/tables":           "pcl/results",
 	"pcl/results/tensorboard":      "pcl/results",
+	"pcl/results/versus":           "pcl/results pcl/results/rows pcl/stats",
 	"pcl/safetensors":              "",
 	"pcl/scenario":                 "",
 	"pcl/stats":                    "",

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // ErrData says that the files of a data set are not those that a configuration or a saved run was made for.
@@ -33,13 +34,14 @@ func (c Config) on(sum string) (Config, error) {
 	return c, nil
 }
 
-// suit chooses tasks, network and batch for a data set that has no benchmark's settings. What is wrong with the
+// suit chooses increment, tasks, network and batch for a data set that has no benchmark's settings. What is wrong with the
 // set is said by those who open it.
 func (c *Config) suit(dataset string) {
 	info, err := datasets.Inspect(context.Background(), dataset, datasets.Options{})
 	if err != nil || info.Classes == 0 {
 		return
 	}
+	c.Increment = scenario.ClassIncremental // who has images asks which class it is among all
 	c.Tasks = max(1, min(5, info.Classes/2))
 	c.MinClasses, c.MaxClasses = info.Classes/c.Tasks, (info.Classes+c.Tasks-1)/c.Tasks
 	if info.Channels == 3 && min(info.Height, info.Width) >= 16 && info.Height%2 == 0 && info.Width%2 == 0 {

@@ -49,7 +49,7 @@ func TestChangedFiles(t *testing.T) {
 		t.Errorf("the defaults are %+v", c)
 	}
 	o.Dir = filepath.Join(t.TempDir(), c.Folder())
-	if !strings.HasPrefix(c.Folder(), "csv-my-table-csv-task-emgd-s1234-") {
+	if !strings.HasPrefix(c.Folder(), "csv-my-table-csv-class-emgd-s1234-") {
 		t.Errorf("the folder is %s", c.Folder())
 	}
 	ctx, stop := context.WithCancel(t.Context())

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/parallelcl/parallelcl/pcl/experiment"
@@ -68,5 +69,31 @@ func TestTimesKeepTheNetwork(t *testing.T) {
 	got, err := scaled(c, table{"optimizer": table{"lr": 2.0}})
 	if err != nil || got.InitFile != c.InitFile || got.Init != c.Init || got.Optimizer.LR != 2*c.Optimizer.LR {
 		t.Errorf("it begins with %q of %q at the rate %g, %v", got.InitFile, got.Init, got.Optimizer.LR, err)
+	}
+}
+
+// TestPaperLayer: a configuration over it is that of a cell of the paper's table.
+func TestPaperLayer(t *testing.T) {
+	g, err := Load("table2", "test-split")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := g.Expand()
+	if err != nil {
+		t.Fatal(err)
+	}
+	paper, err := PaperLayer("emnist-byclass-test80")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := experiment.NewConfig(paper, experiment.Layer{Values: map[string]any{"method": "emgd-gmc", "increment": "class", "labelset": 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(p.Runs, func(r experiment.Checked) bool { r.DataSHA256 = ""; return r.ID() == c.ID() }) {
+		t.Errorf("the grid has no run %s", c.ID())
+	}
+	if _, err := PaperLayer("glyphs"); err == nil {
+		t.Error("glyphs are in the paper's tables")
 	}
 }

@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// RunGroup holds runs that differ only in their seed.
+// RunGroup holds runs that differ only in their seed, or in little more; see [Group].
 type RunGroup struct {
 	Runs []*Run
 }
 
-// Group gathers runs that differ only in their seed, in order of first appearance. A run that is given twice
-// counts once: the same seed again does not repeat the experiment.
-func Group(runs []*Run) []RunGroup {
+// Group gathers runs that differ only in their seed, or in further settings, in order of first appearance. A run that is given
+// twice counts once: the same seed again does not repeat the experiment.
+func Group(runs []*Run, further ...string) []RunGroup {
 	var out []RunGroup
 	index := map[string]int{}
 	for _, r := range runs {
-		key := r.settings()
+		key := r.settings(append(further, "seed")...)
 		i, ok := index[key]
 		if !ok {
 			i = len(out)
@@ -32,9 +32,9 @@ func Group(runs []*Run) []RunGroup {
 	return out
 }
 
-// settings is the configuration without the seed, as one text.
-func (r *Run) settings() string {
-	settings := r.Settings("seed")
+// settings is the configuration without some settings, as one text.
+func (r *Run) settings(without ...string) string {
+	settings := r.Settings(without...)
 	if len(settings) == 0 {
 		return r.ID // a run of unknown configuration stands alone
 	}

@@ -79,8 +79,11 @@ func gridsHeadline(f *findings.Findings) string {
 			verdicts = append(verdicts, fmt.Sprintf("“%s” %d", o, n[o]))
 		}
 	}
-	return fmt.Sprintf("%s in %s. Verdicts on the paper’s %s: %s.",
-		plural.Of(runs, "run"), plural.Of(len(f.Grids), "grid"), plural.Of(len(f.Claims), "claim"), strings.Join(verdicts, ", "))
+	made := fmt.Sprintf("%s in %s.", plural.Of(runs, "run"), plural.Of(len(f.Grids), "grid"))
+	if len(f.Claims) == 0 {
+		return made
+	}
+	return fmt.Sprintf("%s Verdicts on the paper’s %s: %s.", made, plural.Of(len(f.Claims), "claim"), strings.Join(verdicts, ", "))
 }
 
 // entryIDs gives each entry a name to link to.

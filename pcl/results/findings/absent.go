@@ -47,8 +47,11 @@ func (c *Column) finished() (done, planned int) {
 type Missing struct{ Table, Text string }
 
 // Missing has an entry for each table of the paper. notes may have a sentence about a table, by its name, such as why it
-// is missing; it follows.
+// is missing; it follows. Of users' own grids nothing of the paper is missing.
 func (f *Findings) Missing(notes map[string]string) (out []Missing) {
+	if f.own() {
+		return nil
+	}
 	all := f.absent()
 	for _, table := range paper.Names() {
 		var none, some []string

@@ -13,7 +13,7 @@ const Alpha = 0.05
 // Findings are what the results of some grids show.
 type Findings struct {
 	Grids    []*Grid
-	Claims   []*Verdict // on the paper's claims
+	Claims   []*Verdict // on the paper's claims; none if all grids are users' own
 	Controls []*Verdict // on what other experiments were made to find out
 }
 
@@ -32,6 +32,9 @@ func New(all []*rows.Row) (*Findings, error) {
 		}
 	}
 	f.pair()
+	if f.own() {
+		return f, nil
+	}
 	var err error
 	if f.Claims, err = f.judge(claims()); err != nil {
 		return nil, err
@@ -40,6 +43,11 @@ func New(all []*rows.Row) (*Findings, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// own says whether the paper is not what the grids are about.
+func (f *Findings) own() bool {
+	return !slices.ContainsFunc(f.Grids, func(g *Grid) bool { return !g.Own() })
 }
 
 // gridOf returns the grid of a row.

@@ -2,9 +2,11 @@ package findings
 
 import (
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
+	"github.com/parallelcl/parallelcl/grids"
 	"github.com/parallelcl/parallelcl/pcl/results/paper"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
@@ -50,6 +52,12 @@ func (g *Grid) partner() string {
 		return strings.TrimSuffix(g.Name, rows.TunedMark)
 	}
 	return g.Name + rows.TunedMark
+}
+
+// Own says whether the grid is a user's: neither of the paper nor one that comes with this program.
+func (g *Grid) Own() bool {
+	_, err := fs.Stat(grids.Files, g.Base+".toml")
+	return err != nil && g.Paper == ""
 }
 
 // rank orders grids: the paper's tables by number, its figures, others.

@@ -13,12 +13,16 @@ import (
 func (f *Findings) Markdown(out io.Writer, from string, notes map[string]string) error {
 	m := &markdown{}
 	m.line(strings.Replace(markdownHead, "SOURCE", from, 1))
-	m.verdicts("The paper's claims", claimsHead, f.Claims)
+	if len(f.Claims) > 0 {
+		m.verdicts("The paper's claims", claimsHead, f.Claims)
+	}
 	if slices.ContainsFunc(f.Controls, func(v *Verdict) bool { return v.Outcome != NotTestable }) {
 		m.verdicts("Controls", controlsHead, f.Controls)
 	}
 	m.grids(f.Grids)
-	m.missing(f.Missing(notes))
+	if absent := f.Missing(notes); len(absent) > 0 {
+		m.missing(absent)
+	}
 	_, err := io.WriteString(out, m.String())
 	return err
 }

@@ -1,0 +1,253 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/experiment"
+	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/results/versus"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
+)
+
+// compareCmd trains methods in the same situations and says which differ from the first.
+type compareCmd struct {
+	Dataset      string               `arg:"" name:"data" help:"Image set: a name of pcl data list, or files of your own (folder:PATH, npz:PATH, …)."`
+	Methods      []string             `arg:"" name:"method" help:"Methods, with values if need be (emgd:tau=3,momentum=0.5). The others are compared with the first."`
+	Increment    []scenario.Increment `placeholder:"task,class" help:"task or class (default: both)."`
+	Situations   int                  `range:"whole [1,1000]" default:"9" placeholder:"N" help:"Situations (default ${default}): label sets, each with a timeline and a run seed of its own."`
+	Seeds        []uint64             `placeholder:"N,…" help:"Run seeds of every situation, over which it is averaged (default: one, another in each)."`
+	Paper        bool                 `help:"Take the memory and the 3 × 3 situations with three seeds of the paper's tables, which are not independent."`
+	kong.Plugins                      // the flags of settings, see [settingFlags]
+
+	Out             string `short:"o" type:"path" placeholder:"DIR" help:"Folder of the runs (default: named after what is compared). The same command goes on with what is there."`
+	Jobs            int    `range:"whole [0,1024]" short:"j" default:"0" placeholder:"N" help:"Number of runs that are made at the same time (default: one per core, on a GPU one)."`
+	CheckpointEvery int    `range:"whole [0,inf)" rare:"" default:"500" placeholder:"N" help:"Steps between checkpoints; 0 saves only on Ctrl-C."`
+	JSON            bool   `name:"json" help:"Print the comparison as JSON."`
+	machineFlags
+	DataDir string `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
+}
+
+func (c *compareCmd) Run(k *kong.Context, rc *runContext) error {
+	configs, err := c.configs(k, rc)
+	if err != nil {
+		return err
+	}
+	if c.Out == "" {
+		c.Out = c.folder()
+	}
+	m := c.machine(rc, c.DataDir)
+	defer m.Close()
+	set, err := m.Dataset(rc.ctx, c.Dataset)
+	if err != nil {
+		return err
+	}
+	for _, config := range configs {
+		if _, err := config.NewScenario(set); err != nil {
+			return usageError{err}
+		}
+	}
+	if c.Jobs == 0 {
+		b, err := m.Backend(rc.ctx)
+		if err != nil {
+			return err
+		}
+		if c.Jobs = runtime.NumCPU(); b.Info.Name == backend.XLACUDA {
+			c.Jobs = 1
+		}
+	}
+	rc.note("%d runs in %s, %d at a time%s", len(configs), c.Out, c.Jobs, noteOf(set))
+	runs, err := c.make(rc, configs, m)
+	if err != nil {
+		return err
+	}
+	all, err := versus.Of(versus.Results(runs), "")
+	if err != nil {
+		return err
+	}
+	return printVersus(rc, all, c.JSON)
+}
+
+// configs lists the runs: all methods in a situation before the next one.
+func (c *compareCmd) configs(k *kong.Context, rc *runContext) (all []experiment.Checked, err error) {
+	if len(c.Methods) < 2 {
+		return nil, usagef("%s is alone; want at least two methods: the first is what the others are compared with", strings.Join(c.Methods, ""))
+	}
+	if c.Paper && c.Situations != 9 {
+		return nil, usagef("--paper takes the nine situations of the paper's tables: leave out --situations")
+	}
+	if err := errors.Join(once("the command", c.Methods), once("--increment", c.Increment), once("--seeds", c.Seeds)); err != nil {
+		return nil, usageError{err}
+	}
+	base, err := configOf(k, c.Paper, experiment.Layer{Values: map[string]any{"dataset": c.Dataset}}, nil)
+	if err == nil {
+		err = c.enough(rc, base)
+	}
+	if err != nil {
+		return nil, usageError{err}
+	}
+	if base, err = base.OnData(rc.ctx, datasets.Options{Dir: c.DataDir}); err != nil {
+		return nil, err
+	}
+	if len(c.Increment) == 0 {
+		c.Increment = []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental}
+	}
+	for _, increment := range c.Increment {
+		for i := range c.Situations {
+			for _, seed := range c.seeds(i) {
+				for _, m := range c.Methods {
+					config := base.WithIncrement(increment)
+					config.LabelSet, config.Timeline, config.Seed = c.situation(i)[0], c.situation(i)[1], seed
+					if config.Method, config.Params, err = methodAndValues(m); err != nil {
+						return nil, usageError{err}
+					}
+					checked, err := config.Check()
+					if err != nil {
+						return nil, usageError{err}
+					}
+					all = append(all, checked)
+				}
+			}
+		}
+	}
+	return all, nil
+}
+
+// situation returns the seeds of the label set and the timeline.
+func (c *compareCmd) situation(i int) [2]uint64 {
+	if c.Paper {
+		return [2]uint64{uint64(i / 3), uint64(i % 3)}
+	}
+	return [2]uint64{uint64(i), uint64(i)}
+}
+
+// seeds returns those of the runs in a situation. A seed that all situations shared would make them depend on one first
+// network.
+func (c *compareCmd) seeds(i int) []uint64 {
+	switch {
+	case len(c.Seeds) > 0:
+		return c.Seeds
+	case c.Paper:
+		return []uint64{1234, 1235, 1236}
+	}
+	return []uint64{1234 + uint64(i)}
+}
+
+// methodAndValues reads "emgd:tau=3,momentum=0.5".
+func methodAndValues(text string) (name string, values map[string]any, err error) {
+	name, list, given := strings.Cut(text, ":")
+	if !given {
+		return name, nil, nil
+	}
+	values = map[string]any{}
+	for _, one := range strings.Split(list, ",") {
+		key, value, ok := strings.Cut(one, "=")
+		if _, twice := values[key]; !ok || key == "" || twice {
+			return "", nil, fmt.Errorf("%s: want METHOD:NAME=VALUE,…, each name once", text)
+		}
+		values[key] = value
+	}
+	return name, values, nil
+}
+
+// enough refuses a set that makes a single task.
+func (c *compareCmd) enough(rc *runContext, base experiment.Config) error {
+	info, err := datasets.Inspect(rc.ctx, c.Dataset, datasets.Options{Dir: c.DataDir})
+	if err != nil || base.Tasks > 1 {
+		return nil // who opens the set says what is wrong with it
+	}
+	return errors.New(oneTask(c.Dataset, info.Classes))
+}
+
+// oneTask says that a set is too small to be learnt as streams in parallel.
+func oneTask(dataset string, classes int) string {
+	if classes >= 4 {
+		return fmt.Sprintf("%s in one task: nothing arrives beside it; want --tasks 2 or more", dataset)
+	}
+	return fmt.Sprintf("%s has %d classes, which make one task: nothing arrives beside it; want at least 4 classes (two tasks of two), or tasks of single classes, told apart among all: --tasks %d --min-classes 1 --max-classes 1 --increment class",
+		dataset, classes, classes)
+}
+
+// folder is the default of --out.
+func (c *compareCmd) folder() string {
+	kind, path, own := strings.Cut(c.Dataset, ":")
+	if own {
+		path, _, _ = strings.Cut(path, "?")
+		kind += "-" + filepath.Base(filepath.Clean(path))
+	}
+	name := strings.Map(func(r rune) rune {
+		if plain.MatchString(string(r)) && !strings.ContainsRune(`/:%`, r) {
+			return r
+		}
+		return '-'
+	}, strings.Join(append([]string{"compare", kind}, c.Methods...), "-"))
+	return name[:min(len(name), 100)]
+}
+
+// make makes the runs that are not finished, and shows how far they are. An interrupt waits until those in progress have been saved.
+func (c *compareCmd) make(rc *runContext, configs []experiment.Checked, m *experiment.Machine) ([]*results.Run, error) {
+	defer rc.hold()()
+	runs, ended := make([]*results.Run, len(configs)), 0
+	at := map[int]float64{} // the part of each run in progress that is made
+	var begun, said time.Time
+	made := 0.0 // by this process, in runs
+	w := experiment.Where{Machine: m, Jobs: c.Jobs, Dir: c.Out, Options: func(experiment.Config) experiment.RunOptions {
+		return experiment.RunOptions{Resume: true, CheckpointEvery: c.CheckpointEvery, Keep: 2}
+	}}
+	told := 0 // of the runs that have ended
+	say := func() {
+		if since := time.Since(said); rc.quiet || since < lineEvery || told == ended && since < time.Minute {
+			return
+		}
+		said, told = time.Now(), ended
+		text, parts := fmt.Sprintf("%d of %d runs done", ended, len(configs)), 0.0
+		for _, part := range at {
+			parts += part
+		}
+		if made > 0 {
+			left := float64(time.Since(begun)) * (float64(len(configs)-ended) - parts) / (made + parts)
+			text += fmt.Sprintf(", ETA %s", time.Duration(left).Round(time.Second))
+		}
+		fmt.Fprintln(rc.stderr, text)
+	}
+	w.Begin = func(i int, _ experiment.Config) {
+		if at[i] = 0; begun.IsZero() {
+			begun, said = time.Now(), time.Now()
+		}
+	}
+	w.Progress = func(i int, p experiment.Progress) { at[i] = float64(p.Step) / float64(p.Steps); say() }
+	var stopped error
+	for e, err := range experiment.Each(rc.ctx, configs, w) {
+		if _, own := at[e.Index]; own && err == nil {
+			made++
+		}
+		delete(at, e.Index)
+		switch {
+		case errors.Is(err, experiment.ErrInterrupted):
+			stopped = fmt.Errorf("%w; the runs are kept; go on with: pcl %s", experiment.ErrInterrupted, strings.Join(quoted(os.Args[1:]), " "))
+		case errors.Is(err, experiment.ErrForeign):
+			return nil, fmt.Errorf("%w (make the runs of this program elsewhere, with --out)", err)
+		case err != nil:
+			return nil, fmt.Errorf("%s, %s-incremental, label set %d: %w; finished runs are kept", configs[e.Index].Method, configs[e.Index].Increment, configs[e.Index].LabelSet, err)
+		default:
+			runs[e.Index] = e.Run
+			ended++
+		}
+	}
+	return runs, stopped
+}
+
+// printVersus prints comparisons, if there are any.
+func printVersus(rc *runContext, all []*versus.Table, asJSON bool) error {
+	return rc.print(asJSON, all, func(out io.Writer) error { return versus.Text(out, all) })
+}

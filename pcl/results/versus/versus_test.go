@@ -1,0 +1,114 @@
+package versus_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/pcl/results/versus"
+)
+
+// runs are those of three methods in n situations with two seeds: avggrad is 4 points behind emgd, er up to 1 before or behind.
+func runs(n int) (out []versus.Run) {
+	for i := range n {
+		for seed := range 2 {
+			r := versus.Run{Dataset: "photos", Increment: "class", LabelSet: uint64(i), Timeline: uint64(i), Seed: uint64(seed), StepMillis: 2}
+			level, noise := 60+2*float64(i%3)+float64(seed), 1-2*float64(i%2)
+			for _, m := range []struct {
+				name      string
+				a, millis float64
+			}{{"emgd", level, 2}, {"avggrad", level - 4 + noise/4, 1}, {"er", level + noise, 3}} {
+				r.Method, r.A, r.StepMillis = m.name, m.a, m.millis
+				out = append(out, r)
+			}
+		}
+	}
+	return out
+}
+
+func TestTable(t *testing.T) {
+	all, err := versus.Of(runs(9), "")
+	if err != nil || len(all) != 1 {
+		t.Fatal(all, err)
+	}
+	emgd, avggrad, er := all[0].Lines[0], all[0].Lines[1], all[0].Lines[2]
+	switch a := avggrad.Against; {
+	case all[0].Reference != "emgd" || emgd.Against != nil || emgd.Situations != 9 || emgd.Runs != 18 || emgd.Cost != 1 || er.Cost != 1.5:
+		t.Errorf("emgd %+v, er %+v", emgd, er)
+	case !a.Differs || math.Abs(a.Difference-(-4+0.25/9)) > 1e-9 || *a.P != 2.0/512 || *a.Holm != 4.0/512 || a.Interval[1] >= -3:
+		t.Errorf("avggrad: %+v", a)
+	case er.Against.Differs || er.Against.Interval[0] >= 0 || er.Against.Interval[1] <= 0:
+		t.Errorf("er: %+v", er.Against)
+	}
+	var text bytes.Buffer
+	if err := versus.Text(&text, all); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"emgd is better than avggrad (by 4.0 points); it is not shown to differ from er.", "\n18 situations would show, four times in five, a difference of "} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in\n%s", want, &text)
+		}
+	}
+	if back, err := json.Marshal(all); err != nil || !json.Valid(back) {
+		t.Errorf("%s, %v", back, err)
+	}
+}
+
+// TestReferences: another reference, and one that is not there.
+func TestReferences(t *testing.T) {
+	for reference, want := range map[string]string{"er": "er", "mgda": "emgd", "": "emgd"} {
+		all, err := versus.Of(runs(9), reference)
+		if err != nil || all[0].Reference != want || all[0].Lines[0].Method != want || len(all[0].Lines) != 3 {
+			t.Errorf("%q: %+v (%v)", reference, all[0], err)
+		}
+	}
+}
+
+// TestWhatIsNotShown: too few situations, one label set, missing and repeated runs, nothing in common.
+func TestWhatIsNotShown(t *testing.T) {
+	nine := runs(9)
+	one := runs(9)
+	for i := range one {
+		one[i].LabelSet = 0
+	}
+	apart := append(runs(1), versus.Run{Dataset: "photos", Increment: "class", Method: "mgda", LabelSet: 9, A: 50})
+	for name, c := range map[string]struct {
+		runs    []versus.Run
+		differs int
+		verdict string
+		notes   int
+	}{
+		"all":         {nine, 1, "At the 5 %", 0},
+		"twice":       {append(runs(9), nine...), 1, "At the 5 %", 0},
+		"one missing": {nine[:len(nine)-1], 1, "At the 5 %", 1},
+		"six":         {runs(6), 0, "Nothing can be decided: with 6 situations, 2 comparisons", 0},
+		"one":         {runs(1), 0, "Nothing can be decided", 1},
+		"label set":   {one, 0, "At the 5 %", 1},
+		"apart":       {apart, 0, "Nothing can be decided", 3},
+	} {
+		all, err := versus.Of(c.runs, "")
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		n := 0
+		for _, l := range all[0].Lines {
+			if l.Against != nil && l.Against.Differs {
+				n++
+			}
+		}
+		if n != c.differs || !strings.HasPrefix(all[0].Verdict, c.verdict) || len(all[0].Notes) != c.notes {
+			t.Errorf("%s: %d differ; %q %q", name, n, all[0].Verdict, all[0].Notes)
+		}
+		if err := versus.Text(new(bytes.Buffer), all); err != nil {
+			t.Error(name, err)
+		}
+		if _, err := json.Marshal(all); err != nil {
+			t.Error(name, err)
+		}
+	}
+	if all, err := versus.Of(runs(9)[:1], ""); err != nil || len(all) != 0 {
+		t.Errorf("one method: %v (%v)", all, err)
+	}
+}

@@ -1,0 +1,171 @@
+package versus
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/parallelcl/parallelcl/internal/plural"
+	"github.com/parallelcl/parallelcl/pcl/stats"
+)
+
+// say fills in the sentences.
+func (t *Table) say() {
+	said := map[string][]string{}
+	var open []Line
+	tests, fewest, needed := 0, math.MaxInt, 0
+	for _, l := range t.Lines[1:] {
+		verdict, name := "not shown to differ from", l.Method
+		switch a := l.Against; {
+		case a == nil:
+			t.Notes = append(t.Notes, fmt.Sprintf("%s has no situation and seed in common with %s.", l.Method, t.Reference))
+			continue
+		case !a.Differs:
+			open = append(open, l)
+		case a.Difference < 0:
+			verdict, name = "better than", fmt.Sprintf("%s (by %s)", name, points(a.Difference))
+		default:
+			verdict, name = "worse than", fmt.Sprintf("%s (by %s)", name, points(a.Difference))
+		}
+		said[verdict] = append(said[verdict], name)
+		tests, fewest, needed = tests+1, min(fewest, l.Against.Situations), max(needed, l.Against.contrast.Needed)
+	}
+	var parts []string
+	for _, verdict := range []string{"better than", "worse than", "not shown to differ from"} {
+		if len(said[verdict]) > 0 {
+			parts = append(parts, verdict+" "+list(said[verdict]))
+		}
+	}
+	switch {
+	case tests == 0:
+		t.Verdict = "There is nothing to compare."
+	case fewest < needed:
+		t.Verdict = fmt.Sprintf("Nothing can be decided: with %s, %s cannot show a difference at 5 %%, whatever the numbers; it takes %d.",
+			plural.Of(fewest, "situation"), plural.Of(tests, "comparison"), needed)
+	default:
+		t.Verdict = fmt.Sprintf("At the 5 %% level, %s is %s.", t.Reference, strings.Join(parts, "; it is "))
+		if len(open) > 0 {
+			t.More = more(open, tests)
+		}
+	}
+	t.note(fewest)
+}
+
+// note adds what the reader should know about the runs.
+func (t *Table) note(fewest int) {
+	grouped, clusters := false, true
+	for _, l := range t.Lines {
+		if l.Diverged > 0 {
+			t.Notes = append(t.Notes, fmt.Sprintf("%d of %s of %s diverged; they count with the accuracy that they ended with.", l.Diverged, plural.Of(l.Runs, "run"), l.Method))
+		}
+		if l.Runs < t.Lines[0].Runs || l.Situations != t.Lines[0].Situations {
+			t.Notes = append(t.Notes, fmt.Sprintf("%s has %s in %s, %s %d in %d: the difference is over what they share.",
+				l.Method, plural.Of(l.Runs, "run"), plural.Of(l.Situations, "situation"), t.Reference, t.Lines[0].Runs, t.Lines[0].Situations))
+		}
+		if l.Against != nil && l.Against.contrast.Grouped {
+			grouped, clusters = true, clusters && l.Against.Interval != nil
+		}
+	}
+	switch {
+	case grouped && clusters:
+		t.Notes = append(t.Notes, "Some label sets have several timelines, which are not independent: a method differs only if its interval, which draws whole label sets, excludes 0 too (docs/protocol.md §3.5).")
+	case grouped:
+		t.Notes = append(t.Notes, "All runs have one label set: they say nothing about other divisions of the classes into tasks, and nothing is called a difference.")
+	case fewest == 1:
+		t.Notes = append(t.Notes, "Seeds alone say nothing about other label sets and timelines.")
+	}
+}
+
+// more says what further situations would show of methods that are not told from the reference.
+func more(open []Line, tests int) string {
+	const limit = 1000
+	var sizes, ways []string
+	grouped := ""
+	for _, l := range open {
+		c := l.Against.contrast
+		if c.Grouped {
+			grouped = ", each a label set of its own,"
+		}
+		sizes = append(sizes, fmt.Sprintf("%s (%s)", points(stats.Detectable(c.Std, 2*c.Pairs, tests)), l.Method))
+		n, enough := stats.PairsFor(c.Difference, c.Std, tests, limit)
+		switch seen := fmt.Sprintf("(%s, %s)", l.Method, points(c.Difference)); {
+		case !enough:
+			ways = append(ways, fmt.Sprintf("more than %d %s", limit, seen))
+		case n > c.Pairs:
+			ways = append(ways, fmt.Sprintf("%d %s", n, seen))
+		}
+	}
+	text := fmt.Sprintf("%d situations%s would show, four times in five, a difference of %s.", 2*open[0].Against.Situations, grouped, list(sizes))
+	if len(ways) > 0 {
+		text += fmt.Sprintf(" If the differences are as large as seen, it takes %s.", list(ways))
+	}
+	return text
+}
+
+// list writes a list as in a sentence: "er, mgda and gem".
+func list(names []string) string {
+	last := len(names) - 1
+	return strings.Join(append([]string{strings.Join(names[:max(last, 1)], ", ")}, names[max(last, 1):]...), " and ")
+}
+
+// points writes the size of a difference.
+func points(x float64) string {
+	return fmt.Sprintf("%.1f points", math.Abs(x))
+}
+
+// Text writes the tables for a terminal.
+func Text(out io.Writer, all []*Table) error {
+	for i, t := range all {
+		if i > 0 {
+			fmt.Fprintln(out)
+		}
+		if err := t.text(out); err != nil {
+			return err
+		}
+	}
+	if len(all) > 0 {
+		_, err := fmt.Fprintln(out, "\nA: mean final accuracy of the tasks, over situations (a label set and a timeline), each the mean over its seeds; p: exact sign-flip test over situations after Holm's correction; the interval is of one difference alone; STEP: time of a step, relative to the first.")
+		return err
+	}
+	return nil
+}
+
+func (t *Table) text(out io.Writer) error {
+	situations := slices.MaxFunc(t.Lines, func(a, b Line) int { return a.Situations - b.Situations }).Situations
+	fmt.Fprintf(out, "%s, %s-incremental, %s\n", t.Dataset, t.Increment, plural.Of(situations, "situation"))
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "METHOD\tA (%%)\t− %s\t95 %% INTERVAL\tp (HOLM)\tSTEP\n", t.Reference)
+	for _, l := range t.Lines {
+		difference, interval, p, cost := "", "", "", "–"
+		if a := l.Against; a != nil {
+			difference, interval, p = minus("%+.1f", a.Difference), "–", "–"
+			if a.Interval != nil {
+				interval = minus("%+.1f to %+.1f", a.Interval[0], a.Interval[1])
+			}
+			if a.Holm != nil {
+				p = fmt.Sprintf("%.3f", *a.Holm)
+			}
+		}
+		if l.Cost > 0 {
+			cost = fmt.Sprintf("×%.2f", l.Cost)
+		}
+		fmt.Fprintf(w, "%s\t%.1f\t%s\t%s\t%s\t%s\n", l.Method, l.A, difference, interval, p, cost)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, line := range append([]string{t.Verdict, t.More}, t.Notes...) {
+		if line != "" {
+			fmt.Fprintln(out, line)
+		}
+	}
+	return nil
+}
+
+// minus writes numbers with the sign as in print.
+func minus(format string, x ...any) string {
+	return strings.ReplaceAll(fmt.Sprintf(format, x...), "-", "−")
+}
