@@ -190,7 +190,7 @@ func TestGrowthAndFetch(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	net := must[*model.MLP](t)(model.NewMLP(64, []int{8}, 2))
 	l := smallLearner(t, b, "avggrad", Options{Model: narrow{net}, Grow: true})
-	p := must[*data.Push](t)(data.NewPush(64, 64, []int{0, 1, 2}))
+	p := newPush(t, 0, 1, 2)
 	if _, err := p.Push(context.Background(), make([]float32, 64*5), 0, 1, 2, 0, 1); err != nil {
 		t.Fatal(err)
 	}

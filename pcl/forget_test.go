@@ -46,7 +46,7 @@ func TestForget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		id, err := l.Attach(pcl.Task{Classes: classes, ClassNames: names, Stream: s})
+		id, err := l.Attach(pcl.Task{Classes: classes, ClassNames: names, Stream: s.AtLeast(1)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +109,7 @@ func TestForget(t *testing.T) {
 	if err := l.Skip(100); err != nil {
 		t.Fatal(err)
 	}
-	if id := attach(false, nil, 5); id != 101 || l.Tasks()[1].Samples != 1 {
+	if id := attach(false, nil, 5); id != 101 || l.Tasks()[1].Taken != 1 {
 		t.Errorf("task %d; the tasks are %+v", id, l.Tasks())
 	}
 	again, err := data.NewPush(2, 8, []int{3, 5})

@@ -9,11 +9,11 @@
 package pcl
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -30,12 +30,12 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// Learner trains a model on the streams attached to it. Methods documented for any goroutine, such as [Learner.Steps],
-// [Learner.Tasks], [Learner.Pause] and [Learner.Predict], may be called at any time. The others serve one call at a time:
-// while a call is in progress they return [ErrBusy], or wait for it if they say so. After [Learner.Close] calls return
-// [ErrClosed].
+// Learner trains a model on the streams attached to it. Any goroutine may call it at any time. [Learner.Steps],
+// [Learner.Tasks], [Learner.Pause] and others that say so answer at once. The others take turns, between two steps, in
+// the order in which they were called; those with a context leave the queue when it ends. After [Learner.Close] calls
+// return [ErrClosed].
 type Learner struct {
-	busy    sync.Mutex // held by the call in progress
+	turn    chan struct{} // has an element while a call is in progress; callers get it in the order in which they came
 	closed  atomic.Bool
 	failure error // why the learner cannot continue; nil while it can
 	status  atomic.Pointer[status]
@@ -76,24 +76,29 @@ type Learner struct {
 // step needs. Close the learner when it is no longer needed.
 func NewLearner(o Options) (*Learner, error) {
 	o.require()
-	o = o.withDefaults()
-	if err := o.validate(); err != nil {
+	o, err := o.withDefaults()
+	if err == nil {
+		err = o.validate()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("pcl: %w", err)
 	}
 	store, err := memory.NewStore(o.Memory, o.Seed)
 	if err != nil {
 		return nil, err
 	}
+	o, own, err := o.withBackend()
+	if err != nil {
+		return nil, fmt.Errorf("pcl: %w", err)
+	}
 	l := &Learner{
+		turn:    make(chan struct{}, 1),
 		options: o,
+		own:     own,
 		heads:   heads.New(o.Increment, o.Model.Outputs()),
 		memory:  store,
 		rng:     seed.New(o.Seed, "method"),
 		over:    map[int]int{},
-	}
-	if o.Programs == nil {
-		l.own = NewPrograms(o.Backend)
-		l.options.Programs = l.own
 	}
 	l.publish()
 	l.options.Programs.hold()
@@ -160,7 +165,7 @@ func (l *Learner) editProgram(loss rehearsal.Loss) (*program.Program, error) {
 // memory counts as one. There is a program for each number of rows up to 12, and a few more for larger ones. Programs that
 // only some methods need, for several rows of the memory, stored logits or features, are compiled on first use.
 func (l *Learner) Warm(k int) error {
-	return l.call("warm", func() error {
+	return l.call(context.Background(), "warm", func() error {
 		for n := 1; n <= k; n++ {
 			if _, err := l.programs.Update(min(n, graphs.Most)); err != nil {
 				return err
@@ -179,15 +184,15 @@ func (l *Learner) Warm(k int) error {
 }
 
 // Close releases what the learner holds on the device. It waits for the call in progress, if there is one, and
-// must therefore not be called from within a stream. The backend stays open, and so do predictors.
+// must therefore not be called from within a stream. A backend that was given in [Options] stays open, and so do predictors.
 func (l *Learner) Close() {
 	l.close()
 	l.prediction.close() // a prediction may hold its lock while it waits for the learner
 }
 
 func (l *Learner) close() {
-	l.busy.Lock()
-	defer l.busy.Unlock()
+	l.turn <- struct{}{}
+	defer func() { <-l.turn }()
 	if l.closed.Swap(true) {
 		return
 	}
@@ -227,7 +232,9 @@ func (l *Learner) Memory() *memory.Store { return l.memory }
 
 // Parameters returns a copy of the parameters θ: the backbone's first, then the classifier's (see the Layout
 // type of package [github.com/parallelcl/parallelcl/pcl/model]).
-func (l *Learner) Parameters() ([]float32, error) { return get(l, "parameters", l.parameters) }
+func (l *Learner) Parameters() ([]float32, error) {
+	return get(context.Background(), l, "parameters", l.parameters)
+}
 
 func (l *Learner) parameters() ([]float32, error) {
 	return program.Values[float32](l.network.theta, l.programs.Total())
@@ -235,7 +242,7 @@ func (l *Learner) parameters() ([]float32, error) {
 
 // Statistics returns a copy of the running statistics of batch normalisation, or nil if the model has none.
 func (l *Learner) Statistics() ([]float32, error) {
-	return get(l, "statistics", func() ([]float32, error) { return slices.Clone(l.network.statistics), nil })
+	return get(context.Background(), l, "statistics", func() ([]float32, error) { return slices.Clone(l.network.statistics), nil })
 }
 
 // newBatch returns an empty batch, which the caller must free.
@@ -260,7 +267,7 @@ type status struct {
 	steps   int
 	memory  bool // whether there are samples in the memory
 	roll    roll
-	tasks   []*task // those that run, of which only the id and the pause may be read
+	tasks   []*task // those that run, of which only the id, the stream and the pause may be read
 	asks    bool    // whether a stream of a running task cannot say when it is ready
 	version int
 }
@@ -285,19 +292,19 @@ func (l *Learner) Active() (ids []int) {
 	return append(ids, l.Running()...)
 }
 
-// ErrBusy is returned by calls to a learner while another call is in progress. That call may be in another goroutine, or
-// it may be the one that made this call, when a stream calls the learner that is reading it.
-var ErrBusy = errors.New("pcl: the learner is busy with another call: it serves one at a time")
+// ErrBusy is returned by calls that come from within the call in progress, for which they would wait for ever: from a
+// stream, a method or [Options].Trace.
+var ErrBusy = errors.New("pcl: the learner is busy with the call that made this one")
 
 // call makes one call to the learner, whose errors begin with its name.
-func (l *Learner) call(name string, f func() error) error {
-	_, err := get(l, name, func() (struct{}, error) { return struct{}{}, f() })
+func (l *Learner) call(ctx context.Context, name string, f func() error) error {
+	_, err := get(ctx, l, name, func() (struct{}, error) { return struct{}{}, f() })
 	return err
 }
 
 // get is call for a function that also returns a value.
-func get[T any](l *Learner, name string, f func() (T, error)) (value T, err error) {
-	if err := l.enter(false); err != nil {
+func get[T any](ctx context.Context, l *Learner, name string, f func() (T, error)) (value T, err error) {
+	if err := l.enter(ctx, false); err != nil {
 		return value, err
 	}
 	defer l.leave()
@@ -307,37 +314,37 @@ func get[T any](l *Learner, name string, f func() (T, error)) (value T, err erro
 	return value, err
 }
 
-// enter begins a call; leave ends it. A learner that was stopped by a failure refuses all calls except those that pass
-// stopped, which replace its state.
-func (l *Learner) enter(stopped bool) error {
-	if !l.busy.TryLock() {
-		return ErrBusy
+// enter begins a call when it is this caller's turn; leave ends it. A learner that was stopped by a failure refuses all
+// calls except those that pass stopped, which replace its state.
+func (l *Learner) enter(ctx context.Context, stopped bool) (err error) {
+	select {
+	case l.turn <- struct{}{}:
+	default:
+		if withinGuarded() {
+			return ErrBusy
+		}
+		select { // those who wait to send are served in order, and none that came later gets in between
+		case l.turn <- struct{}{}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
-	return l.entered(stopped)
-}
-
-// await is enter for calls that wait until the call in progress has ended.
-func (l *Learner) await() error {
-	l.busy.Lock()
-	return l.entered(false)
-}
-
-// entered ends the call again if the learner cannot serve it.
-func (l *Learner) entered(stopped bool) (err error) {
 	switch {
 	case l.closed.Load():
 		err = ErrClosed
+	case ctx.Err() != nil: // the call before may have taken longer than that
+		err = ctx.Err()
 	case l.failure != nil && !stopped:
 		err = fmt.Errorf("pcl: the learner stopped at step %d and cannot go on: load a checkpoint, or make a new learner: %w", l.step, l.failure)
 	default:
 		return nil
 	}
-	l.busy.Unlock()
+	<-l.turn
 	return err
 }
 
 // leave ends a call, and publishes what other goroutines may read while the next call is in progress.
 func (l *Learner) leave() {
-	defer l.busy.Unlock() // also if publish panics, so that Close does not wait for ever
+	defer func() { <-l.turn }() // also if publish panics, so that Close does not wait for ever
 	l.publish()
 }

@@ -21,7 +21,7 @@ func newPush(t testing.TB, classes ...int) *data.Push {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return p.AtLeast(1)
 }
 
 // pushBlobs pushes samples number from to to−1 of each class.
@@ -156,7 +156,7 @@ func TestOwnStreamNotReady(t *testing.T) {
 func TestStepContextAfterTheTime(t *testing.T) {
 	l := smallLearner(t, pcltest.Backend(t, backend.Go), "emgd-gmc", Options{})
 	attach(t, l, blobTask(t, pcltest.Blobs(6, 40, 1), 1, 0, 1))
-	l.busy.Lock() // a call in progress
+	l.turn <- struct{}{} // a call in progress
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() {
@@ -165,7 +165,7 @@ func TestStepContextAfterTheTime(t *testing.T) {
 	}()
 	time.Sleep(20 * time.Millisecond)
 	cancel()
-	l.busy.Unlock()
+	<-l.turn
 	if err := <-done; !errors.Is(err, context.Canceled) || l.Steps() != 0 {
 		t.Errorf("error %v, %d steps", err, l.Steps())
 	}
@@ -182,8 +182,8 @@ func TestStepContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	one, two := newPush(t, 0, 1), newPush(t, 2, 3)
-	must[*data.Push](t)(one.AtLeast(2)) // one step takes all that is pushed
-	must[*data.Push](t)(two.AtLeast(2))
+	one.AtLeast(2) // one step takes all that is pushed
+	two.AtLeast(2)
 	attach(t, l, Task{Classes: []int{0, 1}, Stream: one})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
@@ -205,13 +205,7 @@ func TestStepContext(t *testing.T) {
 	}()
 	pushBlobs(t, one, 0, 1, 0, 1)
 	<-made
-	for {
-		if _, err := l.Attach(Task{Classes: []int{2, 3}, Stream: two}); err == nil {
-			break
-		} else if !errors.Is(err, ErrBusy) {
-			t.Fatal(err)
-		}
-	}
+	attach(t, l, Task{Classes: []int{2, 3}, Stream: two})
 	pushBlobs(t, two, 0, 1, 2, 3)
 	if r := <-made; !slices.Equal(r.IDs, []int{2}) {
 		t.Errorf("rows %v", r.IDs)

@@ -25,7 +25,7 @@ func TestHistoryCostsNothing(t *testing.T) {
 	const history, most = 20000, 3
 	for _, name := range []string{"avggrad", "gem", "avggrad+lwf"} {
 		l := smallLearner(t, pcltest.Backend(t, backend.Go), name, Options{Increment: scenario.ClassIncremental, Memory: memory.Config{Policy: memory.PerClass, Budget: 4}})
-		push := must[*data.Push](t)(data.NewPush(l.options.Model.Inputs(), 64, []int{0, 1}))
+		push := newPush(t, 0, 1)
 		id := attach(t, l, Task{Classes: []int{0, 1}, Stream: push})
 		x := make([]float32, 2*l.options.Model.Inputs())
 		jobs := map[string]func(){
@@ -39,7 +39,7 @@ func TestHistoryCostsNothing(t *testing.T) {
 				p.Close()
 			},
 			"coming and going": func() {
-				if err := l.Reattach(1, Task{Stream: must[*data.Push](t)(data.NewPush(l.options.Model.Inputs(), 64, []int{0, 1}))}); err != nil {
+				if err := l.Reattach(1, Task{Stream: newPush(t, 0, 1)}); err != nil {
 					t.Fatal(err)
 				}
 				if err := l.Detach(1, true); err != nil {
@@ -60,7 +60,7 @@ func TestHistoryCostsNothing(t *testing.T) {
 		if err := l.Detach(id, true); err != nil {
 			t.Fatal(err)
 		}
-		push = must[*data.Push](t)(data.NewPush(l.options.Model.Inputs(), 64, []int{0, 1}))
+		push = newPush(t, 0, 1)
 		id = attach(t, l, Task{Classes: []int{0, 1}, Stream: push})
 		before := map[string]time.Duration{}
 		for what, job := range jobs {

@@ -135,9 +135,7 @@ func TestNetwork(t *testing.T) {
 			t.Errorf("class %d: %+v, the service says %+v", class, got[0], want)
 		}
 	}
-	s.mu.Lock()
 	trained, err = s.learner.Trained()
-	s.mu.Unlock()
 	if err != nil {
 		t.Fatal(err)
 	}
