@@ -1,10 +1,32 @@
 // Package pcl trains one neural network on several streams of data, each of which may start and end at any
 // time. This is Parallel Continual Learning (docs/method.md §1, docs/protocol.md §1, §2).
 //
-// Begin with [NewLearner]. A [Learner] holds the model, the method that combines the streams' gradients, the
-// optimiser, and the rehearsal memory with samples of tasks that have ended. [Learner.Attach] adds a task when
-// it arrives, [Learner.Step] makes one update from one batch of every active stream, and [Learner.Evaluate]
-// measures the accuracy of a task. To run a whole scenario, use package
+//	net, err := pcl.NewMLP(inputs, []int{128, 64}, outputs)
+//	learner, err := pcl.New(ctx, pcl.Options{Model: net}) // everything else has a default
+//	id, err := learner.Attach(pcl.Task{Classes: []int{0, 1}, Stream: stream, Test: samples})
+//	err = learner.Run(ctx, pcl.Hooks{})
+//
+// Attach: a [Task] arrives with a stream ([Learner.Attach]), may pause ([Learner.Pause]), ends with its stream or before
+// ([Learner.Detach]), and may come back ([Learner.Reattach]). Samples of tasks that have ended stay in the rehearsal memory.
+//
+// Step: [Learner.Step] makes one update from one batch of every active stream, whose gradients a method combines, and
+// [StepReport] tells what it did.
+//
+// Run: [Learner.Run] makes steps until all streams have ended; [Hooks] evaluate, save and take snapshots meanwhile.
+//
+// Push: [NewStream] delivers a set of samples in batches. [NewPush] makes a stream that any goroutine pushes samples into; its
+// learner waits for whole batches, though not for long.
+//
+// Snapshot: [Learner.Evaluate] measures the accuracy of a task. [Learner.Snapshot] returns a [Predictor] that any number of
+// goroutines use while the learner trains. [Learner.Trained] returns the network, for files of other programs.
+//
+// Save: [Learner.Save] writes everything to one file, from which [Learner.Load] goes on as if it had never stopped.
+// [TaskInfo] says how many samples of each task the file has.
+//
+// Concurrency: any goroutine may call a learner. Calls that change it or read its parameters take turns with the steps;
+// [Learner.AttachContext], [Learner.DetachContext] and [Learner.SaveContext] give up when a context ends.
+//
+// To put a learner behind HTTP, use package [github.com/parallelcl/parallelcl/serve]; to run a whole scenario,
 // [github.com/parallelcl/parallelcl/pcl/experiment].
 package pcl
 
@@ -72,9 +94,13 @@ type Learner struct {
 	prediction prediction // what predictors share
 }
 
-// NewLearner returns a learner with freshly drawn parameters and no tasks. It compiles the programs that every
-// step needs. Close the learner when it is no longer needed.
-func NewLearner(o Options) (*Learner, error) {
+// NewLearner is [New] without a context.
+func NewLearner(o Options) (*Learner, error) { return New(context.Background(), o) }
+
+// New returns a learner with freshly drawn parameters and no tasks. It compiles the programs that every step needs. Close
+// the learner when it is no longer needed. If [Options].Backend is nil, opening one may take a download the first time,
+// which ctx ends.
+func New(ctx context.Context, o Options) (*Learner, error) {
 	o.require()
 	o, err := o.withDefaults()
 	if err == nil {
@@ -87,7 +113,7 @@ func NewLearner(o Options) (*Learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, own, err := o.withBackend()
+	o, own, err := o.withBackend(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("pcl: %w", err)
 	}
@@ -316,19 +342,30 @@ func get[T any](ctx context.Context, l *Learner, name string, f func() (T, error
 
 // enter begins a call when it is this caller's turn; leave ends it. A learner that was stopped by a failure refuses all
 // calls except those that pass stopped, which replace its state.
-func (l *Learner) enter(ctx context.Context, stopped bool) (err error) {
+func (l *Learner) enter(ctx context.Context, stopped bool) error {
 	select {
 	case l.turn <- struct{}{}:
+		return l.entered(ctx, stopped)
 	default:
-		if withinGuarded() {
-			return ErrBusy
-		}
-		select { // those who wait to send are served in order, and none that came later gets in between
-		case l.turn <- struct{}{}:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
 	}
+	if withinGuarded() { // of this learner, most likely, which cannot be told
+		return ErrBusy
+	}
+	return l.await(ctx, stopped)
+}
+
+// await is enter for callers that are not within the call in progress. A channel serves those who wait in their order.
+func (l *Learner) await(ctx context.Context, stopped bool) error {
+	select {
+	case l.turn <- struct{}{}:
+		return l.entered(ctx, stopped)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// entered ends the call again if the learner cannot serve it.
+func (l *Learner) entered(ctx context.Context, stopped bool) (err error) {
 	switch {
 	case l.closed.Load():
 		err = ErrClosed

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 
@@ -38,10 +39,10 @@ const (
 // sizes overflow, at which XLA would end the process.
 const MaxBatch = 1 << 20
 
-// Options describe a learner for [NewLearner]. Only the Model is required.
+// Options describe a learner for [New]. Only the Model is required.
 type Options struct {
-	// Backend computes. If it is nil, the learner opens the best one of this machine, which is closed with the learner and
-	// its predictors.
+	// Backend computes. If it is nil, the learner opens the one that $PARALLELCL_BACKEND names, or else the best of this
+	// machine, which is closed with the learner and its predictors.
 	Backend *backend.Backend
 	Model   model.Model
 	// Method is of this learner alone, since it may remember something. nil stands for [method.Recommended] or, with a loss
@@ -118,11 +119,11 @@ func (o Options) withDefaults() (Options, error) {
 }
 
 // withBackend opens a backend if there is none. Programs of the learner's own then close it.
-func (o Options) withBackend() (Options, *Programs, error) {
+func (o Options) withBackend(ctx context.Context) (Options, *Programs, error) {
 	opens := o.Backend == nil && o.Programs == nil
 	switch {
 	case opens:
-		b, err := backend.Open(context.Background(), backend.Options{})
+		b, err := backend.Open(ctx, backend.Options{Name: os.Getenv("PARALLELCL_BACKEND")})
 		if err != nil {
 			return o, nil, err
 		}
