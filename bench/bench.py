@@ -29,7 +29,7 @@ import time
 from pathlib import Path
 
 from process import GPUMemory, Process, cores_there, last_words, others_busy, wait_calm
-from report import CLIENTS, OURS, markdown
+from report import AVX2, OURS, markdown
 
 HERE = Path(__file__).resolve().parent
 # name: script and variant
@@ -49,12 +49,12 @@ def workloads(a):
     gpu = a.device == "cuda"
     rows = range(2, 7)
     for cores in [a.cores] if gpu else sorted({1, min(2, a.cores)}):
-        yield "mlp", {"batch": 128}, cores, rows, ([] if gpu or cores == 1 else [CLIENTS]) + list(PEERS), 0.5, 20
+        yield "mlp", {"batch": 128}, cores, rows, [*([] if gpu else [AVX2]), *PEERS], 0.5, 20
     if gpu:
         yield "resnet18", {"batch": 128, "width": 64}, a.cores, rows, list(PEERS), 2, 5
         return
-    yield "resnet18", {"batch": 32, "width": 16}, a.cores, rows, [CLIENTS, *PEERS], 1, 2
-    yield "resnet18", {"batch": 32, "width": 64}, a.cores, (2, 3), list(PEERS), 1, 1
+    yield "resnet18", {"batch": 32, "width": 16}, a.cores, rows, [AVX2, *PEERS], 1, 2
+    yield "resnet18", {"batch": 32, "width": 64}, a.cores, (2, 3), [AVX2, *PEERS], 1, 1
 
 
 def arguments():
@@ -101,7 +101,7 @@ class Bench:
         self.parts, self.logs = a.out / "parts", a.out / "logs"
         for folder in (self.parts, self.logs):
             folder.mkdir(parents=True, exist_ok=True)
-        self.measured, self.failed = "", False
+        self.measured, self.failed, self.peaks = "", False, {}
         self.python = self.environment()
         self.pcl = a.pcl.resolve() if a.pcl else self.build()
         self.about = {"machine": machine(), "device": a.device, "rounds": a.rounds, "commit": commit(), "peers": self.versions()}
@@ -137,7 +137,7 @@ class Bench:
         say(f"== {name} (load {os.getloadavg()[0]:.1f})")
         before, self.measured = os.getloadavg()[0], name
         result = measure()
-        self.failed |= not {OURS, CLIENTS}.isdisjoint(errors(result))
+        self.failed |= not {OURS, AVX2}.isdisjoint(errors(result))
         result |= {"name": name, "about": self.about, "load": [before, os.getloadavg()[0]], "at": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
         write(path, json.dumps(result, indent=1) + "\n")
 
@@ -147,11 +147,8 @@ class Bench:
 
     def command(self, name, model, flags, k, cores, warmup):
         sizes = [f"--{key}={value}" for key, value in flags.items()] + [f"--model={model}", f"--k={k}", f"--warmup={warmup}"]
-        threads = 1 if model == "mlp" else cores  # of ours: what `pcl run` is recommended to take
-        if name == OURS:
-            return self.ours("--turns", "--method=mgda", f"--threads={threads}", *sizes)
-        if name == CLIENTS:
-            return self.ours("--turns", "--method=mgda", f"--clients={cores}", "--threads=1", *sizes)
+        if name in (OURS, AVX2):
+            return self.ours("--turns", "--method=mgda", *threads(model, cores), *["--vectors=avx2"] * (name == AVX2), *sizes)
         script, variant = PEERS[name]
         return [self.python, HERE / "contenders" / script, variant, f"--threads={cores}", f"--device={self.a.device}", *sizes]
 
@@ -190,7 +187,17 @@ class Bench:
         sizes = {r["parameters"] for r in results.values() if "parameters" in r}
         if len(sizes) > 1:
             sys.exit(f"the contenders' models differ: {sizes} parameters")
-        return {"kind": "peers", "model": model, **flags, "cores": cores, "k": k, "contenders": results}
+        found = {"peak_gflops": self.peak(cores), "gflop": products(model, k, **flags) / 1e9} if self.a.device == "cpu" else {}
+        return {"kind": "peers", "model": model, **flags, "cores": cores, "k": k, **found, "contenders": results}
+
+    def peak(self, cores):
+        """The machine's product rate: the best of 20 products of large float32 matrices."""
+        if cores not in self.peaks:
+            wait_calm(self.a.calm, self.a.wait)
+            process = Process([self.python, "-c", PRODUCT], cores, 60, self.logs / "peak.log")
+            self.peaks[cores] = process.answer(120)
+            process.close()
+        return self.peaks[cores]
 
     def calm_turn(self, process, steps):
         """A turn, made again where other programs took too much of the machine; the calmest counts."""
@@ -226,8 +233,7 @@ class Bench:
     def methods(self, model, flags, k, steps, warmup, *more):
         """Our methods' steps, one of each in turn."""
         sizes = [f"--{key}={value}" for key, value in flags.items()]
-        threads = 1 if model == "mlp" else self.a.cores
-        command = self.ours("--json", f"--model={model}", f"--k={k}", f"--steps={steps}", f"--warmup={warmup}", f"--threads={threads}", *sizes, *more)
+        command = self.ours("--json", f"--model={model}", f"--k={k}", f"--steps={steps}", f"--warmup={warmup}", *threads(model, self.a.cores), *sizes, *more)
         result = {"kind": "methods", "model": model, **flags, "k": k}
         log = self.logs / f"{self.measured}.log"
         wait_calm(self.a.calm, 3 * self.a.wait)
@@ -245,7 +251,7 @@ class Bench:
             if quick and model == "resnet18":
                 flags = flags | {"width": min(8, flags["width"]), "batch": 8}
             if self.a.contenders:
-                names = [n for n in names if n == CLIENTS or n in self.a.contenders.split(",")]
+                names = [n for n in names if n == AVX2 or n in self.a.contenders.split(",")]
             for k in ks if not quick else rows:
                 self.part(f"peers-{label(model, flags)}-{cores}core-k{k}", lambda: self.compare(model, flags, cores, k, [OURS, *names], seconds, warmup))
         batch, width = (8, 8) if quick else (128 if gpu else 32, 64)
@@ -268,6 +274,39 @@ class Bench:
         write(self.a.out / "report.md", text)
         subprocess.run([self.python, HERE / "draw.py", self.a.out / "bench.json", self.a.out / "bench.png"], check=True)
         print(text)
+
+
+def threads(model, cores):
+    """Of ours: what `pcl run` takes, a client per core for an MLP and a thread per core for a ResNet."""
+    return [] if model == "mlp" else [f"--threads={cores}"]
+
+
+PRODUCT = """
+import time, numpy
+x, best = numpy.ones((2048, 2048), numpy.float32), 1e9
+for _ in range(20):
+    began = time.perf_counter()
+    x @ x
+    best = min(best, time.perf_counter() - began)
+print(2 * 2048**3 / best / 1e9)
+"""
+
+
+def products(model, k, batch, width=64, side=32):
+    """Floating-point operations of a step's products: forward, and backward for the weights and, but in the first layer, the inputs."""
+    if model == "mlp":
+        layers = [784 * 128, 128 * 64, 64 * 62]
+    else:
+        layers, inputs = [side**2 * 9 * 3 * width], width
+        for stage in range(4):
+            places = (side // 2 >> stage) ** 2
+            for i in range(2):
+                out = width << stage
+                layers += [places * 9 * inputs * out, places * 9 * out * out]
+                layers += [places * inputs * out] * (stage > 0 and i == 0)
+                inputs = out
+        layers.append(inputs * 100)
+    return 2 * k * batch * (3 * sum(layers) - layers[0])
 
 
 def label(model, flags):
@@ -297,11 +336,17 @@ def commit():
         return "a commit that is not known, since there is no git"
 
 
+def vectors():
+    """The widest vector instructions of the processor, where it tells."""
+    told = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
+    return next((name for flag, name in [(" avx512f ", "AVX-512"), (" avx2 ", "AVX2")] if flag in told), "unknown")
+
+
 def machine():
     cpu = platform.processor()
     if Path("/proc/cpuinfo").exists():
         cpu = next((line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")), cpu)
-    found = {"system": platform.platform(), "cpu": cpu, "cores": len(cores_there())}
+    found = {"system": platform.platform(), "cpu": cpu, "cores": len(cores_there()), "vectors": vectors()}
     if shutil.which("nvidia-smi"):
         found["gpu"] = subprocess.run(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], capture_output=True, text=True).stdout.strip()
     return found

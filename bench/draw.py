@@ -12,7 +12,7 @@ import report
 
 STYLE = {  # colour and marker: Okabe and Ito's palette
     "PyTorch eager": ("#D55E00", "o"), "torch.compile": ("#E69F00", "s"), "TorchJD MGDA": ("#CC79A7", "^"),
-    report.CLIENTS: ("#555555", "*"), "TorchJD UPGrad": ("#882255", "v"), "JAX vmap": ("#0072B2", "D"), "JAX lax.map": ("#56B4E9", "X"), "JAX K calls": ("#009E73", "P"),
+    report.AVX2: ("#555555", "*"), "TorchJD UPGrad": ("#882255", "v"), "JAX vmap": ("#0072B2", "D"), "JAX lax.map": ("#56B4E9", "X"), "JAX K calls": ("#009E73", "P"),
 }
 
 

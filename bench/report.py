@@ -3,7 +3,7 @@
 import statistics
 
 OURS = "ParallelCL"
-CLIENTS = "ParallelCL, a client per core"
+AVX2 = "ParallelCL, AVX2"
 
 
 def quartiles(sample):
@@ -46,7 +46,7 @@ def origin(part):
         return "Machine, commit and versions are not known."
     m = about["machine"]
     where = m.get("gpu", "a GPU") if about["device"] == "cuda" else m["cpu"]
-    return f"{where}, {m['cores']} cores, {m['system']}, {about['commit']}, {about['rounds']} rounds. {', '.join(about['peers'])}."
+    return f"{where}, {m['cores']} cores, vectors {m.get('vectors', 'unknown')}, {m['system']}, {about['commit']}, {about['rounds']} rounds. {', '.join(about['peers'])}."
 
 
 def markdown(parts):
@@ -58,6 +58,9 @@ def markdown(parts):
         out.append(f"## {group[0]}, {group[1]} core{'s' * (group[1] > 1)}\n\nmedian ms per step, and its ratio to ours [quartiles over the rounds]; above 1 ours is faster.\n")
         head = ["", *(f"K={p['k']}" for p in same)]
         out.append(table([[n, *(cell(p, n) for p in same)] for n in [OURS, *names]], head))
+        if all("gflop" in p for p in same):
+            out.append(f"Share of the machine's peak, {max(p['peak_gflops'] for p in same):.0f} GFLOP/s in a large float32 product, that the step's own products reach.\n")
+            out.append(table([[n, *(share(p, n) for p in same)] for n in [OURS, *names]], head))
         first = [[n, *(first_step(p, n) for p in same)] for n in [OURS, *names]]
         out.append("Seconds from the start of the process to the end of its first step.\n")
         out.append(table(first, head))
@@ -76,6 +79,13 @@ def cell(part, name):
     ms = f"{statistics.median([x for turn in c['ms'] for x in turn]):.4g}"
     r = None if name == OURS else ratios(part, name)
     return ms if r is None else f"{ms} · {r[1]:.2f} [{r[0]:.2f}, {r[2]:.2f}]"
+
+
+def share(part, name):
+    turns = part["contenders"].get(name, {}).get("ms")
+    if not turns:
+        return "–"
+    return f"{100 * 1e3 * part['gflop'] / statistics.median([x for t in turns for x in t]) / part['peak_gflops']:.0f} %"
 
 
 def first_step(part, name):

@@ -30,6 +30,7 @@ type deployFlags struct {
 	gridFlags
 	Backend    string `default:"xla-cpu" enum:"xla-cuda,xla-cpu,go" help:"Compute backend: ${enum} (default ${default})."`
 	Threads    int    `range:"whole [1,inf)" default:"1" placeholder:"N" help:"Threads of the XLA CPU backend (default ${default})."`
+	Vectors    string `default:"native" enum:"native,avx2" help:"Vector instructions of the XLA CPU backend: ${enum} (default ${default}); avx2 where processors differ, so that one can go on with what another began."`
 	Shards     int    `range:"whole [1,inf)" required:"" placeholder:"N" help:"Number of shards that the grid is cut into."`
 	Concurrent int    `range:"whole [0,inf)" placeholder:"N" help:"How many tasks or pods may run at the same time (default: no limit)."`
 	CPUs       int    `range:"whole [0,inf)" name:"cpus" placeholder:"N" help:"Processors of a task or pod (default: as many threads as it computes with)."`
@@ -53,7 +54,7 @@ func (c *deployFlags) plan() (p *grid.Plan, shards int, err error) {
 func (c *deployFlags) flags() []string {
 	out := []string{"--backend", c.Backend}
 	if c.Backend == backend.XLACPU {
-		out = append(out, "--threads", fmt.Sprint(c.Threads))
+		out = append(out, "--threads", fmt.Sprint(c.Threads), "--vectors", c.Vectors)
 	}
 	if c.Size != "" {
 		out = append(out, "--size", c.Size)

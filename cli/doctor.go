@@ -16,12 +16,13 @@ type doctorCmd struct {
 	JSON      bool   `name:"json" help:"Print the report as JSON."`
 	Backend   string `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Examine one backend only: ${enum}."`
 	Threads   int    `range:"whole [0,inf)" help:"Threads of the XLA CPU backend; 0 is the default, 1."`
+	Vectors   string `default:"native" enum:"native,avx2" help:"Vector instructions of the XLA CPU backend: ${enum}."`
 	NoInstall bool   `name:"no-install" help:"Download nothing."`
 }
 
 // Run examines the machine and prints the report. No working backend is an error.
 func (c *doctorCmd) Run(rc *runContext) error {
-	report := backend.Doctor(rc.ctx, backend.Options{Name: c.Backend, Threads: c.Threads, NoInstall: c.NoInstall, Progress: progressWriter(rc)})
+	report := backend.Doctor(rc.ctx, backend.Options{Name: c.Backend, Threads: c.Threads, Vectors: c.Vectors, NoInstall: c.NoInstall, Progress: progressWriter(rc)})
 	if err := rc.ctx.Err(); err != nil {
 		return err
 	}
@@ -95,6 +96,9 @@ func printDetails(w io.Writer, backends []backend.BackendReport) {
 			fmt.Fprintf(w, "%s: %s\n", b.Name, b.Reason)
 		default:
 			fmt.Fprintf(w, "%s: on %s\n", b.Name, b.Info.Device)
+			if b.Info.Vectors != "" {
+				fmt.Fprintf(w, "  Vectors\t%s\n", b.Info.Vectors)
+			}
 		}
 		if p := b.Plugin; p != nil {
 			fmt.Fprintf(w, "  Plugin\t%s\n", p.Path)

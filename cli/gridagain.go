@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -143,7 +144,7 @@ func (c *gridAgainCmd) config(r *rows.Row) (experiment.Checked, error) {
 	return g.ConfigOf(r)
 }
 
-// make makes the run. Its backend and threads are those of the result, unless the flags say otherwise.
+// make makes the run. Its backend, threads and vectors are those of the result, unless the flags say otherwise.
 func (c *gridAgainCmd) make(rc *runContext, then *rows.Row, config experiment.Checked) (*results.Run, error) {
 	dir := c.Out
 	if dir == "" {
@@ -158,7 +159,7 @@ func (c *gridAgainCmd) make(rc *runContext, then *rows.Row, config experiment.Ch
 	if err := experiment.Retry(dir); err != nil {
 		return nil, err
 	}
-	how := machineFlags{Backend: then.Backend, Threads: then.Threads, Clients: 1, TF32: c.TF32}
+	how := machineFlags{Backend: then.Backend, Threads: then.Threads, Vectors: backend.VectorsOf(then.Device), TF32: c.TF32}
 	if c.Backend != "same" {
 		how.Backend = c.Backend
 	}

@@ -86,6 +86,7 @@ func saveOnSignal(ctx context.Context) (context.Context, func()) {
 
 // runs makes the runs of all grids, one grid after another. If data are missing for one, the others are made.
 func (c *gridRunCmd) runs(ctx context.Context, rc *runContext, all []*grid.Plan, until time.Time) error {
+	c.share(c.Jobs)
 	m := c.machine(rc, c.DataDir)
 	defer m.Close()
 	w := experiment.Where{

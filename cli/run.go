@@ -50,17 +50,25 @@ type runCmd struct {
 type machineFlags struct {
 	Backend string `default:"auto" enum:"auto,xla-cuda,xla-cpu,go" help:"Compute backend: ${enum}."`
 	Threads int    `range:"whole [0,inf)" default:"0" help:"Threads of the XLA CPU backend; 0 stands for one, and for pcl run with a ResNet for one per core."`
-	Clients int    `range:"whole [0,inf)" rare:"" default:"1" placeholder:"N" help:"Compute the gradients of N streams at the same time on the XLA CPU backend; results are the same."`
+	Clients int    `range:"whole [0,inf)" rare:"" default:"0" placeholder:"N" help:"Compute the gradients of N streams at the same time on the XLA CPU backend; results are the same. 0 stands for one per core that the runs of --jobs share, or one where --threads is set."`
+	Vectors string `rare:"" default:"native" enum:"native,avx2" help:"Vector instructions of the XLA CPU backend, native or avx2: the widest, or those with which processors of one kind of cache give the same results."`
 	TF32    bool   `rare:"" name:"tf32" help:"Let a GPU round the factors of products to 10 bits: faster, less exact."`
 }
 
 // open opens the backend and prints which one it is.
 func (m machineFlags) open(rc *runContext) (*backend.Backend, error) {
-	b, err := backend.Open(rc.ctx, backend.Options{Name: m.Backend, Threads: m.Threads, Clients: m.Clients, TF32: m.TF32, Progress: progressWriter(rc)})
+	b, err := backend.Open(rc.ctx, backend.Options{Name: m.Backend, Threads: m.Threads, Clients: m.Clients, Vectors: m.Vectors, TF32: m.TF32, Progress: progressWriter(rc)})
 	if err == nil && !rc.quiet {
 		rc.named.Do(func() { fmt.Fprintln(rc.stderr, "Backend", b.Info) })
 	}
 	return b, err
+}
+
+// share gives each of several runs at the same time its part of the cores, unless the flags say what each has.
+func (m *machineFlags) share(jobs int) {
+	if jobs > 1 && m.Clients == 0 && m.Threads == 0 {
+		m.Clients = max(1, runtime.GOMAXPROCS(0)/jobs)
+	}
 }
 
 // machine opens the backend, and data sets in the folder dataDir, when a run needs them.
@@ -132,6 +140,7 @@ func (c *runCmd) prepare(rc *runContext, m *experiment.Machine, configs []experi
 	if c.Threads == 0 && slices.ContainsFunc(configs, func(config experiment.Checked) bool { return config.Model == "resnet18" }) {
 		c.Threads = runtime.NumCPU() // convolutions gain from every core, an MLP's steps do not
 	}
+	c.share(c.Jobs)
 	_, err = m.Backend(rc.ctx)
 	return noteOf(set), err
 }

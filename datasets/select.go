@@ -1,5 +1,7 @@
 package datasets
 
+import "github.com/parallelcl/parallelcl/internal/fp"
+
 // Selection is some samples of a split, one after the other. It can be read from several goroutines at once.
 type Selection struct {
 	set     *Dataset
@@ -55,9 +57,7 @@ func (s *Selection) Sample(i int, x []float32) (class int) {
 		copy(x, s.set.numbers(s.split, at))
 		return int(s.split.Labels[at])
 	}
-	for p, v := range s.set.Image(s.split, at) {
-		x[p] = unit[v]
-	}
+	fp.Units(x, s.set.Image(s.split, at))
 	return int(s.split.Labels[at])
 }
 
@@ -67,11 +67,3 @@ func (s *Selection) Table() []uint8 { return s.split.Pixels }
 
 // Row is the row of image i in the table.
 func (s *Selection) Row(i int) int { return s.indices[i] }
-
-// unit maps a byte to [0,1].
-var unit = func() (table [256]float32) {
-	for i := range table {
-		table[i] = float32(i) / 255
-	}
-	return table
-}()

@@ -13,7 +13,7 @@ func (s *step) varied(t *task) (*device.Batch, error) {
 	}
 	if t.varied == nil {
 		var err error
-		if t.varied, err = s.newBatch(); err != nil {
+		if t.varied, err = s.newBatchOn(t.id); err != nil {
 			return nil, err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/gomlx/gomlx/ml/layers/activation"
 	gomlx "github.com/gomlx/gomlx/ml/model"
 
+	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
@@ -34,7 +35,7 @@ type endless struct {
 func (s *endless) Next(b *data.Batch) error {
 	from := s.rng.IntN(len(s.bytes) - len(b.X))
 	for i := range b.X {
-		b.X[i] = data.Unit[s.bytes[from+i]]
+		b.X[i] = fp.Unit[s.bytes[from+i]]
 	}
 	for i := range b.Class {
 		b.Class[i] = s.class + i%2

@@ -8,11 +8,13 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/gomlx/compute"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
@@ -174,14 +176,19 @@ func (l *Learner) countAll(id int, t *Task, n int) ([]ClassCount, error) {
 	for w := range workers {
 		set := l.lanes[w%len(l.lanes)]
 		group.Go(func() error {
-			b, err := l.newBatch()
+			theta, drop, err := program.Bring(set.Backend, l.network.theta)
+			defer drop()
+			if err != nil {
+				return err
+			}
+			b, err := l.newBatchOn(w)
 			if err != nil {
 				return err
 			}
 			defer b.Free()
 			size := l.options.Batch
 			for from := int(next.Add(int64(size))) - size; from < n; from = int(next.Add(int64(size))) - size {
-				if err := l.countRight(set, id, t.Test, b, n, from, tally); err != nil {
+				if err := l.countRight(set, theta, id, t.Test, b, n, from, tally); err != nil {
 					return err
 				}
 			}
@@ -193,8 +200,8 @@ func (l *Learner) countAll(id int, t *Task, n int) ([]ClassCount, error) {
 }
 
 // countRight counts the samples that are predicted correctly in one batch of the n test samples, which begins with
-// sample number from.
-func (l *Learner) countRight(set *graphs.Set, id int, test data.Samples, b *device.Batch, n, from int, tally *tally) (err error) {
+// sample number from. theta and the batch are on the client of the set.
+func (l *Learner) countRight(set *graphs.Set, theta compute.Buffer, id int, test data.Samples, b *device.Batch, n, from int, tally *tally) (err error) {
 	return guarded("reading or predicting the test samples", func() (err error) {
 		if err := b.Read(test, n, from, id); err != nil {
 			return fmt.Errorf("the test samples have %w", err)
@@ -212,7 +219,7 @@ func (l *Learner) countRight(set *graphs.Set, id int, test data.Samples, b *devi
 		if err := l.tables.Send(b); err != nil {
 			return err
 		}
-		predicted, err := l.predictAt(set, l.network.theta, b)
+		predicted, err := l.predictAt(set, theta, b)
 		if err == nil {
 			tally.add(b.Class[:b.N], func(i int) bool { return predicted[i] == b.Output[i] })
 		}

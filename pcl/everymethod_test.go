@@ -60,10 +60,11 @@ func TestOnDevices(t *testing.T) {
 	})
 }
 
-// TestStatisticsOnClients: running statistics, evaluation and a checkpoint are those of one client, to the bit.
+// TestStatisticsOnClients: running statistics, evaluation, predictions and a checkpoint are those of one client, to the bit.
 func TestStatisticsOnClients(t *testing.T) {
 	var ends [2][]float32
 	var accuracy [2]float64
+	var predicted [2][][]float32
 	for i, b := range []*backend.Backend{pcltest.Backend(t, backend.XLACPU), pcltest.Clients(t, 2)} {
 		d := pcltest.Blobs(6, 20, 15)
 		l := smallLearner(t, b, "emgd-gmc", Options{Model: normalised(t)})
@@ -76,8 +77,12 @@ func TestStatisticsOnClients(t *testing.T) {
 			ends[i] = append(ends[i], state.Arrays[name]...)
 		}
 		accuracy[i] = must[float64](t)(l.Evaluate(2))
+		x, _ := flat(d.Select(&d.Test, 0, 0, 1, 2, 3), 64)
+		p := must[*Predictor](t)(l.Snapshot())
+		defer p.Close()
+		predicted[i] = must[[][]float32](t)(p.Outputs(1, x))
 	}
-	if !slices.Equal(ends[0], ends[1]) || accuracy[0] != accuracy[1] {
-		t.Error("two clients end with another state than one, or another accuracy")
+	if !slices.Equal(ends[0], ends[1]) || accuracy[0] != accuracy[1] || !slices.EqualFunc(predicted[0], predicted[1], slices.Equal) {
+		t.Error("two clients end with another state than one, another accuracy, or other predictions")
 	}
 }

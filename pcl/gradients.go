@@ -3,8 +3,6 @@ package pcl
 import (
 	"fmt"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/gomlx/compute"
 
@@ -221,7 +219,7 @@ func (s *step) gradients(asked graphs.Products) (gram []float64, err error) {
 			}
 		}
 	}
-	finished, wait := s.beginGradients()
+	finished, wait := s.beginGradients() // lanes.go
 	defer wait()
 	s.readout.Begin(len(s.rows), asked)
 	for i := range s.rows {
@@ -242,44 +240,10 @@ func (s *step) gradients(asked graphs.Products) (gram []float64, err error) {
 	return gram, nil
 }
 
-// beginGradients starts to compute the gradients of as many rows as there are lanes, at the same time. Call
-// finished for each row in order: it returns when that row's gradient is there. wait returns when no row is
-// being computed any more.
-func (s *step) beginGradients() (finished func(i int) error, wait func()) {
-	one := func(set *graphs.Set, i int) error {
-		if s.rows[i].Flat != nil {
-			return nil
-		}
-		return s.differentiateRow(set, &s.rows[i])
-	}
-	if len(s.lanes) < 2 || len(s.rows) < 2 {
-		return func(i int) error { return one(s.programs, i) }, func() {}
-	}
-	// XLA's binding caches a buffer's shape when it is first asked for, without a lock. All lanes read θ, so its
-	// shape is asked for here, before they start.
-	if _, err := s.network.theta.Shape(); err != nil {
-		return func(int) error { return err }, func() {}
-	}
-	var busy sync.WaitGroup
-	var next atomic.Int64
-	done := make([]chan error, len(s.rows))
-	for i := range done {
-		done[i] = make(chan error, 1)
-	}
-	for _, set := range s.lanes[:min(len(s.lanes), len(s.rows))] {
-		busy.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(done); i = int(next.Add(1)) - 1 {
-				done[i] <- one(set, i)
-			}
-		})
-	}
-	return func(i int) error { return <-done[i] }, busy.Wait
-}
-
 // differentiateRow computes one row's loss and gradient and, if the method needs them, the gradients of the
-// two halves of its batch.
-func (l *Learner) differentiateRow(set *graphs.Set, r *row) (err error) {
-	if r.Gradient, err = device.Differentiate(set, l.network.theta, r.batch, r.loss); err != nil {
+// two halves of its batch. theta is on the client of the set.
+func (l *Learner) differentiateRow(set *graphs.Set, theta compute.Buffer, r *row) (err error) {
+	if r.Gradient, err = device.Differentiate(set, theta, r.batch, r.loss); err != nil {
 		return err
 	}
 	if !l.options.Method.Info().NeedsCross {
@@ -290,7 +254,7 @@ func (l *Learner) differentiateRow(set *graphs.Set, r *row) (err error) {
 		if r.batch.Half(h); l.options.Weighted && !r.batch.Weighs() {
 			r.batch.All() // half a batch without weight has no gradient
 		}
-		g, err := device.Differentiate(set, l.network.theta, r.batch, r.loss)
+		g, err := device.Differentiate(set, theta, r.batch, r.loss)
 		if err != nil {
 			return err
 		}

@@ -71,6 +71,7 @@ type Learner struct {
 	own      *Programs // the programs made for this learner alone; nil if it shares those of others
 	readout  device.Readout
 	lanes    []*graphs.Set // one entry for each gradient that may be computed at the same time
+	pace     pace
 
 	network network
 	others  others
@@ -126,6 +127,7 @@ func New(ctx context.Context, o Options) (*Learner, error) {
 		rng:     seed.New(o.Seed, "method"),
 		over:    map[int]int{},
 	}
+	l.pace.steps = paceEvery - paceFirst
 	l.publish()
 	l.options.Programs.hold()
 	if err := l.start(); err != nil {
@@ -272,8 +274,12 @@ func (l *Learner) Statistics() ([]float32, error) {
 }
 
 // newBatch returns an empty batch, which the caller must free.
-func (l *Learner) newBatch() (*device.Batch, error) {
-	return device.NewBatch(l.options.Backend, l.options.Batch, l.options.spec().Width())
+func (l *Learner) newBatch() (*device.Batch, error) { return l.newBatchOn(0) }
+
+// newBatchOn returns an empty batch in memory of the client that computes a lane, whichever has that number: those of tasks are
+// spread over the clients.
+func (l *Learner) newBatchOn(lane int) (*device.Batch, error) {
+	return device.NewBatch(l.lanes[lane%len(l.lanes)].Backend, l.options.Batch, l.options.spec().Width())
 }
 
 // byMethod names the method, for error messages.

@@ -230,7 +230,7 @@ func differentiated(t *testing.T, l *Learner) []row {
 		t.Fatal(err)
 	}
 	for i := range s.rows {
-		if err := l.differentiateRow(l.programs, &s.rows[i]); err != nil {
+		if err := l.differentiateRow(l.programs, l.network.theta, &s.rows[i]); err != nil {
 			t.Fatal(err)
 		}
 	}

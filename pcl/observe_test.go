@@ -12,7 +12,7 @@ import (
 )
 
 // Under plain descent in class-incremental mode, where all parameters are in J, a small step changes each loss by
-// −γ Jᵢ·d = −γ Σⱼ Mᵢⱼwⱼ: this ties the losses after a step, the Gram matrix and the weights together. To watch a run
+// −γ Jᵢ·d = −γ Σⱼ Mᵢⱼwⱼ: this ties the losses after a step, Jᵢ·Δθ, the Gram matrix and the weights together. To watch a run
 // changes no bit of it.
 func TestObserve(t *testing.T) {
 	const rate = 1e-3
@@ -24,7 +24,7 @@ func TestObserve(t *testing.T) {
 		l, rows := smallLearner(t, b, "", o), 0
 		timeline(t, l, func(r *StepReport) {
 			k := len(r.IDs)
-			if len(r.Gram) != k*k || len(r.After) != k {
+			if len(r.Gram) != k*k || len(r.After) != k || len(r.Rises) != k {
 				t.Fatalf("%s: step %d has %d rows, %d Gram entries and %d losses after it", name, r.Step, k, len(r.Gram), len(r.After))
 			}
 			rows = max(rows, k)
@@ -32,6 +32,9 @@ func TestObserve(t *testing.T) {
 				predicted := 0.0
 				for j, w := range r.Weights {
 					predicted -= rate * w * r.Gram[i*k+j]
+				}
+				if got := r.Rises[i]; math.Abs(got-predicted) > 1e-3*math.Abs(predicted)+1e-9 {
+					t.Errorf("%s: step %d, row %d: Jᵢ·Δθ is %g, want %g", name, r.Step, r.IDs[i], got, predicted)
 				}
 				if got := r.After[i] - r.Losses[i]; math.Abs(got-predicted) > 0.05*math.Abs(predicted)+2e-5*max(1, r.Losses[i]) {
 					t.Errorf("%s: step %d, row %d: the loss changed by %g, to first order by %g", name, r.Step, r.IDs[i], got, predicted)

@@ -70,8 +70,8 @@ type Options struct {
 	// ExtraUpdate makes a second update in each step, from the same batches and with the same weights. It is the
 	// control experiment for memory editing (docs/method.md §3.4).
 	ExtraUpdate bool
-	// Observe reports the Gram matrix of methods that do not ask for it, too, and the losses after each step. Training
-	// is the same, but a step takes longer.
+	// Observe reports the Gram matrix of methods that do not ask for it, too, which rows' losses rise along the step, and the
+	// losses after it. Training is the same, but a step takes longer.
 	Observe bool
 	// Image is the shape of a sample, for methods that cut and mix images. The zero value stands for one row of
 	// pixels.

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/gomlx/compute"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
@@ -201,53 +202,68 @@ func (p *Predictor) each(x []float32, f func(scores, features []float32) error) 
 	if p.closed {
 		return ErrClosed
 	}
-	for done := 0; done < n; {
-		samples, size := p.kit.fit(n - done)
-		scores, features, err := p.scores(x[done*width:(done+samples)*width], size)
-		if err != nil {
+	for together := p.kit.clients(n); len(x) > 0; {
+		var some []*described
+		var computing errgroup.Group
+		for client := 0; client < together && len(x) > 0; client++ {
+			samples, size := p.kit.fit(len(x) / width)
+			d, part := new(described), x[:samples*width]
+			computing.Go(func() error { return p.describe(d, part, size, client) })
+			some, x = append(some, d), x[samples*width:]
+		}
+		if err := computing.Wait(); err != nil {
 			return fmt.Errorf("pcl: predict: %w", err)
 		}
-		for i := range scores {
-			if err := f(scores[i], features[i]); err != nil {
-				return err
+		for _, d := range some {
+			for i := range d.scores {
+				if err := f(d.scores[i], d.features[i]); err != nil {
+					return err
+				}
 			}
 		}
-		done += samples
 	}
 	return nil
 }
 
-// scores computes the scores of all outputs, and the features, of samples that fit in a program of the given size.
-func (p *Predictor) scores(x []float32, size int) (scores, features [][]float32, err error) {
+// described is what a program says of some samples.
+type described struct{ scores, features [][]float32 }
+
+// describe computes the scores of all outputs, and the features, of samples that fit in a program of the given size, on a client.
+func (p *Predictor) describe(d *described, x []float32, size, client int) (err error) {
 	b, err := p.kit.batch(size)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	defer p.kit.put(size, b)
 	b.N = copy(b.X, x) / p.kit.about.model.Inputs()
 	b.Ask()
 	in, done, err := b.Inputs(p.kit.programs.backend, false)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	defer done()
 	in = append([]compute.Buffer{p.theta}, in...)
 	if p.statistics != nil {
 		in = append(in, p.statistics)
 	}
-	out, err := p.kit.scores[size].Call(in...)
+	scores, err := p.kit.sets[size][client].Describe(p.kit.about.scores)
 	if err != nil {
-		return nil, nil, err
+		return err
+	}
+	out, err := scores.Call(in...)
+	if err != nil {
+		return err
 	}
 	defer program.Free(out...)
-	if scores, err = device.Matrix(out[0], b.N); err != nil {
-		return nil, nil, err
+	if d.scores, err = device.Matrix(out[0], b.N); err != nil {
+		return err
 	}
 	if p.rule == nil {
-		return scores, make([][]float32, b.N), nil
+		d.features = make([][]float32, b.N)
+		return nil
 	}
-	features, err = device.Matrix(out[1], b.N)
-	return scores, features, err
+	d.features, err = device.Matrix(out[1], b.N)
+	return err
 }
 
 // choose predicts the class of one sample.
@@ -345,8 +361,8 @@ func (p *Predictor) complete(statistics []float32, err error) error {
 // kit is what the predictors of a learner share: the programs, and batches that are not in use.
 type kit struct {
 	programs *Programs
-	scores   map[int]*program.Program // by the number of samples that they take: 1 and the learner's batch
-	largest  int                      // of these numbers
+	sets     map[int][]*graphs.Set // by the number of samples that their programs take, 1 and the learner's batch; for each client
+	largest  int                   // of these numbers
 	about    about
 
 	mu      sync.Mutex
@@ -371,15 +387,14 @@ func (o *Options) about() about {
 // newKit compiles what predictors need. spec.Batch is the largest number of samples of a program.
 func newKit(programs *Programs, spec graphs.Spec, about about) (*kit, error) {
 	k := &kit{
-		programs: programs, scores: map[int]*program.Program{}, largest: spec.Batch, about: about, users: 1, batches: map[int][]*device.Batch{},
+		programs: programs, sets: map[int][]*graphs.Set{}, largest: spec.Batch, about: about, users: 1, batches: map[int][]*device.Batch{},
 	}
 	spec.Loss, spec.Weighted = nil, false // samples to be predicted have neither targets nor weights
 	for _, spec.Batch = range []int{1, k.largest} {
-		p, err := k.programs.cache.Sets(spec)[0].Describe(about.scores)
-		if err != nil {
+		k.sets[spec.Batch] = k.programs.cache.Sets(spec)
+		if _, err := k.sets[spec.Batch][0].Describe(about.scores); err != nil {
 			return nil, err
 		}
-		k.scores[spec.Batch] = p
 	}
 	k.programs.hold()
 	return k, nil
@@ -422,6 +437,14 @@ func (k *kit) put(size int, b *device.Batch) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.batches[size] = append(k.batches[size], b)
+}
+
+// clients returns on how many clients n samples are predicted. Only many samples are worth compiling for more than the first.
+func (k *kit) clients(n int) int {
+	if n < 4*k.largest {
+		return 1
+	}
+	return len(k.sets[k.largest])
 }
 
 // fit returns how many samples the next batch takes when n are left, and the size of its program. Several small

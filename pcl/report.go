@@ -17,7 +17,10 @@ type StepReport struct {
 	Gram []float64
 	// After has the losses of the same batches at the new parameters, with Options.Observe; nil otherwise. As in
 	// Losses, batches are normalised by their own statistics.
-	After   []float64
+	After []float64
+	// Rises has Jᵢ·Δθ for each row, with Options.Observe; nil otherwise. To first order it is the change of the row's loss along
+	// the step that was made, which an optimiser such as Adam turns away from d: positive where the loss rises.
+	Rises   []float64
 	Weights []float64
 	Outcome method.Outcome
 	// NormD is ‖d‖, the length of the direction of the update over the shared parameters.

@@ -87,12 +87,12 @@ func expectedOf(t *testing.T, l *Learner, s data.Samples) []safetensors.Tensor {
 		if rule == nil {
 			p.rule = noRule{} // so that features are computed
 		}
-		a, b, err := p.scores(x[from*64:(from+some)*64], 8)
-		if err != nil {
+		d := new(described)
+		if err := p.describe(d, x[from*64:(from+some)*64], 8, 0); err != nil {
 			t.Fatal(err)
 		}
 		p.rule = rule
-		logits, features = append(logits, a...), append(features, b...)
+		logits, features = append(logits, d.scores...), append(features, d.features...)
 	}
 	tensor := func(name string, rows [][]float32) safetensors.Tensor {
 		return safetensors.Tensor{Name: name, Dims: []int{len(rows), len(rows[0])}, Values: slices.Concat(rows...)}

@@ -27,6 +27,10 @@ func (s *step) update() error {
 		defer program.Free(g)
 		w, rows = []float64{1}, []compute.Buffer{g}
 	}
+	before, err := s.observedTheta()
+	if err != nil {
+		return err
+	}
 	norm2, err := s.descend(w, rows)
 	if err != nil {
 		return err
@@ -36,6 +40,36 @@ func (s *step) update() error {
 		return nil
 	}
 	r.NormD = math.Sqrt(norm2)
+	return s.reportRises(before)
+}
+
+// observedTheta returns the parameters, nil if the step is not observed.
+func (s *step) observedTheta() ([]float32, error) {
+	if !s.options.Observe {
+		return nil, nil
+	}
+	return s.parameters()
+}
+
+// reportRises reports Jᵢ·Δθ of the rows that took part in the step, if the parameters before it are given.
+func (s *step) reportRises(before []float32) error {
+	if before == nil {
+		return nil
+	}
+	moved, err := s.parameters()
+	if err != nil {
+		return err
+	}
+	for p, x := range before {
+		moved[p] -= x
+	}
+	for _, i := range s.kept {
+		along, err := s.rows[i].Along(moved)
+		if err != nil {
+			return err
+		}
+		s.report.Rises = append(s.report.Rises, along)
+	}
 	return nil
 }
 

@@ -29,8 +29,13 @@ import (
 
 func main() {
 	program := flag.String("pcl", "", "the pcl program whose results are recorded")
+	avx2 := flag.Bool("avx2", false, "compute with the vector instructions that all processors have, for comparison with a record of another one")
 	only := flag.String("only", "", "make only the parts whose name contains this")
 	flag.Parse()
+	if *avx2 { // by the environment, which programs without --vectors read too
+		os.Setenv("ONEDNN_MAX_CPU_ISA", "AVX2")
+		os.Setenv("XLA_FLAGS", strings.TrimSpace(os.Getenv("XLA_FLAGS")+" --xla_cpu_max_isa=AVX2"))
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := record(ctx, os.Stdout, *program, *only); err != nil {

@@ -17,6 +17,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -49,10 +51,14 @@ type Options struct {
 	// of the size of an MLP; large convolutional networks gain from more. XLA starts at least one
 	// thread per device. The GPU and the pure-Go backend (which follows GOMAXPROCS) ignore it.
 	Threads int
-	// Clients is the number of XLA CPU clients to open; 0 means 1. Each has its own thread pool and computes
+	// Clients is the number of XLA CPU clients to open. Each has its own thread pool and computes
 	// at the same time as the others, which is how several small programs use several cores: see
-	// [Backend.Clients]. The GPU and the pure-Go backend ignore it.
+	// [Backend.Clients]. 0 means one for each core (GOMAXPROCS), up to 8, or a single one if Threads, Devices or
+	// [EnvSeparate] are given. The GPU and the pure-Go backend ignore it.
 	Clients int
+	// Vectors says which vector instructions XLA uses on a CPU: [Native] (or empty) or [AVX2]. A process keeps to what its
+	// first client used. Processors without AVX-512, the GPU and the pure-Go backend ignore it.
+	Vectors string
 	// TF32 lets a GPU round the factors of float32 products to 10 bits. Products and convolutions become
 	// faster, parameters and sums stay in float32, and the conflict between gradients is known less exactly. Without it,
 	// NVIDIA_TF32_OVERRIDE=0 is set for the process, unless the variable has a value; NVIDIA's libraries read it once.
@@ -76,6 +82,7 @@ type Info struct {
 	Plugin        string   `json:"plugin,omitempty"`         // the plugin's file
 	PluginVersion string   `json:"plugin_version,omitempty"` // its PJRT C API version, as "0.81"
 	Device        string   `json:"device"`                   // the processor or the GPU
+	Vectors       string   `json:"vectors,omitempty"`        // the widest vector instructions of XLA on a CPU, as "AVX-512"
 	Reason        string   `json:"reason"`                   // why this one
 	Threads       int      `json:"threads"`                  // number of computing threads, of each client
 	Clients       int      `json:"clients,omitempty"`        // number of clients, if there are several
@@ -129,15 +136,26 @@ func (b *Backend) Close() (err error) {
 // Open opens the backend that o names. With the name "auto" it tries XLA on CUDA, XLA on the CPU and pure Go
 // in this order; Info.Choices has the ones that it did not take, and why. A backend, or a plugin file, that
 // was asked for by name is never replaced by another one: if it fails, that is the error.
-//
-// On a processor with AVX-512, XLA on the CPU uses AVX2 nevertheless, so that results have the same bits as elsewhere.
-// ONEDNN_MAX_CPU_ISA and --xla_cpu_max_isa in XLA_FLAGS change that, if they are set before the first Open.
 func Open(ctx context.Context, o Options) (*Backend, error) {
 	o, err := o.checked()
 	if err != nil {
 		return nil, err
 	}
 	return open(ctx, o, drivers())
+}
+
+// mostClients is for how many cores clients are opened by default: a step has few rows, and each client compiles for itself.
+const mostClients = 8
+
+// clients returns the number of XLA CPU clients.
+func (o Options) clients() int {
+	if o.Clients > 0 {
+		return o.Clients
+	}
+	if o.Threads > 0 || o.Devices > 1 || os.Getenv(EnvSeparate) != "" {
+		return 1
+	}
+	return min(runtime.GOMAXPROCS(0), mostClients)
 }
 
 // checked returns o with its defaults filled in, or says what is wrong with it.
@@ -150,6 +168,9 @@ func (o Options) checked() (Options, error) {
 		if n < 0 || n > maxCount {
 			return o, fmt.Errorf("backend %s = %d; want 0 (the default) to %d", []string{"threads", "devices", "clients"}[i], n, maxCount)
 		}
+	}
+	if !slices.Contains([]string{"", Native, AVX2}, o.Vectors) {
+		return o, fmt.Errorf("backend vectors = %q; want %s or %s", o.Vectors, Native, AVX2)
 	}
 	o.Devices = max(o.Devices, 1)
 	if o.Clients > 1 && o.Devices > 1 {

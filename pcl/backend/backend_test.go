@@ -14,6 +14,7 @@ func TestOpenRefusesBadOptions(t *testing.T) {
 		"unknown name":      {Options{Name: "tpu"}, `unknown backend "tpu"`},
 		"negative threads":  {Options{Threads: -1}, "threads = -1"},
 		"too many threads":  {Options{Threads: 1 << 20}, "threads = 1048576"},
+		"unknown vectors":   {Options{Vectors: "sse"}, `vectors = "sse"`},
 		"negative devices":  {Options{Devices: -2}, "devices = -2"},
 		"too many devices":  {Options{Devices: 1 << 20}, "devices = 1048576"},
 		"plugin for go":     {Options{Name: Go, Plugin: "p.so"}, "uses no plugin"},

@@ -9,29 +9,29 @@ import (
 )
 
 // Clients returns the clients of the backend, the first of which is b.Backend itself. A client computes
-// one program at a time. There are several only where [Options].Clients asked for them and XLA computes
-// on the CPU: programs that are compiled for different clients then compute at the same time, on
+// one program at a time. There are several only where XLA computes
+// on the CPU ([Options].Clients): programs that are compiled for different clients then compute at the same time, on
 // different cores, and each client reads a [Copy] of what another one wrote.
 func (b *Backend) Clients() []compute.Backend {
 	return append([]compute.Backend{b.Backend}, b.more...)
 }
 
-// addClients opens the clients that o asks for beside the first one.
-func (b *Backend) addClients(o Options, open func() (*Backend, error)) error {
-	if o.Clients < 2 {
+// addClients opens n−1 clients beside the first one.
+func (b *Backend) addClients(n int, open func() (*Backend, error)) error {
+	if n < 2 {
 		return nil
 	}
 	if !b.HasSharedBuffers() { // the clients could not read each other's memory
-		return fmt.Errorf("%s cannot be opened where memory is kept separate", plural.Of(o.Clients, "client"))
+		return fmt.Errorf("%s cannot be opened where memory is kept separate", plural.Of(n, "client"))
 	}
-	for len(b.more) < o.Clients-1 {
+	for len(b.more) < n-1 {
 		c, err := open()
 		if err != nil {
-			return fmt.Errorf("client %d of %d: %w", len(b.more)+2, o.Clients, err)
+			return fmt.Errorf("client %d of %d: %w", len(b.more)+2, n, err)
 		}
 		b.more = append(b.more, c.Backend)
 	}
-	b.Info.Clients = o.Clients
+	b.Info.Clients = n
 	return nil
 }
 

@@ -4,6 +4,7 @@ package backend
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -87,9 +88,16 @@ func TestClients(t *testing.T) {
 			t.Errorf("client %d was not closed", i)
 		}
 	}
-	one := mustOpen(t, Options{Name: XLACPU, CacheDir: realCache(t), Clients: 1})
-	if c := one.Clients(); len(c) != 1 || c[0] != one.Backend || one.Info.Clients != 0 {
-		t.Errorf("one client: %v, %+v", c, one.Info)
+	for _, o := range []Options{{Clients: 1}, {Threads: 1}} {
+		o.Name, o.CacheDir = XLACPU, realCache(t)
+		one := mustOpen(t, o)
+		if c := one.Clients(); len(c) != 1 || c[0] != one.Backend || one.Info.Clients != 0 {
+			t.Errorf("one client: %v, %+v", c, one.Info)
+		}
+	}
+	many := mustOpen(t, Options{Name: XLACPU, CacheDir: realCache(t)})
+	if n := len(many.Clients()); n != min(runtime.GOMAXPROCS(0), mostClients) {
+		t.Errorf("%d clients by default", n)
 	}
 }
 

@@ -5,32 +5,44 @@ import (
 	"testing"
 )
 
-// TestLimitVectors: a processor with AVX-512 computes with AVX2, unless the environment says otherwise; what is set is what
-// XLA and oneDNN read, and no option of the user's.
-func TestLimitVectors(t *testing.T) {
+// TestVectors: AVX2 limits what XLA and oneDNN read and leaves the user's other options; otherwise the environment decides, and
+// only with both limits have results the bits of AVX2.
+func TestVectors(t *testing.T) {
+	t.Cleanup(func() { wide = false })
+	const both, wider = "--xla_cpu_max_isa=AVX2", "--xla_cpu_max_isa=AVX512"
 	for _, c := range []struct {
-		name, found, flags, one, old    string
-		want, wantFlags, wantOne, given string
+		name, vectors, found, flags, one, old string
+		want, wantFlags, wantOne, given       string
 	}{
-		{"AVX-512", "AVX-512", "", "", "", "AVX2", "--xla_cpu_max_isa=AVX2", "AVX2", ""},
-		{"other options stay", "AVX-512", "--xla_a=b", "", "", "AVX2", "--xla_a=b --xla_cpu_max_isa=AVX2", "AVX2", "--xla_a=b"},
-		{"second opening", "AVX-512", "--xla_cpu_max_isa=AVX2", "AVX2", "", "AVX2", "--xla_cpu_max_isa=AVX2", "AVX2", ""},
-		{"AVX2", "AVX2", "", "", "", "AVX2", "", "", ""},
-		{"no amd64", "", "--xla_a=b", "", "", "", "--xla_a=b", "", "--xla_a=b"},
-		{"all of it", "AVX-512", "--xla_cpu_max_isa=AVX512", "ALL", "", "AVX-512", "--xla_cpu_max_isa=AVX512", "ALL", "--xla_cpu_max_isa=AVX512"},
-		{"one of them", "AVX-512", "", "ALL", "", "AVX-512", "--xla_cpu_max_isa=AVX2", "ALL", ""},
-		{"former name", "AVX-512", "", "", "ALL", "AVX-512", "--xla_cpu_max_isa=AVX2", "", ""},
-		{"other limit of XLA", "AVX-512", "--xla_cpu_max_isa=SSE4_2", "", "", "AVX-512", "--xla_cpu_max_isa=SSE4_2", "AVX2", "--xla_cpu_max_isa=SSE4_2"},
+		{"native", Native, "AVX-512", "--xla_a=b", "", "", "AVX-512", "--xla_a=b", "", "--xla_a=b"},
+		{"default", "", "AVX-512", "", "", "", "AVX-512", "", "", ""},
+		{"limited by the environment", Native, "AVX-512", both, "avx2", "", "AVX2", both, "avx2", ""},
+		{"one limit", Native, "AVX-512", "", "AVX2", "", "AVX-512", "", "AVX2", ""},
+		{"the other", Native, "AVX-512", both, "", "ALL", "AVX-512", both, "", ""},
+		{"former name", Native, "AVX-512", both, "", "AVX2", "AVX2", both, "", ""},
+		{"AVX2", AVX2, "AVX-512", "--xla_a=b", "", "", "AVX2", "--xla_a=b " + both, "AVX2", "--xla_a=b"},
+		{"AVX2 again", AVX2, "AVX-512", both, "AVX2", "", "AVX2", both, "AVX2", ""},
+		{"AVX2 against the environment", AVX2, "AVX-512", wider, "ALL", "ALL", "AVX2", both, "AVX2", ""},
+		{"a processor without", AVX2, "AVX2", "", "", "", "AVX2", "", "", ""},
+		{"another architecture", AVX2, "", "--xla_a=b", "", "", "", "--xla_a=b", "", "--xla_a=b"},
 	} {
+		wide = false
 		t.Setenv("XLA_FLAGS", c.flags)
 		t.Setenv(isaEnv, c.one)
 		t.Setenv(isaOld, c.old)
-		got := limitVectors(c.found)
-		if flags, one := os.Getenv("XLA_FLAGS"), os.Getenv(isaEnv); got != c.want || flags != c.wantFlags || one != c.wantOne {
-			t.Errorf("%s: %q with XLA_FLAGS=%q and %s=%q, want %q, %q, %q", c.name, got, flags, isaEnv, one, c.want, c.wantFlags, c.wantOne)
+		got, err := setVectors(c.vectors, c.found)
+		if flags, one := os.Getenv("XLA_FLAGS"), os.Getenv(isaEnv); err != nil || got != c.want || flags != c.wantFlags || one != c.wantOne {
+			t.Errorf("%s: %q with XLA_FLAGS=%q and %s=%q, want %q, %q, %q; error %v", c.name, got, flags, isaEnv, one, c.want, c.wantFlags, c.wantOne, err)
 		}
 		if XLAFlags() != c.given {
 			t.Errorf("%s: the user's options are %q, want %q", c.name, XLAFlags(), c.given)
 		}
+		if wide != (c.want == "AVX-512") {
+			t.Errorf("%s: wide is %t", c.name, wide)
+		}
+	}
+	wide = true
+	if _, err := setVectors(AVX2, "AVX-512"); err == nil {
+		t.Error("AVX2 after AVX-512 in one process")
 	}
 }

@@ -19,6 +19,7 @@ var real struct {
 }
 
 func TestMain(m *testing.M) {
+	setVectors(AVX2, vectors()) // of which there are known bits, and a process cannot change
 	code := m.Run()
 	if real.dir != "" {
 		os.RemoveAll(real.dir)

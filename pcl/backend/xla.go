@@ -72,20 +72,24 @@ func openCPUPlugin(plugin string, o Options) (*Backend, error) {
 	threads := max(o.Threads, 1, o.Devices)
 	keepFreedMemory()
 	xlaMu.Lock()
-	device := cpuModel(limitVectors(vectors()), cache("L1"), cache("L2"))
+	used, err := setVectors(o.Vectors, vectors())
 	xlaMu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	device := cpuModel(used, cache("L1"), cache("L2"))
 	options := pjrt.NamedValuesMap{"cpu_device_count": int64(o.Devices)}
 	settings := ""
 	if os.Getenv(EnvSeparate) != "" {
 		settings = ",noshared_buffers"
 	}
-	info := Info{Name: XLACPU, Platform: "cpu", Plugin: plugin, Device: device, Threads: threads}
+	info := Info{Name: XLACPU, Platform: "cpu", Plugin: plugin, Device: device, Vectors: used, Threads: threads}
 	open := func() (*Backend, error) { return openXLA(o, info, settings, options) }
 	b, err := open()
 	if err != nil {
 		return nil, err
 	}
-	if err := b.addClients(o, open); err != nil {
+	if err := b.addClients(o.clients(), open); err != nil {
 		b.Close()
 		return nil, err
 	}

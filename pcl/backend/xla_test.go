@@ -76,7 +76,7 @@ func TestEachOpenHasItsOwnThreads(t *testing.T) {
 	t.Setenv("NPROC", "7")
 	for _, threads := range []int{0, 2, 5, 1} {
 		before := len(poolThreads(t))
-		b := mustOpen(t, Options{Name: XLACPU, CacheDir: cache, Threads: threads})
+		b := mustOpen(t, Options{Name: XLACPU, CacheDir: cache, Threads: threads, Clients: 1})
 		mustMultiply(t, b)
 		want := max(threads, 1)
 		if got := len(poolThreads(t)) - before; got != want {

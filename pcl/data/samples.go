@@ -54,11 +54,3 @@ func Rows(s Samples, n int, at func(i int) int, rows []int32) (table []uint8) {
 	}
 	return table
 }
-
-// Unit maps a byte b to b/255, a value in [0,1].
-var Unit = func() (table [256]float32) {
-	for i := range table {
-		table[i] = float32(i) / 255
-	}
-	return table
-}()

@@ -7,7 +7,9 @@ import (
 	"os"
 
 	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
+	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
 // saved is the JSON part of a run's checkpoint.
@@ -127,6 +129,9 @@ func (r *runner) take(f checkpoint.File) error {
 	if err := s.Run.Measured.MadeBy(r.folder.program); err != nil {
 		return fmt.Errorf("%w: %w", ErrForeign, err)
 	}
+	if err := goesOnHere(s.Run.Measured.Maker, r.maker()); err != nil {
+		return err
+	}
 	if len(s.Run.Tasks) != len(r.scenario.Tasks) {
 		return fmt.Errorf("it has %d tasks, the scenario %d", len(s.Run.Tasks), len(r.scenario.Tasks))
 	}
@@ -143,4 +148,16 @@ func (r *runner) take(f checkpoint.File) error {
 	r.state.Arrays = r.options.RecordArrays
 	r.state.Measured.Resumed++
 	return nil
+}
+
+// goesOnHere returns an error if a run that XLA began on one processor would go on with other bits on another: two kinds of
+// processor can only be told to compute alike with AVX2.
+func goesOnHere(then, now results.Maker) error {
+	why := backend.OtherProcessor(then.Device, now.Device)
+	if why == "" || then.Backend != backend.XLACPU || now.Backend != backend.XLACPU ||
+		backend.VectorsOf(then.Device) == backend.AVX2 && backend.VectorsOf(now.Device) == backend.AVX2 {
+		return nil
+	}
+	return fmt.Errorf("%w: it was begun on %s, and this is %s, which would go on otherwise (%s): go on there, or make the whole run with vectors %s on both",
+		ErrForeign, then.Device, now.Device, why, backend.AVX2)
 }

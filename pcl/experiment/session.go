@@ -30,7 +30,8 @@ type Options struct {
 	DataDir string // folder of the data sets; empty stands for datasets.DefaultDir
 	Backend string // "auto", "xla-cuda", "xla-cpu" or "go"; empty stands for $PARALLELCL_BACKEND, or else "auto"
 	Threads int    // threads of the XLA CPU backend; 0 stands for one
-	Clients int    // how many streams' gradients the XLA CPU backend computes at the same time; 0 stands for one
+	Clients int    // how many streams' gradients the XLA CPU backend computes at the same time; 0 stands for as many as there are cores, or one if Threads is set
+	Vectors string // vector instructions of the XLA CPU backend: "native", "avx2" or empty, as in backend.Options
 }
 
 // Session makes runs on one data set. It opens the backend and the data set when they are first needed, and so
@@ -50,7 +51,7 @@ func New(dataset string, o Options) *Session {
 		o.Backend = os.Getenv(EnvBackend)
 	}
 	return &Session{options: o, name: dataset, machine: Machine{DataDir: o.DataDir, Open: func(ctx context.Context) (*backend.Backend, error) {
-		return backend.Open(ctx, backend.Options{Name: o.Backend, Threads: o.Threads, Clients: o.Clients})
+		return backend.Open(ctx, backend.Options{Name: o.Backend, Threads: o.Threads, Clients: o.Clients, Vectors: o.Vectors})
 	}}}
 }
 

@@ -77,6 +77,6 @@ func OnOtherProcessor(then *rows.Row, run *results.Run) (text string, within boo
 	if !within {
 		verdict = "NOT within"
 	}
-	return fmt.Sprintf("The result was made on %s; this is %s. Bits can differ for that reason: %s.\nA differs by %.2f points, which is %s the tolerance of %g.",
+	return fmt.Sprintf("The result was made on %s; this is %s. Bits cannot be expected to be equal, because they differ in %s.\nA differs by %.2f points, which is %s the tolerance of %g.",
 		then.Device, m.Device, why, distance, verdict, Tolerance), within
 }

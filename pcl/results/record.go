@@ -14,7 +14,9 @@ type Record struct {
 	Losses []float64 `json:"losses"`
 	// LossesAfter are those of the same batches after the step, if it was observed.
 	LossesAfter []float64 `json:"losses_after,omitempty"`
-	Gram        []float64 `json:"gram,omitempty"` // row-major K×K
+	// Rises are the changes of the losses to first order along the step that was made, Jᵢ·Δθ, if it was observed.
+	Rises []float64 `json:"rises,omitempty"`
+	Gram  []float64 `json:"gram,omitempty"` // row-major K×K
 	// Weights are those applied, after any rescaling; Lambda those of the certificate.
 	Weights []float64 `json:"weights"`
 	Sigma   []float64 `json:"sigma,omitempty"`

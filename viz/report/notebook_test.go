@@ -63,7 +63,7 @@ func TestNotebook(t *testing.T) {
 	}
 	for _, want := range []string{
 		"<title>Weights of K=2 streams</title>", "pcl report small.ipynb &gt; a", "v0.1.0", n.SHA256, "ParallelCL (Go), go 1.26",
-		"@article{lyu2024elastic", `th.ariaSort = "none"`, "@media print", "Content-Security-Policy",
+		"@article{lyu2026elastic", `th.ariaSort = "none"`, "@media print", "Content-Security-Policy",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
@@ -270,7 +270,7 @@ func TestCitation(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := notebookPage(t, readNotebook(t, "testdata/small.ipynb"))
-	for _, key := range []string{"title", "url", "year", "repository-code"} {
+	for _, key := range []string{"title", "url", "journal", "repository-code"} {
 		found := regexp.MustCompile(`(?m)^\s*`+key+`: (.*)$`).FindAllStringSubmatch(string(data), -1)
 		if len(found) == 0 {
 			t.Errorf("CITATION.cff has no %s", key)

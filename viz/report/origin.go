@@ -77,11 +77,13 @@ type citation struct{ Paper, BibTeX string }
 
 var cite = citation{
 	Paper: "https://arxiv.org/abs/2401.01054",
-	BibTeX: `@article{lyu2024elastic,
-  title  = {Elastic Multi-Gradient Descent for Parallel Continual Learning},
-  author = {Lyu, Fan and Feng, Wei and others},
-  year   = {2024},
-  url    = {https://arxiv.org/abs/2401.01054}
+	BibTeX: `@article{lyu2026elastic,
+  title   = {Elastic Multi-Gradient Descent for Parallel Continual Learning},
+  author  = {Lyu, Fan and Feng, Wei and others},
+  journal = {IEEE Transactions on Pattern Analysis and Machine Intelligence},
+  year    = {2026},
+  note    = {Preprint of 2024},
+  url     = {https://arxiv.org/abs/2401.01054}
 }
 
 @software{parallelcl,

@@ -1,21 +1,20 @@
 package device
 
 import (
+	"runtime"
 	"sync"
-
-	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 )
 
 // readInPlace computes inner products on the host, with sums in float64, from gradients in memory that the
-// device shares with it. The products of one row are computed while the device works on the next gradient, so
-// that only those of the last row take extra time.
+// device shares with it. Those of two rows with all before are computed while the device works on the next gradients, so
+// that only those of the last rows take extra time.
 type readInPlace struct {
 	set   *graphs.Set
 	k     int
 	asked graphs.Products
-	rows  []blas32.Vector
+	rows  [][]float32 // the shared parameters' part of the gradients
 	m     []float64
 	busy  sync.WaitGroup
 	err   error
@@ -39,32 +38,39 @@ func (h *readInPlace) Add(r *Gradient) {
 		h.err = err
 		return
 	}
-	if n := h.set.Total() - h.set.Shared; n > 0 {
-		own := blas32.Vector{N: n, Inc: 1, Data: g[h.set.Shared:]}
-		r.Private = blas32.DDot(own, own)
+	shared, own := g[:h.set.Shared], g[h.set.Shared:h.set.Total()]
+	if len(own) > 0 {
+		r.Private = ddot(own, own)
 	}
-	h.rows = append(h.rows, blas32.Vector{N: h.set.Shared, Inc: 1, Data: g[:h.set.Shared]})
+	h.rows = append(h.rows, shared)
 	i := len(h.rows) - 1
-	rows := h.rows[:i+1]
-	if h.asked == graphs.Norms {
-		h.busy.Go(func() { h.products(rows, i, i+1) })
-		return
+	switch {
+	case h.asked == graphs.Norms:
+		h.busy.Go(func() { h.m[i*h.k+i] = ddot(shared, shared) })
+	case i%2 == 1 || i == h.k-1:
+		h.products(i&^1, i)
 	}
-	if len(rows) == h.k && i > 1 { // no gradient is computed beside the last row, so two goroutines share it
-		half := (i + 1) / 2
-		h.busy.Go(func() { h.products(rows, 0, half) })
-		h.products(rows, half, i+1)
-		return
-	}
-	h.busy.Go(func() { h.products(rows, 0, i+1) })
 }
 
-// products computes the entries from…to−1 of the last row of M, and their mirror images.
-func (h *readInPlace) products(rows []blas32.Vector, from, to int) {
-	i := len(rows) - 1
-	for j := from; j < to; j++ {
-		v := blas32.DDot(rows[i], rows[j])
-		h.m[i*h.k+j], h.m[j*h.k+i] = v, v
+// products begins to compute the entries of M of the last row, or the last two rows, with all rows up to them. The last of the
+// step has no gradient computed beside it, so that the processor's cores share it.
+func (h *readInPlace) products(first, last int) {
+	at := func(i int) int { return min(i, last) }
+	rows := h.rows // which Add appends to meanwhile
+	x := [2][]float32{rows[first], rows[last]}
+	workers := 1
+	if last == h.k-1 {
+		workers = min(runtime.GOMAXPROCS(0), first/2+1)
+	}
+	for w := range workers {
+		h.busy.Go(func() {
+			for j := 2 * w; j <= last; j += 2 * workers {
+				dots(x, [2][]float32{rows[j], rows[at(j+1)]}, func(a, b int, v float64) {
+					a, b = at(first+a), at(j+b)
+					h.m[a*h.k+b], h.m[b*h.k+a] = v, v
+				})
+			}
+		})
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
 
-	"github.com/parallelcl/parallelcl/pcl/data"
+	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
@@ -114,7 +114,7 @@ func (r *Tables) picker(dtype dtypes.DType, n, width, batch int) (*program.Progr
 		{Name: "table", Shape: shapes.Make(dtype, n, width)}, {Name: "rows", Shape: shapes.Make(dtypes.Int32, batch)},
 	}
 	made, err := program.Compile(r.backend, &r.counter, key, in, func(in []*graph.Node) []*graph.Node {
-		return []*graph.Node{graphs.Rows(in[0], in[1], data.Unit[:])}
+		return []*graph.Node{graphs.Rows(in[0], in[1], fp.Unit[:])}
 	})
 	if err == nil {
 		r.pickers[key] = made

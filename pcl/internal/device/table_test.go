@@ -3,8 +3,8 @@ package device
 import (
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/backend"
-	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
@@ -30,7 +30,7 @@ func TestResidentRows(t *testing.T) {
 		for i, v := range got {
 			want := float32(0)
 			if row := []int{2, 0, -1, 2}[i/256]; row >= 0 {
-				want = data.Unit[table[row*256+i%256]]
+				want = fp.Unit[table[row*256+i%256]]
 			}
 			if v != want {
 				t.Fatalf("row %d, pixel %d: %g, want %g", i/256, i%256, v, want)
@@ -83,7 +83,7 @@ func TestTablesOfOneArray(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, v := range got {
-				if want := data.Unit[c.table[c.width+i]]; v != want {
+				if want := fp.Unit[c.table[c.width+i]]; v != want {
 					t.Errorf("%d bytes in rows of %d: pixel %d is %g, want %g", len(c.table), c.width, i, v, want)
 				}
 			}

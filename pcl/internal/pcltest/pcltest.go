@@ -50,7 +50,7 @@ var (
 // Backend returns the backend of that name, opened once for the whole test binary. If XLA is not available, the
 // test is skipped, or fails if the environment variable CI is set.
 func Backend(t testing.TB, name string) *backend.Backend {
-	return open(t, backend.Options{Name: name}, false)
+	return open(t, backend.Options{Name: name, Clients: 1}, false)
 }
 
 // Clients returns an XLA CPU backend of n clients.
@@ -60,7 +60,7 @@ func Clients(t testing.TB, n int) *backend.Backend {
 
 // Separate returns an XLA CPU backend that treats its memory as separate from the host's, as a GPU's is.
 func Separate(t testing.TB) *backend.Backend {
-	return open(t, backend.Options{Name: backend.XLACPU}, true)
+	return open(t, backend.Options{Name: backend.XLACPU, Clients: 1}, true)
 }
 
 func open(t testing.TB, o backend.Options, separate bool) *backend.Backend {

@@ -81,9 +81,10 @@ func (g *Grid) command() string {
 // backend is the flags that choose the backend of the results, if it was one.
 func (g *Grid) backend() string {
 	var backends []string
-	threads := 0
+	threads, avx2 := 0, true
 	for _, r := range g.Rows {
 		backends, threads = once(backends, r.Backend), max(threads, r.Threads)
+		avx2 = avx2 && strings.Contains(r.Device, "AVX2")
 	}
 	if len(backends) != 1 {
 		return ""
@@ -91,6 +92,9 @@ func (g *Grid) backend() string {
 	text := " --backend " + backends[0]
 	if threads > 1 {
 		text += fmt.Sprintf(" --threads %d", threads)
+	}
+	if avx2 {
+		text += " --vectors avx2" // they may be from processors with and without AVX-512
 	}
 	return text
 }

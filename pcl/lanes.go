@@ -1,0 +1,138 @@
+package pcl
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gomlx/compute"
+
+	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
+)
+
+// beginGradients starts to compute the gradients of as many rows as there are lanes, at the same time. Call
+// finished for each row in order: it returns when that row's gradient is there. wait returns when no row is
+// being computed any more.
+func (s *step) beginGradients() (finished func(i int) error, wait func()) {
+	began, lanes := time.Now(), s.lanes[:min(len(s.lanes), len(s.rows))]
+	clients := len(lanes) > 1 && lanes[0] != lanes[1]
+	if clients && s.pace.one() {
+		lanes = lanes[:1]
+	}
+	timed := func() {
+		if clients {
+			s.pace.took(len(lanes) == 1, time.Since(began)/time.Duration(len(s.rows)))
+		}
+	}
+	if len(lanes) < 2 {
+		return func(i int) error { return s.rowOn(s.programs, s.network.theta, i) }, timed
+	}
+	// XLA's binding caches a buffer's shape when it is first asked for, without a lock. All lanes read θ, so its
+	// shape is asked for here, before they start.
+	if _, err := s.network.theta.Shape(); err != nil {
+		return func(int) error { return err }, func() {}
+	}
+	var busy sync.WaitGroup
+	q := s.queueRows()
+	for _, set := range lanes {
+		busy.Go(func() { s.lane(set, q) })
+	}
+	return func(i int) error { return <-q.done[i] }, func() { busy.Wait(); timed() }
+}
+
+// lane computes rows on the client of a set until none is left.
+func (s *step) lane(set *graphs.Set, q *queue) {
+	theta, drop, err := program.Bring(set.Backend, s.network.theta)
+	defer drop()
+	for i := q.take(set.Backend); i >= 0; i = q.take(set.Backend) {
+		if err != nil {
+			q.done[i] <- err
+			continue
+		}
+		q.done[i] <- s.rowOn(set, theta, i)
+	}
+}
+
+// rowOn computes the gradient of a row that has none yet, and brings it to the first client, which updates.
+func (s *step) rowOn(set *graphs.Set, theta compute.Buffer, i int) error {
+	r := &s.rows[i]
+	if r.Flat != nil {
+		return nil
+	}
+	if err := s.differentiateRow(set, theta, r); err != nil || set == s.programs {
+		return err
+	}
+	return r.Move(s.programs.Backend)
+}
+
+// queue holds the rows that no lane has taken yet.
+type queue struct {
+	mu   sync.Mutex
+	left []int
+	rows []row
+	done []chan error
+}
+
+func (s *step) queueRows() *queue {
+	q := &queue{rows: s.rows}
+	for i := range s.rows {
+		q.left, q.done = append(q.left, i), append(q.done, make(chan error, 1))
+	}
+	return q
+}
+
+// take returns the next row for a client, -1 if there is none. One whose batch the client can read in place comes first.
+func (q *queue) take(client compute.Backend) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.left) == 0 {
+		return -1
+	}
+	at := max(0, slices.IndexFunc(q.left, func(i int) bool { return q.rows[i].batch.On(client) }))
+	i := q.left[at]
+	q.left = slices.Delete(q.left, at, at+1)
+	return i
+}
+
+// pace decides whether a step's rows are computed on all clients or one after another on the first, which is faster where other
+// programs keep the cores busy. Both are tried from time to time. The number of clients changes no bits.
+type pace struct {
+	steps int // since the last trial
+	slow  bool
+	times [2][]time.Duration // of the trial, for each row: on all clients, and on one
+}
+
+const (
+	paceTries = 7   // of each
+	paceFirst = 20  // steps before the first trial
+	paceEvery = 250 // steps between trials
+)
+
+// one says whether the next step is to be made on one client.
+func (p *pace) one() bool {
+	if p.steps < paceEvery {
+		return p.slow
+	}
+	return len(p.times[1]) < len(p.times[0])
+}
+
+// took says how long a row of a step took.
+func (p *pace) took(one bool, t time.Duration) {
+	if p.steps++; p.steps <= paceEvery {
+		return
+	}
+	i := 0
+	if one {
+		i = 1
+	}
+	p.times[i] = append(p.times[i], t)
+	if len(p.times[0]) < paceTries || len(p.times[1]) < paceTries {
+		return
+	}
+	for _, t := range p.times {
+		slices.Sort(t)
+	}
+	p.slow = p.times[1][paceTries/2] < p.times[0][paceTries/2]
+	*p = pace{slow: p.slow}
+}
