@@ -15,26 +15,26 @@ import (
 
 // advise adds to an error about a run the flags that help against it.
 func (c *runCmd) advise(err error, config experiment.Config) error {
-	damaged := new(experiment.DamagedError)
+	damaged, help := new(experiment.DamagedError), ""
 	switch {
 	case errors.Is(err, experiment.ErrInterrupted):
 		return fmt.Errorf("%w %s; %s", err, c.saved(config), goOn())
 	case errors.Is(err, experiment.ErrUnfinished) && c.Replace:
-		return usageError{fmt.Errorf("%w (--replace --resume continues it)", err)}
+		help = "--replace --resume continues it"
 	case errors.Is(err, experiment.ErrUnfinished):
-		return usageError{fmt.Errorf("%w (--resume continues it; --replace starts the run again, and keeps the saved files until that is finished)", err)}
+		help = "--resume continues it; --replace starts the run again, and keeps the saved files until that is finished"
 	case errors.Is(err, experiment.ErrForeign):
-		return fmt.Errorf("%w (move it elsewhere, or put this run in its place with --replace)", err)
+		help = "move it elsewhere, or put this run in its place with --replace"
 	case errors.Is(err, experiment.ErrData):
-		return fmt.Errorf("%w (put the old files back, or start again with --replace)", err)
-	case errors.Is(err, experiment.ErrUnrecorded):
-		return usageError{fmt.Errorf("%w (use --replace)", err)}
+		help = "put the old files back, or start again with --replace"
 	case errors.As(err, &damaged) && damaged.Whole != "":
-		return fmt.Errorf("%w (--checkpoint %s continues the run from there)", err, damaged.Whole)
-	case errors.As(err, &damaged):
-		return fmt.Errorf("%w (use --replace)", err)
+		help = fmt.Sprintf("--checkpoint %s continues the run from there", damaged.Whole)
+	case errors.Is(err, experiment.ErrUnrecorded), errors.As(err, &damaged):
+		help = "use --replace"
+	default:
+		return err
 	}
-	return err
+	return fmt.Errorf("%w (%s)", err, help)
 }
 
 // saved says where an interrupted run was saved, or that it had not made a step yet.

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/parallelcl/parallelcl/pcl"
@@ -90,9 +89,6 @@ func quartersOf(sample []float64) (q quarters) {
 
 func (c *benchStepCmd) Run(rc *runContext) error {
 	began := time.Now()
-	if err := c.check(); err != nil {
-		return usageError{err}
-	}
 	b, err := c.open(rc)
 	if err != nil {
 		return err
@@ -134,8 +130,8 @@ func (c *benchStepCmd) Run(rc *runContext) error {
 	return report.print(rc.stdout)
 }
 
-// check checks the flags, and fills in defaults that depend on other flags.
-func (c *benchStepCmd) check() error {
+// Validate checks the flags, and fills in defaults that depend on other flags.
+func (c *benchStepCmd) Validate() error {
 	if c.Model != "resnet18" && (c.Width != 0 || c.Side != 0) {
 		return errors.New("--width and --side are for a ResNet: add --model resnet18")
 	}
@@ -289,7 +285,7 @@ func (r *benchReport) takeTurns(rc *runContext) error {
 	for lines.Scan() {
 		steps, err := strconv.Atoi(lines.Text())
 		if err != nil || steps < 1 || steps > maxTimedSteps {
-			return usageError{fmt.Errorf("--turns: %q is not a number of steps from 1 to %d", lines.Text(), maxTimedSteps)}
+			return usagef("--turns: %q is not a number of steps from 1 to %d", lines.Text(), maxTimedSteps)
 		}
 		if err := r.turn(rc, steps); err != nil {
 			return err
@@ -323,13 +319,12 @@ func (r *benchReport) print(out io.Writer) error {
 		row = ", one of them the memory's"
 	}
 	fmt.Fprintf(out, "%s, %d parameters, batch %d, %d rows%s; medians [quartiles]\n", r.Model, r.Parameters, r.Batch, r.K, row)
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "METHOD\tms/STEP\tSTEPS/s\tTIME / %s\n", strings.ToUpper(r.Methods[0].Name))
+	t := newTable("METHOD", "ms/STEP", "STEPS/s", "TIME / "+strings.ToUpper(r.Methods[0].Name))
 	for _, m := range r.Methods {
 		q, ratio := m.Quarters, m.Ratio
-		fmt.Fprintf(w, "%s\t%.2f [%.2f, %.2f]\t%.1f\t%.3f [%.3f, %.3f]\n", m.Name, q[1], q[0], q[2], m.PerSec, ratio[1], ratio[0], ratio[2])
+		t.row(m.Name, fmt.Sprintf("%.2f [%.2f, %.2f]", q[1], q[0], q[2]), fmt.Sprintf("%.1f", m.PerSec), fmt.Sprintf("%.3f [%.3f, %.3f]", ratio[1], ratio[0], ratio[2]))
 	}
-	if err := w.Flush(); err != nil {
+	if err := t.print(out); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "First step after %.1f s.", r.FirstStep)

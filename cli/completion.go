@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,7 +19,7 @@ func (c *completionCmd) Run(rc *runContext) error {
 		return err
 	}
 	if c.Shell == "" && os.Getenv("SHELL") == "" {
-		return usageError{errors.New("SHELL does not name your shell: name it, such as pcl completion bash")}
+		return usagef("SHELL does not name your shell: name it, such as pcl completion bash")
 	}
 	lines, err := completionLines(cmp.Or(c.Shell, filepath.Base(os.Getenv("SHELL"))), program)
 	if err != nil {

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"image/png"
 	"io"
-	"path/filepath"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
@@ -28,14 +26,6 @@ type dataDir struct {
 	Dir string `placeholder:"DIR" type:"path" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
 }
 
-// setError turns an error into a usage error if there is no set of that name.
-func setError(err error) error {
-	if errors.Is(err, datasets.ErrName) {
-		return usageError{err}
-	}
-	return err
-}
-
 type dataListCmd struct {
 	dataDir
 	JSON  bool     `name:"json" help:"Print all that is known (addresses, checksums, licences, citations) as JSON."`
@@ -47,11 +37,11 @@ func (c *dataListCmd) Run(rc *runContext) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		return printJSON(rc.stdout, list)
-	}
-	w := tabwriter.NewWriter(rc.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tTITLE\tCLASSES\tIMAGE\tDOWNLOAD\tHERE")
+	return rc.print(c.JSON, list, func(out io.Writer) error { return c.table(out, list) })
+}
+
+func (c *dataListCmd) table(out io.Writer, list []datasets.Info) error {
+	t := newTable("NAME", "TITLE", "CLASSES", "IMAGE", "DOWNLOAD", "HERE")
 	for _, i := range list {
 		here, err := c.here(i)
 		if err != nil {
@@ -64,9 +54,9 @@ func (c *dataListCmd) Run(rc *runContext) error {
 		if n := i.DownloadBytes(); n > 0 {
 			size = fmt.Sprintf("%.0f MB", float64(n)/1e6)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", printable.Line(i.Name), printable.Line(i.Title), classes, cmp.Or(i.Image, "-"), size, here)
+		t.row(i.Name, i.Title, classes, cmp.Or(i.Image, "-"), size, here)
 	}
-	return w.Flush()
+	return t.print(out)
 }
 
 // infos returns what is known of the sets that were named, or of all.
@@ -78,7 +68,7 @@ func (c *dataListCmd) infos(rc *runContext) ([]datasets.Info, error) {
 	for _, name := range c.Names {
 		i, err := datasets.Inspect(rc.ctx, name, datasets.Options{Dir: c.Dir})
 		if err != nil {
-			return nil, setError(err)
+			return nil, err
 		}
 		list = append(list, i)
 	}
@@ -111,20 +101,13 @@ type dataFetchCmd struct {
 }
 
 func (c *dataFetchCmd) Run(rc *runContext) error {
-	o := datasets.Options{Dir: c.Dir, Progress: progressWriter(rc)}
+	o := datasets.Options{Dir: c.Dir, Progress: rc.progress()}
 	for _, name := range c.Names {
 		if err := datasets.Fetch(rc.ctx, name, o); err != nil {
-			return setError(err)
+			return err
 		}
 	}
 	return nil
-}
-
-func progressWriter(rc *runContext) io.Writer {
-	if rc.quiet {
-		return nil
-	}
-	return rc.stderr
 }
 
 type dataVerifyCmd struct {
@@ -138,12 +121,7 @@ func (c *dataVerifyCmd) Run(rc *runContext) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		err = printJSON(rc.stdout, reports)
-	} else {
-		err = printReports(rc.stdout, reports)
-	}
-	if err != nil {
+	if err := rc.print(c.JSON, reports, func(out io.Writer) error { return printReports(out, reports) }); err != nil {
 		return err
 	}
 	var bad []error
@@ -166,7 +144,7 @@ func (c *dataVerifyCmd) reports(rc *runContext) ([]datasets.Report, error) {
 	for _, name := range names {
 		r, err := datasets.Verify(rc.ctx, name, datasets.Options{Dir: c.Dir})
 		if err != nil {
-			return nil, setError(err)
+			return nil, err
 		}
 		reports = append(reports, r)
 	}
@@ -174,17 +152,16 @@ func (c *dataVerifyCmd) reports(rc *runContext) ([]datasets.Report, error) {
 }
 
 func printReports(out io.Writer, reports []datasets.Report) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "SET\tFILE\tSTATUS\tDETAIL")
+	t := newTable("SET", "FILE", "STATUS", "DETAIL")
 	for _, r := range reports {
 		if len(r.Files) == 0 {
-			fmt.Fprintf(w, "%s\t(generated)\tok\t\n", r.Name)
+			t.row(r.Name, "(generated)", "ok", "")
 		}
 		for _, f := range r.Files {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Name, f.Path, f.Status, printable.Line(f.Detail))
+			t.row(r.Name, f.Path, f.Status, f.Detail)
 		}
 	}
-	return w.Flush()
+	return t.print(out)
 }
 
 func damaged(r datasets.Report) bool {
@@ -199,17 +176,19 @@ type dataPreviewCmd struct {
 	Seed     uint64 `default:"0" help:"Seed of a generated set."`
 }
 
-func (c *dataPreviewCmd) Run(rc *runContext) error {
-	if filepath.Ext(c.Out) != ".png" {
-		return usageError{fmt.Errorf("--out %s: a contact sheet is a PNG: give the file the ending .png", c.Out)}
-	}
+// Validate checks the file's name, and refuses a seed that would do nothing.
+func (c *dataPreviewCmd) Validate() error {
 	files := func(i datasets.Info) bool { return i.Name == c.Name && len(i.Files) > 0 }
 	if c.Seed != 0 && (datasets.Own(c.Name) || slices.ContainsFunc(datasets.List(), files)) {
-		return usageError{errors.New("--seed is for sets that are generated, such as glyphs; this one is read from files")}
+		return errors.New("--seed is for sets that are generated, such as glyphs; this one is read from files")
 	}
+	return checkEnding("--out", c.Out, ".png")
+}
+
+func (c *dataPreviewCmd) Run(rc *runContext) error {
 	d, err := datasets.Open(rc.ctx, c.Name, datasets.Options{Dir: c.Dir, Seed: c.Seed})
 	if err != nil {
-		return setError(err)
+		return err
 	}
 	sheet, err := datasets.ContactSheet(d, c.PerClass)
 	if err != nil {
@@ -218,10 +197,7 @@ func (c *dataPreviewCmd) Run(rc *runContext) error {
 	if err := atomicfile.Write(c.Out, func(w io.Writer) error { return png.Encode(w, sheet) }); err != nil {
 		return err
 	}
-	if !rc.quiet {
-		fmt.Fprintf(rc.stdout, "%s: %d classes, %d per class%s\n", c.Out, len(d.Classes), c.PerClass, noteOf(d))
-	}
-	return nil
+	return rc.done("%s: %d classes, %d per class%s", c.Out, len(d.Classes), c.PerClass, noteOf(d))
 }
 
 // noteOf says on a line how a set of the user's own was made from its files: what was guessed, and what was left out.

@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -30,17 +30,24 @@ type demoCmd struct {
 	machineFlags
 }
 
-func (c *demoCmd) Run(rc *runContext) error {
+// Validate checks the methods, and the names of the files.
+func (c *demoCmd) Validate() error {
 	for _, name := range c.Method {
 		if _, err := method.Lookup(name); err != nil {
-			return usageError{err}
+			return err
 		}
 	}
-	if err := errors.Join(once("--method", c.Method), once("--seed", c.Seed)); err != nil {
-		return usageError{err}
-	}
-	if err := c.checkOut(); err != nil {
-		return err
+	return cmp.Or(once("--method", c.Method), once("--seed", c.Seed), isPage(c.Out), checkEnding("--cover", c.Cover, ".png"))
+}
+
+func (c *demoCmd) Run(rc *runContext) error {
+	for _, file := range []string{c.Out, c.Cover} { // otherwise it would show after the training
+		if file == "" {
+			continue
+		}
+		if err := atomicfile.Check(file); err != nil {
+			return err
+		}
 	}
 	folder := c.Runs
 	if folder == "" {
@@ -81,17 +88,6 @@ func (c *demoCmd) Run(rc *runContext) error {
 		return err
 	}
 	return diverged(in.Runs)
-}
-
-// checkOut returns an error if the page or the picture cannot be written, which otherwise would show after the training.
-func (c *demoCmd) checkOut() error {
-	if err := checkPage(c.Out); err != nil || c.Cover == "" {
-		return err
-	}
-	if filepath.Ext(c.Cover) != ".png" {
-		return usageError{fmt.Errorf("--cover %s: the picture is a PNG: give the file the ending .png", c.Cover)}
-	}
-	return atomicfile.Check(c.Cover)
 }
 
 // train makes the runs, and reads the records of the first of each method.

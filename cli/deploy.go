@@ -71,18 +71,23 @@ func (c *deployFlags) flags() []string {
 // cpus returns the processors for a number of processes.
 func (c *deployFlags) cpus(processes int) int { return cmp.Or(c.CPUs, processes*c.Threads) }
 
-// gpus returns the GPUs of a task.
-func (c *deployFlags) gpus() (int, error) {
-	cuda := c.Backend == backend.XLACUDA
-	switch {
-	case c.GPUs == nil && cuda:
-		return 1, nil
-	case c.GPUs == nil:
-		return 0, nil
-	case !cuda && *c.GPUs > 0:
-		return 0, usageError{fmt.Errorf("--gpus %d: the backend %s uses none; --backend %s does", *c.GPUs, c.Backend, backend.XLACUDA)}
+// Validate refuses GPUs that the backend would not use.
+func (c *deployFlags) Validate() error {
+	if c.GPUs != nil && *c.GPUs > 0 && c.Backend != backend.XLACUDA {
+		return fmt.Errorf("--gpus %d: the backend %s uses none; --backend %s does", *c.GPUs, c.Backend, backend.XLACUDA)
 	}
-	return *c.GPUs, nil
+	return nil
+}
+
+// gpus returns the GPUs of a task.
+func (c *deployFlags) gpus() int {
+	switch {
+	case c.GPUs != nil:
+		return *c.GPUs
+	case c.Backend == backend.XLACUDA:
+		return 1
+	}
+	return 0
 }
 
 // xlaFlags are the options of XLA that the runs are made with.
@@ -144,26 +149,22 @@ func (c *deploySlurmCmd) Run(rc *runContext) error {
 			return usageError{err}
 		}
 	}
-	gpus, err := c.gpus()
-	if err != nil {
-		return err
-	}
 	perTask := min(c.PerTask, shards)
 	job := deploy.Slurm{
 		Grid: c.Name, Flags: c.flags(), Dir: c.Dir, Program: c.Program, DataDir: c.DataDir, XLAFlags: c.xlaFlags(),
 		Shards: shards, PerTask: perTask, Concurrent: c.Concurrent, Limit: c.Limit, Grace: c.Grace,
-		CPUs: c.cpus(perTask), GPUs: gpus, Memory: c.Memory, Partition: c.Partition, Account: c.Account, QOS: c.QOS,
+		CPUs: c.cpus(perTask), GPUs: c.gpus(), Memory: c.Memory, Partition: c.Partition, Account: c.Account, QOS: c.QOS,
 	}
-	if err := c.write(rc, job.Write); err != nil || rc.quiet {
+	if err := c.write(rc, job.Write); err != nil {
 		return err
 	}
 	for _, path := range c.ownFiles(p) {
 		if !filepath.IsAbs(path) {
-			fmt.Fprintf(rc.stderr, "The grid reads %s: submit the script from the folder in which that is.\n", path)
+			rc.note("The grid reads %s: submit the script from the folder in which that is.", path)
 		}
 	}
 	if job.Tasks() > usualTasks {
-		fmt.Fprintf(rc.stderr, "The array has %d tasks. Slurm takes %d unless the cluster's MaxArraySize says otherwise (scontrol show config): fewer --shards, or more of them in a task (--per-task).\n", job.Tasks(), usualTasks)
+		rc.note("The array has %d tasks. Slurm takes %d unless the cluster's MaxArraySize says otherwise (scontrol show config): fewer --shards, or more of them in a task (--per-task).", job.Tasks(), usualTasks)
 	}
 	return nil
 }
@@ -198,23 +199,24 @@ type deployKubernetesCmd struct {
 	Memory    string        `default:"4Gi" placeholder:"SIZE" help:"Memory of a pod (default ${default})."`
 }
 
+// Validate refuses pods that lack the GPU that they need; those of a cluster of Slurm may have one all the same.
+func (c *deployKubernetesCmd) Validate() error {
+	if c.gpus() == 0 && c.Backend == backend.XLACUDA {
+		return fmt.Errorf("--gpus 0: the backend %s needs one", c.Backend)
+	}
+	return c.deployFlags.Validate()
+}
+
 func (c *deployKubernetesCmd) Run(rc *runContext) error {
 	p, shards, err := c.plan()
 	if err != nil {
 		return err
 	}
-	gpus, err := c.gpus()
-	if err != nil {
-		return err
-	}
-	if gpus == 0 && c.Backend == backend.XLACUDA {
-		return usageError{fmt.Errorf("--gpus 0: the backend %s needs one", c.Backend)}
-	}
 	job := deploy.Kubernetes{
 		Grid: c.Name, Flags: c.flags(), Name: c.JobName, Image: c.Image, Claim: c.Claim, Path: c.Path, DataClaim: c.DataClaim,
 		User: c.User.UID, Group: c.User.GID, XLAFlags: c.xlaFlags(), Files: c.ownFiles(p),
 		Shards: shards, Jobs: c.Jobs, Concurrent: min(c.Concurrent, shards), Retries: c.Retries, Grace: c.Grace,
-		CPUs: c.cpus(c.Jobs), Memory: c.Memory, GPUs: gpus,
+		CPUs: c.cpus(c.Jobs), Memory: c.Memory, GPUs: c.gpus(),
 	}
 	return c.write(rc, job.Write)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/parallelcl/parallelcl/pcl/backend"
 )
@@ -22,12 +21,12 @@ type doctorCmd struct {
 
 // Run examines the machine and prints the report. No working backend is an error.
 func (c *doctorCmd) Run(rc *runContext) error {
-	report := backend.Doctor(rc.ctx, backend.Options{Name: c.Backend, Threads: c.Threads, Vectors: c.Vectors, NoInstall: c.NoInstall, Progress: progressWriter(rc)})
+	report := backend.Doctor(rc.ctx, backend.Options{Name: c.Backend, Threads: c.Threads, Vectors: c.Vectors, NoInstall: c.NoInstall, Progress: rc.progress()})
 	if err := rc.ctx.Err(); err != nil {
 		return err
 	}
 	if len(report.Backends) > 0 || c.JSON { // without backends there is only an error to show
-		if err := c.print(rc.stdout, report); err != nil {
+		if err := rc.print(c.JSON, report, func(out io.Writer) error { return printDoctor(out, report) }); err != nil {
 			return err
 		}
 	}
@@ -37,76 +36,72 @@ func (c *doctorCmd) Run(rc *runContext) error {
 	return nil
 }
 
-func (c *doctorCmd) print(w io.Writer, r backend.Report) error {
-	if c.JSON {
-		return printJSON(w, r)
+func printDoctor(out io.Writer, r backend.Report) error {
+	fmt.Fprintln(out, "Machine")
+	err := machineTable(r).print(out)
+	fmt.Fprintln(out)
+	err = errors.Join(err, speedTable(r.Backends).print(out))
+	fmt.Fprintln(out)
+	for _, b := range r.Backends {
+		err = errors.Join(err, printDetails(out, b))
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	printMachine(t, r)
-	printSpeeds(t, r.Backends)
-	printDetails(t, r.Backends)
 	if r.Chosen != "" {
-		fmt.Fprintf(t, "\nIn use: %s (%s)\n", r.Chosen, r.Reason)
+		fmt.Fprintf(out, "\nIn use: %s (%s)\n", r.Chosen, r.Reason)
 	}
-	return t.Flush()
+	return err
 }
 
-func printMachine(w io.Writer, r backend.Report) {
-	fmt.Fprintf(w, "Machine\n")
-	fmt.Fprintf(w, "  System\t%s/%s, %s\n", r.OS, r.Arch, r.Go)
-	fmt.Fprintf(w, "  Processor\t%s, %d cores\n", r.CPU, r.Cores)
+func machineTable(r backend.Report) *table {
+	t := &table{indent: "  "}
+	t.row("System", r.OS+"/"+r.Arch+", "+r.Go)
+	t.row("Processor", fmt.Sprintf("%s, %d cores", r.CPU, r.Cores))
 	if r.Memory > 0 {
-		fmt.Fprintf(w, "  Memory\t%.1f GB, %.1f GB available\n", float64(r.Memory)/1e9, float64(r.Free)/1e9)
+		t.row("Memory", fmt.Sprintf("%.1f GB, %.1f GB available", float64(r.Memory)/1e9, float64(r.Free)/1e9))
 	}
 	gpu := "none found"
 	if r.GPU {
 		gpu = "found"
 	}
-	fmt.Fprintf(w, "  NVIDIA GPU\t%s\n", gpu)
-	fmt.Fprintf(w, "  Cache folder\t%s\n", cmp.Or(r.CacheDir, "-"))
+	t.row("NVIDIA GPU", gpu).row("Cache folder", cmp.Or(r.CacheDir, "-"))
 	for _, m := range r.Modules {
-		fmt.Fprintf(w, "  %s\t%s\n", strings.TrimPrefix(m.Path, "github.com/gomlx/"), m.Version)
+		t.row(strings.TrimPrefix(m.Path, "github.com/gomlx/"), m.Version)
 	}
+	return t
 }
 
-// printSpeeds prints one row for each backend. Why a backend does not work is left to printDetails.
-func printSpeeds(w io.Writer, backends []backend.BackendReport) {
-	fmt.Fprintf(w, "\nBackend\tWorks\tThreads\tDevices\tOpened in\tMatmul, GFLOP/s\n")
+// speedTable has one row for each backend. Why a backend does not work is left to printDetails.
+func speedTable(backends []backend.BackendReport) *table {
+	t := &table{indent: "  "}
+	t.row("Backend", "Works", "Threads", "Devices", "Opened in", "Matmul, GFLOP/s")
 	for _, b := range backends {
 		if b.Info == nil {
-			fmt.Fprintf(w, "  %s\t%s\t-\t-\t-\t-\n", b.Name, yesNo[b.Available])
+			t.row(b.Name, yesNo[b.Available], "-", "-", "-", "-")
 			continue
 		}
 		var speeds []string
 		for _, m := range b.Matmul {
 			speeds = append(speeds, fmt.Sprintf("%d³: %.1f", m.N, m.GFLOPS))
 		}
-		fmt.Fprintf(w, "  %s\t%s\t%d\t%d\t%.0f ms\t%s\n", b.Name, yesNo[b.Available && b.Error == ""],
-			b.Info.Threads, b.Info.Devices, b.Open*1e3, cmp.Or(strings.Join(speeds, ", "), "-"))
+		t.row(b.Name, yesNo[b.Available && b.Error == ""], b.Info.Threads, b.Info.Devices, fmt.Sprintf("%.0f ms", b.Open*1e3),
+			cmp.Or(strings.Join(speeds, ", "), "-"))
 	}
-	fmt.Fprintln(w)
+	return t
 }
 
-func printDetails(w io.Writer, backends []backend.BackendReport) {
-	for _, b := range backends {
-		switch {
-		case b.Error != "":
-			fmt.Fprintf(w, "%s: %s\n", b.Name, b.Error)
-		case b.Info == nil:
-			fmt.Fprintf(w, "%s: %s\n", b.Name, b.Reason)
-		default:
-			fmt.Fprintf(w, "%s: on %s\n", b.Name, b.Info.Device)
-			if b.Info.Vectors != "" {
-				fmt.Fprintf(w, "  Vectors\t%s\n", b.Info.Vectors)
-			}
-		}
-		if p := b.Plugin; p != nil {
-			fmt.Fprintf(w, "  Plugin\t%s\n", p.Path)
-			fmt.Fprintf(w, "  PJRT API\t%s\n", b.Info.PluginVersion)
-			fmt.Fprintf(w, "  Size\t%.0f MB\n", float64(p.Bytes)/1e6)
-			fmt.Fprintf(w, "  SHA-256\t%s%s\n", p.SHA256, testedNote(p.Tested))
+func printDetails(out io.Writer, b backend.BackendReport) error {
+	what, t := cmp.Or(b.Error, b.Reason), &table{indent: "  "}
+	if b.Error == "" && b.Info != nil {
+		what = "on " + b.Info.Device
+		if b.Info.Vectors != "" {
+			t.row("Vectors", b.Info.Vectors)
 		}
 	}
+	fmt.Fprintf(out, "%s: %s\n", b.Name, what)
+	if p := b.Plugin; p != nil {
+		t.row("Plugin", p.Path).row("PJRT API", b.Info.PluginVersion)
+		t.row("Size", fmt.Sprintf("%.0f MB", float64(p.Bytes)/1e6)).row("SHA-256", p.SHA256+testedNote(p.Tested))
+	}
+	return t.print(out)
 }
 
 func testedNote(tested bool) string {

@@ -7,8 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
-	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/plural"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -34,28 +34,24 @@ type exportedRuns struct {
 
 // find reads the runs that the paths name, and the grids if they name these.
 func (e exportedRuns) find(rc *runContext) (files []report.RunFile, grids []*grid.Results, err error) {
-	n := 0
-	for _, path := range e.Paths {
-		if grid.IsName(path) {
-			n++
-		}
-	}
-	switch n {
+	named := slices.DeleteFunc(slices.Clone(e.Paths), func(path string) bool { return !grid.IsName(path) })
+	switch len(named) {
 	case 0:
 		files, err = findRuns(e.Paths)
 		return files, nil, err
 	case len(e.Paths):
+		grids, err = e.results(e.Paths)
 	default:
-		return nil, nil, usageError{errors.New("these are grids and runs: export them by commands of their own")}
+		err = usagef("these are grids and runs: export them by commands of their own")
 	}
-	if grids, err = e.results(e.Paths); err != nil {
+	if err != nil {
 		return nil, nil, err
 	}
 	var folders []string
 	for _, r := range grids {
 		own := r.Folders()
-		if folders = append(folders, own...); len(own) < len(r.Runs) && !rc.quiet {
-			fmt.Fprintf(rc.stderr, "%s: %d of %d runs have no result yet\n", r.Name, len(r.Runs)-len(own), len(r.Runs))
+		if folders = append(folders, own...); len(own) < len(r.Runs) {
+			rc.note("%s: %d of %d runs have no result yet", r.Name, len(r.Runs)-len(own), len(r.Runs))
 		}
 	}
 	if len(folders) > 0 {
@@ -162,11 +158,7 @@ func (c *exportTensorBoardCmd) Run(rc *runContext) error {
 		}
 		n++
 	}
-	if rc.quiet {
-		return nil
-	}
-	_, err = fmt.Fprintf(rc.stdout, "%s in %s, for: tensorboard --logdir %s\n", plural.Of(n, "event file"), c.Out, quotedName(c.Out))
-	return err
+	return rc.done("%s in %s, for: tensorboard --logdir %s", plural.Of(n, "event file"), c.Out, quotedName(c.Out))
 }
 
 // stepsOf reads the records of a run's steps; none if the run kept no records.
@@ -184,18 +176,4 @@ func stepsOf(f report.RunFile) ([]results.Record, error) {
 		return nil, fmt.Errorf("%s: %w", f.Records, err)
 	}
 	return records, nil
-}
-
-// standardOutput is what stands for it in flags that name a file to write.
-const standardOutput = "-"
-
-// isStandardOutput says whether a path stands for the standard output, which on Unix has a path too.
-func isStandardOutput(path string) bool { return path == standardOutput || path == "/dev/stdout" }
-
-// writeTo writes a file, or to the standard output.
-func (rc *runContext) writeTo(path string, write func(io.Writer) error) error {
-	if isStandardOutput(path) {
-		return write(rc.stdout)
-	}
-	return atomicfile.Write(path, write)
 }

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 
 	"github.com/parallelcl/parallelcl/datasets"
-	"github.com/parallelcl/parallelcl/pcl"
-	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
 
@@ -19,16 +17,23 @@ type exportWeightsCmd struct {
 	DataDir string `type:"path" placeholder:"DIR" help:"Data folder, for an unfinished run (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
 }
 
-func (c *exportWeightsCmd) Run(rc *runContext) error {
-	format := filepath.Ext(c.Out)
-	if format != ".safetensors" && format != ".onnx" {
-		return usageError{fmt.Errorf("--out %s: its name has to end in .safetensors or .onnx", c.Out)}
+// Validate wants the network to be somewhere, and checks the name of the file to write.
+func (c *exportWeightsCmd) Validate() error {
+	if _, err := os.Stat(c.Source); c.Source != "" && err != nil {
+		return err
 	}
-	t, err := c.network(rc)
+	return checkEnding("--out", c.Out, ".safetensors", ".onnx")
+}
+
+func (c *exportWeightsCmd) Run(rc *runContext) error {
+	t, err := experiment.LoadNetwork(rc.ctx, c.Source, datasets.Options{Dir: c.DataDir})
+	if errors.Is(err, experiment.ErrNoWeights) {
+		err = fmt.Errorf("%w (pcl run … --weights, and --replace if it is finished)", err)
+	}
 	if err != nil {
 		return err
 	}
-	if format == ".onnx" {
+	if filepath.Ext(c.Out) == ".onnx" {
 		err = t.SaveONNX(c.Out, nil)
 	} else {
 		err = t.Save(c.Out)
@@ -40,41 +45,5 @@ func (c *exportWeightsCmd) Run(rc *runContext) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(rc.stdout, "%s: %s, after %d steps, %d outputs of classes\n", c.Out, t.Model, t.Steps, len(outputs))
-	return err
-}
-
-// network reads the network from where it is.
-func (c *exportWeightsCmd) network(rc *runContext) (*pcl.Trained, error) {
-	info, err := os.Stat(c.Source)
-	if err != nil {
-		return nil, usageError{err}
-	}
-	path, whole := c.Source, filepath.Ext(c.Source) == ".safetensors"
-	if info.IsDir() {
-		path, whole, err = experiment.FindWeights(c.Source)
-		if errors.Is(err, experiment.ErrNoWeights) {
-			return nil, fmt.Errorf("%w (pcl run … --weights, and --replace if it is finished)", err)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	if whole {
-		return pcl.LoadTrained(path)
-	}
-	config, err := experiment.SavedConfig(path)
-	if err != nil {
-		return nil, err
-	}
-	set, err := datasets.Open(rc.ctx, config.Dataset, datasets.Options{Dir: c.DataDir})
-	if err != nil {
-		return nil, setError(err)
-	}
-	b, err := backend.Open(rc.ctx, backend.Options{Name: backend.Go})
-	if err != nil {
-		return nil, err
-	}
-	defer b.Close()
-	return experiment.SavedNetwork(path, b, set)
+	return rc.done("%s: %s, after %d steps, %d outputs of classes", c.Out, t.Model, t.Steps, len(outputs))
 }

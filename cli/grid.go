@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/alecthomas/kong"
 
@@ -24,7 +23,6 @@ type gridCmd struct {
 	Plan    goneCmd `cmd:"" hidden:"" passthrough:""`
 	Collect goneCmd `cmd:"" hidden:"" passthrough:""`
 	Export  goneCmd `cmd:"" hidden:"" passthrough:""`
-	Clean   goneCmd `cmd:"" hidden:"" passthrough:""`
 }
 
 // goneCmd is a command of earlier versions.
@@ -32,18 +30,10 @@ type goneCmd struct {
 	Args []string `arg:"" optional:""`
 }
 
-// instead says what to do in place of a command that is gone.
-var instead = map[string]string{
-	"plan":        "a grid needs no plan: pcl grid run makes its runs, with the same --size, --tuned and --backend",
-	"collect":     "results are files in the folders of the runs: pcl export csv writes those of a grid as a table",
-	"export":      "pcl export csv, latex or tensorboard writes the runs of a grid too",
-	"clean":       "a grid's folder holds runs alone: remove those that you do not need",
-	"tensorboard": "pcl export tensorboard does that",
-}
-
+// Run says what to do in its place.
 func (goneCmd) Run(k *kong.Context) error {
-	name := k.Selected().Name
-	return usageError{fmt.Errorf("there is no %s any more; %s", strings.TrimSuffix(k.Selected().FullPath(), " "), instead[name])}
+	return usageError{fmt.Errorf("there is no %s any more: pcl grid run makes a grid's runs without a plan, each in a folder with its result, and pcl export writes them as tables",
+		strings.TrimSpace(k.Selected().FullPath()))}
 }
 
 // gridFlags say which grids are meant, and where their runs are.
@@ -63,9 +53,6 @@ func (g gridFlags) plans(names []string) (all []*grid.Plan, err error) {
 		values, err = grid.LoadTuned(g.TunedFrom)
 	case g.Tuned:
 		values, err = grid.BuiltinTuned()
-	}
-	if err == nil {
-		err = grid.CheckFolder(g.Dir)
 	}
 	for i := 0; err == nil && i < len(names); i++ {
 		var found *grid.Grid
@@ -99,8 +86,7 @@ func quotedName(name string) string { return strings.Join(quoted([]string{name})
 type gridListCmd struct{}
 
 func (c *gridListCmd) Run(rc *runContext) error {
-	w := tabwriter.NewWriter(rc.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "GRID\tSIZES\tTITLE\tIN THE PAPER")
+	t := newTable("GRID", "SIZES", "TITLE", "IN THE PAPER")
 	for _, name := range append(grid.Builtin(), grid.BuiltinTuning) {
 		sizes, err := grid.Sizes(name)
 		if err != nil {
@@ -110,7 +96,7 @@ func (c *gridListCmd) Run(rc *runContext) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", name, strings.Join(sizes, ", "), g.Title, g.Paper)
+		t.row(name, strings.Join(sizes, ", "), g.Title, g.Paper)
 	}
-	return w.Flush()
+	return t.print(rc.stdout)
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/parallelcl/parallelcl/pcl/backend"
@@ -41,6 +40,17 @@ type gridAgainCmd struct {
 	DataDir string `type:"path" placeholder:"DIR" help:"Data folder (default: $$PARALLELCL_DATA, else parallelcl/data in the user's cache folder)."`
 }
 
+// Validate checks the increment.
+func (c *gridAgainCmd) Validate() error {
+	if c.Increment == nil {
+		return nil
+	}
+	if err := scenario.Increment(*c.Increment).Validate(); err != nil {
+		return fmt.Errorf("--%w", err)
+	}
+	return nil
+}
+
 func (c *gridAgainCmd) Run(rc *runContext) error {
 	then, err := c.row(rc)
 	if err != nil {
@@ -52,18 +62,13 @@ func (c *gridAgainCmd) Run(rc *runContext) error {
 	}
 	run, err := c.make(rc, then, config)
 	if err != nil {
-		return setError(err)
+		return err
 	}
 	return c.compare(rc, then, run)
 }
 
 // row returns the row of the file that is to be made again: the first of those that the flags name.
 func (c *gridAgainCmd) row(rc *runContext) (*rows.Row, error) {
-	if c.Increment != nil {
-		if err := scenario.Increment(*c.Increment).Validate(); err != nil {
-			return nil, fmt.Errorf("--%w", err)
-		}
-	}
 	all, err := rows.Files(c.File)
 	if err != nil {
 		return nil, err
@@ -74,13 +79,10 @@ func (c *gridAgainCmd) row(rc *runContext) (*rows.Row, error) {
 		return nil, fmt.Errorf("%s has no finished run that the flags name%s", c.File, those(finished))
 	}
 	r := all[0]
-	if rc.quiet {
-		return r, nil
-	}
 	if len(all) > 1 {
-		fmt.Fprintf(rc.stderr, "The flags name %d runs of %s; this is the first.\n", len(all), c.File)
+		rc.note("The flags name %d runs of %s; this is the first.", len(all), c.File)
 	}
-	fmt.Fprintf(rc.stderr, "%s, %s, %s-incremental, label set %d, timeline %d, seed %d (cell %s of %s, made in %s)\n",
+	rc.note("%s, %s, %s-incremental, label set %d, timeline %d, seed %d (cell %s of %s, made in %s)",
 		r.Line(), r.Dataset, r.Increment, r.LabelSet, r.Timeline, r.Seed, r.Cell, r.Grid, time.Duration(r.Seconds*float64(time.Second)).Round(time.Second))
 	return r, nil
 }
@@ -154,7 +156,7 @@ func (c *gridAgainCmd) make(rc *runContext, then *rows.Row, config experiment.Ch
 		}
 		defer os.RemoveAll(dir)
 	} else if _, err := os.Stat(filepath.Join(dir, experiment.ResultFile)); err == nil {
-		return nil, usageError{fmt.Errorf("--out %s has a finished run, which would not be made again: name another folder", dir)}
+		return nil, usagef("--out %s has a finished run, which would not be made again: name another folder", dir)
 	}
 	if err := experiment.Retry(dir); err != nil {
 		return nil, err
@@ -181,16 +183,15 @@ func (c *gridAgainCmd) make(rc *runContext, then *rows.Row, config experiment.Ch
 // compare prints the result beside that of the file. It returns an error if they differ.
 func (c *gridAgainCmd) compare(rc *runContext, then *rows.Row, run *results.Run) error {
 	list, equal := grid.Compare(then, run)
-	w := tabwriter.NewWriter(rc.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "\tIN THE FILE\tNOW\t")
+	t := newTable("", "IN THE FILE", "NOW", "")
 	for _, f := range list {
 		verdict := "equal"
 		if f.Then != f.Now {
 			verdict = "DIFFERENT"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", f.Name, brief(f.Then), brief(f.Now), verdict)
+		t.row(f.Name, brief(f.Then), brief(f.Now), verdict)
 	}
-	if err := w.Flush(); err != nil {
+	if err := t.print(rc.stdout); err != nil {
 		return err
 	}
 	reasons := grid.Reasons(then, run)

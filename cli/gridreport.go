@@ -25,10 +25,19 @@ type gridReportCmd struct {
 	Title    string `placeholder:"TEXT" help:"Title of the page."`
 }
 
-func (c *gridReportCmd) Run(rc *runContext) error {
-	if err := c.check(); err != nil {
-		return err
+// Validate refuses a title that would do nothing, and a file for a page that cannot be one. It fills in the default.
+func (c *gridReportCmd) Validate() error {
+	switch {
+	case c.Markdown && c.Title != "":
+		return errors.New("--title is for a page; the text of --markdown has a title of its own: leave it out")
+	case c.Markdown:
+		return nil
 	}
+	c.Out = cmp.Or(c.Out, "grids.html")
+	return isPage(c.Out)
+}
+
+func (c *gridReportCmd) Run(rc *runContext) error {
 	all, notes, err := c.found()
 	if err != nil {
 		return err
@@ -41,11 +50,10 @@ func (c *gridReportCmd) Run(rc *runContext) error {
 		return rc.writeTo(cmp.Or(c.Out, standardOutput), func(w io.Writer) error { return found.Markdown(w, c.source(), notes) })
 	}
 	in := report.GridsInput{Title: c.Title, Findings: found, Notes: notes, Origin: thisCommand()}
-	if err := rc.writeTo(c.Out, func(w io.Writer) error { return report.Grids(rc.ctx, w, in) }); err != nil || rc.quiet {
+	if err := rc.writeTo(c.Out, func(w io.Writer) error { return report.Grids(rc.ctx, w, in) }); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(rc.stdout, "The page:", c.Out)
-	return err
+	return rc.done("The page: %s", c.Out)
 }
 
 // source says where the results are from.
@@ -62,18 +70,6 @@ func (c *gridReportCmd) source() string {
 		}
 	}
 	return strings.Join(parts, ", ")
-}
-
-// check refuses a title that would do nothing, and a file for a page that cannot be one. It fills in the default.
-func (c *gridReportCmd) check() error {
-	switch {
-	case c.Markdown && c.Title != "":
-		return usageError{errors.New("--title is for a page; the text of --markdown has a title of its own: leave it out")}
-	case c.Markdown:
-		return nil
-	}
-	c.Out = cmp.Or(c.Out, "grids.html")
-	return checkPage(c.Out)
 }
 
 // found reads the results that the names stand for, and the notes beside them.

@@ -8,7 +8,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/plural"
@@ -41,14 +40,17 @@ func (c *gridRetryCmd) Run(rc *runContext) error {
 // reserve is the part of --time that is kept free for saving.
 const reserve = 5 * time.Second
 
+// Validate wants a time in which a run can be made.
+func (c *gridRunCmd) Validate() error {
+	if c.Time != 0 && c.Time <= reserve {
+		return fmt.Errorf("--time %s is too short: %s of it are kept free for saving", c.Time, reserve)
+	}
+	return nil
+}
+
 func (c *gridRunCmd) Run(rc *runContext) error {
 	until := time.Time{}
-	switch {
-	case c.Time < 0:
-		return usageError{fmt.Errorf("--time %s is negative", c.Time)}
-	case c.Time > 0 && c.Time <= reserve:
-		return usageError{fmt.Errorf("--time %s is too short: %s of it are kept free for saving", c.Time, reserve)}
-	case c.Time > 0:
+	if c.Time > 0 {
 		until = time.Now().Add(c.Time - reserve)
 	}
 	all, err := c.plans(c.Names)
@@ -63,17 +65,12 @@ func (c *gridRunCmd) work(rc *runContext, all []*grid.Plan, until time.Time) err
 	ctx, release := saveOnSignal(rc.ctx)
 	defer release()
 	defer rc.hold()()
-	for _, p := range all {
-		if c.retry {
-			if err := p.Retry(c.Dir, c.Shard.Shard); err != nil {
-				return err
-			}
+	for i := 0; c.retry && i < len(all); i++ {
+		if err := all[i].Retry(c.Dir, c.Shard.Shard); err != nil {
+			return err
 		}
 	}
-	stop := c.watch(rc, all)
-	err := c.runs(ctx, rc, all, until)
-	stop()
-	return c.report(rc, all, err)
+	return c.report(rc, all, c.runs(ctx, rc, all, until))
 }
 
 // saveOnSignal returns a context that ends with the signals by which schedulers announce the end of a job.
@@ -91,11 +88,7 @@ func (c *gridRunCmd) runs(ctx context.Context, rc *runContext, all []*grid.Plan,
 	defer m.Close()
 	w := experiment.Where{
 		Machine: m, Jobs: c.Jobs, Dir: c.Dir, Shard: c.Shard.Shard, Until: until, Attempts: c.Attempts,
-		Say: func(sentence string) {
-			if !rc.quiet {
-				fmt.Fprintln(rc.stderr, sentence)
-			}
-		},
+		Say: func(sentence string) { rc.note("%s", sentence) },
 		Options: func(config experiment.Config) experiment.RunOptions {
 			o := experiment.RunOptions{Resume: true, CheckpointEvery: c.CheckpointEvery, Keep: 2}
 			if c.retry { // also what another program made
@@ -107,40 +100,14 @@ func (c *gridRunCmd) runs(ctx context.Context, rc *runContext, all []*grid.Plan,
 	}
 	var missing error
 	for _, p := range all {
+		end := follow(rc, &w, func(i int, config experiment.Config) string { return label(i, len(p.Runs), config) })
 		err := p.Work(ctx, w)
-		if errors.Is(err, grid.ErrNoData) {
-			missing = errors.Join(missing, err)
-		} else if err != nil {
-			return errors.Join(missing, err)
+		end()
+		if missing = errors.Join(missing, err); err != nil && !errors.Is(err, grid.ErrNoData) {
+			break
 		}
 	}
 	return missing
-}
-
-// watch prints how far grids have come, whenever runs have ended and once a minute otherwise.
-func (c *gridRunCmd) watch(rc *runContext, all []*grid.Plan) (stop func()) {
-	var results []*grid.Results
-	left, printed := make([]int, len(all)), time.Now()
-	return rc.meanwhile(func() {
-		again := time.Since(printed) >= time.Minute
-		for i, p := range all {
-			var err error
-			if len(results) > i {
-				err = results[i].Refresh()
-			} else if r, e := p.Results(c.Dir); e == nil {
-				results = append(results, r)
-			} else {
-				err = e
-			}
-			if err != nil {
-				return // the end of the work says it
-			}
-			if s := results[i].Status(experiment.Shard{}); s.Left != left[i] || again && s.Left > 0 {
-				left[i], printed = s.Left, time.Now()
-				fmt.Fprintln(rc.stderr, oneLine(s))
-			}
-		}
-	})
 }
 
 // report says what is done and what is left, after err ended the work. What failed in other shards is not this
@@ -153,9 +120,7 @@ func (c *gridRunCmd) report(rc *runContext, all []*grid.Plan, err error) error {
 			return errors.Join(err, e)
 		}
 		failed += r.Status(c.Shard.Shard).Failed
-		if !rc.quiet {
-			fmt.Fprintln(rc.stderr, oneLine(r.Status(experiment.Shard{})))
-		}
+		rc.note("%s", oneLine(r.Status(experiment.Shard{})))
 	}
 	again := fmt.Sprintf("go on with: pcl %s", strings.Join(quoted(os.Args[1:]), " "))
 	switch {
@@ -183,27 +148,4 @@ func oneLine(s *grid.Status) string {
 		}
 	}
 	return text
-}
-
-// meanwhile calls say every few seconds until stop is called.
-func (rc *runContext) meanwhile(say func()) (stop func()) {
-	if rc.quiet {
-		return func() {}
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	var ended sync.WaitGroup
-	ended.Go(func() {
-		for tick := time.Tick(lineEvery); ; {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick:
-				say()
-			}
-		}
-	})
-	return func() {
-		cancel()
-		ended.Wait()
-	}
 }

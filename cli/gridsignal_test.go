@@ -6,12 +6,10 @@ import (
 	"bytes"
 	"encoding/csv"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // gridOf writes a grid of one run, that of small with the arguments unhurried.
@@ -44,50 +42,23 @@ func gridOf(t *testing.T) (dir string, args []string) {
 	return dir, []string{"-q", "grid", "run", file, "--backend", "go", "--dir", dir, "--data-dir", data, "--checkpoint-every", "5"}
 }
 
-// TestGridSignals sends what schedulers send, and what nobody can catch: the run is saved where that is possible,
-// and in the end has the bits of a run that nobody disturbed.
-func TestGridSignals(t *testing.T) {
-	want := baseline(t, unhurried...)
-	for _, s := range []os.Signal{syscall.SIGUSR1, syscall.SIGTERM, syscall.SIGKILL} {
-		t.Run(s.String(), func(t *testing.T) {
-			t.Parallel()
-			dir, args := gridOf(t)
-			cmd := pclCommand(args...)
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			waitForCheckpoint(t, dir, cmd)
-			interrupt(t, cmd, s)
-			cmd.Wait()
-			if code := cmd.ProcessState.ExitCode(); s != syscall.SIGKILL && code != exitInterrupted {
-				t.Errorf("exit code %d, said %s", code, stderrOf(cmd))
-			}
-			again := pclCommand(append(args, "--jobs", "2")...)
-			if err := again.Run(); err != nil {
-				t.Fatalf("%v\n%s", err, stderrOf(again))
-			}
-			if model := exportedModel(t, dir, args); model != want.Model {
-				t.Errorf("the model is %s, undisturbed it is %s", model, want.Model)
-			}
-		})
+// TestGridSignal sends what schedulers send: the run is saved, and in the end has the bits of a run that nobody disturbed.
+func TestGridSignal(t *testing.T) {
+	dir, args := gridOf(t)
+	cmd := pclCommand(args...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
 	}
-}
-
-// waitForCheckpoint waits until a run has been saved once.
-func waitForCheckpoint(t *testing.T, dir string, cmd *exec.Cmd) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		saved, err := filepath.Glob(filepath.Join(dir, "*", "checkpoint-*.pcl"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(saved) > 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			cmd.Process.Kill()
-			t.Fatalf("no checkpoint after a minute: %v\n%s", cmd.Wait(), stderrOf(cmd))
-		}
+	t.Cleanup(func() { cmd.Process.Kill() })
+	until(t, "a checkpoint", func() bool { return len(files(t, dir, ".pcl")) > 0 })
+	interrupt(t, cmd, syscall.SIGUSR1)
+	ended(t, cmd, exitInterrupted)
+	again := pclCommand(append(args, "--jobs", "2")...)
+	if err := again.Run(); err != nil {
+		t.Fatalf("%v\n%s", err, stderrOf(again))
+	}
+	if model, want := exportedModel(t, dir, args), baseline(t, unhurried...).Model; model != want {
+		t.Errorf("the model is %s, undisturbed it is %s", model, want)
 	}
 }
 

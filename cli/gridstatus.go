@@ -22,10 +22,15 @@ type gridStatusCmd struct {
 	JSON  bool          `name:"json" help:"Print a line of JSON for each grid."`
 }
 
-func (c *gridStatusCmd) Run(rc *runContext) error {
+// Validate refuses to look all the time.
+func (c *gridStatusCmd) Validate() error {
 	if c.Every < 100*time.Millisecond {
-		return usageError{fmt.Errorf("--every %v is too often: want 100 ms or more", c.Every)}
+		return fmt.Errorf("--every %v is too often: want 100 ms or more", c.Every)
 	}
+	return nil
+}
+
+func (c *gridStatusCmd) Run(rc *runContext) error {
 	all, err := c.results(c.Names)
 	if err != nil {
 		return err

@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"text/tabwriter"
 
 	"github.com/parallelcl/parallelcl/internal/kernel"
 	"github.com/parallelcl/parallelcl/internal/printable"
@@ -32,7 +30,7 @@ func kernelOptions(rc *runContext) (kernel.Options, error) {
 	if err != nil {
 		return kernel.Options{}, err
 	}
-	return kernel.Options{Cache: filepath.Join(cache, "notebook"), Data: data, Progress: progressWriter(rc)}, nil
+	return kernel.Options{Cache: filepath.Join(cache, "notebook"), Data: data, Progress: rc.progress()}, nil
 }
 
 // moduleFlag is the flag of all commands that install the kernel.
@@ -57,8 +55,8 @@ func (m moduleFlag) install(rc *runContext, o kernel.Options) (kernel.Kernel, er
 	if err != nil {
 		return k, resumable(rc, err)
 	}
-	if k.Moved != "" && !rc.quiet {
-		fmt.Fprintln(rc.stderr, printable.Line(k.Moved))
+	if k.Moved != "" {
+		rc.note("%s", printable.Line(k.Moved))
 	}
 	b, err := backend.Open(rc.ctx, backend.Options{Progress: o.Progress})
 	if err != nil {
@@ -89,10 +87,7 @@ func (c *kernelInstallCmd) Run(rc *runContext) error {
 	if err != nil {
 		return err
 	}
-	if !rc.quiet {
-		fmt.Fprintf(rc.stdout, "%s: %s, version %s\n", k.Spec, k.Title, k.Version)
-	}
-	return nil
+	return rc.done("%s: %s, version %s", k.Spec, k.Title, k.Version)
 }
 
 type kernelListCmd struct {
@@ -108,25 +103,15 @@ func (c *kernelListCmd) Run(rc *runContext) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		return printJSON(rc.stdout, append([]kernel.Kernel{}, list...)) // prints [] instead of null for an empty list
-	}
-	if len(list) == 0 {
+	if len(list) == 0 && !c.JSON {
 		fmt.Fprintln(rc.stderr, "No kernel is installed: pcl kernel install")
 		return nil
 	}
-	w := tabwriter.NewWriter(rc.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tTITLE\tVERSION\tMODULE")
+	t := newTable("NAME", "TITLE", "VERSION", "MODULE")
 	for _, k := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", printable.Line(k.Name), printable.Line(k.Title), k.Version, printable.Line(k.Source))
+		t.row(k.Name, k.Title, k.Version, k.Source)
 	}
-	return w.Flush()
-}
-
-func printJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	return rc.print(c.JSON, append([]kernel.Kernel{}, list...), t.print) // JSON has [] instead of null for an empty list
 }
 
 type kernelRemoveCmd struct {
@@ -134,10 +119,15 @@ type kernelRemoveCmd struct {
 	All      bool     `help:"Remove every kernel, and from the cache the tools and the private JupyterLab."`
 }
 
-func (c *kernelRemoveCmd) Run(rc *runContext) error {
+// Validate wants kernels to be named, or all.
+func (c *kernelRemoveCmd) Validate() error {
 	if c.All == (len(c.Versions) > 0) {
-		return usageError{errors.New("name the versions to remove, or give --all")}
+		return errors.New("name the versions to remove, or give --all")
 	}
+	return nil
+}
+
+func (c *kernelRemoveCmd) Run(rc *runContext) error {
 	o, err := kernelOptions(rc)
 	if err != nil {
 		return err
@@ -149,15 +139,15 @@ func (c *kernelRemoveCmd) Run(rc *runContext) error {
 	chosen := list
 	if !c.All {
 		if chosen, err = withVersions(list, c.Versions); err != nil {
-			return usageError{err}
+			return err
 		}
 	}
 	for _, k := range chosen {
 		if err := kernel.Remove(o.Cache, k); err != nil {
 			return err
 		}
-		if !rc.quiet {
-			fmt.Fprintf(rc.stdout, "removed %s\n", printable.Line(k.Spec))
+		if err := rc.done("removed %s", printable.Line(k.Spec)); err != nil {
+			return err
 		}
 	}
 	if c.All {
@@ -176,7 +166,7 @@ func withVersions(list []kernel.Kernel, versions []string) ([]kernel.Kernel, err
 			}
 		}
 		if len(chosen) == n {
-			return nil, fmt.Errorf("no kernel of version %q is installed; pcl kernel list shows them", v)
+			return nil, usagef("no kernel of version %q is installed; pcl kernel list shows them", v)
 		}
 	}
 	return chosen, nil
@@ -196,12 +186,7 @@ func (c *kernelDoctorCmd) Run(rc *runContext) error {
 	if err := rc.ctx.Err(); err != nil {
 		return err
 	}
-	if c.JSON {
-		err = printJSON(rc.stdout, checks)
-	} else {
-		err = printChecks(rc.stdout, checks)
-	}
-	if err != nil {
+	if err := rc.print(c.JSON, checks, func(out io.Writer) error { return printChecks(out, checks) }); err != nil {
 		return err
 	}
 	for _, check := range checks {
@@ -213,17 +198,18 @@ func (c *kernelDoctorCmd) Run(rc *runContext) error {
 }
 
 func printChecks(out io.Writer, checks []kernel.Check) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	var t table
 	for _, c := range checks {
 		state := "ok"
 		if !c.OK {
 			state = "missing"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", printable.Line(c.Name), state, printable.Line(c.Detail))
+		t.row(c.Name, state, c.Detail)
 		if c.Mend != "" {
-			fmt.Fprintf(w, "\t\tto fix it: %s\n", printable.Line(c.Mend))
+			t.row("", "", "to fix it: "+c.Mend)
 		}
 	}
-	fmt.Fprintln(w, "\nThe backends: pcl doctor")
-	return w.Flush()
+	err := t.print(out)
+	fmt.Fprintln(out, "\nThe backends: pcl doctor")
+	return err
 }

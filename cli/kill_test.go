@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-var kills = flag.Int("kills", 2, "how often TestKill kills a run of each backend")
+var kills = flag.Int("kills", 1, "how often TestKill kills a run of each backend")
 
 // TestKill kills runs with SIGKILL at random moments, every other time while a checkpoint is being
 // written, and resumes them until they end; another run follows until there were enough kills. What
@@ -124,23 +124,4 @@ func (k *killer) note(t *testing.T, out string) {
 			t.Fatal(err)
 		}
 	}
-}
-
-// files lists the files of the run's folder with a suffix.
-func files(t *testing.T, out, suffix string) []string {
-	dir := onlyFolder(t, out)
-	if dir == "" {
-		return nil
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), suffix) {
-			names = append(names, e.Name())
-		}
-	}
-	return names
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/willabides/kongplete"
 
+	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/internal/origin"
 	"github.com/parallelcl/parallelcl/internal/printable"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
@@ -60,12 +61,14 @@ type commands struct {
 	Kernel     kernelCmd     `cmd:"" help:"The Jupyter kernel: install, list, remove, doctor."`
 	Report     reportCmd     `cmd:"" help:"Make a page, or a site, from results or notebooks: figures, tables and text, to be read offline."`
 	Export     exportCmd     `cmd:"" help:"Write runs, or those of grids, in other forms: CSV, LaTeX, TensorBoard's event files, and the weights of networks."`
-	TB         goneCmd       `cmd:"" name:"tensorboard" hidden:"" passthrough:""`
 	Bench      benchCmd      `cmd:"" help:"Time training steps."`
 	Doctor     doctorCmd     `cmd:"" help:"Show this machine's backends, why one is chosen, and how fast they are."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 	Completion completionCmd `cmd:"" help:"Print the lines that turn on completion; add them to your shell's start-up file."`
 }
+
+// Validate comes before the checks that commands make themselves.
+func (*commands) Validate(k *kong.Context) error { return checkFlags(k) }
 
 func newCommands() *commands { return &commands{Run: runCmd{Plugins: kong.Plugins{settingFlags()}}} }
 
@@ -93,7 +96,7 @@ func Main() {
 func execute(rc *runContext, args []string) int {
 	for _, a := range args {
 		if !utf8.ValidString(a) { // the parser would change the argument, which may be the name of a file
-			return exitCode(rc, usageError{fmt.Errorf("the argument %q is not valid UTF-8", a)})
+			return exitCode(rc, usagef("the argument %q is not valid UTF-8", a))
 		}
 	}
 	c := newCommands()
@@ -113,14 +116,11 @@ func execute(rc *runContext, args []string) int {
 	kongplete.Complete(parser)
 	k, err := parser.Parse(args)
 	if err != nil {
-		fmt.Fprintf(rc.stderr, "pcl: %v\nTry `%s --help`.\n", err, commandOf(err))
-		return exitUsage
+		rc.command = commandOf(err)
+		return exitCode(rc, usageError{err})
 	}
 	rc.command = k.Selected().FullPath()
 	rc.quiet = c.Quiet
-	if err := checkFlags(k); err != nil {
-		return exitCode(rc, usageError{err})
-	}
 	return exitCode(rc, rc.attend(func() error { return k.Run(rc) }))
 }
 
@@ -137,6 +137,18 @@ type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
+func usagef(format string, values ...any) error { return usageError{fmt.Errorf(format, values...)} }
+
+// isUsage says whether an error is a mistake of the user's.
+func isUsage(err error) bool {
+	for _, mistake := range []error{datasets.ErrName, experiment.ErrUnfinished, experiment.ErrUnrecorded} {
+		if errors.Is(err, mistake) {
+			return true
+		}
+	}
+	return errors.As(err, new(usageError))
+}
+
 func exitCode(rc *runContext, err error) int {
 	if err == nil {
 		return 0
@@ -152,7 +164,7 @@ func exitCode(rc *runContext, err error) int {
 		return exitInterrupted
 	case errors.Is(err, experiment.ErrTimeUp):
 		return exitTimeUp
-	case errors.As(err, new(usageError)):
+	case isUsage(err):
 		fmt.Fprintf(rc.stderr, "Try `%s --help`.\n", cmp.Or(rc.command, "pcl"))
 		return exitUsage
 	}

@@ -2,8 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/params"
@@ -36,46 +36,41 @@ func (c *methodsCmd) Run(rc *runContext) error {
 		}
 		list = append(list, d)
 	}
-	switch {
-	case c.JSON:
-		return printJSON(rc.stdout, list)
-	case c.Name != "":
-		m := list[0]
-		return explain(rc, m.Name+": "+m.Title, m.Rule, [][2]string{
-			{"Family", m.Family}, {"Cost per step", m.Cost}, {"State", m.State}, {"Σw", m.SumW}, {"Cite", m.Source},
-		}, m.Params)
-	}
-	w := tabwriter.NewWriter(rc.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tTITLE\tFAMILY\tCOST PER STEP\tSTATE\tΣw")
-	for _, m := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", m.Name, m.Title, m.Family, m.Cost, m.State, m.SumW)
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	fmt.Fprint(rc.stdout, "\nParts of a rehearsal can be joined to a method with +, as in emgd-gmc+der-pp:\n\n")
-	return c.parts(rc, nil)
+	return rc.print(c.JSON, list, func(out io.Writer) error {
+		if c.Name != "" {
+			m := list[0]
+			figures := new(table).row("Family", m.Family).row("Cost per step", m.Cost).row("State", m.State).row("Σw", m.SumW).row("Cite", m.Source)
+			return explain(out, m.Name+": "+m.Title, m.Rule, figures, m.Params)
+		}
+		t := newTable("NAME", "TITLE", "FAMILY", "COST PER STEP", "STATE", "Σw")
+		for _, m := range list {
+			t.row(m.Name, m.Title, m.Family, m.Cost, m.State, m.SumW)
+		}
+		if err := t.print(out); err != nil {
+			return err
+		}
+		fmt.Fprint(out, "\nParts of a rehearsal can be joined to a method with +, as in emgd-gmc+der-pp:\n\n")
+		return c.parts(rc, nil)
+	})
 }
 
-// explain prints what a method or part is: its name, what it does, its figures (each a name and a value), and its parameters.
-func explain(rc *runContext, name, does string, figures [][2]string, list []params.Param) error {
-	fmt.Fprintf(rc.stdout, "%s\n\n  %s\n\n", name, does)
-	w := tabwriter.NewWriter(rc.stdout, 0, 0, 2, ' ', 0)
-	for _, f := range figures {
-		fmt.Fprintf(w, "  %s\t%s\n", f[0], f[1])
-	}
-	if err := w.Flush(); err != nil || len(list) == 0 {
+// explain prints what a method or part is: its name, what it does, its figures, and its parameters.
+func explain(out io.Writer, name, does string, figures *table, list []params.Param) error {
+	fmt.Fprintf(out, "%s\n\n  %s\n\n", name, does)
+	figures.indent = "  "
+	if err := figures.print(out); err != nil || len(list) == 0 {
 		return err
 	}
-	fmt.Fprintln(rc.stdout, "\nParameters (--param NAME=VALUE)")
+	fmt.Fprintln(out, "\nParameters (--param NAME=VALUE)")
+	t := &table{indent: "  "}
 	for _, p := range list {
 		choices := ""
 		if len(p.Choices) > 0 {
 			choices = "; one of " + strings.Join(p.Choices, ", ")
 		}
-		fmt.Fprintf(w, "  %s\t%v\t%s%s\n", p.Name, p.Default, p.Doc, choices)
+		t.row(p.Name, p.Default, p.Doc+choices)
 	}
-	return w.Flush()
+	return t.print(out)
 }
 
 // parameters converts the values of --param to what [method.New] takes.

@@ -23,11 +23,16 @@ type notebookCmd struct {
 	Jupyter   []string `sep:"none" placeholder:"ARG" help:"Argument for jupyter-lab, e.g. --jupyter=--port=9999; repeat it for more."`
 }
 
+// Validate wants what it is to open to be there.
+func (c *notebookCmd) Validate() error {
+	if _, err := os.Stat(c.Path); c.Path != "" {
+		return err
+	}
+	return nil
+}
+
 // Run installs what is missing and serves JupyterLab until it is interrupted.
 func (c *notebookCmd) Run(rc *runContext) error {
-	if _, err := os.Stat(c.Path); c.Path != "" && err != nil {
-		return usageError{err}
-	}
 	o, err := kernelOptions(rc)
 	if err != nil {
 		return err
@@ -45,17 +50,15 @@ func (c *notebookCmd) Run(rc *runContext) error {
 	if err != nil {
 		return resumable(rc, err)
 	}
-	if !rc.quiet {
-		fmt.Fprintf(rc.stderr, "Starting JupyterLab %s. Press Ctrl-C to stop it.\n", lab.Version)
-	}
+	rc.note("Starting JupyterLab %s. Press Ctrl-C to stop it.", lab.Version)
 	return c.serve(rc, lab)
 }
 
 // serve runs JupyterLab until an interrupt. JupyterLab then ends without asking, and so do its kernels.
 func (c *notebookCmd) serve(rc *runContext, lab kernel.Lab) error {
 	args := c.args(os.Geteuid())
-	if !rc.quiet && slices.Contains(args, allowRoot) {
-		fmt.Fprintln(rc.stderr, "You are root, so all cells run as root. To reach JupyterLab from outside a container, add --jupyter=--ip=0.0.0.0 and publish its port.")
+	if slices.Contains(args, allowRoot) {
+		rc.note("You are root, so all cells run as root. To reach JupyterLab from outside a container, add --jupyter=--ip=0.0.0.0 and publish its port.")
 	}
 	cmd := exec.CommandContext(rc.ctx, lab.Path, args...)
 	cmd.Stdout, cmd.Stderr = rc.stdout, rc.stderr

@@ -2,9 +2,9 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/params"
@@ -30,25 +30,20 @@ func (c *methodsCmd) parts(rc *runContext, one rehearsal.Part) error {
 			list = append(list, partDescription{p.Info(), params.Of(p)})
 		}
 	}
-	switch {
-	case c.JSON:
-		return printJSON(rc.stdout, list)
-	case one != nil:
-		p := list[0]
-		return explain(rc, "+"+p.Name+": "+p.Title, p.Does, [][2]string{
-			{"Chooses", axes(p.Info)}, {"Adds to a step", p.Cost}, {"State", p.State}, {"Cite", p.Source},
-		}, p.Params)
-	}
-	w := tabwriter.NewWriter(rc.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "PART\tTITLE\tCHOOSES\tADDS TO A STEP")
-	for _, p := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", p.Name, p.Title, axes(p.Info), p.Cost)
-	}
-	if err := w.Flush(); err != nil {
+	return rc.print(c.JSON, list, func(out io.Writer) error {
+		if one != nil {
+			p := list[0]
+			figures := new(table).row("Chooses", axes(p.Info)).row("Adds to a step", p.Cost).row("State", p.State).row("Cite", p.Source)
+			return explain(out, "+"+p.Name+": "+p.Title, p.Does, figures, p.Params)
+		}
+		t := newTable("PART", "TITLE", "CHOOSES", "ADDS TO A STEP")
+		for _, p := range list {
+			t.row(p.Name, p.Title, axes(p.Info), p.Cost)
+		}
+		err := t.print(out)
+		fmt.Fprintln(out, "\nTwo parts that make the same choice exclude each other.")
 		return err
-	}
-	fmt.Fprintln(rc.stdout, "\nTwo parts that make the same choice exclude each other.")
-	return nil
+	})
 }
 
 func axes(i rehearsal.Info) string {

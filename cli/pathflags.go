@@ -3,7 +3,10 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -57,4 +60,13 @@ func checkFlags(k *kong.Context) error {
 		}
 	}
 	return nil
+}
+
+// checkEnding returns an error if the name of a file that a flag names does not say what will be in it, which those who open
+// it would believe.
+func checkEnding(flag, path string, endings ...string) error {
+	if path == "" || slices.Contains(endings, filepath.Ext(path)) {
+		return nil
+	}
+	return fmt.Errorf("%s %s: the file's name has to end in %s", flag, path, strings.Join(endings, " or "))
 }

@@ -122,6 +122,25 @@ func onlyFolder(t *testing.T, out string) string {
 	return ""
 }
 
+// files lists the files of the run's folder with a suffix.
+func files(t *testing.T, out, suffix string) []string {
+	dir := onlyFolder(t, out)
+	if dir == "" {
+		return nil
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), suffix) {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
 // same says where two outcomes differ.
 func (o outcome) same(t *testing.T, want outcome) {
 	t.Helper()

@@ -23,6 +23,19 @@ type progress struct {
 // lineEvery is the time between two lines of progress if the output is not a terminal.
 const lineEvery = 5 * time.Second
 
+// follow shows which runs are made, and how far each is unless several are made side by side. end removes the latest bar.
+func follow(rc *runContext, w *experiment.Where, label func(int, experiment.Config) string) (end func()) {
+	bar := new(progress)
+	w.Begin = func(i int, config experiment.Config) {
+		bar.close()
+		bar = newProgress(rc, label(i, config))
+	}
+	if w.Jobs < 2 {
+		w.Progress = func(_ int, p experiment.Progress) { bar.show(p) }
+	}
+	return func() { bar.close() }
+}
+
 func newProgress(rc *runContext, label string) *progress {
 	if rc.quiet {
 		return &progress{out: io.Discard}
@@ -74,5 +87,6 @@ func figures(s experiment.Progress) string {
 func (p *progress) close() {
 	if p.bar != nil {
 		p.bar.Finish()
+		p.bar = nil
 	}
 }

@@ -33,19 +33,21 @@ type reportCmd struct {
 
 	moduleFlag
 
-	browser   string // the browser that prints PDFs
-	nbconvert string // the program that executes notebooks; empty until it is found
+	found     []string // the notebooks that Paths name; nil for runs
+	browser   string   // the browser that prints PDFs
+	nbconvert string   // the program that executes notebooks; empty until it is found
 }
 
-func (c *reportCmd) Run(rc *runContext) error {
-	notebooks, err := c.notebooks()
-	if err != nil {
-		return usageError{err}
+// Validate looks for what the paths name, and checks the flags.
+func (c *reportCmd) Validate() (err error) {
+	if c.found, err = c.notebooks(); err == nil {
+		err = c.checkFlags(c.found)
 	}
-	if err := c.checkFlags(notebooks); err != nil {
-		return usageError{err}
-	}
-	if err := c.checkOut(notebooks); err != nil {
+	return err
+}
+
+func (c *reportCmd) Run(rc *runContext) (err error) {
+	if err := c.checkOut(c.found); err != nil {
 		return err
 	}
 	if c.PDF {
@@ -53,10 +55,10 @@ func (c *reportCmd) Run(rc *runContext) error {
 			return err
 		}
 	}
-	if notebooks == nil {
+	if c.found == nil {
 		return c.runs(rc, thisCommand())
 	}
-	return c.pages(rc, thisCommand(), notebooks)
+	return c.pages(rc, thisCommand(), c.found)
 }
 
 // thisCommand is what a page says about how it was made.
@@ -126,17 +128,24 @@ func (c *reportCmd) page(notebook string) string {
 	return c.out(strings.TrimSuffix(filepath.Base(notebook), ".ipynb") + ".html")
 }
 
-// checkPage returns an error if a page cannot be written to a file, or if the file's name says that it is something else,
-// which those who open it would believe.
+// checkPage returns an error if a page cannot be written to a file.
 func checkPage(path string) error {
-	if path == "-" {
-		return usageError{errors.New("--out -: a page is written to a file: name it")}
-	}
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".pdf", ".png", ".svg", ".ipynb", ".json", ".csv", ".md":
-		return usageError{fmt.Errorf("--out %s: a page is HTML: give the file the ending .html", path)}
+	if err := isPage(path); err != nil {
+		return usageError{err}
 	}
 	return atomicfile.Check(path)
+}
+
+// isPage returns an error if a page cannot be what a file's name says, which those who open it would believe.
+func isPage(path string) error {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".pdf", ".png", ".svg", ".ipynb", ".json", ".csv", ".md":
+		return fmt.Errorf("--out %s: a page is HTML: give the file the ending .html", path)
+	}
+	if path == standardOutput {
+		return errors.New("--out -: a page is written to a file: name it")
+	}
+	return nil
 }
 
 // checkFlags refuses flags that would do nothing. notebooks are those that the paths name, or nil for runs.
@@ -225,11 +234,7 @@ func (c *reportCmd) finish(rc *runContext, begin string, pages []string) error {
 			}
 		}
 	}
-	if rc.quiet {
-		return nil
-	}
-	_, err := fmt.Fprintln(rc.stdout, "The page:", begin)
-	return err
+	return rc.done("The page: %s", begin)
 }
 
 // results executes a notebook, unless it has results already or the flags say not to execute it.
@@ -253,9 +258,7 @@ func (c *reportCmd) results(rc *runContext, n *report.Notebook) error {
 	defer os.RemoveAll(folder)
 	defer rc.hold()() // so that an interrupt ends the kernel before this program
 	begin := time.Now()
-	if !rc.quiet {
-		fmt.Fprintf(rc.stderr, "Executing %s...\n", n.File)
-	}
+	rc.note("Executing %s...", n.File)
 	if err := c.execute(rc.ctx, n, folder); err != nil {
 		return err
 	}
@@ -263,9 +266,7 @@ func (c *reportCmd) results(rc *runContext, n *report.Notebook) error {
 	if err != nil {
 		return err
 	}
-	if !rc.quiet {
-		fmt.Fprintf(rc.stderr, "  done in %.0f s\n", time.Since(begin).Seconds())
-	}
+	rc.note("  done in %.0f s", time.Since(begin).Seconds())
 	return n.TakeResults(executed)
 }
 

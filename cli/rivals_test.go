@@ -7,31 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 )
-
-// contents is what lies in a folder, by path, without the locks of those who work there.
-func contents(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	out := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() || d.Name() == ".lock" {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		out[path] = string(data)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
 
 // until waits for a condition.
 func until(t *testing.T, what string, condition func() bool) {
@@ -48,89 +28,6 @@ func ended(t *testing.T, cmd *exec.Cmd, code int) {
 	t.Helper()
 	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != code {
 		t.Fatalf("%v: %v, want exit code %d\n%s", cmd.Args, err, code, stderrOf(cmd))
-	}
-}
-
-// TestRivals begins a run twice: the second is told who has the folder, and touches nothing; the first ends as
-// if it had been alone. A third finds it finished.
-func TestRivals(t *testing.T) {
-	out := t.TempDir()
-	args := small(t, append(unhurried, "--checkpoint-every", "5")...)
-	first := start(t, out, 1, args...)
-	if err := first.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	before := contents(t, out)
-	for _, more := range [][]string{nil, {"--resume"}, {"--replace"}, {"--jobs", "2"}} {
-		second := pclCommand(slices.Concat(args, more, []string{"-o", out})...)
-		if err := second.Run(); second.ProcessState.ExitCode() != exitFailure {
-			t.Errorf("%v beside another: %v", more, err)
-		}
-		if said := stderrOf(second); !strings.Contains(said, fmt.Sprintf("in use by process %d on ", first.Process.Pid)) {
-			t.Errorf("%v: the holder is not named: %s", more, said)
-		}
-	}
-	for path, data := range contents(t, out) {
-		if before[path] != data {
-			t.Errorf("%s was changed", path)
-		}
-		delete(before, path)
-	}
-	if len(before) > 0 {
-		t.Errorf("removed: %d files", len(before))
-	}
-	if err := first.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
-	ended(t, first, 0)
-	left(t, out).same(t, baseline(t, unhurried...))
-	third := pclCommand(append(args, "-o", out)...)
-	if err := third.Run(); err != nil {
-		t.Errorf("the finished run again: %v\n%s", err, stderrOf(third))
-	}
-}
-
-// TestRerunKeepsProgress begins an interrupted run again without a word about it, and then with each.
-func TestRerunKeepsProgress(t *testing.T) {
-	out := t.TempDir()
-	args := small(t, append(unhurried, "--checkpoint-every", "5")...)
-	cmd := start(t, out, 2, args...)
-	interrupt(t, cmd, os.Interrupt)
-	ended(t, cmd, exitInterrupted)
-	before := contents(t, out)
-	for _, more := range [][]string{nil, {"--jobs", "2"}} {
-		again := pclCommand(slices.Concat(args, more, []string{"-o", out})...)
-		if err := again.Run(); again.ProcessState.ExitCode() != exitUsage {
-			t.Errorf("%v: %v, want exit code %d", more, err, exitUsage)
-		}
-		if said := stderrOf(again); !regexp.MustCompile(`an unfinished run, saved at step \d+.*--resume.*--replace`).MatchString(said) {
-			t.Errorf("%v: the choice is not named: %s", more, said)
-		}
-	}
-	anew := pclCommand(append(args, "--replace", "-o", out)...)
-	if err := anew.Start(); err != nil {
-		t.Fatal(err)
-	}
-	until(t, "a checkpoint of the replacement", func() bool {
-		saved, err := filepath.Glob(filepath.Join(out, "*", "replacement", "*.pcl"))
-		return err == nil && len(saved) > 0
-	})
-	if err := anew.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	anew.Wait()
-	now := contents(t, out)
-	for path, data := range before {
-		if now[path] != data {
-			t.Errorf("--replace, killed, had changed %s", path)
-		}
-	}
-	if err := pclCommand(append(args, "--replace", "--resume", "-o", out)...).Run(); err != nil {
-		t.Fatal(err)
-	}
-	left(t, out).same(t, baseline(t, unhurried...))
-	if after := contents(t, out); len(after) != 3 {
-		t.Errorf("%d files are left, want three", len(after))
 	}
 }
 

@@ -57,9 +57,9 @@ type machineFlags struct {
 
 // open opens the backend and prints which one it is.
 func (m machineFlags) open(rc *runContext) (*backend.Backend, error) {
-	b, err := backend.Open(rc.ctx, backend.Options{Name: m.Backend, Threads: m.Threads, Clients: m.Clients, Vectors: m.Vectors, TF32: m.TF32, Progress: progressWriter(rc)})
-	if err == nil && !rc.quiet {
-		rc.named.Do(func() { fmt.Fprintln(rc.stderr, "Backend", b.Info) })
+	b, err := backend.Open(rc.ctx, backend.Options{Name: m.Backend, Threads: m.Threads, Clients: m.Clients, Vectors: m.Vectors, TF32: m.TF32, Progress: rc.progress()})
+	if err == nil {
+		rc.named.Do(func() { rc.note("Backend %v", b.Info) })
 	}
 	return b, err
 }
@@ -83,11 +83,11 @@ func (c *runCmd) Run(k *kong.Context, rc *runContext) error {
 	}
 	configs = slices.DeleteFunc(configs, func(config experiment.Checked) bool { return !c.Shard.Has(config.Config) })
 	if c.Checkpoint != "" && len(configs) != 1 {
-		return usageError{fmt.Errorf("--checkpoint continues a single run, but the flags name %d", len(configs))}
+		return usagef("--checkpoint continues a single run, but the flags name %d", len(configs))
 	}
 	for i, config := range configs {
 		if configs[i].Config, err = config.OnData(rc.ctx, datasets.Options{Dir: c.DataDir}); err != nil {
-			return setError(err)
+			return err
 		}
 	}
 	left, err := c.left(configs)
@@ -130,7 +130,7 @@ func (c *runCmd) left(configs []experiment.Checked) (left bool, err error) {
 func (c *runCmd) prepare(rc *runContext, m *experiment.Machine, configs []experiment.Checked) (note string, err error) {
 	set, err := m.Dataset(rc.ctx, configs[0].Dataset)
 	if err != nil {
-		return "", setError(err)
+		return "", err
 	}
 	for _, config := range configs {
 		if _, err := config.NewScenario(set); err != nil {
@@ -171,25 +171,28 @@ func (c *runCmd) make(rc *runContext, configs []experiment.Checked, m *experimen
 func shownRuns(rc *runContext, configs []experiment.Checked, w experiment.Where, note string) iter.Seq2[experiment.Ended, error] {
 	return func(yield func(experiment.Ended, error) bool) {
 		defer rc.hold()()
-		bars := map[int]*progress{} // of the runs in progress
-		label := func(i int) string {
-			return fmt.Sprintf("[%d/%d] %s, %s-incremental, seed %d", i+1, len(configs), configs[i].Method, configs[i].Increment, configs[i].Seed)
-		}
-		w.Begin = func(i int, _ experiment.Config) { bars[i], note = newProgress(rc, label(i)+note), "" }
-		if w.Jobs < 2 {
-			w.Progress = func(i int, p experiment.Progress) { bars[i].show(p) }
-		}
+		begun := make([]bool, len(configs))
+		end := follow(rc, &w, func(i int, config experiment.Config) string {
+			text := label(i, len(configs), config) + note
+			begun[i], note = true, ""
+			return text
+		})
+		defer end()
 		for e, err := range experiment.Each(rc.ctx, configs, w) {
-			if bar := bars[e.Index]; bar != nil {
-				bar.close()
-			} else if err == nil && !rc.quiet {
-				fmt.Fprintf(rc.stderr, "%s: finished already (%s)\n", label(e.Index), filepath.Join(w.Dir, configs[e.Index].Folder(), experiment.ResultFile))
+			if end(); !begun[e.Index] && err == nil {
+				config := configs[e.Index].Config
+				rc.note("%s: finished already (%s)", label(e.Index, len(configs), config), filepath.Join(w.Dir, config.Folder(), experiment.ResultFile))
 			}
 			if !yield(e, err) {
 				return
 			}
 		}
 	}
+}
+
+// label is a line above the progress of a run, which is one of several.
+func label(i, of int, config experiment.Config) string {
+	return fmt.Sprintf("[%d/%d] %s, %s-incremental, seed %d", i+1, of, config.Method, config.Increment, config.Seed)
 }
 
 // options returns the options of a run that follow from the flags.

@@ -1,52 +1,11 @@
 package cli
 
 import (
-	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
-
-// TestAdvise checks that an interruption claims no checkpoint that is not there, and what else helps where.
-func TestAdvise(t *testing.T) {
-	c, config := &runCmd{Out: t.TempDir()}, experiment.DefaultConfig("glyphs")
-	other := errors.New("other")
-	if err := c.advise(other, config); err != other {
-		t.Errorf("another error became %v", err)
-	}
-	err := c.advise(experiment.ErrInterrupted, config)
-	if !errors.Is(err, experiment.ErrInterrupted) || strings.Contains(err.Error(), "saved") || !strings.HasSuffix(err.Error(), "--resume") {
-		t.Errorf("with nothing saved: %v", err)
-	}
-	if err := os.MkdirAll(c.dir(config), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(c.dir(config), "checkpoint-000000007.pcl"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.advise(experiment.ErrInterrupted, config); !strings.Contains(err.Error(), "saved in "+c.dir(config)) {
-		t.Errorf("with a checkpoint: %v", err)
-	}
-	full := &experiment.UnsavedError{Dir: "folder", Err: errors.New("disk full")}
-	if err := c.advise(full, config); errors.Is(err, experiment.ErrInterrupted) || !strings.Contains(err.Error(), "disk full") || strings.Contains(err.Error(), "--resume") {
-		t.Errorf("where saving failed: %v, want a failure that says why", err)
-	}
-	for err, want := range map[error]string{
-		experiment.ErrUnfinished: "--replace",
-		experiment.ErrForeign:    "--replace",
-		experiment.ErrUnrecorded: "--replace",
-		error(&experiment.DamagedError{Err: other, Whole: "older.pcl"}): "--checkpoint older.pcl",
-		error(&experiment.DamagedError{Err: other}):                     "--replace",
-	} {
-		if got := c.advise(err, config); !errors.Is(got, err) || !strings.Contains(got.Error(), want) {
-			t.Errorf("%v: the advice is %v, want %s", err, got, want)
-		}
-	}
-}
 
 // TestQuoted lets a shell take the advice apart again.
 func TestQuoted(t *testing.T) {

@@ -1,13 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/pcl/method"
@@ -28,29 +28,28 @@ type toyCmd struct {
 	JSON    bool      `name:"json" help:"Print every step as JSON, one line per method."`
 }
 
+// Validate checks the flags.
+func (c *toyCmd) Validate() error {
+	switch {
+	case len(c.Start) != 2:
+		return fmt.Errorf("--start takes two numbers, not %d", len(c.Start))
+	case c.Steps > 0 && c.Steps <= c.Arrival:
+		return fmt.Errorf("--steps %d: the descent ends before the second function arrives, at step %d; take more than %d steps, or an earlier --arrival", c.Steps, c.Arrival, c.Arrival)
+	}
+	return cmp.Or(once("--method", c.Method), checkEnding("--out", c.Out, ".png", ".svg", ".pdf"))
+}
+
 func (c *toyCmd) Run(rc *runContext) error {
-	if len(c.Start) != 2 {
-		return usageError{fmt.Errorf("--start takes two numbers, not %d", len(c.Start))}
-	}
-	if c.Steps > 0 && c.Steps <= c.Arrival {
-		return usageError{fmt.Errorf("--steps %d: the descent ends before the second function arrives, at step %d; take more than %d steps, or an earlier --arrival", c.Steps, c.Arrival, c.Arrival)}
-	}
-	if format := c.format(); c.Out != "" && !slices.Contains([]string{"png", "svg", "pdf"}, format) {
-		return usageError{fmt.Errorf("--out %s: unknown format %q; known are png, svg and pdf", c.Out, format)}
-	}
 	settings := toy.Settings{Start: [2]float64(c.Start), Steps: c.Steps, LR: c.LR, Arrival: c.Arrival}
 	var traces []*toy.Trace
-	if err := once("--method", c.Method); err != nil {
-		return usageError{err}
-	}
 	for _, name := range c.Method {
 		t, err := toyTrace(name, c.Param, settings)
 		if err != nil {
 			return usageError{err}
 		}
-		if rule, err := weigh.New(name, parameters(c.Param), 0); err == nil && !rc.quiet {
+		if rule, err := weigh.New(name, parameters(c.Param), 0); err == nil {
 			if more := rule.LeavesOut(); len(more) > 0 {
-				fmt.Fprintf(rc.stderr, "pcl toy: %s also has %s, which there is not in a problem of two functions: its weights alone are shown\n", name, strings.Join(more, " and "))
+				rc.note("pcl toy: %s also has %s, which there is not in a problem of two functions: its weights alone are shown", name, strings.Join(more, " and "))
 			}
 		}
 		traces = append(traces, t)
@@ -96,25 +95,24 @@ func (c *toyCmd) draw(traces []*toy.Trace) error {
 func (c *toyCmd) format() string { return strings.TrimPrefix(filepath.Ext(c.Out), ".") }
 
 func printToy(out io.Writer, traces []*toy.Trace) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "METHOD\tSTEP\tx\ty\tf1\tf2\t‖∇f1‖\t‖∇f2‖\tw1\tw2\t")
+	table := newTable("METHOD", "STEP", "x", "y", "f1", "f2", "‖∇f1‖", "‖∇f2‖", "w1", "w2")
+	add := func(name, step string, p toy.Point, weights ...float64) {
+		cells := []any{name, step}
+		for _, x := range slices.Concat([]float64{p.X, p.Y, p.F1, p.F2}, weights) {
+			cells = append(cells, fmt.Sprintf("%.4f", x))
+		}
+		table.row(slices.Insert(cells, 6, any(fmt.Sprintf("%.3f", p.Norm1)), any(fmt.Sprintf("%.3f", p.Norm2)))...)
+	}
 	for _, t := range traces {
 		shown := []int{0, t.Settings.Arrival, (t.Settings.Arrival + len(t.Steps)) / 2} // in ascending order
 		for _, i := range slices.Compact(shown) {
 			if i < len(t.Steps) {
-				s := t.Steps[i]
-				printPoint(w, t.Method, fmt.Sprint(i), s.Point)
-				fmt.Fprintf(w, "%.4f\t%.4f\t\n", s.Weights[0], s.Weights[1])
+				add(t.Method, fmt.Sprint(i), t.Steps[i].Point, t.Steps[i].Weights[0], t.Steps[i].Weights[1])
 			}
 		}
-		printPoint(w, t.Method, fmt.Sprintf("end %d", len(t.Steps)), t.End)
-		fmt.Fprintln(w, "\t\t")
+		add(t.Method, fmt.Sprintf("end %d", len(t.Steps)), t.End)
 	}
-	return w.Flush()
-}
-
-func printPoint(w io.Writer, name, step string, p toy.Point) {
-	fmt.Fprintf(w, "%s\t%s\t%.4f\t%.4f\t%.4f\t%.4f\t%.3f\t%.3f\t", name, step, p.X, p.Y, p.F1, p.F2, p.Norm1, p.Norm2)
+	return table.print(out)
 }
 
 // title returns a method's name as it is printed.

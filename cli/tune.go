@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"text/tabwriter"
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
@@ -26,9 +25,6 @@ type tuneCmd struct {
 
 func (c *tuneCmd) Run(rc *runContext) error {
 	t, err := grid.LoadTuning(c.Tuning, c.Size)
-	if err == nil {
-		err = grid.CheckFolder(c.Dir)
-	}
 	if err != nil {
 		return usageError{err}
 	}
@@ -64,16 +60,15 @@ func (c *tuneCmd) pick(rc *runContext, t *grid.Tuning, r *grid.Results) error {
 	if err := best.Save(c.Out); err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(rc.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "METHOD\tINCREMENT\tBEST\tA\tPUBLISHED")
+	winners := newTable("METHOD", "INCREMENT", "BEST", "A", "PUBLISHED")
 	for _, b := range best.List(t.Methods) {
 		published := "-"
 		if b.Published != nil {
 			published = fmt.Sprintf("%.2f", *b.Published)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%.2f\t%s\n", b.Name, b.Increment, b.Values, b.A, published)
+		winners.row(b.Name, b.Increment, b.Values, fmt.Sprintf("%.2f", b.A), published)
 	}
-	if err := w.Flush(); err != nil {
+	if err := winners.print(rc.stdout); err != nil {
 		return err
 	}
 	for _, n := range notes {

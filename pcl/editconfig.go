@@ -36,16 +36,11 @@ const (
 // On reports whether memory editing is turned on.
 func (e Edit) On() bool { return e.Eta > 0 }
 
-// withDefaults leaves a setting that is not allowed to Validate.
-func (e Edit) withDefaults() Edit {
-	e, _ = params.Filled(e)
-	return e
-}
-
-// Validate returns an error that names the first setting that is not allowed.
-func (e Edit) Validate() error {
-	if _, err := params.Filled(e); err != nil {
-		return fmt.Errorf("edit: %w", err)
+// filled returns the settings with defaults for those that are empty, or an error that names the first that is not allowed.
+func (e Edit) filled() (Edit, error) {
+	e, err := params.Filled(e)
+	if err != nil {
+		err = fmt.Errorf("edit: %w", err)
 	}
-	return nil
+	return e, err
 }

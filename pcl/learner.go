@@ -107,6 +107,9 @@ func New(ctx context.Context, o Options) (*Learner, error) {
 	if err == nil {
 		err = o.validate()
 	}
+	if err == nil {
+		o.Edit, err = o.Edit.filled()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("pcl: %w", err)
 	}

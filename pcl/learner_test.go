@@ -472,6 +472,43 @@ func TestPaddingForgets(t *testing.T) {
 	})
 }
 
+// muon is the optimiser with most to remember.
+var muon = optim.Muon{AdamW: optim.AdamW{Adam: optim.Adam{LR: 0.01}}}
+
+// TestMuonKnowsTheMatrices: the weights of the backbone make orthogonal steps, all other parameters those of AdamW.
+func TestMuonKnowsTheMatrices(t *testing.T) {
+	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
+		var moves [2][]float32
+		var l *Learner
+		for i, o := range []optim.Optimizer{muon, muon.AdamW} {
+			l = smallLearner(t, b, "avggrad", Options{Optimizer: o})
+			attach(t, l, blobTask(t, pcltest.Blobs(6, 20, 5), 1, 0, 1))
+			before := must[[]float32](t)(l.Parameters())
+			if _, err := l.Step(); err != nil {
+				t.Fatal(err)
+			}
+			moves[i] = must[[]float32](t)(l.Parameters())
+			for p := range before {
+				moves[i][p] -= before[p]
+			}
+		}
+		layout := l.options.Model.Layout()
+		for _, p := range layout.Params {
+			got, adam := moves[0][p.Offset:p.Offset+p.Size()], moves[1][p.Offset:p.Offset+p.Size()]
+			if len(p.Dims) == 1 || p.Offset >= layout.Backbone {
+				if !slices.Equal(got, adam) {
+					t.Errorf("%s does not move as with AdamW", p.Name)
+				}
+				continue
+			}
+			length := math.Sqrt(dot(got, got)) / (0.2 * 0.01 * math.Sqrt(float64(slices.Max(p.Dims))))
+			if most := math.Sqrt(float64(slices.Min(p.Dims))); length > 1.2*most || length < 0.68 {
+				t.Errorf("%s moves by %g in units of a matrix with singular values 1, whose length is at most %g", p.Name, length, most)
+			}
+		}
+	})
+}
+
 // TestSaveAndLoad takes a learner up in the middle of three overlapping tasks.
 func TestSaveAndLoad(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
@@ -492,7 +529,7 @@ func TestSaveAndLoad(t *testing.T) {
 			}
 			return theta
 		}
-		l := smallLearner(t, b, "emgd-gmc", Options{})
+		l := smallLearner(t, b, "emgd-gmc", Options{Optimizer: muon})
 		for id := 1; id <= 3; id++ {
 			given, _ := task(id)
 			attach(t, l, given)
@@ -504,14 +541,14 @@ func TestSaveAndLoad(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := finish(l)
-		again := smallLearner(t, b, "emgd-gmc", Options{})
+		again := smallLearner(t, b, "emgd-gmc", Options{Optimizer: muon})
 		if err := again.Load(path, task); err != nil {
 			t.Fatal(err)
 		}
 		if got := finish(again); !slices.Equal(got, want) {
 			t.Error("the loaded learner ends with other parameters")
 		}
-		other := smallLearner(t, b, "avggrad", Options{})
+		other := smallLearner(t, b, "avggrad", Options{Optimizer: muon})
 		if err := other.Load(path, task); err == nil {
 			t.Error("a learner with another method took the file")
 		}

@@ -114,7 +114,6 @@ func (o Options) withDefaults() (Options, error) {
 		o.Image = Image{Height: 1, Width: o.Model.Inputs(), Channels: 1}
 	}
 	o.Increment, o.Shared, o.Batch = cmp.Or(o.Increment, scenario.ClassIncremental), cmp.Or(o.Shared, Shared), cmp.Or(o.Batch, 32)
-	o.Edit = o.Edit.withDefaults()
 	return o, err
 }
 
@@ -179,7 +178,7 @@ func (o Options) validate() error {
 	if o.Grow {
 		_, growth = o.resizer()
 	}
-	return cmp.Or(o.Increment.Validate(), o.Shared.Validate(), o.Optimizer.Validate(), reserved(o.Optimizer.State()), o.Edit.Validate(),
+	return cmp.Or(o.Increment.Validate(), o.Shared.Validate(), o.Optimizer.Validate(), reserved(o.Optimizer.State()),
 		method.Whole(o.Method), o.checkLoss(), growth)
 }
 

@@ -226,6 +226,18 @@ func ExamplePromises() {
 	save("promises", fig, err)
 }
 
+func ExampleRises() {
+	var rises []viz.Rise
+	for i, label := range []string{"AvgGrad", "EMGD (GMC)", "EMGD (log)"} {
+		for situation := range 9 {
+			x := []float64{3, 13, 1}[i] + 0.3*float64(situation*5%9)
+			rises = append(rises, viz.Rise{Label: label, Memory: x / 2, Tasks: x + 1, All: x})
+		}
+	}
+	fig, err := viz.Rises(viz.Light, rises...)
+	save("rises", fig, err)
+}
+
 func ExampleFeatureDrift() {
 	var drifts []viz.Drift
 	for i, label := range []string{"AvgGrad", "DER++", "EMGD (GMC)"} {

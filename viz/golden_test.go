@@ -34,6 +34,7 @@ func TestGolden(t *testing.T) {
 		"memoryrow.png":          ExampleMemoryRow,
 		"promises.png":           ExamplePromises,
 		"featuredrift.png":       ExampleFeatureDrift,
+		"rises.png":              ExampleRises,
 		"claims.png":             ExampleClaims,
 		"measuredratio.png":      ExampleMeasuredRatio,
 		"ratio.png":              ExampleRatio,

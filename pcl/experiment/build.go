@@ -19,13 +19,16 @@ type watch struct {
 }
 
 // newLearner returns a learner with the settings of the configuration, for the images of a data set. It has the
-// given number of classifier outputs and no tasks yet; the configuration's scenario is not used. programs may be nil.
-func (c Checked) newLearner(b *backend.Backend, programs *pcl.Programs, set *datasets.Dataset, outputs int, w watch) (*pcl.Learner, error) {
-	net, err := c.network(set, outputs)
+// classifier outputs that a scenario needs, and no tasks yet. programs may be nil.
+func (c Checked) newLearner(b *backend.Backend, programs *pcl.Programs, set *datasets.Dataset, s *scenario.Scenario, w watch) (*pcl.Learner, error) {
+	rule, optimizer, err := c.rule()
 	if err != nil {
 		return nil, err
 	}
-	rule, optimizer := c.rule()
+	net, err := c.network(set, outputs(s, set))
+	if err != nil {
+		return nil, err
+	}
 	l, err := pcl.NewLearner(pcl.Options{
 		Backend: b, Programs: programs, Model: net, Method: rule,
 		Increment: c.Increment, Shared: c.Shared, Optimizer: optimizer, Batch: c.Batch,
@@ -64,10 +67,10 @@ func (c Config) network(d *datasets.Dataset, outputs int) (model.Model, error) {
 	return m, err
 }
 
-// outputs returns the number of classifier outputs that a scenario on a data set needs. In class-incremental mode
-// this is the number of classes of the data set, otherwise the sum of the numbers of classes of the tasks.
+// outputs returns the number of classifier outputs that a scenario on a data set needs. In class-incremental mode, and
+// without a scenario, this is the number of classes of the data set, otherwise the sum of those of the tasks.
 func outputs(s *scenario.Scenario, set *datasets.Dataset) int {
-	if s.Increment == scenario.ClassIncremental {
+	if s == nil || s.Increment == scenario.ClassIncremental {
 		return len(set.Classes)
 	}
 	n := 0

@@ -19,21 +19,22 @@ import (
 // field has to have its Config checked again.
 type Checked struct{ Config }
 
-// rule returns the method and the optimiser, as they are before the first step.
-func (c Checked) rule() (method.Method, optim.Optimizer) {
-	m, err := method.New(c.Method, c.Params)
+// rule returns the method and the optimiser, as they are before the first step: each learner needs its own.
+func (c Config) rule() (method.Method, optim.Optimizer, error) {
 	o, wrong := c.Optimizer.New()
-	if err := cmp.Or(err, wrong); err != nil {
-		panic(fmt.Sprintf("experiment: not a checked configuration: %v", err))
+	m, err := method.New(c.Method, c.Params)
+	if err == nil && m.Info().Direct && c.ExtraUpdate {
+		err = fmt.Errorf("extra_update repeats a step by its weights; %s gives a direction instead", c.Method)
 	}
-	return m, o
+	return m, o, cmp.Or(wrong, err)
 }
 
 // Check returns the configuration as what runs are made from, or an error that names the first thing that is wrong in it.
 // It is the only door: behind it nothing is checked again.
 func (c Config) Check() (Checked, error) {
 	_, err := params.Filled(c) // ranges and choices
-	err = cmp.Or(err, c.checkModel(), c.checkTasks(), c.checkMethod())
+	_, _, wrong := c.rule()
+	err = cmp.Or(err, c.checkModel(), c.checkTasks(), wrong)
 	if err == nil && c.Scenario != nil {
 		err = errors.Join(c.Scenario.Validate(), c.asPlayed())
 	}
@@ -89,15 +90,6 @@ func (c Config) checkTasks() error {
 		return fmt.Errorf("tasks of %d to %d classes; want min_classes ≤ max_classes", c.MinClasses, c.MaxClasses)
 	}
 	return nil
-}
-
-func (c Config) checkMethod() error {
-	_, wrong := c.Optimizer.New()
-	m, err := method.New(c.Method, c.Params)
-	if err == nil && m.Info().Direct && c.ExtraUpdate {
-		err = fmt.Errorf("extra_update repeats a step by its weights; %s gives a direction instead", c.Method)
-	}
-	return cmp.Or(wrong, err)
 }
 
 // asPlayed returns an error if the configuration says something else than the scenario that it plays.

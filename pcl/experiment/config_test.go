@@ -26,7 +26,7 @@ func parse(text string) (Config, error) { return parseIn("testdata", text) }
 
 // parseIn is what the text of a file in a folder configures, if that is a run.
 func parseIn(dir, text string) (c Config, err error) {
-	l, err := ParseLayer([]byte(text), dir)
+	l, err := parseLayer([]byte(text), dir)
 	if err == nil {
 		c, err = NewConfig(l)
 	}

@@ -159,8 +159,8 @@ func (w *Where) one(ctx context.Context, m *Machine, i int, c Checked) (*results
 		}
 		o.shared = w
 	}
-	if f := (&runFolder{dir: o.Dir}); o.Dir != "" && !f.replaced() {
-		if finished, err := f.finished(c.Config, o); finished != nil || err != nil {
+	if o.Dir != "" && !replaced(o.Dir) {
+		if finished, err := o.finished(c.Config); finished != nil || err != nil {
 			return finished, err
 		}
 	}

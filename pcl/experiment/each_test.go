@@ -3,16 +3,20 @@ package experiment
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 )
 
 // TestSideBySide: runs that are made at the same time are those of one after another, and an interrupt leaves them to be
 // taken up.
 func TestSideBySide(t *testing.T) {
-	base := DefaultConfig("glyphs")
-	base.TrainPerClass, base.TestPerClass, base.Hidden, base.Batch = 6, 2, []int{8}, 4
+	base, err := DefaultConfig(table(t, filepath.Join(t.TempDir(), "t.csv"), 0)).OnData(t.Context(), datasets.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	configs, err := checkAll(Vary(base, []string{"avggrad", "er"}, nil, 1, 2))
 	if err != nil {
 		t.Fatal(err)

@@ -21,8 +21,8 @@ type Layer struct {
 	From   string // what errors call it; may be empty
 }
 
-// ParseLayer reads the text of a configuration file.
-func ParseLayer(text []byte, dir string) (Layer, error) {
+// parseLayer reads the text of a configuration file.
+func parseLayer(text []byte, dir string) (Layer, error) {
 	l := Layer{Dir: dir}
 	_, err := toml.Decode(string(text), &l.Values)
 	return l, err
@@ -34,7 +34,7 @@ func ReadLayer(path string) (Layer, error) {
 	if err != nil {
 		return Layer{}, err
 	}
-	l, err := ParseLayer(text, filepath.Dir(path))
+	l, err := parseLayer(text, filepath.Dir(path))
 	if l.From = path; err != nil {
 		err = fmt.Errorf("%s: %w", path, err)
 	}

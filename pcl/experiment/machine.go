@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl"
@@ -18,13 +19,34 @@ type Machine struct {
 	backend  *backend.Backend
 	programs *pcl.Programs
 	set      *datasets.Dataset
+	latest   *latestSet
+}
+
+// latestSet is the data set that one of several machines has opened last, so that the others need not read it too.
+type latestSet struct {
+	mu  sync.Mutex
+	set *datasets.Dataset
+}
+
+func (l *latestSet) open(ctx context.Context, name string, o datasets.Options) (set *datasets.Dataset, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.set != nil && l.set.Name == name {
+		return l.set, nil
+	}
+	l.set = nil
+	if set, err = datasets.Open(ctx, name, o); err == nil {
+		l.set = set
+	}
+	return set, err
 }
 
 // several returns as many machines, of which the first is this one.
 func (m *Machine) several(n int) []*Machine {
+	m.latest = &latestSet{set: m.set}
 	all := []*Machine{m}
 	for len(all) < n {
-		all = append(all, &Machine{Open: m.Open, DataDir: m.DataDir})
+		all = append(all, &Machine{Open: m.Open, DataDir: m.DataDir, latest: m.latest})
 	}
 	return all
 }
@@ -61,7 +83,10 @@ func (m *Machine) Dataset(ctx context.Context, name string) (*datasets.Dataset, 
 	if m.set = nil; m.programs != nil {
 		m.programs.ForgetData()
 	}
-	set, err := datasets.Open(ctx, name, datasets.Options{Dir: m.DataDir})
+	if m.latest == nil {
+		m.latest = new(latestSet)
+	}
+	set, err := m.latest.open(ctx, name, datasets.Options{Dir: m.DataDir})
 	if err == nil {
 		m.set = set
 	}

@@ -73,6 +73,7 @@ func hopeful(dir string) (Note, error) {
 
 // arrive writes down that this process works on the run, unless it has failed.
 func (f *runFolder) arrive(w *Where) error {
+	f.shared = w
 	n, err := hopeful(f.dir)
 	if err != nil {
 		return err
@@ -95,8 +96,12 @@ func (f *runFolder) arrive(w *Where) error {
 }
 
 // leave writes down how the work on the run ended, and returns its error, which is a [FailedError] unless the run can
-// be made later or elsewhere.
-func (f *runFolder) leave(ctx context.Context, err error) error {
+// be made later or elsewhere. If there is a result, it is written, and only what is no longer needed could not be removed.
+func (f *runFolder) leave(ctx context.Context, out *results.Run, err error) error {
+	if out != nil && err != nil {
+		f.shared.say(fmt.Sprintf("The run in %s is finished, but: %v.", f.dir, err))
+		err = nil
+	}
 	f.note.Left, f.note.Deaths = true, 0
 	if err != nil && ctx.Err() == nil && !passing(err) {
 		return f.failed(err.Error())

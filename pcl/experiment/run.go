@@ -109,21 +109,12 @@ func run(ctx context.Context, c Checked, o RunOptions) (out *results.Run, err er
 			err = failed
 		}
 	}()
-	if o.shared == nil {
-		return makeRun(ctx, c, o, f)
+	if o.shared != nil {
+		if err := f.arrive(o.shared); err != nil {
+			return nil, err
+		}
+		defer func() { err = f.leave(ctx, out, err) }()
 	}
-	if err := f.arrive(o.shared); err != nil {
-		return nil, err
-	}
-	out, err = makeRun(ctx, c, o, f)
-	if out != nil && err != nil { // the result is written, and only what is no longer needed could not be removed
-		o.shared.say(fmt.Sprintf("The run in %s is finished, but: %v.", o.Dir, err))
-		err = nil
-	}
-	return out, f.leave(ctx, err)
-}
-
-func makeRun(ctx context.Context, c Checked, o RunOptions, f *runFolder) (*results.Run, error) {
 	r, err := newRunner(c, o, f)
 	if err != nil {
 		return nil, err
@@ -254,7 +245,7 @@ func newRunner(c Checked, o RunOptions, f *runFolder) (*runner, error) {
 	if o.RecordArrays > 0 {
 		w.trace = r.trace
 	}
-	r.learner, err = c.newLearner(o.Backend, o.Programs, o.Dataset, outputs(s, o.Dataset), w)
+	r.learner, err = c.newLearner(o.Backend, o.Programs, o.Dataset, s, w)
 	return r, err
 }
 

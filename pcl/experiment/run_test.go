@@ -122,42 +122,6 @@ func TestResumeEqualsNeverStopping(t *testing.T) {
 	})
 }
 
-// TestResumeAtEveryStep interrupts a run after each of its steps, so that it is taken up also where a task
-// arrives.
-func TestResumeAtEveryStep(t *testing.T) {
-	b, d, c := pcltest.Backend(t, backend.Go), pcltest.Blobs(8, 40, 10), blobConfig("emgd-gmc")
-	programs := pcl.NewPrograms(b)
-	defer programs.Close()
-	whole := t.TempDir()
-	r, err := Run(t.Context(), c, RunOptions{Backend: b, Dataset: d, Programs: programs, Dir: whole, Record: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	wantResult, wantRecords := outcome(t, r, whole)
-	parts, steps := t.TempDir(), r.Steps
-	for step := 1; ; step++ {
-		ctx, cancel := context.WithCancel(t.Context())
-		r, err = Run(ctx, c, RunOptions{Backend: b, Dataset: d, Programs: programs, Dir: parts, Record: true, Resume: true,
-			Progress: func(p Progress) {
-				if p.Step != step {
-					t.Errorf("taken up for step %d, the run made step %d", step, p.Step)
-				}
-				cancel()
-			}})
-		cancel()
-		if err == nil {
-			break
-		}
-		if !errors.Is(err, ErrInterrupted) || step > steps {
-			t.Fatalf("after step %d of %d: %v", step, steps, err)
-		}
-	}
-	gotResult, gotRecords := outcome(t, r, parts)
-	if !bytes.Equal(gotResult, wantResult) || !bytes.Equal(gotRecords, wantRecords) {
-		t.Error("stopped after each step, the result or the records differ")
-	}
-}
-
 // TestDamagedCheckpoint cuts off and alters checkpoints: each is named and refused, and the one
 // before it offered.
 func TestDamagedCheckpoint(t *testing.T) {
@@ -372,14 +336,6 @@ func TestPublishedScenario(t *testing.T) {
 	}
 	if _, err := Run(t.Context(), again, RunOptions{Backend: b, Dataset: pcltest.Blobs(8, 30, 10)}); err == nil {
 		t.Error("a scenario was played on a data set it was not made for")
-	}
-}
-
-func TestMemoryTooSmall(t *testing.T) {
-	c := blobConfig("er")
-	c.Memory = memory.Config{Policy: memory.FixedTotal, Budget: 7} // of 8 classes
-	if _, err := Run(t.Context(), c, RunOptions{Backend: pcltest.Backend(t, backend.Go), Dataset: pcltest.Blobs(8, 40, 10)}); err == nil {
-		t.Error("a memory that cannot hold all classes: no error")
 	}
 }
 

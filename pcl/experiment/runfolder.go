@@ -37,9 +37,10 @@ type runFolder struct {
 	dir  string // empty if the run writes no files
 	work string // the folder that the run writes to: dir, or the replacement's folder within it
 	lock *folder.Lock
-	note Note // if other processes share the folder
 
 	program string // which this is
+	shared  *Where // if other processes share the folder
+	note    Note   // that this process has there then
 }
 
 // Ready looks into o.Dir before any data are read or programs compiled. It returns the run's result if the run is
@@ -65,15 +66,11 @@ func Ready(c Checked, o RunOptions) (*results.Run, error) {
 // takeFolder locks the run's folder and decides where in it the run is made. If the run is finished, it returns the
 // result instead.
 func takeFolder(c Config, o RunOptions) (*runFolder, *results.Run, error) {
-	program, err := c.program()
-	if err != nil {
-		return nil, nil, fmt.Errorf("pcl: %w", err)
+	f, err := newFolder(o.Dir, c)
+	if err != nil || o.Dir == "" {
+		return f, nil, err
 	}
-	f := &runFolder{dir: o.Dir, work: o.Dir, program: program}
-	if o.Dir == "" {
-		return f, nil, nil
-	}
-	if finished, err := f.finished(c, o); err != nil || finished != nil && !f.replaced() {
+	if finished, err := f.finished(c, o); err != nil || finished != nil && !replaced(f.dir) {
 		return nil, finished, err // a finished run can be read even in a folder that cannot be written to
 	}
 	if f.lock, err = folder.Take(o.Dir); err != nil {
@@ -89,6 +86,15 @@ func takeFolder(c Config, o RunOptions) (*runFolder, *results.Run, error) {
 	return nil, finished, err
 }
 
+// newFolder returns the folder dir of the run of a configuration, which is not locked.
+func newFolder(dir string, c Config) (*runFolder, error) {
+	program, err := c.program()
+	if err != nil {
+		return nil, fmt.Errorf("pcl: %w", err)
+	}
+	return &runFolder{dir: dir, work: dir, program: program}, nil
+}
+
 func inFolder(err error) error {
 	if err == nil {
 		return nil
@@ -98,7 +104,7 @@ func inFolder(err error) error {
 
 // settle completes what a process left half done when it was killed, and decides where the run is made.
 func (f *runFolder) settle(c Config, o RunOptions) (*results.Run, error) {
-	if f.replaced() {
+	if replaced(f.dir) {
 		if err := f.adopt(); err != nil {
 			return nil, err
 		}
@@ -141,7 +147,7 @@ func (f *runFolder) finished(c Config, o RunOptions) (*results.Run, error) {
 	if o.Replace {
 		return nil, nil
 	}
-	r, err := Finished(f.dir, c)
+	r, err := f.result(c)
 	if r == nil || err != nil {
 		return nil, err
 	}
@@ -166,7 +172,24 @@ func (f *runFolder) finished(c Config, o RunOptions) (*results.Run, error) {
 // result there is not that of this run, was made by another program than this, or is not a valid result, the error is
 // [ErrForeign].
 func Finished(dir string, c Config) (*results.Run, error) {
-	path := filepath.Join(dir, ResultFile)
+	f, err := newFolder(dir, c)
+	if err != nil {
+		return nil, err
+	}
+	return f.result(c)
+}
+
+// finished returns the result that [Run] would find in o.Dir.
+func (o RunOptions) finished(c Config) (*results.Run, error) {
+	f, err := newFolder(o.Dir, c)
+	if err != nil {
+		return nil, err
+	}
+	return f.finished(c, o)
+}
+
+func (f *runFolder) result(c Config) (*results.Run, error) {
+	path := filepath.Join(f.dir, ResultFile)
 	r, err := results.Load(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
@@ -180,18 +203,14 @@ func Finished(dir string, c Config) (*results.Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pcl: %w", err)
 	}
-	program, err := c.program()
-	if err != nil {
-		return nil, fmt.Errorf("pcl: %w", err)
-	}
-	if err := cmp.Or(r.Of(c.ID(), config), r.Measured.MadeBy(program)); err != nil {
+	if err := cmp.Or(r.Of(c.ID(), config), r.Measured.MadeBy(f.program)); err != nil {
 		return nil, fmt.Errorf("pcl: %s is %w: %w", path, ErrForeign, err)
 	}
 	return r, nil
 }
 
-// replaced reports whether a replacement of the run is finished but has not been moved to its place yet.
-func (f *runFolder) replaced() bool { return exists(f.dir, ReplacementDir, ResultFile) }
+// replaced reports whether a replacement of the run in a folder is finished but has not been moved to its place yet.
+func replaced(dir string) bool { return exists(dir, ReplacementDir, ResultFile) }
 
 // movingFile says that adopt has begun to move files.
 const movingFile = "moving"

@@ -138,7 +138,7 @@ func replaceable(err error) error {
 
 func (s *Session) runOptions(c Config) RunOptions {
 	o := RunOptions{Dir: s.Folder(c), Resume: true, Record: s.options.Record}
-	r, err := (&runFolder{dir: o.Dir}).finished(c, o)
+	r, err := o.finished(c)
 	o.Replace = errors.Is(err, ErrUnrecorded) || s.options.Replace && r == nil && (err == nil || errors.Is(err, ErrForeign))
 	return o
 }
@@ -167,7 +167,7 @@ func (s *Session) checked(ctx context.Context, configs []Config) ([]Checked, err
 func (s *Session) plan(ctx context.Context, runs []Checked) (steps []int, total int, err error) {
 	for _, c := range runs {
 		o := s.runOptions(c.Config)
-		r, err := (&runFolder{dir: o.Dir}).finished(c.Config, o)
+		r, err := o.finished(c.Config)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -218,7 +218,7 @@ func (s *Session) Play(ctx context.Context, c Config, after func(*pcl.Learner, *
 	if err != nil {
 		return err
 	}
-	l, err := checked.newLearner(s.machine.backend, s.machine.programs, s.machine.set, outputs(played, s.machine.set), watch{observe: s.options.Observe})
+	l, err := checked.newLearner(s.machine.backend, s.machine.programs, s.machine.set, played, watch{observe: s.options.Observe})
 	if err != nil {
 		return err
 	}
@@ -243,7 +243,7 @@ func (s *Session) Learner(ctx context.Context, c Config) (*pcl.Learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return checked.newLearner(s.machine.backend, s.machine.programs, s.machine.set, len(s.machine.set.Classes), watch{})
+	return checked.newLearner(s.machine.backend, s.machine.programs, s.machine.set, nil, watch{})
 }
 
 // ready checks a configuration for the session's data set, and opens what a run of it needs.

@@ -10,8 +10,10 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -25,6 +27,11 @@ func small() Config {
 	return c
 }
 
+// glyphs is drawn once for all sessions.
+var glyphs = sync.OnceValues(func() (*datasets.Dataset, error) {
+	return datasets.Open(context.Background(), "glyphs", datasets.Options{})
+})
+
 func open(t *testing.T, o Options) *Session {
 	t.Helper()
 	if o.Dir == "" {
@@ -34,6 +41,10 @@ func open(t *testing.T, o Options) *Session {
 		o.Backend = backend.Go
 	}
 	g := New("glyphs", o)
+	var err error
+	if g.machine.set, err = glyphs(); err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
 		if err := g.Close(); err != nil {
 			t.Error(err)

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -19,39 +20,64 @@ const WeightsFile = "weights.safetensors"
 // ErrNoWeights says that a folder has neither the network of a finished run nor a checkpoint of an unfinished one.
 var ErrNoWeights = errors.New("no weights")
 
-// FindWeights returns the file in a run's folder from which the run's network can be had: the one that the finished run
-// left, or else the newest checkpoint.
-func FindWeights(dir string) (path string, finished bool, err error) {
-	if exists(dir, WeightsFile) {
-		return filepath.Join(dir, WeightsFile), true, nil
+// LoadNetwork returns the network at a path: a run's folder, a safetensors file, or a checkpoint. Of a folder it is the one
+// that the finished run left, or else that of the newest checkpoint. What a checkpoint has is opened on the run's data set.
+func LoadNetwork(ctx context.Context, path string, o datasets.Options) (*pcl.Trained, error) {
+	info, err := os.Stat(path)
+	if err == nil && info.IsDir() {
+		path, err = findWeights(path)
 	}
-	if exists(dir, ResultFile) { // a checkpoint beside it was left by a process that was killed, and is of an earlier step
-		return "", false, fmt.Errorf("pcl: %w in %s: a finished run keeps its network only if it was made with RunOptions.Weights; repeat it with that and Replace, which gives the same network", ErrNoWeights, dir)
+	if err != nil {
+		return nil, fmt.Errorf("pcl: %w", err)
 	}
-	saved, err := checkpoint.Series{Dir: dir}.List()
-	switch {
-	case err != nil:
-		return "", false, fmt.Errorf("pcl: %w", err)
-	case len(saved) == 0:
-		return "", false, fmt.Errorf("pcl: %w in %s: it is not a run's folder", ErrNoWeights, dir)
+	if filepath.Ext(path) == ".safetensors" {
+		return pcl.LoadTrained(path)
 	}
-	return saved[len(saved)-1], false, nil
-}
-
-// SavedConfig returns the configuration of the run that a checkpoint is of.
-func SavedConfig(path string) (Config, error) {
-	_, s, err := loadSaved(path)
-	return s.Config, err
-}
-
-// SavedNetwork returns the network of an unfinished run as it was when the checkpoint was written. The data set is that
-// of the run; programs are compiled on the backend if predictions are not made by logits alone.
-func SavedNetwork(path string, b *backend.Backend, set *datasets.Dataset) (*pcl.Trained, error) {
-	f, s, err := loadSaved(path)
+	f, err := checkpoint.Load(path)
+	if err != nil {
+		return nil, fmt.Errorf("pcl: %w", err)
+	}
+	s, err := savedRun(f)
+	if err != nil {
+		return nil, fmt.Errorf("pcl: %s: %w", path, err)
+	}
+	set, err := datasets.Open(ctx, s.Config.Dataset, o)
 	if err != nil {
 		return nil, err
 	}
-	s.Config.Init, s.Config.InitFile = "", "" // what a run began with does not count any more
+	b, err := backend.Open(ctx, backend.Options{Name: backend.Go})
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close()
+	n, err := s.network(f, b, set)
+	if err != nil {
+		err = fmt.Errorf("%w (%s)", err, path)
+	}
+	return n, err
+}
+
+// findWeights returns the file in a run's folder from which the run's network can be had.
+func findWeights(dir string) (string, error) {
+	if exists(dir, WeightsFile) {
+		return filepath.Join(dir, WeightsFile), nil
+	}
+	if exists(dir, ResultFile) { // a checkpoint beside it was left by a process that was killed, and is of an earlier step
+		return "", fmt.Errorf("%w in %s: a finished run keeps its network only if it was made with RunOptions.Weights; repeat it with that and Replace, which gives the same network", ErrNoWeights, dir)
+	}
+	saved, err := checkpoint.Series{Dir: dir}.List()
+	if err == nil && len(saved) == 0 {
+		err = fmt.Errorf("%w in %s: it is not a run's folder", ErrNoWeights, dir)
+	}
+	if err != nil {
+		return "", err
+	}
+	return saved[len(saved)-1], nil
+}
+
+// network returns the network as it was when the checkpoint f was written. What a run began with does not count any more.
+func (s saved) network(f checkpoint.File, b *backend.Backend, set *datasets.Dataset) (*pcl.Trained, error) {
+	s.Config.Init, s.Config.InitFile = "", ""
 	c, err := s.Config.Check()
 	if err != nil {
 		return nil, err
@@ -60,25 +86,15 @@ func SavedNetwork(path string, b *backend.Backend, set *datasets.Dataset) (*pcl.
 	if err != nil {
 		return nil, err
 	}
-	l, err := c.newLearner(b, nil, set, outputs(played, set), watch{})
+	l, err := c.newLearner(b, nil, set, played, watch{})
 	if err != nil {
 		return nil, err
 	}
 	defer l.Close()
 	if err := l.Restore(pcl.State{JSON: s.Learner, Arrays: f.Arrays}, c.tasks(set, played)); err != nil {
-		return nil, fmt.Errorf("%w (%s)", err, path)
+		return nil, err
 	}
 	return l.Trained()
-}
-
-func loadSaved(path string) (f checkpoint.File, s saved, err error) {
-	if f, err = checkpoint.Load(path); err != nil {
-		return f, s, fmt.Errorf("pcl: %w", err)
-	}
-	if s, err = savedRun(f); err != nil {
-		err = fmt.Errorf("pcl: %s: %w", path, err)
-	}
-	return f, s, err
 }
 
 // saveWeights writes the run's network, or removes what an earlier run has left.

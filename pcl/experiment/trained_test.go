@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/internal/checkpoint"
 )
@@ -35,16 +36,16 @@ func TestWeights(t *testing.T) {
 	plain := p.end(nil)
 	before := p.files()
 	p.refused(ErrUnrecorded, weighted)
-	if _, _, err := FindWeights(p.o.Dir); !errors.Is(err, ErrNoWeights) || !strings.Contains(err.Error(), "RunOptions.Weights") {
+	if _, err := findWeights(p.o.Dir); !errors.Is(err, ErrNoWeights) || !strings.Contains(err.Error(), "RunOptions.Weights") {
 		t.Error(err)
 	}
 	r := p.end(func(o *RunOptions) { o.Weights, o.Replace = true, true })
 	if r.ModelSHA256 != plain.ModelSHA256 || p.files()[scenarioFile] != before[scenarioFile] {
 		t.Error("leaving the network has changed the run")
 	}
-	path, finished, err := FindWeights(p.o.Dir)
-	if err != nil || !finished {
-		t.Fatal(path, finished, err)
+	path, err := findWeights(p.o.Dir)
+	if err != nil || filepath.Base(path) != WeightsFile {
+		t.Fatal(path, err)
 	}
 	n, sum := flatOf(t, path)
 	if sum != r.ModelSHA256 || n.Steps != r.Steps || n.Method != "avggrad" || len(n.Tasks) != 3 {
@@ -69,18 +70,19 @@ func TestSavedNetwork(t *testing.T) {
 	for _, name := range []string{"avggrad", "icarl"} {
 		p.c.Method, p.o.Dir = name, filepath.Join(t.TempDir(), name)
 		p.stop(7, weighted)
-		path, finished, err := FindWeights(p.o.Dir)
-		if err != nil || finished {
-			t.Fatal(path, finished, err)
-		}
-		if c, err := SavedConfig(path); err != nil || c.ID() != p.c.ID() {
-			t.Errorf("%s: configuration %s, want %s: %v", name, c.ID(), p.c.ID(), err)
-		}
-		n, err := SavedNetwork(path, p.o.Backend, p.o.Dataset)
+		path, err := findWeights(p.o.Dir)
 		if err != nil {
 			t.Fatal(err)
 		}
 		f, err := checkpoint.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := savedRun(f)
+		if err != nil || s.Config.ID() != p.c.ID() {
+			t.Errorf("%s: configuration %s, want %s: %v", name, s.Config.ID(), p.c.ID(), err)
+		}
+		n, err := s.network(f, p.o.Backend, p.o.Dataset)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,11 +94,10 @@ func TestSavedNetwork(t *testing.T) {
 			t.Errorf("%s: not the network of the checkpoint, after %d steps", name, n.Steps)
 		}
 	}
-	if _, _, err := FindWeights(t.TempDir()); !errors.Is(err, ErrNoWeights) {
-		t.Error(err)
-	}
-	if _, err := SavedConfig(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
-		t.Error(err)
+	for path, want := range map[string]error{t.TempDir(): ErrNoWeights, filepath.Join(t.TempDir(), "none"): os.ErrNotExist} {
+		if _, err := LoadNetwork(t.Context(), path, datasets.Options{}); !errors.Is(err, want) {
+			t.Error(err)
+		}
 	}
 }
 
@@ -108,7 +109,7 @@ func TestFindWeightsOfAFinishedRun(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if path, _, err := FindWeights(dir); !errors.Is(err, ErrNoWeights) {
+	if path, err := findWeights(dir); !errors.Is(err, ErrNoWeights) {
 		t.Errorf("the network of %s, %v", path, err)
 	}
 }

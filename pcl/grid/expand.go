@@ -60,6 +60,7 @@ func (g *Grid) expand() (rows []Row, configs []experiment.Checked, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	sums := map[[2]string]string{} // checksums of the files of data sets, by what configurations say of these
 	for _, dataset := range g.Datasets {
 		for _, increment := range g.Increments {
 			for _, method := range g.Methods {
@@ -72,6 +73,15 @@ func (g *Grid) expand() (rows []Row, configs []experiment.Checked, err error) {
 					if err != nil {
 						return nil, nil, fmt.Errorf("%s, %s: %w", dataset, strings.TrimSuffix(method+", "+row.Variant(), ", "), err)
 					}
+					said := [2]string{base.Dataset, base.DataSHA256}
+					if _, known := sums[said]; !known {
+						here, err := base.OnData(context.Background(), datasets.Options{Dir: g.DataDir})
+						if err != nil {
+							return nil, nil, err
+						}
+						sums[said] = here.DataSHA256
+					}
+					base.DataSHA256 = sums[said]
 					repeated, own, err := g.repeat(row, base)
 					if err != nil {
 						return nil, nil, err
@@ -126,40 +136,27 @@ func combinations(all []axis) []map[string]any {
 	return out
 }
 
-// config returns the configuration of a row, apart from its label set, timeline and seed.
+// config returns the configuration of a row, apart from its label set, timeline and seed, and from the files of its data.
 func (g *Grid) config(row Row) (experiment.Checked, error) {
-	c, err := g.unchecked(row)
-	if err != nil {
-		return experiment.Checked{}, err
-	}
-	checked, err := c.Check()
-	if err != nil {
-		return checked, err
-	}
-	checked.Config, err = c.OnData(context.Background(), datasets.Options{Dir: g.DataDir})
-	return checked, err
-}
-
-func (g *Grid) unchecked(row Row) (experiment.Config, error) {
 	settings := merged(g.Set, g.Dataset[row.Dataset], g.Method[row.Method], g.tuned.settings(row.Method, row.Increment))
 	for _, path := range slices.Sorted(maps.Keys(row.Vary)) {
 		settings = merged(settings, at(path, row.Vary[path]))
 	}
 	if err := checkSettings(settings); err != nil {
-		return experiment.Config{}, err
+		return experiment.Checked{}, err
 	}
 	if _, named := settings["dataset"]; !named {
-		return experiment.Config{}, fmt.Errorf("[dataset.%q] does not say which data set it is: dataset = \"…\"", row.Dataset)
+		return experiment.Checked{}, fmt.Errorf("[dataset.%q] does not say which data set it is: dataset = \"…\"", row.Dataset)
 	}
 	settings["increment"] = string(row.Increment)
 	c, err := experiment.NewConfig(experiment.Layer{Values: without(settings, paperKey, timesKey), Dir: g.dir})
+	if factors, ok := settings[timesKey].(table); ok && err == nil {
+		c, err = scaled(c, factors)
+	}
 	if err != nil {
-		return c, err
+		return experiment.Checked{}, err
 	}
-	if factors, ok := settings[timesKey].(table); ok {
-		return scaled(c, factors)
-	}
-	return c, nil
+	return c.Check()
 }
 
 // listed are the keys of a run whose values a grid lists: increments, labelsets, timelines, seeds.

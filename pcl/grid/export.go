@@ -1,7 +1,6 @@
 package grid
 
 import (
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -10,11 +9,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 )
 
-// CSV writes a line for each row of the grid, with a line of names above. Rows without a result have empty fields and
-// say whether they failed.
-func (r *Results) CSV(out io.Writer) error { return rows.Write(out, r.Table()) }
-
-// Table returns the rows of the grid with their results.
+// Table returns the rows of the grid with their results. Rows without a result say whether they failed.
 func (r *Results) Table() (out []*rows.Row) {
 	for _, row := range r.Plan.Rows {
 		out = append(out, r.row(row))

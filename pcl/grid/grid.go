@@ -55,14 +55,19 @@ type Grid struct {
 // table is a table of a TOML file.
 type table = map[string]any
 
-// Load reads a grid in one of its sizes. name is the path of a TOML file, or one of the [Builtin] grids.
+// Load reads a grid in one of its sizes, or the candidates of a tuning. name is the path of a TOML file, or one of the
+// [Builtin] grids or the [BuiltinTuning].
 func Load(name, size string) (*Grid, error) {
 	text, err := read(name)
 	if err != nil {
 		return nil, err
 	}
 	if _, tuning := text[tuneKey]; tuning {
-		return nil, fmt.Errorf("grid %s is a search for parameters: pcl tune makes it", name)
+		t, err := LoadTuning(name, size)
+		if err != nil {
+			return nil, err
+		}
+		return t.Grid, nil
 	}
 	return named(text, name, size)
 }

@@ -31,6 +31,7 @@ func TestBuiltin(t *testing.T) {
 			if g.Title == "" || g.Name != name+"-"+size {
 				t.Errorf("%s of size %s is called %q, %q", name, size, g.Name, g.Title)
 			}
+			g.DataDir = t.TempDir()
 			r, configs, err := g.expand()
 			if err != nil {
 				t.Errorf("%s: %v", g.Name, err)

@@ -19,14 +19,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
 
-var kills = flag.Int("kills", 8, "how many processes TestKill kills or interrupts")
+var kills = flag.Int("kills", 4, "how many processes TestKill kills or interrupts")
 
 // killed is the grid of TestKill. Its runs last long enough to be interrupted.
-func killed(t testing.TB) *Plan { return expanded(t, tiny(t, 8, "\n[size.full]\nset.epochs = 15\n")) }
+func killed(t testing.TB) *Plan { return expanded(t, tiny(t, 4, "\n[size.full]\nset.epochs = 15\n")) }
 
 // workerFolder is the environment variable that makes the test binary a process of a grid, which reads the file of the
 // configurations in that folder.
@@ -54,11 +53,8 @@ func workerProcess(dir string) int {
 		p.Runs, err = append(p.Runs, run), errors.Join(err, e)
 	}
 	if err == nil {
-		m := &experiment.Machine{Open: func(ctx context.Context) (*backend.Backend, error) {
-			return backend.Open(ctx, backend.Options{Name: backend.Go})
-		}}
 		err = p.Work(ctx, experiment.Where{
-			Machine: m, Dir: dir, Attempts: 1000,
+			Machine: goMachine, Dir: dir, Attempts: 1000,
 			Options: func(experiment.Config) experiment.RunOptions {
 				return experiment.RunOptions{Resume: true, CheckpointEvery: 20}
 			},
@@ -98,11 +94,11 @@ func TestKill(t *testing.T) {
 	for slot := range 2 {
 		slots.Go(func() {
 			rng := rand.New(rand.NewPCG(5, uint64(slot)))
-			for {
+			for n := slot; ; n++ {
 				mu.Lock()
 				enough := ended["killed"]+ended["interrupted"] >= *kills
 				mu.Unlock()
-				end, said := oneWorker(t, dir, rng, enough)
+				end, said := oneWorker(t, dir, []os.Signal{os.Kill, syscall.SIGTERM, os.Kill, syscall.SIGUSR1}[n%4], rng, enough)
 				mu.Lock()
 				switch end {
 				case "signal: killed":
@@ -133,7 +129,7 @@ func TestKill(t *testing.T) {
 	if n := bytes.Count(made, []byte("\n")); err != nil || n < len(p.Runs) || n > len(p.Runs)+ended["killed"] {
 		t.Errorf("%d runs were made %d times, and %d processes killed (%v)", len(p.Runs), n, ended["killed"], err)
 	}
-	for e, err := range experiment.Each(t.Context(), p.Runs[:2], experiment.Where{Machine: goMachine(t), Dir: t.TempDir()}) {
+	for e, err := range experiment.Each(t.Context(), p.Runs[:2], experiment.Where{Machine: goMachine, Dir: t.TempDir()}) {
 		if err != nil || e.Run.ModelSHA256 != r.Finished()[e.Index].ModelSHA256 {
 			t.Errorf("run %d has another result undisturbed (%v)", e.Index, err)
 		}
@@ -141,7 +137,7 @@ func TestKill(t *testing.T) {
 }
 
 // oneWorker starts a process and, unless enough of them have been, ends it at a random moment. It returns how it ended.
-func oneWorker(t *testing.T, dir string, rng *rand.Rand, enough bool) (end, said string) {
+func oneWorker(t *testing.T, dir string, s os.Signal, rng *rand.Rand, enough bool) (end, said string) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), workerFolder+"="+dir)
 	var text bytes.Buffer
@@ -151,7 +147,6 @@ func oneWorker(t *testing.T, dir string, rng *rand.Rand, enough bool) (end, said
 		return "not started", ""
 	}
 	if !enough {
-		s := []os.Signal{os.Kill, os.Kill, syscall.SIGTERM, syscall.SIGUSR1}[rng.IntN(4)]
 		ended := make(chan struct{})
 		defer close(ended)
 		go signalUntil(ended, cmd.Process, s, time.Duration(150+rng.IntN(400))*time.Millisecond)

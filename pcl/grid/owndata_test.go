@@ -12,13 +12,11 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/experiment"
 )
 
-// goMachine computes in pure Go.
-func goMachine(t *testing.T) *experiment.Machine {
-	m := &experiment.Machine{Open: func(ctx context.Context) (*backend.Backend, error) {
-		return backend.Open(ctx, backend.Options{Name: backend.Go})
-	}}
-	t.Cleanup(func() { m.Close() })
-	return m
+// goMachine computes in pure Go. All tests share it, so that the data set is drawn once.
+var goMachine = &experiment.Machine{Open: openGo}
+
+func openGo(ctx context.Context) (*backend.Backend, error) {
+	return backend.Open(ctx, backend.Options{Name: backend.Go})
 }
 
 // TestOwnFiles: runs are named by the content of the files, and are left, not failed, if that has changed since.
@@ -58,7 +56,7 @@ func TestOwnFiles(t *testing.T) {
 		t.Fatalf("the runs are %v and, on other files, %v", before.Rows[0].Run, p.Rows[0].Run)
 	}
 	dir := t.TempDir()
-	w := experiment.Where{Machine: goMachine(t), Dir: dir, Attempts: 3}
+	w := experiment.Where{Machine: goMachine, Dir: dir, Attempts: 3}
 	if err := before.Work(t.Context(), w); !errors.Is(err, ErrNoData) || !errors.Is(err, experiment.ErrData) {
 		t.Errorf("on other files: %v", err)
 	}

@@ -35,14 +35,11 @@ func (g *Grid) Expand() (*Plan, error) {
 	return p, nil
 }
 
-// ErrOldFolder says that a folder holds the cells of a grid as earlier programs kept them.
-var ErrOldFolder = errors.New("a grid's folder of an earlier program")
-
-// CheckFolder returns [ErrOldFolder] if a folder cannot hold the runs of grids.
-func CheckFolder(dir string) error {
+// checkFolder refuses a folder that holds cells of grids as earlier programs kept them.
+func checkFolder(dir string) error {
 	for _, old := range []string{"manifests", "records"} {
 		if _, err := os.Stat(filepath.Join(dir, old)); err == nil {
-			return fmt.Errorf("%s is %w: it keeps its results; write them to CSV files with that program (pcl grid export), and name another folder here", dir, ErrOldFolder)
+			return fmt.Errorf("%s is a grid's folder of an earlier program, which keeps its results: write them to CSV files with that program (pcl grid export), and name another folder here", dir)
 		}
 	}
 	return nil
@@ -55,7 +52,7 @@ var ErrNoData = errors.New("a data set is missing")
 // set is missing, the other runs are made, and the error is [ErrNoData] in the end. Other errors end the work:
 // [experiment.ErrInterrupted] and [experiment.ErrTimeUp] when the run in progress has been saved.
 func (p *Plan) Work(ctx context.Context, w experiment.Where) error {
-	if err := CheckFolder(w.Dir); err != nil {
+	if err := checkFolder(w.Dir); err != nil {
 		return err
 	}
 	var stopped error

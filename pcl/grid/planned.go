@@ -23,7 +23,7 @@ func Find(name, size string, values *Tuned) (*Grid, error) {
 	default:
 		plain, size = of, own
 	}
-	g, err := gridOrCandidates(plain, cmp.Or(size, Full))
+	g, err := Load(plain, cmp.Or(size, Full))
 	if err == nil && isTuned && values == nil {
 		values, err = BuiltinTuned()
 	}
@@ -68,22 +68,6 @@ func Named(name, file string, values *Tuned) (*Grid, error) {
 		return nil, fmt.Errorf("the grid %s is not from %s, which gives %s… with its sizes", name, file, gridName(file, ""))
 	}
 	return Find(file, size, values)
-}
-
-// gridOrCandidates reads a grid, or the candidates of a tuning.
-func gridOrCandidates(name, size string) (*Grid, error) {
-	text, err := read(name)
-	if err != nil {
-		return nil, err
-	}
-	if _, tuning := text[tuneKey]; !tuning {
-		return Load(name, size)
-	}
-	t, err := LoadTuning(name, size)
-	if err != nil {
-		return nil, err
-	}
-	return t.Grid, nil
 }
 
 // ConfigOf returns the configuration of the run behind a row of exported results. It is an error if the grid has no such

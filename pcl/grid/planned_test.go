@@ -21,7 +21,7 @@ func TestConfigOf(t *testing.T) {
 	p := expanded(t, g)
 	r := filled(t, p, nil)
 	var out bytes.Buffer
-	if err := r.CSV(&out); err != nil {
+	if err := rows.Write(&out, r.Table()); err != nil {
 		t.Fatal(err)
 	}
 	all, err := rows.Read(&out)

@@ -16,7 +16,7 @@ type Results struct {
 
 // Results reads what the folder dir has of the grid's runs.
 func (p *Plan) Results(dir string) (*Results, error) {
-	if err := CheckFolder(dir); err != nil {
+	if err := checkFolder(dir); err != nil {
 		return nil, err
 	}
 	r := &Results{Plan: p, dir: dir, states: map[string]experiment.State{}}

@@ -210,7 +210,7 @@ func (t *Tuned) List(order []string) (out []Result) {
 }
 
 // valuesInWords says what a candidate changes.
-func valuesInWords(name string, c Candidate) string {
+func valuesInWords(name string, c candidate) string {
 	if c.Name == name {
 		return "published"
 	}

@@ -21,16 +21,16 @@ const tuneKey = "tune"
 // Tuning is a search for the values with which each method does best, with the same number of candidates for every
 // method. It is read from a TOML file; docs/grid.md explains the keys.
 type Tuning struct {
-	// Grid has a method for each candidate, named like [Candidate.Name].
+	// Grid has a method for each candidate, named as candidates are.
 	Grid *Grid
 	// Budget is the number of candidates for each method in each increment.
 	Budget     int
 	Methods    []string // as in tables
-	candidates map[string][]Candidate
+	candidates map[string][]candidate
 }
 
-// Candidate is one choice of values for a method. The first candidate of each method has the published ones.
-type Candidate struct {
+// candidate is one choice of values for a method. The first candidate of each method has the published ones.
+type candidate struct {
 	Name string
 	// Set is the settings that differ from the published ones, with the keys of a grid's method.
 	Set table
@@ -58,7 +58,7 @@ func LoadTuning(name, size string) (*Tuning, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Tuning{Grid: g, Budget: tune.Budget, Methods: g.Methods, candidates: map[string][]Candidate{}}
+	t := &Tuning{Grid: g, Budget: tune.Budget, Methods: g.Methods, candidates: map[string][]candidate{}}
 	if err := t.fill(tune); err != nil {
 		return nil, fmt.Errorf("tuning %s: %w", name, err)
 	}
@@ -164,7 +164,7 @@ func (t *Tuning) fill(tune tuneTable) error {
 }
 
 // of returns the candidates for a method, the published one first.
-func (t *Tuning) of(name string, vary table) ([]Candidate, error) {
+func (t *Tuning) of(name string, vary table) ([]candidate, error) {
 	varied, err := axes("vary", vary)
 	if err != nil {
 		return nil, err
@@ -174,9 +174,9 @@ func (t *Tuning) of(name string, vary table) ([]Candidate, error) {
 			return nil, err
 		}
 	}
-	var list []Candidate
+	var list []candidate
 	for _, values := range combinations(varied) {
-		c := Candidate{Name: name}
+		c := candidate{Name: name}
 		for _, a := range varied {
 			if v := values[a.path]; valueText(v) != valueText(a.values[0]) {
 				c.Set = merged(c.Set, at(a.path, v))

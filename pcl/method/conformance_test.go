@@ -393,7 +393,9 @@ func TestDamagedState(t *testing.T) {
 			`{"1":{"log":0}}`, `{"1":{"root":"AACAvw==","log":0,"sum":1,"seen":1}}`, `{"1":{"root":` + good + `,"log":1,"sum":1,"seen":1}}`,
 			`{"1":{"root":` + good + `,"log":0,"sum":0,"seen":1}}`, `{"1":{"root":` + good + `,"log":0,"sum":1,"seen":-2}}`,
 		},
-		"pcd": {`{"1":{"square":-1,"weight":1}}`, `{"1":{"square":1,"weight":0}}`},
+		"ldc-mtl": {`{"1":99}`}, "sam-gs": {`{"1":{"mean":` + good + `,"h":-1,"steps":1}}`, `{"1":{"h":0.5,"steps":1}}`},
+		"gcond": {`{"1":{"last":` + good + `,"norm":0}}`, `{"1":{"norm":1}}`, `{"1":{"last":` + good + `,"norm":1,"wins":-1}}`},
+		"pcd":   {`{"1":{"square":-1,"weight":1}}`, `{"1":{"square":1,"weight":0}}`},
 	}
 	for _, name := range slices.Concat(Names(), []string{"mgda+ewc", "emgd-gmc+ewc"}) {
 		m, ok := As[Stateful](build(t, name, nil))
@@ -463,7 +465,7 @@ func TestDroppedStreams(t *testing.T) {
 	s.IDs, rest.IDs = []int{1, 4, 9}, []int{1, 9}
 	for _, name := range []string{
 		"mgda", "emgd-gmc", "emgd-gs", "emgd-log", "imtl-g", "config", "aligned-mtl", "dualproj", "upgrad", "cagrad", "nash-mtl", "fairgrad", "sdmgrad",
-		"maxdo-minmax", "maxdo-release", "pcgrad", "gradvac", "imtl", "capped-mgda", "modo", "moco", "db-mtl", "pcd",
+		"maxdo-minmax", "maxdo-release", "pcgrad", "gradvac", "imtl", "capped-mgda", "modo", "moco", "db-mtl", "pcd", "dibs-mtl", "ntkmtl", "sam-gs", "gcond",
 	} {
 		with, without, w := build(t, name, nil), build(t, name, nil), make([]float64, 3)
 		for range 3 {

@@ -40,7 +40,7 @@ func through(t *testing.T, step *Step, p *emgd.Problem, err error) *Step {
 // The rules that no common factor of the gradients can change but for the length of d.
 var scaleFree = []string{
 	"mgda", "emgd-gs", "a-gem", "mega-2", "imtl-g", "imtl", "config", "aligned-mtl", "dualproj", "upgrad", "cagrad",
-	"nash-mtl", "fairgrad", "sdmgrad", "maxdo-minmax", "maxdo-release", "pcgrad", "gradvac", "krum", "pcd", "cr-mogm",
+	"nash-mtl", "fairgrad", "sdmgrad", "maxdo-minmax", "maxdo-release", "pcgrad", "gradvac", "krum", "pcd", "cr-mogm", "ntkmtl",
 }
 
 // TestAnyScale: gradients from one end of float64 to the other give the weights of ordinary ones, from
@@ -160,7 +160,7 @@ func TestFarApart(t *testing.T) {
 
 // TestFloat32Memory: methods that remember gradients refuse those that float32 cannot hold.
 func TestFloat32Memory(t *testing.T) {
-	for _, name := range []string{"moco", "db-mtl", "excess-mtl"} {
+	for _, name := range []string{"moco", "db-mtl", "excess-mtl", "sam-gs", "gcond"} {
 		for _, e := range []int{-900, -200, 140, 900} {
 			s := sample{rows: [][]float64{{3, 4}, {-4, 3}}, losses: []float64{1, 1}}
 			if _, err := try(build(t, name, nil), magnified(t, s, e)); err == nil {

@@ -3,25 +3,23 @@ package cli
 import (
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
 // printTable prints a line for each group of runs that differ only in their seed.
 func printTable(out io.Writer, runs []*results.Run) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "DATA SET\tINCREMENT\tMETHOD\tRUNS\tA (%)\tF (%)\tA_first (%)\tSTEPS\tms/STEP\tSTEPS/s")
+	t := newTable("DATA SET", "INCREMENT", "METHOD", "RUNS", "A (%)", "F (%)", "A_first (%)", "STEPS", "ms/STEP", "STEPS/s")
 	for _, g := range results.Group(runs) {
 		r := g.Runs[0]
 		ms := g.Moment(func(r *results.Run) float64 { return r.Measured.StepMillis })
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%.2f\t%.0f\n", r.Dataset, r.Increment, g.Label(), howMany(g),
+		t.row(r.Dataset, r.Increment, g.Label(), howMany(g),
 			spread(g.Moment(func(r *results.Run) float64 { return r.A })),
 			spread(g.Moment(func(r *results.Run) float64 { return r.F })),
 			spread(g.Moment(func(r *results.Run) float64 { return r.AFirst })),
-			r.Steps, ms.Mean, 1000/ms.Mean)
+			r.Steps, fmt.Sprintf("%.2f", ms.Mean), fmt.Sprintf("%.0f", 1000/ms.Mean))
 	}
-	if err := w.Flush(); err != nil {
+	if err := t.print(out); err != nil {
 		return err
 	}
 	fmt.Fprintln(out, "A: mean final accuracy over the tasks; F: A minus A_first, the mean accuracy at each task's own end (higher is better); ± population standard deviation over the seeds.")

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
+	"github.com/parallelcl/parallelcl/internal/printable"
+)
+
+// table is text in columns: rows of cells, of which the first names the columns.
+type table struct {
+	indent string // before each row
+	rows   [][]string
+}
+
+// newTable returns a table that has the names of its columns.
+func newTable(columns ...any) *table { return new(table).row(columns...) }
+
+// row adds a row. Nothing that a cell quotes can act on the terminal.
+func (t *table) row(cells ...any) *table {
+	texts := make([]string, len(cells))
+	for i, c := range cells {
+		texts[i] = printable.Line(fmt.Sprint(c))
+	}
+	t.rows = append(t.rows, texts)
+	return t
+}
+
+// print writes the table.
+func (t *table) print(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, cells := range t.rows {
+		fmt.Fprintln(w, t.indent+strings.Join(cells, "\t"))
+	}
+	return w.Flush()
+}
+
+// print writes a value as JSON if that was asked for, or else as a text.
+func (rc *runContext) print(asJSON bool, v any, text func(io.Writer) error) error {
+	if !asJSON {
+		return text(rc.stdout)
+	}
+	out := json.NewEncoder(rc.stdout)
+	out.SetIndent("", "  ")
+	return out.Encode(v)
+}
+
+// note tells the user something that is no result, unless --quiet was given.
+func (rc *runContext) note(format string, values ...any) {
+	if !rc.quiet {
+		fmt.Fprintf(rc.stderr, format+"\n", values...)
+	}
+}
+
+// done says what a command has made, unless --quiet was given.
+func (rc *runContext) done(format string, values ...any) error {
+	if rc.quiet {
+		return nil
+	}
+	_, err := fmt.Fprintf(rc.stdout, format+"\n", values...)
+	return err
+}
+
+// progress is where the progress of downloads goes; nil for nowhere.
+func (rc *runContext) progress() io.Writer {
+	if rc.quiet {
+		return nil
+	}
+	return rc.stderr
+}
+
+// standardOutput is what stands for it in flags that name a file to write.
+const standardOutput = "-"
+
+// isStandardOutput says whether a path stands for the standard output, which on Unix has a path too.
+func isStandardOutput(path string) bool { return path == standardOutput || path == "/dev/stdout" }
+
+// writeTo writes a file, or to the standard output.
+func (rc *runContext) writeTo(path string, write func(io.Writer) error) error {
+	if isStandardOutput(path) {
+		return write(rc.stdout)
+	}
+	return atomicfile.Write(path, write)
+}

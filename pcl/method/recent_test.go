@@ -1,0 +1,137 @@
+package method
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// Worked examples, limits and properties of the rules of 2025 and 2026.
+
+func TestRecentOracles(t *testing.T) {
+	long := [][]float64{{3, 0}, {0, 1e-3}}
+	cos := func(c float64) [][]float64 { return [][]float64{{1, 0}, {c, math.Sqrt(1 - c*c)}} }
+	part, half := .65*math.Sin(1.25*math.Pi/2), .25*math.Sqrt2/2
+	for _, c := range []struct {
+		method string
+		params values
+		rows   [][]float64
+		losses []float64
+		w, d   []float64
+	}{
+		{"dibs-mtl", nil, [][]float64{{3, 4}, {0, -2}}, nil, []float64{.2, .5}, []float64{.6, -.2}},
+		{"ntkmtl", nil, [][]float64{{1, 0}, {0, 7}}, nil, []float64{5, 5. / 7}, []float64{5, 5}},
+		{"ntkmtl", values{"exponent": 1}, [][]float64{{1, 0}, {0, 7}}, nil, []float64{25, 25. / 49}, nil},
+		{"ntkmtl", values{"exponent": 0}, base, nil, []float64{1, 1}, nil},
+		{"ldc-mtl", nil, base, []float64{2, 2}, []float64{.5, .5}, nil},
+		{"ldc-mtl", values{"lambda": 0}, base, []float64{1, 9}, []float64{.5, .5}, nil},
+		{"ldc-mtl", values{"lambda": .5}, three, []float64{1, 3, 2}, []float64{1./3 - .5*sigmoid(1), 1./3 + sigmoid(1), 1./3 - .5*sigmoid(1)}, nil},
+		// On a first step m̂ = J, and with lengths alike h is 1e-8 of 1−β₂: d = Σ |J|⊙J·10³.
+		{"sam-gs", nil, cos(0), nil, nil, []float64{1e3 / (1 + 1e-5), 1e3 / (1 + 1e-5)}},
+		{"sam-gs", nil, long, nil, []float64{1.0005 / 2 * 1.0003332, 1500.5}, []float64{1.5005, 1.5005}},
+		// Its weights are those of a projection: whole of the loser, in part of the winner.
+		{"gcond", nil, [][]float64{{1, 2}, {2, 1}}, nil, []float64{1, 1}, []float64{3, 3}},
+		{"gcond", nil, base, nil, []float64{1 + 22./18, 1}, nil},                                  // critical
+		{"gcond", nil, cos(-.65), nil, []float64{1.65, 1 + part}, nil},                            // half of the way to it
+		{"gcond", values{"power": 1}, cos(-.65), nil, []float64{1.65, 1 + .65*math.Sqrt2/2}, nil}, // the same, on a straight line
+		{"gcond", nil, cos(-.25), nil, []float64{1 + half, 1 + half}, nil},                        // weak
+		{"gcond", nil, [][]float64{{1, 1}, {-2, -2}}, nil, []float64{3, 1}, []float64{1, 1}},      // nothing is left of the loser
+	} {
+		w, d := act(t, build(t, c.method, c.params), sample{rows: c.rows, losses: c.losses}.step(1))
+		if c.w != nil && !near(w, c.w, 2e-6) || c.d != nil && !near(d, c.d, 2e-6) {
+			t.Errorf("%s %v on %v: w = %.6f, d = %.6f; want %v, %v", c.method, c.params, c.rows, w, d, c.w, c.d)
+		}
+	}
+}
+
+func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
+// TestDirectionsAlone: DiBS-MTL and NTKMTL do not see the lengths; without conflict or likeness the first is Nash-MTL.
+func TestDirectionsAlone(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for range 100 {
+		s := sample{rows: gaussian(r, 2+r.IntN(6), 9)}
+		get := func(name string, p values) []float64 {
+			return direction(s.rows, weigh(t, build(t, name, p), s.step(1)))
+		}
+		want := get("dibs-mtl", nil)
+		if ntk := get("ntkmtl", nil); !near(unitVector(ntk), unitVector(want), 1e-12) {
+			t.Fatalf("ntkmtl goes along %v, dibs-mtl along %v", ntk, want)
+		}
+		scaled(s.rows[1:], math.Exp(9*r.NormFloat64()))
+		if got := get("dibs-mtl", nil); !near(got, want, 1e-12) {
+			t.Fatalf("with other lengths dibs-mtl has %v, want %v", got, want)
+		}
+		for i, row := range s.rows {
+			clear(row)
+			row[i] = 1 + r.ExpFloat64()
+		}
+		if nash := get("nash-mtl", values{"max_norm": math.Inf(1)}); !near(get("dibs-mtl", nil), nash, 1e-9) {
+			t.Fatalf("of orthogonal gradients dibs-mtl has %v, nash-mtl %v", get("dibs-mtl", nil), nash)
+		}
+	}
+}
+
+// TestLDCMTLDescends: its weights, and the step of its logits, are the derivatives of the function that it declares.
+func TestLDCMTLDescends(t *testing.T) {
+	const lambda, lr, h = .3, .5, 1e-6
+	losses, logits := []float64{2, 1.2, .3, 1.5}, []float64{1, 1, 1, 1}
+	slope := func(x []float64, i int) float64 { // by x[i], which is a loss or a logit
+		sum := 0.0
+		for _, z := range logits {
+			sum += sigmoid(z)
+		}
+		at := func(v float64) (f float64) {
+			old := x[i]
+			x[i] = v
+			defer func() { x[i] = old }()
+			for j, l := range losses {
+				f += sigmoid(logits[j]) * l / sum
+				if j > 0 {
+					f += lambda * math.Abs(sigmoid(logits[j])*l-sigmoid(logits[j-1])*losses[j-1])
+				}
+			}
+			return f
+		}
+		return (at(x[i]+h) - at(x[i]-h)) / 2 / h
+	}
+	m := build(t, "ldc-mtl", values{"lambda": lambda, "lr": lr})
+	for step := range 3 {
+		want, moved := make([]float64, 4), make([]float64, 4)
+		for i := range want {
+			want[i], moved[i] = slope(losses, i), logits[i]-lr*slope(logits, i)
+		}
+		if w := weigh(t, m, sample{rows: gaussian(rand.New(rand.NewPCG(1, 1)), 4, 2), losses: losses}.step(1)); !near(w, want, 1e-7) {
+			t.Errorf("step %d: %v, want %v", step, w, want)
+		}
+		copy(logits, moved)
+	}
+}
+
+// TestSAMGSRemembers: a stream alone has Ψ = 1, and goes along its gradient times the size of its mean.
+func TestSAMGSRemembers(t *testing.T) {
+	m := build(t, "sam-gs", nil)
+	for i, c := range [][2]float64{{2, 4}, {-4, -4 * .22 / .19}} { // m = .9·.2 − .1·4 = −.22
+		if _, d := act(t, m, sample{rows: [][]float64{{c[0]}}}.step(1)); !near(d, []float64{c[1] * 1e3 / (1 + 1e-5)}, 1e-6) {
+			t.Errorf("step %d: d = %v, want 1000 times %g", i, d, c[1])
+		}
+	}
+}
+
+// TestGCondArbitrates: who kept its direction wins, or by strength who is longer than usual; nobody wins for ever.
+func TestGCondArbitrates(t *testing.T) {
+	turned := [][]float64{{-2, .1}, {1, 0}} // of (0, 1) and (1, 0)
+	for stability, want := range map[float64][]float64{.8: {1, 3}, 0: {1 + 2/4.01, 1}} {
+		m := build(t, "gcond", values{"stability": stability})
+		weigh(t, m, sample{rows: [][]float64{{0, 1}, {1, 0}}}.step(1))
+		if w := weigh(t, m, sample{rows: turned}.step(1)); !near(w, want, 1e-9) {
+			t.Errorf("stability %g: %v, want %v", stability, w, want)
+		}
+	}
+	m, first, second := build(t, "gcond", nil), []float64{1 + 22./18, 1}, []float64{1, 1 + 22./38}
+	for i, want := range [][]float64{first, first, first, second, first} {
+		if w := weigh(t, m, sample{rows: base}.step(1)); !near(w, want, 1e-9) {
+			t.Errorf("conflict %d: %v, want %v", i, w, want)
+		}
+	}
+}
