@@ -79,10 +79,7 @@ func TestCancelled(t *testing.T) {
 }
 
 func TestGlyphs(t *testing.T) {
-	d, err := Open(t.Context(), "glyphs", Options{Seed: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(Open(t.Context(), "glyphs", Options{Seed: 3}))(t)
 	if d.Train.Len() != 24800 || d.Test.Len() != 4960 || d.Classes[61] != "z" {
 		t.Errorf("%d train and %d test images of %d classes", d.Train.Len(), d.Test.Len(), len(d.Classes))
 	}
@@ -104,9 +101,7 @@ func TestValidate(t *testing.T) {
 		s := Split{Values: []float32{1, -2, 3, 4.5}, Labels: []int32{0, 1}}
 		return &Dataset{Name: "v", Vector: 2, Classes: []string{"a", "b"}, Train: s, Test: s}
 	}
-	if err := errors.Join(images().Validate(), vectors().Validate()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(images().Validate(), vectors().Validate()))
 	for name, c := range map[string]struct {
 		set   *Dataset
 		spoil func(d *Dataset)
@@ -150,10 +145,7 @@ func TestKeep(t *testing.T) {
 		"cifar-100":     {"cifar-100-binary/train.bin": "train.bin", "train.bin": ""},
 		"tiny-imagenet": {"tiny-imagenet-200/val/images/val_0.JPEG": "val/images/val_0.JPEG", "tiny-imagenet-200/test/images/test_0.JPEG": ""},
 	} {
-		e, err := find(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must(find(name))(t)
 		for member, want := range members {
 			if got, ok := e.Downloads[0].keep(member); ok != (want != "") || ok && got != want {
 				t.Errorf("%s: %q, %v; want %q", member, got, ok, want)
@@ -230,10 +222,7 @@ func TestContactSheet(t *testing.T) {
 			d.Image(&d.Train, 3)[i] = 40
 		}
 		d.Test = d.Train
-		img, err := ContactSheet(d, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		img := must(ContactSheet(d, 2))(t)
 		n := 0
 		for i := 0; i < len(img.Pix); i += 4 {
 			if slices.Equal(img.Pix[i:i+3], []uint8{40, 40, 40}) {
@@ -323,10 +312,7 @@ func TestRealTinyImageNet(t *testing.T) {
 		t.Skipf("set %s to a folder with Tiny ImageNet to run this test", envDir)
 	}
 	dir := filepath.Join(o.Dir, tinyFolder)
-	wnids, err := readWNIDs(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wnids := must(readWNIDs(dir))(t)
 	names, err := tinyNames(dir, wnids)
 	train, err2 := tinyTrain(dir, wnids)
 	val, err3 := tinyVal(dir, wnids)

@@ -83,14 +83,10 @@ func tarOf(t *testing.T, members map[string][]byte) []byte {
 	z := gzip.NewWriter(&buf)
 	w := tar.NewWriter(z)
 	for name, data := range members {
-		if err := w.WriteHeader(&tar.Header{Name: name, Size: int64(len(data)), Mode: 0o644}); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, w.WriteHeader(&tar.Header{Name: name, Size: int64(len(data)), Mode: 0o644}))
 		w.Write(data)
 	}
-	if err := errors.Join(w.Close(), z.Close()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(w.Close(), z.Close()))
 	return buf.Bytes()
 }
 
@@ -99,15 +95,10 @@ func zipOf(t *testing.T, members map[string][]byte) []byte {
 	var buf bytes.Buffer
 	w := zip.NewWriter(&buf)
 	for name, data := range members {
-		f, err := w.Create(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must(w.Create(name))(t)
 		f.Write(data)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, w.Close())
 	return buf.Bytes()
 }
 

@@ -12,27 +12,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
-// TestAdjustNothing: with τ = 0 no bit differs from plain replay, and while all classes are equally frequent only
-// rounding does.
-func TestAdjustNothing(t *testing.T) {
-	b := pcltest.Backend(t, backend.Go)
-	o := Options{Increment: scenario.ClassIncremental}
-	plain := trajectory(t, b, "avggrad", nil, o)
-	none := trajectory(t, b, "avggrad+las", map[string]any{"tau": 0}, o)
-	adjusted := trajectory(t, b, "avggrad+las", nil, o)
-	for step := range plain { // in step 6 the first task is in the memory, which has other shares than its own batches
-		if !slices.Equal(none[step], plain[step]) {
-			t.Errorf("step %d: with τ = 0 the parameters differ", step)
-		}
-		if step < 6 {
-			close32(t, adjusted[step], plain[step])
-		}
-	}
-	if last := len(plain) - 1; slices.EqualFunc(adjusted[last], plain[last], func(a, b float32) bool { return max(a-b, b-a) < 1e-3 }) {
-		t.Error("with τ = 1 the parameters end as with plain replay")
-	}
-}
-
 // TestAdjustedLoss: the memory holds 3 samples of each of two classes, and two running tasks have one and three
 // classes; the losses are computed here from the logits.
 func TestAdjustedLoss(t *testing.T) {
@@ -44,9 +23,7 @@ func TestAdjustedLoss(t *testing.T) {
 	share := []float64{1. / 2, 1. / 2, 1. / 2, 1./2 + 1./3, 1. / 3, 1. / 3}
 	loss := func(row int) (mean float64) {
 		batch := runningTask(l, row+1).current
-		if err := l.aim(batch, rehearsal.Loss{}); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, l.aim(batch, rehearsal.Loss{}))
 		logits, _, err := l.describeAt(l.network.theta, batch, rehearsal.Loss{})
 		if err != nil {
 			t.Fatal(err)
@@ -62,10 +39,7 @@ func TestAdjustedLoss(t *testing.T) {
 		return mean
 	}
 	want := []float64{loss(1), loss(2)}
-	r, err := l.Step()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(l.Step())(t)
 	for i, x := range want {
 		if math.Abs(r.Losses[1+i]-x) > 1e-5 {
 			t.Errorf("row %d has loss %g, want %g", r.IDs[1+i], r.Losses[1+i], x)
@@ -77,9 +51,7 @@ func TestAdjustedLoss(t *testing.T) {
 func TestAbsentClasses(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	l := trained(t, b, newMethod(t, "avggrad+las", nil), Options{Increment: scenario.ClassIncremental})
-	if err := l.Detach(2, false); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, l.Detach(2, false))
 	attach(t, l, blobTask(t, pcltest.Blobs(6, 24, 5), 3, 4, 5))
 	got := l.adjustments(1)
 	for o, want := range []float64{math.Log(.5), math.Log(.5), excluded, excluded, math.Log(.5), math.Log(.5)} {
@@ -93,67 +65,47 @@ func TestAbsentClasses(t *testing.T) {
 	if got := l.adjustments(0); slices.ContainsFunc(got, func(x float32) bool { return x != 0 }) {
 		t.Errorf("with τ = 0, outputs are adjusted by %v", got)
 	}
-	if _, err := l.Step(); err != nil {
-		t.Fatal(err)
-	}
+	must(l.Step())(t)
 }
 
 // TestAdjustedToWhatIsReplayed: each finished task has a batch of its own, or each class the same part of a batch, however
-// many samples of it are stored.
+// many samples of it are stored, or all that is stored is replayed in the shares that it has.
 func TestAdjustedToWhatIsReplayed(t *testing.T) {
-	b := pcltest.Backend(t, backend.Go)
-	after := func(name string, o Options) (*Learner, []float32) {
-		o.Increment, o.Method = scenario.ClassIncremental, newMethod(t, name, nil)
-		l := smallLearner(t, b, "", o)
+	equal := func(map[int]int, int) float64 { return .5 }
+	for _, c := range []struct {
+		name   string
+		budget memory.Config
+		share  func(stored map[int]int, class int) float64 // of a class, beside the half that those of the running task have
+	}{
+		{"avggrad+las+per-task", memory.Config{}, equal},
+		{"avggrad+las+per-task+greedy", memory.Config{}, equal}, // the memory has samples of the running task, which are not replayed
+		{"avggrad+las+balanced+gss", memory.Config{Policy: memory.FixedTotal, Budget: 13}, func(stored map[int]int, class int) float64 {
+			return float64(min(stored[class], 1)) / float64(len(stored))
+		}},
+		{"avggrad+las+balanced+gss", memory.Config{Policy: memory.FixedTotal, Budget: 7}, func(stored map[int]int, class int) float64 {
+			return float64(stored[class]) / 7
+		}},
+	} {
+		l := smallLearner(t, pcltest.Backend(t, backend.Go), c.name, Options{Increment: scenario.ClassIncremental, Memory: c.budget})
 		d := pcltest.Blobs(6, 24, 5)
 		for id := 1; id <= 2; id++ {
 			attach(t, l, blobTask(t, d, id, 2*id-2, 2*id-1))
 			playOut(t, l)
 		}
 		attach(t, l, blobTask(t, d, 3, 4, 5))
-		must[*StepReport](t)(l.Step())
-		return l, l.adjustments(1)
-	}
-	_, got := after("avggrad+las+per-task", Options{})
-	for o, x := range got {
-		if math.Abs(float64(x)-math.Log(.5)) > 1e-5 {
-			t.Errorf("a batch for each task: output %d is adjusted by %g, want log ½", o, x)
+		steps(t, l, 1)
+		stored := map[int]int{}
+		for _, it := range l.memory.Samples() {
+			stored[it.Class]++
 		}
-	}
-	_, got = after("avggrad+las+per-task+greedy", Options{}) // the memory has samples of the running task, which are not replayed
-	for o, x := range got {
-		if math.Abs(float64(x)-math.Log(.5)) > 1e-5 {
-			t.Errorf("a batch for each finished task: output %d is adjusted by %g, want log ½", o, x)
-		}
-	}
-	l, got := after("avggrad+las+balanced+gss", Options{Memory: memory.Config{Policy: memory.FixedTotal, Budget: 13}})
-	stored := map[int]int{}
-	for i := range l.memory.Len() {
-		stored[l.memory.Item(i).Class]++
-	}
-	if len(stored) < 4 {
-		t.Fatalf("of each class are stored: %v", stored)
-	}
-	for o, x := range got {
-		want := 0.0 // the share of a class
-		if stored[o] > 0 {
-			want += 1 / float64(len(stored))
-		}
-		if o >= 4 {
-			want += .5
-		}
-		if math.Abs(math.Exp(float64(x))-want) > 1e-5 {
-			t.Errorf("equal shares: output %d has a share of %g, want %g; stored are %v", o, math.Exp(float64(x)), want, stored)
-		}
-	}
-	l, got = after("avggrad+las+balanced+gss", Options{Memory: memory.Config{Policy: memory.FixedTotal, Budget: 7}, Batch: 8})
-	want := []float64{0, 0, 0, 0, .5, .5} // all that is stored is replayed, in the shares that it has
-	for i := range l.memory.Len() {
-		want[l.memory.Item(i).Class] += 1. / 7
-	}
-	for o, x := range got {
-		if math.Abs(math.Exp(float64(x))-want[o]) > 1e-5 {
-			t.Errorf("all is replayed: output %d has a share of %g, want %g", o, math.Exp(float64(x)), want[o])
+		for o, x := range l.adjustments(1) {
+			want := c.share(stored, o)
+			if o >= 4 && c.budget.Budget > 0 {
+				want += .5
+			}
+			if math.Abs(math.Exp(float64(x))-want) > 1e-5 {
+				t.Errorf("%s: output %d has a share of %g, want %g; stored are %v", c.name, o, math.Exp(float64(x)), want, stored)
+			}
 		}
 	}
 }
@@ -165,14 +117,14 @@ func TestAdjustedToBatches(t *testing.T) {
 	attach(t, l, blobTask(t, pcltest.Blobs(4, 24, 5), 1, 0, 1))
 	p := newPush(t, 2, 3)
 	attach(t, l, Task{Classes: []int{2, 3}, Stream: p})
-	must[*StepReport](t)(l.Step())
+	must(l.Step())(t)
 	p.End()
 	var adjusted []float32
 	l.options.Trace = func(s *Trace) error {
 		adjusted = slices.Clone(s.Reference[0][:4])
 		return nil
 	}
-	r := must[*StepReport](t)(l.Step())
+	r := must(l.Step())(t)
 	if !slices.Equal(r.IDs, []int{1}) || !slices.Equal(r.Ended, []int{2}) {
 		t.Fatalf("a step of %v in which %v ended", r.IDs, r.Ended)
 	}
@@ -191,21 +143,17 @@ func TestAdjustedApart(t *testing.T) {
 		m := newMethod(t, "avggrad+las+gdumb", map[string]any{"passes": 2})
 		return smallLearner(t, b, "", Options{Method: m, Increment: scenario.ClassIncremental})
 	}
-	task := func(id int) (Task, error) { return blobTask(t, d, id, 2*id-2, 2*id-1), nil }
+	task := pairs(t, d)
 	saved, loaded := learner(), learner()
 	for id := 1; id <= 2; id++ {
-		attach(t, saved, must[Task](t)(task(id)))
+		attach(t, saved, must(task(id))(t))
 	}
-	must[*StepReport](t)(saved.Step())
-	if err := saved.Pause(2); err != nil {
-		t.Fatal(err)
-	}
-	must[*StepReport](t)(saved.Step())
-	if err := loaded.Restore(must[State](t)(saved.State()), task); err != nil {
-		t.Fatal(err)
-	}
+	must(saved.Step())(t)
+	ok(t, saved.Pause(2))
+	must(saved.Step())(t)
+	ok(t, loaded.Restore(must(saved.State())(t), task))
 	x, _ := flat(d.Select(&d.Test, 0, 0, 1, 2, 3), 64)
-	want, got := must[[]Prediction](t)(saved.Predict(x)), must[[]Prediction](t)(loaded.Predict(x))
+	want, got := must(saved.Predict(x))(t), must(loaded.Predict(x))(t)
 	for i := range want {
 		if !slices.Equal(got[i].Probabilities, want[i].Probabilities) {
 			t.Fatalf("sample %d: %v, the saved learner has %v", i, got[i].Probabilities, want[i].Probabilities)

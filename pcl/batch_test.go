@@ -61,13 +61,7 @@ func trainedOn(t *testing.T, b *backend.Backend, o Options, pixels, copies bool)
 			t.Fatalf("step %d: sent ahead: %v", step, !copies)
 		}
 	}
-	theta, err := l.Parameters()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if accuracy, err = l.Evaluate(1); err != nil {
-		t.Fatal(err)
-	}
+	theta, accuracy = must(l.Parameters())(t), must(l.Evaluate(1))(t)
 	tables := 0
 	if copies && !pixels {
 		tables = 2 // training and test

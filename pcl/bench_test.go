@@ -5,14 +5,8 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 	"time"
-
-	"github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/ml/layers"
-	"github.com/gomlx/gomlx/ml/layers/activation"
-	gomlx "github.com/gomlx/gomlx/ml/model"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
 	"github.com/parallelcl/parallelcl/pcl/backend"
@@ -64,84 +58,24 @@ func psEMNIST(tb testing.TB, b *backend.Backend, programs *Programs, name string
 	return l
 }
 
-// rehearsing is a learner with k rows, of which one is the memory, of 128 samples of a task that is over.
-func rehearsing(tb testing.TB, b *backend.Backend, programs *Programs, name string, k int) *Learner {
+// rehearsing is a learner with k rows, of which one is the memory, of 128 samples of each of some tasks that are over.
+func rehearsing(tb testing.TB, b *backend.Backend, programs *Programs, name string, over, k int) *Learner {
 	l := emptyEMNIST(tb, b, programs, name)
-	stream := &short{endless{rng: rand.New(rand.NewPCG(3, 0)), bytes: noise()}, 2}
-	if _, err := l.Attach(Task{Classes: []int{0, 1}, Stream: stream}); err != nil {
-		tb.Fatal(err)
-	}
-	for range 2 {
-		if _, err := l.Step(); err != nil {
-			tb.Fatal(err)
-		}
-	}
-	attachEndless(tb, l, 1, k-1)
-	return l
-}
-
-// twoFinished is like rehearsing with 128 samples of each of two tasks that are over.
-func twoFinished(tb testing.TB, b *backend.Backend, programs *Programs, name string, k int) *Learner {
-	l := emptyEMNIST(tb, b, programs, name)
-	for i := range 2 {
+	for i := range over {
 		stream := &short{endless{rng: rand.New(rand.NewPCG(3, uint64(i))), bytes: noise(), class: 2 * i}, 2}
-		if _, err := l.Attach(Task{Classes: []int{2 * i, 2*i + 1}, Stream: stream}); err != nil {
-			tb.Fatal(err)
-		}
+		attach(tb, l, Task{Classes: []int{2 * i, 2*i + 1}, Stream: stream})
 	}
-	for range 2 {
-		if _, err := l.Step(); err != nil {
-			tb.Fatal(err)
-		}
-	}
-	attachEndless(tb, l, 2, k-1)
-	return l
-}
-
-// scopedEMNIST is psEMNIST with the same network as a function of a GoMLX scope.
-func scopedEMNIST(tb testing.TB, b *backend.Backend, programs *Programs, name string, k int) *Learner {
-	net, err := model.NewScoped("mlp", 784, 62, func(scope *gomlx.Scope, x *graph.Node) *graph.Node {
-		for i, width := range []int{128, 64} {
-			x = activation.Relu(layers.DenseWithBias(scope.In("dense%d", i), x, width))
-		}
-		return x
-	})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	l := withNetwork(tb, b, programs, name, net)
-	attachEndless(tb, l, 0, k)
+	steps(tb, l, 2)
+	attachEndless(tb, l, over, k-1)
 	return l
 }
 
 func emptyEMNIST(tb testing.TB, b *backend.Backend, programs *Programs, name string) *Learner {
-	net, err := model.NewMLP(784, []int{128, 64}, 62)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return withNetwork(tb, b, programs, name, net)
-}
-
-func withNetwork(tb testing.TB, b *backend.Backend, programs *Programs, name string, net model.Model) *Learner {
-	edit := Edit{}
-	if rule, ok := strings.CutSuffix(name, "+edit"); ok {
-		name, edit.Eta = rule, 0.003
-	}
-	fields, params := strings.Fields(name), map[string]any{} // such as "avggrad+der-pp draws=one"
-	for _, field := range fields[1:] {
-		key, value, _ := strings.Cut(field, "=")
-		params[key] = value
-	}
-	m := newMethod(tb, fields[0], params)
-	l, err := NewLearner(Options{
-		Backend: b, Model: net, Method: m, Increment: scenario.ClassIncremental,
-		Optimizer: optim.Adam{LR: 0.003}, Batch: 128,
-		Memory: memory.Config{Policy: memory.PerClass, Budget: 64}, Programs: programs,
-		Edit: edit,
-	})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	l, err := NewLearner(completed(tb, b, name, Options{
+		Model: must(model.NewMLP(784, []int{128, 64}, 62))(tb), Increment: scenario.ClassIncremental,
+		Optimizer: optim.Adam{LR: 0.003}, Batch: 128, Memory: memory.Config{Policy: memory.PerClass, Budget: 64}, Programs: programs,
+	}))
+	ok(tb, err)
 	return l
 }
 
@@ -160,139 +94,58 @@ func attachEndless(tb testing.TB, l *Learner, from, k int) {
 	pixels := noise()
 	for i := from; i < from+k; i++ {
 		stream := &endless{rng: rand.New(rand.NewPCG(2, uint64(i))), bytes: pixels, class: 2 * i}
-		if _, err := l.Attach(Task{Classes: []int{2 * i, 2*i + 1}, Stream: stream}); err != nil {
-			tb.Fatal(err)
-		}
+		attach(tb, l, Task{Classes: []int{2 * i, 2*i + 1}, Stream: stream})
 	}
-	if err := l.Warm(from + k); err != nil {
-		tb.Fatal(err)
-	}
+	ok(tb, l.Warm(from+k))
 }
 
-// BenchmarkMethods times whole PS-EMNIST steps with a memory, of every method, as a ratio to AvgGrad's.
+// BenchmarkMethods times whole PS-EMNIST steps with a memory of two tasks, of every method and of rules with parts of a
+// rehearsal, as a ratio to AvgGrad's: step by step in turn on the same streams, by the medians. K counts AvgGrad's rows; some
+// parts add others.
 func BenchmarkMethods(b *testing.B) {
-	be := pcltest.Backend(b, backend.XLACPU)
-	for _, name := range method.Names() {
-		for _, k := range []int{3, 6} {
-			b.Run(fmt.Sprintf("%s/K=%d", name, k), func(b *testing.B) { benchmarkRatio(b, be, name, k, rehearsing) })
+	parts := []string{"avggrad+der-pp", "avggrad+lwf", "avggrad+ewc", "avggrad+si", "avggrad+er-ace", "avggrad+mir", "avggrad+icarl", "emgd-gmc+per-task"}
+	for _, name := range []string{backend.XLACPU, backend.Go} {
+		be := pcltest.Backend(b, name)
+		for _, method := range append(method.Names(), parts...) {
+			for _, k := range []int{3, 6} {
+				b.Run(fmt.Sprintf("%s/%s/K=%d", name, method, k), func(b *testing.B) {
+					programs := NewPrograms(be)
+					defer programs.Close()
+					benchmarkPair(b, rehearsing(b, be, programs, method, 2, k), rehearsing(b, be, programs, "avggrad", 2, k))
+				})
+			}
 		}
 	}
 }
 
-// BenchmarkTrainingStep times whole PS-EMNIST steps of each method and, step by step in turn on the same
-// streams, their ratio to AvgGrad's (medians; class-incremental, so that J holds all parameters).
-func BenchmarkTrainingStep(b *testing.B) {
-	for _, name := range []string{backend.XLACPU, backend.Go} {
-		b.Run(name, func(b *testing.B) {
-			be := pcltest.Backend(b, name)
-			for _, rule := range []string{"emgd-gmc", "emgd-gs", "mgda"} {
-				for k := 2; k <= 6; k++ {
-					b.Run(fmt.Sprintf("%s/K=%d", rule, k), func(b *testing.B) { benchmarkRatio(b, be, rule, k, psEMNIST) })
-				}
-			}
-		})
-	}
-}
-
-// BenchmarkRehearsals times whole PS-EMNIST steps of rules with parts of a rehearsal as a ratio to AvgGrad's with plain
-// replay. K counts AvgGrad's rows, of which one is the memory of two tasks that are over; some parts add rows.
-func BenchmarkRehearsals(b *testing.B) {
-	for _, name := range []string{backend.XLACPU, backend.Go} {
-		b.Run(name, func(b *testing.B) {
-			be := pcltest.Backend(b, name)
-			for _, composition := range []string{
-				"emgd-gmc", "emgd", "avggrad+der-pp draws=one", "avggrad+der-pp draws=two", "emgd-gmc+der-pp rows=apart", "emgd-gmc+per-task",
-				"avggrad+lwf", "avggrad+ewc", "avggrad+si", "avggrad+er-ace", "avggrad+mir", "avggrad+icarl",
-			} {
-				for _, k := range []int{3, 5} {
-					b.Run(fmt.Sprintf("%s/K=%d", composition, k), func(b *testing.B) { benchmarkRatio(b, be, composition, k, twoFinished) })
-				}
-			}
-		})
-	}
-}
-
-// BenchmarkEdit times EMGD steps with memory editing as a ratio to those without.
-func BenchmarkEdit(b *testing.B) {
-	be := pcltest.Backend(b, backend.XLACPU)
-	for _, k := range []int{2, 3, 6} {
-		b.Run(fmt.Sprintf("K=%d", k), func(b *testing.B) { benchmarkAgainst(b, be, "emgd-gmc+edit", "emgd-gmc", k, rehearsing) })
-	}
-}
-
-// BenchmarkScoped times steps of the benchmark's MLP as a function of a GoMLX scope, as a ratio to the built-in one.
-func BenchmarkScoped(b *testing.B) {
-	for _, name := range []string{backend.XLACPU, backend.Go} {
-		b.Run(name, func(b *testing.B) {
-			be := pcltest.Backend(b, name)
-			programs := NewPrograms(be)
-			defer programs.Close()
-			benchmarkPair(b, scopedEMNIST(b, be, programs, "emgd-gmc", 3), psEMNIST(b, be, programs, "emgd-gmc", 3), "built-in")
-		})
-	}
-}
-
-type maker func(testing.TB, *backend.Backend, *Programs, string, int) *Learner
-
-func benchmarkRatio(b *testing.B, be *backend.Backend, rule string, k int, learner maker) {
-	benchmarkAgainst(b, be, rule, "avggrad", k, learner)
-}
-
-func benchmarkAgainst(b *testing.B, be *backend.Backend, rule, other string, k int, learner maker) {
-	programs := NewPrograms(be)
-	defer programs.Close()
-	benchmarkPair(b, learner(b, be, programs, rule, k), learner(b, be, programs, other, k), other)
-}
-
-// benchmarkPair times steps of a learner as a ratio to those of another one, whose name is other.
-func benchmarkPair(b *testing.B, ours, mean *Learner, other string) {
+// benchmarkPair times steps of a learner as a ratio to those of one with AvgGrad.
+func benchmarkPair(b *testing.B, ours, mean *Learner) {
 	defer ours.Close()
 	defer mean.Close()
 	timed := func(l *Learner) (wall, cpu float64) {
 		began, used := time.Now(), cpuSeconds()
-		if _, err := l.Step(); err != nil {
-			b.Fatal(err)
-		}
+		ok(b, second(l.Step()))
 		return time.Since(began).Seconds(), cpuSeconds() - used
 	}
 	for range 20 {
 		timed(ours)
 		timed(mean)
 	}
-	var own, base, ownCPU, baseCPU []float64
+	var all [4][]float64 // wall and processor seconds of both
 	for b.Loop() {
-		wall, cpu := timed(ours)
-		own, ownCPU = append(own, wall), append(ownCPU, cpu)
-		wall, cpu = timed(mean)
-		base, baseCPU = append(base, wall), append(baseCPU, cpu)
+		for i, l := range []*Learner{ours, mean} {
+			wall, cpu := timed(l)
+			all[i], all[2+i] = append(all[i], wall), append(all[2+i], cpu)
+		}
 	}
-	for _, all := range [][]float64{own, base, ownCPU, baseCPU} {
-		slices.Sort(all)
+	var median [4]float64
+	for i, times := range all {
+		slices.Sort(times)
+		median[i] = times[len(times)/2]
 	}
-	median := len(own) / 2
-	b.ReportMetric(own[median]/base[median], "ratio")
-	if baseCPU[median] > 0 {
-		b.ReportMetric(ownCPU[median]/baseCPU[median], "cpu-ratio")
+	b.ReportMetric(median[0]/median[1], "ratio")
+	if median[3] > 0 {
+		b.ReportMetric(median[2]/median[3], "cpu-ratio")
 	}
-	b.ReportMetric(1/own[median], "steps/s")
-	b.ReportMetric(1/base[median], other+"-steps/s")
-}
-
-// BenchmarkFirstStep times what a process waits for before it trains: compiling the programs of an
-// MLP and making one step of three streams.
-func BenchmarkFirstStep(b *testing.B) {
-	for _, name := range []string{backend.XLACPU, backend.Go} {
-		b.Run(name, func(b *testing.B) {
-			be := pcltest.Backend(b, name)
-			for b.Loop() {
-				programs := NewPrograms(be)
-				l := psEMNIST(b, be, programs, "emgd-gmc", 3)
-				if _, err := l.Step(); err != nil {
-					b.Fatal(err)
-				}
-				l.Close()
-				programs.Close()
-			}
-		})
-	}
+	b.ReportMetric(1/median[0], "steps/s")
 }

@@ -2,63 +2,65 @@ package pcl
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 )
 
-// TestClassNames: the names of classes are in predictions, checkpoints, and the files of trained networks.
+// TestClassNames: the names of a task's classes, which may be missing, are in predictions, checkpoints and the files of trained
+// networks, and go with the tasks to the learners that take these up. They are copies.
 func TestClassNames(t *testing.T) {
-	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 20, 5)
-	named := func(names ...string) Task {
-		task := blobTask(t, d, 1, 0, 1)
+	b, d, dir := pcltest.Backend(t, backend.Go), pcltest.Blobs(6, 20, 5), t.TempDir()
+	named := func(id int, names ...string) Task {
+		task := must(pairs(t, d)(id))(t)
 		task.ClassNames = names
 		return task
 	}
-	l := smallLearner(t, b, "emgd", Options{})
-	if _, err := l.Attach(named("cat")); err == nil {
-		t.Errorf("one name for two classes: %v", err)
+	l := smallLearner(t, b, "avggrad", Options{})
+	refused(t, second(l.Attach(named(1, "cat"))))
+	want := [][]string{{"cat", "dog"}, nil, {"", "up"}}
+	for i, names := range want {
+		attach(t, l, named(i+1, names...))
 	}
-	attach(t, l, named("cat", "dog"))
-	attach(t, l, blobTask(t, d, 2, 2, 3))
-	for range 3 {
-		must[*StepReport](t)(l.Step())
-	}
-	dir := t.TempDir()
 	saved, network := filepath.Join(dir, "learner.pcl"), filepath.Join(dir, "net.safetensors")
-	if err := l.Save(saved); err != nil {
-		t.Fatal(err)
-	}
-	loaded := smallLearner(t, b, "emgd", Options{})
-	if err := loaded.Load(saved, func(id int) (Task, error) { return blobTask(t, d, id, [][]int{{0, 1}, {2, 3}}[id-1]...), nil }); err != nil {
-		t.Fatal(err)
-	}
-	if err := must[*Trained](t)(loaded.Trained()).Save(network); err != nil {
-		t.Fatal(err)
-	}
-	x, _ := flat(d.Select(&d.Test, 1, 0, 1), 64)
-	for what, p := range map[string]*Predictor{"snapshot": must[*Predictor](t)(loaded.Snapshot()), "file": must[*Predictor](t)(LoadPredictor(b, network))} {
-		for _, one := range must[[]Prediction](t)(p.PredictTask(1, x)) {
-			if want := []string{"cat", "dog"}[one.Class]; one.Name != want || p.ClassName(one.Class) != want {
-				t.Errorf("%s: class %d is called %q, want %q", what, one.Class, one.Name, want)
+	ok(t, l.Save(saved))
+	loaded, taught := smallLearner(t, b, "avggrad", Options{}), smallLearner(t, b, "avggrad", Options{})
+	ok(t, loaded.Load(saved, pairs(t, d)))
+	ok(t, must(loaded.Trained())(t).Save(network))
+	ok(t, taught.SetTrained(must(LoadTrained(network))(t), Take{}))
+	p := must(LoadPredictor(b, network))(t)
+	defer p.Close()
+	p.Tasks()[0].ClassNames[0] = "changed"
+	for where, tasks := range map[string][]TaskInfo{
+		"learner": l.Tasks(), "checkpoint": must(SavedTasks(saved))(t), "loaded": loaded.Tasks(), "taught": taught.Tasks(), "predictor": p.Tasks(),
+	} {
+		for i, info := range tasks {
+			if !slices.Equal(info.ClassNames, want[i]) {
+				t.Errorf("%s: the classes of task %d are called %q, want %q", where, info.ID, info.ClassNames, want[i])
 			}
 		}
-		if p.ClassName(2) != "" || must[*Trained](t)(p.Trained()).Names[1] != "dog" {
-			t.Errorf("%s: names of classes are lost, or made up", what)
+	}
+	x, _ := flat(d.Select(&d.Test, 1, 0, 1), 64)
+	for _, one := range must(p.PredictTask(1, x))(t) {
+		if one.Name != want[0][one.Class] || p.ClassName(one.Class) != one.Name || p.ClassName(2) != "" {
+			t.Errorf("class %d is called %q, want %q", one.Class, one.Name, want[0][one.Class])
 		}
-		p.Close()
 	}
-	if tasks := must[[]TaskInfo](t)(SavedTasks(saved)); tasks[0].ClassNames[1] != "dog" || tasks[1].ClassNames != nil {
-		t.Errorf("the saved tasks are %+v", tasks)
-	}
-	playOut(t, loaded)
-	if err := loaded.Reattach(1, Task{Stream: blobTask(t, d, 1, 0, 1).Stream}); err != nil || loaded.Tasks()[0].ClassNames[0] != "cat" {
-		t.Errorf("a task that came back: %v, %+v", err, loaded.Tasks()[0])
+
+	state := must(l.State())(t)
+	refused(t, loaded.Restore(state, func(id int) (Task, error) { return named(id, "a", "b", "c"), nil }))
+	given := []string{"a", "b"}
+	ok(t, loaded.Restore(state, func(id int) (Task, error) { return named(id, given...), nil }))
+	given[0] = "changed"
+	if got := loaded.Tasks()[0].ClassNames; !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("the classes are called %q", got)
 	}
 }
 
-// TestOneNamePerClass: a class that two tasks have in common has one name, and the second need not repeat it.
+// TestOneNamePerClass: a class that two tasks have in common has one name, which the second need not repeat; a task that comes
+// back has its old names, or new ones that no other task contradicts.
 func TestOneNamePerClass(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 20, 5)
 	l := smallLearner(t, b, "avggrad", Options{})
@@ -68,18 +70,23 @@ func TestOneNamePerClass(t *testing.T) {
 		return task
 	}
 	attach(t, l, task("cat", ""))
-	_, err := l.Attach(task("dog", "fox"))
-	refused(t, err)
+	refused(t, second(l.Attach(task("dog", "fox"))))
 	attach(t, l, task("", "fox"))
-	must[*StepReport](t)(l.Step())
-	if p := must[*Predictor](t)(l.Snapshot()); p.ClassName(0) != "cat" || p.ClassName(1) != "fox" {
+	if p := must(l.Snapshot())(t); p.ClassName(0) != "cat" || p.ClassName(1) != "fox" {
 		t.Errorf("the classes are called %q and %q", p.ClassName(0), p.ClassName(1))
 	}
-	if err := l.Detach(1, true); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, l.Detach(1, true))
 	refused(t, l.Reattach(1, task("cat", "wolf")))
-	if err := l.Reattach(1, task("lynx", "fox")); err != nil { // no other task calls class 0 anything
-		t.Error(err)
+	refused(t, l.Reattach(1, task("cat")))
+	for _, names := range [][]string{nil, {"lynx", "fox"}} { // no other task calls class 0 anything
+		ok(t, l.Reattach(1, task(names...)))
+		want := "cat"
+		if names != nil {
+			want = names[0]
+		}
+		if got := l.Tasks()[0].ClassNames; got[0] != want {
+			t.Errorf("the classes are called %q", got)
+		}
+		ok(t, l.Detach(1, true))
 	}
 }

@@ -32,83 +32,50 @@ var engineCompositions = []composition{
 	{"emgd-gs+der-pp", map[string]any{"rows": "apart"}, []int{0, -1}, false},
 }
 
-// TestCompositions: with memory editing on, a run of each composition has the rows that are expected.
+// TestCompositions: with memory editing on, the steps of each composition have the rows that are expected, and where the rule
+// sees the memory's rows as one, these have its weight, and both views the same ‖d‖.
 func TestCompositions(t *testing.T) {
-	b := pcltest.Backend(t, backend.Go)
 	for _, c := range engineCompositions {
-		l := smallLearner(t, b, "", Options{
+		l := smallLearner(t, pcltest.Backend(t, backend.Go), "", Options{
 			Method: newMethod(t, c.name, c.params), Increment: scenario.ClassIncremental, Edit: Edit{Eta: 0.01, Mode: editPerSample},
 		})
-		saw, ended := sights{composition: c, t: t}, 0
+		full, edited, ended := 0, 0, 0
 		timeline(t, l, func(r *StepReport) {
-			saw.look(r, ended)
+			if len(r.Skipped) > 0 || r.Rejected {
+				t.Errorf("%s, step %d: rows %v were left out; rejected: %v", c.name, r.Step, r.Skipped, r.Rejected)
+			}
+			own := slices.DeleteFunc(slices.Clone(r.IDs), func(id int) bool { return id > method.Memory })
+			if ended == 2 {
+				full++
+				if !slices.Equal(own, c.memory) {
+					t.Errorf("%s, step %d: memory rows %v, want %v", c.name, r.Step, own, c.memory)
+				}
+			}
+			if r.Edit != nil && r.Edit.Change > 0 {
+				edited++
+			}
 			ended += len(r.Ended)
+			j := r.Outcome.Joined
+			if (j != nil) != (c.joined && len(own) > 1) {
+				t.Errorf("%s, step %d: memory rows %v are joined: %v", c.name, r.Step, own, j != nil)
+			}
+			if j == nil {
+				return
+			}
+			if len(j.IDs) != 1+len(r.IDs)-len(own) || j.IDs[0] != method.Memory || j.Weights[0] != r.Weights[0] || r.Weights[1] != r.Weights[0] {
+				t.Errorf("%s, step %d: joined to %v with weights %v; rows %v have %v", c.name, r.Step, j.IDs, j.Weights, r.IDs, r.Weights)
+			}
+			if j.Gram == nil {
+				return
+			}
+			if rows, rule := quadratic(r.Gram, r.Weights), quadratic(j.Gram, j.Weights); math.Abs(rows-rule) > 1e-9*rows {
+				t.Errorf("%s, step %d: ‖d‖² = %g by the rows' products, %g by the joined ones", c.name, r.Step, rows, rule)
+			}
 		})
-		saw.check()
+		if full == 0 || edited == 0 {
+			t.Errorf("%s: %d steps after two tasks, %d with edits", c.name, full, edited)
+		}
 		l.Close()
-	}
-}
-
-// sights are what the reports of a run say.
-type sights struct {
-	composition
-	t                     *testing.T
-	full, edited, between int
-	distinct              bool // the memory's rows have had different weights
-}
-
-func (s *sights) look(r *StepReport, ended int) {
-	s.t.Helper()
-	var memory, tasks []int
-	for i, id := range r.IDs {
-		if id > method.Memory {
-			tasks = append(tasks, i)
-			continue
-		}
-		if memory = append(memory, i); r.Weights[i] != r.Weights[0] {
-			s.distinct = true
-		}
-	}
-	if len(r.Skipped) > 0 || r.Rejected {
-		s.t.Errorf("%s, step %d: rows %v were left out; rejected: %v", s.name, r.Step, r.Skipped, r.Rejected)
-	}
-	if ended == 2 {
-		s.full++
-		if got := r.IDs[:len(memory)]; !slices.Equal(got, s.memory) {
-			s.t.Errorf("%s, step %d: memory rows %v, want %v", s.name, r.Step, got, s.memory)
-		}
-	}
-	if r.Edit != nil && r.Edit.Change > 0 {
-		s.edited++
-	}
-	j := r.Outcome.Joined
-	if (j != nil) != (s.joined && len(memory) > 1) {
-		s.t.Errorf("%s, step %d: memory rows %v are joined: %v", s.name, r.Step, r.IDs[:len(memory)], j != nil)
-	}
-	if j == nil {
-		return
-	}
-	s.between++
-	if len(j.IDs) != 1+len(tasks) || j.IDs[0] != method.Memory || j.Weights[0] != r.Weights[0] {
-		s.t.Errorf("%s, step %d: joined to %v with weights %v; rows %v have %v", s.name, r.Step, j.IDs, j.Weights, r.IDs, r.Weights)
-	}
-	if j.Gram == nil {
-		return
-	}
-	own, rule := quadratic(r.Gram, r.Weights), quadratic(j.Gram, j.Weights)
-	if math.Abs(own-rule) > 1e-9*own {
-		s.t.Errorf("%s, step %d: ‖d‖² = %g by the rows' products, %g by the joined ones", s.name, r.Step, own, rule)
-	}
-}
-
-// check says whether anything was seen.
-func (s *sights) check() {
-	s.t.Helper()
-	if s.full == 0 || s.edited == 0 || s.joined != (s.between > 0) {
-		s.t.Errorf("%s: %d steps after two tasks, %d with edits, %d with joined rows", s.name, s.full, s.edited, s.between)
-	}
-	if s.distinct && s.joined {
-		s.t.Errorf("%s: joined rows have different weights", s.name)
 	}
 }
 
@@ -122,12 +89,8 @@ func TestJoinedLossIsOneRow(t *testing.T) {
 		&sumOfTwo{newMethod(t, "emgd-gmc+der-pp", map[string]any{"draws": "one", "rows": "apart"}), newMethod(t, "emgd-gmc", nil)},
 	} {
 		l := trained(t, b, m, Options{Increment: scenario.ClassIncremental})
-		for range 3 {
-			if _, err := l.Step(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		ends[i] = must[[]float32](t)(l.Parameters())
+		steps(t, l, 3)
+		ends[i] = must(l.Parameters())(t)
 		l.Close()
 	}
 	close32(t, ends[0], ends[1])

@@ -23,12 +23,10 @@ import (
 // phi computes φ of the given samples at θ from gradients alone: ‖∇ℓ − D‖² over the backbone.
 func phi(t *testing.T, l *Learner, theta []float32, d []float64, samples []memory.Item) float64 {
 	t.Helper()
-	if err := l.network.set(l.options.Backend, theta, nil, len(l.network.state)); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, l.network.set(l.options.Backend, theta, nil, len(l.network.state)))
 	var g []float32
 	if l.options.Edit.Mode == editPerSample {
-		g = must[[]float32](t)(lab{l}.Gradient(rehearsal.Now, samples))
+		g = must(lab{l}.Gradient(rehearsal.Now, samples))(t)
 	} else {
 		loss := l.options.lossOf(method.Memory)
 		err := lab{l}.batches(samples, loss, func(h *device.Batch) (err error) {
@@ -50,16 +48,13 @@ func phi(t *testing.T, l *Learner, theta []float32, d []float64, samples []memor
 // memory's samples before and the report.
 func edited(t *testing.T, l *Learner) (theta []float32, d []float64, before []memory.Item, r *StepReport) {
 	t.Helper()
-	theta = must[[]float32](t)(l.Parameters())
+	theta = must(l.Parameters())(t)
 	rows := gradients(t, l)
 	for _, it := range stored(lab{l}) {
 		it.Pixels = slices.Clone(it.Pixels)
 		before = append(before, it)
 	}
-	r, err := l.Step()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r = must(l.Step())(t)
 	if r.Edit == nil || len(r.Edit.Indices) != len(before) {
 		t.Fatalf("edit report %+v for %d samples", r.Edit, len(before))
 	}
@@ -112,9 +107,9 @@ func TestSmallEditsLowerPhi(t *testing.T) {
 // normalised is a network of which the features of each sample depend on the statistics of the batch, or the running ones.
 func normalised(t *testing.T) model.Model {
 	t.Helper()
-	return must[*model.Scoped](t)(model.NewScoped("normalised", 64, 6, func(scope *gomlx.Scope, x *graph.Node) *graph.Node {
+	return must(model.NewScoped("normalised", 64, 6, func(scope *gomlx.Scope, x *graph.Node) *graph.Node {
 		return graph.Tanh(model.ScopedBatchNorm(scope.In("norm"), layers.Dense(scope.In("dense"), x, true, 8)))
-	}))
+	}))(t)
 }
 
 // TestEditGradient compares ∇φ with central differences of φ, pixel by pixel, of batch and of one sample; of one sample also
@@ -161,29 +156,6 @@ func TestEditGradient(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestNoEditIsNoEdit: with η = 0 the run has the bits of one without editing, whatever else is set.
-func TestNoEditIsNoEdit(t *testing.T) {
-	b := pcltest.Backend(t, backend.Go)
-	run := func(e Edit) ([]float32, []float32) {
-		l := trained(t, b, newMethod(t, "emgd-gmc", nil), Options{Edit: e})
-		for range 4 {
-			if _, err := l.Step(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		return must[[]float32](t)(l.Parameters()), l.Memory().Pixels()
-	}
-	theta, pixels := run(Edit{})
-	sameTheta, samePixels := run(Edit{Mode: "per_sample", MaxDrift: 0.1, Aim: "literal"})
-	if !slices.Equal(theta, sameTheta) || !slices.Equal(pixels, samePixels) {
-		t.Error("η = 0 changes the run")
-	}
-	otherTheta, otherPixels := run(Edit{Eta: 0.01})
-	if slices.Equal(theta, otherTheta) || slices.Equal(pixels, otherPixels) {
-		t.Error("η = 0.01 changes nothing")
-	}
 }
 
 // TestEditBounds: an RMS step moves a sample by η in the root mean square until a bound stops it; aims
@@ -234,94 +206,52 @@ func TestEditBounds(t *testing.T) {
 	}
 }
 
-// TestPostEdit edits at the updated θ: φ of the report is that of the new gradient and the old D.
-func TestPostEdit(t *testing.T) {
-	b := pcltest.Backend(t, backend.Go)
-	l := trained(t, b, newMethod(t, "emgd-gmc", nil), Options{Edit: Edit{Eta: 1e-3, At: "post"}})
-	_, d, before, r := edited(t, l)
-	after := must[[]float32](t)(l.Parameters())
-	if want := phi(t, l, after, d, before); math.Abs(r.Edit.Phi-want) > 1e-4*want {
-		t.Errorf("φ = %g, want %g", r.Edit.Phi, want)
+// TestEditTargets: φ of the report is at the updated θ where edits follow the update, and its D is divided by Σλ where that is
+// the target.
+func TestEditTargets(t *testing.T) {
+	for _, e := range []Edit{{Eta: 1e-3, At: editAfter}, {Eta: 1e-3, Target: "mean"}} {
+		l := trained(t, pcltest.Backend(t, backend.Go), newMethod(t, "emgd-gmc", nil), Options{Edit: e})
+		theta, d, before, r := edited(t, l)
+		sum := 0.0
+		for _, w := range r.Weights {
+			sum += w
+		}
+		if e.At == editAfter {
+			theta, sum = must(l.Parameters())(t), 1
+		}
+		for p := range d {
+			d[p] /= sum
+		}
+		if want := phi(t, l, theta, d, before); math.Abs(r.Edit.Phi-want) > 1e-4*want {
+			t.Errorf("%+v: φ = %g, want %g", e, r.Edit.Phi, want)
+		}
 	}
 }
 
-// TestMeanTarget divides D by Σλ.
+// TestMeanTarget: where the rule sees the memory's rows as one, Σλ counts that one once; D keeps its direction where negative
+// weights outweigh the others, and its length where the weights add up to nothing.
 func TestMeanTarget(t *testing.T) {
-	b := pcltest.Backend(t, backend.Go)
-	l := trained(t, b, newMethod(t, "emgd-gmc", nil), Options{Edit: Edit{Eta: 1e-3, Target: "mean"}})
-	theta, d, before, r := edited(t, l)
-	sum := 0.0
-	for _, w := range r.Weights {
-		sum += w
-	}
-	for p := range d {
-		d[p] /= sum
-	}
-	if want := phi(t, l, theta, d, before); math.Abs(r.Edit.Phi-want) > 1e-4*want {
-		t.Errorf("φ = %g, want %g", r.Edit.Phi, want)
-	}
-}
-
-// TestMeanTargetOfJoinedRows: where the rule sees the memory's rows as one, Σλ counts that one once.
-func TestMeanTargetOfJoinedRows(t *testing.T) {
-	b := pcltest.Backend(t, backend.Go)
-	l := trained(t, b, newMethod(t, "emgd-gmc+der-pp", nil), Options{Edit: Edit{Eta: 1e-3, Target: "mean"}})
-	s := &step{Learner: l, report: &StepReport{
-		Weights: []float64{2, 2, 3}, Outcome: method.Outcome{Joined: &method.Joined{Weights: []float64{2, 3}}},
-	}, rows: make([]row, 3), kept: []int{0, 1, 2}}
-	d := must[*aggregate](t)(s.aggregate())
-	if want := []float64{2. / 5, 2. / 5, 3. / 5}; !slices.EqualFunc(d.w, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-15 }) {
-		t.Errorf("the rows' shares of D are %v, want %v", d.w, want)
-	}
-}
-
-// TestMeanTargetOfNegativeWeights: D keeps its direction where negative weights outweigh the others, and its length where
-// the weights add up to nothing.
-func TestMeanTargetOfNegativeWeights(t *testing.T) {
-	b := pcltest.Backend(t, backend.Go)
-	l := trained(t, b, newMethod(t, "emgd-gmc", nil), Options{Edit: Edit{Eta: 1e-3, Target: "mean"}})
-	for _, c := range []struct{ weights, want []float64 }{
-		{[]float64{-5, 3}, []float64{-2.5, 1.5}}, {[]float64{-5, 5}, []float64{-5, 5}}, {[]float64{0.1 + 0.2, -0.3}, []float64{0.1 + 0.2, -0.3}},
+	l := trained(t, pcltest.Backend(t, backend.Go), newMethod(t, "emgd-gmc", nil), Options{Edit: Edit{Eta: 1e-3, Target: "mean"}})
+	for _, c := range []struct{ weights, joined, want []float64 }{
+		{[]float64{2, 2, 3}, []float64{2, 3}, []float64{2. / 5, 2. / 5, 3. / 5}},
+		{[]float64{-5, 3}, nil, []float64{-2.5, 1.5}}, {[]float64{-5, 5}, nil, []float64{-5, 5}}, {[]float64{0.1 + 0.2, -0.3}, nil, []float64{0.1 + 0.2, -0.3}},
 	} {
-		s := &step{Learner: l, report: &StepReport{Weights: c.weights}, rows: make([]row, 2), kept: []int{0, 1}}
-		if d := must[*aggregate](t)(s.aggregate()); !slices.Equal(d.w, c.want) {
+		s := &step{Learner: l, report: &StepReport{Weights: c.weights}}
+		if c.joined != nil {
+			s.report.Outcome.Joined = &method.Joined{Weights: c.joined}
+		}
+		for i := range c.weights {
+			s.rows, s.kept = append(s.rows, row{}), append(s.kept, i)
+		}
+		if d := must(s.aggregate())(t); !slices.EqualFunc(d.w, c.want, func(a, b float64) bool { return math.Abs(a-b) < 1e-15 }) {
 			t.Errorf("of weights %v, D has the shares %v, want %v", c.weights, d.w, c.want)
 		}
 	}
 }
 
-// TestEditWithEveryMethod makes steps with each method: where there are memory rows to train on, their
-// pixels move.
-func TestEditWithEveryMethod(t *testing.T) {
-	b := pcltest.Backend(t, backend.Go)
-	programs := NewPrograms(b)
-	defer programs.Close()
-	for _, name := range method.Names() {
-		m := newMethod(t, name, nil)
-		l := trained(t, b, m, Options{Increment: scenario.ClassIncremental, Edit: Edit{Eta: 0.01}, Programs: programs})
-		moved := false
-		for range 3 {
-			r, err := l.Step()
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			moved = moved || r.Edit != nil && r.Edit.Change > 0
-		}
-		idle, _ := method.As[method.Idler](m)
-		if want := idle == nil; moved != want {
-			t.Errorf("%s: the memory was edited: %v, want %v", name, moved, want)
-		}
-		l.Close()
-	}
-}
-
 // TestEditOfResNet edits through convolutions and batch statistics: a small step lowers φ.
 func TestEditOfResNet(t *testing.T) {
-	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 24, 5)
-	l := smallLearner(t, b, "avggrad", Options{Model: tinyResNet(t), Edit: Edit{Eta: 1e-6, Unclamped: true}}) // a longer step can cross a kink of a ReLU
-	attach(t, l, blobTask(t, d, 1, 0, 1))
-	playOut(t, l)
-	attach(t, l, blobTask(t, d, 2, 2, 3))
+	l := trained(t, pcltest.Backend(t, backend.Go), newMethod(t, "avggrad", nil), Options{Model: tinyResNet(t), Edit: Edit{Eta: 1e-6, Unclamped: true}}) // a longer step can cross a kink of a ReLU
 	theta, direction, before, r := edited(t, l)
 	was, is := phi(t, l, theta, direction, before), phi(t, l, theta, direction, stored(lab{l}))
 	if math.Abs(was-r.Edit.Phi) > 1e-3*was || is >= was {
@@ -332,16 +262,11 @@ func TestEditOfResNet(t *testing.T) {
 // TestPostEditObservesOnce: edits at the parameters after the update look at the batches again, which the running
 // statistics have taken in already.
 func TestPostEditObservesOnce(t *testing.T) {
-	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 12, 4)
-	var statistics [][]float32
-	for _, e := range []Edit{{}, {Eta: 1e-3, At: editAfter}} {
-		net := must[*model.ResNet18](t)(model.NewResNet18(model.ResNetConfig{Height: 8, Width: 8, Channels: 1, Base: 2, Outputs: 6}))
-		l := smallLearner(t, b, "emgd-gmc", Options{Model: net, Edit: e})
-		attach(t, l, blobTask(t, d, 1, 0, 1))
-		playOut(t, l)
-		attach(t, l, blobTask(t, d, 2, 2, 3))
-		must[*StepReport](t)(l.Step()) // the first that edits, after its update
-		statistics = append(statistics, must[[]float32](t)(l.Statistics()))
+	var statistics [2][]float32
+	for i, e := range []Edit{{}, {Eta: 1e-3, At: editAfter, Mode: editPerSample}} {
+		l := trained(t, pcltest.Backend(t, backend.Go), newMethod(t, "emgd-gmc", nil), Options{Model: normalised(t), Edit: e})
+		steps(t, l, 1) // the first that edits, after its update
+		statistics[i] = must(l.Statistics())(t)
 	}
 	if len(statistics[0]) == 0 || !slices.Equal(statistics[0], statistics[1]) {
 		t.Error("the step that edits has other running statistics")

@@ -3,7 +3,6 @@ package pcl
 import (
 	"errors"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/parallelcl/parallelcl/pcl/backend"
@@ -11,20 +10,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
-
-// TestERACEInTaskMode: where each task has outputs of its own, it changes no bit; elsewhere it does.
-func TestERACEInTaskMode(t *testing.T) {
-	b := pcltest.Backend(t, backend.Go)
-	for _, rule := range []string{"avggrad", "emgd-gmc"} {
-		for increment, same := range map[scenario.Increment]bool{scenario.TaskIncremental: true, scenario.ClassIncremental: false} {
-			o := Options{Increment: increment}
-			plain, part := atTheEnd(t, b, rule, nil, o), atTheEnd(t, b, rule+"+er-ace", nil, o)
-			if slices.Equal(plain, part) != same {
-				t.Errorf("%s, %s-incremental: equal to plain replay: %t, want %t", rule, increment, !same, same)
-			}
-		}
-	}
-}
 
 // TestERACELosses: the tasks' losses are those of a softmax over their own two outputs, the memory's is that over
 // all outputs so far; computed here from the logits.
@@ -42,24 +27,19 @@ func TestERACELosses(t *testing.T) {
 		return mean
 	}
 	batch := runningTask(l, 2).current
-	if err := l.aim(batch, rehearsal.Loss{}); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, l.aim(batch, rehearsal.Loss{}))
 	logits, _, err := l.describeAt(l.network.theta, batch, rehearsal.Loss{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	kept := stored(lab{l}) // all of them are in the batch
-	ofMemory := must[[][]float32](t)(lab{l}.Logits(rehearsal.Now, kept))
+	ofMemory := must(lab{l}.Logits(rehearsal.Now, kept))(t)
 	var right []int32
 	for _, it := range kept {
-		right = append(right, must[int32](t)(l.heads.Output(it.Task, it.Class)))
+		right = append(right, must(l.heads.Output(it.Task, it.Class))(t))
 	}
 	want := []float64{crossEntropy(ofMemory, right, 0, 4), crossEntropy(logits, batch.Output[:batch.N], 2, 4)}
-	r, err := l.Step()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(l.Step())(t)
 	for i := range want {
 		if math.Abs(r.Losses[i]-want[i]) > 1e-5 {
 			t.Errorf("row %d has loss %g, want %g", r.IDs[i], r.Losses[i], want[i])
@@ -75,22 +55,16 @@ func TestLossesThatTellTasksApart(t *testing.T) {
 	for _, name := range []string{"avggrad+er-ace", "mdmtr"} {
 		l := smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental})
 		attach(t, l, blobTask(t, d, 1, 0, 1, 2))
-		if _, err := l.Attach(blobTask(t, d, 2, 0, 3)); err == nil {
-			t.Errorf("%s: a class that two tasks share: %v", name, err)
-		}
+		refused(t, second(l.Attach(blobTask(t, d, 2, 0, 3))))
 		attach(t, l, blobTask(t, d, 2, 2, 3)) // next to each other
-		must[*StepReport](t)(l.Step())
+		must(l.Step())(t)
 
 		plain, taken := smallLearner(t, b, "avggrad", Options{Increment: scenario.ClassIncremental}), smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental})
 		attach(t, plain, blobTask(t, d, 1, 0, 1, 2))
 		attach(t, plain, blobTask(t, d, 2, 0, 3))
-		if err := errors.Join(plain.Detach(1, false), plain.Detach(2, false), taken.SetTrained(must[*Trained](t)(plain.Trained()), Take{})); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, errors.Join(plain.Detach(1, false), plain.Detach(2, false), taken.SetTrained(must(plain.Trained())(t), Take{})))
 		refused(t, taken.Reattach(2, blobTask(t, d, 2, 0, 3)))
-		if err := taken.Reattach(1, blobTask(t, d, 1, 0, 1, 2)); err != nil {
-			t.Fatal(err)
-		}
-		must[*StepReport](t)(taken.Step())
+		ok(t, taken.Reattach(1, blobTask(t, d, 1, 0, 1, 2)))
+		must(taken.Step())(t)
 	}
 }

@@ -18,9 +18,7 @@ func TestFeatures(t *testing.T) {
 	task := blobTask(t, d, 1, 0, 1, 2)
 	attach(t, l, task)
 	for range 8 { // ⌈60/8⌉: to the end
-		if _, err := l.Step(); err != nil {
-			t.Fatal(err)
-		}
+		must(l.Step())(t)
 	}
 	for name, samples := range map[string]data.Samples{"test": task.Test, "memory": l.Memory().Samples()} {
 		features, class, err := l.Features(samples)
@@ -47,10 +45,7 @@ func TestFeatures(t *testing.T) {
 // hiddenLayers is the MLP's backbone in float64.
 func hiddenLayers(t *testing.T, l *Learner, x []float32) []float64 {
 	t.Helper()
-	theta, err := l.Parameters()
-	if err != nil {
-		t.Fatal(err)
-	}
+	theta := must(l.Parameters())(t)
 	layout := l.options.Model.Layout()
 	h := make([]float64, len(x))
 	for i, v := range x {

@@ -25,7 +25,7 @@ func TestLossesAfterNothing(t *testing.T) {
 	attach(t, weighted, waves{task: 2, weighted: true, n: 160}.asTask(t, 2, 15))
 	for name, l := range map[string]*Learner{"batch normalisation": normalised, "weights": weighted} {
 		for range 3 {
-			r := must[*StepReport](t)(l.Step())
+			r := must(l.Step())(t)
 			for i, before := range r.Losses {
 				if after := r.After[i]; math.Abs(after-before) > 1e-5*before {
 					t.Errorf("%s: step %d, row %d: the loss was %g before a step of length 0, and %g after it", name, r.Step, r.IDs[i], before, after)
@@ -37,5 +37,5 @@ func TestLossesAfterNothing(t *testing.T) {
 
 func tinyResNet(t *testing.T) model.Model {
 	t.Helper()
-	return must[*model.ResNet18](t)(model.NewResNet18(model.ResNetConfig{Height: 8, Width: 8, Channels: 1, Base: 2, Outputs: 6}))
+	return must(model.NewResNet18(model.ResNetConfig{Height: 8, Width: 8, Channels: 1, Base: 2, Outputs: 6}))(t)
 }

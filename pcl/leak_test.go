@@ -17,14 +17,8 @@ import (
 func resident(t *testing.T) float64 {
 	t.Helper()
 	debug.FreeOSMemory()
-	statm, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pages, err := strconv.Atoi(strings.Fields(string(statm))[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	statm := must(os.ReadFile("/proc/self/statm"))(t)
+	pages := must(strconv.Atoi(strings.Fields(string(statm))[1]))(t)
 	return float64(pages*os.Getpagesize()) / (1 << 20)
 }
 
@@ -34,13 +28,6 @@ func TestNoLeak(t *testing.T) {
 		t.Skip("resident memory is read from /proc, which only Linux has")
 	}
 	b := pcltest.Backend(t, backend.XLACPU)
-	steps := func(l *Learner, n int) {
-		for range n {
-			if _, err := l.Step(); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
 	programs := NewPrograms(b)
 	defer programs.Close()
 	l := psEMNIST(t, b, programs, "emgd-gmc", 3)
@@ -48,40 +35,38 @@ func TestNoLeak(t *testing.T) {
 	sharing := func() {
 		l := psEMNIST(t, b, programs, "emgd-gmc", 2)
 		defer l.Close()
-		steps(l, 2)
+		steps(t, l, 1)
 	}
-	d := pcltest.Blobs(6, 60, 20)
 	compiling := func() {
 		own := NewPrograms(b)
 		defer own.Close()
 		l := smallLearner(t, b, "emgd-gmc", Options{Programs: own})
 		defer l.Close()
-		attach(t, l, blobTask(t, d, 1, 0, 1))
-		steps(l, 2)
-	}
-	repeat := func(n int, f func()) func() {
-		return func() {
-			for range n {
-				f()
-			}
-		}
+		attach(t, l, blobTask(t, pcltest.Blobs(6, 60, 20), 1, 0, 1))
+		steps(t, l, 1)
 	}
 	for _, c := range []struct {
 		what        string
-		once, again func()
+		f           func()
+		once, again int
 		most        float64 // MB
 	}{
-		{"100 steps", func() { steps(l, 20) }, func() { steps(l, 100) }, 60},             // their gradients would be 130 MB
-		{"40 learners that share programs", repeat(5, sharing), repeat(40, sharing), 30}, // their parameters and moments would be 50 MB
-		{"4 learners that compile", compiling, repeat(4, compiling), 40},
+		{"steps", func() { steps(t, l, 1) }, 20, 100, 60},    // their gradients would be 130 MB
+		{"learners that share programs", sharing, 5, 40, 30}, // their parameters and moments would be 50 MB
+		{"learners that compile", compiling, 1, 3, 40},
 	} {
-		c.once()
+		repeat := func(n int) {
+			for range n {
+				c.f()
+			}
+		}
+		repeat(c.once)
 		before := resident(t)
-		c.again()
+		repeat(c.again)
 		grown := resident(t) - before
-		t.Logf("%s: %+.1f MB on %.0f MB", c.what, grown, before)
+		t.Logf("%d %s: %+.1f MB on %.0f MB", c.again, c.what, grown, before)
 		if grown > c.most {
-			t.Errorf("%s: resident memory grew by %.1f MB, want at most %.0f", c.what, grown, c.most)
+			t.Errorf("%d %s: resident memory grew by %.1f MB, want at most %.0f", c.again, c.what, grown, c.most)
 		}
 	}
 }

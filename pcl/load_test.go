@@ -1,6 +1,7 @@
 package pcl
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/pcl/optim"
+	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // refused fails the test unless there is an error.
@@ -37,12 +40,10 @@ func TestLoadTakesBudget(t *testing.T) {
 	l := smallLearner(t, b, "avggrad", Options{})
 	attach(t, l, blobTask(t, d, 1, 0, 1))
 	playOut(t, l)
-	state := must[State](t)(l.State())
+	state := must(l.State())(t)
 	for budget, old := range map[int]int{10: 3, 3: 3, 2: 2, 0: 0} {
 		next := smallLearner(t, b, "avggrad", Options{Memory: memory.Config{Policy: memory.PerClass, Budget: budget}})
-		if err := next.Restore(state, nil); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, next.Restore(state, nil))
 		if n := perClass(next); n[0] != old || n[1] != old {
 			t.Errorf("with a budget of %d, the memory is loaded with %v", budget, n)
 		}
@@ -54,50 +55,49 @@ func TestLoadTakesBudget(t *testing.T) {
 	}
 }
 
-// TestLoadOtherModel: a model with as many parameters, but of another shape, is refused, and one of an old file, which
-// does not tell the model, is taken.
-func TestLoadOtherModel(t *testing.T) {
-	b := pcltest.Backend(t, backend.Go)
-	of := func(hidden ...int) *Learner {
-		return smallLearner(t, b, "avggrad", Options{Model: must[*model.MLP](t)(model.NewMLP(64, hidden, 6))})
-	}
-	state := must[State](t)(of(4, 19).State())
-	refused(t, of(5, 12).Restore(state, nil))
-	state.JSON = []byte(strings.Replace(string(state.JSON), `,"model":"mlp-64-[4 19]-6"`, "", 1))
-	if err := of(4, 19).Restore(state, nil); err != nil {
-		t.Errorf("an old file: %v", err)
-	}
-}
-
-// TestLoadDamagedMemory: samples that are not finite, as older programs could save, are refused, and nothing changes.
-func TestLoadDamagedMemory(t *testing.T) {
+// TestRestoreRefuses: a state that is damaged, or would mean something else to a learner, is refused, and changes nothing;
+// what may differ may differ.
+func TestRestoreRefuses(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 20, 5)
-	l := smallLearner(t, b, "avggrad", Options{})
+	l := smallLearner(t, b, "emgd-gmc", Options{})
 	attach(t, l, blobTask(t, d, 1, 0, 1))
 	playOut(t, l)
-	state := must[State](t)(l.State())
-	state.Arrays["memory"][3] = float32(math.NaN())
-	other := smallLearner(t, b, "avggrad", Options{})
-	attach(t, other, blobTask(t, d, 1, 2, 3))
-	refused(t, other.Restore(state, nil))
-	must[*StepReport](t)(other.Step())
-	if tasks := other.Tasks(); len(tasks) != 1 || !slices.Equal(tasks[0].Classes, []int{2, 3}) {
-		t.Errorf("tasks after a state was refused: %v", tasks)
+	attach(t, l, blobTask(t, d, 2, 2, 3)) // with a batch that was fetched
+	nothing := func(*State) {}
+	replaced := func(old, new string) func(*State) {
+		return func(s *State) { s.JSON = []byte(strings.Replace(string(s.JSON), old, new, 1)) }
 	}
-}
-
-// TestLoadSmallerBatch: a batch that was fetched and does not fit is refused, and nothing changes.
-func TestLoadSmallerBatch(t *testing.T) {
-	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 20, 5)
-	l := smallLearner(t, b, "avggrad", Options{})
-	attach(t, l, blobTask(t, d, 1, 0, 1))
-	state := must[State](t)(l.State())
-	small := smallLearner(t, b, "avggrad", Options{Batch: 4})
-	attach(t, small, blobTask(t, d, 1, 2, 3))
-	refused(t, small.Restore(state, func(int) (Task, error) { return blobTask(t, d, 1, 0, 1), nil }))
-	must[*StepReport](t)(small.Step())
-	if got := small.Tasks()[0].Classes; !slices.Equal(got, []int{2, 3}) {
-		t.Errorf("it has a task of the classes %v", got)
+	for what, c := range map[string]struct {
+		taken  bool
+		method string
+		o      Options
+		spoil  func(*State)
+	}{
+		"the same":            {true, "", Options{}, nothing},
+		"what may differ":     {true, "", Options{Optimizer: optim.Adam{LR: .5}, Memory: memory.Config{Policy: memory.PerClass, Budget: 9}, Seed: 8}, nothing},
+		"a file without key":  {true, "", Options{}, replaced(`,"model":"mlp-64-[16 8]-6"`, "")},
+		"another shape":       {false, "", Options{Model: must(model.NewMLP(64, []int{15, 11}, 6))(t)}, nothing},
+		"another method":      {false, "avggrad", Options{}, nothing},
+		"smaller batches":     {false, "", Options{Batch: 4}, nothing},
+		"another mode":        {false, "", Options{Increment: scenario.ClassIncremental}, nothing},
+		"other shared layers": {false, "", Options{Shared: All}, nothing},
+		"another optimiser":   {false, "", Options{Optimizer: optim.SGD{LR: .01}}, nothing},
+		"another loss":        {false, "", Options{Loss: model.SquaredError{N: 2}}, nothing},
+		"weights":             {false, "", Options{Weighted: true}, nothing},
+		"another policy":      {false, "", Options{Memory: memory.Config{Policy: memory.FixedTotal, Budget: 3}}, nothing},
+		"a NaN in the memory": {false, "", Options{}, func(s *State) { s.Arrays["memory"][3] = float32(math.NaN()) }},
+	} {
+		state := must(l.State())(t)
+		c.spoil(&state)
+		next := smallLearner(t, b, cmp.Or(c.method, "emgd-gmc"), c.o)
+		before := must(next.Parameters())(t)
+		err := next.Restore(state, pairs(t, d))
+		if (err == nil) != c.taken {
+			t.Errorf("%s: %v", what, err)
+		}
+		if !c.taken && (next.Arrived() != 0 || next.Memory().Len() != 0 || !slices.Equal(must(next.Parameters())(t), before)) {
+			t.Errorf("%s: the state was refused, and yet has changed the learner", what)
+		}
 	}
 }
 
@@ -107,43 +107,20 @@ func TestLoadOtherParameters(t *testing.T) {
 	of := func(tau float64) *Learner {
 		l := smallLearner(t, b, "", Options{Method: newMethod(t, "emgd", map[string]any{"tau": tau})})
 		attach(t, l, blobTask(t, d, 1, 0, 1))
-		must[*StepReport](t)(l.Step())
+		steps(t, l, 1)
 		return l
 	}
-	other := must[State](t)(of(3).State())
 	l, want := of(1.5), of(1.5)
-	refused(t, l.Restore(other, func(int) (Task, error) { return blobTask(t, d, 1, 0, 1), nil }))
-	for range 2 {
-		must[*StepReport](t)(l.Step())
-		must[*StepReport](t)(want.Step())
-	}
-	same(t, l, want)
-}
-
-// TestLoadClassNames: names that do not fit the classes are refused, and those that do are copied.
-func TestLoadClassNames(t *testing.T) {
-	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 20, 5)
-	l := smallLearner(t, b, "avggrad", Options{})
-	attach(t, l, blobTask(t, d, 1, 0, 1))
+	refused(t, l.Restore(must(of(3).State())(t), pairs(t, d)))
 	playOut(t, l)
-	state := must[State](t)(l.State())
-	names := []string{"a", "b", "c"}
-	give := func(int) (Task, error) { return Task{ClassNames: names}, nil }
-	refused(t, l.Restore(state, give))
-	names = names[:2]
-	if err := l.Restore(state, give); err != nil {
-		t.Fatal(err)
-	}
-	names[0] = "changed"
-	if got := l.Tasks()[0].ClassNames; !slices.Equal(got, []string{"a", "b"}) {
-		t.Errorf("the classes are called %q", got)
-	}
+	playOut(t, want)
+	same(t, l, want)
 }
 
 // growing returns learners of one hidden layer whose two outputs grow.
 func growing(t *testing.T, b *backend.Backend, hidden int) *Learner {
 	t.Helper()
-	return smallLearner(t, b, "avggrad", Options{Model: must[*model.MLP](t)(model.NewMLP(64, []int{hidden}, 2)), Grow: true})
+	return smallLearner(t, b, "avggrad", Options{Model: must(model.NewMLP(64, []int{hidden}, 2))(t), Grow: true})
 }
 
 // TestLoadGrown: a learner takes on the outputs of a file, whether more or fewer, also after it had stopped; it keeps its
@@ -152,12 +129,12 @@ func TestLoadGrown(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(6, 20, 5)
 	task := func(id int) (Task, error) { return blobTask(t, d, id, [][]int{{0, 1}, {2, 3, 4}}[id-1]...), nil }
 	l := growing(t, b, 8)
-	attach(t, l, must[Task](t)(task(1)))
+	attach(t, l, must(task(1))(t))
 	playOut(t, l)
-	early, at := must[State](t)(l.State()), must[[]float32](t)(l.Parameters())
-	attach(t, l, must[Task](t)(task(2)))
+	early, at := must(l.State())(t), must(l.Parameters())(t)
+	attach(t, l, must(task(2))(t))
 	playOut(t, l)
-	late := must[State](t)(l.State())
+	late := must(l.State())(t)
 
 	other := growing(t, b, 9)
 	refused(t, other.Restore(late, nil))
@@ -171,28 +148,20 @@ func TestLoadGrown(t *testing.T) {
 	}
 
 	stopped := growing(t, b, 8)
-	attach(t, stopped, must[Task](t)(task(1)))
+	attach(t, stopped, must(task(1))(t))
 	stopped.network.free() // as after a failure of the device
 	stopped.failure = errors.New("device")
-	if err := stopped.Restore(late, nil); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, stopped.Restore(late, nil))
 	same(t, stopped, l)
 
 	path := filepath.Join(t.TempDir(), "late.pcl")
-	if err := l.Save(path); err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Restore(early, nil); err != nil {
-		t.Fatal(err)
-	}
-	if got := must[[]float32](t)(l.Parameters()); !slices.Equal(got, at) || l.Options().Model.Outputs() != 2 {
+	ok(t, l.Save(path))
+	ok(t, l.Restore(early, nil))
+	if got := must(l.Parameters())(t); !slices.Equal(got, at) || l.Options().Model.Outputs() != 2 {
 		t.Error("it is not what it was before it grew")
 	}
-	attach(t, l, must[Task](t)(task(2))) // it grows again
+	attach(t, l, must(task(2))(t)) // it grows again
 	playOut(t, l)
-	if err := stopped.Load(path, nil); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, stopped.Load(path, nil))
 	same(t, l, stopped)
 }

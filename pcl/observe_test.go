@@ -44,7 +44,7 @@ func TestObserve(t *testing.T) {
 		if rows < 3 {
 			t.Errorf("%s: no step had more than %d rows", name, rows)
 		}
-		if end := must[[]float32](t)(l.Parameters()); !slices.Equal(end, plain) {
+		if end := must(l.Parameters())(t); !slices.Equal(end, plain) {
 			t.Errorf("%s: the run that was watched ends elsewhere", name)
 		}
 	}

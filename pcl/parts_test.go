@@ -36,6 +36,55 @@ func timeline(t *testing.T, l *Learner, look func(r *StepReport)) {
 	}
 }
 
+// trajectory returns the parameters after each step of the timeline.
+func trajectory(t *testing.T, b *backend.Backend, name string, params map[string]any, o Options) (thetas [][]float32) {
+	t.Helper()
+	o.Method = newMethod(t, name, params)
+	l := smallLearner(t, b, "", o)
+	defer l.Close()
+	timeline(t, l, func(*StepReport) { thetas = append(thetas, must(l.parameters())(t)) })
+	return thetas
+}
+
+// TestPartsThatDoNothing: a part changes no bit of a run as long as it has nothing to do, which is until the first end of a
+// task, or all the time where its weight is 0; then it does.
+func TestPartsThatDoNothing(t *testing.T) {
+	b := pcltest.Backend(t, backend.Go)
+	const always, firstEnd, secondArrival = 1000, 6, 4 // steps
+	class, task := scenario.ClassIncremental, scenario.TaskIncremental
+	for _, c := range []struct {
+		rule, with string
+		params     map[string]any
+		increment  scenario.Increment
+		edit       Edit
+		until      int // may differ from this step on, must after it
+		rounding   float32
+	}{
+		{"avggrad", "avggrad+ewc", map[string]any{"lambda": 0}, class, Edit{}, always, 0},
+		{"avggrad", "avggrad+ewc", map[string]any{"lambda": 1e3}, class, Edit{}, firstEnd, 0},
+		{"emgd-gmc", "emgd-gmc+si", map[string]any{"c": 0}, class, Edit{}, always, 0},
+		{"emgd-gmc", "emgd-gmc+si", map[string]any{"c": 1e3}, class, Edit{}, firstEnd, 0},
+		{"avggrad", "avggrad+lwf", map[string]any{"weight": 0}, class, Edit{}, always, 0},
+		{"avggrad", "avggrad+lwf", nil, class, Edit{}, firstEnd, 0},
+		{"avggrad", "avggrad+lwf", nil, task, Edit{}, firstEnd, 0},
+		{"avggrad", "avggrad+las", map[string]any{"tau": 0}, class, Edit{}, always, 0},
+		{"avggrad", "avggrad+las", nil, class, Edit{}, 9, 1e-5}, // while all classes are equally frequent
+		{"emgd-gmc", "emgd-gmc+er-ace", nil, task, Edit{}, always, 0},
+		{"avggrad", "avggrad+er-ace", nil, class, Edit{}, secondArrival, 0},
+		{"emgd-gmc+der-pp", "emgd-gmc+der-pp+x-der", nil, class, Edit{}, 10, 0}, // when outputs are new as a task ends
+		{"emgd-gmc", "emgd-gmc", nil, class, Edit{Mode: editPerSample, MaxDrift: 0.1, Aim: "literal"}, always, 0},
+		{"emgd-gmc", "emgd-gmc", nil, class, Edit{Eta: 0.01}, firstEnd, 0},
+	} {
+		plain := trajectory(t, b, c.rule, nil, Options{Increment: c.increment})
+		for step, theta := range trajectory(t, b, c.with, c.params, Options{Increment: c.increment, Edit: c.edit}) {
+			same := slices.EqualFunc(theta, plain[step], func(x, y float32) bool { return max(x-y, y-x) <= c.rounding })
+			if step != c.until && same != (step < c.until) {
+				t.Errorf("%s %v %+v, %s-incremental, step %d: equal to %s: %t", c.with, c.params, c.edit, c.increment, step, c.rule, same)
+			}
+		}
+	}
+}
+
 // atTheEnd returns the parameters at the end of the timeline.
 func atTheEnd(t *testing.T, b *backend.Backend, name string, params map[string]any, o Options) []float32 {
 	t.Helper()
@@ -43,7 +92,7 @@ func atTheEnd(t *testing.T, b *backend.Backend, name string, params map[string]a
 	l := smallLearner(t, b, "", o)
 	defer l.Close()
 	timeline(t, l, nil)
-	return must[[]float32](t)(l.Parameters())
+	return must(l.Parameters())(t)
 }
 
 // compositions are the parts that are not published methods of their own, each with a rule.
@@ -63,9 +112,9 @@ func TestPartsResume(t *testing.T) {
 
 func resumes(t *testing.T, b *backend.Backend, name string) {
 	d := pcltest.Blobs(6, 24, 5)
-	task := func(id int) (Task, error) { return blobTask(t, d, id, 2*id-2, 2*id-1), nil }
+	task := pairs(t, d)
 	made := func() *Learner {
-		return smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental, Edit: Edit{Eta: 0.01}})
+		return smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental, Optimizer: muon, Edit: Edit{Eta: 0.01}})
 	}
 	path := filepath.Join(t.TempDir(), "learner.pcl")
 	l, whole := made(), made()
@@ -75,21 +124,17 @@ func resumes(t *testing.T, b *backend.Backend, name string) {
 			next, _ := task(step/4 + 1)
 			attach(t, l, next)
 		}
-		if err := l.Save(path); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, l.Save(path))
 		l.Close()
 		l = made()
-		if err := l.Load(path, task); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, l.Load(path, task))
 		if _, err := l.Step(); errors.Is(err, ErrNoStream) {
 			break
 		} else if err != nil {
 			t.Fatal(err)
 		}
 	}
-	got, want := must[State](t)(l.State()), must[State](t)(whole.State())
+	got, want := must(l.State())(t), must(whole.State())(t)
 	if string(got.JSON) != string(want.JSON) {
 		t.Errorf("a resumed run ends as\n%.400s\nan uninterrupted one as\n%.400s", got.JSON, want.JSON)
 	}

@@ -21,24 +21,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
-// TestNoPenaltyIsPlain: a penalty of weight 0 changes no bit, and one of any weight none before a task has ended.
-func TestNoPenaltyIsPlain(t *testing.T) {
-	b := pcltest.Backend(t, backend.Go)
-	for part, weight := range map[string]string{"ewc": "lambda", "si": "c"} {
-		for _, rule := range []string{"avggrad", "emgd-gmc"} {
-			o := Options{Increment: scenario.ClassIncremental}
-			plain := trajectory(t, b, rule, nil, o)
-			none := trajectory(t, b, rule+"+"+part, map[string]any{weight: 0}, o)
-			held := trajectory(t, b, rule+"+"+part, map[string]any{weight: 1e3}, o)
-			for step := range plain { // the first task ends in step 5
-				if !slices.Equal(none[step], plain[step]) || step != 6 && slices.Equal(held[step], plain[step]) != (step <= 5) {
-					t.Errorf("%s+%s, step %d: with weight 0 equal: %t, with another: %t", rule, part, step, slices.Equal(none[step], plain[step]), slices.Equal(held[step], plain[step]))
-				}
-			}
-		}
-	}
-}
-
 // still is a method with a penalty that does nothing.
 type still struct{ method.Method }
 
@@ -85,32 +67,30 @@ func (p *pulling) Moved(lab rehearsal.MovedLab) error {
 // TestPenaltyRow: a penalty is a row that the rule sees, with its value, its products and its weight, and the step
 // goes along it; in every mode, with and without a memory. The running statistics do not see it.
 func TestPenaltyRow(t *testing.T) {
-	m, err := model.NewMLP(64, []int{16, 8}, 6)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(model.NewMLP(64, []int{16, 8}, 6))(t)
 	b := pcltest.Backend(t, backend.Go)
 	for _, increment := range []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental} {
 		penaltyRow(t, b, m, increment)
 	}
 }
 
-// TestPenaltyAndStatistics: a network that normalises batches does not count the row of a penalty among them.
+// TestPenaltyAndStatistics: a network that normalises batches does not count the row of a penalty among them, whether rows are
+// read in place or once from the device.
 func TestPenaltyAndStatistics(t *testing.T) {
 	net, b := normalised(t), pcltest.Backend(t, backend.XLACPU)
+	var statistics [][]float32
 	for _, read := range []func(*graphs.Set) device.Readout{device.ReadInPlace, device.ReadOnce} {
-		var statistics [2][]float32
-		for i, m := range []method.Method{newMethod(t, "mgda", nil), &pulling{still: still{newMethod(t, "mgda", nil)}}} {
+		for _, m := range []method.Method{newMethod(t, "mgda", nil), &pulling{still: still{newMethod(t, "mgda", nil)}}} {
 			l := smallLearner(t, b, "", Options{Method: m, Model: net, Increment: scenario.ClassIncremental})
 			l.readout = read(l.programs)
 			attach(t, l, blobTask(t, pcltest.Blobs(4, 24, 5), 1, 0, 1))
-			if _, err := l.Step(); err != nil {
-				t.Fatal(err)
-			}
-			statistics[i] = must[[]float32](t)(l.Statistics())
+			steps(t, l, 1)
+			statistics = append(statistics, must(l.Statistics())(t))
 		}
-		if !slices.Equal(statistics[0], statistics[1]) || len(statistics[0]) == 0 {
-			t.Error("the running statistics differ from those of a step without a penalty")
+	}
+	for _, s := range statistics {
+		if len(s) == 0 || !slices.Equal(s, statistics[0]) {
+			t.Error("the running statistics differ from those of a step without a penalty, read in place")
 		}
 	}
 }
@@ -119,11 +99,8 @@ func penaltyRow(t *testing.T, b *backend.Backend, m model.Model, increment scena
 	const k, rate = 0.01, 0.1
 	p := &pulling{still: still{newMethod(t, "mgda", nil)}, k: k}
 	l := trained(t, b, p, Options{Model: m, Increment: increment, Optimizer: optim.SGD{LR: rate}})
-	theta, rows := must[[]float32](t)(l.parameters()), gradients(t, l) // of the memory, all of which fits into a batch, and task 2
-	r, err := l.Step()
-	if err != nil {
-		t.Fatal(err)
-	}
+	theta, rows := must(l.parameters())(t), gradients(t, l) // of the memory, all of which fits into a batch, and task 2
+	r := must(l.Step())(t)
 	n, i := len(r.IDs), slices.Index(r.IDs, rehearsal.PenaltyRow)
 	if n != 3 || i < 0 {
 		t.Fatalf("the step has rows %v", r.IDs)
@@ -137,7 +114,7 @@ func penaltyRow(t *testing.T, b *backend.Backend, m model.Model, increment scena
 	if math.Abs(r.Losses[i]-value) > 1e-5*value || math.Abs(r.Gram[i*n+i]-square) > 1e-5*square {
 		t.Errorf("%s: value %g and squared length %g, want %g and %g", increment, r.Losses[i], r.Gram[i*n+i], value, square)
 	}
-	after := must[[]float32](t)(l.parameters())
+	after := must(l.parameters())(t)
 	for q := range after {
 		want := float64(theta[q])
 		if q < shared {
@@ -169,27 +146,9 @@ func TestPenaltyWithoutMemory(t *testing.T) {
 		return nil
 	}})
 	p.called, p.moves = 0, nil
-	r, err := l.Step()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(l.Step())(t)
 	if !slices.Equal(r.IDs, []int{rehearsal.PenaltyRow, 2}) || p.called != 2 || len(p.moves) != 2 || slices.Equal(p.moves[0], p.moves[1]) {
 		t.Errorf("rows %v; %d penalties and %d moves in two updates", r.IDs, p.called, len(p.moves))
-	}
-}
-
-// TestPenaltyAndEditing: samples of the memory are edited beside a penalty, before and after the update.
-func TestPenaltyAndEditing(t *testing.T) {
-	b := pcltest.Backend(t, backend.Go)
-	for _, at := range []string{"pre", editAfter} {
-		l := trained(t, b, newMethod(t, "emgd-gmc+ewc", map[string]any{"rows": "apart"}), Options{Increment: scenario.ClassIncremental, Edit: Edit{Eta: 0.01, At: at}})
-		r, err := l.Step()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(r.IDs) != 3 || r.Edit == nil || len(r.Edit.Indices) != 6 || !(r.Edit.Change > 0) {
-			t.Errorf("rows %v, edit %+v", r.IDs, r.Edit)
-		}
 	}
 }
 
@@ -199,21 +158,17 @@ func TestTaskGradient(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	l := trained(t, b, newMethod(t, "avggrad+der-pp+lwf", map[string]any{"beta": 0}), Options{})
 	sample := stored(lab{l})[:1]
-	g := must[[]float32](t)(penalising{lab{l}}.TaskGradient(sample))
+	g := must(penalising{lab{l}}.TaskGradient(sample))(t)
 	if len(g) != l.programs.Shared {
 		t.Fatalf("a gradient of %d entries for %d shared parameters", len(g), l.programs.Shared)
 	}
-	theta, state := must[[]float32](t)(l.parameters()), len(l.network.state)
+	theta, state := must(l.parameters())(t), len(l.network.state)
 	at := func(q int, by float32) float64 {
 		moved := slices.Clone(theta)
 		moved[q] += by
-		if err := l.network.set(l.options.Backend, moved, nil, state); err != nil {
-			t.Fatal(err)
-		}
-		if err := (lab{l}).batches(sample, rehearsal.Loss{}, func(*device.Batch) error { return nil }); err != nil {
-			t.Fatal(err)
-		}
-		return must[[]float64](t)(l.lossesAt(l.network.theta, l.sample, rehearsal.Loss{}))[0]
+		ok(t, l.network.set(l.options.Backend, moved, nil, state))
+		ok(t, (lab{l}).batches(sample, rehearsal.Loss{}, func(*device.Batch) error { return nil }))
+		return must(l.lossesAt(l.network.theta, l.sample, rehearsal.Loss{}))(t)[0]
 	}
 	for _, q := range []int{0, 3, 58, 1024 + 3, 1040 + 8*3, 1040 + 8*10 + 1, 1168} { // some units are off for this sample
 		const h = 1e-2
@@ -232,7 +187,7 @@ func TestSIAlongAPath(t *testing.T) {
 	m := newMethod(t, "avggrad+si", map[string]any{"xi": xi})
 	l := smallLearner(t, b, "", Options{Method: m, Increment: scenario.ClassIncremental, Optimizer: optim.SGD{LR: rate}})
 	attach(t, l, blobTask(t, pcltest.Blobs(4, 24, 5), 1, 0, 1))
-	start := must[[]float32](t)(l.parameters())
+	start := must(l.parameters())(t)
 	before, lowered := start, make([]float64, len(start))
 	for {
 		if _, err := l.Step(); errors.Is(err, ErrNoStream) {
@@ -240,32 +195,28 @@ func TestSIAlongAPath(t *testing.T) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		after := must[[]float32](t)(l.parameters())
+		after := must(l.parameters())(t)
 		for q := range lowered {
 			way := float64(after[q]) - float64(before[q])
 			lowered[q] += way * way / rate
 		}
 		before = after
 	}
-	state, ok := method.As[method.Stateful](m)
-	if !ok {
+	state, has := method.As[method.Stateful](m)
+	if !has {
 		t.Fatal("the method has no state")
 	}
-	saved := must[json.RawMessage](t)(state.MarshalState())
+	saved := must(state.MarshalState())(t)
 	var read struct {
 		Parts []struct{ Stiffness, Anchor []byte }
 	}
-	if err := json.Unmarshal(saved, &read); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, json.Unmarshal(saved, &read))
 	omega, anchor := make([]float64, len(start)), make([]float32, len(start))
 	for _, v := range []struct {
 		bits []byte
 		into any
 	}{{read.Parts[0].Stiffness, omega}, {read.Parts[0].Anchor, anchor}} {
-		if _, err := binary.Decode(v.bits, binary.LittleEndian, v.into); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, second(binary.Decode(v.bits, binary.LittleEndian, v.into)))
 	}
 	if !slices.Equal(anchor, before) {
 		t.Error("the parameters are not held where the task ended")
@@ -274,51 +225,6 @@ func TestSIAlongAPath(t *testing.T) {
 		way := float64(before[q]) - float64(start[q])
 		if want := lowered[q] / (way*way + xi); math.Abs(omega[q]-want) > 1e-3*want+1e-7 {
 			t.Fatalf("parameter %d: %g, want %g", q, omega[q], want)
-		}
-	}
-}
-
-// noting is a penalty of no weight that checks when it is called.
-type noting struct {
-	still
-	t            *testing.T
-	noted, after []float32 // θ at its last call, and after the last update
-	updates      int
-}
-
-func (n *noting) Unwrap() method.Method { return n.Method }
-
-func (n *noting) Penalise(lab rehearsal.PenaltyLab) (float64, []float32, error) {
-	theta, err := lab.Parameters()
-	n.noted = append(n.noted[:0], theta...)
-	return 0, nil, err
-}
-
-func (n *noting) Moved(lab rehearsal.MovedLab) error {
-	if n.updates++; n.after != nil && !slices.Equal(n.noted, n.after) {
-		n.t.Errorf("update %d did not begin where the penalty was last asked", n.updates)
-	}
-	theta, err := lab.Parameters()
-	if err != nil {
-		return err
-	}
-	n.after = append(n.after[:0], theta...)
-	_, err = lab.Current()
-	return err
-}
-
-// TestPenaltyBeforeEachUpdate: a penalty is asked before each update and told of each, also where a step makes two.
-func TestPenaltyBeforeEachUpdate(t *testing.T) {
-	b := pcltest.Backend(t, backend.Go)
-	for _, c := range []struct {
-		name  string
-		extra bool
-	}{{"avggrad", false}, {"avggrad", true}, {"gmed-release", false}, {"gmed-release", true}} {
-		m := &noting{still: still{newMethod(t, c.name, nil)}, t: t}
-		l := smallLearner(t, b, "", Options{Method: m, Increment: scenario.ClassIncremental, Optimizer: optim.SGD{LR: 0.1}, ExtraUpdate: c.extra})
-		timeline(t, l, nil)
-		if m.updates != l.network.updates || !slices.Equal(m.after, must[[]float32](t)(l.parameters())[:len(m.after)]) {
-			t.Errorf("%+v: told of %d updates, there were %d", c, m.updates, l.network.updates)
 		}
 	}
 }
@@ -364,16 +270,14 @@ func TestConsolidatedSamples(t *testing.T) {
 func TestPenaltyOfGivenParameters(t *testing.T) {
 	for _, name := range []string{"avggrad+ewc", "avggrad+si"} {
 		l := trained(t, pcltest.Backend(t, backend.Go), newMethod(t, name, map[string]any{"rows": "apart"}), Options{})
-		must[*StepReport](t)(l.Step()) // on the way to a next end
-		theta := must[[]float32](t)(l.Parameters())
+		must(l.Step())(t) // on the way to a next end
+		theta := must(l.Parameters())(t)
 		for i := range theta {
 			theta[i] += 0.5
 		}
-		if err := l.exchange(theta, nil); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, l.exchange(theta, nil))
 		for step := range 2 {
-			r := must[*StepReport](t)(l.Step())
+			r := must(l.Step())(t)
 			at := slices.Index(r.IDs, rehearsal.PenaltyRow)
 			if at < 0 || (r.Losses[at] == 0) != (step == 0) {
 				t.Errorf("%s, step %d: rows %v with the losses %v; want no penalty in the first, and one later", name, step, r.IDs, r.Losses)
@@ -385,26 +289,17 @@ func TestPenaltyOfGivenParameters(t *testing.T) {
 // TestInformationOfLabels: the information of EWC comes from the right labels, whatever targets the loss of the tasks has.
 // Until a first task has ended, that of iCaRL has no others, so that the gradients are those of a row.
 func TestInformationOfLabels(t *testing.T) {
-	b := pcltest.Backend(t, backend.Go)
-	l := smallLearner(t, b, "avggrad+icarl+ewc", Options{Increment: scenario.ClassIncremental})
-	d := pcltest.Blobs(4, 24, 5)
-	attach(t, l, blobTask(t, d, 1, 0, 1))
-	playOut(t, l)
-	attach(t, l, blobTask(t, d, 2, 2, 3))
-	for range 2 {
-		must[*StepReport](t)(l.Step())
-	}
+	l := trained(t, pcltest.Backend(t, backend.Go), newMethod(t, "avggrad+icarl+ewc", nil), Options{Increment: scenario.ClassIncremental})
+	steps(t, l, 2)
 	p, _ := method.As[rehearsal.Penalty](l.options.Method)
-	_, pull, err := p.Penalise(penalising{lab{l}})
-	if err != nil || dot(pull, pull) < 1e-6 {
+	if _, pull, err := p.Penalise(penalising{lab{l}}); err != nil || dot(pull, pull) < 1e-6 {
 		t.Errorf("after two steps of the second task the penalty has the gradient of length² %g, error %v", dot(pull, pull), err)
 	}
-
 	samples := stored(lab{l})
-	now := must[[]float32](t)(penalising{lab{l}}.TaskGradient(samples))
+	now := must(penalising{lab{l}}.TaskGradient(samples))(t)
 	program.Free(l.others.remembered)
 	l.others.remembered = nil // as before a first task has ended
-	if want := must[[]float32](t)(lab{l}.Gradient(rehearsal.Now, samples)); !slices.Equal(now, want) || dot(now, now) == 0 {
+	if want := must(lab{l}.Gradient(rehearsal.Now, samples))(t); !slices.Equal(now, want) || dot(now, now) == 0 {
 		t.Errorf("the gradient of length² %g is not that of the labels, of length² %g", dot(now, now), dot(want, want))
 	}
 }
@@ -418,10 +313,8 @@ func TestCandidatesForTheMemory(t *testing.T) {
 		for _, penalty := range []string{"", "+ewc"} {
 			l := smallLearner(t, b, "avggrad+"+store+"+ncm"+penalty, Options{Increment: scenario.ClassIncremental})
 			attach(t, l, blobTask(t, pcltest.Blobs(4, 40, 4), 1, 0, 1))
-			for range 3 {
-				must[*StepReport](t)(l.Step())
-			}
-			p := must[*Predictor](t)(l.Snapshot())
+			steps(t, l, 3)
+			p := must(l.Snapshot())(t)
 			defer p.Close()
 			means = append(means, rehearsal.MeansOf(p.rule))
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -31,9 +32,9 @@ func predictedRight(t *testing.T, p *Predictor, increment scenario.Increment, id
 	t.Helper()
 	predict := func(x []float32) []Prediction {
 		if increment == scenario.TaskIncremental {
-			return must[[]Prediction](t)(p.PredictTask(id, x))
+			return must(p.PredictTask(id, x))(t)
 		}
-		return must[[]Prediction](t)(p.Predict(x))
+		return must(p.Predict(x))(t)
 	}
 	x, class := flat(s, 64)
 	batched, single = map[int]int{}, map[int]int{}
@@ -64,51 +65,29 @@ func predictedRight(t *testing.T, p *Predictor, increment scenario.Increment, id
 // TestPredictorIsEvaluation: a snapshot predicts what the learner's own evaluation predicts, with logits, cosines,
 // nearest means, batch normalisation and a network trained for predictions, while tasks run and after their end.
 func TestPredictorIsEvaluation(t *testing.T) {
-	net, err := model.NewResNet18(model.ResNetConfig{Height: 8, Width: 8, Channels: 1, Base: 2, Outputs: 6})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := pcltest.Backend(t, backend.Go)
-	programs := NewPrograms(b)
-	defer programs.Close()
+	const task, class = scenario.TaskIncremental, scenario.ClassIncremental
 	for _, c := range []struct {
 		method    string
 		increment scenario.Increment
 		params    map[string]any
 		model     model.Model
 	}{
-		{method: "emgd-gmc", increment: scenario.TaskIncremental},
-		{method: "icarl", increment: scenario.TaskIncremental},
-		{method: "emgd-gmc", increment: scenario.ClassIncremental},
-		{method: "emgd", increment: scenario.ClassIncremental},
-		{method: "icarl", increment: scenario.ClassIncremental},
-		{method: "mdmtr", increment: scenario.ClassIncremental},
-		{method: "avggrad+ncm", increment: scenario.ClassIncremental, params: map[string]any{"where": "between-tasks"}},
-		{method: "gdumb", increment: scenario.ClassIncremental, params: map[string]any{"passes": 2.0}},
-		{method: "avggrad", increment: scenario.ClassIncremental, model: net}, // batch normalisation
+		{"emgd-gmc", task, nil, nil}, {"icarl", task, nil, nil}, {"emgd", class, nil, nil}, {"icarl", class, nil, nil}, {"mdmtr", class, nil, nil},
+		{"avggrad+ncm", class, map[string]any{"where": "between-tasks"}, nil}, {"gdumb", class, map[string]any{"passes": 2.0}, nil},
+		{"avggrad", class, nil, normalised(t)},
 	} {
-		increment, tasks := c.increment, 3
-		if c.model != nil {
-			if b.Info.Name != backend.Go {
-				continue // compiling it takes minutes
-			}
-			tasks = 1 // it is slow
-		}
-		t.Run(c.method+"/"+string(increment), func(t *testing.T) {
+		t.Run(c.method+"/"+string(c.increment), func(t *testing.T) {
 			d := pcltest.Blobs(6, 12, 5)
-			l := smallLearner(t, b, "", Options{Method: newMethod(t, c.method, c.params), Increment: increment, Model: c.model, Programs: programs})
-			for id := 1; id <= tasks; id++ {
+			l := smallLearner(t, pcltest.Backend(t, backend.Go), "", Options{Method: newMethod(t, c.method, c.params), Increment: c.increment, Model: c.model})
+			for id := 1; id <= 3; id++ {
 				attach(t, l, blobTask(t, d, id, 2*id-2, 2*id-1))
-				for range 2 {
-					must[*StepReport](t)(l.Step())
-				}
-				p := must[*Predictor](t)(l.Snapshot())
+				steps(t, l, 2)
+				p := must(l.Snapshot())(t)
 				for of := 1; of <= id; of++ {
-					test := d.Select(&d.Test, 0, 2*of-2, 2*of-1)
-					batched, single := predictedRight(t, p, increment, of, test)
-					for _, count := range must[[]ClassCount](t)(l.EvaluateByClass(of)) {
+					batched, single := predictedRight(t, p, c.increment, of, d.Select(&d.Test, 0, 2*of-2, 2*of-1))
+					for _, count := range must(l.EvaluateByClass(of))(t) {
 						if batched[count.Class] != count.Right || single[count.Class] != count.Right {
-							t.Errorf("%s, %s, step %d, class %d: %d are right in the evaluation, %d and, one by one, %d in the snapshot", c.method, increment, l.Steps(), count.Class, count.Right, batched[count.Class], single[count.Class])
+							t.Errorf("step %d, class %d: %d are right in the evaluation, %d and, one by one, %d in the snapshot", l.Steps(), count.Class, count.Right, batched[count.Class], single[count.Class])
 						}
 					}
 				}
@@ -126,35 +105,20 @@ func TestPredictorStaysAsItIs(t *testing.T) {
 		l := smallLearner(t, b, "emgd-gmc", Options{Increment: scenario.ClassIncremental, Programs: NewPrograms(b)})
 		l.own = l.options.Programs // closed with the learner
 		attach(t, l, blobTask(t, d, 1, 0, 1))
-		must[*StepReport](t)(l.Step())
-		p := must[*Predictor](t)(l.Snapshot())
+		steps(t, l, 1)
+		p := must(l.Snapshot())(t)
 		x, _ := flat(d.Select(&d.Test, 0, 0, 1, 2, 3), 64)
-		want := must[[]Prediction](t)(p.Predict(x))
+		want := must(p.Predict(x))(t)
 		attach(t, l, blobTask(t, d, 2, 2, 3))
 		var all sync.WaitGroup
-		stop := make(chan struct{})
+		ctx, stop := context.WithCancel(t.Context())
 		for range 3 {
 			all.Go(func() {
-				for {
+				for ctx.Err() == nil {
 					got, err := p.Predict(x)
-					if err != nil {
-						t.Error(err)
+					if _, own := l.Predict(x[:64]); errors.Join(err, own) != nil || !reflect.DeepEqual(got, want) {
+						t.Errorf("%+v, was %+v (%v, %v)", got, want, err, own)
 						return
-					}
-					for i := range got {
-						if got[i].Class != want[i].Class || !slices.Equal(got[i].Probabilities, want[i].Probabilities) {
-							t.Errorf("sample %d is now %+v, was %+v", i, got[i], want[i])
-							return
-						}
-					}
-					if _, err := l.Predict(x[:64]); err != nil {
-						t.Error(err)
-						return
-					}
-					select {
-					case <-stop:
-						return
-					default:
 					}
 				}
 			})
@@ -165,29 +129,24 @@ func TestPredictorStaysAsItIs(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		close(stop)
+		stop()
 		all.Wait()
-		if now := must[[]Prediction](t)(l.Predict(x)); !slices.Equal(now[0].Classes, []int{0, 1, 2, 3}) || slices.Equal(now[0].Probabilities[:2], want[0].Probabilities) {
+		if now := must(l.Predict(x))(t); !slices.Equal(now[0].Classes, []int{0, 1, 2, 3}) || slices.Equal(now[0].Probabilities[:2], want[0].Probabilities) {
 			t.Errorf("the learner predicts %+v", now[0])
 		}
 		if !slices.Equal(p.Classes(), []int{0, 1}) || !slices.Equal(l.Classes(), []int{0, 1, 2, 3}) || p.Steps() != 1 {
 			t.Errorf("classes %v and %v, %d steps", p.Classes(), l.Classes(), p.Steps())
 		}
 		l.Close()
-		got := must[[]Prediction](t)(p.Predict(x))
-		if !slices.Equal(got[3].Probabilities, want[3].Probabilities) {
-			t.Errorf("after Close %+v, was %+v", got[3], want[3])
-		}
-		if _, err := l.Predict(x); !errors.Is(err, ErrClosed) {
-			t.Errorf("a closed learner: %v", err)
-		}
-		if _, err := l.Snapshot(); !errors.Is(err, ErrClosed) {
-			t.Errorf("a closed learner: %v", err)
+		if got := must(p.Predict(x))(t); !reflect.DeepEqual(got, want) {
+			t.Errorf("after Close %+v, was %+v", got, want)
 		}
 		p.Close()
 		p.Close()
-		if _, err := p.Predict(x); !errors.Is(err, ErrClosed) {
-			t.Errorf("a closed predictor: %v", err)
+		for what, err := range map[string]error{"Predict": second(l.Predict(x)), "Snapshot": second(l.Snapshot()), "of a predictor": second(p.Predict(x))} {
+			if !errors.Is(err, ErrClosed) {
+				t.Errorf("%s after Close: %v", what, err)
+			}
 		}
 		if n := l.own.held.Load(); n != 0 {
 			t.Errorf("the programs are still held by %d", n)
@@ -195,80 +154,58 @@ func TestPredictorStaysAsItIs(t *testing.T) {
 	})
 }
 
-// TestPredictRefuses: what cannot be predicted is an error that names it.
+// TestPredictRefuses: what cannot be predicted is an error.
 func TestPredictRefuses(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(6, 12, 2)
 	class := smallLearner(t, b, "avggrad", Options{Increment: scenario.ClassIncremental})
 	task := smallLearner(t, b, "avggrad", Options{})
 	x := make([]float32, 128)
-	check := func(what, want string, err error) {
-		t.Helper()
-		if err == nil {
-			t.Errorf("%s: error %v, want one about %q", what, err, want)
-		}
-	}
-	_, err := class.Predict(x)
-	check("no task", "no task has arrived", err)
+	refused(t, second(class.Predict(x))) // no task has arrived
 	for _, l := range []*Learner{class, task} {
 		attach(t, l, blobTask(t, d, 1, 4, 1))
 		attach(t, l, blobTask(t, d, 2, 3, 0))
 	}
 	attach(t, task, blobTask(t, d, 3, 0, 3))
-	p, q := must[*Predictor](t)(class.Snapshot()), must[*Predictor](t)(task.Snapshot())
+	p, q := must(class.Snapshot())(t), must(task.Snapshot())(t)
 	defer p.Close()
 	defer q.Close()
-	_, err = p.Predict(x[:100])
-	check("half a sample", "100 values", err)
-	_, err = p.Predict(nil)
-	check("no sample", "0 values", err)
-	_, err = p.Predict(x, 4, 7)
-	check("unknown class", "class 7", err)
-	_, err = p.Predict(x, 4, 1, 4)
-	check("class twice", "class 4 is given twice", err)
-	_, err = p.PredictTask(3, x)
-	check("unknown task", "no task 3", err)
-	_, err = q.Predict(x)
-	check("no task named", "by its number or its classes", err)
-	_, err = q.Predict(x, 0)
-	check("classes of two tasks", "[2 3]", err)
-	_, err = q.Predict(x, 0, 4)
-	check("classes of no task", "no task has all", err)
-	x[70] = float32(math.Inf(1))
-	_, err = p.Predict(x)
-	check("not finite", "sample 1 has a value", err)
-	for i := range x[64:] {
-		x[64+i] = math.MaxFloat32
+	infinite, huge := make([]float32, 64), make([]float32, 64)
+	infinite[6] = float32(math.Inf(1))
+	for i := range huge {
+		huge[i] = math.MaxFloat32
 	}
-	_, err = p.Predict(x)
-	check("overflow", "sample 1: the score", err)
-	clear(x)
-	if got := must[[]Prediction](t)(p.Predict(x, 3, 4)); len(got) != 2 || !slices.Equal(got[0].Classes, []int{4, 3}) {
+	for what, err := range map[string]error{
+		"half a sample": second(p.Predict(x[:100])), "no sample": second(p.Predict(nil)), "unknown class": second(p.Predict(x, 4, 7)),
+		"class twice": second(p.Predict(x, 4, 1, 4)), "unknown task": second(p.PredictTask(3, x)), "no task named": second(q.Predict(x)),
+		"classes of two tasks": second(q.Predict(x, 0)), "classes of no task": second(q.Predict(x, 0, 4)),
+		"not finite": second(p.Predict(infinite)), "overflow": second(p.Predict(huge)),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error", what)
+		}
+	}
+	if got := must(p.Predict(x, 3, 4))(t); len(got) != 2 || !slices.Equal(got[0].Classes, []int{4, 3}) {
 		t.Errorf("among two: %+v", got)
 	}
-	if got := must[[]Prediction](t)(q.Predict(x, 1)); got[0].Class != 1 || got[0].Probabilities[0] != 1 {
+	if got := must(q.Predict(x, 1))(t); got[0].Class != 1 || got[0].Probabilities[0] != 1 {
 		t.Errorf("among one: %+v", got[0])
 	}
-	if got := must[[]Prediction](t)(q.PredictTask(3, x)); !slices.Equal(got[0].Classes, []int{0, 3}) {
+	if got := must(q.PredictTask(3, x))(t); !slices.Equal(got[0].Classes, []int{0, 3}) {
 		t.Errorf("of task 3: %+v", got[0])
 	}
 }
 
-// BenchmarkPredict measures predictions beside nothing else.
+// BenchmarkPredict measures predictions of one sample and of a batch beside nothing else.
 func BenchmarkPredict(b *testing.B) {
 	for _, name := range []string{backend.XLACPU, backend.Go} {
 		l := smallLearner(b, pcltest.Backend(b, name), "avggrad", Options{Increment: scenario.ClassIncremental, Batch: 128})
 		attach(b, l, blobTask(b, pcltest.Blobs(6, 12, 2), 1, 0, 1, 2))
-		p, err := l.Snapshot()
-		if err != nil {
-			b.Fatal(err)
-		}
+		p := must(l.Snapshot())(b)
 		for _, n := range []int{1, 128} {
 			x := make([]float32, n*64)
-			b.Run(name+"/"+map[int]string{1: "one", 128: "batch"}[n], func(b *testing.B) {
+			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
 				for b.Loop() {
-					if _, err := p.Predict(x); err != nil {
-						b.Fatal(err)
-					}
+					ok(b, second(p.Predict(x)))
 				}
 			})
 		}
@@ -281,44 +218,32 @@ func BenchmarkPredictBeside(b *testing.B) {
 	for _, name := range []string{backend.XLACPU, backend.Go} {
 		for _, training := range []bool{false, true} {
 			b.Run(fmt.Sprintf("%s/training=%t", name, training), func(b *testing.B) {
-				net, err := model.NewMLP(784, []int{128, 64}, 10)
-				if err != nil {
-					b.Fatal(err)
-				}
-				l := smallLearner(b, pcltest.Backend(b, name), "emgd-gmc", Options{Model: net, Increment: scenario.ClassIncremental, Batch: 128})
-				for i := range 2 {
-					attach(b, l, Task{Classes: []int{2 * i, 2*i + 1}, Stream: &noisy{class: 2 * i}})
-				}
-				if _, err := l.Step(); err != nil {
-					b.Fatal(err)
-				}
-				p, err := l.Snapshot()
-				if err != nil {
-					b.Fatal(err)
-				}
+				be := pcltest.Backend(b, name)
+				programs := NewPrograms(be)
+				defer programs.Close()
+				l := psEMNIST(b, be, programs, "emgd-gmc", 2)
+				defer l.Close()
+				steps(b, l, 1)
+				p := must(l.Snapshot())(b)
 				ctx, stop := context.WithCancel(b.Context())
 				var trainer sync.WaitGroup
-				if training {
-					trainer.Go(func() {
-						for ctx.Err() == nil {
-							if _, err := l.Step(); err != nil {
-								b.Error(err)
-								return
-							}
+				trainer.Go(func() {
+					for training && ctx.Err() == nil {
+						if _, err := l.Step(); err != nil {
+							b.Error(err)
+							return
 						}
-					})
-				}
+					}
+				})
 				x, took := make([]float32, 784), []time.Duration(nil)
-				steps := l.Steps()
+				before := l.Steps()
 				for b.Loop() {
 					began := time.Now()
-					if _, err := p.Predict(x); err != nil {
-						b.Fatal(err)
-					}
+					ok(b, second(p.Predict(x)))
 					took = append(took, time.Since(began))
 					time.Sleep(200 * time.Microsecond) // as requests come
 				}
-				b.ReportMetric(float64(l.Steps()-steps)/b.Elapsed().Seconds(), "steps/s")
+				b.ReportMetric(float64(l.Steps()-before)/b.Elapsed().Seconds(), "steps/s")
 				stop()
 				trainer.Wait()
 				slices.Sort(took)
@@ -327,19 +252,4 @@ func BenchmarkPredictBeside(b *testing.B) {
 			})
 		}
 	}
-}
-
-// noisy delivers noise of two classes.
-type noisy struct{ class, n int }
-
-func (s *noisy) Next(b *data.Batch) error {
-	for i := range b.Class {
-		b.Class[i] = s.class + i%2
-	}
-	for i := range b.X {
-		s.n++
-		b.X[i] = float32(s.n*7919%1000) / 1000
-	}
-	b.N = len(b.Class)
-	return nil
 }

@@ -24,7 +24,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
-var sequences = flag.Int("sequences", 200, "random sequences of calls in pure Go; a fifth as many on XLA")
+var sequences = flag.Int("sequences", 200, "random sequences of calls in pure Go; a tenth as many on XLA")
 
 // A random sequence of attach, step, evaluate, save, load, detach and close, over streams that misbehave in
 // every way, is played on a learner and on a model of it: a list of what each stream delivered.
@@ -435,7 +435,7 @@ func (p *player) load() {
 	p.log = append(p.log, "load")
 	if p.rng.IntN(2) == 0 {
 		p.learner.Close()
-		p.options.Method = must[method.Method](p.t)(method.New(p.options.Method.Info().Name, nil))
+		p.options.Method = must(method.New(p.options.Method.Info().Name, nil))(p.t)
 		p.start()
 	}
 	p.world = p.saved.clone()
@@ -501,6 +501,9 @@ func (p *player) check() {
 			p.fatalf("sample %d of task %d is in the memory: twice, %t; dropped, %t; trained on %d times", name, it.Task, met[name], t.dropped, w.trained[name])
 		}
 		met[name] = true
+		if t.stream.script[(name-t.stream.first)/seqBatch] == repeats && !p.keeps() {
+			p.fatalf("sample %d, which counts as seen before, is in the memory", name)
+		}
 		classes[it.Class]++
 		for _, x := range it.Pixels {
 			if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
@@ -555,16 +558,13 @@ func (p *player) play() {
 // TestRandomSequences plays them all. A failure names the seed.
 func TestRandomSequences(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		net, err := model.NewMLP(seqInputs, []int{5}, seqOutputs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		net := must(model.NewMLP(seqInputs, []int{5}, seqOutputs))(t)
 		programs := NewPrograms(b)
 		defer programs.Close()
 		folder := t.TempDir()
 		count := *sequences
 		if b.Info.Name != backend.Go {
-			count /= 5
+			count /= 10
 		}
 		for seed := range count {
 			rng := rand.New(rand.NewPCG(uint64(seed), 1))

@@ -20,14 +20,8 @@ func FuzzDescription(f *testing.F) {
 		if err != nil {
 			return
 		}
-		file, err := first.file()
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := trainedOf(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must(first.file())(t)
+		again := must(trainedOf(file))(t)
 		if diff := cmp.Diff(first, again, cmpopts.EquateEmpty()); diff != "" {
 			t.Error(diff)
 		}

@@ -18,10 +18,7 @@ import (
 // its own weights are taken by a learner.
 func TestDocumentedPython(t *testing.T) {
 	bin := findPython(t, "numpy, onnxruntime, safetensors")
-	text, err := os.ReadFile("../docs/weights.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(os.ReadFile("../docs/weights.md"))(t)
 	blocks := regexp.MustCompile("(?s)```python\n(.*?)```").FindAllStringSubmatch(string(text), -1)
 	if len(blocks) != 3 {
 		t.Fatalf("%d blocks of Python", len(blocks))
@@ -35,7 +32,7 @@ func TestDocumentedPython(t *testing.T) {
 func documentedPython(t *testing.T, b *backend.Backend, bin string, blocks [][]string, name string) {
 	t.Helper()
 	l, d := trainedLearner(t, b, name, Options{Increment: scenario.ClassIncremental})
-	n := must[*Trained](t)(l.Trained())
+	n := must(l.Trained())(t)
 	n.Names = map[int]string{0: "zero", 1: "one", 2: "two", 3: "three", 4: "four", 5: "five"}
 	dir := t.TempDir()
 	x, _ := flat(d.Select(&d.Test, 3, 0, 1, 2, 3, 4, 5), 64)
@@ -48,7 +45,7 @@ func documentedPython(t *testing.T, b *backend.Backend, bin string, blocks [][]s
 		}
 	}
 	var names []string
-	for _, p := range must[[]Prediction](t)(l.Predict(x)) {
+	for _, p := range must(l.Predict(x))(t) {
 		names = append(names, "'"+n.Names[p.Class]+"'")
 	}
 	want := "[" + strings.Join(names, ", ") + "]\n"
@@ -60,13 +57,8 @@ func documentedPython(t *testing.T, b *backend.Backend, bin string, blocks [][]s
 		}
 	}
 
-	net, err := model.NewMLP(784, []int{128, 64}, 62)
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must(model.NewMLP(784, []int{128, 64}, 62))(t)
 	other := smallLearner(t, b, "avggrad", Options{Model: net})
-	backbone := must[*Trained](t)(LoadTrained(filepath.Join(dir, "backbone.safetensors")))
-	if err := other.SetTrained(backbone, Take{Backbone: true}); err != nil {
-		t.Error(err)
-	}
+	backbone := must(LoadTrained(filepath.Join(dir, "backbone.safetensors")))(t)
+	ok(t, other.SetTrained(backbone, Take{Backbone: true}))
 }

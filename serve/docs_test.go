@@ -10,10 +10,7 @@ import (
 
 // TestGuide: the requests that the guide shows are answered.
 func TestGuide(t *testing.T) {
-	text, err := os.ReadFile("../docs/service.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(os.ReadFile("../docs/service.md"))(t)
 	c, stop := start(t, filepath.Join(t.TempDir(), "my.pcl"))
 	defer stop()
 	shown := regexp.MustCompile(`curl localhost:8080(/\w+) +-d '(.+?)'`).FindAllSubmatch(text, -1)

@@ -177,9 +177,7 @@ func TestKillsUnderLoad(t *testing.T) {
 	s := keepsAll(t, file)
 	c, stop := serving(t, s)
 	for _, p := range all {
-		if err := p.goOn(c, false); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, p.goOn(c, false))
 	}
 	eventually(t, "the tasks do not end", func() bool {
 		return !slices.ContainsFunc(c.tasks(), func(d described) bool { _, answered := ids.Load(d.ID); return answered && !d.Ended })
@@ -221,10 +219,7 @@ func TestIDsOfTheDead(t *testing.T) {
 	last := 0
 	for range 3 {
 		learner := opened(t, "").learner
-		s, err := New(learner, Options{File: file})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must(New(learner, Options{File: file}))(t)
 		for range 2 {
 			w := post(s.Handler(), t.Context(), "/tasks", strings.NewReader(`{"classes": [0]}`))
 			var id int
@@ -235,9 +230,7 @@ func TestIDsOfTheDead(t *testing.T) {
 		}
 		s.file.close() // and nothing else, as a kill does
 	}
-	if err := os.WriteFile(file+".ids", []byte("many\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(file+".ids", []byte("many\n"), 0o666))
 	if _, err := New(opened(t, "").learner, Options{File: file}); err == nil || !strings.Contains(err.Error(), "want a whole number") {
 		t.Errorf("a damaged file of ids: %v", err)
 	}

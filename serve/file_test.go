@@ -24,40 +24,10 @@ func eventually(t *testing.T, what string, so func() bool) {
 	}
 }
 
-// TestKilled: of a service that was killed, what it had learnt a while before is there.
-func TestKilled(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "service.pcl")
-	s := opened(t, file)
-	s.options.SaveEvery = 20 * time.Millisecond
-	c, stop := serving(t, s)
-	defer stop()
-	task := c.begin(0, 1)
-	c.learn(task, 640, 0, 1)
-	left := filepath.Join(t.TempDir(), "left.pcl") // as it would be after a kill
-	eventually(t, "the service is not saved while it runs", func() bool {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return false
-		}
-		if err := os.WriteFile(left, text, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		tasks, err := pcl.SavedTasks(left)
-		return err == nil && len(tasks) == 1
-	})
-	again, stopAgain := serving(t, opened(t, left))
-	defer stopAgain()
-	if all := again.tasks(); len(all) != 1 || all[0].ID != task {
-		t.Errorf("after the kill the tasks are %+v", all)
-	}
-}
-
 // TestSaveThatFails: a service that cannot be saved goes on, says so, and is saved when that is possible again.
 func TestSaveThatFails(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "dir")
-	if err := os.Mkdir(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(dir, 0o777))
 	s := opened(t, filepath.Join(dir, "service.pcl"))
 	var said lines
 	s.options.SaveEvery, s.options.ErrorLog = 20*time.Millisecond, log.New(&said, "", 0)
@@ -73,9 +43,7 @@ func TestSaveThatFails(t *testing.T) {
 	c.learn(task, 64, 0, 1)
 	eventually(t, "nothing was said", func() bool { return strings.Contains(said.String(), "was not saved, and goes on") })
 	c.learn(task, 64, 0, 1)
-	if err := os.Remove(dir); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Remove(dir))
 	stop()
 	if tasks, err := pcl.SavedTasks(filepath.Join(dir, "service.pcl")); err != nil || len(tasks) != 1 {
 		t.Errorf("tasks %v, error %v", tasks, err)
@@ -109,9 +77,7 @@ func TestTwoOfOneFile(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := first.Run(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, first.Run(ctx, nil))
 	again, err := New(second.learner, Options{File: file})
 	if err != nil {
 		t.Fatal("after the end:", err)
@@ -125,25 +91,11 @@ func TestTwoOfOneFile(t *testing.T) {
 func TestClose(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "learner.pcl")
 	left := filepath.Join(filepath.Dir(file), ".learner.pcl.123.tmp")
-	if err := os.WriteFile(left, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(left, nil, 0o666))
 	for range 2 {
-		if err := opened(t, file).Close(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, opened(t, file).Close())
 	}
 	if _, err := os.Stat(left); !os.IsNotExist(err) {
 		t.Errorf("a temporary file is left (%v)", err)
-	}
-}
-
-// TestRunTwice: a service whose file has been given back does not write it again.
-func TestRunTwice(t *testing.T) {
-	s := opened(t, "")
-	over, cancel := context.WithCancel(t.Context())
-	cancel()
-	if first, second := s.Run(over, nil), s.Run(over, nil); first != nil || second == nil {
-		t.Errorf("%v, then %v", first, second)
 	}
 }

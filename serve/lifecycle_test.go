@@ -101,30 +101,18 @@ func TestNetwork(t *testing.T) {
 	c.knows(0, 1)
 	dir := t.TempDir()
 	get := func(path string) string {
-		r, err := http.Get(c.url + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must(http.Get(c.url + path))(t)
 		defer r.Body.Close()
 		file := filepath.Join(dir, filepath.Base(path))
-		f, err := os.Create(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must(os.Create(file))(t)
 		defer f.Close()
 		if _, err := f.ReadFrom(r.Body); err != nil || r.StatusCode != http.StatusOK {
 			t.Fatalf("%s: %d, %v", path, r.StatusCode, err)
 		}
 		return file
 	}
-	trained, err := pcl.LoadTrained(get("/network"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := pcl.NewPredictor(s.learner.Options().Backend, s.learner.Options().Model, trained, 8)
-	if err != nil {
-		t.Fatal(err)
-	}
+	trained := must(pcl.LoadTrained(get("/network")))(t)
+	p := must(pcl.NewPredictor(s.learner.Options().Backend, s.learner.Options().Model, trained, 8))(t)
 	defer p.Close()
 	for class := range 2 {
 		got, err := p.Predict(sample(class, 1000))
@@ -135,17 +123,14 @@ func TestNetwork(t *testing.T) {
 			t.Errorf("class %d: %+v, the service says %+v", class, got[0], want)
 		}
 	}
-	trained, err = s.learner.Trained()
+	s.mu.Lock()
+	trained, err := s.learner.Trained()
+	s.mu.Unlock()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := trained.SaveONNX(filepath.Join(dir, "want.onnx"), nil); err != nil {
-		t.Fatal(err)
-	}
-	want, err := os.ReadFile(filepath.Join(dir, "want.onnx"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, trained.SaveONNX(filepath.Join(dir, "want.onnx"), nil))
+	want := must(os.ReadFile(filepath.Join(dir, "want.onnx")))(t)
 	if got, err := os.ReadFile(get("/network.onnx")); err != nil || string(got) != string(want) {
 		t.Errorf("%v: %d bytes, want %d", err, len(got), len(want))
 	}

@@ -1,16 +1,11 @@
 package serve
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"log"
-	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/data"
@@ -25,16 +20,8 @@ func TestUnusable(t *testing.T) {
 			t.Errorf("%+v: no error", o)
 		}
 	}
-	stream, err := data.NewPush(8, 16, []int{0})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := learner.Attach(pcl.Task{Classes: []int{0}, Stream: stream}); err != nil {
-		t.Fatal(err)
-	}
-	if err := learner.Pause(1); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, second(learner.Attach(pcl.Task{Classes: []int{0}, Stream: must(data.NewPush(8, 16, []int{0}))(t)})))
+	noError(t, learner.Pause(1))
 	if _, err := New(learner, Options{}); err == nil {
 		t.Error("a task that has not ended: no error")
 	}
@@ -50,20 +37,6 @@ func TestMaxClasses(t *testing.T) {
 			if w := post(s.Handler(), t.Context(), "/tasks", strings.NewReader(body)); w.Code != want[i] {
 				t.Errorf("%s, %s: %d %s", increment, body, w.Code, w.Body)
 			}
-		}
-	}
-}
-
-// TestLargeAnswers: the answer to a small request is bounded.
-func TestLargeAnswers(t *testing.T) {
-	defer func(was int) { maxProbabilities = was }(maxProbabilities)
-	maxProbabilities = 9
-	c, _ := handled(t)
-	c.begin(0, 1)
-	const zeros = "[0,0,0,0,0,0,0,0]"
-	for n, want := range map[int]string{4: "200 ", 5: "400 "} {
-		if got := c.raw("/predict", `{"x": [`+strings.Repeat(zeros+",", n-1)+zeros+`]}`); !strings.HasPrefix(got, want) {
-			t.Errorf("%d samples: %s", n, got)
 		}
 	}
 }
@@ -106,49 +79,6 @@ func TestMaxBuffered(t *testing.T) {
 	}
 }
 
-// TestStalledNetworks: clients that are slow to take a network do not hold up predictions.
-func TestStalledNetworks(t *testing.T) {
-	s := opened(t, "")
-	post(s.Handler(), context.Background(), "/tasks", strings.NewReader(`{"classes": [0, 1]}`))
-	for range cap(s.sending) {
-		s.sending <- struct{}{}
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	if w := post(s.Handler(), ctx, "/predict", strings.NewReader(`{"x": [[0,0,0,0,0,0,0,0]]}`)); w.Code != 200 {
-		t.Errorf("%d %s", w.Code, w.Body)
-	}
-}
-
-// TestLongValue: a value that is too long is refused, also one number.
-func TestLongValue(t *testing.T) {
-	s := opened(t, "")
-	for begin, want := range map[string]string{`{"x": [[`: "sample 0 has", `{"task": `: "more than"} {
-		end := strings.Repeat("]", strings.Count(begin, "[")) + "}"
-		w := post(s.Handler(), context.Background(), "/predict", strings.NewReader(begin+strings.Repeat("1", maxField+1)+end))
-		if w.Code != 400 || !strings.Contains(w.Body.String(), want) {
-			t.Errorf("%s: %d %s", begin, w.Code, w.Body)
-		}
-	}
-}
-
-// TestMaxClassesOfFile: a service whose limit was lowered still takes up the tasks in its file.
-func TestMaxClassesOfFile(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "learner.pcl")
-	c, stop := start(t, file)
-	c.begin(0, 1, 2)
-	stop()
-	learner := opened(t, "").learner
-	s, err := New(learner, Options{File: file, MaxClasses: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.file.close()
-	if n := len(learner.Classes()); n != 3 {
-		t.Errorf("%d classes", n)
-	}
-}
-
 // TestSkippedBatches: batches whose samples were taken and could not be trained on are counted, and told in the log.
 func TestSkippedBatches(t *testing.T) {
 	var said lines
@@ -161,18 +91,6 @@ func TestSkippedBatches(t *testing.T) {
 	stop()
 	if id != 1 || !strings.Contains(said.String(), "a batch of task 1 could not be trained on") {
 		t.Errorf("task %d; the log says %q", id, said.String())
-	}
-}
-
-// TestAnnouncedLength: a request that says that it is too large is answered before it is read.
-func TestAnnouncedLength(t *testing.T) {
-	s := opened(t, "")
-	body := &counted{Reader: io.MultiReader(strings.NewReader(`{"x": [[`), bytes.NewReader(make([]byte, 1<<20)))}
-	q, w := httptest.NewRequest("POST", "/predict", body), httptest.NewRecorder()
-	q.ContentLength = maxBody + 1
-	s.Handler().ServeHTTP(w, q)
-	if w.Code != 413 || body.n > 0 {
-		t.Errorf("%d %s after %d bytes", w.Code, w.Body, body.n)
 	}
 }
 
@@ -201,16 +119,5 @@ func TestMaxListed(t *testing.T) {
 	}
 	if got := c("/tasks", `{"classes": [0, 1]}`); !strings.Contains(got, "Options.MaxListed") {
 		t.Errorf("only running tasks: %s", got)
-	}
-}
-
-// TestLongNames: names stay in memory, in each save and in answers, so they are short.
-func TestLongNames(t *testing.T) {
-	s := opened(t, "")
-	long := strings.Repeat("a", maxName+1)
-	for _, body := range []string{`{"classes": [0], "name": "` + long + `"}`, `{"classes": [0], "names": ["` + long + `"]}`} {
-		if w := post(s.Handler(), t.Context(), "/tasks", strings.NewReader(body)); w.Code != 400 || !strings.Contains(w.Body.String(), "want up to 200") {
-			t.Errorf("%d %s", w.Code, w.Body)
-		}
 	}
 }

@@ -11,9 +11,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-	"time"
 
-	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
@@ -111,68 +109,6 @@ func mallocs() uint64 {
 	return m.Mallocs
 }
 
-// TestStatus: who reads the status knows whose fault it was, and whether to try again.
-func TestStatus(t *testing.T) {
-	s := opened(t, "")
-	if w := post(s.Handler(), context.Background(), "/tasks", io.MultiReader(strings.NewReader(`{"name": "`+strings.Repeat("a", maxSmall)))); w.Code != 413 {
-		t.Errorf("too large: %d %s", w.Code, w.Body)
-	}
-	if w := post(s.Handler(), context.Background(), "/tasks", strings.NewReader(`{"classes": [0, 1]}`)); w.Code != 200 {
-		t.Fatalf("%d %s", w.Code, w.Body)
-	}
-	s.streams.Range(func(_, stream any) bool { stream.(interface{ End() }).End(); return true })
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	w := post(s.Handler(), ctx, "/learn", strings.NewReader(`{"task": 1, "x": [[0,0,0,0,0,0,0,0]], "classes": [0]}`))
-	if w.Code != 503 || !strings.Contains(w.Body.String(), `"taken":0`) {
-		t.Errorf("the service ends: %d %s", w.Code, w.Body)
-	}
-	for want, err := range map[int]error{500: internalError{io.ErrShortWrite}, 503: fmt.Errorf("a: %w", pcl.ErrClosed), 400: io.ErrShortWrite} {
-		if got := statusOf(err); got != want {
-			t.Errorf("%v: %d, want %d", err, got, want)
-		}
-	}
-}
-
-// TestSlowRequest: who sends a request too slowly is told so.
-func TestSlowRequest(t *testing.T) {
-	s := opened(t, "")
-	w := post(s.Handler(), context.Background(), "/predict", io.MultiReader(strings.NewReader(`{"x": [[0,`), iotest.ErrReader(os.ErrDeadlineExceeded)))
-	if w.Code != 408 || !strings.Contains(w.Body.String(), "did not arrive in time") {
-		t.Errorf("%d %s", w.Code, w.Body)
-	}
-}
-
-// TestEndedTasks: the streams of tasks that have ended are dropped, and who asks for one is told that it has ended.
-func TestEndedTasks(t *testing.T) {
-	s := opened(t, "")
-	server := httptest.NewServer(s.Handler())
-	defer server.Close()
-	ctx, cancel := context.WithCancel(context.Background())
-	trained := make(chan error)
-	go func() { trained <- s.train(ctx) }()
-	defer func() {
-		cancel()
-		if err := <-trained; err != nil {
-			t.Error(err)
-		}
-	}()
-	c := client{t, server.URL}
-	id := c.begin(0, 1)
-	c.raw("/end", `{"task": 1}`)
-	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		if _, there := s.streams.Load(id); !there {
-			break
-		}
-		if time.Since(began) > 20*time.Second {
-			t.Fatal("the stream is still there")
-		}
-	}
-	if got := c.raw("/learn", `{"task": 1, "x": [[0,0,0,0,0,0,0,0]], "classes": [0]}`); !strings.Contains(got, "task 1 has ended") {
-		t.Error(got)
-	}
-}
-
 // TestTaskIncremental: which task a sample is of is said by "task".
 func TestTaskIncremental(t *testing.T) {
 	s := openedWith(t, "", "emgd-gmc", scenario.TaskIncremental, []int{16}, 8)
@@ -191,50 +127,59 @@ func TestTaskIncremental(t *testing.T) {
 	}
 }
 
-// TestPagesOfOthers: a web page of another site cannot train the service of whoever looks at it; programs, which do not say
-// where they come from, can.
-func TestPagesOfOthers(t *testing.T) {
+// TestAttacks: requests that are too large, too slow, or sent by the page of another site in the browser of whoever looks at it,
+// are refused by a status that says whose fault it was, and the service goes on.
+func TestAttacks(t *testing.T) {
+	defer func(was int) { maxProbabilities = was }(maxProbabilities)
+	maxProbabilities = 9 // of two classes, those of four samples
 	s := opened(t, "")
+	post(s.Handler(), t.Context(), "/tasks", strings.NewReader(`{"classes": [0, 1]}`))
+	x := func(n int) string {
+		return `{"x": [` + strings.Repeat("[0,0,0,0,0,0,0,0],", n-1) + "[0,0,0,0,0,0,0,0]]}"
+	}
+	long, name := strings.Repeat("1", maxField+1), strings.Repeat("a", maxName+1)
 	for _, c := range []struct {
-		key, value string
-		want       int
+		method, path, body, key, value string
+		want                           int
 	}{
-		{"Sec-Fetch-Site", "cross-site", 403}, {"Origin", "https://example.org", 403},
-		{"Sec-Fetch-Site", "same-origin", 200}, {"User-Agent", "curl", 200},
+		{"POST", "/predict", x(4), "", "", 200}, {"POST", "/predict", x(5), "", "", 400},
+		{"POST", "/predict", `{"x": [[` + long + "]]}", "", "", 400}, {"POST", "/predict", `{"task": ` + long + "}", "", "", 400},
+		{"POST", "/tasks", `{"classes": [0], "name": "` + name + `"}`, "", "", 400}, {"POST", "/tasks", `{"classes": [0], "names": ["` + name + `"]}`, "", "", 400},
+		{"POST", "/tasks", `{"name": "` + strings.Repeat("a", maxSmall) + `"}`, "", "", 413},
+		{"POST", "/tasks", `{"classes": [0]}`, "Sec-Fetch-Site", "cross-site", 403}, {"POST", "/tasks", `{"classes": [0]}`, "Origin", "https://example.org", 403},
+		{"POST", "/tasks", `{"classes": [0]}`, "Sec-Fetch-Site", "same-origin", 200}, {"POST", "/tasks", `{"classes": [0]}`, "User-Agent", "curl", 200},
+		{"GET", "/network", "", "Sec-Fetch-Site", "cross-site", 403}, {"GET", "/network", "", "Sec-Fetch-Site", "same-site", 403},
+		{"GET", "/network", "", "Sec-Fetch-Site", "same-origin", 200}, {"GET", "/network", "", "Sec-Fetch-Site", "none", 200}, {"GET", "/network", "", "", "", 200},
 	} {
-		w, q := httptest.NewRecorder(), httptest.NewRequest("POST", "/tasks", strings.NewReader(`{"classes": [0, 1]}`))
-		q.Header.Set(c.key, c.value)
-		if s.Handler().ServeHTTP(w, q); w.Code != c.want {
-			t.Errorf("%s %s: %d %s, want %d", c.key, c.value, w.Code, w.Body, c.want)
+		w, q := httptest.NewRecorder(), httptest.NewRequest(c.method, c.path, strings.NewReader(c.body))
+		if c.key != "" {
+			q.Header.Set(c.key, c.value)
 		}
+		if s.Handler().ServeHTTP(w, q); w.Code != c.want {
+			t.Errorf("%s %s %.40s %s: %d %.200s, want %d", c.method, c.path, c.body, c.value, w.Code, w.Body, c.want)
+		}
+	}
+	slow := io.MultiReader(strings.NewReader(`{"x": [[0,`), iotest.ErrReader(os.ErrDeadlineExceeded))
+	if w := post(s.Handler(), t.Context(), "/predict", slow); w.Code != 408 {
+		t.Errorf("a slow request: %d %s", w.Code, w.Body)
+	}
+	body, w := &counted{Reader: strings.NewReader(x(4))}, httptest.NewRecorder()
+	q := httptest.NewRequest("POST", "/predict", body)
+	q.ContentLength = maxBody + 1
+	if s.Handler().ServeHTTP(w, q); w.Code != 413 || body.n > 0 {
+		t.Errorf("a length that is too large: %d %s after %d bytes", w.Code, w.Body, body.n)
 	}
 }
 
-// TestNetworksOfOthers: nor can such a page have a network written, which costs work.
-func TestNetworksOfOthers(t *testing.T) {
-	s := opened(t, "")
-	for site, want := range map[string]int{"cross-site": 403, "same-site": 403, "same-origin": 200, "none": 200, "": 200} {
-		w, q := httptest.NewRecorder(), httptest.NewRequest("GET", "/network", nil)
-		q.Header.Set("Sec-Fetch-Site", site)
-		if s.Handler().ServeHTTP(w, q); w.Code != want {
-			t.Errorf("%q: %d, want %d", site, w.Code, want)
-		}
-	}
-}
+func second[T any](_ T, err error) error { return err }
 
 // TestHosts: a page that lets its own name lead to the service is refused by that name.
 func TestHosts(t *testing.T) {
 	c, s := handled(t) // at a loopback address
 	get := func(host string) int {
-		q, err := http.NewRequest("GET", c.url+"/tasks", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		q := must(http.NewRequest("GET", c.url+"/tasks", nil))(t)
 		q.Host = host
-		r, err := http.DefaultClient.Do(q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must(http.DefaultClient.Do(q))(t)
 		r.Body.Close()
 		return r.StatusCode
 	}

@@ -184,18 +184,9 @@ func openedWith(t testing.TB, file, name string, increment scenario.Increment, h
 // openedAs serves it with other options, and another memory.
 func openedAs(t testing.TB, o Options, name string, increment scenario.Increment, hidden []int, outputs, budget int) *Service {
 	t.Helper()
-	device, err := backend.Open(context.Background(), backend.Options{Name: backend.Go})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rule, err := method.New(name, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	net, err := model.NewMLP(8, hidden, outputs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	device := must(backend.Open(context.Background(), backend.Options{Name: backend.Go}))(t)
+	rule := must(method.New(name, nil))(t)
+	net := must(model.NewMLP(8, hidden, outputs))(t)
 	learner, err := pcl.NewLearner(pcl.Options{
 		Backend: device, Model: net, Method: rule, Increment: increment, Batch: 32,
 		Optimizer: optim.Adam{LR: 0.003}, Memory: memory.Config{Policy: memory.PerClass, Budget: budget},
@@ -204,10 +195,7 @@ func openedAs(t testing.TB, o Options, name string, increment scenario.Increment
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { learner.Close(); device.Close() })
-	s, err := New(learner, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(New(learner, o))(t)
 	return s
 }
 
@@ -220,10 +208,7 @@ func start(t testing.TB, file string) (c client, stop func()) {
 // serving runs a service that was opened.
 func serving(t testing.TB, service *Service) (c client, stop func()) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- service.Run(ctx, listener) }()

@@ -17,35 +17,15 @@ import (
 // TestStalledClient: a client that sends half a request does not keep the service from ending, and from saving.
 func TestStalledClient(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "service.pcl")
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
 	service := opened(t, file)
 	service.grace = 50 * time.Millisecond
-	go func() { ended <- service.Run(ctx, listener) }()
-	conn, err := net.Dial("tcp", listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c, stop := serving(t, service)
+	conn := must(net.Dial("tcp", strings.TrimPrefix(c.url, "http://")))(t)
 	defer conn.Close()
 	fmt.Fprintf(conn, "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{")
-	c := client{t, "http://" + listener.Addr().String()}
 	c.begin(0, 1) // so that the first request has arrived
-	cancel()
-	select {
-	case err := <-ended:
-		if err != nil {
-			t.Error(err)
-		}
-	case <-time.After(20 * time.Second):
-		t.Fatal("the service does not end")
-	}
-	if _, err := os.Stat(file); err != nil {
-		t.Error(err)
-	}
+	stop()
+	noError(t, second(os.Stat(file)))
 }
 
 // TestClientThatDoesNotRead: an answer that nobody reads does not keep its connection, nor the memory that it takes.
@@ -62,10 +42,7 @@ func TestClientThatDoesNotRead(t *testing.T) {
 	server.Start()
 	defer server.Close()
 	client{t, server.URL}.begin(0, 1)
-	conn, err := net.Dial("tcp", server.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must(net.Dial("tcp", server.Listener.Addr().String()))(t)
 	defer conn.Close()
 	const n = 200_000
 	body := `{"x": [` + strings.Repeat("[0,0,0,0,0,0,0,0],", n-1) + `[0,0,0,0,0,0,0,0]]}`
@@ -96,30 +73,6 @@ func TestLaterRequests(t *testing.T) {
 	}
 }
 
-// TestWaitsForRoom: the time in which a request must arrive does not end one that waits for room.
-func TestWaitsForRoom(t *testing.T) {
-	s := opened(t, "")
-	s.options.Waiting = 1
-	server := httptest.NewUnstartedServer(s.Handler())
-	server.Config.ReadTimeout = 100 * time.Millisecond
-	server.Start()
-	defer server.Close()
-	c := client{t, server.URL}
-	id := c.begin(0, 1)
-	time.AfterFunc(400*time.Millisecond, func() {
-		stream, err := s.stream(id)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		stream.End()
-	})
-	answer := c.raw("/learn", `{"task": 1, "x": [[0,0,0,0,0,0,0,0], [0,0,0,0,0,0,0,0]], "classes": [0, 1]}`)
-	if want := `400 {"error":"task 1 was ended, and takes no more samples","taken":1}`; strings.TrimSpace(answer) != want {
-		t.Errorf("answer %s, want %s", answer, want)
-	}
-}
-
 // TestServerOfOnesOwn: beside a server of the program's own, Run trains; it does not wait for who waits for room there, and
 // what comes after the last save is refused.
 func TestServerOfOnesOwn(t *testing.T) {
@@ -134,9 +87,7 @@ func TestServerOfOnesOwn(t *testing.T) {
 	c := client{t, server.URL}
 	c.begin(0, 1)
 	c.learn(1, 10, 0, 1) // trains
-	if err := s.learner.Pause(1); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.learner.Pause(1))
 	go func() {
 		answer <- c.raw("/learn", `{"task": 1, "x": [`+strings.Repeat("[0,0,0,0,0,0,0,0],", 7)+`[0,0,0,0,0,0,0,0]], "classes": [0,1,0,1,0,1,0,1]}`)
 	}()
@@ -171,10 +122,7 @@ func TestStallsAfterRefusal(t *testing.T) {
 	server := httptest.NewServer(s.Handler())
 	defer server.Close()
 	for length, want := range map[int]string{maxBody + 1: "413", 100_000: "408"} {
-		conn, err := net.Dial("tcp", server.Listener.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := must(net.Dial("tcp", server.Listener.Addr().String()))(t)
 		defer conn.Close()
 		fmt.Fprintf(conn, "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n{", length)
 		conn.SetReadDeadline(time.Now().Add(20 * time.Second))
@@ -195,10 +143,7 @@ func TestStalledBodies(t *testing.T) {
 	c := client{t, server.URL}
 	c.begin(0, 1)
 	for range 20 {
-		conn, err := net.Dial("tcp", server.Listener.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := must(net.Dial("tcp", server.Listener.Addr().String()))(t)
 		defer conn.Close()
 		fmt.Fprintf(conn, "POST /learn HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000000\r\n\r\n{%s", strings.Repeat(" ", 500_000))
 	}
@@ -217,10 +162,7 @@ func TestMaxConnections(t *testing.T) {
 	s := opened(t, "")
 	s.options.MaxConnections = 1
 	c, stop := serving(t, s)
-	conn, err := net.Dial("tcp", strings.TrimPrefix(c.url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must(net.Dial("tcp", strings.TrimPrefix(c.url, "http://")))(t)
 	time.AfterFunc(200*time.Millisecond, func() { conn.Close() })
 	began := time.Now()
 	if c.tasks(); time.Since(began) < 100*time.Millisecond {

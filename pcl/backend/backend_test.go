@@ -41,38 +41,3 @@ func TestOpenStopsWithItsContext(t *testing.T) {
 		t.Errorf("error is %v, want context.Canceled", err)
 	}
 }
-
-func TestCloseTwiceAndNil(t *testing.T) {
-	b, err := Open(context.Background(), Options{Name: Go})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-	if err := (*Backend)(nil).Close(); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestInfoString(t *testing.T) {
-	i := Info{Name: XLACPU, Device: "a CPU", Threads: 4, Devices: 2, Reason: "asked for by name"}
-	if got, want := i.String(), "xla-cpu (a CPU, 4 threads, 2 devices): asked for by name"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
-func TestPluginKindLooksAtTheEndOfThePath(t *testing.T) {
-	for path, want := range map[string]string{
-		"/x/jax_plugins/xla_cuda13/xla_cuda_plugin.so":     XLACUDA,
-		"/x/go-xla/nvidia/pjrt_c_api_cuda_plugin.so":       XLACUDA,
-		"/home/nvidia/cuda/plugins/cpu-1/xla_cpu_pjrt.so":  XLACPU,
-		"/home/cuda/.cache/parallelcl/plugins/x/plugin.so": XLACPU,
-	} {
-		if got := pluginKind(path); got != want {
-			t.Errorf("%s: %s, want %s", path, got, want)
-		}
-	}
-}

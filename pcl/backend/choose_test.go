@@ -54,10 +54,7 @@ func TestAutoTakesTheFirstThatWorks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var notice bytes.Buffer
-			b, err := open(context.Background(), Options{Name: Auto, Progress: &notice}, fakeDrivers(c.cuda, c.cpu, nil))
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := must(open(context.Background(), Options{Name: Auto, Progress: &notice}, fakeDrivers(c.cuda, c.cpu, nil)))(t)
 			if b.Info.Reason != c.reason {
 				t.Errorf("reason %q, want %q", b.Info.Reason, c.reason)
 			}
@@ -79,10 +76,7 @@ func TestNamedBackend(t *testing.T) {
 		t.Errorf("error %v does not say that %s is offline", err, XLACPU)
 	}
 	var notice bytes.Buffer
-	b, err := open(context.Background(), Options{Name: Go, Progress: &notice}, fakeDrivers(errors.New("no GPU"), nil, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must(open(context.Background(), Options{Name: Go, Progress: &notice}, fakeDrivers(errors.New("no GPU"), nil, nil)))(t)
 	want := []Choice{{XLACUDA, false, false, "no GPU"}, {XLACPU, true, false, "not asked for"}, {Go, true, true, "asked for by name"}}
 	if d := cmp.Diff(want, b.Info.Choices); d != "" || notice.Len() > 0 {
 		t.Errorf("%s, notice %q", d, notice.String())

@@ -30,20 +30,14 @@ func shared(t testing.TB, on compute.Backend, dims ...int) (compute.Buffer, []fl
 
 func mustCopy(t testing.TB, on compute.Backend, of compute.Buffer) compute.Buffer {
 	t.Helper()
-	v, err := Copy(on, of)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must(Copy(on, of))(t)
 	return v
 }
 
 // values are a buffer's, where they are.
 func values(t testing.TB, b compute.Buffer) []float32 {
 	t.Helper()
-	flat, err := b.Data()
-	if err != nil {
-		t.Fatal(err)
-	}
+	flat := must(b.Data())(t)
 	return flat.([]float32)
 }
 
@@ -52,9 +46,7 @@ func plus(t testing.TB, on compute.Backend, n float64, dims ...int) compute.Exec
 	t.Helper()
 	g := graph.NewGraph(on, "plus")
 	x := graph.Parameter(g, "x", shapes.Make(dtypes.Float32, dims...))
-	if err := g.Compile(graph.AddScalar(x, n)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, g.Compile(graph.AddScalar(x, n)))
 	t.Cleanup(g.Finalize)
 	return g.Executable()
 }
@@ -62,10 +54,7 @@ func plus(t testing.TB, on compute.Backend, n float64, dims ...int) compute.Exec
 // execute runs a program of one input and one output.
 func execute(t testing.TB, e compute.Executable, in compute.Buffer) compute.Buffer {
 	t.Helper()
-	out, err := e.Execute([]compute.Buffer{in}, nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must(e.Execute([]compute.Buffer{in}, nil, 0))(t)
 	return out[0]
 }
 
@@ -133,22 +122,5 @@ func TestCopy(t *testing.T) {
 				t.Errorf("a copy of 0, plus 10, is %g after the original changed", got)
 			}
 		})
-	}
-}
-
-func TestCopyRefusals(t *testing.T) {
-	b := mustOpen(t, Options{Name: XLACPU, CacheDir: realCache(t), Clients: 2})
-	gone, _ := shared(t, b, 4)
-	gone.Finalize()
-	if c, err := Copy(b.Clients()[1], gone); err == nil || c != nil {
-		t.Errorf("a copy of a buffer that is gone: %v, error %v", c, err)
-	}
-}
-
-func BenchmarkCopy(b *testing.B) {
-	be := mustOpen(b, Options{Name: XLACPU, CacheDir: realCache(b), Clients: 2})
-	x, _ := shared(b, be, 100_000)
-	for b.Loop() {
-		mustCopy(b, be.Clients()[1], x).Finalize()
 	}
 }

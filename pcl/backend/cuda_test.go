@@ -13,12 +13,8 @@ import (
 func touch(t *testing.T, parts ...string) string {
 	t.Helper()
 	p := filepath.Join(parts...)
-	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(p, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.MkdirAll(filepath.Dir(p), 0o755))
+	noError(t, os.WriteFile(p, nil, 0o644))
 	return p
 }
 
@@ -39,25 +35,6 @@ func (m machine) opened(o Options) (file string, installed bool, err error) {
 	m.install = func(context.Context, Options) (string, error) { installed = true; return "new.so", nil }
 	_, err = m.openCUDA(context.Background(), o)
 	return file, installed, err
-}
-
-// Folders may have names that would be patterns.
-func TestFoldersWithBrackets(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "jax[cuda13]*")
-	plugin := touch(t, dir, "site/jax_plugins/xla_cuda13/xla_cuda_plugin.so")
-	touch(t, dir, "site/nvidia/cu13/lib")
-	m := gpuMachine(t, filepath.Join(dir, "site"))
-	if got, installed, err := m.opened(Options{CacheDir: filepath.Join(dir, "cache")}); got != plugin || installed || err != nil {
-		t.Errorf("opened %q (installed: %v, error %v), want %q", got, installed, err, plugin)
-	}
-	if got, want := cudaDataDir(plugin), filepath.Join(dir, "site/nvidia/cu13"); got != want {
-		t.Errorf("data folder %q, want %q", got, want)
-	}
-	t.Setenv("VIRTUAL_ENV", dir)
-	touch(t, dir, "lib/python3.11/site-packages/any")
-	if got := sitePackages(t.Context()); len(got) == 0 || got[0] != filepath.Join(dir, "lib/python3.11/site-packages") {
-		t.Errorf("folders of packages %q", got)
-	}
 }
 
 func TestCUDAPluginIsFound(t *testing.T) {
@@ -117,18 +94,6 @@ func TestCUDADataDir(t *testing.T) {
 	}
 }
 
-func TestWithCUDADataDir(t *testing.T) {
-	for flags, want := range map[string]string{
-		"":                            "--xla_gpu_cuda_data_dir=/new",
-		"--a=1":                       "--a=1 --xla_gpu_cuda_data_dir=/new",
-		"--xla_gpu_cuda_data_dir=/my": "--xla_gpu_cuda_data_dir=/my",
-	} {
-		if got := withXLAFlag(flags, cudaFlag, "/new"); got != want {
-			t.Errorf("%q: %q, want %q", flags, got, want)
-		}
-	}
-}
-
 // cudaIndex is an index with the CUDA plugin and two libraries; the pinned SHA-256 is set aside.
 func cudaIndex(t *testing.T) *fakeIndex {
 	t.Helper()
@@ -148,10 +113,7 @@ func TestInstallCUDA(t *testing.T) {
 	x := cudaIndex(t)
 	o := Options{CacheDir: t.TempDir()}
 	for range 2 {
-		file, err := installCUDA(context.Background(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must(installCUDA(context.Background(), o))(t)
 		if want := filepath.Join(cudaDir(o.CacheDir), "jax_plugins/xla_cuda13/xla_cuda_plugin.so"); file != want {
 			t.Errorf("installed %s, want %s", file, want)
 		}

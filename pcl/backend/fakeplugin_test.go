@@ -53,9 +53,7 @@ func compilePlugin(t *testing.T, flags ...string) string {
 	}
 	dir := t.TempDir()
 	write := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	write("fake.c", fakePlugin)
 	write("elsewhere.h", "extern int elsewhere;\n")

@@ -54,18 +54,3 @@ func wideGraph(procs int) error {
 	}
 	return nil
 }
-
-func TestGoInfo(t *testing.T) {
-	b, err := Open(context.Background(), Options{Name: Go})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	i := b.Info
-	if !Concurrent(b.Backend) {
-		t.Errorf("a backend that calls itself %q is not taken for pure Go", b.Name())
-	}
-	if i.Name != Go || i.Platform != "go" || i.Devices != 1 || i.Threads != runtime.GOMAXPROCS(0) || i.Plugin != "" || i.Device == "" {
-		t.Errorf("%+v", i)
-	}
-}

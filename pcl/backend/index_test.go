@@ -42,10 +42,7 @@ func newFakeIndex(t *testing.T) *fakeIndex {
 // redirectHTTP sends the requests of the default client to one server.
 func redirectHTTP(t testing.TB, server string) {
 	t.Helper()
-	u, err := url.Parse(server)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must(url.Parse(server))(t)
 	before := http.DefaultTransport
 	http.DefaultTransport = redirect{u, before}
 	t.Cleanup(func() { http.DefaultTransport = before })
@@ -103,14 +100,9 @@ func (x *fakeIndex) add(t *testing.T, name, member string, content []byte) {
 	t.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
-	w, err := z.Create(member)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must(z.Create(member))(t)
 	w.Write(content)
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, z.Close())
 	x.wheels[name] = b.Bytes()
 }
 

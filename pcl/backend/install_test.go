@@ -38,14 +38,8 @@ func tinyPlugin(wheelSHA string) plugin {
 
 func mustInstall(t *testing.T, p plugin, dir string) string {
 	t.Helper()
-	file, err := p.installed(context.Background(), Options{CacheDir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must(p.installed(context.Background(), Options{CacheDir: dir}))(t)
+	data := must(os.ReadFile(file))(t)
 	if !bytes.Equal(data, fakeContent) {
 		t.Fatalf("installed %d bytes that differ from the wheel's %d", len(data), len(fakeContent))
 	}
@@ -72,9 +66,7 @@ func entries(t *testing.T, dir string) string {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join(pluginDir(dir), "*"))
 	inner, err2 := filepath.Glob(filepath.Join(pluginDir(dir), "*", "*"))
-	if err := errors.Join(err, err2); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(err, err2))
 	var names []string
 	for _, e := range append(list, inner...) {
 		names = append(names, filepath.Base(e))
@@ -123,12 +115,8 @@ func TestInstall(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			x, p, dir := fakeInstall(t)
-			if err := os.MkdirAll(filepath.Dir(p.path(dir)), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := c.spoil(x, p, dir); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.MkdirAll(filepath.Dir(p.path(dir)), 0o755))
+			noError(t, c.spoil(x, p, dir))
 			for range 2 {
 				if file := mustInstall(t, p, dir); file != filepath.Join(dir, "plugins", "tiny-cpu-1.2.3", "tiny.so") {
 					t.Errorf("installed %s", file)
@@ -183,9 +171,7 @@ func TestInstallRefuses(t *testing.T) {
 		t.Errorf("no folder: error is %v", err)
 	}
 	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(file, nil, 0o644))
 	if _, err := p.installed(t.Context(), Options{CacheDir: file}); err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("a file in the folder's place: error is %v", err)
 	}
@@ -204,9 +190,7 @@ func endless(w http.ResponseWriter, data []byte) {
 func TestDamagedPlugin(t *testing.T) {
 	x, p, dir := fakeInstall(t)
 	file := mustInstall(t, p, dir)
-	if err := os.WriteFile(file, flipped(fakeContent), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(file, flipped(fakeContent), 0o644))
 	if _, err := p.installed(t.Context(), Options{CacheDir: dir, NoInstall: true}); err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("no installation allowed: error %v", err)
 	}
@@ -221,29 +205,6 @@ func TestDamagedPlugin(t *testing.T) {
 		t.Errorf("installed again: %s, %v, said %q", got, err, notice.String())
 	}
 	mustInstall(t, p, dir)
-}
-
-// The hash of a file is not computed twice in a process, and computed anew when the file changes.
-func TestFileSHA256(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "file")
-	for _, content := range []string{"one", "another"} {
-		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		for range 2 {
-			if sum, err := fileSHA256(t.Context(), file); err != nil || sum != hexSHA256([]byte(content)) {
-				t.Errorf("%s: %s, %v", content, sum, err)
-			}
-		}
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := os.WriteFile(file, []byte("third, longer"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := fileSHA256(ctx, file); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
 }
 
 // arrives waits until a file has a beginning.
@@ -270,10 +231,7 @@ func TestInstallStopsWithItsContext(t *testing.T) {
 	if _, err := p.installed(ctx, Options{CacheDir: dir}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want context.Canceled", err)
 	}
-	unlock, err := lockPlugins(t.Context(), Options{CacheDir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	unlock := must(lockPlugins(t.Context(), Options{CacheDir: dir}))(t)
 	defer unlock()
 	ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
@@ -295,9 +253,7 @@ func child(t *testing.T, x *fakeIndex, p plugin, dir string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestInstallInChild$", "-test.count=1")
 	cmd.Env = append(os.Environ(), childIndex+"="+x.URL, childDir+"="+dir, childWheel+"="+p.SHA256)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, cmd.Start())
 	return cmd
 }
 
@@ -351,9 +307,7 @@ func TestInstallAfterAKilledOne(t *testing.T) {
 		t.Fatal("the child process asked for nothing in 20 s")
 	}
 	arrives(t, filepath.Dir(p.path(dir))+".whl")
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, cmd.Process.Kill())
 	cmd.Wait()
 	close(stalled)
 	if got := entries(t, dir); got != ".lock tiny-cpu-1.2.3.partial tiny-cpu-1.2.3.whl" {

@@ -17,9 +17,7 @@ func foreignFiles(t *testing.T) map[string]string {
 	dir := t.TempDir()
 	write := func(name string, data []byte) string {
 		p := filepath.Join(dir, name+".so")
-		if err := os.WriteFile(p, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(p, data, 0o644))
 		return p
 	}
 	noise := make([]byte, 1<<16)

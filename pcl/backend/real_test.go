@@ -61,15 +61,3 @@ func installReal() {
 	_, real.err = cpuPlugin.installed(context.Background(), Options{CacheDir: real.dir})
 	real.took = time.Since(start)
 }
-
-func TestRealInstall(t *testing.T) {
-	file := cpuPlugin.path(realCache(t))
-	sum, err := fileSHA256(t.Context(), file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if sum != cpuPlugin.FileSHA256 {
-		t.Errorf("SHA-256 is %s, want %s", sum, cpuPlugin.FileSHA256)
-	}
-	t.Logf("installed %d MB in %s", cpuPlugin.Bytes/1e6, real.took.Round(time.Millisecond))
-}

@@ -20,10 +20,7 @@ func TestSignalsOfPools(t *testing.T) {
 	mustMultiply(t, mustOpen(t, Options{Name: XLACPU, CacheDir: realCache(t), Threads: 2}))
 	pool := poolThreads(t)
 	for _, thread := range pool {
-		blocked, err := strconv.ParseUint(procFields(filepath.Join(thread, "status"))["SigBlk"], 16, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		blocked := must(strconv.ParseUint(procFields(filepath.Join(thread, "status"))["SigBlk"], 16, 64))(t)
 		for s, want := range map[syscall.Signal]bool{syscall.SIGPROF: true, syscall.SIGINT: true, syscall.SIGTERM: true, syscall.SIGSEGV: false, syscall.SIGABRT: false} {
 			if got := blocked>>(s-1)&1 == 1; got != want {
 				t.Errorf("%s: signal %v is blocked: %t, want %t", thread, s, got, want)
@@ -52,10 +49,7 @@ func TestProfiled(t *testing.T) {
 		defer pprof.StopCPUProfile()
 	}
 	for began := time.Now(); time.Since(began) < time.Second; {
-		out, err := convolve.Call1(x, k)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must(convolve.Call1(x, k))(t)
 		out.FinalizeAll()
 	}
 }

@@ -11,10 +11,7 @@ import (
 
 func TestAutoIsPureGoHere(t *testing.T) {
 	var notice bytes.Buffer
-	b, err := Open(context.Background(), Options{CacheDir: t.TempDir(), Progress: &notice})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must(Open(context.Background(), Options{CacheDir: t.TempDir(), Progress: &notice}))(t)
 	defer b.Close()
 	if b.Info.Name != Go || strings.Count(notice.String(), "\n") != 1 || !strings.Contains(notice.String(), xlaUnsupported) {
 		t.Errorf("%s; notice %q", b.Info, notice.String())

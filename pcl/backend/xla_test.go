@@ -5,7 +5,6 @@ package backend
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,10 +21,7 @@ import (
 
 func mustOpen(t testing.TB, o Options) *Backend {
 	t.Helper()
-	b, err := Open(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must(Open(context.Background(), o))(t)
 	t.Cleanup(func() { b.Close() })
 	return b
 }
@@ -45,10 +41,7 @@ func mustMultiply(t testing.TB, b *Backend) {
 // poolThreads returns the folders in /proc of the threads of XLA's CPU pools in this process.
 func poolThreads(t *testing.T) (folders []string) {
 	t.Helper()
-	names, err := filepath.Glob("/proc/self/task/*/comm")
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := must(filepath.Glob("/proc/self/task/*/comm"))(t)
 	for _, f := range names {
 		if name, err := os.ReadFile(f); err == nil && strings.HasPrefix(string(name), "tf_XLAEigen") {
 			folders = append(folders, filepath.Dir(f))
@@ -91,24 +84,13 @@ func TestEachOpenHasItsOwnThreads(t *testing.T) {
 	}
 }
 
-func TestDevices(t *testing.T) {
-	b := mustOpen(t, Options{Name: XLACPU, CacheDir: realCache(t), Devices: 4})
-	if b.NumDevices() != 4 || b.Info.Devices != 4 || b.Info.Threads != 4 {
-		t.Errorf("%d devices; %+v", b.NumDevices(), b.Info)
-	}
-}
-
 func TestMisleadingPaths(t *testing.T) {
 	real := cpuPlugin.path(realCache(t))
 	for _, name := range []string{"nvidia", "CUDA", "with,comma", "plain"} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), name, "plugins", "plugin.so")
-			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Symlink(real, file); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+			noError(t, os.Symlink(real, file))
 			temp := t.TempDir()
 			t.Setenv("TMPDIR", temp)
 			for range 2 {
@@ -132,10 +114,7 @@ func TestMisleadingPaths(t *testing.T) {
 func TestCloseBeforeItsTensors(t *testing.T) {
 	b := mustOpen(t, Options{Name: XLACPU, CacheDir: realCache(t)})
 	exec := graph.MustNewExec(b, func(x *graph.Node) *graph.Node { return graph.AddScalar(x, 1) })
-	y, err := exec.Call1(tensors.FromScalarAndDimensions(float32(1), 1<<16))
-	if err != nil {
-		t.Fatal(err)
-	}
+	y := must(exec.Call1(tensors.FromScalarAndDimensions(float32(1), 1<<16)))(t)
 	if err := b.Close(); err != nil {
 		t.Error(err)
 	}
@@ -227,46 +206,6 @@ func TestAutoWithoutInstallation(t *testing.T) {
 	mustMultiply(t, b)
 	if b.Info.Name != Go || strings.Count(notice.String(), "\n") != 1 || !strings.Contains(notice.String(), errNotInstalled.Error()) {
 		t.Errorf("%s; notice %q", b.Info, notice.String())
-	}
-}
-
-func TestAutoOffline(t *testing.T) {
-	if hasNVIDIA() {
-		t.Skip("there is a GPU: auto would take it")
-	}
-	x := newFakeIndex(t)
-	x.Close()
-	b := mustOpen(t, Options{CacheDir: t.TempDir()})
-	if b.Info.Name != Go || !strings.Contains(b.Info.Reason, "package index") {
-		t.Errorf("%s", b.Info)
-	}
-}
-
-func BenchmarkOpenXLACPU(b *testing.B) {
-	cache := realCache(b)
-	for b.Loop() {
-		be, err := Open(context.Background(), Options{Name: XLACPU, CacheDir: cache})
-		if err != nil {
-			b.Fatal(err)
-		}
-		be.Close()
-	}
-}
-
-func BenchmarkMatmul1024(b *testing.B) {
-	for _, o := range []Options{{Name: XLACPU, Threads: 1}, {Name: XLACPU, Threads: 2}, {Name: Go}} {
-		b.Run(fmt.Sprintf("%s-%d", o.Name, o.Threads), func(b *testing.B) {
-			if o.Name == XLACPU {
-				o.CacheDir = realCache(b)
-			}
-			be := mustOpen(b, o)
-			exec := graph.MustNewExec(be, func(x *graph.Node) *graph.Node { return graph.Dot(x, x).Product() })
-			x := tensors.FromScalarAndDimensions(float32(0.5), 1024, 1024)
-			for b.Loop() {
-				exec.MustCall1(x).MustFinalizeAll()
-			}
-			b.ReportMetric(2*1024*1024*1024*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
-		})
 	}
 }
 

@@ -11,10 +11,7 @@ import (
 
 func newStore(t rapid.TB, policy Policy, budget int) *Store {
 	t.Helper()
-	s, err := NewStore(Config{policy, budget}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(NewStore(Config{policy, budget}, 1))(t)
 	return s
 }
 
@@ -42,23 +39,6 @@ func counts(s *Store) map[part]int {
 		n[part{it.Task, it.Class}]++
 	}
 	return n
-}
-
-func TestPerClassKeepsBudgetOfEachClass(t *testing.T) {
-	s := newStore(t, PerClass, 5)
-	if q := s.Quota([]int{0, 1, 2}); q != 5 {
-		t.Errorf("quota %d, want 5", q)
-	}
-	add(t, s, candidates(1, 20, 0, 1))
-	first := slices.Clone(s.items)
-	add(t, s, candidates(2, 3, 2)) // fewer than the budget: all
-	want := map[part]int{{1, 0}: 5, {1, 1}: 5, {2, 2}: 3}
-	if got := counts(s); !reflect.DeepEqual(got, want) {
-		t.Errorf("stored %v, want %v", got, want)
-	}
-	if !reflect.DeepEqual(s.items[:10], first) {
-		t.Error("the samples of an old task changed")
-	}
 }
 
 func TestFixedTotalThinsOutOldClasses(t *testing.T) {
@@ -111,35 +91,6 @@ func TestBudgets(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestBadConfigurations(t *testing.T) {
-	for name, c := range map[string]Config{"policy": {"reservoir", 5}, "no policy": {"", 5}, "negative": {PerClass, -1}, "absurd": {PerClass, MaxBudget + 1}, "largest int": {FixedTotal, math.MaxInt}} {
-		if _, err := NewStore(c, 1); err == nil {
-			t.Errorf("%s: no error", name)
-		}
-	}
-	none := newStore(t, PerClass, 0)
-	add(t, none, candidates(1, 5, 0))
-	if none.Len() != 0 || none.Draw(8) != nil {
-		t.Error("a budget of 0 stored something")
-	}
-}
-
-// TestLargestBudget keeps what there is, and takes no more room than that.
-func TestLargestBudget(t *testing.T) {
-	for _, policy := range []Policy{PerClass, FixedTotal} {
-		s := newStore(t, policy, MaxBudget)
-		add(t, s, candidates(1, 4, 0, 1))
-		r := NewReservoir(2, s.Quota([]int{2}), 1)
-		for i := range 4 {
-			r.Offer(2, []float32{float32(i)})
-		}
-		add(t, s, r.Items())
-		if s.Len() != 12 {
-			t.Errorf("%s: %d of 12 samples are stored", policy, s.Len())
-		}
-	}
 }
 
 // TestFewerPlacesThanClasses: where not even one place is left for each class, some classes keep one
@@ -221,10 +172,7 @@ func TestSamplesStayAsTheyAre(t *testing.T) {
 	s := newStore(t, PerClass, 3)
 	add(t, s, []Item{{Task: 1, Class: 4, Pixels: []float32{0.5}}})
 	before := s.Samples()
-	at, err := s.Mark()
-	if err != nil {
-		t.Fatal(err)
-	}
+	at := must(s.Mark())(t)
 	s.Edit(0, []float32{0.9})
 	s.SetScore(0, 7)
 	edited := s.Samples()
@@ -232,9 +180,7 @@ func TestSamplesStayAsTheyAre(t *testing.T) {
 	if it := s.Item(0); it.Edits != 2 || it.Pixels[0] != 0.7 || it.Origin[0] != 0.5 || it.Score != 7 {
 		t.Errorf("after two edits: %+v", it)
 	}
-	if err := s.Rewind(at); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Rewind(at))
 	if it := s.Item(0); it.Edits != 0 || it.Pixels[0] != 0.5 || it.Origin != nil || it.Score != 0 {
 		t.Errorf("after going back: %+v", it)
 	}
@@ -251,18 +197,13 @@ func TestRewind(t *testing.T) {
 	s := newStore(t, PerClass, 12)
 	add(t, s, candidates(1, 12, 0))
 	s.Draw(5)
-	at, err := s.Mark()
-	if err != nil {
-		t.Fatal(err)
-	}
+	at := must(s.Mark())(t)
 	var passes [2][]int
 	for i := range passes {
 		for range 9 {
 			passes[i] = append(passes[i], s.Draw(5)...)
 		}
-		if err := s.Rewind(at); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Rewind(at))
 	}
 	if !slices.Equal(passes[0], passes[1]) {
 		t.Errorf("drawn %v, then %v", passes[0], passes[1])
@@ -294,22 +235,6 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// TestDrawIsDistinct draws batches that do not divide the store.
-func TestDrawIsDistinct(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(1, 40).Draw(t, "stored")
-		s := newStore(t, PerClass, n)
-		add(t, s, candidates(1, n, 0))
-		size := rapid.IntRange(0, 50).Draw(t, "batch")
-		for range 10 {
-			batch := sorted(s.Draw(size))
-			if len(batch) != min(n, size) || len(slices.Compact(batch)) != min(n, size) {
-				t.Fatalf("drew %v, want %d distinct samples of %d", batch, min(n, size), n)
-			}
-		}
-	})
-}
-
 // TestReservoirIsUniform keeps 5 of 50 samples 2,000 times: each is kept about 200 times.
 func TestReservoirIsUniform(t *testing.T) {
 	const samples, quota, rounds = 50, 5, 2000
@@ -335,59 +260,6 @@ func TestReservoirIsUniform(t *testing.T) {
 	}
 }
 
-// TestSomeOfAReservoir draws 5 of the 20 samples of a class that a reservoir keeps of 50: each of the 50 is as likely as
-// any other. Of a class with fewer it gives all, in their order.
-func TestSomeOfAReservoir(t *testing.T) {
-	const samples, rounds = 50, 2000
-	var drawn [samples]float64
-	for run := range rounds {
-		r := NewReservoir(1, 20, uint64(run))
-		for i := range samples {
-			r.Offer(3, []float32{float32(i)})
-		}
-		r.Offer(7, []float32{100})
-		r.Offer(7, []float32{101})
-		some := r.Some(5)
-		if len(some) != 7 || some[5].Pixels[0] != 100 || some[6].Pixels[0] != 101 {
-			t.Fatalf("run %d: %v", run, some)
-		}
-		met := map[float32]bool{}
-		for _, it := range some[:5] {
-			if met[it.Pixels[0]] || it.Class != 3 || it.Task != 1 {
-				t.Fatalf("run %d: %v", run, some)
-			}
-			met[it.Pixels[0]] = true
-			drawn[int(it.Pixels[0])]++
-		}
-	}
-	for i, n := range drawn { // 200 expected, with a deviation of 13.4
-		if n < 140 || n > 260 {
-			t.Errorf("sample %d was drawn %g times, want about 200", i, n)
-		}
-	}
-}
-
-func TestReservoirCopiesPixels(t *testing.T) {
-	r := NewReservoir(1, 2, 1)
-	x := []float32{1}
-	r.Offer(0, x)
-	x[0] = 9
-	if got := r.Items()[0].Pixels[0]; got != 1 {
-		t.Errorf("the reservoir kept the caller's slice: %v", got)
-	}
-	first := r.Items()
-	for i := range 200 {
-		r.Offer(0, []float32{float32(i)})
-	}
-	if first[0].Pixels[0] != 1 {
-		t.Errorf("a sample that was handed out is now %v", first[0].Pixels)
-	}
-	none := NewReservoir(1, 0, 1)
-	if none.Offer(0, x); none.Items() != nil {
-		t.Error("a quota of 0 kept something")
-	}
-}
-
 // TestRanked keeps the first of each class, also when later classes make room scarce.
 func TestRanked(t *testing.T) {
 	s := newStore(t, FixedTotal, 8)
@@ -402,29 +274,6 @@ func TestRanked(t *testing.T) {
 		if got := s.Pixels(); !slices.Equal(got, want) {
 			t.Errorf("with %d classes it holds %v, want %v", class+1, got, want)
 		}
-	}
-}
-
-// TestOwnFilling puts, replaces and edits; the caller's slices stay its own.
-func TestOwnFilling(t *testing.T) {
-	s, x := newStore(t, PerClass, 2), []float32{1}
-	if s.Capacity(3) != 6 || newStore(t, FixedTotal, 5).Capacity(3) != 5 {
-		t.Error("the capacities are not 2·3 and 5")
-	}
-	s.Put(Item{Class: 1, Pixels: x})
-	s.Put(Item{Class: 2, Pixels: x})
-	s.Replace(0, Item{Class: 3, Pixels: []float32{4}})
-	s.Edit(1, []float32{9})
-	s.SetScore(1, 0.5)
-	want := []Item{{Class: 3, Pixels: []float32{4}}, {Class: 2, Pixels: []float32{9}, Edits: 1, Score: 0.5, Origin: []float32{1}}}
-	if !reflect.DeepEqual(s.items, want) || x[0] != 1 {
-		t.Errorf("it holds %+v; the caller's pixels are %v", s.items, x)
-	}
-	if mean, largest, n := s.Drift(); mean != 8 || largest != 8 || n != 1 {
-		t.Errorf("a drift of %g, at most %g, of %d samples; want 8, 8, 1", mean, largest, n)
-	}
-	if got := len(s.Draw(5)); got != 2 {
-		t.Errorf("drew %d samples", got)
 	}
 }
 
@@ -445,24 +294,6 @@ func TestRerank(t *testing.T) {
 	}
 	if s.Rerank(2, nil); s.Len() != 6 {
 		t.Errorf("ranking nothing left %d samples", s.Len())
-	}
-}
-
-// TestDrawIsTheCallers: what the caller does with the indices, or with a state, changes no later draw.
-func TestDrawIsTheCallers(t *testing.T) {
-	s, same := newStore(t, PerClass, 8), newStore(t, PerClass, 8)
-	add(t, s, candidates(1, 8, 0))
-	add(t, same, candidates(1, 8, 0))
-	drawn := s.Draw(3)
-	clear(append(drawn, 7, 7))
-	st, err := s.State()
-	if err != nil {
-		t.Fatal(err)
-	}
-	clear(st.Order)
-	same.Draw(3)
-	if got, want := s.Draw(3), same.Draw(3); !slices.Equal(got, want) {
-		t.Errorf("drew %v, want %v", got, want)
 	}
 }
 

@@ -48,16 +48,3 @@ func TestBatchNorm(t *testing.T) {
 		}
 	}
 }
-
-// TestBatchNormEqualWeights: no weights are equal weights.
-func TestBatchNormEqualWeights(t *testing.T) {
-	in := []tensor{floats(normal(rand.New(rand.NewPCG(9, 9)), 4*6*3), 4, 3, 2, 3), floats([]float64{.25, .25, .25, .25}, 4)}
-	got := run(t, in, func(n []*graph.Node) []*graph.Node {
-		return []*graph.Node{shareOfPixels(n[0], nil), shareOfPixels(n[0], n[1])}
-	})
-	for i := range got[0] {
-		if want := 1.0 / (4 * 3 * 2); math.Abs(got[0][i]-want) > 1e-15 || math.Abs(got[1][i]-want) > 1e-15 {
-			t.Errorf("pixel %d: %g and %g, want %g", i, got[0][i], got[1][i], want)
-		}
-	}
-}

@@ -3,14 +3,8 @@ package model
 import "testing"
 
 func TestByKey(t *testing.T) {
-	mlp, err := NewMLP(784, []int{128, 64}, 62)
-	if err != nil {
-		t.Fatal(err)
-	}
-	linear, err := NewMLP(4, nil, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mlp := must(NewMLP(784, []int{128, 64}, 62))(t)
+	linear := must(NewMLP(4, nil, 2))(t)
 	for _, want := range []Model{
 		mlp, linear, BFloat16(mlp), newResNet18(t, ResNetConfig{Height: 8, Width: 16, Channels: 3, Outputs: 5}),
 		newResNet18(t, ResNetConfig{Height: 8, Width: 8, Channels: 1, Base: 2, Outputs: 5, Release: true}),

@@ -79,17 +79,12 @@ func call(t testing.TB, b *backend.Backend, p *program.Program, in []tensor, siz
 		}
 		buffers = append(buffers, buffer)
 	}
-	results, err := p.Call(buffers...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	results := must(p.Call(buffers...))(t)
 	defer program.Free(results...)
 	out := make([][]float64, len(results))
 	for i, buffer := range results {
 		out[i] = make([]float64, sizes[i])
-		if err := program.ToHost(out[i], buffer); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, program.ToHost(out[i], buffer))
 	}
 	return out
 }

@@ -5,22 +5,11 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"github.com/gomlx/compute/dtypes"
-	"github.com/gomlx/compute/shapes"
-	"github.com/gomlx/gomlx/core/graph"
-
-	"github.com/parallelcl/parallelcl/pcl/backend"
-	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
-	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
 
 // TestLayout checks the paper's MLP: no gap between parameters, the classifier last.
 func TestLayout(t *testing.T) {
-	net, err := NewMLP(784, []int{128, 64}, 62)
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must(NewMLP(784, []int{128, 64}, 62))(t)
 	l, at := net.Layout(), 0
 	for _, p := range l.Params {
 		if p.Offset != at {
@@ -37,10 +26,7 @@ func TestLayout(t *testing.T) {
 }
 
 func TestInit(t *testing.T) {
-	net, err := NewMLP(50, []int{40}, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must(NewMLP(50, []int{40}, 7))(t)
 	l := net.Layout()
 	draw := func(seed uint64) []float32 { return l.Init(rand.New(rand.NewPCG(seed, 0))) }
 	theta := draw(1)
@@ -63,31 +49,5 @@ func TestInit(t *testing.T) {
 		if float64(slices.Max(part)) > bound || float64(slices.Min(part)) < -bound || math.Abs(mean) > bound/5 || math.Abs(square*3/bound/bound-1) > 0.2 {
 			t.Errorf("%s: mean %g, mean square %g, up to %g; want uniform within ±%g", p.Name, mean, square, slices.Max(part), bound)
 		}
-	}
-}
-
-func TestSplitJoin(t *testing.T) {
-	p := newProblem(t)
-	got := run(t, []tensor{floats(p.theta, len(p.theta))}, func(n []*graph.Node) []*graph.Node {
-		parts := p.net.Layout().Split(n[0])
-		return append([]*graph.Node{Join(parts)}, parts...)
-	})
-	if !slices.Equal(got[0], p.theta) {
-		t.Error("Join is not the inverse of Split")
-	}
-	for i, param := range p.net.Layout().Params {
-		if want := p.theta[param.Offset : param.Offset+param.Size()]; !slices.Equal(got[i+1], want) {
-			t.Errorf("%s is %v, want %v", param.Name, got[i+1], want)
-		}
-	}
-}
-
-// TestWrongSize: the panic of a graph becomes the error of its compilation.
-func TestWrongSize(t *testing.T) {
-	p := newProblem(t)
-	inputs := []program.Input{{Name: "theta", Shape: shapes.Make(dtypes.Float32, 3)}}
-	split := func(n []*graph.Node) []*graph.Node { return p.net.Layout().Split(n[0]) }
-	if _, err := program.Compile(pcltest.Backend(t, backend.Go).Backend, new(program.Counter), "short", inputs, split); err == nil {
-		t.Error("a parameter vector of 3 entries: no error")
 	}
 }

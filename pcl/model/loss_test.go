@@ -66,14 +66,6 @@ func TestPadding(t *testing.T) {
 	}
 }
 
-// TestOneClass: where one output competes its probability is 1.
-func TestOneClass(t *testing.T) {
-	loss, g, tangent, predicted := crossEntropy(t, dtypes.Float64, []float64{5, -7, 9}, []float64{1, 2, 3}, []int32{1}, []int32{1}, []int32{2}, []float64{1})
-	if loss != 0 || tangent != 0 || g[0] != 0 || g[1] != 0 || g[2] != 0 || predicted[0] != 1 {
-		t.Errorf("loss %g, gradient %g, tangent %g, prediction %g; want 0, 0, 0, 1", loss, g, tangent, predicted[0])
-	}
-}
-
 // TestHugeLogits stays finite in float32, up to logits of 1e20 and for right and wrong labels.
 func TestHugeLogits(t *testing.T) {
 	for _, size := range []float64{90, 1e4, 1e20} {

@@ -15,10 +15,7 @@ import (
 
 func newResNet18(t testing.TB, c ResNetConfig) *ResNet18 {
 	t.Helper()
-	m, err := NewResNet18(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(NewResNet18(c))(t)
 	return m
 }
 
@@ -47,46 +44,6 @@ func TestResNet18Layout(t *testing.T) {
 	for _, name := range []string{"stem/conv/weights", "layer1/0/conv1/weights", "layer4/1/norm2/scale", "layer2/0/shortcut/conv/weights", "layer2/0/shortcut/norm/variance"} {
 		if !names[name] {
 			t.Errorf("no %s", name)
-		}
-	}
-}
-
-func TestResNet18Init(t *testing.T) {
-	l := newResNet18(t, ResNetConfig{Height: 8, Width: 8, Channels: 1, Base: 2, Outputs: 3, Release: true}).Layout()
-	theta := l.Init(rand.New(rand.NewPCG(1, 1)))
-	check := func(flat []float32, p Param, want float32) {
-		if part := flat[p.Offset : p.Offset+p.Size()]; slices.Min(part) != want || slices.Max(part) != want {
-			t.Errorf("%s starts from %g to %g, want %g", p.Name, slices.Min(part), slices.Max(part), want)
-		}
-	}
-	ends := func(p Param, end string) bool { return p.Name[len(p.Name)-len(end):] == end }
-	for _, p := range l.Params {
-		switch {
-		case ends(p, "/scale"):
-			check(theta, p, 1)
-		case ends(p, "/shift"), ends(p, "/bias"):
-			check(theta, p, 0)
-		default:
-			if k := p.Dims; len(k) == 4 && (p.FanIn != k[0]*k[1]*k[2] || p.FanOut != k[0]*k[1]*k[3]) {
-				t.Errorf("%s: fan %d to %d of %v", p.Name, p.FanIn, p.FanOut, k)
-			}
-		}
-	}
-	for i, p := range l.Stats {
-		check(l.InitStats(), p, float32(i%2)) // a mean, a variance, …
-	}
-}
-
-func TestNewResNet18Refuses(t *testing.T) {
-	good := ResNetConfig{Height: 8, Width: 8, Channels: 1, Base: 2, Outputs: 3}
-	for _, spoil := range []func(c *ResNetConfig){
-		func(c *ResNetConfig) { c.Height = 7 }, func(c *ResNetConfig) { c.Width = 0 }, func(c *ResNetConfig) { c.Channels = 0 },
-		func(c *ResNetConfig) { c.Base = -1 }, func(c *ResNetConfig) { c.Outputs = 0 }, func(c *ResNetConfig) { c.Height = -2 },
-	} {
-		c := good
-		spoil(&c)
-		if _, err := NewResNet18(c); err == nil {
-			t.Errorf("%+v: no error", c)
 		}
 	}
 }
@@ -187,22 +144,6 @@ func TestResNet18Derivatives(t *testing.T) {
 		}
 		if padding := got[3][pixels*5/6:]; slices.Min(padding) != 0 || slices.Max(padding) != 0 {
 			t.Error("padding has a pixel gradient")
-		}
-	}
-}
-
-// TestResNetXLA: XLA has the pixel gradient that pure Go has, of a ResNet of one block, since eight take XLA ten seconds.
-func TestResNetXLA(t *testing.T) {
-	net := &ResNet18{plan: plan{key: "short", inputs: 8 * 4 * 2, outputs: 4}, config: ResNetConfig{Height: 8, Width: 4, Channels: 2}}
-	net.stem, net.stemNorm = net.layout.AddConvolution("stem", 3, 2, 3, 1, false), net.layout.AddBatchNorm("norm", 3)
-	net.blocks = []block{net.layout.addBlock("block", 3, 6, 2, false)}
-	net.classifier = net.layout.AddClassifier(6, 4)
-	p := problemOf(net)
-	build := func(n []*graph.Node) []*graph.Node { return p.build(n)[3:4] }
-	want := run(t, p.in, build)[0]
-	for i, got := range compile(t, pcltest.Backend(t, backend.XLACPU), p.in, build)(p.in)[0] {
-		if math.Abs(got-want[i]) > 1e-9*(1+math.Abs(want[i])) {
-			t.Fatalf("pixel %d has %g, want %g", i, got, want[i])
 		}
 	}
 }

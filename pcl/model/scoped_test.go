@@ -14,7 +14,6 @@ import (
 	"github.com/gomlx/gomlx/ml/layers/attention"
 	"github.com/gomlx/gomlx/ml/layers/norm"
 	gomlx "github.com/gomlx/gomlx/ml/model"
-	"github.com/gomlx/gomlx/ml/model/initializer"
 
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
@@ -57,10 +56,7 @@ func convolved(scope *gomlx.Scope, x *graph.Node) *graph.Node {
 
 func scoped(t testing.TB, name string, backbone func(*gomlx.Scope, *graph.Node) *graph.Node) *Scoped {
 	t.Helper()
-	m, err := NewScoped(name, 6, 5, backbone)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(NewScoped(name, 6, 5, backbone))(t)
 	return m
 }
 
@@ -172,30 +168,6 @@ func floats32(x []float32) []float64 {
 		out[i] = float64(x[i])
 	}
 	return out
-}
-
-// TestScopedInit: the initialisers and the seed say how parameters start; the seed is not the program's clock.
-func TestScopedInit(t *testing.T) {
-	m := scoped(t, "init", func(scope *gomlx.Scope, x *graph.Node) *graph.Node {
-		return nn.DenseWithBias(scope.WithInitializer(initializer.RandomUniformFn(scope, 2, 3)), x, 4)
-	})
-	draw := func(seed uint64) []float32 { return m.Layout().Init(rand.New(rand.NewPCG(seed, 1))) }
-	a, b, c := draw(1), draw(1), draw(2)
-	same := 0
-	for i := range a {
-		if a[i] != b[i] {
-			t.Fatalf("entry %d is %g, then %g with the same seed", i, a[i], b[i])
-		}
-		if i < 24 && (a[i] < 2 || a[i] > 3) {
-			t.Errorf("weight %d is %g, want it between 2 and 3", i, a[i])
-		}
-		if i < 24 && a[i] == c[i] {
-			same++
-		}
-	}
-	if same > 2 {
-		t.Errorf("%d of 24 weights are the same with another seed", same)
-	}
 }
 
 // TestScopedFrozen: variables that are not trainable keep their value, which is part of the key.

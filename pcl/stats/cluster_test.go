@@ -46,10 +46,7 @@ func TestSignFlipOfCorrelatedSituations(t *testing.T) {
 		r, found := rand.New(rand.NewPCG(1, uint64(100*rho))), 0
 		for range n {
 			x, zero := correlated(r, rho)
-			out, err := SignFlip(x, zero)
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := must(SignFlip(x, zero))(t)
 			if out.P <= 0.05 {
 				found++
 			}
@@ -81,17 +78,11 @@ func TestStarsOfEqualMethods(t *testing.T) {
 			var p []float64
 			for m := range scores {
 				if m != best {
-					out, err := SignFlip(scores[m], scores[best])
-					if err != nil {
-						t.Fatal(err)
-					}
+					out := must(SignFlip(scores[m], scores[best]))(t)
 					p = append(p, out.P)
 				}
 			}
-			adjusted, err := Holm(p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			adjusted := must(Holm(p))(t)
 			if slices.Min(adjusted) <= 0.05 {
 				found++
 			}

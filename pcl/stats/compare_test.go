@@ -27,10 +27,7 @@ func TestAverageRanks(t *testing.T) {
 		}
 		scores = append(scores, row)
 	}
-	got, err := AverageRanks(scores)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must(AverageRanks(scores))(t)
 	for j, want := range []float64{3.143, 2.000, 2.893, 1.964} {
 		if math.Abs(got[j]-want) > 5e-4 {
 			t.Errorf("average rank %d is %v, in print %v", j+1, got[j], want)
@@ -41,10 +38,7 @@ func TestAverageRanks(t *testing.T) {
 		t.Errorf("ranks %v, %v; want two first ones", got, err)
 	}
 	for _, c := range scipy(t).Ranks {
-		got, err := AverageRanks(c.Scores)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must(AverageRanks(c.Scores))(t)
 		for j := range got {
 			if !near(got[j], c.Ranks[j]) {
 				t.Errorf("ranks %v, SciPy's %v", got, c.Ranks)
@@ -61,10 +55,7 @@ func TestCompare(t *testing.T) {
 		x := 60 + 5*random.NormFloat64()
 		scores = append(scores, []float64{x - 8 + random.NormFloat64(), x + random.NormFloat64(), x + random.NormFloat64(), x - 4 + 2*random.NormFloat64()})
 	}
-	c, err := Compare(scores, 0.05)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must(Compare(scores, 0.05))(t)
 	if c.Pairs != 27 || c.Alpha != 0.05 || c.Order[2] != 3 || c.Order[3] != 0 || c.Ranks[0] < c.Ranks[3] {
 		t.Errorf("%+v", c)
 	}
@@ -87,32 +78,6 @@ func TestCompare(t *testing.T) {
 	}
 	if !slices.Equal(c.Cliques, [][2]int{{0, 1}}) {
 		t.Errorf("cliques %v of %v; only the first two are alike", c.Cliques, c.Order)
-	}
-}
-
-// TestStretches: a line must not join methods that differ.
-func TestStretches(t *testing.T) {
-	with := func(different ...[2]int) *Comparison {
-		c := &Comparison{Order: []int{3, 1, 0, 2}, Adjusted: ones(4), Alpha: 0.05}
-		for _, d := range different {
-			i, j := c.Order[d[0]], c.Order[d[1]]
-			c.Adjusted[i][j], c.Adjusted[j][i] = 0.05, 0.05
-		}
-		return c
-	}
-	for name, c := range map[string]struct {
-		of   *Comparison
-		want [][2]int
-	}{
-		"all alike":              {with(), [][2]int{{0, 3}}},
-		"first and last":         {with([2]int{0, 3}), [][2]int{{0, 2}, {1, 3}}},
-		"the second from others": {with([2]int{0, 1}, [2]int{1, 2}, [2]int{1, 3}), [][2]int{{2, 3}}},
-		"neighbours":             {with([2]int{1, 2}), [][2]int{{0, 1}, {2, 3}}},
-		"all":                    {with([2]int{0, 1}, [2]int{0, 2}, [2]int{0, 3}, [2]int{1, 2}, [2]int{1, 3}, [2]int{2, 3}), nil},
-	} {
-		if got := c.of.stretches(); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-		}
 	}
 }
 

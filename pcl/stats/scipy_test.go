@@ -41,14 +41,9 @@ type distribution struct {
 
 func scipy(t *testing.T) reference {
 	t.Helper()
-	data, err := os.ReadFile("testdata/scipy.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(os.ReadFile("testdata/scipy.json"))(t)
 	var r reference
-	if err := json.Unmarshal(data, &r); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal(data, &r))
 	for i, n := range []int{len(r.Wilcoxon), len(r.SignFlip), len(r.Improvement), len(r.Bootstrap), len(r.Ranks)} {
 		if n == 0 {
 			t.Fatalf("list %d of testdata/scipy.json is empty", i+1)

@@ -22,10 +22,7 @@ func TestSignFlipMaxOfOne(t *testing.T) {
 		if sum < 0 { // turned round, the rival is ahead
 			floats.Scale(-1, d)
 		}
-		want, err := SignFlip(d, make([]float64, len(d)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must(SignFlip(d, make([]float64, len(d))))(t)
 		if p, err := SignFlipMax(above0(d)); err != nil || math.Abs(p-want.P) > 1e-9 {
 			t.Errorf("p = %v (%v), want %v", p, err, want.P)
 		}

@@ -16,10 +16,7 @@ func worked() []Score {
 func TestSummary(t *testing.T) {
 	scores := worked()
 	slices.Reverse(scores) // the order does not matter
-	got, err := Summarize(scores)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must(Summarize(scores))(t)
 	if !near(got.Mean, 22.5) || !near(got.StdSeeds, math.Sqrt(200./3)) || !near(got.StdRuns, math.Sqrt(200./3+3.25)) {
 		t.Errorf("%+v", got)
 	}

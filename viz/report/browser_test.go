@@ -127,9 +127,7 @@ func startBrowser(t *testing.T, program string) *browser {
 	cmd := exec.CommandContext(t.Context(), program, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
 		"--disable-component-update", "--disable-extensions", "--user-data-dir="+t.TempDir(), "--remote-debugging-pipe", "about:blank")
 	cmd.ExtraFiles = []*os.File{theirIn, theirOut}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, cmd.Start())
 	theirIn.Close()
 	theirOut.Close()
 	b := &browser{t: t, in: ourIn, events: make(chan message, 1000)}
@@ -348,9 +346,7 @@ func TestPagesWorkInBrowser(t *testing.T) {
 	text := notebookPage(t, notebookOf(t, htmlCell(`<table><thead><tr><th>a</th></tr></thead><tbody><tr><td>1</td></tr><tr><td>10</td></tr><tr><td>9</td></tr></tbody></table>`+
 		`<div id="pcl-slider-1"><div><input type="range" min="0" max="2" value="0" step="1" aria-valuetext="one" oninput="document.title='FIRED'">`+
 		`<output><span>one</span><span style="display:none">two</span><span hidden>three</span></output></div><div><div>A</div><div style="display:none">B</div><div hidden>C</div></div></div>`)))
-	if err := os.WriteFile(page, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(page, []byte(text), 0o644))
 	session := b.open(page)
 	var got string
 	for _, step := range []struct{ do, want string }{
@@ -362,32 +358,24 @@ func TestPagesWorkInBrowser(t *testing.T) {
 		{`(document.querySelector("input").focus(), "End")`, "End"},
 		{`document.querySelector(".out").innerText + document.querySelector("input").getAttribute("aria-valuetext") + document.title`, "a\n1\n9\n10\nthree\nCthreeone"},
 	} {
-		if err := b.evaluate(session, `JSON.stringify(`+step.do+`.replace(/\s*\n\s*/g, "\n"))`, &got); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, b.evaluate(session, `JSON.stringify(`+step.do+`.replace(/\s*\n\s*/g, "\n"))`, &got))
 		if strings.ReplaceAll(strings.ReplaceAll(got, " ↓", ""), " ↑", "") != step.want {
 			t.Errorf("%s: %q, want %q", step.do, got, step.want)
 		}
 		if step.want == "ArrowRight" || step.want == "End" {
 			code := map[string]int{"ArrowRight": 39, "End": 35}[step.want]
 			for _, kind := range []string{"keyDown", "keyUp"} {
-				if err := b.call(session, "Input.dispatchKeyEvent", map[string]any{"type": kind, "key": step.want, "code": step.want, "windowsVirtualKeyCode": code}, nil); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, b.call(session, "Input.dispatchKeyEvent", map[string]any{"type": kind, "key": step.want, "code": step.want, "windowsVirtualKeyCode": code}, nil))
 			}
 		}
 	}
 	text = runsPage(t, runsFolder(t, sampleRuns()))
-	if err := os.WriteFile(page, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(page, []byte(text), 0o644))
 	session = b.open(page)
 	const column = `[...document.querySelectorAll("table.all tbody tr")].map(tr => tr.children[1].dataset.sort).join(" ")`
 	var down, up string
 	for _, to := range []*string{&down, &up} {
-		if err := b.evaluate(session, `JSON.stringify((document.querySelectorAll("table.all th button")[1].click(), `+column+`))`, to); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, b.evaluate(session, `JSON.stringify((document.querySelectorAll("table.all th button")[1].click(), `+column+`))`, to))
 	}
 	values := strings.Fields(up)
 	slices.Reverse(values)
@@ -410,9 +398,7 @@ func TestFiguresAreSavedInBrowser(t *testing.T) {
 	var table bytes.Buffer
 	z := gzip.NewWriter(&table)
 	fmt.Fprint(z, "method,value\n=cmd(),-1.5\n\"@x\",+2\n")
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, z.Close())
 	in64 := base64.StdEncoding.EncodeToString
 	hidden := func(part, text string) string {
 		return `<span class="pcl-` + part + `" style="display:none">` + text + `</span>`
@@ -425,9 +411,7 @@ func TestFiguresAreSavedInBrowser(t *testing.T) {
 	}
 	page := filepath.Join(t.TempDir(), "page.html")
 	text := notebookPage(t, notebookOf(t, htmlCell(figure("../Evil.exe", "%PDF-1.4 x")+figure("plain", "<script>"))))
-	if err := os.WriteFile(page, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(page, []byte(text), 0o644))
 	b := startBrowser(t, *chromium)
 	session := b.open(page)
 	var got string

@@ -60,9 +60,7 @@ func TestCover(t *testing.T) {
 	}
 	for _, in := range []report.DemoInput{input(1), {Runs: invented.Runs(1)}} {
 		var buf bytes.Buffer
-		if err := report.Cover(&buf, in); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, report.Cover(&buf, in))
 		c, format, err := image.DecodeConfig(&buf)
 		if err != nil || format != "png" || c.Width != 1200 || c.Height != 520 {
 			t.Errorf("cover: %d×%d %s, %v; want a PNG of 1200×520", c.Width, c.Height, format, err)
@@ -73,9 +71,7 @@ func TestCover(t *testing.T) {
 func page(t *testing.T, in report.DemoInput) string {
 	t.Helper()
 	var buf bytes.Buffer
-	if err := report.Demo(&buf, in); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, report.Demo(&buf, in))
 	return buf.String()
 }
 

@@ -68,9 +68,7 @@ func TestGrids(t *testing.T) {
 	page := gridsPage(t, sampleGrids())
 	gridsLinks(t, page)
 	if path := os.Getenv("PARALLELCL_PAGE"); path != "" { // to be looked at
-		if err := os.WriteFile(path, []byte(page), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(path, []byte(page), 0o666))
 	}
 	for _, m := range regexp.MustCompile(`(?:src|href)="([^"#][^"]*)"`).FindAllStringSubmatch(page, -1) {
 		if !strings.HasPrefix(m[1], "data:") && m[1] != "https://arxiv.org/abs/2401.01054" {

@@ -20,19 +20,14 @@ var origin = report.Origin{Command: "pcl report small.ipynb > a", Version: "v0.1
 
 func readNotebook(t *testing.T, path string) *report.Notebook {
 	t.Helper()
-	n, err := report.ReadNotebook(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must(report.ReadNotebook(path))(t)
 	return n
 }
 
 func notebookPage(t *testing.T, n *report.Notebook) string {
 	t.Helper()
 	var buf bytes.Buffer
-	if err := n.Write(t.Context(), &buf, origin); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, n.Write(t.Context(), &buf, origin))
 	return buf.String()
 }
 
@@ -50,14 +45,9 @@ func TestNotebook(t *testing.T) {
 	got := page[begin:end]
 	golden := "testdata/small_golden.html"
 	if *cmpimg.GenerateTestData {
-		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(golden, []byte(got), 0o644))
 	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must(os.ReadFile(golden))(t)
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("the page differs from %s; go test -regen writes it anew:\n%s", golden, diff)
 	}
@@ -97,14 +87,9 @@ func TestPagesAreSelfContained(t *testing.T) {
 // notebookOf writes a notebook with one cell.
 func notebookOf(t *testing.T, cell map[string]any) *report.Notebook {
 	t.Helper()
-	data, err := json.Marshal(map[string]any{"nbformat": 4, "cells": []any{cell}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(json.Marshal(map[string]any{"nbformat": 4, "cells": []any{cell}}))(t)
 	path := filepath.Join(t.TempDir(), "one.ipynb")
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(path, data, 0o644))
 	return readNotebook(t, path)
 }
 
@@ -192,9 +177,7 @@ func TestReadNotebookErrors(t *testing.T) {
 		"": "is no notebook", `{"nbformat":3}`: "format 3, want 4", `{"nbformat":4,"cells":[]}`: "no cells",
 	} {
 		path := filepath.Join(t.TempDir(), "bad.ipynb")
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(path, []byte(content), 0o644))
 		if _, err := report.ReadNotebook(path); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v; want %q", content, err, want)
 		}
@@ -203,10 +186,7 @@ func TestReadNotebookErrors(t *testing.T) {
 
 func TestSite(t *testing.T) {
 	dir, source := t.TempDir(), t.TempDir()
-	dot, err := os.ReadFile("testdata/dot.png")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dot := must(os.ReadFile("testdata/dot.png"))(t)
 	img := `<img src="data:image/png;base64,` + base64.StdEncoding.EncodeToString(dot) + `">`
 	themed := map[string]any{"output_type": "display_data", "data": map[string]any{
 		"text/html": `<div class="pcl-light">` + img + `</div><div class="pcl-dark" style="display:none">` + img + `</div>`,
@@ -215,21 +195,12 @@ func TestSite(t *testing.T) {
 		"01-a.ipynb": {markdownCell("# First\n\n**Question.** What is $x_1$? It is *less* than a full answer would take, but longer than two lines. More.\n\n[on](02-b.ipynb#There) ![d](dot.png)")},
 		"02-b.ipynb": {markdownCell("# Second & last"), outputCell(map[string]any{"output_type": "error", "ename": "E", "evalue": "no"}), outputCell(themed)},
 	} {
-		data, err := json.Marshal(map[string]any{"nbformat": 4, "cells": cells})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(source, name), data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		data := must(json.Marshal(map[string]any{"nbformat": 4, "cells": cells}))(t)
+		noError(t, os.WriteFile(filepath.Join(source, name), data, 0o644))
 	}
-	if err := os.WriteFile(filepath.Join(source, "dot.png"), dot, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(source, "dot.png"), dot, 0o644))
 	first, second := readNotebook(t, filepath.Join(source, "01-a.ipynb")), readNotebook(t, filepath.Join(source, "02-b.ipynb"))
-	if err := report.Site(t.Context(), dir, "All of it", []*report.Notebook{first, second}, origin); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, report.Site(t.Context(), dir, "All of it", []*report.Notebook{first, second}, origin))
 	want := map[string][]string{
 		"index.html": {
 			"<title>All of it</title>", `<a class="card" href="01-a.html"><div class="shot"><img alt="" src="data:image/jpeg;base64,`,
@@ -240,10 +211,7 @@ func TestSite(t *testing.T) {
 		"02-b.html": {`<a href="01-a.html">← First</a>`},
 	}
 	for file, texts := range want {
-		data, err := os.ReadFile(filepath.Join(dir, file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must(os.ReadFile(filepath.Join(dir, file)))(t)
 		offline(t, string(data))
 		for _, text := range texts {
 			if !strings.Contains(string(data), text) {
@@ -255,9 +223,7 @@ func TestSite(t *testing.T) {
 		t.Errorf("two of one name: %v", err)
 	}
 	index := filepath.Join(source, "index.ipynb")
-	if err := os.Rename(filepath.Join(source, "02-b.ipynb"), index); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Rename(filepath.Join(source, "02-b.ipynb"), index))
 	if err := report.Site(t.Context(), dir, "", []*report.Notebook{readNotebook(t, index)}, origin); err == nil || !strings.Contains(err.Error(), "the site's index") {
 		t.Errorf("a notebook called index: %v", err)
 	}
@@ -265,10 +231,7 @@ func TestSite(t *testing.T) {
 
 // The box must agree with the file that repositories read.
 func TestCitation(t *testing.T) {
-	data, err := os.ReadFile("../../CITATION.cff")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(os.ReadFile("../../CITATION.cff"))(t)
 	page := notebookPage(t, readNotebook(t, "testdata/small.ipynb"))
 	for _, key := range []string{"title", "url", "journal", "repository-code"} {
 		found := regexp.MustCompile(`(?m)^\s*`+key+`: (.*)$`).FindAllStringSubmatch(string(data), -1)

@@ -36,9 +36,7 @@ func writeSpecimen(t *testing.T, s specimen, address string) string {
 	path := filepath.Join(t.TempDir(), "<img src=x onerror=alert(1)>.ipynb")
 	if err := os.WriteFile(path, data, 0o644); err != nil {
 		path = filepath.Join(t.TempDir(), "a.ipynb") // not all systems have such names
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(path, data, 0o644))
 	}
 	return path
 }
@@ -111,14 +109,8 @@ func fieldSet(list string) map[string]bool {
 // harmlessPage fails where a page holds what could run, load or lead anywhere by itself.
 func harmlessPage(t *testing.T, page []byte) {
 	t.Helper()
-	doc, err := html.Parse(bytes.NewReader(page))
-	if err != nil {
-		t.Fatal(err)
-	}
-	script, err := os.ReadFile("page.js")
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must(html.Parse(bytes.NewReader(page)))(t)
+	script := must(os.ReadFile("page.js"))(t)
 	count := map[string]int{}
 	var metas []string
 	for n := range doc.Descendants() {

@@ -15,22 +15,15 @@ func series(t *testing.T) (Series, []string) {
 	t.Helper()
 	s := Series{Dir: filepath.Join(t.TempDir(), "run"), Keep: 3}
 	for _, step := range []int{4, 8, 12, 16} {
-		if err := s.Save(step, File{Arrays: map[string][]float32{"step": {float32(step)}}}); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Save(step, File{Arrays: map[string][]float32{"step": {float32(step)}}}))
 	}
-	paths, err := s.List()
-	if err != nil {
-		t.Fatal(err)
-	}
+	paths := must(s.List())(t)
 	return s, paths
 }
 
 func damage(t *testing.T, path string) {
 	t.Helper()
-	if err := os.Truncate(path, 60); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Truncate(path, 60))
 }
 
 func TestSeriesKeepsTheLast(t *testing.T) {
@@ -41,20 +34,6 @@ func TestSeriesKeepsTheLast(t *testing.T) {
 	f, path, err := s.Latest()
 	if err != nil || path != paths[2] || f.Arrays["step"][0] != 16 {
 		t.Errorf("the latest is %s, step %v (%v)", path, f.Arrays["step"], err)
-	}
-}
-
-func TestSeriesKeepsAtLeastOne(t *testing.T) {
-	for _, keep := range []int{0, -1} {
-		s := Series{Dir: t.TempDir(), Keep: keep}
-		for step := range 3 {
-			if err := s.Save(step, File{}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if paths, err := s.List(); err != nil || len(paths) != 1 {
-			t.Errorf("Keep %d left %v (%v), want one file", keep, paths, err)
-		}
 	}
 }
 
@@ -78,9 +57,7 @@ func TestLatestNamesTheWholeOne(t *testing.T) {
 // neither be removed as the oldest nor come second to what was left.
 func TestSeriesFromAnEarlierCheckpoint(t *testing.T) {
 	s, _ := series(t)
-	if err := s.Save(10, File{}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Save(10, File{}))
 	paths, err := s.List()
 	if err != nil || len(paths) != 2 || Step(paths[0]) != 8 || Step(paths[1]) != 10 {
 		t.Errorf("left %v (%v), want those of steps 8 and 10", paths, err)
@@ -91,16 +68,12 @@ func TestSeriesLeavesOtherFiles(t *testing.T) {
 	s, _ := series(t)
 	other := []string{"checkpoint-best.pcl", "checkpoint-000000016_good.pcl", "result.json"}
 	for _, name := range other {
-		if err := os.WriteFile(filepath.Join(s.Dir, name), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(filepath.Join(s.Dir, name), nil, 0o644))
 	}
 	if _, _, err := s.Latest(); err != nil {
 		t.Errorf("beside other files: %v", err)
 	}
-	if err := s.Clear(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Clear())
 	left, err := os.ReadDir(s.Dir)
 	if err != nil || len(left) != len(other) {
 		t.Errorf("%v are left (%v), want %v", left, err, other)
@@ -113,13 +86,31 @@ func TestSeriesLeavesOtherFiles(t *testing.T) {
 	}
 }
 
+// TestSeriesBesideCopies: a file that a user has made beside the checkpoints is none of them, whatever number its name has.
+func TestSeriesBesideCopies(t *testing.T) {
+	s := Series{Dir: t.TempDir(), Keep: 2}
+	for _, step := range []int{5, 10} {
+		noError(t, s.Save(step, File{State: json.RawMessage(fmt.Sprint(step))}))
+	}
+	older := filepath.Join(s.Dir, "checkpoint-000000005 copy 2.pcl")
+	noError(t, os.Link(filepath.Join(s.Dir, "checkpoint-000000005.pcl"), older))
+	if f, path, err := s.Latest(); err != nil || string(f.State) != "10" {
+		t.Errorf("the newest is %s, of step %s, %v", path, f.State, err)
+	}
+	noError(t, errors.Join(s.Save(15, File{State: json.RawMessage("15")}), s.Clear()))
+	if _, err := os.Stat(older); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(s.Dir); err != nil || len(left) != 1 {
+		t.Errorf("left are %v, %v", left, err)
+	}
+}
+
 // TestSeriesOfManySteps: a step whose number has more digits than the names have room for is later, too.
 func TestSeriesOfManySteps(t *testing.T) {
 	s := Series{Dir: t.TempDir(), Keep: 2}
 	for _, step := range []int{999_999_998, 999_999_999, 1_000_000_000} {
-		if err := s.Save(step, File{State: []byte("{}")}); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Save(step, File{State: []byte("{}")}))
 	}
 	if _, newest, err := s.Latest(); err != nil || Step(newest) != 1_000_000_000 {
 		t.Errorf("the newest is %s, %v", newest, err)
@@ -129,28 +120,14 @@ func TestSeriesOfManySteps(t *testing.T) {
 	}
 }
 
-// TestSeriesBesideCopies: a file that a user has made beside the checkpoints is none of them, whatever number its name has.
-func TestSeriesBesideCopies(t *testing.T) {
-	s := Series{Dir: t.TempDir(), Keep: 2}
-	for _, step := range []int{5, 10} {
-		if err := s.Save(step, File{State: json.RawMessage(fmt.Sprint(step))}); err != nil {
-			t.Fatal(err)
+func TestSeriesKeepsAtLeastOne(t *testing.T) {
+	for _, keep := range []int{0, -1} {
+		s := Series{Dir: t.TempDir(), Keep: keep}
+		for step := range 3 {
+			noError(t, s.Save(step, File{}))
 		}
-	}
-	older := filepath.Join(s.Dir, "checkpoint-000000005 copy 2.pcl")
-	if err := os.Link(filepath.Join(s.Dir, "checkpoint-000000005.pcl"), older); err != nil {
-		t.Fatal(err)
-	}
-	if f, path, err := s.Latest(); err != nil || string(f.State) != "10" {
-		t.Errorf("the newest is %s, of step %s, %v", path, f.State, err)
-	}
-	if err := errors.Join(s.Save(15, File{State: json.RawMessage("15")}), s.Clear()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(older); err != nil {
-		t.Error(err)
-	}
-	if left, err := os.ReadDir(s.Dir); err != nil || len(left) != 1 {
-		t.Errorf("left are %v, %v", left, err)
+		if paths, err := s.List(); err != nil || len(paths) != 1 {
+			t.Errorf("Keep %d left %v (%v), want one file", keep, paths, err)
+		}
 	}
 }

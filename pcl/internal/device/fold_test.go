@@ -19,10 +19,7 @@ import (
 // manyRows is a set whose last parameters are private, and k gradients and weights.
 func manyRows(t *testing.T, b *backend.Backend, k int) (*graphs.Set, []*Gradient, []float64) {
 	t.Helper()
-	m, err := model.NewMLP(9, []int{7}, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(model.NewMLP(9, []int{7}, 3))(t)
 	cache := graphs.NewCache(b.Clients()...)
 	t.Cleanup(cache.Close)
 	set := cache.Sets(graphs.Spec{Model: m, Shared: m.Layout().Backbone, Batch: 2, Optimizer: optim.SGD{LR: 1}})[0]
@@ -33,10 +30,7 @@ func manyRows(t *testing.T, b *backend.Backend, k int) (*graphs.Set, []*Gradient
 		for p := range flat {
 			flat[p] = float32(r.NormFloat64())
 		}
-		g, err := Given(set, r.Float64(), flat)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must(Given(set, r.Float64(), flat))(t)
 		t.Cleanup(g.Free)
 		rows[i], w[i] = &g, r.NormFloat64()
 	}
@@ -46,7 +40,7 @@ func manyRows(t *testing.T, b *backend.Backend, k int) (*graphs.Set, []*Gradient
 // TestFold: an update of many rows is, to the bit, that of the program which takes all of them at once.
 func TestFold(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		for _, k := range []int{1, 12, 13, 17, 24, 50} {
+		for _, k := range []int{1, 13, 50} {
 			set, gradients, w := manyRows(t, b, k)
 			var rows []compute.Buffer
 			for _, g := range gradients {
@@ -67,29 +61,16 @@ func TestFold(t *testing.T) {
 // updated returns θ after a step from 0, and ‖d‖².
 func updated(t *testing.T, set *graphs.Set, w []float64, rows []compute.Buffer) []float32 {
 	t.Helper()
-	p, err := set.Update(len(rows))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(set.Update(len(rows)))(t)
 	var in []compute.Buffer
 	for _, values := range [][]float32{make([]float32, set.Total()), Single(w), set.Optimizer.Scalars(1)} {
-		buffer, err := program.ToDevice(set.Backend, values, len(values))
-		if err != nil {
-			t.Fatal(err)
-		}
+		buffer := must(program.ToDevice(set.Backend, values, len(values)))(t)
 		in = append(in, buffer)
 	}
-	out, err := p.Call(append(in, rows...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must(p.Call(append(in, rows...)...))(t)
 	theta, norm := make([]float32, set.Total()), []float64{0}
-	if err := program.ToHost(theta, out[0]); err != nil {
-		t.Fatal(err)
-	}
-	if err := program.ToHost(norm, out[len(out)-1]); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, program.ToHost(theta, out[0]))
+	noError(t, program.ToHost(norm, out[len(out)-1]))
 	program.Free(out...)
 	program.Free(in[1:]...)
 	return append(theta, float32(norm[0]))
@@ -98,7 +79,7 @@ func updated(t *testing.T, set *graphs.Set, w []float64, rows []compute.Buffer) 
 // TestReadoutInParts: what is read of many rows is the same in parts, and on the host.
 func TestReadoutInParts(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		for _, k := range []int{3, 17, 32, 37} {
+		for _, k := range []int{3, 37} {
 			for _, asked := range []graphs.Products{graphs.None, graphs.Norms, graphs.Gram} {
 				set, rows, _ := manyRows(t, b, k)
 				var results [2][]float64
@@ -107,10 +88,7 @@ func TestReadoutInParts(t *testing.T) {
 					for _, g := range rows {
 						readout.Add(g)
 					}
-					m, err := readout.Finish()
-					if err != nil {
-						t.Fatal(err)
-					}
+					m := must(readout.Finish())(t)
 					for _, g := range rows {
 						m = append(m, g.Value, g.Private)
 					}

@@ -31,23 +31,15 @@ func TestMirrorWithoutRoom(t *testing.T) {
 	device := &full{Backend: pcltest.Backend(t, backend.Go).Backend}
 	r := NewTables(device)
 	defer r.Close()
-	store, err := memory.NewStore(memory.Config{Policy: memory.PerClass, Budget: 4}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must(memory.NewStore(memory.Config{Policy: memory.PerClass, Budget: 4}, 1))(t)
 	store.Add([]memory.Item{{Task: 1, Pixels: []float32{0, 1}}})
-	b, err := NewBatch(device, 4, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must(NewBatch(device, 4, 2))(t)
 	defer b.Free()
 	var m Mirror
 	defer m.Free()
 	b.device[0] = nil // as on a device that does not share memory with the host
 	for range 4 {
-		if err := m.Send(r, store, b, []int{0}); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, m.Send(r, store, b, []int{0}))
 	}
 	if m.Held() || device.refused != 1 {
 		t.Errorf("held: %v; tried %d times, want once", m.Held(), device.refused)

@@ -20,20 +20,14 @@ var vector = shapes.Make(dtypes.Float32, 3)
 
 func compile(t *testing.T, b *backend.Backend, inputs []program.Input, build func(n []*graph.Node) []*graph.Node) *program.Program {
 	t.Helper()
-	p, err := program.Compile(b.Backend, new(program.Counter), "test", inputs, build)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(program.Compile(b.Backend, new(program.Counter), "test", inputs, build))(t)
 	t.Cleanup(p.Close)
 	return p
 }
 
 func upload(t *testing.T, b *backend.Backend, flat ...float32) compute.Buffer {
 	t.Helper()
-	buffer, err := program.ToDevice(b.Backend, flat, len(flat))
-	if err != nil {
-		t.Fatal(err)
-	}
+	buffer := must(program.ToDevice(b.Backend, flat, len(flat)))(t)
 	return buffer
 }
 
@@ -43,9 +37,7 @@ func download(t *testing.T, buffers ...compute.Buffer) (out [][]float32) {
 	defer program.Free(buffers...)
 	for _, b := range buffers {
 		x := make([]float32, 3)
-		if err := program.ToHost(x, b); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, program.ToHost(x, b))
 		out = append(out, x)
 	}
 	return out
@@ -62,10 +54,7 @@ func TestCall(t *testing.T) {
 		x, y := upload(t, b, 1, 2, 3), upload(t, b, 10, 20, 30)
 		defer program.Free(x, y, nil)
 		for range 3 {
-			out, err := p.Call(x, y)
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := must(p.Call(x, y))(t)
 			got := download(t, out...)
 			if !slices.Equal(got[0], []float32{11, 22, 33}) || !slices.Equal(got[1], []float32{-9, -18, -27}) {
 				t.Errorf("sum and difference are %v", got)
@@ -83,10 +72,7 @@ func TestDonatedInput(t *testing.T) {
 		state, step := upload(t, b, 0, 0, 0), upload(t, b, 1, 2, 3)
 		defer program.Free(step)
 		for range 10 {
-			out, err := p.Call(state, step)
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := must(p.Call(state, step))(t)
 			state = out[0]
 		}
 		if got := download(t, state)[0]; !slices.Equal(got, []float32{10, 20, 30}) {
@@ -131,10 +117,7 @@ func TestErrors(t *testing.T) {
 func TestCounterAndClose(t *testing.T) {
 	b, counter := pcltest.Backend(t, backend.Go), new(program.Counter)
 	for want := 1; want <= 2; want++ {
-		p, err := program.Compile(b.Backend, counter, "test", []program.Input{{Name: "a", Shape: vector}}, func(n []*graph.Node) []*graph.Node { return n })
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(program.Compile(b.Backend, counter, "test", []program.Input{{Name: "a", Shape: vector}}, func(n []*graph.Node) []*graph.Node { return n }))(t)
 		p.Close()
 		p.Close()
 		if counter.Count() != want {
