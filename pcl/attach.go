@@ -2,6 +2,7 @@ package pcl
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -19,9 +20,12 @@ import (
 // arrival; id 0 stands for the memory of tasks that have ended. Tasks may be attached at any time. Attach reads
 // the first batch of the task's stream, unless the stream is not ready. After an error the learner is unchanged.
 // A task that has ended and comes back is attached by [Learner.Reattach].
-func (l *Learner) Attach(t Task) (id int, err error) {
+func (l *Learner) Attach(t Task) (id int, err error) { return l.AttachContext(context.Background(), t) }
+
+// AttachContext is [Learner.Attach], but gives up, and returns the error of ctx, when ctx ends before its turn.
+func (l *Learner) AttachContext(ctx context.Context, t Task) (id int, err error) {
 	t.require()
-	return get(l, "attach", func() (int, error) {
+	return get(ctx, l, "attach", func() (int, error) {
 		t.Classes, t.ClassNames = slices.Clone(t.Classes), slices.Clone(t.ClassNames)
 		a := &task{Task: t, id: l.roll.last() + 1, samples: new(atomic.Int64)}
 		if err := l.begin(a); err != nil {
@@ -70,7 +74,7 @@ func (l *Learner) listen(t *task) error {
 // error the learner is unchanged.
 func (l *Learner) Reattach(id int, t Task) error {
 	t.require()
-	return l.call("reattach", func() error {
+	return l.call(context.Background(), "reattach", func() error {
 		old, running, err := find(id, l.roll, l.tasks)
 		switch {
 		case err != nil:
@@ -176,7 +180,7 @@ func (t *task) checkNames() error {
 
 // fitsLoss returns an error if a new task with these classes does not have one output for each target value.
 func (l *Learner) fitsLoss(classes []int) error {
-	loss := l.options.Loss
+	loss := l.options.compared()
 	switch {
 	case loss == nil:
 		return nil
@@ -230,7 +234,12 @@ func (l *Learner) open(t *task) error {
 // trained on are dropped. If the method fails while it stores the samples, the learner stops for good, as after such a
 // failure in [Learner.Step].
 func (l *Learner) Detach(id int, keep bool) error {
-	return l.call("detach", func() error {
+	return l.DetachContext(context.Background(), id, keep)
+}
+
+// DetachContext is [Learner.Detach], but gives up, and returns the error of ctx, when ctx ends before its turn.
+func (l *Learner) DetachContext(ctx context.Context, id int, keep bool) error {
+	return l.call(ctx, "detach", func() error {
 		known, t, err := find(id, l.roll, l.tasks)
 		if err != nil {
 			return err

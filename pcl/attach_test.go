@@ -128,7 +128,7 @@ func TestGrowthAndFetch(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	net := must(model.NewMLP(64, []int{8}, 2))(t)
 	l := smallLearner(t, b, "avggrad", Options{Model: narrow{net}, Grow: true})
-	p := must(data.NewPush(64, 64, []int{0, 1, 2}))(t)
+	p := newPush(t, 0, 1, 2)
 	ok(t, second(p.Push(context.Background(), make([]float32, 64*5), 0, 1, 2, 0, 1)))
 	refused(t, second(l.Attach(Task{Classes: []int{0, 1, 2}, Stream: p})))
 	if p.Len() != 5 {

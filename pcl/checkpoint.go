@@ -2,6 +2,7 @@ package pcl
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -43,7 +44,8 @@ type learnerState struct {
 
 type taskState struct {
 	ID        int                    `json:"id,omitempty"`      // absent in old files, where it is the task's place, from 1
-	Samples   int                    `json:"samples,omitempty"` // which its streams have delivered
+	Taken     int                    `json:"samples,omitempty"` // from its streams
+	Waiting   int                    `json:"waiting,omitempty"` // in a stream that holds samples
 	Name      string                 `json:"name"`
 	Classes   []int                  `json:"classes"`
 	Names     []string               `json:"class_names,omitempty"`
@@ -83,7 +85,7 @@ type madeWith struct {
 }
 
 func (o Options) madeWith(m model.Model) *madeWith {
-	return &madeWith{o.Increment, o.Shared, o.Optimizer.Key(), o.lossKey(), o.Weighted, m.Key()}
+	return &madeWith{o.Increment, o.Shared, o.Optimizer.Key(), keyOf(o.Loss), o.Weighted, m.Key()}
 }
 
 // ErrDamaged marks the error of [Learner.Load] for a file that is not a complete, unaltered checkpoint.
@@ -97,19 +99,22 @@ type State struct {
 
 // Save writes everything that the learner remembers to one file. The file is written under a temporary name and
 // then renamed, so that path never holds half a checkpoint. Every running stream must be [data.Resumable].
-func (l *Learner) Save(path string) error {
-	return l.call("save", func() error {
+func (l *Learner) Save(path string) error { return l.SaveContext(context.Background(), path) }
+
+// SaveContext is [Learner.Save], but gives up, and returns the error of ctx, when ctx ends before its turn.
+func (l *Learner) SaveContext(ctx context.Context, path string) error {
+	return l.call(ctx, "save", func() error {
 		s, err := l.snapshot()
 		if err != nil {
 			return err
 		}
-		return checkpoint.Save(path, checkpoint.File{State: s.JSON, Arrays: s.Arrays})
+		return s.Save(path)
 	})
 }
 
 // State returns everything that [Learner.Save] would write, for a caller that stores it elsewhere. Every
 // running stream must be [data.Resumable].
-func (l *Learner) State() (State, error) { return get(l, "state", l.snapshot) }
+func (l *Learner) State() (State, error) { return get(context.Background(), l, "state", l.snapshot) }
 
 // SavedTasks tells which tasks a file has that [Learner.Save] wrote, in order of arrival, so that whoever calls
 // [Learner.Load] knows what to attach.
@@ -118,15 +123,25 @@ func SavedTasks(path string) ([]TaskInfo, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pcl: saved tasks: %w", err)
 	}
-	var s learnerState
-	if err := json.Unmarshal(f.State, &s); err != nil {
-		return nil, fmt.Errorf("pcl: saved tasks of %s: %w", path, err)
+	return State{f.State, f.Arrays}.Tasks()
+}
+
+// Tasks tells which tasks the state has, as [SavedTasks] does of a file.
+func (s State) Tasks() ([]TaskInfo, error) {
+	var l learnerState
+	if err := json.Unmarshal(s.JSON, &l); err != nil {
+		return nil, fmt.Errorf("pcl: saved tasks: %w", err)
 	}
-	out := make([]TaskInfo, len(s.Tasks))
-	for i, t := range s.Tasks {
-		out[i] = TaskInfo{ID: t.idOf(i), Samples: t.Samples, Name: t.Name, Classes: t.Classes, ClassNames: t.Names, Ended: t.Ended, Paused: t.Paused}
+	out := make([]TaskInfo, len(l.Tasks))
+	for i, t := range l.Tasks {
+		out[i] = TaskInfo{ID: t.idOf(i), Taken: t.Taken, Waiting: t.Waiting, Name: t.Name, Classes: t.Classes, ClassNames: t.Names, Ended: t.Ended, Paused: t.Paused}
 	}
 	return out, nil
+}
+
+// Save writes the state to a file, as [Learner.Save] does.
+func (s State) Save(path string) error {
+	return checkpoint.Save(path, checkpoint.File{State: s.JSON, Arrays: s.Arrays})
 }
 
 // snapshot returns the whole state of the learner.
@@ -167,7 +182,7 @@ func (l *Learner) snapshot() (f State, err error) {
 		if known == nil {
 			continue
 		}
-		state := taskState{ID: i + 1, Samples: int(known.samples.Load()), Name: known.Name, Classes: known.Classes, Names: known.ClassNames, Ended: true}
+		state := taskState{ID: i + 1, Taken: int(known.samples.Load()), Name: known.Name, Classes: known.Classes, Names: known.ClassNames, Ended: true}
 		if at, runs := place(l.tasks, i+1); runs {
 			if err := guarded("the stream", func() error { return l.tasks[at].snapshot(&state, f.Arrays) }); err != nil {
 				return f, fmt.Errorf("%s: %w", label(i+1, known.Name), err)
@@ -207,6 +222,9 @@ func (t *task) snapshot(s *taskState, arrays map[string][]float32) (err error) {
 	}
 	if s.Stream, err = stream.State(); err != nil {
 		return err
+	}
+	if h, ok := stream.(holder); ok {
+		s.Waiting = h.Saved()
 	}
 	reservoir, err := t.reservoir.State()
 	if err != nil {
@@ -257,7 +275,7 @@ func (l *Learner) Restore(s State, attach func(id int) (Task, error)) error {
 
 // restoring is a call that also a learner serves that was stopped by a failure.
 func (l *Learner) restoring(attach func(id int) (Task, error), read func() (State, error)) error {
-	if err := l.enter(true); err != nil {
+	if err := l.enter(context.Background(), true); err != nil {
 		return err
 	}
 	defer l.leave()
@@ -457,7 +475,7 @@ func (l *Learner) restoreTask(id int, s taskState, arrays map[string][]float32, 
 	if err := cmp.Or(l.heads.Add(s.Classes), t.checkNames()); err != nil {
 		return err
 	}
-	t.samples.Store(int64(s.Samples))
+	t.samples.Store(int64(s.Taken))
 	t.paused.Store(s.Paused)
 	l.roll.add(t.Task, t.samples)
 	if s.Ended {

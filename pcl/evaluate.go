@@ -1,6 +1,7 @@
 package pcl
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"runtime"
@@ -40,12 +41,12 @@ func (l *Learner) Evaluate(id int) (float64, error) {
 
 // EvaluateByClass is [Learner.Evaluate] with the counts of each of the task's classes, in their order.
 func (l *Learner) EvaluateByClass(id int) ([]ClassCount, error) {
-	return get(l, "evaluate", func() ([]ClassCount, error) {
+	return get(context.Background(), l, "evaluate", func() ([]ClassCount, error) {
 		t, n, err := l.tested(id)
 		if err != nil {
 			return nil, err
 		}
-		if loss := l.options.Loss; loss != nil {
+		if loss := l.options.compared(); loss != nil {
 			return nil, fmt.Errorf("with loss %s there are no classes to be predicted: call EvaluateLoss", loss.Key())
 		}
 		if err := l.prepare(); err != nil {
@@ -58,7 +59,7 @@ func (l *Learner) EvaluateByClass(id int) ([]ClassCount, error) {
 // EvaluateLoss returns the mean loss of the test samples of the task with the given id, weighted if samples have weights.
 // Batch normalisation uses the running statistics, as in [Learner.Evaluate].
 func (l *Learner) EvaluateLoss(id int) (float64, error) {
-	return get(l, "evaluate", func() (float64, error) {
+	return get(context.Background(), l, "evaluate", func() (float64, error) {
 		t, n, err := l.tested(id)
 		if err != nil {
 			return 0, err
@@ -71,7 +72,7 @@ func (l *Learner) EvaluateLoss(id int) (float64, error) {
 // classifier at the current parameters. Batch normalisation uses the running statistics, as in
 // [Learner.Evaluate].
 func (l *Learner) Features(s data.Samples) (features [][]float64, class []int, err error) {
-	err = l.call("features", func() error {
+	err = l.call(context.Background(), "features", func() error {
 		n, err := count(s)
 		if err != nil {
 			return err

@@ -6,13 +6,6 @@ import (
 	"log"
 
 	"github.com/parallelcl/parallelcl/pcl"
-	"github.com/parallelcl/parallelcl/pcl/backend"
-	"github.com/parallelcl/parallelcl/pcl/data"
-	"github.com/parallelcl/parallelcl/pcl/memory"
-	"github.com/parallelcl/parallelcl/pcl/method"
-	"github.com/parallelcl/parallelcl/pcl/model"
-	"github.com/parallelcl/parallelcl/pcl/optim"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
 // dots are images of eight pixels, of which the brightest tells the class.
@@ -36,28 +29,36 @@ func must[T any](v T, err error) T {
 	return v
 }
 
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
 // Two tasks of two classes; the second arrives while the first is being learnt.
 func Example() {
-	device := must(backend.Open(context.Background(), backend.Options{Name: backend.Go})) // or backend.Auto
-	defer device.Close()
-	learner := must(pcl.NewLearner(pcl.Options{
-		Backend: device, Model: must(model.NewMLP(8, []int{32}, 4)), Method: must(method.Make(method.EMGDGMC{Tau: 5})),
-		Increment: scenario.ClassIncremental, Batch: 16, Optimizer: optim.Adam{LR: 0.01},
-		Memory: memory.Config{Policy: memory.PerClass, Budget: 5},
-	}))
+	ctx := context.Background()
+	learner := must(pcl.New(ctx, pcl.Options{Model: must(pcl.NewMLP(8, []int{32}, 4))}))
 	defer learner.Close()
-	for i, classes := range [][]int{{0, 1}, {2, 3}} {
+	attach := func(id int, classes ...int) {
 		samples := dots(classes)
-		stream := must(data.NewStream(samples, 1, 1234, i+1)) // one epoch of 40 batches; seed 1234; the task's number
+		stream := must(pcl.NewStream(samples, 4, 1234, id)) // four epochs of 20 batches; seed 1234
 		must(learner.Attach(pcl.Task{Classes: classes, Stream: stream, Test: samples}))
-		for range 10 {
-			must(learner.Step())
-		}
 	}
-	for len(learner.Active()) > 1 { // until only the memory is left
-		must(learner.Step())
-	}
-	fmt.Println(learner.Steps(), "steps; above 90 %:", must(learner.Evaluate(1)) > 0.9, must(learner.Evaluate(2)) > 0.9)
+	attach(1, 0, 1)
+	check(learner.Run(ctx, pcl.Hooks{
+		OnStep: func(s *pcl.StepReport) error {
+			if s.Step == 9 {
+				attach(2, 2, 3)
+			}
+			return nil
+		},
+		Evaluate: func(steps int, accuracy map[int]float64) error { // when a task has ended
+			fmt.Println(steps, "steps; above 90 %:", accuracy[1] > 0.9, accuracy[2] > 0.9)
+			return nil
+		},
+	}))
 	// Output:
-	// 50 steps; above 90 %: true true
+	// 80 steps; above 90 %: true true
+	// 90 steps; above 90 %: true true
 }

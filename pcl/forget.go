@@ -1,6 +1,7 @@
 package pcl
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/parallelcl/parallelcl/pcl/scenario"
@@ -9,7 +10,7 @@ import (
 // Skip leaves ids out: tasks that are attached from now on get ids above to. A program that was killed, and gave ids since its
 // last save, does not give them again.
 func (l *Learner) Skip(to int) error {
-	return l.call("skip", func() error {
+	return l.call(context.Background(), "skip", func() error {
 		if to < 0 || to > maxID {
 			return fmt.Errorf("id %d; want 0 to %d", to, maxID)
 		}
@@ -28,7 +29,7 @@ func (l *Learner) skip(to int) {
 // does not know it, and all of its classes came, by the same names, with tasks before it. Predictions stay what they were. In
 // task-incremental mode each task is needed. Forgotten tasks cannot begin again, and their ids are not given again.
 func (l *Learner) Forget(drop func(TaskInfo) bool) error {
-	return l.call("forget", func() error {
+	return l.call(context.Background(), "forget", func() error {
 		if l.options.Increment == scenario.ClassIncremental {
 			l.forget(drop)
 		}

@@ -56,7 +56,7 @@ func TestForget(t *testing.T) {
 		t.Errorf("task %d; want %d; the tasks are %v", id, newest+1, ids())
 	}
 	ok(t, l.Skip(100))
-	if id := visit(false, nil, 5); id != 101 || l.Tasks()[1].Samples != 1 {
+	if id := visit(false, nil, 5); id != 101 || l.Tasks()[1].Taken != 1 {
 		t.Errorf("task %d; the tasks are %+v", id, l.Tasks())
 	}
 	refused(t, l.Reattach(3, Task{Stream: newPush(t, 3, 5)}))

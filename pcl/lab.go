@@ -192,7 +192,7 @@ func (b lab) fits(samples []memory.Item) {
 
 func (b lab) PixelGradients(at rehearsal.Point, samples []memory.Item) (out [][]float32, err error) {
 	theta, loss := b.at(at), b.l.options.lossOf(method.Memory)
-	if o := b.l.options; o.Loss != nil || o.Weighted {
+	if o := b.l.options; o.compared() != nil || o.Weighted {
 		panic("it asks for the gradients of pixels, which target values or weights follow")
 	}
 	p, err := b.l.programs.Pixels(loss)

@@ -1,19 +1,41 @@
 // Package pcl trains one neural network on several streams of data, each of which may start and end at any
 // time. This is Parallel Continual Learning (docs/method.md §1, docs/protocol.md §1, §2).
 //
-// Begin with [NewLearner]. A [Learner] holds the model, the method that combines the streams' gradients, the
-// optimiser, and the rehearsal memory with samples of tasks that have ended. [Learner.Attach] adds a task when
-// it arrives, [Learner.Step] makes one update from one batch of every active stream, and [Learner.Evaluate]
-// measures the accuracy of a task. To run a whole scenario, use package
+//	net, err := pcl.NewMLP(inputs, []int{128, 64}, outputs)
+//	learner, err := pcl.New(ctx, pcl.Options{Model: net}) // everything else has a default
+//	id, err := learner.Attach(pcl.Task{Classes: []int{0, 1}, Stream: stream, Test: samples})
+//	err = learner.Run(ctx, pcl.Hooks{})
+//
+// Attach: a [Task] arrives with a stream ([Learner.Attach]), may pause ([Learner.Pause]), ends with its stream or before
+// ([Learner.Detach]), and may come back ([Learner.Reattach]). Samples of tasks that have ended stay in the rehearsal memory.
+//
+// Step: [Learner.Step] makes one update from one batch of every active stream, whose gradients a method combines, and
+// [StepReport] tells what it did.
+//
+// Run: [Learner.Run] makes steps until all streams have ended; [Hooks] evaluate, save and take snapshots meanwhile.
+//
+// Push: [NewStream] delivers a set of samples in batches. [NewPush] makes a stream that any goroutine pushes samples into; its
+// learner waits for whole batches, though not for long.
+//
+// Snapshot: [Learner.Evaluate] measures the accuracy of a task. [Learner.Snapshot] returns a [Predictor] that any number of
+// goroutines use while the learner trains. [Learner.Trained] returns the network, for files of other programs.
+//
+// Save: [Learner.Save] writes everything to one file, from which [Learner.Load] goes on as if it had never stopped.
+// [TaskInfo] says how many samples of each task the file has.
+//
+// Concurrency: any goroutine may call a learner. Calls that change it or read its parameters take turns with the steps;
+// [Learner.AttachContext], [Learner.DetachContext] and [Learner.SaveContext] give up when a context ends.
+//
+// To put a learner behind HTTP, use package [github.com/parallelcl/parallelcl/serve]; to run a whole scenario,
 // [github.com/parallelcl/parallelcl/pcl/experiment].
 package pcl
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -30,12 +52,12 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// Learner trains a model on the streams attached to it. Methods documented for any goroutine, such as [Learner.Steps],
-// [Learner.Tasks], [Learner.Pause] and [Learner.Predict], may be called at any time. The others serve one call at a time:
-// while a call is in progress they return [ErrBusy], or wait for it if they say so. After [Learner.Close] calls return
-// [ErrClosed].
+// Learner trains a model on the streams attached to it. Any goroutine may call it at any time. [Learner.Steps],
+// [Learner.Tasks], [Learner.Pause] and others that say so answer at once. The others take turns, between two steps, in
+// the order in which they were called; those with a context leave the queue when it ends. After [Learner.Close] calls
+// return [ErrClosed].
 type Learner struct {
-	busy    sync.Mutex // held by the call in progress
+	turn    chan struct{} // has an element while a call is in progress; callers get it in the order in which they came
 	closed  atomic.Bool
 	failure error // why the learner cannot continue; nil while it can
 	status  atomic.Pointer[status]
@@ -73,12 +95,18 @@ type Learner struct {
 	prediction prediction // what predictors share
 }
 
-// NewLearner returns a learner with freshly drawn parameters and no tasks. It compiles the programs that every
-// step needs. Close the learner when it is no longer needed.
-func NewLearner(o Options) (*Learner, error) {
+// NewLearner is [New] without a context.
+func NewLearner(o Options) (*Learner, error) { return New(context.Background(), o) }
+
+// New returns a learner with freshly drawn parameters and no tasks. It compiles the programs that every step needs. Close
+// the learner when it is no longer needed. If [Options].Backend is nil, opening one may take a download the first time,
+// which ctx ends.
+func New(ctx context.Context, o Options) (*Learner, error) {
 	o.require()
-	o = o.withDefaults()
-	err := o.validate()
+	o, err := o.withDefaults()
+	if err == nil {
+		err = o.validate()
+	}
 	if err == nil {
 		o.Edit, err = o.Edit.filled()
 	}
@@ -89,16 +117,18 @@ func NewLearner(o Options) (*Learner, error) {
 	if err != nil {
 		return nil, err
 	}
+	o, own, err := o.withBackend(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("pcl: %w", err)
+	}
 	l := &Learner{
+		turn:    make(chan struct{}, 1),
 		options: o,
+		own:     own,
 		heads:   heads.New(o.Increment, o.Model.Outputs()),
 		memory:  store,
 		rng:     seed.New(o.Seed, "method"),
 		over:    map[int]int{},
-	}
-	if o.Programs == nil {
-		l.own = NewPrograms(o.Backend)
-		l.options.Programs = l.own
 	}
 	l.pace.steps = paceEvery - paceFirst
 	l.publish()
@@ -166,7 +196,7 @@ func (l *Learner) editProgram(loss rehearsal.Loss) (*program.Program, error) {
 // memory counts as one. There is a program for each number of rows up to 12, and a few more for larger ones. Programs that
 // only some methods need, for several rows of the memory, stored logits or features, are compiled on first use.
 func (l *Learner) Warm(k int) error {
-	return l.call("warm", func() error {
+	return l.call(context.Background(), "warm", func() error {
 		for n := 1; n <= k; n++ {
 			if _, err := l.programs.Update(min(n, graphs.Most)); err != nil {
 				return err
@@ -185,15 +215,15 @@ func (l *Learner) Warm(k int) error {
 }
 
 // Close releases what the learner holds on the device. It waits for the call in progress, if there is one, and
-// must therefore not be called from within a stream. The backend stays open, and so do predictors.
+// must therefore not be called from within a stream. A backend that was given in [Options] stays open, and so do predictors.
 func (l *Learner) Close() {
 	l.close()
 	l.prediction.close() // a prediction may hold its lock while it waits for the learner
 }
 
 func (l *Learner) close() {
-	l.busy.Lock()
-	defer l.busy.Unlock()
+	l.turn <- struct{}{}
+	defer func() { <-l.turn }()
 	if l.closed.Swap(true) {
 		return
 	}
@@ -233,7 +263,9 @@ func (l *Learner) Memory() *memory.Store { return l.memory }
 
 // Parameters returns a copy of the parameters θ: the backbone's first, then the classifier's (see the Layout
 // type of package [github.com/parallelcl/parallelcl/pcl/model]).
-func (l *Learner) Parameters() ([]float32, error) { return get(l, "parameters", l.parameters) }
+func (l *Learner) Parameters() ([]float32, error) {
+	return get(context.Background(), l, "parameters", l.parameters)
+}
 
 func (l *Learner) parameters() ([]float32, error) {
 	return program.Values[float32](l.network.theta, l.programs.Total())
@@ -241,7 +273,7 @@ func (l *Learner) parameters() ([]float32, error) {
 
 // Statistics returns a copy of the running statistics of batch normalisation, or nil if the model has none.
 func (l *Learner) Statistics() ([]float32, error) {
-	return get(l, "statistics", func() ([]float32, error) { return slices.Clone(l.network.statistics), nil })
+	return get(context.Background(), l, "statistics", func() ([]float32, error) { return slices.Clone(l.network.statistics), nil })
 }
 
 // newBatch returns an empty batch, which the caller must free.
@@ -270,7 +302,7 @@ type status struct {
 	steps   int
 	memory  bool // whether there are samples in the memory
 	roll    roll
-	tasks   []*task // those that run, of which only the id and the pause may be read
+	tasks   []*task // those that run, of which only the id, the stream and the pause may be read
 	asks    bool    // whether a stream of a running task cannot say when it is ready
 	version int
 }
@@ -295,19 +327,19 @@ func (l *Learner) Active() (ids []int) {
 	return append(ids, l.Running()...)
 }
 
-// ErrBusy is returned by calls to a learner while another call is in progress. That call may be in another goroutine, or
-// it may be the one that made this call, when a stream calls the learner that is reading it.
-var ErrBusy = errors.New("pcl: the learner is busy with another call: it serves one at a time")
+// ErrBusy is returned by calls that come from within the call in progress, for which they would wait for ever: from a
+// stream, a method or [Options].Trace.
+var ErrBusy = errors.New("pcl: the learner is busy with the call that made this one")
 
 // call makes one call to the learner, whose errors begin with its name.
-func (l *Learner) call(name string, f func() error) error {
-	_, err := get(l, name, func() (struct{}, error) { return struct{}{}, f() })
+func (l *Learner) call(ctx context.Context, name string, f func() error) error {
+	_, err := get(ctx, l, name, func() (struct{}, error) { return struct{}{}, f() })
 	return err
 }
 
 // get is call for a function that also returns a value.
-func get[T any](l *Learner, name string, f func() (T, error)) (value T, err error) {
-	if err := l.enter(false); err != nil {
+func get[T any](ctx context.Context, l *Learner, name string, f func() (T, error)) (value T, err error) {
+	if err := l.enter(ctx, false); err != nil {
 		return value, err
 	}
 	defer l.leave()
@@ -317,37 +349,48 @@ func get[T any](l *Learner, name string, f func() (T, error)) (value T, err erro
 	return value, err
 }
 
-// enter begins a call; leave ends it. A learner that was stopped by a failure refuses all calls except those that pass
-// stopped, which replace its state.
-func (l *Learner) enter(stopped bool) error {
-	if !l.busy.TryLock() {
+// enter begins a call when it is this caller's turn; leave ends it. A learner that was stopped by a failure refuses all
+// calls except those that pass stopped, which replace its state.
+func (l *Learner) enter(ctx context.Context, stopped bool) error {
+	select {
+	case l.turn <- struct{}{}:
+		return l.entered(ctx, stopped)
+	default:
+	}
+	if withinGuarded() { // of this learner, most likely, which cannot be told
 		return ErrBusy
 	}
-	return l.entered(stopped)
+	return l.await(ctx, stopped)
 }
 
-// await is enter for calls that wait until the call in progress has ended.
-func (l *Learner) await() error {
-	l.busy.Lock()
-	return l.entered(false)
+// await is enter for callers that are not within the call in progress. A channel serves those who wait in their order.
+func (l *Learner) await(ctx context.Context, stopped bool) error {
+	select {
+	case l.turn <- struct{}{}:
+		return l.entered(ctx, stopped)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // entered ends the call again if the learner cannot serve it.
-func (l *Learner) entered(stopped bool) (err error) {
+func (l *Learner) entered(ctx context.Context, stopped bool) (err error) {
 	switch {
 	case l.closed.Load():
 		err = ErrClosed
+	case ctx.Err() != nil: // the call before may have taken longer than that
+		err = ctx.Err()
 	case l.failure != nil && !stopped:
 		err = fmt.Errorf("pcl: the learner stopped at step %d and cannot go on: load a checkpoint, or make a new learner: %w", l.step, l.failure)
 	default:
 		return nil
 	}
-	l.busy.Unlock()
+	<-l.turn
 	return err
 }
 
 // leave ends a call, and publishes what other goroutines may read while the next call is in progress.
 func (l *Learner) leave() {
-	defer l.busy.Unlock() // also if publish panics, so that Close does not wait for ever
+	defer func() { <-l.turn }() // also if publish panics, so that Close does not wait for ever
 	l.publish()
 }

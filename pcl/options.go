@@ -2,9 +2,11 @@ package pcl
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 
@@ -37,20 +39,23 @@ const (
 // sizes overflow, at which XLA would end the process.
 const MaxBatch = 1 << 20
 
-// Options describe a learner for [NewLearner]. Backend, Model, Method, Increment, Optimizer, Batch and the
-// policy of Memory are required.
+// Options describe a learner for [New]. Only the Model is required.
 type Options struct {
-	Backend   *backend.Backend
-	Model     model.Model
-	Method    method.Method // of this learner alone, since it may remember something: make another one for another learner
-	Increment scenario.Increment
-	Shared    SharedParams // which parameters are shared; empty stands for [Shared]
-	Optimizer optim.Optimizer
-	Batch     int // how many samples of each stream go into a step, from 1 to [MaxBatch]
-	Memory    memory.Config
+	// Backend computes. If it is nil, the learner opens the one that $PARALLELCL_BACKEND names, or else the best of this
+	// machine, which is closed with the learner and its predictors.
+	Backend *backend.Backend
+	Model   model.Model
+	// Method is of this learner alone, since it may remember something. nil stands for [method.Recommended] or, with a loss
+	// of target values, for "emgd-gmc+der-pp".
+	Method    method.Method
+	Increment scenario.Increment // empty stands for [scenario.ClassIncremental]
+	Shared    SharedParams       // which parameters are shared; empty stands for [Shared]
+	Optimizer optim.Optimizer    // nil stands for Adam with a step size of 0.001
+	Batch     int                // how many samples of each stream go into a step, up to [MaxBatch]; 0 stands for 32
+	Memory    memory.Config      // the zero value stands for 20 samples of each class
 	Seed      uint64
-	// Loss is what the network is trained for; nil stands for the cross-entropy of classes. With a loss, a sample's
-	// values in [data.Batch] or [data.Samples] are its inputs followed by its target values, and a task has as many
+	// Loss is what the network is trained for; nil stands for the cross-entropy of classes. [model.ClassLoss] is another
+	// loss of classes. With one that compares target values, a sample's values in [data.Batch] or [data.Samples] are its inputs followed by its target values, and a task has as many
 	// classes, which only name its outputs, as a sample has target values. [Learner.EvaluateLoss] measures,
 	// [Predictor.Outputs] predicts.
 	Loss model.Loss
@@ -90,27 +95,70 @@ type Image struct{ Height, Width, Channels int }
 
 func (i Image) size() int { return i.Height * i.Width * i.Channels }
 
-func (o Options) withDefaults() Options {
-	if o.Shared == "" {
-		o.Shared = Shared
+func (o Options) withDefaults() (Options, error) {
+	var err error
+	if o.Method == nil {
+		name := "emgd"
+		if o.compared() != nil {
+			name = "emgd-gmc+der-pp"
+		}
+		o.Method, err = method.New(name, nil)
+	}
+	if o.Optimizer == nil {
+		o.Optimizer = optim.Adam{LR: 0.001}
+	}
+	if o.Memory == (memory.Config{}) {
+		o.Memory = memory.Config{Policy: memory.PerClass, Budget: 20}
 	}
 	if o.Image == (Image{}) {
 		o.Image = Image{Height: 1, Width: o.Model.Inputs(), Channels: 1}
 	}
-	return o
+	o.Increment, o.Shared, o.Batch = cmp.Or(o.Increment, scenario.ClassIncremental), cmp.Or(o.Shared, Shared), cmp.Or(o.Batch, 32)
+	return o, err
+}
+
+// withBackend opens a backend if there is none. Programs of the learner's own then close it.
+func (o Options) withBackend(ctx context.Context) (Options, *Programs, error) {
+	opens := o.Backend == nil && o.Programs == nil
+	switch {
+	case opens:
+		b, err := backend.Open(ctx, backend.Options{Name: os.Getenv("PARALLELCL_BACKEND")})
+		if err != nil {
+			return o, nil, err
+		}
+		o.Backend = b
+	case o.Backend == nil:
+		o.Backend = o.Programs.backend
+	}
+	if o.Programs != nil {
+		return o, nil, nil
+	}
+	o.Programs = NewPrograms(o.Backend)
+	o.Programs.alone = opens
+	return o, o.Programs, nil
 }
 
 // require panics if something is missing without which there is no learner.
 func (o Options) require() {
 	switch {
-	case o.Backend == nil || o.Model == nil || o.Method == nil || o.Optimizer == nil:
-		panic("pcl: Options.Backend, Model, Method and Optimizer are needed: backend.Open opens a backend, method.New makes a method")
-	case o.Programs != nil && (o.Programs.closed.Load() || o.Programs.backend.Backend != o.Backend.Backend):
+	case o.Model == nil:
+		panic("pcl: Options.Model is needed: model.NewMLP makes one, for example")
+	case o.Programs != nil && (o.Programs.closed.Load() || o.Backend != nil && o.Programs.backend.Backend != o.Backend.Backend):
 		panic("pcl: Options.Programs is closed, or belongs to another backend")
 	}
-	if f, ok := o.Loss.(model.LossFunc); ok && (f.Name == "" || f.F == nil) {
-		panic("pcl: a model.LossFunc needs a Name, by which compiled programs are kept apart, and a function F")
+	f, values := o.Loss.(model.LossFunc)
+	c, classes := o.Loss.(model.ClassLoss)
+	if values && (f.Name == "" || f.F == nil) || classes && (c.Name == "" || c.F == nil) {
+		panic("pcl: a model.LossFunc or ClassLoss needs a Name, by which compiled programs are kept apart, and a function F")
 	}
+}
+
+// compared is the loss if it compares outputs with target values; nil if the network is trained for classes.
+func (o Options) compared() model.Loss {
+	if _, classes := o.Loss.(model.ClassLoss); classes {
+		return nil
+	}
+	return o.Loss
 }
 
 // validate returns an error if no learner can have these options.
@@ -150,12 +198,15 @@ func (o Options) checkLoss() error {
 		if err := l.Validate(); err != nil {
 			return fmt.Errorf("method %s has %w", name, err)
 		}
+		if o.Loss != nil && o.compared() == nil && l.Kind == rehearsal.Sigmoid {
+			return fmt.Errorf("method %s trains on a loss of its own in place of %s: take another method", name, o.Loss.Key())
+		}
 		forClasses = forClasses || l.Cosine || l.Teacher > 0 || l.Adjust > 0 || l.Kind == rehearsal.Sigmoid
 	}
-	if needs.Pixels && (o.Loss != nil || o.Weighted) {
+	if needs.Pixels && (o.compared() != nil || o.Weighted) {
 		return fmt.Errorf("method %s changes the pixels of stored samples, which it cannot where target values or weights follow them: take another one, such as emgd-gmc+der-pp", name)
 	}
-	if o.Loss == nil {
+	if o.compared() == nil {
 		return nil
 	}
 	if n := o.Loss.Targets(); n < 1 || n > o.Model.Outputs() {
@@ -167,12 +218,12 @@ func (o Options) checkLoss() error {
 	return nil
 }
 
-// lossKey returns the key of the loss; empty for the cross-entropy of classes.
-func (o Options) lossKey() string {
-	if o.Loss == nil {
+// keyOf returns the key of a loss; empty for the cross-entropy of classes.
+func keyOf(l model.Loss) string {
+	if l == nil {
 		return ""
 	}
-	return o.Loss.Key()
+	return l.Key()
 }
 
 // Validate returns an error if s is none of the three choices.

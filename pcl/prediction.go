@@ -1,6 +1,7 @@
 package pcl
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -13,7 +14,7 @@ import (
 // the call in progress, if there is one, and must therefore not be called from within a stream. A method that
 // predicts by a rule of its own prepares for it, as for [Learner.Evaluate].
 func (l *Learner) Snapshot() (*Predictor, error) {
-	if err := l.await(); err != nil {
+	if err := l.await(context.Background(), false); err != nil {
 		return nil, err
 	}
 	defer l.leave()

@@ -58,6 +58,9 @@ type Prediction struct {
 // Steps returns how many steps the learner had made.
 func (p *Predictor) Steps() int { return p.steps }
 
+// Newer says whether p was made of a later state of the same learner than q.
+func (p *Predictor) Newer(q *Predictor) bool { return p.version > q.version }
+
 // Tasks describes the tasks that had arrived, in order of arrival.
 func (p *Predictor) Tasks() []TaskInfo { return p.roll.infos(p.paused) }
 
@@ -374,11 +377,11 @@ type about struct {
 	image     Image
 	increment scenario.Increment
 	scores    rehearsal.Loss // says how scores come from features
-	lossKey   string         // of Options.Loss; empty if there is none
+	lossKey   string         // of Options.Loss; empty if it is of classes
 }
 
 func (o *Options) about() about {
-	return about{o.Model, o.Method.Info().Name, o.Image, o.Increment, o.lossOf(method.Memory), o.lossKey()}
+	return about{o.Model, o.Method.Info().Name, o.Image, o.Increment, o.lossOf(method.Memory), keyOf(o.compared())}
 }
 
 // newKit compiles what predictors need. spec.Batch is the largest number of samples of a program.

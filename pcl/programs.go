@@ -17,6 +17,7 @@ type Programs struct {
 	tables  *device.Tables
 	held    atomic.Int64 // by whom the programs are needed: who made them, learners, and predictors
 	closed  atomic.Bool
+	alone   bool // whether nothing else uses the backend, which then is closed, too
 }
 
 // NewPrograms returns an empty collection of programs for a backend. Close it before the backend is closed.
@@ -50,4 +51,7 @@ func (p *Programs) drop() {
 func (p *Programs) release() {
 	p.cache.Close()
 	p.tables.Close()
+	if p.alone {
+		_ = p.backend.Close()
+	}
 }

@@ -2,7 +2,6 @@ package pcl_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -37,13 +36,7 @@ func ExampleOptions_pushedValues() {
 			must(stream.Push(context.Background(), []float32{a, b, a * b}, 0))
 		}
 	}()
-	for {
-		_, err := learner.StepContext(context.Background())
-		if errors.Is(err, pcl.ErrNoStream) {
-			break
-		}
-		check(err)
-	}
+	check(learner.Run(context.Background(), pcl.Hooks{}))
 	predictor := must(learner.Snapshot())
 	product := must(predictor.Outputs(id, []float32{0.8, -0.5}))[0][0]
 	fmt.Println("0.8 · (−0.5) is about −0.4:", math.Abs(float64(product)+0.4) < 0.1)

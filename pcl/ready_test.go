@@ -16,8 +16,7 @@ import (
 
 func newPush(t testing.TB, classes ...int) *data.Push {
 	t.Helper()
-	p := must(data.NewPush(64, 64, classes))(t)
-	return p
+	return must(data.NewPush(64, 64, classes))(t).AtLeast(1)
 }
 
 // pushBlobs pushes samples number from to to−1 of each class.
@@ -133,8 +132,8 @@ func TestStepContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	one, two := newPush(t, 0, 1), newPush(t, 2, 3)
-	must(one.AtLeast(2))(t) // one step takes all that is pushed
-	must(two.AtLeast(2))(t)
+	one.AtLeast(2) // one step takes all that is pushed
+	two.AtLeast(2)
 	attach(t, l, Task{Classes: []int{0, 1}, Stream: one})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
@@ -156,13 +155,7 @@ func TestStepContext(t *testing.T) {
 	}()
 	pushBlobs(t, one, 0, 1, 0, 1)
 	<-made
-	for {
-		if _, err := l.Attach(Task{Classes: []int{2, 3}, Stream: two}); err == nil {
-			break
-		} else if !errors.Is(err, ErrBusy) {
-			t.Fatal(err)
-		}
-	}
+	attach(t, l, Task{Classes: []int{2, 3}, Stream: two})
 	pushBlobs(t, two, 0, 1, 2, 3)
 	if r := <-made; !slices.Equal(r.IDs, []int{2}) {
 		t.Errorf("rows %v", r.IDs)

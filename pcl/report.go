@@ -5,11 +5,12 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
-// StepReport tells what one step did. A row is one stream in the step. IDs, Losses and Weights have an entry for
-// each row that took part. The slices are valid until the next step.
+// StepReport tells what one step did. A row is one stream in the step. IDs, N, Losses and Weights have an entry
+// for each row that took part. The slices are valid until the next step.
 type StepReport struct {
 	Step   int   // the number of the step, from 0
 	IDs    []int // the id of each row's task; 0 is the memory
+	N      []int // how many samples each row was trained on; 0 for the row of a penalty
 	Losses []float64
 	// Gram is M = JJᵀ, the inner products of the rows' gradients over the shared parameters, row by row. It is
 	// nil if the method does not ask for it, unless Options.Observe is set.
@@ -50,10 +51,8 @@ type EditReport struct {
 // Trace is what went into a step, for [Options.Trace]. It is valid only during that call.
 type Trace struct {
 	*StepReport
-	// N, X and Targets have an entry for each entry of IDs: the number of samples in the batch, their rows
-	// [Batch, width], the first sample repeated where there are fewer, and six rows of Batch numbers each, which [TargetRows] names. The row of a
-	// penalty has no samples.
-	N       []int
+	// X and Targets have an entry for each entry of IDs: the rows of its N samples [Batch, width], the first repeated where
+	// there are fewer, and six rows of Batch numbers each, which [TargetRows] names.
 	X       [][]float32
 	Targets [][]int32
 	// Loss is what each row is trained on. Reference has, for a row whose loss compares outputs with reference values,

@@ -21,8 +21,10 @@ type TaskInfo struct {
 
 	Ended  bool // whether it has ended, and takes part in no further step
 	Paused bool // whether it was paused by [Learner.Pause]
-	// Samples is how many samples its streams have delivered; 0 in files of before they were counted.
-	Samples int
+	// Taken is how many samples the learner has taken from its streams, and Waiting how many more wait in one that
+	// holds samples, as a [data.Push] does. A checkpoint has both kinds: from the file of a program that was killed, a
+	// producer goes on after Taken + Waiting samples. Both are 0 in files of before they were counted.
+	Taken, Waiting int
 }
 
 // number is the id of the task in the i-th place, also where a network that was put together by hand leaves ids out.
@@ -131,7 +133,7 @@ func (r *roll) infos(paused map[int]bool) []TaskInfo {
 		}
 		p, running := paused[i+1]
 		out = append(out, TaskInfo{ID: i + 1, Name: t.Name, Classes: slices.Clone(t.Classes), ClassNames: slices.Clone(t.ClassNames),
-			Ended: !running, Paused: p, Samples: int(t.samples.Load())})
+			Ended: !running, Paused: p, Taken: int(t.samples.Load())})
 	}
 	return out
 }

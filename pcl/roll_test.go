@@ -25,7 +25,7 @@ func TestHistoryCostsNothing(t *testing.T) {
 	const history, most = 20000, 3
 	for _, name := range []string{"gem", "avggrad+lwf"} {
 		l := smallLearner(t, pcltest.Backend(t, backend.Go), name, Options{Increment: scenario.ClassIncremental, Memory: memory.Config{Policy: memory.PerClass, Budget: 4}})
-		push := must(data.NewPush(l.options.Model.Inputs(), 64, []int{0, 1}))(t)
+		push := newPush(t, 0, 1)
 		id := attach(t, l, Task{Classes: []int{0, 1}, Stream: push})
 		x := make([]float32, 2*l.options.Model.Inputs())
 		jobs := map[string]func(){
@@ -39,7 +39,7 @@ func TestHistoryCostsNothing(t *testing.T) {
 				p.Close()
 			},
 			"coming and going": func() {
-				ok(t, l.Reattach(1, Task{Stream: must(data.NewPush(l.options.Model.Inputs(), 64, []int{0, 1}))(t)}))
+				ok(t, l.Reattach(1, Task{Stream: newPush(t, 0, 1)}))
 				ok(t, l.Detach(1, true))
 				come(t, l)
 			},
@@ -54,7 +54,7 @@ func TestHistoryCostsNothing(t *testing.T) {
 		}
 		jobs["a step"]()
 		ok(t, l.Detach(id, true))
-		push = must(data.NewPush(l.options.Model.Inputs(), 64, []int{0, 1}))(t)
+		push = newPush(t, 0, 1)
 		id = attach(t, l, Task{Classes: []int{0, 1}, Stream: push})
 		before := map[string]time.Duration{}
 		for what, job := range jobs {

@@ -28,6 +28,14 @@ type row struct {
 	halves   [2]compute.Buffer // gradients of the two halves of the batch, for methods that need them
 }
 
+// samples is how many samples the row has.
+func (r *row) samples() int {
+	if r.batch == nil {
+		return 0
+	}
+	return r.batch.N
+}
+
 func (r *row) free() {
 	r.Gradient.Free()
 	program.Free(r.halves[:]...)

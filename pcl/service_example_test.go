@@ -2,7 +2,6 @@ package pcl_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 
@@ -26,7 +25,7 @@ func newLearner(device *backend.Backend) *pcl.Learner {
 }
 
 // Two goroutines push samples while a third trains, until the stream has ended.
-func ExampleLearner_StepContext() {
+func ExampleLearner_Run() {
 	ctx := context.Background()
 	device := must(backend.Open(ctx, backend.Options{Name: backend.Go}))
 	defer device.Close()
@@ -47,15 +46,8 @@ func ExampleLearner_StepContext() {
 	}
 	go func() { producers.Wait(); stream.End() }()
 
-	samples := 0
-	for {
-		_, err := learner.StepContext(ctx)
-		if errors.Is(err, pcl.ErrNoStream) || ctx.Err() != nil {
-			break
-		}
-		samples = learner.Memory().Len()
-	}
-	fmt.Println("task", id, "has ended;", samples, "samples of it are in the memory")
+	check(learner.Run(ctx, pcl.Hooks{}))
+	fmt.Println("task", id, "has ended;", learner.Memory().Len(), "samples of it are in the memory")
 	// Output: task 1 has ended; 10 samples of it are in the memory
 }
 
@@ -107,10 +99,4 @@ func ExampleLearner_Detach() {
 	// running: []
 	// running: [] classes: [0 1] in the memory: 10
 	// running: [1] active: [0 1]
-}
-
-func check(err error) {
-	if err != nil {
-		panic(err)
-	}
 }

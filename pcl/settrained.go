@@ -1,6 +1,7 @@
 package pcl
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -37,7 +38,7 @@ func (l *Learner) SetTrained(t *Trained, take Take) error {
 	if t == nil {
 		panic("pcl: SetTrained needs a network: LoadTrained reads one from a file, Learner.Trained returns that of a learner")
 	}
-	return l.call("set network", func() error {
+	return l.call(context.Background(), "set network", func() error {
 		if take.Backbone {
 			return l.setBackbone(t)
 		}
@@ -111,14 +112,14 @@ func (l *Learner) fits(t *Trained) error {
 		return nil
 	}
 	same := slices.EqualFunc(t.Tasks, l.Tasks(), func(a, b TaskInfo) bool { return slices.Equal(a.Classes, b.Classes) })
-	loss := l.options.lossKey()
+	loss := keyOf(l.options.compared())
 	switch {
 	case t.Increment != l.options.Increment:
 		return fmt.Errorf("the network is %s-incremental, the learner %s-incremental: take only the backbone", t.Increment, l.options.Increment)
 	case !l.roll.empty() && !same:
 		return fmt.Errorf("the network has tasks of the classes %v, the learner of %v: take only the backbone, or use a learner without tasks", classLists(t.Tasks), classLists(l.Tasks()))
 	case t.Model != "" && t.Loss != loss:
-		return fmt.Errorf("the network was trained for the loss %q, the learner is for %q, where none is the cross-entropy of classes: take only the backbone", t.Loss, loss)
+		return fmt.Errorf("the network was trained for the loss %q, the learner is for %q, where none is of classes: take only the backbone", t.Loss, loss)
 	}
 	return nil
 }

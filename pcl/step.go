@@ -1,6 +1,7 @@
 package pcl
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -23,7 +24,7 @@ var ErrNoStream = errors.New("pcl: no active stream: attach a task first")
 // ended, the samples collected from it enter the memory.
 //
 // A task whose stream is not ready ([data.ErrNotReady]) and a task that is paused take no part in the step. If that
-// leaves none, Step returns [ErrIdle]; [Learner.StepContext] waits.
+// leaves none, Step returns [ErrIdle]; [Learner.StepContext] and [Learner.Run] wait.
 //
 // A step happens completely or not at all. After an error nothing has changed, and every stream keeps the
 // batch that it delivered, so Step may be called again. If a stream is at fault, the error is a [StreamError],
@@ -31,15 +32,13 @@ var ErrNoStream = errors.New("pcl: no active stream: attach a task first")
 // have been touched: the learner then stops, and every later call returns an error that says so. And what a
 // method remembers is not taken back: one that had been asked for weights before the failure has seen the gradients of
 // that step.
-func (l *Learner) Step() (*StepReport, error) {
-	if err := l.enter(false); err != nil {
+func (l *Learner) Step() (*StepReport, error) { return l.stepOn(context.Background()) }
+
+// stepOn makes a step unless ctx ends before its turn.
+func (l *Learner) stepOn(ctx context.Context) (*StepReport, error) {
+	if err := l.enter(ctx, false); err != nil {
 		return nil, err
 	}
-	return l.makeStep()
-}
-
-// makeStep makes a step for a caller that has entered the learner, and leaves it.
-func (l *Learner) makeStep() (*StepReport, error) {
 	defer l.leave()
 	if len(l.tasks) == 0 {
 		l.idleSince.Store(l.bell.count())
@@ -223,7 +222,7 @@ func (s *step) trace() error {
 		if b == nil {
 			b = s.none()
 		}
-		t.N, t.X, t.Targets = append(t.N, b.N), append(t.X, b.X), append(t.Targets, b.Targets)
+		t.X, t.Targets = append(t.X, b.X), append(t.Targets, b.Targets)
 		var reference []float32
 		if graphs.Referenced(s.rows[i].loss) {
 			reference = b.Reference

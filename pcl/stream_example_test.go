@@ -67,9 +67,7 @@ func ExampleLearner_Load() {
 	check(other.Load(file, func(id int) (pcl.Task, error) { // Load moves the stream to where it was
 		return pcl.Task{Name: "door", Classes: task, Stream: &camera{of: task}, Test: task}, nil
 	}))
-	for len(other.Running()) > 0 {
-		must(other.Step())
-	}
+	check(other.Run(context.Background(), pcl.Hooks{}))
 	recall, classes := 0.0, must(other.EvaluateByClass(id))
 	for _, c := range classes {
 		recall += float64(c.Right) / float64(c.Test) / float64(len(classes))

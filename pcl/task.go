@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"runtime"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/parallelcl/parallelcl/pcl/data"
@@ -211,4 +213,19 @@ func guarded(whose string, call func() error) error {
 		err = call()
 	}()
 	return <-done
+}
+
+// withinGuarded reports whether this goroutine runs such code.
+func withinGuarded() bool {
+	callers := make([]uintptr, 256)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(1, callers)])
+	for {
+		f, more := frames.Next()
+		if strings.HasSuffix(f.Function, "/pcl.guarded.func1") {
+			return true
+		}
+		if !more {
+			return false
+		}
+	}
 }

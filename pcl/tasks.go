@@ -10,7 +10,20 @@ import (
 // Tasks describes all tasks that have arrived, but for forgotten ones, in order of arrival. It may be called from any goroutine.
 func (l *Learner) Tasks() []TaskInfo {
 	s := l.status.Load()
-	return s.roll.infos(pauses(s.tasks))
+	out := s.roll.infos(pauses(s.tasks))
+	for _, t := range s.tasks {
+		if h, ok := t.Stream.(holder); ok {
+			at, _ := slices.BinarySearchFunc(out, t.id, func(i TaskInfo, id int) int { return i.ID - id })
+			out[at].Waiting = h.Len()
+		}
+	}
+	return out
+}
+
+// holder is a stream that holds samples, as a [data.Push] does: Len of them now, and Saved when its state was saved.
+type holder interface {
+	Len() int
+	Saved() int
 }
 
 // Classes returns the classes of all tasks that have arrived, each once, in order of arrival. In class-incremental

@@ -1,6 +1,7 @@
 package pcl
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -30,7 +31,7 @@ type Trained struct {
 	Tasks     []TaskInfo // in order of arrival, of which ID, Name and Classes count
 	// Names has names of classes, such as [Task].ClassNames.
 	Names map[int]string
-	// Loss is the key of [Options].Loss; empty for the cross-entropy of classes.
+	// Loss is the key of [Options].Loss; empty for losses of classes.
 	Loss string
 	// Tensors has a tensor for each entry of Layout.Params and Layout.Stats, under its name.
 	Tensors []safetensors.Tensor
@@ -107,7 +108,9 @@ func headsOf(increment scenario.Increment, tasks []TaskInfo, limit int) (*heads.
 
 // Trained returns the network with which the learner predicts at present. A method that predicts by a rule of its own
 // prepares for it, as for [Learner.Evaluate].
-func (l *Learner) Trained() (*Trained, error) { return get(l, "trained network", l.trained) }
+func (l *Learner) Trained() (*Trained, error) {
+	return get(context.Background(), l, "trained network", l.trained)
+}
 
 func (l *Learner) trained() (*Trained, error) {
 	at, rule := rehearsal.Now, rehearsal.Rule(nil)

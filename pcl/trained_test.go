@@ -52,7 +52,7 @@ func TestTrainedRoundTrip(t *testing.T) {
 			ok(t, saved.Save(path))
 			loaded := must(LoadTrained(path))(t)
 			for i := range saved.Tasks {
-				saved.Tasks[i].Ended, saved.Tasks[i].Paused, saved.Tasks[i].Samples = true, false, 0
+				saved.Tasks[i].Ended, saved.Tasks[i].Paused, saved.Tasks[i].Taken = true, false, 0
 				saved.Tasks[i].ClassNames = saved.namesOf(saved.Tasks[i].Classes)
 			}
 			if diff := cmp.Diff(saved, loaded); diff != "" {
@@ -65,7 +65,7 @@ func TestTrainedRoundTrip(t *testing.T) {
 			again := must(snapshot.Trained())(t)
 			again.Names = saved.Names
 			for i := range again.Tasks {
-				again.Tasks[i].Ended, again.Tasks[i].ClassNames, again.Tasks[i].Samples = true, saved.Tasks[i].ClassNames, 0
+				again.Tasks[i].Ended, again.Tasks[i].ClassNames, again.Tasks[i].Taken = true, saved.Tasks[i].ClassNames, 0
 			}
 			if diff := cmp.Diff(saved, again); diff != "" {
 				t.Errorf("of a snapshot: %s", diff)

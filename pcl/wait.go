@@ -9,20 +9,11 @@ import (
 // askAgain is the time after which a stream is asked again that was not ready and cannot say when it is.
 const askAgain = 10 * time.Millisecond
 
-// StepContext is [Learner.Step], but waits while no stream is ready, and until the call in progress has ended: it must
-// not be called from within a stream. It returns the error of ctx when ctx is cancelled, though not before a call in
-// progress has ended; a step that has begun is made to its end. While it waits for a stream, other goroutines may call
-// the learner; a loop of it leaves them little time otherwise, so that calls beside it need a mutex of yours.
+// StepContext is [Learner.Step], but waits while no stream is ready. It returns the error of ctx when ctx ends; a step
+// that has begun is made to its end.
 func (l *Learner) StepContext(ctx context.Context) (*StepReport, error) {
 	for {
-		if err := l.await(); err != nil {
-			return nil, err
-		}
-		if err := ctx.Err(); err != nil { // the call in progress may have taken longer than that
-			l.leave()
-			return nil, err
-		}
-		r, err := l.makeStep()
+		r, err := l.stepOn(ctx)
 		if !errors.Is(err, ErrIdle) {
 			return r, err
 		}

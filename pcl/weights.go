@@ -35,7 +35,7 @@ func (s *step) reportKept(gram []float64) {
 			r.Skipped = append(r.Skipped, row.id)
 			continue
 		}
-		r.IDs = append(r.IDs, row.id)
+		r.IDs, r.N = append(r.IDs, row.id), append(r.N, row.samples())
 		r.Losses = append(r.Losses, row.Value)
 	}
 	if s.products() == graphs.Gram && len(s.kept) > 0 {

@@ -11,11 +11,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
-	"github.com/parallelcl/parallelcl/pcl/memory"
-	"github.com/parallelcl/parallelcl/pcl/method"
-	"github.com/parallelcl/parallelcl/pcl/model"
-	"github.com/parallelcl/parallelcl/pcl/optim"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 	"github.com/parallelcl/parallelcl/serve"
 )
 
@@ -30,11 +25,7 @@ func must[T any](v T, err error) T {
 func ExampleService_Handler() {
 	device := must(backend.Open(context.Background(), backend.Options{Name: backend.Go}))
 	defer device.Close()
-	learner := must(pcl.NewLearner(pcl.Options{
-		Backend: device, Model: must(model.NewMLP(8, []int{32}, 4)), Method: must(method.New("emgd", nil)),
-		Increment: scenario.ClassIncremental, Batch: 16, Optimizer: optim.Adam{LR: 0.01},
-		Memory: memory.Config{Policy: memory.PerClass, Budget: 5},
-	}))
+	learner := must(pcl.NewLearner(pcl.Options{Backend: device, Model: must(pcl.NewMLP(8, []int{32}, 4))}))
 	defer learner.Close()
 	server := httptest.NewServer(must(serve.New(learner, serve.Options{})).Handler())
 	defer server.Close()

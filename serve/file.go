@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,29 +10,24 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/gofrs/flock"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/pcl"
-	"github.com/parallelcl/parallelcl/pcl/data"
 )
 
 // file is where a service is saved.
 type file struct {
-	lock    *flock.Flock // nil if there is no file
-	saving  sync.RWMutex // held while the learner is saved for the last time, and for reading by requests that change what is saved
-	changed atomic.Bool  // since the last save
-	saved   time.Time    // when the last save was, or was tried
-	given   int          // ids of tasks up to this one may have been given, as the file of ids says
+	lock   *flock.Flock // nil if there is no file
+	saving sync.RWMutex // held while the learner is saved for the last time, and for reading by requests that change what is saved
+	given  int          // ids of tasks up to this one may have been given, as the file of ids says
 }
 
 // openFile keeps others away from a file, before it is read: they would go on from what is about to be replaced, and
 // replace it themselves.
 func openFile(name string) (*file, error) {
-	f := &file{saved: time.Now()}
+	f := &file{}
 	if name == "" {
 		return f, nil
 	}
@@ -80,32 +74,35 @@ func (s *Service) load() error {
 	}
 	switch {
 	case err == nil:
-		s.count()
+		s.count(s.learner.Tasks())
 	case !errors.Is(err, fs.ErrNotExist): // as at the first start
 		return err
 	}
 	return s.skipGiven()
 }
 
-// save saves the learner between two steps.
+// save saves the learner as it is between two steps.
 func (s *Service) save() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	err := s.learner.Save(s.options.File)
-	if err == nil {
-		s.count()
+	state, err := s.learner.State()
+	if err != nil {
+		return err
 	}
-	return err
+	tasks, err := state.Tasks()
+	if err != nil {
+		return err
+	}
+	if err := state.Save(s.options.File); err != nil {
+		return err
+	}
+	s.count(tasks)
+	return nil
 }
 
 // count counts the samples of the tasks that the file has: those that the learner has taken, and those that waited.
-func (s *Service) count() {
+func (s *Service) count(tasks []pcl.TaskInfo) {
 	saved := map[int]int{}
-	for _, t := range s.learner.Tasks() {
-		saved[t.ID] = t.Samples
-		if stream, ok := s.streams.Load(t.ID); ok && !t.Ended {
-			saved[t.ID] += stream.(*data.Push).Saved()
-		}
+	for _, t := range tasks {
+		saved[t.ID] = t.Taken + t.Waiting
 	}
 	s.saved.Store(&saved)
 }
@@ -121,36 +118,6 @@ func (s *Service) saveLast() error {
 		return err
 	}
 	return s.giveUpTo(s.learner.Arrived()) // so that ids go on without a gap
-}
-
-// savesMeanwhile says whether the service is saved also while it runs.
-func (s *Service) savesMeanwhile() bool { return s.options.File != "" && s.options.SaveEvery > 0 }
-
-// saveIfDue saves the learner if it has changed and the last save is long enough ago. A save that fails, for instance because
-// the disk is full, leaves the file as it was.
-func (s *Service) saveIfDue() {
-	f := s.file
-	if !s.savesMeanwhile() || time.Since(f.saved) < s.options.SaveEvery {
-		return
-	}
-	f.saved = time.Now()
-	if !f.changed.Swap(false) {
-		return
-	}
-	if err := s.save(); err != nil {
-		f.changed.Store(true)
-		s.options.ErrorLog.Printf("serve: the learner was not saved, and goes on: %v", err)
-	}
-}
-
-// wait waits until there may be something to train on, or to save.
-func (s *Service) wait(ctx context.Context) {
-	if s.savesMeanwhile() {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, s.file.saved.Add(s.options.SaveEvery))
-		defer cancel()
-	}
-	s.learner.Wait(ctx)
 }
 
 // idBlock is how many ids of tasks are reserved at once.

@@ -73,6 +73,5 @@ func (s *Service) changing(ctx context.Context, f func() error) error {
 	if ctx.Err() != nil || s.ending.Err() != nil {
 		return errEnding
 	}
-	defer s.file.changed.Store(true)
 	return f()
 }

@@ -65,9 +65,7 @@ func (s *Service) network(write func(*pcl.Trained, io.Writer) error) func(contex
 	return func(ctx context.Context, _ *arrived) (any, error) {
 		var file bytes.Buffer
 		err := s.sending.do(ctx, func() error {
-			s.mu.Lock() // holds up training only while the parameters are copied
-			trained, err := s.learner.Trained()
-			s.mu.Unlock()
+			trained, err := s.learner.Trained() // holds up training only while the parameters are copied
 			if err == nil {
 				err = write(trained, &file)
 			}

@@ -28,7 +28,7 @@ import (
 type Service struct {
 	learner   *pcl.Learner
 	options   Options
-	mu        sync.Mutex // held while the learner is called, which serves one call at a time
+	mu        sync.Mutex // held while tasks begin and go
 	streams   sync.Map   // id of a task that runs → *data.Push
 	file      *file
 	working   slots                       // requests that are decoded, predicted or encoded
@@ -205,52 +205,62 @@ func (s *Service) stop(server *http.Server) {
 	}
 }
 
-// train makes steps while there are samples. From time to time it renews the snapshot that predicts, and saves the learner.
+// train trains until ctx is cancelled. From time to time it renews the snapshot that predicts, and saves the learner: a
+// save that fails, for instance because the disk is full, leaves the file as it was.
 func (s *Service) train(ctx context.Context) error {
-	for renewed := time.Now(); ctx.Err() == nil; {
-		s.mu.Lock()
-		report, err := s.learner.Step()
-		s.note(report)
-		s.mu.Unlock()
-		idle := errors.Is(err, pcl.ErrIdle) || errors.Is(err, pcl.ErrNoStream)
-		if err != nil && !idle {
-			return err
-		}
-		if idle || time.Since(renewed) > s.options.Renew {
-			if err, renewed = s.renew(), time.Now(); err != nil {
-				return err
+	h := pcl.Hooks{OnStep: s.note, Snapshot: s.offer, SnapshotEvery: s.options.Renew, Stay: true}
+	if s.options.File != "" && s.options.SaveEvery > 0 {
+		h.SaveEvery = s.options.SaveEvery
+		h.Save = func() error {
+			if ctx.Err() != nil { // saveLast follows
+				return nil
 			}
+			return s.save()
 		}
-		if err == nil {
-			s.file.changed.Store(true)
+		h.SaveFailed = func(err error) {
+			s.options.ErrorLog.Printf("serve: the learner was not saved, and goes on: %v", err)
 		}
-		s.saveIfDue()
-		if idle {
-			s.wait(ctx)
-		}
+	}
+	if err := s.learner.Run(ctx, h); ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
+		return err
 	}
 	return nil
 }
 
-// renew makes predictions follow the learner. The old snapshot is freed when no request uses it any more.
+// renew makes predictions follow the learner.
 func (s *Service) renew() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	p, err := s.learner.Snapshot()
 	if err == nil {
-		s.predictor.Store(p)
+		s.offer(p)
 	}
 	return err
 }
 
-// note drops the streams of tasks that have ended, before one of these can begin again, and counts the batches that a step could not train on, although their samples had been taken: their loss or its gradient
-// was not finite, as for values like 1e30. The log is told of a task's first such batch, its second, its fourth, and so on.
-func (s *Service) note(report *pcl.StepReport) {
-	if report == nil {
-		return
+// offer lets a snapshot predict unless there is a newer one. The old one is freed when no request uses it any more.
+func (s *Service) offer(p *pcl.Predictor) {
+	for old := s.predictor.Load(); old == nil || p.Newer(old); old = s.predictor.Load() {
+		if s.predictor.CompareAndSwap(old, p) {
+			return
+		}
 	}
-	for _, id := range report.Ended {
-		s.streams.Delete(id) // as large as the samples that may wait in it
+}
+
+// drop drops the streams of tasks that have ended, which are as large as the samples that may wait in them.
+func (s *Service) drop() {
+	s.mu.Lock() // a task must not begin again in between
+	defer s.mu.Unlock()
+	for _, t := range s.learner.Tasks() {
+		if t.Ended {
+			s.streams.Delete(t.ID)
+		}
+	}
+}
+
+// note counts the batches that a step could not train on, although their samples had been taken: their loss or its gradient
+// was not finite, as for values like 1e30. The log is told of a task's first such batch, its second, its fourth, and so on.
+func (s *Service) note(report *pcl.StepReport) error {
+	if len(report.Ended) > 0 {
+		s.drop()
 	}
 	lost := report.Skipped
 	if report.Rejected {
@@ -268,6 +278,7 @@ func (s *Service) note(report *pcl.StepReport) {
 		}
 		s.options.ErrorLog.Printf("serve: step %d: a batch of %s could not be trained on, since its loss or gradient is not finite (%d so far)", report.Step, whose, n)
 	}
+	return nil
 }
 
 // skippedOf is how many batches of a task were not trained on since the service began.

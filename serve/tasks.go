@@ -48,15 +48,15 @@ func (s *Service) begin(ctx context.Context, q *arrived) (any, error) {
 	}
 	var id int
 	err := s.changing(ctx, func() (err error) {
-		id, err = s.attach(name, classes, names)
+		id, err = s.attach(ctx, name, classes, names)
 		return err
 	})
 	return map[string]int{"id": id}, err
 }
 
 // attach begins a task. Predictions know its classes from then on.
-func (s *Service) attach(name string, classes []int, names []string) (id int, err error) {
-	if id, err = s.admitted(name, classes, names); err != nil {
+func (s *Service) attach(ctx context.Context, name string, classes []int, names []string) (id int, err error) {
+	if id, err = s.admitted(ctx, name, classes, names); err != nil {
 		return 0, err
 	}
 	if err := s.renew(); err != nil {
@@ -66,7 +66,7 @@ func (s *Service) attach(name string, classes []int, names []string) (id int, er
 }
 
 // admitted attaches a task to the learner.
-func (s *Service) admitted(name string, classes []int, names []string) (id int, err error) {
+func (s *Service) admitted(ctx context.Context, name string, classes []int, names []string) (id int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.admit(classes); err != nil {
@@ -79,7 +79,7 @@ func (s *Service) admitted(name string, classes []int, names []string) (id int, 
 	if err := s.reserve(s.learner.Arrived() + 1); err != nil {
 		return 0, internalError{err}
 	}
-	if id, err = s.learner.Attach(task); err == nil {
+	if id, err = s.learner.AttachContext(ctx, task); err == nil {
 		s.streams.Store(id, task.Stream)
 	}
 	return id, err
@@ -121,9 +121,8 @@ func (s *Service) detach(ctx context.Context, q *arrived) (any, error) {
 			return err
 		}
 		s.mu.Lock()
-		err = s.learner.Detach(id, keep)
-		s.mu.Unlock()
-		if err == nil {
+		defer s.mu.Unlock()
+		if err = s.learner.DetachContext(ctx, id, keep); err == nil {
 			s.streams.Delete(id)
 			stream.End()
 		}

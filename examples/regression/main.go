@@ -79,8 +79,8 @@ func train(out io.Writer, device *backend.Backend, rule string, budget int) {
 			Name: fmt.Sprintf("instrument %d", id), Classes: []int{targets * (id - 1), targets*(id-1) + 1},
 			Stream: must(data.NewStream(read(id-1, 640, 0.05, 1), 10, 1, id)), Test: read(id-1, 200, 0, 2),
 		}))
-		for len(learner.Running()) > 0 {
-			must(learner.Step())
+		if err := learner.Run(context.Background(), pcl.Hooks{}); err != nil {
+			log.Fatal(err)
 		}
 		fmt.Fprintf(out, "%-16s after instrument %d:", rule, id)
 		for of := 1; of <= id; of++ {

@@ -12,11 +12,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
-	"github.com/parallelcl/parallelcl/pcl/memory"
-	"github.com/parallelcl/parallelcl/pcl/method"
-	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/optim"
-	"github.com/parallelcl/parallelcl/pcl/scenario"
 	"github.com/parallelcl/parallelcl/serve"
 )
 
@@ -59,16 +55,9 @@ func run(ctx context.Context, device *backend.Backend, addr, file string, inputs
 
 // newLearner chooses the network and how it learns.
 func newLearner(device *backend.Backend, inputs, outputs int) (*pcl.Learner, error) {
-	rule, err := method.New("emgd", nil)
+	net, err := pcl.NewMLP(inputs, []int{128, 64}, outputs)
 	if err != nil {
 		return nil, err
 	}
-	net, err := model.NewMLP(inputs, []int{128, 64}, outputs)
-	if err != nil {
-		return nil, err
-	}
-	return pcl.NewLearner(pcl.Options{
-		Backend: device, Model: net, Method: rule, Increment: scenario.ClassIncremental, Batch: 32,
-		Optimizer: optim.Adam{LR: 0.003}, Memory: memory.Config{Policy: memory.PerClass, Budget: 20},
-	})
+	return pcl.NewLearner(pcl.Options{Backend: device, Model: net, Optimizer: optim.Adam{LR: 0.003}})
 }

@@ -10,7 +10,7 @@ import (
 var quoted = map[string][]string{
 	"docs/service.md": {"pcl/service_example_test.go", "serve/service.go", "serve/file.go", "examples/service/main.go"},
 	"docs/own.md": {"pcl/model/example_test.go", "pcl/augment_example_test.go", "pcl/optim/optim_test.go",
-		"pcl/stream_example_test.go", "pcl/pushedvalues_example_test.go",
+		"pcl/stream_example_test.go", "pcl/pushedvalues_example_test.go", "pcl/run_test.go",
 		"examples/own/main.go", "examples/own/older.go", "examples/own/older_test.go", "examples/regression/main.go"},
 }
 

@@ -10,6 +10,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
 )
@@ -19,7 +20,8 @@ var ErrEnded = errors.New("data: the stream was ended")
 
 // Push is a stream whose samples are pushed into it, by any number of goroutines. It holds up to a fixed number of
 // samples; when it is full, those who push wait until a learner has taken some. A learner trains on each sample
-// exactly once.
+// exactly once. The stream is ready when a whole batch waits, or a tenth of a second after the first sample of less; see
+// [Push.AtLeast].
 type Push struct {
 	inputs   int
 	capacity int // which only samples of a checkpoint exceed
@@ -27,16 +29,22 @@ type Push struct {
 	sorted   []int // the same, in their order
 
 	mu    sync.Mutex
-	x     []float32 // a ring of samples
-	class []int     // their classes
-	first int       // the place of the oldest sample in the ring
-	n     int       // how many samples wait
-	least int
-	saved int // how many samples waited when State was called last
+	x     []float32   // a ring of samples
+	class []int       // their classes
+	first int         // the place of the oldest sample in the ring
+	n     int         // how many samples wait
+	least int         // how many have to wait before the stream is ready; 0 stands for a batch, or less after patience
+	batch int         // how many samples the learner takes at once; 0 until it has asked
+	late  bool        // whether samples have waited for longer than patience since the last batch
+	timer *time.Timer // sets late; nil if nothing waits
+	saved int         // how many samples waited when State was called last
 	ended bool
 	room  chan struct{} // closed when samples have been taken; nil as long as nobody waits for that
 	wakes []*func()     // of those who listen; replaced when it changes, since it is read without the lock
 }
+
+// patience is how long samples wait for the rest of their batch.
+const patience = time.Second / 10
 
 // maxWaiting is how many values a stream can hold: 8 GiB.
 const maxWaiting = 1 << 31
@@ -51,7 +59,7 @@ func NewPush(inputs, capacity int, classes []int) (*Push, error) {
 		return nil, fmt.Errorf("data: a pushed stream for %d samples of %d values; it can hold %d of these at most", capacity, inputs, maxWaiting/inputs)
 	}
 	return &Push{
-		inputs: inputs, capacity: capacity, classes: slices.Clone(classes), sorted: slices.Sorted(slices.Values(classes)), least: 1,
+		inputs: inputs, capacity: capacity, classes: slices.Clone(classes), sorted: slices.Sorted(slices.Values(classes)),
 		x: make([]float32, capacity*inputs), class: make([]int, capacity),
 	}, nil
 }
@@ -59,17 +67,16 @@ func NewPush(inputs, capacity int, classes []int) (*Push, error) {
 // Classes returns the classes of the stream's samples.
 func (p *Push) Classes() []int { return slices.Clone(p.classes) }
 
-// AtLeast lets the stream be ready only when n samples wait, or when it was ended, so that no step is made from fewer.
-// It is 1 for a new stream. AtLeast returns the stream.
-func (p *Push) AtLeast(n int) (*Push, error) {
-	p.mu.Lock()
+// AtLeast lets the stream be ready when n samples wait, or when it was ended, however long that takes: with 1, steps
+// are made at once from what there is. AtLeast returns the stream.
+func (p *Push) AtLeast(n int) *Push {
 	if n < 1 || n > p.capacity {
-		defer p.mu.Unlock()
-		return nil, fmt.Errorf("data: a stream that is ready with %d samples; want 1 to %d, which it can hold", n, p.capacity)
+		panic(fmt.Sprintf("data: AtLeast(%d) of a stream that holds %d samples; want 1 to as many", n, p.capacity))
 	}
+	p.mu.Lock()
 	p.least = n
 	p.notify() // as many may wait already
-	return p, nil
+	return p
 }
 
 // Push adds samples, of which x has the values one after another, and class the classes. If there is no room it waits,
@@ -132,10 +139,29 @@ func (p *Push) add(x []float32, class []int) (n int, room <-chan struct{}, err e
 	return n, room, nil
 }
 
+// ready says whether there is something to deliver. If the samples that wait are too few, it starts the timer.
+func (p *Push) ready() bool {
+	least := p.least
+	if least == 0 {
+		least = min(p.batch, p.capacity)
+	}
+	if p.n == 0 || p.ended || p.n >= least || p.late && p.least == 0 {
+		return p.n > 0 || p.ended
+	}
+	if p.least == 0 && p.timer == nil {
+		p.timer = time.AfterFunc(patience, func() {
+			p.mu.Lock()
+			p.late = p.n > 0
+			p.notify()
+		})
+	}
+	return false
+}
+
 // notify wakes the learner if there is something to deliver. It unlocks the stream.
 func (p *Push) notify() {
 	wakes := p.wakes
-	if p.n < p.least && !p.ended {
+	if !p.ready() {
 		wakes = nil
 	}
 	p.mu.Unlock()
@@ -189,8 +215,13 @@ func (p *Push) Next(b *Batch) error {
 		return fmt.Errorf("data: the stream has samples of %d values, and the learner takes %d: the model's inputs, and behind them the target values and the weight that its options ask for", p.inputs, len(b.X)/len(b.Class))
 	case p.n == 0 && p.ended:
 		return io.EOF
-	case p.n < p.least && !p.ended:
+	}
+	if p.batch = len(b.Class); !p.ready() {
 		return ErrNotReady
+	}
+	if p.late = false; p.timer != nil {
+		p.timer.Stop()
+		p.timer = nil
 	}
 	b.N = min(len(b.Class), p.n)
 	p.copyTo(b.X, b.Class[:b.N])
@@ -199,6 +230,7 @@ func (p *Push) Next(b *Batch) error {
 	if p.n == 0 && p.ended {
 		return io.EOF
 	}
+	p.ready() // what is left waits from now on
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -19,7 +20,7 @@ func newPush(t testing.TB, inputs, capacity int, classes ...int) *Push {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return p.AtLeast(1)
 }
 
 func room(n, inputs int) *Batch {
@@ -75,9 +76,6 @@ func TestPushRefuses(t *testing.T) {
 	if _, err := NewPush(2, 3, nil); err == nil {
 		t.Error("a stream without classes")
 	}
-	if _, err := p.AtLeast(6); err == nil {
-		t.Error("a stream that would never be ready")
-	}
 	if err := p.Next(room(2, 3)); err == nil || errors.Is(err, ErrNotReady) {
 		t.Errorf("a model of three inputs: %v", err)
 	}
@@ -101,9 +99,7 @@ func TestPushListeners(t *testing.T) {
 // TestPushAtLeast: a stream can wait for a whole batch, but not at its end.
 func TestPushAtLeast(t *testing.T) {
 	p, b := newPush(t, 1, 8, 0), room(4, 1)
-	if _, err := p.AtLeast(4); err != nil {
-		t.Fatal(err)
-	}
+	p.AtLeast(4)
 	woken := 0
 	p.Notify(func() { woken++ })
 	for i := range 3 {
@@ -116,6 +112,41 @@ func TestPushAtLeast(t *testing.T) {
 	if err := p.Next(b); err != io.EOF || b.N != 3 || woken != 1 {
 		t.Fatalf("%v, %d samples, woken %d times", err, b.N, woken)
 	}
+}
+
+// TestPushWholeBatches: a new stream is ready with a whole batch, or when samples have waited long enough for the others.
+func TestPushWholeBatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, err := NewPush(1, 8, []int{0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, woken := room(4, 1), 0
+		next := func(want int, err error) {
+			t.Helper()
+			synctest.Wait()
+			if b.N = 0; !errors.Is(p.Next(b), err) || b.N != want {
+				t.Fatalf("%d samples, want %d and %v", b.N, want, err)
+			}
+		}
+		next(0, ErrNotReady)
+		p.Notify(func() { woken++ })
+		p.Push(t.Context(), make([]float32, 6), 0, 0, 0, 0, 0, 0)
+		next(4, nil)
+		next(0, ErrNotReady)
+		time.Sleep(patience - time.Millisecond)
+		next(0, ErrNotReady)
+		time.Sleep(time.Millisecond)
+		next(2, nil)
+		if woken != 2 {
+			t.Errorf("woken %d times, want 2", woken)
+		}
+		time.Sleep(2 * patience)
+		p.Push(t.Context(), make([]float32, 3), 0, 0, 0)
+		next(0, ErrNotReady)
+		p.End()
+		next(3, io.EOF)
+	})
 }
 
 // TestPushWaits: who pushes into a full stream waits for room, for the end, or until its context is cancelled.
@@ -246,16 +277,14 @@ func TestMillionPushes(t *testing.T) {
 // TestAtLeastWakes: a stream that is to be ready with fewer samples than wait already says so.
 func TestAtLeastWakes(t *testing.T) {
 	p, woken := newPush(t, 1, 8, 0), 0
-	if _, err := p.AtLeast(4); err != nil {
-		t.Fatal(err)
-	}
+	p.AtLeast(4)
 	p.Notify(func() { woken++ })
 	p.Push(t.Context(), []float32{1, 2}, 0, 0)
-	if _, err := p.AtLeast(3); err != nil || woken != 0 {
-		t.Errorf("two of three samples: woken %d times, %v", woken, err)
+	if p.AtLeast(3); woken != 0 {
+		t.Errorf("two of three samples: woken %d times", woken)
 	}
-	if _, err := p.AtLeast(2); err != nil || woken != 1 {
-		t.Errorf("two of two samples: woken %d times, %v", woken, err)
+	if p.AtLeast(2); woken != 1 {
+		t.Errorf("two of two samples: woken %d times", woken)
 	}
 }
 
@@ -273,9 +302,12 @@ func TestPushCapacityStays(t *testing.T) {
 	if n, err := p.Push(ctx, []float32{4, 5, 6}, 0, 0, 0); n != 2 || !errors.Is(err, context.Canceled) {
 		t.Errorf("a stream for two samples took %d, %v", n, err)
 	}
-	if _, err := p.AtLeast(3); err == nil {
-		t.Error("a stream for two samples would wait for three")
-	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a stream for two samples would wait for three")
+		}
+	}()
+	p.AtLeast(3)
 }
 
 // TestDamagedOrder: a state in which a sample comes twice, and another never, is no position of a stream.

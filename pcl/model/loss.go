@@ -25,6 +25,9 @@ func allowed(logits, lo, hi *graph.Node) *graph.Node {
 	return graph.LogicalAnd(atLeast, below)
 }
 
+// Competing is the logits of the outputs that compete, with −1e30 in place of the others. It has no tangent.
+func Competing(logits Dual, t Targets) Dual { return Dual{Value: mask(logits.Value, t.Lo, t.Hi)} }
+
 // mask replaces the logits of outputs that do not compete by a number that stands for −∞.
 func mask(logits, lo, hi *graph.Node) *graph.Node {
 	low := graph.MulScalar(graph.OnesLike(logits), masked)

@@ -8,7 +8,7 @@ import (
 
 // Loss is what a network is trained for, where it is not the cross-entropy of classes. A sample then has target values,
 // which follow its inputs, and the outputs of its task are compared with them. [SquaredError], [BinaryCrossEntropy] and
-// [LossFunc] are losses.
+// [LossFunc] are such losses. [ClassLoss] is another loss of classes.
 type Loss interface {
 	// Key names the loss. Losses with equal keys share compiled programs.
 	Key() string
@@ -58,9 +58,32 @@ func (l LossFunc) Key() string  { return fmt.Sprintf("func-%s-%d", l.Name, l.N) 
 func (l LossFunc) Targets() int { return l.N }
 
 func (l LossFunc) Losses(outputs Dual, targets *graph.Node) Dual {
-	each := l.F(outputs.Value, targets)
-	if got, want := each.Shape(), outputs.Value.Shape(); got.Rank() != 1 || got.Dimensions[0] != want.Dimensions[0] {
-		panic(fmt.Errorf("model: loss %s of outputs %s is %s; want one value for each sample, [%d]", l.Name, want, got, want.Dimensions[0]))
+	return oneEach(l.Name, outputs.Value, l.F(outputs.Value, targets))
+}
+
+// oneEach checks what a function of the user's own has made of the outputs.
+func oneEach(name string, outputs, each *graph.Node) Dual {
+	if got, want := each.Shape(), outputs.Shape(); got.Rank() != 1 || got.Dimensions[0] != want.Dimensions[0] {
+		panic(fmt.Errorf("model: loss %s of outputs %s is %s; want one value for each sample, [%d]", name, want, got, want.Dimensions[0]))
 	}
 	return Dual{Value: each}
+}
+
+// ClassLoss is a loss of classes in place of the cross-entropy. Samples have classes and no target values, and everything
+// that is about classes stays: evaluation, predictions, and methods that predict by nearest means or adjust logits.
+type ClassLoss struct {
+	Name string // stands for what F does: see [Loss].Key
+	// F returns the loss of each sample [B] from the logits of all outputs [B, outputs] and the number of the output of
+	// its class [B], int32. Outputs that do not compete for the sample have the logit -1e30, and so the probability 0.
+	F func(logits, label *graph.Node) *graph.Node
+}
+
+func (l ClassLoss) Key() string { return "class-" + l.Name }
+
+// Targets returns 0: there are no target values.
+func (l ClassLoss) Targets() int { return 0 }
+
+// Losses is given the logits and, in place of target values, the labels.
+func (l ClassLoss) Losses(logits Dual, label *graph.Node) Dual {
+	return oneEach(l.Name, logits.Value, l.F(logits.Value, label))
 }

@@ -92,7 +92,7 @@ func (p *Set) begin(in []*graph.Node) *pass {
 	s.x = in[1]
 	if n := p.Model.Inputs(); p.Width() > n {
 		s.x = columns(in[1], 0, n)
-		if p.Loss != nil {
+		if p.targets() > 0 {
 			s.wanted = columns(in[1], n, n+p.targets())
 		}
 		if p.Weighted {

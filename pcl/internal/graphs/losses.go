@@ -75,7 +75,11 @@ func (s *pass) losses(l rehearsal.Loss) model.Dual {
 			each = model.CrossEntropies(scores, t)
 			break
 		}
-		each = p.Loss.Losses(s.ofTask(scores), s.wanted)
+		if p.targets() == 0 { // a loss of classes
+			each = p.Loss.Losses(model.Competing(scores, t), t.Label)
+		} else {
+			each = p.Loss.Losses(s.ofTask(scores), s.wanted)
+		}
 		unknown = each.Tangent == nil && scores.Tangent != nil
 	}
 	if l.Factor() != 1 {

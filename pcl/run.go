@@ -1,0 +1,188 @@
+package pcl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Hooks say what [Learner.Run] does beside training. The zero value only trains. Hooks are called between steps, one at a
+// time, and may call the learner. An error of a hook ends Run.
+type Hooks struct {
+	// OnStep is called after each step.
+	OnStep func(*StepReport) error
+	// Evaluate is called when a task has ended and, above 0, every EvaluateEvery steps. score has the accuracy of each
+	// task with test samples, by its id; with a loss of target values, its mean loss.
+	Evaluate      func(steps int, score map[int]float64) error
+	EvaluateEvery int
+	// Save is called before Run returns, whatever the reason, and, above 0, every SaveEvery in which something has
+	// changed. It calls [Learner.Save], for example. If SaveFailed is set, it is told of a save that failed while Run goes
+	// on, and Save is called again SaveEvery later; otherwise this ends Run, too.
+	Save       func() error
+	SaveEvery  time.Duration
+	SaveFailed func(error)
+	// Snapshot is given a predictor at the beginning, and then whenever the learner has changed, at most every
+	// SnapshotEvery while it is training; 0 stands for a tenth of a second. [sync/atomic.Pointer.Store] will do.
+	Snapshot      func(*Predictor)
+	SnapshotEvery time.Duration
+	// Stay makes Run wait for another task when all have ended.
+	Stay bool
+}
+
+// Run trains until all streams have ended, and returns nil, or until ctx ends, and returns its error. While no stream is
+// ready, it waits. Other goroutines may attach and detach tasks, predict and save meanwhile: they take turns with the steps.
+//
+// Run ends at the first error, of a step ([StreamError], for example) or of a hook. If the learner can go on, a further
+// call continues where it ended.
+func (l *Learner) Run(ctx context.Context, h Hooks) (err error) {
+	r := &running{Learner: l, hooks: h, saved: l.changes(), savedAt: time.Now(), given: -1}
+	if h.SnapshotEvery == 0 {
+		r.hooks.SnapshotEvery = time.Second / 10
+	}
+	defer func() { err = errors.Join(err, r.end()) }()
+	for err := r.renew(); ; {
+		var report *StepReport
+		if err == nil {
+			report, err = l.stepOn(ctx)
+		}
+		switch idle := errors.Is(err, ErrNoStream); {
+		case err == nil:
+			err = r.after(report)
+		case idle && h.Stay, errors.Is(err, ErrIdle):
+			err = r.wait(ctx)
+		case idle:
+			return nil
+		default:
+			return err
+		}
+	}
+}
+
+// running is a call of Run.
+type running struct {
+	*Learner
+	hooks   Hooks
+	saved   changes // at the last save
+	savedAt time.Time
+	given   int // the version of the last snapshot; below 0 if there is none
+	renewed time.Time
+}
+
+// changes tells whether there may be something new to save: steps and tasks change the version, and streams ring the bell.
+type changes struct {
+	version int
+	rung    uint64
+}
+
+func (l *Learner) changes() changes { return changes{l.status.Load().version, l.bell.count()} }
+
+// after calls the hooks that are due after a step.
+func (r *running) after(s *StepReport) error {
+	if h := r.hooks.OnStep; h != nil {
+		if err := h(s); err != nil {
+			return fmt.Errorf("pcl: Hooks.OnStep after step %d: %w", s.Step, err)
+		}
+	}
+	every := r.hooks.EvaluateEvery
+	if len(s.Ended) > 0 || every > 0 && (s.Step+1)%every == 0 {
+		if err := r.evaluate(s.Step + 1); err != nil {
+			return err
+		}
+	}
+	if time.Since(r.renewed) >= r.hooks.SnapshotEvery {
+		if err := r.renew(); err != nil {
+			return err
+		}
+	}
+	return r.saveIfDue()
+}
+
+// evaluate measures all tasks that have test samples.
+func (r *running) evaluate(steps int) error {
+	if r.hooks.Evaluate == nil {
+		return nil
+	}
+	measure := r.Evaluate
+	if r.options.compared() != nil {
+		measure = r.EvaluateLoss
+	}
+	score := map[int]float64{}
+	for i, t := range r.status.Load().roll.tasks {
+		if t == nil || t.Test == nil {
+			continue
+		}
+		var err error
+		if score[i+1], err = measure(i + 1); err != nil {
+			return err
+		}
+	}
+	if err := r.hooks.Evaluate(steps, score); err != nil {
+		return fmt.Errorf("pcl: Hooks.Evaluate after step %d: %w", steps-1, err)
+	}
+	return nil
+}
+
+// renew gives a new snapshot to who asked for it, if the learner has changed since the last one.
+func (r *running) renew() error {
+	if r.hooks.Snapshot == nil || r.given == r.status.Load().version {
+		return nil
+	}
+	p, err := r.Snapshot()
+	if err == nil {
+		r.given, r.renewed = p.version, time.Now()
+		r.hooks.Snapshot(p)
+	}
+	return err
+}
+
+// saveIfDue saves if something has changed and the last save was long enough ago.
+func (r *running) saveIfDue() error {
+	if r.hooks.Save == nil || r.hooks.SaveEvery <= 0 || time.Since(r.savedAt) < r.hooks.SaveEvery {
+		return nil
+	}
+	now := r.changes()
+	r.savedAt = time.Now()
+	if now == r.saved {
+		return nil
+	}
+	err := r.save()
+	switch {
+	case err == nil:
+		r.saved = now
+	case r.hooks.SaveFailed != nil:
+		r.hooks.SaveFailed(err)
+		err = nil
+	}
+	return err
+}
+
+func (r *running) save() error {
+	if err := r.hooks.Save(); err != nil {
+		return fmt.Errorf("pcl: Hooks.Save: %w", err)
+	}
+	return nil
+}
+
+// wait waits until there may be something to train on, or to save.
+func (r *running) wait(ctx context.Context) error {
+	if err := r.renew(); err != nil {
+		return err
+	}
+	if r.hooks.Save != nil && r.hooks.SaveEvery > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, r.savedAt.Add(r.hooks.SaveEvery))
+		defer cancel()
+	}
+	_ = r.Wait(ctx) // the next step returns the error
+	return r.saveIfDue()
+}
+
+// end hands out what is left when Run returns.
+func (r *running) end() error {
+	err := r.renew()
+	if r.hooks.Save != nil {
+		err = errors.Join(err, r.save())
+	}
+	return err
+}

@@ -1,0 +1,334 @@
+package pcl_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/gomlx/core/graph"
+
+	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/data"
+	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
+	"github.com/parallelcl/parallelcl/pcl/model"
+)
+
+func init() { os.Setenv("PARALLELCL_BACKEND", backend.Go) } // for learners that open one themselves
+
+// open returns a learner of eight inputs and four outputs, with defaults for what o leaves out.
+func open(t *testing.T, o pcl.Options) *pcl.Learner {
+	t.Helper()
+	o.Backend, o.Model = pcltest.Backend(t, backend.Go), must(model.NewMLP(8, []int{16}, 4))
+	l := must(pcl.NewLearner(o))
+	t.Cleanup(l.Close)
+	return l
+}
+
+func streamed(id int, of dots) pcl.Task {
+	return pcl.Task{Classes: of, Stream: must(data.NewStream(of, 1, 1, id)), Test: of}
+}
+
+// TestDefaults: a model is enough; the learner opens a backend, trains by the recommended method, and closes it. A
+// predictor outlives it.
+func TestDefaults(t *testing.T) {
+	l := must(pcl.NewLearner(pcl.Options{Model: must(model.NewMLP(8, []int{16}, 4))}))
+	if o := l.Options(); o.Method.Info().Name != "emgd" || o.Batch != 32 || o.Memory.Budget != 20 {
+		t.Errorf("%+v", o)
+	}
+	must(l.Attach(streamed(1, dots{0, 1})))
+	if err := l.Run(t.Context(), pcl.Hooks{}); err != nil || l.Steps() != 20 || l.Memory().Len() != 40 {
+		t.Fatalf("%v after %d steps, with %d samples in the memory", err, l.Steps(), l.Memory().Len())
+	}
+	p := must(l.Snapshot())
+	l.Close()
+	must(p.Predict(make([]float32, 8)))
+	p.Close()
+}
+
+// TestRun: hooks are called when they are due, and a further call goes on where an error ended the one before.
+func TestRun(t *testing.T) {
+	l := open(t, pcl.Options{})
+	stop := errors.New("stop")
+	var at []int
+	steps, saves, snapshots, last := 0, 0, 0, (*pcl.Predictor)(nil)
+	var score map[int]float64
+	h := pcl.Hooks{
+		OnStep: func(r *pcl.StepReport) error {
+			if r.Step != steps || len(r.N) != len(r.IDs) || r.N[len(r.N)-1] != 32 {
+				t.Errorf("step %d of %d: %d, N %d", r.Step, steps, r.IDs, r.N)
+			}
+			if steps++; steps == 5 {
+				return stop
+			}
+			return nil
+		},
+		Evaluate:      func(n int, s map[int]float64) error { at, score = append(at, n), s; return nil },
+		EvaluateEvery: 8,
+		Save:          func() error { saves++; return nil },
+		SaveEvery:     time.Nanosecond,
+		Snapshot:      func(p *pcl.Predictor) { snapshots, last = snapshots+1, p },
+	}
+	must(l.Attach(streamed(1, dots{0, 1})))
+	must(l.Attach(streamed(2, dots{2, 3})))
+	if err := l.Run(t.Context(), h); !errors.Is(err, stop) || l.Steps() != 5 || last.Steps() != 5 {
+		t.Fatalf("%v after %d steps", err, l.Steps())
+	}
+	if err := l.Run(t.Context(), h); err != nil || l.Steps() != 20 || last.Steps() != 20 {
+		t.Fatalf("%v after %d steps", err, l.Steps())
+	}
+	if !slices.Equal(at, []int{8, 16, 20}) || len(score) != 2 || score[1] < 0.5 || saves < 20 || snapshots < 4 {
+		t.Errorf("evaluated after %v: %v; %d saves, %d snapshots", at, score, saves, snapshots)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	h.Stay, h.Snapshot = true, func(*pcl.Predictor) { cancel() }
+	if err := l.Run(ctx, h); !errors.Is(err, context.Canceled) {
+		t.Errorf("a run that stays: %v", err)
+	}
+}
+
+// TestRunSaves: a save that fails ends a run unless somebody is told of it, and is tried again.
+func TestRunSaves(t *testing.T) {
+	full := errors.New("the disk is full")
+	for _, told := range []bool{false, true} {
+		l, tries, failed := open(t, pcl.Options{}), 0, 0
+		must(l.Attach(streamed(1, dots{0, 1})))
+		h := pcl.Hooks{SaveEvery: time.Nanosecond, Save: func() error {
+			if tries++; tries < 3 {
+				return full
+			}
+			return nil
+		}}
+		if told {
+			h.SaveFailed = func(err error) { failed++ }
+		}
+		if err := l.Run(t.Context(), h); errors.Is(err, full) == told || told && (failed != 2 || l.Steps() != 20) {
+			t.Errorf("told: %t: %v after %d steps, told %d times", told, err, l.Steps(), failed)
+		}
+	}
+}
+
+// TestRunNamesStreams: the error of a stream says which one it is, and the run can go on.
+func TestRunNamesStreams(t *testing.T) {
+	l := open(t, pcl.Options{})
+	must(l.Attach(pcl.Task{Name: "door", Classes: []int{0, 1}, Stream: &camera{of: dots{0, 1}}}))
+	failed := new(pcl.StreamError)
+	if err := l.Run(t.Context(), pcl.Hooks{}); !errors.As(err, &failed) || failed.Name != "door" {
+		t.Fatal(err)
+	}
+	if err := l.Run(t.Context(), pcl.Hooks{}); err != nil || l.Steps() != 39 {
+		t.Errorf("%v after %d steps", err, l.Steps())
+	}
+}
+
+// TestBesideRun: from any goroutine, tasks come and go, predictions are made and the learner is saved while it trains.
+// None of the calls fails, and none is lost.
+func TestBesideRun(t *testing.T) {
+	const workers, rounds = 5, 10
+	l, dir := open(t, pcl.Options{Grow: true}), t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	must(l.Attach(pcl.Task{Classes: []int{0, 1}, Stream: endless{dots{0, 1}}}))
+	go func() { ended <- l.Run(ctx, pcl.Hooks{Stay: true}) }()
+	var all sync.WaitGroup
+	var calls atomic.Int64
+	for w := range workers {
+		all.Go(func() {
+			for i := range rounds {
+				id, err := l.AttachContext(ctx, pcl.Task{Name: fmt.Sprint(w, i), Classes: []int{2, 3}, Stream: endless{dots{2, 3}}})
+				path := filepath.Join(dir, fmt.Sprint(w, i))
+				err = errors.Join(err, l.SaveContext(ctx, path))
+				_, predicted := l.Predict(make([]float32, 8))
+				err = errors.Join(err, predicted, l.DetachContext(ctx, id, true))
+				saved, read := pcl.SavedTasks(path)
+				if at := slices.IndexFunc(saved, func(t pcl.TaskInfo) bool { return t.ID == id }); at < 0 || saved[at].Ended || saved[at].Name != fmt.Sprint(w, i) {
+					t.Errorf("task %d is not in the file: %+v", id, saved)
+				}
+				if err = errors.Join(err, read); err != nil {
+					t.Error(err)
+				}
+				calls.Add(4)
+			}
+		})
+	}
+	all.Wait()
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	gone := 0
+	for _, task := range l.Tasks() {
+		if task.Ended {
+			gone++
+		}
+	}
+	if gone != workers*rounds || calls.Load() != 4*workers*rounds || l.Steps() < workers {
+		t.Errorf("%d calls, %d tasks came and went, %d steps", calls.Load(), gone, l.Steps())
+	}
+}
+
+// endless is a stream without an end.
+type endless struct{ dots }
+
+func (e endless) Next(b *data.Batch) error {
+	b.N = len(b.Class)
+	for i := range b.N {
+		b.Class[i] = e.Sample(i, b.X[i*8:(i+1)*8])
+	}
+	return nil
+}
+
+func (endless) State() (json.RawMessage, error) { return json.RawMessage("0"), nil }
+func (endless) SetState(json.RawMessage) error  { return nil }
+
+// blocked is a stream that lets a step wait.
+type blocked struct {
+	endless
+	entered, released chan struct{}
+}
+
+func (b blocked) Next(to *data.Batch) error {
+	b.entered <- struct{}{}
+	<-b.released
+	b.endless.Next(to)
+	return io.EOF
+}
+
+// TestQueue: calls beside a step wait for it in their order; whoever gives up leaves the queue, before the step has ended.
+func TestQueue(t *testing.T) {
+	l, stream := open(t, pcl.Options{}), blocked{endless{dots{0, 1}}, make(chan struct{}), make(chan struct{})}
+	attached := make(chan error)
+	go func() {
+		_, err := l.Attach(pcl.Task{Classes: []int{0, 1}, Stream: stream})
+		attached <- err
+	}()
+	<-stream.entered
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	_, err := l.AttachContext(ctx, streamed(2, dots{2, 3}))
+	for _, err := range []error{err, l.SaveContext(ctx, filepath.Join(t.TempDir(), "l")), l.DetachContext(ctx, 1, true), l.Run(ctx, pcl.Hooks{})} {
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+	}
+	var order []int
+	var all sync.WaitGroup
+	for i := range 5 {
+		all.Go(func() {
+			l.Attach(pcl.Task{Classes: []int{0, 1}, Stream: noting{endless{dots{0, 1}}, func() { order = append(order, i) }}})
+		})
+		time.Sleep(5 * time.Millisecond) // until it waits
+	}
+	close(stream.released)
+	if err := <-attached; err != nil {
+		t.Error(err)
+	}
+	all.Wait()
+	if !slices.Equal(order, []int{0, 1, 2, 3, 4}) || l.Arrived() != 6 {
+		t.Errorf("order %v, %d tasks", order, l.Arrived())
+	}
+}
+
+// noting says when it is read.
+type noting struct {
+	endless
+	note func()
+}
+
+func (n noting) Next(b *data.Batch) error { n.note(); return n.endless.Next(b) }
+
+// TestTaken: after a kill, the file says after which sample a producer goes on. The learner then ends as one that was never
+// stopped.
+func TestTaken(t *testing.T) {
+	of, file := dots{0, 1}, filepath.Join(t.TempDir(), "l.pcl")
+	push := func(to *data.Push, from, n int) {
+		for i := from; i < n; i++ {
+			x := make([]float32, 8)
+			class := of.Sample(i, x)
+			must(to.Push(t.Context(), x, class))
+		}
+	}
+	begin := func() (*pcl.Learner, *data.Push) {
+		return open(t, pcl.Options{Batch: 8}), must(data.NewPush(8, 100, of))
+	}
+	finish := func(l *pcl.Learner, s *data.Push, from int) []float32 {
+		push(s, from, 100)
+		s.End()
+		if err := l.Run(t.Context(), pcl.Hooks{}); err != nil {
+			t.Fatal(err)
+		}
+		if info := l.Tasks()[0]; info.Taken != 100 || info.Waiting != 0 {
+			t.Errorf("%+v", info)
+		}
+		return must(l.Parameters())
+	}
+	l, s := begin()
+	must(l.Attach(pcl.Task{Classes: of, Stream: s}))
+	push(s, 0, 30)
+	must(l.Step())
+	check(l.Save(file))
+	push(s, 30, 50) // lost with the program
+	if live := l.Tasks()[0]; live.Taken+live.Waiting != 50 {
+		t.Errorf("%+v", live)
+	}
+	again, stream := begin()
+	check(again.Load(file, func(int) (pcl.Task, error) { return pcl.Task{Stream: stream}, nil }))
+	saved := must(pcl.SavedTasks(file))[0]
+	if saved.Taken+saved.Waiting != 30 || saved.Taken < 8 || !maps.Equal(map[int]int{saved.Taken: saved.Waiting}, map[int]int{again.Tasks()[0].Taken: again.Tasks()[0].Waiting}) {
+		t.Errorf("the file has %+v, the learner %+v", saved, again.Tasks()[0])
+	}
+	got := finish(again, stream, saved.Taken+saved.Waiting)
+	if want := finish(l, s, 50); !slices.Equal(got, want) {
+		t.Error("a learner that was loaded differs from one that was never stopped")
+	}
+}
+
+// focal counts samples less that are learnt already.
+var focal = model.ClassLoss{Name: "focal", F: func(logits, label *graph.Node) *graph.Node {
+	right := graph.OneHot(label, logits.Shape().Dimensions[1], dtypes.Float32)
+	p := graph.ReduceSum(graph.Mul(graph.Softmax(logits, 1), right), 1)
+	return graph.Neg(graph.Mul(graph.Square(graph.OneMinus(p)), graph.Log(graph.AddScalar(p, 1e-6))))
+}}
+
+// TestClassLoss: the cross-entropy as a loss of one's own trains, evaluates and predicts as the learner's own does, also by
+// the recommended method; focal loss learns.
+func TestClassLoss(t *testing.T) {
+	own := model.ClassLoss{Name: "own", F: func(logits, label *graph.Node) *graph.Node {
+		z := graph.Sub(logits, graph.StopGradient(graph.ExpandAxes(graph.ReduceMax(logits, 1), 1)))
+		right := graph.OneHot(label, logits.Shape().Dimensions[1], dtypes.Float32)
+		return graph.Sub(graph.Log(graph.ReduceSum(graph.Exp(z), 1)), graph.ReduceSum(graph.Mul(z, right), 1))
+	}}
+	train := func(loss model.Loss) []float32 {
+		l := open(t, pcl.Options{Loss: loss})
+		for id, of := range []dots{{0, 1}, {2, 3}} {
+			must(l.Attach(streamed(id+1, of)))
+			check(l.Run(t.Context(), pcl.Hooks{}))
+		}
+		x := make([]float32, 8)
+		dots{3}.Sample(0, x)
+		if p := must(l.Predict(x)); len(p[0].Classes) != 4 || must(l.Evaluate(2)) < 0.5 || must(l.EvaluateLoss(2)) <= 0 {
+			t.Errorf("%+v, accuracy %g", p, must(l.Evaluate(2)))
+		}
+		return must(l.Parameters())
+	}
+	want, got := train(nil), train(own)
+	for i := range want {
+		if d := want[i] - got[i]; d > 1e-4 || d < -1e-4 {
+			t.Fatalf("parameter %d is %g, by the loss of one's own %g", i, want[i], got[i])
+		}
+	}
+	if other := train(focal); slices.Equal(other, got) {
+		t.Error("the loss changes nothing")
+	}
+}
