@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -410,12 +411,13 @@ func TestOptionalFiles(t *testing.T) {
 // onceRead is a context that calls change when it is asked for the at-th time.
 type onceRead struct {
 	context.Context
-	asked, at int
-	change    func()
+	asked  atomic.Int64 // files are read side by side
+	at     int64
+	change func()
 }
 
 func (c *onceRead) Err() error {
-	if c.asked++; c.asked == c.at {
+	if c.asked.Add(1) == c.at {
 		c.change()
 	}
 	return nil
@@ -436,12 +438,12 @@ func TestChangedWhileRead(t *testing.T) {
 			return "cifar-10"
 		},
 	} {
-		for at := 1; ; at++ {
+		for at := int64(1); ; at++ {
 			dir := t.TempDir()
 			set := write(dir, false)
 			ctx := &onceRead{Context: context.Background(), at: at, change: func() { write(dir, true) }}
 			d, err := Open(ctx, set, Options{Dir: dir})
-			if ctx.asked < at {
+			if ctx.asked.Load() < at {
 				break // it was read completely before
 			}
 			if err != nil {

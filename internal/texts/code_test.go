@@ -8,6 +8,7 @@ import (
 
 // quoted lists the documents whose Go code is taken from files that are compiled, and these files.
 var quoted = map[string][]string{
+	"README.md":       {"examples/first/main.go"},
 	"docs/service.md": {"pcl/service_example_test.go", "serve/service.go", "serve/file.go", "examples/service/main.go"},
 	"docs/own.md": {"pcl/model/example_test.go", "pcl/augment_example_test.go", "pcl/optim/optim_test.go",
 		"pcl/stream_example_test.go", "pcl/pushedvalues_example_test.go", "pcl/run_test.go",

@@ -26,6 +26,7 @@ var mayImport = map[string]string{
 	"deploy/schema":                "",
 	"emgd":                         "",
 	"examples/own":                 "cli pcl/method pcl/model pcl/rehearsal",
+	"examples/first":               "pcl",
 	"examples/regression":          "pcl pcl/backend pcl/data pcl/memory pcl/method pcl/model pcl/optim pcl/scenario",
 	"examples/service":             "pcl pcl/backend pcl/memory pcl/method pcl/model pcl/optim pcl/scenario serve",
 	"serve":                        "pcl pcl/data pcl/scenario",
