@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -57,14 +56,17 @@ func (c *compareCmd) Run(k *kong.Context, rc *runContext) error {
 			return usageError{err}
 		}
 	}
-	if c.Jobs == 0 {
-		b, err := m.Backend(rc.ctx)
-		if err != nil {
-			return err
-		}
-		if c.Jobs = runtime.NumCPU(); b.Info.Name == backend.XLACUDA {
-			c.Jobs = 1
-		}
+	everyCore := c.Jobs == 0
+	if everyCore {
+		c.Jobs = runtime.NumCPU()
+	}
+	c.share(c.Jobs)
+	b, err := m.Backend(rc.ctx)
+	if err != nil {
+		return err
+	}
+	if everyCore && b.Info.Name == backend.XLACUDA {
+		c.Jobs = 1
 	}
 	rc.note("%d runs in %s, %d at a time%s", len(configs), c.Out, c.Jobs, noteOf(set))
 	runs, err := c.make(rc, configs, m)
@@ -197,41 +199,14 @@ func (c *compareCmd) folder() string {
 // make makes the runs that are not finished, and shows how far they are. An interrupt waits until those in progress have been saved.
 func (c *compareCmd) make(rc *runContext, configs []experiment.Checked, m *experiment.Machine) ([]*results.Run, error) {
 	defer rc.hold()()
-	runs, ended := make([]*results.Run, len(configs)), 0
-	at := map[int]float64{} // the part of each run in progress that is made
-	var begun, said time.Time
-	made := 0.0 // by this process, in runs
-	w := experiment.Where{Machine: m, Jobs: c.Jobs, Dir: c.Out, Options: func(experiment.Config) experiment.RunOptions {
+	runs := make([]*results.Run, len(configs))
+	far := overall{rc: rc, runs: len(configs), parts: map[int]float64{}}
+	w := experiment.Where{Machine: m, Jobs: c.Jobs, Dir: c.Out, Begin: far.begin, Progress: far.show, Options: func(experiment.Config) experiment.RunOptions {
 		return experiment.RunOptions{Resume: true, CheckpointEvery: c.CheckpointEvery, Keep: 2}
 	}}
-	told := 0 // of the runs that have ended
-	say := func() {
-		if since := time.Since(said); rc.quiet || since < lineEvery || told == ended && since < time.Minute {
-			return
-		}
-		said, told = time.Now(), ended
-		text, parts := fmt.Sprintf("%d of %d runs done", ended, len(configs)), 0.0
-		for _, part := range at {
-			parts += part
-		}
-		if made > 0 {
-			left := float64(time.Since(begun)) * (float64(len(configs)-ended) - parts) / (made + parts)
-			text += fmt.Sprintf(", ETA %s", time.Duration(left).Round(time.Second))
-		}
-		fmt.Fprintln(rc.stderr, text)
-	}
-	w.Begin = func(i int, _ experiment.Config) {
-		if at[i] = 0; begun.IsZero() {
-			begun, said = time.Now(), time.Now()
-		}
-	}
-	w.Progress = func(i int, p experiment.Progress) { at[i] = float64(p.Step) / float64(p.Steps); say() }
 	var stopped error
 	for e, err := range experiment.Each(rc.ctx, configs, w) {
-		if _, own := at[e.Index]; own && err == nil {
-			made++
-		}
-		delete(at, e.Index)
+		far.end(e.Index, err)
 		switch {
 		case errors.Is(err, experiment.ErrInterrupted):
 			stopped = fmt.Errorf("%w; the runs are kept; go on with: pcl %s", experiment.ErrInterrupted, strings.Join(quoted(os.Args[1:]), " "))
@@ -241,7 +216,6 @@ func (c *compareCmd) make(rc *runContext, configs []experiment.Checked, m *exper
 			return nil, fmt.Errorf("%s, %s-incremental, label set %d: %w; finished runs are kept", configs[e.Index].Method, configs[e.Index].Increment, configs[e.Index].LabelSet, err)
 		default:
 			runs[e.Index] = e.Run
-			ended++
 		}
 	}
 	return runs, stopped

@@ -90,3 +90,46 @@ func (p *progress) close() {
 		p.bar = nil
 	}
 }
+
+// overall shows how many of several runs are done, in a line every few seconds, where single runs are not of interest.
+type overall struct {
+	rc          *runContext
+	runs, ended int
+	parts       map[int]float64 // how much of each run in progress is made
+	made        float64         // runs that this process has made
+	begun, said time.Time
+	told        int // ended runs that the last line counted
+}
+
+func (o *overall) begin(i int, _ experiment.Config) {
+	if o.parts[i] = 0; o.begun.IsZero() {
+		o.begun, o.said = time.Now(), time.Now()
+	}
+}
+
+func (o *overall) end(i int, err error) {
+	if err == nil {
+		o.ended++
+		if _, own := o.parts[i]; own {
+			o.made++
+		}
+	}
+	delete(o.parts, i)
+}
+
+func (o *overall) show(i int, p experiment.Progress) {
+	o.parts[i] = float64(p.Step) / float64(p.Steps)
+	if since := time.Since(o.said); o.rc.quiet || since < lineEvery || o.told == o.ended && since < time.Minute {
+		return
+	}
+	o.said, o.told = time.Now(), o.ended
+	text, parts := fmt.Sprintf("%d of %d runs done", o.ended, o.runs), 0.0
+	for _, part := range o.parts {
+		parts += part
+	}
+	if o.made > 0 {
+		left := float64(time.Since(o.begun)) * (float64(o.runs-o.ended) - parts) / (o.made + parts)
+		text += fmt.Sprintf(", ETA %s", time.Duration(left).Round(time.Second))
+	}
+	fmt.Fprintln(o.rc.stderr, text)
+}
