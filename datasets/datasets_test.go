@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/parallelcl/parallelcl/datasets/glyphs"
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // TestCatalogue: what List says is complete, and a set whose files are missing says where to get them.
@@ -79,7 +80,7 @@ func TestCancelled(t *testing.T) {
 }
 
 func TestGlyphs(t *testing.T) {
-	d := must(Open(t.Context(), "glyphs", Options{Seed: 3}))(t)
+	d := must.Get(Open(t.Context(), "glyphs", Options{Seed: 3}))(t)
 	if d.Train.Len() != 24800 || d.Test.Len() != 4960 || d.Classes[61] != "z" {
 		t.Errorf("%d train and %d test images of %d classes", d.Train.Len(), d.Test.Len(), len(d.Classes))
 	}
@@ -101,7 +102,7 @@ func TestValidate(t *testing.T) {
 		s := Split{Values: []float32{1, -2, 3, 4.5}, Labels: []int32{0, 1}}
 		return &Dataset{Name: "v", Vector: 2, Classes: []string{"a", "b"}, Train: s, Test: s}
 	}
-	noError(t, errors.Join(images().Validate(), vectors().Validate()))
+	must.Do(t, errors.Join(images().Validate(), vectors().Validate()))
 	for name, c := range map[string]struct {
 		set   *Dataset
 		spoil func(d *Dataset)
@@ -145,7 +146,7 @@ func TestKeep(t *testing.T) {
 		"cifar-100":     {"cifar-100-binary/train.bin": "train.bin", "train.bin": ""},
 		"tiny-imagenet": {"tiny-imagenet-200/val/images/val_0.JPEG": "val/images/val_0.JPEG", "tiny-imagenet-200/test/images/test_0.JPEG": ""},
 	} {
-		e := must(find(name))(t)
+		e := must.Get(find(name))(t)
 		for member, want := range members {
 			if got, ok := e.Downloads[0].keep(member); ok != (want != "") || ok && got != want {
 				t.Errorf("%s: %q, %v; want %q", member, got, ok, want)
@@ -222,7 +223,7 @@ func TestContactSheet(t *testing.T) {
 			d.Image(&d.Train, 3)[i] = 40
 		}
 		d.Test = d.Train
-		img := must(ContactSheet(d, 2))(t)
+		img := must.Get(ContactSheet(d, 2))(t)
 		n := 0
 		for i := 0; i < len(img.Pix); i += 4 {
 			if slices.Equal(img.Pix[i:i+3], []uint8{40, 40, 40}) {
@@ -312,7 +313,7 @@ func TestRealTinyImageNet(t *testing.T) {
 		t.Skipf("set %s to a folder with Tiny ImageNet to run this test", envDir)
 	}
 	dir := filepath.Join(o.Dir, tinyFolder)
-	wnids := must(readWNIDs(dir))(t)
+	wnids := must.Get(readWNIDs(dir))(t)
 	names, err := tinyNames(dir, wnids)
 	train, err2 := tinyTrain(dir, wnids)
 	val, err3 := tinyVal(dir, wnids)

@@ -19,6 +19,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // A server serves one file, and counts how often it was asked.
@@ -83,10 +85,10 @@ func tarOf(t *testing.T, members map[string][]byte) []byte {
 	z := gzip.NewWriter(&buf)
 	w := tar.NewWriter(z)
 	for name, data := range members {
-		noError(t, w.WriteHeader(&tar.Header{Name: name, Size: int64(len(data)), Mode: 0o644}))
+		must.Do(t, w.WriteHeader(&tar.Header{Name: name, Size: int64(len(data)), Mode: 0o644}))
 		w.Write(data)
 	}
-	noError(t, errors.Join(w.Close(), z.Close()))
+	must.Do(t, errors.Join(w.Close(), z.Close()))
 	return buf.Bytes()
 }
 
@@ -95,10 +97,10 @@ func zipOf(t *testing.T, members map[string][]byte) []byte {
 	var buf bytes.Buffer
 	w := zip.NewWriter(&buf)
 	for name, data := range members {
-		f := must(w.Create(name))(t)
+		f := must.Get(w.Create(name))(t)
 		f.Write(data)
 	}
-	noError(t, w.Close())
+	must.Do(t, w.Close())
 	return buf.Bytes()
 }
 

@@ -23,6 +23,8 @@ import (
 	"testing"
 
 	"golang.org/x/image/tiff"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // paint writes an image file of the given size, in one colour.
@@ -51,8 +53,8 @@ func encoded(t *testing.T, path string, img image.Image) []byte {
 
 func write(t *testing.T, path string, data []byte) {
 	t.Helper()
-	noError(t, os.MkdirAll(filepath.Dir(path), 0o777))
-	noError(t, os.WriteFile(path, data, 0o666))
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o777))
+	must.Do(t, os.WriteFile(path, data, 0o666))
 }
 
 // colours writes a folder with n images of each of three colours and returns its path.
@@ -71,7 +73,7 @@ func colours(t *testing.T, n int) string {
 
 func mustOpen(t *testing.T, name string) *Dataset {
 	t.Helper()
-	d := must(Open(context.Background(), name, Options{}))(t)
+	d := must.Get(Open(context.Background(), name, Options{}))(t)
 	return d
 }
 
@@ -95,7 +97,7 @@ func refused(t *testing.T, name, file string) {
 
 func link(t *testing.T, target, path string) {
 	t.Helper()
-	noError(t, os.Symlink(target, path))
+	must.Do(t, os.Symlink(target, path))
 }
 
 func TestFolder(t *testing.T) {
@@ -126,7 +128,7 @@ func TestFolderSplit(t *testing.T) {
 	dir := colours(t, 20)
 	testNames := func(query string) map[string]bool {
 		f := parseFolder(dir, newParameters(query)).(*folder)
-		tree := must(f.tree(context.Background()))(t)
+		tree := must.Get(f.tree(context.Background()))(t)
 		names := map[string]bool{}
 		for _, p := range tree.test {
 			names[p.path] = true
@@ -229,7 +231,7 @@ func TestGIF(t *testing.T) {
 		}
 		var b bytes.Buffer
 		frame := image.NewPaletted(c.frame, color.Palette{c.ink})
-		noError(t, gif.EncodeAll(&b, &gif.GIF{Image: []*image.Paletted{frame}, Delay: []int{0}, Config: config}))
+		must.Do(t, gif.EncodeAll(&b, &gif.GIF{Image: []*image.Paletted{frame}, Delay: []int{0}, Config: config}))
 		d := four(t, ".gif", b.Bytes(), "")
 		if want := map[bool]string{true: "8×8×1", false: "8×8×3"}[c.ink == color.Black]; d.Size() != want {
 			t.Errorf("%s: samples of %s", name, d.Size())
@@ -256,7 +258,7 @@ func TestGreyPNGWithTransparency(t *testing.T) {
 	for range 8 {
 		z.Write(append([]byte{0}, bytes.Repeat([]byte{0, 127}, 8)...)) // each pixel has a brightness and an opacity
 	}
-	noError(t, z.Close())
+	must.Do(t, z.Close())
 	file.WriteString("\x89PNG\r\n\x1a\n")
 	for _, chunk := range [][]byte{
 		append([]byte("IHDR"), 0, 0, 0, 8, 0, 0, 0, 8, 8, 4, 0, 0, 0), append([]byte("IDAT"), packed.Bytes()...), []byte("IEND"),
@@ -407,12 +409,12 @@ func TestOddities(t *testing.T) {
 	img := image.NewPaletted(image.Rect(0, 0, 4, 4), color.Palette{color.Black, color.White})
 	copy(img.Pix, []uint8{1, 0, 1})
 	var gifs, tiffs bytes.Buffer
-	noError(t, errors.Join(gif.Encode(&gifs, img, nil), tiff.Encode(&tiffs, img, nil)))
+	must.Do(t, errors.Join(gif.Encode(&gifs, img, nil), tiff.Encode(&tiffs, img, nil)))
 	large := bytes.Clone(gifs.Bytes())
 	copy(large[6:], "\x02\x00\x00\x00") // a screen of 2×0
 	bits16 := append([]byte("BM\x56\x00\x00\x00\x00\x00\x00\x00\x36\x00\x00\x00\x28\x00\x00\x00\x04\x00\x00\x00\xfc\xff\xff\xff\x01\x00\x10\x00"), make([]byte, 24+32)...)
 	copy(bits16[54:], "\xff\x7f\x00\x00\xff\x7f")
-	webps := must(base64.StdEncoding.DecodeString("UklGRrAAAABXRUJQVlA4WAoAAAACAAAADwAADwAAQU5JTQYAAAAAAAAAAABBTk1GUAAAAAAAAAAAAA8AAA8AAGQAAAJWUDhMOAAAAC8PwAMAFyAQSFDyx5pkDbFgMqv8v7AEAkk4+8usM/8xnRoMpG1jcjlcwCXN9BVE9L8JweJQmGcUQU5NRiwAAAAAAAAAAAAAAAABAABkAAAAVlA4TBMAAAAvAEAAAA8w//M///MfaZiAiP5HAA=="))(t) // of two frames
+	webps := must.Get(base64.StdEncoding.DecodeString("UklGRrAAAABXRUJQVlA4WAoAAAACAAAADwAADwAAQU5JTQYAAAAAAAAAAABBTk1GUAAAAAAAAAAAAA8AAA8AAGQAAAJWUDhMOAAAAC8PwAMAFyAQSFDyx5pkDbFgMqv8v7AEAkk4+8usM/8xnRoMpG1jcjlcwCXN9BVE9L8JweJQmGcUQU5NRiwAAAAAAAAAAAAAAAABAABkAAAAVlA4TBMAAAAvAEAAAA8w//M///MfaZiAiP5HAA=="))(t) // of two frames
 	for name, data := range map[string][]byte{"a.gif": large, "a.tif": tiffs.Bytes(), "a.bmp": bits16, "a.webp": webps} {
 		d := four(t, name, data, "?channels=1")
 		if p := d.Image(&d.Train, 0); name == "a.webp" && d.Height != 16 || name != "a.webp" && (len(p) != 16 || p[0] != 255 || p[1] != 0 || p[2] != 255) {

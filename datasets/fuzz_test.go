@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"reflect"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 func FuzzIDX(f *testing.F) {
@@ -106,7 +108,7 @@ func FuzzSafetensors(f *testing.F) {
 	f.Add([]byte("\x02\x00\x00\x00\x00\x00\x00\x00{}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		path := filepath.Join(t.TempDir(), "x")
-		noError(t, os.WriteFile(path, data, 0o666))
+		must.Do(t, os.WriteFile(path, data, 0o666))
 		s, err := openSafetensors(path)
 		if err != nil {
 			return

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // idxBytes makes an IDX file in memory.
@@ -47,7 +49,7 @@ func fakeIDX(t *testing.T, dir, prefix string, n, classes int) {
 
 func open(t *testing.T, name, dir string) *Dataset {
 	t.Helper()
-	d := must(Open(t.Context(), name, Options{Dir: dir}))(t)
+	d := must.Get(Open(t.Context(), name, Options{Dir: dir}))(t)
 	return d
 }
 
@@ -59,7 +61,7 @@ func TestOpenIDX(t *testing.T) {
 	}
 	plain := filepath.Join(dir, "mnist/t10k-labels-idx1-ubyte")
 	write(t, plain, idxBytes(make([]byte, 124), 124))
-	noError(t, os.Remove(plain+".gz"))
+	must.Do(t, os.Remove(plain+".gz"))
 	for name, set := range map[string]int{"emnist-byclass": 1, "mnist": 28} {
 		d := open(t, name, dir)
 		if p := d.Image(&d.Test, 3); p[set] != 200 || p[29-set] != 0 || d.Train.Labels[13] != 3 || !strings.Contains(d.Title, "subset") {
@@ -155,7 +157,7 @@ func TestOpenCIFAR(t *testing.T) {
 	if p := d.Image(&d.Train, 1); !bytes.Equal(p[:6], []byte{1, 2, 3, 4, 5, 6}) {
 		t.Errorf("an image begins with %v", p[:6])
 	}
-	r := must(Verify(t.Context(), "cifar-10", Options{Dir: dir}))(t)
+	r := must.Get(Verify(t.Context(), "cifar-10", Options{Dir: dir}))(t)
 	for i, want := range []Status{Partial, Missing, Partial, Missing, Missing, Partial, Readable} {
 		if f := r.Files[i]; f.Status != want {
 			t.Errorf("%s is %s (%s); want %s", f.Path, f.Status, f.Detail, want)
@@ -171,7 +173,7 @@ func TestOpenCIFAR(t *testing.T) {
 		t.Errorf("labels %v; want the fine ones, 99 and 1", d.Train.Labels)
 	}
 	for file, data := range map[string][]byte{"fine_label_names.txt": lines(99), "train.bin": two[:len(two)-1], "test.bin": cifarRecord(0, 100)} {
-		good := must(os.ReadFile(filepath.Join(hundred, file)))(t)
+		good := must.Get(os.ReadFile(filepath.Join(hundred, file)))(t)
 		for _, bad := range [][]byte{data, nil} {
 			write(t, filepath.Join(hundred, file), bad)
 			if _, err := Open(t.Context(), "cifar-100", Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), file) {
@@ -185,7 +187,7 @@ func TestOpenCIFAR(t *testing.T) {
 func jpegOf(t *testing.T, img image.Image) []byte {
 	t.Helper()
 	var buf bytes.Buffer
-	noError(t, jpeg.Encode(&buf, img, &jpeg.Options{Quality: 95}))
+	must.Do(t, jpeg.Encode(&buf, img, &jpeg.Options{Quality: 95}))
 	return buf.Bytes()
 }
 
@@ -239,7 +241,7 @@ func TestTinyImageNet(t *testing.T) {
 	}
 
 	status := func(file string) Status {
-		r := must(Verify(t.Context(), "tiny-imagenet", Options{Dir: dir}))(t)
+		r := must.Get(Verify(t.Context(), "tiny-imagenet", Options{Dir: dir}))(t)
 		return r.Files[slices.IndexFunc(r.Files, func(f FileReport) bool { return f.Path == tinyFolder+file })].Status
 	}
 	for file, want := range map[string]Status{"/wnids.txt": Readable, "/words.txt": Readable, "/val/val_annotations.txt": Readable, "/val/images/": Partial, "/train/": Partial} {
@@ -293,7 +295,7 @@ func TestBadTinyImageNet(t *testing.T) {
 		{"names without tab", "words.txt", "n1 one\n"},
 	} {
 		path := filepath.Join(base, c.file)
-		good := must(os.ReadFile(path))(t)
+		good := must.Get(os.ReadFile(path))(t)
 		write(t, path, []byte(c.data))
 		bad(c.name, c.file)
 		write(t, path, good)
@@ -328,7 +330,7 @@ func TestVerifyCounts(t *testing.T) {
 // sumOfPart returns the checksum that Inspect finds, which must be that of the opened set.
 func sumOfPart(t *testing.T, name, dir string) string {
 	t.Helper()
-	i := must(Inspect(t.Context(), name, Options{Dir: dir}))(t)
+	i := must.Get(Inspect(t.Context(), name, Options{Dir: dir}))(t)
 	d := open(t, name, dir)
 	if d.SHA256 != i.SHA256 || strings.Contains(d.Title, "subset") != (i.SHA256 != "") {
 		t.Errorf("%s: opened as %q with the checksum %q, inspected %q", name, d.Title, d.SHA256, i.SHA256)
@@ -364,7 +366,7 @@ func TestParts(t *testing.T) {
 		second, third := filepath.Join(dir, "cifar-10-batches-bin/data_batch_2.bin"), filepath.Join(dir, "cifar-10-batches-bin/data_batch_3.bin")
 		write(t, second, batch)
 		two := sumOfPart(t, "cifar-10", dir)
-		noError(t, os.Rename(second, third))
+		must.Do(t, os.Rename(second, third))
 		if other := sumOfPart(t, "cifar-10", dir); one == "" || two == one || other == two {
 			t.Errorf("checksums %q, %q, %q", one, two, other)
 		}
@@ -373,10 +375,10 @@ func TestParts(t *testing.T) {
 		dir, base := fakeTiny(t)
 		sums := []string{sumOfPart(t, "tiny-imagenet-32", dir)}
 		train, away := filepath.Join(base, "train"), filepath.Join(t.TempDir(), "train")
-		noError(t, os.Rename(train, away))
+		must.Do(t, os.Rename(train, away))
 		link(t, away, train) // an image that is missing behind a link is noticed too
 		for _, image := range []string{"n00000007/images/n00000007_10.JPEG", "n00000008/images/n00000008_10.JPEG"} {
-			noError(t, os.Remove(filepath.Join(away, image)))
+			must.Do(t, os.Remove(filepath.Join(away, image)))
 			sums = append(sums, sumOfPart(t, "tiny-imagenet-32", dir))
 		}
 		if sums[0] == "" || sums[1] == sums[0] || sums[2] == sums[1] {

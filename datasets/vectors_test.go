@@ -13,6 +13,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/internal/npz"
 )
 
@@ -20,7 +21,7 @@ import (
 func npzFile(t *testing.T, a map[string]npz.Array) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.npz")
-	noError(t, npz.Write(path, a))
+	must.Do(t, npz.Write(path, a))
 	return "npz:" + path
 }
 
@@ -331,7 +332,7 @@ func TestLabelsAreCopied(t *testing.T) {
 	line := "cat" + strings.Repeat("0", 100)
 	for range 2 {
 		line = strings.Clone(line)
-		noError(t, table.row(r, []string{line[:3], line[3:4]}))
+		must.Do(t, table.row(r, []string{line[:3], line[3:4]}))
 	}
 	if unsafe.StringData(r.labels[1]) == unsafe.StringData(line) || unsafe.StringData(r.labels[0]) != unsafe.StringData(r.labels[1]) {
 		t.Error("a label lies in its line, or was copied twice")

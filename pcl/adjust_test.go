@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/memory"
@@ -23,7 +24,7 @@ func TestAdjustedLoss(t *testing.T) {
 	share := []float64{1. / 2, 1. / 2, 1. / 2, 1./2 + 1./3, 1. / 3, 1. / 3}
 	loss := func(row int) (mean float64) {
 		batch := runningTask(l, row+1).current
-		ok(t, l.aim(batch, rehearsal.Loss{}))
+		must.Do(t, l.aim(batch, rehearsal.Loss{}))
 		logits, _, err := l.describeAt(l.network.theta, batch, rehearsal.Loss{})
 		if err != nil {
 			t.Fatal(err)
@@ -39,7 +40,7 @@ func TestAdjustedLoss(t *testing.T) {
 		return mean
 	}
 	want := []float64{loss(1), loss(2)}
-	r := must(l.Step())(t)
+	r := must.Get(l.Step())(t)
 	for i, x := range want {
 		if math.Abs(r.Losses[1+i]-x) > 1e-5 {
 			t.Errorf("row %d has loss %g, want %g", r.IDs[1+i], r.Losses[1+i], x)
@@ -51,7 +52,7 @@ func TestAdjustedLoss(t *testing.T) {
 func TestAbsentClasses(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	l := trained(t, b, newMethod(t, "avggrad+las", nil), Options{Increment: scenario.ClassIncremental})
-	ok(t, l.Detach(2, false))
+	must.Do(t, l.Detach(2, false))
 	attach(t, l, blobTask(t, pcltest.Blobs(6, 24, 5), 3, 4, 5))
 	got := l.adjustments(1)
 	for o, want := range []float64{math.Log(.5), math.Log(.5), excluded, excluded, math.Log(.5), math.Log(.5)} {
@@ -65,7 +66,7 @@ func TestAbsentClasses(t *testing.T) {
 	if got := l.adjustments(0); slices.ContainsFunc(got, func(x float32) bool { return x != 0 }) {
 		t.Errorf("with τ = 0, outputs are adjusted by %v", got)
 	}
-	must(l.Step())(t)
+	must.Get(l.Step())(t)
 }
 
 // TestAdjustedToWhatIsReplayed: each finished task has a batch of its own, or each class the same part of a batch, however
@@ -117,14 +118,14 @@ func TestAdjustedToBatches(t *testing.T) {
 	attach(t, l, blobTask(t, pcltest.Blobs(4, 24, 5), 1, 0, 1))
 	p := newPush(t, 2, 3)
 	attach(t, l, Task{Classes: []int{2, 3}, Stream: p})
-	must(l.Step())(t)
+	must.Get(l.Step())(t)
 	p.End()
 	var adjusted []float32
 	l.options.Trace = func(s *Trace) error {
 		adjusted = slices.Clone(s.Reference[0][:4])
 		return nil
 	}
-	r := must(l.Step())(t)
+	r := must.Get(l.Step())(t)
 	if !slices.Equal(r.IDs, []int{1}) || !slices.Equal(r.Ended, []int{2}) {
 		t.Fatalf("a step of %v in which %v ended", r.IDs, r.Ended)
 	}
@@ -146,14 +147,14 @@ func TestAdjustedApart(t *testing.T) {
 	task := pairs(t, d)
 	saved, loaded := learner(), learner()
 	for id := 1; id <= 2; id++ {
-		attach(t, saved, must(task(id))(t))
+		attach(t, saved, must.Get(task(id))(t))
 	}
-	must(saved.Step())(t)
-	ok(t, saved.Pause(2))
-	must(saved.Step())(t)
-	ok(t, loaded.Restore(must(saved.State())(t), task))
+	must.Get(saved.Step())(t)
+	must.Do(t, saved.Pause(2))
+	must.Get(saved.Step())(t)
+	must.Do(t, loaded.Restore(must.Get(saved.State())(t), task))
 	x, _ := flat(d.Select(&d.Test, 0, 0, 1, 2, 3), 64)
-	want, got := must(saved.Predict(x))(t), must(loaded.Predict(x))(t)
+	want, got := must.Get(saved.Predict(x))(t), must.Get(loaded.Predict(x))(t)
 	for i := range want {
 		if !slices.Equal(got[i].Probabilities, want[i].Probabilities) {
 			t.Fatalf("sample %d: %v, the saved learner has %v", i, got[i].Probabilities, want[i].Probabilities)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
@@ -24,17 +25,17 @@ func TestDetachIsPredicted(t *testing.T) {
 	for _, keep := range []bool{true, false} {
 		l := smallLearner(t, b, "emgd", o)
 		for id := 1; id <= 2; id++ {
-			attach(t, l, must(pairs(t, d)(id))(t))
+			attach(t, l, must.Get(pairs(t, d)(id))(t))
 			steps(t, l, 1)
 		}
 		for _, change := range []func() error{
 			func() error { return nil }, func() error { return l.Detach(1, keep) }, func() error { return l.Reattach(1, blobTask(t, d, 1, 0, 1)) },
 		} {
-			must(l.Trained())(t)
-			ok(t, change())
+			must.Get(l.Trained())(t)
+			must.Do(t, change())
 			loaded := smallLearner(t, b, "emgd", o)
-			ok(t, loaded.Restore(must(l.State())(t), pairs(t, d)))
-			got, want := must(l.Trained())(t), must(loaded.Trained())(t)
+			must.Do(t, loaded.Restore(must.Get(l.State())(t), pairs(t, d)))
+			got, want := must.Get(l.Trained())(t), must.Get(loaded.Trained())(t)
 			if !reflect.DeepEqual(got.Means, want.Means) {
 				t.Errorf("keep %t: the means are of the classes %v, those of a loaded learner of %v", keep, got.Means.Classes, want.Means.Classes)
 			}
@@ -54,12 +55,12 @@ func TestSharedStream(t *testing.T) {
 	shared.Stream = one.Stream
 	refused(t, second(l.Attach(shared)))
 	attach(t, l, two)
-	state := must(l.State())(t)
-	ok(t, l.Detach(2, true))
+	state := must.Get(l.State())(t)
+	must.Do(t, l.Detach(2, true))
 	refused(t, l.Reattach(2, shared))
 	refused(t, smallLearner(t, b, "avggrad", Options{Increment: scenario.ClassIncremental}).Restore(state, func(int) (Task, error) { return one, nil }))
-	ok(t, l.Detach(1, true))
-	ok(t, l.Reattach(2, shared)) // that of a task that has ended
+	must.Do(t, l.Detach(1, true))
+	must.Do(t, l.Reattach(2, shared)) // that of a task that has ended
 	attach(t, l, Task{Classes: []int{0, 1}, Stream: new(stateless)})
 	attach(t, l, Task{Classes: []int{0, 1}, Stream: new(stateless)})
 }
@@ -99,7 +100,7 @@ func TestReattachedSamples(t *testing.T) {
 				}
 				return err
 			}}
-			ok(t, l.Reattach(1, Task{Stream: others}))
+			must.Do(t, l.Reattach(1, Task{Stream: others}))
 			playOut(t, l)
 			fresh := 0
 			for _, it := range l.memory.Samples() {
@@ -126,22 +127,22 @@ func (narrow) WithOutputs(int) (model.Model, error) { return nil, errors.New("no
 // TestGrowthAndFetch: if the outputs cannot grow, nothing is taken from the stream; if the stream fails, nothing has grown.
 func TestGrowthAndFetch(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
-	net := must(model.NewMLP(64, []int{8}, 2))(t)
+	net := must.Get(model.NewMLP(64, []int{8}, 2))(t)
 	l := smallLearner(t, b, "avggrad", Options{Model: narrow{net}, Grow: true})
 	p := newPush(t, 0, 1, 2)
-	ok(t, second(p.Push(context.Background(), make([]float32, 64*5), 0, 1, 2, 0, 1)))
+	must.Do(t, second(p.Push(context.Background(), make([]float32, 64*5), 0, 1, 2, 0, 1)))
 	refused(t, second(l.Attach(Task{Classes: []int{0, 1, 2}, Stream: p})))
 	if p.Len() != 5 {
 		t.Errorf("%d samples wait in the stream, want 5", p.Len())
 	}
 	l = smallLearner(t, b, "avggrad", Options{Model: net, Grow: true})
-	before := must(l.Parameters())(t)
-	closed := must(data.NewPush(64, 64, []int{0, 1, 2}))(t)
+	before := must.Get(l.Parameters())(t)
+	closed := must.Get(data.NewPush(64, 64, []int{0, 1, 2}))(t)
 	closed.End()
 	refused(t, second(l.Attach(Task{Classes: []int{0, 1, 2}, Stream: closed})))
-	if after := must(l.Parameters())(t); !slices.Equal(after, before) || l.Options().Model.Outputs() != 2 {
+	if after := must.Get(l.Parameters())(t); !slices.Equal(after, before) || l.Options().Model.Outputs() != 2 {
 		t.Error("the learner has grown for a task that it refused")
 	}
 	attach(t, l, Task{Classes: []int{0, 1, 2}, Stream: p})
-	must(l.Step())(t)
+	must.Get(l.Step())(t)
 }

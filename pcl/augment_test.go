@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 )
@@ -35,16 +36,16 @@ func TestAugment(t *testing.T) {
 			make := func() *Learner { return smallLearner(t, b, "emgd-gmc+der-pp", Options{Augment: augment, Seed: 3}) }
 			l := make()
 			for id := 1; id <= 2; id++ {
-				attach(t, l, must(task(id))(t))
+				attach(t, l, must.Get(task(id))(t))
 				steps(t, l, 6)
 			}
 			if through != "" {
-				ok(t, l.Save(through))
+				must.Do(t, l.Save(through))
 				l = make()
-				ok(t, l.Load(through, task))
+				must.Do(t, l.Load(through, task))
 			}
 			playOut(t, l)
-			return must(l.Parameters())(t), l
+			return must.Get(l.Parameters())(t), l
 		}
 		plain, _ := train(nil, "")
 		same, _ := train(func(*rand.Rand, []float32) {}, "")
@@ -80,5 +81,5 @@ func TestAugmentFails(t *testing.T) {
 	attach(t, l, blobTask(t, d, 1, 0, 1))
 	refused(t, second(l.Step()))
 	fails = false
-	must(l.Step())(t)
+	must.Get(l.Step())(t)
 }

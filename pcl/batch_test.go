@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
@@ -61,7 +62,7 @@ func trainedOn(t *testing.T, b *backend.Backend, o Options, pixels, copies bool)
 			t.Fatalf("step %d: sent ahead: %v", step, !copies)
 		}
 	}
-	theta, accuracy = must(l.Parameters())(t), must(l.Evaluate(1))(t)
+	theta, accuracy = must.Get(l.Parameters())(t), must.Get(l.Evaluate(1))(t)
 	tables := 0
 	if copies && !pixels {
 		tables = 2 // training and test

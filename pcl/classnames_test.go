@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 )
@@ -14,7 +15,7 @@ import (
 func TestClassNames(t *testing.T) {
 	b, d, dir := pcltest.Backend(t, backend.Go), pcltest.Blobs(6, 20, 5), t.TempDir()
 	named := func(id int, names ...string) Task {
-		task := must(pairs(t, d)(id))(t)
+		task := must.Get(pairs(t, d)(id))(t)
 		task.ClassNames = names
 		return task
 	}
@@ -25,16 +26,16 @@ func TestClassNames(t *testing.T) {
 		attach(t, l, named(i+1, names...))
 	}
 	saved, network := filepath.Join(dir, "learner.pcl"), filepath.Join(dir, "net.safetensors")
-	ok(t, l.Save(saved))
+	must.Do(t, l.Save(saved))
 	loaded, taught := smallLearner(t, b, "avggrad", Options{}), smallLearner(t, b, "avggrad", Options{})
-	ok(t, loaded.Load(saved, pairs(t, d)))
-	ok(t, must(loaded.Trained())(t).Save(network))
-	ok(t, taught.SetTrained(must(LoadTrained(network))(t), Take{}))
-	p := must(LoadPredictor(b, network))(t)
+	must.Do(t, loaded.Load(saved, pairs(t, d)))
+	must.Do(t, must.Get(loaded.Trained())(t).Save(network))
+	must.Do(t, taught.SetTrained(must.Get(LoadTrained(network))(t), Take{}))
+	p := must.Get(LoadPredictor(b, network))(t)
 	defer p.Close()
 	p.Tasks()[0].ClassNames[0] = "changed"
 	for where, tasks := range map[string][]TaskInfo{
-		"learner": l.Tasks(), "checkpoint": must(SavedTasks(saved))(t), "loaded": loaded.Tasks(), "taught": taught.Tasks(), "predictor": p.Tasks(),
+		"learner": l.Tasks(), "checkpoint": must.Get(SavedTasks(saved))(t), "loaded": loaded.Tasks(), "taught": taught.Tasks(), "predictor": p.Tasks(),
 	} {
 		for i, info := range tasks {
 			if !slices.Equal(info.ClassNames, want[i]) {
@@ -43,16 +44,16 @@ func TestClassNames(t *testing.T) {
 		}
 	}
 	x, _ := flat(d.Select(&d.Test, 1, 0, 1), 64)
-	for _, one := range must(p.PredictTask(1, x))(t) {
+	for _, one := range must.Get(p.PredictTask(1, x))(t) {
 		if one.Name != want[0][one.Class] || p.ClassName(one.Class) != one.Name || p.ClassName(2) != "" {
 			t.Errorf("class %d is called %q, want %q", one.Class, one.Name, want[0][one.Class])
 		}
 	}
 
-	state := must(l.State())(t)
+	state := must.Get(l.State())(t)
 	refused(t, loaded.Restore(state, func(id int) (Task, error) { return named(id, "a", "b", "c"), nil }))
 	given := []string{"a", "b"}
-	ok(t, loaded.Restore(state, func(id int) (Task, error) { return named(id, given...), nil }))
+	must.Do(t, loaded.Restore(state, func(id int) (Task, error) { return named(id, given...), nil }))
 	given[0] = "changed"
 	if got := loaded.Tasks()[0].ClassNames; !slices.Equal(got, []string{"a", "b"}) {
 		t.Errorf("the classes are called %q", got)
@@ -72,14 +73,14 @@ func TestOneNamePerClass(t *testing.T) {
 	attach(t, l, task("cat", ""))
 	refused(t, second(l.Attach(task("dog", "fox"))))
 	attach(t, l, task("", "fox"))
-	if p := must(l.Snapshot())(t); p.ClassName(0) != "cat" || p.ClassName(1) != "fox" {
+	if p := must.Get(l.Snapshot())(t); p.ClassName(0) != "cat" || p.ClassName(1) != "fox" {
 		t.Errorf("the classes are called %q and %q", p.ClassName(0), p.ClassName(1))
 	}
-	ok(t, l.Detach(1, true))
+	must.Do(t, l.Detach(1, true))
 	refused(t, l.Reattach(1, task("cat", "wolf")))
 	refused(t, l.Reattach(1, task("cat")))
 	for _, names := range [][]string{nil, {"lynx", "fox"}} { // no other task calls class 0 anything
-		ok(t, l.Reattach(1, task(names...)))
+		must.Do(t, l.Reattach(1, task(names...)))
 		want := "cat"
 		if names != nil {
 			want = names[0]
@@ -87,6 +88,6 @@ func TestOneNamePerClass(t *testing.T) {
 		if got := l.Tasks()[0].ClassNames; got[0] != want {
 			t.Errorf("the classes are called %q", got)
 		}
-		ok(t, l.Detach(1, true))
+		must.Do(t, l.Detach(1, true))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/method"
@@ -90,7 +91,7 @@ func TestJoinedLossIsOneRow(t *testing.T) {
 	} {
 		l := trained(t, b, m, Options{Increment: scenario.ClassIncremental})
 		steps(t, l, 3)
-		ends[i] = must(l.Parameters())(t)
+		ends[i] = must.Get(l.Parameters())(t)
 		l.Close()
 	}
 	close32(t, ends[0], ends[1])

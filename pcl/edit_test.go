@@ -10,6 +10,7 @@ import (
 	"github.com/gomlx/gomlx/ml/layers"
 	gomlx "github.com/gomlx/gomlx/ml/model"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
@@ -23,10 +24,10 @@ import (
 // phi computes φ of the given samples at θ from gradients alone: ‖∇ℓ − D‖² over the backbone.
 func phi(t *testing.T, l *Learner, theta []float32, d []float64, samples []memory.Item) float64 {
 	t.Helper()
-	ok(t, l.network.set(l.options.Backend, theta, nil, len(l.network.state)))
+	must.Do(t, l.network.set(l.options.Backend, theta, nil, len(l.network.state)))
 	var g []float32
 	if l.options.Edit.Mode == editPerSample {
-		g = must(lab{l}.Gradient(rehearsal.Now, samples))(t)
+		g = must.Get(lab{l}.Gradient(rehearsal.Now, samples))(t)
 	} else {
 		loss := l.options.lossOf(method.Memory)
 		err := lab{l}.batches(samples, loss, func(h *device.Batch) (err error) {
@@ -48,13 +49,13 @@ func phi(t *testing.T, l *Learner, theta []float32, d []float64, samples []memor
 // memory's samples before and the report.
 func edited(t *testing.T, l *Learner) (theta []float32, d []float64, before []memory.Item, r *StepReport) {
 	t.Helper()
-	theta = must(l.Parameters())(t)
+	theta = must.Get(l.Parameters())(t)
 	rows := gradients(t, l)
 	for _, it := range stored(lab{l}) {
 		it.Pixels = slices.Clone(it.Pixels)
 		before = append(before, it)
 	}
-	r = must(l.Step())(t)
+	r = must.Get(l.Step())(t)
 	if r.Edit == nil || len(r.Edit.Indices) != len(before) {
 		t.Fatalf("edit report %+v for %d samples", r.Edit, len(before))
 	}
@@ -107,7 +108,7 @@ func TestSmallEditsLowerPhi(t *testing.T) {
 // normalised is a network of which the features of each sample depend on the statistics of the batch, or the running ones.
 func normalised(t *testing.T) model.Model {
 	t.Helper()
-	return must(model.NewScoped("normalised", 64, 6, func(scope *gomlx.Scope, x *graph.Node) *graph.Node {
+	return must.Get(model.NewScoped("normalised", 64, 6, func(scope *gomlx.Scope, x *graph.Node) *graph.Node {
 		return graph.Tanh(model.ScopedBatchNorm(scope.In("norm"), layers.Dense(scope.In("dense"), x, true, 8)))
 	}))(t)
 }
@@ -217,7 +218,7 @@ func TestEditTargets(t *testing.T) {
 			sum += w
 		}
 		if e.At == editAfter {
-			theta, sum = must(l.Parameters())(t), 1
+			theta, sum = must.Get(l.Parameters())(t), 1
 		}
 		for p := range d {
 			d[p] /= sum
@@ -243,7 +244,7 @@ func TestMeanTarget(t *testing.T) {
 		for i := range c.weights {
 			s.rows, s.kept = append(s.rows, row{}), append(s.kept, i)
 		}
-		if d := must(s.aggregate())(t); !slices.EqualFunc(d.w, c.want, func(a, b float64) bool { return math.Abs(a-b) < 1e-15 }) {
+		if d := must.Get(s.aggregate())(t); !slices.EqualFunc(d.w, c.want, func(a, b float64) bool { return math.Abs(a-b) < 1e-15 }) {
 			t.Errorf("of weights %v, D has the shares %v, want %v", c.weights, d.w, c.want)
 		}
 	}
@@ -266,7 +267,7 @@ func TestPostEditObservesOnce(t *testing.T) {
 	for i, e := range []Edit{{}, {Eta: 1e-3, At: editAfter, Mode: editPerSample}} {
 		l := trained(t, pcltest.Backend(t, backend.Go), newMethod(t, "emgd-gmc", nil), Options{Model: normalised(t), Edit: e})
 		steps(t, l, 1) // the first that edits, after its update
-		statistics[i] = must(l.Statistics())(t)
+		statistics[i] = must.Get(l.Statistics())(t)
 	}
 	if len(statistics[0]) == 0 || !slices.Equal(statistics[0], statistics[1]) {
 		t.Error("the step that edits has other running statistics")

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
@@ -27,19 +28,19 @@ func TestERACELosses(t *testing.T) {
 		return mean
 	}
 	batch := runningTask(l, 2).current
-	ok(t, l.aim(batch, rehearsal.Loss{}))
+	must.Do(t, l.aim(batch, rehearsal.Loss{}))
 	logits, _, err := l.describeAt(l.network.theta, batch, rehearsal.Loss{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	kept := stored(lab{l}) // all of them are in the batch
-	ofMemory := must(lab{l}.Logits(rehearsal.Now, kept))(t)
+	ofMemory := must.Get(lab{l}.Logits(rehearsal.Now, kept))(t)
 	var right []int32
 	for _, it := range kept {
-		right = append(right, must(l.heads.Output(it.Task, it.Class))(t))
+		right = append(right, must.Get(l.heads.Output(it.Task, it.Class))(t))
 	}
 	want := []float64{crossEntropy(ofMemory, right, 0, 4), crossEntropy(logits, batch.Output[:batch.N], 2, 4)}
-	r := must(l.Step())(t)
+	r := must.Get(l.Step())(t)
 	for i := range want {
 		if math.Abs(r.Losses[i]-want[i]) > 1e-5 {
 			t.Errorf("row %d has loss %g, want %g", r.IDs[i], r.Losses[i], want[i])
@@ -57,14 +58,14 @@ func TestLossesThatTellTasksApart(t *testing.T) {
 		attach(t, l, blobTask(t, d, 1, 0, 1, 2))
 		refused(t, second(l.Attach(blobTask(t, d, 2, 0, 3))))
 		attach(t, l, blobTask(t, d, 2, 2, 3)) // next to each other
-		must(l.Step())(t)
+		must.Get(l.Step())(t)
 
 		plain, taken := smallLearner(t, b, "avggrad", Options{Increment: scenario.ClassIncremental}), smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental})
 		attach(t, plain, blobTask(t, d, 1, 0, 1, 2))
 		attach(t, plain, blobTask(t, d, 2, 0, 3))
-		ok(t, errors.Join(plain.Detach(1, false), plain.Detach(2, false), taken.SetTrained(must(plain.Trained())(t), Take{})))
+		must.Do(t, errors.Join(plain.Detach(1, false), plain.Detach(2, false), taken.SetTrained(must.Get(plain.Trained())(t), Take{})))
 		refused(t, taken.Reattach(2, blobTask(t, d, 2, 0, 3)))
-		ok(t, taken.Reattach(1, blobTask(t, d, 1, 0, 1, 2)))
-		must(taken.Step())(t)
+		must.Do(t, taken.Reattach(1, blobTask(t, d, 1, 0, 1, 2)))
+		must.Get(taken.Step())(t)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
@@ -66,17 +67,17 @@ func TestStatisticsOnClients(t *testing.T) {
 		l := smallLearner(t, b, "emgd-gmc", Options{Model: normalised(t)})
 		for id := 1; id <= 3; id++ {
 			attach(t, l, blobTask(t, d, id, 2*id-2, 2*id-1))
-			must(l.Step())(t)
+			must.Get(l.Step())(t)
 		}
-		state := must(l.State())(t)
+		state := must.Get(l.State())(t)
 		for _, name := range []string{"theta", "m", "v", "statistics", "memory"} {
 			ends[i] = append(ends[i], state.Arrays[name]...)
 		}
-		accuracy[i] = must(l.Evaluate(2))(t)
+		accuracy[i] = must.Get(l.Evaluate(2))(t)
 		x, _ := flat(d.Select(&d.Test, 0, 0, 1, 2, 3), 64)
-		p := must(l.Snapshot())(t)
+		p := must.Get(l.Snapshot())(t)
 		defer p.Close()
-		predicted[i] = must(p.Outputs(1, x))(t)
+		predicted[i] = must.Get(p.Outputs(1, x))(t)
 	}
 	if !slices.Equal(ends[0], ends[1]) || accuracy[0] != accuracy[1] || !slices.EqualFunc(predicted[0], predicted[1], slices.Equal) {
 		t.Error("two clients end with another state than one, another accuracy, or other predictions")

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"weak"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
@@ -77,7 +78,7 @@ func plain(s data.Resumable) data.Stream { return s }
 // same compares two learners that were played out.
 func same(t *testing.T, got, want *Learner) {
 	t.Helper()
-	if !slices.Equal(must(got.Parameters())(t), must(want.Parameters())(t)) {
+	if !slices.Equal(must.Get(got.Parameters())(t), must.Get(want.Parameters())(t)) {
 		t.Error("the parameters are not those of an undisturbed run")
 	}
 	if !slices.Equal(got.Memory().Pixels(), want.Memory().Pixels()) {
@@ -128,14 +129,14 @@ func TestWrongLastBatch(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	l := two(t, b, Options{}, func(s data.Resumable) data.Stream {
 		return &faulty{Resumable: s, at: []int{3}, fault: func(b *data.Batch, next func(*data.Batch) error) error {
-			ok(t, next(b))
+			must.Do(t, next(b))
 			b.Class[0] = 9
 			return io.EOF
 		}}
 	})
 	steps(t, l, 3)
 	loaded := smallLearner(t, b, "emgd-gmc", Options{})
-	ok(t, loaded.Restore(must(l.State())(t), pairs(t, pcltest.Blobs(4, 40, 10))))
+	must.Do(t, loaded.Restore(must.Get(l.State())(t), pairs(t, pcltest.Blobs(4, 40, 10))))
 	for _, l := range []*Learner{l, loaded} {
 		if failures := failures(t, l); len(failures) != 1 {
 			t.Errorf("failures %v, want one", failures)
@@ -153,7 +154,7 @@ func TestStatisticsStayFinite(t *testing.T) {
 		}}
 	})
 	for step := range 3 {
-		r := must(l.Step())(t)
+		r := must.Get(l.Step())(t)
 		if (len(r.Skipped) == 1) != (step == 1) {
 			t.Errorf("step %d leaves out %v", step, r.Skipped)
 		}
@@ -178,7 +179,7 @@ func TestEndedStreamsAreLetGo(t *testing.T) {
 			attach(t, l, task)
 		}
 	}()
-	ok(t, l.Detach(2, false))
+	must.Do(t, l.Detach(2, false))
 	playOut(t, l)
 	runtime.GC()
 	for i, s := range streams {
@@ -218,9 +219,9 @@ func TestFailureAfterTheUpdate(t *testing.T) {
 	m := &failing{Method: newMethod(t, "avggrad", nil)}
 	l := two(t, b, Options{}, plain)
 	l.options.Method = m
-	must(l.Step())(t)
+	must.Get(l.Step())(t)
 	path := filepath.Join(t.TempDir(), "learner.pcl")
-	ok(t, l.Save(path))
+	must.Do(t, l.Save(path))
 	m.follow = errors.New("lost the thread")
 	if _, err := l.Step(); !errors.Is(err, m.follow) {
 		t.Fatalf("error %v", err)
@@ -245,7 +246,7 @@ func TestFailureAfterTheUpdate(t *testing.T) {
 	if l.Steps() != 1 {
 		t.Errorf("%d steps", l.Steps())
 	}
-	ok(t, l.Load(path, pairs(t, d)))
+	must.Do(t, l.Load(path, pairs(t, d)))
 	playOut(t, l)
 	l.Close()
 	calls["Load"] = func() error { return l.Load(path, nil) }
@@ -370,7 +371,7 @@ func TestFailureBeforeTheUpdate(t *testing.T) {
 					}
 					m.fail = false
 				}
-				must(l.Step())(t)
+				must.Get(l.Step())(t)
 			}
 			ends[i] = l
 		}
@@ -422,17 +423,17 @@ func TestStreamThatIsNotFinite(t *testing.T) {
 			attach(t, l, Task{Classes: []int{4}, Stream: unending{4, float32(math.NaN())}})
 		}
 		for range 3 {
-			if r := must(both.Step())(t); len(r.Skipped) != 1 {
+			if r := must.Get(both.Step())(t); len(r.Skipped) != 1 {
 				t.Errorf("%s: %v were left out, want one stream", name, r.Skipped)
 			}
-			must(alone.Step())(t)
+			must.Get(alone.Step())(t)
 		}
 		same(t, both, alone)
 		if both.network.updates != alone.network.updates {
 			t.Errorf("%s: %d updates, without the stream %d", name, both.network.updates, alone.network.updates)
 		}
 		before := none.network.updates
-		if r := must(none.Step())(t); len(r.Skipped) != 1 || none.network.updates != before+1 {
+		if r := must.Get(none.Step())(t); len(r.Skipped) != 1 || none.network.updates != before+1 {
 			t.Errorf("%s: %d updates with the rows %v, without %v; want the one of the memory", name, none.network.updates-before, r.IDs, r.Skipped)
 		}
 	}

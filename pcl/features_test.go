@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
@@ -18,7 +19,7 @@ func TestFeatures(t *testing.T) {
 	task := blobTask(t, d, 1, 0, 1, 2)
 	attach(t, l, task)
 	for range 8 { // ⌈60/8⌉: to the end
-		must(l.Step())(t)
+		must.Get(l.Step())(t)
 	}
 	for name, samples := range map[string]data.Samples{"test": task.Test, "memory": l.Memory().Samples()} {
 		features, class, err := l.Features(samples)
@@ -45,7 +46,7 @@ func TestFeatures(t *testing.T) {
 // hiddenLayers is the MLP's backbone in float64.
 func hiddenLayers(t *testing.T, l *Learner, x []float32) []float64 {
 	t.Helper()
-	theta := must(l.Parameters())(t)
+	theta := must.Get(l.Parameters())(t)
 	layout := l.options.Model.Layout()
 	h := make([]float64, len(x))
 	for i, v := range x {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/model"
@@ -25,7 +26,7 @@ func TestLossesAfterNothing(t *testing.T) {
 	attach(t, weighted, waves{task: 2, weighted: true, n: 160}.asTask(t, 2, 15))
 	for name, l := range map[string]*Learner{"batch normalisation": normalised, "weights": weighted} {
 		for range 3 {
-			r := must(l.Step())(t)
+			r := must.Get(l.Step())(t)
 			for i, before := range r.Losses {
 				if after := r.After[i]; math.Abs(after-before) > 1e-5*before {
 					t.Errorf("%s: step %d, row %d: the loss was %g before a step of length 0, and %g after it", name, r.Step, r.IDs[i], before, after)
@@ -37,5 +38,5 @@ func TestLossesAfterNothing(t *testing.T) {
 
 func tinyResNet(t *testing.T) model.Model {
 	t.Helper()
-	return must(model.NewResNet18(model.ResNetConfig{Height: 8, Width: 8, Channels: 1, Base: 2, Outputs: 6}))(t)
+	return must.Get(model.NewResNet18(model.ResNetConfig{Height: 8, Width: 8, Channels: 1, Base: 2, Outputs: 6}))(t)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
@@ -23,7 +24,7 @@ func TestForget(t *testing.T) {
 			pushBlobs(t, s, 0, 1, classes[0])
 			steps(t, l, 1)
 		}
-		ok(t, l.Detach(id, trained))
+		must.Do(t, l.Detach(id, trained))
 		return id
 	}
 	ids := func() (ids []int) {
@@ -39,23 +40,23 @@ func TestForget(t *testing.T) {
 	visit(false, []string{"a"}, 3)    // not needed
 	newest := visit(false, nil, 5, 3) // not needed, but kept by who asks
 	before := l.Classes()
-	ok(t, l.Forget(func(info TaskInfo) bool { return info.ID != newest }))
+	must.Do(t, l.Forget(func(info TaskInfo) bool { return info.ID != newest }))
 	if !slices.Equal(ids(), []int{1, inMemory, 4, newest}) || !slices.Equal(before, l.Classes()) {
 		t.Errorf("the tasks %v are kept, with the classes %v", ids(), l.Classes())
 	}
-	ok(t, l.Forget(func(TaskInfo) bool { return true }))
+	must.Do(t, l.Forget(func(TaskInfo) bool { return true }))
 	file, x := filepath.Join(t.TempDir(), "l.pcl"), make([]float32, 64)
-	ok(t, l.Save(file))
-	want := must(l.Predict(x))(t)
+	must.Do(t, l.Save(file))
+	want := must.Get(l.Predict(x))(t)
 	l = smallLearner(t, b, "emgd", o)
-	ok(t, l.Load(file, nil))
-	if got := must(l.Predict(x))(t); !reflect.DeepEqual(got, want) {
+	must.Do(t, l.Load(file, nil))
+	if got := must.Get(l.Predict(x))(t); !reflect.DeepEqual(got, want) {
 		t.Errorf("predicted %+v, before saving %+v", got, want)
 	}
 	if id := visit(false, nil, 5); id != newest+1 || !slices.Equal(ids(), []int{1, inMemory, 4, id}) {
 		t.Errorf("task %d; want %d; the tasks are %v", id, newest+1, ids())
 	}
-	ok(t, l.Skip(100))
+	must.Do(t, l.Skip(100))
 	if id := visit(false, nil, 5); id != 101 || l.Tasks()[1].Taken != 1 {
 		t.Errorf("task %d; the tasks are %+v", id, l.Tasks())
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/model"
@@ -18,21 +19,21 @@ func TestGrow(t *testing.T) {
 	for _, name := range []string{"avggrad", "icarl", "der-pp", "avggrad+lwf"} {
 		for _, increment := range []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental} {
 			o := func() Options {
-				net := must(model.NewMLP(64, []int{16, 8}, 3))(t)
+				net := must.Get(model.NewMLP(64, []int{16, 8}, 3))(t)
 				return Options{Model: net, Increment: increment, Grow: true}
 			}
 			l := smallLearner(t, b, name, o())
 			attach(t, l, blobTask(t, d, 1, 0, 1, 2))
 			playOut(t, l)
-			before := must(l.Parameters())(t)
-			old := must(l.Snapshot())(t)
+			before := must.Get(l.Parameters())(t)
+			old := must.Get(l.Snapshot())(t)
 			x, _ := flat(d.Select(&d.Test, 0, 0, 1, 2), 64)
-			want := must(old.PredictTask(1, x))(t)
+			want := must.Get(old.PredictTask(1, x))(t)
 			if _, err := l.Attach(blobTask(t, d, 2, 3, 3)); err == nil || l.Options().Model.Outputs() != 3 {
 				t.Errorf("a task with a class twice: %v; there are %d outputs, want 3 as before", err, l.Options().Model.Outputs())
 			}
 			attach(t, l, blobTask(t, d, 2, 3, 4))
-			after, outputs := must(l.Parameters())(t), l.Options().Model.Outputs()
+			after, outputs := must.Get(l.Parameters())(t), l.Options().Model.Outputs()
 			if outputs != 6 {
 				t.Fatalf("%d outputs, want 6", outputs)
 			}
@@ -45,23 +46,23 @@ func TestGrow(t *testing.T) {
 					t.Errorf("row %d of the classifier has changed", row)
 				}
 			}
-			grown := must(l.Snapshot())(t)
-			for i, p := range must(grown.PredictTask(1, x))(t) {
+			grown := must.Get(l.Snapshot())(t)
+			for i, p := range must.Get(grown.PredictTask(1, x))(t) {
 				if p.Class != want[i].Class {
 					t.Errorf("%s, %s: sample %d is predicted as %d, before as %d", name, increment, i, p.Class, want[i].Class)
 				}
 			}
-			if again := must(old.PredictTask(1, x))(t); !slices.Equal(again[0].Probabilities, want[0].Probabilities) {
+			if again := must.Get(old.PredictTask(1, x))(t); !slices.Equal(again[0].Probabilities, want[0].Probabilities) {
 				t.Error("an old snapshot has changed")
 			}
-			must(l.Step())(t)
+			must.Get(l.Step())(t)
 			path := filepath.Join(t.TempDir(), "learner.pcl")
-			ok(t, l.Save(path))
+			must.Do(t, l.Save(path))
 			loaded := smallLearner(t, b, name, o())
-			ok(t, loaded.Load(path, func(id int) (Task, error) { return blobTask(t, d, id, [][]int{{0, 1, 2}, {3, 4}}[id-1]...), nil }))
+			must.Do(t, loaded.Load(path, func(id int) (Task, error) { return blobTask(t, d, id, [][]int{{0, 1, 2}, {3, 4}}[id-1]...), nil }))
 			for _, l := range []*Learner{l, loaded} {
 				playOut(t, l)
-				if acc := must(l.Evaluate(2))(t); acc < 0.5 && increment == scenario.TaskIncremental {
+				if acc := must.Get(l.Evaluate(2))(t); acc < 0.5 && increment == scenario.TaskIncremental {
 					t.Errorf("%s, %s: accuracy %.2f of the new task", name, increment, acc)
 				}
 			}

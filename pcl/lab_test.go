@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
@@ -58,7 +59,7 @@ func inLab(t *testing.T, b *backend.Backend, o Options, f func(l *Learner, lab r
 		return nil, nil
 	}
 	l = trained(t, b, &m, o)
-	must(l.Step())(t)
+	must.Get(l.Step())(t)
 	if !called {
 		t.Fatal("the method was never asked")
 	}
@@ -71,28 +72,11 @@ func stored(lab rehearsal.Lab) (items []memory.Item) {
 	return items
 }
 
-// ok ends the test on an error.
-func ok(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // steps makes n steps.
 func steps(t testing.TB, l *Learner, n int) {
 	t.Helper()
 	for range n {
-		must(l.Step())(t)
-	}
-}
-
-// must gives the value that came without an error: x := must(f())(t).
-func must[T any](x T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		ok(t, err)
-		return x
+		must.Get(l.Step())(t)
 	}
 }
 
@@ -100,7 +84,7 @@ func must[T any](x T, err error) func(testing.TB) T {
 // normalisation: that of two samples is the mean of theirs.
 func TestGradientOfOne(t *testing.T) {
 	inLab(t, pcltest.Backend(t, backend.Go), Options{Model: normalised(t)}, func(l *Learner, lab rehearsal.ReplayLab) {
-		of := func(items []memory.Item) []float32 { return must(lab.Gradient(rehearsal.Now, items))(t) }
+		of := func(items []memory.Item) []float32 { return must.Get(lab.Gradient(rehearsal.Now, items))(t) }
 		items := stored(lab)[:2]
 		both, one, other := of(items), of(items[:1]), of(items[1:])
 		for i, g := range both {
@@ -119,7 +103,7 @@ func TestPixelGradients(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	inLab(t, b, Options{}, func(l *Learner, lab rehearsal.ReplayLab) {
 		items := stored(lab)
-		g := must(lab.PixelGradients(rehearsal.Now, items))(t)
+		g := must.Get(lab.PixelGradients(rehearsal.Now, items))(t)
 		const h = 1e-2
 		for _, p := range []int{0, 17, 40, 63} {
 			shifted := func(by float32) []float64 {
@@ -129,7 +113,7 @@ func TestPixelGradients(t *testing.T) {
 					it.Pixels[p] += by
 					moved = append(moved, it)
 				}
-				return must(lab.Losses(rehearsal.Now, moved))(t)
+				return must.Get(lab.Losses(rehearsal.Now, moved))(t)
 			}
 			up, down := shifted(h), shifted(-h)
 			for i := range items {
@@ -148,14 +132,14 @@ func TestVirtualStep(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	inLab(t, b, Options{Increment: scenario.ClassIncremental}, func(l *Learner, lab rehearsal.ReplayLab) {
 		batch := runningTask(l, 2).current.Items()
-		before := must(l.parameters())(t)
-		g := must(lab.Gradient(rehearsal.Now, batch))(t)
+		before := must.Get(l.parameters())(t)
+		g := must.Get(lab.Gradient(rehearsal.Now, batch))(t)
 		const gamma = 1e-3
-		ok(t, lab.StepAhead(gamma))
-		if !slices.Equal(before, must(l.parameters())(t)) {
+		must.Do(t, lab.StepAhead(gamma))
+		if !slices.Equal(before, must.Get(l.parameters())(t)) {
 			t.Error("the virtual step moved θ")
 		}
-		now, ahead := must(lab.Losses(rehearsal.Now, batch))(t), must(lab.Losses(rehearsal.Ahead, batch))(t)
+		now, ahead := must.Get(lab.Losses(rehearsal.Now, batch))(t), must.Get(lab.Losses(rehearsal.Ahead, batch))(t)
 		fall, square := 0.0, 0.0
 		for i := range now {
 			fall += (now[i] - ahead[i]) / float64(len(now))
@@ -174,25 +158,25 @@ func TestApart(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	inLab(t, b, Options{}, func(l *Learner, _ rehearsal.ReplayLab) {
 		lab := predicting{lab{l}}
-		items, before := stored(lab), must(l.parameters())(t)
-		ok(t, lab.Restart())
+		items, before := stored(lab), must.Get(l.parameters())(t)
+		must.Do(t, lab.Restart())
 		sum := func() (s float64) {
-			for _, x := range must(lab.Losses(rehearsal.Apart, items))(t) {
+			for _, x := range must.Get(lab.Losses(rehearsal.Apart, items))(t) {
 				s += x
 			}
 			return s
 		}
 		first := sum()
 		for range 40 {
-			ok(t, lab.Descend(items, nil, rehearsal.SGD{LR: 0.05, Momentum: 0.9, Decay: 1e-6, Clip: 10}))
+			must.Do(t, lab.Descend(items, nil, rehearsal.SGD{LR: 0.05, Momentum: 0.9, Decay: 1e-6, Clip: 10}))
 		}
 		if last := sum(); last > 0.2*first {
 			t.Errorf("the loss went from %g to %g", first, last)
 		}
-		if got := must(lab.Predict(rehearsal.Apart, items))(t); !slices.EqualFunc(got, items, func(c int, it memory.Item) bool { return c == it.Class }) {
+		if got := must.Get(lab.Predict(rehearsal.Apart, items))(t); !slices.EqualFunc(got, items, func(c int, it memory.Item) bool { return c == it.Class }) {
 			t.Errorf("it predicts %v", got)
 		}
-		if !slices.Equal(before, must(l.parameters())(t)) {
+		if !slices.Equal(before, must.Get(l.parameters())(t)) {
 			t.Error("training apart moved θ")
 		}
 	})
@@ -205,11 +189,11 @@ func TestShares(t *testing.T) {
 		lab := predicting{lab{l}}
 		two := stored(lab)[:2]
 		train := func(items []memory.Item, shares []float64, clip float64) []float32 {
-			ok(t, lab.Restart())
+			must.Do(t, lab.Restart())
 			start := make([]float32, l.programs.Total())
-			copy(start, must(device.Host(l.others.apart[0], len(start)))(t))
-			ok(t, lab.Descend(items, shares, rehearsal.SGD{LR: 1, Clip: clip}))
-			for i, x := range must(device.Host(l.others.apart[0], len(start)))(t) {
+			copy(start, must.Get(device.Host(l.others.apart[0], len(start)))(t))
+			must.Do(t, lab.Descend(items, shares, rehearsal.SGD{LR: 1, Clip: clip}))
+			for i, x := range must.Get(device.Host(l.others.apart[0], len(start)))(t) {
 				start[i] -= x
 			}
 			return start
@@ -232,17 +216,17 @@ func TestRemembered(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	inLab(t, b, Options{}, func(l *Learner, lab rehearsal.ReplayLab) {
 		items := stored(lab)
-		ok(t, lab.Remember())
-		old := must(lab.Losses(rehearsal.Remembered, items))(t)
-		ok(t, lab.Update())
-		f := must(l.snapshot())(t)
+		must.Do(t, lab.Remember())
+		old := must.Get(lab.Losses(rehearsal.Remembered, items))(t)
+		must.Do(t, lab.Update())
+		f := must.Get(l.snapshot())(t)
 		if len(f.Arrays["remembered"]) != l.programs.Total() || slices.Equal(f.Arrays["remembered"], f.Arrays["theta"]) {
 			t.Error("the checkpoint does not hold the remembered parameters")
 		}
-		if got := must(lab.Losses(rehearsal.Remembered, items))(t); !slices.Equal(got, old) {
+		if got := must.Get(lab.Losses(rehearsal.Remembered, items))(t); !slices.Equal(got, old) {
 			t.Error("what is remembered moved with θ")
 		}
-		if got := must(lab.Losses(rehearsal.Now, items))(t); slices.Equal(got, old) {
+		if got := must.Get(lab.Losses(rehearsal.Now, items))(t); slices.Equal(got, old) {
 			t.Error("Update did not move θ")
 		}
 	})
@@ -280,8 +264,8 @@ func TestDirection(t *testing.T) {
 	rule := &direct{Method: newMethod(t, "avggrad", nil)}
 	l, plain := trained(t, b, rule, Options{}), trained(t, b, newMethod(t, "avggrad", nil), Options{})
 	for range 3 {
-		r := must(l.Step())(t)
-		must(plain.Step())(t)
+		r := must.Get(l.Step())(t)
+		must.Get(plain.Step())(t)
 		k := len(r.IDs)
 		for i := range k {
 			for j := range k {
@@ -299,7 +283,7 @@ func TestDirection(t *testing.T) {
 			t.Errorf("halves have the product %g, the whole %g", rule.cross[i*k+i], rule.gram[i*k+i])
 		}
 	}
-	a, c := must(l.parameters())(t), must(plain.Parameters())(t)
+	a, c := must.Get(l.parameters())(t), must.Get(plain.Parameters())(t)
 	for i := range a {
 		if math.Abs(float64(a[i]-c[i])) > 1e-5 {
 			t.Fatalf("parameter %d is %g, with weights %g", i, a[i], c[i])
@@ -344,13 +328,13 @@ func TestEvaluatingChangesNothing(t *testing.T) {
 		attach(t, l, blobTask(t, d, 2, 2, 3))
 		steps(t, l, 5)
 		if i == 1 {
-			must(l.Evaluate(1))(t)
+			must.Get(l.Evaluate(1))(t)
 		}
 		steps(t, l, 1)
 		ends[i] = l
 	}
 	same(t, ends[1], ends[0])
-	if a, b := must(ends[0].Statistics())(t), must(ends[1].Statistics())(t); !slices.Equal(a, b) {
+	if a, b := must.Get(ends[0].Statistics())(t), must.Get(ends[1].Statistics())(t); !slices.Equal(a, b) {
 		t.Error("the running statistics differ")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 )
@@ -17,8 +18,8 @@ import (
 func resident(t *testing.T) float64 {
 	t.Helper()
 	debug.FreeOSMemory()
-	statm := must(os.ReadFile("/proc/self/statm"))(t)
-	pages := must(strconv.Atoi(strings.Fields(string(statm))[1]))(t)
+	statm := must.Get(os.ReadFile("/proc/self/statm"))(t)
+	pages := must.Get(strconv.Atoi(strings.Fields(string(statm))[1]))(t)
 	return float64(pages*os.Getpagesize()) / (1 << 20)
 }
 

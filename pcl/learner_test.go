@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
@@ -20,7 +21,7 @@ import (
 // smallLearner has a 64-16-8 MLP with 6 outputs unless a model is given.
 func smallLearner(t testing.TB, b *backend.Backend, name string, o Options) *Learner {
 	t.Helper()
-	l := must(NewLearner(completed(t, b, name, o)))(t)
+	l := must.Get(NewLearner(completed(t, b, name, o)))(t)
 	t.Cleanup(l.Close)
 	return l
 }
@@ -33,7 +34,7 @@ func completed(t testing.TB, b *backend.Backend, name string, o Options) Options
 		m = newMethod(t, name, nil)
 	}
 	if o.Model == nil {
-		net := must(model.NewMLP(64, []int{16, 8}, 6))(t)
+		net := must.Get(model.NewMLP(64, []int{16, 8}, 6))(t)
 		o.Model = net
 	}
 	o.Backend, o.Method = b, m
@@ -67,14 +68,14 @@ func programsOf(b *backend.Backend) *Programs {
 
 func newMethod(t testing.TB, name string, params map[string]any) method.Method {
 	t.Helper()
-	m := must(method.New(name, params))(t)
+	m := must.Get(method.New(name, params))(t)
 	return m
 }
 
 func blobTask(t testing.TB, d *datasets.Dataset, id int, classes ...int) Task {
 	t.Helper()
 	train := d.Select(&d.Train, 0, classes...)
-	stream := must(data.NewStream(train, 1, 7, id))(t)
+	stream := must.Get(data.NewStream(train, 1, 7, id))(t)
 	return Task{Classes: classes, Stream: stream, Test: d.Select(&d.Test, 0, classes...)}
 }
 
@@ -85,7 +86,7 @@ func pairs(t testing.TB, d *datasets.Dataset) func(id int) (Task, error) {
 
 func attach(t testing.TB, l *Learner, task Task) int {
 	t.Helper()
-	id := must(l.Attach(task))(t)
+	id := must.Get(l.Attach(task))(t)
 	return id
 }
 
@@ -98,7 +99,7 @@ func TestStreamsComeAndGo(t *testing.T) {
 		if _, err := l.Step(); !errors.Is(err, ErrNoStream) {
 			t.Fatalf("a step without streams: %v, want ErrNoStream", err)
 		}
-		ok(t, l.Warm(4))
+		must.Do(t, l.Warm(4))
 		compiled := l.Compilations()
 		var rows []int
 		for step := range 25 {
@@ -106,7 +107,7 @@ func TestStreamsComeAndGo(t *testing.T) {
 				id := step/5 + 1
 				attach(t, l, blobTask(t, d, id, 2*id-2, 2*id-1))
 			}
-			rows = append(rows, len(must(l.Step())(t).IDs))
+			rows = append(rows, len(must.Get(l.Step())(t).IDs))
 		}
 		// 120 samples in batches of 8 are 15 steps a task: 0–14, 5–19, 10–24.
 		want := []int{1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 2, 2, 2, 2, 2}
@@ -120,7 +121,7 @@ func TestStreamsComeAndGo(t *testing.T) {
 			t.Errorf("the memory holds %d samples, want 6 classes × 3", n)
 		}
 		for id := 1; id <= 3; id++ {
-			if acc := must(l.Evaluate(id))(t); acc < 0.9 {
+			if acc := must.Get(l.Evaluate(id))(t); acc < 0.9 {
 				t.Errorf("task %d: accuracy %.2f, want at least 0.9", id, acc)
 			}
 		}
@@ -137,10 +138,10 @@ func TestUpdateIsWeightedSum(t *testing.T) {
 			for id := 1; id <= 3; id++ {
 				attach(t, l, blobTask(t, d, id, 2*id-2, 2*id-1))
 			}
-			before := must(l.Parameters())(t)
+			before := must.Get(l.Parameters())(t)
 			rows := gradients(t, l)
-			r := must(l.Step())(t)
-			after := must(l.Parameters())(t)
+			r := must.Get(l.Step())(t)
+			after := must.Get(l.Parameters())(t)
 			shared := l.programs.Shared
 			for i := range rows {
 				for j := range rows {
@@ -174,11 +175,11 @@ func TestUpdateIsWeightedSum(t *testing.T) {
 func differentiated(t *testing.T, l *Learner) []row {
 	t.Helper()
 	s := &step{Learner: l, report: &StepReport{}}
-	rows := must(s.memoryRows())(t)
-	s.rows = append(rows, must(s.taskRows())(t)...)
-	ok(t, s.aimAll())
+	rows := must.Get(s.memoryRows())(t)
+	s.rows = append(rows, must.Get(s.taskRows())(t)...)
+	must.Do(t, s.aimAll())
 	for i := range s.rows {
-		ok(t, l.differentiateRow(l.programs, l.network.theta, &s.rows[i]))
+		must.Do(t, l.differentiateRow(l.programs, l.network.theta, &s.rows[i]))
 	}
 	return s.rows
 }
@@ -189,7 +190,7 @@ func gradients(t *testing.T, l *Learner) [][]float32 {
 	var out [][]float32
 	for _, r := range differentiated(t, l) {
 		g := make([]float32, l.programs.Total())
-		ok(t, r.Flat.ToFlatData(g))
+		must.Do(t, r.Flat.ToFlatData(g))
 		out = append(out, g)
 		r.free()
 	}
@@ -222,12 +223,12 @@ func TestOverflowingGradientIsLeftOut(t *testing.T) {
 	l := smallLearner(t, b, "avggrad", Options{})
 	attach(t, l, blobTask(t, d, 1, 0, 1))
 	attach(t, l, blobTask(t, d, 2, 2, 3))
-	before := must(l.Parameters())(t)
+	before := must.Get(l.Parameters())(t)
 	clear(before[:16]) // what the first pixel is multiplied with
 	l.tasks[0].current.X[0] = 3e38
-	ok(t, l.network.set(l.options.Backend, before, nil, len(l.network.state)))
-	r := must(l.Step())(t)
-	after := must(l.Parameters())(t)
+	must.Do(t, l.network.set(l.options.Backend, before, nil, len(l.network.state)))
+	r := must.Get(l.Step())(t)
+	after := must.Get(l.Parameters())(t)
 	if r.Rejected || !slices.Equal(r.Skipped, []int{1}) || !slices.Equal(r.IDs, []int{2}) {
 		t.Errorf("rejected: %t, left out %v, taken %v; want task 1 left out", r.Rejected, r.Skipped, r.IDs)
 	}
@@ -252,9 +253,9 @@ func TestInfiniteStepIsRejected(t *testing.T) {
 	d := pcltest.Blobs(6, 4, 5)
 	l := smallLearner(t, b, "", Options{Method: boundless{newMethod(t, "avggrad", nil)}})
 	attach(t, l, blobTask(t, d, 1, 0, 1))
-	before := must(l.Parameters())(t)
-	r := must(l.Step())(t)
-	after := must(l.Parameters())(t)
+	before := must.Get(l.Parameters())(t)
+	r := must.Get(l.Step())(t)
+	after := must.Get(l.Parameters())(t)
 	if !r.Rejected || !slices.Equal(after, before) {
 		t.Errorf("a step with ‖d‖ = %g was taken", r.NormD)
 	}
@@ -274,9 +275,9 @@ func TestMuonKnowsTheMatrices(t *testing.T) {
 		for i, o := range []optim.Optimizer{muon, muon.AdamW} {
 			l = smallLearner(t, b, "avggrad", Options{Optimizer: o})
 			attach(t, l, blobTask(t, pcltest.Blobs(6, 20, 5), 1, 0, 1))
-			before := must(l.Parameters())(t)
-			must(l.Step())(t)
-			moves[i] = must(l.Parameters())(t)
+			before := must.Get(l.Parameters())(t)
+			must.Get(l.Step())(t)
+			moves[i] = must.Get(l.Parameters())(t)
 			for p := range before {
 				moves[i][p] -= before[p]
 			}
@@ -305,9 +306,9 @@ func TestProgramsOutliveTheirMaker(t *testing.T) {
 	l := smallLearner(t, b, "emgd-gmc", Options{Programs: programs})
 	attach(t, l, blobTask(t, pcltest.Blobs(4, 40, 4), 1, 0, 1))
 	programs.Close()
-	must(l.Step())(t)
-	p := must(l.Snapshot())(t)
-	must(p.Predict(make([]float32, 64)))(t)
+	must.Get(l.Step())(t)
+	p := must.Get(l.Snapshot())(t)
+	must.Get(p.Predict(make([]float32, 64)))(t)
 	p.Close()
 	if programs.held.Load() == 0 {
 		t.Fatal("the programs were released while a learner uses them")

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/memory"
@@ -40,10 +41,10 @@ func TestLoadTakesBudget(t *testing.T) {
 	l := smallLearner(t, b, "avggrad", Options{})
 	attach(t, l, blobTask(t, d, 1, 0, 1))
 	playOut(t, l)
-	state := must(l.State())(t)
+	state := must.Get(l.State())(t)
 	for budget, old := range map[int]int{10: 3, 3: 3, 2: 2, 0: 0} {
 		next := smallLearner(t, b, "avggrad", Options{Memory: memory.Config{Policy: memory.PerClass, Budget: budget}})
-		ok(t, next.Restore(state, nil))
+		must.Do(t, next.Restore(state, nil))
 		if n := perClass(next); n[0] != old || n[1] != old {
 			t.Errorf("with a budget of %d, the memory is loaded with %v", budget, n)
 		}
@@ -76,7 +77,7 @@ func TestRestoreRefuses(t *testing.T) {
 		"the same":            {true, "", Options{}, nothing},
 		"what may differ":     {true, "", Options{Optimizer: optim.Adam{LR: .5}, Memory: memory.Config{Policy: memory.PerClass, Budget: 9}, Seed: 8}, nothing},
 		"a file without key":  {true, "", Options{}, replaced(`,"model":"mlp-64-[16 8]-6"`, "")},
-		"another shape":       {false, "", Options{Model: must(model.NewMLP(64, []int{15, 11}, 6))(t)}, nothing},
+		"another shape":       {false, "", Options{Model: must.Get(model.NewMLP(64, []int{15, 11}, 6))(t)}, nothing},
 		"another method":      {false, "avggrad", Options{}, nothing},
 		"smaller batches":     {false, "", Options{Batch: 4}, nothing},
 		"another mode":        {false, "", Options{Increment: scenario.ClassIncremental}, nothing},
@@ -87,15 +88,15 @@ func TestRestoreRefuses(t *testing.T) {
 		"another policy":      {false, "", Options{Memory: memory.Config{Policy: memory.FixedTotal, Budget: 3}}, nothing},
 		"a NaN in the memory": {false, "", Options{}, func(s *State) { s.Arrays["memory"][3] = float32(math.NaN()) }},
 	} {
-		state := must(l.State())(t)
+		state := must.Get(l.State())(t)
 		c.spoil(&state)
 		next := smallLearner(t, b, cmp.Or(c.method, "emgd-gmc"), c.o)
-		before := must(next.Parameters())(t)
+		before := must.Get(next.Parameters())(t)
 		err := next.Restore(state, pairs(t, d))
 		if (err == nil) != c.taken {
 			t.Errorf("%s: %v", what, err)
 		}
-		if !c.taken && (next.Arrived() != 0 || next.Memory().Len() != 0 || !slices.Equal(must(next.Parameters())(t), before)) {
+		if !c.taken && (next.Arrived() != 0 || next.Memory().Len() != 0 || !slices.Equal(must.Get(next.Parameters())(t), before)) {
 			t.Errorf("%s: the state was refused, and yet has changed the learner", what)
 		}
 	}
@@ -111,7 +112,7 @@ func TestLoadOtherParameters(t *testing.T) {
 		return l
 	}
 	l, want := of(1.5), of(1.5)
-	refused(t, l.Restore(must(of(3).State())(t), pairs(t, d)))
+	refused(t, l.Restore(must.Get(of(3).State())(t), pairs(t, d)))
 	playOut(t, l)
 	playOut(t, want)
 	same(t, l, want)
@@ -120,7 +121,7 @@ func TestLoadOtherParameters(t *testing.T) {
 // growing returns learners of one hidden layer whose two outputs grow.
 func growing(t *testing.T, b *backend.Backend, hidden int) *Learner {
 	t.Helper()
-	return smallLearner(t, b, "avggrad", Options{Model: must(model.NewMLP(64, []int{hidden}, 2))(t), Grow: true})
+	return smallLearner(t, b, "avggrad", Options{Model: must.Get(model.NewMLP(64, []int{hidden}, 2))(t), Grow: true})
 }
 
 // TestLoadGrown: a learner takes on the outputs of a file, whether more or fewer, also after it had stopped; it keeps its
@@ -129,12 +130,12 @@ func TestLoadGrown(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(6, 20, 5)
 	task := func(id int) (Task, error) { return blobTask(t, d, id, [][]int{{0, 1}, {2, 3, 4}}[id-1]...), nil }
 	l := growing(t, b, 8)
-	attach(t, l, must(task(1))(t))
+	attach(t, l, must.Get(task(1))(t))
 	playOut(t, l)
-	early, at := must(l.State())(t), must(l.Parameters())(t)
-	attach(t, l, must(task(2))(t))
+	early, at := must.Get(l.State())(t), must.Get(l.Parameters())(t)
+	attach(t, l, must.Get(task(2))(t))
 	playOut(t, l)
-	late := must(l.State())(t)
+	late := must.Get(l.State())(t)
 
 	other := growing(t, b, 9)
 	refused(t, other.Restore(late, nil))
@@ -148,20 +149,20 @@ func TestLoadGrown(t *testing.T) {
 	}
 
 	stopped := growing(t, b, 8)
-	attach(t, stopped, must(task(1))(t))
+	attach(t, stopped, must.Get(task(1))(t))
 	stopped.network.free() // as after a failure of the device
 	stopped.failure = errors.New("device")
-	ok(t, stopped.Restore(late, nil))
+	must.Do(t, stopped.Restore(late, nil))
 	same(t, stopped, l)
 
 	path := filepath.Join(t.TempDir(), "late.pcl")
-	ok(t, l.Save(path))
-	ok(t, l.Restore(early, nil))
-	if got := must(l.Parameters())(t); !slices.Equal(got, at) || l.Options().Model.Outputs() != 2 {
+	must.Do(t, l.Save(path))
+	must.Do(t, l.Restore(early, nil))
+	if got := must.Get(l.Parameters())(t); !slices.Equal(got, at) || l.Options().Model.Outputs() != 2 {
 		t.Error("it is not what it was before it grew")
 	}
-	attach(t, l, must(task(2))(t)) // it grows again
+	attach(t, l, must.Get(task(2))(t)) // it grows again
 	playOut(t, l)
-	ok(t, stopped.Load(path, nil))
+	must.Do(t, stopped.Load(path, nil))
 	same(t, l, stopped)
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/model"
@@ -22,7 +23,7 @@ func TestLwFLoss(t *testing.T) {
 		t.Fatal(err)
 	}
 	batch := runningTask(l, 2).current
-	ok(t, l.aim(batch, rehearsal.Loss{}))
+	must.Do(t, l.aim(batch, rehearsal.Loss{}))
 	logitsAt := func(point rehearsal.Point) [][]float32 {
 		logits, _, err := l.describeAt(lab{l}.at(point), batch, rehearsal.Loss{})
 		if err != nil {
@@ -35,7 +36,7 @@ func TestLwFLoss(t *testing.T) {
 		p, q, all := softmax(now[i][:2], temperature), softmax(old[i][:2], temperature), softmax(now[i][:4], 1)
 		want -= math.Log(all[batch.Output[i]]) + weight*(q[0]*math.Log(p[0])+q[1]*math.Log(p[1]))
 	}
-	r := must(l.Step())(t)
+	r := must.Get(l.Step())(t)
 	if got := r.Losses[1]; math.Abs(got-want/float64(batch.N)) > 1e-5 {
 		t.Errorf("the task's loss is %g, want %g", got, want/float64(batch.N))
 	}
@@ -61,9 +62,9 @@ func TestLearntAgain(t *testing.T) {
 	attach(t, l, blobTask(t, d, 1, 0, 1))
 	playOut(t, l)
 	attach(t, l, blobTask(t, d, 2, 1, 2))
-	must(l.Step())(t)
+	must.Get(l.Step())(t)
 	batch := runningTask(l, 2).current
-	ok(t, l.teach(batch, l.options.lossOf(2)))
+	must.Do(t, l.teach(batch, l.options.lossOf(2)))
 	outputs := l.options.Model.Outputs()
 	for o, want := range []bool{true, false, false} { // of the classes 0, 1 and 2
 		if has := batch.Reference[o] != model.NoReference; has != want {
@@ -81,12 +82,12 @@ func TestTeacherOfAdopted(t *testing.T) {
 		playOut(t, old)
 		l := smallLearner(t, b, name, Options{Increment: scenario.ClassIncremental})
 		for range 2 { // also where the learner has the tasks already
-			ok(t, l.SetTrained(must(old.Trained())(t), Take{}))
+			must.Do(t, l.SetTrained(must.Get(old.Trained())(t), Take{}))
 		}
 		if has := l.others.remembered != nil; has != (name != "avggrad") {
 			t.Errorf("%s: there is an old model: %t", name, has)
 		}
 		attach(t, l, blobTask(t, d, 2, 2, 3))
-		must(l.Step())(t)
+		must.Get(l.Step())(t)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/optim"
@@ -44,7 +45,7 @@ func TestObserve(t *testing.T) {
 		if rows < 3 {
 			t.Errorf("%s: no step had more than %d rows", name, rows)
 		}
-		if end := must(l.Parameters())(t); !slices.Equal(end, plain) {
+		if end := must.Get(l.Parameters())(t); !slices.Equal(end, plain) {
 			t.Errorf("%s: the run that was watched ends elsewhere", name)
 		}
 	}

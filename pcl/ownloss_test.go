@@ -9,6 +9,7 @@ import (
 
 	"github.com/gomlx/gomlx/core/graph"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
@@ -44,7 +45,7 @@ func (w waves) Sample(i int, x []float32) int {
 
 func (w waves) asTask(t *testing.T, id, epochs int) Task {
 	t.Helper()
-	stream := must(data.NewStream(w, epochs, 7, id))(t)
+	stream := must.Get(data.NewStream(w, epochs, 7, id))(t)
 	return Task{Classes: []int{2 * w.task, 2*w.task + 1}, Stream: stream, Test: w}
 }
 
@@ -56,7 +57,7 @@ func regression(t *testing.T, b *backend.Backend, name string, o Options) *Learn
 func regressionOptions(t *testing.T, o Options) Options {
 	t.Helper()
 	if o.Model == nil {
-		o.Model = must(model.NewMLP(4, []int{32, 16}, 4))(t)
+		o.Model = must.Get(model.NewMLP(4, []int{32, 16}, 4))(t)
 	}
 	if o.Loss == nil {
 		o.Loss = model.SquaredError{N: 2}
@@ -76,26 +77,26 @@ func TestRegression(t *testing.T) {
 		task := func(id int) (Task, error) { return waves{task: id, n: 160}.asTask(t, id, 15), nil }
 		l, loaded := regression(t, b, "emgd-gmc+der-pp", Options{Increment: increment}), regression(t, b, "emgd-gmc+der-pp", Options{Increment: increment})
 		for id := 1; id <= 2; id++ {
-			attach(t, l, must(task(id))(t))
+			attach(t, l, must.Get(task(id))(t))
 			steps(t, l, 30)
 		}
-		ok(t, loaded.Restore(must(l.State())(t), task))
+		must.Do(t, loaded.Restore(must.Get(l.State())(t), task))
 		playOut(t, loaded)
 		playOut(t, l)
 		same(t, loaded, l)
 		file := filepath.Join(t.TempDir(), "net.safetensors")
-		ok(t, must(l.Trained())(t).Save(file))
-		p := must(LoadPredictor(b, file))(t)
+		must.Do(t, must.Get(l.Trained())(t).Save(file))
+		p := must.Get(LoadPredictor(b, file))(t)
 		defer p.Close()
 		for id := 1; id <= 2; id++ {
-			loss, sum := must(l.EvaluateLoss(id))(t), 0.0
+			loss, sum := must.Get(l.EvaluateLoss(id))(t), 0.0
 			if loss > 0.05 {
 				t.Errorf("%s: task %d has a mean squared error of %.3f, want at most 0.05", increment, id, loss)
 			}
 			for i := range 160 {
 				x := make([]float32, 6)
 				waves{task: id}.Sample(i, x)
-				for k, out := range must(p.Outputs(id, x[:4]))(t)[0] {
+				for k, out := range must.Get(p.Outputs(id, x[:4]))(t)[0] {
 					sum += math.Pow(float64(out-x[4+k]), 2) / 2 / 160
 				}
 			}
@@ -117,15 +118,15 @@ func TestSampleWeights(t *testing.T) {
 	l := regression(t, b, "avggrad", Options{Weighted: true})
 	attach(t, l, waves{task: 1, weighted: true, n: 160}.asTask(t, 1, 15))
 	playOut(t, l)
-	if loss := must(l.EvaluateLoss(1))(t); loss > 0.05 {
+	if loss := must.Get(l.EvaluateLoss(1))(t); loss > 0.05 {
 		t.Errorf("with wrong samples of weight 0 the loss is %.3f", loss)
 	}
 	// one step from a sample of weight 2 and one of weight 1 is that from the first one twice and the second once
 	step := func(samples ...[]float32) []float32 {
 		l := regression(t, b, "avggrad", Options{Weighted: true, Batch: 3})
 		attach(t, l, Task{Classes: []int{0, 1}, Stream: &listed{samples}})
-		must(l.Step())(t)
-		return must(l.Parameters())(t)
+		must.Get(l.Step())(t)
+		return must.Get(l.Parameters())(t)
 	}
 	one, two := []float32{.1, .2, .3, .4, 1, -1, 1}, []float32{.9, .2, .7, .4, 0, 1, 1}
 	twice := slices.Clone(one)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gomlx/gomlx/core/graph"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/model"
@@ -22,12 +23,12 @@ func TestPadding(t *testing.T) {
 	l := smallLearner(t, b, "emgd-gmc", o)
 	attach(t, l, waves{task: 3, n: 37}.asTask(t, 1, 1)) // two batches of 16, and one of 5
 	for range 3 {
-		if r := must(l.Step())(t); len(r.Skipped) > 0 || !slices.Equal(r.IDs, []int{1}) {
+		if r := must.Get(l.Step())(t); len(r.Skipped) > 0 || !slices.Equal(r.IDs, []int{1}) {
 			t.Errorf("step %d trained on %v and left out %v", r.Step, r.IDs, r.Skipped)
 		}
 	}
 	attach(t, l, waves{task: 5, n: 16}.asTask(t, 2, 1))
-	if r := must(l.Step())(t); len(r.Skipped) > 0 || !slices.Equal(r.IDs, []int{0, 2}) {
+	if r := must.Get(l.Step())(t); len(r.Skipped) > 0 || !slices.Equal(r.IDs, []int{0, 2}) {
 		t.Errorf("beside the memory it trained on %v and left out %v", r.IDs, r.Skipped)
 	}
 }

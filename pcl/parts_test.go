@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
@@ -42,7 +43,7 @@ func trajectory(t *testing.T, b *backend.Backend, name string, params map[string
 	o.Method = newMethod(t, name, params)
 	l := smallLearner(t, b, "", o)
 	defer l.Close()
-	timeline(t, l, func(*StepReport) { thetas = append(thetas, must(l.parameters())(t)) })
+	timeline(t, l, func(*StepReport) { thetas = append(thetas, must.Get(l.parameters())(t)) })
 	return thetas
 }
 
@@ -92,7 +93,7 @@ func atTheEnd(t *testing.T, b *backend.Backend, name string, params map[string]a
 	l := smallLearner(t, b, "", o)
 	defer l.Close()
 	timeline(t, l, nil)
-	return must(l.Parameters())(t)
+	return must.Get(l.Parameters())(t)
 }
 
 // compositions are the parts that are not published methods of their own, each with a rule.
@@ -124,17 +125,17 @@ func resumes(t *testing.T, b *backend.Backend, name string) {
 			next, _ := task(step/4 + 1)
 			attach(t, l, next)
 		}
-		ok(t, l.Save(path))
+		must.Do(t, l.Save(path))
 		l.Close()
 		l = made()
-		ok(t, l.Load(path, task))
+		must.Do(t, l.Load(path, task))
 		if _, err := l.Step(); errors.Is(err, ErrNoStream) {
 			break
 		} else if err != nil {
 			t.Fatal(err)
 		}
 	}
-	got, want := must(l.State())(t), must(whole.State())(t)
+	got, want := must.Get(l.State())(t), must.Get(whole.State())(t)
 	if string(got.JSON) != string(want.JSON) {
 		t.Errorf("a resumed run ends as\n%.400s\nan uninterrupted one as\n%.400s", got.JSON, want.JSON)
 	}

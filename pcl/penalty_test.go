@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
@@ -67,7 +68,7 @@ func (p *pulling) Moved(lab rehearsal.MovedLab) error {
 // TestPenaltyRow: a penalty is a row that the rule sees, with its value, its products and its weight, and the step
 // goes along it; in every mode, with and without a memory. The running statistics do not see it.
 func TestPenaltyRow(t *testing.T) {
-	m := must(model.NewMLP(64, []int{16, 8}, 6))(t)
+	m := must.Get(model.NewMLP(64, []int{16, 8}, 6))(t)
 	b := pcltest.Backend(t, backend.Go)
 	for _, increment := range []scenario.Increment{scenario.TaskIncremental, scenario.ClassIncremental} {
 		penaltyRow(t, b, m, increment)
@@ -85,7 +86,7 @@ func TestPenaltyAndStatistics(t *testing.T) {
 			l.readout = read(l.programs)
 			attach(t, l, blobTask(t, pcltest.Blobs(4, 24, 5), 1, 0, 1))
 			steps(t, l, 1)
-			statistics = append(statistics, must(l.Statistics())(t))
+			statistics = append(statistics, must.Get(l.Statistics())(t))
 		}
 	}
 	for _, s := range statistics {
@@ -99,8 +100,8 @@ func penaltyRow(t *testing.T, b *backend.Backend, m model.Model, increment scena
 	const k, rate = 0.01, 0.1
 	p := &pulling{still: still{newMethod(t, "mgda", nil)}, k: k}
 	l := trained(t, b, p, Options{Model: m, Increment: increment, Optimizer: optim.SGD{LR: rate}})
-	theta, rows := must(l.parameters())(t), gradients(t, l) // of the memory, all of which fits into a batch, and task 2
-	r := must(l.Step())(t)
+	theta, rows := must.Get(l.parameters())(t), gradients(t, l) // of the memory, all of which fits into a batch, and task 2
+	r := must.Get(l.Step())(t)
 	n, i := len(r.IDs), slices.Index(r.IDs, rehearsal.PenaltyRow)
 	if n != 3 || i < 0 {
 		t.Fatalf("the step has rows %v", r.IDs)
@@ -114,7 +115,7 @@ func penaltyRow(t *testing.T, b *backend.Backend, m model.Model, increment scena
 	if math.Abs(r.Losses[i]-value) > 1e-5*value || math.Abs(r.Gram[i*n+i]-square) > 1e-5*square {
 		t.Errorf("%s: value %g and squared length %g, want %g and %g", increment, r.Losses[i], r.Gram[i*n+i], value, square)
 	}
-	after := must(l.parameters())(t)
+	after := must.Get(l.parameters())(t)
 	for q := range after {
 		want := float64(theta[q])
 		if q < shared {
@@ -146,7 +147,7 @@ func TestPenaltyWithoutMemory(t *testing.T) {
 		return nil
 	}})
 	p.called, p.moves = 0, nil
-	r := must(l.Step())(t)
+	r := must.Get(l.Step())(t)
 	if !slices.Equal(r.IDs, []int{rehearsal.PenaltyRow, 2}) || p.called != 2 || len(p.moves) != 2 || slices.Equal(p.moves[0], p.moves[1]) {
 		t.Errorf("rows %v; %d penalties and %d moves in two updates", r.IDs, p.called, len(p.moves))
 	}
@@ -158,17 +159,17 @@ func TestTaskGradient(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	l := trained(t, b, newMethod(t, "avggrad+der-pp+lwf", map[string]any{"beta": 0}), Options{})
 	sample := stored(lab{l})[:1]
-	g := must(penalising{lab{l}}.TaskGradient(sample))(t)
+	g := must.Get(penalising{lab{l}}.TaskGradient(sample))(t)
 	if len(g) != l.programs.Shared {
 		t.Fatalf("a gradient of %d entries for %d shared parameters", len(g), l.programs.Shared)
 	}
-	theta, state := must(l.parameters())(t), len(l.network.state)
+	theta, state := must.Get(l.parameters())(t), len(l.network.state)
 	at := func(q int, by float32) float64 {
 		moved := slices.Clone(theta)
 		moved[q] += by
-		ok(t, l.network.set(l.options.Backend, moved, nil, state))
-		ok(t, (lab{l}).batches(sample, rehearsal.Loss{}, func(*device.Batch) error { return nil }))
-		return must(l.lossesAt(l.network.theta, l.sample, rehearsal.Loss{}))(t)[0]
+		must.Do(t, l.network.set(l.options.Backend, moved, nil, state))
+		must.Do(t, (lab{l}).batches(sample, rehearsal.Loss{}, func(*device.Batch) error { return nil }))
+		return must.Get(l.lossesAt(l.network.theta, l.sample, rehearsal.Loss{}))(t)[0]
 	}
 	for _, q := range []int{0, 3, 58, 1024 + 3, 1040 + 8*3, 1040 + 8*10 + 1, 1168} { // some units are off for this sample
 		const h = 1e-2
@@ -187,7 +188,7 @@ func TestSIAlongAPath(t *testing.T) {
 	m := newMethod(t, "avggrad+si", map[string]any{"xi": xi})
 	l := smallLearner(t, b, "", Options{Method: m, Increment: scenario.ClassIncremental, Optimizer: optim.SGD{LR: rate}})
 	attach(t, l, blobTask(t, pcltest.Blobs(4, 24, 5), 1, 0, 1))
-	start := must(l.parameters())(t)
+	start := must.Get(l.parameters())(t)
 	before, lowered := start, make([]float64, len(start))
 	for {
 		if _, err := l.Step(); errors.Is(err, ErrNoStream) {
@@ -195,7 +196,7 @@ func TestSIAlongAPath(t *testing.T) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		after := must(l.parameters())(t)
+		after := must.Get(l.parameters())(t)
 		for q := range lowered {
 			way := float64(after[q]) - float64(before[q])
 			lowered[q] += way * way / rate
@@ -206,17 +207,17 @@ func TestSIAlongAPath(t *testing.T) {
 	if !has {
 		t.Fatal("the method has no state")
 	}
-	saved := must(state.MarshalState())(t)
+	saved := must.Get(state.MarshalState())(t)
 	var read struct {
 		Parts []struct{ Stiffness, Anchor []byte }
 	}
-	ok(t, json.Unmarshal(saved, &read))
+	must.Do(t, json.Unmarshal(saved, &read))
 	omega, anchor := make([]float64, len(start)), make([]float32, len(start))
 	for _, v := range []struct {
 		bits []byte
 		into any
 	}{{read.Parts[0].Stiffness, omega}, {read.Parts[0].Anchor, anchor}} {
-		ok(t, second(binary.Decode(v.bits, binary.LittleEndian, v.into)))
+		must.Do(t, second(binary.Decode(v.bits, binary.LittleEndian, v.into)))
 	}
 	if !slices.Equal(anchor, before) {
 		t.Error("the parameters are not held where the task ended")
@@ -270,14 +271,14 @@ func TestConsolidatedSamples(t *testing.T) {
 func TestPenaltyOfGivenParameters(t *testing.T) {
 	for _, name := range []string{"avggrad+ewc", "avggrad+si"} {
 		l := trained(t, pcltest.Backend(t, backend.Go), newMethod(t, name, map[string]any{"rows": "apart"}), Options{})
-		must(l.Step())(t) // on the way to a next end
-		theta := must(l.Parameters())(t)
+		must.Get(l.Step())(t) // on the way to a next end
+		theta := must.Get(l.Parameters())(t)
 		for i := range theta {
 			theta[i] += 0.5
 		}
-		ok(t, l.exchange(theta, nil))
+		must.Do(t, l.exchange(theta, nil))
 		for step := range 2 {
-			r := must(l.Step())(t)
+			r := must.Get(l.Step())(t)
 			at := slices.Index(r.IDs, rehearsal.PenaltyRow)
 			if at < 0 || (r.Losses[at] == 0) != (step == 0) {
 				t.Errorf("%s, step %d: rows %v with the losses %v; want no penalty in the first, and one later", name, step, r.IDs, r.Losses)
@@ -296,10 +297,10 @@ func TestInformationOfLabels(t *testing.T) {
 		t.Errorf("after two steps of the second task the penalty has the gradient of length² %g, error %v", dot(pull, pull), err)
 	}
 	samples := stored(lab{l})
-	now := must(penalising{lab{l}}.TaskGradient(samples))(t)
+	now := must.Get(penalising{lab{l}}.TaskGradient(samples))(t)
 	program.Free(l.others.remembered)
 	l.others.remembered = nil // as before a first task has ended
-	if want := must(lab{l}.Gradient(rehearsal.Now, samples))(t); !slices.Equal(now, want) || dot(now, now) == 0 {
+	if want := must.Get(lab{l}.Gradient(rehearsal.Now, samples))(t); !slices.Equal(now, want) || dot(now, now) == 0 {
 		t.Errorf("the gradient of length² %g is not that of the labels, of length² %g", dot(now, now), dot(want, want))
 	}
 }
@@ -314,7 +315,7 @@ func TestCandidatesForTheMemory(t *testing.T) {
 			l := smallLearner(t, b, "avggrad+"+store+"+ncm"+penalty, Options{Increment: scenario.ClassIncremental})
 			attach(t, l, blobTask(t, pcltest.Blobs(4, 40, 4), 1, 0, 1))
 			steps(t, l, 3)
-			p := must(l.Snapshot())(t)
+			p := must.Get(l.Snapshot())(t)
 			defer p.Close()
 			means = append(means, rehearsal.MeansOf(p.rule))
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
@@ -32,9 +33,9 @@ func predictedRight(t *testing.T, p *Predictor, increment scenario.Increment, id
 	t.Helper()
 	predict := func(x []float32) []Prediction {
 		if increment == scenario.TaskIncremental {
-			return must(p.PredictTask(id, x))(t)
+			return must.Get(p.PredictTask(id, x))(t)
 		}
-		return must(p.Predict(x))(t)
+		return must.Get(p.Predict(x))(t)
 	}
 	x, class := flat(s, 64)
 	batched, single = map[int]int{}, map[int]int{}
@@ -82,10 +83,10 @@ func TestPredictorIsEvaluation(t *testing.T) {
 			for id := 1; id <= 3; id++ {
 				attach(t, l, blobTask(t, d, id, 2*id-2, 2*id-1))
 				steps(t, l, 2)
-				p := must(l.Snapshot())(t)
+				p := must.Get(l.Snapshot())(t)
 				for of := 1; of <= id; of++ {
 					batched, single := predictedRight(t, p, c.increment, of, d.Select(&d.Test, 0, 2*of-2, 2*of-1))
-					for _, count := range must(l.EvaluateByClass(of))(t) {
+					for _, count := range must.Get(l.EvaluateByClass(of))(t) {
 						if batched[count.Class] != count.Right || single[count.Class] != count.Right {
 							t.Errorf("step %d, class %d: %d are right in the evaluation, %d and, one by one, %d in the snapshot", l.Steps(), count.Class, count.Right, batched[count.Class], single[count.Class])
 						}
@@ -106,9 +107,9 @@ func TestPredictorStaysAsItIs(t *testing.T) {
 		l.own = l.options.Programs // closed with the learner
 		attach(t, l, blobTask(t, d, 1, 0, 1))
 		steps(t, l, 1)
-		p := must(l.Snapshot())(t)
+		p := must.Get(l.Snapshot())(t)
 		x, _ := flat(d.Select(&d.Test, 0, 0, 1, 2, 3), 64)
-		want := must(p.Predict(x))(t)
+		want := must.Get(p.Predict(x))(t)
 		attach(t, l, blobTask(t, d, 2, 2, 3))
 		var all sync.WaitGroup
 		ctx, stop := context.WithCancel(t.Context())
@@ -131,14 +132,14 @@ func TestPredictorStaysAsItIs(t *testing.T) {
 		}
 		stop()
 		all.Wait()
-		if now := must(l.Predict(x))(t); !slices.Equal(now[0].Classes, []int{0, 1, 2, 3}) || slices.Equal(now[0].Probabilities[:2], want[0].Probabilities) {
+		if now := must.Get(l.Predict(x))(t); !slices.Equal(now[0].Classes, []int{0, 1, 2, 3}) || slices.Equal(now[0].Probabilities[:2], want[0].Probabilities) {
 			t.Errorf("the learner predicts %+v", now[0])
 		}
 		if !slices.Equal(p.Classes(), []int{0, 1}) || !slices.Equal(l.Classes(), []int{0, 1, 2, 3}) || p.Steps() != 1 {
 			t.Errorf("classes %v and %v, %d steps", p.Classes(), l.Classes(), p.Steps())
 		}
 		l.Close()
-		if got := must(p.Predict(x))(t); !reflect.DeepEqual(got, want) {
+		if got := must.Get(p.Predict(x))(t); !reflect.DeepEqual(got, want) {
 			t.Errorf("after Close %+v, was %+v", got, want)
 		}
 		p.Close()
@@ -166,7 +167,7 @@ func TestPredictRefuses(t *testing.T) {
 		attach(t, l, blobTask(t, d, 2, 3, 0))
 	}
 	attach(t, task, blobTask(t, d, 3, 0, 3))
-	p, q := must(class.Snapshot())(t), must(task.Snapshot())(t)
+	p, q := must.Get(class.Snapshot())(t), must.Get(task.Snapshot())(t)
 	defer p.Close()
 	defer q.Close()
 	infinite, huge := make([]float32, 64), make([]float32, 64)
@@ -184,13 +185,13 @@ func TestPredictRefuses(t *testing.T) {
 			t.Errorf("%s: no error", what)
 		}
 	}
-	if got := must(p.Predict(x, 3, 4))(t); len(got) != 2 || !slices.Equal(got[0].Classes, []int{4, 3}) {
+	if got := must.Get(p.Predict(x, 3, 4))(t); len(got) != 2 || !slices.Equal(got[0].Classes, []int{4, 3}) {
 		t.Errorf("among two: %+v", got)
 	}
-	if got := must(q.Predict(x, 1))(t); got[0].Class != 1 || got[0].Probabilities[0] != 1 {
+	if got := must.Get(q.Predict(x, 1))(t); got[0].Class != 1 || got[0].Probabilities[0] != 1 {
 		t.Errorf("among one: %+v", got[0])
 	}
-	if got := must(q.PredictTask(3, x))(t); !slices.Equal(got[0].Classes, []int{0, 3}) {
+	if got := must.Get(q.PredictTask(3, x))(t); !slices.Equal(got[0].Classes, []int{0, 3}) {
 		t.Errorf("of task 3: %+v", got[0])
 	}
 }
@@ -200,12 +201,12 @@ func BenchmarkPredict(b *testing.B) {
 	for _, name := range []string{backend.XLACPU, backend.Go} {
 		l := smallLearner(b, pcltest.Backend(b, name), "avggrad", Options{Increment: scenario.ClassIncremental, Batch: 128})
 		attach(b, l, blobTask(b, pcltest.Blobs(6, 12, 2), 1, 0, 1, 2))
-		p := must(l.Snapshot())(b)
+		p := must.Get(l.Snapshot())(b)
 		for _, n := range []int{1, 128} {
 			x := make([]float32, n*64)
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
 				for b.Loop() {
-					ok(b, second(p.Predict(x)))
+					must.Do(b, second(p.Predict(x)))
 				}
 			})
 		}
@@ -224,7 +225,7 @@ func BenchmarkPredictBeside(b *testing.B) {
 				l := psEMNIST(b, be, programs, "emgd-gmc", 2)
 				defer l.Close()
 				steps(b, l, 1)
-				p := must(l.Snapshot())(b)
+				p := must.Get(l.Snapshot())(b)
 				ctx, stop := context.WithCancel(b.Context())
 				var trainer sync.WaitGroup
 				trainer.Go(func() {
@@ -239,7 +240,7 @@ func BenchmarkPredictBeside(b *testing.B) {
 				before := l.Steps()
 				for b.Loop() {
 					began := time.Now()
-					ok(b, second(p.Predict(x)))
+					must.Do(b, second(p.Predict(x)))
 					took = append(took, time.Since(began))
 					time.Sleep(200 * time.Microsecond) // as requests come
 				}

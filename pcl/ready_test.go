@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
@@ -16,7 +17,7 @@ import (
 
 func newPush(t testing.TB, classes ...int) *data.Push {
 	t.Helper()
-	return must(data.NewPush(64, 64, classes))(t).AtLeast(1)
+	return must.Get(data.NewPush(64, 64, classes))(t).AtLeast(1)
 }
 
 // pushBlobs pushes samples number from to to−1 of each class.
@@ -27,7 +28,7 @@ func pushBlobs(t testing.TB, p *data.Push, from, to int, classes ...int) {
 	for i := from; i < to; i++ {
 		for _, c := range classes {
 			d.Select(&d.Train, 0, c).Sample(i, x)
-			ok(t, second(p.Push(t.Context(), x, c)))
+			must.Do(t, second(p.Push(t.Context(), x, c)))
 		}
 	}
 }
@@ -45,7 +46,7 @@ func TestTakenOver(t *testing.T) {
 	stepped := make(chan error)
 	go func() { _, err := next.StepContext(ctx); stepped <- err }()
 	pushBlobs(t, stream, 0, 4, 0, 1)
-	ok(t, <-stepped)
+	must.Do(t, <-stepped)
 }
 
 // TestNotReady: a task whose stream is not ready is left out of a step, nobody waits for it, and a step without any
@@ -56,19 +57,19 @@ func TestNotReady(t *testing.T) {
 	one, two := newPush(t, 0, 1), newPush(t, 2, 3)
 	attach(t, l, Task{Classes: []int{0, 1}, Stream: one})
 	attach(t, l, Task{Classes: []int{2, 3}, Stream: two})
-	before := must(l.Parameters())(t)
+	before := must.Get(l.Parameters())(t)
 	for range 2 {
 		if _, err := l.Step(); !errors.Is(err, ErrIdle) {
 			t.Fatalf("a step without samples: %v", err)
 		}
 	}
-	if l.Steps() != 0 || !slices.Equal(must(l.Parameters())(t), before) {
+	if l.Steps() != 0 || !slices.Equal(must.Get(l.Parameters())(t), before) {
 		t.Fatal("a step without samples has changed the learner")
 	}
 	pushBlobs(t, two, 0, 6, 2, 3) // 12 samples are two batches
 	pushBlobs(t, one, 0, 1, 0, 1)
 	for step, want := range [][]int{{1, 2}, {2}} {
-		if r := must(l.Step())(t); !slices.Equal(r.IDs, want) {
+		if r := must.Get(l.Step())(t); !slices.Equal(r.IDs, want) {
 			t.Fatalf("step %d has rows %v, want %v", step, r.IDs, want)
 		}
 	}
@@ -76,12 +77,12 @@ func TestNotReady(t *testing.T) {
 		t.Fatalf("%v; active %v", err, l.Active())
 	}
 	two.End()
-	if r := must(l.Step())(t); !slices.Equal(r.Ended, []int{2}) || len(r.IDs) != 0 || l.Memory().Len() != 6 {
+	if r := must.Get(l.Step())(t); !slices.Equal(r.Ended, []int{2}) || len(r.IDs) != 0 || l.Memory().Len() != 6 {
 		t.Fatalf("%+v; %d samples in the memory", r, l.Memory().Len())
 	}
 	pushBlobs(t, one, 1, 2, 0, 1)
 	one.End() // with its last samples
-	if r := must(l.Step())(t); !slices.Equal(r.Ended, []int{1}) || !slices.Equal(r.IDs, []int{0, 1}) {
+	if r := must.Get(l.Step())(t); !slices.Equal(r.Ended, []int{1}) || !slices.Equal(r.IDs, []int{0, 1}) {
 		t.Fatalf("%+v", r)
 	}
 	if _, err := l.Step(); !errors.Is(err, ErrNoStream) {
@@ -177,21 +178,21 @@ func TestPause(t *testing.T) {
 	attach(t, l, blobTask(t, d, 1, 0, 1))
 	attach(t, l, blobTask(t, d, 2, 2, 3))
 	steps(t, l, 1)
-	ok(t, l.Pause(1))
+	must.Do(t, l.Pause(1))
 	if !slices.Equal(l.Running(), []int{2}) || !l.Tasks()[0].Paused {
 		t.Errorf("running %v, tasks %+v", l.Running(), l.Tasks())
 	}
 	for range 3 {
-		if r := must(l.Step())(t); slices.Contains(r.IDs, 1) || !slices.Contains(r.IDs, 2) {
+		if r := must.Get(l.Step())(t); slices.Contains(r.IDs, 1) || !slices.Contains(r.IDs, 2) {
 			t.Fatalf("rows %v", r.IDs)
 		}
 	}
 	if _, err := l.Step(); !errors.Is(err, ErrIdle) {
 		t.Fatalf("only a paused task is left: %v", err)
 	}
-	ok(t, again.Restore(must(l.State())(t), pairs(t, d)))
+	must.Do(t, again.Restore(must.Get(l.State())(t), pairs(t, d)))
 	for _, l := range []*Learner{l, again} {
-		ok(t, l.Resume(1))
+		must.Do(t, l.Resume(1))
 		playOut(t, l)
 		if l.Steps() != 7 {
 			t.Errorf("%d steps, want 7", l.Steps())
@@ -216,15 +217,15 @@ func TestReattach(t *testing.T) {
 			refused(t, l.Reattach(1, Task{Stream: newPush(t, 3)}))
 			refused(t, l.Reattach(3, blobTask(t, d, 3, 0, 1)))
 			used := l.heads.Used()
-			ok(t, l.Reattach(1, Task{Stream: blobTask(t, d, 1, 0, 1).Stream}))
-			if r := must(l.Step())(t); !slices.Contains(r.IDs, 1) || !slices.Contains(r.IDs, 2) {
+			must.Do(t, l.Reattach(1, Task{Stream: blobTask(t, d, 1, 0, 1).Stream}))
+			if r := must.Get(l.Step())(t); !slices.Contains(r.IDs, 1) || !slices.Contains(r.IDs, 2) {
 				t.Errorf("%s: rows %v", name, r.IDs)
 			}
 			playOut(t, l)
 			if l.heads.Used() != used || l.Arrived() != 2 || l.Memory().Len() > 12 {
 				t.Errorf("%s: %d outputs, %d tasks, %d samples in the memory", name, l.heads.Used(), l.Arrived(), l.Memory().Len())
 			}
-			must(l.Evaluate(1))(t)
+			must.Get(l.Evaluate(1))(t)
 		}
 	}
 }
@@ -240,9 +241,9 @@ func TestLoadTellsTasks(t *testing.T) {
 	push := newPush(t, 2, 3)
 	attach(t, l, Task{Classes: []int{2, 3}, Stream: push})
 	pushBlobs(t, push, 0, 10, 2, 3)
-	must(l.Step())(t)
-	ok(t, l.Save(path))
-	tasks := must(SavedTasks(path))(t)
+	must.Get(l.Step())(t)
+	must.Do(t, l.Save(path))
+	tasks := must.Get(SavedTasks(path))(t)
 	if len(tasks) != 2 || tasks[0].Name != "first" || !slices.Equal(tasks[0].Classes, []int{4, 1}) || !tasks[0].Ended || tasks[1].Ended || tasks[1].ID != 2 {
 		t.Fatalf("%+v", tasks)
 	}

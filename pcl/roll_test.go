@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
@@ -30,17 +31,17 @@ func TestHistoryCostsNothing(t *testing.T) {
 		x := make([]float32, 2*l.options.Model.Inputs())
 		jobs := map[string]func(){
 			"a step": func() {
-				must(push.Push(context.Background(), x, 0, 1))(t)
-				must(l.Step())(t)
+				must.Get(push.Push(context.Background(), x, 0, 1))(t)
+				must.Get(l.Step())(t)
 			},
 			"a snapshot": func() {
-				p := must(l.Snapshot())(t)
-				must(p.Predict(x))(t)
+				p := must.Get(l.Snapshot())(t)
+				must.Get(p.Predict(x))(t)
 				p.Close()
 			},
 			"coming and going": func() {
-				ok(t, l.Reattach(1, Task{Stream: newPush(t, 0, 1)}))
-				ok(t, l.Detach(1, true))
+				must.Do(t, l.Reattach(1, Task{Stream: newPush(t, 0, 1)}))
+				must.Do(t, l.Detach(1, true))
 				come(t, l)
 			},
 			"a pause": func() {
@@ -53,7 +54,7 @@ func TestHistoryCostsNothing(t *testing.T) {
 			},
 		}
 		jobs["a step"]()
-		ok(t, l.Detach(id, true))
+		must.Do(t, l.Detach(id, true))
 		push = newPush(t, 0, 1)
 		id = attach(t, l, Task{Classes: []int{0, 1}, Stream: push})
 		before := map[string]time.Duration{}
@@ -77,8 +78,8 @@ func TestHistoryCostsNothing(t *testing.T) {
 // come attaches a task that ends without a sample.
 func come(t *testing.T, l *Learner) {
 	t.Helper()
-	id := attach(t, l, Task{Classes: []int{0, 1}, Stream: must(data.NewPush(l.options.Model.Inputs(), 8, []int{0, 1}))(t)})
-	ok(t, l.Detach(id, false))
+	id := attach(t, l, Task{Classes: []int{0, 1}, Stream: must.Get(data.NewPush(l.options.Model.Inputs(), 8, []int{0, 1}))(t)})
+	must.Do(t, l.Detach(id, false))
 }
 
 // fastest returns the shortest time that a job takes.
@@ -96,15 +97,15 @@ func fastest(job func()) time.Duration {
 func TestSnapshotKeepsItsTasks(t *testing.T) {
 	l := smallLearner(t, pcltest.Backend(t, backend.Go), "avggrad", Options{})
 	stream := func() data.Stream {
-		return must(data.NewPush(l.options.Model.Inputs(), 8, []int{0, 1}))(t)
+		return must.Get(data.NewPush(l.options.Model.Inputs(), 8, []int{0, 1}))(t)
 	}
 	attach(t, l, Task{Name: "old", Classes: []int{0, 1}, ClassNames: []string{"a", ""}, Stream: stream()})
-	ok(t, l.Pause(1))
-	p := must(l.Snapshot())(t)
+	must.Do(t, l.Pause(1))
+	p := must.Get(l.Snapshot())(t)
 	defer p.Close()
 	before := p.Tasks()
-	ok(t, l.Detach(1, false))
-	ok(t, l.Reattach(1, Task{Name: "new", ClassNames: []string{"c", "d"}, Stream: stream()}))
+	must.Do(t, l.Detach(1, false))
+	must.Do(t, l.Reattach(1, Task{Name: "new", ClassNames: []string{"c", "d"}, Stream: stream()}))
 	attach(t, l, Task{Classes: []int{0, 1}, Stream: stream()})
 	if got := p.Tasks(); len(got) != 1 || got[0].Name != "old" || !got[0].Paused || got[0].Ended || !slices.Equal(got[0].ClassNames, before[0].ClassNames) || p.ClassName(0) != "a" {
 		t.Errorf("the snapshot has %+v, had %+v", got, before)

@@ -8,6 +8,7 @@ import (
 	"github.com/gomlx/gomlx/ml/layers/activation"
 	gomlx "github.com/gomlx/gomlx/ml/model"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/model"
@@ -30,17 +31,17 @@ func convBackbone(scope *gomlx.Scope, x *graph.Node) *graph.Node {
 func TestScopedLearns(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 40, 10)
 	for name, backbone := range map[string]func(*gomlx.Scope, *graph.Node) *graph.Node{"dense": denseBackbone, "conv": convBackbone} {
-		o := Options{Model: must(model.NewScoped(name, 64, 2, backbone))(t), Increment: scenario.ClassIncremental, Grow: true, Seed: 5}
+		o := Options{Model: must.Get(model.NewScoped(name, 64, 2, backbone))(t), Increment: scenario.ClassIncremental, Grow: true, Seed: 5}
 		l, loaded := smallLearner(t, b, "emgd", o), smallLearner(t, b, "emgd", o)
 		attach(t, l, blobTask(t, d, 1, 0, 1))
 		attach(t, l, blobTask(t, d, 2, 2, 3))
 		steps(t, l, 3)
-		ok(t, loaded.Restore(must(l.State())(t), pairs(t, d)))
+		must.Do(t, loaded.Restore(must.Get(l.State())(t), pairs(t, d)))
 		playOut(t, l)
 		playOut(t, loaded)
 		same(t, loaded, l)
 		for id := range 2 {
-			if a := must(loaded.Evaluate(id + 1))(t); a < 0.8 {
+			if a := must.Get(loaded.Evaluate(id + 1))(t); a < 0.8 {
 				t.Errorf("%s: task %d has accuracy %.2f, want at least 0.8", name, id+1, a)
 			}
 		}
@@ -52,7 +53,7 @@ func TestScopedLearns(t *testing.T) {
 func TestScopedEditing(t *testing.T) {
 	b, d := pcltest.Backend(t, backend.Go), pcltest.Blobs(4, 40, 10)
 	edit := Edit{Eta: 0.01}
-	l := smallLearner(t, b, "emgd-gmc", Options{Model: must(model.NewScoped("dense", 64, 4, denseBackbone))(t), Edit: edit})
+	l := smallLearner(t, b, "emgd-gmc", Options{Model: must.Get(model.NewScoped("dense", 64, 4, denseBackbone))(t), Edit: edit})
 	attach(t, l, blobTask(t, d, 1, 0, 1))
 	playOut(t, l)
 	attach(t, l, blobTask(t, d, 2, 2, 3))
@@ -60,7 +61,7 @@ func TestScopedEditing(t *testing.T) {
 	if mean, _, edited := l.Memory().Drift(); mean == 0 || edited == 0 {
 		t.Errorf("%d samples were edited, by %g on average", edited, mean)
 	}
-	_, err := NewLearner(completed(t, b, "emgd-gmc", Options{Model: must(model.NewScoped("conv", 64, 4, convBackbone))(t), Edit: edit}))
+	_, err := NewLearner(completed(t, b, "emgd-gmc", Options{Model: must.Get(model.NewScoped("conv", 64, 4, convBackbone))(t), Edit: edit}))
 	if err == nil {
 		t.Errorf("editing with a convolution of GoMLX: %v", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
@@ -435,7 +436,7 @@ func (p *player) load() {
 	p.log = append(p.log, "load")
 	if p.rng.IntN(2) == 0 {
 		p.learner.Close()
-		p.options.Method = must(method.New(p.options.Method.Info().Name, nil))(p.t)
+		p.options.Method = must.Get(method.New(p.options.Method.Info().Name, nil))(p.t)
 		p.start()
 	}
 	p.world = p.saved.clone()
@@ -558,7 +559,7 @@ func (p *player) play() {
 // TestRandomSequences plays them all. A failure names the seed.
 func TestRandomSequences(t *testing.T) {
 	pcltest.Both(t, func(t *testing.T, b *backend.Backend) {
-		net := must(model.NewMLP(seqInputs, []int{5}, seqOutputs))(t)
+		net := must.Get(model.NewMLP(seqInputs, []int{5}, seqOutputs))(t)
 		programs := NewPrograms(b)
 		defer programs.Close()
 		folder := t.TempDir()

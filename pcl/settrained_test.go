@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/model"
@@ -16,13 +17,13 @@ import (
 // anything changes.
 func TestSetTrainedLoss(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
-	net := must(model.NewMLP(4, []int{6}, 6))(t)
-	classes := must(smallLearner(t, b, "avggrad", Options{Model: net}).Trained())(t)
+	net := must.Get(model.NewMLP(4, []int{6}, 6))(t)
+	classes := must.Get(smallLearner(t, b, "avggrad", Options{Model: net}).Trained())(t)
 	classes.Tasks = []TaskInfo{{ID: 1, Classes: []int{0, 1}}, {ID: 2, Classes: []int{2, 3, 4}}}
 	l := smallLearner(t, b, "avggrad", Options{Model: net, Loss: model.SquaredError{N: 2}})
-	before := must(l.Parameters())(t)
+	before := must.Get(l.Parameters())(t)
 	refused(t, l.SetTrained(classes, Take{}))
-	if after := must(l.Parameters())(t); len(l.Tasks()) != 0 || !slices.Equal(after, before) {
+	if after := must.Get(l.Parameters())(t); len(l.Tasks()) != 0 || !slices.Equal(after, before) {
 		t.Error("a refused network has changed the learner")
 	}
 }
@@ -39,7 +40,7 @@ func TestHugeModelOfSmallFile(t *testing.T) {
 			Tensors: []safetensors.Tensor{{Name: "a", Dims: []int{1}, Values: []float32{1}}},
 		}
 		path := filepath.Join(t.TempDir(), "net.safetensors")
-		ok(t, n.Save(path))
+		must.Do(t, n.Save(path))
 		refused(t, second(LoadPredictor(b, path)))
 		refused(t, n.SaveONNX(filepath.Join(t.TempDir(), "net.onnx"), nil))
 	}

@@ -3,6 +3,7 @@ package pcl
 import (
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/memory"
@@ -36,7 +37,7 @@ func TestStoredSamples(t *testing.T) {
 	} {
 		l := smallLearner(t, b, "", Options{Method: curator{newMethod(t, "avggrad", nil), spoil}})
 		attach(t, l, blobTask(t, pcltest.Blobs(4, 24, 5), 1, 0, 1))
-		must(l.Step())(t)
+		must.Get(l.Step())(t)
 		err := l.Detach(1, true)
 		refused(t, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/model"
@@ -46,11 +47,11 @@ func TestTrainedRoundTrip(t *testing.T) {
 	} {
 		t.Run(c.method+"-"+string(c.increment), func(t *testing.T) {
 			l, d := trainedLearner(t, b, c.method, Options{Increment: c.increment, Model: c.model})
-			saved := must(l.Trained())(t)
+			saved := must.Get(l.Trained())(t)
 			saved.Names = map[int]string{3: "three", 4: "Vier"}
 			path := filepath.Join(t.TempDir(), "net.safetensors")
-			ok(t, saved.Save(path))
-			loaded := must(LoadTrained(path))(t)
+			must.Do(t, saved.Save(path))
+			loaded := must.Get(LoadTrained(path))(t)
 			for i := range saved.Tasks {
 				saved.Tasks[i].Ended, saved.Tasks[i].Paused, saved.Tasks[i].Taken = true, false, 0
 				saved.Tasks[i].ClassNames = saved.namesOf(saved.Tasks[i].Classes)
@@ -59,10 +60,10 @@ func TestTrainedRoundTrip(t *testing.T) {
 				t.Error(diff)
 			}
 
-			snapshot, p := must(l.Snapshot())(t), must(LoadPredictor(b, path))(t)
+			snapshot, p := must.Get(l.Snapshot())(t), must.Get(LoadPredictor(b, path))(t)
 			defer snapshot.Close()
 			defer p.Close()
-			again := must(snapshot.Trained())(t)
+			again := must.Get(snapshot.Trained())(t)
 			again.Names = saved.Names
 			for i := range again.Tasks {
 				again.Tasks[i].Ended, again.Tasks[i].ClassNames, again.Tasks[i].Taken = true, saved.Tasks[i].ClassNames, 0
@@ -71,8 +72,8 @@ func TestTrainedRoundTrip(t *testing.T) {
 				t.Errorf("of a snapshot: %s", diff)
 			}
 			x, _ := flat(d.Select(&d.Test, 0, 4, 0, 2), 64)
-			want := must(snapshot.PredictTask(1, x))(t)
-			got := must(p.PredictTask(1, x))(t)
+			want := must.Get(snapshot.PredictTask(1, x))(t)
+			got := must.Get(p.PredictTask(1, x))(t)
 			for i := range want {
 				for k := range want[i].Probabilities {
 					if got[i].Class != want[i].Class || math.Abs(got[i].Probabilities[k]-want[i].Probabilities[k]) > 1e-6 {
@@ -85,16 +86,16 @@ func TestTrainedRoundTrip(t *testing.T) {
 				return // it predicts with another network than the one that it trains
 			}
 			other := smallLearner(t, b, c.method, Options{Increment: c.increment, Model: c.model, Seed: 99})
-			ok(t, other.SetTrained(loaded, Take{}))
-			if !slices.Equal(must(other.Parameters())(t), must(l.Parameters())(t)) ||
-				!slices.Equal(must(other.Statistics())(t), must(l.Statistics())(t)) {
+			must.Do(t, other.SetTrained(loaded, Take{}))
+			if !slices.Equal(must.Get(other.Parameters())(t), must.Get(l.Parameters())(t)) ||
+				!slices.Equal(must.Get(other.Statistics())(t), must.Get(l.Statistics())(t)) {
 				t.Error("parameters or statistics have other bits")
 			}
 			if !slices.Equal(other.Classes(), l.Classes()) || len(other.Running()) != 0 {
 				t.Errorf("it has classes %v, tasks %v run", other.Classes(), other.Running())
 			}
-			ok(t, other.Reattach(1, blobTask(t, d, 3, 4, 0, 2)))
-			must(other.Step())(t)
+			must.Do(t, other.Reattach(1, blobTask(t, d, 3, 4, 0, 2)))
+			must.Get(other.Step())(t)
 		})
 	}
 }
@@ -103,19 +104,19 @@ func TestTrainedRoundTrip(t *testing.T) {
 func TestSetTrainedOutputs(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	old, d := trainedLearner(t, b, "emgd-gmc", Options{Increment: scenario.ClassIncremental})
-	n := must(old.Trained())(t)
+	n := must.Get(old.Trained())(t)
 	learner := func(outputs int, grow bool) *Learner {
-		net := must(model.NewMLP(64, []int{16, 8}, outputs))(t)
+		net := must.Get(model.NewMLP(64, []int{16, 8}, outputs))(t)
 		return smallLearner(t, b, "emgd-gmc", Options{Increment: scenario.ClassIncremental, Model: net, Grow: grow})
 	}
 	more, grown, few := learner(9, false), learner(2, true), learner(2, false)
 	x, _ := flat(d.Select(&d.Test, 3, 0, 1, 2, 3, 4, 5), 64)
 	for _, l := range []*Learner{more, grown} {
-		ok(t, l.SetTrained(n, Take{}))
+		must.Do(t, l.SetTrained(n, Take{}))
 		if !slices.Equal(l.Classes(), old.Classes()) {
 			t.Errorf("classes %v, want %v", l.Classes(), old.Classes())
 		}
-		if diff := cmp.Diff(must(old.Predict(x))(t), must(l.Predict(x))(t), cmpopts.EquateApprox(0, 1e-6)); diff != "" {
+		if diff := cmp.Diff(must.Get(old.Predict(x))(t), must.Get(l.Predict(x))(t), cmpopts.EquateApprox(0, 1e-6)); diff != "" {
 			t.Error(diff)
 		}
 	}
@@ -125,11 +126,11 @@ func TestSetTrainedOutputs(t *testing.T) {
 	attach(t, more, blobTask(t, d, 3, 0, 1))
 	steps(t, more, 1)
 
-	before := must(few.Parameters())(t)
+	before := must.Get(few.Parameters())(t)
 	refused(t, few.SetTrained(n, Take{}))
-	ok(t, few.SetTrained(n, Take{Backbone: true}))
-	backbone, after := few.Options().Model.Layout().Backbone, must(few.Parameters())(t)
-	if !slices.Equal(after[backbone:], before[backbone:]) || !slices.Equal(after[:backbone], must(old.Parameters())(t)[:backbone]) {
+	must.Do(t, few.SetTrained(n, Take{Backbone: true}))
+	backbone, after := few.Options().Model.Layout().Backbone, must.Get(few.Parameters())(t)
+	if !slices.Equal(after[backbone:], before[backbone:]) || !slices.Equal(after[:backbone], must.Get(old.Parameters())(t)[:backbone]) {
 		t.Error("the backbone was not taken, or more than that")
 	}
 	if few.Arrived() != 0 {
@@ -141,7 +142,7 @@ func TestSetTrainedOutputs(t *testing.T) {
 func TestSetTrainedRefuses(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	l, _ := trainedLearner(t, b, "emgd-gmc", Options{Increment: scenario.ClassIncremental, Model: normalised(t)})
-	theta := must(l.Parameters())(t)
+	theta := must.Get(l.Parameters())(t)
 	for what, spoil := range map[string]func(n *Trained){
 		"the first is missing":     func(n *Trained) { n.Tensors = n.Tensors[1:] },
 		"the last is missing":      func(n *Trained) { n.Tensors = n.Tensors[:len(n.Tensors)-1] },
@@ -155,7 +156,7 @@ func TestSetTrainedRefuses(t *testing.T) {
 		"predictor: another rule":  func(n *Trained) { n.OtherRule = true },
 		"predictor: a class twice": func(n *Trained) { n.Tasks[0].Classes = []int{4, 4} },
 	} {
-		n := must(l.Trained())(t)
+		n := must.Get(l.Trained())(t)
 		spoil(n)
 		_, err := NewPredictor(b, l.Options().Model, n, 8)
 		if !strings.HasPrefix(what, "predictor") {
@@ -165,11 +166,11 @@ func TestSetTrainedRefuses(t *testing.T) {
 			t.Errorf("%s: no error", what)
 		}
 	}
-	if !slices.Equal(theta, must(l.Parameters())(t)) {
+	if !slices.Equal(theta, must.Get(l.Parameters())(t)) {
 		t.Error("parameters have changed")
 	}
 	steps(t, l, 1)
-	p := must(NewPredictor(b, l.Options().Model, must(l.Trained())(t), 8))(t)
+	p := must.Get(NewPredictor(b, l.Options().Model, must.Get(l.Trained())(t), 8))(t)
 	p.Close()
 	if _, err := p.Trained(); !errors.Is(err, ErrClosed) {
 		t.Error(err)
@@ -184,13 +185,13 @@ func TestLoadTrainedRefuses(t *testing.T) {
 	two := []safetensors.Tensor{{Name: "a", Dims: []int{1}, Values: []float32{1}}, {Name: meansTensor, Dims: []int{1, 2}, Values: []float32{3, 4}}}
 	path := filepath.Join(t.TempDir(), "x.safetensors")
 	load := func(text string, tensors ...safetensors.Tensor) (*Trained, error) {
-		ok(t, (&safetensors.File{Tensors: tensors, Metadata: map[string]string{trainedKey: text}}).Save(path))
+		must.Do(t, (&safetensors.File{Tensors: tensors, Metadata: map[string]string{trainedKey: text}}).Save(path))
 		return LoadTrained(path)
 	}
-	if n := must(load(good, two[0]))(t); n.Model != "m" || len(n.Tensors) != 1 {
+	if n := must.Get(load(good, two[0]))(t); n.Model != "m" || len(n.Tensors) != 1 {
 		t.Error(n)
 	}
-	if n := must(load(means, two...))(t); len(n.Tensors) != 1 || !slices.Equal(n.Means.Values[0], []float32{3, 4}) {
+	if n := must.Get(load(means, two...))(t); len(n.Tensors) != 1 || !slices.Equal(n.Means.Values[0], []float32{3, 4}) {
 		t.Error(n)
 	}
 	for _, c := range [][2]string{
@@ -213,13 +214,13 @@ func TestTrainedEarly(t *testing.T) {
 	dir := t.TempDir()
 	check := func(name string) *Trained {
 		t.Helper()
-		n := must(l.Trained())(t)
+		n := must.Get(l.Trained())(t)
 		for _, err := range []error{n.Save(filepath.Join(dir, name)), n.SaveONNX(filepath.Join(dir, name+".onnx"), nil)} {
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		return must(LoadTrained(filepath.Join(dir, name)))(t)
+		return must.Get(LoadTrained(filepath.Join(dir, name)))(t)
 	}
 	if n := check("none"); len(n.Tasks) != 0 || n.Means != nil || n.Increment != scenario.ClassIncremental {
 		t.Errorf("without a task it has %d tasks and the means %v", len(n.Tasks), n.Means)
@@ -228,17 +229,17 @@ func TestTrainedEarly(t *testing.T) {
 	d := pcltest.Blobs(6, 40, 10)
 	attach(t, l, blobTask(t, d, 1, 4, 0, 2))
 	check("begun")
-	p := must(LoadPredictor(b, filepath.Join(dir, "begun")))(t)
+	p := must.Get(LoadPredictor(b, filepath.Join(dir, "begun")))(t)
 	defer p.Close()
 	x, _ := flat(d.Select(&d.Test, 0, 4), 64)
-	snapshot := must(l.Snapshot())(t)
+	snapshot := must.Get(l.Snapshot())(t)
 	defer snapshot.Close()
-	if diff := cmp.Diff(must(snapshot.Predict(x))(t), must(p.Predict(x))(t), cmpopts.EquateApprox(0, 1e-6)); diff != "" {
+	if diff := cmp.Diff(must.Get(snapshot.Predict(x))(t), must.Get(p.Predict(x))(t), cmpopts.EquateApprox(0, 1e-6)); diff != "" {
 		t.Error(diff) // the means were rounded
 	}
 	task := smallLearner(t, b, "emgd", Options{Increment: scenario.TaskIncremental})
 	attach(t, task, blobTask(t, d, 1, 4, 0, 2))
-	if must(task.Trained())(t).Means != nil {
+	if must.Get(task.Trained())(t).Means != nil {
 		t.Error("means are never compared within a task, but the network has some")
 	}
 }
@@ -247,10 +248,10 @@ func TestTrainedEarly(t *testing.T) {
 func TestMeansThatAreNotFinite(t *testing.T) {
 	b := pcltest.Backend(t, backend.Go)
 	l, _ := trainedLearner(t, b, "emgd", Options{Increment: scenario.ClassIncremental})
-	n := must(l.Trained())(t)
+	n := must.Get(l.Trained())(t)
 	n.Means.Values[0][0] = float32(math.NaN())
 	path := filepath.Join(t.TempDir(), "net.safetensors")
-	ok(t, n.Save(path))
-	must(LoadTrained(path))(t)
+	must.Do(t, n.Save(path))
+	must.Get(LoadTrained(path))(t)
 	refused(t, second(LoadPredictor(b, path)))
 }

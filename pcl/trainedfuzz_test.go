@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/safetensors"
 )
 
@@ -20,8 +21,8 @@ func FuzzDescription(f *testing.F) {
 		if err != nil {
 			return
 		}
-		file := must(first.file())(t)
-		again := must(trainedOf(file))(t)
+		file := must.Get(first.file())(t)
+		again := must.Get(trainedOf(file))(t)
 		if diff := cmp.Diff(first, again, cmpopts.EquateEmpty()); diff != "" {
 			t.Error(diff)
 		}

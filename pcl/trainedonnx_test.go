@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
@@ -40,7 +41,7 @@ print(worst)
 // TestONNXRuntime: ONNX Runtime computes the logits and features that the learner has, and the scores of nearest means.
 func TestONNXRuntime(t *testing.T) {
 	bin := findPython(t, "numpy, onnx, onnxruntime, safetensors")
-	released := must(model.NewResNet18(model.ResNetConfig{Height: 8, Width: 8, Channels: 1, Base: 4, Outputs: 7, Release: true}))(t)
+	released := must.Get(model.NewResNet18(model.ResNetConfig{Height: 8, Width: 8, Channels: 1, Base: 4, Outputs: 7, Release: true}))(t)
 	b := pcltest.Backend(t, backend.Go)
 	for _, c := range []struct {
 		name, method string
@@ -55,8 +56,8 @@ func TestONNXRuntime(t *testing.T) {
 			l, d := trainedLearner(t, b, c.method, Options{Increment: c.increment, Model: c.model})
 			dir := t.TempDir()
 			file, expected := filepath.Join(dir, "net.onnx"), filepath.Join(dir, "want.safetensors")
-			ok(t, must(l.Trained())(t).SaveONNX(file, nil))
-			ok(t, (&safetensors.File{Tensors: expectedOf(t, l, d.Select(&d.Test, 3, 0, 1, 2, 3, 4, 5))}).Save(expected))
+			must.Do(t, must.Get(l.Trained())(t).SaveONNX(file, nil))
+			must.Do(t, (&safetensors.File{Tensors: expectedOf(t, l, d.Select(&d.Test, 3, 0, 1, 2, 3, 4, 5))}).Save(expected))
 			worst, err := strconv.ParseFloat(strings.TrimSpace(runPython(t, bin, runONNX, file, expected)), 64)
 			if err != nil || worst > 1e-5 {
 				t.Errorf("ONNX Runtime differs by %g: %v", worst, err)
@@ -69,7 +70,7 @@ func TestONNXRuntime(t *testing.T) {
 // expectedOf returns samples, and what a learner computes for them.
 func expectedOf(t *testing.T, l *Learner, s data.Samples) []safetensors.Tensor {
 	t.Helper()
-	p := must(l.Snapshot())(t)
+	p := must.Get(l.Snapshot())(t)
 	defer p.Close()
 	x, _ := flat(s, 64)
 	n := s.Len()
@@ -127,7 +128,7 @@ func TestSaveONNXRefuses(t *testing.T) {
 		"a class twice":         func(n *Trained) model.Model { n.Tasks[0].Classes = []int{4, 4}; return nil },
 		"a model not buildable": func(n *Trained) model.Model { return struct{ model.Model }{l.Options().Model} },
 	} {
-		n, folder := must(l.Trained())(t), t.TempDir()
+		n, folder := must.Get(l.Trained())(t), t.TempDir()
 		if err := n.SaveONNX(filepath.Join(folder, "net.onnx"), spoil(n)); err == nil {
 			t.Errorf("%s: no error", what)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/model"
@@ -18,7 +19,7 @@ import (
 // its own weights are taken by a learner.
 func TestDocumentedPython(t *testing.T) {
 	bin := findPython(t, "numpy, onnxruntime, safetensors")
-	text := must(os.ReadFile("../docs/weights.md"))(t)
+	text := must.Get(os.ReadFile("../docs/weights.md"))(t)
 	blocks := regexp.MustCompile("(?s)```python\n(.*?)```").FindAllStringSubmatch(string(text), -1)
 	if len(blocks) != 3 {
 		t.Fatalf("%d blocks of Python", len(blocks))
@@ -32,7 +33,7 @@ func TestDocumentedPython(t *testing.T) {
 func documentedPython(t *testing.T, b *backend.Backend, bin string, blocks [][]string, name string) {
 	t.Helper()
 	l, d := trainedLearner(t, b, name, Options{Increment: scenario.ClassIncremental})
-	n := must(l.Trained())(t)
+	n := must.Get(l.Trained())(t)
 	n.Names = map[int]string{0: "zero", 1: "one", 2: "two", 3: "three", 4: "four", 5: "five"}
 	dir := t.TempDir()
 	x, _ := flat(d.Select(&d.Test, 3, 0, 1, 2, 3, 4, 5), 64)
@@ -45,7 +46,7 @@ func documentedPython(t *testing.T, b *backend.Backend, bin string, blocks [][]s
 		}
 	}
 	var names []string
-	for _, p := range must(l.Predict(x))(t) {
+	for _, p := range must.Get(l.Predict(x))(t) {
 		names = append(names, "'"+n.Names[p.Class]+"'")
 	}
 	want := "[" + strings.Join(names, ", ") + "]\n"
@@ -57,8 +58,8 @@ func documentedPython(t *testing.T, b *backend.Backend, bin string, blocks [][]s
 		}
 	}
 
-	net := must(model.NewMLP(784, []int{128, 64}, 62))(t)
+	net := must.Get(model.NewMLP(784, []int{128, 64}, 62))(t)
 	other := smallLearner(t, b, "avggrad", Options{Model: net})
-	backbone := must(LoadTrained(filepath.Join(dir, "backbone.safetensors")))(t)
-	ok(t, other.SetTrained(backbone, Take{Backbone: true}))
+	backbone := must.Get(LoadTrained(filepath.Join(dir, "backbone.safetensors")))(t)
+	must.Do(t, other.SetTrained(backbone, Take{Backbone: true}))
 }

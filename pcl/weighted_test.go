@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
@@ -35,7 +36,7 @@ func TestHalfWithoutWeight(t *testing.T) {
 	task.Stream = sparse{task.Stream}
 	attach(t, l, task)
 	for range 3 {
-		r := must(l.Step())(t)
+		r := must.Get(l.Step())(t)
 		if len(r.Skipped) > 0 || r.NormD == 0 {
 			t.Fatalf("step %d: skipped %v, ‖d‖ = %g", r.Step, r.Skipped, r.NormD)
 		}
@@ -51,7 +52,7 @@ func TestDescendWithoutWeight(t *testing.T) {
 	attach(t, l, task)
 	playOut(t, l)
 	p := predicting{lab{l}}
-	ok(t, p.Restart())
+	must.Do(t, p.Restart())
 	var none []memory.Item
 	for _, it := range stored(lab{l}) {
 		if it.Pixels[len(it.Pixels)-1] == 0 {
@@ -61,7 +62,7 @@ func TestDescendWithoutWeight(t *testing.T) {
 	if len(none) == 0 {
 		t.Fatal("no stored sample has weight 0")
 	}
-	ok(t, p.Descend(none[:1], nil, rehearsal.SGD{LR: 0.1}))
+	must.Do(t, p.Descend(none[:1], nil, rehearsal.SGD{LR: 0.1}))
 	theta := make([]float32, l.options.Model.Layout().Total)
 	if err := program.ToHost(theta, l.others.apart[0]); err != nil || !fp.Finite(theta) {
 		t.Errorf("the network is not finite (%v)", err)
@@ -77,7 +78,7 @@ func TestEditWithoutWeight(t *testing.T) {
 	attach(t, l, first)
 	playOut(t, l)
 	attach(t, l, waves{task: 2, weighted: true, n: 32}.asTask(t, 2, 1))
-	r := must(l.Step())(t)
+	r := must.Get(l.Step())(t)
 	if r.Edit == nil || !(r.Edit.Phi > 0) || math.IsInf(r.Edit.Phi, 1) {
 		t.Errorf("the edit is %+v, want a finite φ", r.Edit)
 	}

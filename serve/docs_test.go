@@ -6,11 +6,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // TestGuide: the requests that the guide shows are answered.
 func TestGuide(t *testing.T) {
-	text := must(os.ReadFile("../docs/service.md"))(t)
+	text := must.Get(os.ReadFile("../docs/service.md"))(t)
 	c, stop := start(t, filepath.Join(t.TempDir(), "my.pcl"))
 	defer stop()
 	shown := regexp.MustCompile(`curl localhost:8080(/\w+) +-d '(.+?)'`).FindAllSubmatch(text, -1)

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
@@ -177,7 +178,7 @@ func TestKillsUnderLoad(t *testing.T) {
 	s := keepsAll(t, file)
 	c, stop := serving(t, s)
 	for _, p := range all {
-		noError(t, p.goOn(c, false))
+		must.Do(t, p.goOn(c, false))
 	}
 	eventually(t, "the tasks do not end", func() bool {
 		return !slices.ContainsFunc(c.tasks(), func(d described) bool { _, answered := ids.Load(d.ID); return answered && !d.Ended })
@@ -219,7 +220,7 @@ func TestIDsOfTheDead(t *testing.T) {
 	last := 0
 	for range 3 {
 		learner := opened(t, "").learner
-		s := must(New(learner, Options{File: file}))(t)
+		s := must.Get(New(learner, Options{File: file}))(t)
 		for range 2 {
 			w := post(s.Handler(), t.Context(), "/tasks", strings.NewReader(`{"classes": [0]}`))
 			var id int
@@ -230,7 +231,7 @@ func TestIDsOfTheDead(t *testing.T) {
 		}
 		s.file.close() // and nothing else, as a kill does
 	}
-	noError(t, os.WriteFile(file+".ids", []byte("many\n"), 0o666))
+	must.Do(t, os.WriteFile(file+".ids", []byte("many\n"), 0o666))
 	if _, err := New(opened(t, "").learner, Options{File: file}); err == nil {
 		t.Errorf("a damaged file of ids: %v", err)
 	}

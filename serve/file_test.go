@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl"
 )
 
@@ -27,7 +28,7 @@ func eventually(t *testing.T, what string, so func() bool) {
 // TestSaveThatFails: a service that cannot be saved goes on, says so, and is saved when that is possible again.
 func TestSaveThatFails(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "dir")
-	noError(t, os.Mkdir(dir, 0o777))
+	must.Do(t, os.Mkdir(dir, 0o777))
 	s := opened(t, filepath.Join(dir, "service.pcl"))
 	var said lines
 	s.options.SaveEvery, s.options.ErrorLog = 20*time.Millisecond, log.New(&said, "", 0)
@@ -43,7 +44,7 @@ func TestSaveThatFails(t *testing.T) {
 	c.learn(task, 64, 0, 1)
 	eventually(t, "nothing was said", func() bool { return strings.Contains(said.String(), "was not saved, and goes on") })
 	c.learn(task, 64, 0, 1)
-	noError(t, os.Remove(dir))
+	must.Do(t, os.Remove(dir))
 	stop()
 	if tasks, err := pcl.SavedTasks(filepath.Join(dir, "service.pcl")); err != nil || len(tasks) != 1 {
 		t.Errorf("tasks %v, error %v", tasks, err)
@@ -77,7 +78,7 @@ func TestTwoOfOneFile(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	noError(t, first.Run(ctx, nil))
+	must.Do(t, first.Run(ctx, nil))
 	again, err := New(second.learner, Options{File: file})
 	if err != nil {
 		t.Fatal("after the end:", err)
@@ -91,9 +92,9 @@ func TestTwoOfOneFile(t *testing.T) {
 func TestClose(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "learner.pcl")
 	left := filepath.Join(filepath.Dir(file), ".learner.pcl.123.tmp")
-	noError(t, os.WriteFile(left, nil, 0o666))
+	must.Do(t, os.WriteFile(left, nil, 0o666))
 	for range 2 {
-		noError(t, opened(t, file).Close())
+		must.Do(t, opened(t, file).Close())
 	}
 	if _, err := os.Stat(left); !os.IsNotExist(err) {
 		t.Errorf("a temporary file is left (%v)", err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl"
 )
 
@@ -101,18 +102,18 @@ func TestNetwork(t *testing.T) {
 	c.knows(0, 1)
 	dir := t.TempDir()
 	get := func(path string) string {
-		r := must(http.Get(c.url + path))(t)
+		r := must.Get(http.Get(c.url + path))(t)
 		defer r.Body.Close()
 		file := filepath.Join(dir, filepath.Base(path))
-		f := must(os.Create(file))(t)
+		f := must.Get(os.Create(file))(t)
 		defer f.Close()
 		if _, err := f.ReadFrom(r.Body); err != nil || r.StatusCode != http.StatusOK {
 			t.Fatalf("%s: %d, %v", path, r.StatusCode, err)
 		}
 		return file
 	}
-	trained := must(pcl.LoadTrained(get("/network")))(t)
-	p := must(pcl.NewPredictor(s.learner.Options().Backend, s.learner.Options().Model, trained, 8))(t)
+	trained := must.Get(pcl.LoadTrained(get("/network")))(t)
+	p := must.Get(pcl.NewPredictor(s.learner.Options().Backend, s.learner.Options().Model, trained, 8))(t)
 	defer p.Close()
 	for class := range 2 {
 		got, err := p.Predict(sample(class, 1000))
@@ -129,8 +130,8 @@ func TestNetwork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	noError(t, trained.SaveONNX(filepath.Join(dir, "want.onnx"), nil))
-	want := must(os.ReadFile(filepath.Join(dir, "want.onnx")))(t)
+	must.Do(t, trained.SaveONNX(filepath.Join(dir, "want.onnx"), nil))
+	want := must.Get(os.ReadFile(filepath.Join(dir, "want.onnx")))(t)
 	if got, err := os.ReadFile(get("/network.onnx")); err != nil || string(got) != string(want) {
 		t.Errorf("%v: %d bytes, want %d", err, len(got), len(want))
 	}

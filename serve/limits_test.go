@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
@@ -20,8 +21,8 @@ func TestUnusable(t *testing.T) {
 			t.Errorf("%+v: no error", o)
 		}
 	}
-	noError(t, second(learner.Attach(pcl.Task{Classes: []int{0}, Stream: must(data.NewPush(8, 16, []int{0}))(t)})))
-	noError(t, learner.Pause(1))
+	must.Do(t, second(learner.Attach(pcl.Task{Classes: []int{0}, Stream: must.Get(data.NewPush(8, 16, []int{0}))(t)})))
+	must.Do(t, learner.Pause(1))
 	if _, err := New(learner, Options{}); err == nil {
 		t.Error("a task that has not ended: no error")
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
 )
 
@@ -177,9 +178,9 @@ func second[T any](_ T, err error) error { return err }
 func TestHosts(t *testing.T) {
 	c, s := handled(t) // at a loopback address
 	get := func(host string) int {
-		q := must(http.NewRequest("GET", c.url+"/tasks", nil))(t)
+		q := must.Get(http.NewRequest("GET", c.url+"/tasks", nil))(t)
 		q.Host = host
-		r := must(http.DefaultClient.Do(q))(t)
+		r := must.Get(http.DefaultClient.Do(q))(t)
 		r.Body.Close()
 		return r.StatusCode
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/memory"
@@ -184,9 +185,9 @@ func openedWith(t testing.TB, file, name string, increment scenario.Increment, h
 // openedAs serves it with other options, and another memory.
 func openedAs(t testing.TB, o Options, name string, increment scenario.Increment, hidden []int, outputs, budget int) *Service {
 	t.Helper()
-	device := must(backend.Open(context.Background(), backend.Options{Name: backend.Go}))(t)
-	rule := must(method.New(name, nil))(t)
-	net := must(model.NewMLP(8, hidden, outputs))(t)
+	device := must.Get(backend.Open(context.Background(), backend.Options{Name: backend.Go}))(t)
+	rule := must.Get(method.New(name, nil))(t)
+	net := must.Get(model.NewMLP(8, hidden, outputs))(t)
 	learner, err := pcl.NewLearner(pcl.Options{
 		Backend: device, Model: net, Method: rule, Increment: increment, Batch: 32,
 		Optimizer: optim.Adam{LR: 0.003}, Memory: memory.Config{Policy: memory.PerClass, Budget: budget},
@@ -195,7 +196,7 @@ func openedAs(t testing.TB, o Options, name string, increment scenario.Increment
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { learner.Close(); device.Close() })
-	s := must(New(learner, o))(t)
+	s := must.Get(New(learner, o))(t)
 	return s
 }
 
@@ -208,7 +209,7 @@ func start(t testing.TB, file string) (c client, stop func()) {
 // serving runs a service that was opened.
 func serving(t testing.TB, service *Service) (c client, stop func()) {
 	t.Helper()
-	listener := must(net.Listen("tcp", "127.0.0.1:0"))(t)
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- service.Run(ctx, listener) }()

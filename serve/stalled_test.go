@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // TestStalledClient: a client that sends half a request does not keep the service from ending, and from saving.
@@ -20,12 +22,12 @@ func TestStalledClient(t *testing.T) {
 	service := opened(t, file)
 	service.grace = 50 * time.Millisecond
 	c, stop := serving(t, service)
-	conn := must(net.Dial("tcp", strings.TrimPrefix(c.url, "http://")))(t)
+	conn := must.Get(net.Dial("tcp", strings.TrimPrefix(c.url, "http://")))(t)
 	defer conn.Close()
 	fmt.Fprintf(conn, "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{")
 	c.begin(0, 1) // so that the first request has arrived
 	stop()
-	noError(t, second(os.Stat(file)))
+	must.Do(t, second(os.Stat(file)))
 }
 
 // TestClientThatDoesNotRead: an answer that nobody reads does not keep its connection, nor the memory that it takes.
@@ -42,7 +44,7 @@ func TestClientThatDoesNotRead(t *testing.T) {
 	server.Start()
 	defer server.Close()
 	client{t, server.URL}.begin(0, 1)
-	conn := must(net.Dial("tcp", server.Listener.Addr().String()))(t)
+	conn := must.Get(net.Dial("tcp", server.Listener.Addr().String()))(t)
 	defer conn.Close()
 	const n = 200_000
 	body := `{"x": [` + strings.Repeat("[0,0,0,0,0,0,0,0],", n-1) + `[0,0,0,0,0,0,0,0]]}`
@@ -87,7 +89,7 @@ func TestServerOfOnesOwn(t *testing.T) {
 	c := client{t, server.URL}
 	c.begin(0, 1)
 	c.learn(1, 10, 0, 1) // trains
-	noError(t, s.learner.Pause(1))
+	must.Do(t, s.learner.Pause(1))
 	go func() {
 		answer <- c.raw("/learn", `{"task": 1, "x": [`+strings.Repeat("[0,0,0,0,0,0,0,0],", 7)+`[0,0,0,0,0,0,0,0]], "classes": [0,1,0,1,0,1,0,1]}`)
 	}()
@@ -122,7 +124,7 @@ func TestStallsAfterRefusal(t *testing.T) {
 	server := httptest.NewServer(s.Handler())
 	defer server.Close()
 	for length, want := range map[int]string{maxBody + 1: "413", 100_000: "408"} {
-		conn := must(net.Dial("tcp", server.Listener.Addr().String()))(t)
+		conn := must.Get(net.Dial("tcp", server.Listener.Addr().String()))(t)
 		defer conn.Close()
 		fmt.Fprintf(conn, "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n{", length)
 		conn.SetReadDeadline(time.Now().Add(20 * time.Second))
@@ -143,7 +145,7 @@ func TestStalledBodies(t *testing.T) {
 	c := client{t, server.URL}
 	c.begin(0, 1)
 	for range 20 {
-		conn := must(net.Dial("tcp", server.Listener.Addr().String()))(t)
+		conn := must.Get(net.Dial("tcp", server.Listener.Addr().String()))(t)
 		defer conn.Close()
 		fmt.Fprintf(conn, "POST /learn HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000000\r\n\r\n{%s", strings.Repeat(" ", 500_000))
 	}
@@ -162,7 +164,7 @@ func TestMaxConnections(t *testing.T) {
 	s := opened(t, "")
 	s.options.MaxConnections = 1
 	c, stop := serving(t, s)
-	conn := must(net.Dial("tcp", strings.TrimPrefix(c.url, "http://")))(t)
+	conn := must.Get(net.Dial("tcp", strings.TrimPrefix(c.url, "http://")))(t)
 	time.AfterFunc(200*time.Millisecond, func() { conn.Close() })
 	began := time.Now()
 	if c.tasks(); time.Since(began) < 100*time.Millisecond {

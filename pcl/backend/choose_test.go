@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // fakeDriver opens unless it is told an error.
@@ -54,7 +56,7 @@ func TestAutoTakesTheFirstThatWorks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var notice bytes.Buffer
-			b := must(open(context.Background(), Options{Name: Auto, Progress: &notice}, fakeDrivers(c.cuda, c.cpu, nil)))(t)
+			b := must.Get(open(context.Background(), Options{Name: Auto, Progress: &notice}, fakeDrivers(c.cuda, c.cpu, nil)))(t)
 			if b.Info.Reason != c.reason {
 				t.Errorf("reason %q, want %q", b.Info.Reason, c.reason)
 			}
@@ -76,7 +78,7 @@ func TestNamedBackend(t *testing.T) {
 		t.Errorf("error %v does not say that %s is offline", err, XLACPU)
 	}
 	var notice bytes.Buffer
-	b := must(open(context.Background(), Options{Name: Go, Progress: &notice}, fakeDrivers(errors.New("no GPU"), nil, nil)))(t)
+	b := must.Get(open(context.Background(), Options{Name: Go, Progress: &notice}, fakeDrivers(errors.New("no GPU"), nil, nil)))(t)
 	want := []Choice{{XLACUDA, false, false, "no GPU"}, {XLACPU, true, false, "not asked for"}, {Go, true, true, "asked for by name"}}
 	if d := cmp.Diff(want, b.Info.Choices); d != "" || notice.Len() > 0 {
 		t.Errorf("%s, notice %q", d, notice.String())

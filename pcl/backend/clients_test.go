@@ -12,6 +12,8 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // shared is a buffer of a client, over memory of the host, that holds 0, 1, 2, ….
@@ -30,14 +32,14 @@ func shared(t testing.TB, on compute.Backend, dims ...int) (compute.Buffer, []fl
 
 func mustCopy(t testing.TB, on compute.Backend, of compute.Buffer) compute.Buffer {
 	t.Helper()
-	v := must(Copy(on, of))(t)
+	v := must.Get(Copy(on, of))(t)
 	return v
 }
 
 // values are a buffer's, where they are.
 func values(t testing.TB, b compute.Buffer) []float32 {
 	t.Helper()
-	flat := must(b.Data())(t)
+	flat := must.Get(b.Data())(t)
 	return flat.([]float32)
 }
 
@@ -46,7 +48,7 @@ func plus(t testing.TB, on compute.Backend, n float64, dims ...int) compute.Exec
 	t.Helper()
 	g := graph.NewGraph(on, "plus")
 	x := graph.Parameter(g, "x", shapes.Make(dtypes.Float32, dims...))
-	noError(t, g.Compile(graph.AddScalar(x, n)))
+	must.Do(t, g.Compile(graph.AddScalar(x, n)))
 	t.Cleanup(g.Finalize)
 	return g.Executable()
 }
@@ -54,7 +56,7 @@ func plus(t testing.TB, on compute.Backend, n float64, dims ...int) compute.Exec
 // execute runs a program of one input and one output.
 func execute(t testing.TB, e compute.Executable, in compute.Buffer) compute.Buffer {
 	t.Helper()
-	out := must(e.Execute([]compute.Buffer{in}, nil, 0))(t)
+	out := must.Get(e.Execute([]compute.Buffer{in}, nil, 0))(t)
 	return out[0]
 }
 

@@ -7,14 +7,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // touch makes an empty file and its folders.
 func touch(t *testing.T, parts ...string) string {
 	t.Helper()
 	p := filepath.Join(parts...)
-	noError(t, os.MkdirAll(filepath.Dir(p), 0o755))
-	noError(t, os.WriteFile(p, nil, 0o644))
+	must.Do(t, os.MkdirAll(filepath.Dir(p), 0o755))
+	must.Do(t, os.WriteFile(p, nil, 0o644))
 	return p
 }
 
@@ -113,7 +115,7 @@ func TestInstallCUDA(t *testing.T) {
 	x := cudaIndex(t)
 	o := Options{CacheDir: t.TempDir()}
 	for range 2 {
-		file := must(installCUDA(context.Background(), o))(t)
+		file := must.Get(installCUDA(context.Background(), o))(t)
 		if want := filepath.Join(cudaDir(o.CacheDir), "jax_plugins/xla_cuda13/xla_cuda_plugin.so"); file != want {
 			t.Errorf("installed %s, want %s", file, want)
 		}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // smallMatmuls keeps the pure-Go backend from taking seconds.
@@ -50,7 +52,7 @@ func TestDoctorChoosesLikeOpen(t *testing.T) {
 	all[2] = drivers()[2]
 	var r Report
 	r.examine(t.Context(), Options{Name: Auto, Devices: 1}, all)
-	b := must(open(t.Context(), Options{Name: Auto, Devices: 1}, all))(t)
+	b := must.Get(open(t.Context(), Options{Name: Auto, Devices: 1}, all))(t)
 	defer b.Close()
 	if r.Chosen != b.Info.Name || r.Reason != b.Info.Reason {
 		t.Errorf("the doctor chose %s (%s), Open %s (%s)", r.Chosen, r.Reason, b.Info.Name, b.Info.Reason)

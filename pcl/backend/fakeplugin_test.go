@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // fakePlugin is a library whose GetPjrtApi returns a table of the given version without functions.
@@ -53,7 +55,7 @@ func compilePlugin(t *testing.T, flags ...string) string {
 	}
 	dir := t.TempDir()
 	write := func(name, text string) {
-		noError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	write("fake.c", fakePlugin)
 	write("elsewhere.h", "extern int elsewhere;\n")

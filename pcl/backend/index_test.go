@@ -13,6 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // fakeIndex is a package index with wheels, for tests without a network.
@@ -42,7 +44,7 @@ func newFakeIndex(t *testing.T) *fakeIndex {
 // redirectHTTP sends the requests of the default client to one server.
 func redirectHTTP(t testing.TB, server string) {
 	t.Helper()
-	u := must(url.Parse(server))(t)
+	u := must.Get(url.Parse(server))(t)
 	before := http.DefaultTransport
 	http.DefaultTransport = redirect{u, before}
 	t.Cleanup(func() { http.DefaultTransport = before })
@@ -100,9 +102,9 @@ func (x *fakeIndex) add(t *testing.T, name, member string, content []byte) {
 	t.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
-	w := must(z.Create(member))(t)
+	w := must.Get(z.Create(member))(t)
 	w.Write(content)
-	noError(t, z.Close())
+	must.Do(t, z.Close())
 	x.wheels[name] = b.Bytes()
 }
 

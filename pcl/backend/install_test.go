@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/disk"
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // fakeContent stands for a plugin.
@@ -38,8 +39,8 @@ func tinyPlugin(wheelSHA string) plugin {
 
 func mustInstall(t *testing.T, p plugin, dir string) string {
 	t.Helper()
-	file := must(p.installed(context.Background(), Options{CacheDir: dir}))(t)
-	data := must(os.ReadFile(file))(t)
+	file := must.Get(p.installed(context.Background(), Options{CacheDir: dir}))(t)
+	data := must.Get(os.ReadFile(file))(t)
 	if !bytes.Equal(data, fakeContent) {
 		t.Fatalf("installed %d bytes that differ from the wheel's %d", len(data), len(fakeContent))
 	}
@@ -66,7 +67,7 @@ func entries(t *testing.T, dir string) string {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join(pluginDir(dir), "*"))
 	inner, err2 := filepath.Glob(filepath.Join(pluginDir(dir), "*", "*"))
-	noError(t, errors.Join(err, err2))
+	must.Do(t, errors.Join(err, err2))
 	var names []string
 	for _, e := range append(list, inner...) {
 		names = append(names, filepath.Base(e))
@@ -115,8 +116,8 @@ func TestInstall(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			x, p, dir := fakeInstall(t)
-			noError(t, os.MkdirAll(filepath.Dir(p.path(dir)), 0o755))
-			noError(t, c.spoil(x, p, dir))
+			must.Do(t, os.MkdirAll(filepath.Dir(p.path(dir)), 0o755))
+			must.Do(t, c.spoil(x, p, dir))
 			for range 2 {
 				if file := mustInstall(t, p, dir); file != filepath.Join(dir, "plugins", "tiny-cpu-1.2.3", "tiny.so") {
 					t.Errorf("installed %s", file)
@@ -171,7 +172,7 @@ func TestInstallRefuses(t *testing.T) {
 		t.Errorf("no folder: error is %v", err)
 	}
 	file := filepath.Join(dir, "file")
-	noError(t, os.WriteFile(file, nil, 0o644))
+	must.Do(t, os.WriteFile(file, nil, 0o644))
 	if _, err := p.installed(t.Context(), Options{CacheDir: file}); err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("a file in the folder's place: error is %v", err)
 	}
@@ -190,7 +191,7 @@ func endless(w http.ResponseWriter, data []byte) {
 func TestDamagedPlugin(t *testing.T) {
 	x, p, dir := fakeInstall(t)
 	file := mustInstall(t, p, dir)
-	noError(t, os.WriteFile(file, flipped(fakeContent), 0o644))
+	must.Do(t, os.WriteFile(file, flipped(fakeContent), 0o644))
 	if _, err := p.installed(t.Context(), Options{CacheDir: dir, NoInstall: true}); err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("no installation allowed: error %v", err)
 	}
@@ -231,7 +232,7 @@ func TestInstallStopsWithItsContext(t *testing.T) {
 	if _, err := p.installed(ctx, Options{CacheDir: dir}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want context.Canceled", err)
 	}
-	unlock := must(lockPlugins(t.Context(), Options{CacheDir: dir}))(t)
+	unlock := must.Get(lockPlugins(t.Context(), Options{CacheDir: dir}))(t)
 	defer unlock()
 	ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
@@ -253,7 +254,7 @@ func child(t *testing.T, x *fakeIndex, p plugin, dir string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestInstallInChild$", "-test.count=1")
 	cmd.Env = append(os.Environ(), childIndex+"="+x.URL, childDir+"="+dir, childWheel+"="+p.SHA256)
-	noError(t, cmd.Start())
+	must.Do(t, cmd.Start())
 	return cmd
 }
 
@@ -307,7 +308,7 @@ func TestInstallAfterAKilledOne(t *testing.T) {
 		t.Fatal("the child process asked for nothing in 20 s")
 	}
 	arrives(t, filepath.Dir(p.path(dir))+".whl")
-	noError(t, cmd.Process.Kill())
+	must.Do(t, cmd.Process.Kill())
 	cmd.Wait()
 	close(stalled)
 	if got := entries(t, dir); got != ".lock tiny-cpu-1.2.3.partial tiny-cpu-1.2.3.whl" {

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // foreignFiles makes files that are no plugins, from this test's own binary and from noise.
@@ -17,7 +19,7 @@ func foreignFiles(t *testing.T) map[string]string {
 	dir := t.TempDir()
 	write := func(name string, data []byte) string {
 		p := filepath.Join(dir, name+".so")
-		noError(t, os.WriteFile(p, data, 0o644))
+		must.Do(t, os.WriteFile(p, data, 0o644))
 		return p
 	}
 	noise := make([]byte, 1<<16)

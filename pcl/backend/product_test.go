@@ -11,6 +11,8 @@ import (
 
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // TestProductBits: a product has the same bits on processors with AVX2 and an L1 data cache of 32 KB. Others may round otherwise. On one
@@ -29,7 +31,7 @@ func TestProductBits(t *testing.T) {
 	product := multiply.MustCall1(x, y)
 	defer product.FinalizeAll()
 	hash := sha256.New()
-	noError(t, binary.Write(hash, binary.LittleEndian, tensors.MustCopyFlatData[float32](product)))
+	must.Do(t, binary.Write(hash, binary.LittleEndian, tensors.MustCopyFlatData[float32](product)))
 	const want, zen3 = "4c4153cb80fc74d2eb80d0e866a4c5f98729bbc8a8c25942815bb4239e7955d1", "7a92c04f323041804988021ce36b2db34922eae1b0eb4f65113c95f5778fff75"
 	if got := hex.EncodeToString(hash.Sum(nil)); comparable && got != want && !(got == zen3 && strings.Contains(b.Info.Device, "family 25 model 1 ")) {
 		t.Errorf("the product's SHA-256 is %s on %s, want %s", got, b.Info.Device, want)

@@ -13,6 +13,8 @@ import (
 
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // TestSignalsOfPools: signals do not reach the threads that compute, except those of their own faults.
@@ -20,7 +22,7 @@ func TestSignalsOfPools(t *testing.T) {
 	mustMultiply(t, mustOpen(t, Options{Name: XLACPU, CacheDir: realCache(t), Threads: 2}))
 	pool := poolThreads(t)
 	for _, thread := range pool {
-		blocked := must(strconv.ParseUint(procFields(filepath.Join(thread, "status"))["SigBlk"], 16, 64))(t)
+		blocked := must.Get(strconv.ParseUint(procFields(filepath.Join(thread, "status"))["SigBlk"], 16, 64))(t)
 		for s, want := range map[syscall.Signal]bool{syscall.SIGPROF: true, syscall.SIGINT: true, syscall.SIGTERM: true, syscall.SIGSEGV: false, syscall.SIGABRT: false} {
 			if got := blocked>>(s-1)&1 == 1; got != want {
 				t.Errorf("%s: signal %v is blocked: %t, want %t", thread, s, got, want)
@@ -49,7 +51,7 @@ func TestProfiled(t *testing.T) {
 		defer pprof.StopCPUProfile()
 	}
 	for began := time.Now(); time.Since(began) < time.Second; {
-		out := must(convolve.Call1(x, k))(t)
+		out := must.Get(convolve.Call1(x, k))(t)
 		out.FinalizeAll()
 	}
 }

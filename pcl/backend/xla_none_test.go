@@ -7,11 +7,13 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 func TestAutoIsPureGoHere(t *testing.T) {
 	var notice bytes.Buffer
-	b := must(Open(context.Background(), Options{CacheDir: t.TempDir(), Progress: &notice}))(t)
+	b := must.Get(Open(context.Background(), Options{CacheDir: t.TempDir(), Progress: &notice}))(t)
 	defer b.Close()
 	if b.Info.Name != Go || strings.Count(notice.String(), "\n") != 1 || !strings.Contains(notice.String(), xlaUnsupported) {
 		t.Errorf("%s; notice %q", b.Info, notice.String())

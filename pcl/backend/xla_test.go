@@ -17,11 +17,13 @@ import (
 	"github.com/gomlx/go-xla/compute/xla"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 func mustOpen(t testing.TB, o Options) *Backend {
 	t.Helper()
-	b := must(Open(context.Background(), o))(t)
+	b := must.Get(Open(context.Background(), o))(t)
 	t.Cleanup(func() { b.Close() })
 	return b
 }
@@ -41,7 +43,7 @@ func mustMultiply(t testing.TB, b *Backend) {
 // poolThreads returns the folders in /proc of the threads of XLA's CPU pools in this process.
 func poolThreads(t *testing.T) (folders []string) {
 	t.Helper()
-	names := must(filepath.Glob("/proc/self/task/*/comm"))(t)
+	names := must.Get(filepath.Glob("/proc/self/task/*/comm"))(t)
 	for _, f := range names {
 		if name, err := os.ReadFile(f); err == nil && strings.HasPrefix(string(name), "tf_XLAEigen") {
 			folders = append(folders, filepath.Dir(f))
@@ -89,8 +91,8 @@ func TestMisleadingPaths(t *testing.T) {
 	for _, name := range []string{"nvidia", "CUDA", "with,comma", "plain"} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), name, "plugins", "plugin.so")
-			noError(t, os.MkdirAll(filepath.Dir(file), 0o755))
-			noError(t, os.Symlink(real, file))
+			must.Do(t, os.MkdirAll(filepath.Dir(file), 0o755))
+			must.Do(t, os.Symlink(real, file))
 			temp := t.TempDir()
 			t.Setenv("TMPDIR", temp)
 			for range 2 {
@@ -114,7 +116,7 @@ func TestMisleadingPaths(t *testing.T) {
 func TestCloseBeforeItsTensors(t *testing.T) {
 	b := mustOpen(t, Options{Name: XLACPU, CacheDir: realCache(t)})
 	exec := graph.MustNewExec(b, func(x *graph.Node) *graph.Node { return graph.AddScalar(x, 1) })
-	y := must(exec.Call1(tensors.FromScalarAndDimensions(float32(1), 1<<16)))(t)
+	y := must.Get(exec.Call1(tensors.FromScalarAndDimensions(float32(1), 1<<16)))(t)
 	if err := b.Close(); err != nil {
 		t.Error(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // asJSON is a round trip through the form that checkpoints hold.
@@ -14,8 +16,8 @@ func asJSON[T any](t *testing.T, in T, err error) (out T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data := must(json.Marshal(in))(t)
-	noError(t, json.Unmarshal(data, &out))
+	data := must.Get(json.Marshal(in))(t)
+	must.Do(t, json.Unmarshal(data, &out))
 	return out
 }
 
@@ -29,7 +31,7 @@ func TestStoreContinues(t *testing.T) {
 	s.Draw(7)
 	saved, err := s.State()
 	logits, origin := s.Extras()
-	back := must(Restore(asJSON(t, saved, err), s.Pixels(), logits, origin, 1))(t)
+	back := must.Get(Restore(asJSON(t, saved, err), s.Pixels(), logits, origin, 1))(t)
 	for i := range 12 {
 		if a, b := s.Draw(7), back.Draw(7); !slices.Equal(a, b) {
 			t.Fatalf("draw %d: %v before, %v after", i, a, b)
@@ -51,7 +53,7 @@ func TestReservoirContinues(t *testing.T) {
 		a.Offer(i%20/19, []float32{float32(i), -1})
 	}
 	saved, err := a.State()
-	b := must(RestoreReservoir(asJSON(t, saved, err), Flatten(a.Items()), 2))(t)
+	b := must.Get(RestoreReservoir(asJSON(t, saved, err), Flatten(a.Items()), 2))(t)
 	for i := range 60 {
 		x := []float32{float32(100 + i), -1}
 		a.Offer(i%3, x)
@@ -119,7 +121,7 @@ func TestDamagedReservoirIsRefused(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	good := must(r.State())(t)
+	good := must.Get(r.State())(t)
 	for name, wrong := range map[string][]float32{"missing": pixels[1:], "too many": append(slices.Clone(pixels), 0)} {
 		if _, err := RestoreReservoir(good, wrong, 1); err == nil {
 			t.Errorf("pixels %s: no error", name)
@@ -131,7 +133,7 @@ func TestDamagedReservoirIsRefused(t *testing.T) {
 func TestPoisonedStateIsRefused(t *testing.T) {
 	s := newStore(t, FixedTotal, 30)
 	add(t, s, candidates(1, 5, 0))
-	saved := must(s.State())(t)
+	saved := must.Get(s.State())(t)
 	pixels := s.Pixels()
 	pixels[2] = float32(math.NaN())
 	if _, err := Restore(saved, pixels, nil, nil, 1); err == nil {
@@ -139,7 +141,7 @@ func TestPoisonedStateIsRefused(t *testing.T) {
 	}
 	r := NewReservoir(2, 4, 7)
 	r.Offer(0, []float32{1})
-	state := must(r.State())(t)
+	state := must.Get(r.State())(t)
 	if _, err := RestoreReservoir(state, []float32{float32(math.Inf(1))}, 1); err == nil {
 		t.Errorf("reservoir: %v", err)
 	}

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // TestCappedByHand: the worked examples of docs/method.md §9 with a bound.
@@ -32,7 +34,7 @@ func TestCappedIsMGDA(t *testing.T) {
 			want := weigh(t, build(t, "mgda", nil), s)
 			w := make([]float64, k)
 			out, err := build(t, "capped-mgda", values{"cap": 1}).Weights(s, w)
-			must(t, err)
+			must.Do(t, err)
 			if !slices.Equal(w, want) {
 				t.Errorf("%s: %v, MGDA %v", z.name, w, want)
 			}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/params"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
@@ -35,7 +36,7 @@ func TestCompositionsByName(t *testing.T) {
 		}
 		for _, n := range strings.Split(rest, "+") {
 			part, err := LookupPart(n)
-			must(t, err)
+			must.Do(t, err)
 			i := part.Info()
 			cost, state := strings.TrimPrefix(i.Cost, "none; "), strings.TrimPrefix(strings.TrimPrefix(i.State, "none; "), "none, apart from ")
 			if !strings.Contains(info.Rule, i.Does) || !strings.Contains(info.Source, i.Source) || state != "none" && !strings.Contains(info.State, state) || cost != "none" && !strings.Contains(info.Cost, cost) {
@@ -111,9 +112,9 @@ func TestParametersOfCompositions(t *testing.T) {
 func TestTypedCompositions(t *testing.T) {
 	rescaled := func(declaration any, mode string) Method {
 		m, err := Make(declaration)
-		must(t, err)
+		must.Do(t, err)
 		m, err = Rescale(m, mode)
-		must(t, err)
+		must.Do(t, err)
 		return m
 	}
 	type parts = []rehearsal.Part
@@ -134,11 +135,11 @@ func TestTypedCompositions(t *testing.T) {
 		{build(t, "emgd-gmc+der-pp", nil), parts{rehearsal.Herding{}}, "emgd-gmc+der-pp+herding", nil},
 	} {
 		got, err := Make(c.declaration, c.parts...)
-		must(t, err)
+		must.Do(t, err)
 		typed := got.(*composed)
 		for i, p := range typed.rehearsal.Parts {
 			typed.rehearsal.Parts[i], err = params.Filled(p)
-			must(t, err)
+			must.Do(t, err)
 		}
 		if want := build(t, c.name, c.params); !same(got, want) {
 			t.Errorf("%+v is not %s with %v", c.declaration, c.name, c.params)

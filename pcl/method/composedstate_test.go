@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // stepOf3 is a step of the memory and two tasks.
@@ -17,9 +19,9 @@ func TestStateOfARuleAlone(t *testing.T) {
 	weigh(t, rule, stepOf3())
 	weigh(t, composition, stepOf3())
 	want, err := stateful(t, rule).MarshalState()
-	must(t, err)
+	must.Do(t, err)
 	got, err := stateful(t, composition).MarshalState()
-	must(t, err)
+	must.Do(t, err)
 	if string(got) != string(want) {
 		t.Errorf("the state is %s, that of the rule alone %s", got, want)
 	}
@@ -35,18 +37,18 @@ func TestStateOfBoth(t *testing.T) {
 	a, b := made("emgd-gmc+ewc"), made("emgd-gmc+ewc")
 	weigh(t, a, stepOf3())
 	saved, err := a.MarshalState()
-	must(t, err)
+	must.Do(t, err)
 	var read composedState
-	must(t, json.Unmarshal(saved, &read))
+	must.Do(t, json.Unmarshal(saved, &read))
 	if len(read.Parts) != 1 || string(read.Parts[0]) != `{}` || !strings.Contains(string(read.Rule), `"1"`) {
 		t.Errorf("the state is %s", saved)
 	}
 	read.Parts[0] = json.RawMessage(penalty)
 	saved, err = json.Marshal(read)
-	must(t, err)
-	must(t, b.UnmarshalState(saved))
+	must.Do(t, err)
+	must.Do(t, b.UnmarshalState(saved))
 	again, err := b.MarshalState()
-	must(t, err)
+	must.Do(t, err)
 	if string(again) != string(saved) {
 		t.Errorf("restored %s, then it is %s", saved, again)
 	}
@@ -55,7 +57,7 @@ func TestStateOfBoth(t *testing.T) {
 		t.Errorf("after the end of stream 1 the state is %s, %v", again, err)
 	}
 	alone := made("mgda+ewc")
-	must(t, alone.UnmarshalState(json.RawMessage(`{"parts": [`+penalty+`]}`)))
+	must.Do(t, alone.UnmarshalState(json.RawMessage(`{"parts": [`+penalty+`]}`)))
 	if got, _ := alone.MarshalState(); string(got) != `{"parts":[`+penalty+`]}` {
 		t.Errorf("without a state of the rule it is %s", got)
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // The conformance suite: what every registered method, and every part of a rehearsal joined with a rule, must keep to,
@@ -47,21 +49,14 @@ func subtests(t *testing.T, names []string, test func(t *testing.T, name string)
 func build(t testing.TB, name string, given map[string]any) Method {
 	t.Helper()
 	m, err := New(name, given)
-	must(t, err)
+	must.Do(t, err)
 	return m
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func weigh(t testing.TB, m Method, s *Step) []float64 {
 	t.Helper()
 	w, err := try(m, s)
-	must(t, err)
+	must.Do(t, err)
 	return w
 }
 
@@ -76,7 +71,7 @@ func act(t testing.TB, m Method, s *Step) (w, d []float64) {
 	t.Helper()
 	w = make([]float64, s.K())
 	out, err := m.Weights(s, w)
-	must(t, err)
+	must.Do(t, err)
 	if out.Direction == nil {
 		return w, direction(s.Rows, w)
 	}
@@ -261,7 +256,7 @@ func TestSumOfWeights(t *testing.T) {
 		for _, z := range zoo("normal") {
 			w := make([]float64, len(z.rows))
 			out, err := build(t, name, nil).Weights(z.step(1), w)
-			must(t, err)
+			must.Do(t, err)
 			least, most := 1.0, 1.0
 			switch {
 			case declared == "K":
@@ -318,13 +313,13 @@ func play(t *testing.T, name string, steps int, resume func(step int) bool) (all
 		}
 		w := make([]float64, s.K())
 		out, err := m.Weights(s, w)
-		must(t, err)
+		must.Do(t, err)
 		all = slices.Concat(all, w, out.Direction)
 		for _, id := range out.Dropped {
 			all = append(all, float64(id))
 		}
 		if f, ok := As[Follower](m); ok {
-			must(t, f.Follow(s.IDs, scaled([][]float64{slices.Clone(s.Losses)}, 0.9)[0]))
+			must.Do(t, f.Follow(s.IDs, scaled([][]float64{slices.Clone(s.Losses)}, 0.9)[0]))
 		}
 	}
 	return all, m
@@ -338,8 +333,8 @@ func reborn(t *testing.T, name string, m Method) Method {
 		return next // it declares that there is nothing to save
 	}
 	state, err := old.MarshalState()
-	must(t, err)
-	must(t, stateful(t, next).UnmarshalState(state))
+	must.Do(t, err)
+	must.Do(t, stateful(t, next).UnmarshalState(state))
 	return next
 }
 
@@ -403,7 +398,7 @@ func TestDamagedState(t *testing.T) {
 			continue
 		}
 		before, err := m.MarshalState()
-		must(t, err)
+		must.Do(t, err)
 		for _, bad := range append(damaged[name], ``, `[`, `"x"`, `[1]`) {
 			if err := m.UnmarshalState(json.RawMessage(bad)); err == nil {
 				t.Errorf("%s takes up %s", name, bad)

@@ -4,13 +4,15 @@ import (
 	"math"
 	"reflect"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // TestDeclared: every registered struct makes the method of its name with the defaults.
 func TestDeclared(t *testing.T) {
 	for name, d := range registry {
 		m, err := Make(d.declaration)
-		must(t, err)
+		must.Do(t, err)
 		if !same(m, build(t, name, nil)) {
 			t.Errorf("%T{} is not the method %s with its defaults", d.declaration, name)
 		}
@@ -48,7 +50,7 @@ func TestDeclaredParameters(t *testing.T) {
 		{GSS{ScoreAll: true}, "gss", values{"score_all": true}},
 	} {
 		got, err := Make(c.declaration)
-		must(t, err)
+		must.Do(t, err)
 		if !same(got, build(t, c.name, c.params)) {
 			t.Errorf("%+v is not %s with %v", c.declaration, c.name, c.params)
 		}
@@ -67,9 +69,9 @@ func TestDeclaredParameters(t *testing.T) {
 func TestStateIsNotShared(t *testing.T) {
 	d := &GradDrop{}
 	a, err := Make(d)
-	must(t, err)
+	must.Do(t, err)
 	b, err := Make(d)
-	must(t, err)
+	must.Do(t, err)
 	if first, second := a.(plain).weigher, b.(plain).weigher; first == second || first == weigher(d) {
 		t.Error("they are one")
 	}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 func follow(t *testing.T, m Method, s *Step, losses ...float64) {
@@ -12,7 +14,7 @@ func follow(t *testing.T, m Method, s *Step, losses ...float64) {
 	if !ok {
 		t.Fatal("no Follower")
 	}
-	must(t, f.Follow(s.IDs, losses))
+	must.Do(t, f.Follow(s.IDs, losses))
 }
 
 // TestFAMOStep works out a first step: δ = (0, log 2), so Adam moves ξ by lr towards the first task.
@@ -107,16 +109,16 @@ func TestFAMOKeepsItsStep(t *testing.T) {
 	m, s := build(t, "famo", nil), sample{rows: base, losses: []float64{1, 4}}.step(1)
 	weigh(t, m, s)
 	saved, err := stateful(t, m).MarshalState()
-	must(t, err)
+	must.Do(t, err)
 	other := build(t, "famo", nil)
-	must(t, stateful(t, other).UnmarshalState(saved))
+	must.Do(t, stateful(t, other).UnmarshalState(saved))
 	follow(t, m, s, 1, 2)
 	follow(t, other, s, 1, 2)
 	if got, want := weigh(t, other, s), weigh(t, m, s); !slices.Equal(got, want) {
 		t.Errorf("%v after a state was restored, %v without", got, want)
 	}
 	for _, old := range []string{"{}", "null", `{"1":{"xi":0.5,"m":0,"v":0,"moves":1,"least":2}}`} {
-		must(t, stateful(t, other).UnmarshalState([]byte(old)))
+		must.Do(t, stateful(t, other).UnmarshalState([]byte(old)))
 		if f, _ := As[Follower](other); f.Follow(s.IDs, []float64{1, 2}) == nil {
 			t.Errorf("a step is followed that the state %s does not have", old)
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
@@ -38,7 +39,7 @@ func TestPenaltyJoined(t *testing.T) {
 		m := build(t, "emgd-gmc+der-pp+ewc", c.params)
 		w := make([]float64, len(ids))
 		_, err := m.Weights(orthogonal(ids, map[int]float64{0: 1, -1: 2, penalty: .01, 2: 3}), w)
-		must(t, err)
+		must.Do(t, err)
 		var seen []float64
 		for _, group := range c.want {
 			first := w[slices.Index(ids, group[0])]
@@ -63,7 +64,7 @@ func TestPenaltyJoined(t *testing.T) {
 func TestMemoryRowsAreMemory(t *testing.T) {
 	w := make([]float64, 3)
 	_, err := build(t, "constant+per-task", values{"memory": 5, "task": 2}).Weights(orthogonal([]int{-1, -2, 3}, nil), w)
-	must(t, err)
+	must.Do(t, err)
 	if !slices.Equal(w, []float64{5, 5, 2}) {
 		t.Errorf("constant: weights %v", w)
 	}
@@ -74,7 +75,7 @@ func TestMemoryRowsAreMemory(t *testing.T) {
 		// All rows are alike, so that only the primary has another weight than the others.
 		s := &Step{IDs: c.ids, Gram: []float64{1, -.5, -.5, -.5, 1, -.5, -.5, -.5, 1}, Losses: []float64{1, 1, 1}}
 		_, err := build(t, "pcd", values{"tau": 1}).Weights(s, w)
-		must(t, err)
+		must.Do(t, err)
 		p := slices.Index(c.ids, c.leading)
 		if a, b := w[(p+1)%3], w[(p+2)%3]; math.Abs(a-b) > 1e-12 || math.Abs(w[p]-a) < .1 {
 			t.Errorf("pcd on %v: weights %v, want another for %d", c.ids, w, c.leading)
@@ -82,7 +83,7 @@ func TestMemoryRowsAreMemory(t *testing.T) {
 	}
 	m := build(t, "gradnorm+der-pp", values{"rows": "apart"})
 	_, err = m.Weights(orthogonal([]int{0, -1, 2}, nil), w)
-	must(t, err)
+	must.Do(t, err)
 	state, _ := As[Stateful](m)
 	state.End(1)
 	norm, _ := As[*GradNorm](m)
@@ -111,9 +112,9 @@ func TestSmoothedRehearsal(t *testing.T) {
 	plain, want := build(t, "emgd-gmc+der-pp", nil), make([]float64, 3)
 	s := orthogonal([]int{0, -1, 2}, map[int]float64{0: 2, 2: 3})
 	_, err := m.Weights(s, w)
-	must(t, err)
+	must.Do(t, err)
 	_, err = plain.Weights(s, want)
-	must(t, err)
+	must.Do(t, err)
 	if !slices.Equal(w, want) || w[0] != w[1] {
 		t.Errorf("without smoothing the weights are %v, want %v", w, want)
 	}
@@ -125,7 +126,7 @@ func TestNothingToObserve(t *testing.T) {
 	w := make([]float64, 1)
 	for _, x := range []float64{1, 0, 0} {
 		_, err := m.Weights(&Step{IDs: []int{1}, Gram: []float64{x * x}}, w)
-		must(t, err)
+		must.Do(t, err)
 		if norm, ok := m.factors.Norm(1); !ok || math.Abs(norm-1) > 1e-15 {
 			t.Errorf("after a gradient of length %g the mean norm is %g", x, norm)
 		}

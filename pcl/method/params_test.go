@@ -5,13 +5,15 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // TestParameters gives every declared parameter its default, good spellings and bad values.
 func TestParameters(t *testing.T) {
 	each(t, func(t *testing.T, name string) {
 		list, err := ParametersOf(name)
-		must(t, err)
+		must.Do(t, err)
 		for _, p := range list {
 			good, bad := []any{p.Default, fmt.Sprint(p.Default)}, []any{}
 			switch p.Default.(type) {
@@ -141,11 +143,11 @@ func TestRescaleLeavesZeroAlone(t *testing.T) {
 // TestLookupCopies: who looks a method up cannot change its defaults.
 func TestLookupCopies(t *testing.T) {
 	d, err := Lookup("dwa")
-	must(t, err)
+	must.Do(t, err)
 	was := d.Params[0].Default
 	d.Params[0].Default = 99.0
 	again, err := Lookup("dwa")
-	must(t, err)
+	must.Do(t, err)
 	if again.Params[0].Default != was {
 		t.Errorf("the default is now %v, was %v", again.Params[0].Default, was)
 	}
@@ -154,7 +156,7 @@ func TestLookupCopies(t *testing.T) {
 // TestResolve: given values in the parameter's type, and defaults; names of compositions are the full ones.
 func TestResolve(t *testing.T) {
 	p, err := Resolve("emgd-gmc+der-pp", map[string]any{"alpha": "0.5"})
-	must(t, err)
+	must.Do(t, err)
 	if p["der-pp.alpha"] != 0.5 || p["emgd-gmc.momentum"] != 0.9 {
 		t.Errorf("%v", p)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 )
 
@@ -104,9 +105,9 @@ func TestSummed(t *testing.T) {
 				in, sum := given.step(round), want.step(round)
 				w, own := make([]float64, in.K()), make([]float64, sum.K())
 				out, err := c.Weights(in, w)
-				must(t, err)
+				must.Do(t, err)
 				ref, err := plain.Weights(sum, own)
-				must(t, err)
+				must.Do(t, err)
 				if memory == 1 {
 					if out.Joined != nil || !slices.Equal(w, own) || !slices.Equal(out.Direction, ref.Direction) {
 						t.Fatalf("one memory row: %v and %v, want %v", w, out.Joined, own)
@@ -172,7 +173,7 @@ func TestSummedDrops(t *testing.T) {
 			s := several{memory: 2, rows: c.rows, halves: [2][][]float64{c.rows, c.rows}, losses: []float64{1, 1, 1, 1}}.step(1)
 			w := make([]float64, s.K())
 			out, err := joining(t, name).Weights(s, w)
-			must(t, err)
+			must.Do(t, err)
 			if !slices.Equal(slices.Sorted(slices.Values(out.Dropped)), slices.Sorted(slices.Values(c.dropped))) {
 				t.Errorf("%s on %v drops %v, want %v", name, c.rows, out.Dropped, c.dropped)
 			}

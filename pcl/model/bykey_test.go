@@ -1,10 +1,14 @@
 package model
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
+)
 
 func TestByKey(t *testing.T) {
-	mlp := must(NewMLP(784, []int{128, 64}, 62))(t)
-	linear := must(NewMLP(4, nil, 2))(t)
+	mlp := must.Get(NewMLP(784, []int{128, 64}, 62))(t)
+	linear := must.Get(NewMLP(4, nil, 2))(t)
 	for _, want := range []Model{
 		mlp, linear, BFloat16(mlp), newResNet18(t, ResNetConfig{Height: 8, Width: 16, Channels: 3, Outputs: 5}),
 		newResNet18(t, ResNetConfig{Height: 8, Width: 8, Channels: 1, Base: 2, Outputs: 5, Release: true}),

@@ -10,6 +10,7 @@ import (
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
@@ -79,12 +80,12 @@ func call(t testing.TB, b *backend.Backend, p *program.Program, in []tensor, siz
 		}
 		buffers = append(buffers, buffer)
 	}
-	results := must(p.Call(buffers...))(t)
+	results := must.Get(p.Call(buffers...))(t)
 	defer program.Free(results...)
 	out := make([][]float64, len(results))
 	for i, buffer := range results {
 		out[i] = make([]float64, sizes[i])
-		noError(t, program.ToHost(out[i], buffer))
+		must.Do(t, program.ToHost(out[i], buffer))
 	}
 	return out
 }

@@ -5,11 +5,13 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // TestLayout checks the paper's MLP: no gap between parameters, the classifier last.
 func TestLayout(t *testing.T) {
-	net := must(NewMLP(784, []int{128, 64}, 62))(t)
+	net := must.Get(NewMLP(784, []int{128, 64}, 62))(t)
 	l, at := net.Layout(), 0
 	for _, p := range l.Params {
 		if p.Offset != at {
@@ -26,7 +28,7 @@ func TestLayout(t *testing.T) {
 }
 
 func TestInit(t *testing.T) {
-	net := must(NewMLP(50, []int{40}, 7))(t)
+	net := must.Get(NewMLP(50, []int{40}, 7))(t)
 	l := net.Layout()
 	draw := func(seed uint64) []float32 { return l.Init(rand.New(rand.NewPCG(seed, 0))) }
 	theta := draw(1)

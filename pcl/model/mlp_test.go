@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/gomlx/gomlx/core/graph"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // problem is a small MLP and a batch of which the last sample is padding.
@@ -19,7 +21,7 @@ const batch = 5
 
 func newProblem(t testing.TB) *problem {
 	t.Helper()
-	net := must(NewMLP(6, []int{7, 4}, 5))(t)
+	net := must.Get(NewMLP(6, []int{7, 4}, 5))(t)
 	r := rand.New(rand.NewPCG(2, 3))
 	return &problem{
 		net: net, theta: normal(r, net.Layout().Total), x: normal(r, batch*6),

@@ -9,13 +9,14 @@ import (
 	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/core/graph"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 )
 
 func newResNet18(t testing.TB, c ResNetConfig) *ResNet18 {
 	t.Helper()
-	m := must(NewResNet18(c))(t)
+	m := must.Get(NewResNet18(c))(t)
 	return m
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/gomlx/gomlx/ml/layers/norm"
 	gomlx "github.com/gomlx/gomlx/ml/model"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
@@ -56,7 +57,7 @@ func convolved(scope *gomlx.Scope, x *graph.Node) *graph.Node {
 
 func scoped(t testing.TB, name string, backbone func(*gomlx.Scope, *graph.Node) *graph.Node) *Scoped {
 	t.Helper()
-	m := must(NewScoped(name, 6, 5, backbone))(t)
+	m := must.Get(NewScoped(name, 6, 5, backbone))(t)
 	return m
 }
 

@@ -1,6 +1,10 @@
 package model
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
+)
 
 // TestAbsurdSizes: networks that no machine holds, and those without size, are refused. Where the number of their parameters overflowed, they
 // ended the process when they were initialised.
@@ -21,7 +25,7 @@ func TestAbsurdSizes(t *testing.T) {
 			t.Errorf("a ResNet-18 %+v has %d parameters and %d inputs", c, m.Layout().Total, m.Inputs())
 		}
 	}
-	small := must(NewMLP(4, []int{3}, 2))(t)
+	small := must.Get(NewMLP(4, []int{3}, 2))(t)
 	if m, err := small.WithOutputs(1 << 50); err == nil {
 		t.Errorf("grown, it is %s", m.Key())
 	}

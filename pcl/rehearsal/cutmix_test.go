@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
@@ -19,7 +20,7 @@ func TestCutMix(t *testing.T) {
 	mean, rounds := 0.0, 0.0
 	for range 2000 {
 		samples, shares, err := cutmix(l, batch, r)
-		must(t, err)
+		must.Do(t, err)
 		for i := 0; i < len(samples); i += 2 {
 			a, b := samples[i], samples[i+1]
 			if a.Class != i/2 || !slices.Equal(a.Pixels, b.Pixels) {

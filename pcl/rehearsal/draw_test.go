@@ -6,13 +6,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
 // TestEditPixels keeps edits in range and out of what is not finite.
 func TestEditPixels(t *testing.T) {
 	store, err := memory.NewStore(memory.Config{Policy: memory.PerClass, Budget: 6}, 1)
-	must(t, err)
+	must.Do(t, err)
 	store.Put(memory.Item{Pixels: []float32{0.5, 0.5, 0.5, 0.5}})
 	moves := []float64{1, -10, math.NaN(), math.Inf(1)}
 	editPixels(store, 0, 0.25, func(p int) float64 { return moves[p] })

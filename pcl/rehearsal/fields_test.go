@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
 
@@ -23,7 +24,7 @@ func TestFields(t *testing.T) {
 			t.Errorf("%s has %d fields and %d parameters", name, n, len(defaults))
 		}
 		filled, err := params.With(p, defaults)
-		must(t, err)
+		must.Do(t, err)
 		if got, want := made(t, filled), made(t, p); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s with its defaults makes %+v, its zero value %+v", name, got, want)
 		}
@@ -39,7 +40,7 @@ func made(t *testing.T, p Part) *Rehearsal {
 		parts = append(parts, Distill{})
 	}
 	r, err := New(parts...)
-	must(t, err)
+	must.Do(t, err)
 	r.Parts, r.Draw, r.Rank, r.Renew = nil, nil, nil, nil
 	return r
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // TestGMEDEdits: an edit is α times the derivative of ℓ(θ′) − (1+β)ℓ(θ), shorter each time, and only what is replayed is edited.
@@ -14,10 +16,10 @@ func TestGMEDEdits(t *testing.T) {
 	aged := 0
 	for range 12 {
 		old := slices.Clone(l.store.Pixels())
-		must(t, l.StepAhead(gamma))
+		must.Do(t, l.StepAhead(gamma))
 		before := l.store.Items(everyIndex(l.store))
 		replayed, err := m.draw(l)
-		must(t, err)
+		must.Do(t, err)
 		for i, was := range before {
 			was.Pixels = old[i*l.inputs : (i+1)*l.inputs]
 			now := l.store.Item(i)
@@ -49,7 +51,7 @@ func TestGMEDReleaseEdits(t *testing.T) {
 	l := interfered(t)
 	old := slices.Clone(l.store.Pixels())
 	replayed, err := filled(t, GMEDRelease{}).draw(l)
-	must(t, err)
+	must.Do(t, err)
 	if l.updates != 1 || len(replayed) != l.batch {
 		t.Errorf("%d updates, %d samples", l.updates, len(replayed))
 	}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
@@ -12,7 +13,7 @@ import (
 func offered(t *testing.T, c memory.Config, samples []memory.Item) map[int]int {
 	t.Helper()
 	store, err := memory.NewStore(c, 1)
-	must(t, err)
+	must.Do(t, err)
 	r := rand.New(rand.NewPCG(1, 9))
 	for len(samples) > 0 {
 		g, n := balance(store), min(16, len(samples))
@@ -75,7 +76,7 @@ func TestGDumbEvictsAtRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 9))
 	for range 2000 {
 		store, err := memory.NewStore(memory.Config{Policy: memory.FixedTotal, Budget: 10}, 1)
-		must(t, err)
+		must.Do(t, err)
 		g := balance(store)
 		for class := range 2 {
 			for i := range 10 {

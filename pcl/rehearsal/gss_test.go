@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
@@ -13,7 +14,7 @@ import (
 func opposed(t *testing.T, part GSS) (l *smallLab, m GSS, first, opposite, orthogonal memory.Item) {
 	t.Helper()
 	r, err := New(part)
-	must(t, err)
+	must.Do(t, err)
 	l, m = newSmallLab(t, 2, 12, memory.Config{Policy: memory.PerClass, Budget: 4}), r.Store.(GSS)
 	x, y := make([]float32, l.inputs), make([]float32, l.inputs)
 	x[0], y[1] = 1, 1
@@ -23,16 +24,16 @@ func opposed(t *testing.T, part GSS) (l *smallLab, m GSS, first, opposite, ortho
 func TestGSSScores(t *testing.T) {
 	l, _, first, opposite, orthogonal := opposed(t, GSS{})
 	part, err := l.Gradient(Now, []memory.Item{first, first})
-	must(t, err)
+	must.Do(t, err)
 	for want, it := range map[float64]memory.Item{2: first, 0: opposite, 1: orthogonal} {
 		got, err := score(l, []memory.Item{it}, [][]float32{part})
-		must(t, err)
+		must.Do(t, err)
 		if math.Abs(got-want) > 1e-7 {
 			t.Errorf("score %g, want %g", got, want)
 		}
 	}
 	other, err := l.Gradient(Now, []memory.Item{orthogonal})
-	must(t, err)
+	must.Do(t, err)
 	if got, err := score(l, []memory.Item{opposite}, [][]float32{part, other}); err != nil || math.Abs(got-1) > 1e-7 {
 		t.Errorf("score %g (%v), want that with the nearest part, 1", got, err)
 	}
@@ -70,7 +71,7 @@ func TestGSSKeeps(t *testing.T) {
 	keep := func(it memory.Item, n int) {
 		t.Helper()
 		l.current = [][]memory.Item{slices.Repeat([]memory.Item{it}, n)}
-		must(t, m.Store(l))
+		must.Do(t, m.Store(l))
 	}
 	class := func(c int) (n int) {
 		for i := range l.store.Len() {
@@ -116,7 +117,7 @@ func TestGSSScoresAll(t *testing.T) {
 		want float64
 	}{{first, gssFirst}, {first, 2}, {opposite, 0}} {
 		l.current = [][]memory.Item{{c.item}}
-		must(t, m.Store(l))
+		must.Do(t, m.Store(l))
 		if got := l.store.Item(l.store.Len() - 1).Score; math.Abs(got-c.want) > 1e-7 {
 			t.Errorf("score %g, want %g", got, c.want)
 		}
@@ -130,7 +131,7 @@ func TestGSSReplaces(t *testing.T) {
 	const rounds = 4000
 	l, m, first, _, _ := opposed(t, GSS{})
 	g, err := l.Gradient(Now, []memory.Item{first})
-	must(t, err)
+	must.Do(t, err)
 	// A part at 120° to the gradient: cosine −½.
 	part, size := make([]float32, len(g)), 0.0
 	for p, x := range g {
@@ -142,7 +143,7 @@ func TestGSSReplaces(t *testing.T) {
 	l.store.Put(first)
 	for range rounds {
 		l.store.Replace(0, first)
-		must(t, m.replace(l, []memory.Item{first}, [][]float32{part}))
+		must.Do(t, m.replace(l, []memory.Item{first}, [][]float32{part}))
 		if c := l.store.Item(0).Score; math.Abs(c-.5) < 1e-6 {
 			replaced++
 		} else if c != 1.5 {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 	"github.com/parallelcl/parallelcl/pcl/params"
 )
@@ -32,7 +33,7 @@ type smallLab struct {
 func newSmallLab(t *testing.T, classes, inputs int, c memory.Config) *smallLab {
 	t.Helper()
 	store, err := memory.NewStore(c, 1)
-	must(t, err)
+	must.Do(t, err)
 	return &smallLab{
 		classes: classes, inputs: inputs, batch: 8, store: store, rng: rand.New(rand.NewPCG(3, 4)),
 		at: map[Point][]float64{Now: make([]float64, classes*inputs)},
@@ -43,15 +44,8 @@ func newSmallLab(t *testing.T, classes, inputs int, c memory.Config) *smallLab {
 func filled[P Part](t *testing.T, p P) P {
 	t.Helper()
 	p, err := params.Filled(p)
-	must(t, err)
+	must.Do(t, err)
 	return p
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func gaussian(r *rand.Rand, k, n int) [][]float64 {

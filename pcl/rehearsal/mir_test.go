@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
@@ -28,7 +29,7 @@ func TestMIRInterference(t *testing.T) {
 	l := interfered(t)
 	g, all := l.now(), everyIndex(l.store)
 	rise, err := filled(t, MIR{Gamma: new(gamma)}).interference(l, all)
-	must(t, err)
+	must.Do(t, err)
 	if len(rise) != 60 {
 		t.Fatalf("%d numbers for 60 samples", len(rise))
 	}
@@ -49,18 +50,18 @@ func TestMIRBestLoss(t *testing.T) {
 		l.store.SetScore(i, 0)
 	}
 	before, err := l.Losses(Now, samples)
-	must(t, err)
+	must.Do(t, err)
 	_, err = m.interference(l, all)
-	must(t, err)
+	must.Do(t, err)
 	for p := range l.at[Now] { // many losses rise
 		l.at[Now][p] *= -1
 	}
 	rise, err := m.interference(l, all)
-	must(t, err)
+	must.Do(t, err)
 	after, err := l.Losses(Ahead, samples)
-	must(t, err)
+	must.Do(t, err)
 	now, err := l.Losses(Now, samples)
-	must(t, err)
+	must.Do(t, err)
 	rose := 0
 	for i := range all {
 		if before[i] < now[i] {
@@ -88,7 +89,7 @@ func TestMIRBestLossIsFinite(t *testing.T) {
 		l.at[Now][p] = math.NaN()
 	}
 	_, err := m.interference(l, all)
-	must(t, err)
+	must.Do(t, err)
 	for i := range all {
 		if got := l.store.Item(i).Score; got != float64(i%2)*1.5 {
 			t.Errorf("sample %d has the score %g", i, got)
@@ -101,9 +102,9 @@ func TestMIRReplays(t *testing.T) {
 	l := interfered(t)
 	m := filled(t, MIR{Candidates: 100})
 	rise, err := m.interference(l, everyIndex(l.store))
-	must(t, err)
+	must.Do(t, err)
 	got, err := m.draw(l)
-	must(t, err)
+	must.Do(t, err)
 	least := math.Inf(1)
 	for _, i := range got {
 		least = min(least, rise[i])

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
@@ -12,18 +13,18 @@ import (
 // tasks, and have length 1 themselves.
 func TestNearestMeans(t *testing.T) {
 	l, m := newSmallLab(t, 4, 2, memory.Config{Policy: memory.PerClass, Budget: 6}), &nearestMean{}
-	must(t, m.Prepare(l))
+	must.Do(t, m.Prepare(l))
 	if len(m.means) != 0 {
 		t.Errorf("%d class means of nothing", len(m.means))
 	}
 	l.candidates = []memory.Item{{Class: 0, Pixels: []float32{3, 0}}, {Class: 1, Pixels: []float32{0, 2}}}
-	must(t, m.Prepare(l))
+	must.Do(t, m.Prepare(l))
 	if len(m.means) != 2 {
 		t.Errorf("%d class means from candidates of two classes", len(m.means))
 	}
 	l.store.Put(memory.Item{Class: 1, Pixels: []float32{5, 0}})
 	l.store.Put(memory.Item{Class: 2, Pixels: []float32{0, 0}})
-	must(t, m.Prepare(l))
+	must.Do(t, m.Prepare(l))
 	half := math.Sqrt(.5)
 	for class, want := range map[int][2]float64{0: {1, 0}, 1: {half, half}, 2: {0, 0}} {
 		if got := m.means[class]; len(m.means) != 3 || math.Hypot(got[0]-want[0], got[1]-want[1]) > 1e-12 {
@@ -60,7 +61,7 @@ func TestNeverWithinTasks(t *testing.T) {
 		l.oneTask = oneTask
 		l.store.Put(memory.Item{Task: 1, Class: 0, Pixels: []float32{1, 0}})
 		l.store.Put(memory.Item{Task: 2, Class: 1, Pixels: []float32{0, 1}})
-		must(t, m.Prepare(l))
+		must.Do(t, m.Prepare(l))
 		if got := m.Compare([]float32{1, 0}, []int{0, 1}, make([]float64, 2)); got == oneTask {
 			t.Errorf("one task's classes compete: %t; compared by means: %t", oneTask, got)
 		}
@@ -95,7 +96,7 @@ func TestPredictOnce(t *testing.T) {
 	got, err := m.Predict(l, []memory.Item{
 		{Task: 2, Pixels: []float32{0, 3}}, {Task: 1, Pixels: []float32{0, 3}}, {Task: 3, Pixels: []float32{1, 0}}, {Task: 2, Pixels: []float32{3, 0}},
 	})
-	must(t, err)
+	must.Do(t, err)
 	if want := []int{2, 0, 0, 0}; !slices.Equal(got, want) {
 		t.Errorf("predicted %v, want %v", got, want)
 	}
@@ -107,7 +108,7 @@ func TestPredictOnce(t *testing.T) {
 // TestMeansOfOtherSizes: features of another length are near to no class.
 func TestMeansOfOtherSizes(t *testing.T) {
 	m := &Means{Classes: []int{3}, Tasks: [][]int{{1}}, Values: [][]float32{{1, 0}}}
-	must(t, m.Check())
+	must.Do(t, m.Check())
 	for want, m := range map[string]*Means{
 		"no entries":      {Classes: []int{3}, Tasks: [][]int{{1}}, Values: [][]float32{{}}},
 		"ascending order": {Classes: []int{3, 3}, Tasks: [][]int{{1}, {2}}, Values: [][]float32{{1}, {2}}},

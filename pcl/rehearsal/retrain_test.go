@@ -3,11 +3,13 @@ package rehearsal
 import (
 	"math"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 func TestGDumbRate(t *testing.T) {
 	r, err := New(Retrain{})
-	must(t, err)
+	must.Do(t, err)
 	m := r.Predict.(Retrain)
 	middle := (.05 + .0005) / 2
 	for pass, want := range map[int]float64{0: .005, 1: .05, 2: .05, 3: middle, 4: .05, 6: middle, 8: .05, 12: middle, 128: .05, 192: middle, 255: .0005 + .0495*(1+math.Cos(math.Pi*127/128))/2} {
@@ -23,8 +25,8 @@ func TestGDumbTrains(t *testing.T) {
 		l := interfered(t)
 		l.batch = batch
 		r, err := New(Retrain{Passes: 16})
-		must(t, err)
-		must(t, r.Predict.Prepare(l))
+		must.Do(t, err)
+		must.Do(t, r.Predict.Prepare(l))
 		samples, mixed, size := 0, 0, max(1, min(16, batch/2))
 		for _, n := range l.trained {
 			if n < 0 { // a mixed sample is two

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/memory"
 )
 
@@ -40,9 +41,9 @@ func TestChosenSamplesAreReplayed(t *testing.T) {
 	} {
 		for _, parts := range [][]Part{{c.part, choosing{chosen}}, {choosing{chosen}, c.part}} {
 			r, err := New(parts...)
-			must(t, err)
+			must.Do(t, err)
 			rows, err := replayer{r}.Replays(l)
-			must(t, err)
+			must.Do(t, err)
 			var ids []int
 			shared := 0
 			for i, row := range rows {
@@ -63,7 +64,7 @@ func TestChosenSamplesAreReplayed(t *testing.T) {
 // TestLossesOfRows: the tasks have their loss, the memory's rows theirs.
 func TestLossesOfRows(t *testing.T) {
 	r, err := New(Distill{})
-	must(t, err)
+	must.Do(t, err)
 	o := objective{r}
 	for id, want := range map[int]Loss{1: {}, 9: {}, Memory: {Scale: 0.5}, stored: {Kind: StoredLogits, Scale: 0.3}} {
 		if got := o.Loss(id); got != want {
@@ -79,7 +80,7 @@ func TestLossesOfRows(t *testing.T) {
 		}
 	}
 	plain, err := New()
-	must(t, err)
+	must.Do(t, err)
 	if roles := plain.Roles(); len(roles) != 0 {
 		t.Errorf("plain replay has the roles %v", roles)
 	}
@@ -93,9 +94,9 @@ func TestRowsOfTasks(t *testing.T) {
 		l.store.Put(it)
 	}
 	r, err := New(PerTask{})
-	must(t, err)
+	must.Do(t, err)
 	rows, err := replayer{r}.Replays(l)
-	must(t, err)
+	must.Do(t, err)
 	if len(rows) != 2 {
 		t.Fatalf("%d rows, want those of tasks 2 and 3", len(rows))
 	}
@@ -115,14 +116,14 @@ func TestRowsOfTasks(t *testing.T) {
 // model is copied. A pool is asked for only where there is a choice.
 func TestCurateByRank(t *testing.T) {
 	r, err := New(ICaRL{Pool: 30})
-	must(t, err)
+	must.Do(t, err)
 	l, c := newSmallLab(t, 4, 4, memory.Config{Policy: memory.FixedTotal, Budget: 12}), curator{r}
 	candidates := l.drawn(40)
 	for i := range candidates {
 		candidates[i].Class = i % 2
 	}
 	ranked, err := rankByHerding(l, candidates, 6)
-	must(t, err)
+	must.Do(t, err)
 	check := func(n int) {
 		t.Helper()
 		for class := range 2 {
@@ -133,12 +134,12 @@ func TestCurateByRank(t *testing.T) {
 			}
 		}
 	}
-	must(t, c.Curate(l, 1, candidates))
+	must.Do(t, c.Curate(l, 1, candidates))
 	check(6)
 	for i := range candidates {
 		candidates[i].Class, candidates[i].Task = 2+i%2, 2
 	}
-	must(t, c.Curate(l, 2, candidates))
+	must.Do(t, c.Curate(l, 2, candidates))
 	check(3)
 	if l.at[Remembered] == nil {
 		t.Error("the model was not remembered")
@@ -151,7 +152,7 @@ func TestCurateByRank(t *testing.T) {
 // TestAngularRows: with distillation there is a second row, of the scores without margins; without it plain replay.
 func TestAngularRows(t *testing.T) {
 	r, err := New(Angular{Distill: 2, LegacyNorm: true})
-	must(t, err)
+	must.Do(t, err)
 	tasks, scores := (objective{r}).Loss(1), (objective{r}).Loss(stored)
 	if !r.Logits || !tasks.Frobenius || tasks.ClassMargin != .01 || scores.Kind != StoredLogits || scores.Scale != 2 || scores.ClassMargin != 0 || tasks != (objective{r}).Loss(Memory) {
 		t.Errorf("losses %+v and %+v", tasks, scores)

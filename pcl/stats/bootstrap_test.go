@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/internal/seed"
 )
 
@@ -21,7 +22,7 @@ func TestBootstrapAgainstAllReplicates(t *testing.T) {
 			level     float64
 			low, high string
 		}{{0.95, "0.025", "0.975"}, {0.6, "0.2", "0.8"}} {
-			got := must(Bootstrap(scores, Mean, Plan{Over: kinds[c.Over], OneFewer: c.OneFewer, Level: level.level, Replicates: 20_000}))(t)
+			got := must.Get(Bootstrap(scores, Mean, Plan{Over: kinds[c.Over], OneFewer: c.OneFewer, Level: level.level, Replicates: 20_000}))(t)
 			low, high := c.Mean.Brackets[level.low], c.Mean.Brackets[level.high]
 			if !between(low, got.Low) || !between(high, got.High) || math.Abs(got.StdError/c.Mean.Std-1) > 0.03 {
 				t.Errorf("case %d over %s (one fewer: %v): %+v, want %v, %v ± %v", i, c.Over, c.OneFewer, got, low, high, c.Mean.Std)
@@ -39,7 +40,7 @@ func between(bracket [2]float64, x float64) bool {
 func TestStandardErrors(t *testing.T) {
 	scores := benchmark27(seed.New(7, "errors"), effects{3, 2, 1, 2})
 	variance := 0.0
-	d := must(arrange(scores))(t)
+	d := must.Get(arrange(scores))(t)
 	for _, values := range d.values(nil, d.situations()) {
 		variance += stat.PopVariance(values, nil) / (3 * 81)
 	}

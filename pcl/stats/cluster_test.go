@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // TestIntraclassCorrelation: the example of Shrout and Fleiss (1979), six targets with four ratings each, whose ICC(1,1) they
@@ -46,7 +48,7 @@ func TestSignFlipOfCorrelatedSituations(t *testing.T) {
 		r, found := rand.New(rand.NewPCG(1, uint64(100*rho))), 0
 		for range n {
 			x, zero := correlated(r, rho)
-			out := must(SignFlip(x, zero))(t)
+			out := must.Get(SignFlip(x, zero))(t)
 			if out.P <= 0.05 {
 				found++
 			}
@@ -78,11 +80,11 @@ func TestStarsOfEqualMethods(t *testing.T) {
 			var p []float64
 			for m := range scores {
 				if m != best {
-					out := must(SignFlip(scores[m], scores[best]))(t)
+					out := must.Get(SignFlip(scores[m], scores[best]))(t)
 					p = append(p, out.P)
 				}
 			}
-			adjusted := must(Holm(p))(t)
+			adjusted := must.Get(Holm(p))(t)
 			if slices.Min(adjusted) <= 0.05 {
 				found++
 			}

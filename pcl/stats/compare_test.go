@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/internal/seed"
 )
 
@@ -27,7 +28,7 @@ func TestAverageRanks(t *testing.T) {
 		}
 		scores = append(scores, row)
 	}
-	got := must(AverageRanks(scores))(t)
+	got := must.Get(AverageRanks(scores))(t)
 	for j, want := range []float64{3.143, 2.000, 2.893, 1.964} {
 		if math.Abs(got[j]-want) > 5e-4 {
 			t.Errorf("average rank %d is %v, in print %v", j+1, got[j], want)
@@ -38,7 +39,7 @@ func TestAverageRanks(t *testing.T) {
 		t.Errorf("ranks %v, %v; want two first ones", got, err)
 	}
 	for _, c := range scipy(t).Ranks {
-		got := must(AverageRanks(c.Scores))(t)
+		got := must.Get(AverageRanks(c.Scores))(t)
 		for j := range got {
 			if !near(got[j], c.Ranks[j]) {
 				t.Errorf("ranks %v, SciPy's %v", got, c.Ranks)
@@ -55,7 +56,7 @@ func TestCompare(t *testing.T) {
 		x := 60 + 5*random.NormFloat64()
 		scores = append(scores, []float64{x - 8 + random.NormFloat64(), x + random.NormFloat64(), x + random.NormFloat64(), x - 4 + 2*random.NormFloat64()})
 	}
-	c := must(Compare(scores, 0.05))(t)
+	c := must.Get(Compare(scores, 0.05))(t)
 	if c.Pairs != 27 || c.Alpha != 0.05 || c.Order[2] != 3 || c.Order[3] != 0 || c.Ranks[0] < c.Ranks[3] {
 		t.Errorf("%+v", c)
 	}

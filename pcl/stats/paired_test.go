@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 func TestWilcoxonAsInSciPy(t *testing.T) {
 	for i, c := range scipy(t).Wilcoxon {
-		r := must(Wilcoxon(c.A, c.B))(t)
+		r := must.Get(Wilcoxon(c.A, c.B))(t)
 		if !same(r.P, c.Pratt) || !same(r.P, c.Zsplit) || !near(min(r.Plus, r.Minus), c.Statistic) {
 			t.Errorf("case %d, %d pairs: %+v; SciPy says %v, p = %v (Pratt), %v (split zeros)", i, len(c.A), r, c.Statistic, c.Pratt, c.Zsplit)
 		}
@@ -20,11 +22,11 @@ func TestWilcoxonAsInSciPy(t *testing.T) {
 
 func TestSignFlipAsInSciPy(t *testing.T) {
 	for i, c := range scipy(t).SignFlip {
-		r := must(SignFlip(c.A, c.B))(t)
+		r := must.Get(SignFlip(c.A, c.B))(t)
 		if !same(r.P, c.P) || !r.Exact {
 			t.Errorf("case %d, %d pairs: %+v, want p = %v", i, len(c.A), r, c.P)
 		}
-		sampled := must(signFlipSampled(c.A, c.B, 20_000, 1))(t)
+		sampled := must.Get(signFlipSampled(c.A, c.B, 20_000, 1))(t)
 		if off := math.Abs(sampled.P - c.P); off > 1e-4+5*math.Sqrt(c.P*(1-c.P)/20_000) || sampled.Exact {
 			t.Errorf("case %d: sampled %+v, want p = %v", i, sampled, c.P)
 		}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"os"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // reference is what bench/peers/significance.py wrote.
@@ -41,9 +43,9 @@ type distribution struct {
 
 func scipy(t *testing.T) reference {
 	t.Helper()
-	data := must(os.ReadFile("testdata/scipy.json"))(t)
+	data := must.Get(os.ReadFile("testdata/scipy.json"))(t)
 	var r reference
-	noError(t, json.Unmarshal(data, &r))
+	must.Do(t, json.Unmarshal(data, &r))
 	for i, n := range []int{len(r.Wilcoxon), len(r.SignFlip), len(r.Improvement), len(r.Bootstrap), len(r.Ranks)} {
 		if n == 0 {
 			t.Fatalf("list %d of testdata/scipy.json is empty", i+1)

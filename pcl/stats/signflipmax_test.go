@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"pgregory.net/rapid"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // TestSignFlipMaxOfOne: with one rival that is ahead it is the sign-flip test.
@@ -22,7 +24,7 @@ func TestSignFlipMaxOfOne(t *testing.T) {
 		if sum < 0 { // turned round, the rival is ahead
 			floats.Scale(-1, d)
 		}
-		want := must(SignFlip(d, make([]float64, len(d))))(t)
+		want := must.Get(SignFlip(d, make([]float64, len(d))))(t)
 		if p, err := SignFlipMax(above0(d)); err != nil || math.Abs(p-want.P) > 1e-9 {
 			t.Errorf("p = %v (%v), want %v", p, err, want.P)
 		}

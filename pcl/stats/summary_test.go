@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // worked is two label sets × two timelines × three seeds; the means of the seeds are 12.5, 22.5 and 32.5.
@@ -16,7 +18,7 @@ func worked() []Score {
 func TestSummary(t *testing.T) {
 	scores := worked()
 	slices.Reverse(scores) // the order does not matter
-	got := must(Summarize(scores))(t)
+	got := must.Get(Summarize(scores))(t)
 	if !near(got.Mean, 22.5) || !near(got.StdSeeds, math.Sqrt(200./3)) || !near(got.StdRuns, math.Sqrt(200./3+3.25)) {
 		t.Errorf("%+v", got)
 	}

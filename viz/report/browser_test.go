@@ -23,6 +23,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/viz/report"
 )
 
@@ -127,7 +128,7 @@ func startBrowser(t *testing.T, program string) *browser {
 	cmd := exec.CommandContext(t.Context(), program, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
 		"--disable-component-update", "--disable-extensions", "--user-data-dir="+t.TempDir(), "--remote-debugging-pipe", "about:blank")
 	cmd.ExtraFiles = []*os.File{theirIn, theirOut}
-	noError(t, cmd.Start())
+	must.Do(t, cmd.Start())
 	theirIn.Close()
 	theirOut.Close()
 	b := &browser{t: t, in: ourIn, events: make(chan message, 1000)}
@@ -346,7 +347,7 @@ func TestPagesWorkInBrowser(t *testing.T) {
 	text := notebookPage(t, notebookOf(t, htmlCell(`<table><thead><tr><th>a</th></tr></thead><tbody><tr><td>1</td></tr><tr><td>10</td></tr><tr><td>9</td></tr></tbody></table>`+
 		`<div id="pcl-slider-1"><div><input type="range" min="0" max="2" value="0" step="1" aria-valuetext="one" oninput="document.title='FIRED'">`+
 		`<output><span>one</span><span style="display:none">two</span><span hidden>three</span></output></div><div><div>A</div><div style="display:none">B</div><div hidden>C</div></div></div>`)))
-	noError(t, os.WriteFile(page, []byte(text), 0o644))
+	must.Do(t, os.WriteFile(page, []byte(text), 0o644))
 	session := b.open(page)
 	var got string
 	for _, step := range []struct{ do, want string }{
@@ -358,24 +359,24 @@ func TestPagesWorkInBrowser(t *testing.T) {
 		{`(document.querySelector("input").focus(), "End")`, "End"},
 		{`document.querySelector(".out").innerText + document.querySelector("input").getAttribute("aria-valuetext") + document.title`, "a\n1\n9\n10\nthree\nCthreeone"},
 	} {
-		noError(t, b.evaluate(session, `JSON.stringify(`+step.do+`.replace(/\s*\n\s*/g, "\n"))`, &got))
+		must.Do(t, b.evaluate(session, `JSON.stringify(`+step.do+`.replace(/\s*\n\s*/g, "\n"))`, &got))
 		if strings.ReplaceAll(strings.ReplaceAll(got, " ↓", ""), " ↑", "") != step.want {
 			t.Errorf("%s: %q, want %q", step.do, got, step.want)
 		}
 		if step.want == "ArrowRight" || step.want == "End" {
 			code := map[string]int{"ArrowRight": 39, "End": 35}[step.want]
 			for _, kind := range []string{"keyDown", "keyUp"} {
-				noError(t, b.call(session, "Input.dispatchKeyEvent", map[string]any{"type": kind, "key": step.want, "code": step.want, "windowsVirtualKeyCode": code}, nil))
+				must.Do(t, b.call(session, "Input.dispatchKeyEvent", map[string]any{"type": kind, "key": step.want, "code": step.want, "windowsVirtualKeyCode": code}, nil))
 			}
 		}
 	}
 	text = runsPage(t, runsFolder(t, sampleRuns()))
-	noError(t, os.WriteFile(page, []byte(text), 0o644))
+	must.Do(t, os.WriteFile(page, []byte(text), 0o644))
 	session = b.open(page)
 	const column = `[...document.querySelectorAll("table.all tbody tr")].map(tr => tr.children[1].dataset.sort).join(" ")`
 	var down, up string
 	for _, to := range []*string{&down, &up} {
-		noError(t, b.evaluate(session, `JSON.stringify((document.querySelectorAll("table.all th button")[1].click(), `+column+`))`, to))
+		must.Do(t, b.evaluate(session, `JSON.stringify((document.querySelectorAll("table.all th button")[1].click(), `+column+`))`, to))
 	}
 	values := strings.Fields(up)
 	slices.Reverse(values)
@@ -398,7 +399,7 @@ func TestFiguresAreSavedInBrowser(t *testing.T) {
 	var table bytes.Buffer
 	z := gzip.NewWriter(&table)
 	fmt.Fprint(z, "method,value\n=cmd(),-1.5\n\"@x\",+2\n")
-	noError(t, z.Close())
+	must.Do(t, z.Close())
 	in64 := base64.StdEncoding.EncodeToString
 	hidden := func(part, text string) string {
 		return `<span class="pcl-` + part + `" style="display:none">` + text + `</span>`
@@ -411,7 +412,7 @@ func TestFiguresAreSavedInBrowser(t *testing.T) {
 	}
 	page := filepath.Join(t.TempDir(), "page.html")
 	text := notebookPage(t, notebookOf(t, htmlCell(figure("../Evil.exe", "%PDF-1.4 x")+figure("plain", "<script>"))))
-	noError(t, os.WriteFile(page, []byte(text), 0o644))
+	must.Do(t, os.WriteFile(page, []byte(text), 0o644))
 	b := startBrowser(t, *chromium)
 	session := b.open(page)
 	var got string

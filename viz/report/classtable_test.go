@@ -3,6 +3,7 @@ package report
 import (
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -14,7 +15,7 @@ func TestClassTables(t *testing.T) {
 		}}}
 	}
 	runs := []runPtr{run(1, 0.25), run(2, 0.75)}
-	table := must(newResultTable(runs))(t)
+	table := must.Get(newResultTable(runs))(t)
 	got, err := newClassTables(runs, table)
 	if err != nil || len(got) != 1 || got[0].Classes[1] != "dog" || got[0].Test[1] != 20 || len(got[0].Rows) != 1 {
 		t.Fatalf("%+v, %v", got, err)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/internal/invented"
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/viz"
 	"github.com/parallelcl/parallelcl/viz/report"
@@ -60,7 +61,7 @@ func TestCover(t *testing.T) {
 	}
 	for _, in := range []report.DemoInput{input(1), {Runs: invented.Runs(1)}} {
 		var buf bytes.Buffer
-		noError(t, report.Cover(&buf, in))
+		must.Do(t, report.Cover(&buf, in))
 		c, format, err := image.DecodeConfig(&buf)
 		if err != nil || format != "png" || c.Width != 1200 || c.Height != 520 {
 			t.Errorf("cover: %d×%d %s, %v; want a PNG of 1200×520", c.Width, c.Height, format, err)
@@ -71,7 +72,7 @@ func TestCover(t *testing.T) {
 func page(t *testing.T, in report.DemoInput) string {
 	t.Helper()
 	var buf bytes.Buffer
-	noError(t, report.Demo(&buf, in))
+	must.Do(t, report.Demo(&buf, in))
 	return buf.String()
 }
 

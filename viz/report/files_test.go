@@ -12,25 +12,26 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/viz/report"
 )
 
 // TestPicturesLieInTheNotebooksFolder lets a notebook name files that are not its own, in all ways.
 func TestPicturesLieInTheNotebooksFolder(t *testing.T) {
-	dot := must(os.ReadFile("testdata/dot.png"))(t)
+	dot := must.Get(os.ReadFile("testdata/dot.png"))(t)
 	dir := t.TempDir()
 	folder := filepath.Join(dir, "a", "notebooks")
-	noError(t, os.MkdirAll(filepath.Join(folder, "pictures"), 0o755))
+	must.Do(t, os.MkdirAll(filepath.Join(folder, "pictures"), 0o755))
 	secret := append(bytes.Clone(dot), "the secret's own end"...)
 	for name, data := range map[string][]byte{
 		filepath.Join(dir, "secret.png"): secret, filepath.Join(dir, "a", "secret.png"): secret,
 		filepath.Join(folder, "pictures", "own.png"): dot, filepath.Join(folder, "words.png"): []byte("root:x:0:0:root"),
 		filepath.Join(folder, "cut.png"): dot[:len(dot)-20], filepath.Join(folder, "bomb.png"): bomb(dot),
 	} {
-		noError(t, os.WriteFile(name, data, 0o600))
+		must.Do(t, os.WriteFile(name, data, 0o600))
 	}
-	sparse := must(os.Create(filepath.Join(folder, "large.png")))(t)
-	noError(t, sparse.Truncate(1<<30))
+	sparse := must.Get(os.Create(filepath.Join(folder, "large.png")))(t)
+	must.Do(t, sparse.Truncate(1<<30))
 	sparse.Close()
 	links := map[string]string{"out.png": filepath.Join("..", "..", "secret.png"), "absolute.png": filepath.Join(dir, "secret.png"), "up": "..", "in.png": filepath.Join("pictures", "own.png")}
 	for name, to := range links {
@@ -61,7 +62,7 @@ func TestPicturesLieInTheNotebooksFolder(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			noError(t, os.WriteFile(path, data, 0o644))
+			must.Do(t, os.WriteFile(path, data, 0o644))
 			var buf bytes.Buffer
 			err = readNotebook(t, path).Write(t.Context(), &buf, origin)
 			switch {
@@ -92,18 +93,18 @@ func bomb(png []byte) []byte {
 // TestLargeNotebooksAreRefused gives files that would take more memory than there is.
 func TestLargeNotebooksAreRefused(t *testing.T) {
 	large := filepath.Join(t.TempDir(), "large.ipynb")
-	f := must(os.Create(large))(t)
+	f := must.Get(os.Create(large))(t)
 	if err := f.Truncate(1 << 40); err != nil {
 		t.Skipf("no file system for sparse files: %v", err)
 	}
 	f.Close()
 	many := filepath.Join(t.TempDir(), "many.ipynb")
-	noError(t, os.WriteFile(many, []byte(`{"nbformat":4,"cells":[`+strings.Repeat("{},", 200_000)+"{}]}"), 0o644))
+	must.Do(t, os.WriteFile(many, []byte(`{"nbformat":4,"cells":[`+strings.Repeat("{},", 200_000)+"{}]}"), 0o644))
 	deep := filepath.Join(t.TempDir(), "deep.ipynb")
-	noError(t, os.WriteFile(deep, []byte(`{"nbformat":4,"cells":`+strings.Repeat("[", 1_000_000)), 0o644))
+	must.Do(t, os.WriteFile(deep, []byte(`{"nbformat":4,"cells":`+strings.Repeat("[", 1_000_000)), 0o644))
 	shown := filepath.Join(t.TempDir(), "shown.ipynb")
 	cell := `{"outputs":[` + strings.Repeat("{},", 49_999) + `{}]}`
-	noError(t, os.WriteFile(shown, []byte(`{"nbformat":4,"cells":[`+cell+","+cell+","+cell+"]}"), 0o644))
+	must.Do(t, os.WriteFile(shown, []byte(`{"nbformat":4,"cells":[`+cell+","+cell+","+cell+"]}"), 0o644))
 	for path, want := range map[string]string{
 		large: "larger than 256 MB", many: "more than 100000 entries", deep: "exceeded max depth", shown: "more than 100000 outputs",
 	} {
@@ -118,7 +119,7 @@ func TestReportsStop(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	n := readNotebook(t, "testdata/small.ipynb")
-	files := must(report.FindRuns(runsFolder(t, sampleRuns())))(t)
+	files := must.Get(report.FindRuns(runsFolder(t, sampleRuns())))(t)
 	dir := t.TempDir()
 	var buf bytes.Buffer
 	for what, err := range map[string]error{

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/parallelcl/parallelcl/internal/invented"
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/viz/report"
@@ -68,7 +69,7 @@ func TestGrids(t *testing.T) {
 	page := gridsPage(t, sampleGrids())
 	gridsLinks(t, page)
 	if path := os.Getenv("PARALLELCL_PAGE"); path != "" { // to be looked at
-		noError(t, os.WriteFile(path, []byte(page), 0o666))
+		must.Do(t, os.WriteFile(path, []byte(page), 0o666))
 	}
 	for _, m := range regexp.MustCompile(`(?:src|href)="([^"#][^"]*)"`).FindAllStringSubmatch(page, -1) {
 		if !strings.HasPrefix(m[1], "data:") && m[1] != "https://arxiv.org/abs/2401.01054" {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gonum.org/v1/plot/cmpimg"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/viz/report"
 )
 
@@ -20,14 +21,14 @@ var origin = report.Origin{Command: "pcl report small.ipynb > a", Version: "v0.1
 
 func readNotebook(t *testing.T, path string) *report.Notebook {
 	t.Helper()
-	n := must(report.ReadNotebook(path))(t)
+	n := must.Get(report.ReadNotebook(path))(t)
 	return n
 }
 
 func notebookPage(t *testing.T, n *report.Notebook) string {
 	t.Helper()
 	var buf bytes.Buffer
-	noError(t, n.Write(t.Context(), &buf, origin))
+	must.Do(t, n.Write(t.Context(), &buf, origin))
 	return buf.String()
 }
 
@@ -45,9 +46,9 @@ func TestNotebook(t *testing.T) {
 	got := page[begin:end]
 	golden := "testdata/small_golden.html"
 	if *cmpimg.GenerateTestData {
-		noError(t, os.WriteFile(golden, []byte(got), 0o644))
+		must.Do(t, os.WriteFile(golden, []byte(got), 0o644))
 	}
-	want := must(os.ReadFile(golden))(t)
+	want := must.Get(os.ReadFile(golden))(t)
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("the page differs from %s; go test -regen writes it anew:\n%s", golden, diff)
 	}
@@ -87,9 +88,9 @@ func TestPagesAreSelfContained(t *testing.T) {
 // notebookOf writes a notebook with one cell.
 func notebookOf(t *testing.T, cell map[string]any) *report.Notebook {
 	t.Helper()
-	data := must(json.Marshal(map[string]any{"nbformat": 4, "cells": []any{cell}}))(t)
+	data := must.Get(json.Marshal(map[string]any{"nbformat": 4, "cells": []any{cell}}))(t)
 	path := filepath.Join(t.TempDir(), "one.ipynb")
-	noError(t, os.WriteFile(path, data, 0o644))
+	must.Do(t, os.WriteFile(path, data, 0o644))
 	return readNotebook(t, path)
 }
 
@@ -177,7 +178,7 @@ func TestReadNotebookErrors(t *testing.T) {
 		"": "is no notebook", `{"nbformat":3}`: "format 3, want 4", `{"nbformat":4,"cells":[]}`: "no cells",
 	} {
 		path := filepath.Join(t.TempDir(), "bad.ipynb")
-		noError(t, os.WriteFile(path, []byte(content), 0o644))
+		must.Do(t, os.WriteFile(path, []byte(content), 0o644))
 		if _, err := report.ReadNotebook(path); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v; want %q", content, err, want)
 		}
@@ -186,7 +187,7 @@ func TestReadNotebookErrors(t *testing.T) {
 
 func TestSite(t *testing.T) {
 	dir, source := t.TempDir(), t.TempDir()
-	dot := must(os.ReadFile("testdata/dot.png"))(t)
+	dot := must.Get(os.ReadFile("testdata/dot.png"))(t)
 	img := `<img src="data:image/png;base64,` + base64.StdEncoding.EncodeToString(dot) + `">`
 	themed := map[string]any{"output_type": "display_data", "data": map[string]any{
 		"text/html": `<div class="pcl-light">` + img + `</div><div class="pcl-dark" style="display:none">` + img + `</div>`,
@@ -195,12 +196,12 @@ func TestSite(t *testing.T) {
 		"01-a.ipynb": {markdownCell("# First\n\n**Question.** What is $x_1$? It is *less* than a full answer would take, but longer than two lines. More.\n\n[on](02-b.ipynb#There) ![d](dot.png)")},
 		"02-b.ipynb": {markdownCell("# Second & last"), outputCell(map[string]any{"output_type": "error", "ename": "E", "evalue": "no"}), outputCell(themed)},
 	} {
-		data := must(json.Marshal(map[string]any{"nbformat": 4, "cells": cells}))(t)
-		noError(t, os.WriteFile(filepath.Join(source, name), data, 0o644))
+		data := must.Get(json.Marshal(map[string]any{"nbformat": 4, "cells": cells}))(t)
+		must.Do(t, os.WriteFile(filepath.Join(source, name), data, 0o644))
 	}
-	noError(t, os.WriteFile(filepath.Join(source, "dot.png"), dot, 0o644))
+	must.Do(t, os.WriteFile(filepath.Join(source, "dot.png"), dot, 0o644))
 	first, second := readNotebook(t, filepath.Join(source, "01-a.ipynb")), readNotebook(t, filepath.Join(source, "02-b.ipynb"))
-	noError(t, report.Site(t.Context(), dir, "All of it", []*report.Notebook{first, second}, origin))
+	must.Do(t, report.Site(t.Context(), dir, "All of it", []*report.Notebook{first, second}, origin))
 	want := map[string][]string{
 		"index.html": {
 			"<title>All of it</title>", `<a class="card" href="01-a.html"><div class="shot"><img alt="" src="data:image/jpeg;base64,`,
@@ -211,7 +212,7 @@ func TestSite(t *testing.T) {
 		"02-b.html": {`<a href="01-a.html">← First</a>`},
 	}
 	for file, texts := range want {
-		data := must(os.ReadFile(filepath.Join(dir, file)))(t)
+		data := must.Get(os.ReadFile(filepath.Join(dir, file)))(t)
 		offline(t, string(data))
 		for _, text := range texts {
 			if !strings.Contains(string(data), text) {
@@ -223,7 +224,7 @@ func TestSite(t *testing.T) {
 		t.Errorf("two of one name: %v", err)
 	}
 	index := filepath.Join(source, "index.ipynb")
-	noError(t, os.Rename(filepath.Join(source, "02-b.ipynb"), index))
+	must.Do(t, os.Rename(filepath.Join(source, "02-b.ipynb"), index))
 	if err := report.Site(t.Context(), dir, "", []*report.Notebook{readNotebook(t, index)}, origin); err == nil {
 		t.Errorf("a notebook called index: %v", err)
 	}
@@ -231,7 +232,7 @@ func TestSite(t *testing.T) {
 
 // The box must agree with the file that repositories read.
 func TestCitation(t *testing.T) {
-	data := must(os.ReadFile("../../CITATION.cff"))(t)
+	data := must.Get(os.ReadFile("../../CITATION.cff"))(t)
 	page := notebookPage(t, readNotebook(t, "testdata/small.ipynb"))
 	for _, key := range []string{"title", "url", "journal", "repository-code"} {
 		found := regexp.MustCompile(`(?m)^\s*`+key+`: (.*)$`).FindAllStringSubmatch(string(data), -1)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/viz/report"
 )
 
@@ -23,17 +24,17 @@ func TestPDF(t *testing.T) {
 	dir := t.TempDir()
 	browser, page, file := filepath.Join(dir, "chromium"), filepath.Join(dir, "a b.html"), filepath.Join(dir, "a.pdf")
 	script := "#!/bin/sh\nfor a; do case $a in --print-to-pdf=*) out=${a#*=};; esac; done\n[ \"$a\" = \"file://" + dir + "/a%20b.html\" ] && echo %PDF >\"$out\"\n"
-	noError(t, os.WriteFile(browser, []byte(script), 0o755))
+	must.Do(t, os.WriteFile(browser, []byte(script), 0o755))
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 	found, err := report.FindBrowser()
 	if err != nil || found != browser {
 		t.Skipf("scripts are no programs here: %v", err)
 	}
-	noError(t, report.PDF(t.Context(), browser, page, file))
+	must.Do(t, report.PDF(t.Context(), browser, page, file))
 	if data, err := os.ReadFile(file); err != nil || !bytes.HasPrefix(data, []byte("%PDF")) {
 		t.Errorf("%q, %v", data, err)
 	}
-	noError(t, os.WriteFile(browser, []byte("#!/bin/sh\necho no display >&2\nexit 3\n"), 0o755))
+	must.Do(t, os.WriteFile(browser, []byte("#!/bin/sh\necho no display >&2\nexit 3\n"), 0o755))
 	if err := report.PDF(t.Context(), browser, page, file); err == nil {
 		t.Errorf("a browser that fails: %v", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/internal/invented"
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/viz/report"
 )
@@ -21,7 +22,7 @@ func runsFolder(t *testing.T, runs []*results.Run) string {
 	dir := t.TempDir()
 	for i, r := range runs {
 		agree(r)
-		noError(t, r.Save(filepath.Join(dir, fmt.Sprintf("%02d-%s", i, r.ID), "result.json")))
+		must.Do(t, r.Save(filepath.Join(dir, fmt.Sprintf("%02d-%s", i, r.ID), "result.json")))
 	}
 	return dir
 }
@@ -59,9 +60,9 @@ func configure(r *results.Run, budget int) {
 
 func runsPage(t *testing.T, paths ...string) string {
 	t.Helper()
-	files := must(report.FindRuns(paths...))(t)
+	files := must.Get(report.FindRuns(paths...))(t)
 	var buf bytes.Buffer
-	noError(t, report.Runs(t.Context(), &buf, report.RunsInput{Files: files, Origin: origin}))
+	must.Do(t, report.Runs(t.Context(), &buf, report.RunsInput{Files: files, Origin: origin}))
 	return buf.String()
 }
 
@@ -71,9 +72,9 @@ func TestRuns(t *testing.T) {
 	emgd := filepath.Join(dir, "09-"+runs[9].ID) // its steps are there too
 	var records bytes.Buffer
 	for _, r := range invented.Records() {
-		noError(t, json.NewEncoder(&records).Encode(r))
+		must.Do(t, json.NewEncoder(&records).Encode(r))
 	}
-	noError(t, os.WriteFile(filepath.Join(emgd, "records.jsonl"), records.Bytes(), 0o644))
+	must.Do(t, os.WriteFile(filepath.Join(emgd, "records.jsonl"), records.Bytes(), 0o644))
 	page := runsPage(t, dir)
 	offline(t, page)
 	for _, want := range []string{
@@ -151,9 +152,9 @@ func TestFindRuns(t *testing.T) {
 	other := runsFolder(t, runs[:1])
 	again := filepath.Join(other, "00-"+runs[0].ID, "result.json")
 	runs[0].Measured.StepMillis++ // of the same configuration, made again
-	noError(t, runs[0].Save(again))
+	must.Do(t, runs[0].Save(again))
 	bad := filepath.Join(t.TempDir(), "result.json")
-	noError(t, os.WriteFile(bad, []byte(`{"schema":2,"tasks":[{"id":1}]}`), 0o644))
+	must.Do(t, os.WriteFile(bad, []byte(`{"schema":2,"tasks":[{"id":1}]}`), 0o644))
 	empty := t.TempDir()
 	for want, paths := range map[string][]string{
 		"no results in " + empty:                            {dir, empty},
@@ -180,7 +181,7 @@ func TestFindRunsBehindLinks(t *testing.T) {
 		}
 	}
 	link := filepath.Join(t.TempDir(), "runs")
-	noError(t, os.Symlink(here, link))
+	must.Do(t, os.Symlink(here, link))
 	if files, err := report.FindRuns(link); err != nil || len(files) != 2 {
 		t.Errorf("%d runs (%v), want two", len(files), err)
 	}
@@ -194,7 +195,7 @@ func TestOneValueTwoForms(t *testing.T) {
 		r := invented.Run("emgd-gmc", "EMGD (GMC)", 1234+uint64(i))
 		r.Params = map[string]any{"tau": tau}
 		configure(r, 5)
-		text := must(json.Marshal(tau))(t)
+		text := must.Get(json.Marshal(tau))(t)
 		r.Config = json.RawMessage(strings.Replace(string(r.Config), `"memory"`, `"params":{"tau":`+string(text)+`},"memory"`, 1))
 		r.ID += string(text)
 		runs = append(runs, r)
@@ -211,7 +212,7 @@ func TestOneValueTwoForms(t *testing.T) {
 // TestUnreadableRecords: records that are there and cannot be read are not taken for a run without records.
 func TestUnreadableRecords(t *testing.T) {
 	dir := runsFolder(t, sampleRuns()[:1])
-	found := must(report.FindRuns(dir))(t)
+	found := must.Get(report.FindRuns(dir))(t)
 	if err := os.Mkdir(filepath.Join(filepath.Dir(found[0].File), "records.jsonl"), 0o777); err != nil { // which root cannot read either
 		t.Fatal(err)
 	}
@@ -239,9 +240,9 @@ func TestStepsOfDivergedRun(t *testing.T) {
 	last.Weights, last.Gram = nil, nil
 	var lines bytes.Buffer
 	for _, step := range records {
-		noError(t, json.NewEncoder(&lines).Encode(step))
+		must.Do(t, json.NewEncoder(&lines).Encode(step))
 	}
-	noError(t, os.WriteFile(filepath.Join(dir, "00-"+r.ID, "records.jsonl"), lines.Bytes(), 0o644))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "00-"+r.ID, "records.jsonl"), lines.Bytes(), 0o644))
 	page := runsPage(t, dir)
 	for _, want := range []string{"What each stream weighs", "Which streams conflict"} {
 		if !strings.Contains(page, want) {

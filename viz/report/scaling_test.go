@@ -9,6 +9,8 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 var scaling = flag.Bool("scaling", false, "measure how the time to render hostile texts grows with their length (minutes)")
@@ -39,6 +41,6 @@ func TestScaling(t *testing.T) {
 func cpuSeconds(t *testing.T) float64 {
 	t.Helper()
 	var use syscall.Rusage
-	noError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &use))
+	must.Do(t, syscall.Getrusage(syscall.RUSAGE_SELF, &use))
 	return float64(use.Utime.Sec+use.Stime.Sec) + float64(use.Utime.Usec+use.Stime.Usec)/1e6
 }

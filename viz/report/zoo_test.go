@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"golang.org/x/net/html"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // writeSpecimen writes the notebook, with its metadata and its file's name hostile too.
@@ -36,7 +38,7 @@ func writeSpecimen(t *testing.T, s specimen, address string) string {
 	path := filepath.Join(t.TempDir(), "<img src=x onerror=alert(1)>.ipynb")
 	if err := os.WriteFile(path, data, 0o644); err != nil {
 		path = filepath.Join(t.TempDir(), "a.ipynb") // not all systems have such names
-		noError(t, os.WriteFile(path, data, 0o644))
+		must.Do(t, os.WriteFile(path, data, 0o644))
 	}
 	return path
 }
@@ -109,8 +111,8 @@ func fieldSet(list string) map[string]bool {
 // harmlessPage fails where a page holds what could run, load or lead anywhere by itself.
 func harmlessPage(t *testing.T, page []byte) {
 	t.Helper()
-	doc := must(html.Parse(bytes.NewReader(page)))(t)
-	script := must(os.ReadFile("page.js"))(t)
+	doc := must.Get(html.Parse(bytes.NewReader(page)))(t)
+	script := must.Get(os.ReadFile("page.js"))(t)
 	count := map[string]int{}
 	var metas []string
 	for n := range doc.Descendants() {

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"reflect"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 func small() File {
@@ -22,8 +24,8 @@ func small() File {
 func saved(t testing.TB, f File) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.pcl")
-	noError(t, Save(path, f))
-	data := must(os.ReadFile(path))(t)
+	must.Do(t, Save(path, f))
+	data := must.Get(os.ReadFile(path))(t)
 	return data
 }
 
@@ -47,13 +49,13 @@ func parsed(t testing.TB, state []byte) (value any) {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(state))
 	d.UseNumber()
-	noError(t, d.Decode(&value))
+	must.Do(t, d.Decode(&value))
 	return value
 }
 
 func TestRoundTrip(t *testing.T) {
 	for _, f := range []File{small(), {State: json.RawMessage(`null`)}, {State: json.RawMessage(`[]`), Arrays: map[string][]float32{"big": make([]float32, 100000)}}} {
-		got := must(Decode(saved(t, f)))(t)
+		got := must.Get(Decode(saved(t, f)))(t)
 		same(t, got, f)
 	}
 	if a, b := saved(t, small()), saved(t, small()); !bytes.Equal(a, b) {

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // sealed is a file with a right checksum; n is the length of the header, -1 for the true one.
@@ -37,7 +39,7 @@ func FuzzDecode(f *testing.F) {
 			if got.State == nil {
 				got.State = json.RawMessage("null")
 			}
-			again := must(Decode(saved(t, got)))(t)
+			again := must.Get(Decode(saved(t, got)))(t)
 			same(t, again, got)
 		}
 	})

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // series saves steps 4, 8, 12 and 16 and keeps the last three.
@@ -15,15 +17,15 @@ func series(t *testing.T) (Series, []string) {
 	t.Helper()
 	s := Series{Dir: filepath.Join(t.TempDir(), "run"), Keep: 3}
 	for _, step := range []int{4, 8, 12, 16} {
-		noError(t, s.Save(step, File{Arrays: map[string][]float32{"step": {float32(step)}}}))
+		must.Do(t, s.Save(step, File{Arrays: map[string][]float32{"step": {float32(step)}}}))
 	}
-	paths := must(s.List())(t)
+	paths := must.Get(s.List())(t)
 	return s, paths
 }
 
 func damage(t *testing.T, path string) {
 	t.Helper()
-	noError(t, os.Truncate(path, 60))
+	must.Do(t, os.Truncate(path, 60))
 }
 
 func TestSeriesKeepsTheLast(t *testing.T) {
@@ -57,7 +59,7 @@ func TestLatestNamesTheWholeOne(t *testing.T) {
 // neither be removed as the oldest nor come second to what was left.
 func TestSeriesFromAnEarlierCheckpoint(t *testing.T) {
 	s, _ := series(t)
-	noError(t, s.Save(10, File{}))
+	must.Do(t, s.Save(10, File{}))
 	paths, err := s.List()
 	if err != nil || len(paths) != 2 || Step(paths[0]) != 8 || Step(paths[1]) != 10 {
 		t.Errorf("left %v (%v), want those of steps 8 and 10", paths, err)
@@ -68,12 +70,12 @@ func TestSeriesLeavesOtherFiles(t *testing.T) {
 	s, _ := series(t)
 	other := []string{"checkpoint-best.pcl", "checkpoint-000000016_good.pcl", "result.json"}
 	for _, name := range other {
-		noError(t, os.WriteFile(filepath.Join(s.Dir, name), nil, 0o644))
+		must.Do(t, os.WriteFile(filepath.Join(s.Dir, name), nil, 0o644))
 	}
 	if _, _, err := s.Latest(); err != nil {
 		t.Errorf("beside other files: %v", err)
 	}
-	noError(t, s.Clear())
+	must.Do(t, s.Clear())
 	left, err := os.ReadDir(s.Dir)
 	if err != nil || len(left) != len(other) {
 		t.Errorf("%v are left (%v), want %v", left, err, other)
@@ -90,14 +92,14 @@ func TestSeriesLeavesOtherFiles(t *testing.T) {
 func TestSeriesBesideCopies(t *testing.T) {
 	s := Series{Dir: t.TempDir(), Keep: 2}
 	for _, step := range []int{5, 10} {
-		noError(t, s.Save(step, File{State: json.RawMessage(fmt.Sprint(step))}))
+		must.Do(t, s.Save(step, File{State: json.RawMessage(fmt.Sprint(step))}))
 	}
 	older := filepath.Join(s.Dir, "checkpoint-000000005 copy 2.pcl")
-	noError(t, os.Link(filepath.Join(s.Dir, "checkpoint-000000005.pcl"), older))
+	must.Do(t, os.Link(filepath.Join(s.Dir, "checkpoint-000000005.pcl"), older))
 	if f, path, err := s.Latest(); err != nil || string(f.State) != "10" {
 		t.Errorf("the newest is %s, of step %s, %v", path, f.State, err)
 	}
-	noError(t, errors.Join(s.Save(15, File{State: json.RawMessage("15")}), s.Clear()))
+	must.Do(t, errors.Join(s.Save(15, File{State: json.RawMessage("15")}), s.Clear()))
 	if _, err := os.Stat(older); err != nil {
 		t.Error(err)
 	}
@@ -110,7 +112,7 @@ func TestSeriesBesideCopies(t *testing.T) {
 func TestSeriesOfManySteps(t *testing.T) {
 	s := Series{Dir: t.TempDir(), Keep: 2}
 	for _, step := range []int{999_999_998, 999_999_999, 1_000_000_000} {
-		noError(t, s.Save(step, File{State: []byte("{}")}))
+		must.Do(t, s.Save(step, File{State: []byte("{}")}))
 	}
 	if _, newest, err := s.Latest(); err != nil || Step(newest) != 1_000_000_000 {
 		t.Errorf("the newest is %s, %v", newest, err)
@@ -124,7 +126,7 @@ func TestSeriesKeepsAtLeastOne(t *testing.T) {
 	for _, keep := range []int{0, -1} {
 		s := Series{Dir: t.TempDir(), Keep: keep}
 		for step := range 3 {
-			noError(t, s.Save(step, File{}))
+			must.Do(t, s.Save(step, File{}))
 		}
 		if paths, err := s.List(); err != nil || len(paths) != 1 {
 			t.Errorf("Keep %d left %v (%v), want one file", keep, paths, err)

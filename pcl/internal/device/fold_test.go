@@ -8,6 +8,7 @@ import (
 
 	"github.com/gomlx/compute"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
@@ -19,7 +20,7 @@ import (
 // manyRows is a set whose last parameters are private, and k gradients and weights.
 func manyRows(t *testing.T, b *backend.Backend, k int) (*graphs.Set, []*Gradient, []float64) {
 	t.Helper()
-	m := must(model.NewMLP(9, []int{7}, 3))(t)
+	m := must.Get(model.NewMLP(9, []int{7}, 3))(t)
 	cache := graphs.NewCache(b.Clients()...)
 	t.Cleanup(cache.Close)
 	set := cache.Sets(graphs.Spec{Model: m, Shared: m.Layout().Backbone, Batch: 2, Optimizer: optim.SGD{LR: 1}})[0]
@@ -30,7 +31,7 @@ func manyRows(t *testing.T, b *backend.Backend, k int) (*graphs.Set, []*Gradient
 		for p := range flat {
 			flat[p] = float32(r.NormFloat64())
 		}
-		g := must(Given(set, r.Float64(), flat))(t)
+		g := must.Get(Given(set, r.Float64(), flat))(t)
 		t.Cleanup(g.Free)
 		rows[i], w[i] = &g, r.NormFloat64()
 	}
@@ -61,16 +62,16 @@ func TestFold(t *testing.T) {
 // updated returns θ after a step from 0, and ‖d‖².
 func updated(t *testing.T, set *graphs.Set, w []float64, rows []compute.Buffer) []float32 {
 	t.Helper()
-	p := must(set.Update(len(rows)))(t)
+	p := must.Get(set.Update(len(rows)))(t)
 	var in []compute.Buffer
 	for _, values := range [][]float32{make([]float32, set.Total()), Single(w), set.Optimizer.Scalars(1)} {
-		buffer := must(program.ToDevice(set.Backend, values, len(values)))(t)
+		buffer := must.Get(program.ToDevice(set.Backend, values, len(values)))(t)
 		in = append(in, buffer)
 	}
-	out := must(p.Call(append(in, rows...)...))(t)
+	out := must.Get(p.Call(append(in, rows...)...))(t)
 	theta, norm := make([]float32, set.Total()), []float64{0}
-	noError(t, program.ToHost(theta, out[0]))
-	noError(t, program.ToHost(norm, out[len(out)-1]))
+	must.Do(t, program.ToHost(theta, out[0]))
+	must.Do(t, program.ToHost(norm, out[len(out)-1]))
 	program.Free(out...)
 	program.Free(in[1:]...)
 	return append(theta, float32(norm[0]))
@@ -88,7 +89,7 @@ func TestReadoutInParts(t *testing.T) {
 					for _, g := range rows {
 						readout.Add(g)
 					}
-					m := must(readout.Finish())(t)
+					m := must.Get(readout.Finish())(t)
 					for _, g := range rows {
 						m = append(m, g.Value, g.Private)
 					}

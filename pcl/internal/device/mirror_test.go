@@ -7,6 +7,7 @@ import (
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/shapes"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/memory"
@@ -31,15 +32,15 @@ func TestMirrorWithoutRoom(t *testing.T) {
 	device := &full{Backend: pcltest.Backend(t, backend.Go).Backend}
 	r := NewTables(device)
 	defer r.Close()
-	store := must(memory.NewStore(memory.Config{Policy: memory.PerClass, Budget: 4}, 1))(t)
+	store := must.Get(memory.NewStore(memory.Config{Policy: memory.PerClass, Budget: 4}, 1))(t)
 	store.Add([]memory.Item{{Task: 1, Pixels: []float32{0, 1}}})
-	b := must(NewBatch(device, 4, 2))(t)
+	b := must.Get(NewBatch(device, 4, 2))(t)
 	defer b.Free()
 	var m Mirror
 	defer m.Free()
 	b.device[0] = nil // as on a device that does not share memory with the host
 	for range 4 {
-		noError(t, m.Send(r, store, b, []int{0}))
+		must.Do(t, m.Send(r, store, b, []int{0}))
 	}
 	if m.Held() || device.refused != 1 {
 		t.Errorf("held: %v; tried %d times, want once", m.Held(), device.refused)

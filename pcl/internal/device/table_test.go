@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
@@ -18,10 +19,10 @@ func TestResidentRows(t *testing.T) {
 		}
 		r := NewTables(b.Backend)
 		defer r.Close()
-		x := must(r.batch(table, 256, []int32{2, 0, -1, 2}))(t)
+		x := must.Get(r.batch(table, 256, []int32{2, 0, -1, 2}))(t)
 		defer program.Free(x)
 		got := make([]float32, 4*256)
-		noError(t, program.ToHost(got, x))
+		must.Do(t, program.ToHost(got, x))
 		for i, v := range got {
 			want := float32(0)
 			if row := []int{2, 0, -1, 2}[i/256]; row >= 0 {
@@ -41,7 +42,7 @@ func TestForget(t *testing.T) {
 		defer r.Close()
 		table := []uint8{0, 255}
 		for range 2 {
-			x := must(r.batch(table, 1, []int32{1}))(t)
+			x := must.Get(r.batch(table, 1, []int32{1}))(t)
 			program.Free(x)
 			if r.Forget(); r.Len() != 0 {
 				t.Errorf("%d tables after they were released", r.Len())
@@ -71,7 +72,7 @@ func TestTablesOfOneArray(t *testing.T) {
 			}
 			defer program.Free(x)
 			got := make([]float32, c.width)
-			noError(t, program.ToHost(got, x))
+			must.Do(t, program.ToHost(got, x))
 			for i, v := range got {
 				if want := fp.Unit[c.table[c.width+i]]; v != want {
 					t.Errorf("%d bytes in rows of %d: pixel %d is %g, want %g", len(c.table), c.width, i, v, want)

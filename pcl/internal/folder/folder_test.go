@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/parallelcl/parallelcl/internal/must"
 )
 
 // TestOneAtATime has a folder refused while it is taken, with its holder named, and given afterwards.
@@ -30,12 +32,12 @@ func TestOneAtATime(t *testing.T) {
 	if h := held.Holder; h.PID != os.Getpid() || h.Host != host || time.Since(h.Since) > time.Minute || !strings.Contains(err.Error(), host) {
 		t.Errorf("the holder is %+v, in words %q", h, err)
 	}
-	noError(t, first.Release())
+	must.Do(t, first.Release())
 	second, err := Take(dir)
 	if err != nil {
 		t.Fatalf("after its release: %v", err)
 	}
-	noError(t, second.Release())
+	must.Do(t, second.Release())
 }
 
 // TestNoTwoHolders lets many take and release one folder, whose lock's file comes and goes with them.
@@ -74,8 +76,8 @@ func TestNoTwoHolders(t *testing.T) {
 // TestLeftBehind takes a folder whose last holder died and left its name.
 func TestLeftBehind(t *testing.T) {
 	dir := t.TempDir()
-	noError(t, os.WriteFile(filepath.Join(dir, lockFile), []byte("\x00{\"pid\":1,\"host\":\"gone\"}\nand more"), 0o644))
-	l := must(Take(dir))(t)
+	must.Do(t, os.WriteFile(filepath.Join(dir, lockFile), []byte("\x00{\"pid\":1,\"host\":\"gone\"}\nand more"), 0o644))
+	l := must.Get(Take(dir))(t)
 	defer l.Release()
 	if h := holder(dir); h.PID != os.Getpid() {
 		t.Errorf("the holder is %+v", h)
@@ -85,7 +87,7 @@ func TestLeftBehind(t *testing.T) {
 // TestFolderTakenAway removes a folder in use: its holder must not write into the one that comes after.
 func TestFolderTakenAway(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	l := must(Take(dir))(t)
+	l := must.Get(Take(dir))(t)
 	if err := l.Check(); err != nil {
 		t.Error(err)
 	}
@@ -95,7 +97,7 @@ func TestFolderTakenAway(t *testing.T) {
 	if err := l.Check(); err == nil {
 		t.Error("the folder is away, and nothing is said")
 	}
-	other := must(Take(dir))(t)
+	other := must.Get(Take(dir))(t)
 	if err := l.Check(); err == nil {
 		t.Error("another folder of its name passes for it")
 	}
@@ -108,7 +110,7 @@ func TestFolderTakenAway(t *testing.T) {
 func TestNotWritable(t *testing.T) {
 	base := t.TempDir()
 	file := filepath.Join(base, "file")
-	noError(t, os.WriteFile(file, nil, 0o644))
+	must.Do(t, os.WriteFile(file, nil, 0o644))
 	below := filepath.Join(file, "runs", "one")
 	if err := Writable(below); err == nil || !strings.Contains(err.Error(), below) {
 		t.Errorf("below a file: %v", err)

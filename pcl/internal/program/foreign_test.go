@@ -10,13 +10,14 @@ import (
 	"github.com/gomlx/go-xla/pjrt"
 	"github.com/gomlx/gomlx/core/graph"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
 
 func compileOn(t testing.TB, on compute.Backend, inputs []program.Input, build func(n []*graph.Node) []*graph.Node) *program.Program {
 	t.Helper()
-	p := must(program.Compile(on, new(program.Counter), "test", inputs, build))(t)
+	p := must.Get(program.Compile(on, new(program.Counter), "test", inputs, build))(t)
 	t.Cleanup(p.Close)
 	return p
 }
@@ -30,8 +31,8 @@ func TestCallReadsOtherClients(t *testing.T) {
 	defer program.Free(x, y)
 	alive := pjrt.BuffersAlive()
 	for range 100 {
-		there := must(second.Call(x, y))(t)      // 11 22 33, −9 −18 −27
-		back := must(first.Call(there[0], x))(t) // 12 24 36, 10 20 30
+		there := must.Get(second.Call(x, y))(t)      // 11 22 33, −9 −18 −27
+		back := must.Get(first.Call(there[0], x))(t) // 12 24 36, 10 20 30
 		program.Free(there...)
 		got := download(t, back...)
 		if !slices.Equal(got[0], []float32{12, 24, 36}) || !slices.Equal(got[1], []float32{10, 20, 30}) {

@@ -10,6 +10,7 @@ import (
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
 
+	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/internal/pcltest"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
@@ -19,14 +20,14 @@ var vector = shapes.Make(dtypes.Float32, 3)
 
 func compile(t *testing.T, b *backend.Backend, inputs []program.Input, build func(n []*graph.Node) []*graph.Node) *program.Program {
 	t.Helper()
-	p := must(program.Compile(b.Backend, new(program.Counter), "test", inputs, build))(t)
+	p := must.Get(program.Compile(b.Backend, new(program.Counter), "test", inputs, build))(t)
 	t.Cleanup(p.Close)
 	return p
 }
 
 func upload(t *testing.T, b *backend.Backend, flat ...float32) compute.Buffer {
 	t.Helper()
-	buffer := must(program.ToDevice(b.Backend, flat, len(flat)))(t)
+	buffer := must.Get(program.ToDevice(b.Backend, flat, len(flat)))(t)
 	return buffer
 }
 
@@ -36,7 +37,7 @@ func download(t *testing.T, buffers ...compute.Buffer) (out [][]float32) {
 	defer program.Free(buffers...)
 	for _, b := range buffers {
 		x := make([]float32, 3)
-		noError(t, program.ToHost(x, b))
+		must.Do(t, program.ToHost(x, b))
 		out = append(out, x)
 	}
 	return out
@@ -53,7 +54,7 @@ func TestCall(t *testing.T) {
 		x, y := upload(t, b, 1, 2, 3), upload(t, b, 10, 20, 30)
 		defer program.Free(x, y, nil)
 		for range 3 {
-			out := must(p.Call(x, y))(t)
+			out := must.Get(p.Call(x, y))(t)
 			got := download(t, out...)
 			if !slices.Equal(got[0], []float32{11, 22, 33}) || !slices.Equal(got[1], []float32{-9, -18, -27}) {
 				t.Errorf("sum and difference are %v", got)
@@ -71,7 +72,7 @@ func TestDonatedInput(t *testing.T) {
 		state, step := upload(t, b, 0, 0, 0), upload(t, b, 1, 2, 3)
 		defer program.Free(step)
 		for range 10 {
-			out := must(p.Call(state, step))(t)
+			out := must.Get(p.Call(state, step))(t)
 			state = out[0]
 		}
 		if got := download(t, state)[0]; !slices.Equal(got, []float32{10, 20, 30}) {
@@ -116,7 +117,7 @@ func TestErrors(t *testing.T) {
 func TestCounterAndClose(t *testing.T) {
 	b, counter := pcltest.Backend(t, backend.Go), new(program.Counter)
 	for want := 1; want <= 2; want++ {
-		p := must(program.Compile(b.Backend, counter, "test", []program.Input{{Name: "a", Shape: vector}}, func(n []*graph.Node) []*graph.Node { return n }))(t)
+		p := must.Get(program.Compile(b.Backend, counter, "test", []program.Input{{Name: "a", Shape: vector}}, func(n []*graph.Node) []*graph.Node { return n }))(t)
 		p.Close()
 		p.Close()
 		if counter.Count() != want {
