@@ -14,8 +14,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/gofrs/flock"
-
+	"github.com/parallelcl/parallelcl/internal/filelock"
 	"github.com/parallelcl/parallelcl/internal/printable"
 )
 
@@ -152,18 +151,11 @@ func (o Options) lock(ctx context.Context) (func(), error) {
 	if err := os.MkdirAll(o.Cache, 0o755); err != nil {
 		return nil, err
 	}
-	l := flock.New(filepath.Join(o.Cache, ".lock"))
-	got, err := l.TryLock()
-	if err == nil && !got {
+	return filelock.Wait(ctx, filepath.Join(o.Cache, ".lock"), func() {
 		if o.Progress != nil {
 			fmt.Fprintln(o.Progress, "Waiting for another process that installs...")
 		}
-		_, err = l.TryLockContext(ctx, 100*time.Millisecond)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("cannot lock %s: %w", l.Path(), err)
-	}
-	return func() { l.Unlock() }, nil
+	})
 }
 
 // step prints what is about to be done and, when done is called, how long it took.
