@@ -9,7 +9,7 @@
 // Attach: a [Task] arrives with a stream ([Learner.Attach]), may pause ([Learner.Pause]), ends with its stream or before
 // ([Learner.Detach]), and may come back ([Learner.Reattach]). Samples of tasks that have ended stay in the rehearsal memory.
 //
-// Step: [Learner.Step] makes one update from one batch of every active stream, whose gradients a method combines, and
+// Step: [Learner.Step] makes one update from one batch of every running stream, whose gradients a method combines, and
 // [StepReport] tells what it did.
 //
 // Run: [Learner.Run] makes steps until all streams have ended; [Hooks] evaluate, save and take snapshots meanwhile.
@@ -318,9 +318,9 @@ func (l *Learner) Steps() int { return l.status.Load().steps }
 // Arrived may be called from any goroutine.
 func (l *Learner) Arrived() int { return l.status.Load().roll.last() }
 
-// Active returns the ids of the streams in the next step: first 0 for the memory, unless it is empty, then the
-// ids of the tasks that have neither ended nor been paused. It may be called from any goroutine.
-func (l *Learner) Active() (ids []int) {
+// Rows returns the ids of the rows that the next step may have: 0 for the memory, unless it is empty, then those of
+// [Learner.Running]. It may be called from any goroutine.
+func (l *Learner) Rows() (ids []int) {
 	if l.status.Load().memory {
 		ids = append(ids, method.Memory)
 	}

@@ -16,9 +16,9 @@ import (
 )
 
 // ErrNoStream is what [Learner.Step] returns when no task is attached, or when all attached tasks have ended.
-var ErrNoStream = errors.New("pcl: no active stream: attach a task first")
+var ErrNoStream = errors.New("pcl: no running stream: attach a task first")
 
-// Step makes one update from one batch of every active stream (docs/method.md §1.2). It computes one gradient
+// Step makes one update from one batch of every running stream (docs/method.md §1.2). It computes one gradient
 // for each stream, asks the method for the weight of each gradient, and makes one optimiser step along their
 // weighted sum. While the device computes, the streams' next batches are fetched. When a task's stream has
 // ended, the samples collected from it enter the memory.

@@ -96,7 +96,7 @@ func TestReproduction(t *testing.T) {
 		t.Fatal(err)
 	}
 	if text(t, all, notes) != string(committed) {
-		t.Error("REPRODUCTION.md is not what the results make: pcl grid report grids/results --markdown -o REPRODUCTION.md")
+		t.Error("REPRODUCTION.md is not what the results make: pcl report grids/results --markdown -o REPRODUCTION.md")
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/weigh"
 )
 
-// served is what pcl weights writes for some input, line by line, and the error at its end.
+// served is what pcl weigh writes for some input, line by line, and the error at its end.
 func served(t *testing.T, name string, in ...string) ([]string, error) {
 	t.Helper()
 	rule, err := weigh.New(name, nil, 1)
