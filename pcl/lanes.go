@@ -55,16 +55,12 @@ func (s *step) lane(set *graphs.Set, q *queue) {
 	}
 }
 
-// rowOn computes the gradient of a row that has none yet, and brings it to the first client, which updates.
+// rowOn computes the gradient of a row that has none yet.
 func (s *step) rowOn(set *graphs.Set, theta compute.Buffer, i int) error {
-	r := &s.rows[i]
-	if r.Flat != nil {
-		return nil
+	if r := &s.rows[i]; r.Flat == nil {
+		return s.differentiateRow(set, theta, r)
 	}
-	if err := s.differentiateRow(set, theta, r); err != nil || set == s.programs {
-		return err
-	}
-	return r.Move(s.programs.Backend)
+	return nil
 }
 
 // queue holds the rows that no lane has taken yet.

@@ -70,7 +70,8 @@ type Learner struct {
 	tables   *device.Tables
 	own      *Programs // the programs made for this learner alone; nil if it shares those of others
 	readout  device.Readout
-	lanes    []*graphs.Set // one entry for each gradient that may be computed at the same time
+	descent  *device.Descent // makes the updates; nil where programs make them
+	lanes    []*graphs.Set   // one entry for each gradient that may be computed at the same time
 	pace     pace
 
 	network network
@@ -161,7 +162,7 @@ func (l *Learner) compile() error {
 	if backend.Concurrent(l.options.Backend) {
 		l.lanes = slices.Repeat(sets, runtime.GOMAXPROCS(0))
 	}
-	l.readout = device.NewReadout(l.programs)
+	l.readout, l.descent = device.NewReadout(l.programs), device.NewDescent(l.programs)
 	loss := l.options.lossOf(method.Memory)
 	var compiling errgroup.Group
 	for _, set := range sets {
@@ -192,20 +193,24 @@ func (l *Learner) editProgram(loss rehearsal.Loss) (*program.Program, error) {
 	return l.programs.Edit(loss)
 }
 
-// Warm compiles the updates and inner products of steps of up to k rows in advance. A row is one stream of a step; the
-// memory counts as one. There is a program for each number of rows up to 12, and a few more for larger ones. Programs that
-// only some methods need, for several rows of the memory, stored logits or features, are compiled on first use.
+// Warm compiles the updates and inner products of steps of up to k rows in advance, where programs compute these. A row is one
+// stream of a step; the memory counts as one. There is a program for each number of rows up to 12, and a few more for larger
+// ones. Programs that only some methods need, for several rows of the memory, stored logits or features, are compiled on first
+// use.
 func (l *Learner) Warm(k int) error {
 	return l.call(context.Background(), "warm", func() error {
 		for n := 1; n <= k; n++ {
-			if _, err := l.programs.Update(min(n, graphs.Most)); err != nil {
-				return err
-			}
 			if err := l.readout.Warm(n, l.products()); err != nil {
 				return err
 			}
+			if l.descent != nil {
+				continue
+			}
+			if _, err := l.programs.Update(min(n, graphs.Most)); err != nil {
+				return err
+			}
 		}
-		if k <= graphs.Most {
+		if k <= graphs.Most || l.descent != nil {
 			return nil
 		}
 		_, sum := l.programs.Sum()

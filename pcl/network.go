@@ -11,6 +11,7 @@ import (
 type network struct {
 	theta      compute.Buffer
 	state      []compute.Buffer // the vectors that the optimiser remembers
+	host       [][]float32      // both, in memory of their own that the device shares with the host; nil as long as nobody needs it
 	statistics []float32        // running statistics, in the order of model.Layout.Stats; nil if there are none
 	updates    int              // how many updates were made: Adam's t
 }
@@ -39,7 +40,29 @@ func (n *network) set(backend compute.Backend, theta []float32, state [][]float3
 
 func (n *network) free() {
 	program.Free(append(n.state, n.theta)...)
-	n.theta, n.state = nil, nil
+	n.theta, n.state, n.host = nil, nil, nil
+}
+
+// onHost returns θ and the vectors of the optimiser's state, to be changed where they are.
+func (n *network) onHost() ([][]float32, error) {
+	if n.host != nil {
+		return n.host, nil
+	}
+	held := []*compute.Buffer{&n.theta}
+	for i := range n.state {
+		held = append(held, &n.state[i])
+	}
+	var host [][]float32
+	for _, b := range held {
+		values, shared, err := program.Own(*b)
+		if err != nil {
+			return nil, err
+		}
+		program.Free(*b)
+		*b, host = shared, append(host, values)
+	}
+	n.host = host
+	return host, nil
 }
 
 // momentum is the weight of the old running statistics when those of a batch are averaged in.

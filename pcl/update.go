@@ -114,6 +114,37 @@ func (s *step) renew(asked graphs.Products) (gram []float64, err error) {
 // descend makes an optimiser step along d = Σ wᵢ·rowᵢ and returns ‖d‖². If d is not finite, the parameters and
 // the optimiser's state stay as they were, and the result is not finite either.
 func (s *step) descend(w []float64, rows []compute.Buffer) (norm2 float64, err error) {
+	scalars, err := s.scalars(s.network.updates + 1)
+	if err != nil {
+		return 0, err
+	}
+	if s.descent != nil {
+		norm2, err = s.descendOnHost(w, rows, scalars)
+	} else {
+		norm2, err = s.descendOnDevice(w, rows, scalars)
+	}
+	if err == nil && !math.IsNaN(norm2) && !math.IsInf(norm2, 0) {
+		s.network.updates++
+	}
+	return norm2, err
+}
+
+func (s *step) descendOnHost(w []float64, rows []compute.Buffer, scalars []float32) (float64, error) {
+	state, err := s.network.onHost()
+	if err != nil {
+		return 0, err
+	}
+	j := make([][]float32, len(rows))
+	for i, b := range rows {
+		if j[i], err = device.Host(b, s.programs.Total()); err != nil {
+			return 0, err
+		}
+	}
+	s.touched = true
+	return s.descent.Step(state, w, j, scalars), nil
+}
+
+func (s *step) descendOnDevice(w []float64, rows []compute.Buffer, scalars []float32) (norm2 float64, err error) {
 	w, rows, sum, err := device.Fold(s.programs, w, rows)
 	if err != nil {
 		return 0, err
@@ -123,16 +154,12 @@ func (s *step) descend(w []float64, rows []compute.Buffer) (norm2 float64, err e
 	if err != nil {
 		return 0, err
 	}
-	n := &s.network
-	scalars, err := s.scalars(n.updates + 1)
-	if err != nil {
-		return 0, err
-	}
 	in, err := s.updateInputs(w, scalars)
 	if err != nil {
 		return 0, err
 	}
 	defer program.Free(in...)
+	n := &s.network
 	all := append([]compute.Buffer{n.theta}, n.state...)
 	all = append(append(all, in...), rows...)
 	n.theta, n.state = nil, nil // the program reuses their memory for its results
@@ -145,13 +172,8 @@ func (s *step) descend(w []float64, rows []compute.Buffer) (norm2 float64, err e
 	n.theta, n.state = out[0], out[1:last]
 	defer program.Free(out[last])
 	var result [1]float64
-	if err := program.ToHost(result[:], out[last]); err != nil {
-		return 0, err
-	}
-	if norm2 = result[0]; !math.IsNaN(norm2) && !math.IsInf(norm2, 0) {
-		n.updates++
-	}
-	return norm2, nil
+	err = program.ToHost(result[:], out[last])
+	return result[0], err
 }
 
 // updateInputs copies the weights and the optimiser's scalars of an update to the device.
