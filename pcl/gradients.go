@@ -242,7 +242,7 @@ func (s *step) gradients(asked graphs.Products) (gram []float64, err error) {
 
 // differentiateRow computes one row's loss and gradient and, if the method needs them, the gradients of the
 // two halves of its batch. theta is on the client of the set.
-func (l *Learner) differentiateRow(set *graphs.Set, theta compute.Buffer, r *row) (err error) {
+func (l *Learner) differentiateRow(set *graphs.Set, theta []compute.Buffer, r *row) (err error) {
 	if r.Gradient, err = device.Differentiate(set, theta, r.batch, r.loss); err != nil {
 		return err
 	}
@@ -266,5 +266,5 @@ func (l *Learner) differentiateRow(set *graphs.Set, theta compute.Buffer, r *row
 
 // gradientAt computes the gradient at θ of a batch whose targets have been set by aim.
 func (l *Learner) gradientAt(theta compute.Buffer, b *device.Batch, loss rehearsal.Loss) (device.Gradient, error) {
-	return device.Differentiate(l.programs, theta, b, loss)
+	return device.Differentiate(l.programs, []compute.Buffer{theta}, b, loss)
 }
