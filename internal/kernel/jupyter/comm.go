@@ -12,22 +12,6 @@ type comms struct {
 	open  map[string]string // targets by id
 }
 
-func (c *comms) start(s *server) {
-	c.queue, c.open = make(chan *request, 1000), map[string]string{}
-	go func() {
-		for {
-			select {
-			case <-s.ctx.Done():
-				return
-			case r := <-c.queue:
-				s.iopub.status(r.parent, "busy")
-				s.comm(r)
-				s.idle(r)
-			}
-		}
-	}()
-}
-
 // note remembers which comms are open. It reports whether the message is for one that is, or opens it.
 func (c *comms) note(m Comm) bool {
 	c.mu.Lock()
@@ -51,6 +35,8 @@ type commContent struct {
 
 // comm hands a message of a front end to the engine.
 func (s *server) comm(r *request) {
+	s.iopub.status(r.parent, "busy")
+	defer s.idle(r)
 	var c commContent
 	if r.decode(&c) != nil {
 		return

@@ -43,15 +43,14 @@ func (s *server) addShell(id string) {
 	s.shells[id] = sh
 	s.mu.Unlock()
 	go func() {
-		for {
-			select {
-			case <-sh.ctx.Done():
-				s.abort(sh)
-				return
-			case r := <-sh.cells:
+		work(sh.ctx, sh.cells, func(r *request) {
+			if sh.ctx.Err() != nil {
+				s.abort([]*request{r})
+			} else {
 				s.execute(r, sh)
 			}
-		}
+		})
+		s.abort(sh.drain())
 	}()
 }
 
@@ -86,15 +85,22 @@ func (s *server) enqueue(r *request) bool {
 	return false
 }
 
-// abort answers the cells that wait in a shell: they will not run.
-func (s *server) abort(sh *shell) {
+// drain takes the cells that wait in a shell.
+func (sh *shell) drain() (cells []*request) {
 	for {
 		select {
 		case r := <-sh.cells:
-			s.refuse(r, fields{"status": "aborted"})
+			cells = append(cells, r)
 		default:
-			return
+			return cells
 		}
+	}
+}
+
+// abort answers cells that will not run.
+func (s *server) abort(cells []*request) {
+	for _, r := range cells {
+		s.refuse(r, fields{"status": "aborted"})
 	}
 }
 
@@ -160,15 +166,17 @@ func (s *server) execute(r *request, sh *shell) {
 	if c.Store {
 		s.history.add(number, c.Code, o.result)
 	}
+	var behind []*request
+	if err != nil && c.Stop && !c.Silent {
+		behind = sh.drain() // but not what arrives after the reply
+	}
 	e.cancel()
 	s.reply(r, content, metadata)
 	s.mu.Lock()
 	s.running = slices.DeleteFunc(s.running, func(x *execution) bool { return x == e })
 	s.mu.Unlock()
 	s.idle(r)
-	if err != nil && c.Stop && !c.Silent {
-		s.abort(sh)
-	}
+	s.abort(behind)
 }
 
 // run runs a cell to its end, with all of its output sent.

@@ -1,6 +1,7 @@
 package jupyter
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -9,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -89,30 +91,36 @@ type message struct {
 	buffers  [][]byte
 }
 
-func (c codec) write(prefix [][]byte, m message) ([][]byte, error) {
-	var errs [3]error
-	encode := func(i int, v any) (data []byte) {
-		data, errs[i] = json.Marshal(v)
-		return data
+// write returns the frames of a message. Where a cell has put a value into it that JSON can't have, it tells that instead.
+func (c codec) write(prefix [][]byte, m message) [][]byte {
+	content, err := json.Marshal(m.content)
+	metadata, err2 := json.Marshal(m.metadata)
+	if err := cmp.Or(err, err2); err != nil {
+		if !strings.HasSuffix(m.kind, "_reply") {
+			m.kind = "error"
+		}
+		return c.write(prefix, message{kind: m.kind, parent: m.parent, content: failure(err)})
 	}
 	if m.metadata == nil {
-		m.metadata = fields{}
+		metadata = []byte("{}")
 	}
 	if m.parent == nil {
 		m.parent = json.RawMessage("{}")
 	}
-	head := header{ID: unique(), Session: c.session, Username: "kernel", Date: now(), Type: m.kind, Version: protocolVersion}
-	parts := [][]byte{encode(0, head), m.parent, encode(1, m.metadata), encode(2, m.content)}
-	return slices.Concat(prefix, [][]byte{[]byte(delimiter), c.sign(parts)}, parts, m.buffers), errors.Join(errs[:]...)
+	head, _ := json.Marshal(header{unique(), c.session, "kernel", now(), m.kind, protocolVersion, ""})
+	parts := [][]byte{head, m.parent, metadata, content}
+	return slices.Concat(prefix, [][]byte{[]byte(delimiter), c.sign(parts)}, parts, m.buffers)
 }
 
-// send sends a message to one peer.
-func (c codec) send(p *peer, prefix [][]byte, m message) error {
-	frames, err := c.write(prefix, m)
-	if err != nil {
-		return err
+// failure is the content of a message that tells of an error.
+func failure(err error) fields {
+	e := &Error{Name: "Error", Value: err.Error()}
+	errors.As(err, &e)
+	traceback := e.Traceback
+	if len(traceback) == 0 {
+		traceback = []string{e.Error()}
 	}
-	return p.send(frames...)
+	return fields{"status": "error", "ename": e.Name, "evalue": e.Value, "traceback": traceback}
 }
 
 func now() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000000Z") }

@@ -2,8 +2,6 @@ package jupyter
 
 import (
 	"encoding/json"
-	"fmt"
-	"log"
 	"slices"
 	"strings"
 )
@@ -27,7 +25,8 @@ func (p publisher) subscribe(subscriber *peer, frames [][]byte) {
 	}
 	subscriber.mu.Unlock()
 	if wanted {
-		p.codec.send(subscriber, [][]byte{[]byte(topic)}, message{kind: "iopub_welcome", content: fields{"subscription": topic}})
+		welcome := message{kind: "iopub_welcome", content: fields{"subscription": topic}}
+		subscriber.send(p.write([][]byte{[]byte(topic)}, welcome)...)
 	}
 }
 
@@ -39,15 +38,7 @@ func (p *peer) wants(topic string) bool {
 
 // publish returns when the system has the message for every subscriber.
 func (p publisher) publish(m message) {
-	frames, err := p.write([][]byte{[]byte(m.kind)}, m)
-	if err != nil { // a value of a cell that JSON can't have
-		text := fmt.Sprintf("%s is not shown: %v\n", m.kind, err)
-		m = message{kind: "stream", parent: m.parent, content: fields{"name": "stderr", "text": text}}
-		if frames, err = p.write([][]byte{[]byte(m.kind)}, m); err != nil {
-			log.Print("kernel: ", err)
-			return
-		}
-	}
+	frames := p.write([][]byte{[]byte(m.kind)}, m)
 	p.each(func(subscriber *peer) {
 		if subscriber.wants(m.kind) {
 			subscriber.send(frames...)

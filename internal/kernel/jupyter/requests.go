@@ -41,8 +41,8 @@ func on[C any](f func(*server, C) (fields, error)) handler {
 func (s *server) kernelInfo(struct{}) (fields, error) {
 	return fields{
 		"protocol_version": protocolVersion, "implementation": s.info.Name, "implementation_version": s.info.Version,
-		"banner": s.info.Banner, "help_links": append([]Link{}, s.info.Help...),
-		"debugger": false, "supported_features": []string{"kernel subshells"},
+		"banner": s.info.Banner, "help_links": []fields{}, "debugger": false,
+		"supported_features": []string{"kernel subshells"},
 		"language_info": fields{
 			"name": "go", "version": strings.TrimPrefix(runtime.Version(), "go"), "mimetype": "text/x-go",
 			"file_extension": ".go", "pygments_lexer": "go", "codemirror_mode": "text/x-go",

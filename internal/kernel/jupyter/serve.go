@@ -3,7 +3,6 @@ package jupyter
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -15,18 +14,8 @@ import (
 // Info is what front ends are told of the kernel.
 type Info struct {
 	Name, Version, Banner string
-	Help                  []Link // in the help menu
 	History               string // the file that keeps the code of cells for later kernels; empty: nothing does
 }
-
-// Link is a page.
-type Link struct {
-	Text string `json:"text"`
-	URL  string `json:"url"`
-}
-
-// ErrParent is why [Serve] ends when the Jupyter server that started the kernel has.
-var ErrParent = errors.New("kernel: the program that started it has ended")
 
 // connection is a connection file.
 type connection struct {
@@ -66,7 +55,7 @@ func Serve(ctx context.Context, file string, e Engine, info Info) error {
 		case <-s.ctx.Done():
 			return ctx.Err()
 		case <-parent:
-			return ErrParent
+			return nil
 		case sig := <-signals:
 			if sig != os.Interrupt {
 				return nil

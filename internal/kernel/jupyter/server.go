@@ -2,7 +2,6 @@ package jupyter
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log"
 	"strings"
@@ -34,7 +33,8 @@ func newServer(ctx context.Context, c connection, e Engine, info Info) *server {
 	s := &server{engine: e, info: info, ports: c, codec: codec{[]byte(c.Key), unique()}, shells: map[string]*shell{}, history: openHistory(info.History)}
 	s.ctx, s.end = context.WithCancel(ctx)
 	s.addShell("")
-	s.comms.start(s)
+	s.comms = comms{queue: make(chan *request, 1000), open: map[string]string{}}
+	go work(s.ctx, s.comms.queue, s.comm)
 	return s
 }
 
@@ -65,6 +65,18 @@ func (s *server) listen() (err error) {
 		}
 	}
 	return err
+}
+
+// work does what is asked in a queue, until ctx ends.
+func work(ctx context.Context, queue chan *request, do func(*request)) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case r := <-queue:
+			do(r)
+		}
+	}
 }
 
 // close ends everything but the engine.
@@ -136,20 +148,6 @@ func (s *server) reply(r *request, content, metadata fields) {
 	if content["status"] == nil {
 		content["status"] = "ok"
 	}
-	m := message{kind: strings.TrimSuffix(r.Type, "request") + "reply", parent: r.parent, metadata: metadata, content: content}
-	if err := s.codec.send(r.peer, r.prefix, m); err != nil {
-		m.content = failure(err)
-		s.codec.send(r.peer, r.prefix, m)
-	}
-}
-
-// failure is the content of a message that tells of an error.
-func failure(err error) fields {
-	e := &Error{Name: "Error", Value: err.Error()}
-	errors.As(err, &e)
-	traceback := e.Traceback
-	if len(traceback) == 0 {
-		traceback = []string{e.Error()}
-	}
-	return fields{"status": "error", "ename": e.Name, "evalue": e.Value, "traceback": traceback}
+	kind := strings.TrimSuffix(r.Type, "request") + "reply"
+	r.peer.send(s.codec.write(r.prefix, message{kind, r.parent, metadata, content, nil})...)
 }

@@ -2,6 +2,7 @@ package jupyter_test
 
 import (
 	"encoding/json"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/go-zeromq/zmq4"
+	"github.com/go-zeromq/zmq4/security/null"
 
 	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
 )
@@ -69,7 +71,7 @@ func TestCell(t *testing.T) {
 		{"clear", "print a\nclear wait", nil, "ok", []string{"execute_input", "stream", "clear_output"}, "a\n"},
 		{"updates are joined", "update p", nil, "ok", []string{"execute_input", "update_display_data"}, ""},
 		{"a character in pieces", "bytes aéb", nil, "ok", nil, "aéb"},
-		{"no JSON", "nan", nil, "ok", []string{"execute_input", "stream"}, ""},
+		{"no JSON", "nan\nprint a", nil, "ok", []string{"execute_input", "error", "stream"}, "a\n"},
 		{"error", "print a\nfail b", nil, "error", []string{"execute_input", "stream", "error"}, "a\n"},
 		{"silent", "print a\nvalue 1\nfail b", fields{"silent": true}, "error", nil, ""},
 		{"not stored", "number", fields{"store_history": false}, "ok", nil, "11@id\n"},
@@ -229,12 +231,14 @@ func TestCursors(t *testing.T) {
 }
 
 func TestInterrupt(t *testing.T) {
+	t.Parallel()
 	e := newToy()
 	c, _, _ := start(t, e, jupyter.Info{})
 	c.order("interrupt_request", fields{}) // nothing runs
 	cell := c.cell("wait")
 	behind := c.cell("print a")
 	c.until(cell, "execute_input")
+	c.ask("kernel_info_request", fields{}) // by then the cells have arrived
 	if m := c.order("interrupt_request", fields{}); m.str("status") != "ok" {
 		t.Error(m)
 	}
@@ -277,6 +281,7 @@ func TestSubshells(t *testing.T) {
 
 	running, waiting := c.cell("wait", fields{"subshell": id}), c.cell("print a", fields{"subshell": id})
 	c.until(running, "execute_input")
+	c.ask("kernel_info_request", fields{}) // by then the cells have arrived
 	if m := c.order("delete_subshell_request", fields{"subshell_id": id}); m.str("status") != "ok" {
 		t.Error(m)
 	}
@@ -540,5 +545,29 @@ func TestSignals(t *testing.T) {
 	terminate(cmd.Process)
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A subscriber that no longer reads is dropped, and neither the kernel nor the others miss anything.
+func TestStuckSubscriber(t *testing.T) {
+	t.Parallel()
+	c, file, _ := start(t, newToy(), jupyter.Info{})
+	raw, err := net.Dial("unix", filepath.Join(filepath.Dir(file), "s-2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer raw.Close()
+	stuck, err := zmq4.Open(raw, null.Security(), zmq4.Sub, nil, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stuck.SendMsg(zmq4.NewMsg([]byte("\x01"))); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := stuck.RecvMsg(); err != nil { // its welcome
+		t.Fatal(m, err)
+	}
+	if _, out := c.run("flood 300000"); strings.Count(text(out, "stdout"), "\n") != 300000 {
+		t.Error("lines are missing")
 	}
 }

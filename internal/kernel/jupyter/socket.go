@@ -20,7 +20,7 @@ import (
 
 const (
 	helloTime = 10 * time.Second // for a front end to say what it is
-	sendTime  = 10 * time.Second // for a front end to take a message, else it is dropped and may connect again
+	sendTime  = 5 * time.Second  // for a front end to take a message, else it is dropped and may connect again
 )
 
 // A socket accepts connections and hands on what they say.
@@ -127,7 +127,7 @@ type peer struct {
 }
 
 // send writes a message. When it returns the system has it.
-func (p *peer) send(frames ...[]byte) error {
+func (p *peer) send(frames ...[]byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.raw.SetWriteDeadline(time.Now().Add(sendTime))
@@ -138,7 +138,6 @@ func (p *peer) send(frames ...[]byte) error {
 	if err != nil {
 		p.raw.Close() // half a message may have gone
 	}
-	return err
 }
 
 // buffered keeps the pieces of a message together, once the greeting is done.

@@ -43,25 +43,38 @@ func (s *server) answer(p *peer, frames [][]byte) {
 
 // ask asks the front end of a request for a line. ended is closed when nobody can answer any more.
 func (s *server) ask(ctx context.Context, r *request, ended <-chan struct{}, prompt string, password bool) (string, error) {
+	select {
+	case <-ended:
+		return "", io.EOF
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case s.stdin.asking <- struct{}{}:
+		defer func() { <-s.stdin.asking }()
+	}
+	p := s.stdin.socket.identified(r.peer.identity)
+	if p == nil || closed(ended) {
+		return "", io.EOF
+	}
 	line := make(chan string, 1)
-	for ask := s.stdin.asking; ; {
-		select {
-		case <-ended:
-			return "", io.EOF
-		case <-ctx.Done():
-			return "", ctx.Err()
-		case ask <- struct{}{}:
-			defer func() { <-s.stdin.asking }()
-			ask = nil
-			p := s.stdin.socket.identified(r.peer.identity)
-			s.stdin.expect(p, line)
-			defer s.stdin.expect(nil, nil)
-			question := message{kind: "input_request", parent: r.parent, content: fields{"prompt": prompt, "password": password}}
-			if p == nil || s.codec.send(p, r.prefix, question) != nil {
-				return "", io.EOF
-			}
-		case text := <-line:
-			return text, nil
-		}
+	s.stdin.expect(p, line)
+	defer s.stdin.expect(nil, nil)
+	question := message{kind: "input_request", parent: r.parent, content: fields{"prompt": prompt, "password": password}}
+	p.send(s.codec.write(r.prefix, question)...)
+	select {
+	case <-ended:
+		return "", io.EOF
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case text := <-line:
+		return text, nil
+	}
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }
