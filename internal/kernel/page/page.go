@@ -29,17 +29,21 @@ const (
 	scriptFor = 500 * time.Millisecond // that the script stays in the output
 )
 
-// A Bridge carries values between a program and pages.
+// A Bridge carries values between one program and pages.
 type Bridge struct {
 	kernel, session string
 	deliver         func(address string, value any)
 	mu              sync.Mutex
-	subscribed      map[string]bool        // addresses that the program wants to hear of
-	comms           map[string]string      // comms by page
-	ready           map[string]bool        // comms whose page hears us
-	out             jupyter.Out            // of the cell that spoke last
-	waiting         []any                  // data for the first page
-	displays        map[string]jupyter.Out // where each display was shown first
+	subscribed      map[string]bool   // addresses that the program wants to hear of
+	comms           map[string]string // comms by page
+	ready           map[string]bool   // comms whose page hears us
+	out             jupyter.Out       // of the cell that spoke last
+	waiting         []any             // data for the first page
+	displays        map[string]bool   // IDs of displays that are there
+	scripts         struct {          // the display of package dom's scripts
+		out  jupyter.Out
+		name string
+	}
 }
 
 // New returns a bridge for the kernel of a Jupyter connection file. Values for the program go to deliver, one at a time and in
@@ -47,7 +51,7 @@ type Bridge struct {
 func New(connectionFile string, deliver func(address string, value any)) *Bridge {
 	kernel := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(connectionFile), "kernel-"), ".json")
 	return &Bridge{kernel: kernel, session: rand.Text(), deliver: deliver, subscribed: map[string]bool{},
-		comms: map[string]string{}, ready: map[string]bool{}, displays: map[string]jupyter.Out{}}
+		comms: map[string]string{}, ready: map[string]bool{}, displays: map[string]bool{}}
 }
 
 // Takes takes what the program sends in a cell, if it is for comms and not to be displayed. It leaves gonbui's Sync to the
@@ -74,17 +78,21 @@ func (b *Bridge) Takes(d *protocol.DisplayData, out jupyter.Out) bool {
 	return false
 }
 
-// Shown reports whether a display of an ID has been shown, and remembers that it is. Package dom runs all of its scripts in
-// one display of the program, which must be a new one in every cell: the page may have lost the others.
-func (b *Bridge) Shown(id string, out jupyter.Out) bool {
+// Place returns the name under which the front end knows a display that gonbui shows in a cell, and whether it is there
+// already. Package dom runs all its scripts in one display, which must be another one in each cell: the front end runs a
+// script in every place of a display, and may have lost earlier ones.
+func (b *Bridge) Place(id string, out jupyter.Out) (name string, update bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	first, shown := b.displays[id]
-	if shown && strings.HasPrefix(id, "gonb_transient_js_") {
-		shown = first == out
+	if !strings.HasPrefix(id, "gonb_transient_js_") {
+		update = b.displays[id]
+		b.displays[id] = true
+		return id, update
 	}
-	b.displays[id] = out
-	return shown
+	if update = b.scripts.out == out; !update {
+		b.scripts.out, b.scripts.name = out, id+rand.Text()
+	}
+	return b.scripts.name, update
 }
 
 // value takes a value that the program sends.

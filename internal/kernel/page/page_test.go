@@ -64,17 +64,20 @@ func TestDisplays(t *testing.T) {
 	if b.Takes(&protocol.DisplayData{Data: map[protocol.MIMEType]any{protocol.MIMETextHTML: "x"}}, first) {
 		t.Error("HTML is taken")
 	}
+	names := map[string]bool{}
 	for i, test := range []struct {
-		id   string
-		out  *cell
-		want bool
+		id     string
+		out    *cell
+		update bool
+		names  int
 	}{
-		{"a", first, false}, {"a", first, true}, {"a", second, true}, {"b", second, false},
-		{"gonb_transient_js_1", first, false}, {"gonb_transient_js_1", first, true},
-		{"gonb_transient_js_1", second, false}, {"gonb_transient_js_1", second, true},
+		{"a", first, false, 1}, {"a", first, true, 1}, {"a", second, true, 1}, {"b", second, false, 2},
+		{"gonb_transient_js_1", first, false, 3}, {"gonb_transient_js_1", first, true, 3},
+		{"gonb_transient_js_1", second, false, 4}, {"gonb_transient_js_1", second, true, 4},
 	} {
-		if got := b.Shown(test.id, test.out); got != test.want {
-			t.Errorf("%d: %s is shown: %t", i, test.id, got)
+		name, update := b.Place(test.id, test.out)
+		if names[name] = true; update != test.update || len(names) != test.names {
+			t.Errorf("%d: %s is %s, an update: %t", i, test.id, name, update)
 		}
 	}
 }
