@@ -1,0 +1,194 @@
+package rt
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"plugin"
+	"runtime/debug"
+	"strings"
+	"sync"
+
+	"github.com/janpfeifer/gonb/gonbui"
+)
+
+// Request is what the kernel asks of the host: a line of JSON on file 3. The answers come on file 4, in any order.
+type Request struct {
+	ID   int
+	Op   string // run, stop, input, set, cd, args, variables, …
+	Cell int
+	Path string
+	List []string
+}
+
+// Answer is what the host says to a request, or by itself.
+type Answer struct {
+	ID      int
+	Op      string // of what the host says by itself: input
+	Cell    int
+	Failure *Failure   `json:",omitempty"`
+	Error   string     `json:",omitempty"`
+	List    []string   `json:",omitempty"`
+	Vars    []Variable `json:",omitempty"`
+	Bytes   int64      `json:",omitempty"` // of memory
+}
+
+var answers struct {
+	sync.Mutex
+	w io.Writer
+}
+
+func say(a Answer) {
+	data, err := json.Marshal(a)
+	if err != nil {
+		panic(err) // an Answer has no value that JSON cannot say
+	}
+	answers.Lock()
+	defer answers.Unlock()
+	answers.w.Write(append(data, '\n')) // if the kernel is gone, so is this process soon
+}
+
+// Serve answers the kernel until it ends.
+func Serve() {
+	debug.SetTraceback("all")
+	answers.w = os.NewFile(4, "answers")
+	say(Answer{Op: "ready"})
+	in := bufio.NewReader(os.NewFile(3, "requests"))
+	for {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			os.Exit(0)
+		}
+		var r Request
+		if err := json.Unmarshal(line, &r); err != nil {
+			panic(err)
+		}
+		if f, ok := operations[r.Op]; ok {
+			f(r)
+		} else {
+			say(Answer{ID: r.ID, Error: "unknown operation " + r.Op})
+		}
+	}
+}
+
+// operations are what the kernel can ask for. One that takes time starts a goroutine.
+var operations = map[string]func(Request){
+	"run":   func(r Request) { go runCell(r) },
+	"stop":  func(r Request) { stop(r.Cell) },
+	"input": func(r Request) { stdin.give(r) },
+	"set": func(r Request) {
+		finish(r, os.Setenv(r.List[0], r.List[1]))
+	},
+	"cd":        func(r Request) { finish(r, os.Chdir(r.Path)) },
+	"args":      func(r Request) { finish(r, setArgs(r.List)) },
+	"variables": func(r Request) { go func() { say(Answer{ID: r.ID, Vars: describeAll(r.List), Bytes: memory()}) }() },
+}
+
+func finish(r Request, err error) {
+	a := Answer{ID: r.ID}
+	if err != nil {
+		a.Error = err.Error()
+	}
+	say(a)
+}
+
+// runCell loads a cell and runs it.
+func runCell(r Request) {
+	a := Answer{ID: r.ID, Cell: r.Cell}
+	defer func() {
+		gonbui.Sync()
+		a.Bytes = memory()
+		say(a)
+	}()
+	p, err := plugin.Open(r.Path)
+	if err != nil {
+		a.Error = err.Error()
+		return
+	}
+	run, err := p.Lookup("Run")
+	if err != nil {
+		a.Error = err.Error()
+		return
+	}
+	a.Failure = execute(r.Cell, *run.(*func()))
+}
+
+// memory is how much of it the process has to itself.
+func memory() (bytes int64) {
+	data, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(data)) {
+		var kb int64
+		if _, err := fmt.Sscanf(line, "RssAnon: %d kB", &kb); err == nil {
+			return kb << 10
+		}
+	}
+	return 0
+}
+
+// Stdin stands for the standard input in the cells' own code. Reading asks the user for a line.
+var Stdin io.Reader = stdin
+
+var stdin = &input{answers: map[int]chan Request{}}
+
+type input struct {
+	mu      sync.Mutex
+	rest    []byte
+	next    int
+	answers map[int]chan Request
+}
+
+// Read asks the kernel for a line if none is left.
+func (in *input) Read(p []byte) (int, error) {
+	in.mu.Lock()
+	if len(in.rest) > 0 {
+		defer in.mu.Unlock()
+		n := copy(p, in.rest)
+		in.rest = in.rest[n:]
+		return n, nil
+	}
+	in.next++
+	id, answer := in.next, make(chan Request, 1)
+	in.answers[id] = answer
+	in.mu.Unlock()
+	say(Answer{Op: "input", ID: id, Cell: owner()})
+	select {
+	case r := <-answer:
+		if len(r.List) == 0 {
+			return 0, io.EOF
+		}
+		in.mu.Lock()
+		defer in.mu.Unlock()
+		line := []byte(r.List[0] + "\n")
+		n := copy(p, line)
+		in.rest = append(in.rest, line[n:]...)
+		return n, nil
+	case <-Context().Done():
+		return 0, io.EOF
+	}
+}
+
+// give takes a line, which a read asked for or is still to ask for.
+func (in *input) give(r Request) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if answer, ok := in.answers[r.ID]; ok {
+		delete(in.answers, r.ID)
+		answer <- r
+	} else if len(r.List) > 0 {
+		in.rest = append(in.rest, r.List[0]+"\n"...)
+	}
+}
+
+// Scan is fmt.Scan; Scanln and Scanf likewise.
+func Scan(a ...any) (int, error) { return fmt.Fscan(Stdin, a...) }
+
+// Scanln is fmt.Scanln.
+func Scanln(a ...any) (int, error) { return fmt.Fscanln(Stdin, a...) }
+
+// Scanf is fmt.Scanf.
+func Scanf(format string, a ...any) (int, error) { return fmt.Fscanf(Stdin, format, a...) }
