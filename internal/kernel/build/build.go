@@ -154,7 +154,7 @@ func (g *Go) Host(ctx context.Context, module, dir string) (*Host, error) {
 	// A kernel may be starting the program that is there, so the new one has another name.
 	h.Program = filepath.Join(dir, "host-"+source)
 	partial := h.Program + ".partial"
-	if err := b.link(ctx, partial, "host.a", "-buildmode=exe", "-linkmode=external"); err != nil {
+	if err := b.link(ctx, partial, "host.a", "-buildmode=pie", "-linkmode=external"); err != nil {
 		return nil, err
 	}
 	if err := os.Rename(partial, h.Program); err != nil {

@@ -12,10 +12,10 @@ import (
 // Fetch brings packages that the host does not have, from the module cache or the network. They come into the plugins of the
 // cells that import them, never into the module's go.mod.
 func (b *Builder) Fetch(ctx context.Context, module string, paths []string) (added []cell.Package, err error) {
-	dir, err := b.module(module)
-	if err != nil {
+	if err := b.MakeModule(module); err != nil {
 		return nil, err
 	}
+	dir := filepath.Join(b.Dir, "module")
 	for _, p := range paths {
 		list, err := b.Exports(ctx, dir, p)
 		if err != nil && ctx.Err() == nil {
@@ -40,23 +40,23 @@ func (b *Builder) Fetch(ctx context.Context, module string, paths []string) (add
 	return added, nil
 }
 
-// module makes the module of the cells: it requires what ours does.
-func (b *Builder) module(module string) (dir string, err error) {
-	dir = filepath.Join(b.Dir, "module")
+// MakeModule makes the module of the cells, in the folder module: it requires what ours does.
+func (b *Builder) MakeModule(module string) error {
+	dir := filepath.Join(b.Dir, "module")
 	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-		return dir, nil
+		return nil
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return "", err
+		return err
 	}
 	for _, name := range []string{"go.sum", "go.mod"} {
 		data, err := os.ReadFile(filepath.Join(module, name))
 		if err != nil {
-			return "", err
+			return err
 		}
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
-			return "", err
+			return err
 		}
 	}
-	return dir, nil
+	return nil
 }

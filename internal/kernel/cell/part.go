@@ -9,6 +9,7 @@ import (
 	"go/scanner"
 	"go/token"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -292,3 +293,26 @@ func mistakesOf(err error) error {
 
 // directive is the comment that says where the text after it stands.
 func (p part) directive() string { return fmt.Sprintf("/*line %s:%d:%d*/", p.file, p.line, p.column) }
+
+// Imports lists the packages that a cell's code imports itself. Of code that does not parse it lists none.
+func Imports(code string) (paths []string) {
+	parts, err := split("", code)
+	if err != nil {
+		return nil
+	}
+	for _, p := range parts {
+		if p.kind != isImport {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), "", "package p; "+p.text, parser.ImportsOnly)
+		if err != nil {
+			return nil
+		}
+		for _, s := range f.Imports {
+			if path, err := strconv.Unquote(s.Path.Value); err == nil && path != "C" {
+				paths = append(paths, path)
+			}
+		}
+	}
+	return paths
+}

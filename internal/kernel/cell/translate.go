@@ -149,7 +149,7 @@ func (t *translation) translate() error {
 	b.WriteString(outside)
 	fmt.Fprintf(&b, "\n/*line %scell:1*/\n", our)
 	b.WriteString(t.after.String())
-	b.WriteString("func Run() {\n")
+	fmt.Fprintf(&b, "func %sframe(f func()) { f() }\nfunc Run() {\n%srt.Enter(%d, %sframe)\n", our, our, t.id, our)
 	for _, s := range t.begin {
 		b.WriteString(s + "\n")
 	}

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 )
 
 // pathPrefix begins the import paths of cells; a number follows.
@@ -130,27 +132,49 @@ func fatal(text string) { panic(failure{errors.New(strings.TrimSuffix(text, "\n"
 
 // Guard returns a function like f for a goroutine of a cell: its panic ends the cell, but not the program.
 func Guard[F any](f F) F {
+	id := owner()
 	if run, ok := any(f).(func()); ok {
 		return any(func() {
-			defer recovered(owner())
-			run()
+			defer recovered(id)
+			within(id, run)
 		}).(F)
 	}
 	v := reflect.ValueOf(f)
 	guarded := reflect.MakeFunc(v.Type(), func(args []reflect.Value) (results []reflect.Value) {
-		defer recovered(owner())
+		defer recovered(id)
 		results = make([]reflect.Value, v.Type().NumOut()) // of which a go statement makes nothing
 		for i := range results {
 			results[i] = reflect.Zero(v.Type().Out(i))
 		}
+		call := v.Call
 		if v.Type().IsVariadic() {
-			v.CallSlice(args)
-		} else {
-			v.Call(args)
+			call = v.CallSlice
 		}
+		within(id, func() { call(args) })
 		return results
 	})
 	return guarded.Interface().(F)
+}
+
+// Enter is called by each cell before anything else. frame is a function of the cell that calls another.
+func Enter(id int, frame func(func())) {
+	mu.Lock()
+	defer mu.Unlock()
+	frames[id] = frame
+}
+
+var frames = map[int]func(func()){}
+
+// within calls f below a function of a cell, by which [owner] finds whose goroutine it is.
+func within(id int, f func()) {
+	mu.Lock()
+	frame := frames[id]
+	mu.Unlock()
+	if frame == nil {
+		f()
+		return
+	}
+	frame(f)
 }
 
 // recovered takes the panic of a goroutine and ends its cell with it.
@@ -173,27 +197,11 @@ func recovered(id int) {
 
 var failures sync.Map // of goroutines, by the cells that they end
 
-func report(id int, f Failure) { failures.LoadOrStore(id, f) }
-
-// Failure is how a cell ended that did not reach its end.
-type Failure struct {
-	Name  string   // error, panic, exit, stopped
-	Text  string   // empty if there is nothing to say
-	Trace []string // the lines of cells on the way, the innermost first: "In[3]:2 area"
-}
-
-func (f Failure) String() string {
-	at := ""
-	if len(f.Trace) > 0 {
-		at, _, _ = strings.Cut(f.Trace[0], " ")
-		at += ": "
-	}
-	return fmt.Sprintf("%s%s: %s", at, f.Name, f.Text)
-}
+func report(id int, f wire.Failure) { failures.LoadOrStore(id, f) }
 
 // failureOf describes a panic. It is called by the deferred function that has recovered it.
-func failureOf(p any) Failure {
-	f := Failure{Name: "panic", Text: fmt.Sprint(p), Trace: trace()}
+func failureOf(p any) wire.Failure {
+	f := wire.Failure{Name: "panic", Text: fmt.Sprint(p), Trace: trace()}
 	switch p := p.(type) {
 	case exit:
 		f.Name, f.Text = "exit", fmt.Sprintf("exit status %d", int(p))
@@ -231,7 +239,7 @@ const lingering = 5 * time.Second
 
 // execute runs a cell in a goroutine of its own. A cell that was stopped and does not end is left behind: it ends at its
 // next check.
-func execute(id int, run func()) *Failure {
+func execute(id int, run func()) *wire.Failure {
 	e := &execution{id: id}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	defer e.cancel()
@@ -243,9 +251,9 @@ func execute(id int, run func()) *Failure {
 		delete(running, id)
 		mu.Unlock()
 	}()
-	done := make(chan *Failure, 1)
+	done := make(chan *wire.Failure, 1)
 	go func() {
-		var end *Failure
+		var end *wire.Failure
 		defer func() {
 			if p := recover(); p != nil {
 				f := failureOf(p)
@@ -258,7 +266,7 @@ func execute(id int, run func()) *Failure {
 		}()
 		run()
 	}()
-	var end *Failure
+	var end *wire.Failure
 	select {
 	case end = <-done:
 	case <-e.ctx.Done():
@@ -269,11 +277,11 @@ func execute(id int, run func()) *Failure {
 			go func() { <-done; forget(id) }()
 		}
 		if end == nil {
-			end = &Failure{Name: "stopped"}
+			end = &wire.Failure{Name: "stopped"}
 		}
 	}
 	if f, ok := failures.LoadAndDelete(id); ok && (end == nil || end.Name == "stopped") {
-		f := f.(Failure)
+		f := f.(wire.Failure)
 		end = &f
 	}
 	return end

@@ -12,38 +12,19 @@ import (
 	"sync"
 
 	"github.com/janpfeifer/gonb/gonbui"
+
+	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 )
-
-// Request is what the kernel asks of the host: a line of JSON on file 3. The answers come on file 4, in any order.
-type Request struct {
-	ID   int
-	Op   string // run, stop, input, set, cd, args, variables, …
-	Cell int
-	Path string
-	List []string
-}
-
-// Answer is what the host says to a request, or by itself.
-type Answer struct {
-	ID      int
-	Op      string // of what the host says by itself: input
-	Cell    int
-	Failure *Failure   `json:",omitempty"`
-	Error   string     `json:",omitempty"`
-	List    []string   `json:",omitempty"`
-	Vars    []Variable `json:",omitempty"`
-	Bytes   int64      `json:",omitempty"` // of memory
-}
 
 var answers struct {
 	sync.Mutex
 	w io.Writer
 }
 
-func say(a Answer) {
+func say(a wire.Answer) {
 	data, err := json.Marshal(a)
 	if err != nil {
-		panic(err) // an Answer has no value that JSON cannot say
+		panic(err) // an answer has no value that JSON cannot say
 	}
 	answers.Lock()
 	defer answers.Unlock()
@@ -54,40 +35,42 @@ func say(a Answer) {
 func Serve() {
 	debug.SetTraceback("all")
 	answers.w = os.NewFile(4, "answers")
-	say(Answer{Op: "ready"})
+	say(wire.Answer{Op: "ready"})
 	in := bufio.NewReader(os.NewFile(3, "requests"))
 	for {
 		line, err := in.ReadBytes('\n')
 		if err != nil {
 			os.Exit(0)
 		}
-		var r Request
+		var r wire.Request
 		if err := json.Unmarshal(line, &r); err != nil {
 			panic(err)
 		}
 		if f, ok := operations[r.Op]; ok {
 			f(r)
 		} else {
-			say(Answer{ID: r.ID, Error: "unknown operation " + r.Op})
+			say(wire.Answer{ID: r.ID, Error: "unknown operation " + r.Op})
 		}
 	}
 }
 
 // operations are what the kernel can ask for. One that takes time starts a goroutine.
-var operations = map[string]func(Request){
-	"run":   func(r Request) { go runCell(r) },
-	"stop":  func(r Request) { stop(r.Cell) },
-	"input": func(r Request) { stdin.give(r) },
-	"set": func(r Request) {
+var operations = map[string]func(wire.Request){
+	"run":   func(r wire.Request) { go runCell(r) },
+	"stop":  func(r wire.Request) { stop(r.Cell) },
+	"input": func(r wire.Request) { stdin.give(r) },
+	"set": func(r wire.Request) {
 		finish(r, os.Setenv(r.List[0], r.List[1]))
 	},
-	"cd":        func(r Request) { finish(r, os.Chdir(r.Path)) },
-	"args":      func(r Request) { finish(r, setArgs(r.List)) },
-	"variables": func(r Request) { go func() { say(Answer{ID: r.ID, Vars: describeAll(r.List), Bytes: memory()}) }() },
+	"cd":   func(r wire.Request) { finish(r, os.Chdir(r.Path)) },
+	"args": func(r wire.Request) { finish(r, setArgs(r.List)) },
+	"variables": func(r wire.Request) {
+		go func() { say(wire.Answer{ID: r.ID, Variables: describeAll(r.List), Bytes: memory()}) }()
+	},
 }
 
-func finish(r Request, err error) {
-	a := Answer{ID: r.ID}
+func finish(r wire.Request, err error) {
+	a := wire.Answer{ID: r.ID}
 	if err != nil {
 		a.Error = err.Error()
 	}
@@ -95,8 +78,8 @@ func finish(r Request, err error) {
 }
 
 // runCell loads a cell and runs it.
-func runCell(r Request) {
-	a := Answer{ID: r.ID, Cell: r.Cell}
+func runCell(r wire.Request) {
+	a := wire.Answer{ID: r.ID, Cell: r.Cell}
 	defer func() {
 		gonbui.Sync()
 		a.Bytes = memory()
@@ -133,13 +116,13 @@ func memory() (bytes int64) {
 // Stdin stands for the standard input in the cells' own code. Reading asks the user for a line.
 var Stdin io.Reader = stdin
 
-var stdin = &input{answers: map[int]chan Request{}}
+var stdin = &input{answers: map[int]chan wire.Request{}}
 
 type input struct {
 	mu      sync.Mutex
 	rest    []byte
 	next    int
-	answers map[int]chan Request
+	answers map[int]chan wire.Request
 }
 
 // Read asks the kernel for a line if none is left.
@@ -152,10 +135,10 @@ func (in *input) Read(p []byte) (int, error) {
 		return n, nil
 	}
 	in.next++
-	id, answer := in.next, make(chan Request, 1)
+	id, answer := in.next, make(chan wire.Request, 1)
 	in.answers[id] = answer
 	in.mu.Unlock()
-	say(Answer{Op: "input", ID: id, Cell: owner()})
+	say(wire.Answer{Op: "input", ID: id, Cell: owner()})
 	select {
 	case r := <-answer:
 		if len(r.List) == 0 {
@@ -173,7 +156,7 @@ func (in *input) Read(p []byte) (int, error) {
 }
 
 // give takes a line, which a read asked for or is still to ask for.
-func (in *input) give(r Request) {
+func (in *input) give(r wire.Request) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if answer, ok := in.answers[r.ID]; ok {

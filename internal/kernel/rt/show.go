@@ -2,7 +2,6 @@ package rt
 
 import (
 	"fmt"
-	"os"
 	"reflect"
 	"sync"
 )
@@ -51,11 +50,3 @@ func Declare(name string, pointer any) {
 	}
 	variables.byName[name] = reflect.ValueOf(pointer)
 }
-
-// Variable describes a variable of the notebook.
-type Variable struct {
-	Name, Type, Value string
-	Bytes             int64 // of memory, as far as pointers lead
-}
-
-func init() { os.Unsetenv("GOTRACEBACK") }

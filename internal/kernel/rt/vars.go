@@ -6,10 +6,12 @@ import (
 	"os"
 	"reflect"
 	"strings"
+
+	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 )
 
 // describeAll describes the variables of these names.
-func describeAll(names []string) (list []Variable) {
+func describeAll(names []string) (list []wire.Variable) {
 	variables.Lock()
 	defer variables.Unlock()
 	for _, name := range names {
@@ -23,7 +25,7 @@ func describeAll(names []string) (list []Variable) {
 // longest is how much of a value a description shows.
 const longest = 100
 
-func describe(name string, v reflect.Value) (d Variable) {
+func describe(name string, v reflect.Value) (d wire.Variable) {
 	d.Name, d.Type = name, v.Type().String()
 	defer func() {
 		if p := recover(); p != nil { // a cell may be changing the value, or its String method fails
