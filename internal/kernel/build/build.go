@@ -85,6 +85,7 @@ type Host struct {
 	Program  string
 	Packages []cell.Package
 	Source   string // the fingerprint of the module's source that it was built from
+	Sum      string // and a hash of that source itself
 }
 
 // hostFile describes a host in its folder.
@@ -135,7 +136,7 @@ func (g *Go) Host(ctx context.Context, module, dir string) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Host{Source: source}
+	h := &Host{Source: source, Sum: Sum(module)}
 	for _, p := range packages {
 		if p.Name != "main" {
 			h.Packages = append(h.Packages, p)

@@ -24,6 +24,9 @@ type Config struct {
 	Module string      // the folder of the module whose packages cells use
 	Dir    string      // where hosts of the module are built
 	Host   *build.Host // the one to begin with
+
+	Widgets  string // GoNB's script for browsers; without it widgets do nothing
+	KernelID string // by which Jupyter knows this kernel
 }
 
 // Engine runs cells. It is a [jupyter.Engine].
@@ -32,7 +35,7 @@ type Engine struct {
 	dir      string // for the cells of this kernel
 	notebook *cell.Notebook
 	commands commands
-	front    front
+	front    *front
 
 	mu      sync.Mutex
 	host    *build.Host
@@ -53,7 +56,7 @@ func New(c Config) (*Engine, error) {
 	}
 	e := &Engine{config: c, dir: dir, notebook: cell.New(c.Host.Packages), cells: map[int]jupyter.Out{}}
 	e.commands = commands{engine: e, env: map[string]string{}}
-	e.front.init()
+	e.front = newFront(e, c.Widgets, c.KernelID)
 	if err := e.begin(c.Host); err != nil {
 		os.RemoveAll(dir)
 		return nil, err
@@ -66,7 +69,7 @@ func New(c Config) (*Engine, error) {
 func (e *Engine) begin(h *build.Host) error {
 	b := &build.Builder{Go: e.config.Go, Dir: e.dir}
 	b.Add(h.Packages)
-	p, err := startProcess(h.Program, e.dir, e)
+	p, err := startProcess(h, e.dir, e)
 	if err != nil {
 		return err
 	}
@@ -116,7 +119,7 @@ func (e *Engine) run(ctx context.Context, c jupyter.Cell, rest code, out jupyter
 		delete(e.cells, t.ID)
 		e.mu.Unlock()
 	}()
-	answer, err := e.execute(ctx, p, wire.Request{Op: "run", Cell: t.ID, Path: file})
+	answer, err := e.execute(ctx, p, wire.Request{Op: "run", Cell: t.ID, Path: file, List: []string{t.Origin}})
 	p.drain()
 	switch {
 	case err != nil && ended(p):
@@ -269,7 +272,7 @@ func (e *Engine) input(p *process, a wire.Answer) {
 // display shows what the host sends by package gonbui.
 func (e *Engine) display(d *protocol.DisplayData) {
 	out := e.out(0)
-	if out == nil || e.front.takes(e, d, out) {
+	if out == nil || e.front.takes(d, out) {
 		return
 	}
 	data := map[string]any{}

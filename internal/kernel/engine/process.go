@@ -38,8 +38,8 @@ type listener interface {
 	input(p *process, a wire.Answer)
 }
 
-// startProcess starts the host of a program, with a folder for its pipes.
-func startProcess(program, dir string, l listener) (*process, error) {
+// startProcess starts a host, with a folder for its pipes.
+func startProcess(h *build.Host, dir string, l listener) (*process, error) {
 	requestsIn, requests, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -56,11 +56,11 @@ func startProcess(program, dir string, l listener) (*process, error) {
 	if p.pipes, err = newPipes(pipeDir, l); err != nil {
 		return nil, err
 	}
-	p.cmd = exec.Command(program)
+	p.cmd = exec.Command(h.Program)
 	build.Group(p.cmd)
 	p.cmd.Cancel = nil // there is no context
 	p.cmd.ExtraFiles = []*os.File{requestsIn, answersOut}
-	p.cmd.Env = append(os.Environ(), p.pipes.env()...)
+	p.cmd.Env = append(append(os.Environ(), p.pipes.env()...), wire.SourceVariable+"="+h.Sum)
 	for _, name := range []string{"stdout", "stderr"} {
 		s, w, err := newStream(name, l)
 		if err != nil {

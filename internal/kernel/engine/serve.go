@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/kernel/build"
 	"github.com/parallelcl/parallelcl/internal/kernel/jupyter"
@@ -27,7 +28,12 @@ func Serve(ctx context.Context, connection string) error {
 			return err
 		}
 	}
-	e, err := New(Config{Go: s.Go, Module: s.Module, Dir: hosts, Host: h})
+	c := Config{Go: s.Go, Module: s.Module, Dir: hosts, Host: h}
+	if script, err := os.ReadFile(filepath.Join(dir, build.WidgetsFile)); err == nil {
+		c.Widgets = string(script)
+	}
+	c.KernelID = strings.TrimSuffix(strings.TrimPrefix(filepath.Base(connection), "kernel-"), ".json")
+	e, err := New(c)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"reflect"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -305,5 +304,3 @@ func forget(id int) {
 	delete(stopped, id)
 	stopping.Store(len(stopped) > 0)
 }
-
-func init() { debug.SetTraceback("all") }

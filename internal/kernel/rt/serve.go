@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"plugin"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"github.com/janpfeifer/gonb/gonbui"
 
 	"github.com/parallelcl/parallelcl/internal/kernel/wire"
+	"github.com/parallelcl/parallelcl/internal/origin"
 )
 
 var answers struct {
@@ -31,10 +33,31 @@ func say(a wire.Answer) {
 	answers.w.Write(append(data, '\n')) // if the kernel is gone, so is this process soon
 }
 
+var codes sync.Map // hashes of cells by their ids
+
+// codeOf is the hash of the cell that has a function.
+func codeOf(pc uintptr) string {
+	var id int
+	if rest, ok := strings.CutPrefix(runtime.FuncForPC(pc).Name(), pathPrefix); ok {
+		fmt.Sscanf(rest, "%d", &id)
+	}
+	code, _ := codes.Load(id)
+	hash, _ := code.(string)
+	return hash
+}
+
+// currentCode is the hash of the cell that this goroutine belongs to.
+func currentCode() (string, bool) {
+	code, ok := codes.Load(owner())
+	hash, _ := code.(string)
+	return hash, ok
+}
+
 // Serve answers the kernel until it ends.
 func Serve() {
 	debug.SetTraceback("all")
 	answers.w = os.NewFile(4, "answers")
+	origin.SetNotebook(&origin.Notebook{Source: os.Getenv(wire.SourceVariable), Code: codeOf, Cell: currentCode})
 	say(wire.Answer{Op: "ready"})
 	in := bufio.NewReader(os.NewFile(3, "requests"))
 	for {
@@ -85,6 +108,7 @@ func runCell(r wire.Request) {
 		a.Bytes = memory()
 		say(a)
 	}()
+	codes.Store(r.Cell, strings.Join(r.List, " "))
 	p, err := plugin.Open(r.Path)
 	if err != nil {
 		a.Error = err.Error()
