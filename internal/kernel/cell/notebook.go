@@ -47,6 +47,7 @@ type Package struct {
 // Notebook knows what cells have declared. Its methods may be called side by side.
 type Notebook struct {
 	mu       sync.Mutex
+	root     string // GOROOT, where the source of the standard library lies
 	fset     *token.FileSet
 	importer types.Importer
 	exports  map[string]string   // from paths of packages to files
@@ -76,9 +77,9 @@ type typeText struct {
 // Variable is a variable of a notebook.
 type Variable struct{ Name, Type string }
 
-// New returns a notebook without cells.
-func New(packages []Package) *Notebook {
-	nb := &Notebook{}
+// New returns a notebook without cells, for a toolchain in root.
+func New(packages []Package, root string) *Notebook {
+	nb := &Notebook{root: root}
 	nb.reset()
 	nb.add(packages)
 	return nb

@@ -71,7 +71,7 @@ func split(file, code string) ([]part, error) {
 	var parts []part
 	for _, s := range sections([]byte(code)) {
 		line, column := place(code, s.begin)
-		more, err := s.parts(code[s.begin:s.end], file, line, column)
+		more, err := s.parts(code[s.begin:s.end], file, line, column, false)
 		if err != nil {
 			return nil, err
 		}
@@ -153,20 +153,21 @@ func sections(text []byte) (list []section) {
 	}
 }
 
-func (s section) parts(text, file string, line, column int) ([]part, error) {
+// parts returns the parts of a section. Lenient, it returns those of a section that does not parse, as far as it goes.
+func (s section) parts(text, file string, line, column int, lenient bool) ([]part, error) {
 	before, after := "package p; ", ""
 	if !s.outside {
 		before, after = "package p; func _() { ", "\n}"
 	}
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, "", fmt.Sprintf("%s/*line %s:%d:%d*/%s%s", before, file, line, column, text, after), 0)
-	if err != nil {
+	if err != nil && (!lenient || f == nil) {
 		return nil, mistakesOf(err)
 	}
 	base := len(before) + len(fmt.Sprintf("/*line %s:%d:%d*/", file, line, column))
-	at := func(p token.Pos) int { return fset.File(f.FileStart).Offset(p) - base }
+	at := func(p token.Pos) int { return min(max(fset.File(f.FileStart).Offset(p)-base, 0), len(text)) }
 	piece := func(k kind, begin, end token.Pos) part {
-		p := part{kind: k, text: text[at(begin):min(at(end), len(text))], file: file}
+		p := part{kind: k, text: text[at(begin):at(end)], file: file}
 		p.line, p.column = place(text, at(begin))
 		if p.line == 1 {
 			p.column += column - 1
@@ -177,7 +178,10 @@ func (s section) parts(text, file string, line, column int) ([]part, error) {
 	if s.outside {
 		return outsideParts(f, piece), nil
 	}
-	if len(f.Decls) > 1 { // a brace too many ended the function
+	if len(f.Decls) == 0 {
+		return nil, nil
+	}
+	if len(f.Decls) > 1 && !lenient { // a brace too many ended the function
 		pos := fset.Position(f.Decls[1].Pos())
 		return nil, Mistakes{{file, pos.Line, pos.Column, "a } without its {"}}
 	}
@@ -186,7 +190,11 @@ func (s section) parts(text, file string, line, column int) ([]part, error) {
 		unresolved[id] = true
 	}
 	var parts []part
-	for _, stmt := range f.Decls[0].(*ast.FuncDecl).Body.List {
+	body, ok := f.Decls[0].(*ast.FuncDecl)
+	if !ok || body.Body == nil {
+		return nil, nil
+	}
+	for _, stmt := range body.Body.List {
 		switch s := stmt.(type) {
 		case *ast.EmptyStmt:
 		case *ast.DeclStmt:

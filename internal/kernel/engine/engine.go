@@ -54,7 +54,7 @@ func New(c Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{config: c, dir: dir, notebook: cell.New(c.Host.Packages), cells: map[int]jupyter.Out{}}
+	e := &Engine{config: c, dir: dir, notebook: cell.New(c.Host.Packages, c.Go.Root), cells: map[int]jupyter.Out{}}
 	e.commands = commands{engine: e, env: map[string]string{}}
 	e.front = newFront(e, c.Widgets, c.KernelID)
 	if err := e.begin(c.Host); err != nil {

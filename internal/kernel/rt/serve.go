@@ -14,8 +14,11 @@ import (
 
 	"github.com/janpfeifer/gonb/gonbui"
 
+	"github.com/parallelcl/parallelcl/datasets"
 	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 	"github.com/parallelcl/parallelcl/internal/origin"
+	"github.com/parallelcl/parallelcl/pcl/method"
+	"github.com/parallelcl/parallelcl/pcl/model"
 )
 
 var answers struct {
@@ -85,8 +88,9 @@ var operations = map[string]func(wire.Request){
 	"set": func(r wire.Request) {
 		finish(r, os.Setenv(r.List[0], r.List[1]))
 	},
-	"cd":   func(r wire.Request) { finish(r, os.Chdir(r.Path)) },
-	"args": func(r wire.Request) { finish(r, setArgs(r.List)) },
+	"names": func(r wire.Request) { say(wire.Answer{ID: r.ID, List: names(r.Path)}) },
+	"cd":    func(r wire.Request) { finish(r, os.Chdir(r.Path)) },
+	"args":  func(r wire.Request) { finish(r, setArgs(r.List)) },
 	"variables": func(r wire.Request) {
 		go func() { say(wire.Answer{ID: r.ID, Variables: describeAll(r.List), Bytes: memory()}) }()
 	},
@@ -98,6 +102,20 @@ func finish(r wire.Request, err error) {
 		a.Error = err.Error()
 	}
 	say(a)
+}
+
+// names lists what may be named in strings: methods and parts, data sets, networks.
+func names(kind string) (list []string) {
+	switch kind {
+	case "method":
+		return append(method.Names(), method.PartNames()...)
+	case "model":
+		return model.Names()
+	}
+	for _, info := range datasets.List() {
+		list = append(list, info.Name)
+	}
+	return list
 }
 
 // runCell loads a cell and runs it.
