@@ -40,7 +40,7 @@ func Buttons(buttons ...Button) error {
 func (b Button) press() {
 	defer func() {
 		if p := recover(); p != nil {
-			report(fmt.Errorf("nb: button %q: %v", b.Label, p))
+			report(fmt.Errorf("nb: button %q: %w", b.Label, panicked(p)))
 		}
 	}()
 	b.Press()

@@ -152,7 +152,7 @@ func background(f func()) {
 func (t *Training) run(ctx context.Context) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
+			err = panicked(p)
 		}
 	}()
 	err = t.learner.Run(ctx, t.hooks)
@@ -160,6 +160,14 @@ func (t *Training) run(ctx context.Context) (err error) {
 		err = errors.Join(slices.DeleteFunc(slices.Clone(joined.Unwrap()), func(e error) bool { return errors.Is(e, ctx.Err()) })...)
 	}
 	return err
+}
+
+// panicked is a panic of a user's code as an error; must and check in cells panic with one.
+func panicked(p any) error {
+	if err, ok := p.(error); ok {
+		return err
+	}
+	return fmt.Errorf("panic: %v", p)
 }
 
 func (t *Training) ended(err error, over chan struct{}) {

@@ -31,33 +31,43 @@ func Show(value any, failed ...error) error {
 	if err := errors.Join(failed...); err != nil {
 		return report(err)
 	}
+	known, err := show(value)
+	if !known {
+		fmt.Println(value)
+	}
+	return err
+}
+
+// ShowValue shows a value that [Show] shows as more than text, and returns false for others: so that a kernel shows what the
+// last line of a cell is.
+func ShowValue(value any) bool {
+	known, _ := show(value)
+	return known
+}
+
+func show(value any) (known bool, err error) {
 	switch v := value.(type) {
-	case nil:
-		return report(errors.New("nb: nothing to show"))
-	case error:
-		return report(v)
 	case *viz.Figure:
 		f, err := drawn(v, nil)
-		if err != nil {
-			return report(err)
+		if err == nil {
+			err = themed{light: f}.show("")
 		}
-		return report(themed{light: f}.show(""))
+		return true, report(err)
 	case *results.Run:
-		return showRun(v)
+		return true, showRun(v)
 	case *Training:
-		return v.Watch()
+		return true, v.Watch()
 	case *data.Batch:
-		return Batch(v)
+		return true, Batch(v)
 	case data.Batch:
-		return Batch(&v)
+		return true, Batch(&v)
 	case image.Image:
-		return Image(v, "")
+		return true, Image(v, "")
 	}
 	if head, rows := tableOf(reflect.ValueOf(value)); head != nil {
-		return Table(head, rows...)
+		return true, Table(head, rows...)
 	}
-	fmt.Println(value)
-	return nil
+	return false, nil
 }
 
 // showRun shows a run's numbers, if it has finished, and the curves of its tasks, if it was evaluated.

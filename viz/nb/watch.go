@@ -92,7 +92,13 @@ func (t *Training) draw(live *Live) error {
 	return live.Show(draws...)
 }
 
-// text says where the training stands.
+// String says where the training stands, as its line does.
+func (t *Training) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text(time.Now())
+}
+
 func (t *Training) text(now time.Time) string {
 	s := fmt.Sprintf("%s: %s, step %d", t.diary.run.MethodTitle, t.state, t.learner.Steps())
 	switch {
