@@ -3,61 +3,69 @@ package origin
 import (
 	"crypto/sha256"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"runtime/debug"
+	"reflect"
+	"runtime"
 	"strings"
-	"sync/atomic"
 )
+
+// cell is set by the linker in the program of a notebook's cell, by internal/kernel/shim: what [Program] returns, and then,
+// each after a semicolon, stretches of lines of main.go and the hash of the code that the function there uses, such as
+// "12-15=0123456789abcdef".
+var cell string
 
 // CellMark stands in the name of a notebook's program before the hash of what its cells register; before it is the module's.
 const CellMark = "+cells-"
 
-// cell is set by the linker in the program of a notebook's cell, by internal/kernel/shim: what [Program] returns.
-var cell string
-
-var registered atomic.Pointer[string]
-
-// SetCells tells what the cells of a notebook have registered, as a hash of their code and of all that it uses. A kernel that
-// runs cells in one program calls it before each cell; otherwise a registered method that was changed passes for the old one.
-func SetCells(sum string) { registered.Store(&sum) }
-
-// inCell names the program of a notebook's cell in a kernel that does not name it: by the module, which all cells share, and
-// for what it may register by itself.
-func inCell(info *debug.BuildInfo, sum string) string {
-	for _, m := range info.Deps {
-		if m.Path == module && os.Getenv("GONB_PIPE") != "" {
-			return moduleName(m) + CellMark + sum
-		}
-	}
-	return ""
+func cellProgram() string {
+	name, _, _ := strings.Cut(cell, ";")
+	return name
 }
 
-// moduleName is the version of a module or, if it lies in a folder, a hash of its source.
-func moduleName(m *debug.Module) string {
-	if m.Replace == nil || !filepath.IsAbs(m.Replace.Path) {
-		return m.Version
+// Function returns a hash of what a function without parameters is made of: in a notebook its own code and all that it uses
+// of the notebook, and [Program]; of other functions, [Program] alone. It does not know the values of variables.
+func Function(f any) (string, error) {
+	program, err := Program()
+	if err != nil {
+		return "", err
 	}
-	return "source-" + sourceSum(m.Replace.Path)
+	code := ""
+	if cell != "" {
+		if code = codeAt(source(f)); code == "" {
+			if code, err = sumOfThis(); err != nil {
+				return "", err
+			}
+		}
+	}
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(program+code)))[:12], nil
 }
 
-// sourceSum is a hash of the Go code in a folder, without tests.
-func sourceSum(folder string) string {
-	sum := sha256.New()
-	_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
-		name := filepath.Base(path)
-		switch {
-		case err != nil:
-			return nil
-		case d.IsDir() && path != folder && (name == "testdata" || name == "runs" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")):
-			return filepath.SkipDir
-		case d.IsDir() || strings.HasSuffix(name, "_test.go") || filepath.Ext(name) != ".go" && name != "go.mod":
-			return nil
+// source is where the function stands, or a part of it from which it was built in.
+func source(f any) (file string, line int) {
+	frames := runtime.CallersFrames([]uintptr{reflect.ValueOf(f).Pointer() + 1})
+	for {
+		frame, more := frames.Next()
+		if !more { // those before it were inlined into this one
+			return filepath.Base(frame.File), frame.Line
 		}
-		data, err := os.ReadFile(path)
-		fmt.Fprintf(sum, "%s %x %v\n", strings.TrimPrefix(path, folder), sha256.Sum256(data), err != nil)
-		return nil
-	})
-	return fmt.Sprintf("%x", sum.Sum(nil)[:6])
+	}
+}
+
+// codeAt is the hash of the smallest stretch that a line is in; several that are equal count together.
+func codeAt(file string, line int) (code string) {
+	smallest := -1
+	for _, entry := range strings.Split(cell, ";")[1:] {
+		var from, to int
+		var sum string
+		if _, err := fmt.Sscanf(entry, "%d-%d=%s", &from, &to, &sum); err != nil || file != "main.go" || line < from || line > to {
+			continue
+		}
+		switch size := to - from; {
+		case smallest < 0 || size < smallest:
+			smallest, code = size, sum
+		case size == smallest:
+			code += sum
+		}
+	}
+	return code
 }

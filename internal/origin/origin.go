@@ -44,31 +44,20 @@ func versionOf(info *debug.BuildInfo) (version, commit string) {
 
 // Program returns what tells this program from others that may compute something else. For pcl it is the version if it was
 // built from a release, or else the commit. If the build has recorded neither, or the files differed from the commit, or
-// it is another program, which may have parts of its own, it is a hash of the program itself. In a notebook it is the
-// module's version or a hash of its source, and then of what the notebook has registered.
-var Program = func() (string, error) {
-	name, err := program()
-	if sum := registered.Load(); sum != nil {
-		name, _, _ = strings.Cut(name, CellMark)
-		name += CellMark + *sum
-	}
-	return name, err
-}
-
-var program = sync.OnceValues(func() (string, error) {
-	info, ok := debug.ReadBuildInfo()
+// it is another program, which may have parts of its own, it is a hash of the program itself. In a notebook, each of whose
+// cells is another program, it is a hash of the module's source and of what the notebook has registered.
+var Program = sync.OnceValues(func() (string, error) {
 	if cell != "" {
-		name, _, _ := strings.Cut(cell, ";")
-		return name, nil
-	} else if ok && built(info) != "" {
-		return built(info), nil
+		return cellProgram(), nil
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if name := built(info); name != "" {
+			return name, nil
+		}
 	}
 	sum, err := sumOfThis()
 	if err != nil {
 		return "", fmt.Errorf("which program is this? %w", err)
-	}
-	if ok && inCell(info, sum) != "" {
-		return inCell(info, sum), nil
 	}
 	return "build-" + sum, nil
 })
@@ -80,7 +69,7 @@ func built(info *debug.BuildInfo) string {
 	version, commit := versionOf(info)
 	switch {
 	case info.Path != module+"/cmd/pcl":
-		return ""
+		return inStock(info)
 	case release.MatchString(version):
 		return version
 	case commit != "unknown" && !strings.HasSuffix(commit, "+changes"):
