@@ -26,7 +26,7 @@ type arrays struct {
 }
 
 type arrayParameters struct {
-	X string `param:"x" default:"" doc:"array of the samples, where its name is none of the usual ones"`
+	X string `param:"x" default:"" doc:"array of the samples, if it does not have one of the usual names"`
 	Y string `param:"y" default:"" doc:"array of the labels"`
 	sampleParameters
 }

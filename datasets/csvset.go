@@ -18,8 +18,8 @@ type csvFile struct {
 }
 
 type csvParameters struct {
-	Label     string `param:"label" default:"" doc:"column of the classes, where its name is none of the usual ones"`
-	Ignore    string `param:"ignore" default:"" doc:"columns that are no inputs, with commas between them"`
+	Label     string `param:"label" default:"" doc:"column of the classes, if it does not have one of the usual names"`
+	Ignore    string `param:"ignore" default:"" doc:"columns that are not inputs, with commas between them"`
 	Keep      string `param:"keep" default:"" doc:"columns that are inputs though they look like row numbers"`
 	Separator string `param:"separator" default:"" doc:"what stands between the columns: one of , ; | or tab"`
 	sampleParameters
