@@ -154,7 +154,8 @@ func (l *Learner) start() error {
 	return l.network.set(l.options.Backend, theta, nil, len(l.options.Optimizer.State()))
 }
 
-// compile compiles the programs that every learner needs, unless a learner that shares them has done so.
+// compile compiles the program that every step needs, unless a learner that shares it has done so; others are compiled when
+// they are first needed.
 func (l *Learner) compile() error {
 	shared := l.options.Programs
 	sets := shared.cache.Sets(l.options.spec())
@@ -167,9 +168,8 @@ func (l *Learner) compile() error {
 	var compiling errgroup.Group
 	for _, set := range sets {
 		compiling.Go(func() error {
-			_, gradient := set.Gradient(loss, device.TakesParts(set))
-			_, predict := set.Predict(loss)
-			return errors.Join(gradient, predict)
+			_, err := set.Gradient(loss, device.TakesParts(set))
+			return err
 		})
 	}
 	compiling.Go(l.editable)
