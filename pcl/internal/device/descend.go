@@ -2,9 +2,7 @@ package device
 
 import (
 	"math"
-	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/optim"
@@ -44,7 +42,7 @@ func (a *Descent) Step(state [][]float32, w []float64, rows [][]float32, scalars
 		rows[0], rows[1] = rows[1], rows[0]
 	}
 	ones := slices.Repeat([]float32{1}, len(rows))
-	inParts(a.shared, func(from, to int) { combine(a.d, weights, rows, from, to) })
+	inBlocks(a.shared, func(from, to int) { combine(a.d, weights, rows, from, to) })
 	combine(a.d, ones, rows, a.shared, len(a.d))
 	norm2 := squares(a.d[:a.shared])
 	if all := norm2 + squares(a.d[a.shared:]); math.IsNaN(all) || math.IsInf(all, 0) {
@@ -52,20 +50,14 @@ func (a *Descent) Step(state [][]float32, w []float64, rows [][]float32, scalars
 	}
 	copy(a.by[:3], scalars)
 	a.by[8] = a.decay * scalars[0]
-	inParts(len(a.d), func(from, to int) { a.adam(state, from, to) })
+	inBlocks(len(a.d), func(from, to int) { a.adam(state, from, to) })
 	return norm2
 }
 
-// inParts calls f with parts of 0 to n, on all cores where there is enough to do.
-func inParts(n int, f func(from, to int)) {
-	parts := min(runtime.GOMAXPROCS(0), n>>14+1)
-	size := (n/parts + 63) &^ 63
-	var busy sync.WaitGroup
-	for from := size; from < n; from += size {
-		busy.Go(func() { f(from, min(n, from+size)) })
-	}
-	f(0, min(n, size))
-	busy.Wait()
+// inBlocks calls f with the parts of 0 to n, on all cores.
+func inBlocks(n int, f func(from, to int)) {
+	const size = 1 << 13
+	share((n+size-1)/size, func(i int) { f(i*size, min(n, (i+1)*size)) })
 }
 
 // combine sets some entries of out to the weighted sum of the rows'.
