@@ -240,21 +240,38 @@ func (s *step) gradients(asked graphs.Products) (gram []float64, err error) {
 	return gram, nil
 }
 
-// differentiateRow computes one row's loss and gradient and, if the method needs them, the gradients of the
-// two halves of its batch. theta is on the client of the set.
-func (l *Learner) differentiateRow(set *graphs.Set, theta []compute.Buffer, r *row) (err error) {
-	if r.Gradient, err = device.Differentiate(set, theta, r.batch, r.loss); err != nil {
+// differentiateRows computes the losses and gradients of rows with one kind of loss and, if the method needs them, the gradients
+// of the two halves of each batch. theta is on the client of the set.
+func (l *Learner) differentiateRows(set *graphs.Set, theta []compute.Buffer, rows ...*row) error {
+	batches := make([]*device.Batch, len(rows))
+	for i, r := range rows {
+		batches[i] = r.batch
+	}
+	gradients, err := device.Differentiate(set, theta, rows[0].loss, batches...)
+	if err != nil {
 		return err
+	}
+	for i, r := range rows {
+		r.Gradient = gradients[i]
 	}
 	if !l.options.Method.Info().NeedsCross {
 		return nil
 	}
+	for _, r := range rows {
+		if err := l.differentiateHalves(set, theta, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *Learner) differentiateHalves(set *graphs.Set, theta []compute.Buffer, r *row) error {
 	defer r.batch.All()
 	for h := range r.halves {
 		if r.batch.Half(h); l.options.Weighted && !r.batch.Weighs() {
 			r.batch.All() // half a batch without weight has no gradient
 		}
-		g, err := device.Differentiate(set, theta, r.batch, r.loss)
+		g, err := l.gradientAt(set, theta, r.batch, r.loss)
 		if err != nil {
 			return err
 		}
@@ -265,6 +282,10 @@ func (l *Learner) differentiateRow(set *graphs.Set, theta []compute.Buffer, r *r
 }
 
 // gradientAt computes the gradient at θ of a batch whose targets have been set by aim.
-func (l *Learner) gradientAt(theta compute.Buffer, b *device.Batch, loss rehearsal.Loss) (device.Gradient, error) {
-	return device.Differentiate(l.programs, []compute.Buffer{theta}, b, loss)
+func (l *Learner) gradientAt(set *graphs.Set, theta []compute.Buffer, b *device.Batch, loss rehearsal.Loss) (device.Gradient, error) {
+	all, err := device.Differentiate(set, theta, loss, b)
+	if err != nil {
+		return device.Gradient{}, err
+	}
+	return all[0], nil
 }

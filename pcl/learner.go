@@ -167,7 +167,7 @@ func (l *Learner) compile() error {
 	var compiling errgroup.Group
 	for _, set := range sets {
 		compiling.Go(func() error {
-			_, gradient := set.Gradient(loss, device.TakesParts(set))
+			_, gradient := set.Gradient(loss, device.TakesParts(set), 1)
 			_, predict := set.Predict(loss)
 			return errors.Join(gradient, predict)
 		})
