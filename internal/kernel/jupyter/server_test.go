@@ -496,10 +496,10 @@ func TestWrongMessages(t *testing.T) {
 func TestStrangers(t *testing.T) {
 	c, file, _ := start(t, newToy(), jupyter.Info{})
 	greeting := "\xff\x00\x00\x00\x00\x00\x00\x00\x01\x7f\x03\x00NULL" + strings.Repeat("\x00", 48)
-	ready := "\x04\x1a\x05READY\x0bSocket-Type\x00\x00\x00\x06DEALER"
+	ready := "\x04\x1c\x05READY\x0bSocket-Type\x00\x00\x00\x06DEALER"
 	for name, said := range map[string]string{
 		"nothing": "", "HTTP": "GET / HTTP/1.1\r\nHost: localhost:1234567890\r\nAccept: */*\r\nX: 0123456789\r\n\r\n",
-		"a property that is cut off": greeting + "\x04\x08\x05READY\xff\x01",
+		"a property that is cut off": greeting + "\x04\x09\x05READY\x02AB",
 		"a name that is too long":    greeting + "\x04\x03\xffRE",
 		"the largest frame":          greeting + ready + "\x02\x7f\xff\xff\xff\xff\xff\xff\xff",
 		"a command":                  greeting + ready + "\x04\x00",
