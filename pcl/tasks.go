@@ -3,6 +3,7 @@ package pcl
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/parallelcl/parallelcl/pcl/method"
 )
@@ -18,6 +19,31 @@ func (l *Learner) Tasks() []TaskInfo {
 		}
 	}
 	return out
+}
+
+// String says in a line where the learner stands: its method and steps, and the tasks that run, are paused or have ended. It may
+// be called from any goroutine.
+func (l *Learner) String() string {
+	s := fmt.Sprintf("%s, step %d", l.Options().Method.Info().Title, l.Steps())
+	for _, kind := range []struct {
+		name string
+		is   func(TaskInfo) bool
+	}{
+		{"running", func(t TaskInfo) bool { return !t.Ended && !t.Paused }},
+		{"paused", func(t TaskInfo) bool { return t.Paused }},
+		{"ended", func(t TaskInfo) bool { return t.Ended }},
+	} {
+		var names []string
+		for _, t := range l.Tasks() {
+			if kind.is(t) {
+				names = append(names, label(t.ID, t.Name))
+			}
+		}
+		if names != nil {
+			s += fmt.Sprintf("; %s: %s", kind.name, strings.Join(names, ", "))
+		}
+	}
+	return s
 }
 
 // holder is a stream that holds samples, as a [data.Push] does: Len of them now, and Saved when its state was saved.
