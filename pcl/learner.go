@@ -168,7 +168,7 @@ func (l *Learner) compile() error {
 	var compiling errgroup.Group
 	for _, set := range sets {
 		compiling.Go(func() error {
-			_, err := set.Gradient(loss, device.TakesParts(set))
+			_, err := set.Gradient(loss, device.TakesParts(set), 1)
 			return err
 		})
 	}
@@ -206,11 +206,11 @@ func (l *Learner) Warm(k int) error {
 			if l.descent != nil {
 				continue
 			}
-			if _, err := l.programs.Update(min(n, graphs.Most)); err != nil {
+			if _, err := l.programs.Update(min(n, device.Most(l.programs))); err != nil {
 				return err
 			}
 		}
-		if k <= graphs.Most || l.descent != nil {
+		if k <= graphs.Most || device.Most(l.programs) == 1 {
 			return nil
 		}
 		_, sum := l.programs.Sum()
