@@ -73,7 +73,7 @@ func built(info *debug.BuildInfo) string {
 	version, commit := versionOf(info)
 	switch {
 	case info.Path != module+"/cmd/pcl":
-		return ""
+		return inStock(info)
 	case release.MatchString(version):
 		return version
 	case commit != "unknown" && !strings.HasSuffix(commit, "+changes"):

@@ -75,8 +75,9 @@ type Drift struct {
 
 // Task is one stream of a run.
 type Task struct {
-	ID      int   `json:"id"` // from 1, by arrival
-	Classes []int `json:"classes"`
+	ID      int    `json:"id"`             // from 1, by arrival
+	Name    string `json:"name,omitempty"` // empty in a scenario, which only counts its tasks
+	Classes []int  `json:"classes"`
 	// Names has the classes' names in the data set. Runs of older programs have none.
 	Names     []string `json:"names,omitempty"`
 	Start     int      `json:"start"` // first step s_t

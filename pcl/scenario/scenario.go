@@ -173,13 +173,13 @@ func (s *Scenario) LastStep() int {
 func (s *Scenario) MaxStreams() int {
 	rows := 0
 	for _, t := range s.Tasks { // K grows only where a stream starts, or the first one has ended
-		rows = max(rows, s.Active(t.Start), s.Active(t.End()+1))
+		rows = max(rows, s.Rows(t.Start), s.Rows(t.End()+1))
 	}
 	return rows
 }
 
-// Active returns K at a step: the number of running tasks, plus one for the memory once a task has finished.
-func (s *Scenario) Active(step int) int {
+// Rows returns K at a step: the number of running tasks, plus one for the memory once a task has finished.
+func (s *Scenario) Rows(step int) int {
 	k, finished := 0, 0
 	for _, t := range s.Tasks {
 		if t.Start <= step && step <= t.End() {

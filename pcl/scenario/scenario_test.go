@@ -52,7 +52,7 @@ func TestStatistics(t *testing.T) {
 		s := generate(t, emnist(seed, seed+1000), perClass())
 		rows, steps := 0, s.LastStep()+1
 		for step := range steps {
-			k := s.Active(step)
+			k := s.Rows(step)
 			rows += k
 			share[k] += 1 / float64(steps) / situations
 		}
@@ -123,7 +123,7 @@ func TestMaxStreams(t *testing.T) {
 		s := generate(t, o, []int{70, 300, 64, 1, 200, 500})
 		rows := 0
 		for step := range s.LastStep() + 1 {
-			rows = max(rows, s.Active(step))
+			rows = max(rows, s.Rows(step))
 		}
 		if got := s.MaxStreams(); got != rows {
 			t.Errorf("at most %d rows, counted %d", got, rows)
@@ -285,7 +285,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		for i, task := range s.Tasks {
-			if task.Steps < 0 || task.Start < 0 || task.Steps > 0 && (task.End() < task.Start || s.Active(task.Start) < 1) {
+			if task.Steps < 0 || task.Start < 0 || task.Steps > 0 && (task.End() < task.Start || s.Rows(task.Start) < 1) {
 				t.Errorf("task %d: %+v", i+1, task)
 			}
 		}

@@ -147,8 +147,11 @@ func (g *Go) Host(ctx context.Context, module, dir string) (*Host, error) {
 	if err := b.writeConfig(); err != nil {
 		return nil, err
 	}
-	main := filepath.Join(module, filepath.FromSlash(hostPackage), "main.go")
-	if err := b.compile(ctx, "main", "host.a", main, file); err != nil {
+	files, err := filepath.Glob(filepath.Join(escaped(module), filepath.FromSlash(hostPackage), "*.go"))
+	if err != nil {
+		return nil, err
+	}
+	if err := b.compile(ctx, "main", "host.a", append(files, file)...); err != nil {
 		return nil, err
 	}
 	defer os.Remove(filepath.Join(dir, "host.a"))
@@ -166,6 +169,11 @@ func (g *Go) Host(ctx context.Context, module, dir string) (*Host, error) {
 		return nil, err
 	}
 	return h, atomicfile.WriteBytes(filepath.Join(dir, hostFile), data)
+}
+
+// escaped is a path as a pattern that matches only itself.
+func escaped(path string) string {
+	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
 // imports is the file of the host that imports every package that cells can import: those of the module and of the standard

@@ -2,14 +2,13 @@ package cli
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/parallelcl/parallelcl/internal/atomicfile"
 	"github.com/parallelcl/parallelcl/pcl/grid"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
@@ -17,29 +16,8 @@ import (
 	"github.com/parallelcl/parallelcl/viz/report"
 )
 
-// gridReportCmd says what the results of grids show.
-type gridReportCmd struct {
-	Names []string `arg:"" name:"name" help:"Grids, as for pcl grid run; files that pcl export csv wrote of grids, or folders of them."`
-	gridFlags
-	Markdown bool   `help:"Write a text like REPRODUCTION.md instead of a page. It depends on the results alone: neither the day nor the machine plays a part."`
-	Out      string `short:"o" type:"stdout" placeholder:"FILE" help:"File to write (default: grids.html, or standard output for --markdown)."`
-	JSON     bool   `name:"json" help:"Print how the methods of your own grids compare as JSON, instead of text, beside the page."`
-	Title    string `placeholder:"TEXT" help:"Title of the page."`
-}
-
-// Validate refuses a title that would do nothing, and a file for a page that cannot be one. It fills in the default.
-func (c *gridReportCmd) Validate() error {
-	switch {
-	case c.Markdown && c.Title != "":
-		return errors.New("--title is for a page; the text of --markdown has a title of its own: leave it out")
-	case c.Markdown:
-		return nil
-	}
-	c.Out = cmp.Or(c.Out, "grids.html")
-	return isPage(c.Out)
-}
-
-func (c *gridReportCmd) Run(rc *runContext) error {
+// grids writes the page, or the text, about what results of grids show.
+func (c *reportCmd) grids(rc *runContext) error {
 	all, notes, err := c.found()
 	if err != nil {
 		return err
@@ -52,29 +30,26 @@ func (c *gridReportCmd) Run(rc *runContext) error {
 		return rc.writeTo(cmp.Or(c.Out, standardOutput), func(w io.Writer) error { return found.Markdown(w, c.source(), notes) })
 	}
 	in := report.GridsInput{Title: c.Title, Findings: found, Notes: notes, Origin: thisCommand()}
-	if err := rc.writeTo(c.Out, func(w io.Writer) error { return report.Grids(rc.ctx, w, in) }); err != nil {
+	if err := atomicfile.Write(c.out("report.html"), func(w io.Writer) error { return report.Grids(rc.ctx, w, in) }); err != nil {
 		return err
 	}
 	compared := []*versus.Table{}
 	for _, g := range found.Grids {
 		if g.Own() {
-			tables, err := versus.Of(versus.Rows(g.Rows), "")
+			tables, err := versus.Of(versus.Rows(g.Rows), c.Against)
 			if err != nil {
 				return err
 			}
 			compared = append(compared, tables...)
 		}
 	}
-	if err := printVersus(rc, compared, c.JSON); err != nil || c.JSON {
-		return err
-	}
-	return rc.done("The page: %s", c.Out)
+	return c.compared(rc, compared)
 }
 
 // source says where the results are from.
-func (c *gridReportCmd) source() string {
-	parts := make([]string, len(c.Names))
-	for i, name := range c.Names {
+func (c *reportCmd) source() string {
+	parts := make([]string, len(c.Paths))
+	for i, name := range c.Paths {
 		switch {
 		case grid.IsName(name):
 			parts[i] = "the results of " + name
@@ -88,9 +63,9 @@ func (c *gridReportCmd) source() string {
 }
 
 // found reads the results that the names stand for, and the notes beside them.
-func (c *gridReportCmd) found() (all []*rows.Row, notes map[string]string, err error) {
+func (c *reportCmd) found() (all []*rows.Row, notes map[string]string, err error) {
 	notes = map[string]string{}
-	for _, name := range c.Names {
+	for _, name := range c.Paths {
 		if !grid.IsName(name) {
 			own, err := exported(name, notes)
 			if err != nil {
@@ -99,7 +74,7 @@ func (c *gridReportCmd) found() (all []*rows.Row, notes map[string]string, err e
 			all = append(all, own...)
 			continue
 		}
-		own, err := c.results([]string{name})
+		own, err := c.gridFlags.results([]string{name})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -110,9 +85,6 @@ func (c *gridReportCmd) found() (all []*rows.Row, notes map[string]string, err e
 
 // exported reads a file or folder of exported results, and adds the folder's notes.
 func exported(path string, notes map[string]string) ([]*rows.Row, error) {
-	if _, err := os.Stat(path); err != nil {
-		return nil, usageError{err}
-	}
 	own, err := findings.ReadNotes(path)
 	if err != nil {
 		return nil, err

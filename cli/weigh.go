@@ -14,17 +14,17 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/weigh"
 )
 
-// weightsCmd is `pcl weights`. It answers problems that it reads as JSON, one a line, until the input ends. Other
+// weighCmd is `pcl weigh`. It answers problems that it reads as JSON, one a line, until the input ends. Other
 // implementations can be compared with it, and programs in other languages can use it as a server; docs/python.md has
 // the protocol.
-type weightsCmd struct {
+type weighCmd struct {
 	Method string   `required:"" help:"Method; pcl methods lists them."`
 	Param  assigned `placeholder:"NAME=VALUE" help:"Parameter of the method; repeat it for more."`
 	Seed   uint64   `default:"0" help:"Seed of methods that draw random numbers."`
 	State  string   `type:"path" placeholder:"FILE" help:"Start with the method's state in this file, if the file exists, and save the new state to it."`
 }
 
-func (c *weightsCmd) Run(rc *runContext) error {
+func (c *weighCmd) Run(rc *runContext) error {
 	rule, err := weigh.New(c.Method, parameters(c.Param), c.Seed)
 	if err != nil {
 		return usageError{err}
@@ -151,6 +151,6 @@ func (w *weigher) sayWhatIsMissing() {
 
 func (w *weigher) note(format string, args ...any) {
 	if w.notes != nil {
-		fmt.Fprintf(w.notes, "pcl weights: "+format+"\n", args...)
+		fmt.Fprintf(w.notes, "pcl weigh: "+format+"\n", args...)
 	}
 }

@@ -56,7 +56,7 @@ func TestWeightsOracles(t *testing.T) {
 		{"three: GMC, floor 1/4", "emgd-gmc", quarter, threeJ, []float64{2.519486, .672002, .25}, []float64{3.019486, 1.844004, .25}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			args := []string{"weights", "--method", c.method}
+			args := []string{"weigh", "--method", c.method}
 			for _, p := range c.params {
 				args = append(args, "--param", p)
 			}
@@ -100,12 +100,12 @@ func near(t *testing.T, what string, got, want []float64) {
 	}
 }
 
-// answerTo runs pcl weights on one problem.
+// answerTo runs pcl weigh on one problem.
 func answerTo(t *testing.T, method, in string, args ...string) (got answer, text, stderr string, code int) {
 	t.Helper()
 	var out, notes bytes.Buffer
 	rc := &runContext{ctx: t.Context(), stdin: strings.NewReader(in), stdout: &out, stderr: &notes}
-	code = execute(rc, append([]string{"weights", "--method", method}, args...))
+	code = execute(rc, append([]string{"weigh", "--method", method}, args...))
 	text = out.String()
 	if code == 0 {
 		if err := json.NewDecoder(&out).Decode(&got); err != nil {
