@@ -149,12 +149,11 @@ func (t *translation) translate() error {
 	b.WriteString(outside)
 	fmt.Fprintf(&b, "\n/*line %scell:1*/\n", our)
 	b.WriteString(t.after.String())
-	fmt.Fprintf(&b, "func %sframe(f func()) { f() }\nfunc Run() {\n%srt.Enter(%d, %sframe)\n", our, our, t.id, our)
+	fmt.Fprintf(&b, "func %sframe(f func()) { f() }\nfunc Declare() {\n%srt.Enter(%d, %sframe)\n", our, our, t.id, our)
 	for _, s := range t.begin {
 		b.WriteString(s + "\n")
 	}
-	b.WriteString(run)
-	b.WriteString("\n}\n")
+	fmt.Fprintf(&b, "}\nfunc Register() {%s\n}\nfunc Run() {\nDeclare()\n%s\n}\n", t.registers(), run)
 	t.cell.Text = b.String()
 	t.cell.Runs = run != ""
 	t.origin()
@@ -354,6 +353,21 @@ func (t *translation) statementsOfRun() string {
 		}
 	}
 	return b.String() + ends
+}
+
+// registers are the statements that make parts of the program known: calls of init_… functions, as in GoNB, and of Register….
+func (t *translation) registers() string {
+	var b strings.Builder
+	for i, p := range t.parts {
+		name, _, _ := strings.Cut(p.text, "(")
+		switch {
+		case p.kind == isFunc && p.on == "" && strings.HasPrefix(p.name, "init_"):
+			fmt.Fprintf(&b, "\n%s", t.callOf(i))
+		case p.kind == isStmt && strings.Contains(name, ".Register"):
+			b.WriteString("\n" + t.apply(p.begin, p.end))
+		}
+	}
+	return b.String()
 }
 
 // partAt is the part in which a position is.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"plugin"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 	"github.com/parallelcl/parallelcl/internal/origin"
+	"github.com/parallelcl/parallelcl/internal/recipe"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/viz/nb"
@@ -52,6 +54,7 @@ func main() {
 	origin.SetNotebook(os.Getenv(wire.SourceVariable), currentCode)
 	rt.Ask = func(id, cell int) { say(wire.Answer{Op: "input", ID: id, Cell: cell}) }
 	rt.OnShow(nb.ShowValue)
+	recipe.Remember()
 	say(wire.Answer{Op: "ready"})
 	in := bufio.NewReader(os.NewFile(3, "requests"))
 	for {
@@ -73,15 +76,18 @@ func main() {
 
 // operations are what the kernel can ask for. One that takes time starts a goroutine.
 var operations = map[string]func(wire.Request){
-	"run":   func(r wire.Request) { go runCell(r) },
+	"run":   func(r wire.Request) { go runCell(r) }, // loads a cell and runs it
 	"stop":  func(r wire.Request) { rt.Stop(r.Cell) },
 	"input": func(r wire.Request) { rt.Give(r.ID, r.List) },
 	"set": func(r wire.Request) {
 		finish(r, os.Setenv(r.List[0], r.List[1]))
 	},
-	"names": func(r wire.Request) { say(wire.Answer{ID: r.ID, List: names(r.Path)}) },
-	"cd":    func(r wire.Request) { finish(r, os.Chdir(r.Path)) },
-	"args":  func(r wire.Request) { finish(r, setArgs(r.List)) },
+	"save":     func(r wire.Request) { go save(r, copyLimit{1 << 28, true}) },
+	"autosave": func(r wire.Request) { go save(r, copyLimit{1 << 20, false}) },
+	"restore":  func(r wire.Request) { go restore(r) },
+	"names":    func(r wire.Request) { say(wire.Answer{ID: r.ID, List: names(r.Path)}) },
+	"cd":       func(r wire.Request) { finish(r, os.Chdir(r.Path)) },
+	"args":     func(r wire.Request) { finish(r, setArgs(r.List)) },
 	"variables": func(r wire.Request) {
 		go func() { say(wire.Answer{ID: r.ID, Variables: describeAll(r.List), Bytes: memory()}) }()
 	},
@@ -117,7 +123,12 @@ func runCell(r wire.Request) {
 		a.Bytes = memory()
 		say(a)
 	}()
-	codes.Store(r.Cell, strings.Join(r.List, " "))
+	for _, one := range r.List {
+		id, hash, _ := strings.Cut(one, "=")
+		if n, err := strconv.Atoi(id); err == nil {
+			codes.Store(n, hash)
+		}
+	}
 	p, err := plugin.Open(r.Path)
 	if err != nil {
 		a.Error = err.Error()
