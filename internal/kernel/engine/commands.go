@@ -77,21 +77,22 @@ var special map[string]command
 
 func init() {
 	special = map[string]command{
-		"%":       mainArgs,
-		"main":    mainArgs,
-		"args":    mainArgs,
-		"exec":    execFunction,
-		"env":     setEnv,
-		"cd":      changeDir,
-		"help":    help,
-		"version": version,
-		"list":    list,
-		"ls":      list,
-		"remove":  remove,
-		"rm":      remove,
-		"reset":   reset,
-		"vars":    showVariables,
-		"capture": nothing, // see capturing
+		"%":        mainArgs,
+		"main":     mainArgs,
+		"args":     mainArgs,
+		"exec":     execFunction,
+		"env":      setEnv,
+		"cd":       changeDir,
+		"help":     help,
+		"version":  version,
+		"list":     list,
+		"ls":       list,
+		"remove":   remove,
+		"rm":       remove,
+		"reset":    reset,
+		"vars":     showVariables,
+		"handover": takeOver,
+		"capture":  nothing, // see capturing
 		"autoget": func(c *commands, _ context.Context, _ []string, _ *code, _ *prompt, _ jupyter.Out) error {
 			c.noGet = false
 			return nil

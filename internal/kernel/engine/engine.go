@@ -129,8 +129,7 @@ func (e *Engine) run(ctx context.Context, c jupyter.Cell, rest code, out jupyter
 	case err != nil:
 		return err
 	}
-	e.past.heavy = answer.Bytes > memoryLimit()
-	e.autosave(p)
+	e.autosave(p, answer.Bytes)
 	switch {
 	case answer.Failure == nil:
 		return nil

@@ -114,10 +114,12 @@ func (e *Engine) save(ctx context.Context, p *process, dir string, auto bool) (w
 	return p.call(ctx, r)
 }
 
-// autosave saves what a new host could begin with, if this one should end. It takes little of the user's time.
-func (e *Engine) autosave(p *process) {
+// autosave saves what a new host could begin with, if this one, which uses so much memory, should end. It takes little of the
+// user's time.
+func (e *Engine) autosave(p *process, memory int64) {
 	e.building.Lock()
 	defer e.building.Unlock()
+	e.past.heavy = memory > memoryLimit()
 	if time.Since(e.past.at) < 30*e.past.cost || ended(p) {
 		return
 	}
@@ -145,7 +147,7 @@ func (e *Engine) renew(ctx context.Context, p *process, h *build.Host) (text str
 	e.mu.Unlock()
 	why := "the module has changed"
 	if ended(p) {
-		why = strings.TrimPrefix(p.err().Error(), "the process of the cells ")
+		why = fmt.Sprintf("the old one has ended (%v)", p.why)
 	} else if same {
 		why = "the old one had grown too large"
 	}

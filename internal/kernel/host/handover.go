@@ -24,6 +24,7 @@ type saved struct {
 	Name   string
 	Recipe *recipe.Recipe         `json:",omitempty"` // how it was made; nil for a copied value
 	File   string                 `json:",omitempty"` // its value, or the state of a learner
+	JSON   bool                   `json:",omitempty"` // whether the value is in JSON, not gob
 	Tasks  map[int]*recipe.Recipe `json:",omitempty"` // of a learner
 }
 
@@ -76,11 +77,32 @@ func saveOne(dir, name string, v reflect.Value, files map[uintptr]string, limit 
 		s.Recipe = &r
 		return s, nil
 	}
-	if !limit.copies(v.Type(), map[reflect.Type]bool{}) || sizeOf(v, map[uintptr]bool{}, 0) > limit.bytes {
-		return s, errors.New("it cannot be copied")
-	}
 	s.File = name + ".value"
-	return s, atomicfile.Write(filepath.Join(dir, s.File), func(w io.Writer) error { return gob.NewEncoder(w).EncodeValue(v) })
+	switch path := filepath.Join(dir, s.File); {
+	case sizeOf(v, map[uintptr]bool{}, 0) > limit.bytes:
+		return s, errors.New("it is too large")
+	case limit.copies(v.Type(), map[reflect.Type]bool{}):
+		return s, atomicfile.Write(path, func(w io.Writer) error { return gob.NewEncoder(w).EncodeValue(v) })
+	default:
+		s.JSON = true
+		return s, saveJSON(path, v)
+	}
+}
+
+// saveJSON writes a value as JSON if that says all of it.
+func saveJSON(path string, v reflect.Value) error {
+	data, err := json.Marshal(v.Interface())
+	if err != nil {
+		return err
+	}
+	again := reflect.New(v.Type())
+	if err := json.Unmarshal(data, again.Interface()); err != nil {
+		return err
+	}
+	if !reflect.DeepEqual(again.Elem().Interface(), v.Interface()) {
+		return errors.New("it cannot be copied")
+	}
+	return atomicfile.WriteBytes(path, data)
 }
 
 // copyLimit says which values are copied.
@@ -102,7 +124,8 @@ func saveLearner(dir string, s saved, l *pcl.Learner, files map[uintptr]string) 
 			return s, err
 		}
 		r, ok := recipe.Of(t.Test)
-		if own := t.Stream != nil && !strings.HasSuffix(reflect.TypeOf(t.Stream).Elem().PkgPath(), "parallelcl/pcl/data"); own || !ok && !info.Ended {
+		own := t.Stream != nil && !strings.HasSuffix(reflect.Indirect(reflect.ValueOf(t.Stream)).Type().PkgPath(), "parallelcl/pcl/data")
+		if own || !ok && !info.Ended {
 			return s, fmt.Errorf("the stream of task %d (%s) cannot be made again", info.ID, info.Name)
 		}
 		if ok {
@@ -182,6 +205,9 @@ func restoreOne(dir string, s saved, v reflect.Value, values map[string]reflect.
 			return err
 		}
 		defer f.Close()
+		if s.JSON {
+			return json.NewDecoder(f).Decode(v.Addr().Interface())
+		}
 		return gob.NewDecoder(f).DecodeValue(v)
 	}
 	again, known := values[s.File]

@@ -49,7 +49,7 @@ func currentCode() (string, bool) {
 }
 
 func main() {
-	debug.SetTraceback("all")
+	debug.SetTraceback("single")
 	answers.w = os.NewFile(4, "answers")
 	origin.SetNotebook(os.Getenv(wire.SourceVariable), currentCode)
 	rt.Ask = func(id, cell int) { say(wire.Answer{Op: "input", ID: id, Cell: cell}) }

@@ -15,7 +15,7 @@ import (
 func describeAll(names []string) (list []wire.Variable) {
 	for _, name := range names {
 		if v, ok := rt.Variable(name); ok {
-			list = append(list, describe(name, v.Elem()))
+			list = append(list, describe(name, v))
 		}
 	}
 	return list
