@@ -2,6 +2,7 @@ package cell
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"slices"
 	"strings"
@@ -31,6 +32,7 @@ func (t *translation) guard() {
 			}
 		case *ast.CallExpr:
 			t.guardInput(n)
+			t.forgetFlag(n)
 		}
 		return true
 	})
@@ -40,6 +42,19 @@ func (t *translation) guard() {
 var ends = map[string]string{
 	"os.Exit": "Exit", "log.Fatal": "Fatal", "log.Fatalln": "Fatalln", "log.Fatalf": "Fatalf",
 	"fmt.Scan": "Scan", "fmt.Scanln": "Scanln", "fmt.Scanf": "Scanf", // which ask the user
+}
+
+// forgetFlag lets a cell that runs again declare its flags again.
+func (t *translation) forgetFlag(call *ast.CallExpr) {
+	if _, pkg := callee(t.info, call); pkg != "flag" {
+		return
+	}
+	for _, arg := range call.Args[:min(2, len(call.Args))] {
+		if lit, ok := arg.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			t.begin = append(t.begin, our+"rt.ForgetFlag("+lit.Value+")")
+			return
+		}
+	}
 }
 
 // guardInput has readers of the standard input ask the user. As a file, os.Stdin stays what it is: empty.

@@ -146,10 +146,10 @@ func sections(text []byte) (list []section) {
 			continue
 		}
 		depth += nesting(tok)
-		line = append(line, lexeme{tok, at, at + max(len(lit), len(tok.String()))})
-		if lit != "" {
-			line[len(line)-1].end = at + len(lit)
+		if lit == "" {
+			lit = tok.String()
 		}
+		line = append(line, lexeme{tok, at, min(at+len(lit), len(text))})
 	}
 }
 

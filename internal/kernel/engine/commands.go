@@ -55,6 +55,11 @@ func (c *commands) run(ctx context.Context, s cell.Source, out jupyter.Out) (cod
 		if !ok {
 			return rest, &jupyter.Error{Name: "Unknown command", Value: fmt.Sprintf("%%%s: there is no such command; %%help lists them", words[0])}
 		}
+		if len(words) > 1 && (words[0] == "%" || words[0] == "main") { // where main begins, GoNB parses the arguments
+			lines := strings.Split(rest.Go, "\n")
+			lines[one.Line-1] = cell.FlagsFunction + "()"
+			rest.Go = strings.Join(lines, "\n")
+		}
 		if err := do(c, ctx, words[1:], &rest, &asks, out); err != nil {
 			return rest, fmt.Errorf("%%%s: %w", words[0], err)
 		}
@@ -81,6 +86,7 @@ func init() {
 		"main":     mainArgs,
 		"args":     mainArgs,
 		"exec":     execFunction,
+		"test":     senseless("Go's testing package runs tests only in a program of its own; testing.Benchmark(f) runs a benchmark here"),
 		"env":      setEnv,
 		"cd":       changeDir,
 		"help":     help,

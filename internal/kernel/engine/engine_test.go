@@ -245,7 +245,10 @@ func TestCommands(t *testing.T) {
 	s.shows("%%writefile f.txt\none\n!two", "Cell contents written to \"f.txt\".")
 	s.shows("string(must(os.ReadFile(\"f.txt\")))", "one\n!two")
 	s.shows("%%bash\necho $((1+1))", "2")
-	s.shows("%% --n 3\nfmt.Println(os.Args[1:])", "[--n 3]")
+	s.shows("%% n 3\nfmt.Println(os.Args[1:])", "[n 3]")
+	for range 2 {
+		s.shows("var who = flag.String(\"who\", \"\", \"a name\")\n\n%% --who=world\n*who", "world")
+	}
 	s.shows("func hello() { fmt.Println(\"hello\") }\n%exec hello", "hello")
 	s.shows("%capture out.txt\nfmt.Println(\"kept\")", "kept")
 	s.shows("string(must(os.ReadFile(\"out.txt\")))", "kept")
@@ -319,7 +322,7 @@ func TestHandover(t *testing.T) {
 	s.shows(sum, strings.TrimSpace(want))
 	s.shows("type own struct{ data.Stream }\ntask := must(g.Task(ctx, c, 3, 5))\ntask.Stream = own{task.Stream}\nmust(l.Attach(task))", "3")
 	s.past.heavy = true
-	if got, err := s.run("l.Steps()"); err != nil || !strings.Contains(got, "learner l: the stream of task 3") || !strings.HasSuffix(got, "\n10\n") {
+	if got, err := s.run("l.Steps()"); err != nil || !strings.Contains(got, "l: the stream of task 3") || !strings.HasSuffix(got, "\n10\n") {
 		t.Errorf("a stream that cannot be made again: %q, %v", got, err)
 	}
 }

@@ -86,8 +86,8 @@ func (e *Engine) handover(ctx context.Context, p *process, h *build.Host, force 
 	for _, one := range a.List {
 		if text, ok := strings.CutPrefix(one, wire.LearnerMark); ok && !force {
 			e.past.refused, e.past.heavy = h.Source, false
-			out.Stream("stderr", "The module has changed, but the learner "+text+
-				". Cells go on with the module as it was; %handover takes the new one without this learner.\n")
+			out.Stream("stderr", "The process of the cells should be replaced, since the module has changed or memory has grown, but "+
+				text+". Cells go on in the old one; %handover replaces it all the same.\n")
 			return os.RemoveAll(dir)
 		}
 		lost += ", " + strings.TrimPrefix(one, wire.LearnerMark)

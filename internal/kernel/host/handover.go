@@ -17,6 +17,7 @@ import (
 	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 	"github.com/parallelcl/parallelcl/internal/recipe"
 	"github.com/parallelcl/parallelcl/pcl"
+	"github.com/parallelcl/parallelcl/viz/nb"
 )
 
 // saved is what another process needs to give a variable its value.
@@ -44,10 +45,11 @@ func save(r wire.Request, limit copyLimit) {
 		}
 		s, err := saveOne(dir, name, v, files, limit)
 		_, learner := v.Interface().(*pcl.Learner)
+		_, training := v.Interface().(*nb.Training) // which calls what cells have declared
 		switch {
 		case err == nil:
 			list = append(list, s)
-		case learner:
+		case learner, training:
 			a.List = append([]string{wire.LearnerMark + name + ": " + err.Error()}, a.List...)
 		default:
 			a.List = append(a.List, name)
