@@ -9,7 +9,6 @@ import (
 
 	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
-	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
 
 // beginGradients starts to compute the gradients of as many rows as there are lanes, at the same time. Call
@@ -26,26 +25,32 @@ func (s *step) beginGradients() (finished func(i int) error, wait func()) {
 			s.pace.took(len(lanes) == 1, time.Since(began)/time.Duration(len(s.rows)))
 		}
 	}
-	if len(lanes) < 2 {
-		return func(i int) error { return s.rowOn(s.programs, s.network.theta, i) }, timed
+	for len(s.network.parts) < len(lanes) {
+		s.network.parts = append(s.network.parts, device.Parts{})
 	}
 	// XLA's binding caches a buffer's shape when it is first asked for, without a lock. All lanes read θ, so its
 	// shape is asked for here, before they start.
 	if _, err := s.network.theta.Shape(); err != nil {
 		return func(int) error { return err }, func() {}
 	}
+	if len(lanes) < 2 {
+		theta, err := s.network.parts[0].Of(s.programs, s.network.theta)
+		if err != nil {
+			return func(int) error { return err }, func() {}
+		}
+		return func(i int) error { return s.rowOn(s.programs, theta, i) }, timed
+	}
 	var busy sync.WaitGroup
 	q := s.queueRows()
-	for _, set := range lanes {
-		busy.Go(func() { s.lane(set, q) })
+	for n, set := range lanes {
+		busy.Go(func() { s.lane(set, &s.network.parts[n], q) })
 	}
 	return func(i int) error { return <-q.done[i] }, func() { busy.Wait(); timed() }
 }
 
 // lane computes rows on the client of a set until none is left.
-func (s *step) lane(set *graphs.Set, q *queue) {
-	theta, drop, err := program.Bring(set.Backend, s.network.theta)
-	defer drop()
+func (s *step) lane(set *graphs.Set, parts *device.Parts, q *queue) {
+	theta, err := parts.Of(set, s.network.theta)
 	for i := q.take(set.Backend); i >= 0; i = q.take(set.Backend) {
 		if err != nil {
 			q.done[i] <- err
@@ -56,7 +61,7 @@ func (s *step) lane(set *graphs.Set, q *queue) {
 }
 
 // rowOn computes the gradient of a row that has none yet.
-func (s *step) rowOn(set *graphs.Set, theta compute.Buffer, i int) error {
+func (s *step) rowOn(set *graphs.Set, theta []compute.Buffer, i int) error {
 	if r := &s.rows[i]; r.Flat == nil {
 		return s.differentiateRow(set, theta, r)
 	}
@@ -94,7 +99,7 @@ func (q *queue) take(client compute.Backend) int {
 
 // differentiateRow computes one row's loss and gradient and, if the method needs them, the gradients of the
 // two halves of its batch. theta is on the client of the set.
-func (l *Learner) differentiateRow(set *graphs.Set, theta compute.Buffer, r *row) (err error) {
+func (l *Learner) differentiateRow(set *graphs.Set, theta []compute.Buffer, r *row) (err error) {
 	if r.Gradient, err = device.Differentiate(set, theta, r.batch, r.loss); err != nil {
 		return err
 	}

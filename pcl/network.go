@@ -4,6 +4,7 @@ import (
 	"github.com/gomlx/compute"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
+	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
 
@@ -11,6 +12,7 @@ import (
 type network struct {
 	theta      compute.Buffer
 	state      []compute.Buffer // the vectors that the optimiser remembers
+	parts      []device.Parts   // copies of θ on the clients that need one
 	host       [][]float32      // both, in memory of their own that the device shares with the host; nil as long as nobody needs it
 	statistics []float32        // running statistics, in the order of model.Layout.Stats; nil if there are none
 	updates    int              // how many updates were made: Adam's t
@@ -40,7 +42,10 @@ func (n *network) set(backend compute.Backend, theta []float32, state [][]float3
 
 func (n *network) free() {
 	program.Free(append(n.state, n.theta)...)
-	n.theta, n.state, n.host = nil, nil, nil
+	for i := range n.parts {
+		n.parts[i].Free()
+	}
+	n.theta, n.state, n.host, n.parts = nil, nil, nil, nil
 }
 
 // onHost returns θ and the vectors of the optimiser's state, to be changed where they are.

@@ -214,15 +214,15 @@ func Load(path string) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := Parse(data)
+	r, err := parse(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return r, nil
 }
 
-// Parse reads a run from its JSON, and checks its numbers.
-func Parse(data []byte) (*Run, error) {
+// parse reads a run from its JSON, and checks its numbers.
+func parse(data []byte) (*Run, error) {
 	r := new(Run)
 	if err := json.Unmarshal(data, r); err != nil {
 		return nil, fmt.Errorf("not a run: %w", err)

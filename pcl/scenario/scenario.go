@@ -382,15 +382,15 @@ func Load(path string) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := Parse(data)
+	s, err := parse(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return s, nil
 }
 
-// Parse reads the JSON form and checks it.
-func Parse(data []byte) (*Scenario, error) {
+// parse reads the JSON form and checks it.
+func parse(data []byte) (*Scenario, error) {
 	s := new(Scenario)
 	if err := jsonin.Unmarshal(data, s); err != nil {
 		return nil, fmt.Errorf("scenario: %w", err)

@@ -237,7 +237,7 @@ func TestFill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if open, err = Parse(data); err != nil {
+	if open, err = parse(data); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := open.Fill(o, perClass()); err != nil || !reflect.DeepEqual(got, full) {
@@ -280,7 +280,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(good)
 	f.Add([]byte(`{"schema":1,"increment":"task","batch":1,"epochs":2147483648,"tasks":[{"classes":[0],"train":1,"steps":2147483648}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := Parse(data)
+		s, err := parse(data)
 		if err != nil {
 			return
 		}

@@ -159,7 +159,7 @@ func TestFailedCellsShow(t *testing.T) {
 		t.Errorf("failed: %v", err)
 	}
 	page := notebookPage(t, n)
-	if !strings.Contains(page, `<pre class="error">ERROR: # gonb_1`) || !strings.Contains(page, "\n<span class=\"fg1\">main.go:3</span>: undefined: a&lt;b</pre>") || strings.Contains(page, "\x1b") {
+	if !strings.Contains(page, `<pre class="error">ERROR: # gonb_1`) || !strings.Contains(page, "\n<span class=\"term-fg31\">main.go:3</span>: undefined: a&lt;b</pre>") || strings.Contains(page, "\x1b") {
 		t.Error("the page does not show the error and its traceback as text")
 	}
 }

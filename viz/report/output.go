@@ -32,11 +32,11 @@ func (r *notebookRenderer) renderOutputs(c *cell) template.HTML {
 			if o.Stream == "stderr" {
 				class = "stderr"
 			}
-			if text := terminalHTML(said.String()); strings.TrimSpace(text) != "" {
+			if text := r.terminalHTML(said.String()); strings.TrimSpace(text) != "" {
 				b.WriteString(`<pre class="` + class + `">` + text + "</pre>")
 			}
 		case "error":
-			b.WriteString(`<pre class="error">` + strings.TrimSpace(o.traceback()) + "</pre>")
+			b.WriteString(`<pre class="error">` + strings.TrimSpace(r.traceback(&o)) + "</pre>")
 		case "display_data", "execute_result", "pyout":
 			b.WriteString(r.renderData(&o))
 		case "":
@@ -48,7 +48,7 @@ func (r *notebookRenderer) renderOutputs(c *cell) template.HTML {
 }
 
 // traceback is an error as the kernel tells it, in colours.
-func (o *output) traceback() string {
+func (r *notebookRenderer) traceback(o *output) string {
 	trace := make([]string, len(o.Traceback))
 	for i, line := range o.Traceback {
 		trace[i] = string(line)
@@ -57,7 +57,7 @@ func (o *output) traceback() string {
 	if message := plain(string(o.Message)); !strings.Contains(plain(text), message) {
 		text = plain(string(o.Error)) + ": " + message + "\n" + text
 	}
-	return terminalHTML(text)
+	return r.terminalHTML(text)
 }
 
 // showers render what an output holds under a media type; false where they cannot, so that another is tried.
@@ -160,7 +160,7 @@ func (r *notebookRenderer) showJSON(_ *output, text string) (string, bool) {
 }
 
 func (r *notebookRenderer) showText(_ *output, text string) (string, bool) {
-	return `<pre class="stdout">` + terminalHTML(text) + "</pre>", true
+	return `<pre class="stdout">` + r.terminalHTML(text) + "</pre>", true
 }
 
 // showPicture shows an image at the size that the notebook gives it, on white: it may be made for that.

@@ -2,12 +2,10 @@ package report
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/base64"
 	"encoding/xml"
 	"errors"
 	"fmt"
-	"html"
 	"image"
 	"image/png"
 	"io"
@@ -32,7 +30,6 @@ import (
 const (
 	maxPictureBytes  = 32 << 20
 	maxPicturePixels = 1 << 25
-	maxDrawingDepth  = 1000
 )
 
 // pictureURI returns a picture named in the cell at hand as a data URI: one that lies in the text itself, an
@@ -122,7 +119,10 @@ func mediaURI(media, text string) (string, error) {
 	if media == "image/svg+xml" && strings.HasPrefix(strings.TrimSpace(text), "<") {
 		text = declaration.ReplaceAllString(text, "") // of an encoding that the notebook's text no longer has
 		if !strings.Contains(text, "http://www.w3.org/2000/svg") {
-			text, _, _ = wellFormed(text)
+			var err error
+			if text, _, err = drawingFile(text); err != nil {
+				return "", fmt.Errorf("its drawing is broken: %w", err)
+			}
 		}
 		return checkedURI([]byte(text))
 	}
@@ -189,95 +189,28 @@ func pictureKind(data []byte) string {
 	return ""
 }
 
-// wellFormed makes a file of a drawing that lies in a page, which forgives more than a file does. It returns nothing if
-// there is none. The root's title, and its style, are for the picture.
-func wellFormed(source string) (svg, title, style string) {
+// drawingFile makes a file of a drawing that lies in a page, where it needs no name of its language. The root says what is
+// in it, and how large it is.
+func drawingFile(source string) (svg string, root xml.StartElement, err error) {
+	for _, name := range []string{`xmlns:xlink="http://www.w3.org/1999/xlink"`, `xmlns="http://www.w3.org/2000/svg"`} {
+		if prefix, _, _ := strings.Cut(name, "="); !strings.Contains(source, " "+prefix+"=") {
+			source = strings.Replace(source, "<svg", "<svg "+name, 1)
+		}
+	}
 	d := xml.NewDecoder(strings.NewReader(source))
-	d.Strict, d.Entity = false, xml.HTMLEntity
-	var out bytes.Buffer
-	var open []string
-	closeTo := func(n int) {
-		for ; len(open) > n; open = open[:len(open)-1] {
-			out.WriteString("</" + open[len(open)-1] + ">")
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return source, root, nil
+		}
+		if err != nil {
+			return "", root, err
+		}
+		if t, ok := token.(xml.StartElement); ok && root.Name.Local == "" {
+			root = t.Copy()
 		}
 	}
-	for begun := false; !begun || len(open) > 0; {
-		token, err := d.RawToken()
-		if err != nil || len(open) > maxDrawingDepth {
-			break
-		}
-		switch t := token.(type) {
-		case xml.StartElement:
-			if !begun && t.Name.Local != "svg" {
-				continue
-			}
-			begun = true
-			if len(open) == 0 {
-				title, style = attributeOf(t, "aria-label"), attributeOf(t, "style")
-			}
-			writeElement(&out, t, len(open) == 0)
-			open = append(open, t.Name.Local)
-		case xml.EndElement:
-			if i := lastIndex(open, t.Name.Local); i >= 0 {
-				closeTo(i)
-			}
-		case xml.CharData:
-			if !begun {
-				continue
-			}
-			if len(open) == 2 && open[1] == "title" {
-				title = cmp.Or(title, strings.TrimSpace(string(t)))
-			}
-			xml.EscapeText(&out, t)
-		}
-	}
-	closeTo(0)
-	return out.String(), title, style
 }
-
-func lastIndex(open []string, name string) int {
-	for i, other := range slices.Backward(open) {
-		if other == name {
-			return i
-		}
-	}
-	return -1
-}
-
-func attributeOf(t xml.StartElement, name string) string {
-	for _, a := range t.Attr {
-		if a.Name.Space == "" && a.Name.Local == name {
-			return a.Value
-		}
-	}
-	return ""
-}
-
-// writeElement begins an element. Prefixes other than those that it declares itself are unknown to browsers.
-func writeElement(out *bytes.Buffer, t xml.StartElement, root bool) {
-	out.WriteString("<" + t.Name.Local)
-	if root {
-		out.WriteString(` xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"`)
-	}
-	seen := map[string]bool{"xmlns": true}
-	for _, a := range t.Attr {
-		name := a.Name.Local
-		switch a.Name.Space {
-		case "":
-		case "xlink", "xml":
-			name = a.Name.Space + ":" + name
-		default:
-			continue
-		}
-		if !seen[name] && attributeName.MatchString(name) {
-			seen[name] = true
-			out.WriteString(" " + name + `="` + html.EscapeString(a.Value) + `"`)
-		}
-	}
-	out.WriteString(">")
-}
-
-var attributeName = regexp.MustCompile(`^[A-Za-z_][\w:.-]*$`)
 
 // short is a text as a message has it.
 func short(text string) string {

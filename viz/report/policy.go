@@ -37,7 +37,7 @@ func words(list string) map[string]bool {
 
 var (
 	embedded = regexp.MustCompile(`^data:image/[a-z+.-]+;base64,[A-Za-z0-9+/]+=*$`)
-	class    = regexp.MustCompile(`^(?:pcl-[a-z]+|footnote[a-z-]*|alert(?: alert-[a-z]+)*)$`)
+	class    = regexp.MustCompile(`^(?:pcl-[a-z]+|footnote[a-z-]*|alert(?: alert-[a-z]+)*|term-[a-z0-9]+(?: term-[a-z0-9]+)*)$`)
 	target   = regexp.MustCompile(`^[^\s"'<>]{1,200}$`) // of links
 	number   = regexp.MustCompile(`^-?[0-9]{1,15}(?:\.[0-9]{1,15})?$`)
 	pixels   = regexp.MustCompile(`^[0-9]{1,4}(?:px|%)?$`)

@@ -221,12 +221,30 @@ func (s *sanitiser) drawing(begin string, closed bool) {
 	if !closed {
 		s.skip("svg", func(raw []byte) { source.Write(raw) })
 	}
-	file, title, style := wellFormed(source.String())
-	if file == "" {
+	file, root, err := drawingFile(source.String())
+	if err != nil {
+		s.renderer.leave("a drawing (<svg>) in HTML: %v", err)
 		s.missed = cmp.Or(s.missed, "svg")
 		return
 	}
 	s.shows = true
-	s.tag("img", htmltoken.Attribute{Key: "alt", Val: title}, htmltoken.Attribute{Key: "src", Val: imageURI("image/svg+xml", []byte(file))},
-		htmltoken.Attribute{Key: "style", Val: style})
+	attributes := []htmltoken.Attribute{{Key: "alt"}, {Key: "src", Val: imageURI("image/svg+xml", []byte(file))}}
+	for _, a := range root.Attr {
+		switch a.Name.Local {
+		case "aria-label":
+			attributes[0].Val = a.Value
+		case "style":
+			attributes = append(attributes, htmltoken.Attribute{Key: "style", Val: a.Value})
+		}
+	}
+	s.tag("img", attributes...)
+}
+
+func lastIndex(open []string, name string) int {
+	for i, other := range slices.Backward(open) {
+		if other == name {
+			return i
+		}
+	}
+	return -1
 }

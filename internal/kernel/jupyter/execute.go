@@ -157,7 +157,7 @@ func (s *server) execute(r *request, sh *shell) {
 	if err != nil {
 		content = failure(err)
 		if !c.Silent && s.ctx.Err() == nil {
-			o.publish("error", failure(err))
+			o.publish("error", problem(err))
 		}
 	} else {
 		content["user_expressions"] = s.evaluate(ctx, r, c.Expressions)

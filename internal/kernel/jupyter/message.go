@@ -95,11 +95,11 @@ type message struct {
 func (c codec) write(prefix [][]byte, m message) [][]byte {
 	content, err := json.Marshal(m.content)
 	metadata, err2 := json.Marshal(m.metadata)
-	if err := cmp.Or(err, err2); err != nil {
-		if !strings.HasSuffix(m.kind, "_reply") {
-			m.kind = "error"
-		}
+	switch err := cmp.Or(err, err2); {
+	case err != nil && strings.HasSuffix(m.kind, "_reply"):
 		return c.write(prefix, message{kind: m.kind, parent: m.parent, content: failure(err)})
+	case err != nil:
+		return c.write(prefix, message{kind: "error", parent: m.parent, content: problem(err)})
 	}
 	if m.metadata == nil {
 		metadata = []byte("{}")
@@ -112,15 +112,22 @@ func (c codec) write(prefix [][]byte, m message) [][]byte {
 	return slices.Concat(prefix, [][]byte{[]byte(delimiter), c.sign(parts)}, parts, m.buffers)
 }
 
-// failure is the content of a message that tells of an error.
-func failure(err error) fields {
+// problem is the content of a message that shows an error.
+func problem(err error) fields {
 	e := &Error{Name: "Error", Value: err.Error()}
 	errors.As(err, &e)
 	traceback := e.Traceback
 	if len(traceback) == 0 {
 		traceback = []string{e.Error()}
 	}
-	return fields{"status": "error", "ename": e.Name, "evalue": e.Value, "traceback": traceback}
+	return fields{"ename": e.Name, "evalue": e.Value, "traceback": traceback}
+}
+
+// failure is the content of a reply that tells of an error.
+func failure(err error) fields {
+	f := problem(err)
+	f["status"] = "error"
+	return f
 }
 
 func now() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000000Z") }

@@ -24,7 +24,6 @@ type out struct {
 	mu     sync.Mutex // also orders what is published
 	name   string     // the stream of text
 	text   []byte     // not yet sent
-	fresh  []Display  // updates not yet sent
 	timer  *time.Timer
 	result fields // the data of the last result
 }
@@ -62,10 +61,6 @@ func (o *out) send(all bool) {
 		o.publish("stream", fields{"name": o.name, "text": string(o.text[:n])})
 		o.text = append(o.text[:0], o.text[n:]...)
 	}
-	for _, d := range o.fresh {
-		o.show(d)
-	}
-	o.fresh = nil
 	if all && o.timer != nil {
 		o.timer.Stop()
 		o.timer = nil
@@ -108,31 +103,16 @@ func (o *out) Stream(name, text string) {
 	o.later()
 }
 
-// Display shows d. Of updates that follow each other closely only the last is sent.
 func (o *out) Display(d Display) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if d.Result {
 		o.result = encodable(d.Data)
 	}
-	if !d.Update {
-		if !o.silent {
-			o.send(true)
-			o.show(d)
-		}
+	if o.silent && !d.Update {
 		return
 	}
-	for i, old := range o.fresh {
-		if old.ID == d.ID {
-			o.fresh[i] = d
-			return
-		}
-	}
-	o.fresh = append(o.fresh, d)
-	o.later()
-}
-
-func (o *out) show(d Display) {
+	o.send(true)
 	metadata := d.Metadata
 	if metadata == nil {
 		metadata = fields{}

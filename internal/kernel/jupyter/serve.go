@@ -49,12 +49,12 @@ func Serve(ctx context.Context, file string, e Engine, info Info) error {
 	if err := s.listen(); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	parent := s.orphaned()
+	orphaned := orphaned(s.ctx)
 	for {
 		select {
 		case <-s.ctx.Done():
 			return ctx.Err()
-		case <-parent:
+		case <-orphaned:
 			return nil
 		case sig := <-signals:
 			if sig != os.Interrupt {
@@ -65,15 +65,19 @@ func Serve(ctx context.Context, file string, e Engine, info Info) error {
 	}
 }
 
+// parent is the process that started this one, asked for before it may have ended.
+var parent = os.Getppid()
+
 // orphaned is closed when the Jupyter server that started this process has ended. A kernel started otherwise outlives its
 // parent.
-func (s *server) orphaned() <-chan struct{} {
-	if os.Getenv("JPY_PARENT_PID") == "" {
+func orphaned(ctx context.Context) <-chan struct{} {
+	jupyter := os.Getenv("JPY_PARENT_PID")
+	if jupyter == "" {
 		return nil
 	}
 	ended := make(chan struct{})
 	go func() {
-		for parent := os.Getppid(); os.Getppid() == parent && s.ctx.Err() == nil; {
+		for p := parent; p == parent && (p != 1 || jupyter == "1") && ctx.Err() == nil; p = os.Getppid() {
 			time.Sleep(200 * time.Millisecond)
 		}
 		close(ended)

@@ -69,7 +69,7 @@ func TestCell(t *testing.T) {
 		{"number and name", "number", nil, "ok", []string{"execute_input", "stream"}, "4@id\n"},
 		{"value", "value 5", nil, "ok", []string{"execute_input", "execute_result"}, ""},
 		{"clear", "print a\nclear wait", nil, "ok", []string{"execute_input", "stream", "clear_output"}, "a\n"},
-		{"updates are joined", "update p", nil, "ok", []string{"execute_input", "update_display_data"}, ""},
+		{"update", "update p", nil, "ok", []string{"execute_input", "update_display_data"}, ""},
 		{"a character in pieces", "bytes aéb", nil, "ok", nil, "aéb"},
 		{"no JSON", "nan\nprint a", nil, "ok", []string{"execute_input", "error", "stream"}, "a\n"},
 		{"error", "print a\nfail b", nil, "error", []string{"execute_input", "stream", "error"}, "a\n"},
@@ -89,6 +89,11 @@ func TestCell(t *testing.T) {
 			if got := text(out, "stdout"); got != test.stdout {
 				t.Errorf("stdout %q, want %q", got, test.stdout)
 			}
+			for _, m := range out {
+				if m.Type == "error" && (len(m.Content) != 3 || m.Content["traceback"] == nil) { // as in a notebook's file
+					t.Errorf("error %v", m.Content)
+				}
+			}
 		})
 	}
 }
@@ -107,7 +112,7 @@ func TestRichOutput(t *testing.T) {
 	if !reflect.DeepEqual(picture["transient"], name) || !reflect.DeepEqual(update["transient"], name) {
 		t.Errorf("transient %v and %v", picture["transient"], update["transient"])
 	}
-	if want := (fields{"text/plain": "99"}); !reflect.DeepEqual(update["data"], want) {
+	if want := (fields{"text/plain": "new"}); !reflect.DeepEqual(update["data"], want) {
 		t.Errorf("updated to %v", update["data"])
 	}
 }

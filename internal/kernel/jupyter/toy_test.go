@@ -60,9 +60,7 @@ func (t *toy) run(ctx context.Context, c jupyter.Cell, out jupyter.Out, command,
 	case "picture":
 		out.Display(jupyter.Display{Data: map[string]any{"image/png": []byte("png")}, ID: rest})
 	case "update":
-		for i := range 100 {
-			out.Display(jupyter.Display{Data: map[string]any{"text/plain": strconv.Itoa(i)}, ID: rest, Update: true})
-		}
+		out.Display(jupyter.Display{Data: map[string]any{"text/plain": "new"}, ID: rest, Update: true})
 	case "nan":
 		zero := 0.0
 		out.Display(jupyter.Display{Data: map[string]any{"application/json": zero / zero}})

@@ -81,7 +81,7 @@ class Clients(unittest.TestCase):
         self.assertEqual([o.output_type for o in outputs[0]], ["stream", "execute_result"])
         self.assertEqual(outputs[1][0].ename, "Failure")
         self.assertEqual(outputs[2][0].text, "EOF\n")
-        self.assertEqual(outputs[3][0].data, {"text/plain": "99"})
+        self.assertEqual(outputs[3][0].data, {"text/plain": "new"})
         self.assertEqual("".join(o.text for o in outputs[4]).count("\n"), 30000)
 
     def test_timeout_of_a_cell(self):
