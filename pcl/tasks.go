@@ -46,6 +46,22 @@ func (l *Learner) String() string {
 	return s
 }
 
+// Task returns a task as it was attached; the stream is nil if the task has ended. It may be called from any goroutine.
+func (l *Learner) Task(id int) (Task, error) {
+	s := l.status.Load()
+	arrived, err := s.roll.get(id)
+	if err != nil {
+		return Task{}, fmt.Errorf("pcl: %w", err)
+	}
+	t := arrived.Task
+	for _, running := range s.tasks {
+		if running.id == id {
+			t.Stream = running.Stream
+		}
+	}
+	return t, nil
+}
+
 // holder is a stream that holds samples, as a [data.Push] does: Len of them now, and Saved when its state was saved.
 type holder interface {
 	Len() int

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"sync"
 )
@@ -12,24 +11,20 @@ import (
 // CellMark stands in the name of a notebook's program before the hash of what its cells register; before it is the module's.
 const CellMark = "+cells-"
 
-// Notebook is what the program knows in which the cells of a notebook run. Cells keep adding code to it.
-type Notebook struct {
-	Source string                        // a hash of the module's source
-	Code   func(function uintptr) string // a hash of the cell that has a function, with what it uses; of others ""
-	Cell   func() (hash string, ok bool) // that of the cell to which this goroutine belongs
-}
-
+// cells is what this program knows if it runs the cells of a notebook, which keep adding code to it.
 var cells struct {
 	sync.Mutex
-	notebook   *Notebook
-	registered map[string]string // hashes by what cells have registered
+	source     string                        // a hash of the module's source; empty in other programs
+	current    func() (hash string, ok bool) // of the cell to which this goroutine belongs
+	registered map[string]string             // hashes by what cells have registered
 }
 
-// SetNotebook says that this program runs the cells of a notebook.
-func SetNotebook(n *Notebook) {
+// SetNotebook says that this program runs the cells of a notebook. source is a hash of the module's source; current returns one
+// of the cell to which the goroutine belongs that calls it, with all that the cell uses of others.
+func SetNotebook(source string, current func() (hash string, ok bool)) {
 	cells.Lock()
 	defer cells.Unlock()
-	cells.notebook, cells.registered = n, map[string]string{}
+	cells.source, cells.current, cells.registered = source, current, map[string]string{}
 }
 
 // MayRegister says to what registers parts of the program under names whether it may take one. A name that is taken may be
@@ -37,10 +32,10 @@ func SetNotebook(n *Notebook) {
 func MayRegister(kind, name string, taken bool) bool {
 	cells.Lock()
 	defer cells.Unlock()
-	if cells.notebook == nil {
+	if cells.source == "" {
 		return !taken
 	}
-	hash, ok := cells.notebook.Cell()
+	hash, ok := cells.current()
 	_, before := cells.registered[kind+" "+name]
 	if !ok || taken && !before {
 		return !taken
@@ -53,10 +48,10 @@ func MayRegister(kind, name string, taken bool) bool {
 func notebookProgram() (name string, ok bool) {
 	cells.Lock()
 	defer cells.Unlock()
-	if cells.notebook == nil {
+	if cells.source == "" {
 		return "", false
 	}
-	name = "source-" + cells.notebook.Source
+	name = "source-" + cells.source
 	if len(cells.registered) == 0 {
 		return name, true
 	}
@@ -65,20 +60,4 @@ func notebookProgram() (name string, ok bool) {
 		fmt.Fprintf(sum, "%s %s\n", what, cells.registered[what])
 	}
 	return fmt.Sprintf("%s%s%x", name, CellMark, sum.Sum(nil)[:6]), true
-}
-
-// Function returns a hash of what a function without parameters is made of: in a notebook the code of its cell and all that
-// this uses of the notebook, and [Program]; of other functions, [Program] alone. It does not know the values of variables.
-func Function(f any) (string, error) {
-	program, err := Program()
-	if err != nil {
-		return "", err
-	}
-	cells.Lock()
-	defer cells.Unlock()
-	code := ""
-	if cells.notebook != nil {
-		code = cells.notebook.Code(reflect.ValueOf(f).Pointer())
-	}
-	return fmt.Sprintf("%x", sha256.Sum256([]byte(program+code)))[:12], nil
 }

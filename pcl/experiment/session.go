@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/recipe"
 	"github.com/parallelcl/parallelcl/pcl"
 	"github.com/parallelcl/parallelcl/pcl/backend"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -50,9 +51,11 @@ func New(dataset string, o Options) *Session {
 	if o.Backend == "" {
 		o.Backend = os.Getenv(EnvBackend)
 	}
-	return &Session{options: o, name: dataset, machine: Machine{DataDir: o.DataDir, Open: func(ctx context.Context) (*backend.Backend, error) {
+	s := &Session{options: o, name: dataset, machine: Machine{DataDir: o.DataDir, Open: func(ctx context.Context) (*backend.Backend, error) {
 		return backend.Open(ctx, backend.Options{Name: o.Backend, Threads: o.Threads, Clients: o.Clients, Vectors: o.Vectors})
 	}}}
+	recipe.Note(s, "session", recipeArgs{Dataset: dataset, Options: o})
+	return s
 }
 
 // Close closes the session's backend and releases its compiled programs.
@@ -243,7 +246,11 @@ func (s *Session) Learner(ctx context.Context, c Config) (*pcl.Learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return checked.newLearner(s.machine.backend, s.machine.programs, s.machine.set, nil, watch{})
+	l, err := checked.newLearner(s.machine.backend, s.machine.programs, s.machine.set, nil, watch{})
+	if err == nil {
+		recipe.Note(l, "learner", recipeArgs{s.name, s.options, c, 0, nil})
+	}
+	return l, err
 }
 
 // ready checks a configuration for the session's data set, and opens what a run of it needs.
@@ -268,5 +275,9 @@ func (s *Session) Task(ctx context.Context, c Config, id int, classes ...int) (p
 	if err != nil {
 		return pcl.Task{}, err
 	}
-	return c.newTask(set, id, scenario.Task{Classes: classes})
+	t, err := c.newTask(set, id, scenario.Task{Classes: classes})
+	if err == nil {
+		recipe.Note(t.Test.(*datasets.Selection), "task", recipeArgs{s.name, s.options, c, id, classes}) // it stays when the stream has ended
+	}
+	return t, err
 }

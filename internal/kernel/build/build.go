@@ -4,6 +4,7 @@ package build
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -84,6 +85,7 @@ func Env() []string { return append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOO
 type Host struct {
 	Program  string
 	Packages []cell.Package
+	Go       string // the version that built it
 	Source   string // the fingerprint of the module's source that it was built from
 	Sum      string // and a hash of that source itself
 }
@@ -110,9 +112,12 @@ func ReadHost(dir string) (*Host, error) {
 	return h, err
 }
 
-// Host builds the host for a module into a folder. Packages that no cell can import alone are those of the host.
+// Host builds the host for a module into a folder, unless the one there is what it would build.
 func (g *Go) Host(ctx context.Context, module, dir string) (*Host, error) {
 	source := Fingerprint(module)
+	if h, err := ReadHost(dir); err == nil && h.Source == source && h.Go == g.Version {
+		return h, nil
+	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
@@ -136,7 +141,7 @@ func (g *Go) Host(ctx context.Context, module, dir string) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Host{Source: source, Sum: Sum(module)}
+	h := &Host{Go: g.Version, Source: source, Sum: Sum(module)}
 	for _, p := range packages {
 		if p.Name != "main" {
 			h.Packages = append(h.Packages, p)
@@ -147,8 +152,11 @@ func (g *Go) Host(ctx context.Context, module, dir string) (*Host, error) {
 	if err := b.writeConfig(); err != nil {
 		return nil, err
 	}
-	main := filepath.Join(module, filepath.FromSlash(hostPackage), "main.go")
-	if err := b.compile(ctx, "main", "host.a", main, file); err != nil {
+	files, err := filepath.Glob(filepath.Join(escaped(module), filepath.FromSlash(hostPackage), "*.go"))
+	if err != nil {
+		return nil, err
+	}
+	if err := b.compile(ctx, "main", "host.a", append(files, file)...); err != nil {
 		return nil, err
 	}
 	defer os.Remove(filepath.Join(dir, "host.a"))
@@ -161,11 +169,41 @@ func (g *Go) Host(ctx context.Context, module, dir string) (*Host, error) {
 	if err := os.Rename(partial, h.Program); err != nil {
 		return nil, err
 	}
+	if err := removeOldHosts(dir); err != nil {
+		return nil, err
+	}
 	data, err := json.Marshal(h)
 	if err != nil {
 		return nil, err
 	}
 	return h, atomicfile.WriteBytes(filepath.Join(dir, hostFile), data)
+}
+
+// removeOldHosts removes programs that no kernel is likely to start any more: all but the newest.
+func removeOldHosts(dir string) error {
+	const keep = 4
+	programs, err := filepath.Glob(filepath.Join(escaped(dir), "host-*"))
+	if err != nil || len(programs) <= keep {
+		return err
+	}
+	age := func(path string) (at int64) {
+		if info, err := os.Stat(path); err == nil {
+			at = info.ModTime().UnixNano()
+		}
+		return at
+	}
+	slices.SortFunc(programs, func(a, b string) int { return cmp.Compare(age(a), age(b)) })
+	for _, old := range programs[:len(programs)-keep] {
+		if err := os.Remove(old); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// escaped is a path as a pattern that matches only itself.
+func escaped(path string) string {
+	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
 // imports is the file of the host that imports every package that cells can import: those of the module and of the standard

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/parallelcl/parallelcl/internal/kernel/cell"
 )
@@ -64,6 +65,23 @@ func (b *Builder) Compile(ctx context.Context, c *cell.Cell) (archive string, er
 func (b *Builder) Plugin(ctx context.Context, id int) (file string, err error) {
 	name := fmt.Sprintf("c%dm", id)
 	main := fmt.Sprintf("package main; import c %q; var Run = c.Run; func main() {}\n", cell.Path(id))
+	return b.pluginOf(ctx, name, main)
+}
+
+// Replay links compiled cells into one plugin, which declares again what they declare and registers what they register, without
+// running their other statements.
+func (b *Builder) Replay(ctx context.Context, ids []int) (file string, err error) {
+	imports, declares, registers := "", "", ""
+	for _, id := range ids {
+		imports += fmt.Sprintf("import c%d %q\n", id, cell.Path(id))
+		declares += fmt.Sprintf("c%d.Declare(); ", id)
+		registers += fmt.Sprintf("c%d.Register(); ", id)
+	}
+	main := "package main\n" + imports + "func Run() { " + declares + registers + "}\nfunc main() {}\n"
+	return b.pluginOf(ctx, fmt.Sprintf("replay%d", time.Now().UnixNano()), strings.Replace(main, "func Run() {", "var Run = func() {", 1))
+}
+
+func (b *Builder) pluginOf(ctx context.Context, name, main string) (file string, err error) {
 	source := filepath.Join(b.Dir, name+".go")
 	if err := os.WriteFile(source, []byte(main), 0o600); err != nil {
 		return "", err

@@ -22,6 +22,7 @@ type checked struct {
 	file    string // In[3]
 	parts   []part
 	imports map[string]string // names to paths; those without a name of their own are under _ and the path
+	places  map[string]string // directives of those that the cell imports itself, by path
 	text    string
 	syntax  *ast.File
 	pkg     *types.Package
@@ -32,7 +33,7 @@ type checked struct {
 }
 
 func (nb *Notebook) check(file string, parts []part, keepGoing bool) (*checked, error) {
-	c := &checked{nb: nb, file: file, parts: parts, imports: map[string]string{}, top: map[string]bool{}, ours: map[types.Object]string{}, again: map[int]string{}}
+	c := &checked{nb: nb, file: file, parts: parts, imports: map[string]string{}, places: map[string]string{}, top: map[string]bool{}, ours: map[types.Object]string{}, again: map[int]string{}}
 	if err := c.readImports(); err != nil {
 		return nil, err
 	}
@@ -48,7 +49,7 @@ func (nb *Notebook) check(file string, parts []part, keepGoing bool) (*checked, 
 	c.guessImports(pre)
 	head := "package cell; "
 	for _, name := range slices.Sorted(maps.Keys(c.imports)) {
-		head += importLine(name, c.imports[name])
+		head += c.places[c.imports[name]] + importLine(name, c.imports[name])
 	}
 	c.text = head + body
 	for i := range parts {
@@ -91,7 +92,8 @@ func (c *checked) readImports() error {
 		if p.kind != isImport {
 			continue
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), "", "package p; "+p.directive()+p.text, parser.ImportsOnly)
+		fset := token.NewFileSet()
+		f, err := parser.ParseFile(fset, "", "package p; "+p.directive()+p.text, parser.ImportsOnly)
 		if err != nil {
 			return mistakesOf(err)
 		}
@@ -102,6 +104,8 @@ func (c *checked) readImports() error {
 				name += " " + path
 			}
 			c.imports[name] = path
+			at := fset.Position(s.Pos())
+			c.places[path] = part{file: at.Filename, line: at.Line, column: at.Column}.directive()
 		}
 	}
 	return nil
@@ -307,7 +311,10 @@ func harmless(msg string) bool {
 }
 
 // predeclared are the names that every cell has, by what stands for them.
-var predeclared = map[string]string{"must": "Must", "check": "NoError", "ctx": "Context"}
+var predeclared = map[string]string{"must": "Must", "check": "NoError", "ctx": "Context", FlagsFunction: "ParseFlags"}
+
+// FlagsFunction parses the program's arguments.
+const FlagsFunction = our + "flags"
 
 func (c *checked) predeclare() {
 	pkg, err := c.nb.importer.Import(Runtime)

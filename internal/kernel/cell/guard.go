@@ -2,6 +2,7 @@ package cell
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"slices"
 	"strings"
@@ -29,13 +30,50 @@ func (t *translation) guard() {
 					t.removed[t.offset(n.Pos())] = t.offset(n.End())
 				}
 			}
+		case *ast.CallExpr:
+			t.guardInput(n)
+			t.forgetFlag(n)
 		}
 		return true
 	})
 }
 
-// ends are the functions that end a program, and what stands for them.
-var ends = map[string]string{"os.Exit": "Exit", "log.Fatal": "Fatal", "log.Fatalln": "Fatalln", "log.Fatalf": "Fatalf"}
+// ends are functions that would end or hold all cells, and what stands for them.
+var ends = map[string]string{
+	"os.Exit": "Exit", "log.Fatal": "Fatal", "log.Fatalln": "Fatalln", "log.Fatalf": "Fatalf",
+	"fmt.Scan": "Scan", "fmt.Scanln": "Scanln", "fmt.Scanf": "Scanf", // which ask the user
+}
+
+// forgetFlag lets a cell that runs again declare its flags again.
+func (t *translation) forgetFlag(call *ast.CallExpr) {
+	if _, pkg := callee(t.info, call); pkg != "flag" {
+		return
+	}
+	for _, arg := range call.Args[:min(2, len(call.Args))] {
+		if lit, ok := arg.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			t.begin = append(t.begin, our+"rt.ForgetFlag("+lit.Value+")")
+			return
+		}
+	}
+}
+
+// guardInput has readers of the standard input ask the user. As a file, os.Stdin stays what it is: empty.
+func (t *translation) guardInput(call *ast.CallExpr) {
+	sig, ok := t.info.TypeOf(call.Fun).(*types.Signature)
+	if !ok {
+		return
+	}
+	for i, arg := range call.Args {
+		sel, ok := arg.(*ast.SelectorExpr)
+		if !ok || i >= sig.Params().Len() || !types.IsInterface(sig.Params().At(i).Type()) {
+			continue
+		}
+		if v, ok := t.info.Uses[sel.Sel].(*types.Var); ok && v.Pkg() != nil && v.Pkg().Path() == "os" && v.Name() == "Stdin" && strings.HasSuffix(types.TypeString(sig.Params().At(i).Type(), nil), "io.Reader") {
+			t.replace(sel.Pos(), sel.End(), our+"rt.Stdin")
+			t.removed[t.offset(sel.Pos())] = t.offset(sel.End())
+		}
+	}
+}
 
 func (t *translation) guardGo(n *ast.GoStmt) {
 	f := ast.Unparen(n.Call.Fun)

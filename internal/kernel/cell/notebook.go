@@ -57,6 +57,7 @@ type Notebook struct {
 	symbols  map[string]symbol
 	types    map[string]typeText
 	home     map[*types.Package]int // the cells of packages
+	inFuncs  map[string]bool        // names that functions mention
 	last     int                    // the ID of the last cell
 }
 
@@ -97,7 +98,7 @@ func (nb *Notebook) reset() {
 	nb.fset = token.NewFileSet()
 	nb.exports, nb.byName = map[string]string{}, map[string][]string{}
 	nb.imported, nb.dotted = map[string]string{}, map[string]bool{}
-	nb.home = map[*types.Package]int{}
+	nb.home, nb.inFuncs = map[*types.Package]int{}, map[string]bool{}
 	nb.symbols, nb.types = map[string]symbol{}, map[string]typeText{}
 	nb.importer = importer.ForCompiler(nb.fset, "gc", func(p string) (io.ReadCloser, error) {
 		if f, ok := nb.exports[p]; ok {

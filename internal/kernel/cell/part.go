@@ -146,10 +146,10 @@ func sections(text []byte) (list []section) {
 			continue
 		}
 		depth += nesting(tok)
-		line = append(line, lexeme{tok, at, at + max(len(lit), len(tok.String()))})
-		if lit != "" {
-			line[len(line)-1].end = at + len(lit)
+		if lit == "" {
+			lit = tok.String()
 		}
+		line = append(line, lexeme{tok, at, min(at+len(lit), len(text))})
 	}
 }
 
@@ -162,7 +162,7 @@ func (s section) parts(text, file string, line, column int, lenient bool) ([]par
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, "", fmt.Sprintf("%s/*line %s:%d:%d*/%s%s", before, file, line, column, text, after), 0)
 	if err != nil && (!lenient || f == nil) {
-		return nil, mistakesOf(err)
+		return nil, within(mistakesOf(err), text, line)
 	}
 	base := len(before) + len(fmt.Sprintf("/*line %s:%d:%d*/", file, line, column))
 	at := func(p token.Pos) int { return min(max(fset.File(f.FileStart).Offset(p)-base, 0), len(text)) }
@@ -295,6 +295,23 @@ func mistakesOf(err error) error {
 	var m Mistakes
 	for _, e := range list {
 		m = append(m, Mistake{e.Pos.Filename, e.Pos.Line, e.Pos.Column, e.Msg})
+	}
+	return m
+}
+
+// within places mistakes that the parser finds after the end of a section, which begins at a line, at that end.
+func within(err error, text string, line int) error {
+	m, ok := err.(Mistakes)
+	if !ok {
+		return err
+	}
+	text = strings.TrimRight(text, " \t\n")
+	lines, column := place(text, len(text))
+	for i := range m {
+		if m[i].Line > line+lines-1 {
+			m[i].Line, m[i].Column = line+lines-1, column
+			m[i].Text = strings.ReplaceAll(m[i].Text, "found '}'", "found the end of the cell")
+		}
 	}
 	return m
 }

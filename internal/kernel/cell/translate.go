@@ -66,6 +66,7 @@ func (nb *Notebook) Commit(c *Cell, archive string) {
 	defer nb.mu.Unlock()
 	nb.exports[Path(c.ID)] = archive
 	nb.home[c.checked.pkg] = c.ID
+	maps.Copy(nb.inFuncs, c.checked.namesInFuncs())
 	for name := range c.checked.imports {
 		p := c.checked.imports[name]
 		switch {
@@ -97,6 +98,31 @@ func (nb *Notebook) Commit(c *Cell, archive string) {
 // explicit says whether the cell itself imports a package under a name.
 func (c *checked) explicit(name string) bool {
 	return slices.ContainsFunc(c.parts, func(p part) bool { return p.kind == isImport && strings.Contains(p.text, c.imports[name]) })
+}
+
+// ofNotebook says whether something is declared by a cell, and not inside of a function or type.
+func (c *checked) ofNotebook(o types.Object) bool {
+	return o.Pkg() != nil && o.Pkg().Path() == ourPath && o.Parent() != nil && (o.Parent() == c.pkg.Scope() || o.Pkg() != c.pkg && o.Parent().Parent() == types.Universe)
+}
+
+// namesInFuncs are the names of the notebook that functions of the cell mention.
+func (c *checked) namesInFuncs() map[string]bool {
+	names := map[string]bool{}
+	for _, d := range c.syntax.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if !ok || f.Body == nil || f.Name.Name == our+"run" {
+			continue
+		}
+		ast.Inspect(f.Body, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok {
+				if o := c.info.Uses[id]; o != nil && c.ofNotebook(o) {
+					names[id.Name] = true
+				}
+			}
+			return true
+		})
+	}
+	return names
 }
 
 // translation makes the text of a package from a cell whose types are known.
@@ -149,12 +175,11 @@ func (t *translation) translate() error {
 	b.WriteString(outside)
 	fmt.Fprintf(&b, "\n/*line %scell:1*/\n", our)
 	b.WriteString(t.after.String())
-	fmt.Fprintf(&b, "func %sframe(f func()) { f() }\nfunc Run() {\n%srt.Enter(%d, %sframe)\n", our, our, t.id, our)
+	fmt.Fprintf(&b, "func %sframe(f func()) { f() }\nfunc Declare() {\n%srt.Enter(%d, %sframe)\n", our, our, t.id, our)
 	for _, s := range t.begin {
 		b.WriteString(s + "\n")
 	}
-	b.WriteString(run)
-	b.WriteString("\n}\n")
+	fmt.Fprintf(&b, "}\nfunc Register() {%s\n}\nfunc Run() {\nDeclare()\n%s\n}\n", t.registers(), run)
 	t.cell.Text = b.String()
 	t.cell.Runs = run != ""
 	t.origin()
@@ -175,7 +200,7 @@ func (t *translation) findSame() {
 			t.same[obj] = old.cell
 			t.cell.symbols[name] = symbol{cell: old.cell, obj: old.obj}
 			continue
-		case before && (kindOf(old.obj) != "constant" || kindOf(obj) != "constant"):
+		case before && (t.nb.inFuncs[name] || kindOf(obj) == "type"):
 			t.cell.Notes = append(t.cell.Notes, changed(name, old.obj, obj))
 		}
 		t.cell.symbols[name] = symbol{cell: t.id, obj: obj}
@@ -278,7 +303,7 @@ func (t *translation) renameOne(id *ast.Ident, o types.Object) {
 	case isVar && v.IsField() && v.Embedded() && types.Universe.Lookup(v.Name()) != nil: // the name of a type of Go's own
 	case isVar && v.IsField(), isFunc && f.Signature().Recv() != nil:
 		t.replace(id.Pos(), id.End(), exported(id.Name))
-	case o.Parent() == t.pkg.Scope(), o.Pkg() != t.pkg && o.Parent() != nil && o.Parent().Parent() == types.Universe:
+	case t.ofNotebook(o):
 		if !strings.HasPrefix(id.Name, our) && id.Name != "init" && id.Name != "main" {
 			t.replace(id.Pos(), id.End(), t.refer(o))
 		}
@@ -354,6 +379,21 @@ func (t *translation) statementsOfRun() string {
 		}
 	}
 	return b.String() + ends
+}
+
+// registers are the statements that make parts of the program known: calls of init_… functions, as in GoNB, and of Register….
+func (t *translation) registers() string {
+	var b strings.Builder
+	for i, p := range t.parts {
+		name, _, _ := strings.Cut(p.text, "(")
+		switch {
+		case p.kind == isFunc && p.on == "" && strings.HasPrefix(p.name, "init_"):
+			fmt.Fprintf(&b, "\n%s", t.callOf(i))
+		case p.kind == isStmt && strings.Contains(name, ".Register"):
+			b.WriteString("\n" + t.apply(p.begin, p.end))
+		}
+	}
+	return b.String()
 }
 
 // partAt is the part in which a position is.

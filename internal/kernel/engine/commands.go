@@ -55,6 +55,11 @@ func (c *commands) run(ctx context.Context, s cell.Source, out jupyter.Out) (cod
 		if !ok {
 			return rest, &jupyter.Error{Name: "Unknown command", Value: fmt.Sprintf("%%%s: there is no such command; %%help lists them", words[0])}
 		}
+		if len(words) > 1 && (words[0] == "%" || words[0] == "main") { // where main begins, GoNB parses the arguments
+			lines := strings.Split(rest.Go, "\n")
+			lines[one.Line-1] = cell.FlagsFunction + "()"
+			rest.Go = strings.Join(lines, "\n")
+		}
 		if err := do(c, ctx, words[1:], &rest, &asks, out); err != nil {
 			return rest, fmt.Errorf("%%%s: %w", words[0], err)
 		}
@@ -77,21 +82,23 @@ var special map[string]command
 
 func init() {
 	special = map[string]command{
-		"%":       mainArgs,
-		"main":    mainArgs,
-		"args":    mainArgs,
-		"exec":    execFunction,
-		"env":     setEnv,
-		"cd":      changeDir,
-		"help":    help,
-		"version": version,
-		"list":    list,
-		"ls":      list,
-		"remove":  remove,
-		"rm":      remove,
-		"reset":   reset,
-		"vars":    showVariables,
-		"capture": nothing, // see capturing
+		"%":        mainArgs,
+		"main":     mainArgs,
+		"args":     mainArgs,
+		"exec":     execFunction,
+		"test":     senseless("Go's testing package runs tests only in a program of its own; testing.Benchmark(f) runs a benchmark here"),
+		"env":      setEnv,
+		"cd":       changeDir,
+		"help":     help,
+		"version":  version,
+		"list":     list,
+		"ls":       list,
+		"remove":   remove,
+		"rm":       remove,
+		"reset":    reset,
+		"vars":     showVariables,
+		"handover": takeOver,
+		"capture":  nothing, // see capturing
 		"autoget": func(c *commands, _ context.Context, _ []string, _ *code, _ *prompt, _ jupyter.Out) error {
 			c.noGet = false
 			return nil

@@ -43,9 +43,9 @@ type Engine struct {
 	page    *page.Bridge
 	newest  jupyter.Out         // of the cell that was started last
 	cells   map[int]jupyter.Out // of those that run
-	replay  []*cell.Cell        // what has been declared, in its order
 
 	building sync.Mutex // cells of subshells are translated and built in turn
+	past     history
 }
 
 // New starts an engine and its host.
@@ -56,7 +56,7 @@ func New(c Config) (*Engine, error) {
 	}
 	e := &Engine{config: c, dir: dir, notebook: cell.New(c.Host.Packages, c.Go.Root), cells: map[int]jupyter.Out{}}
 	e.commands = commands{engine: e, env: map[string]string{}}
-	if err := e.begin(c.Host); err != nil {
+	if err := e.begin(c.Host, false); err != nil {
 		os.RemoveAll(dir)
 		return nil, err
 	}
@@ -64,17 +64,19 @@ func New(c Config) (*Engine, error) {
 	return e, nil
 }
 
-// begin starts a host.
-func (e *Engine) begin(h *build.Host) error {
-	b := &build.Builder{Go: e.config.Go, Dir: e.dir}
-	b.Add(h.Packages)
+// begin starts a host. With the packages of before, the cells that were built for them can be used again.
+func (e *Engine) begin(h *build.Host, same bool) error {
 	p, err := startProcess(h, e.dir, e)
 	if err != nil {
 		return err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.host, e.builder, e.process, e.page = h, b, p, e.newBridge(p)
+	if !same {
+		e.builder = &build.Builder{Go: e.config.Go, Dir: e.dir}
+		e.builder.Add(h.Packages)
+	}
+	e.host, e.process, e.page = h, p, e.newBridge(p)
 	return nil
 }
 
@@ -118,13 +120,16 @@ func (e *Engine) run(ctx context.Context, c jupyter.Cell, rest code, out jupyter
 		delete(e.cells, t.ID)
 		e.mu.Unlock()
 	}()
-	answer, err := e.execute(ctx, p, wire.Request{Op: "run", Cell: t.ID, Path: file, List: []string{t.Origin}})
+	answer, err := e.execute(ctx, p, wire.Request{Op: "run", Cell: t.ID, Path: file, List: []string{codeOf(t)}})
 	p.drain()
 	switch {
 	case err != nil && ended(p):
 		return e.lost(p)
 	case err != nil:
 		return err
+	}
+	e.autosave(p, answer.Bytes)
+	switch {
 	case answer.Failure == nil:
 		return nil
 	case answer.Failure.Name == "stopped":
@@ -160,7 +165,8 @@ func (e *Engine) prepare(ctx context.Context, c jupyter.Cell, rest code, out jup
 		return nil, "", err
 	}
 	e.notebook.Commit(t, archive)
-	e.replay = append(e.replay, t)
+	e.past.sources = append(e.past.sources, source{fmt.Sprintf("In[%d]", c.Number), rest.Go})
+	e.past.add(t)
 	return t, file, nil
 }
 
@@ -180,6 +186,7 @@ func (e *Engine) fetch(ctx context.Context, b *build.Builder, code string, out j
 		return err
 	}
 	e.notebook.Add(added)
+	e.past.fetched = append(e.past.fetched, missing...)
 	return nil
 }
 
@@ -221,25 +228,19 @@ func (e *Engine) Force() {
 	}
 }
 
-// lost brings a new host in place of one that has ended.
+// lost brings a new host in place of one that has ended. The error says why, and what has come along.
 func (e *Engine) lost(p *process) error {
 	e.building.Lock()
 	defer e.building.Unlock()
 	e.mu.Lock()
 	host, current := e.host, e.process
 	e.mu.Unlock()
-	if current == p { // else another cell has already brought one
-		e.notebook.Reset(host.Packages)
-		e.replay = nil
-		if err := e.begin(host); err != nil {
-			return err
-		}
+	if current != p { // another cell has already brought one
+		return p.err()
 	}
-	return fmt.Errorf("%w. A new one has begun: run the cells again whose values you need", p.err())
+	text, err := e.renew(context.Background(), p, host)
+	return errors.Join(errors.New(strings.TrimSuffix(text, "\n")), err)
 }
-
-// current makes sure that the host runs and has the module's packages as they are.
-func (e *Engine) current(context.Context, jupyter.Out) error { return nil }
 
 // text shows what the host writes. It belongs to the newest cell, whichever has written it.
 func (e *Engine) text(stream, text string) {

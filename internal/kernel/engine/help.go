@@ -9,12 +9,12 @@ the new one for its old callers too. Packages need not be imported. The value of
 | command | what it does |
 | --- | --- |
 | ` + "`!command`, `!*command`" + ` | runs a shell command, in the folder of the cells' go.mod with a star |
-| ` + "`%% [args]`, `%main`, `%args`" + ` | sets the arguments of the program; the rest of the cell runs as without it |
+| ` + "`%% [args]`, `%main`, `%args`" + ` | sets the arguments of the program; %% with arguments parses them as flags |
 | ` + "`%exec f [args]`" + ` | calls f after the cell |
-| ` + "`%test`" + ` | runs the tests and benchmarks of the cell |
 | ` + "`%env NAME VALUE`, `%cd [folder]`" + ` | sets a variable of the environment, changes the folder |
 | ` + "`%vars`, `%list`, `%remove name`" + ` | shows variables with values and sizes, lists what is declared, forgets a name |
 | ` + "`%reset [go.mod]`" + ` | forgets everything, or only the modules that cells have fetched |
+| ` + "`%handover`" + ` | takes the module as it is now, also without a learner that cannot come along |
 | ` + "`%capture [-a] file`" + ` | copies the cell's output to a file |
 | ` + "`%with_inputs`, `%with_password`" + ` | asks for a line that the next shell command reads |
 | ` + "`%autoget`, `%noautoget`" + ` | whether missing packages are fetched |

@@ -88,7 +88,7 @@ func (e *Engine) restart() error {
 	e.mu.Unlock()
 	p.kill()
 	e.notebook.Reset(host.Packages)
-	e.replay = nil
+	e.past = history{}
 	os.RemoveAll(filepath.Join(e.dir, "module"))
-	return e.begin(host)
+	return e.begin(host, false)
 }

@@ -47,7 +47,7 @@ func Check() {
 }
 
 func checkSlowly() {
-	id := owner()
+	id := Owner()
 	mu.Lock()
 	ends := stopped[id]
 	mu.Unlock()
@@ -56,9 +56,9 @@ func checkSlowly() {
 	}
 }
 
-// owner returns the cell that this goroutine belongs to: the outermost function of a cell on its stack. It is 0 for
+// Owner returns the cell that this goroutine belongs to: the outermost function of a cell on its stack. It is 0 for
 // goroutines of libraries.
-func owner() (id int) {
+func Owner() (id int) {
 	pcs := make([]uintptr, 64)
 	for skip := 2; ; skip += len(pcs) {
 		n := runtime.Callers(skip, pcs)
@@ -80,7 +80,7 @@ func owner() (id int) {
 
 // Context is the context of the goroutine's cell, which ends when the cell is stopped.
 func Context() context.Context {
-	id := owner()
+	id := Owner()
 	mu.Lock()
 	defer mu.Unlock()
 	if e, ok := running[id]; ok {
@@ -131,7 +131,7 @@ func fatal(text string) { panic(failure{errors.New(strings.TrimSuffix(text, "\n"
 
 // Guard returns a function like f for a goroutine of a cell: its panic ends the cell, but not the program.
 func Guard[F any](f F) F {
-	id := owner()
+	id := Owner()
 	if run, ok := any(f).(func()); ok {
 		return any(func() {
 			defer recovered(id)
@@ -164,7 +164,7 @@ func Enter(id int, frame func(func())) {
 
 var frames = map[int]func(func()){}
 
-// within calls f below a function of a cell, by which [owner] finds whose goroutine it is.
+// within calls f below a function of a cell, by which [Owner] finds whose goroutine it is.
 func within(id int, f func()) {
 	mu.Lock()
 	frame := frames[id]
@@ -236,9 +236,9 @@ const grace = 300 * time.Millisecond
 // lingering is how long goroutines of a stopped cell are still looked for after its own has ended.
 const lingering = 5 * time.Second
 
-// execute runs a cell in a goroutine of its own. A cell that was stopped and does not end is left behind: it ends at its
+// Execute runs a cell in a goroutine of its own. A cell that was stopped and does not end is left behind: it ends at its
 // next check.
-func execute(id int, run func()) *wire.Failure {
+func Execute(id int, run func()) *wire.Failure {
 	e := &execution{id: id}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	defer e.cancel()
@@ -286,8 +286,8 @@ func execute(id int, run func()) *wire.Failure {
 	return end
 }
 
-// stop stops a cell.
-func stop(id int) {
+// Stop stops a cell.
+func Stop(id int) {
 	mu.Lock()
 	defer mu.Unlock()
 	if e, ok := running[id]; ok {

@@ -50,3 +50,14 @@ func Declare(name string, pointer any) {
 	}
 	variables.byName[name] = reflect.ValueOf(pointer)
 }
+
+// Variable returns a variable of a cell.
+func Variable(name string) (v reflect.Value, ok bool) {
+	variables.Lock()
+	defer variables.Unlock()
+	p, ok := variables.byName[name]
+	if !ok {
+		return v, false
+	}
+	return p.Elem(), true
+}

@@ -1,4 +1,4 @@
-package rt
+package main
 
 import (
 	"bufio"
@@ -7,18 +7,21 @@ import (
 	"io"
 	"os"
 	"plugin"
-	"runtime"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/janpfeifer/gonb/gonbui"
 
 	"github.com/parallelcl/parallelcl/datasets"
+	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 	"github.com/parallelcl/parallelcl/internal/origin"
+	"github.com/parallelcl/parallelcl/internal/recipe"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
+	"github.com/parallelcl/parallelcl/viz/nb"
 )
 
 var answers struct {
@@ -38,29 +41,20 @@ func say(a wire.Answer) {
 
 var codes sync.Map // hashes of cells by their ids
 
-// codeOf is the hash of the cell that has a function.
-func codeOf(pc uintptr) string {
-	var id int
-	if rest, ok := strings.CutPrefix(runtime.FuncForPC(pc).Name(), pathPrefix); ok {
-		fmt.Sscanf(rest, "%d", &id)
-	}
-	code, _ := codes.Load(id)
-	hash, _ := code.(string)
-	return hash
-}
-
 // currentCode is the hash of the cell that this goroutine belongs to.
 func currentCode() (string, bool) {
-	code, ok := codes.Load(owner())
+	code, ok := codes.Load(rt.Owner())
 	hash, _ := code.(string)
 	return hash, ok
 }
 
-// Serve answers the kernel until it ends.
-func Serve() {
-	debug.SetTraceback("all")
+func main() {
+	debug.SetTraceback("single")
 	answers.w = os.NewFile(4, "answers")
-	origin.SetNotebook(&origin.Notebook{Source: os.Getenv(wire.SourceVariable), Code: codeOf, Cell: currentCode})
+	origin.SetNotebook(os.Getenv(wire.SourceVariable), currentCode)
+	rt.Ask = func(id, cell int) { say(wire.Answer{Op: "input", ID: id, Cell: cell}) }
+	rt.OnShow(nb.ShowValue)
+	recipe.Remember()
 	say(wire.Answer{Op: "ready"})
 	in := bufio.NewReader(os.NewFile(3, "requests"))
 	for {
@@ -82,15 +76,18 @@ func Serve() {
 
 // operations are what the kernel can ask for. One that takes time starts a goroutine.
 var operations = map[string]func(wire.Request){
-	"run":   func(r wire.Request) { go runCell(r) },
-	"stop":  func(r wire.Request) { stop(r.Cell) },
-	"input": func(r wire.Request) { stdin.give(r) },
+	"run":   func(r wire.Request) { go runCell(r) }, // loads a cell and runs it
+	"stop":  func(r wire.Request) { rt.Stop(r.Cell) },
+	"input": func(r wire.Request) { rt.Give(r.ID, r.List) },
 	"set": func(r wire.Request) {
 		finish(r, os.Setenv(r.List[0], r.List[1]))
 	},
-	"names": func(r wire.Request) { say(wire.Answer{ID: r.ID, List: names(r.Path)}) },
-	"cd":    func(r wire.Request) { finish(r, os.Chdir(r.Path)) },
-	"args":  func(r wire.Request) { finish(r, setArgs(r.List)) },
+	"save":     func(r wire.Request) { go save(r, copyLimit{1 << 28, true}) },
+	"autosave": func(r wire.Request) { go save(r, copyLimit{1 << 20, false}) },
+	"restore":  func(r wire.Request) { go restore(r) },
+	"names":    func(r wire.Request) { say(wire.Answer{ID: r.ID, List: names(r.Path)}) },
+	"cd":       func(r wire.Request) { finish(r, os.Chdir(r.Path)) },
+	"args":     func(r wire.Request) { finish(r, setArgs(r.List)) },
 	"variables": func(r wire.Request) {
 		go func() { say(wire.Answer{ID: r.ID, Variables: describeAll(r.List), Bytes: memory()}) }()
 	},
@@ -126,7 +123,12 @@ func runCell(r wire.Request) {
 		a.Bytes = memory()
 		say(a)
 	}()
-	codes.Store(r.Cell, strings.Join(r.List, " "))
+	for _, one := range r.List {
+		id, hash, _ := strings.Cut(one, "=")
+		if n, err := strconv.Atoi(id); err == nil {
+			codes.Store(n, hash)
+		}
+	}
 	p, err := plugin.Open(r.Path)
 	if err != nil {
 		a.Error = err.Error()
@@ -137,7 +139,7 @@ func runCell(r wire.Request) {
 		a.Error = err.Error()
 		return
 	}
-	a.Failure = execute(r.Cell, *run.(*func()))
+	a.Failure = rt.Execute(r.Cell, *run.(*func()))
 }
 
 // memory is how much of it the process has to itself.
@@ -154,66 +156,3 @@ func memory() (bytes int64) {
 	}
 	return 0
 }
-
-// Stdin stands for the standard input in the cells' own code. Reading asks the user for a line.
-var Stdin io.Reader = stdin
-
-var stdin = &input{answers: map[int]chan wire.Request{}}
-
-type input struct {
-	mu      sync.Mutex
-	rest    []byte
-	next    int
-	answers map[int]chan wire.Request
-}
-
-// Read asks the kernel for a line if none is left.
-func (in *input) Read(p []byte) (int, error) {
-	in.mu.Lock()
-	if len(in.rest) > 0 {
-		defer in.mu.Unlock()
-		n := copy(p, in.rest)
-		in.rest = in.rest[n:]
-		return n, nil
-	}
-	in.next++
-	id, answer := in.next, make(chan wire.Request, 1)
-	in.answers[id] = answer
-	in.mu.Unlock()
-	say(wire.Answer{Op: "input", ID: id, Cell: owner()})
-	select {
-	case r := <-answer:
-		if len(r.List) == 0 {
-			return 0, io.EOF
-		}
-		in.mu.Lock()
-		defer in.mu.Unlock()
-		line := []byte(r.List[0] + "\n")
-		n := copy(p, line)
-		in.rest = append(in.rest, line[n:]...)
-		return n, nil
-	case <-Context().Done():
-		return 0, io.EOF
-	}
-}
-
-// give takes a line, which a read asked for or is still to ask for.
-func (in *input) give(r wire.Request) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if answer, ok := in.answers[r.ID]; ok {
-		delete(in.answers, r.ID)
-		answer <- r
-	} else if len(r.List) > 0 {
-		in.rest = append(in.rest, r.List[0]+"\n"...)
-	}
-}
-
-// Scan is fmt.Scan; Scanln and Scanf likewise.
-func Scan(a ...any) (int, error) { return fmt.Fscan(Stdin, a...) }
-
-// Scanln is fmt.Scanln.
-func Scanln(a ...any) (int, error) { return fmt.Fscanln(Stdin, a...) }
-
-// Scanf is fmt.Scanf.
-func Scanf(format string, a ...any) (int, error) { return fmt.Fscanf(Stdin, format, a...) }

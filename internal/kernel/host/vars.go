@@ -1,4 +1,4 @@
-package rt
+package main
 
 import (
 	"flag"
@@ -7,16 +7,15 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/parallelcl/parallelcl/internal/kernel/rt"
 	"github.com/parallelcl/parallelcl/internal/kernel/wire"
 )
 
 // describeAll describes the variables of these names.
 func describeAll(names []string) (list []wire.Variable) {
-	variables.Lock()
-	defer variables.Unlock()
 	for _, name := range names {
-		if v, ok := variables.byName[name]; ok {
-			list = append(list, describe(name, v.Elem()))
+		if v, ok := rt.Variable(name); ok {
+			list = append(list, describe(name, v))
 		}
 	}
 	return list

@@ -1,0 +1,149 @@
+package cell
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+func TestRead(t *testing.T) {
+	for code, want := range map[string][]string{
+		"!ls\nx := 1":                           {"!ls"},
+		"text := `a\n!ls\n%%\n`\n%env A b":      {"%env A b"},
+		"/*\n!ls\n*/":                           nil,
+		"if a &&\n!b {\n}":                      nil,
+		"l := []bool{\n!a,\n!b}":                nil,
+		"!echo it's `odd\n%cd \"x\nfmt.Print()": {"!echo it's `odd", "%cd \"x"},
+		"!a \\\n  b\n!c":                        {"!a    b", "!c"},
+		"//gonb:%%\nf()":                        {"%%"},
+		"n := a\n% main":                        {"% main"},
+		"x := 7 %\n3":                           nil,
+	} {
+		s := Read(code)
+		var got []string
+		for _, c := range s.Commands {
+			got = append(got, c.Text)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: commands %q, want %q", code, got, want)
+		}
+		if len(s.Go) != len(code) || strings.Count(s.Go, "\n") != strings.Count(code, "\n") {
+			t.Errorf("%q: the rest is %q", code, s.Go)
+		}
+	}
+	if s := Read("%%bash -e\necho 1\n%%\n"); s.Magic != "%%bash -e" || s.Body != "echo 1\n%%\n" || s.Go != "" {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestComplete(t *testing.T) {
+	for code, want := range map[string]string{
+		"x := 1": "complete", "": "complete", "func f() {": "open", "f(1,": "open", "x := `a": "open", "x :=": "open",
+		"for {\n\tif a {\n": "open", "x := = 2": "invalid", "}": "invalid", "!ls (": "complete", "%%bash\nif": "complete",
+	} {
+		complete, invalid, _ := Complete(code)
+		got := "open"
+		if complete {
+			got = "complete"
+		} else if invalid {
+			got = "invalid"
+		}
+		if got != want {
+			t.Errorf("%q is %s, want %s", code, got, want)
+		}
+	}
+}
+
+// std are packages for the cells of tests.
+var std = sync.OnceValues(func() (list []Package, err error) {
+	out, err := exec.Command("go", "list", "-export", "-deps", "-f", "{{if .Export}}{{.Name}} {{.ImportPath}} {{.Export}}{{end}}", "fmt", "os", "math/rand", "math/rand/v2").Output()
+	for line := range strings.Lines(string(out)) {
+		f := strings.Fields(line)
+		list = append(list, Package{Name: f[0], Path: f[1], Export: f[2]})
+	}
+	return list, err
+})
+
+func notebook(t *testing.T) *Notebook {
+	t.Helper()
+	list, err := std()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(list, "")
+}
+
+// Mistakes are where the user sees them.
+func TestMistakes(t *testing.T) {
+	for code, want := range map[string]Mistake{
+		"x := 1\nx := 2":                              {Line: 2, Column: 3},
+		"fmt.Println(nothing)":                        {Line: 1, Column: 13},
+		"x := \"é\" + nothing":                        {Line: 1, Column: 13},
+		"func f() int {\n\treturn \"\"\n}\nf()":       {Line: 2, Column: 9},
+		"type T struct {\n\ta nosuch\n}":              {Line: 2, Column: 4},
+		"\nvar (\n\ta int\n\tb string = 1\n)":         {Line: 4, Column: 13},
+		"fmt.Println(1); fmt.Println(2); nothing()":   {Line: 1, Column: 33},
+		"if true {\n\tfmt.Println(\n":                 {Line: 2, Column: 14},
+		"for i := range 3 {\n\tj := i\n}":             {Line: 2, Column: 2},
+		"func (t T) f() {}":                           {Line: 1, Column: 9},
+		"import \"fmt\"\nimport (\n\t\"nosuch/x\"\n)": {Line: 3},
+	} {
+		_, err := notebook(t).Translate("In[7]", code)
+		m, ok := err.(Mistakes)
+		if !ok || m[0].File != "In[7]" || m[0].Line != want.Line || want.Column > 0 && m[0].Column != want.Column {
+			t.Errorf("%q: %v, want one at %d:%d", code, err, want.Line, want.Column)
+		}
+	}
+}
+
+func TestDeclarations(t *testing.T) {
+	nb := notebook(t)
+	for i, code := range []string{"a, b := 1, \"x\"\nvar c float64", "func f() {}\ntype T struct{}\nconst k = 1", "a := 2.5\nb := \"y\"", "import r \"math/rand\"\nn := r.Int()"} {
+		c, err := nb.Translate("In[1]", code)
+		if err != nil {
+			t.Fatalf("cell %d: %v", i, err)
+		}
+		nb.Commit(c, "")
+	}
+	want := []Variable{{"a", "float64"}, {"b", "string"}, {"c", "float64"}, {"n", "int"}}
+	if got := nb.Variables(); !slices.Equal(got, want) {
+		t.Errorf("variables %v, want %v", got, want)
+	}
+	names := nb.Names()
+	if !slices.Equal(names["function"], []string{"f"}) || !slices.Equal(names["type"], []string{"T"}) || !slices.Equal(names["import"], []string{"r \"math/rand\""}) {
+		t.Errorf("names %v", names)
+	}
+	if missing := nb.Forget("a", "zzz"); !slices.Equal(missing, []string{"zzz"}) {
+		t.Errorf("missing %v", missing)
+	}
+	if _, err := nb.Translate("In[2]", "a + 1"); err == nil {
+		t.Error("a is still known")
+	}
+	one, err := nb.Translate("In[3]", "rand.N(3)") // which only the second version has
+	if err != nil || !slices.Contains(one.Imports, "math/rand/v2") {
+		t.Errorf("imports %v, %v", one, err)
+	}
+}
+
+// FuzzTranslate: no cell makes the translation panic.
+func FuzzTranslate(f *testing.F) {
+	for _, code := range []string{"x := 1", "func f() {}", "type T struct{ a int }\nfunc (t T) M() {}", "!ls\n%%\nfor {", "import \"fmt\"", "a, b := f(), 2; x"} {
+		f.Add(code)
+	}
+	list, err := std()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, code string) {
+		nb := New(list, "")
+		s := Read(code)
+		Complete(code)
+		if c, err := nb.Translate("In[1]", s.Go); err == nil {
+			nb.Commit(c, "")
+		}
+		nb.Complete(code, len(code))
+		nb.Inspect(code, len(code)/2)
+	})
+}

@@ -1,0 +1,67 @@
+package experiment
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"github.com/parallelcl/parallelcl/internal/recipe"
+)
+
+// recipeArgs is what sessions, their learners and their tasks are made from, for a notebook whose process is replaced.
+type recipeArgs struct {
+	Dataset string
+	Options Options
+	Config  Config
+	ID      int
+	Classes []int
+}
+
+func init() {
+	recipe.Register("session", func(_ context.Context, args json.RawMessage) (any, error) {
+		s, _, err := remade(args)
+		return s, err
+	})
+	recipe.Register("learner", func(ctx context.Context, args json.RawMessage) (any, error) {
+		s, a, err := remade(args)
+		if err != nil {
+			return nil, err
+		}
+		return s.Learner(ctx, a.Config)
+	})
+	recipe.Register("task", func(ctx context.Context, args json.RawMessage) (any, error) {
+		s, a, err := remade(args)
+		if err != nil {
+			return nil, err
+		}
+		return s.Task(ctx, a.Config, a.ID, a.Classes...)
+	})
+}
+
+var remadeSessions struct {
+	sync.Mutex
+	byArgs map[string]*Session
+}
+
+// remade returns the session of what is made again. What one session had made comes from one again.
+func remade(args json.RawMessage) (*Session, recipeArgs, error) {
+	var a recipeArgs
+	if err := json.Unmarshal(args, &a); err != nil {
+		return nil, a, err
+	}
+	name, err := json.Marshal(recipeArgs{Dataset: a.Dataset, Options: a.Options})
+	if err != nil {
+		return nil, a, err
+	}
+	remadeSessions.Lock()
+	defer remadeSessions.Unlock()
+	s := remadeSessions.byArgs[string(name)]
+	if s == nil {
+		s = New(a.Dataset, a.Options)
+		if remadeSessions.byArgs == nil {
+			remadeSessions.byArgs = map[string]*Session{}
+		}
+		remadeSessions.byArgs[string(name)] = s
+	}
+	return s, a, nil
+}
