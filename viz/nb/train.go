@@ -48,19 +48,26 @@ const (
 // The cell ends at once, and later ones go on with the learner: they attach and detach tasks, predict, save, and change
 // what the training calls. When no stream is left it waits for the next task. An error ends the training, appears in the
 // newest cell, and is returned by [Training.Wait]; [Training.Resume] tries again. The hooks are those of [pcl.Learner.Run];
-// accuracies are measured every 10 steps unless they say otherwise. A learner has one training: another call stops the first.
+// accuracies are measured every 10 steps unless they say otherwise. A learner has one training: another
+// call goes on with other hooks.
 //
 // In stock GoNB a cell is a program, and the training ends with it: let the cell wait ([Training.Wait]).
 func Train(l *pcl.Learner, hooks ...pcl.Hooks) *Training {
-	t := &Training{learner: l, line: gonbui.UniqueId(), state: paused, over: make(chan struct{}), diary: newDiary(l)}
+	t := &Training{learner: l, state: paused, over: make(chan struct{}), diary: newDiary(l)}
 	close(t.over)
-	t.hooks = t.wrap(append(hooks, pcl.Hooks{})[0])
+	if other, ok := trainings.LoadOrStore(l, t); ok {
+		t = other.(*Training)
+		t.Pause()
+	}
+	t.mu.Lock()
+	t.hooks, t.line, t.shown = t.wrap(append(hooks, pcl.Hooks{})[0]), gonbui.UniqueId(), ""
+	t.mu.Unlock()
 	t.Resume()
 	t.refresh() // in this cell, before it ends
 	return t
 }
 
-// trainings has the training of each learner that is trained now.
+// trainings has the training of each learner that has one.
 var trainings sync.Map
 
 // wrap has the hooks keep what happens.
@@ -95,48 +102,37 @@ func (t *Training) wrap(h pcl.Hooks) pcl.Hooks {
 func (t *Training) Pause() { t.end(paused) }
 
 // Stop is [Training.Pause] for good: the figures of [Training.Watch] remain as they then are, to be saved.
-func (t *Training) Stop() { t.end(stopped) }
+func (t *Training) Stop() {
+	trainings.CompareAndDelete(t.learner, t)
+	t.end(stopped)
+}
 
 func (t *Training) end(as state) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.state != trains {
-		background(t.refresh)
-	} else {
+	if t.state == trains {
 		t.stop()
+	} else {
+		background(t.refresh)
 	}
 	t.state = as
 }
 
-// Resume goes on after a pause, a stop or an error.
+// Resume goes on after a pause or an error.
 func (t *Training) Resume() {
-	before := func() {}
-	if other, ok := trainings.Swap(t.learner, t); ok && other != t {
-		other.(*Training).Stop()
-		before = other.(*Training).wait
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.state == trains {
+	if t.state == trains || t.state == stopped {
 		return
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	last, over := t.over, make(chan struct{})
+	last, over, hooks := t.over, make(chan struct{}), t.hooks
 	t.state, t.err, t.stop, t.over = trains, nil, stop, over
 	background(func() {
-		before()
 		<-last
-		t.ended(t.run(ctx), over)
+		t.ended(t.run(ctx, hooks), over)
 	})
 	background(func() { t.show(over) })
-}
-
-// wait returns when the call of Run in progress has returned.
-func (t *Training) wait() {
-	t.mu.Lock()
-	over := t.over
-	t.mu.Unlock()
-	<-over
 }
 
 // background runs f in a goroutine that belongs to no cell, and so outlives the one that it is called from: kernels know
@@ -149,13 +145,13 @@ func background(f func()) {
 }
 
 // run trains until ctx ends. Hooks are the user's code.
-func (t *Training) run(ctx context.Context) (err error) {
+func (t *Training) run(ctx context.Context, hooks pcl.Hooks) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = panicked(p)
 		}
 	}()
-	err = t.learner.Run(ctx, t.hooks)
+	err = t.learner.Run(ctx, hooks)
 	if joined, ok := err.(interface{ Unwrap() []error }); ok && ctx.Err() != nil { // it was asked to end; a failed save counts
 		err = errors.Join(slices.DeleteFunc(slices.Clone(joined.Unwrap()), func(e error) bool { return errors.Is(e, ctx.Err()) })...)
 	}
@@ -177,12 +173,10 @@ func (t *Training) ended(err error, over chan struct{}) {
 	switch {
 	case errors.Is(err, pcl.ErrClosed):
 		t.state = stopped
+		trainings.CompareAndDelete(t.learner, t)
 	case err != nil:
 		t.state, t.err = failed, fmt.Errorf("nb: the training of %s failed at step %d: %w", t.diary.run.MethodTitle, t.learner.Steps(), err)
 		report(t.err)
-	}
-	if t.over == over { // else it has been resumed meanwhile
-		trainings.CompareAndDelete(t.learner, t)
 	}
 }
 

@@ -87,7 +87,11 @@ func (t *Training) draw(live *Live) error {
 		draws = append(draws, func(t *viz.Theme) (*viz.Figure, error) { return viz.TaskCurves(t, run) })
 	}
 	if len(records) > 1 {
-		draws = append(draws, func(t *viz.Theme) (*viz.Figure, error) { return viz.StreamWeights(t, records) })
+		var names []string
+		for _, task := range run.Tasks {
+			names = append(names, task.Name)
+		}
+		draws = append(draws, func(t *viz.Theme) (*viz.Figure, error) { return viz.StreamWeights(t, records, names...) })
 	}
 	return live.Show(draws...)
 }
