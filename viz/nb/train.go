@@ -24,6 +24,7 @@ type Training struct {
 	mu    sync.Mutex
 	state state
 	err   error              // why it failed
+	due   bool               // whether an evaluation follows the step that was made
 	stop  context.CancelFunc // ends the call of Run in progress
 	over  chan struct{}      // closed when that call has returned
 	diary diary
@@ -77,6 +78,7 @@ func (t *Training) wrap(h pcl.Hooks) pcl.Hooks {
 	h.OnStep = func(r *pcl.StepReport) error {
 		t.mu.Lock()
 		t.diary.step(t.learner, r)
+		t.due = len(r.Ended) > 0 || h.EvaluateEvery > 0 && (r.Step+1)%h.EvaluateEvery == 0
 		t.mu.Unlock()
 		if step == nil {
 			return nil
@@ -84,11 +86,12 @@ func (t *Training) wrap(h pcl.Hooks) pcl.Hooks {
 		return step(r)
 	}
 	h.Evaluate = func(steps int, score map[int]float64) error {
+		t.mu.Lock()
 		if loss := t.learner.Options().Loss; loss == nil || loss.Targets() == 0 { // else the scores are no accuracies
-			t.mu.Lock()
 			t.diary.evaluated(steps-1, score)
-			t.mu.Unlock()
 		}
+		t.due = false
+		t.mu.Unlock()
 		if evaluate == nil {
 			return nil
 		}
@@ -183,17 +186,23 @@ func (t *Training) ended(err error, over chan struct{}) {
 // Wait waits until so many steps have been made in all, or, with 0, until all streams have ended. It returns sooner if
 // nothing is trained any more, with the error if there was one, and with that of ctx when that ends.
 func (t *Training) Wait(ctx context.Context, steps int) error {
-	for tick := time.NewTicker(5 * time.Millisecond); ; {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for idle := time.Now(); ; {
+		runs := len(t.learner.Running()) > 0
+		if runs {
+			idle = time.Now()
+		}
 		t.mu.Lock()
 		state, err := t.state, t.err
+		noted := !t.due && t.diary.run.Steps >= t.learner.Steps() || time.Since(idle) > time.Second // or made by somebody else
 		t.mu.Unlock()
-		if state != trains || len(t.learner.Running()) == 0 || steps > 0 && t.learner.Steps() >= steps {
+		if state != trains || !runs && noted || steps > 0 && t.learner.Steps() >= steps {
 			return err
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			tick.Stop()
 			return ctx.Err()
 		}
 	}
