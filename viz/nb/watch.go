@@ -19,6 +19,9 @@ import (
 // it is stopped.
 func (t *Training) Watch() error {
 	live := NewLive()
+	if err := showHTML("<div></div>", live.id); err != nil { // the figures' place, in this cell, before there are any
+		return report(err)
+	}
 	t.mu.Lock()
 	t.lives = append(t.lives, live)
 	t.mu.Unlock()
