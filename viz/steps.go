@@ -188,8 +188,8 @@ func Slacks(t *Theme, records []results.Record) (*Figure, error) {
 
 // StreamWeights draws each stream's weight over the steps: for EMGD methods its elastic factor σ, the share that it is
 // guaranteed, and the weight λ that this took; for all methods the applied weight w, if it is not λ itself. At most some 250
-// points remain, the means of their steps.
-func StreamWeights(t *Theme, records []results.Record) (*Figure, error) {
+// points remain, the means of their steps. tasks names the tasks, from 1; those without a name go by their number.
+func StreamWeights(t *Theme, records []results.Record, tasks ...string) (*Figure, error) {
 	if err := checkRecords(records); err != nil {
 		return nil, err
 	}
@@ -211,8 +211,10 @@ func StreamWeights(t *Theme, records []results.Record) (*Figure, error) {
 		plots = append(plots, t.streamPlot(records, bucket, "applied weight w", func(r *results.Record) []float64 { return r.Weights }))
 	}
 	from, to := span(records)
+	rows := streamsOf(records...)
+	rows.named = tasks
 	return t.overSteps(from, to, layout{name: "stream-weights", data: recordTable(records), height: vg.Length(40 + 140*len(plots)),
-		key: append(streamsOf(records...).key(t), bucketKey(bucket)...),
+		key: append(rows.key(t), bucketKey(bucket)...),
 		alt: fmt.Sprintf("Weights of each stream over %d steps.", len(records)),
 	}, plots...)
 }

@@ -17,8 +17,9 @@ import (
 // several rows of it, also negative ids, which mean different things: beside a row 0, the row −1 is the one with the
 // stored logits (part der-pp); without a row 0, −k is the row of task k (part per-task).
 type streams struct {
-	ids   []int // the memory's rows first, then the tasks, by arrival
-	tasks int   // the highest number of a task
+	ids   []int    // the memory's rows first, then the tasks, by arrival
+	tasks int      // the highest number of a task
+	named []string // what tasks are called, from 1; those that it does not have are called by their number
 }
 
 func streamsOf(records ...results.Record) streams {
@@ -67,6 +68,8 @@ func (s streams) taskOf(id int) int {
 
 func (s streams) name(id int) string {
 	switch task := s.taskOf(id); {
+	case id > 0 && id <= len(s.named) && s.named[id-1] != "":
+		return s.named[id-1]
 	case id > 0:
 		return fmt.Sprintf("task %d", id)
 	case id == rehearsal.PenaltyRow:
@@ -92,7 +95,7 @@ func (s streams) names() (out []string) {
 func (s streams) color(t *Theme, id int) color.NRGBA {
 	switch task := max(id, s.taskOf(id)); {
 	case task > 0:
-		return t.Stream(task-1, s.tasks)
+		return t.task(task-1, s.tasks)
 	case id == rehearsal.PenaltyRow:
 		return t.Ink
 	}

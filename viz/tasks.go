@@ -100,7 +100,7 @@ func TaskCurves(t *Theme, run *results.Run) (*Figure, error) {
 	p.marks = arrivals(run)
 	data := Table{Head: []string{"task", "step", "accuracy_percent"}}
 	for i, task := range run.Tasks {
-		style := t.line(t.Stream(i, max(len(run.Tasks), 3)), 1.6) // a third colour is kept for who comes next
+		style := t.line(t.task(i, len(run.Tasks)), 1.6)
 		trained, kept := taskCurve(run, i)
 		for _, part := range []plotter.XYs{trained, kept} {
 			if len(part) > 0 {

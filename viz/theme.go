@@ -124,6 +124,9 @@ func (t *Theme) Stream(i, n int) color.NRGBA {
 	return mix(t.Ramp[k], t.Ramp[k+1], x-float64(k))
 }
 
+// task is the colour of a task, by its place among n. A third colour is kept for one that may come.
+func (t *Theme) task(i, n int) color.NRGBA { return t.Stream(i, max(n, 3)) }
+
 func sans(size float64) font.Font {
 	return font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Points(size)}
 }

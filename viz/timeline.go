@@ -116,7 +116,7 @@ func streamBars(t *Theme, run *results.Run) (b bars) {
 	for i, task := range run.Tasks {
 		text := whichClasses(task)
 		b.rows = append(b.rows, fmt.Sprintf("task %d", task.ID))
-		b.bars = append(b.bars, bar{row: i, text: text, start: float64(task.Start), end: float64(task.End + 1), color: t.Stream(i, len(run.Tasks))})
+		b.bars = append(b.bars, bar{row: i, text: text, start: float64(task.Start), end: float64(task.End + 1), color: t.task(i, len(run.Tasks))})
 	}
 	for i, r := range rehearsals(run) {
 		text := ""

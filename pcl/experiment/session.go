@@ -109,15 +109,19 @@ func (s *Session) Each(ctx context.Context, configs []Config, progress func(done
 			yield(nil, err)
 			return
 		}
-		steps, total, err := s.plan(ctx, runs)
+		steps, read, total, err := s.plan(ctx, runs)
 		if err != nil {
 			yield(nil, replaceable(err))
 			return
 		}
 		before := 0
 		tell := func(i, step int) {
-			if c := runs[i]; progress != nil {
-				progress(before+step, total, fmt.Sprintf("run %d of %d: %s, %s-incremental, seed %d", i+1, len(configs), c.Method, c.Increment, c.Seed))
+			c, from := runs[i], ""
+			if read[i] {
+				from = ", read from " + s.options.Dir
+			}
+			if progress != nil {
+				progress(before+step, total, fmt.Sprintf("run %d of %d: %s, %s-incremental, seed %d%s", i+1, len(configs), c.Method, c.Increment, c.Seed, from))
 			}
 		}
 		w := Where{Machine: &s.machine, Options: s.runOptions, Progress: func(i int, p Progress) { tell(i, p.Step) }}
@@ -166,27 +170,28 @@ func (s *Session) checked(ctx context.Context, configs []Config) ([]Checked, err
 	return all, err
 }
 
-// plan returns the length of each run and of all, and opens what those need that are not finished.
-func (s *Session) plan(ctx context.Context, runs []Checked) (steps []int, total int, err error) {
+// plan returns the length of each run and of all and which are finished, and opens what the others need.
+func (s *Session) plan(ctx context.Context, runs []Checked) (steps []int, read []bool, total int, err error) {
 	for _, c := range runs {
 		o := s.runOptions(c.Config)
 		r, err := o.finished(c.Config)
 		if err != nil {
-			return nil, 0, err
+			return nil, nil, 0, err
 		}
+		read = append(read, r != nil)
 		if r == nil {
 			if err := s.open(ctx); err != nil {
-				return nil, 0, err
+				return nil, nil, 0, err
 			}
 			played, err := c.NewScenario(s.machine.set)
 			if err != nil {
-				return nil, 0, err
+				return nil, nil, 0, err
 			}
 			r = &results.Run{Steps: played.TrainingSteps()}
 		}
 		steps, total = append(steps, r.Steps), total+r.Steps
 	}
-	return steps, total, nil
+	return steps, read, total, nil
 }
 
 // Records returns the records of the steps of a finished run. They exist if the session has [Options].Record set.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 
+	"github.com/parallelcl/parallelcl/pcl/data"
 	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/toy"
 	"github.com/parallelcl/parallelcl/viz"
@@ -63,6 +64,16 @@ var cells = map[string]func(){
 		}
 		live.Close()
 	},
+	"values": func() {
+		Show([]struct {
+			Name   string
+			hidden int
+		}{{"a", 1}, {"b", 2}})
+		Show(viz.ToyPaths(viz.Light, descent()))
+		Show(data.Batch{X: make([]float32, 2*5*5*3), Class: []int{0, 7}, N: 2})
+		Batch(&data.Batch{X: make([]float32, 2*5*5), Class: []int{0, 7}, N: 2}, "<zero>")
+		Plot(nil, []float64{1, 2}, []float64{2, 1})
+	},
 	"slider": func() {
 		SliderFrom(2, []Drawing{paths, paths, paths}, []string{"step 1", "step <2>", "step 3"})
 	},
@@ -73,6 +84,9 @@ var cells = map[string]func(){
 		SliderFrom(1, []Drawing{paths}, []string{"a"})
 		Slider([]Drawing{func(*viz.Theme) (*viz.Figure, error) { return nil, errors.New("no frame") }}, []string{"a"})
 		Table([]string{"a"}, []any{1, 2})
+		Batch(&data.Batch{})
+		Plot([]float64{1}, []float64{1, 2})
+		Button{"b", func() { panic("no") }}.press()
 	},
 }
 
@@ -208,6 +222,23 @@ func TestText(t *testing.T) {
 	}
 }
 
+func TestValues(t *testing.T) {
+	shown, stderr := notebook(t, "values")
+	if len(shown) != 5 || stderr != "" {
+		t.Fatalf("%d displays, want 5\n%s", len(shown), stderr)
+	}
+	for i, want := range []map[string]int{
+		{"<tr>": 3, ">Name</th>": 1, "hidden": 0}, {"data:image/svg": 2}, {"data:image/png;base64,": 2, "<br>7</div>": 1},
+		{"&lt;zero&gt;</div>": 1}, {"data:image/svg": 4},
+	} {
+		for text, n := range want {
+			if got := strings.Count(pageOf(shown[i]), text); got != n {
+				t.Errorf("display %d has %q %d times, want %d", i, text, got, n)
+			}
+		}
+	}
+}
+
 func TestLive(t *testing.T) {
 	shown, _ := notebook(t, "live")
 	byID := map[string][]*protocol.DisplayData{}
@@ -265,8 +296,8 @@ func TestMistakesAreSaid(t *testing.T) {
 	if len(shown) != 0 {
 		t.Errorf("shown: %v", shown)
 	}
-	if n := strings.Count(stderr, "\n"); n != 6 {
-		t.Errorf("%d lines say what is wrong with 6 calls:\n%s", n, stderr)
+	if n := strings.Count(stderr, "\n"); n != 9 {
+		t.Errorf("%d lines say what is wrong with 9 calls:\n%s", n, stderr)
 	}
 }
 

@@ -91,13 +91,9 @@ func align(rows [][]any, column int) string {
 }
 
 func isNumber(v any) bool {
-	switch reflect.ValueOf(v).Kind() {
-	case reflect.Float32, reflect.Float64, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
-		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		_, named := v.(fmt.Stringer) // a duration, say
-		return !named
-	}
-	return false
+	_, named := v.(fmt.Stringer) // a duration, say
+	r := reflect.ValueOf(v)
+	return !named && r.IsValid() && (r.CanInt() || r.CanUint() || r.CanFloat())
 }
 
 func format(v any) string {

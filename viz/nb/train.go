@@ -24,6 +24,7 @@ type Training struct {
 	mu    sync.Mutex
 	state state
 	err   error              // why it failed
+	due   bool               // whether an evaluation follows the step that was made
 	stop  context.CancelFunc // ends the call of Run in progress
 	over  chan struct{}      // closed when that call has returned
 	diary diary
@@ -48,19 +49,26 @@ const (
 // The cell ends at once, and later ones go on with the learner: they attach and detach tasks, predict, save, and change
 // what the training calls. When no stream is left it waits for the next task. An error ends the training, appears in the
 // newest cell, and is returned by [Training.Wait]; [Training.Resume] tries again. The hooks are those of [pcl.Learner.Run];
-// accuracies are measured every 10 steps unless they say otherwise. A learner has one training: another call stops the first.
+// accuracies are measured every 10 steps unless they say otherwise. A learner has one training: another
+// call goes on with other hooks.
 //
 // In stock GoNB a cell is a program, and the training ends with it: let the cell wait ([Training.Wait]).
 func Train(l *pcl.Learner, hooks ...pcl.Hooks) *Training {
-	t := &Training{learner: l, line: gonbui.UniqueId(), state: paused, over: make(chan struct{}), diary: newDiary(l)}
+	t := &Training{learner: l, state: paused, over: make(chan struct{}), diary: newDiary(l)}
 	close(t.over)
-	t.hooks = t.wrap(append(hooks, pcl.Hooks{})[0])
+	if other, ok := trainings.LoadOrStore(l, t); ok {
+		t = other.(*Training)
+		t.Pause()
+	}
+	t.mu.Lock()
+	t.hooks, t.line, t.shown = t.wrap(append(hooks, pcl.Hooks{})[0]), gonbui.UniqueId(), ""
+	t.mu.Unlock()
 	t.Resume()
 	t.refresh() // in this cell, before it ends
 	return t
 }
 
-// trainings has the training of each learner that is trained now.
+// trainings has the training of each learner that has one.
 var trainings sync.Map
 
 // wrap has the hooks keep what happens.
@@ -70,6 +78,7 @@ func (t *Training) wrap(h pcl.Hooks) pcl.Hooks {
 	h.OnStep = func(r *pcl.StepReport) error {
 		t.mu.Lock()
 		t.diary.step(t.learner, r)
+		t.due = len(r.Ended) > 0 || h.EvaluateEvery > 0 && (r.Step+1)%h.EvaluateEvery == 0
 		t.mu.Unlock()
 		if step == nil {
 			return nil
@@ -77,11 +86,12 @@ func (t *Training) wrap(h pcl.Hooks) pcl.Hooks {
 		return step(r)
 	}
 	h.Evaluate = func(steps int, score map[int]float64) error {
+		t.mu.Lock()
 		if loss := t.learner.Options().Loss; loss == nil || loss.Targets() == 0 { // else the scores are no accuracies
-			t.mu.Lock()
 			t.diary.evaluated(steps-1, score)
-			t.mu.Unlock()
 		}
+		t.due = false
+		t.mu.Unlock()
 		if evaluate == nil {
 			return nil
 		}
@@ -95,48 +105,37 @@ func (t *Training) wrap(h pcl.Hooks) pcl.Hooks {
 func (t *Training) Pause() { t.end(paused) }
 
 // Stop is [Training.Pause] for good: the figures of [Training.Watch] remain as they then are, to be saved.
-func (t *Training) Stop() { t.end(stopped) }
+func (t *Training) Stop() {
+	trainings.CompareAndDelete(t.learner, t)
+	t.end(stopped)
+}
 
 func (t *Training) end(as state) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.state != trains {
-		background(t.refresh)
-	} else {
+	if t.state == trains {
 		t.stop()
+	} else {
+		background(t.refresh)
 	}
 	t.state = as
 }
 
-// Resume goes on after a pause, a stop or an error.
+// Resume goes on after a pause or an error.
 func (t *Training) Resume() {
-	before := func() {}
-	if other, ok := trainings.Swap(t.learner, t); ok && other != t {
-		other.(*Training).Stop()
-		before = other.(*Training).wait
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.state == trains {
+	if t.state == trains || t.state == stopped {
 		return
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	last, over := t.over, make(chan struct{})
+	last, over, hooks := t.over, make(chan struct{}), t.hooks
 	t.state, t.err, t.stop, t.over = trains, nil, stop, over
 	background(func() {
-		before()
 		<-last
-		t.ended(t.run(ctx), over)
+		t.ended(t.run(ctx, hooks), over)
 	})
 	background(func() { t.show(over) })
-}
-
-// wait returns when the call of Run in progress has returned.
-func (t *Training) wait() {
-	t.mu.Lock()
-	over := t.over
-	t.mu.Unlock()
-	<-over
 }
 
 // background runs f in a goroutine that belongs to no cell, and so outlives the one that it is called from: kernels know
@@ -149,13 +148,13 @@ func background(f func()) {
 }
 
 // run trains until ctx ends. Hooks are the user's code.
-func (t *Training) run(ctx context.Context) (err error) {
+func (t *Training) run(ctx context.Context, hooks pcl.Hooks) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = panicked(p)
 		}
 	}()
-	err = t.learner.Run(ctx, t.hooks)
+	err = t.learner.Run(ctx, hooks)
 	if joined, ok := err.(interface{ Unwrap() []error }); ok && ctx.Err() != nil { // it was asked to end; a failed save counts
 		err = errors.Join(slices.DeleteFunc(slices.Clone(joined.Unwrap()), func(e error) bool { return errors.Is(e, ctx.Err()) })...)
 	}
@@ -177,29 +176,33 @@ func (t *Training) ended(err error, over chan struct{}) {
 	switch {
 	case errors.Is(err, pcl.ErrClosed):
 		t.state = stopped
+		trainings.CompareAndDelete(t.learner, t)
 	case err != nil:
 		t.state, t.err = failed, fmt.Errorf("nb: the training of %s failed at step %d: %w", t.diary.run.MethodTitle, t.learner.Steps(), err)
 		report(t.err)
-	}
-	if t.over == over { // else it has been resumed meanwhile
-		trainings.CompareAndDelete(t.learner, t)
 	}
 }
 
 // Wait waits until so many steps have been made in all, or, with 0, until all streams have ended. It returns sooner if
 // nothing is trained any more, with the error if there was one, and with that of ctx when that ends.
 func (t *Training) Wait(ctx context.Context, steps int) error {
-	for tick := time.NewTicker(5 * time.Millisecond); ; {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for idle := time.Now(); ; {
+		runs := len(t.learner.Running()) > 0
+		if runs {
+			idle = time.Now()
+		}
 		t.mu.Lock()
 		state, err := t.state, t.err
+		noted := !t.due && t.diary.run.Steps >= t.learner.Steps() || time.Since(idle) > time.Second // or made by somebody else
 		t.mu.Unlock()
-		if state != trains || len(t.learner.Running()) == 0 || steps > 0 && t.learner.Steps() >= steps {
+		if state != trains || !runs && noted || steps > 0 && t.learner.Steps() >= steps {
 			return err
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			tick.Stop()
 			return ctx.Err()
 		}
 	}

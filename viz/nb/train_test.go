@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -52,6 +53,9 @@ func TestTrain(t *testing.T) {
 		t.Fatal(l.Steps(), err)
 	}
 	attach(t, l, task(2, 2, 3))
+	if !strings.Contains(l.String(), "first") || !strings.Contains(training.String(), "first") {
+		t.Errorf("%v; %v", l, training)
+	}
 	if err := training.Wait(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +107,7 @@ func TestTrainPauses(t *testing.T) {
 	if err := training.Wait(t.Context(), 0); err != nil {
 		t.Error(err)
 	}
-	training.wait() // for the step in progress
+	<-training.over // the step in progress
 	at := l.Steps()
 	time.Sleep(20 * time.Millisecond)
 	if l.Steps() != at {
@@ -118,7 +122,7 @@ func TestTrainPauses(t *testing.T) {
 	if err := training.Wait(t.Context(), at+1); err != nil || l.Steps() <= at {
 		t.Error(l.Steps(), err)
 	}
-	if Train(l); training.state != stopped {
+	if Train(l) != training {
 		t.Error("a learner has two trainings")
 	}
 }

@@ -127,9 +127,6 @@ func Plot(x []float64, ys ...[]float64) error {
 	})
 }
 
-// pixel is how large a pixel of a batch's images is shown, in pixels of the screen.
-const pixel = 2
-
 // Batch shows the images of a batch, square ones in grey or RGB, each above its class: a name, or a number where names has none.
 func Batch(b *data.Batch, names ...string) error {
 	side, channels := square(len(b.X) / max(1, len(b.Class)))

@@ -19,6 +19,9 @@ import (
 // it is stopped.
 func (t *Training) Watch() error {
 	live := NewLive()
+	if err := showHTML("<div></div>", live.id); err != nil { // the figures' place, in this cell, before there are any
+		return report(err)
+	}
 	t.mu.Lock()
 	t.lives = append(t.lives, live)
 	t.mu.Unlock()
@@ -87,7 +90,11 @@ func (t *Training) draw(live *Live) error {
 		draws = append(draws, func(t *viz.Theme) (*viz.Figure, error) { return viz.TaskCurves(t, run) })
 	}
 	if len(records) > 1 {
-		draws = append(draws, func(t *viz.Theme) (*viz.Figure, error) { return viz.StreamWeights(t, records) })
+		var names []string
+		for _, task := range run.Tasks {
+			names = append(names, task.Name)
+		}
+		draws = append(draws, func(t *viz.Theme) (*viz.Figure, error) { return viz.StreamWeights(t, records, names...) })
 	}
 	return live.Show(draws...)
 }
