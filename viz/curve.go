@@ -96,6 +96,19 @@ func (p *Plot) curve(label string, s Style, c curve, show spread) {
 		high[i] = plotter.XY{X: x, Y: c.mean[i] + c.std[i]}
 	}
 	n, few := len(xys)-1, len(xys) <= 40
+	at := valuesOf(xys)
+	for i := range at {
+		if show != noSpread {
+			at[i] = append(at[i], low[i].Y, high[i].Y)
+		}
+	}
+	p.series(label, at, func() { p.spread(s, xys, low, high, show, few) })
+	p.explain(keyEntry{label: label, line: s.line(1.6), glyph: s.glyph(2.8), end: xys[n]})
+}
+
+// spread draws a curve's line and points over its band or bars.
+func (p *Plot) spread(s Style, xys, low, high plotter.XYs, show spread, few bool) {
+	n := len(xys) - 1
 	switch {
 	case show == bands && n > 0:
 		p.band(low, high, s)
@@ -104,10 +117,9 @@ func (p *Plot) curve(label string, s Style, c curve, show spread) {
 	case show != noSpread && few:
 		p.errorBars(s.Color, low, high)
 	}
-	p.named(label, s.line(1.6), xys)
-	p.explain(keyEntry{label: label, glyph: s.glyph(2.8), end: xys[n]})
+	p.line("", s.line(1.6), xys)
 	if few {
-		p.scatter(s.glyph(2.4), xys)
+		p.scatter("", s.glyph(2.4), xys)
 	}
 }
 

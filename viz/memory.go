@@ -109,7 +109,7 @@ func MemoryRow(t *Theme, recorded ...Recorded) (*Figure, error) {
 			return nil, fmt.Errorf("viz: %s: no step has gradients of the memory and of a task", g.label)
 		}
 		for q, p := range plots {
-			p.line(g.style.line(1.4), lines[q].points())
+			p.line(g.label, g.style.line(1.4), lines[q].points())
 		}
 		l.key = append(l.key, keyEntry{label: g.label, line: g.style.line(1.6)})
 	}
@@ -219,15 +219,15 @@ func Promises(t *Theme, rate float64, recorded ...Recorded) (*Figure, error) {
 		grid := t.horizontals()
 		grid.Vertical = t.line(t.Grid, 0.5)
 		p.Add(grid)
-		p.line(t.line(t.Muted, 0.7), plotter.XYs{{X: low}, {X: high}})
-		p.line(t.line(t.Muted, 0.7), plotter.XYs{{Y: low}, {Y: high}})
-		p.line(l.key[2].line, plotter.XYs{{X: low, Y: low}, {X: high, Y: high}})
+		p.line("", t.line(t.Muted, 0.7), plotter.XYs{{X: low}, {X: high}})
+		p.line("", t.line(t.Muted, 0.7), plotter.XYs{{Y: low}, {Y: high}})
+		p.line(l.key[2].label, l.key[2].line, plotter.XYs{{X: low, Y: low}, {X: high, Y: high}})
 		for _, x := range of[i] {
-			glyph := l.key[0].glyph
+			e := l.key[0]
 			if x.Changed > 0 {
-				glyph = l.key[1].glyph
+				e = l.key[1]
 			}
-			p.dots(dot{x: kept(x.Predicted), y: kept(x.Changed), glyph: glyph})
+			p.dots(dot{x: kept(x.Predicted), y: kept(x.Changed), glyph: e.glyph, name: e.label})
 		}
 		room := 0.03 * (high - low)
 		p.axes(low-room, high+room, low-room, high+room)

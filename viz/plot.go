@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -20,7 +21,9 @@ type Plot struct {
 	marks []vertical
 	key   []keyEntry
 	data  [][]any
-	atEnd bool // its lines are named at their ends, not in the key
+	told  map[string]string // see tell
+	order []string          // of told
+	atEnd bool              // its lines are named at their ends, not in the key
 	err   error
 }
 
@@ -55,7 +58,7 @@ func (p *Plot) Line(label string, s Style, x, y []float64) {
 // Points draws the style's marker at points. Points of the same label as a line share its place in the key.
 func (p *Plot) Points(label string, s Style, x, y []float64) {
 	if xys := p.points(label, x, y); xys != nil {
-		p.scatter(s.marked().glyph(2.4), xys)
+		p.scatter(label, s.marked().glyph(2.4), xys)
 		p.explain(keyEntry{label: label, glyph: s.marked().glyph(2.8), end: xys[len(xys)-1]})
 		p.keep(label, x, y, nil, nil)
 	}
@@ -70,7 +73,7 @@ func (p *Plot) Band(label string, s Style, x, low, high []float64) {
 	case len(x) < 2:
 		p.fail(label, errors.New("a band needs at least two points"))
 	default:
-		p.band(lows, highs, s)
+		p.series(label, nil, func() { p.band(lows, highs, s) })
 		p.keep(label, x, nil, low, high)
 	}
 }
@@ -212,14 +215,13 @@ type layout struct {
 	key       []keyEntry // behind that of the panels
 	width     vg.Length  // 0: that of a page
 	share     []float64  // of the rows in the height; nil: equal
-	shape     bool       // see Figure
 }
 
 // figure makes a figure of rows of panels, or returns the first mistake in one of them.
 func (t *Theme) figure(l layout, rows ...[]*Plot) (*Figure, error) {
 	f := &Figure{
 		Width: cmp.Or(l.width, wide), Height: l.height + l.row*vg.Length(len(rows)), Share: l.share,
-		Name: l.name, Alt: l.alt, Data: l.data, theme: t, shape: l.shape,
+		Name: l.name, Alt: l.alt, Data: l.data, theme: t,
 	}
 	var key Plot
 	for _, row := range rows {
@@ -236,7 +238,35 @@ func (t *Theme) figure(l layout, rows ...[]*Plot) (*Figure, error) {
 		}
 	}
 	f.key = append(key.key, l.key...)
+	f.Alt += told(slices.Concat(rows...))
 	return f, nil
+}
+
+// told is what the plots show, in words: where each series ends, or what each row says.
+func told(plots []*Plot) string {
+	const most = 12
+	var b strings.Builder
+	for _, p := range plots {
+		if len(p.order) == 0 {
+			continue
+		}
+		b.WriteString(" ")
+		if title := cmp.Or(p.Title.Text, p.Y.Label.Text, p.X.Label.Text); title != "" && len(plots) > 1 {
+			b.WriteString(title + ": ")
+		}
+		for i, label := range p.order {
+			if i == most {
+				fmt.Fprintf(&b, " and %d more", len(p.order)-most)
+				break
+			}
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(p.told[label])
+		}
+		b.WriteString(".")
+	}
+	return b.String()
 }
 
 // inRows puts panels into rows of at most three and keeps the axes' labels at the outside only.

@@ -36,7 +36,7 @@ func StepTimes(t *Theme, steps ...StepTime) (*Figure, error) {
 		alt: fmt.Sprintf("Breakdown of the time of a training step, for %d rows.", len(steps))}
 	for i, name := range names {
 		c := t.Stream(i, len(names))
-		l.key = append(l.key, keyEntry{label: name, line: t.line(c, 8), glyph: draw.GlyphStyle{Color: readableOn(c), Radius: vg.Points(3.4), Shape: solid[i%len(solid)]}})
+		l.key = append(l.key, keyEntry{label: name, line: t.line(c, 8), glyph: draw.GlyphStyle{Color: readable{c}, Radius: vg.Points(3.4), Shape: solid[i%len(solid)]}})
 	}
 	whole := bars{wide: 0.64}
 	var parts []dot

@@ -155,7 +155,7 @@ func (s *sweepPanel) draw(p *Plot, data *Table) {
 	for _, g := range s.level {
 		mean, std := meanStd(finals(g.Runs))
 		data.add(s.title, g.Label, nil, mean, std, len(g.Runs))
-		p.level(g.style.line(1), first, last, mean)
+		p.level(g.Label, g.style.line(1), first, last, mean)
 		p.explain(keyEntry{label: g.Label, line: g.style.line(1.6)})
 	}
 	pad := 0.03 * (last - first)

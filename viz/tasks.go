@@ -35,7 +35,7 @@ func TaskAccuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
 			b := dumbbellOf(g, j)
 			names[j] = fmt.Sprint(task.ID)
 			data.add(g.Label, task.ID, b.own, b.final, b.std, len(g.Runs))
-			p.dumbbell(float64(j)+beside(i, len(groups)), b, g.style)
+			p.dumbbell(g.Label, names[j], float64(j)+beside(i, len(groups)), b, g.style)
 		}
 		p.explain(keyEntry{label: g.Label, line: t.line(g.style.Color, 1), glyph: g.style.glyph(2.8)})
 	}
@@ -61,9 +61,10 @@ func dumbbellOf(g Group, task int) (b dumbbell) {
 	return b
 }
 
-func (p *Plot) dumbbell(at float64, b dumbbell, s Style) {
+func (p *Plot) dumbbell(label, task string, at float64, b dumbbell, s Style) {
 	p.Y.Min, p.Y.Max = min(p.Y.Min, b.own, b.final-b.std), max(p.Y.Max, b.own, b.final+b.std)
 	p.sketch(func(c pen) {
+		c.say(label, "%s, task %s: %.1f at its own end, %.1f ± %.1f at the end of the run", label, task, b.own, b.final, b.std)
 		thin, own, final := c.theme.line(s.Color, 1), c.at(at, b.own), c.at(at, b.final)
 		c.stroke(thin, own, final)
 		c.StrokeLine2(thin, own.X-vg.Points(3), own.Y, own.X+vg.Points(3), own.Y)

@@ -1,7 +1,6 @@
 package nb
 
 import (
-	"cmp"
 	"fmt"
 	"html"
 	"sync"
@@ -9,6 +8,8 @@ import (
 
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
+
+	"github.com/parallelcl/parallelcl/viz"
 )
 
 // How often a running display changes.
@@ -141,7 +142,7 @@ type Live struct {
 // NewLive returns a live figure. Nothing is visible before the first [Live.Show].
 func NewLive() *Live { return &Live{id: gonbui.UniqueId()} }
 
-// Show replaces the previous figure, in light and dark:
+// Show replaces the previous figure:
 //
 //	live.Show(func(t *viz.Theme) (*viz.Figure, error) { return viz.Accuracy(t, runs...) })
 //
@@ -153,29 +154,23 @@ func (l *Live) Show(draw Drawing) error {
 	if time.Since(l.shown) < liveEvery {
 		return nil
 	}
-	return l.flush(draw, false)
+	return l.flush(draw)
 }
 
-// Close shows the last figure as [Themed] does; it stays visible.
+// Close shows the last figure; it stays visible.
 func (l *Live) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.last == nil {
 		return nil
 	}
-	return l.flush(l.last, true)
+	return l.flush(l.last)
 }
 
-func (l *Live) flush(draw Drawing, final bool) error {
-	f, err := drawThemed(draw)
-	switch {
-	case err != nil:
-	case final:
-		err = f.show(l.id)
-	case inNotebook():
-		var p page
-		p.figure(f)
-		err = cmp.Or(p.err, showHTML(themeStyle+p.String(), l.id))
+func (l *Live) flush(draw Drawing) error {
+	f, err := drawn(draw(viz.Light))
+	if err == nil {
+		err = showFigures(l.id, 0, nil, f)
 	}
 	l.shown = time.Now() // from the end: drawing must not take all the time
 	return report(err)

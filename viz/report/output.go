@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/parallelcl/parallelcl/viz"
 	"github.com/parallelcl/parallelcl/viz/report/internal/tex"
 )
 
@@ -54,6 +55,9 @@ func streamClass(name string) string {
 
 // renderData renders the richest version of an output that a page can show.
 func (r *notebookRenderer) renderData(c *cell, o *output) (string, error) {
+	if shown, ok := showFigure(string(o.Data[viz.DrawingType])); ok {
+		return shown, nil
+	}
 	for _, media := range []string{"text/html", "image/svg+xml", "image/png", "image/jpeg", "image/gif", "image/webp", "text/markdown", "text/latex", "text/plain"} {
 		data, ok := o.Data[media]
 		if !ok {
