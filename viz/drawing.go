@@ -2,6 +2,7 @@ package viz
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -129,6 +130,7 @@ func (f *Figure) begin(tile draw.Canvas, label string, p *plot.Plot, box vg.Rect
 	made := &(*of)[len(*of)-1]
 	s.in(made, box)
 	if p != nil {
+		made.Name = printable(strings.Join(strings.Fields(p.Title.Text), " "))
 		made.Data = s.box(p.DataCanvas(tile).Rectangle) // which gives axes without data their ends
 		made.X, made.Y = axisOf(&p.X), axisOf(&p.Y)
 	}
@@ -184,17 +186,16 @@ func (d *Drawing) HTML() string {
 		}
 		b.WriteString(`</div>`)
 	}
-	described := false
+	nth := 0
 	for _, row := range d.Rows {
 		fmt.Fprintf(&b, `<div class="pcl-row" style="--n:%d">`, len(row))
 		for _, p := range row {
 			attributes := fmt.Sprintf(`class="pcl-plot" data-box="%g %g %g %g" data-x="%s" data-y="%s"`, p.Data[0], p.Data[1], p.Data[2], p.Data[3], p.X.text(), p.Y.text())
-			if described {
-				attributes += ` aria-hidden="true"`
-			} else {
-				attributes += fmt.Sprintf(` role="img" aria-label="%s"`, html.EscapeString(d.Alt))
+			alt := d.Alt
+			if nth++; nth > 1 {
+				alt = fmt.Sprintf("Plot %d: %s", nth, cmp.Or(p.Name, p.Y.Label, p.X.Label))
 			}
-			described = true
+			attributes += fmt.Sprintf(` role="img" aria-label="%s"`, html.EscapeString(alt))
 			p.svg(&b, attributes, paint)
 		}
 		b.WriteString(`</div>`)

@@ -34,6 +34,18 @@ const remember = (name, value) => {
   history.replaceState(null, "", String(view) ? "#?" + view : location.pathname + location.search);
 };
 
+// Code is shown or not, on paper too.
+const code = document.getElementById("code");
+if (code && all(".code").length) {
+  const show = () => {
+    document.body.classList.toggle("nocode", view.has("nocode"));
+    code.textContent = view.has("nocode") ? "Show code" : "Hide code";
+  };
+  code.hidden = false;
+  code.onclick = () => { remember("nocode", !view.has("nocode") && "1"); show(); };
+  show();
+}
+
 // Tables.
 const save = (name, type, content) => {
   const a = make("a", { href: URL.createObjectURL(new Blob([content], { type })), download: name });
@@ -121,6 +133,10 @@ for (const table of all("table.filtered")) {
   }));
   table.parentNode.before(bar);
   show();
+}
+
+for (const table of document.querySelectorAll("table")) { // one of many columns lies across its page of paper
+  if ((table.rows[0]?.cells.length ?? 0) > 9) (table.closest(".scroll,.out") ?? table).classList.add("turned");
 }
 
 // The frames of a slider: the one whose number it has shows.
@@ -371,7 +387,7 @@ class Plot {
 // A figure: its key switches series and brings them forward, and its data can be seen and saved.
 all("figure.pcl-figure").forEach((figure, number) => {
   const plots = all(".pcl-plot", figure).map(svg => new Plot(svg, figure));
-  const series = [...new Set(all("g[data-series]", figure).map(g => g.dataset.series))].filter(n => n && n !== ".grid");
+  const series = [...new Set(all("g[data-series]", figure).map(g => g.dataset.series))].filter(n => n);
   const name = "off" + number, off = new Set(view.getAll(name));
   const apply = () => {
     for (const e of all("[data-series]", figure)) {
