@@ -17,23 +17,23 @@ type gridCmd struct {
 	Run    gridRunCmd    `cmd:"" help:"Make the runs of grids that are not finished."`
 	Retry  gridRetryCmd  `cmd:"" help:"The same, also with the runs that have failed."`
 	Status gridStatusCmd `cmd:"" help:"Show how far grids have come, what is left, and what failed."`
-	Report gridReportCmd `cmd:"" help:"Make a page, or a text, about what results show: tables beside the paper's, figures, and a verdict on each claim."`
 	Again  gridAgainCmd  `cmd:"" name:"reproduce" help:"Make one run of exported results again, and compare it with them to the bit."`
 
-	Plan    goneCmd `cmd:"" hidden:"" passthrough:""`
-	Collect goneCmd `cmd:"" hidden:"" passthrough:""`
-	Export  goneCmd `cmd:"" hidden:"" passthrough:""`
+	Plan    goneCmd `cmd:"" hidden:"" passthrough:"" now:"pcl grid run makes a grid's runs without a plan"`
+	Collect goneCmd `cmd:"" hidden:"" passthrough:"" now:"pcl grid run leaves each run in a folder with its result"`
+	Export  goneCmd `cmd:"" hidden:"" passthrough:"" now:"pcl export writes grids as tables"`
+	Report  goneCmd `cmd:"" hidden:"" passthrough:"" now:"pcl report takes grids, too"`
 }
 
-// goneCmd is a command of earlier versions.
+// goneCmd is a command of earlier versions; its tag now says what to do instead.
 type goneCmd struct {
 	Args []string `arg:"" optional:""`
 }
 
-// Run says what to do in its place.
-func (goneCmd) Run(k *kong.Context) error {
-	return usageError{fmt.Errorf("there is no %s any more: pcl grid run makes a grid's runs without a plan, each in a folder with its result, and pcl export writes them as tables",
-		strings.TrimSpace(k.Selected().FullPath()))}
+func (goneCmd) Run(k *kong.Context, rc *runContext) error {
+	gone := k.Selected()
+	rc.command = "pcl"
+	return usageError{fmt.Errorf("there is no %s any more: %s", strings.TrimSpace(gone.FullPath()), gone.Tag.Get("now"))}
 }
 
 // gridFlags say which grids are meant, and where their runs are.

@@ -25,7 +25,7 @@ type runCmd struct {
 
 	Method       []string             `placeholder:"NAME,…" help:"Methods to train with (default emgd, the recommended one); pcl methods lists them."`
 	Param        assigned             `placeholder:"NAME=VALUE" help:"Parameter of the methods; repeat it for more."`
-	Increment    []scenario.Increment `placeholder:"task,class" help:"task, class, or both (default task)."`
+	Increment    []scenario.Increment `placeholder:"task,class" help:"task, class, or both (default task; for files of your own class)."`
 	LabelSet     []uint64             `name:"labelset" placeholder:"N,…" help:"Seeds of the label sets (default 0)."`
 	Timeline     []uint64             `placeholder:"N,…" help:"Seeds of the timelines (default 0)."`
 	Seed         []uint64             `placeholder:"N,…" help:"Run seeds (default 1234)."`

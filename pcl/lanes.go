@@ -7,8 +7,8 @@ import (
 
 	"github.com/gomlx/compute"
 
+	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
-	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
 
 // beginGradients starts to compute the gradients of as many rows as there are lanes, at the same time. Call
@@ -25,26 +25,32 @@ func (s *step) beginGradients() (finished func(i int) error, wait func()) {
 			s.pace.took(len(lanes) == 1, time.Since(began)/time.Duration(len(s.rows)))
 		}
 	}
-	if len(lanes) < 2 {
-		return func(i int) error { return s.rowOn(s.programs, s.network.theta, i) }, timed
+	for len(s.network.parts) < len(lanes) {
+		s.network.parts = append(s.network.parts, device.Parts{})
 	}
 	// XLA's binding caches a buffer's shape when it is first asked for, without a lock. All lanes read θ, so its
 	// shape is asked for here, before they start.
 	if _, err := s.network.theta.Shape(); err != nil {
 		return func(int) error { return err }, func() {}
 	}
+	if len(lanes) < 2 {
+		theta, err := s.network.parts[0].Of(s.programs, s.network.theta)
+		if err != nil {
+			return func(int) error { return err }, func() {}
+		}
+		return func(i int) error { return s.rowOn(s.programs, theta, i) }, timed
+	}
 	var busy sync.WaitGroup
 	q := s.queueRows()
-	for _, set := range lanes {
-		busy.Go(func() { s.lane(set, q) })
+	for n, set := range lanes {
+		busy.Go(func() { s.lane(set, &s.network.parts[n], q) })
 	}
 	return func(i int) error { return <-q.done[i] }, func() { busy.Wait(); timed() }
 }
 
 // lane computes rows on the client of a set until none is left.
-func (s *step) lane(set *graphs.Set, q *queue) {
-	theta, drop, err := program.Bring(set.Backend, s.network.theta)
-	defer drop()
+func (s *step) lane(set *graphs.Set, parts *device.Parts, q *queue) {
+	theta, err := parts.Of(set, s.network.theta)
 	for i := q.take(set.Backend); i >= 0; i = q.take(set.Backend) {
 		if err != nil {
 			q.done[i] <- err
@@ -54,16 +60,12 @@ func (s *step) lane(set *graphs.Set, q *queue) {
 	}
 }
 
-// rowOn computes the gradient of a row that has none yet, and brings it to the first client, which updates.
-func (s *step) rowOn(set *graphs.Set, theta compute.Buffer, i int) error {
-	r := &s.rows[i]
-	if r.Flat != nil {
-		return nil
+// rowOn computes the gradient of a row that has none yet.
+func (s *step) rowOn(set *graphs.Set, theta []compute.Buffer, i int) error {
+	if r := &s.rows[i]; r.Flat == nil {
+		return s.differentiateRow(set, theta, r)
 	}
-	if err := s.differentiateRow(set, theta, r); err != nil || set == s.programs {
-		return err
-	}
-	return r.Move(s.programs.Backend)
+	return nil
 }
 
 // queue holds the rows that no lane has taken yet.
@@ -95,44 +97,26 @@ func (q *queue) take(client compute.Backend) int {
 	return i
 }
 
-// pace decides whether a step's rows are computed on all clients or one after another on the first, which is faster where other
-// programs keep the cores busy. Both are tried from time to time. The number of clients changes no bits.
-type pace struct {
-	steps int // since the last trial
-	slow  bool
-	times [2][]time.Duration // of the trial, for each row: on all clients, and on one
-}
-
-const (
-	paceTries = 7   // of each
-	paceFirst = 20  // steps before the first trial
-	paceEvery = 250 // steps between trials
-)
-
-// one says whether the next step is to be made on one client.
-func (p *pace) one() bool {
-	if p.steps < paceEvery {
-		return p.slow
+// differentiateRow computes one row's loss and gradient and, if the method needs them, the gradients of the
+// two halves of its batch. theta is on the client of the set.
+func (l *Learner) differentiateRow(set *graphs.Set, theta []compute.Buffer, r *row) (err error) {
+	if r.Gradient, err = device.Differentiate(set, theta, r.batch, r.loss); err != nil {
+		return err
 	}
-	return len(p.times[1]) < len(p.times[0])
-}
-
-// took says how long a row of a step took.
-func (p *pace) took(one bool, t time.Duration) {
-	if p.steps++; p.steps <= paceEvery {
-		return
+	if !l.options.Method.Info().NeedsCross {
+		return nil
 	}
-	i := 0
-	if one {
-		i = 1
+	defer r.batch.All()
+	for h := range r.halves {
+		if r.batch.Half(h); l.options.Weighted && !r.batch.Weighs() {
+			r.batch.All() // half a batch without weight has no gradient
+		}
+		g, err := device.Differentiate(set, theta, r.batch, r.loss)
+		if err != nil {
+			return err
+		}
+		r.halves[h], g.Flat = g.Flat, nil
+		g.Free()
 	}
-	p.times[i] = append(p.times[i], t)
-	if len(p.times[0]) < paceTries || len(p.times[1]) < paceTries {
-		return
-	}
-	for _, t := range p.times {
-		slices.Sort(t)
-	}
-	p.slow = p.times[1][paceTries/2] < p.times[0][paceTries/2]
-	*p = pace{slow: p.slow}
+	return nil
 }

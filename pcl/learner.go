@@ -9,7 +9,7 @@
 // Attach: a [Task] arrives with a stream ([Learner.Attach]), may pause ([Learner.Pause]), ends with its stream or before
 // ([Learner.Detach]), and may come back ([Learner.Reattach]). Samples of tasks that have ended stay in the rehearsal memory.
 //
-// Step: [Learner.Step] makes one update from one batch of every active stream, whose gradients a method combines, and
+// Step: [Learner.Step] makes one update from one batch of every running stream, whose gradients a method combines, and
 // [StepReport] tells what it did.
 //
 // Run: [Learner.Run] makes steps until all streams have ended; [Hooks] evaluate, save and take snapshots meanwhile.
@@ -70,7 +70,8 @@ type Learner struct {
 	tables   *device.Tables
 	own      *Programs // the programs made for this learner alone; nil if it shares those of others
 	readout  device.Readout
-	lanes    []*graphs.Set // one entry for each gradient that may be computed at the same time
+	descent  *device.Descent // makes the updates; nil where programs make them
+	lanes    []*graphs.Set   // one entry for each gradient that may be computed at the same time
 	pace     pace
 
 	network network
@@ -81,11 +82,11 @@ type Learner struct {
 	rng     *seed.Source  // the random numbers that the method draws
 
 	roll     roll            // all tasks that have arrived
-	tasks    []*task         // those that run, in order of their ids; it is copied to be changed
+	tasks    runningTasks    // those of them that run
 	over     map[int]int     // of each output, how many tasks that have ended have it
 	replayed []*device.Batch // reused for the memory's rows
 	sample   *device.Batch   // reused for the samples that a method asks about (see lab)
-	step     int             // how many steps have been made
+	steps    int             // how many steps have been made
 	version  int             // how often something has changed that predictions depend on
 	prepared int             // one more than the steps made when the method last prepared to predict
 
@@ -161,12 +162,12 @@ func (l *Learner) compile() error {
 	if backend.Concurrent(l.options.Backend) {
 		l.lanes = slices.Repeat(sets, runtime.GOMAXPROCS(0))
 	}
-	l.readout = device.NewReadout(l.programs)
+	l.readout, l.descent = device.NewReadout(l.programs), device.NewDescent(l.programs)
 	loss := l.options.lossOf(method.Memory)
 	var compiling errgroup.Group
 	for _, set := range sets {
 		compiling.Go(func() error {
-			_, gradient := set.Gradient(loss)
+			_, gradient := set.Gradient(loss, device.TakesParts(set))
 			_, predict := set.Predict(loss)
 			return errors.Join(gradient, predict)
 		})
@@ -192,20 +193,24 @@ func (l *Learner) editProgram(loss rehearsal.Loss) (*program.Program, error) {
 	return l.programs.Edit(loss)
 }
 
-// Warm compiles the updates and inner products of steps of up to k rows in advance. A row is one stream of a step; the
-// memory counts as one. There is a program for each number of rows up to 12, and a few more for larger ones. Programs that
-// only some methods need, for several rows of the memory, stored logits or features, are compiled on first use.
+// Warm compiles the updates and inner products of steps of up to k rows in advance, where programs compute these. A row is one
+// stream of a step; the memory counts as one. There is a program for each number of rows up to 12, and a few more for larger
+// ones. Programs that only some methods need, for several rows of the memory, stored logits or features, are compiled on first
+// use.
 func (l *Learner) Warm(k int) error {
 	return l.call(context.Background(), "warm", func() error {
 		for n := 1; n <= k; n++ {
-			if _, err := l.programs.Update(min(n, graphs.Most)); err != nil {
-				return err
-			}
 			if err := l.readout.Warm(n, l.products()); err != nil {
 				return err
 			}
+			if l.descent != nil {
+				continue
+			}
+			if _, err := l.programs.Update(min(n, graphs.Most)); err != nil {
+				return err
+			}
 		}
-		if k <= graphs.Most {
+		if k <= graphs.Most || l.descent != nil {
 			return nil
 		}
 		_, sum := l.programs.Sum()
@@ -264,7 +269,7 @@ func (l *Learner) Memory() *memory.Store { return l.memory }
 // Parameters returns a copy of the parameters θ: the backbone's first, then the classifier's (see the Layout
 // type of package [github.com/parallelcl/parallelcl/pcl/model]).
 func (l *Learner) Parameters() ([]float32, error) {
-	return get(context.Background(), l, "parameters", l.parameters)
+	return callFor(context.Background(), l, "parameters", l.parameters)
 }
 
 func (l *Learner) parameters() ([]float32, error) {
@@ -273,7 +278,7 @@ func (l *Learner) parameters() ([]float32, error) {
 
 // Statistics returns a copy of the running statistics of batch normalisation, or nil if the model has none.
 func (l *Learner) Statistics() ([]float32, error) {
-	return get(context.Background(), l, "statistics", func() ([]float32, error) { return slices.Clone(l.network.statistics), nil })
+	return callFor(context.Background(), l, "statistics", func() ([]float32, error) { return slices.Clone(l.network.statistics), nil })
 }
 
 // newBatch returns an empty batch, which the caller must free.
@@ -302,13 +307,13 @@ type status struct {
 	steps   int
 	memory  bool // whether there are samples in the memory
 	roll    roll
-	tasks   []*task // those that run, of which only the id, the stream and the pause may be read
-	asks    bool    // whether a stream of a running task cannot say when it is ready
+	tasks   runningTasks // those that run, of which only the id, the stream and the pause may be read
+	asks    bool         // whether a stream of a running task cannot say when it is ready
 	version int
 }
 
 func (l *Learner) publish() {
-	l.status.Store(&status{l.options, l.step, l.memory.Len() > 0, l.roll, l.tasks, l.asks(), l.version})
+	l.status.Store(&status{l.options, l.steps, l.memory.Len() > 0, l.roll, l.tasks, l.tasks.asks(), l.version})
 }
 
 // Steps returns how many steps have been made. It may be called from any goroutine.
@@ -318,27 +323,18 @@ func (l *Learner) Steps() int { return l.status.Load().steps }
 // Arrived may be called from any goroutine.
 func (l *Learner) Arrived() int { return l.status.Load().roll.last() }
 
-// Active returns the ids of the streams in the next step: first 0 for the memory, unless it is empty, then the
-// ids of the tasks that have neither ended nor been paused. It may be called from any goroutine.
-func (l *Learner) Active() (ids []int) {
-	if l.status.Load().memory {
-		ids = append(ids, method.Memory)
-	}
-	return append(ids, l.Running()...)
-}
-
 // ErrBusy is returned by calls that come from within the call in progress, for which they would wait for ever: from a
 // stream, a method or [Options].Trace.
 var ErrBusy = errors.New("pcl: the learner is busy with the call that made this one")
 
 // call makes one call to the learner, whose errors begin with its name.
 func (l *Learner) call(ctx context.Context, name string, f func() error) error {
-	_, err := get(ctx, l, name, func() (struct{}, error) { return struct{}{}, f() })
+	_, err := callFor(ctx, l, name, func() (struct{}, error) { return struct{}{}, f() })
 	return err
 }
 
-// get is call for a function that also returns a value.
-func get[T any](ctx context.Context, l *Learner, name string, f func() (T, error)) (value T, err error) {
+// callFor is call for a function that also returns a value.
+func callFor[T any](ctx context.Context, l *Learner, name string, f func() (T, error)) (value T, err error) {
 	if err := l.enter(ctx, false); err != nil {
 		return value, err
 	}
@@ -381,7 +377,7 @@ func (l *Learner) entered(ctx context.Context, stopped bool) (err error) {
 	case ctx.Err() != nil: // the call before may have taken longer than that
 		err = ctx.Err()
 	case l.failure != nil && !stopped:
-		err = fmt.Errorf("pcl: the learner stopped at step %d and cannot go on: load a checkpoint, or make a new learner: %w", l.step, l.failure)
+		err = fmt.Errorf("pcl: the learner stopped after %d steps and cannot go on: load a checkpoint, or make a new learner: %w", l.steps, l.failure)
 	default:
 		return nil
 	}

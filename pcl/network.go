@@ -4,6 +4,7 @@ import (
 	"github.com/gomlx/compute"
 
 	"github.com/parallelcl/parallelcl/internal/fp"
+	"github.com/parallelcl/parallelcl/pcl/internal/device"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
 )
 
@@ -11,6 +12,8 @@ import (
 type network struct {
 	theta      compute.Buffer
 	state      []compute.Buffer // the vectors that the optimiser remembers
+	parts      []device.Parts   // copies of θ on the clients that need one
+	host       [][]float32      // both, in memory of their own that the device shares with the host; nil as long as nobody needs it
 	statistics []float32        // running statistics, in the order of model.Layout.Stats; nil if there are none
 	updates    int              // how many updates were made: Adam's t
 }
@@ -39,16 +42,41 @@ func (n *network) set(backend compute.Backend, theta []float32, state [][]float3
 
 func (n *network) free() {
 	program.Free(append(n.state, n.theta)...)
-	n.theta, n.state = nil, nil
+	for i := range n.parts {
+		n.parts[i].Free()
+	}
+	n.theta, n.state, n.host, n.parts = nil, nil, nil, nil
+}
+
+// onHost returns θ and the vectors of the optimiser's state, to be changed where they are.
+func (n *network) onHost() ([][]float32, error) {
+	if n.host != nil {
+		return n.host, nil
+	}
+	held := []*compute.Buffer{&n.theta}
+	for i := range n.state {
+		held = append(held, &n.state[i])
+	}
+	var host [][]float32
+	for _, b := range held {
+		values, shared, err := program.Own(*b)
+		if err != nil {
+			return nil, err
+		}
+		program.Free(*b)
+		*b, host = shared, append(host, values)
+	}
+	n.host = host
+	return host, nil
 }
 
 // momentum is the weight of the old running statistics when those of a batch are averaged in.
 const momentum = 0.9
 
-// observe averages the statistics of a batch into the running ones, unless some are not finite.
-func (n *network) observe(batch []float32) { observe(n.statistics, batch) }
+// averageIn averages the statistics of a batch into the running ones, unless some are not finite.
+func (n *network) averageIn(batch []float32) { averageIn(n.statistics, batch) }
 
-func observe(running, batch []float32) {
+func averageIn(running, batch []float32) {
 	if !fp.Finite(batch) {
 		return
 	}
@@ -60,7 +88,7 @@ func observe(running, batch []float32) {
 // others are sets of parameters that methods ask for in addition to θ.
 type others struct {
 	remembered compute.Buffer    // θ as it was when the method last asked to remember it
-	over       ended             // the tasks that had ended by then
+	over       endedTasks        // the tasks that had ended by then
 	taught     []int             // their outputs, in no particular order
 	ahead      compute.Buffer    // where the last virtual step led
 	apart      [2]compute.Buffer // a second network, trained separately, and its momentum
@@ -73,7 +101,7 @@ func (o *others) free() {
 }
 
 // remember copies the given parameters to the device and keeps them as remembered.
-func (o *others) remember(backend compute.Backend, theta []float32, over ended, taught []int) error {
+func (o *others) remember(backend compute.Backend, theta []float32, over endedTasks, taught []int) error {
 	copied, err := program.ToDevice(backend, theta, len(theta))
 	if err != nil {
 		return err

@@ -90,11 +90,6 @@ type Options struct {
 // x. What it draws from rng follows from the seed, the step and the row, so that a run can be repeated and resumed.
 type Augment func(rng *rand.Rand, x []float32)
 
-// Image is the shape of a sample. Its values lie row by row, and for each pixel its channels one after another.
-type Image struct{ Height, Width, Channels int }
-
-func (i Image) size() int { return i.Height * i.Width * i.Channels }
-
 func (o Options) withDefaults() (Options, error) {
 	var err error
 	if o.Method == nil {
@@ -170,16 +165,16 @@ func (o Options) validate() error {
 	case o.Batch < 1 || o.Batch > MaxBatch:
 		return fmt.Errorf("batch size %d is outside 1…%d", o.Batch, MaxBatch)
 	case info.Direct && o.ExtraUpdate:
-		return fmt.Errorf("Options.ExtraUpdate repeats a step by its weights; method %s gives a direction instead", info.Name)
+		return fmt.Errorf("Options.ExtraUpdate repeats an update by its weights; method %s gives a direction instead", info.Name)
 	case o.Augment != nil && o.Edit.On():
 		return errors.New("memory editing moves the stored samples by what was computed for the augmented ones: turn editing or augmentation off")
 	}
-	var growth error
+	var grows error
 	if o.Grow {
-		_, growth = o.resizer()
+		_, grows = o.resizer()
 	}
 	return cmp.Or(o.Increment.Validate(), o.Shared.Validate(), o.Optimizer.Validate(), reserved(o.Optimizer.State()),
-		method.Whole(o.Method), o.checkLoss(), growth)
+		method.Whole(o.Method), o.checkLoss(), grows)
 }
 
 // checkLoss returns an error if the losses of the method contradict themselves, or make sense for classes only and there is
@@ -280,7 +275,7 @@ func reserved(names []string) error {
 	for i, name := range names {
 		kind, _, _ := strings.Cut(name, "/")
 		if slices.Contains([]string{"theta", "memory", "statistics", "remembered", "reservoir", "batch", "ahead"}, kind) || slices.Contains(names[:i], name) {
-			return fmt.Errorf("Options.Optimizer names a vector of its State %q, which is taken: choose another name", name)
+			return fmt.Errorf("Options.Optimizer names one of its vectors %q, which is taken: choose another name", name)
 		}
 	}
 	return nil

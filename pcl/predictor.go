@@ -15,7 +15,6 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
 	"github.com/parallelcl/parallelcl/pcl/internal/heads"
 	"github.com/parallelcl/parallelcl/pcl/internal/program"
-	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/model"
 	"github.com/parallelcl/parallelcl/pcl/rehearsal"
 	"github.com/parallelcl/parallelcl/pcl/scenario"
@@ -378,10 +377,6 @@ type about struct {
 	increment scenario.Increment
 	scores    rehearsal.Loss // says how scores come from features
 	lossKey   string         // of Options.Loss; empty if it is of classes
-}
-
-func (o *Options) about() about {
-	return about{o.Model, o.Method.Info().Name, o.Image, o.Increment, o.lossOf(method.Memory), keyOf(o.compared())}
 }
 
 // newKit compiles what predictors need. spec.Batch is the largest number of samples of a program.

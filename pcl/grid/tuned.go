@@ -157,8 +157,8 @@ func writeDotted(out *bytes.Buffer, prefix string, t table) error {
 	return nil
 }
 
-// UseTuned gives the methods of a grid their tuned values. The grid gets another name; those of its rows stay.
-func (g *Grid) UseTuned(t *Tuned) error {
+// useTuned gives the methods of a grid their tuned values. The grid gets another name; those of its rows stay.
+func (g *Grid) useTuned(t *Tuned) error {
 	switch {
 	case t == nil:
 		return fmt.Errorf("grid %s: there are no tuned values (nil)", g.Name)

@@ -26,3 +26,17 @@ func (o AdamW) Step(state []*graph.Node, d, scalars *graph.Node) []*graph.Node {
 	next[0] = graph.Sub(next[0], decay)
 	return next
 }
+
+// AdamOf returns the settings, defaults filled in, of an optimiser that makes the steps of [Adam] or [AdamW], scheduled or not.
+func AdamOf(o Optimizer) (AdamW, bool) {
+	switch o := o.(type) {
+	case Scheduled:
+		return AdamOf(o.Optimizer)
+	case Adam:
+		return AdamW{Adam: o.withDefaults()}, true
+	case AdamW:
+		o.Adam = o.Adam.withDefaults()
+		return o, true
+	}
+	return AdamW{}, false
+}

@@ -25,18 +25,6 @@ type Drawing = func(*viz.Theme) (*viz.Figure, error)
 //	nb.Themed(func(t *viz.Theme) (*viz.Figure, error) { return viz.Timeline(t, run) })
 func Themed(draw Drawing) error { return Show(draw(viz.Light)) }
 
-// Show shows a figure at its size. Exported pages let readers ask it for its values, and suit its colours to theirs if it was
-// drawn in [viz.Light]. It takes the results of a function of package viz, including the error:
-//
-//	nb.Show(viz.Accuracy(viz.Light, runs...))
-func Show(f *viz.Figure, failed ...error) error {
-	f, err := drawn(f, errors.Join(failed...))
-	if err != nil {
-		return report(err)
-	}
-	return report(showFigures("", 0, nil, f))
-}
-
 func drawn(f *viz.Figure, err error) (*viz.Figure, error) {
 	if err == nil && f == nil {
 		err = errors.New("nb: no figure to show")

@@ -130,48 +130,52 @@ func roundTime(d time.Duration) time.Duration {
 	return d.Round(time.Second)
 }
 
-// Live is a figure that changes while a cell runs. Its methods may be called from several
+// Live is figures that change while a cell runs. Its methods may be called from several
 // goroutines.
 type Live struct {
 	mu    sync.Mutex
 	id    string
 	shown time.Time
-	last  Drawing
+	last  []Drawing
 }
 
-// NewLive returns a live figure. Nothing is visible before the first [Live.Show].
+// NewLive returns live figures. Nothing is visible before the first [Live.Show].
 func NewLive() *Live { return &Live{id: gonbui.UniqueId()} }
 
-// Show replaces the previous figure:
+// Show replaces the previous figures; several stand one below the other:
 //
 //	live.Show(func(t *viz.Theme) (*viz.Figure, error) { return viz.Accuracy(t, runs...) })
 //
-// At most four figures a second are drawn, the newest each time: draw may be called later, or never.
-func (l *Live) Show(draw Drawing) error {
+// They are drawn at most four times a second, the newest each time: draws may be called later, or never.
+func (l *Live) Show(draws ...Drawing) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.last = draw
+	l.last = draws
 	if time.Since(l.shown) < liveEvery {
 		return nil
 	}
-	return l.flush(draw)
+	return l.flush()
 }
 
-// Close shows the last figure; it stays visible.
+// Close shows the last figures; they stay visible.
 func (l *Live) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.last == nil {
-		return nil
-	}
-	return l.flush(l.last)
+	return l.flush()
 }
 
-func (l *Live) flush(draw Drawing) error {
-	f, err := drawn(draw(viz.Light))
-	if err == nil {
-		err = showFigures(l.id, 0, nil, f)
+func (l *Live) flush() error {
+	if len(l.last) == 0 {
+		return nil
 	}
-	l.shown = time.Now() // from the end: drawing must not take all the time
-	return report(err)
+	defer func() { l.shown = time.Now() }() // from the end: drawing must not take all the time
+	var figures []*viz.Figure
+	for _, draw := range l.last {
+		f, err := drawn(draw(viz.Light))
+		if err != nil {
+			return report(err)
+		}
+		figures = append(figures, f)
+	}
+	return report(showFigures(l.id, 0, nil, figures...))
 }

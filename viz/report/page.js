@@ -13,18 +13,16 @@ const drawn = (tag, attributes, parent) => {
 const digits = x => String(+x.toPrecision(4)).replace("-", "−").replace(/e\+?/, "·10^");
 
 // Light and dark: what the reader has chosen lasts, where the browser keeps it.
-const scheme = document.getElementById("scheme");
+const head = document.querySelector("header nav") ?? document.querySelector("header").appendChild(make("div", { className: "tools" }));
+const scheme = head.appendChild(make("button", { type: "button", className: "switch" }));
 const keep = value => { try { return value ? localStorage.setItem("scheme", value) : localStorage.getItem("scheme"); } catch { return null; } };
 const dark = () => (document.documentElement.style.colorScheme || (matchMedia("(prefers-color-scheme:dark)").matches ? "dark" : "light")) === "dark";
-if (scheme) {
-  const choose = value => {
-    if (value) document.documentElement.style.colorScheme = value;
-    scheme.textContent = dark() ? "Light" : "Dark";
-  };
-  choose(keep());
-  scheme.hidden = false;
-  scheme.onclick = () => { choose(dark() ? "light" : "dark"); keep(dark() ? "dark" : "light"); };
-}
+const choose = value => {
+  if (value) document.documentElement.style.colorScheme = value;
+  scheme.textContent = dark() ? "Light" : "Dark";
+};
+choose(keep());
+scheme.onclick = () => { choose(dark() ? "light" : "dark"); keep(dark() ? "dark" : "light"); };
 
 // What a reader has chosen stands in the address behind "#?", so that a view can be sent: filters, a sorted column, series
 // that are switched off.
@@ -35,13 +33,12 @@ const remember = (name, value) => {
 };
 
 // Code is shown or not, on paper too.
-const code = document.getElementById("code");
-if (code && all(".code").length) {
+if (all(".code").length) {
+  const code = head.appendChild(make("button", { type: "button", className: "switch" }));
   const show = () => {
     document.body.classList.toggle("nocode", view.has("nocode"));
     code.textContent = view.has("nocode") ? "Show code" : "Hide code";
   };
-  code.hidden = false;
   code.onclick = () => { remember("nocode", !view.has("nocode") && "1"); show(); };
   show();
 }

@@ -39,20 +39,10 @@ func (g *Gradient) Along(d []float32) (float64, error) {
 	return ddot(flat, d), nil
 }
 
-// Move brings the entries of a gradient to another client.
-func (g *Gradient) Move(client compute.Backend) error {
-	here, _, err := program.Bring(client, g.Flat)
-	if err == nil && here != g.Flat {
-		program.Free(g.Flat)
-		g.Flat = here
-	}
-	return err
-}
-
-// Differentiate computes the gradient of a loss at θ on a batch, whose targets must have been set
+// Differentiate computes the gradient of a loss at θ, or at its parts ([Parts]), on a batch, whose targets must have been set
 // ([Batch.Aim]).
-func Differentiate(s *graphs.Set, theta compute.Buffer, b *Batch, loss rehearsal.Loss) (g Gradient, err error) {
-	p, err := s.Gradient(loss)
+func Differentiate(s *graphs.Set, theta []compute.Buffer, b *Batch, loss rehearsal.Loss) (g Gradient, err error) {
+	p, err := s.Gradient(loss, len(theta) > 1)
 	if err != nil {
 		return g, err
 	}
@@ -61,7 +51,7 @@ func Differentiate(s *graphs.Set, theta compute.Buffer, b *Batch, loss rehearsal
 		return g, err
 	}
 	defer done()
-	out, err := p.Call(append([]compute.Buffer{theta}, in...)...)
+	out, err := p.Call(slices.Concat(theta, in)...)
 	if err != nil {
 		return g, err
 	}

@@ -48,11 +48,23 @@ func (p *Set) evaluationInputs(reference bool) []program.Input {
 
 // Gradient returns the program (θ, x, targets[, reference]) → (gradient, loss[, statistics of the batch]) for
 // one batch. The loss is the weighted mean over the samples that are not padding. The gradient is one flat
-// vector over all parameters.
-func (p *Set) Gradient(l rehearsal.Loss) (*program.Program, error) {
-	return p.lazy(programKey{"gradient", l, 0}, p.batchInputs(Referenced(l)), func(in []*graph.Node) []*graph.Node {
-		parts := p.Model.Layout().Split(in[0])
-		pass := p.open(in, parts, nil)
+// vector over all parameters. If it is asked for, a tensor for each parameter takes the place of θ.
+func (p *Set) Gradient(l rehearsal.Loss, inParts bool) (*program.Program, error) {
+	in, name := p.batchInputs(Referenced(l)), "gradient"
+	last := 0 // of θ's inputs
+	if inParts {
+		var parts []program.Input
+		for _, t := range p.Model.Layout().Params {
+			parts = append(parts, program.Input{Name: t.Name, Shape: shapes.Make(dtypes.Float32, t.Dims...)})
+		}
+		in, name, last = append(parts, in[1:]...), "gradient by parts", len(parts)-1
+	}
+	return p.lazy(programKey{name, l, 0}, in, func(in []*graph.Node) []*graph.Node {
+		parts := in[:last+1]
+		if !inParts {
+			parts = p.Model.Layout().Split(in[0])
+		}
+		pass := p.open(in[last:], parts, nil)
 		loss := graph.ReduceAllSum(graph.Mul(pass.losses(l).Value, pass.weight))
 		out := []*graph.Node{model.Join(graph.Gradient(loss, parts...)), loss}
 		if stats := pass.out.Stats; len(stats) > 0 {

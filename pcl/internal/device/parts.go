@@ -1,0 +1,49 @@
+package device
+
+import (
+	"github.com/gomlx/compute"
+
+	"github.com/parallelcl/parallelcl/pcl/backend"
+	"github.com/parallelcl/parallelcl/pcl/internal/graphs"
+	"github.com/parallelcl/parallelcl/pcl/internal/program"
+)
+
+// Parts is a copy of θ on a client of XLA that shares memory with the host, with a tensor for each parameter. A program that takes
+// θ whole cuts it up first, and so copies as much for each gradient.
+type Parts struct {
+	buffers []compute.Buffer
+	values  [][]float32
+}
+
+// TakesParts says that the gradients of a step are to be computed at [Parts].
+func TakesParts(s *graphs.Set) bool {
+	return s.Backend.HasSharedBuffers() && !backend.Concurrent(s.Backend)
+}
+
+// Of returns what the gradients of a step are computed at: the parts of θ, valid until the next call, or θ itself.
+func (p *Parts) Of(s *graphs.Set, theta compute.Buffer) ([]compute.Buffer, error) {
+	if !TakesParts(s) {
+		return []compute.Buffer{theta}, nil
+	}
+	flat, err := Host(theta, s.Total())
+	if err != nil {
+		return nil, err
+	}
+	for i, t := range s.Model.Layout().Params {
+		if i == len(p.buffers) {
+			values, b, err := program.Shared[float32](s.Backend, t.Dims...)
+			if err != nil {
+				return nil, err
+			}
+			p.buffers, p.values = append(p.buffers, b), append(p.values, values)
+		}
+		copy(p.values[i], flat[t.Offset:])
+	}
+	return p.buffers, nil
+}
+
+// Free releases the copy.
+func (p *Parts) Free() {
+	program.Free(p.buffers...)
+	*p = Parts{}
+}
