@@ -117,6 +117,24 @@ func (p *Plot) endLabels(labels []keyEntry) {
 	})
 }
 
+// namesBeside writes names of series beside points, where they cover neither these nor each other.
+func (p *Plot) namesBeside(labels []keyEntry) {
+	p.sketch(func(c pen) {
+		sty, taken := p.theme.text(p.theme.Ink, tickSize), []vg.Rectangle{}
+		for _, l := range labels {
+			taken = append(taken, square(c.at(l.end.X, l.end.Y), 3))
+		}
+		for _, l := range labels {
+			at := c.at(l.end.X, l.end.Y)
+			box, _ := room(c.Rectangle, taken, at, sty.Rectangle(l.label).Size(), 60)
+			c.say(l.label, "")
+			c.lead(at, box)
+			c.plate(sty, vg.Point{X: box.Min.X, Y: (box.Min.Y + box.Max.Y) / 2}, l.label)
+			taken = append(taken, box)
+		}
+	})
+}
+
 // moveApart moves sorted positions at least gap apart, inside [low, high] if they all fit.
 func moveApart(ys []vg.Length, gap, low, high vg.Length) {
 	for i := 1; i < len(ys); i++ {

@@ -140,6 +140,7 @@ type dot struct {
 	glyph draw.GlyphStyle
 	text  string
 	name  string // of its series
+	about string // what it says; empty: its text, or where it is
 }
 
 // dots adds dots, which do not widen the axes. A text stands on the side where there is more room.
@@ -148,7 +149,7 @@ func (p *Plot) dots(items ...dot) {
 		sty := c.theme.text(c.theme.Ink, tickSize)
 		for _, it := range items {
 			at := c.at(it.x, it.y)
-			c.say(it.name, "%s", cmp.Or(it.text, fmt.Sprintf("%.4g, %.4g", it.x, it.y)))
+			c.say(it.name, "%s", cmp.Or(it.about, it.text, fmt.Sprintf("%.4g, %.4g", it.x, it.y)))
 			c.DrawGlyphNoClip(it.glyph, at)
 			if it.text == "" {
 				continue

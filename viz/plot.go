@@ -18,15 +18,17 @@ import (
 // everything else, such as ranges of axes and other plotters.
 type Plot struct {
 	*plot.Plot
-	theme *Theme
-	marks []vertical
-	key   []keyEntry
-	data  [][]any
-	told  map[string]string // see tell
-	order []string          // of told
-	atEnd bool              // its lines are named at their ends, not in the key
-	plain []string          // the labels of what has no style of its own
-	err   error
+	theme  *Theme
+	marks  []vertical
+	key    []keyEntry
+	data   [][]any
+	told   map[string]string // see tell
+	order  []string          // of told
+	atEnd  bool              // its lines are named at their ends, not in the key
+	beside bool              // its series are named beside their last points
+	ends   []keyEntry        // of the lines of streams
+	plain  []string          // the labels of what has no style of its own
+	err    error
 }
 
 // NewPlot returns an empty plot with a title and the labels of its axes, any of which may be empty. Horizontal lines mark
@@ -132,6 +134,9 @@ func (p *Plot) Mark(x float64, label string) {
 // that end close to each other are moved apart.
 func (p *Plot) NameEnds() { p.atEnd = true }
 
+// NamePoints writes the name of each series beside its last point, in place of the figure's key.
+func (p *Plot) NamePoints() { p.beside = true }
+
 // points pairs coordinates, which must be finite; nil if they are not.
 func (p *Plot) points(label string, x, y []float64) plotter.XYs {
 	if len(x) != len(y) || len(x) == 0 {
@@ -188,10 +193,15 @@ func (p *Plot) keep(label string, x, y, low, high []float64) {
 	}
 }
 
-// finish moves the names of lines from the key to their ends.
+// finish moves the names of series from the key to their ends.
 func (p *Plot) finish() {
-	if p.atEnd && len(p.key) > 0 {
+	switch {
+	case len(p.key) == 0:
+	case p.atEnd:
 		p.endLabels(p.key)
+		p.key = nil
+	case p.beside:
+		p.namesBeside(p.key)
 		p.key = nil
 	}
 }

@@ -141,7 +141,9 @@ func (t *Theme) streamPlot(records []results.Record, bucket int, label string, v
 	}
 	for _, id := range rows.ids {
 		if len(lines[id]) > 0 {
-			p.line(rows.name(id), rows.style(t, id), lines[id].points())
+			xys := lines[id].points()
+			p.line(rows.name(id), rows.style(t, id), xys)
+			p.ends = append(p.ends, keyEntry{label: rows.name(id), end: xys[len(xys)-1]})
 		}
 	}
 	p.Y.Min, p.Y.Max = min(0, 1.05*p.Y.Min), max(0, 1.05*p.Y.Max)
@@ -209,6 +211,11 @@ func StreamWeights(t *Theme, records []results.Record) (*Figure, error) {
 	}
 	if rescaled || !certificates {
 		plots = append(plots, t.streamPlot(records, bucket, "applied weight w", func(r *results.Record) []float64 { return r.Weights }))
+	}
+	for _, p := range plots {
+		if len(p.ends) <= 12 { // colours alone would not tell streams apart
+			p.namesBeside(p.ends)
+		}
 	}
 	from, to := span(records)
 	return t.overSteps(from, to, layout{name: "stream-weights", data: recordTable(records), height: vg.Length(40 + 140*len(plots)),

@@ -46,18 +46,19 @@ func StepTimes(t *Theme, steps ...StepTime) (*Figure, error) {
 		for _, part := range s.Parts {
 			n := slices.Index(names, part.Name)
 			color := t.Stream(n, len(names))
-			whole.bars = append(whole.bars, bar{row: i, start: end, end: end + part.Millis, inside: true, text: fmt.Sprintf("%.2f", part.Millis), color: color})
+			whole.bars = append(whole.bars, bar{row: i, start: end, end: end + part.Millis, inside: true, text: fmt.Sprintf("%.3g", part.Millis), color: color})
 			end += part.Millis
 			l.data.add(s.Label, part.Name, part.Millis)
 			if part.Millis > 0 {
 				glyph := l.key[n].glyph
 				glyph.Color = color
-				parts = append(parts, dot{x: math.Log10(part.Millis), y: rowY(len(steps), i), glyph: glyph})
+				parts = append(parts, dot{x: math.Log10(part.Millis), y: rowY(len(steps), i), glyph: glyph,
+					about: fmt.Sprintf("%s, %s: %.3g ms", s.Label, part.Name, part.Millis)})
 				low, high = min(low, part.Millis), max(high, part.Millis)
 			}
 		}
 		// The whole is written beside an empty bar.
-		whole.bars = append(whole.bars, bar{row: i, start: end, end: end, text: fmt.Sprintf("%.2f ms", end), color: t.Ink})
+		whole.bars = append(whole.bars, bar{row: i, start: end, end: end, text: fmt.Sprintf("%.3g ms", end), color: t.Ink})
 		whole.rows = append(whole.rows, s.Label)
 		longest = max(longest, end)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
@@ -100,6 +101,7 @@ func TaskCurves(t *Theme, run *results.Run) (*Figure, error) {
 	p.NameEnds()
 	p.marks = arrivals(run)
 	data := Table{Head: []string{"task", "step", "accuracy_percent"}}
+	var ended []dot
 	for i, task := range run.Tasks {
 		style := t.line(t.Stream(i, max(len(run.Tasks), 3)), 1.6) // a third colour is kept for who comes next
 		trained, kept := taskCurve(run, i)
@@ -109,14 +111,23 @@ func TaskCurves(t *Theme, run *results.Run) (*Figure, error) {
 				style.Dashes = variantDashes
 			}
 		}
+		if n := len(trained); n > 0 && len(kept) > 0 {
+			ended = append(ended, dot{x: trained[n-1].X, y: trained[n-1].Y, glyph: draw.GlyphStyle{Color: style.Color, Radius: vg.Points(2.6), Shape: draw.CircleGlyph{}},
+				text: "", name: cmp.Or(task.Name, fmt.Sprint("task ", task.ID))})
+		}
 		for _, at := range run.Curve {
 			if i < len(at.Acc) && at.Acc[i] != nil {
 				data.add(task.ID, at.Step, 100**at.Acc[i])
 			}
 		}
 	}
+	p.dots(ended...)
 	p.axes(0, float64(run.Curve[len(run.Curve)-1].Step+1), 0, 100)
-	return t.figure(layout{name: "task-curves", data: data, height: 290,
+	var key []keyEntry
+	if len(ended) > 0 {
+		key = []keyEntry{{label: "the stream ends", glyph: draw.GlyphStyle{Color: t.Muted, Radius: vg.Points(2.6), Shape: draw.CircleGlyph{}}, tight: true}}
+	}
+	return t.figure(layout{name: "task-curves", data: data, height: 290, key: key,
 		alt: fmt.Sprintf("Test accuracy of each of %d tasks against the optimiser step.", len(run.Tasks))}, []*Plot{p})
 }
 
