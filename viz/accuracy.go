@@ -35,13 +35,20 @@ func Accuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
 			data.add(g.Label, int(c.steps[i]), mean, c.std[i], len(g.Runs))
 		}
 	}
+	l := layout{name: "accuracy", data: data, height: 290,
+		alt: fmt.Sprintf("Average accuracy over the started tasks against the optimiser step, for %d methods.", len(groups))}
+	switch spreadFor(len(groups[0].Runs), len(groups)) {
+	case bands:
+		l.key = []keyEntry{{label: "band: ± one standard deviation over the runs"}}
+	case whiskers:
+		l.key = []keyEntry{{label: "bars: ± one standard deviation over the runs"}}
+	}
 	p.X.Min = 0
 	for _, r := range runs {
 		p.X.Max = max(p.X.Max, float64(r.Span()))
 	}
 	p.room(6, 0, 100)
-	return t.figure(layout{name: "accuracy", data: data, height: 290,
-		alt: fmt.Sprintf("Average accuracy over the started tasks against the optimiser step, for %d methods.", len(groups))}, []*Plot{p})
+	return t.figure(l, []*Plot{p})
 }
 
 // sameTimeline says whether all runs have their tasks at the same steps.

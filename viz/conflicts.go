@@ -31,11 +31,12 @@ func Conflicts(t *Theme, records []results.Record) (*Figure, error) {
 		}
 	}
 	panel := func(title string, color func(float64) color.NRGBA, text func(float64) string, value func(pair) float64) *Plot {
-		m := &matrix{rows: names, columns: columns, color: color, text: text}
-		for i, a := range rows.ids {
-			m.cells = append(m.cells, nil)
-			for _, b := range rows.ids {
-				m.cells[i] = append(m.cells[i], value(pairs[[2]int{a, b}]))
+		last := len(names) - 1
+		m := &matrix{rows: names[1:], columns: columns[:last], color: color, text: text} // each pair once
+		for i, a := range rows.ids[1:] {
+			m.cells = append(m.cells, slices.Repeat([]float64{math.NaN()}, last))
+			for j, b := range rows.ids[:i+1] {
+				m.cells[i][j] = value(pairs[[2]int{a, b}])
 			}
 		}
 		p := t.panel(title, "", "")

@@ -87,15 +87,45 @@ func spreadFor(runs, lines int) spread {
 	return bands
 }
 
+// loose draws the points of a curve with bars, and no line.
+func (p *Plot) loose(label string, s Style, c curve, show spread) {
+	xys, low, high := c.around()
+	p.series(label, valuesOf(xys), func() {
+		if show != noSpread {
+			p.errorBars(s.Color, low, high)
+		}
+		p.scatter("", s.glyph(2.8), xys)
+	})
+	p.explain(keyEntry{label: label, glyph: s.glyph(2.8), end: xys[len(xys)-1]})
+}
+
+// around are the points of a curve, and those below and above them.
+func (c *curve) around() (xys, low, high plotter.XYs) {
+	for i, x := range c.steps {
+		xys = append(xys, plotter.XY{X: x, Y: c.mean[i]})
+		low = append(low, plotter.XY{X: x, Y: c.mean[i] - c.std[i]})
+		high = append(high, plotter.XY{X: x, Y: c.mean[i] + c.std[i]})
+	}
+	return xys, low, high
+}
+
 // curve draws a curve with its spread, and with markers and bars as long as there are at most 40 points.
 func (p *Plot) curve(label string, s Style, c curve, show spread) {
-	xys, low, high := make(plotter.XYs, len(c.steps)), make(plotter.XYs, len(c.steps)), make(plotter.XYs, len(c.steps))
-	for i, x := range c.steps {
-		xys[i] = plotter.XY{X: x, Y: c.mean[i]}
-		low[i] = plotter.XY{X: x, Y: c.mean[i] - c.std[i]}
-		high[i] = plotter.XY{X: x, Y: c.mean[i] + c.std[i]}
-	}
+	xys, low, high := c.around()
 	n, few := len(xys)-1, len(xys) <= 40
+	at := valuesOf(xys)
+	for i := range at {
+		if show != noSpread {
+			at[i] = append(at[i], low[i].Y, high[i].Y)
+		}
+	}
+	p.series(label, at, func() { p.spread(s, xys, low, high, show, few) })
+	p.explain(keyEntry{label: label, line: s.line(1.6), glyph: s.glyph(2.8), end: xys[n]})
+}
+
+// spread draws a curve's line and points over its band or bars.
+func (p *Plot) spread(s Style, xys, low, high plotter.XYs, show spread, few bool) {
+	n := len(xys) - 1
 	switch {
 	case show == bands && n > 0:
 		p.band(low, high, s)
@@ -104,10 +134,9 @@ func (p *Plot) curve(label string, s Style, c curve, show spread) {
 	case show != noSpread && few:
 		p.errorBars(s.Color, low, high)
 	}
-	p.named(label, s.line(1.6), xys)
-	p.explain(keyEntry{label: label, glyph: s.glyph(2.8), end: xys[n]})
+	p.line("", s.line(1.6), xys)
 	if few {
-		p.scatter(s.glyph(2.4), xys)
+		p.scatter("", s.glyph(2.4), xys)
 	}
 }
 

@@ -49,7 +49,7 @@ func EditedImages(t *Theme, images ...EditedImage) (*Figure, error) {
 	p := t.panel("", "", "")
 	p.images(g)
 	cell := min((wide-80)/vg.Length(len(images)), 110) // square, as far as the page's width goes
-	return t.figure(layout{name: "edited-images", data: data, height: 4*cell + 64, width: min(wide, vg.Length(len(images))*cell+90), shape: true,
+	return t.figure(layout{name: "edited-images", data: data, height: 4*cell + 64, width: min(wide, vg.Length(len(images))*cell+90),
 		key: []keyEntry{t.swatchKey("darker", t.diverging(-1)), t.swatchKey("brighter", t.diverging(1)),
 			{label: "the stroke's outline", line: t.line(t.outline(), 1)}, {label: "±: largest change of a pixel"},
 			{label: "a % on b %: of the change, on strokes of so much area"}},

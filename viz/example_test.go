@@ -338,7 +338,7 @@ func ExampleToyDescent() {
 func ExampleToyPaths() {
 	fig, err := viz.ToyPaths(viz.Light, descents()...)
 	if err == nil {
-		fig = fig.Narrow()
+		fig.Width = 280 // a column of a page
 	}
 	save("toypaths", fig, err)
 }

@@ -218,6 +218,7 @@ func (p *Plot) featureMap(m *FeatureMap, places map[int]int, names map[int]strin
 					faint.A = 170
 					sty.Color = faint
 				}
+				c.say(className(names, m.Class[i]), "")
 				c.DrawGlyphNoClip(sty, c.at(x[0], x[1]))
 			}
 		}

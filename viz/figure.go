@@ -16,7 +16,6 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgpdf"
-	"gonum.org/v1/plot/vg/vgsvg"
 
 	"github.com/parallelcl/parallelcl/internal/atomicfile"
 )
@@ -41,38 +40,15 @@ type Figure struct {
 
 	theme *Theme
 	key   []keyEntry
-	shape bool // of the plots is that of images, which are less high where they are less wide
 }
 
 const (
 	wide   vg.Length = 600 // points
-	narrow vg.Length = 280
 	gutter vg.Length = 14
 	margin vg.Length = 4 // around the whole
 	// dpi of PNG files: two pixels for each of a 72 dpi screen.
 	dpi = 144
 )
-
-// Narrow returns the figure for a narrow page, with its plots one below the other. It shares them with the
-// original figure.
-func (f *Figure) Narrow() *Figure {
-	n := *f
-	if f.check() != nil {
-		return &n // which cannot be drawn either
-	}
-	width, height := f.Size()
-	n.Rows, n.Share, n.Width, n.Height = nil, nil, narrow, 0
-	for i, row := range f.Rows {
-		for _, p := range row {
-			n.Rows, n.Share = append(n.Rows, []*plot.Plot{p}), append(n.Share, f.share(i))
-			n.Height += height * vg.Length(f.share(i))
-		}
-	}
-	if f.shape {
-		n.Height *= narrow / width
-	}
-	return &n
-}
 
 func (f *Figure) share(row int) float64 {
 	if f.Share == nil {
@@ -93,6 +69,13 @@ func (f *Figure) look() *Theme {
 // Size returns the size of the plots, with the defaults in place of zeros.
 func (f *Figure) Size() (width, height vg.Length) {
 	return cmp.Or(f.Width, wide), cmp.Or(f.Height, vg.Length(290*len(f.Rows)))
+}
+
+// whole is the size with the key.
+func (f *Figure) whole() (width, height vg.Length) {
+	width, height = f.Size()
+	_, key := f.placeKey(width - 2*margin)
+	return width, height + key
 }
 
 // check returns an error if the figure has nothing to draw.
@@ -125,9 +108,18 @@ func (f *Figure) Draw(c draw.Canvas) {
 	defer f.wrapTitles(tiles)()
 	for i, row := range f.Rows {
 		for j, p := range row {
+			f.begin(tiles[i][j], "", p, column(c, tiles[i][j].Rectangle, j, len(row)), i)
 			p.Draw(tiles[i][j])
 		}
 	}
+}
+
+// column is a tile with all of its column's width.
+func column(c draw.Canvas, tile vg.Rectangle, j, of int) vg.Rectangle {
+	w := (c.Max.X - c.Min.X - gutter*vg.Length(of-1)) / vg.Length(of)
+	tile.Min.X = c.Min.X + vg.Length(j)*(w+gutter)
+	tile.Max.X = tile.Min.X + w
+	return tile
 }
 
 // tiles cuts c into one canvas for each plot, such that the data of a column start and end at
@@ -138,11 +130,9 @@ func (f *Figure) tiles(c draw.Canvas) [][]draw.Canvas {
 	height := c.Max.Y - c.Min.Y - gutter*vg.Length(len(f.Rows)-1)
 	for i, row := range f.Rows {
 		h := height * vg.Length(f.share(i))
-		w := (c.Max.X - c.Min.X - gutter*vg.Length(len(row)-1)) / vg.Length(len(row))
 		for j := range row {
 			tile := c
-			tile.Min = vg.Point{X: c.Min.X + vg.Length(j)*(w+gutter), Y: top - h}
-			tile.Max = vg.Point{X: tile.Min.X + w, Y: top}
+			tile.Rectangle = column(c, vg.Rectangle{Min: vg.Point{Y: top - h}, Max: vg.Point{Y: top}}, j, len(row))
 			out[i] = append(out[i], tile)
 		}
 		top -= h + gutter
@@ -180,9 +170,7 @@ func (f *Figure) Encode(w io.Writer, format string) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	width, height := f.Size()
-	_, keyHeight := f.placeKey(width - 2*margin)
-	height += keyHeight
+	width, height := f.whole()
 	switch format {
 	case "png":
 		c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(f.look().Background))
@@ -190,12 +178,11 @@ func (f *Figure) Encode(w io.Writer, format string) error {
 		_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 		return err
 	case "svg":
-		c, buf := vgsvg.New(width, height), new(bytes.Buffer)
-		f.Draw(draw.New(c))
-		if _, err := c.WriteTo(buf); err != nil {
+		d, err := f.drawing(true)
+		if err != nil {
 			return err
 		}
-		_, err := w.Write(withPictureType(withFallbackFonts(wellFormed(buf.Bytes()))))
+		_, err = w.Write(d.svg(hex(f.look().Background), float64(width), float64(height)))
 		return err
 	case "pdf":
 		c := vgpdf.New(width, height)
@@ -214,30 +201,6 @@ func (f *Figure) Save(path string) error {
 		return fmt.Errorf("save %s: %w", path, err)
 	}
 	return atomicfile.WriteBytes(path, buf.Bytes())
-}
-
-// withFallbackFonts names fonts of the same widths after Liberation Sans, which few readers have, and one that is hardly wider: where a
-// bare Linux has DejaVu alone, labels would not fit.
-func withFallbackFonts(svg []byte) []byte {
-	return bytes.ReplaceAll(svg, []byte("font-family:Liberation Sans;"),
-		[]byte("font-family:'Liberation Sans',Arimo,Arial,Helvetica,'DejaVu Sans Condensed',sans-serif;"))
-}
-
-// wellFormed leaves out the characters that XML does not allow, even escaped: a name that holds one would make the whole
-// drawing unreadable.
-func wellFormed(svg []byte) []byte {
-	return bytes.Map(func(r rune) rune {
-		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF {
-			return -1
-		}
-		return r
-	}, svg)
-}
-
-// withPictureType calls the pictures in a drawing what they are, PNG: readers that are careful, such as exported pages, drop
-// pictures of an unknown type.
-func withPictureType(svg []byte) []byte {
-	return bytes.ReplaceAll(svg, []byte(`href="data:image/jpg;base64,iVBORw0KGgo`), []byte(`href="data:image/png;base64,iVBORw0KGgo`))
 }
 
 // SameAxes gives figures of one kind, the frames of a slider say, the same axes: each plot's range becomes the union of the

@@ -64,6 +64,11 @@ func (f *Figure) drawKey(c draw.Canvas) vg.Length {
 	sty := f.look().text(f.look().Ink, tickSize)
 	for i, e := range f.key {
 		at := vg.Point{X: c.Min.X + places[i].X, Y: c.Max.Y + places[i].Y}
+		box := vg.Rectangle{Min: vg.Point{X: at.X - 1, Y: at.Y - lineHeight/2}, Max: vg.Point{X: at.X - 1, Y: at.Y + lineHeight/2}}
+		if e.hasSwatch() {
+			box.Max.X += e.swatch() + 2
+		}
+		f.begin(c, e.label, nil, box, 0)
 		if e.line.Width > 0 {
 			c.StrokeLine2(e.line, at.X, at.Y, at.X+swatch, at.Y)
 		}
@@ -101,12 +106,31 @@ func (p *Plot) endLabels(labels []keyEntry) {
 			if color == nil { // of points without a line
 				color = l.glyph.Color
 			}
+			c.say(l.label, "")
 			c.stroke(c.theme.line(color, 0.6), vg.Point{X: c.x(l.end.X), Y: end(l)}, at)
 			if l.glyph.Shape != nil {
 				l.glyph.Radius = vg.Points(2.6)
 				c.DrawGlyphNoClip(l.glyph, at)
 			}
 			c.write(sty, vg.Point{X: c.Max.X + leader, Y: ys[i]}, l.label)
+		}
+	})
+}
+
+// namesBeside writes names of series beside points, where they cover neither these nor each other.
+func (p *Plot) namesBeside(labels []keyEntry) {
+	p.sketch(func(c pen) {
+		sty, taken := p.theme.text(p.theme.Ink, tickSize), []vg.Rectangle{}
+		for _, l := range labels {
+			taken = append(taken, square(c.at(l.end.X, l.end.Y), 3))
+		}
+		for _, l := range labels {
+			at := c.at(l.end.X, l.end.Y)
+			box, _ := room(c.Rectangle, taken, at, sty.Rectangle(l.label).Size(), 60)
+			c.say(l.label, "")
+			c.lead(at, box)
+			c.plate(sty, vg.Point{X: box.Min.X, Y: (box.Min.Y + box.Max.Y) / 2}, l.label)
+			taken = append(taken, box)
 		}
 	})
 }

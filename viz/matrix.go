@@ -1,8 +1,10 @@
 package viz
 
 import (
+	"fmt"
 	"image/color"
 	"math"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -33,6 +35,7 @@ func (p *Plot) matrix(m *matrix) {
 		for i, row := range m.cells {
 			for j, v := range row {
 				if !math.IsNaN(v) {
+					c.say("", "%s", m.about(p, i, j, v))
 					c.cell(cell(i, j), m.color(v), m.text(v))
 				}
 			}
@@ -44,11 +47,16 @@ func (p *Plot) matrix(m *matrix) {
 	})
 }
 
+// about is what a cell says.
+func (m *matrix) about(p *Plot, i, j int, v float64) string {
+	return fmt.Sprintf("%s, %s: %s", strings.TrimSpace(p.Y.Label.Text+" "+m.rows[i]), strings.TrimSpace(p.X.Label.Text+" "+m.columns[j]), m.text(v))
+}
+
 // cell fills a cell, and writes its number where there is room.
 func (c pen) cell(cell vg.Rectangle, back color.NRGBA, text string) {
 	c.SetColor(back)
 	c.Fill(cell.Path())
-	sty, size := c.theme.text(readableOn(back), tickSize), cell.Size()
+	sty, size := c.theme.text(readable{back}, tickSize), cell.Size()
 	sty.XAlign = draw.XCenter
 	if sty.Width(text) <= size.X-1 && sty.FontExtents().Height <= size.Y+2 {
 		c.write(sty, vg.Point{X: (cell.Min.X + cell.Max.X) / 2, Y: (cell.Min.Y + cell.Max.Y) / 2}, text)

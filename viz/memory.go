@@ -79,7 +79,11 @@ func MemoryRow(t *Theme, recorded ...Recorded) (*Figure, error) {
 	l := layout{name: "memory-row", height: 420, data: Table{Head: []string{"run", "step", "norm", "weight_share", "cosine_with_d"}},
 		alt: fmt.Sprintf("The memory's gradient, weight and part in the direction over the steps, for %d methods.", len(groups))}
 	var plots []*Plot
-	for i, quantity := range []string{"length of its gradient", "share of the weights", "cosine with d"} {
+	less := "" // of several methods the differences are shown: lines that lie on each other could not be told apart
+	if len(groups) > 2 {
+		less = ", − mean"
+	}
+	for i, quantity := range []string{"length of its gradient" + less, "share of the weights" + less, "cosine with d" + less} {
 		p := NewPlot(t, "", "optimiser step", quantity)
 		if p.marks = ends; i > 0 {
 			p.marks = unnamed(ends)
@@ -89,8 +93,10 @@ func MemoryRow(t *Theme, recorded ...Recorded) (*Figure, error) {
 	}
 	from, to := math.MaxInt, longest[len(longest)-1].Step // until there is a memory nothing is drawn
 	bucket := (to + memoryPoints) / memoryPoints
-	for _, g := range groups {
+	all := make([][]streamLine, len(groups)) // by quantity
+	for k, g := range groups {
 		lines := []streamLine{{}, {}, {}}
+		all[k] = lines
 		for _, run := range g.runs {
 			for n := range run {
 				m, ok := memoryOf(&run[n])
@@ -108,12 +114,16 @@ func MemoryRow(t *Theme, recorded ...Recorded) (*Figure, error) {
 		if len(lines[0]) == 0 {
 			return nil, fmt.Errorf("viz: %s: no step has gradients of the memory and of a task", g.label)
 		}
-		for q, p := range plots {
-			p.line(g.style.line(1.4), lines[q].points())
-		}
 		l.key = append(l.key, keyEntry{label: g.label, line: g.style.line(1.6)})
 	}
-	for _, p := range plots {
+	for q, p := range plots {
+		for k, g := range groups {
+			xys := all[k][q].points()
+			if less != "" {
+				xys = all[k][q].less(all, q)
+			}
+			p.line(g.label, g.style.line(1.4), xys)
+		}
 		p.Y.Min, p.Y.Max = min(0, 1.1*p.Y.Min), 1.05*p.Y.Max
 	}
 	plots[0].Y.Max *= 1.1 // room for the names of the tasks
@@ -122,6 +132,21 @@ func MemoryRow(t *Theme, recorded ...Recorded) (*Figure, error) {
 	}
 	l.key = append(l.key, bucketKey(bucket)...)
 	return t.overSteps(from, to, l, plots...)
+}
+
+// less are the means of the buckets, less those of the same quantity of all methods that have the bucket.
+func (l streamLine) less(all [][]streamLine, quantity int) plotter.XYs {
+	xys := l.points()
+	for i, bucket := range sortedKeys(l) {
+		var mean results.Moment
+		for _, of := range all {
+			if s := of[quantity][bucket]; s != nil {
+				mean.Add(s[1] / s[2])
+			}
+		}
+		xys[i].Y -= mean.Mean
+	}
+	return xys
 }
 
 // ofMemory says whether a row belongs to the memory. The row of a penalty, whose id is below 0 too, does not.
@@ -219,15 +244,15 @@ func Promises(t *Theme, rate float64, recorded ...Recorded) (*Figure, error) {
 		grid := t.horizontals()
 		grid.Vertical = t.line(t.Grid, 0.5)
 		p.Add(grid)
-		p.line(t.line(t.Muted, 0.7), plotter.XYs{{X: low}, {X: high}})
-		p.line(t.line(t.Muted, 0.7), plotter.XYs{{Y: low}, {Y: high}})
-		p.line(l.key[2].line, plotter.XYs{{X: low, Y: low}, {X: high, Y: high}})
+		p.line("", t.line(t.Muted, 0.7), plotter.XYs{{X: low}, {X: high}})
+		p.line("", t.line(t.Muted, 0.7), plotter.XYs{{Y: low}, {Y: high}})
+		p.line(l.key[2].label, l.key[2].line, plotter.XYs{{X: low, Y: low}, {X: high, Y: high}})
 		for _, x := range of[i] {
-			glyph := l.key[0].glyph
+			e := l.key[0]
 			if x.Changed > 0 {
-				glyph = l.key[1].glyph
+				e = l.key[1]
 			}
-			p.dots(dot{x: kept(x.Predicted), y: kept(x.Changed), glyph: glyph})
+			p.dots(dot{x: kept(x.Predicted), y: kept(x.Changed), glyph: e.glyph, name: e.label})
 		}
 		room := 0.03 * (high - low)
 		p.axes(low-room, high+room, low-room, high+room)

@@ -1,6 +1,8 @@
 package viz
 
 import (
+	"cmp"
+	"fmt"
 	"image/color"
 
 	"gonum.org/v1/plot"
@@ -48,23 +50,61 @@ type sketch struct {
 }
 
 func (s sketch) Plot(c draw.Canvas, p *plot.Plot) {
+	defer keepTag(c)()
 	x, y := p.Transforms(&c)
 	s.draw(pen{c, s.theme, x, y})
 }
 
 func (p *Plot) sketch(draw func(c pen)) { p.Add(sketch{p.theme, draw}) }
 
-// line adds a line. What its points cannot be is the figure's error.
-func (p *Plot) line(style draw.LineStyle, xys plotter.XYs) {
+// line adds a line, as a series if it has a label. What its points cannot be is the figure's error.
+func (p *Plot) line(label string, style draw.LineStyle, xys plotter.XYs) {
 	if line, err := plotter.NewLine(xys); p.can(err) {
 		line.LineStyle = style
-		p.Add(line)
+		p.series(label, valuesOf(xys), func() { p.Add(line) })
 	}
+}
+
+// series adds what a function adds as one of a name, with values.
+func (p *Plot) series(label string, at [][]float64, add func()) {
+	if label == "" {
+		add()
+		return
+	}
+	p.Add(tag{name: label, at: at})
+	add()
+	p.Add(tag{})
+	if n := len(at); n > 0 {
+		p.tell(label, fmt.Sprintf("%s %.3g", label, at[n-1][1]))
+	}
+}
+
+// tell keeps what a description of the plot says of a series.
+func (p *Plot) tell(label, text string) {
+	if p.told[label] == "" {
+		p.order = append(p.order, label)
+	}
+	if p.told == nil {
+		p.told = map[string]string{}
+	}
+	p.told[label] = text
+}
+
+func valuesOf(xys plotter.XYs) (at [][]float64) {
+	for _, xy := range xys {
+		at = append(at, []float64{xy.X, xy.Y})
+	}
+	return at
+}
+
+// say names what is drawn next in a sketch, and what a reader is told of it.
+func (c pen) say(name, format string, args ...any) {
+	tagged(c.Canvas, tag{name: name, say: fmt.Sprintf(format, args...)})
 }
 
 // named is line with a name in the key, or at its end.
 func (p *Plot) named(label string, style draw.LineStyle, xys plotter.XYs) {
-	p.line(style, xys)
+	p.line(label, style, xys)
 	p.explain(keyEntry{label: label, line: style, end: xys[len(xys)-1]})
 }
 
@@ -77,8 +117,8 @@ func (p *Plot) can(err error) bool {
 }
 
 // level adds a horizontal line.
-func (p *Plot) level(style draw.LineStyle, from, to, y float64) {
-	p.line(style, plotter.XYs{{X: from, Y: y}, {X: to, Y: y}})
+func (p *Plot) level(label string, style draw.LineStyle, from, to, y float64) {
+	p.line(label, style, plotter.XYs{{X: from, Y: y}, {X: to, Y: y}})
 }
 
 // room widens the vertical axis by a margin at both ends, but not beyond two values.
@@ -86,11 +126,11 @@ func (p *Plot) room(margin, low, high float64) {
 	p.Y.Min, p.Y.Max = max(low, p.Y.Min-margin), min(high, p.Y.Max+margin)
 }
 
-// scatter adds one marker at each point.
-func (p *Plot) scatter(style draw.GlyphStyle, xys plotter.XYs) {
+// scatter adds one marker at each point, as a series if it has a label.
+func (p *Plot) scatter(label string, style draw.GlyphStyle, xys plotter.XYs) {
 	if points, err := plotter.NewScatter(xys); p.can(err) {
 		points.GlyphStyle = style
-		p.Add(points)
+		p.series(label, valuesOf(xys), func() { p.Add(points) })
 	}
 }
 
@@ -99,6 +139,8 @@ type dot struct {
 	x, y  float64
 	glyph draw.GlyphStyle
 	text  string
+	name  string // of its series
+	about string // what it says; empty: its text, or where it is
 }
 
 // dots adds dots, which do not widen the axes. A text stands on the side where there is more room.
@@ -107,6 +149,7 @@ func (p *Plot) dots(items ...dot) {
 		sty := c.theme.text(c.theme.Ink, tickSize)
 		for _, it := range items {
 			at := c.at(it.x, it.y)
+			c.say(it.name, "%s", cmp.Or(it.about, it.text, fmt.Sprintf("%.4g, %.4g", it.x, it.y)))
 			c.DrawGlyphNoClip(it.glyph, at)
 			if it.text == "" {
 				continue

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image/color"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -17,13 +18,17 @@ import (
 // everything else, such as ranges of axes and other plotters.
 type Plot struct {
 	*plot.Plot
-	theme *Theme
-	marks []vertical
-	key   []keyEntry
-	data  [][]any
-	atEnd bool     // its lines are named at their ends, not in the key
-	plain []string // the labels of what has no style of its own
-	err   error
+	theme  *Theme
+	marks  []vertical
+	key    []keyEntry
+	data   [][]any
+	told   map[string]string // see tell
+	order  []string          // of told
+	atEnd  bool              // its lines are named at their ends, not in the key
+	beside bool              // its series are named beside their last points
+	ends   []keyEntry        // of the lines of streams
+	plain  []string          // the labels of what has no style of its own
+	err    error
 }
 
 // NewPlot returns an empty plot with a title and the labels of its axes, any of which may be empty. Horizontal lines mark
@@ -60,7 +65,7 @@ func (p *Plot) Line(label string, s Style, x, y []float64) {
 func (p *Plot) Points(label string, s Style, x, y []float64) {
 	s = p.styled(label, s)
 	if xys := p.points(label, x, y); xys != nil {
-		p.scatter(s.marked().glyph(2.4), xys)
+		p.scatter(label, s.marked().glyph(2.4), xys)
 		p.explain(keyEntry{label: label, glyph: s.marked().glyph(2.8), end: xys[len(xys)-1]})
 		p.keep(label, x, y, nil, nil)
 	}
@@ -76,7 +81,7 @@ func (p *Plot) Band(label string, s Style, x, low, high []float64) {
 	case len(x) < 2:
 		p.fail(label, errors.New("a band needs at least two points"))
 	default:
-		p.band(lows, highs, s)
+		p.series(label, nil, func() { p.band(lows, highs, s) })
 		p.keep(label, x, nil, low, high)
 	}
 }
@@ -128,6 +133,9 @@ func (p *Plot) Mark(x float64, label string) {
 // NameEnds writes a name at the right end of each line, beside the plot, in place of the figure's key. Names of lines
 // that end close to each other are moved apart.
 func (p *Plot) NameEnds() { p.atEnd = true }
+
+// NamePoints writes the name of each series beside its last point, in place of the figure's key.
+func (p *Plot) NamePoints() { p.beside = true }
 
 // points pairs coordinates, which must be finite; nil if they are not.
 func (p *Plot) points(label string, x, y []float64) plotter.XYs {
@@ -185,10 +193,15 @@ func (p *Plot) keep(label string, x, y, low, high []float64) {
 	}
 }
 
-// finish moves the names of lines from the key to their ends.
+// finish moves the names of series from the key to their ends.
 func (p *Plot) finish() {
-	if p.atEnd && len(p.key) > 0 {
+	switch {
+	case len(p.key) == 0:
+	case p.atEnd:
 		p.endLabels(p.key)
+		p.key = nil
+	case p.beside:
+		p.namesBeside(p.key)
 		p.key = nil
 	}
 }
@@ -219,14 +232,13 @@ type layout struct {
 	key       []keyEntry // behind that of the panels
 	width     vg.Length  // 0: that of a page
 	share     []float64  // of the rows in the height; nil: equal
-	shape     bool       // see Figure
 }
 
 // figure makes a figure of rows of panels, or returns the first mistake in one of them.
 func (t *Theme) figure(l layout, rows ...[]*Plot) (*Figure, error) {
 	f := &Figure{
 		Width: cmp.Or(l.width, wide), Height: l.height + l.row*vg.Length(len(rows)), Share: l.share,
-		Name: l.name, Alt: l.alt, Data: l.data, theme: t, shape: l.shape,
+		Name: l.name, Alt: l.alt, Data: l.data, theme: t,
 	}
 	var key Plot
 	for _, row := range rows {
@@ -243,7 +255,35 @@ func (t *Theme) figure(l layout, rows ...[]*Plot) (*Figure, error) {
 		}
 	}
 	f.key = append(key.key, l.key...)
+	f.Alt += told(slices.Concat(rows...))
 	return f, nil
+}
+
+// told is what the plots show, in words: where each series ends, or what each row says.
+func told(plots []*Plot) string {
+	const most = 12
+	var b strings.Builder
+	for _, p := range plots {
+		if len(p.order) == 0 {
+			continue
+		}
+		b.WriteString(" ")
+		if title := cmp.Or(p.Title.Text, p.Y.Label.Text, p.X.Label.Text); title != "" && len(plots) > 1 {
+			b.WriteString(title + ": ")
+		}
+		for i, label := range p.order {
+			if i == most {
+				fmt.Fprintf(&b, " and %d more", len(p.order)-most)
+				break
+			}
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(p.told[label])
+		}
+		b.WriteString(".")
+	}
+	return b.String()
 }
 
 // inRows puts panels into rows of at most three and keeps the axes' labels at the outside only.

@@ -48,11 +48,12 @@ func Ratio(t *Theme, grams ...[]float64) (*Figure, error) {
 		if err != nil {
 			return nil, fmt.Errorf("viz: pair %d: %w", i+1, err)
 		}
-		p.line(t.line(color, 1.6), xys)
-		p.level(t.line(color, 1, 4, 2), 0, 1, level)
-		meet = append(meet, dot{x: 0.5, y: level, glyph: draw.GlyphStyle{Color: color, Radius: vg.Points(3), Shape: draw.CircleGlyph{}}})
 		cos := gram[1] / math.Sqrt(gram[0]*gram[3])
-		key = append(key, keyEntry{line: t.line(color, 1.6), label: fmt.Sprintf("‖J₂‖ / ‖J₁‖ = %.3g, cos = %.2f", math.Sqrt(gram[3]/gram[0]), cos)})
+		label := fmt.Sprintf("‖J₂‖ / ‖J₁‖ = %.3g, cos = %.2f", math.Sqrt(gram[3]/gram[0]), cos)
+		p.line(label, t.line(color, 1.6), xys)
+		p.level(label, t.line(color, 1, 4, 2), 0, 1, level)
+		meet = append(meet, dot{x: 0.5, y: level, glyph: draw.GlyphStyle{Color: color, Radius: vg.Points(3), Shape: draw.CircleGlyph{}}})
+		key = append(key, keyEntry{line: t.line(color, 1.6), label: label})
 	}
 	p.dots(meet...)
 	return t.figure(layout{name: "ratio", data: data, height: 290, key: key,
@@ -125,7 +126,7 @@ func MeasuredRatio(t *Theme, records []results.Record, first, second int) (*Figu
 		if c == 0 {
 			e = keyEntry{label: "law at right angles, σ₂ / σ₁", line: t.line(t.Ink, 1.4)}
 		}
-		p.line(e.line, ratioLaw(c))
+		p.line(e.label, e.line, ratioLaw(c))
 		key = append(key, e)
 	}
 	data := Table{Head: []string{"step", "sigma_share", "cosine", "log10_ratio", "log10_ratio_mgda", "log10_quotient"}}

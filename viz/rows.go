@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image/color"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -36,15 +37,28 @@ func (p *Plot) bars(b bars) {
 		for _, it := range b.bars {
 			y := rowY(len(b.rows), it.row)
 			low, high, left, right := c.y(y-half), c.y(y+half), c.x(it.start), c.x(it.end)
+			c.say("", "%s: %s", b.rows[it.row], it.about())
 			c.fill(it.color, left, right, low, high)
 			c.label(it, left, right, (low+high)/2, high-low)
 		}
 	})
 }
 
+// about is what a bar says: where it ends, and where it begins if that is not at 0.
+func (it *bar) about() string {
+	text := fmt.Sprintf("%.4g", it.end)
+	if it.start != 0 {
+		text = fmt.Sprintf("%.4g to %s", it.start, text)
+	}
+	if it.text != "" {
+		text += " (" + it.text + ")"
+	}
+	return text
+}
+
 // label writes into the bar where the text fits, else beside it.
 func (c pen) label(it bar, left, right, y, height vg.Length) {
-	sty := c.theme.text(readableOn(it.color), tickSize)
+	sty := c.theme.text(readable{it.color}, tickSize)
 	if height < sty.FontExtents().Height {
 		return
 	}
@@ -113,6 +127,7 @@ func (p *Plot) dotRows(d dotRows) {
 	var texts []string
 	at := func(it dotRow) float64 { return rowY(len(d.rows), it.row) - it.shift }
 	for _, it := range d.items {
+		p.tell(fmt.Sprint(len(ys)), strings.TrimSpace(d.rows[it.row]+" "+it.text))
 		low, high = min(low, slices.Min(it.values)), max(high, slices.Max(it.values))
 		ys, texts = append(ys, at(it)), append(texts, it.text)
 	}
@@ -132,9 +147,11 @@ func (p *Plot) dotRows(d dotRows) {
 			single := draw.GlyphStyle{Radius: vg.Points(1.6), Shape: draw.CircleGlyph{}}
 			single.Color = mix(c.theme.Background, it.mean.Color.(color.NRGBA), 0.5)
 			for _, v := range it.values {
+				c.say(d.rows[it.row], "%s: %.4g", d.rows[it.row], v)
 				c.DrawGlyphNoClip(single, c.at(v, at(it)))
 			}
-			mean, _ := meanStd(it.values)
+			mean, std := meanStd(it.values)
+			c.say(d.rows[it.row], "%s: mean %s of %d, standard deviation %.3g", d.rows[it.row], it.text, len(it.values), std)
 			c.DrawGlyphNoClip(it.mean, c.at(mean, at(it)))
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
@@ -68,6 +69,14 @@ func LearningProcess(t *Theme, runs ...*results.Run) (*Figure, error) {
 	var plots []*Plot
 	data := Table{Head: []string{"setting", "method", "tasks_ended", "accuracy_percent", "std_percent", "runs"}}
 	for _, part := range parts {
+		if n := len(part.groups); n > 2 && n <= 6 {
+			multiples, err := t.multiples(part, &data, len(parts) > 1)
+			if err != nil {
+				return nil, err
+			}
+			plots = append(plots, multiples...)
+			continue
+		}
 		p := t.panel(part.title, "tasks ended", "accuracy over started tasks, %")
 		tasks, n := 0, len(part.groups)
 		for _, r := range part.runs {
@@ -90,8 +99,45 @@ func LearningProcess(t *Theme, runs ...*results.Run) (*Figure, error) {
 		p.X.Min, p.X.Max = 0.5, float64(tasks)+0.5
 		plots = append(plots, p)
 	}
-	return t.figure(layout{name: "learning-process", data: data, row: 260,
+	height := vg.Length(260)
+	if len(plots) > len(parts) {
+		height = 170 // of small multiples
+	}
+	return t.figure(layout{name: "learning-process", data: data, row: height,
 		alt: fmt.Sprintf("Average accuracy over the started tasks at each task's end, in %d settings.", len(parts))}, inRows(plots)...)
+}
+
+// multiples draws the methods of a setting in panels of their own with the same axes, each over the others in grey: in one panel
+// their lines would cross.
+func (t *Theme) multiples(part setting, data *Table, named bool) (plots []*Plot, err error) {
+	curves := make([]curve, len(part.groups))
+	for i, g := range part.groups {
+		if curves[i], err = endCurve(g.Runs); err != nil {
+			return nil, err
+		}
+		for k := range curves[i].steps {
+			data.add(part.title, g.Label, curves[i].steps[k], curves[i].mean[k], curves[i].std[k], len(g.Runs))
+		}
+	}
+	for i, g := range part.groups {
+		title := g.Label
+		if named {
+			title = part.title + "\n" + title
+		}
+		p := NewPlot(t, title, "tasks ended", "accuracy, %")
+		for k, c := range curves {
+			if k != i {
+				xys, _, _ := c.around()
+				p.line(part.groups[k].Label, t.line(mix(t.Background, t.Muted, 0.45), 0.8), xys)
+			}
+		}
+		p.curve(g.Label, g.style, curves[i], spreadFor(len(g.Runs), 1))
+		p.X.Tick.Marker, p.X.Min, p.X.Max = wholeTicks{}, 0.8, float64(len(curves[i].steps))+0.2
+		p.key = nil // the title names it
+		plots = append(plots, p)
+	}
+	sameHeight(plots)
+	return plots, nil
 }
 
 // spreadOfEnds chooses how points that are means of so many runs show their spread, in a panel of so many points.

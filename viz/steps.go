@@ -109,9 +109,9 @@ func (t *Theme) proofPlot(records []results.Record, bucket int) *Plot {
 		high = max(high, exponent(b)+1, exponent(g)+1)
 	}
 	p, key := NewPlot(t, "", "optimiser step", "breach, relative"), proofKey(t)
-	p.level(key[2].line, breach[0].X, breach[len(breach)-1].X, limit)
-	p.scatter(key[1].glyph, gap)
-	p.scatter(key[0].glyph, breach)
+	p.level(key[2].label, key[2].line, breach[0].X, breach[len(breach)-1].X, limit)
+	p.scatter(key[1].label, key[1].glyph, gap)
+	p.scatter(key[0].label, key[0].glyph, breach)
 	p.Y.Min, p.Y.Max = exactFloor-0.5, high
 	p.Y.Tick.Marker = powerTicks{floor: exactFloor}
 	return p
@@ -141,7 +141,9 @@ func (t *Theme) streamPlot(records []results.Record, bucket int, label string, v
 	}
 	for _, id := range rows.ids {
 		if len(lines[id]) > 0 {
-			p.line(rows.style(t, id), lines[id].points())
+			xys := lines[id].points()
+			p.line(rows.name(id), rows.style(t, id), xys)
+			p.ends = append(p.ends, keyEntry{label: rows.name(id), end: xys[len(xys)-1]})
 		}
 	}
 	p.Y.Min, p.Y.Max = min(0, 1.05*p.Y.Min), max(0, 1.05*p.Y.Max)
@@ -209,6 +211,11 @@ func StreamWeights(t *Theme, records []results.Record, tasks ...string) (*Figure
 	}
 	if rescaled || !certificates {
 		plots = append(plots, t.streamPlot(records, bucket, "applied weight w", func(r *results.Record) []float64 { return r.Weights }))
+	}
+	for _, p := range plots {
+		if len(p.ends) <= 12 { // colours alone would not tell streams apart
+			p.namesBeside(p.ends)
+		}
 	}
 	from, to := span(records)
 	rows := streamsOf(records...)

@@ -36,7 +36,7 @@ func StepTimes(t *Theme, steps ...StepTime) (*Figure, error) {
 		alt: fmt.Sprintf("Breakdown of the time of a training step, for %d rows.", len(steps))}
 	for i, name := range names {
 		c := t.Stream(i, len(names))
-		l.key = append(l.key, keyEntry{label: name, line: t.line(c, 8), glyph: draw.GlyphStyle{Color: readableOn(c), Radius: vg.Points(3.4), Shape: solid[i%len(solid)]}})
+		l.key = append(l.key, keyEntry{label: name, line: t.line(c, 8), glyph: draw.GlyphStyle{Color: readable{c}, Radius: vg.Points(3.4), Shape: solid[i%len(solid)]}})
 	}
 	whole := bars{wide: 0.64}
 	var parts []dot
@@ -46,18 +46,19 @@ func StepTimes(t *Theme, steps ...StepTime) (*Figure, error) {
 		for _, part := range s.Parts {
 			n := slices.Index(names, part.Name)
 			color := t.Stream(n, len(names))
-			whole.bars = append(whole.bars, bar{row: i, start: end, end: end + part.Millis, inside: true, text: fmt.Sprintf("%.2f", part.Millis), color: color})
+			whole.bars = append(whole.bars, bar{row: i, start: end, end: end + part.Millis, inside: true, text: fmt.Sprintf("%.3g", part.Millis), color: color})
 			end += part.Millis
 			l.data.add(s.Label, part.Name, part.Millis)
 			if part.Millis > 0 {
 				glyph := l.key[n].glyph
 				glyph.Color = color
-				parts = append(parts, dot{x: math.Log10(part.Millis), y: rowY(len(steps), i), glyph: glyph})
+				parts = append(parts, dot{x: math.Log10(part.Millis), y: rowY(len(steps), i), glyph: glyph,
+					about: fmt.Sprintf("%s, %s: %.3g ms", s.Label, part.Name, part.Millis)})
 				low, high = min(low, part.Millis), max(high, part.Millis)
 			}
 		}
 		// The whole is written beside an empty bar.
-		whole.bars = append(whole.bars, bar{row: i, start: end, end: end, text: fmt.Sprintf("%.2f ms", end), color: t.Ink})
+		whole.bars = append(whole.bars, bar{row: i, start: end, end: end, text: fmt.Sprintf("%.3g ms", end), color: t.Ink})
 		whole.rows = append(whole.rows, s.Label)
 		longest = max(longest, end)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
 
 	"github.com/parallelcl/parallelcl/emgd"
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -149,13 +150,22 @@ func (s *sweepPanel) draw(p *Plot, data *Table) {
 				most = max(most, len(as))
 			}
 		}
-		p.curve(g.Label, g.style, c, spreadFor(most, len(s.swept)))
+		if show := spreadFor(most, len(s.swept)); len(c.steps) > 2 {
+			p.curve(g.Label, g.style, c, show)
+		} else { // two points are no line
+			p.loose(g.Label, g.style, c, show)
+		}
 	}
 	first, last := axis[0].Value, axis[len(axis)-1].Value
 	for _, g := range s.level {
 		mean, std := meanStd(finals(g.Runs))
 		data.add(s.title, g.Label, nil, mean, std, len(g.Runs))
-		p.level(g.style.line(1), first, last, mean)
+		if std > 0 {
+			p.series(g.Label, nil, func() {
+				p.band(plotter.XYs{{X: first, Y: mean - std}, {X: last, Y: mean - std}}, plotter.XYs{{X: first, Y: mean + std}, {X: last, Y: mean + std}}, g.style)
+			})
+		}
+		p.level(g.Label, g.style.line(1), first, last, mean)
 		p.explain(keyEntry{label: g.Label, line: g.style.line(1.6)})
 	}
 	pad := 0.03 * (last - first)

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
@@ -36,7 +37,7 @@ func TaskAccuracy(t *Theme, runs ...*results.Run) (*Figure, error) {
 			b := dumbbellOf(g, j)
 			names[j] = fmt.Sprint(task.ID)
 			data.add(g.Label, task.ID, b.own, b.final, b.std, len(g.Runs))
-			p.dumbbell(float64(j)+beside(i, len(groups)), b, g.style)
+			p.dumbbell(g.Label, names[j], float64(j)+beside(i, len(groups)), b, g.style)
 		}
 		p.explain(keyEntry{label: g.Label, line: t.line(g.style.Color, 1), glyph: g.style.glyph(2.8)})
 	}
@@ -62,9 +63,10 @@ func dumbbellOf(g Group, task int) (b dumbbell) {
 	return b
 }
 
-func (p *Plot) dumbbell(at float64, b dumbbell, s Style) {
+func (p *Plot) dumbbell(label, task string, at float64, b dumbbell, s Style) {
 	p.Y.Min, p.Y.Max = min(p.Y.Min, b.own, b.final-b.std), max(p.Y.Max, b.own, b.final+b.std)
 	p.sketch(func(c pen) {
+		c.say(label, "%s, task %s: %.1f at its own end, %.1f ± %.1f at the end of the run", label, task, b.own, b.final, b.std)
 		thin, own, final := c.theme.line(s.Color, 1), c.at(at, b.own), c.at(at, b.final)
 		c.stroke(thin, own, final)
 		c.StrokeLine2(thin, own.X-vg.Points(3), own.Y, own.X+vg.Points(3), own.Y)
@@ -99,6 +101,7 @@ func TaskCurves(t *Theme, run *results.Run) (*Figure, error) {
 	p.NameEnds()
 	p.marks = arrivals(run)
 	data := Table{Head: []string{"task", "step", "accuracy_percent"}}
+	var ended []dot
 	for i, task := range run.Tasks {
 		style := t.line(t.task(i, len(run.Tasks)), 1.6)
 		trained, kept := taskCurve(run, i)
@@ -108,14 +111,23 @@ func TaskCurves(t *Theme, run *results.Run) (*Figure, error) {
 				style.Dashes = variantDashes
 			}
 		}
+		if n := len(trained); n > 0 && len(kept) > 0 {
+			ended = append(ended, dot{x: trained[n-1].X, y: trained[n-1].Y, glyph: draw.GlyphStyle{Color: style.Color, Radius: vg.Points(2.6), Shape: draw.CircleGlyph{}},
+				text: "", name: cmp.Or(task.Name, fmt.Sprint("task ", task.ID))})
+		}
 		for _, at := range run.Curve {
 			if i < len(at.Acc) && at.Acc[i] != nil {
 				data.add(task.ID, at.Step, 100**at.Acc[i])
 			}
 		}
 	}
+	p.dots(ended...)
 	p.axes(0, float64(run.Curve[len(run.Curve)-1].Step+1), 0, 100)
-	return t.figure(layout{name: "task-curves", data: data, height: 290,
+	var key []keyEntry
+	if len(ended) > 0 {
+		key = []keyEntry{{label: "the stream ends", glyph: draw.GlyphStyle{Color: t.Muted, Radius: vg.Points(2.6), Shape: draw.CircleGlyph{}}, tight: true}}
+	}
+	return t.figure(layout{name: "task-curves", data: data, height: 290, key: key,
 		alt: fmt.Sprintf("Test accuracy of each of %d tasks against the optimiser step.", len(run.Tasks))}, []*Plot{p})
 }
 

@@ -135,14 +135,6 @@ func rgb(hex uint32) color.NRGBA {
 	return color.NRGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 255}
 }
 
-// readableOn returns black or white, whichever is easier to read on c: the contrast is at least 4.5.
-func readableOn(c color.NRGBA) color.NRGBA {
-	if luminance(c) > 0.179 { // where both have the same contrast
-		return rgb(0x000000)
-	}
-	return rgb(0xffffff)
-}
-
 // luminance is the relative luminance of WCAG, from 0 of black to 1 of white.
 func luminance(c color.NRGBA) float64 {
 	f := func(v uint8) float64 {

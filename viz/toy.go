@@ -90,7 +90,7 @@ func (t *Theme) descentPlot(title string, traces []Trace, first int) *Plot {
 	var marks []dot
 	for _, k := range longestFirst(traces, first) {
 		xys, s := traces[k].path(first, box), styles[k]
-		p.line(s.line(1.8), xys)
+		p.line(traces[k].label(), s.line(1.8), xys)
 		end := xys[len(xys)-1]
 		marks = append(marks, dot{x: end.X, y: end.Y, glyph: s.glyph(4)})
 	}

@@ -165,10 +165,12 @@ func (p *Plot) trades(m trades) {
 		}
 		for _, s := range m.shown {
 			g, at := c.theme.tradeGlyph(s.front), c.at(s.task, s.class)
+			c.say(s.label, "%s: %.1f where the task is known, %.1f where all classes compete", s.label, s.task, s.class)
 			c.DrawGlyphNoClip(g, at)
 			taken = append(taken, square(at, g.Radius))
 		}
 		for _, s := range m.shown {
+			c.say(s.label, "")
 			taken = c.name(s, taken)
 		}
 		if m.without > 0 {

@@ -135,7 +135,7 @@ func TestContrast(t *testing.T) {
 		}
 		for i := range 20 {
 			c := theme.Stream(i, 20)
-			if got := contrast(c, readableOn(c)); got < 4.5 {
+			if got := contrast(c, nrgba(readable{c})); got < 4.5 {
 				t.Errorf("text on bar %v: %.1f", c, got)
 			}
 		}

@@ -2,9 +2,8 @@ package nb
 
 import (
 	"bytes"
-	"cmp"
-	"compress/gzip"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"html"
@@ -15,37 +14,16 @@ import (
 	"github.com/parallelcl/parallelcl/viz"
 )
 
-// How a figure stands in a page: drawings in light and dark, wide and, for phones, narrow, of which the reader sees the one
-// that suits, and below them files to save. Drawings are SVG: sharp at any size, and smaller than pixels. Each is encoded
-// once, and nothing is outside of a notebook.
+// How a figure stands in a notebook: as a picture, and as the drawing from which exported pages make one that answers to a
+// pointer and to the page's colours. Nothing is encoded outside of a notebook.
 
 // Drawing draws a figure in the colours of a theme.
 type Drawing = func(*viz.Theme) (*viz.Figure, error)
 
-// Themed shows a figure in the colours of the reader's screen, wide or, on a phone, narrow, with buttons below
-// that save it as SVG, as PDF, and its data as CSV:
+// Themed shows a figure as [Show] does:
 //
 //	nb.Themed(func(t *viz.Theme) (*viz.Figure, error) { return viz.Timeline(t, run) })
-//
-// Outside a notebook the figure is made once, for its error, and not rendered.
-func Themed(draw Drawing) error {
-	f, err := drawThemed(draw)
-	if err != nil {
-		return report(err)
-	}
-	return report(f.show(""))
-}
-
-// themed is a figure in light and, if dark is not nil, in dark, which is drawn when the page needs it.
-type themed struct {
-	light *viz.Figure
-	dark  func() (*viz.Figure, error)
-}
-
-func drawThemed(draw Drawing) (themed, error) {
-	light, err := drawn(draw(viz.Light))
-	return themed{light, func() (*viz.Figure, error) { return drawn(draw(viz.Dark)) }}, err
-}
+func Themed(draw Drawing) error { return Show(draw(viz.Light)) }
 
 func drawn(f *viz.Figure, err error) (*viz.Figure, error) {
 	if err == nil && f == nil {
@@ -54,119 +32,57 @@ func drawn(f *viz.Figure, err error) (*viz.Figure, error) {
 	return f, err
 }
 
-// show shows the figure in all versions and with what can be saved.
-func (t themed) show(id string) error {
+// showFigures shows figures below each other or, if they have labels, one of them by a slider, which begins with the one
+// of a number. That one is the picture where neither SVG nor a page is shown.
+func showFigures(id string, start int, labels []string, figures ...*viz.Figure) error {
 	if !inNotebook() {
 		return nil
 	}
-	p := page{phones: true, save: true}
-	p.figure(t)
-	return p.send(t.light, id)
-}
-
-// page is a piece of a page in the making. With [themeStyle] the reader sees the version that suits the colours and the
-// width of the page; where style sheets are dropped, the light wide one.
-type page struct {
-	strings.Builder
-	phones, save bool // whether there are narrow drawings, and files to save
-	err          error
-}
-
-func (p *page) figure(t themed) {
-	p.WriteString(`<div class="pcl-figure"><div class="pcl-light">`)
-	p.drawings(t.light)
-	p.WriteString(`</div>`)
-	if t.dark != nil {
-		p.WriteString(`<div class="pcl-dark" style="display:none">`)
-		f, err := t.dark()
-		if p.err = cmp.Or(p.err, err); p.err == nil {
-			p.drawings(f)
+	shown := viz.Frames{Labels: labels, Start: start}
+	var svgs [][]byte
+	for _, f := range figures {
+		d, err := f.Drawing()
+		if err != nil {
+			return err
 		}
-		p.WriteString(`</div>`)
+		var svg bytes.Buffer
+		if err := f.Encode(&svg, "svg"); err != nil {
+			return err
+		}
+		shown.Drawings, svgs = append(shown.Drawings, d), append(svgs, svg.Bytes())
 	}
-	if p.save {
-		p.files(t.light)
+	data, err := json.Marshal(shown)
+	if err != nil {
+		return err
 	}
-	p.WriteString(`</div>`)
-}
-
-func (p *page) drawings(f *viz.Figure) {
-	width, _ := f.Size()
-	pixels := int(width*96/72 + 0.5) // of which an inch of a screen has 96: text is then 12 pixels high and more
-	p.drawing(f, "pcl-wide", fmt.Sprintf("width:%dpx;max-width:100%%", pixels))
-	if p.phones {
-		p.drawing(f.Narrow(), "pcl-narrow", "width:100%;display:none")
+	var png bytes.Buffer
+	if err := figures[start].Encode(&png, "png"); err != nil {
+		return err
 	}
-}
-
-func (p *page) drawing(f *viz.Figure, class, style string) {
-	fmt.Fprintf(p, `<img class="%s" style="%s" alt="%s" src="data:image/svg+xml;base64,%s">`, class, style, html.EscapeString(f.Alt), p.base64(p.encode(f, "svg")))
-}
-
-// encode keeps the first error.
-func (p *page) encode(f *viz.Figure, format string) []byte {
-	var b bytes.Buffer
-	p.err = cmp.Or(p.err, f.Encode(&b, format))
-	return b.Bytes()
-}
-
-func (p *page) base64(data []byte) string { return base64.StdEncoding.EncodeToString(data) }
-
-// files offers the figure as files. The SVG is the picture above; PDF and the data's CSV lie in the page, the CSV compressed,
-// and a script makes files of them. Where it cannot run the row is not shown.
-func (p *page) files(f *viz.Figure) {
-	fmt.Fprintf(p, `<div class="pcl-save" style="display:none" onclick="%s">`, html.EscapeString(saveScript))
-	p.button("SVG")
-	p.button("PDF")
-	if len(f.Data.Head) > 0 {
-		p.button("CSV")
-		var z bytes.Buffer
-		w, _ := gzip.NewWriterLevel(&z, gzip.BestCompression) // which is a level
-		w.Write(p.encode(f, "csv"))                           // into memory
-		w.Close()
-		p.hidden("pcl-csv", p.base64(z.Bytes()))
+	out := picture(png.Bytes(), figures[start].Alt)
+	out.Data[viz.DrawingType] = string(data)
+	if len(figures) == 1 {
+		out.Data[protocol.MIMEImageSVG] = string(svgs[0])
+	} else {
+		out.Data[protocol.MIMETextHTML] = framesPage(start, labels, figures, svgs)
 	}
-	p.hidden("pcl-name", html.EscapeString(cmp.Or(f.Name, "figure")))
-	p.hidden("pcl-pdf", p.base64(p.encode(f, "pdf")))
-	p.WriteString("</div>")
+	return send(out, id)
 }
 
-func (p *page) button(kind string) {
-	fmt.Fprintf(p, `<button type="button" aria-label="Save the figure as %s">%s</button> `, kind, kind)
-}
-
-func (p *page) hidden(class, text string) {
-	fmt.Fprintf(p, `<span class="%s" style="display:none">%s</span>`, class, text)
-}
-
-// send shows the page with a figure; where pages are not shown, and in LaTeX, it is the picture.
-func (p *page) send(f *viz.Figure, id string) error {
-	data := p.encode(f, "png")
-	if p.err != nil {
-		return p.err
+// framesPage is for notebooks, which do not draw the figures themselves.
+func framesPage(start int, labels []string, figures []*viz.Figure, svgs [][]byte) string {
+	var pictures, names strings.Builder
+	for i, f := range figures {
+		hidden := ""
+		if labels != nil {
+			hidden = hiddenUnless(i == start)
+			fmt.Fprintf(&names, `<span%s>%s</span>`, hidden, html.EscapeString(labels[i]))
+		}
+		fmt.Fprintf(&pictures, `<div%s><img style="max-width:100%%" alt="%s" src="data:image/svg+xml;base64,%s"></div>`,
+			hidden, html.EscapeString(f.Alt), base64.StdEncoding.EncodeToString(svgs[i]))
 	}
-	shown := picture(data, f.Alt)
-	shown.Data[protocol.MIMETextHTML] = themeStyle + p.String()
-	return send(shown, id)
+	if labels == nil {
+		return pictures.String()
+	}
+	return fmt.Sprintf(sliderPage, len(figures)-1, start, html.EscapeString(labels[start]), names.String(), pictures.String())
 }
-
-// saveScript saves what the button that was pressed says.
-const saveScript = `var b=event.target,row=this;if(b.tagName!=='BUTTON')return;` +
-	`var kind=b.textContent.toLowerCase(),get=function(c){return row.querySelector('.pcl-'+c).textContent},` +
-	`code=kind==='svg'?row.parentNode.querySelector('.pcl-light .pcl-wide').src.split(',')[1]:get(kind),` +
-	`bytes=Uint8Array.from(atob(code),function(c){return c.charCodeAt(0)}),` +
-	`type={svg:'image/svg+xml',pdf:'application/pdf',csv:'text/csv'}[kind],file=new Blob([bytes],{type:type});` +
-	`(kind==='csv'?new Response(file.stream().pipeThrough(new DecompressionStream('gzip')),{headers:{'Content-Type':type}}).blob():Promise.resolve(file)).then(function(f){` +
-	`var a=document.createElement('a');a.href=window.URL.createObjectURL(f);a.download=get('name')+'.'+kind;` +
-	`document.body.appendChild(a);a.click();a.remove();setTimeout(function(){window.URL.revokeObjectURL(a.href)},1000)})`
-
-// themeStyle shows the dark version in dark JupyterLab and VS Code, the narrow one on phones, and what can be
-// saved where scripts run. Exported pages have rules of their own.
-const themeStyle = `<style>
-body[data-jp-theme-light="false"] .pcl-light, body.vscode-dark .pcl-light { display: none }
-body[data-jp-theme-light="false"] .pcl-dark, body.vscode-dark .pcl-dark { display: block !important }
-@media screen and (max-width: 500px) { .pcl-wide { display: none } .pcl-narrow { display: block !important } }
-@media screen and (scripting: enabled) { .pcl-save { display: block !important } }
-.pcl-save button { font: inherit; font-size: 12px; color: inherit; opacity: .65; background: none; border: 0; padding: 0 .4em; text-decoration: underline; cursor: pointer }
-.pcl-save button:hover, .pcl-save button:focus-visible { opacity: 1 }
-</style>`

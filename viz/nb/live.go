@@ -1,7 +1,6 @@
 package nb
 
 import (
-	"cmp"
 	"fmt"
 	"html"
 	"sync"
@@ -143,7 +142,7 @@ type Live struct {
 // NewLive returns live figures. Nothing is visible before the first [Live.Show].
 func NewLive() *Live { return &Live{id: gonbui.UniqueId()} }
 
-// Show replaces the previous figures, in light and dark; several stand one below the other:
+// Show replaces the previous figures; several stand one below the other:
 //
 //	live.Show(func(t *viz.Theme) (*viz.Figure, error) { return viz.Accuracy(t, runs...) })
 //
@@ -155,37 +154,28 @@ func (l *Live) Show(draws ...Drawing) error {
 	if time.Since(l.shown) < liveEvery {
 		return nil
 	}
-	return l.flush(false)
+	return l.flush()
 }
 
-// Close shows the last figures as [Themed] does; they stay visible.
+// Close shows the last figures; they stay visible.
 func (l *Live) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.flush(true)
+	return l.flush()
 }
 
-func (l *Live) flush(final bool) error {
+func (l *Live) flush() error {
 	if len(l.last) == 0 {
 		return nil
 	}
 	defer func() { l.shown = time.Now() }() // from the end: drawing must not take all the time
-	p := page{phones: final, save: final}
-	var first *viz.Figure
+	var figures []*viz.Figure
 	for _, draw := range l.last {
-		f, err := drawThemed(draw)
+		f, err := drawn(draw(viz.Light))
 		if err != nil {
 			return report(err)
 		}
-		if first = cmp.Or(first, f.light); inNotebook() {
-			p.figure(f)
-		}
+		figures = append(figures, f)
 	}
-	switch {
-	case !inNotebook():
-		return nil
-	case final:
-		return report(p.send(first, l.id))
-	}
-	return report(cmp.Or(p.err, showHTML(themeStyle+p.String(), l.id)))
+	return report(showFigures(l.id, 0, nil, figures...))
 }

@@ -22,8 +22,8 @@ import (
 
 // What a value looks like in a notebook.
 
-// Show shows a value as what it is: a figure at its size in the colours that it was drawn in ([Themed] suits the reader's
-// colours too), a run as its numbers and its tasks' curves, a training as [Training.Watch] does, a batch as [Batch] does, an
+// Show shows a value as what it is: a figure at its size (exported pages let readers ask it for values, and suit its colours to
+// theirs), a run as its numbers and its tasks' curves, a training as [Training.Watch] does, a batch as [Batch] does, an
 // image, a slice of structs as a table, and all else as text. It takes the results of a function, including the error:
 //
 //	nb.Show(viz.Accuracy(viz.Light, runs...))
@@ -50,7 +50,7 @@ func show(value any) (known bool, err error) {
 	case *viz.Figure:
 		f, err := drawn(v, nil)
 		if err == nil {
-			err = themed{light: f}.show("")
+			err = showFigures("", 0, nil, f)
 		}
 		return true, report(err)
 	case *results.Run:

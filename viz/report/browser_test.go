@@ -4,8 +4,6 @@ package report_test
 
 import (
 	"bytes"
-	"compress/gzip"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -24,6 +22,7 @@ import (
 	"time"
 
 	"github.com/parallelcl/parallelcl/internal/must"
+	"github.com/parallelcl/parallelcl/viz"
 	"github.com/parallelcl/parallelcl/viz/report"
 )
 
@@ -337,46 +336,34 @@ func (v *visited) mischief() []string {
 	return found
 }
 
-// TestPagesWorkInBrowser moves a slider by its keys and sorts a table, of a notebook and of runs.
+// TestPagesWorkInBrowser sorts a table, of a notebook and of runs.
 func TestPagesWorkInBrowser(t *testing.T) {
 	if *chromium == "" {
 		t.Skip("it needs a browser; go test ./viz/report -run InBrowser -chromium PATH")
 	}
 	b := startBrowser(t, *chromium)
 	page := filepath.Join(t.TempDir(), "page.html")
-	text := notebookPage(t, notebookOf(t, htmlCell(`<table><thead><tr><th>a</th></tr></thead><tbody><tr><td>1</td></tr><tr><td>10</td></tr><tr><td>9</td></tr></tbody></table>`+
-		`<div id="pcl-slider-1"><div><input type="range" min="0" max="2" value="0" step="1" aria-valuetext="one" oninput="document.title='FIRED'">`+
-		`<output><span>one</span><span style="display:none">two</span><span hidden>three</span></output></div><div><div>A</div><div style="display:none">B</div><div hidden>C</div></div></div>`)))
+	text := notebookPage(t, notebookOf(t, htmlCell(`<table><thead><tr><th>a</th></tr></thead><tbody><tr><td>1</td></tr><tr><td>10</td></tr><tr><td>9</td></tr></tbody></table>`)))
 	must.Do(t, os.WriteFile(page, []byte(text), 0o644))
 	session := b.open(page)
 	var got string
 	for _, step := range []struct{ do, want string }{
-		{`document.querySelector(".out").innerText`, "a\n1\n10\n9\none\nA"},
-		{`(document.querySelector("th button").click(), document.querySelector(".out").innerText)`, "a\n10\n9\n1\none\nA"},
-		{`(document.querySelector("th button").click(), document.querySelector(".out").innerText)`, "a\n1\n9\n10\none\nA"},
-		{`(document.querySelector("input").focus(), "ArrowRight")`, "ArrowRight"},
-		{`document.querySelector(".out").innerText`, "a\n1\n9\n10\ntwo\nB"},
-		{`(document.querySelector("input").focus(), "End")`, "End"},
-		{`document.querySelector(".out").innerText + document.querySelector("input").getAttribute("aria-valuetext") + document.title`, "a\n1\n9\n10\nthree\nCthreeone"},
+		{`document.querySelector(".out").innerText`, "a\n1\n10\n9"},
+		{`(document.querySelector("th button").click(), document.querySelector(".out").innerText)`, "a\n10\n9\n1"},
+		{`(document.querySelector("th button").click(), document.querySelector(".out").innerText)`, "a\n1\n9\n10"},
 	} {
 		must.Do(t, b.evaluate(session, `JSON.stringify(`+step.do+`.replace(/\s*\n\s*/g, "\n"))`, &got))
 		if strings.ReplaceAll(strings.ReplaceAll(got, " ↓", ""), " ↑", "") != step.want {
 			t.Errorf("%s: %q, want %q", step.do, got, step.want)
 		}
-		if step.want == "ArrowRight" || step.want == "End" {
-			code := map[string]int{"ArrowRight": 39, "End": 35}[step.want]
-			for _, kind := range []string{"keyDown", "keyUp"} {
-				must.Do(t, b.call(session, "Input.dispatchKeyEvent", map[string]any{"type": kind, "key": step.want, "code": step.want, "windowsVirtualKeyCode": code}, nil))
-			}
-		}
 	}
 	text = runsPage(t, runsFolder(t, sampleRuns()))
 	must.Do(t, os.WriteFile(page, []byte(text), 0o644))
 	session = b.open(page)
-	const column = `[...document.querySelectorAll("table.all tbody tr")].map(tr => tr.children[1].dataset.sort).join(" ")`
+	const column = `[...document.querySelectorAll("#table tbody tr")].map(tr => tr.children[1].dataset.sort).join(" ")`
 	var down, up string
 	for _, to := range []*string{&down, &up} {
-		must.Do(t, b.evaluate(session, `JSON.stringify((document.querySelectorAll("table.all th button")[1].click(), `+column+`))`, to))
+		must.Do(t, b.evaluate(session, `JSON.stringify((document.querySelectorAll("#table th button")[1].click(), `+column+`))`, to))
 	}
 	values := strings.Fields(up)
 	slices.Reverse(values)
@@ -390,55 +377,61 @@ func TestPagesWorkInBrowser(t *testing.T) {
 	}
 }
 
-// TestFiguresAreSavedInBrowser presses what a figure of package nb offers: three files of their own kinds, by
-// a name that is harmless, and no formula in the table. The page stays where it is.
-func TestFiguresAreSavedInBrowser(t *testing.T) {
+// TestFiguresAnswerInBrowser: keys tell values, a series is switched off and stays so in the address, it lights up in tables, a
+// drag zooms and Escape goes back, and the data are saved without formulas. A drawing with hostile names only draws.
+func TestFiguresAnswerInBrowser(t *testing.T) {
 	if *chromium == "" {
 		t.Skip("it needs a browser; go test ./viz/report -run InBrowser -chromium PATH")
 	}
-	var table bytes.Buffer
-	z := gzip.NewWriter(&table)
-	fmt.Fprint(z, "method,value\n=cmd(),-1.5\n\"@x\",+2\n")
-	must.Do(t, z.Close())
-	in64 := base64.StdEncoding.EncodeToString
-	hidden := func(part, text string) string {
-		return `<span class="pcl-` + part + `" style="display:none">` + text + `</span>`
+	p := viz.NewPlot(viz.Light, "", "step", "A, %")
+	for i, name := range []string{"EMGD", `"><img src=x onerror="document.title='FIRED'">`, "=cmd()"} {
+		p.Line(name, viz.Light.Method(fmt.Sprint(i)), []float64{1, 2, 3}, []float64{10, 20 + float64(i), 40})
 	}
-	svg := `<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><script>alert(1)</script><rect width="5" height="5"/></svg>`
-	figure := func(name, pdf string) string {
-		return `<div class="pcl-figure"><div class="pcl-light"><img class="pcl-wide" alt="" src="data:image/svg+xml;base64,` + in64([]byte(svg)) + `"></div>` +
-			`<div class="pcl-save" style="display:none" onclick="document.title='FIRED'"><button type="button">SVG</button>` +
-			hidden("name", name) + hidden("pdf", in64([]byte(pdf))) + hidden("csv", in64(table.Bytes())) + `</div></div>`
-	}
+	figure := must.Get(viz.Plots("own", "Three lines.", p))(t)
+	drawing := must.Get(figure.Drawing())(t)
+	data := must.Get(json.Marshal(viz.Frames{Drawings: []*viz.Drawing{drawing, drawing}, Labels: []string{"one", "two"}}))(t)
 	page := filepath.Join(t.TempDir(), "page.html")
-	text := notebookPage(t, notebookOf(t, htmlCell(figure("../Evil.exe", "%PDF-1.4 x")+figure("plain", "<script>"))))
+	text := notebookPage(t, notebookOf(t, outputCell(map[string]any{"output_type": "display_data", "data": map[string]any{viz.DrawingType: string(data)}})))
 	must.Do(t, os.WriteFile(page, []byte(text), 0o644))
 	b := startBrowser(t, *chromium)
 	session := b.open(page)
-	var got string
-	b.must(b.evaluate(session, `JSON.stringify((window.saved = [], window.names = [],
-		URL.createObjectURL = file => { file.text().then(text => saved.push(file.type + " " + text)); return "blob:none"; },
-		HTMLAnchorElement.prototype.click = function () { names.push(this.download); },
-		document.querySelectorAll(".pcl-save button").forEach(e => e.click()),
-		[...document.querySelectorAll(".pcl-save button")].filter(e => e.offsetParent).map(e => e.textContent).join(" ")))`, &got))
-	if got != "SVG PDF CSV SVG PDF CSV" {
-		t.Errorf("the figures offer %q", got)
+	const drag = `(kind, x, y) => { const s = document.querySelector(".pcl-plot"), r = s.getBoundingClientRect();
+		s.setPointerCapture = () => {};
+		s.dispatchEvent(new PointerEvent(kind, {bubbles: true, clientX: r.left + x * r.width, clientY: r.top + y * r.height})); }`
+	const key = `k => document.querySelector(".pcl-plot").dispatchEvent(new KeyboardEvent("keydown", {key: k, bubbles: true}))`
+	for _, step := range []struct{ do, want string }{
+		{`((` + key + `)("ArrowRight"), (` + key + `)("ArrowRight"), tip.textContent)`, "EMGD\nstep: 2\nA, %: 20"},
+		{`((` + key + `)("ArrowUp"), tip.textContent.slice(-8))`, "A, %: 21"},
+		{`String(document.querySelectorAll(".lit").length > 1)`, "true"},
+		{`(document.querySelector(".pcl-entry").click(), location.hash)`, "#?off0=EMGD"},
+		{`getComputedStyle(document.querySelector('.pcl-plot [data-series="EMGD"]')).display`, "none"},
+		{`(document.querySelector(".pcl-entry").click(), location.hash)`, ""},
+		{`((` + drag + `)("pointerdown", .3, .3), (` + drag + `)("pointermove", .6, .6), (` + drag + `)("pointerup", .6, .6), document.querySelector(".pcl-plot").classList.value)`, "pcl-plot zoomed"},
+		{`String(document.querySelectorAll(".pcl-plot .pcl-axes text").length > 3)`, "true"},
+		{`((` + key + `)("Escape"), document.querySelector(".pcl-plot").classList.value)`, "pcl-plot"},
+		{`(document.querySelector(".pcl-frames input").value = 1, document.querySelector(".pcl-frames input").dispatchEvent(new Event("input")), document.querySelector(".pcl-frames output").textContent)`, "two"},
+		{`String(document.querySelectorAll(".pcl-frames > div:not([hidden])").length)`, "1"},
+		{`(document.querySelector(".switch").click(), document.documentElement.style.colorScheme)`, "dark"},
+		{`(window.saved = [], URL.createObjectURL = file => { file.text().then(text => saved.push(file.type + " " + text)); return "blob:none"; },
+			HTMLAnchorElement.prototype.click = function () { saved.push(this.download); }, document.querySelectorAll(".pcl-figure .tools button").forEach(e => e.click()), document.title)`, "one"},
+	} {
+		var got string
+		b.must(b.evaluate(session, `JSON.stringify(`+step.do+`)`, &got))
+		if strings.TrimSpace(got) != strings.TrimSpace(step.want) {
+			t.Errorf("%s: %q, want %q", step.do, got, step.want)
+		}
 	}
 	b.wait("", 500*time.Millisecond)
-	b.must(b.evaluate(session, `JSON.stringify(saved.sort().join("\n") + "\n" + names.sort().join(" ") + " " + document.title)`, &got))
-	for want, n := range map[string]int{
-		"application/pdf %PDF-1.4 x": 1, "application/pdf": 1, "image/svg+xml <svg": 2, "script": 0, "text/csv": 2,
-		"method,value\n'=cmd(),-1.5\n\"'@x\",+2\n": 2, "vilexe.csv vilexe.pdf vilexe.svg": 1, "FIRED": 0, "plain.pdf": 0,
-	} {
+	var got string
+	b.must(b.evaluate(session, `JSON.stringify(saved.sort().join("\n") + document.querySelectorAll(".data td").length)`, &got))
+	for want, n := range map[string]int{"own.csv": 2, "own.svg": 2, "image/svg+xml <svg": 2, "var(": 0, "text/csv plot,series,x,y,low,high": 2, ",'=cmd(),1,10": 2, "\n,=cmd": 0, "FIRED'\">": 0} {
 		if c := strings.Count(got, want); c != n {
 			t.Errorf("%q %d times among what was saved, want %d: %s", want, c, n, got)
 		}
 	}
 	for _, m := range b.seen {
-		if m.Method == "Page.frameNavigated" || m.Method == "Page.windowOpen" {
-			if !strings.Contains(string(m.Params), "page.html") {
-				t.Errorf("the page went elsewhere: %s", m.Params)
-			}
+		if m.Method == "Log.entryAdded" || m.Method == "Runtime.exceptionThrown" {
+			t.Errorf("the browser says: %s", m.Params)
 		}
 	}
 }

@@ -31,7 +31,7 @@ func newCertificates(in *DemoInput, table *resultTable) ([]certificateSection, e
 		if stats.Steps == 0 {
 			continue
 		}
-		fig, err := picture(func(t *viz.Theme) (*viz.Figure, error) { return viz.Certificates(t, records) })
+		fig, err := picture(viz.Certificates(viz.Light, records))
 		if err != nil {
 			return nil, err
 		}

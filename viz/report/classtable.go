@@ -17,7 +17,7 @@ type classTable struct {
 
 // newClassTables returns a table for each task. There are none if runs differ in their tasks' classes, or are of older
 // programs, which did not note what there is to say about a class.
-func newClassTables(runs []runPtr, table *resultTable) ([]classTable, error) {
+func newClassTables(runs []runPtr) ([]classTable, error) {
 	first := runs[0].Tasks
 	for _, r := range runs {
 		if !slices.EqualFunc(r.Tasks, first, sameClasses) {
@@ -34,11 +34,11 @@ func newClassTables(runs []runPtr, table *resultTable) ([]classTable, error) {
 		for i, class := range task.ByClass {
 			c.Classes, c.Test = append(c.Classes, task.ClassName(i)), append(c.Test, class.Test)
 		}
-		for i, g := range groups {
-			row := taskRow{Index: table.Rows[i].Index, Label: g.Label}
+		for _, g := range groups {
+			row := taskRow{Label: g.Label}
 			for k := range task.ByClass {
-				row.Final = append(row.Final, overRuns(g, t, func(task results.Task) float64 { return 100 * task.ByClass[k].AccFinal }))
-				row.End = append(row.End, overRuns(g, t, func(task results.Task) float64 { return 100 * task.ByClass[k].AccEnd }))
+				row.Final = append(row.Final, ofTask(g, t, func(task results.Task) float64 { return 100 * task.ByClass[k].AccFinal }))
+				row.End = append(row.End, ofTask(g, t, func(task results.Task) float64 { return 100 * task.ByClass[k].AccEnd }))
 			}
 			c.Rows = append(c.Rows, row)
 		}

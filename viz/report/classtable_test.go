@@ -3,7 +3,6 @@ package report
 import (
 	"testing"
 
-	"github.com/parallelcl/parallelcl/internal/must"
 	"github.com/parallelcl/parallelcl/pcl/results"
 )
 
@@ -15,20 +14,19 @@ func TestClassTables(t *testing.T) {
 		}}}
 	}
 	runs := []runPtr{run(1, 0.25), run(2, 0.75)}
-	table := must.Get(newResultTable(runs))(t)
-	got, err := newClassTables(runs, table)
+	got, err := newClassTables(runs)
 	if err != nil || len(got) != 1 || got[0].Classes[1] != "dog" || got[0].Test[1] != 20 || len(got[0].Rows) != 1 {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	if cat := got[0].Rows[0].Final[0]; cat.Mean != 50 || cat.Std != 25 || got[0].Rows[0].End[0].Mean != 100 {
+	if cat := got[0].Rows[0].Final[0]; cat.Text != "50.0 ±\u00a025.0" || got[0].Rows[0].End[0].Value != 100 {
 		t.Errorf("the accuracy of cats is %v", cat)
 	}
 	runs[1].Tasks[0].Classes = []int{4, 8}
-	if got, err := newClassTables(runs, table); err != nil || got != nil {
+	if got, err := newClassTables(runs); err != nil || got != nil {
 		t.Errorf("runs with different classes in one table: %v, %v", got, err)
 	}
 	runs = []runPtr{{Method: "er", Tasks: []results.Task{{ID: 1, Classes: []int{1}}}}} // of an older program
-	if got, err := newClassTables(runs, table); err != nil || got != nil {
+	if got, err := newClassTables(runs); err != nil || got != nil {
 		t.Errorf("%v, %v", got, err)
 	}
 }

@@ -32,7 +32,7 @@ type DemoInput struct {
 // Demo writes the page: what each method reached, the tasks' timeline, accuracy over time and by
 // task, the toy descent against its known numbers, the certificates of the EMGD steps, and the
 // parameters, versions, checksums and the command behind it. The page is complete in itself: its
-// figures are inline, in a light and a dark version and for wide and narrow screens.
+// figures are inline, in colours that follow the page, and answer to a pointer.
 func Demo(w io.Writer, in DemoInput) error {
 	if len(in.Runs) == 0 {
 		return errors.New("report: no runs; a page needs at least one")

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/parallelcl/parallelcl/pcl/results"
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
 	"github.com/parallelcl/parallelcl/pcl/stats"
@@ -29,29 +28,25 @@ func gridFigures(g *findings.Grid) ([]runFigure, error) {
 	}
 	switch {
 	case varies(g, "memory.budget"):
-		return []runFigure{drawn("Accuracy and the memory’s size (the paper’s Figure 5)", "Bands, or bars where there are many methods, are ± one standard deviation over runs.", sweepOf(every, viz.MemorySize))}, nil
+		return []runFigure{titled("Accuracy and the memory’s size (the paper’s Figure 5)", "Bands, or bars where there are many methods, are ± one standard deviation over runs.").of(viz.MemorySize(viz.Light, every...))}, nil
 	case varies(g, "params.tau"):
-		return []runFigure{drawn("Accuracy and the temperature (the paper’s Figure 8)", "Bands, or bars where there are many methods, are ± one standard deviation over runs.", sweepOf(every, viz.Temperature))}, nil
+		return []runFigure{titled("Accuracy and the temperature (the paper’s Figure 8)", "Bands, or bars where there are many methods, are ± one standard deviation over runs.").of(viz.Temperature(viz.Light, every...))}, nil
 	}
 	few := ""
 	if len(runs) < len(every) {
 		few = fmt.Sprintf(" At most %d methods are shown.", mostShown)
 	}
 	out := []runFigure{
-		drawn("Accuracy as tasks end (the paper’s Figure 7)", "The average is over all tasks started so far; bars are ± one standard deviation over runs. Where bars would hide the lines, only the last is drawn."+few, sweepOf(runs, viz.LearningProcess)),
-		drawn("Performance profiles", "The share of runs above an accuracy: a line above another’s everywhere is better throughout, one that falls early has runs that fail."+few, sweepOf(runs, viz.Profiles)),
+		titled("Accuracy as tasks end (the paper’s Figure 7)", "The average is over all tasks started so far; bars are ± one standard deviation over runs. Where bars would hide the lines, only the last is drawn."+few).of(viz.LearningProcess(viz.Light, runs...)),
+		titled("Performance profiles", "The share of runs above an accuracy: a line above another’s everywhere is better throughout, one that falls early has runs that fail."+few).of(viz.Profiles(viz.Light, runs...)),
 	}
 	if inBoth(g) {
-		out = append(out, drawn("One increment against the other", "Mean A of each method over its runs. Every method to the left of the line and below it is matched or beaten in both by one on the line.", sweepOf(every, viz.TradeOff)))
+		out = append(out, titled("One increment against the other", "Mean A of each method over its runs. Every method to the left of the line and below it is matched or beaten in both by one on the line.").of(viz.TradeOff(viz.Light, every...)))
 	}
 	for _, c := range g.Columns {
 		out = append(out, ranksFigure(c)...)
 	}
 	return out, nil
-}
-
-func sweepOf(runs []*results.Run, draw func(*viz.Theme, ...*results.Run) (*viz.Figure, error)) func(*viz.Theme) (*viz.Figure, error) {
-	return func(t *viz.Theme) (*viz.Figure, error) { return draw(t, runs...) }
 }
 
 // varies says whether a grid varies a setting.
@@ -82,13 +77,11 @@ func ranksFigure(c *findings.Column) []runFigure {
 	if errors.As(err, new(*stats.TooFewError)) || ranking == nil && err == nil {
 		return nil
 	}
-	return []runFigure{drawn("Ranks, "+c.Name(), "Average ranks by A over the situations, the best at the left. A thick line joins methods that Wilcoxon’s exact test, with Holm’s correction for all pairs, cannot tell apart at 5 %.",
-		func(t *viz.Theme) (*viz.Figure, error) {
-			if err != nil {
-				return nil, err
-			}
-			return viz.CriticalDifference(t, ranking)
-		})}
+	f := titled("Ranks, "+c.Name(), "Average ranks by A over the situations, the best at the left. A thick line joins methods that Wilcoxon’s exact test, with Holm’s correction for all pairs, cannot tell apart at 5 %.")
+	if err != nil {
+		return []runFigure{f.of(nil, err)}
+	}
+	return []runFigure{f.of(viz.CriticalDifference(viz.Light, ranking))}
 }
 
 // rankingOf ranks the methods with all runs; it is nil if there are fewer than two.

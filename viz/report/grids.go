@@ -44,8 +44,11 @@ func Grids(ctx context.Context, w io.Writer, in GridsInput) error {
 	}
 	p.Headline = gridsHeadline(in.Findings)
 	at := entryIDs(in.Findings)
-	p.Claims = claimRows(in.Findings.Claims, at)
-	if slices.ContainsFunc(in.Findings.Controls, func(v *findings.Verdict) bool { return v.Outcome != findings.NotTestable }) {
+	if tested(in.Findings.Claims) { // else no grid is one of the paper's
+		p.Claims = claimRows(in.Findings.Claims, at)
+		p.Missing = missing(in)
+	}
+	if tested(in.Findings.Controls) {
 		p.Controls = claimRows(in.Findings.Controls, at)
 	}
 	for i, g := range in.Findings.Grids {
@@ -59,10 +62,18 @@ func Grids(ctx context.Context, w io.Writer, in GridsInput) error {
 		s.ID = fmt.Sprintf("g%d", i)
 		p.Grids = append(p.Grids, *s)
 	}
-	for _, x := range in.Findings.Missing(in.Notes) {
-		p.Missing = append(p.Missing, fact{x.Table, x.Text})
-	}
 	return writePage(w, "grids.gohtml", p)
+}
+
+func tested(all []*findings.Verdict) bool {
+	return slices.ContainsFunc(all, func(v *findings.Verdict) bool { return v.Outcome != findings.NotTestable })
+}
+
+func missing(in GridsInput) (out []fact) {
+	for _, x := range in.Findings.Missing(in.Notes) {
+		out = append(out, fact{x.Table, x.Text})
+	}
+	return out
 }
 
 func gridsHeadline(f *findings.Findings) string {
@@ -80,7 +91,7 @@ func gridsHeadline(f *findings.Findings) string {
 		}
 	}
 	made := fmt.Sprintf("%s in %s.", plural.Of(runs, "run"), plural.Of(len(f.Grids), "grid"))
-	if len(f.Claims) == 0 {
+	if !tested(f.Claims) {
 		return made
 	}
 	return fmt.Sprintf("%s Verdicts on the paper’s %s: %s.", made, plural.Of(len(f.Claims), "claim"), strings.Join(verdicts, ", "))

@@ -7,6 +7,7 @@ import (
 	"github.com/parallelcl/parallelcl/pcl/results/findings"
 	"github.com/parallelcl/parallelcl/pcl/results/paper"
 	"github.com/parallelcl/parallelcl/pcl/results/rows"
+	"github.com/parallelcl/parallelcl/pcl/results/versus"
 )
 
 // gridSection is what the page shows of a grid.
@@ -14,6 +15,8 @@ type gridSection struct {
 	ID, Name, Heading string
 	Facts             []fact
 	Failures          []string
+	Decisions         []decision
+	Cost              *runFigure
 	Columns           []gridColumn
 	Figures           []runFigure
 	Runs              []gridRun
@@ -31,19 +34,16 @@ type gridColumn struct {
 type gridRow struct {
 	ID, Name, Remark, Hash string
 	Star                   bool
-	A, Spread, Tuned, F    cellValue
-	PaperA, PaperF         cellValue
-	Rank                   cellValue
-	Behind, P, Beats       cellValue // Behind is empty for the one of the highest mean
+	A, Spread, Tuned, F    value
+	PaperA, PaperF         value
+	Rank                   value
+	Behind, P, Beats       value // Behind is empty for the one of the highest mean
 	Interval               string
 }
 
-// cellValue is a number of a table, as it is shown and as it is sorted by.
-type cellValue struct{ Text, Sort string }
-
 // gridRun is a run, in the list of all.
 type gridRun struct {
-	Method, Column, Place, PlaceKey, A, F, Seconds, Cell, Model string
+	Method, Dataset, Increment, Column, Place, PlaceKey, A, F, Seconds, Cell, Model string
 }
 
 func newGridSection(g *findings.Grid, at map[*findings.Entry]string) (*gridSection, error) {
@@ -63,15 +63,23 @@ func newGridSection(g *findings.Grid, at map[*findings.Entry]string) (*gridSecti
 		}
 	}
 	var err error
-	s.Figures, err = gridFigures(g)
+	if s.Figures, err = gridFigures(g); err != nil {
+		return nil, err
+	}
+	looks := map[string]string{}
+	for _, r := range g.Rows {
+		looks[r.Line()] = r.RunMethod
+	}
+	s.Decisions, err = decisions(versus.Rows(g.Rows), nil)
+	s.Cost = costFigure(s.Decisions, looks)
 	return s, err
 }
 
 func newGridRun(r *rows.Row, c *findings.Column) gridRun {
 	return gridRun{
-		Method: r.Line(), Column: c.Name(), Place: fmt.Sprintf("%d, %d, %d", r.LabelSet, r.Timeline, r.Seed),
+		Method: r.Line(), Dataset: r.Dataset, Increment: r.Increment, Column: c.Name(), Place: fmt.Sprintf("%d, %d, %d", r.LabelSet, r.Timeline, r.Seed),
 		PlaceKey: fmt.Sprintf("#%020d%020d%020d", r.LabelSet, r.Timeline, r.Seed), // no number, so that it is compared as text
-		A:        fmt.Sprintf("%.2f", r.A), F: numberCell(r.F, 2).Text, Seconds: fmt.Sprintf("%.1f", r.Seconds), Cell: r.Cell, Model: prefix(r.Model, 12),
+		A:        fmt.Sprintf("%.2f", r.A), F: rounded(r.F, 2).Text, Seconds: fmt.Sprintf("%.1f", r.Seconds), Cell: r.Cell, Model: prefix(r.Model, 12),
 	}
 }
 
@@ -99,46 +107,40 @@ func newGridEntry(e *findings.Entry) gridRow {
 		row.Tuned = valueOf(e.Other, e.Other.A)
 	}
 	if e.Rank > 0 {
-		row.Rank = numberCell(e.Rank, 1)
+		row.Rank = rounded(e.Rank, 1)
 	}
 	t := e.Against
 	if t == nil {
 		return row
 	}
-	row.Behind = cellValue{findings.Signed(t.Difference), fmt.Sprint(t.Difference)}
+	row.Behind = value{findings.Signed(t.Difference), t.Difference}
 	if t.Resampled {
 		row.Interval = fmt.Sprintf("%s to %s", findings.Signed(t.Interval.Low), findings.Signed(t.Interval.High))
-		row.Beats = numberCell(100*t.Improvement, 0)
+		row.Beats = rounded(100*t.Improvement, 0)
 	}
 	if !math.IsNaN(t.Adjusted) {
-		row.P = cellValue{findings.PValue(t.Adjusted), fmt.Sprint(t.Adjusted)}
+		row.P = value{findings.PValue(t.Adjusted), t.Adjusted}
 	}
 	return row
 }
 
-var dash = cellValue{Text: "–"}
-
-func numberCell(x float64, digits int) cellValue {
-	return cellValue{measure{Mean: x, Digits: digits}.String(), fmt.Sprint(x)}
-}
-
-func valueOf(e *findings.Entry, v findings.Value) cellValue {
+func valueOf(e *findings.Entry, v findings.Value) value {
 	if !v.Defined() {
 		return dash
 	}
-	return cellValue{e.Text(v), fmt.Sprint(v.Mean)}
+	return value{e.Text(v), v.Mean}
 }
 
-func spreadOf(v findings.Value) cellValue {
+func spreadOf(v findings.Value) value {
 	if math.IsNaN(v.StdRuns) {
 		return dash
 	}
-	return cellValue{v.Spread(), fmt.Sprint(v.StdRuns)}
+	return value{v.Spread(), v.StdRuns}
 }
 
-func paperValue(n *paper.Number) cellValue {
+func paperValue(n *paper.Number) value {
 	if n == nil {
 		return dash
 	}
-	return cellValue{measure{n.Mean, n.Std, 2, true}.String(), fmt.Sprint(n.Mean)}
+	return value{fmt.Sprintf("%s ±\u00a0%.2f", rounded(n.Mean, 2).Text, n.Std), n.Mean}
 }

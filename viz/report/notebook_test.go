@@ -208,12 +208,10 @@ func TestSite(t *testing.T) {
 	dir, source := t.TempDir(), t.TempDir()
 	dot := must.Get(os.ReadFile("testdata/dot.png"))(t)
 	img := `<img src="data:image/png;base64,` + base64.StdEncoding.EncodeToString(dot) + `">`
-	themed := map[string]any{"output_type": "display_data", "data": map[string]any{
-		"text/html": `<div class="pcl-light">` + img + `</div><div class="pcl-dark" style="display:none">` + img + `</div>`,
-	}}
+	shown := map[string]any{"output_type": "display_data", "data": map[string]any{"text/html": "x" + img}}
 	for name, cells := range map[string][]any{
 		"01-a.ipynb": {markdownCell("# First\n\n**Question.** What is $x_1$? It is *less* than a full answer would take, but longer than two lines. More.\n\n[on](02-b.ipynb#There) ![d](dot.png)")},
-		"02-b.ipynb": {markdownCell("# Second & last"), outputCell(map[string]any{"output_type": "error", "ename": "E", "evalue": "no"}), outputCell(themed)},
+		"02-b.ipynb": {markdownCell("# Second & last"), outputCell(map[string]any{"output_type": "error", "ename": "E", "evalue": "no"}), outputCell(shown)},
 	} {
 		data := must.Get(json.Marshal(map[string]any{"nbformat": 4, "cells": cells}))(t)
 		must.Do(t, os.WriteFile(filepath.Join(source, name), data, 0o644))
@@ -223,9 +221,9 @@ func TestSite(t *testing.T) {
 	must.Do(t, report.Site(t.Context(), dir, "All of it", []*report.Notebook{first, second}, origin))
 	want := map[string][]string{
 		"index.html": {
-			"<title>All of it</title>", `<a class="card" href="01-a.html"><div class="shot"><img alt="" src="data:image/jpeg;base64,`,
+			"<title>All of it</title>", `<a class="card" href="01-a.html"><div class="shot" aria-hidden="true"><img alt="" src="data:image/jpeg;base64,`,
 			`<h2>First</h2><p>What is x1? It is less than a full answer would take, but longer than two lines.</p>`,
-			`href="02-b.html"`, `<img class="dark" alt="" src="data:image/jpeg;base64,`, "Second &amp; last", "A cell failed.", first.SHA256, second.SHA256, "@article",
+			`href="02-b.html"`, "Second &amp; last", "A cell failed.", first.SHA256, second.SHA256, "@article",
 		},
 		"01-a.html": {`<a href="02-b.html#There">on</a>`, `<a href="02-b.html">Second &amp; last →</a>`, `<a href="index.html">`},
 		"02-b.html": {`<a href="01-a.html">← First</a>`},

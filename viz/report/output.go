@@ -10,6 +10,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/parallelcl/parallelcl/viz"
 )
 
 // renderOutputs renders what a cell has shown.
@@ -68,6 +70,7 @@ var showers = []struct {
 	media string
 	show  shower
 }{
+	{viz.DrawingType, (*notebookRenderer).showFigure},
 	{"text/html", (*notebookRenderer).showHTML},
 	{"text/markdown", (*notebookRenderer).showMarkdown},
 	{"text/latex", (*notebookRenderer).showLaTeX},
@@ -114,6 +117,16 @@ func (r *notebookRenderer) showHTML(o *output, _, text string) (string, bool) {
 		out += fmt.Sprintf(`<p class="note">(A part of this that needs a running notebook, &lt;%s&gt;, was left out.)</p>`, shown.missed)
 	}
 	return out + "</div>", true
+}
+
+// showFigure draws figures of package nb from their data, which it checks.
+func (r *notebookRenderer) showFigure(_ *output, _, text string) (string, bool) {
+	f, err := viz.ReadFrames([]byte(text))
+	if err != nil {
+		r.leave("a figure: %v", err)
+		return "", false
+	}
+	return f.HTML(), true
 }
 
 func (r *notebookRenderer) showMarkdown(_ *output, _, text string) (string, bool) {

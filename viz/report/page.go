@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"html/template"
-	"strings"
 
 	"github.com/parallelcl/parallelcl/viz"
 )
@@ -11,7 +10,6 @@ import (
 // page is what the template shows.
 type page struct {
 	Title, Headline string
-	Colors          template.CSS
 	Results         *resultTable
 	Best            string
 	Timeline        template.HTML
@@ -33,7 +31,6 @@ func newPage(in *DemoInput) (*page, error) {
 	p := &page{
 		Title:     in.Title,
 		Results:   table,
-		Colors:    methodColors(table.Rows),
 		Headline:  headline(in, table),
 		Best:      table.best(),
 		Tolerance: "10⁻⁹",
@@ -42,18 +39,18 @@ func newPage(in *DemoInput) (*page, error) {
 	if p.Title == "" {
 		p.Title = "Parallel continual learning"
 	}
-	p.Timeline, err = picture(func(t *viz.Theme) (*viz.Figure, error) { return viz.Timeline(t, first) })
+	p.Timeline, err = picture(viz.Timeline(viz.Light, first))
 	if err != nil {
 		return nil, err
 	}
 	p.TimelineNote = timelineNote(in.Runs)
 	if hasCurve(in) {
-		p.Accuracy, err = picture(func(t *viz.Theme) (*viz.Figure, error) { return viz.Accuracy(t, in.Runs...) })
+		p.Accuracy, err = picture(viz.Accuracy(viz.Light, in.Runs...))
 		if err != nil {
 			return nil, err
 		}
 	}
-	p.Tasks, err = picture(func(t *viz.Theme) (*viz.Figure, error) { return viz.TaskAccuracy(t, in.Runs...) })
+	p.Tasks, err = picture(viz.TaskAccuracy(viz.Light, in.Runs...))
 	if err != nil {
 		return nil, err
 	}
@@ -132,14 +129,4 @@ func howTasksCome(r runPtr) string {
 		note += ", and rehearsal of finished tasks starts at the first task's end"
 	}
 	return note + "."
-}
-
-// methodColors defines one CSS variable a row, for both colour schemes.
-func methodColors(rows []resultRow) template.CSS {
-	var light, dark strings.Builder
-	for i, row := range rows {
-		fmt.Fprintf(&light, "--m%d:#%02x%02x%02x;", i, row.light.R, row.light.G, row.light.B)
-		fmt.Fprintf(&dark, "--m%d:#%02x%02x%02x;", i, row.dark.R, row.dark.G, row.dark.B)
-	}
-	return template.CSS(":root{" + light.String() + "}@media screen and (prefers-color-scheme:dark){:root{" + dark.String() + "}}")
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"html/template"
 	"image/color"
 	"math"
 	"slices"
@@ -22,39 +23,47 @@ type resultTable struct {
 }
 
 type resultRow struct {
-	Index         int
-	Method, Label string
-	Runs          int
-	A, F, AFirst  measure
-	Speed         measure // steps/s
-	Steps, Millis measure // ms a step
-	Params        string
-	Diverged      string // how many of the runs did; empty: none
-
-	light, dark color.NRGBA // as in figures of the table's runs
+	Method, Label    string
+	Runs, Situations int
+	A, F, AFirst     value
+	Speed            value // steps/s
+	Steps, Millis    value // ms a step
+	Params           string
+	Diverged         string       // how many of the runs did; empty: none
+	Swatch           template.CSS // as in figures of the table's runs
 }
 
-// measure is a mean with its standard deviation over runs.
-type measure struct {
-	Mean, Std float64
-	Digits    int
-	Many      bool
+// value is a number of a table: as it is shown, with the standard deviation over runs where there are several, and as it is
+// sorted by.
+type value struct {
+	Text  string
+	Value float64
 }
 
-func (m measure) String() string {
-	if math.IsNaN(m.Mean) {
-		return "–"
+var dash = value{"–", math.NaN()}
+
+func (n value) known() bool { return !math.IsNaN(n.Value) }
+
+func rounded(x float64, digits int) value {
+	if math.IsNaN(x) {
+		return dash
 	}
-	round := math.Pow10(m.Digits)
-	s := strings.Replace(fmt.Sprintf("%.*f", m.Digits, math.Round(m.Mean*round)/round+0), "-", "−", 1)
-	if m.Many {
-		s += fmt.Sprintf(" ±\u00a0%.*f", m.Digits, m.Std)
-	}
-	return s
+	round := math.Pow10(digits)
+	return value{strings.Replace(fmt.Sprintf("%.*f", digits, math.Round(x*round)/round+0), "-", "−", 1), x}
 }
 
-// Sort is the value a table is sorted by.
-func (m measure) Sort() string { return fmt.Sprintf("%g", m.Mean) }
+// overRuns is the mean of values, with their standard deviation if there are several.
+func overRuns(digits int, values ...float64) value {
+	if len(values) == 0 {
+		return dash
+	}
+	m := results.MomentOf(values...)
+	n := rounded(m.Mean, digits)
+	if len(values) > 1 && n.known() {
+		n.Text += fmt.Sprintf(" ±\u00a0%.*f", digits, m.Std())
+	}
+	return n
+}
 
 func newResultTable(runs []runPtr) (*resultTable, error) {
 	groups, err := viz.Groups(runs)
@@ -65,7 +74,7 @@ func newResultTable(runs []runPtr) (*resultTable, error) {
 	light, dark := viz.Light.Groups(groups), viz.Dark.Groups(groups)
 	for i, g := range groups {
 		row := newResultRow(g)
-		row.Index, row.light, row.dark = i, light[i].Color, dark[i].Color
+		row.Swatch = template.CSS(fmt.Sprintf("background:light-dark(%s,%s)", cssColor(light[i].Color), cssColor(dark[i].Color)))
 		t.Repeated = t.Repeated || row.Runs > 1
 		t.Rows = append(t.Rows, row)
 	}
@@ -77,24 +86,30 @@ func newResultTable(runs []runPtr) (*resultTable, error) {
 	return t, nil
 }
 
+func cssColor(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
+
 func newResultRow(g viz.Group) resultRow {
 	row := resultRow{Method: g.Method, Label: g.Label, Runs: len(g.Runs)}
-	of := func(digits int, value func(runPtr) float64) measure {
+	of := func(digits int, value func(runPtr) float64) value {
 		var xs []float64
 		for _, r := range g.Runs {
 			xs = append(xs, value(r))
 		}
-		m := results.MomentOf(xs...)
-		return measure{m.Mean, m.Std(), digits, len(g.Runs) > 1}
+		return overRuns(digits, xs...)
 	}
 	row.A = of(2, func(r runPtr) float64 { return r.A })
 	row.F = of(2, func(r runPtr) float64 { return r.F })
 	row.AFirst = of(2, func(r runPtr) float64 { return r.AFirst })
 	row.Speed = of(1, speed)
-	row.Speed.Many = false
+	row.Speed.Text, _, _ = strings.Cut(row.Speed.Text, " ")
 	row.Steps = of(0, func(r runPtr) float64 { return float64(r.Steps) })
-	row.Steps.Many = row.Steps.Std > 0
+	row.Steps.Text = strings.TrimSuffix(row.Steps.Text, " ±\u00a00")
 	row.Millis = of(2, func(r runPtr) float64 { return 1000 / speed(r) })
+	situations := map[situation]bool{}
+	for _, r := range g.Runs {
+		situations[situationOf(r)] = true
+	}
+	row.Situations = len(situations)
 	if n := (results.RunGroup{Runs: g.Runs}).Diverged(); n > 0 {
 		row.Diverged = fmt.Sprintf("%d diverged", n)
 	}
@@ -134,9 +149,9 @@ func (t *resultTable) best() string {
 		return ""
 	}
 	byA := slices.Clone(t.Rows)
-	slices.SortStableFunc(byA, func(a, b resultRow) int { return cmp.Compare(b.A.Mean, a.A.Mean) })
-	byF := slices.MaxFunc(t.Rows, func(a, b resultRow) int { return cmp.Compare(a.F.Mean, b.F.Mean) })
-	s := fmt.Sprintf("%s ends highest, %.1f points above %s; ", byA[0].Label, byA[0].A.Mean-byA[1].A.Mean, byA[1].Label)
+	slices.SortStableFunc(byA, func(a, b resultRow) int { return cmp.Compare(b.A.Value, a.A.Value) })
+	byF := slices.MaxFunc(t.Rows, func(a, b resultRow) int { return cmp.Compare(a.F.Value, b.F.Value) })
+	s := fmt.Sprintf("%s ends highest, %.1f points above %s; ", byA[0].Label, byA[0].A.Value-byA[1].A.Value, byA[1].Label)
 	if byF.Label == byA[0].Label {
 		s += "it also has the highest F"
 	} else {

@@ -1,16 +1,19 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"html/template"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/parallelcl/parallelcl/internal/plural"
+	"github.com/parallelcl/parallelcl/pcl/method"
 	"github.com/parallelcl/parallelcl/pcl/results"
+	"github.com/parallelcl/parallelcl/pcl/results/versus"
 	"github.com/parallelcl/parallelcl/viz"
 )
 
@@ -24,7 +27,10 @@ type RunsInput struct {
 // runsPage is what the template shows.
 type runsPage struct {
 	Title, Headline string
-	Colors          template.CSS
+	Decisions       []decision
+	Cost            *runFigure
+	Differ          []fact // settings in which the runs differ
+	Methods         []methodRow
 	Rows            []runRow
 	Several         bool // settings
 	Repeated        bool
@@ -52,19 +58,15 @@ func remarks(files []RunFile) []remark {
 // runRow is a line of the table: a method in a setting.
 type runRow struct {
 	resultRow
-	Setting string
+	Setting, Dataset, Increment string
 }
+
+// methodRow is a method with all its parameters.
+type methodRow struct{ Label, Params string }
 
 type paramList struct {
 	Title string
 	Facts []fact
-}
-
-// runFigure is a figure, or why there is none.
-type runFigure struct {
-	Title   string
-	Picture template.HTML
-	Note    string
 }
 
 // Runs writes a page about training runs: what each method reached, with the standard deviation over its
@@ -89,29 +91,90 @@ func newRunsPage(ctx context.Context, in *RunsInput) (*runsPage, error) {
 	files, repeats := once(in.Files)
 	all := settingsOf(files)
 	p.Several = len(all) > 1
-	var rows []resultRow
-	for _, s := range all {
+	for i, s := range all {
 		table, err := newResultTable(s.runs())
 		if err != nil {
 			return nil, err
 		}
-		for i := range table.Rows {
-			table.Rows[i].Index = len(rows)
-			rows = append(rows, table.Rows[i])
-			p.Rows = append(p.Rows, runRow{table.Rows[i], s.Title})
+		for _, row := range table.Rows {
+			p.Rows = append(p.Rows, runRow{row, s.Title, s.config["dataset"], s.config["increment"]})
 		}
 		p.Repeated = p.Repeated || table.Repeated
 		section, err := newRunSection(ctx, s, table)
 		if err != nil {
 			return nil, err
 		}
+		section.ID = fmt.Sprintf("s%d", i)
 		p.Sections = append(p.Sections, *section)
 		p.Params = append(p.Params, paramList{s.Title, s.facts()})
 	}
-	p.Colors = methodColors(rows)
+	if err := p.decide(files, all); err != nil {
+		return nil, err
+	}
 	p.Headline, p.Remarks = runsHeadline(files, all), append(remarks(files), repeats...)
 	p.Figures = acrossSettings(files, all)
 	return p, ctx.Err()
+}
+
+// decide fills in what stands on top.
+func (p *runsPage) decide(files []RunFile, all []*setting) error {
+	var runs []runPtr
+	var configs []map[string]string
+	for _, f := range files {
+		runs = append(runs, f.Run)
+		config := settingConfig(f.Run)
+		configs = append(configs, config)
+	}
+	label, method := map[string]string{}, map[string]string{} // of a name in a comparison
+	compared := versus.Results(runs)
+	for _, s := range all {
+		groups, err := viz.Groups(s.runs())
+		if err != nil {
+			return err
+		}
+		for _, g := range groups {
+			for _, r := range g.Runs {
+				name := compared[slices.Index(runs, r)].Method
+				label[name], method[name] = g.Label, g.Method
+				p.Methods = appendOnce(p.Methods, methodRow{g.Label, allParams(g.Runs[0])})
+			}
+		}
+	}
+	for _, name := range results.Differing(configs...) {
+		p.Differ = append(p.Differ, fact{name, tally(configs, name)})
+	}
+	var err error
+	p.Decisions, err = decisions(compared, label)
+	p.Cost = costFigure(p.Decisions, method)
+	return err
+}
+
+func appendOnce[T comparable](list []T, x T) []T {
+	if slices.Contains(list, x) {
+		return list
+	}
+	return append(list, x)
+}
+
+// allParams lists the parameters of a run's method, also those that have their usual values.
+func allParams(r runPtr) string {
+	if values, err := method.Resolve(r.Method, r.Params); err == nil {
+		return paramText(values)
+	}
+	return paramText(r.Params) // of a method that this program does not know
+}
+
+// tally says how many runs have each value of a setting.
+func tally(configs []map[string]string, name string) string {
+	n := map[string]int{}
+	for _, c := range configs {
+		n[cmp.Or(c[name], "–")]++
+	}
+	var parts []string
+	for _, value := range slices.Sorted(maps.Keys(n)) {
+		parts = append(parts, fmt.Sprintf("%s (%s)", value, plural.Of(n[value], "run")))
+	}
+	return strings.Join(parts, ", ")
 }
 
 func runsHeadline(files []RunFile, all []*setting) string {
@@ -195,19 +258,16 @@ func acrossSettings(files []RunFile, all []*setting) []runFigure {
 		for _, s := range swept {
 			runs = append(runs, s.runs()...)
 		}
-		out = append(out, drawn("Accuracy and the memory's size", "Look at the distance between the lines at the smallest memories.",
-			func(t *viz.Theme) (*viz.Figure, error) { return viz.MemorySize(t, runs...) }))
+		out = append(out, titled("Accuracy and the memory's size", "Look at the distance between the lines at the smallest memories.").of(viz.MemorySize(viz.Light, runs...)))
 	}
 	if ranked := rankable(files); ranked != nil {
-		out = append(out, drawn("Ranks of the methods", "Average ranks by A over situations, increments and seeds, the best at the left; methods on one thick line cannot be told apart at the level of 5 % (Nemenyi's test). "+
-			"Runs of one situation are less independent than the test assumes.",
-			func(t *viz.Theme) (*viz.Figure, error) {
-				ranking, err := viz.RankRuns(0.05, ranked...)
-				if err != nil {
-					return nil, err
-				}
-				return viz.CriticalDifference(t, ranking)
-			}))
+		f := titled("Ranks of the methods", "Average ranks by A over situations, increments and seeds, the best at the left; methods on one thick line cannot be told apart at the level of 5 % (Nemenyi's test). "+
+			"Runs of one situation are less independent than the test assumes.")
+		ranking, err := viz.RankRuns(0.05, ranked...)
+		if err != nil {
+			return append(out, f.of(nil, err))
+		}
+		out = append(out, f.of(viz.CriticalDifference(viz.Light, ranking)))
 	}
 	return out
 }
@@ -230,13 +290,4 @@ func rankable(files []RunFile) []runPtr {
 		return nil
 	}
 	return runs
-}
-
-// drawn draws a figure, or says why it cannot be drawn.
-func drawn(title, note string, figure func(*viz.Theme) (*viz.Figure, error)) runFigure {
-	shown, err := picture(figure)
-	if err != nil {
-		return runFigure{Title: title, Note: "Left out: " + strings.TrimPrefix(err.Error(), "viz: ") + "."}
-	}
-	return runFigure{Title: title, Picture: shown, Note: note}
 }

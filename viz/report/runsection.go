@@ -3,7 +3,6 @@ package report
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/parallelcl/parallelcl/pcl/results"
@@ -12,11 +11,11 @@ import (
 
 // runSection is what one setting's runs show.
 type runSection struct {
-	Title   string
-	Figures []runFigure
-	Tasks   taskTable
-	Classes []classTable   // one for each task, if all runs have the same
-	Steps   []stepsSection // of methods whose steps were recorded
+	ID, Title string
+	Figures   []runFigure
+	Tasks     taskTable
+	Classes   []classTable   // one for each task, if all runs have the same
+	Steps     []stepsSection // of methods whose steps were recorded
 }
 
 // taskTable has the final accuracy on each task, and that at the task's own end.
@@ -26,10 +25,9 @@ type taskTable struct {
 }
 
 type taskRow struct {
-	Index int
 	Label string
-	Final []measure // %
-	End   []measure
+	Final []value // %
+	End   []value
 }
 
 // stepsSection shows the recorded steps of one run.
@@ -42,34 +40,25 @@ type stepsSection struct {
 func newRunSection(ctx context.Context, s *setting, table *resultTable) (*runSection, error) {
 	runs := s.runs()
 	out := &runSection{Title: s.Title}
-	add := func(title, note string, figure func(*viz.Theme) (*viz.Figure, error)) {
-		if ctx.Err() == nil {
-			out.Figures = append(out.Figures, drawn(title, note, figure))
-		}
-	}
-	add("When the tasks came", timelineNote(runs), func(t *viz.Theme) (*viz.Figure, error) { return viz.Timeline(t, runs[0]) })
+	add := func(f runFigure) { out.Figures = append(out.Figures, f) }
+	add(titled("When the tasks came", timelineNote(runs)).of(viz.Timeline(viz.Light, runs[0])))
 	if oneTimeline(runs) {
-		add("Accuracy over time", "The average is over all tasks started so far: it falls when a task arrives. Bands, or bars where there are many methods, are ± one standard deviation over runs.",
-			func(t *viz.Theme) (*viz.Figure, error) { return viz.Accuracy(t, runs...) })
+		add(titled("Accuracy over time", "The average is over all tasks started so far: it falls when a task arrives. Bands, or bars where there are many methods, are ± one standard deviation over runs: label sets, timelines and seeds together.").of(viz.Accuracy(viz.Light, runs...)))
 	} else {
-		add("Accuracy as tasks end", "The average is over all tasks started so far. Bars are ± one standard deviation over runs.",
-			func(t *viz.Theme) (*viz.Figure, error) { return viz.LearningProcess(t, runs...) })
+		add(titled("Accuracy as tasks end", "The average is over all tasks started so far. Bars are ± one standard deviation over runs: label sets, timelines and seeds together.").of(viz.LearningProcess(viz.Light, runs...)))
 	}
-	add("Accuracy by task", "Look at the length of the stems: a marker below its bar is forgetting, a marker above it later improvement.",
-		func(t *viz.Theme) (*viz.Figure, error) { return viz.TaskAccuracy(t, runs...) })
+	add(titled("Accuracy by task", "Look at the length of the stems: a marker below its bar is forgetting, a marker above it later improvement.").of(viz.TaskAccuracy(viz.Light, runs...)))
 	if oneTimeline(runs) {
-		add("Accuracy of each task at each task's end", "Look along a row to the right of its frame: falling numbers are forgetting.",
-			func(t *viz.Theme) (*viz.Figure, error) { return viz.AccuracyMatrix(t, runs...) })
+		add(titled("Accuracy of each task at each task's end", "Look along a row to the right of its frame: falling numbers are forgetting.").of(viz.AccuracyMatrix(viz.Light, runs...)))
 	}
 	if temperatures(runs) > 1 {
-		add("Accuracy and the temperature", "Runs without a fixed temperature are level lines.",
-			func(t *viz.Theme) (*viz.Figure, error) { return viz.Temperature(t, runs...) })
+		add(titled("Accuracy and the temperature", "Runs without a fixed temperature are level lines.").of(viz.Temperature(viz.Light, runs...)))
 	}
 	var err error
-	if out.Tasks, err = newTaskTable(runs, table); err != nil {
+	if out.Tasks, err = newTaskTable(runs); err != nil {
 		return nil, err
 	}
-	if out.Classes, err = newClassTables(runs, table); err != nil {
+	if out.Classes, err = newClassTables(runs); err != nil {
 		return nil, err
 	}
 	out.Steps, err = newStepsSections(ctx, s, table)
@@ -97,7 +86,7 @@ func temperatures(runs []runPtr) int {
 	return len(set)
 }
 
-func newTaskTable(runs []runPtr, table *resultTable) (taskTable, error) {
+func newTaskTable(runs []runPtr) (taskTable, error) {
 	var out taskTable
 	groups, err := viz.Groups(runs)
 	if err != nil {
@@ -108,30 +97,26 @@ func newTaskTable(runs []runPtr, table *resultTable) (taskTable, error) {
 			out.Tasks = append(out.Tasks, task.ID)
 		}
 	}
-	for i, g := range groups {
-		row := taskRow{Index: table.Rows[i].Index, Label: g.Label}
+	for _, g := range groups {
+		row := taskRow{Label: g.Label}
 		for t := range out.Tasks {
-			row.Final = append(row.Final, overRuns(g, t, func(task results.Task) float64 { return 100 * task.AccFinal }))
-			row.End = append(row.End, overRuns(g, t, func(task results.Task) float64 { return 100 * task.AccEnd }))
+			row.Final = append(row.Final, ofTask(g, t, func(task results.Task) float64 { return 100 * task.AccFinal }))
+			row.End = append(row.End, ofTask(g, t, func(task results.Task) float64 { return 100 * task.AccEnd }))
 		}
 		out.Rows = append(out.Rows, row)
 	}
 	return out, nil
 }
 
-// overRuns is a value of one task over those of a group's runs that have it.
-func overRuns(g viz.Group, task int, value func(results.Task) float64) measure {
+// ofTask is a value of one task over those of a group's runs that have it.
+func ofTask(g viz.Group, task int, value func(results.Task) float64) value {
 	var xs []float64
 	for _, r := range g.Runs {
 		if task < len(r.Tasks) {
 			xs = append(xs, value(r.Tasks[task]))
 		}
 	}
-	if len(xs) == 0 {
-		return measure{Mean: math.NaN(), Digits: 1}
-	}
-	m := results.MomentOf(xs...)
-	return measure{m.Mean, m.Std(), 1, len(xs) > 1}
+	return overRuns(1, xs...)
 }
 
 // newStepsSections shows for each method the steps of its first recorded run.
@@ -166,16 +151,13 @@ func newStepsSection(r runPtr, label string, records []results.Record) stepsSect
 	if c := viz.CheckCertificates(records); c.Steps > 0 {
 		out.Certificate = fmt.Sprintf("Of %d steps with a certificate %s are proved optimal; the lowest slack is %s, the largest Σλ|slack| is %s, relative to the size of their terms.",
 			c.Steps, share(c.Holding, c.Steps), scientific(min(0, c.WorstSlack)), scientific(c.WorstGap))
-		out.Figures = append(out.Figures, drawn("What each stream gains beyond its share", "A stream at 0 binds; one above it descends by itself.",
-			func(t *viz.Theme) (*viz.Figure, error) { return viz.Slacks(t, records) }))
+		out.Figures = append(out.Figures, titled("What each stream gains beyond its share", "A stream at 0 binds; one above it descends by itself.").of(viz.Slacks(viz.Light, records)))
 	}
 	if slices.ContainsFunc(records, func(r results.Record) bool { return len(r.Weights) > 0 }) { // which the last has not, if the run diverged
-		out.Figures = append(out.Figures, drawn("What each stream weighs", "",
-			func(t *viz.Theme) (*viz.Figure, error) { return viz.StreamWeights(t, records) }))
+		out.Figures = append(out.Figures, titled("What each stream weighs", "").of(viz.StreamWeights(viz.Light, records)))
 	}
 	if slices.ContainsFunc(records, func(r results.Record) bool { return len(r.Gram) > 0 }) {
-		out.Figures = append(out.Figures, drawn("Which streams conflict", "A cosine below 0 is a conflict.",
-			func(t *viz.Theme) (*viz.Figure, error) { return viz.Conflicts(t, records) }))
+		out.Figures = append(out.Figures, titled("Which streams conflict", "A cosine below 0 is a conflict.").of(viz.Conflicts(viz.Light, records)))
 	}
 	return out
 }

@@ -30,7 +30,7 @@ type indexPage struct {
 // card is a notebook on it.
 type card struct {
 	Href, Title, Description string
-	Picture, Dark            template.URL // Dark: its version for dark screens, if there is one
+	Picture                  template.HTML
 	Failed                   bool
 }
 
@@ -63,9 +63,8 @@ func Site(ctx context.Context, dir, title string, notebooks []*Notebook, o Origi
 			continue
 		}
 		pages = append(pages, p)
-		light, dark := p.thumbnails()
 		index.Cards = append(index.Cards, card{
-			Href: site[filepath.Base(n.File)], Title: p.Title, Description: p.Description, Picture: light, Dark: dark, Failed: n.Failed() != nil,
+			Href: site[filepath.Base(n.File)], Title: p.Title, Description: p.Description, Picture: p.thumbnail(), Failed: n.Failed() != nil,
 		})
 		index.Made.Files = append(index.Made.Files, p.Made.Files...)
 	}
@@ -93,46 +92,44 @@ func writeTo(path, name string, page any) error {
 	return atomicfile.Write(path, func(w io.Writer) error { return writePage(w, name, page) })
 }
 
-var pictures = regexp.MustCompile(`<img\b[^>]*?\bsrc="(data:image/([a-z+]+);base64,([^"]*))"`)
+var (
+	drawings = regexp.MustCompile(`(?s)<figure class="pcl-figure".*?</figure>`)
+	asked    = regexp.MustCompile(` data-(?:at|say|csv|x|y)="[^"]*"`) // what a card isn't asked
+	pictures = regexp.MustCompile(`<img\b[^>]*?\bsrc="(data:image/([a-z+]+);base64,([^"]*))"`)
+)
 
 // thumbnailWidth is twice the pixels that a card's picture takes.
 const thumbnailWidth = 560
 
-// thumbnails are the first picture of the page in small, and its version for dark screens; empty where there
-// is none.
-func (p *notebookPage) thumbnails() (light, dark template.URL) {
+// thumbnail is the first picture of the page in small; empty if there is none.
+func (p *notebookPage) thumbnail() template.HTML {
 	for _, c := range p.Cells {
 		for _, part := range []template.HTML{c.Text, c.Output} {
-			if light = thumbnail(string(part)); light == "" {
-				continue
+			if drawing := drawings.FindString(string(part)); drawing != "" {
+				return template.HTML(asked.ReplaceAllString(drawing, ""))
 			}
-			if _, after, ok := strings.Cut(string(part), `class="pcl-dark"`); ok {
-				dark = thumbnail(after)
+			if m := pictures.FindStringSubmatch(string(part)); m != nil {
+				return template.HTML(`<img alt="" src="` + thumbnail(m[1], m[2], m[3]) + `">`)
 			}
-			return light, dark
 		}
 	}
-	return "", ""
+	return ""
 }
 
-// thumbnail is the first picture of a piece of a page in small.
-func thumbnail(html string) template.URL {
-	m := pictures.FindStringSubmatch(html)
-	if m == nil {
-		return ""
+// thumbnail is a picture in small, or as it is where that can't be.
+func thumbnail(uri, kind, base64Data string) string {
+	if kind == "svg+xml" {
+		return uri
 	}
-	if m[2] == "svg+xml" {
-		return template.URL(m[1])
-	}
-	data, err := base64.StdEncoding.DecodeString(m[3])
+	data, err := base64.StdEncoding.DecodeString(base64Data)
 	if err != nil {
-		return ""
+		return uri
 	}
 	small, err := shrink(data)
 	if err != nil {
-		return ""
+		return uri
 	}
-	return template.URL("data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(small))
+	return "data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(small)
 }
 
 // shrink makes a JPEG of a picture, on white where it is transparent.

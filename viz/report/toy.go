@@ -46,11 +46,11 @@ func newToySection(traces []viz.Trace) (*toySection, error) {
 	}
 	s := &toySection{Arrival: traces[0].Arrival, Steps: len(traces[0].X) - 1}
 	var err error
-	s.Descent, err = picture(func(t *viz.Theme) (*viz.Figure, error) { return viz.ToyDescent(t, traces...) })
+	s.Descent, err = picture(viz.ToyDescent(viz.Light, traces...))
 	if err != nil {
 		return nil, err
 	}
-	s.Losses, err = picture(func(t *viz.Theme) (*viz.Figure, error) { return viz.ToyLosses(t, traces...) })
+	s.Losses, err = picture(viz.ToyLosses(viz.Light, traces...))
 	if err != nil {
 		return nil, err
 	}

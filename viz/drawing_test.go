@@ -1,0 +1,77 @@
+package viz_test
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"io"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/parallelcl/parallelcl/internal/invented"
+	"github.com/parallelcl/parallelcl/viz"
+)
+
+// TestDrawings: every figure keeps its drawing through JSON, and is a well-formed piece of a page with a description and
+// something to ask for.
+func TestDrawings(t *testing.T) {
+	all := figures(t, viz.Light, invented.Runs(1), descents())
+	maps.Copy(all, measured(t, viz.Light))
+	for name, fig := range all {
+		d, err := fig.Drawing()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		data, err := json.Marshal(viz.Frames{Drawings: []*viz.Drawing{d}})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		text, _ := json.Marshal(string(data)) // as notebooks may have it
+		back, err := viz.ReadFrames(text)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		page := back.HTML()
+		if page != d.HTML() {
+			t.Errorf("%s has changed on its way through JSON", name)
+		}
+		for dec := xml.NewDecoder(strings.NewReader(page)); ; {
+			if _, err := dec.Token(); err == io.EOF {
+				break
+			} else if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		for _, want := range []string{` role="img" aria-label="`, ` data-csv="`, "light-dark("} {
+			if !strings.Contains(page, want) {
+				t.Errorf("%s has no %s", name, want)
+			}
+		}
+		if name != "EditedImages" && !strings.Contains(page, " data-at=") && !strings.Contains(page, " data-say=") {
+			t.Errorf("%s says nothing under the pointer", name)
+		}
+	}
+}
+
+// TestForeignDrawings: what could be more than a drawing is refused, and names are texts.
+func TestForeignDrawings(t *testing.T) {
+	good := `{"Drawings":[{"Name":"x","Alt":"\"><script>","Width":600,"Colors":[["#112233","#445566"]],
+		"Rows":[[{"Box":[0,0,9,9],"X":{"Label":"'\"><script>"},"Groups":[{"Name":"\"><script>","Say":"<script>","Marks":[{"Path":"M0 0L1 1"},{"Text":"<script>"}]}]}]]}]}`
+	f, err := viz.ReadFrames([]byte(good))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if page := f.HTML(); strings.Contains(page, "<script") || !strings.Contains(page, "&lt;script&gt;") {
+		t.Error("a name is markup:", page)
+	}
+	for _, change := range [][2]string{
+		{"#112233", "red;} body{background:url(x)"}, {"#445566", `"><script>`}, {"M0 0L1 1", `M0 0"/><script>`}, {`"Name":"x"`, `"Name":"../x"`},
+		{`"Path":"M0 0L1 1"`, `"Image":"AAAA\"><script>"`}, {`"Path":"M0 0L1 1"`, `"Path":"M0 0","Color":7`}, {`"Width":600`, `"Width":1e300`},
+		{`{"Drawings":[`, `{"Start":3,"Drawings":[`}, {`{"Drawings":[`, `{"Labels":[],"Drawings":[`}, {`{"Drawings":[`, `{"Drawings":[null,`}, {good, `{}`}, {good, ``},
+	} {
+		bad := strings.Replace(good, change[0], change[1], 1)
+		if _, err := viz.ReadFrames([]byte(bad)); err == nil {
+			t.Errorf("%s was read", change[1])
+		}
+	}
+}

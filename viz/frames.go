@@ -1,0 +1,120 @@
+package viz
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Limits of a drawing from elsewhere.
+const (
+	maxParts = 500
+	maxMarks = 200_000
+	maxText  = 10_000 // characters of a name or a text
+)
+
+var (
+	aColor = regexp.MustCompile(`^#(?:[0-9a-f]{6}|[0-9a-f]{8})$`)
+	aPath  = regexp.MustCompile(`^[MLCQZ0-9. e-]*$`)
+	aName  = regexp.MustCompile(`^[a-z0-9-]{0,60}$`)
+	aPNG   = regexp.MustCompile(`^[A-Za-z0-9+/]*=*$`)
+)
+
+// Frames are drawings that stand below each other or, if they have labels, are chosen by a slider, which begins with one.
+type Frames struct {
+	Drawings []*Drawing
+	Labels   []string `json:",omitempty"`
+	Start    int      `json:",omitempty"`
+}
+
+// ReadFrames reads what [Frames] are as JSON, or as a text that holds JSON, and checks that they can draw nothing but figures:
+// a notebook may come from anywhere.
+func ReadFrames(data []byte) (*Frames, error) {
+	var text string
+	if json.Unmarshal(data, &text) == nil {
+		data = []byte(text)
+	}
+	var f Frames
+	if err := json.Unmarshal(data, &f); err != nil {
+		return nil, fmt.Errorf("viz: figure: %w", err)
+	}
+	n := len(f.Drawings)
+	if n == 0 || f.Labels != nil && len(f.Labels) != n || f.Start < 0 || f.Start >= n || slices.Contains(f.Drawings, nil) {
+		return nil, errors.New("viz: figure: its frames and their labels do not fit")
+	}
+	for _, d := range f.Drawings {
+		if err := d.check(); err != nil {
+			return nil, fmt.Errorf("viz: figure: %w", err)
+		}
+	}
+	return &f, nil
+}
+
+// HTML is the drawings as a piece of a page.
+func (f *Frames) HTML() string {
+	var b strings.Builder
+	if f.Labels == nil {
+		for _, d := range f.Drawings {
+			b.WriteString(d.HTML())
+		}
+		return b.String()
+	}
+	label := html.EscapeString(f.Labels[f.Start])
+	fmt.Fprintf(&b, `<div class="pcl-frames"><p><input type="range" min="0" max="%d" value="%d" step="1" aria-label="frame" aria-valuetext="%s"> <output>%s</output></p>`,
+		len(f.Drawings)-1, f.Start, label, label)
+	for i, d := range f.Drawings {
+		hidden := " hidden"
+		if i == f.Start {
+			hidden = ""
+		}
+		fmt.Fprintf(&b, `<div data-label="%s"%s>%s</div>`, html.EscapeString(f.Labels[i]), hidden, d.HTML())
+	}
+	b.WriteString(`</div>`)
+	return b.String()
+}
+
+func (d *Drawing) check() error {
+	if !aName.MatchString(d.Name) || len(d.Alt) > maxText || !(d.Width > 0 && d.Width < 1e4) {
+		return errors.New("its name, description or width is not that of a figure")
+	}
+	for _, c := range d.Colors {
+		if !aColor.MatchString(c[0]) || !aColor.MatchString(c[1]) {
+			return fmt.Errorf("%.30q is not a colour; want #rrggbb", c)
+		}
+	}
+	parts, marks := 0, 0
+	for _, row := range append([][]part{d.Key}, d.Rows...) {
+		for _, p := range row {
+			parts++
+			if !finites(p.Box[:]...) || !finites(p.Data[:]...) || len(p.Name) > maxText {
+				return errors.New("a part has no place")
+			}
+			for _, g := range p.Groups {
+				marks += len(g.Marks) + len(g.At)
+				for _, m := range g.Marks {
+					if m.Color < 0 || m.Color >= max(1, len(d.Colors)) || !aPath.MatchString(m.Path) || !aPNG.MatchString(m.Image) || len(m.Text) > maxText {
+						return errors.New("a mark is neither a path nor a text nor a picture, or has an unknown colour")
+					}
+				}
+			}
+		}
+	}
+	if parts > maxParts || marks > maxMarks {
+		return fmt.Errorf("%d parts and %d marks; want at most %d and %d", parts, marks, maxParts, maxMarks)
+	}
+	return nil
+}
+
+func finites(all ...float64) bool {
+	for _, x := range all {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,149 @@
+package viz
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"html"
+	"strings"
+)
+
+// HTML is the drawing as a piece of a page, as SVG that follows the page's color-scheme and width. What readers can ask it
+// stands in data attributes.
+func (d *Drawing) HTML() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `<figure class="pcl-figure" data-name="%s" style="max-width:%.0fpx`, html.EscapeString(d.Name), d.Width*96/72)
+	for i, c := range d.Colors {
+		if c[0] == c[1] {
+			fmt.Fprintf(&b, ";--%d:%s", i, c[0])
+		} else {
+			fmt.Fprintf(&b, ";--%d:light-dark(%s,%s)", i, c[0], c[1])
+		}
+	}
+	b.WriteString(`"`)
+	if d.CSV != nil {
+		csv, _ := json.Marshal(d.CSV) // base64
+		fmt.Fprintf(&b, ` data-csv=%s`, csv)
+	}
+	b.WriteString(`>`)
+	paint := func(i int) string { return fmt.Sprintf("var(--%d)", i) }
+	if len(d.Key) > 0 {
+		b.WriteString(`<div class="pcl-key">`)
+		for _, p := range d.Key {
+			fmt.Fprintf(&b, `<span class="pcl-entry" data-series="%s">`, html.EscapeString(p.Name))
+			if p.Box[2] > 0 {
+				p.svg(&b, fmt.Sprintf(`style="width:%.3gpx" aria-hidden="true"`, p.Box[2]*96/72), paint)
+			}
+			fmt.Fprintf(&b, `<span>%s</span></span>`, html.EscapeString(p.Name))
+		}
+		b.WriteString(`</div>`)
+	}
+	nth := 0
+	for _, row := range d.Rows {
+		fmt.Fprintf(&b, `<div class="pcl-row" style="--n:%d">`, len(row))
+		for _, p := range row {
+			attributes := fmt.Sprintf(`class="pcl-plot" data-box="%g %g %g %g" data-x="%s" data-y="%s"`, p.Data[0], p.Data[1], p.Data[2], p.Data[3], p.X.text(), p.Y.text())
+			alt := d.Alt
+			if nth++; nth > 1 {
+				alt = fmt.Sprintf("Plot %d: %s", nth, cmp.Or(p.Name, p.Y.Label, p.X.Label))
+			}
+			attributes += fmt.Sprintf(` role="img" aria-label="%s"`, html.EscapeString(alt))
+			p.svg(&b, attributes, paint)
+		}
+		b.WriteString(`</div>`)
+	}
+	b.WriteString(`</figure>`)
+	return b.String()
+}
+
+// text is an axis as an attribute.
+func (a axis) text() string {
+	data, _ := json.Marshal(a) // of finite numbers
+	return html.EscapeString(string(data))
+}
+
+// fonts of the same widths stand behind Liberation Sans, which few readers have, and one that is hardly wider: where a bare
+// Linux has DejaVu alone, labels would not fit.
+const fonts = `font-family="'Liberation Sans',Arimo,Arial,Helvetica,'DejaVu Sans Condensed',sans-serif"`
+
+// svg is the drawing as a file, in the colours of light screens.
+func (d *Drawing) svg(background string, width, height float64) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%gpt" height="%gpt" viewBox="0 0 %g %g" %s role="img" aria-label="%s">`,
+		width, height, width, height, fonts, html.EscapeString(d.Alt))
+	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="%s"/>`, background)
+	paint := func(i int) string { return d.Colors[i][0] }
+	for _, row := range append([][]part{d.Key}, d.Rows...) {
+		for _, p := range row {
+			p.groups(&b, paint)
+		}
+	}
+	b.WriteString("</svg>\n")
+	return []byte(b.String())
+}
+
+func (p *part) svg(b *strings.Builder, attributes string, paint func(int) string) {
+	fmt.Fprintf(b, `<svg viewBox="%g %g %g %g" %s>`, p.Box[0], p.Box[1], p.Box[2], p.Box[3], attributes)
+	p.groups(b, paint)
+	b.WriteString(`</svg>`)
+}
+
+func (p *part) groups(b *strings.Builder, paint func(int) string) {
+	for _, g := range p.Groups {
+		b.WriteString(`<g`)
+		if g.Inside {
+			b.WriteString(` class="pcl-in"`)
+		}
+		for _, a := range [][2]string{{"series", g.Name}, {"say", g.Say}, {"at", values(g.At)}} {
+			if a[1] != "" {
+				fmt.Fprintf(b, ` data-%s="%s"`, a[0], html.EscapeString(a[1]))
+			}
+		}
+		b.WriteString(`>`)
+		for _, m := range g.Marks {
+			m.svg(b, paint)
+		}
+		b.WriteString(`</g>`)
+	}
+}
+
+// values are those of a series as an attribute.
+func values(at [][]float64) string {
+	var b strings.Builder
+	for i, v := range at {
+		if i > 0 {
+			b.WriteByte(';')
+		}
+		for k, x := range v {
+			if k > 0 {
+				b.WriteByte(' ')
+			}
+			fmt.Fprintf(&b, "%g", x)
+		}
+	}
+	return b.String()
+}
+
+func (m *mark) svg(b *strings.Builder, paint func(int) string) {
+	switch {
+	case m.Text != "":
+		fmt.Fprintf(b, `<text x="%g" y="%g" font-size="%g" fill="%s"`, m.X, m.Y, m.Size, paint(m.Color))
+		if m.Turn != 0 {
+			fmt.Fprintf(b, ` transform="rotate(%g %g %g)"`, m.Turn, m.X, m.Y)
+		}
+		fmt.Fprintf(b, `>%s</text>`, html.EscapeString(m.Text))
+	case m.Image != "":
+		fmt.Fprintf(b, `<image x="%g" y="%g" width="%g" height="%g" preserveAspectRatio="none" style="image-rendering:pixelated" href="data:image/png;base64,%s"/>`, m.X, m.Y, m.Size, m.Width, m.Image)
+	case m.Width > 0:
+		fmt.Fprintf(b, `<path d="%s" fill="none" stroke="%s" stroke-width="%g"`, m.Path, paint(m.Color), m.Width)
+		if m.Dot {
+			b.WriteString(` stroke-linecap="round"`)
+		}
+		if len(m.Dash) > 0 {
+			fmt.Fprintf(b, ` stroke-dasharray="%s"`, values([][]float64{m.Dash}))
+		}
+		b.WriteString(`/>`)
+	default:
+		fmt.Fprintf(b, `<path d="%s" fill="%s"/>`, m.Path, paint(m.Color))
+	}
+}

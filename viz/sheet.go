@@ -1,0 +1,338 @@
+package viz
+
+import (
+	"bytes"
+	"encoding/base64"
+	"image"
+	"image/color"
+	"image/png"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// sheet is a canvas that makes a [Drawing] of what is drawn on it. Coordinates are those of SVG, in points from the top left.
+type sheet struct {
+	drawing *Drawing
+	height  vg.Length
+	part    *part
+	tag     tag
+	pen     sheetPen
+	saved   []sheetPen
+	painted map[[2]color.NRGBA]int
+}
+
+type sheetPen struct {
+	width vg.Length
+	dash  []vg.Length
+	color int
+	turn  [6]float64 // x' = turn[0] x + turn[2] y + turn[4], y' = turn[1] x + turn[3] y + turn[5]
+}
+
+// tag names what is drawn until the next tag: a series with its values, or a mark of which say tells all. As a plotter it
+// stands between those of a plot.
+type tag struct {
+	name, say string
+	at        [][]float64 // x and y, and perhaps low and high
+}
+
+// Plot draws nothing.
+func (t tag) Plot(c draw.Canvas, _ *plot.Plot) { tagged(c, t) }
+
+// tagged is for canvases that know tags; others leave them out.
+func tagged(c draw.Canvas, t tag) {
+	if s := sheetOf(c); s != nil {
+		s.tag = t
+	}
+}
+
+// sheetOf is the sheet below a canvas, which may be cut out of others; nil if there is none.
+func sheetOf(c vg.Canvas) *sheet {
+	for {
+		switch under := c.(type) {
+		case *sheet:
+			return under
+		case draw.Canvas:
+			c = under.Canvas
+		default:
+			return nil
+		}
+	}
+}
+
+// keepTag returns what brings back the tag of before a sketch.
+func keepTag(c draw.Canvas) func() {
+	s := sheetOf(c)
+	if s == nil {
+		return func() {}
+	}
+	old := s.tag
+	return func() {
+		old.at = s.tag.at // nil once they stand in the drawing
+		s.tag = old
+	}
+}
+
+// in begins a part of the drawing, which the box is cut out for.
+func (s *sheet) in(p *part, box vg.Rectangle) {
+	p.Box = s.box(box)
+	s.part, s.tag = p, tag{}
+}
+
+func (s *sheet) box(r vg.Rectangle) [4]float64 {
+	return [4]float64{tenth(r.Min.X), tenth(s.height - r.Max.Y), tenth(r.Max.X - r.Min.X), tenth(r.Max.Y - r.Min.Y)}
+}
+
+func newSheet(d *Drawing, height vg.Length) *sheet {
+	s := &sheet{drawing: d, height: height, painted: map[[2]color.NRGBA]int{}}
+	s.pen = sheetPen{width: 1, turn: [6]float64{1, 0, 0, 1, 0, 0}}
+	return s
+}
+
+func (s *sheet) SetLineWidth(w vg.Length)               { s.pen.width = w }
+func (s *sheet) SetLineDash(d []vg.Length, _ vg.Length) { s.pen.dash = d }
+func (s *sheet) Push()                                  { s.saved = append(s.saved, s.pen) }
+func (s *sheet) Pop()                                   { s.pen, s.saved = s.saved[len(s.saved)-1], s.saved[:len(s.saved)-1] }
+
+func (s *sheet) Rotate(rad float64) {
+	sin, cos := math.Sincos(rad)
+	s.transform([6]float64{cos, sin, -sin, cos, 0, 0})
+}
+func (s *sheet) Translate(by vg.Point) {
+	s.transform([6]float64{1, 0, 0, 1, float64(by.X), float64(by.Y)})
+}
+func (s *sheet) Scale(x, y float64) { s.transform([6]float64{x, 0, 0, y, 0, 0}) }
+
+func (s *sheet) transform(by [6]float64) {
+	m := s.pen.turn
+	s.pen.turn = [6]float64{
+		m[0]*by[0] + m[2]*by[1], m[1]*by[0] + m[3]*by[1], m[0]*by[2] + m[2]*by[3], m[1]*by[2] + m[3]*by[3],
+		m[0]*by[4] + m[2]*by[5] + m[4], m[1]*by[4] + m[3]*by[5] + m[5],
+	}
+}
+
+// SetColor takes a colour and its counterpart for dark screens.
+func (s *sheet) SetColor(c color.Color) {
+	pair := [2]color.NRGBA{nrgba(c), {}}
+	switch on, ok := c.(readable); {
+	case s.drawing.fixed:
+		pair[1] = pair[0]
+	case ok:
+		pair[1] = nrgba(readable{darkened(on.back)})
+	default:
+		pair[1] = darkened(pair[0])
+	}
+	i, seen := s.painted[pair]
+	if !seen {
+		i = len(s.drawing.Colors)
+		s.painted[pair] = i
+		s.drawing.Colors = append(s.drawing.Colors, [2]string{hex(pair[0]), hex(pair[1])})
+	}
+	s.pen.color = i
+}
+
+func (s *sheet) Fill(p vg.Path) {
+	if d, isDot := dotOf(p); isDot {
+		s.add(mark{Path: s.path(vg.Path{{Type: vg.MoveComp, Pos: d.Pos}, {Type: vg.LineComp, Pos: d.Pos}}), Color: s.pen.color, Width: tenth(2 * d.Radius), Dot: true}, p)
+		return
+	}
+	s.add(mark{Path: s.path(p), Color: s.pen.color}, p)
+}
+
+func (s *sheet) Stroke(p vg.Path) {
+	if s.pen.width <= 0 {
+		return
+	}
+	m := mark{Path: s.path(p), Color: s.pen.color, Width: hundredth(s.pen.width)}
+	for _, l := range s.pen.dash {
+		m.Dash = append(m.Dash, tenth(l))
+	}
+	s.add(m, p)
+}
+
+func (s *sheet) FillString(f font.Face, at vg.Point, text string) {
+	if f.Font.Size == 0 {
+		return
+	}
+	m := mark{Text: printable(text), Color: s.pen.color, Size: tenth(f.Font.Size)}
+	m.X, m.Y = s.place(at)
+	m.Turn = -math.Round(math.Atan2(s.pen.turn[1], s.pen.turn[0]) * 180 / math.Pi)
+	s.add(m, vg.Path{{Type: vg.MoveComp, Pos: vg.Point{X: at.X + f.Width(text)/2, Y: at.Y}}})
+}
+
+func (s *sheet) DrawImage(r vg.Rectangle, img image.Image) {
+	var b bytes.Buffer
+	png.Encode(&b, img) // into memory
+	m := mark{Image: base64.StdEncoding.EncodeToString(b.Bytes()), Size: tenth(r.Max.X - r.Min.X), Width: tenth(r.Max.Y - r.Min.Y)}
+	m.X, m.Y = s.place(vg.Point{X: r.Min.X, Y: r.Max.Y})
+	s.add(m, r.Path())
+}
+
+// add keeps a mark in the group of its tag and area. Those of one look join.
+func (s *sheet) add(m mark, shape vg.Path) {
+	if s.part == nil || strings.Contains(m.Path, "N") || strings.Contains(m.Path, "I") { // NaN, Inf
+		return
+	}
+	low, high := s.bounds(shape)
+	b := s.part.Box
+	if m.Path != "" && m.Width == 0 && high[0]-low[0] > 0.9*b[2] && high[1]-low[1] > 0.9*b[3] {
+		return // the background, which is that of the page
+	}
+	d := s.part.Data
+	x, y := (low[0]+high[0])/2, (low[1]+high[1])/2
+	inside := x >= d[0]-0.5 && x <= d[0]+d[2]+0.5 && y >= d[1]-0.5 && y <= d[1]+d[3]+0.5
+	n := len(s.part.Groups) - 1
+	if n < 0 || !s.part.Groups[n].goesOn(s.tag, inside) {
+		s.part.Groups = append(s.part.Groups, group{Name: s.tag.name, Say: printable(s.tag.say), At: thinnedOut(s.tag.at), Inside: inside})
+		s.tag.at = nil // the values stand once
+		n++
+	}
+	marks := &s.part.Groups[n].Marks
+	if k := len(*marks) - 1; k >= 0 && (*marks)[k].joins(&m) && len(s.drawing.Colors[m.Color][0]) == len("#rrggbb") {
+		(*marks)[k].Path += m.Path
+		return
+	}
+	*marks = append(*marks, m)
+}
+
+// bounds is around the points of a path.
+func (s *sheet) bounds(p vg.Path) (low, high [2]float64) {
+	low, high = [2]float64{math.Inf(1), math.Inf(1)}, [2]float64{math.Inf(-1), math.Inf(-1)}
+	for _, c := range p {
+		if c.Type == vg.CloseComp {
+			continue
+		}
+		x, y := s.place(c.Pos)
+		low, high = [2]float64{min(low[0], x), min(low[1], y)}, [2]float64{max(high[0], x), max(high[1], y)}
+	}
+	return low, high
+}
+
+// place is where a point comes to lie.
+func (s *sheet) place(p vg.Point) (x, y float64) {
+	m, a, b := s.pen.turn, float64(p.X), float64(p.Y)
+	return tenth(vg.Length(m[0]*a + m[2]*b + m[4])), tenth(s.height - vg.Length(m[1]*a+m[3]*b+m[5]))
+}
+
+// path writes a path as SVG does. Points that are where the last one is, to a tenth, are left out.
+func (s *sheet) path(p vg.Path) string {
+	var b []byte
+	put := func(command byte, points ...vg.Point) {
+		b = append(b, command)
+		for i, at := range points {
+			x, y := s.place(at)
+			if i > 0 {
+				b = append(b, ' ')
+			}
+			b = strconv.AppendFloat(append(strconv.AppendFloat(b, x, 'f', -1, 64), ' '), y, 'f', -1, 64)
+		}
+	}
+	var last [2]float64
+	for _, c := range p {
+		x, y := s.place(c.Pos)
+		switch c.Type {
+		case vg.MoveComp:
+			put('M', c.Pos)
+		case vg.LineComp:
+			if [2]float64{x, y} == last && len(p) > 2 {
+				continue
+			}
+			put('L', c.Pos)
+		case vg.ArcComp:
+			for _, cubic := range cubics(c) {
+				put('C', cubic[0], cubic[1], cubic[2])
+			}
+		case vg.CurveComp:
+			if len(c.Control) == 1 { // a parabola
+				put('Q', c.Control[0], c.Pos)
+			} else {
+				put('C', c.Control[0], c.Control[1], c.Pos)
+			}
+		case vg.CloseComp:
+			b = append(b, 'Z')
+		}
+		last = [2]float64{x, y}
+	}
+	return string(b)
+}
+
+// cubics are an arc as curves of at most a right angle each, which no eye tells from it.
+func cubics(c vg.PathComp) (out [][3]vg.Point) {
+	n := int(math.Ceil(math.Abs(c.Angle)/(math.Pi/2) - 1e-9))
+	step := c.Angle / float64(n)
+	k := vg.Length(4 / 3. * math.Tan(step/4))
+	on := func(angle float64) (at, along vg.Point) {
+		sin, cos := math.Sincos(angle)
+		r := vg.Point{X: c.Radius * vg.Length(cos), Y: c.Radius * vg.Length(sin)}
+		return c.Pos.Add(r), vg.Point{X: -k * r.Y, Y: k * r.X}
+	}
+	for i := range n {
+		a, from := on(c.Start + float64(i)*step)
+		b, to := on(c.Start + float64(i+1)*step)
+		out = append(out, [3]vg.Point{a.Add(from), b.Sub(to), b})
+	}
+	return out
+}
+
+// dotOf is the whole circle that a path is: the commonest marker, which SVG writes as a point of a thick round pen.
+func dotOf(p vg.Path) (vg.PathComp, bool) {
+	if len(p) == 3 && p[0].Type == vg.MoveComp && p[1].Type == vg.ArcComp && p[2].Type == vg.CloseComp && p[1].Angle >= 2*math.Pi-1e-9 {
+		return p[1], true
+	}
+	return vg.PathComp{}, false
+}
+
+// thinnedOut keeps so many values that a pointer can tell them apart, with six digits.
+func thinnedOut(at [][]float64) (out [][]float64) {
+	const most = 400
+	every := max(1, (len(at)+most-1)/most)
+	for i, v := range at {
+		if i%every == 0 || i == len(at)-1 {
+			v = slices.Clone(v)
+			for k := range v {
+				v[k], _ = strconv.ParseFloat(strconv.FormatFloat(v[k], 'g', 6, 64), 64)
+			}
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func tenth(x vg.Length) float64     { return math.Round(10*float64(x)) / 10 }
+func hundredth(x vg.Length) float64 { return math.Round(100*float64(x)) / 100 }
+
+func nrgba(c color.Color) color.NRGBA {
+	if c == nil {
+		c = color.Black
+	}
+	return color.NRGBAModel.Convert(c).(color.NRGBA)
+}
+
+// hex is a colour as CSS writes it.
+func hex(c color.NRGBA) string {
+	const digits = "0123456789abcdef"
+	out := []byte{'#'}
+	for i, v := range [4]byte{c.R, c.G, c.B, c.A} {
+		if i < 3 || v < 255 {
+			out = append(out, digits[v>>4], digits[v&15])
+		}
+	}
+	return string(out)
+}
+
+// printable leaves out the characters that XML does not allow, even escaped: a name that holds one would make the whole
+// drawing unreadable.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF {
+			return -1
+		}
+		return r
+	}, s)
+}
